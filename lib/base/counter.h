@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Counters with one writer (the lcore that owns the node) and any number of readers. The store is a
+ * relaxed atomic so that a reader on another thread never sees half a value; there is no locked
+ * instruction, and counting costs an add and a store.
+ */
+#ifndef QUENCH_BASE_COUNTER_H
+#define QUENCH_BASE_COUNTER_H
+
+#include <stdint.h>
+
+static inline void
+counter_add(uint64_t *counter, uint64_t n)
+{
+	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
+}
+
+static inline void
+counter_inc(uint64_t *counter)
+{
+	counter_add(counter, 1);
+}
+
+static inline uint64_t
+counter_read(const uint64_t *counter)
+{
+	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A struct described once: one row for each member, with name, unit, range, default and help.
+ *
+ * Config files, --check-config, counters in JSON and telemetry, and the parameter reference in doc/
+ * are loops over such a table. The name of a row is the INI key, the JSON key and the struct member.
+ * A table ends where its length says; rows of one table have different names and aliases.
+ */
+#ifndef QUENCH_BASE_FIELD_H
+#define QUENCH_BASE_FIELD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum field_type {
+	FIELD_BOOL, /* bool: on | off | yes | no | true | false | 1 | 0 */
+	FIELD_U8,
+	FIELD_U16,
+	FIELD_U32,
+	FIELD_U64,
+	FIELD_I8,
+	FIELD_ENUM, /* int: index into choices */
+	FIELD_MAC,  /* uint8_t[6] */
+	FIELD_IP,   /* struct field_ip */
+	FIELD_STR,  /* char[max + 1] */
+	FIELD_SET8, /* uint8_t bit mask, written "3,4" or "3-4" or "none" */
+	FIELD_MAP,  /* uint8_t[max_key + 1], written "26:3, 24:3, 48:7, *:0"; keys [0, map_keys), values [min, max] */
+};
+
+/* The unit of a stored number. A value in a file may carry a suffix of the same kind and is converted. */
+enum field_unit {
+	UNIT_NONE,
+	UNIT_NS,    /* ns us ms s */
+	UNIT_US,    /* ns us ms s; must come out whole */
+	UNIT_BYTES, /* B KB MB GB (powers of 1000), KiB MiB GiB */
+	UNIT_BPS,   /* bare, or K M G (bps): bits per second, powers of 1000 */
+	UNIT_PPM,   /* ppm or % */
+	UNIT_PCT,   /* bare or % */
+	UNIT_1024,  /* parts of 1024; "1/256" style fractions are accepted */
+};
+
+/** An IPv4 or IPv6 address in network order; IPv4 in the first four bytes. version 0 is "not set". */
+struct field_ip {
+	uint8_t version;
+	uint8_t addr[16];
+};
+
+/**
+ * Another word for the same member: a paper symbol or a vendor's spelling. A plain number N given under
+ * the alias is stored as N * scale (scale 0 means 1); one_minus says that the alias weighs the
+ * other side of a filter, so that the stored value is full scale - N (traps in facts on g).
+ */
+struct field_alias {
+	const char *name;
+	uint64_t scale;
+	bool one_minus;
+};
+
+#define FIELD_ALIASES 4
+
+struct field {
+	const char *name;
+	const char *help; /* one line, no full stop */
+	enum field_type type;
+	enum field_unit unit;
+	size_t offset;
+	int64_t min;
+	uint64_t max;          /* numbers: highest value; FIELD_STR: most characters */
+	const char *def;       /* as it would be written in a file; NULL: the key is required */
+	const char *const *choices; /* FIELD_ENUM: NULL-terminated words */
+	uint16_t map_keys;     /* FIELD_MAP: number of keys */
+	struct field_alias aliases[FIELD_ALIASES];
+};
+
+/** One counter of a stats struct: a uint64_t member, its name and what it counts. */
+struct counter_field {
+	const char *name;
+	const char *help;
+	size_t offset;
+};
+
+#define COUNTER_FIELD(type, member, text) { #member, text, offsetof(type, member) }
+
+/**
+ * Parse text into the member of object that field describes.
+ *
+ * @param alias     NULL, or the alias of field under which the value was given.
+ * @param expected  On failure, what would have been accepted, for the error line; at most size bytes.
+ * @return          0, or -EINVAL (not of the form), -ERANGE (out of [min, max]).
+ */
+int field_parse(const struct field *field, const struct field_alias *alias, const char *text,
+		void *object, char *expected, size_t size);
+
+/** Write the member's value as a file would hold it. @return as snprintf. */
+int field_format(const struct field *field, const void *object, char *text, size_t size);
+
+/** Set every member that has a default. @return 0, or -EINVAL when a default does not parse (our mistake). */
+int field_defaults(const struct field *fields, size_t n, void *object);
+
+/** The row with this name or alias, or NULL. *alias is set to the alias used, or NULL. */
+const struct field *field_find(const struct field *fields, size_t n, const char *name,
+			       const struct field_alias **alias);
+
+#endif

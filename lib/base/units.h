@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Time, rate and size: what the project counts in.
+ *
+ * Times are uint64_t nanoseconds. Rates are bits per second of wire bytes: a frame, its FCS (4) and
+ * preamble, start delimiter and inter-frame gap (20), so that a rate equal to the link speed is a full
+ * link. Buffer and queue lengths count frame bytes with FCS. mbuf lengths come without FCS.
+ */
+#ifndef QUENCH_BASE_UNITS_H
+#define QUENCH_BASE_UNITS_H
+
+#include <stdint.h>
+
+#define NS_PER_US 1000ull
+#define NS_PER_MS 1000000ull
+#define NS_PER_S 1000000000ull
+#define NEVER_NS UINT64_MAX
+
+#define KBPS 1000ull
+#define MBPS 1000000ull
+#define GBPS 1000000000ull
+
+#define FCS_BYTES 4u
+/* 7 preamble + 1 start delimiter + 12 inter-frame gap (IEEE 802.3 4.4.2). */
+#define GAP_BYTES 20u
+/* Shortest frame with FCS; shorter ones are padded by the MAC. */
+#define MIN_FRAME_BYTES 64u
+
+/** Bytes that a frame of len bytes (no FCS) takes in a buffer: with FCS, at least the minimum frame. */
+static inline uint32_t
+frame_bytes(uint32_t len)
+{
+	uint32_t with_fcs = len + FCS_BYTES;
+
+	return with_fcs < MIN_FRAME_BYTES ? MIN_FRAME_BYTES : with_fcs;
+}
+
+/** Bytes that a frame of len bytes (no FCS) takes on the wire. */
+static inline uint32_t
+wire_bytes(uint32_t len)
+{
+	return frame_bytes(len) + GAP_BYTES;
+}
+
+/** Time on the wire, rounded up to whole nanoseconds. bytes < 2^31, rate_bps > 0. */
+static inline uint64_t
+serialization_ns(uint32_t bytes, uint64_t rate_bps)
+{
+	return (bytes * 8ull * NS_PER_S + rate_bps - 1) / rate_bps;
+}
+
+#endif

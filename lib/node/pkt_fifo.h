@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* FIFO of packets linked through their metadata: no memory of its own, no limit of its own. */
+#ifndef QUENCH_NODE_PKT_FIFO_H
+#define QUENCH_NODE_PKT_FIFO_H
+
+#include "node/pkt_meta.h"
+
+/* Zero-initialised state is an empty FIFO. A packet is in one FIFO at a time. */
+struct pkt_fifo {
+	struct rte_mbuf *head;
+	struct rte_mbuf *tail;
+	uint32_t count;
+};
+
+static inline void
+pkt_fifo_push(struct pkt_fifo *f, struct rte_mbuf *m)
+{
+	pkt_meta(m)->next = NULL;
+	if (f->head == NULL)
+		f->head = m;
+	else
+		pkt_meta(f->tail)->next = m;
+	f->tail = m;
+	f->count++;
+}
+
+/** @return the oldest packet, or NULL. */
+static inline struct rte_mbuf *
+pkt_fifo_pop(struct pkt_fifo *f)
+{
+	struct rte_mbuf *m = f->head;
+
+	if (m != NULL) {
+		f->head = pkt_meta(m)->next;
+		f->count--;
+	}
+	return m;
+}
+
+#endif

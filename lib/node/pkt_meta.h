@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a node knows about a packet beyond its bytes, in the mbuf's private area, so that a packet carries it
+ * from rx to tx. Valid inside one node: a node fills in what it reads, and nothing of it crosses a wire.
+ */
+#ifndef QUENCH_NODE_PKT_META_H
+#define QUENCH_NODE_PKT_META_H
+
+#include <assert.h>
+#include <stdint.h>
+#include <rte_mbuf.h>
+
+/* Private bytes of every mbuf in our pools. */
+#define PKT_PRIV_BYTES 64
+
+struct pkt_meta {
+	struct rte_mbuf *next;   /* link of pkt_fifo */
+	uint64_t due_ns;         /* fabric: arrival at the far end of a link */
+	uint32_t charged_bytes;  /* what the switch's MMU charged */
+	uint32_t dirty_off;      /* NIC: where a stamped frame overwrote the constant payload; 0 none */
+	uint16_t in_port;
+	uint16_t l3_off;
+	uint8_t pg;
+	uint8_t queue;
+	uint8_t ip_version;
+	uint8_t flags;           /* PKT_* */
+};
+static_assert(sizeof(struct pkt_meta) <= PKT_PRIV_BYTES, "metadata fits the private area of an mbuf");
+
+#define PKT_CLONE 0x01u      /* shares its data with other copies: take a private header before writing */
+#define PKT_GENERATED 0x02u  /* made by this node: not charged on ingress */
+
+static inline struct pkt_meta *
+pkt_meta(struct rte_mbuf *m)
+{
+	return rte_mbuf_to_priv(m);
+}
+
+#endif

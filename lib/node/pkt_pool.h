@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Packet pools: one-segment mbufs with our metadata in the private area. Without hugepages the pool's memory is a region
+ * of its own with transparent huge pages asked for, because EAL's no-huge memory stays on 4 KB pages.
+ */
+#ifndef QUENCH_NODE_PKT_POOL_H
+#define QUENCH_NODE_PKT_POOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct rte_mempool;
+
+struct pkt_pool_params {
+	const char *name;        /* unique in the process */
+	uint32_t n_mbufs;
+	uint16_t largest_frame;  /* bytes without FCS; data room is this plus headroom; 0: no data room (clones) */
+	int socket;              /* NUMA node, or SOCKET_ID_ANY */
+	bool threads;            /* used by more than one lcore */
+};
+
+/** @return the pool, or NULL with rte_errno set. */
+struct rte_mempool *pkt_pool_create(const struct pkt_pool_params *params);
+/** Free the pool and its memory; all mbufs must be back. */
+void pkt_pool_destroy(struct rte_mempool *pool);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Timing wheel of item numbers (QPs, not packets): insert and remove in constant time, empty slots
+ * skipped by a bitmap with a summary level, deadlines beyond the horizon kept in an overflow list.
+ *
+ * A deadline is rounded up to a slot boundary: an item is never released early and at most one slot
+ * late. Items of one slot come out in the order in which they went in, so runs repeat.
+ * Memory is taken at creation: 16 bytes an item, 8 a slot.
+ */
+#ifndef QUENCH_PACER_TIMING_WHEEL_H
+#define QUENCH_PACER_TIMING_WHEEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct timing_wheel;
+
+/**
+ * @param n_items  Items are numbered [0, n_items); each is in the wheel at most once.
+ * @param n_slots  Power of two, at least 64.
+ * @param slot_ns  Power of two. The horizon is n_slots * slot_ns.
+ * @return         The wheel, owned by the caller, or NULL with errno ENOMEM or EINVAL.
+ */
+struct timing_wheel *timing_wheel_create(uint32_t n_items, uint32_t n_slots, uint64_t slot_ns);
+void timing_wheel_destroy(struct timing_wheel *w);
+
+/** Put item in (it must not be in). A deadline in the past is due at once. */
+void timing_wheel_insert(struct timing_wheel *w, uint32_t item, uint64_t deadline_ns);
+
+/** Take item out if it is in. */
+void timing_wheel_remove(struct timing_wheel *w, uint32_t item);
+
+bool timing_wheel_contains(const struct timing_wheel *w, uint32_t item);
+
+/** Take out up to budget items that are due at now_ns, earliest slot first. @return how many. */
+uint32_t timing_wheel_advance(struct timing_wheel *w, uint32_t *items, uint32_t budget, uint64_t now_ns);
+
+/** Time at which advance() will have an item; NEVER_NS when the wheel is empty. */
+uint64_t timing_wheel_next_ns(const struct timing_wheel *w);
+
+#endif

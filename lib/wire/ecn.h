@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Set CE on an ECN-capable packet, with the IPv4 header checksum updated incrementally (RFC 1624 eq. 3,
+ * HC' = ~(~HC + ~m + m')). IPv6 has no checksum. The RoCEv2 ICRC masks the field, so it stays right.
+ */
+#ifndef QUENCH_WIRE_ECN_H
+#define QUENCH_WIRE_ECN_H
+
+#include <stdbool.h>
+
+#include "wire/frame.h"
+
+/**
+ * @param ip  IP header that frame_parse() found, writable.
+ * @return    true if ECT became CE; false (and nothing written) for Not-ECT and for CE already.
+ */
+static inline bool
+ecn_set_ce(uint8_t *ip, unsigned int ip_version)
+{
+	/* IPv4: low two bits of byte 1. IPv6: traffic class bits 0-1 are bits 4-5 of byte 1. */
+	unsigned int shift = ip_version == 4 ? 0 : 4;
+	unsigned int ecn = ip[1] >> shift & 3;
+
+	if (ecn == ECN_NOT_ECT || ecn == ECN_CE)
+		return false;
+	ip[1] |= (uint8_t)(ECN_CE << shift);
+	if (ip_version == 4) {
+		/* The 16-bit word holding the ToS grew by CE - ecn, so the checksum falls by it (one's complement). */
+		uint32_t sum = (uint32_t)(ip[10] << 8 | ip[11]) + 0xFFFFu - (ECN_CE - ecn);
+
+		sum = (sum & 0xFFFFu) + (sum >> 16);
+		ip[10] = (uint8_t)(sum >> 8);
+		ip[11] = (uint8_t)sum;
+	}
+	return true;
+}
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * RoCEv2 on the wire: UDP 4791, BTH and its extension headers, CNP. Checked views of received frames and
+ * builders of whole ones. IBTA volume 1 chapter 9, annexes A16 and A17.
+ *
+ * Golden frames made by other implementations parse, verify and are rebuilt byte for byte (test/golden).
+ */
+#ifndef QUENCH_WIRE_ROCE_H
+#define QUENCH_WIRE_ROCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wire/frame.h"
+#include "wire/icrc.h"
+
+#define ROCE_UDP_PORT 4791u
+#define BTH_BYTES 12u
+#define RETH_BYTES 16u
+#define AETH_BYTES 4u
+#define DETH_BYTES 8u
+#define IMMDT_BYTES 4u
+#define CNP_BODY_BYTES 16u
+#define PSN_MASK 0xFFFFFFu
+#define QPN_MASK 0xFFFFFFu
+#define PKEY_DEFAULT 0xFFFFu
+/* Eth + tag + IPv6 + UDP + BTH + RETH + ImmDt: no header we build or accept is longer. */
+#define ROCE_MAX_HDR_BYTES (14u + 4u + 40u + 8u + 12u + 16u + 4u)
+
+enum roce_opcode {
+	RC_SEND_FIRST = 0x00,
+	RC_SEND_MIDDLE = 0x01,
+	RC_SEND_LAST = 0x02,
+	RC_SEND_LAST_IMM = 0x03,
+	RC_SEND_ONLY = 0x04,
+	RC_SEND_ONLY_IMM = 0x05,
+	RC_WRITE_FIRST = 0x06,
+	RC_WRITE_MIDDLE = 0x07,
+	RC_WRITE_LAST = 0x08,
+	RC_WRITE_LAST_IMM = 0x09,
+	RC_WRITE_ONLY = 0x0A,
+	RC_WRITE_ONLY_IMM = 0x0B,
+	RC_READ_REQUEST = 0x0C,
+	RC_READ_RESP_FIRST = 0x0D,
+	RC_READ_RESP_MIDDLE = 0x0E,
+	RC_READ_RESP_LAST = 0x0F,
+	RC_READ_RESP_ONLY = 0x10,
+	RC_ACK = 0x11,
+	UD_SEND_ONLY = 0x64,
+	UD_SEND_ONLY_IMM = 0x65,
+	ROCE_CNP = 0x81,
+};
+
+/* AETH syndromes: bits 6-5 the kind, low five its value (IBTA table 45). */
+#define AETH_ACK 0x1Fu /* credits not used */
+#define AETH_RNR_NAK 0x20u
+#define AETH_NAK_PSN_SEQ 0x60u
+#define AETH_NAK_INVALID_REQUEST 0x61u
+
+enum roce_verdict {
+	ROCE_OK,
+	ROCE_NOT_ROCE,          /* not UDP 4791 over IP: somebody else's frame */
+	ROCE_FRAGMENT,
+	ROCE_BAD_UDP_LENGTH,    /* below UDP + BTH + ICRC, or not what the IP length says */
+	ROCE_BAD_UDP_CHECKSUM,  /* neither 0 nor right */
+	ROCE_BAD_BTH_VERSION,   /* TVer is not 0 */
+	ROCE_UNKNOWN_OPCODE,
+	ROCE_TRUNCATED_EXT,     /* no room for the opcode's extension headers */
+	ROCE_BAD_PAD,           /* PadCnt exceeds the payload, or pads where none may be */
+	ROCE_BAD_ICRC,
+	ROCE_VERDICTS
+};
+
+/** The verdict's counter name, without prefix, e.g. "bad_icrc". */
+const char *roce_verdict_name(enum roce_verdict v);
+
+/* Offsets count from the start of the frame. Header fields in host order. */
+struct roce_view {
+	uint16_t ip_off;
+	uint16_t bth_off;
+	uint16_t ext_off;      /* RETH, AETH, DETH, ImmDt or CNP body */
+	uint16_t payload_off;
+	uint16_t payload_bytes; /* without pad */
+	uint16_t icrc_off;
+	uint16_t udp_sport;
+	uint16_t pkey;
+	uint8_t ip_version;
+	uint8_t dscp;
+	uint8_t ecn;
+	uint8_t opcode;        /* enum roce_opcode */
+	uint8_t pad;
+	bool becn, fecn, ack_req, solicited, migreq;
+	uint32_t dest_qp;
+	uint32_t psn;
+	/* RETH (WRITE First/Only, READ request) */
+	uint64_t reth_va;
+	uint32_t reth_rkey;
+	uint32_t reth_dma_bytes;
+	/* AETH (ACK, READ response First/Last/Only) */
+	uint8_t aeth_syndrome;
+	uint32_t aeth_msn;
+	/* DETH (UD) */
+	uint32_t deth_qkey;
+	uint32_t deth_src_qp;
+	uint32_t imm;
+};
+
+/**
+ * Parse a frame that frame_parse() accepted. check_icrc and check_udp cost a pass over the payload each (the UDP
+ * checksum only where it is not zero).
+ */
+enum roce_verdict roce_parse(const uint8_t *buf, size_t len, const struct frame_view *frame, bool check_icrc,
+			     struct roce_view *out);
+
+/** Signed distance a - b of two PSNs, in [-2^23, 2^23). */
+static inline int32_t
+psn_diff(uint32_t a, uint32_t b)
+{
+	return (int32_t)((a - b) << 8) >> 8;
+}
+
+/** Flow label of a QP pair: symmetric, 20 bits (Linux ib_verbs.h rdma_calc_flow_label). */
+uint32_t roce_flow_label(uint32_t local_qpn, uint32_t remote_qpn);
+
+/** UDP source port in [49152, 65535] from a flow label (Linux ib_verbs.h rdma_flow_label_to_udp_sport). */
+uint16_t roce_udp_sport(uint32_t flow_label);
+
+/* One direction of one QP: all that its frames have in common. Addresses in network order. */
+struct roce_path {
+	uint8_t src_mac[6], dst_mac[6];
+	uint8_t src_ip[16], dst_ip[16]; /* IPv4 in the first four bytes */
+	uint8_t ip_version;             /* 4 or 6 */
+	bool tagged;
+	uint16_t vlan_tci;              /* host order */
+	uint8_t dscp;
+	uint8_t ecn;                    /* enum ecn */
+	uint8_t ttl;
+	uint16_t udp_sport;
+	uint32_t flow_label;            /* IPv6 */
+	uint32_t dest_qp;
+	uint16_t pkey;
+};
+
+/* The fields that differ from frame to frame. */
+struct roce_fields {
+	uint8_t opcode;
+	bool ack_req, solicited, migreq, becn;
+	uint16_t ip_id;   /* IPv4 identification */
+	uint32_t psn;
+	uint64_t reth_va;
+	uint32_t reth_rkey, reth_dma_bytes;
+	uint8_t aeth_syndrome;
+	uint32_t aeth_msn;
+	uint32_t deth_qkey, deth_src_qp, imm;
+};
+
+/** Bytes of the extension headers of an opcode; -1 for an opcode we do not know. */
+int roce_ext_bytes(uint8_t opcode);
+
+/**
+ * Build a whole frame: headers, payload copied, pad, ICRC. The straightforward way, for control frames and tests.
+ *
+ * @return  Length of the frame without FCS (Ethernet padding to 60 is the caller's); 0 if it does not fit room.
+ */
+size_t roce_build(uint8_t *buf, size_t room, const struct roce_path *path, const struct roce_fields *fields,
+		  const void *payload, uint16_t payload_bytes);
+
+/*
+ * The fast way for data frames: headers from a per-QP template, payload constant and already in place.
+ *
+ * A roce_payload describes the constant payload pattern cut at one length: its CRC, its checksum and
+ * the operator that joins a header's register with it. One per distinct payload length of a run.
+ */
+struct roce_payload {
+	uint16_t payload_bytes;
+	uint8_t pad;
+	uint16_t checksum;       /* one's complement sum of payload and pad, for IPv6's UDP checksum */
+	uint32_t reg;            /* CRC register of payload and pad from 0 */
+	struct icrc_shift shift; /* over payload and pad */
+};
+
+void roce_payload_init(struct roce_payload *p, const void *pattern, uint16_t payload_bytes);
+
+/* Per QP: header bytes up to the end of BTH, and the partial results that do not depend on the frame. */
+struct roce_template {
+	uint8_t hdr[14 + 4 + 40 + 8 + 12]; /* Eth [tag] IP UDP BTH */
+	uint8_t hdr_bytes;
+	uint8_t ip_off;
+	uint8_t ip_version;
+	uint32_t reg;          /* CRC register after the masked headers with opcode, lengths, PSN, AckReq and pad zero */
+	uint32_t ip_sum;       /* folded sums behind the incremental checksums */
+	uint32_t udp_sum;
+};
+
+void roce_template_init(struct roce_template *t, const struct roce_path *path);
+
+/**
+ * Write headers so that they end where the payload begins, and pad and ICRC behind the payload.
+ *
+ * @param payload_at  Where the constant pattern stands in the packet buffer; ROCE_MAX_HDR_BYTES before it and
+ *                    pad + ICRC (8 bytes) behind the payload are overwritten.
+ * @param fields      opcode (RC data opcodes), psn, ack_req, solicited, migreq, reth_*, imm; IP id is 0 (DF, RFC 6864).
+ * @return            Header bytes: the frame is [payload_at - returned, payload_at + payload + pad + ICRC).
+ */
+unsigned int roce_template_stamp(const struct roce_template *t, const struct roce_payload *p,
+				 const struct roce_fields *fields, uint8_t *payload_at);
+
+#endif
