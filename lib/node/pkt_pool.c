@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "node/pkt_pool.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_mbuf.h>
+#include <rte_mbuf_pool_ops.h>
+#include <rte_mempool.h>
+
+#include "node/pkt_meta.h"
+
+#define HUGE_PAGE_BYTES (2ul << 20)
+/* As large as DPDK allows: a fabric's frames then circulate in the cache, last in, first out. */
+#define CACHE_MBUFS RTE_MEMPOOL_CACHE_MAX_SIZE
+
+static void
+free_region(struct rte_mempool_memhdr *hdr, void *mapped_bytes)
+{
+	munmap(hdr->addr, (size_t)(uintptr_t)mapped_bytes);
+}
+
+/* A mapping that starts on a huge page boundary, so that the kernel can back all of it with huge pages. */
+static void *
+map_aligned(size_t bytes)
+{
+	char *raw = mmap(NULL, bytes + HUGE_PAGE_BYTES, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t head;
+
+	if (raw == MAP_FAILED)
+		return NULL;
+	head = -(uintptr_t)raw & (HUGE_PAGE_BYTES - 1);
+	if (head > 0)
+		munmap(raw, head);
+	if (head < HUGE_PAGE_BYTES)
+		munmap(raw + head + bytes, HUGE_PAGE_BYTES - head);
+	/* Advice only: without transparent huge pages the pool works on small ones. */
+	(void)madvise(raw + head, bytes, MADV_HUGEPAGE);
+	return raw + head;
+}
+
+/* Devices under --no-huge are virtual ones, which copy: no IOVA is needed. */
+static int
+populate_own_region(struct rte_mempool *pool)
+{
+	size_t object = (size_t)pool->header_size + pool->elt_size + pool->trailer_size;
+	size_t bytes = (object * pool->size + HUGE_PAGE_BYTES - 1) & ~(HUGE_PAGE_BYTES - 1);
+	void *region = map_aligned(bytes);
+	int n;
+
+	if (region == NULL)
+		return -ENOMEM;
+	n = rte_mempool_populate_iova(pool, region, RTE_BAD_IOVA, bytes, free_region,
+				      (void *)(uintptr_t)bytes);
+	if (n <= 0)
+		munmap(region, bytes);
+	return n < 0 ? n : n < (int)pool->size ? -ENOMEM : 0;
+}
+
+struct rte_mempool *
+pkt_pool_create(const struct pkt_pool_params *params)
+{
+	uint16_t room = params->largest_frame
+				? (uint16_t)(params->largest_frame + RTE_PKTMBUF_HEADROOM) : 0;
+	struct rte_pktmbuf_pool_private private = {
+		.mbuf_data_room_size = room,
+		.mbuf_priv_size = PKT_PRIV_BYTES,
+	};
+	/* DPDK wants 1.5 caches to fit into the pool; a shared pool wants frames left for the others. */
+	uint32_t cache = params->n_mbufs / (params->threads ? 8 : 2);
+	struct rte_mempool *pool;
+	int rc;
+
+	pool = rte_mempool_create_empty(params->name, params->n_mbufs,
+					sizeof(struct rte_mbuf) + PKT_PRIV_BYTES + room,
+					cache < CACHE_MBUFS ? cache : CACHE_MBUFS, sizeof(private),
+					params->socket, 0);
+	if (pool == NULL)
+		return NULL;
+	rc = rte_mempool_set_ops_byname(pool, params->threads ? rte_mbuf_best_mempool_ops()
+							      : "ring_sp_sc", NULL);
+	if (rc == 0) {
+		rte_pktmbuf_pool_init(pool, &private);
+		if (rte_eal_has_hugepages()) {
+			int n = rte_mempool_populate_default(pool);
+
+			rc = n < 0 ? n : 0;
+		} else {
+			rc = populate_own_region(pool);
+		}
+	}
+	if (rc < 0) {
+		rte_mempool_free(pool);
+		rte_errno = -rc;
+		return NULL;
+	}
+	rte_mempool_obj_iter(pool, rte_pktmbuf_init, NULL);
+	return pool;
+}
+
+void
+pkt_pool_destroy(struct rte_mempool *pool)
+{
+	rte_mempool_free(pool);
+}
