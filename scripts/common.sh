@@ -1,0 +1,54 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Sourced by the scripts beside it: where the project is, one line for each step with its time.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root" || exit 1
+
+# Debian's tools first: a python3 from elsewhere lacks Debian's modules, and a plain user's PATH lacks sbin.
+export PATH="/usr/sbin:/usr/bin:/sbin:/bin:$PATH"
+
+say() {
+	printf '%s\n' "$*"
+}
+
+# die "what is wrong" [exit code]
+die() {
+	printf '%s: %s\n' "${0##*/}" "$1" >&2
+	exit "${2:-1}"
+}
+
+# step "what it does" command...: one line with the time; the command's output only when it fails
+step() {
+	local what=$1 log code=0 start=$SECONDS
+	shift
+	log=$(mktemp)
+	printf '%-56s ' "$what"
+	"$@" >"$log" 2>&1 || code=$?
+	if [ "$code" = 0 ]; then
+		printf 'ok      %4d s\n' $((SECONDS - start))
+	else
+		printf 'FAILED  %4d s\n' $((SECONDS - start))
+		tail -n 60 "$log"
+	fi
+	rm -f "$log"
+	return "$code"
+}
+
+# configure FOLDER meson-option...: set up a build folder once, and again when our options change.
+# A folder that somebody set up by hand is theirs and stays as it is.
+configure() {
+	local folder=$1 wanted
+	shift
+	wanted="CC=${CC:-} $*"
+	if [ -f "$folder/build.ninja" ]; then
+		[ -f "$folder/options.txt" ] && [ "$(cat "$folder/options.txt")" != "$wanted" ] || return 0
+	fi
+	rm -rf "$folder"
+	meson setup "$folder" "$@" && printf '%s' "$wanted" >"$folder/options.txt"
+}
+
+# build FOLDER meson-option...
+build() {
+	configure "$@" && ninja -C "$1"
+}
