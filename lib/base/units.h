@@ -13,7 +13,7 @@
 
 #define NS_PER_US 1000ull
 #define NS_PER_MS 1000000ull
-#define NS_PER_S 1000000000ull
+#define NS_PER_SEC 1000000000ull
 #define NEVER_NS UINT64_MAX
 
 #define KBPS 1000ull
@@ -46,7 +46,7 @@ wire_bytes(uint32_t len)
 static inline uint64_t
 serialization_ns(uint32_t bytes, uint64_t rate_bps)
 {
-	return (bytes * 8ull * NS_PER_S + rate_bps - 1) / rate_bps;
+	return (bytes * 8ull * NS_PER_SEC + rate_bps - 1) / rate_bps;
 }
 
 #endif

@@ -17,7 +17,7 @@
 
 #include "base/units.h"
 
-#define NANOBITS_PER_BYTE (8 * (int64_t)NS_PER_S)
+#define NANOBITS_PER_BYTE (8 * (int64_t)NS_PER_SEC)
 
 struct token_bucket {
 	int64_t credit_nanobits; /* in [-2^62, cap_nanobits] */
