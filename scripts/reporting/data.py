@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Read a folder of quench-lab results (doc/interface.md): results.json and three CSV files."""
+import csv
+import json
+import pathlib
+
+import numpy as np
+
+FLOWS = "time_ns,flow,wire_rate_bps,goodput_bps,rp_rate_bps,rp_target_rate_bps,cnp_handled,cnp_sent"
+QUEUES = "time_ns,node,port,queue,queue_bytes,queue_max_bytes,ecn_marked_packets,tx_bytes"
+PFC = "time_ns,node,port,prio,tx_pause,rx_pause,tx_pause_duration_us,rx_pause_duration_us,rx_paused"
+
+RESULT_KEYS = """format program version scenario seed duration_ns measure_from_ns icrc_check dcqcn pfc link_speed_bps
+    flows jain_index bottleneck pfc_counters pause_frames_after_measure last_pause_ns drops counters
+    frames packet_hops wall_seconds packet_hops_per_second digest""".split()
+FLOW_KEYS = """name src dst wire_rate_bps goodput_bps min_rate_bps messages_posted messages_completed cnp_sent
+    rp_cnp_handled rate_cuts retransmitted_packets local_ack_timeout_err packet_seq_err error""".split()
+BOTTLENECK_KEYS = """node port queue link_use queue_mean_bytes queue_p50_bytes queue_p99_bytes queue_max_bytes
+    wred_min_bytes wred_max_bytes ecn_marked_packets""".split()
+
+
+class BadInput(Exception):
+    """One line: the file and what is wrong with it."""
+
+
+class Series(dict):
+    """Columns by name, as arrays of equal length in the order of time."""
+
+    def ms(self):
+        return self["time_ns"] / 1e6
+
+    def per_ms(self, column):
+        """Growth of a cumulative column in each interval, per millisecond."""
+        return self.growth(column) / self.intervals_ns() * 1e6
+
+    def growth(self, column):
+        return np.diff(self[column], prepend=0)
+
+    def intervals_ns(self):
+        steps = np.diff(self["time_ns"], prepend=0)
+        if len(steps) > 1 and steps[0] <= 0:  # a sample at time 0 stands for an interval like the next
+            steps[0] = steps[1]
+        return np.maximum(steps, 1)
+
+
+def require(path, what, keys):
+    for key in keys:
+        if key not in what:
+            raise BadInput(f"{path}: no key {key}: not results of quench-lab, format 1")
+
+
+def read_results(path):
+    try:
+        results = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}") from error
+    except ValueError as error:
+        raise BadInput(f"{path}: not JSON: {error}") from error
+    if not isinstance(results, dict):
+        raise BadInput(f"{path}: not a JSON object")
+    require(path, results, RESULT_KEYS)
+    if results["format"] != 1:
+        raise BadInput(f"{path}: format {results['format']}: this report reads format 1")
+    for flow in results["flows"]:
+        require(path, flow, FLOW_KEYS)
+    require(path, results["bottleneck"], BOTTLENECK_KEYS)
+    return results
+
+
+def read_series(path, header, key):
+    """Rows grouped by the columns of key: {(node, port, queue): Series}."""
+    columns = header.split(",")
+    rows = {}
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            reader = csv.reader(file)
+            first = next(reader, [])
+            if first[:len(columns)] != columns:
+                raise BadInput(f"{path}: expected the columns {header}")
+            where = [columns.index(name) for name in key]
+            numbers = [i for i, name in enumerate(columns) if i not in where]
+            for row in reader:
+                rows.setdefault(tuple(row[i] for i in where), []).append([float(row[i]) for i in numbers])
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}") from error
+    except (ValueError, IndexError) as error:
+        raise BadInput(f"{path}: line {reader.line_num}: {error}") from error
+    names = [columns[i] for i in numbers]
+    return {group: Series(zip(names, np.array(values).T)) for group, values in rows.items()}
+
+
+class Run:
+    """All that the report is made of."""
+
+    def __init__(self, folder):
+        folder = pathlib.Path(folder)
+        self.results = read_results(folder / "results.json")
+        flows = read_series(folder / "flows.csv", FLOWS, ["flow"])
+        self.flows = {name: series for (name,), series in flows.items()}
+        self.queues = read_series(folder / "queues.csv", QUEUES, ["node", "port", "queue"])
+        self.pauses = read_series(folder / "pfc.csv", PFC, ["node", "port", "prio"])
+
+    def bottleneck(self):
+        """The Series of the bottleneck queue, or None."""
+        b = self.results["bottleneck"]
+        return self.queues.get((str(b["node"]), str(b["port"]), str(b["queue"])))

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The HTML file: one page with tables and the plots inside, no script, nothing fetched."""
+from html import escape
+
+STYLE = """
+:root { color-scheme: light }
+body { font: 16px/1.5 system-ui, sans-serif; color: #1b1b1b; background: #fff; max-width: 58rem;
+  margin: 0 auto; padding: 1rem }
+h1 { font-size: 1.6rem; line-height: 1.2; margin: .5rem 0 }
+h2 { font-size: 1.15rem; margin: 2rem 0 .5rem; border-bottom: 1px solid #d0d0d0 }
+p.lead { margin: .3rem 0 1rem }
+.wide { overflow-x: auto }
+table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; min-width: 50% }
+th, td { padding: .2rem .7rem .2rem 0; text-align: right; border-bottom: 1px solid #e8e8e8; white-space: nowrap }
+th { font-weight: 600; vertical-align: bottom }
+th:first-child, td:first-child { text-align: left }
+table.facts td { text-align: left; white-space: normal }
+table.facts td:first-child { color: #555; white-space: nowrap; padding-right: 1.5rem }
+figure { margin: 1rem 0 }
+figure svg { display: block; width: 100%; height: auto; min-width: 34rem }
+figcaption { font-size: .9rem; color: #555 }
+.bad { color: #a40000; font-weight: 600 }
+code { font-size: .9em; overflow-wrap: anywhere }
+@media print { body { max-width: none; padding: 0; font-size: 11pt } figure, table { break-inside: avoid }
+  h2 { break-after: avoid } figure svg { min-width: 0 } .wide { overflow: visible } }
+"""
+
+CAPTIONS = {
+    "rates": "Wire rate counts frame, FCS, preamble and gap, averaged over each sample. Dashed: the link divided by the flows.",
+    "queue": "Line: bytes held; band: least and most within a step. Marking begins at WRED min and reaches Pmax at WRED max. "
+             "XOFF limits count one priority group of one ingress port, not this queue.",
+    "cnp": "Sums over all flows.",
+    "pauses": "Each strip is one port and priority that PFC held.",
+}
+
+
+def number(value):
+    if isinstance(value, bool) or value is None:
+        return "-" if value is None else "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}".replace(",", "\u202f")
+    return escape(str(value))
+
+
+def gbps(value):
+    return f"{value / 1e9:.3f}"
+
+
+def kbytes(value):
+    return f"{value / 1e3:.1f} KB"
+
+
+def seconds(ns):
+    return f"{ns / 1e6:.4g} ms"
+
+
+def table(heads, rows, kind=""):
+    head = f"<thead><tr>{''.join(f'<th>{escape(h)}' for h in heads)}</thead>" if heads else ""
+    body = "".join("<tr>" + "".join(f"<td>{cell}" for cell in row) for row in rows)
+    return f'<div class="wide"><table class="{kind}">{head}<tbody>{body}</tbody></table></div>'
+
+
+def flow_table(results):
+    heads = ("flow", "from → to", "wire Gb/s", "goodput Gb/s", "least rate Gb/s", "messages", "CNPs", "cuts",
+             "sent again", "timeouts", "seq. NAKs")
+    rows = []
+    for flow in results["flows"]:
+        name = escape(flow["name"]) + (' <span class="bad">error</span>' if flow["error"] else "")
+        rows.append((name, f"{escape(str(flow['src']))} → {escape(str(flow['dst']))}", gbps(flow["wire_rate_bps"]),
+                     gbps(flow["goodput_bps"]), gbps(flow["min_rate_bps"]),
+                     f"{number(flow['messages_completed'])} of {number(flow['messages_posted'])}",
+                     *(number(flow[key]) for key in ("rp_cnp_handled", "rate_cuts", "retransmitted_packets",
+                                                     "local_ack_timeout_err", "packet_seq_err"))))
+    return table(heads, rows)
+
+
+def fact_table(results):
+    b = results["bottleneck"]
+    dropped = sum(drop["packets"] for drop in results["drops"])
+    last = results["last_pause_ns"]
+    return table((), (
+        ("Jain index", f"{results['jain_index']:.4f}"),
+        ("Link use", f"{b['link_use'] * 100:.2f} % of {results['link_speed_bps'] / 1e9:g} Gb/s at {escape(str(b['node']))} "
+                     f"port {b['port']}"),
+        ("Queue", f"mean {kbytes(b['queue_mean_bytes'])}, p50 {kbytes(b['queue_p50_bytes'])}, "
+                  f"p99 {kbytes(b['queue_p99_bytes'])}, max {kbytes(b['queue_max_bytes'])}"),
+        ("Marked CE", f"{number(b['ecn_marked_packets'])} packets"),
+        ("Pauses", "none" if last is None else f"last frame at {seconds(last)}; "
+         f"{number(results['pause_frames_after_measure'])} frames in the measured window"),
+        ("Dropped", "nothing" if not dropped else f'<span class="bad">{number(dropped)} packets</span>'),
+    ), "facts")
+
+
+def settings_table(results):
+    return table((), (
+        ("Scenario", escape(results["scenario"])),
+        ("Seed", number(results["seed"])),
+        ("Time", f"{seconds(results['duration_ns'])}, measured from {seconds(results['measure_from_ns'])}"),
+        ("DCQCN, PFC, ICRC check", escape(f"{results['dcqcn']}, {results['pfc']}, {results['icrc_check']}")),
+        ("WRED", f"min {kbytes(results['bottleneck']['wred_min_bytes'])}, "
+                 f"max {kbytes(results['bottleneck']['wred_max_bytes'])}"),
+        ("Simulated", f"{number(results['frames'])} frames, {number(results['packet_hops'])} packet-hops in "
+                      f"{results['wall_seconds']:.2f} s ({results['packet_hops_per_second'] / 1e6:.2f} M a second)"),
+        ("Program", escape(f"{results['program']} {results['version']}")),
+        ("Digest", f"<code>{escape(str(results['digest']))}</code>"),
+    ), "facts")
+
+
+def optional_tables(results):
+    """PFC and drops: only when there are any."""
+    keys = ("tx_pause", "rx_pause", "tx_pause_duration_us", "rx_pause_duration_us")
+    pfc = [(f"{escape(str(p['node']))} port {p['port']} prio {p['prio']}", *(number(round(p[key])) for key in keys))
+           for p in results["pfc_counters"]]
+    drops = [(f"{escape(str(d['node']))} port {d['port']}", escape(d["reason"]), number(d["packets"]))
+             for d in results["drops"]]
+    parts = []
+    if drops:
+        parts.append("<h2>Drops</h2>" + table(("where", "reason", "packets"), drops))
+    if pfc:
+        parts.append("<h2>PFC counters</h2>" + table(
+            ("where", "frames sent", "frames received", "µs holding its peer", "µs held"), pfc))
+    return "".join(parts)
+
+
+def render(run, svgs):
+    results = run.results
+    title = f"{results['scenario']}, seed {results['seed']}"
+    figures = "".join(
+        f'<figure id="{name}"><div class="wide" role="img" aria-label="{name}">{svg}</div>'
+        f"<figcaption>{CAPTIONS[name]} Files: {name}.svg, {name}.png.</figcaption></figure>"
+        for name, svg in svgs.items())
+    counters = table(("counter, all nodes", "value"),
+                     [(f"<code>{escape(name)}</code>", number(value)) for name, value in results["counters"].items()])
+    flows = f"{len(results['flows'])} flow{'s' if len(results['flows']) != 1 else ''}"
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{escape(title)}</title>
+<style>{STYLE}</style>
+</head>
+<body>
+<h1>{escape(title)}</h1>
+<p class="lead">{flows} over {results['link_speed_bps'] / 1e9:g} Gb/s links; DCQCN {escape(results['dcqcn'])},
+PFC {escape(results['pfc'])}. Figures are of the last
+{seconds(results['duration_ns'] - results['measure_from_ns'])} of {seconds(results['duration_ns'])};
+counts are of the whole run.</p>
+{fact_table(results)}
+<h2>Flows</h2>
+{flow_table(results)}
+<h2>Over time</h2>
+{figures}
+{optional_tables(results)}
+<h2>Counters</h2>
+{counters}
+<h2>Settings</h2>
+{settings_table(results)}
+<p>The same scenario and seed give the same digest on every machine.</p>
+</body>
+</html>
+"""

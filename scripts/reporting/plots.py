@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The figures of a report. Each function takes a Run and returns a matplotlib figure."""
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402
+import numpy as np  # noqa: E402
+
+WIDTH = 8.0  # inches
+MOST_POINTS = 500  # on one line
+MOST_LINES = 8  # with a colour and a label each
+# Okabe and Ito's colours: distinct for colour-blind eyes, and as greys
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#6B5B95", "#000000")
+GREY = "#6e6e6e"
+
+plt.rcParams.update({
+    "font.size": 10.5, "axes.titlesize": 11.5, "axes.titleweight": "bold", "axes.titlelocation": "left",
+    "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "axes.axisbelow": True,
+    "grid.color": "#e4e4e4", "grid.linewidth": 0.7, "lines.linewidth": 1.3, "figure.constrained_layout.use": True,
+    "axes.xmargin": 0, "svg.fonttype": "path",
+})
+
+
+class Bins:
+    """Thin out columns of equal length to at most MOST_POINTS, by whole groups of neighbours."""
+
+    def __init__(self, n):
+        self.starts = np.arange(0, n, max(1, -(-n // MOST_POINTS)))
+        self.sizes = np.diff(self.starts, append=n)
+
+    def mean(self, values):
+        return np.add.reduceat(values, self.starts) / self.sizes
+
+    def max(self, values):
+        return np.maximum.reduceat(values, self.starts)
+
+    def min(self, values):
+        return np.minimum.reduceat(values, self.starts)
+
+
+def spread(wanted, gap):
+    """Move label positions apart until neighbours are gap apart, keeping their order and their middle."""
+    order = np.argsort(wanted, kind="stable")
+    placed = np.array(wanted, dtype=float)[order]
+    for _ in range(50):
+        for i in range(1, len(placed)):
+            lack = gap - (placed[i] - placed[i - 1])
+            if lack > 1e-9:
+                placed[i] += lack / 2
+                placed[i - 1] -= lack / 2
+    result = np.empty_like(placed)
+    result[order] = placed
+    return result
+
+
+def label_ends(axes, labels):
+    """Write (y, text, colour) beside the right end of the lines, without overlap."""
+    low, high = axes.get_ylim()
+    height = axes.figure.get_figheight() * axes.get_gridspec().get_geometry()[0] ** -1 * 0.72
+    gap = (high - low) * (matplotlib.rcParams["font.size"] * 1.15 / 72) / height
+    for (y, text, colour), at in zip(labels, spread([label[0] for label in labels], gap)):
+        axes.annotate(text, xy=(1, y), xytext=(12, (at - y) / (high - low) * height * 72),
+                      xycoords=axes.get_yaxis_transform(), textcoords="offset points", color=colour,
+                      va="center", annotation_clip=False,
+                      arrowprops={"arrowstyle": "-", "color": colour, "lw": 0.6, "shrinkA": 0, "shrinkB": 1,
+                                  "relpos": (0, 0.5)})
+
+
+def time_axis(axes, end_ms, start_ms=0):
+    axes.set_xlim(start_ms, end_ms)
+    axes.set_xlabel("time (ms)")
+
+
+def measured_from(axes, results):
+    start = results["measure_from_ns"] / 1e6
+    low, high = axes.get_xlim()
+    if low < start < high:
+        axes.axvline(start, color=GREY, lw=0.9, ls=":")
+        axes.annotate("measured from here ", xy=(start, 1), xycoords=axes.get_xaxis_transform(), va="bottom",
+                      ha="left" if start < (low + high) / 2 else "right", color=GREY, fontsize=9)
+
+
+def say_nothing(axes, text):
+    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color=GREY)
+    axes.set_yticks([])
+    axes.grid(False)
+
+
+def rates(run):
+    """Wire rate of each flow, and the fair share."""
+    results = run.results
+    figure, axes = plt.subplots(figsize=(WIDTH, 3.6))
+    axes.set_title("Rate of each flow", pad=16)
+    axes.set_ylabel("wire rate (Gb/s)")
+    time_axis(axes, results["duration_ns"] / 1e6)
+    if not run.flows:
+        say_nothing(axes, "no samples")
+        return figure
+    few = len(run.flows) <= MOST_LINES
+    labels, tops = [], []
+    for i, (name, series) in enumerate(run.flows.items()):
+        bins = Bins(len(series["time_ns"]))
+        y = bins.mean(series["wire_rate_bps"]) / 1e9
+        colour = COLOURS[i % len(COLOURS)]
+        axes.plot(bins.mean(series.ms()), y, color=colour, lw=1.3 if few else 0.6, alpha=0.9 if few else 0.6)
+        tops.append(y.max())
+        labels.append((y[-max(1, len(y) // 20):].mean(), name, colour))
+    share = results["link_speed_bps"] / 1e9 / len(run.flows)
+    axes.axhline(share, color="black", lw=1, ls="--")
+    axes.set_ylim(0, max(max(tops), share) * 1.06)
+    if not few:
+        labels = [(np.median([y for y, _, _ in labels]), f"{len(labels)} flows", GREY)]
+    label_ends(axes, [*labels, (share, f"fair share {share:.4g}", "black")])
+    measured_from(axes, results)
+    return figure
+
+
+def draw_queue(axes, run, series, until_ms):
+    kept = series.ms() <= until_ms
+    bins = Bins(int(kept.sum()))
+    t = bins.mean(series.ms()[kept])
+    queue, peak = series["queue_bytes"][kept] / 1e3, series["queue_max_bytes"][kept] / 1e3
+    axes.fill_between(t, bins.min(np.minimum(queue, peak)), bins.max(np.maximum(queue, peak)),
+                      color=COLOURS[5], alpha=0.45, lw=0)
+    axes.plot(t, bins.mean(queue), color=COLOURS[0])
+    time_axis(axes, until_ms)
+
+
+def thresholds(run):
+    b = run.results["bottleneck"]
+    lines = [(b["wred_min_bytes"], "WRED min", COLOURS[1], "--"), (b["wred_max_bytes"], "WRED max", COLOURS[1], "--"),
+             (run.results.get("xoff_limit_bytes"), "XOFF limit of a PG", COLOURS[3], "-.")]
+    return [(at / 1e3, text, colour, style) for at, text, colour, style in lines if at]
+
+
+def queue(run):
+    """Bottleneck queue against its thresholds; the start in a panel of its own when it dwarfs the rest."""
+    results, series = run.results, run.bottleneck()
+    b = results["bottleneck"]
+    end = results["duration_ns"] / 1e6
+    where = f"{b['node']} port {b['port']} queue {b['queue']}"
+    if series is None:
+        figure, axes = plt.subplots(figsize=(WIDTH, 3.6))
+        axes.set_title(f"Bottleneck queue ({where})")
+        time_axis(axes, end)
+        say_nothing(axes, "no samples")
+        return figure
+
+    measured = series["time_ns"] > results["measure_from_ns"]
+    peak = series["queue_max_bytes"].max() / 1e3
+    steady = max(series["queue_max_bytes"][measured].max(initial=0), b["queue_max_bytes"], 1) / 1e3
+    start = min(results["measure_from_ns"] / 1e6, 5.0)
+    if peak > 2.5 * steady and start > 0:
+        figure, (left, axes) = plt.subplots(1, 2, figsize=(WIDTH, 3.6), width_ratios=(1, 2.6))
+        draw_queue(left, run, series, start)
+        left.set_ylim(0, peak * 1.05)
+        left.set_title("Start", pad=16)
+        left.set_ylabel("queue (KB)")
+    else:
+        figure, axes = plt.subplots(figsize=(WIDTH, 3.6))
+        steady = peak
+        axes.set_ylabel("queue (KB)")
+    draw_queue(axes, run, series, end)
+    shown = [line for line in thresholds(run) if line[0] <= 4 * steady]
+    axes.set_ylim(0, 1.08 * max([steady] + [line[0] for line in shown]))
+    axes.set_title(f"Bottleneck queue ({where})", pad=16)
+    mean = b["queue_mean_bytes"] / 1e3
+    labels = [(mean, f"mean {mean:.3g} KB", COLOURS[0])]
+    for at, text, colour, style in shown:
+        axes.axhline(at, color=colour, ls=style, lw=1)
+        labels.append((at, f"{text} {at:.4g}", colour))
+    label_ends(axes, labels)
+    measured_from(axes, results)
+    return figure
+
+
+def draw_per_ms(axes, groups, column, colour, ylabel, until_ms):
+    """Growth of a cumulative column per millisecond, summed over groups that were sampled together."""
+    axes.set_ylabel(ylabel)
+    groups = [s for s in groups if len(s["time_ns"]) == len(groups[0]["time_ns"])]
+    total = np.sum([s.per_ms(column) for s in groups], axis=0)
+    if not np.any(total):
+        say_nothing(axes, "none in this run" if groups else "no samples")
+        return
+    ms = groups[0].ms()
+    shown = ms <= max(until_ms, ms[0])
+    bins = Bins(int(shown.sum()))
+    rate = bins.mean(total[shown])
+    edges = np.append(max(0, 2 * ms[0] - ms[1]) if len(ms) > 1 else 0, bins.max(ms[shown]))
+    axes.stairs(rate, edges, fill=True, color=colour, alpha=0.3, lw=0)
+    axes.stairs(rate, edges, color=colour, lw=1, baseline=None)
+    axes.set_ylim(0, rate.max() * 1.08)
+
+
+def cnp(run):
+    """CNPs handled by all senders, and packets marked in the bottleneck queue, per millisecond."""
+    end = run.results["duration_ns"] / 1e6
+    figure, (top, bottom) = plt.subplots(2, 1, figsize=(WIDTH, 4.4), sharex=True)
+    top.set_title("CNPs that the senders acted on", pad=16)
+    bottom.set_title("Packets marked CE in the bottleneck queue")
+    marked = run.bottleneck()
+    draw_per_ms(top, list(run.flows.values()), "cnp_handled", COLOURS[2], "CNPs per ms", end)
+    draw_per_ms(bottom, [marked] if marked else [], "ecn_marked_packets", COLOURS[1], "marks per ms", end)
+    time_axis(bottom, end)
+    measured_from(top, run.results)
+    return figure
+
+
+def pauses(run):
+    """Which end was held when, as a strip for each; below, the PFC frames that were sent."""
+    results = run.results
+    end = results["duration_ns"] / 1e6
+    held = {key: s for key, s in run.pauses.items() if s["rx_pause_duration_us"][-1] > 0}
+    senders = [s for s in run.pauses.values() if s["tx_pause"][-1] > 0]
+    if not held and not senders:
+        figure, axes = plt.subplots(figsize=(WIDTH, 1.5))
+        axes.set_title("Pauses")
+        time_axis(axes, end)
+        say_nothing(axes, "no pause frame was sent in this run")
+        return figure
+
+    note = ""
+    last = (results["last_pause_ns"] or 0) / 1e6
+    if last < end / 10:
+        end = min(end, max(last * 1.5, 0.5))
+        note = f", first {end:.3g} of {results['duration_ns'] / 1e6:.4g} ms"
+    heights = (0.3 * max(len(held), 1) + 0.2, 1.5)
+    figure, (top, bottom) = plt.subplots(2, 1, figsize=(WIDTH, sum(heights) + 1.5), sharex=True, height_ratios=heights)
+    top.set_title(f"Share of time held by PFC{note}")
+    bottom.set_title("PFC frames sent (XOFF, refresh and XON)")
+    draw_strips(figure, top, held, end)
+    draw_per_ms(bottom, senders, "tx_pause", COLOURS[3], "frames per ms", end)
+    time_axis(bottom, end)
+    return figure
+
+
+def draw_strips(figure, axes, held, until_ms):
+    if not held:
+        say_nothing(axes, "nobody was held")
+        return
+    for row, series in enumerate(held.values()):
+        shown = series.ms() <= max(until_ms, series.ms()[0])
+        bins = Bins(int(shown.sum()))
+        share = series.growth("rx_pause_duration_us") * 1e3 / series.intervals_ns()
+        edges = np.append(0, bins.max(series.ms()[shown]))
+        mesh = axes.pcolormesh(edges, [row - 0.4, row + 0.4], bins.mean(share[shown]).clip(0, 1)[np.newaxis] * 100,
+                               cmap="Purples", vmin=0, vmax=100, rasterized=True)
+    axes.set_yticks(range(len(held)), [f"{node} port {port} prio {prio}" for node, port, prio in held], fontsize=9)
+    axes.set_ylim(len(held) - 0.5, -0.5)
+    axes.grid(False)
+    figure.colorbar(mesh, ax=axes, label="% held", aspect=2 * len(held) + 1, pad=0.01)
+
+
+PLOTS = {"rates": rates, "queue": queue, "cnp": cnp, "pauses": pauses}
