@@ -3,8 +3,11 @@
  * A struct described once: one row for each member, with name, unit, range, default and help.
  *
  * Config files, --check-config, counters in JSON and telemetry, and the parameter reference in doc/
- * are loops over such a table. The name of a row is the INI key, the JSON key and the struct member.
- * A table ends where its length says; rows of one table have different names and aliases.
+ * are loops over such a table. The name of a row is the INI key, the JSON key and the struct
+ * member. A table ends where its length says; rows of one table have different names and aliases.
+ *
+ * Invariants (tested): what field_format() writes, field_parse() reads back to the same bytes; a
+ * value that is refused leaves the object as it was; no value outside [min, max] is ever stored.
  */
 #ifndef QUENCH_BASE_FIELD_H
 #define QUENCH_BASE_FIELD_H
@@ -18,38 +21,47 @@ enum field_type {
 	FIELD_U8,
 	FIELD_U16,
 	FIELD_U32,
-	FIELD_U64,
+	FIELD_U64, /* in UNIT_NS and UNIT_US with max UINT64_MAX: "never" is UINT64_MAX */
 	FIELD_I8,
 	FIELD_ENUM, /* int: index into choices */
-	FIELD_MAC,  /* uint8_t[6] */
-	FIELD_IP,   /* struct field_ip */
-	FIELD_STR,  /* char[max + 1] */
+	FIELD_MAC,  /* uint8_t[6]; min 1: a station's address, neither zero nor a group's */
+	FIELD_IP,   /* struct field_ip, or "none"; min and max 4 or 6: this version, and not none */
+	FIELD_STR,  /* char[max + 1]; at least min characters */
 	FIELD_SET8, /* uint8_t bit mask, written "3,4" or "3-4" or "none" */
-	FIELD_MAP,  /* uint8_t[max_key + 1], written "26:3, 24:3, 48:7, *:0"; keys [0, map_keys), values [min, max] */
+	/*
+	 * uint8_t[map_keys], written "26:3, 24:3, 48:7, *:0" with ranges "0-7:1"; * is every key
+	 * that is not named, and without it every key must be. Keys [0, map_keys), at most 256;
+	 * values [min, max].
+	 */
+	FIELD_MAP,
 };
 
-/* The unit of a stored number. A value in a file may carry a suffix of the same kind and is converted. */
+/*
+ * The unit of a stored number. A bare number counts that unit; a value may carry a suffix of the
+ * same kind, and decimals, and is converted. It must come out whole.
+ */
 enum field_unit {
-	UNIT_NONE,
+	UNIT_NONE,  /* also hexadecimal: 0x1f */
 	UNIT_NS,    /* ns us ms s */
-	UNIT_US,    /* ns us ms s; must come out whole */
+	UNIT_US,    /* ns us ms s */
 	UNIT_BYTES, /* B KB MB GB (powers of 1000), KiB MiB GiB */
-	UNIT_BPS,   /* bare, or K M G (bps): bits per second, powers of 1000 */
+	UNIT_BPS,   /* bits per second, powers of 1000: K M G T, alone or before bps or bit/s */
 	UNIT_PPM,   /* ppm or % */
-	UNIT_PCT,   /* bare or % */
-	UNIT_1024,  /* parts of 1024; "1/256" style fractions are accepted */
+	UNIT_PCT,   /* % */
+	UNIT_1024,  /* parts of 1024; fractions of one such as 1/256 as well */
 };
 
-/** An IPv4 or IPv6 address in network order; IPv4 in the first four bytes. version 0 is "not set". */
+/** An IPv4 or IPv6 address in network order; IPv4 in the first four bytes. version 0: not set. */
 struct field_ip {
 	uint8_t version;
 	uint8_t addr[16];
 };
 
 /**
- * Another word for the same member: a paper symbol or a vendor's spelling. A plain number N given under
- * the alias is stored as N * scale (scale 0 means 1); one_minus says that the alias weighs the
- * other side of a filter, so that the stored value is full scale - N (traps in facts on g).
+ * Another word for the same member: a paper symbol or a vendor's spelling. A bare number N under
+ * the alias is stored as N * scale (scale 0 means 1); a unit or a fraction says its own scale.
+ * one_minus: the alias weighs the other side of a filter, so the stored value is full scale - N
+ * (1024, 100 % or max): with DCQCN's g = 1/256, the weight of the old alpha is 1020 / 1024.
  */
 struct field_alias {
 	const char *name;
@@ -66,10 +78,10 @@ struct field {
 	enum field_unit unit;
 	size_t offset;
 	int64_t min;
-	uint64_t max;          /* numbers: highest value; FIELD_STR: most characters */
-	const char *def;       /* as it would be written in a file; NULL: the key is required */
+	uint64_t max;               /* numbers: highest value; FIELD_STR: most characters */
+	const char *def;            /* as in a file; NULL: the key is required */
 	const char *const *choices; /* FIELD_ENUM: NULL-terminated words */
-	uint16_t map_keys;     /* FIELD_MAP: number of keys */
+	uint16_t map_keys;          /* FIELD_MAP: number of keys */
 	struct field_alias aliases[FIELD_ALIASES];
 };
 
@@ -80,14 +92,20 @@ struct counter_field {
 	size_t offset;
 };
 
-#define COUNTER_FIELD(type, member, text) { #member, text, offsetof(type, member) }
+/* clang-format off */
+#define COUNTER_FIELD(type, member, text) {#member, text, offsetof(type, member)}
+/* clang-format on */
+
+/* Room for any formatted value but a long FIELD_STR, and for any text of what is expected. */
+#define FIELD_TEXT_SIZE 512
 
 /**
  * Parse text into the member of object that field describes.
  *
  * @param alias     NULL, or the alias of field under which the value was given.
- * @param expected  On failure, what would have been accepted, for the error line; at most size bytes.
- * @return          0, or -EINVAL (not of the form), -ERANGE (out of [min, max]).
+ * @param expected  On failure, what would have been accepted, for the error line: at most size
+ *                  bytes. May be NULL when size is 0.
+ * @return          0, or -EINVAL (not of the form, not whole), -ERANGE (out of [min, max]).
  */
 int field_parse(const struct field *field, const struct field_alias *alias, const char *text,
 		void *object, char *expected, size_t size);
@@ -95,11 +113,21 @@ int field_parse(const struct field *field, const struct field_alias *alias, cons
 /** Write the member's value as a file would hold it. @return as snprintf. */
 int field_format(const struct field *field, const void *object, char *text, size_t size);
 
-/** Set every member that has a default. @return 0, or -EINVAL when a default does not parse (our mistake). */
+/** Write what field accepts: "a rate from 1M to 400G, such as 40M". @return as snprintf. */
+int field_expected(const struct field *field, const struct field_alias *alias, char *text,
+		   size_t size);
+
+/**
+ * Set every member that has a default.
+ * @return 0, or -EINVAL when a default does not parse (our mistake, which a test finds).
+ */
 int field_defaults(const struct field *fields, size_t n, void *object);
 
 /** The row with this name or alias, or NULL. *alias is set to the alias used, or NULL. */
 const struct field *field_find(const struct field *fields, size_t n, const char *name,
 			       const struct field_alias **alias);
+
+/** What a stored number counts, for a reference: "ns", "bit/s", "" for none. */
+const char *field_unit_name(enum field_unit unit);
 
 #endif

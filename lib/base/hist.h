@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Log-linear histogram of uint64_t values: 16 linear steps in each power of two, so that any quantile
- * is known within 1/16 of its value (HdrHistogram's idea). Zero-initialised state is an empty one.
+ * Log-linear histogram of uint64_t values: 16 linear steps in each power of two, so that any
+ * quantile is known within 1/16 of its value (HdrHistogram's idea). Zero-initialised state is an
+ * empty one.
  */
 #ifndef QUENCH_BASE_HIST_H
 #define QUENCH_BASE_HIST_H
@@ -26,19 +27,19 @@ hist_bucket(uint64_t value)
 		return (unsigned)value;
 	log2 = 63u - (unsigned)__builtin_clzll(value);
 	shift = log2 - HIST_SUB_BITS;
-	return ((shift + 1) << HIST_SUB_BITS) + (unsigned)((value >> shift) & ((1u << HIST_SUB_BITS) - 1));
+	return ((shift + 1) << HIST_SUB_BITS) +
+	       (unsigned)((value >> shift) & ((1u << HIST_SUB_BITS) - 1));
 }
 
 /** Highest value that falls into a bucket. */
 static inline uint64_t
 hist_bucket_top(unsigned bucket)
 {
-	unsigned shift;
+	uint64_t step = (bucket & ((1u << HIST_SUB_BITS) - 1)) | (1u << HIST_SUB_BITS);
 
 	if (bucket < (1u << HIST_SUB_BITS))
 		return bucket;
-	shift = (bucket >> HIST_SUB_BITS) - 1;
-	return ((((uint64_t)(bucket & ((1u << HIST_SUB_BITS) - 1)) | (1u << HIST_SUB_BITS)) + 1) << shift) - 1;
+	return ((step + 1) << ((bucket >> HIST_SUB_BITS) - 1)) - 1;
 }
 
 /** Count value weight times (a duration, for a time-weighted quantile). */

@@ -18,7 +18,7 @@ prng_rotl(uint64_t x, int k)
 	return (x << k) | (x >> (64 - k));
 }
 
-/** Fill the state from a seed and a stream number, so that objects of one seed draw different numbers. */
+/** Fill the state from a seed and a stream number: objects of one seed draw different numbers. */
 static inline void
 prng_seed(struct prng *r, uint64_t seed, uint64_t stream)
 {

@@ -3,8 +3,8 @@
  * Time, rate and size: what the project counts in.
  *
  * Times are uint64_t nanoseconds. Rates are bits per second of wire bytes: a frame, its FCS (4) and
- * preamble, start delimiter and inter-frame gap (20), so that a rate equal to the link speed is a full
- * link. Buffer and queue lengths count frame bytes with FCS. mbuf lengths come without FCS.
+ * preamble, start delimiter and inter-frame gap (20), so that a rate equal to the link speed is a
+ * full link. Buffer and queue lengths count frame bytes with FCS. mbuf lengths come without FCS.
  */
 #ifndef QUENCH_BASE_UNITS_H
 #define QUENCH_BASE_UNITS_H
@@ -26,7 +26,7 @@
 /* Shortest frame with FCS; shorter ones are padded by the MAC. */
 #define MIN_FRAME_BYTES 64u
 
-/** Bytes that a frame of len bytes (no FCS) takes in a buffer: with FCS, at least the minimum frame. */
+/** Bytes that a frame of len bytes (no FCS) takes in a buffer: with FCS, padded to the minimum. */
 static inline uint32_t
 frame_bytes(uint32_t len)
 {

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/field.h"
+
+#include <arpa/inet.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/field_list.h"
+#include "base/field_unit.h"
+
+static int
+format_ip(const struct field_ip *ip, char *text, size_t size)
+{
+	char addr[INET6_ADDRSTRLEN];
+
+	if (ip->version == 0 ||
+	    !inet_ntop(ip->version == 4 ? AF_INET : AF_INET6, ip->addr, addr, sizeof(addr)))
+		return snprintf(text, size, "none");
+	return snprintf(text, size, "%s", addr);
+}
+
+static uint64_t
+load_number(const struct field *field, const void *member)
+{
+	switch (field->type) {
+	case FIELD_U8:
+		return *(const uint8_t *)member;
+	case FIELD_U16:
+		return *(const uint16_t *)member;
+	case FIELD_U32:
+		return *(const uint32_t *)member;
+	default:
+		return *(const uint64_t *)member;
+	}
+}
+
+static int
+format_number(const struct field *field, uint64_t value, char *text, size_t size)
+{
+	if (value == UINT64_MAX && field_has_never(field))
+		return snprintf(text, size, "never");
+	return unit_format(field->unit, value, text, size);
+}
+
+int
+field_format(const struct field *field, const void *object, char *text, size_t size)
+{
+	const void *member = (const char *)object + field->offset;
+	const uint8_t *b = member;
+
+	switch (field->type) {
+	case FIELD_BOOL:
+		return snprintf(text, size, "%s", *(const bool *)member ? "on" : "off");
+	case FIELD_ENUM:
+		return snprintf(text, size, "%s", field->choices[*(const int *)member]);
+	case FIELD_MAC:
+		return snprintf(text, size, "%02x:%02x:%02x:%02x:%02x:%02x", b[0], b[1], b[2], b[3],
+				b[4], b[5]);
+	case FIELD_IP:
+		return format_ip(member, text, size);
+	case FIELD_STR:
+		return snprintf(text, size, "%s", (const char *)member);
+	case FIELD_SET8:
+		return set8_format(*b, text, size);
+	case FIELD_MAP:
+		return map_format(field, member, text, size);
+	case FIELD_I8:
+		return snprintf(text, size, "%d", *(const int8_t *)member);
+	default:
+		return format_number(field, load_number(field, member), text, size);
+	}
+}
+
+static int
+expected_choice(const struct field *field, char *text, size_t size)
+{
+	char list[FIELD_TEXT_SIZE] = "";
+	size_t used = 0;
+
+	for (int i = 0; field->choices[i] && used < sizeof(list); i++) {
+		const char *before = i == 0 ? "" : field->choices[i + 1] ? ", " : " or ";
+
+		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", before,
+					 field->choices[i]);
+	}
+	return snprintf(text, size, "%s", list);
+}
+
+static int
+expected_ip(const struct field *field, char *text, size_t size)
+{
+	const char *versions = field->max == 4   ? "an IPv4 address such as 10.0.0.1"
+			       : field->min == 6 ? "an IPv6 address such as fd00::1"
+						 : "an IPv4 or IPv6 address";
+
+	return snprintf(text, size, "%s%s", versions, field->min > 0 ? "" : ", or none");
+}
+
+static int
+expected_number(const struct field *field, const struct field_alias *alias, char *text, size_t size)
+{
+	char low[32], high[40] = " up", scale[96] = "", example[64] = "";
+	bool never = field_has_never(field);
+
+	if (field->min < 0)
+		snprintf(low, sizeof(low), "%" PRId64, field->min);
+	else
+		unit_format(field->unit, (uint64_t)field->min, low, sizeof(low));
+	if (field->max < UINT64_MAX) {
+		snprintf(high, sizeof(high), " to ");
+		unit_format(field->unit, field->max, high + 4, sizeof(high) - 4);
+	}
+	if (field->unit != UNIT_NONE && field->def && strcmp(field->def, "never") != 0)
+		snprintf(example, sizeof(example), ", such as %.40s", field->def);
+	if (alias && alias->one_minus)
+		snprintf(scale, sizeof(scale), "; under %s, one minus that", alias->name);
+	else if (alias && alias->scale > 1)
+		snprintf(scale, sizeof(scale), "; a bare number under %s counts %" PRIu64 " %s",
+			 alias->name, alias->scale, field_unit_name(field->unit));
+	return snprintf(text, size, "%s from %s%s%s%s%s", unit_noun(field->unit), low, high,
+			example, never ? ", or never" : "", scale);
+}
+
+int
+field_expected(const struct field *field, const struct field_alias *alias, char *text, size_t size)
+{
+	switch (field->type) {
+	case FIELD_BOOL:
+		return snprintf(text, size, "on or off");
+	case FIELD_ENUM:
+		return expected_choice(field, text, size);
+	case FIELD_MAC:
+		return snprintf(text, size, "a %sMAC address such as 02:00:00:00:00:01",
+				field->min > 0 ? "station's " : "");
+	case FIELD_IP:
+		return expected_ip(field, text, size);
+	case FIELD_STR:
+		return snprintf(text, size, "%" PRId64 " to %" PRIu64 " printable characters",
+				field->min, field->max);
+	case FIELD_SET8:
+		return snprintf(text, size, "numbers from 0 to 7 such as 3,4 or 3-4, or none");
+	case FIELD_MAP:
+		return snprintf(text, size,
+				"every key from 0 to %u once with a value from %" PRId64
+				" to %" PRIu64 ", such as 0-1:%" PRIu64 ", *:%" PRId64,
+				field->map_keys - 1u, field->min, field->max, field->max,
+				field->min);
+	default:
+		return expected_number(field, alias, text, size);
+	}
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/field_list.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+static void
+skip_blanks(const char **p)
+{
+	*p += strspn(*p, " \t");
+}
+
+static int
+take_number(const char **p, unsigned int limit, unsigned int *value)
+{
+	size_t n = strspn(*p, "0123456789");
+
+	if (n == 0)
+		return -EINVAL;
+	*value = 0;
+	for (; n > 0; n--, (*p)++)
+		if (*value < limit) /* beyond the limit the rest does not matter */
+			*value = *value * 10 + (unsigned int)(**p - '0');
+	return *value < limit ? 0 : -ERANGE;
+}
+
+/* "n" or "n-m", both below limit. */
+static int
+take_range(const char **p, unsigned int limit, unsigned int *first, unsigned int *last)
+{
+	int rc = take_number(p, limit, first);
+
+	*last = *first;
+	if (rc != 0 || **p != '-')
+		return rc;
+	(*p)++;
+	rc = take_number(p, limit, last);
+	if (rc == 0 && *last < *first)
+		rc = -EINVAL;
+	return rc;
+}
+
+/* After an item: the end, or a comma that another item follows. */
+static int
+take_comma(const char **p, bool *more)
+{
+	skip_blanks(p);
+	*more = **p == ',';
+	if (!*more)
+		return **p == '\0' ? 0 : -EINVAL;
+	(*p)++;
+	skip_blanks(p);
+	return 0;
+}
+
+int
+set8_parse(const char *text, uint8_t *mask)
+{
+	uint8_t set = 0;
+	bool more = true;
+
+	if (strcmp(text, "none") == 0) {
+		*mask = 0;
+		return 0;
+	}
+	while (more) {
+		unsigned int first, last;
+		int rc = take_range(&text, 8, &first, &last);
+
+		if (rc == 0)
+			rc = take_comma(&text, &more);
+		if (rc != 0)
+			return rc;
+		for (unsigned int i = first; i <= last; i++) {
+			if (set >> i & 1)
+				return -EINVAL;
+			set |= (uint8_t)(1u << i);
+		}
+	}
+	*mask = set;
+	return 0;
+}
+
+struct map_item {
+	bool rest; /* the key is * */
+	unsigned int first, last;
+	uint8_t value;
+};
+
+static int
+take_map_item(const struct field *field, const char **p, struct map_item *item)
+{
+	unsigned int value = 0;
+	int rc = 0;
+
+	item->rest = **p == '*';
+	if (item->rest)
+		(*p)++;
+	else
+		rc = take_range(p, field->map_keys, &item->first, &item->last);
+	if (rc != 0)
+		return rc;
+	skip_blanks(p);
+	if (**p != ':')
+		return -EINVAL;
+	(*p)++;
+	skip_blanks(p);
+	rc = take_number(p, 256, &value);
+	if (rc != 0)
+		return rc;
+	if ((int64_t)value < field->min || value > field->max)
+		return -ERANGE;
+	item->value = (uint8_t)value;
+	return 0;
+}
+
+int
+map_parse(const struct field *field, const char *text, uint8_t *values)
+{
+	uint8_t map[FIELD_MAP_KEYS];
+	bool named[FIELD_MAP_KEYS] = {false};
+	int rest = -1;
+	bool more = true;
+
+	assert(field->map_keys <= FIELD_MAP_KEYS);
+	while (more) {
+		struct map_item item;
+		int rc = take_map_item(field, &text, &item);
+
+		if (rc == 0)
+			rc = take_comma(&text, &more);
+		if (rc != 0)
+			return rc;
+		if (item.rest) {
+			if (rest >= 0)
+				return -EINVAL;
+			rest = item.value;
+			continue;
+		}
+		for (unsigned int k = item.first; k <= item.last; k++) {
+			if (named[k])
+				return -EINVAL;
+			named[k] = true;
+			map[k] = item.value;
+		}
+	}
+	for (unsigned int k = 0; k < field->map_keys; k++) {
+		if (!named[k] && rest < 0)
+			return -EINVAL;
+		if (!named[k])
+			map[k] = (uint8_t)rest;
+	}
+	memcpy(values, map, field->map_keys);
+	return 0;
+}
+
+/* Where the next piece goes, when what came before may already have been cut off. */
+static char *
+tail(char *text, size_t size, int used)
+{
+	return (size_t)used < size ? text + used : NULL;
+}
+
+static size_t
+room(size_t size, int used)
+{
+	return (size_t)used < size ? size - (size_t)used : 0;
+}
+
+int
+set8_format(uint8_t mask, char *text, size_t size)
+{
+	int used = 0;
+
+	if (mask == 0)
+		return snprintf(text, size, "none");
+	for (unsigned int i = 0; i < 8; i++) {
+		unsigned int first = i;
+
+		if (!(mask >> i & 1))
+			continue;
+		while (i < 7 && mask >> (i + 1) & 1)
+			i++;
+		used += snprintf(tail(text, size, used), room(size, used),
+				 i > first ? "%s%u-%u" : "%s%u", used ? "," : "", first, i);
+	}
+	return used;
+}
+
+/* The value that most keys have; the smallest of equals. */
+static uint8_t
+commonest(const uint8_t *values, unsigned int n)
+{
+	unsigned int count[256] = {0};
+	uint8_t best = 0;
+
+	for (unsigned int k = 0; k < n; k++)
+		count[values[k]]++;
+	for (unsigned int v = 1; v < 256; v++)
+		if (count[v] > count[best])
+			best = (uint8_t)v;
+	return best;
+}
+
+int
+map_format(const struct field *field, const uint8_t *values, char *text, size_t size)
+{
+	uint8_t rest = commonest(values, field->map_keys);
+	int used = 0;
+
+	for (unsigned int k = 0; k < field->map_keys; k++) {
+		unsigned int first = k;
+
+		if (values[k] == rest)
+			continue;
+		while (k + 1 < field->map_keys && values[k + 1] == values[first])
+			k++;
+		if (k > first)
+			used += snprintf(tail(text, size, used), room(size, used), "%u-%u:%u, ",
+					 first, k, values[first]);
+		else
+			used += snprintf(tail(text, size, used), room(size, used), "%u:%u, ", k,
+					 values[k]);
+	}
+	used += snprintf(tail(text, size, used), room(size, used), "*:%u", rest);
+	return used;
+}

@@ -1,0 +1,570 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/field.h"
+#include "base/prng.h"
+
+#define N(a) (sizeof(a) / sizeof((a)[0]))
+
+struct thing {
+	bool enable;
+	uint8_t threshold;
+	uint16_t old_weight;
+	uint32_t period_us;
+	uint64_t stop_ns;
+	uint64_t buffer_bytes;
+	uint64_t rate_bps;
+	uint32_t probability_ppm;
+	uint8_t share_pct;
+	int8_t dynamic_th;
+	int profile;
+	uint8_t mac[6];
+	struct field_ip ip;
+	struct field_ip ip4;
+	char name[9];
+	uint8_t queues;
+	uint8_t map[64];
+	uint8_t weight[8];
+	uint32_t qpn;
+};
+
+enum {
+	ENABLE,
+	THRESHOLD,
+	OLD_WEIGHT,
+	PERIOD,
+	STOP,
+	BUFFER,
+	RATE,
+	PROBABILITY,
+	SHARE,
+	DYNAMIC_TH,
+	PROFILE,
+	MAC,
+	IP,
+	IP4,
+	NAME,
+	QUEUES,
+	MAP,
+	WEIGHT,
+	QPN,
+};
+
+static const char *const profiles[] = {"paper", "mlx", "other", NULL};
+
+#define AT(member) .name = #member, .offset = offsetof(struct thing, member)
+
+static const struct field fields[] = {
+	[ENABLE] = {AT(enable), .type = FIELD_BOOL, .def = "on"},
+	[THRESHOLD] = {AT(threshold), .type = FIELD_U8, .min = 1, .max = 31, .def = "5",
+		       .aliases = {{"F", 0, false}}},
+	[OLD_WEIGHT] = {AT(old_weight), .type = FIELD_U16, .unit = UNIT_1024, .max = 1024,
+			.def = "1020", .aliases = {{"g", 1024, true}, {"dce_tcp_g", 0, false}}},
+	[PERIOD] = {AT(period_us), .type = FIELD_U32, .unit = UNIT_US, .min = 1, .max = UINT32_MAX,
+		    .def = "55us"},
+	[STOP] = {AT(stop_ns), .type = FIELD_U64, .unit = UNIT_NS, .max = UINT64_MAX,
+		  .def = "never"},
+	[BUFFER] = {AT(buffer_bytes), .type = FIELD_U64, .unit = UNIT_BYTES, .max = 1000000000,
+		    .def = "12MB"},
+	[RATE] = {AT(rate_bps), .type = FIELD_U64, .unit = UNIT_BPS, .min = 1000000,
+		  .max = 400000000000, .def = "40G", .aliases = {{"rate_mbps", 1000000, false}}},
+	[PROBABILITY] = {AT(probability_ppm), .type = FIELD_U32, .unit = UNIT_PPM, .max = 1000000,
+			 .def = "1%", .aliases = {{"probability", 10000, false}}},
+	[SHARE] = {AT(share_pct), .type = FIELD_U8, .unit = UNIT_PCT, .min = 1, .max = 100,
+		   .def = "50%"},
+	[DYNAMIC_TH] = {AT(dynamic_th), .type = FIELD_I8, .min = -8, .max = 7, .def = "-1"},
+	[PROFILE] = {AT(profile), .type = FIELD_ENUM, .choices = profiles, .def = "paper"},
+	[MAC] = {AT(mac), .type = FIELD_MAC, .min = 1, .def = "02:00:00:00:00:01"},
+	[IP] = {AT(ip), .type = FIELD_IP, .def = "none"},
+	[IP4] = {AT(ip4), .type = FIELD_IP, .min = 4, .max = 4, .def = "10.0.0.1"},
+	[NAME] = {AT(name), .type = FIELD_STR, .max = 8, .def = "a b"},
+	[QUEUES] = {AT(queues), .type = FIELD_SET8, .def = "3"},
+	[MAP] = {AT(map), .type = FIELD_MAP, .map_keys = 64, .max = 7,
+		 .def = "26:3, 24:3, 48:7, *:0"},
+	[WEIGHT] = {AT(weight), .type = FIELD_MAP, .map_keys = 8, .min = 1, .max = 100,
+		    .def = "3:50, *:10"},
+	[QPN] = {AT(qpn), .type = FIELD_U32, .min = 2, .max = 0xffffff, .def = "0x11"},
+};
+
+static void
+numbers_are_converted_to_the_stored_unit(void **state)
+{
+	static const struct {
+		int field;
+		const char *text;
+		uint64_t value;
+	} rows[] = {
+		{RATE, "40G", 40000000000},
+		{RATE, "40Gbps", 40000000000},
+		{RATE, "40 Gbit/s", 40000000000},
+		{RATE, "2.5G", 2500000000},
+		{RATE, "1500000", 1500000},
+		{RATE, "1500000bps", 1500000},
+		{RATE, "1000k", 1000000},
+		{RATE, "0.4T", 400000000000},
+		{RATE, "10.000000001G", 10000000001},
+		{BUFFER, "12MB", 12000000},
+		{BUFFER, "22.4KB", 22400},
+		{BUFFER, "22.4kB", 22400},
+		{BUFFER, "12MiB", 12582912},
+		{BUFFER, "1024", 1024},
+		{BUFFER, "0.5KiB", 512},
+		{BUFFER, "0", 0},
+		{BUFFER, "64B", 64},
+		{STOP, "200ms", 200000000},
+		{STOP, "0.2s", 200000000},
+		{STOP, "1.50us", 1500},
+		{STOP, "18446744073709551615", UINT64_MAX},
+		{STOP, "never", UINT64_MAX},
+		{STOP, "0.000000001000000000000000000s", 1},
+		{PERIOD, "55us", 55},
+		{PERIOD, "55", 55},
+		{PERIOD, "55000ns", 55},
+		{PERIOD, "1.5ms", 1500},
+		{PERIOD, "4294967295", UINT32_MAX},
+		{PROBABILITY, "1%", 10000},
+		{PROBABILITY, "0.25 %", 2500},
+		{PROBABILITY, "10000", 10000},
+		{PROBABILITY, "10000ppm", 10000},
+		{SHARE, "50%", 50},
+		{SHARE, "50", 50},
+		{OLD_WEIGHT, "1020", 1020},
+		{OLD_WEIGHT, "255/256", 1020},
+		{QPN, "0x12aB", 0x12ab},
+		{QPN, "17", 17},
+		{QPN, "0017", 17},
+		{QPN, "17.0", 17},
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < N(rows); i++) {
+		const struct field *f = &fields[rows[i].field];
+		struct thing t = {0};
+		uint64_t got = 0;
+
+		if (field_parse(f, NULL, rows[i].text, &t, NULL, 0) != 0)
+			fail_msg("%s = %s is refused", f->name, rows[i].text);
+		memcpy(&got, (char *)&t + f->offset,
+		       f->type == FIELD_U64   ? 8
+		       : f->type == FIELD_U32 ? 4
+		       : f->type == FIELD_U16 ? 2
+					      : 1);
+		if (got != rows[i].value)
+			fail_msg("%s = %s gives %lu", f->name, rows[i].text, (unsigned long)got);
+	}
+}
+
+static void
+what_is_refused_says_what_was_expected(void **state)
+{
+	static const char rate[] = "a rate in bit/s from 1M to 400G, such as 40G";
+	static const char size[] = "a size in whole bytes from 0 to 1GB, such as 12MB";
+	static const char period[] = "a time in whole us from 1us to 4294967295us, such as 55us";
+	static const char stop[] = "a time in whole ns from 0 up, or never";
+	static const char map[] =
+		"every key from 0 to 63 once with a value from 0 to 7, such as 0-1:7, *:0";
+	static const char set[] = "numbers from 0 to 7 such as 3,4 or 3-4, or none";
+	static const char mac[] = "a station's MAC address such as 02:00:00:00:00:01";
+	static const struct {
+		int field;
+		const char *text;
+		int rc;
+		const char *expected;
+	} rows[] = {
+		{RATE, "fast", -EINVAL, rate},
+		{RATE, "", -EINVAL, rate},
+		{RATE, "40 G b", -EINVAL, rate},
+		{RATE, "40GB", -EINVAL, rate},
+		{RATE, "40M5", -EINVAL, rate},
+		{RATE, "40.G", -EINVAL, rate},
+		{RATE, ".5G", -EINVAL, rate},
+		{RATE, "1e9", -EINVAL, rate},
+		{RATE, " 40G", -EINVAL, rate},
+		{RATE, "40G ", -EINVAL, rate},
+		{RATE, "0x10", -EINVAL, rate},
+		{RATE, "0", -ERANGE, rate},
+		{RATE, "-40G", -ERANGE, rate},
+		{RATE, "401G", -ERANGE, rate},
+		{RATE, "999999", -ERANGE, rate},
+		{RATE, "18446744073709551616", -ERANGE, rate},
+		{RATE, "18446744073709551615T", -ERANGE, rate},
+		{RATE, "1.0000000001G", -EINVAL, rate},
+		{RATE, "999999999999999999999999999999999999999G", -ERANGE, rate},
+		{BUFFER, "12Mb", -EINVAL, size},
+		{BUFFER, "12M", -EINVAL, size},
+		{BUFFER, "0.5B", -EINVAL, size},
+		{BUFFER, "-1", -ERANGE, size},
+		{PERIOD, "0", -ERANGE, period},
+		{PERIOD, "1ns", -EINVAL, period},
+		{PERIOD, "1500ns", -EINVAL, period},
+		{PERIOD, "4294967296", -ERANGE, period},
+		{PERIOD, "never", -EINVAL, period},
+		{STOP, "0.0000000000000000001s", -EINVAL, stop},
+		{STOP, "18446744073709551616", -ERANGE, stop},
+		{STOP, "1m", -EINVAL, stop},
+		{PROBABILITY, "101%", -ERANGE, "a share from 0 to 100%, such as 1%"},
+		{SHARE, "0", -ERANGE, "a whole percentage from 1% to 100%, such as 50%"},
+		{SHARE, "0.5%", -EINVAL, "a whole percentage from 1% to 100%, such as 50%"},
+		{OLD_WEIGHT, "1/1000", -EINVAL,
+		 "parts of 1024, or a fraction such as 1/256, from 0 to 1024, such as 1020"},
+		{OLD_WEIGHT, "1/0", -EINVAL,
+		 "parts of 1024, or a fraction such as 1/256, from 0 to 1024, such as 1020"},
+		{OLD_WEIGHT, "3/2", -ERANGE,
+		 "parts of 1024, or a fraction such as 1/256, from 0 to 1024, such as 1020"},
+		{THRESHOLD, "32", -ERANGE, "a whole number from 1 to 31"},
+		{THRESHOLD, "257", -ERANGE, "a whole number from 1 to 31"},
+		{THRESHOLD, "five", -EINVAL, "a whole number from 1 to 31"},
+		{DYNAMIC_TH, "-9", -ERANGE, "a whole number from -8 to 7"},
+		{DYNAMIC_TH, "8", -ERANGE, "a whole number from -8 to 7"},
+		{DYNAMIC_TH, "-300", -ERANGE, "a whole number from -8 to 7"},
+		{DYNAMIC_TH, "--1", -EINVAL, "a whole number from -8 to 7"},
+		{QPN, "0x", -EINVAL, "a whole number from 2 to 16777215"},
+		{QPN, "0x10000000000000000", -ERANGE, "a whole number from 2 to 16777215"},
+		{QPN, "0x1g", -EINVAL, "a whole number from 2 to 16777215"},
+		{ENABLE, "On", -EINVAL, "on or off"},
+		{ENABLE, "2", -EINVAL, "on or off"},
+		{PROFILE, "papers", -EINVAL, "paper, mlx or other"},
+		{MAC, "02:00:00:00:00", -EINVAL, mac},
+		{MAC, "02:00:00:00:00:0g", -EINVAL, mac},
+		{MAC, "02-00-00-00-00-01", -EINVAL, mac},
+		{MAC, "02:00:00:00:00:01:02", -EINVAL, mac},
+		{MAC, "01:00:00:00:00:01", -ERANGE, mac},
+		{MAC, "00:00:00:00:00:00", -ERANGE, mac},
+		{IP, "10.0.0", -EINVAL, "an IPv4 or IPv6 address, or none"},
+		{IP, "10.0.0.1/24", -EINVAL, "an IPv4 or IPv6 address, or none"},
+		{IP4, "fd00::1", -ERANGE, "an IPv4 address such as 10.0.0.1"},
+		{IP4, "none", -ERANGE, "an IPv4 address such as 10.0.0.1"},
+		{NAME, "123456789", -ERANGE, "0 to 8 printable characters"},
+		{NAME, "a\tb", -EINVAL, "0 to 8 printable characters"},
+		{QUEUES, "8", -ERANGE, set},
+		{QUEUES, "", -EINVAL, set},
+		{QUEUES, "3,", -EINVAL, set},
+		{QUEUES, "4-3", -EINVAL, set},
+		{QUEUES, "3,3", -EINVAL, set},
+		{QUEUES, "99999999999", -ERANGE, set},
+		{MAP, "64:0, *:0", -ERANGE, map},
+		{MAP, "26:8, *:0", -ERANGE, map},
+		{MAP, "26:3", -EINVAL, map}, /* what are the others? */
+		{MAP, "26:3, 26:4, *:0", -EINVAL, map},
+		{MAP, "*:0, *:1", -EINVAL, map},
+		{MAP, "26=3, *:0", -EINVAL, map},
+		{MAP, "26:3,, *:0", -EINVAL, map},
+		{MAP, "26:3 *:0", -EINVAL, map},
+		{WEIGHT, "3:0, *:1", -ERANGE,
+		 "every key from 0 to 7 once with a value from 1 to 100, such as 0-1:100, *:1"},
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < N(rows); i++) {
+		const struct field *f = &fields[rows[i].field];
+		struct thing before, t;
+		char expected[FIELD_TEXT_SIZE] = "";
+		int rc;
+
+		memset(&t, 0xa5, sizeof(t));
+		before = t;
+		rc = field_parse(f, NULL, rows[i].text, &t, expected, sizeof(expected));
+		if (rc != rows[i].rc)
+			fail_msg("%s = %s gives %d", f->name, rows[i].text, rc);
+		assert_string_equal(expected, rows[i].expected);
+		assert_memory_equal(&t, &before, sizeof(t)); /* refused whole */
+	}
+}
+
+static void
+an_alias_scales_bare_numbers_and_turns_weights_round(void **state)
+{
+	static const struct {
+		const char *alias;
+		const char *text;
+		int rc;
+		uint64_t value;
+	} rows[] = {
+		{"g", "1/256", 0, 1020}, /* SIGCOMM15: weight of the new sample */
+		{"g", "0.00390625", 0, 1020},
+		{"g", "1", 0, 0},
+		{"g", "0", 0, 1024},
+		{"g", "1.5", -ERANGE, 0},
+		{"g", "1/1000", -EINVAL, 0},
+		{"dce_tcp_g", "1019", 0, 1019}, /* vendors: weight of the old one */
+		{"rate_mbps", "40000", 0, 40000000000},
+		{"rate_mbps", "0.000001", -ERANGE, 0},
+		{"rate_mbps", "40G", 0, 40000000000}, /* a suffix says its own scale */
+		{"rate_mbps", "99999999999999", -ERANGE, 0},
+		{"probability", "5", 0, 50000},
+		{"probability", "0.5", 0, 5000},
+		{"probability", "100ppm", 0, 100},
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < N(rows); i++) {
+		const struct field_alias *alias;
+		const struct field *f = field_find(fields, N(fields), rows[i].alias, &alias);
+		struct thing t = {0};
+		uint64_t got = 0;
+
+		assert_non_null(f);
+		assert_non_null(alias);
+		assert_int_equal(field_parse(f, alias, rows[i].text, &t, NULL, 0), rows[i].rc);
+		memcpy(&got, (char *)&t + f->offset,
+		       f->type == FIELD_U64   ? 8
+		       : f->type == FIELD_U32 ? 4
+					      : 2);
+		if (got != rows[i].value)
+			fail_msg("%s = %s gives %lu", rows[i].alias, rows[i].text,
+				 (unsigned long)got);
+	}
+}
+
+static void
+an_error_under_an_alias_tells_its_scale(void **state)
+{
+	const struct field_alias *alias;
+	const struct field *f = field_find(fields, N(fields), "rate_mbps", &alias);
+	char expected[FIELD_TEXT_SIZE];
+	struct thing t;
+
+	(void)state;
+	assert_int_equal(field_parse(f, alias, "x", &t, expected, sizeof(expected)), -EINVAL);
+	assert_string_equal(expected, "a rate in bit/s from 1M to 400G, such as 40G; "
+				      "a bare number under rate_mbps counts 1000000 bit/s");
+	f = field_find(fields, N(fields), "g", &alias);
+	assert_int_equal(field_parse(f, alias, "2", &t, expected, sizeof(expected)), -ERANGE);
+	assert_string_equal(expected, "parts of 1024, or a fraction such as 1/256, from 0 to 1024, "
+				      "such as 1020; under g, one minus that");
+	/* Cut off, not overrun. */
+	memset(expected, 'x', sizeof(expected));
+	field_parse(f, alias, "2", &t, expected, 10);
+	assert_string_equal(expected, "parts of ");
+	assert_int_equal(expected[10], 'x');
+}
+
+static void
+names_and_aliases_are_found_and_others_are_not(void **state)
+{
+	const struct field_alias *alias;
+
+	(void)state;
+	assert_ptr_equal(field_find(fields, N(fields), "rate_bps", &alias), &fields[RATE]);
+	assert_null(alias);
+	assert_ptr_equal(field_find(fields, N(fields), "F", &alias), &fields[THRESHOLD]);
+	assert_string_equal(alias->name, "F");
+	assert_null(field_find(fields, N(fields), "rate", &alias));
+	assert_null(field_find(fields, N(fields), "", &alias));
+	assert_null(field_find(fields, 0, "rate_bps", &alias));
+}
+
+static void
+defaults_fill_the_whole_struct(void **state)
+{
+	static const struct field wrong[] = {
+		{AT(threshold), .type = FIELD_U8, .min = 1, .max = 31, .def = "0"},
+	};
+	struct thing t;
+
+	(void)state;
+	memset(&t, 0xff, sizeof(t));
+	assert_int_equal(field_defaults(fields, N(fields), &t), 0);
+	assert_true(t.enable);
+	assert_int_equal(t.dynamic_th, -1);
+	assert_int_equal(t.rate_bps, 40000000000);
+	assert_string_equal(t.name, "a b");
+	assert_int_equal(t.queues, 1 << 3);
+	assert_int_equal(t.map[26], 3);
+	assert_int_equal(t.map[24], 3);
+	assert_int_equal(t.map[48], 7);
+	assert_int_equal(t.map[0], 0);
+	assert_int_equal(t.map[63], 0);
+	assert_int_equal(t.weight[3], 50);
+	assert_int_equal(t.weight[7], 10);
+	assert_int_equal(t.ip.version, 0);
+	assert_int_equal(field_defaults(wrong, 1, &t), -EINVAL);
+}
+
+static void
+values_are_written_as_people_write_them(void **state)
+{
+	static const struct {
+		int field;
+		const char *in;
+		const char *out;
+	} rows[] = {
+		{RATE, "40000000000", "40G"},
+		{RATE, "1234567", "1234567"},
+		{BUFFER, "12000000", "12MB"},
+		{BUFFER, "1024", "1024B"},
+		{BUFFER, "12MiB", "12MiB"},
+		{BUFFER, "0", "0"},
+		{PERIOD, "1000", "1ms"},
+		{STOP, "1500", "1500ns"},
+		{STOP, "never", "never"},
+		{PROBABILITY, "10000", "1%"},
+		{PROBABILITY, "10001", "10001ppm"},
+		{SHARE, "5", "5%"},
+		{OLD_WEIGHT, "1/2", "512"},
+		{DYNAMIC_TH, "-8", "-8"},
+		{QUEUES, "3-4,6", "3-4,6"},
+		{QUEUES, "7,0,1", "0-1,7"},
+		{QUEUES, "none", "none"},
+		{MAP, "*:7", "*:7"},
+		{MAP, "0-31:1,32-63:2", "32-63:2, *:1"},
+		{WEIGHT, "0:1, 1 : 2,2:3 ,3-7:4", "0:1, 1:2, 2:3, *:4"},
+		{MAC, "02:AB:00:00:00:0f", "02:ab:00:00:00:0f"},
+		{IP, "FD00:0::1", "fd00::1"},
+		{IP, "10.1.2.3", "10.1.2.3"},
+		{IP, "none", "none"},
+		{ENABLE, "0", "off"},
+		{PROFILE, "mlx", "mlx"},
+		{NAME, "", ""},
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < N(rows); i++) {
+		const struct field *f = &fields[rows[i].field];
+		char text[FIELD_TEXT_SIZE];
+		struct thing t = {0};
+
+		assert_int_equal(field_parse(f, NULL, rows[i].in, &t, NULL, 0), 0);
+		assert_int_equal(field_format(f, &t, text, sizeof(text)), strlen(rows[i].out));
+		assert_string_equal(text, rows[i].out);
+		/* The length is told even when there is no room. */
+		assert_int_equal(field_format(f, &t, NULL, 0), strlen(rows[i].out));
+	}
+}
+
+static uint64_t
+random_in(struct prng *r, uint64_t min, uint64_t max)
+{
+	uint64_t span = max - min;
+	uint64_t v = prng_u64(r) >> prng_below(r, 64);
+	uint64_t round = 1;
+
+	/* Mix raw bits with round numbers, which take suffixes. */
+	for (uint64_t zeros = prng_below(r, 13); zeros > 0; zeros--)
+		round *= 10;
+	v = prng_below(r, 2) ? v / round * round : v;
+	return span == UINT64_MAX ? v : min + v % (span + 1);
+}
+
+/* A random legal value for one member. */
+static void
+randomize(const struct field *f, struct thing *t, struct prng *r)
+{
+	uint8_t *member = (uint8_t *)t + f->offset;
+	uint64_t v = f->type == FIELD_I8 ? (uint64_t)f->min + prng_below(r, 16)
+					 : random_in(r, (uint64_t)f->min, f->max);
+	size_t n = f->type == FIELD_U64   ? 8
+		   : f->type == FIELD_U32 ? 4
+		   : f->type == FIELD_U16 ? 2
+					  : 1;
+
+	switch (f->type) {
+	case FIELD_BOOL:
+		*member = (uint8_t)prng_below(r, 2);
+		break;
+	case FIELD_ENUM:
+		*(int *)(void *)member = (int)prng_below(r, 3);
+		break;
+	case FIELD_MAC:
+		for (int i = 0; i < 6; i++)
+			member[i] = (uint8_t)prng_u32(r);
+		member[0] = (uint8_t)((member[0] & ~1u) | 2u);
+		break;
+	case FIELD_IP:
+		memset(member, 0, sizeof(struct field_ip));
+		member[0] = f->min ? 4 : (uint8_t[]){0, 4, 6}[prng_below(r, 3)];
+		for (int i = 0; i < (member[0] == 4 ? 4 : member[0] == 6 ? 16 : 0); i++)
+			member[1 + i] = prng_below(r, 2) ? (uint8_t)prng_u32(r) : 0;
+		break;
+	case FIELD_STR:
+		memset(member, 0, f->max + 1);
+		for (uint64_t i = prng_below(r, f->max + 1); i > 0; i--)
+			member[i - 1] = (uint8_t)(' ' + prng_below(r, 95));
+		break;
+	case FIELD_SET8:
+		*member = (uint8_t)prng_u32(r);
+		break;
+	case FIELD_MAP:
+		for (int k = 0; k < f->map_keys; k++)
+			member[k] = prng_below(r, 3) && k
+					    ? member[k - 1]
+					    : (uint8_t)random_in(r, (uint64_t)f->min, f->max);
+		break;
+	default:
+		memcpy(member, &v, n);
+		break;
+	}
+}
+
+static void
+what_is_written_reads_back_to_the_same_bytes(void **state)
+{
+	struct prng r;
+
+	(void)state;
+	prng_seed(&r, 11, 0);
+	for (int i = 0; i < 40000; i++) {
+		const struct field *f = &fields[i % (int)N(fields)];
+		struct thing a = {0}, b = {0};
+		char text[FIELD_TEXT_SIZE], expected[FIELD_TEXT_SIZE];
+
+		randomize(f, &a, &r);
+		assert_true(field_format(f, &a, text, sizeof(text)) < (int)sizeof(text));
+		if (field_parse(f, NULL, text, &b, expected, sizeof(expected)) != 0)
+			fail_msg("seed 11 step %d: %s = %s: expected %s", i, f->name, text,
+				 expected);
+		if (memcmp(&a, &b, sizeof(a)) != 0)
+			fail_msg("seed 11 step %d: %s = %s changed", i, f->name, text);
+	}
+}
+
+/* The parsers never store outside the range and never crash, whatever they are given. */
+static void
+noise_is_refused_or_lands_in_range(void **state)
+{
+	static const char alphabet[] = "0123456789.,:-*/% xGKMBiTnsumbp";
+	struct prng r;
+
+	(void)state;
+	prng_seed(&r, 12, 0);
+	for (int i = 0; i < 200000; i++) {
+		const struct field *f = &fields[i % (int)N(fields)];
+		char text[12], again[FIELD_TEXT_SIZE];
+		struct thing t = {0}, u = {0};
+		uint64_t n = prng_below(&r, sizeof(text));
+
+		for (uint64_t c = 0; c < n; c++)
+			text[c] = alphabet[prng_below(&r, sizeof(alphabet) - 1)];
+		text[n] = '\0';
+		if (field_parse(f, NULL, text, &t, NULL, 0) != 0)
+			continue;
+		field_format(f, &t, again, sizeof(again));
+		if (field_parse(f, NULL, again, &u, NULL, 0) != 0 || memcmp(&t, &u, sizeof(t)) != 0)
+			fail_msg("seed 12 step %d: %s = '%s', then '%s'", i, f->name, text, again);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_are_converted_to_the_stored_unit),
+		cmocka_unit_test(what_is_refused_says_what_was_expected),
+		cmocka_unit_test(an_alias_scales_bare_numbers_and_turns_weights_round),
+		cmocka_unit_test(an_error_under_an_alias_tells_its_scale),
+		cmocka_unit_test(names_and_aliases_are_found_and_others_are_not),
+		cmocka_unit_test(defaults_fill_the_whole_struct),
+		cmocka_unit_test(values_are_written_as_people_write_them),
+		cmocka_unit_test(what_is_written_reads_back_to_the_same_bytes),
+		cmocka_unit_test(noise_is_refused_or_lands_in_range),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

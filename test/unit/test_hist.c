@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "base/counter.h"
+#include "base/hist.h"
+#include "base/prng.h"
+
+static void
+an_empty_histogram_has_quantile_zero(void **state)
+{
+	static struct hist h;
+
+	(void)state;
+	assert_int_equal(hist_quantile(&h, 50), 0);
+	assert_int_equal(hist_quantile(&h, 100), 0);
+	hist_add(&h, 1000, 0); /* no weight, no trace */
+	assert_int_equal(h.max, 0);
+	assert_int_equal(hist_quantile(&h, 100), 0);
+}
+
+static void
+buckets_tile_the_numbers_without_gap(void **state)
+{
+	(void)state;
+	for (unsigned int b = 0; b < HIST_BUCKETS; b++) {
+		uint64_t top = hist_bucket_top(b);
+
+		assert_int_equal(hist_bucket(top), b);
+		if (b + 1 < HIST_BUCKETS)
+			assert_int_equal(hist_bucket(top + 1), b + 1);
+	}
+	assert_int_equal(hist_bucket(0), 0);
+	assert_int_equal(hist_bucket_top(HIST_BUCKETS - 1), UINT64_MAX);
+}
+
+static void
+a_bucket_is_at_most_a_sixteenth_wide(void **state)
+{
+	struct prng r;
+
+	(void)state;
+	prng_seed(&r, 1, 0);
+	for (int i = 0; i < 100000; i++) {
+		uint64_t v = prng_u64(&r) >> prng_below(&r, 64);
+		uint64_t top = hist_bucket_top(hist_bucket(v));
+
+		assert_true(top >= v);
+		assert_true(top - v <= v / 16);
+	}
+}
+
+static void
+quantiles_weigh_time_not_samples(void **state)
+{
+	static struct hist h;
+
+	(void)state;
+	hist_add(&h, 10, 99); /* for 99 ns the queue held 10 bytes */
+	hist_add(&h, 5000, 1);
+	assert_int_equal(h.count, 100);
+	assert_int_equal(h.max, 5000);
+	assert_int_equal(hist_quantile(&h, 0), 10);
+	assert_int_equal(hist_quantile(&h, 50), 10);
+	assert_int_equal(hist_quantile(&h, 99), 10);
+	assert_int_equal(hist_quantile(&h, 99.5), 5000); /* never above the maximum */
+	assert_int_equal(hist_quantile(&h, 100), 5000);
+}
+
+static int
+ascending(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void
+quantiles_of_random_values_are_within_a_sixteenth(void **state)
+{
+	static struct hist h;
+	static uint64_t values[1000];
+	struct prng r;
+
+	(void)state;
+	prng_seed(&r, 3, 0);
+	for (int i = 0; i < 1000; i++) {
+		values[i] = prng_u64(&r) >> (20 + prng_below(&r, 40));
+		hist_add(&h, values[i], 1);
+	}
+	qsort(values, 1000, sizeof(values[0]), ascending);
+	for (int pct = 1; pct <= 100; pct++) {
+		uint64_t exact = values[pct * 10 - 1], got = hist_quantile(&h, pct);
+
+		assert_true(got >= exact);
+		assert_true(got - exact <= exact / 16);
+	}
+}
+
+static void
+a_counter_adds_and_reads(void **state)
+{
+	uint64_t counter = 0;
+
+	(void)state;
+	counter_inc(&counter);
+	counter_add(&counter, 41);
+	assert_int_equal(counter_read(&counter), 42);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_empty_histogram_has_quantile_zero),
+		cmocka_unit_test(buckets_tile_the_numbers_without_gap),
+		cmocka_unit_test(a_bucket_is_at_most_a_sixteenth_wide),
+		cmocka_unit_test(quantiles_weigh_time_not_samples),
+		cmocka_unit_test(quantiles_of_random_values_are_within_a_sixteenth),
+		cmocka_unit_test(a_counter_adds_and_reads),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
