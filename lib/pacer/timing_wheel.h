@@ -6,6 +6,10 @@
  * A deadline is rounded up to a slot boundary: an item is never released early and at most one slot
  * late. Items of one slot come out in the order in which they went in, so runs repeat.
  * Memory is taken at creation: 16 bytes an item, 8 a slot.
+ *
+ * Work: advance() costs its items and a few bitmap words, however far the time jumps. The overflow
+ * list is walked once each half horizon in which one of its items comes near, and after its
+ * earliest item was removed; choose a horizon that holds the usual deadlines.
  */
 #ifndef QUENCH_PACER_TIMING_WHEEL_H
 #define QUENCH_PACER_TIMING_WHEEL_H
@@ -22,9 +26,14 @@ struct timing_wheel;
  * @return         The wheel, owned by the caller, or NULL with errno ENOMEM or EINVAL.
  */
 struct timing_wheel *timing_wheel_create(uint32_t n_items, uint32_t n_slots, uint64_t slot_ns);
+
+/** NULL is allowed. */
 void timing_wheel_destroy(struct timing_wheel *w);
 
-/** Put item in (it must not be in). A deadline in the past is due at once. */
+/**
+ * Put item in (it must not be in). A deadline in the past is due at once, after the items that are
+ * due in the slot reached. deadline_ns < 2^63.
+ */
 void timing_wheel_insert(struct timing_wheel *w, uint32_t item, uint64_t deadline_ns);
 
 /** Take item out if it is in. */
@@ -32,10 +41,14 @@ void timing_wheel_remove(struct timing_wheel *w, uint32_t item);
 
 bool timing_wheel_contains(const struct timing_wheel *w, uint32_t item);
 
-/** Take out up to budget items that are due at now_ns, earliest slot first. @return how many. */
-uint32_t timing_wheel_advance(struct timing_wheel *w, uint32_t *items, uint32_t budget, uint64_t now_ns);
+/**
+ * Take out up to budget items that are due at now_ns, earliest slot first. @return how many; fewer
+ * than budget means that nothing else is due.
+ */
+uint32_t timing_wheel_advance(struct timing_wheel *w, uint32_t *items, uint32_t budget,
+			      uint64_t now_ns);
 
-/** Time at which advance() will have an item; NEVER_NS when the wheel is empty. */
+/** Time at which advance() will have an item, a slot boundary; NEVER_NS when the wheel is empty. */
 uint64_t timing_wheel_next_ns(const struct timing_wheel *w);
 
 #endif

@@ -4,20 +4,26 @@
  * which rate_bps * elapsed_ns is exact. At 1 bit/s or 400 Gb/s, nothing is rounded away.
  *
  * A frame may leave while the credit is not negative; it is charged whole and may leave a debt that
- * is paid off at the current rate, so that a rate change shortens or lengthens a wait already begun.
+ * is paid off at the current rate, so that a rate change shortens or lengthens a wait already
+ * begun.
  *
- * Bound (tested): over any interval of t ns at a constant rate, at most
- * rate_bps * t / 8e9 + burst_bytes + one frame bytes are sent.
+ * Bound (tested): over any interval, at most the integral of rate_bps over it / 8, plus
+ * burst_bytes, plus one frame are sent; and a sender that is never late sends no less than that
+ * integral / 8.
  */
 #ifndef QUENCH_PACER_TOKEN_BUCKET_H
 #define QUENCH_PACER_TOKEN_BUCKET_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/units.h"
 
 #define NANOBITS_PER_BYTE (8 * (int64_t)NS_PER_SEC)
+#define TOKEN_BUCKET_MAX_BURST_BYTES 1000000000ull
+/* Deepest debt: more than one charge of the largest size. */
+#define TOKEN_BUCKET_MAX_DEBT_NANOBITS ((int64_t)1 << 62)
 
 struct token_bucket {
 	int64_t credit_nanobits; /* in [-2^62, cap_nanobits] */
@@ -27,16 +33,40 @@ struct token_bucket {
 };
 
 /** Start full. burst_bytes is how far a late sender may catch up; at most 1 GB. */
-void token_bucket_init(struct token_bucket *tb, uint64_t rate_bps, uint64_t burst_bytes, uint64_t now_ns);
+void token_bucket_init(struct token_bucket *tb, uint64_t rate_bps, uint64_t burst_bytes,
+		       uint64_t now_ns);
 
-/** Change the rate from now on: what was earned until now was earned at the old rate. */
+/**
+ * Change the rate from now on: what was earned until now was earned at the old rate, and what is
+ * left of a debt is paid off at the new one. A wait begun earlier has to be asked for again
+ * (token_bucket_next_ns()): it is shorter after a rise and longer after a cut.
+ */
 void token_bucket_set_rate(struct token_bucket *tb, uint64_t rate_bps, uint64_t now_ns);
 
 /** Change the burst; credit above it is lost. */
 void token_bucket_set_burst(struct token_bucket *tb, uint64_t burst_bytes);
 
-/** Earn what time has brought. now_ns never decreases for one bucket. */
-void token_bucket_update(struct token_bucket *tb, uint64_t now_ns);
+/** First time at which can_send() is true if nothing is charged; NEVER_NS at rate 0 in debt. */
+uint64_t token_bucket_next_ns(const struct token_bucket *tb);
+
+/* Inline definitions */
+
+/** Earn what time has brought, up to the burst; nothing if now_ns is not later than the last. */
+static inline void
+token_bucket_update(struct token_bucket *tb, uint64_t now_ns)
+{
+	/* At most 8e18 + 2^62 < 2^64. */
+	uint64_t room = (uint64_t)tb->cap_nanobits - (uint64_t)tb->credit_nanobits;
+	uint64_t earned;
+
+	if (now_ns <= tb->updated_ns)
+		return;
+	/* A product beyond 64 bits is more than any room. */
+	if (__builtin_mul_overflow(tb->rate_bps, now_ns - tb->updated_ns, &earned) || earned > room)
+		earned = room;
+	tb->credit_nanobits += (int64_t)earned;
+	tb->updated_ns = now_ns;
+}
 
 /** May a frame leave now? Call after token_bucket_update(). */
 static inline bool
@@ -45,14 +75,15 @@ token_bucket_can_send(const struct token_bucket *tb)
 	return tb->credit_nanobits >= 0;
 }
 
-/** Charge what was sent. bytes < 2^29. */
+/**
+ * Charge what was sent. bytes < 2^29. Frames that do not wait for credit (control) may be charged
+ * while in debt, as long as the debt stays below 2^29 bytes.
+ */
 static inline void
 token_bucket_charge(struct token_bucket *tb, uint32_t bytes)
 {
 	tb->credit_nanobits -= bytes * NANOBITS_PER_BYTE;
+	assert(tb->credit_nanobits >= -TOKEN_BUCKET_MAX_DEBT_NANOBITS);
 }
-
-/** First time at which can_send() is true if nothing is charged before; NEVER_NS at rate 0 in debt. */
-uint64_t token_bucket_next_ns(const struct token_bucket *tb);
 
 #endif

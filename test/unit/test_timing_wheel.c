@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <errno.h>
+
+#include <cmocka.h>
+
+#include "base/prng.h"
+#include "base/units.h"
+#include "pacer/timing_wheel.h"
+
+#define HOUR_NS (3600 * NS_PER_SEC)
+
+static void
+sizes_that_are_no_power_of_two_are_refused(void **state)
+{
+	static const struct {
+		uint32_t n_items, n_slots;
+		uint64_t slot_ns;
+	} rows[] = {{0, 64, 64}, {1, 63, 64}, {1, 32, 64}, {1, 100, 64}, {1, 64, 0}, {1, 64, 100}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		errno = 0;
+		assert_null(timing_wheel_create(rows[i].n_items, rows[i].n_slots, rows[i].slot_ns));
+		assert_int_equal(errno, EINVAL);
+	}
+	timing_wheel_destroy(NULL);
+}
+
+static void
+item_comes_at_the_slot_boundary_at_or_after_its_deadline(void **state)
+{
+	static const struct {
+		uint64_t deadline_ns, due_ns;
+	} rows[] = {
+		{0, 0},
+		{1, 256},
+		{255, 256},
+		{256, 256},
+		{257, 512},
+		{256 * 64 - 1, 256 * 64}, /* the last slot, one turn away */
+		{256 * 64 + 1, 256 * 65}, /* beyond the horizon */
+		{5 * HOUR_NS, 5 * HOUR_NS},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct timing_wheel *w = timing_wheel_create(4, 64, 256);
+		uint32_t item = 9;
+
+		assert_non_null(w);
+		assert_int_equal(timing_wheel_next_ns(w), NEVER_NS);
+		timing_wheel_insert(w, 3, rows[i].deadline_ns);
+		assert_true(timing_wheel_contains(w, 3));
+		assert_int_equal(timing_wheel_next_ns(w), rows[i].due_ns);
+		if (rows[i].due_ns > 0)
+			assert_int_equal(timing_wheel_advance(w, &item, 1, rows[i].due_ns - 1), 0);
+		assert_int_equal(timing_wheel_next_ns(w), rows[i].due_ns);
+		assert_int_equal(timing_wheel_advance(w, &item, 1, rows[i].due_ns), 1);
+		assert_int_equal(item, 3);
+		assert_false(timing_wheel_contains(w, 3));
+		assert_int_equal(timing_wheel_next_ns(w), NEVER_NS);
+		timing_wheel_destroy(w);
+	}
+}
+
+static void
+items_of_one_slot_keep_their_order_across_the_horizon(void **state)
+{
+	struct timing_wheel *w = timing_wheel_create(8, 64, 1);
+	uint32_t items[8];
+
+	(void)state;
+	/* 0 is beyond the horizon when it goes in; when 1 follows, half a turn later, it no longer
+	 * is. */
+	timing_wheel_insert(w, 0, 70);
+	assert_int_equal(timing_wheel_advance(w, items, 8, 20), 0);
+	timing_wheel_insert(w, 1, 70);
+	assert_int_equal(timing_wheel_advance(w, items, 8, 60), 0);
+	timing_wheel_insert(w, 2, 70);
+	timing_wheel_insert(w, 3, 69);
+	assert_int_equal(timing_wheel_next_ns(w), 69);
+	assert_int_equal(timing_wheel_advance(w, items, 8, 70), 4);
+	assert_memory_equal(items, ((uint32_t[]){3, 0, 1, 2}), 4 * sizeof(uint32_t));
+	timing_wheel_destroy(w);
+}
+
+static void
+past_deadline_is_due_at_once(void **state)
+{
+	struct timing_wheel *w = timing_wheel_create(8, 64, 1024);
+	uint32_t items[8];
+
+	(void)state;
+	assert_int_equal(timing_wheel_advance(w, items, 8, HOUR_NS + 700), 0);
+	timing_wheel_insert(w, 5, 17);
+	timing_wheel_insert(w, 4, HOUR_NS);
+	assert_true(timing_wheel_next_ns(w) <= HOUR_NS + 700);
+	assert_int_equal(timing_wheel_advance(w, items, 8, HOUR_NS + 700), 2);
+	assert_int_equal(items[0], 5);
+	assert_int_equal(items[1], 4);
+	timing_wheel_destroy(w);
+}
+
+static void
+budget_leaves_the_rest_due(void **state)
+{
+	struct timing_wheel *w = timing_wheel_create(100, 64, 64);
+	uint32_t items[100];
+	uint32_t n = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 100; i++)
+		timing_wheel_insert(w, i, i * 10);
+	for (uint32_t got = 7; got == 7; n += got) {
+		got = timing_wheel_advance(w, items + n, 7, 2000);
+		if (n + got < 100)
+			assert_true(timing_wheel_next_ns(w) <= 2000);
+	}
+	assert_int_equal(n, 100);
+	for (uint32_t i = 0; i < 100; i++)
+		assert_int_equal(items[i], i);
+	timing_wheel_destroy(w);
+}
+
+static void
+removed_item_neither_comes_nor_counts(void **state)
+{
+	struct timing_wheel *w = timing_wheel_create(8, 64, 1);
+	uint32_t items[8];
+
+	(void)state;
+	timing_wheel_insert(w, 0, 10);
+	timing_wheel_insert(w, 1, 10);
+	timing_wheel_insert(w, 2, 10);
+	timing_wheel_insert(w, 3, 5000);
+	timing_wheel_insert(w, 4, 9000);
+	timing_wheel_remove(w, 7);
+	timing_wheel_remove(w, 1);
+	timing_wheel_remove(w, 0);
+	timing_wheel_remove(w, 2);
+	assert_int_equal(timing_wheel_next_ns(w), 5000);
+	timing_wheel_remove(w, 3);
+	assert_int_equal(timing_wheel_next_ns(w), 9000);
+	timing_wheel_insert(w, 3, 7000);
+	assert_int_equal(timing_wheel_next_ns(w), 7000);
+	assert_int_equal(timing_wheel_advance(w, items, 8, 6999), 0);
+	assert_int_equal(timing_wheel_advance(w, items, 8, 20000), 2);
+	assert_int_equal(items[0], 3);
+	assert_int_equal(items[1], 4);
+	timing_wheel_destroy(w);
+}
+
+/* A walk over each slot of a day would take minutes; the test's time limit would end it. */
+static void
+stall_of_hours_costs_no_walk_over_empty_slots(void **state)
+{
+	struct timing_wheel *w = timing_wheel_create(1000, 4096, 1);
+	uint32_t items[1000];
+
+	(void)state;
+	for (uint64_t day = 0; day < 100; day++) {
+		uint64_t start_ns = day * 48 * HOUR_NS;
+
+		timing_wheel_advance(w, items, 1000, start_ns);
+		for (uint32_t i = 0; i < 1000; i++)
+			timing_wheel_insert(w, i,
+					    start_ns + (1000 - i) * (i % 2 ? 3 : 60 * NS_PER_SEC));
+		assert_int_equal(timing_wheel_advance(w, items, 1000, start_ns + 24 * HOUR_NS),
+				 1000);
+		for (uint32_t i = 0; i < 500; i++) {
+			assert_int_equal(items[i], 999 - 2 * i);
+			assert_int_equal(items[500 + i], 998 - 2 * i);
+		}
+	}
+	timing_wheel_destroy(w);
+}
+
+/* The reference: every item with its tick and the number of its insertion, searched for the least.
+ */
+#define REF_ITEMS 200
+
+struct ref {
+	uint64_t now_tick, slot_ns, n_inserted;
+	bool in[REF_ITEMS];
+	uint64_t tick[REF_ITEMS], order[REF_ITEMS];
+};
+
+static int
+ref_first(const struct ref *ref)
+{
+	int first = -1;
+
+	for (int i = 0; i < REF_ITEMS; i++) {
+		if (!ref->in[i])
+			continue;
+		if (first < 0 || ref->tick[i] < ref->tick[first] ||
+		    (ref->tick[i] == ref->tick[first] && ref->order[i] < ref->order[first]))
+			first = i;
+	}
+	return first;
+}
+
+static void
+ref_insert(struct ref *ref, uint32_t item, uint64_t deadline_ns)
+{
+	uint64_t tick = (deadline_ns + ref->slot_ns - 1) / ref->slot_ns;
+
+	ref->in[item] = true;
+	ref->tick[item] = tick > ref->now_tick ? tick : ref->now_tick;
+	ref->order[item] = ref->n_inserted++;
+}
+
+static uint32_t
+ref_advance(struct ref *ref, uint32_t *items, uint32_t budget, uint64_t now_ns)
+{
+	uint32_t n = 0;
+
+	for (; n < budget; n++) {
+		int first = ref_first(ref);
+
+		if (first < 0 || ref->tick[first] * ref->slot_ns > now_ns) {
+			if (now_ns / ref->slot_ns > ref->now_tick)
+				ref->now_tick = now_ns / ref->slot_ns;
+			break;
+		}
+		ref->in[first] = false;
+		ref->now_tick = ref->tick[first];
+		items[n] = (uint32_t)first;
+	}
+	return n;
+}
+
+#define CHECK(seed, step, cond)                                                                    \
+	do {                                                                                       \
+		if (!(cond))                                                                       \
+			fail_msg("seed %llu step %u: %s", (unsigned long long)(seed), step,        \
+				 #cond);                                                           \
+	} while (0)
+
+static void
+one_random_run(uint64_t seed)
+{
+	static const uint32_t slots[] = {64, 128, 4096, 16384};
+	struct timing_wheel *w;
+	struct ref ref = {0};
+	struct prng rnd;
+	uint64_t now_ns;
+	uint64_t spread_ns; /* deadlines: from well inside to far beyond the horizon */
+	uint32_t n_slots;
+
+	prng_seed(&rnd, seed, 0);
+	n_slots = slots[prng_below(&rnd, 4)];
+	ref.slot_ns = 1ull << prng_below(&rnd, 12);
+	now_ns = prng_below(&rnd, 1ull << prng_below(&rnd, 55));
+	spread_ns = n_slots * ref.slot_ns << prng_below(&rnd, 4) >> 2;
+	w = timing_wheel_create(REF_ITEMS, n_slots, ref.slot_ns);
+	for (unsigned int step = 0; step < 1500; step++) {
+		uint32_t item = (uint32_t)prng_below(&rnd, REF_ITEMS);
+		uint32_t got[16], want[16], n, budget = (uint32_t)prng_below(&rnd, 17);
+		int first;
+
+		switch (prng_below(&rnd, 8)) {
+		case 0:
+			timing_wheel_remove(w, item);
+			ref.in[item] = false;
+			break;
+		case 1:
+		case 2:
+			now_ns += prng_below(&rnd, 50) == 0 ? prng_below(&rnd, HOUR_NS)
+							    : prng_below(&rnd, spread_ns / 16 + 2);
+			n = timing_wheel_advance(w, got, budget, now_ns);
+			CHECK(seed, step, n == ref_advance(&ref, want, budget, now_ns));
+			CHECK(seed, step, memcmp(got, want, n * sizeof(got[0])) == 0);
+			break;
+		default:
+			if (!timing_wheel_contains(w, item)) {
+				uint64_t deadline_ns = now_ns + prng_below(&rnd, spread_ns);
+
+				if (prng_below(&rnd, 10) == 0)
+					deadline_ns = prng_below(&rnd, now_ns + 1);
+				timing_wheel_insert(w, item, deadline_ns);
+				ref_insert(&ref, item, deadline_ns);
+			}
+		}
+		CHECK(seed, step, timing_wheel_contains(w, item) == ref.in[item]);
+		first = ref_first(&ref);
+		CHECK(seed, step,
+		      timing_wheel_next_ns(w) ==
+			      (first < 0 ? NEVER_NS : ref.tick[first] * ref.slot_ns));
+	}
+	timing_wheel_destroy(w);
+}
+
+static void
+random_runs_equal_a_sorted_reference(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 100; seed++) {
+		one_random_run(seed);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sizes_that_are_no_power_of_two_are_refused),
+		cmocka_unit_test(item_comes_at_the_slot_boundary_at_or_after_its_deadline),
+		cmocka_unit_test(items_of_one_slot_keep_their_order_across_the_horizon),
+		cmocka_unit_test(past_deadline_is_due_at_once),
+		cmocka_unit_test(budget_leaves_the_rest_due),
+		cmocka_unit_test(removed_item_neither_comes_nor_counts),
+		cmocka_unit_test(stall_of_hours_costs_no_walk_over_empty_slots),
+		cmocka_unit_test(random_runs_equal_a_sorted_reference),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
