@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which class is this packet? DSCP or PCP -> traffic class -> egress queue, priority group, PFC priority.
- * SONiC's maps (DSCP_TO_TC_MAP, DOT1P_TO_TC_MAP, TC_TO_QUEUE_MAP, TC_TO_PRIORITY_GROUP_MAP,
- * MAP_PFC_PRIORITY_TO_QUEUE); defaults are this project's (RoCE data DSCP 26 and 24 -> 3, CNP DSCP 48 -> 7).
+ * Which class is this packet? DSCP or PCP -> traffic class -> egress queue, priority group, PFC
+ * priority.
+ *
+ * The maps are SONiC's (DSCP_TO_TC_MAP, DOT1P_TO_TC_MAP, TC_TO_QUEUE_MAP, TC_TO_PRIORITY_GROUP_MAP,
+ * MAP_PFC_PRIORITY_TO_QUEUE), the defaults this project's: RoCE data DSCP 26 and 24 -> 3, CNP DSCP
+ * 48 -> 7, the rest 0. A priority group generates PFC for the priority of the same number, so TC,
+ * PG and priority are three numbers that meet only in these maps.
  */
 #ifndef QUENCH_TM_QOS_MAP_H
 #define QUENCH_TM_QOS_MAP_H
@@ -12,22 +16,30 @@
 #include "base/field.h"
 
 #define TM_CLASSES 8 /* traffic classes, queues, priority groups, PFC priorities */
+#define TM_DSCPS 64
 
 enum qos_trust { QOS_TRUST_DSCP, QOS_TRUST_PCP };
 
 struct qos_map_params {
 	int trust; /* enum qos_trust */
-	uint8_t dscp_to_tc_map[64];
-	uint8_t dot1p_to_tc_map[8];
+	uint8_t dscp_to_tc_map[TM_DSCPS];
+	uint8_t dot1p_to_tc_map[TM_CLASSES];
 	uint8_t tc_to_queue_map[TM_CLASSES];
 	uint8_t tc_to_priority_group_map[TM_CLASSES];
 	uint8_t pfc_priority_to_queue_map[TM_CLASSES];
-	uint8_t pfc_enable; /* mask of priorities */
+	uint8_t pfc_enable; /* mask of priorities that are lossless: they obey PFC and generate it
+			     */
 };
 
 extern const struct field qos_map_fields[];
 extern const unsigned int qos_map_fields_n;
 
+/**
+ * Values in range; each priority in pfc_enable has a traffic class in its group; and a lossless
+ * class leaves through the queue that a pause of its priority stops.
+ *
+ * @return 0, or -EINVAL with a clause in *why naming the key.
+ */
 int qos_map_params_check(const struct qos_map_params *params, const char **why);
 
 struct qos_class {
@@ -37,6 +49,9 @@ struct qos_class {
 };
 
 /**
+ * Trust dscp: DSCP if there is an IP header, else PCP if tagged, else class 0.
+ * Trust pcp: PCP if tagged, else class 0; the sender's DSCP is not believed.
+ *
  * @param dscp  0..63, or -1 when the frame carries no IP header.
  * @param pcp   0..7, or -1 when the frame is untagged.
  */
@@ -44,5 +59,9 @@ struct qos_class qos_map_classify(const struct qos_map_params *params, int dscp,
 
 /** Queues that a set of paused priorities stops. */
 uint8_t qos_map_paused_queues(const struct qos_map_params *params, uint8_t paused_prios);
+
+/** Egress queues of lossless traffic: those of the classes whose priority group is in pfc_enable.
+ */
+uint8_t qos_map_lossless_queues(const struct qos_map_params *params);
 
 #endif

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tm/mmu.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/fixed.h"
+
+/* A product of port count, classes and bytes stays far below 2^64. */
+#define MAX_BUFFER_BYTES (1ull << 40)
+#define MAX_CELL_BYTES 4096
+
+const struct field mmu_fields[] = {
+	{
+		.name = "buffer_bytes",
+		.help = "shared packet memory of the switch, reserved and headroom included; 12 MB "
+			"as in the SIGCOMM 2015 testbed (Trident II)",
+		.type = FIELD_U64,
+		.unit = UNIT_BYTES,
+		.offset = offsetof(struct mmu_params, buffer_bytes),
+		.min = 1,
+		.max = MAX_BUFFER_BYTES,
+		.def = "12MB",
+	},
+	{
+		.name = "shared_headroom_pool_bytes",
+		.help = "headroom that all lossless groups share (xoff of SONiC's BUFFER_POOL); 0: "
+			"each has xoff_bytes of its own",
+		.type = FIELD_U64,
+		.unit = UNIT_BYTES,
+		.offset = offsetof(struct mmu_params, shared_headroom_pool_bytes),
+		.max = MAX_BUFFER_BYTES,
+		.def = "0",
+	},
+	{
+		.name = "cell_bytes",
+		.help = "frames are charged in whole cells of this size (hardware: 80 to 256); 0: "
+			"byte exact",
+		.type = FIELD_U16,
+		.unit = UNIT_BYTES,
+		.offset = offsetof(struct mmu_params, cell_bytes),
+		.max = MAX_CELL_BYTES,
+		.def = "0",
+	},
+};
+
+#define BYTES_FIELD(member, text, defaults)                                                        \
+	{                                                                                          \
+		.name = #member, .help = text, .type = FIELD_U64, .unit = UNIT_BYTES,              \
+		.offset = offsetof(struct buffer_profile, member), .max = MAX_BUFFER_BYTES,        \
+		.def = defaults                                                                    \
+	}
+#define DYNAMIC_FIELD(text, defaults)                                                              \
+	{                                                                                          \
+		.name = "dynamic", .help = text, .type = FIELD_BOOL,                               \
+		.offset = offsetof(struct buffer_profile, dynamic), .max = 1, .def = defaults      \
+	}
+#define DYNAMIC_TH_FIELD(text, defaults)                                                           \
+	{                                                                                          \
+		.name = "dynamic_th", .help = text, .type = FIELD_I8,                              \
+		.offset = offsetof(struct buffer_profile, dynamic_th), .min = -8, .max = 7,        \
+		.def = defaults                                                                    \
+	}
+#define DYNAMIC_HELP "on: the limit is dynamic_th; off: it is static_th_bytes"
+#define DYNAMIC_TH_HELP "n: limit = 2^n times the free shared bytes; "
+#define STATIC_TH_HELP "limit in bytes when dynamic is off; 0: none"
+
+const struct field buffer_profile_fields[] = {
+	BYTES_FIELD(size_bytes, "reserved to each lossless group, used first; 0: all is shared",
+		    "0"),
+	DYNAMIC_FIELD(DYNAMIC_HELP, "on"),
+	DYNAMIC_TH_FIELD(DYNAMIC_TH_HELP "0 is SONiC's default_dynamic_th and the paper's beta = 8",
+			 "0"),
+	BYTES_FIELD(static_th_bytes, STATIC_TH_HELP, "0"),
+	BYTES_FIELD(xon_bytes,
+		    "resume at this use even if the limit is lower; one cell-rounded frame as in "
+		    "SONiC's Tomahawk 2 profile",
+		    "1248"),
+	BYTES_FIELD(xon_offset_bytes,
+		    "resume this far below the limit; two frames, as in the paper and in SONiC's "
+		    "Trident II and Tomahawk 2 profiles",
+		    "2496"),
+	BYTES_FIELD(xoff_bytes,
+		    "headroom of one lossless group for what arrives after XOFF: 2 (MTU + 20) + 84 "
+		    "+ cable there and back + the peer's response; t_flight of the paper at 40G; "
+		    "100G needs 29 KB and more, slow pollers more again",
+		    "22400"),
+};
+
+const struct field buffer_profile_lossy_fields[] = {
+	BYTES_FIELD(size_bytes, "reserved to each lossy group, used first; 0: all is shared", "0"),
+	DYNAMIC_FIELD(DYNAMIC_HELP, "on"),
+	DYNAMIC_TH_FIELD(DYNAMIC_TH_HELP "3 as SONiC's lossy profiles", "3"),
+	BYTES_FIELD(static_th_bytes, STATIC_TH_HELP, "0"),
+};
+
+const struct field buffer_profile_egress_lossless_fields[] = {
+	BYTES_FIELD(size_bytes, "reserved to each lossless queue", "0"),
+	DYNAMIC_FIELD(DYNAMIC_HELP, "off"),
+	DYNAMIC_TH_FIELD(DYNAMIC_TH_HELP "of use when dynamic is on", "0"),
+	BYTES_FIELD(static_th_bytes,
+		    "limit in bytes; 0: none, so that egress never drops lossless traffic, as "
+		    "SONiC's egress_lossless_profile",
+		    "0"),
+};
+
+const struct field buffer_profile_egress_lossy_fields[] = {
+	BYTES_FIELD(size_bytes, "reserved to each lossy queue; one full frame as in SONiC", "1518"),
+	DYNAMIC_FIELD(DYNAMIC_HELP, "on"),
+	DYNAMIC_TH_FIELD(DYNAMIC_TH_HELP "3 as SONiC's egress_lossy_profile", "3"),
+	BYTES_FIELD(static_th_bytes, STATIC_TH_HELP, "0"),
+};
+
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
+const unsigned int mmu_fields_n = COUNT(mmu_fields);
+const unsigned int buffer_profile_fields_n = COUNT(buffer_profile_fields);
+const unsigned int buffer_profile_lossy_fields_n = COUNT(buffer_profile_lossy_fields);
+const unsigned int buffer_profile_egress_lossless_fields_n =
+	COUNT(buffer_profile_egress_lossless_fields);
+const unsigned int buffer_profile_egress_lossy_fields_n = COUNT(buffer_profile_egress_lossy_fields);
+
+/* Reserved bytes of one side: n_ports times each class's profile. */
+static uint64_t
+reserved_sum(const struct mmu_params *p, uint8_t lossless_mask,
+	     const struct buffer_profile *lossless, const struct buffer_profile *lossy)
+{
+	uint64_t n_lossless = (uint64_t)__builtin_popcount(lossless_mask);
+
+	return p->n_ports *
+	       (n_lossless * lossless->size_bytes + (TM_CLASSES - n_lossless) * lossy->size_bytes);
+}
+
+struct mmu_budget
+mmu_params_budget(const struct mmu_params *p)
+{
+	uint64_t n_lossless = (uint64_t)__builtin_popcount(p->lossless_pgs);
+	struct mmu_budget b = {
+		.reserved_bytes = reserved_sum(p, p->lossless_pgs, &p->lossless, &p->lossy),
+		.headroom_bytes = p->shared_headroom_pool_bytes,
+		.egress_reserved_bytes =
+			reserved_sum(p, p->lossless_queues, &p->egress_lossless, &p->egress_lossy),
+	};
+
+	if (b.headroom_bytes == 0)
+		b.headroom_bytes = p->n_ports * n_lossless * p->lossless.xoff_bytes;
+	b.shared_bytes = sub_sat(p->buffer_bytes, b.reserved_bytes + b.headroom_bytes);
+	b.egress_shared_bytes = sub_sat(p->buffer_bytes, b.egress_reserved_bytes);
+	return b;
+}
+
+__attribute__((format(printf, 3, 4))) static int
+refuse(char *why, unsigned int why_size, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(why, why_size, format, args);
+	va_end(args);
+	return -EINVAL;
+}
+
+static int
+profile_check(const struct buffer_profile *b, const char *name, bool has_headroom, char *why,
+	      unsigned int why_size)
+{
+	if (b->dynamic_th < -8 || b->dynamic_th > 7)
+		return refuse(why, why_size, "%s: dynamic_th %d is not in -8..7", name,
+			      b->dynamic_th);
+	if (b->dynamic && b->static_th_bytes != 0)
+		return refuse(why, why_size,
+			      "%s: static_th_bytes %" PRIu64 " has no effect while dynamic is on",
+			      name, b->static_th_bytes);
+	if (b->size_bytes > MAX_BUFFER_BYTES || b->static_th_bytes > MAX_BUFFER_BYTES ||
+	    b->xon_bytes > MAX_BUFFER_BYTES || b->xon_offset_bytes > MAX_BUFFER_BYTES ||
+	    b->xoff_bytes > MAX_BUFFER_BYTES)
+		return refuse(why, why_size, "%s: a size is above 1 TiB", name);
+	if (!has_headroom && b->xoff_bytes != 0)
+		return refuse(why, why_size,
+			      "%s: xoff_bytes %" PRIu64
+			      " is headroom, which only lossless groups have",
+			      name, b->xoff_bytes);
+	return 0;
+}
+
+/* The terms of the sum, so that the reader sees which key to change. */
+static int
+refuse_sum(const struct mmu_params *p, const struct mmu_budget *b, char *why, unsigned int why_size)
+{
+	int n_lossless = __builtin_popcount(p->lossless_pgs);
+	char headroom[128];
+
+	if (p->shared_headroom_pool_bytes > 0)
+		snprintf(headroom, sizeof(headroom), "shared_headroom_pool_bytes %" PRIu64,
+			 p->shared_headroom_pool_bytes);
+	else
+		snprintf(headroom, sizeof(headroom),
+			 "xoff_bytes %" PRIu64 " x %u ports x %d lossless PG",
+			 p->lossless.xoff_bytes, p->n_ports, n_lossless);
+	return refuse(why, why_size,
+		      "%s + size_bytes (%" PRIu64 " x %d lossless PG + %" PRIu64
+		      " x %d lossy PG) x %u ports = %" PRIu64 " exceeds buffer_bytes %" PRIu64,
+		      headroom, p->lossless.size_bytes, n_lossless, p->lossy.size_bytes,
+		      TM_CLASSES - n_lossless, p->n_ports, b->reserved_bytes + b->headroom_bytes,
+		      p->buffer_bytes);
+}
+
+static int
+sums_check(const struct mmu_params *p, char *why, unsigned int why_size)
+{
+	struct mmu_budget b = mmu_params_budget(p);
+
+	if (p->shared_headroom_pool_bytes > 0 && p->lossless.xoff_bytes == 0)
+		return refuse(why, why_size,
+			      "shared_headroom_pool_bytes %" PRIu64
+			      " cannot be used: xoff_bytes of the lossless profile is 0",
+			      p->shared_headroom_pool_bytes);
+	if (b.reserved_bytes + b.headroom_bytes > p->buffer_bytes)
+		return refuse_sum(p, &b, why, why_size);
+	if (b.egress_reserved_bytes > p->buffer_bytes)
+		return refuse(why, why_size,
+			      "size_bytes of the egress profiles: %" PRIu64
+			      " for all queues of %u ports exceeds buffer_bytes %" PRIu64,
+			      b.egress_reserved_bytes, p->n_ports, p->buffer_bytes);
+	return 0;
+}
+
+int
+mmu_params_check(const struct mmu_params *p, char *why, unsigned int why_size)
+{
+	int rc;
+
+	if (p->n_ports == 0)
+		return refuse(why, why_size, "n_ports is 0");
+	if (p->buffer_bytes == 0 || p->buffer_bytes > MAX_BUFFER_BYTES)
+		return refuse(why, why_size, "buffer_bytes %" PRIu64 " is not in 1..1 TiB",
+			      p->buffer_bytes);
+	if (p->shared_headroom_pool_bytes > MAX_BUFFER_BYTES)
+		return refuse(why, why_size, "shared_headroom_pool_bytes is above 1 TiB");
+	rc = profile_check(&p->lossless, "lossless", true, why, why_size);
+	if (rc == 0)
+		rc = profile_check(&p->lossy, "lossy", false, why, why_size);
+	if (rc == 0)
+		rc = profile_check(&p->egress_lossless, "egress_lossless", false, why, why_size);
+	if (rc == 0)
+		rc = profile_check(&p->egress_lossy, "egress_lossy", false, why, why_size);
+	if (rc == 0)
+		rc = sums_check(p, why, why_size);
+	return rc;
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tm/pfc_tx.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/counter.h"
+#include "base/fixed.h"
+
+#define QUANTUM_BITS 512ull /* IEEE 802.3 31B.2 */
+
+const struct field pfc_fields[] = {
+	{
+		.name = "pfc_xoff_quanta",
+		.help = "pause time told with XOFF, in 512 bit times of the port; the largest is "
+			"usual, as XON ends the pause (838.8 us at 40G)",
+		.type = FIELD_U16,
+		.offset = offsetof(struct pfc_params, pfc_xoff_quanta),
+		.min = 1,
+		.max = UINT16_MAX,
+		.def = "65535",
+	},
+	{
+		.name = "pfc_refresh_pct",
+		.help = "XOFF is sent again after this part of its pause time",
+		.type = FIELD_U8,
+		.unit = UNIT_PCT,
+		.offset = offsetof(struct pfc_params, pfc_refresh_pct),
+		.min = 1,
+		.max = 99, /* 100 would let the peer's timer run out first */
+		.def = "50",
+	},
+};
+
+const unsigned int pfc_fields_n = sizeof(pfc_fields) / sizeof(pfc_fields[0]);
+
+uint64_t
+pfc_quanta_ns(uint16_t quanta, uint64_t speed_bps)
+{
+	/* 65535 x 512 x 10^9 is below 2^55 */
+	return quanta * QUANTUM_BITS * NS_PER_SEC / speed_bps;
+}
+
+void
+pfc_tx_init(struct pfc_tx *p, const struct pfc_params *params, uint64_t speed_bps)
+{
+	uint64_t pause_ns;
+
+	assert(params->pfc_xoff_quanta > 0 && speed_bps > 0);
+	assert(params->pfc_refresh_pct > 0 && params->pfc_refresh_pct < 100);
+	memset(p, 0, sizeof(*p));
+	pause_ns = pfc_quanta_ns(params->pfc_xoff_quanta, speed_bps);
+	p->refresh_ns = max_u64(pause_ns * params->pfc_refresh_pct / 100, 1);
+	p->refresh_due_ns = NEVER_NS;
+	p->quanta = params->pfc_xoff_quanta;
+	for (unsigned int i = 0; i < TM_CLASSES; i++)
+		p->next_ns[i] = NEVER_NS;
+}
+
+void
+pfc_tx_set(struct pfc_tx *p, uint8_t prio, bool xoff, uint64_t now_ns)
+{
+	uint8_t bit = (uint8_t)(1u << prio);
+
+	assert(prio < TM_CLASSES);
+	(void)now_ns; /* times count from the frame that leaves */
+	p->xoff = (uint8_t)((p->xoff & ~bit) | (xoff ? bit : 0));
+}
+
+/* Priorities that have something to say: a change, or an XOFF that will run out. */
+static uint8_t
+due(const struct pfc_tx *p, uint64_t now_ns)
+{
+	uint8_t mask = p->xoff ^ p->told;
+
+	if (now_ns < p->refresh_due_ns)
+		return mask;
+	for (unsigned int i = 0; i < TM_CLASSES; i++) {
+		if (p->next_ns[i] <= now_ns)
+			mask |= (uint8_t)(1u << i);
+	}
+	return mask;
+}
+
+static uint16_t
+tell_xoff(struct pfc_tx *p, unsigned int prio, uint64_t now_ns)
+{
+	if (!(p->told >> prio & 1))
+		p->since_ns[prio] = now_ns;
+	p->told |= (uint8_t)(1u << prio);
+	p->next_ns[prio] = now_ns + p->refresh_ns;
+	return p->quanta;
+}
+
+static uint16_t
+tell_xon(struct pfc_tx *p, unsigned int prio, uint64_t now_ns)
+{
+	counter_add(&p->stats.tx_pause_duration_ns[prio], now_ns - p->since_ns[prio]);
+	counter_inc(&p->stats.tx_pause_transition[prio]);
+	p->told &= (uint8_t) ~(1u << prio);
+	p->next_ns[prio] = NEVER_NS;
+	return 0;
+}
+
+bool
+pfc_tx_take(struct pfc_tx *p, struct pfc_vector *out, uint64_t now_ns)
+{
+	uint8_t todo = due(p, now_ns);
+
+	if (todo == 0)
+		return false;
+	memset(out, 0, sizeof(*out));
+	out->enable = todo;
+	for (; todo != 0; todo &= (uint8_t)(todo - 1)) {
+		unsigned int prio = (unsigned int)__builtin_ctz(todo);
+
+		out->quanta[prio] = p->xoff >> prio & 1 ? tell_xoff(p, prio, now_ns)
+							: tell_xon(p, prio, now_ns);
+		counter_inc(&p->stats.tx_pause[prio]);
+	}
+	p->refresh_due_ns = NEVER_NS;
+	for (unsigned int i = 0; i < TM_CLASSES; i++)
+		p->refresh_due_ns = min_u64(p->refresh_due_ns, p->next_ns[i]);
+	assert(p->xoff == p->told);
+	return true;
+}
+
+uint64_t
+pfc_tx_duration_ns(const struct pfc_tx *p, uint8_t prio, uint64_t now_ns)
+{
+	uint64_t running_ns = p->told >> prio & 1 ? now_ns - p->since_ns[prio] : 0;
+
+	return counter_read(&p->stats.tx_pause_duration_ns[prio]) + running_ns;
+}

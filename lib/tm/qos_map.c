@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tm/qos_map.h"
+
+#include <assert.h>
+#include <errno.h>
+
+static const char *const trust_words[] = {"dscp", "pcp", NULL};
+
+#define MAP_FIELD(member, keys, text, defaults)                                                    \
+	{                                                                                          \
+		.name = #member, .help = text, .type = FIELD_MAP,                                  \
+		.offset = offsetof(struct qos_map_params, member), .max = TM_CLASSES - 1,          \
+		.def = defaults, .map_keys = keys                                                  \
+	}
+
+const struct field qos_map_fields[] = {
+	{
+		.name = "trust",
+		.help = "what sets the class: dscp (tagged frames without IP: their PCP), or pcp "
+			"(untagged frames: class 0)",
+		.type = FIELD_ENUM,
+		.offset = offsetof(struct qos_map_params, trust),
+		.max = QOS_TRUST_PCP,
+		.def = "dscp",
+		.choices = trust_words,
+	},
+	MAP_FIELD(dscp_to_tc_map, TM_DSCPS,
+		  "DSCP to traffic class: RoCE data 26 and 24 to 3, CNP 48 to 7, the rest 0",
+		  "24:3, 26:3, 48:7, *:0"),
+	MAP_FIELD(dot1p_to_tc_map, TM_CLASSES,
+		  "PCP to traffic class: RoCE 3, CNP 6 (np_cnp_prio of mlx5) and network control 7 "
+		  "to 7, the rest 0",
+		  "3:3, 6:7, 7:7, *:0"),
+	MAP_FIELD(tc_to_queue_map, TM_CLASSES, "traffic class to egress queue: identity",
+		  "0:0, 1:1, 2:2, 3:3, 4:4, 5:5, 6:6, 7:7"),
+	MAP_FIELD(tc_to_priority_group_map, TM_CLASSES,
+		  "traffic class to ingress priority group: 3 is lossless; 7 has a group of its "
+		  "own so that bulk data cannot use up the limit of CNPs; other lossy classes "
+		  "share 0, as their queues tell them apart",
+		  "3:3, 7:7, *:0"),
+	MAP_FIELD(pfc_priority_to_queue_map, TM_CLASSES,
+		  "priority of a received PFC frame to the egress queue that it stops: identity",
+		  "0:0, 1:1, 2:2, 3:3, 4:4, 5:5, 6:6, 7:7"),
+	{
+		.name = "pfc_enable",
+		.help = "lossless priorities: they obey PFC, and their groups generate it",
+		.type = FIELD_SET8,
+		.offset = offsetof(struct qos_map_params, pfc_enable),
+		.max = 255,
+		.def = "3",
+	},
+};
+
+const unsigned int qos_map_fields_n = sizeof(qos_map_fields) / sizeof(qos_map_fields[0]);
+
+static bool
+all_below(const uint8_t *map, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		if (map[i] >= TM_CLASSES)
+			return false;
+	}
+	return true;
+}
+
+static const char *
+range_fault(const struct qos_map_params *p)
+{
+	if (p->trust != QOS_TRUST_DSCP && p->trust != QOS_TRUST_PCP)
+		return "trust is neither dscp nor pcp";
+	if (!all_below(p->dscp_to_tc_map, TM_DSCPS))
+		return "dscp_to_tc_map names a class above 7";
+	if (!all_below(p->dot1p_to_tc_map, TM_CLASSES))
+		return "dot1p_to_tc_map names a class above 7";
+	if (!all_below(p->tc_to_queue_map, TM_CLASSES))
+		return "tc_to_queue_map names a queue above 7";
+	if (!all_below(p->tc_to_priority_group_map, TM_CLASSES))
+		return "tc_to_priority_group_map names a group above 7";
+	if (!all_below(p->pfc_priority_to_queue_map, TM_CLASSES))
+		return "pfc_priority_to_queue_map names a queue above 7";
+	return NULL;
+}
+
+static const char *
+lossless_fault(const struct qos_map_params *p)
+{
+	uint8_t without_class = p->pfc_enable;
+
+	for (uint8_t tc = 0; tc < TM_CLASSES; tc++) {
+		uint8_t pg = p->tc_to_priority_group_map[tc];
+
+		if (!(p->pfc_enable >> pg & 1))
+			continue;
+		without_class &= (uint8_t) ~(1u << pg);
+		/* Else the peer's pause leaves the class running, and the peer has to drop. */
+		if (p->pfc_priority_to_queue_map[pg] != p->tc_to_queue_map[tc])
+			return "pfc_priority_to_queue_map and tc_to_queue_map differ for a class "
+			       "in pfc_enable: its pause would stop another queue";
+	}
+	if (without_class != 0)
+		return "pfc_enable names a priority that no class has in tc_to_priority_group_map";
+	return NULL;
+}
+
+int
+qos_map_params_check(const struct qos_map_params *params, const char **why)
+{
+	*why = range_fault(params);
+	if (*why == NULL)
+		*why = lossless_fault(params);
+	return *why == NULL ? 0 : -EINVAL;
+}
+
+static uint8_t
+traffic_class(const struct qos_map_params *params, int dscp, int pcp)
+{
+	if (params->trust == QOS_TRUST_DSCP && dscp >= 0)
+		return params->dscp_to_tc_map[dscp];
+	if (pcp >= 0)
+		return params->dot1p_to_tc_map[pcp];
+	return 0;
+}
+
+struct qos_class
+qos_map_classify(const struct qos_map_params *params, int dscp, int pcp)
+{
+	assert(dscp < TM_DSCPS && pcp < TM_CLASSES);
+	uint8_t tc = traffic_class(params, dscp, pcp);
+
+	return (struct qos_class){
+		.tc = tc,
+		.queue = params->tc_to_queue_map[tc],
+		.pg = params->tc_to_priority_group_map[tc],
+	};
+}
+
+uint8_t
+qos_map_paused_queues(const struct qos_map_params *params, uint8_t paused_prios)
+{
+	uint8_t queues = 0;
+
+	for (; paused_prios != 0; paused_prios &= (uint8_t)(paused_prios - 1))
+		queues |= (uint8_t)(1u << params->pfc_priority_to_queue_map[__builtin_ctz(
+					    paused_prios)]);
+	return queues;
+}
+
+uint8_t
+qos_map_lossless_queues(const struct qos_map_params *params)
+{
+	uint8_t queues = 0;
+
+	for (uint8_t tc = 0; tc < TM_CLASSES; tc++) {
+		if (params->pfc_enable >> params->tc_to_priority_group_map[tc] & 1)
+			queues |= (uint8_t)(1u << params->tc_to_queue_map[tc]);
+	}
+	return queues;
+}

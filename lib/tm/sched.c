@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tm/sched.h"
+
+#include <assert.h>
+#include <string.h>
+
+/*
+ * Quantum of the smallest weight: a full-size frame of 1500 bytes of payload with header, FCS and
+ * gap. A quantum of at least a frame lets a queue send in each round (O(1)); jumbo frames take up
+ * to seven rounds, and larger quanta would only make longer bursts.
+ */
+#define QUANTUM_BYTES 1538u
+
+const struct field sched_fields[] = {
+	{
+		.name = "strict_queues",
+		.help = "queues served before all others, higher number first; they starve the "
+			"rest, so they suit CNPs and control",
+		.type = FIELD_SET8,
+		.offset = offsetof(struct sched_params, strict_queues),
+		.max = 255,
+		.def = "7",
+	},
+	{
+		.name = "dwrr_weight",
+		.help = "weights of the other queues in wire bytes; with 3:60, *:10 RoCE in queue "
+			"3 has half of what strict queues leave even when all others are full",
+		.type = FIELD_MAP,
+		.offset = offsetof(struct sched_params, dwrr_weight),
+		.min = 1,
+		.max = 100,
+		.def = "3:60, *:10",
+		.map_keys = TM_CLASSES,
+	},
+};
+
+const unsigned int sched_fields_n = sizeof(sched_fields) / sizeof(sched_fields[0]);
+
+void
+sched_init(struct sched *s, const struct sched_params *params)
+{
+	uint32_t lowest = UINT32_MAX;
+
+	memset(s, 0, sizeof(*s));
+	s->strict_queues = params->strict_queues;
+	for (unsigned int i = 0; i < TM_CLASSES; i++) {
+		assert(params->dwrr_weight[i] > 0);
+		if (!(s->strict_queues >> i & 1) && params->dwrr_weight[i] < lowest)
+			lowest = params->dwrr_weight[i];
+	}
+	/* One unit for all, then multiplied: rounding must not change the ratios. */
+	uint32_t unit = (QUANTUM_BYTES + lowest - 1) / lowest;
+
+	for (unsigned int i = 0; i < TM_CLASSES; i++)
+		s->quantum_bytes[i] = (int32_t)(params->dwrr_weight[i] * unit);
+}
+
+/* Lowest queue of a non-empty mask above turn, else lowest of all. */
+static uint8_t
+next_after(uint8_t mask, uint8_t turn)
+{
+	uint8_t above = mask & (uint8_t)(0xfeu << turn);
+
+	return (uint8_t)__builtin_ctz(above != 0 ? above : mask);
+}
+
+static void
+set_deficit(struct sched *s, uint8_t queue, int64_t deficit_bytes)
+{
+	uint8_t bit = (uint8_t)(1u << queue);
+
+	s->deficit_bytes[queue] = deficit_bytes;
+	s->credit = (uint8_t)((s->credit & ~bit) | (deficit_bytes > 0 ? bit : 0));
+}
+
+/* The first queue with credit from turn on, giving each its quantum once per round. */
+static uint8_t
+pick_dwrr(struct sched *s, uint8_t eligible)
+{
+	while (!(eligible & s->credit & (1u << s->turn))) {
+		uint8_t left = eligible & (s->credit | (uint8_t)~s->in_round);
+
+		if (left == 0) {
+			s->in_round = 0;
+			left = eligible;
+		}
+		s->turn = next_after(left, s->turn);
+		/* A deficit frozen by a pause is spent first: credit never exceeds one quantum. */
+		if (s->credit & (1u << s->turn))
+			continue;
+		s->in_round |= (uint8_t)(1u << s->turn);
+		set_deficit(s, s->turn, s->deficit_bytes[s->turn] + s->quantum_bytes[s->turn]);
+	}
+	return s->turn;
+}
+
+int
+sched_pick(struct sched *s, uint8_t eligible)
+{
+	uint8_t strict = eligible & s->strict_queues;
+
+	if (strict != 0)
+		return 31 - __builtin_clz(strict);
+	if (eligible == 0)
+		return -1;
+	return pick_dwrr(s, eligible);
+}
+
+void
+sched_charge(struct sched *s, uint8_t queue, uint32_t bytes, bool backlogged)
+{
+	int64_t deficit_bytes;
+
+	assert(queue < TM_CLASSES);
+	if (s->strict_queues >> queue & 1)
+		return;
+	deficit_bytes = s->deficit_bytes[queue] - bytes;
+	if (!backlogged && deficit_bytes > 0)
+		deficit_bytes = 0;
+	set_deficit(s, queue, deficit_bytes);
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tm/wred.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#include "base/fixed.h"
+
+#define PPM 1000000u
+#define AVERAGE_BITS 16 /* at weight 15 the average settles within half a byte of the queue */
+
+static const char *const ecn_words[] = {"ecn_none", "ecn_all", NULL};
+
+const struct field wred_fields[] = {
+	{
+		.name = "wred_green_enable",
+		.help = "off: the queue has only its tail limit",
+		.type = FIELD_BOOL,
+		.offset = offsetof(struct wred_params, wred_green_enable),
+		.max = 1,
+		.def = "on",
+	},
+	{
+		.name = "ecn",
+		.help = "ecn_all marks ECT packets where ecn_none drops them",
+		.type = FIELD_ENUM,
+		.offset = offsetof(struct wred_params, ecn),
+		.max = WRED_ECN_ALL,
+		.def = "ecn_all",
+		.choices = ecn_words,
+	},
+	{
+		.name = "green_min_threshold_bytes",
+		.help = "queue length up to which nothing is marked; the paper's value for 40G",
+		.type = FIELD_U64,
+		.unit = UNIT_BYTES,
+		.offset = offsetof(struct wred_params, green_min_threshold_bytes),
+		.max = WRED_MAX_BYTES,
+		.def = "5KB",
+		.aliases = {{.name = "green_min_threshold"}, {.name = "Kmin"}, {.name = "K_min"}},
+	},
+	{
+		.name = "green_max_threshold_bytes",
+		.help = "queue length above which all is marked; the paper's value for 40G",
+		.type = FIELD_U64,
+		.unit = UNIT_BYTES,
+		.offset = offsetof(struct wred_params, green_max_threshold_bytes),
+		.max = WRED_MAX_BYTES,
+		.def = "200KB",
+		.aliases = {{.name = "green_max_threshold"}, {.name = "Kmax"}, {.name = "K_max"}},
+	},
+	{
+		.name = "green_drop_probability_ppm",
+		.help = "Pmax: probability at the max threshold; green_drop_probability counts per "
+			"cent, Pmax = 1 is certainty; the paper's value for 40G",
+		.type = FIELD_U32,
+		.unit = UNIT_PPM,
+		.offset = offsetof(struct wred_params, green_drop_probability_ppm),
+		.max = PPM,
+		.def = "1%",
+		.aliases = {{.name = "green_drop_probability", .scale = PPM / 100},
+			    {.name = "Pmax", .scale = PPM},
+			    {.name = "P_max", .scale = PPM}},
+	},
+	{
+		.name = "wred_weight",
+		.help = "w: average += (queue - average) / 2^w for each packet; 0 is the queue "
+			"itself",
+		.type = FIELD_U8,
+		.offset = offsetof(struct wred_params, wred_weight),
+		.max = 15,
+		.def = "0",
+	},
+	{
+		.name = "nonect_drop_in_lossless",
+		.help = "on: non-ECT packets in a lossless queue are dropped by the curve, as "
+			"vendors do; off: they pass",
+		.type = FIELD_BOOL,
+		.offset = offsetof(struct wred_params, nonect_drop_in_lossless),
+		.max = 1,
+		.def = "off",
+	},
+};
+
+const unsigned int wred_fields_n = sizeof(wred_fields) / sizeof(wred_fields[0]);
+
+int
+wred_params_check(const struct wred_params *params, const char **why)
+{
+	*why = NULL;
+	if (params->ecn != WRED_ECN_NONE && params->ecn != WRED_ECN_ALL)
+		*why = "ecn is neither ecn_none nor ecn_all";
+	else if (params->green_max_threshold_bytes > WRED_MAX_BYTES)
+		*why = "green_max_threshold_bytes is above 2 GiB";
+	else if (params->green_min_threshold_bytes > params->green_max_threshold_bytes)
+		*why = "green_min_threshold_bytes is above green_max_threshold_bytes";
+	else if (params->green_drop_probability_ppm > PPM)
+		*why = "green_drop_probability_ppm is above 1000000 (100 %)";
+	else if (params->wred_weight > 15)
+		*why = "wred_weight is above 15";
+	return *why == NULL ? 0 : -EINVAL;
+}
+
+void
+wred_init(struct wred *w, const struct wred_params *params)
+{
+	uint64_t span_bytes = params->green_max_threshold_bytes - params->green_min_threshold_bytes;
+	uint64_t pmax_q32 = mul_div(params->green_drop_probability_ppm, Q32_ONE, PPM);
+
+	assert(params->green_min_threshold_bytes <= params->green_max_threshold_bytes);
+	assert(params->green_max_threshold_bytes <= WRED_MAX_BYTES && pmax_q32 <= Q32_ONE);
+	memset(w, 0, sizeof(*w));
+	w->enabled = params->wred_green_enable;
+	w->weight = params->wred_weight;
+	w->min_bytes = params->green_min_threshold_bytes;
+	w->max_bytes = params->green_max_threshold_bytes;
+	/*
+	 * Rounded up, so that p(max) is Pmax to the bit: the excess over the whole span is below
+	 * span / 2^31 <= 1 ulp of Q32, and is cut off there. No use is made of it when span is 0.
+	 */
+	if (span_bytes > 0)
+		w->slope_q63 = ((pmax_q32 << 31) + span_bytes - 1) / span_bytes;
+}
+
+uint64_t
+wred_probability_q32(const struct wred *w, uint64_t queue_bytes)
+{
+	if (!w->enabled || queue_bytes <= w->min_bytes)
+		return 0;
+	if (queue_bytes > w->max_bytes)
+		return Q32_ONE;
+	return (uint64_t)((unsigned __int128)(queue_bytes - w->min_bytes) * w->slope_q63 >> 31);
+}
+
+/* SAI: avg = avg (1 - 2^-w) + q 2^-w. Queue lengths below 2^47 keep their sign as Q16. */
+static uint64_t
+averaged(struct wred *w, uint64_t queue_bytes)
+{
+	int64_t gap_q16 = (int64_t)((queue_bytes << AVERAGE_BITS) - w->average_q16);
+
+	w->average_q16 += (uint64_t)(gap_q16 >> w->weight);
+	return w->average_q16 >> AVERAGE_BITS;
+}
+
+bool
+wred_hit(struct wred *w, uint64_t queue_bytes, uint32_t rnd)
+{
+	if (w->weight > 0)
+		queue_bytes = averaged(w, queue_bytes);
+	/* rnd < 2^32: never at probability 0, always at 1 */
+	return rnd < wred_probability_q32(w, queue_bytes);
+}
