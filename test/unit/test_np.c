@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/prng.h"
+#include "cc/np.h"
+
+#define US NS_PER_US
+
+enum event { CE, WINDOW_END };
+
+struct row {
+	uint64_t at_ns;
+	enum event event;
+	bool cnp;
+	uint64_t next_ns;
+};
+
+static void
+run(const struct row *rows, size_t n, uint32_t interval_us)
+{
+	struct np_params params = {.np_min_time_between_cnps_us = interval_us};
+	struct np np = {0};
+
+	assert_int_equal(np_next_ns(&np), NEVER_NS);
+	for (size_t i = 0; i < n; i++) {
+		bool cnp = rows[i].event == CE ? np_on_ce(&np, &params, rows[i].at_ns)
+					       : np_on_window_end(&np, &params, rows[i].at_ns);
+
+		if (cnp != rows[i].cnp || np_next_ns(&np) != rows[i].next_ns)
+			fail_msg("row %zu: cnp %d, next %llu", i, cnp,
+				 (unsigned long long)np_next_ns(&np));
+	}
+}
+
+#define RUN(rows, interval_us) run(rows, sizeof(rows) / sizeof((rows)[0]), interval_us)
+
+static void
+first_ce_of_an_idle_flow_is_answered_at_once(void **state)
+{
+	static const struct row rows[] = {
+		{0, CE, true, 50 * US},
+		{50 * US, WINDOW_END, false, NEVER_NS}, /* no CE in the window: idle */
+		{50 * US + 1, CE, true, 100 * US + 1},
+	};
+
+	(void)state;
+	RUN(rows, 50);
+}
+
+static void
+ce_within_the_window_is_answered_at_its_end(void **state)
+{
+	static const struct row rows[] = {
+		{10, CE, true, 50 * US + 10},
+		{20, CE, false, 50 * US + 10},
+		{30, WINDOW_END, false, 50 * US + 10}, /* too early: nothing happens */
+		{40 * US, CE, false, 50 * US + 10},
+		{50 * US + 10, WINDOW_END, true, 100 * US + 10}, /* one CNP for both */
+		{100 * US + 10, WINDOW_END, false, NEVER_NS},
+	};
+
+	(void)state;
+	RUN(rows, 50);
+}
+
+static void
+late_window_end_keeps_cnps_apart(void **state)
+{
+	static const struct row rows[] = {
+		{0, CE, true, 4 * US},
+		{1 * US, CE, false, 4 * US},
+		{7 * US, WINDOW_END, true, 11 * US}, /* 3 us late: the new window lasts 4 us */
+		{8 * US, CE, false, 11 * US},
+		{20 * US, CE, true, 24 * US}, /* settles the forgotten window as well */
+		{24 * US, WINDOW_END, false, NEVER_NS},
+	};
+
+	(void)state;
+	RUN(rows, 4);
+}
+
+static void
+interval_zero_answers_every_mark(void **state)
+{
+	static const struct row rows[] = {
+		{0, CE, true, NEVER_NS},
+		{0, CE, true, NEVER_NS},
+		{5, WINDOW_END, false, NEVER_NS},
+		{5, CE, true, NEVER_NS},
+	};
+
+	(void)state;
+	RUN(rows, 0);
+}
+
+static void
+continuous_ce_gives_one_cnp_per_interval(void **state)
+{
+	struct np_params params = {.np_min_time_between_cnps_us = 50};
+	struct np np = {0};
+	unsigned int cnps = 0;
+
+	(void)state;
+	/* 200 marked frames in 50 us, for 10 ms. */
+	for (uint64_t now_ns = 0; now_ns <= 10 * NS_PER_MS; now_ns += 250) {
+		if (np_next_ns(&np) <= now_ns)
+			cnps += np_on_window_end(&np, &params, np_next_ns(&np));
+		cnps += np_on_ce(&np, &params, now_ns);
+	}
+	assert_int_equal(cnps, 1 + 10 * NS_PER_MS / (50 * US));
+}
+
+/* Random marks and random delays of the window's end: the invariants of the header. */
+static void
+one_random_run(uint64_t seed)
+{
+	struct np_params params = {0};
+	struct np np = {0};
+	struct prng rnd;
+	uint64_t now_ns = 0, interval_ns, last_cnp_ns = NEVER_NS, first_ce_ns = 0;
+	uint64_t unanswered_ns = NEVER_NS; /* oldest mark that no CNP followed */
+	uint64_t cnps = 0, marks = 0;
+
+	prng_seed(&rnd, seed, 0);
+	params.np_min_time_between_cnps_us = (uint32_t)prng_below(&rnd, 60);
+	interval_ns = params.np_min_time_between_cnps_us * US;
+	for (unsigned int step = 0; step < 3000; step++) {
+		bool idle, ce, sent;
+
+		now_ns += prng_below(&rnd, 40) == 0 ? prng_below(&rnd, 500 * US)
+						    : prng_below(&rnd, 10 * US);
+		/* Mostly the window's end is punctual. */
+		if (np_next_ns(&np) < now_ns && prng_below(&rnd, 4) != 0)
+			now_ns = np_next_ns(&np);
+		ce = prng_below(&rnd, 3) == 0;
+		idle = np_next_ns(&np) == NEVER_NS;
+		if (ce) {
+			sent = np_on_ce(&np, &params, now_ns);
+			if (marks++ == 0)
+				first_ce_ns = now_ns;
+			if (unanswered_ns == NEVER_NS)
+				unanswered_ns = now_ns;
+			if (idle && !sent)
+				fail_msg("idle flow not answered, seed %llu",
+					 (unsigned long long)seed);
+		} else {
+			sent = np_on_window_end(&np, &params, now_ns);
+		}
+		if (sent) {
+			if (unanswered_ns == NEVER_NS)
+				fail_msg("CNP without CE, seed %llu", (unsigned long long)seed);
+			if (last_cnp_ns != NEVER_NS && now_ns - last_cnp_ns < interval_ns)
+				fail_msg("CNPs too close, seed %llu", (unsigned long long)seed);
+			last_cnp_ns = now_ns;
+			unanswered_ns = NEVER_NS;
+			cnps++;
+		}
+		/* A mark that waits has a window that will end, within N of the mark. */
+		if (unanswered_ns != NEVER_NS && np_next_ns(&np) > unanswered_ns + interval_ns)
+			fail_msg("mark forgotten, seed %llu", (unsigned long long)seed);
+	}
+	assert_true(cnps <= marks);
+	if (interval_ns > 0)
+		assert_true(cnps <= 1 + (now_ns - first_ce_ns) / interval_ns);
+	else
+		assert_int_equal(cnps, marks);
+}
+
+static void
+random_marks_keep_the_invariants(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 300; seed++)
+		one_random_run(seed);
+}
+
+static void
+defaults_are_the_papers_and_names_are_the_members(void **state)
+{
+	static const struct {
+		const char *name, *value;
+		uint32_t want_us;
+	} rows[] = {{"N", "50us", 50}, {"min_time_between_cnps", "4", 4}};
+	struct np_params params;
+
+	(void)state;
+	memset(&params, 0xff, sizeof(params));
+	assert_int_equal(field_defaults(np_fields, np_fields_n, &params), 0);
+	assert_int_equal(params.np_min_time_between_cnps_us, 50);
+	assert_int_equal(params.np_cnp_dscp, 48);
+	assert_int_equal(params.np_cnp_prio, 6);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct field_alias *alias;
+		const struct field *f = field_find(np_fields, np_fields_n, rows[i].name, &alias);
+		char expected[200];
+
+		assert_non_null(f);
+		assert_int_equal(
+			field_parse(f, alias, rows[i].value, &params, expected, sizeof(expected)),
+			0);
+		assert_int_equal(params.np_min_time_between_cnps_us, rows[i].want_us);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(first_ce_of_an_idle_flow_is_answered_at_once),
+		cmocka_unit_test(ce_within_the_window_is_answered_at_its_end),
+		cmocka_unit_test(late_window_end_keeps_cnps_apart),
+		cmocka_unit_test(interval_zero_answers_every_mark),
+		cmocka_unit_test(continuous_ce_gives_one_cnp_per_interval),
+		cmocka_unit_test(random_marks_keep_the_invariants),
+		cmocka_unit_test(defaults_are_the_papers_and_names_are_the_members),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
