@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Command line of quench-nic and quench-switch: PROGRAM [EAL options] -- [program options].
+ *
+ * Without "--" all options are the program's, so that --help and --check-config need no EAL.
+ */
+#ifndef QUENCH_APP_OPTS_H
+#define QUENCH_APP_OPTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum opts_action {
+	OPTS_RUN,
+	OPTS_CHECK_CONFIG, /* read the file, print what is in force */
+	OPTS_HELP,
+	OPTS_HELP_CONFIG,
+	OPTS_VERSION,
+};
+
+struct opts_program {
+	const char *name;
+	const char *purpose;   /* one line for --help */
+	const char *stay_help; /* NULL: the program has no --stay */
+};
+
+struct opts {
+	enum opts_action action;
+	const char *config;
+	const char *json;           /* NULL: no file; "-" standard output */
+	uint64_t stats_interval_ns; /* 0: no statistics line */
+	uint64_t duration_ns;       /* NEVER_NS: until a signal */
+	uint64_t idle_sleep_ns;     /* 0: never sleep */
+	bool stay;
+	int eal_argc;    /* arguments of EAL, the program's name included */
+	char **eal_argv; /* NULL-terminated; allocated, for the life of the process */
+};
+
+/**
+ * Parse the command line.
+ *
+ * @return 0, or APP_BAD_USAGE after an error line on standard error.
+ */
+int opts_parse(const struct opts_program *program, int argc, char **argv, struct opts *opts);
+
+/** Print usage on standard output. */
+void opts_help(const struct opts_program *program);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "common/poll_loop.h"
+
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+#include <rte_pause.h>
+
+#include "base/fixed.h"
+
+/* Nothing to do for this long before the first sleep: between the frames of a busy port the loop
+ * spins. */
+#define IDLE_BEFORE_SLEEP_NS (20 * NS_PER_US)
+/* Shorter sleeps cost more in system calls and late wake-ups than they give back. */
+#define SHORTEST_SLEEP_NS (5 * NS_PER_US)
+/* Held frames have this long to leave when the loop stops. */
+#define DRAIN_NS (20 * NS_PER_MS)
+
+void
+poll_loop_init(struct poll_loop *loop, struct node *node, const uint16_t *ethdevs, uint16_t n_ports,
+	       const struct tsc_clock *clock, const atomic_bool *stop)
+{
+	memset(loop, 0, sizeof(*loop));
+	loop->node = node;
+	loop->clock = clock;
+	loop->stop = stop;
+	loop->idle_since_ns = NEVER_NS;
+	loop->slow_next_ns = NEVER_NS;
+	loop->n_ports = n_ports;
+	for (uint16_t i = 0; i < n_ports; i++)
+		loop->ports[i].ethdev = ethdevs[i];
+}
+
+static uint16_t
+receive(struct poll_loop *loop, uint16_t port, uint64_t *now_ns)
+{
+	struct rte_mbuf *pkts[POLL_BURST];
+	uint16_t n = rte_eth_rx_burst(loop->ports[port].ethdev, 0, pkts, POLL_BURST);
+
+	/* After the burst: no frame is stamped earlier than it arrived. */
+	*now_ns = tsc_clock_now(loop->clock);
+	if (n > 0)
+		loop->node->ops->rx(loop->node, port, pkts, n, *now_ns);
+	return n;
+}
+
+static uint16_t
+offer_held(struct poll_port *p)
+{
+	uint16_t n = rte_eth_tx_burst(p->ethdev, 0, p->held + p->held_first, poll_port_held(p));
+
+	p->held_first += n;
+	if (p->held_first == p->held_end)
+		p->held_first = p->held_end = 0;
+	else
+		p->refusals++;
+	return n;
+}
+
+static uint16_t
+transmit(struct poll_loop *loop, uint16_t port, uint64_t now_ns)
+{
+	struct poll_port *p = &loop->ports[port];
+	uint16_t n = 0;
+
+	if (poll_port_held(p) > 0)
+		n = offer_held(p);
+	if (poll_port_held(p) > 0)
+		return n;
+	p->held_end = loop->node->ops->tx(loop->node, port, p->held, POLL_BURST, now_ns);
+	if (p->held_end > 0)
+		n += offer_held(p);
+	return n;
+}
+
+uint32_t
+poll_loop_round(struct poll_loop *loop)
+{
+	uint32_t moved = 0;
+
+	for (uint16_t port = 0; port < loop->n_ports; port++) {
+		uint64_t now_ns;
+
+		moved += receive(loop, port, &now_ns);
+		moved += transmit(loop, port, now_ns);
+	}
+	return moved;
+}
+
+static void
+sleep_ns(uint64_t ns)
+{
+	struct timespec t = {
+		.tv_sec = (time_t)(ns / NS_PER_SEC),
+		.tv_nsec = (long)(ns % NS_PER_SEC),
+	};
+
+	/* A signal ends the sleep early, which is what it is for. */
+	(void)nanosleep(&t, NULL);
+}
+
+/* Until when nothing but an arriving frame could give us work. A refused frame waits for its
+ * device: ask again soon. */
+static uint64_t
+next_work_ns(const struct poll_loop *loop)
+{
+	uint64_t next = loop->slow_next_ns;
+
+	for (uint16_t port = 0; port < loop->n_ports; port++)
+		if (poll_port_held(&loop->ports[port]) == 0)
+			next = min_u64(next, loop->node->ops->next_ns(loop->node, port));
+	return next;
+}
+
+static void
+rest(struct poll_loop *loop, uint64_t now_ns)
+{
+	uint64_t wait;
+
+	if (loop->idle_since_ns == NEVER_NS)
+		loop->idle_since_ns = now_ns;
+	if (now_ns - loop->idle_since_ns < IDLE_BEFORE_SLEEP_NS) {
+		rte_pause();
+		return;
+	}
+	wait = min_u64(sub_sat(next_work_ns(loop), now_ns), loop->idle_sleep_ns);
+	if (wait < SHORTEST_SLEEP_NS) {
+		rte_pause();
+		return;
+	}
+	loop->sleeps++;
+	sleep_ns(wait);
+}
+
+/* What the node gave up is sent if the device takes it, although the loop was told to stop. */
+static void
+drain(struct poll_loop *loop)
+{
+	uint64_t end_ns = tsc_clock_now(loop->clock) + DRAIN_NS;
+
+	for (uint16_t port = 0; port < loop->n_ports; port++) {
+		struct poll_port *p = &loop->ports[port];
+
+		while (poll_port_held(p) > 0 && tsc_clock_now(loop->clock) < end_ns) {
+			offer_held(p);
+			rte_pause();
+		}
+		rte_pktmbuf_free_bulk(p->held + p->held_first, poll_port_held(p));
+	}
+}
+
+void
+poll_loop_run(struct poll_loop *loop)
+{
+	/* The kernel rounds sleeps up by its timer slack, 50 us unless told otherwise. */
+	if (loop->idle_sleep_ns > 0)
+		prctl(PR_SET_TIMERSLACK, 1ul);
+	while (!atomic_load_explicit(loop->stop, memory_order_relaxed)) {
+		uint32_t moved = poll_loop_round(loop);
+		uint64_t now_ns = tsc_clock_now(loop->clock);
+
+		if (now_ns >= loop->slow_next_ns)
+			loop->slow_next_ns = loop->slow(loop->slow_arg, now_ns);
+		if (moved > 0)
+			loop->idle_since_ns = NEVER_NS;
+		else if (loop->idle_sleep_ns > 0)
+			rest(loop, now_ns);
+	}
+	drain(loop);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "common/ports.h"
+
+#include <inttypes.h>
+#include <numa.h>
+#include <string.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+#include <rte_lcore.h>
+#include <rte_mempool.h>
+
+#include "base/units.h"
+#include "common/say.h"
+
+/* What drivers are known to do with PFC, so that silence is not taken for its absence. */
+static const struct driver_note {
+	const char *driver;
+	const char *note;
+} driver_notes[] = {
+	{"mlx5_pci",
+	 "this NIC obeys pause by itself and shows no pause frame to software; with RoCE "
+	 "enabled it may also keep UDP port 4791 (devlink dev param: enable_roce)"},
+	{"net_i40e",
+	 "this NIC drops pause frames that software sends (filter on EtherType 0x8808)"},
+	{"net_ice", "this NIC may keep pause frames from software; switch off its firmware's LLDP"},
+};
+
+const char *
+port_name(uint16_t ethdev)
+{
+	static char name[RTE_ETH_NAME_MAX_LEN];
+
+	if (rte_eth_dev_get_name_by_port(ethdev, name) != 0)
+		snprintf(name, sizeof(name), "port %u", ethdev);
+	return name;
+}
+
+int
+ports_find(uint16_t *ethdevs, uint16_t n, const char *config)
+{
+	uint16_t found = 0;
+	uint16_t ethdev;
+
+	RTE_ETH_FOREACH_DEV(ethdev)
+	{
+		if (found < n)
+			ethdevs[found] = ethdev;
+		found++;
+	}
+	if (found == n)
+		return 0;
+	say_error(
+		"%s has %u port%s, but EAL found %u device%s (give one --vdev or -a for each port "
+		"before \"--\")",
+		config, n, n == 1 ? "" : "s", found, found == 1 ? "" : "s");
+	return APP_BAD_USAGE;
+}
+
+static int
+refuse(uint16_t ethdev, const char *what, int rc)
+{
+	say_error("%s: %s: %s", port_name(ethdev), what, rte_strerror(-rc));
+	return APP_FAILED;
+}
+
+/* Largest MTU up to the wanted one that the device's limits allow. */
+static uint16_t
+choose_mtu(uint16_t ethdev, const struct rte_eth_dev_info *info, uint16_t largest_frame)
+{
+	uint32_t want = largest_frame - RTE_ETHER_HDR_LEN;
+	/* Overhead as ethdev computes it: what the device counts beyond the MTU. */
+	uint32_t overhead = info->max_mtu != UINT16_MAX && info->max_rx_pktlen > info->max_mtu
+				    ? info->max_rx_pktlen - info->max_mtu
+				    : RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
+	uint32_t most = info->max_rx_pktlen - overhead;
+
+	if (most > info->max_mtu)
+		most = info->max_mtu;
+	if (want <= most)
+		return (uint16_t)(want < info->min_mtu ? info->min_mtu : want);
+	say_warning("%s: takes frames up to %u bytes only, the configuration has %u",
+		    port_name(ethdev), most + RTE_ETHER_HDR_LEN, largest_frame);
+	return (uint16_t)most;
+}
+
+static int
+set_up_queues(uint16_t ethdev, const struct port_params *params, struct rte_eth_dev_info *info)
+{
+	uint16_t rx_desc = PORT_RX_DESCRIPTORS;
+	uint16_t tx_desc = PORT_TX_DESCRIPTORS;
+	int socket = rte_eth_dev_socket_id(ethdev);
+	int rc = rte_eth_dev_adjust_nb_rx_tx_desc(ethdev, &rx_desc, &tx_desc);
+
+	if (rc != 0)
+		return refuse(ethdev, "ring sizes", rc);
+	if (tx_desc > 2 * PORT_TX_DESCRIPTORS)
+		say_warning("%s: its transmit ring holds %u frames at least: marking, pause and "
+			    "scheduling cannot reach those",
+			    port_name(ethdev), tx_desc);
+	info->default_txconf.offloads = 0;
+	info->default_rxconf.offloads = 0;
+	rc = rte_eth_rx_queue_setup(ethdev, 0, rx_desc, (unsigned int)socket, &info->default_rxconf,
+				    params->pool);
+	if (rc != 0)
+		return refuse(ethdev, "receive queue", rc);
+	rc = rte_eth_tx_queue_setup(ethdev, 0, tx_desc, (unsigned int)socket,
+				    &info->default_txconf);
+	return rc != 0 ? refuse(ethdev, "transmit queue", rc) : 0;
+}
+
+/* Link pause stalls the whole port without a counter, and PFC frames must reach us rather than the
+ * MAC. */
+static void
+take_over_pause(uint16_t ethdev)
+{
+	struct rte_eth_fc_conf fc = {0};
+
+	if (rte_eth_dev_flow_ctrl_get(ethdev, &fc) != 0 || fc.mode == RTE_ETH_FC_NONE)
+		return;
+	fc.mode = RTE_ETH_FC_NONE;
+	fc.mac_ctrl_frame_fwd = 1;
+	if (rte_eth_dev_flow_ctrl_set(ethdev, &fc) == 0)
+		say("%s: link pause (802.3x) was on and is off now", port_name(ethdev));
+	else
+		say_warning("%s: link pause (802.3x) is on and cannot be turned off: it stops all "
+			    "priorities",
+			    port_name(ethdev));
+}
+
+static void
+check_link(uint16_t ethdev, const struct rte_eth_dev_info *info, uint64_t configured_bps)
+{
+	struct rte_eth_link link;
+
+	for (unsigned int i = 0; i < RTE_DIM(driver_notes); i++)
+		if (strcmp(info->driver_name, driver_notes[i].driver) == 0)
+			say_warning("%s: %s", port_name(ethdev), driver_notes[i].note);
+	if (rte_eth_link_get_nowait(ethdev, &link) != 0)
+		return;
+	if (link.link_status == RTE_ETH_LINK_DOWN)
+		say_warning("%s: link is down", port_name(ethdev));
+	if (link.link_speed != RTE_ETH_SPEED_NUM_NONE &&
+	    link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN &&
+	    link.link_speed * MBPS != configured_bps)
+		say_warning("%s: device says %u Mb/s, configuration %" PRIu64 " Mb/s, which counts",
+			    port_name(ethdev), link.link_speed, (uint64_t)(configured_bps / MBPS));
+}
+
+int
+port_open(uint16_t ethdev, const struct port_params *params)
+{
+	struct rte_eth_conf conf = {0};
+	struct rte_eth_dev_info info;
+	int rc = rte_eth_dev_info_get(ethdev, &info);
+
+	if (rc != 0)
+		return refuse(ethdev, "device information", rc);
+	conf.rxmode.mtu = choose_mtu(ethdev, &info, params->largest_frame);
+	/* Copies with a header of their own are two segments. */
+	conf.txmode.offloads = info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+	rc = rte_eth_dev_configure(ethdev, 1, 1, &conf);
+	if (rc != 0)
+		return refuse(ethdev, "configure", rc);
+	rc = set_up_queues(ethdev, params, &info);
+	if (rc != 0)
+		return rc;
+	take_over_pause(ethdev);
+	rc = rte_eth_dev_start(ethdev);
+	if (rc != 0)
+		return refuse(ethdev, "start", rc);
+	/* Devices without the notion see all frames anyway. */
+	rc = rte_eth_promiscuous_enable(ethdev);
+	if (rc != 0 && rc != -ENOTSUP)
+		return refuse(ethdev, "promiscuous mode", rc);
+	check_link(ethdev, &info, params->link_speed_bps);
+	return 0;
+}
+
+void
+ports_close(const uint16_t *ethdevs, uint16_t n)
+{
+	for (uint16_t i = 0; i < n; i++) {
+		(void)rte_eth_dev_stop(ethdevs[i]);
+		(void)rte_eth_dev_close(ethdevs[i]);
+	}
+}
+
+void
+port_check_numa(uint16_t ethdev, unsigned int lcore, const struct rte_mempool *pool)
+{
+	int device = rte_eth_dev_socket_id(ethdev);
+	int core = numa_available() < 0 ? 0 : numa_node_of_cpu(rte_lcore_to_cpu_id((int)lcore));
+
+	/* Virtual devices are on no node. */
+	if (device == SOCKET_ID_ANY)
+		device = core;
+	if (device != core || (pool->socket_id != SOCKET_ID_ANY && pool->socket_id != core))
+		say_warning("%s is on NUMA node %d, lcore %u on %d, its pool %s on %d: each frame "
+			    "crosses between them",
+			    port_name(ethdev), device, lcore, core, pool->name, pool->socket_id);
+}

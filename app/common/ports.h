@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Ethernet devices as the nodes want them: short rings, no offloads, promiscuous, one queue each
+ * way.
+ *
+ * A frame in a deep device ring is beyond the reach of WRED, PFC and the scheduler (about 11 us for
+ * 128 frames of 1082 bytes at 100 Gb/s), so the transmit ring is as short as the driver takes. What
+ * a device will not do is said in one line.
+ */
+#ifndef QUENCH_APP_PORTS_H
+#define QUENCH_APP_PORTS_H
+
+#include <stdint.h>
+
+struct rte_mempool;
+
+#define PORT_RX_DESCRIPTORS 512
+#define PORT_TX_DESCRIPTORS 128
+
+/** Find the devices that EAL probed. @return 0, or APP_BAD_USAGE after an error line if they are
+ * not exactly n. */
+int ports_find(uint16_t *ethdevs, uint16_t n, const char *config);
+
+struct port_params {
+	uint64_t link_speed_bps; /* from the configuration; the device's word is only compared with
+				    it */
+	uint16_t largest_frame;  /* without FCS */
+	struct rte_mempool *pool;
+};
+
+/**
+ * Configure and start a device.
+ *
+ * @return 0, or APP_FAILED after an error line.
+ */
+int port_open(uint16_t ethdev, const struct port_params *params);
+
+/** Stop and close: devices that write files complete them. */
+void ports_close(const uint16_t *ethdevs, uint16_t n);
+
+/** Warn when device, polling lcore and pool are not on one NUMA node. */
+void port_check_numa(uint16_t ethdev, unsigned int lcore, const struct rte_mempool *pool);
+
+/** Name of a device, e.g. "net_pcap0"; valid until the next call. */
+const char *port_name(uint16_t ethdev);
+
+#endif

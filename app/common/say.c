@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "common/say.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static const char *name = "quench";
+
+void
+say_as(const char *program)
+{
+	name = program;
+}
+
+/* One write for one line: lines of programs that share a terminal do not mix. */
+static void
+say_line(const char *kind, const char *format, va_list args)
+{
+	char text[1024];
+
+	vsnprintf(text, sizeof(text), format, args);
+	fprintf(stderr, "%s: %s%s\n", name, kind, text);
+}
+
+void
+say(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say_line("", format, args);
+	va_end(args);
+}
+
+void
+say_warning(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say_line("warning: ", format, args);
+	va_end(args);
+}
+
+void
+say_error(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say_line("error: ", format, args);
+	va_end(args);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One line for the person at the terminal, on standard error, begun with the program's name. */
+#ifndef QUENCH_APP_SAY_H
+#define QUENCH_APP_SAY_H
+
+/* Exit codes of all programs (doc/interface.md). */
+enum app_exit {
+	APP_DONE = 0,
+	APP_FAILED = 1,    /* while running: device, memory, disk */
+	APP_BAD_USAGE = 2, /* options or configuration; nothing was started */
+};
+
+/** Name that begins each line; kept by reference. */
+void say_as(const char *program);
+
+void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void say_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void say_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

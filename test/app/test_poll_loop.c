@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A node of nothing but counters on two net_ring devices: what the loop does between node and
+ * device. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+#include <rte_cycles.h>
+#include <rte_eal.h>
+#include <rte_eth_ring.h>
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+#include <rte_ring.h>
+
+#include "common/poll_loop.h"
+
+#define RING_FRAMES 8 /* a ring of 8 holds 7 */
+#define PORTS 2
+
+struct fake_node {
+	struct node node;
+	struct rte_mempool *pool;
+	uint32_t to_send[PORTS]; /* frames it still has */
+	uint32_t next_number[PORTS];
+	uint32_t tx_calls[PORTS];
+	uint32_t received[PORTS];
+	uint64_t last_ns;
+	uint64_t wake_ns;
+};
+
+static struct fake_node fake;
+static struct rte_ring *wire_out[PORTS], *wire_in[PORTS];
+static uint16_t ethdevs[PORTS];
+static atomic_bool stop;
+static struct tsc_clock tsc;
+
+static void
+on_time(uint64_t now_ns)
+{
+	assert_true(now_ns >= fake.last_ns);
+	fake.last_ns = now_ns;
+}
+
+static void
+fake_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
+{
+	(void)node;
+	on_time(now_ns);
+	assert_true(n > 0 && n <= POLL_BURST);
+	fake.received[port] += n;
+	rte_pktmbuf_free_bulk(pkts, n);
+}
+
+static uint16_t
+fake_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
+{
+	uint16_t n = 0;
+
+	(void)node;
+	on_time(now_ns);
+	fake.tx_calls[port]++;
+	while (n < room && fake.to_send[port] > 0) {
+		struct rte_mbuf *m = rte_pktmbuf_alloc(fake.pool);
+
+		assert_non_null(m);
+		*(uint32_t *)rte_pktmbuf_append(m, 60) = fake.next_number[port]++;
+		fake.to_send[port]--;
+		pkts[n++] = m;
+	}
+	return n;
+}
+
+static uint64_t
+fake_next(const struct node *node, uint16_t port)
+{
+	(void)node;
+	(void)port;
+	return fake.wake_ns;
+}
+
+static const struct node_ops fake_ops = {.rx = fake_rx, .tx = fake_tx, .next_ns = fake_next};
+
+static int
+setup_devices(void **state)
+{
+	struct rte_eth_conf conf = {0};
+
+	(void)state;
+	fake.pool = rte_pktmbuf_pool_create("frames", 1023, 0, 0, 2048, SOCKET_ID_ANY);
+	if (fake.pool == NULL)
+		return -1;
+	for (unsigned int i = 0; i < PORTS; i++) {
+		static const char *const names[PORTS][3] = {{"in0", "out0", "dev0"},
+							    {"in1", "out1", "dev1"}};
+		int port;
+
+		wire_in[i] = rte_ring_create(names[i][0], 64, SOCKET_ID_ANY, 0);
+		wire_out[i] = rte_ring_create(names[i][1], RING_FRAMES, SOCKET_ID_ANY, 0);
+		port = rte_eth_from_rings(names[i][2], &wire_in[i], 1, &wire_out[i], 1, 0);
+		if (port < 0)
+			return -1;
+		ethdevs[i] = (uint16_t)port;
+		if (rte_eth_dev_configure(ethdevs[i], 1, 1, &conf) != 0 ||
+		    rte_eth_rx_queue_setup(ethdevs[i], 0, 64, 0, NULL, fake.pool) != 0 ||
+		    rte_eth_tx_queue_setup(ethdevs[i], 0, 64, 0, NULL) != 0 ||
+		    rte_eth_dev_start(ethdevs[i]) != 0)
+			return -1;
+	}
+	tsc_clock_init(&tsc, rte_get_tsc_hz());
+	return 0;
+}
+
+static int
+setup(void **state)
+{
+	struct rte_mempool *pool = fake.pool;
+
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	fake.pool = pool;
+	fake.node.ops = &fake_ops;
+	fake.wake_ns = NEVER_NS;
+	stop = false;
+	return 0;
+}
+
+/* Take up to n frames off the wire of a port; each must carry the next number. */
+static void
+take_in_order(unsigned int port, unsigned int n, uint32_t *expected)
+{
+	void *m;
+
+	while (n-- > 0 && rte_ring_dequeue(wire_out[port], &m) == 0) {
+		assert_int_equal(*rte_pktmbuf_mtod((struct rte_mbuf *)m, uint32_t *), *expected);
+		(*expected)++;
+		rte_pktmbuf_free(m);
+	}
+}
+
+static void
+refused_frames_are_held_and_leave_first_and_in_order(void **state)
+{
+	struct poll_loop loop;
+	uint32_t expected = 0;
+
+	(void)state;
+	poll_loop_init(&loop, &fake.node, ethdevs, PORTS, &tsc, &stop);
+	fake.to_send[0] = 100;
+	for (unsigned int round = 0; expected < 100; round++) {
+		uint32_t calls = fake.tx_calls[0];
+		uint32_t given = fake.next_number[0];
+
+		assert_true(round < 1000);
+		poll_loop_round(&loop);
+		/* Nothing lost, nothing counted twice. */
+		assert_int_equal(fake.next_number[0], expected + rte_ring_count(wire_out[0]) +
+							      poll_port_held(&loop.ports[0]));
+		/* The node is asked for more only after all that it gave before has left. */
+		if (fake.tx_calls[0] > calls)
+			assert_true(poll_port_held(&loop.ports[0]) <= fake.next_number[0] - given);
+		take_in_order(0, round % 4, &expected);
+	}
+	assert_true(loop.ports[0].refusals > 0);
+	assert_int_equal(poll_port_held(&loop.ports[0]), 0);
+}
+
+static void
+a_stuck_port_does_not_stop_the_others(void **state)
+{
+	struct poll_loop loop;
+	uint32_t first = 0, second = 0;
+
+	(void)state;
+	poll_loop_init(&loop, &fake.node, ethdevs, PORTS, &tsc, &stop);
+	fake.to_send[0] = fake.to_send[1] = 40;
+	for (unsigned int round = 0; round < 100; round++) {
+		poll_loop_round(&loop);
+		take_in_order(1, RING_FRAMES, &second);
+	}
+	assert_int_equal(second, 40);
+	/* One burst was asked for, and it waits. */
+	assert_int_equal(fake.tx_calls[0], 1);
+	for (unsigned int round = 0; round < 100; round++) {
+		take_in_order(0, RING_FRAMES, &first);
+		poll_loop_round(&loop);
+	}
+	assert_int_equal(first, 40);
+}
+
+static void
+bursts_are_received_whole(void **state)
+{
+	struct poll_loop loop;
+
+	(void)state;
+	poll_loop_init(&loop, &fake.node, ethdevs, PORTS, &tsc, &stop);
+	for (unsigned int i = 0; i < 50; i++)
+		assert_int_equal(rte_ring_enqueue(wire_in[1], rte_pktmbuf_alloc(fake.pool)), 0);
+	assert_int_equal(poll_loop_round(&loop), POLL_BURST);
+	assert_int_equal(poll_loop_round(&loop), 50 - POLL_BURST);
+	assert_int_equal(poll_loop_round(&loop), 0);
+	assert_int_equal(fake.received[1], 50);
+	assert_int_equal(fake.received[0], 0);
+}
+
+static uint64_t
+stop_after_5_ms(void *arg, uint64_t now_ns)
+{
+	uint64_t *start = arg;
+
+	if (*start == 0)
+		*start = now_ns;
+	atomic_store(&stop, now_ns >= *start + 5 * NS_PER_MS);
+	return *start + 5 * NS_PER_MS;
+}
+
+static void
+an_idle_loop_sleeps_and_still_does_its_slow_work(void **state)
+{
+	struct poll_loop loop;
+	uint64_t start = 0;
+
+	(void)state;
+	poll_loop_init(&loop, &fake.node, ethdevs, PORTS, &tsc, &stop);
+	loop.idle_sleep_ns = 200 * NS_PER_US;
+	loop.slow = stop_after_5_ms;
+	loop.slow_arg = &start;
+	loop.slow_next_ns = 0;
+	poll_loop_run(&loop);
+	/* One in each 200 us of the 5 ms at most, and a last short one. */
+	assert_in_range(loop.sleeps, 1, 26);
+}
+
+static void
+a_node_with_work_soon_is_not_slept_over(void **state)
+{
+	struct poll_loop loop;
+	uint64_t start = 0;
+
+	(void)state;
+	fake.wake_ns = 0;
+	poll_loop_init(&loop, &fake.node, ethdevs, PORTS, &tsc, &stop);
+	loop.idle_sleep_ns = NS_PER_SEC;
+	loop.slow = stop_after_5_ms;
+	loop.slow_arg = &start;
+	loop.slow_next_ns = 0;
+	poll_loop_run(&loop);
+	assert_int_equal(loop.sleeps, 0);
+}
+
+static void
+held_frames_are_freed_at_the_end_and_stay_counted(void **state)
+{
+	struct poll_loop loop;
+	unsigned int before = rte_mempool_avail_count(fake.pool);
+	uint32_t expected = 0;
+
+	(void)state;
+	poll_loop_init(&loop, &fake.node, ethdevs, PORTS, &tsc, &stop);
+	fake.to_send[0] = POLL_BURST;
+	poll_loop_round(&loop);
+	stop = true;
+	poll_loop_run(&loop);
+	assert_int_equal(poll_port_held(&loop.ports[0]), POLL_BURST - (RING_FRAMES - 1));
+	take_in_order(0, RING_FRAMES, &expected);
+	assert_int_equal(expected, RING_FRAMES - 1);
+	assert_int_equal(rte_mempool_avail_count(fake.pool), before);
+}
+
+int
+main(int argc, char **argv)
+{
+	const char *eal[] = {argv[0],    "-l", "0",  "--no-huge",         "--no-shconf",
+			     "--no-pci", "-m", "64", "--log-level=error", NULL};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(refused_frames_are_held_and_leave_first_and_in_order, setup),
+		cmocka_unit_test_setup(a_stuck_port_does_not_stop_the_others, setup),
+		cmocka_unit_test_setup(bursts_are_received_whole, setup),
+		cmocka_unit_test_setup(an_idle_loop_sleeps_and_still_does_its_slow_work, setup),
+		cmocka_unit_test_setup(a_node_with_work_soon_is_not_slept_over, setup),
+		cmocka_unit_test_setup(held_frames_are_freed_at_the_end_and_stay_counted, setup),
+	};
+
+	(void)argc;
+	if (rte_eal_init(9, (char **)(uintptr_t)eal) < 0)
+		return 77;
+	return cmocka_run_group_tests(tests, setup_devices, NULL);
+}
