@@ -11,14 +11,14 @@
 
 #include <stdint.h>
 
-#define NS_PER_US 1000ull
-#define NS_PER_MS 1000000ull
-#define NS_PER_SEC 1000000000ull
+#define NS_PER_US UINT64_C(1000)
+#define NS_PER_MS UINT64_C(1000000)
+#define NS_PER_SEC UINT64_C(1000000000)
 #define NEVER_NS UINT64_MAX
 
-#define KBPS 1000ull
-#define MBPS 1000000ull
-#define GBPS 1000000000ull
+#define KBPS UINT64_C(1000)
+#define MBPS UINT64_C(1000000)
+#define GBPS UINT64_C(1000000000)
 
 #define FCS_BYTES 4u
 /* 7 preamble + 1 start delimiter + 12 inter-frame gap (IEEE 802.3 4.4.2). */
@@ -46,7 +46,7 @@ wire_bytes(uint32_t len)
 static inline uint64_t
 serialization_ns(uint32_t bytes, uint64_t rate_bps)
 {
-	return (bytes * 8ull * NS_PER_SEC + rate_bps - 1) / rate_bps;
+	return (bytes * UINT64_C(8) * NS_PER_SEC + rate_bps - 1) / rate_bps;
 }
 
 #endif

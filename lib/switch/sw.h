@@ -115,6 +115,12 @@ struct node *sw_create(const struct sw_params *params, const struct sw_pools *po
 /** Free the switch and every packet that it holds. */
 void sw_destroy(struct node *node);
 
+/**
+ * Enter an address as if a frame from it had come in on port: a fabric whose hosts have already spoken.
+ * @return 0, -EINVAL (no such port, group address) or -ENOSPC (table full).
+ */
+int sw_learn(struct node *node, uint16_t vid, const uint8_t mac[6], uint16_t port, uint64_t now_ns);
+
 /* Readers: from the owner, or counters from any thread. */
 const struct sw_port_stats *sw_port_stats(const struct node *node, uint16_t port);
 const struct pfc_rx *sw_pfc_rx(const struct node *node, uint16_t port);

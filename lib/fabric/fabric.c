@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/fabric.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <rte_mbuf.h>
+
+#include "base/units.h"
+#include "fabric/event_heap.h"
+#include "node/pkt_fifo.h"
+
+#define BURST 32
+#define NO_END UINT32_MAX
+
+/* One port of one node, and the frames on their way from it to its peer. */
+struct end {
+	struct node *node;
+	uint32_t node_id;
+	uint16_t port;
+	uint32_t peer;
+	struct fabric_link link;
+	struct pkt_fifo on_cable;
+};
+
+struct node_slot {
+	struct node *node;
+	uint32_t end_of_port[NODE_MAX_PORTS]; /* NO_END: not connected */
+};
+
+/*
+ * Event sources, in the order in which they run at equal times: arrivals at the peers of the ends, transmissions
+ * of the ends, control of the nodes.
+ */
+struct fabric {
+	struct end *ends;
+	struct node_slot *nodes;
+	uint32_t n_ends, max_ends;
+	uint32_t n_nodes, max_nodes;
+	struct event_heap heap;
+	bool started;
+	struct fabric_stats stats;
+};
+
+struct fabric *
+fabric_create(uint32_t max_nodes, uint32_t max_links)
+{
+	struct fabric *f = calloc(1, sizeof(*f));
+
+	if (f == NULL)
+		return NULL;
+	f->max_nodes = max_nodes;
+	f->max_ends = 2 * max_links;
+	f->nodes = calloc(max_nodes, sizeof(*f->nodes));
+	f->ends = calloc(f->max_ends, sizeof(*f->ends));
+	if (f->nodes == NULL || f->ends == NULL ||
+	    event_heap_init(&f->heap, 2 * f->max_ends + max_nodes) < 0) {
+		fabric_destroy(f);
+		errno = ENOMEM;
+		return NULL;
+	}
+	return f;
+}
+
+void
+fabric_destroy(struct fabric *f)
+{
+	if (f == NULL)
+		return;
+	for (uint32_t i = 0; i < f->n_ends; i++) {
+		struct rte_mbuf *m;
+
+		while ((m = pkt_fifo_pop(&f->ends[i].on_cable)) != NULL)
+			rte_pktmbuf_free(m);
+	}
+	event_heap_free(&f->heap);
+	free(f->ends);
+	free(f->nodes);
+	free(f);
+}
+
+int
+fabric_add_node(struct fabric *f, struct node *node)
+{
+	struct node_slot *slot = &f->nodes[f->n_nodes];
+
+	if (f->n_nodes == f->max_nodes)
+		return -ENOSPC;
+	slot->node = node;
+	for (unsigned int p = 0; p < NODE_MAX_PORTS; p++)
+		slot->end_of_port[p] = NO_END;
+	return (int)f->n_nodes++;
+}
+
+static bool
+port_is_free(const struct fabric *f, struct fabric_end e)
+{
+	return e.node < f->n_nodes && e.port < NODE_MAX_PORTS &&
+	       f->nodes[e.node].end_of_port[e.port] == NO_END;
+}
+
+static void
+add_end(struct fabric *f, struct fabric_end e, const struct fabric_link *link, uint32_t peer)
+{
+	f->ends[f->n_ends] = (struct end){
+		.node = f->nodes[e.node].node,
+		.node_id = e.node,
+		.port = e.port,
+		.peer = peer,
+		.link = *link,
+	};
+	f->nodes[e.node].end_of_port[e.port] = f->n_ends++;
+}
+
+int
+fabric_connect(struct fabric *f, struct fabric_end a, struct fabric_end b, const struct fabric_link *link)
+{
+	uint32_t first = f->n_ends;
+
+	if (first + 2 > f->max_ends)
+		return -ENOSPC;
+	if (!port_is_free(f, a) || !port_is_free(f, b) || (a.node == b.node && a.port == b.port) ||
+	    link->rate_bps == 0)
+		return -EINVAL;
+	add_end(f, a, link, first + 1);
+	add_end(f, b, link, first);
+	return 0;
+}
+
+static uint32_t
+arrival_source(uint32_t end)
+{
+	return end;
+}
+
+static uint32_t
+tx_source(const struct fabric *f, uint32_t end)
+{
+	return f->max_ends + end;
+}
+
+static uint32_t
+control_source(const struct fabric *f, uint32_t node)
+{
+	return 2 * f->max_ends + node;
+}
+
+/* An order-sensitive mix (the finalizer of splitmix64). */
+static uint64_t
+mix(uint64_t digest, uint64_t value)
+{
+	digest ^= value;
+	digest *= 0xbf58476d1ce4e5b9ull;
+	return digest ^ digest >> 29;
+}
+
+/* Ask when a port wants to send. now_ns: it was just asked and gave nothing more. */
+static void
+reschedule_tx(struct fabric *f, uint32_t end)
+{
+	const struct end *e = &f->ends[end];
+
+	event_heap_set(&f->heap, tx_source(f, end), e->node->ops->next_ns(e->node, e->port));
+}
+
+/* A call into a node may have made work on its other ports. */
+static void
+take_wakes(struct fabric *f, uint32_t node_id)
+{
+	struct node_slot *slot = &f->nodes[node_id];
+
+	for (unsigned int w = 0; w < NODE_MAX_PORTS / 64; w++) {
+		uint64_t ports = slot->node->wake[w];
+
+		slot->node->wake[w] = 0;
+		for (; ports != 0; ports &= ports - 1) {
+			uint32_t end = slot->end_of_port[w * 64 + (unsigned int)__builtin_ctzll(ports)];
+
+			if (end != NO_END)
+				reschedule_tx(f, end);
+		}
+	}
+}
+
+static void
+run_tx(struct fabric *f, uint32_t end, uint64_t now_ns)
+{
+	struct end *e = &f->ends[end];
+	struct rte_mbuf *pkts[BURST];
+	uint16_t n = e->node->ops->tx(e->node, e->port, pkts, BURST, now_ns);
+	uint64_t sent_ns = now_ns;
+
+	for (uint16_t i = 0; i < n; i++) {
+		sent_ns += serialization_ns(wire_bytes(pkts[i]->pkt_len), e->link.rate_bps);
+		pkt_meta(pkts[i])->due_ns = sent_ns + e->link.delay_ns;
+		pkt_fifo_push(&e->on_cable, pkts[i]);
+	}
+	if (n > 0 && e->on_cable.count == n)
+		event_heap_set(&f->heap, arrival_source(end), pkt_meta(e->on_cable.head)->due_ns);
+	reschedule_tx(f, end);
+	/* A port that gave nothing must not ask to be called at the same instant for ever. */
+	assert(n > 0 || event_heap_at(&f->heap, tx_source(f, end)) > now_ns);
+	take_wakes(f, e->node_id);
+}
+
+static void
+run_arrival(struct fabric *f, uint32_t end, uint64_t now_ns)
+{
+	struct end *e = &f->ends[end];
+	const struct end *peer = &f->ends[e->peer];
+	struct rte_mbuf *pkts[BURST];
+	uint16_t n = 0;
+
+	while (n < BURST && e->on_cable.head != NULL && pkt_meta(e->on_cable.head)->due_ns <= now_ns) {
+		struct rte_mbuf *m = pkt_fifo_pop(&e->on_cable);
+
+		f->stats.digest = mix(f->stats.digest, now_ns ^ (uint64_t)end << 48);
+		f->stats.digest = mix(f->stats.digest, m->pkt_len);
+		f->stats.hop_bytes += wire_bytes(m->pkt_len);
+		pkts[n++] = m;
+	}
+	f->stats.packet_hops += n;
+	event_heap_set(&f->heap, arrival_source(end),
+		       e->on_cable.head ? pkt_meta(e->on_cable.head)->due_ns : NEVER_NS);
+	peer->node->ops->rx(peer->node, peer->port, pkts, n, now_ns);
+	take_wakes(f, peer->node_id);
+}
+
+static void
+run_control(struct fabric *f, uint32_t node_id, uint64_t now_ns)
+{
+	struct node *node = f->nodes[node_id].node;
+	uint64_t next_ns = node->ops->control(node, now_ns);
+
+	assert(next_ns > now_ns);
+	event_heap_set(&f->heap, control_source(f, node_id), next_ns);
+	take_wakes(f, node_id);
+}
+
+static void
+start(struct fabric *f)
+{
+	f->started = true;
+	for (uint32_t i = 0; i < f->n_ends; i++)
+		reschedule_tx(f, i);
+	for (uint32_t i = 0; i < f->n_nodes; i++)
+		event_heap_set(&f->heap, control_source(f, i), 0);
+}
+
+uint64_t
+fabric_next_ns(struct fabric *f)
+{
+	if (!f->started)
+		start(f);
+	return event_heap_min(&f->heap).at_ns;
+}
+
+void
+fabric_run(struct fabric *f, uint64_t until_ns)
+{
+	while (fabric_next_ns(f) <= until_ns) {
+		struct event_heap_entry next = event_heap_min(&f->heap);
+
+		f->stats.events++;
+		if (next.source < f->max_ends)
+			run_arrival(f, next.source, next.at_ns);
+		else if (next.source < 2 * f->max_ends)
+			run_tx(f, next.source - f->max_ends, next.at_ns);
+		else
+			run_control(f, next.source - 2 * f->max_ends, next.at_ns);
+	}
+}
+
+const struct fabric_stats *
+fabric_stats(const struct fabric *f)
+{
+	return &f->stats;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Nodes joined by cables in virtual time: a discrete-event loop over the three verbs of node.h.
+ *
+ * A cable only delays: a frame given by tx() at t arrives whole at t + serialization + propagation, since the
+ * shaper that makes frames leave one after the other is in the node. Frames of one direction never overtake.
+ * At equal times arrivals come before transmissions, and both in the order of their cable ends.
+ *
+ * The digest covers every hop (when, where, how long, which bytes of the headers change on the way), so two
+ * runs with one digest did the same.
+ */
+#ifndef QUENCH_FABRIC_FABRIC_H
+#define QUENCH_FABRIC_FABRIC_H
+
+#include <stdint.h>
+
+#include "node/node.h"
+
+struct fabric;
+
+struct fabric_link {
+	uint64_t rate_bps;
+	uint64_t delay_ns; /* propagation, one way */
+};
+
+struct fabric_stats {
+	uint64_t packet_hops; /* frames that arrived at the far end of a cable */
+	uint64_t hop_bytes;   /* their wire bytes */
+	uint64_t events;
+	uint64_t digest;
+};
+
+/** @return an empty fabric, owned by the caller, or NULL with errno ENOMEM. */
+struct fabric *fabric_create(uint32_t max_nodes, uint32_t max_links);
+
+/** Free the fabric and the frames on its cables; the nodes stay the caller's. */
+void fabric_destroy(struct fabric *f);
+
+/** Add a node before the first run. @return its number, or -ENOSPC. */
+int fabric_add_node(struct fabric *f, struct node *node);
+
+struct fabric_end {
+	uint32_t node; /* number from fabric_add_node() */
+	uint16_t port;
+};
+
+/** Join two ports, each at most once, before the first run. @return 0, -EINVAL, -ENOSPC. */
+int fabric_connect(struct fabric *f, struct fabric_end a, struct fabric_end b, const struct fabric_link *link);
+
+/** Run all events up to and including until_ns, which never decreases; the clock then stands there. */
+void fabric_run(struct fabric *f, uint64_t until_ns);
+
+/** Time of the next event, NEVER_NS when nothing will ever happen. */
+uint64_t fabric_next_ns(struct fabric *f);
+
+const struct fabric_stats *fabric_stats(const struct fabric *f);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A scenario built: hosts, switch, cables, packet pools, QPs. Everything is owned by the net.
+ */
+#ifndef QUENCH_FABRIC_NET_H
+#define QUENCH_FABRIC_NET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fabric/fabric.h"
+#include "fabric/scenario.h"
+
+/* One flow from one host to another: consecutive QPs at both ends. */
+struct net_flow {
+	char name[FLOW_NAME_CHARS + 8]; /* "incast h1" */
+	uint16_t src, dst;              /* host numbers, from 1 */
+	uint32_t src_qp, dst_qp;        /* index of the first QP at each end */
+	uint16_t qps;
+	const struct flow_params *params;
+};
+
+struct net;
+
+/** Build it. EAL runs. @return the net, or NULL with one line in why. */
+struct net *net_create(const struct scenario *s, char *why, unsigned int why_size);
+/** Free all of it; the scenario stays the caller's and outlives the net. */
+void net_destroy(struct net *net);
+
+const struct scenario *net_scenario(const struct net *net);
+struct fabric *net_fabric(struct net *net);
+const struct node *net_switch(const struct net *net);
+/** Host h in [1, hosts]. */
+const struct node *net_host(const struct net *net, uint16_t h);
+uint32_t net_flow_count(const struct net *net);
+const struct net_flow *net_flow(const struct net *net, uint32_t index);
+
+/** Sum of what the flow's QPs did, at its source or its destination. Rates are sums too. */
+void net_flow_info(const struct net *net, uint32_t index, struct nic_qp_info *at_src,
+		   struct nic_qp_info *at_dst);
+
+/** Every limited flow has completed or failed. */
+bool net_done(const struct net *net);
+
+#endif

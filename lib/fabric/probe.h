@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a run showed: rates of the flows, the queue at the bottleneck, pauses, drops.
+ *
+ * The bottleneck is the switch queue of data towards the host that most QPs send to. Its length is read every
+ * PROBE_TICK_NS, so mean and quantiles are weighted by time; rates are taken over the measured window.
+ */
+#ifndef QUENCH_FABRIC_PROBE_H
+#define QUENCH_FABRIC_PROBE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fabric/net.h"
+
+#define PROBE_TICK_NS 1000
+
+struct flow_result {
+	const struct net_flow *flow;
+	struct nic_qp_info src, dst;      /* since the start */
+	uint64_t wire_rate_bps;           /* sent, measured window */
+	uint64_t goodput_bps;             /* payload delivered in order, measured window */
+	uint64_t messages_completed;
+	bool error;
+};
+
+struct queue_result {
+	uint16_t port;
+	uint8_t queue;
+	uint32_t link_use_ppm;
+	uint64_t mean_bytes, p50_bytes, p99_bytes, max_bytes;
+	uint64_t ecn_marked_packets;
+};
+
+struct run_result {
+	struct flow_result *flows;        /* owned; n of net_flow_count() */
+	uint32_t n_flows;
+	uint32_t jain_ppm;
+	struct queue_result bottleneck;
+	uint64_t pause_frames_after_measure;
+	uint64_t last_pause_ns;           /* end of the sample in which the last PFC frame left; NEVER_NS: none */
+	uint64_t frames;                  /* made by hosts, or by the switch (PFC, flooded copies) */
+	uint64_t packet_hops;
+	uint64_t digest;                  /* over simulated results only */
+};
+
+struct probe;
+
+/** @return owned by the caller, or NULL with errno ENOMEM. net outlives it. */
+struct probe *probe_create(struct net *net);
+void probe_destroy(struct probe *p);
+
+/* One row of a time series, since the sample before. */
+struct flow_sample {
+	uint64_t wire_rate_bps, goodput_bps, rp_rate_bps, rp_target_rate_bps;
+	uint64_t cnps_handled, cnps_sent; /* since the start */
+};
+
+/* Called at each sample: read what it wants from net and probe. false stops the run. */
+typedef bool (*probe_sample_fn)(void *arg, const struct probe *p, uint64_t now_ns);
+
+/**
+ * Run the whole scenario. sample is called every sample_ns; progress about a hundred times.
+ * Either may be NULL. @return false when a callback stopped the run.
+ */
+bool probe_run(struct probe *p, probe_sample_fn sample, probe_sample_fn progress, void *arg);
+
+/** Valid inside a sample callback. */
+const struct flow_sample *probe_flow_sample(const struct probe *p, uint32_t flow);
+/** Highest length of the bottleneck queue since the sample before, at ticks. */
+uint64_t probe_bottleneck_peak_bytes(const struct probe *p);
+void probe_bottleneck(const struct probe *p, uint16_t *port, uint8_t *queue);
+struct net *probe_net(const struct probe *p);
+
+/** After probe_run(). @return 0 or -ENOMEM. Free with run_result_free(). */
+int probe_result(const struct probe *p, struct run_result *out);
+void run_result_free(struct run_result *r);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/scenario.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/units.h"
+
+static const char *const topologies[] = { "star", NULL };
+
+#define F(member) .name = #member, .offset = offsetof(struct fabric_params, member)
+
+const struct field fabric_fields[] = {
+	{ F(topology), .type = FIELD_ENUM, .choices = topologies, .def = "star",
+	  .help = "star: one switch, all hosts on it" },
+	{ F(hosts), .type = FIELD_U16, .min = 2, .max = SW_MAX_PORTS, .def = "5",
+	  .help = "number of hosts" },
+	{ F(link_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS, .min = MBPS, .max = 800 * GBPS,
+	  .def = "40G", .help = "speed of every link, both ways" },
+	{ F(link_delay_ns), .type = FIELD_U64, .unit = UNIT_NS, .min = 0, .max = NS_PER_SEC,
+	  .def = "1us", .help = "propagation delay of every link, one way" },
+	{ F(duration_ns), .type = FIELD_U64, .unit = UNIT_NS, .min = NS_PER_US,
+	  .max = 3600 * NS_PER_SEC, .def = "200ms", .help = "simulated time" },
+	{ F(measure_from_ns), .type = FIELD_U64, .unit = UNIT_NS, .min = 0,
+	  .max = 3600 * NS_PER_SEC, .def = "0", .help = "start of the measured window" },
+	{ F(sample_ns), .type = FIELD_U64, .unit = UNIT_NS, .min = NS_PER_US, .max = NS_PER_SEC,
+	  .def = "100us", .help = "time between rows of the CSV files" },
+	{ F(seed), .type = FIELD_U64, .min = 0, .max = INT64_MAX, .def = "1",
+	  .help = "seed of all random choices" },
+};
+const unsigned int fabric_fields_n = sizeof(fabric_fields) / sizeof(fabric_fields[0]);
+
+#undef F
+#define F(member) .name = #member, .offset = offsetof(struct flow_params, member)
+
+const struct field flow_fields[] = {
+	{ F(src), .type = FIELD_STR, .max = FLOW_HOSTS_CHARS, .def = NULL,
+	  .help = "sending hosts, such as 1-4 or 1,3: one flow for each" },
+	{ F(dst), .type = FIELD_U16, .min = 1, .max = SW_MAX_PORTS, .def = NULL,
+	  .help = "receiving host" },
+	{ F(qps), .type = FIELD_U16, .min = 1, .max = 4096, .def = "1",
+	  .help = "QPs of each flow" },
+	{ F(mtu_bytes), .type = FIELD_U16, .min = 256, .max = 4096, .def = "1024",
+	  .help = "path MTU: 256, 512, 1024, 2048 or 4096" },
+	{ F(message_bytes), .type = FIELD_U64, .unit = UNIT_BYTES, .min = 0, .max = 1ull << 31,
+	  .def = "4MB", .help = "length of one RDMA WRITE" },
+	{ F(messages), .type = FIELD_U64, .min = 0, .max = INT64_MAX, .def = "0",
+	  .help = "messages of each QP; 0 sends until stop_ns" },
+	{ F(start_ns), .type = FIELD_U64, .unit = UNIT_NS, .min = 0, .max = 3600 * NS_PER_SEC,
+	  .def = "0", .help = "first message" },
+	{ F(stop_ns), .type = FIELD_U64, .unit = UNIT_NS, .min = 0, .max = 3600 * NS_PER_SEC,
+	  .def = "0", .help = "no new message from here on; 0 never stops" },
+	{ F(depth), .type = FIELD_U32, .min = 1, .max = 4096, .def = "2",
+	  .help = "messages that one QP keeps in flight" },
+	{ F(rate_cap_bps), .type = FIELD_U64, .unit = UNIT_BPS, .min = 0, .max = 800 * GBPS,
+	  .def = "0", .help = "highest rate of one QP, wire bytes; 0 is the link's" },
+};
+const unsigned int flow_fields_n = sizeof(flow_fields) / sizeof(flow_fields[0]);
+
+#undef F
+
+/* One "N" or "N-M" and what is behind it. */
+static const char *
+parse_range(const char *text, unsigned long *first, unsigned long *last)
+{
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return NULL;
+	*first = *last = strtoul(text, &end, 10);
+	if (*end == '-') {
+		if (end[1] < '0' || end[1] > '9')
+			return NULL;
+		*last = strtoul(end + 1, &end, 10);
+	}
+	if (*first == 0 || *last < *first || *last > UINT16_MAX)
+		return NULL;
+	if (*end != '\0' && *end != ',')
+		return NULL;
+	return end;
+}
+
+int32_t
+host_list_next(const char *list, uint16_t previous)
+{
+	const char *at = list;
+	int32_t next = 0;
+
+	for (;;) {
+		unsigned long first, last;
+
+		while (*at == ' ')
+			at++;
+		at = parse_range(at, &first, &last);
+		if (at == NULL)
+			return -1;
+		if (last > previous) {
+			int32_t candidate = first > previous ? (int32_t)first : previous + 1;
+
+			if (next == 0 || candidate < next)
+				next = candidate;
+		}
+		if (*at == '\0')
+			return next;
+		at++;
+	}
+}
+
+static int
+refuse(struct scenario_fault *fault, const char *word, const char *name, const char *key,
+       const char *expected)
+{
+	snprintf(fault->section, sizeof(fault->section), "%s%s%s", word, *name ? " " : "", name);
+	fault->key = key;
+	snprintf(fault->expected, sizeof(fault->expected), "%s", expected);
+	return -EINVAL;
+}
+
+static int
+check_flow(const struct scenario *s, const struct flow_params *flow, struct scenario_fault *fault)
+{
+	int32_t host = 0;
+	char hosts[64];
+
+	snprintf(hosts, sizeof(hosts), "a host from 1 to %u", s->fabric.hosts);
+	if (flow->dst > s->fabric.hosts)
+		return refuse(fault, "flow", flow->name, "dst", hosts);
+	do {
+		host = host_list_next(flow->src, (uint16_t)host);
+		if (host < 0)
+			return refuse(fault, "flow", flow->name, "src", "hosts such as 1-4 or 1,3");
+		if (host > s->fabric.hosts)
+			return refuse(fault, "flow", flow->name, "src", hosts);
+		if (host == flow->dst)
+			return refuse(fault, "flow", flow->name, "src", "hosts other than dst");
+	} while (host != 0);
+	if ((flow->mtu_bytes & (flow->mtu_bytes - 1)) != 0)
+		return refuse(fault, "flow", flow->name, "mtu_bytes",
+			      "one of 256, 512, 1024, 2048, 4096");
+	if (flow->stop_ns != 0 && flow->stop_ns <= flow->start_ns)
+		return refuse(fault, "flow", flow->name, "stop_ns", "a time behind start_ns");
+	return 0;
+}
+
+static int
+check_fabric(const struct scenario *s, struct scenario_fault *fault)
+{
+	if (s->fabric.measure_from_ns >= s->fabric.duration_ns)
+		return refuse(fault, "fabric", "", "measure_from_ns", "a time before duration_ns");
+	if (s->n_flows == 0)
+		return refuse(fault, "flow", "", NULL, "at least one [flow NAME] section");
+	for (uint32_t i = 0; i < s->n_flows; i++)
+		if (check_flow(s, &s->flows[i], fault) < 0)
+			return -EINVAL;
+	return 0;
+}
+
+static void
+set_switch_ports(struct scenario *s)
+{
+	s->sw.n_ports = s->fabric.hosts;
+	for (uint16_t p = 0; p < s->sw.n_ports; p++) {
+		struct sw_port_params *port = &s->sw.ports[p];
+
+		*port = (struct sw_port_params){
+			.mac = { 0x02, 0, 0, 1, 0, (uint8_t)p },
+			.link_speed_bps = s->fabric.link_rate_bps,
+		};
+	}
+	/* In virtual time nobody comes late, so nothing is caught up. */
+	s->sw.shaper_burst_ns = 1;
+	s->sw.seed = s->fabric.seed;
+}
+
+static void
+set_nics(struct scenario *s)
+{
+	s->nic.link_speed_bps = s->fabric.link_rate_bps;
+	s->nic.shaper_burst_ns = 1;
+	s->nic.seed = s->fabric.seed;
+}
+
+int
+scenario_resolve(struct scenario *s, struct scenario_fault *fault)
+{
+	if (check_fabric(s, fault) < 0)
+		return -EINVAL;
+	set_switch_ports(s);
+	set_nics(s);
+	sw_params_resolve(&s->sw);
+	if (sw_params_check(&s->sw, fault->expected, sizeof(fault->expected)) < 0) {
+		snprintf(fault->section, sizeof(fault->section), "switch");
+		fault->key = NULL;
+		return -EINVAL;
+	}
+	return 0;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "base/prng.h"
+#include "base/units.h"
+#include "fabric/event_heap.h"
+
+#define SOURCES 37
+#define SEED 11
+
+static void
+sources_start_at_never(void **state)
+{
+	struct event_heap h;
+
+	(void)state;
+	assert_int_equal(event_heap_init(&h, SOURCES), 0);
+	assert_true(event_heap_min(&h).at_ns == NEVER_NS);
+	event_heap_free(&h);
+}
+
+static void
+equal_times_come_out_in_source_order(void **state)
+{
+	struct event_heap h;
+
+	(void)state;
+	assert_int_equal(event_heap_init(&h, SOURCES), 0);
+	for (uint32_t i = SOURCES; i-- > 0;)
+		event_heap_set(&h, i, 5);
+	for (uint32_t i = 0; i < SOURCES; i++) {
+		assert_int_equal(event_heap_min(&h).source, i);
+		event_heap_set(&h, i, NEVER_NS);
+	}
+	event_heap_free(&h);
+}
+
+/* Against a plain search over all sources, through random moves earlier and later. */
+static void
+the_earliest_source_is_always_first(void **state)
+{
+	uint64_t at[SOURCES];
+	struct event_heap h;
+	struct prng r;
+
+	(void)state;
+	prng_seed(&r, SEED, 0);
+	assert_int_equal(event_heap_init(&h, SOURCES), 0);
+	for (uint32_t i = 0; i < SOURCES; i++)
+		at[i] = NEVER_NS;
+	for (int step = 0; step < 20000; step++) {
+		uint32_t source = (uint32_t)prng_below(&r, SOURCES), best = 0;
+
+		at[source] = prng_below(&r, 8) == 0 ? NEVER_NS : prng_below(&r, 100);
+		event_heap_set(&h, source, at[source]);
+		for (uint32_t i = 1; i < SOURCES; i++)
+			if (at[i] < at[best])
+				best = i;
+		assert_int_equal(event_heap_min(&h).source, best);
+		assert_true(event_heap_min(&h).at_ns == at[best]);
+		assert_true(event_heap_at(&h, source) == at[source]);
+	}
+	event_heap_free(&h);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sources_start_at_never),
+		cmocka_unit_test(equal_times_come_out_in_source_order),
+		cmocka_unit_test(the_earliest_source_is_always_first),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
