@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Set CE on an ECN-capable packet, with the IPv4 header checksum updated incrementally (RFC 1624 eq. 3,
- * HC' = ~(~HC + ~m + m')). IPv6 has no checksum. The RoCEv2 ICRC masks the field, so it stays right.
+ * Set CE on an ECN-capable packet, with the IPv4 header checksum updated incrementally (RFC 1624
+ * eq. 3, HC' = ~(~HC + ~m + m'), which gives what a full computation gives, 0 and not 0xFFFF).
+ * IPv6 has no checksum. The RoCEv2 ICRC masks the field, so it stays right.
  */
 #ifndef QUENCH_WIRE_ECN_H
 #define QUENCH_WIRE_ECN_H
@@ -25,10 +26,10 @@ ecn_set_ce(uint8_t *ip, unsigned int ip_version)
 		return false;
 	ip[1] |= (uint8_t)(ECN_CE << shift);
 	if (ip_version == 4) {
-		/* The 16-bit word holding the ToS grew by CE - ecn, so the checksum falls by it (one's complement). */
-		uint32_t sum = (uint32_t)(ip[10] << 8 | ip[11]) + 0xFFFFu - (ECN_CE - ecn);
+		/* The word that holds the ToS grew by CE - ecn: ~m + m' is that difference. */
+		uint32_t sum = (uint16_t) ~(ip[10] << 8 | ip[11]) + (uint32_t)(ECN_CE - ecn);
 
-		sum = (sum & 0xFFFFu) + (sum >> 16);
+		sum = ~((sum & 0xFFFFu) + (sum >> 16));
 		ip[10] = (uint8_t)(sum >> 8);
 		ip[11] = (uint8_t)sum;
 	}

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Checked view of an Ethernet frame down to the transport header: what a switch needs to classify,
- * forward and mark. Buffer and length in, offsets out; never a read beyond the length, for any input.
+ * forward and mark. Buffer and length in, offsets out; never a read beyond the length, for any
+ * input.
  *
- * At most one 802.1Q tag is looked through; a second tag is an opaque EtherType. The frame has no FCS.
+ * At most one 802.1Q tag is looked through; a second tag is an opaque EtherType. The frame has no
+ * FCS.
  */
 #ifndef QUENCH_WIRE_FRAME_H
 #define QUENCH_WIRE_FRAME_H
@@ -31,13 +33,13 @@
 enum ecn { ECN_NOT_ECT = 0, ECN_ECT1 = 1, ECN_ECT0 = 2, ECN_CE = 3 };
 
 enum frame_verdict {
-	FRAME_OK,              /* offsets below are valid; non-IP frames are OK with ip_version 0 */
+	FRAME_OK, /* offsets below are valid; non-IP frames are OK with ip_version 0 */
 	FRAME_TRUNCATED_ETH,
 	FRAME_TRUNCATED_VLAN,
 	FRAME_TRUNCATED_IP,
 	FRAME_BAD_IP_VERSION,
 	FRAME_BAD_IP_HEADER_LENGTH,
-	FRAME_BAD_IP_LENGTH,   /* total length below the header or beyond the frame */
+	FRAME_BAD_IP_LENGTH, /* total length below the header or beyond the frame */
 	FRAME_BAD_IP_CHECKSUM,
 	FRAME_VERDICTS
 };
@@ -46,30 +48,41 @@ enum frame_verdict {
 const char *frame_verdict_name(enum frame_verdict v);
 
 struct frame_view {
-	uint16_t ethertype;  /* behind the tag, host order */
-	uint16_t vlan_tci;   /* host order; valid if tagged */
+	uint16_t ethertype; /* behind the tag, host order */
+	uint16_t vlan_tci;  /* host order; valid if tagged */
 	uint16_t l3_off;
-	uint16_t l4_off;     /* valid if ip_version != 0 and not a later fragment */
-	uint16_t ip_end;     /* offset one past the IP packet: Ethernet padding is behind it */
-	uint8_t ip_version;  /* 0, 4, 6 */
-	uint8_t ip_proto;    /* last next-header looked at */
+	/* Behind IPv4 options and IPv6 extension headers; valid if ip_version != 0 and no fragment.
+	 */
+	uint16_t l4_off;
+	uint16_t ip_end;    /* offset one past the IP packet: Ethernet padding is behind it */
+	uint8_t ip_version; /* 0, 4, 6 */
+	uint8_t ip_proto;   /* last next-header looked at */
 	uint8_t dscp;
-	uint8_t ecn;         /* enum ecn */
+	uint8_t ecn; /* enum ecn */
 	uint8_t ttl;
 	bool tagged;
-	bool fragment;       /* part of a fragmented packet: no transport header is looked for */
+	bool fragment; /* part of a fragmented packet: no transport header is looked for */
 };
 
-/** Parse buf[0..len). Fills v as far as the verdict allows (Ethernet fields from FRAME_TRUNCATED_IP on). */
+/**
+ * Parse buf[0..len). Fills v as far as the verdict allows (Ethernet fields from FRAME_TRUNCATED_IP
+ * on).
+ *
+ * IPv4 options are skipped; of IPv6, up to five hop-by-hop, routing and destination options
+ * headers. Behind a fragment header nothing is looked for. Bytes behind the IP packet are Ethernet
+ * padding.
+ */
 enum frame_verdict frame_parse(const uint8_t *buf, size_t len, struct frame_view *v);
 
-/** Internet checksum (RFC 1071) over an IPv4 header. hdr_len is a multiple of 4. 0 when a received header is right. */
+/** Internet checksum (RFC 1071) over an IPv4 header. hdr_len is a multiple of 4. 0 when a received
+ * header is right. */
 uint16_t ipv4_header_checksum(const uint8_t *hdr, size_t hdr_len);
 
 /**
  * Checksum of UDP over IPv4 or IPv6 (RFC 768, RFC 8200 8.1), as stored; 0 becomes 0xFFFF.
  * ip points at the IP header, udp at the UDP header, of udp_len bytes with payload.
  */
-uint16_t udp_checksum(const uint8_t *ip, unsigned int ip_version, const uint8_t *udp, size_t udp_len);
+uint16_t udp_checksum(const uint8_t *ip, unsigned int ip_version, const uint8_t *udp,
+		      size_t udp_len);
 
 #endif

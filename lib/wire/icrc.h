@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Invariant CRC of RoCEv2: CRC-32 of IEEE 802.3 over eight 0xFF bytes, the IP header, UDP, BTH and all behind
- * it up to the pad, with the fields that routers change taken as ones (IBTA annex A17; Linux rxe_icrc.c).
- * On the wire it stands least significant byte first.
+ * Invariant CRC of RoCEv2: CRC-32 of IEEE 802.3 over eight 0xFF bytes, the IP header, UDP, BTH and
+ * all behind it up to the pad, with the fields that routers change taken as ones (IBTA annex A17;
+ * Linux rxe_icrc.c). On the wire it stands least significant byte first.
  *
- * A register is the CRC state before the final complement. A CRC is linear: the register after header | payload is
- * shift(register after header, |payload|) ^ (register of payload from 0). A sender whose payload is constant
- * therefore needs a few table look-ups per frame, whatever the MTU and the CPU.
+ * A register is the CRC state before the final complement. A CRC is linear: the register after
+ * header | payload is shift(register after header, |payload|) ^ (register of payload from 0). A
+ * sender whose payload is constant therefore needs a few table look-ups per frame, whatever the MTU
+ * and the CPU.
  */
 #ifndef QUENCH_WIRE_ICRC_H
 #define QUENCH_WIRE_ICRC_H
@@ -21,13 +22,17 @@
 /** Continue a register over n bytes, with the best code this CPU has. */
 uint32_t icrc_update(uint32_t reg, const void *buf, size_t n);
 
-/** The code that icrc_update() uses: "slice-by-8", "pclmulqdq" or "vpclmulqdq". */
+/** The code that icrc_update() uses: "slice-by-16", "pclmulqdq" or "vpclmulqdq". */
 const char *icrc_backend(void);
 
 /** Register after the masked headers: IP (20 or 40 bytes), UDP and BTH, contiguous from ip. */
 uint32_t icrc_headers(const uint8_t *ip, unsigned int ip_version);
 
-/** ICRC of a frame from its IP header to the last pad byte (n bytes); compare and store with the two below. */
+/**
+ * ICRC of a frame from its IP header to the last pad byte (n bytes); load and store with the two
+ * below. Routers' fields are taken as ones on the fly, nothing is copied: a receive check is one
+ * pass.
+ */
 uint32_t icrc_compute(const uint8_t *ip, unsigned int ip_version, size_t n);
 
 static inline void
@@ -55,8 +60,8 @@ void icrc_shift_init(struct icrc_shift *s, size_t n_bytes);
 static inline uint32_t
 icrc_shift_apply(const struct icrc_shift *s, uint32_t reg)
 {
-	return s->table[0][reg & 0xFF] ^ s->table[1][reg >> 8 & 0xFF] ^ s->table[2][reg >> 16 & 0xFF] ^
-	       s->table[3][reg >> 24];
+	return s->table[0][reg & 0xFF] ^ s->table[1][reg >> 8 & 0xFF] ^
+	       s->table[2][reg >> 16 & 0xFF] ^ s->table[3][reg >> 24];
 }
 
 #endif

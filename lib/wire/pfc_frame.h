@@ -28,11 +28,14 @@ struct mac_control {
 	uint16_t quanta[8];
 };
 
-/** Parse a frame whose EtherType is MAC Control. Source address is not looked at (it may be zero). */
+/** Parse a frame whose EtherType is MAC Control. Source address is not looked at (it may be zero).
+ */
 enum mac_control_kind mac_control_parse(const uint8_t *buf, size_t len, struct mac_control *out);
 
-/** Build a PFC frame of PFC_FRAME_BYTES into buf. time[n] is written only where bit n of enable is set. */
-void pfc_frame_build(uint8_t *buf, const uint8_t src_mac[6], uint8_t enable, const uint16_t quanta[8]);
+/** Build a PFC frame of PFC_FRAME_BYTES into buf. time[n] is written only where bit n of enable is
+ * set. */
+void pfc_frame_build(uint8_t *buf, const uint8_t src_mac[6], uint8_t enable,
+		     const uint16_t quanta[8]);
 
 /** Build an 802.3x PAUSE frame of PFC_FRAME_BYTES into buf. */
 void pause_frame_build(uint8_t *buf, const uint8_t src_mac[6], uint16_t quanta);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * RoCEv2 on the wire: UDP 4791, BTH and its extension headers, CNP. Checked views of received frames and
- * builders of whole ones. IBTA volume 1 chapter 9, annexes A16 and A17.
+ * RoCEv2 on the wire: UDP 4791, BTH and its extension headers, CNP. Checked views of received
+ * frames and builders of whole ones. IBTA volume 1 chapter 9, annexes A16 and A17.
  *
- * Golden frames made by other implementations parse, verify and are rebuilt byte for byte (test/golden).
+ * Golden frames made by other implementations parse, verify and are rebuilt byte for byte
+ * (test/golden).
  */
 #ifndef QUENCH_WIRE_ROCE_H
 #define QUENCH_WIRE_ROCE_H
@@ -25,7 +26,7 @@
 #define PSN_MASK 0xFFFFFFu
 #define QPN_MASK 0xFFFFFFu
 #define PKEY_DEFAULT 0xFFFFu
-/* Eth + tag + IPv6 + UDP + BTH + RETH + ImmDt: no header we build or accept is longer. */
+/* Eth + tag + IPv6 + UDP + BTH + RETH + ImmDt: no header that we build is longer. */
 #define ROCE_MAX_HDR_BYTES (14u + 4u + 40u + 8u + 12u + 16u + 4u)
 
 enum roce_opcode {
@@ -47,6 +48,9 @@ enum roce_opcode {
 	RC_READ_RESP_LAST = 0x0F,
 	RC_READ_RESP_ONLY = 0x10,
 	RC_ACK = 0x11,
+	RC_ATOMIC_ACK = 0x12, /* atomics are parsed, not built */
+	RC_COMPARE_SWAP = 0x13,
+	RC_FETCH_ADD = 0x14,
 	UD_SEND_ONLY = 0x64,
 	UD_SEND_ONLY_IMM = 0x65,
 	ROCE_CNP = 0x81,
@@ -60,14 +64,18 @@ enum roce_opcode {
 
 enum roce_verdict {
 	ROCE_OK,
-	ROCE_NOT_ROCE,          /* not UDP 4791 over IP: somebody else's frame */
+	ROCE_NOT_ROCE, /* not UDP 4791 over IP: somebody else's frame */
 	ROCE_FRAGMENT,
-	ROCE_BAD_UDP_LENGTH,    /* below UDP + BTH + ICRC, or not what the IP length says */
-	ROCE_BAD_UDP_CHECKSUM,  /* neither 0 nor right */
-	ROCE_BAD_BTH_VERSION,   /* TVer is not 0 */
+	ROCE_IP_OPTIONS,       /* IPv4 options or IPv6 extension headers before UDP */
+	ROCE_BAD_UDP_LENGTH,   /* below UDP + BTH + ICRC, or not what the IP length says */
+	ROCE_BAD_UDP_CHECKSUM, /* neither 0 nor right */
+	ROCE_BAD_BTH_VERSION,  /* TVer is not 0 */
 	ROCE_UNKNOWN_OPCODE,
-	ROCE_TRUNCATED_EXT,     /* no room for the opcode's extension headers */
-	ROCE_BAD_PAD,           /* PadCnt exceeds the payload, or pads where none may be */
+	ROCE_TRUNCATED_EXT, /* no room for the opcode's extension headers */
+	/* PadCnt exceeds the payload, does not fill it up to a word, or pads a First or Middle. */
+	ROCE_BAD_PAD,
+	/* Payload where the opcode has none, or none in a First, Middle or Last. */
+	ROCE_BAD_PAYLOAD_LENGTH,
 	ROCE_BAD_ICRC,
 	ROCE_VERDICTS
 };
@@ -79,7 +87,7 @@ const char *roce_verdict_name(enum roce_verdict v);
 struct roce_view {
 	uint16_t ip_off;
 	uint16_t bth_off;
-	uint16_t ext_off;      /* RETH, AETH, DETH, ImmDt or CNP body */
+	uint16_t ext_off; /* RETH, AETH, DETH, ImmDt or CNP body */
 	uint16_t payload_off;
 	uint16_t payload_bytes; /* without pad */
 	uint16_t icrc_off;
@@ -88,7 +96,7 @@ struct roce_view {
 	uint8_t ip_version;
 	uint8_t dscp;
 	uint8_t ecn;
-	uint8_t opcode;        /* enum roce_opcode */
+	uint8_t opcode; /* enum roce_opcode */
 	uint8_t pad;
 	bool becn, fecn, ack_req, solicited, migreq;
 	uint32_t dest_qp;
@@ -107,11 +115,15 @@ struct roce_view {
 };
 
 /**
- * Parse a frame that frame_parse() accepted. check_icrc and check_udp cost a pass over the payload each (the UDP
- * checksum only where it is not zero).
+ * Parse a frame that frame_parse() accepted. A UDP checksum of 0 passes; another one, and
+ * check_icrc, cost a pass over the payload each. Where the payload's length must match a path MTU,
+ * the caller checks it.
+ *
+ * @param frame  What frame_parse() said about buf[0..len).
+ * @param out    With ROCE_OK all of it, else what was read before the verdict; zero elsewhere.
  */
-enum roce_verdict roce_parse(const uint8_t *buf, size_t len, const struct frame_view *frame, bool check_icrc,
-			     struct roce_view *out);
+enum roce_verdict roce_parse(const uint8_t *buf, size_t len, const struct frame_view *frame,
+			     bool check_icrc, struct roce_view *out);
 
 /** Signed distance a - b of two PSNs, in [-2^23, 2^23). */
 static inline int32_t
@@ -123,7 +135,10 @@ psn_diff(uint32_t a, uint32_t b)
 /** Flow label of a QP pair: symmetric, 20 bits (Linux ib_verbs.h rdma_calc_flow_label). */
 uint32_t roce_flow_label(uint32_t local_qpn, uint32_t remote_qpn);
 
-/** UDP source port in [49152, 65535] from a flow label (Linux ib_verbs.h rdma_flow_label_to_udp_sport). */
+/**
+ * UDP source port in [49152, 65535] from a flow label (Linux ib_verbs.h
+ * rdma_flow_label_to_udp_sport).
+ */
 uint16_t roce_udp_sport(uint32_t flow_label);
 
 /* One direction of one QP: all that its frames have in common. Addresses in network order. */
@@ -132,12 +147,12 @@ struct roce_path {
 	uint8_t src_ip[16], dst_ip[16]; /* IPv4 in the first four bytes */
 	uint8_t ip_version;             /* 4 or 6 */
 	bool tagged;
-	uint16_t vlan_tci;              /* host order */
+	uint16_t vlan_tci; /* host order */
 	uint8_t dscp;
-	uint8_t ecn;                    /* enum ecn */
+	uint8_t ecn; /* enum ecn */
 	uint8_t ttl;
 	uint16_t udp_sport;
-	uint32_t flow_label;            /* IPv6 */
+	uint32_t flow_label; /* IPv6 */
 	uint32_t dest_qp;
 	uint16_t pkey;
 };
@@ -146,7 +161,7 @@ struct roce_path {
 struct roce_fields {
 	uint8_t opcode;
 	bool ack_req, solicited, migreq, becn;
-	uint16_t ip_id;   /* IPv4 identification */
+	uint16_t ip_id; /* IPv4 identification */
 	uint32_t psn;
 	uint64_t reth_va;
 	uint32_t reth_rkey, reth_dma_bytes;
@@ -155,42 +170,52 @@ struct roce_fields {
 	uint32_t deth_qkey, deth_src_qp, imm;
 };
 
-/** Bytes of the extension headers of an opcode; -1 for an opcode we do not know. */
+/** Bytes of an opcode's extension headers (a CNP's body); -1 for an opcode we do not know. */
 int roce_ext_bytes(uint8_t opcode);
 
 /**
- * Build a whole frame: headers, payload copied, pad, ICRC. The straightforward way, for control frames and tests.
+ * Build a whole frame: headers, payload copied, pad, ICRC; IPv4 with DF and UDP checksum 0, IPv6
+ * with a computed one. The straightforward way, for control frames and tests.
  *
- * @return  Length of the frame without FCS (Ethernet padding to 60 is the caller's); 0 if it does not fit room.
+ * @return  Length of the frame without FCS (Ethernet padding to 60 is the caller's); 0 if it does
+ * not fit room or the opcode is unknown or an atomic.
  */
-size_t roce_build(uint8_t *buf, size_t room, const struct roce_path *path, const struct roce_fields *fields,
-		  const void *payload, uint16_t payload_bytes);
+size_t roce_build(uint8_t *buf, size_t room, const struct roce_path *path,
+		  const struct roce_fields *fields, const void *payload, uint16_t payload_bytes);
+
+/* Longest extension headers of a stamped frame, RETH and ImmDt, and one for none. */
+#define ROCE_EXT_WORDS ((RETH_BYTES + IMMDT_BYTES) / 4 + 1)
 
 /*
- * The fast way for data frames: headers from a per-QP template, payload constant and already in place.
+ * The fast way for data frames: headers from a per-QP template, payload constant and already in
+ * place.
  *
- * A roce_payload describes the constant payload pattern cut at one length: its CRC, its checksum and
- * the operator that joins a header's register with it. One per distinct payload length of a run.
+ * A roce_payload describes the constant payload pattern cut at one length: its CRC, its checksum
+ * and the operator that joins a header's register with it. One per distinct payload length of a
+ * run.
  */
 struct roce_payload {
 	uint16_t payload_bytes;
+	uint16_t udp_bytes; /* UDP length of a frame without extension headers */
+	uint16_t checksum;  /* one's complement sum of payload and pad, for IPv6's UDP checksum */
 	uint8_t pad;
-	uint16_t checksum;       /* one's complement sum of payload and pad, for IPv6's UDP checksum */
-	uint32_t reg;            /* CRC register of payload and pad from 0 */
+	uint32_t reg; /* CRC register of payload and pad from 0 */
+	/* What lengths and pad count add to the register after BTH: [is IPv6][extension words]. */
+	uint32_t length_reg[2][ROCE_EXT_WORDS];
 	struct icrc_shift shift; /* over payload and pad */
 };
 
 void roce_payload_init(struct roce_payload *p, const void *pattern, uint16_t payload_bytes);
 
-/* Per QP: header bytes up to the end of BTH, and the partial results that do not depend on the frame. */
+/* Per QP: headers up to the end of BTH, and the partial results that no frame changes. */
 struct roce_template {
-	uint8_t hdr[14 + 4 + 40 + 8 + 12]; /* Eth [tag] IP UDP BTH */
+	uint8_t hdr[14 + 4 + 40 + 8 + 12]; /* Eth [tag] IP UDP BTH; the last hdr_bytes are used */
 	uint8_t hdr_bytes;
-	uint8_t ip_off;
 	uint8_t ip_version;
-	uint32_t reg;          /* CRC register after the masked headers with opcode, lengths, PSN, AckReq and pad zero */
-	uint32_t ip_sum;       /* folded sums behind the incremental checksums */
-	uint32_t udp_sum;
+	/* CRC register after the masked headers with opcode, flags, lengths, PSN and pad zero. */
+	uint32_t reg;
+	uint32_t ip_sum;  /* IPv4 header without total length and checksum */
+	uint32_t udp_sum; /* pseudo header, UDP and BTH without what varies */
 };
 
 void roce_template_init(struct roce_template *t, const struct roce_path *path);
@@ -198,10 +223,12 @@ void roce_template_init(struct roce_template *t, const struct roce_path *path);
 /**
  * Write headers so that they end where the payload begins, and pad and ICRC behind the payload.
  *
- * @param payload_at  Where the constant pattern stands in the packet buffer; ROCE_MAX_HDR_BYTES before it and
- *                    pad + ICRC (8 bytes) behind the payload are overwritten.
- * @param fields      opcode (RC data opcodes), psn, ack_req, solicited, migreq, reth_*, imm; IP id is 0 (DF, RFC 6864).
- * @return            Header bytes: the frame is [payload_at - returned, payload_at + payload + pad + ICRC).
+ * @param fields      opcode (RC SEND, WRITE or READ response), psn, ack_req, solicited, migreq,
+ *                    and what its extension headers hold. The IPv4 id is 0, which DF permits
+ *                    (RFC 6864); BECN is 0.
+ * @param payload_at  Where the constant pattern stands in the packet buffer. ROCE_MAX_HDR_BYTES
+ *                    before it and 8 bytes (pad, ICRC) behind the payload are overwritten.
+ * @return            Header bytes h: the frame is [payload_at - h, payload_at + payload + pad + 4).
  */
 unsigned int roce_template_stamp(const struct roce_template *t, const struct roce_payload *p,
 				 const struct roce_fields *fields, uint8_t *payload_at);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One's complement sums (RFC 1071). A sum may be split at even offsets, and added in any order.
+ */
+#ifndef QUENCH_WIRE_CHECKSUM_H
+#define QUENCH_WIRE_CHECKSUM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wire/frame.h"
+
+/** Fold a sum of 16-bit words to 16 bits; 0 only if every word was 0. sum < 2^48. */
+static inline uint16_t
+checksum_fold(uint64_t sum)
+{
+	sum = (sum & 0xFFFFFFFFu) + (sum >> 32);
+	sum = (sum & 0xFFFFu) + (sum >> 16);
+	sum = (sum & 0xFFFFu) + (sum >> 16);
+	return (uint16_t)((sum & 0xFFFFu) + (sum >> 16));
+}
+
+/** Folded sum of n bytes as big-endian words; an odd last byte is the high half of a word. */
+uint16_t checksum_bytes(const void *buf, size_t n);
+
+/** Sum of the pseudo header of UDP, but for its length (RFC 768, RFC 8200 section 8.1). */
+uint32_t checksum_udp_pseudo(const uint8_t *ip, unsigned int ip_version);
+
+#endif

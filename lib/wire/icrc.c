@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "wire/icrc.h"
+
+#include <string.h>
+
+#include "wire/frame.h"
+#include "wire/icrc_impl.h"
+
+uint32_t icrc_table[16][256];
+const uint8_t icrc_no_ones[ICRC_MASK_BYTES];
+/* What routers may change counts as ones (IBTA annex A17; Linux rxe_icrc.c). IPv4, IPv6. */
+/* clang-format off */
+static const uint8_t variant_ones[2][ICRC_MASK_BYTES] = {
+	{
+		[1] = 0xFF,               /* ToS */
+		[8] = 0xFF,               /* TTL */
+		[10] = 0xFF, [11] = 0xFF, /* header checksum */
+		[26] = 0xFF, [27] = 0xFF, /* UDP checksum */
+		[32] = 0xFF,              /* FECN, BECN, reserved */
+	},
+	{
+		[0] = 0x0F, [1] = 0xFF,   /* traffic class, flow label */
+		[2] = 0xFF, [3] = 0xFF,   /* flow label */
+		[7] = 0xFF,               /* hop limit */
+		[46] = 0xFF, [47] = 0xFF, /* UDP checksum */
+		[52] = 0xFF,              /* FECN, BECN, reserved */
+	},
+};
+/* clang-format on */
+
+static bool
+always(void)
+{
+	return true;
+}
+
+#ifdef __x86_64__
+static bool
+has_pclmul(void)
+{
+	return __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("sse4.1");
+}
+
+static bool
+has_vpclmul(void)
+{
+	return has_pclmul() && __builtin_cpu_supports("vpclmulqdq") &&
+	       __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
+}
+#endif
+
+const struct icrc_backend icrc_backends[] = {
+	{"slice-by-16", always, icrc_update_table},
+#ifdef __x86_64__
+	{"pclmulqdq", has_pclmul, icrc_update_pclmul},
+	{"vpclmulqdq", has_vpclmul, icrc_update_vpclmul},
+#endif
+};
+const unsigned int icrc_backend_count = sizeof(icrc_backends) / sizeof(icrc_backends[0]);
+
+static const struct icrc_backend *best = &icrc_backends[0];
+
+__attribute__((constructor)) static void
+icrc_init(void)
+{
+	for (unsigned int b = 0; b < 256; b++) {
+		uint32_t reg = b;
+
+		for (int bit = 0; bit < 8; bit++)
+			reg = reg >> 1 ^ (reg & 1 ? ICRC_POLY : 0);
+		icrc_table[0][b] = reg;
+	}
+	for (unsigned int k = 1; k < 16; k++) {
+		for (unsigned int b = 0; b < 256; b++) {
+			uint32_t reg = icrc_table[k - 1][b];
+
+			icrc_table[k][b] = reg >> 8 ^ icrc_table[0][reg & 0xFF];
+		}
+	}
+#ifdef __x86_64__
+	__builtin_cpu_init();
+#endif
+	for (unsigned int i = 0; i < icrc_backend_count; i++) {
+		if (icrc_backends[i].supported())
+			best = &icrc_backends[i];
+	}
+}
+
+const char *
+icrc_backend(void)
+{
+	return best->name;
+}
+
+/* Sixteen look-ups that do not wait for each other move the register by 16 bytes. */
+static uint32_t
+update_plain(uint32_t reg, const uint8_t *p, size_t n)
+{
+	for (; n >= 16; n -= 16, p += 16) {
+		uint32_t next = 0;
+
+		reg ^= icrc_load(p);
+		for (unsigned int i = 0; i < 4; i++)
+			next ^= icrc_table[15 - i][reg >> 8 * i & 0xFF];
+		for (unsigned int i = 4; i < 16; i++)
+			next ^= icrc_table[15 - i][p[i]];
+		reg = next;
+	}
+	for (; n > 0; n--, p++)
+		reg = reg >> 8 ^ icrc_table[0][(reg ^ *p) & 0xFF];
+	return reg;
+}
+
+uint32_t
+icrc_update_table(uint32_t reg, const uint8_t *buf, size_t n, const uint8_t *ones)
+{
+	uint8_t head[ICRC_MASK_BYTES];
+	size_t head_bytes = n < sizeof(head) ? n : sizeof(head);
+
+	if (ones == icrc_no_ones)
+		return update_plain(reg, buf, n);
+	for (size_t i = 0; i < head_bytes; i++)
+		head[i] = buf[i] | ones[i];
+	reg = update_plain(reg, head, head_bytes);
+	return update_plain(reg, buf + head_bytes, n - head_bytes);
+}
+
+uint32_t
+icrc_update(uint32_t reg, const void *buf, size_t n)
+{
+	return best->update(reg, buf, n, icrc_no_ones);
+}
+
+uint32_t
+icrc_headers(const uint8_t *ip, unsigned int ip_version)
+{
+	size_t n = (ip_version == 4 ? IPV4_HDR_BYTES : IPV6_HDR_BYTES) + UDP_HDR_BYTES + 12;
+
+	return best->update(ICRC_SEED, ip, n, variant_ones[ip_version == 6]);
+}
+
+uint32_t
+icrc_compute(const uint8_t *ip, unsigned int ip_version, size_t n)
+{
+	return ~best->update(ICRC_SEED, ip, n, variant_ones[ip_version == 6]);
+}
+
+/* Product of two polynomials; bit 31 is the coefficient of x^0, as in a register. */
+static uint32_t
+mul(uint32_t a, uint32_t b)
+{
+	uint32_t product = 0;
+
+	for (; a != 0; a <<= 1) {
+		if (a & 0x80000000u)
+			product ^= b;
+		b = b >> 1 ^ (b & 1 ? ICRC_POLY : 0);
+	}
+	return product;
+}
+
+uint32_t
+icrc_mul_x_pow(uint32_t reg, uint64_t n_bits)
+{
+	uint32_t square = 0x40000000u; /* x */
+
+	for (; n_bits != 0; n_bits >>= 1) {
+		if (n_bits & 1)
+			reg = mul(square, reg);
+		square = mul(square, square);
+	}
+	return reg;
+}
+
+void
+icrc_shift_init(struct icrc_shift *s, size_t n_bytes)
+{
+	uint32_t power = icrc_mul_x_pow(0x80000000u, 8 * (uint64_t)n_bytes);
+
+	for (unsigned int k = 0; k < 4; k++) {
+		for (unsigned int b = 0; b < 256; b++)
+			s->table[k][b] = mul((uint32_t)b << 8 * k, power);
+	}
+}

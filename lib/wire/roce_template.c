@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Frames from a template. Let F be the frame with lengths, opcode, flags, PSN and pad count zero,
+ * and D what those fields put there: reg(F ^ D) = reg(F) ^ reg0(D), where reg0 starts from 0.
+ * reg(F) is the template's, the part of D that a payload length fixes is the payload's, and the
+ * rest are look-ups by distance from the end of the BTH. No instruction set beyond the baseline is
+ * needed.
+ */
+#include <assert.h>
+#include <endian.h>
+#include <string.h>
+
+#include "wire/checksum.h"
+#include "wire/icrc_impl.h"
+#include "wire/roce.h"
+#include "wire/roce_impl.h"
+
+/* Contribution to the register after BTH of all that follows from payload and extension length. */
+static uint32_t
+length_reg(unsigned int ip_version, uint16_t udp_bytes, uint8_t pad)
+{
+	uint8_t d[IPV6_HDR_BYTES + UDP_HDR_BYTES + BTH_BYTES] = {0};
+	size_t ip_bytes = roce_ip_bytes(ip_version);
+
+	if (ip_version == 4)
+		be16_store(d + 2, (uint16_t)(IPV4_HDR_BYTES + udp_bytes));
+	else
+		be16_store(d + 4, udp_bytes);
+	be16_store(d + ip_bytes + 4, udp_bytes);
+	d[ip_bytes + UDP_HDR_BYTES + 1] = (uint8_t)(pad << BTH_PAD_SHIFT);
+	return icrc_update(0, d, ip_bytes + UDP_HDR_BYTES + BTH_BYTES);
+}
+
+void
+roce_payload_init(struct roce_payload *p, const void *pattern, uint16_t payload_bytes)
+{
+	static const uint8_t zeros[3];
+
+	memset(p, 0, sizeof(*p));
+	p->payload_bytes = payload_bytes;
+	p->pad = roce_pad(payload_bytes);
+	p->udp_bytes = (uint16_t)(UDP_HDR_BYTES + BTH_BYTES + payload_bytes + p->pad + ICRC_BYTES);
+	p->checksum = checksum_bytes(pattern, payload_bytes);
+	p->reg = icrc_update(icrc_update(0, pattern, payload_bytes), zeros, p->pad);
+	icrc_shift_init(&p->shift, (size_t)payload_bytes + p->pad);
+	for (unsigned int words = 0; words < ROCE_EXT_WORDS; words++) {
+		uint16_t udp_bytes = (uint16_t)(p->udp_bytes + 4 * words);
+
+		p->length_reg[0][words] = length_reg(4, udp_bytes, p->pad);
+		p->length_reg[1][words] = length_reg(6, udp_bytes, p->pad);
+	}
+}
+
+void
+roce_template_init(struct roce_template *t, const struct roce_path *path)
+{
+	size_t ip_bytes = roce_ip_bytes(path->ip_version);
+	uint8_t *ip, *udp, *bth;
+
+	memset(t, 0, sizeof(*t));
+	t->ip_version = path->ip_version;
+	t->hdr_bytes = (uint8_t)(roce_eth_bytes(path) + ip_bytes + UDP_HDR_BYTES + BTH_BYTES);
+	bth = t->hdr + sizeof(t->hdr) - BTH_BYTES;
+	udp = bth - UDP_HDR_BYTES;
+	ip = udp - ip_bytes;
+
+	roce_write_ip_udp(t->hdr + sizeof(t->hdr) - t->hdr_bytes, path, 0, 0);
+	be16_store(bth + BTH_PKEY, path->pkey);
+	be32_store(bth + BTH_DEST_QP, path->dest_qp & QPN_MASK);
+	if (path->ip_version == 4) {
+		be16_store(ip + 2, 0);
+		be16_store(ip + 10, 0);
+		t->ip_sum = checksum_bytes(ip, IPV4_HDR_BYTES);
+	}
+	t->udp_sum = checksum_udp_pseudo(ip, path->ip_version) +
+		     (uint32_t)checksum_bytes(udp, UDP_HDR_BYTES + BTH_BYTES);
+	t->reg = icrc_headers(ip, path->ip_version);
+}
+
+/* Register over the extension headers, all of which are whole words. Baseline code: they are short.
+ */
+static inline uint32_t
+update_words(uint32_t reg, const uint8_t *at, unsigned int words)
+{
+	for (; words >= 4; words -= 4, at += 16) {
+		uint32_t a = reg ^ icrc_load(at), b = icrc_load(at + 4);
+		uint32_t c = icrc_load(at + 8), d = icrc_load(at + 12);
+
+		reg = 0;
+		for (unsigned int i = 0; i < 4; i++) {
+			reg ^= icrc_table[15 - i][a >> 8 * i & 0xFF];
+			reg ^= icrc_table[11 - i][b >> 8 * i & 0xFF];
+			reg ^= icrc_table[7 - i][c >> 8 * i & 0xFF];
+			reg ^= icrc_table[3 - i][d >> 8 * i & 0xFF];
+		}
+	}
+	for (; words > 0; words--, at += 4) {
+		uint32_t a = reg ^ icrc_load(at);
+
+		reg = icrc_table[3][a & 0xFF] ^ icrc_table[2][a >> 8 & 0xFF] ^
+		      icrc_table[1][a >> 16 & 0xFF] ^ icrc_table[0][a >> 24];
+	}
+	return reg;
+}
+
+/* What data opcodes carry: RETH, AETH, ImmDt. Returns the sum for IPv6's checksum. */
+static inline uint64_t
+stamp_ext(uint8_t *at, unsigned int ext, const struct roce_fields *f)
+{
+	uint64_t sum = 0;
+
+	if (ext & EXT_RETH) {
+		reth_write(at, f);
+		sum = (f->reth_va >> 32) + (uint32_t)f->reth_va + f->reth_rkey + f->reth_dma_bytes;
+		at += RETH_BYTES;
+	}
+	if (ext & EXT_AETH) {
+		be32_store(at, aeth_word(f));
+		sum += aeth_word(f);
+	}
+	if (ext & EXT_IMM) {
+		be32_store(at, f->imm);
+		sum += f->imm;
+	}
+	return sum;
+}
+
+unsigned int
+roce_template_stamp(const struct roce_template *t, const struct roce_payload *p,
+		    const struct roce_fields *fields, uint8_t *payload_at)
+{
+	const struct roce_op *op = &roce_ops[fields->opcode];
+	uint8_t *bth = payload_at - op->ext_bytes - BTH_BYTES, *udp = bth - UDP_HDR_BYTES;
+	uint16_t udp_bytes = (uint16_t)(p->udp_bytes + op->ext_bytes);
+	uint16_t bth_start = (uint16_t)(fields->opcode << 8 | bth_flags(fields));
+	uint32_t psn_word = bth_psn_word(fields), reg, icrc;
+	uint64_t tail, sum = 0;
+
+	assert(op->known && !(op->ext & ~(EXT_RETH | EXT_AETH | EXT_IMM)));
+	/* Distances of byte 0, 1 and 8 to 11 from the end of the BTH: 11, 10 and 3 to 0. */
+	reg = t->reg ^ p->length_reg[t->ip_version == 6][op->ext_bytes / 4] ^
+	      icrc_table[11][bth_start >> 8] ^ icrc_table[10][bth_start & 0xFF] ^
+	      icrc_table[3][psn_word >> 24] ^ icrc_table[2][psn_word >> 16 & 0xFF] ^
+	      icrc_table[1][psn_word >> 8 & 0xFF] ^ icrc_table[0][psn_word & 0xFF];
+	/* The template ends where BTH ends; of a constant length, the copy is a few vector moves.
+	 */
+	memcpy(bth + BTH_BYTES - sizeof(t->hdr), t->hdr, sizeof(t->hdr));
+	bth_start |= (uint16_t)(p->pad << BTH_PAD_SHIFT);
+	be16_store(bth, bth_start);
+	be32_store(bth + BTH_PSN, psn_word);
+	be16_store(udp + 4, udp_bytes);
+	if (op->ext_bytes != 0) {
+		sum = stamp_ext(bth + BTH_BYTES, op->ext, fields);
+		reg = update_words(reg, bth + BTH_BYTES, op->ext_bytes / 4);
+	}
+	icrc = ~(icrc_shift_apply(&p->shift, reg) ^ p->reg);
+	/* Pad and ICRC in one store. */
+	tail = htole64((uint64_t)icrc << 8 * p->pad);
+	memcpy(payload_at + p->payload_bytes, &tail, sizeof(tail));
+
+	if (t->ip_version == 4) {
+		uint8_t *ip = udp - IPV4_HDR_BYTES;
+		uint16_t ip_bytes = (uint16_t)(IPV4_HDR_BYTES + udp_bytes);
+
+		be16_store(ip + 2, ip_bytes);
+		be16_store(ip + 10, (uint16_t)~checksum_fold((uint64_t)t->ip_sum + ip_bytes));
+	} else {
+		uint16_t checksum;
+
+		be16_store(udp - IPV6_HDR_BYTES + 4, udp_bytes);
+		/* The ICRC is a little-endian word, checksums sum big-endian ones. */
+		sum += (uint64_t)t->udp_sum + 2u * udp_bytes + bth_start + psn_word + p->checksum +
+		       __builtin_bswap32(icrc);
+		checksum = (uint16_t)~checksum_fold(sum);
+		be16_store(udp + 6, checksum == 0 ? 0xFFFF : checksum);
+	}
+	return t->hdr_bytes + op->ext_bytes;
+}

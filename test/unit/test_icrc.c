@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/prng.h"
+#include "wire/icrc.h"
+#include "wire/icrc_impl.h"
+
+#define SEED 20150817u
+#define MOST 4096u
+#define GUARD 64u
+
+/* One bit at a time, from the definition: shares nothing with the code under test. */
+static uint32_t
+reference(uint32_t reg, const uint8_t *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		reg ^= p[i];
+		for (int bit = 0; bit < 8; bit++)
+			reg = reg & 1 ? reg >> 1 ^ 0xEDB88320u : reg >> 1;
+	}
+	return reg;
+}
+
+static void
+fill(uint8_t *buf, size_t n, struct prng *r)
+{
+	for (size_t i = 0; i < n; i++)
+		buf[i] = (uint8_t)prng_u32(r);
+}
+
+static void
+check_backend(const struct icrc_backend *b, const uint8_t *buf, size_t n, uint32_t start)
+{
+	uint32_t want = reference(start, buf, n), got = b->update(start, buf, n, icrc_no_ones);
+
+	if (got != want)
+		fail_msg("%s: %zu bytes at offset %zu: %08x, not %08x (seed %u)", b->name, n,
+			 (size_t)((uintptr_t)buf & 63), got, want, SEED);
+}
+
+static void
+crc_of_123456789_is_the_check_value_of_ieee_802_3(void **state)
+{
+	(void)state;
+	assert_int_equal((uint32_t)~icrc_update(0xFFFFFFFFu, "123456789", 9), 0xCBF43926u);
+	assert_int_equal((uint32_t)~icrc_update(0xFFFFFFFFu, "", 0), 0);
+	assert_int_equal((uint32_t)~icrc_update(0xFFFFFFFFu, "a", 1), 0xE8B7BE43u);
+	assert_int_equal((uint32_t)~icrc_update(0xFFFFFFFFu,
+						"The quick brown fox jumps over the lazy dog", 43),
+			 0x414FA339u);
+}
+
+static void
+seed_is_the_register_after_eight_bytes_of_ones(void **state)
+{
+	static const uint8_t lrh[8] = {255, 255, 255, 255, 255, 255, 255, 255};
+
+	(void)state;
+	assert_int_equal(icrc_update(0xFFFFFFFFu, lrh, 8), ICRC_SEED);
+}
+
+static void
+every_backend_equals_the_definition_at_every_length(void **state)
+{
+	static uint8_t mem[MOST + 2 * GUARD] __attribute__((aligned(64)));
+	static const size_t long_ones[] = {511, 512, 513, 1024, 1064, 1087, 2048, 4090, 4096};
+	struct prng r;
+	unsigned int tried = 0;
+
+	(void)state;
+	prng_seed(&r, SEED, 0);
+	fill(mem, sizeof(mem), &r);
+	for (unsigned int i = 0; i < icrc_backend_count; i++) {
+		const struct icrc_backend *b = &icrc_backends[i];
+
+		if (!b->supported())
+			continue;
+		tried++;
+		for (size_t n = 0; n <= 600; n++)
+			check_backend(b, mem + n % GUARD, n, prng_u32(&r));
+		for (size_t k = 0; k < sizeof(long_ones) / sizeof(long_ones[0]); k++) {
+			for (size_t offset = 0; offset < GUARD; offset++)
+				check_backend(b, mem + offset, long_ones[k], prng_u32(&r));
+		}
+	}
+	assert_true(tried >= 1);
+}
+
+static void
+every_backend_takes_marked_bits_as_ones(void **state)
+{
+	uint8_t buf[300], masked[300], ones[ICRC_MASK_BYTES];
+	struct prng r;
+
+	(void)state;
+	prng_seed(&r, SEED, 1);
+	for (size_t n = 0; n <= sizeof(buf); n++) {
+		uint32_t want, start = prng_u32(&r);
+
+		fill(buf, sizeof(buf), &r);
+		fill(ones, sizeof(ones), &r);
+		for (size_t i = 0; i < n; i++)
+			masked[i] = buf[i] | (i < sizeof(ones) ? ones[i] : 0);
+		want = reference(start, masked, n);
+		for (unsigned int i = 0; i < icrc_backend_count; i++) {
+			const struct icrc_backend *b = &icrc_backends[i];
+
+			if (b->supported() && b->update(start, buf, n, ones) != want)
+				fail_msg("%s: %zu bytes (seed %u)", b->name, n, SEED);
+		}
+	}
+}
+
+static void
+the_best_supported_backend_is_in_use(void **state)
+{
+	const char *best = NULL;
+
+	(void)state;
+	for (unsigned int i = 0; i < icrc_backend_count; i++) {
+		if (icrc_backends[i].supported())
+			best = icrc_backends[i].name;
+	}
+	assert_string_equal(icrc_backend(), best);
+}
+
+static void
+a_register_continues_where_it_stopped(void **state)
+{
+	uint8_t buf[700];
+	struct prng r;
+
+	(void)state;
+	prng_seed(&r, SEED, 2);
+	fill(buf, sizeof(buf), &r);
+	for (size_t cut = 0; cut <= sizeof(buf); cut += 7) {
+		uint32_t reg = icrc_update(ICRC_SEED, buf, cut);
+
+		assert_int_equal(icrc_update(reg, buf + cut, sizeof(buf) - cut),
+				 reference(ICRC_SEED, buf, sizeof(buf)));
+	}
+}
+
+static void
+shift_is_the_same_as_appending_zeros(void **state)
+{
+	static const uint8_t zeros[MOST];
+	static const size_t lengths[] = {0, 1, 3, 4, 64, 255, 256, 512, 1000, 1024, 2048, 4096};
+	static struct icrc_shift shift;
+	struct prng r;
+
+	(void)state;
+	prng_seed(&r, SEED, 3);
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		icrc_shift_init(&shift, lengths[i]);
+		for (int k = 0; k < 50; k++) {
+			uint32_t reg = prng_u32(&r);
+
+			assert_int_equal(icrc_shift_apply(&shift, reg),
+					 reference(reg, zeros, lengths[i]));
+		}
+	}
+}
+
+static void
+shift_joins_the_registers_of_two_parts(void **state)
+{
+	static struct icrc_shift shift;
+	uint8_t buf[60 + 1024];
+	struct prng r;
+	uint32_t first, second;
+
+	(void)state;
+	prng_seed(&r, SEED, 4);
+	fill(buf, sizeof(buf), &r);
+	icrc_shift_init(&shift, 1024);
+	first = icrc_update(ICRC_SEED, buf, 60);
+	second = icrc_update(0, buf + 60, 1024);
+	assert_int_equal(icrc_shift_apply(&shift, first) ^ second,
+			 reference(ICRC_SEED, buf, sizeof(buf)));
+}
+
+/* The fold constants of icrc_x86.c as they are derived: x^n mod P, reflected, shifted left by one.
+ */
+static uint64_t
+fold_constant(unsigned int n)
+{
+	return (uint64_t)icrc_mul_x_pow(0x80000000u, n) << 1;
+}
+
+static void
+powers_of_x_are_the_published_fold_constants(void **state)
+{
+	/* Linux arch/x86/crypto/crc32-pclmul and the Intel paper print these. */
+	static const struct {
+		unsigned int n;
+		uint64_t want;
+	} table[] = {
+		{4 * 128 + 32, 0x154442bd4}, {4 * 128 - 32, 0x1c6e41596}, {128 + 32, 0x1751997d0},
+		{128 - 32, 0x0ccaa009e},     {64, 0x163cd6124},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		assert_int_equal(fold_constant(table[i].n), table[i].want);
+}
+
+static void
+headers_then_the_rest_is_the_whole(void **state)
+{
+	uint8_t ip[40 + 8 + 12 + 64];
+	struct prng r;
+
+	(void)state;
+	prng_seed(&r, SEED, 5);
+	for (unsigned int version = 4; version <= 6; version += 2) {
+		size_t headers = (version == 4 ? 20 : 40) + 8 + 12;
+
+		fill(ip, sizeof(ip), &r);
+		for (size_t n = headers; n <= sizeof(ip); n++) {
+			uint32_t reg = icrc_headers(ip, version);
+
+			assert_int_equal((uint32_t)~icrc_update(reg, ip + headers, n - headers),
+					 icrc_compute(ip, version, n));
+		}
+	}
+}
+
+/* facts 5.6: exactly these bits are invariant-exempt, all others count. */
+static void
+only_what_routers_change_is_exempt(void **state)
+{
+	static const struct {
+		unsigned int version;
+		size_t headers;
+		uint8_t exempt[64];
+	} table[] = {
+		{4,
+		 40,
+		 {[1] = 255,
+		  [8] = 255,
+		  [10] = 255,
+		  [11] = 255,
+		  [26] = 255,
+		  [27] = 255,
+		  [32] = 255}},
+		{6,
+		 60,
+		 {[0] = 15,
+		  [1] = 255,
+		  [2] = 255,
+		  [3] = 255,
+		  [7] = 255,
+		  [46] = 255,
+		  [47] = 255,
+		  [52] = 255}},
+	};
+	uint8_t ip[64];
+	struct prng r;
+
+	(void)state;
+	prng_seed(&r, SEED, 6);
+	for (size_t t = 0; t < 2; t++) {
+		uint32_t icrc;
+
+		fill(ip, sizeof(ip), &r);
+		icrc = icrc_compute(ip, table[t].version, sizeof(ip));
+		for (unsigned int bit = 0; bit < 8 * sizeof(ip); bit++) {
+			uint32_t changed;
+
+			ip[bit / 8] ^= (uint8_t)(1u << bit % 8);
+			changed = icrc_compute(ip, table[t].version, sizeof(ip));
+			ip[bit / 8] ^= (uint8_t)(1u << bit % 8);
+			if ((changed == icrc) != (table[t].exempt[bit / 8] >> bit % 8 & 1))
+				fail_msg("IPv%u: bit %u of byte %u", table[t].version, bit % 8,
+					 bit / 8);
+		}
+	}
+}
+
+static void
+icrc_stands_least_significant_byte_first(void **state)
+{
+	uint8_t p[4];
+
+	(void)state;
+	icrc_store(p, 0x6D58FB12u);
+	assert_memory_equal(p, "\x12\xfb\x58\x6d", 4);
+	assert_int_equal(icrc_load(p), 0x6D58FB12u);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(crc_of_123456789_is_the_check_value_of_ieee_802_3),
+		cmocka_unit_test(seed_is_the_register_after_eight_bytes_of_ones),
+		cmocka_unit_test(every_backend_equals_the_definition_at_every_length),
+		cmocka_unit_test(every_backend_takes_marked_bits_as_ones),
+		cmocka_unit_test(the_best_supported_backend_is_in_use),
+		cmocka_unit_test(a_register_continues_where_it_stopped),
+		cmocka_unit_test(shift_is_the_same_as_appending_zeros),
+		cmocka_unit_test(shift_joins_the_registers_of_two_parts),
+		cmocka_unit_test(powers_of_x_are_the_published_fold_constants),
+		cmocka_unit_test(headers_then_the_rest_is_the_whole),
+		cmocka_unit_test(only_what_routers_change_is_exempt),
+		cmocka_unit_test(icrc_stands_least_significant_byte_first),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
