@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <rte_memory.h>
+
+#include "base/prng.h"
+#include "base/units.h"
+#include "eal.h"
+#include "fwd/fdb.h"
+
+#define AGEING_NS (600 * NS_PER_SEC)
+
+static const uint8_t mac_a[6] = {0x02, 0, 0, 0, 0, 0x0A};
+static const uint8_t broadcast[6] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
+
+static struct fdb *
+create(uint32_t entries, uint64_t ageing_ns)
+{
+	struct fdb_params p = {.entries = entries, .ageing_ns = ageing_ns, .socket = SOCKET_ID_ANY};
+	struct fdb *fdb = fdb_create(&p);
+
+	assert_non_null(fdb);
+	return fdb;
+}
+
+static void
+sweep_all(struct fdb *fdb, uint32_t entries, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < entries; i += 256)
+		fdb_sweep(fdb, now_ns);
+}
+
+static void
+key_keeps_vlan_and_address_apart(void **state)
+{
+	(void)state;
+	assert_true(fdb_key(0, mac_a) == 0x02000000000Aull);
+	assert_true(fdb_key(0xFFF, mac_a) == 0x0FFF02000000000Aull);
+	assert_true(fdb_key(0xF001, mac_a) ==
+		    fdb_key(1, mac_a)); /* priority and DEI are not part of it */
+	assert_false(fdb_key_is_group(fdb_key(0xFFF, mac_a)));
+	assert_true(fdb_key_is_group(fdb_key(0, broadcast)));
+}
+
+static void
+learned_address_is_found_in_its_vlan_only(void **state)
+{
+	struct fdb *fdb = create(64, AGEING_NS);
+
+	(void)state;
+	assert_int_equal(fdb_lookup(fdb, fdb_key(0, mac_a), 0), FDB_UNKNOWN);
+	fdb_learn(fdb, fdb_key(7, mac_a), 3, 0);
+	assert_int_equal(fdb_lookup(fdb, fdb_key(7, mac_a), 0), 3);
+	assert_int_equal(fdb_lookup(fdb, fdb_key(8, mac_a), 0), FDB_UNKNOWN);
+	assert_int_equal(fdb_lookup(fdb, fdb_key(0, mac_a), 0), FDB_UNKNOWN);
+	fdb_learn(fdb, fdb_key(7, mac_a), 3, 1);
+	assert_int_equal(fdb_entries(fdb), 1);
+	assert_int_equal(fdb_stats(fdb)->learned, 1);
+	fdb_destroy(fdb);
+}
+
+static void
+address_moves_at_once(void **state)
+{
+	struct fdb *fdb = create(64, AGEING_NS);
+
+	(void)state;
+	fdb_learn(fdb, fdb_key(0, mac_a), 1, 0);
+	fdb_learn(fdb, fdb_key(0, mac_a), 2, 1);
+	assert_int_equal(fdb_lookup(fdb, fdb_key(0, mac_a), 1), 2);
+	assert_int_equal(fdb_stats(fdb)->moved, 1);
+	assert_int_equal(fdb_entries(fdb), 1);
+	fdb_destroy(fdb);
+}
+
+static void
+group_source_is_not_learned(void **state)
+{
+	struct fdb *fdb = create(64, AGEING_NS);
+
+	(void)state;
+	assert_false(fdb_learn(fdb, fdb_key(0, broadcast), 1, 0));
+	assert_int_equal(fdb_entries(fdb), 0);
+	assert_int_equal(fdb_lookup(fdb, fdb_key(0, broadcast), 0), FDB_UNKNOWN);
+	fdb_destroy(fdb);
+}
+
+static void
+silence_ages_an_address_and_traffic_keeps_it(void **state)
+{
+	static const struct {
+		uint64_t at_ns;
+		bool heard;
+		uint16_t expected;
+	} events[] = {
+		{0, true, 5},
+		{AGEING_NS - 1, false, 5},
+		{AGEING_NS, true, 5},
+		{2 * AGEING_NS, false, 5},
+		/* at the latest 1/256 after the ageing time */
+		{2 * AGEING_NS + AGEING_NS / 256, false, FDB_UNKNOWN},
+		{3 * AGEING_NS, true, 5},
+	};
+	struct fdb *fdb = create(64, AGEING_NS);
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		if (events[i].heard)
+			fdb_learn(fdb, fdb_key(0, mac_a), 5, events[i].at_ns);
+		assert_int_equal(fdb_lookup(fdb, fdb_key(0, mac_a), events[i].at_ns),
+				 events[i].expected);
+	}
+	/* Back after ageing it is a new address, not a move. */
+	assert_int_equal(fdb_stats(fdb)->learned, 2);
+	assert_int_equal(fdb_stats(fdb)->moved, 0);
+	fdb_destroy(fdb);
+}
+
+static void
+sweep_gives_back_aged_places_only(void **state)
+{
+	const uint32_t n = 1000;
+	struct fdb *fdb = create(n, AGEING_NS);
+	uint64_t late = AGEING_NS + AGEING_NS / 256;
+
+	(void)state;
+	for (uint64_t i = 0; i < n; i++)
+		fdb_learn(fdb, 0x020000000000ull + i, 1, i < n / 2 ? 0 : NS_PER_SEC * 10);
+	sweep_all(fdb, n, late - 1);
+	assert_int_equal(fdb_entries(fdb), n);
+	sweep_all(fdb, n, late);
+	assert_int_equal(fdb_entries(fdb), n / 2);
+	assert_int_equal(fdb_stats(fdb)->aged, n / 2);
+	for (uint64_t i = 0; i < n; i++)
+		assert_int_equal(fdb_lookup(fdb, 0x020000000000ull + i, late),
+				 i < n / 2 ? FDB_UNKNOWN : 1);
+	fdb_destroy(fdb);
+}
+
+static void
+steps_pass_the_table_four_times_per_ageing_time(void **state)
+{
+	struct fdb *fdb = create(1024, AGEING_NS);
+	struct fdb *forever = create(64, 0);
+
+	(void)state;
+	assert_true(fdb_sweep(fdb, 5) == 5 + AGEING_NS / 16);
+	assert_true(fdb_sweep(forever, 5) == NEVER_NS);
+	fdb_learn(forever, fdb_key(0, mac_a), 1, 0);
+	assert_int_equal(fdb_lookup(forever, fdb_key(0, mac_a), NEVER_NS - 1), 1);
+	fdb_destroy(fdb);
+	fdb_destroy(forever);
+}
+
+static void
+full_table_learns_nothing_and_forgets_nothing(void **state)
+{
+	const uint32_t n = 4096;
+	struct fdb *fdb = create(n, AGEING_NS);
+
+	(void)state;
+	for (uint64_t i = 0; i < n + 100; i++)
+		assert_int_equal(fdb_learn(fdb, 0x020000000000ull + i, (uint16_t)(i % 7), 0),
+				 i < n);
+	/* Every configured entry is usable. */
+	assert_int_equal(fdb_entries(fdb), n);
+	assert_int_equal(fdb_stats(fdb)->learn_failures, 100);
+	for (uint64_t i = 0; i < n; i++)
+		assert_int_equal(fdb_lookup(fdb, 0x020000000000ull + i, 0), i % 7);
+	assert_int_equal(fdb_lookup(fdb, 0x020000000000ull + n, 0), FDB_UNKNOWN);
+	fdb_destroy(fdb);
+}
+
+/* Against a plain array: random addresses, ports, pauses and sweeps. */
+static void
+random_run_equals_a_plain_table(void **state)
+{
+	enum { ADDRESSES = 600, PLACES = 512 };
+	static struct {
+		uint64_t seen_ns;
+		uint16_t port;
+		bool known;
+	} model[ADDRESSES];
+	uint64_t seed = 20, now_ns = 0;
+	struct fdb *fdb = create(PLACES, 1000);
+	struct prng r;
+
+	(void)state;
+	prng_seed(&r, seed, 0);
+	for (unsigned int step = 0; step < 200000; step++) {
+		uint64_t i = prng_below(&r, ADDRESSES);
+		uint64_t key = i * 0x010001000100ull & 0x0FFFFEFFFFFFFFFFull;
+		uint16_t port = (uint16_t)prng_below(&r, 4);
+		uint64_t failures = fdb_stats(fdb)->learn_failures;
+		uint16_t found;
+
+		now_ns += prng_below(&r, 6);
+		if (step % 64 == 0)
+			fdb_sweep(fdb, now_ns);
+		if (prng_below(&r, 3) == 0) {
+			fdb_learn(fdb, key, port, now_ns);
+			if (fdb_stats(fdb)->learn_failures == failures) {
+				model[i].seen_ns = now_ns;
+				model[i].port = port;
+				model[i].known = true;
+			} else {
+				model[i].known = false;
+			}
+		}
+		found = fdb_lookup(fdb, key, now_ns);
+		if (!model[i].known || now_ns - model[i].seen_ns > 1000 + 4) {
+			if (found != FDB_UNKNOWN)
+				fail_msg("seed %llu step %u: aged or absent, found on %u",
+					 (unsigned long long)seed, step, found);
+		} else if (now_ns - model[i].seen_ns < 1000 && found != model[i].port) {
+			fail_msg("seed %llu step %u: found on %u, heard on %u",
+				 (unsigned long long)seed, step, found, model[i].port);
+		}
+		assert_true(fdb_entries(fdb) <= PLACES);
+	}
+	assert_true(fdb_stats(fdb)->aged > 1000);
+	assert_int_equal(fdb_stats(fdb)->learned - fdb_stats(fdb)->aged >= fdb_entries(fdb), 1);
+	fdb_destroy(fdb);
+}
+
+static void
+size_out_of_range_is_refused(void **state)
+{
+	struct fdb_params p = {.entries = 0, .socket = SOCKET_ID_ANY};
+
+	(void)state;
+	assert_null(fdb_create(&p));
+	assert_int_equal(rte_errno, EINVAL);
+	p.entries = FDB_MAX_ENTRIES + 1;
+	assert_null(fdb_create(&p));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(key_keeps_vlan_and_address_apart),
+		cmocka_unit_test(learned_address_is_found_in_its_vlan_only),
+		cmocka_unit_test(address_moves_at_once),
+		cmocka_unit_test(group_source_is_not_learned),
+		cmocka_unit_test(silence_ages_an_address_and_traffic_keeps_it),
+		cmocka_unit_test(sweep_gives_back_aged_places_only),
+		cmocka_unit_test(steps_pass_the_table_four_times_per_ageing_time),
+		cmocka_unit_test(full_table_learns_nothing_and_forgets_nothing),
+		cmocka_unit_test(random_run_equals_a_plain_table),
+		cmocka_unit_test(size_out_of_range_is_refused),
+	};
+
+	if (eal_start() < 0)
+		return EXIT_FAILURE;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
