@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/prng.h"
+#include "tm/pfc_tx.h"
+
+#define SPEED (40 * GBPS)
+#define FULL_NS 838848
+#define HALF_NS (FULL_NS / 2)
+
+static struct pfc_tx
+fresh(void)
+{
+	struct pfc_params params;
+	struct pfc_tx p;
+
+	memset(&params, 0, sizeof(params));
+	assert_int_equal(field_defaults(pfc_fields, pfc_fields_n, &params), 0);
+	pfc_tx_init(&p, &params, SPEED);
+	return p;
+}
+
+static void
+assert_frame(struct pfc_tx *p, uint64_t now_ns, uint8_t enable, uint8_t xoff)
+{
+	struct pfc_vector v;
+
+	assert_true(pfc_tx_next_ns(p) <= now_ns);
+	assert_true(pfc_tx_take(p, &v, now_ns));
+	assert_int_equal(v.enable, enable);
+	for (int i = 0; i < TM_CLASSES; i++)
+		assert_int_equal(v.quanta[i], xoff >> i & 1 ? 65535 : 0);
+	assert_false(pfc_tx_take(p, &v, now_ns)); /* one frame says it all */
+}
+
+static void
+assert_silent(struct pfc_tx *p, uint64_t now_ns)
+{
+	struct pfc_vector v = {.enable = 0x5a};
+
+	assert_true(pfc_tx_next_ns(p) > now_ns);
+	assert_false(pfc_tx_take(p, &v, now_ns));
+	assert_int_equal(v.enable, 0x5a);
+}
+
+static void
+xoff_is_refreshed_at_half_of_the_pause_time(void **state)
+{
+	struct pfc_tx p = fresh();
+
+	(void)state;
+	assert_int_equal(pfc_tx_next_ns(&p), NEVER_NS);
+	assert_silent(&p, 0);
+	pfc_tx_set(&p, 3, true, 100);
+	assert_true(pfc_tx_is_xoff(&p, 3));
+	assert_int_equal(pfc_tx_next_ns(&p), 0);
+	assert_frame(&p, 100, 8, 8);
+	assert_int_equal(pfc_tx_next_ns(&p), 100 + HALF_NS);
+	pfc_tx_set(&p, 3, true, 200); /* asked again: nothing new to say */
+	assert_silent(&p, 100 + HALF_NS - 1);
+	assert_frame(&p, 100 + HALF_NS, 8, 8);
+	/* A late poll counts from when the frame left. */
+	assert_frame(&p, 100 + HALF_NS * 2 + 5000, 8, 8);
+	assert_silent(&p, 100 + HALF_NS * 3 + 4999);
+	assert_frame(&p, 100 + HALF_NS * 3 + 5000, 8, 8);
+	assert_int_equal(p.stats.tx_pause[3], 4);
+	assert_int_equal(p.stats.tx_pause_transition[3], 0);
+}
+
+static void
+xon_is_sent_once(void **state)
+{
+	struct pfc_tx p = fresh();
+
+	(void)state;
+	pfc_tx_set(&p, 3, true, 100);
+	assert_frame(&p, 120, 8, 8);
+	pfc_tx_set(&p, 3, false, 5000);
+	assert_false(pfc_tx_is_xoff(&p, 3));
+	assert_frame(&p, 5020, 8, 0);
+	assert_int_equal(pfc_tx_next_ns(&p), NEVER_NS);
+	pfc_tx_set(&p, 3, false, 6000);
+	assert_silent(&p, 100 * FULL_NS);
+	assert_int_equal(p.stats.tx_pause[3], 2);
+	assert_int_equal(p.stats.tx_pause_transition[3], 1);
+	assert_int_equal(p.stats.tx_pause_duration_ns[3], 4900); /* of what the peer was told */
+}
+
+static void
+a_change_taken_back_before_the_frame_left_is_never_told(void **state)
+{
+	struct pfc_tx p = fresh();
+
+	(void)state;
+	pfc_tx_set(&p, 3, true, 100);
+	pfc_tx_set(&p, 3, false, 110);
+	assert_int_equal(pfc_tx_next_ns(&p), NEVER_NS);
+	assert_silent(&p, 120);
+	assert_int_equal(pfc_tx_duration_ns(&p, 3, 1000), 0);
+
+	pfc_tx_set(&p, 3, true, 1000);
+	assert_frame(&p, 1000, 8, 8);
+	pfc_tx_set(&p, 3, false, 2000);
+	pfc_tx_set(&p, 3, true, 2010);
+	assert_silent(&p, 2020);
+	assert_int_equal(pfc_tx_next_ns(&p), 1000 + HALF_NS); /* the refresh goes on */
+	assert_int_equal(p.stats.tx_pause_transition[3], 0);
+}
+
+static void
+one_frame_carries_several_priorities(void **state)
+{
+	struct pfc_tx p = fresh();
+
+	(void)state;
+	pfc_tx_set(&p, 3, true, 0);
+	pfc_tx_set(&p, 4, true, 0);
+	assert_frame(&p, 0, 0x18, 0x18);
+	pfc_tx_set(&p, 3, false, 1000);
+	pfc_tx_set(&p, 0, true, 1000);
+	assert_frame(&p, 1000, 0x09, 0x01); /* XON, XOFF; 4 unchanged */
+	/* The refresh of 4 is due, that of 0 is not. */
+	assert_int_equal(pfc_tx_next_ns(&p), HALF_NS);
+	assert_frame(&p, HALF_NS, 0x10, 0x10);
+	assert_int_equal(pfc_tx_next_ns(&p), HALF_NS + 1000);
+	/* A change goes together with a refresh that is due. */
+	pfc_tx_set(&p, 7, true, HALF_NS + 1000);
+	assert_frame(&p, HALF_NS + 1000, 0x81, 0x81);
+}
+
+static void
+duration_counts_the_running_pause(void **state)
+{
+	struct pfc_tx p = fresh();
+
+	(void)state;
+	pfc_tx_set(&p, 3, true, 100);
+	assert_frame(&p, 150, 8, 8);
+	assert_int_equal(pfc_tx_duration_ns(&p, 3, 650), 500);
+	assert_frame(&p, 150 + HALF_NS, 8, 8);
+	assert_int_equal(pfc_tx_duration_ns(&p, 3, 150 + HALF_NS), HALF_NS);
+	pfc_tx_set(&p, 3, false, 500000);
+	assert_int_equal(pfc_tx_duration_ns(&p, 3, 500100), 499950);
+	assert_frame(&p, 500150, 8, 0);
+	assert_int_equal(pfc_tx_duration_ns(&p, 3, 900000), 500000);
+	assert_int_equal(pfc_tx_duration_ns(&p, 2, 900000), 0);
+}
+
+static void
+pause_time_and_refresh_are_configured(void **state)
+{
+	struct pfc_params params = {.pfc_xoff_quanta = 1000, .pfc_refresh_pct = 80};
+	struct pfc_vector v;
+	struct pfc_tx p;
+
+	(void)state;
+	pfc_tx_init(&p, &params, 100 * GBPS); /* 5.12 us */
+	pfc_tx_set(&p, 0, true, 0);
+	assert_true(pfc_tx_take(&p, &v, 0));
+	assert_int_equal(v.quanta[0], 1000);
+	assert_int_equal(pfc_tx_next_ns(&p), 4096);
+}
+
+/* Whatever is set when, a peer that obeys the frames holds the state that was wanted at the last
+ * take. */
+static void
+the_peer_is_always_told_the_truth(void **state)
+{
+	const uint64_t seed = 11;
+	struct pfc_tx p = fresh();
+	uint64_t until_ns[TM_CLASSES] = {0}, xoffs[TM_CLASSES] = {0}, xons[TM_CLASSES] = {0};
+	uint8_t wanted = 0, peer = 0;
+	uint64_t now = 0;
+	struct pfc_vector v;
+	struct prng r;
+	bool due;
+
+	(void)state;
+	prng_seed(&r, seed, 0);
+	for (int step = 0; step < 200000; step++) {
+		uint8_t prio = (uint8_t)prng_below(&r, TM_CLASSES);
+
+		now += prng_below(&r, 40000);
+		if (prng_below(&r, 4) == 0) {
+			wanted ^= (uint8_t)(1 << prio);
+			pfc_tx_set(&p, prio, wanted >> prio & 1, now);
+		}
+		if (prng_below(&r, 3) == 0)
+			continue;
+		due = pfc_tx_next_ns(&p) <= now;
+		assert_int_equal(pfc_tx_take(&p, &v, now), due);
+		for (int i = 0; i < TM_CLASSES; i++) {
+			if (p.stats.tx_pause[i] == xoffs[i] + xons[i])
+				continue;
+			assert_true(v.enable >> i & 1);
+			if (v.quanta[i] > 0) {
+				xoffs[i]++;
+				until_ns[i] = now + FULL_NS;
+				peer |= (uint8_t)(1 << i);
+			} else {
+				assert_true(peer >> i & 1); /* no XON without an XOFF before it */
+				xons[i]++;
+				peer &= (uint8_t) ~(1 << i);
+			}
+		}
+		assert_int_equal(peer, wanted);
+		for (int i = 0; i < TM_CLASSES; i++)
+			assert_true(!(peer >> i & 1) || now < until_ns[i]);
+	}
+	for (uint8_t i = 0; i < TM_CLASSES; i++)
+		pfc_tx_set(&p, i, false, now);
+	if (pfc_tx_take(&p, &v, now))
+		peer &= (uint8_t)~v.enable;
+	assert_int_equal(peer, 0);
+	for (int i = 0; i < TM_CLASSES; i++)
+		assert_true(xoffs[i] > 1000 && xons[i] > 1000);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(xoff_is_refreshed_at_half_of_the_pause_time),
+		cmocka_unit_test(xon_is_sent_once),
+		cmocka_unit_test(a_change_taken_back_before_the_frame_left_is_never_told),
+		cmocka_unit_test(one_frame_carries_several_priorities),
+		cmocka_unit_test(duration_counts_the_running_pause),
+		cmocka_unit_test(pause_time_and_refresh_are_configured),
+		cmocka_unit_test(the_peer_is_always_told_the_truth),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
