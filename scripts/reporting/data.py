@@ -13,8 +13,8 @@ PFC = "time_ns,node,port,prio,tx_pause,rx_pause,tx_pause_duration_us,rx_pause_du
 RESULT_KEYS = """format program version scenario seed duration_ns measure_from_ns icrc_check dcqcn pfc link_speed_bps
     flows jain_index bottleneck pfc_counters pause_frames_after_measure last_pause_ns drops counters
     frames packet_hops wall_seconds packet_hops_per_second digest""".split()
-FLOW_KEYS = """name src dst wire_rate_bps goodput_bps min_rate_bps messages_posted messages_completed cnp_sent
-    rp_cnp_handled rate_cuts retransmitted_packets local_ack_timeout_err packet_seq_err error""".split()
+FLOW_KEYS = """name src dst qps wire_rate_bps goodput_bps min_rate_bps messages_wanted messages_completed cnp_sent
+    rp_cnp_handled rate_cuts retransmitted_packets error""".split()
 BOTTLENECK_KEYS = """node port queue link_use queue_mean_bytes queue_p50_bytes queue_p99_bytes queue_max_bytes
     wred_min_bytes wred_max_bytes ecn_marked_packets""".split()
 
@@ -37,10 +37,15 @@ class Series(dict):
         return np.diff(self[column], prepend=0)
 
     def intervals_ns(self):
+        """Length of the interval that ends at each sample. Rows may begin late, when there was first something to say."""
         steps = np.diff(self["time_ns"], prepend=0)
-        if len(steps) > 1 and steps[0] <= 0:  # a sample at time 0 stands for an interval like the next
+        if len(steps) > 1:
             steps[0] = steps[1]
         return np.maximum(steps, 1)
+
+    def edges_ms(self):
+        """Ends of the intervals, one more than there are samples."""
+        return np.append(self["time_ns"][0] - self.intervals_ns()[0], self["time_ns"]).clip(0) / 1e6
 
 
 def require(path, what, keys):

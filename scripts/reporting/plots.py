@@ -175,18 +175,20 @@ def queue(run):
 
 
 def draw_per_ms(axes, groups, column, colour, ylabel, until_ms):
-    """Growth of a cumulative column per millisecond, summed over groups that were sampled together."""
+    """Growth of a cumulative column per millisecond, summed over groups that were sampled at the same times."""
     axes.set_ylabel(ylabel)
-    groups = [s for s in groups if len(s["time_ns"]) == len(groups[0]["time_ns"])]
-    total = np.sum([s.per_ms(column) for s in groups], axis=0)
-    if not np.any(total):
+    if not any(series[column][-1] for series in groups):
         say_nothing(axes, "none in this run" if groups else "no samples")
         return
-    ms = groups[0].ms()
-    shown = ms <= max(until_ms, ms[0])
-    bins = Bins(int(shown.sum()))
-    rate = bins.mean(total[shown])
-    edges = np.append(max(0, 2 * ms[0] - ms[1]) if len(ms) > 1 else 0, bins.max(ms[shown]))
+    longest = max(groups, key=lambda series: len(series["time_ns"]))
+    total = np.zeros(len(longest["time_ns"]))
+    for series in groups:  # those that begin late end at the same sample
+        total[len(total) - len(series["time_ns"]):] += series.per_ms(column)
+    edges = longest.edges_ms()
+    shown = np.count_nonzero(edges[:-1] < until_ms)
+    bins = Bins(shown)
+    rate = bins.mean(total[:shown])
+    edges = np.append(edges[bins.starts], edges[shown])
     axes.stairs(rate, edges, fill=True, color=colour, alpha=0.3, lw=0)
     axes.stairs(rate, edges, color=colour, lw=1, baseline=None)
     axes.set_ylim(0, rate.max() * 1.08)
@@ -239,12 +241,12 @@ def draw_strips(figure, axes, held, until_ms):
         say_nothing(axes, "nobody was held")
         return
     for row, series in enumerate(held.values()):
-        shown = series.ms() <= max(until_ms, series.ms()[0])
-        bins = Bins(int(shown.sum()))
-        share = series.growth("rx_pause_duration_us") * 1e3 / series.intervals_ns()
-        edges = np.append(0, bins.max(series.ms()[shown]))
-        mesh = axes.pcolormesh(edges, [row - 0.4, row + 0.4], bins.mean(share[shown]).clip(0, 1)[np.newaxis] * 100,
-                               cmap="Purples", vmin=0, vmax=100, rasterized=True)
+        edges = series.edges_ms()
+        shown = max(1, np.count_nonzero(edges[:-1] < until_ms))
+        bins = Bins(shown)
+        share = bins.mean((series.growth("rx_pause_duration_us") * 1e3 / series.intervals_ns())[:shown])
+        mesh = axes.pcolormesh(np.append(edges[bins.starts], edges[shown]), [row - 0.4, row + 0.4],
+                               share.clip(0, 1)[np.newaxis] * 100, cmap="Purples", vmin=0, vmax=100, rasterized=True)
     axes.set_yticks(range(len(held)), [f"{node} port {port} prio {prio}" for node, port, prio in held], fontsize=9)
     axes.set_ylim(len(held) - 0.5, -0.5)
     axes.grid(False)
