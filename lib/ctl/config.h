@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * INI files read through field tables. One vocabulary for all programs; a file is taken whole or refused whole.
+ * INI files read through field tables. One vocabulary for all programs; a file is taken whole or
+ * refused whole.
  *
- * An error is one line: file, section, key, value and what was expected. Sections and keys that nobody read
- * are errors too, so that a misspelt key never passes in silence.
+ *   file    = { "[" section "]" | key "=" value | blank line }
+ *   comment = "#" or ";" at the start of a line or after a blank, to the end of the line
+ *
+ * Outside comments a file is printable ASCII. A section or a key of a section that comes twice, a
+ * line that is neither, and a name or value that is too long are errors, never guessed at.
+ *
+ * An error is one line: "file:line: what" for a malformed line, and for a value
+ * "file: [section] key = value: expected what". Sections and keys that nobody read are errors too,
+ * so that a misspelt key never passes in silence.
  */
 #ifndef QUENCH_CTL_CONFIG_H
 #define QUENCH_CTL_CONFIG_H
@@ -13,49 +21,78 @@
 
 #include "base/field.h"
 
+/* The most that a file may hold. Lengths are without the terminating zero. */
+#define CONFIG_MAX_FILE_BYTES (1u << 20)
+#define CONFIG_MAX_SECTIONS 4096
+#define CONFIG_MAX_KEYS 1024 /* of one section */
+#define CONFIG_MAX_NAME 63   /* section and key */
+#define CONFIG_MAX_VALUE 255
+
 struct config;
 
 struct config_error {
-	char text[512];
+	char text[1024]; /* without a newline */
 };
 
-/** Read a file. @return owned by the caller, or NULL with err filled in (missing, unreadable, line N malformed). */
+/**
+ * Read a file.
+ * @return owned by the caller, or NULL with err filled in (missing, unreadable, line N malformed).
+ */
 struct config *config_open(const char *path, struct config_error *err);
+/** NULL is allowed. */
 void config_close(struct config *cfg);
 
 const char *config_path(const struct config *cfg);
 bool config_has(const struct config *cfg, const char *section);
 
 /**
- * Section names that are word, or word followed by a space and a name ("flow", "flow incast"), in file order.
- * @return the next such section after previous (NULL: the first), or NULL.
+ * Section names that are word, or word followed by a space and a name ("flow", "flow incast"), in
+ * file order.
+ * @param previous  What the last call returned; NULL: the first.
+ * @return          The next such section, valid until config_close(), or NULL.
  */
 const char *config_next(const struct config *cfg, const char *word, const char *previous);
 
 /**
- * Read the keys of one section that fields knows into object, over what object holds. A section that is absent
- * changes nothing. Several calls with different tables may read one section; each key is used by the tables that know it.
+ * Read the keys of one section that fields knows into object, over what object holds. A section
+ * that is absent changes nothing. Several calls with different tables may read one section; each
+ * key is used by the tables that know it. A key and its alias together are refused.
  *
- * @return 0, or -EINVAL with err filled in.
+ * @param fields  Must outlive cfg.
+ * @return        0, -EINVAL or -ENOMEM with err filled in.
  */
-int config_read(struct config *cfg, const char *section, const struct field *fields, unsigned int n, void *object,
-		struct config_error *err);
+int config_read(struct config *cfg, const char *section, const struct field *fields, unsigned int n,
+		void *object, struct config_error *err);
 
-/** field_defaults(), then config_read(); keys without default that are missing are an error if the section exists. */
-int config_read_new(struct config *cfg, const char *section, const struct field *fields, unsigned int n,
-		    void *object, struct config_error *err);
+/**
+ * field_defaults(), then config_read(); keys without default that are missing are an error if the
+ * section exists.
+ */
+int config_read_new(struct config *cfg, const char *section, const struct field *fields,
+		    unsigned int n, void *object, struct config_error *err);
 
-/** Refuse what nobody has read. @return 0 or -EINVAL. */
+/** Refuse what nobody has read, with the nearest known name. @return 0, -EINVAL or -ENOMEM. */
 int config_finish(const struct config *cfg, struct config_error *err);
 
-/** For rules across keys: fill err with "file: [section] key = value: expected ..." and return -EINVAL. */
-int config_refuse(const struct config *cfg, const char *section, const char *key, const char *expected,
-		  struct config_error *err);
+/**
+ * For rules across keys: fill err with "file: [section] key = value: expected ..." (without the
+ * value when the file does not give the key) and return -EINVAL. key may be NULL: the section.
+ */
+int config_refuse(const struct config *cfg, const char *section, const char *key,
+		  const char *expected, struct config_error *err);
+
+/** Does the file give this key of a section that was read, under its name or an alias? */
+bool config_gives(const struct config *cfg, const char *section, const char *key);
 
 /** Print one section with its effective values, as a file that can be read back. */
-void config_print(FILE *out, const char *section, const struct field *fields, unsigned int n, const void *object);
+void config_print(FILE *out, const char *section, const struct field *fields, unsigned int n,
+		  const void *object);
 
-/** Print the reference of a table: name, unit, range, default, aliases, help. For doc/parameters.md and --help-config. */
-void config_print_reference(FILE *out, const char *section, const struct field *fields, unsigned int n);
+/**
+ * Print the reference of a table in Markdown: name, values, default, aliases, help. For
+ * doc/parameters.md and --help-config.
+ */
+void config_print_reference(FILE *out, const char *section, const struct field *fields,
+			    unsigned int n);
 
 #endif

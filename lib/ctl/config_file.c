@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ctl/config_file.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <rte_cfgfile.h>
+
+static_assert(CONFIG_MAX_NAME < CFG_NAME_LEN, "rte_cfgfile would cut names");
+static_assert(CONFIG_MAX_VALUE < CFG_VALUE_LEN, "rte_cfgfile would cut values");
+
+#define PATH_SHOWN 256
+
+struct parser {
+	const char *path;
+	struct rte_cfgfile *file;
+	struct config_error *err;
+	unsigned int line;
+	unsigned int sections;
+	unsigned int keys; /* of this section */
+	char section[CFG_NAME_LEN];
+};
+
+void
+config_error_set(struct config_error *err, const char *path, const char *format, ...)
+{
+	size_t n = strlen(path);
+	bool cut = n > PATH_SHOWN;
+	va_list args;
+	int used;
+
+	used = snprintf(err->text, sizeof(err->text), "%s%s:", cut ? "..." : "",
+			cut ? path + n - PATH_SHOWN : path);
+	va_start(args, format);
+	vsnprintf(err->text + used, sizeof(err->text) - (size_t)used, format, args);
+	va_end(args);
+}
+
+#define REFUSE(p, ...) (config_error_set((p)->err, (p)->path, __VA_ARGS__), -EINVAL)
+
+/* Cut blanks off both ends, in place. */
+static char *
+trim(char *text)
+{
+	size_t n;
+
+	text += strspn(text, " \t\r");
+	for (n = strlen(text); n > 0 && strchr(" \t\r", text[n - 1]); n--)
+		;
+	text[n] = '\0';
+	return text;
+}
+
+static void
+cut_comment(char *line)
+{
+	for (char *c = line; *c; c++) {
+		if ((*c == '#' || *c == ';') && (c == line || c[-1] == ' ' || c[-1] == '\t')) {
+			*c = '\0';
+			return;
+		}
+	}
+}
+
+static bool
+printable(const char *text)
+{
+	for (; *text; text++)
+		if (*text < ' ' || *text > '~')
+			return false;
+	return true;
+}
+
+/* "port   0" is "port 0". */
+static void
+squeeze(char *name)
+{
+	char *to = name;
+
+	for (const char *from = name; *from; from++)
+		if (*from != ' ' || from[1] != ' ')
+			*to++ = *from;
+	*to = '\0';
+}
+
+static int
+parse_section(struct parser *p, char *line)
+{
+	char *end = strchr(line, ']');
+	char *name;
+
+	if (!end)
+		return REFUSE(p, "%u: expected ']' after the section name", p->line);
+	if (end[1] != '\0')
+		return REFUSE(p, "%u: expected nothing after ']'", p->line);
+	*end = '\0';
+	name = trim(line + 1);
+	squeeze(name);
+	if (*name == '\0')
+		return REFUSE(p, "%u: expected a section name between '[' and ']'", p->line);
+	if (strlen(name) > CONFIG_MAX_NAME)
+		return REFUSE(p, "%u: expected a section name of at most %u characters", p->line,
+			      CONFIG_MAX_NAME);
+	if (rte_cfgfile_has_section(p->file, name))
+		return REFUSE(p, "%u: section [%s] comes twice", p->line, name);
+	if (p->sections++ == CONFIG_MAX_SECTIONS)
+		return REFUSE(p, "%u: expected at most %u sections", p->line, CONFIG_MAX_SECTIONS);
+	if (rte_cfgfile_add_section(p->file, name) != 0)
+		return REFUSE(p, " out of memory");
+	strcpy(p->section, name);
+	p->keys = 0;
+	return 0;
+}
+
+static int
+parse_key(struct parser *p, char *line)
+{
+	char *equals = strchr(line, '=');
+	char *key = line, *value;
+
+	if (!equals)
+		return REFUSE(p, "%u: expected [section] or key = value, found '%.40s'", p->line,
+			      line);
+	*equals = '\0';
+	key = trim(key);
+	value = trim(equals + 1);
+	if (*key == '\0' || strpbrk(key, " []"))
+		return REFUSE(p, "%u: expected one word before '='", p->line);
+	if (strlen(key) > CONFIG_MAX_NAME)
+		return REFUSE(p, "%u: expected a key of at most %u characters", p->line,
+			      CONFIG_MAX_NAME);
+	if (strlen(value) > CONFIG_MAX_VALUE)
+		return REFUSE(p, "%u: expected a value of at most %u characters for %s", p->line,
+			      CONFIG_MAX_VALUE, key);
+	if (p->sections == 0)
+		return REFUSE(p, "%u: expected a [section] before the first key, %s", p->line, key);
+	if (p->keys++ == CONFIG_MAX_KEYS)
+		return REFUSE(p, "%u: expected at most %u keys in [%s]", p->line, CONFIG_MAX_KEYS,
+			      p->section);
+	if (rte_cfgfile_has_entry(p->file, p->section, key))
+		return REFUSE(p, "%u: %s comes twice in [%s]", p->line, key, p->section);
+	if (rte_cfgfile_add_entry(p->file, p->section, key, value) != 0)
+		return REFUSE(p, " out of memory");
+	return 0;
+}
+
+static int
+parse_line(struct parser *p, char *line)
+{
+	cut_comment(line);
+	line = trim(line);
+	for (char *c = line; *c; c++)
+		if (*c == '\t')
+			*c = ' ';
+	if (*line == '\0')
+		return 0;
+	if (!printable(line))
+		return REFUSE(p, "%u: expected printable ASCII outside comments", p->line);
+	return *line == '[' ? parse_section(p, line) : parse_key(p, line);
+}
+
+static int
+parse_text(struct parser *p, char *text, size_t size)
+{
+	char *next;
+	int rc = 0;
+
+	for (char *line = text; rc == 0 && line < text + size; line = next) {
+		char *end = memchr(line, '\n', (size_t)(text + size - line));
+
+		/* There is a zero behind the last byte, so a last line without newline ends too. */
+		end = end ? end : text + size;
+		next = end + 1;
+		p->line++;
+		*end = '\0';
+		if (strlen(line) != (size_t)(end - line))
+			return REFUSE(p, "%u: expected text, found a zero byte", p->line);
+		rc = parse_line(p, line);
+	}
+	return rc;
+}
+
+/* The whole file, or an error when it is not a file or too large. *size is without the zero. */
+static char *
+read_whole(const char *path, size_t *size, struct config_error *err)
+{
+	char *text = NULL;
+	/* Not blocking, so that a FIFO is refused instead of waited for. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	ssize_t n = 1;
+
+	if (fd < 0 || fstat(fd, &st) != 0) {
+		config_error_set(err, path, " cannot be opened: %s", strerror(errno));
+	} else if (!S_ISREG(st.st_mode)) {
+		config_error_set(err, path, " expected a regular file");
+	} else if (!(text = malloc(CONFIG_MAX_FILE_BYTES + 1))) {
+		config_error_set(err, path, " out of memory");
+	} else {
+		/* One byte more than allowed tells a file that is too large, even a growing one. */
+		for (*size = 0; n > 0 && *size <= CONFIG_MAX_FILE_BYTES; *size += (size_t)n) {
+			n = read(fd, text + *size, CONFIG_MAX_FILE_BYTES + 1 - *size);
+			if (n < 0)
+				break;
+		}
+		if (n < 0)
+			config_error_set(err, path, " cannot be read: %s", strerror(errno));
+		else if (*size > CONFIG_MAX_FILE_BYTES)
+			config_error_set(err, path, " expected a file of at most %u bytes",
+					 CONFIG_MAX_FILE_BYTES);
+		if (n < 0 || *size > CONFIG_MAX_FILE_BYTES) {
+			free(text);
+			text = NULL;
+		} else {
+			text[*size] = '\0';
+		}
+	}
+	if (fd >= 0)
+		close(fd);
+	return text;
+}
+
+struct rte_cfgfile *
+config_file_load(const char *path, struct config_error *err)
+{
+	struct parser p = {.path = path, .err = err};
+	size_t size = 0;
+	char *text = read_whole(path, &size, err);
+
+	if (!text)
+		return NULL;
+	p.file = rte_cfgfile_create(0);
+	if (!p.file)
+		config_error_set(err, path, " out of memory");
+	if (p.file && parse_text(&p, text, size) != 0) {
+		rte_cfgfile_close(p.file);
+		p.file = NULL;
+	}
+	free(text);
+	return p.file;
+}
