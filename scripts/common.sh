@@ -50,5 +50,5 @@ configure() {
 
 # build FOLDER meson-option...
 build() {
-	configure "$@" && ninja -C "$1"
+	configure "$@" && ninja -C "$1" -k 0
 }

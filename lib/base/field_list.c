@@ -127,7 +127,7 @@ map_parse(const struct field *field, const char *text, uint8_t *values)
 
 	assert(field->map_keys <= FIELD_MAP_KEYS);
 	while (more) {
-		struct map_item item;
+		struct map_item item = {0};
 		int rc = take_map_item(field, &text, &item);
 
 		if (rc == 0)
