@@ -10,6 +10,7 @@
  * to seven rounds, and larger quanta would only make longer bursts.
  */
 #define QUANTUM_BYTES 1538u
+#define MAX_WEIGHT 100
 
 const struct field sched_fields[] = {
 	{
@@ -28,7 +29,7 @@ const struct field sched_fields[] = {
 		.type = FIELD_MAP,
 		.offset = offsetof(struct sched_params, dwrr_weight),
 		.min = 1,
-		.max = 100,
+		.max = MAX_WEIGHT,
 		.def = "3:60, *:10",
 		.map_keys = TM_CLASSES,
 	},
@@ -39,12 +40,12 @@ const unsigned int sched_fields_n = sizeof(sched_fields) / sizeof(sched_fields[0
 void
 sched_init(struct sched *s, const struct sched_params *params)
 {
-	uint32_t lowest = UINT32_MAX;
+	uint32_t lowest = MAX_WEIGHT;
 
 	memset(s, 0, sizeof(*s));
 	s->strict_queues = params->strict_queues;
 	for (unsigned int i = 0; i < TM_CLASSES; i++) {
-		assert(params->dwrr_weight[i] > 0);
+		assert(params->dwrr_weight[i] > 0 && params->dwrr_weight[i] <= MAX_WEIGHT);
 		if (!(s->strict_queues >> i & 1) && params->dwrr_weight[i] < lowest)
 			lowest = params->dwrr_weight[i];
 	}
@@ -73,23 +74,16 @@ set_deficit(struct sched *s, uint8_t queue, int64_t deficit_bytes)
 	s->credit = (uint8_t)((s->credit & ~bit) | (deficit_bytes > 0 ? bit : 0));
 }
 
-/* The first queue with credit from turn on, giving each its quantum once per round. */
+/* The first queue with credit from turn on; one whose turn comes without any is given a quantum. */
 static uint8_t
 pick_dwrr(struct sched *s, uint8_t eligible)
 {
 	while (!(eligible & s->credit & (1u << s->turn))) {
-		uint8_t left = eligible & (s->credit | (uint8_t)~s->in_round);
-
-		if (left == 0) {
-			s->in_round = 0;
-			left = eligible;
-		}
-		s->turn = next_after(left, s->turn);
+		s->turn = next_after(eligible, s->turn);
 		/* A deficit frozen by a pause is spent first: credit never exceeds one quantum. */
-		if (s->credit & (1u << s->turn))
-			continue;
-		s->in_round |= (uint8_t)(1u << s->turn);
-		set_deficit(s, s->turn, s->deficit_bytes[s->turn] + s->quantum_bytes[s->turn]);
+		if (!(s->credit & (1u << s->turn)))
+			set_deficit(s, s->turn,
+				    s->deficit_bytes[s->turn] + s->quantum_bytes[s->turn]);
 	}
 	return s->turn;
 }

@@ -30,9 +30,8 @@ extern const unsigned int sched_fields_n;
 
 struct sched {
 	uint8_t strict_queues;
-	uint8_t in_round; /* queues that have had their quantum in this round */
-	uint8_t credit;   /* queues whose deficit is positive */
-	uint8_t turn;     /* queue being served */
+	uint8_t credit; /* queues whose deficit is positive */
+	uint8_t turn;   /* queue being served */
 	int32_t quantum_bytes[TM_CLASSES];
 	int64_t deficit_bytes[TM_CLASSES];
 };

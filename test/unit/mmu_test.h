@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the tests of the shared buffer have in common. Include after cmocka.h. */
+#ifndef QUENCH_TEST_MMU_TEST_H
+#define QUENCH_TEST_MMU_TEST_H
+
+#include <string.h>
+
+#include "tm/mmu.h"
+
+#define PG 3
+#define LOSSY 0
+
+/* Tables' defaults, priority 3 lossless. */
+static inline struct mmu_params
+defaults(uint16_t n_ports)
+{
+	struct mmu_params p;
+
+	memset(&p, 0, sizeof(p));
+	assert_int_equal(field_defaults(mmu_fields, mmu_fields_n, &p), 0);
+	assert_int_equal(
+		field_defaults(buffer_profile_fields, buffer_profile_fields_n, &p.lossless), 0);
+	assert_int_equal(field_defaults(buffer_profile_lossy_fields, buffer_profile_lossy_fields_n,
+					&p.lossy),
+			 0);
+	assert_int_equal(field_defaults(buffer_profile_egress_lossless_fields,
+					buffer_profile_egress_lossless_fields_n,
+					&p.egress_lossless),
+			 0);
+	assert_int_equal(field_defaults(buffer_profile_egress_lossy_fields,
+					buffer_profile_egress_lossy_fields_n, &p.egress_lossy),
+			 0);
+	p.lossless_pgs = p.lossless_queues = 1 << PG;
+	p.n_ports = n_ports;
+	return p;
+}
+
+static inline struct mmu *
+create(const struct mmu_params *p)
+{
+	char why[256] = "";
+	struct mmu *mmu;
+
+	if (mmu_params_check(p, why, sizeof(why)) < 0)
+		fail_msg("%s", why);
+	mmu = mmu_create(p);
+	assert_non_null(mmu);
+	return mmu;
+}
+
+#endif
