@@ -103,26 +103,58 @@ update_words(uint32_t reg, const uint8_t *at, unsigned int words)
 	return reg;
 }
 
-/* What data opcodes carry: RETH, AETH, ImmDt. Returns the sum for IPv6's checksum. */
-static inline uint64_t
-stamp_ext(uint8_t *at, unsigned int ext, const struct roce_fields *f)
+/* A register, and a sum for IPv6's checksum. */
+struct partial {
+	uint32_t reg;
+	uint64_t sum;
+};
+
+/*
+ * Extension headers that data opcodes carry: RETH, AETH, ImmDt. Out of line: most frames of a
+ * message have none, and their path keeps its values in CPU registers.
+ */
+__attribute__((noinline)) static struct partial
+stamp_ext(uint8_t *at, const struct roce_op *op, const struct roce_fields *f, uint32_t reg)
 {
+	uint8_t *start = at;
 	uint64_t sum = 0;
 
-	if (ext & EXT_RETH) {
+	if (op->ext & EXT_RETH) {
 		reth_write(at, f);
 		sum = (f->reth_va >> 32) + (uint32_t)f->reth_va + f->reth_rkey + f->reth_dma_bytes;
 		at += RETH_BYTES;
 	}
-	if (ext & EXT_AETH) {
+	if (op->ext & EXT_AETH) {
 		be32_store(at, aeth_word(f));
 		sum += aeth_word(f);
 	}
-	if (ext & EXT_IMM) {
+	if (op->ext & EXT_IMM) {
 		be32_store(at, f->imm);
 		sum += f->imm;
 	}
-	return sum;
+	return (struct partial){update_words(reg, start, op->ext_bytes / 4), sum};
+}
+
+static inline void
+stamp_ipv4(const struct roce_template *t, uint8_t *udp, uint16_t udp_bytes)
+{
+	uint8_t *ip = udp - IPV4_HDR_BYTES;
+	uint16_t ip_bytes = (uint16_t)(IPV4_HDR_BYTES + udp_bytes);
+	uint32_t sum = t->ip_sum + ip_bytes;
+
+	be16_store(ip + 2, ip_bytes);
+	/* Two folded words: one end-around carry is all there can be. */
+	be16_store(ip + 10, (uint16_t) ~(sum + (sum >> 16)));
+}
+
+/* sum: of the words of BTH that vary, of extension headers, payload and ICRC. */
+static inline void
+stamp_ipv6(const struct roce_template *t, uint8_t *udp, uint16_t udp_bytes, uint64_t sum)
+{
+	uint16_t checksum = (uint16_t)~checksum_fold(sum + t->udp_sum + 2u * udp_bytes);
+
+	be16_store(udp - IPV6_HDR_BYTES + 4, udp_bytes);
+	be16_store(udp + 6, checksum == 0 ? 0xFFFF : checksum);
 }
 
 unsigned int
@@ -132,47 +164,36 @@ roce_template_stamp(const struct roce_template *t, const struct roce_payload *p,
 	const struct roce_op *op = &roce_ops[fields->opcode];
 	uint8_t *bth = payload_at - op->ext_bytes - BTH_BYTES, *udp = bth - UDP_HDR_BYTES;
 	uint16_t udp_bytes = (uint16_t)(p->udp_bytes + op->ext_bytes);
-	uint16_t bth_start = (uint16_t)(fields->opcode << 8 | bth_flags(fields));
-	uint32_t psn_word = bth_psn_word(fields), reg, icrc;
-	uint64_t tail, sum = 0;
+	uint8_t flags = bth_flags(fields);
+	uint16_t bth_start = (uint16_t)(fields->opcode << 8 | flags | p->pad << BTH_PAD_SHIFT);
+	uint32_t psn_word = bth_psn_word(fields), icrc;
+	uint64_t tail;
+	struct partial part = {0, 0};
 
 	assert(op->known && !(op->ext & ~(EXT_RETH | EXT_AETH | EXT_IMM)));
 	/* Distances of byte 0, 1 and 8 to 11 from the end of the BTH: 11, 10 and 3 to 0. */
-	reg = t->reg ^ p->length_reg[t->ip_version == 6][op->ext_bytes / 4] ^
-	      icrc_table[11][bth_start >> 8] ^ icrc_table[10][bth_start & 0xFF] ^
-	      icrc_table[3][psn_word >> 24] ^ icrc_table[2][psn_word >> 16 & 0xFF] ^
-	      icrc_table[1][psn_word >> 8 & 0xFF] ^ icrc_table[0][psn_word & 0xFF];
+	part.reg = t->reg ^ p->length_reg[t->ip_version == 6][op->ext_bytes / 4] ^
+		   icrc_table[11][fields->opcode] ^ icrc_table[10][flags] ^
+		   icrc_table[3][psn_word >> 24] ^ icrc_table[2][psn_word >> 16 & 0xFF] ^
+		   icrc_table[1][psn_word >> 8 & 0xFF] ^ icrc_table[0][psn_word & 0xFF];
 	/* The template ends where BTH ends; of a constant length, the copy is a few vector moves.
 	 */
 	memcpy(bth + BTH_BYTES - sizeof(t->hdr), t->hdr, sizeof(t->hdr));
-	bth_start |= (uint16_t)(p->pad << BTH_PAD_SHIFT);
 	be16_store(bth, bth_start);
 	be32_store(bth + BTH_PSN, psn_word);
 	be16_store(udp + 4, udp_bytes);
-	if (op->ext_bytes != 0) {
-		sum = stamp_ext(bth + BTH_BYTES, op->ext, fields);
-		reg = update_words(reg, bth + BTH_BYTES, op->ext_bytes / 4);
-	}
-	icrc = ~(icrc_shift_apply(&p->shift, reg) ^ p->reg);
+	if (op->ext_bytes != 0)
+		part = stamp_ext(bth + BTH_BYTES, op, fields, part.reg);
+	icrc = ~(icrc_shift_apply(&p->shift, part.reg) ^ p->reg);
 	/* Pad and ICRC in one store. */
 	tail = htole64((uint64_t)icrc << 8 * p->pad);
 	memcpy(payload_at + p->payload_bytes, &tail, sizeof(tail));
-
 	if (t->ip_version == 4) {
-		uint8_t *ip = udp - IPV4_HDR_BYTES;
-		uint16_t ip_bytes = (uint16_t)(IPV4_HDR_BYTES + udp_bytes);
-
-		be16_store(ip + 2, ip_bytes);
-		be16_store(ip + 10, (uint16_t)~checksum_fold((uint64_t)t->ip_sum + ip_bytes));
+		stamp_ipv4(t, udp, udp_bytes);
 	} else {
-		uint16_t checksum;
-
-		be16_store(udp - IPV6_HDR_BYTES + 4, udp_bytes);
 		/* The ICRC is a little-endian word, checksums sum big-endian ones. */
-		sum += (uint64_t)t->udp_sum + 2u * udp_bytes + bth_start + psn_word + p->checksum +
-		       __builtin_bswap32(icrc);
-		checksum = (uint16_t)~checksum_fold(sum);
-		be16_store(udp + 6, checksum == 0 ? 0xFFFF : checksum);
+		part.sum += (uint64_t)bth_start + psn_word + p->checksum + __builtin_bswap32(icrc);
+		stamp_ipv6(t, udp, udp_bytes, part.sum);
 	}
 	return t->hdr_bytes + op->ext_bytes;
 }

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the ICRC costs a sender and a receiver, beside rte_net_crc over the whole frame with each
+ * algorithm that this CPU has. Both are measured in turns in one run, the median of the rounds
+ * counts.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <rte_net_crc.h>
+#include <rte_vect.h>
+
+/* To hold the vector width of DPDK's code to what the CPU has, without EAL. */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+#include "wire/icrc.h"
+#include "wire/icrc_impl.h"
+#include "wire/roce.h"
+
+#define ROUNDS 15
+#define BUFFERS                                                                                    \
+	64 /* two bursts: as a sender's packets, they come from the cache but not from registers   \
+	    */
+#define ROOM 4352
+#define HEADROOM 128
+
+static uint8_t buffers[BUFFERS][ROOM] __attribute__((aligned(64)));
+static volatile uint32_t sink;
+
+static double
+now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double
+median(double *v)
+{
+	qsort(v, ROUNDS, sizeof(*v), compare);
+	return v[ROUNDS / 2];
+}
+
+/* What is measured: one call does BUFFERS frames. */
+struct job {
+	void (*run)(const struct job *);
+	uint16_t frame_bytes;
+	unsigned int ip_version;
+	uint8_t opcode;
+	struct roce_template template;
+	struct roce_payload payload;
+};
+
+static void
+run_stamp(const struct job *job)
+{
+	static uint32_t psn;
+	struct roce_fields f = {
+		.opcode = job->opcode,
+		.migreq = true,
+		.reth_va = 0x7f0000000000ull,
+		.reth_rkey = 0x1234,
+		.reth_dma_bytes = 1u << 20,
+	};
+
+	for (unsigned int i = 0; i < BUFFERS; i++) {
+		f.psn = psn++;
+		sink = roce_template_stamp(&job->template, &job->payload, &f,
+					   buffers[i] + HEADROOM);
+	}
+}
+
+static void
+run_rte(const struct job *job)
+{
+	for (unsigned int i = 0; i < BUFFERS; i++)
+		sink = rte_net_crc_calc(buffers[i], job->frame_bytes, RTE_NET_CRC32_ETH);
+}
+
+static void
+run_receive(const struct job *job)
+{
+	uint32_t n = job->frame_bytes - ETH_HDR_BYTES - ICRC_BYTES;
+
+	for (unsigned int i = 0; i < BUFFERS; i++)
+		sink = icrc_compute(buffers[i] + ETH_HDR_BYTES, job->ip_version, n);
+}
+
+static double
+round_ns(const struct job *job)
+{
+	/* About a millisecond a round. */
+	static const unsigned int most = 20000;
+	unsigned int calls = 1;
+	double start, spent;
+
+	do {
+		start = now_ns();
+		for (unsigned int i = 0; i < calls; i++)
+			job->run(job);
+		spent = now_ns() - start;
+		if (spent > 1e6 || calls >= most)
+			return spent / calls / BUFFERS;
+		calls *= 2;
+	} while (1);
+}
+
+static void
+report(const char *name, const struct job *job, const char *algorithm, enum rte_net_crc_alg alg)
+{
+	struct job rte = {.run = run_rte, .frame_bytes = job->frame_bytes};
+	double ours[ROUNDS], theirs[ROUNDS], value, peer;
+
+	rte_net_crc_set_alg(alg);
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		ours[i] = round_ns(job);
+		theirs[i] = round_ns(&rte);
+	}
+	value = median(ours);
+	peer = median(theirs);
+	printf("{\"name\": \"%s\", \"value\": %.2f, \"unit\": \"ns/frame\", "
+	       "\"peer\": \"rte_net_crc %s over %u bytes\", \"peer_value\": %.2f, \"ratio\": "
+	       "%.4f}\n",
+	       name, value, algorithm, job->frame_bytes, peer, value / peer);
+	fflush(stdout);
+}
+
+static void
+report_each(const char *name, const struct job *job)
+{
+	report(name, job, "scalar", RTE_NET_CRC_SCALAR);
+	if (__builtin_cpu_supports("pclmul"))
+		report(name, job, "SSE4.2", RTE_NET_CRC_SSE42);
+	/* Otherwise the library silently takes its next best code. */
+	if (__builtin_cpu_supports("vpclmulqdq") && __builtin_cpu_supports("avx512vl") &&
+	    rte_vect_get_max_simd_bitwidth() >= RTE_VECT_SIMD_512)
+		report(name, job, "AVX-512", RTE_NET_CRC_AVX512);
+}
+
+static void
+make_job(struct job *job, unsigned int ip_version, uint8_t opcode, uint16_t mtu)
+{
+	struct roce_path path = {
+		.dst_mac = {2, 0, 0, 0, 0, 2},
+		.src_mac = {2, 0, 0, 0, 0, 1},
+		.src_ip = {10, 0, 0, 1},
+		.dst_ip = {10, 0, 0, 2},
+		.ip_version = (uint8_t)ip_version,
+		.dscp = 26,
+		.ecn = ECN_ECT0,
+		.ttl = 64,
+		.udp_sport = 49730,
+		.dest_qp = 0x22,
+		.pkey = PKEY_DEFAULT,
+	};
+
+	memset(job, 0, sizeof(*job));
+	job->ip_version = ip_version;
+	job->opcode = opcode;
+	job->frame_bytes = (uint16_t)(14 + (ip_version == 4 ? 20 : 40) + 8 + 12 +
+				      roce_ext_bytes(opcode) + mtu + 4);
+	roce_template_init(&job->template, &path);
+	roce_payload_init(&job->payload, buffers[0] + HEADROOM, mtu);
+}
+
+int
+main(void)
+{
+	static const uint16_t mtus[] = {1024, 4096};
+	static struct job job;
+	char name[96];
+
+	rte_vect_set_max_simd_bitwidth(RTE_VECT_SIMD_512);
+	for (unsigned int i = 0; i < BUFFERS; i++) {
+		for (unsigned int k = 0; k < ROOM; k++)
+			buffers[i][k] = (uint8_t)(k * 7 + 1);
+	}
+	for (unsigned int m = 0; m < 2; m++) {
+		make_job(&job, 4, RC_WRITE_MIDDLE, mtus[m]);
+		job.run = run_stamp;
+		snprintf(name, sizeof(name), "icrc and headers on transmit, MTU %u", mtus[m]);
+		report_each(name, &job);
+	}
+	make_job(&job, 4, RC_WRITE_ONLY, 1024);
+	job.run = run_stamp;
+	report("icrc and headers on transmit, MTU 1024, with RETH", &job, "SSE4.2",
+	       RTE_NET_CRC_SSE42);
+	make_job(&job, 6, RC_WRITE_MIDDLE, 1024);
+	job.run = run_stamp;
+	report("icrc and headers on transmit, MTU 1024, IPv6", &job, "SSE4.2", RTE_NET_CRC_SSE42);
+	for (unsigned int m = 0; m < 2; m++) {
+		make_job(&job, 4, RC_WRITE_MIDDLE, mtus[m]);
+		job.run = run_receive;
+		snprintf(name, sizeof(name), "icrc check on receive (%s), MTU %u", icrc_backend(),
+			 mtus[m]);
+		report_each(name, &job);
+	}
+	return 0;
+}
