@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/counter.h"
+#include "base/fixed.h"
+#include "cc/rp.h"
+
+enum {
+	RP_LIMITED = 1 << 0,   /* rate timer and byte counter run, or will from the first cut on */
+	RP_SLOTS = 1 << 1,     /* mlx: a first CNP came, alpha and monitor slots run */
+	RP_CNP_ALPHA = 1 << 2, /* mlx: a CNP came in this alpha slot */
+	RP_CNP_CUT = 1 << 3,   /* mlx: a CNP came in this monitor slot */
+};
+
+#define ALPHA_ONE (1u << 31)
+
+/* alpha (1 - g); rounding down makes it fall by at least one unit until it is 0. */
+static uint32_t
+alpha_decay(const struct rp_params *params, uint32_t alpha_q31)
+{
+	return (uint32_t)((uint64_t)alpha_q31 * params->rp_dce_tcp_g >> 10);
+}
+
+/* alpha (1 - g) + g. Seen from one, it is a decay, so that it reaches exactly one as well. */
+static uint32_t
+alpha_rise(const struct rp_params *params, uint32_t alpha_q31)
+{
+	return ALPHA_ONE - alpha_decay(params, ALPHA_ONE - alpha_q31);
+}
+
+/*
+ * Alpha after slots without a CNP but perhaps one in the first. Ends at a fixed point: with g >=
+ * 1/1024 that is zero after at most ln(2^31) / g steps and 1 / g more for the last units, 23000 in
+ * all.
+ */
+static uint32_t
+alpha_after(const struct rp_params *params, uint32_t alpha_q31, bool cnp, uint64_t slots)
+{
+	if (cnp) {
+		alpha_q31 = alpha_rise(params, alpha_q31);
+		slots--;
+	}
+	for (; slots > 0; slots--) {
+		uint32_t next_q31 = alpha_decay(params, alpha_q31);
+
+		if (next_q31 == alpha_q31)
+			break;
+		alpha_q31 = next_q31;
+	}
+	return alpha_q31;
+}
+
+/* Alpha slots that ended at or before until_ns: next_alpha_ns <= until_ns. */
+static uint64_t
+alpha_slots(const struct rp *rp, const struct rp_params *params, uint64_t until_ns)
+{
+	return (until_ns - rp->next_alpha_ns) / (params->rp_dce_tcp_rtt_us * NS_PER_US) + 1;
+}
+
+static void
+run_alpha(struct rp *rp, const struct rp_params *params, uint64_t until_ns)
+{
+	uint64_t slots;
+
+	if (rp->next_alpha_ns > until_ns)
+		return;
+	slots = alpha_slots(rp, params, until_ns);
+	rp->alpha_q31 = alpha_after(params, rp->alpha_q31, rp->flags & RP_CNP_ALPHA, slots);
+	rp->flags &= (uint8_t)~RP_CNP_ALPHA;
+	rp->next_alpha_ns += slots * params->rp_dce_tcp_rtt_us * NS_PER_US;
+}
+
+uint64_t
+rp_alpha_q32(const struct rp *rp, const struct rp_params *params, uint64_t now_ns)
+{
+	uint32_t alpha_q31 = rp->alpha_q31;
+
+	if (rp->next_alpha_ns <= now_ns)
+		alpha_q31 = alpha_after(params, alpha_q31, rp->flags & RP_CNP_ALPHA,
+					alpha_slots(rp, params, now_ns));
+	return (uint64_t)alpha_q31 << 1;
+}
+
+bool
+rp_limited(const struct rp *rp)
+{
+	return rp->flags & RP_LIMITED;
+}
+
+static bool
+at_max(const struct rp *rp, const struct rp_params *params)
+{
+	return rp->current_rate_bps >= params->rp_max_rate_bps;
+}
+
+static void
+stage_add(uint16_t *stage, uint64_t n)
+{
+	*stage = (uint16_t)min_u64(UINT16_MAX, *stage + n);
+}
+
+static void
+restart_recovery(struct rp *rp, uint64_t next_increase_ns)
+{
+	rp->time_stage = 0;
+	rp->byte_stage = 0;
+	rp->byte_count = 0;
+	rp->next_increase_ns = next_increase_ns;
+	rp->flags |= RP_LIMITED;
+}
+
+/* rpg_clamp_tgt_rate and _after_time_inc; without both 802.1Qau's rule, which asks the byte
+ * counter. */
+static bool
+cut_moves_target(const struct rp *rp, const struct rp_params *params)
+{
+	if (params->rp_clamp_tgt_rate || rp->byte_stage > 0)
+		return true;
+	return params->rp_clamp_tgt_rate_ati && rp->time_stage > 0;
+}
+
+/* SIGCOMM'15 equation 1: R_T = R_C, R_C = R_C (1 - alpha / 2), with the vendors' knobs. */
+static void
+cut(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint64_t at_ns)
+{
+	uint64_t rate_bps = rp->current_rate_bps;
+	/* alpha in 1/1024 over 2^gd; 41 + 31 bits. */
+	uint64_t by_alpha_bps =
+		(uint64_t)((unsigned __int128)rate_bps * rp->alpha_q31 >> (21 + params->rp_gd));
+	uint64_t most_bps = rate_bps * (100 - params->rp_min_dec_fac_pct) / 100;
+
+	if (cut_moves_target(rp, params))
+		rp->target_rate_bps = rate_bps;
+	rp->current_rate_bps =
+		max_u64(params->rp_min_rate_bps, rate_bps - min_u64(by_alpha_bps, most_bps));
+	restart_recovery(rp, at_ns + params->rp_time_reset_us * NS_PER_US);
+	counter_inc(&stats->rp_cuts);
+}
+
+enum phase { FAST_RECOVERY, ADDITIVE_INCREASE, HYPER_INCREASE };
+
+/* Figure 7. paper: stages with this event counted in, F fast steps; mlx: stages of before, F as
+ * well. */
+static enum phase
+phase_of(const struct rp_params *params, uint16_t time_stage, uint16_t byte_stage)
+{
+	uint64_t high = max_u64(time_stage, byte_stage);
+	uint64_t low = min_u64(time_stage, byte_stage);
+
+	if (params->rp_profile == RP_PROFILE_PAPER ? high <= params->rp_threshold
+						   : high < params->rp_threshold)
+		return FAST_RECOVERY;
+	return low > params->rp_threshold ? HYPER_INCREASE : ADDITIVE_INCREASE;
+}
+
+static uint64_t
+step_bps(const struct rp_params *params, enum phase phase, uint16_t time_stage, uint16_t byte_stage)
+{
+	switch (phase) {
+	case FAST_RECOVERY:
+		return 0;
+	case ADDITIVE_INCREASE:
+		return params->rp_ai_rate_bps;
+	default:
+		if (params->rp_profile == RP_PROFILE_MLX)
+			return params->rp_hai_rate_bps;
+		return (min_u64(time_stage, byte_stage) - params->rp_threshold) *
+		       params->rp_hai_rate_bps;
+	}
+}
+
+static void
+count_increases(struct rp_stats *stats, enum phase phase, uint64_t n)
+{
+	uint64_t *const counters[] = {
+		[FAST_RECOVERY] = &stats->rp_fast_recoveries,
+		[ADDITIVE_INCREASE] = &stats->rp_additive_increases,
+		[HYPER_INCREASE] = &stats->rp_hyper_increases,
+	};
+
+	counter_add(counters[phase], n);
+}
+
+/* SIGCOMM'15 equations 2 to 4: R_T += 0 | R_AI | i R_HAI, then R_C = (R_T + R_C) / 2. */
+static void
+raise(struct rp *rp, const struct rp_params *params, struct rp_stats *stats)
+{
+	enum phase phase = phase_of(params, rp->time_stage, rp->byte_stage);
+	uint64_t step = step_bps(params, phase, rp->time_stage, rp->byte_stage);
+
+	if (at_max(rp, params))
+		return;
+	rp->target_rate_bps = min_u64(rp->target_rate_bps + step, params->rp_max_rate_bps);
+	/* Rounded up: down, it would stay one unit below the target for ever. */
+	rp->current_rate_bps = min_u64((rp->target_rate_bps + rp->current_rate_bps + 1) / 2,
+				       params->rp_max_rate_bps);
+	count_increases(stats, phase, 1);
+}
+
+/* One event of the stage's timer or counter. */
+static void
+increase(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint16_t *stage)
+{
+	if (params->rp_profile == RP_PROFILE_PAPER) {
+		stage_add(stage, 1);
+		raise(rp, params, stats);
+	} else {
+		raise(rp, params, stats);
+		stage_add(stage, 1);
+	}
+}
+
+/* Recovery is over: no timer has anything to raise. A CNP that waits for its slot keeps the
+ * limiter. */
+static void
+release_at_max(struct rp *rp, const struct rp_params *params, struct rp_stats *stats,
+	       uint64_t at_ns)
+{
+	if (!at_max(rp, params) || (rp->flags & RP_CNP_CUT))
+		return;
+	rp->next_increase_ns = NEVER_NS;
+	if (params->rp_profile == RP_PROFILE_MLX) {
+		run_alpha(rp, params, at_ns);
+		rp->next_alpha_ns = NEVER_NS;
+		rp->next_monitor_ns = NEVER_NS;
+		rp->flags = 0;
+		counter_inc(&stats->rp_releases);
+	}
+	rp->flags &= (uint8_t)~RP_LIMITED;
+}
+
+/*
+ * Do up to max_events events of the rate timer in one sum, when all of them raise the target by the
+ * same step and the distance of the current rate from it no longer changes. @return how many.
+ *
+ * With d = R_T - R_C, an event makes d' = floor((d + step) / 2), which converges within 64 events.
+ */
+static uint64_t
+jump(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint64_t max_events)
+{
+	bool paper = params->rp_profile == RP_PROFILE_PAPER;
+	uint16_t time_stage = rp->time_stage, byte_stage = rp->byte_stage;
+	uint64_t gap_bps = rp->target_rate_bps - rp->current_rate_bps;
+	uint64_t step, events = max_events;
+	enum phase phase;
+
+	/* From here on the phase is the same; in paper the step too once T is not the lower stage.
+	 */
+	if (time_stage <= params->rp_threshold ||
+	    (paper && time_stage < byte_stage && byte_stage > params->rp_threshold))
+		return 0;
+	if (paper)
+		stage_add(&time_stage, 1);
+	phase = phase_of(params, time_stage, byte_stage);
+	step = step_bps(params, phase, time_stage, byte_stage);
+	if ((gap_bps + step) / 2 != gap_bps)
+		return 0;
+	if (step > 0)
+		events = min_u64(events,
+				 sub_sat(params->rp_max_rate_bps, rp->target_rate_bps) / step);
+	rp->target_rate_bps += events * step;
+	rp->current_rate_bps += events * step;
+	stage_add(&rp->time_stage, events);
+	count_increases(stats, phase, events);
+	return events;
+}
+
+/*
+ * Rate timer events at or before until_ns. Bounded: F fast steps, at most 2^16 hyper steps of
+ * rising size until T has caught up with BC, 64 steps to a steady distance, a jump to the maximum,
+ * and 64 to end there.
+ */
+static void
+run_increases(struct rp *rp, const struct rp_params *params, struct rp_stats *stats,
+	      uint64_t until_ns)
+{
+	uint64_t period_ns = params->rp_time_reset_us * NS_PER_US;
+
+	while (rp->next_increase_ns <= until_ns) {
+		uint64_t left = (until_ns - rp->next_increase_ns) / period_ns + 1;
+		uint64_t done = 1;
+
+		if (at_max(rp, params)) {
+			/* Only a CNP that waits for its slot keeps the limiter, and it outlasts
+			 * all. */
+			done = rp->flags & RP_CNP_CUT ? left : 1;
+			stage_add(&rp->time_stage, done);
+		} else if (left == 1 || (done = jump(rp, params, stats, left)) == 0) {
+			increase(rp, params, stats, &rp->time_stage);
+			done = 1;
+		}
+		rp->next_increase_ns += done * period_ns;
+		release_at_max(rp, params, stats, rp->next_increase_ns - period_ns);
+	}
+}
+
+/* A monitor slot that a CNP came in ends at or before until_ns. */
+static bool
+cut_is_due(const struct rp *rp, uint64_t until_ns)
+{
+	return (rp->flags & RP_CNP_CUT) && rp->next_monitor_ns <= until_ns;
+}
+
+/* Alpha does not count: it changes no rate before a cut, which catches up with it. */
+static void
+set_next_event(struct rp *rp)
+{
+	rp->next_event_ns = rp->next_increase_ns;
+	if (rp->flags & RP_CNP_CUT)
+		rp->next_event_ns = min_u64(rp->next_event_ns, rp->next_monitor_ns);
+}
+
+void
+rp_catch_up(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint64_t now_ns)
+{
+	uint64_t monitor_ns = params->rp_rate_reduce_monitor_period_us * NS_PER_US;
+
+	if (cut_is_due(rp, now_ns)) {
+		uint64_t at_ns = rp->next_monitor_ns;
+
+		/* The cut restarts the rate timer: an event of the same instant does not happen. */
+		run_increases(rp, params, stats, at_ns - 1);
+		run_alpha(rp, params, at_ns);
+		rp->flags &= (uint8_t)~RP_CNP_CUT;
+		cut(rp, params, stats, at_ns);
+	}
+	/* Increases and alpha do not read each other; only a release stops alpha, at its own time.
+	 */
+	run_increases(rp, params, stats, now_ns);
+	run_alpha(rp, params, now_ns);
+	if (rp->next_monitor_ns <= now_ns)
+		rp->next_monitor_ns +=
+			((now_ns - rp->next_monitor_ns) / monitor_ns + 1) * monitor_ns;
+	set_next_event(rp);
+	assert(rp->current_rate_bps <= rp->target_rate_bps);
+}
+
+void
+rp_init(struct rp *rp, const struct rp_params *params, uint64_t start_rate_bps, uint64_t now_ns)
+{
+	uint64_t rate_bps =
+		min_u64(max_u64(start_rate_bps, params->rp_min_rate_bps), params->rp_max_rate_bps);
+
+	assert(params->rp_max_rate_bps > 0);
+	*rp = (struct rp){
+		.current_rate_bps = rate_bps,
+		.target_rate_bps = rate_bps,
+		.alpha_q31 = (uint32_t)params->rp_initial_alpha_value << 21,
+		.next_event_ns = NEVER_NS,
+		.next_alpha_ns = NEVER_NS,
+		.next_monitor_ns = NEVER_NS,
+		.next_increase_ns = NEVER_NS,
+	};
+	if (!at_max(rp, params))
+		restart_recovery(rp, now_ns + params->rp_time_reset_us * NS_PER_US);
+	set_next_event(rp);
+}
+
+/*
+ * mlx: the limiter begins. The alpha flag is clear and the cut flag is set, so that the first cut
+ * comes one monitor period later, with an alpha that has decayed unless more CNPs follow; the rate
+ * timer starts with that cut.
+ */
+static void
+first_cnp(struct rp *rp, const struct rp_params *params, uint64_t now_ns)
+{
+	uint64_t override_bps = params->rp_rate_to_set_on_first_cnp_bps;
+
+	if (override_bps > 0)
+		rp->current_rate_bps = min_u64(rp->current_rate_bps,
+					       max_u64(override_bps, params->rp_min_rate_bps));
+	rp->target_rate_bps = rp->current_rate_bps;
+	rp->alpha_q31 = (uint32_t)params->rp_initial_alpha_value << 21;
+	rp->flags = RP_SLOTS | RP_CNP_CUT;
+	restart_recovery(rp, NEVER_NS);
+	rp->next_alpha_ns = now_ns + params->rp_dce_tcp_rtt_us * NS_PER_US;
+	rp->next_monitor_ns = now_ns + params->rp_rate_reduce_monitor_period_us * NS_PER_US;
+}
+
+uint64_t
+rp_on_cnp(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint64_t now_ns)
+{
+	rp_catch_up(rp, params, stats, now_ns);
+	counter_inc(&stats->rp_cnp_handled);
+	if (params->rp_profile == RP_PROFILE_PAPER) {
+		cut(rp, params, stats, now_ns);
+		rp->alpha_q31 = alpha_rise(params, rp->alpha_q31);
+		rp->next_alpha_ns = now_ns + params->rp_dce_tcp_rtt_us * NS_PER_US;
+	} else if (rp->flags & RP_SLOTS) {
+		rp->flags |= RP_CNP_ALPHA | RP_CNP_CUT;
+	} else {
+		first_cnp(rp, params, now_ns);
+	}
+	set_next_event(rp);
+	return rp->current_rate_bps;
+}
+
+uint64_t
+rp_on_sent_slow(struct rp *rp, const struct rp_params *params, struct rp_stats *stats,
+		uint32_t bytes, uint64_t now_ns)
+{
+	uint64_t byte_reset = params->rp_byte_reset_bytes;
+	uint64_t sum;
+
+	rp_catch_up(rp, params, stats, now_ns);
+	sum = (uint64_t)rp->byte_count + bytes;
+	if (!rp_limited(rp)) {
+		sum = 0;
+	} else if (byte_reset > 0 && sum >= byte_reset) {
+		sum %= byte_reset;
+		increase(rp, params, stats, &rp->byte_stage);
+		release_at_max(rp, params, stats, now_ns);
+		set_next_event(rp);
+	}
+	rp->byte_count = (uint32_t)sum;
+	return rp->current_rate_bps;
+}
