@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Start EAL for a unit test: no hugepages, no devices, no files shared with other processes. */
-#ifndef QUENCH_TEST_UNIT_EAL_H
-#define QUENCH_TEST_UNIT_EAL_H
+/* EAL for unit tests: no hugepages, no devices, no files shared between processes. */
+#ifndef QUENCH_TEST_EAL_H
+#define QUENCH_TEST_EAL_H
 
 #include <stdio.h>
+#include <string.h>
 #include <rte_eal.h>
-#include <rte_errno.h>
 
+/** Start EAL with megabytes of memory. @return 0, or -1 (EAL said why). */
 static inline int
-eal_start(void)
+test_eal_init(unsigned int megabytes)
 {
-	static char arg[][32] = {
-		"test", "--no-huge", "--no-shconf", "--no-pci",          "-m",
-		"64",   "-l",        "0",           "--log-level=error", "--no-telemetry"};
-	char *argv[sizeof(arg) / sizeof(arg[0])];
-	int argc = sizeof(arg) / sizeof(arg[0]);
+	static char words[] = "test\0--no-huge\0--no-shconf\0--no-pci\0--no-telemetry\0"
+			      "--log-level=error\0-l\0000\0-m";
+	char memory[16];
+	char *argv[12];
+	int argc = 0;
 
-	for (int i = 0; i < argc; i++)
-		argv[i] = arg[i];
-	if (rte_eal_init(argc, argv) < 0) {
-		fprintf(stderr, "EAL: %s\n", rte_strerror(rte_errno));
-		return -1;
-	}
-	return 0;
+	for (char *w = words; w < words + sizeof(words); w += strlen(w) + 1)
+		argv[argc++] = w;
+	snprintf(memory, sizeof(memory), "%u", megabytes);
+	argv[argc++] = memory;
+	argv[argc] = NULL;
+	return rte_eal_init(argc, argv) < 0 ? -1 : 0;
 }
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <cmocka.h>
+#include <rte_errno.h>
 #include <rte_memory.h>
 
 #include "base/prng.h"
@@ -255,7 +256,7 @@ main(void)
 		cmocka_unit_test(size_out_of_range_is_refused),
 	};
 
-	if (eal_start() < 0)
+	if (test_eal_init(64) < 0)
 		return EXIT_FAILURE;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
