@@ -2,8 +2,23 @@
 /*
  * The switch node: a shared-memory ToR with per-priority queues, WRED/ECN and PFC.
  *
- * rx: MAC control consumed -> parse -> classify -> learn, forward -> ingress and egress admission -> enqueue -> XOFF?
- * tx: PFC frames, then strict and DWRR among queues that hold packets and are not paused -> mark -> release -> XON?
+ * rx: MAC control consumed -> parse -> classify -> learn, forward -> ingress and egress admission
+ * -> WRED drop (non-ECT in a lossy queue) -> enqueue -> XOFF? tx: PFC frames, then strict and DWRR
+ * among queues that hold packets and are not paused -> release
+ * -> ECN mark -> XON?
+ *
+ * Choices, where the standards leave one:
+ * - VLAN-transparent: the forwarding table's key has the VLAN identifier, and nothing else is done
+ *   with a tag. An IP header is marked and otherwise left alone.
+ * - A frame of EtherType MAC control ends here, whatever its addresses. 802.3x PAUSE is counted and
+ *   not obeyed: a port runs PFC or link pause, not both.
+ * - A frame to 01:80:C2:00:00:00..0F ends here (802.1Q 8.6.3), LLDP included.
+ * - A flooded frame is charged once to its ingress, until its last copy has left or was dropped,
+ * and once to each egress queue. Copies share the data; the one that is marked gets data of its
+ * own. When the pool has none it leaves unmarked, under a counter: dropping a lossless frame for
+ * want of a mark would be worse than a mark less.
+ * - With pfc_generate off no group is lossless: the priorities of pfc_enable obey pauses, but their
+ *   traffic is admitted by the lossy profiles and dropped under pg_limit, pool or queue_limit.
  *
  * Invariant (tested, readable from a running switch): in charged bytes,
  * in + copies + generated = queued + sent + dropped by reason + consumed.
@@ -15,6 +30,7 @@
 #include <stdint.h>
 
 #include "base/field.h"
+#include "fwd/fdb.h"
 #include "node/node.h"
 #include "tm/mmu.h"
 #include "tm/pfc_rx.h"
@@ -22,6 +38,7 @@
 #include "tm/qos_map.h"
 #include "tm/sched.h"
 #include "tm/wred.h"
+#include "wire/frame.h"
 
 struct rte_mempool;
 
@@ -30,8 +47,8 @@ struct rte_mempool;
 enum sw_mark_at { SW_MARK_AT_DEQUEUE, SW_MARK_AT_ENQUEUE };
 
 struct sw_port_params {
-	uint8_t mac[6];          /* source of our PFC frames */
-	uint64_t link_speed_bps; /* pause quanta and the default shaper */
+	uint8_t mac[6];           /* source of our PFC frames */
+	uint64_t link_speed_bps;  /* pause quanta and the default shaper */
 	uint64_t shaper_rate_bps; /* wire bytes; 0: link_speed_bps */
 };
 
@@ -42,44 +59,54 @@ struct sw_params {
 	uint16_t n_ports;
 	struct sw_port_params ports[SW_MAX_PORTS];
 	struct qos_map_params qos;
-	struct wred_params wred;   /* for the queues in wred_queues */
-	uint8_t wred_queues;       /* mask */
-	struct mmu_params mmu;     /* n_ports, lossless_* are filled in by sw_params_resolve() */
+	struct wred_params wred; /* for the queues in wred_queues */
+	uint8_t wred_queues;     /* mask */
+	struct mmu_params mmu;   /* n_ports, lossless_* are filled in by sw_params_resolve() */
 	struct sched_params sched;
 	struct pfc_params pfc;
-	bool pfc_generate;         /* off: DCQCN without PFC */
-	int mark_at;               /* enum sw_mark_at */
-	uint32_t shaper_burst_ns;  /* how far a late poll may catch up, at port speed; the lab uses 1 */
+	bool pfc_generate;        /* off: DCQCN without PFC */
+	int mark_at;              /* enum sw_mark_at */
+	uint32_t shaper_burst_ns; /* how far a late poll may catch up, at shaper speed; the lab uses
+				     1 */
+	uint32_t max_frame_bytes; /* longest frame that is forwarded, with FCS */
 	uint32_t fdb_entries;
 	uint32_t fdb_ageing_s;
 	uint64_t seed;
 };
 
-/* Members of sw_params itself (the sub-structs have tables of their own). */
+/* Members of sw_params itself; ports and sub-structs have tables of their own. */
 extern const struct field sw_fields[];
 extern const unsigned int sw_fields_n;
 
-/** Derive what follows from other members (lossless PGs and queues from pfc_enable and the maps; profiles). */
+/**
+ * Fill in what follows from other members: shaper rates left 0, and mmu.n_ports, lossless_pgs and
+ * lossless_queues from pfc_enable and the maps; the masks are empty with pfc_generate off.
+ */
 void sw_params_resolve(struct sw_params *params);
 
-/** @return 0, or -EINVAL with a clause in why naming key and rule. */
+/**
+ * Rules of this struct and of those inside, for params after sw_params_resolve().
+ *
+ * @param why  On failure one clause that names the key and the rule.
+ * @return     0 or -EINVAL.
+ */
 int sw_params_check(const struct sw_params *params, char *why, unsigned int why_size);
 
-/* Every way in which a frame ends here other than being sent. */
+/* Every way in which a frame ends here other than being sent or consumed. */
 enum sw_drop {
-	SW_DROP_MALFORMED,          /* see frame_verdict_name for which way: counted per verdict too */
+	SW_DROP_MALFORMED, /* Ethernet or IP: counted per frame_verdict too */
 	SW_DROP_MAC_CONTROL_MALFORMED,
-	SW_DROP_MAC_CONTROL_UNKNOWN,
-	SW_DROP_RESERVED_ADDRESS,   /* 01:80:C2:00:00:0X is never forwarded */
-	SW_DROP_BAD_SOURCE,         /* group bit in the source address */
-	SW_DROP_SAME_PORT,          /* destination is where it came from */
-	SW_DROP_OVERSIZE,
+	SW_DROP_MAC_CONTROL_UNKNOWN, /* opcode neither PFC nor PAUSE, or in a tagged frame */
+	SW_DROP_RESERVED_ADDRESS,    /* 01:80:C2:00:00:0X is never forwarded */
+	SW_DROP_BAD_SOURCE,          /* group bit in the source address */
+	SW_DROP_SAME_PORT, /* the destination is where the frame came from, or no other port */
+	SW_DROP_OVERSIZE,  /* longer than max_frame_bytes, or in several segments */
 	SW_DROP_PG_LIMIT,
 	SW_DROP_NO_HEADROOM,
 	SW_DROP_POOL,
-	SW_DROP_QUEUE_LIMIT,
-	SW_DROP_WRED,
-	SW_DROP_NO_MBUF,            /* clone, private header or PFC frame could not be had */
+	SW_DROP_QUEUE_LIMIT, /* egress */
+	SW_DROP_WRED,        /* egress */
+	SW_DROP_NO_MBUF,     /* no clone for a copy (egress) */
 	SW_DROPS
 };
 
@@ -87,36 +114,53 @@ enum sw_drop {
 const char *sw_drop_name(enum sw_drop d);
 
 struct sw_queue_stats {
-	uint64_t tx_packets, tx_bytes; /* frame bytes with FCS */
-	uint64_t ecn_marked_packets;   /* ECT that we turned into CE */
-	uint64_t drop_packets;
+	uint64_t tx_packets, tx_bytes;     /* frame bytes with FCS */
+	uint64_t ecn_marked_packets;       /* ECT that we turned into CE */
+	uint64_t ecn_mark_no_mbuf_packets; /* should have been, but no private copy could be had */
+	uint64_t drop_packets;             /* egress drops: queue limit, pool, WRED, no mbuf */
 };
 
 struct sw_port_stats {
-	uint64_t rx_packets, rx_bytes; /* MAC control not included */
-	uint64_t tx_packets, tx_bytes;
-	uint64_t drops[SW_DROPS];      /* by ingress port; queue limit, WRED: egress port */
-	uint64_t rx_pause_frames, tx_pause_frames;
+	uint64_t rx_packets, rx_bytes; /* frame bytes with FCS; MAC control not included */
+	uint64_t tx_packets, tx_bytes; /* same; our PFC frames not included */
+	uint64_t drops[SW_DROPS];      /* of the ingress port; egress reasons: of the egress port */
+	uint64_t malformed[FRAME_VERDICTS];        /* SW_DROP_MALFORMED by verdict */
+	uint64_t rx_pause_frames, tx_pause_frames; /* PFC, whatever their vector */
+	uint64_t rx_global_pause_frames;           /* 802.3x: counted and ignored */
+	uint64_t pause_no_mbuf;                    /* a PFC frame had to wait for an mbuf */
 	struct sw_queue_stats queue[TM_CLASSES];
 };
 
-/* Charged bytes of the whole switch since creation. */
+/*
+ * Charged bytes of the whole switch since creation. A frame of any kind is charged its size with
+ * FCS, in whole cells: received frames to in, MAC control among them to consumed as well; a flooded
+ * frame's second and further copies to copies; our PFC frames to generated and sent when they are
+ * given away.
+ */
 struct sw_ledger {
 	uint64_t in, copies, generated, queued, sent, dropped, consumed;
 };
 
 struct sw_pools {
-	struct rte_mempool *frames; /* whole frames: PFC, private headers */
+	struct rte_mempool *frames; /* whole frames: PFC, private copies */
 	struct rte_mempool *clones; /* no data room */
 };
 
-/** Build a switch. params are copied. @return the node, owned by the caller, or NULL with errno set. */
+/**
+ * Build a switch.
+ *
+ * @param params  After sw_params_resolve() and sw_params_check(); copied.
+ * @param pools   Not owned; they outlive the node.
+ * @return        The node, owned by the caller, or NULL with errno set.
+ */
 struct node *sw_create(const struct sw_params *params, const struct sw_pools *pools);
 /** Free the switch and every packet that it holds. */
 void sw_destroy(struct node *node);
 
 /**
- * Enter an address as if a frame from it had come in on port: a fabric whose hosts have already spoken.
+ * Enter an address as if a frame from it had come in on port: a fabric whose hosts have already
+ * spoken.
+ *
  * @return 0, -EINVAL (no such port, group address) or -ENOSPC (table full).
  */
 int sw_learn(struct node *node, uint16_t vid, const uint8_t mac[6], uint16_t port, uint64_t now_ns);
@@ -128,6 +172,7 @@ const struct pfc_tx *sw_pfc_tx(const struct node *node, uint16_t port);
 const struct mmu *sw_mmu(const struct node *node);
 uint64_t sw_queue_bytes(const struct node *node, uint16_t port, uint8_t queue);
 uint32_t sw_fdb_entries(const struct node *node);
+const struct fdb_stats *sw_fdb_stats(const struct node *node);
 struct sw_ledger sw_ledger(const struct node *node);
 
 #endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Wiring of the switch node, and its readers. */
+#include <errno.h>
+#include <string.h>
+#include <rte_errno.h>
+#include <rte_malloc.h>
+#include <rte_mbuf.h>
+#include <rte_memory.h>
+
+#include "base/fixed.h"
+#include "switch/sw_internal.h"
+#include "wire/pfc_frame.h"
+
+static const char *const drop_names[SW_DROPS] = {
+	[SW_DROP_MALFORMED] = "malformed",
+	[SW_DROP_MAC_CONTROL_MALFORMED] = "mac_control_malformed",
+	[SW_DROP_MAC_CONTROL_UNKNOWN] = "mac_control_unknown",
+	[SW_DROP_RESERVED_ADDRESS] = "reserved_address",
+	[SW_DROP_BAD_SOURCE] = "bad_source",
+	[SW_DROP_SAME_PORT] = "same_port",
+	[SW_DROP_OVERSIZE] = "oversize",
+	[SW_DROP_PG_LIMIT] = "pg_limit",
+	[SW_DROP_NO_HEADROOM] = "no_headroom",
+	[SW_DROP_POOL] = "pool",
+	[SW_DROP_QUEUE_LIMIT] = "queue_limit",
+	[SW_DROP_WRED] = "wred",
+	[SW_DROP_NO_MBUF] = "no_mbuf",
+};
+
+const char *
+sw_drop_name(enum sw_drop d)
+{
+	return (unsigned int)d < SW_DROPS ? drop_names[d] : "unknown";
+}
+
+/*
+ * Ageing writes the table, which belongs to the data path: here only a step of it is asked for. The
+ * owner does it in its next rx() or tx().
+ */
+static uint64_t
+sw_control(struct node *node, uint64_t now_ns)
+{
+	struct sw *sw = sw_of(node);
+	uint64_t interval_ns = fdb_sweep_interval_ns(sw->fdb);
+
+	if (interval_ns == NEVER_NS)
+		return NEVER_NS;
+	__atomic_store_n(&sw->sweep_wanted, 1, __ATOMIC_RELAXED);
+	return add_sat(now_ns, interval_ns);
+}
+
+static const struct node_ops sw_ops = {
+	.rx = sw_rx,
+	.tx = sw_tx,
+	.next_ns = sw_next_ns,
+	.control = sw_control,
+};
+
+static void
+init_port(struct sw_port *p, const struct sw_params *params, const struct sw_port_params *port)
+{
+	/* At least a byte, so that the part of a nanosecond between two calls is not lost. */
+	uint64_t burst_bytes =
+		mul_div(port->shaper_rate_bps, params->shaper_burst_ns, NS_PER_SEC * 8) + 1;
+
+	memcpy(p->mac, port->mac, sizeof(p->mac));
+	token_bucket_init(&p->shaper, port->shaper_rate_bps,
+			  min_u64(burst_bytes, TOKEN_BUCKET_MAX_BURST_BYTES), 0);
+	sched_init(&p->sched, &params->sched);
+	pfc_rx_init(&p->pfc_rx, params->qos.pfc_enable, port->link_speed_bps);
+	pfc_tx_init(&p->pfc_tx, &params->pfc, port->link_speed_bps);
+	for (unsigned int i = 0; i < TM_CLASSES; i++)
+		wred_init(&p->queue[i].wred, &params->wred);
+}
+
+static void
+init_queue_masks(struct sw *sw, const struct sw_params *params)
+{
+	uint8_t lossless = params->mmu.lossless_queues;
+
+	sw->lossless_pgs = params->mmu.lossless_pgs;
+	sw->ecn = params->wred.ecn == WRED_ECN_ALL;
+	sw->wred_queues = params->wred.wred_green_enable ? params->wred_queues : 0;
+	sw->wred_drop_queues = sw->wred_queues;
+	if (!params->wred.nonect_drop_in_lossless)
+		sw->wred_drop_queues &= (uint8_t)~lossless;
+	for (unsigned int prio = 0; prio < TM_CLASSES; prio++)
+		sw->prios_of_queue[params->qos.pfc_priority_to_queue_map[prio]] |=
+			(uint8_t)(1u << prio);
+}
+
+static int
+create_tables(struct sw *sw, const struct sw_params *params)
+{
+	struct fdb_params fdb = {
+		.entries = params->fdb_entries,
+		.ageing_ns = params->fdb_ageing_s * NS_PER_SEC,
+		.socket = SOCKET_ID_ANY,
+	};
+
+	sw->mmu = mmu_create(&params->mmu);
+	if (sw->mmu == NULL)
+		return -errno;
+	sw->fdb = fdb_create(&fdb);
+	return sw->fdb == NULL ? -rte_errno : 0;
+}
+
+struct node *
+sw_create(const struct sw_params *params, const struct sw_pools *pools)
+{
+	char why[256];
+	struct sw *sw;
+	int rc;
+
+	if (sw_params_check(params, why, sizeof(why)) < 0 ||
+	    rte_pktmbuf_data_room_size(pools->frames) < RTE_PKTMBUF_HEADROOM + PFC_FRAME_BYTES) {
+		errno = EINVAL;
+		return NULL;
+	}
+	sw = rte_zmalloc("sw", sizeof(*sw) + params->n_ports * sizeof(sw->ports[0]),
+			 RTE_CACHE_LINE_SIZE);
+	if (sw == NULL) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	sw->node.ops = &sw_ops;
+	sw->n_ports = params->n_ports;
+	sw->max_frame_bytes = params->max_frame_bytes;
+	sw->mark_at_enqueue = params->mark_at == SW_MARK_AT_ENQUEUE;
+	sw->qos = params->qos;
+	sw->pools = *pools;
+	sw->copy_room_bytes = rte_pktmbuf_data_room_size(pools->frames) - RTE_PKTMBUF_HEADROOM;
+	prng_seed(&sw->prng, params->seed, 0);
+	init_queue_masks(sw, params);
+	for (uint16_t i = 0; i < params->n_ports; i++)
+		init_port(&sw->ports[i], params, &params->ports[i]);
+	rc = create_tables(sw, params);
+	if (rc < 0) {
+		sw_destroy(&sw->node);
+		errno = -rc;
+		return NULL;
+	}
+	return &sw->node;
+}
+
+static void
+free_queue(struct sw *sw, struct sw_queue *q)
+{
+	struct rte_mbuf *m;
+
+	while ((m = pkt_fifo_pop(&q->fifo)) != NULL) {
+		sw_leave_ingress(sw, m, 0);
+		rte_pktmbuf_free(m);
+	}
+}
+
+void
+sw_destroy(struct node *node)
+{
+	struct sw *sw = sw_of(node);
+
+	if (node == NULL)
+		return;
+	for (uint16_t port = 0; port < sw->n_ports; port++) {
+		for (unsigned int queue = 0; queue < TM_CLASSES; queue++)
+			free_queue(sw, &sw->ports[port].queue[queue]);
+	}
+	fdb_destroy(sw->fdb);
+	mmu_destroy(sw->mmu);
+	rte_free(sw);
+}
+
+int
+sw_learn(struct node *node, uint16_t vid, const uint8_t mac[6], uint16_t port, uint64_t now_ns)
+{
+	struct sw *sw = sw_of(node);
+	uint64_t key = fdb_key(vid, mac);
+
+	if (port >= sw->n_ports || fdb_key_is_group(key))
+		return -EINVAL;
+	return fdb_learn(sw->fdb, key, port, now_ns) ? 0 : -ENOSPC;
+}
+
+const struct sw_port_stats *
+sw_port_stats(const struct node *node, uint16_t port)
+{
+	return &sw_of_const(node)->ports[port].stats;
+}
+
+const struct pfc_rx *
+sw_pfc_rx(const struct node *node, uint16_t port)
+{
+	return &sw_of_const(node)->ports[port].pfc_rx;
+}
+
+const struct pfc_tx *
+sw_pfc_tx(const struct node *node, uint16_t port)
+{
+	return &sw_of_const(node)->ports[port].pfc_tx;
+}
+
+const struct mmu *
+sw_mmu(const struct node *node)
+{
+	return sw_of_const(node)->mmu;
+}
+
+uint64_t
+sw_queue_bytes(const struct node *node, uint16_t port, uint8_t queue)
+{
+	return counter_read(&sw_of_const(node)->ports[port].queue[queue].bytes);
+}
+
+uint32_t
+sw_fdb_entries(const struct node *node)
+{
+	return fdb_entries(sw_of_const(node)->fdb);
+}
+
+const struct fdb_stats *
+sw_fdb_stats(const struct node *node)
+{
+	return fdb_stats(sw_of_const(node)->fdb);
+}
+
+struct sw_ledger
+sw_ledger(const struct node *node)
+{
+	const struct sw *sw = sw_of_const(node);
+	struct sw_ledger l = {
+		.in = counter_read(&sw->ledger.in),
+		.copies = counter_read(&sw->ledger.copies),
+		.generated = counter_read(&sw->ledger.generated),
+		.sent = counter_read(&sw->ledger.sent),
+		.dropped = counter_read(&sw->ledger.dropped),
+		.consumed = counter_read(&sw->ledger.consumed),
+	};
+
+	for (uint16_t port = 0; port < sw->n_ports; port++) {
+		for (uint8_t queue = 0; queue < TM_CLASSES; queue++)
+			l.queued += sw_queue_bytes(node, port, queue);
+	}
+	return l;
+}

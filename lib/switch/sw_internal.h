@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of the switch node share. Nothing outside lib/switch includes it. */
+#ifndef QUENCH_SWITCH_SW_INTERNAL_H
+#define QUENCH_SWITCH_SW_INTERNAL_H
+
+#include <assert.h>
+#include <rte_branch_prediction.h>
+#include <rte_common.h>
+
+#include "base/counter.h"
+#include "base/prng.h"
+#include "node/pkt_fifo.h"
+#include "pacer/token_bucket.h"
+#include "switch/sw.h"
+
+/* Verdict on a frame that goes on. */
+#define SW_PASS SW_DROPS
+
+struct sw_queue {
+	struct pkt_fifo fifo;
+	uint64_t bytes; /* charged, of the packets that wait */
+	struct wred wred;
+};
+
+struct sw_port {
+	/* per packet */
+	uint8_t backlogged;    /* mask of queues that hold packets */
+	uint8_t paused_queues; /* mask, of pfc_rx when it was last asked */
+	struct token_bucket shaper;
+	struct pfc_tx pfc_tx;
+	uint64_t pfc_retry_ns; /* no mbuf for a PFC frame: not before */
+	struct sched sched;
+	struct sw_queue queue[TM_CLASSES];
+	struct sw_port_stats stats;
+	/* per MAC control frame */
+	struct pfc_rx pfc_rx;
+	uint8_t mac[6];
+} __rte_cache_aligned;
+
+struct sw {
+	struct node node;
+	/* per packet */
+	struct mmu *mmu;
+	struct fdb *fdb;
+	struct sw_ledger ledger; /* queued is not kept: it is the sum of the queues */
+	struct prng prng;
+	uint32_t sweep_wanted; /* set by control(), which may run on another thread */
+	uint32_t max_frame_bytes;
+	uint32_t copy_room_bytes; /* longest frame that an mbuf of pools.frames holds */
+	uint16_t n_ports;
+	uint8_t lossless_pgs;
+	uint8_t wred_queues;
+	uint8_t wred_drop_queues; /* WRED drops what it may not mark */
+	bool ecn;
+	bool mark_at_enqueue;
+	struct qos_map_params qos;
+	struct sw_pools pools;
+	/* per pause */
+	uint8_t prios_of_queue[TM_CLASSES]; /* mask of priorities that stop a queue */
+	struct sw_port ports[];
+};
+
+static inline struct sw *
+sw_of(struct node *node)
+{
+	return (struct sw *)node;
+}
+
+static inline const struct sw *
+sw_of_const(const struct node *node)
+{
+	return (const struct sw *)node;
+}
+
+/** Do the step of ageing that control() asked for, if it did. */
+static inline void
+sw_sweep_if_wanted(struct sw *sw, uint64_t now_ns)
+{
+	if (likely(__atomic_load_n(&sw->sweep_wanted, __ATOMIC_RELAXED) == 0))
+		return;
+	__atomic_store_n(&sw->sweep_wanted, 0, __ATOMIC_RELAXED);
+	fdb_sweep(sw->fdb, now_ns);
+}
+
+/** A lossless group's use or limit changed: say XOFF or XON if that changes the answer. */
+static inline void
+sw_update_xoff(struct sw *sw, uint16_t port, uint8_t pg, uint64_t now_ns)
+{
+	struct pfc_tx *tx = &sw->ports[port].pfc_tx;
+	bool xoff, wanted;
+
+	if (!(sw->lossless_pgs >> pg & 1))
+		return;
+	xoff = pfc_tx_is_xoff(tx, pg);
+	wanted = mmu_pg_wants_xoff(sw->mmu, port, pg, xoff);
+	if (likely(wanted == xoff))
+		return;
+	pfc_tx_set(tx, pg, wanted, now_ns);
+	node_wake(&sw->node, port);
+}
+
+static inline void
+sw_ingress_release(struct sw *sw, uint16_t port, uint8_t pg, uint32_t charged_bytes,
+		   uint64_t now_ns)
+{
+	mmu_ingress_release(sw->mmu, port, pg, charged_bytes);
+	sw_update_xoff(sw, port, pg, now_ns);
+}
+
+/* sw_rx.c */
+void sw_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns);
+
+/* sw_tx.c */
+uint16_t sw_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room,
+	       uint64_t now_ns);
+uint64_t sw_next_ns(const struct node *node, uint16_t port);
+
+/**
+ * The marking point of a packet of queue q: let WRED decide and set CE.
+ *
+ * @param m  Owned by the caller, who owns what is returned instead: m, or its private copy.
+ */
+struct rte_mbuf *sw_mark(struct sw *sw, struct sw_queue *q, struct sw_queue_stats *stats,
+			 struct rte_mbuf *m);
+
+/** A packet leaves its queue: give back its ingress charge, that of a flooded frame with the last
+ * copy. */
+void sw_leave_ingress(struct sw *sw, struct rte_mbuf *m, uint64_t now_ns);
+
+#endif

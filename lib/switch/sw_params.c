@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a switch may be told: keys, what follows from them, and the rules across them. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "switch/sw.h"
+
+/* 802.3 leaves the longest frame to the link; NX-OS's "mtu 9216" with header, one tag and FCS. */
+#define MAX_FRAME_DEFAULT "9238"
+#define MAX_FRAME_BYTES 16000u /* of an mbuf's data room, with headroom */
+#define MAX_LINK_SPEED (1600 * GBPS)
+#define MIN_LINK_SPEED (1 * MBPS)
+
+const struct field sw_port_fields[] = {
+	{
+		.name = "mac",
+		.help = "source address of PFC frames; all zero: the device's own",
+		.type = FIELD_MAC,
+		.offset = offsetof(struct sw_port_params, mac),
+		.def = "00:00:00:00:00:00",
+	},
+	{
+		.name = "link_speed_bps",
+		.help = "real speed of the link: length of a pause quantum, and the shaper's "
+			"default "
+			"(virtual devices report made-up speeds)",
+		.type = FIELD_U64,
+		.unit = UNIT_BPS,
+		.offset = offsetof(struct sw_port_params, link_speed_bps),
+		.min = MIN_LINK_SPEED,
+		.max = MAX_LINK_SPEED,
+		.aliases = {{.name = "link_speed"}, {.name = "speed"}},
+	},
+	{
+		.name = "shaper_rate_bps",
+		.help = "egress shaper, in wire bytes; 0: the link speed",
+		.type = FIELD_U64,
+		.unit = UNIT_BPS,
+		.offset = offsetof(struct sw_port_params, shaper_rate_bps),
+		.max = MAX_LINK_SPEED,
+		.def = "0",
+		.aliases = {{.name = "shaper_rate"}},
+	},
+};
+
+const unsigned int sw_port_fields_n = sizeof(sw_port_fields) / sizeof(sw_port_fields[0]);
+
+static const char *const mark_at_words[] = {"dequeue", "enqueue", NULL};
+
+const struct field sw_fields[] = {
+	{
+		.name = "wred_queues",
+		.help = "egress queues that the [wred] curve applies to; not that of CNPs",
+		.type = FIELD_SET8,
+		.offset = offsetof(struct sw_params, wred_queues),
+		.max = 255,
+		.def = "3",
+	},
+	{
+		.name = "pfc_generate",
+		.help = "off: never send XOFF; the groups of pfc_enable are then lossy, without "
+			"headroom",
+		.type = FIELD_BOOL,
+		.offset = offsetof(struct sw_params, pfc_generate),
+		.max = 1,
+		.def = "on",
+	},
+	{
+		.name = "mark_at",
+		.help = "CE is set when a packet leaves its queue, by the length behind it, or "
+			"when "
+			"it enters, by the length before it",
+		.type = FIELD_ENUM,
+		.offset = offsetof(struct sw_params, mark_at),
+		.max = SW_MARK_AT_ENQUEUE,
+		.def = "dequeue",
+		.choices = mark_at_words,
+	},
+	{
+		.name = "shaper_burst_ns",
+		.help = "how much of a port's time a late poll may catch up; it is also what a "
+			"pause finds already on its way",
+		.type = FIELD_U32,
+		.unit = UNIT_NS,
+		.offset = offsetof(struct sw_params, shaper_burst_ns),
+		.min = 1,
+		.max = 1000000,
+		.def = "4us",
+	},
+	{
+		.name = "max_frame_bytes",
+		.help = "longest frame that is forwarded, with FCS",
+		.type = FIELD_U32,
+		.unit = UNIT_BYTES,
+		.offset = offsetof(struct sw_params, max_frame_bytes),
+		.min = MIN_FRAME_BYTES,
+		.max = MAX_FRAME_BYTES,
+		.def = MAX_FRAME_DEFAULT,
+	},
+	{
+		.name = "fdb_entries",
+		.help = "addresses that can be learned; a full table floods",
+		.type = FIELD_U32,
+		.offset = offsetof(struct sw_params, fdb_entries),
+		.min = FDB_MIN_ENTRIES,
+		.max = FDB_MAX_ENTRIES,
+		.def = "16384",
+	},
+	{
+		.name = "fdb_ageing_s",
+		.help = "an address not heard of for this many seconds is forgotten; 0: never",
+		.type = FIELD_U32,
+		.offset = offsetof(struct sw_params, fdb_ageing_s),
+		.max = 1000000, /* 802.1Q table 8-6 */
+		.def = "600",
+		.aliases = {{.name = "fdb_aging_time"}},
+	},
+	{
+		.name = "seed",
+		.help = "seed of the marking decisions",
+		.type = FIELD_U64,
+		.offset = offsetof(struct sw_params, seed),
+		.max = UINT64_MAX,
+		.def = "1",
+	},
+};
+
+const unsigned int sw_fields_n = sizeof(sw_fields) / sizeof(sw_fields[0]);
+
+void
+sw_params_resolve(struct sw_params *params)
+{
+	for (uint16_t i = 0; i < params->n_ports && i < SW_MAX_PORTS; i++) {
+		if (params->ports[i].shaper_rate_bps == 0)
+			params->ports[i].shaper_rate_bps = params->ports[i].link_speed_bps;
+	}
+	params->mmu.n_ports = params->n_ports;
+	params->mmu.lossless_pgs = params->pfc_generate ? params->qos.pfc_enable : 0;
+	params->mmu.lossless_queues =
+		params->pfc_generate ? qos_map_lossless_queues(&params->qos) : 0;
+}
+
+static const char *
+port_fault(const struct sw_port_params *p)
+{
+	static const uint8_t zero[6];
+
+	/* Facts of PFC testers: a zero source is obeyed, but never sent. */
+	if (memcmp(p->mac, zero, sizeof(zero)) == 0 || p->mac[0] & 1)
+		return "mac is zero or a group address";
+	if (p->link_speed_bps < MIN_LINK_SPEED || p->link_speed_bps > MAX_LINK_SPEED)
+		return "link_speed_bps is out of 1M to 1600G";
+	if (p->shaper_rate_bps == 0 || p->shaper_rate_bps > p->link_speed_bps)
+		return "shaper_rate_bps is above link_speed_bps";
+	return NULL;
+}
+
+static const char *
+own_fault(const struct sw_params *p)
+{
+	if (p->n_ports == 0 || p->n_ports > SW_MAX_PORTS)
+		return "a switch has 1 to 64 ports";
+	if (p->mark_at != SW_MARK_AT_DEQUEUE && p->mark_at != SW_MARK_AT_ENQUEUE)
+		return "mark_at is neither dequeue nor enqueue";
+	if (p->shaper_burst_ns == 0 || p->shaper_burst_ns > 1000000)
+		return "shaper_burst_ns is out of 1 ns to 1 ms";
+	if (p->max_frame_bytes < MIN_FRAME_BYTES || p->max_frame_bytes > MAX_FRAME_BYTES)
+		return "max_frame_bytes is out of 64 to 16000";
+	if (p->fdb_entries < FDB_MIN_ENTRIES || p->fdb_entries > FDB_MAX_ENTRIES)
+		return "fdb_entries is out of 8 to 1048576";
+	if (p->pfc.pfc_xoff_quanta == 0)
+		return "pfc_xoff_quanta is 0";
+	if (p->pfc.pfc_refresh_pct == 0 || p->pfc.pfc_refresh_pct > 99)
+		return "pfc_refresh_pct is out of 1 to 99";
+	for (unsigned int i = 0; i < TM_CLASSES; i++) {
+		if (p->sched.dwrr_weight[i] == 0)
+			return "dwrr_weight of a queue is 0";
+	}
+	return NULL;
+}
+
+int
+sw_params_check(const struct sw_params *params, char *why, unsigned int why_size)
+{
+	const char *fault = own_fault(params);
+
+	if (fault == NULL)
+		qos_map_params_check(&params->qos, &fault);
+	if (fault == NULL)
+		wred_params_check(&params->wred, &fault);
+	for (uint16_t i = 0; fault == NULL && i < params->n_ports; i++) {
+		const char *port = port_fault(&params->ports[i]);
+
+		if (port != NULL) {
+			snprintf(why, why_size, "port %u: %s", i, port);
+			return -EINVAL;
+		}
+	}
+	if (fault != NULL) {
+		snprintf(why, why_size, "%s", fault);
+		return -EINVAL;
+	}
+	return mmu_params_check(&params->mmu, why, why_size);
+}

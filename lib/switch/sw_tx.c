@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The way out: PFC frames, scheduler, marking, release; and when to ask again. */
+#include <rte_mbuf.h>
+#include <rte_prefetch.h>
+
+#include "base/fixed.h"
+#include "switch/sw_internal.h"
+#include "wire/ecn.h"
+#include "wire/pfc_frame.h"
+
+/* An exhausted pool is looked at again after this time, not at once: an event loop would never get
+ * on. */
+#define PFC_RETRY_NS (1 * NS_PER_US)
+
+/* May these bytes be written without another holder of the packet seeing it? */
+static bool
+is_private(const struct rte_mbuf *m)
+{
+	if (rte_mbuf_refcnt_read(m) != 1)
+		return false;
+	if (RTE_MBUF_CLONED(m))
+		return rte_mbuf_refcnt_read(rte_mbuf_from_indirect((struct rte_mbuf *)m)) == 1;
+	return !RTE_MBUF_HAS_EXTBUF(m) || rte_mbuf_ext_refcnt_read(m->shinfo) == 1;
+}
+
+/* The packet in an mbuf of its own, which replaces m; NULL: none could be had, m is as it was. */
+static struct rte_mbuf *
+make_private(struct sw *sw, struct rte_mbuf *m)
+{
+	struct rte_mbuf *copy;
+
+	if (m->pkt_len > sw->copy_room_bytes)
+		return NULL;
+	copy = rte_pktmbuf_copy(m, sw->pools.frames, 0, UINT32_MAX);
+	if (copy == NULL)
+		return NULL;
+	*pkt_meta(copy) = *pkt_meta(m);
+	rte_pktmbuf_free(m);
+	return copy;
+}
+
+static struct rte_mbuf *
+set_ce(struct sw *sw, struct sw_queue_stats *stats, struct rte_mbuf *m)
+{
+	struct rte_mbuf *own = likely(is_private(m)) ? m : make_private(sw, m);
+	const struct pkt_meta *meta;
+
+	if (unlikely(own == NULL)) {
+		counter_inc(&stats->ecn_mark_no_mbuf_packets);
+		return m;
+	}
+	meta = pkt_meta(own);
+	if (ecn_set_ce(rte_pktmbuf_mtod_offset(own, uint8_t *, meta->l3_off), meta->ip_version))
+		counter_inc(&stats->ecn_marked_packets);
+	return own;
+}
+
+struct rte_mbuf *
+sw_mark(struct sw *sw, struct sw_queue *q, struct sw_queue_stats *stats, struct rte_mbuf *m)
+{
+	const struct pkt_meta *meta = pkt_meta(m);
+
+	if (meta->flags & PKT_WRED_DONE)
+		return m;
+	/* Below the curve the answer is known; an average has to see every packet. */
+	if (q->bytes <= q->wred.min_bytes && q->wred.weight == 0)
+		return m;
+	if (!wred_hit(&q->wred, q->bytes, prng_u32(&sw->prng)))
+		return m;
+	return sw->ecn && meta->flags & PKT_ECT ? set_ce(sw, stats, m) : m;
+}
+
+/* The PFC frame that is due, or NULL. Pause does not hold it; the shaper does (802.3 31B.3: between
+ * frames). */
+static struct rte_mbuf *
+take_pfc(struct sw *sw, struct sw_port *p, uint64_t now_ns)
+{
+	struct pfc_vector v;
+	struct rte_mbuf *m;
+	uint32_t charged_bytes;
+
+	if (likely(pfc_tx_next_ns(&p->pfc_tx) > now_ns) || p->pfc_retry_ns > now_ns)
+		return NULL;
+	/* The mbuf first: what pfc_tx_take() gives counts as sent. */
+	m = rte_pktmbuf_alloc(sw->pools.frames);
+	if (m == NULL) {
+		counter_inc(&p->stats.pause_no_mbuf);
+		p->pfc_retry_ns = now_ns + PFC_RETRY_NS;
+		return NULL;
+	}
+	if (!pfc_tx_take(&p->pfc_tx, &v, now_ns)) {
+		rte_pktmbuf_free(m);
+		return NULL;
+	}
+	pfc_frame_build((uint8_t *)rte_pktmbuf_append(m, PFC_FRAME_BYTES), p->mac, v.enable,
+			v.quanta);
+	charged_bytes = mmu_charge_bytes(sw->mmu, frame_bytes(PFC_FRAME_BYTES));
+	counter_add(&sw->ledger.generated, charged_bytes);
+	counter_add(&sw->ledger.sent, charged_bytes);
+	counter_inc(&p->stats.tx_pause_frames);
+	return m;
+}
+
+void
+sw_leave_ingress(struct sw *sw, struct rte_mbuf *m, uint64_t now_ns)
+{
+	const struct pkt_meta *meta = pkt_meta(m);
+	struct rte_mbuf *origin;
+
+	if (unlikely(meta->flags & PKT_CLONE)) {
+		origin = meta->origin;
+		meta = pkt_meta(origin);
+		assert(meta->copies > 0);
+		if (--pkt_meta(origin)->copies > 0)
+			return;
+		sw_ingress_release(sw, meta->in_port, meta->pg, meta->charged_bytes, now_ns);
+		rte_pktmbuf_free(origin);
+		return;
+	}
+	sw_ingress_release(sw, meta->in_port, meta->pg, meta->charged_bytes, now_ns);
+}
+
+static struct rte_mbuf *
+pop(struct sw_port *p, uint8_t queue)
+{
+	struct sw_queue *q = &p->queue[queue];
+	struct rte_mbuf *m = pkt_fifo_pop(&q->fifo);
+
+	if (q->fifo.head != NULL)
+		rte_prefetch0(pkt_meta(q->fifo.head));
+	else
+		p->backlogged &= (uint8_t) ~(1u << queue);
+	counter_add(&q->bytes, -(uint64_t)pkt_meta(m)->charged_bytes);
+	sched_charge(&p->sched, queue, wire_bytes(m->pkt_len), q->fifo.head != NULL);
+	return m;
+}
+
+/* The next data packet, or NULL when no queue may send. */
+static struct rte_mbuf *
+take_packet(struct sw *sw, uint16_t port, uint64_t now_ns)
+{
+	struct sw_port *p = &sw->ports[port];
+	int picked = sched_pick(&p->sched, p->backlogged & (uint8_t)~p->paused_queues);
+	uint32_t bytes, charged_bytes;
+	struct sw_queue_stats *stats;
+	struct rte_mbuf *m;
+	uint8_t queue;
+
+	if (picked < 0)
+		return NULL;
+	queue = (uint8_t)picked;
+	stats = &p->stats.queue[queue];
+	m = pop(p, queue);
+	bytes = frame_bytes(m->pkt_len);
+	charged_bytes = pkt_meta(m)->charged_bytes;
+	mmu_egress_release(sw->mmu, port, queue, charged_bytes);
+	sw_leave_ingress(sw, m, now_ns);
+	if (sw->wred_queues >> queue & 1 && !sw->mark_at_enqueue)
+		m = sw_mark(sw, &p->queue[queue], stats, m);
+	counter_inc(&stats->tx_packets);
+	counter_add(&stats->tx_bytes, bytes);
+	counter_inc(&p->stats.tx_packets);
+	counter_add(&p->stats.tx_bytes, bytes);
+	counter_add(&sw->ledger.sent, charged_bytes);
+	return m;
+}
+
+uint16_t
+sw_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
+{
+	struct sw *sw = sw_of(node);
+	struct sw_port *p = &sw->ports[port];
+	uint16_t n = 0;
+
+	assert(port < sw->n_ports);
+	sw_sweep_if_wanted(sw, now_ns);
+	if (p->backlogged == 0 && pfc_tx_next_ns(&p->pfc_tx) > now_ns)
+		return 0;
+	token_bucket_update(&p->shaper, now_ns);
+	/* Pauses come with rx() and end with time: within one call neither moves on. */
+	if (p->paused_queues != 0)
+		p->paused_queues =
+			qos_map_paused_queues(&sw->qos, pfc_rx_paused(&p->pfc_rx, now_ns));
+	while (n < room && token_bucket_can_send(&p->shaper)) {
+		struct rte_mbuf *m = take_pfc(sw, p, now_ns);
+
+		if (m == NULL)
+			m = take_packet(sw, port, now_ns);
+		if (m == NULL)
+			break;
+		token_bucket_charge(&p->shaper, wire_bytes(m->pkt_len));
+		pkts[n++] = m;
+	}
+	return n;
+}
+
+/* When the first of these queues, all paused, may send: each waits for its last priority. */
+static uint64_t
+resume_ns(const struct sw *sw, const struct pfc_rx *rx, uint8_t queues)
+{
+	uint64_t first_ns = NEVER_NS;
+
+	for (; queues != 0; queues &= (uint8_t)(queues - 1)) {
+		uint8_t prios = rx->paused & sw->prios_of_queue[__builtin_ctz(queues)];
+		uint64_t last_ns = 0;
+
+		for (; prios != 0; prios &= (uint8_t)(prios - 1))
+			last_ns = max_u64(last_ns, rx->until_ns[__builtin_ctz(prios)]);
+		first_ns = min_u64(first_ns, last_ns);
+	}
+	return first_ns;
+}
+
+uint64_t
+sw_next_ns(const struct node *node, uint16_t port)
+{
+	const struct sw *sw = sw_of_const(node);
+	const struct sw_port *p = &sw->ports[port];
+	uint64_t due_ns = max_u64(pfc_tx_next_ns(&p->pfc_tx), p->pfc_retry_ns);
+
+	assert(port < sw->n_ports);
+	if ((p->backlogged & ~p->paused_queues) != 0)
+		due_ns = 0;
+	else if (p->backlogged != 0)
+		due_ns = min_u64(due_ns, resume_ns(sw, &p->pfc_rx, p->backlogged));
+	if (due_ns == NEVER_NS)
+		return NEVER_NS;
+	return max_u64(due_ns, token_bucket_next_ns(&p->shaper));
+}
