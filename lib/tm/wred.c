@@ -8,7 +8,6 @@
 #include "base/fixed.h"
 
 #define PPM 1000000u
-#define AVERAGE_BITS 16 /* at weight 15 the average settles within half a byte of the queue */
 
 static const char *const ecn_words[] = {"ecn_none", "ecn_all", NULL};
 
@@ -121,33 +120,4 @@ wred_init(struct wred *w, const struct wred_params *params)
 	 */
 	if (span_bytes > 0)
 		w->slope_q63 = ((pmax_q32 << 31) + span_bytes - 1) / span_bytes;
-}
-
-uint64_t
-wred_probability_q32(const struct wred *w, uint64_t queue_bytes)
-{
-	if (!w->enabled || queue_bytes <= w->min_bytes)
-		return 0;
-	if (queue_bytes > w->max_bytes)
-		return Q32_ONE;
-	return (uint64_t)((unsigned __int128)(queue_bytes - w->min_bytes) * w->slope_q63 >> 31);
-}
-
-/* SAI: avg = avg (1 - 2^-w) + q 2^-w. Queue lengths below 2^47 keep their sign as Q16. */
-static uint64_t
-averaged(struct wred *w, uint64_t queue_bytes)
-{
-	int64_t gap_q16 = (int64_t)((queue_bytes << AVERAGE_BITS) - w->average_q16);
-
-	w->average_q16 += (uint64_t)(gap_q16 >> w->weight);
-	return w->average_q16 >> AVERAGE_BITS;
-}
-
-bool
-wred_hit(struct wred *w, uint64_t queue_bytes, uint32_t rnd)
-{
-	if (w->weight > 0)
-		queue_bytes = averaged(w, queue_bytes);
-	/* rnd < 2^32: never at probability 0, always at 1 */
-	return rnd < wred_probability_q32(w, queue_bytes);
 }

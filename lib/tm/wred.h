@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/field.h"
+#include "base/fixed.h"
 
 /* Highest threshold: the curve is exact at both ends up to here. */
 #define WRED_MAX_BYTES (1ull << 31)
@@ -53,9 +54,43 @@ struct wred {
 void wred_init(struct wred *w, const struct wred_params *params);
 
 /** Probability at this queue length, Q32 in [0, Q32_ONE]. Does not move the average. */
-uint64_t wred_probability_q32(const struct wred *w, uint64_t queue_bytes);
+static inline uint64_t wred_probability_q32(const struct wred *w, uint64_t queue_bytes);
 
 /** Move the average and decide. @param rnd  Uniform 32-bit draw of the caller. */
-bool wred_hit(struct wred *w, uint64_t queue_bytes, uint32_t rnd);
+static inline bool wred_hit(struct wred *w, uint64_t queue_bytes, uint32_t rnd);
+
+/* Inline definitions */
+
+/* At weight 15 the average settles within half a byte of the queue. */
+#define WRED_AVERAGE_BITS 16
+
+static inline uint64_t
+wred_probability_q32(const struct wred *w, uint64_t queue_bytes)
+{
+	if (!w->enabled || queue_bytes <= w->min_bytes)
+		return 0;
+	if (queue_bytes > w->max_bytes)
+		return Q32_ONE;
+	return (uint64_t)((unsigned __int128)(queue_bytes - w->min_bytes) * w->slope_q63 >> 31);
+}
+
+/* SAI: avg = avg (1 - 2^-w) + q 2^-w. Queue lengths below 2^47 keep their sign as Q16. */
+static inline uint64_t
+wred_averaged(struct wred *w, uint64_t queue_bytes)
+{
+	int64_t gap_q16 = (int64_t)((queue_bytes << WRED_AVERAGE_BITS) - w->average_q16);
+
+	w->average_q16 += (uint64_t)(gap_q16 >> w->weight);
+	return w->average_q16 >> WRED_AVERAGE_BITS;
+}
+
+static inline bool
+wred_hit(struct wred *w, uint64_t queue_bytes, uint32_t rnd)
+{
+	if (w->weight > 0)
+		queue_bytes = wred_averaged(w, queue_bytes);
+	/* rnd < 2^32: never at probability 0, always at 1 */
+	return rnd < wred_probability_q32(w, queue_bytes);
+}
 
 #endif
