@@ -40,20 +40,6 @@ fail(char *why, unsigned int why_size, const char *format, ...)
 	return -1;
 }
 
-static void
-host_mac(uint16_t h, uint8_t mac[6])
-{
-	const uint8_t m[6] = { 0x02, 0, 0, 0, (uint8_t)(h >> 8), (uint8_t)h };
-
-	memcpy(mac, m, 6);
-}
-
-static struct field_ip
-host_ip(uint16_t h)
-{
-	return (struct field_ip){ .version = 4, .addr = { 10, 0, (uint8_t)(h >> 8), (uint8_t)h } };
-}
-
 static uint16_t
 largest_mtu(const struct scenario *s)
 {
@@ -110,7 +96,7 @@ qps_of_host(const struct scenario *s, uint16_t host)
 		for (int32_t h = host_list_next(flow->src, 0); h > 0;
 		     h = host_list_next(flow->src, (uint16_t)h))
 			if (h == host || flow->dst == host)
-				n += flow->qps;
+				n += flow->qp_count;
 	}
 	return n;
 }
@@ -129,8 +115,8 @@ create_nodes(struct net *net, char *why, unsigned int why_size)
 		struct nic_params p = s->nic;
 		uint32_t qps = qps_of_host(s, h);
 
-		host_mac(h, p.mac);
-		p.ip = host_ip(h);
+		scenario_host_mac(h, p.mac);
+		p.ip = scenario_host_ip(h);
 		p.first_qpn = FIRST_QPN;
 		p.max_qps = qps > 0 ? qps : 1;
 		net->hosts[h - 1] = nic_create(&p, &nic_pools);
@@ -156,7 +142,7 @@ connect_star(struct net *net, char *why, unsigned int why_size)
 
 		if (id < 0 || fabric_connect(net->fabric, host, port, &link) < 0)
 			return fail(why, why_size, "host %u does not connect", h);
-		host_mac(h, mac);
+		scenario_host_mac(h, mac);
 		if (sw_learn(net->sw, 0, mac, port.port, 0) < 0)
 			return fail(why, why_size, "forwarding table is full at host %u", h);
 	}
@@ -168,19 +154,19 @@ add_qp(struct net *net, uint16_t at, uint16_t peer, uint32_t peer_qpn, bool requ
        const struct flow_params *flow)
 {
 	struct nic_qp_params qp = {
-		.peer_ip = host_ip(peer),
+		.peer_ip = scenario_host_ip(peer),
 		.peer_qpn = peer_qpn,
 		.requester = requester,
 		.mtu_bytes = flow->mtu_bytes,
 		.message_bytes = flow->message_bytes,
 		.messages = flow->messages,
 		.start_ns = flow->start_ns,
-		.stop_ns = flow->stop_ns ? flow->stop_ns : NEVER_NS,
+		.stop_ns = flow->stop_ns,
 		.depth = flow->depth,
 		.rate_cap_bps = flow->rate_cap_bps,
 	};
 
-	host_mac(peer, qp.peer_mac);
+	scenario_host_mac(peer, qp.peer_mac);
 	return nic_add_qp(net->hosts[at - 1], &qp, 0);
 }
 
@@ -195,11 +181,11 @@ add_flow(struct net *net, uint16_t src, const struct flow_params *params)
 		.dst = params->dst,
 		.src_qp = nic_qp_count(net->hosts[src - 1]),
 		.dst_qp = nic_qp_count(net->hosts[params->dst - 1]),
-		.qps = params->qps,
+		.qps = params->qp_count,
 		.params = params,
 	};
 	snprintf(flow->name, sizeof(flow->name), "%s h%u", params->name, src);
-	for (uint16_t i = 0; i < params->qps; i++) {
+	for (uint16_t i = 0; i < params->qp_count; i++) {
 		int64_t at_src = add_qp(net, src, params->dst, FIRST_QPN + flow->dst_qp + i, true, params);
 		int64_t at_dst = add_qp(net, params->dst, src, FIRST_QPN + flow->src_qp + i, false, params);
 

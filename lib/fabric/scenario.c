@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/units.h"
 
@@ -39,18 +40,18 @@ const struct field flow_fields[] = {
 	  .help = "sending hosts, such as 1-4 or 1,3: one flow for each" },
 	{ F(dst), .type = FIELD_U16, .min = 1, .max = SW_MAX_PORTS, .def = NULL,
 	  .help = "receiving host" },
-	{ F(qps), .type = FIELD_U16, .min = 1, .max = 4096, .def = "1",
+	{ F(qp_count), .type = FIELD_U16, .min = 1, .max = 4096, .def = "1",
 	  .help = "QPs of each flow" },
 	{ F(mtu_bytes), .type = FIELD_U16, .min = 256, .max = 4096, .def = "1024",
 	  .help = "path MTU: 256, 512, 1024, 2048 or 4096" },
 	{ F(message_bytes), .type = FIELD_U64, .unit = UNIT_BYTES, .min = 0, .max = 1ull << 31,
 	  .def = "4MB", .help = "length of one RDMA WRITE" },
 	{ F(messages), .type = FIELD_U64, .min = 0, .max = INT64_MAX, .def = "0",
-	  .help = "messages of each QP; 0 sends until stop_ns" },
+	  .help = "messages of each QP; 0: until stop_ns" },
 	{ F(start_ns), .type = FIELD_U64, .unit = UNIT_NS, .min = 0, .max = 3600 * NS_PER_SEC,
 	  .def = "0", .help = "first message" },
-	{ F(stop_ns), .type = FIELD_U64, .unit = UNIT_NS, .min = 0, .max = 3600 * NS_PER_SEC,
-	  .def = "0", .help = "no new message from here on; 0 never stops" },
+	{ F(stop_ns), .type = FIELD_U64, .unit = UNIT_NS, .min = 0, .max = UINT64_MAX,
+	  .def = "never", .help = "time after which no message is begun" },
 	{ F(depth), .type = FIELD_U32, .min = 1, .max = 4096, .def = "2",
 	  .help = "messages that one QP keeps in flight" },
 	{ F(rate_cap_bps), .type = FIELD_U64, .unit = UNIT_BPS, .min = 0, .max = 800 * GBPS,
@@ -138,7 +139,7 @@ check_flow(const struct scenario *s, const struct flow_params *flow, struct scen
 	if ((flow->mtu_bytes & (flow->mtu_bytes - 1)) != 0)
 		return refuse(fault, "flow", flow->name, "mtu_bytes",
 			      "one of 256, 512, 1024, 2048, 4096");
-	if (flow->stop_ns != 0 && flow->stop_ns <= flow->start_ns)
+	if (flow->stop_ns <= flow->start_ns)
 		return refuse(fault, "flow", flow->name, "stop_ns", "a time behind start_ns");
 	return 0;
 }
@@ -179,6 +180,24 @@ set_nics(struct scenario *s)
 	s->nic.link_speed_bps = s->fabric.link_rate_bps;
 	s->nic.shaper_burst_ns = 1;
 	s->nic.seed = s->fabric.seed;
+	/* Those of host 1, for the checks; each host gets its own. */
+	s->nic.ip = scenario_host_ip(1);
+	scenario_host_mac(1, s->nic.mac);
+}
+
+void
+scenario_host_mac(uint16_t host, uint8_t mac[6])
+{
+	const uint8_t m[6] = { 0x02, 0, 0, 0, (uint8_t)(host >> 8), (uint8_t)host };
+
+	memcpy(mac, m, sizeof(m));
+}
+
+struct field_ip
+scenario_host_ip(uint16_t host)
+{
+	return (struct field_ip){ .version = 4,
+				  .addr = { 10, 0, (uint8_t)(host >> 8), (uint8_t)host } };
 }
 
 int
@@ -191,6 +210,11 @@ scenario_resolve(struct scenario *s, struct scenario_fault *fault)
 	sw_params_resolve(&s->sw);
 	if (sw_params_check(&s->sw, fault->expected, sizeof(fault->expected)) < 0) {
 		snprintf(fault->section, sizeof(fault->section), "switch");
+		fault->key = NULL;
+		return -EINVAL;
+	}
+	if (nic_params_check(&s->nic, fault->expected, sizeof(fault->expected)) < 0) {
+		snprintf(fault->section, sizeof(fault->section), "nic");
 		fault->key = NULL;
 		return -EINVAL;
 	}

@@ -2,7 +2,7 @@
 /*
  * What a fabric is made of and what runs over it: the contents of a scenario file.
  *
- * Hosts are numbered from 1. Host N has MAC 02:00:00:00:hh:ll and address 10.hh.hh.ll of its number, and hangs
+ * Hosts are numbered from 1. Host N has MAC 02:00:00:00:hh:ll and address 10.0.hh.ll of its number, and hangs
  * on port N - 1 of the switch (topology star).
  */
 #ifndef QUENCH_FABRIC_SCENARIO_H
@@ -34,17 +34,17 @@ extern const unsigned int fabric_fields_n;
 #define FLOW_NAME_CHARS 32
 #define FLOW_HOSTS_CHARS 128
 
-/* One [flow NAME]: from each host in src to dst, qps QPs that all do the same. */
+/* One [flow NAME]: from each host in src to dst, qp_count QPs that all do the same. */
 struct flow_params {
 	char name[FLOW_NAME_CHARS + 1];
 	char src[FLOW_HOSTS_CHARS + 1]; /* "1", "1-4", "1,3,5-7" */
 	uint16_t dst;
-	uint16_t qps;
+	uint16_t qp_count;
 	uint16_t mtu_bytes;
 	uint64_t message_bytes;
 	uint64_t messages;   /* of each QP; 0: until stop_ns */
 	uint64_t start_ns;
-	uint64_t stop_ns;    /* 0: never */
+	uint64_t stop_ns;    /* NEVER_NS: none */
 	uint32_t depth;
 	uint64_t rate_cap_bps; /* 0: none */
 };
@@ -62,6 +62,9 @@ struct scenario {
 
 /** Hosts of a list such as "1,3-5" as the next number after previous (0: the first); 0 at the end, -1 malformed. */
 int32_t host_list_next(const char *list, uint16_t previous);
+
+void scenario_host_mac(uint16_t host, uint8_t mac[6]);
+struct field_ip scenario_host_ip(uint16_t host);
 
 /* What a rule across keys found wrong: section and key, and what was expected. */
 struct scenario_fault {

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a run leaves behind: results.json, CSV time series, the table on the terminal (doc/interface.md). */
+#ifndef QUENCH_APP_LAB_OUTPUT_H
+#define QUENCH_APP_LAB_OUTPUT_H
+
+#include <stdio.h>
+#include <jansson.h>
+
+#include "fabric/probe.h"
+
+struct lab_run {
+	const char *scenario_name;
+	const struct scenario *scenario;
+	struct net *net;
+	struct run_result result;
+	double wall_seconds;
+};
+
+/** All results as one object; the caller owns the reference. NULL: no memory. */
+json_t *output_json(const struct lab_run *run);
+
+/** The same words as a table for people. */
+void output_table(FILE *out, const struct lab_run *run);
+
+struct output_csv {
+	FILE *flows, *queues, *pfc;
+};
+
+/** Open the three series in dir and write their first lines. @return 0, or -errno after an error line. */
+int output_csv_open(struct output_csv *csv, const char *dir);
+/** One sample of all series. */
+void output_csv_sample(struct output_csv *csv, const struct probe *p, uint64_t now_ns);
+/** @return 0, or -errno after an error line: a full disk shows here at the latest. */
+int output_csv_close(struct output_csv *csv, const char *dir);
+
+/** "h3" or "s1": hosts and the switch as the outputs name them. */
+#define OUTPUT_SWITCH_NAME "s1"
+
+#endif

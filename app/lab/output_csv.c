@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "lab/output.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "common/say.h"
+
+static FILE *
+open_series(const char *dir, const char *name, const char *columns)
+{
+	char path[4096];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	f = fopen(path, "w");
+	if (f == NULL) {
+		say_error("%s: %s", path, strerror(errno));
+		return NULL;
+	}
+	fprintf(f, "%s\n", columns);
+	return f;
+}
+
+int
+output_csv_open(struct output_csv *csv, const char *dir)
+{
+	*csv = (struct output_csv){ 0 };
+	csv->flows = open_series(dir, "flows.csv",
+				 "time_ns,flow,wire_rate_bps,goodput_bps,rp_rate_bps,"
+				 "rp_target_rate_bps,cnp_handled,cnp_sent");
+	if (csv->flows != NULL)
+		csv->queues = open_series(dir, "queues.csv",
+					  "time_ns,node,port,queue,queue_bytes,queue_max_bytes,"
+					  "ecn_marked_packets,tx_bytes");
+	if (csv->queues != NULL)
+		csv->pfc = open_series(dir, "pfc.csv",
+				       "time_ns,node,port,prio,tx_pause,rx_pause,tx_pause_duration_us,"
+				       "rx_pause_duration_us,rx_paused");
+	return csv->pfc != NULL ? 0 : -EIO;
+}
+
+static void
+flow_rows(FILE *out, const struct probe *p, uint64_t now_ns)
+{
+	const struct net *net = probe_net(p);
+
+	for (uint32_t i = 0; i < net_flow_count(net); i++) {
+		const struct flow_sample *s = probe_flow_sample(p, i);
+
+		fprintf(out, "%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+			",%" PRIu64 "\n", now_ns, net_flow(net, i)->name, s->wire_rate_bps,
+			s->goodput_bps, s->rp_rate_bps, s->rp_target_rate_bps, s->cnps_handled,
+			s->cnps_sent);
+	}
+}
+
+static void
+queue_rows(FILE *out, const struct probe *p, uint64_t now_ns)
+{
+	const struct node *sw = net_switch(probe_net(p));
+	uint16_t ports = net_scenario(probe_net(p))->sw.n_ports, watched_port;
+	uint8_t watched_queue;
+
+	probe_bottleneck(p, &watched_port, &watched_queue);
+	for (uint16_t port = 0; port < ports; port++) {
+		for (uint8_t queue = 0; queue < TM_CLASSES; queue++) {
+			const struct sw_queue_stats *s = &sw_port_stats(sw, port)->queue[queue];
+			uint64_t bytes = sw_queue_bytes(sw, port, queue);
+			bool watched = port == watched_port && queue == watched_queue;
+
+			if (s->tx_packets == 0 && bytes == 0)
+				continue;
+			fprintf(out, "%" PRIu64 "," OUTPUT_SWITCH_NAME ",%u,%u,%" PRIu64 ",%" PRIu64
+				",%" PRIu64 ",%" PRIu64 "\n", now_ns, port, queue, bytes,
+				watched ? probe_bottleneck_peak_bytes(p) : bytes,
+				s->ecn_marked_packets, s->tx_bytes);
+		}
+	}
+}
+
+static void
+pfc_row(FILE *out, uint64_t now_ns, const char *node, uint16_t port, uint8_t prio,
+	const struct pfc_tx *tx, const struct pfc_rx *rx)
+{
+	uint64_t sent = tx ? tx->stats.tx_pause[prio] : 0;
+	uint64_t received = rx->stats.rx_pause[prio];
+
+	if (sent == 0 && received == 0)
+		return;
+	fprintf(out, "%" PRIu64 ",%s,%u,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%u\n", now_ns,
+		node, port, prio, sent, received,
+		tx ? pfc_tx_duration_ns(tx, prio, now_ns) / NS_PER_US : 0,
+		pfc_rx_duration_ns(rx, prio, now_ns) / NS_PER_US, rx->until_ns[prio] > now_ns);
+}
+
+static void
+pfc_rows(FILE *out, const struct probe *p, uint64_t now_ns)
+{
+	const struct net *net = probe_net(p);
+	const struct node *sw = net_switch(net);
+
+	for (uint8_t prio = 0; prio < TM_CLASSES; prio++) {
+		for (uint16_t port = 0; port < net_scenario(net)->sw.n_ports; port++)
+			pfc_row(out, now_ns, OUTPUT_SWITCH_NAME, port, prio, sw_pfc_tx(sw, port),
+				sw_pfc_rx(sw, port));
+		for (uint16_t h = 1; h <= net_scenario(net)->fabric.hosts; h++) {
+			char name[16];
+
+			snprintf(name, sizeof(name), "h%u", h);
+			pfc_row(out, now_ns, name, 0, prio, NULL, nic_pfc_rx(net_host(net, h)));
+		}
+	}
+}
+
+void
+output_csv_sample(struct output_csv *csv, const struct probe *p, uint64_t now_ns)
+{
+	flow_rows(csv->flows, p, now_ns);
+	queue_rows(csv->queues, p, now_ns);
+	pfc_rows(csv->pfc, p, now_ns);
+}
+
+static int
+close_series(FILE *f, const char *dir, const char *name)
+{
+	int failed;
+
+	if (f == NULL)
+		return 0;
+	failed = ferror(f);
+	if (fclose(f) != 0 || failed) {
+		say_error("%s/%s: %s", dir, name, strerror(errno ? errno : EIO));
+		return -EIO;
+	}
+	return 0;
+}
+
+int
+output_csv_close(struct output_csv *csv, const char *dir)
+{
+	int flows = close_series(csv->flows, dir, "flows.csv");
+	int queues = close_series(csv->queues, dir, "queues.csv");
+	int pfc = close_series(csv->pfc, dir, "pfc.csv");
+
+	return flows < 0 || queues < 0 || pfc < 0 ? -EIO : 0;
+}

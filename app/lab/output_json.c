@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "lab/output.h"
+
+#include <inttypes.h>
+
+#include "base/units.h"
+#include "ctl/json.h"
+
+#define FORMAT 1
+
+static void
+set_u64(json_t *object, const char *key, uint64_t value)
+{
+	json_object_set_new(object, key, json_integer((json_int_t)value));
+}
+
+static void
+set_text(json_t *object, const char *key, const char *value)
+{
+	json_object_set_new(object, key, json_string(value));
+}
+
+static void
+set_switch(json_t *object, const char *key, bool on)
+{
+	set_text(object, key, on ? "on" : "off");
+}
+
+static void
+set_host(json_t *object, const char *key, uint16_t host)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "h%u", host);
+	set_text(object, key, name);
+}
+
+static json_t *
+flow_object(const struct lab_run *run, const struct flow_result *r)
+{
+	json_t *o = json_object();
+
+	set_text(o, "name", r->flow->name);
+	set_host(o, "src", r->flow->src);
+	set_host(o, "dst", r->flow->dst);
+	set_u64(o, "qps", r->flow->qps);
+	set_u64(o, "wire_rate_bps", r->wire_rate_bps);
+	set_u64(o, "goodput_bps", r->goodput_bps);
+	set_u64(o, "min_rate_bps", r->src.min_rate_bps);
+	set_u64(o, "messages_wanted", r->flow->params->messages * r->flow->qps);
+	set_u64(o, "messages_completed", r->messages_completed);
+	set_u64(o, "cnp_sent", r->dst.cnps_sent);
+	set_u64(o, "rp_cnp_handled", r->src.cnps_handled);
+	set_u64(o, "rate_cuts", r->src.rate_cuts);
+	set_u64(o, "retransmitted_packets", r->src.retransmitted_packets);
+	json_object_set_new(o, "error", json_boolean(r->error));
+	(void)run;
+	return o;
+}
+
+static json_t *
+bottleneck_object(const struct lab_run *run)
+{
+	const struct queue_result *q = &run->result.bottleneck;
+	json_t *o = json_object();
+
+	set_text(o, "node", OUTPUT_SWITCH_NAME);
+	set_u64(o, "port", q->port);
+	set_u64(o, "queue", q->queue);
+	json_object_set_new(o, "link_use", json_real(q->link_use_ppm / 1e6));
+	set_u64(o, "queue_mean_bytes", q->mean_bytes);
+	set_u64(o, "queue_p50_bytes", q->p50_bytes);
+	set_u64(o, "queue_p99_bytes", q->p99_bytes);
+	set_u64(o, "queue_max_bytes", q->max_bytes);
+	set_u64(o, "wred_min_bytes", run->scenario->sw.wred.green_min_threshold_bytes);
+	set_u64(o, "wred_max_bytes", run->scenario->sw.wred.green_max_threshold_bytes);
+	set_u64(o, "ecn_marked_packets", q->ecn_marked_packets);
+	return o;
+}
+
+static void
+add_pfc(json_t *list, const char *node, uint16_t port, const struct pfc_tx *tx,
+	const struct pfc_rx *rx, uint64_t end_ns)
+{
+	for (uint8_t prio = 0; prio < TM_CLASSES; prio++) {
+		uint64_t sent = tx ? tx->stats.tx_pause[prio] : 0;
+		json_t *o;
+
+		if (sent == 0 && rx->stats.rx_pause[prio] == 0)
+			continue;
+		o = json_object();
+		set_text(o, "node", node);
+		set_u64(o, "port", port);
+		set_u64(o, "prio", prio);
+		set_u64(o, "tx_pause", sent);
+		set_u64(o, "rx_pause", rx->stats.rx_pause[prio]);
+		set_u64(o, "tx_pause_duration_us",
+			tx ? pfc_tx_duration_ns(tx, prio, end_ns) / NS_PER_US : 0);
+		set_u64(o, "rx_pause_duration_us", pfc_rx_duration_ns(rx, prio, end_ns) / NS_PER_US);
+		set_u64(o, "tx_pause_transition", tx ? tx->stats.tx_pause_transition[prio] : 0);
+		set_u64(o, "rx_pause_transition", rx->stats.rx_pause_transition[prio]);
+		json_array_append_new(list, o);
+	}
+}
+
+static json_t *
+pfc_list(const struct lab_run *run)
+{
+	const struct node *sw = net_switch(run->net);
+	uint64_t end_ns = run->scenario->fabric.duration_ns;
+	json_t *list = json_array();
+
+	for (uint16_t port = 0; port < run->scenario->sw.n_ports; port++)
+		add_pfc(list, OUTPUT_SWITCH_NAME, port, sw_pfc_tx(sw, port), sw_pfc_rx(sw, port), end_ns);
+	for (uint16_t h = 1; h <= run->scenario->fabric.hosts; h++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "h%u", h);
+		add_pfc(list, name, 0, NULL, nic_pfc_rx(net_host(run->net, h)), end_ns);
+	}
+	return list;
+}
+
+static void
+add_drop(json_t *list, const char *node, uint16_t port, const char *reason, uint64_t packets)
+{
+	json_t *o;
+
+	if (packets == 0)
+		return;
+	o = json_object();
+	set_text(o, "node", node);
+	set_u64(o, "port", port);
+	set_text(o, "reason", reason);
+	set_u64(o, "packets", packets);
+	json_array_append_new(list, o);
+}
+
+static json_t *
+drop_list(const struct lab_run *run)
+{
+	const struct node *sw = net_switch(run->net);
+	json_t *list = json_array();
+
+	for (uint16_t port = 0; port < run->scenario->sw.n_ports; port++)
+		for (unsigned int d = 0; d < SW_DROPS; d++)
+			add_drop(list, OUTPUT_SWITCH_NAME, port, sw_drop_name(d),
+				 sw_port_stats(sw, port)->drops[d]);
+	for (uint16_t h = 1; h <= run->scenario->fabric.hosts; h++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "h%u", h);
+		for (unsigned int d = 0; d < NIC_DROPS; d++)
+			add_drop(list, name, 0, nic_drop_name(d),
+				 nic_stats(net_host(run->net, h))->drops[d]);
+	}
+	return list;
+}
+
+/* Sums over all hosts under the counters' names, and the marks of all switch queues. */
+static json_t *
+counters_object(const struct lab_run *run)
+{
+	const struct node *sw = net_switch(run->net);
+	json_t *o = json_object();
+	uint64_t marked = 0;
+
+	for (unsigned int i = 0; i < nic_counters_n; i++) {
+		uint64_t sum = 0;
+
+		for (uint16_t h = 1; h <= run->scenario->fabric.hosts; h++) {
+			const char *stats = (const char *)nic_stats(net_host(run->net, h));
+
+			sum += *(const uint64_t *)(const void *)(stats + nic_counters[i].offset);
+		}
+		set_u64(o, nic_counters[i].name, sum);
+	}
+	for (uint16_t port = 0; port < run->scenario->sw.n_ports; port++)
+		for (unsigned int q = 0; q < TM_CLASSES; q++)
+			marked += sw_port_stats(sw, port)->queue[q].ecn_marked_packets;
+	set_u64(o, "ecn_marked_packets", marked);
+	return o;
+}
+
+static void
+set_settings(json_t *o, const struct lab_run *run)
+{
+	const struct scenario *s = run->scenario;
+
+	set_u64(o, "format", FORMAT);
+	set_text(o, "program", "quench-lab");
+	set_text(o, "version", QUENCH_VERSION);
+	set_text(o, "scenario", run->scenario_name);
+	set_u64(o, "seed", s->fabric.seed);
+	set_u64(o, "duration_ns", s->fabric.duration_ns);
+	set_u64(o, "measure_from_ns", s->fabric.measure_from_ns);
+	set_switch(o, "icrc_check", s->nic.icrc_check);
+	set_switch(o, "dcqcn", s->nic.dcqcn);
+	set_switch(o, "pfc", s->sw.pfc_generate);
+	set_u64(o, "link_speed_bps", s->fabric.link_rate_bps);
+	if (s->sw.pfc_generate && !s->sw.mmu.lossless.dynamic)
+		set_u64(o, "xoff_limit_bytes", s->sw.mmu.lossless.static_th_bytes);
+}
+
+json_t *
+output_json(const struct lab_run *run)
+{
+	const struct run_result *r = &run->result;
+	json_t *o = json_object(), *flows = json_array();
+	char digest[17];
+
+	set_settings(o, run);
+	for (uint32_t i = 0; i < r->n_flows; i++)
+		json_array_append_new(flows, flow_object(run, &r->flows[i]));
+	json_object_set_new(o, "flows", flows);
+	json_object_set_new(o, "jain_index", json_real(r->jain_ppm / 1e6));
+	json_object_set_new(o, "bottleneck", bottleneck_object(run));
+	json_object_set_new(o, "pfc_counters", pfc_list(run));
+	set_u64(o, "pause_frames_after_measure", r->pause_frames_after_measure);
+	json_object_set_new(o, "last_pause_ns", r->last_pause_ns == NEVER_NS
+			    ? json_null() : json_integer((json_int_t)r->last_pause_ns));
+	json_object_set_new(o, "drops", drop_list(run));
+	json_object_set_new(o, "counters", counters_object(run));
+	set_u64(o, "frames", r->frames);
+	set_u64(o, "packet_hops", r->packet_hops);
+	json_object_set_new(o, "wall_seconds", json_real(run->wall_seconds));
+	json_object_set_new(o, "packet_hops_per_second",
+			    json_real(run->wall_seconds > 0 ? (double)r->packet_hops / run->wall_seconds : 0));
+	snprintf(digest, sizeof(digest), "%016" PRIx64, r->digest);
+	set_text(o, "digest", digest);
+	return o;
+}

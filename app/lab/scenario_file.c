@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "lab/scenario_file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl/nic_config.h"
+#include "ctl/switch_config.h"
+
+static int
+read_flow(struct config *cfg, const char *section, struct flow_params *flow, struct config_error *err)
+{
+	const char *name = strchr(section, ' ');
+
+	if (name == NULL || strlen(name + 1) > FLOW_NAME_CHARS)
+		return config_refuse(cfg, section, NULL, "a section [flow NAME] with a name of 1 to 32 "
+				     "characters", err);
+	if (config_read_new(cfg, section, flow_fields, flow_fields_n, flow, err) < 0)
+		return -EINVAL;
+	snprintf(flow->name, sizeof(flow->name), "%s", name + 1);
+	return 0;
+}
+
+static int
+read_flows(struct config *cfg, struct scenario *s, struct config_error *err)
+{
+	const char *section = NULL;
+	uint32_t n = 0;
+
+	while ((section = config_next(cfg, "flow", section)) != NULL)
+		n++;
+	s->flows = calloc(n + 1, sizeof(*s->flows));
+	if (s->flows == NULL)
+		return config_refuse(cfg, "flow", NULL, "fewer sections: out of memory", err);
+	while ((section = config_next(cfg, "flow", section)) != NULL)
+		if (read_flow(cfg, section, &s->flows[s->n_flows++], err) < 0)
+			return -EINVAL;
+	return 0;
+}
+
+static int
+read_sections(struct config *cfg, const struct scenario_override *override, struct scenario *s,
+	      struct config_error *err)
+{
+	struct scenario_fault fault;
+
+	if (config_read_new(cfg, "fabric", fabric_fields, fabric_fields_n, &s->fabric, err) < 0 ||
+	    switch_config_read_common(cfg, &s->sw, err) < 0 ||
+	    nic_config_read_common(cfg, &s->nic, err) < 0 || read_flows(cfg, s, err) < 0 ||
+	    config_finish(cfg, err) < 0)
+		return -EINVAL;
+	if (override->has_seed)
+		s->fabric.seed = override->seed;
+	if (override->duration_ns != 0)
+		s->fabric.duration_ns = override->duration_ns;
+	if (scenario_resolve(s, &fault) < 0)
+		return config_refuse(cfg, fault.section, fault.key, fault.expected, err);
+	return 0;
+}
+
+int
+scenario_read(struct config *cfg, const struct scenario_override *override, struct scenario *s,
+	      struct config_error *err)
+{
+	*s = (struct scenario){ 0 };
+	if (read_sections(cfg, override, s, err) < 0) {
+		scenario_free(s);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+void
+scenario_free(struct scenario *s)
+{
+	free(s->flows);
+	s->flows = NULL;
+	s->n_flows = 0;
+}
+
+void
+scenario_print(FILE *out, const struct scenario *s)
+{
+	config_print(out, "fabric", fabric_fields, fabric_fields_n, &s->fabric);
+	switch_config_print_common(out, &s->sw);
+	nic_config_print_common(out, &s->nic);
+	for (uint32_t i = 0; i < s->n_flows; i++) {
+		char section[FLOW_NAME_CHARS + 8];
+
+		snprintf(section, sizeof(section), "flow %s", s->flows[i].name);
+		config_print(out, section, flow_fields, flow_fields_n, &s->flows[i]);
+	}
+}
+
+void
+scenario_print_reference(FILE *out)
+{
+	config_print_reference(out, "fabric", fabric_fields, fabric_fields_n);
+	switch_config_print_reference_common(out);
+	nic_config_print_reference_common(out);
+	config_print_reference(out, "flow NAME", flow_fields, flow_fields_n);
+}
