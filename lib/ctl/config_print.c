@@ -1,19 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
-
 #include "ctl/config.h"
+#include "ctl/config_rows.h"
 
 void
-config_print(FILE *out, const char *section, const struct field *fields, unsigned int n,
-	     const void *object)
+config_print_head(FILE *out, const char *section)
 {
 	fprintf(out, "[%s]\n", section);
+}
+
+void
+config_print_rows(FILE *out, const struct field *fields, unsigned int n, const void *object)
+{
 	for (unsigned int i = 0; i < n; i++) {
 		char text[FIELD_TEXT_SIZE];
 
 		field_format(&fields[i], object, text, sizeof(text));
 		fprintf(out, "%s = %s\n", fields[i].name, text);
 	}
+}
+
+void
+config_print(FILE *out, const char *section, const struct field *fields, unsigned int n,
+	     const void *object)
+{
+	config_print_head(out, section);
+	config_print_rows(out, fields, n, object);
 	fputc('\n', out);
 }
 
@@ -44,23 +55,30 @@ print_aliases(FILE *out, const struct field *field)
 }
 
 void
-config_print_reference(FILE *out, const char *section, const struct field *fields, unsigned int n)
+config_print_reference_head(FILE *out, const char *section)
 {
-	fprintf(out, "## [%s]\n\n| key | values | default | also known as | meaning |\n", section);
-	fputs("|---|---|---|---|---|\n", out);
+	fprintf(out, "## [%s]\n\n", section);
+	fputs("| key | values | default | also known as | meaning |\n|---|---|---|---|---|\n", out);
+}
+
+void
+config_print_reference_rows(FILE *out, const struct field *fields, unsigned int n)
+{
 	for (unsigned int i = 0; i < n; i++) {
 		const struct field *f = &fields[i];
 
 		fprintf(out, "| `%s` | ", f->name);
 		print_values(out, f);
-		if (!f->def)
-			fputs(" | required | ", out);
-		else if (*f->def == '\0')
-			fputs(" | (empty) | ", out);
-		else
-			fprintf(out, " | %s | ", f->def);
+		fprintf(out, " | %s | ", !f->def ? "required" : *f->def ? f->def : "(empty)");
 		print_aliases(out, f);
 		fprintf(out, " | %s |\n", f->help ? f->help : "");
 	}
+}
+
+void
+config_print_reference(FILE *out, const char *section, const struct field *fields, unsigned int n)
+{
+	config_print_reference_head(out, section);
+	config_print_reference_rows(out, fields, n);
 	fputc('\n', out);
 }

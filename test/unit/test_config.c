@@ -4,13 +4,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <cmocka.h>
 
-#include "ctl/config.h"
+#include "config_text.h"
 
 #define N(a) (sizeof(a) / sizeof((a)[0]))
 #define AT(member) .name = #member, .offset = offsetof(struct thing, member)
@@ -34,34 +31,10 @@ static const struct field peer_fields[] = {
 	{AT(peer_ip), .help = "who", .type = FIELD_IP, .min = 4, .max = 4},
 };
 
-/* The tests run in a folder of their own, so that error lines hold a short path. */
-static void
-put_bytes(const char *text, size_t size)
-{
-	FILE *f = fopen("x.ini", "w");
-
-	assert_non_null(f);
-	assert_int_equal(fwrite(text, 1, size, f), size);
-	assert_int_equal(fclose(f), 0);
-}
-
 static void
 put(const char *text)
 {
 	put_bytes(text, strlen(text));
-}
-
-static struct config *
-open_text(const char *text)
-{
-	struct config_error err = {"no error"};
-	struct config *cfg;
-
-	put(text);
-	cfg = config_open("x.ini", &err);
-	if (!cfg)
-		fail_msg("%s", err.text);
-	return cfg;
 }
 
 /* Read a file as a program does: every section, then refuse the rest. */
@@ -376,22 +349,6 @@ the_reference_names_every_key_with_its_values(void **state)
 		"| key | values | default | also known as | meaning |\n|---|---|---|---|---|\n"
 		"| `peer_ip` | an IPv4 address such as 10.0.0.1 | required |  | who |\n\n");
 	free(text);
-}
-
-static int
-enter_folder(void **state)
-{
-	static char folder[] = "/tmp/quench-config-XXXXXX";
-
-	*state = mkdtemp(folder);
-	return *state ? chdir(*state) : -1;
-}
-
-static int
-leave_folder(void **state)
-{
-	unlink("x.ini");
-	return chdir("/") || rmdir(*state);
 }
 
 int

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What jansson leaves to us: counters of a table as an object, and a file that is whole or absent.
+ */
+#ifndef QUENCH_CTL_JSON_H
+#define QUENCH_CTL_JSON_H
+
+#include <jansson.h>
+
+#include "base/field.h"
+
+/** Set one key of object for each counter of a stats struct, read as another thread may. */
+void json_set_counters(json_t *object, const struct counter_field *fields, unsigned int n,
+		       const void *stats);
+
+/**
+ * Write a document, indented, with a newline at the end. A regular file is written beside its
+ * place, synced and renamed, so that path never holds half of it; "-" is standard output.
+ *
+ * @return 0, or -errno after one line on standard error: "path: cannot be written: reason".
+ */
+int json_write(const json_t *root, const char *path);
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ctl/nic_config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "ctl/config_sections.h"
+
+#define MAX_QPN 0xffffffu
+#define MAX_FLOW_QPS (1u << 22)
+#define MAX_START_NS (24 * 3600 * NS_PER_SEC)
+
+#define QP(member) .name = #member, .offset = offsetof(struct nic_flow, qp.member)
+#define OWN(member) .name = #member, .offset = offsetof(struct nic_flow, member)
+
+/* clang-format off */
+const struct field nic_flow_fields[] = {
+	{QP(peer_mac), .type = FIELD_MAC, .min = 1,
+	 .help = "station address of the peer, or of the router to it"},
+	{QP(peer_ip), .type = FIELD_IP, .min = 4, .max = 6, .help = "address of the peer"},
+	{QP(peer_qpn), .type = FIELD_U32, .min = 2, .max = MAX_QPN, .def = "17",
+	 .help = "the peer's number of the first QP; the others count on from it"},
+	{OWN(qp_count), .type = FIELD_U32, .min = 1, .max = MAX_FLOW_QPS, .def = "1",
+	 .help = "QPs of this flow"},
+	{QP(initial_psn), .type = FIELD_U32, .max = MAX_QPN, .def = "0",
+	 .help = "first packet sequence number of both directions; the same at the peer"},
+	{QP(requester), .type = FIELD_BOOL, .def = "on",
+	 .help = "send WRITEs; off: answer the peer's"},
+	{QP(tagged), .type = FIELD_BOOL, .def = "off", .help = "send with an 802.1Q tag"},
+	{OWN(vlan_id), .type = FIELD_U16, .max = 4094, .def = "0",
+	 .help = "VLAN of the tag; 0: a priority tag"},
+	{OWN(vlan_pcp), .type = FIELD_U8, .max = 7, .def = "0", .help = "priority of the tag"},
+	{QP(mtu_bytes), .type = FIELD_U16, .unit = UNIT_BYTES, .min = 256, .max = 4096,
+	 .def = "1024", .help = "RoCE MTU, the most payload of a packet: a power of two"},
+	{QP(message_bytes), .type = FIELD_U64, .unit = UNIT_BYTES, .max = 1ull << 31,
+	 .def = "1MB", .help = "payload of one WRITE"},
+	{QP(messages), .type = FIELD_U64, .max = UINT64_MAX, .def = "0",
+	 .help = "WRITEs of each QP; 0: until stop_ns"},
+	{QP(depth), .type = FIELD_U32, .min = 1, .max = 1u << 16, .def = "1",
+	 .help = "WRITEs in flight of each QP"},
+	{QP(start_ns), .type = FIELD_U64, .unit = UNIT_NS, .max = MAX_START_NS, .def = "0",
+	 .help = "time from the start of the program to the first WRITE"},
+	{QP(stop_ns), .type = FIELD_U64, .unit = UNIT_NS, .max = UINT64_MAX, .def = "never",
+	 .help = "time after which no WRITE is begun"},
+	{QP(rate_cap_bps), .type = FIELD_U64, .unit = UNIT_BPS, .max = 800 * GBPS, .def = "0",
+	 .help = "most that one QP sends, in wire bytes, whatever DCQCN allows; 0: no cap"},
+};
+/* clang-format on */
+const unsigned int nic_flow_fields_n = sizeof(nic_flow_fields) / sizeof(nic_flow_fields[0]);
+
+#define SECTION(name, table, member)                                                               \
+	{                                                                                          \
+		name, table, &table##_n, offsetof(struct nic_params, member)                       \
+	}
+
+static const struct config_section sections[] = {
+	{"nic", nic_fields, &nic_fields_n, 0},
+	SECTION("qos_map", qos_map_fields, qos),
+	SECTION("rp", rp_fields, rp),
+	SECTION("np", np_fields, np),
+};
+#define N_SECTIONS (sizeof(sections) / sizeof(sections[0]))
+
+int
+nic_config_read_common(struct config *cfg, struct nic_params *out, struct config_error *err)
+{
+	int rc;
+
+	*out = (struct nic_params){0};
+	rc = config_sections_read(cfg, sections, N_SECTIONS, out, err);
+	if (rc != 0)
+		return rc;
+	/* The profile is known now. Its defaults, then once more what the file says of them. */
+	rp_params_default(&out->rp, (enum rp_profile)out->rp.rp_profile);
+	return config_read(cfg, "rp", rp_fields, rp_fields_n, &out->rp, err);
+}
+
+static int
+read_flow(struct config *cfg, const char *section, struct nic_flow *flow, struct config_error *err)
+{
+	const char *name = strchr(section, ' ');
+	int rc;
+
+	if (!name || strlen(name + 1) > NIC_FLOW_NAME_CHARS)
+		return config_refuse(cfg, section, NULL,
+				     "[flow NAME] with a name of 1 to 32 characters", err);
+	rc = config_read_new(cfg, section, nic_flow_fields, nic_flow_fields_n, flow, err);
+	if (rc != 0)
+		return rc;
+	snprintf(flow->name, sizeof(flow->name), "%s", name + 1);
+	flow->qp.vlan_tci = (uint16_t)(flow->vlan_pcp << 13 | flow->vlan_id);
+	return 0;
+}
+
+static int
+read_flows(struct config *cfg, struct nic_config *out, struct config_error *err)
+{
+	unsigned int n = 0;
+	int rc = 0;
+
+	for (const char *s = NULL; (s = config_next(cfg, "flow", s));)
+		n++;
+	out->flows = calloc(n + 1, sizeof(out->flows[0]));
+	if (!out->flows)
+		return config_refuse(cfg, "flow", NULL, "fewer flows: out of memory", err);
+	for (const char *s = NULL; rc == 0 && (s = config_next(cfg, "flow", s));)
+		rc = read_flow(cfg, s, &out->flows[out->n_flows++], err);
+	return rc;
+}
+
+/* What one flow must fit beside its own ranges. @param qps  QPs up to this flow. */
+static int
+check_flow(const struct config *cfg, const struct nic_config *c, const struct nic_flow *flow,
+	   uint64_t qps, struct config_error *err)
+{
+	char section[NIC_FLOW_NAME_CHARS + 8];
+	struct config_section row = {section, nic_flow_fields, &nic_flow_fields_n, 0};
+	const char *why = NULL;
+
+	snprintf(section, sizeof(section), "flow %s", flow->name);
+	nic_qp_params_check(&flow->qp, &why);
+	if (!why && flow->qp.peer_qpn + flow->qp_count - 1 > MAX_QPN)
+		why = "peer_qpn + qp_count - 1 must not exceed 2^24 - 1";
+	if (!why && qps > c->nic.max_qps)
+		why = "qp_count of all flows up to this one must not exceed max_qps of [nic]";
+	if (!why && !flow->qp.tagged && flow->qp.vlan_tci)
+		why = "vlan_id and vlan_pcp need tagged = on";
+	if (!why && flow->qp.peer_ip.version == 4 && c->nic.ip.version == 0)
+		why = "peer_ip is IPv4, but ip of [nic] is none";
+	if (!why && flow->qp.peer_ip.version == 6 && c->nic.ip6.version == 0)
+		why = "peer_ip is IPv6, but ip6 of [nic] is none";
+	return why ? config_sections_refuse(cfg, &row, 1, flow, why, err) : 0;
+}
+
+/* With a stand-in for the address that the program will take from its device. */
+static int
+check(const struct config *cfg, const struct nic_config *c, struct config_error *err)
+{
+	static const uint8_t zero[6], stand_in[6] = {2};
+	struct nic_params filled = c->nic;
+	uint64_t qps = 0;
+	char why[512];
+	int rc = 0;
+
+	if (memcmp(filled.mac, zero, sizeof(zero)) == 0)
+		memcpy(filled.mac, stand_in, sizeof(stand_in));
+	if (nic_params_check(&filled, why, sizeof(why)) != 0)
+		return config_sections_refuse(cfg, sections, N_SECTIONS, &c->nic, why, err);
+	for (unsigned int i = 0; rc == 0 && i < c->n_flows; i++) {
+		qps += c->flows[i].qp_count;
+		rc = check_flow(cfg, c, &c->flows[i], qps, err);
+	}
+	return rc;
+}
+
+int
+nic_config_read(struct config *cfg, struct nic_config *out, struct config_error *err)
+{
+	int rc;
+
+	*out = (struct nic_config){0};
+	rc = nic_config_read_common(cfg, &out->nic, err);
+	if (rc == 0)
+		rc = read_flows(cfg, out, err);
+	if (rc == 0)
+		rc = check(cfg, out, err);
+	if (rc != 0)
+		nic_config_free(out);
+	return rc;
+}
+
+void
+nic_config_free(struct nic_config *config)
+{
+	free(config->flows);
+	config->flows = NULL;
+	config->n_flows = 0;
+}
+
+struct nic_qp_params
+nic_flow_qp(const struct nic_flow *flow, uint32_t i)
+{
+	struct nic_qp_params qp = flow->qp;
+
+	qp.peer_qpn += i;
+	return qp;
+}
+
+void
+nic_config_print_common(FILE *out, const struct nic_params *params)
+{
+	config_sections_print(out, sections, N_SECTIONS, params);
+}
+
+void
+nic_config_print(FILE *out, const struct nic_config *config)
+{
+	nic_config_print_common(out, &config->nic);
+	for (unsigned int i = 0; i < config->n_flows; i++) {
+		char section[NIC_FLOW_NAME_CHARS + 8];
+
+		snprintf(section, sizeof(section), "flow %s", config->flows[i].name);
+		config_print(out, section, nic_flow_fields, nic_flow_fields_n, &config->flows[i]);
+	}
+}
+
+void
+nic_config_print_reference_common(FILE *out)
+{
+	config_sections_print_reference(out, sections, N_SECTIONS);
+}
+
+void
+nic_config_print_reference(FILE *out)
+{
+	nic_config_print_reference_common(out);
+	config_print_reference(out, "flow NAME", nic_flow_fields, nic_flow_fields_n);
+}

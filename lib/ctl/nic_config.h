@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The configuration of a NIC.
+ *
+ *   [nic]          the node and its address
+ *   [qos_map]      as of a switch
+ *   [rp] [np]      DCQCN; rp_profile first sets the profile's defaults, the other keys go over them
+ *   [flow NAME]    qp_count QPs to one peer
+ *
+ * QPs get local numbers in the order of the file: the first QP of the first flow is first_qpn, and
+ * each QP after it one more. QP i of a flow talks to QP peer_qpn + i of the peer. So two files that
+ * list their flows in the same order agree when each peer_qpn is what the other's order gives.
+ *
+ * No function here calls config_finish(): a program may have sections of its own.
+ */
+#ifndef QUENCH_CTL_NIC_CONFIG_H
+#define QUENCH_CTL_NIC_CONFIG_H
+
+#include "ctl/config.h"
+#include "nic/nic.h"
+
+#define NIC_FLOW_NAME_CHARS 32
+
+/* One [flow NAME]. */
+struct nic_flow {
+	char name[NIC_FLOW_NAME_CHARS + 1];
+	struct nic_qp_params qp; /* of the first QP; its vlan_tci is vlan_pcp and vlan_id */
+	uint32_t qp_count;
+	uint16_t vlan_id;
+	uint8_t vlan_pcp;
+};
+
+extern const struct field nic_flow_fields[];
+extern const unsigned int nic_flow_fields_n;
+
+struct nic_config {
+	struct nic_params nic;
+	struct nic_flow *flows; /* in file order; owned */
+	unsigned int n_flows;
+};
+
+/**
+ * Everything but the flows, unchecked: for a program that makes up flows and addresses of its own.
+ * @return 0, -EINVAL or -ENOMEM with err filled in.
+ */
+int nic_config_read_common(struct config *cfg, struct nic_params *out, struct config_error *err);
+
+/**
+ * Everything, checked. mac may be left zero: the program puts in that of the device.
+ * @return 0; or -EINVAL or -ENOMEM with err filled in and nothing to free.
+ */
+int nic_config_read(struct config *cfg, struct nic_config *out, struct config_error *err);
+
+/** Free what nic_config_read() allocated. */
+void nic_config_free(struct nic_config *config);
+
+/** Parameters of QP i of a flow, i < qp_count. */
+struct nic_qp_params nic_flow_qp(const struct nic_flow *flow, uint32_t i);
+
+/** Print the configuration in force as a file that reads back the same; _common: without flows. */
+void nic_config_print(FILE *out, const struct nic_config *config);
+void nic_config_print_common(FILE *out, const struct nic_params *params);
+
+/** Print every key, in Markdown; _common: without flows. */
+void nic_config_print_reference(FILE *out);
+void nic_config_print_reference_common(FILE *out);
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ctl/switch_config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl/config_sections.h"
+
+#define SECTION(name, table, member)                                                               \
+	{                                                                                          \
+		name, table, &table##_n, offsetof(struct sw_params, member)                        \
+	}
+
+static const struct config_section sections[] = {
+	{"switch", sw_fields, &sw_fields_n, 0},
+	SECTION("switch", mmu_fields, mmu),
+	SECTION("qos_map", qos_map_fields, qos),
+	SECTION("wred", wred_fields, wred),
+	SECTION("buffer_profile lossless", buffer_profile_fields, mmu.lossless),
+	SECTION("buffer_profile lossy", buffer_profile_lossy_fields, mmu.lossy),
+	SECTION("buffer_profile egress_lossless", buffer_profile_egress_lossless_fields,
+		mmu.egress_lossless),
+	SECTION("buffer_profile egress_lossy", buffer_profile_egress_lossy_fields,
+		mmu.egress_lossy),
+	SECTION("scheduler", sched_fields, sched),
+	SECTION("pfc", pfc_fields, pfc),
+};
+#define N_SECTIONS (sizeof(sections) / sizeof(sections[0]))
+
+#define PORT_NAME_SIZE 24
+
+int
+switch_config_read_common(struct config *cfg, struct sw_params *out, struct config_error *err)
+{
+	*out = (struct sw_params){0};
+	return config_sections_read(cfg, sections, N_SECTIONS, out, err);
+}
+
+/* The number in "port N", or -1: plain digits, no leading zero, in range. */
+static int
+port_number(const char *section)
+{
+	const char *digits = section + strlen("port ");
+	size_t n = strspn(digits, "0123456789");
+	int number = atoi(digits);
+
+	if (n == 0 || n > 2 || digits[n] != '\0' || (n == 2 && *digits == '0') ||
+	    number >= SW_MAX_PORTS)
+		return -1;
+	return number;
+}
+
+/* Count the [port N]; refuse a number out of range and a gap. @return the count or -EINVAL. */
+static int
+count_ports(const struct config *cfg, struct config_error *err)
+{
+	char expected[96], name[PORT_NAME_SIZE];
+	int n = 0;
+
+	for (const char *s = NULL; (s = config_next(cfg, "port", s));) {
+		if (strcmp(s, "port") == 0)
+			continue;
+		if (port_number(s) < 0) {
+			snprintf(expected, sizeof(expected), "a port number from 0 to %d",
+				 SW_MAX_PORTS - 1);
+			return config_refuse(cfg, s, NULL, expected, err);
+		}
+		n++;
+	}
+	if (n == 0)
+		return config_refuse(cfg, "port 0", NULL,
+				     "a section for each port: [port 0] and on", err);
+	for (int i = 0; i < n; i++) {
+		snprintf(name, sizeof(name), "port %d", i);
+		if (!config_has(cfg, name))
+			return config_refuse(cfg, name, NULL,
+					     "this section: ports are numbered from 0, no gap",
+					     err);
+	}
+	return n;
+}
+
+/* A key without default must be given for all ports or for this one. */
+static int
+require_port_keys(const struct config *cfg, const char *name, struct config_error *err)
+{
+	for (unsigned int i = 0; i < sw_port_fields_n; i++) {
+		const struct field *f = &sw_port_fields[i];
+		char expected[FIELD_TEXT_SIZE];
+
+		if (f->def || config_gives(cfg, "port", f->name) ||
+		    config_gives(cfg, name, f->name))
+			continue;
+		field_expected(f, NULL, expected, sizeof(expected));
+		return config_refuse(cfg, name, f->name, expected, err);
+	}
+	return 0;
+}
+
+static int
+read_ports(struct config *cfg, struct sw_params *out, struct config_error *err)
+{
+	struct sw_port_params shared = {0};
+	int n = count_ports(cfg, err);
+	int rc = n < 0 ? n : field_defaults(sw_port_fields, sw_port_fields_n, &shared);
+
+	if (rc == 0)
+		rc = config_read(cfg, "port", sw_port_fields, sw_port_fields_n, &shared, err);
+	for (int i = 0; rc == 0 && i < n; i++) {
+		char name[PORT_NAME_SIZE];
+
+		snprintf(name, sizeof(name), "port %d", i);
+		out->ports[i] = shared;
+		rc = config_read(cfg, name, sw_port_fields, sw_port_fields_n, &out->ports[i], err);
+		if (rc == 0)
+			rc = require_port_keys(cfg, name, err);
+	}
+	out->n_ports = rc == 0 ? (uint16_t)n : 0;
+	return rc;
+}
+
+/* The common sections and those of n_ports ports, as one list. */
+struct all_sections {
+	struct config_section rows[N_SECTIONS + SW_MAX_PORTS];
+	char names[SW_MAX_PORTS][PORT_NAME_SIZE];
+	unsigned int n;
+};
+
+static void
+list_all(struct all_sections *all, uint16_t n_ports)
+{
+	memcpy(all->rows, sections, sizeof(sections));
+	for (uint16_t i = 0; i < n_ports; i++) {
+		snprintf(all->names[i], PORT_NAME_SIZE, "port %u", i);
+		all->rows[N_SECTIONS + i] = (struct config_section){
+			all->names[i], sw_port_fields, &sw_port_fields_n,
+			offsetof(struct sw_params, ports) + i * sizeof(struct sw_port_params)};
+	}
+	all->n = N_SECTIONS + n_ports;
+}
+
+/* With a stand-in for the addresses that the program will take from its devices. */
+static int
+check(const struct config *cfg, const struct sw_params *params, struct config_error *err)
+{
+	static const uint8_t zero[6], stand_in[6] = {2};
+	struct sw_params filled = *params;
+	struct all_sections all;
+	char why[512];
+
+	for (uint16_t i = 0; i < filled.n_ports; i++)
+		if (memcmp(filled.ports[i].mac, zero, sizeof(zero)) == 0)
+			memcpy(filled.ports[i].mac, stand_in, sizeof(stand_in));
+	if (sw_params_check(&filled, why, sizeof(why)) == 0)
+		return 0;
+	list_all(&all, params->n_ports);
+	return config_sections_refuse(cfg, all.rows, all.n, params, why, err);
+}
+
+int
+switch_config_read(struct config *cfg, struct sw_params *out, struct config_error *err)
+{
+	int rc = switch_config_read_common(cfg, out, err);
+
+	if (rc == 0)
+		rc = read_ports(cfg, out, err);
+	if (rc != 0)
+		return rc;
+	sw_params_resolve(out);
+	return check(cfg, out, err);
+}
+
+void
+switch_config_print_common(FILE *out, const struct sw_params *params)
+{
+	config_sections_print(out, sections, N_SECTIONS, params);
+}
+
+void
+switch_config_print(FILE *out, const struct sw_params *params)
+{
+	struct all_sections all;
+
+	list_all(&all, params->n_ports);
+	config_sections_print(out, all.rows, all.n, params);
+}
+
+void
+switch_config_print_reference_common(FILE *out)
+{
+	config_sections_print_reference(out, sections, N_SECTIONS);
+}
+
+void
+switch_config_print_reference(FILE *out)
+{
+	switch_config_print_reference_common(out);
+	config_print_reference(out, "port N", sw_port_fields, sw_port_fields_n);
+}

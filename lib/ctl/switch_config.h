@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The configuration of a switch.
+ *
+ *   [switch]                       the node and its whole buffer
+ *   [qos_map] [wred] [scheduler] [pfc]
+ *   [buffer_profile lossless] [buffer_profile lossy]
+ *   [buffer_profile egress_lossless] [buffer_profile egress_lossy]
+ *   [port]                         what all ports share
+ *   [port 0] [port 1] ...          each port over that, numbered without a gap
+ *
+ * No function here calls config_finish(): a program may have sections of its own.
+ */
+#ifndef QUENCH_CTL_SWITCH_CONFIG_H
+#define QUENCH_CTL_SWITCH_CONFIG_H
+
+#include "ctl/config.h"
+#include "switch/sw.h"
+
+/**
+ * Everything but the ports, which are left zero, unchecked: for a program that makes up ports of
+ * its own. @return 0, -EINVAL or -ENOMEM with err filled in.
+ */
+int switch_config_read_common(struct config *cfg, struct sw_params *out, struct config_error *err);
+
+/**
+ * Everything, resolved and checked. A port's address may be left zero: the program puts in that of
+ * the device. @return 0, -EINVAL or -ENOMEM with err filled in.
+ */
+int switch_config_read(struct config *cfg, struct sw_params *out, struct config_error *err);
+
+/** Print the configuration in force as a file that reads back the same; _common: without ports. */
+void switch_config_print(FILE *out, const struct sw_params *params);
+void switch_config_print_common(FILE *out, const struct sw_params *params);
+
+/** Print every key, in Markdown; _common: without ports. */
+void switch_config_print_reference(FILE *out);
+void switch_config_print_reference_common(FILE *out);
+
+#endif

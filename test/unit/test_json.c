@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "ctl/json.h"
+
+struct stats {
+	uint64_t rx, tx;
+};
+
+static const struct counter_field counters[] = {
+	COUNTER_FIELD(struct stats, rx, "frames received"),
+	COUNTER_FIELD(struct stats, tx, "frames sent"),
+};
+
+static json_t *
+document(void)
+{
+	const struct stats s = {.rx = 1, .tx = INT64_MAX};
+	json_t *o = json_object();
+
+	json_set_counters(o, counters, 2, &s);
+	return o;
+}
+
+static const char written[] = "{\n  \"rx\": 1,\n  \"tx\": 9223372036854775807\n}\n";
+
+static void
+slurp(const char *path, char *text, size_t size)
+{
+	FILE *f = fopen(path, "r");
+	size_t n;
+
+	assert_non_null(f);
+	n = fread(text, 1, size - 1, f);
+	text[n] = '\0';
+	fclose(f);
+}
+
+/* json_write() with its error line caught. */
+static int
+write_caught(const json_t *o, const char *path, char *line, size_t size)
+{
+	int saved = dup(STDERR_FILENO), fd = open("stderr", O_CREAT | O_TRUNC | O_WRONLY, 0600);
+	int rc;
+
+	fflush(stderr);
+	dup2(fd, STDERR_FILENO);
+	rc = json_write(o, path);
+	fflush(stderr);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	close(fd);
+	slurp("stderr", line, size);
+	unlink("stderr");
+	return rc;
+}
+
+static int
+files_here(void)
+{
+	DIR *dir = opendir(".");
+	int n = 0;
+
+	for (struct dirent *e; (e = readdir(dir));)
+		n += e->d_name[0] != '.';
+	closedir(dir);
+	return n;
+}
+
+static void
+a_file_appears_whole_and_alone(void **state)
+{
+	json_t *o = document();
+	char text[256];
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(json_write(o, "out.json"), 0);
+	slurp("out.json", text, sizeof(text));
+	assert_string_equal(text, written);
+	assert_int_equal(files_here(), 1);
+	assert_int_equal(stat("out.json", &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0644); /* the umask of this test is 022 */
+	unlink("out.json");
+	json_decref(o);
+}
+
+static void
+a_write_that_fails_leaves_the_old_file_and_no_other(void **state)
+{
+	struct rlimit was, small;
+	json_t *o = document();
+	char line[256], text[256];
+
+	(void)state;
+	assert_int_equal(json_write(o, "out.json"), 0);
+	json_object_set_new(o, "long", json_string("0123456789012345678901234567890123456789"));
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &was);
+	small = was;
+	small.rlim_cur = 60; /* bytes: less than the new document, more than the error line */
+	setrlimit(RLIMIT_FSIZE, &small);
+	assert_int_equal(write_caught(o, "out.json", line, sizeof(line)), -EFBIG);
+	setrlimit(RLIMIT_FSIZE, &was);
+	assert_string_equal(line, "out.json: cannot be written: File too large\n");
+	slurp("out.json", text, sizeof(text));
+	assert_string_equal(text, written);
+	assert_int_equal(files_here(), 1);
+	unlink("out.json");
+	json_decref(o);
+}
+
+static void
+a_full_disk_is_said_in_one_line(void **state)
+{
+	json_t *o = document();
+	char line[256];
+
+	(void)state;
+	assert_int_equal(write_caught(o, "/dev/full", line, sizeof(line)), -ENOSPC);
+	assert_string_equal(line, "/dev/full: cannot be written: No space left on device\n");
+	json_decref(o);
+}
+
+static void
+a_place_that_cannot_be_is_said_in_one_line(void **state)
+{
+	json_t *o = document();
+	char line[256];
+
+	(void)state;
+	assert_int_equal(write_caught(o, "no/out.json", line, sizeof(line)), -ENOENT);
+	assert_string_equal(line, "no/out.json: cannot be written: No such file or directory\n");
+	assert_int_equal(write_caught(o, ".", line, sizeof(line)), -EISDIR);
+	assert_string_equal(line, ".: cannot be written: Is a directory\n");
+	assert_int_equal(files_here(), 0);
+	json_decref(o);
+}
+
+static void
+a_dash_is_standard_output(void **state)
+{
+	int saved = dup(STDOUT_FILENO), fd = open("stdout", O_CREAT | O_TRUNC | O_WRONLY, 0600);
+	json_t *o = document();
+	char text[256];
+	int rc;
+
+	(void)state;
+	fflush(stdout);
+	dup2(fd, STDOUT_FILENO);
+	rc = json_write(o, "-");
+	dup2(saved, STDOUT_FILENO);
+	close(saved);
+	close(fd);
+	assert_int_equal(rc, 0);
+	slurp("stdout", text, sizeof(text));
+	assert_string_equal(text, written);
+	unlink("stdout");
+	json_decref(o);
+}
+
+static int
+enter_folder(void **state)
+{
+	static char folder[] = "/tmp/quench-json-XXXXXX";
+
+	umask(022);
+	*state = mkdtemp(folder);
+	return *state ? chdir(*state) : -1;
+}
+
+static int
+leave_folder(void **state)
+{
+	return chdir("/") || rmdir(*state);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_file_appears_whole_and_alone),
+		cmocka_unit_test(a_write_that_fails_leaves_the_old_file_and_no_other),
+		cmocka_unit_test(a_full_disk_is_said_in_one_line),
+		cmocka_unit_test(a_place_that_cannot_be_is_said_in_one_line),
+		cmocka_unit_test(a_dash_is_standard_output),
+	};
+
+	return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}

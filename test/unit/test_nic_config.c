@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <cmocka.h>
+
+#include "base/units.h"
+#include "config_text.h"
+#include "ctl/nic_config.h"
+
+#define N(a) (sizeof(a) / sizeof((a)[0]))
+#define NIC "[nic]\nip = 10.0.0.1\n"
+#define PEER "peer_mac = 02:00:00:00:00:02\npeer_ip = 10.0.0.2\n"
+
+/* As a program does: read, then refuse the rest. */
+static int
+read_text(const char *text, struct nic_config *c, struct config_error *err)
+{
+	struct config *cfg = open_text(text);
+	int rc = nic_config_read(cfg, c, err);
+
+	if (rc == 0 && (rc = config_finish(cfg, err)) != 0)
+		nic_config_free(c);
+	config_close(cfg);
+	return rc;
+}
+
+static void
+read_good(const char *text, struct nic_config *c)
+{
+	struct config_error err = {"no error"};
+
+	if (read_text(text, c, &err) != 0)
+		fail_msg("%s", err.text);
+}
+
+static void
+an_address_is_all_that_must_be_said(void **state)
+{
+	struct nic_config c;
+
+	(void)state;
+	read_good(NIC, &c);
+	assert_int_equal(c.n_flows, 0);
+	assert_int_equal(c.nic.ip.version, 4);
+	assert_int_equal(c.nic.data_dscp, 26);
+	assert_int_equal(c.nic.rp.rp_profile, RP_PROFILE_PAPER);
+	assert_int_equal(c.nic.rp.rp_ai_rate_bps, 40 * MBPS);
+	assert_int_equal(c.nic.np.np_min_time_between_cnps_us, 50);
+	assert_int_equal(c.nic.qos.pfc_enable, 1 << 3);
+	nic_config_free(&c);
+}
+
+static void
+the_profile_sets_defaults_wherever_its_key_stands(void **state)
+{
+	struct rp_params mlx;
+	struct nic_config c;
+
+	(void)state;
+	rp_params_default(&mlx, RP_PROFILE_MLX);
+	read_good(NIC "[rp]\nrp_ai_rate_bps = 7M\ng = 1/128\nrp_profile = mlx\n", &c);
+	assert_int_equal(c.nic.rp.rp_profile, RP_PROFILE_MLX);
+	assert_int_equal(c.nic.rp.rp_ai_rate_bps, 7 * MBPS);
+	assert_int_equal(c.nic.rp.rp_dce_tcp_g, 1016);
+	assert_int_equal(c.nic.rp.rp_hai_rate_bps, mlx.rp_hai_rate_bps);
+	assert_int_equal(c.nic.rp.rp_time_reset_us, mlx.rp_time_reset_us);
+	assert_int_equal(c.nic.rp.rp_min_rate_bps, mlx.rp_min_rate_bps);
+	nic_config_free(&c);
+}
+
+static void
+flows_come_in_file_order_with_their_qps(void **state)
+{
+	struct nic_config c;
+	struct nic_qp_params qp;
+
+	(void)state;
+	read_good(NIC "[flow z]\n" PEER "qp_count = 3\npeer_qpn = 100\nmtu_bytes = 4096\n"
+		      "[flow a b]\n" PEER
+		      "requester = off\ntagged = on\nvlan_id = 5\nvlan_pcp = 3\n"
+		      "start_ns = 1ms\nstop_ns = 2s\nrate_cap_bps = 5G\ndepth = 4\nmessages = 9\n"
+		      "message_bytes = 64KiB\ninitial_psn = 0xfffffe\n",
+		  &c);
+	assert_int_equal(c.n_flows, 2);
+	assert_string_equal(c.flows[0].name, "z");
+	assert_string_equal(c.flows[1].name, "a b");
+	qp = nic_flow_qp(&c.flows[0], 2);
+	assert_int_equal(qp.peer_qpn, 102);
+	assert_int_equal(qp.peer_mac[5], 2);
+	assert_int_equal(qp.peer_ip.addr[3], 2);
+	assert_int_equal(qp.mtu_bytes, 4096);
+	assert_true(qp.requester);
+	assert_false(qp.tagged);
+	assert_int_equal(qp.stop_ns, NEVER_NS);
+	qp = nic_flow_qp(&c.flows[1], 0);
+	assert_int_equal(qp.peer_qpn, 17); /* first_qpn of a peer by default */
+	assert_false(qp.requester);
+	assert_true(qp.tagged);
+	assert_int_equal(qp.vlan_tci, 3 << 13 | 5);
+	assert_int_equal(qp.start_ns, NS_PER_MS);
+	assert_int_equal(qp.stop_ns, 2 * NS_PER_SEC);
+	assert_int_equal(qp.rate_cap_bps, 5 * GBPS);
+	assert_int_equal(qp.depth, 4);
+	assert_int_equal(qp.messages, 9);
+	assert_int_equal(qp.message_bytes, 65536);
+	assert_int_equal(qp.initial_psn, 0xfffffe);
+	nic_config_free(&c);
+}
+
+/* The line must begin so; the rest is the clause of the module that owns the rule. */
+static void
+a_wrong_nic_is_refused_with_section_key_and_value(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *error;
+	} rows[] = {
+		{"", "x.ini: [nic] ip = none: "},
+		{"[nic]\nip = fd00::1\n", "x.ini: [nic] ip = fd00::1: "},
+		{"[nic]\nip = 10.0.0.1\nmac = 01:00:00:00:00:00\n",
+		 "x.ini: [nic] mac = 01:00:00:00:00:00: "},
+		{NIC "initial_rate = value\n", "x.ini: [nic] initial_rate"},
+		{NIC "link_speed_bps = 10G\n[rp]\nrp_max_rate_bps = 40G\n",
+		 "x.ini: [rp] rp_max_rate_bps = 40G: "},
+		{NIC "[rp]\nrp_min_rate_bps = 2G\nrp_max_rate_bps = 1G\n",
+		 "x.ini: [rp] rp_min_rate_bps = 2G: "},
+		{NIC "[rp]\ng = 1/1000\n", "x.ini: [rp] g = 1/1000: expected parts of 1024"},
+		{NIC "[rp]\nrp_ai_rate_bp = 1M\n",
+		 "x.ini: [rp] rp_ai_rate_bp = 1M: expected a known key, such as rp_ai_rate_bps"},
+		{NIC "[qos_map]\npfc_enable = 5\n", "x.ini: [qos_map] pfc_enable = 5: "},
+		{NIC "[flow]\n" PEER,
+		 "x.ini: [flow]: expected [flow NAME] with a name of 1 to 32 characters"},
+		{NIC "[flow 123456789012345678901234567890123]\n" PEER,
+		 "x.ini: [flow 123456789012345678901234567890123]: expected [flow NAME]"},
+		{NIC "[flow a]\npeer_ip = 10.0.0.2\n",
+		 "x.ini: [flow a] peer_mac is missing: expected a station's MAC address"},
+		{NIC "[flow a]\npeer_mac = 02:00:00:00:00:02\npeer_ip = none\n",
+		 "x.ini: [flow a] peer_ip = none: expected an IPv4 or IPv6 address"},
+		{NIC "[flow a]\npeer_mac = 03:00:00:00:00:02\npeer_ip = 10.0.0.2\n",
+		 "x.ini: [flow a] peer_mac = 03:00:00:00:00:02: expected a station's MAC address"},
+		{NIC "[flow a]\npeer_mac = 02:00:00:00:00:02\npeer_ip = fd00::2\n",
+		 "x.ini: [flow a] peer_ip = fd00::2: peer_ip is IPv6, but ip6 of [nic] is none"},
+		{NIC "[flow a]\n" PEER "mtu_bytes = 1500\n", "x.ini: [flow a] mtu_bytes = 1500B: "},
+		{NIC "[flow a]\n" PEER "peer_qpn = 0xffffff\nqp_count = 2\n",
+		 "x.ini: [flow a] peer_qpn = 16777215: peer_qpn + qp_count - 1 must not exceed "},
+		{NIC "max_qps = 4\n[flow a]\n" PEER "qp_count = 3\n[flow b]\n" PEER
+		     "qp_count = 2\n",
+		 "x.ini: [flow b] qp_count = 2: qp_count of all flows up to this one must not "},
+		{NIC "[flow a]\n" PEER "vlan_id = 7\n",
+		 "x.ini: [flow a] vlan_id = 7: vlan_id and vlan_pcp need tagged = on"},
+		{NIC "[flow a]\n" PEER "vlan_pcp = 7\n",
+		 "x.ini: [flow a] vlan_pcp = 7: vlan_id and vlan_pcp need tagged = on"},
+		{NIC "[flow a]\n" PEER "color = red\n",
+		 "x.ini: [flow a] color = red: expected a known key"},
+		{NIC "[port 0]\n", "x.ini: [port 0]: expected a known section"},
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < N(rows); i++) {
+		struct config_error err = {"no error"};
+		struct nic_config c;
+
+		if (read_text(rows[i].text, &c, &err) != -EINVAL)
+			fail_msg("accepted: %s", rows[i].text);
+		if (strncmp(err.text, rows[i].error, strlen(rows[i].error)) != 0)
+			assert_string_equal(err.text, rows[i].error);
+		assert_null(c.flows);
+		assert_null(strchr(err.text, '\n'));
+	}
+}
+
+static char *
+printed(const struct nic_config *c)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *f = open_memstream(&text, &size);
+
+	nic_config_print(f, c);
+	fclose(f);
+	return text;
+}
+
+static void
+the_printed_configuration_reads_back_to_the_same(void **state)
+{
+	struct nic_config c, d;
+	char *text, *again;
+
+	(void)state;
+	read_good(NIC "ip6 = fd00::1\n[rp]\nrp_profile = mlx\nrp_time_reset_us = 333\n"
+		      "[flow a]\n" PEER "tagged = on\nvlan_pcp = 3\nstop_ns = 12345ns\n"
+		      "[flow b]\npeer_mac = 02:00:00:00:00:03\npeer_ip = fd00::3\n",
+		  &c);
+	text = printed(&c);
+	read_good(text, &d);
+	again = printed(&d);
+	assert_string_equal(text, again);
+	assert_non_null(strstr(text, "rp_profile = mlx\n"));
+	assert_non_null(strstr(text, "rp_time_reset_us = 333us\n"));
+	assert_non_null(strstr(text, "stop_ns = never\n"));
+	free(text);
+	free(again);
+	nic_config_free(&c);
+	nic_config_free(&d);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_address_is_all_that_must_be_said),
+		cmocka_unit_test(the_profile_sets_defaults_wherever_its_key_stands),
+		cmocka_unit_test(flows_come_in_file_order_with_their_qps),
+		cmocka_unit_test(a_wrong_nic_is_refused_with_section_key_and_value),
+		cmocka_unit_test(the_printed_configuration_reads_back_to_the_same),
+	};
+
+	return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}

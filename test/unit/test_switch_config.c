@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <cmocka.h>
+
+#include "base/units.h"
+#include "config_text.h"
+#include "ctl/config_reference.h"
+#include "ctl/switch_config.h"
+
+#define N(a) (sizeof(a) / sizeof((a)[0]))
+#define TWO_PORTS "[port]\nlink_speed_bps = 40G\n[port 0]\n[port 1]\n"
+
+/* As a program does: read, then refuse the rest. */
+static int
+read_text(const char *text, struct sw_params *p, struct config_error *err)
+{
+	struct config *cfg = open_text(text);
+	int rc = switch_config_read(cfg, p, err);
+
+	if (rc == 0)
+		rc = config_finish(cfg, err);
+	config_close(cfg);
+	return rc;
+}
+
+static void
+ports_and_a_speed_are_all_that_must_be_said(void **state)
+{
+	struct config_error err = {"no error"};
+	struct sw_params p;
+
+	(void)state;
+	assert_int_equal(read_text(TWO_PORTS, &p, &err), 0);
+	assert_int_equal(p.n_ports, 2);
+	assert_int_equal(p.ports[1].link_speed_bps, 40 * GBPS);
+	assert_int_equal(p.ports[1].shaper_rate_bps, 40 * GBPS); /* resolved */
+	assert_int_equal(p.mmu.buffer_bytes, 12000000);
+	assert_int_equal(p.mmu.n_ports, 2);
+	assert_int_equal(p.mmu.lossless_pgs, 1 << 3);
+	assert_int_equal(p.qos.dscp_to_tc_map[26], 3);
+	assert_int_equal(p.wred_queues, 1 << 3);
+}
+
+static void
+a_port_overrides_what_all_ports_share(void **state)
+{
+	struct config_error err;
+	struct sw_params p;
+
+	(void)state;
+	assert_int_equal(read_text("[port]\nlink_speed_bps = 40G\nshaper_rate_bps = 30G\n"
+				   "[port 1]\nshaper_rate_bps = 5G\n[port 0]\n[port 2]\n"
+				   "mac = 02:00:00:00:00:07\n",
+				   &p, &err),
+			 0);
+	assert_int_equal(p.n_ports, 3);
+	assert_int_equal(p.ports[0].shaper_rate_bps, 30 * GBPS);
+	assert_int_equal(p.ports[1].shaper_rate_bps, 5 * GBPS);
+	assert_int_equal(p.ports[2].mac[5], 7);
+}
+
+static void
+every_section_reaches_its_struct(void **state)
+{
+	struct config_error err;
+	struct sw_params p;
+
+	(void)state;
+	assert_int_equal(
+		read_text("[switch]\nbuffer_bytes = 32MB\nmark_at = enqueue\npfc_generate = off\n"
+			  "[qos_map]\npfc_enable = none\ntrust = pcp\n"
+			  "[wred]\nKmin = 40KB\nKmax = 160KB\nPmax = 0.2\n"
+			  "[buffer_profile lossless]\nxoff_bytes = 30KB\n"
+			  "[buffer_profile lossy]\ndynamic_th = -2\n"
+			  "[buffer_profile egress_lossless]\nsize_bytes = 1KB\n"
+			  "[buffer_profile egress_lossy]\ndynamic_th = 2\n"
+			  "[scheduler]\nstrict_queues = 6-7\n"
+			  "[pfc]\npfc_xoff_quanta = 1000\n" TWO_PORTS,
+			  &p, &err),
+		0);
+	assert_int_equal(p.mmu.buffer_bytes, 32000000);
+	assert_int_equal(p.mark_at, SW_MARK_AT_ENQUEUE);
+	assert_int_equal(p.qos.pfc_enable, 0);
+	assert_int_equal(p.qos.trust, QOS_TRUST_PCP);
+	assert_int_equal(p.wred.green_min_threshold_bytes, 40000);
+	assert_int_equal(p.wred.green_drop_probability_ppm, 200000);
+	assert_int_equal(p.mmu.lossless.xoff_bytes, 30000);
+	assert_int_equal(p.mmu.lossy.dynamic_th, -2);
+	assert_int_equal(p.mmu.egress_lossless.size_bytes, 1000);
+	assert_int_equal(p.mmu.egress_lossy.dynamic_th, 2);
+	assert_int_equal(p.sched.strict_queues, 0xc0);
+	assert_int_equal(p.pfc.pfc_xoff_quanta, 1000);
+}
+
+/* The line must begin so; the rest is the clause of the module that owns the rule. */
+static void
+a_wrong_switch_is_refused_with_section_key_and_value(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *error;
+	} rows[] = {
+		{"", "x.ini: [port 0]: expected a section for each port: [port 0] and on"},
+		{"[port]\nlink_speed_bps = 1G\n",
+		 "x.ini: [port 0]: expected a section for each port: [port 0] and on"},
+		{"[port 0]\n",
+		 "x.ini: [port 0] link_speed_bps: expected a rate in bit/s from 1M to 1600G"},
+		{"[port]\nlink_speed_bps = 1G\n[port 1]\n",
+		 "x.ini: [port 0]: expected this section: ports are numbered from 0, no gap"},
+		{"[port 64]\n", "x.ini: [port 64]: expected a port number from 0 to 63"},
+		{"[port 01]\n", "x.ini: [port 01]: expected a port number from 0 to 63"},
+		{"[port x]\n", "x.ini: [port x]: expected a port number from 0 to 63"},
+		{"[port -1]\n", "x.ini: [port -1]: expected a port number from 0 to 63"},
+		{"[port 99999999999]\n",
+		 "x.ini: [port 99999999999]: expected a port number from 0 to 63"},
+		{"[switch]\nbuffer_bytes = much\n",
+		 "x.ini: [switch] buffer_bytes = much: expected a size in whole bytes from "},
+		{"[switch]\nbuffer_bytes = 30KB\n" TWO_PORTS,
+		 "x.ini: [switch] buffer_bytes = 30KB: "},
+		{"[wred]\nKmin = 300KB\n" TWO_PORTS,
+		 "x.ini: [wred] green_min_threshold_bytes = 300KB: "},
+		{"[buffer_profile lossy]\ndynamic = on\nstatic_th_bytes = 5KB\n" TWO_PORTS,
+		 "x.ini: [buffer_profile lossy] static_th_bytes = 5KB: "},
+		{"[buffer_profile egress_lossy]\nstatic_th_bytes = 5KB\n" TWO_PORTS,
+		 "x.ini: [buffer_profile egress_lossy] static_th_bytes = 5KB: "},
+		{"[buffer_profile lossy]\nxoff_bytes = 5KB\n" TWO_PORTS,
+		 "x.ini: [buffer_profile lossy] xoff_bytes = 5KB: expected a known key"},
+		{"[port 0]\nlink_speed_bps = 1G\n"
+		 "[port 1]\nlink_speed_bps = 1G\nshaper_rate_bps = 2G\n",
+		 "x.ini: [port 1] shaper_rate_bps = 2G: "},
+		{"[port 0]\nlink_speed_bps = 1G\nmac = 01:00:00:00:00:00\n",
+		 "x.ini: [port 0] mac = 01:00:00:00:00:00: "},
+		{"[swich]\n" TWO_PORTS,
+		 "x.ini: [swich]: expected a known section, such as [switch]"},
+		{"[rp]\n" TWO_PORTS, "x.ini: [rp]: expected a known section"},
+		{"[switch]\nbuffer = 1MB\n" TWO_PORTS,
+		 "x.ini: [switch] buffer = 1MB: expected a known key, such as buffer_bytes"},
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < N(rows); i++) {
+		struct config_error err = {"no error"};
+		struct sw_params p;
+
+		if (read_text(rows[i].text, &p, &err) != -EINVAL)
+			fail_msg("accepted: %s", rows[i].text);
+		if (strncmp(err.text, rows[i].error, strlen(rows[i].error)) != 0)
+			assert_string_equal(err.text, rows[i].error);
+		assert_null(strchr(err.text, '\n'));
+	}
+}
+
+static void
+the_printed_configuration_reads_back_to_the_same(void **state)
+{
+	struct config_error err = {"no error"};
+	char *text = NULL, *again = NULL;
+	size_t size = 0;
+	struct sw_params p;
+	FILE *f;
+
+	(void)state;
+	assert_int_equal(
+		read_text("[switch]\ncell_bytes = 208\nwred_queues = 3-4\n"
+			  "[port]\nspeed = 25G\n[port 0]\nshaper_rate = 12345678\n[port 1]\n",
+			  &p, &err),
+		0);
+	f = open_memstream(&text, &size);
+	switch_config_print(f, &p);
+	fclose(f);
+	if (read_text(text, &p, &err) != 0)
+		fail_msg("%s in\n%s", err.text, text);
+	f = open_memstream(&again, &size);
+	switch_config_print(f, &p);
+	fclose(f);
+	assert_string_equal(text, again);
+	assert_non_null(strstr(text, "cell_bytes = 208B\n"));
+	assert_non_null(strstr(text, "shaper_rate_bps = 12345678\n"));
+	free(text);
+	free(again);
+}
+
+static void
+the_reference_holds_both_roles(void **state)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *f = open_memstream(&text, &size);
+
+	(void)state;
+	config_reference_print(f);
+	fclose(f);
+	assert_non_null(strstr(text, "## [buffer_profile egress_lossy]\n"));
+	assert_non_null(strstr(text, "| `buffer_bytes` |"));
+	assert_non_null(strstr(text, "## [port N]\n"));
+	assert_non_null(strstr(text, "| `rp_ai_rate_bps` |"));
+	assert_non_null(strstr(text, "| `peer_mac` |"));
+	/* [switch] holds two tables under one heading. */
+	assert_null(strstr(strstr(text, "## [switch]\n") + 1, "## [switch]\n"));
+	free(text);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ports_and_a_speed_are_all_that_must_be_said),
+		cmocka_unit_test(a_port_overrides_what_all_ports_share),
+		cmocka_unit_test(every_section_reaches_its_struct),
+		cmocka_unit_test(a_wrong_switch_is_refused_with_section_key_and_value),
+		cmocka_unit_test(the_printed_configuration_reads_back_to_the_same),
+		cmocka_unit_test(the_reference_holds_both_roles),
+	};
+
+	return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}
