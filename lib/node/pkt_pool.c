@@ -41,7 +41,10 @@ map_aligned(size_t bytes)
 	return raw + head;
 }
 
-/* Devices under --no-huge are virtual ones, which copy: no IOVA is needed. */
+/*
+ * Devices under --no-huge are virtual ones, which copy: no IOVA is needed, and with F_NO_IOVA_CONTIG
+ * an object may lie across a page boundary (else as few as one would fit into each 4 KB).
+ */
 static int
 populate_own_region(struct rte_mempool *pool)
 {
@@ -76,7 +79,8 @@ pkt_pool_create(const struct pkt_pool_params *params)
 	pool = rte_mempool_create_empty(params->name, params->n_mbufs,
 					sizeof(struct rte_mbuf) + PKT_PRIV_BYTES + room,
 					cache < CACHE_MBUFS ? cache : CACHE_MBUFS, sizeof(private),
-					params->socket, 0);
+					params->socket,
+					rte_eal_has_hugepages() ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG);
 	if (pool == NULL)
 		return NULL;
 	rc = rte_mempool_set_ops_byname(pool, params->threads ? rte_mbuf_best_mempool_ops()

@@ -42,6 +42,22 @@ every_mbuf_can_be_had_and_given_back(void **state)
 }
 
 static void
+memory_suffices_at_every_frame_size(void **state)
+{
+	/* Objects that divide a page badly, enough of them to use up any slack. */
+	static const uint16_t sizes[] = { 0, 64, 700, 1100, 1596, 2500, 4000, 9238 };
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct rte_mempool *pool = make_pool("sizes", 8000, sizes[i]);
+
+		assert_non_null(pool);
+		assert_int_equal(rte_mempool_avail_count(pool), 8000);
+		pkt_pool_destroy(pool);
+	}
+}
+
+static void
 a_frame_of_the_largest_size_fits_one_segment(void **state)
 {
 	struct rte_mempool *pool = make_pool("room", MBUFS, 9216);
@@ -96,6 +112,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_mbuf_can_be_had_and_given_back),
+		cmocka_unit_test(memory_suffices_at_every_frame_size),
 		cmocka_unit_test(a_frame_of_the_largest_size_fits_one_segment),
 		cmocka_unit_test(metadata_of_a_clone_is_its_own),
 		cmocka_unit_test(a_name_in_use_is_refused),
