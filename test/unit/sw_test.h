@@ -157,7 +157,7 @@ struct frame_spec {
 	uint8_t ip_version; /* 0: 4 */
 	bool tagged;
 	uint16_t vlan_tci;
-	uint16_t payload_bytes;
+	uint16_t payload_bytes; /* 0: 64 */
 	uint32_t psn;
 };
 
@@ -196,7 +196,7 @@ make_frame(struct bench *b, const struct frame_spec *s)
 	host_mac(path.src_mac, s->src);
 	host_mac(path.dst_mac, s->dst);
 	len = roce_build(rte_pktmbuf_mtod(m, uint8_t *), rte_pktmbuf_tailroom(m), &path, &fields,
-			 payload, s->payload_bytes);
+			 payload, s->payload_bytes == 0 ? 64 : s->payload_bytes);
 	assert_true(len > 0);
 	rte_pktmbuf_append(m, (uint16_t)len);
 	return m;
