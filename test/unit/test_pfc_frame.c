@@ -117,6 +117,21 @@ source_address_and_high_vector_byte_do_not_matter(void **state)
 	assert_int_equal(m.quanta[3], 5);
 }
 
+static void
+a_time_without_its_bit_is_not_read(void **state)
+{
+	uint8_t buf[PFC_FRAME_BYTES];
+	struct mac_control m;
+
+	(void)state;
+	pfc_frame_build(buf, mac, 0, (const uint16_t[8]){0});
+	memset(buf + 18, 0xFF, 16);
+	buf[17] = 1 << 6;
+	assert_int_equal(mac_control_parse(buf, sizeof(buf), &m), MAC_CONTROL_PFC);
+	for (unsigned int prio = 0; prio < 8; prio++)
+		assert_int_equal(m.quanta[prio], prio == 6 ? 0xFFFF : 0);
+}
+
 int
 main(void)
 {
@@ -126,6 +141,7 @@ main(void)
 		cmocka_unit_test(what_is_built_is_parsed_back),
 		cmocka_unit_test(each_length_has_its_kind),
 		cmocka_unit_test(other_opcodes_are_unknown_and_other_frames_malformed),
+		cmocka_unit_test(a_time_without_its_bit_is_not_read),
 		cmocka_unit_test(source_address_and_high_vector_byte_do_not_matter),
 	};
 
