@@ -36,7 +36,7 @@ set_host(json_t *object, const char *key, uint16_t host)
 }
 
 static json_t *
-flow_object(const struct lab_run *run, const struct flow_result *r)
+flow_object(const struct flow_result *r)
 {
 	json_t *o = json_object();
 
@@ -54,7 +54,6 @@ flow_object(const struct lab_run *run, const struct flow_result *r)
 	set_u64(o, "rate_cuts", r->src.rate_cuts);
 	set_u64(o, "retransmitted_packets", r->src.retransmitted_packets);
 	json_object_set_new(o, "error", json_boolean(r->error));
-	(void)run;
 	return o;
 }
 
@@ -157,7 +156,23 @@ drop_list(const struct lab_run *run)
 	return list;
 }
 
-/* Sums over all hosts under the counters' names, and the marks of all switch queues. */
+/* Sums over all hosts of one table of counters, which stands at an offset in struct nic_stats. */
+static void
+set_host_sums(json_t *o, const struct lab_run *run, const struct counter_field *fields,
+	      unsigned int n, size_t offset)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		uint64_t sum = 0;
+
+		for (uint16_t h = 1; h <= run->scenario->fabric.hosts; h++) {
+			const char *stats = (const char *)nic_stats(net_host(run->net, h));
+
+			sum += *(const uint64_t *)(const void *)(stats + offset + fields[i].offset);
+		}
+		set_u64(o, fields[i].name, sum);
+	}
+}
+
 static json_t *
 counters_object(const struct lab_run *run)
 {
@@ -165,16 +180,9 @@ counters_object(const struct lab_run *run)
 	json_t *o = json_object();
 	uint64_t marked = 0;
 
-	for (unsigned int i = 0; i < nic_counters_n; i++) {
-		uint64_t sum = 0;
-
-		for (uint16_t h = 1; h <= run->scenario->fabric.hosts; h++) {
-			const char *stats = (const char *)nic_stats(net_host(run->net, h));
-
-			sum += *(const uint64_t *)(const void *)(stats + nic_counters[i].offset);
-		}
-		set_u64(o, nic_counters[i].name, sum);
-	}
+	set_host_sums(o, run, nic_counters, nic_counters_n, 0);
+	set_host_sums(o, run, rp_counters, rp_counters_n, offsetof(struct nic_stats, rp));
+	set_host_sums(o, run, np_counters, np_counters_n, offsetof(struct nic_stats, np));
 	for (uint16_t port = 0; port < run->scenario->sw.n_ports; port++)
 		for (unsigned int q = 0; q < TM_CLASSES; q++)
 			marked += sw_port_stats(sw, port)->queue[q].ecn_marked_packets;
@@ -211,7 +219,7 @@ output_json(const struct lab_run *run)
 
 	set_settings(o, run);
 	for (uint32_t i = 0; i < r->n_flows; i++)
-		json_array_append_new(flows, flow_object(run, &r->flows[i]));
+		json_array_append_new(flows, flow_object(&r->flows[i]));
 	json_object_set_new(o, "flows", flows);
 	json_object_set_new(o, "jain_index", json_real(r->jain_ppm / 1e6));
 	json_object_set_new(o, "bottleneck", bottleneck_object(run));

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fixed.h"
 #include "ctl/nic_config.h"
 #include "ctl/switch_config.h"
 
@@ -52,8 +53,12 @@ read_sections(struct config *cfg, const struct scenario_override *override, stru
 		return -EINVAL;
 	if (override->has_seed)
 		s->fabric.seed = override->seed;
-	if (override->duration_ns != 0)
+	if (override->duration_ns != 0) {
+		/* The measured window keeps its share of the run. */
+		s->fabric.measure_from_ns = mul_div(s->fabric.measure_from_ns, override->duration_ns,
+						    s->fabric.duration_ns);
 		s->fabric.duration_ns = override->duration_ns;
+	}
 	if (scenario_resolve(s, &fault) < 0)
 		return config_refuse(cfg, fault.section, fault.key, fault.expected, err);
 	return 0;

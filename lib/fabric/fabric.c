@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <rte_mbuf.h>
 
+#include "base/fixed.h"
 #include "base/units.h"
 #include "fabric/event_heap.h"
 #include "node/pkt_fifo.h"
@@ -39,6 +40,7 @@ struct fabric {
 	uint32_t n_ends, max_ends;
 	uint32_t n_nodes, max_nodes;
 	struct event_heap heap;
+	uint64_t now_ns;
 	bool started;
 	struct fabric_stats stats;
 };
@@ -155,13 +157,14 @@ mix(uint64_t digest, uint64_t value)
 	return digest ^ digest >> 29;
 }
 
-/* Ask when a port wants to send. now_ns: it was just asked and gave nothing more. */
+/* Ask when a port wants to send; a time that has passed means at once. */
 static void
 reschedule_tx(struct fabric *f, uint32_t end)
 {
 	const struct end *e = &f->ends[end];
 
-	event_heap_set(&f->heap, tx_source(f, end), e->node->ops->next_ns(e->node, e->port));
+	event_heap_set(&f->heap, tx_source(f, end),
+		       max_u64(e->node->ops->next_ns(e->node, e->port), f->now_ns));
 }
 
 /* A call into a node may have made work on its other ports. */
@@ -262,6 +265,7 @@ fabric_run(struct fabric *f, uint64_t until_ns)
 	while (fabric_next_ns(f) <= until_ns) {
 		struct event_heap_entry next = event_heap_min(&f->heap);
 
+		f->now_ns = next.at_ns;
 		f->stats.events++;
 		if (next.source < f->max_ends)
 			run_arrival(f, next.source, next.at_ns);

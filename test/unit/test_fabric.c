@@ -21,6 +21,7 @@ struct toy {
 	uint64_t next_send_ns, gap_ns;
 	uint64_t arrived_ns[FRAMES];
 	unsigned int arrived;
+	bool stale;              /* answer next_ns() with a time long past */
 	bool echo;               /* send a frame back on the other port for each that comes */
 	unsigned int controls;
 };
@@ -65,7 +66,9 @@ toy_next_ns(const struct node *node, uint16_t port)
 {
 	const struct toy *toy = (const struct toy *)node;
 
-	return toy->to_send == 0 || (toy->echo && port == 0) ? NEVER_NS : toy->next_send_ns;
+	if (toy->to_send == 0 || (toy->echo && port == 0))
+		return NEVER_NS;
+	return toy->stale ? 1 : toy->next_send_ns;
 }
 
 static uint64_t
@@ -118,6 +121,27 @@ a_wake_of_another_port_is_heard(void **state)
 	assert_int_equal(b.arrived, 3);
 	assert_int_equal(b.arrived_ns[0], 2 * (222 + 1000));
 	assert_int_equal(fabric_stats(f)->packet_hops, 6);
+	fabric_destroy(f);
+}
+
+/* A node that is behind says so with a time that has passed; nobody may see the clock step back. */
+static void
+a_time_in_the_past_means_at_once(void **state)
+{
+	struct toy a = { .node.ops = &toy_ops, .to_send = 1, .next_send_ns = 5000 };
+	struct toy relay = { .node.ops = &toy_ops, .echo = true, .stale = true };
+	struct toy b = { .node.ops = &toy_ops };
+	struct fabric *f = fabric_create(3, 2);
+
+	(void)state;
+	fabric_add_node(f, &a.node);
+	fabric_add_node(f, &relay.node);
+	fabric_add_node(f, &b.node);
+	fabric_connect(f, (struct fabric_end){ 0, 0 }, (struct fabric_end){ 1, 0 }, &link_40g);
+	fabric_connect(f, (struct fabric_end){ 1, 1 }, (struct fabric_end){ 2, 0 }, &link_40g);
+	fabric_run(f, 20000);
+	assert_int_equal(b.arrived, 1);
+	assert_int_equal(b.arrived_ns[0], 5000 + 2 * (222 + 1000));
 	fabric_destroy(f);
 }
 
@@ -174,6 +198,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_frame_arrives_after_serialization_and_delay),
 		cmocka_unit_test(a_wake_of_another_port_is_heard),
+		cmocka_unit_test(a_time_in_the_past_means_at_once),
 		cmocka_unit_test(control_runs_on_its_own_clock),
 		cmocka_unit_test(a_port_connects_once),
 		cmocka_unit_test(frames_on_cables_are_freed),

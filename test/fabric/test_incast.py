@@ -1,0 +1,117 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The 4:1 incast in virtual time: what DCQCN, PFC and go-back-N must show, for several seeds.
+
+    test_incast.py QUENCH_LAB CONFIG_DIR CASE
+
+Bounds are of simulated results only; a run on a slow machine gives the same numbers.
+"""
+import json
+import subprocess
+import sys
+
+SEEDS = (1, 2, 3, 4, 5)
+FAIR_BPS = 10e9
+# Fixed point of the fluid model for frames of 1106 wire bytes, N = 4 (equations 5 to 9 of the paper).
+FLUID_QUEUE_BYTES = 45.7e3
+
+failures = []
+
+
+def expect(condition, text):
+    if not condition:
+        failures.append(text)
+        print("FAILED:", text)
+
+
+def run(lab, scenario, *options):
+    out = subprocess.run([lab, scenario, "--json", "-", "--quiet", "--no-progress", *options],
+                         stdout=subprocess.PIPE, check=True)
+    return json.loads(out.stdout)
+
+
+def drops(result, reason=None):
+    return sum(d["packets"] for d in result["drops"] if reason in (None, d["reason"]))
+
+
+def dcqcn_and_pfc(lab, config):
+    for seed in SEEDS:
+        r = run(lab, config + "/incast-4to1.ini", "--seed", str(seed))
+        q = r["bottleneck"]
+        rates = [f["wire_rate_bps"] for f in r["flows"]]
+        print(f"seed {seed}: {[round(x / 1e9, 2) for x in rates]} Gb/s, jain {r['jain_index']:.4f}, "
+              f"link use {q['link_use']:.4f}, queue {q['queue_mean_bytes']} B, digest {r['digest']}")
+        expect(len(rates) == 4, "four flows")
+        for rate in rates:
+            expect(abs(rate - FAIR_BPS) <= 0.15 * FAIR_BPS, f"seed {seed}: a flow at {rate} bit/s")
+        expect(r["jain_index"] >= 0.99, f"seed {seed}: Jain index")
+        expect(q["link_use"] >= 0.98, f"seed {seed}: link use")
+        expect(abs(q["queue_mean_bytes"] - FLUID_QUEUE_BYTES) <= 0.15 * FLUID_QUEUE_BYTES,
+               f"seed {seed}: mean queue {q['queue_mean_bytes']} B beside the fluid model's")
+        expect(drops(r) == 0, f"seed {seed}: drops {r['drops']}")
+        expect(r["last_pause_ns"] is None or r["last_pause_ns"] <= 5_000_000,
+               f"seed {seed}: a pause after 5 ms")
+        identities(r, seed)
+
+
+def identities(r, seed):
+    """In a closed test bed every mark and every CNP is accounted for."""
+    c = r["counters"]
+    in_flight = 64
+    expect(c["np_cnp_sent"] > 0, f"seed {seed}: no CNP")
+    expect(0 <= c["np_cnp_sent"] - c["rp_cnp_handled"] - c["rp_cnp_ignored"] <= in_flight,
+           f"seed {seed}: CNPs sent and handled")
+    expect(c["np_cnp_sent"] <= c["np_ecn_marked_roce_packets"], f"seed {seed}: CNPs without marks")
+    expect(0 <= c["ecn_marked_packets"] - c["np_ecn_marked_roce_packets"] - c["np_ce_on_control"]
+           <= in_flight, f"seed {seed}: marks made and seen")
+    for flow in r["flows"]:
+        expect(flow["min_rate_bps"] < FAIR_BPS, f"seed {seed}: {flow['name']} was never cut below its share")
+
+
+def pfc_only(lab, config):
+    r = run(lab, config + "/incast-4to1-pfc-only.ini")
+    q = r["bottleneck"]
+    switch = [p for p in r["pfc_counters"] if p["node"] == "s1"]
+    hosts = [p for p in r["pfc_counters"] if p["node"] != "s1"]
+    expect(drops(r) == 0, f"drops {r['drops']}")
+    expect(q["link_use"] >= 0.99, f"link use {q['link_use']}")
+    expect(r["pause_frames_after_measure"] > 0, "the queue is not held by PFC")
+    expect({(p["port"], p["prio"]) for p in switch} == {(i, 3) for i in range(4)},
+           "every sender's port pauses priority 3, nothing else does")
+    expect(len(hosts) == 4, "every sender is paused")
+    for p in switch:
+        expect(p["tx_pause_transition"] > 0, f"port {p['port']}: XOFF without XON")
+        expect(p["tx_pause_duration_us"] > 0, f"port {p['port']}: no paused time")
+    expect(q["queue_max_bytes"] < 12_000_000, "the queue fits the buffer")
+    expect(r["counters"]["ecn_marked_packets"] == 0, "marks without WRED")
+
+
+def no_pfc(lab, config):
+    r = run(lab, config + "/incast-4to1-no-pfc.ini")
+    lost = sum(drops(r, reason) for reason in ("queue_limit", "pg_limit", "pool"))
+    at_switch = sum(d["packets"] for d in r["drops"] if d["node"] == "s1")
+    expect(lost > 0 and lost == at_switch, f"start-up drops by name: {r['drops']}")
+    expect(not any(p["tx_pause"] for p in r["pfc_counters"]), "pause frames without PFC")
+    for flow in r["flows"]:
+        expect(flow["messages_completed"] == flow["messages_wanted"] > 0,
+               f"{flow['name']}: {flow['messages_completed']} of {flow['messages_wanted']} messages")
+        expect(not flow["error"], f"{flow['name']} in error")
+    expect(sum(f["retransmitted_packets"] for f in r["flows"]) >= lost, "losses are sent again")
+
+
+def digest(lab, config):
+    scenario = config + "/incast-4to1.ini"
+    first, again = (run(lab, scenario, "--seed", "7", "--duration", "20ms") for _ in range(2))
+    other = run(lab, scenario, "--seed", "8", "--duration", "20ms")
+    expect(first["digest"] == again["digest"], "one seed, two digests")
+    expect(first["digest"] != other["digest"], "two seeds, one digest")
+    for r in (first, again):
+        del r["wall_seconds"], r["packet_hops_per_second"]
+    expect(first == again, "one seed, two results")
+
+
+CASES = {"dcqcn_and_pfc": dcqcn_and_pfc, "pfc_only": pfc_only, "no_pfc": no_pfc, "digest": digest}
+
+if __name__ == "__main__":
+    CASES[sys.argv[3]](sys.argv[1], sys.argv[2])
+    sys.exit(1 if failures else 0)
