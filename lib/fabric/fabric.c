@@ -27,6 +27,7 @@ struct end {
 
 struct node_slot {
 	struct node *node;
+	uint32_t wake_words; /* of node->wake: up to the highest port that is connected */
 	uint32_t end_of_port[NODE_MAX_PORTS]; /* NO_END: not connected */
 };
 
@@ -113,6 +114,8 @@ add_end(struct fabric *f, struct fabric_end e, const struct fabric_link *link, u
 		.link = *link,
 	};
 	f->nodes[e.node].end_of_port[e.port] = f->n_ends++;
+	if (e.port / 64u >= f->nodes[e.node].wake_words)
+		f->nodes[e.node].wake_words = e.port / 64u + 1;
 }
 
 int
@@ -173,9 +176,11 @@ take_wakes(struct fabric *f, uint32_t node_id)
 {
 	struct node_slot *slot = &f->nodes[node_id];
 
-	for (unsigned int w = 0; w < NODE_MAX_PORTS / 64; w++) {
+	for (uint32_t w = 0; w < slot->wake_words; w++) {
 		uint64_t ports = slot->node->wake[w];
 
+		if (ports == 0)
+			continue;
 		slot->node->wake[w] = 0;
 		for (; ports != 0; ports &= ports - 1) {
 			uint32_t end = slot->end_of_port[w * 64 + (unsigned int)__builtin_ctzll(ports)];
@@ -201,6 +206,7 @@ run_tx(struct fabric *f, uint32_t end, uint64_t now_ns)
 	}
 	if (n > 0 && e->on_cable.count == n)
 		event_heap_set(&f->heap, arrival_source(end), pkt_meta(e->on_cable.head)->due_ns);
+	e->node->wake[e->port / 64] &= ~(1ull << e->port % 64);
 	reschedule_tx(f, end);
 	/* A port that gave nothing must not ask to be called at the same instant for ever. */
 	assert(n > 0 || event_heap_at(&f->heap, tx_source(f, end)) > now_ns);
@@ -263,7 +269,7 @@ void
 fabric_run(struct fabric *f, uint64_t until_ns)
 {
 	while (fabric_next_ns(f) <= until_ns) {
-		struct event_heap_entry next = event_heap_min(&f->heap);
+		struct event next = event_heap_min(&f->heap);
 
 		f->now_ns = next.at_ns;
 		f->stats.events++;
