@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Packet-hops a second of a whole fabric in virtual time: the 4:1 incast of config/ at 40 Gb/s, an ACK for every
+ * frame, ICRC checked. The limit beside it is the same event loop on the same star with nodes that only pass
+ * frames on, at the shares that the flows settle at: what remains is what the pipelines cost.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <rte_mbuf.h>
+
+#include "../unit/eal.h"
+#include "base/units.h"
+#include "fabric/probe.h"
+#include "lab/scenario_file.h"
+#include "node/pkt_fifo.h"
+#include "node/pkt_pool.h"
+
+#define SENDERS 4
+#define DATA_BYTES 1082 /* MTU 1024, RC WRITE Middle, without FCS */
+#define ACK_BYTES 62
+#define SIMULATED_NS (100 * NS_PER_MS)
+#define ROUNDS 3
+
+static struct rte_mempool *pool;
+
+/* A port that sends what lies in its FIFO, one frame each gap. */
+struct pipe {
+	struct pkt_fifo fifo;
+	uint64_t next_ns;
+};
+
+struct relay {
+	struct node node;
+	struct pipe ports[SENDERS + 1];
+	uint16_t make_bytes; /* host: length of frames that it makes by itself; 0: it answers */
+	uint64_t gap_ns;
+	bool is_switch;
+};
+
+static struct rte_mbuf *
+make_frame(uint16_t bytes)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
+
+	if (m == NULL)
+		abort();
+	m->data_len = bytes;
+	m->pkt_len = bytes;
+	return m;
+}
+
+static void
+queue_frame(struct relay *r, uint16_t port, struct rte_mbuf *m)
+{
+	pkt_fifo_push(&r->ports[port].fifo, m);
+	node_wake(&r->node, port);
+}
+
+static void
+relay_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
+{
+	struct relay *r = (struct relay *)node;
+	static uint16_t turn;
+
+	(void)now_ns;
+	for (uint16_t i = 0; i < n; i++) {
+		if (r->is_switch) {
+			/* Data goes to the last port, answers go round the senders. */
+			queue_frame(r, port < SENDERS ? SENDERS : turn++ % SENDERS, pkts[i]);
+			continue;
+		}
+		rte_pktmbuf_free(pkts[i]);
+		if (r->make_bytes == 0)
+			queue_frame(r, 0, make_frame(ACK_BYTES));
+	}
+}
+
+static uint16_t
+relay_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
+{
+	struct relay *r = (struct relay *)node;
+	struct pipe *p = &r->ports[port];
+
+	(void)room;
+	if (now_ns < p->next_ns)
+		return 0;
+	if (r->make_bytes > 0)
+		pkts[0] = make_frame(r->make_bytes);
+	else
+		pkts[0] = pkt_fifo_pop(&p->fifo);
+	if (pkts[0] == NULL)
+		return 0;
+	p->next_ns = now_ns + (r->gap_ns ? r->gap_ns
+					 : serialization_ns(wire_bytes(pkts[0]->pkt_len), 40 * GBPS));
+	return 1;
+}
+
+static uint64_t
+relay_next_ns(const struct node *node, uint16_t port)
+{
+	const struct relay *r = (const struct relay *)node;
+
+	return r->make_bytes > 0 || r->ports[port].fifo.head ? r->ports[port].next_ns : NEVER_NS;
+}
+
+static uint64_t
+relay_control(struct node *node, uint64_t now_ns)
+{
+	(void)node;
+	(void)now_ns;
+	return NEVER_NS;
+}
+
+static double
+seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static double
+hops_per_second(struct fabric *f, double since)
+{
+	return (double)fabric_stats(f)->packet_hops / (seconds() - since);
+}
+
+static double
+event_loop_alone(void)
+{
+	static const struct node_ops ops = { relay_rx, relay_tx, relay_next_ns, relay_control };
+	static const struct fabric_link link = { .rate_bps = 40 * GBPS, .delay_ns = NS_PER_US };
+	struct relay sw = { .node.ops = &ops, .is_switch = true };
+	struct relay hosts[SENDERS + 1] = { 0 };
+	struct fabric *f = fabric_create(SENDERS + 2, SENDERS + 1);
+	double start, rate;
+
+	fabric_add_node(f, &sw.node);
+	for (uint16_t h = 0; h <= SENDERS; h++) {
+		hosts[h].node.ops = &ops;
+		hosts[h].make_bytes = h < SENDERS ? DATA_BYTES : 0;
+		/* A quarter of the receiver's link each, not all at one instant. */
+		hosts[h].gap_ns = h < SENDERS ? 886 : 0;
+		hosts[h].ports[0].next_ns = 200u * h;
+		fabric_add_node(f, &hosts[h].node);
+		fabric_connect(f, (struct fabric_end){ 0, h }, (struct fabric_end){ h + 1u, 0 }, &link);
+	}
+	start = seconds();
+	fabric_run(f, SIMULATED_NS);
+	rate = hops_per_second(f, start);
+	fabric_destroy(f);
+	for (uint16_t p = 0; p <= SENDERS; p++)
+		for (struct rte_mbuf *m; (m = pkt_fifo_pop(&sw.ports[p].fifo)) != NULL;)
+			rte_pktmbuf_free(m);
+	return rate;
+}
+
+static double
+whole_fabric(const struct scenario *s)
+{
+	char why[256];
+	struct net *net = net_create(s, why, sizeof(why));
+	struct probe *probe = net ? probe_create(net) : NULL;
+	double start, rate;
+
+	if (probe == NULL) {
+		fprintf(stderr, "bench_lab: %s\n", net ? "no memory" : why);
+		exit(1);
+	}
+	start = seconds();
+	probe_run(probe, NULL, NULL, NULL);
+	rate = hops_per_second(net_fabric(net), start);
+	probe_destroy(probe);
+	net_destroy(net);
+	return rate;
+}
+
+static int
+by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double
+median(double *values)
+{
+	qsort(values, ROUNDS, sizeof(*values), by_value);
+	return values[ROUNDS / 2];
+}
+
+static struct scenario
+read_scenario(void)
+{
+	const struct scenario_override override = { .duration_ns = SIMULATED_NS };
+	struct config_error err;
+	struct config *cfg = config_open(QUENCH_CONFIG_DIR "/incast-4to1.ini", &err);
+	struct scenario s;
+
+	if (cfg == NULL || scenario_read(cfg, &override, &s, &err) < 0) {
+		fprintf(stderr, "bench_lab: %s\n", err.text);
+		exit(1);
+	}
+	config_close(cfg);
+	return s;
+}
+
+int
+main(void)
+{
+	double ours[ROUNDS], limit[ROUNDS];
+	struct scenario s = read_scenario();
+
+	if (test_eal_init(256) < 0)
+		return 1;
+	pool = pkt_pool_create(&(struct pkt_pool_params){ .name = "relay", .n_mbufs = 1 << 15,
+							  .largest_frame = 1518, .socket = -1 });
+	if (pool == NULL)
+		return 1;
+	for (int i = 0; i < ROUNDS; i++) {
+		ours[i] = whole_fabric(&s);
+		limit[i] = event_loop_alone();
+	}
+	printf("{\"name\": \"lab packet-hops, 4:1 incast at 40G, ICRC checked\", \"value\": %.3f, "
+	       "\"unit\": \"M/s\", \"peer\": \"event loop alone (limit)\", \"peer_value\": %.3f, "
+	       "\"ratio\": %.3f}\n", median(ours) / 1e6, median(limit) / 1e6,
+	       median(ours) / median(limit));
+	scenario_free(&s);
+	pkt_pool_destroy(pool);
+	return 0;
+}
