@@ -190,41 +190,68 @@ set8_format(uint8_t mask, char *text, size_t size)
 	return used;
 }
 
-/* The value that most keys have; the smallest of equals. */
-static uint8_t
-commonest(const uint8_t *values, unsigned int n)
+/* The last key of the run of equal values that begins at first. */
+static unsigned int
+run_end(const uint8_t *values, unsigned int n, unsigned int first)
 {
-	unsigned int count[256] = {0};
+	while (first + 1 < n && values[first + 1] == values[first])
+		first++;
+	return first;
+}
+
+static int
+run_format(const uint8_t *values, unsigned int first, unsigned int last, char *text, size_t size)
+{
+	if (last > first)
+		return snprintf(text, size, "%u-%u:%u", first, last, values[first]);
+	return snprintf(text, size, "%u:%u", first, values[first]);
+}
+
+/* The value whose runs would take the most text: that is left to *. The smallest of equals. */
+static uint8_t
+longest(const uint8_t *values, unsigned int n)
+{
+	int chars[256] = {0};
 	uint8_t best = 0;
 
-	for (unsigned int k = 0; k < n; k++)
-		count[values[k]]++;
+	for (unsigned int k = 0; k < n; k++) {
+		unsigned int last = run_end(values, n, k);
+
+		chars[values[k]] += run_format(values, k, last, NULL, 0) + 1;
+		k = last;
+	}
 	for (unsigned int v = 1; v < 256; v++)
-		if (count[v] > count[best])
+		if (chars[v] > chars[best])
 			best = (uint8_t)v;
 	return best;
 }
 
+static int
+map_join(const uint8_t *values, unsigned int n, const char *comma, char *text, size_t size)
+{
+	uint8_t rest = longest(values, n);
+	int used = 0;
+
+	for (unsigned int k = 0; k < n; k++) {
+		unsigned int last = run_end(values, n, k);
+
+		if (values[k] != rest) {
+			used += run_format(values, k, last, tail(text, size, used),
+					   room(size, used));
+			used += snprintf(tail(text, size, used), room(size, used), "%s", comma);
+		}
+		k = last;
+	}
+	return used + snprintf(tail(text, size, used), room(size, used), "*:%u", rest);
+}
+
+/* So long a value, a file still takes (CONFIG_MAX_VALUE). Without blanks no text is shorter. */
+#define FILE_CHARS 255
+
 int
 map_format(const struct field *field, const uint8_t *values, char *text, size_t size)
 {
-	uint8_t rest = commonest(values, field->map_keys);
-	int used = 0;
+	bool fits = map_join(values, field->map_keys, ", ", NULL, 0) <= FILE_CHARS;
 
-	for (unsigned int k = 0; k < field->map_keys; k++) {
-		unsigned int first = k;
-
-		if (values[k] == rest)
-			continue;
-		while (k + 1 < field->map_keys && values[k + 1] == values[first])
-			k++;
-		if (k > first)
-			used += snprintf(tail(text, size, used), room(size, used), "%u-%u:%u, ",
-					 first, k, values[first]);
-		else
-			used += snprintf(tail(text, size, used), room(size, used), "%u:%u, ", k,
-					 values[k]);
-	}
-	used += snprintf(tail(text, size, used), room(size, used), "*:%u", rest);
-	return used;
+	return map_join(values, field->map_keys, fits ? ", " : ",", text, size);
 }
