@@ -36,6 +36,24 @@ open_text(const char *text)
 	return cfg;
 }
 
+/* A file of the project's config/, or NULL when the test was started without meson. */
+static inline struct config *
+open_shipped(const char *name)
+{
+	const char *folder = getenv("QUENCH_CONFIG_DIR");
+	struct config_error err = {"no error"};
+	struct config *cfg;
+	char path[4096];
+
+	if (!folder)
+		return NULL;
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	cfg = config_open(path, &err);
+	if (!cfg)
+		fail_msg("%s", err.text);
+	return cfg;
+}
+
 static inline int
 enter_folder(void **state)
 {

@@ -208,6 +208,24 @@ the_printed_configuration_reads_back_to_the_same(void **state)
 	nic_config_free(&d);
 }
 
+static void
+the_shipped_example_is_taken(void **state)
+{
+	struct config *cfg = open_shipped("nic.ini");
+	struct config_error err;
+	struct nic_config c;
+
+	(void)state;
+	if (!cfg)
+		skip();
+	if (nic_config_read(cfg, &c, &err) != 0 || config_finish(cfg, &err) != 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(c.n_flows, 2);
+	assert_int_equal(c.flows[0].qp_count, 2);
+	nic_config_free(&c);
+	config_close(cfg);
+}
+
 int
 main(void)
 {
@@ -217,6 +235,7 @@ main(void)
 		cmocka_unit_test(flows_come_in_file_order_with_their_qps),
 		cmocka_unit_test(a_wrong_nic_is_refused_with_section_key_and_value),
 		cmocka_unit_test(the_printed_configuration_reads_back_to_the_same),
+		cmocka_unit_test(the_shipped_example_is_taken),
 	};
 
 	return cmocka_run_group_tests(tests, enter_folder, leave_folder);

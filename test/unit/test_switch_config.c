@@ -8,7 +8,6 @@
 
 #include "base/units.h"
 #include "config_text.h"
-#include "ctl/config_reference.h"
 #include "ctl/switch_config.h"
 
 #define N(a) (sizeof(a) / sizeof((a)[0]))
@@ -185,23 +184,44 @@ the_printed_configuration_reads_back_to_the_same(void **state)
 }
 
 static void
-the_reference_holds_both_roles(void **state)
+the_reference_holds_every_section_once(void **state)
 {
 	char *text = NULL;
 	size_t size = 0;
 	FILE *f = open_memstream(&text, &size);
+	const char *head;
 
 	(void)state;
-	config_reference_print(f);
+	switch_config_print_reference(f);
 	fclose(f);
 	assert_non_null(strstr(text, "## [buffer_profile egress_lossy]\n"));
-	assert_non_null(strstr(text, "| `buffer_bytes` |"));
 	assert_non_null(strstr(text, "## [port N]\n"));
-	assert_non_null(strstr(text, "| `rp_ai_rate_bps` |"));
-	assert_non_null(strstr(text, "| `peer_mac` |"));
+	assert_non_null(strstr(text, "| `link_speed_bps` |"));
 	/* [switch] holds two tables under one heading. */
-	assert_null(strstr(strstr(text, "## [switch]\n") + 1, "## [switch]\n"));
+	head = strstr(text, "## [switch]\n");
+	assert_non_null(head);
+	assert_null(strstr(head + 1, "## [switch]\n"));
+	assert_in_range(strstr(text, "| `buffer_bytes` |") - text,
+			strstr(text, "| `mark_at` |") - text,
+			strstr(text, "## [qos_map]\n") - text);
 	free(text);
+}
+
+static void
+the_shipped_example_is_taken(void **state)
+{
+	struct config *cfg = open_shipped("switch.ini");
+	struct config_error err;
+	struct sw_params p;
+
+	(void)state;
+	if (!cfg)
+		skip();
+	if (switch_config_read(cfg, &p, &err) != 0 || config_finish(cfg, &err) != 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(p.n_ports, 4);
+	assert_int_equal(p.ports[3].shaper_rate_bps, 5 * GBPS);
+	config_close(cfg);
 }
 
 int
@@ -213,7 +233,8 @@ main(void)
 		cmocka_unit_test(every_section_reaches_its_struct),
 		cmocka_unit_test(a_wrong_switch_is_refused_with_section_key_and_value),
 		cmocka_unit_test(the_printed_configuration_reads_back_to_the_same),
-		cmocka_unit_test(the_reference_holds_both_roles),
+		cmocka_unit_test(the_reference_holds_every_section_once),
+		cmocka_unit_test(the_shipped_example_is_taken),
 	};
 
 	return cmocka_run_group_tests(tests, enter_folder, leave_folder);
