@@ -38,8 +38,8 @@ class Bins:
         return np.minimum.reduceat(values, self.starts)
 
 
-def spread(wanted, gap):
-    """Move label positions apart until neighbours are gap apart, keeping their order and their middle."""
+def spread(wanted, gap, lowest):
+    """Move label positions apart until neighbours are gap apart, keeping their order and, above lowest, their middle."""
     order = np.argsort(wanted, kind="stable")
     placed = np.array(wanted, dtype=float)[order]
     for _ in range(50):
@@ -48,6 +48,10 @@ def spread(wanted, gap):
             if lack > 1e-9:
                 placed[i] += lack / 2
                 placed[i - 1] -= lack / 2
+    floor = lowest
+    for i, at in enumerate(placed):
+        placed[i] = max(at, floor)
+        floor = placed[i] + gap
     result = np.empty_like(placed)
     result[order] = placed
     return result
@@ -58,7 +62,7 @@ def label_ends(axes, labels):
     low, high = axes.get_ylim()
     height = axes.figure.get_figheight() * axes.get_gridspec().get_geometry()[0] ** -1 * 0.72
     gap = (high - low) * (matplotlib.rcParams["font.size"] * 1.15 / 72) / height
-    for (y, text, colour), at in zip(labels, spread([label[0] for label in labels], gap)):
+    for (y, text, colour), at in zip(labels, spread([label[0] for label in labels], gap, low + gap / 2)):
         axes.annotate(text, xy=(1, y), xytext=(12, (at - y) / (high - low) * height * 72),
                       xycoords=axes.get_yaxis_transform(), textcoords="offset points", color=colour,
                       va="center", annotation_clip=False,
@@ -165,7 +169,7 @@ def queue(run):
     axes.set_ylim(0, 1.08 * max([steady] + [line[0] for line in shown]))
     axes.set_title(f"Bottleneck queue ({where})", pad=16)
     mean = b["queue_mean_bytes"] / 1e3
-    labels = [(mean, f"mean {mean:.3g} KB", COLOURS[0])]
+    labels = [(mean, f"mean {mean:,.4g} KB" if mean < 1e3 else f"mean {mean:,.0f} KB", COLOURS[0])]
     for at, text, colour, style in shown:
         axes.axhline(at, color=colour, ls=style, lw=1)
         labels.append((at, f"{text} {at:.4g}", colour))
@@ -191,7 +195,13 @@ def draw_per_ms(axes, groups, column, colour, ylabel, until_ms):
     edges = np.append(edges[bins.starts], edges[shown])
     axes.stairs(rate, edges, fill=True, color=colour, alpha=0.3, lw=0)
     axes.stairs(rate, edges, color=colour, lw=1, baseline=None)
-    axes.set_ylim(0, rate.max() * 1.08)
+    usual = rate[len(rate) // 20:].max(initial=0)
+    if 0 < usual < rate.max() / 4:  # a burst at the start would flatten all that follows
+        axes.set_ylim(0, usual * 1.3)
+        axes.annotate(f"up to {rate.max():,.0f} at the start", xy=(0, 1), xytext=(6, -4), va="top", color=colour,
+                      xycoords="axes fraction", textcoords="offset points", fontsize=9)
+    else:
+        axes.set_ylim(0, rate.max() * 1.08)
 
 
 def cnp(run):
@@ -204,7 +214,8 @@ def cnp(run):
     draw_per_ms(top, list(run.flows.values()), "cnp_handled", COLOURS[2], "CNPs per ms", end)
     draw_per_ms(bottom, [marked] if marked else [], "ecn_marked_packets", COLOURS[1], "marks per ms", end)
     time_axis(bottom, end)
-    measured_from(top, run.results)
+    if top.has_data():
+        measured_from(top, run.results)
     return figure
 
 
