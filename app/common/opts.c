@@ -166,8 +166,8 @@ opts_parse(const struct opts_program *program, int argc, char **argv, struct opt
 	return 0;
 }
 
-void
-opts_help(const struct opts_program *program)
+static void
+print_help(const struct opts_program *program)
 {
 	printf("usage: %s [EAL options] -- --config FILE [options]\n"
 	       "       %s --config FILE --check-config\n"
@@ -193,4 +193,22 @@ opts_help(const struct opts_program *program)
 	       "256.\n"
 	       "SIGINT and SIGTERM stop it cleanly. Exit: 0 done, 1 failed while running, 2 bad "
 	       "usage or\nconfiguration.\n");
+}
+
+bool
+opts_answer(const struct opts_program *program, const struct opts *opts)
+{
+	switch (opts->action) {
+	case OPTS_HELP:
+		print_help(program);
+		return true;
+	case OPTS_HELP_CONFIG:
+		program->help_config(stdout);
+		return true;
+	case OPTS_VERSION:
+		printf("%s %s\n", program->name, QUENCH_VERSION);
+		return true;
+	default:
+		return false;
+	}
 }

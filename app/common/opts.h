@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum opts_action {
 	OPTS_RUN,
@@ -22,6 +23,7 @@ struct opts_program {
 	const char *name;
 	const char *purpose;   /* one line for --help */
 	const char *stay_help; /* NULL: the program has no --stay */
+	void (*help_config)(FILE *out);
 };
 
 struct opts {
@@ -43,7 +45,7 @@ struct opts {
  */
 int opts_parse(const struct opts_program *program, int argc, char **argv, struct opts *opts);
 
-/** Print usage on standard output. */
-void opts_help(const struct opts_program *program);
+/** Print what --help, --help-config and --version ask for. @return true if that was all. */
+bool opts_answer(const struct opts_program *program, const struct opts *opts);
 
 #endif

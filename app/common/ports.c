@@ -156,8 +156,6 @@ port_open(uint16_t ethdev, const struct port_params *params)
 	if (rc != 0)
 		return refuse(ethdev, "device information", rc);
 	conf.rxmode.mtu = choose_mtu(ethdev, &info, params->largest_frame);
-	/* Copies with a header of their own are two segments. */
-	conf.txmode.offloads = info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
 	rc = rte_eth_dev_configure(ethdev, 1, 1, &conf);
 	if (rc != 0)
 		return refuse(ethdev, "configure", rc);
@@ -173,6 +171,29 @@ port_open(uint16_t ethdev, const struct port_params *params)
 	if (rc != 0 && rc != -ENOTSUP)
 		return refuse(ethdev, "promiscuous mode", rc);
 	check_link(ethdev, &info, params->link_speed_bps);
+	return 0;
+}
+
+int
+port_address(uint16_t ethdev, uint8_t mac[6])
+{
+	struct rte_ether_addr address;
+	int rc;
+
+	memcpy(&address, mac, sizeof(address));
+	if (!rte_is_zero_ether_addr(&address))
+		return 0;
+	rc = rte_eth_macaddr_get(ethdev, &address);
+	if (rc != 0)
+		return refuse(ethdev, "MAC address", rc);
+	/* net_ring has none. A locally administered one, different for each port. */
+	if (rte_is_zero_ether_addr(&address)) {
+		address =
+			(struct rte_ether_addr){{0x02, 0x71, 0x75, 0, ethdev >> 8, ethdev & 0xff}};
+		say("%s: has no MAC address, gets " RTE_ETHER_ADDR_PRT_FMT, port_name(ethdev),
+		    RTE_ETHER_ADDR_BYTES(&address));
+	}
+	memcpy(mac, &address, sizeof(address));
 	return 0;
 }
 

@@ -21,6 +21,9 @@ struct rte_mempool;
  * not exactly n. */
 int ports_find(uint16_t *ethdevs, uint16_t n, const char *config);
 
+/* Data room that every driver accepts, whatever the largest frame. */
+#define PORT_LEAST_DATA_ROOM 2048
+
 struct port_params {
 	uint64_t link_speed_bps; /* from the configuration; the device's word is only compared with
 				    it */
@@ -34,6 +37,10 @@ struct port_params {
  * @return 0, or APP_FAILED after an error line.
  */
 int port_open(uint16_t ethdev, const struct port_params *params);
+
+/** Put the device's address into mac if mac is zero. @return 0, or APP_FAILED after an error line.
+ */
+int port_address(uint16_t ethdev, uint8_t mac[6]);
 
 /** Stop and close: devices that write files complete them. */
 void ports_close(const uint16_t *ethdevs, uint16_t n);

@@ -10,8 +10,8 @@
 #include "common/opts.h"
 #include "common/say.h"
 
-static const struct opts_program stays = {"prog", "does things", "go on"};
-static const struct opts_program leaves = {"prog", "does things", NULL};
+static const struct opts_program stays = {"prog", "does things", "go on", NULL};
+static const struct opts_program leaves = {"prog", "does things", NULL, NULL};
 
 static int
 parse(const struct opts_program *program, char **argv, struct opts *opts)

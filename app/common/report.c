@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "common/report.h"
+
+#include <stdio.h>
+#include <rte_ethdev.h>
+
+#include "base/units.h"
+#include "common/ports.h"
+#include "common/say.h"
+#include "ctl/json.h"
+
+json_t *
+report_program(const char *program, uint64_t elapsed_ns)
+{
+	json_t *o = json_object();
+
+	report_set_u64(o, "format", REPORT_FORMAT);
+	json_object_set_new(o, "program", json_string(program));
+	json_object_set_new(o, "version", json_string(QUENCH_VERSION));
+	report_set_u64(o, "elapsed_ns", elapsed_ns);
+	return o;
+}
+
+json_t *
+report_port(const struct poll_port *port, uint16_t number, uint64_t link_speed_bps)
+{
+	struct rte_eth_stats device;
+	json_t *o = json_object();
+	json_t *d = json_object();
+
+	report_set_u64(o, "port", number);
+	json_object_set_new(o, "device", json_string(port_name(port->ethdev)));
+	report_set_u64(o, "link_speed_bps", link_speed_bps);
+	report_set_u64(o, "held", poll_port_held(port));
+	report_set_u64(o, "refusals", port->refusals);
+	if (rte_eth_stats_get(port->ethdev, &device) == 0) {
+		report_set_u64(d, "ipackets", device.ipackets);
+		report_set_u64(d, "opackets", device.opackets);
+		report_set_u64(d, "imissed", device.imissed);
+		report_set_u64(d, "ierrors", device.ierrors);
+		report_set_u64(d, "oerrors", device.oerrors);
+		report_set_u64(d, "rx_nombuf", device.rx_nombuf);
+	}
+	json_object_set_new(o, "device_stats", d);
+	return o;
+}
+
+static void
+set_prio(json_t *o, const char *way, unsigned int prio, const char *what, uint64_t value)
+{
+	char key[64];
+
+	snprintf(key, sizeof(key), "%s_prio%u_pause%s", way, prio, what);
+	report_set_u64(o, key, value);
+}
+
+void
+report_set_pfc_rx(json_t *o, const struct pfc_rx *pfc, uint64_t now_ns)
+{
+	for (uint8_t prio = 0; prio < TM_CLASSES; prio++) {
+		set_prio(o, "rx", prio, "", pfc->stats.rx_pause[prio]);
+		set_prio(o, "rx", prio, "_transition", pfc->stats.rx_pause_transition[prio]);
+		set_prio(o, "rx", prio, "_duration_us",
+			 pfc_rx_duration_ns(pfc, prio, now_ns) / NS_PER_US);
+	}
+}
+
+void
+report_set_pfc_tx(json_t *o, const struct pfc_tx *pfc, uint64_t now_ns)
+{
+	for (uint8_t prio = 0; prio < TM_CLASSES; prio++) {
+		set_prio(o, "tx", prio, "", pfc->stats.tx_pause[prio]);
+		set_prio(o, "tx", prio, "_transition", pfc->stats.tx_pause_transition[prio]);
+		set_prio(o, "tx", prio, "_duration_us",
+			 pfc_tx_duration_ns(pfc, prio, now_ns) / NS_PER_US);
+	}
+}
+
+int
+report_write(json_t *report, const char *path)
+{
+	int rc = json_write(report, path);
+
+	json_decref(report);
+	return rc != 0 ? APP_FAILED : APP_DONE;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The parts of the final counters that quench-nic and quench-switch share (doc/interface.md). */
+#ifndef QUENCH_APP_REPORT_H
+#define QUENCH_APP_REPORT_H
+
+#include <inttypes.h>
+#include <jansson.h>
+
+#include "common/poll_loop.h"
+#include "tm/pfc_rx.h"
+#include "tm/pfc_tx.h"
+
+#define REPORT_FORMAT 1
+
+static inline void
+report_set_u64(json_t *object, const char *key, uint64_t value)
+{
+	json_object_set_new(object, key, json_integer((json_int_t)value));
+}
+
+/** New object with format, program, version and run time. */
+json_t *report_program(const char *program, uint64_t elapsed_ns);
+
+/** New object with what the poll loop and the device know about a port. */
+json_t *report_port(const struct poll_port *port, uint16_t number, uint64_t link_speed_bps);
+
+/** Write a report and free it. @return 0, or APP_FAILED after an error line (disk full, no folder).
+ */
+int report_write(json_t *report, const char *path);
+
+/** Add rx_prioN_pause, _pause_transition and _pause_duration_us for each priority. */
+void report_set_pfc_rx(json_t *object, const struct pfc_rx *pfc, uint64_t now_ns);
+/** Add tx_prioN_pause, _pause_transition and _pause_duration_us for each priority. */
+void report_set_pfc_tx(json_t *object, const struct pfc_tx *pfc, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* quench-switch: read the configuration, build the switch on its devices, run it. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <rte_common.h>
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_lcore.h>
+
+#include "base/fixed.h"
+#include "base/units.h"
+#include "common/opts.h"
+#include "common/ports.h"
+#include "common/report.h"
+#include "common/run.h"
+#include "common/say.h"
+#include "ctl/switch_config.h"
+#include "node/pkt_pool.h"
+#include "switch/report.h"
+#include "switch/sw.h"
+
+/* Mbufs that a mempool keeps in its cache of one lcore and may not hand out. */
+#define CACHE_MBUFS 1024
+
+/* What backs the buffer is the program's business, not the node's. */
+struct pool_params {
+	uint32_t backing_frame_bytes;
+};
+
+static const struct field pool_fields[] = {
+	{
+		.name = "backing_frame_bytes",
+		.help = "one mbuf is made for this much of buffer_bytes; shorter frames on average "
+			"may "
+			"end in the counted drop no_mbuf",
+		.type = FIELD_U32,
+		.unit = UNIT_BYTES,
+		.offset = offsetof(struct pool_params, backing_frame_bytes),
+		.min = 64,
+		.max = 16384,
+		.def = "512",
+	},
+};
+
+static void
+print_reference(FILE *out)
+{
+	switch_config_print_reference(out);
+	config_print_reference(out, "pool", pool_fields, RTE_DIM(pool_fields));
+}
+
+static const struct opts_program program = {
+	.name = "quench-switch",
+	.purpose = "A software switch with lossless queues, ECN marking and PFC on DPDK ports.",
+	.help_config = print_reference,
+};
+
+struct quench_switch {
+	struct sw_params params;
+	struct pool_params pool;
+	uint16_t ethdevs[SW_MAX_PORTS];
+	uint16_t n_open; /* devices started so far */
+	struct sw_pools pools;
+	struct node *node;
+	struct run_result result;
+};
+
+static void
+close_switch(struct quench_switch *s)
+{
+	/* The node gives its packets back before devices and pools go. */
+	if (s->node != NULL)
+		sw_destroy(s->node);
+	ports_close(s->ethdevs, s->n_open);
+	if (s->pools.frames != NULL)
+		pkt_pool_destroy(s->pools.frames);
+	if (s->pools.clones != NULL)
+		pkt_pool_destroy(s->pools.clones);
+	rte_eal_cleanup();
+}
+
+/* Mbufs behind the buffer, the device rings and the bursts in flight. */
+static uint64_t
+frames_needed(const struct quench_switch *s)
+{
+	uint64_t buffer = s->params.mmu.buffer_bytes / s->pool.backing_frame_bytes + 1;
+	uint64_t port = PORT_RX_DESCRIPTORS + PORT_TX_DESCRIPTORS + 2 * POLL_BURST;
+
+	return buffer + s->params.n_ports * port + CACHE_MBUFS;
+}
+
+static int
+create_pools(struct quench_switch *s, const char *path)
+{
+	struct pkt_pool_params frames = {
+		.name = "frames",
+		.n_mbufs = (uint32_t)frames_needed(s),
+		.largest_frame = (uint16_t)max_u64(s->params.max_frame_bytes, PORT_LEAST_DATA_ROOM),
+		.socket = (int)rte_lcore_to_socket_id(run_poll_lcore()),
+	};
+	struct pkt_pool_params clones = frames;
+
+	clones.name = "clones";
+	clones.largest_frame = 0;
+	s->pools.frames = pkt_pool_create(&frames);
+	if (s->pools.frames != NULL)
+		s->pools.clones = pkt_pool_create(&clones);
+	if (s->pools.clones != NULL)
+		return 0;
+	say_error("%s: buffer_bytes = %" PRIu64
+		  " at backing_frame_bytes = %u needs %u mbufs of %u bytes: %s "
+		  "(more memory with -m or hugepages, or a smaller buffer)",
+		  path, s->params.mmu.buffer_bytes, s->pool.backing_frame_bytes, frames.n_mbufs,
+		  frames.largest_frame, rte_strerror(rte_errno));
+	return APP_FAILED;
+}
+
+static int
+open_ports(struct quench_switch *s)
+{
+	for (uint16_t i = 0; i < s->params.n_ports; i++) {
+		struct port_params params = {
+			.link_speed_bps = s->params.ports[i].link_speed_bps,
+			.largest_frame = (uint16_t)(s->params.max_frame_bytes - FCS_BYTES),
+			.pool = s->pools.frames,
+		};
+		int rc = port_open(s->ethdevs[i], &params);
+
+		if (rc != 0)
+			return rc;
+		s->n_open++;
+		rc = port_address(s->ethdevs[i], s->params.ports[i].mac);
+		if (rc != 0)
+			return rc;
+		port_check_numa(s->ethdevs[i], run_poll_lcore(), s->pools.frames);
+	}
+	return 0;
+}
+
+static int
+open_switch(struct quench_switch *s, const char *path)
+{
+	int rc = ports_find(s->ethdevs, s->params.n_ports, path);
+
+	if (rc == 0)
+		rc = create_pools(s, path);
+	if (rc == 0)
+		rc = open_ports(s);
+	if (rc != 0)
+		return rc;
+	s->node = sw_create(&s->params, &s->pools);
+	if (s->node == NULL) {
+		say_error("the switch cannot be built: %s", strerror(errno));
+		return APP_FAILED;
+	}
+	return 0;
+}
+
+static int
+run_switch(struct quench_switch *s, const struct opts *opts)
+{
+	struct run_app app = {
+		.node = s->node,
+		.ethdevs = s->ethdevs,
+		.n_ports = s->params.n_ports,
+		.opts = opts,
+		.stats = switch_stats,
+	};
+	int rc;
+
+	say("running: %u ports, %" PRIu64 " bytes of buffer, polling on lcore %u", app.n_ports,
+	    s->params.mmu.buffer_bytes, run_poll_lcore());
+	rc = run_node(&app, &s->result);
+	if (rc == 0 && opts->json != NULL)
+		rc = report_write(switch_report(&app, &s->params, &s->result), opts->json);
+	return rc;
+}
+
+static int
+start(struct quench_switch *s, const struct opts *opts)
+{
+	int rc = run_start(opts);
+
+	if (rc != 0)
+		return rc;
+	rc = open_switch(s, opts->config);
+	if (rc == 0)
+		rc = run_switch(s, opts);
+	close_switch(s);
+	return rc;
+}
+
+/* @return 0, or -errno after an error line. */
+static int
+read_config(struct quench_switch *s, const char *path)
+{
+	struct config_error err;
+	struct config *cfg = config_open(path, &err);
+	int rc = cfg == NULL ? -EINVAL : switch_config_read(cfg, &s->params, &err);
+
+	if (rc == 0)
+		rc = config_read_new(cfg, "pool", pool_fields, RTE_DIM(pool_fields), &s->pool,
+				     &err);
+	if (rc == 0)
+		rc = config_finish(cfg, &err);
+	if (rc != 0)
+		fprintf(stderr, "%s\n", err.text);
+	config_close(cfg);
+	return rc;
+}
+
+int
+main(int argc, char **argv)
+{
+	static struct quench_switch sw;
+	struct opts opts;
+	int rc;
+
+	say_as(program.name);
+	rc = opts_parse(&program, argc, argv, &opts);
+	if (rc != 0)
+		return rc;
+	if (opts_answer(&program, &opts))
+		return APP_DONE;
+	if (read_config(&sw, opts.config) != 0)
+		return APP_BAD_USAGE;
+	if (opts.action == OPTS_CHECK_CONFIG) {
+		switch_config_print(stdout, &sw.params);
+		config_print(stdout, "pool", pool_fields, RTE_DIM(pool_fields), &sw.pool);
+		return APP_DONE;
+	}
+	return start(&sw, &opts);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "switch/report.h"
+
+#include <stdio.h>
+
+#include "base/counter.h"
+#include "common/report.h"
+
+void
+switch_stats(const struct run_app *app, struct run_traffic *traffic, char *text,
+	     unsigned int text_size)
+{
+	uint64_t drops = 0, marked = 0, tx_pause = 0, rx_pause = 0, buffer_bytes = 0;
+
+	*traffic = (struct run_traffic){0};
+	for (uint16_t port = 0; port < app->n_ports; port++) {
+		const struct sw_port_stats *s = sw_port_stats(app->node, port);
+
+		traffic->rx_packets += counter_read(&s->rx_packets);
+		traffic->rx_bytes += counter_read(&s->rx_bytes);
+		traffic->tx_packets += counter_read(&s->tx_packets);
+		traffic->tx_bytes += counter_read(&s->tx_bytes);
+		tx_pause += counter_read(&s->tx_pause_frames);
+		rx_pause += counter_read(&s->rx_pause_frames);
+		for (unsigned int d = 0; d < SW_DROPS; d++)
+			drops += counter_read(&s->drops[d]);
+		for (uint8_t q = 0; q < TM_CLASSES; q++) {
+			marked += counter_read(&s->queue[q].ecn_marked_packets);
+			buffer_bytes += sw_queue_bytes(app->node, port, q);
+		}
+	}
+	snprintf(text, text_size,
+		 "drops %" PRIu64 " marked %" PRIu64 " pause tx %" PRIu64 " rx %" PRIu64
+		 " queued %" PRIu64 " B",
+		 drops, marked, tx_pause, rx_pause, buffer_bytes);
+}
+
+static json_t *
+queue_object(const struct run_app *app, uint16_t port, uint8_t queue)
+{
+	const struct sw_queue_stats *s = &sw_port_stats(app->node, port)->queue[queue];
+	json_t *o = json_object();
+
+	report_set_u64(o, "queue", queue);
+	report_set_u64(o, "tx_packets", s->tx_packets);
+	report_set_u64(o, "tx_bytes", s->tx_bytes);
+	report_set_u64(o, "ecn_marked_packets", s->ecn_marked_packets);
+	report_set_u64(o, "ecn_mark_no_mbuf_packets", s->ecn_mark_no_mbuf_packets);
+	report_set_u64(o, "drop_packets", s->drop_packets);
+	report_set_u64(o, "watermark_bytes",
+		       mmu_queue_watermark_bytes(sw_mmu(app->node), port, queue));
+	return o;
+}
+
+static json_t *
+pg_object(const struct run_app *app, uint16_t port, uint8_t pg)
+{
+	struct mmu_pg_state s = mmu_pg_state(sw_mmu(app->node), port, pg);
+	json_t *o = json_object();
+
+	report_set_u64(o, "pg", pg);
+	report_set_u64(o, "watermark_bytes", s.watermark_bytes);
+	report_set_u64(o, "headroom_watermark_bytes", s.headroom_watermark_bytes);
+	return o;
+}
+
+static void
+set_drops(json_t *port, const struct sw_port_stats *s)
+{
+	json_t *drops = json_object();
+	json_t *malformed = json_object();
+
+	for (unsigned int d = 0; d < SW_DROPS; d++)
+		report_set_u64(drops, sw_drop_name((enum sw_drop)d), s->drops[d]);
+	for (unsigned int v = FRAME_OK + 1; v < FRAME_VERDICTS; v++)
+		report_set_u64(malformed, frame_verdict_name((enum frame_verdict)v),
+			       s->malformed[v]);
+	json_object_set_new(port, "drops", drops);
+	json_object_set_new(port, "malformed", malformed);
+}
+
+static json_t *
+port_object(const struct run_app *app, const struct sw_params *params,
+	    const struct run_result *result, uint16_t port)
+{
+	const struct sw_port_stats *s = sw_port_stats(app->node, port);
+	json_t *o =
+		report_port(&result->loop.ports[port], port, params->ports[port].link_speed_bps);
+	json_t *queues = json_array();
+	json_t *pgs = json_array();
+
+	report_set_u64(o, "shaper_rate_bps", params->ports[port].shaper_rate_bps);
+	report_set_u64(o, "rx_packets", s->rx_packets);
+	report_set_u64(o, "rx_bytes", s->rx_bytes);
+	report_set_u64(o, "tx_packets", s->tx_packets);
+	report_set_u64(o, "tx_bytes", s->tx_bytes);
+	report_set_u64(o, "rx_pause_frames", s->rx_pause_frames);
+	report_set_u64(o, "tx_pause_frames", s->tx_pause_frames);
+	report_set_u64(o, "rx_global_pause_frames", s->rx_global_pause_frames);
+	report_set_u64(o, "pause_no_mbuf", s->pause_no_mbuf);
+	set_drops(o, s);
+	report_set_pfc_rx(o, sw_pfc_rx(app->node, port), result->elapsed_ns);
+	report_set_pfc_tx(o, sw_pfc_tx(app->node, port), result->elapsed_ns);
+	for (uint8_t i = 0; i < TM_CLASSES; i++) {
+		json_array_append_new(queues, queue_object(app, port, i));
+		json_array_append_new(pgs, pg_object(app, port, i));
+	}
+	json_object_set_new(o, "queues", queues);
+	json_object_set_new(o, "pgs", pgs);
+	return o;
+}
+
+static json_t *
+ledger_object(const struct node *node)
+{
+	struct sw_ledger l = sw_ledger(node);
+	json_t *o = json_object();
+
+	report_set_u64(o, "in", l.in);
+	report_set_u64(o, "copies", l.copies);
+	report_set_u64(o, "generated", l.generated);
+	report_set_u64(o, "queued", l.queued);
+	report_set_u64(o, "sent", l.sent);
+	report_set_u64(o, "dropped", l.dropped);
+	report_set_u64(o, "consumed", l.consumed);
+	return o;
+}
+
+json_t *
+switch_report(const struct run_app *app, const struct sw_params *params,
+	      const struct run_result *result)
+{
+	json_t *o = report_program("quench-switch", result->elapsed_ns);
+	json_t *ports = json_array();
+
+	for (uint16_t port = 0; port < app->n_ports; port++)
+		json_array_append_new(ports, port_object(app, params, result, port));
+	json_object_set_new(o, "ports", ports);
+	report_set_u64(o, "fdb_entries", sw_fdb_entries(app->node));
+	report_set_u64(o, "buffer_bytes", params->mmu.buffer_bytes);
+	report_set_u64(o, "buffer_used_bytes", mmu_used_bytes(sw_mmu(app->node)));
+	json_object_set_new(o, "ledger", ledger_object(app->node));
+	return o;
+}

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the end-to-end tests share: running our programs, counting checks, and leaving nothing behind.
+
+A test prints one line per check and ends with finish(). Exit code 77 means skipped, with the reason printed.
+Programs are stopped, namespaces and folders removed on every way out.
+"""
+import atexit
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+BUILD = pathlib.Path(os.environ.get("QUENCH_BUILD", "build"))
+CORES = sorted(os.sched_getaffinity(0))
+# Generous: only a hang meets it. Nothing is measured against the clock.
+PATIENCE_S = 90
+
+_failed = 0
+_running = []
+
+
+def check(what, good, detail=""):
+    """One finding; the test goes on."""
+    global _failed
+    _failed += not good
+    print(f"{'ok' if good else 'NOT OK'} - {what}{'' if good or detail == '' else f': {detail}'}", flush=True)
+    return good
+
+
+def check_equal(what, got, expected):
+    return check(what, got == expected, f"got {got}, expected {expected}")
+
+
+def skip(reason):
+    print(f"SKIP: {reason}")
+    sys.exit(77)
+
+
+def finish():
+    print(f"{_failed} checks failed" if _failed else "all checks hold")
+    sys.exit(1 if _failed else 0)
+
+
+def work_dir():
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="quench-e2e-"))
+    if not os.environ.get("QUENCH_KEEP"):
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def run(*command, **kw):
+    """Run to its end; returns the completed process with text output."""
+    kw.setdefault("timeout", PATIENCE_S)
+    return subprocess.run([str(c) for c in command], capture_output=True, text=True, **kw)
+
+
+def eal(*devices, core=0, memory=64, huge=False):
+    """EAL options that need neither hugepages nor PCI."""
+    options = ["-l", CORES[core % len(CORES)], "--no-pci", "--log-level=error", "--no-telemetry"]
+    options += ["--file-prefix", f"q{os.getpid()}{core}"] if huge else ["--no-huge", "--no-shconf"]
+    options += ["-m", memory]
+    for device in devices:
+        options += ["--vdev", device]
+    return [str(o) for o in options]
+
+
+class Program:
+    """quench-nic or quench-switch, running."""
+
+    def __init__(self, folder, role, name, config, eal_options, *options):
+        self.name = name
+        self.dir = folder
+        self.json_path = folder / f"{name}.json"
+        config_path = folder / f"{name}.ini"
+        config_path.write_text(config)
+        self.out_path, self.err_path = folder / f"{name}.out", folder / f"{name}.err"
+        self.command = [str(BUILD / "app" / role / f"quench-{role}"), *eal_options, "--", "--config",
+                        str(config_path), "--json", str(self.json_path), *map(str, options)]
+        with open(self.out_path, "w") as out, open(self.err_path, "w") as err:
+            self.process = subprocess.Popen(self.command, stdout=out, stderr=err, cwd=folder)
+        _running.append(self)
+
+    def out(self):
+        return self.out_path.read_text()
+
+    def err(self):
+        return self.err_path.read_text()
+
+    def complain(self, why):
+        sys.exit(f"{self.name} {why}\n  {' '.join(self.command)}\n{self.err()}\n{self.out()[-2000:]}")
+
+    def wait_until(self, what, condition):
+        """Wait until condition() holds; the program must not end before."""
+        end = time.monotonic() + PATIENCE_S
+        while not condition():
+            if self.process.poll() is not None:
+                self.complain(f"ended with {self.process.returncode} before {what}")
+            if time.monotonic() > end:
+                self.complain(f"does not get to: {what}")
+            time.sleep(0.02)
+
+    def wait_started(self):
+        self.wait_until("running", lambda: "running" in self.err())
+
+    def quiet(self, lines=3):
+        """The last statistics lines show no frame, after some that did."""
+        seen = [[float(x) for x in re.findall(r"([\d.]+) pps", line)] for line in self.out().splitlines()
+                if " pps" in line]
+        return any(map(any, seen)) and len(seen) > lines and not any(map(any, seen[-lines:]))
+
+    def wait_quiet(self):
+        self.wait_until("no more frames", self.quiet)
+
+    def wait_end(self):
+        try:
+            return self.process.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.complain("does not end")
+
+    def stop(self, with_signal=signal.SIGTERM):
+        self.process.send_signal(with_signal)
+        return self.wait_end()
+
+    def json(self):
+        return json.loads(self.json_path.read_text())
+
+
+@atexit.register
+def _kill_all():
+    for program in _running:
+        if program.process.poll() is None:
+            program.process.kill()
+            program.process.wait()
+
+
+def die_cleanly(signal_number, _frame):
+    sys.exit(128 + signal_number)
+
+
+signal.signal(signal.SIGTERM, die_cleanly)

@@ -1,0 +1,108 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The Linux kernel as the host on both sides: ping, then TCP with ECN through a shaped egress.
+
+The kernel's counters are the judge: it must see our marks, and its sender must back off.
+"""
+import json
+import re
+import threading
+
+from harness import Program, check, check_equal, eal, finish, work_dir
+from namespaces import Host, need
+
+# The egress to the server is 20 times slower than TCP would like; marks start at 10 frames.
+CONFIG = """
+[switch]
+buffer_bytes = 4MB
+wred_queues = 0
+max_frame_bytes = 1600
+
+[wred]
+wred_green_enable = on
+ecn = ecn_all
+green_min_threshold_bytes = 15KB
+green_max_threshold_bytes = 90KB
+green_drop_probability = 10%
+
+[port 0]
+mac = 02:5a:00:00:00:00
+link_speed_bps = 1G
+
+[port 1]
+mac = 02:5a:00:00:00:01
+link_speed_bps = 1G
+shaper_rate_bps = 50M
+"""
+TRANSFER = 6_000_000
+
+
+def watch_sender(client, done, seen):
+    """Lines of ss about the sender's connection while it sends."""
+    while not done.wait(0.05):
+        seen.extend(line for line in client("ss", "-tinoH", "state", "established").stdout.splitlines() if "cwnd" in line and "data_segs_out:" in line)
+
+
+def main():
+    need("ip", "ethtool", "iperf3", "nstat", "ss", "ping", "sysctl")
+    work = work_dir()
+    client = Host(0, "10.77.0.1", "02:00:00:00:00:01")
+    server = Host(1, "10.77.0.2", "02:00:00:00:00:02")
+    for host in (client, server):
+        host.must("sysctl", "-qw", "net.ipv4.tcp_ecn=1")
+        # One algorithm whatever the machine's default: BBR, for one, does not answer marks.
+        host.must("sysctl", "-qw", "net.ipv4.tcp_congestion_control=reno")
+    switch = Program(work, "switch", "switch", CONFIG, eal(
+        *(f"net_af_packet{i},iface={host.device},blocksz=4096,framesz=2048,framecnt=512,qdisc_bypass=1"
+          for i, host in enumerate((client, server)))), "--idle-sleep", 50)
+    switch.wait_started()
+
+    ping = client("ping", "-c", 20, "-i", 0.01, "-W", 5, server.address)
+    check("ping through the switch loses nothing", "20 received" in ping.stdout, ping.stdout + ping.stderr)
+    ping = server("ping", "-c", 5, "-i", 0.01, "-W", 5, "-s", 1400, client.address)
+    check("and neither does the other direction", "5 received" in ping.stdout, ping.stdout + ping.stderr)
+
+    listener = server.start("iperf3", "-s", "-1")
+    for _ in range(200):
+        if re.search(r":5201\b", server("ss", "-tlnH").stdout):
+            break
+    before = client.counters(), server.counters()
+    done, seen = threading.Event(), []
+    watcher = threading.Thread(target=watch_sender, args=(client, done, seen))
+    watcher.start()
+    transfer = client("iperf3", "-c", server.address, "-n", TRANSFER, "-J")
+    done.set()
+    watcher.join()
+    listener.wait(30)
+    after = client.counters(), server.counters()
+    sent, received = ({k: a[k] - b.get(k, 0) for k in a} for a, b in zip(after, before))
+    report = json.loads(transfer.stdout)
+    check_equal("iperf3's exit code", transfer.returncode, 0)
+    check("iperf3 sent everything", report["end"]["sum_sent"]["bytes"] >= TRANSFER)
+    check("and nearly all of it had arrived when it asked", report["end"]["sum_received"]["bytes"] > 0.9 * TRANSFER)
+
+    check_equal("exit code after SIGTERM", switch.stop(), 0)
+    result = switch.json()
+    to_server = result["ports"][1]
+    marked = to_server["queues"][0]["ecn_marked_packets"]
+    ce = received["IpExtInCEPkts"]
+    print(f"# marked {marked}, kernel saw CE {ce}, delivered with CE {sent.get('TcpExtTCPDeliveredCE')}, "
+          f"retransmitted {sent['TcpRetransSegs']}")
+    check("frames were marked", marked > 0)
+    check_equal("the server's kernel saw each mark", ce, marked)
+    check("the sender's kernel was told of marks", sent.get("TcpExtTCPDeliveredCE", 0) > 0)
+    check("ECN was negotiated", any(re.search(r"\becn\b", line) for line in seen), seen[:2])
+    thresholds = [int(n) for line in seen for n in re.findall(r"ssthresh:(\d+)", line)]
+    windows = [int(n) for line in seen for n in re.findall(r"\bcwnd:(\d+)", line)]
+    check("the sender left slow start because of marks", bool(thresholds) and sent["TcpRetransSegs"] == 0,
+          (thresholds[:3], sent["TcpRetransSegs"]))
+    check("the sender's window went down", any(b < a for a, b in zip(windows, windows[1:])), windows)
+    check_equal("frames that the switch dropped", {r: n for p in result["ports"] for r, n in p["drops"].items() if n}, {})
+    check("the shaper held: the egress queue filled beyond the marking threshold", marked > 10)
+    for port, host in enumerate((client, server)):
+        check("port %d: frames in are frames out on the other side" % port,
+              result["ports"][port]["rx_packets"] >= result["ports"][1 - port]["tx_packets"])
+    finish()
+
+
+main()
