@@ -78,6 +78,7 @@ take_pfc(struct sw *sw, struct sw_port *p, uint64_t now_ns)
 	struct pfc_vector v;
 	struct rte_mbuf *m;
 	uint32_t charged_bytes;
+	bool due;
 
 	if (likely(pfc_tx_next_ns(&p->pfc_tx) > now_ns) || p->pfc_retry_ns > now_ns)
 		return NULL;
@@ -88,10 +89,9 @@ take_pfc(struct sw *sw, struct sw_port *p, uint64_t now_ns)
 		p->pfc_retry_ns = now_ns + PFC_RETRY_NS;
 		return NULL;
 	}
-	if (!pfc_tx_take(&p->pfc_tx, &v, now_ns)) {
-		rte_pktmbuf_free(m);
-		return NULL;
-	}
+	due = pfc_tx_take(&p->pfc_tx, &v, now_ns);
+	assert(due);
+	(void)due;
 	pfc_frame_build((uint8_t *)rte_pktmbuf_append(m, PFC_FRAME_BYTES), p->mac, v.enable,
 			v.quanta);
 	charged_bytes = mmu_charge_bytes(sw->mmu, frame_bytes(PFC_FRAME_BYTES));

@@ -347,6 +347,28 @@ average_follows_ce_and_non_ect_packets_too(void **state)
 	bench_stop(b);
 }
 
+/* Whatever stands where an IP header would have ECT, in its place for IPv4 and for IPv6. */
+static void
+frame_without_ip_is_never_marked(void **state)
+{
+	struct bench *b = bench_defaults_of(state, 2);
+	uint8_t frame[64] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 0, 0x81, 0, 3 << 5, 0, 0x88, 0xB5};
+	struct rte_mbuf *m;
+
+	memset(frame + 18, 0x22, sizeof(frame) - 18);
+	set_step(&b->params, 0);
+	bench_start(b);
+	give_bytes(b, 0, frame, sizeof(frame), 0);
+	give_bytes(b, 0, frame, sizeof(frame), 0);
+	assert_int_equal(sw_queue_bytes(b->sw, 1, 3), 2 * 68);
+	m = take(b, 1, 0);
+	assert_non_null(m);
+	assert_memory_equal(rte_pktmbuf_mtod(m, uint8_t *), frame, sizeof(frame));
+	sent(m);
+	assert_int_equal(sw_port_stats(b->sw, 1)->queue[3].ecn_marked_packets, 0);
+	bench_stop(b);
+}
+
 /* Port 1 is backlogged, the others are not: only the copy that leaves through it is marked. */
 static void
 marked_copy_has_data_of_its_own(void **state)
@@ -431,6 +453,7 @@ main(void)
 		cmocka_unit_test(wred_drops_what_it_may_not_mark_in_a_lossy_queue_only),
 		cmocka_unit_test(queue_without_wred_is_left_alone),
 		cmocka_unit_test(average_follows_ce_and_non_ect_packets_too),
+		cmocka_unit_test(frame_without_ip_is_never_marked),
 		cmocka_unit_test(marked_copy_has_data_of_its_own),
 		cmocka_unit_test(mark_without_an_mbuf_is_skipped_and_counted),
 		cmocka_unit_test(last_copy_is_marked_in_place),
