@@ -9,8 +9,9 @@
  * * 257 / 256. An aged entry answers like an absent one; fdb_sweep() gives its place back, a
  * bounded step at a time. A full table learns nothing more: such frames flood, which is counted.
  *
- * rte_hash keeps the addresses. A direct-mapped table of entry numbers stands in front of it: a hit
- * costs two loads and a compare (about 4 ns, beside 20 to 25 ns for the hash on the same core).
+ * rte_hash keeps the addresses. A direct-mapped table of entry numbers stands in front of it: a
+ * look-up of a random one of 64 (65536) addresses takes 7 ns (16 ns), the hash alone 22 ns (28 ns),
+ * in one run on a 2.6 GHz Xeon with the table full.
  *
  * One owner: no call may run beside another.
  */
