@@ -61,6 +61,8 @@ static json_t *
 bottleneck_object(const struct lab_run *run)
 {
 	const struct queue_result *q = &run->result.bottleneck;
+	const struct wred_params *wred = &run->scenario->sw.wred;
+	bool marks = wred->wred_green_enable;
 	json_t *o = json_object();
 
 	set_text(o, "node", OUTPUT_SWITCH_NAME);
@@ -71,8 +73,8 @@ bottleneck_object(const struct lab_run *run)
 	set_u64(o, "queue_p50_bytes", q->p50_bytes);
 	set_u64(o, "queue_p99_bytes", q->p99_bytes);
 	set_u64(o, "queue_max_bytes", q->max_bytes);
-	set_u64(o, "wred_min_bytes", run->scenario->sw.wred.green_min_threshold_bytes);
-	set_u64(o, "wred_max_bytes", run->scenario->sw.wred.green_max_threshold_bytes);
+	set_u64(o, "wred_min_bytes", marks ? wred->green_min_threshold_bytes : 0);
+	set_u64(o, "wred_max_bytes", marks ? wred->green_max_threshold_bytes : 0);
 	set_u64(o, "ecn_marked_packets", q->ecn_marked_packets);
 	return o;
 }

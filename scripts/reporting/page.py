@@ -98,7 +98,8 @@ def settings_table(results):
         ("Time", f"{seconds(results['duration_ns'])}, measured from {seconds(results['measure_from_ns'])}"),
         ("DCQCN, PFC, ICRC check", escape(f"{results['dcqcn']}, {results['pfc']}, {results['icrc_check']}")),
         ("WRED", f"min {kbytes(results['bottleneck']['wred_min_bytes'])}, "
-                 f"max {kbytes(results['bottleneck']['wred_max_bytes'])}"),
+                 f"max {kbytes(results['bottleneck']['wred_max_bytes'])}"
+         if results["bottleneck"]["wred_max_bytes"] else "off"),
         ("Simulated", f"{number(results['frames'])} frames, {number(results['packet_hops'])} packet-hops in "
                       f"{results['wall_seconds']:.2f} s ({results['packet_hops_per_second'] / 1e6:.2f} M a second)"),
         ("Program", escape(f"{results['program']} {results['version']}")),
