@@ -24,12 +24,12 @@ struct pkt_meta {
 	uint8_t queue;
 	uint8_t ip_version;
 	uint8_t flags;           /* PKT_* */
-	uint32_t copies;         /* switch, in the frame that was flooded: copies that have not left yet */
-	struct rte_mbuf *origin; /* switch, in a copy (PKT_CLONE): the flooded frame, which holds the ingress charge */
+	uint32_t copies;         /* switch, in a flooded frame: copies that have not left */
+	struct rte_mbuf *origin; /* switch, in a copy: the flooded frame, holder of the charge */
 };
 static_assert(sizeof(struct pkt_meta) <= PKT_PRIV_BYTES, "metadata fits the private area of an mbuf");
 
-#define PKT_CLONE 0x01u      /* shares its data with other copies: take a private header before writing */
+#define PKT_CLONE 0x01u      /* switch: a copy of a flooded frame; origin is set */
 #define PKT_GENERATED 0x02u  /* made by this node: not charged on ingress */
 #define PKT_WRED_DONE 0x04u  /* switch: WRED has decided on it, at enqueue */
 #define PKT_ECT 0x08u        /* switch: came as ECT(0) or ECT(1), may be marked */
