@@ -8,6 +8,7 @@
 #include <rte_cfgfile.h>
 
 #include "ctl/config_file.h"
+#include "ctl/nearest.h"
 
 /* A table that has read a section. What no table knows is refused in the end. */
 struct reader {
@@ -194,36 +195,6 @@ config_read(struct config *cfg, const char *section, const struct field *fields,
 	return rc;
 }
 
-static int
-require_keys(const struct config *cfg, const char *section, const struct field *fields,
-	     unsigned int n, struct config_error *err)
-{
-	for (unsigned int i = 0; i < n; i++) {
-		char expected[FIELD_TEXT_SIZE];
-
-		if (fields[i].def || find_given(cfg, section, &fields[i]).value)
-			continue;
-		field_expected(&fields[i], NULL, expected, sizeof(expected));
-		config_error_set(err, cfg->path, " [%s] %s is missing: expected %s", section,
-				 fields[i].name, expected);
-		return -EINVAL;
-	}
-	return 0;
-}
-
-int
-config_read_new(struct config *cfg, const char *section, const struct field *fields, unsigned int n,
-		void *object, struct config_error *err)
-{
-	if (field_defaults(fields, n, object) != 0) {
-		config_error_set(err, cfg->path, " [%s] a built-in default is wrong", section);
-		return -EINVAL;
-	}
-	if (config_has(cfg, section) && require_keys(cfg, section, fields, n, err) != 0)
-		return -EINVAL;
-	return config_read(cfg, section, fields, n, object, err);
-}
-
 static struct given
 find_key(const struct config *cfg, const char *section, const char *key)
 {
@@ -265,53 +236,6 @@ config_refuse(const struct config *cfg, const char *section, const char *key, co
 	return -EINVAL;
 }
 
-/* Single-letter edits between two names (Levenshtein), up to one more than limit. */
-static unsigned int
-edit_distance(const char *a, const char *b, unsigned int limit)
-{
-	unsigned int row[CFG_NAME_LEN + 1];
-	size_t n = strlen(b);
-
-	if (strlen(a) > n + limit || n > strlen(a) + limit || n > CFG_NAME_LEN)
-		return limit + 1;
-	for (unsigned int j = 0; j <= n; j++)
-		row[j] = j;
-	for (unsigned int i = 1; a[i - 1]; i++) {
-		unsigned int diagonal = row[0];
-
-		row[0] = i;
-		for (unsigned int j = 1; j <= n; j++) {
-			unsigned int change = diagonal + (a[i - 1] != b[j - 1]);
-			unsigned int cut = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-
-			diagonal = row[j];
-			row[j] = change < cut ? change : cut;
-		}
-	}
-	return row[n];
-}
-
-struct nearest {
-	const char *wanted;
-	const char *name; /* best so far, or NULL */
-	unsigned int distance;
-};
-
-/* Two edits at most, and not most of a short name; or the unit at the end is missing. */
-static void
-nearest_try(struct nearest *best, const char *name)
-{
-	size_t n = strlen(best->wanted);
-	unsigned int d = edit_distance(best->wanted, name, 2);
-
-	if (n > 3 && strncmp(name, best->wanted, n) == 0 && name[n] == '_')
-		d = 2;
-	if (d <= 2 && 2 * d < n && (!best->name || d < best->distance)) {
-		best->name = name;
-		best->distance = d;
-	}
-}
-
 static void
 nearest_key(struct nearest *best, const struct reader *r)
 {
@@ -347,8 +271,8 @@ finish_key(const struct config *cfg, const char *section, const struct rte_cfgfi
 	return -EINVAL;
 }
 
-static int
-finish_keys(const struct config *cfg, const char *section, struct config_error *err)
+int
+config_finish_section(const struct config *cfg, const char *section, struct config_error *err)
 {
 	int n = rte_cfgfile_section_num_entries(cfg->file, section), rc = 0;
 	struct rte_cfgfile_entry *entries;
@@ -367,6 +291,38 @@ finish_keys(const struct config *cfg, const char *section, struct config_error *
 	return rc;
 }
 
+/* A key that is missing may stand there misspelt: then that is the better thing to say. */
+static int
+refuse_missing(const struct config *cfg, const char *section, const struct field *field,
+	       struct config_error *err)
+{
+	char expected[FIELD_TEXT_SIZE];
+
+	if (config_finish_section(cfg, section, err) != 0)
+		return -EINVAL;
+	field_expected(field, NULL, expected, sizeof(expected));
+	config_error_set(err, cfg->path, " [%s] %s is missing: expected %s", section, field->name,
+			 expected);
+	return -EINVAL;
+}
+
+int
+config_read_new(struct config *cfg, const char *section, const struct field *fields, unsigned int n,
+		void *object, struct config_error *err)
+{
+	int rc;
+
+	if (field_defaults(fields, n, object) != 0) {
+		config_error_set(err, cfg->path, " [%s] a built-in default is wrong", section);
+		return -EINVAL;
+	}
+	rc = config_read(cfg, section, fields, n, object, err);
+	for (unsigned int i = 0; rc == 0 && config_has(cfg, section) && i < n; i++)
+		if (!fields[i].def && !find_given(cfg, section, &fields[i]).value)
+			rc = refuse_missing(cfg, section, &fields[i], err);
+	return rc;
+}
+
 static int
 finish_section(const struct config *cfg, const char *section, struct config_error *err)
 {
@@ -374,7 +330,7 @@ finish_section(const struct config *cfg, const char *section, struct config_erro
 
 	for (unsigned int i = 0; i < cfg->n_readers; i++) {
 		if (strcmp(cfg->readers[i].section, section) == 0)
-			return finish_keys(cfg, section, err);
+			return config_finish_section(cfg, section, err);
 		nearest_try(&best, cfg->readers[i].section);
 	}
 	config_error_set(err, cfg->path, " [%s]: expected a known section%s%s%s", section,

@@ -71,6 +71,9 @@ int config_read(struct config *cfg, const char *section, const struct field *fie
 int config_read_new(struct config *cfg, const char *section, const struct field *fields,
 		    unsigned int n, void *object, struct config_error *err);
 
+/** Refuse keys of one section that no table so far knows. @return as config_finish(). */
+int config_finish_section(const struct config *cfg, const char *section, struct config_error *err);
+
 /** Refuse what nobody has read, with the nearest known name. @return 0, -EINVAL or -ENOMEM. */
 int config_finish(const struct config *cfg, struct config_error *err);
 

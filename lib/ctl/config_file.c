@@ -186,41 +186,64 @@ parse_text(struct parser *p, char *text, size_t size)
 	return rc;
 }
 
-/* The whole file, or an error when it is not a file or too large. *size is without the zero. */
-static char *
-read_whole(const char *path, size_t *size, struct config_error *err)
+/*
+ * Read to the end, or one byte more than a file may have, which tells a file that is too large even
+ * if it is still growing. @return the count, or -1 with errno set.
+ */
+static ssize_t
+read_all(int fd, char *text)
 {
-	char *text = NULL;
+	size_t size = 0;
+
+	while (size <= CONFIG_MAX_FILE_BYTES) {
+		ssize_t n = read(fd, text + size, CONFIG_MAX_FILE_BYTES + 1 - size);
+
+		if (n < 0)
+			return -1;
+		if (n == 0)
+			break;
+		size += (size_t)n;
+	}
+	return (ssize_t)size;
+}
+
+/* @return the text of an open file with a zero behind it, to be freed, or NULL. */
+static char *
+read_text(int fd, const char *path, size_t *size, struct config_error *err)
+{
+	char *text = malloc(CONFIG_MAX_FILE_BYTES + 1);
+	ssize_t n = text ? read_all(fd, text) : 0;
+
+	if (!text)
+		config_error_set(err, path, " out of memory");
+	else if (n < 0)
+		config_error_set(err, path, " cannot be read: %s", strerror(errno));
+	else if (n > (ssize_t)CONFIG_MAX_FILE_BYTES)
+		config_error_set(err, path, " expected a file of at most %u bytes",
+				 CONFIG_MAX_FILE_BYTES);
+	if (!text || n < 0 || n > (ssize_t)CONFIG_MAX_FILE_BYTES) {
+		free(text);
+		return NULL;
+	}
+	*size = (size_t)n;
+	text[n] = '\0';
+	return text;
+}
+
+static char *
+read_file(const char *path, size_t *size, struct config_error *err)
+{
 	/* Not blocking, so that a FIFO is refused instead of waited for. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char *text = NULL;
 	struct stat st;
-	ssize_t n = 1;
 
-	if (fd < 0 || fstat(fd, &st) != 0) {
+	if (fd < 0 || fstat(fd, &st) != 0)
 		config_error_set(err, path, " cannot be opened: %s", strerror(errno));
-	} else if (!S_ISREG(st.st_mode)) {
+	else if (!S_ISREG(st.st_mode))
 		config_error_set(err, path, " expected a regular file");
-	} else if (!(text = malloc(CONFIG_MAX_FILE_BYTES + 1))) {
-		config_error_set(err, path, " out of memory");
-	} else {
-		/* One byte more than allowed tells a file that is too large, even a growing one. */
-		for (*size = 0; n > 0 && *size <= CONFIG_MAX_FILE_BYTES; *size += (size_t)n) {
-			n = read(fd, text + *size, CONFIG_MAX_FILE_BYTES + 1 - *size);
-			if (n < 0)
-				break;
-		}
-		if (n < 0)
-			config_error_set(err, path, " cannot be read: %s", strerror(errno));
-		else if (*size > CONFIG_MAX_FILE_BYTES)
-			config_error_set(err, path, " expected a file of at most %u bytes",
-					 CONFIG_MAX_FILE_BYTES);
-		if (n < 0 || *size > CONFIG_MAX_FILE_BYTES) {
-			free(text);
-			text = NULL;
-		} else {
-			text[*size] = '\0';
-		}
-	}
+	else
+		text = read_text(fd, path, size, err);
 	if (fd >= 0)
 		close(fd);
 	return text;
@@ -231,7 +254,7 @@ config_file_load(const char *path, struct config_error *err)
 {
 	struct parser p = {.path = path, .err = err};
 	size_t size = 0;
-	char *text = read_whole(path, &size, err);
+	char *text = read_file(path, &size, err);
 
 	if (!text)
 		return NULL;

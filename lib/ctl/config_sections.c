@@ -140,6 +140,11 @@ config_sections_refuse(const struct config *cfg, const struct config_section *se
 	struct blame b = find_blame(cfg, sections, n, why);
 	char value[FIELD_TEXT_SIZE];
 
+	/* A misspelt key leaves its default in force, which may be what breaks the rule. */
+	for (unsigned int i = 0; i < n; i++)
+		if (config_has(cfg, sections[i].name) &&
+		    config_finish_section(cfg, sections[i].name, err) != 0)
+			return -EINVAL;
 	if (!b.field) {
 		config_error_set(err, config_path(cfg), " %s", why);
 		return -EINVAL;

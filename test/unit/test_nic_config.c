@@ -119,6 +119,10 @@ a_wrong_nic_is_refused_with_section_key_and_value(void **state)
 		const char *error;
 	} rows[] = {
 		{"", "x.ini: [nic] ip = none: "},
+		{"[nic]\nip4 = 10.0.0.1\n", "x.ini: [nic] ip4 = 10.0.0.1: expected a known key"},
+		{NIC "[flow a]\npeer_mc = 02:00:00:00:00:02\npeer_ip = 10.0.0.2\n",
+		 "x.ini: [flow a] peer_mc = 02:00:00:00:00:02: expected a known key, such as "
+		 "peer_mac"},
 		{"[nic]\nip = fd00::1\n", "x.ini: [nic] ip = fd00::1: "},
 		{"[nic]\nip = 10.0.0.1\nmac = 01:00:00:00:00:00\n",
 		 "x.ini: [nic] mac = 01:00:00:00:00:00: "},
