@@ -1,0 +1,79 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""scripts/report.py over a run of quench-lab: the files are there, whole, and need nothing from outside."""
+import json
+import os
+import pathlib
+import re
+import xml.etree.ElementTree
+
+from harness import BUILD, check, check_equal, finish, run, skip, work_dir
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+REPORT = ROOT / "scripts" / "report.py"
+PLOTS = ("rates", "queue", "cnp", "pauses")
+
+try:
+    import matplotlib  # noqa: F401
+except ImportError:
+    skip("python3-matplotlib is not installed")
+
+
+def lab(folder, scenario):
+    """Run a scenario for 2 ms of its time."""
+    text = (ROOT / "config" / scenario).read_text(encoding="utf-8")
+    short = folder / scenario
+    short.write_text(re.sub(r"measure_from_ns = \S+", "measure_from_ns = 1ms", text), encoding="utf-8")
+    out = folder / short.stem
+    done = run(BUILD / "app" / "lab" / "quench-lab", "--quiet", "--no-progress", "--duration", "2ms", "--out", out, short)
+    check_equal(f"quench-lab runs {scenario}", (done.returncode, done.stderr), (0, ""))
+    return out
+
+
+def check_report(out):
+    done = run(REPORT, out)
+    check_equal("report.py ends well", (done.returncode, done.stderr), (0, ""))
+    page = (out / "report.html").read_text(encoding="utf-8")
+    results = json.loads((out / "results.json").read_text(encoding="utf-8"))
+    for name in PLOTS:
+        root = xml.etree.ElementTree.parse(out / f"{name}.svg").getroot()
+        check(f"{name}.svg is an SVG file", root.tag.endswith("svg"), root.tag)
+        check(f"{name}.png is a PNG file", (out / f"{name}.png").read_bytes().startswith(b"\x89PNG\r\n"))
+        check(f"the page holds the plot {name}", f'<figure id="{name}">' in page)
+    fetched = [url for url in re.findall(r'(?:src|href)="([^"]*)"', page) if not url.startswith(("#", "data:"))]
+    check_equal("the page fetches nothing", fetched, [])
+    ids = re.findall(r'\bid="([^"]+)"', page)
+    check("ids in the page are unique", len(ids) == len(set(ids)))
+    check("the page shows the digest", results["digest"] in page)
+    check("the page names every flow", all(flow["name"] in page for flow in results["flows"]))
+
+
+def check_refusals(out):
+    """A missing or foreign file is one line and code 2."""
+    for name, content in (("pfc.csv", None), ("flows.csv", "time,flow\n"), ("results.json", "{}\n")):
+        path = out / name
+        kept = path.read_bytes()
+        path.unlink()
+        if content:
+            path.write_text(content, encoding="utf-8")
+        done = run(REPORT, out)
+        check_equal(f"{name} {'foreign' if content else 'missing'}: code", done.returncode, 2)
+        check(f"{name}: one line that names it", done.stderr.count("\n") == 1 and name in done.stderr, done.stderr)
+        path.write_bytes(kept)
+
+
+def check_empty(out):
+    """A run that sampled nothing still has a page."""
+    for name in ("flows.csv", "queues.csv", "pfc.csv"):
+        path = out / name
+        path.write_text(path.read_text(encoding="utf-8").splitlines()[0] + "\n", encoding="utf-8")
+    check_equal("series without rows are drawn as such", run(REPORT, out).returncode, 0)
+
+
+os.environ["MPLCONFIGDIR"] = str(work_dir())
+work = work_dir()
+for scenario_file in ("incast-4to1.ini", "incast-4to1-pfc-only.ini", "incast-4to1-no-pfc.ini"):
+    check_report(lab(work, scenario_file))
+check_refusals(work / "incast-4to1")
+check_empty(work / "incast-4to1")
+finish()
