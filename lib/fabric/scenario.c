@@ -179,7 +179,6 @@ set_nics(struct scenario *s)
 {
 	s->nic.link_speed_bps = s->fabric.link_rate_bps;
 	s->nic.shaper_burst_ns = 1;
-	s->nic.seed = s->fabric.seed;
 	/* Those of host 1, for the checks; each host gets its own. */
 	s->nic.ip = scenario_host_ip(1);
 	scenario_host_mac(1, s->nic.mac);

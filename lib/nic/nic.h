@@ -2,13 +2,27 @@
 /*
  * The NIC node: RoCEv2 requester and responder on one port, DCQCN reaction and notification point.
  *
- * rx: classify (PFC, RoCEv2 to us, other) -> lengths, ICRC, QP and peer -> CE? the NP -> responder (PSN, ACK/NAK, message
- * completion) or requester (ACK, NAK, CNP -> RP).
- * tx: CNP, then ACK/NAK, then data of each unpaused priority, round robin over its ready QPs -> stamp from the
- * template -> charge the port shaper, the QP's bucket and the RP's byte counter.
+ * rx: classify (MAC control, RoCEv2 to us, other) -> lengths, ICRC, QP and peer -> CE? the NP ->
+ * responder (PSN, ACK/NAK, message completion) or requester (ACK, NAK, CNP -> RP).
+ * tx: CNP, then ACK/NAK, then data, each only if its priority is not paused; data round robin over
+ * the ready QPs -> stamp from the template -> charge the port shaper, the QP's bucket and the RP's
+ * byte counter. Every frame, control or data, is charged to the shaper.
  *
- * A QP that has data is in exactly one place: in the wheel (waiting for tokens), in the ready list of its priority
- * (waiting for the wire or for XON), or blocked (window full, waiting for ACK).
+ * A QP that has data is in exactly one place: in the wheel (waiting for tokens), in the ready list
+ * of its queue (waiting for the wire or for XON), or blocked (window full, waiting for ACK). What
+ * a QP owes its peer (an ACK or NAK, a CNP) is a note in the QP, not a packet: at most one of each
+ * is owed, a later ACK covers an earlier one, and a frame that finds no mbuf is built later.
+ *
+ * Choices, where RoCEv2 and DCQCN leave one:
+ * - With dcqcn off the rate is fixed and CNPs are counted as ignored; data still leaves as ECT and
+ *   CE is still answered, so that the other end may run DCQCN.
+ * - Data leaves as ECT(0), ACK and NAK as Not-ECT with the data's DSCP, CNPs as ECT(0).
+ * - An 802.3x PAUSE frame is counted and not obeyed: a port runs PFC or link pause, not both.
+ * - Only WRITE is served. Another request in sequence is a NAK "invalid request", after which the
+ *   responder takes no further request of that QP (IBTA: the QP is in error).
+ *
+ * Invariants (tested): every frame's ICRC verifies; a QP sends at most rate * t + burst + one frame
+ * in any t; what is delivered is in order and counted once; mbufs taken = given away + put back.
  */
 #ifndef QUENCH_NIC_NIC_H
 #define QUENCH_NIC_NIC_H
@@ -30,32 +44,37 @@ enum nic_initial_rate { NIC_INITIAL_LINE, NIC_INITIAL_FAIR, NIC_INITIAL_VALUE };
 
 struct nic_params {
 	uint8_t mac[6];
-	struct field_ip ip;        /* our IPv4 */
-	struct field_ip ip6;       /* our IPv6; version 0: none */
+	struct field_ip ip;  /* our IPv4; version 0: none */
+	struct field_ip ip6; /* our IPv6; version 0: none */
 	uint64_t link_speed_bps;
-	uint32_t shaper_burst_ns;  /* how far a late poll may catch up */
-	uint32_t qp_burst_bytes;   /* how far a late QP may catch up */
-	uint32_t first_qpn;        /* QPs are numbered from here, in the order in which they are added */
+	uint32_t shaper_burst_ns; /* how far a late poll may catch up; the lab uses 1 */
+	uint32_t qp_burst_bytes;  /* how far a late QP may catch up */
+	uint32_t first_qpn; /* QPs are numbered from here, in the order in which they are added */
 	uint32_t max_qps;
 	bool icrc_check;
-	bool dcqcn;                /* off: PFC only, fixed rate */
+	bool dcqcn; /* off: PFC only, fixed rate */
 	bool pfc_obey;
 	int initial_rate;          /* enum nic_initial_rate: when the host has other active flows */
 	uint64_t initial_rate_bps; /* for NIC_INITIAL_VALUE */
-	uint8_t data_dscp;         /* 26 */
+	uint8_t data_dscp;
 	uint8_t local_ack_timeout; /* 4.096 us x 2^n; 0 never */
 	uint8_t retry_cnt;
-	uint16_t ack_every;        /* responder coalesces: AckReq is set on each n-th packet and on the last */
+	uint16_t ack_every; /* AckReq is set on each n-th packet and on the last of a message */
 	uint32_t window_packets;   /* unacknowledged packets per QP */
 	struct qos_map_params qos; /* dscp -> tc -> priority, and which priorities obey PFC */
 	struct rp_params rp;
 	struct np_params np;
-	uint64_t seed;
 };
 
+/* Members of nic_params itself; qos, rp and np have tables of their own. */
 extern const struct field nic_fields[];
 extern const unsigned int nic_fields_n;
 
+/**
+ * Rules across keys, those of qos and rp included.
+ * @param why  On failure one clause that names the key and the rule.
+ * @return     0 or -EINVAL.
+ */
 int nic_params_check(const struct nic_params *params, char *why, unsigned int why_size);
 
 /* One QP, connected without a connection manager: both ends are told the same. */
@@ -63,95 +82,111 @@ struct nic_qp_params {
 	uint8_t peer_mac[6];
 	struct field_ip peer_ip;
 	uint32_t peer_qpn;
+	uint32_t initial_psn; /* of both directions */
 	bool tagged;
 	uint16_t vlan_tci;
-	bool requester;          /* sends WRITEs; a responder only answers */
-	uint16_t mtu_bytes;      /* 256, 512, 1024, 2048, 4096 */
-	uint64_t message_bytes;  /* per WRITE, up to 2^31 */
-	uint64_t messages;       /* 0: until stop_ns */
-	uint64_t start_ns, stop_ns; /* stop_ns NEVER_NS: none */
-	uint32_t depth;          /* messages in flight, closed loop */
-	uint64_t rate_cap_bps;   /* 0: none */
+	bool requester;             /* sends WRITEs; a responder only answers */
+	uint16_t mtu_bytes;         /* 256, 512, 1024, 2048, 4096 */
+	uint64_t message_bytes;     /* per WRITE, up to 2^31 */
+	uint64_t messages;          /* 0: until stop_ns */
+	uint64_t start_ns, stop_ns; /* after stop_ns (NEVER_NS: none) no message is begun */
+	uint32_t depth;             /* messages in flight, closed loop */
+	uint64_t rate_cap_bps;      /* 0: none */
 };
 
+/** @return 0, or -EINVAL with a clause in *why that names the member and the rule. */
 int nic_qp_params_check(const struct nic_qp_params *params, const char **why);
 
 /* Every way in which a received frame is not used. */
 enum nic_drop {
-	NIC_DROP_MALFORMED,       /* Ethernet or IP: frame_verdict */
+	NIC_DROP_MALFORMED, /* Ethernet or IP: frame_verdict */
 	NIC_DROP_NOT_FOR_US,
 	NIC_DROP_NOT_ROCE,
-	NIC_DROP_BAD_ROCE,        /* lengths, version, opcode, pad: roce_verdict */
-	NIC_DROP_BAD_ICRC,        /* rx_icrc_encapsulated */
+	NIC_DROP_BAD_ROCE, /* lengths, version, opcode, pad: roce_verdict */
+	NIC_DROP_BAD_ICRC, /* rx_icrc_encapsulated */
 	NIC_DROP_UNKNOWN_QP,
-	NIC_DROP_WRONG_PEER,      /* source address is not that QP's peer */
+	NIC_DROP_WRONG_PEER, /* source address is not that QP's peer */
 	NIC_DROP_UNEXPECTED_OPCODE,
-	NIC_DROP_UNEXPECTED_ACK,  /* acknowledges what was not sent */
+	NIC_DROP_UNEXPECTED_ACK, /* acknowledges what was not sent */
 	NIC_DROP_OUT_OF_SEQUENCE,
 	NIC_DROP_MAC_CONTROL_MALFORMED,
 	NIC_DROP_MAC_CONTROL_UNKNOWN,
 	NIC_DROPS
 };
 
+/** The reason's name, e.g. "wrong_peer". */
 const char *nic_drop_name(enum nic_drop d);
 
 struct nic_stats {
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes; /* frame bytes with FCS */
 	uint64_t rx_roce_packets;
-	uint64_t rx_write_requests;     /* messages begun */
+	uint64_t rx_write_requests; /* messages begun */
 	uint64_t out_of_sequence;
-	uint64_t packet_seq_err;        /* NAK sequence errors received */
+	uint64_t packet_seq_err; /* NAK sequence errors received */
 	uint64_t duplicate_request;
 	uint64_t local_ack_timeout_err;
 	uint64_t retransmitted_packets;
-	uint64_t qp_errors;             /* QPs that ran out of retries */
+	uint64_t qp_errors; /* QPs that ran out of retries or were refused by their responder */
 	uint64_t acks_sent, naks_sent, acks_received;
-	uint64_t no_mbuf;               /* a frame could not be built now; it is built later */
+	uint64_t no_mbuf; /* a frame could not be built now; it is built later */
 	uint64_t rx_pause_frames;
 	uint64_t drops[NIC_DROPS];
 	struct rp_stats rp;
 	struct np_stats np;
 };
 
+/* Members of nic_stats itself, drops included; rp and np have tables of their own. */
 extern const struct counter_field nic_counters[];
 extern const unsigned int nic_counters_n;
 
 struct nic_pools {
-	struct rte_mempool *data;    /* from nic_data_pool_create(): constant payload already written */
-	struct rte_mempool *control; /* CNP, ACK, NAK */
+	struct rte_mempool *data;    /* from nic_data_pool_create() */
+	struct rte_mempool *control; /* CNP, ACK, NAK: at least nic_largest_frame(0) of data room */
 };
 
 /** Largest frame we make, without FCS, at an MTU. */
 uint16_t nic_largest_frame(uint16_t mtu_bytes);
 
-/** A pool whose mbufs hold the constant payload pattern. @return NULL with rte_errno set. */
-struct rte_mempool *nic_data_pool_create(const char *name, uint32_t n_mbufs, uint16_t mtu_bytes, int socket);
+/**
+ * A pool whose mbufs hold the constant payload pattern at a fixed place. Only NICs allocate from
+ * it. Whoever changes payload bytes of such a frame restores them before the mbuf is freed: the
+ * pattern is written once. Freed with pkt_pool_destroy().
+ *
+ * @param mtu_bytes  Largest MTU of the QPs that use it.
+ * @return           The pool, or NULL with rte_errno set.
+ */
+struct rte_mempool *nic_data_pool_create(const char *name, uint32_t n_mbufs, uint16_t mtu_bytes,
+					 int socket);
 
-/** Build a NIC. params are copied; rp_max_rate_bps 0 becomes the link speed. NULL with errno set. */
+/**
+ * Build a NIC. params are copied; rp_max_rate_bps 0 becomes the link speed.
+ * @return the node, owned by the caller, or NULL with errno EINVAL or ENOMEM.
+ */
 struct node *nic_create(const struct nic_params *params, const struct nic_pools *pools);
 void nic_destroy(struct node *node);
 
-/** Add a QP before the first rx/tx. @return its local QPN, or -errno. */
+/** Add a QP before the first rx/tx. @return its local QPN, or -EINVAL, -ENOSPC, -ENOMEM. */
 int64_t nic_add_qp(struct node *node, const struct nic_qp_params *params, uint64_t now_ns);
 
 /* What a QP has done: read by the owner. */
 struct nic_qp_info {
 	uint32_t local_qpn, peer_qpn;
-	uint64_t rate_bps, target_rate_bps, alpha_q32;
+	uint64_t rate_bps, target_rate_bps, alpha_q32; /* as of when the QP was last looked at */
 	uint64_t tx_wire_bytes, tx_packets, retransmitted_packets;
-	uint64_t tx_messages;          /* completed: acknowledged whole */
-	uint64_t rx_payload_bytes, rx_messages, rx_packets, rx_wire_bytes; /* delivered in order, as responder */
+	uint64_t tx_messages; /* completed: acknowledged whole */
+	uint64_t rx_payload_bytes, rx_messages, rx_packets, rx_wire_bytes; /* in order, once */
 	uint64_t cnps_handled, cnps_sent;
 	uint64_t rate_cuts;
-	uint64_t min_rate_bps;         /* lowest rate in force so far */
+	uint64_t min_rate_bps; /* lowest rate in force so far */
 	bool error, done;
 };
 
 uint32_t nic_qp_count(const struct node *node);
+/** @param index  In [0, nic_qp_count()): the local QPN less first_qpn. */
 void nic_qp_info(const struct node *node, uint32_t index, struct nic_qp_info *out);
 const struct nic_stats *nic_stats(const struct node *node);
 const struct pfc_rx *nic_pfc_rx(const struct node *node);
-/** All requesters with a message limit have completed or failed. */
+/** All requesters that end (messages or stop_ns given) have completed or failed; true if none. */
 bool nic_done(const struct node *node);
 
 #endif

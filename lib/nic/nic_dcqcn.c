@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The glue between QPs and the DCQCN end points of cc/: rates into buckets, marks into CNPs. */
+#include "nic/nic_internal.h"
+
+#include "base/fixed.h"
+
+/* Let a QP's bucket follow its rate. Debt already there is paid off at the new rate. */
+static void
+follow(struct nic_qp *qp, uint64_t rate_bps, uint64_t now_ns)
+{
+	if (qp->rate_cap_bps > 0)
+		rate_bps = min_u64(rate_bps, qp->rate_cap_bps);
+	if (rate_bps == qp->bucket.rate_bps)
+		return;
+	token_bucket_set_rate(&qp->bucket, rate_bps, now_ns);
+	qp->min_rate_bps = min_u64(qp->min_rate_bps, rate_bps);
+}
+
+/* SIGCOMM15 section 3.1: line rate if the host has no other active flow, else local policy. */
+static uint64_t
+first_rate_bps(const struct nic *nic)
+{
+	const struct nic_params *p = &nic->params;
+
+	if (nic->active == 0 || p->initial_rate == NIC_INITIAL_LINE || !p->dcqcn)
+		return p->link_speed_bps;
+	if (p->initial_rate == NIC_INITIAL_FAIR)
+		return p->link_speed_bps / (nic->active + 1);
+	return p->initial_rate_bps;
+}
+
+void
+nic_start_rate(struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
+{
+	uint64_t rate_bps = first_rate_bps(nic);
+
+	rp_init(&qp->rp, &nic->params.rp, rate_bps, now_ns);
+	if (nic->params.dcqcn)
+		rate_bps = qp->rp.current_rate_bps;
+	if (qp->rate_cap_bps > 0)
+		rate_bps = min_u64(rate_bps, qp->rate_cap_bps);
+	token_bucket_init(&qp->bucket, rate_bps, nic->params.qp_burst_bytes, now_ns);
+	qp->min_rate_bps = rate_bps;
+}
+
+void
+nic_rp_sent(struct nic *nic, struct nic_qp *qp, uint32_t bytes, uint64_t now_ns)
+{
+	struct rp_stats *stats = &nic->stats.rp;
+	uint64_t cuts = stats->rp_cuts;
+
+	if (!nic->params.dcqcn)
+		return;
+	follow(qp, rp_on_sent(&qp->rp, &nic->params.rp, stats, bytes, now_ns), now_ns);
+	qp->rate_cuts += stats->rp_cuts - cuts;
+}
+
+void
+nic_rp_catch_up(struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
+{
+	struct rp_stats *stats = &nic->stats.rp;
+	uint64_t cuts = stats->rp_cuts;
+
+	if (!nic->params.dcqcn)
+		return;
+	follow(qp, rp_update(&qp->rp, &nic->params.rp, stats, now_ns), now_ns);
+	qp->rate_cuts += stats->rp_cuts - cuts;
+}
+
+void
+nic_on_cnp(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	struct rp_stats *stats = &nic->stats.rp;
+	uint64_t cuts = stats->rp_cuts, rate_bps = qp->bucket.rate_bps;
+
+	if (!nic->params.dcqcn || !(qp->flags & QP_STARTED)) {
+		counter_inc(&stats->rp_cnp_ignored);
+		return;
+	}
+	follow(qp, rp_on_cnp(&qp->rp, &nic->params.rp, stats, now_ns), now_ns);
+	qp->rate_cuts += stats->rp_cuts - cuts;
+	qp->cnps_handled++;
+	/* A wait that has begun gets longer (or shorter: timers may have raised the rate before).
+	 */
+	if (qp->place == QP_PACED && qp->bucket.rate_bps != rate_bps)
+		nic_resettle(nic, item, now_ns);
+}
+
+static void
+owe_cnp(struct nic *nic, uint32_t item)
+{
+	struct nic_qp *qp = &nic->qps[item];
+
+	if (qp->rx_flags & QP_RX_OWES_CNP)
+		return;
+	qp->rx_flags |= QP_RX_OWES_CNP;
+	nic_queues_push(nic, &nic->cnps, qp->cnp_queue, item, offsetof(struct nic_qp, cnp_link));
+}
+
+/* A window that runs is in the FIFO; all windows last N, so the FIFO is in order of their ends. */
+static void
+track_window(struct nic *nic, uint32_t item)
+{
+	struct nic_qp *qp = &nic->qps[item];
+
+	if (np_next_ns(&qp->np) == NEVER_NS || qp->rx_flags & QP_RX_WINDOW)
+		return;
+	qp->rx_flags |= QP_RX_WINDOW;
+	qp_list_push(&nic->windows, nic->qps, item, offsetof(struct nic_qp, window_link));
+	node_wake(&nic->node, 0);
+}
+
+void
+nic_end_windows(struct nic *nic, uint64_t now_ns)
+{
+	while (nic->windows.head != QP_NONE) {
+		uint32_t item = nic->windows.head;
+		struct nic_qp *qp = &nic->qps[item];
+
+		if (np_next_ns(&qp->np) > now_ns)
+			return;
+		qp_list_pop(&nic->windows, nic->qps, offsetof(struct nic_qp, window_link));
+		qp->rx_flags &= (uint8_t)~QP_RX_WINDOW;
+		if (np_on_window_end(&qp->np, &nic->params.np, now_ns))
+			owe_cnp(nic, item);
+		track_window(nic, item);
+	}
+}
+
+void
+nic_on_ce(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+
+	counter_inc(&nic->stats.np.np_ecn_marked_roce_packets);
+	/* A window that is over and not yet looked at must end before this mark is judged. */
+	nic_end_windows(nic, now_ns);
+	if (np_on_ce(&qp->np, &nic->params.np, now_ns))
+		owe_cnp(nic, item);
+	track_window(nic, item);
+}

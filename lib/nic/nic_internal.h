@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of the NIC node share. Nothing outside lib/nic includes it. */
+#ifndef QUENCH_NIC_NIC_INTERNAL_H
+#define QUENCH_NIC_NIC_INTERNAL_H
+
+#include <assert.h>
+#include <stddef.h>
+
+#include "base/counter.h"
+#include "nic/nic.h"
+#include "nic/qp.h"
+#include "node/node.h"
+#include "pacer/timing_wheel.h"
+#include "pacer/token_bucket.h"
+#include "wire/frame.h"
+#include "wire/roce.h"
+
+struct rte_mbuf;
+
+#define NIC_MAX_MTU 4096u
+/* A window must leave PSN comparisons unambiguous (IBTA: half of the PSN space). */
+#define NIC_MAX_WINDOW ((1u << 23) - 1)
+/* Verdict on a received frame that was used. */
+#define NIC_USED NIC_DROPS
+
+/* QPs waiting in one list per egress queue. */
+struct nic_queues {
+	struct qp_list list[TM_CLASSES];
+	uint8_t backlogged; /* mask of lists that are not empty */
+};
+
+struct nic {
+	struct node node;
+	/* per packet */
+	struct token_bucket shaper;
+	struct nic_qp *qps;
+	uint32_t n_qps;
+	uint32_t window_packets;
+	uint8_t paused_prios;
+	uint8_t paused_queues; /* of paused_prios */
+	uint8_t last_queue;    /* served last: data queues take turns */
+	struct nic_queues cnps;
+	struct nic_queues acks;
+	struct nic_queues ready;
+	struct qp_list windows; /* of the NP: all last N, so the oldest ends first */
+	struct timing_wheel *wheel;
+	struct timing_wheel *timers; /* retransmission: coarse, re-armed when they fire early */
+	uint64_t rto_ns;             /* NEVER_NS: none */
+	uint64_t retry_ns;           /* a pool was empty: look again then */
+	struct rte_mempool *data_pool;
+	struct rte_mempool *control_pool;
+	struct pfc_rx pfc_rx;
+	struct nic_stats stats;
+	/* per flow */
+	uint32_t active;  /* requesters started and not at their end */
+	uint32_t pending; /* requesters that end and have not */
+	/* at start-up */
+	size_t qps_bytes;
+	uint16_t max_payload_bytes;     /* that the data pool's mbufs hold */
+	struct roce_payload **payloads; /* [NIC_MAX_MTU + 1], by length; NULL: not used */
+	uint8_t pattern[NIC_MAX_MTU + 8];
+	struct nic_params params;
+};
+
+static inline struct nic *
+nic_of(struct node *node)
+{
+	return (struct nic *)node;
+}
+
+static inline const struct nic *
+nic_of_const(const struct node *node)
+{
+	return (const struct nic *)node;
+}
+
+static inline void
+nic_queues_push(struct nic *nic, struct nic_queues *q, uint8_t queue, uint32_t item, size_t link)
+{
+	qp_list_push(&q->list[queue], nic->qps, item, link);
+	q->backlogged |= (uint8_t)(1u << queue);
+	node_wake(&nic->node, 0);
+}
+
+static inline uint32_t
+nic_queues_pop(struct nic *nic, struct nic_queues *q, uint8_t queue, size_t link)
+{
+	uint32_t item = qp_list_pop(&q->list[queue], nic->qps, link);
+
+	if (q->list[queue].head == QP_NONE)
+		q->backlogged &= (uint8_t) ~(1u << queue);
+	return item;
+}
+
+/* nic_pool.c */
+
+/** Where the payload stands in every mbuf of the data pool, from buf_addr. */
+uint16_t nic_payload_offset(void);
+/** The constant payload pattern. */
+void nic_pattern_fill(uint8_t *to, size_t n);
+/** Longest payload that the pool's mbufs have room for. */
+uint16_t nic_pool_payload_bytes(struct rte_mempool *pool);
+/** The description of the pattern cut at a length, made on first use. NULL: no memory. */
+const struct roce_payload *nic_payload(struct nic *nic, uint16_t payload_bytes);
+void nic_payloads_free(struct nic *nic);
+
+/* nic_place.c: where QPs wait */
+
+/** Put a QP where it belongs now; it is in no list and not in the wheel. */
+void nic_settle(struct nic *nic, uint32_t item, uint64_t now_ns);
+/** Something about a QP changed: put it where it belongs now, unless it waits for its turn. */
+void nic_resettle(struct nic *nic, uint32_t item, uint64_t now_ns);
+/** Take due QPs out of the wheel, run due timers and NP windows; bounded work. */
+void nic_release(struct nic *nic, uint64_t now_ns);
+/** A requester is at its end, well or badly: QP_DONE or QP_ERROR. */
+void nic_end(struct nic *nic, uint32_t item, uint8_t flag, uint64_t now_ns);
+
+/* nic_dcqcn.c: the glue between QPs and cc/ */
+
+/** A valid data packet with CE came. */
+void nic_on_ce(struct nic *nic, uint32_t item, uint64_t now_ns);
+/** End the NP windows that are over. */
+void nic_end_windows(struct nic *nic, uint64_t now_ns);
+/** A CNP for a known QP came from its peer. */
+void nic_on_cnp(struct nic *nic, uint32_t item, uint64_t now_ns);
+/** Give a QP that starts its first rate. */
+void nic_start_rate(struct nic *nic, struct nic_qp *qp, uint64_t now_ns);
+/** Account wire bytes sent, and let the bucket follow the rate. */
+void nic_rp_sent(struct nic *nic, struct nic_qp *qp, uint32_t bytes, uint64_t now_ns);
+/** Let the bucket follow what the timers did since the QP was last looked at. */
+void nic_rp_catch_up(struct nic *nic, struct nic_qp *qp, uint64_t now_ns);
+
+/* nic_rx.c */
+void nic_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns);
+
+/* nic_responder.c */
+enum nic_drop nic_on_request(struct nic *nic, uint32_t item, const struct roce_view *v,
+			     uint32_t wire, uint64_t now_ns);
+
+/* nic_requester.c */
+enum nic_drop nic_on_ack(struct nic *nic, uint32_t item, const struct roce_view *v,
+			 uint64_t now_ns);
+/** The retransmission timer of a QP fired, perhaps too early. */
+void nic_on_timer(struct nic *nic, uint32_t item, uint64_t now_ns);
+
+/* nic_tx.c */
+uint16_t nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room,
+		uint64_t now_ns);
+uint64_t nic_next_ns(const struct node *node, uint16_t port);
+
+#endif

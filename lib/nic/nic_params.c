@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a NIC can be told, and what it counts. */
+#include "nic/nic_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const initial_rate_words[] = {"line", "fair", "value", NULL};
+
+#define MEMBER(m) .name = #m, .offset = offsetof(struct nic_params, m)
+
+/* clang-format off */
+const struct field nic_fields[] = {
+	{ MEMBER(mac), .type = FIELD_MAC, .def = "00:00:00:00:00:00",
+	  .help = "Our station address; all zero takes the port's own" },
+	{ MEMBER(ip), .type = FIELD_IP, .def = "none", .help = "Our IPv4 address",
+	  .aliases = { { .name = "ipv4" } } },
+	{ MEMBER(ip6), .type = FIELD_IP, .def = "none", .help = "Our IPv6 address",
+	  .aliases = { { .name = "ipv6" } } },
+	{ MEMBER(link_speed_bps), .type = FIELD_U64, .unit = UNIT_BPS, .min = 1000000,
+	  .max = 800 * GBPS, .def = "100G",
+	  .help = "Speed of the port: its shaper, pause quanta and DCQCN's maximum rate",
+	  .aliases = { { .name = "link_speed" } } },
+	{ MEMBER(shaper_burst_ns), .type = FIELD_U32, .unit = UNIT_NS, .min = 1, .max = 10000000,
+	  .def = "2us", .help = "Time at line rate that a late poll of the port may catch up" },
+	{ MEMBER(qp_burst_bytes), .type = FIELD_U32, .unit = UNIT_BYTES, .max = 1000000000,
+	  .def = "2048", .help = "Wire bytes that a late QP may catch up" },
+	{ MEMBER(first_qpn), .type = FIELD_U32, .min = 2, .max = QPN_MASK, .def = "17",
+	  .help = "Number of the first QP; 0 and 1 are reserved by InfiniBand" },
+	{ MEMBER(max_qps), .type = FIELD_U32, .min = 1, .max = 1u << 22, .def = "1024",
+	  .help = "QPs that there is memory for" },
+	{ MEMBER(icrc_check), .type = FIELD_BOOL, .def = "on",
+	  .help = "Verify the ICRC of received frames" },
+	{ MEMBER(dcqcn), .type = FIELD_BOOL, .def = "on",
+	  .help = "React to CNPs; off: PFC only, fixed rate",
+	  .aliases = { { .name = "roce_rp_enable" } } },
+	{ MEMBER(pfc_obey), .type = FIELD_BOOL, .def = "on",
+	  .help = "Stop the priorities that a received PFC frame pauses" },
+	{ MEMBER(initial_rate), .type = FIELD_ENUM, .choices = initial_rate_words, .def = "line",
+	  .help = "Rate of a flow that starts while the host has others: line, fair share, value" },
+	{ MEMBER(initial_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS, .max = 800 * GBPS,
+	  .def = "0", .help = "The rate of initial_rate = value" },
+	{ MEMBER(data_dscp), .type = FIELD_U8, .max = 63, .def = "26",
+	  .help = "DSCP of data, ACK and NAK" },
+	{ MEMBER(local_ack_timeout), .type = FIELD_U8, .max = 31, .def = "14",
+	  .help = "Retransmit after 4.096 us x 2^n without an ACK; 0 never",
+	  .aliases = { { .name = "timeout" } } },
+	{ MEMBER(retry_cnt), .type = FIELD_U8, .max = 7, .def = "7",
+	  .help = "Retransmissions without progress before a QP is in error" },
+	{ MEMBER(ack_every), .type = FIELD_U16, .min = 1, .max = 65535, .def = "16",
+	  .help = "Ask for an ACK on each n-th packet; the last of a message always asks" },
+	{ MEMBER(window_packets), .type = FIELD_U32, .min = 1, .max = NIC_MAX_WINDOW,
+	  .def = "4096", .help = "Packets that a QP may have unacknowledged" },
+};
+/* clang-format on */
+const unsigned int nic_fields_n = sizeof(nic_fields) / sizeof(nic_fields[0]);
+
+#define COUNTER(m, text) COUNTER_FIELD(struct nic_stats, m, text)
+#define DROP(d, word, text)                                                                        \
+	{                                                                                          \
+		word, text, offsetof(struct nic_stats, drops[NIC_DROP_##d])                        \
+	}
+
+/* clang-format off */
+const struct counter_field nic_counters[] = {
+	COUNTER(rx_packets, "Frames received"),
+	COUNTER(rx_bytes, "Bytes received, with FCS"),
+	COUNTER(tx_packets, "Frames sent"),
+	COUNTER(tx_bytes, "Bytes sent, with FCS"),
+	COUNTER(rx_roce_packets, "Valid RoCEv2 packets received"),
+	COUNTER(rx_write_requests, "WRITE messages begun by peers"),
+	COUNTER(out_of_sequence, "Requests received ahead of the expected PSN"),
+	COUNTER(packet_seq_err, "NAK sequence errors received"),
+	COUNTER(duplicate_request, "Requests received again"),
+	COUNTER(local_ack_timeout_err, "Retransmission timeouts"),
+	COUNTER(retransmitted_packets, "Data packets sent again"),
+	COUNTER(qp_errors, "QPs that gave up or were refused"),
+	COUNTER(acks_sent, "ACKs sent"),
+	COUNTER(naks_sent, "NAKs sent"),
+	COUNTER(acks_received, "ACKs received"),
+	COUNTER(no_mbuf, "Times a frame had to wait for an mbuf"),
+	COUNTER(rx_pause_frames, "PFC and 802.3x PAUSE frames received"),
+	DROP(MALFORMED, "drop_malformed", "Dropped: Ethernet or IP header malformed"),
+	DROP(NOT_FOR_US, "drop_not_for_us", "Dropped: another station's MAC or IP address"),
+	DROP(NOT_ROCE, "drop_not_roce", "Dropped: not UDP port 4791"),
+	DROP(BAD_ROCE, "drop_bad_roce", "Dropped: RoCEv2 lengths, version, opcode or pad wrong"),
+	DROP(BAD_ICRC, "rx_icrc_encapsulated", "Dropped: ICRC wrong"),
+	DROP(UNKNOWN_QP, "drop_unknown_qp", "Dropped: no such QP here"),
+	DROP(WRONG_PEER, "drop_wrong_peer", "Dropped: source address is not the QP's peer"),
+	DROP(UNEXPECTED_OPCODE, "drop_unexpected_opcode",
+	     "Dropped: request out of order in its message, or not served"),
+	DROP(UNEXPECTED_ACK, "drop_unexpected_ack", "Dropped: acknowledges what was not sent"),
+	DROP(OUT_OF_SEQUENCE, "drop_out_of_sequence", "Dropped: behind a gap, to be sent again"),
+	DROP(MAC_CONTROL_MALFORMED, "drop_mac_control_malformed",
+	     "Dropped: MAC Control frame too short"),
+	DROP(MAC_CONTROL_UNKNOWN, "drop_mac_control_unknown",
+	     "Dropped: MAC Control opcode neither PFC nor PAUSE"),
+};
+/* clang-format on */
+const unsigned int nic_counters_n = sizeof(nic_counters) / sizeof(nic_counters[0]);
+
+const char *
+nic_drop_name(enum nic_drop d)
+{
+	static const char *const names[NIC_DROPS] = {
+		[NIC_DROP_MALFORMED] = "malformed",
+		[NIC_DROP_NOT_FOR_US] = "not_for_us",
+		[NIC_DROP_NOT_ROCE] = "not_roce",
+		[NIC_DROP_BAD_ROCE] = "bad_roce",
+		[NIC_DROP_BAD_ICRC] = "bad_icrc",
+		[NIC_DROP_UNKNOWN_QP] = "unknown_qp",
+		[NIC_DROP_WRONG_PEER] = "wrong_peer",
+		[NIC_DROP_UNEXPECTED_OPCODE] = "unexpected_opcode",
+		[NIC_DROP_UNEXPECTED_ACK] = "unexpected_ack",
+		[NIC_DROP_OUT_OF_SEQUENCE] = "out_of_sequence",
+		[NIC_DROP_MAC_CONTROL_MALFORMED] = "mac_control_malformed",
+		[NIC_DROP_MAC_CONTROL_UNKNOWN] = "mac_control_unknown",
+	};
+
+	return d < NIC_DROPS ? names[d] : "none";
+}
+
+/* A station's address: not zero, not a group's (IEEE 802-2014 8.2). */
+static bool
+is_station(const uint8_t mac[6])
+{
+	static const uint8_t zero[6];
+
+	return memcmp(mac, zero, 6) != 0 && !(mac[0] & 1);
+}
+
+static const char *
+check_own(const struct nic_params *p)
+{
+	if (!is_station(p->mac))
+		return "mac must be a station's address, neither zero nor a group's";
+	if (p->ip.version == 0 && p->ip6.version == 0)
+		return "ip or ip6 must be set";
+	if (p->ip.version != 0 && p->ip.version != 4)
+		return "ip must be an IPv4 address";
+	if (p->ip6.version != 0 && p->ip6.version != 6)
+		return "ip6 must be an IPv6 address";
+	if (p->link_speed_bps == 0)
+		return "link_speed_bps must not be 0";
+	if (p->first_qpn < 2 || p->max_qps == 0 || p->max_qps > QPN_MASK + 1 - p->first_qpn)
+		return "first_qpn must be at least 2, and first_qpn + max_qps at most 2^24";
+	if (p->data_dscp > 63)
+		return "data_dscp must not exceed 63";
+	if (p->np.np_cnp_dscp > 63 || p->np.np_cnp_prio > 7)
+		return "np_cnp_dscp must not exceed 63, np_cnp_prio not 7";
+	if (p->local_ack_timeout > 31 || p->retry_cnt > 7)
+		return "local_ack_timeout must not exceed 31, retry_cnt not 7";
+	if (p->ack_every == 0)
+		return "ack_every must not be 0";
+	if (p->window_packets == 0 || p->window_packets > NIC_MAX_WINDOW)
+		return "window_packets must be in [1, 2^23 - 1]";
+	return NULL;
+}
+
+static const char *
+check_rates(const struct nic_params *p)
+{
+	if (p->initial_rate == NIC_INITIAL_VALUE && p->initial_rate_bps == 0)
+		return "initial_rate_bps must not be 0 with initial_rate = value";
+	if (p->initial_rate == NIC_INITIAL_VALUE && p->initial_rate_bps > p->link_speed_bps)
+		return "initial_rate_bps must not exceed link_speed_bps";
+	if (p->rp.rp_max_rate_bps > p->link_speed_bps)
+		return "rp_max_rate_bps must not exceed link_speed_bps";
+	return NULL;
+}
+
+int
+nic_params_check(const struct nic_params *params, char *why, unsigned int why_size)
+{
+	const char *fault = check_own(params);
+	struct rp_params rp = params->rp;
+
+	if (rp.rp_max_rate_bps == 0)
+		rp.rp_max_rate_bps = params->link_speed_bps;
+	if (fault == NULL)
+		fault = check_rates(params);
+	if (fault == NULL && qos_map_params_check(&params->qos, &fault) == 0)
+		fault = NULL;
+	if (fault == NULL && rp_params_check(&rp, &fault) == 0)
+		fault = NULL;
+	if (fault == NULL)
+		return 0;
+	snprintf(why, why_size, "%s", fault);
+	return -EINVAL;
+}
+
+static bool
+is_mtu(uint16_t mtu_bytes)
+{
+	return mtu_bytes >= 256 && mtu_bytes <= NIC_MAX_MTU && (mtu_bytes & (mtu_bytes - 1)) == 0;
+}
+
+int
+nic_qp_params_check(const struct nic_qp_params *params, const char **why)
+{
+	if (!is_station(params->peer_mac))
+		*why = "peer_mac must be a station's address, neither zero nor a group's";
+	else if (params->peer_ip.version != 4 && params->peer_ip.version != 6)
+		*why = "peer_ip must be set";
+	else if (params->peer_qpn < 2 || params->peer_qpn > QPN_MASK)
+		*why = "peer_qpn must be in [2, 2^24 - 1]";
+	else if (params->initial_psn > PSN_MASK)
+		*why = "initial_psn must not exceed 2^24 - 1";
+	else if (!is_mtu(params->mtu_bytes))
+		*why = "mtu_bytes must be 256, 512, 1024, 2048 or 4096";
+	else if (params->message_bytes > 1ull << 31)
+		*why = "message_bytes must not exceed 2^31";
+	else if (params->requester && params->depth == 0)
+		*why = "depth must not be 0";
+	else if (params->start_ns >= 1ull << 63)
+		*why = "start_ns must be below 2^63";
+	else
+		return 0;
+	return -EINVAL;
+}

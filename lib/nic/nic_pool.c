@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The constant payload: written into every mbuf of the data pool once, described once per length.
+ *
+ * The payload stands at one place in all mbufs, behind room for the longest headers, and its bytes
+ * depend on their place only, so a shorter payload is a longer one cut short.
+ */
+#include "nic/nic_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <rte_errno.h>
+#include <rte_mbuf.h>
+
+#include "base/fixed.h"
+#include "node/pkt_meta.h"
+#include "node/pkt_pool.h"
+
+/* Pad and ICRC behind the payload: at most 3 + 4 bytes, restored as one word. */
+#define TAIL_BYTES 8u
+#define PAYLOAD_OFFSET RTE_ALIGN_CEIL(RTE_PKTMBUF_HEADROOM + ROCE_MAX_HDR_BYTES, 64u)
+
+uint16_t
+nic_payload_offset(void)
+{
+	return PAYLOAD_OFFSET;
+}
+
+uint16_t
+nic_largest_frame(uint16_t mtu_bytes)
+{
+	return (uint16_t)(ROCE_MAX_HDR_BYTES + mtu_bytes + TAIL_BYTES);
+}
+
+void
+nic_pattern_fill(uint8_t *to, size_t n)
+{
+	/* An odd step visits all byte values; adding the page tells apart equal bytes 256 away. */
+	for (size_t i = 0; i < n; i++)
+		to[i] = (uint8_t)(i * 151 + i / 256 * 29 + 7);
+}
+
+static void
+fill(struct rte_mempool *pool, void *arg, void *obj, unsigned int i)
+{
+	struct rte_mbuf *m = obj;
+	size_t n = (size_t)m->buf_len - PAYLOAD_OFFSET;
+
+	(void)pool;
+	(void)arg;
+	(void)i;
+	nic_pattern_fill((uint8_t *)m->buf_addr + PAYLOAD_OFFSET,
+			 min_u64(n, NIC_MAX_MTU + TAIL_BYTES));
+	pkt_meta(m)->dirty_off = 0;
+}
+
+struct rte_mempool *
+nic_data_pool_create(const char *name, uint32_t n_mbufs, uint16_t mtu_bytes, int socket)
+{
+	struct pkt_pool_params params = {
+		.name = name,
+		.n_mbufs = n_mbufs,
+		.largest_frame =
+			(uint16_t)(PAYLOAD_OFFSET - RTE_PKTMBUF_HEADROOM + mtu_bytes + TAIL_BYTES),
+		.socket = socket,
+		.threads = true,
+	};
+	struct rte_mempool *pool;
+
+	if (mtu_bytes > NIC_MAX_MTU) {
+		rte_errno = EINVAL;
+		return NULL;
+	}
+	pool = pkt_pool_create(&params);
+	if (pool != NULL)
+		rte_mempool_obj_iter(pool, fill, NULL);
+	return pool;
+}
+
+uint16_t
+nic_pool_payload_bytes(struct rte_mempool *pool)
+{
+	uint16_t room = rte_pktmbuf_data_room_size(pool);
+
+	if (room < PAYLOAD_OFFSET + TAIL_BYTES || rte_pktmbuf_priv_size(pool) < PKT_PRIV_BYTES)
+		return 0;
+	return (uint16_t)(room - PAYLOAD_OFFSET - TAIL_BYTES);
+}
+
+const struct roce_payload *
+nic_payload(struct nic *nic, uint16_t payload_bytes)
+{
+	struct roce_payload **p = &nic->payloads[payload_bytes];
+
+	if (*p == NULL) {
+		*p = malloc(sizeof(**p));
+		if (*p != NULL)
+			roce_payload_init(*p, nic->pattern, payload_bytes);
+	}
+	return *p;
+}
+
+void
+nic_payloads_free(struct nic *nic)
+{
+	if (nic->payloads == NULL)
+		return;
+	for (unsigned int i = 0; i <= NIC_MAX_MTU; i++)
+		free(nic->payloads[i]);
+	free(nic->payloads);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a responder does with a request (RC transport; IBTA 9.7.1, Linux rxe_resp.c). */
+#include "nic/nic_internal.h"
+
+#define MAX_MESSAGE_BYTES (1u << 31)
+
+/* Owe an answer; it replaces one that has not left, since all of them are cumulative. */
+static void
+owe(struct nic *nic, uint32_t item, enum qp_owed owed)
+{
+	struct nic_qp *qp = &nic->qps[item];
+
+	if (qp->owed == QP_OWES_NOTHING)
+		nic_queues_push(nic, &nic->acks, qp->data_queue, item,
+				offsetof(struct nic_qp, ack_link));
+	qp->owed = (uint8_t)owed;
+}
+
+/* Does this request continue what has come so far, with the lengths that its opcode allows? */
+static bool
+request_fits(const struct nic_qp *qp, const struct roce_view *v)
+{
+	bool in_message = qp->rx_flags & QP_RX_IN_MESSAGE;
+
+	switch (v->opcode) {
+	case RC_WRITE_FIRST:
+		return !in_message && v->payload_bytes == qp->mtu_bytes &&
+		       v->reth_dma_bytes > v->payload_bytes &&
+		       v->reth_dma_bytes <= MAX_MESSAGE_BYTES;
+	case RC_WRITE_MIDDLE:
+		return in_message && v->payload_bytes == qp->mtu_bytes &&
+		       qp->rx_left_bytes > v->payload_bytes;
+	case RC_WRITE_LAST:
+	case RC_WRITE_LAST_IMM:
+		return in_message && v->payload_bytes <= qp->mtu_bytes &&
+		       qp->rx_left_bytes == v->payload_bytes;
+	case RC_WRITE_ONLY:
+	case RC_WRITE_ONLY_IMM:
+		return !in_message && v->payload_bytes <= qp->mtu_bytes &&
+		       v->reth_dma_bytes == v->payload_bytes;
+	default:
+		return false;
+	}
+}
+
+static void
+deliver(struct nic *nic, struct nic_qp *qp, const struct roce_view *v, uint32_t wire)
+{
+	if (!(qp->rx_flags & QP_RX_IN_MESSAGE)) {
+		counter_inc(&nic->stats.rx_write_requests);
+		qp->rx_left_bytes = v->reth_dma_bytes;
+		qp->rx_flags |= QP_RX_IN_MESSAGE;
+	}
+	qp->expected_psn = (qp->expected_psn + 1) & PSN_MASK;
+	qp->rx_left_bytes -= v->payload_bytes;
+	qp->rx_payload_bytes += v->payload_bytes;
+	qp->rx_wire_bytes += wire;
+	qp->rx_packets++;
+	if (qp->rx_left_bytes == 0) {
+		qp->rx_messages++;
+		qp->rx_flags &= (uint8_t)~QP_RX_IN_MESSAGE;
+	}
+}
+
+static enum nic_drop
+on_gap(struct nic *nic, uint32_t item)
+{
+	struct nic_qp *qp = &nic->qps[item];
+
+	counter_inc(&nic->stats.out_of_sequence);
+	if (!(qp->rx_flags & QP_RX_NAKED)) {
+		qp->rx_flags |= QP_RX_NAKED;
+		owe(nic, item, QP_OWES_NAK_SEQ);
+	}
+	return NIC_DROP_OUT_OF_SEQUENCE;
+}
+
+enum nic_drop
+nic_on_request(struct nic *nic, uint32_t item, const struct roce_view *v, uint32_t wire,
+	       uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	int32_t ahead = psn_diff(v->psn, qp->expected_psn);
+
+	/* A marked packet counts for congestion even if the transport has no use for it. */
+	if (v->ecn == ECN_CE)
+		nic_on_ce(nic, item, now_ns);
+	if (qp->rx_flags & QP_RX_REFUSED)
+		return NIC_DROP_UNEXPECTED_OPCODE;
+	if (ahead > 0)
+		return on_gap(nic, item);
+	if (ahead < 0) {
+		counter_inc(&nic->stats.duplicate_request);
+		if (qp->owed == QP_OWES_NOTHING)
+			owe(nic, item, QP_OWES_ACK);
+		return NIC_USED;
+	}
+	if (!request_fits(qp, v)) {
+		qp->rx_flags |= QP_RX_REFUSED;
+		owe(nic, item, QP_OWES_NAK_INVALID);
+		return NIC_DROP_UNEXPECTED_OPCODE;
+	}
+	deliver(nic, qp, v, wire);
+	qp->rx_flags &= (uint8_t)~QP_RX_NAKED;
+	/* The gap closed before its NAK left: an ACK tells the truth now. */
+	if (v->ack_req || qp->owed == QP_OWES_NAK_SEQ)
+		owe(nic, item, QP_OWES_ACK);
+	return NIC_USED;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Received frames: whose are they, are they whole, and who answers them. */
+#include "nic/nic_internal.h"
+
+#include <string.h>
+#include <rte_mbuf.h>
+
+#include "wire/pfc_frame.h"
+
+struct rx_frame {
+	const uint8_t *buf;
+	uint16_t len;
+	struct frame_view eth;
+	struct roce_view roce;
+};
+
+static bool
+to_our_mac(const struct nic *nic, const struct rx_frame *f)
+{
+	return memcmp(f->buf, nic->params.mac, 6) == 0;
+}
+
+static bool
+to_our_ip(const struct nic *nic, const struct rx_frame *f)
+{
+	const uint8_t *ip = f->buf + f->eth.l3_off;
+
+	if (f->eth.ip_version == 4)
+		return nic->params.ip.version == 4 && memcmp(ip + 16, nic->params.ip.addr, 4) == 0;
+	return nic->params.ip6.version == 6 && memcmp(ip + 24, nic->params.ip6.addr, 16) == 0;
+}
+
+static bool
+from_peer(const struct nic_qp *qp, const struct rx_frame *f)
+{
+	const uint8_t *ip = f->buf + f->eth.l3_off;
+
+	if (f->eth.ip_version != qp->path.ip_version)
+		return false;
+	if (f->eth.ip_version == 4)
+		return memcmp(ip + 12, qp->path.dst_ip, 4) == 0;
+	return memcmp(ip + 8, qp->path.dst_ip, 16) == 0;
+}
+
+static enum nic_drop
+on_mac_control(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
+{
+	struct mac_control mc;
+	struct pfc_vector vector;
+
+	if (memcmp(f->buf, mac_control_address, 6) != 0 && !to_our_mac(nic, f))
+		return NIC_DROP_NOT_FOR_US;
+	switch (mac_control_parse(f->buf, f->len, &mc)) {
+	case MAC_CONTROL_PFC:
+		break;
+	case MAC_CONTROL_PAUSE:
+		counter_inc(&nic->stats.rx_pause_frames);
+		return NIC_USED;
+	case MAC_CONTROL_UNKNOWN:
+		return NIC_DROP_MAC_CONTROL_UNKNOWN;
+	default:
+		return NIC_DROP_MAC_CONTROL_MALFORMED;
+	}
+	counter_inc(&nic->stats.rx_pause_frames);
+	vector.enable = mc.enable;
+	memcpy(vector.quanta, mc.quanta, sizeof(vector.quanta));
+	nic->paused_prios = pfc_rx_on_frame(&nic->pfc_rx, &vector, now_ns);
+	nic->paused_queues = qos_map_paused_queues(&nic->params.qos, nic->paused_prios);
+	node_wake(&nic->node, 0);
+	return NIC_USED;
+}
+
+/* A CNP, ACK or request of one of our QPs. */
+static enum nic_drop
+on_qp(struct nic *nic, uint32_t item, const struct rx_frame *f, uint64_t now_ns)
+{
+	const struct roce_view *v = &f->roce;
+
+	/* Answering CE on an answer would let two NICs talk for ever. */
+	if (v->ecn == ECN_CE && (v->opcode == ROCE_CNP || v->opcode == RC_ACK))
+		counter_inc(&nic->stats.np.np_ce_on_control);
+	if (v->opcode == ROCE_CNP) {
+		nic_on_cnp(nic, item, now_ns);
+		return NIC_USED;
+	}
+	if (v->opcode == RC_ACK)
+		return nic_on_ack(nic, item, v, now_ns);
+	if (v->opcode <= RC_READ_REQUEST)
+		return nic_on_request(nic, item, v, wire_bytes(f->len), now_ns);
+	return NIC_DROP_UNEXPECTED_OPCODE; /* responses to a READ that we never send; UD */
+}
+
+static enum nic_drop
+on_roce(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
+{
+	uint32_t item = f->roce.dest_qp - nic->params.first_qpn;
+
+	counter_inc(&nic->stats.rx_roce_packets);
+	if (f->roce.dest_qp < nic->params.first_qpn || item >= nic->n_qps) {
+		if (f->roce.opcode == ROCE_CNP)
+			counter_inc(&nic->stats.rp.rp_cnp_ignored);
+		return NIC_DROP_UNKNOWN_QP;
+	}
+	if (!from_peer(&nic->qps[item], f))
+		return NIC_DROP_WRONG_PEER;
+	return on_qp(nic, item, f, now_ns);
+}
+
+static enum nic_drop
+rx_one(struct nic *nic, struct rte_mbuf *m, uint64_t now_ns)
+{
+	struct rx_frame f = {.buf = rte_pktmbuf_mtod(m, const uint8_t *), .len = m->data_len};
+
+	counter_inc(&nic->stats.rx_packets);
+	counter_add(&nic->stats.rx_bytes, frame_bytes(m->pkt_len));
+	if (m->nb_segs != 1 || frame_parse(f.buf, f.len, &f.eth) != FRAME_OK)
+		return NIC_DROP_MALFORMED;
+	if (f.eth.ethertype == ETHERTYPE_MAC_CONTROL)
+		return on_mac_control(nic, &f, now_ns);
+	if (!to_our_mac(nic, &f))
+		return NIC_DROP_NOT_FOR_US;
+	if (f.eth.ip_version == 0)
+		return NIC_DROP_NOT_ROCE;
+	if (!to_our_ip(nic, &f))
+		return NIC_DROP_NOT_FOR_US;
+	switch (roce_parse(f.buf, f.len, &f.eth, nic->params.icrc_check, &f.roce)) {
+	case ROCE_OK:
+		return on_roce(nic, &f, now_ns);
+	case ROCE_NOT_ROCE:
+		return NIC_DROP_NOT_ROCE;
+	case ROCE_BAD_ICRC:
+		return NIC_DROP_BAD_ICRC;
+	default:
+		return NIC_DROP_BAD_ROCE;
+	}
+}
+
+void
+nic_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
+{
+	struct nic *nic = nic_of(node);
+
+	assert(port == 0);
+	(void)port;
+	for (uint16_t i = 0; i < n; i++) {
+		enum nic_drop d = rx_one(nic, pkts[i], now_ns);
+
+		if (d != NIC_USED)
+			counter_inc(&nic->stats.drops[d]);
+		rte_pktmbuf_free(pkts[i]);
+	}
+}

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Frames to send: CNP, then ACK and NAK, then data, as the shaper and pause allow. */
+#include "nic/nic_internal.h"
+
+#include <string.h>
+#include <rte_mbuf.h>
+#include <rte_prefetch.h>
+
+#include "base/fixed.h"
+#include "node/pkt_meta.h"
+
+/* When a pool was empty: how long an event loop waits before it asks again. */
+#define NO_MBUF_RETRY_NS 1000ull
+
+/* Lowest queue of a mask that comes after last, going round. */
+static uint8_t
+queue_after(uint8_t mask, uint8_t last)
+{
+	unsigned int shift = (last + 1u) % TM_CLASSES;
+	unsigned int turned = (uint32_t)(mask | mask << 8) >> shift;
+
+	return (uint8_t)(((unsigned int)__builtin_ctz(turned) + shift) % TM_CLASSES);
+}
+
+static struct rte_mbuf *
+take_mbuf(struct nic *nic, struct rte_mempool *pool, uint64_t now_ns)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
+
+	if (unlikely(m == NULL)) {
+		counter_inc(&nic->stats.no_mbuf);
+		nic->retry_ns = now_ns + NO_MBUF_RETRY_NS;
+	}
+	return m;
+}
+
+/* A frame leaves: every one is counted and charged to the wire. */
+static void
+charge(struct nic *nic, const struct rte_mbuf *m)
+{
+	counter_inc(&nic->stats.tx_packets);
+	counter_add(&nic->stats.tx_bytes, frame_bytes(m->pkt_len));
+	token_bucket_charge(&nic->shaper, wire_bytes(m->pkt_len));
+}
+
+static struct rte_mbuf *
+control_frame(struct nic *nic, const struct roce_path *path, const struct roce_fields *fields,
+	      uint64_t now_ns)
+{
+	struct rte_mbuf *m = take_mbuf(nic, nic->control_pool, now_ns);
+	size_t len;
+
+	if (m == NULL)
+		return NULL;
+	len = roce_build(rte_pktmbuf_mtod(m, uint8_t *), rte_pktmbuf_tailroom(m), path, fields,
+			 NULL, 0);
+	/* The shortest, an ACK over IPv4, has 62 bytes: nothing needs padding to 60. */
+	assert(len >= MIN_FRAME_BYTES - FCS_BYTES);
+	m->data_len = (uint16_t)len;
+	m->pkt_len = (uint32_t)len;
+	charge(nic, m);
+	return m;
+}
+
+static struct rte_mbuf *
+send_cnp(struct nic *nic, uint8_t queue, uint64_t now_ns)
+{
+	static const struct roce_fields fields = {.opcode = ROCE_CNP, .becn = true};
+	struct nic_qp *qp = &nic->qps[nic->cnps.list[queue].head];
+	struct roce_path path = qp->path;
+	struct rte_mbuf *m;
+
+	path.dscp = nic->params.np.np_cnp_dscp;
+	path.ecn = ECN_ECT0; /* a congested queue marks it rather than drops it */
+	path.vlan_tci = (uint16_t)((path.vlan_tci & 0x0FFF) | nic->params.np.np_cnp_prio << 13);
+	m = control_frame(nic, &path, &fields, now_ns);
+	if (m == NULL)
+		return NULL;
+	nic_queues_pop(nic, &nic->cnps, queue, offsetof(struct nic_qp, cnp_link));
+	qp->rx_flags &= (uint8_t)~QP_RX_OWES_CNP;
+	qp->cnps_sent++;
+	counter_inc(&nic->stats.np.np_cnp_sent);
+	return m;
+}
+
+/* ACK or NAK, whichever is owed: it says what has arrived by now, not by when it was asked for. */
+static struct rte_mbuf *
+send_ack(struct nic *nic, uint8_t queue, uint64_t now_ns)
+{
+	static const uint8_t syndrome[] = {
+		[QP_OWES_ACK] = AETH_ACK,
+		[QP_OWES_NAK_SEQ] = AETH_NAK_PSN_SEQ,
+		[QP_OWES_NAK_INVALID] = AETH_NAK_INVALID_REQUEST,
+	};
+	struct nic_qp *qp = &nic->qps[nic->acks.list[queue].head];
+	struct roce_fields fields = {
+		.opcode = RC_ACK,
+		.migreq = true,
+		.psn = (qp->expected_psn - (qp->owed == QP_OWES_ACK)) & PSN_MASK,
+		.aeth_syndrome = syndrome[qp->owed],
+		.aeth_msn = (uint32_t)qp->rx_messages & 0xFFFFFFu,
+	};
+	struct rte_mbuf *m = control_frame(nic, &qp->path, &fields, now_ns);
+
+	if (m == NULL)
+		return NULL;
+	nic_queues_pop(nic, &nic->acks, queue, offsetof(struct nic_qp, ack_link));
+	counter_inc(qp->owed == QP_OWES_ACK ? &nic->stats.acks_sent : &nic->stats.naks_sent);
+	qp->owed = QP_OWES_NOTHING;
+	return m;
+}
+
+/*
+ * AckReq on each n-th packet, on the last of a message, and on one after which the QP must wait
+ * for an ACK.
+ */
+static bool
+wants_ack(const struct nic *nic, struct nic_qp *qp)
+{
+	if (qp->ack_countdown > 1 && qp->next_pos + 1 < qp->message_packets &&
+	    qp->next_seq + 1 < qp->limit_seq) {
+		qp->ack_countdown--;
+		return false;
+	}
+	qp->ack_countdown = nic->params.ack_every;
+	return true;
+}
+
+/* Undo what the last frame in this mbuf wrote over the pattern: its pad and ICRC. */
+static void
+restore_pattern(const struct nic *nic, struct rte_mbuf *m, uint32_t end_off)
+{
+	struct pkt_meta *meta = pkt_meta(m);
+
+	/* Frames of one length overwrite the same bytes: nothing to undo. */
+	if (meta->dirty_off == end_off)
+		return;
+	if (meta->dirty_off != 0)
+		memcpy((uint8_t *)m->buf_addr + meta->dirty_off,
+		       nic->pattern + (meta->dirty_off - nic_payload_offset()), 8);
+	meta->dirty_off = end_off;
+}
+
+static void
+stamp(struct nic *nic, struct nic_qp *qp, struct rte_mbuf *m)
+{
+	bool last = qp->next_pos + 1 == qp->message_packets;
+	const struct roce_payload *payload = last ? qp->last : qp->full;
+	struct roce_fields fields = {
+		.opcode = qp_write_opcode(qp->next_pos, qp->message_packets),
+		.ack_req = wants_ack(nic, qp),
+		.migreq = true,
+		.psn = qp_psn(qp, qp->next_seq),
+		.reth_dma_bytes = qp->message_bytes,
+	};
+	uint16_t at = nic_payload_offset();
+	unsigned int hdr;
+
+	restore_pattern(nic, m, at + payload->payload_bytes);
+	hdr = roce_template_stamp(&qp->template, payload, &fields, (uint8_t *)m->buf_addr + at);
+	m->data_off = (uint16_t)(at - hdr);
+	m->data_len = (uint16_t)(hdr + payload->payload_bytes + payload->pad + ICRC_BYTES);
+	m->pkt_len = m->data_len;
+}
+
+static void
+arm_timer(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+
+	if (qp->next_seq == qp->acked_seq)
+		qp->progress_ns = now_ns;
+	if (qp->flags & QP_TIMED || nic->timers == NULL)
+		return;
+	qp->flags |= QP_TIMED;
+	timing_wheel_insert(nic->timers, item, now_ns + nic->rto_ns);
+}
+
+/* The packet at next_seq has left in m. */
+static void
+on_sent(struct nic *nic, uint32_t item, const struct rte_mbuf *m, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	uint32_t wire = wire_bytes(m->pkt_len);
+
+	arm_timer(nic, item, now_ns);
+	if (qp->next_seq < qp->sent_seq) {
+		qp->retransmitted_packets++;
+		counter_inc(&nic->stats.retransmitted_packets);
+	} else {
+		qp->sent_seq++;
+	}
+	qp->next_seq++;
+	qp->next_pos = qp->next_pos + 1 == qp->message_packets ? 0 : qp->next_pos + 1;
+	qp->tx_wire_bytes += wire;
+	token_bucket_charge(&qp->bucket, wire);
+	nic_rp_sent(nic, qp, wire, now_ns);
+}
+
+/* After its stop time a QP begins no message; what it has begun it finishes. */
+static void
+check_stop(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+
+	if (now_ns < qp->stop_ns || qp->next_pos != 0 || qp->next_seq != qp->sent_seq)
+		return;
+	qp->end_seq = qp->next_seq;
+	qp_update_limit(qp, nic->window_packets);
+	qp->flags &= (uint8_t)~QP_STOPS;
+	if (qp->acked_seq == qp->end_seq)
+		nic_end(nic, item, QP_DONE, now_ns);
+}
+
+/* May this QP, whose turn it is, send now? What it was when it became ready may have passed. */
+static bool
+can_send(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+
+	if (unlikely(qp->flags & QP_STOPS))
+		check_stop(nic, item, now_ns);
+	token_bucket_update(&qp->bucket, now_ns);
+	return !(qp->flags & (QP_ERROR | QP_DONE)) && qp->next_seq < qp->limit_seq &&
+	       token_bucket_can_send(&qp->bucket);
+}
+
+static void
+prefetch_qp(const struct nic *nic, uint32_t item)
+{
+	const uint8_t *line = (const uint8_t *)&nic->qps[item];
+
+	if (item == QP_NONE)
+		return;
+	for (size_t at = 0; at < offsetof(struct nic_qp, expected_psn); at += RTE_CACHE_LINE_SIZE)
+		rte_prefetch0(line + at);
+}
+
+static struct rte_mbuf *
+send_data(struct nic *nic, uint8_t open_queues, uint64_t now_ns)
+{
+	struct rte_mbuf *m = NULL;
+	uint8_t eligible;
+
+	while (m == NULL && (eligible = nic->ready.backlogged & open_queues) != 0) {
+		uint8_t queue = queue_after(eligible, nic->last_queue);
+		uint32_t item = nic->ready.list[queue].head;
+
+		if (can_send(nic, item, now_ns)) {
+			m = take_mbuf(nic, nic->data_pool, now_ns);
+			if (m == NULL)
+				return NULL;
+			nic->last_queue = queue;
+		}
+		nic_queues_pop(nic, &nic->ready, queue, offsetof(struct nic_qp, ready_link));
+		prefetch_qp(nic, nic->ready.list[queue].head);
+		if (m != NULL) {
+			stamp(nic, &nic->qps[item], m);
+			charge(nic, m);
+			on_sent(nic, item, m, now_ns);
+		}
+		nic_settle(nic, item, now_ns);
+	}
+	return m;
+}
+
+static struct rte_mbuf *
+next_frame(struct nic *nic, uint64_t now_ns)
+{
+	uint8_t open_queues = (uint8_t)~nic->paused_queues;
+	uint8_t cnps = nic->cnps.backlogged & open_queues;
+	uint8_t acks = nic->acks.backlogged & open_queues;
+	struct rte_mbuf *m = NULL;
+
+	if (cnps != 0)
+		m = send_cnp(nic, (uint8_t)__builtin_ctz(cnps), now_ns);
+	if (m == NULL && acks != 0)
+		m = send_ack(nic, (uint8_t)__builtin_ctz(acks), now_ns);
+	if (m == NULL)
+		m = send_data(nic, open_queues, now_ns);
+	return m;
+}
+
+uint16_t
+nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
+{
+	struct nic *nic = nic_of(node);
+	uint16_t n = 0;
+
+	assert(port == 0);
+	(void)port;
+	token_bucket_update(&nic->shaper, now_ns);
+	if (!token_bucket_can_send(&nic->shaper))
+		return 0;
+	nic->retry_ns = 0;
+	nic_release(nic, now_ns);
+	if (nic->paused_prios != 0) {
+		nic->paused_prios = pfc_rx_paused(&nic->pfc_rx, now_ns);
+		nic->paused_queues = qos_map_paused_queues(&nic->params.qos, nic->paused_prios);
+	}
+	while (n < room && token_bucket_can_send(&nic->shaper)) {
+		struct rte_mbuf *m = next_frame(nic, now_ns);
+
+		if (m == NULL)
+			break;
+		pkts[n++] = m;
+	}
+	return n;
+}
+
+uint64_t
+nic_next_ns(const struct node *node, uint16_t port)
+{
+	const struct nic *nic = nic_of_const(node);
+	uint8_t waiting = nic->cnps.backlogged | nic->acks.backlogged | nic->ready.backlogged;
+	uint64_t next_ns = NEVER_NS;
+
+	assert(port == 0);
+	(void)port;
+	if (waiting & ~nic->paused_queues)
+		next_ns = nic->retry_ns;
+	else if (waiting != 0)
+		next_ns = pfc_rx_next_ns(&nic->pfc_rx);
+	next_ns = min_u64(next_ns, timing_wheel_next_ns(nic->wheel));
+	if (nic->timers != NULL)
+		next_ns = min_u64(next_ns, timing_wheel_next_ns(nic->timers));
+	if (nic->windows.head != QP_NONE)
+		next_ns = min_u64(next_ns, np_next_ns(&nic->qps[nic->windows.head].np));
+	if (next_ns == NEVER_NS)
+		return NEVER_NS;
+	/* Nothing leaves, and nothing is looked at, before the wire is free. */
+	return max_u64(next_ns, token_bucket_next_ns(&nic->shaper));
+}
