@@ -166,6 +166,12 @@ opts_parse(const struct opts_program *program, int argc, char **argv, struct opt
 	return 0;
 }
 
+void
+opts_free(struct opts *opts)
+{
+	free(opts->eal_argv);
+}
+
 static void
 print_help(const struct opts_program *program)
 {

@@ -35,15 +35,18 @@ struct opts {
 	uint64_t idle_sleep_ns;     /* 0: never sleep */
 	bool stay;
 	int eal_argc;    /* arguments of EAL, the program's name included */
-	char **eal_argv; /* NULL-terminated; allocated, for the life of the process */
+	char **eal_argv; /* NULL-terminated */
 };
 
 /**
  * Parse the command line.
  *
- * @return 0, or APP_BAD_USAGE after an error line on standard error.
+ * @param opts  Freed with opts_free(), whatever the result.
+ * @return      0, or APP_BAD_USAGE after an error line on standard error.
  */
 int opts_parse(const struct opts_program *program, int argc, char **argv, struct opts *opts);
+
+void opts_free(struct opts *opts);
 
 /** Print what --help, --help-config and --version ask for. @return true if that was all. */
 bool opts_answer(const struct opts_program *program, const struct opts *opts);

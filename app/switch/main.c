@@ -211,25 +211,32 @@ read_config(struct quench_switch *s, const char *path)
 	return rc;
 }
 
+static int
+act(const struct opts *opts)
+{
+	static struct quench_switch sw;
+
+	if (opts_answer(&program, opts))
+		return APP_DONE;
+	if (read_config(&sw, opts->config) != 0)
+		return APP_BAD_USAGE;
+	if (opts->action == OPTS_RUN)
+		return start(&sw, opts);
+	switch_config_print(stdout, &sw.params);
+	config_print(stdout, "pool", pool_fields, RTE_DIM(pool_fields), &sw.pool);
+	return APP_DONE;
+}
+
 int
 main(int argc, char **argv)
 {
-	static struct quench_switch sw;
 	struct opts opts;
 	int rc;
 
 	say_as(program.name);
 	rc = opts_parse(&program, argc, argv, &opts);
-	if (rc != 0)
-		return rc;
-	if (opts_answer(&program, &opts))
-		return APP_DONE;
-	if (read_config(&sw, opts.config) != 0)
-		return APP_BAD_USAGE;
-	if (opts.action == OPTS_CHECK_CONFIG) {
-		switch_config_print(stdout, &sw.params);
-		config_print(stdout, "pool", pool_fields, RTE_DIM(pool_fields), &sw.pool);
-		return APP_DONE;
-	}
-	return start(&sw, &opts);
+	if (rc == 0)
+		rc = act(&opts);
+	opts_free(&opts);
+	return rc;
 }

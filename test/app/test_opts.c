@@ -3,7 +3,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <cmocka.h>
 
 #include "base/units.h"
@@ -22,7 +21,7 @@ parse(const struct opts_program *program, char **argv, struct opts *opts)
 	while (argv[argc] != NULL)
 		argc++;
 	rc = opts_parse(program, argc, argv, opts);
-	free(opts->eal_argv);
+	opts_free(opts);
 	return rc;
 }
 
@@ -42,7 +41,7 @@ eal_options_end_at_the_double_dash(void **state)
 	assert_string_equal(opts.eal_argv[4], "net_null0");
 	assert_null(opts.eal_argv[5]);
 	assert_string_equal(opts.config, "x");
-	free(opts.eal_argv);
+	opts_free(&opts);
 }
 
 static void
