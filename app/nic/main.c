@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* quench-nic: read the configuration, build the NIC and its QPs on one device, run it. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_lcore.h>
+
+#include "base/units.h"
+#include "common/opts.h"
+#include "common/ports.h"
+#include "common/report.h"
+#include "common/run.h"
+#include "common/say.h"
+#include "ctl/nic_config.h"
+#include "nic/report.h"
+#include "node/pkt_pool.h"
+
+/* Frames of each pool: rings, bursts and what a virtual device holds, with room to spare. */
+#define POOL_FRAMES 4095
+#define LARGEST_MTU 4096
+
+static struct quench_nic {
+	struct nic_config config;
+	uint16_t ethdev;
+	uint16_t n_open;
+	bool stay;
+	struct rte_mempool *rx_pool;
+	struct nic_pools pools;
+	struct node *node;
+	struct run_result result;
+} nic;
+
+static const struct opts_program program = {
+	.name = "quench-nic",
+	.purpose =
+		"A RoCEv2 traffic generator and responder with DCQCN on a DPDK port. It ends when "
+		"all\nmessages of its flows are completed; one that only answers ends on a signal.",
+	.stay_help = "go on after the last message, until a signal or the duration's end",
+	.help_config = nic_config_print_reference,
+};
+
+static void
+close_nic(void)
+{
+	/* The node gives its packets back before devices and pools go. */
+	if (nic.node != NULL)
+		nic_destroy(nic.node);
+	ports_close(&nic.ethdev, nic.n_open);
+	if (nic.pools.data != NULL)
+		pkt_pool_destroy(nic.pools.data);
+	if (nic.pools.control != NULL)
+		pkt_pool_destroy(nic.pools.control);
+	if (nic.rx_pool != NULL)
+		pkt_pool_destroy(nic.rx_pool);
+	rte_eal_cleanup();
+}
+
+static uint16_t
+largest_mtu(void)
+{
+	uint16_t mtu = 0;
+
+	for (unsigned int i = 0; i < nic.config.n_flows; i++)
+		if (nic.config.flows[i].qp.mtu_bytes > mtu)
+			mtu = nic.config.flows[i].qp.mtu_bytes;
+	return mtu;
+}
+
+static int
+create_pools(void)
+{
+	struct pkt_pool_params control = {
+		.name = "control",
+		.n_mbufs = POOL_FRAMES,
+		.largest_frame = nic_largest_frame(0),
+		.socket = (int)rte_lcore_to_socket_id(run_poll_lcore()),
+	};
+	struct pkt_pool_params rx = control;
+
+	rx.name = "rx";
+	rx.largest_frame = nic_largest_frame(LARGEST_MTU);
+	nic.pools.control = pkt_pool_create(&control);
+	if (nic.pools.control != NULL)
+		nic.pools.data =
+			nic_data_pool_create("data", POOL_FRAMES, largest_mtu(), control.socket);
+	if (nic.pools.data != NULL)
+		nic.rx_pool = pkt_pool_create(&rx);
+	if (nic.rx_pool != NULL)
+		return 0;
+	say_error("pools of %u mbufs: %s (more memory with -m or hugepages)", POOL_FRAMES,
+		  rte_strerror(rte_errno));
+	return APP_FAILED;
+}
+
+static int
+open_device(void)
+{
+	struct port_params params = {
+		.link_speed_bps = nic.config.nic.link_speed_bps,
+		.largest_frame = nic_largest_frame(largest_mtu()),
+		.pool = nic.rx_pool,
+	};
+	int rc = port_open(nic.ethdev, &params);
+
+	if (rc != 0)
+		return rc;
+	nic.n_open = 1;
+	port_check_numa(nic.ethdev, run_poll_lcore(), nic.rx_pool);
+	return port_address(nic.ethdev, nic.config.nic.mac);
+}
+
+static int
+add_qps(void)
+{
+	for (unsigned int f = 0; f < nic.config.n_flows; f++) {
+		const struct nic_flow *flow = &nic.config.flows[f];
+
+		for (uint32_t i = 0; i < flow->qp_count; i++) {
+			struct nic_qp_params qp = nic_flow_qp(flow, i);
+			int64_t qpn = nic_add_qp(nic.node, &qp, 0);
+
+			if (qpn >= 0)
+				continue;
+			say_error("flow %s: QP %u of %u: %s", flow->name, i + 1, flow->qp_count,
+				  strerror((int)-qpn));
+			return APP_FAILED;
+		}
+	}
+	return 0;
+}
+
+static int
+open_nic(const char *path)
+{
+	int rc = ports_find(&nic.ethdev, 1, path);
+
+	if (rc == 0)
+		rc = create_pools();
+	if (rc == 0)
+		rc = open_device();
+	if (rc != 0)
+		return rc;
+	nic.node = nic_create(&nic.config.nic, &nic.pools);
+	if (nic.node == NULL) {
+		say_error("the NIC cannot be built: %s", strerror(errno));
+		return APP_FAILED;
+	}
+	return add_qps();
+}
+
+/* Requesters that end by themselves: without one, there is nothing to wait for. */
+static bool
+has_an_end(void)
+{
+	for (unsigned int f = 0; f < nic.config.n_flows; f++) {
+		const struct nic_qp_params *qp = &nic.config.flows[f].qp;
+
+		if (qp->requester && (qp->messages > 0 || qp->stop_ns != NEVER_NS))
+			return true;
+	}
+	return false;
+}
+
+static bool
+all_done(const struct node *node)
+{
+	static bool said;
+
+	if (!nic_done(node))
+		return false;
+	if (!said)
+		say("all messages completed");
+	said = true;
+	return !nic.stay;
+}
+
+static int
+run_nic(const struct opts *opts)
+{
+	struct run_app app = {
+		.node = nic.node,
+		.ethdevs = &nic.ethdev,
+		.n_ports = 1,
+		.opts = opts,
+		.done = has_an_end() ? all_done : NULL,
+		.stats = nic_stats_line,
+	};
+	int rc;
+
+	nic.stay = opts->stay;
+	say("running: %u QPs on %s, polling on lcore %u", nic_qp_count(nic.node),
+	    port_name(nic.ethdev), run_poll_lcore());
+	rc = run_node(&app, &nic.result);
+	if (rc == 0 && opts->json != NULL)
+		rc = report_write(nic_report(&app, &nic.config.nic, &nic.result), opts->json);
+	return rc;
+}
+
+/* @return 0, or -errno after an error line. */
+static int
+read_config(const char *path)
+{
+	struct config_error err;
+	struct config *cfg = config_open(path, &err);
+	int rc = cfg == NULL ? -EINVAL : nic_config_read(cfg, &nic.config, &err);
+
+	if (rc == 0)
+		rc = config_finish(cfg, &err);
+	if (rc == 0 && nic.config.n_flows == 0)
+		rc = config_refuse(cfg, "flow", NULL, "a section [flow NAME] at least", &err);
+	if (rc != 0) {
+		fprintf(stderr, "%s\n", err.text);
+		nic_config_free(&nic.config);
+	}
+	config_close(cfg);
+	return rc;
+}
+
+static int
+start(const struct opts *opts)
+{
+	int rc = run_start(opts);
+
+	if (rc != 0)
+		return rc;
+	rc = open_nic(opts->config);
+	if (rc == 0)
+		rc = run_nic(opts);
+	close_nic();
+	return rc;
+}
+
+static int
+act(const struct opts *opts)
+{
+	int rc = APP_DONE;
+
+	if (opts_answer(&program, opts))
+		return APP_DONE;
+	if (read_config(opts->config) != 0)
+		return APP_BAD_USAGE;
+	if (opts->action == OPTS_RUN)
+		rc = start(opts);
+	else
+		nic_config_print(stdout, &nic.config);
+	nic_config_free(&nic.config);
+	return rc;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct opts opts;
+	int rc;
+
+	say_as(program.name);
+	rc = opts_parse(&program, argc, argv, &opts);
+	if (rc == 0)
+		rc = act(&opts);
+	opts_free(&opts);
+	return rc;
+}

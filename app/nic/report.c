@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nic/report.h"
+
+#include <stdio.h>
+
+#include "base/counter.h"
+#include "base/fixed.h"
+#include "common/report.h"
+#include "ctl/json.h"
+
+void
+nic_stats_line(const struct run_app *app, struct run_traffic *traffic, char *text,
+	       unsigned int text_size)
+{
+	const struct nic_stats *s = nic_stats(app->node);
+	uint64_t drops = 0;
+
+	for (unsigned int d = 0; d < NIC_DROPS; d++)
+		drops += counter_read(&s->drops[d]);
+	*traffic = (struct run_traffic){
+		.rx_packets = counter_read(&s->rx_packets),
+		.rx_bytes = counter_read(&s->rx_bytes),
+		.tx_packets = counter_read(&s->tx_packets),
+		.tx_bytes = counter_read(&s->tx_bytes),
+	};
+	snprintf(text, text_size,
+		 "drops %" PRIu64 " ce %" PRIu64 " cnp tx %" PRIu64 " rx %" PRIu64
+		 " retransmitted %" PRIu64 " pause rx %" PRIu64,
+		 drops, counter_read(&s->np.np_ecn_marked_roce_packets),
+		 counter_read(&s->np.np_cnp_sent), counter_read(&s->rp.rp_cnp_handled),
+		 counter_read(&s->retransmitted_packets), counter_read(&s->rx_pause_frames));
+}
+
+static json_t *
+qp_object(const struct node *node, uint32_t index)
+{
+	struct nic_qp_info i;
+	json_t *o = json_object();
+
+	nic_qp_info(node, index, &i);
+	report_set_u64(o, "local_qpn", i.local_qpn);
+	report_set_u64(o, "peer_qpn", i.peer_qpn);
+	report_set_u64(o, "rate_bps", i.rate_bps);
+	report_set_u64(o, "target_rate_bps", i.target_rate_bps);
+	report_set_u64(o, "min_rate_bps", i.min_rate_bps);
+	json_object_set_new(o, "alpha", json_real((double)i.alpha_q32 / (double)Q32_ONE));
+	report_set_u64(o, "tx_packets", i.tx_packets);
+	report_set_u64(o, "tx_wire_bytes", i.tx_wire_bytes);
+	report_set_u64(o, "tx_messages", i.tx_messages);
+	report_set_u64(o, "retransmitted_packets", i.retransmitted_packets);
+	report_set_u64(o, "rx_packets", i.rx_packets);
+	report_set_u64(o, "rx_wire_bytes", i.rx_wire_bytes);
+	report_set_u64(o, "rx_payload_bytes", i.rx_payload_bytes);
+	report_set_u64(o, "rx_messages", i.rx_messages);
+	report_set_u64(o, "cnps_sent", i.cnps_sent);
+	report_set_u64(o, "cnps_handled", i.cnps_handled);
+	report_set_u64(o, "rate_cuts", i.rate_cuts);
+	json_object_set_new(o, "error", json_boolean(i.error));
+	json_object_set_new(o, "done", json_boolean(i.done));
+	return o;
+}
+
+json_t *
+nic_report(const struct run_app *app, const struct nic_params *params,
+	   const struct run_result *result)
+{
+	const struct nic_stats *s = nic_stats(app->node);
+	json_t *o = report_program("quench-nic", result->elapsed_ns);
+	json_t *port = report_port(&result->loop.ports[0], 0, params->link_speed_bps);
+	json_t *counters = json_object();
+	json_t *qps = json_array();
+
+	report_set_pfc_rx(port, nic_pfc_rx(app->node), result->elapsed_ns);
+	json_object_set_new(o, "port", port);
+	json_object_set_new(o, "icrc_check", json_string(params->icrc_check ? "on" : "off"));
+	json_object_set_new(o, "dcqcn", json_string(params->dcqcn ? "on" : "off"));
+	json_object_set_new(o, "done", json_boolean(nic_done(app->node)));
+	json_set_counters(counters, nic_counters, nic_counters_n, s);
+	json_set_counters(counters, rp_counters, rp_counters_n, &s->rp);
+	json_set_counters(counters, np_counters, np_counters_n, &s->np);
+	json_object_set_new(o, "counters", counters);
+	for (uint32_t i = 0; i < nic_qp_count(app->node); i++)
+		json_array_append_new(qps, qp_object(app->node, i));
+	json_object_set_new(o, "qps", qps);
+	return o;
+}

@@ -1,0 +1,152 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What bad input gets: one line that names what is wrong, exit code 2, and nothing is started."""
+import os
+
+from harness import BUILD, check, eal, finish, run, work_dir
+
+SWITCH = {
+    "switch": {"buffer_bytes": "1MB", "max_frame_bytes": "1518"},
+    "buffer_profile lossless": {"xoff_bytes": "50KB"},
+    "port 0": {"link_speed_bps": "10G"},
+    "port 1": {"link_speed_bps": "10G"},
+}
+NIC = {
+    "nic": {"mac": "02:00:00:00:00:01", "ip": "10.0.0.1", "link_speed_bps": "10G"},
+    "flow a": {"peer_mac": "02:00:00:00:00:02", "peer_ip": "10.0.0.2", "peer_qpn": "18", "message_bytes": "64KB"},
+}
+
+# role, section, key, value (None: leave the key out), words that the line must hold
+WRONG_KEYS = [
+    ("switch", "switch", "buffer_bytes", "12XB", ("[switch]", "buffer_bytes", "12XB", "expected")),
+    ("switch", "switch", "buffer_byte", "12MB", ("[switch]", "buffer_byte", "buffer_bytes")),
+    ("switch", "switch", "wred_queues", "9", ("[switch]", "wred_queues = 9", "expected")),
+    ("switch", "switch", "pfc_generate", "maybe", ("[switch]", "pfc_generate = maybe", "expected")),
+    ("switch", "switch", "buffer_bytes", "20KB", ("[buffer_profile lossless] xoff_bytes = 50KB", "exceeds buffer_bytes 20000")),
+    ("switch", "port 0", "link_speed_bps", "0", ("[port 0]", "link_speed_bps = 0", "expected")),
+    ("switch", "port 0", "link_speed_bps", None, ("[port", "link_speed_bps", "expected")),
+    ("switch", "port 3", "link_speed_bps", "10G", ("port 2",)),
+    ("switch", "port x", "link_speed_bps", "10G", ("[port x]", "expected")),
+    ("switch", "wred", "green_min_threshold_bytes", "1GB", ("[wred]", "green_min_threshold_bytes")),
+    ("switch", "pfc", "pfc_xoff_quanta", "70000", ("[pfc]", "pfc_xoff_quanta = 70000", "expected", "65535")),
+    ("switch", "qos_map", "dscp_to_tc_map", "26:3", ("[qos_map]", "dscp_to_tc_map = 26:3", "expected")),
+    ("switch", "pool", "backing_frame_bytes", "1", ("[pool]", "backing_frame_bytes = 1", "expected")),
+    ("switch", "nonsense", "key", "1", ("nonsense",)),
+    ("nic", "nic", "ip", "10.0.0.300", ("[nic]", "ip = 10.0.0.300", "expected")),
+    ("nic", "nic", "mac", "02:00:00", ("[nic]", "mac = 02:00:00", "expected")),
+    ("nic", "nic", "link_speed_bps", "10 parsecs", ("[nic]", "link_speed_bps = 10 parsecs", "expected")),
+    ("nic", "rp", "rp_ai_rate_bps", "40X", ("[rp]", "rp_ai_rate_bps = 40X", "expected")),
+    ("nic", "rp", "rp_min_rate_bps", "50G", ("[rp]", "rp_min_rate_bps")),
+    ("nic", "rp", "rp_profile", "other", ("[rp]", "rp_profile = other", "expected", "paper")),
+    ("nic", "np", "np_cnp_dscp", "64", ("[np]", "np_cnp_dscp = 64", "expected", "63")),
+    ("nic", "flow a", "peer_ip", None, ("[flow a]", "peer_ip", "expected")),
+    ("nic", "flow a", "mtu_bytes", "1500", ("[flow a]", "mtu_bytes = 1500")),
+    ("nic", "flow a", "peer_ip", "fd00::1", ("[flow a]", "peer_ip")),
+    ("nic", "flow a", "qp_count", "2000", ("[flow a]", "qp_count = 2000", "max_qps")),
+    ("nic", "flow a", None, None, ("flow", "expected")),
+]
+
+
+def program(role):
+    return BUILD / "app" / role / f"quench-{role}"
+
+
+def ini(sections):
+    return "".join(f"[{s}]\n" + "".join(f"{k} = {v}\n" for k, v in keys.items()) for s, keys in sections.items())
+
+
+def changed(role, section, key, value):
+    sections = {s: dict(keys) for s, keys in (SWITCH if role == "switch" else NIC).items()}
+    if key is None:
+        del sections[section]
+    elif value is None:
+        del sections[section][key]
+    else:
+        sections.setdefault(section, {})[key] = value
+    return ini(sections)
+
+
+def one_line(what, done, code, words):
+    lines = [line for line in done.stderr.splitlines() if line and "warning: " not in line and "running: " not in line]
+    check(what, done.returncode == code and len(lines) == 1 and all(w in lines[0] for w in words),
+          f"exit {done.returncode}, wanted {code} and {words}: {done.stderr!r}")
+
+
+def wrong_files(work):
+    for role, section, key, value, words in WRONG_KEYS:
+        path = work / "wrong.ini"
+        path.write_text(changed(role, section, key, value))
+        what = f"quench-{role}: [{section}] {key} = {value}"
+        one_line(what, run(program(role), "--config", path, "--check-config"), 2, (str(path), *words))
+    # The same without --check-config: refused before EAL has started anything.
+    one_line("the run is refused like the check", run(program("nic"), "--", "--config", path), 2, (str(path), "flow"))
+    for what, content in (("a line without =", b"[switch]\nbuffer_bytes\n"), ("a key before any section", b"a = 1\n"),
+                          ("an open section", b"[switch\n"), ("a zero byte", b"[switch]\n\0 = 1\n"), ("nothing", b"")):
+        path.write_bytes(content)
+        one_line(f"a file with {what}", run(program("switch"), "--config", path, "--check-config"), 2, (str(path),))
+
+
+def wrong_usage(work):
+    good = work / "good.ini"
+    good.write_text(ini(SWITCH))
+    missing = work / "missing.ini"
+    two = eal("net_null0,no-rx=1", "net_null1,no-rx=1")
+    one_line("a missing file", run(program("switch"), "--config", missing), 2, (str(missing), "No such file"))
+    one_line("a folder", run(program("switch"), "--config", work), 2, (str(work),))
+    one_line("no file", run(program("switch")), 2, ("--config",))
+    one_line("an unknown option", run(program("switch"), *two, "--", "--config", good, "--speed", "1"), 2, ("--speed",))
+    one_line("an unknown short option", run(program("nic"), "--", "-z"), 2, ("-z",))
+    one_line("a wrong duration", run(program("switch"), *two, "--", "--config", good, "--duration", "soon"), 2,
+             ("--duration soon", "seconds"))
+    one_line("an extra argument", run(program("switch"), *two, "--", "--config", good, "more"), 2, ("more",))
+    one_line("one device less than ports", run(program("switch"), *eal("net_null0,no-rx=1"), "--", "--config", good), 2,
+             (str(good), "2 ports", "1 device"))
+    one_line("no device at all", run(program("switch"), *eal(), "--", "--config", good), 2, ("2 ports", "0 devices"))
+    nic = work / "nic.ini"
+    nic.write_text(ini(NIC))
+    one_line("two devices for a NIC", run(program("nic"), *two, "--", "--config", nic), 2, ("1 port", "2 devices"))
+    done = run(program("switch"), *eal("net_af_packet0,iface=no-such-if", "net_null1"), "--", "--config", good)
+    check("a device that is not there", done.returncode == 2 and "quench-switch: error" in done.stderr, done.stderr)
+
+
+def run_time(work):
+    good = work / "good.ini"
+    good.write_text(ini(SWITCH))
+    two = eal("net_null0,no-rx=1", "net_null1,no-rx=1")
+    if os.path.exists("/dev/full"):
+        one_line("a full disk", run(program("switch"), *two, "--", "--config", good, "--duration", 0.1, "--stats-interval",
+                                    0, "--json", "/dev/full"), 1, ("/dev/full", "No space left"))
+    one_line("a folder that is not there", run(program("switch"), *two, "--", "--config", good, "--duration", 0.1,
+                                               "--stats-interval", 0, "--json", work / "none" / "x.json"), 1, ("none",))
+    big = work / "big.ini"
+    big.write_text(ini({**SWITCH, "switch": {**SWITCH["switch"], "buffer_bytes": "2GB"}, "pool": {"backing_frame_bytes": 64}}))
+    done = run(program("switch"), *two, "--", "--config", big)
+    check("a buffer without the memory behind it", done.returncode == 1 and "buffer_bytes = 2000000000" in done.stderr,
+          (done.returncode, done.stderr))
+
+
+def answers(work):
+    for role, sections in (("switch", SWITCH), ("nic", NIC)):
+        for option, word in (("--help", "usage:"), ("--help-config", "link_speed_bps"), ("--version", f"quench-{role} ")):
+            done = run(program(role), option)
+            check(f"quench-{role} {option}", done.returncode == 0 and word in done.stdout and not done.stderr, done)
+        path = work / "in.ini"
+        path.write_text(ini(sections))
+        first = run(program(role), "--config", path, "--check-config")
+        check(f"quench-{role} --check-config prints what is in force", first.returncode == 0 and
+              all(k in first.stdout for keys in sections.values() for k in keys), first)
+        path.write_text(first.stdout)
+        second = run(program(role), "--config", path, "--check-config")
+        check(f"quench-{role}: which reads back the same", second.stdout == first.stdout, second)
+
+
+def main():
+    work = work_dir()
+    answers(work)
+    wrong_files(work)
+    wrong_usage(work)
+    run_time(work)
+    finish()
+
+
+main()

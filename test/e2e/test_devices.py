@@ -1,0 +1,129 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Both programs start, run and stop cleanly on every virtual device, with and without hugepages.
+
+On net_ring a NIC hears itself: there its messages complete and it ends without a signal.
+"""
+import atexit
+import os
+import pathlib
+import signal
+
+from frames import read_pcap, roce, write_pcap
+from harness import Program, check, check_equal, eal, finish, run, work_dir
+from namespaces import Host
+
+HUGE_PAGES = pathlib.Path("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages")
+HUGE_NEEDED = 128
+
+SWITCH = """
+[switch]
+buffer_bytes = 1MB
+max_frame_bytes = 1518
+[buffer_profile lossless]
+xoff_bytes = 50KB
+[port]
+link_speed_bps = 10G
+[port 0]
+[port 1]
+"""
+
+
+def nic(messages):
+    """Two QPs that are each other's peers: 17 sends, 18 answers."""
+    return f"""
+[nic]
+mac = 02:00:00:00:00:01
+ip = 10.0.0.1
+link_speed_bps = 10G
+[flow out]
+peer_mac = 02:00:00:00:00:01
+peer_ip = 10.0.0.1
+peer_qpn = 18
+message_bytes = 64KB
+messages = {messages}
+[flow back]
+peer_mac = 02:00:00:00:00:01
+peer_ip = 10.0.0.1
+peer_qpn = 17
+requester = off
+"""
+
+
+def devices(work):
+    """(name, two devices) of all that this machine can have."""
+    frame = roce("02:00:00:00:00:02", "02:00:00:00:00:01", "10.0.0.2", "10.0.0.1", 0xC001, 0, 26, 2, bytes(256))
+    write_pcap(work / "in.pcap", [frame] * 10)
+    pairs = [("net_null", ("net_null0", "net_null1")),
+             ("net_ring", ("net_ring0", "net_ring1")),
+             ("net_pcap", [f"net_pcap{i},rx_pcap={work}/in.pcap,tx_pcap={work}/out{i}.pcap" for i in (0, 1)]),
+             ("net_memif", [f"net_memif{i},role=server,id={i},socket={work}/m.sock,socket-abstract=no" for i in (0, 1)])]
+    if os.geteuid() == 0:
+        hosts = [Host(i, f"10.78.0.{i + 1}", f"02:00:00:00:00:0{i + 1}") for i in (0, 1)]
+        pairs.append(("net_af_packet", [f"net_af_packet{i},iface={h.device}" for i, h in enumerate(hosts)]))
+    else:
+        print("# net_af_packet needs root")
+    return pairs
+
+
+def huge_options(work):
+    """EAL options for hugepages in a folder of our own, or None with the reason printed."""
+    if os.geteuid() != 0 or not HUGE_PAGES.exists():
+        print("# no hugepages: reserving them needs root and a kernel with 2 MB pages")
+        return None
+    before = HUGE_PAGES.read_text()
+    HUGE_PAGES.write_text(str(int(before) + HUGE_NEEDED))
+    atexit.register(HUGE_PAGES.write_text, before)
+    if int(HUGE_PAGES.read_text()) < int(before) + HUGE_NEEDED:
+        print(f"# no hugepages: this machine has no room for {HUGE_NEEDED} of them")
+        return None
+    folder = work / "huge"
+    folder.mkdir()
+    if run("mount", "-t", "hugetlbfs", "none", folder).returncode != 0:
+        print("# no hugepages: hugetlbfs cannot be mounted")
+        return None
+    atexit.register(run, "umount", folder)
+    return ["--huge-dir", str(folder)]
+
+
+def try_one(work, role, name, config, options, with_signal):
+    program = Program(work, role, name, config, options, "--stats-interval", 0.1, "--idle-sleep", 100)
+    program.wait_started()
+    program.wait_until("a statistics line", lambda: " pps" in program.out())
+    code = program.stop(with_signal)
+    result = program.json()
+    check(f"{name}: {with_signal.name} stops it cleanly", code == 0 and "error" not in program.err(),
+          (code, program.err()))
+    return result
+
+
+def main():
+    work = work_dir()
+    pairs = devices(work)
+    for pages, more in (("4 KB pages", []), ("hugepages", huge_options(work))):
+        if more is None:
+            continue
+        for device, pair in pairs:
+            def options(*used):
+                return eal(*used, huge=bool(more), memory=128) + more
+
+            for with_signal in (signal.SIGINT, signal.SIGTERM):
+                try_one(work, "switch", f"quench-switch on {device}, {pages}", SWITCH, options(*pair), with_signal)
+            out = try_one(work, "nic", f"quench-nic on {device}, {pages}", nic(0), options(pair[0]), signal.SIGTERM)
+            check(f"quench-nic on {device}, {pages}: it sent", out["counters"]["tx_packets"] > 0)
+            if device == "net_pcap":
+                held = out["port"]["held"]
+                check_equal("and its frames are in the capture", len(read_pcap(work / "out0.pcap")),
+                            out["counters"]["tx_packets"] - held)
+        alone = Program(work, "nic", f"a NIC that hears itself, {pages}", nic(20), options("net_ring0"))
+        check_equal(f"{alone.name}: ends by itself", alone.wait_end(), 0)
+        check_equal(f"{alone.name}: messages", [(q["tx_messages"], q["rx_messages"]) for q in alone.json()["qps"]],
+                    [(20, 0), (0, 20)])
+    two = Program(work, "switch", "two lcores", SWITCH, eal("net_ring0", "net_ring1")[2:] + ["-l", "0,1"],
+                  "--duration", 0.3)
+    check_equal("with a polling lcore of its own: --duration ends it", two.wait_end(), 0)
+    check_equal("and its counters are written", two.json()["program"], "quench-switch")
+    finish()
+
+
+main()
