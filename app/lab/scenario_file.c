@@ -61,7 +61,9 @@ read_sections(struct config *cfg, const struct scenario_override *override, stru
 	}
 	if (scenario_resolve(s, &fault) < 0)
 		return config_refuse(cfg, fault.section, fault.key, fault.expected, err);
-	return 0;
+	if (switch_config_check(cfg, &s->sw, err) < 0)
+		return -EINVAL;
+	return nic_config_check_common(cfg, &s->nic, err);
 }
 
 int

@@ -134,20 +134,28 @@ check_flow(const struct config *cfg, const struct nic_config *c, const struct ni
 	return why ? config_sections_refuse(cfg, &row, 1, flow, why, err) : 0;
 }
 
-/* With a stand-in for the address that the program will take from its device. */
-static int
-check(const struct config *cfg, const struct nic_config *c, struct config_error *err)
+int
+nic_config_check_common(const struct config *cfg, const struct nic_params *params,
+			struct config_error *err)
 {
 	static const uint8_t zero[6], stand_in[6] = {2};
-	struct nic_params filled = c->nic;
-	uint64_t qps = 0;
+	/* With a stand-in for the address that the program will take from its device. */
+	struct nic_params filled = *params;
 	char why[512];
-	int rc = 0;
 
 	if (memcmp(filled.mac, zero, sizeof(zero)) == 0)
 		memcpy(filled.mac, stand_in, sizeof(stand_in));
-	if (nic_params_check(&filled, why, sizeof(why)) != 0)
-		return config_sections_refuse(cfg, sections, N_SECTIONS, &c->nic, why, err);
+	if (nic_params_check(&filled, why, sizeof(why)) == 0)
+		return 0;
+	return config_sections_refuse(cfg, sections, N_SECTIONS, params, why, err);
+}
+
+static int
+check(const struct config *cfg, const struct nic_config *c, struct config_error *err)
+{
+	uint64_t qps = 0;
+	int rc = nic_config_check_common(cfg, &c->nic, err);
+
 	for (unsigned int i = 0; rc == 0 && i < c->n_flows; i++) {
 		qps += c->flows[i].qp_count;
 		rc = check_flow(cfg, c, &c->flows[i], qps, err);

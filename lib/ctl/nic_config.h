@@ -51,6 +51,13 @@ int nic_config_read_common(struct config *cfg, struct nic_params *out, struct co
  */
 int nic_config_read(struct config *cfg, struct nic_config *out, struct config_error *err);
 
+/**
+ * Check what nic_config_read_common() read and the program filled in.
+ * @return 0, or -EINVAL with the key to blame in err.
+ */
+int nic_config_check_common(const struct config *cfg, const struct nic_params *params,
+			    struct config_error *err);
+
 /** Free what nic_config_read() allocated. */
 void nic_config_free(struct nic_config *config);
 

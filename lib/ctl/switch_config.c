@@ -140,11 +140,11 @@ list_all(struct all_sections *all, uint16_t n_ports)
 	all->n = N_SECTIONS + n_ports;
 }
 
-/* With a stand-in for the addresses that the program will take from its devices. */
-static int
-check(const struct config *cfg, const struct sw_params *params, struct config_error *err)
+int
+switch_config_check(const struct config *cfg, const struct sw_params *params, struct config_error *err)
 {
 	static const uint8_t zero[6], stand_in[6] = {2};
+	/* With a stand-in for the addresses that the program will take from its devices. */
 	struct sw_params filled = *params;
 	struct all_sections all;
 	char why[512];
@@ -168,7 +168,7 @@ switch_config_read(struct config *cfg, struct sw_params *out, struct config_erro
 	if (rc != 0)
 		return rc;
 	sw_params_resolve(out);
-	return check(cfg, out, err);
+	return switch_config_check(cfg, out, err);
 }
 
 void

@@ -29,6 +29,13 @@ int switch_config_read_common(struct config *cfg, struct sw_params *out, struct 
  */
 int switch_config_read(struct config *cfg, struct sw_params *out, struct config_error *err);
 
+/**
+ * Check resolved params, the ports included: what a program filled in after
+ * switch_config_read_common(). @return 0, or -EINVAL with the key to blame in err.
+ */
+int switch_config_check(const struct config *cfg, const struct sw_params *params,
+			struct config_error *err);
+
 /** Print the configuration in force as a file that reads back the same; _common: without ports. */
 void switch_config_print(FILE *out, const struct sw_params *params);
 void switch_config_print_common(FILE *out, const struct sw_params *params);

@@ -74,7 +74,8 @@ struct scenario_fault {
 };
 
 /**
- * Fill in what follows from other keys and check what no single key can show.
+ * Check what no single key of fabric and flows can show, and fill in what follows for switch and NICs, whose
+ * own rules (sw_params_check(), nic_params_check()) are the caller's to ask.
  * @return 0, or -EINVAL with fault filled in.
  */
 int scenario_resolve(struct scenario *s, struct scenario_fault *fault);
