@@ -11,9 +11,15 @@
 #include "nic/nic_internal.h"
 #include "node/pkt_meta.h"
 
-/* Pacing: 32 ns is a seventh of a frame at 40 Gb/s; 1 ms holds a frame at 10 Mb/s. */
-#define PACE_SLOTS 32768u
-#define PACE_SLOT_NS 32u
+/*
+ * Pacing: 32 ns is a seventh of a frame at 40 Gb/s. The horizon is two turns of all QPs with a
+ * frame of 1 KB each, so that QPs which share the link fairly stay within it, and at least 1 ms;
+ * above a million slots the slots grow instead.
+ */
+#define PACE_MIN_SLOTS (1u << 15)
+#define PACE_MAX_SLOTS (1u << 20)
+#define PACE_MIN_SLOT_NS 32u
+#define PACE_FRAME_BYTES 1106u
 /* Retransmission: a sixteenth of the timeout, and four timeouts ahead. */
 #define TIMER_SLOTS 64u
 #define TIMER_SLOTS_PER_RTO_LOG2 4
@@ -61,12 +67,27 @@ qps_alloc(struct nic *nic)
 	return 0;
 }
 
+static struct timing_wheel *
+pacing_wheel_create(const struct nic_params *p)
+{
+	uint64_t horizon_ns =
+		2 * p->max_qps * serialization_ns(PACE_FRAME_BYTES, p->link_speed_bps);
+	uint64_t slot_ns = PACE_MIN_SLOT_NS;
+	uint32_t slots = PACE_MIN_SLOTS;
+
+	while (slots < PACE_MAX_SLOTS && slots * slot_ns < horizon_ns)
+		slots *= 2;
+	while (slots * slot_ns < horizon_ns)
+		slot_ns *= 2;
+	return timing_wheel_create(p->max_qps, slots, slot_ns);
+}
+
 static int
 wheels_create(struct nic *nic)
 {
 	unsigned int n = nic->params.local_ack_timeout;
 
-	nic->wheel = timing_wheel_create(nic->params.max_qps, PACE_SLOTS, PACE_SLOT_NS);
+	nic->wheel = pacing_wheel_create(&nic->params);
 	if (nic->wheel == NULL)
 		return -ENOMEM;
 	nic->rto_ns = NEVER_NS;
@@ -162,7 +183,7 @@ path_init(struct roce_path *path, const struct nic_params *p, const struct nic_q
 		.tagged = qp->tagged,
 		.vlan_tci = qp->vlan_tci,
 		.dscp = p->data_dscp,
-		.ecn = ECN_NOT_ECT,
+		.ecn = ECN_ECT0,
 		.ttl = TTL,
 		.flow_label = roce_flow_label(local_qpn, qp->peer_qpn),
 		.dest_qp = qp->peer_qpn,
@@ -175,19 +196,16 @@ path_init(struct roce_path *path, const struct nic_params *p, const struct nic_q
 	memcpy(path->dst_ip, qp->peer_ip.addr, sizeof(path->dst_ip));
 }
 
-/* Control frames are built from qp->path, data from the template: the same path, but ECT(0). */
+/* Control frames are built from qp->path, data frames are stamped from its template. */
 static void
 connect_qp(const struct nic *nic, struct nic_qp *qp, const struct nic_qp_params *params,
 	   uint32_t local_qpn)
 {
 	const struct nic_params *p = &nic->params;
 	int pcp = params->tagged ? params->vlan_tci >> 13 : -1;
-	struct roce_path data;
 
 	path_init(&qp->path, p, params, local_qpn);
-	data = qp->path;
-	data.ecn = ECN_ECT0;
-	roce_template_init(&qp->template, &data);
+	roce_template_init(&qp->template, &qp->path);
 	qp->data_queue = qos_map_classify(&p->qos, p->data_dscp, pcp).queue;
 	qp->cnp_queue = qos_map_classify(&p->qos, p->np.np_cnp_dscp,
 					 params->tagged ? p->np.np_cnp_prio : -1)

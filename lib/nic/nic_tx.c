@@ -71,7 +71,6 @@ send_cnp(struct nic *nic, uint8_t queue, uint64_t now_ns)
 	struct rte_mbuf *m;
 
 	path.dscp = nic->params.np.np_cnp_dscp;
-	path.ecn = ECN_ECT0; /* a congested queue marks it rather than drops it */
 	path.vlan_tci = (uint16_t)((path.vlan_tci & 0x0FFF) | nic->params.np.np_cnp_prio << 13);
 	m = control_frame(nic, &path, &fields, now_ns);
 	if (m == NULL)

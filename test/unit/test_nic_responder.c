@@ -86,9 +86,9 @@ ack_has_the_bytes_of_the_field(void **state)
 	start(64);
 	solo_feed(&solo, (struct roce_fields)ONLY(0, 0), 0);
 	assert_true(solo_take(&solo, 1000, &v));
-	/* Golden frame 07: DSCP 26, Not-ECT, MigReq, no AckReq. */
+	/* Golden frame 07: DSCP 26, ECT(0), MigReq, no AckReq. */
 	assert_int_equal(v.dscp, 26);
-	assert_int_equal(v.ecn, ECN_NOT_ECT);
+	assert_int_equal(v.ecn, ECN_ECT0);
 	assert_true(v.migreq);
 	assert_false(v.ack_req);
 	assert_int_equal(v.icrc_off, 58);
