@@ -64,7 +64,8 @@ token_bucket_update(struct token_bucket *tb, uint64_t now_ns)
 	/* A product beyond 64 bits is more than any room. */
 	if (__builtin_mul_overflow(tb->rate_bps, now_ns - tb->updated_ns, &earned) || earned > room)
 		earned = room;
-	tb->credit_nanobits += (int64_t)earned;
+	/* What is earned may pass 2^63; the sum is at most the cap. */
+	tb->credit_nanobits = (int64_t)((uint64_t)tb->credit_nanobits + earned);
 	tb->updated_ns = now_ns;
 }
 
