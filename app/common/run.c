@@ -203,7 +203,9 @@ run_node(const struct run_app *app, struct run_result *result)
 		poll_loop_run(loop);
 	}
 	result->elapsed_ns = tsc_clock_now(&clock);
-	if (s.stats_ns != NEVER_NS)
+	/* The last line, unless the one before it has just been printed. */
+	if (s.stats_ns != NEVER_NS &&
+	    result->elapsed_ns - s.last_stats_ns > app->opts->stats_interval_ns / 10)
 		print_stats(&s, result->elapsed_ns);
 	return rc;
 }

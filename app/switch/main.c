@@ -82,13 +82,14 @@ close_switch(struct quench_switch *s)
 }
 
 /* Mbufs behind the buffer, the device rings and the bursts in flight. */
-static uint64_t
+static uint32_t
 frames_needed(const struct quench_switch *s)
 {
 	uint64_t buffer = s->params.mmu.buffer_bytes / s->pool.backing_frame_bytes + 1;
 	uint64_t port = PORT_RX_DESCRIPTORS + PORT_TX_DESCRIPTORS + 2 * POLL_BURST;
 
-	return buffer + s->params.n_ports * port + CACHE_MBUFS;
+	/* More than a ring can index is refused by the pool, with the line that says why. */
+	return (uint32_t)min_u64(buffer + s->params.n_ports * port + CACHE_MBUFS, UINT32_MAX - 1);
 }
 
 static int
@@ -96,7 +97,7 @@ create_pools(struct quench_switch *s, const char *path)
 {
 	struct pkt_pool_params frames = {
 		.name = "frames",
-		.n_mbufs = (uint32_t)frames_needed(s),
+		.n_mbufs = frames_needed(s),
 		.largest_frame = (uint16_t)max_u64(s->params.max_frame_bytes, PORT_LEAST_DATA_ROOM),
 		.socket = (int)rte_lcore_to_socket_id(run_poll_lcore()),
 	};

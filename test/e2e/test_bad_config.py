@@ -119,10 +119,12 @@ def run_time(work):
     one_line("a folder that is not there", run(program("switch"), *two, "--", "--config", good, "--duration", 0.1,
                                                "--stats-interval", 0, "--json", work / "none" / "x.json"), 1, ("none",))
     big = work / "big.ini"
-    big.write_text(ini({**SWITCH, "switch": {**SWITCH["switch"], "buffer_bytes": "2GB"}, "pool": {"backing_frame_bytes": 64}}))
-    done = run(program("switch"), *two, "--", "--config", big)
-    check("a buffer without the memory behind it", done.returncode == 1 and "buffer_bytes = 2000000000" in done.stderr,
-          (done.returncode, done.stderr))
+    for buffer, bytes_ in (("2GB", 2 * 10**9), ("1000GB", 10**12)):
+        big.write_text(ini({**SWITCH, "switch": {**SWITCH["switch"], "buffer_bytes": buffer},
+                            "pool": {"backing_frame_bytes": 64}}))
+        done = run(program("switch"), *two, "--", "--config", big)
+        check(f"a buffer of {buffer} without the memory behind it",
+              done.returncode == 1 and f"buffer_bytes = {bytes_} " in done.stderr, (done.returncode, done.stderr))
 
 
 def answers(work):
