@@ -6,8 +6,8 @@
  * shaper that makes frames leave one after the other is in the node. Frames of one direction never overtake.
  * At equal times arrivals come before transmissions, and both in the order of their cable ends.
  *
- * The digest covers every hop (when, where, how long, which bytes of the headers change on the way), so two
- * runs with one digest did the same.
+ * The digest covers every hop: when, where, how long, and the bytes that tell one frame from another, ECN and
+ * ICRC among them. Two runs with one digest did the same.
  */
 #ifndef QUENCH_FABRIC_FABRIC_H
 #define QUENCH_FABRIC_FABRIC_H
