@@ -29,7 +29,7 @@ step() {
 		printf 'ok      %4d s\n' $((SECONDS - start))
 	else
 		printf 'FAILED  %4d s\n' $((SECONDS - start))
-		tail -n 60 "$log"
+		tail -n 200 "$log"
 	fi
 	rm -f "$log"
 	return "$code"
