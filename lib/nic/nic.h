@@ -16,8 +16,8 @@
  * Choices, where RoCEv2 and DCQCN leave one:
  * - With dcqcn off the rate is fixed and CNPs are counted as ignored; data still leaves as ECT and
  *   CE is still answered, so that the other end may run DCQCN.
- * - All frames leave as ECT(0), so that a congested queue marks them rather than drops them; ACK and
- *   NAK carry the data's DSCP.
+ * - All frames leave as ECT(0), so that a congested queue marks them rather than drops them;
+ *   ACK and NAK carry the data's DSCP.
  * - An 802.3x PAUSE frame is counted and not obeyed: a port runs PFC or link pause, not both.
  * - Only WRITE is served. Another request in sequence is a NAK "invalid request", after which the
  *   responder takes no further request of that QP (IBTA: the QP is in error).

@@ -4,16 +4,21 @@
 
 #include "base/fixed.h"
 
-/* Let a QP's bucket follow its rate. Debt already there is paid off at the new rate. */
+/*
+ * After the RP was called: let the QP's bucket follow its rate. Debt already there is paid off at
+ * the new rate. Called when the rate has changed or a cut was made: both are rare, and what they
+ * touch is not in the lines of a packet sent.
+ */
 static void
-follow(struct nic_qp *qp, uint64_t rate_bps, uint64_t now_ns)
+follow(struct nic *nic, struct nic_qp *qp, uint64_t cuts_before, uint64_t now_ns)
 {
+	uint64_t rate_bps = qp->rp.current_rate_bps;
+
 	if (qp->rate_cap_bps > 0)
 		rate_bps = min_u64(rate_bps, qp->rate_cap_bps);
-	if (rate_bps == qp->bucket.rate_bps)
-		return;
 	token_bucket_set_rate(&qp->bucket, rate_bps, now_ns);
 	qp->min_rate_bps = min_u64(qp->min_rate_bps, rate_bps);
+	qp->rate_cuts += nic->stats.rp.rp_cuts - cuts_before;
 }
 
 /* SIGCOMM15 section 3.1: line rate if the host has no other active flow, else local policy. */
@@ -46,40 +51,38 @@ nic_start_rate(struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 void
 nic_rp_sent(struct nic *nic, struct nic_qp *qp, uint32_t bytes, uint64_t now_ns)
 {
-	struct rp_stats *stats = &nic->stats.rp;
-	uint64_t cuts = stats->rp_cuts;
+	uint64_t cuts = nic->stats.rp.rp_cuts, rate_bps = qp->rp.current_rate_bps;
 
 	if (!nic->params.dcqcn)
 		return;
-	follow(qp, rp_on_sent(&qp->rp, &nic->params.rp, stats, bytes, now_ns), now_ns);
-	qp->rate_cuts += stats->rp_cuts - cuts;
+	if (rp_on_sent(&qp->rp, &nic->params.rp, &nic->stats.rp, bytes, now_ns) != rate_bps ||
+	    nic->stats.rp.rp_cuts != cuts)
+		follow(nic, qp, cuts, now_ns);
 }
 
 void
 nic_rp_catch_up(struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 {
-	struct rp_stats *stats = &nic->stats.rp;
-	uint64_t cuts = stats->rp_cuts;
+	uint64_t cuts = nic->stats.rp.rp_cuts;
 
 	if (!nic->params.dcqcn)
 		return;
-	follow(qp, rp_update(&qp->rp, &nic->params.rp, stats, now_ns), now_ns);
-	qp->rate_cuts += stats->rp_cuts - cuts;
+	rp_update(&qp->rp, &nic->params.rp, &nic->stats.rp, now_ns);
+	follow(nic, qp, cuts, now_ns);
 }
 
 void
 nic_on_cnp(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
-	struct rp_stats *stats = &nic->stats.rp;
-	uint64_t cuts = stats->rp_cuts, rate_bps = qp->bucket.rate_bps;
+	uint64_t cuts = nic->stats.rp.rp_cuts, rate_bps = qp->bucket.rate_bps;
 
 	if (!nic->params.dcqcn || !(qp->flags & QP_STARTED)) {
-		counter_inc(&stats->rp_cnp_ignored);
+		counter_inc(&nic->stats.rp.rp_cnp_ignored);
 		return;
 	}
-	follow(qp, rp_on_cnp(&qp->rp, &nic->params.rp, stats, now_ns), now_ns);
-	qp->rate_cuts += stats->rp_cuts - cuts;
+	rp_on_cnp(&qp->rp, &nic->params.rp, &nic->stats.rp, now_ns);
+	follow(nic, qp, cuts, now_ns);
 	qp->cnps_handled++;
 	/* A wait that has begun gets longer (or shorter: timers may have raised the rate before).
 	 */

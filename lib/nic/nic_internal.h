@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <stddef.h>
+#include <rte_prefetch.h>
 
 #include "base/counter.h"
 #include "nic/nic.h"
@@ -90,6 +91,18 @@ nic_queues_pop(struct nic *nic, struct nic_queues *q, uint8_t queue, size_t link
 	if (q->list[queue].head == QP_NONE)
 		q->backlogged &= (uint8_t) ~(1u << queue);
 	return item;
+}
+
+/* All lines of a QP that sending touches, at once: with many QPs each is a cache miss. */
+static inline void
+nic_prefetch(const struct nic *nic, uint32_t item)
+{
+	const uint8_t *line = (const uint8_t *)&nic->qps[item];
+
+	if (item == QP_NONE)
+		return;
+	for (size_t at = 0; at < offsetof(struct nic_qp, expected_psn); at += RTE_CACHE_LINE_SIZE)
+		rte_prefetch0(line + at);
 }
 
 /* nic_pool.c */

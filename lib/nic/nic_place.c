@@ -2,8 +2,6 @@
 /* Where QPs wait: deciding the one place of a QP, and taking it there. */
 #include "nic/nic_internal.h"
 
-#include <rte_prefetch.h>
-
 #include "base/fixed.h"
 
 /* QPs taken out of a wheel by one call: enough for a burst, and bounded. */
@@ -110,7 +108,7 @@ nic_release(struct nic *nic, uint64_t now_ns)
 	uint32_t n = timing_wheel_advance(nic->wheel, items, RELEASE_BURST, now_ns);
 
 	for (uint32_t i = 0; i < n; i++)
-		rte_prefetch0(&nic->qps[items[i]]);
+		nic_prefetch(nic, items[i]);
 	for (uint32_t i = 0; i < n; i++)
 		release(nic, items[i], now_ns);
 	if (nic->timers) {

@@ -4,7 +4,6 @@
 
 #include <string.h>
 #include <rte_mbuf.h>
-#include <rte_prefetch.h>
 
 #include "base/fixed.h"
 #include "node/pkt_meta.h"
@@ -224,17 +223,6 @@ can_send(struct nic *nic, uint32_t item, uint64_t now_ns)
 	       token_bucket_can_send(&qp->bucket);
 }
 
-static void
-prefetch_qp(const struct nic *nic, uint32_t item)
-{
-	const uint8_t *line = (const uint8_t *)&nic->qps[item];
-
-	if (item == QP_NONE)
-		return;
-	for (size_t at = 0; at < offsetof(struct nic_qp, expected_psn); at += RTE_CACHE_LINE_SIZE)
-		rte_prefetch0(line + at);
-}
-
 static struct rte_mbuf *
 send_data(struct nic *nic, uint8_t open_queues, uint64_t now_ns)
 {
@@ -252,7 +240,7 @@ send_data(struct nic *nic, uint8_t open_queues, uint64_t now_ns)
 			nic->last_queue = queue;
 		}
 		nic_queues_pop(nic, &nic->ready, queue, offsetof(struct nic_qp, ready_link));
-		prefetch_qp(nic, nic->ready.list[queue].head);
+		nic_prefetch(nic, nic->ready.list[queue].head);
 		if (m != NULL) {
 			stamp(nic, &nic->qps[item], m);
 			charge(nic, m);

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a packet costs a NIC node: data sent by few and many QPs, data received, ACKs made and
+ * taken. Calls are of one packet each, as the lab makes them, and of bursts, as a poll loop does;
+ * the clock of the nodes is virtual, so that the link is never waited for. The median of the rounds
+ * counts.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <rte_eal.h>
+#include <rte_mbuf.h>
+
+#include "base/prng.h"
+#include "nic/nic.h"
+#include "node/pkt_pool.h"
+
+#define FRAMES 512 /* in flight over and over: more than the first-level cache holds */
+#define MTU 1024
+#define ROUNDS 9
+#define ROUND_FRAMES (256 * FRAMES)
+#define LINK_BPS (100 * GBPS)
+#define FRAME_NS 89 /* of 1106 wire bytes */
+#define BURST 32
+
+struct bench {
+	struct nic_pools pools;
+	struct node *tx, *rx;
+	uint64_t tx_now_ns, rx_now_ns;
+	struct rte_mbuf *frames[FRAMES];
+	struct rte_mbuf *acks[FRAMES];
+	unsigned int n_acks;
+	/* nanoseconds spent since the start of a round */
+	double send_ns, receive_ns, ack_ns, hear_ns;
+};
+
+static double
+clock_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
+}
+
+static void
+fail(const char *what)
+{
+	fprintf(stderr, "bench_nic: %s\n", what);
+	exit(EXIT_FAILURE);
+}
+
+struct scene {
+	uint32_t qps;
+	uint16_t burst;
+	uint16_t ack_every;
+	bool icrc_check;
+};
+
+static struct node *
+create(const struct bench *b, const struct scene *scene, uint8_t host)
+{
+	struct nic_params p = {0};
+	struct node *node;
+
+	field_defaults(nic_fields, nic_fields_n, &p);
+	field_defaults(qos_map_fields, qos_map_fields_n, &p.qos);
+	field_defaults(np_fields, np_fields_n, &p.np);
+	rp_params_default(&p.rp, RP_PROFILE_PAPER);
+	memcpy(p.mac, (uint8_t[6]){2, 0, 0, 0, 0, host}, 6);
+	p.ip = (struct field_ip){4, {10, 0, 0, host}};
+	p.link_speed_bps = LINK_BPS;
+	/* A poll loop comes by once a burst, the lab once a frame. */
+	p.shaper_burst_ns = scene->burst == 1 ? 1 : 3000;
+	p.max_qps = scene->qps;
+	p.icrc_check = scene->icrc_check;
+	p.ack_every = scene->ack_every;
+	p.window_packets = 1u << 22;
+	p.local_ack_timeout = 20;
+	node = nic_create(&p, &b->pools);
+	if (node == NULL)
+		fail("no NIC");
+	return node;
+}
+
+static void
+add_qps(struct node *node, const struct scene *scene, uint8_t peer, bool requester)
+{
+	struct nic_qp_params qp = {
+		.peer_mac = {2, 0, 0, 0, 0, peer},
+		.peer_ip = {4, {10, 0, 0, peer}},
+		.requester = requester,
+		.mtu_bytes = MTU,
+		.message_bytes = 1 << 20,
+		.stop_ns = NEVER_NS,
+		.depth = 1u << 12,
+		/* Together they fill nearly all of the link, and each has to be paced. */
+		.rate_cap_bps = LINK_BPS / 100 * 95 / scene->qps,
+	};
+	struct prng r;
+
+	prng_seed(&r, 1, 0);
+	for (uint32_t i = 0; i < scene->qps; i++) {
+		/* In an order that no prefetcher knows. */
+		qp.start_ns = prng_below(&r, scene->qps * 100ull);
+		qp.peer_qpn = 17 + i;
+		if (nic_add_qp(node, &qp, 0) < 0)
+			fail("no QP");
+	}
+}
+
+static void
+start(struct bench *b, const struct scene *scene)
+{
+	b->tx = create(b, scene, 1);
+	b->rx = create(b, scene, 2);
+	add_qps(b->tx, scene, 2, true);
+	add_qps(b->rx, scene, 1, false);
+	b->tx_now_ns = b->rx_now_ns = 0;
+}
+
+static void
+stop(struct bench *b)
+{
+	nic_destroy(b->tx);
+	nic_destroy(b->rx);
+}
+
+/* The next frame of a node that always has one. */
+static void
+take(struct node *node, uint64_t *now_ns, struct rte_mbuf **m)
+{
+	do {
+		uint64_t next_ns = node->ops->next_ns(node, 0);
+
+		if (next_ns == NEVER_NS)
+			fail("nothing to send");
+		*now_ns = next_ns > *now_ns ? next_ns : *now_ns;
+	} while (node->ops->tx(node, 0, m, 1, *now_ns) == 0);
+}
+
+/* As a poll loop does: the time of a burst passes, and the node gives what it has by then. */
+static unsigned int
+poll(struct bench *b, unsigned int room)
+{
+	uint16_t burst = room < BURST ? (uint16_t)room : BURST;
+
+	b->tx_now_ns += BURST * FRAME_NS;
+	return b->tx->ops->tx(b->tx, 0, &b->frames[FRAMES - room], burst, b->tx_now_ns);
+}
+
+static void
+send_frames(struct bench *b, uint16_t burst)
+{
+	double start_ns = clock_ns();
+	unsigned int n = 0;
+
+	while (n < FRAMES) {
+		if (burst == 1)
+			take(b->tx, &b->tx_now_ns, &b->frames[n++]);
+		else
+			n += poll(b, FRAMES - n);
+	}
+	b->send_ns += clock_ns() - start_ns;
+}
+
+/* Receive the frames; after each, send the ACK that it asked for, if it did. */
+static void
+receive_frames(struct bench *b, bool acks)
+{
+	double start_ns = clock_ns();
+
+	b->n_acks = 0;
+	for (unsigned int i = 0; i < FRAMES; i++) {
+		b->rx->ops->rx(b->rx, 0, &b->frames[i], 1, b->rx_now_ns);
+		if (acks)
+			take(b->rx, &b->rx_now_ns, &b->acks[b->n_acks++]);
+	}
+	b->receive_ns += clock_ns() - start_ns;
+}
+
+static void
+hear_acks(struct bench *b)
+{
+	double start_ns = clock_ns();
+
+	for (unsigned int i = 0; i < b->n_acks; i++)
+		b->tx->ops->rx(b->tx, 0, &b->acks[i], 1, b->tx_now_ns);
+	b->hear_ns += clock_ns() - start_ns;
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double
+median(double *v)
+{
+	qsort(v, ROUNDS, sizeof(*v), compare);
+	return v[ROUNDS / 2];
+}
+
+static void
+print(const char *name, const char *unit, double value)
+{
+	printf("{\"name\": \"%s\", \"value\": %.1f, \"unit\": \"%s\", \"peer\": null, "
+	       "\"peer_value\": null, \"ratio\": null}\n",
+	       name, value, unit);
+	fflush(stdout);
+}
+
+static void
+bench_send(struct bench *b, uint32_t qps, uint16_t burst)
+{
+	struct scene scene = {.qps = qps, .burst = burst, .ack_every = 1024};
+	double ns[ROUNDS];
+	char name[96];
+
+	start(b, &scene);
+	/* The first round fills caches and touches all QPs once. */
+	for (int round = -1; round < ROUNDS; round++) {
+		b->send_ns = 0;
+		for (unsigned int i = 0; i < ROUND_FRAMES / FRAMES; i++) {
+			send_frames(b, burst);
+			rte_pktmbuf_free_bulk(b->frames, FRAMES);
+		}
+		if (round >= 0)
+			ns[round] = b->send_ns / ROUND_FRAMES;
+	}
+	stop(b);
+	snprintf(name, sizeof(name), "nic tx, MTU %u, %u QP%s, bursts of %u", MTU, qps,
+		 qps == 1 ? "" : "s", burst);
+	print(name, "ns/packet", median(ns));
+}
+
+static void
+bench_receive(struct bench *b, bool acks, bool icrc_check)
+{
+	struct scene scene = {
+		.qps = 16, .burst = 1, .ack_every = acks ? 1 : 1024, .icrc_check = icrc_check};
+	double receive_ns[ROUNDS], hear_ns[ROUNDS];
+	char name[64];
+
+	start(b, &scene);
+	for (int round = -1; round < ROUNDS; round++) {
+		b->receive_ns = b->hear_ns = 0;
+		for (unsigned int i = 0; i < ROUND_FRAMES / FRAMES; i++) {
+			send_frames(b, 1);
+			receive_frames(b, acks);
+			hear_acks(b);
+		}
+		if (round >= 0) {
+			receive_ns[round] = b->receive_ns / ROUND_FRAMES;
+			hear_ns[round] = b->hear_ns / ROUND_FRAMES;
+		}
+	}
+	stop(b);
+	snprintf(name, sizeof(name), "nic rx%s, MTU %u, %s", acks ? " and ACK sent" : "", MTU,
+		 icrc_check ? "ICRC verified" : "ICRC not verified");
+	print(name, "ns/packet", median(receive_ns));
+	if (acks)
+		print("nic ACK received", "ns/packet", median(hear_ns));
+}
+
+static int
+eal_start(void)
+{
+	static char words[][20] = {
+		"bench_nic", "--no-shconf", "--no-pci", "--no-telemetry",    "-l",
+		"0",         "-m",          "64",       "--log-level=error", "--no-huge"};
+	const char *memory = getenv("QUENCH_BENCH_EAL");
+	char *argv[sizeof(words) / sizeof(words[0]) + 1] = {0};
+	int argc = sizeof(words) / sizeof(words[0]);
+
+	for (int i = 0; i < argc; i++)
+		argv[i] = words[i];
+	if (memory != NULL && memory[0] == '\0') /* scripts/bench has hugepages */
+		argc--;
+	return rte_eal_init(argc, argv);
+}
+
+int
+main(void)
+{
+	static const uint32_t qps[] = {1, 1000, 100000};
+	static struct bench b;
+
+	if (eal_start() < 0)
+		return EXIT_FAILURE;
+	b.pools.data = nic_data_pool_create("data", 4096, MTU, SOCKET_ID_ANY);
+	b.pools.control =
+		pkt_pool_create(&(struct pkt_pool_params){.name = "control",
+							  .n_mbufs = 2048,
+							  .largest_frame = nic_largest_frame(0),
+							  .socket = SOCKET_ID_ANY});
+	if (b.pools.data == NULL || b.pools.control == NULL)
+		fail("no pool");
+	for (unsigned int i = 0; i < sizeof(qps) / sizeof(qps[0]); i++) {
+		bench_send(&b, qps[i], 1);
+		bench_send(&b, qps[i], BURST);
+	}
+	bench_receive(&b, false, false);
+	bench_receive(&b, false, true);
+	bench_receive(&b, true, false);
+	pkt_pool_destroy(b.pools.data);
+	pkt_pool_destroy(b.pools.control);
+	return EXIT_SUCCESS;
+}
