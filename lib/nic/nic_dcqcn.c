@@ -75,19 +75,16 @@ void
 nic_on_cnp(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
-	uint64_t cuts = nic->stats.rp.rp_cuts, rate_bps = qp->bucket.rate_bps;
+	uint64_t cuts = nic->stats.rp.rp_cuts;
 
 	if (!nic->params.dcqcn || !(qp->flags & QP_STARTED)) {
 		counter_inc(&nic->stats.rp.rp_cnp_ignored);
 		return;
 	}
 	rp_on_cnp(&qp->rp, &nic->params.rp, &nic->stats.rp, now_ns);
+	/* A wait that has begun gets longer: the QP is still in debt when the wheel releases it. */
 	follow(nic, qp, cuts, now_ns);
 	qp->cnps_handled++;
-	/* A wait that has begun gets longer (or shorter: timers may have raised the rate before).
-	 */
-	if (qp->place == QP_PACED && qp->bucket.rate_bps != rate_bps)
-		nic_resettle(nic, item, now_ns);
 }
 
 static void

@@ -121,8 +121,6 @@ void nic_payloads_free(struct nic *nic);
 
 /** Put a QP where it belongs now; it is in no list and not in the wheel. */
 void nic_settle(struct nic *nic, uint32_t item, uint64_t now_ns);
-/** Something about a QP changed: put it where it belongs now, unless it waits for its turn. */
-void nic_resettle(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** Take due QPs out of the wheel, run due timers and NP windows; bounded work. */
 void nic_release(struct nic *nic, uint64_t now_ns);
 /** A requester is at its end, well or badly: QP_DONE or QP_ERROR. */

@@ -51,19 +51,6 @@ nic_settle(struct nic *nic, uint32_t item, uint64_t now_ns)
 }
 
 void
-nic_resettle(struct nic *nic, uint32_t item, uint64_t now_ns)
-{
-	struct nic_qp *qp = &nic->qps[item];
-
-	/* Taken out of the middle of a list nothing is: the QP is looked at when its turn comes. */
-	if (qp->place == QP_READY)
-		return;
-	if (qp->place == QP_PACED)
-		timing_wheel_remove(nic->wheel, item);
-	nic_settle(nic, item, now_ns);
-}
-
-void
 nic_end(struct nic *nic, uint32_t item, uint8_t flag, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
@@ -75,7 +62,11 @@ nic_end(struct nic *nic, uint32_t item, uint8_t flag, uint64_t now_ns)
 		nic->pending--;
 	if (flag == QP_ERROR)
 		counter_inc(&nic->stats.qp_errors);
-	nic_resettle(nic, item, now_ns);
+	/* Out of the middle of a ready list nothing is taken: the QP is looked at in its turn. */
+	if (qp->place == QP_READY)
+		return;
+	timing_wheel_remove(nic->wheel, item);
+	nic_settle(nic, item, now_ns);
 }
 
 static void

@@ -170,10 +170,17 @@ windows_of_two_qps_end_in_their_order(void **state)
 		solo_feed_on(&solo, &path, &data, 8);
 		assert_int_equal(solo_take(&solo, solo.now_ns, &v), i < 2);
 	}
+	/* A mark that comes as the window ends belongs to the next one, behind the other QP's. */
+	solo.now_ns = 50 * NS_PER_US;
+	path.dest_qp = PAIR_QPN;
+	data.psn = 2;
+	solo_feed_on(&solo, &path, &data, 8);
 	assert_true(solo_take(&solo, NEVER_NS, &v));
 	assert_int_equal(solo.now_ns, 50 * NS_PER_US);
 	assert_true(solo_take(&solo, NEVER_NS, &v));
 	assert_int_equal(solo.now_ns, 60 * NS_PER_US);
+	assert_true(solo_take(&solo, NEVER_NS, &v));
+	assert_int_equal(solo.now_ns, 100 * NS_PER_US);
 	expect_silence(&solo, NEVER_NS);
 	solo_destroy(&solo);
 }

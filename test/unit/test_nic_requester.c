@@ -470,6 +470,7 @@ line_rate_fills_the_link(void **state)
 	uint64_t wire_ns;
 
 	(void)state;
+	pair.params[0].qp_burst_bytes = 5; /* that of the port: no credit to hide behind */
 	qp.message_bytes = 64 * 1024;
 	qp.messages = 0;
 	qp.depth = 100;
