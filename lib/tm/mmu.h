@@ -11,10 +11,12 @@
  *            headroom pool) is what PGs share. Egress has a budget of its own, the buffer less the
  *            queues' reserved bytes; queues without a limit do not ask it.
  *   ingress: reserved first (a frame may straddle); else shared while headroom is empty and
- *            shr + s <= limit and the pool has room; else headroom if lossless and it fits; else
- * drop. limit:   static_th, or 2^dynamic_th * (free shared bytes of the pool). release: headroom
- * first, then shared, then reserved. XOFF:    headroom in use, or shr >= limit and above the XON
- * mark. XON:     headroom empty and shr <= max(xon, limit - xon_offset), the XON mark.
+ *            shr + s <= limit and the pool has room; else headroom if lossless and it fits;
+ *            else drop.
+ *   limit:   static_th, or 2^dynamic_th * (free shared bytes of the pool).
+ *   release: headroom first, then shared, then reserved.
+ *   XON:     headroom empty and shr <= max(xon, limit - xon_offset), the XON mark.
+ *   XOFF:    headroom in use, or shr >= limit and above the XON mark.
  *
  * One greedy PG under alpha = 2^dynamic_th settles at alpha/(1 + alpha) of the shared pool, k of
  * them at alpha/(1 + k alpha) each.
