@@ -42,8 +42,12 @@ class Host:
         self.must("ip", "address", "add", address + "/24", "dev", "eth0")
         self.must("ip", "link", "set", "eth0", "up")
 
+    def inside(self):
+        """Not "ip netns exec": it remounts /, which fails in a chroot, and nothing here needs /sys of the namespace."""
+        return ["nsenter", f"--net=/run/netns/{self.name}"]
+
     def __call__(self, *command, **kw):
-        return run("ip", "netns", "exec", self.name, *command, **kw)
+        return run(*self.inside(), *command, **kw)
 
     def must(self, *command, outside=False):
         done = run(*command) if outside else self(*command)
@@ -53,8 +57,8 @@ class Host:
 
     def start(self, *command):
         """Run beside the test; killed with it."""
-        process = subprocess.Popen(["ip", "netns", "exec", self.name, *command], stdout=subprocess.PIPE,
-                                   stderr=subprocess.STDOUT, text=True)
+        process = subprocess.Popen([*self.inside(), *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                   text=True)
         atexit.register(process.kill)
         return process
 
