@@ -219,12 +219,12 @@ write_outputs(const struct lab_opts *o, const struct lab_run *run)
 		say_error("no memory for the results");
 		return APP_FAILED;
 	}
-	if (o->out_dir != NULL) {
+	if (o->json != NULL)
+		rc = json_write(json, o->json);
+	if (rc == 0 && o->out_dir != NULL) {
 		snprintf(path, sizeof(path), "%s/results.json", o->out_dir);
 		rc = json_write(json, path);
 	}
-	if (rc == 0 && o->json != NULL)
-		rc = json_write(json, o->json);
 	json_decref(json);
 	return rc < 0 ? APP_FAILED : APP_DONE;
 }
@@ -273,6 +273,7 @@ run_net(const struct lab_opts *o, struct lab_run *run)
 		}
 		if (output_csv_open(&csv, o->out_dir) < 0) {
 			output_csv_close(&csv, o->out_dir);
+			output_csv_keep(o->out_dir, false);
 			return APP_FAILED;
 		}
 	}
@@ -281,6 +282,8 @@ run_net(const struct lab_opts *o, struct lab_run *run)
 		rc = APP_FAILED;
 	if (rc == APP_DONE)
 		rc = write_outputs(o, run);
+	if (o->out_dir != NULL && output_csv_keep(o->out_dir, rc == APP_DONE) < 0)
+		rc = APP_FAILED;
 	if (rc == APP_DONE && !o->quiet)
 		output_table(stdout, run);
 	run_result_free(&run->result);

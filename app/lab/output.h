@@ -3,6 +3,7 @@
 #ifndef QUENCH_APP_LAB_OUTPUT_H
 #define QUENCH_APP_LAB_OUTPUT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <jansson.h>
 
@@ -32,6 +33,11 @@ int output_csv_open(struct output_csv *csv, const char *dir);
 void output_csv_sample(struct output_csv *csv, const struct probe *p, uint64_t now_ns);
 /** @return 0, or -errno after an error line: a full disk shows here at the latest. */
 int output_csv_close(struct output_csv *csv, const char *dir);
+/**
+ * Give the closed series their names, or without keep (the run failed) remove them: older files stay as they were.
+ * @return 0, or -errno after an error line.
+ */
+int output_csv_keep(const char *dir, bool keep);
 
 /** "h3" or "s1": hosts and the switch as the outputs name them. */
 #define OUTPUT_SWITCH_NAME "s1"

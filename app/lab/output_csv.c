@@ -3,18 +3,28 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
+#include <unistd.h>
+#include <rte_common.h>
 
 #include "base/units.h"
 #include "common/say.h"
 
+/* Rows go to a file of another name, so that a run that fails leaves the whole results of the one before. */
+static void
+path_of(char path[static PATH_MAX], const char *dir, const char *name, const char *suffix)
+{
+	snprintf(path, PATH_MAX, "%s/%s%s", dir, name, suffix);
+}
+
 static FILE *
 open_series(const char *dir, const char *name, const char *columns)
 {
-	char path[4096];
+	char path[PATH_MAX];
 	FILE *f;
 
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	path_of(path, dir, name, ".part");
 	f = fopen(path, "w");
 	if (f == NULL) {
 		say_error("%s: %s", path, strerror(errno));
@@ -123,6 +133,7 @@ output_csv_sample(struct output_csv *csv, const struct probe *p, uint64_t now_ns
 	pfc_rows(csv->pfc, p, now_ns);
 }
 
+/* @return 0 when all rows are on the disk. */
 static int
 close_series(FILE *f, const char *dir, const char *name)
 {
@@ -146,4 +157,24 @@ output_csv_close(struct output_csv *csv, const char *dir)
 	int pfc = close_series(csv->pfc, dir, "pfc.csv");
 
 	return flows < 0 || queues < 0 || pfc < 0 ? -EIO : 0;
+}
+
+int
+output_csv_keep(const char *dir, bool keep)
+{
+	static const char *const names[] = { "flows.csv", "queues.csv", "pfc.csv" };
+	char part[PATH_MAX], path[PATH_MAX];
+	int rc = 0;
+
+	for (unsigned int i = 0; i < RTE_DIM(names); i++) {
+		path_of(part, dir, names[i], ".part");
+		path_of(path, dir, names[i], "");
+		if (keep && rename(part, path) < 0) {
+			say_error("%s: %s", path, strerror(errno));
+			rc = -EIO;
+		} else if (!keep) {
+			unlink(part);
+		}
+	}
+	return rc;
 }
