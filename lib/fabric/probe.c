@@ -116,14 +116,19 @@ open_window(struct probe *p)
 	}
 }
 
+/* At each stop of the run; only those of equal distance have equal weight in mean and quantiles. */
 static void
-tick(struct probe *p)
+look(struct probe *p, uint64_t now_ns, bool weighs)
 {
 	uint64_t bytes = sw_queue_bytes(net_switch(p->net), p->port, p->queue);
+	uint64_t pauses = pause_frames_sent(p);
 
+	if (pauses != p->pause_frames)
+		p->last_pause_ns = now_ns;
+	p->pause_frames = pauses;
 	if (bytes > p->peak_bytes)
 		p->peak_bytes = bytes;
-	if (p->measuring) {
+	if (p->measuring && weighs) {
 		hist_add(&p->queue_hist, bytes, 1);
 		p->queue_sum_bytes += bytes;
 		p->ticks++;
@@ -160,12 +165,8 @@ take_flow_samples(struct probe *p, uint64_t now_ns)
 static bool
 take_sample(struct probe *p, probe_sample_fn sample, void *arg, uint64_t now_ns)
 {
-	uint64_t pauses = pause_frames_sent(p);
 	bool go_on = true;
 
-	if (pauses != p->pause_frames)
-		p->last_pause_ns = now_ns;
-	p->pause_frames = pauses;
 	if (sample != NULL) {
 		take_flow_samples(p, now_ns);
 		go_on = sample(arg, p, now_ns);
@@ -173,6 +174,17 @@ take_sample(struct probe *p, probe_sample_fn sample, void *arg, uint64_t now_ns)
 	p->previous_ns = now_ns;
 	p->peak_bytes = 0;
 	return go_on;
+}
+
+/* The next time at which something has to be read: ticks, samples, both ends of the measured window. */
+static uint64_t
+next_stop_ns(const struct probe *p, uint64_t now_ns, uint64_t next_sample_ns)
+{
+	const struct fabric_params *params = &scenario_of(p)->fabric;
+	uint64_t tick_ns = (now_ns / PROBE_TICK_NS + 1) * PROBE_TICK_NS;
+	uint64_t stop_ns = min_u64(min_u64(tick_ns, next_sample_ns), params->duration_ns);
+
+	return p->measuring ? stop_ns : min_u64(stop_ns, params->measure_from_ns);
 }
 
 bool
@@ -186,12 +198,12 @@ probe_run(struct probe *p, probe_sample_fn sample, probe_sample_fn progress, voi
 	if (params->measure_from_ns == 0)
 		open_window(p);
 	for (uint64_t now = 0; now < params->duration_ns;) {
-		now = min_u64(now + PROBE_TICK_NS, params->duration_ns);
+		now = next_stop_ns(p, now, next_sample_ns);
 		fabric_run(net_fabric(p->net), now);
-		tick(p);
-		if (!p->measuring && now >= params->measure_from_ns)
+		look(p, now, now % PROBE_TICK_NS == 0 || now == params->duration_ns);
+		if (now == params->measure_from_ns)
 			open_window(p);
-		if (now >= next_sample_ns || now == params->duration_ns) {
+		if (now == next_sample_ns || now == params->duration_ns) {
 			if (!take_sample(p, sample, arg, now))
 				return false;
 			next_sample_ns = now + params->sample_ns;
@@ -230,16 +242,18 @@ probe_net(const struct probe *p)
 	return p->net;
 }
 
-/* Jain, Chiu, Hawe 1984: (sum x)^2 / (n sum x^2). In Mb/s the squares of 2^16 flows fit 128 bits many times over. */
+/*
+ * Jain, Chiu, Hawe 1984: (sum x)^2 / (n sum x^2). All hosts together send less than 2^46 bit/s, whose square times
+ * 10^6 has 112 bits, and so has the product of the squares with 2^18 flows at the most.
+ */
 static uint32_t
 jain_ppm(const struct flow_result *flows, uint32_t n)
 {
 	unsigned __int128 sum = 0, squares = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		sum += flows[i].wire_rate_bps / KBPS;
-		squares += (unsigned __int128)(flows[i].wire_rate_bps / KBPS) *
-			   (flows[i].wire_rate_bps / KBPS);
+		sum += flows[i].wire_rate_bps;
+		squares += (unsigned __int128)flows[i].wire_rate_bps * flows[i].wire_rate_bps;
 	}
 	if (squares == 0)
 		return 0;

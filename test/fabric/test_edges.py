@@ -1,0 +1,119 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""quench-lab off the beaten path: odd times, odd outputs, configurations that read back.
+
+    test_edges.py QUENCH_LAB CONFIG_DIR CASE
+"""
+import csv
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+LINK_BPS = 40_000_000_000
+
+failures = []
+
+
+def expect(condition, text):
+    if not condition:
+        failures.append(text)
+        print("FAILED:", text)
+
+
+def scenario(folder, name="odd", flows="[flow out]\nsrc = 1\ndst = 2\n", **fabric):
+    keys = {"hosts": 5, "link_rate_bps": "40G", "duration_ns": "1ms", **fabric}
+    path = folder / f"{name}.ini"
+    path.write_text("[fabric]\n" + "".join(f"{k} = {v}\n" for k, v in keys.items()) + flows, encoding="utf-8")
+    return path
+
+
+def lab(program, *options, **kw):
+    return subprocess.run([program, "--no-progress", *map(str, options)], stderr=subprocess.PIPE,
+                          text=True, check=False, **{"stdout": subprocess.PIPE, **kw})
+
+
+def results(program, path, *options):
+    done = lab(program, "--quiet", "--json", "-", *options, path)
+    expect(done.returncode == 0, f"{path.name}: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def sample_times(program, folder, path):
+    results(program, path, "--out", folder)
+    with open(folder / "flows.csv", encoding="utf-8") as series:
+        return [int(row["time_ns"]) for row in csv.DictReader(series)]
+
+
+def times(program, folder):
+    """Samples and the measured window keep their times, be they multiples of a tick or not."""
+    path = scenario(folder, duration_ns="10250ns", sample_ns="1500ns")
+    expect(sample_times(program, folder, path) == [1500, 3000, 4500, 6000, 7500, 9000, 10250], "samples every 1.5 us")
+    path = scenario(folder, duration_ns="10us", sample_ns="1s")
+    expect(sample_times(program, folder, path) == [10000], "one sample, shorter than it would be")
+    for begin in ("10us", "9500ns", "10501ns", "19500ns"):
+        r = results(program, scenario(folder, duration_ns="20us", measure_from_ns=begin))
+        window_ns = r["duration_ns"] - r["measure_from_ns"]
+        sent = r["flows"][0]["wire_rate_bps"] * window_ns / 8e9
+        # Frames are counted whole where they begin.
+        expect(abs(sent - LINK_BPS * window_ns / 8e9) <= 1106, f"measured from {begin}: {sent} bytes sent")
+
+
+def last_pause(program, folder):
+    """The last pause has a time of its own, however far apart samples are."""
+    flows = "[nic]\ndcqcn = off\n[flow in]\nsrc = 1-4\ndst = 5\nmessages = 1\nmessage_bytes = 4MB\n"
+    fine, coarse = (results(program, scenario(folder, flows=flows, duration_ns="5ms", sample_ns=s))
+                    for s in ("1us", "5ms"))
+    expect(fine["digest"] == coarse["digest"], "the time between samples changes the run")
+    # 16 MB take 3.5 ms on one link of 40 Gb/s.
+    expect(1_000_000 < (fine["last_pause_ns"] or 0) < 3_600_000, f"last pause at {fine['last_pause_ns']} ns")
+    expect(fine["last_pause_ns"] == coarse["last_pause_ns"], f"{coarse['last_pause_ns']} ns with one sample")
+
+
+def slow_links(program, folder):
+    """Two equal flows are fair at any speed."""
+    flows = "[nic]\ndcqcn = off\n[rp]\nrp_min_rate_bps = 10K\n"
+    flows += "".join(f"[flow f{i}]\nsrc = {i}\ndst = {i + 1}\nrate_cap_bps = 100\nmessage_bytes = 64\n"
+                     for i in (1, 3))
+    r = results(program, scenario(folder, flows=flows, link_rate_bps="1M", duration_ns="20s", sample_ns="1s"))
+    expect(all(0 < f["wire_rate_bps"] < 1000 for f in r["flows"]), "below 1 kbit/s")
+    expect(r["jain_index"] > 0.9, f"Jain index {r['jain_index']}")
+
+
+def read_back(program, folder):
+    """What --check-config prints is a scenario that does the same."""
+    config = pathlib.Path(sys.argv[2])
+    for path in sorted(config.glob("incast-*.ini")):
+        printed = folder / path.name
+        printed.write_text(lab(program, "--check-config", path).stdout, encoding="utf-8")
+        first, again = (results(program, p, "--duration", "300us") for p in (path, printed))
+        expect(first["digest"] == again["digest"], f"{path.name}: another run")
+        expect(lab(program, "--check-config", printed).stdout == printed.read_text(encoding="utf-8"),
+               f"{path.name}: printed again, it differs")
+    reference = [line for line in lab(program, "--help-config").stdout.splitlines() if line.startswith("## ")]
+    expect(len(reference) == len(set(reference)) > 10, "each section once in the reference")
+
+
+def outputs(program, folder):
+    """Lost output is an error; JSON on standard output stands alone; names fit the CSV files."""
+    path = scenario(folder, duration_ns="10us")
+    done = lab(program, "--json", "-", path)
+    expect(json.loads(done.stdout)["duration_ns"] == 10000, "JSON and nothing else")
+    if os.path.exists("/dev/full"):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            for options in ((), ("--check-config",), ("--json", "-")):
+                done = lab(program, *options, path, stdout=full)
+                expect(done.returncode == 1 and "No space left" in done.stderr, f"full disk, {options}: {done}")
+    for name in ("a,b", 'a"b'):
+        done = lab(program, scenario(folder, flows=f"[flow {name}]\nsrc = 1\ndst = 2\n"))
+        expect(done.returncode == 2 and done.stderr.count("\n") == 1 and name in done.stderr, f"flow {name}: {done}")
+
+
+CASES = {f.__name__: f for f in (times, last_pause, slow_links, read_back, outputs)}
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory(prefix="quench-edges-") as work:
+        CASES[sys.argv[3]](sys.argv[1], pathlib.Path(work))
+    sys.exit(1 if failures else 0)
