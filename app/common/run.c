@@ -81,9 +81,17 @@ wire_gbps(uint64_t packets, uint64_t bytes, double seconds)
 	return (double)(bytes + packets * GAP_BYTES) * 8 / seconds / 1e9;
 }
 
+/* Standard output, unless the counters go there at the end: those are for a program. */
+static FILE *
+stats_file(const struct opts *opts)
+{
+	return opts->json != NULL && strcmp(opts->json, "-") == 0 ? stderr : stdout;
+}
+
 static void
 print_stats(struct slow *s, uint64_t now_ns)
 {
+	FILE *out = stats_file(s->app->opts);
 	struct run_traffic t;
 	char text[256];
 	double seconds = (double)(now_ns - s->last_stats_ns) / 1e9;
@@ -94,11 +102,13 @@ print_stats(struct slow *s, uint64_t now_ns)
 	s->app->stats(s->app, &t, text, sizeof(text));
 	rx = t.rx_packets - s->last.rx_packets;
 	tx = t.tx_packets - s->last.tx_packets;
-	printf("%8.1f s  rx %10.0f pps %8.4f Gb/s  tx %10.0f pps %8.4f Gb/s  %s\n",
+	fprintf(out, "%8.1f s  rx %10.0f pps %8.4f Gb/s  tx %10.0f pps %8.4f Gb/s  %s\n",
 	       (double)now_ns / 1e9, (double)rx / seconds,
 	       wire_gbps(rx, t.rx_bytes - s->last.rx_bytes, seconds), (double)tx / seconds,
 	       wire_gbps(tx, t.tx_bytes - s->last.tx_bytes, seconds), text);
-	fflush(stdout);
+	/* A reader that went away has seen what it wanted; anything else is said at the end. */
+	if (fflush(out) != 0 && errno == EPIPE)
+		clearerr(out);
 	s->last = t;
 	s->last_stats_ns = now_ns;
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/say.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static const char *name = "quench";
 
@@ -50,4 +52,14 @@ say_error(const char *format, ...)
 	va_start(args, format);
 	say_line("error: ", format, args);
 	va_end(args);
+}
+
+int
+say_end(int rc)
+{
+	errno = 0;
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return rc;
+	say_error("standard output: %s", strerror(errno ? errno : EIO));
+	return rc == APP_DONE ? APP_FAILED : rc;
 }

@@ -17,4 +17,10 @@ void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void say_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void say_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/**
+ * The last call of a program: what is buffered for standard output goes there, or an error line says that it did not.
+ * @return the exit code: rc, or APP_FAILED in place of APP_DONE when the output is lost.
+ */
+int say_end(int rc);
+
 #endif

@@ -34,7 +34,7 @@ static const char usage_text[] =
 	"\n"
 	"  --seed N          seed of all random choices, instead of the file's\n"
 	"  --duration T      simulated time, such as 20ms, instead of the file's\n"
-	"  --json FILE       write the results as JSON; - is standard output\n"
+	"  --json FILE       write the results as JSON; - is standard output, without the table\n"
 	"  --out DIR         write results.json, flows.csv, queues.csv and pfc.csv into DIR\n"
 	"  --check-config    check the scenario, print the configuration in force, do not run\n"
 	"  --quiet           no table on standard output\n"
@@ -110,6 +110,8 @@ parse_opts(int argc, char **argv, struct lab_opts *o)
 			break;
 		case JSON:
 			o->json = optarg;
+			/* For a program, which wants nothing behind it. */
+			o->quiet |= strcmp(optarg, "-") == 0;
 			break;
 		case OUT:
 			o->out_dir = optarg;
@@ -342,7 +344,7 @@ main(int argc, char **argv)
 	say_as("quench-lab");
 	rc = parse_opts(argc, argv, &o);
 	if (rc >= 0)
-		return rc;
+		return say_end(rc);
 	cfg = config_open(o.scenario, &err);
 	if (cfg == NULL || scenario_read(cfg, &o.override, &s, &err) < 0) {
 		say_error("%s", err.text);
@@ -357,5 +359,5 @@ main(int argc, char **argv)
 		rc = run_scenario(&o, &s);
 	}
 	scenario_free(&s);
-	return rc;
+	return say_end(rc);
 }

@@ -14,9 +14,10 @@ read_flow(struct config *cfg, const char *section, struct flow_params *flow, str
 {
 	const char *name = strchr(section, ' ');
 
-	if (name == NULL || strlen(name + 1) > FLOW_NAME_CHARS)
+	/* The name is a column of flows.csv. */
+	if (name == NULL || strlen(name + 1) > FLOW_NAME_CHARS || strpbrk(name, ",\"") != NULL)
 		return config_refuse(cfg, section, NULL, "a section [flow NAME] with a name of 1 to 32 "
-				     "characters", err);
+				     "characters, no comma and no quote among them", err);
 	if (config_read_new(cfg, section, flow_fields, flow_fields_n, flow, err) < 0)
 		return -EINVAL;
 	snprintf(flow->name, sizeof(flow->name), "%s", name + 1);

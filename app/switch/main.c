@@ -239,5 +239,5 @@ main(int argc, char **argv)
 	if (rc == 0)
 		rc = act(&opts);
 	opts_free(&opts);
-	return rc;
+	return say_end(rc);
 }

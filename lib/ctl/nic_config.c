@@ -55,9 +55,12 @@ const unsigned int nic_flow_fields_n = sizeof(nic_flow_fields) / sizeof(nic_flow
 		name, table, &table##_n, offsetof(struct nic_params, member)                       \
 	}
 
+/* A fabric's file has one for its switches and its hosts, printed with the switch's sections. */
+#define QOS_MAP 1
+
 static const struct config_section sections[] = {
 	{"nic", nic_fields, &nic_fields_n, 0},
-	SECTION("qos_map", qos_map_fields, qos),
+	[QOS_MAP] = SECTION("qos_map", qos_map_fields, qos),
 	SECTION("rp", rp_fields, rp),
 	SECTION("np", np_fields, np),
 };
@@ -199,13 +202,14 @@ nic_flow_qp(const struct nic_flow *flow, uint32_t i)
 void
 nic_config_print_common(FILE *out, const struct nic_params *params)
 {
-	config_sections_print(out, sections, N_SECTIONS, params);
+	config_sections_print(out, sections, QOS_MAP, params);
+	config_sections_print(out, sections + QOS_MAP + 1, N_SECTIONS - QOS_MAP - 1, params);
 }
 
 void
 nic_config_print(FILE *out, const struct nic_config *config)
 {
-	nic_config_print_common(out, &config->nic);
+	config_sections_print(out, sections, N_SECTIONS, &config->nic);
 	for (unsigned int i = 0; i < config->n_flows; i++) {
 		char section[NIC_FLOW_NAME_CHARS + 8];
 
@@ -217,12 +221,13 @@ nic_config_print(FILE *out, const struct nic_config *config)
 void
 nic_config_print_reference_common(FILE *out)
 {
-	config_sections_print_reference(out, sections, N_SECTIONS);
+	config_sections_print_reference(out, sections, QOS_MAP);
+	config_sections_print_reference(out, sections + QOS_MAP + 1, N_SECTIONS - QOS_MAP - 1);
 }
 
 void
 nic_config_print_reference(FILE *out)
 {
-	nic_config_print_reference_common(out);
+	config_sections_print_reference(out, sections, N_SECTIONS);
 	config_print_reference(out, "flow NAME", nic_flow_fields, nic_flow_fields_n);
 }

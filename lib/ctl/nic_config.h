@@ -64,11 +64,14 @@ void nic_config_free(struct nic_config *config);
 /** Parameters of QP i of a flow, i < qp_count. */
 struct nic_qp_params nic_flow_qp(const struct nic_flow *flow, uint32_t i);
 
-/** Print the configuration in force as a file that reads back the same; _common: without flows. */
+/**
+ * Print the configuration in force as a file that reads back the same; _common: what stands behind
+ * switch_config_print_common(), so without flows and without [qos_map], which both roles share.
+ */
 void nic_config_print(FILE *out, const struct nic_config *config);
 void nic_config_print_common(FILE *out, const struct nic_params *params);
 
-/** Print every key, in Markdown; _common: without flows. */
+/** Print every key, in Markdown; _common: without flows and without [qos_map]. */
 void nic_config_print_reference(FILE *out);
 void nic_config_print_reference_common(FILE *out);
 

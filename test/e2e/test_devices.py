@@ -5,12 +5,13 @@
 On net_ring a NIC hears itself: there its messages complete and it ends without a signal.
 """
 import atexit
+import json
 import os
 import pathlib
 import signal
 
 from frames import read_pcap, roce, write_pcap
-from harness import Program, check, check_equal, eal, finish, run, work_dir
+from harness import BUILD, Program, check, check_equal, eal, finish, run, work_dir
 from namespaces import Host
 
 HUGE_PAGES = pathlib.Path("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages")
@@ -123,6 +124,11 @@ def main():
                   "--duration", 0.3)
     check_equal("with a polling lcore of its own: --duration ends it", two.wait_end(), 0)
     check_equal("and its counters are written", two.json()["program"], "quench-switch")
+    (work / "null.ini").write_text(SWITCH)
+    done = run(BUILD / "app/switch/quench-switch", *eal("net_null0", "net_null1"), "--", "--config", work / "null.ini",
+               "--json", "-", "--duration", 0.3, "--stats-interval", 0.1)
+    check("--json - has standard output for itself", done.stdout.startswith("{") and " pps" in done.stderr, done.stdout[:200])
+    check_equal("and is whole", json.loads(done.stdout[done.stdout.find("{"):])["program"], "quench-switch")
     finish()
 
 
