@@ -8,6 +8,16 @@ cd "$root" || exit 1
 # Debian's tools first: a python3 from elsewhere lacks Debian's modules, and a plain user's PATH lacks sbin.
 export PATH="/usr/sbin:/usr/bin:/sbin:/bin:$PATH"
 
+# Ctrl-C ends the script whatever the command that met it makes of it: ninja and our programs exit as if they had failed.
+step_log=''
+exec {terminal}>&2 # in a step 2 is its log
+interrupted() {
+	rm -f "$step_log"
+	printf '\n%s: interrupted\n' "${0##*/}" >&"$terminal"
+	exit 130
+}
+trap interrupted INT
+
 say() {
 	printf '%s\n' "$*"
 }
@@ -20,18 +30,18 @@ die() {
 
 # step "what it does" command...: one line with the time; the command's output only when it fails
 step() {
-	local what=$1 log code=0 start=$SECONDS
+	local what=$1 code=0 start=$SECONDS
 	shift
-	log=$(mktemp)
+	step_log=$(mktemp)
 	printf '%-56s ' "$what"
-	"$@" >"$log" 2>&1 || code=$?
+	"$@" >"$step_log" 2>&1 || code=$?
 	if [ "$code" = 0 ]; then
 		printf 'ok      %4d s\n' $((SECONDS - start))
 	else
 		printf 'FAILED  %4d s\n' $((SECONDS - start))
-		tail -n 200 "$log"
+		tail -n 200 "$step_log"
 	fi
-	rm -f "$log"
+	rm -f "$step_log"
 	return "$code"
 }
 
