@@ -249,6 +249,8 @@ run_probe(const struct lab_opts *o, struct lab_run *run, struct output_csv *csv)
 	whole = probe_run(probe, on_sample, on_progress, &ctx);
 	run->wall_seconds = seconds() - start;
 	if (!whole) {
+		if (ctx.progress)
+			fputc('\n', stderr);
 		say_error("stopped by a signal: no results are written");
 		probe_destroy(probe);
 		return APP_FAILED;
