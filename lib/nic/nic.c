@@ -259,7 +259,7 @@ nic_qp_info(const struct node *node, uint32_t index, struct nic_qp_info *out)
 		.peer_qpn = qp->path.dest_qp,
 		.rate_bps = qp->bucket.rate_bps,
 		.target_rate_bps = qp->rp.target_rate_bps,
-		.alpha_q32 = rp_alpha_q32(&qp->rp, &nic->params.rp, nic->shaper.updated_ns),
+		.alpha_q32 = rp_alpha_q32(&qp->rp, &nic->params.rp, qp->bucket.updated_ns),
 		.tx_wire_bytes = qp->tx_wire_bytes,
 		.tx_packets = qp->sent_seq + qp->retransmitted_packets,
 		.retransmitted_packets = qp->retransmitted_packets,

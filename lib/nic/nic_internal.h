@@ -121,8 +121,11 @@ void nic_payloads_free(struct nic *nic);
 
 /** Put a QP where it belongs now; it is in no list and not in the wheel. */
 void nic_settle(struct nic *nic, uint32_t item, uint64_t now_ns);
-/** Take due QPs out of the wheel, run due timers and NP windows; bounded work. */
-void nic_release(struct nic *nic, uint64_t now_ns);
+/**
+ * Take due QPs out of the wheel, run due timers and NP windows; bounded work.
+ * @return true: more may be due.
+ */
+bool nic_release(struct nic *nic, uint64_t now_ns);
 /** A requester is at its end, well or badly: QP_DONE or QP_ERROR. */
 void nic_end(struct nic *nic, uint32_t item, uint8_t flag, uint64_t now_ns);
 
@@ -146,7 +149,7 @@ void nic_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n
 
 /* nic_responder.c */
 enum nic_drop nic_on_request(struct nic *nic, uint32_t item, const struct roce_view *v,
-			     uint32_t wire, uint64_t now_ns);
+			     uint32_t wire);
 
 /* nic_requester.c */
 enum nic_drop nic_on_ack(struct nic *nic, uint32_t item, const struct roce_view *v,

@@ -92,11 +92,12 @@ release(struct nic *nic, uint32_t item, uint64_t now_ns)
 	nic_settle(nic, item, now_ns);
 }
 
-void
+bool
 nic_release(struct nic *nic, uint64_t now_ns)
 {
 	uint32_t items[RELEASE_BURST];
 	uint32_t n = timing_wheel_advance(nic->wheel, items, RELEASE_BURST, now_ns);
+	bool more = n == RELEASE_BURST;
 
 	for (uint32_t i = 0; i < n; i++)
 		nic_prefetch(nic, items[i]);
@@ -104,8 +105,10 @@ nic_release(struct nic *nic, uint64_t now_ns)
 		release(nic, items[i], now_ns);
 	if (nic->timers) {
 		n = timing_wheel_advance(nic->timers, items, RELEASE_BURST, now_ns);
+		more |= n == RELEASE_BURST;
 		for (uint32_t i = 0; i < n; i++)
 			nic_on_timer(nic, items[i], now_ns);
 	}
 	nic_end_windows(nic, now_ns);
+	return more;
 }

@@ -53,6 +53,14 @@ on_nak_sequence(struct nic *nic, uint32_t item, uint64_t seq, uint64_t now_ns)
 	progress(nic, item, seq, now_ns);
 }
 
+/* Another NAK: the request at seq was refused; it too acknowledges all before. */
+static void
+on_nak_fatal(struct nic *nic, uint32_t item, uint64_t seq, uint64_t now_ns)
+{
+	qp_acknowledge(&nic->qps[item], seq);
+	nic_end(nic, item, QP_ERROR, now_ns);
+}
+
 enum nic_drop
 nic_on_ack(struct nic *nic, uint32_t item, const struct roce_view *v, uint64_t now_ns)
 {
@@ -77,7 +85,7 @@ nic_on_ack(struct nic *nic, uint32_t item, const struct roce_view *v, uint64_t n
 	else if (v->aeth_syndrome == AETH_NAK_PSN_SEQ)
 		on_nak_sequence(nic, item, qp->acked_seq + (uint64_t)ahead, now_ns);
 	else
-		nic_end(nic, item, QP_ERROR, now_ns);
+		on_nak_fatal(nic, item, qp->acked_seq + (uint64_t)ahead, now_ns);
 	return NIC_USED;
 }
 
@@ -88,8 +96,8 @@ nic_on_timer(struct nic *nic, uint32_t item, uint64_t now_ns)
 	uint64_t deadline_ns = qp->progress_ns + nic->rto_ns;
 
 	qp->flags &= (uint8_t)~QP_TIMED;
-	/* Nothing is on its way: the next packet sent arms the timer. */
-	if (qp->flags & (QP_ERROR | QP_DONE) || qp->next_seq == qp->acked_seq)
+	/* No answer is due: the next packet that asks for one arms the timer. */
+	if (qp->flags & (QP_ERROR | QP_DONE) || !qp_awaits_ack(qp, nic->params.ack_every))
 		return;
 	if (deadline_ns > now_ns) {
 		qp->flags |= QP_TIMED;

@@ -76,15 +76,11 @@ on_gap(struct nic *nic, uint32_t item)
 }
 
 enum nic_drop
-nic_on_request(struct nic *nic, uint32_t item, const struct roce_view *v, uint32_t wire,
-	       uint64_t now_ns)
+nic_on_request(struct nic *nic, uint32_t item, const struct roce_view *v, uint32_t wire)
 {
 	struct nic_qp *qp = &nic->qps[item];
 	int32_t ahead = psn_diff(v->psn, qp->expected_psn);
 
-	/* A marked packet counts for congestion even if the transport has no use for it. */
-	if (v->ecn == ECN_CE)
-		nic_on_ce(nic, item, now_ns);
 	if (qp->rx_flags & QP_RX_REFUSED)
 		return NIC_DROP_UNEXPECTED_OPCODE;
 	if (ahead > 0)

@@ -85,9 +85,14 @@ on_qp(struct nic *nic, uint32_t item, const struct rx_frame *f, uint64_t now_ns)
 	}
 	if (v->opcode == RC_ACK)
 		return nic_on_ack(nic, item, v, now_ns);
-	if (v->opcode <= RC_READ_REQUEST)
-		return nic_on_request(nic, item, v, wire_bytes(f->len), now_ns);
-	return NIC_DROP_UNEXPECTED_OPCODE; /* responses to a READ that we never send; UD */
+	/* A marked packet counts for congestion even if the transport has no use for it. One of UD
+	 * is of another QP of the sender than our peer. */
+	if (v->ecn == ECN_CE && v->opcode < UD_SEND_ONLY)
+		nic_on_ce(nic, item, now_ns);
+	if (v->opcode <= RC_READ_REQUEST || v->opcode == RC_COMPARE_SWAP ||
+	    v->opcode == RC_FETCH_ADD)
+		return nic_on_request(nic, item, v, wire_bytes(f->len));
+	return NIC_DROP_UNEXPECTED_OPCODE; /* responses to what we never ask for; UD */
 }
 
 static enum nic_drop

@@ -161,12 +161,16 @@ stamp(struct nic *nic, struct nic_qp *qp, struct rte_mbuf *m)
 	m->pkt_len = m->data_len;
 }
 
+/*
+ * A packet that asked for an ACK has left. The timer runs only while an ACK is awaited (IBTA
+ * 9.7.6.1.3): at a low rate the packets between two that ask may take longer than the timeout.
+ */
 static void
-arm_timer(struct nic *nic, uint32_t item, uint64_t now_ns)
+arm_timer(struct nic *nic, uint32_t item, bool awaited_before, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
 
-	if (qp->next_seq == qp->acked_seq)
+	if (!awaited_before)
 		qp->progress_ns = now_ns;
 	if (qp->flags & QP_TIMED || nic->timers == NULL)
 		return;
@@ -176,12 +180,12 @@ arm_timer(struct nic *nic, uint32_t item, uint64_t now_ns)
 
 /* The packet at next_seq has left in m. */
 static void
-on_sent(struct nic *nic, uint32_t item, const struct rte_mbuf *m, uint64_t now_ns)
+on_sent(struct nic *nic, uint32_t item, const struct rte_mbuf *m, bool awaited_before,
+	uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
 	uint32_t wire = wire_bytes(m->pkt_len);
 
-	arm_timer(nic, item, now_ns);
 	if (qp->next_seq < qp->sent_seq) {
 		qp->retransmitted_packets++;
 		counter_inc(&nic->stats.retransmitted_packets);
@@ -190,6 +194,8 @@ on_sent(struct nic *nic, uint32_t item, const struct rte_mbuf *m, uint64_t now_n
 	}
 	qp->next_seq++;
 	qp->next_pos = qp->next_pos + 1 == qp->message_packets ? 0 : qp->next_pos + 1;
+	if (qp_awaits_ack(qp, nic->params.ack_every))
+		arm_timer(nic, item, awaited_before, now_ns);
 	qp->tx_wire_bytes += wire;
 	token_bucket_charge(&qp->bucket, wire);
 	nic_rp_sent(nic, qp, wire, now_ns);
@@ -242,9 +248,11 @@ send_data(struct nic *nic, uint8_t open_queues, uint64_t now_ns)
 		nic_queues_pop(nic, &nic->ready, queue, offsetof(struct nic_qp, ready_link));
 		nic_prefetch(nic, nic->ready.list[queue].head);
 		if (m != NULL) {
+			bool awaited = qp_awaits_ack(&nic->qps[item], nic->params.ack_every);
+
 			stamp(nic, &nic->qps[item], m);
 			charge(nic, m);
-			on_sent(nic, item, m, now_ns);
+			on_sent(nic, item, m, awaited, now_ns);
 		}
 		nic_settle(nic, item, now_ns);
 	}
@@ -273,6 +281,7 @@ nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, 
 {
 	struct nic *nic = nic_of(node);
 	uint16_t n = 0;
+	bool more_due;
 
 	assert(port == 0);
 	(void)port;
@@ -280,18 +289,21 @@ nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, 
 	if (!token_bucket_can_send(&nic->shaper))
 		return 0;
 	nic->retry_ns = 0;
-	nic_release(nic, now_ns);
 	if (nic->paused_prios != 0) {
 		nic->paused_prios = pfc_rx_paused(&nic->pfc_rx, now_ns);
 		nic->paused_queues = qos_map_paused_queues(&nic->params.qos, nic->paused_prios);
 	}
-	while (n < room && token_bucket_can_send(&nic->shaper)) {
-		struct rte_mbuf *m = next_frame(nic, now_ns);
+	/* A call that gives nothing has looked at all that was due: next_ns() is later than now. */
+	do {
+		more_due = nic_release(nic, now_ns);
+		while (n < room && token_bucket_can_send(&nic->shaper)) {
+			struct rte_mbuf *m = next_frame(nic, now_ns);
 
-		if (m == NULL)
-			break;
-		pkts[n++] = m;
-	}
+			if (m == NULL)
+				break;
+			pkts[n++] = m;
+		}
+	} while (n == 0 && more_due);
 	return n;
 }
 

@@ -68,7 +68,7 @@ struct nic_qp {
 	/* each packet sent, each ACK */
 	uint64_t sent_seq;
 	uint64_t acked_seq;
-	uint64_t progress_ns; /* the retransmission timer runs from here */
+	uint64_t progress_ns; /* the retransmission timer, if an ACK is awaited, runs from here */
 	uint64_t tx_wire_bytes;
 	const struct roce_payload *full;
 	const struct roce_payload *last;
@@ -125,6 +125,16 @@ static inline uint32_t
 qp_psn(const struct nic_qp *qp, uint64_t seq)
 {
 	return (qp->initial_psn + (uint32_t)seq) & PSN_MASK;
+}
+
+/**
+ * Was the peer asked for an ACK that has not come? The last packet that asked is as far behind
+ * next_seq as the countdown is from its start. A go-back asks nothing by itself.
+ */
+static inline bool
+qp_awaits_ack(const struct nic_qp *qp, uint16_t ack_every)
+{
+	return qp->next_seq - qp->acked_seq > (uint64_t)(ack_every - qp->ack_countdown);
 }
 
 /** Messages of which every packet is acknowledged. */

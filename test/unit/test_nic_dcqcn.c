@@ -219,6 +219,34 @@ marked_packet_beyond_a_gap_is_answered(void **state)
 	solo_destroy(&solo);
 }
 
+/* A READ response is data of the peer, asked for or not; UD is of another QP than the peer. */
+static void
+marked_read_response_is_answered(void **state)
+{
+	static const struct {
+		uint8_t opcode;
+		bool want_cnp;
+	} rows[] = {{RC_READ_RESP_ONLY, true}, {RC_READ_RESP_MIDDLE, true}, {UD_SEND_ONLY, false}};
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct roce_path path;
+		struct roce_view v;
+
+		solo_init(&solo);
+		path = solo_path(&solo);
+		path.ecn = ECN_CE;
+		start_responder();
+		solo_feed_on(&solo, &path, &(struct roce_fields){.opcode = rows[i].opcode}, 1024);
+		assert_int_equal(solo_take(&solo, 1000, &v), rows[i].want_cnp);
+		if (rows[i].want_cnp)
+			assert_int_equal(v.opcode, ROCE_CNP);
+		assert_int_equal(stats()->np.np_ecn_marked_roce_packets, rows[i].want_cnp);
+		assert_int_equal(stats()->drops[NIC_DROP_UNEXPECTED_OPCODE], 1);
+		solo_destroy(&solo);
+	}
+}
+
 static void
 marks_on_cnp_and_ack_are_counted_only(void **state)
 {
@@ -511,6 +539,7 @@ main(void)
 		cmocka_unit_test_setup(windows_of_two_qps_end_in_their_order, setup),
 		cmocka_unit_test_setup(zero_interval_answers_every_mark, setup),
 		cmocka_unit_test_setup(marked_packet_beyond_a_gap_is_answered, setup),
+		cmocka_unit_test_setup(marked_read_response_is_answered, setup),
 		cmocka_unit_test_setup(marks_on_cnp_and_ack_are_counted_only, setup),
 		cmocka_unit_test_setup(one_cnp_halves_the_rate_which_then_recovers, setup),
 		cmocka_unit_test_setup(cut_lengthens_a_wait_that_has_begun, setup),

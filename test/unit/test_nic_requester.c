@@ -386,6 +386,55 @@ progress_gives_the_retries_back(void **state)
 	expect_complete(&qp);
 }
 
+/* At 20 Mb/s a frame takes 442 us, so from one that asks to the next is longer than the timeout. */
+static void
+timer_runs_only_while_an_ack_is_awaited(void **state)
+{
+	struct nic_qp_params qp = nic_test_qp(0);
+	uint64_t rto_ns = 4096ull << 7, wait_ns;
+
+	(void)state;
+	pair.params[0].local_ack_timeout = 7;
+	pair.params[0].ack_every = 4;
+	qp.rate_cap_bps = 20 * MBPS;
+	qp.message_bytes = 10 * 1024;
+	qp.messages = 1;
+	seen.lose_psn = 9;
+	seen.lose_psn_times = 1;
+	start(&qp);
+	pair_run(&pair, NEVER_NS);
+	/* 3 and 7 are answered; 9 is lost, and the timer runs from it: 8 leaves again. */
+	assert_int_equal(stats(0)->local_ack_timeout_err, 1);
+	assert_int_equal(seen.n, 12);
+	assert_int_equal(seen.v[10].psn, 8);
+	wait_ns = seen.at_ns[10] - seen.at_ns[9];
+	assert_in_range(wait_ns, rto_ns, rto_ns + rto_ns / 8);
+	assert_int_equal(stats(1)->duplicate_request, 1);
+	expect_complete(&qp);
+}
+
+/* The timers of QPs that are done run out at one time and give no frame. */
+static void
+many_qps_due_at_once_are_looked_at_in_one_call(void **state)
+{
+	struct nic_qp_params qp = nic_test_qp(0);
+
+	(void)state;
+	for (unsigned int h = 0; h < 2; h++)
+		pair.params[h].max_qps = 200;
+	qp.message_bytes = 1;
+	qp.messages = 1;
+	pair_create(&pair, 512);
+	for (unsigned int i = 0; i < 200; i++)
+		pair_connect(&pair, &qp);
+	/* The cable asserts that a call without a frame leaves nothing due. */
+	pair_run(&pair, NEVER_NS);
+	for (unsigned int i = 0; i < 200; i++)
+		assert_true(pair_info(&pair, 0, i).done);
+	assert_int_equal(seen.n, 200);
+	pair_destroy(&pair);
+}
+
 static void
 no_timeout_means_never(void **state)
 {
@@ -612,6 +661,8 @@ main(void)
 		cmocka_unit_test_setup(lost_retransmission_waits_for_the_timer, setup),
 		cmocka_unit_test_setup(retries_run_out_into_an_error, setup),
 		cmocka_unit_test_setup(progress_gives_the_retries_back, setup),
+		cmocka_unit_test_setup(timer_runs_only_while_an_ack_is_awaited, setup),
+		cmocka_unit_test_setup(many_qps_due_at_once_are_looked_at_in_one_call, setup),
 		cmocka_unit_test_setup(no_timeout_means_never, setup),
 		cmocka_unit_test_setup(stop_time_finishes_what_has_begun, setup),
 		cmocka_unit_test_setup(qps_share_the_wire_round_robin, setup),

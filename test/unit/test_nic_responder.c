@@ -202,6 +202,33 @@ request_that_does_not_fit_is_refused(void **state)
 	}
 }
 
+/* Atomics are requests as well. They are not built: a SEND of the right length is turned into one.
+ */
+static void
+atomic_is_refused(void **state)
+{
+	static const uint8_t opcodes[] = {RC_COMPARE_SWAP, RC_FETCH_ADD};
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(opcodes); i++) {
+		struct roce_fields send = {.opcode = RC_SEND_ONLY};
+		uint8_t frame[128], atomic_eth[28] = {0};
+		struct roce_path path;
+		size_t n;
+
+		solo_init(&solo);
+		solo.params.icrc_check = false;
+		start(64);
+		path = solo_path(&solo);
+		n = roce_build(frame, sizeof(frame), &path, &send, atomic_eth, sizeof(atomic_eth));
+		frame[42] = opcodes[i]; /* first byte of the BTH */
+		solo_feed_bytes(&solo, frame, (uint16_t)n);
+		expect_answer(&solo, AETH_NAK_INVALID_REQUEST, 0, 0);
+		assert_int_equal(stats()->drops[NIC_DROP_UNEXPECTED_OPCODE], 1);
+		solo_destroy(&solo);
+	}
+}
+
 static void
 write_with_immediate_is_a_write(void **state)
 {
@@ -236,6 +263,27 @@ requester_refused_is_in_error(void **state)
 		expect_silence(&solo, NEVER_NS);
 		solo_destroy(&solo);
 	}
+}
+
+static void
+refusal_acknowledges_what_came_before(void **state)
+{
+	struct nic_qp_params qp = nic_test_qp(0);
+	struct roce_fields nak = {
+		.opcode = RC_ACK, .aeth_syndrome = AETH_NAK_INVALID_REQUEST, .psn = 1};
+	struct roce_view v;
+
+	(void)state;
+	qp.message_bytes = 8;
+	solo_create(&solo, 64);
+	nic_add_qp(solo.nic, &qp, 0);
+	for (unsigned int i = 0; i < 2; i++)
+		assert_true(solo_take(&solo, 1000, &v));
+	solo_feed(&solo, nak, 0);
+	assert_true(info().error);
+	assert_int_equal(info().tx_messages, 1);
+	expect_silence(&solo, NEVER_NS);
+	solo_destroy(&solo);
 }
 
 /* While the wire (or pause) holds answers back, one entry per QP is all there is. */
@@ -459,8 +507,10 @@ main(void)
 		cmocka_unit_test_setup(duplicate_is_acknowledged_again_and_not_delivered, setup),
 		cmocka_unit_test_setup(psn_and_message_count_wrap, setup),
 		cmocka_unit_test_setup(request_that_does_not_fit_is_refused, setup),
+		cmocka_unit_test_setup(atomic_is_refused, setup),
 		cmocka_unit_test_setup(write_with_immediate_is_a_write, setup),
 		cmocka_unit_test_setup(requester_refused_is_in_error, setup),
+		cmocka_unit_test_setup(refusal_acknowledges_what_came_before, setup),
 		cmocka_unit_test_setup(answers_of_one_qp_become_one, setup),
 		cmocka_unit_test_setup(nak_whose_gap_closed_before_it_left_is_an_ack, setup),
 		cmocka_unit_test_setup(nak_takes_the_place_of_an_ack_that_has_not_left, setup),
