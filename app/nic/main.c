@@ -171,10 +171,23 @@ all_done(const struct node *node)
 
 	if (!nic_done(node))
 		return false;
-	if (!said)
+	if (!said && nic_stats(node)->qp_errors == 0)
 		say("all messages completed");
 	said = true;
 	return !nic.stay;
+}
+
+/* A QP that gave up is no result to build on, however the run ended. */
+static int
+outcome(const struct node *node)
+{
+	uint64_t failed = nic_stats(node)->qp_errors;
+
+	if (failed == 0)
+		return APP_DONE;
+	say_error("%" PRIu64 " of %u QPs gave up: the peer does not answer, or refused", failed,
+		  nic_qp_count(node));
+	return APP_FAILED;
 }
 
 static int
@@ -196,7 +209,7 @@ run_nic(const struct opts *opts)
 	rc = run_node(&app, &nic.result);
 	if (rc == 0 && opts->json != NULL)
 		rc = report_write(nic_report(&app, &nic.config.nic, &nic.result), opts->json);
-	return rc;
+	return rc == 0 ? outcome(nic.node) : rc;
 }
 
 /* @return 0, or -errno after an error line. */
