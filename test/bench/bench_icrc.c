@@ -1,57 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the ICRC costs a sender and a receiver, beside rte_net_crc over the whole frame with each
- * algorithm that this CPU has. Both are measured in turns in one run, the median of the rounds
- * counts.
+ * algorithm that this CPU has.
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include <rte_net_crc.h>
-#include <rte_vect.h>
-
-/* To hold the vector width of DPDK's code to what the CPU has, without EAL. */
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-
+#include "bench.h"
+#include "net_crc.h"
 #include "wire/icrc.h"
-#include "wire/icrc_impl.h"
 #include "wire/roce.h"
 
 #define ROUNDS 15
-#define BUFFERS                                                                                    \
-	64 /* two bursts: as a sender's packets, they come from the cache but not from registers   \
-	    */
+/* Two bursts: as a sender's packets, they come from the cache but not from registers. */
+#define BUFFERS 64
 #define ROOM 4352
 #define HEADROOM 128
 
 static uint8_t buffers[BUFFERS][ROOM] __attribute__((aligned(64)));
 static volatile uint32_t sink;
-
-static double
-now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
-}
-
-static int
-compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double
-median(double *v)
-{
-	qsort(v, ROUNDS, sizeof(*v), compare);
-	return v[ROUNDS / 2];
-}
 
 /* What is measured: one call does BUFFERS frames. */
 struct job {
@@ -99,18 +65,19 @@ run_receive(const struct job *job)
 }
 
 static double
-round_ns(const struct job *job)
+round_ns(void *arg)
 {
+	const struct job *job = arg;
 	/* About a millisecond a round. */
 	static const unsigned int most = 20000;
 	unsigned int calls = 1;
 	double start, spent;
 
 	do {
-		start = now_ns();
+		start = bench_clock_ns();
 		for (unsigned int i = 0; i < calls; i++)
 			job->run(job);
-		spent = now_ns() - start;
+		spent = bench_clock_ns() - start;
 		if (spent > 1e6 || calls >= most)
 			return spent / calls / BUFFERS;
 		calls *= 2;
@@ -118,35 +85,24 @@ round_ns(const struct job *job)
 }
 
 static void
-report(const char *name, const struct job *job, const char *algorithm, enum rte_net_crc_alg alg)
+report(const char *name, struct job *job, const char *algorithm, enum rte_net_crc_alg alg)
 {
 	struct job rte = {.run = run_rte, .frame_bytes = job->frame_bytes};
-	double ours[ROUNDS], theirs[ROUNDS], value, peer;
+	char peer[48];
 
-	rte_net_crc_set_alg(alg);
-	for (unsigned int i = 0; i < ROUNDS; i++) {
-		ours[i] = round_ns(job);
-		theirs[i] = round_ns(&rte);
-	}
-	value = median(ours);
-	peer = median(theirs);
-	printf("{\"name\": \"%s\", \"value\": %.2f, \"unit\": \"ns/frame\", "
-	       "\"peer\": \"rte_net_crc %s over %u bytes\", \"peer_value\": %.2f, \"ratio\": "
-	       "%.4f}\n",
-	       name, value, algorithm, job->frame_bytes, peer, value / peer);
-	fflush(stdout);
+	if (!net_crc_use(alg))
+		return;
+	snprintf(peer, sizeof(peer), "rte_net_crc %s over %u B", algorithm, job->frame_bytes);
+	bench_compare((struct bench_side){name, round_ns, job},
+		      (struct bench_side){peer, round_ns, &rte}, "ns/frame", ROUNDS);
 }
 
 static void
-report_each(const char *name, const struct job *job)
+report_each(const char *name, struct job *job)
 {
 	report(name, job, "scalar", RTE_NET_CRC_SCALAR);
-	if (__builtin_cpu_supports("pclmul"))
-		report(name, job, "SSE4.2", RTE_NET_CRC_SSE42);
-	/* Otherwise the library silently takes its next best code. */
-	if (__builtin_cpu_supports("vpclmulqdq") && __builtin_cpu_supports("avx512vl") &&
-	    rte_vect_get_max_simd_bitwidth() >= RTE_VECT_SIMD_512)
-		report(name, job, "AVX-512", RTE_NET_CRC_AVX512);
+	report(name, job, "SSE4.2", RTE_NET_CRC_SSE42);
+	report(name, job, "AVX-512", RTE_NET_CRC_AVX512);
 }
 
 static void
@@ -182,7 +138,6 @@ main(void)
 	static struct job job;
 	char name[96];
 
-	rte_vect_set_max_simd_bitwidth(RTE_VECT_SIMD_512);
 	for (unsigned int i = 0; i < BUFFERS; i++) {
 		for (unsigned int k = 0; k < ROOM; k++)
 			buffers[i][k] = (uint8_t)(k * 7 + 1);
@@ -190,22 +145,20 @@ main(void)
 	for (unsigned int m = 0; m < 2; m++) {
 		make_job(&job, 4, RC_WRITE_MIDDLE, mtus[m]);
 		job.run = run_stamp;
-		snprintf(name, sizeof(name), "icrc and headers on transmit, MTU %u", mtus[m]);
+		snprintf(name, sizeof(name), "tx headers and ICRC, MTU %u", mtus[m]);
 		report_each(name, &job);
 	}
 	make_job(&job, 4, RC_WRITE_ONLY, 1024);
 	job.run = run_stamp;
-	report("icrc and headers on transmit, MTU 1024, with RETH", &job, "SSE4.2",
-	       RTE_NET_CRC_SSE42);
+	report("tx headers and ICRC, MTU 1024, RETH", &job, "SSE4.2", RTE_NET_CRC_SSE42);
 	make_job(&job, 6, RC_WRITE_MIDDLE, 1024);
 	job.run = run_stamp;
-	report("icrc and headers on transmit, MTU 1024, IPv6", &job, "SSE4.2", RTE_NET_CRC_SSE42);
+	report("tx headers and ICRC, MTU 1024, IPv6", &job, "SSE4.2", RTE_NET_CRC_SSE42);
 	for (unsigned int m = 0; m < 2; m++) {
 		make_job(&job, 4, RC_WRITE_MIDDLE, mtus[m]);
 		job.run = run_receive;
-		snprintf(name, sizeof(name), "icrc check on receive (%s), MTU %u", icrc_backend(),
-			 mtus[m]);
+		snprintf(name, sizeof(name), "rx ICRC check (%s), MTU %u", icrc_backend(), mtus[m]);
 		report_each(name, &job);
 	}
-	return 0;
+	return EXIT_SUCCESS;
 }

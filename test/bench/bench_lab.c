@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Packet-hops a second of a whole fabric in virtual time: the 4:1 incast of config/ at 40 Gb/s, an ACK for every
- * frame, ICRC checked. The limit beside it is the same event loop on the same star with nodes that only pass
- * frames on, at the shares that the flows settle at: what remains is what the pipelines cost.
+ * Packet-hops a second of a whole fabric in virtual time: the 4:1 incast of config/ at 40 Gb/s, an
+ * ACK for every frame, ICRC checked. The limit beside it is the same event loop on the same star
+ * with nodes that only pass frames on, at the shares that the flows settle at: what remains is what
+ * the pipelines cost.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
 #include <rte_mbuf.h>
 
-#include "../unit/eal.h"
 #include "base/units.h"
+#include "bench.h"
 #include "fabric/probe.h"
 #include "lab/scenario_file.h"
 #include "node/pkt_fifo.h"
@@ -43,8 +41,7 @@ make_frame(uint16_t bytes)
 {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
 
-	if (m == NULL)
-		abort();
+	bench_check(m != NULL, "taking an mbuf");
 	m->data_len = bytes;
 	m->pkt_len = bytes;
 	return m;
@@ -91,8 +88,9 @@ relay_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room
 		pkts[0] = pkt_fifo_pop(&p->fifo);
 	if (pkts[0] == NULL)
 		return 0;
-	p->next_ns = now_ns + (r->gap_ns ? r->gap_ns
-					 : serialization_ns(wire_bytes(pkts[0]->pkt_len), 40 * GBPS));
+	p->next_ns =
+		now_ns +
+		(r->gap_ns ? r->gap_ns : serialization_ns(wire_bytes(pkts[0]->pkt_len), 40 * GBPS));
 	return 1;
 }
 
@@ -113,30 +111,22 @@ relay_control(struct node *node, uint64_t now_ns)
 }
 
 static double
-seconds(void)
+million_hops_per_second(struct fabric *f, double start_ns)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+	return (double)fabric_stats(f)->packet_hops * 1e3 / (bench_clock_ns() - start_ns);
 }
 
 static double
-hops_per_second(struct fabric *f, double since)
+event_loop_alone(void *arg)
 {
-	return (double)fabric_stats(f)->packet_hops / (seconds() - since);
-}
-
-static double
-event_loop_alone(void)
-{
-	static const struct node_ops ops = { relay_rx, relay_tx, relay_next_ns, relay_control };
-	static const struct fabric_link link = { .rate_bps = 40 * GBPS, .delay_ns = NS_PER_US };
-	struct relay sw = { .node.ops = &ops, .is_switch = true };
-	struct relay hosts[SENDERS + 1] = { 0 };
+	static const struct node_ops ops = {relay_rx, relay_tx, relay_next_ns, relay_control};
+	static const struct fabric_link link = {.rate_bps = 40 * GBPS, .delay_ns = NS_PER_US};
+	struct relay sw = {.node.ops = &ops, .is_switch = true};
+	struct relay hosts[SENDERS + 1] = {0};
 	struct fabric *f = fabric_create(SENDERS + 2, SENDERS + 1);
-	double start, rate;
+	double start_ns, rate;
 
+	(void)arg;
 	fabric_add_node(f, &sw.node);
 	for (uint16_t h = 0; h <= SENDERS; h++) {
 		hosts[h].node.ops = &ops;
@@ -145,11 +135,11 @@ event_loop_alone(void)
 		hosts[h].gap_ns = h < SENDERS ? 886 : 0;
 		hosts[h].ports[0].next_ns = 200u * h;
 		fabric_add_node(f, &hosts[h].node);
-		fabric_connect(f, (struct fabric_end){ 0, h }, (struct fabric_end){ h + 1u, 0 }, &link);
+		fabric_connect(f, (struct fabric_end){0, h}, (struct fabric_end){h + 1u, 0}, &link);
 	}
-	start = seconds();
+	start_ns = bench_clock_ns();
 	fabric_run(f, SIMULATED_NS);
-	rate = hops_per_second(f, start);
+	rate = million_hops_per_second(f, start_ns);
 	fabric_destroy(f);
 	for (uint16_t p = 0; p <= SENDERS; p++)
 		for (struct rte_mbuf *m; (m = pkt_fifo_pop(&sw.ports[p].fifo)) != NULL;)
@@ -158,52 +148,32 @@ event_loop_alone(void)
 }
 
 static double
-whole_fabric(const struct scenario *s)
+whole_fabric(void *arg)
 {
+	const struct scenario *s = arg;
 	char why[256];
 	struct net *net = net_create(s, why, sizeof(why));
 	struct probe *probe = net ? probe_create(net) : NULL;
-	double start, rate;
+	double start_ns, rate;
 
-	if (probe == NULL) {
-		fprintf(stderr, "bench_lab: %s\n", net ? "no memory" : why);
-		exit(1);
-	}
-	start = seconds();
+	bench_check(probe != NULL, net ? "memory for the probe" : why);
+	start_ns = bench_clock_ns();
 	probe_run(probe, NULL, NULL, NULL);
-	rate = hops_per_second(net_fabric(net), start);
+	rate = million_hops_per_second(net_fabric(net), start_ns);
 	probe_destroy(probe);
 	net_destroy(net);
 	return rate;
 }
 
-static int
-by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double
-median(double *values)
-{
-	qsort(values, ROUNDS, sizeof(*values), by_value);
-	return values[ROUNDS / 2];
-}
-
 static struct scenario
 read_scenario(void)
 {
-	const struct scenario_override override = { .duration_ns = SIMULATED_NS };
+	const struct scenario_override override = {.duration_ns = SIMULATED_NS};
 	struct config_error err;
 	struct config *cfg = config_open(QUENCH_CONFIG_DIR "/incast-4to1.ini", &err);
-	struct scenario s;
+	struct scenario s = {0};
 
-	if (cfg == NULL || scenario_read(cfg, &override, &s, &err) < 0) {
-		fprintf(stderr, "bench_lab: %s\n", err.text);
-		exit(1);
-	}
+	bench_check(cfg != NULL && scenario_read(cfg, &override, &s, &err) == 0, err.text);
 	config_close(cfg);
 	return s;
 }
@@ -211,24 +181,18 @@ read_scenario(void)
 int
 main(void)
 {
-	double ours[ROUNDS], limit[ROUNDS];
 	struct scenario s = read_scenario();
 
-	if (test_eal_init(256) < 0)
-		return 1;
-	pool = pkt_pool_create(&(struct pkt_pool_params){ .name = "relay", .n_mbufs = 1 << 15,
-							  .largest_frame = 1518, .socket = -1 });
-	if (pool == NULL)
-		return 1;
-	for (int i = 0; i < ROUNDS; i++) {
-		ours[i] = whole_fabric(&s);
-		limit[i] = event_loop_alone();
-	}
-	printf("{\"name\": \"lab packet-hops, 4:1 incast at 40G, ICRC checked\", \"value\": %.3f, "
-	       "\"unit\": \"M/s\", \"peer\": \"event loop alone (limit)\", \"peer_value\": %.3f, "
-	       "\"ratio\": %.3f}\n", median(ours) / 1e6, median(limit) / 1e6,
-	       median(ours) / median(limit));
+	bench_eal(256);
+	pool = pkt_pool_create(&(struct pkt_pool_params){.name = "relay",
+							 .n_mbufs = 1 << 15,
+							 .largest_frame = 1518,
+							 .socket = SOCKET_ID_ANY});
+	bench_check(pool != NULL, "a pool");
+	bench_compare((struct bench_side){"lab hops, 4:1 at 40G, ICRC checked", whole_fabric, &s},
+		      (struct bench_side){"event loop alone (limit)", event_loop_alone, NULL},
+		      "M/s", ROUNDS);
 	scenario_free(&s);
 	pkt_pool_destroy(pool);
-	return 0;
+	return EXIT_SUCCESS;
 }

@@ -2,20 +2,17 @@
 /*
  * What a packet costs a NIC node: data sent by few and many QPs, data received, ACKs made and
  * taken. Calls are of one packet each, as the lab makes them, and of bursts, as a poll loop does;
- * the clock of the nodes is virtual, so that the link is never waited for. The median of the rounds
- * counts.
+ * the clock of the nodes is virtual, so that the link is never waited for. Beside each: the least
+ * that a generator or a receiver does for as many frames of that length, in loops over all of them.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-#include <rte_eal.h>
 #include <rte_mbuf.h>
 
 #include "base/prng.h"
+#include "bench.h"
+#include "net_crc.h"
 #include "nic/nic.h"
 #include "node/pkt_pool.h"
+#include "plain_loop.h"
 
 #define FRAMES 512 /* in flight over and over: more than the first-level cache holds */
 #define MTU 1024
@@ -24,6 +21,8 @@
 #define LINK_BPS (100 * GBPS)
 #define FRAME_NS 89 /* of 1106 wire bytes */
 #define BURST 32
+#define FRAME_BYTES 1082 /* MTU 1024, RC WRITE Middle, without FCS */
+#define ACK_BYTES 62
 
 struct bench {
 	struct nic_pools pools;
@@ -32,25 +31,13 @@ struct bench {
 	struct rte_mbuf *frames[FRAMES];
 	struct rte_mbuf *acks[FRAMES];
 	unsigned int n_acks;
+	uint16_t burst;
 	/* nanoseconds spent since the start of a round */
-	double send_ns, receive_ns, ack_ns, hear_ns;
+	double receive_ns, hear_ns;
+	double plain_receive_ns, plain_hear_ns;
 };
 
-static double
-clock_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
-}
-
-static void
-fail(const char *what)
-{
-	fprintf(stderr, "bench_nic: %s\n", what);
-	exit(EXIT_FAILURE);
-}
+static volatile uint32_t sink;
 
 struct scene {
 	uint32_t qps;
@@ -80,8 +67,7 @@ create(const struct bench *b, const struct scene *scene, uint8_t host)
 	p.window_packets = 1u << 22;
 	p.local_ack_timeout = 20;
 	node = nic_create(&p, &b->pools);
-	if (node == NULL)
-		fail("no NIC");
+	bench_check(node != NULL, "nic_create");
 	return node;
 }
 
@@ -106,8 +92,7 @@ add_qps(struct node *node, const struct scene *scene, uint8_t peer, bool request
 		/* In an order that no prefetcher knows. */
 		qp.start_ns = prng_below(&r, scene->qps * 100ull);
 		qp.peer_qpn = 17 + i;
-		if (nic_add_qp(node, &qp, 0) < 0)
-			fail("no QP");
+		bench_check(nic_add_qp(node, &qp, 0) >= 0, "nic_add_qp");
 	}
 }
 
@@ -121,9 +106,24 @@ start(struct bench *b, const struct scene *scene)
 	b->tx_now_ns = b->rx_now_ns = 0;
 }
 
+/* A frame that is refused or sent twice would be measured as one that is cheap. */
+static void
+check_clean(const struct node *node)
+{
+	const struct nic_stats *s = nic_stats(node);
+	uint64_t faults = s->packet_seq_err + s->out_of_sequence + s->local_ack_timeout_err +
+			  s->retransmitted_packets + s->qp_errors + s->no_mbuf;
+
+	for (unsigned int i = 0; i < NIC_DROPS; i++)
+		faults += s->drops[i];
+	bench_check(faults == 0, "no frame lost, refused or repeated");
+}
+
 static void
 stop(struct bench *b)
 {
+	check_clean(b->tx);
+	check_clean(b->rx);
 	nic_destroy(b->tx);
 	nic_destroy(b->rx);
 }
@@ -135,8 +135,7 @@ take(struct node *node, uint64_t *now_ns, struct rte_mbuf **m)
 	do {
 		uint64_t next_ns = node->ops->next_ns(node, 0);
 
-		if (next_ns == NEVER_NS)
-			fail("nothing to send");
+		bench_check(next_ns != NEVER_NS, "something to send");
 		*now_ns = next_ns > *now_ns ? next_ns : *now_ns;
 	} while (node->ops->tx(node, 0, m, 1, *now_ns) == 0);
 }
@@ -154,7 +153,6 @@ poll(struct bench *b, unsigned int room)
 static void
 send_frames(struct bench *b, uint16_t burst)
 {
-	double start_ns = clock_ns();
 	unsigned int n = 0;
 
 	while (n < FRAMES) {
@@ -163,14 +161,13 @@ send_frames(struct bench *b, uint16_t burst)
 		else
 			n += poll(b, FRAMES - n);
 	}
-	b->send_ns += clock_ns() - start_ns;
 }
 
 /* Receive the frames; after each, send the ACK that it asked for, if it did. */
 static void
 receive_frames(struct bench *b, bool acks)
 {
-	double start_ns = clock_ns();
+	double start_ns = bench_clock_ns();
 
 	b->n_acks = 0;
 	for (unsigned int i = 0; i < FRAMES; i++) {
@@ -178,65 +175,79 @@ receive_frames(struct bench *b, bool acks)
 		if (acks)
 			take(b->rx, &b->rx_now_ns, &b->acks[b->n_acks++]);
 	}
-	b->receive_ns += clock_ns() - start_ns;
+	b->receive_ns += bench_clock_ns() - start_ns;
 }
 
 static void
 hear_acks(struct bench *b)
 {
-	double start_ns = clock_ns();
+	double start_ns = bench_clock_ns();
 
 	for (unsigned int i = 0; i < b->n_acks; i++)
 		b->tx->ops->rx(b->tx, 0, &b->acks[i], 1, b->tx_now_ns);
-	b->hear_ns += clock_ns() - start_ns;
+	b->hear_ns += bench_clock_ns() - start_ns;
 }
 
-static int
-compare(const void *a, const void *b)
+/* The same of the plain loops, over frames from the same pools. */
+static void
+plain_frames(struct bench *b, bool acks, bool crc)
 {
-	double x = *(const double *)a, y = *(const double *)b;
+	double start_ns;
 
-	return (x > y) - (x < y);
+	plain_generate(b->pools.data, b->frames, FRAMES, FRAME_BYTES);
+	start_ns = bench_clock_ns();
+	sink += plain_receive(b->frames, FRAMES, crc);
+	if (acks)
+		plain_generate(b->pools.control, b->acks, FRAMES, ACK_BYTES);
+	b->plain_receive_ns += bench_clock_ns() - start_ns;
+	if (!acks)
+		return;
+	start_ns = bench_clock_ns();
+	sink += plain_receive(b->acks, FRAMES, false);
+	b->plain_hear_ns += bench_clock_ns() - start_ns;
 }
 
 static double
-median(double *v)
+round_send(void *arg)
 {
-	qsort(v, ROUNDS, sizeof(*v), compare);
-	return v[ROUNDS / 2];
+	struct bench *b = arg;
+	double start_ns = bench_clock_ns();
+
+	for (unsigned int i = 0; i < ROUND_FRAMES; i += FRAMES) {
+		send_frames(b, b->burst);
+		rte_pktmbuf_free_bulk(b->frames, FRAMES);
+	}
+	return (bench_clock_ns() - start_ns) / ROUND_FRAMES;
 }
 
-static void
-print(const char *name, const char *unit, double value)
+static double
+round_generate(void *arg)
 {
-	printf("{\"name\": \"%s\", \"value\": %.1f, \"unit\": \"%s\", \"peer\": null, "
-	       "\"peer_value\": null, \"ratio\": null}\n",
-	       name, value, unit);
-	fflush(stdout);
+	struct bench *b = arg;
+	double start_ns = bench_clock_ns();
+
+	for (unsigned int i = 0; i < ROUND_FRAMES; i += FRAMES) {
+		plain_generate(b->pools.data, b->frames, FRAMES, FRAME_BYTES);
+		rte_pktmbuf_free_bulk(b->frames, FRAMES);
+	}
+	return (bench_clock_ns() - start_ns) / ROUND_FRAMES;
 }
 
 static void
 bench_send(struct bench *b, uint32_t qps, uint16_t burst)
 {
 	struct scene scene = {.qps = qps, .burst = burst, .ack_every = 1024};
-	double ns[ROUNDS];
-	char name[96];
+	char name[64];
 
 	start(b, &scene);
-	/* The first round fills caches and touches all QPs once. */
-	for (int round = -1; round < ROUNDS; round++) {
-		b->send_ns = 0;
-		for (unsigned int i = 0; i < ROUND_FRAMES / FRAMES; i++) {
-			send_frames(b, burst);
-			rte_pktmbuf_free_bulk(b->frames, FRAMES);
-		}
-		if (round >= 0)
-			ns[round] = b->send_ns / ROUND_FRAMES;
-	}
-	stop(b);
-	snprintf(name, sizeof(name), "nic tx, MTU %u, %u QP%s, bursts of %u", MTU, qps,
+	b->burst = burst;
+	snprintf(name, sizeof(name), "nic tx + free, %u QP%s, bursts of %u", qps,
 		 qps == 1 ? "" : "s", burst);
-	print(name, "ns/packet", median(ns));
+	bench_compare((struct bench_side){name, round_send, b},
+		      (struct bench_side){"plain generator loop (alloc, headers, free)",
+					  round_generate, b},
+		      "ns/packet", ROUNDS);
+	stop(b);
 }
 
 static void
@@ -244,45 +255,38 @@ bench_receive(struct bench *b, bool acks, bool icrc_check)
 {
 	struct scene scene = {
 		.qps = 16, .burst = 1, .ack_every = acks ? 1 : 1024, .icrc_check = icrc_check};
-	double receive_ns[ROUNDS], hear_ns[ROUNDS];
-	char name[64];
+	double receive_ns[ROUNDS], hear_ns[ROUNDS], plain_ns[ROUNDS], plain_hear_ns[ROUNDS];
+	char name[64], peer[64];
 
 	start(b, &scene);
+	/* The first round fills caches. */
 	for (int round = -1; round < ROUNDS; round++) {
-		b->receive_ns = b->hear_ns = 0;
-		for (unsigned int i = 0; i < ROUND_FRAMES / FRAMES; i++) {
+		b->receive_ns = b->hear_ns = b->plain_receive_ns = b->plain_hear_ns = 0;
+		for (unsigned int i = 0; i < ROUND_FRAMES; i += FRAMES) {
 			send_frames(b, 1);
 			receive_frames(b, acks);
 			hear_acks(b);
 		}
+		for (unsigned int i = 0; i < ROUND_FRAMES; i += FRAMES)
+			plain_frames(b, acks, icrc_check);
 		if (round >= 0) {
 			receive_ns[round] = b->receive_ns / ROUND_FRAMES;
 			hear_ns[round] = b->hear_ns / ROUND_FRAMES;
+			plain_ns[round] = b->plain_receive_ns / ROUND_FRAMES;
+			plain_hear_ns[round] = b->plain_hear_ns / ROUND_FRAMES;
 		}
 	}
 	stop(b);
-	snprintf(name, sizeof(name), "nic rx%s, MTU %u, %s", acks ? " and ACK sent" : "", MTU,
-		 icrc_check ? "ICRC verified" : "ICRC not verified");
-	print(name, "ns/packet", median(receive_ns));
+	snprintf(name, sizeof(name), "nic rx%s, %s", acks ? " + ACK sent" : "",
+		 icrc_check ? "ICRC verified" : "no ICRC check");
+	snprintf(peer, sizeof(peer), "headers%s%s, free%s (limit)",
+		 icrc_check ? ", rte_net_crc " : "", icrc_check ? net_crc_use_best() : "",
+		 acks ? ", generate" : "");
+	bench_print(name, bench_median(receive_ns, ROUNDS), "ns/packet", peer,
+		    bench_median(plain_ns, ROUNDS));
 	if (acks)
-		print("nic ACK received", "ns/packet", median(hear_ns));
-}
-
-static int
-eal_start(void)
-{
-	static char words[][20] = {
-		"bench_nic", "--no-shconf", "--no-pci", "--no-telemetry",    "-l",
-		"0",         "-m",          "64",       "--log-level=error", "--no-huge"};
-	const char *memory = getenv("QUENCH_BENCH_EAL");
-	char *argv[sizeof(words) / sizeof(words[0]) + 1] = {0};
-	int argc = sizeof(words) / sizeof(words[0]);
-
-	for (int i = 0; i < argc; i++)
-		argv[i] = words[i];
-	if (memory != NULL && memory[0] == '\0') /* scripts/bench has hugepages */
-		argc--;
-	return rte_eal_init(argc, argv);
+		bench_print("nic rx of an ACK", bench_median(hear_ns, ROUNDS), "ns/packet",
+			    "headers, free (limit)", bench_median(plain_hear_ns, ROUNDS));
 }
 
 int
@@ -291,16 +295,15 @@ main(void)
 	static const uint32_t qps[] = {1, 1000, 100000};
 	static struct bench b;
 
-	if (eal_start() < 0)
-		return EXIT_FAILURE;
+	bench_eal(64);
+	net_crc_use_best();
 	b.pools.data = nic_data_pool_create("data", 4096, MTU, SOCKET_ID_ANY);
 	b.pools.control =
 		pkt_pool_create(&(struct pkt_pool_params){.name = "control",
 							  .n_mbufs = 2048,
 							  .largest_frame = nic_largest_frame(0),
 							  .socket = SOCKET_ID_ANY});
-	if (b.pools.data == NULL || b.pools.control == NULL)
-		fail("no pool");
+	bench_check(b.pools.data != NULL && b.pools.control != NULL, "pools");
 	for (unsigned int i = 0; i < sizeof(qps) / sizeof(qps[0]); i++) {
 		bench_send(&b, qps[i], 1);
 		bench_send(&b, qps[i], BURST);

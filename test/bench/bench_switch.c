@@ -2,17 +2,17 @@
 /*
  * What a packet costs the switch node, from rx() to tx(): parse, learn, forward, both admissions,
  * enqueue, scheduler, shaper, WRED, release. Four ports, 64 flows all to all, ECN and PFC on;
- * frames come back in after they went out, so nothing of a device is in the figure.
+ * frames come back in after they went out, so nothing of a device is in the figure. Beside it: for
+ * small frames the least that a forwarder does, for large ones rte_sched over as many frames alike.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <rte_eal.h>
 #include <rte_mbuf.h>
+#include <rte_sched.h>
 
 #include "base/units.h"
+#include "bench.h"
 #include "node/pkt_pool.h"
+#include "plain_loop.h"
+#include "sched_peer.h"
 #include "switch/sw.h"
 #include "wire/roce.h"
 
@@ -30,31 +30,13 @@ struct bench {
 	struct rte_mbuf *pkts[FRAMES];
 	uint16_t in_port[FRAMES], out_port[FRAMES];
 	uint64_t now_ns;
+	uint16_t burst;
+	/* the peer */
+	struct rte_mempool *pool;
+	struct rte_sched_port *sched;
+	struct rte_mbuf *peer_pkts[FRAMES];
+	uint64_t peer_in, peer_out;
 };
-
-static double
-clock_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
-}
-
-static int
-compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static void
-fail(const char *what)
-{
-	fprintf(stderr, "bench_switch: %s\n", what);
-	exit(EXIT_FAILURE);
-}
 
 static void
 set_defaults(struct sw_params *p)
@@ -117,15 +99,14 @@ make_frame(struct rte_mempool *pool, unsigned int flow, uint16_t len, uint16_t i
 	uint8_t *frame;
 	size_t room;
 
-	if (m == NULL)
-		fail("no mbuf");
+	bench_check(m != NULL, "taking an mbuf");
 	if (len == SMALLEST)
 		fields.opcode = RC_ACK;
 	frame = rte_pktmbuf_mtod(m, uint8_t *);
 	room = rte_pktmbuf_tailroom(m);
-	if (roce_build(frame, room, &path, &fields, payload,
-		       len == SMALLEST ? 0 : (uint16_t)(len - DATA_OVERHEAD)) == 0)
-		fail("no frame");
+	bench_check(roce_build(frame, room, &path, &fields, payload,
+			       len == SMALLEST ? 0 : (uint16_t)(len - DATA_OVERHEAD)) > 0,
+		    "building a frame");
 	if (len == SMALLEST)
 		cut_packet(frame, SMALLEST);
 	rte_pktmbuf_append(m, len);
@@ -139,11 +120,9 @@ start(struct bench *b, const struct sw_pools *pools, uint16_t len)
 	char why[256];
 
 	set_defaults(&params);
-	if (sw_params_check(&params, why, sizeof(why)) < 0)
-		fail(why);
+	bench_check(sw_params_check(&params, why, sizeof(why)) == 0, why);
 	b->sw = sw_create(&params, pools);
-	if (b->sw == NULL)
-		fail("no switch");
+	bench_check(b->sw != NULL, "sw_create");
 	b->now_ns = 0;
 	for (unsigned int i = 0; i < FRAMES; i++) {
 		unsigned int group = i / MAX_BURST;
@@ -151,6 +130,8 @@ start(struct bench *b, const struct sw_pools *pools, uint16_t len)
 
 		b->in_port[i] = (uint16_t)(group % PORTS);
 		b->out_port[i] = (uint16_t)((group + 1 + group / PORTS % (PORTS - 1)) % PORTS);
+		b->peer_pkts[i] =
+			make_frame(pools->frames, i % FLOWS, len, b->in_port[i], b->out_port[i]);
 		b->pkts[i] =
 			make_frame(pools->frames, i % FLOWS, len, b->in_port[i], b->out_port[i]);
 		mac[5] = (uint8_t)b->out_port[i];
@@ -163,16 +144,18 @@ stop(struct bench *b)
 {
 	struct sw_ledger l = sw_ledger(b->sw);
 
-	if (l.dropped != 0 || l.in != l.sent || l.queued != 0)
-		fail("frames were lost or copied");
+	bench_check(l.dropped == 0 && l.in == l.sent && l.queued == 0, "no frame lost or copied");
 	sw_destroy(b->sw);
 	rte_pktmbuf_free_bulk(b->pkts, FRAMES);
+	rte_pktmbuf_free_bulk(b->peer_pkts, FRAMES);
 }
 
 /* All frames once through the switch. */
 static void
-pass(struct bench *b, uint16_t burst)
+pass(struct bench *b)
 {
+	uint16_t burst = b->burst;
+
 	for (unsigned int i = 0; i < FRAMES; i += burst) {
 		uint16_t n;
 
@@ -180,46 +163,74 @@ pass(struct bench *b, uint16_t burst)
 		b->now_ns += NS_PER_US;
 		b->sw->ops->rx(b->sw, b->in_port[i], &b->pkts[i], burst, b->now_ns);
 		n = b->sw->ops->tx(b->sw, b->out_port[i], &b->pkts[i], burst, b->now_ns);
-		if (n != burst)
-			fail("a burst did not leave");
+		bench_check(n == b->burst, "a burst leaves whole");
 	}
+}
+
+static void
+macswap_pass(struct bench *b)
+{
+	for (unsigned int i = 0; i < FRAMES; i += b->burst)
+		plain_macswap(b->pool, &b->peer_pkts[i], b->burst);
+}
+
+/* What comes out goes where it once came from: the class is one, its queue first in, first out. */
+static void
+sched_take(struct bench *b)
+{
+	unsigned int at = (unsigned int)(b->peer_out % FRAMES), room = b->burst;
+
+	room = room < FRAMES - at ? room : FRAMES - at;
+	b->peer_out += (unsigned int)rte_sched_port_dequeue(b->sched, &b->peer_pkts[at], room);
+}
+
+static void
+sched_pass(struct bench *b)
+{
+	for (unsigned int i = 0; i < FRAMES; i += b->burst) {
+		for (unsigned int k = 0; k < b->burst; k++)
+			rte_sched_port_pkt_write(b->sched, b->peer_pkts[i + k], 0, 0,
+						 RTE_SCHED_TRAFFIC_CLASS_BE, 0, RTE_COLOR_GREEN);
+		b->peer_in +=
+			(unsigned int)rte_sched_port_enqueue(b->sched, &b->peer_pkts[i], b->burst);
+		sched_take(b);
+	}
+	for (unsigned int tries = 0; b->peer_out < b->peer_in && tries < FRAMES; tries++)
+		sched_take(b);
+	bench_check(b->peer_in % FRAMES == 0 && b->peer_out == b->peer_in,
+		    "rte_sched gives back what it took");
 }
 
 static double
-measure(struct bench *b, uint16_t burst)
+round_of(void (*one_pass)(struct bench *), struct bench *b)
 {
-	double ns[ROUNDS];
+	double begin = bench_clock_ns(), spent;
+	unsigned int passes = 0;
 
-	for (unsigned int r = 0; r < ROUNDS; r++) {
-		double begin = clock_ns(), spent;
-		unsigned int passes = 0;
-
-		do {
-			pass(b, burst);
-			passes++;
-			spent = clock_ns() - begin;
-		} while (spent < ROUND_NS);
-		ns[r] = spent / passes / FRAMES;
-	}
-	qsort(ns, ROUNDS, sizeof(*ns), compare);
-	return ns[ROUNDS / 2];
+	do {
+		one_pass(b);
+		passes++;
+		spent = bench_clock_ns() - begin;
+	} while (spent < ROUND_NS);
+	return spent / passes / FRAMES;
 }
 
-static int
-eal_start(void)
+static double
+round_switch(void *arg)
 {
-	const char *memory = getenv("QUENCH_BENCH_EAL");
-	static char words[][20] = {
-		"bench_switch", "--no-shconf", "--no-pci",          "--no-telemetry", "-l", "0",
-		"-m",           "64",          "--log-level=error", "--no-huge"};
-	char *argv[sizeof(words) / sizeof(words[0]) + 1] = {0};
-	int argc = sizeof(words) / sizeof(words[0]);
+	return round_of(pass, arg);
+}
 
-	for (int i = 0; i < argc; i++)
-		argv[i] = words[i];
-	if (memory != NULL && memory[0] == '\0') /* scripts/bench has hugepages */
-		argc--;
-	return rte_eal_init(argc, argv);
+static double
+round_macswap(void *arg)
+{
+	return round_of(macswap_pass, arg);
+}
+
+static double
+round_sched(void *arg)
+{
+	return round_of(sched_pass, arg);
 }
 
 int
@@ -227,29 +238,33 @@ main(void)
 {
 	static const uint16_t bursts[] = {1, MAX_BURST};
 	static const uint16_t lengths[] = {SMALLEST, 1024 + DATA_OVERHEAD};
-	struct sw_pools pools;
 	static struct bench b;
+	struct bench_side peers[] = {
+		{"macswap loop with free and alloc (limit)", round_macswap, &b},
+		{SCHED_PEER_NAME, round_sched, &b}};
+	struct sw_pools pools;
+	char name[64];
 
-	if (eal_start() < 0)
-		return EXIT_FAILURE;
+	bench_eal(64);
 	pools.frames = pkt_pool_create(&(struct pkt_pool_params){
-		.name = "frames", .n_mbufs = 2048, .largest_frame = 2048, .socket = SOCKET_ID_ANY});
+		.name = "frames", .n_mbufs = 4096, .largest_frame = 2048, .socket = SOCKET_ID_ANY});
 	pools.clones = pkt_pool_create(&(struct pkt_pool_params){
 		.name = "clones", .n_mbufs = 256, .socket = SOCKET_ID_ANY});
-	if (pools.frames == NULL || pools.clones == NULL)
-		fail("no pool");
+	bench_check(pools.frames != NULL && pools.clones != NULL, "pools");
+	b.pool = pools.frames;
+	/* RED looks at each frame, and begins beyond the burst: it is to drop none. */
+	b.sched = sched_peer_create(2 * MAX_BURST);
 	for (unsigned int l = 0; l < 2; l++) {
 		for (unsigned int i = 0; i < 2; i++) {
+			b.burst = bursts[i];
 			start(&b, &pools, lengths[l]);
-			printf("{\"name\": \"switch rx to tx, %u B frames, bursts of %u\", "
-			       "\"value\": "
-			       "%.1f, \"unit\": \"ns/packet\", \"peer\": null, \"peer_value\": "
-			       "null, "
-			       "\"ratio\": null}\n",
-			       b.pkts[0]->pkt_len + FCS_BYTES, bursts[i], measure(&b, bursts[i]));
-			fflush(stdout);
+			snprintf(name, sizeof(name), "switch rx to tx, %u B, bursts of %u",
+				 lengths[l] + FCS_BYTES, bursts[i]);
+			bench_compare((struct bench_side){name, round_switch, &b}, peers[l],
+				      "ns/packet", ROUNDS);
 			stop(&b);
 		}
 	}
+	rte_sched_port_free(b.sched);
 	return EXIT_SUCCESS;
 }

@@ -2,28 +2,16 @@
 /*
  * What the traffic manager costs a frame: all that it decides between arrival and departure (class,
  * admission on both sides, XOFF?, scheduler, WRED, release on both sides, XON?), beside rte_sched's
- * enqueue and dequeue of one pipe with RED; and one WRED decision beside rte_red's. rte_sched reads
- * and writes mbufs and shapes two levels that ours has not; it has no ingress side, pause or
- * marking.
- *
- * Rounds of both sides alternate in one run, and the median counts.
+ * enqueue and dequeue; and one WRED decision beside rte_red's.
  */
-/* rte_sched.h brings in rte_pie.h, which uses functions that DPDK 22.11 calls experimental. */
-#define ALLOW_EXPERIMENTAL_API
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-#include <rte_eal.h>
-#include <rte_errno.h>
 #include <rte_mbuf.h>
 #include <rte_red.h>
 #include <rte_sched.h>
 
 #include "base/prng.h"
 #include "base/units.h"
+#include "bench.h"
+#include "sched_peer.h"
 #include "tm/mmu.h"
 #include "tm/pfc_rx.h"
 #include "tm/pfc_tx.h"
@@ -37,15 +25,6 @@
 #define BURST 32
 #define FRAME_BYTES 1082 /* MTU 1024 */
 #define MBUFS 4095
-
-static uint64_t
-clock_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * NS_PER_SEC + (uint64_t)ts.tv_nsec;
-}
 
 /* One egress port of a switch with four ingress ports; queues hold sizes and origins, not packets.
  */
@@ -72,15 +51,6 @@ struct egress {
 };
 
 static void
-check(bool ok, const char *what)
-{
-	if (ok)
-		return;
-	fprintf(stderr, "bench_tm: %s failed\n", what);
-	exit(1);
-}
-
-static void
 tm_start(struct egress *tm)
 {
 	struct mmu_params mmu = {.n_ports = PORTS, .lossless_pgs = 8, .lossless_queues = 8};
@@ -102,9 +72,9 @@ tm_start(struct egress *tm)
 	rc |= field_defaults(sched_fields, sched_fields_n, &sched);
 	rc |= field_defaults(wred_fields, wred_fields_n, &wred);
 	rc |= field_defaults(pfc_fields, pfc_fields_n, &pfc);
-	check(rc == 0, "defaults");
+	bench_check(rc == 0, "defaults");
 	tm->mmu = mmu_create(&mmu);
-	check(tm->mmu != NULL, "mmu_create");
+	bench_check(tm->mmu != NULL, "mmu_create");
 	sched_init(&tm->sched, &sched);
 	wred_init(&tm->wred, &wred);
 	pfc_rx_init(&tm->pfc_rx, tm->qos.pfc_enable, 40 * GBPS);
@@ -129,8 +99,9 @@ tm_enqueue(struct egress *tm, uint16_t port, int dscp)
 	struct qos_class c = qos_map_classify(&tm->qos, dscp, -1);
 	uint32_t bytes = mmu_charge_bytes(tm->mmu, FRAME_BYTES);
 
-	check(mmu_admitted(mmu_ingress_admit(tm->mmu, port, c.pg, bytes)), "ingress admission");
-	check(mmu_admitted(mmu_egress_admit(tm->mmu, 0, c.queue, bytes)), "egress admission");
+	bench_check(mmu_admitted(mmu_ingress_admit(tm->mmu, port, c.pg, bytes)),
+		    "ingress admission");
+	bench_check(mmu_admitted(mmu_egress_admit(tm->mmu, 0, c.queue, bytes)), "egress admission");
 	tm->fifo[c.queue][tm->tail[c.queue]++] = (struct item){port, c.pg, c.queue, bytes};
 	tm->queue_bytes[c.queue] += bytes;
 	tm->backlogged |= (uint8_t)(1u << c.queue);
@@ -169,79 +140,30 @@ tm_burst_in(struct egress *tm)
 }
 
 static double
-tm_round_ns(struct egress *tm)
+tm_round_ns(void *arg)
 {
-	uint64_t start = clock_ns();
+	struct egress *tm = arg;
+	double start = bench_clock_ns();
 
 	for (unsigned int n = 0; n < ROUND_FRAMES; n += BURST) {
 		tm_burst_in(tm);
 		for (unsigned int i = 0; i < BURST; i++)
 			tm_dequeue(tm);
 	}
-	return (double)(clock_ns() - start) / ROUND_FRAMES;
+	return (bench_clock_ns() - start) / ROUND_FRAMES;
 }
 
-/* rte_sched: one subport, one pipe, RED in each class, rates that never hold anything back. */
 struct peer {
 	struct rte_sched_port *port;
 	struct rte_mempool *pool;
-	struct rte_mbuf *idle[BURST];
 };
-
-static struct rte_sched_port *
-peer_port(void)
-{
-	static struct rte_sched_subport_profile_params subport_profile;
-	static struct rte_sched_pipe_params pipe;
-	static struct rte_sched_cman_params cman;
-	const uint64_t rate = 400 * GBPS / 8;
-	struct rte_sched_port_params port = {
-		.name = "bench",
-		.rate = rate,
-		.mtu = 1522,
-		.frame_overhead = GAP_BYTES + FCS_BYTES,
-		.n_subports_per_port = 1,
-		.subport_profiles = &subport_profile,
-		.n_subport_profiles = 1,
-		.n_max_subport_profiles = 1,
-		.n_pipes_per_subport = 1,
-	};
-	struct rte_sched_subport_params subport = {
-		.n_pipes_per_subport_enabled = 1,
-		.pipe_profiles = &pipe,
-		.n_pipe_profiles = 1,
-		.n_max_pipe_profiles = 1,
-		.cman_params = &cman,
-	};
-	struct rte_sched_port *p;
-
-	subport_profile.tb_rate = pipe.tb_rate = rate;
-	subport_profile.tb_size = pipe.tb_size = 1000000;
-	subport_profile.tc_period = pipe.tc_period = 10;
-	pipe.tc_ov_weight = 1;
-	cman.cman_mode = RTE_SCHED_CMAN_RED;
-	for (int i = 0; i < RTE_SCHED_TRAFFIC_CLASSES_PER_PIPE; i++) {
-		subport_profile.tc_rate[i] = pipe.tc_rate[i] = rate;
-		subport.qsize[i] = 256;
-		for (int c = 0; c < RTE_COLORS; c++)
-			cman.red_params[i][c] = (struct rte_red_params){
-				.min_th = 5, .max_th = 200, .maxp_inv = 100, .wq_log2 = 9};
-	}
-	for (int i = 0; i < RTE_SCHED_BE_QUEUES_PER_PIPE; i++)
-		pipe.wrr_weights[i] = 1;
-	p = rte_sched_port_config(&port);
-	check(p != NULL, "rte_sched_port_config");
-	check(rte_sched_subport_config(p, 0, &subport, 0) == 0, "rte_sched_subport_config");
-	check(rte_sched_pipe_config(p, 0, 0, 0) == 0, "rte_sched_pipe_config");
-	return p;
-}
 
 static void
 peer_start(struct peer *peer)
 {
-	peer->port = peer_port();
+	peer->port = sched_peer_create(5);
 	peer->pool = rte_pktmbuf_pool_create("bench", MBUFS, 0, 0, 2048, SOCKET_ID_ANY);
-	check(peer->pool != NULL, "rte_pktmbuf_pool_create");
+	bench_check(peer->pool != NULL, "rte_pktmbuf_pool_create");
 }
 
 /* Takes mbufs from the pool as a receiving driver does, and gives each its class. */
@@ -250,7 +172,7 @@ peer_burst_in(struct peer *peer)
 {
 	struct rte_mbuf *pkts[BURST];
 
-	check(rte_pktmbuf_alloc_bulk(peer->pool, pkts, BURST) == 0, "mbufs");
+	bench_check(rte_pktmbuf_alloc_bulk(peer->pool, pkts, BURST) == 0, "mbufs");
 	for (unsigned int i = 0; i < BURST; i++) {
 		pkts[i]->pkt_len = pkts[i]->data_len = FRAME_BYTES - FCS_BYTES;
 		rte_sched_port_pkt_write(peer->port, pkts[i], 0, 0,
@@ -261,9 +183,11 @@ peer_burst_in(struct peer *peer)
 }
 
 static double
-peer_round_ns(struct peer *peer)
+peer_round_ns(void *arg)
 {
-	uint64_t start = clock_ns(), out = 0;
+	struct peer *peer = arg;
+	double start = bench_clock_ns();
+	uint64_t out = 0;
 	struct rte_mbuf *pkts[BURST];
 
 	for (unsigned int n = 0; n < ROUND_FRAMES; n += BURST) {
@@ -275,8 +199,8 @@ peer_round_ns(struct peer *peer)
 			rte_pktmbuf_free_bulk(pkts, (unsigned int)got);
 		out += (uint64_t)got;
 	}
-	check(out * 10 > ROUND_FRAMES * 9ull, "rte_sched: passing nine frames in ten");
-	return (double)(clock_ns() - start) / ROUND_FRAMES;
+	bench_check(out * 10 > ROUND_FRAMES * 9ull, "rte_sched: passing nine frames in ten");
+	return (bench_clock_ns() - start) / ROUND_FRAMES;
 }
 
 /* A queue that wanders over the curve: the same lengths for both, in frames for rte_red. */
@@ -285,96 +209,65 @@ static uint16_t lengths[LENGTHS];
 static volatile uint64_t sink;
 
 static double
-wred_round_ns(struct wred *w)
+wred_round_ns(void *arg)
 {
+	struct wred *w = arg;
 	struct prng r;
-	uint64_t start, hits = 0;
+	uint64_t hits = 0;
+	double start;
 
 	prng_seed(&r, 3, 0);
-	start = clock_ns();
+	start = bench_clock_ns();
 	for (unsigned int i = 0; i < ROUND_FRAMES; i++)
 		hits += wred_hit(w, lengths[i % LENGTHS] * 1082u, prng_u32(&r));
 	sink += hits;
-	return (double)(clock_ns() - start) / ROUND_FRAMES;
+	return (bench_clock_ns() - start) / ROUND_FRAMES;
 }
+
+struct red_peer {
+	struct rte_red_config config;
+	struct rte_red red;
+};
 
 static double
-red_round_ns(const struct rte_red_config *config, struct rte_red *red)
+red_round_ns(void *arg)
 {
-	uint64_t start = clock_ns(), hits = 0;
+	struct red_peer *peer = arg;
+	double start = bench_clock_ns();
+	uint64_t hits = 0;
 
 	for (unsigned int i = 0; i < ROUND_FRAMES; i++)
-		hits += rte_red_enqueue(config, red, lengths[i % LENGTHS], i) != 0;
+		hits += rte_red_enqueue(&peer->config, &peer->red, lengths[i % LENGTHS], i) != 0;
 	sink += hits;
-	return (double)(clock_ns() - start) / ROUND_FRAMES;
-}
-
-static int
-compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static void
-report(const char *name, double *ours, const char *peer, double *theirs)
-{
-	double a, b;
-
-	qsort(ours, ROUNDS, sizeof(*ours), compare);
-	qsort(theirs, ROUNDS, sizeof(*theirs), compare);
-	a = ours[ROUNDS / 2];
-	b = theirs[ROUNDS / 2];
-	printf("{\"name\": \"%s\", \"value\": %.2f, \"unit\": \"ns\", \"peer\": \"%s\", "
-	       "\"peer_value\": %.2f, \"ratio\": %.3f}\n",
-	       name, a, peer, b, a / b);
-}
-
-static void
-start_eal(const char *program)
-{
-	char arg[][32] = {"",   "--no-huge", "--no-shconf", "--no-pci",          "-m",
-			  "64", "-l",        "0",           "--log-level=error", "--no-telemetry"};
-	char *argv[sizeof(arg) / sizeof(arg[0])];
-
-	argv[0] = (char *)(uintptr_t)program;
-	for (size_t i = 1; i < sizeof(arg) / sizeof(arg[0]); i++)
-		argv[i] = arg[i];
-	check(rte_eal_init(sizeof(arg) / sizeof(arg[0]), argv) >= 0, "rte_eal_init");
+	return (bench_clock_ns() - start) / ROUND_FRAMES;
 }
 
 int
-main(int argc, char **argv)
+main(void)
 {
-	static double ours[ROUNDS], theirs[ROUNDS], wred_ns[ROUNDS], red_ns[ROUNDS];
 	static struct egress tm;
-	struct rte_red_config config;
+	struct red_peer red;
 	struct peer peer;
-	struct rte_red red;
 
-	(void)argc;
-	start_eal(argv[0]);
+	bench_eal(64);
 	tm_start(&tm);
 	tm_burst_in(&tm);
 	tm_burst_in(&tm);
 	peer_start(&peer);
 	peer_burst_in(&peer);
 	peer_burst_in(&peer);
-	check(rte_red_config_init(&config, 9, 5, 185, 100) == 0, "rte_red_config_init");
-	check(rte_red_rt_data_init(&red) == 0, "rte_red_rt_data_init");
+	bench_check(rte_red_config_init(&red.config, 9, 5, 185, 100) == 0, "rte_red_config_init");
+	bench_check(rte_red_rt_data_init(&red.red) == 0, "rte_red_rt_data_init");
 	for (unsigned int i = 0; i < LENGTHS; i++)
 		lengths[i] = (uint16_t)(1 + prng_below(&tm.prng, 150));
-	for (int i = 0; i < ROUNDS; i++) {
-		ours[i] = tm_round_ns(&tm);
-		theirs[i] = peer_round_ns(&peer);
-		wred_ns[i] = wred_round_ns(&tm.wred);
-		red_ns[i] = red_round_ns(&config, &red);
-	}
-	check(mmu_balanced(tm.mmu) && tm.sent > 0, "balance");
-	report("tm_frame", ours, "rte_sched enqueue + dequeue, 1 pipe, RED", theirs);
-	report("wred_hit", wred_ns, "rte_red_enqueue", red_ns);
+	bench_compare((struct bench_side){"tm, one frame in and out", tm_round_ns, &tm},
+		      (struct bench_side){SCHED_PEER_NAME, peer_round_ns, &peer}, "ns/frame",
+		      ROUNDS);
+	bench_check(mmu_balanced(tm.mmu) && tm.sent > 0, "balance of the buffer");
+	bench_compare((struct bench_side){"wred_hit", wred_round_ns, &tm.wred},
+		      (struct bench_side){"rte_red_enqueue", red_round_ns, &red}, "ns/frame",
+		      ROUNDS);
 	mmu_destroy(tm.mmu);
 	rte_sched_port_free(peer.port);
-	return 0;
+	return EXIT_SUCCESS;
 }

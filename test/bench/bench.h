@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the benchmarks share: a clock, EAL, rounds in turns, and the one form of a result.
+ *
+ * A figure stands beside a peer that does a like job, or a limit that it cannot pass, measured in
+ * the same process: one round of ours, one of theirs, and again, so that a noisy moment hits both.
+ * The median of the rounds counts. doc/interface.md describes the printed line.
+ */
+#ifndef QUENCH_BENCH_H
+#define QUENCH_BENCH_H
+
+#include <errno.h> /* program_invocation_short_name */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <rte_eal.h>
+
+#define BENCH_MAX_ROUNDS 15
+
+/** Time that this thread ran: what others do on its core in between is not in it. */
+static inline double
+bench_clock_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
+}
+
+/** End unless ok: a benchmark that failed must not look like a fast one. */
+static inline void
+bench_check(bool ok, const char *what)
+{
+	if (ok)
+		return;
+	fprintf(stderr, "%s: failed: %s\n", program_invocation_short_name, what);
+	exit(EXIT_FAILURE);
+}
+
+/**
+ * Start EAL on one core, without devices. scripts/bench sets QUENCH_BENCH_EAL, empty, when there
+ * are hugepages. Neither way leaves files behind.
+ */
+static inline void
+bench_eal(unsigned int megabytes)
+{
+	const char *memory = getenv("QUENCH_BENCH_EAL");
+	bool huge = memory != NULL && memory[0] == '\0';
+	static char line[160];
+	char *argv[16], *rest = line;
+	int argc = 0;
+
+	snprintf(line, sizeof(line), "bench -l 0 -m %u --no-pci --no-telemetry --log-level=4 %s",
+		 megabytes, huge ? "--in-memory" : "--no-huge --no-shconf");
+	while ((argv[argc] = strsep(&rest, " ")) != NULL)
+		argc++;
+	bench_check(rte_eal_init(argc, argv) >= 0, "EAL start-up");
+}
+
+static inline int
+bench_by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/** The middle one of n values, which it sorts. */
+static inline double
+bench_median(double *values, unsigned int n)
+{
+	qsort(values, n, sizeof(*values), bench_by_value);
+	return values[n / 2];
+}
+
+/** Print a figure beside its peer; peer NULL: there is nothing to compare with. */
+static inline void
+bench_print(const char *name, double value, const char *unit, const char *peer, double peer_value)
+{
+	printf("{\"name\": \"%s\", \"value\": %.2f, \"unit\": \"%s\", ", name, value, unit);
+	if (peer != NULL)
+		printf("\"peer\": \"%s\", \"peer_value\": %.2f, \"ratio\": %.4g}\n", peer,
+		       peer_value, value / peer_value);
+	else
+		printf("\"peer\": null, \"peer_value\": null, \"ratio\": null}\n");
+	fflush(stdout);
+}
+
+/** One side of a comparison: round() does its work once and returns the figure, in the unit. */
+struct bench_side {
+	const char *name;
+	double (*round)(void *arg);
+	void *arg;
+};
+
+/** Run rounds of both in turns after one of each to warm up, and print the medians. */
+static inline void
+bench_compare(struct bench_side ours, struct bench_side peer, const char *unit, unsigned int rounds)
+{
+	double a[BENCH_MAX_ROUNDS], b[BENCH_MAX_ROUNDS];
+
+	bench_check(rounds <= BENCH_MAX_ROUNDS, "number of rounds");
+	ours.round(ours.arg);
+	peer.round(peer.arg);
+	for (unsigned int i = 0; i < rounds; i++) {
+		a[i] = ours.round(ours.arg);
+		b[i] = peer.round(peer.arg);
+	}
+	bench_print(ours.name, bench_median(a, rounds), unit, peer.name, bench_median(b, rounds));
+}
+
+#endif
