@@ -26,7 +26,7 @@ code { font-size: .9em; overflow-wrap: anywhere }
 """
 
 CAPTIONS = {
-    "rates": "Wire rate counts frame, FCS, preamble and gap, averaged over each sample. Dashed: the link divided by the flows.",
+    "rates": "Wire rate counts frame, FCS, preamble and gap, averaged over each sample (at the start) or step. Dashed: the link divided by the flows.",
     "queue": "Line: bytes held; band: least and most within a step. Marking begins at WRED min and reaches Pmax at WRED max. "
              "XOFF limits count one priority group of one ingress port, not this queue.",
     "cnp": "Sums over all flows.",
@@ -76,7 +76,8 @@ def flow_table(results):
 
 def fact_table(results):
     b = results["bottleneck"]
-    dropped = sum(drop["packets"] for drop in results["drops"])
+    drops = ", ".join(f"{number(drop['packets'])} {escape(drop['reason'])} at {escape(str(drop['node']))}"
+                      for drop in results["drops"])
     last = results["last_pause_ns"]
     return table((), (
         ("Jain index", f"{results['jain_index']:.4f}"),
@@ -87,7 +88,7 @@ def fact_table(results):
         ("Marked CE", f"{number(b['ecn_marked_packets'])} packets"),
         ("Pauses", "none" if last is None else f"last frame at {seconds(last)}; "
          f"{number(results['pause_frames_after_measure'])} frames in the measured window"),
-        ("Dropped", "nothing" if not dropped else f'<span class="bad">{number(dropped)} packets</span>'),
+        ("Dropped", f'<span class="bad">{drops}</span>' if drops else "nothing"),
     ), "facts")
 
 

@@ -8,6 +8,7 @@ import numpy as np  # noqa: E402
 
 WIDTH = 8.0  # inches
 MOST_POINTS = 500  # on one line
+LONGEST_START_MS = 5.0
 MOST_LINES = 8  # with a colour and a label each
 # Okabe and Ito's colours: distinct for colour-blind eyes, and as greys
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#6B5B95", "#000000")
@@ -90,16 +91,54 @@ def say_nothing(axes, text):
     axes.grid(False)
 
 
+def start_until(series, column, results, factor):
+    """When a start that dwarfs the measured window (factor times its largest) is over, in ms and with as much again; 0: none."""
+    ms, values = series.ms(), series[column]
+    measured = series["time_ns"] > results["measure_from_ns"]
+    early = ms <= min(results["measure_from_ns"] / 1e6, LONGEST_START_MS)
+    usual = values[measured].max(initial=0)
+    over = np.flatnonzero(early & (values > factor * usual))
+    if not usual or not len(over):
+        return 0
+    return 2 * ms[over[-1]] if over[-1] >= 4 else ms[min(9, len(ms) - 1)]
+
+
+def with_start(until_ms, ylabel):
+    """A figure whose left panel shows the start, when there is one. @return figure, left axes or None, axes"""
+    left = None
+    if until_ms > 0:
+        figure, (left, axes) = plt.subplots(1, 2, figsize=(WIDTH, 3.6), width_ratios=(1, 2.6))
+        left.set_title("Start", pad=16)
+        time_axis(left, until_ms)
+    else:
+        figure, axes = plt.subplots(figsize=(WIDTH, 3.6))
+    (left or axes).set_ylabel(ylabel)
+    return figure, left, axes
+
+
+def draw_start_rates(axes, run, until_ms):
+    top = 0
+    for i, series in enumerate(run.flows.values()):
+        edges = series.edges_ms()
+        shown = np.count_nonzero(edges[:-1] < until_ms)
+        rate = series["wire_rate_bps"][:shown] / 1e9
+        axes.stairs(rate, edges[:shown + 1], baseline=None, color=COLOURS[i % len(COLOURS)], lw=1.3, alpha=0.9)
+        top = max(top, rate.max(initial=0))
+    axes.set_ylim(0, top * 1.06)
+
+
 def rates(run):
-    """Wire rate of each flow, and the fair share."""
+    """Wire rate of each flow, and the fair share; the start in a panel of its own when it dwarfs the rest."""
     results = run.results
-    figure, axes = plt.subplots(figsize=(WIDTH, 3.6))
+    start = max((start_until(series, "wire_rate_bps", results, 1.2) for series in run.flows.values()), default=0)
+    figure, left, axes = with_start(start, "wire rate (Gb/s)")
     axes.set_title("Rate of each flow", pad=16)
-    axes.set_ylabel("wire rate (Gb/s)")
     time_axis(axes, results["duration_ns"] / 1e6)
     if not run.flows:
         say_nothing(axes, "no samples")
         return figure
+    if left:
+        draw_start_rates(left, run, start)
     few = len(run.flows) <= MOST_LINES
     labels, tops = [], []
     for i, (name, series) in enumerate(run.flows.items()):
@@ -107,7 +146,7 @@ def rates(run):
         y = bins.mean(series["wire_rate_bps"]) / 1e9
         colour = COLOURS[i % len(COLOURS)]
         axes.plot(bins.mean(series.ms()), y, color=colour, lw=1.3 if few else 0.6, alpha=0.9 if few else 0.6)
-        tops.append(y.max())
+        tops.append(y[bins.mean(series.ms()) >= start].max(initial=0))
         labels.append((y[-max(1, len(y) // 20):].mean(), name, colour))
     share = results["link_speed_bps"] / 1e9 / len(run.flows)
     axes.axhline(share, color="black", lw=1, ls="--")
@@ -119,14 +158,17 @@ def rates(run):
     return figure
 
 
-def draw_queue(axes, run, series, until_ms):
+def draw_queue(axes, series, until_ms):
     kept = series.ms() <= until_ms
     bins = Bins(int(kept.sum()))
     t = bins.mean(series.ms()[kept])
     queue, peak = series["queue_bytes"][kept] / 1e3, series["queue_max_bytes"][kept] / 1e3
-    axes.fill_between(t, bins.min(np.minimum(queue, peak)), bins.max(np.maximum(queue, peak)),
-                      color=COLOURS[5], alpha=0.45, lw=0)
-    axes.plot(t, bins.mean(queue), color=COLOURS[0])
+    # rows begin when the queue first held something
+    t, line, low, high = (np.append(first, values) for first, values in (
+        (series.edges_ms()[0], t), (0, bins.mean(queue)), (0, bins.min(np.minimum(queue, peak))),
+        (0, bins.max(np.maximum(queue, peak)))))
+    axes.fill_between(t, low, high, color=COLOURS[5], alpha=0.45, lw=0)
+    axes.plot(t, line, color=COLOURS[0])
     time_axis(axes, until_ms)
 
 
@@ -150,21 +192,13 @@ def queue(run):
         say_nothing(axes, "no samples")
         return figure
 
-    measured = series["time_ns"] > results["measure_from_ns"]
-    peak = series["queue_max_bytes"].max() / 1e3
-    steady = max(series["queue_max_bytes"][measured].max(initial=0), b["queue_max_bytes"], 1) / 1e3
-    start = min(results["measure_from_ns"] / 1e6, 5.0)
-    if peak > 2.5 * steady and start > 0:
-        figure, (left, axes) = plt.subplots(1, 2, figsize=(WIDTH, 3.6), width_ratios=(1, 2.6))
-        draw_queue(left, run, series, start)
-        left.set_ylim(0, peak * 1.05)
-        left.set_title("Start", pad=16)
-        left.set_ylabel("queue (KB)")
-    else:
-        figure, axes = plt.subplots(figsize=(WIDTH, 3.6))
-        steady = peak
-        axes.set_ylabel("queue (KB)")
-    draw_queue(axes, run, series, end)
+    start = start_until(series, "queue_max_bytes", results, 2.5)
+    figure, left, axes = with_start(start, "queue (KB)")
+    steady = max(series["queue_max_bytes"][series.ms() >= start].max(initial=0), b["queue_max_bytes"], 1) / 1e3
+    if left:
+        draw_queue(left, series, start)
+        left.set_ylim(0, series["queue_max_bytes"].max() / 1e3 * 1.05)
+    draw_queue(axes, series, end)
     shown = [line for line in thresholds(run) if line[0] <= 4 * steady]
     axes.set_ylim(0, 1.08 * max([steady] + [line[0] for line in shown]))
     axes.set_title(f"Bottleneck queue ({where})", pad=16)
