@@ -6,6 +6,7 @@
 
 #include "base/units.h"
 #include "switch/sw.h"
+#include "wire/pfc_frame.h"
 
 /* 802.3 leaves the longest frame to the link; NX-OS's "mtu 9216" with header, one tag and FCS. */
 #define MAX_FRAME_DEFAULT "9238"
@@ -181,6 +182,19 @@ own_fault(const struct sw_params *p)
 	return NULL;
 }
 
+/*
+ * A port that spends its time on refreshes sends no data; when all do, no buffer is ever freed, and
+ * no XOFF ends. Half of the time at least is left for others.
+ */
+static bool
+refresh_starves(const struct sw_params *params, const struct sw_port_params *port)
+{
+	uint64_t pause_ns = pfc_quanta_ns(params->pfc.pfc_xoff_quanta, port->link_speed_bps);
+	uint64_t frame_ns = serialization_ns(wire_bytes(PFC_FRAME_BYTES), port->shaper_rate_bps);
+
+	return pause_ns * params->pfc.pfc_refresh_pct / 100 < 2 * frame_ns;
+}
+
 int
 sw_params_check(const struct sw_params *params, char *why, unsigned int why_size)
 {
@@ -197,6 +211,9 @@ sw_params_check(const struct sw_params *params, char *why, unsigned int why_size
 			snprintf(why, why_size, "port %u: %s", i, port);
 			return -EINVAL;
 		}
+		if (params->pfc_generate && refresh_starves(params, &params->ports[i]))
+			fault = "pfc_xoff_quanta x pfc_refresh_pct is less than two pause frames "
+				"take at shaper_rate_bps: a port would send nothing else";
 	}
 	if (fault != NULL) {
 		snprintf(why, why_size, "%s", fault);

@@ -319,9 +319,16 @@ wrong_parameters_are_refused_with_the_key(void **state)
 	static const struct {
 		const char *word;
 		int which;
-	} cases[] = {{"mac", 0},           {"link_speed_bps", 1}, {"shaper_rate_bps", 2},
-		     {"1 to 64 ports", 3}, {"fdb_entries", 4},    {"max_frame_bytes", 5},
-		     {"mark_at", 6},       {"dwrr_weight", 7},    {"buffer_bytes", 8}};
+	} cases[] = {{"mac", 0},
+		     {"link_speed_bps", 1},
+		     {"shaper_rate_bps", 2},
+		     {"1 to 64 ports", 3},
+		     {"fdb_entries", 4},
+		     {"max_frame_bytes", 5},
+		     {"mark_at", 6},
+		     {"dwrr_weight", 7},
+		     {"buffer_bytes", 8},
+		     {"pfc_xoff_quanta", 9}};
 	struct sw_params p;
 	struct sw_pools pools = {0};
 	char why[256];
@@ -353,6 +360,13 @@ wrong_parameters_are_refused_with_the_key(void **state)
 			break;
 		case 7:
 			p.sched.dwrr_weight[0] = 0;
+			break;
+		case 9:
+			/* 2 x 84 bytes take 34 ns, half of 5 quanta 32 ns, half of 6 38 ns. */
+			p.pfc.pfc_xoff_quanta = 6;
+			sw_params_resolve(&p);
+			assert_int_equal(sw_params_check(&p, why, sizeof(why)), 0);
+			p.pfc.pfc_xoff_quanta = 5;
 			break;
 		default:
 			p.mmu.buffer_bytes = 0;
