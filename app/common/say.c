@@ -60,6 +60,7 @@ say_end(int rc)
 	errno = 0;
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return rc;
-	say_error("standard output: %s", strerror(errno ? errno : EIO));
+	say_error("standard output: %s",
+		  errno ? strerror(errno) : "some of it could not be written");
 	return rc == APP_DONE ? APP_FAILED : rc;
 }
