@@ -219,6 +219,52 @@ marked_packet_beyond_a_gap_is_answered(void **state)
 	solo_destroy(&solo);
 }
 
+/* On a tagged link: PCP np_cnp_prio whatever that of the data is, and the queue of that PCP. */
+static void
+tagged_cnp_has_a_priority_of_its_own(void **state)
+{
+	struct nic_qp_params qp = nic_test_qp(0);
+	struct roce_path path = solo_path(&solo);
+	struct frame_view eth;
+	struct roce_view v;
+	struct rte_mbuf *m;
+
+	(void)state;
+	solo.params.qos.trust = QOS_TRUST_PCP;
+	qp.requester = false;
+	qp.tagged = true;
+	qp.vlan_tci = 3 << 13 | 100;
+	solo_create(&solo, 64);
+	nic_add_qp(solo.nic, &qp, 0);
+	solo_feed_pause(&solo, 1 << 3, 0xFFFF);
+	path.ecn = ECN_CE;
+	path.tagged = true;
+	path.vlan_tci = qp.vlan_tci;
+	solo_feed_on(&solo, &path,
+		     &(struct roce_fields){.opcode = RC_WRITE_ONLY, .reth_dma_bytes = 8}, 8);
+	assert_int_equal(solo.nic->ops->tx(solo.nic, 0, &m, 1, 0), 1);
+	nic_test_view(m, &eth, &v);
+	rte_pktmbuf_free(m);
+	assert_int_equal(v.opcode, ROCE_CNP);
+	assert_true(eth.tagged);
+	assert_int_equal(eth.vlan_tci, 6 << 13 | 100);
+	solo_destroy(&solo);
+}
+
+static void
+cnp_for_a_qp_that_never_sent_is_ignored(void **state)
+{
+	struct roce_path path = solo_path(&solo);
+
+	(void)state;
+	start_responder();
+	feed_cnp(&path);
+	assert_int_equal(stats()->rp.rp_cnp_ignored, 1);
+	assert_int_equal(stats()->rp.rp_cnp_handled, 0);
+	assert_int_equal(stats()->rp.rp_cuts, 0);
+	solo_destroy(&solo);
+}
+
 /* A READ response is data of the peer, asked for or not; UD is of another QP than the peer. */
 static void
 marked_read_response_is_answered(void **state)
@@ -539,6 +585,8 @@ main(void)
 		cmocka_unit_test_setup(windows_of_two_qps_end_in_their_order, setup),
 		cmocka_unit_test_setup(zero_interval_answers_every_mark, setup),
 		cmocka_unit_test_setup(marked_packet_beyond_a_gap_is_answered, setup),
+		cmocka_unit_test_setup(tagged_cnp_has_a_priority_of_its_own, setup),
+		cmocka_unit_test_setup(cnp_for_a_qp_that_never_sent_is_ignored, setup),
 		cmocka_unit_test_setup(marked_read_response_is_answered, setup),
 		cmocka_unit_test_setup(marks_on_cnp_and_ack_are_counted_only, setup),
 		cmocka_unit_test_setup(one_cnp_halves_the_rate_which_then_recovers, setup),

@@ -386,31 +386,62 @@ progress_gives_the_retries_back(void **state)
 	expect_complete(&qp);
 }
 
-/* At 20 Mb/s a frame takes 442 us, so from one that asks to the next is longer than the timeout. */
+/*
+ * At 20 Mb/s a frame takes 442 us, so from one that asks to the next is longer than the timeout of
+ * 524 us; at 110 Mb/s the timer of one that was answered still runs when the next one asks.
+ */
 static void
 timer_runs_only_while_an_ack_is_awaited(void **state)
 {
-	struct nic_qp_params qp = nic_test_qp(0);
+	static const uint64_t rates_bps[] = {20 * MBPS, 110 * MBPS};
 	uint64_t rto_ns = 4096ull << 7, wait_ns;
 
 	(void)state;
-	pair.params[0].local_ack_timeout = 7;
-	pair.params[0].ack_every = 4;
-	qp.rate_cap_bps = 20 * MBPS;
-	qp.message_bytes = 10 * 1024;
+	for (unsigned int i = 0; i < sizeof(rates_bps) / sizeof(rates_bps[0]); i++) {
+		struct nic_qp_params qp = nic_test_qp(0);
+
+		setup(NULL);
+		pair.params[0].local_ack_timeout = 7;
+		pair.params[0].ack_every = 4;
+		qp.rate_cap_bps = rates_bps[i];
+		qp.message_bytes = 10 * 1024;
+		qp.messages = 1;
+		seen.lose_psn = 9;
+		seen.lose_psn_times = 1;
+		start(&qp);
+		pair_run(&pair, NEVER_NS);
+		/* 3 and 7 are answered; 9 is lost, and the timer runs from it: 8 leaves again. */
+		assert_int_equal(stats(0)->local_ack_timeout_err, 1);
+		assert_int_equal(seen.n, 12);
+		assert_int_equal(seen.v[10].psn, 8);
+		wait_ns = seen.at_ns[10] - seen.at_ns[9];
+		assert_in_range(wait_ns, rto_ns, rto_ns + rto_ns / 8);
+		assert_int_equal(stats(1)->duplicate_request, 1);
+		expect_complete(&qp);
+	}
+}
+
+/* A stream of 900 us with a timeout of 33 us: ACKs hold it off, packets sent do not. */
+static void
+acks_restart_the_timer_and_packets_do_not(void **state)
+{
+	struct nic_qp_params qp = nic_test_qp(0);
+
+	(void)state;
+	pair.params[0].local_ack_timeout = 3;
+	pair.params[0].ack_every = 2; /* one asks before the one before is answered */
+	qp.message_bytes = 4 << 20;
 	qp.messages = 1;
-	seen.lose_psn = 9;
-	seen.lose_psn_times = 1;
 	start(&qp);
-	pair_run(&pair, NEVER_NS);
-	/* 3 and 7 are answered; 9 is lost, and the timer runs from it: 8 leaves again. */
+	pair_run(&pair, 400 * NS_PER_US);
+	assert_int_equal(stats(0)->local_ack_timeout_err, 0);
+	seen.lose_ack_to = UINT64_MAX;
+	pair_run(&pair, 450 * NS_PER_US);
 	assert_int_equal(stats(0)->local_ack_timeout_err, 1);
-	assert_int_equal(seen.n, 12);
-	assert_int_equal(seen.v[10].psn, 8);
-	wait_ns = seen.at_ns[10] - seen.at_ns[9];
-	assert_in_range(wait_ns, rto_ns, rto_ns + rto_ns / 8);
-	assert_int_equal(stats(1)->duplicate_request, 1);
-	expect_complete(&qp);
+	seen.lose_ack_to = 0;
+	pair_run(&pair, 700 * NS_PER_US);
+	assert_int_equal(stats(0)->local_ack_timeout_err, 1);
+	pair_destroy(&pair);
 }
 
 /* The timers of QPs that are done run out at one time and give no frame. */
@@ -470,6 +501,28 @@ stop_time_finishes_what_has_begun(void **state)
 	assert_in_range(seen.n, 79, 83);
 	qp.messages = seen.n / 3;
 	assert_int_equal(seen.n % 3, 0);
+	expect_complete(&qp);
+}
+
+/* The stop falls into a wait after which all of it, from the start of a message on, is sent again.
+ */
+static void
+stop_time_finishes_what_is_sent_again(void **state)
+{
+	struct nic_qp_params qp = nic_test_qp(0);
+
+	(void)state;
+	pair.params[0].local_ack_timeout = 4;
+	qp.messages = 0;
+	qp.depth = 8;
+	qp.stop_ns = 20000;
+	seen.lose_psn = 3;
+	seen.lose_psn_times = 2; /* the second one waits for the timer, 65 us */
+	start(&qp);
+	pair_run(&pair, NEVER_NS);
+	assert_int_equal(stats(0)->local_ack_timeout_err, 1);
+	qp.messages = (pair_info(&pair, 0, 0).tx_packets - stats(0)->retransmitted_packets) / 3;
+	assert_true(qp.messages >= 8);
 	expect_complete(&qp);
 }
 
@@ -662,9 +715,11 @@ main(void)
 		cmocka_unit_test_setup(retries_run_out_into_an_error, setup),
 		cmocka_unit_test_setup(progress_gives_the_retries_back, setup),
 		cmocka_unit_test_setup(timer_runs_only_while_an_ack_is_awaited, setup),
+		cmocka_unit_test_setup(acks_restart_the_timer_and_packets_do_not, setup),
 		cmocka_unit_test_setup(many_qps_due_at_once_are_looked_at_in_one_call, setup),
 		cmocka_unit_test_setup(no_timeout_means_never, setup),
 		cmocka_unit_test_setup(stop_time_finishes_what_has_begun, setup),
+		cmocka_unit_test_setup(stop_time_finishes_what_is_sent_again, setup),
 		cmocka_unit_test_setup(qps_share_the_wire_round_robin, setup),
 		cmocka_unit_test_setup(rate_cap_paces_to_the_byte, setup),
 		cmocka_unit_test_setup(line_rate_fills_the_link, setup),
