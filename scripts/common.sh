@@ -42,7 +42,7 @@ step() {
 		tail -n 200 "$step_log"
 	fi
 	rm -f "$step_log"
-	return "$code"
+	[ "$code" = 0 ]
 }
 
 # configure FOLDER meson-option...: set up a build folder once, and again when our options change.
@@ -55,6 +55,7 @@ configure() {
 		[ -f "$folder/options.txt" ] && [ "$(cat "$folder/options.txt")" != "$wanted" ] || return 0
 	fi
 	rm -rf "$folder"
+	mkdir -p "$folder" || return # one line, where meson prints its stack
 	meson setup "$folder" "$@" && printf '%s' "$wanted" >"$folder/options.txt"
 }
 

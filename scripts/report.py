@@ -5,9 +5,19 @@
 Writes report.html (one file, opens without a network) and each plot as .svg and .png into DIR.
 Exit code 2, with one line, when a file is missing or is not what doc/interface.md says.
 """
+import io
 import pathlib
 import re
+import signal
 import sys
+
+
+def interrupted(*_):
+    print("\nreport.py: interrupted", file=sys.stderr)
+    sys.exit(130)
+
+
+signal.signal(signal.SIGINT, interrupted)
 
 try:
     from reporting import data, page, plots
@@ -15,17 +25,34 @@ except ImportError as error:
     sys.exit(f"report.py: {error}: install python3-matplotlib, or run scripts/install-deps report")
 
 
-def write_plot(run, name, draw, folder):
-    """Write both files of a plot. @return the SVG, to stand inside the page."""
+def draw_plot(run, name, draw):
+    """@return the bytes of both files of a plot: PNG, SVG."""
     plots.matplotlib.rcParams["svg.hashsalt"] = name
     figure = draw(run)
-    figure.savefig(folder / f"{name}.png", dpi=150)
-    figure.savefig(folder / f"{name}.svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
+    png, svg = io.BytesIO(), io.BytesIO()
+    figure.savefig(png, format="png", dpi=150)
+    figure.savefig(svg, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
     plots.plt.close(figure)
-    svg = (folder / f"{name}.svg").read_text(encoding="utf-8")
-    svg = svg[svg.index("<svg"):]
-    # ids are unique in a page only with the plot's name before them
-    return re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", svg)
+    return png.getvalue(), svg.getvalue()
+
+
+def inside_page(name, svg):
+    """The plot as an element: ids are unique in a page only with the plot's name before them."""
+    text = svg.decode()
+    return re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", text[text.index("<svg"):])
+
+
+def write_all(folder, files):
+    """All of them or none: a full disk leaves no cut file, and the report of before as it was."""
+    parts = {folder / name: folder / f"{name}.part" for name in files}
+    try:
+        for part, content in zip(parts.values(), files.values()):
+            part.write_bytes(content)
+        for path, part in parts.items():
+            part.replace(path)
+    finally:
+        for part in parts.values():
+            part.unlink(missing_ok=True)
 
 
 def main(args):
@@ -38,11 +65,15 @@ def main(args):
     except data.BadInput as error:
         print(f"report.py: {error}", file=sys.stderr)
         return 2
+    files, svgs = {}, {}
+    for name, draw in plots.PLOTS.items():
+        files[f"{name}.png"], files[f"{name}.svg"] = draw_plot(run, name, draw)
+        svgs[name] = inside_page(name, files[f"{name}.svg"])
+    files["report.html"] = page.render(run, svgs).encode()
     try:
-        svgs = {name: write_plot(run, name, draw, folder) for name, draw in plots.PLOTS.items()}
-        (folder / "report.html").write_text(page.render(run, svgs), encoding="utf-8")
+        write_all(folder, files)
     except OSError as error:
-        print(f"report.py: {error.filename}: {error.strerror}", file=sys.stderr)
+        print(f"report.py: {error.filename or folder}: {error.strerror}", file=sys.stderr)
         return 1
     print(folder / "report.html")
     return 0
