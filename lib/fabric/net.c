@@ -15,8 +15,6 @@
 
 /* First QPN of every host: small numbers are reserved (0 and 1 are management QPs in InfiniBand). */
 #define FIRST_QPN 0x100
-/* Frames that are on cables, in a node's hands or stamped ahead, beside those in the buffer: per host. */
-#define MBUFS_PER_HOST 1024
 #define CLONE_MBUFS 4096
 
 struct net {
@@ -64,23 +62,14 @@ create_pools(struct net *net, char *why, unsigned int why_size)
 {
 	const struct scenario *s = net->scenario;
 	uint16_t mtu = largest_mtu(s);
-	uint32_t hosts = s->fabric.hosts;
-	/* The buffer counts bytes: full of the largest data frames, or of the smallest control frames. */
-	uint64_t cable_bytes = hosts * mul_div(s->fabric.link_delay_ns, s->fabric.link_rate_bps,
-					       8 * NS_PER_SEC);
-	uint64_t bytes = s->sw.mmu.buffer_bytes + 2 * cable_bytes;
-	uint64_t data = bytes / (mtu / 2) + hosts * MBUFS_PER_HOST;
-	uint64_t control = bytes / 256 + hosts * MBUFS_PER_HOST;
+	uint64_t n = scenario_backing_frames(s);
 
-	if (data > (1u << 24) || control > (1u << 24))
-		return fail(why, why_size, "buffer and cables hold %" PRIu64 " bytes: more than the "
-			    "packet pools can back", bytes);
-	net->data = nic_data_pool_create("lab_data", (uint32_t)data, mtu, SOCKET_ID_ANY);
-	net->control = plain_pool("lab_control", (uint32_t)control, 128);
+	net->data = nic_data_pool_create("lab_data", (uint32_t)n, mtu, SOCKET_ID_ANY);
+	net->control = plain_pool("lab_control", (uint32_t)n, 128);
 	net->frames = plain_pool("lab_frames", CLONE_MBUFS, nic_largest_frame(mtu));
 	net->clones = plain_pool("lab_clones", CLONE_MBUFS, 0);
 	if (!net->data || !net->control || !net->frames || !net->clones)
-		return fail(why, why_size, "no memory for %" PRIu64 " packets: %s", data + control,
+		return fail(why, why_size, "no memory for %" PRIu64 " packets: %s", 2 * n,
 			    rte_strerror(rte_errno));
 	return 0;
 }

@@ -39,7 +39,7 @@ struct run_result {
 	struct queue_result bottleneck;
 	uint64_t pause_frames_after_measure;
 	uint64_t last_pause_ns;           /* end of the tick in which the last PFC frame left; NEVER_NS: none */
-	uint64_t frames;                  /* made by hosts, or by the switch (PFC, flooded copies) */
+	uint64_t frames;                  /* made by hosts, or by the switch (PFC) */
 	uint64_t packet_hops;
 	uint64_t digest;                  /* over simulated results only */
 };

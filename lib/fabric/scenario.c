@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fixed.h"
 #include "base/units.h"
 
 static const char *const topologies[] = { "star", NULL };
@@ -144,11 +145,31 @@ check_flow(const struct scenario *s, const struct flow_params *flow, struct scen
 	return 0;
 }
 
+/* Frames in a node's hands or stamped ahead, per host. */
+#define FRAMES_PER_HOST 1024
+/* design: a pool backs a buffer with one mbuf for this many bytes; smaller frames may find none. */
+#define BACKING_FRAME_BYTES 512
+#define MAX_BACKING_FRAMES (1u << 24)
+
+uint64_t
+scenario_backing_frames(const struct scenario *s)
+{
+	/* What is on the way on all cables, both ways. */
+	uint64_t cable_bytes = 2 * s->fabric.hosts * mul_div(s->fabric.link_delay_ns,
+							     s->fabric.link_rate_bps, 8 * NS_PER_SEC);
+
+	return (s->sw.mmu.buffer_bytes + cable_bytes) / BACKING_FRAME_BYTES +
+	       s->fabric.hosts * FRAMES_PER_HOST;
+}
+
 static int
 check_fabric(const struct scenario *s, struct scenario_fault *fault)
 {
 	if (s->fabric.measure_from_ns >= s->fabric.duration_ns)
 		return refuse(fault, "fabric", "", "measure_from_ns", "a time before duration_ns");
+	if (scenario_backing_frames(s) > MAX_BACKING_FRAMES)
+		return refuse(fault, "fabric", "", "link_delay_ns",
+			      "buffer_bytes and what the cables hold to be 8.5 GB at most");
 	if (s->n_flows == 0)
 		return refuse(fault, "flow", "", NULL, "at least one [flow NAME] section");
 	for (uint32_t i = 0; i < s->n_flows; i++)

@@ -63,6 +63,9 @@ struct scenario {
 /** Hosts of a list such as "1,3-5" as the next number after previous (0: the first); 0 at the end, -1 malformed. */
 int32_t host_list_next(const char *list, uint16_t previous);
 
+/** Frames that buffer and cables may hold: what each of the fabric's packet pools must have. */
+uint64_t scenario_backing_frames(const struct scenario *s);
+
 void scenario_host_mac(uint16_t host, uint8_t mac[6]);
 struct field_ip scenario_host_ip(uint16_t host);
 

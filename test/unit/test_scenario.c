@@ -7,6 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/units.h"
 #include "fabric/scenario.h"
 
 static void
@@ -78,6 +79,12 @@ what_no_single_key_shows_is_refused_by_name(void **state)
 	assert_string_equal(fault.key, "mtu_bytes");
 
 	set_flow(&flow);
+	s.fabric.link_delay_ns = NS_PER_SEC;
+	s.fabric.link_rate_bps = 400 * GBPS;
+	assert_int_equal(scenario_resolve(&s, &fault), -EINVAL);
+	assert_string_equal(fault.key, "link_delay_ns");
+	s.fabric.link_delay_ns = 1000;
+
 	s.fabric.measure_from_ns = s.fabric.duration_ns;
 	assert_int_equal(scenario_resolve(&s, &fault), -EINVAL);
 	assert_string_equal(fault.section, "fabric");
