@@ -52,6 +52,7 @@ flow_object(const struct flow_result *r)
 	set_u64(o, "cnp_sent", r->dst.cnps_sent);
 	set_u64(o, "rp_cnp_handled", r->src.cnps_handled);
 	set_u64(o, "rate_cuts", r->src.rate_cuts);
+	set_u64(o, "rtt_ns", r->src.rtt_ns);
 	set_u64(o, "retransmitted_packets", r->src.retransmitted_packets);
 	json_object_set_new(o, "error", json_boolean(r->error));
 	return o;
@@ -184,6 +185,9 @@ counters_object(const struct lab_run *run)
 
 	set_host_sums(o, run, nic_counters, nic_counters_n, 0);
 	set_host_sums(o, run, rp_counters, rp_counters_n, offsetof(struct nic_stats, rp));
+	set_host_sums(o, run, dctcp_counters, dctcp_counters_n, offsetof(struct nic_stats, dctcp));
+	set_host_sums(o, run, timely_counters, timely_counters_n,
+		      offsetof(struct nic_stats, timely));
 	set_host_sums(o, run, np_counters, np_counters_n, offsetof(struct nic_stats, np));
 	for (uint16_t port = 0; port < run->scenario->sw.n_ports; port++)
 		for (unsigned int q = 0; q < TM_CLASSES; q++)
@@ -205,7 +209,7 @@ set_settings(json_t *o, const struct lab_run *run)
 	set_u64(o, "duration_ns", s->fabric.duration_ns);
 	set_u64(o, "measure_from_ns", s->fabric.measure_from_ns);
 	set_switch(o, "icrc_check", s->nic.icrc_check);
-	set_switch(o, "dcqcn", s->nic.dcqcn);
+	set_text(o, "cc", cc_words[s->nic.cc]);
 	set_switch(o, "pfc", s->sw.pfc_generate);
 	set_u64(o, "link_speed_bps", s->fabric.link_rate_bps);
 	if (s->sw.pfc_generate && !s->sw.mmu.lossless.dynamic)

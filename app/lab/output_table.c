@@ -113,10 +113,10 @@ output_table(FILE *out, const struct lab_run *run)
 	const struct scenario *s = run->scenario;
 	const struct run_result *r = &run->result;
 
-	fprintf(out, "%s: seed %" PRIu64 ", %.3f ms simulated, measured from %.3f ms; dcqcn %s, pfc %s, "
+	fprintf(out, "%s: seed %" PRIu64 ", %.3f ms simulated, measured from %.3f ms; cc %s, pfc %s, "
 		"icrc_check %s\n", run->scenario_name, s->fabric.seed,
 		(double)s->fabric.duration_ns / NS_PER_MS, (double)s->fabric.measure_from_ns / NS_PER_MS,
-		s->nic.dcqcn ? "on" : "off", s->sw.pfc_generate ? "on" : "off",
+		cc_words[s->nic.cc], s->sw.pfc_generate ? "on" : "off",
 		s->nic.icrc_check ? "on" : "off");
 	flow_table(out, r);
 	bottleneck_table(out, run);

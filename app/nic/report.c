@@ -44,6 +44,7 @@ qp_object(const struct node *node, uint32_t index)
 	report_set_u64(o, "target_rate_bps", i.target_rate_bps);
 	report_set_u64(o, "min_rate_bps", i.min_rate_bps);
 	json_object_set_new(o, "alpha", json_real((double)i.alpha_q32 / (double)Q32_ONE));
+	report_set_u64(o, "rtt_ns", i.rtt_ns);
 	report_set_u64(o, "tx_packets", i.tx_packets);
 	report_set_u64(o, "tx_wire_bytes", i.tx_wire_bytes);
 	report_set_u64(o, "tx_messages", i.tx_messages);
@@ -73,10 +74,12 @@ nic_report(const struct run_app *app, const struct nic_params *params,
 	report_set_pfc_rx(port, nic_pfc_rx(app->node), result->elapsed_ns);
 	json_object_set_new(o, "port", port);
 	json_object_set_new(o, "icrc_check", json_string(params->icrc_check ? "on" : "off"));
-	json_object_set_new(o, "dcqcn", json_string(params->dcqcn ? "on" : "off"));
+	json_object_set_new(o, "cc", json_string(cc_words[params->cc]));
 	json_object_set_new(o, "done", json_boolean(nic_done(app->node)));
 	json_set_counters(counters, nic_counters, nic_counters_n, s);
 	json_set_counters(counters, rp_counters, rp_counters_n, &s->rp);
+	json_set_counters(counters, dctcp_counters, dctcp_counters_n, &s->dctcp);
+	json_set_counters(counters, timely_counters, timely_counters_n, &s->timely);
 	json_set_counters(counters, np_counters, np_counters_n, &s->np);
 	json_object_set_new(o, "counters", counters);
 	for (uint32_t i = 0; i < nic_qp_count(app->node); i++)

@@ -107,6 +107,13 @@ restart_recovery(struct rp *rp, uint64_t next_increase_ns)
 	rp->flags |= RP_LIMITED;
 }
 
+static void
+count_engagement(const struct rp *rp, struct rp_stats *stats)
+{
+	if (!(rp->flags & RP_LIMITED))
+		counter_inc(&stats->rp_engagements);
+}
+
 /* rpg_clamp_tgt_rate and _after_time_inc; without both 802.1Qau's rule, which asks the byte
  * counter. */
 static bool
@@ -131,6 +138,7 @@ cut(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint6
 		rp->target_rate_bps = rate_bps;
 	rp->current_rate_bps =
 		max_u64(params->rp_min_rate_bps, rate_bps - min_u64(by_alpha_bps, most_bps));
+	count_engagement(rp, stats);
 	restart_recovery(rp, at_ns + params->rp_time_reset_us * NS_PER_US);
 	counter_inc(&stats->rp_cuts);
 }
@@ -221,9 +229,10 @@ release_at_max(struct rp *rp, const struct rp_params *params, struct rp_stats *s
 		run_alpha(rp, params, at_ns);
 		rp->next_alpha_ns = NEVER_NS;
 		rp->next_monitor_ns = NEVER_NS;
-		rp->flags = 0;
-		counter_inc(&stats->rp_releases);
+		rp->flags = RP_LIMITED;
 	}
+	if (rp->flags & RP_LIMITED)
+		counter_inc(&stats->rp_releases);
 	rp->flags &= (uint8_t)~RP_LIMITED;
 }
 
@@ -360,7 +369,7 @@ rp_init(struct rp *rp, const struct rp_params *params, uint64_t start_rate_bps, 
  * timer starts with that cut.
  */
 static void
-first_cnp(struct rp *rp, const struct rp_params *params, uint64_t now_ns)
+first_cnp(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint64_t now_ns)
 {
 	uint64_t override_bps = params->rp_rate_to_set_on_first_cnp_bps;
 
@@ -369,6 +378,7 @@ first_cnp(struct rp *rp, const struct rp_params *params, uint64_t now_ns)
 					       max_u64(override_bps, params->rp_min_rate_bps));
 	rp->target_rate_bps = rp->current_rate_bps;
 	rp->alpha_q31 = (uint32_t)params->rp_initial_alpha_value << 21;
+	count_engagement(rp, stats);
 	rp->flags = RP_SLOTS | RP_CNP_CUT;
 	restart_recovery(rp, NEVER_NS);
 	rp->next_alpha_ns = now_ns + params->rp_dce_tcp_rtt_us * NS_PER_US;
@@ -387,7 +397,7 @@ rp_on_cnp(struct rp *rp, const struct rp_params *params, struct rp_stats *stats,
 	} else if (rp->flags & RP_SLOTS) {
 		rp->flags |= RP_CNP_ALPHA | RP_CNP_CUT;
 	} else {
-		first_cnp(rp, params, now_ns);
+		first_cnp(rp, params, stats, now_ns);
 	}
 	set_next_event(rp);
 	return rp->current_rate_bps;

@@ -90,7 +90,9 @@ struct rp_stats {
 	uint64_t rp_fast_recoveries;
 	uint64_t rp_additive_increases;
 	uint64_t rp_hyper_increases;
-	uint64_t rp_releases; /* limiter freed at the maximum rate (mlx) */
+	/* Of a free QP, by a CNP or a start below the maximum; back to free at the maximum. */
+	uint64_t rp_engagements;
+	uint64_t rp_releases;
 };
 
 extern const struct counter_field rp_counters[];
@@ -114,7 +116,10 @@ struct rp {
 };
 static_assert(sizeof(struct rp) <= 64, "one QP's reaction point fits a cache line");
 
-/** Start at start_rate_bps, clamped to [min, max]: free at the maximum, else limited. */
+/**
+ * Start at start_rate_bps, clamped to [min, max]: free at the maximum, else limited, which the
+ * caller counts as an engagement.
+ */
 void rp_init(struct rp *rp, const struct rp_params *params, uint64_t start_rate_bps,
 	     uint64_t now_ns);
 

@@ -45,7 +45,7 @@ const struct field nic_flow_fields[] = {
 	{QP(stop_ns), .type = FIELD_U64, .unit = UNIT_NS, .max = UINT64_MAX, .def = "never",
 	 .help = "time after which no WRITE is begun"},
 	{QP(rate_cap_bps), .type = FIELD_U64, .unit = UNIT_BPS, .max = 800 * GBPS, .def = "0",
-	 .help = "most that one QP sends, in wire bytes, whatever DCQCN allows; 0: no cap"},
+	 .help = "most that one QP sends, in wire bytes, whatever congestion control allows; 0: no cap"},
 };
 /* clang-format on */
 const unsigned int nic_flow_fields_n = sizeof(nic_flow_fields) / sizeof(nic_flow_fields[0]);
@@ -55,16 +55,17 @@ const unsigned int nic_flow_fields_n = sizeof(nic_flow_fields) / sizeof(nic_flow
 		name, table, &table##_n, offsetof(struct nic_params, member)                       \
 	}
 
-/* A fabric's file has one for its switches and its hosts, printed with the switch's sections. */
-#define QOS_MAP 1
-
 static const struct config_section sections[] = {
 	{"nic", nic_fields, &nic_fields_n, 0},
-	[QOS_MAP] = SECTION("qos_map", qos_map_fields, qos),
 	SECTION("rp", rp_fields, rp),
+	SECTION("dctcp", dctcp_fields, dctcp),
+	SECTION("timely", timely_fields, timely),
 	SECTION("np", np_fields, np),
+	SECTION("qos_map", qos_map_fields, qos),
 };
 #define N_SECTIONS (sizeof(sections) / sizeof(sections[0]))
+/* A fabric's file has one of the last for its switches and its hosts, printed with the switch's. */
+#define N_OWN (N_SECTIONS - 1)
 
 int
 nic_config_read_common(struct config *cfg, struct nic_params *out, struct config_error *err)
@@ -199,17 +200,35 @@ nic_flow_qp(const struct nic_flow *flow, uint32_t i)
 	return qp;
 }
 
+/* Vendors and papers name the weights of alpha the other way round: say which way ours go. */
+static void
+print_formulas(FILE *out, const struct rp_params *rp)
+{
+	bool mlx = rp->rp_profile == RP_PROFILE_MLX;
+
+	fprintf(out,
+		"# [rp] in force, with a = rp_dce_tcp_g / 1024 = %u/1024, the weight of the old alpha:\n"
+		"#   every %u us without a CNP: alpha = a alpha\n"
+		"#   %s: alpha = a alpha + (1 - a)\n"
+		"#   cut: rate = rate (1 - alpha x 1024 / 2^%u), and at least %u %% of it\n\n",
+		rp->rp_dce_tcp_g, rp->rp_dce_tcp_rtt_us,
+		mlx ? "every such slot with one" : "at a CNP, after its cut", rp->rp_gd,
+		rp->rp_min_dec_fac_pct);
+}
+
 void
 nic_config_print_common(FILE *out, const struct nic_params *params)
 {
-	config_sections_print(out, sections, QOS_MAP, params);
-	config_sections_print(out, sections + QOS_MAP + 1, N_SECTIONS - QOS_MAP - 1, params);
+	config_sections_print(out, sections, N_OWN, params);
+	if (params->cc == CC_DCQCN)
+		print_formulas(out, &params->rp);
 }
 
 void
 nic_config_print(FILE *out, const struct nic_config *config)
 {
-	config_sections_print(out, sections, N_SECTIONS, &config->nic);
+	nic_config_print_common(out, &config->nic);
+	config_sections_print(out, sections + N_OWN, N_SECTIONS - N_OWN, &config->nic);
 	for (unsigned int i = 0; i < config->n_flows; i++) {
 		char section[NIC_FLOW_NAME_CHARS + 8];
 
@@ -221,8 +240,7 @@ nic_config_print(FILE *out, const struct nic_config *config)
 void
 nic_config_print_reference_common(FILE *out)
 {
-	config_sections_print_reference(out, sections, QOS_MAP);
-	config_sections_print_reference(out, sections + QOS_MAP + 1, N_SECTIONS - QOS_MAP - 1);
+	config_sections_print_reference(out, sections, N_OWN);
 }
 
 void

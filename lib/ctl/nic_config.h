@@ -4,7 +4,9 @@
  *
  *   [nic]          the node and its address
  *   [qos_map]      as of a switch
- *   [rp] [np]      DCQCN; rp_profile first sets the profile's defaults, the other keys go over them
+ *   [rp] [dctcp] [timely]  what cc of [nic] chooses from; rp_profile first sets the defaults of [rp],
+ *                  the other keys go over them
+ *   [np]           the notification point
  *   [flow NAME]    qp_count QPs to one peer
  *
  * QPs get local numbers in the order of the file: the first QP of the first flow is first_qpn, and

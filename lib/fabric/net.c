@@ -306,6 +306,7 @@ add_info(struct nic_qp_info *sum, const struct nic_qp_info *one)
 	sum->cnps_handled += one->cnps_handled;
 	sum->cnps_sent += one->cnps_sent;
 	sum->rate_cuts += one->rate_cuts;
+	sum->rtt_ns = max_u64(sum->rtt_ns, one->rtt_ns);
 	sum->error |= one->error;
 	sum->done &= one->done;
 }

@@ -125,6 +125,7 @@ init(struct nic *nic, const struct nic_params *params, const struct nic_pools *p
 	queues_init(&nic->acks);
 	queues_init(&nic->ready);
 	nic->windows = QP_LIST_EMPTY;
+	nic_cc_init(nic);
 	nic_pattern_fill(nic->pattern, sizeof(nic->pattern));
 	shaper_init(nic);
 	pfc_rx_init(&nic->pfc_rx, params->pfc_obey ? params->qos.pfc_enable : 0,
@@ -233,7 +234,7 @@ nic_add_qp(struct node *node, const struct nic_qp_params *params, uint64_t now_n
 		return -ENOMEM;
 	qp_init(qp, params, full, last);
 	connect_qp(nic, qp, params, local_qpn);
-	nic_start_rate(nic, qp, now_ns);
+	nic_cc_start(nic, item, now_ns);
 	nic->n_qps++;
 	if (qp->flags & QP_ENDS)
 		nic->pending++;
@@ -252,14 +253,17 @@ nic_qp_info(const struct node *node, uint32_t index, struct nic_qp_info *out)
 {
 	const struct nic *nic = nic_of_const(node);
 	const struct nic_qp *qp = &nic->qps[index];
+	struct cc_view cc;
 
 	assert(index < nic->n_qps);
+	cc_read(&qp->cc, &nic->cc, &cc, qp->bucket.updated_ns);
 	*out = (struct nic_qp_info){
 		.local_qpn = nic->params.first_qpn + index,
 		.peer_qpn = qp->path.dest_qp,
 		.rate_bps = qp->bucket.rate_bps,
-		.target_rate_bps = qp->rp.target_rate_bps,
-		.alpha_q32 = rp_alpha_q32(&qp->rp, &nic->params.rp, qp->bucket.updated_ns),
+		.target_rate_bps = cc.target_rate_bps,
+		.alpha_q32 = cc.alpha_q32,
+		.rtt_ns = cc.rtt_ns,
 		.tx_wire_bytes = qp->tx_wire_bytes,
 		.tx_packets = qp->sent_seq + qp->retransmitted_packets,
 		.retransmitted_packets = qp->retransmitted_packets,

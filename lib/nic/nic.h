@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The NIC node: RoCEv2 requester and responder on one port, DCQCN reaction and notification point.
+ * The NIC node: RoCEv2 requester and responder on one port, with congestion control at both ends.
  *
  * rx: classify (MAC control, RoCEv2 to us, other) -> lengths, ICRC, QP and peer -> CE? the NP ->
- * responder (PSN, ACK/NAK, message completion) or requester (ACK, NAK, CNP -> RP).
+ * responder (PSN, ACK/NAK, message completion) or requester (ACK, NAK, CNP -> congestion control).
  * tx: CNP, then ACK/NAK, then data, each only if its priority is not paused; data round robin over
- * the ready QPs -> stamp from the template -> charge the port shaper, the QP's bucket and the RP's
- * byte counter. Every frame, control or data, is charged to the shaper.
+ * the ready QPs -> stamp from the template -> charge the port shaper, the QP's bucket and the
+ * byte counter of its congestion control. Every frame, control or data, is charged to the shaper.
  *
  * A QP that has data is in exactly one place: in the wheel (waiting for tokens), in the ready list
  * of its queue (waiting for the wire or for XON), or blocked (window full, waiting for ACK). What
@@ -14,8 +14,8 @@
  * is owed, a later ACK covers an earlier one, and a frame that finds no mbuf is built later.
  *
  * Choices, where RoCEv2 and DCQCN leave one:
- * - With dcqcn off the rate is fixed and CNPs are counted as ignored; data still leaves as ECT and
- *   CE is still answered, so that the other end may run DCQCN.
+ * - With cc = none the rate is fixed and CNPs are counted as ignored, as they are with timely; data
+ *   still leaves as ECT and CE is still answered, so that the other end may run what it likes.
  * - All frames leave as ECT(0), so that a congested queue marks them rather than drops them;
  *   ACK and NAK carry the data's DSCP.
  * - An 802.3x PAUSE frame is counted and not obeyed: a port runs PFC or link pause, not both.
@@ -33,8 +33,8 @@
 
 #include "base/field.h"
 #include "base/hist.h"
+#include "cc/cc.h"
 #include "cc/np.h"
-#include "cc/rp.h"
 #include "node/node.h"
 #include "tm/pfc_rx.h"
 #include "tm/qos_map.h"
@@ -53,7 +53,7 @@ struct nic_params {
 	uint32_t first_qpn; /* QPs are numbered from here, in the order in which they are added */
 	uint32_t max_qps;
 	bool icrc_check;
-	bool dcqcn; /* off: PFC only, fixed rate */
+	int cc; /* enum cc_algorithm */
 	bool pfc_obey;
 	int initial_rate;          /* enum nic_initial_rate: when the host has other active flows */
 	uint64_t initial_rate_bps; /* for NIC_INITIAL_VALUE */
@@ -63,11 +63,13 @@ struct nic_params {
 	uint16_t ack_every; /* AckReq is set on each n-th packet and on the last of a message */
 	uint32_t window_packets;   /* unacknowledged packets per QP */
 	struct qos_map_params qos; /* dscp -> tc -> priority, and which priorities obey PFC */
-	struct rp_params rp;
+	struct rp_params rp;         /* of cc = dcqcn; each algorithm has its own */
+	struct dctcp_params dctcp;
+	struct timely_params timely;
 	struct np_params np;
 };
 
-/* Members of nic_params itself; qos, rp and np have tables of their own. */
+/* Members of nic_params itself; its structs have tables of their own. */
 extern const struct field nic_fields[];
 extern const unsigned int nic_fields_n;
 
@@ -132,11 +134,13 @@ struct nic_stats {
 	uint64_t no_mbuf; /* a frame could not be built now; it is built later */
 	uint64_t rx_pause_frames;
 	uint64_t drops[NIC_DROPS];
-	struct rp_stats rp;
+	struct rp_stats rp; /* CNPs of all algorithms */
+	struct dctcp_stats dctcp;
+	struct timely_stats timely;
 	struct np_stats np;
 };
 
-/* Members of nic_stats itself, drops included; rp and np have tables of their own. */
+/* Members of nic_stats itself, drops included; its structs have tables of their own. */
 extern const struct counter_field nic_counters[];
 extern const unsigned int nic_counters_n;
 
@@ -173,6 +177,7 @@ int64_t nic_add_qp(struct node *node, const struct nic_qp_params *params, uint64
 struct nic_qp_info {
 	uint32_t local_qpn, peer_qpn;
 	uint64_t rate_bps, target_rate_bps, alpha_q32; /* as of when the QP was last looked at */
+	uint64_t rtt_ns; /* last measured; 0: the algorithm measures none */
 	uint64_t tx_wire_bytes, tx_packets, retransmitted_packets;
 	uint64_t tx_messages; /* completed: acknowledged whole */
 	uint64_t rx_payload_bytes, rx_messages, rx_packets, rx_wire_bytes; /* in order, once */

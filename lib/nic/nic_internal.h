@@ -40,6 +40,7 @@ struct nic {
 	uint8_t paused_prios;
 	uint8_t paused_queues; /* of paused_prios */
 	uint8_t last_queue;    /* served last: data queues take turns */
+	struct cc_node cc;
 	struct nic_queues cnps;
 	struct nic_queues acks;
 	struct nic_queues ready;
@@ -129,20 +130,25 @@ bool nic_release(struct nic *nic, uint64_t now_ns);
 /** A requester is at its end, well or badly: QP_DONE or QP_ERROR. */
 void nic_end(struct nic *nic, uint32_t item, uint8_t flag, uint64_t now_ns);
 
-/* nic_dcqcn.c: the glue between QPs and cc/ */
+/* nic_cc.c: the glue between QPs and cc/ */
 
+void nic_cc_init(struct nic *nic);
+/** Give a QP that starts its first rate. */
+void nic_cc_start(struct nic *nic, uint32_t item, uint64_t now_ns);
+/** Account wire bytes sent, and let the bucket follow the rate. */
+void nic_cc_sent(struct nic *nic, uint32_t item, uint32_t bytes, uint64_t now_ns);
+/** Let the bucket follow what the timers did since the QP was last looked at. */
+void nic_cc_catch_up(struct nic *nic, uint32_t item, uint64_t now_ns);
+/** A CNP for a known QP came from its peer. */
+void nic_on_cnp(struct nic *nic, uint32_t item, uint64_t now_ns);
+/** All before the QP's acked_seq is acknowledged; it was before_seq before. */
+void nic_cc_acked(struct nic *nic, uint32_t item, uint64_t before_seq, uint64_t now_ns);
+/** The QP goes back to what is not acknowledged. */
+void nic_cc_lost(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** A valid data packet with CE came. */
 void nic_on_ce(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** End the NP windows that are over. */
 void nic_end_windows(struct nic *nic, uint64_t now_ns);
-/** A CNP for a known QP came from its peer. */
-void nic_on_cnp(struct nic *nic, uint32_t item, uint64_t now_ns);
-/** Give a QP that starts its first rate. */
-void nic_start_rate(struct nic *nic, struct nic_qp *qp, uint64_t now_ns);
-/** Account wire bytes sent, and let the bucket follow the rate. */
-void nic_rp_sent(struct nic *nic, struct nic_qp *qp, uint32_t bytes, uint64_t now_ns);
-/** Let the bucket follow what the timers did since the QP was last looked at. */
-void nic_rp_catch_up(struct nic *nic, struct nic_qp *qp, uint64_t now_ns);
 
 /* nic_rx.c */
 void nic_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns);

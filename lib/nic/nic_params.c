@@ -32,9 +32,8 @@ const struct field nic_fields[] = {
 	  .help = "QPs that there is memory for" },
 	{ MEMBER(icrc_check), .type = FIELD_BOOL, .def = "on",
 	  .help = "Verify the ICRC of received frames" },
-	{ MEMBER(dcqcn), .type = FIELD_BOOL, .def = "on",
-	  .help = "React to CNPs; off: PFC only, fixed rate",
-	  .aliases = { { .name = "roce_rp_enable" } } },
+	{ MEMBER(cc), .type = FIELD_ENUM, .choices = cc_words, .def = "dcqcn",
+	  .help = "Congestion control, each with a section of its own; none: PFC only, fixed rate" },
 	{ MEMBER(pfc_obey), .type = FIELD_BOOL, .def = "on",
 	  .help = "Stop the priorities that a received PFC frame pauses" },
 	{ MEMBER(initial_rate), .type = FIELD_ENUM, .choices = initial_rate_words, .def = "line",
@@ -167,6 +166,25 @@ check_rates(const struct nic_params *p)
 		return "initial_rate_bps must not exceed link_speed_bps";
 	if (p->rp.rp_max_rate_bps > p->link_speed_bps)
 		return "rp_max_rate_bps must not exceed link_speed_bps";
+	if (p->cc < CC_NONE || p->cc >= CC_ALGORITHMS)
+		return "cc must be none, dcqcn, dctcp or timely";
+	return NULL;
+}
+
+/* The section of the algorithm in use; [rp], whose profiles are many keys, is checked in any case. */
+static const char *
+check_cc(const struct nic_params *p)
+{
+	const char *fault = NULL;
+
+	if (p->cc == CC_DCTCP && dctcp_params_check(&p->dctcp, &fault) != 0)
+		return fault;
+	if (p->cc == CC_DCTCP && p->dctcp.dctcp_min_rate_bps > p->link_speed_bps)
+		return "dctcp_min_rate_bps must not exceed link_speed_bps";
+	if (p->cc == CC_TIMELY && timely_params_check(&p->timely, &fault) != 0)
+		return fault;
+	if (p->cc == CC_TIMELY && p->timely.timely_min_rate_bps > p->link_speed_bps)
+		return "timely_min_rate_bps must not exceed link_speed_bps";
 	return NULL;
 }
 
@@ -184,6 +202,8 @@ nic_params_check(const struct nic_params *params, char *why, unsigned int why_si
 		fault = NULL;
 	if (fault == NULL && rp_params_check(&rp, &fault) == 0)
 		fault = NULL;
+	if (fault == NULL)
+		fault = check_cc(params);
 	if (fault == NULL)
 		return 0;
 	snprintf(why, why_size, "%s", fault);

@@ -29,7 +29,7 @@ decide(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns, uint64_t
 	if (due_ns <= now_ns || due_ns <= token_bucket_next_ns(&nic->shaper))
 		return QP_READY;
 	/* At a low rate the wait is long, and the rate may rise before it is over. */
-	*deadline_ns = min_u64(due_ns, qp->rp.next_event_ns);
+	*deadline_ns = min_u64(due_ns, qp->cc.head.next_event_ns);
 	return QP_PACED;
 }
 
@@ -70,11 +70,13 @@ nic_end(struct nic *nic, uint32_t item, uint8_t flag, uint64_t now_ns)
 }
 
 static void
-start(struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
+start(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
+	struct nic_qp *qp = &nic->qps[item];
+
 	qp->flags |= QP_STARTED;
 	qp->ack_countdown = nic->params.ack_every;
-	nic_start_rate(nic, qp, now_ns);
+	nic_cc_start(nic, item, now_ns);
 	qp_update_limit(qp, nic->window_packets);
 	nic->active++;
 }
@@ -85,9 +87,9 @@ release(struct nic *nic, uint32_t item, uint64_t now_ns)
 	struct nic_qp *qp = &nic->qps[item];
 
 	if (!(qp->flags & QP_STARTED))
-		start(nic, qp, now_ns);
-	else if (now_ns >= qp->rp.next_event_ns)
-		nic_rp_catch_up(nic, qp, now_ns);
+		start(nic, item, now_ns);
+	else if (now_ns >= qp->cc.head.next_event_ns)
+		nic_cc_catch_up(nic, item, now_ns);
 	token_bucket_update(&qp->bucket, now_ns);
 	nic_settle(nic, item, now_ns);
 }

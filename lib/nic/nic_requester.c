@@ -10,8 +10,10 @@ static void
 progress(struct nic *nic, uint32_t item, uint64_t seq, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
+	uint64_t before_seq = qp->acked_seq;
 
 	qp_acknowledge(qp, seq);
+	nic_cc_acked(nic, item, before_seq, now_ns);
 	qp_update_limit(qp, nic->window_packets);
 	qp->progress_ns = now_ns;
 	qp->retries = 0;
@@ -33,6 +35,7 @@ retry(struct nic *nic, uint32_t item, uint64_t now_ns)
 	}
 	qp->retries++;
 	qp_go_back(qp);
+	nic_cc_lost(nic, item, now_ns);
 	if (qp->place == QP_BLOCKED)
 		nic_settle(nic, item, now_ns);
 }
@@ -50,6 +53,7 @@ on_nak_sequence(struct nic *nic, uint32_t item, uint64_t seq, uint64_t now_ns)
 	}
 	qp_acknowledge(qp, seq);
 	qp_go_back(qp);
+	nic_cc_lost(nic, item, now_ns);
 	progress(nic, item, seq, now_ns);
 }
 

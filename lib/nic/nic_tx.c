@@ -113,7 +113,7 @@ send_ack(struct nic *nic, uint8_t queue, uint64_t now_ns)
  * for an ACK.
  */
 static bool
-wants_ack(const struct nic *nic, struct nic_qp *qp)
+wants_ack(struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 {
 	if (qp->ack_countdown > 1 && qp->next_pos + 1 < qp->message_packets &&
 	    qp->next_seq + 1 < qp->limit_seq) {
@@ -121,6 +121,9 @@ wants_ack(const struct nic *nic, struct nic_qp *qp)
 		return false;
 	}
 	qp->ack_countdown = nic->params.ack_every;
+	/* An ACK does not tell which sending of a packet it answers (Karn). */
+	if (nic->cc.times_acks && qp->next_seq == qp->sent_seq)
+		cc_on_ask(&qp->cc, &nic->cc, qp->next_seq, now_ns);
 	return true;
 }
 
@@ -140,13 +143,13 @@ restore_pattern(const struct nic *nic, struct rte_mbuf *m, uint32_t end_off)
 }
 
 static void
-stamp(struct nic *nic, struct nic_qp *qp, struct rte_mbuf *m)
+stamp(struct nic *nic, struct nic_qp *qp, struct rte_mbuf *m, uint64_t now_ns)
 {
 	bool last = qp->next_pos + 1 == qp->message_packets;
 	const struct roce_payload *payload = last ? qp->last : qp->full;
 	struct roce_fields fields = {
 		.opcode = qp_write_opcode(qp->next_pos, qp->message_packets),
-		.ack_req = wants_ack(nic, qp),
+		.ack_req = wants_ack(nic, qp, now_ns),
 		.migreq = true,
 		.psn = qp_psn(qp, qp->next_seq),
 		.reth_dma_bytes = qp->message_bytes,
@@ -198,7 +201,7 @@ on_sent(struct nic *nic, uint32_t item, const struct rte_mbuf *m, bool awaited_b
 		arm_timer(nic, item, awaited_before, now_ns);
 	qp->tx_wire_bytes += wire;
 	token_bucket_charge(&qp->bucket, wire);
-	nic_rp_sent(nic, qp, wire, now_ns);
+	nic_cc_sent(nic, item, wire, now_ns);
 }
 
 /* After its stop time a QP begins no message; what it has begun it finishes. */
@@ -250,7 +253,7 @@ send_data(struct nic *nic, uint8_t open_queues, uint64_t now_ns)
 		if (m != NULL) {
 			bool awaited = qp_awaits_ack(&nic->qps[item], nic->params.ack_every);
 
-			stamp(nic, &nic->qps[item], m);
+			stamp(nic, &nic->qps[item], m, now_ns);
 			charge(nic, m);
 			on_sent(nic, item, m, awaited, now_ns);
 		}

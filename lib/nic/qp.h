@@ -19,8 +19,8 @@
 #include <stddef.h>
 #include <rte_common.h>
 
+#include "cc/cc.h"
 #include "cc/np.h"
-#include "cc/rp.h"
 #include "nic/nic.h"
 #include "pacer/token_bucket.h"
 #include "wire/roce.h"
@@ -79,7 +79,7 @@ struct nic_qp {
 	uint8_t cnp_queue;
 	uint8_t retries;
 
-	struct rp rp __rte_cache_aligned;
+	struct cc cc __rte_cache_aligned;
 	struct roce_template template __rte_cache_aligned;
 
 	/* each packet received */
@@ -109,7 +109,7 @@ struct nic_qp {
 	uint64_t min_rate_bps;
 } __rte_cache_aligned;
 static_assert(offsetof(struct nic_qp, sent_seq) == 64, "what pacing reads is one cache line");
-static_assert(offsetof(struct nic_qp, rp) == 128, "what a sent packet writes is two cache lines");
+static_assert(offsetof(struct nic_qp, cc) == 128, "what a sent packet writes is two cache lines");
 
 /** Set up all that does not depend on the node. payloads are of the full and the last packet. */
 void qp_init(struct nic_qp *qp, const struct nic_qp_params *params, const struct roce_payload *full,

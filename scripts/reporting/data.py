@@ -10,7 +10,7 @@ FLOWS = "time_ns,flow,wire_rate_bps,goodput_bps,rp_rate_bps,rp_target_rate_bps,c
 QUEUES = "time_ns,node,port,queue,queue_bytes,queue_max_bytes,ecn_marked_packets,tx_bytes"
 PFC = "time_ns,node,port,prio,tx_pause,rx_pause,tx_pause_duration_us,rx_pause_duration_us,rx_paused"
 
-RESULT_KEYS = """format program version scenario seed duration_ns measure_from_ns icrc_check dcqcn pfc link_speed_bps
+RESULT_KEYS = """format program version scenario seed duration_ns measure_from_ns icrc_check cc pfc link_speed_bps
     flows jain_index bottleneck pfc_counters pause_frames_after_measure last_pause_ns drops counters
     frames packet_hops wall_seconds packet_hops_per_second digest""".split()
 FLOW_KEYS = """name src dst qps wire_rate_bps goodput_bps min_rate_bps messages_wanted messages_completed cnp_sent

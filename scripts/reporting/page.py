@@ -97,7 +97,7 @@ def settings_table(results):
         ("Scenario", escape(results["scenario"])),
         ("Seed", number(results["seed"])),
         ("Time", f"{seconds(results['duration_ns'])}, measured from {seconds(results['measure_from_ns'])}"),
-        ("DCQCN, PFC, ICRC check", escape(f"{results['dcqcn']}, {results['pfc']}, {results['icrc_check']}")),
+        ("congestion control, PFC, ICRC check", escape(f"{results['cc']}, {results['pfc']}, {results['icrc_check']}")),
         ("WRED", f"min {kbytes(results['bottleneck']['wred_min_bytes'])}, "
                  f"max {kbytes(results['bottleneck']['wred_max_bytes'])}"
          if results["bottleneck"]["wred_max_bytes"] else "off"),
@@ -144,7 +144,7 @@ def render(run, svgs):
 </head>
 <body>
 <h1>{escape(title)}</h1>
-<p class="lead">{flows} over {results['link_speed_bps'] / 1e9:g} Gb/s links; DCQCN {escape(results['dcqcn'])},
+<p class="lead">{flows} over {results['link_speed_bps'] / 1e9:g} Gb/s links; congestion control {escape(results['cc'])},
 PFC {escape(results['pfc'])}. Figures are of the last
 {seconds(results['duration_ns'] - results['measure_from_ns'])} of {seconds(results['duration_ns'])};
 counts are of the whole run.</p>

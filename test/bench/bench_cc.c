@@ -10,7 +10,7 @@
 #include "../unit/rp_reference.h"
 #include "base/prng.h"
 #include "bench.h"
-#include "cc/rp.h"
+#include "cc/cc.h"
 #include "pacer/timing_wheel.h"
 #include "pacer/token_bucket.h"
 
@@ -27,6 +27,7 @@ static volatile uint64_t sink;
 
 static struct rp rps[QPS];
 static struct ref refs[QPS];
+static struct cc ccs[QPS];
 static struct rp_stats stats;
 static struct rp_params params;
 
@@ -76,6 +77,33 @@ round_sent(void *arg)
 	start_ns = bench_clock_ns();
 	for (unsigned int i = 0; i < PACKETS; i++)
 		rates += rp_on_sent(&rps[i % QPS], &params, &stats, FRAME_BYTES, i * pace->gap_ns);
+	sink += rates;
+	return (bench_clock_ns() - start_ns) / PACKETS;
+}
+
+/* The same through the interface that a NIC uses. */
+static double
+round_cc_sent(void *arg)
+{
+	const struct cc_setup setup = {.algorithm = CC_DCQCN,
+				       .max_rate_bps = 100 * GBPS,
+				       .rp = &params,
+				       .rp_stats = &stats};
+	const struct pace *pace = arg;
+	struct cc_node node;
+	double start_ns;
+	uint64_t rates = 0;
+
+	start_pace(pace);
+	cc_init(&node, &setup);
+	for (unsigned int i = 0; i < QPS; i++)
+		ccs[i].rp = rps[i];
+	start_ns = bench_clock_ns();
+	for (unsigned int i = 0; i < PACKETS; i++) {
+		struct cc *cc = &ccs[i % QPS];
+
+		rates += cc_on_sent(cc, &node, FRAME_BYTES, i * pace->gap_ns) + cc->head.rate_bps;
+	}
 	sink += rates;
 	return (bench_clock_ns() - start_ns) / PACKETS;
 }
@@ -280,6 +308,8 @@ main(void)
 	bench_check(rte_timer_subsystem_init() == 0, "rte_timer_subsystem_init");
 	bench_compare((struct bench_side){"rp_on_sent, no event due", round_sent, &quiet},
 		      (struct bench_side){reference, round_sent_ref, &quiet}, "ns/packet", ROUNDS);
+	bench_compare((struct bench_side){"cc_on_sent, dcqcn, no event due", round_cc_sent, &quiet},
+		      (struct bench_side){"rp_on_sent", round_sent, &quiet}, "ns/packet", ROUNDS);
 	bench_compare((struct bench_side){"rp_on_sent, mlx, 1024 QPs at 100G", round_sent, &line},
 		      (struct bench_side){reference, round_sent_ref, &line}, "ns/packet", ROUNDS);
 	bench_compare((struct bench_side){"rp_on_cnp, paper, 1024 QPs", round_cnp, &cnp[0]},

@@ -86,6 +86,43 @@ def pfc_only(lab, config):
     expect(r["counters"]["ecn_marked_packets"] == 0, "marks without WRED")
 
 
+def dctcp(lab, config):
+    """Step marking at K: shares are fair, and the queue swings around K, not at 0 and not at the buffer."""
+    k_bytes = 120e3
+    for seed in SEEDS[:2]:
+        r = run(lab, config + "/incast-4to1-dctcp.ini", "--seed", str(seed))
+        q, c = r["bottleneck"], r["counters"]
+        print(f"seed {seed}: jain {r['jain_index']:.4f}, link use {q['link_use']:.4f}, queue {q['queue_mean_bytes']} B")
+        expect(r["jain_index"] >= 0.99, f"seed {seed}: Jain index {r['jain_index']}")
+        expect(q["link_use"] >= 0.97, f"seed {seed}: link use {q['link_use']}")
+        expect(0.7 * k_bytes <= q["queue_mean_bytes"] <= 1.3 * k_bytes, f"seed {seed}: {q['queue_mean_bytes']} B")
+        expect(q["queue_p99_bytes"] <= 2.2 * k_bytes, f"seed {seed}: p99 {q['queue_p99_bytes']} B")
+        expect(drops(r) == 0, f"seed {seed}: drops {r['drops']}")
+        expect(c["dctcp_cuts"] <= c["dctcp_marked_round_trips"] + 4, "one cut in a marked round trip")
+        # Interval 0: a CNP for each mark, but for two marks of a QP that one CNP answered.
+        expect(c["np_cnp_sent"] >= 0.99 * c["np_ecn_marked_roce_packets"], "a CNP for each mark")
+        identities(r, seed)
+
+
+def timely(lab, config):
+    """The round-trip time stays between T_low and T_high, without a mark."""
+    r = run(lab, config + "/incast-4to1-timely.ini")
+    q, c = r["bottleneck"], r["counters"]
+    # 4.6 us without a queue: two hops of frame, ACK and propagation.
+    rtt_us = [(q[key] * 8 / 40e3) + 4.6 for key in ("queue_mean_bytes", "queue_p99_bytes")]
+    print(f"jain {r['jain_index']:.4f}, link use {q['link_use']:.4f}, rtt mean {rtt_us[0]:.1f} p99 {rtt_us[1]:.1f} us")
+    expect(r["jain_index"] >= 0.99, f"Jain index {r['jain_index']}")
+    expect(q["link_use"] >= 0.99, f"link use {q['link_use']}")
+    expect(50 <= rtt_us[0] <= 100, f"round trip {rtt_us[0]} us beside T_low of 50 us")
+    expect(rtt_us[1] <= 500, f"p99 of the round trip {rtt_us[1]} us beside T_high of 500 us")
+    for flow in r["flows"]:
+        expect(40e3 <= flow["rtt_ns"] <= 120e3, f"{flow['name']} measured {flow['rtt_ns']} ns")
+    expect(c["timely_samples"] > 1000, "samples")
+    expect(r["pause_frames_after_measure"] == 0, "PFC holds the queue, not TIMELY")
+    expect(drops(r) == 0, f"drops {r['drops']}")
+    expect(c["rp_cnp_handled"] == 0 and c["ecn_marked_packets"] == 0, "marks or CNPs without WRED")
+
+
 def no_pfc(lab, config):
     r = run(lab, config + "/incast-4to1-no-pfc.ini")
     lost = sum(drops(r, reason) for reason in ("queue_limit", "pg_limit", "pool"))
@@ -110,7 +147,8 @@ def digest(lab, config):
     expect(first == again, "one seed, two results")
 
 
-CASES = {"dcqcn_and_pfc": dcqcn_and_pfc, "pfc_only": pfc_only, "no_pfc": no_pfc, "digest": digest}
+CASES = {"dcqcn_and_pfc": dcqcn_and_pfc, "pfc_only": pfc_only, "no_pfc": no_pfc, "dctcp": dctcp,
+         "timely": timely, "digest": digest}
 
 if __name__ == "__main__":
     CASES[sys.argv[3]](sys.argv[1], sys.argv[2])

@@ -63,6 +63,8 @@ nic_test_params(struct nic_params *p, unsigned int host)
 	assert_int_equal(field_defaults(nic_fields, nic_fields_n, p), 0);
 	assert_int_equal(field_defaults(qos_map_fields, qos_map_fields_n, &p->qos), 0);
 	assert_int_equal(field_defaults(np_fields, np_fields_n, &p->np), 0);
+	assert_int_equal(field_defaults(dctcp_fields, dctcp_fields_n, &p->dctcp), 0);
+	assert_int_equal(field_defaults(timely_fields, timely_fields_n, &p->timely), 0);
 	rp_params_default(&p->rp, RP_PROFILE_PAPER);
 	memcpy(p->mac, (uint8_t[6]){2, 0, 0, 0, 0, (uint8_t)(1 + host)}, 6);
 	p->ip = (struct field_ip){4, {10, 0, 0, (uint8_t)(1 + host)}};

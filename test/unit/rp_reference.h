@@ -17,7 +17,7 @@ struct ref {
 	struct rp_stats stats;
 	uint64_t rate, target, alpha, bytes, t, bc;
 	uint64_t alpha_at, monitor_at, increase_at;
-	bool limited, slots, cnp_in_alpha_slot, cnp_in_monitor_slot;
+	bool limited, engaged, slots, cnp_in_alpha_slot, cnp_in_monitor_slot;
 };
 
 static inline bool
@@ -37,7 +37,7 @@ ref_init(struct ref *r, const struct rp_params *p, uint64_t start, uint64_t now)
 	r->target = r->rate;
 	r->alpha = p->rp_initial_alpha_value * REF_ONE / 1024;
 	if (r->rate < p->rp_max_rate_bps) {
-		r->limited = true;
+		r->limited = r->engaged = true;
 		r->increase_at = now + p->rp_time_reset_us * NS_PER_US;
 	}
 }
@@ -54,6 +54,15 @@ ref_alpha(struct ref *r, bool cnp)
 		r->alpha = r->alpha * g / 1024;
 }
 
+/* Limited, or free at the maximum rate: what is counted, not what paces the timers here. */
+static inline void
+ref_engage(struct ref *r)
+{
+	if (!r->engaged)
+		r->stats.rp_engagements++;
+	r->engaged = r->limited = true;
+}
+
 static inline void
 ref_cut(struct ref *r, uint64_t now)
 {
@@ -68,7 +77,7 @@ ref_cut(struct ref *r, uint64_t now)
 	if (r->rate < p->rp_min_rate_bps)
 		r->rate = p->rp_min_rate_bps;
 	r->t = r->bc = r->bytes = 0;
-	r->limited = true;
+	ref_engage(r);
 	r->increase_at = now + p->rp_time_reset_us * NS_PER_US;
 	r->stats.rp_cuts++;
 }
@@ -103,6 +112,9 @@ ref_increase(struct ref *r, uint64_t *stage)
 	if (!ref_paper(r) && r->rate == p->rp_max_rate_bps && !r->cnp_in_monitor_slot) {
 		r->limited = r->slots = r->cnp_in_alpha_slot = false;
 		r->alpha_at = r->monitor_at = r->increase_at = NEVER_NS;
+	}
+	if (r->engaged && r->rate == p->rp_max_rate_bps && !r->cnp_in_monitor_slot) {
+		r->engaged = false;
 		r->stats.rp_releases++;
 	}
 }
@@ -157,7 +169,8 @@ ref_cnp(struct ref *r, uint64_t now)
 		r->rate = p->rp_min_rate_bps;
 	r->target = r->rate;
 	r->alpha = p->rp_initial_alpha_value * REF_ONE / 1024;
-	r->limited = r->slots = true;
+	ref_engage(r);
+	r->slots = true;
 	r->t = r->bc = r->bytes = 0;
 	r->increase_at = NEVER_NS;
 	r->alpha_at = now + p->rp_dce_tcp_rtt_us * NS_PER_US;

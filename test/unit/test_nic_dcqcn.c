@@ -409,7 +409,7 @@ dcqcn_off_keeps_the_rate(void **state)
 	struct roce_path path = solo_path(&solo);
 
 	(void)state;
-	solo.params.dcqcn = false;
+	solo.params.cc = CC_NONE;
 	start_sender(1);
 	run(1000);
 	feed_cnp(&path);

@@ -224,7 +224,8 @@ paper_keeps_its_alpha_when_recovery_is_over(void **state)
 	assert_int_equal(rp_update(&rp, &params, &stats, 50 * NS_PER_MS), 40 * GBPS);
 	assert_false(rp_limited(&rp));
 	assert_int_equal(rp.next_event_ns, NEVER_NS);
-	assert_int_equal(stats.rp_releases, 0);
+	assert_int_equal(stats.rp_engagements, 1);
+	assert_int_equal(stats.rp_releases, 1);
 	/* The second CNP cuts with the alpha that is left, about 2.8 %, and adds g to it. */
 	alpha = alpha_of(&rp, &params, 50 * NS_PER_MS);
 	assert_true(fabs(alpha - pow(255.0 / 256.0, 909)) < 1e-6);
@@ -480,9 +481,11 @@ mlx_frees_the_limiter_and_the_next_cnp_is_a_first_one(void **state)
 	}
 	assert_int_equal(events, 36); /* 48.98 Gb/s < 2^36 bit/s */
 	assert_int_equal(rp.current_rate_bps, 100 * GBPS);
+	assert_int_equal(stats.rp_engagements, 1);
 	assert_int_equal(stats.rp_releases, 1);
 	assert_int_equal(rp.next_event_ns, NEVER_NS);
 	rp_on_cnp(&rp, &params, &stats, now_ns + 77);
+	assert_int_equal(stats.rp_engagements, 2);
 	assert_int_equal(rp_alpha_q32(&rp, &params, now_ns + 77), 1023ull << 22);
 	rp_update(&rp, &params, &stats, now_ns + 77 + 4 * US);
 	assert_true(fabs((double)rp.current_rate_bps / 1e6 - 51017) < 1);

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Congestion control of one QP: events in, a rate out.
+ *
+ * An algorithm is told of the start of a flow, wire bytes sent, acknowledgements (and may time
+ * those it asked for), losses, CNPs, and the passing of the time that it named itself. What it
+ * decides is one number: the rate in force, in bits/s of wire bytes. Which algorithm runs, its
+ * parameters and its counters are the same for all QPs of a node.
+ *
+ * | algorithm | hears                | source                                                     |
+ * |-----------|----------------------|------------------------------------------------------------|
+ * | none      | nothing              | the start rate for ever                                    |
+ * | dcqcn     | CNPs, bytes, time    | rp.h                                                       |
+ * | dctcp     | CNPs, ACKs, losses   | dctcp.h                                                    |
+ * | timely    | round-trip times     | timely.h                                                   |
+ *
+ * A new one is a file with a params, state and stats triple, a state that begins with struct
+ * cc_head and fits struct cc, one table of functions, and a word in enum cc_algorithm.
+ *
+ * Per packet nothing is called: cc_on_sent() is an addition and two comparisons, the same for all
+ * algorithms, until time or bytes complete an event.
+ */
+#ifndef QUENCH_CC_CC_H
+#define QUENCH_CC_CC_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cc/dctcp.h"
+#include "cc/rp.h"
+#include "cc/timely.h"
+
+enum cc_algorithm { CC_NONE, CC_DCQCN, CC_DCTCP, CC_TIMELY, CC_ALGORITHMS };
+
+/** Words of enum cc_algorithm, NULL-terminated. */
+extern const char *const cc_words[];
+
+/* How the state of every algorithm begins: what is read and written per packet. */
+struct cc_head {
+	uint64_t rate_bps;
+	uint64_t next_event_ns; /* when the rate may change by itself; NEVER_NS when it will not */
+	uint32_t byte_count;    /* wire bytes since the last byte event */
+};
+
+/* One QP. Embedded by the thousand: one cache line. */
+struct cc {
+	union {
+		struct cc_head head;
+		struct rp rp;
+		struct dctcp dctcp;
+		struct timely timely;
+	};
+};
+static_assert(sizeof(struct cc) <= 64, "one QP's congestion control fits a cache line");
+
+/* What a call did, as a mask: 0 says that rate and state are as before. */
+enum cc_did {
+	CC_DID_START = 1 << 0,
+	CC_DID_CNP = 1 << 1,    /* a CNP was taken */
+	CC_DID_CUT = 1 << 2,    /* the rate was cut */
+	CC_DID_FAST = 1 << 3,   /* fast recovery */
+	CC_DID_RAISE = 1 << 4,  /* additive increase */
+	CC_DID_HYPER = 1 << 5,  /* hyper increase */
+	CC_DID_ENGAGE = 1 << 6, /* free before, limited now */
+	CC_DID_FREE = 1 << 7,   /* limited before, free now */
+	CC_DID_LOSS = 1 << 8,   /* a loss was heard of */
+	CC_DID_RTT = 1 << 9,    /* a round-trip time was measured */
+};
+#define CC_REASONS 10
+
+/** The word of bit i of a cc_did mask, i < CC_REASONS. */
+const char *cc_reason_word(unsigned int i);
+
+struct cc_ops;
+
+/* What the QPs of a node share. Filled in by cc_init(). */
+struct cc_node {
+	uint64_t byte_event_bytes; /* wire bytes that complete a byte event; 0: none */
+	bool times_acks;           /* cc_on_ask() wants to be told */
+	const struct cc_ops *ops;
+	uint64_t max_rate_bps;
+	struct rp_stats *rp_stats; /* CNPs are counted here whatever the algorithm */
+	union {
+		const struct rp_params *rp;
+		const struct dctcp_params *dctcp;
+		const struct timely_params *timely;
+	};
+	union {
+		struct dctcp_stats *dctcp_stats;
+		struct timely_stats *timely_stats;
+	};
+};
+
+/* Where the parameters and the counters of each algorithm stand; they outlive the node. */
+struct cc_setup {
+	enum cc_algorithm algorithm;
+	uint64_t max_rate_bps; /* of a QP of dctcp and timely: the port's speed */
+	const struct rp_params *rp;
+	const struct dctcp_params *dctcp;
+	const struct timely_params *timely;
+	struct rp_stats *rp_stats;
+	struct dctcp_stats *dctcp_stats;
+	struct timely_stats *timely_stats;
+};
+
+void cc_init(struct cc_node *node, const struct cc_setup *setup);
+
+/* What a requester has acknowledged, and how far it has got: packets counted from 0. */
+struct cc_ack {
+	uint64_t acked_seq; /* first packet that is not acknowledged */
+	uint64_t next_seq;  /* first packet that is not sent */
+	uint32_t packets;   /* acknowledged now */
+};
+
+/* For a person to read: what an algorithm has no notion of is 0. */
+struct cc_view {
+	uint64_t rate_bps, target_rate_bps;
+	uint64_t alpha_q32;
+	uint64_t rtt_ns; /* last measured */
+	uint16_t time_stage, byte_stage;
+	bool limited;
+};
+
+/* One function for each event; NULL: the algorithm does not hear it. All return a cc_did mask. */
+struct cc_ops {
+	void (*start)(struct cc *cc, const struct cc_node *node, uint64_t start_rate_bps,
+		      uint64_t now_ns);
+	uint32_t (*sent)(struct cc *cc, const struct cc_node *node, uint32_t bytes,
+			 uint64_t now_ns);
+	uint32_t (*timer)(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
+	uint32_t (*cnp)(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
+	void (*ask)(struct cc *cc, uint64_t seq, uint64_t now_ns);
+	uint32_t (*ack)(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack,
+			uint64_t now_ns);
+	uint32_t (*loss)(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
+	void (*read)(const struct cc *cc, const struct cc_node *node, struct cc_view *out,
+		     uint64_t now_ns);
+};
+
+/** A flow starts at start_rate_bps, or at the limit of the algorithm's range next to it. */
+uint32_t cc_on_start(struct cc *cc, const struct cc_node *node, uint64_t start_rate_bps,
+		     uint64_t now_ns);
+
+/** A CNP for this QP. Counted as handled, or as ignored when the algorithm does not hear it. */
+uint32_t cc_on_cnp(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
+
+/** next_event_ns may have come; a call before it changes nothing. */
+uint32_t cc_on_timer(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
+
+/** Packet seq, sent for the first time, asks for an ACK. Needed only when node->times_acks. */
+void cc_on_ask(struct cc *cc, const struct cc_node *node, uint64_t seq, uint64_t now_ns);
+
+/** At least one packet is newly acknowledged. */
+uint32_t cc_on_ack(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack,
+		   uint64_t now_ns);
+
+/** The requester goes back: after a NAK, or after silence. */
+uint32_t cc_on_loss(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
+
+void cc_read(const struct cc *cc, const struct cc_node *node, struct cc_view *out, uint64_t now_ns);
+
+/** Behind cc_on_sent(); takes what that does. */
+uint32_t cc_on_sent_slow(struct cc *cc, const struct cc_node *node, uint32_t bytes,
+			 uint64_t now_ns);
+
+/* Inline definitions */
+
+/** Account wire bytes (at least one) sent by this QP. */
+static inline uint32_t
+cc_on_sent(struct cc *cc, const struct cc_node *node, uint32_t bytes, uint64_t now_ns)
+{
+	uint64_t sum = (uint64_t)cc->head.byte_count + bytes;
+
+	/* sum < B, and with B = 0 always. */
+	if (now_ns >= cc->head.next_event_ns || sum - 1 >= node->byte_event_bytes - 1)
+		return cc_on_sent_slow(cc, node, bytes, now_ns);
+	cc->head.byte_count = (uint32_t)sum;
+	return 0;
+}
+
+#endif

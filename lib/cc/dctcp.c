@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cc/dctcp.h"
+
+#include <errno.h>
+
+#include "base/counter.h"
+#include "base/fixed.h"
+
+#define ALPHA_ONE (1u << 31)
+
+#define MEMBER(member) .name = #member, .offset = offsetof(struct dctcp_params, member)
+
+/* clang-format off */
+const struct field dctcp_fields[] = {
+	{ MEMBER(dctcp_g), .type = FIELD_U16, .unit = UNIT_1024, .min = 1, .max = 1024, .def = "64",
+	  .help = "g: weight of the new marked fraction in alpha, in 1/1024 (RFC 8257: 1/16)",
+	  .aliases = { { .name = "g" } } },
+	{ MEMBER(dctcp_initial_alpha), .type = FIELD_U16, .unit = UNIT_1024, .max = 1024,
+	  .def = "1024", .help = "alpha before the first round trip, in 1/1024; as alpha0 in whole units",
+	  .aliases = { { .name = "alpha0", .scale = 1024 } } },
+	{ MEMBER(dctcp_ai_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS, .max = 1600 * GBPS,
+	  .def = "615M",
+	  .help = "rise of the rate in a round trip without a mark: about a packet of 1 KB in 13 us",
+	  .aliases = { { .name = "dctcp_ai_rate" } } },
+	{ MEMBER(dctcp_min_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS, .min = 1,
+	  .max = 1600 * GBPS, .def = "10M", .help = "no cut goes below this rate",
+	  .aliases = { { .name = "dctcp_min_rate" } } },
+};
+/* clang-format on */
+const unsigned int dctcp_fields_n = sizeof(dctcp_fields) / sizeof(dctcp_fields[0]);
+
+const struct counter_field dctcp_counters[] = {
+	COUNTER_FIELD(struct dctcp_stats, dctcp_round_trips, "round trips measured"),
+	COUNTER_FIELD(struct dctcp_stats, dctcp_marked_round_trips, "round trips with a CNP"),
+	COUNTER_FIELD(struct dctcp_stats, dctcp_cuts, "cuts of a rate"),
+	COUNTER_FIELD(struct dctcp_stats, dctcp_increases, "rises of a rate"),
+};
+const unsigned int dctcp_counters_n = sizeof(dctcp_counters) / sizeof(dctcp_counters[0]);
+
+int
+dctcp_params_check(const struct dctcp_params *params, const char **why)
+{
+	if (params->dctcp_g == 0 || params->dctcp_g > 1024)
+		*why = "dctcp_g must be in [1, 1024]";
+	else if (params->dctcp_initial_alpha > 1024)
+		*why = "dctcp_initial_alpha must not exceed 1024";
+	else if (params->dctcp_min_rate_bps == 0)
+		*why = "dctcp_min_rate_bps must not be 0";
+	else
+		return 0;
+	return -EINVAL;
+}
+
+void
+dctcp_init(struct dctcp *d, const struct dctcp_params *params, uint64_t start_rate_bps,
+	   uint64_t max_rate_bps)
+{
+	*d = (struct dctcp){
+		.rate_bps =
+			min_u64(max_u64(start_rate_bps, params->dctcp_min_rate_bps), max_rate_bps),
+		.next_event_ns = NEVER_NS,
+		.alpha_q31 = (uint32_t)params->dctcp_initial_alpha << 21,
+	};
+}
+
+/* RFC 8257 3.4: cwnd (1 - alpha / 2), once in a round trip. */
+static bool
+cut(struct dctcp *d, const struct dctcp_params *params, struct dctcp_stats *stats,
+    uint32_t alpha_q31)
+{
+	uint64_t cut_bps;
+
+	if (d->cut)
+		return false;
+	cut_bps = (uint64_t)((unsigned __int128)d->rate_bps * alpha_q31 >> 32);
+	/* The floor holds even if the start rate, clamped by a slow port, was below it. */
+	d->rate_bps =
+		max_u64(d->rate_bps - cut_bps, min_u64(params->dctcp_min_rate_bps, d->rate_bps));
+	d->cut = true;
+	counter_inc(&stats->dctcp_cuts);
+	return true;
+}
+
+bool
+dctcp_on_cnp(struct dctcp *d, const struct dctcp_params *params, struct dctcp_stats *stats)
+{
+	d->marked_packets++;
+	return cut(d, params, stats, d->alpha_q31);
+}
+
+bool
+dctcp_on_loss(struct dctcp *d, const struct dctcp_params *params, struct dctcp_stats *stats)
+{
+	return cut(d, params, stats, ALPHA_ONE);
+}
+
+/* RFC 8257 3.3 step 7: alpha = (1 - g) alpha + g M. A CNP that overtook its ACK counts here once.
+ */
+static void
+update_alpha(struct dctcp *d, const struct dctcp_params *params)
+{
+	uint64_t marked = min_u64(d->marked_packets, d->acked_packets);
+	uint64_t fraction_q31 = marked * ALPHA_ONE / d->acked_packets;
+
+	d->alpha_q31 = (uint32_t)(((1024u - params->dctcp_g) * (uint64_t)d->alpha_q31 +
+				   params->dctcp_g * fraction_q31) >>
+				  10);
+}
+
+bool
+dctcp_on_ack(struct dctcp *d, const struct dctcp_params *params, struct dctcp_stats *stats,
+	     const struct dctcp_ack *ack, uint64_t max_rate_bps)
+{
+	bool rises;
+
+	d->acked_packets += ack->packets;
+	if (ack->acked_seq < d->end_seq)
+		return false;
+	/* What was sent before the first ACK is the first round trip: it has no end to wait for. */
+	rises = !d->cut;
+	counter_inc(&stats->dctcp_round_trips);
+	if (d->marked_packets > 0)
+		counter_inc(&stats->dctcp_marked_round_trips);
+	update_alpha(d, params);
+	if (rises) {
+		d->rate_bps = min_u64(d->rate_bps + params->dctcp_ai_rate_bps, max_rate_bps);
+		counter_inc(&stats->dctcp_increases);
+	}
+	d->end_seq = ack->next_seq;
+	d->acked_packets = 0;
+	d->marked_packets = 0;
+	d->cut = false;
+	return rises;
+}

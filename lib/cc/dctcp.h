@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DCTCP as the rate of a RoCEv2 QP: the share of marked packets in a round trip sets the cut.
+ *
+ * RFC 8257 with a rate in place of a window, as the NIC model of the HPCC simulator does it: alpha
+ * is the moving average of the marked fraction; the first mark of a round trip cuts the rate by
+ * alpha / 2, and a round trip without one adds dctcp_ai_rate. A round trip ends when what had been
+ * sent at its beginning is acknowledged. A loss halves the rate, once in a round trip (RFC 8257
+ * 3.5).
+ *
+ * RoCEv2 has no ECN echo in its ACKs. The marked packets are counted in CNPs, so the receiver must
+ * answer each of them: np_min_time_between_cnps_us = 0 per QP at the peer. With a longer interval
+ * the fraction is too small. Meant for switches that mark in a step at K (Kmin = Kmax = K, Pmax 1).
+ *
+ * Invariant: dctcp_min_rate <= rate <= the port's speed.
+ */
+#ifndef QUENCH_CC_DCTCP_H
+#define QUENCH_CC_DCTCP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/field.h"
+#include "base/units.h"
+
+struct dctcp_params {
+	uint16_t dctcp_g;             /* weight of the NEW fraction, in 1/1024 (RFC 8257: 1/16) */
+	uint16_t dctcp_initial_alpha; /* in 1/1024 (RFC 8257: 1) */
+	uint64_t dctcp_ai_rate_bps;   /* rise in a round trip without a mark */
+	uint64_t dctcp_min_rate_bps;
+};
+
+extern const struct field dctcp_fields[];
+extern const unsigned int dctcp_fields_n;
+
+/** @return 0, or -EINVAL with a clause in *why that names the key and the rule. */
+int dctcp_params_check(const struct dctcp_params *params, const char **why);
+
+struct dctcp_stats {
+	uint64_t dctcp_round_trips;
+	uint64_t dctcp_marked_round_trips;
+	uint64_t dctcp_cuts;
+	uint64_t dctcp_increases;
+};
+
+extern const struct counter_field dctcp_counters[];
+extern const unsigned int dctcp_counters_n;
+
+struct dctcp {
+	/* as struct cc_head */
+	uint64_t rate_bps;
+	uint64_t next_event_ns;
+	uint32_t byte_count;
+	/* per ACK and CNP */
+	uint32_t alpha_q31; /* [0, 2^31] */
+	uint64_t end_seq;   /* the round trip is over when all before it is acknowledged; 0: none */
+	uint32_t acked_packets;  /* in this round trip */
+	uint32_t marked_packets; /* CNPs in it */
+	bool cut;                /* in this round trip */
+};
+
+struct dctcp_ack {
+	uint64_t acked_seq; /* first packet not acknowledged */
+	uint64_t next_seq;  /* first packet not sent */
+	uint32_t packets;   /* acknowledged now */
+};
+
+void dctcp_init(struct dctcp *d, const struct dctcp_params *params, uint64_t start_rate_bps,
+		uint64_t max_rate_bps);
+
+/** @return true: the rate was cut. */
+bool dctcp_on_cnp(struct dctcp *d, const struct dctcp_params *params, struct dctcp_stats *stats);
+
+/** @return true: a round trip ended, and the rate rose. */
+bool dctcp_on_ack(struct dctcp *d, const struct dctcp_params *params, struct dctcp_stats *stats,
+		  const struct dctcp_ack *ack, uint64_t max_rate_bps);
+
+/** @return true: the rate was cut. */
+bool dctcp_on_loss(struct dctcp *d, const struct dctcp_params *params, struct dctcp_stats *stats);
+
+#endif

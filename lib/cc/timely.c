@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cc/timely.h"
+
+#include <errno.h>
+
+#include "base/counter.h"
+#include "base/fixed.h"
+
+/* Section 4.3 of the TIMELY paper: five times delta in hyperactive increase. */
+#define HAI_STEPS 5
+#define PPM INT64_C(1000000)
+
+#define MEMBER(member) .name = #member, .offset = offsetof(struct timely_params, member)
+
+/* clang-format off */
+const struct field timely_fields[] = {
+	{ MEMBER(timely_t_low_ns), .type = FIELD_U64, .unit = UNIT_NS, .max = NS_PER_SEC,
+	  .def = "50us", .help = "round-trip time below which the rate always rises",
+	  .aliases = { { .name = "T_low" } } },
+	{ MEMBER(timely_t_high_ns), .type = FIELD_U64, .unit = UNIT_NS, .min = 1, .max = NS_PER_SEC,
+	  .def = "500us", .help = "round-trip time above which the rate always falls",
+	  .aliases = { { .name = "T_high" } } },
+	{ MEMBER(timely_min_rtt_ns), .type = FIELD_U64, .unit = UNIT_NS, .min = 1,
+	  .max = NS_PER_SEC, .def = "20us",
+	  .help = "change of the round-trip time between samples that is a gradient of 1",
+	  .aliases = { { .name = "D_minRTT" } } },
+	{ MEMBER(timely_ai_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS, .max = 1600 * GBPS,
+	  .def = "10M", .help = "rise of the rate at a sample", .aliases = { { .name = "delta" } } },
+	{ MEMBER(timely_beta_ppm), .type = FIELD_U32, .unit = UNIT_PPM, .max = 1000000,
+	  .def = "80%", .help = "most of the rate that one sample takes away",
+	  .aliases = { { .name = "beta", .scale = 1000000 } } },
+	{ MEMBER(timely_ewma_ppm), .type = FIELD_U32, .unit = UNIT_PPM, .min = 1, .max = 1000000,
+	  .def = "87.5%", .help = "weight of the new difference in the average" },
+	{ MEMBER(timely_hai_threshold), .type = FIELD_U8, .min = 1, .max = 255, .def = "5",
+	  .help = "samples in a row without a positive gradient before the rise is five times as large" },
+	{ MEMBER(timely_min_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS, .min = 1,
+	  .max = 1600 * GBPS, .def = "10M", .help = "no cut goes below this rate" },
+};
+/* clang-format on */
+const unsigned int timely_fields_n = sizeof(timely_fields) / sizeof(timely_fields[0]);
+
+const struct counter_field timely_counters[] = {
+	COUNTER_FIELD(struct timely_stats, timely_samples, "round-trip times measured"),
+	COUNTER_FIELD(struct timely_stats, timely_below_low, "samples below T_low"),
+	COUNTER_FIELD(struct timely_stats, timely_above_high, "samples above T_high"),
+	COUNTER_FIELD(struct timely_stats, timely_increases, "rises of a rate"),
+	COUNTER_FIELD(struct timely_stats, timely_cuts, "cuts of a rate"),
+};
+const unsigned int timely_counters_n = sizeof(timely_counters) / sizeof(timely_counters[0]);
+
+int
+timely_params_check(const struct timely_params *params, const char **why)
+{
+	if (params->timely_t_low_ns >= params->timely_t_high_ns)
+		*why = "timely_t_low_ns must be below timely_t_high_ns";
+	else if (params->timely_min_rtt_ns == 0)
+		*why = "timely_min_rtt_ns must not be 0";
+	else if (params->timely_beta_ppm > PPM || params->timely_ewma_ppm > PPM)
+		*why = "timely_beta_ppm and timely_ewma_ppm must not exceed 100 %";
+	else if (params->timely_min_rate_bps == 0)
+		*why = "timely_min_rate_bps must not be 0";
+	else
+		return 0;
+	return -EINVAL;
+}
+
+void
+timely_init(struct timely *t, const struct timely_params *params, uint64_t start_rate_bps,
+	    uint64_t max_rate_bps)
+{
+	*t = (struct timely){
+		.rate_bps =
+			min_u64(max_u64(start_rate_bps, params->timely_min_rate_bps), max_rate_bps),
+		.next_event_ns = NEVER_NS,
+	};
+}
+
+void
+timely_on_ask(struct timely *t, uint64_t seq, uint64_t now_ns)
+{
+	if (t->sampling)
+		return;
+	t->sampling = true;
+	t->ask_seq = seq;
+	t->ask_ns = now_ns;
+}
+
+void
+timely_on_loss(struct timely *t)
+{
+	t->sampling = false;
+}
+
+static void
+rise(struct timely *t, const struct timely_params *params, struct timely_stats *stats,
+     uint64_t steps, uint64_t max_rate_bps)
+{
+	t->rate_bps = min_u64(t->rate_bps + steps * params->timely_ai_rate_bps, max_rate_bps);
+	counter_inc(&stats->timely_increases);
+}
+
+/* rate (1 - beta share); share in [0, 1], as a fraction share_q10 / 1024. */
+static void
+fall(struct timely *t, const struct timely_params *params, struct timely_stats *stats,
+     uint64_t share_q10)
+{
+	uint64_t beta_share = params->timely_beta_ppm * share_q10;
+	uint64_t cut_bps = mul_div(t->rate_bps, beta_share, 1024 * (uint64_t)PPM);
+
+	t->rate_bps =
+		max_u64(t->rate_bps - cut_bps, min_u64(params->timely_min_rate_bps, t->rate_bps));
+	t->good_samples = 0;
+	counter_inc(&stats->timely_cuts);
+}
+
+/*
+ * rtt_diff = (1 - a) rtt_diff + a (new - previous), rounded towards zero. Times are below 2^40 ns
+ * (18 minutes; longer ones count as that), so that times 2^10 and 10^6 a term stays below 2^71.
+ */
+static void
+average(struct timely *t, const struct timely_params *params, uint64_t rtt_ns)
+{
+	int64_t diff_q10 = ((int64_t)rtt_ns - (int64_t)t->rtt_ns) * 1024;
+	__int128 sum = (__int128)t->rtt_diff_q10 * (PPM - params->timely_ewma_ppm) +
+		       (__int128)diff_q10 * params->timely_ewma_ppm;
+
+	t->rtt_diff_q10 = (int64_t)(sum / PPM);
+}
+
+static void
+on_sample(struct timely *t, const struct timely_params *params, struct timely_stats *stats,
+	  uint64_t rtt_ns, uint64_t max_rate_bps)
+{
+	counter_inc(&stats->timely_samples);
+	/* The first sample has no difference. */
+	if (t->rtt_ns != 0)
+		average(t, params, rtt_ns);
+	t->rtt_ns = rtt_ns;
+	if (rtt_ns < params->timely_t_low_ns) {
+		counter_inc(&stats->timely_below_low);
+		t->good_samples = 0;
+		rise(t, params, stats, 1, max_rate_bps);
+	} else if (rtt_ns > params->timely_t_high_ns) {
+		counter_inc(&stats->timely_above_high);
+		fall(t, params, stats, 1024 - params->timely_t_high_ns * 1024 / rtt_ns);
+	} else if (t->rtt_diff_q10 <= 0) {
+		if (t->good_samples < UINT8_MAX)
+			t->good_samples++;
+		rise(t, params, stats,
+		     t->good_samples >= params->timely_hai_threshold ? HAI_STEPS : 1, max_rate_bps);
+	} else {
+		/* A gradient above 1 takes what one of 1 does. */
+		fall(t, params, stats,
+		     min_u64(1024, (uint64_t)t->rtt_diff_q10 / params->timely_min_rtt_ns));
+	}
+}
+
+bool
+timely_on_ack(struct timely *t, const struct timely_params *params, struct timely_stats *stats,
+	      uint64_t acked_seq, uint64_t max_rate_bps, uint64_t now_ns)
+{
+	uint64_t rtt_ns;
+
+	if (!t->sampling || acked_seq <= t->ask_seq)
+		return false;
+	rtt_ns = min_u64(now_ns - t->ask_ns, 1ull << 40);
+	t->sampling = false;
+	/* An ACK within the nanosecond: a sample all the same. */
+	on_sample(t, params, stats, max_u64(rtt_ns, 1), max_rate_bps);
+	return true;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * TIMELY: the gradient of the round-trip time sets the rate.
+ *
+ * Mittal et al., SIGCOMM 2015, as restated by Zhu et al., "ECN or Delay", CoNEXT 2016. Each sample
+ * moves the average of the difference to the one before, rtt_diff; the gradient is rtt_diff over
+ * timely_min_rtt. Below T_low the rate rises by delta; above T_high it falls by
+ * beta (1 - T_high / RTT); in between it rises by delta while the gradient is not positive (five
+ * times delta from the fifth time in a row on), and else falls by beta x gradient.
+ *
+ * A sample is the time from handing a packet that asks for an ACK to the wire until all before it
+ * and itself are acknowledged. One is outstanding at a time, so a QP has at most one sample per
+ * round trip. A packet that is sent again gives none (Karn's rule).
+ *
+ * The algorithm has no unique fixed point: rates within the band need not be fair (CoNEXT 2016,
+ * section 4). The sources let a flow start at 1 / (N + 1) of the link: initial_rate = fair.
+ *
+ * Invariant: timely_min_rate <= rate <= the port's speed.
+ */
+#ifndef QUENCH_CC_TIMELY_H
+#define QUENCH_CC_TIMELY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/field.h"
+#include "base/units.h"
+
+struct timely_params {
+	uint64_t timely_t_low_ns;
+	uint64_t timely_t_high_ns;
+	uint64_t timely_min_rtt_ns;   /* D_minRTT: what a gradient of 1 is */
+	uint64_t timely_ai_rate_bps;  /* delta */
+	uint32_t timely_beta_ppm;     /* share of the rate that a decrease may take */
+	uint32_t timely_ewma_ppm;     /* weight of the new difference */
+	uint8_t timely_hai_threshold; /* samples in a row before 5 delta */
+	uint64_t timely_min_rate_bps;
+};
+
+extern const struct field timely_fields[];
+extern const unsigned int timely_fields_n;
+
+/** @return 0, or -EINVAL with a clause in *why that names the key and the rule. */
+int timely_params_check(const struct timely_params *params, const char **why);
+
+struct timely_stats {
+	uint64_t timely_samples;
+	uint64_t timely_below_low;
+	uint64_t timely_above_high;
+	uint64_t timely_increases; /* all, those below T_low included */
+	uint64_t timely_cuts;
+};
+
+extern const struct counter_field timely_counters[];
+extern const unsigned int timely_counters_n;
+
+struct timely {
+	/* as struct cc_head */
+	uint64_t rate_bps;
+	uint64_t next_event_ns;
+	uint32_t byte_count;
+	/* per sample */
+	uint8_t good_samples; /* in a row with a gradient of at most 0 */
+	bool sampling;
+	uint64_t rtt_ns;      /* of the last sample; 0: none yet */
+	int64_t rtt_diff_q10; /* ns, averaged */
+	uint64_t ask_seq;
+	uint64_t ask_ns;
+};
+
+void timely_init(struct timely *t, const struct timely_params *params, uint64_t start_rate_bps,
+		 uint64_t max_rate_bps);
+
+/** Packet seq leaves and asks for an ACK. */
+void timely_on_ask(struct timely *t, uint64_t seq, uint64_t now_ns);
+
+/** All packets before acked_seq are acknowledged. @return true: this was a sample. */
+bool timely_on_ack(struct timely *t, const struct timely_params *params, struct timely_stats *stats,
+		   uint64_t acked_seq, uint64_t max_rate_bps, uint64_t now_ns);
+
+/** The requester goes back: what is outstanding gives no sample. */
+void timely_on_loss(struct timely *t);
+
+#endif

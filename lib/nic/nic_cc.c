@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The glue between QPs and cc/: events into the algorithm, rates into buckets, marks into CNPs. */
+#include "nic/nic_internal.h"
+
+#include <rte_branch_prediction.h>
+
+#include "base/fixed.h"
+
+void
+nic_cc_init(struct nic *nic)
+{
+	const struct nic_params *p = &nic->params;
+	struct nic_stats *s = &nic->stats;
+	const struct cc_setup setup = {
+		.algorithm = (enum cc_algorithm)p->cc,
+		.max_rate_bps = p->link_speed_bps,
+		.rp = &p->rp,
+		.dctcp = &p->dctcp,
+		.timely = &p->timely,
+		.rp_stats = &s->rp,
+		.dctcp_stats = &s->dctcp,
+		.timely_stats = &s->timely,
+	};
+
+	cc_init(&nic->cc, &setup);
+}
+
+static uint64_t
+capped(const struct nic_qp *qp)
+{
+	uint64_t rate_bps = qp->cc.head.rate_bps;
+
+	return qp->rate_cap_bps > 0 ? min_u64(rate_bps, qp->rate_cap_bps) : rate_bps;
+}
+
+/*
+ * After the algorithm did something: let the QP's bucket follow its rate. Debt already there is
+ * paid off at the new rate. A wait that has begun gets longer with a cut: the QP is still in debt
+ * when the wheel releases it. That is rare, and what it touches is not in the lines of a packet
+ * sent.
+ */
+static void
+follow(struct nic_qp *qp, uint32_t did, uint64_t now_ns)
+{
+	uint64_t rate_bps = capped(qp);
+
+	token_bucket_set_rate(&qp->bucket, rate_bps, now_ns);
+	qp->min_rate_bps = min_u64(qp->min_rate_bps, rate_bps);
+	if (did & CC_DID_CUT)
+		qp->rate_cuts++;
+}
+
+/* SIGCOMM15 section 3.1: line rate if the host has no other active flow, else local policy. */
+static uint64_t
+first_rate_bps(const struct nic *nic)
+{
+	const struct nic_params *p = &nic->params;
+
+	if (nic->active == 0 || p->initial_rate == NIC_INITIAL_LINE || p->cc == CC_NONE)
+		return p->link_speed_bps;
+	if (p->initial_rate == NIC_INITIAL_FAIR)
+		return p->link_speed_bps / (nic->active + 1);
+	return p->initial_rate_bps;
+}
+
+void
+nic_cc_start(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+
+	cc_on_start(&qp->cc, &nic->cc, first_rate_bps(nic), now_ns);
+	token_bucket_init(&qp->bucket, capped(qp), nic->params.qp_burst_bytes, now_ns);
+	qp->min_rate_bps = capped(qp);
+}
+
+void
+nic_cc_sent(struct nic *nic, uint32_t item, uint32_t bytes, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	uint32_t did = cc_on_sent(&qp->cc, &nic->cc, bytes, now_ns);
+
+	if (unlikely(did))
+		follow(qp, did, now_ns);
+}
+
+void
+nic_cc_catch_up(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	uint32_t did = cc_on_timer(&qp->cc, &nic->cc, now_ns);
+
+	if (did)
+		follow(qp, did, now_ns);
+}
+
+void
+nic_on_cnp(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	uint32_t did;
+
+	if (!(qp->flags & QP_STARTED)) {
+		counter_inc(&nic->stats.rp.rp_cnp_ignored);
+		return;
+	}
+	did = cc_on_cnp(&qp->cc, &nic->cc, now_ns);
+	if (!did)
+		return;
+	follow(qp, did, now_ns);
+	qp->cnps_handled++;
+}
+
+void
+nic_cc_acked(struct nic *nic, uint32_t item, uint64_t before_seq, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	const struct cc_ack ack = {
+		.acked_seq = qp->acked_seq,
+		.next_seq = qp->sent_seq,
+		.packets = (uint32_t)(qp->acked_seq - before_seq),
+	};
+	uint32_t did;
+
+	if (ack.packets == 0)
+		return;
+	did = cc_on_ack(&qp->cc, &nic->cc, &ack, now_ns);
+	if (did)
+		follow(qp, did, now_ns);
+}
+
+void
+nic_cc_lost(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	uint32_t did = cc_on_loss(&qp->cc, &nic->cc, now_ns);
+
+	if (did)
+		follow(qp, did, now_ns);
+}
+
+static void
+owe_cnp(struct nic *nic, uint32_t item)
+{
+	struct nic_qp *qp = &nic->qps[item];
+
+	if (qp->rx_flags & QP_RX_OWES_CNP)
+		return;
+	qp->rx_flags |= QP_RX_OWES_CNP;
+	nic_queues_push(nic, &nic->cnps, qp->cnp_queue, item, offsetof(struct nic_qp, cnp_link));
+}
+
+/* A window that runs is in the FIFO; all windows last N, so the FIFO is in order of their ends. */
+static void
+track_window(struct nic *nic, uint32_t item)
+{
+	struct nic_qp *qp = &nic->qps[item];
+
+	if (np_next_ns(&qp->np) == NEVER_NS || qp->rx_flags & QP_RX_WINDOW)
+		return;
+	qp->rx_flags |= QP_RX_WINDOW;
+	qp_list_push(&nic->windows, nic->qps, item, offsetof(struct nic_qp, window_link));
+	node_wake(&nic->node, 0);
+}
+
+void
+nic_end_windows(struct nic *nic, uint64_t now_ns)
+{
+	while (nic->windows.head != QP_NONE) {
+		uint32_t item = nic->windows.head;
+		struct nic_qp *qp = &nic->qps[item];
+
+		if (np_next_ns(&qp->np) > now_ns)
+			return;
+		qp_list_pop(&nic->windows, nic->qps, offsetof(struct nic_qp, window_link));
+		qp->rx_flags &= (uint8_t)~QP_RX_WINDOW;
+		if (np_on_window_end(&qp->np, &nic->params.np, now_ns))
+			owe_cnp(nic, item);
+		track_window(nic, item);
+	}
+}
+
+void
+nic_on_ce(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+
+	counter_inc(&nic->stats.np.np_ecn_marked_roce_packets);
+	/* A window that is over and not yet looked at must end before this mark is judged. */
+	nic_end_windows(nic, now_ns);
+	if (np_on_ce(&qp->np, &nic->params.np, now_ns))
+		owe_cnp(nic, item);
+	track_window(nic, item);
+}

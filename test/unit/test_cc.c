@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The interface of congestion control: each algorithm hears what it says, and no more. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/prng.h"
+#include "cc/cc.h"
+
+#define LINE_BPS (40 * GBPS)
+
+struct bed {
+	struct rp_params rp;
+	struct dctcp_params dctcp;
+	struct timely_params timely;
+	struct rp_stats rp_stats;
+	struct dctcp_stats dctcp_stats;
+	struct timely_stats timely_stats;
+	struct cc_node node;
+	struct cc cc;
+};
+
+static void
+start(struct bed *b, enum cc_algorithm algorithm)
+{
+	const struct cc_setup setup = {
+		.algorithm = algorithm,
+		.max_rate_bps = LINE_BPS,
+		.rp = &b->rp,
+		.dctcp = &b->dctcp,
+		.timely = &b->timely,
+		.rp_stats = &b->rp_stats,
+		.dctcp_stats = &b->dctcp_stats,
+		.timely_stats = &b->timely_stats,
+	};
+
+	memset(b, 0, sizeof(*b));
+	rp_params_default(&b->rp, RP_PROFILE_PAPER);
+	b->rp.rp_max_rate_bps = LINE_BPS;
+	assert_int_equal(field_defaults(dctcp_fields, dctcp_fields_n, &b->dctcp), 0);
+	assert_int_equal(field_defaults(timely_fields, timely_fields_n, &b->timely), 0);
+	cc_init(&b->node, &setup);
+	assert_int_equal(cc_on_start(&b->cc, &b->node, LINE_BPS, 0), CC_DID_START);
+}
+
+static void
+none_keeps_its_rate_whatever_happens(void **state)
+{
+	const struct cc_ack ack = {.acked_seq = 10, .next_seq = 20, .packets = 10};
+	struct cc_view view;
+	struct bed b;
+
+	(void)state;
+	start(&b, CC_NONE);
+	assert_false(b.node.times_acks);
+	assert_int_equal(b.cc.head.next_event_ns, NEVER_NS);
+	assert_int_equal(cc_on_cnp(&b.cc, &b.node, 1), 0);
+	cc_on_ask(&b.cc, &b.node, 0, 1);
+	assert_int_equal(cc_on_ack(&b.cc, &b.node, &ack, 2), 0);
+	assert_int_equal(cc_on_loss(&b.cc, &b.node, 3), 0);
+	/* The byte count may wrap: there is no byte event. */
+	for (unsigned int i = 0; i < 10; i++)
+		assert_int_equal(cc_on_sent(&b.cc, &b.node, 1u << 31, i), 0);
+	assert_int_equal(cc_on_timer(&b.cc, &b.node, 1ull << 60), 0);
+	assert_int_equal(b.cc.head.rate_bps, LINE_BPS);
+	assert_int_equal(b.rp_stats.rp_cnp_ignored, 1);
+	assert_int_equal(b.rp_stats.rp_cnp_handled, 0);
+	cc_read(&b.cc, &b.node, &view, 10);
+	assert_int_equal(view.rate_bps, LINE_BPS);
+	assert_int_equal(view.target_rate_bps, LINE_BPS);
+	assert_false(view.limited);
+}
+
+static void
+who_hears_cnps_counts_them_as_handled(void **state)
+{
+	static const struct {
+		enum cc_algorithm algorithm;
+		bool hears;
+	} rows[] = {{CC_NONE, false}, {CC_DCQCN, true}, {CC_DCTCP, true}, {CC_TIMELY, false}};
+	struct bed b;
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		start(&b, rows[i].algorithm);
+		cc_on_cnp(&b.cc, &b.node, 5);
+		assert_int_equal(b.rp_stats.rp_cnp_handled, rows[i].hears);
+		assert_int_equal(b.rp_stats.rp_cnp_ignored, !rows[i].hears);
+		assert_int_equal(b.cc.head.rate_bps < LINE_BPS, rows[i].hears);
+	}
+}
+
+/* SIGCOMM'15: one CNP halves, five fast steps, then the target is the line rate again. */
+static void
+what_dcqcn_did_is_told(void **state)
+{
+	static const uint32_t did[] = {CC_DID_FAST, CC_DID_FAST, CC_DID_FAST,
+				       CC_DID_FAST, CC_DID_FAST, CC_DID_RAISE};
+	struct cc_view view;
+	struct bed b;
+
+	(void)state;
+	start(&b, CC_DCQCN);
+	assert_int_equal(cc_on_cnp(&b.cc, &b.node, 0), CC_DID_CNP | CC_DID_CUT | CC_DID_ENGAGE);
+	assert_int_equal(b.cc.head.rate_bps, 20 * GBPS);
+	for (uint64_t i = 0; i < 6; i++) {
+		assert_int_equal(cc_on_timer(&b.cc, &b.node, (i + 1) * 55000 - 1), 0);
+		assert_int_equal(cc_on_timer(&b.cc, &b.node, (i + 1) * 55000), did[i]);
+	}
+	assert_int_equal(b.cc.head.rate_bps, 39687500000ull);
+	cc_read(&b.cc, &b.node, &view, 330000);
+	assert_int_equal(view.target_rate_bps, LINE_BPS);
+	assert_int_equal(view.time_stage, 6);
+	assert_true(view.limited);
+	/* In the end it is free, and says so once. */
+	assert_true(cc_on_timer(&b.cc, &b.node, NS_PER_SEC) & CC_DID_FREE);
+	assert_int_equal(cc_on_timer(&b.cc, &b.node, 2 * NS_PER_SEC), 0);
+	assert_int_equal(b.rp_stats.rp_engagements, 1);
+	assert_int_equal(b.rp_stats.rp_releases, 1);
+}
+
+/* The inline path and the reaction point's own must agree in every event. */
+static void
+sending_is_what_the_reaction_point_says(void **state)
+{
+	struct rp_stats stats = {0};
+	struct prng rnd;
+	struct rp rp;
+	struct bed b;
+	uint64_t now_ns = 0;
+
+	(void)state;
+	prng_seed(&rnd, 11, 0);
+	start(&b, CC_DCQCN);
+	b.rp.rp_byte_reset_bytes = 20000;
+	b.node.byte_event_bytes = 20000;
+	rp_init(&rp, &b.rp, LINE_BPS, 0);
+	for (unsigned int i = 0; i < 100000; i++) {
+		uint32_t bytes = 1 + (uint32_t)prng_below(&rnd, 4096);
+
+		now_ns += prng_below(&rnd, 3000);
+		if (prng_below(&rnd, 200) == 0) {
+			rp_on_cnp(&rp, &b.rp, &stats, now_ns);
+			cc_on_cnp(&b.cc, &b.node, now_ns);
+		}
+		rp_on_sent(&rp, &b.rp, &stats, bytes, now_ns);
+		cc_on_sent(&b.cc, &b.node, bytes, now_ns);
+		assert_int_equal(b.cc.head.rate_bps, rp.current_rate_bps);
+		assert_int_equal(b.cc.head.next_event_ns, rp.next_event_ns);
+	}
+	assert_true(stats.rp_cuts > 100 && stats.rp_hyper_increases > 100);
+	assert_memory_equal(&stats, &b.rp_stats, sizeof(stats));
+}
+
+/* Random events: no algorithm leaves [least floor, line rate], or forgets who it is. */
+static void
+rates_stay_in_range(void **state)
+{
+	(void)state;
+	for (int a = 0; a < CC_ALGORITHMS; a++) {
+		uint64_t now_ns = 0, acked = 0, next = 0;
+		struct prng rnd;
+		struct bed b;
+
+		prng_seed(&rnd, 7, (uint64_t)a);
+		start(&b, (enum cc_algorithm)a);
+		for (unsigned int i = 0; i < 50000; i++) {
+			struct cc_ack ack;
+
+			now_ns += prng_below(&rnd, 100000);
+			switch (prng_below(&rnd, 6)) {
+			case 0:
+				cc_on_cnp(&b.cc, &b.node, now_ns);
+				break;
+			case 1:
+				cc_on_loss(&b.cc, &b.node, now_ns);
+				break;
+			case 2:
+				if (acked == next)
+					break;
+				ack.packets = 1 + (uint32_t)prng_below(&rnd, next - acked);
+				acked += ack.packets;
+				ack.acked_seq = acked;
+				ack.next_seq = next;
+				cc_on_ack(&b.cc, &b.node, &ack, now_ns);
+				break;
+			case 3:
+				cc_on_timer(&b.cc, &b.node, now_ns);
+				break;
+			default:
+				cc_on_ask(&b.cc, &b.node, next++, now_ns);
+				cc_on_sent(&b.cc, &b.node, 1106, now_ns);
+			}
+			assert_in_range(b.cc.head.rate_bps, 10 * MBPS, LINE_BPS);
+		}
+	}
+}
+
+static void
+every_reason_has_a_word_of_its_own(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < CC_REASONS; i++)
+		for (unsigned int j = 0; j < i; j++)
+			assert_string_not_equal(cc_reason_word(i), cc_reason_word(j));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(none_keeps_its_rate_whatever_happens),
+		cmocka_unit_test(who_hears_cnps_counts_them_as_handled),
+		cmocka_unit_test(what_dcqcn_did_is_told),
+		cmocka_unit_test(sending_is_what_the_reaction_point_says),
+		cmocka_unit_test(rates_stay_in_range),
+		cmocka_unit_test(every_reason_has_a_word_of_its_own),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* DCTCP as a rate: worked numbers of RFC 8257's filter and cut. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "cc/dctcp.h"
+
+#define LINE_BPS (40 * GBPS)
+
+static struct dctcp_params params;
+static struct dctcp_stats stats;
+static struct dctcp d;
+
+static int
+setup(void **state)
+{
+	(void)state;
+	memset(&stats, 0, sizeof(stats));
+	assert_int_equal(field_defaults(dctcp_fields, dctcp_fields_n, &params), 0);
+	dctcp_init(&d, &params, LINE_BPS, LINE_BPS);
+	return 0;
+}
+
+static bool
+ack(uint64_t acked_seq, uint64_t next_seq, uint32_t packets)
+{
+	const struct dctcp_ack a = {acked_seq, next_seq, packets};
+
+	return dctcp_on_ack(&d, &params, &stats, &a, LINE_BPS);
+}
+
+static double
+alpha(void)
+{
+	return (double)d.alpha_q31 / (1u << 31);
+}
+
+static bool
+near(double a, double b)
+{
+	return a - b < 1e-6 && b - a < 1e-6;
+}
+
+static void
+first_mark_cuts_and_others_of_its_round_trip_do_nothing(void **state)
+{
+	(void)state;
+	/* A round trip of one packet, not marked: alpha = 15/16, and 40 (1 - 15/32) = 21.25. */
+	ack(1, 101, 1);
+	assert_true(dctcp_on_cnp(&d, &params, &stats));
+	assert_int_equal(d.rate_bps, 21250 * MBPS);
+	for (unsigned int i = 0; i < 49; i++)
+		assert_false(dctcp_on_cnp(&d, &params, &stats));
+	/* Up to the last packet of the round trip nothing ends. */
+	assert_false(ack(100, 150, 99));
+	assert_int_equal(d.rate_bps, 21250 * MBPS);
+	assert_int_equal(stats.dctcp_round_trips, 1);
+	/* 50 of 100 were marked: alpha = 15/16 x (15/16 of before) + 1/16 x 1/2. */
+	assert_false(ack(101, 151, 1));
+	assert_true(near(alpha(), 15.0 / 16 * 15 / 16 + 0.5 / 16));
+	assert_int_equal(stats.dctcp_round_trips, 2);
+	assert_int_equal(stats.dctcp_marked_round_trips, 1);
+	assert_int_equal(stats.dctcp_cuts, 1);
+	/* The next round trip may cut again, by the alpha of now: 0.91015625 / 2. */
+	assert_true(dctcp_on_cnp(&d, &params, &stats));
+	assert_int_equal(d.rate_bps, 21250 * MBPS - 9670410156ull);
+}
+
+static void
+quiet_round_trips_raise_the_rate_and_forget(void **state)
+{
+	double want = 1;
+	uint64_t seq = 10;
+
+	(void)state;
+	d.rate_bps = 10 * GBPS;
+	for (unsigned int i = 0; i < 5; i++, seq += 10) {
+		assert_true(ack(seq, seq + 10, 10));
+		want *= 15.0 / 16;
+		assert_true(near(alpha(), want));
+		assert_int_equal(d.rate_bps, 10 * GBPS + (i + 1) * 615 * MBPS);
+	}
+	for (unsigned int i = 0; i < 60; i++, seq += 10)
+		ack(seq, seq + 10, 10);
+	assert_int_equal(d.rate_bps, LINE_BPS);
+}
+
+static void
+more_cnps_than_acks_are_a_fraction_of_one(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 30; i++)
+		dctcp_on_cnp(&d, &params, &stats);
+	ack(10, 20, 10);
+	assert_true(near(alpha(), 1));
+}
+
+static void
+loss_halves_once_in_a_round_trip_whatever_alpha_is(void **state)
+{
+	(void)state;
+	d.alpha_q31 = 0;
+	assert_true(dctcp_on_loss(&d, &params, &stats));
+	assert_false(dctcp_on_loss(&d, &params, &stats));
+	assert_int_equal(d.rate_bps, 20 * GBPS);
+	ack(10, 20, 10);
+	assert_true(dctcp_on_loss(&d, &params, &stats));
+	assert_int_equal(d.rate_bps, 10 * GBPS);
+}
+
+static void
+cuts_end_at_the_floor(void **state)
+{
+	(void)state;
+	for (uint64_t seq = 10; seq < 1000; seq += 10) {
+		dctcp_on_cnp(&d, &params, &stats);
+		dctcp_on_cnp(&d, &params, &stats);
+		ack(seq, seq + 10, 2);
+	}
+	assert_int_equal(d.rate_bps, 10 * MBPS);
+	assert_true(near(alpha(), 1));
+}
+
+static void
+bad_parameters_name_their_key(void **state)
+{
+	const char *why;
+
+	(void)state;
+	assert_int_equal(dctcp_params_check(&params, &why), 0);
+	params.dctcp_g = 0;
+	assert_true(dctcp_params_check(&params, &why) < 0);
+	assert_non_null(strstr(why, "dctcp_g"));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(first_mark_cuts_and_others_of_its_round_trip_do_nothing,
+				       setup),
+		cmocka_unit_test_setup(quiet_round_trips_raise_the_rate_and_forget, setup),
+		cmocka_unit_test_setup(more_cnps_than_acks_are_a_fraction_of_one, setup),
+		cmocka_unit_test_setup(loss_halves_once_in_a_round_trip_whatever_alpha_is, setup),
+		cmocka_unit_test_setup(cuts_end_at_the_floor, setup),
+		cmocka_unit_test_setup(bad_parameters_name_their_key, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* TIMELY: worked numbers with D_minRTT 20 us, T_low 50 us, T_high 500 us, delta 10 Mb/s, beta 0.8.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "cc/timely.h"
+
+#define LINE_BPS (40 * GBPS)
+#define US NS_PER_US
+
+static struct timely_params params;
+static struct timely_stats stats;
+static struct timely t;
+static uint64_t now_ns, seq;
+
+static int
+setup(void **state)
+{
+	(void)state;
+	memset(&stats, 0, sizeof(stats));
+	now_ns = seq = 0;
+	assert_int_equal(field_defaults(timely_fields, timely_fields_n, &params), 0);
+	timely_init(&t, &params, 10 * GBPS, LINE_BPS);
+	return 0;
+}
+
+static uint64_t
+sample(uint64_t rtt_ns)
+{
+	timely_on_ask(&t, seq++, now_ns);
+	now_ns += rtt_ns;
+	assert_true(timely_on_ack(&t, &params, &stats, seq, LINE_BPS, now_ns));
+	assert_int_equal(t.rtt_ns, rtt_ns);
+	return t.rate_bps;
+}
+
+static void
+low_rises_high_falls_whatever_the_gradient(void **state)
+{
+	(void)state;
+	assert_int_equal(sample(10 * US), 10010 * MBPS);
+	assert_int_equal(sample(49 * US), 10020 * MBPS);
+	/* beta (1 - 500 / 1000) = 0.4 */
+	assert_int_equal(sample(1000 * US), 6012 * MBPS);
+	/* Falling, and still too high: 0.8 x (1 - 640/1024 [500/800]) = 0.3. */
+	assert_int_equal(sample(800 * US), 4208400000ull);
+	assert_int_equal(stats.timely_below_low, 2);
+	assert_int_equal(stats.timely_above_high, 2);
+	assert_int_equal(stats.timely_samples, 4);
+	assert_int_equal(stats.timely_increases, 2);
+	assert_int_equal(stats.timely_cuts, 2);
+}
+
+static void
+within_the_band_the_gradient_decides(void **state)
+{
+	(void)state;
+	/* No difference yet: a gradient of 0. */
+	assert_int_equal(sample(100 * US), 10010 * MBPS);
+	/* 16 us more, of which 0.875: 14 us / 20 us = 0.7; as n/1024: 716. 0.8 x that of 10.01G. */
+	assert_int_equal(sample(116 * US), 10010 * MBPS - 10010 * MBPS * 8 * 716 / 10240);
+	/* rtt_diff = 14/8 - 0.875 x 16 = -12.25 us: up. */
+	assert_int_equal(sample(100 * US), 10020 * MBPS - 10010 * MBPS * 8 * 716 / 10240);
+}
+
+static void
+gradient_above_one_takes_beta(void **state)
+{
+	(void)state;
+	sample(100 * US);
+	assert_int_equal(sample(400 * US), 2002 * MBPS);
+}
+
+static void
+fifth_good_sample_in_a_row_rises_five_steps(void **state)
+{
+	static const uint64_t want_mbps[] = {10, 20, 30, 40, 90, 140};
+
+	(void)state;
+	for (unsigned int i = 0; i < 6; i++)
+		assert_int_equal(sample((100 - i) * US), 10 * GBPS + want_mbps[i] * MBPS);
+	/* One bad sample, and the count begins anew. */
+	sample(200 * US);
+	sample(100 * US);
+	assert_int_equal(t.good_samples, 1);
+}
+
+static void
+one_sample_at_a_time(void **state)
+{
+	(void)state;
+	timely_on_ask(&t, 10, 1000);
+	timely_on_ask(&t, 20, 5000);
+	/* All before packet 10: it is not among them. */
+	assert_false(timely_on_ack(&t, &params, &stats, 10, LINE_BPS, 9000));
+	assert_true(timely_on_ack(&t, &params, &stats, 21, LINE_BPS, 11000));
+	assert_int_equal(t.rtt_ns, 10000);
+	assert_false(timely_on_ack(&t, &params, &stats, 22, LINE_BPS, 12000));
+}
+
+/* Karn: after going back, an ACK may be of either sending. */
+static void
+loss_gives_up_the_sample(void **state)
+{
+	(void)state;
+	timely_on_ask(&t, 10, 1000);
+	timely_on_loss(&t);
+	assert_false(timely_on_ack(&t, &params, &stats, 11, LINE_BPS, 900000));
+	assert_int_equal(t.rate_bps, 10 * GBPS);
+	timely_on_ask(&t, 12, 1000000);
+	assert_true(timely_on_ack(&t, &params, &stats, 13, LINE_BPS, 1010000));
+}
+
+static void
+rates_end_at_floor_and_line(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 100; i++)
+		sample(100 * NS_PER_MS);
+	assert_int_equal(t.rate_bps, 10 * MBPS);
+	for (unsigned int i = 0; i < 4000; i++)
+		sample(10 * US);
+	assert_int_equal(t.rate_bps, LINE_BPS);
+}
+
+static void
+bad_parameters_name_their_key(void **state)
+{
+	const char *why;
+
+	(void)state;
+	assert_int_equal(timely_params_check(&params, &why), 0);
+	params.timely_t_low_ns = params.timely_t_high_ns;
+	assert_true(timely_params_check(&params, &why) < 0);
+	assert_non_null(strstr(why, "timely_t_low_ns"));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(low_rises_high_falls_whatever_the_gradient, setup),
+		cmocka_unit_test_setup(within_the_band_the_gradient_decides, setup),
+		cmocka_unit_test_setup(gradient_above_one_takes_beta, setup),
+		cmocka_unit_test_setup(fifth_good_sample_in_a_row_rises_five_steps, setup),
+		cmocka_unit_test_setup(one_sample_at_a_time, setup),
+		cmocka_unit_test_setup(loss_gives_up_the_sample, setup),
+		cmocka_unit_test_setup(rates_end_at_floor_and_line, setup),
+		cmocka_unit_test_setup(bad_parameters_name_their_key, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
