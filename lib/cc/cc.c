@@ -150,7 +150,7 @@ timely_start(struct cc *cc, const struct cc_node *node, uint64_t start_rate_bps,
 }
 
 static void
-timely_ask(struct cc *cc, uint64_t seq, uint64_t now_ns)
+timely_ask(struct cc *cc, uint32_t seq, uint64_t now_ns)
 {
 	timely_on_ask(&cc->timely, seq, now_ns);
 }
@@ -259,7 +259,7 @@ cc_on_timer(struct cc *cc, const struct cc_node *node, uint64_t now_ns)
 }
 
 void
-cc_on_ask(struct cc *cc, const struct cc_node *node, uint64_t seq, uint64_t now_ns)
+cc_on_ask(struct cc *cc, const struct cc_node *node, uint32_t seq, uint64_t now_ns)
 {
 	if (node->ops->ask != NULL)
 		node->ops->ask(cc, seq, now_ns);

@@ -107,10 +107,10 @@ struct cc_setup {
 
 void cc_init(struct cc_node *node, const struct cc_setup *setup);
 
-/* What a requester has acknowledged, and how far it has got: packets counted from 0. */
+/* What is acknowledged and how far the requester has got: packets counted modulo 2^32. */
 struct cc_ack {
-	uint64_t acked_seq; /* first packet that is not acknowledged */
-	uint64_t next_seq;  /* first packet that is not sent */
+	uint32_t acked_seq; /* first packet that is not acknowledged */
+	uint32_t next_seq;  /* first packet that is not sent */
 	uint32_t packets;   /* acknowledged now */
 };
 
@@ -131,7 +131,7 @@ struct cc_ops {
 			 uint64_t now_ns);
 	uint32_t (*timer)(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
 	uint32_t (*cnp)(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
-	void (*ask)(struct cc *cc, uint64_t seq, uint64_t now_ns);
+	void (*ask)(struct cc *cc, uint32_t seq, uint64_t now_ns);
 	uint32_t (*ack)(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack,
 			uint64_t now_ns);
 	uint32_t (*loss)(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
@@ -150,7 +150,7 @@ uint32_t cc_on_cnp(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
 uint32_t cc_on_timer(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
 
 /** Packet seq, sent for the first time, asks for an ACK. Needed only when node->times_acks. */
-void cc_on_ask(struct cc *cc, const struct cc_node *node, uint64_t seq, uint64_t now_ns);
+void cc_on_ask(struct cc *cc, const struct cc_node *node, uint32_t seq, uint64_t now_ns);
 
 /** At least one packet is newly acknowledged. */
 uint32_t cc_on_ack(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack,

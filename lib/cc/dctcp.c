@@ -114,7 +114,7 @@ dctcp_on_ack(struct dctcp *d, const struct dctcp_params *params, struct dctcp_st
 	bool rises;
 
 	d->acked_packets += ack->packets;
-	if (ack->acked_seq < d->end_seq)
+	if (d->running && (int32_t)(ack->acked_seq - d->end_seq) < 0)
 		return false;
 	/* What was sent before the first ACK is the first round trip: it has no end to wait for. */
 	rises = !d->cut;
@@ -126,6 +126,7 @@ dctcp_on_ack(struct dctcp *d, const struct dctcp_params *params, struct dctcp_st
 		d->rate_bps = min_u64(d->rate_bps + params->dctcp_ai_rate_bps, max_rate_bps);
 		counter_inc(&stats->dctcp_increases);
 	}
+	d->running = true;
 	d->end_seq = ack->next_seq;
 	d->acked_packets = 0;
 	d->marked_packets = 0;

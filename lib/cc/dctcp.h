@@ -52,16 +52,17 @@ struct dctcp {
 	uint64_t next_event_ns;
 	uint32_t byte_count;
 	/* per ACK and CNP */
-	uint32_t alpha_q31; /* [0, 2^31] */
-	uint64_t end_seq;   /* the round trip is over when all before it is acknowledged; 0: none */
+	uint32_t alpha_q31;      /* [0, 2^31] */
+	uint32_t end_seq;        /* the round trip is over when all before it is acknowledged */
 	uint32_t acked_packets;  /* in this round trip */
 	uint32_t marked_packets; /* CNPs in it */
 	bool cut;                /* in this round trip */
+	bool running;            /* end_seq is known: an ACK came */
 };
 
 struct dctcp_ack {
-	uint64_t acked_seq; /* first packet not acknowledged */
-	uint64_t next_seq;  /* first packet not sent */
+	uint32_t acked_seq; /* first packet not acknowledged, modulo 2^32 */
+	uint32_t next_seq;  /* first packet not sent */
 	uint32_t packets;   /* acknowledged now */
 };
 

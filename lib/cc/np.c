@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cc/np.h"
 
+#include <errno.h>
+
+static const char *const moderations[] = {"qp", "ip_pair", "port", NULL};
+/* In the order of their code points, RFC 3168 section 5. */
+static const char *const code_points[] = {"not_ect", "ect1", "ect0", NULL};
+
 const struct field np_fields[] = {
 	{
 		.name = "np_min_time_between_cnps_us",
-		.help = "N: least time between two CNPs of a QP; 0 answers every CE mark "
+		.help = "N: least time between two CNPs of a unit; 0 answers every CE mark "
 			"(paper 50us, mlx firmware 4us)",
 		.type = FIELD_U32,
 		.unit = UNIT_US,
@@ -14,6 +20,48 @@ const struct field np_fields[] = {
 		.aliases = {{.name = "N"},
 			    {.name = "min_time_between_cnps"},
 			    {.name = "np_min_time_between_cnps"}},
+	},
+	{
+		.name = "np_cnp_moderation",
+		.help = "what N counts for: each QP, each pair of IP addresses, or the port; the "
+			"CNP "
+			"goes to the QP marked last",
+		.type = FIELD_ENUM,
+		.choices = moderations,
+		.max = NP_PER_PORT,
+		.offset = offsetof(struct np_params, np_cnp_moderation),
+		.def = "qp",
+		.aliases = {{.name = "roce_cc_cnp_moderation"}},
+	},
+	{
+		.name = "np_cnp_delay_ns",
+		.help = "time from the mark, or the window's end, to the CNP's leaving; 0 none "
+			"(adapters show about 50us)",
+		.type = FIELD_U32,
+		.unit = UNIT_NS,
+		.offset = offsetof(struct np_params, np_cnp_delay_ns),
+		.max = 1000000000,
+		.def = "0",
+	},
+	{
+		.name = "np_min_port_cnp_interval_ns",
+		.help = "least time between any two CNPs of the port, the adapter's capacity; 0 "
+			"none "
+			"(ConnectX-3 Pro 1us to 5us)",
+		.type = FIELD_U32,
+		.unit = UNIT_NS,
+		.offset = offsetof(struct np_params, np_min_port_cnp_interval_ns),
+		.max = 1000000000,
+		.def = "0",
+	},
+	{
+		.name = "np_cnp_ecn",
+		.help = "ECN code point of the CNPs that are sent",
+		.type = FIELD_ENUM,
+		.choices = code_points,
+		.max = 2,
+		.offset = offsetof(struct np_params, np_cnp_ecn),
+		.def = "ect0",
 	},
 	{
 		.name = "np_cnp_dscp",
@@ -36,6 +84,20 @@ const struct field np_fields[] = {
 };
 const unsigned int np_fields_n = sizeof(np_fields) / sizeof(np_fields[0]);
 
+int
+np_params_check(const struct np_params *params, const char **why)
+{
+	if (params->np_cnp_dscp > 63 || params->np_cnp_prio > 7)
+		*why = "np_cnp_dscp must not exceed 63, np_cnp_prio not 7";
+	else if (params->np_cnp_ecn < 0 || params->np_cnp_ecn > 2)
+		*why = "np_cnp_ecn must be not_ect, ect1 or ect0";
+	else if (params->np_cnp_moderation < NP_PER_QP || params->np_cnp_moderation > NP_PER_PORT)
+		*why = "np_cnp_moderation must be qp, ip_pair or port";
+	else
+		return 0;
+	return -EINVAL;
+}
+
 const struct counter_field np_counters[] = {
 	COUNTER_FIELD(struct np_stats, np_ecn_marked_roce_packets,
 		      "RoCEv2 data packets received with CE"),
@@ -49,7 +111,7 @@ static bool
 send_cnp(struct np *np, uint64_t interval_ns, uint64_t now_ns)
 {
 	np->ce_seen = false;
-	np->window_end_ns = interval_ns ? now_ns + interval_ns : 0;
+	np->window_end_ns = (interval_ns ? now_ns + interval_ns : 0) & (UINT64_MAX >> 1);
 	return true;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DCQCN notification point of one QP: which CE marks deserve a CNP, and when.
+ * Notification point of one QP, address pair or port: which CE marks deserve a CNP, and when.
  *
  * SIGCOMM 2015 section 3.1, figure 6: a marked packet of an idle flow is answered at once and opens
  * a window of N; at the end of each window a CNP is sent if a marked packet came within it, else
@@ -12,20 +12,31 @@
 #ifndef QUENCH_CC_NP_H
 #define QUENCH_CC_NP_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/field.h"
 #include "base/units.h"
 
+/* What has one CNP in a window of N: how adapters call it, moderation. */
+enum np_moderation { NP_PER_QP, NP_PER_IP_PAIR, NP_PER_PORT };
+
 struct np_params {
 	uint32_t np_min_time_between_cnps_us; /* N */
+	int np_cnp_moderation;                /* enum np_moderation */
+	uint32_t np_cnp_delay_ns;             /* from the decision to the CNP's leaving */
+	uint32_t np_min_port_cnp_interval_ns; /* least time between two CNPs of the port */
 	uint8_t np_cnp_dscp;
 	uint8_t np_cnp_prio; /* PCP on tagged links */
+	int np_cnp_ecn;      /* code point: 0 Not-ECT, 1 ECT(1), 2 ECT(0) */
 };
 
 extern const struct field np_fields[];
 extern const unsigned int np_fields_n;
+
+/** @return 0, or -EINVAL with a clause in *why that names the key and the rule. */
+int np_params_check(const struct np_params *params, const char **why);
 
 /* Counted by the owner of the QPs: the functions below only decide. */
 struct np_stats {
@@ -39,13 +50,14 @@ extern const unsigned int np_counters_n;
 
 /* Zero-initialised state is an idle flow. */
 struct np {
-	/* 0: idle. Windows of all QPs last N, so a FIFO of QPs is ordered by it. */
-	uint64_t window_end_ns;
-	bool ce_seen; /* in the window, and not answered yet */
+	/* 0: idle. All windows last N, so a FIFO of them is ordered by it. */
+	uint64_t window_end_ns : 63;
+	uint64_t ce_seen : 1; /* in the window, and not answered yet */
 };
+static_assert(sizeof(struct np) == 8, "as many as there are QPs");
 
 /**
- * A valid data packet with CE came for this QP.
+ * A valid data packet with CE came.
  *
  * A window that ended with a marked packet in it and was not looked at since is settled by the same
  * CNP: one CNP may answer many marked packets.

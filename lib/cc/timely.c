@@ -76,7 +76,7 @@ timely_init(struct timely *t, const struct timely_params *params, uint64_t start
 }
 
 void
-timely_on_ask(struct timely *t, uint64_t seq, uint64_t now_ns)
+timely_on_ask(struct timely *t, uint32_t seq, uint64_t now_ns)
 {
 	if (t->sampling)
 		return;
@@ -157,11 +157,11 @@ on_sample(struct timely *t, const struct timely_params *params, struct timely_st
 
 bool
 timely_on_ack(struct timely *t, const struct timely_params *params, struct timely_stats *stats,
-	      uint64_t acked_seq, uint64_t max_rate_bps, uint64_t now_ns)
+	      uint32_t acked_seq, uint64_t max_rate_bps, uint64_t now_ns)
 {
 	uint64_t rtt_ns;
 
-	if (!t->sampling || acked_seq <= t->ask_seq)
+	if (!t->sampling || (int32_t)(acked_seq - t->ask_seq) <= 0)
 		return false;
 	rtt_ns = min_u64(now_ns - t->ask_ns, 1ull << 40);
 	t->sampling = false;

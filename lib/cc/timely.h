@@ -64,7 +64,7 @@ struct timely {
 	bool sampling;
 	uint64_t rtt_ns;      /* of the last sample; 0: none yet */
 	int64_t rtt_diff_q10; /* ns, averaged */
-	uint64_t ask_seq;
+	uint32_t ask_seq;     /* modulo 2^32 */
 	uint64_t ask_ns;
 };
 
@@ -72,11 +72,11 @@ void timely_init(struct timely *t, const struct timely_params *params, uint64_t 
 		 uint64_t max_rate_bps);
 
 /** Packet seq leaves and asks for an ACK. */
-void timely_on_ask(struct timely *t, uint64_t seq, uint64_t now_ns);
+void timely_on_ask(struct timely *t, uint32_t seq, uint64_t now_ns);
 
 /** All packets before acked_seq are acknowledged. @return true: this was a sample. */
 bool timely_on_ack(struct timely *t, const struct timely_params *params, struct timely_stats *stats,
-		   uint64_t acked_seq, uint64_t max_rate_bps, uint64_t now_ns);
+		   uint32_t acked_seq, uint64_t max_rate_bps, uint64_t now_ns);
 
 /** The requester goes back: what is outstanding gives no sample. */
 void timely_on_loss(struct timely *t);

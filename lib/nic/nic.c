@@ -124,7 +124,6 @@ init(struct nic *nic, const struct nic_params *params, const struct nic_pools *p
 	queues_init(&nic->cnps);
 	queues_init(&nic->acks);
 	queues_init(&nic->ready);
-	nic->windows = QP_LIST_EMPTY;
 	nic_cc_init(nic);
 	nic_pattern_fill(nic->pattern, sizeof(nic->pattern));
 	shaper_init(nic);
@@ -150,7 +149,8 @@ nic_create(const struct nic_params *params, const struct nic_pools *pools)
 		return NULL;
 	init(nic, params, pools);
 	nic->payloads = calloc(NIC_MAX_MTU + 1, sizeof(struct roce_payload *));
-	if (nic->payloads == NULL || qps_alloc(nic) != 0 || wheels_create(nic) != 0) {
+	if (nic->payloads == NULL || qps_alloc(nic) != 0 || wheels_create(nic) != 0 ||
+	    nic_np_init(nic) != 0) {
 		nic_destroy(&nic->node);
 		errno = ENOMEM;
 		return NULL;
@@ -166,6 +166,7 @@ nic_destroy(struct node *node)
 	if (node == NULL)
 		return;
 	nic_payloads_free(nic);
+	nic_np_free(nic);
 	timing_wheel_destroy(nic->wheel);
 	timing_wheel_destroy(nic->timers);
 	if (nic->qps != NULL)
@@ -235,6 +236,7 @@ nic_add_qp(struct node *node, const struct nic_qp_params *params, uint64_t now_n
 	qp_init(qp, params, full, last);
 	connect_qp(nic, qp, params, local_qpn);
 	nic_cc_start(nic, item, now_ns);
+	nic_np_add_qp(nic, item, &params->peer_ip);
 	nic->n_qps++;
 	if (qp->flags & QP_ENDS)
 		nic->pending++;

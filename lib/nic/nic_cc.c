@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The glue between QPs and cc/: events into the algorithm, rates into buckets, marks into CNPs. */
+/* The glue between QPs and congestion control: events into the algorithm, rates into buckets. */
 #include "nic/nic_internal.h"
 
 #include <rte_branch_prediction.h>
@@ -111,13 +111,13 @@ nic_on_cnp(struct nic *nic, uint32_t item, uint64_t now_ns)
 }
 
 void
-nic_cc_acked(struct nic *nic, uint32_t item, uint64_t before_seq, uint64_t now_ns)
+nic_cc_acked(struct nic *nic, uint32_t item, uint32_t before_seq, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
 	const struct cc_ack ack = {
-		.acked_seq = qp->acked_seq,
-		.next_seq = qp->sent_seq,
-		.packets = (uint32_t)(qp->acked_seq - before_seq),
+		.acked_seq = (uint32_t)qp->acked_seq,
+		.next_seq = (uint32_t)qp->sent_seq,
+		.packets = (uint32_t)qp->acked_seq - before_seq,
 	};
 	uint32_t did;
 
@@ -136,58 +136,4 @@ nic_cc_lost(struct nic *nic, uint32_t item, uint64_t now_ns)
 
 	if (did)
 		follow(qp, did, now_ns);
-}
-
-static void
-owe_cnp(struct nic *nic, uint32_t item)
-{
-	struct nic_qp *qp = &nic->qps[item];
-
-	if (qp->rx_flags & QP_RX_OWES_CNP)
-		return;
-	qp->rx_flags |= QP_RX_OWES_CNP;
-	nic_queues_push(nic, &nic->cnps, qp->cnp_queue, item, offsetof(struct nic_qp, cnp_link));
-}
-
-/* A window that runs is in the FIFO; all windows last N, so the FIFO is in order of their ends. */
-static void
-track_window(struct nic *nic, uint32_t item)
-{
-	struct nic_qp *qp = &nic->qps[item];
-
-	if (np_next_ns(&qp->np) == NEVER_NS || qp->rx_flags & QP_RX_WINDOW)
-		return;
-	qp->rx_flags |= QP_RX_WINDOW;
-	qp_list_push(&nic->windows, nic->qps, item, offsetof(struct nic_qp, window_link));
-	node_wake(&nic->node, 0);
-}
-
-void
-nic_end_windows(struct nic *nic, uint64_t now_ns)
-{
-	while (nic->windows.head != QP_NONE) {
-		uint32_t item = nic->windows.head;
-		struct nic_qp *qp = &nic->qps[item];
-
-		if (np_next_ns(&qp->np) > now_ns)
-			return;
-		qp_list_pop(&nic->windows, nic->qps, offsetof(struct nic_qp, window_link));
-		qp->rx_flags &= (uint8_t)~QP_RX_WINDOW;
-		if (np_on_window_end(&qp->np, &nic->params.np, now_ns))
-			owe_cnp(nic, item);
-		track_window(nic, item);
-	}
-}
-
-void
-nic_on_ce(struct nic *nic, uint32_t item, uint64_t now_ns)
-{
-	struct nic_qp *qp = &nic->qps[item];
-
-	counter_inc(&nic->stats.np.np_ecn_marked_roce_packets);
-	/* A window that is over and not yet looked at must end before this mark is judged. */
-	nic_end_windows(nic, now_ns);
-	if (np_on_ce(&qp->np, &nic->params.np, now_ns))
-		owe_cnp(nic, item);
-	track_window(nic, item);
 }

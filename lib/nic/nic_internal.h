@@ -9,6 +9,7 @@
 
 #include "base/counter.h"
 #include "nic/nic.h"
+#include "nic/nic_np.h"
 #include "nic/qp.h"
 #include "node/node.h"
 #include "pacer/timing_wheel.h"
@@ -44,7 +45,7 @@ struct nic {
 	struct nic_queues cnps;
 	struct nic_queues acks;
 	struct nic_queues ready;
-	struct qp_list windows; /* of the NP: all last N, so the oldest ends first */
+	struct nic_np np;
 	struct timing_wheel *wheel;
 	struct timing_wheel *timers; /* retransmission: coarse, re-armed when they fire early */
 	uint64_t rto_ns;             /* NEVER_NS: none */
@@ -142,13 +143,9 @@ void nic_cc_catch_up(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** A CNP for a known QP came from its peer. */
 void nic_on_cnp(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** All before the QP's acked_seq is acknowledged; it was before_seq before. */
-void nic_cc_acked(struct nic *nic, uint32_t item, uint64_t before_seq, uint64_t now_ns);
+void nic_cc_acked(struct nic *nic, uint32_t item, uint32_t before_seq, uint64_t now_ns);
 /** The QP goes back to what is not acknowledged. */
 void nic_cc_lost(struct nic *nic, uint32_t item, uint64_t now_ns);
-/** A valid data packet with CE came. */
-void nic_on_ce(struct nic *nic, uint32_t item, uint64_t now_ns);
-/** End the NP windows that are over. */
-void nic_end_windows(struct nic *nic, uint64_t now_ns);
 
 /* nic_rx.c */
 void nic_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns);

@@ -146,8 +146,6 @@ check_own(const struct nic_params *p)
 		return "first_qpn must be at least 2, and first_qpn + max_qps at most 2^24";
 	if (p->data_dscp > 63)
 		return "data_dscp must not exceed 63";
-	if (p->np.np_cnp_dscp > 63 || p->np.np_cnp_prio > 7)
-		return "np_cnp_dscp must not exceed 63, np_cnp_prio not 7";
 	if (p->local_ack_timeout > 31 || p->retry_cnt > 7)
 		return "local_ack_timeout must not exceed 31, retry_cnt not 7";
 	if (p->ack_every == 0)
@@ -204,6 +202,8 @@ nic_params_check(const struct nic_params *params, char *why, unsigned int why_si
 		fault = NULL;
 	if (fault == NULL)
 		fault = check_cc(params);
+	if (fault == NULL && np_params_check(&params->np, &fault) == 0)
+		fault = NULL;
 	if (fault == NULL)
 		return 0;
 	snprintf(why, why_size, "%s", fault);

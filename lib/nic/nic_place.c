@@ -111,6 +111,6 @@ nic_release(struct nic *nic, uint64_t now_ns)
 		for (uint32_t i = 0; i < n; i++)
 			nic_on_timer(nic, items[i], now_ns);
 	}
-	nic_end_windows(nic, now_ns);
+	nic_np_run(nic, now_ns);
 	return more;
 }

@@ -10,7 +10,7 @@ static void
 progress(struct nic *nic, uint32_t item, uint64_t seq, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
-	uint64_t before_seq = qp->acked_seq;
+	uint32_t before_seq = (uint32_t)qp->acked_seq;
 
 	qp_acknowledge(qp, seq);
 	nic_cc_acked(nic, item, before_seq, now_ns);

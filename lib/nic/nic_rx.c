@@ -88,7 +88,7 @@ on_qp(struct nic *nic, uint32_t item, const struct rx_frame *f, uint64_t now_ns)
 	/* A marked packet counts for congestion even if the transport has no use for it. One of UD
 	 * is of another QP of the sender than our peer. */
 	if (v->ecn == ECN_CE && v->opcode < UD_SEND_ONLY)
-		nic_on_ce(nic, item, now_ns);
+		nic_np_on_ce(nic, item, now_ns);
 	if (v->opcode <= RC_READ_REQUEST || v->opcode == RC_COMPARE_SWAP ||
 	    v->opcode == RC_FETCH_ADD)
 		return nic_on_request(nic, item, v, wire_bytes(f->len));

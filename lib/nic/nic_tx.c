@@ -70,6 +70,7 @@ send_cnp(struct nic *nic, uint8_t queue, uint64_t now_ns)
 	struct rte_mbuf *m;
 
 	path.dscp = nic->params.np.np_cnp_dscp;
+	path.ecn = (uint8_t)nic->params.np.np_cnp_ecn;
 	path.vlan_tci = (uint16_t)((path.vlan_tci & 0x0FFF) | nic->params.np.np_cnp_prio << 13);
 	m = control_frame(nic, &path, &fields, now_ns);
 	if (m == NULL)
@@ -77,6 +78,7 @@ send_cnp(struct nic *nic, uint8_t queue, uint64_t now_ns)
 	nic_queues_pop(nic, &nic->cnps, queue, offsetof(struct nic_qp, cnp_link));
 	qp->rx_flags &= (uint8_t)~QP_RX_OWES_CNP;
 	qp->cnps_sent++;
+	nic->np.gate_ns = now_ns + nic->params.np.np_min_port_cnp_interval_ns;
 	counter_inc(&nic->stats.np.np_cnp_sent);
 	return m;
 }
@@ -123,7 +125,7 @@ wants_ack(struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 	qp->ack_countdown = nic->params.ack_every;
 	/* An ACK does not tell which sending of a packet it answers (Karn). */
 	if (nic->cc.times_acks && qp->next_seq == qp->sent_seq)
-		cc_on_ask(&qp->cc, &nic->cc, qp->next_seq, now_ns);
+		cc_on_ask(&qp->cc, &nic->cc, (uint32_t)qp->next_seq, now_ns);
 	return true;
 }
 
@@ -270,7 +272,7 @@ next_frame(struct nic *nic, uint64_t now_ns)
 	uint8_t acks = nic->acks.backlogged & open_queues;
 	struct rte_mbuf *m = NULL;
 
-	if (cnps != 0)
+	if (cnps != 0 && now_ns >= nic->np.gate_ns)
 		m = send_cnp(nic, (uint8_t)__builtin_ctz(cnps), now_ns);
 	if (m == NULL && acks != 0)
 		m = send_ack(nic, (uint8_t)__builtin_ctz(acks), now_ns);
@@ -314,20 +316,22 @@ uint64_t
 nic_next_ns(const struct node *node, uint16_t port)
 {
 	const struct nic *nic = nic_of_const(node);
-	uint8_t waiting = nic->cnps.backlogged | nic->acks.backlogged | nic->ready.backlogged;
+	uint8_t frames = nic->acks.backlogged | nic->ready.backlogged;
+	uint8_t open_queues = (uint8_t)~nic->paused_queues;
 	uint64_t next_ns = NEVER_NS;
 
 	assert(port == 0);
 	(void)port;
-	if (waiting & ~nic->paused_queues)
+	if (frames & open_queues)
 		next_ns = nic->retry_ns;
-	else if (waiting != 0)
+	else if (frames | nic->cnps.backlogged)
 		next_ns = pfc_rx_next_ns(&nic->pfc_rx);
+	if (nic->cnps.backlogged & open_queues)
+		next_ns = min_u64(next_ns, max_u64(nic->retry_ns, nic->np.gate_ns));
 	next_ns = min_u64(next_ns, timing_wheel_next_ns(nic->wheel));
 	if (nic->timers != NULL)
 		next_ns = min_u64(next_ns, timing_wheel_next_ns(nic->timers));
-	if (nic->windows.head != QP_NONE)
-		next_ns = min_u64(next_ns, np_next_ns(&nic->qps[nic->windows.head].np));
+	next_ns = min_u64(next_ns, nic_np_next_ns(nic));
 	if (next_ns == NEVER_NS)
 		return NEVER_NS;
 	/* Nothing leaves, and nothing is looked at, before the wire is free. */

@@ -20,7 +20,6 @@
 #include <rte_common.h>
 
 #include "cc/cc.h"
-#include "cc/np.h"
 #include "nic/nic.h"
 #include "pacer/token_bucket.h"
 #include "wire/roce.h"
@@ -51,7 +50,6 @@ enum qp_owed { QP_OWES_NOTHING, QP_OWES_ACK, QP_OWES_NAK_SEQ, QP_OWES_NAK_INVALI
 #define QP_RX_NAKED 0x02u   /* this gap has been answered: silent until the expected PSN comes */
 #define QP_RX_REFUSED 0x04u /* an invalid request was answered: nothing more is served */
 #define QP_RX_OWES_CNP 0x08u
-#define QP_RX_WINDOW 0x10u /* in the FIFO of NP windows */
 
 struct nic_qp {
 	/* each packet sent */
@@ -86,7 +84,6 @@ struct nic_qp {
 	uint32_t expected_psn __rte_cache_aligned;
 	uint32_t ack_link;
 	uint32_t cnp_link;
-	uint32_t window_link;
 	uint64_t rx_messages;
 	uint64_t rx_packets;
 	uint64_t rx_wire_bytes;
@@ -95,7 +92,6 @@ struct nic_qp {
 	uint16_t mtu_bytes;
 	uint8_t rx_flags;
 	uint8_t owed; /* enum qp_owed */
-	struct np np;
 	struct roce_path path;
 
 	/* rare */

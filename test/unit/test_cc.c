@@ -160,7 +160,8 @@ rates_stay_in_range(void **state)
 {
 	(void)state;
 	for (int a = 0; a < CC_ALGORITHMS; a++) {
-		uint64_t now_ns = 0, acked = 0, next = 0;
+		uint32_t acked = UINT32_MAX - 99, next = acked;
+		uint64_t now_ns = 0;
 		struct prng rnd;
 		struct bed b;
 

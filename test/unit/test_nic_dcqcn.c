@@ -576,6 +576,47 @@ mlx_cut_comes_at_the_end_of_its_slot(void **state)
 	solo_destroy(&solo);
 }
 
+/* Facts 2.6: recovered, the limiter is freed; the next CNP limits again, with alpha set anew. */
+static void
+limiter_is_freed_and_engaged_again(void **state)
+{
+	struct roce_path path = solo_path(&solo);
+
+	(void)state;
+	rp_params_default(&solo.params.rp, RP_PROFILE_MLX);
+	solo.params.rp.rp_ai_rate_bps = 5 * GBPS;
+	start_sender(1);
+	run(1000);
+	assert_int_equal(stats()->rp.rp_engagements, 0);
+	feed_cnp(&path);
+	assert_int_equal(stats()->rp.rp_engagements, 1);
+	run(30 * NS_PER_MS);
+	assert_int_equal(info(0).rate_bps, 40 * GBPS);
+	assert_int_equal(stats()->rp.rp_releases, 1);
+	feed_cnp(&path);
+	assert_int_equal(stats()->rp.rp_engagements, 2);
+	assert_int_equal(info(0).alpha_q32, 1023ull << 22);
+	solo_destroy(&solo);
+}
+
+/* A start below the line rate is limited from the start, and recovers to the line rate. */
+static void
+start_below_line_rate_is_an_engagement(void **state)
+{
+	(void)state;
+	solo.params.initial_rate = NIC_INITIAL_VALUE;
+	solo.params.initial_rate_bps = 7 * GBPS;
+	solo.params.rp.rp_ai_rate_bps = GBPS;
+	start_sender(2);
+	run(1000);
+	assert_int_equal(info(1).rate_bps, 7 * GBPS);
+	assert_int_equal(stats()->rp.rp_engagements, 1);
+	run(20 * NS_PER_MS);
+	assert_int_equal(info(1).rate_bps, 40 * GBPS);
+	assert_int_equal(stats()->rp.rp_releases, 1);
+	solo_destroy(&solo);
+}
+
 int
 main(void)
 {
@@ -599,6 +640,8 @@ main(void)
 		cmocka_unit_test_setup(continuous_marks_close_the_loop, setup),
 		cmocka_unit_test_setup(lost_cnps_leave_the_rate, setup),
 		cmocka_unit_test_setup(mlx_cut_comes_at_the_end_of_its_slot, setup),
+		cmocka_unit_test_setup(limiter_is_freed_and_engaged_again, setup),
+		cmocka_unit_test_setup(start_below_line_rate_is_an_engagement, setup),
 	};
 
 	if (test_eal_init(64) < 0)

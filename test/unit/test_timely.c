@@ -15,14 +15,16 @@
 static struct timely_params params;
 static struct timely_stats stats;
 static struct timely t;
-static uint64_t now_ns, seq;
+static uint64_t now_ns;
+static uint32_t seq;
 
 static int
 setup(void **state)
 {
 	(void)state;
 	memset(&stats, 0, sizeof(stats));
-	now_ns = seq = 0;
+	now_ns = 0;
+	seq = UINT32_MAX - 3; /* the count wraps on the way */
 	assert_int_equal(field_defaults(timely_fields, timely_fields_n, &params), 0);
 	timely_init(&t, &params, 10 * GBPS, LINE_BPS);
 	return 0;
