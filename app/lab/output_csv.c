@@ -95,14 +95,14 @@ static void
 pfc_row(FILE *out, uint64_t now_ns, const char *node, uint16_t port, uint8_t prio,
 	const struct pfc_tx *tx, const struct pfc_rx *rx)
 {
-	uint64_t sent = tx ? tx->stats.tx_pause[prio] : 0;
+	uint64_t sent = tx->stats.tx_pause[prio];
 	uint64_t received = rx->stats.rx_pause[prio];
 
 	if (sent == 0 && received == 0)
 		return;
 	fprintf(out, "%" PRIu64 ",%s,%u,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%u\n", now_ns,
 		node, port, prio, sent, received,
-		tx ? pfc_tx_duration_ns(tx, prio, now_ns) / NS_PER_US : 0,
+		pfc_tx_duration_ns(tx, prio, now_ns) / NS_PER_US,
 		pfc_rx_duration_ns(rx, prio, now_ns) / NS_PER_US, rx->until_ns[prio] > now_ns);
 }
 
@@ -120,7 +120,8 @@ pfc_rows(FILE *out, const struct probe *p, uint64_t now_ns)
 			char name[16];
 
 			snprintf(name, sizeof(name), "h%u", h);
-			pfc_row(out, now_ns, name, 0, prio, NULL, nic_pfc_rx(net_host(net, h)));
+			pfc_row(out, now_ns, name, 0, prio, nic_pfc_tx(net_host(net, h)),
+				nic_pfc_rx(net_host(net, h)));
 		}
 	}
 }

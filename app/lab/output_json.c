@@ -85,7 +85,7 @@ add_pfc(json_t *list, const char *node, uint16_t port, const struct pfc_tx *tx,
 	const struct pfc_rx *rx, uint64_t end_ns)
 {
 	for (uint8_t prio = 0; prio < TM_CLASSES; prio++) {
-		uint64_t sent = tx ? tx->stats.tx_pause[prio] : 0;
+		uint64_t sent = tx->stats.tx_pause[prio];
 		json_t *o;
 
 		if (sent == 0 && rx->stats.rx_pause[prio] == 0)
@@ -97,9 +97,9 @@ add_pfc(json_t *list, const char *node, uint16_t port, const struct pfc_tx *tx,
 		set_u64(o, "tx_pause", sent);
 		set_u64(o, "rx_pause", rx->stats.rx_pause[prio]);
 		set_u64(o, "tx_pause_duration_us",
-			tx ? pfc_tx_duration_ns(tx, prio, end_ns) / NS_PER_US : 0);
+			pfc_tx_duration_ns(tx, prio, end_ns) / NS_PER_US);
 		set_u64(o, "rx_pause_duration_us", pfc_rx_duration_ns(rx, prio, end_ns) / NS_PER_US);
-		set_u64(o, "tx_pause_transition", tx ? tx->stats.tx_pause_transition[prio] : 0);
+		set_u64(o, "tx_pause_transition", tx->stats.tx_pause_transition[prio]);
 		set_u64(o, "rx_pause_transition", rx->stats.rx_pause_transition[prio]);
 		json_array_append_new(list, o);
 	}
@@ -118,7 +118,8 @@ pfc_list(const struct lab_run *run)
 		char name[16];
 
 		snprintf(name, sizeof(name), "h%u", h);
-		add_pfc(list, name, 0, NULL, nic_pfc_rx(net_host(run->net, h)), end_ns);
+		add_pfc(list, name, 0, nic_pfc_tx(net_host(run->net, h)),
+			nic_pfc_rx(net_host(run->net, h)), end_ns);
 	}
 	return list;
 }

@@ -72,6 +72,7 @@ nic_report(const struct run_app *app, const struct nic_params *params,
 	json_t *qps = json_array();
 
 	report_set_pfc_rx(port, nic_pfc_rx(app->node), result->elapsed_ns);
+	report_set_pfc_tx(port, nic_pfc_tx(app->node), result->elapsed_ns);
 	json_object_set_new(o, "port", port);
 	json_object_set_new(o, "icrc_check", json_string(params->icrc_check ? "on" : "off"));
 	json_object_set_new(o, "cc", json_string(cc_words[params->cc]));

@@ -61,11 +61,14 @@ static const struct config_section sections[] = {
 	SECTION("dctcp", dctcp_fields, dctcp),
 	SECTION("timely", timely_fields, timely),
 	SECTION("np", np_fields, np),
+	SECTION("receiver", rx_drain_fields, receiver),
 	SECTION("qos_map", qos_map_fields, qos),
+	SECTION("pfc", pfc_fields, pfc),
 };
 #define N_SECTIONS (sizeof(sections) / sizeof(sections[0]))
-/* A fabric's file has one of the last for its switches and its hosts, printed with the switch's. */
-#define N_OWN (N_SECTIONS - 1)
+/* A fabric's file has one of the last two for its switches and its hosts, printed with the
+ * switch's. */
+#define N_OWN (N_SECTIONS - 2)
 
 int
 nic_config_read_common(struct config *cfg, struct nic_params *out, struct config_error *err)

@@ -7,6 +7,7 @@
  *   [rp] [dctcp] [timely]  what cc of [nic] chooses from; rp_profile first sets the defaults of [rp],
  *                  the other keys go over them
  *   [np]           the notification point
+ *   [receiver]     a slow one, and its [pfc] frames
  *   [flow NAME]    qp_count QPs to one peer
  *
  * QPs get local numbers in the order of the file: the first QP of the first flow is first_qpn, and

@@ -90,6 +90,13 @@ qps_of_host(const struct scenario *s, uint16_t host)
 	return n;
 }
 
+static bool
+is_slow(const struct fabric_params *f, uint16_t host)
+{
+	return strcmp(f->slow_hosts, "all") == 0 ||
+	       host_list_next(f->slow_hosts, (uint16_t)(host - 1)) == host;
+}
+
 static int
 create_nodes(struct net *net, char *why, unsigned int why_size)
 {
@@ -106,6 +113,8 @@ create_nodes(struct net *net, char *why, unsigned int why_size)
 
 		scenario_host_mac(h, p.mac);
 		p.ip = scenario_host_ip(h);
+		if (!is_slow(&s->fabric, h))
+			p.receiver.drain_rate_bps = 0;
 		p.first_qpn = FIRST_QPN;
 		p.max_qps = qps > 0 ? qps : 1;
 		net->hosts[h - 1] = nic_create(&p, &nic_pools);

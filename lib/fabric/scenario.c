@@ -30,6 +30,8 @@ const struct field fabric_fields[] = {
 	  .def = "100us", .help = "time between rows of the CSV files" },
 	{ F(seed), .type = FIELD_U64, .min = 0, .max = INT64_MAX, .def = "1",
 	  .help = "seed of all random choices" },
+	{ F(slow_hosts), .type = FIELD_STR, .max = FLOW_HOSTS_CHARS, .def = "all",
+	  .help = "hosts that [receiver] is about: all, or such as 1-4 or 1,3" },
 };
 const unsigned int fabric_fields_n = sizeof(fabric_fields) / sizeof(fabric_fields[0]);
 
@@ -162,6 +164,21 @@ scenario_backing_frames(const struct scenario *s)
 	       s->fabric.hosts * FRAMES_PER_HOST;
 }
 
+static bool
+slow_hosts_fit(const struct scenario *s)
+{
+	int32_t host = 0;
+
+	if (strcmp(s->fabric.slow_hosts, "all") == 0)
+		return true;
+	do {
+		host = host_list_next(s->fabric.slow_hosts, (uint16_t)host);
+		if (host < 0 || host > s->fabric.hosts)
+			return false;
+	} while (host != 0);
+	return true;
+}
+
 static int
 check_fabric(const struct scenario *s, struct scenario_fault *fault)
 {
@@ -170,6 +187,8 @@ check_fabric(const struct scenario *s, struct scenario_fault *fault)
 	if (scenario_backing_frames(s) > MAX_BACKING_FRAMES)
 		return refuse(fault, "fabric", "", "link_delay_ns",
 			      "buffer_bytes and what the cables hold to be 8.5 GB at most");
+	if (!slow_hosts_fit(s))
+		return refuse(fault, "fabric", "", "slow_hosts", "all, or hosts such as 1-4 or 1,3");
 	if (s->n_flows == 0)
 		return refuse(fault, "flow", "", NULL, "at least one [flow NAME] section");
 	for (uint32_t i = 0; i < s->n_flows; i++)

@@ -17,6 +17,9 @@
 
 enum fabric_topology { FABRIC_STAR };
 
+#define FLOW_NAME_CHARS 32
+#define FLOW_HOSTS_CHARS 128
+
 struct fabric_params {
 	int topology; /* enum fabric_topology */
 	uint16_t hosts;
@@ -26,13 +29,11 @@ struct fabric_params {
 	uint64_t measure_from_ns;
 	uint64_t sample_ns;
 	uint64_t seed;
+	char slow_hosts[FLOW_HOSTS_CHARS + 1]; /* that [receiver] is about, or "all" */
 };
 
 extern const struct field fabric_fields[];
 extern const unsigned int fabric_fields_n;
-
-#define FLOW_NAME_CHARS 32
-#define FLOW_HOSTS_CHARS 128
 
 /* One [flow NAME]: from each host in src to dst, qp_count QPs that all do the same. */
 struct flow_params {

@@ -127,8 +127,7 @@ init(struct nic *nic, const struct nic_params *params, const struct nic_pools *p
 	nic_cc_init(nic);
 	nic_pattern_fill(nic->pattern, sizeof(nic->pattern));
 	shaper_init(nic);
-	pfc_rx_init(&nic->pfc_rx, params->pfc_obey ? params->qos.pfc_enable : 0,
-		    params->link_speed_bps);
+	nic_pause_init(nic);
 }
 
 struct node *
@@ -292,7 +291,13 @@ nic_stats(const struct node *node)
 const struct pfc_rx *
 nic_pfc_rx(const struct node *node)
 {
-	return &nic_of_const(node)->pfc_rx;
+	return &nic_of_const(node)->pause.pfc_rx;
+}
+
+const struct pfc_tx *
+nic_pfc_tx(const struct node *node)
+{
+	return &nic_of_const(node)->pause.pfc_tx;
 }
 
 bool

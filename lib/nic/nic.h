@@ -18,7 +18,7 @@
  *   still leaves as ECT and CE is still answered, so that the other end may run what it likes.
  * - All frames leave as ECT(0), so that a congested queue marks them rather than drops them;
  *   ACK and NAK carry the data's DSCP.
- * - An 802.3x PAUSE frame is counted and not obeyed: a port runs PFC or link pause, not both.
+ * - A port runs PFC or link pause, not both: the other kind of frame is counted and not obeyed.
  * - Only WRITE is served. Another request in sequence is a NAK "invalid request", after which the
  *   responder takes no further request of that QP (IBTA: the QP is in error).
  *
@@ -37,9 +37,14 @@
 #include "cc/np.h"
 #include "node/node.h"
 #include "tm/pfc_rx.h"
+#include "tm/pfc_tx.h"
 #include "tm/qos_map.h"
+#include "tm/rx_drain.h"
 
 struct rte_mempool;
+
+/* Pause frames that are obeyed, and sent by a slow receiver: 802.1Qbb, 802.3x, or none. */
+enum nic_flow_control { NIC_FLOW_OFF, NIC_FLOW_PFC, NIC_FLOW_PAUSE };
 
 enum nic_initial_rate { NIC_INITIAL_LINE, NIC_INITIAL_FAIR, NIC_INITIAL_VALUE };
 
@@ -54,7 +59,7 @@ struct nic_params {
 	uint32_t max_qps;
 	bool icrc_check;
 	int cc; /* enum cc_algorithm */
-	bool pfc_obey;
+	int flow_control;          /* enum nic_flow_control */
 	int initial_rate;          /* enum nic_initial_rate: when the host has other active flows */
 	uint64_t initial_rate_bps; /* for NIC_INITIAL_VALUE */
 	uint8_t data_dscp;
@@ -67,6 +72,8 @@ struct nic_params {
 	struct dctcp_params dctcp;
 	struct timely_params timely;
 	struct np_params np;
+	struct rx_drain_params receiver; /* a slow one */
+	struct pfc_params pfc;           /* pause frames of a slow receiver */
 };
 
 /* Members of nic_params itself; its structs have tables of their own. */
@@ -112,6 +119,7 @@ enum nic_drop {
 	NIC_DROP_UNEXPECTED_OPCODE,
 	NIC_DROP_UNEXPECTED_ACK, /* acknowledges what was not sent */
 	NIC_DROP_OUT_OF_SEQUENCE,
+	NIC_DROP_NO_BUFFER, /* rx_discards_phy: the slow receiver's buffer is full */
 	NIC_DROP_MAC_CONTROL_MALFORMED,
 	NIC_DROP_MAC_CONTROL_UNKNOWN,
 	NIC_DROPS
@@ -132,7 +140,8 @@ struct nic_stats {
 	uint64_t qp_errors; /* QPs that ran out of retries or were refused by their responder */
 	uint64_t acks_sent, naks_sent, acks_received;
 	uint64_t no_mbuf; /* a frame could not be built now; it is built later */
-	uint64_t rx_pause_frames;
+	uint64_t rx_pause_frames, tx_pause_frames;
+	uint64_t rx_global_pause_frames; /* 802.3x, among rx_pause_frames */
 	uint64_t drops[NIC_DROPS];
 	struct rp_stats rp; /* CNPs of all algorithms */
 	struct dctcp_stats dctcp;
@@ -192,6 +201,8 @@ uint32_t nic_qp_count(const struct node *node);
 void nic_qp_info(const struct node *node, uint32_t index, struct nic_qp_info *out);
 const struct nic_stats *nic_stats(const struct node *node);
 const struct pfc_rx *nic_pfc_rx(const struct node *node);
+/** All zero unless the receiver is slow. With 802.3x, priority 0 stands for the link in both. */
+const struct pfc_tx *nic_pfc_tx(const struct node *node);
 /** All requesters that end (messages or stop_ns given) have completed or failed; true if none. */
 bool nic_done(const struct node *node);
 

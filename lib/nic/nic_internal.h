@@ -10,6 +10,7 @@
 #include "base/counter.h"
 #include "nic/nic.h"
 #include "nic/nic_np.h"
+#include "nic/nic_pause.h"
 #include "nic/qp.h"
 #include "node/node.h"
 #include "pacer/timing_wheel.h"
@@ -38,8 +39,6 @@ struct nic {
 	struct nic_qp *qps;
 	uint32_t n_qps;
 	uint32_t window_packets;
-	uint8_t paused_prios;
-	uint8_t paused_queues; /* of paused_prios */
 	uint8_t last_queue;    /* served last: data queues take turns */
 	struct cc_node cc;
 	struct nic_queues cnps;
@@ -52,7 +51,7 @@ struct nic {
 	uint64_t retry_ns;           /* a pool was empty: look again then */
 	struct rte_mempool *data_pool;
 	struct rte_mempool *control_pool;
-	struct pfc_rx pfc_rx;
+	struct nic_pause pause;
 	struct nic_stats stats;
 	/* per flow */
 	uint32_t active;  /* requesters started and not at their end */

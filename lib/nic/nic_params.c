@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+static const char *const flow_control_words[] = {"off", "pfc", "pause", NULL};
 static const char *const initial_rate_words[] = {"line", "fair", "value", NULL};
 
 #define MEMBER(m) .name = #m, .offset = offsetof(struct nic_params, m)
@@ -34,8 +35,8 @@ const struct field nic_fields[] = {
 	  .help = "Verify the ICRC of received frames" },
 	{ MEMBER(cc), .type = FIELD_ENUM, .choices = cc_words, .def = "dcqcn",
 	  .help = "Congestion control, each with a section of its own; none: PFC only, fixed rate" },
-	{ MEMBER(pfc_obey), .type = FIELD_BOOL, .def = "on",
-	  .help = "Stop the priorities that a received PFC frame pauses" },
+	{ MEMBER(flow_control), .type = FIELD_ENUM, .choices = flow_control_words, .def = "pfc",
+	  .help = "Pause frames that are obeyed, and sent by a slow receiver: 802.1Qbb, 802.3x, none" },
 	{ MEMBER(initial_rate), .type = FIELD_ENUM, .choices = initial_rate_words, .def = "line",
 	  .help = "Rate of a flow that starts while the host has others: line, fair share, value" },
 	{ MEMBER(initial_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS, .max = 800 * GBPS,
@@ -80,6 +81,8 @@ const struct counter_field nic_counters[] = {
 	COUNTER(acks_received, "ACKs received"),
 	COUNTER(no_mbuf, "Times a frame had to wait for an mbuf"),
 	COUNTER(rx_pause_frames, "PFC and 802.3x PAUSE frames received"),
+	COUNTER(rx_global_pause_frames, "802.3x PAUSE frames among them"),
+	COUNTER(tx_pause_frames, "PFC or 802.3x PAUSE frames sent"),
 	DROP(MALFORMED, "drop_malformed", "Dropped: Ethernet or IP header malformed"),
 	DROP(NOT_FOR_US, "drop_not_for_us", "Dropped: another station's MAC or IP address"),
 	DROP(NOT_ROCE, "drop_not_roce", "Dropped: not UDP port 4791"),
@@ -91,6 +94,7 @@ const struct counter_field nic_counters[] = {
 	     "Dropped: request out of order in its message, or not served"),
 	DROP(UNEXPECTED_ACK, "drop_unexpected_ack", "Dropped: acknowledges what was not sent"),
 	DROP(OUT_OF_SEQUENCE, "drop_out_of_sequence", "Dropped: behind a gap, to be sent again"),
+	DROP(NO_BUFFER, "rx_discards_phy", "Dropped: the slow receiver's buffer is full"),
 	DROP(MAC_CONTROL_MALFORMED, "drop_mac_control_malformed",
 	     "Dropped: MAC Control frame too short"),
 	DROP(MAC_CONTROL_UNKNOWN, "drop_mac_control_unknown",
@@ -113,6 +117,7 @@ nic_drop_name(enum nic_drop d)
 		[NIC_DROP_UNEXPECTED_OPCODE] = "unexpected_opcode",
 		[NIC_DROP_UNEXPECTED_ACK] = "unexpected_ack",
 		[NIC_DROP_OUT_OF_SEQUENCE] = "out_of_sequence",
+		[NIC_DROP_NO_BUFFER] = "no_buffer",
 		[NIC_DROP_MAC_CONTROL_MALFORMED] = "mac_control_malformed",
 		[NIC_DROP_MAC_CONTROL_UNKNOWN] = "mac_control_unknown",
 	};
@@ -202,6 +207,8 @@ nic_params_check(const struct nic_params *params, char *why, unsigned int why_si
 		fault = NULL;
 	if (fault == NULL)
 		fault = check_cc(params);
+	if (fault == NULL && rx_drain_params_check(&params->receiver, &fault) == 0)
+		fault = NULL;
 	if (fault == NULL && np_params_check(&params->np, &fault) == 0)
 		fault = NULL;
 	if (fault == NULL)

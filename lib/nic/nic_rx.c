@@ -3,6 +3,7 @@
 #include "nic/nic_internal.h"
 
 #include <string.h>
+#include <rte_branch_prediction.h>
 #include <rte_mbuf.h>
 
 #include "wire/pfc_frame.h"
@@ -46,28 +47,21 @@ static enum nic_drop
 on_mac_control(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 {
 	struct mac_control mc;
-	struct pfc_vector vector;
+	enum mac_control_kind kind;
 
 	if (memcmp(f->buf, mac_control_address, 6) != 0 && !to_our_mac(nic, f))
 		return NIC_DROP_NOT_FOR_US;
-	switch (mac_control_parse(f->buf, f->len, &mc)) {
+	kind = mac_control_parse(f->buf, f->len, &mc);
+	switch (kind) {
 	case MAC_CONTROL_PFC:
-		break;
 	case MAC_CONTROL_PAUSE:
-		counter_inc(&nic->stats.rx_pause_frames);
+		nic_pause_on_frame(nic, kind, &mc, now_ns);
 		return NIC_USED;
 	case MAC_CONTROL_UNKNOWN:
 		return NIC_DROP_MAC_CONTROL_UNKNOWN;
 	default:
 		return NIC_DROP_MAC_CONTROL_MALFORMED;
 	}
-	counter_inc(&nic->stats.rx_pause_frames);
-	vector.enable = mc.enable;
-	memcpy(vector.quanta, mc.quanta, sizeof(vector.quanta));
-	nic->paused_prios = pfc_rx_on_frame(&nic->pfc_rx, &vector, now_ns);
-	nic->paused_queues = qos_map_paused_queues(&nic->params.qos, nic->paused_prios);
-	node_wake(&nic->node, 0);
-	return NIC_USED;
 }
 
 /* A CNP, ACK or request of one of our QPs. */
@@ -111,6 +105,13 @@ on_roce(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 	return on_qp(nic, item, f, now_ns);
 }
 
+static bool
+has_room(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
+{
+	return nic_pause_admit(nic, f->eth.dscp, f->eth.tagged ? f->eth.vlan_tci >> 13 : -1, f->len,
+			       now_ns);
+}
+
 static enum nic_drop
 rx_one(struct nic *nic, struct rte_mbuf *m, uint64_t now_ns)
 {
@@ -130,6 +131,8 @@ rx_one(struct nic *nic, struct rte_mbuf *m, uint64_t now_ns)
 		return NIC_DROP_NOT_FOR_US;
 	switch (roce_parse(f.buf, f.len, &f.eth, nic->params.icrc_check, &f.roce)) {
 	case ROCE_OK:
+		if (unlikely(nic->pause.slow) && !has_room(nic, &f, now_ns))
+			return NIC_DROP_NO_BUFFER;
 		return on_roce(nic, &f, now_ns);
 	case ROCE_NOT_ROCE:
 		return NIC_DROP_NOT_ROCE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames to send: CNP, then ACK and NAK, then data, as the shaper and pause allow. */
+/* Frames to send: pause, then CNP, then ACK and NAK, then data, as shaper and pause allow. */
 #include "nic/nic_internal.h"
 
 #include <string.h>
@@ -265,14 +265,29 @@ send_data(struct nic *nic, uint8_t open_queues, uint64_t now_ns)
 }
 
 static struct rte_mbuf *
+send_pause(struct nic *nic, uint64_t now_ns)
+{
+	/* The mbuf first: a frame that is taken counts as sent. */
+	struct rte_mbuf *m = take_mbuf(nic, nic->control_pool, now_ns);
+
+	if (m == NULL)
+		return NULL;
+	nic_pause_build(nic, m, now_ns);
+	charge(nic, m);
+	return m;
+}
+
+static struct rte_mbuf *
 next_frame(struct nic *nic, uint64_t now_ns)
 {
-	uint8_t open_queues = (uint8_t)~nic->paused_queues;
+	uint8_t open_queues = (uint8_t)~nic->pause.paused_queues;
 	uint8_t cnps = nic->cnps.backlogged & open_queues;
 	uint8_t acks = nic->acks.backlogged & open_queues;
 	struct rte_mbuf *m = NULL;
 
-	if (cnps != 0 && now_ns >= nic->np.gate_ns)
+	if (unlikely(nic_pause_due(nic, now_ns)))
+		m = send_pause(nic, now_ns);
+	if (m == NULL && cnps != 0 && now_ns >= nic->np.gate_ns)
 		m = send_cnp(nic, (uint8_t)__builtin_ctz(cnps), now_ns);
 	if (m == NULL && acks != 0)
 		m = send_ack(nic, (uint8_t)__builtin_ctz(acks), now_ns);
@@ -294,10 +309,7 @@ nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, 
 	if (!token_bucket_can_send(&nic->shaper))
 		return 0;
 	nic->retry_ns = 0;
-	if (nic->paused_prios != 0) {
-		nic->paused_prios = pfc_rx_paused(&nic->pfc_rx, now_ns);
-		nic->paused_queues = qos_map_paused_queues(&nic->params.qos, nic->paused_prios);
-	}
+	nic_pause_update(nic, now_ns);
 	/* A call that gives nothing has looked at all that was due: next_ns() is later than now. */
 	do {
 		more_due = nic_release(nic, now_ns);
@@ -317,7 +329,7 @@ nic_next_ns(const struct node *node, uint16_t port)
 {
 	const struct nic *nic = nic_of_const(node);
 	uint8_t frames = nic->acks.backlogged | nic->ready.backlogged;
-	uint8_t open_queues = (uint8_t)~nic->paused_queues;
+	uint8_t open_queues = (uint8_t)~nic->pause.paused_queues;
 	uint64_t next_ns = NEVER_NS;
 
 	assert(port == 0);
@@ -325,13 +337,14 @@ nic_next_ns(const struct node *node, uint16_t port)
 	if (frames & open_queues)
 		next_ns = nic->retry_ns;
 	else if (frames | nic->cnps.backlogged)
-		next_ns = pfc_rx_next_ns(&nic->pfc_rx);
+		next_ns = pfc_rx_next_ns(&nic->pause.pfc_rx);
 	if (nic->cnps.backlogged & open_queues)
 		next_ns = min_u64(next_ns, max_u64(nic->retry_ns, nic->np.gate_ns));
 	next_ns = min_u64(next_ns, timing_wheel_next_ns(nic->wheel));
 	if (nic->timers != NULL)
 		next_ns = min_u64(next_ns, timing_wheel_next_ns(nic->timers));
 	next_ns = min_u64(next_ns, nic_np_next_ns(nic));
+	next_ns = min_u64(next_ns, nic_pause_next_ns(nic));
 	if (next_ns == NEVER_NS)
 		return NEVER_NS;
 	/* Nothing leaves, and nothing is looked at, before the wire is free. */

@@ -123,6 +123,31 @@ def timely(lab, config):
     expect(c["rp_cnp_handled"] == 0 and c["ecn_marked_packets"] == 0, "marks or CNPs without WRED")
 
 
+def slow_receiver(lab, config):
+    """One slow host pauses its port, the switch pauses its senders, and all of them go on in the end."""
+    r = run(lab, config + "/slow-receiver.ini")
+    pfc = {(p["node"], p["port"]): p for p in r["pfc_counters"] if p["prio"] == 3}
+    flows = {f["name"]: f for f in r["flows"]}
+    expect(all(p["prio"] == 3 for p in r["pfc_counters"]), "another priority is paused")
+    expect(drops(r) == 0, f"drops {r['drops']}")
+    host, port = pfc[("h5", 0)], pfc[("s1", 4)]
+    expect(host["tx_pause"] > 0 and host["tx_pause"] == port["rx_pause"] == r["counters"]["tx_pause_frames"],
+           "what h5 sends, its port gets")
+    expect(sum(p["tx_pause"] > 0 for (node, _), p in pfc.items() if node != "s1") == 1, "only h5 is slow")
+    # 40 MB at 10 Gb/s of frame bytes.
+    expect(20_000 < host["tx_pause_duration_us"] < 35_000, f"h5 pauses for {host['tx_pause_duration_us']} us")
+    for h in (1, 2):
+        held = pfc[(f"h{h}", 0)]["rx_pause_duration_us"]
+        expect(held > 5_000, f"the pause spreads to h{h}: {held} us")
+        expect(flows[f"slow h{h}"]["messages_completed"] == 200, f"h{h} ends what it began")
+    # h1's other flow stands still with it; h3, which sends to the same host, hardly does.
+    expect(pfc[("h3", 0)]["rx_pause_duration_us"] * 10 < pfc[("h1", 0)]["rx_pause_duration_us"], "h3 is held")
+    for p in pfc.values():
+        expect((p["tx_pause"] > 0) == (p["tx_pause_transition"] > 0), f"{p}: XOFF without XON")
+        expect((p["rx_pause"] > 0) == (p["rx_pause_transition"] > 0), f"{p}: paused for ever")
+    expect(r["last_pause_ns"] < 41_000_000, "pauses after the last flow")
+
+
 def no_pfc(lab, config):
     r = run(lab, config + "/incast-4to1-no-pfc.ini")
     lost = sum(drops(r, reason) for reason in ("queue_limit", "pg_limit", "pool"))
@@ -148,7 +173,7 @@ def digest(lab, config):
 
 
 CASES = {"dcqcn_and_pfc": dcqcn_and_pfc, "pfc_only": pfc_only, "no_pfc": no_pfc, "dctcp": dctcp,
-         "timely": timely, "digest": digest}
+         "timely": timely, "slow_receiver": slow_receiver, "digest": digest}
 
 if __name__ == "__main__":
     CASES[sys.argv[3]](sys.argv[1], sys.argv[2])

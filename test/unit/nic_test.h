@@ -64,6 +64,8 @@ nic_test_params(struct nic_params *p, unsigned int host)
 	assert_int_equal(field_defaults(qos_map_fields, qos_map_fields_n, &p->qos), 0);
 	assert_int_equal(field_defaults(np_fields, np_fields_n, &p->np), 0);
 	assert_int_equal(field_defaults(dctcp_fields, dctcp_fields_n, &p->dctcp), 0);
+	assert_int_equal(field_defaults(rx_drain_fields, rx_drain_fields_n, &p->receiver), 0);
+	assert_int_equal(field_defaults(pfc_fields, pfc_fields_n, &p->pfc), 0);
 	assert_int_equal(field_defaults(timely_fields, timely_fields_n, &p->timely), 0);
 	rp_params_default(&p->rp, RP_PROFILE_PAPER);
 	memcpy(p->mac, (uint8_t[6]){2, 0, 0, 0, 0, (uint8_t)(1 + host)}, 6);

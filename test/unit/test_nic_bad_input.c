@@ -281,7 +281,7 @@ defaults_need_only_addresses(void **state)
 	assert_non_null(strstr(why, "mac"));
 	assert_int_equal(p.data_dscp, 26);
 	assert_int_equal(p.retry_cnt, 7);
-	assert_true(p.icrc_check && p.cc == CC_DCQCN && p.pfc_obey);
+	assert_true(p.icrc_check && p.cc == CC_DCQCN && p.flow_control == NIC_FLOW_PFC);
 }
 
 #define BREAK(member, value, word)                                                                 \

@@ -435,7 +435,7 @@ pause_is_counted_and_ignored_when_told_so(void **state)
 	struct roce_view v;
 
 	(void)state;
-	solo.params.pfc_obey = false;
+	solo.params.flow_control = NIC_FLOW_OFF;
 	solo_create(&solo, 64);
 	nic_add_qp(solo.nic, &qp, 0);
 	solo_feed_pause(&solo, 0xFF, 0xFFFF);

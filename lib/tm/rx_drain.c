@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tm/rx_drain.h"
+
+#include <errno.h>
+
+#include "base/fixed.h"
+
+#define MAX_BYTES (1ull << 31)
+
+#define MEMBER(member) .name = #member, .offset = offsetof(struct rx_drain_params, member)
+
+/* clang-format off */
+const struct field rx_drain_fields[] = {
+	{ MEMBER(drain_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS, .max = 800 * GBPS,
+	  .def = "0",
+	  .help = "rate at which the host takes frames out of each priority's buffer; 0: all at once" },
+	{ MEMBER(xoff_bytes), .type = FIELD_U64, .unit = UNIT_BYTES, .min = 1, .max = MAX_BYTES,
+	  .def = "100KB", .help = "length of a priority's buffer at which its sender is paused" },
+	{ MEMBER(xon_bytes), .type = FIELD_U64, .unit = UNIT_BYTES, .max = MAX_BYTES,
+	  .def = "50KB", .help = "length at which it may go on" },
+	{ MEMBER(buffer_bytes), .type = FIELD_U64, .unit = UNIT_BYTES, .min = 1, .max = MAX_BYTES,
+	  .def = "1MB", .help = "room of each priority; what comes beyond it is lost" },
+};
+/* clang-format on */
+const unsigned int rx_drain_fields_n = sizeof(rx_drain_fields) / sizeof(rx_drain_fields[0]);
+
+int
+rx_drain_params_check(const struct rx_drain_params *params, const char **why)
+{
+	if (params->drain_rate_bps == 0)
+		return 0;
+	if (params->xon_bytes >= params->xoff_bytes)
+		*why = "xon_bytes must be below xoff_bytes";
+	else if (params->xoff_bytes > params->buffer_bytes)
+		*why = "xoff_bytes must not exceed buffer_bytes";
+	else
+		return 0;
+	return -EINVAL;
+}
+
+uint64_t
+rx_drain_bytes(const struct rx_drain *d, const struct rx_drain_params *params, uint64_t now_ns)
+{
+	unsigned __int128 left;
+
+	if (now_ns > d->empty_ns || (now_ns == d->empty_ns && d->remainder == 0))
+		return 0;
+	left = (unsigned __int128)(d->empty_ns - now_ns) * params->drain_rate_bps + d->remainder;
+	return (uint64_t)((left + 8 * NS_PER_SEC - 1) / (8 * NS_PER_SEC));
+}
+
+bool
+rx_drain_admit(struct rx_drain *d, const struct rx_drain_params *params, uint32_t bytes,
+	       uint64_t now_ns)
+{
+	uint64_t work;
+
+	if (rx_drain_bytes(d, params, now_ns) + bytes > params->buffer_bytes)
+		return false;
+	if (d->empty_ns < now_ns)
+		*d = (struct rx_drain){.empty_ns = now_ns};
+	/* bytes < 2^16, rate < 2^40: below 2^50 */
+	work = bytes * 8 * NS_PER_SEC + d->remainder;
+	d->empty_ns += work / params->drain_rate_bps;
+	d->remainder = work % params->drain_rate_bps;
+	return true;
+}
+
+bool
+rx_drain_wants_xoff(const struct rx_drain *d, const struct rx_drain_params *params, bool held,
+		    uint64_t now_ns)
+{
+	uint64_t bytes = rx_drain_bytes(d, params, now_ns);
+
+	return held ? bytes > params->xon_bytes : bytes >= params->xoff_bytes;
+}
+
+uint64_t
+rx_drain_xon_ns(const struct rx_drain *d, const struct rx_drain_params *params)
+{
+	/* Both roundings are towards later: at that time the bytes are at most xon_bytes. */
+	uint64_t ahead_ns = mul_div(params->xon_bytes, 8 * NS_PER_SEC, params->drain_rate_bps);
+
+	return sub_sat(d->empty_ns + (d->remainder > 0), ahead_ns);
+}

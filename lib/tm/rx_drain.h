@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A receive buffer that is drained at a steady rate: what makes a receiver slow.
+ *
+ * Accepted frames fill it, a host that never pauses for breath empties it at drain_rate, whatever
+ * lies in it. At xoff_bytes the sender has to be held, at xon_bytes or below it may go on; a frame
+ * that does not fit buffer_bytes is lost. Nothing is kept but the time at which it will be empty,
+ * so an idle buffer costs nothing and no remainder of the rate is lost.
+ *
+ * Invariant (tested): in any time t at most drain_rate t + buffer_bytes of frames are accepted.
+ */
+#ifndef QUENCH_TM_RX_DRAIN_H
+#define QUENCH_TM_RX_DRAIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/field.h"
+#include "base/units.h"
+
+struct rx_drain_params {
+	uint64_t drain_rate_bps; /* of frame bytes with FCS; 0: the receiver is not slow */
+	/* of each priority's buffer */
+	uint64_t xoff_bytes;
+	uint64_t xon_bytes;
+	uint64_t buffer_bytes;
+};
+
+extern const struct field rx_drain_fields[];
+extern const unsigned int rx_drain_fields_n;
+
+/** @return 0, or -EINVAL with a clause in *why that names the key and the rule. */
+int rx_drain_params_check(const struct rx_drain_params *params, const char **why);
+
+/* Of one priority. Zero-initialised state is empty. */
+struct rx_drain {
+	uint64_t empty_ns;  /* when it is empty, rounded down */
+	uint64_t remainder; /* of empty_ns, in ns / drain_rate */
+};
+
+/** Bytes in the buffer, rounded up. */
+uint64_t rx_drain_bytes(const struct rx_drain *d, const struct rx_drain_params *params,
+			uint64_t now_ns);
+
+/** A frame comes. @return false: there is no room for it. */
+bool rx_drain_admit(struct rx_drain *d, const struct rx_drain_params *params, uint32_t bytes,
+		    uint64_t now_ns);
+
+/** Should the sender be held now, given that it is or is not? */
+bool rx_drain_wants_xoff(const struct rx_drain *d, const struct rx_drain_params *params, bool held,
+			 uint64_t now_ns);
+
+/** When it will have sunk to xon_bytes if nothing more comes. */
+uint64_t rx_drain_xon_ns(const struct rx_drain *d, const struct rx_drain_params *params);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/prng.h"
+#include "tm/rx_drain.h"
+
+/* 10 Gb/s: 1000 bytes in 800 ns. */
+static const struct rx_drain_params params = {
+	.drain_rate_bps = 10 * GBPS,
+	.xoff_bytes = 3000,
+	.xon_bytes = 1000,
+	.buffer_bytes = 5000,
+};
+
+static void
+frames_fill_it_and_time_empties_it(void **state)
+{
+	struct rx_drain d = {0};
+
+	(void)state;
+	assert_int_equal(rx_drain_bytes(&d, &params, 0), 0);
+	for (unsigned int i = 1; i <= 5; i++) {
+		assert_true(rx_drain_admit(&d, &params, 1000, 100));
+		assert_int_equal(rx_drain_bytes(&d, &params, 100), i * 1000);
+	}
+	assert_false(rx_drain_admit(&d, &params, 1, 100));
+	assert_int_equal(rx_drain_bytes(&d, &params, 100 + 800), 4000);
+	assert_true(rx_drain_admit(&d, &params, 1000, 100 + 800));
+	assert_int_equal(rx_drain_bytes(&d, &params, 100 + 800 + 4000), 0);
+	assert_true(rx_drain_admit(&d, &params, 1000, NS_PER_SEC));
+	assert_int_equal(rx_drain_bytes(&d, &params, NS_PER_SEC), 1000);
+}
+
+static void
+xon_waits_for_hysteresis(void **state)
+{
+	struct rx_drain d = {0};
+
+	(void)state;
+	rx_drain_admit(&d, &params, 2999, 0);
+	assert_false(rx_drain_wants_xoff(&d, &params, false, 0));
+	rx_drain_admit(&d, &params, 1, 0);
+	assert_true(rx_drain_wants_xoff(&d, &params, false, 0));
+	/* 2000 bytes are 1600 ns. */
+	assert_int_equal(rx_drain_xon_ns(&d, &params), 1600);
+	assert_true(rx_drain_wants_xoff(&d, &params, true, 1599));
+	assert_false(rx_drain_wants_xoff(&d, &params, true, 1600));
+	assert_false(rx_drain_wants_xoff(&d, &params, false, 1599));
+}
+
+/* At 7 bit/ns no frame takes whole nanoseconds: over 100 ms not a byte is won or lost. */
+static void
+no_remainder_is_lost(void **state)
+{
+	struct rx_drain_params p = params;
+	struct rx_drain d = {0};
+	uint64_t bytes = 0, now_ns = 0;
+	struct prng rnd;
+
+	(void)state;
+	p.drain_rate_bps = 7 * GBPS + 1;
+	prng_seed(&rnd, 5, 0);
+	while (now_ns < 100 * NS_PER_MS) {
+		uint32_t frame = 64 + (uint32_t)prng_below(&rnd, 1000);
+
+		/* Never empty, never full. */
+		if (rx_drain_bytes(&d, &p, now_ns) < 3900) {
+			assert_true(rx_drain_admit(&d, &p, frame, now_ns));
+			bytes += frame;
+		} else {
+			now_ns += prng_below(&rnd, 900);
+		}
+		assert_in_range(rx_drain_bytes(&d, &p, now_ns), 1, p.buffer_bytes);
+		assert_false(rx_drain_wants_xoff(&d, &p, true, rx_drain_xon_ns(&d, &p)));
+	}
+	bytes -= rx_drain_bytes(&d, &p, now_ns);
+	assert_in_range(bytes, now_ns * 7 / 8 - 2, now_ns * 7 / 8 + 2);
+}
+
+static void
+bad_parameters_name_their_key(void **state)
+{
+	struct rx_drain_params p = params;
+	const char *why;
+
+	(void)state;
+	assert_int_equal(rx_drain_params_check(&p, &why), 0);
+	p.xon_bytes = p.xoff_bytes;
+	assert_true(rx_drain_params_check(&p, &why) < 0);
+	assert_non_null(strstr(why, "xon_bytes"));
+	p = params;
+	p.xoff_bytes = p.buffer_bytes + 1;
+	assert_true(rx_drain_params_check(&p, &why) < 0);
+	assert_non_null(strstr(why, "buffer_bytes"));
+	p.drain_rate_bps = 0;
+	assert_int_equal(rx_drain_params_check(&p, &why), 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(frames_fill_it_and_time_empties_it),
+		cmocka_unit_test(xon_waits_for_hysteresis),
+		cmocka_unit_test(no_remainder_is_lost),
+		cmocka_unit_test(bad_parameters_name_their_key),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
