@@ -19,6 +19,7 @@ enum {
 	OPT_DURATION,
 	OPT_IDLE_SLEEP,
 	OPT_STAY,
+	OPT_TRACE,
 	OPT_HELP_CONFIG,
 	OPT_VERSION,
 };
@@ -31,6 +32,7 @@ static const struct option options[] = {
 	{"duration", required_argument, NULL, OPT_DURATION},
 	{"idle-sleep", required_argument, NULL, OPT_IDLE_SLEEP},
 	{"stay", no_argument, NULL, OPT_STAY},
+	{"trace", required_argument, NULL, OPT_TRACE},
 	{"help", no_argument, NULL, OPT_HELP},
 	{"help-config", no_argument, NULL, OPT_HELP_CONFIG},
 	{"version", no_argument, NULL, OPT_VERSION},
@@ -89,6 +91,11 @@ take_option(const struct opts_program *program, int option, struct opts *opts)
 			break;
 		opts->stay = true;
 		return 0;
+	case OPT_TRACE:
+		if (program->trace_help == NULL)
+			break;
+		opts->trace = optarg;
+		return 0;
 	default:
 		break;
 	}
@@ -110,7 +117,8 @@ parse_program_options(const struct opts_program *program, int argc, char **argv,
 			say_error("%s: a value is missing (see --help)", text);
 			return APP_BAD_USAGE;
 		}
-		if (option == '?' || (option == OPT_STAY && program->stay_help == NULL)) {
+		if (option == '?' || (option == OPT_STAY && program->stay_help == NULL) ||
+		    (option == OPT_TRACE && program->trace_help == NULL)) {
 			say_error("%s: unknown option (see --help; EAL options come before \"--\")",
 				  text);
 			return APP_BAD_USAGE;
@@ -191,6 +199,8 @@ print_help(const struct opts_program *program)
 	       program->name, program->name, program->purpose);
 	if (program->stay_help != NULL)
 		printf("      --stay              %s\n", program->stay_help);
+	if (program->trace_help != NULL)
+		printf("      --trace FILE        %s\n", program->trace_help);
 	printf("  -h, --help              this text\n"
 	       "      --help-config       all keys with unit, range, default and meaning\n"
 	       "      --version           version\n"

@@ -21,8 +21,9 @@ enum opts_action {
 
 struct opts_program {
 	const char *name;
-	const char *purpose;   /* one line for --help */
-	const char *stay_help; /* NULL: the program has no --stay */
+	const char *purpose;    /* one line for --help */
+	const char *stay_help;  /* NULL: the program has no --stay */
+	const char *trace_help; /* NULL: the program has no --trace */
 	void (*help_config)(FILE *out);
 };
 
@@ -30,6 +31,7 @@ struct opts {
 	enum opts_action action;
 	const char *config;
 	const char *json;           /* NULL: no file; "-" standard output */
+	const char *trace;          /* NULL: no file */
 	uint64_t stats_interval_ns; /* 0: no statistics line */
 	uint64_t duration_ns;       /* NEVER_NS: until a signal */
 	uint64_t idle_sleep_ns;     /* 0: never sleep */

@@ -10,7 +10,7 @@
 #include "tm/pfc_rx.h"
 #include "tm/pfc_tx.h"
 
-#define REPORT_FORMAT 1
+#define REPORT_FORMAT 2
 
 static inline void
 report_set_u64(json_t *object, const char *key, uint64_t value)

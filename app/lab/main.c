@@ -36,7 +36,8 @@ static const char usage_text[] =
 	"  --duration T      simulated time, such as 20ms, instead of the file's\n"
 	"  --json FILE       write the results as JSON; - is standard output, without the table\n"
 	"  --out DIR         write results.json, flows.csv, queues.csv and pfc.csv into DIR\n"
-	"  --check-config    check the scenario, print the configuration in force, do not run\n"
+	"  --trace FLOW      write each change of rate of the QPs of a [flow FLOW] to trace.csv in DIR;\n"
+	"                    may be given again\n"	"  --check-config    check the scenario, print the configuration in force, do not run\n"
 	"  --quiet           no table on standard output\n"
 	"  --no-progress     no progress bar\n"
 	"  --help-config     print every key with unit, range, default and meaning\n"
@@ -77,12 +78,13 @@ parse_duration(const char *text, uint64_t *out_ns)
 static int
 parse_opts(int argc, char **argv, struct lab_opts *o)
 {
-	enum { SEED = 256, DURATION, JSON, OUT, CHECK, QUIET, NO_PROGRESS, HELP, HELP_CONFIG, VERSION };
+	enum { SEED = 256, DURATION, JSON, OUT, TRACE, CHECK, QUIET, NO_PROGRESS, HELP, HELP_CONFIG, VERSION };
 	static const struct option options[] = {
 		{ "seed", required_argument, NULL, SEED },
 		{ "duration", required_argument, NULL, DURATION },
 		{ "json", required_argument, NULL, JSON },
 		{ "out", required_argument, NULL, OUT },
+		{ "trace", required_argument, NULL, TRACE },
 		{ "check-config", no_argument, NULL, CHECK },
 		{ "quiet", no_argument, NULL, QUIET },
 		{ "no-progress", no_argument, NULL, NO_PROGRESS },
@@ -116,6 +118,13 @@ parse_opts(int argc, char **argv, struct lab_opts *o)
 		case OUT:
 			o->out_dir = optarg;
 			break;
+		case TRACE:
+			if (o->override.n_traces == SCENARIO_MAX_TRACES) {
+				say_error("--trace %s: at most %u flows", optarg, SCENARIO_MAX_TRACES);
+				return APP_BAD_USAGE;
+			}
+			o->override.traces[o->override.n_traces++] = optarg;
+			break;
 		case CHECK:
 			o->check_config = true;
 			break;
@@ -141,6 +150,10 @@ parse_opts(int argc, char **argv, struct lab_opts *o)
 	}
 	if (optind + 1 != argc) {
 		say_error("expected one scenario file; try quench-lab --help");
+		return APP_BAD_USAGE;
+	}
+	if (o->override.n_traces > 0 && o->out_dir == NULL) {
+		say_error("--trace %s: needs --out DIR", o->override.traces[0]);
 		return APP_BAD_USAGE;
 	}
 	o->scenario = argv[optind];
@@ -283,6 +296,8 @@ run_net(const struct lab_opts *o, struct lab_run *run)
 	}
 	rc = run_probe(o, run, o->out_dir != NULL ? &csv : NULL);
 	if (o->out_dir != NULL && output_csv_close(&csv, o->out_dir) < 0)
+		rc = APP_FAILED;
+	if (rc == APP_DONE && o->out_dir != NULL && output_trace(run, o->out_dir) < 0)
 		rc = APP_FAILED;
 	if (rc == APP_DONE)
 		rc = write_outputs(o, run);

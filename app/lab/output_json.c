@@ -6,7 +6,7 @@
 #include "base/units.h"
 #include "ctl/json.h"
 
-#define FORMAT 1
+#define FORMAT 2
 
 static void
 set_u64(json_t *object, const char *key, uint64_t value)

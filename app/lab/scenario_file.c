@@ -41,6 +41,23 @@ read_flows(struct config *cfg, struct scenario *s, struct config_error *err)
 	return 0;
 }
 
+/* Every QP of the flow of that name. @return false: there is none. */
+static bool
+trace_flow(struct scenario *s, const char *name)
+{
+	bool found = false;
+
+	for (uint32_t i = 0; i < s->n_flows; i++) {
+		struct flow_params *flow = &s->flows[i];
+
+		if (strcmp(flow->name, name) != 0)
+			continue;
+		flow->trace_qps = (uint16_t)min_u64(flow->qp_count, NIC_MAX_TRACES);
+		found = true;
+	}
+	return found;
+}
+
 static int
 read_sections(struct config *cfg, const struct scenario_override *override, struct scenario *s,
 	      struct config_error *err)
@@ -52,6 +69,14 @@ read_sections(struct config *cfg, const struct scenario_override *override, stru
 	    nic_config_read_common(cfg, &s->nic, err) < 0 || read_flows(cfg, s, err) < 0 ||
 	    config_finish(cfg, err) < 0)
 		return -EINVAL;
+	for (unsigned int i = 0; i < override->n_traces; i++) {
+		char section[128];
+
+		snprintf(section, sizeof(section), "flow %s", override->traces[i]);
+		if (!trace_flow(s, override->traces[i]))
+			return config_refuse(cfg, section, NULL, "a flow of the file, since --trace names it",
+					     err);
+	}
 	if (override->has_seed)
 		s->fabric.seed = override->seed;
 	if (override->duration_ns != 0) {

@@ -8,11 +8,15 @@
 #include "ctl/config.h"
 #include "fabric/scenario.h"
 
+#define SCENARIO_MAX_TRACES 16u
+
 /* What the command line says instead of the file; 0 is "nothing said" for the duration. */
 struct scenario_override {
 	bool has_seed;
 	uint64_t seed;
 	uint64_t duration_ns;
+	const char *traces[SCENARIO_MAX_TRACES]; /* flows whose QPs are traced */
+	unsigned int n_traces;
 };
 
 /**

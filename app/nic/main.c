@@ -16,6 +16,7 @@
 #include "common/say.h"
 #include "ctl/nic_config.h"
 #include "nic/report.h"
+#include "nic/trace.h"
 #include "node/pkt_pool.h"
 
 /* Frames of each pool: rings, bursts and what a virtual device holds, with room to spare. */
@@ -38,6 +39,7 @@ static const struct opts_program program = {
 	.purpose =
 		"A RoCEv2 traffic generator and responder with DCQCN on a DPDK port. It ends when "
 		"all\nmessages of its flows are completed; one that only answers ends on a signal.",
+	.trace_help = "write the traces of QPs that trace_qps of [flow NAME] chooses",
 	.stay_help = "go on after the last message, until a signal or the duration's end",
 	.help_config = nic_config_print_reference,
 };
@@ -133,9 +135,9 @@ add_qps(void)
 }
 
 static int
-open_nic(const char *path)
+open_nic(const struct opts *opts)
 {
-	int rc = ports_find(&nic.ethdev, 1, path);
+	int rc = ports_find(&nic.ethdev, 1, opts->config);
 
 	if (rc == 0)
 		rc = create_pools();
@@ -148,7 +150,8 @@ open_nic(const char *path)
 		say_error("the NIC cannot be built: %s", strerror(errno));
 		return APP_FAILED;
 	}
-	return add_qps();
+	rc = add_qps();
+	return rc == 0 && opts->trace != NULL ? trace_start(nic.node, &nic.config) : rc;
 }
 
 /* Requesters that end by themselves: without one, there is nothing to wait for. */
@@ -207,6 +210,8 @@ run_nic(const struct opts *opts)
 	say("running: %u QPs on %s, polling on lcore %u", nic_qp_count(nic.node),
 	    port_name(nic.ethdev), run_poll_lcore());
 	rc = run_node(&app, &nic.result);
+	if (rc == 0 && opts->trace != NULL)
+		rc = trace_write(nic.node, &nic.config, opts->trace);
 	if (rc == 0 && opts->json != NULL)
 		rc = report_write(nic_report(&app, &nic.config.nic, &nic.result), opts->json);
 	return rc == 0 ? outcome(nic.node) : rc;
@@ -239,7 +244,7 @@ start(const struct opts *opts)
 
 	if (rc != 0)
 		return rc;
-	rc = open_nic(opts->config);
+	rc = open_nic(opts);
 	if (rc == 0)
 		rc = run_nic(opts);
 	close_nic();

@@ -46,6 +46,8 @@ const struct field nic_flow_fields[] = {
 	 .help = "time after which no WRITE is begun"},
 	{QP(rate_cap_bps), .type = FIELD_U64, .unit = UNIT_BPS, .max = 800 * GBPS, .def = "0",
 	 .help = "most that one QP sends, in wire bytes, whatever congestion control allows; 0: no cap"},
+	{OWN(trace_qps), .type = FIELD_U16, .max = NIC_MAX_TRACES, .def = "0",
+	 .help = "QPs of this flow, the first ones, whose every change of rate goes to --trace FILE"},
 };
 /* clang-format on */
 const unsigned int nic_flow_fields_n = sizeof(nic_flow_fields) / sizeof(nic_flow_fields[0]);

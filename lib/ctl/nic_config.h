@@ -21,6 +21,7 @@
 
 #include "ctl/config.h"
 #include "nic/nic.h"
+#include "nic/nic_trace.h"
 
 #define NIC_FLOW_NAME_CHARS 32
 
@@ -29,6 +30,7 @@ struct nic_flow {
 	char name[NIC_FLOW_NAME_CHARS + 1];
 	struct nic_qp_params qp; /* of the first QP; its vlan_tci is vlan_pcp and vlan_id */
 	uint32_t qp_count;
+	uint16_t trace_qps; /* the first ones */
 	uint16_t vlan_id;
 	uint8_t vlan_pcp;
 };

@@ -189,6 +189,9 @@ add_flow(struct net *net, uint16_t src, const struct flow_params *params)
 
 		if (at_src < 0 || at_dst < 0)
 			return -1;
+		if (i < params->trace_qps &&
+		    nic_trace_qp(net->hosts[src - 1], flow->src_qp + i, NIC_TRACE_ROWS) < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -204,7 +207,7 @@ create_flows(struct net *net, char *why, unsigned int why_size)
 		for (int32_t h = host_list_next(flow->src, 0); h > 0;
 		     h = host_list_next(flow->src, (uint16_t)h))
 			if (add_flow(net, (uint16_t)h, flow) < 0)
-				return fail(why, why_size, "flow %s: a QP is refused", flow->name);
+				return fail(why, why_size, "flow %s: a QP or its trace is refused", flow->name);
 	}
 	return 0;
 }

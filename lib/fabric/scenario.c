@@ -59,6 +59,8 @@ const struct field flow_fields[] = {
 	  .help = "messages that one QP keeps in flight" },
 	{ F(rate_cap_bps), .type = FIELD_U64, .unit = UNIT_BPS, .min = 0, .max = 800 * GBPS,
 	  .def = "0", .help = "highest rate of one QP, wire bytes; 0 is the link's" },
+	{ F(trace_qps), .type = FIELD_U16, .max = NIC_MAX_TRACES, .def = "0",
+	  .help = "QPs of each flow, the first ones, whose every change of rate goes to trace.csv" },
 };
 const unsigned int flow_fields_n = sizeof(flow_fields) / sizeof(flow_fields[0]);
 

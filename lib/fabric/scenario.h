@@ -13,6 +13,7 @@
 
 #include "base/field.h"
 #include "nic/nic.h"
+#include "nic/nic_trace.h"
 #include "switch/sw.h"
 
 enum fabric_topology { FABRIC_STAR };
@@ -48,6 +49,7 @@ struct flow_params {
 	uint64_t stop_ns;    /* NEVER_NS: none */
 	uint32_t depth;
 	uint64_t rate_cap_bps; /* 0: none */
+	uint16_t trace_qps;    /* of each source, the first ones */
 };
 
 extern const struct field flow_fields[];

@@ -166,6 +166,7 @@ nic_destroy(struct node *node)
 		return;
 	nic_payloads_free(nic);
 	nic_np_free(nic);
+	nic_traces_free(nic);
 	timing_wheel_destroy(nic->wheel);
 	timing_wheel_destroy(nic->timers);
 	if (nic->qps != NULL)

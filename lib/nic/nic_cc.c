@@ -40,14 +40,17 @@ capped(const struct nic_qp *qp)
  * sent.
  */
 static void
-follow(struct nic_qp *qp, uint32_t did, uint64_t now_ns)
+follow(struct nic *nic, uint32_t item, uint32_t did, uint64_t now_ns)
 {
+	struct nic_qp *qp = &nic->qps[item];
 	uint64_t rate_bps = capped(qp);
 
 	token_bucket_set_rate(&qp->bucket, rate_bps, now_ns);
 	qp->min_rate_bps = min_u64(qp->min_rate_bps, rate_bps);
 	if (did & CC_DID_CUT)
 		qp->rate_cuts++;
+	if (unlikely(nic->n_traces > 0))
+		nic_trace_add(nic, item, did, now_ns);
 }
 
 /* SIGCOMM15 section 3.1: line rate if the host has no other active flow, else local policy. */
@@ -68,9 +71,12 @@ nic_cc_start(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
 
-	cc_on_start(&qp->cc, &nic->cc, first_rate_bps(nic), now_ns);
+	uint32_t did = cc_on_start(&qp->cc, &nic->cc, first_rate_bps(nic), now_ns);
+
 	token_bucket_init(&qp->bucket, capped(qp), nic->params.qp_burst_bytes, now_ns);
 	qp->min_rate_bps = capped(qp);
+	if (unlikely(nic->n_traces > 0))
+		nic_trace_add(nic, item, did, now_ns);
 }
 
 void
@@ -80,7 +86,7 @@ nic_cc_sent(struct nic *nic, uint32_t item, uint32_t bytes, uint64_t now_ns)
 	uint32_t did = cc_on_sent(&qp->cc, &nic->cc, bytes, now_ns);
 
 	if (unlikely(did))
-		follow(qp, did, now_ns);
+		follow(nic, item, did, now_ns);
 }
 
 void
@@ -90,7 +96,7 @@ nic_cc_catch_up(struct nic *nic, uint32_t item, uint64_t now_ns)
 	uint32_t did = cc_on_timer(&qp->cc, &nic->cc, now_ns);
 
 	if (did)
-		follow(qp, did, now_ns);
+		follow(nic, item, did, now_ns);
 }
 
 void
@@ -106,7 +112,7 @@ nic_on_cnp(struct nic *nic, uint32_t item, uint64_t now_ns)
 	did = cc_on_cnp(&qp->cc, &nic->cc, now_ns);
 	if (!did)
 		return;
-	follow(qp, did, now_ns);
+	follow(nic, item, did, now_ns);
 	qp->cnps_handled++;
 }
 
@@ -125,7 +131,7 @@ nic_cc_acked(struct nic *nic, uint32_t item, uint32_t before_seq, uint64_t now_n
 		return;
 	did = cc_on_ack(&qp->cc, &nic->cc, &ack, now_ns);
 	if (did)
-		follow(qp, did, now_ns);
+		follow(nic, item, did, now_ns);
 }
 
 void
@@ -135,5 +141,5 @@ nic_cc_lost(struct nic *nic, uint32_t item, uint64_t now_ns)
 	uint32_t did = cc_on_loss(&qp->cc, &nic->cc, now_ns);
 
 	if (did)
-		follow(qp, did, now_ns);
+		follow(nic, item, did, now_ns);
 }

@@ -11,6 +11,7 @@
 #include "nic/nic.h"
 #include "nic/nic_np.h"
 #include "nic/nic_pause.h"
+#include "nic/nic_trace.h"
 #include "nic/qp.h"
 #include "node/node.h"
 #include "pacer/timing_wheel.h"
@@ -53,6 +54,9 @@ struct nic {
 	struct rte_mempool *control_pool;
 	struct nic_pause pause;
 	struct nic_stats stats;
+	/* per event of congestion control */
+	uint32_t n_traces;
+	struct nic_trace traces[NIC_MAX_TRACES];
 	/* per flow */
 	uint32_t active;  /* requesters started and not at their end */
 	uint32_t pending; /* requesters that end and have not */

@@ -51,7 +51,7 @@ class Series(dict):
 def require(path, what, keys):
     for key in keys:
         if key not in what:
-            raise BadInput(f"{path}: no key {key}: not results of quench-lab, format 1")
+            raise BadInput(f"{path}: no key {key}: not results of quench-lab, format 2")
 
 
 def read_results(path):
@@ -64,8 +64,8 @@ def read_results(path):
     if not isinstance(results, dict):
         raise BadInput(f"{path}: not a JSON object")
     require(path, results, RESULT_KEYS)
-    if results["format"] != 1:
-        raise BadInput(f"{path}: format {results['format']}: this report reads format 1")
+    if results["format"] != 2:
+        raise BadInput(f"{path}: format {results['format']}: this report reads format 2")
     for flow in results["flows"]:
         require(path, flow, FLOW_KEYS)
     require(path, results["bottleneck"], BOTTLENECK_KEYS)

@@ -9,8 +9,9 @@
 #include "common/opts.h"
 #include "common/say.h"
 
-static const struct opts_program stays = {"prog", "does things", "go on", NULL};
-static const struct opts_program leaves = {"prog", "does things", NULL, NULL};
+static const struct opts_program stays = {
+	.name = "prog", .purpose = "does things", .stay_help = "go on", .trace_help = "tell"};
+static const struct opts_program leaves = {.name = "prog", .purpose = "does things"};
 
 static int
 parse(const struct opts_program *program, char **argv, struct opts *opts)
@@ -66,15 +67,17 @@ times_are_seconds_and_microseconds(void **state)
 	struct opts opts;
 
 	(void)state;
-	assert_int_equal(parse(&stays,
-			       ARGS("--config=x", "--duration", "0.25", "--idle-sleep", "100",
-				    "--stats-interval", "0", "--stay", "-j", "-"),
-			       &opts),
-			 0);
+	assert_int_equal(
+		parse(&stays,
+		      ARGS("--config=x", "--duration", "0.25", "--idle-sleep", "100",
+			   "--stats-interval", "0", "--stay", "-j", "-", "--trace", "t.csv"),
+		      &opts),
+		0);
 	assert_int_equal(opts.duration_ns, 250 * NS_PER_MS);
 	assert_int_equal(opts.idle_sleep_ns, 100 * NS_PER_US);
 	assert_int_equal(opts.stats_interval_ns, 0);
 	assert_string_equal(opts.json, "-");
+	assert_string_equal(opts.trace, "t.csv");
 	assert_true(opts.stay);
 }
 
@@ -104,6 +107,7 @@ bad_usage_is_refused(void **state)
 		ARGS("--config", "x", "--nonsense"),
 		ARGS("--config", "x", "-l", "0"),
 		ARGS("--config", "x", "--stay"),
+		ARGS("--config", "x", "--trace", "t.csv"),
 		ARGS("--config", "x", "--duration", "-1"),
 		ARGS("--config", "x", "--duration", "nan"),
 		ARGS("--config", "x", "--duration", "1s"),

@@ -5,6 +5,7 @@
 The switch's egress to the receiver is a fifth of the sender's link. Marks must become CNPs, CNPs cut both QPs, both
 recover, all messages complete without loss, and what the three processes counted must agree.
 """
+import csv
 import signal
 
 from harness import Program, check, check_equal, eal, finish, work_dir
@@ -73,6 +74,7 @@ qp_count = {QPS}
 requester = {"on" if requester else "off"}
 mtu_bytes = {MTU}
 message_bytes = {MESSAGE_BYTES}
+trace_qps = 1
 messages = {MESSAGES if requester else 0}
 depth = 2
 """
@@ -94,7 +96,7 @@ def main():
     switch = start("switch", "switch", SWITCH, 0,
                    (memif("server", 0), memif("server", 1).replace("memif0", "memif1")))
     receiver = start("nic", "receiver", nic(2, 1, False), 1, (memif("client", 1),))
-    sender = start("nic", "sender", nic(1, 2, True), 1, (memif("client", 0),), "--stay")
+    sender = start("nic", "sender", nic(1, 2, True), 1, (memif("client", 0),), "--stay", "--trace", work / "trace.csv")
     sender.wait_until("all messages completed", lambda: "all messages completed" in sender.err())
     for program in (sender, switch, receiver):
         program.wait_quiet()
@@ -118,6 +120,14 @@ def main():
         check(f"QP {i}: and recovered", a["rate_bps"] > a["min_rate_bps"], a)
         check_equal(f"QP {i}: CNPs", a["cnps_handled"], b["cnps_sent"])
         check(f"QP {i}: was told to slow down", b["cnps_sent"] > 0)
+
+    with open(work / "trace.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    cuts = [row for row in rows if "cut" in row["reason"].split("+")]
+    check_equal("trace: QPs", {(row["flow"], row["qp"]) for row in rows}, {("loop", "0")})
+    check_equal("trace: first row", rows[0]["reason"], "start")
+    check_equal("trace: a row for each cut", len(cuts), s["qps"][0]["rate_cuts"])
+    check_equal("trace: lowest rate", min(int(row["rate_bps"]) for row in rows), s["qps"][0]["min_rate_bps"])
 
     for name, counters in (("sender", sc), ("receiver", rc)):
         bad = {k: n for k, n in counters.items() if n and (k.startswith("drop_") or k in (

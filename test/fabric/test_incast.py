@@ -6,9 +6,11 @@
 
 Bounds are of simulated results only; a run on a slow machine gives the same numbers.
 """
+import csv
 import json
 import subprocess
 import sys
+import tempfile
 
 SEEDS = (1, 2, 3, 4, 5)
 FAIR_BPS = 10e9
@@ -148,6 +150,33 @@ def slow_receiver(lab, config):
     expect(r["last_pause_ns"] < 41_000_000, "pauses after the last flow")
 
 
+def trace(lab, config):
+    """A row for each event, and each row is the step that its reason says, from the row before."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([lab, config + "/incast-4to1.ini", "--quiet", "--no-progress", "--duration", "50ms",
+                        "--out", folder, "--trace", "incast"], check=True)
+        with open(folder + "/trace.csv", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        with open(folder + "/results.json", encoding="utf-8") as file:
+            result = json.load(file)
+    expect({row["flow"] for row in rows} == {f["name"] for f in result["flows"]}, "every flow is traced")
+    for flow in result["flows"]:
+        mine = [row for row in rows if row["flow"] == flow["name"]]
+        cuts = sum("cut" in row["reason"].split("+") for row in mine)
+        expect(mine[0]["reason"] == "start", f"{flow['name']} begins with {mine[0]}")
+        expect(cuts == flow["rate_cuts"] > 0, f"{flow['name']}: {cuts} cuts of {flow['rate_cuts']}")
+        for before, row in zip(mine, mine[1:]):
+            was, rate, target = int(before["rate_bps"]), int(row["rate_bps"]), int(row["target_rate_bps"])
+            expect(int(row["time_ns"]) >= int(before["time_ns"]), f"back in time: {row}")
+            if row["reason"].startswith("cnp+cut"):
+                # Equation 1, with the alpha of before: decayed perhaps, since its row.
+                expect(was * (1 - float(before["alpha"]) / 2 - 1e-6) <= rate < was and target == was, f"{before} {row}")
+            elif row["reason"] == "fast":
+                expect(rate == (was + target + 1) // 2 and target == int(before["target_rate_bps"]), f"{before} {row}")
+            elif row["reason"] in ("additive", "hyper"):
+                expect(rate == (was + target + 1) // 2, f"{before} {row}")
+
+
 def no_pfc(lab, config):
     r = run(lab, config + "/incast-4to1-no-pfc.ini")
     lost = sum(drops(r, reason) for reason in ("queue_limit", "pg_limit", "pool"))
@@ -173,7 +202,8 @@ def digest(lab, config):
 
 
 CASES = {"dcqcn_and_pfc": dcqcn_and_pfc, "pfc_only": pfc_only, "no_pfc": no_pfc, "dctcp": dctcp,
-         "timely": timely, "slow_receiver": slow_receiver, "digest": digest}
+         "timely": timely, "trace": trace,
+         "slow_receiver": slow_receiver, "digest": digest}
 
 if __name__ == "__main__":
     CASES[sys.argv[3]](sys.argv[1], sys.argv[2])

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nic/trace.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "common/say.h"
+#include "ctl/trace_csv.h"
+
+int
+trace_start(struct node *node, const struct nic_config *config)
+{
+	uint32_t first = 0;
+
+	for (unsigned int f = 0; f < config->n_flows; f++) {
+		const struct nic_flow *flow = &config->flows[f];
+
+		for (uint32_t i = 0; i < flow->qp_count && i < flow->trace_qps; i++) {
+			int rc = nic_trace_qp(node, first + i, NIC_TRACE_ROWS);
+
+			if (rc == 0)
+				continue;
+			say_error("flow %s: trace of QP %u: %s (at most %u in all)", flow->name, i,
+				  strerror(-rc), NIC_MAX_TRACES);
+			return APP_FAILED;
+		}
+		first += flow->qp_count;
+	}
+	return 0;
+}
+
+static void
+write_trace(FILE *out, const struct nic_config *config, const struct nic_trace *trace)
+{
+	uint32_t qp = trace->index;
+	unsigned int f = 0;
+
+	while (qp >= config->flows[f].qp_count)
+		qp -= config->flows[f++].qp_count;
+	trace_csv_rows(out, config->flows[f].name, qp, trace);
+	if (trace->written > trace->capacity)
+		say("trace: %s QP %u: the first %" PRIu64 " rows are lost", config->flows[f].name,
+		    qp, trace->written - trace->capacity);
+}
+
+int
+trace_write(const struct node *node, const struct nic_config *config, const char *path)
+{
+	unsigned int n;
+	const struct nic_trace *traces = nic_traces(node, &n);
+	FILE *out = fopen(path, "w");
+	int failed;
+
+	if (out == NULL) {
+		say_error("%s: %s", path, strerror(errno));
+		return APP_FAILED;
+	}
+	trace_csv_head(out);
+	for (unsigned int i = 0; i < n; i++)
+		write_trace(out, config, &traces[i]);
+	failed = ferror(out);
+	if (fclose(out) != 0 || failed) {
+		say_error("%s: %s", path, strerror(errno ? errno : EIO));
+		return APP_FAILED;
+	}
+	return 0;
+}

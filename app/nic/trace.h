@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Traces of the QPs that trace_qps of [flow NAME] chooses. */
+#ifndef QUENCH_APP_NIC_TRACE_H
+#define QUENCH_APP_NIC_TRACE_H
+
+#include "ctl/nic_config.h"
+
+/** Begin: the QPs of the node are those of the flows, in order. @return 0, or an exit code. */
+int trace_start(struct node *node, const struct nic_config *config);
+
+/** Write what was traced as CSV. @return 0, or an exit code after an error line. */
+int trace_write(const struct node *node, const struct nic_config *config, const char *path);
+
+#endif
