@@ -40,7 +40,8 @@ int output_csv_close(struct output_csv *csv, const char *dir);
 int output_csv_keep(const char *dir, bool keep);
 
 /**
- * Write trace.csv into dir: the QPs that trace_qps chose; no file when there are none.
+ * Write trace.csv into dir, under its name with ".part" until output_csv_keep(): the QPs that
+ * trace_qps chose; no file when there are none.
  * @return 0, or -errno after an error line.
  */
 int output_trace(const struct lab_run *run, const char *dir);

@@ -177,5 +177,16 @@ output_csv_keep(const char *dir, bool keep)
 			unlink(part);
 		}
 	}
+	path_of(part, dir, "trace.csv", ".part");
+	path_of(path, dir, "trace.csv", "");
+	if (!keep) {
+		unlink(part);
+	} else if (access(part, F_OK) < 0) {
+		/* Nothing was traced: that of a run before does not belong to these results. */
+		unlink(path);
+	} else if (rename(part, path) < 0) {
+		say_error("%s: %s", path, strerror(errno));
+		rc = -EIO;
+	}
 	return rc;
 }

@@ -60,7 +60,7 @@ output_trace(const struct lab_run *run, const char *dir)
 
 	if (!any_trace(run->scenario))
 		return 0;
-	snprintf(path, sizeof(path), "%s/trace.csv", dir);
+	snprintf(path, sizeof(path), "%s/trace.csv.part", dir);
 	out = fopen(path, "w");
 	if (out == NULL) {
 		say_error("%s: %s", path, strerror(errno));

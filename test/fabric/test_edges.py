@@ -63,7 +63,7 @@ def times(program, folder):
 
 def last_pause(program, folder):
     """The last pause has a time of its own, however far apart samples are."""
-    flows = "[nic]\ndcqcn = off\n[flow in]\nsrc = 1-4\ndst = 5\nmessages = 1\nmessage_bytes = 4MB\n"
+    flows = "[nic]\ncc = none\n[flow in]\nsrc = 1-4\ndst = 5\nmessages = 1\nmessage_bytes = 4MB\n"
     fine, coarse = (results(program, scenario(folder, flows=flows, duration_ns="5ms", sample_ns=s))
                     for s in ("1us", "5ms"))
     expect(fine["digest"] == coarse["digest"], "the time between samples changes the run")
@@ -74,7 +74,7 @@ def last_pause(program, folder):
 
 def slow_links(program, folder):
     """Two equal flows are fair at any speed."""
-    flows = "[nic]\ndcqcn = off\n[rp]\nrp_min_rate_bps = 10K\n"
+    flows = "[nic]\ncc = none\n[rp]\nrp_min_rate_bps = 10K\n"
     flows += "".join(f"[flow f{i}]\nsrc = {i}\ndst = {i + 1}\nrate_cap_bps = 100\nmessage_bytes = 64\n"
                      for i in (1, 3))
     r = results(program, scenario(folder, flows=flows, link_rate_bps="1M", duration_ns="20s", sample_ns="1s"))
