@@ -215,6 +215,7 @@ cc_init(struct cc_node *node, const struct cc_setup *setup)
 		.rp_stats = setup->rp_stats,
 	};
 	node->times_acks = node->ops->ask != NULL;
+	node->hears_acks = node->ops->ack != NULL;
 	switch (setup->algorithm) {
 	case CC_DCQCN:
 		node->rp = setup->rp;

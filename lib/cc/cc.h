@@ -79,6 +79,7 @@ struct cc_ops;
 struct cc_node {
 	uint64_t byte_event_bytes; /* wire bytes that complete a byte event; 0: none */
 	bool times_acks;           /* cc_on_ask() wants to be told */
+	bool hears_acks;           /* cc_on_ack() too */
 	const struct cc_ops *ops;
 	uint64_t max_rate_bps;
 	struct rp_stats *rp_stats; /* CNPs are counted here whatever the algorithm */
@@ -152,7 +153,7 @@ uint32_t cc_on_timer(struct cc *cc, const struct cc_node *node, uint64_t now_ns)
 /** Packet seq, sent for the first time, asks for an ACK. Needed only when node->times_acks. */
 void cc_on_ask(struct cc *cc, const struct cc_node *node, uint32_t seq, uint64_t now_ns);
 
-/** At least one packet is newly acknowledged. */
+/** At least one packet is newly acknowledged. Needed only when node->hears_acks. */
 uint32_t cc_on_ack(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack,
 		   uint64_t now_ns);
 

@@ -65,8 +65,7 @@ nic_pause_on_frame(struct nic *nic, enum mac_control_kind kind, const struct mac
 void
 nic_pause_update(struct nic *nic, uint64_t now_ns)
 {
-	if (nic->pause.paused_prios != 0)
-		set_paused(nic, pfc_rx_paused(&nic->pause.pfc_rx, now_ns));
+	set_paused(nic, pfc_rx_paused(&nic->pause.pfc_rx, now_ns));
 }
 
 /* Priorities whose senders we may hold. */
@@ -120,8 +119,6 @@ nic_pause_due(struct nic *nic, uint64_t now_ns)
 {
 	struct nic_pause *pause = &nic->pause;
 
-	if (!pause->slow)
-		return false;
 	if (now_ns >= pause->xon_ns) {
 		uint8_t held = pause->pfc_tx.xoff;
 
@@ -154,7 +151,5 @@ nic_pause_next_ns(const struct nic *nic)
 {
 	const struct nic_pause *pause = &nic->pause;
 
-	if (!pause->slow)
-		return NEVER_NS;
 	return max_u64(nic->retry_ns, min_u64(pfc_tx_next_ns(&pause->pfc_tx), pause->xon_ns));
 }

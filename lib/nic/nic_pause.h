@@ -40,8 +40,10 @@ void nic_pause_init(struct nic *nic);
 void nic_pause_on_frame(struct nic *nic, enum mac_control_kind kind, const struct mac_control *mc,
 			uint64_t now_ns);
 
-/** Let pauses end that are over. */
+/** Let pauses end that are over; called while paused_prios is not 0. */
 void nic_pause_update(struct nic *nic, uint64_t now_ns);
+
+/* The rest is called if the receiver is slow. */
 
 /** Room in the receive buffer for a frame of this class? len without FCS. */
 bool nic_pause_admit(struct nic *nic, int dscp, int pcp, uint32_t len, uint64_t now_ns);

@@ -13,7 +13,8 @@ progress(struct nic *nic, uint32_t item, uint64_t seq, uint64_t now_ns)
 	uint32_t before_seq = (uint32_t)qp->acked_seq;
 
 	qp_acknowledge(qp, seq);
-	nic_cc_acked(nic, item, before_seq, now_ns);
+	if (nic->cc.hears_acks)
+		nic_cc_acked(nic, item, before_seq, now_ns);
 	qp_update_limit(qp, nic->window_packets);
 	qp->progress_ns = now_ns;
 	qp->retries = 0;

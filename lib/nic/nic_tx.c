@@ -285,7 +285,7 @@ next_frame(struct nic *nic, uint64_t now_ns)
 	uint8_t acks = nic->acks.backlogged & open_queues;
 	struct rte_mbuf *m = NULL;
 
-	if (unlikely(nic_pause_due(nic, now_ns)))
+	if (unlikely(nic->pause.slow) && nic_pause_due(nic, now_ns))
 		m = send_pause(nic, now_ns);
 	if (m == NULL && cnps != 0 && now_ns >= nic->np.gate_ns)
 		m = send_cnp(nic, (uint8_t)__builtin_ctz(cnps), now_ns);
@@ -309,7 +309,8 @@ nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, 
 	if (!token_bucket_can_send(&nic->shaper))
 		return 0;
 	nic->retry_ns = 0;
-	nic_pause_update(nic, now_ns);
+	if (nic->pause.paused_prios != 0)
+		nic_pause_update(nic, now_ns);
 	/* A call that gives nothing has looked at all that was due: next_ns() is later than now. */
 	do {
 		more_due = nic_release(nic, now_ns);
@@ -344,7 +345,8 @@ nic_next_ns(const struct node *node, uint16_t port)
 	if (nic->timers != NULL)
 		next_ns = min_u64(next_ns, timing_wheel_next_ns(nic->timers));
 	next_ns = min_u64(next_ns, nic_np_next_ns(nic));
-	next_ns = min_u64(next_ns, nic_pause_next_ns(nic));
+	if (nic->pause.slow)
+		next_ns = min_u64(next_ns, nic_pause_next_ns(nic));
 	if (next_ns == NEVER_NS)
 		return NEVER_NS;
 	/* Nothing leaves, and nothing is looked at, before the wire is free. */

@@ -72,6 +72,61 @@ the_profile_sets_defaults_wherever_its_key_stands(void **state)
 }
 
 static void
+each_algorithm_has_its_word_and_section(void **state)
+{
+	struct nic_config c;
+
+	(void)state;
+	read_good(NIC, &c);
+	assert_int_equal(c.nic.cc, CC_DCQCN);
+	assert_int_equal(c.nic.dctcp.dctcp_g, 64);
+	assert_int_equal(c.nic.timely.timely_beta_ppm, 800000);
+	nic_config_free(&c);
+	read_good(NIC "cc = dctcp\n[dctcp]\ng = 1/8\nalpha0 = 0.5\n", &c);
+	assert_int_equal(c.nic.cc, CC_DCTCP);
+	assert_int_equal(c.nic.dctcp.dctcp_g, 128);
+	assert_int_equal(c.nic.dctcp.dctcp_initial_alpha, 512);
+	nic_config_free(&c);
+	read_good(NIC "cc = timely\n[timely]\nT_low = 20us\nbeta = 0.25\ndelta = 5M\n", &c);
+	assert_int_equal(c.nic.cc, CC_TIMELY);
+	assert_int_equal(c.nic.timely.timely_t_low_ns, 20000);
+	assert_int_equal(c.nic.timely.timely_beta_ppm, 250000);
+	assert_int_equal(c.nic.timely.timely_ai_rate_bps, 5 * MBPS);
+	nic_config_free(&c);
+}
+
+/* Vendors and papers weigh alpha the other way round: the file that is printed says how ours goes. */
+static void
+formula_of_alpha_is_printed_with_its_numbers(void **state)
+{
+	static const struct {
+		const char *text, *want;
+	} rows[] = {
+		{NIC, "a = rp_dce_tcp_g / 1024 = 1020/1024"},
+		{NIC, "every 55 us without a CNP: alpha = a alpha"},
+		{NIC "[rp]\nrp_profile = mlx\n", "a = rp_dce_tcp_g / 1024 = 1019/1024"},
+		{NIC "[rp]\nrp_profile = mlx\n", "every such slot with one: alpha = a alpha + (1 - a)"},
+		{NIC "[rp]\nrpg_gd = 10\n", "rate (1 - alpha x 1024 / 2^10)"},
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct nic_config c;
+		char *text = NULL;
+		size_t n = 0;
+		FILE *out = open_memstream(&text, &n);
+
+		assert_non_null(out);
+		read_good(rows[i].text, &c);
+		nic_config_print(out, &c);
+		fclose(out);
+		assert_non_null(strstr(text, rows[i].want));
+		free(text);
+		nic_config_free(&c);
+	}
+}
+
+static void
 flows_come_in_file_order_with_their_qps(void **state)
 {
 	struct nic_config c;
@@ -235,6 +290,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_address_is_all_that_must_be_said),
+		cmocka_unit_test(each_algorithm_has_its_word_and_section),
+		cmocka_unit_test(formula_of_alpha_is_printed_with_its_numbers),
 		cmocka_unit_test(the_profile_sets_defaults_wherever_its_key_stands),
 		cmocka_unit_test(flows_come_in_file_order_with_their_qps),
 		cmocka_unit_test(a_wrong_nic_is_refused_with_section_key_and_value),
