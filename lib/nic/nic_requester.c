@@ -5,9 +5,9 @@
 /* Bits 6-5 of the AETH syndrome: what kind of answer this is. */
 enum aeth_kind { AETH_KIND_ACK = 0, AETH_KIND_RNR = 1, AETH_KIND_NAK = 3 };
 
-/* Packets before seq have arrived. */
+/* All before seq is acknowledged, by an ACK or by a NAK of what follows. */
 static void
-progress(struct nic *nic, uint32_t item, uint64_t seq, uint64_t now_ns)
+acknowledge(struct nic *nic, uint32_t item, uint64_t seq, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
 	uint32_t before_seq = (uint32_t)qp->acked_seq;
@@ -15,6 +15,15 @@ progress(struct nic *nic, uint32_t item, uint64_t seq, uint64_t now_ns)
 	qp_acknowledge(qp, seq);
 	if (nic->cc.hears_acks)
 		nic_cc_acked(nic, item, before_seq, now_ns);
+}
+
+/* Packets before seq have arrived. */
+static void
+progress(struct nic *nic, uint32_t item, uint64_t seq, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+
+	acknowledge(nic, item, seq, now_ns);
 	qp_update_limit(qp, nic->window_packets);
 	qp->progress_ns = now_ns;
 	qp->retries = 0;
@@ -52,7 +61,7 @@ on_nak_sequence(struct nic *nic, uint32_t item, uint64_t seq, uint64_t now_ns)
 		retry(nic, item, now_ns);
 		return;
 	}
-	qp_acknowledge(qp, seq);
+	acknowledge(nic, item, seq, now_ns);
 	qp_go_back(qp);
 	nic_cc_lost(nic, item, now_ns);
 	progress(nic, item, seq, now_ns);
