@@ -190,6 +190,19 @@ outcome(const struct node *node)
 	return APP_FAILED;
 }
 
+/* A flow whose peer never answered has sent nothing: that is worth a line. */
+static void
+check_neighbours(void)
+{
+	uint32_t unresolved;
+	uint32_t n = nic_neighbours(nic.node, &unresolved);
+
+	if (unresolved > 0)
+		say_warning("%u of %u peers given without peer_mac did not answer: their MAC "
+			    "addresses are not known",
+			    unresolved, n);
+}
+
 static int
 run_nic(const struct opts *opts)
 {
@@ -207,6 +220,7 @@ run_nic(const struct opts *opts)
 	say("running: %u QPs on %s, polling on lcore %u", nic_qp_count(nic.node),
 	    port_name(nic.ethdev), run_poll_lcore());
 	rc = run_node(&app, &nic.result);
+	check_neighbours();
 	if (rc == 0 && opts->json != NULL)
 		rc = report_write(nic_report(&app, &nic.config.nic, &nic.result), opts->json);
 	return rc == 0 ? outcome(nic.node) : rc;

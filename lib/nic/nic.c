@@ -32,7 +32,7 @@ nic_control(struct node *node, uint64_t now_ns)
 {
 	(void)node;
 	(void)now_ns;
-	return NEVER_NS; /* peers are static: nothing to learn, nothing ages */
+	return NEVER_NS; /* neighbours are asked and learnt by rx() and tx() */
 }
 
 static const struct node_ops nic_ops = {
@@ -120,6 +120,7 @@ init(struct nic *nic, const struct nic_params *params, const struct nic_pools *p
 	nic->window_packets = params->window_packets;
 	nic->data_pool = pools->data;
 	nic->control_pool = pools->control;
+	nic->plain_queue = qos_map_classify(&params->qos, 0, -1).queue;
 	nic->max_payload_bytes = nic_pool_payload_bytes(pools->data);
 	queues_init(&nic->cnps);
 	queues_init(&nic->acks);
@@ -148,8 +149,12 @@ nic_create(const struct nic_params *params, const struct nic_pools *pools)
 	if (nic == NULL)
 		return NULL;
 	init(nic, params, pools);
+	nic->neighs = neigh_table_create(&(struct neigh_params){
+		.retrans_ns = params->neigh_retrans_time_ns,
+		.reachable_ns = params->neigh_reachable_time_ns,
+	});
 	nic->payloads = calloc(NIC_MAX_MTU + 1, sizeof(struct roce_payload *));
-	if (nic->payloads == NULL || qps_alloc(nic) != 0 || wheels_create(nic) != 0) {
+	if (nic->neighs == NULL || nic->payloads == NULL || qps_alloc(nic) != 0 || wheels_create(nic) != 0) {
 		nic_destroy(&nic->node);
 		errno = ENOMEM;
 		return NULL;
@@ -165,6 +170,7 @@ nic_destroy(struct node *node)
 	if (node == NULL)
 		return;
 	nic_payloads_free(nic);
+	nic_resolve_free(nic);
 	timing_wheel_destroy(nic->wheel);
 	timing_wheel_destroy(nic->timers);
 	if (nic->qps != NULL)
@@ -233,6 +239,8 @@ nic_add_qp(struct node *node, const struct nic_qp_params *params, uint64_t now_n
 		return -ENOMEM;
 	qp_init(qp, params, full, last);
 	connect_qp(nic, qp, params, local_qpn);
+	if (nic_resolve_qp(nic, item, now_ns) != 0)
+		return -ENOMEM;
 	nic_start_rate(nic, qp, now_ns);
 	nic->n_qps++;
 	if (qp->flags & QP_ENDS)
@@ -287,6 +295,15 @@ const struct pfc_rx *
 nic_pfc_rx(const struct node *node)
 {
 	return &nic_of_const(node)->pfc_rx;
+}
+
+uint32_t
+nic_neighbours(const struct node *node, uint32_t *unresolved)
+{
+	const struct nic *nic = nic_of_const(node);
+
+	*unresolved = neigh_unresolved(nic->neighs);
+	return neigh_count(nic->neighs);
 }
 
 bool

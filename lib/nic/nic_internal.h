@@ -9,8 +9,10 @@
 
 #include "base/counter.h"
 #include "nic/nic.h"
+#include "nic/nic_neigh.h"
 #include "nic/qp.h"
 #include "node/node.h"
+#include "node/pkt_fifo.h"
 #include "pacer/timing_wheel.h"
 #include "pacer/token_bucket.h"
 #include "wire/frame.h"
@@ -23,6 +25,8 @@ struct rte_mbuf;
 #define NIC_MAX_WINDOW ((1u << 23) - 1)
 /* Verdict on a received frame that was used. */
 #define NIC_USED NIC_DROPS
+/* The same, and the frame became an answer: it is not freed. */
+#define NIC_KEPT (NIC_DROPS + 1)
 
 /* QPs waiting in one list per egress queue. */
 struct nic_queues {
@@ -55,6 +59,12 @@ struct nic {
 	/* per flow */
 	uint32_t active;  /* requesters started and not at their end */
 	uint32_t pending; /* requesters that end and have not */
+	/* per neighbour, nic_resolve.c */
+	struct neigh_table *neighs;
+	struct pkt_fifo answers; /* to ARP, solicitations and echo requests */
+	uint32_t scan_item;      /* the next QP to get its neighbour's address */
+	uint32_t scan_left;      /* QPs to look at */
+	uint8_t plain_queue;     /* of DSCP 0, where all of this leaves */
 	/* at start-up */
 	size_t qps_bytes;
 	uint16_t max_payload_bytes;     /* that the data pool's mbufs hold */
@@ -157,7 +167,27 @@ enum nic_drop nic_on_ack(struct nic *nic, uint32_t item, const struct roce_view 
 /** The retransmission timer of a QP fired, perhaps too early. */
 void nic_on_timer(struct nic *nic, uint32_t item, uint64_t now_ns);
 
+/* nic_resolve.c: ARP, neighbour discovery, echo */
+
+/** Give a new QP its neighbour if its peer has no MAC address yet. @return 0 or -ENOMEM. */
+int nic_resolve_qp(struct nic *nic, uint32_t item, uint64_t now_ns);
+/** A frame that is neither MAC control nor UDP. NIC_KEPT: m was taken. */
+unsigned int nic_on_other(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth,
+			  uint64_t now_ns);
+/** A valid frame of the peer came before the answer to our question: its source will do. */
+void nic_resolve_from(struct nic *nic, uint32_t item, const uint8_t mac[6], uint64_t now_ns);
+/** Run what is due and give new addresses to QPs; bounded work. */
+void nic_resolve_run(struct nic *nic, uint64_t now_ns);
+/** The next answer or question, or NULL. */
+struct rte_mbuf *nic_resolve_frame(struct nic *nic, uint64_t now_ns);
+/** Earliest time at which nic_resolve_run() or nic_resolve_frame() would do something. */
+uint64_t nic_resolve_next_ns(const struct nic *nic);
+/** Free answers and neighbours. */
+void nic_resolve_free(struct nic *nic);
+
 /* nic_tx.c */
+/** An mbuf of a pool, or NULL: counted, and asked for again soon. */
+struct rte_mbuf *nic_take_mbuf(struct nic *nic, struct rte_mempool *pool, uint64_t now_ns);
 uint16_t nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room,
 		uint64_t now_ns);
 uint64_t nic_next_ns(const struct node *node, uint16_t port);

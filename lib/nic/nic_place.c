@@ -13,7 +13,7 @@ decide(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns, uint64_t
 {
 	uint64_t due_ns;
 
-	if (!(qp->flags & QP_REQUESTER) || qp->flags & (QP_ERROR | QP_DONE))
+	if (!(qp->flags & QP_REQUESTER) || qp->flags & (QP_ERROR | QP_DONE | QP_UNRESOLVED))
 		return QP_IDLE;
 	if (!(qp->flags & QP_STARTED)) {
 		*deadline_ns = qp->start_ns;

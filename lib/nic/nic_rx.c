@@ -108,10 +108,12 @@ on_roce(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 	}
 	if (!from_peer(&nic->qps[item], f))
 		return NIC_DROP_WRONG_PEER;
+	if (unlikely(nic->qps[item].flags & QP_UNRESOLVED))
+		nic_resolve_from(nic, item, f->buf + 6, now_ns);
 	return on_qp(nic, item, f, now_ns);
 }
 
-static enum nic_drop
+static unsigned int
 rx_one(struct nic *nic, struct rte_mbuf *m, uint64_t now_ns)
 {
 	struct rx_frame f = {.buf = rte_pktmbuf_mtod(m, const uint8_t *), .len = m->data_len};
@@ -122,10 +124,10 @@ rx_one(struct nic *nic, struct rte_mbuf *m, uint64_t now_ns)
 		return NIC_DROP_MALFORMED;
 	if (f.eth.ethertype == ETHERTYPE_MAC_CONTROL)
 		return on_mac_control(nic, &f, now_ns);
+	if (unlikely(f.eth.ip_proto != IP_PROTO_UDP))
+		return nic_on_other(nic, m, &f.eth, now_ns);
 	if (!to_our_mac(nic, &f))
 		return NIC_DROP_NOT_FOR_US;
-	if (f.eth.ip_version == 0)
-		return NIC_DROP_NOT_ROCE;
 	if (!to_our_ip(nic, &f))
 		return NIC_DROP_NOT_FOR_US;
 	switch (roce_parse(f.buf, f.len, &f.eth, nic->params.icrc_check, &f.roce)) {
@@ -148,8 +150,10 @@ nic_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uin
 	assert(port == 0);
 	(void)port;
 	for (uint16_t i = 0; i < n; i++) {
-		enum nic_drop d = rx_one(nic, pkts[i], now_ns);
+		unsigned int d = rx_one(nic, pkts[i], now_ns);
 
+		if (d == NIC_KEPT)
+			continue;
 		if (d != NIC_USED)
 			counter_inc(&nic->stats.drops[d]);
 		rte_pktmbuf_free(pkts[i]);

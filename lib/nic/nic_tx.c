@@ -21,8 +21,8 @@ queue_after(uint8_t mask, uint8_t last)
 	return (uint8_t)(((unsigned int)__builtin_ctz(turned) + shift) % TM_CLASSES);
 }
 
-static struct rte_mbuf *
-take_mbuf(struct nic *nic, struct rte_mempool *pool, uint64_t now_ns)
+struct rte_mbuf *
+nic_take_mbuf(struct nic *nic, struct rte_mempool *pool, uint64_t now_ns)
 {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
 
@@ -46,7 +46,7 @@ static struct rte_mbuf *
 control_frame(struct nic *nic, const struct roce_path *path, const struct roce_fields *fields,
 	      uint64_t now_ns)
 {
-	struct rte_mbuf *m = take_mbuf(nic, nic->control_pool, now_ns);
+	struct rte_mbuf *m = nic_take_mbuf(nic, nic->control_pool, now_ns);
 	size_t len;
 
 	if (m == NULL)
@@ -240,7 +240,7 @@ send_data(struct nic *nic, uint8_t open_queues, uint64_t now_ns)
 		uint32_t item = nic->ready.list[queue].head;
 
 		if (can_send(nic, item, now_ns)) {
-			m = take_mbuf(nic, nic->data_pool, now_ns);
+			m = nic_take_mbuf(nic, nic->data_pool, now_ns);
 			if (m == NULL)
 				return NULL;
 			nic->last_queue = queue;
@@ -271,6 +271,11 @@ next_frame(struct nic *nic, uint64_t now_ns)
 		m = send_cnp(nic, (uint8_t)__builtin_ctz(cnps), now_ns);
 	if (m == NULL && acks != 0)
 		m = send_ack(nic, (uint8_t)__builtin_ctz(acks), now_ns);
+	if (m == NULL && open_queues >> nic->plain_queue & 1) {
+		m = nic_resolve_frame(nic, now_ns);
+		if (m != NULL)
+			charge(nic, m);
+	}
 	if (m == NULL)
 		m = send_data(nic, open_queues, now_ns);
 	return m;
@@ -289,6 +294,7 @@ nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, 
 	if (!token_bucket_can_send(&nic->shaper))
 		return 0;
 	nic->retry_ns = 0;
+	nic_resolve_run(nic, now_ns);
 	if (nic->paused_prios != 0) {
 		nic->paused_prios = pfc_rx_paused(&nic->pfc_rx, now_ns);
 		nic->paused_queues = qos_map_paused_queues(&nic->params.qos, nic->paused_prios);
@@ -325,6 +331,7 @@ nic_next_ns(const struct node *node, uint16_t port)
 		next_ns = min_u64(next_ns, timing_wheel_next_ns(nic->timers));
 	if (nic->windows.head != QP_NONE)
 		next_ns = min_u64(next_ns, np_next_ns(&nic->qps[nic->windows.head].np));
+	next_ns = min_u64(next_ns, nic_resolve_next_ns(nic));
 	if (next_ns == NEVER_NS)
 		return NEVER_NS;
 	/* Nothing leaves, and nothing is looked at, before the wire is free. */
