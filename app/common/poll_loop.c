@@ -33,12 +33,24 @@ poll_loop_init(struct poll_loop *loop, struct node *node, const uint16_t *ethdev
 		loop->ports[i].ethdev = ethdevs[i];
 }
 
+void
+poll_loop_use_queue(struct poll_loop *loop, uint16_t queue, bool tx_only)
+{
+	for (uint16_t i = 0; i < loop->n_ports; i++) {
+		loop->ports[i].queue = queue;
+		loop->ports[i].tx_only = tx_only;
+	}
+}
+
 static uint16_t
 receive(struct poll_loop *loop, uint16_t port, uint64_t *now_ns)
 {
 	struct rte_mbuf *pkts[POLL_BURST];
-	uint16_t n = rte_eth_rx_burst(loop->ports[port].ethdev, 0, pkts, POLL_BURST);
+	const struct poll_port *p = &loop->ports[port];
+	uint16_t n = 0;
 
+	if (!p->tx_only)
+		n = rte_eth_rx_burst(p->ethdev, p->queue, pkts, POLL_BURST);
 	/* After the burst: no frame is stamped earlier than it arrived. */
 	*now_ns = tsc_clock_now(loop->clock);
 	if (n > 0)
@@ -49,7 +61,8 @@ receive(struct poll_loop *loop, uint16_t port, uint64_t *now_ns)
 static uint16_t
 offer_held(struct poll_port *p)
 {
-	uint16_t n = rte_eth_tx_burst(p->ethdev, 0, p->held + p->held_first, poll_port_held(p));
+	uint16_t n =
+		rte_eth_tx_burst(p->ethdev, p->queue, p->held + p->held_first, poll_port_held(p));
 
 	p->held_first += n;
 	if (p->held_first == p->held_end)

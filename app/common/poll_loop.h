@@ -29,6 +29,8 @@ struct rte_mbuf;
 
 struct poll_port {
 	uint16_t ethdev;
+	uint16_t queue;      /* of both ways */
+	bool tx_only;        /* another loop has the only receive queue */
 	uint16_t held_first; /* of held[]: the next to offer */
 	uint16_t held_end;
 	struct rte_mbuf *held[POLL_BURST];
@@ -54,6 +56,9 @@ struct poll_loop {
 /** Set up over ports 0..n_ports-1 of the node; ethdevs holds their device numbers. */
 void poll_loop_init(struct poll_loop *loop, struct node *node, const uint16_t *ethdevs,
 		    uint16_t n_ports, const struct tsc_clock *clock, const atomic_bool *stop);
+
+/** Use another queue of every port than the first. tx_only: the ports have one receive queue. */
+void poll_loop_use_queue(struct poll_loop *loop, uint16_t queue, bool tx_only);
 
 /** Poll every port once. @return the number of frames moved. */
 uint32_t poll_loop_round(struct poll_loop *loop);

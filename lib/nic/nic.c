@@ -118,6 +118,7 @@ init(struct nic *nic, const struct nic_params *params, const struct nic_pools *p
 	if (nic->params.rp.rp_max_rate_bps == 0)
 		nic->params.rp.rp_max_rate_bps = params->link_speed_bps;
 	nic->window_packets = params->window_packets;
+	nic->qpn_stride = 1;
 	nic->data_pool = pools->data;
 	nic->control_pool = pools->control;
 	nic->plain_queue = qos_map_classify(&params->qos, 0, -1).queue;
@@ -223,7 +224,7 @@ nic_add_qp(struct node *node, const struct nic_qp_params *params, uint64_t now_n
 {
 	struct nic *nic = nic_of(node);
 	const struct roce_payload *full, *last;
-	uint32_t item = nic->n_qps, local_qpn = nic->params.first_qpn + item;
+	uint32_t item = nic->n_qps, local_qpn = nic_local_qpn(nic, item);
 	bool v4 = params->peer_ip.version == 4;
 	struct nic_qp *qp = &nic->qps[item];
 	const char *why;
@@ -263,7 +264,7 @@ nic_qp_info(const struct node *node, uint32_t index, struct nic_qp_info *out)
 
 	assert(index < nic->n_qps);
 	*out = (struct nic_qp_info){
-		.local_qpn = nic->params.first_qpn + index,
+		.local_qpn = nic_local_qpn(nic, index),
 		.peer_qpn = qp->path.dest_qp,
 		.rate_bps = qp->bucket.rate_bps,
 		.target_rate_bps = qp->rp.target_rate_bps,

@@ -130,6 +130,7 @@ const char *nic_drop_name(enum nic_drop d);
 struct nic_stats {
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes; /* frame bytes with FCS */
 	uint64_t rx_roce_packets;
+	uint64_t rx_crossed_packets; /* received for a QP of another node */
 	uint64_t rx_write_requests; /* messages begun */
 	uint64_t out_of_sequence;
 	uint64_t packet_seq_err; /* NAK sequence errors received */
@@ -194,7 +195,7 @@ struct nic_qp_info {
 };
 
 uint32_t nic_qp_count(const struct node *node);
-/** @param index  In [0, nic_qp_count()): the local QPN less first_qpn. */
+/** @param index  In [0, nic_qp_count()): QPs in the order in which they were added. */
 void nic_qp_info(const struct node *node, uint32_t index, struct nic_qp_info *out);
 const struct nic_stats *nic_stats(const struct node *node);
 const struct pfc_rx *nic_pfc_rx(const struct node *node);

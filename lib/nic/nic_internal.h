@@ -10,11 +10,13 @@
 #include "base/counter.h"
 #include "nic/nic.h"
 #include "nic/nic_neigh.h"
+#include "nic/nic_share.h"
 #include "nic/qp.h"
 #include "node/node.h"
 #include "node/pkt_fifo.h"
 #include "pacer/timing_wheel.h"
 #include "pacer/token_bucket.h"
+#include "pacer/wire_share.h"
 #include "wire/frame.h"
 #include "wire/roce.h"
 
@@ -59,6 +61,14 @@ struct nic {
 	/* per flow */
 	uint32_t active;  /* requesters started and not at their end */
 	uint32_t pending; /* requesters that end and have not */
+	/* with other nodes, nic_share.c; NULL: alone */
+	struct nic_share *share;
+	struct wire_share *wire;
+	int64_t wire_left_bytes; /* of the reservation in hand; a debt is the next one's */
+	uint64_t wire_from_ns;   /* from when on it may leave */
+	uint32_t share_index;
+	uint32_t qpn_stride; /* from one of our QPs to the next */
+	bool taking_over;    /* the frames of this rx() crossed from another node */
 	/* per neighbour, nic_resolve.c */
 	struct neigh_table *neighs;
 	struct pkt_fifo answers; /* to ARP, solicitations and echo requests */
@@ -83,6 +93,13 @@ static inline const struct nic *
 nic_of_const(const struct node *node)
 {
 	return (const struct nic *)node;
+}
+
+/** Number of one of our QPs. */
+static inline uint32_t
+nic_local_qpn(const struct nic *nic, uint32_t item)
+{
+	return nic->params.first_qpn + item * nic->qpn_stride;
 }
 
 static inline void
@@ -184,6 +201,17 @@ struct rte_mbuf *nic_resolve_frame(struct nic *nic, uint64_t now_ns);
 uint64_t nic_resolve_next_ns(const struct nic *nic);
 /** Free answers and neighbours. */
 void nic_resolve_free(struct nic *nic);
+
+/* nic_share.c: nodes that are one NIC */
+
+/** Hand a frame to the node whose QP it is for. @return false: it is ours to deal with. */
+bool nic_share_cross(struct nic *nic, struct rte_mbuf *m, uint32_t dest_qp);
+/** Let all other nodes see a frame, which nobody writes to any more. */
+void nic_share_tell_all(struct nic *nic, struct rte_mbuf *m);
+/** Receive what crossed to us; bounded work. */
+void nic_share_take_over(struct nic *nic, uint64_t now_ns);
+/** Are there frames that crossed to us? */
+bool nic_share_waits(const struct nic *nic);
 
 /* nic_tx.c */
 /** An mbuf of a pool, or NULL: counted, and asked for again soon. */

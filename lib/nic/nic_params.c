@@ -79,6 +79,7 @@ const struct counter_field nic_counters[] = {
 	COUNTER(tx_packets, "Frames sent"),
 	COUNTER(tx_bytes, "Bytes sent, with FCS"),
 	COUNTER(rx_roce_packets, "Valid RoCEv2 packets received"),
+	COUNTER(rx_crossed_packets, "RoCEv2 packets handed to the lcore that has their QP"),
 	COUNTER(rx_write_requests, "WRITE messages begun by peers"),
 	COUNTER(out_of_sequence, "Requests received ahead of the expected PSN"),
 	COUNTER(packet_seq_err, "NAK sequence errors received"),

@@ -162,6 +162,12 @@ has_room(const struct nic *nic, const struct rte_mbuf *m, size_t bytes)
 	       (size_t)m->data_len + rte_pktmbuf_tailroom(m) >= bytes;
 }
 
+static bool
+is_our_ip4(const struct nic *nic, const uint8_t ip[4])
+{
+	return nic->params.ip.version == 4 && memcmp(ip, nic->params.ip.addr, 4) == 0;
+}
+
 static unsigned int
 on_arp(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth, uint64_t now_ns)
 {
@@ -173,14 +179,17 @@ on_arp(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth, uint64
 
 	if (!arp_parse(buf, m->data_len, eth, &arp))
 		return NIC_DROP_NEIGH_MALFORMED;
+	/* A question about us becomes an answer in place: no other node may read it. */
+	if (arp.op == ARP_REPLY || !is_our_ip4(nic, arp.target_ip))
+		nic_share_tell_all(nic, m);
 	/* RFC 826: who is in the table is updated by whatever it says. */
 	sender = key_of(4, arp.sender_ip, eth->tagged ? eth->vlan_tci : 0);
 	if (memcmp(arp.sender_ip, none, 4) != 0)
 		learn(nic, &sender, arp.sender_mac, now_ns);
-	if (nic->params.ip.version != 4 || memcmp(arp.target_ip, nic->params.ip.addr, 4) != 0)
-		return NIC_DROP_NOT_FOR_US;
-	if (arp.op != ARP_REQUEST)
+	if (nic->taking_over || (arp.op == ARP_REPLY && is_our_ip4(nic, arp.target_ip)))
 		return NIC_USED;
+	if (!is_our_ip4(nic, arp.target_ip))
+		return NIC_DROP_NOT_FOR_US;
 	if (!has_room(nic, m, ARP_FRAME_BYTES))
 		return NIC_DROP_ANSWER_OVERFLOW;
 	counter_inc(&nic->stats.neigh_requests_answered);
@@ -195,16 +204,18 @@ on_arp(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth, uint64
 
 /* RFC 4861 7.2.5, of a neighbour that we asked. */
 static unsigned int
-on_advertisement(struct nic *nic, const struct nd *nd, const uint8_t *buf,
-		 const struct frame_view *eth, uint64_t now_ns)
+on_advertisement(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth,
+		 const struct nd *nd, uint64_t now_ns)
 {
+	const uint8_t *buf = rte_pktmbuf_mtod(m, const uint8_t *);
 	struct neigh_key key = key_of(6, nd->target_ip, eth->tagged ? eth->vlan_tci : 0);
 	uint32_t index = neigh_find(nic->neighs, &key);
 	const uint8_t *mac = nd->has_mac ? nd->mac : buf + 6;
 	const struct neigh *e;
 
+	nic_share_tell_all(nic, m);
 	if (index == NEIGH_NONE)
-		return NIC_DROP_NOT_FOR_US;
+		return nic->taking_over ? NIC_USED : NIC_DROP_NOT_FOR_US;
 	e = neigh_get(nic->neighs, index);
 	if (!e->has_mac || nd->flags & ND_OVERRIDE || memcmp(e->mac, mac, 6) == 0)
 		learn(nic, &key, mac, now_ns);
@@ -261,7 +272,7 @@ on_nd(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth, uint64_
 	if (!nd_parse(buf, eth, &nd))
 		return NIC_DROP_NEIGH_MALFORMED;
 	if (nd.type == ND_ADVERTISEMENT)
-		return on_advertisement(nic, &nd, buf, eth, now_ns);
+		return on_advertisement(nic, m, eth, &nd, now_ns);
 	return on_solicitation(nic, m, eth, &nd, now_ns);
 }
 

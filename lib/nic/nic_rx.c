@@ -8,6 +8,7 @@
 #include "wire/pfc_frame.h"
 
 struct rx_frame {
+	struct rte_mbuf *m;
 	const uint8_t *buf;
 	uint16_t len;
 	struct frame_view eth;
@@ -55,13 +56,15 @@ on_mac_control(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 		break;
 	case MAC_CONTROL_PAUSE:
 		counter_inc(&nic->stats.rx_pause_frames);
-		return NIC_USED;
+		return NIC_USED; /* counted by one node, obeyed by none */
 	case MAC_CONTROL_UNKNOWN:
 		return NIC_DROP_MAC_CONTROL_UNKNOWN;
 	default:
 		return NIC_DROP_MAC_CONTROL_MALFORMED;
 	}
-	counter_inc(&nic->stats.rx_pause_frames);
+	if (!nic->taking_over)
+		counter_inc(&nic->stats.rx_pause_frames);
+	nic_share_tell_all(nic, f->m);
 	vector.enable = mc.enable;
 	memcpy(vector.quanta, mc.quanta, sizeof(vector.quanta));
 	nic->paused_prios = pfc_rx_on_frame(&nic->pfc_rx, &vector, now_ns);
@@ -95,13 +98,29 @@ on_qp(struct nic *nic, uint32_t item, const struct rx_frame *f, uint64_t now_ns)
 	return NIC_DROP_UNEXPECTED_OPCODE; /* responses to what we never ask for; UD */
 }
 
-static enum nic_drop
+/* Which of our QPs a number is; QP_NONE: none. */
+static uint32_t
+find_qp(const struct nic *nic, uint32_t qpn)
+{
+	uint32_t at = qpn - nic->params.first_qpn;
+
+	if (qpn < nic->params.first_qpn || (nic->qpn_stride > 1 && at % nic->qpn_stride != 0))
+		return QP_NONE;
+	if (nic->qpn_stride > 1)
+		at /= nic->qpn_stride;
+	return at < nic->n_qps ? at : QP_NONE;
+}
+
+static unsigned int
 on_roce(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 {
-	uint32_t item = f->roce.dest_qp - nic->params.first_qpn;
+	uint32_t item;
 
+	if (nic->share != NULL && nic_share_cross(nic, f->m, f->roce.dest_qp))
+		return NIC_KEPT;
+	item = find_qp(nic, f->roce.dest_qp);
 	counter_inc(&nic->stats.rx_roce_packets);
-	if (f->roce.dest_qp < nic->params.first_qpn || item >= nic->n_qps) {
+	if (item == QP_NONE) {
 		if (f->roce.opcode == ROCE_CNP)
 			counter_inc(&nic->stats.rp.rp_cnp_ignored);
 		return NIC_DROP_UNKNOWN_QP;
@@ -116,10 +135,13 @@ on_roce(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 static unsigned int
 rx_one(struct nic *nic, struct rte_mbuf *m, uint64_t now_ns)
 {
-	struct rx_frame f = {.buf = rte_pktmbuf_mtod(m, const uint8_t *), .len = m->data_len};
+	struct rx_frame f = {
+		.m = m, .buf = rte_pktmbuf_mtod(m, const uint8_t *), .len = m->data_len};
 
-	counter_inc(&nic->stats.rx_packets);
-	counter_add(&nic->stats.rx_bytes, frame_bytes(m->pkt_len));
+	if (likely(!nic->taking_over)) {
+		counter_inc(&nic->stats.rx_packets);
+		counter_add(&nic->stats.rx_bytes, frame_bytes(m->pkt_len));
+	}
 	if (m->nb_segs != 1 || frame_parse(f.buf, f.len, &f.eth) != FRAME_OK)
 		return NIC_DROP_MALFORMED;
 	if (f.eth.ethertype == ETHERTYPE_MAC_CONTROL)

@@ -10,6 +10,9 @@
 
 /* When a pool was empty: how long an event loop waits before it asks again. */
 #define NO_MBUF_RETRY_NS 1000ull
+/* What a node reserves of a shared wire at a time: a few frames, so that turns are short (0.7 us at
+ * 100 Gb/s) and an atomic operation is rare. */
+#define WIRE_TURN_BYTES (2 * (NIC_MAX_MTU + 256))
 
 /* Lowest queue of a mask that comes after last, going round. */
 static uint8_t
@@ -40,6 +43,7 @@ charge(struct nic *nic, const struct rte_mbuf *m)
 	counter_inc(&nic->stats.tx_packets);
 	counter_add(&nic->stats.tx_bytes, frame_bytes(m->pkt_len));
 	token_bucket_charge(&nic->shaper, wire_bytes(m->pkt_len));
+	nic->wire_left_bytes -= wire_bytes(m->pkt_len);
 }
 
 static struct rte_mbuf *
@@ -281,15 +285,47 @@ next_frame(struct nic *nic, uint64_t now_ns)
 	return m;
 }
 
+/*
+ * On a wire that we share, reserve the next turn as soon as the last one is used up: before its
+ * time is over, so that a sender which is alone has the whole wire.
+ */
+static void
+reserve_turn(struct nic *nic, uint64_t now_ns)
+{
+	if (likely(nic->wire == NULL) || nic->wire_left_bytes > 0)
+		return;
+	nic->wire_left_bytes += WIRE_TURN_BYTES;
+	nic->wire_from_ns = wire_share_reserve(nic->wire, WIRE_TURN_BYTES, now_ns);
+}
+
+/* What the wire can take now, up to room. */
+static uint16_t
+give(struct nic *nic, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
+{
+	uint16_t n = 0;
+
+	while (n < room && token_bucket_can_send(&nic->shaper) && nic->wire_from_ns <= now_ns) {
+		struct rte_mbuf *m = next_frame(nic, now_ns);
+
+		if (m == NULL)
+			break;
+		pkts[n++] = m;
+		reserve_turn(nic, now_ns);
+	}
+	return n;
+}
+
 uint16_t
 nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
 {
 	struct nic *nic = nic_of(node);
-	uint16_t n = 0;
+	uint16_t n;
 	bool more_due;
 
 	assert(port == 0);
 	(void)port;
+	if (nic->share != NULL)
+		nic_share_take_over(nic, now_ns);
 	token_bucket_update(&nic->shaper, now_ns);
 	if (!token_bucket_can_send(&nic->shaper))
 		return 0;
@@ -299,16 +335,11 @@ nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, 
 		nic->paused_prios = pfc_rx_paused(&nic->pfc_rx, now_ns);
 		nic->paused_queues = qos_map_paused_queues(&nic->params.qos, nic->paused_prios);
 	}
+	reserve_turn(nic, now_ns);
 	/* A call that gives nothing has looked at all that was due: next_ns() is later than now. */
 	do {
 		more_due = nic_release(nic, now_ns);
-		while (n < room && token_bucket_can_send(&nic->shaper)) {
-			struct rte_mbuf *m = next_frame(nic, now_ns);
-
-			if (m == NULL)
-				break;
-			pkts[n++] = m;
-		}
+		n = give(nic, pkts, room, now_ns);
 	} while (n == 0 && more_due);
 	return n;
 }
@@ -332,8 +363,11 @@ nic_next_ns(const struct node *node, uint16_t port)
 	if (nic->windows.head != QP_NONE)
 		next_ns = min_u64(next_ns, np_next_ns(&nic->qps[nic->windows.head].np));
 	next_ns = min_u64(next_ns, nic_resolve_next_ns(nic));
+	if (nic->share != NULL && nic_share_waits(nic))
+		return 0;
 	if (next_ns == NEVER_NS)
 		return NEVER_NS;
+	next_ns = max_u64(next_ns, nic->wire_from_ns);
 	/* Nothing leaves, and nothing is looked at, before the wire is free. */
 	return max_u64(next_ns, token_bucket_next_ns(&nic->shaper));
 }
