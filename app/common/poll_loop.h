@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "node/node.h"
+#include "common/pace_meter.h"
 #include "common/tsc_clock.h"
 
 struct rte_mbuf;
@@ -49,6 +50,7 @@ struct poll_loop {
 	void *slow_arg;
 	uint64_t slow_next_ns;
 	uint64_t sleeps;
+	struct pace_meter *pace; /* NULL: departures are not measured */
 	uint16_t n_ports;
 	struct poll_port ports[NODE_MAX_PORTS];
 };

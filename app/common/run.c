@@ -233,6 +233,7 @@ init_worker(struct slow *s, struct run_result *result, uint16_t i)
 	*w = (struct worker){.slow = s, .node = node, .loop = &result->loops[i]};
 	poll_loop_init(w->loop, node, app->ethdevs, app->n_ports, s->clock, &stop);
 	poll_loop_use_queue(w->loop, i, i > 0 && app->tx_only);
+	w->loop->pace = result->paces == NULL ? NULL : &result->paces[i];
 	w->loop->idle_sleep_ns = app->opts->idle_sleep_ns;
 	w->loop->slow_arg = w;
 	w->loop->slow_next_ns = 0;
@@ -257,7 +258,10 @@ run_node(const struct run_app *app, struct run_result *result)
 
 	result->n_loops = n;
 	result->loops = calloc(n, sizeof(*result->loops));
-	if (s.workers == NULL || result->loops == NULL) {
+	if (app->measure_pacing)
+		result->paces = calloc(n, sizeof(*result->paces));
+	if (s.workers == NULL || result->loops == NULL ||
+	    (app->measure_pacing && result->paces == NULL)) {
 		free(s.workers);
 		say_error("%s", strerror(ENOMEM));
 		return APP_FAILED;

@@ -34,6 +34,7 @@ struct run_app {
 	struct node *node;   /* the only one, or nodes[0] */
 	struct node **nodes; /* several that share the ports: one queue of each port for each */
 	uint16_t n_nodes;    /* 0: node alone */
+	bool measure_pacing; /* the nodes say when frames are due */
 	bool tx_only;        /* all nodes but the first: the ports have one receive queue */
 	const uint16_t *ethdevs;
 	uint16_t n_ports;
@@ -51,6 +52,7 @@ struct run_result {
 	uint64_t elapsed_ns;
 	struct poll_loop *loops; /* of each node, as it ended; for the caller to free() */
 	uint16_t n_loops;
+	struct pace_meter *paces; /* of each node, or NULL; for the caller to free() */
 };
 
 /** Run until a signal, the duration's end or done(). @return 0 or APP_FAILED. */

@@ -56,6 +56,7 @@ close_nic(void)
 		nic_destroy(nic.nodes[i]);
 	nic_share_destroy(nic.share);
 	free(nic.result.loops);
+	free(nic.result.paces);
 	ports_close(&nic.ethdev, nic.n_open);
 	if (nic.pools.data != NULL)
 		pkt_pool_destroy(nic.pools.data);
@@ -297,6 +298,7 @@ run_nic(const struct opts *opts)
 		.node = nic.nodes[0],
 		.nodes = nic.nodes,
 		.n_nodes = nic.n_nodes,
+		.measure_pacing = nic.config.nic.measure_pacing,
 		.tx_only = nic.rx_queues == 1,
 		.ethdevs = &nic.ethdev,
 		.n_ports = 1,

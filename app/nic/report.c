@@ -86,6 +86,36 @@ qp_object(const struct node *node, uint32_t index)
 	return o;
 }
 
+/* How late paced packets left, all lcores together. */
+static json_t *
+pacing_object(const struct run_result *result)
+{
+	static const struct {
+		const char *name;
+		double pct;
+	} quantiles[] = {{"late_p50_ns", 50},
+			 {"late_p90_ns", 90},
+			 {"late_p99_ns", 99},
+			 {"late_p999_ns", 99.9}};
+	struct pace_meter total = {0};
+	json_t *o = json_object();
+
+	for (uint16_t i = 0; i < result->n_loops; i++)
+		pace_meter_add(&total, &result->paces[i]);
+	report_set_u64(o, "departures", total.late_ns.count);
+	report_set_u64(o, "within_2us", total.close);
+	for (unsigned int i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++)
+		report_set_u64(o, quantiles[i].name,
+			       hist_quantile(&total.late_ns, quantiles[i].pct));
+	report_set_u64(o, "late_max_ns", total.late_ns.max);
+	report_set_u64(o, "not_paced", total.unknown);
+	report_set_u64(o, "excluded", total.excluded);
+	report_set_u64(o, "gaps", total.gaps);
+	report_set_u64(o, "gap_ns", total.gap_ns);
+	report_set_u64(o, "longest_gap_ns", total.longest_gap_ns);
+	return o;
+}
+
 static uint32_t
 qp_count(const struct run_app *app)
 {
@@ -126,6 +156,8 @@ nic_report(const struct run_app *app, const struct nic_params *params,
 	json_set_counters(counters, rp_counters, rp_counters_n, &s->rp);
 	json_set_counters(counters, np_counters, np_counters_n, &s->np);
 	json_object_set_new(o, "counters", counters);
+	if (result->paces != NULL)
+		json_object_set_new(o, "pacing", pacing_object(result));
 	/* QPs were dealt out to the nodes in turn. */
 	for (uint32_t i = 0; i < qp_count(app); i++)
 		json_array_append_new(qps,

@@ -154,8 +154,10 @@ nic_create(const struct nic_params *params, const struct nic_pools *pools)
 		.retrans_ns = params->neigh_retrans_time_ns,
 		.reachable_ns = params->neigh_reachable_time_ns,
 	});
+	if (params->measure_pacing)
+		nic->due_ns = calloc(params->max_qps, sizeof(*nic->due_ns));
 	nic->payloads = calloc(NIC_MAX_MTU + 1, sizeof(struct roce_payload *));
-	if (nic->neighs == NULL || nic->payloads == NULL || qps_alloc(nic) != 0 || wheels_create(nic) != 0) {
+	if ((params->measure_pacing && nic->due_ns == NULL) || nic->neighs == NULL || nic->payloads == NULL || qps_alloc(nic) != 0 || wheels_create(nic) != 0) {
 		nic_destroy(&nic->node);
 		errno = ENOMEM;
 		return NULL;
@@ -172,6 +174,7 @@ nic_destroy(struct node *node)
 		return;
 	nic_payloads_free(nic);
 	nic_resolve_free(nic);
+	free(nic->due_ns);
 	timing_wheel_destroy(nic->wheel);
 	timing_wheel_destroy(nic->timers);
 	if (nic->qps != NULL)

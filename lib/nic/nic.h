@@ -67,6 +67,7 @@ struct nic_params {
 	uint8_t retry_cnt;
 	uint16_t ack_every; /* AckReq is set on each n-th packet and on the last of a message */
 	uint32_t window_packets;          /* unacknowledged packets per QP */
+	bool measure_pacing;       /* say in pkt_meta.due_ns when a paced frame was due */
 	uint64_t neigh_retrans_time_ns;   /* between two ARP requests or solicitations of a peer */
 	uint64_t neigh_reachable_time_ns; /* then a peer is asked again; NEVER_NS: not */
 	struct qos_map_params qos; /* dscp -> tc -> priority, and which priorities obey PFC */

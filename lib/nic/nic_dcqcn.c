@@ -16,6 +16,9 @@ follow(struct nic *nic, struct nic_qp *qp, uint64_t cuts_before, uint64_t now_ns
 
 	if (qp->rate_cap_bps > 0)
 		rate_bps = min_u64(rate_bps, qp->rate_cap_bps);
+	/* A packet that waits is due at another time now. */
+	if (unlikely(nic->due_ns != NULL) && rate_bps != qp->bucket.rate_bps)
+		nic->due_ns[qp - nic->qps] = 0;
 	token_bucket_set_rate(&qp->bucket, rate_bps, now_ns);
 	qp->min_rate_bps = min_u64(qp->min_rate_bps, rate_bps);
 	qp->rate_cuts += nic->stats.rp.rp_cuts - cuts_before;

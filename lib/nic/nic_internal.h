@@ -69,6 +69,8 @@ struct nic {
 	uint32_t share_index;
 	uint32_t qpn_stride; /* from one of our QPs to the next */
 	bool taking_over;    /* the frames of this rx() crossed from another node */
+	/* per QP, where pacing is measured: when the next packet is due, 0 not known; else NULL */
+	uint64_t *due_ns;
 	/* per neighbour, nic_resolve.c */
 	struct neigh_table *neighs;
 	struct pkt_fifo answers; /* to ARP, solicitations and echo requests */

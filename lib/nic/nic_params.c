@@ -52,6 +52,8 @@ const struct field nic_fields[] = {
 	  .help = "Ask for an ACK on each n-th packet; the last of a message always asks" },
 	{ MEMBER(window_packets), .type = FIELD_U32, .min = 1, .max = NIC_MAX_WINDOW,
 	  .def = "4096", .help = "Packets that a QP may have unacknowledged" },
+	{ MEMBER(measure_pacing), .type = FIELD_BOOL, .def = "off",
+	  .help = "Measure how late paced packets leave (quench-nic: pacing in its JSON)" },
 	{ MEMBER(neigh_retrans_time_ns), .type = FIELD_U64, .unit = UNIT_NS, .min = 1000000,
 	  .max = 3600 * NS_PER_SEC, .def = "1s",
 	  .help = "Time between two ARP requests or solicitations of a peer that does not answer" },

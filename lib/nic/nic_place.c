@@ -41,6 +41,9 @@ nic_settle(struct nic *nic, uint32_t item, uint64_t now_ns)
 	enum qp_place place = decide(nic, qp, now_ns, &deadline_ns);
 
 	qp->place = (uint8_t)place;
+	/* What waits for an ACK is not due at any time. */
+	if (unlikely(nic->due_ns != NULL) && (place == QP_BLOCKED || place == QP_IDLE))
+		nic->due_ns[item] = 0;
 	if (place == QP_READY) {
 		nic_queues_push(nic, &nic->ready, qp->data_queue, item,
 				offsetof(struct nic_qp, ready_link));

@@ -38,8 +38,10 @@ nic_take_mbuf(struct nic *nic, struct rte_mempool *pool, uint64_t now_ns)
 
 /* A frame leaves: every one is counted and charged to the wire. */
 static void
-charge(struct nic *nic, const struct rte_mbuf *m)
+charge(struct nic *nic, struct rte_mbuf *m)
 {
+	if (unlikely(nic->due_ns != NULL))
+		pkt_meta(m)->due_ns = 0;
 	counter_inc(&nic->stats.tx_packets);
 	counter_add(&nic->stats.tx_bytes, frame_bytes(m->pkt_len));
 	token_bucket_charge(&nic->shaper, wire_bytes(m->pkt_len));
@@ -233,6 +235,21 @@ can_send(struct nic *nic, uint32_t item, uint64_t now_ns)
 	       token_bucket_can_send(&qp->bucket);
 }
 
+/*
+ * When will, or did, the tokens suffice for the next packet? A QP with tokens left is catching up
+ * if it is known when its last packet was due; else it may have been idle, which says nothing.
+ */
+static void
+note_due(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	const struct token_bucket *b = &nic->qps[item].bucket;
+
+	if (b->credit_nanobits < 0)
+		nic->due_ns[item] = token_bucket_next_ns(b);
+	else if (nic->due_ns[item] != 0 && b->rate_bps > 0)
+		nic->due_ns[item] = sub_sat(now_ns, (uint64_t)b->credit_nanobits / b->rate_bps);
+}
+
 static struct rte_mbuf *
 send_data(struct nic *nic, uint8_t open_queues, uint64_t now_ns)
 {
@@ -256,7 +273,11 @@ send_data(struct nic *nic, uint8_t open_queues, uint64_t now_ns)
 
 			stamp(nic, &nic->qps[item], m);
 			charge(nic, m);
+			if (unlikely(nic->due_ns != NULL))
+				pkt_meta(m)->due_ns = nic->due_ns[item];
 			on_sent(nic, item, m, awaited, now_ns);
+			if (unlikely(nic->due_ns != NULL))
+				note_due(nic, item, now_ns);
 		}
 		nic_settle(nic, item, now_ns);
 	}
