@@ -129,6 +129,8 @@ print_stats(struct slow *s, uint64_t now_ns)
 	       (double)now_ns / 1e9, (double)rx / seconds,
 	       wire_gbps(rx, t.rx_bytes - s->last.rx_bytes, seconds), (double)tx / seconds,
 	       wire_gbps(tx, t.tx_bytes - s->last.tx_bytes, seconds), text);
+	if (s->app->sample != NULL)
+		s->app->sample(s->app, out, now_ns);
 	/* A reader that went away has seen what it wanted; anything else is said at the end. */
 	if (fflush(out) != 0 && errno == EPIPE)
 		clearerr(out);

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "node/node.h"
 #include "common/opts.h"
@@ -46,6 +47,8 @@ struct run_app {
 	/* Counters so far; text is what the program adds to the line. */
 	void (*stats)(const struct run_app *app, struct run_traffic *traffic, char *text,
 		      unsigned int text_size);
+	/* Called after each statistics line, with where it went. NULL: not. */
+	void (*sample)(const struct run_app *app, FILE *out, uint64_t now_ns);
 };
 
 struct run_result {

@@ -37,6 +37,7 @@ static struct quench_nic {
 	struct nic_share *share; /* NULL: one node */
 	struct node *nodes[NIC_SHARE_MAX_NODES];
 	struct run_result result;
+	struct flows flows;
 } nic;
 
 static const struct opts_program program = {
@@ -44,6 +45,7 @@ static const struct opts_program program = {
 	.purpose =
 		"A RoCEv2 traffic generator and responder with DCQCN on a DPDK port. It ends when "
 		"all\nmessages of its flows are completed; one that only answers ends on a signal.",
+	.csv_help = "write DIR/flows.csv and DIR/port.csv, a row for each statistics line",
 	.stay_help = "go on after the last message, until a signal or the duration's end",
 	.help_config = nic_config_print_reference,
 };
@@ -279,6 +281,12 @@ check_neighbours(void)
 }
 
 static void
+sample(const struct run_app *app, FILE *out, uint64_t now_ns)
+{
+	flows_sample(&nic.flows, app, out, now_ns);
+}
+
+static void
 say_running(void)
 {
 	char lcores[64];
@@ -306,15 +314,26 @@ run_nic(const struct opts *opts)
 		.done = has_an_end() ? nic_done : NULL,
 		.all_done = all_done,
 		.stats = nic_stats_line,
+		.sample = sample,
 	};
-	int rc;
+	int rc, closed;
 
 	nic.stay = opts->stay;
+	rc = flows_open(&nic.flows, &nic.config, opts->csv);
+	if (rc != 0) {
+		flows_close(&nic.flows);
+		return rc;
+	}
 	say_running();
 	rc = run_node(&app, &nic.result);
 	check_neighbours();
 	if (rc == 0 && opts->json != NULL)
-		rc = report_write(nic_report(&app, &nic.config.nic, &nic.result), opts->json);
+		rc = report_write(nic_report(&app, &nic.config.nic, &nic.result, &nic.flows),
+				  opts->json);
+	/* Whatever the counters came to, the files are closed. */
+	closed = flows_close(&nic.flows);
+	if (rc == 0)
+		rc = closed;
 	return rc == 0 ? outcome(&app) : rc;
 }
 

@@ -138,7 +138,7 @@ all_done(const struct run_app *app)
 
 json_t *
 nic_report(const struct run_app *app, const struct nic_params *params,
-	   const struct run_result *result)
+	   const struct run_result *result, const struct flows *flows)
 {
 	const struct nic_stats total = nic_total_stats(app), *s = &total;
 	json_t *o = report_program("quench-nic", result->elapsed_ns);
@@ -158,6 +158,7 @@ nic_report(const struct run_app *app, const struct nic_params *params,
 	json_object_set_new(o, "counters", counters);
 	if (result->paces != NULL)
 		json_object_set_new(o, "pacing", pacing_object(result));
+	json_object_set_new(o, "flows", flows_report(flows, app, result->elapsed_ns));
 	/* QPs were dealt out to the nodes in turn. */
 	for (uint32_t i = 0; i < qp_count(app); i++)
 		json_array_append_new(qps,

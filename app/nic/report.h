@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "common/run.h"
+#include "nic/flows.h"
 #include "nic/nic.h"
 
 /** For struct run_app. Reads counters only. */
@@ -17,6 +18,6 @@ struct nic_stats nic_total_stats(const struct run_app *app);
 
 /** All counters and QPs, after the loop has ended. @return a new object. */
 json_t *nic_report(const struct run_app *app, const struct nic_params *params,
-		   const struct run_result *result);
+		   const struct run_result *result, const struct flows *flows);
 
 #endif

@@ -5,6 +5,8 @@
 On net_ring a NIC hears itself, so each QP's peer may be on the other lcore; over memif two processes of two lcores
 each meet; net_pcap has one transmit queue, so one lcore polls.
 """
+import csv
+
 from harness import CORES, Program, check, check_equal, eal, finish, work_dir
 
 LINK = 2_000_000_000
@@ -77,7 +79,8 @@ def over_memif(work):
 
     receiver = start(work, "receiver", config(2, 1, [("a", 17, False, 0, 9)]), three(memif("server")))
     receiver.wait_started()
-    sender = start(work, "sender", config(1, 2, [("a", 17, True, 30, 9)]), three(memif("client"), first=1), "--stay")
+    sender = start(work, "sender", config(1, 2, [("a", 17, True, 30, 9)]), three(memif("client"), first=1), "--stay", "--csv",
+                   work / "csv")
     sender.wait_until("all messages completed", lambda: "all messages completed" in sender.err())
     for program in (sender, receiver):
         check_equal(f"memif: exit code of the {program.name}", program.stop(), 0)
@@ -89,6 +92,19 @@ def over_memif(work):
     check_equal("memif: frames to the sender", s["counters"]["rx_packets"], r["counters"]["tx_packets"])
     no_loss("sender", s["counters"])
     no_loss("receiver", r["counters"])
+    check_equal("memif: the flow's messages and bytes at both ends",
+                [(f["messages"], f["payload_bytes"]) for f in s["flows"] + r["flows"]], [(270, 270 * 64000)] * 2)
+    with open(work / "csv" / "flows.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    check_equal("memif: the last row has all messages", (rows[-1]["flow"], int(rows[-1]["messages"])), ("a", 270))
+    # Rates times their intervals are the bytes.
+    times = [0] + [int(row["time_ns"]) for row in rows]
+    total = sum(int(row["goodput_bps"]) * (b - a) / 8e9 for row, a, b in zip(rows, times, times[1:]))
+    check("memif: the rows' goodput adds up to the bytes", abs(total - 270 * 64000) < 1000, total)
+    with open(work / "csv" / "port.csv", newline="") as file:
+        port = list(csv.DictReader(file))[-1]
+    check_equal("memif: port.csv ends with the counters", (int(port["tx_packets"]), int(port["rx_packets"])),
+                (s["counters"]["tx_packets"], s["counters"]["rx_packets"]))
 
 
 def share_the_wire(work):
