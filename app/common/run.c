@@ -279,9 +279,10 @@ run_node(const struct run_app *app, struct run_result *result)
 	else
 		poll_loop_run(&result->loops[0]);
 	result->elapsed_ns = tsc_clock_now(&clock);
-	/* The last line, unless the one before it has just been printed. */
+	/* The last line, unless the one before it has just been printed; files end at the end. */
 	if (s.stats_ns != NEVER_NS &&
-	    result->elapsed_ns - s.last_stats_ns > app->opts->stats_interval_ns / 10)
+	    (app->opts->csv != NULL ||
+	     result->elapsed_ns - s.last_stats_ns > app->opts->stats_interval_ns / 10))
 		print_stats(&s, result->elapsed_ns);
 	free(s.workers);
 	return rc;
