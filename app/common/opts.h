@@ -25,6 +25,7 @@ struct opts_program {
 	const char *stay_help;  /* NULL: the program has no --stay */
 	const char *trace_help; /* NULL: the program has no --trace */
 	void (*help_config)(FILE *out);
+	const char *csv_help; /* NULL: the program has no --csv */
 };
 
 struct opts {
@@ -32,6 +33,7 @@ struct opts {
 	const char *config;
 	const char *json;           /* NULL: no file; "-" standard output */
 	const char *trace;          /* NULL: no file */
+	const char *csv;            /* folder; NULL: no files */
 	uint64_t stats_interval_ns; /* 0: no statistics line */
 	uint64_t duration_ns;       /* NEVER_NS: until a signal */
 	uint64_t idle_sleep_ns;     /* 0: never sleep */

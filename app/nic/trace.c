@@ -9,7 +9,7 @@
 #include "ctl/trace_csv.h"
 
 int
-trace_start(struct node *node, const struct nic_config *config)
+trace_start(struct node *const *nodes, uint16_t n_nodes, const struct nic_config *config)
 {
 	uint32_t first = 0;
 
@@ -17,7 +17,8 @@ trace_start(struct node *node, const struct nic_config *config)
 		const struct nic_flow *flow = &config->flows[f];
 
 		for (uint32_t i = 0; i < flow->qp_count && i < flow->trace_qps; i++) {
-			int rc = nic_trace_qp(node, first + i, NIC_TRACE_ROWS);
+			int rc = nic_trace_qp(nodes[(first + i) % n_nodes], (first + i) / n_nodes,
+					      NIC_TRACE_ROWS);
 
 			if (rc == 0)
 				continue;
@@ -31,9 +32,8 @@ trace_start(struct node *node, const struct nic_config *config)
 }
 
 static void
-write_trace(FILE *out, const struct nic_config *config, const struct nic_trace *trace)
+write_trace(FILE *out, const struct nic_config *config, uint32_t qp, const struct nic_trace *trace)
 {
-	uint32_t qp = trace->index;
 	unsigned int f = 0;
 
 	while (qp >= config->flows[f].qp_count)
@@ -45,10 +45,9 @@ write_trace(FILE *out, const struct nic_config *config, const struct nic_trace *
 }
 
 int
-trace_write(const struct node *node, const struct nic_config *config, const char *path)
+trace_write(struct node *const *nodes, uint16_t n_nodes, const struct nic_config *config,
+	    const char *path)
 {
-	unsigned int n;
-	const struct nic_trace *traces = nic_traces(node, &n);
 	FILE *out = fopen(path, "w");
 	int failed;
 
@@ -57,8 +56,13 @@ trace_write(const struct node *node, const struct nic_config *config, const char
 		return APP_FAILED;
 	}
 	trace_csv_head(out);
-	for (unsigned int i = 0; i < n; i++)
-		write_trace(out, config, &traces[i]);
+	for (uint16_t at = 0; at < n_nodes; at++) {
+		unsigned int n;
+		const struct nic_trace *traces = nic_traces(nodes[at], &n);
+
+		for (unsigned int i = 0; i < n; i++)
+			write_trace(out, config, traces[i].index * n_nodes + at, &traces[i]);
+	}
 	failed = ferror(out);
 	if (fclose(out) != 0 || failed) {
 		say_error("%s: %s", path, strerror(errno ? errno : EIO));

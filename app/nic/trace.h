@@ -5,10 +5,11 @@
 
 #include "ctl/nic_config.h"
 
-/** Begin: the QPs of the node are those of the flows, in order. @return 0, or an exit code. */
-int trace_start(struct node *node, const struct nic_config *config);
+/** Begin: the QPs of the flows were dealt out to the nodes in turn. @return 0, or an exit code. */
+int trace_start(struct node *const *nodes, uint16_t n_nodes, const struct nic_config *config);
 
 /** Write what was traced as CSV. @return 0, or an exit code after an error line. */
-int trace_write(const struct node *node, const struct nic_config *config, const char *path);
+int trace_write(struct node *const *nodes, uint16_t n_nodes, const struct nic_config *config,
+		const char *path);
 
 #endif

@@ -32,7 +32,7 @@ nic_control(struct node *node, uint64_t now_ns)
 {
 	(void)node;
 	(void)now_ns;
-	return NEVER_NS; /* peers are static: nothing to learn, nothing ages */
+	return NEVER_NS; /* neighbours are asked and learnt by rx() and tx() */
 }
 
 static const struct node_ops nic_ops = {
@@ -118,8 +118,10 @@ init(struct nic *nic, const struct nic_params *params, const struct nic_pools *p
 	if (nic->params.rp.rp_max_rate_bps == 0)
 		nic->params.rp.rp_max_rate_bps = params->link_speed_bps;
 	nic->window_packets = params->window_packets;
+	nic->qpn_stride = 1;
 	nic->data_pool = pools->data;
 	nic->control_pool = pools->control;
+	nic->plain_queue = qos_map_classify(&params->qos, 0, -1).queue;
 	nic->max_payload_bytes = nic_pool_payload_bytes(pools->data);
 	queues_init(&nic->cnps);
 	queues_init(&nic->acks);
@@ -147,8 +149,15 @@ nic_create(const struct nic_params *params, const struct nic_pools *pools)
 	if (nic == NULL)
 		return NULL;
 	init(nic, params, pools);
+	nic->neighs = neigh_table_create(&(struct neigh_params){
+		.retrans_ns = params->neigh_retrans_time_ns,
+		.reachable_ns = params->neigh_reachable_time_ns,
+	});
+	if (params->measure_pacing)
+		nic->due_ns = calloc(params->max_qps, sizeof(*nic->due_ns));
 	nic->payloads = calloc(NIC_MAX_MTU + 1, sizeof(struct roce_payload *));
-	if (nic->payloads == NULL || qps_alloc(nic) != 0 || wheels_create(nic) != 0 ||
+	if ((params->measure_pacing && nic->due_ns == NULL) || nic->neighs == NULL ||
+	    nic->payloads == NULL || qps_alloc(nic) != 0 || wheels_create(nic) != 0 ||
 	    nic_np_init(nic) != 0) {
 		nic_destroy(&nic->node);
 		errno = ENOMEM;
@@ -167,6 +176,8 @@ nic_destroy(struct node *node)
 	nic_payloads_free(nic);
 	nic_np_free(nic);
 	nic_traces_free(nic);
+	nic_resolve_free(nic);
+	free(nic->due_ns);
 	timing_wheel_destroy(nic->wheel);
 	timing_wheel_destroy(nic->timers);
 	if (nic->qps != NULL)
@@ -219,7 +230,7 @@ nic_add_qp(struct node *node, const struct nic_qp_params *params, uint64_t now_n
 {
 	struct nic *nic = nic_of(node);
 	const struct roce_payload *full, *last;
-	uint32_t item = nic->n_qps, local_qpn = nic->params.first_qpn + item;
+	uint32_t item = nic->n_qps, local_qpn = nic_local_qpn(nic, item);
 	bool v4 = params->peer_ip.version == 4;
 	struct nic_qp *qp = &nic->qps[item];
 	const char *why;
@@ -235,6 +246,8 @@ nic_add_qp(struct node *node, const struct nic_qp_params *params, uint64_t now_n
 		return -ENOMEM;
 	qp_init(qp, params, full, last);
 	connect_qp(nic, qp, params, local_qpn);
+	if (nic_resolve_qp(nic, item, now_ns) != 0)
+		return -ENOMEM;
 	nic_cc_start(nic, item, now_ns);
 	nic_np_add_qp(nic, item, &params->peer_ip);
 	nic->n_qps++;
@@ -260,7 +273,7 @@ nic_qp_info(const struct node *node, uint32_t index, struct nic_qp_info *out)
 	assert(index < nic->n_qps);
 	cc_read(&qp->cc, &nic->cc, &cc, qp->bucket.updated_ns);
 	*out = (struct nic_qp_info){
-		.local_qpn = nic->params.first_qpn + index,
+		.local_qpn = nic_local_qpn(nic, index),
 		.peer_qpn = qp->path.dest_qp,
 		.rate_bps = qp->bucket.rate_bps,
 		.target_rate_bps = cc.target_rate_bps,
@@ -299,6 +312,15 @@ const struct pfc_tx *
 nic_pfc_tx(const struct node *node)
 {
 	return &nic_of_const(node)->pause.pfc_tx;
+}
+
+uint32_t
+nic_neighbours(const struct node *node, uint32_t *unresolved)
+{
+	const struct nic *nic = nic_of_const(node);
+
+	*unresolved = neigh_unresolved(nic->neighs);
+	return neigh_count(nic->neighs);
 }
 
 bool

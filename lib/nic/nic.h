@@ -19,6 +19,10 @@
  * - All frames leave as ECT(0), so that a congested queue marks them rather than drops them;
  *   ACK and NAK carry the data's DSCP.
  * - A port runs PFC or link pause, not both: the other kind of frame is counted and not obeyed.
+ * - Peers may be given by IP address only: they are asked by ARP or neighbour discovery, their QPs
+ *   wait for the answer, and the first valid frame of the peer is as good as one. Questions about
+ *   our own addresses and echo requests are answered. All of that is a frame now and then, so tx()
+ *   sends it, and nothing is left for control().
  * - Only WRITE is served. Another request in sequence is a NAK "invalid request", after which the
  *   responder takes no further request of that QP (IBTA: the QP is in error).
  *
@@ -35,6 +39,7 @@
 #include "base/hist.h"
 #include "cc/cc.h"
 #include "cc/np.h"
+#include "nic/nic_neigh.h"
 #include "node/node.h"
 #include "tm/pfc_rx.h"
 #include "tm/pfc_tx.h"
@@ -66,7 +71,10 @@ struct nic_params {
 	uint8_t local_ack_timeout; /* 4.096 us x 2^n; 0 never */
 	uint8_t retry_cnt;
 	uint16_t ack_every; /* AckReq is set on each n-th packet and on the last of a message */
-	uint32_t window_packets;   /* unacknowledged packets per QP */
+	uint32_t window_packets;          /* unacknowledged packets per QP */
+	bool measure_pacing;       /* say in pkt_meta.due_ns when a paced frame was due */
+	uint64_t neigh_retrans_time_ns;   /* between two ARP requests or solicitations of a peer */
+	uint64_t neigh_reachable_time_ns; /* then a peer is asked again; NEVER_NS: not */
 	struct qos_map_params qos; /* dscp -> tc -> priority, and which priorities obey PFC */
 	struct rp_params rp;         /* of cc = dcqcn; each algorithm has its own */
 	struct dctcp_params dctcp;
@@ -89,7 +97,7 @@ int nic_params_check(const struct nic_params *params, char *why, unsigned int wh
 
 /* One QP, connected without a connection manager: both ends are told the same. */
 struct nic_qp_params {
-	uint8_t peer_mac[6];
+	uint8_t peer_mac[6]; /* zero: found out from peer_ip, by ARP or neighbour discovery */
 	struct field_ip peer_ip;
 	uint32_t peer_qpn;
 	uint32_t initial_psn; /* of both directions */
@@ -122,6 +130,8 @@ enum nic_drop {
 	NIC_DROP_NO_BUFFER, /* rx_discards_phy: the slow receiver's buffer is full */
 	NIC_DROP_MAC_CONTROL_MALFORMED,
 	NIC_DROP_MAC_CONTROL_UNKNOWN,
+	NIC_DROP_NEIGH_MALFORMED, /* ARP or neighbour discovery */
+	NIC_DROP_ANSWER_OVERFLOW, /* too many answers wait for the wire */
 	NIC_DROPS
 };
 
@@ -131,6 +141,7 @@ const char *nic_drop_name(enum nic_drop d);
 struct nic_stats {
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes; /* frame bytes with FCS */
 	uint64_t rx_roce_packets;
+	uint64_t rx_crossed_packets; /* received for a QP of another node */
 	uint64_t rx_write_requests; /* messages begun */
 	uint64_t out_of_sequence;
 	uint64_t packet_seq_err; /* NAK sequence errors received */
@@ -142,14 +153,17 @@ struct nic_stats {
 	uint64_t no_mbuf; /* a frame could not be built now; it is built later */
 	uint64_t rx_pause_frames, tx_pause_frames;
 	uint64_t rx_global_pause_frames; /* 802.3x, among rx_pause_frames */
+	uint64_t neigh_requests_sent, neigh_requests_answered, echo_requests_answered;
 	uint64_t drops[NIC_DROPS];
 	struct rp_stats rp; /* CNPs of all algorithms */
 	struct dctcp_stats dctcp;
 	struct timely_stats timely;
 	struct np_stats np;
+	struct neigh_stats neigh;
 };
 
-/* Members of nic_stats itself, drops included; its structs have tables of their own. */
+/* Members of nic_stats itself and of neigh, drops included; its other structs have tables of their
+ * own. */
 extern const struct counter_field nic_counters[];
 extern const unsigned int nic_counters_n;
 
@@ -197,12 +211,14 @@ struct nic_qp_info {
 };
 
 uint32_t nic_qp_count(const struct node *node);
-/** @param index  In [0, nic_qp_count()): the local QPN less first_qpn. */
+/** @param index  In [0, nic_qp_count()): QPs in the order in which they were added. */
 void nic_qp_info(const struct node *node, uint32_t index, struct nic_qp_info *out);
 const struct nic_stats *nic_stats(const struct node *node);
 const struct pfc_rx *nic_pfc_rx(const struct node *node);
 /** All zero unless the receiver is slow. With 802.3x, priority 0 stands for the link in both. */
 const struct pfc_tx *nic_pfc_tx(const struct node *node);
+/** Peers given by address only, and how many of them have not told theirs. */
+uint32_t nic_neighbours(const struct node *node, uint32_t *unresolved);
 /** All requesters that end (messages or stop_ns given) have completed or failed; true if none. */
 bool nic_done(const struct node *node);
 

@@ -45,6 +45,9 @@ follow(struct nic *nic, uint32_t item, uint32_t did, uint64_t now_ns)
 	struct nic_qp *qp = &nic->qps[item];
 	uint64_t rate_bps = capped(qp);
 
+	/* A packet that waits is due at another time now. */
+	if (unlikely(nic->due_ns != NULL) && rate_bps != qp->bucket.rate_bps)
+		nic->due_ns[item] = 0;
 	token_bucket_set_rate(&qp->bucket, rate_bps, now_ns);
 	qp->min_rate_bps = min_u64(qp->min_rate_bps, rate_bps);
 	if (did & CC_DID_CUT)

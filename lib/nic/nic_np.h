@@ -8,6 +8,9 @@
  * both lists are bounded by the number of QPs, and a mark meanwhile is answered by the one on its
  * way.
  *
+ * With several nodes on one port each has a notification point of its own: a pair, or the port, is
+ * then that of a node's QPs.
+ *
  * The intervals are those of decisions. What holds a CNP up afterwards (a pause, the port's least
  * interval) may bring two of them closer together on the wire, never more of them.
  */

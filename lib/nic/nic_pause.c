@@ -46,9 +46,12 @@ nic_pause_on_frame(struct nic *nic, enum mac_control_kind kind, const struct mac
 	bool link = nic->params.flow_control == NIC_FLOW_PAUSE;
 	struct pfc_vector vector = {0};
 
-	counter_inc(&nic->stats.rx_pause_frames);
+	/* Counted by the node that the device gave it to, obeyed by all. */
+	if (!nic->taking_over) {
+		counter_inc(&nic->stats.rx_pause_frames);
+		counter_add(&nic->stats.rx_global_pause_frames, kind == MAC_CONTROL_PAUSE);
+	}
 	if (kind == MAC_CONTROL_PAUSE) {
-		counter_inc(&nic->stats.rx_global_pause_frames);
 		vector.enable = 1u << LINK_PRIO;
 		vector.quanta[LINK_PRIO] = mc->quanta[0];
 	} else {

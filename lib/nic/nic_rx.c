@@ -9,6 +9,7 @@
 #include "wire/pfc_frame.h"
 
 struct rx_frame {
+	struct rte_mbuf *m;
 	const uint8_t *buf;
 	uint16_t len;
 	struct frame_view eth;
@@ -55,6 +56,8 @@ on_mac_control(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 	switch (kind) {
 	case MAC_CONTROL_PFC:
 	case MAC_CONTROL_PAUSE:
+		if ((kind == MAC_CONTROL_PAUSE) == (nic->params.flow_control == NIC_FLOW_PAUSE))
+			nic_share_tell_all(nic, f->m);
 		nic_pause_on_frame(nic, kind, &mc, now_ns);
 		return NIC_USED;
 	case MAC_CONTROL_UNKNOWN:
@@ -89,19 +92,37 @@ on_qp(struct nic *nic, uint32_t item, const struct rx_frame *f, uint64_t now_ns)
 	return NIC_DROP_UNEXPECTED_OPCODE; /* responses to what we never ask for; UD */
 }
 
-static enum nic_drop
+/* Which of our QPs a number is; QP_NONE: none. */
+static uint32_t
+find_qp(const struct nic *nic, uint32_t qpn)
+{
+	uint32_t at = qpn - nic->params.first_qpn;
+
+	if (qpn < nic->params.first_qpn || (nic->qpn_stride > 1 && at % nic->qpn_stride != 0))
+		return QP_NONE;
+	if (nic->qpn_stride > 1)
+		at /= nic->qpn_stride;
+	return at < nic->n_qps ? at : QP_NONE;
+}
+
+static unsigned int
 on_roce(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 {
-	uint32_t item = f->roce.dest_qp - nic->params.first_qpn;
+	uint32_t item;
 
+	if (nic->share != NULL && nic_share_cross(nic, f->m, f->roce.dest_qp))
+		return NIC_KEPT;
+	item = find_qp(nic, f->roce.dest_qp);
 	counter_inc(&nic->stats.rx_roce_packets);
-	if (f->roce.dest_qp < nic->params.first_qpn || item >= nic->n_qps) {
+	if (item == QP_NONE) {
 		if (f->roce.opcode == ROCE_CNP)
 			counter_inc(&nic->stats.rp.rp_cnp_ignored);
 		return NIC_DROP_UNKNOWN_QP;
 	}
 	if (!from_peer(&nic->qps[item], f))
 		return NIC_DROP_WRONG_PEER;
+	if (unlikely(nic->qps[item].flags & QP_UNRESOLVED))
+		nic_resolve_from(nic, item, f->buf + 6, now_ns);
 	return on_qp(nic, item, f, now_ns);
 }
 
@@ -112,26 +133,29 @@ has_room(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 			       now_ns);
 }
 
-static enum nic_drop
+static unsigned int
 rx_one(struct nic *nic, struct rte_mbuf *m, uint64_t now_ns)
 {
-	struct rx_frame f = {.buf = rte_pktmbuf_mtod(m, const uint8_t *), .len = m->data_len};
+	struct rx_frame f = {
+		.m = m, .buf = rte_pktmbuf_mtod(m, const uint8_t *), .len = m->data_len};
 
-	counter_inc(&nic->stats.rx_packets);
-	counter_add(&nic->stats.rx_bytes, frame_bytes(m->pkt_len));
+	if (likely(!nic->taking_over)) {
+		counter_inc(&nic->stats.rx_packets);
+		counter_add(&nic->stats.rx_bytes, frame_bytes(m->pkt_len));
+	}
 	if (m->nb_segs != 1 || frame_parse(f.buf, f.len, &f.eth) != FRAME_OK)
 		return NIC_DROP_MALFORMED;
 	if (f.eth.ethertype == ETHERTYPE_MAC_CONTROL)
 		return on_mac_control(nic, &f, now_ns);
+	if (unlikely(f.eth.ip_proto != IP_PROTO_UDP))
+		return nic_on_other(nic, m, &f.eth, now_ns);
 	if (!to_our_mac(nic, &f))
 		return NIC_DROP_NOT_FOR_US;
-	if (f.eth.ip_version == 0)
-		return NIC_DROP_NOT_ROCE;
 	if (!to_our_ip(nic, &f))
 		return NIC_DROP_NOT_FOR_US;
 	switch (roce_parse(f.buf, f.len, &f.eth, nic->params.icrc_check, &f.roce)) {
 	case ROCE_OK:
-		if (unlikely(nic->pause.slow) && !has_room(nic, &f, now_ns))
+		if (unlikely(nic->pause.slow) && !nic->taking_over && !has_room(nic, &f, now_ns))
 			return NIC_DROP_NO_BUFFER;
 		return on_roce(nic, &f, now_ns);
 	case ROCE_NOT_ROCE:
@@ -151,8 +175,10 @@ nic_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uin
 	assert(port == 0);
 	(void)port;
 	for (uint16_t i = 0; i < n; i++) {
-		enum nic_drop d = rx_one(nic, pkts[i], now_ns);
+		unsigned int d = rx_one(nic, pkts[i], now_ns);
 
+		if (d == NIC_KEPT)
+			continue;
 		if (d != NIC_USED)
 			counter_inc(&nic->stats.drops[d]);
 		rte_pktmbuf_free(pkts[i]);

@@ -10,6 +10,9 @@
 
 /* When a pool was empty: how long an event loop waits before it asks again. */
 #define NO_MBUF_RETRY_NS 1000ull
+/* What a node reserves of a shared wire at a time: a few frames, so that turns are short (0.7 us at
+ * 100 Gb/s) and an atomic operation is rare. */
+#define WIRE_TURN_BYTES (2 * (NIC_MAX_MTU + 256))
 
 /* Lowest queue of a mask that comes after last, going round. */
 static uint8_t
@@ -21,8 +24,8 @@ queue_after(uint8_t mask, uint8_t last)
 	return (uint8_t)(((unsigned int)__builtin_ctz(turned) + shift) % TM_CLASSES);
 }
 
-static struct rte_mbuf *
-take_mbuf(struct nic *nic, struct rte_mempool *pool, uint64_t now_ns)
+struct rte_mbuf *
+nic_take_mbuf(struct nic *nic, struct rte_mempool *pool, uint64_t now_ns)
 {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
 
@@ -35,18 +38,21 @@ take_mbuf(struct nic *nic, struct rte_mempool *pool, uint64_t now_ns)
 
 /* A frame leaves: every one is counted and charged to the wire. */
 static void
-charge(struct nic *nic, const struct rte_mbuf *m)
+charge(struct nic *nic, struct rte_mbuf *m)
 {
+	if (unlikely(nic->due_ns != NULL))
+		pkt_meta(m)->due_ns = 0;
 	counter_inc(&nic->stats.tx_packets);
 	counter_add(&nic->stats.tx_bytes, frame_bytes(m->pkt_len));
 	token_bucket_charge(&nic->shaper, wire_bytes(m->pkt_len));
+	nic->wire_left_bytes -= wire_bytes(m->pkt_len);
 }
 
 static struct rte_mbuf *
 control_frame(struct nic *nic, const struct roce_path *path, const struct roce_fields *fields,
 	      uint64_t now_ns)
 {
-	struct rte_mbuf *m = take_mbuf(nic, nic->control_pool, now_ns);
+	struct rte_mbuf *m = nic_take_mbuf(nic, nic->control_pool, now_ns);
 	size_t len;
 
 	if (m == NULL)
@@ -234,6 +240,21 @@ can_send(struct nic *nic, uint32_t item, uint64_t now_ns)
 	       token_bucket_can_send(&qp->bucket);
 }
 
+/*
+ * When will, or did, the tokens suffice for the next packet? A QP with tokens left is catching up
+ * if it is known when its last packet was due; else it may have been idle, which says nothing.
+ */
+static void
+note_due(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	const struct token_bucket *b = &nic->qps[item].bucket;
+
+	if (b->credit_nanobits < 0)
+		nic->due_ns[item] = token_bucket_next_ns(b);
+	else if (nic->due_ns[item] != 0 && b->rate_bps > 0)
+		nic->due_ns[item] = sub_sat(now_ns, (uint64_t)b->credit_nanobits / b->rate_bps);
+}
+
 static struct rte_mbuf *
 send_data(struct nic *nic, uint8_t open_queues, uint64_t now_ns)
 {
@@ -245,7 +266,7 @@ send_data(struct nic *nic, uint8_t open_queues, uint64_t now_ns)
 		uint32_t item = nic->ready.list[queue].head;
 
 		if (can_send(nic, item, now_ns)) {
-			m = take_mbuf(nic, nic->data_pool, now_ns);
+			m = nic_take_mbuf(nic, nic->data_pool, now_ns);
 			if (m == NULL)
 				return NULL;
 			nic->last_queue = queue;
@@ -257,7 +278,11 @@ send_data(struct nic *nic, uint8_t open_queues, uint64_t now_ns)
 
 			stamp(nic, &nic->qps[item], m, now_ns);
 			charge(nic, m);
+			if (unlikely(nic->due_ns != NULL))
+				pkt_meta(m)->due_ns = nic->due_ns[item];
 			on_sent(nic, item, m, awaited, now_ns);
+			if (unlikely(nic->due_ns != NULL))
+				note_due(nic, item, now_ns);
 		}
 		nic_settle(nic, item, now_ns);
 	}
@@ -268,7 +293,7 @@ static struct rte_mbuf *
 send_pause(struct nic *nic, uint64_t now_ns)
 {
 	/* The mbuf first: a frame that is taken counts as sent. */
-	struct rte_mbuf *m = take_mbuf(nic, nic->control_pool, now_ns);
+	struct rte_mbuf *m = nic_take_mbuf(nic, nic->control_pool, now_ns);
 
 	if (m == NULL)
 		return NULL;
@@ -291,36 +316,69 @@ next_frame(struct nic *nic, uint64_t now_ns)
 		m = send_cnp(nic, (uint8_t)__builtin_ctz(cnps), now_ns);
 	if (m == NULL && acks != 0)
 		m = send_ack(nic, (uint8_t)__builtin_ctz(acks), now_ns);
+	if (m == NULL && open_queues >> nic->plain_queue & 1) {
+		m = nic_resolve_frame(nic, now_ns);
+		if (m != NULL)
+			charge(nic, m);
+	}
 	if (m == NULL)
 		m = send_data(nic, open_queues, now_ns);
 	return m;
+}
+
+/*
+ * On a wire that we share, reserve the next turn as soon as the last one is used up: before its
+ * time is over, so that a sender which is alone has the whole wire.
+ */
+static void
+reserve_turn(struct nic *nic, uint64_t now_ns)
+{
+	if (likely(nic->wire == NULL) || nic->wire_left_bytes > 0)
+		return;
+	nic->wire_left_bytes += WIRE_TURN_BYTES;
+	nic->wire_from_ns = wire_share_reserve(nic->wire, WIRE_TURN_BYTES, now_ns);
+}
+
+/* What the wire can take now, up to room. */
+static uint16_t
+give(struct nic *nic, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
+{
+	uint16_t n = 0;
+
+	while (n < room && token_bucket_can_send(&nic->shaper) && nic->wire_from_ns <= now_ns) {
+		struct rte_mbuf *m = next_frame(nic, now_ns);
+
+		if (m == NULL)
+			break;
+		pkts[n++] = m;
+		reserve_turn(nic, now_ns);
+	}
+	return n;
 }
 
 uint16_t
 nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
 {
 	struct nic *nic = nic_of(node);
-	uint16_t n = 0;
+	uint16_t n;
 	bool more_due;
 
 	assert(port == 0);
 	(void)port;
+	if (nic->share != NULL)
+		nic_share_take_over(nic, now_ns);
 	token_bucket_update(&nic->shaper, now_ns);
 	if (!token_bucket_can_send(&nic->shaper))
 		return 0;
 	nic->retry_ns = 0;
+	nic_resolve_run(nic, now_ns);
 	if (nic->pause.paused_prios != 0)
 		nic_pause_update(nic, now_ns);
+	reserve_turn(nic, now_ns);
 	/* A call that gives nothing has looked at all that was due: next_ns() is later than now. */
 	do {
 		more_due = nic_release(nic, now_ns);
-		while (n < room && token_bucket_can_send(&nic->shaper)) {
-			struct rte_mbuf *m = next_frame(nic, now_ns);
-
-			if (m == NULL)
-				break;
-			pkts[n++] = m;
-		}
+		n = give(nic, pkts, room, now_ns);
 	} while (n == 0 && more_due);
 	return n;
 }
@@ -347,8 +405,12 @@ nic_next_ns(const struct node *node, uint16_t port)
 	next_ns = min_u64(next_ns, nic_np_next_ns(nic));
 	if (nic->pause.slow)
 		next_ns = min_u64(next_ns, nic_pause_next_ns(nic));
+	next_ns = min_u64(next_ns, nic_resolve_next_ns(nic));
+	if (nic->share != NULL && nic_share_waits(nic))
+		return 0;
 	if (next_ns == NEVER_NS)
 		return NEVER_NS;
+	next_ns = max_u64(next_ns, nic->wire_from_ns);
 	/* Nothing leaves, and nothing is looked at, before the wire is free. */
 	return max_u64(next_ns, token_bucket_next_ns(&nic->shaper));
 }

@@ -41,15 +41,17 @@ enum qp_owed { QP_OWES_NOTHING, QP_OWES_ACK, QP_OWES_NAK_SEQ, QP_OWES_NAK_INVALI
 #define QP_STARTED 0x02u
 #define QP_ERROR 0x04u
 #define QP_DONE 0x08u
-#define QP_TIMED 0x10u /* in the wheel of retransmission timers */
-#define QP_ENDS 0x20u  /* has a message limit or a stop time: counted by nic_done() */
-#define QP_STOPS 0x40u /* has a stop time */
+#define QP_TIMED 0x10u      /* in the wheel of retransmission timers */
+#define QP_ENDS 0x20u       /* has a message limit or a stop time: counted by nic_done() */
+#define QP_STOPS 0x40u      /* has a stop time */
+#define QP_UNRESOLVED 0x80u /* the peer's MAC address is not known: sends nothing yet */
 
 /* Responder flags. */
 #define QP_RX_IN_MESSAGE 0x01u
 #define QP_RX_NAKED 0x02u   /* this gap has been answered: silent until the expected PSN comes */
 #define QP_RX_REFUSED 0x04u /* an invalid request was answered: nothing more is served */
 #define QP_RX_OWES_CNP 0x08u
+#define QP_RX_BY_ADDRESS 0x20u /* the peer was given by IP address: its MAC follows ARP and ND */
 
 struct nic_qp {
 	/* each packet sent */

@@ -77,6 +77,12 @@ roce_template_init(struct roce_template *t, const struct roce_path *path)
 	t->reg = icrc_headers(ip, path->ip_version);
 }
 
+void
+roce_template_set_dst_mac(struct roce_template *t, const uint8_t mac[6])
+{
+	memcpy(t->hdr + sizeof(t->hdr) - t->hdr_bytes, mac, 6);
+}
+
 /* Register over the extension headers, all of which are whole words. Baseline code: they are short.
  */
 static inline uint32_t

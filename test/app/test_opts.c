@@ -106,6 +106,7 @@ bad_usage_is_refused(void **state)
 		ARGS("--config", "x", "y"),
 		ARGS("--config", "x", "--nonsense"),
 		ARGS("--config", "x", "-l", "0"),
+		ARGS("--config", "x", "--csv", "dir"),
 		ARGS("--config", "x", "--stay"),
 		ARGS("--config", "x", "--trace", "t.csv"),
 		ARGS("--config", "x", "--duration", "-1"),
