@@ -12,6 +12,7 @@
 #ifndef QUENCH_CC_NP_H
 #define QUENCH_CC_NP_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -40,9 +41,10 @@ extern const unsigned int np_counters_n;
 /* Zero-initialised state is an idle flow. */
 struct np {
 	/* 0: idle. Windows of all QPs last N, so a FIFO of QPs is ordered by it. */
-	uint64_t window_end_ns;
-	bool ce_seen; /* in the window, and not answered yet */
+	uint64_t window_end_ns : 63;
+	uint64_t ce_seen : 1; /* in the window, and not answered yet */
 };
+static_assert(sizeof(struct np) == 8, "one word: there are as many as QPs");
 
 /**
  * A valid data packet with CE came for this QP.

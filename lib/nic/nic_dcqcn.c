@@ -4,6 +4,21 @@
 
 #include "base/fixed.h"
 
+static uint64_t
+capped(const struct nic *nic, const struct nic_qp *qp, uint64_t rate_bps)
+{
+	uint64_t cap_bps = nic_flow_of(nic, qp)->params.rate_cap_bps;
+
+	return cap_bps > 0 ? min_u64(rate_bps, cap_bps) : rate_bps;
+}
+
+/* Rounded up; 32 bits are 4 Tb/s. */
+static uint64_t
+kbps(uint64_t rate_bps)
+{
+	return (rate_bps + KBPS - 1) / KBPS;
+}
+
 /*
  * After the RP was called: let the QP's bucket follow its rate. Debt already there is paid off at
  * the new rate. Called when the rate has changed or a cut was made: both are rare, and what they
@@ -12,13 +27,12 @@
 static void
 follow(struct nic *nic, struct nic_qp *qp, uint64_t cuts_before, uint64_t now_ns)
 {
-	uint64_t rate_bps = qp->rp.current_rate_bps;
+	struct qp_tally *tally = nic_tally_of(nic, qp);
+	uint64_t rate_bps = capped(nic, qp, qp->rp.current_rate_bps);
 
-	if (qp->rate_cap_bps > 0)
-		rate_bps = min_u64(rate_bps, qp->rate_cap_bps);
-	token_bucket_set_rate(&qp->bucket, rate_bps, now_ns);
-	qp->min_rate_bps = min_u64(qp->min_rate_bps, rate_bps);
-	qp->rate_cuts += nic->stats.rp.rp_cuts - cuts_before;
+	token_account_set_rate(&qp->bucket, nic->qp_burst_nanobits, rate_bps, now_ns);
+	tally->min_rate_kbps = (uint32_t)min_u64(tally->min_rate_kbps, kbps(rate_bps));
+	tally->rate_cuts += (uint32_t)(nic->stats.rp.rp_cuts - cuts_before);
 }
 
 /* SIGCOMM15 section 3.1: line rate if the host has no other active flow, else local policy. */
@@ -42,10 +56,9 @@ nic_start_rate(struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 	rp_init(&qp->rp, &nic->params.rp, rate_bps, now_ns);
 	if (nic->params.dcqcn)
 		rate_bps = qp->rp.current_rate_bps;
-	if (qp->rate_cap_bps > 0)
-		rate_bps = min_u64(rate_bps, qp->rate_cap_bps);
-	token_bucket_init(&qp->bucket, rate_bps, nic->params.qp_burst_bytes, now_ns);
-	qp->min_rate_bps = rate_bps;
+	rate_bps = capped(nic, qp, rate_bps);
+	token_account_init(&qp->bucket, rate_bps, nic->qp_burst_nanobits, now_ns);
+	nic_tally_of(nic, qp)->min_rate_kbps = (uint32_t)kbps(rate_bps);
 }
 
 void
@@ -84,7 +97,7 @@ nic_on_cnp(struct nic *nic, uint32_t item, uint64_t now_ns)
 	rp_on_cnp(&qp->rp, &nic->params.rp, &nic->stats.rp, now_ns);
 	/* A wait that has begun gets longer: the QP is still in debt when the wheel releases it. */
 	follow(nic, qp, cuts, now_ns);
-	qp->cnps_handled++;
+	nic_tally_of(nic, qp)->cnps_handled++;
 }
 
 static void
@@ -95,7 +108,8 @@ owe_cnp(struct nic *nic, uint32_t item)
 	if (qp->rx_flags & QP_RX_OWES_CNP)
 		return;
 	qp->rx_flags |= QP_RX_OWES_CNP;
-	nic_queues_push(nic, &nic->cnps, qp->cnp_queue, item, offsetof(struct nic_qp, cnp_link));
+	nic_queues_push(nic, &nic->cnps, nic_flow_of(nic, qp)->cnp_queue, item,
+			offsetof(struct nic_qp, cnp_link));
 }
 
 /* A window that runs is in the FIFO; all windows last N, so the FIFO is in order of their ends. */
@@ -104,7 +118,7 @@ track_window(struct nic *nic, uint32_t item)
 {
 	struct nic_qp *qp = &nic->qps[item];
 
-	if (np_next_ns(&qp->np) == NEVER_NS || qp->rx_flags & QP_RX_WINDOW)
+	if (np_next_ns(&nic->tallies[item].np) == NEVER_NS || qp->rx_flags & QP_RX_WINDOW)
 		return;
 	qp->rx_flags |= QP_RX_WINDOW;
 	qp_list_push(&nic->windows, nic->qps, item, offsetof(struct nic_qp, window_link));
@@ -117,12 +131,13 @@ nic_end_windows(struct nic *nic, uint64_t now_ns)
 	while (nic->windows.head != QP_NONE) {
 		uint32_t item = nic->windows.head;
 		struct nic_qp *qp = &nic->qps[item];
+		struct np *np = &nic->tallies[item].np;
 
-		if (np_next_ns(&qp->np) > now_ns)
+		if (np_next_ns(np) > now_ns)
 			return;
 		qp_list_pop(&nic->windows, nic->qps, offsetof(struct nic_qp, window_link));
 		qp->rx_flags &= (uint8_t)~QP_RX_WINDOW;
-		if (np_on_window_end(&qp->np, &nic->params.np, now_ns))
+		if (np_on_window_end(np, &nic->params.np, now_ns))
 			owe_cnp(nic, item);
 		track_window(nic, item);
 	}
@@ -131,12 +146,12 @@ nic_end_windows(struct nic *nic, uint64_t now_ns)
 void
 nic_on_ce(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
-	struct nic_qp *qp = &nic->qps[item];
+	struct np *np = &nic->tallies[item].np;
 
 	counter_inc(&nic->stats.np.np_ecn_marked_roce_packets);
 	/* A window that is over and not yet looked at must end before this mark is judged. */
 	nic_end_windows(nic, now_ns);
-	if (np_on_ce(&qp->np, &nic->params.np, now_ns))
+	if (np_on_ce(np, &nic->params.np, now_ns))
 		owe_cnp(nic, item);
 	track_window(nic, item);
 }

@@ -7,17 +7,17 @@ enum aeth_kind { AETH_KIND_ACK = 0, AETH_KIND_RNR = 1, AETH_KIND_NAK = 3 };
 
 /* Packets before seq have arrived. */
 static void
-progress(struct nic *nic, uint32_t item, uint64_t seq, uint64_t now_ns)
+progress(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
 
-	qp_acknowledge(qp, seq);
-	qp_update_limit(qp, nic->window_packets);
-	qp->progress_ns = now_ns;
+	qp_acknowledge(qp, nic_flow_of(nic, qp), seq);
+	if (!qp_awaits_ack(qp, nic->params.ack_every))
+		qp->flags &= (uint16_t)~QP_AWAITS;
+	qp->limit_seq = seq + nic->window_packets;
+	qp->progress_tick = (uint32_t)nic_timers_tick(&nic->timers, now_ns);
 	qp->retries = 0;
-	if (qp->acked_seq == qp->end_seq)
-		nic_end(nic, item, QP_DONE, now_ns);
-	else if (qp->place == QP_BLOCKED)
+	if (qp->place == QP_BLOCKED)
 		nic_settle(nic, item, now_ns);
 }
 
@@ -28,49 +28,53 @@ retry(struct nic *nic, uint32_t item, uint64_t now_ns)
 	struct nic_qp *qp = &nic->qps[item];
 
 	if (qp->retries >= nic->params.retry_cnt) {
-		nic_end(nic, item, QP_ERROR, now_ns);
+		nic_fail(nic, item);
 		return;
 	}
 	qp->retries++;
-	qp_go_back(qp);
+	qp_go_back(qp, nic_flow_of(nic, qp));
 	if (qp->place == QP_BLOCKED)
 		nic_settle(nic, item, now_ns);
 }
 
 /* NAK "PSN sequence error": all before seq has arrived, the rest is sent again (go-back-N). */
 static void
-on_nak_sequence(struct nic *nic, uint32_t item, uint64_t seq, uint64_t now_ns)
+on_nak_sequence(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
+	const struct qp_flow *flow = nic_flow_of(nic, qp);
 
 	counter_inc(&nic->stats.packet_seq_err);
 	if (seq == qp->acked_seq) {
 		retry(nic, item, now_ns);
 		return;
 	}
-	qp_acknowledge(qp, seq);
-	qp_go_back(qp);
+	qp_acknowledge(qp, flow, seq);
+	qp_go_back(qp, flow);
 	progress(nic, item, seq, now_ns);
 }
 
 /* Another NAK: the request at seq was refused; it too acknowledges all before. */
 static void
-on_nak_fatal(struct nic *nic, uint32_t item, uint64_t seq, uint64_t now_ns)
+on_nak_fatal(struct nic *nic, uint32_t item, uint32_t seq)
 {
-	qp_acknowledge(&nic->qps[item], seq);
-	nic_end(nic, item, QP_ERROR, now_ns);
+	struct nic_qp *qp = &nic->qps[item];
+
+	qp_acknowledge(qp, nic_flow_of(nic, qp), seq);
+	nic_fail(nic, item);
 }
 
 enum nic_drop
 nic_on_ack(struct nic *nic, uint32_t item, const struct roce_view *v, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
-	int64_t ahead = psn_diff(v->psn, qp_psn(qp, qp->acked_seq));
+	int32_t ahead = psn_diff(v->psn, qp->acked_seq & PSN_MASK);
+	uint32_t initial_seq = nic_flow_of(nic, qp)->params.initial_psn;
 	enum aeth_kind kind = v->aeth_syndrome >> 5 & 3;
 
 	/* The PSN named by an ACK or NAK is of a packet that was sent. */
-	if (ahead >= (int64_t)(qp->sent_seq - qp->acked_seq) ||
-	    (ahead < 0 && (uint64_t)-ahead > qp->acked_seq) || qp->flags & QP_ERROR)
+	if (ahead >= (int32_t)(qp_sent_seq(qp) - qp->acked_seq) || qp->flags & QP_ERROR ||
+	    (ahead < 0 && (uint32_t)-ahead > qp->acked_seq - initial_seq))
 		return NIC_DROP_UNEXPECTED_ACK;
 	/* We send WRITEs without immediate, which consume no receive buffer: "not ready" is no
 	 * answer. */
@@ -81,11 +85,11 @@ nic_on_ack(struct nic *nic, uint32_t item, const struct roce_view *v, uint64_t n
 	if (ahead < 0)
 		return NIC_USED; /* late: what it says is known */
 	if (kind == AETH_KIND_ACK)
-		progress(nic, item, qp->acked_seq + (uint64_t)ahead + 1, now_ns);
+		progress(nic, item, qp->acked_seq + (uint32_t)ahead + 1, now_ns);
 	else if (v->aeth_syndrome == AETH_NAK_PSN_SEQ)
-		on_nak_sequence(nic, item, qp->acked_seq + (uint64_t)ahead, now_ns);
-	else
-		on_nak_fatal(nic, item, qp->acked_seq + (uint64_t)ahead, now_ns);
+		on_nak_sequence(nic, item, qp->acked_seq + (uint32_t)ahead, now_ns);
+	else if (!(qp->flags & QP_DONE))
+		on_nak_fatal(nic, item, qp->acked_seq + (uint32_t)ahead);
 	return NIC_USED;
 }
 
@@ -93,15 +97,16 @@ void
 nic_on_timer(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
-	uint64_t deadline_ns = qp->progress_ns + nic->rto_ns;
+	uint64_t now_tick = nic->timers.now_tick;
+	int32_t early = (int32_t)(qp->progress_tick + NIC_TIMEOUT_TICKS - (uint32_t)now_tick);
 
-	qp->flags &= (uint8_t)~QP_TIMED;
+	qp->flags &= (uint16_t)~QP_TIMED;
 	/* No answer is due: the next packet that asks for one arms the timer. */
-	if (qp->flags & (QP_ERROR | QP_DONE) || !qp_awaits_ack(qp, nic->params.ack_every))
+	if (qp->flags & (QP_ERROR | QP_DONE) || !(qp->flags & QP_AWAITS))
 		return;
-	if (deadline_ns > now_ns) {
+	if (early > 0) {
 		qp->flags |= QP_TIMED;
-		timing_wheel_insert(nic->timers, item, deadline_ns);
+		nic_timers_insert(&nic->timers, nic->qps, item, now_tick + (uint32_t)early);
 		return;
 	}
 	counter_inc(&nic->stats.local_ack_timeout_err);

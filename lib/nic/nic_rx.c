@@ -7,6 +7,9 @@
 
 #include "wire/pfc_frame.h"
 
+/* Frames of a burst whose headers are on their way into the cache. */
+#define PREFETCH_AHEAD 4
+
 struct rx_frame {
 	const uint8_t *buf;
 	uint16_t len;
@@ -31,15 +34,15 @@ to_our_ip(const struct nic *nic, const struct rx_frame *f)
 }
 
 static bool
-from_peer(const struct nic_qp *qp, const struct rx_frame *f)
+from_peer(const struct qp_flow *flow, const struct rx_frame *f)
 {
 	const uint8_t *ip = f->buf + f->eth.l3_off;
 
-	if (f->eth.ip_version != qp->path.ip_version)
+	if (f->eth.ip_version != flow->path.ip_version)
 		return false;
 	if (f->eth.ip_version == 4)
-		return memcmp(ip + 12, qp->path.dst_ip, 4) == 0;
-	return memcmp(ip + 8, qp->path.dst_ip, 16) == 0;
+		return memcmp(ip + 12, flow->path.dst_ip, 4) == 0;
+	return memcmp(ip + 8, flow->path.dst_ip, 16) == 0;
 }
 
 static enum nic_drop
@@ -106,7 +109,7 @@ on_roce(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 			counter_inc(&nic->stats.rp.rp_cnp_ignored);
 		return NIC_DROP_UNKNOWN_QP;
 	}
-	if (!from_peer(&nic->qps[item], f))
+	if (!from_peer(nic_flow_of(nic, &nic->qps[item]), f))
 		return NIC_DROP_WRONG_PEER;
 	return on_qp(nic, item, f, now_ns);
 }
@@ -147,11 +150,17 @@ nic_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uin
 
 	assert(port == 0);
 	(void)port;
+	for (uint16_t i = 0; i < n && i < PREFETCH_AHEAD; i++)
+		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], const void *));
 	for (uint16_t i = 0; i < n; i++) {
-		enum nic_drop d = rx_one(nic, pkts[i], now_ns);
+		enum nic_drop d;
 
+		if (i + PREFETCH_AHEAD < n)
+			rte_prefetch0(rte_pktmbuf_mtod(pkts[i + PREFETCH_AHEAD], const void *));
+		d = rx_one(nic, pkts[i], now_ns);
 		if (d != NIC_USED)
 			counter_inc(&nic->stats.drops[d]);
-		rte_pktmbuf_free(pkts[i]);
 	}
+	rte_pktmbuf_free_bulk(pkts, n);
+	nic_flush(nic);
 }

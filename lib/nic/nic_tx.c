@@ -33,6 +33,36 @@ take_mbuf(struct nic *nic, struct rte_mempool *pool, uint64_t now_ns)
 	return m;
 }
 
+/* Data mbufs of one call: taken in bulk when the first is needed, the rest is given back. */
+struct stock {
+	struct rte_mbuf *m[NIC_BURST];
+	uint16_t next, end;
+	uint16_t room; /* frames that the call may still make */
+};
+
+static struct rte_mbuf *
+take_data_mbuf(struct nic *nic, struct stock *stock, uint64_t now_ns)
+{
+	uint16_t n = stock->room < NIC_BURST ? stock->room : NIC_BURST;
+
+	if (likely(stock->next < stock->end))
+		return stock->m[stock->next++];
+	/* Where the pool has less than a burst, one at a time. */
+	if (n == 1 || rte_pktmbuf_alloc_bulk(nic->data_pool, stock->m, n) != 0)
+		return take_mbuf(nic, nic->data_pool, now_ns);
+	stock->next = 1;
+	stock->end = n;
+	return stock->m[0];
+}
+
+static void
+give_back(struct nic *nic, const struct stock *stock)
+{
+	if (stock->next < stock->end)
+		rte_mempool_put_bulk(nic->data_pool, (void *const *)&stock->m[stock->next],
+				     stock->end - stock->next);
+}
+
 /* A frame leaves: every one is counted and charged to the wire. */
 static void
 charge(struct nic *nic, const struct rte_mbuf *m)
@@ -42,21 +72,25 @@ charge(struct nic *nic, const struct rte_mbuf *m)
 	token_bucket_charge(&nic->shaper, wire_bytes(m->pkt_len));
 }
 
+/* A frame without payload from one of the templates of the QP's flow. */
 static struct rte_mbuf *
-control_frame(struct nic *nic, const struct roce_path *path, const struct roce_fields *fields,
-	      uint64_t now_ns)
+control_frame(struct nic *nic, uint32_t item, const struct roce_template *template,
+	      const struct roce_fields *fields, uint64_t now_ns)
 {
 	struct rte_mbuf *m = take_mbuf(nic, nic->control_pool, now_ns);
-	size_t len;
+	struct roce_ends ends = nic_ends(nic, item);
+	unsigned int hdr;
 
 	if (m == NULL)
 		return NULL;
-	len = roce_build(rte_pktmbuf_mtod(m, uint8_t *), rte_pktmbuf_tailroom(m), path, fields,
-			 NULL, 0);
+	hdr = roce_template_stamp(template, &ends, nic->empty, fields,
+				  (uint8_t *)m->buf_addr + RTE_PKTMBUF_HEADROOM +
+					  ROCE_MAX_HDR_BYTES);
 	/* The shortest, an ACK over IPv4, has 62 bytes: nothing needs padding to 60. */
-	assert(len >= MIN_FRAME_BYTES - FCS_BYTES);
-	m->data_len = (uint16_t)len;
-	m->pkt_len = (uint32_t)len;
+	assert(hdr + ICRC_BYTES >= MIN_FRAME_BYTES - FCS_BYTES);
+	m->data_off = (uint16_t)(RTE_PKTMBUF_HEADROOM + ROCE_MAX_HDR_BYTES - hdr);
+	m->data_len = (uint16_t)(hdr + ICRC_BYTES);
+	m->pkt_len = m->data_len;
 	charge(nic, m);
 	return m;
 }
@@ -65,18 +99,16 @@ static struct rte_mbuf *
 send_cnp(struct nic *nic, uint8_t queue, uint64_t now_ns)
 {
 	static const struct roce_fields fields = {.opcode = ROCE_CNP, .becn = true};
-	struct nic_qp *qp = &nic->qps[nic->cnps.list[queue].head];
-	struct roce_path path = qp->path;
+	uint32_t item = nic->cnps.list[queue].head;
+	struct nic_qp *qp = &nic->qps[item];
 	struct rte_mbuf *m;
 
-	path.dscp = nic->params.np.np_cnp_dscp;
-	path.vlan_tci = (uint16_t)((path.vlan_tci & 0x0FFF) | nic->params.np.np_cnp_prio << 13);
-	m = control_frame(nic, &path, &fields, now_ns);
+	m = control_frame(nic, item, &nic_flow_of(nic, qp)->cnp_template, &fields, now_ns);
 	if (m == NULL)
 		return NULL;
 	nic_queues_pop(nic, &nic->cnps, queue, offsetof(struct nic_qp, cnp_link));
 	qp->rx_flags &= (uint8_t)~QP_RX_OWES_CNP;
-	qp->cnps_sent++;
+	nic->tallies[item].cnps_sent++;
 	counter_inc(&nic->stats.np.np_cnp_sent);
 	return m;
 }
@@ -90,15 +122,17 @@ send_ack(struct nic *nic, uint8_t queue, uint64_t now_ns)
 		[QP_OWES_NAK_SEQ] = AETH_NAK_PSN_SEQ,
 		[QP_OWES_NAK_INVALID] = AETH_NAK_INVALID_REQUEST,
 	};
-	struct nic_qp *qp = &nic->qps[nic->acks.list[queue].head];
+	uint32_t item = nic->acks.list[queue].head;
+	struct nic_qp *qp = &nic->qps[item];
 	struct roce_fields fields = {
 		.opcode = RC_ACK,
 		.migreq = true,
-		.psn = (qp->expected_psn - (qp->owed == QP_OWES_ACK)) & PSN_MASK,
+		.psn = (uint32_t)(qp->rx_seq - (qp->owed == QP_OWES_ACK)) & PSN_MASK,
 		.aeth_syndrome = syndrome[qp->owed],
-		.aeth_msn = (uint32_t)qp->rx_messages & 0xFFFFFFu,
+		.aeth_msn = (uint32_t)nic->tallies[item].rx_messages & 0xFFFFFFu,
 	};
-	struct rte_mbuf *m = control_frame(nic, &qp->path, &fields, now_ns);
+	struct rte_mbuf *m =
+		control_frame(nic, item, &nic_flow_of(nic, qp)->template, &fields, now_ns);
 
 	if (m == NULL)
 		return NULL;
@@ -115,8 +149,7 @@ send_ack(struct nic *nic, uint8_t queue, uint64_t now_ns)
 static bool
 wants_ack(const struct nic *nic, struct nic_qp *qp)
 {
-	if (qp->ack_countdown > 1 && qp->next_pos + 1 < qp->message_packets &&
-	    qp->next_seq + 1 < qp->limit_seq) {
+	if (qp->ack_countdown > 1 && qp->left_packets > 1 && qp->next_seq + 1 != qp->limit_seq) {
 		qp->ack_countdown--;
 		return false;
 	}
@@ -139,23 +172,38 @@ restore_pattern(const struct nic *nic, struct rte_mbuf *m, uint32_t end_off)
 	meta->dirty_off = end_off;
 }
 
-static void
-stamp(struct nic *nic, struct nic_qp *qp, struct rte_mbuf *m)
+/* RC WRITE opcode of the next packet. */
+static uint8_t
+write_opcode(const struct nic_qp *qp)
 {
-	bool last = qp->next_pos + 1 == qp->message_packets;
-	const struct roce_payload *payload = last ? qp->last : qp->full;
+	static const uint8_t opcodes[2][2] = {
+		{RC_WRITE_MIDDLE, RC_WRITE_LAST},
+		{RC_WRITE_FIRST, RC_WRITE_ONLY},
+	};
+
+	return opcodes[(qp->flags & QP_FIRST) != 0][qp->left_packets == 1];
+}
+
+static void
+stamp(struct nic *nic, uint32_t item, struct rte_mbuf *m)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	const struct qp_flow *flow = nic_flow_of(nic, qp);
+	const struct roce_payload *payload = qp->left_packets == 1 ? flow->last : flow->full;
+	struct roce_ends ends = nic_ends(nic, item);
 	struct roce_fields fields = {
-		.opcode = qp_write_opcode(qp->next_pos, qp->message_packets),
+		.opcode = write_opcode(qp),
 		.ack_req = wants_ack(nic, qp),
 		.migreq = true,
-		.psn = qp_psn(qp, qp->next_seq),
-		.reth_dma_bytes = qp->message_bytes,
+		.psn = qp->next_seq & PSN_MASK,
+		.reth_dma_bytes = flow->message_bytes,
 	};
 	uint16_t at = nic_payload_offset();
 	unsigned int hdr;
 
 	restore_pattern(nic, m, at + payload->payload_bytes);
-	hdr = roce_template_stamp(&qp->template, payload, &fields, (uint8_t *)m->buf_addr + at);
+	hdr = roce_template_stamp(&flow->template, &ends, payload, &fields,
+				  (uint8_t *)m->buf_addr + at);
 	m->data_off = (uint16_t)(at - hdr);
 	m->data_len = (uint16_t)(hdr + payload->payload_bytes + payload->pad + ICRC_BYTES);
 	m->pkt_len = m->data_len;
@@ -166,71 +214,66 @@ stamp(struct nic *nic, struct nic_qp *qp, struct rte_mbuf *m)
  * 9.7.6.1.3): at a low rate the packets between two that ask may take longer than the timeout.
  */
 static void
-arm_timer(struct nic *nic, uint32_t item, bool awaited_before, uint64_t now_ns)
+arm_timer(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
+	uint64_t tick;
 
-	if (!awaited_before)
-		qp->progress_ns = now_ns;
-	if (qp->flags & QP_TIMED || nic->timers == NULL)
+	qp->flags |= QP_AWAITS;
+	if (nic->timers.slot_log2 == 0)
+		return;
+	tick = nic_timers_tick(&nic->timers, now_ns);
+	qp->progress_tick = (uint32_t)tick;
+	if (qp->flags & QP_TIMED)
 		return;
 	qp->flags |= QP_TIMED;
-	timing_wheel_insert(nic->timers, item, now_ns + nic->rto_ns);
+	nic_timers_insert(&nic->timers, nic->qps, item, tick + NIC_TIMEOUT_TICKS);
 }
 
 /* The packet at next_seq has left in m. */
 static void
-on_sent(struct nic *nic, uint32_t item, const struct rte_mbuf *m, bool awaited_before,
-	uint64_t now_ns)
+on_sent(struct nic *nic, uint32_t item, const struct rte_mbuf *m, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
 	uint32_t wire = wire_bytes(m->pkt_len);
 
-	if (qp->next_seq < qp->sent_seq) {
-		qp->retransmitted_packets++;
+	/* The countdown starts again where an ACK was asked for. */
+	if (qp->ack_countdown == nic->params.ack_every && !(qp->flags & QP_AWAITS))
+		arm_timer(nic, item, now_ns);
+	if (qp->flags & QP_RESEND)
 		counter_inc(&nic->stats.retransmitted_packets);
-	} else {
-		qp->sent_seq++;
-	}
-	qp->next_seq++;
-	qp->next_pos = qp->next_pos + 1 == qp->message_packets ? 0 : qp->next_pos + 1;
-	if (qp_awaits_ack(qp, nic->params.ack_every))
-		arm_timer(nic, item, awaited_before, now_ns);
+	qp_sent(qp);
 	qp->tx_wire_bytes += wire;
-	token_bucket_charge(&qp->bucket, wire);
+	token_account_charge(&qp->bucket, wire);
 	nic_rp_sent(nic, qp, wire, now_ns);
 }
 
 /* After its stop time a QP begins no message; what it has begun it finishes. */
 static void
-check_stop(struct nic *nic, uint32_t item, uint64_t now_ns)
+check_stop(const struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 {
-	struct nic_qp *qp = &nic->qps[item];
-
-	if (now_ns < qp->stop_ns || qp->next_pos != 0 || qp->next_seq != qp->sent_seq)
+	if (!(qp->flags & QP_FIRST) || qp->flags & QP_RESEND ||
+	    now_ns < nic_flow_of(nic, qp)->params.stop_ns)
 		return;
-	qp->end_seq = qp->next_seq;
-	qp_update_limit(qp, nic->window_packets);
-	qp->flags &= (uint8_t)~QP_STOPS;
-	if (qp->acked_seq == qp->end_seq)
-		nic_end(nic, item, QP_DONE, now_ns);
+	qp->left_packets = 0;
+	qp->flags &= (uint16_t)~QP_FIRST;
 }
 
 /* May this QP, whose turn it is, send now? What it was when it became ready may have passed. */
 static bool
-can_send(struct nic *nic, uint32_t item, uint64_t now_ns)
+can_send(const struct nic *nic, uint32_t item, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
 
 	if (unlikely(qp->flags & QP_STOPS))
-		check_stop(nic, item, now_ns);
-	token_bucket_update(&qp->bucket, now_ns);
-	return !(qp->flags & (QP_ERROR | QP_DONE)) && qp->next_seq < qp->limit_seq &&
-	       token_bucket_can_send(&qp->bucket);
+		check_stop(nic, qp, now_ns);
+	token_account_update(&qp->bucket, nic->qp_burst_nanobits, now_ns);
+	return !(qp->flags & (QP_ERROR | QP_DONE)) && qp->left_packets > 0 && qp_in_window(qp) &&
+	       token_account_can_send(&qp->bucket);
 }
 
 static struct rte_mbuf *
-send_data(struct nic *nic, uint8_t open_queues, uint64_t now_ns)
+send_data(struct nic *nic, struct stock *stock, uint8_t open_queues, uint64_t now_ns)
 {
 	struct rte_mbuf *m = NULL;
 	uint8_t eligible;
@@ -240,7 +283,7 @@ send_data(struct nic *nic, uint8_t open_queues, uint64_t now_ns)
 		uint32_t item = nic->ready.list[queue].head;
 
 		if (can_send(nic, item, now_ns)) {
-			m = take_mbuf(nic, nic->data_pool, now_ns);
+			m = take_data_mbuf(nic, stock, now_ns);
 			if (m == NULL)
 				return NULL;
 			nic->last_queue = queue;
@@ -248,11 +291,9 @@ send_data(struct nic *nic, uint8_t open_queues, uint64_t now_ns)
 		nic_queues_pop(nic, &nic->ready, queue, offsetof(struct nic_qp, ready_link));
 		nic_prefetch(nic, nic->ready.list[queue].head);
 		if (m != NULL) {
-			bool awaited = qp_awaits_ack(&nic->qps[item], nic->params.ack_every);
-
-			stamp(nic, &nic->qps[item], m);
+			stamp(nic, item, m);
 			charge(nic, m);
-			on_sent(nic, item, m, awaited, now_ns);
+			on_sent(nic, item, m, now_ns);
 		}
 		nic_settle(nic, item, now_ns);
 	}
@@ -260,7 +301,7 @@ send_data(struct nic *nic, uint8_t open_queues, uint64_t now_ns)
 }
 
 static struct rte_mbuf *
-next_frame(struct nic *nic, uint64_t now_ns)
+next_frame(struct nic *nic, struct stock *stock, uint64_t now_ns)
 {
 	uint8_t open_queues = (uint8_t)~nic->paused_queues;
 	uint8_t cnps = nic->cnps.backlogged & open_queues;
@@ -272,7 +313,7 @@ next_frame(struct nic *nic, uint64_t now_ns)
 	if (m == NULL && acks != 0)
 		m = send_ack(nic, (uint8_t)__builtin_ctz(acks), now_ns);
 	if (m == NULL)
-		m = send_data(nic, open_queues, now_ns);
+		m = send_data(nic, stock, open_queues, now_ns);
 	return m;
 }
 
@@ -280,11 +321,14 @@ uint16_t
 nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
 {
 	struct nic *nic = nic_of(node);
+	struct stock stock;
 	uint16_t n = 0;
 	bool more_due;
 
 	assert(port == 0);
 	(void)port;
+	stock.next = stock.end = 0;
+	stock.room = room;
 	token_bucket_update(&nic->shaper, now_ns);
 	if (!token_bucket_can_send(&nic->shaper))
 		return 0;
@@ -297,13 +341,16 @@ nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, 
 	do {
 		more_due = nic_release(nic, now_ns);
 		while (n < room && token_bucket_can_send(&nic->shaper)) {
-			struct rte_mbuf *m = next_frame(nic, now_ns);
+			struct rte_mbuf *m = next_frame(nic, &stock, now_ns);
 
 			if (m == NULL)
 				break;
 			pkts[n++] = m;
+			stock.room--;
 		}
 	} while (n == 0 && more_due);
+	give_back(nic, &stock);
+	nic_flush(nic);
 	return n;
 }
 
@@ -321,10 +368,10 @@ nic_next_ns(const struct node *node, uint16_t port)
 	else if (waiting != 0)
 		next_ns = pfc_rx_next_ns(&nic->pfc_rx);
 	next_ns = min_u64(next_ns, timing_wheel_next_ns(nic->wheel));
-	if (nic->timers != NULL)
-		next_ns = min_u64(next_ns, timing_wheel_next_ns(nic->timers));
+	if (nic->timers.busy != 0)
+		next_ns = min_u64(next_ns, nic_timers_next_ns(&nic->timers));
 	if (nic->windows.head != QP_NONE)
-		next_ns = min_u64(next_ns, np_next_ns(&nic->qps[nic->windows.head].np));
+		next_ns = min_u64(next_ns, np_next_ns(&nic->tallies[nic->windows.head].np));
 	if (next_ns == NEVER_NS)
 		return NEVER_NS;
 	/* Nothing leaves, and nothing is looked at, before the wire is free. */
