@@ -13,6 +13,7 @@
 
 #include "base/field.h"
 #include "nic/nic.h"
+#include "nic/workload.h"
 #include "switch/sw.h"
 
 enum fabric_topology { FABRIC_STAR };
@@ -41,11 +42,7 @@ struct flow_params {
 	uint16_t dst;
 	uint16_t qp_count;
 	uint16_t mtu_bytes;
-	uint64_t message_bytes;
-	uint64_t messages;   /* of each QP; 0: until stop_ns */
-	uint64_t start_ns;
-	uint64_t stop_ns;    /* NEVER_NS: none */
-	uint32_t depth;
+	WORKLOAD_EMBED;
 	uint64_t rate_cap_bps; /* 0: none */
 };
 

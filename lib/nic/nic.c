@@ -146,6 +146,7 @@ nic_destroy(struct node *node)
 	timing_wheel_destroy(nic->wheel);
 	pages_free(nic->qps, nic->params.max_qps * sizeof(*nic->qps));
 	pages_free(nic->tallies, nic->params.max_qps * sizeof(*nic->tallies));
+	pages_free(nic->arrivals_ns, nic->params.max_qps * sizeof(*nic->arrivals_ns));
 	free(nic->flows);
 	free(nic);
 }
@@ -170,6 +171,21 @@ path_init(struct roce_path *path, const struct nic_params *p, const struct nic_q
 	memcpy(path->dst_ip, qp->peer_ip.addr, sizeof(path->dst_ip));
 }
 
+/* What messages of any length, and those that come by themselves, need in addition. */
+static int
+workload_prepare(struct nic *nic, const struct nic_qp_params *params)
+{
+	for (uint16_t n = 0;
+	     params->requester && !workload_is_fixed(&params->work) && n <= params->mtu_bytes;
+	     n++) {
+		if (nic_payload(nic, n) == NULL)
+			return -ENOMEM;
+	}
+	if (nic->arrivals_ns == NULL && workload_is_open(&params->work))
+		nic->arrivals_ns = pages_alloc(nic->params.max_qps * sizeof(*nic->arrivals_ns));
+	return nic->arrivals_ns == NULL && workload_is_open(&params->work) ? -ENOMEM : 0;
+}
+
 static int
 flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_params *params)
 {
@@ -179,9 +195,10 @@ flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_params *par
 
 	memset(flow, 0, sizeof(*flow));
 	flow->params = *params;
+	flow->first_item = nic->n_qps;
 	flow->full = nic_payload(nic, params->mtu_bytes);
 	flow->last = nic_payload(nic, qp_last_bytes(params->message_bytes, params->mtu_bytes));
-	if (flow->full == NULL || flow->last == NULL)
+	if (flow->full == NULL || flow->last == NULL || workload_prepare(nic, params) != 0)
 		return -ENOMEM;
 	flow->mtu_bytes = params->mtu_bytes;
 	flow->message_bytes = (uint32_t)params->message_bytes;
@@ -244,6 +261,22 @@ connect_qp(const struct nic *nic, uint32_t item)
 	qp->ends_reg = roce_path_ends(&path).reg;
 }
 
+static void
+join_flow(struct nic *nic, struct nic_qp *qp)
+{
+	struct qp_flow *flow = nic_flow_of(nic, qp);
+	const struct workload *w = &flow->params.work;
+
+	flow->n_qps++;
+	if (!(qp->flags & QP_REQUESTER))
+		return;
+	flow->round_members++;
+	flow->round_left++;
+	if (workload_is_open(w))
+		nic->arrivals_ns[qp - nic->qps] =
+			w->start_ns + workload_gap_ns(w, nic_qpn(nic, qp), 0);
+}
+
 int64_t
 nic_add_qp(struct node *node, const struct nic_qp_params *params, uint64_t now_ns)
 {
@@ -262,13 +295,14 @@ nic_add_qp(struct node *node, const struct nic_qp_params *params, uint64_t now_n
 	flow = flow_for(nic, params);
 	if (flow < 0)
 		return flow;
-	qp_init(qp, &nic->flows[flow], params);
+	qp_init(qp, &nic->flows[flow], nic->params.first_qpn + item, params);
 	qp->flow = (uint32_t)flow;
 	connect_qp(nic, item);
 	nic_start_rate(nic, qp, params->start_ns);
 	nic->n_qps++;
 	if (qp->flags & QP_ENDS)
 		nic->pending++;
+	join_flow(nic, qp);
 	nic_settle(nic, item, now_ns);
 	nic_flush(nic);
 	return nic->params.first_qpn + item;

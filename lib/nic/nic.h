@@ -35,6 +35,7 @@
 #include "base/hist.h"
 #include "cc/np.h"
 #include "cc/rp.h"
+#include "nic/workload.h"
 #include "node/node.h"
 #include "tm/pfc_rx.h"
 #include "tm/qos_map.h"
@@ -88,11 +89,8 @@ struct nic_qp_params {
 	uint16_t vlan_tci;
 	bool requester;             /* sends WRITEs; a responder only answers */
 	uint16_t mtu_bytes;         /* 256, 512, 1024, 2048, 4096 */
-	uint64_t message_bytes;     /* per WRITE, up to 2^31 */
-	uint64_t messages;          /* 0: until stop_ns */
-	uint64_t start_ns, stop_ns; /* after stop_ns (NEVER_NS: none) no message is begun */
-	uint32_t depth;             /* messages in flight, closed loop */
 	uint64_t rate_cap_bps;      /* 0: none */
+	WORKLOAD_EMBED;
 };
 
 /** @return 0, or -EINVAL with a clause in *why that names the member and the rule. */

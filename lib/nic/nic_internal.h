@@ -41,6 +41,7 @@ struct nic {
 	struct nic_qp *qps;
 	struct qp_flow *flows;
 	struct qp_tally *tallies;
+	uint64_t *arrivals_ns; /* of each QP's next message; NULL while there is no open loop */
 	uint32_t n_qps;
 	uint32_t n_flows;
 	uint32_t window_packets;
@@ -116,6 +117,12 @@ nic_tally_of(const struct nic *nic, const struct nic_qp *qp)
 	return &nic->tallies[qp - nic->qps];
 }
 
+static inline uint32_t
+nic_qpn(const struct nic *nic, const struct nic_qp *qp)
+{
+	return nic->params.first_qpn + (uint32_t)(qp - nic->qps);
+}
+
 static inline struct roce_ends
 nic_ends(const struct nic *nic, uint32_t item)
 {
@@ -156,6 +163,8 @@ void nic_payloads_free(struct nic *nic);
 
 /** Put a QP where it belongs now; it is in no list and not in the wheel. */
 void nic_settle(struct nic *nic, uint32_t item, uint64_t now_ns);
+/** Incast: when all QPs of a flow have done their message, each begins the next. */
+void nic_next_round(struct nic *nic, struct qp_flow *flow, uint64_t now_ns);
 /** Put into the wheel what nic_settle() has kept for it: before a call of the node returns. */
 void nic_flush(struct nic *nic);
 /**
@@ -164,7 +173,7 @@ void nic_flush(struct nic *nic);
  */
 bool nic_release(struct nic *nic, uint64_t now_ns);
 /** A requester gives up. */
-void nic_fail(struct nic *nic, uint32_t item);
+void nic_fail(struct nic *nic, uint32_t item, uint64_t now_ns);
 
 /* nic_dcqcn.c: the glue between QPs and cc/ */
 

@@ -209,12 +209,8 @@ nic_qp_params_check(const struct nic_qp_params *params, const char **why)
 		*why = "initial_psn must not exceed 2^24 - 1";
 	else if (!is_mtu(params->mtu_bytes))
 		*why = "mtu_bytes must be 256, 512, 1024, 2048 or 4096";
-	else if (params->message_bytes > 1ull << 31)
-		*why = "message_bytes must not exceed 2^31";
-	else if (params->requester && params->depth == 0)
-		*why = "depth must not be 0";
-	else if (params->start_ns >= 1ull << 63)
-		*why = "start_ns must be below 2^63";
+	else if (params->requester)
+		return workload_check(&params->work, why);
 	else
 		return 0;
 	return -EINVAL;

@@ -4,10 +4,15 @@
 
 #include "base/fixed.h"
 
+/* How often a QP is looked at that has packets in flight and waits for its next message. */
+#define LOOK_AGAIN_NS (64 * NS_PER_US)
 /* So many QPs are in the second-level cache anyway: a megabyte. */
 #define CACHED_QPS 4096
 
-/* The state machine of a requester: its place at now_ns. For QP_PACED, until when. */
+/*
+ * The state machine of a requester: its place at now_ns. For QP_PACED, until when; between two
+ * messages, the caller has put that there.
+ */
 static enum qp_place
 decide(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns, uint64_t *deadline_ns)
 {
@@ -19,7 +24,9 @@ decide(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns, uint64_t
 		*deadline_ns = qp->bucket.updated_ns;
 		return QP_PACED;
 	}
-	if (qp->left_packets == 0 || !qp_in_window(qp))
+	if (qp->left_packets == 0)
+		return *deadline_ns == NEVER_NS ? QP_BLOCKED : QP_PACED;
+	if (!qp_in_window(qp))
 		return QP_BLOCKED;
 	if (token_account_can_send(&qp->bucket))
 		return QP_READY;
@@ -39,6 +46,13 @@ decide(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns, uint64_t
 static void
 mark_end(struct nic *nic, struct nic_qp *qp, uint16_t flag)
 {
+	struct qp_flow *flow = nic_flow_of(nic, qp);
+
+	if (flow->params.arrival == WORKLOAD_INCAST) {
+		flow->round_members--;
+		if (qp->acked_msg <= flow->round)
+			flow->round_left--;
+	}
 	assert(!(qp->flags & (QP_ERROR | QP_DONE)));
 	qp->flags |= flag;
 	nic->active--;
@@ -48,22 +62,69 @@ mark_end(struct nic *nic, struct nic_qp *qp, uint16_t flag)
 		counter_inc(&nic->stats.qp_errors);
 }
 
-/* Between two messages: begin the next one, if it may begin. */
-static void
+/* When the next message may be begun; NEVER_NS: not before others are acknowledged. */
+static uint64_t
+may_begin_ns(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns)
+{
+	const struct qp_flow *flow = nic_flow_of(nic, qp);
+	const struct workload *w = &flow->params.work;
+
+	if (workload_is_open(w))
+		return nic->arrivals_ns[qp - nic->qps];
+	if (w->arrival == WORKLOAD_INCAST)
+		return qp_next_message(qp) <= flow->round ? now_ns : NEVER_NS;
+	if (qp->next_msg - (uint32_t)qp->acked_msg >= w->depth)
+		return NEVER_NS;
+	return workload_on_at_ns(w, now_ns);
+}
+
+/*
+ * Between two messages: begin the next one, if it may begin. @return when to look again; NEVER_NS
+ * when it was begun, or nothing but an ACK matters.
+ */
+static uint64_t
 next_message(struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 {
 	const struct qp_flow *flow = nic_flow_of(nic, qp);
-	const struct nic_qp_params *p = &flow->params;
+	const struct workload *w = &flow->params.work;
+	uint64_t begin_ns, message = qp_next_message(qp);
 
 	if (!(qp->flags & QP_RESEND)) {
-		if ((p->messages > 0 && qp_next_message(qp) >= p->messages) || now_ns >= p->stop_ns)
+		if ((w->messages > 0 && message >= w->messages) || now_ns >= w->stop_ns)
 			qp->flags |= QP_LAST;
 		if (qp->flags & QP_LAST && qp->acked_seq == qp->next_seq)
 			mark_end(nic, qp, QP_DONE);
-		if (qp->flags & QP_LAST || qp->next_msg - (uint32_t)qp->acked_msg >= p->depth)
-			return;
+		if (qp->flags & QP_LAST)
+			return NEVER_NS;
+		begin_ns = may_begin_ns(nic, qp, now_ns);
+		if (begin_ns == NEVER_NS)
+			return NEVER_NS;
+		if (begin_ns > now_ns) {
+			begin_ns = min_u64(begin_ns, w->stop_ns);
+			/* What has to be sent again does not wait for what is still to come. */
+			return qp->acked_seq == qp->next_seq
+				       ? begin_ns
+				       : min_u64(begin_ns, now_ns + LOOK_AGAIN_NS);
+		}
+		if (workload_is_open(w))
+			nic->arrivals_ns[qp - nic->qps] +=
+				workload_gap_ns(w, nic_qpn(nic, qp), message + 1);
 	}
-	qp_begin(qp, flow);
+	qp_begin(qp, flow, nic_qpn(nic, qp));
+	return NEVER_NS;
+}
+
+void
+nic_next_round(struct nic *nic, struct qp_flow *flow, uint64_t now_ns)
+{
+	while (flow->round_left == 0 && flow->round_members > 0) {
+		flow->round++;
+		flow->round_left = flow->round_members;
+		for (uint32_t i = 0; i < flow->n_qps; i++) {
+			if (nic->qps[flow->first_item + i].place == QP_BLOCKED)
+				nic_settle(nic, flow->first_item + i, now_ns);
+		}
+	}
 }
 
 void
@@ -85,7 +146,7 @@ nic_settle(struct nic *nic, uint32_t item, uint64_t now_ns)
 
 	if (qp->left_packets == 0 && (qp->flags & QP_STARTED) &&
 	    !(qp->flags & (QP_ERROR | QP_DONE)))
-		next_message(nic, qp, now_ns);
+		deadline_ns = next_message(nic, qp, now_ns);
 	place = decide(nic, qp, now_ns, &deadline_ns);
 	qp->place = (uint8_t)place;
 	if (place == QP_READY) {
@@ -97,10 +158,13 @@ nic_settle(struct nic *nic, uint32_t item, uint64_t now_ns)
 		nic->paced[nic->n_paced] = item;
 		nic->paced_until_ns[nic->n_paced++] = deadline_ns;
 	}
+	/* The last that others wait for may have ended here. */
+	if (qp->flags & QP_DONE && nic_flow_of(nic, qp)->params.arrival == WORKLOAD_INCAST)
+		nic_next_round(nic, nic_flow_of(nic, qp), now_ns);
 }
 
 void
-nic_fail(struct nic *nic, uint32_t item)
+nic_fail(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
 
@@ -108,6 +172,8 @@ nic_fail(struct nic *nic, uint32_t item)
 	/* Out of the middle of a list nothing is taken: the QP is looked at in its turn. */
 	if (qp->place == QP_BLOCKED)
 		qp->place = QP_IDLE;
+	if (nic_flow_of(nic, qp)->params.arrival == WORKLOAD_INCAST)
+		nic_next_round(nic, nic_flow_of(nic, qp), now_ns);
 }
 
 static void

@@ -5,13 +5,26 @@
 /* Bits 6-5 of the AETH syndrome: what kind of answer this is. */
 enum aeth_kind { AETH_KIND_ACK = 0, AETH_KIND_RNR = 1, AETH_KIND_NAK = 3 };
 
+/* All before seq is acknowledged; of an incast, that may be this QP's part of the round. */
+static void
+acknowledge(struct nic *nic, struct nic_qp *qp, uint32_t seq)
+{
+	struct qp_flow *flow = nic_flow_of(nic, qp);
+	uint64_t message = qp->acked_msg;
+
+	qp_acknowledge(qp, flow, nic_qpn(nic, qp), seq);
+	if (flow->params.arrival == WORKLOAD_INCAST && qp->acked_msg != message)
+		flow->round_left--;
+}
+
 /* Packets before seq have arrived. */
 static void
 progress(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
+	struct qp_flow *flow = nic_flow_of(nic, qp);
 
-	qp_acknowledge(qp, nic_flow_of(nic, qp), seq);
+	acknowledge(nic, qp, seq);
 	if (!qp_awaits_ack(qp, nic->params.ack_every))
 		qp->flags &= (uint16_t)~QP_AWAITS;
 	qp->limit_seq = seq + nic->window_packets;
@@ -19,6 +32,8 @@ progress(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 	qp->retries = 0;
 	if (qp->place == QP_BLOCKED)
 		nic_settle(nic, item, now_ns);
+	if (flow->params.arrival == WORKLOAD_INCAST)
+		nic_next_round(nic, flow, now_ns);
 }
 
 /* Go-back-N without progress costs one of the retries. */
@@ -28,11 +43,11 @@ retry(struct nic *nic, uint32_t item, uint64_t now_ns)
 	struct nic_qp *qp = &nic->qps[item];
 
 	if (qp->retries >= nic->params.retry_cnt) {
-		nic_fail(nic, item);
+		nic_fail(nic, item, now_ns);
 		return;
 	}
 	qp->retries++;
-	qp_go_back(qp, nic_flow_of(nic, qp));
+	qp_go_back(qp, nic_flow_of(nic, qp), nic_qpn(nic, qp));
 	if (qp->place == QP_BLOCKED)
 		nic_settle(nic, item, now_ns);
 }
@@ -42,26 +57,23 @@ static void
 on_nak_sequence(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
-	const struct qp_flow *flow = nic_flow_of(nic, qp);
 
 	counter_inc(&nic->stats.packet_seq_err);
 	if (seq == qp->acked_seq) {
 		retry(nic, item, now_ns);
 		return;
 	}
-	qp_acknowledge(qp, flow, seq);
-	qp_go_back(qp, flow);
+	acknowledge(nic, qp, seq);
+	qp_go_back(qp, nic_flow_of(nic, qp), nic_qpn(nic, qp));
 	progress(nic, item, seq, now_ns);
 }
 
 /* Another NAK: the request at seq was refused; it too acknowledges all before. */
 static void
-on_nak_fatal(struct nic *nic, uint32_t item, uint32_t seq)
+on_nak_fatal(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 {
-	struct nic_qp *qp = &nic->qps[item];
-
-	qp_acknowledge(qp, nic_flow_of(nic, qp), seq);
-	nic_fail(nic, item);
+	acknowledge(nic, &nic->qps[item], seq);
+	nic_fail(nic, item, now_ns);
 }
 
 enum nic_drop
@@ -89,7 +101,7 @@ nic_on_ack(struct nic *nic, uint32_t item, const struct roce_view *v, uint64_t n
 	else if (v->aeth_syndrome == AETH_NAK_PSN_SEQ)
 		on_nak_sequence(nic, item, qp->acked_seq + (uint32_t)ahead, now_ns);
 	else if (!(qp->flags & QP_DONE))
-		on_nak_fatal(nic, item, qp->acked_seq + (uint32_t)ahead);
+		on_nak_fatal(nic, item, qp->acked_seq + (uint32_t)ahead, now_ns);
 	return NIC_USED;
 }
 

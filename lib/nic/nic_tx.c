@@ -184,19 +184,35 @@ write_opcode(const struct nic_qp *qp)
 	return opcodes[(qp->flags & QP_FIRST) != 0][qp->left_packets == 1];
 }
 
+/* Payload of the next packet, which is of a message of these bytes if that is known. */
+static const struct roce_payload *
+payload_of(const struct nic *nic, const struct qp_flow *flow, const struct nic_qp *qp,
+	   uint32_t message_bytes)
+{
+	if (qp->left_packets != 1)
+		return flow->full;
+	if (workload_is_fixed(&flow->params.work))
+		return flow->last;
+	return nic->payloads[qp_last_bytes(message_bytes, flow->mtu_bytes)];
+}
+
 static void
 stamp(struct nic *nic, uint32_t item, struct rte_mbuf *m)
 {
 	struct nic_qp *qp = &nic->qps[item];
 	const struct qp_flow *flow = nic_flow_of(nic, qp);
-	const struct roce_payload *payload = qp->left_packets == 1 ? flow->last : flow->full;
+	/* The first packet says it, and the last is cut by it. */
+	uint32_t message_bytes = qp->flags & QP_FIRST || qp->left_packets == 1
+					 ? qp_bytes(flow, nic_qpn(nic, qp), qp_next_message(qp))
+					 : 0;
+	const struct roce_payload *payload = payload_of(nic, flow, qp, message_bytes);
 	struct roce_ends ends = nic_ends(nic, item);
 	struct roce_fields fields = {
 		.opcode = write_opcode(qp),
 		.ack_req = wants_ack(nic, qp),
 		.migreq = true,
 		.psn = qp->next_seq & PSN_MASK,
-		.reth_dma_bytes = flow->message_bytes,
+		.reth_dma_bytes = message_bytes,
 	};
 	uint16_t at = nic_payload_offset();
 	unsigned int hdr;

@@ -29,22 +29,23 @@ qp_flow_fits(const struct qp_flow *flow, const struct nic_qp_params *params)
 	       memcmp(p->peer_ip.addr, params->peer_ip.addr, sizeof(p->peer_ip.addr)) == 0 &&
 	       p->initial_psn == params->initial_psn && p->tagged == params->tagged &&
 	       p->vlan_tci == params->vlan_tci && p->requester == params->requester &&
-	       p->mtu_bytes == params->mtu_bytes && p->message_bytes == params->message_bytes &&
-	       p->messages == params->messages && p->stop_ns == params->stop_ns &&
-	       p->depth == params->depth && p->rate_cap_bps == params->rate_cap_bps;
+	       p->mtu_bytes == params->mtu_bytes && p->rate_cap_bps == params->rate_cap_bps &&
+	       workload_same(&p->work, &params->work);
 }
 
 void
-qp_init(struct nic_qp *qp, const struct qp_flow *flow, const struct nic_qp_params *params)
+qp_init(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn,
+	const struct nic_qp_params *params)
 {
 	memset(qp, 0, sizeof(*qp));
 	qp->place = QP_IDLE;
 	qp->dest_qp = params->peer_qpn & QPN_MASK;
 	qp->next_seq = params->initial_psn;
 	qp->acked_seq = params->initial_psn;
-	qp->acked_end = params->initial_psn + flow->message_packets;
+	qp->acked_end = params->initial_psn;
 	qp->rx_seq = params->initial_psn;
 	if (params->requester) {
+		qp->acked_end += qp_packets(flow, qpn, 0);
 		qp->flags = QP_REQUESTER;
 		if (params->stop_ns != NEVER_NS)
 			qp->flags |= QP_STOPS | QP_ENDS;
@@ -62,18 +63,18 @@ qp_tx_packets(const struct nic_qp *qp, const struct qp_flow *flow)
 }
 
 void
-qp_begin(struct nic_qp *qp, const struct qp_flow *flow)
+qp_begin(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn)
 {
 	assert(qp->left_packets == 0);
-	qp->left_packets = flow->message_packets;
+	qp->left_packets = qp_packets(flow, qpn, qp_next_message(qp));
 	qp->flags |= QP_FIRST;
 }
 
 /* next_seq was set to acked_seq: find its place in its message. */
 static void
-find_place(struct nic_qp *qp, const struct qp_flow *flow)
+find_place(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn)
 {
-	uint32_t start = qp->acked_end - flow->message_packets;
+	uint32_t start = qp->acked_end - qp_packets(flow, qpn, qp->acked_msg);
 
 	qp->next_msg = (uint32_t)qp->acked_msg;
 	qp->left_packets = qp->acked_end - qp->next_seq;
@@ -90,26 +91,26 @@ find_place(struct nic_qp *qp, const struct qp_flow *flow)
 }
 
 void
-qp_acknowledge(struct nic_qp *qp, const struct qp_flow *flow, uint32_t seq)
+qp_acknowledge(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn, uint32_t seq)
 {
 	assert(seq - qp->acked_seq <= qp_sent_seq(qp) - qp->acked_seq);
 	/* Each message is passed once. */
 	while ((int32_t)(seq - qp->acked_end) >= 0) {
 		qp->acked_msg++;
-		qp->acked_end += flow->message_packets;
+		qp->acked_end += qp_packets(flow, qpn, qp->acked_msg);
 	}
 	qp->acked_seq = seq;
 	if ((int32_t)(qp->next_seq - seq) < 0) {
 		/* What was about to be sent again has arrived after all. */
 		qp->next_seq = seq;
-		find_place(qp, flow);
+		find_place(qp, flow, qpn);
 	}
 }
 
 void
-qp_go_back(struct nic_qp *qp, const struct qp_flow *flow)
+qp_go_back(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn)
 {
 	qp->sent_seq = qp_sent_seq(qp);
 	qp->next_seq = qp->acked_seq;
-	find_place(qp, flow);
+	find_place(qp, flow, qpn);
 }

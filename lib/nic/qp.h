@@ -131,6 +131,10 @@ struct qp_flow {
 	struct roce_template cnp_template;
 	/* each message */
 	struct nic_qp_params params; /* of its first QP */
+	uint32_t first_item, n_qps;
+	/* incast: QPs that have not ended, those of them that have not done this round's message */
+	uint32_t round_members, round_left;
+	uint64_t round;
 } __rte_cache_aligned;
 
 /** May a QP with these parameters share the flow? All but the numbers and the start are equal. */
@@ -142,8 +146,26 @@ uint32_t qp_message_packets(uint64_t message_bytes, uint16_t mtu_bytes);
 /** Payload of the last (or only) packet of a message. */
 uint16_t qp_last_bytes(uint64_t message_bytes, uint16_t mtu_bytes);
 
-/** Set up all that does not depend on the node. */
-void qp_init(struct nic_qp *qp, const struct qp_flow *flow, const struct nic_qp_params *params);
+/** Payload of a message of one of the flow's QPs, and the packets that it takes. */
+static inline uint32_t
+qp_bytes(const struct qp_flow *flow, uint32_t qpn, uint64_t message)
+{
+	if (workload_is_fixed(&flow->params.work))
+		return flow->message_bytes;
+	return (uint32_t)workload_message_bytes(&flow->params.work, qpn, message);
+}
+
+static inline uint32_t
+qp_packets(const struct qp_flow *flow, uint32_t qpn, uint64_t message)
+{
+	if (workload_is_fixed(&flow->params.work))
+		return flow->message_packets;
+	return qp_message_packets(qp_bytes(flow, qpn, message), flow->mtu_bytes);
+}
+
+/** Set up all that does not depend on the node. qpn is the QP's own number, here and below. */
+void qp_init(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn,
+	     const struct nic_qp_params *params);
 
 /** Number of the message being sent, or to be begun. */
 static inline uint64_t
@@ -196,13 +218,13 @@ qp_sent(struct nic_qp *qp)
 }
 
 /** Begin message next_msg: left_packets is 0. */
-void qp_begin(struct nic_qp *qp, const struct qp_flow *flow);
+void qp_begin(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn);
 
 /** All packets before seq are acknowledged; acked_seq <= seq <= sent_seq. */
-void qp_acknowledge(struct nic_qp *qp, const struct qp_flow *flow, uint32_t seq);
+void qp_acknowledge(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn, uint32_t seq);
 
 /** Send again from the first unacknowledged packet. */
-void qp_go_back(struct nic_qp *qp, const struct qp_flow *flow);
+void qp_go_back(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn);
 
 /* FIFO of QPs by number, linked through one member of each; a QP is in it at most once. */
 struct qp_list {
