@@ -27,7 +27,12 @@ const struct field nic_flow_fields[] = {
 	{QP(initial_psn), .type = FIELD_U32, .max = MAX_QPN, .def = "0",
 	 .help = "first packet sequence number of both directions; the same at the peer"},
 	{QP(requester), .type = FIELD_BOOL, .def = "on",
-	 .help = "send WRITEs; off: answer the peer's"},
+	 .help = "send messages; off: answer the peer's"},
+	{QP(verb), .type = FIELD_ENUM, .choices = nic_verb_words, .def = "write",
+	 .help = "what a message is: an RDMA WRITE, one with immediate data, or a SEND"},
+	{QP(raw), .type = FIELD_BOOL, .def = "off",
+	 .help = "send to a device without responder: no ACK is asked for, nothing is sent again; "
+		 "CNPs are obeyed"},
 	{QP(tagged), .type = FIELD_BOOL, .def = "off", .help = "send with an 802.1Q tag"},
 	{OWN(vlan_id), .type = FIELD_U16, .max = 4094, .def = "0",
 	 .help = "VLAN of the tag; 0: a priority tag"},

@@ -147,6 +147,7 @@ add_qp(struct net *net, uint16_t at, uint16_t peer, uint32_t peer_qpn, bool requ
 		.peer_qpn = peer_qpn,
 		.requester = requester,
 		.mtu_bytes = flow->mtu_bytes,
+		.verb = flow->verb,
 		.work = flow->work,
 		.rate_cap_bps = flow->rate_cap_bps,
 	};

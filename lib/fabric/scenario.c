@@ -45,6 +45,8 @@ const struct field flow_fields[] = {
 	  .help = "QPs of each flow" },
 	{ F(mtu_bytes), .type = FIELD_U16, .min = 256, .max = 4096, .def = "1024",
 	  .help = "path MTU: 256, 512, 1024, 2048 or 4096" },
+	{ F(verb), .type = FIELD_ENUM, .choices = nic_verb_words, .def = "write",
+	  .help = "what a message is: an RDMA WRITE, one with immediate data, or a SEND" },
 	WORKLOAD_FIELDS(struct flow_params, work, "4MB", "2"),
 	{ F(rate_cap_bps), .type = FIELD_U64, .unit = UNIT_BPS, .min = 0, .max = 800 * GBPS,
 	  .def = "0", .help = "highest rate of one QP, wire bytes; 0 is the link's" },

@@ -42,6 +42,7 @@ struct flow_params {
 	uint16_t dst;
 	uint16_t qp_count;
 	uint16_t mtu_bytes;
+	int verb; /* enum nic_verb */
 	WORKLOAD_EMBED;
 	uint64_t rate_cap_bps; /* 0: none */
 };

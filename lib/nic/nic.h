@@ -19,8 +19,11 @@
  * - All frames leave as ECT(0), so that a congested queue marks them rather than drops them;
  *   ACK and NAK carry the data's DSCP.
  * - An 802.3x PAUSE frame is counted and not obeyed: a port runs PFC or link pause, not both.
- * - Only WRITE is served. Another request in sequence is a NAK "invalid request", after which the
- *   responder takes no further request of that QP (IBTA: the QP is in error).
+ * - SEND and WRITE are served, with and without immediate; a SEND always finds a receive buffer.
+ *   Another request in sequence is a NAK "invalid request", after which the responder takes no
+ *   further request of that QP (IBTA: the QP is in error).
+ * - A raw QP sends to a device that has no responder: it asks for no ACK, takes what it has sent as
+ *   acknowledged, sends nothing again, and obeys CNPs.
  *
  * Invariants (tested): every frame's ICRC verifies; a QP sends at most rate * t + burst + one frame
  * in any t; what is delivered is in order and counted once; mbufs taken = given away + put back.
@@ -79,6 +82,9 @@ extern const unsigned int nic_fields_n;
  */
 int nic_params_check(const struct nic_params *params, char *why, unsigned int why_size);
 
+enum nic_verb { NIC_WRITE, NIC_WRITE_IMM, NIC_SEND };
+extern const char *const nic_verb_words[];
+
 /* One QP, connected without a connection manager: both ends are told the same. */
 struct nic_qp_params {
 	uint8_t peer_mac[6];
@@ -87,7 +93,9 @@ struct nic_qp_params {
 	uint32_t initial_psn; /* of both directions */
 	bool tagged;
 	uint16_t vlan_tci;
-	bool requester;             /* sends WRITEs; a responder only answers */
+	bool requester;             /* sends messages; a responder only answers */
+	int verb;                   /* enum nic_verb */
+	bool raw;                   /* nobody answers */
 	uint16_t mtu_bytes;         /* 256, 512, 1024, 2048, 4096 */
 	uint64_t rate_cap_bps;      /* 0: none */
 	WORKLOAD_EMBED;
@@ -119,7 +127,7 @@ const char *nic_drop_name(enum nic_drop d);
 struct nic_stats {
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes; /* frame bytes with FCS */
 	uint64_t rx_roce_packets;
-	uint64_t rx_write_requests; /* messages begun */
+	uint64_t rx_write_requests, rx_send_requests; /* messages begun */
 	uint64_t out_of_sequence;
 	uint64_t packet_seq_err; /* NAK sequence errors received */
 	uint64_t duplicate_request;

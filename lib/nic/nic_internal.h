@@ -200,6 +200,8 @@ enum nic_drop nic_on_request(struct nic *nic, uint32_t item, const struct roce_v
 /* nic_requester.c */
 enum nic_drop nic_on_ack(struct nic *nic, uint32_t item, const struct roce_view *v,
 			 uint64_t now_ns);
+/** Nobody answers this QP: what it has sent counts as acknowledged. */
+void nic_unanswered(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** The retransmission timer of a QP fired, perhaps too early. */
 void nic_on_timer(struct nic *nic, uint32_t item, uint64_t now_ns);
 

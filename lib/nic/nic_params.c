@@ -8,6 +8,8 @@
 
 static const char *const initial_rate_words[] = {"line", "fair", "value", NULL};
 
+const char *const nic_verb_words[] = {"write", "write_imm", "send", NULL};
+
 #define MEMBER(m) .name = #m, .offset = offsetof(struct nic_params, m)
 
 /* clang-format off */
@@ -70,6 +72,7 @@ const struct counter_field nic_counters[] = {
 	COUNTER(tx_bytes, "Bytes sent, with FCS"),
 	COUNTER(rx_roce_packets, "Valid RoCEv2 packets received"),
 	COUNTER(rx_write_requests, "WRITE messages begun by peers"),
+	COUNTER(rx_send_requests, "SEND messages begun by peers"),
 	COUNTER(out_of_sequence, "Requests received ahead of the expected PSN"),
 	COUNTER(packet_seq_err, "NAK sequence errors received"),
 	COUNTER(duplicate_request, "Requests received again"),

@@ -88,8 +88,8 @@ nic_on_ack(struct nic *nic, uint32_t item, const struct roce_view *v, uint64_t n
 	if (ahead >= (int32_t)(qp_sent_seq(qp) - qp->acked_seq) || qp->flags & QP_ERROR ||
 	    (ahead < 0 && (uint32_t)-ahead > qp->acked_seq - initial_seq))
 		return NIC_DROP_UNEXPECTED_ACK;
-	/* We send WRITEs without immediate, which consume no receive buffer: "not ready" is no
-	 * answer. */
+	/* Our responder always has a receive buffer, and "not ready" of another is not understood.
+	 */
 	if (kind != AETH_KIND_ACK && kind != AETH_KIND_NAK)
 		return NIC_DROP_UNEXPECTED_ACK;
 	if (kind == AETH_KIND_ACK)
@@ -103,6 +103,18 @@ nic_on_ack(struct nic *nic, uint32_t item, const struct roce_view *v, uint64_t n
 	else if (!(qp->flags & QP_DONE))
 		on_nak_fatal(nic, item, qp->acked_seq + (uint32_t)ahead, now_ns);
 	return NIC_USED;
+}
+
+void
+nic_unanswered(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	struct qp_flow *flow = nic_flow_of(nic, qp);
+
+	acknowledge(nic, qp, qp->next_seq);
+	qp->limit_seq = qp->next_seq + nic->window_packets;
+	if (flow->params.arrival == WORKLOAD_INCAST)
+		nic_next_round(nic, flow, now_ns);
 }
 
 void

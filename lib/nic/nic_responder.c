@@ -20,11 +20,22 @@ owe(struct nic *nic, uint32_t item, enum qp_owed owed)
 static bool
 request_fits(const struct nic_qp *qp, uint16_t mtu_bytes, const struct roce_view *v)
 {
-	bool in_message = qp->rx_flags & QP_RX_IN_MESSAGE;
+	bool in_message = qp->rx_flags & QP_RX_IN_MESSAGE && !(qp->rx_flags & QP_RX_SEND);
+	bool in_send = qp->rx_flags & QP_RX_IN_MESSAGE && qp->rx_flags & QP_RX_SEND;
 
 	switch (v->opcode) {
+	case RC_SEND_FIRST:
+		return !in_message && !in_send && v->payload_bytes == mtu_bytes;
+	case RC_SEND_MIDDLE:
+		return in_send && v->payload_bytes == mtu_bytes;
+	case RC_SEND_LAST:
+	case RC_SEND_LAST_IMM:
+		return in_send && v->payload_bytes <= mtu_bytes;
+	case RC_SEND_ONLY:
+	case RC_SEND_ONLY_IMM:
+		return !in_message && !in_send && v->payload_bytes <= mtu_bytes;
 	case RC_WRITE_FIRST:
-		return !in_message && v->payload_bytes == mtu_bytes &&
+		return !in_message && !in_send && v->payload_bytes == mtu_bytes &&
 		       v->reth_dma_bytes > v->payload_bytes &&
 		       v->reth_dma_bytes <= MAX_MESSAGE_BYTES;
 	case RC_WRITE_MIDDLE:
@@ -36,28 +47,43 @@ request_fits(const struct nic_qp *qp, uint16_t mtu_bytes, const struct roce_view
 		       qp->rx_left_bytes == v->payload_bytes;
 	case RC_WRITE_ONLY:
 	case RC_WRITE_ONLY_IMM:
-		return !in_message && v->payload_bytes <= mtu_bytes &&
+		return !in_message && !in_send && v->payload_bytes <= mtu_bytes &&
 		       v->reth_dma_bytes == v->payload_bytes;
 	default:
 		return false;
 	}
 }
 
+/* The first packet of a message is here. */
+static void
+begin_message(struct nic *nic, struct nic_qp *qp, const struct roce_view *v)
+{
+	bool send = v->opcode <= RC_SEND_ONLY_IMM;
+
+	counter_inc(send ? &nic->stats.rx_send_requests : &nic->stats.rx_write_requests);
+	qp->rx_flags &= (uint8_t)~QP_RX_SEND;
+	qp->rx_flags |= send ? QP_RX_IN_MESSAGE | QP_RX_SEND : QP_RX_IN_MESSAGE;
+	qp->rx_left_bytes = send ? 0 : v->reth_dma_bytes;
+}
+
 static void
 deliver(struct nic *nic, struct nic_qp *qp, const struct roce_view *v, uint32_t wire)
 {
 	struct qp_tally *tally = nic_tally_of(nic, qp);
+	bool last;
 
-	if (!(qp->rx_flags & QP_RX_IN_MESSAGE)) {
-		counter_inc(&nic->stats.rx_write_requests);
-		qp->rx_left_bytes = v->reth_dma_bytes;
-		qp->rx_flags |= QP_RX_IN_MESSAGE;
-	}
+	if (!(qp->rx_flags & QP_RX_IN_MESSAGE))
+		begin_message(nic, qp, v);
 	qp->rx_seq++;
-	qp->rx_left_bytes -= v->payload_bytes;
+	if (qp->rx_flags & QP_RX_SEND) {
+		last = v->opcode != RC_SEND_FIRST && v->opcode != RC_SEND_MIDDLE;
+	} else {
+		qp->rx_left_bytes -= v->payload_bytes;
+		last = qp->rx_left_bytes == 0;
+	}
 	tally->rx_payload_bytes += v->payload_bytes;
 	tally->rx_wire_bytes += wire;
-	if (qp->rx_left_bytes == 0) {
+	if (last) {
 		tally->rx_messages++;
 		qp->rx_flags &= (uint8_t)~QP_RX_IN_MESSAGE;
 	}

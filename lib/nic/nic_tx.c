@@ -172,16 +172,19 @@ restore_pattern(const struct nic *nic, struct rte_mbuf *m, uint32_t end_off)
 	meta->dirty_off = end_off;
 }
 
-/* RC WRITE opcode of the next packet. */
+/* Opcode of the next packet. */
 static uint8_t
-write_opcode(const struct nic_qp *qp)
+data_opcode(const struct qp_flow *flow, const struct nic_qp *qp)
 {
-	static const uint8_t opcodes[2][2] = {
-		{RC_WRITE_MIDDLE, RC_WRITE_LAST},
-		{RC_WRITE_FIRST, RC_WRITE_ONLY},
+	/* [verb][is the first][is the last] */
+	static const uint8_t opcodes[][2][2] = {
+		[NIC_WRITE] = {{RC_WRITE_MIDDLE, RC_WRITE_LAST}, {RC_WRITE_FIRST, RC_WRITE_ONLY}},
+		[NIC_WRITE_IMM] = {{RC_WRITE_MIDDLE, RC_WRITE_LAST_IMM},
+				   {RC_WRITE_FIRST, RC_WRITE_ONLY_IMM}},
+		[NIC_SEND] = {{RC_SEND_MIDDLE, RC_SEND_LAST}, {RC_SEND_FIRST, RC_SEND_ONLY}},
 	};
 
-	return opcodes[(qp->flags & QP_FIRST) != 0][qp->left_packets == 1];
+	return opcodes[flow->params.verb][(qp->flags & QP_FIRST) != 0][qp->left_packets == 1];
 }
 
 /* Payload of the next packet, which is of a message of these bytes if that is known. */
@@ -208,11 +211,12 @@ stamp(struct nic *nic, uint32_t item, struct rte_mbuf *m)
 	const struct roce_payload *payload = payload_of(nic, flow, qp, message_bytes);
 	struct roce_ends ends = nic_ends(nic, item);
 	struct roce_fields fields = {
-		.opcode = write_opcode(qp),
-		.ack_req = wants_ack(nic, qp),
+		.opcode = data_opcode(flow, qp),
+		.ack_req = !flow->params.raw && wants_ack(nic, qp),
 		.migreq = true,
 		.psn = qp->next_seq & PSN_MASK,
 		.reth_dma_bytes = message_bytes,
+		.imm = qp->next_msg,
 	};
 	uint16_t at = nic_payload_offset();
 	unsigned int hdr;
@@ -252,9 +256,10 @@ on_sent(struct nic *nic, uint32_t item, const struct rte_mbuf *m, uint64_t now_n
 {
 	struct nic_qp *qp = &nic->qps[item];
 	uint32_t wire = wire_bytes(m->pkt_len);
+	bool raw = nic_flow_of(nic, qp)->params.raw;
 
 	/* The countdown starts again where an ACK was asked for. */
-	if (qp->ack_countdown == nic->params.ack_every && !(qp->flags & QP_AWAITS))
+	if (!raw && qp->ack_countdown == nic->params.ack_every && !(qp->flags & QP_AWAITS))
 		arm_timer(nic, item, now_ns);
 	if (qp->flags & QP_RESEND)
 		counter_inc(&nic->stats.retransmitted_packets);
@@ -262,6 +267,8 @@ on_sent(struct nic *nic, uint32_t item, const struct rte_mbuf *m, uint64_t now_n
 	qp->tx_wire_bytes += wire;
 	token_account_charge(&qp->bucket, wire);
 	nic_rp_sent(nic, qp, wire, now_ns);
+	if (raw && (qp->left_packets == 0 || !qp_in_window(qp)))
+		nic_unanswered(nic, item, now_ns);
 }
 
 /* After its stop time a QP begins no message; what it has begun it finishes. */

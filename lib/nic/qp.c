@@ -29,6 +29,7 @@ qp_flow_fits(const struct qp_flow *flow, const struct nic_qp_params *params)
 	       memcmp(p->peer_ip.addr, params->peer_ip.addr, sizeof(p->peer_ip.addr)) == 0 &&
 	       p->initial_psn == params->initial_psn && p->tagged == params->tagged &&
 	       p->vlan_tci == params->vlan_tci && p->requester == params->requester &&
+	       p->verb == params->verb && p->raw == params->raw &&
 	       p->mtu_bytes == params->mtu_bytes && p->rate_cap_bps == params->rate_cap_bps &&
 	       workload_same(&p->work, &params->work);
 }

@@ -61,6 +61,7 @@ enum qp_owed { QP_OWES_NOTHING, QP_OWES_ACK, QP_OWES_NAK_SEQ, QP_OWES_NAK_INVALI
 #define QP_RX_NAKED 0x02u   /* this gap has been answered: silent until the expected PSN comes */
 #define QP_RX_REFUSED 0x04u /* an invalid request was answered: nothing more is served */
 #define QP_RX_OWES_CNP 0x08u
+#define QP_RX_SEND 0x20u   /* the message being received is a SEND: its length is not known */
 #define QP_RX_WINDOW 0x10u /* in the FIFO of NP windows */
 
 struct nic_qp {
