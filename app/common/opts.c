@@ -19,6 +19,7 @@ enum {
 	OPT_DURATION,
 	OPT_IDLE_SLEEP,
 	OPT_STAY,
+	OPT_CSV,
 	OPT_HELP_CONFIG,
 	OPT_VERSION,
 };
@@ -31,6 +32,7 @@ static const struct option options[] = {
 	{"duration", required_argument, NULL, OPT_DURATION},
 	{"idle-sleep", required_argument, NULL, OPT_IDLE_SLEEP},
 	{"stay", no_argument, NULL, OPT_STAY},
+	{"csv", required_argument, NULL, OPT_CSV},
 	{"help", no_argument, NULL, OPT_HELP},
 	{"help-config", no_argument, NULL, OPT_HELP_CONFIG},
 	{"version", no_argument, NULL, OPT_VERSION},
@@ -84,6 +86,9 @@ take_option(const struct opts_program *program, int option, struct opts *opts)
 	case OPT_IDLE_SLEEP:
 		return parse_time("idle-sleep", optarg, 1e3, 1e6,
 				  "microseconds, 0 (never sleep) to 1000000", &opts->idle_sleep_ns);
+	case OPT_CSV:
+		opts->csv = optarg;
+		return 0;
 	case OPT_STAY:
 		if (program->stay_help == NULL)
 			break;
@@ -110,7 +115,8 @@ parse_program_options(const struct opts_program *program, int argc, char **argv,
 			say_error("%s: a value is missing (see --help)", text);
 			return APP_BAD_USAGE;
 		}
-		if (option == '?' || (option == OPT_STAY && program->stay_help == NULL)) {
+		if (option == '?' || (option == OPT_STAY && program->stay_help == NULL) ||
+		    (option == OPT_CSV && program->csv_help == NULL)) {
 			say_error("%s: unknown option (see --help; EAL options come before \"--\")",
 				  text);
 			return APP_BAD_USAGE;
@@ -158,6 +164,10 @@ opts_parse(const struct opts_program *program, int argc, char **argv, struct opt
 		return rc;
 	if (opts->duration_ns == 0)
 		opts->duration_ns = NEVER_NS;
+	if (opts->csv != NULL && opts->stats_interval_ns == 0) {
+		say_error("--csv has a row for each --stats-interval, which must not be 0");
+		return APP_BAD_USAGE;
+	}
 	if (opts->config == NULL &&
 	    (opts->action == OPTS_RUN || opts->action == OPTS_CHECK_CONFIG)) {
 		say_error("--config FILE is missing (see --help)");
@@ -189,6 +199,8 @@ print_help(const struct opts_program *program)
 	       "      --idle-sleep US     sleep up to US microseconds when there is nothing to do; "
 	       "0 never (0)\n",
 	       program->name, program->name, program->purpose);
+	if (program->csv_help != NULL)
+		printf("      --csv DIR           %s\n", program->csv_help);
 	if (program->stay_help != NULL)
 		printf("      --stay              %s\n", program->stay_help);
 	printf("  -h, --help              this text\n"

@@ -24,12 +24,14 @@ struct opts_program {
 	const char *purpose;   /* one line for --help */
 	const char *stay_help; /* NULL: the program has no --stay */
 	void (*help_config)(FILE *out);
+	const char *csv_help; /* NULL: the program has no --csv */
 };
 
 struct opts {
 	enum opts_action action;
 	const char *config;
 	const char *json;           /* NULL: no file; "-" standard output */
+	const char *csv;            /* folder; NULL: no files */
 	uint64_t stats_interval_ns; /* 0: no statistics line */
 	uint64_t duration_ns;       /* NEVER_NS: until a signal */
 	uint64_t idle_sleep_ns;     /* 0: never sleep */

@@ -9,6 +9,7 @@
 #include <rte_pause.h>
 
 #include "base/fixed.h"
+#include "node/pkt_meta.h"
 
 /* Nothing to do for this long before the first sleep: between the frames of a busy port the loop
  * spins. */
@@ -33,12 +34,24 @@ poll_loop_init(struct poll_loop *loop, struct node *node, const uint16_t *ethdev
 		loop->ports[i].ethdev = ethdevs[i];
 }
 
+void
+poll_loop_use_queue(struct poll_loop *loop, uint16_t queue, bool tx_only)
+{
+	for (uint16_t i = 0; i < loop->n_ports; i++) {
+		loop->ports[i].queue = queue;
+		loop->ports[i].tx_only = tx_only;
+	}
+}
+
 static uint16_t
 receive(struct poll_loop *loop, uint16_t port, uint64_t *now_ns)
 {
 	struct rte_mbuf *pkts[POLL_BURST];
-	uint16_t n = rte_eth_rx_burst(loop->ports[port].ethdev, 0, pkts, POLL_BURST);
+	const struct poll_port *p = &loop->ports[port];
+	uint16_t n = 0;
 
+	if (!p->tx_only)
+		n = rte_eth_rx_burst(p->ethdev, p->queue, pkts, POLL_BURST);
 	/* After the burst: no frame is stamped earlier than it arrived. */
 	*now_ns = tsc_clock_now(loop->clock);
 	if (n > 0)
@@ -46,11 +59,33 @@ receive(struct poll_loop *loop, uint16_t port, uint64_t *now_ns)
 	return n;
 }
 
+/* Their due times are read before the device has the frames, which may then be gone. */
 static uint16_t
-offer_held(struct poll_port *p)
+offer_and_measure(struct poll_loop *loop, struct poll_port *p)
 {
-	uint16_t n = rte_eth_tx_burst(p->ethdev, 0, p->held + p->held_first, poll_port_held(p));
+	uint64_t due_ns[POLL_BURST];
+	uint16_t held = poll_port_held(p), n;
+	uint64_t now_ns;
 
+	for (uint16_t i = 0; i < held; i++)
+		due_ns[i] = pkt_meta(p->held[p->held_first + i])->due_ns;
+	n = rte_eth_tx_burst(p->ethdev, p->queue, p->held + p->held_first, held);
+	now_ns = tsc_clock_now(loop->clock);
+	for (uint16_t i = 0; i < n; i++)
+		pace_meter_departure(loop->pace, due_ns[i], now_ns);
+	return n;
+}
+
+static uint16_t
+offer_held(struct poll_loop *loop, struct poll_port *p)
+{
+	uint16_t n;
+
+	if (loop->pace != NULL)
+		n = offer_and_measure(loop, p);
+	else
+		n = rte_eth_tx_burst(p->ethdev, p->queue, p->held + p->held_first,
+				     poll_port_held(p));
 	p->held_first += n;
 	if (p->held_first == p->held_end)
 		p->held_first = p->held_end = 0;
@@ -66,12 +101,12 @@ transmit(struct poll_loop *loop, uint16_t port, uint64_t now_ns)
 	uint16_t n = 0;
 
 	if (poll_port_held(p) > 0)
-		n = offer_held(p);
+		n = offer_held(loop, p);
 	if (poll_port_held(p) > 0)
 		return n;
 	p->held_end = loop->node->ops->tx(loop->node, port, p->held, POLL_BURST, now_ns);
 	if (p->held_end > 0)
-		n += offer_held(p);
+		n += offer_held(loop, p);
 	return n;
 }
 
@@ -80,6 +115,8 @@ poll_loop_round(struct poll_loop *loop)
 {
 	uint32_t moved = 0;
 
+	if (loop->pace != NULL)
+		pace_meter_round(loop->pace, tsc_clock_now(loop->clock));
 	for (uint16_t port = 0; port < loop->n_ports; port++) {
 		uint64_t now_ns;
 
@@ -144,7 +181,7 @@ drain(struct poll_loop *loop)
 		struct poll_port *p = &loop->ports[port];
 
 		while (poll_port_held(p) > 0 && tsc_clock_now(loop->clock) < end_ns) {
-			offer_held(p);
+			offer_held(loop, p);
 			rte_pause();
 		}
 		rte_pktmbuf_free_bulk(p->held + p->held_first, poll_port_held(p));

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "node/node.h"
+#include "common/pace_meter.h"
 #include "common/tsc_clock.h"
 
 struct rte_mbuf;
@@ -29,6 +30,8 @@ struct rte_mbuf;
 
 struct poll_port {
 	uint16_t ethdev;
+	uint16_t queue;      /* of both ways */
+	bool tx_only;        /* another loop has the only receive queue */
 	uint16_t held_first; /* of held[]: the next to offer */
 	uint16_t held_end;
 	struct rte_mbuf *held[POLL_BURST];
@@ -47,6 +50,7 @@ struct poll_loop {
 	void *slow_arg;
 	uint64_t slow_next_ns;
 	uint64_t sleeps;
+	struct pace_meter *pace; /* NULL: departures are not measured */
 	uint16_t n_ports;
 	struct poll_port ports[NODE_MAX_PORTS];
 };
@@ -54,6 +58,9 @@ struct poll_loop {
 /** Set up over ports 0..n_ports-1 of the node; ethdevs holds their device numbers. */
 void poll_loop_init(struct poll_loop *loop, struct node *node, const uint16_t *ethdevs,
 		    uint16_t n_ports, const struct tsc_clock *clock, const atomic_bool *stop);
+
+/** Use another queue of every port than the first. tx_only: the ports have one receive queue. */
+void poll_loop_use_queue(struct poll_loop *loop, uint16_t queue, bool tx_only);
 
 /** Poll every port once. @return the number of frames moved. */
 uint32_t poll_loop_round(struct poll_loop *loop);

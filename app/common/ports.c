@@ -83,6 +83,42 @@ choose_mtu(uint16_t ethdev, const struct rte_eth_dev_info *info, uint16_t larges
 	return (uint16_t)most;
 }
 
+uint16_t
+port_rx_queues(uint16_t ethdev, uint16_t n)
+{
+	struct rte_eth_dev_info info;
+
+	return rte_eth_dev_info_get(ethdev, &info) == 0 && info.max_rx_queues >= n ? n : 1;
+}
+
+uint16_t
+port_tx_queues(uint16_t ethdev, uint16_t n)
+{
+	struct rte_eth_dev_info info;
+
+	if (rte_eth_dev_info_get(ethdev, &info) != 0)
+		return 1;
+	return info.max_tx_queues < n ? info.max_tx_queues : n;
+}
+
+static uint16_t
+queues(uint16_t n)
+{
+	return n == 0 ? 1 : n;
+}
+
+/* Spread receive queues by UDP ports: a QP keeps its source port, so it keeps its queue. */
+static void
+choose_rss(struct rte_eth_conf *conf, const struct rte_eth_dev_info *info)
+{
+	const uint64_t udp = RTE_ETH_RSS_NONFRAG_IPV4_UDP | RTE_ETH_RSS_NONFRAG_IPV6_UDP;
+
+	if (!(info->flow_type_rss_offloads & udp))
+		return;
+	conf->rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
+	conf->rx_adv_conf.rss_conf.rss_hf = info->flow_type_rss_offloads & udp;
+}
+
 static int
 set_up_queues(uint16_t ethdev, const struct port_params *params, struct rte_eth_dev_info *info)
 {
@@ -99,12 +135,14 @@ set_up_queues(uint16_t ethdev, const struct port_params *params, struct rte_eth_
 			    port_name(ethdev), tx_desc);
 	info->default_txconf.offloads = 0;
 	info->default_rxconf.offloads = 0;
-	rc = rte_eth_rx_queue_setup(ethdev, 0, rx_desc, (unsigned int)socket, &info->default_rxconf,
-				    params->pool);
+	for (uint16_t q = 0; rc == 0 && q < queues(params->rx_queues); q++)
+		rc = rte_eth_rx_queue_setup(ethdev, q, rx_desc, (unsigned int)socket,
+					    &info->default_rxconf, params->pool);
 	if (rc != 0)
 		return refuse(ethdev, "receive queue", rc);
-	rc = rte_eth_tx_queue_setup(ethdev, 0, tx_desc, (unsigned int)socket,
-				    &info->default_txconf);
+	for (uint16_t q = 0; rc == 0 && q < queues(params->tx_queues); q++)
+		rc = rte_eth_tx_queue_setup(ethdev, q, tx_desc, (unsigned int)socket,
+					    &info->default_txconf);
 	return rc != 0 ? refuse(ethdev, "transmit queue", rc) : 0;
 }
 
@@ -156,7 +194,10 @@ port_open(uint16_t ethdev, const struct port_params *params)
 	if (rc != 0)
 		return refuse(ethdev, "device information", rc);
 	conf.rxmode.mtu = choose_mtu(ethdev, &info, params->largest_frame);
-	rc = rte_eth_dev_configure(ethdev, 1, 1, &conf);
+	if (params->rx_queues > 1)
+		choose_rss(&conf, &info);
+	rc = rte_eth_dev_configure(ethdev, queues(params->rx_queues), queues(params->tx_queues),
+				   &conf);
 	if (rc != 0)
 		return refuse(ethdev, "configure", rc);
 	rc = set_up_queues(ethdev, params, &info);

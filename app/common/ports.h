@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ethernet devices as the nodes want them: short rings, no offloads, promiscuous, one queue each
- * way.
+ * Ethernet devices as the nodes want them: short rings, no offloads, promiscuous; a queue each way,
+ * or one for each lcore, with RSS over UDP ports where the device has it.
  *
  * A frame in a deep device ring is beyond the reach of WRED, PFC and the scheduler (about 11 us for
  * 128 frames of 1082 bytes at 100 Gb/s), so the transmit ring is as short as the driver takes. What
@@ -29,7 +29,13 @@ struct port_params {
 				    it */
 	uint16_t largest_frame;  /* without FCS */
 	struct rte_mempool *pool;
+	uint16_t rx_queues, tx_queues; /* 0: one */
 };
+
+/** Receive queues for n lcores: n if the device has so many, else 1. */
+uint16_t port_rx_queues(uint16_t ethdev, uint16_t n);
+/** Transmit queues for n lcores, of which each needs one: at most n. */
+uint16_t port_tx_queues(uint16_t ethdev, uint16_t n);
 
 /**
  * Configure and start a device.

@@ -22,17 +22,23 @@ report_program(const char *program, uint64_t elapsed_ns)
 }
 
 json_t *
-report_port(const struct poll_port *port, uint16_t number, uint64_t link_speed_bps)
+report_port(const struct poll_loop *loops, uint16_t n, uint16_t number, uint64_t link_speed_bps)
 {
+	const struct poll_port *port = &loops[0].ports[number];
+	uint64_t held = 0, refusals = 0;
 	struct rte_eth_stats device;
 	json_t *o = json_object();
 	json_t *d = json_object();
 
+	for (uint16_t i = 0; i < n; i++) {
+		held += poll_port_held(&loops[i].ports[number]);
+		refusals += loops[i].ports[number].refusals;
+	}
 	report_set_u64(o, "port", number);
 	json_object_set_new(o, "device", json_string(port_name(port->ethdev)));
 	report_set_u64(o, "link_speed_bps", link_speed_bps);
-	report_set_u64(o, "held", poll_port_held(port));
-	report_set_u64(o, "refusals", port->refusals);
+	report_set_u64(o, "held", held);
+	report_set_u64(o, "refusals", refusals);
 	if (rte_eth_stats_get(port->ethdev, &device) == 0) {
 		report_set_u64(d, "ipackets", device.ipackets);
 		report_set_u64(d, "opackets", device.opackets);

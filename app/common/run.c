@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <rte_cycles.h>
@@ -30,6 +31,16 @@ struct slow {
 	uint64_t control_ns, stats_ns, end_ns;
 	uint64_t last_stats_ns;
 	struct run_traffic last;
+	atomic_uint busy; /* nodes that are not done */
+	struct worker *workers;
+};
+
+/* What one polling lcore looks after. */
+struct worker {
+	struct slow *slow;
+	const struct node *node;
+	struct poll_loop *loop;
+	bool done;
 };
 
 static void
@@ -66,12 +77,24 @@ run_start(const struct opts *opts)
 	return 0;
 }
 
-unsigned int
-run_poll_lcore(void)
+uint16_t
+run_poll_lcores(void)
 {
-	unsigned int worker = rte_get_next_lcore(rte_lcore_id(), 1, 0);
+	unsigned int n = rte_lcore_count();
 
-	return worker < RTE_MAX_LCORE ? worker : rte_get_main_lcore();
+	return (uint16_t)(n > 1 ? n - 1 : 1);
+}
+
+unsigned int
+run_poll_lcore(uint16_t i)
+{
+	unsigned int lcore = rte_get_next_lcore(-1u, 1, 0);
+
+	if (lcore >= RTE_MAX_LCORE)
+		return rte_get_main_lcore();
+	while (i-- > 0)
+		lcore = rte_get_next_lcore(lcore, 1, 0);
+	return lcore;
 }
 
 /* bits/s on the wire over an interval: frames with FCS, preamble and gap. */
@@ -106,6 +129,8 @@ print_stats(struct slow *s, uint64_t now_ns)
 	       (double)now_ns / 1e9, (double)rx / seconds,
 	       wire_gbps(rx, t.rx_bytes - s->last.rx_bytes, seconds), (double)tx / seconds,
 	       wire_gbps(tx, t.tx_bytes - s->last.tx_bytes, seconds), text);
+	if (s->app->sample != NULL)
+		s->app->sample(s->app, out, now_ns);
 	/* A reader that went away has seen what it wanted; anything else is said at the end. */
 	if (fflush(out) != 0 && errno == EPIPE)
 		clearerr(out);
@@ -136,19 +161,27 @@ do_slow_work(struct slow *s, uint64_t now_ns)
 static uint64_t
 check_done(void *arg, uint64_t now_ns)
 {
-	const struct slow *s = arg;
+	struct worker *w = arg;
+	const struct run_app *app = w->slow->app;
 
-	if (s->app->done != NULL && s->app->done(s->app->node))
-		atomic_store_explicit(&stop, true, memory_order_relaxed);
-	return s->app->done != NULL ? now_ns + DONE_POLL_NS : NEVER_NS;
+	if (app->done == NULL)
+		return NEVER_NS;
+	if (!w->done && app->done(w->node)) {
+		w->done = true;
+		/* The last one to be done decides. */
+		if (atomic_fetch_sub(&w->slow->busy, 1) == 1 && app->all_done(app))
+			atomic_store_explicit(&stop, true, memory_order_relaxed);
+	}
+	return w->done ? NEVER_NS : now_ns + DONE_POLL_NS;
 }
 
 /* Slow hook of a loop that is alone. */
 static uint64_t
 check_done_and_work(void *arg, uint64_t now_ns)
 {
-	uint64_t done_ns = check_done(arg, now_ns);
-	uint64_t work_ns = do_slow_work(arg, now_ns);
+	struct worker *w = arg;
+	uint64_t done_ns = check_done(w, now_ns);
+	uint64_t work_ns = do_slow_work(w->slow, now_ns);
 
 	return min_u64(done_ns, work_ns);
 }
@@ -160,16 +193,9 @@ poll_on_worker(void *loop)
 	return 0;
 }
 
-static int
-run_beside_worker(struct poll_loop *loop, struct slow *s)
+static void
+work_until_stop(struct slow *s)
 {
-	unsigned int worker = run_poll_lcore();
-	int rc = rte_eal_remote_launch(poll_on_worker, loop, worker);
-
-	if (rc != 0) {
-		say_error("lcore %u does not start: %s", worker, rte_strerror(-rc));
-		return APP_FAILED;
-	}
 	while (!atomic_load_explicit(&stop, memory_order_relaxed)) {
 		uint64_t now_ns = tsc_clock_now(s->clock);
 		uint64_t next_ns = do_slow_work(s, now_ns);
@@ -179,43 +205,84 @@ run_beside_worker(struct poll_loop *loop, struct slow *s)
 
 		(void)nanosleep(&t, NULL);
 	}
-	rte_eal_wait_lcore(worker);
-	return 0;
+}
+
+static int
+run_beside_workers(struct slow *s, uint16_t n)
+{
+	int rc = 0;
+
+	for (uint16_t i = 0; rc == 0 && i < n; i++) {
+		rc = rte_eal_remote_launch(poll_on_worker, s->workers[i].loop, run_poll_lcore(i));
+		if (rc != 0) {
+			say_error("lcore %u does not start: %s", run_poll_lcore(i),
+				  rte_strerror(-rc));
+			atomic_store_explicit(&stop, true, memory_order_relaxed);
+		}
+	}
+	work_until_stop(s);
+	rte_eal_mp_wait_lcore();
+	return rc != 0 ? APP_FAILED : 0;
+}
+
+static void
+init_worker(struct slow *s, struct run_result *result, uint16_t i)
+{
+	const struct run_app *app = s->app;
+	struct worker *w = &s->workers[i];
+	struct node *node = app->n_nodes == 0 ? app->node : app->nodes[i];
+
+	*w = (struct worker){.slow = s, .node = node, .loop = &result->loops[i]};
+	poll_loop_init(w->loop, node, app->ethdevs, app->n_ports, s->clock, &stop);
+	poll_loop_use_queue(w->loop, i, i > 0 && app->tx_only);
+	w->loop->pace = result->paces == NULL ? NULL : &result->paces[i];
+	w->loop->idle_sleep_ns = app->opts->idle_sleep_ns;
+	w->loop->slow_arg = w;
+	w->loop->slow_next_ns = 0;
+	w->loop->slow = rte_lcore_count() > 1 ? check_done : check_done_and_work;
 }
 
 int
 run_node(const struct run_app *app, struct run_result *result)
 {
-	struct poll_loop *loop = &result->loop;
 	struct tsc_clock clock;
+	uint16_t n = app->n_nodes == 0 ? 1 : app->n_nodes;
 	struct slow s = {
 		.app = app,
 		.clock = &clock,
 		.stats_ns =
 			app->opts->stats_interval_ns > 0 ? app->opts->stats_interval_ns : NEVER_NS,
 		.end_ns = app->opts->duration_ns,
+		.busy = n,
+		.workers = calloc(n, sizeof(*s.workers)),
 	};
 	int rc = 0;
 
-	tsc_clock_init(&clock, rte_get_tsc_hz());
-	poll_loop_init(loop, app->node, app->ethdevs, app->n_ports, &clock, &stop);
-	loop->idle_sleep_ns = app->opts->idle_sleep_ns;
-	loop->slow_arg = &s;
-	loop->slow_next_ns = 0;
-	if (rte_lcore_count() > 2)
-		say_warning("a node has one polling lcore: %u of the %u lcores stay idle",
-			    rte_lcore_count() - 2, rte_lcore_count());
-	if (rte_lcore_count() > 1) {
-		loop->slow = check_done;
-		rc = run_beside_worker(loop, &s);
-	} else {
-		loop->slow = check_done_and_work;
-		poll_loop_run(loop);
+	result->n_loops = n;
+	result->loops = calloc(n, sizeof(*result->loops));
+	if (app->measure_pacing)
+		result->paces = calloc(n, sizeof(*result->paces));
+	if (s.workers == NULL || result->loops == NULL ||
+	    (app->measure_pacing && result->paces == NULL)) {
+		free(s.workers);
+		say_error("%s", strerror(ENOMEM));
+		return APP_FAILED;
 	}
+	tsc_clock_init(&clock, rte_get_tsc_hz());
+	for (uint16_t i = 0; i < n; i++)
+		init_worker(&s, result, i);
+	if (run_poll_lcores() > n)
+		say_warning("%u of the %u lcores stay idle: there is work for %u",
+			    run_poll_lcores() - n, rte_lcore_count(), n + 1);
+	if (rte_lcore_count() > 1)
+		rc = run_beside_workers(&s, n);
+	else
+		poll_loop_run(&result->loops[0]);
 	result->elapsed_ns = tsc_clock_now(&clock);
 	/* The last line, unless the one before it has just been printed. */
 	if (s.stats_ns != NEVER_NS &&
 	    result->elapsed_ns - s.last_stats_ns > app->opts->stats_interval_ns / 10)
 		print_stats(&s, result->elapsed_ns);
+	free(s.workers);
 	return rc;
 }

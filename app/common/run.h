@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Runs one node: EAL start-up, the poll loop on its lcore, slow work beside it, clean stop.
+ * Runs one node, or several that share its ports: EAL start-up, a poll loop for each node on a
+ * lcore of its own, slow work beside them, clean stop.
  *
- * With two lcores or more the first worker polls and the main lcore does control work, statistics
- * and stop; with one lcore the loop does both, the slow part when it is due.
+ * With two lcores or more the workers poll and the main lcore does control work, statistics and
+ * stop; with one lcore the loop does both, the slow part when it is due.
  */
 #ifndef QUENCH_APP_RUN_H
 #define QUENCH_APP_RUN_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "node/node.h"
 #include "common/opts.h"
@@ -18,8 +20,11 @@
 /** Start EAL and catch SIGINT and SIGTERM. @return 0 or an exit code after an error line. */
 int run_start(const struct opts *opts);
 
-/** lcore that will poll. */
-unsigned int run_poll_lcore(void);
+/** lcores that can poll: all but the main one, or that one if it is alone. */
+uint16_t run_poll_lcores(void);
+
+/** lcore that will poll the i-th node; i < run_poll_lcores(). */
+unsigned int run_poll_lcore(uint16_t i);
 
 /* What a statistics line says about frames, of all ports. */
 struct run_traffic {
@@ -27,20 +32,30 @@ struct run_traffic {
 };
 
 struct run_app {
-	struct node *node;
+	struct node *node;   /* the only one, or nodes[0] */
+	struct node **nodes; /* several that share the ports: one queue of each port for each */
+	uint16_t n_nodes;    /* 0: node alone */
+	bool measure_pacing; /* the nodes say when frames are due */
+	bool tx_only;        /* all nodes but the first: the ports have one receive queue */
 	const uint16_t *ethdevs;
 	uint16_t n_ports;
 	const struct opts *opts;
-	/* Called by the polling lcore every millisecond: stop when true. NULL: never. */
+	/* Called by the polling lcore of each node every millisecond. NULL: never done. */
 	bool (*done)(const struct node *node);
+	/* Called once, when all nodes are done: stop when true. */
+	bool (*all_done)(const struct run_app *app);
 	/* Counters so far; text is what the program adds to the line. */
 	void (*stats)(const struct run_app *app, struct run_traffic *traffic, char *text,
 		      unsigned int text_size);
+	/* Called after each statistics line, with where it went. NULL: not. */
+	void (*sample)(const struct run_app *app, FILE *out, uint64_t now_ns);
 };
 
 struct run_result {
 	uint64_t elapsed_ns;
-	struct poll_loop loop; /* as it ended */
+	struct poll_loop *loops; /* of each node, as it ended; for the caller to free() */
+	uint16_t n_loops;
+	struct pace_meter *paces; /* of each node, or NULL; for the caller to free() */
 };
 
 /** Run until a signal, the duration's end or done(). @return 0 or APP_FAILED. */

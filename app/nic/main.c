@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
@@ -15,6 +16,7 @@
 #include "common/run.h"
 #include "common/say.h"
 #include "ctl/nic_config.h"
+#include "nic/nic_share.h"
 #include "nic/report.h"
 #include "node/pkt_pool.h"
 
@@ -26,11 +28,16 @@ static struct quench_nic {
 	struct nic_config config;
 	uint16_t ethdev;
 	uint16_t n_open;
+	uint16_t n_nodes; /* one for each lcore that polls */
+	uint16_t rx_queues;
 	bool stay;
+	uint32_t n_qps;
 	struct rte_mempool *rx_pool;
 	struct nic_pools pools;
-	struct node *node;
+	struct nic_share *share; /* NULL: one node */
+	struct node *nodes[NIC_SHARE_MAX_NODES];
 	struct run_result result;
+	struct flows flows;
 } nic;
 
 static const struct opts_program program = {
@@ -38,6 +45,7 @@ static const struct opts_program program = {
 	.purpose =
 		"A RoCEv2 traffic generator and responder with DCQCN on a DPDK port. It ends when "
 		"all\nmessages of its flows are completed; one that only answers ends on a signal.",
+	.csv_help = "write DIR/flows.csv and DIR/port.csv, a row for each statistics line",
 	.stay_help = "go on after the last message, until a signal or the duration's end",
 	.help_config = nic_config_print_reference,
 };
@@ -46,8 +54,11 @@ static void
 close_nic(void)
 {
 	/* The node gives its packets back before devices and pools go. */
-	if (nic.node != NULL)
-		nic_destroy(nic.node);
+	for (uint16_t i = 0; i < nic.n_nodes; i++)
+		nic_destroy(nic.nodes[i]);
+	nic_share_destroy(nic.share);
+	free(nic.result.loops);
+	free(nic.result.paces);
 	ports_close(&nic.ethdev, nic.n_open);
 	if (nic.pools.data != NULL)
 		pkt_pool_destroy(nic.pools.data);
@@ -69,14 +80,22 @@ largest_mtu(void)
 	return mtu;
 }
 
+/* Frames of a pool that all nodes share. */
+static uint32_t
+pool_frames(void)
+{
+	return nic.n_nodes * (POOL_FRAMES + 1) - 1;
+}
+
 static int
 create_pools(void)
 {
 	struct pkt_pool_params control = {
 		.name = "control",
-		.n_mbufs = POOL_FRAMES,
+		.n_mbufs = pool_frames(),
 		.largest_frame = nic_largest_frame(0),
-		.socket = (int)rte_lcore_to_socket_id(run_poll_lcore()),
+		.socket = (int)rte_lcore_to_socket_id(run_poll_lcore(0)),
+		.threads = nic.n_nodes > 1,
 	};
 	struct pkt_pool_params rx = control;
 
@@ -85,12 +104,12 @@ create_pools(void)
 	nic.pools.control = pkt_pool_create(&control);
 	if (nic.pools.control != NULL)
 		nic.pools.data =
-			nic_data_pool_create("data", POOL_FRAMES, largest_mtu(), control.socket);
+			nic_data_pool_create("data", pool_frames(), largest_mtu(), control.socket);
 	if (nic.pools.data != NULL)
 		nic.rx_pool = pkt_pool_create(&rx);
 	if (nic.rx_pool != NULL)
 		return 0;
-	say_error("pools of %u mbufs: %s (more memory with -m or hugepages)", POOL_FRAMES,
+	say_error("pools of %u mbufs: %s (more memory with -m or hugepages)", pool_frames(),
 		  rte_strerror(rte_errno));
 	return APP_FAILED;
 }
@@ -102,25 +121,89 @@ open_device(void)
 		.link_speed_bps = nic.config.nic.link_speed_bps,
 		.largest_frame = nic_largest_frame(largest_mtu()),
 		.pool = nic.rx_pool,
+		.rx_queues = nic.rx_queues,
+		.tx_queues = nic.n_nodes,
 	};
 	int rc = port_open(nic.ethdev, &params);
 
 	if (rc != 0)
 		return rc;
 	nic.n_open = 1;
-	port_check_numa(nic.ethdev, run_poll_lcore(), nic.rx_pool);
+	for (uint16_t i = 0; i < nic.n_nodes; i++)
+		port_check_numa(nic.ethdev, run_poll_lcore(i), nic.rx_pool);
 	return port_address(nic.ethdev, nic.config.nic.mac);
+}
+
+/* As many nodes as there are lcores, transmit queues and QPs for. */
+static void
+choose_nodes(void)
+{
+	uint16_t n = run_poll_lcores();
+
+	for (unsigned int f = 0; f < nic.config.n_flows; f++)
+		nic.n_qps += nic.config.flows[f].qp_count;
+	if (n > NIC_SHARE_MAX_NODES)
+		n = NIC_SHARE_MAX_NODES;
+	if (n > nic.n_qps)
+		n = (uint16_t)nic.n_qps;
+	nic.n_nodes = port_tx_queues(nic.ethdev, n);
+	nic.rx_queues = port_rx_queues(nic.ethdev, nic.n_nodes);
+	if (nic.n_nodes < n)
+		say_warning("%s has %u transmit queues: so many lcores poll it",
+			    port_name(nic.ethdev), nic.n_nodes);
+}
+
+/* Nodes that are one NIC: QPs are dealt out to them in turn. */
+static int
+share_nic(void)
+{
+	struct nic_share_params share = {
+		.n_nodes = nic.n_nodes,
+		.first_qpn = nic.config.nic.first_qpn,
+		.link_speed_bps = nic.config.nic.link_speed_bps,
+		.shaper_burst_ns = nic.config.nic.shaper_burst_ns,
+		/* Some devices hand over the sender's mbufs. */
+		.rx_mbufs = 3 * pool_frames(),
+		.socket = (int)rte_lcore_to_socket_id(run_poll_lcore(0)),
+	};
+
+	nic.share = nic_share_create(&share);
+	if (nic.share != NULL)
+		return 0;
+	say_error("rings between %u lcores: %s", nic.n_nodes, rte_strerror(rte_errno));
+	return APP_FAILED;
+}
+
+static int
+create_node(uint16_t i)
+{
+	struct nic_params params = nic.config.nic;
+
+	if (nic.share != NULL) {
+		params.first_qpn += i;
+		params.max_qps = nic_share_qps(nic.n_qps, nic.n_nodes, i);
+	}
+	nic.nodes[i] = nic_create(&params, &nic.pools);
+	if (nic.nodes[i] == NULL) {
+		say_error("the NIC cannot be built: %s", strerror(errno));
+		return APP_FAILED;
+	}
+	if (nic.share != NULL)
+		nic_join(nic.nodes[i], nic.share, i);
+	return 0;
 }
 
 static int
 add_qps(void)
 {
+	uint32_t n = 0;
+
 	for (unsigned int f = 0; f < nic.config.n_flows; f++) {
 		const struct nic_flow *flow = &nic.config.flows[f];
 
 		for (uint32_t i = 0; i < flow->qp_count; i++) {
 			struct nic_qp_params qp = nic_flow_qp(flow, i);
-			int64_t qpn = nic_add_qp(nic.node, &qp, 0);
+			int64_t qpn = nic_add_qp(nic.nodes[n++ % nic.n_nodes], &qp, 0);
 
 			if (qpn >= 0)
 				continue;
@@ -137,18 +220,17 @@ open_nic(const char *path)
 {
 	int rc = ports_find(&nic.ethdev, 1, path);
 
-	if (rc == 0)
-		rc = create_pools();
-	if (rc == 0)
-		rc = open_device();
 	if (rc != 0)
 		return rc;
-	nic.node = nic_create(&nic.config.nic, &nic.pools);
-	if (nic.node == NULL) {
-		say_error("the NIC cannot be built: %s", strerror(errno));
-		return APP_FAILED;
-	}
-	return add_qps();
+	choose_nodes();
+	rc = create_pools();
+	if (rc == 0)
+		rc = open_device();
+	if (rc == 0 && nic.n_nodes > 1)
+		rc = share_nic();
+	for (uint16_t i = 0; rc == 0 && i < nic.n_nodes; i++)
+		rc = create_node(i);
+	return rc == 0 ? add_qps() : rc;
 }
 
 /* Requesters that end by themselves: without one, there is nothing to wait for. */
@@ -165,51 +247,94 @@ has_an_end(void)
 }
 
 static bool
-all_done(const struct node *node)
+all_done(const struct run_app *app)
 {
-	static bool said;
-
-	if (!nic_done(node))
-		return false;
-	if (!said && nic_stats(node)->qp_errors == 0)
+	if (nic_total_stats(app).qp_errors == 0)
 		say("all messages completed");
-	said = true;
 	return !nic.stay;
 }
 
 /* A QP that gave up is no result to build on, however the run ended. */
 static int
-outcome(const struct node *node)
+outcome(const struct run_app *app)
 {
-	uint64_t failed = nic_stats(node)->qp_errors;
+	uint64_t failed = nic_total_stats(app).qp_errors;
 
 	if (failed == 0)
 		return APP_DONE;
 	say_error("%" PRIu64 " of %u QPs gave up: the peer does not answer, or refused", failed,
-		  nic_qp_count(node));
+		  nic.n_qps);
 	return APP_FAILED;
+}
+
+/* A flow whose peer never answered has sent nothing: that is worth a line. */
+static void
+check_neighbours(void)
+{
+	uint32_t unresolved;
+	uint32_t n = nic_neighbours(nic.nodes[0], &unresolved);
+
+	if (unresolved > 0)
+		say_warning("%u of %u peers given without peer_mac did not answer: their MAC "
+			    "addresses are not known",
+			    unresolved, n);
+}
+
+static void
+sample(const struct run_app *app, FILE *out, uint64_t now_ns)
+{
+	flows_sample(&nic.flows, app, out, now_ns);
+}
+
+static void
+say_running(void)
+{
+	char lcores[64];
+
+	if (nic.n_nodes == 1)
+		snprintf(lcores, sizeof(lcores), "polling on lcore %u", run_poll_lcore(0));
+	else
+		snprintf(lcores, sizeof(lcores), "polling on %u lcores, %u receive queue%s",
+			 nic.n_nodes, nic.rx_queues, nic.rx_queues == 1 ? "" : "s");
+	say("running: %u QPs on %s, %s", nic.n_qps, port_name(nic.ethdev), lcores);
 }
 
 static int
 run_nic(const struct opts *opts)
 {
 	struct run_app app = {
-		.node = nic.node,
+		.node = nic.nodes[0],
+		.nodes = nic.nodes,
+		.n_nodes = nic.n_nodes,
+		.measure_pacing = nic.config.nic.measure_pacing,
+		.tx_only = nic.rx_queues == 1,
 		.ethdevs = &nic.ethdev,
 		.n_ports = 1,
 		.opts = opts,
-		.done = has_an_end() ? all_done : NULL,
+		.done = has_an_end() ? nic_done : NULL,
+		.all_done = all_done,
 		.stats = nic_stats_line,
+		.sample = sample,
 	};
-	int rc;
+	int rc, closed;
 
 	nic.stay = opts->stay;
-	say("running: %u QPs on %s, polling on lcore %u", nic_qp_count(nic.node),
-	    port_name(nic.ethdev), run_poll_lcore());
+	rc = flows_open(&nic.flows, &nic.config, opts->csv);
+	if (rc != 0) {
+		flows_close(&nic.flows);
+		return rc;
+	}
+	say_running();
 	rc = run_node(&app, &nic.result);
+	check_neighbours();
 	if (rc == 0 && opts->json != NULL)
-		rc = report_write(nic_report(&app, &nic.config.nic, &nic.result), opts->json);
-	return rc == 0 ? outcome(nic.node) : rc;
+		rc = report_write(nic_report(&app, &nic.config.nic, &nic.result, &nic.flows),
+				  opts->json);
+	/* Whatever the counters came to, the files are closed. */
+	closed = flows_close(&nic.flows);
+	if (rc == 0)
+		rc = closed;
+	return rc == 0 ? outcome(&app) : rc;
 }
 
 /* @return 0, or -errno after an error line. */

@@ -8,11 +8,37 @@
 #include "common/report.h"
 #include "ctl/json.h"
 
+/* Add what a table of counters names. */
+static void
+add_counters(void *total, const void *part, const struct counter_field *fields, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		uint64_t *to = (uint64_t *)((char *)total + fields[i].offset);
+
+		*to += counter_read((const uint64_t *)((const char *)part + fields[i].offset));
+	}
+}
+
+struct nic_stats
+nic_total_stats(const struct run_app *app)
+{
+	struct nic_stats total = {0};
+
+	for (uint16_t i = 0; i < app->n_nodes; i++) {
+		const struct nic_stats *s = nic_stats(app->nodes[i]);
+
+		add_counters(&total, s, nic_counters, nic_counters_n);
+		add_counters(&total.rp, &s->rp, rp_counters, rp_counters_n);
+		add_counters(&total.np, &s->np, np_counters, np_counters_n);
+	}
+	return total;
+}
+
 void
 nic_stats_line(const struct run_app *app, struct run_traffic *traffic, char *text,
 	       unsigned int text_size)
 {
-	const struct nic_stats *s = nic_stats(app->node);
+	const struct nic_stats total = nic_total_stats(app), *s = &total;
 	uint64_t drops = 0;
 
 	for (unsigned int d = 0; d < NIC_DROPS; d++)
@@ -60,27 +86,83 @@ qp_object(const struct node *node, uint32_t index)
 	return o;
 }
 
+/* How late paced packets left, all lcores together. */
+static json_t *
+pacing_object(const struct run_result *result)
+{
+	static const struct {
+		const char *name;
+		double pct;
+	} quantiles[] = {{"late_p50_ns", 50},
+			 {"late_p90_ns", 90},
+			 {"late_p99_ns", 99},
+			 {"late_p999_ns", 99.9}};
+	struct pace_meter total = {0};
+	json_t *o = json_object();
+
+	for (uint16_t i = 0; i < result->n_loops; i++)
+		pace_meter_add(&total, &result->paces[i]);
+	report_set_u64(o, "departures", total.late_ns.count);
+	report_set_u64(o, "within_2us", total.close);
+	for (unsigned int i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++)
+		report_set_u64(o, quantiles[i].name,
+			       hist_quantile(&total.late_ns, quantiles[i].pct));
+	report_set_u64(o, "late_max_ns", total.late_ns.max);
+	report_set_u64(o, "not_paced", total.unknown);
+	report_set_u64(o, "excluded", total.excluded);
+	report_set_u64(o, "gaps", total.gaps);
+	report_set_u64(o, "gap_ns", total.gap_ns);
+	report_set_u64(o, "longest_gap_ns", total.longest_gap_ns);
+	return o;
+}
+
+static uint32_t
+qp_count(const struct run_app *app)
+{
+	uint32_t n = 0;
+
+	for (uint16_t i = 0; i < app->n_nodes; i++)
+		n += nic_qp_count(app->nodes[i]);
+	return n;
+}
+
+static bool
+all_done(const struct run_app *app)
+{
+	bool done = true;
+
+	for (uint16_t i = 0; i < app->n_nodes; i++)
+		done = done && nic_done(app->nodes[i]);
+	return done;
+}
+
 json_t *
 nic_report(const struct run_app *app, const struct nic_params *params,
-	   const struct run_result *result)
+	   const struct run_result *result, const struct flows *flows)
 {
-	const struct nic_stats *s = nic_stats(app->node);
+	const struct nic_stats total = nic_total_stats(app), *s = &total;
 	json_t *o = report_program("quench-nic", result->elapsed_ns);
-	json_t *port = report_port(&result->loop.ports[0], 0, params->link_speed_bps);
+	json_t *port = report_port(result->loops, result->n_loops, 0, params->link_speed_bps);
 	json_t *counters = json_object();
 	json_t *qps = json_array();
 
 	report_set_pfc_rx(port, nic_pfc_rx(app->node), result->elapsed_ns);
 	json_object_set_new(o, "port", port);
+	report_set_u64(o, "lcores", app->n_nodes);
 	json_object_set_new(o, "icrc_check", json_string(params->icrc_check ? "on" : "off"));
 	json_object_set_new(o, "dcqcn", json_string(params->dcqcn ? "on" : "off"));
-	json_object_set_new(o, "done", json_boolean(nic_done(app->node)));
+	json_object_set_new(o, "done", json_boolean(all_done(app)));
 	json_set_counters(counters, nic_counters, nic_counters_n, s);
 	json_set_counters(counters, rp_counters, rp_counters_n, &s->rp);
 	json_set_counters(counters, np_counters, np_counters_n, &s->np);
 	json_object_set_new(o, "counters", counters);
-	for (uint32_t i = 0; i < nic_qp_count(app->node); i++)
-		json_array_append_new(qps, qp_object(app->node, i));
+	if (result->paces != NULL)
+		json_object_set_new(o, "pacing", pacing_object(result));
+	json_object_set_new(o, "flows", flows_report(flows, app, result->elapsed_ns));
+	/* QPs were dealt out to the nodes in turn. */
+	for (uint32_t i = 0; i < qp_count(app); i++)
+		json_array_append_new(qps,
+				      qp_object(app->nodes[i % app->n_nodes], i / app->n_nodes));
 	json_object_set_new(o, "qps", qps);
 	return o;
 }

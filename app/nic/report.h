@@ -6,14 +6,18 @@
 #include <jansson.h>
 
 #include "common/run.h"
+#include "nic/flows.h"
 #include "nic/nic.h"
 
 /** For struct run_app. Reads counters only. */
 void nic_stats_line(const struct run_app *app, struct run_traffic *traffic, char *text,
 		    unsigned int text_size);
 
+/** Counters of all lcores together. */
+struct nic_stats nic_total_stats(const struct run_app *app);
+
 /** All counters and QPs, after the loop has ended. @return a new object. */
 json_t *nic_report(const struct run_app *app, const struct nic_params *params,
-		   const struct run_result *result);
+		   const struct run_result *result, const struct flows *flows);
 
 #endif

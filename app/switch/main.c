@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <rte_common.h>
 #include <rte_eal.h>
@@ -73,6 +74,7 @@ close_switch(struct quench_switch *s)
 	/* The node gives its packets back before devices and pools go. */
 	if (s->node != NULL)
 		sw_destroy(s->node);
+	free(s->result.loops);
 	ports_close(s->ethdevs, s->n_open);
 	if (s->pools.frames != NULL)
 		pkt_pool_destroy(s->pools.frames);
@@ -99,7 +101,7 @@ create_pools(struct quench_switch *s, const char *path)
 		.name = "frames",
 		.n_mbufs = frames_needed(s),
 		.largest_frame = (uint16_t)max_u64(s->params.max_frame_bytes, PORT_LEAST_DATA_ROOM),
-		.socket = (int)rte_lcore_to_socket_id(run_poll_lcore()),
+		.socket = (int)rte_lcore_to_socket_id(run_poll_lcore(0)),
 	};
 	struct pkt_pool_params clones = frames;
 
@@ -135,7 +137,7 @@ open_ports(struct quench_switch *s)
 		rc = port_address(s->ethdevs[i], s->params.ports[i].mac);
 		if (rc != 0)
 			return rc;
-		port_check_numa(s->ethdevs[i], run_poll_lcore(), s->pools.frames);
+		port_check_numa(s->ethdevs[i], run_poll_lcore(0), s->pools.frames);
 	}
 	return 0;
 }
@@ -172,7 +174,7 @@ run_switch(struct quench_switch *s, const struct opts *opts)
 	int rc;
 
 	say("running: %u ports, %" PRIu64 " bytes of buffer, polling on lcore %u", app.n_ports,
-	    s->params.mmu.buffer_bytes, run_poll_lcore());
+	    s->params.mmu.buffer_bytes, run_poll_lcore(0));
 	rc = run_node(&app, &s->result);
 	if (rc == 0 && opts->json != NULL)
 		rc = report_write(switch_report(&app, &s->params, &s->result), opts->json);

@@ -17,8 +17,9 @@
 
 /* clang-format off */
 const struct field nic_flow_fields[] = {
-	{QP(peer_mac), .type = FIELD_MAC, .min = 1,
-	 .help = "station address of the peer, or of the router to it"},
+	{QP(peer_mac), .type = FIELD_MAC, .def = "00:00:00:00:00:00",
+	 .help = "station address of the peer, or of the router to it; all zero asks by ARP or "
+		 "neighbour discovery"},
 	{QP(peer_ip), .type = FIELD_IP, .min = 4, .max = 6, .help = "address of the peer"},
 	{QP(peer_qpn), .type = FIELD_U32, .min = 2, .max = MAX_QPN, .def = "17",
 	 .help = "the peer's number of the first QP; the others count on from it"},

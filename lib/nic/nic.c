@@ -29,7 +29,7 @@ nic_control(struct node *node, uint64_t now_ns)
 {
 	(void)node;
 	(void)now_ns;
-	return NEVER_NS; /* peers are static: nothing to learn, nothing ages */
+	return NEVER_NS; /* neighbours are asked and learnt by rx() and tx() */
 }
 
 static const struct node_ops nic_ops = {
@@ -91,8 +91,10 @@ init(struct nic *nic, const struct nic_params *params, const struct nic_pools *p
 	if (nic->params.rp.rp_max_rate_bps == 0)
 		nic->params.rp.rp_max_rate_bps = params->link_speed_bps;
 	nic->window_packets = params->window_packets;
+	nic->qpn_stride = 1;
 	nic->data_pool = pools->data;
 	nic->control_pool = pools->control;
+	nic->plain_queue = qos_map_classify(&params->qos, 0, -1).queue;
 	nic->max_payload_bytes = nic_pool_payload_bytes(pools->data);
 	queues_init(&nic->cnps);
 	queues_init(&nic->acks);
@@ -123,11 +125,18 @@ nic_create(const struct nic_params *params, const struct nic_pools *pools)
 	if (nic == NULL)
 		return NULL;
 	init(nic, params, pools);
+	nic->neighs = neigh_table_create(&(struct neigh_params){
+		.retrans_ns = params->neigh_retrans_time_ns,
+		.reachable_ns = params->neigh_reachable_time_ns,
+	});
+	if (params->measure_pacing)
+		nic->due_ns = calloc(params->max_qps, sizeof(*nic->due_ns));
 	nic->payloads = calloc(NIC_MAX_MTU + 1, sizeof(struct roce_payload *));
 	if (nic->payloads != NULL)
 		nic->empty = nic_payload(nic, 0);
 	nic->wheel = pacing_wheel_create(&nic->params);
-	if (nic->empty == NULL || nic->wheel == NULL || qps_alloc(nic) != 0) {
+	if (nic->empty == NULL || nic->wheel == NULL || qps_alloc(nic) != 0 ||
+	    nic->neighs == NULL || (params->measure_pacing && nic->due_ns == NULL)) {
 		nic_destroy(&nic->node);
 		errno = ENOMEM;
 		return NULL;
@@ -143,6 +152,8 @@ nic_destroy(struct node *node)
 	if (node == NULL)
 		return;
 	nic_payloads_free(nic);
+	nic_resolve_free(nic);
+	free(nic->due_ns);
 	timing_wheel_destroy(nic->wheel);
 	pages_free(nic->qps, nic->params.max_qps * sizeof(*nic->qps));
 	pages_free(nic->tallies, nic->params.max_qps * sizeof(*nic->tallies));
@@ -257,7 +268,7 @@ connect_qp(const struct nic *nic, uint32_t item)
 	struct roce_path path = nic_flow_of(nic, qp)->path;
 
 	path.dest_qp = qp->dest_qp;
-	path.udp_sport = roce_udp_sport(roce_flow_label(nic->params.first_qpn + item, qp->dest_qp));
+	path.udp_sport = roce_udp_sport(roce_flow_label(nic_local_qpn(nic, item), qp->dest_qp));
 	qp->ends_reg = roce_path_ends(&path).reg;
 }
 
@@ -295,9 +306,11 @@ nic_add_qp(struct node *node, const struct nic_qp_params *params, uint64_t now_n
 	flow = flow_for(nic, params);
 	if (flow < 0)
 		return flow;
-	qp_init(qp, &nic->flows[flow], nic->params.first_qpn + item, params);
+	qp_init(qp, &nic->flows[flow], nic_local_qpn(nic, item), params);
 	qp->flow = (uint32_t)flow;
 	connect_qp(nic, item);
+	if (nic_resolve_qp(nic, item, now_ns) != 0)
+		return -ENOMEM;
 	nic_start_rate(nic, qp, params->start_ns);
 	nic->n_qps++;
 	if (qp->flags & QP_ENDS)
@@ -305,7 +318,7 @@ nic_add_qp(struct node *node, const struct nic_qp_params *params, uint64_t now_n
 	join_flow(nic, qp);
 	nic_settle(nic, item, now_ns);
 	nic_flush(nic);
-	return nic->params.first_qpn + item;
+	return nic_local_qpn(nic, item);
 }
 
 uint32_t
@@ -324,7 +337,7 @@ nic_qp_info(const struct node *node, uint32_t index, struct nic_qp_info *out)
 
 	assert(index < nic->n_qps);
 	*out = (struct nic_qp_info){
-		.local_qpn = nic->params.first_qpn + index,
+		.local_qpn = nic_local_qpn(nic, index),
 		.peer_qpn = qp->dest_qp,
 		.rate_bps = qp->bucket.rate_bps,
 		.target_rate_bps = qp->rp.target_rate_bps,
@@ -356,6 +369,15 @@ const struct pfc_rx *
 nic_pfc_rx(const struct node *node)
 {
 	return &nic_of_const(node)->pfc_rx;
+}
+
+uint32_t
+nic_neighbours(const struct node *node, uint32_t *unresolved)
+{
+	const struct nic *nic = nic_of_const(node);
+
+	*unresolved = neigh_unresolved(nic->neighs);
+	return neigh_count(nic->neighs);
 }
 
 bool

@@ -19,6 +19,10 @@
  * - All frames leave as ECT(0), so that a congested queue marks them rather than drops them;
  *   ACK and NAK carry the data's DSCP.
  * - An 802.3x PAUSE frame is counted and not obeyed: a port runs PFC or link pause, not both.
+ * - Peers may be given by IP address only: they are asked by ARP or neighbour discovery, their QPs
+ *   wait for the answer, and the first valid frame of the peer is as good as one. Questions about
+ *   our own addresses and echo requests are answered. All of that is a frame now and then, so tx()
+ *   sends it, and nothing is left for control().
  * - SEND and WRITE are served, with and without immediate; a SEND always finds a receive buffer.
  *   Another request in sequence is a NAK "invalid request", after which the responder takes no
  *   further request of that QP (IBTA: the QP is in error).
@@ -38,6 +42,7 @@
 #include "base/hist.h"
 #include "cc/np.h"
 #include "cc/rp.h"
+#include "nic/nic_neigh.h"
 #include "nic/workload.h"
 #include "node/node.h"
 #include "tm/pfc_rx.h"
@@ -65,7 +70,10 @@ struct nic_params {
 	uint8_t local_ack_timeout; /* 4.096 us x 2^n; 0 never */
 	uint8_t retry_cnt;
 	uint16_t ack_every; /* AckReq is set on each n-th packet and on the last of a message */
-	uint32_t window_packets;   /* unacknowledged packets per QP */
+	uint32_t window_packets;          /* unacknowledged packets per QP */
+	bool measure_pacing;       /* say in pkt_meta.due_ns when a paced frame was due */
+	uint64_t neigh_retrans_time_ns;   /* between two ARP requests or solicitations of a peer */
+	uint64_t neigh_reachable_time_ns; /* then a peer is asked again; NEVER_NS: not */
 	struct qos_map_params qos; /* dscp -> tc -> priority, and which priorities obey PFC */
 	struct rp_params rp;
 	struct np_params np;
@@ -87,7 +95,7 @@ extern const char *const nic_verb_words[];
 
 /* One QP, connected without a connection manager: both ends are told the same. */
 struct nic_qp_params {
-	uint8_t peer_mac[6];
+	uint8_t peer_mac[6]; /* zero: found out from peer_ip, by ARP or neighbour discovery */
 	struct field_ip peer_ip;
 	uint32_t peer_qpn;
 	uint32_t initial_psn; /* of both directions */
@@ -118,6 +126,8 @@ enum nic_drop {
 	NIC_DROP_OUT_OF_SEQUENCE,
 	NIC_DROP_MAC_CONTROL_MALFORMED,
 	NIC_DROP_MAC_CONTROL_UNKNOWN,
+	NIC_DROP_NEIGH_MALFORMED, /* ARP or neighbour discovery */
+	NIC_DROP_ANSWER_OVERFLOW, /* too many answers wait for the wire */
 	NIC_DROPS
 };
 
@@ -127,6 +137,7 @@ const char *nic_drop_name(enum nic_drop d);
 struct nic_stats {
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes; /* frame bytes with FCS */
 	uint64_t rx_roce_packets;
+	uint64_t rx_crossed_packets; /* received for a QP of another node */
 	uint64_t rx_write_requests, rx_send_requests; /* messages begun */
 	uint64_t out_of_sequence;
 	uint64_t packet_seq_err; /* NAK sequence errors received */
@@ -137,12 +148,14 @@ struct nic_stats {
 	uint64_t acks_sent, naks_sent, acks_received;
 	uint64_t no_mbuf; /* a frame could not be built now; it is built later */
 	uint64_t rx_pause_frames;
+	uint64_t neigh_requests_sent, neigh_requests_answered, echo_requests_answered;
 	uint64_t drops[NIC_DROPS];
 	struct rp_stats rp;
 	struct np_stats np;
+	struct neigh_stats neigh;
 };
 
-/* Members of nic_stats itself, drops included; rp and np have tables of their own. */
+/* Members of nic_stats itself and of neigh, drops included; rp and np have tables of their own. */
 extern const struct counter_field nic_counters[];
 extern const unsigned int nic_counters_n;
 
@@ -189,10 +202,12 @@ struct nic_qp_info {
 };
 
 uint32_t nic_qp_count(const struct node *node);
-/** @param index  In [0, nic_qp_count()): the local QPN less first_qpn. */
+/** @param index  In [0, nic_qp_count()): QPs in the order in which they were added. */
 void nic_qp_info(const struct node *node, uint32_t index, struct nic_qp_info *out);
 const struct nic_stats *nic_stats(const struct node *node);
 const struct pfc_rx *nic_pfc_rx(const struct node *node);
+/** Peers given by address only, and how many of them have not told theirs. */
+uint32_t nic_neighbours(const struct node *node, uint32_t *unresolved);
 /** All requesters that end (messages or stop_ns given) have completed or failed; true if none. */
 bool nic_done(const struct node *node);
 

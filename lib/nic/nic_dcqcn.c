@@ -30,6 +30,9 @@ follow(struct nic *nic, struct nic_qp *qp, uint64_t cuts_before, uint64_t now_ns
 	struct qp_tally *tally = nic_tally_of(nic, qp);
 	uint64_t rate_bps = capped(nic, qp, qp->rp.current_rate_bps);
 
+	/* A packet that waits is due at another time now. */
+	if (unlikely(nic->due_ns != NULL) && rate_bps != qp->bucket.rate_bps)
+		nic->due_ns[qp - nic->qps] = 0;
 	token_account_set_rate(&qp->bucket, nic->qp_burst_nanobits, rate_bps, now_ns);
 	tally->min_rate_kbps = (uint32_t)min_u64(tally->min_rate_kbps, kbps(rate_bps));
 	tally->rate_cuts += (uint32_t)(nic->stats.rp.rp_cuts - cuts_before);

@@ -9,11 +9,15 @@
 
 #include "base/counter.h"
 #include "nic/nic.h"
+#include "nic/nic_neigh.h"
+#include "nic/nic_share.h"
 #include "nic/nic_timers.h"
 #include "nic/qp.h"
 #include "node/node.h"
+#include "node/pkt_fifo.h"
 #include "pacer/timing_wheel.h"
 #include "pacer/token_bucket.h"
+#include "pacer/wire_share.h"
 #include "wire/frame.h"
 #include "wire/roce.h"
 
@@ -26,6 +30,8 @@ struct rte_mbuf;
 #define NIC_MAX_WINDOW ((1u << 23) - 1)
 /* Verdict on a received frame that was used. */
 #define NIC_USED NIC_DROPS
+/* The same, and the frame became an answer: it is not freed. */
+#define NIC_KEPT (NIC_DROPS + 1)
 
 /* QPs waiting in one list per egress queue. */
 struct nic_queues {
@@ -66,6 +72,22 @@ struct nic {
 	/* per flow */
 	uint32_t active;  /* requesters started and not at their end */
 	uint32_t pending; /* requesters that end and have not */
+	/* with other nodes, nic_share.c; NULL: alone */
+	struct nic_share *share;
+	struct wire_share *wire;
+	int64_t wire_left_bytes; /* of the reservation in hand; a debt is the next one's */
+	uint64_t wire_from_ns;   /* from when on it may leave */
+	uint32_t share_index;
+	uint32_t qpn_stride; /* from one of our QPs to the next */
+	bool taking_over;    /* the frames of this rx() crossed from another node */
+	/* per QP, where pacing is measured: when the next packet is due, 0 not known; else NULL */
+	uint64_t *due_ns;
+	/* per neighbour, nic_resolve.c */
+	struct neigh_table *neighs;
+	struct pkt_fifo answers; /* to ARP, solicitations and echo requests */
+	uint32_t scan_item;      /* the next QP to get its neighbour's address */
+	uint32_t scan_left;      /* QPs to look at */
+	uint8_t plain_queue;     /* of DSCP 0, where all of this leaves */
 	/* at start-up */
 	const struct roce_payload *empty; /* of control frames */
 	uint32_t flows_room;
@@ -85,6 +107,13 @@ static inline const struct nic *
 nic_of_const(const struct node *node)
 {
 	return (const struct nic *)node;
+}
+
+/** Number of one of our QPs. */
+static inline uint32_t
+nic_local_qpn(const struct nic *nic, uint32_t item)
+{
+	return nic->params.first_qpn + item * nic->qpn_stride;
 }
 
 static inline void
@@ -120,14 +149,14 @@ nic_tally_of(const struct nic *nic, const struct nic_qp *qp)
 static inline uint32_t
 nic_qpn(const struct nic *nic, const struct nic_qp *qp)
 {
-	return nic->params.first_qpn + (uint32_t)(qp - nic->qps);
+	return nic_local_qpn(nic, (uint32_t)(qp - nic->qps));
 }
 
 static inline struct roce_ends
 nic_ends(const struct nic *nic, uint32_t item)
 {
 	const struct nic_qp *qp = &nic->qps[item];
-	uint32_t label = roce_flow_label(nic->params.first_qpn + item, qp->dest_qp);
+	uint32_t label = roce_flow_label(nic_local_qpn(nic, item), qp->dest_qp);
 
 	return (struct roce_ends){
 		.dest_qp = qp->dest_qp,
@@ -205,7 +234,38 @@ void nic_unanswered(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** The retransmission timer of a QP fired, perhaps too early. */
 void nic_on_timer(struct nic *nic, uint32_t item, uint64_t now_ns);
 
+/* nic_resolve.c: ARP, neighbour discovery, echo */
+
+/** Give a new QP its neighbour if its peer has no MAC address yet. @return 0 or -ENOMEM. */
+int nic_resolve_qp(struct nic *nic, uint32_t item, uint64_t now_ns);
+/** A frame that is neither MAC control nor UDP. NIC_KEPT: m was taken. */
+unsigned int nic_on_other(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth,
+			  uint64_t now_ns);
+/** A valid frame of the peer came before the answer to our question: its source will do. */
+void nic_resolve_from(struct nic *nic, uint32_t item, const uint8_t mac[6], uint64_t now_ns);
+/** Run what is due and give new addresses to QPs; bounded work. */
+void nic_resolve_run(struct nic *nic, uint64_t now_ns);
+/** The next answer or question, or NULL. */
+struct rte_mbuf *nic_resolve_frame(struct nic *nic, uint64_t now_ns);
+/** Earliest time at which nic_resolve_run() or nic_resolve_frame() would do something. */
+uint64_t nic_resolve_next_ns(const struct nic *nic);
+/** Free answers and neighbours. */
+void nic_resolve_free(struct nic *nic);
+
+/* nic_share.c: nodes that are one NIC */
+
+/** Hand a frame to the node whose QP it is for. @return false: it is ours to deal with. */
+bool nic_share_cross(struct nic *nic, struct rte_mbuf *m, uint32_t dest_qp);
+/** Let all other nodes see a frame, which nobody writes to any more. */
+void nic_share_tell_all(struct nic *nic, struct rte_mbuf *m);
+/** Receive what crossed to us; bounded work. */
+void nic_share_take_over(struct nic *nic, uint64_t now_ns);
+/** Are there frames that crossed to us? */
+bool nic_share_waits(const struct nic *nic);
+
 /* nic_tx.c */
+/** An mbuf of a pool, or NULL: counted, and asked for again soon. */
+struct rte_mbuf *nic_take_mbuf(struct nic *nic, struct rte_mempool *pool, uint64_t now_ns);
 uint16_t nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room,
 		uint64_t now_ns);
 uint64_t nic_next_ns(const struct node *node, uint16_t port);

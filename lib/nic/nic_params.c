@@ -54,11 +54,23 @@ const struct field nic_fields[] = {
 	  .help = "Ask for an ACK on each n-th packet; the last of a message always asks" },
 	{ MEMBER(window_packets), .type = FIELD_U32, .min = 1, .max = NIC_MAX_WINDOW,
 	  .def = "4096", .help = "Packets that a QP may have unacknowledged" },
+	{ MEMBER(measure_pacing), .type = FIELD_BOOL, .def = "off",
+	  .help = "Measure how late paced packets leave (quench-nic: pacing in its JSON)" },
+	{ MEMBER(neigh_retrans_time_ns), .type = FIELD_U64, .unit = UNIT_NS, .min = 1000000,
+	  .max = 3600 * NS_PER_SEC, .def = "1s",
+	  .help = "Time between two ARP requests or solicitations of a peer that does not answer" },
+	{ MEMBER(neigh_reachable_time_ns), .type = FIELD_U64, .unit = UNIT_NS, .min = 1000000,
+	  .max = UINT64_MAX, .def = "30s",
+	  .help = "Time after which the MAC address of a peer is asked for again" },
 };
 /* clang-format on */
 const unsigned int nic_fields_n = sizeof(nic_fields) / sizeof(nic_fields[0]);
 
 #define COUNTER(m, text) COUNTER_FIELD(struct nic_stats, m, text)
+#define NEIGH_COUNTER(m, text)                                                                     \
+	{                                                                                          \
+		#m, text, offsetof(struct nic_stats, neigh.m)                                      \
+	}
 #define DROP(d, word, text)                                                                        \
 	{                                                                                          \
 		word, text, offsetof(struct nic_stats, drops[NIC_DROP_##d])                        \
@@ -71,6 +83,7 @@ const struct counter_field nic_counters[] = {
 	COUNTER(tx_packets, "Frames sent"),
 	COUNTER(tx_bytes, "Bytes sent, with FCS"),
 	COUNTER(rx_roce_packets, "Valid RoCEv2 packets received"),
+	COUNTER(rx_crossed_packets, "RoCEv2 packets handed to the lcore that has their QP"),
 	COUNTER(rx_write_requests, "WRITE messages begun by peers"),
 	COUNTER(rx_send_requests, "SEND messages begun by peers"),
 	COUNTER(out_of_sequence, "Requests received ahead of the expected PSN"),
@@ -84,6 +97,12 @@ const struct counter_field nic_counters[] = {
 	COUNTER(acks_received, "ACKs received"),
 	COUNTER(no_mbuf, "Times a frame had to wait for an mbuf"),
 	COUNTER(rx_pause_frames, "PFC and 802.3x PAUSE frames received"),
+	COUNTER(neigh_requests_sent, "ARP requests and neighbour solicitations sent"),
+	COUNTER(neigh_requests_answered, "ARP requests and neighbour solicitations answered"),
+	NEIGH_COUNTER(neigh_learnt, "Peers whose MAC address was learnt"),
+	NEIGH_COUNTER(neigh_changed, "Times that a peer had a new MAC address"),
+	NEIGH_COUNTER(neigh_failed, "Times that a peer was asked for its MAC address in vain"),
+	COUNTER(echo_requests_answered, "ICMP and ICMPv6 echo requests answered"),
 	DROP(MALFORMED, "drop_malformed", "Dropped: Ethernet or IP header malformed"),
 	DROP(NOT_FOR_US, "drop_not_for_us", "Dropped: another station's MAC or IP address"),
 	DROP(NOT_ROCE, "drop_not_roce", "Dropped: not UDP port 4791"),
@@ -99,6 +118,10 @@ const struct counter_field nic_counters[] = {
 	     "Dropped: MAC Control frame too short"),
 	DROP(MAC_CONTROL_UNKNOWN, "drop_mac_control_unknown",
 	     "Dropped: MAC Control opcode neither PFC nor PAUSE"),
+	DROP(NEIGH_MALFORMED, "drop_neigh_malformed",
+	     "Dropped: ARP or neighbour discovery message not valid"),
+	DROP(ANSWER_OVERFLOW, "drop_answer_overflow",
+	     "Dropped: question or echo request while too many answers waited"),
 };
 /* clang-format on */
 const unsigned int nic_counters_n = sizeof(nic_counters) / sizeof(nic_counters[0]);
@@ -119,6 +142,8 @@ nic_drop_name(enum nic_drop d)
 		[NIC_DROP_OUT_OF_SEQUENCE] = "out_of_sequence",
 		[NIC_DROP_MAC_CONTROL_MALFORMED] = "mac_control_malformed",
 		[NIC_DROP_MAC_CONTROL_UNKNOWN] = "mac_control_unknown",
+		[NIC_DROP_NEIGH_MALFORMED] = "neigh_malformed",
+		[NIC_DROP_ANSWER_OVERFLOW] = "answer_overflow",
 	};
 
 	return d < NIC_DROPS ? names[d] : "none";
@@ -156,6 +181,8 @@ check_own(const struct nic_params *p)
 		return "local_ack_timeout must not exceed 31, retry_cnt not 7";
 	if (p->ack_every == 0)
 		return "ack_every must not be 0";
+	if (p->neigh_retrans_time_ns == 0 || p->neigh_reachable_time_ns == 0)
+		return "neigh_retrans_time_ns and neigh_reachable_time_ns must not be 0";
 	if (p->window_packets == 0 || p->window_packets > NIC_MAX_WINDOW)
 		return "window_packets must be in [1, 2^23 - 1]";
 	return NULL;
@@ -202,8 +229,8 @@ is_mtu(uint16_t mtu_bytes)
 int
 nic_qp_params_check(const struct nic_qp_params *params, const char **why)
 {
-	if (!is_station(params->peer_mac))
-		*why = "peer_mac must be a station's address, neither zero nor a group's";
+	if (params->peer_mac[0] & 1)
+		*why = "peer_mac must be a station's address, not a group's, or zero";
 	else if (params->peer_ip.version != 4 && params->peer_ip.version != 6)
 		*why = "peer_ip must be set";
 	else if (params->peer_qpn < 2 || params->peer_qpn > QPN_MASK)

@@ -18,7 +18,7 @@ decide(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns, uint64_t
 {
 	uint64_t due_ns;
 
-	if (!(qp->flags & QP_REQUESTER) || qp->flags & (QP_ERROR | QP_DONE))
+	if (!(qp->flags & QP_REQUESTER) || qp->flags & (QP_ERROR | QP_DONE | QP_UNRESOLVED))
 		return QP_IDLE;
 	if (!(qp->flags & QP_STARTED)) {
 		*deadline_ns = qp->bucket.updated_ns;
@@ -149,6 +149,10 @@ nic_settle(struct nic *nic, uint32_t item, uint64_t now_ns)
 		deadline_ns = next_message(nic, qp, now_ns);
 	place = decide(nic, qp, now_ns, &deadline_ns);
 	qp->place = (uint8_t)place;
+	/* What waits for an ACK, or for a message to come, is not due at any time. */
+	if (unlikely(nic->due_ns != NULL) &&
+	    (place == QP_BLOCKED || place == QP_IDLE || qp->left_packets == 0))
+		nic->due_ns[item] = 0;
 	if (place == QP_READY) {
 		nic_queues_push(nic, &nic->ready, nic_flow_of(nic, qp)->data_queue, item,
 				offsetof(struct nic_qp, ready_link));

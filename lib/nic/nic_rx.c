@@ -11,6 +11,7 @@
 #define PREFETCH_AHEAD 4
 
 struct rx_frame {
+	struct rte_mbuf *m;
 	const uint8_t *buf;
 	uint16_t len;
 	struct frame_view eth;
@@ -58,13 +59,15 @@ on_mac_control(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 		break;
 	case MAC_CONTROL_PAUSE:
 		counter_inc(&nic->stats.rx_pause_frames);
-		return NIC_USED;
+		return NIC_USED; /* counted by one node, obeyed by none */
 	case MAC_CONTROL_UNKNOWN:
 		return NIC_DROP_MAC_CONTROL_UNKNOWN;
 	default:
 		return NIC_DROP_MAC_CONTROL_MALFORMED;
 	}
-	counter_inc(&nic->stats.rx_pause_frames);
+	if (!nic->taking_over)
+		counter_inc(&nic->stats.rx_pause_frames);
+	nic_share_tell_all(nic, f->m);
 	vector.enable = mc.enable;
 	memcpy(vector.quanta, mc.quanta, sizeof(vector.quanta));
 	nic->paused_prios = pfc_rx_on_frame(&nic->pfc_rx, &vector, now_ns);
@@ -98,37 +101,58 @@ on_qp(struct nic *nic, uint32_t item, const struct rx_frame *f, uint64_t now_ns)
 	return NIC_DROP_UNEXPECTED_OPCODE; /* responses to what we never ask for; UD */
 }
 
-static enum nic_drop
+/* Which of our QPs a number is; QP_NONE: none. */
+static uint32_t
+find_qp(const struct nic *nic, uint32_t qpn)
+{
+	uint32_t at = qpn - nic->params.first_qpn;
+
+	if (qpn < nic->params.first_qpn || (nic->qpn_stride > 1 && at % nic->qpn_stride != 0))
+		return QP_NONE;
+	if (nic->qpn_stride > 1)
+		at /= nic->qpn_stride;
+	return at < nic->n_qps ? at : QP_NONE;
+}
+
+static unsigned int
 on_roce(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 {
-	uint32_t item = f->roce.dest_qp - nic->params.first_qpn;
+	uint32_t item;
 
+	if (nic->share != NULL && nic_share_cross(nic, f->m, f->roce.dest_qp))
+		return NIC_KEPT;
+	item = find_qp(nic, f->roce.dest_qp);
 	counter_inc(&nic->stats.rx_roce_packets);
-	if (f->roce.dest_qp < nic->params.first_qpn || item >= nic->n_qps) {
+	if (item == QP_NONE) {
 		if (f->roce.opcode == ROCE_CNP)
 			counter_inc(&nic->stats.rp.rp_cnp_ignored);
 		return NIC_DROP_UNKNOWN_QP;
 	}
 	if (!from_peer(nic_flow_of(nic, &nic->qps[item]), f))
 		return NIC_DROP_WRONG_PEER;
+	if (unlikely(nic->qps[item].flags & QP_UNRESOLVED))
+		nic_resolve_from(nic, item, f->buf + 6, now_ns);
 	return on_qp(nic, item, f, now_ns);
 }
 
-static enum nic_drop
+static unsigned int
 rx_one(struct nic *nic, struct rte_mbuf *m, uint64_t now_ns)
 {
-	struct rx_frame f = {.buf = rte_pktmbuf_mtod(m, const uint8_t *), .len = m->data_len};
+	struct rx_frame f = {
+		.m = m, .buf = rte_pktmbuf_mtod(m, const uint8_t *), .len = m->data_len};
 
-	counter_inc(&nic->stats.rx_packets);
-	counter_add(&nic->stats.rx_bytes, frame_bytes(m->pkt_len));
+	if (likely(!nic->taking_over)) {
+		counter_inc(&nic->stats.rx_packets);
+		counter_add(&nic->stats.rx_bytes, frame_bytes(m->pkt_len));
+	}
 	if (m->nb_segs != 1 || frame_parse(f.buf, f.len, &f.eth) != FRAME_OK)
 		return NIC_DROP_MALFORMED;
 	if (f.eth.ethertype == ETHERTYPE_MAC_CONTROL)
 		return on_mac_control(nic, &f, now_ns);
+	if (unlikely(f.eth.ip_proto != IP_PROTO_UDP))
+		return nic_on_other(nic, m, &f.eth, now_ns);
 	if (!to_our_mac(nic, &f))
 		return NIC_DROP_NOT_FOR_US;
-	if (f.eth.ip_version == 0)
-		return NIC_DROP_NOT_ROCE;
 	if (!to_our_ip(nic, &f))
 		return NIC_DROP_NOT_FOR_US;
 	switch (roce_parse(f.buf, f.len, &f.eth, nic->params.icrc_check, &f.roce)) {
@@ -147,20 +171,24 @@ void
 nic_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
 {
 	struct nic *nic = nic_of(node);
+	unsigned int to_free = 0;
 
 	assert(port == 0);
 	(void)port;
 	for (uint16_t i = 0; i < n && i < PREFETCH_AHEAD; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], const void *));
 	for (uint16_t i = 0; i < n; i++) {
-		enum nic_drop d;
+		unsigned int d;
 
 		if (i + PREFETCH_AHEAD < n)
 			rte_prefetch0(rte_pktmbuf_mtod(pkts[i + PREFETCH_AHEAD], const void *));
 		d = rx_one(nic, pkts[i], now_ns);
+		if (d == NIC_KEPT)
+			continue;
 		if (d != NIC_USED)
 			counter_inc(&nic->stats.drops[d]);
+		pkts[to_free++] = pkts[i];
 	}
-	rte_pktmbuf_free_bulk(pkts, n);
+	rte_pktmbuf_free_bulk(pkts, to_free);
 	nic_flush(nic);
 }

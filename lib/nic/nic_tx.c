@@ -10,6 +10,9 @@
 
 /* When a pool was empty: how long an event loop waits before it asks again. */
 #define NO_MBUF_RETRY_NS 1000ull
+/* What a node reserves of a shared wire at a time: a few frames, so that turns are short (0.7 us at
+ * 100 Gb/s) and an atomic operation is rare. */
+#define WIRE_TURN_BYTES (2 * (NIC_MAX_MTU + 256))
 
 /* Lowest queue of a mask that comes after last, going round. */
 static uint8_t
@@ -21,8 +24,8 @@ queue_after(uint8_t mask, uint8_t last)
 	return (uint8_t)(((unsigned int)__builtin_ctz(turned) + shift) % TM_CLASSES);
 }
 
-static struct rte_mbuf *
-take_mbuf(struct nic *nic, struct rte_mempool *pool, uint64_t now_ns)
+struct rte_mbuf *
+nic_take_mbuf(struct nic *nic, struct rte_mempool *pool, uint64_t now_ns)
 {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
 
@@ -49,7 +52,7 @@ take_data_mbuf(struct nic *nic, struct stock *stock, uint64_t now_ns)
 		return stock->m[stock->next++];
 	/* Where the pool has less than a burst, one at a time. */
 	if (n == 1 || rte_pktmbuf_alloc_bulk(nic->data_pool, stock->m, n) != 0)
-		return take_mbuf(nic, nic->data_pool, now_ns);
+		return nic_take_mbuf(nic, nic->data_pool, now_ns);
 	stock->next = 1;
 	stock->end = n;
 	return stock->m[0];
@@ -65,11 +68,14 @@ give_back(struct nic *nic, const struct stock *stock)
 
 /* A frame leaves: every one is counted and charged to the wire. */
 static void
-charge(struct nic *nic, const struct rte_mbuf *m)
+charge(struct nic *nic, struct rte_mbuf *m)
 {
+	if (unlikely(nic->due_ns != NULL))
+		pkt_meta(m)->due_ns = 0;
 	counter_inc(&nic->stats.tx_packets);
 	counter_add(&nic->stats.tx_bytes, frame_bytes(m->pkt_len));
 	token_bucket_charge(&nic->shaper, wire_bytes(m->pkt_len));
+	nic->wire_left_bytes -= wire_bytes(m->pkt_len);
 }
 
 /* A frame without payload from one of the templates of the QP's flow. */
@@ -77,7 +83,7 @@ static struct rte_mbuf *
 control_frame(struct nic *nic, uint32_t item, const struct roce_template *template,
 	      const struct roce_fields *fields, uint64_t now_ns)
 {
-	struct rte_mbuf *m = take_mbuf(nic, nic->control_pool, now_ns);
+	struct rte_mbuf *m = nic_take_mbuf(nic, nic->control_pool, now_ns);
 	struct roce_ends ends = nic_ends(nic, item);
 	unsigned int hdr;
 
@@ -295,6 +301,21 @@ can_send(const struct nic *nic, uint32_t item, uint64_t now_ns)
 	       token_account_can_send(&qp->bucket);
 }
 
+/*
+ * When will, or did, the tokens suffice for the next packet? A QP with tokens left is catching up
+ * if it is known when its last packet was due; else it may have been idle, which says nothing.
+ */
+static void
+note_due(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	const struct token_account *b = &nic->qps[item].bucket;
+
+	if (b->credit_nanobits < 0)
+		nic->due_ns[item] = token_account_next_ns(b);
+	else if (nic->due_ns[item] != 0 && b->rate_bps > 0)
+		nic->due_ns[item] = sub_sat(now_ns, (uint64_t)b->credit_nanobits / b->rate_bps);
+}
+
 static struct rte_mbuf *
 send_data(struct nic *nic, struct stock *stock, uint8_t open_queues, uint64_t now_ns)
 {
@@ -316,7 +337,11 @@ send_data(struct nic *nic, struct stock *stock, uint8_t open_queues, uint64_t no
 		if (m != NULL) {
 			stamp(nic, item, m);
 			charge(nic, m);
+			if (unlikely(nic->due_ns != NULL))
+				pkt_meta(m)->due_ns = nic->due_ns[item];
 			on_sent(nic, item, m, now_ns);
+			if (unlikely(nic->due_ns != NULL))
+				note_due(nic, item, now_ns);
 		}
 		nic_settle(nic, item, now_ns);
 	}
@@ -335,9 +360,45 @@ next_frame(struct nic *nic, struct stock *stock, uint64_t now_ns)
 		m = send_cnp(nic, (uint8_t)__builtin_ctz(cnps), now_ns);
 	if (m == NULL && acks != 0)
 		m = send_ack(nic, (uint8_t)__builtin_ctz(acks), now_ns);
+	if (m == NULL && open_queues >> nic->plain_queue & 1) {
+		m = nic_resolve_frame(nic, now_ns);
+		if (m != NULL)
+			charge(nic, m);
+	}
 	if (m == NULL)
 		m = send_data(nic, stock, open_queues, now_ns);
 	return m;
+}
+
+/*
+ * On a wire that we share, reserve the next turn as soon as the last one is used up: before its
+ * time is over, so that a sender which is alone has the whole wire.
+ */
+static void
+reserve_turn(struct nic *nic, uint64_t now_ns)
+{
+	if (likely(nic->wire == NULL) || nic->wire_left_bytes > 0)
+		return;
+	nic->wire_left_bytes += WIRE_TURN_BYTES;
+	nic->wire_from_ns = wire_share_reserve(nic->wire, WIRE_TURN_BYTES, now_ns);
+}
+
+/* What the wire can take now, up to room. */
+static uint16_t
+give(struct nic *nic, struct stock *stock, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
+{
+	uint16_t n = 0;
+
+	while (n < room && token_bucket_can_send(&nic->shaper) && nic->wire_from_ns <= now_ns) {
+		struct rte_mbuf *m = next_frame(nic, stock, now_ns);
+
+		if (m == NULL)
+			break;
+		pkts[n++] = m;
+		stock->room--;
+		reserve_turn(nic, now_ns);
+	}
+	return n;
 }
 
 uint16_t
@@ -345,32 +406,30 @@ nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, 
 {
 	struct nic *nic = nic_of(node);
 	struct stock stock;
-	uint16_t n = 0;
+	uint16_t n;
 	bool more_due;
 
 	assert(port == 0);
 	(void)port;
 	stock.next = stock.end = 0;
 	stock.room = room;
+	if (nic->share != NULL)
+		nic_share_take_over(nic, now_ns);
 	token_bucket_update(&nic->shaper, now_ns);
 	if (!token_bucket_can_send(&nic->shaper))
 		return 0;
 	nic->retry_ns = 0;
+	nic_resolve_run(nic, now_ns);
+	nic_flush(nic);
 	if (nic->paused_prios != 0) {
 		nic->paused_prios = pfc_rx_paused(&nic->pfc_rx, now_ns);
 		nic->paused_queues = qos_map_paused_queues(&nic->params.qos, nic->paused_prios);
 	}
+	reserve_turn(nic, now_ns);
 	/* A call that gives nothing has looked at all that was due: next_ns() is later than now. */
 	do {
 		more_due = nic_release(nic, now_ns);
-		while (n < room && token_bucket_can_send(&nic->shaper)) {
-			struct rte_mbuf *m = next_frame(nic, &stock, now_ns);
-
-			if (m == NULL)
-				break;
-			pkts[n++] = m;
-			stock.room--;
-		}
+		n = give(nic, &stock, pkts, room, now_ns);
 	} while (n == 0 && more_due);
 	give_back(nic, &stock);
 	nic_flush(nic);
@@ -395,8 +454,12 @@ nic_next_ns(const struct node *node, uint16_t port)
 		next_ns = min_u64(next_ns, nic_timers_next_ns(&nic->timers));
 	if (nic->windows.head != QP_NONE)
 		next_ns = min_u64(next_ns, np_next_ns(&nic->tallies[nic->windows.head].np));
+	next_ns = min_u64(next_ns, nic_resolve_next_ns(nic));
+	if (nic->share != NULL && nic_share_waits(nic))
+		return 0;
 	if (next_ns == NEVER_NS)
 		return NEVER_NS;
+	next_ns = max_u64(next_ns, nic->wire_from_ns);
 	/* Nothing leaves, and nothing is looked at, before the wire is free. */
 	return max_u64(next_ns, token_bucket_next_ns(&nic->shaper));
 }

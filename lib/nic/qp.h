@@ -48,21 +48,23 @@ enum qp_owed { QP_OWES_NOTHING, QP_OWES_ACK, QP_OWES_NAK_SEQ, QP_OWES_NAK_INVALI
 #define QP_STARTED 0x002u
 #define QP_ERROR 0x004u
 #define QP_DONE 0x008u
-#define QP_TIMED 0x010u  /* in a list of retransmission timers */
-#define QP_ENDS 0x020u   /* has a message limit or a stop time: counted by nic_done() */
-#define QP_STOPS 0x040u  /* has a stop time */
-#define QP_AWAITS 0x080u /* the peer was asked for an ACK that has not come */
-#define QP_RESEND 0x100u /* went back: next_seq != sent_seq */
-#define QP_FIRST 0x200u  /* the next packet is the first of its message */
-#define QP_LAST 0x400u   /* no message is begun any more */
+#define QP_TIMED 0x010u      /* in a list of retransmission timers */
+#define QP_ENDS 0x020u       /* has a message limit or a stop time: counted by nic_done() */
+#define QP_STOPS 0x040u      /* has a stop time */
+#define QP_AWAITS 0x080u     /* the peer was asked for an ACK that has not come */
+#define QP_RESEND 0x100u     /* went back: next_seq != sent_seq */
+#define QP_FIRST 0x200u      /* the next packet is the first of its message */
+#define QP_LAST 0x400u       /* no message is begun any more */
+#define QP_UNRESOLVED 0x800u /* the peer's MAC address is not known: sends nothing yet */
 
 /* Responder flags. */
 #define QP_RX_IN_MESSAGE 0x01u
 #define QP_RX_NAKED 0x02u   /* this gap has been answered: silent until the expected PSN comes */
 #define QP_RX_REFUSED 0x04u /* an invalid request was answered: nothing more is served */
 #define QP_RX_OWES_CNP 0x08u
-#define QP_RX_SEND 0x20u   /* the message being received is a SEND: its length is not known */
-#define QP_RX_WINDOW 0x10u /* in the FIFO of NP windows */
+#define QP_RX_WINDOW 0x10u     /* in the FIFO of NP windows */
+#define QP_RX_BY_ADDRESS 0x20u /* the peer was given by IP address: its MAC follows ARP and ND */
+#define QP_RX_SEND 0x40u       /* the message being received is a SEND: its length is not known */
 
 struct nic_qp {
 	/* each packet sent: one cache line */

@@ -15,7 +15,7 @@
 
 struct pkt_meta {
 	struct rte_mbuf *next;   /* link of pkt_fifo */
-	uint64_t due_ns;         /* fabric: arrival at the far end of a link */
+	uint64_t due_ns;         /* fabric: arrival at the far end of a link; NIC that measures: departure, 0 none */
 	uint32_t charged_bytes;  /* what the switch's MMU charged */
 	uint32_t dirty_off;      /* NIC: where a stamped frame overwrote the constant payload; 0 none */
 	uint16_t in_port;

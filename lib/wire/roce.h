@@ -248,6 +248,9 @@ void roce_template_init(struct roce_template *t, const struct roce_path *path);
 /** The part of a path that its template leaves out. */
 struct roce_ends roce_path_ends(const struct roce_path *path);
 
+/** Send to another station: no checksum covers its address. */
+void roce_template_set_dst_mac(struct roce_template *t, const uint8_t mac[6]);
+
 /**
  * Write headers so that they end where the payload begins, and pad and ICRC behind the payload.
  *

@@ -94,6 +94,12 @@ roce_path_ends(const struct roce_path *path)
 	};
 }
 
+void
+roce_template_set_dst_mac(struct roce_template *t, const uint8_t mac[6])
+{
+	memcpy(t->hdr + sizeof(t->hdr) - t->hdr_bytes, mac, 6);
+}
+
 /* Register over the extension headers, all of which are whole words. Baseline code: they are short.
  */
 static inline uint32_t

@@ -9,8 +9,8 @@
 #include "common/opts.h"
 #include "common/say.h"
 
-static const struct opts_program stays = {"prog", "does things", "go on", NULL};
-static const struct opts_program leaves = {"prog", "does things", NULL, NULL};
+static const struct opts_program stays = {"prog", "does things", "go on", NULL, NULL};
+static const struct opts_program leaves = {"prog", "does things", NULL, NULL, NULL};
 
 static int
 parse(const struct opts_program *program, char **argv, struct opts *opts)
@@ -103,6 +103,7 @@ bad_usage_is_refused(void **state)
 		ARGS("--config", "x", "y"),
 		ARGS("--config", "x", "--nonsense"),
 		ARGS("--config", "x", "-l", "0"),
+		ARGS("--config", "x", "--csv", "dir"),
 		ARGS("--config", "x", "--stay"),
 		ARGS("--config", "x", "--duration", "-1"),
 		ARGS("--config", "x", "--duration", "nan"),

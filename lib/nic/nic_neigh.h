@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Neighbours: the MAC addresses behind the IP addresses of peers, asked for and asked for again
+ * (RFC 826; RFC 4861 7.3, whose times it uses for both versions). No packet is seen here: it says
+ * whom to ask and how, and is told what was learnt.
+ *
+ *   INCOMPLETE --learnt--> REACHABLE --reachable_ns--> PROBE --learnt--> REACHABLE
+ *   PROBE --NEIGH_TRIES unanswered--> INCOMPLETE --NEIGH_TRIES unanswered--> FAILED
+ *   FAILED asks on, NEIGH_FAILED_FACTOR times slower; learnt --> REACHABLE
+ *
+ * PROBE asks the address that is known, INCOMPLETE and FAILED ask the group. An address once learnt
+ * stays in use until another one is: a question that gets lost does not stop a flow.
+ *
+ * Invariant (tested): a neighbour is asked at most once in retrans_ns, and work is bounded by the
+ * number of neighbours, which is fixed at start.
+ */
+#ifndef QUENCH_NIC_NIC_NEIGH_H
+#define QUENCH_NIC_NIC_NEIGH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/field.h"
+
+#define NEIGH_NONE UINT32_MAX
+#define NEIGH_TRIES 3
+#define NEIGH_FAILED_FACTOR 10
+
+enum neigh_state { NEIGH_INCOMPLETE, NEIGH_REACHABLE, NEIGH_PROBE, NEIGH_FAILED };
+
+struct neigh_key {
+	struct field_ip ip;
+	uint16_t vlan_id; /* 0: untagged, or with a priority tag */
+};
+
+struct neigh {
+	struct neigh_key key;
+	uint8_t mac[6];
+	bool has_mac;
+	bool asked;    /* in the list of questions to send */
+	uint8_t state; /* enum neigh_state */
+	uint8_t tries; /* questions in this state */
+	uint32_t ask_link;
+	uint64_t next_ns; /* of the state machine */
+};
+
+struct neigh_params {
+	uint64_t retrans_ns;   /* between two questions */
+	uint64_t reachable_ns; /* from an answer to the next question; NEVER_NS: none */
+};
+
+struct neigh_stats {
+	uint64_t neigh_learnt;  /* addresses learnt for the first time */
+	uint64_t neigh_changed; /* addresses that another one replaced */
+	uint64_t neigh_failed;  /* times that a neighbour did not answer and was given up */
+};
+
+struct neigh_table;
+
+/** @return a table, or NULL: no memory. */
+struct neigh_table *neigh_table_create(const struct neigh_params *params);
+void neigh_table_destroy(struct neigh_table *t);
+
+/** Add a neighbour, to be asked from now_ns on, unless it is there. @return its index, or -ENOMEM.
+ */
+int64_t neigh_add(struct neigh_table *t, const struct neigh_key *key, uint64_t now_ns);
+
+/** @return index of a neighbour, or NEIGH_NONE. */
+uint32_t neigh_find(const struct neigh_table *t, const struct neigh_key *key);
+
+const struct neigh *neigh_get(const struct neigh_table *t, uint32_t index);
+uint32_t neigh_count(const struct neigh_table *t);
+/** Neighbours whose address is not known. */
+uint32_t neigh_unresolved(const struct neigh_table *t);
+
+/** A neighbour has told its address. @return true if it is another one than before. */
+bool neigh_on_learnt(struct neigh_table *t, struct neigh_stats *stats, uint32_t index,
+		     const uint8_t mac[6], uint64_t now_ns);
+
+/** Run the state machines that are due; call before neigh_pop_ask(). */
+void neigh_run(struct neigh_table *t, struct neigh_stats *stats, uint64_t now_ns);
+
+/** Take the next neighbour to ask. @return its index, or NEIGH_NONE. */
+uint32_t neigh_pop_ask(struct neigh_table *t);
+/** Is there one to ask? */
+bool neigh_has_ask(const struct neigh_table *t);
+
+/** Earliest time at which neigh_run() would do something; NEVER_NS without neighbours. */
+uint64_t neigh_next_ns(const struct neigh_table *t);
+
+#endif

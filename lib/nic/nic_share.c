@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nic/nic_share.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <rte_common.h>
+#include <rte_errno.h>
+#include <rte_mbuf.h>
+#include <rte_ring.h>
+
+#include "base/fixed.h"
+#include "nic/nic_internal.h"
+
+/* Frames that one call takes over from each other node. */
+#define CROSS_BURST 32
+
+struct nic_share {
+	struct nic_share_params params;
+	struct wire_share wire __rte_cache_aligned;
+	struct rte_ring *rings[NIC_SHARE_MAX_NODES][NIC_SHARE_MAX_NODES]; /* [from][to] */
+};
+
+static struct rte_ring *
+create_ring(const struct nic_share_params *p, uint32_t from, uint32_t to)
+{
+	static uint32_t number;
+	char name[RTE_RING_NAMESIZE];
+
+	snprintf(name, sizeof(name), "cross%u-%u-%u", number++, from, to);
+	/* One slot of a ring stays empty. */
+	return rte_ring_create(name, rte_align32pow2(p->rx_mbufs + 1), p->socket,
+			       RING_F_SP_ENQ | RING_F_SC_DEQ);
+}
+
+struct nic_share *
+nic_share_create(const struct nic_share_params *params)
+{
+	const struct nic_share_params *p = params;
+	struct nic_share *share = NULL;
+
+	if (p->n_nodes > 0 && p->n_nodes <= NIC_SHARE_MAX_NODES)
+		share = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*share));
+	if (share == NULL) {
+		rte_errno = p->n_nodes > NIC_SHARE_MAX_NODES ? EINVAL : ENOMEM;
+		return NULL;
+	}
+	memset(share, 0, sizeof(*share));
+	share->params = *p;
+	wire_share_init(&share->wire, p->link_speed_bps,
+			mul_div(p->link_speed_bps, p->shaper_burst_ns, 8 * NS_PER_SEC));
+	for (uint32_t from = 0; from < p->n_nodes; from++)
+		for (uint32_t to = 0; to < p->n_nodes; to++) {
+			if (from != to)
+				share->rings[from][to] = create_ring(p, from, to);
+			if (from != to && share->rings[from][to] == NULL) {
+				nic_share_destroy(share);
+				return NULL;
+			}
+		}
+	return share;
+}
+
+static void
+destroy_ring(struct rte_ring *ring)
+{
+	void *m;
+
+	if (ring == NULL)
+		return;
+	while (rte_ring_dequeue(ring, &m) == 0)
+		rte_pktmbuf_free(m);
+	rte_ring_free(ring);
+}
+
+void
+nic_share_destroy(struct nic_share *share)
+{
+	if (share == NULL)
+		return;
+	for (uint32_t from = 0; from < share->params.n_nodes; from++)
+		for (uint32_t to = 0; to < share->params.n_nodes; to++)
+			destroy_ring(share->rings[from][to]);
+	free(share);
+}
+
+void
+nic_join(struct node *node, struct nic_share *share, uint32_t index)
+{
+	struct nic *nic = nic_of(node);
+
+	assert(index < share->params.n_nodes && nic->n_qps == 0);
+	assert(nic->params.first_qpn == share->params.first_qpn + index);
+	nic->share = share;
+	nic->share_index = index;
+	nic->wire = &share->wire;
+	nic->qpn_stride = share->params.n_nodes;
+}
+
+static void
+cross(struct nic *nic, struct rte_mbuf *m, uint32_t to)
+{
+	int rc = rte_ring_sp_enqueue(nic->share->rings[nic->share_index][to], m);
+
+	/* There is room for all mbufs that can have been received. */
+	assert(rc == 0);
+	RTE_SET_USED(rc);
+}
+
+bool
+nic_share_cross(struct nic *nic, struct rte_mbuf *m, uint32_t dest_qp)
+{
+	const struct nic_share_params *p = &nic->share->params;
+	uint32_t owner;
+
+	if (nic->taking_over || dest_qp < p->first_qpn)
+		return false;
+	owner = (dest_qp - p->first_qpn) % p->n_nodes;
+	if (owner == nic->share_index)
+		return false;
+	counter_inc(&nic->stats.rx_crossed_packets);
+	cross(nic, m, owner);
+	return true;
+}
+
+void
+nic_share_tell_all(struct nic *nic, struct rte_mbuf *m)
+{
+	uint32_t n;
+
+	if (nic->share == NULL || nic->taking_over)
+		return;
+	n = nic->share->params.n_nodes;
+	/* All read the same frame; whoever is last frees it. */
+	rte_mbuf_refcnt_update(m, (int16_t)(n - 1));
+	for (uint32_t to = 0; to < n; to++)
+		if (to != nic->share_index)
+			cross(nic, m, to);
+}
+
+void
+nic_share_take_over(struct nic *nic, uint64_t now_ns)
+{
+	void *pkts[CROSS_BURST];
+
+	nic->taking_over = true;
+	for (uint32_t from = 0; from < nic->share->params.n_nodes; from++) {
+		unsigned int n = 0;
+
+		if (from != nic->share_index)
+			n = rte_ring_sc_dequeue_burst(nic->share->rings[from][nic->share_index],
+						      pkts, CROSS_BURST, NULL);
+		if (n > 0)
+			nic_rx(&nic->node, 0, (struct rte_mbuf **)pkts, (uint16_t)n, now_ns);
+	}
+	nic->taking_over = false;
+}
+
+bool
+nic_share_waits(const struct nic *nic)
+{
+	for (uint32_t from = 0; from < nic->share->params.n_nodes; from++)
+		if (from != nic->share_index &&
+		    !rte_ring_empty(nic->share->rings[from][nic->share_index]))
+			return true;
+	return false;
+}

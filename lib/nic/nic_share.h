@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Several NIC nodes, each with a lcore of its own, that are one NIC on one port: one address, one
+ * wire, one range of QP numbers.
+ *
+ * QPs are dealt out in turn: node k of n has first_qpn + k, first_qpn + k + n, and so on, so that
+ * whose a QP is follows from its number. A frame for another node's QP crosses once, by a
+ * single-producer single-consumer ring with room for every mbuf of the receive pool: a crossing
+ * never drops. A pause frame, and what a neighbour tells, goes to all. Questions about our address
+ * are answered by the node that receives them. The wire is divided by wire_share: each node
+ * reserves what it sends, in turn.
+ */
+#ifndef QUENCH_NIC_NIC_SHARE_H
+#define QUENCH_NIC_NIC_SHARE_H
+
+#include <stdint.h>
+
+#include "node/node.h"
+
+#define NIC_SHARE_MAX_NODES 64
+
+struct nic_share;
+
+struct nic_share_params {
+	uint32_t n_nodes;
+	uint32_t first_qpn; /* of the NIC */
+	uint64_t link_speed_bps;
+	uint32_t shaper_burst_ns;
+	uint32_t rx_mbufs; /* of the receive pool */
+	int socket;
+};
+
+/** @return a share, or NULL with rte_errno set. */
+struct nic_share *nic_share_create(const struct nic_share_params *params);
+
+/** After all its nodes have been destroyed. Frees frames that were crossing. */
+void nic_share_destroy(struct nic_share *share);
+
+/**
+ * Make a node one of the share's, before it has QPs. Its first_qpn must be the share's plus index,
+ * its max_qps at least nic_share_qps().
+ */
+void nic_join(struct node *node, struct nic_share *share, uint32_t index);
+
+/** How many of n QPs, dealt out in turn, one node has. */
+static inline uint32_t
+nic_share_qps(uint32_t n, uint32_t n_nodes, uint32_t index)
+{
+	return n / n_nodes + (index < n % n_nodes);
+}
+
+#endif

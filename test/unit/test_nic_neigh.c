@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Neighbours in virtual time: who is asked when, and what an answer changes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/prng.h"
+#include "base/units.h"
+#include "nic/nic_neigh.h"
+
+#define RETRANS NS_PER_SEC
+#define REACHABLE (30 * NS_PER_SEC)
+
+static const struct neigh_params params = {RETRANS, REACHABLE};
+static const uint8_t mac[6] = {2, 0, 0, 0, 0, 7}, other_mac[6] = {2, 0, 0, 0, 0, 8};
+static struct neigh_table *t;
+static struct neigh_stats stats;
+
+static int
+setup(void **state)
+{
+	(void)state;
+	memset(&stats, 0, sizeof(stats));
+	t = neigh_table_create(&params);
+	return t == NULL;
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	neigh_table_destroy(t);
+	return 0;
+}
+
+static struct neigh_key
+key(uint32_t number)
+{
+	return (struct neigh_key){
+		{4, {10, (uint8_t)(number >> 16), (uint8_t)(number >> 8), (uint8_t)number}}, 0};
+}
+
+static uint32_t
+add(uint32_t number, uint64_t now_ns)
+{
+	struct neigh_key k = key(number);
+
+	return (uint32_t)neigh_add(t, &k, now_ns);
+}
+
+/* Is exactly this neighbour asked at this time, and nobody before? In which state is it then? */
+static void
+expect_ask(uint64_t at_ns, uint32_t index, enum neigh_state state)
+{
+	assert_int_equal(neigh_next_ns(t), at_ns);
+	neigh_run(t, &stats, at_ns - 1);
+	assert_false(neigh_has_ask(t));
+	neigh_run(t, &stats, at_ns);
+	assert_int_equal(neigh_get(t, index)->state, state);
+	assert_int_equal(neigh_pop_ask(t), index);
+	assert_int_equal(neigh_pop_ask(t), NEIGH_NONE);
+}
+
+static void
+silent_neighbour_is_asked_thrice_then_rarely(void **state)
+{
+	uint32_t i = add(1, 5);
+
+	(void)state;
+	expect_ask(5, i, NEIGH_INCOMPLETE);
+	expect_ask(5 + RETRANS, i, NEIGH_INCOMPLETE);
+	expect_ask(5 + 2 * RETRANS, i, NEIGH_INCOMPLETE);
+	assert_int_equal(stats.neigh_failed, 0);
+	expect_ask(5 + 3 * RETRANS, i, NEIGH_FAILED);
+	assert_int_equal(stats.neigh_failed, 1);
+	expect_ask(5 + 13 * RETRANS, i, NEIGH_FAILED);
+	expect_ask(5 + 23 * RETRANS, i, NEIGH_FAILED);
+	assert_int_equal(stats.neigh_failed, 1);
+	assert_int_equal(neigh_unresolved(t), 1);
+	assert_true(neigh_on_learnt(t, &stats, i, mac, 24 * RETRANS));
+	assert_int_equal(neigh_get(t, i)->state, NEIGH_REACHABLE);
+	assert_int_equal(neigh_unresolved(t), 0);
+}
+
+static void
+answer_holds_for_its_time_then_the_known_address_is_probed(void **state)
+{
+	uint32_t i = add(1, 0);
+
+	(void)state;
+	neigh_run(t, &stats, 0);
+	neigh_pop_ask(t);
+	assert_true(neigh_on_learnt(t, &stats, i, mac, 100));
+	assert_int_equal(stats.neigh_learnt, 1);
+	/* What was due before the answer is looked at and found put off. */
+	neigh_run(t, &stats, RETRANS);
+	assert_false(neigh_has_ask(t));
+	expect_ask(100 + REACHABLE, i, NEIGH_PROBE);
+	expect_ask(100 + REACHABLE + RETRANS, i, NEIGH_PROBE);
+	assert_false(neigh_on_learnt(t, &stats, i, mac, 100 + REACHABLE + RETRANS + 7));
+	neigh_run(t, &stats, 100 + REACHABLE + 2 * RETRANS);
+	assert_false(neigh_has_ask(t));
+	assert_int_equal(stats.neigh_changed, 0);
+	expect_ask(100 + 2 * REACHABLE + RETRANS + 7, i, NEIGH_PROBE);
+}
+
+static void
+lost_neighbour_keeps_its_address_while_all_are_asked(void **state)
+{
+	uint64_t at = REACHABLE;
+	uint32_t i = add(1, 0);
+
+	(void)state;
+	neigh_on_learnt(t, &stats, i, mac, 0);
+	neigh_run(t, &stats, 0);
+	for (unsigned int n = 0; n < NEIGH_TRIES; n++, at += RETRANS)
+		expect_ask(at, i, NEIGH_PROBE);
+	for (unsigned int n = 0; n < NEIGH_TRIES; n++, at += RETRANS)
+		expect_ask(at, i, NEIGH_INCOMPLETE);
+	expect_ask(at, i, NEIGH_FAILED);
+	assert_true(neigh_get(t, i)->has_mac);
+	assert_memory_equal(neigh_get(t, i)->mac, mac, 6);
+	assert_true(neigh_on_learnt(t, &stats, i, other_mac, at + 1));
+	assert_int_equal(stats.neigh_changed, 1);
+	assert_int_equal(stats.neigh_learnt, 1);
+}
+
+static void
+never_means_that_nobody_is_asked_again(void **state)
+{
+	struct neigh_params once = {RETRANS, NEVER_NS};
+
+	(void)state;
+	neigh_table_destroy(t);
+	t = neigh_table_create(&once);
+	add(1, 0);
+	neigh_run(t, &stats, 0);
+	neigh_pop_ask(t);
+	neigh_on_learnt(t, &stats, 0, mac, 1);
+	neigh_run(t, &stats, RETRANS);
+	assert_false(neigh_has_ask(t));
+	assert_int_equal(neigh_next_ns(t), NEVER_NS);
+}
+
+static void
+neighbours_are_told_apart_by_version_address_and_vlan(void **state)
+{
+	struct neigh_key keys[] = {
+		{{4, {10, 0, 0, 1}}, 0}, {{4, {10, 0, 0, 2}}, 0},           {{4, {10, 0, 0, 1}}, 5},
+		{{6, {10, 0, 0, 1}}, 0}, {{6, {10, 0, 0, 1, [15] = 1}}, 0},
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < 5; i++) {
+		assert_int_equal(neigh_find(t, &keys[i]), NEIGH_NONE);
+		assert_int_equal(neigh_add(t, &keys[i], 0), i);
+	}
+	for (unsigned int i = 0; i < 5; i++) {
+		assert_int_equal(neigh_find(t, &keys[i]), i);
+		assert_int_equal(neigh_add(t, &keys[i], 0), i);
+	}
+	assert_int_equal(neigh_count(t), 5);
+}
+
+static void
+thousands_are_found_again(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < 5000; i++)
+		assert_int_equal(add(i * 7, 0), i);
+	for (uint32_t i = 0; i < 5000; i++) {
+		struct neigh_key k = key(i * 7), absent = key(i * 7 + 1);
+
+		assert_int_equal(neigh_find(t, &k), i);
+		assert_int_equal(neigh_find(t, &absent), NEIGH_NONE);
+	}
+}
+
+/* Answers come at random, or not: nobody is asked twice within the time between two questions. */
+static void
+nobody_is_asked_too_often(void **state)
+{
+	uint64_t asked_ns[20], now_ns = 0;
+	struct prng r;
+
+	(void)state;
+	prng_seed(&r, 11, 0);
+	for (uint32_t i = 0; i < 20; i++) {
+		add(i, 0);
+		asked_ns[i] = NEVER_NS;
+	}
+	for (unsigned int step = 0; step < 20000; step++) {
+		uint32_t i;
+
+		now_ns += prng_below(&r, RETRANS / 4);
+		neigh_run(t, &stats, now_ns);
+		while ((i = neigh_pop_ask(t)) != NEIGH_NONE) {
+			assert_true(asked_ns[i] == NEVER_NS || now_ns - asked_ns[i] >= RETRANS);
+			asked_ns[i] = now_ns;
+		}
+		if (prng_below(&r, 20) == 0)
+			neigh_on_learnt(t, &stats, (uint32_t)prng_below(&r, 20),
+					prng_below(&r, 2) ? mac : other_mac, now_ns);
+	}
+}
+
+int
+main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(silent_neighbour_is_asked_thrice_then_rarely),
+		TEST(answer_holds_for_its_time_then_the_known_address_is_probed),
+		TEST(lost_neighbour_keeps_its_address_while_all_are_asked),
+		TEST(never_means_that_nobody_is_asked_again),
+		TEST(neighbours_are_told_apart_by_version_address_and_vlan),
+		TEST(thousands_are_found_again),
+		TEST(nobody_is_asked_too_often),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* When a NIC says that its packets were due: on the grid of the QP's rate, however late it is
+ * asked. */
+#include "nic_test.h"
+
+#include "node/pkt_meta.h"
+
+#define CAP (10 * MBPS)
+
+static struct solo solo;
+
+static int
+setup(void **state)
+{
+	(void)state;
+	solo_init(&solo);
+	solo.params.measure_pacing = true;
+	solo.params.dcqcn = false;
+	solo.params.qp_burst_bytes = 0;
+	solo.params.local_ack_timeout = 0;
+	solo.params.window_packets = 1u << 20;
+	return 0;
+}
+
+static void
+start(void)
+{
+	struct nic_qp_params qp = nic_test_qp(0);
+
+	/* Each message is one packet, so that all are equally long. */
+	qp.peer_qpn = PAIR_QPN;
+	qp.message_bytes = 1024;
+	qp.messages = 0;
+	qp.depth = 1u << 16;
+	qp.rate_cap_bps = CAP;
+	qp.start_ns = 5000;
+	solo_create(&solo, 64);
+	assert_true(nic_add_qp(solo.nic, &qp, 0) > 0);
+}
+
+/* The due time of the next packet, which leaves at now_ns if it may. 0: none does, or not known. */
+static bool
+take(uint64_t *due_ns)
+{
+	struct rte_mbuf *m;
+
+	if (solo.nic->ops->tx(solo.nic, 0, &m, 1, solo.now_ns) == 0)
+		return false;
+	*due_ns = pkt_meta(m)->due_ns;
+	rte_pktmbuf_free(m);
+	return true;
+}
+
+static uint64_t
+wire_bits(void)
+{
+	return nic_stats(solo.nic)->tx_bytes * 8 + nic_stats(solo.nic)->tx_packets * GAP_BYTES * 8;
+}
+
+static void
+first_packet_is_not_due_the_next_is_when_its_tokens_are_there(void **state)
+{
+	uint64_t due_ns, sent_ns, interval_ns;
+
+	(void)state;
+	start();
+	solo.now_ns = 5000;
+	while (!take(&due_ns))
+		solo.now_ns++;
+	assert_int_equal(due_ns, 0); /* it waited for its start */
+	interval_ns = wire_bits() * NS_PER_SEC / CAP;
+	/* Without a burst a late packet makes the next one later as well. */
+	for (uint64_t late_ns = 0; late_ns < 500000; late_ns += 9999) {
+		sent_ns = solo.now_ns;
+		solo.now_ns = sent_ns + interval_ns + late_ns;
+		/* The wheel's slot and one more look. */
+		while (!take(&due_ns))
+			assert_true(++solo.now_ns < sent_ns + interval_ns + late_ns + 100);
+		assert_int_equal(due_ns, sent_ns + interval_ns);
+	}
+	solo_destroy(&solo);
+}
+
+static void
+late_qp_that_catches_up_keeps_its_schedule(void **state)
+{
+	uint64_t due_ns, first_ns, interval_ns;
+
+	(void)state;
+	solo.params.qp_burst_bytes = 100000;
+	start();
+	solo.now_ns = 5000;
+	/* The bucket starts full: what leaves at once was not waited for. */
+	while (solo.nic->ops->next_ns(solo.nic, 0) < 100 * NS_PER_US) {
+		uint64_t next_ns = solo.nic->ops->next_ns(solo.nic, 0);
+
+		solo.now_ns = next_ns > solo.now_ns ? next_ns : solo.now_ns;
+		if (take(&due_ns))
+			assert_int_equal(due_ns, 0);
+	}
+	interval_ns = wire_bits() / nic_stats(solo.nic)->tx_packets * NS_PER_SEC / CAP;
+	solo.now_ns = 10 * NS_PER_MS;
+	while (!take(&first_ns))
+		solo.now_ns++;
+	for (unsigned int n = 1; n < 8; n++) {
+		while (!take(&due_ns))
+			solo.now_ns++;
+		assert_in_range(due_ns, first_ns + n * interval_ns - 8,
+				first_ns + n * interval_ns + 8);
+	}
+	solo_destroy(&solo);
+}
+
+static void
+nothing_is_said_unless_asked(void **state)
+{
+	struct rte_mbuf *m;
+
+	(void)state;
+	solo.params.measure_pacing = false;
+	start();
+	for (unsigned int n = 0; n < 3;) {
+		uint64_t next_ns = solo.nic->ops->next_ns(solo.nic, 0);
+
+		solo.now_ns = next_ns > solo.now_ns ? next_ns : solo.now_ns;
+		if (solo.nic->ops->tx(solo.nic, 0, &m, 1, solo.now_ns) == 1) {
+			assert_int_equal(pkt_meta(m)->due_ns, 0);
+			rte_pktmbuf_free(m);
+			n++;
+		}
+	}
+	solo_destroy(&solo);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(
+			first_packet_is_not_due_the_next_is_when_its_tokens_are_there, setup),
+		cmocka_unit_test_setup(late_qp_that_catches_up_keeps_its_schedule, setup),
+		cmocka_unit_test_setup(nothing_is_said_unless_asked, setup),
+	};
+
+	if (test_eal_init(64) < 0)
+		return 1;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
