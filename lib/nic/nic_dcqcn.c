@@ -27,15 +27,20 @@ kbps(uint64_t rate_bps)
 static void
 follow(struct nic *nic, struct nic_qp *qp, uint64_t cuts_before, uint64_t now_ns)
 {
-	struct qp_tally *tally = nic_tally_of(nic, qp);
 	uint64_t rate_bps = capped(nic, qp, qp->rp.current_rate_bps);
+	uint64_t before_bps = qp->bucket.rate_bps, cuts = nic->stats.rp.rp_cuts - cuts_before;
 
 	/* A packet that waits is due at another time now. */
-	if (unlikely(nic->due_ns != NULL) && rate_bps != qp->bucket.rate_bps)
+	if (unlikely(nic->due_ns != NULL) && rate_bps != before_bps)
 		nic->due_ns[qp - nic->qps] = 0;
 	token_account_set_rate(&qp->bucket, nic->qp_burst_nanobits, rate_bps, now_ns);
-	tally->min_rate_kbps = (uint32_t)min_u64(tally->min_rate_kbps, kbps(rate_bps));
-	tally->rate_cuts += (uint32_t)(nic->stats.rp.rp_cuts - cuts_before);
+	/* A rise, or nothing behind a cap, is no news for the tally, which would be a cache miss. */
+	if (rate_bps < before_bps || cuts > 0) {
+		struct qp_tally *tally = nic_tally_of(nic, qp);
+
+		tally->min_rate_kbps = (uint32_t)min_u64(tally->min_rate_kbps, kbps(rate_bps));
+		tally->rate_cuts += (uint32_t)cuts;
+	}
 }
 
 /* SIGCOMM15 section 3.1: line rate if the host has no other active flow, else local policy. */
