@@ -34,7 +34,8 @@ follow(struct nic *nic, struct nic_qp *qp, uint64_t cuts_before, uint64_t now_ns
 	if (unlikely(nic->due_ns != NULL) && rate_bps != before_bps)
 		nic->due_ns[qp - nic->qps] = 0;
 	token_account_set_rate(&qp->bucket, nic->qp_burst_nanobits, rate_bps, now_ns);
-	/* A rise, or nothing behind a cap, is no news for the tally, which would be a cache miss. */
+	/* A rise, or nothing behind a cap, is no news for the tally, which would be a cache miss.
+	 */
 	if (rate_bps < before_bps || cuts > 0) {
 		struct qp_tally *tally = nic_tally_of(nic, qp);
 

@@ -222,11 +222,13 @@ stamp(struct nic *nic, uint32_t item, struct rte_mbuf *m)
 		.migreq = true,
 		.psn = qp->next_seq & PSN_MASK,
 		.reth_dma_bytes = message_bytes,
-		.imm = qp->next_msg,
 	};
 	uint16_t at = nic_payload_offset();
 	unsigned int hdr;
 
+	/* The number is not in the lines of a packet that needs it not. */
+	if (qp->left_packets == 1 && flow->params.verb == NIC_WRITE_IMM)
+		fields.imm = qp->next_msg;
 	restore_pattern(nic, m, at + payload->payload_bytes);
 	hdr = roce_template_stamp(&flow->template, &ends, payload, &fields,
 				  (uint8_t *)m->buf_addr + at);
