@@ -10,20 +10,8 @@
 #include <rte_mempool.h>
 
 #include "base/units.h"
+#include "common/port_probe.h"
 #include "common/say.h"
-
-/* What drivers are known to do with PFC, so that silence is not taken for its absence. */
-static const struct driver_note {
-	const char *driver;
-	const char *note;
-} driver_notes[] = {
-	{"mlx5_pci",
-	 "this NIC obeys pause by itself and shows no pause frame to software; with RoCE "
-	 "enabled it may also keep UDP port 4791 (devlink dev param: enable_roce)"},
-	{"net_i40e",
-	 "this NIC drops pause frames that software sends (filter on EtherType 0x8808)"},
-	{"net_ice", "this NIC may keep pause frames from software; switch off its firmware's LLDP"},
-};
 
 const char *
 port_name(uint16_t ethdev)
@@ -146,33 +134,11 @@ set_up_queues(uint16_t ethdev, const struct port_params *params, struct rte_eth_
 	return rc != 0 ? refuse(ethdev, "transmit queue", rc) : 0;
 }
 
-/* Link pause stalls the whole port without a counter, and PFC frames must reach us rather than the
- * MAC. */
 static void
-take_over_pause(uint16_t ethdev)
-{
-	struct rte_eth_fc_conf fc = {0};
-
-	if (rte_eth_dev_flow_ctrl_get(ethdev, &fc) != 0 || fc.mode == RTE_ETH_FC_NONE)
-		return;
-	fc.mode = RTE_ETH_FC_NONE;
-	fc.mac_ctrl_frame_fwd = 1;
-	if (rte_eth_dev_flow_ctrl_set(ethdev, &fc) == 0)
-		say("%s: link pause (802.3x) was on and is off now", port_name(ethdev));
-	else
-		say_warning("%s: link pause (802.3x) is on and cannot be turned off: it stops all "
-			    "priorities",
-			    port_name(ethdev));
-}
-
-static void
-check_link(uint16_t ethdev, const struct rte_eth_dev_info *info, uint64_t configured_bps)
+check_link(uint16_t ethdev, uint64_t configured_bps)
 {
 	struct rte_eth_link link;
 
-	for (unsigned int i = 0; i < RTE_DIM(driver_notes); i++)
-		if (strcmp(info->driver_name, driver_notes[i].driver) == 0)
-			say_warning("%s: %s", port_name(ethdev), driver_notes[i].note);
 	if (rte_eth_link_get_nowait(ethdev, &link) != 0)
 		return;
 	if (link.link_status == RTE_ETH_LINK_DOWN)
@@ -203,7 +169,6 @@ port_open(uint16_t ethdev, const struct port_params *params)
 	rc = set_up_queues(ethdev, params, &info);
 	if (rc != 0)
 		return rc;
-	take_over_pause(ethdev);
 	rc = rte_eth_dev_start(ethdev);
 	if (rc != 0)
 		return refuse(ethdev, "start", rc);
@@ -211,7 +176,9 @@ port_open(uint16_t ethdev, const struct port_params *params)
 	rc = rte_eth_promiscuous_enable(ethdev);
 	if (rc != 0 && rc != -ENOTSUP)
 		return refuse(ethdev, "promiscuous mode", rc);
-	check_link(ethdev, &info, params->link_speed_bps);
+	port_probe(ethdev);
+	port_check_pcie(ethdev, params->link_speed_bps);
+	check_link(ethdev, params->link_speed_bps);
 	return 0;
 }
 

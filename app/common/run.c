@@ -126,9 +126,9 @@ print_stats(struct slow *s, uint64_t now_ns)
 	rx = t.rx_packets - s->last.rx_packets;
 	tx = t.tx_packets - s->last.tx_packets;
 	fprintf(out, "%8.1f s  rx %10.0f pps %8.4f Gb/s  tx %10.0f pps %8.4f Gb/s  %s\n",
-	       (double)now_ns / 1e9, (double)rx / seconds,
-	       wire_gbps(rx, t.rx_bytes - s->last.rx_bytes, seconds), (double)tx / seconds,
-	       wire_gbps(tx, t.tx_bytes - s->last.tx_bytes, seconds), text);
+		(double)now_ns / 1e9, (double)rx / seconds,
+		wire_gbps(rx, t.rx_bytes - s->last.rx_bytes, seconds), (double)tx / seconds,
+		wire_gbps(tx, t.tx_bytes - s->last.tx_bytes, seconds), text);
 	if (s->app->sample != NULL)
 		s->app->sample(s->app, out, now_ns);
 	/* A reader that went away has seen what it wanted; anything else is said at the end. */
@@ -279,9 +279,10 @@ run_node(const struct run_app *app, struct run_result *result)
 	else
 		poll_loop_run(&result->loops[0]);
 	result->elapsed_ns = tsc_clock_now(&clock);
-	/* The last line, unless the one before it has just been printed. */
+	/* The last line, unless the one before it has just been printed; files end at the end. */
 	if (s.stats_ns != NEVER_NS &&
-	    result->elapsed_ns - s.last_stats_ns > app->opts->stats_interval_ns / 10)
+	    (app->opts->csv != NULL ||
+	     result->elapsed_ns - s.last_stats_ns > app->opts->stats_interval_ns / 10))
 		print_stats(&s, result->elapsed_ns);
 	free(s.workers);
 	return rc;

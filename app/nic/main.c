@@ -11,6 +11,7 @@
 
 #include "base/units.h"
 #include "common/opts.h"
+#include "common/port_probe.h"
 #include "common/ports.h"
 #include "common/report.h"
 #include "common/run.h"
@@ -327,6 +328,7 @@ run_nic(const struct opts *opts)
 	say_running();
 	rc = run_node(&app, &nic.result);
 	check_neighbours();
+	port_check_hidden_pause(nic.ethdev, nic_total_stats(&app).rx_pause_frames);
 	if (rc == 0 && opts->json != NULL)
 		rc = report_write(nic_report(&app, &nic.config.nic, &nic.result, &nic.flows),
 				  opts->json);

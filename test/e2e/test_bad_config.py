@@ -67,7 +67,8 @@ def changed(role, section, key, value):
 
 
 def one_line(what, done, code, words):
-    lines = [line for line in done.stderr.splitlines() if line and "warning: " not in line and "running: " not in line]
+    lines = [line for line in done.stderr.splitlines()
+             if line and not any(word in line for word in ("warning: ", "running: ", "virtual: "))]
     check(what, done.returncode == code and len(lines) == 1 and all(w in lines[0] for w in words),
           f"exit {done.returncode}, wanted {code} and {words}: {done.stderr!r}")
 
