@@ -22,7 +22,7 @@
 #include "node/pkt_pool.h"
 
 #define MTU 1024
-#define DEVICE "net_null0,size=1082,no-rx=1"
+#define DEVICE "--vdev=net_null0,size=1082,no-rx=1"
 #define LINK_BPS (800 * GBPS)
 /* Of the link, in all. */
 #define LOAD_PERCENT 95
@@ -52,7 +52,7 @@ peer_pps(void)
 	snprintf(command, sizeof(command),
 		 "timeout -s INT %d dpdk-testpmd -l 0,1 --no-pci --no-telemetry --no-shconf -m 256 "
 		 "%s "
-		 "--log-level=error --vdev=%s -- --forward-mode=flowgen --txpkts=%u --nb-cores=1 "
+		 "--log-level=error %s -- --forward-mode=flowgen --txpkts=%u --nb-cores=1 "
 		 "--stats-period=1 --auto-start --total-num-mbufs=8192 2>/dev/null",
 		 PEER_SECONDS + 1, eal_memory, DEVICE, MTU + 58);
 	out = popen(command, "r");
@@ -80,7 +80,7 @@ eal_start(void)
 				   "-m",
 				   "256",
 				   "--log-level=error",
-				   "--vdev=" DEVICE};
+				   DEVICE};
 	char memory[16];
 	char *argv[16] = {0};
 	int argc = sizeof(words) / sizeof(words[0]);
