@@ -8,11 +8,13 @@
 #include "base/fixed.h"
 #include "ctl/nic_config.h"
 #include "ctl/switch_config.h"
+#include "ctl/workload_file.h"
 
 static int
 read_flow(struct config *cfg, const char *section, struct flow_params *flow, struct config_error *err)
 {
 	const char *name = strchr(section, ' ');
+	const char *why;
 
 	/* The name is a column of flows.csv. */
 	if (name == NULL || strlen(name + 1) > FLOW_NAME_CHARS || strpbrk(name, ",\"") != NULL)
@@ -21,6 +23,10 @@ read_flow(struct config *cfg, const char *section, struct flow_params *flow, str
 	if (config_read_new(cfg, section, flow_fields, flow_fields_n, flow, err) < 0)
 		return -EINVAL;
 	snprintf(flow->name, sizeof(flow->name), "%s", name + 1);
+	if (workload_read_cdf(cfg, section, &flow->work, err) < 0)
+		return -EINVAL;
+	if (workload_check(&flow->work, &why) < 0)
+		return config_refuse(cfg, section, NULL, why, err);
 	return 0;
 }
 
@@ -107,6 +113,8 @@ scenario_read(struct config *cfg, const struct scenario_override *override, stru
 void
 scenario_free(struct scenario *s)
 {
+	for (uint32_t i = 0; i < s->n_flows; i++)
+		workload_release(&s->flows[i].work);
 	free(s->flows);
 	s->flows = NULL;
 	s->n_flows = 0;

@@ -7,10 +7,10 @@
 
 #include "base/units.h"
 #include "ctl/config_sections.h"
+#include "ctl/workload_file.h"
 
 #define MAX_QPN 0xffffffu
 #define MAX_FLOW_QPS (1u << 22)
-#define MAX_START_NS (24 * 3600 * NS_PER_SEC)
 
 #define QP(member) .name = #member, .offset = offsetof(struct nic_flow, qp.member)
 #define OWN(member) .name = #member, .offset = offsetof(struct nic_flow, member)
@@ -28,23 +28,19 @@ const struct field nic_flow_fields[] = {
 	{QP(initial_psn), .type = FIELD_U32, .max = MAX_QPN, .def = "0",
 	 .help = "first packet sequence number of both directions; the same at the peer"},
 	{QP(requester), .type = FIELD_BOOL, .def = "on",
-	 .help = "send WRITEs; off: answer the peer's"},
+	 .help = "send messages; off: answer the peer's"},
+	{QP(verb), .type = FIELD_ENUM, .choices = nic_verb_words, .def = "write",
+	 .help = "what a message is: an RDMA WRITE, one with immediate data, or a SEND"},
+	{QP(raw), .type = FIELD_BOOL, .def = "off",
+	 .help = "send to a device without responder: no ACK is asked for, nothing is sent again; "
+		 "CNPs are obeyed"},
 	{QP(tagged), .type = FIELD_BOOL, .def = "off", .help = "send with an 802.1Q tag"},
 	{OWN(vlan_id), .type = FIELD_U16, .max = 4094, .def = "0",
 	 .help = "VLAN of the tag; 0: a priority tag"},
 	{OWN(vlan_pcp), .type = FIELD_U8, .max = 7, .def = "0", .help = "priority of the tag"},
 	{QP(mtu_bytes), .type = FIELD_U16, .unit = UNIT_BYTES, .min = 256, .max = 4096,
 	 .def = "1024", .help = "RoCE MTU, the most payload of a packet: a power of two"},
-	{QP(message_bytes), .type = FIELD_U64, .unit = UNIT_BYTES, .max = 1ull << 31,
-	 .def = "1MB", .help = "payload of one WRITE"},
-	{QP(messages), .type = FIELD_U64, .max = UINT64_MAX, .def = "0",
-	 .help = "WRITEs of each QP; 0: until stop_ns"},
-	{QP(depth), .type = FIELD_U32, .min = 1, .max = 1u << 16, .def = "1",
-	 .help = "WRITEs in flight of each QP"},
-	{QP(start_ns), .type = FIELD_U64, .unit = UNIT_NS, .max = MAX_START_NS, .def = "0",
-	 .help = "time from the start of the program to the first WRITE"},
-	{QP(stop_ns), .type = FIELD_U64, .unit = UNIT_NS, .max = UINT64_MAX, .def = "never",
-	 .help = "time after which no WRITE is begun"},
+	WORKLOAD_FIELDS(struct nic_flow, qp, "1MB", "1"),
 	{QP(rate_cap_bps), .type = FIELD_U64, .unit = UNIT_BPS, .max = 800 * GBPS, .def = "0",
 	 .help = "most that one QP sends, in wire bytes, whatever congestion control allows; 0: no cap"},
 	{OWN(trace_qps), .type = FIELD_U16, .max = NIC_MAX_TRACES, .def = "0",
@@ -101,7 +97,7 @@ read_flow(struct config *cfg, const char *section, struct nic_flow *flow, struct
 		return rc;
 	snprintf(flow->name, sizeof(flow->name), "%s", name + 1);
 	flow->qp.vlan_tci = (uint16_t)(flow->vlan_pcp << 13 | flow->vlan_id);
-	return 0;
+	return workload_read_cdf(cfg, section, &flow->qp.work, err);
 }
 
 static int
@@ -192,6 +188,8 @@ nic_config_read(struct config *cfg, struct nic_config *out, struct config_error 
 void
 nic_config_free(struct nic_config *config)
 {
+	for (unsigned int i = 0; i < config->n_flows; i++)
+		workload_release(&config->flows[i].qp.work);
 	free(config->flows);
 	config->flows = NULL;
 	config->n_flows = 0;

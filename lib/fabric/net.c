@@ -156,14 +156,13 @@ add_qp(struct net *net, uint16_t at, uint16_t peer, uint32_t peer_qpn, bool requ
 		.peer_qpn = peer_qpn,
 		.requester = requester,
 		.mtu_bytes = flow->mtu_bytes,
-		.message_bytes = flow->message_bytes,
-		.messages = flow->messages,
-		.start_ns = flow->start_ns,
-		.stop_ns = flow->stop_ns,
-		.depth = flow->depth,
+		.verb = flow->verb,
+		.work = flow->work,
 		.rate_cap_bps = flow->rate_cap_bps,
 	};
 
+	/* QPs of all hosts are numbered alike: the host makes their messages its own. */
+	qp.seed = flow->seed + (net->scenario->fabric.seed << 32) + ((uint64_t)at << 16);
 	scenario_host_mac(peer, qp.peer_mac);
 	return nic_add_qp(net->hosts[at - 1], &qp, 0);
 }

@@ -14,6 +14,7 @@
 #include "base/field.h"
 #include "nic/nic.h"
 #include "nic/nic_trace.h"
+#include "nic/workload.h"
 #include "switch/sw.h"
 
 enum fabric_topology { FABRIC_STAR };
@@ -43,11 +44,8 @@ struct flow_params {
 	uint16_t dst;
 	uint16_t qp_count;
 	uint16_t mtu_bytes;
-	uint64_t message_bytes;
-	uint64_t messages;   /* of each QP; 0: until stop_ns */
-	uint64_t start_ns;
-	uint64_t stop_ns;    /* NEVER_NS: none */
-	uint32_t depth;
+	int verb; /* enum nic_verb */
+	WORKLOAD_EMBED;
 	uint64_t rate_cap_bps; /* 0: none */
 	uint16_t trace_qps;    /* of each source, the first ones */
 };

@@ -5,24 +5,21 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <rte_mbuf.h>
 
+#include "base/pages.h"
 #include "nic/nic_internal.h"
 #include "node/pkt_meta.h"
 
 /*
- * Pacing: 32 ns is a seventh of a frame at 40 Gb/s. The horizon is two turns of all QPs with a
- * frame of 1 KB each, so that QPs which share the link fairly stay within it, and at least 1 ms;
- * above a million slots the slots grow instead.
+ * Pacing: 32 ns is a seventh of a frame at 40 Gb/s. The horizon is a turn of all QPs with a
+ * frame of 1 KB each and a quarter more, so that QPs which share the link fairly stay within it,
+ * and at least 1 ms; above half a million slots the slots grow instead.
  */
 #define PACE_MIN_SLOTS (1u << 15)
-#define PACE_MAX_SLOTS (1u << 20)
+#define PACE_MAX_SLOTS (1u << 19)
 #define PACE_MIN_SLOT_NS 32u
 #define PACE_FRAME_BYTES 1106u
-/* Retransmission: a sixteenth of the timeout, and four timeouts ahead. */
-#define TIMER_SLOTS 64u
-#define TIMER_SLOTS_PER_RTO_LOG2 4
 
 /* Time to live of what we send; routers in between are few. */
 #define TTL 64
@@ -50,28 +47,21 @@ queues_init(struct nic_queues *q)
 	q->backlogged = 0;
 }
 
-/* A region of its own for the QPs: on 4 KB pages, a hundred thousand of them miss the TLB each
- * time. */
 static int
 qps_alloc(struct nic *nic)
 {
-	void *p;
+	size_t n = nic->params.max_qps;
 
-	nic->qps_bytes = (size_t)nic->params.max_qps * sizeof(*nic->qps);
-	p = mmap(NULL, nic->qps_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (p == MAP_FAILED)
-		return -ENOMEM;
-	nic->qps = p;
-	/* Advice only: without huge pages all works the same. */
-	(void)madvise(p, nic->qps_bytes, MADV_HUGEPAGE);
-	return 0;
+	nic->qps = pages_alloc(n * sizeof(*nic->qps));
+	nic->tallies = pages_alloc(n * sizeof(*nic->tallies));
+	return nic->qps == NULL || nic->tallies == NULL ? -ENOMEM : 0;
 }
 
 static struct timing_wheel *
 pacing_wheel_create(const struct nic_params *p)
 {
 	uint64_t horizon_ns =
-		2 * p->max_qps * serialization_ns(PACE_FRAME_BYTES, p->link_speed_bps);
+		p->max_qps * serialization_ns(PACE_FRAME_BYTES, p->link_speed_bps) * 5 / 4;
 	uint64_t slot_ns = PACE_MIN_SLOT_NS;
 	uint32_t slots = PACE_MIN_SLOTS;
 
@@ -80,23 +70,6 @@ pacing_wheel_create(const struct nic_params *p)
 	while (slots * slot_ns < horizon_ns)
 		slot_ns *= 2;
 	return timing_wheel_create(p->max_qps, slots, slot_ns);
-}
-
-static int
-wheels_create(struct nic *nic)
-{
-	unsigned int n = nic->params.local_ack_timeout;
-
-	nic->wheel = pacing_wheel_create(&nic->params);
-	if (nic->wheel == NULL)
-		return -ENOMEM;
-	nic->rto_ns = NEVER_NS;
-	if (n == 0)
-		return 0;
-	nic->rto_ns = 4096ull << n; /* 4.096 us x 2^n: a power of two, as a slot must be */
-	nic->timers = timing_wheel_create(nic->params.max_qps, TIMER_SLOTS,
-					  nic->rto_ns >> TIMER_SLOTS_PER_RTO_LOG2);
-	return nic->timers == NULL ? -ENOMEM : 0;
 }
 
 static void
@@ -126,7 +99,9 @@ init(struct nic *nic, const struct nic_params *params, const struct nic_pools *p
 	queues_init(&nic->cnps);
 	queues_init(&nic->acks);
 	queues_init(&nic->ready);
+	nic->qp_burst_nanobits = token_burst_nanobits(params->qp_burst_bytes);
 	nic_cc_init(nic);
+	nic_timers_init(&nic->timers, params->local_ack_timeout);
 	nic_pattern_fill(nic->pattern, sizeof(nic->pattern));
 	shaper_init(nic);
 	nic_pause_init(nic);
@@ -156,8 +131,11 @@ nic_create(const struct nic_params *params, const struct nic_pools *pools)
 	if (params->measure_pacing)
 		nic->due_ns = calloc(params->max_qps, sizeof(*nic->due_ns));
 	nic->payloads = calloc(NIC_MAX_MTU + 1, sizeof(struct roce_payload *));
-	if ((params->measure_pacing && nic->due_ns == NULL) || nic->neighs == NULL ||
-	    nic->payloads == NULL || qps_alloc(nic) != 0 || wheels_create(nic) != 0 ||
+	if (nic->payloads != NULL)
+		nic->empty = nic_payload(nic, 0);
+	nic->wheel = pacing_wheel_create(&nic->params);
+	if (nic->empty == NULL || nic->wheel == NULL || qps_alloc(nic) != 0 ||
+	    nic->neighs == NULL || (params->measure_pacing && nic->due_ns == NULL) ||
 	    nic_np_init(nic) != 0) {
 		nic_destroy(&nic->node);
 		errno = ENOMEM;
@@ -179,15 +157,15 @@ nic_destroy(struct node *node)
 	nic_resolve_free(nic);
 	free(nic->due_ns);
 	timing_wheel_destroy(nic->wheel);
-	timing_wheel_destroy(nic->timers);
-	if (nic->qps != NULL)
-		munmap(nic->qps, nic->qps_bytes);
+	pages_free(nic->qps, nic->params.max_qps * sizeof(*nic->qps));
+	pages_free(nic->tallies, nic->params.max_qps * sizeof(*nic->tallies));
+	pages_free(nic->arrivals_ns, nic->params.max_qps * sizeof(*nic->arrivals_ns));
+	free(nic->flows);
 	free(nic);
 }
 
 static void
-path_init(struct roce_path *path, const struct nic_params *p, const struct nic_qp_params *qp,
-	  uint32_t local_qpn)
+path_init(struct roce_path *path, const struct nic_params *p, const struct nic_qp_params *qp)
 {
 	const struct field_ip *ip = qp->peer_ip.version == 4 ? &p->ip : &p->ip6;
 
@@ -198,63 +176,153 @@ path_init(struct roce_path *path, const struct nic_params *p, const struct nic_q
 		.dscp = p->data_dscp,
 		.ecn = ECN_ECT0,
 		.ttl = TTL,
-		.flow_label = roce_flow_label(local_qpn, qp->peer_qpn),
-		.dest_qp = qp->peer_qpn,
 		.pkey = PKEY_DEFAULT,
 	};
-	path->udp_sport = roce_udp_sport(path->flow_label);
 	memcpy(path->src_mac, p->mac, sizeof(path->src_mac));
 	memcpy(path->dst_mac, qp->peer_mac, sizeof(path->dst_mac));
 	memcpy(path->src_ip, ip->addr, sizeof(path->src_ip));
 	memcpy(path->dst_ip, qp->peer_ip.addr, sizeof(path->dst_ip));
 }
 
-/* Control frames are built from qp->path, data frames are stamped from its template. */
-static void
-connect_qp(const struct nic *nic, struct nic_qp *qp, const struct nic_qp_params *params,
-	   uint32_t local_qpn)
+/* What messages of any length, and those that come by themselves, need in addition. */
+static int
+workload_prepare(struct nic *nic, const struct nic_qp_params *params)
+{
+	for (uint16_t n = 0;
+	     params->requester && !workload_is_fixed(&params->work) && n <= params->mtu_bytes;
+	     n++) {
+		if (nic_payload(nic, n) == NULL)
+			return -ENOMEM;
+	}
+	if (nic->arrivals_ns == NULL && workload_is_open(&params->work))
+		nic->arrivals_ns = pages_alloc(nic->params.max_qps * sizeof(*nic->arrivals_ns));
+	return nic->arrivals_ns == NULL && workload_is_open(&params->work) ? -ENOMEM : 0;
+}
+
+static int
+flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_params *params)
 {
 	const struct nic_params *p = &nic->params;
 	int pcp = params->tagged ? params->vlan_tci >> 13 : -1;
+	struct roce_path cnp_path;
 
-	path_init(&qp->path, p, params, local_qpn);
-	roce_template_init(&qp->template, &qp->path);
-	qp->data_queue = qos_map_classify(&p->qos, p->data_dscp, pcp).queue;
-	qp->cnp_queue = qos_map_classify(&p->qos, p->np.np_cnp_dscp,
-					 params->tagged ? p->np.np_cnp_prio : -1)
-				.queue;
+	memset(flow, 0, sizeof(*flow));
+	flow->params = *params;
+	flow->first_item = nic->n_qps;
+	flow->full = nic_payload(nic, params->mtu_bytes);
+	flow->last = nic_payload(nic, qp_last_bytes(params->message_bytes, params->mtu_bytes));
+	if (flow->full == NULL || flow->last == NULL || workload_prepare(nic, params) != 0)
+		return -ENOMEM;
+	flow->mtu_bytes = params->mtu_bytes;
+	flow->message_bytes = (uint32_t)params->message_bytes;
+	flow->message_packets = qp_message_packets(params->message_bytes, params->mtu_bytes);
+	path_init(&flow->path, p, params);
+	roce_template_init(&flow->template, &flow->path);
+	cnp_path = flow->path;
+	cnp_path.dscp = p->np.np_cnp_dscp;
+	cnp_path.ecn = (uint8_t)p->np.np_cnp_ecn;
+	cnp_path.vlan_tci = (uint16_t)((cnp_path.vlan_tci & 0x0FFF) | p->np.np_cnp_prio << 13);
+	roce_template_init(&flow->cnp_template, &cnp_path);
+	flow->data_queue = qos_map_classify(&p->qos, p->data_dscp, pcp).queue;
+	flow->cnp_queue = qos_map_classify(&p->qos, p->np.np_cnp_dscp,
+					   params->tagged ? p->np.np_cnp_prio : -1)
+				  .queue;
+	return 0;
+}
+
+/* Room for one more flow: twice as much as before. */
+static int
+flows_grow(struct nic *nic)
+{
+	uint32_t room = nic->flows_room == 0 ? 4 : 2 * nic->flows_room;
+	struct qp_flow *flows = aligned_alloc(RTE_CACHE_LINE_SIZE, room * sizeof(*flows));
+
+	if (flows == NULL)
+		return -ENOMEM;
+	if (nic->n_flows > 0)
+		memcpy(flows, nic->flows, nic->n_flows * sizeof(*flows));
+	free(nic->flows);
+	nic->flows = flows;
+	nic->flows_room = room;
+	return 0;
+}
+
+/* The flow of a new QP: that of the last one added, if it fits. @return its index, or -ENOMEM. */
+static int64_t
+flow_for(struct nic *nic, const struct nic_qp_params *params)
+{
+	int rc;
+
+	if (nic->n_flows > 0 && qp_flow_fits(&nic->flows[nic->n_flows - 1], params))
+		return nic->n_flows - 1;
+	if (nic->n_flows == nic->flows_room && flows_grow(nic) != 0)
+		return -ENOMEM;
+	rc = flow_init(nic, &nic->flows[nic->n_flows], params);
+	if (rc != 0)
+		return rc;
+	return nic->n_flows++;
+}
+
+/* What tells this QP's frames from those of its flow. */
+static void
+connect_qp(const struct nic *nic, uint32_t item)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	struct roce_path path = nic_flow_of(nic, qp)->path;
+
+	path.dest_qp = qp->dest_qp;
+	path.udp_sport = roce_udp_sport(roce_flow_label(nic_local_qpn(nic, item), qp->dest_qp));
+	qp->ends_reg = roce_path_ends(&path).reg;
+}
+
+static void
+join_flow(struct nic *nic, struct nic_qp *qp)
+{
+	struct qp_flow *flow = nic_flow_of(nic, qp);
+	const struct workload *w = &flow->params.work;
+
+	flow->n_qps++;
+	if (!(qp->flags & QP_REQUESTER))
+		return;
+	flow->round_members++;
+	flow->round_left++;
+	if (workload_is_open(w))
+		nic->arrivals_ns[qp - nic->qps] =
+			w->start_ns + workload_gap_ns(w, nic_qpn(nic, qp), 0);
 }
 
 int64_t
 nic_add_qp(struct node *node, const struct nic_qp_params *params, uint64_t now_ns)
 {
 	struct nic *nic = nic_of(node);
-	const struct roce_payload *full, *last;
-	uint32_t item = nic->n_qps, local_qpn = nic_local_qpn(nic, item);
+	uint32_t item = nic->n_qps;
 	bool v4 = params->peer_ip.version == 4;
 	struct nic_qp *qp = &nic->qps[item];
 	const char *why;
+	int64_t flow;
 
 	if (nic_qp_params_check(params, &why) != 0 || params->mtu_bytes > nic->max_payload_bytes ||
 	    (v4 ? nic->params.ip.version : nic->params.ip6.version) != params->peer_ip.version)
 		return -EINVAL;
 	if (item == nic->params.max_qps)
 		return -ENOSPC;
-	full = nic_payload(nic, params->mtu_bytes);
-	last = nic_payload(nic, qp_last_bytes(params->message_bytes, params->mtu_bytes));
-	if (full == NULL || last == NULL)
-		return -ENOMEM;
-	qp_init(qp, params, full, last);
-	connect_qp(nic, qp, params, local_qpn);
+	flow = flow_for(nic, params);
+	if (flow < 0)
+		return flow;
+	qp_init(qp, &nic->flows[flow], nic_local_qpn(nic, item), params);
+	qp->flow = (uint32_t)flow;
+	connect_qp(nic, item);
 	if (nic_resolve_qp(nic, item, now_ns) != 0)
 		return -ENOMEM;
-	nic_cc_start(nic, item, now_ns);
+	nic_cc_start(nic, item, params->start_ns);
 	nic_np_add_qp(nic, item, &params->peer_ip);
 	nic->n_qps++;
 	if (qp->flags & QP_ENDS)
 		nic->pending++;
+	join_flow(nic, qp);
 	nic_settle(nic, item, now_ns);
-	return local_qpn;
+	nic_flush(nic);
+	return nic_local_qpn(nic, item);
 }
 
 uint32_t
@@ -268,29 +336,31 @@ nic_qp_info(const struct node *node, uint32_t index, struct nic_qp_info *out)
 {
 	const struct nic *nic = nic_of_const(node);
 	const struct nic_qp *qp = &nic->qps[index];
+	const struct qp_flow *flow = nic_flow_of(nic, qp);
+	const struct qp_tally *tally = &nic->tallies[index];
 	struct cc_view cc;
 
 	assert(index < nic->n_qps);
 	cc_read(&qp->cc, &nic->cc, &cc, qp->bucket.updated_ns);
 	*out = (struct nic_qp_info){
 		.local_qpn = nic_local_qpn(nic, index),
-		.peer_qpn = qp->path.dest_qp,
+		.peer_qpn = qp->dest_qp,
 		.rate_bps = qp->bucket.rate_bps,
 		.target_rate_bps = cc.target_rate_bps,
 		.alpha_q32 = cc.alpha_q32,
 		.rtt_ns = cc.rtt_ns,
 		.tx_wire_bytes = qp->tx_wire_bytes,
-		.tx_packets = qp->sent_seq + qp->retransmitted_packets,
+		.tx_packets = qp_tx_packets(qp, flow),
 		.retransmitted_packets = qp->retransmitted_packets,
-		.tx_messages = qp_acked_messages(qp),
-		.rx_payload_bytes = qp->rx_payload_bytes,
-		.rx_messages = qp->rx_messages,
-		.rx_packets = qp->rx_packets,
-		.rx_wire_bytes = qp->rx_wire_bytes,
-		.cnps_handled = qp->cnps_handled,
-		.cnps_sent = qp->cnps_sent,
-		.rate_cuts = qp->rate_cuts,
-		.min_rate_bps = qp->min_rate_bps,
+		.tx_messages = qp->acked_msg,
+		.rx_payload_bytes = tally->rx_payload_bytes,
+		.rx_messages = tally->rx_messages,
+		.rx_packets = qp->rx_seq - flow->params.initial_psn,
+		.rx_wire_bytes = tally->rx_wire_bytes,
+		.cnps_handled = tally->cnps_handled,
+		.cnps_sent = tally->cnps_sent,
+		.rate_cuts = tally->rate_cuts,
+		.min_rate_bps = tally->min_rate_kbps * KBPS,
 		.error = qp->flags & QP_ERROR,
 		.done = qp->flags & QP_DONE,
 	};

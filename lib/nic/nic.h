@@ -23,8 +23,11 @@
  *   wait for the answer, and the first valid frame of the peer is as good as one. Questions about
  *   our own addresses and echo requests are answered. All of that is a frame now and then, so tx()
  *   sends it, and nothing is left for control().
- * - Only WRITE is served. Another request in sequence is a NAK "invalid request", after which the
- *   responder takes no further request of that QP (IBTA: the QP is in error).
+ * - SEND and WRITE are served, with and without immediate; a SEND always finds a receive buffer.
+ *   Another request in sequence is a NAK "invalid request", after which the responder takes no
+ *   further request of that QP (IBTA: the QP is in error).
+ * - A raw QP sends to a device that has no responder: it asks for no ACK, takes what it has sent as
+ *   acknowledged, sends nothing again, and obeys CNPs.
  *
  * Invariants (tested): every frame's ICRC verifies; a QP sends at most rate * t + burst + one frame
  * in any t; what is delivered is in order and counted once; mbufs taken = given away + put back.
@@ -40,6 +43,7 @@
 #include "cc/cc.h"
 #include "cc/np.h"
 #include "nic/nic_neigh.h"
+#include "nic/workload.h"
 #include "node/node.h"
 #include "tm/pfc_rx.h"
 #include "tm/pfc_tx.h"
@@ -95,6 +99,9 @@ extern const unsigned int nic_fields_n;
  */
 int nic_params_check(const struct nic_params *params, char *why, unsigned int why_size);
 
+enum nic_verb { NIC_WRITE, NIC_WRITE_IMM, NIC_SEND };
+extern const char *const nic_verb_words[];
+
 /* One QP, connected without a connection manager: both ends are told the same. */
 struct nic_qp_params {
 	uint8_t peer_mac[6]; /* zero: found out from peer_ip, by ARP or neighbour discovery */
@@ -103,13 +110,12 @@ struct nic_qp_params {
 	uint32_t initial_psn; /* of both directions */
 	bool tagged;
 	uint16_t vlan_tci;
-	bool requester;             /* sends WRITEs; a responder only answers */
+	bool requester;             /* sends messages; a responder only answers */
+	int verb;                   /* enum nic_verb */
+	bool raw;                   /* nobody answers */
 	uint16_t mtu_bytes;         /* 256, 512, 1024, 2048, 4096 */
-	uint64_t message_bytes;     /* per WRITE, up to 2^31 */
-	uint64_t messages;          /* 0: until stop_ns */
-	uint64_t start_ns, stop_ns; /* after stop_ns (NEVER_NS: none) no message is begun */
-	uint32_t depth;             /* messages in flight, closed loop */
 	uint64_t rate_cap_bps;      /* 0: none */
+	WORKLOAD_EMBED;
 };
 
 /** @return 0, or -EINVAL with a clause in *why that names the member and the rule. */
@@ -142,7 +148,7 @@ struct nic_stats {
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes; /* frame bytes with FCS */
 	uint64_t rx_roce_packets;
 	uint64_t rx_crossed_packets; /* received for a QP of another node */
-	uint64_t rx_write_requests; /* messages begun */
+	uint64_t rx_write_requests, rx_send_requests; /* messages begun */
 	uint64_t out_of_sequence;
 	uint64_t packet_seq_err; /* NAK sequence errors received */
 	uint64_t duplicate_request;

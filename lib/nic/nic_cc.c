@@ -26,11 +26,19 @@ nic_cc_init(struct nic *nic)
 }
 
 static uint64_t
-capped(const struct nic_qp *qp)
+capped(const struct nic *nic, const struct nic_qp *qp)
 {
+	uint64_t cap_bps = nic_flow_of(nic, qp)->params.rate_cap_bps;
 	uint64_t rate_bps = qp->cc.head.rate_bps;
 
-	return qp->rate_cap_bps > 0 ? min_u64(rate_bps, qp->rate_cap_bps) : rate_bps;
+	return cap_bps > 0 ? min_u64(rate_bps, cap_bps) : rate_bps;
+}
+
+/* Rounded up; 32 bits are 4 Tb/s. */
+static uint64_t
+kbps(uint64_t rate_bps)
+{
+	return (rate_bps + KBPS - 1) / KBPS;
 }
 
 /*
@@ -43,15 +51,20 @@ static void
 follow(struct nic *nic, uint32_t item, uint32_t did, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
-	uint64_t rate_bps = capped(qp);
+	uint64_t rate_bps = capped(nic, qp), before_bps = qp->bucket.rate_bps;
 
 	/* A packet that waits is due at another time now. */
-	if (unlikely(nic->due_ns != NULL) && rate_bps != qp->bucket.rate_bps)
+	if (unlikely(nic->due_ns != NULL) && rate_bps != before_bps)
 		nic->due_ns[item] = 0;
-	token_bucket_set_rate(&qp->bucket, rate_bps, now_ns);
-	qp->min_rate_bps = min_u64(qp->min_rate_bps, rate_bps);
-	if (did & CC_DID_CUT)
-		qp->rate_cuts++;
+	token_account_set_rate(&qp->bucket, nic->qp_burst_nanobits, rate_bps, now_ns);
+	/* A rise, or nothing behind a cap, is no news for the tally, which would be a cache miss.
+	 */
+	if (rate_bps < before_bps || (did & CC_DID_CUT)) {
+		struct qp_tally *tally = &nic->tallies[item];
+
+		tally->min_rate_kbps = (uint32_t)min_u64(tally->min_rate_kbps, kbps(rate_bps));
+		tally->rate_cuts += (did & CC_DID_CUT) != 0;
+	}
 	if (unlikely(nic->n_traces > 0))
 		nic_trace_add(nic, item, did, now_ns);
 }
@@ -76,8 +89,8 @@ nic_cc_start(struct nic *nic, uint32_t item, uint64_t now_ns)
 
 	uint32_t did = cc_on_start(&qp->cc, &nic->cc, first_rate_bps(nic), now_ns);
 
-	token_bucket_init(&qp->bucket, capped(qp), nic->params.qp_burst_bytes, now_ns);
-	qp->min_rate_bps = capped(qp);
+	token_account_init(&qp->bucket, capped(nic, qp), nic->qp_burst_nanobits, now_ns);
+	nic->tallies[item].min_rate_kbps = (uint32_t)kbps(capped(nic, qp));
 	if (unlikely(nic->n_traces > 0))
 		nic_trace_add(nic, item, did, now_ns);
 }
@@ -116,7 +129,7 @@ nic_on_cnp(struct nic *nic, uint32_t item, uint64_t now_ns)
 	if (!did)
 		return;
 	follow(nic, item, did, now_ns);
-	qp->cnps_handled++;
+	nic->tallies[item].cnps_handled++;
 }
 
 void
@@ -124,9 +137,9 @@ nic_cc_acked(struct nic *nic, uint32_t item, uint32_t before_seq, uint64_t now_n
 {
 	struct nic_qp *qp = &nic->qps[item];
 	const struct cc_ack ack = {
-		.acked_seq = (uint32_t)qp->acked_seq,
-		.next_seq = (uint32_t)qp->sent_seq,
-		.packets = (uint32_t)qp->acked_seq - before_seq,
+		.acked_seq = qp->acked_seq,
+		.next_seq = qp_sent_seq(qp),
+		.packets = qp->acked_seq - before_seq,
 	};
 	uint32_t did;
 

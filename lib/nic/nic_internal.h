@@ -13,6 +13,7 @@
 #include "nic/nic_np.h"
 #include "nic/nic_pause.h"
 #include "nic/nic_share.h"
+#include "nic/nic_timers.h"
 #include "nic/nic_trace.h"
 #include "nic/qp.h"
 #include "node/node.h"
@@ -25,6 +26,8 @@
 
 struct rte_mbuf;
 
+/* Frames, and QPs looked at, in one go. */
+#define NIC_BURST 32
 #define NIC_MAX_MTU 4096u
 /* A window must leave PSN comparisons unambiguous (IBTA: half of the PSN space). */
 #define NIC_MAX_WINDOW ((1u << 23) - 1)
@@ -43,8 +46,13 @@ struct nic {
 	struct node node;
 	/* per packet */
 	struct token_bucket shaper;
+	int64_t qp_burst_nanobits;
 	struct nic_qp *qps;
+	struct qp_flow *flows;
+	struct qp_tally *tallies;
+	uint64_t *arrivals_ns; /* of each QP's next message; NULL while there is no open loop */
 	uint32_t n_qps;
+	uint32_t n_flows;
 	uint32_t window_packets;
 	uint8_t last_queue;    /* served last: data queues take turns */
 	struct cc_node cc;
@@ -53,9 +61,12 @@ struct nic {
 	struct nic_queues ready;
 	struct nic_np np;
 	struct timing_wheel *wheel;
-	struct timing_wheel *timers; /* retransmission: coarse, re-armed when they fire early */
-	uint64_t rto_ns;             /* NEVER_NS: none */
-	uint64_t retry_ns;           /* a pool was empty: look again then */
+	/* On their way into the wheel; none between two calls of the node. */
+	uint32_t n_paced;
+	uint32_t paced[NIC_BURST];
+	uint64_t paced_until_ns[NIC_BURST];
+	struct nic_timers timers;
+	uint64_t retry_ns; /* a pool was empty: look again then */
 	struct rte_mempool *data_pool;
 	struct rte_mempool *control_pool;
 	struct nic_pause pause;
@@ -83,7 +94,8 @@ struct nic {
 	uint32_t scan_left;      /* QPs to look at */
 	uint8_t plain_queue;     /* of DSCP 0, where all of this leaves */
 	/* at start-up */
-	size_t qps_bytes;
+	const struct roce_payload *empty; /* of control frames */
+	uint32_t flows_room;
 	uint16_t max_payload_bytes;     /* that the data pool's mbufs hold */
 	struct roce_payload **payloads; /* [NIC_MAX_MTU + 1], by length; NULL: not used */
 	uint8_t pattern[NIC_MAX_MTU + 8];
@@ -127,16 +139,46 @@ nic_queues_pop(struct nic *nic, struct nic_queues *q, uint8_t queue, size_t link
 	return item;
 }
 
-/* All lines of a QP that sending touches, at once: with many QPs each is a cache miss. */
+static inline struct qp_flow *
+nic_flow_of(const struct nic *nic, const struct nic_qp *qp)
+{
+	return &nic->flows[qp->flow];
+}
+
+static inline struct qp_tally *
+nic_tally_of(const struct nic *nic, const struct nic_qp *qp)
+{
+	return &nic->tallies[qp - nic->qps];
+}
+
+static inline uint32_t
+nic_qpn(const struct nic *nic, const struct nic_qp *qp)
+{
+	return nic_local_qpn(nic, (uint32_t)(qp - nic->qps));
+}
+
+static inline struct roce_ends
+nic_ends(const struct nic *nic, uint32_t item)
+{
+	const struct nic_qp *qp = &nic->qps[item];
+	uint32_t label = roce_flow_label(nic_local_qpn(nic, item), qp->dest_qp);
+
+	return (struct roce_ends){
+		.dest_qp = qp->dest_qp,
+		.flow_label = label,
+		.udp_sport = roce_udp_sport(label),
+		.reg = qp->ends_reg,
+	};
+}
+
+/* Both lines of a QP that sending touches: with many QPs each is a cache miss. */
 static inline void
 nic_prefetch(const struct nic *nic, uint32_t item)
 {
-	const uint8_t *line = (const uint8_t *)&nic->qps[item];
-
 	if (item == QP_NONE)
 		return;
-	for (size_t at = 0; at < offsetof(struct nic_qp, expected_psn); at += RTE_CACHE_LINE_SIZE)
-		rte_prefetch0(line + at);
+	rte_prefetch0(&nic->qps[item]);
+	rte_prefetch0(&nic->qps[item].cc);
 }
 
 /* nic_pool.c */
@@ -155,13 +197,17 @@ void nic_payloads_free(struct nic *nic);
 
 /** Put a QP where it belongs now; it is in no list and not in the wheel. */
 void nic_settle(struct nic *nic, uint32_t item, uint64_t now_ns);
+/** Incast: when all QPs of a flow have done their message, each begins the next. */
+void nic_next_round(struct nic *nic, struct qp_flow *flow, uint64_t now_ns);
+/** Put into the wheel what nic_settle() has kept for it: before a call of the node returns. */
+void nic_flush(struct nic *nic);
 /**
  * Take due QPs out of the wheel, run due timers and NP windows; bounded work.
  * @return true: more may be due.
  */
 bool nic_release(struct nic *nic, uint64_t now_ns);
-/** A requester is at its end, well or badly: QP_DONE or QP_ERROR. */
-void nic_end(struct nic *nic, uint32_t item, uint8_t flag, uint64_t now_ns);
+/** A requester gives up. */
+void nic_fail(struct nic *nic, uint32_t item, uint64_t now_ns);
 
 /* nic_cc.c: the glue between QPs and cc/ */
 
@@ -189,6 +235,8 @@ enum nic_drop nic_on_request(struct nic *nic, uint32_t item, const struct roce_v
 /* nic_requester.c */
 enum nic_drop nic_on_ack(struct nic *nic, uint32_t item, const struct roce_view *v,
 			 uint64_t now_ns);
+/** Nobody answers this QP: what it has sent counts as acknowledged. */
+void nic_unanswered(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** The retransmission timer of a QP fired, perhaps too early. */
 void nic_on_timer(struct nic *nic, uint32_t item, uint64_t now_ns);
 

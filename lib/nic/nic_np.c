@@ -33,12 +33,12 @@ nic_np_init(struct nic *nic)
 
 	*np = (struct nic_np){.first = QP_NONE, .last = QP_NONE};
 	np->units = calloc(units, sizeof(*np->units));
-	np->links = calloc(units, sizeof(*np->links));
-	if (np->units == NULL || np->links == NULL)
+	if (np->units == NULL)
 		return -ENOMEM;
 	if (p->np_cnp_moderation != NP_PER_QP) {
 		np->marked = calloc(units, sizeof(*np->marked));
-		if (np->marked == NULL)
+		np->links = calloc(units, sizeof(*np->links));
+		if (np->marked == NULL || np->links == NULL)
 			return -ENOMEM;
 	}
 	if (p->np_cnp_moderation == NP_PER_IP_PAIR && pairs_alloc(np, max_qps) != 0)
@@ -121,7 +121,7 @@ unit_of(const struct nic *nic, uint32_t item)
 static void
 queue_cnp(struct nic *nic, uint32_t item)
 {
-	nic_queues_push(nic, &nic->cnps, nic->qps[item].cnp_queue, item,
+	nic_queues_push(nic, &nic->cnps, nic_flow_of(nic, &nic->qps[item])->cnp_queue, item,
 			offsetof(struct nic_qp, cnp_link));
 }
 
@@ -144,16 +144,22 @@ owe_cnp(struct nic *nic, uint32_t item, uint64_t now_ns)
 	node_wake(&nic->node, 0);
 }
 
+static uint32_t *
+link_of(struct nic *nic, uint32_t unit)
+{
+	return nic->np.links != NULL ? &nic->np.links[unit] : &nic->qps[unit].window_link;
+}
+
 static void
 push_window(struct nic *nic, uint32_t unit)
 {
 	struct nic_np *np = &nic->np;
 
-	np->links[unit] = QP_NONE;
+	*link_of(nic, unit) = QP_NONE;
 	if (np->first == QP_NONE)
 		np->first = unit;
 	else
-		np->links[np->last] = unit;
+		*link_of(nic, np->last) = unit;
 	np->last = unit;
 	node_wake(&nic->node, 0);
 }
@@ -166,7 +172,7 @@ end_windows(struct nic *nic, uint64_t now_ns)
 	while (np->first != QP_NONE && np_next_ns(&np->units[np->first]) <= now_ns) {
 		uint32_t unit = np->first;
 
-		np->first = np->links[unit];
+		np->first = *link_of(nic, unit);
 		if (np_on_window_end(&np->units[unit], &nic->params.np, now_ns))
 			owe_cnp(nic, np->marked ? np->marked[unit] : unit, now_ns);
 		if (np_next_ns(&np->units[unit]) != NEVER_NS)

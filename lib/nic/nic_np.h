@@ -32,7 +32,7 @@ struct nic_np_delayed {
 
 struct nic_np {
 	struct np *units; /* by QP, by pair, or one */
-	uint32_t *links;  /* of units: FIFO of windows */
+	uint32_t *links;  /* of units: FIFO of windows; NULL per QP, which have links of their own */
 	uint32_t first, last;
 	uint32_t *marked; /* of units: QP marked last; NULL per QP */
 	/* per pair only */

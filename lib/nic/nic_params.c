@@ -9,6 +9,8 @@
 static const char *const flow_control_words[] = {"off", "pfc", "pause", NULL};
 static const char *const initial_rate_words[] = {"line", "fair", "value", NULL};
 
+const char *const nic_verb_words[] = {"write", "write_imm", "send", NULL};
+
 #define MEMBER(m) .name = #m, .offset = offsetof(struct nic_params, m)
 
 /* clang-format off */
@@ -83,6 +85,7 @@ const struct counter_field nic_counters[] = {
 	COUNTER(rx_roce_packets, "Valid RoCEv2 packets received"),
 	COUNTER(rx_crossed_packets, "RoCEv2 packets handed to the lcore that has their QP"),
 	COUNTER(rx_write_requests, "WRITE messages begun by peers"),
+	COUNTER(rx_send_requests, "SEND messages begun by peers"),
 	COUNTER(out_of_sequence, "Requests received ahead of the expected PSN"),
 	COUNTER(packet_seq_err, "NAK sequence errors received"),
 	COUNTER(duplicate_request, "Requests received again"),
@@ -263,12 +266,8 @@ nic_qp_params_check(const struct nic_qp_params *params, const char **why)
 		*why = "initial_psn must not exceed 2^24 - 1";
 	else if (!is_mtu(params->mtu_bytes))
 		*why = "mtu_bytes must be 256, 512, 1024, 2048 or 4096";
-	else if (params->message_bytes > 1ull << 31)
-		*why = "message_bytes must not exceed 2^31";
-	else if (params->requester && params->depth == 0)
-		*why = "depth must not be 0";
-	else if (params->start_ns >= 1ull << 63)
-		*why = "start_ns must be below 2^63";
+	else if (params->requester)
+		return workload_check(&params->work, why);
 	else
 		return 0;
 	return -EINVAL;

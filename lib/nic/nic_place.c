@@ -4,10 +4,15 @@
 
 #include "base/fixed.h"
 
-/* QPs taken out of a wheel by one call: enough for a burst, and bounded. */
-#define RELEASE_BURST 32
+/* How often a QP is looked at that has packets in flight and waits for its next message. */
+#define LOOK_AGAIN_NS (64 * NS_PER_US)
+/* So many QPs are in the second-level cache anyway: a megabyte. */
+#define CACHED_QPS 4096
 
-/* The state machine of a requester: its place at now_ns. For QP_PACED, until when. */
+/*
+ * The state machine of a requester: its place at now_ns. For QP_PACED, until when; between two
+ * messages, the caller has put that there.
+ */
 static enum qp_place
 decide(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns, uint64_t *deadline_ns)
 {
@@ -16,48 +21,38 @@ decide(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns, uint64_t
 	if (!(qp->flags & QP_REQUESTER) || qp->flags & (QP_ERROR | QP_DONE | QP_UNRESOLVED))
 		return QP_IDLE;
 	if (!(qp->flags & QP_STARTED)) {
-		*deadline_ns = qp->start_ns;
+		*deadline_ns = qp->bucket.updated_ns;
 		return QP_PACED;
 	}
-	if (qp->next_seq >= qp->limit_seq)
+	if (qp->left_packets == 0)
+		return *deadline_ns == NEVER_NS ? QP_BLOCKED : QP_PACED;
+	if (!qp_in_window(qp))
 		return QP_BLOCKED;
-	if (token_bucket_can_send(&qp->bucket))
+	if (token_account_can_send(&qp->bucket))
 		return QP_READY;
 	/* Tokens that come while the wire is still busy need no wheel and lose no slot to rounding.
 	 */
-	due_ns = token_bucket_next_ns(&qp->bucket);
+	due_ns = token_account_next_ns(&qp->bucket);
 	if (due_ns <= now_ns || due_ns <= token_bucket_next_ns(&nic->shaper))
 		return QP_READY;
-	/* At a low rate the wait is long, and the rate may rise before it is over. */
-	*deadline_ns = min_u64(due_ns, qp->cc.head.next_event_ns);
+	/* At a low rate the wait is long, and the rate may rise before it is over, unless the cap
+	 * holds it. */
+	*deadline_ns = due_ns;
+	if (qp->bucket.rate_bps != nic_flow_of(nic, qp)->params.rate_cap_bps)
+		*deadline_ns = min_u64(due_ns, qp->cc.head.next_event_ns);
 	return QP_PACED;
 }
 
-void
-nic_settle(struct nic *nic, uint32_t item, uint64_t now_ns)
+static void
+mark_end(struct nic *nic, struct nic_qp *qp, uint16_t flag)
 {
-	struct nic_qp *qp = &nic->qps[item];
-	uint64_t deadline_ns = NEVER_NS;
-	enum qp_place place = decide(nic, qp, now_ns, &deadline_ns);
+	struct qp_flow *flow = nic_flow_of(nic, qp);
 
-	qp->place = (uint8_t)place;
-	/* What waits for an ACK is not due at any time. */
-	if (unlikely(nic->due_ns != NULL) && (place == QP_BLOCKED || place == QP_IDLE))
-		nic->due_ns[item] = 0;
-	if (place == QP_READY) {
-		nic_queues_push(nic, &nic->ready, qp->data_queue, item,
-				offsetof(struct nic_qp, ready_link));
-	} else if (place == QP_PACED) {
-		timing_wheel_insert(nic->wheel, item, deadline_ns);
-		node_wake(&nic->node, 0);
+	if (flow->params.arrival == WORKLOAD_INCAST) {
+		flow->round_members--;
+		if (qp->acked_msg <= flow->round)
+			flow->round_left--;
 	}
-}
-
-void
-nic_end(struct nic *nic, uint32_t item, uint8_t flag, uint64_t now_ns)
-{
-	struct nic_qp *qp = &nic->qps[item];
-
 	assert(!(qp->flags & (QP_ERROR | QP_DONE)));
 	qp->flags |= flag;
 	nic->active--;
@@ -65,11 +60,124 @@ nic_end(struct nic *nic, uint32_t item, uint8_t flag, uint64_t now_ns)
 		nic->pending--;
 	if (flag == QP_ERROR)
 		counter_inc(&nic->stats.qp_errors);
-	/* Out of the middle of a ready list nothing is taken: the QP is looked at in its turn. */
-	if (qp->place == QP_READY)
+}
+
+/* When the next message may be begun; NEVER_NS: not before others are acknowledged. */
+static uint64_t
+may_begin_ns(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns)
+{
+	const struct qp_flow *flow = nic_flow_of(nic, qp);
+	const struct workload *w = &flow->params.work;
+
+	if (workload_is_open(w))
+		return nic->arrivals_ns[qp - nic->qps];
+	if (w->arrival == WORKLOAD_INCAST)
+		return qp_next_message(qp) <= flow->round ? now_ns : NEVER_NS;
+	if (qp->next_msg - (uint32_t)qp->acked_msg >= w->depth)
+		return NEVER_NS;
+	return workload_on_at_ns(w, now_ns);
+}
+
+/*
+ * Between two messages: begin the next one, if it may begin. @return when to look again; NEVER_NS
+ * when it was begun, or nothing but an ACK matters.
+ */
+static uint64_t
+next_message(struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
+{
+	const struct qp_flow *flow = nic_flow_of(nic, qp);
+	const struct workload *w = &flow->params.work;
+	uint64_t begin_ns, message = qp_next_message(qp);
+
+	if (!(qp->flags & QP_RESEND)) {
+		if ((w->messages > 0 && message >= w->messages) || now_ns >= w->stop_ns)
+			qp->flags |= QP_LAST;
+		if (qp->flags & QP_LAST && qp->acked_seq == qp->next_seq)
+			mark_end(nic, qp, QP_DONE);
+		if (qp->flags & QP_LAST)
+			return NEVER_NS;
+		begin_ns = may_begin_ns(nic, qp, now_ns);
+		if (begin_ns == NEVER_NS)
+			return NEVER_NS;
+		if (begin_ns > now_ns) {
+			begin_ns = min_u64(begin_ns, w->stop_ns);
+			/* What has to be sent again does not wait for what is still to come. */
+			return qp->acked_seq == qp->next_seq
+				       ? begin_ns
+				       : min_u64(begin_ns, now_ns + LOOK_AGAIN_NS);
+		}
+		if (workload_is_open(w))
+			nic->arrivals_ns[qp - nic->qps] +=
+				workload_gap_ns(w, nic_qpn(nic, qp), message + 1);
+	}
+	qp_begin(qp, flow, nic_qpn(nic, qp));
+	return NEVER_NS;
+}
+
+void
+nic_next_round(struct nic *nic, struct qp_flow *flow, uint64_t now_ns)
+{
+	while (flow->round_left == 0 && flow->round_members > 0) {
+		flow->round++;
+		flow->round_left = flow->round_members;
+		for (uint32_t i = 0; i < flow->n_qps; i++) {
+			if (nic->qps[flow->first_item + i].place == QP_BLOCKED)
+				nic_settle(nic, flow->first_item + i, now_ns);
+		}
+	}
+}
+
+void
+nic_flush(struct nic *nic)
+{
+	if (nic->n_paced == 0)
 		return;
-	timing_wheel_remove(nic->wheel, item);
-	nic_settle(nic, item, now_ns);
+	timing_wheel_insert_burst(nic->wheel, nic->paced, nic->paced_until_ns, nic->n_paced);
+	nic->n_paced = 0;
+	node_wake(&nic->node, 0);
+}
+
+void
+nic_settle(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	uint64_t deadline_ns = NEVER_NS;
+	enum qp_place place;
+
+	if (qp->left_packets == 0 && (qp->flags & QP_STARTED) &&
+	    !(qp->flags & (QP_ERROR | QP_DONE)))
+		deadline_ns = next_message(nic, qp, now_ns);
+	place = decide(nic, qp, now_ns, &deadline_ns);
+	qp->place = (uint8_t)place;
+	/* What waits for an ACK, or for a message to come, is not due at any time. */
+	if (unlikely(nic->due_ns != NULL) &&
+	    (place == QP_BLOCKED || place == QP_IDLE || qp->left_packets == 0))
+		nic->due_ns[item] = 0;
+	if (place == QP_READY) {
+		nic_queues_push(nic, &nic->ready, nic_flow_of(nic, qp)->data_queue, item,
+				offsetof(struct nic_qp, ready_link));
+	} else if (place == QP_PACED) {
+		if (nic->n_paced == NIC_BURST)
+			nic_flush(nic);
+		nic->paced[nic->n_paced] = item;
+		nic->paced_until_ns[nic->n_paced++] = deadline_ns;
+	}
+	/* The last that others wait for may have ended here. */
+	if (qp->flags & QP_DONE && nic_flow_of(nic, qp)->params.arrival == WORKLOAD_INCAST)
+		nic_next_round(nic, nic_flow_of(nic, qp), now_ns);
+}
+
+void
+nic_fail(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+
+	mark_end(nic, qp, QP_ERROR);
+	/* Out of the middle of a list nothing is taken: the QP is looked at in its turn. */
+	if (qp->place == QP_BLOCKED)
+		qp->place = QP_IDLE;
+	if (nic_flow_of(nic, qp)->params.arrival == WORKLOAD_INCAST)
+		nic_next_round(nic, nic_flow_of(nic, qp), now_ns);
 }
 
 static void
@@ -79,8 +187,8 @@ start(struct nic *nic, uint32_t item, uint64_t now_ns)
 
 	qp->flags |= QP_STARTED;
 	qp->ack_countdown = nic->params.ack_every;
+	qp->limit_seq = qp->acked_seq + nic->window_packets;
 	nic_cc_start(nic, item, now_ns);
-	qp_update_limit(qp, nic->window_packets);
 	nic->active++;
 }
 
@@ -93,24 +201,37 @@ release(struct nic *nic, uint32_t item, uint64_t now_ns)
 		start(nic, item, now_ns);
 	else if (now_ns >= qp->cc.head.next_event_ns)
 		nic_cc_catch_up(nic, item, now_ns);
-	token_bucket_update(&qp->bucket, now_ns);
+	token_account_update(&qp->bucket, nic->qp_burst_nanobits, now_ns);
 	nic_settle(nic, item, now_ns);
+}
+
+/* What the next calls will need comes into the cache while this one sends. */
+static void
+prefetch_next(const struct nic *nic)
+{
+	uint32_t items[TIMING_WHEEL_PEEK_MOST];
+	uint32_t n = timing_wheel_peek(nic->wheel, items);
+
+	for (uint32_t i = 0; i < n; i++)
+		nic_prefetch(nic, items[i]);
 }
 
 bool
 nic_release(struct nic *nic, uint64_t now_ns)
 {
-	uint32_t items[RELEASE_BURST];
-	uint32_t n = timing_wheel_advance(nic->wheel, items, RELEASE_BURST, now_ns);
-	bool more = n == RELEASE_BURST;
+	uint32_t items[NIC_BURST];
+	uint32_t n = timing_wheel_advance(nic->wheel, items, NIC_BURST, now_ns);
+	bool more = n == NIC_BURST;
 
 	for (uint32_t i = 0; i < n; i++)
 		nic_prefetch(nic, items[i]);
 	for (uint32_t i = 0; i < n; i++)
 		release(nic, items[i], now_ns);
-	if (nic->timers) {
-		n = timing_wheel_advance(nic->timers, items, RELEASE_BURST, now_ns);
-		more |= n == RELEASE_BURST;
+	if (n > 1 && nic->n_qps > CACHED_QPS)
+		prefetch_next(nic);
+	if (nic->timers.busy != 0) {
+		n = nic_timers_advance(&nic->timers, nic->qps, items, NIC_BURST, now_ns);
+		more |= n == NIC_BURST;
 		for (uint32_t i = 0; i < n; i++)
 			nic_on_timer(nic, items[i], now_ns);
 	}

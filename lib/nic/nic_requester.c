@@ -5,32 +5,47 @@
 /* Bits 6-5 of the AETH syndrome: what kind of answer this is. */
 enum aeth_kind { AETH_KIND_ACK = 0, AETH_KIND_RNR = 1, AETH_KIND_NAK = 3 };
 
+/* All before seq is taken as acknowledged; of an incast, that may be this QP's part of the round. */
+static void
+forget(struct nic *nic, struct nic_qp *qp, uint32_t seq)
+{
+	struct qp_flow *flow = nic_flow_of(nic, qp);
+	uint64_t message = qp->acked_msg;
+
+	qp_acknowledge(qp, flow, nic_qpn(nic, qp), seq);
+	if (flow->params.arrival == WORKLOAD_INCAST && qp->acked_msg != message)
+		flow->round_left--;
+}
+
 /* All before seq is acknowledged, by an ACK or by a NAK of what follows. */
 static void
-acknowledge(struct nic *nic, uint32_t item, uint64_t seq, uint64_t now_ns)
+acknowledge(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
-	uint32_t before_seq = (uint32_t)qp->acked_seq;
+	uint32_t before_seq = qp->acked_seq;
 
-	qp_acknowledge(qp, seq);
+	forget(nic, qp, seq);
 	if (nic->cc.hears_acks)
 		nic_cc_acked(nic, item, before_seq, now_ns);
 }
 
 /* Packets before seq have arrived. */
 static void
-progress(struct nic *nic, uint32_t item, uint64_t seq, uint64_t now_ns)
+progress(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
+	struct qp_flow *flow = nic_flow_of(nic, qp);
 
 	acknowledge(nic, item, seq, now_ns);
-	qp_update_limit(qp, nic->window_packets);
-	qp->progress_ns = now_ns;
+	if (!qp_awaits_ack(qp, nic->params.ack_every))
+		qp->flags &= (uint16_t)~QP_AWAITS;
+	qp->limit_seq = seq + nic->window_packets;
+	qp->progress_tick = (uint32_t)nic_timers_tick(&nic->timers, now_ns);
 	qp->retries = 0;
-	if (qp->acked_seq == qp->end_seq)
-		nic_end(nic, item, QP_DONE, now_ns);
-	else if (qp->place == QP_BLOCKED)
+	if (qp->place == QP_BLOCKED)
 		nic_settle(nic, item, now_ns);
+	if (flow->params.arrival == WORKLOAD_INCAST)
+		nic_next_round(nic, flow, now_ns);
 }
 
 /* Go-back-N without progress costs one of the retries. */
@@ -40,11 +55,11 @@ retry(struct nic *nic, uint32_t item, uint64_t now_ns)
 	struct nic_qp *qp = &nic->qps[item];
 
 	if (qp->retries >= nic->params.retry_cnt) {
-		nic_end(nic, item, QP_ERROR, now_ns);
+		nic_fail(nic, item, now_ns);
 		return;
 	}
 	qp->retries++;
-	qp_go_back(qp);
+	qp_go_back(qp, nic_flow_of(nic, qp), nic_qpn(nic, qp));
 	nic_cc_lost(nic, item, now_ns);
 	if (qp->place == QP_BLOCKED)
 		nic_settle(nic, item, now_ns);
@@ -52,7 +67,7 @@ retry(struct nic *nic, uint32_t item, uint64_t now_ns)
 
 /* NAK "PSN sequence error": all before seq has arrived, the rest is sent again (go-back-N). */
 static void
-on_nak_sequence(struct nic *nic, uint32_t item, uint64_t seq, uint64_t now_ns)
+on_nak_sequence(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
 
@@ -62,32 +77,33 @@ on_nak_sequence(struct nic *nic, uint32_t item, uint64_t seq, uint64_t now_ns)
 		return;
 	}
 	acknowledge(nic, item, seq, now_ns);
-	qp_go_back(qp);
+	qp_go_back(qp, nic_flow_of(nic, qp), nic_qpn(nic, qp));
 	nic_cc_lost(nic, item, now_ns);
 	progress(nic, item, seq, now_ns);
 }
 
 /* Another NAK: the request at seq was refused; it too acknowledges all before. */
 static void
-on_nak_fatal(struct nic *nic, uint32_t item, uint64_t seq, uint64_t now_ns)
+on_nak_fatal(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 {
-	qp_acknowledge(&nic->qps[item], seq);
-	nic_end(nic, item, QP_ERROR, now_ns);
+	acknowledge(nic, item, seq, now_ns);
+	nic_fail(nic, item, now_ns);
 }
 
 enum nic_drop
 nic_on_ack(struct nic *nic, uint32_t item, const struct roce_view *v, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
-	int64_t ahead = psn_diff(v->psn, qp_psn(qp, qp->acked_seq));
+	int32_t ahead = psn_diff(v->psn, qp->acked_seq & PSN_MASK);
+	uint32_t initial_seq = nic_flow_of(nic, qp)->params.initial_psn;
 	enum aeth_kind kind = v->aeth_syndrome >> 5 & 3;
 
 	/* The PSN named by an ACK or NAK is of a packet that was sent. */
-	if (ahead >= (int64_t)(qp->sent_seq - qp->acked_seq) ||
-	    (ahead < 0 && (uint64_t)-ahead > qp->acked_seq) || qp->flags & QP_ERROR)
+	if (ahead >= (int32_t)(qp_sent_seq(qp) - qp->acked_seq) || qp->flags & QP_ERROR ||
+	    (ahead < 0 && (uint32_t)-ahead > qp->acked_seq - initial_seq))
 		return NIC_DROP_UNEXPECTED_ACK;
-	/* We send WRITEs without immediate, which consume no receive buffer: "not ready" is no
-	 * answer. */
+	/* Our responder always has a receive buffer, and "not ready" of another is not understood.
+	 */
 	if (kind != AETH_KIND_ACK && kind != AETH_KIND_NAK)
 		return NIC_DROP_UNEXPECTED_ACK;
 	if (kind == AETH_KIND_ACK)
@@ -95,27 +111,41 @@ nic_on_ack(struct nic *nic, uint32_t item, const struct roce_view *v, uint64_t n
 	if (ahead < 0)
 		return NIC_USED; /* late: what it says is known */
 	if (kind == AETH_KIND_ACK)
-		progress(nic, item, qp->acked_seq + (uint64_t)ahead + 1, now_ns);
+		progress(nic, item, qp->acked_seq + (uint32_t)ahead + 1, now_ns);
 	else if (v->aeth_syndrome == AETH_NAK_PSN_SEQ)
-		on_nak_sequence(nic, item, qp->acked_seq + (uint64_t)ahead, now_ns);
-	else
-		on_nak_fatal(nic, item, qp->acked_seq + (uint64_t)ahead, now_ns);
+		on_nak_sequence(nic, item, qp->acked_seq + (uint32_t)ahead, now_ns);
+	else if (!(qp->flags & QP_DONE))
+		on_nak_fatal(nic, item, qp->acked_seq + (uint32_t)ahead, now_ns);
 	return NIC_USED;
+}
+
+void
+nic_unanswered(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	struct qp_flow *flow = nic_flow_of(nic, qp);
+
+	/* Nobody answered: congestion control hears CNPs only. */
+	forget(nic, qp, qp->next_seq);
+	qp->limit_seq = qp->next_seq + nic->window_packets;
+	if (flow->params.arrival == WORKLOAD_INCAST)
+		nic_next_round(nic, flow, now_ns);
 }
 
 void
 nic_on_timer(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
-	uint64_t deadline_ns = qp->progress_ns + nic->rto_ns;
+	uint64_t now_tick = nic->timers.now_tick;
+	int32_t early = (int32_t)(qp->progress_tick + NIC_TIMEOUT_TICKS - (uint32_t)now_tick);
 
-	qp->flags &= (uint8_t)~QP_TIMED;
+	qp->flags &= (uint16_t)~QP_TIMED;
 	/* No answer is due: the next packet that asks for one arms the timer. */
-	if (qp->flags & (QP_ERROR | QP_DONE) || !qp_awaits_ack(qp, nic->params.ack_every))
+	if (qp->flags & (QP_ERROR | QP_DONE) || !(qp->flags & QP_AWAITS))
 		return;
-	if (deadline_ns > now_ns) {
+	if (early > 0) {
 		qp->flags |= QP_TIMED;
-		timing_wheel_insert(nic->timers, item, deadline_ns);
+		nic_timers_insert(&nic->timers, nic->qps, item, now_tick + (uint32_t)early);
 		return;
 	}
 	counter_inc(&nic->stats.local_ack_timeout_err);

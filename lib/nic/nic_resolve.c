@@ -30,9 +30,9 @@ key_of(uint8_t ip_version, const uint8_t *ip, uint16_t vlan_tci)
 }
 
 static struct neigh_key
-key_of_qp(const struct nic_qp *qp)
+key_of_qp(const struct nic *nic, const struct nic_qp *qp)
 {
-	const struct roce_path *path = &qp->path;
+	const struct roce_path *path = &nic_flow_of(nic, qp)->path;
 
 	return key_of(path->ip_version, path->dst_ip, path->tagged ? path->vlan_tci : 0);
 }
@@ -41,12 +41,14 @@ static void
 set_address(struct nic *nic, uint32_t item, const uint8_t mac[6], uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
+	struct qp_flow *flow = nic_flow_of(nic, qp);
 
-	memcpy(qp->path.dst_mac, mac, 6);
-	roce_template_set_dst_mac(&qp->template, mac);
+	memcpy(flow->path.dst_mac, mac, 6);
+	roce_template_set_dst_mac(&flow->template, mac);
+	roce_template_set_dst_mac(&flow->cnp_template, mac);
 	if (!(qp->flags & QP_UNRESOLVED))
 		return;
-	qp->flags &= (uint8_t)~QP_UNRESOLVED;
+	qp->flags &= (uint16_t)~QP_UNRESOLVED;
 	nic_settle(nic, item, now_ns);
 }
 
@@ -55,10 +57,10 @@ nic_resolve_qp(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
 	static const uint8_t zero[6];
 	struct nic_qp *qp = &nic->qps[item];
-	struct neigh_key key = key_of_qp(qp);
+	struct neigh_key key = key_of_qp(nic, qp);
 	int64_t index;
 
-	if (memcmp(qp->path.dst_mac, zero, sizeof(zero)) != 0)
+	if (memcmp(nic_flow_of(nic, qp)->params.peer_mac, zero, sizeof(zero)) != 0)
 		return 0;
 	index = neigh_add(nic->neighs, &key, now_ns);
 	if (index < 0)
@@ -84,7 +86,7 @@ learn(struct nic *nic, const struct neigh_key *key, const uint8_t mac[6], uint64
 void
 nic_resolve_from(struct nic *nic, uint32_t item, const uint8_t mac[6], uint64_t now_ns)
 {
-	struct neigh_key key = key_of_qp(&nic->qps[item]);
+	struct neigh_key key = key_of_qp(nic, &nic->qps[item]);
 
 	if (mac[0] & 1)
 		return;
@@ -98,14 +100,17 @@ scan(struct nic *nic, uint64_t now_ns)
 	for (unsigned int i = 0; i < SCAN_BURST && nic->scan_left > 0; i++, nic->scan_left--) {
 		uint32_t item = nic->scan_item;
 		const struct nic_qp *qp = &nic->qps[item];
-		struct neigh_key key = key_of_qp(qp);
+		struct neigh_key key = key_of_qp(nic, qp);
 
 		nic->scan_item = item + 1 == nic->n_qps ? 0 : item + 1;
 		if (qp->rx_flags & QP_RX_BY_ADDRESS) {
 			const struct neigh *e =
 				neigh_get(nic->neighs, neigh_find(nic->neighs, &key));
 
-			if (e->has_mac && memcmp(e->mac, qp->path.dst_mac, 6) != 0)
+			/* The QPs of a flow share the address; each has to be let go. */
+			if (e->has_mac &&
+			    (qp->flags & QP_UNRESOLVED ||
+			     memcmp(e->mac, nic_flow_of(nic, qp)->path.dst_mac, 6) != 0))
 				set_address(nic, item, e->mac, now_ns);
 		}
 	}

@@ -11,53 +11,80 @@ owe(struct nic *nic, uint32_t item, enum qp_owed owed)
 	struct nic_qp *qp = &nic->qps[item];
 
 	if (qp->owed == QP_OWES_NOTHING)
-		nic_queues_push(nic, &nic->acks, qp->data_queue, item,
+		nic_queues_push(nic, &nic->acks, nic_flow_of(nic, qp)->data_queue, item,
 				offsetof(struct nic_qp, ack_link));
 	qp->owed = (uint8_t)owed;
 }
 
 /* Does this request continue what has come so far, with the lengths that its opcode allows? */
 static bool
-request_fits(const struct nic_qp *qp, const struct roce_view *v)
+request_fits(const struct nic_qp *qp, uint16_t mtu_bytes, const struct roce_view *v)
 {
-	bool in_message = qp->rx_flags & QP_RX_IN_MESSAGE;
+	bool in_message = qp->rx_flags & QP_RX_IN_MESSAGE && !(qp->rx_flags & QP_RX_SEND);
+	bool in_send = qp->rx_flags & QP_RX_IN_MESSAGE && qp->rx_flags & QP_RX_SEND;
 
 	switch (v->opcode) {
+	case RC_SEND_FIRST:
+		return !in_message && !in_send && v->payload_bytes == mtu_bytes;
+	case RC_SEND_MIDDLE:
+		return in_send && v->payload_bytes == mtu_bytes;
+	case RC_SEND_LAST:
+	case RC_SEND_LAST_IMM:
+		return in_send && v->payload_bytes <= mtu_bytes;
+	case RC_SEND_ONLY:
+	case RC_SEND_ONLY_IMM:
+		return !in_message && !in_send && v->payload_bytes <= mtu_bytes;
 	case RC_WRITE_FIRST:
-		return !in_message && v->payload_bytes == qp->mtu_bytes &&
+		return !in_message && !in_send && v->payload_bytes == mtu_bytes &&
 		       v->reth_dma_bytes > v->payload_bytes &&
 		       v->reth_dma_bytes <= MAX_MESSAGE_BYTES;
 	case RC_WRITE_MIDDLE:
-		return in_message && v->payload_bytes == qp->mtu_bytes &&
+		return in_message && v->payload_bytes == mtu_bytes &&
 		       qp->rx_left_bytes > v->payload_bytes;
 	case RC_WRITE_LAST:
 	case RC_WRITE_LAST_IMM:
-		return in_message && v->payload_bytes <= qp->mtu_bytes &&
+		return in_message && v->payload_bytes <= mtu_bytes &&
 		       qp->rx_left_bytes == v->payload_bytes;
 	case RC_WRITE_ONLY:
 	case RC_WRITE_ONLY_IMM:
-		return !in_message && v->payload_bytes <= qp->mtu_bytes &&
+		return !in_message && !in_send && v->payload_bytes <= mtu_bytes &&
 		       v->reth_dma_bytes == v->payload_bytes;
 	default:
 		return false;
 	}
 }
 
+/* The first packet of a message is here. */
+static void
+begin_message(struct nic *nic, struct nic_qp *qp, const struct roce_view *v)
+{
+	bool send = v->opcode <= RC_SEND_ONLY_IMM;
+
+	counter_inc(send ? &nic->stats.rx_send_requests : &nic->stats.rx_write_requests);
+	qp->rx_flags &= (uint8_t)~QP_RX_SEND;
+	qp->rx_flags |= send ? QP_RX_IN_MESSAGE | QP_RX_SEND : QP_RX_IN_MESSAGE;
+	qp->rx_left_bytes = send ? 0 : v->reth_dma_bytes;
+}
+
 static void
 deliver(struct nic *nic, struct nic_qp *qp, const struct roce_view *v, uint32_t wire)
 {
-	if (!(qp->rx_flags & QP_RX_IN_MESSAGE)) {
-		counter_inc(&nic->stats.rx_write_requests);
-		qp->rx_left_bytes = v->reth_dma_bytes;
-		qp->rx_flags |= QP_RX_IN_MESSAGE;
+	struct qp_tally *tally = nic_tally_of(nic, qp);
+	bool last;
+
+	if (!(qp->rx_flags & QP_RX_IN_MESSAGE))
+		begin_message(nic, qp, v);
+	qp->rx_seq++;
+	if (qp->rx_flags & QP_RX_SEND) {
+		last = v->opcode != RC_SEND_FIRST && v->opcode != RC_SEND_MIDDLE;
+	} else {
+		qp->rx_left_bytes -= v->payload_bytes;
+		last = qp->rx_left_bytes == 0;
 	}
-	qp->expected_psn = (qp->expected_psn + 1) & PSN_MASK;
-	qp->rx_left_bytes -= v->payload_bytes;
-	qp->rx_payload_bytes += v->payload_bytes;
-	qp->rx_wire_bytes += wire;
-	qp->rx_packets++;
-	if (qp->rx_left_bytes == 0) {
-		qp->rx_messages++;
+	tally->rx_payload_bytes += v->payload_bytes;
+	tally->rx_wire_bytes += wire;
+	if (last) {
+		tally->rx_messages++;
 		qp->rx_flags &= (uint8_t)~QP_RX_IN_MESSAGE;
 	}
 }
@@ -79,7 +106,7 @@ enum nic_drop
 nic_on_request(struct nic *nic, uint32_t item, const struct roce_view *v, uint32_t wire)
 {
 	struct nic_qp *qp = &nic->qps[item];
-	int32_t ahead = psn_diff(v->psn, qp->expected_psn);
+	int32_t ahead = psn_diff(v->psn, (uint32_t)qp->rx_seq & PSN_MASK);
 
 	if (qp->rx_flags & QP_RX_REFUSED)
 		return NIC_DROP_UNEXPECTED_OPCODE;
@@ -91,7 +118,7 @@ nic_on_request(struct nic *nic, uint32_t item, const struct roce_view *v, uint32
 			owe(nic, item, QP_OWES_ACK);
 		return NIC_USED;
 	}
-	if (!request_fits(qp, v)) {
+	if (!request_fits(qp, nic_flow_of(nic, qp)->mtu_bytes, v)) {
 		qp->rx_flags |= QP_RX_REFUSED;
 		owe(nic, item, QP_OWES_NAK_INVALID);
 		return NIC_DROP_UNEXPECTED_OPCODE;

@@ -8,6 +8,9 @@
 
 #include "wire/pfc_frame.h"
 
+/* Frames of a burst whose headers are on their way into the cache. */
+#define PREFETCH_AHEAD 4
+
 struct rx_frame {
 	struct rte_mbuf *m;
 	const uint8_t *buf;
@@ -33,15 +36,15 @@ to_our_ip(const struct nic *nic, const struct rx_frame *f)
 }
 
 static bool
-from_peer(const struct nic_qp *qp, const struct rx_frame *f)
+from_peer(const struct qp_flow *flow, const struct rx_frame *f)
 {
 	const uint8_t *ip = f->buf + f->eth.l3_off;
 
-	if (f->eth.ip_version != qp->path.ip_version)
+	if (f->eth.ip_version != flow->path.ip_version)
 		return false;
 	if (f->eth.ip_version == 4)
-		return memcmp(ip + 12, qp->path.dst_ip, 4) == 0;
-	return memcmp(ip + 8, qp->path.dst_ip, 16) == 0;
+		return memcmp(ip + 12, flow->path.dst_ip, 4) == 0;
+	return memcmp(ip + 8, flow->path.dst_ip, 16) == 0;
 }
 
 static enum nic_drop
@@ -119,7 +122,7 @@ on_roce(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 			counter_inc(&nic->stats.rp.rp_cnp_ignored);
 		return NIC_DROP_UNKNOWN_QP;
 	}
-	if (!from_peer(&nic->qps[item], f))
+	if (!from_peer(nic_flow_of(nic, &nic->qps[item]), f))
 		return NIC_DROP_WRONG_PEER;
 	if (unlikely(nic->qps[item].flags & QP_UNRESOLVED))
 		nic_resolve_from(nic, item, f->buf + 6, now_ns);
@@ -171,16 +174,24 @@ void
 nic_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
 {
 	struct nic *nic = nic_of(node);
+	unsigned int to_free = 0;
 
 	assert(port == 0);
 	(void)port;
+	for (uint16_t i = 0; i < n && i < PREFETCH_AHEAD; i++)
+		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], const void *));
 	for (uint16_t i = 0; i < n; i++) {
-		unsigned int d = rx_one(nic, pkts[i], now_ns);
+		unsigned int d;
 
+		if (i + PREFETCH_AHEAD < n)
+			rte_prefetch0(rte_pktmbuf_mtod(pkts[i + PREFETCH_AHEAD], const void *));
+		d = rx_one(nic, pkts[i], now_ns);
 		if (d == NIC_KEPT)
 			continue;
 		if (d != NIC_USED)
 			counter_inc(&nic->stats.drops[d]);
-		rte_pktmbuf_free(pkts[i]);
+		pkts[to_free++] = pkts[i];
 	}
+	rte_pktmbuf_free_bulk(pkts, to_free);
+	nic_flush(nic);
 }

@@ -36,6 +36,36 @@ nic_take_mbuf(struct nic *nic, struct rte_mempool *pool, uint64_t now_ns)
 	return m;
 }
 
+/* Data mbufs of one call: taken in bulk when the first is needed, the rest is given back. */
+struct stock {
+	struct rte_mbuf *m[NIC_BURST];
+	uint16_t next, end;
+	uint16_t room; /* frames that the call may still make */
+};
+
+static struct rte_mbuf *
+take_data_mbuf(struct nic *nic, struct stock *stock, uint64_t now_ns)
+{
+	uint16_t n = stock->room < NIC_BURST ? stock->room : NIC_BURST;
+
+	if (likely(stock->next < stock->end))
+		return stock->m[stock->next++];
+	/* Where the pool has less than a burst, one at a time. */
+	if (n == 1 || rte_pktmbuf_alloc_bulk(nic->data_pool, stock->m, n) != 0)
+		return nic_take_mbuf(nic, nic->data_pool, now_ns);
+	stock->next = 1;
+	stock->end = n;
+	return stock->m[0];
+}
+
+static void
+give_back(struct nic *nic, const struct stock *stock)
+{
+	if (stock->next < stock->end)
+		rte_mempool_put_bulk(nic->data_pool, (void *const *)&stock->m[stock->next],
+				     stock->end - stock->next);
+}
+
 /* A frame leaves: every one is counted and charged to the wire. */
 static void
 charge(struct nic *nic, struct rte_mbuf *m)
@@ -48,21 +78,25 @@ charge(struct nic *nic, struct rte_mbuf *m)
 	nic->wire_left_bytes -= wire_bytes(m->pkt_len);
 }
 
+/* A frame without payload from one of the templates of the QP's flow. */
 static struct rte_mbuf *
-control_frame(struct nic *nic, const struct roce_path *path, const struct roce_fields *fields,
-	      uint64_t now_ns)
+control_frame(struct nic *nic, uint32_t item, const struct roce_template *template,
+	      const struct roce_fields *fields, uint64_t now_ns)
 {
 	struct rte_mbuf *m = nic_take_mbuf(nic, nic->control_pool, now_ns);
-	size_t len;
+	struct roce_ends ends = nic_ends(nic, item);
+	unsigned int hdr;
 
 	if (m == NULL)
 		return NULL;
-	len = roce_build(rte_pktmbuf_mtod(m, uint8_t *), rte_pktmbuf_tailroom(m), path, fields,
-			 NULL, 0);
+	hdr = roce_template_stamp(template, &ends, nic->empty, fields,
+				  (uint8_t *)m->buf_addr + RTE_PKTMBUF_HEADROOM +
+					  ROCE_MAX_HDR_BYTES);
 	/* The shortest, an ACK over IPv4, has 62 bytes: nothing needs padding to 60. */
-	assert(len >= MIN_FRAME_BYTES - FCS_BYTES);
-	m->data_len = (uint16_t)len;
-	m->pkt_len = (uint32_t)len;
+	assert(hdr + ICRC_BYTES >= MIN_FRAME_BYTES - FCS_BYTES);
+	m->data_off = (uint16_t)(RTE_PKTMBUF_HEADROOM + ROCE_MAX_HDR_BYTES - hdr);
+	m->data_len = (uint16_t)(hdr + ICRC_BYTES);
+	m->pkt_len = m->data_len;
 	charge(nic, m);
 	return m;
 }
@@ -71,19 +105,16 @@ static struct rte_mbuf *
 send_cnp(struct nic *nic, uint8_t queue, uint64_t now_ns)
 {
 	static const struct roce_fields fields = {.opcode = ROCE_CNP, .becn = true};
-	struct nic_qp *qp = &nic->qps[nic->cnps.list[queue].head];
-	struct roce_path path = qp->path;
+	uint32_t item = nic->cnps.list[queue].head;
+	struct nic_qp *qp = &nic->qps[item];
 	struct rte_mbuf *m;
 
-	path.dscp = nic->params.np.np_cnp_dscp;
-	path.ecn = (uint8_t)nic->params.np.np_cnp_ecn;
-	path.vlan_tci = (uint16_t)((path.vlan_tci & 0x0FFF) | nic->params.np.np_cnp_prio << 13);
-	m = control_frame(nic, &path, &fields, now_ns);
+	m = control_frame(nic, item, &nic_flow_of(nic, qp)->cnp_template, &fields, now_ns);
 	if (m == NULL)
 		return NULL;
 	nic_queues_pop(nic, &nic->cnps, queue, offsetof(struct nic_qp, cnp_link));
 	qp->rx_flags &= (uint8_t)~QP_RX_OWES_CNP;
-	qp->cnps_sent++;
+	nic->tallies[item].cnps_sent++;
 	nic->np.gate_ns = now_ns + nic->params.np.np_min_port_cnp_interval_ns;
 	counter_inc(&nic->stats.np.np_cnp_sent);
 	return m;
@@ -98,15 +129,17 @@ send_ack(struct nic *nic, uint8_t queue, uint64_t now_ns)
 		[QP_OWES_NAK_SEQ] = AETH_NAK_PSN_SEQ,
 		[QP_OWES_NAK_INVALID] = AETH_NAK_INVALID_REQUEST,
 	};
-	struct nic_qp *qp = &nic->qps[nic->acks.list[queue].head];
+	uint32_t item = nic->acks.list[queue].head;
+	struct nic_qp *qp = &nic->qps[item];
 	struct roce_fields fields = {
 		.opcode = RC_ACK,
 		.migreq = true,
-		.psn = (qp->expected_psn - (qp->owed == QP_OWES_ACK)) & PSN_MASK,
+		.psn = (uint32_t)(qp->rx_seq - (qp->owed == QP_OWES_ACK)) & PSN_MASK,
 		.aeth_syndrome = syndrome[qp->owed],
-		.aeth_msn = (uint32_t)qp->rx_messages & 0xFFFFFFu,
+		.aeth_msn = (uint32_t)nic->tallies[item].rx_messages & 0xFFFFFFu,
 	};
-	struct rte_mbuf *m = control_frame(nic, &qp->path, &fields, now_ns);
+	struct rte_mbuf *m =
+		control_frame(nic, item, &nic_flow_of(nic, qp)->template, &fields, now_ns);
 
 	if (m == NULL)
 		return NULL;
@@ -123,15 +156,14 @@ send_ack(struct nic *nic, uint8_t queue, uint64_t now_ns)
 static bool
 wants_ack(struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 {
-	if (qp->ack_countdown > 1 && qp->next_pos + 1 < qp->message_packets &&
-	    qp->next_seq + 1 < qp->limit_seq) {
+	if (qp->ack_countdown > 1 && qp->left_packets > 1 && qp->next_seq + 1 != qp->limit_seq) {
 		qp->ack_countdown--;
 		return false;
 	}
 	qp->ack_countdown = nic->params.ack_every;
 	/* An ACK does not tell which sending of a packet it answers (Karn). */
-	if (nic->cc.times_acks && qp->next_seq == qp->sent_seq)
-		cc_on_ask(&qp->cc, &nic->cc, (uint32_t)qp->next_seq, now_ns);
+	if (nic->cc.times_acks && !(qp->flags & QP_RESEND))
+		cc_on_ask(&qp->cc, &nic->cc, qp->next_seq, now_ns);
 	return true;
 }
 
@@ -150,23 +182,60 @@ restore_pattern(const struct nic *nic, struct rte_mbuf *m, uint32_t end_off)
 	meta->dirty_off = end_off;
 }
 
-static void
-stamp(struct nic *nic, struct nic_qp *qp, struct rte_mbuf *m, uint64_t now_ns)
+/* Opcode of the next packet. */
+static uint8_t
+data_opcode(const struct qp_flow *flow, const struct nic_qp *qp)
 {
-	bool last = qp->next_pos + 1 == qp->message_packets;
-	const struct roce_payload *payload = last ? qp->last : qp->full;
+	/* [verb][is the first][is the last] */
+	static const uint8_t opcodes[][2][2] = {
+		[NIC_WRITE] = {{RC_WRITE_MIDDLE, RC_WRITE_LAST}, {RC_WRITE_FIRST, RC_WRITE_ONLY}},
+		[NIC_WRITE_IMM] = {{RC_WRITE_MIDDLE, RC_WRITE_LAST_IMM},
+				   {RC_WRITE_FIRST, RC_WRITE_ONLY_IMM}},
+		[NIC_SEND] = {{RC_SEND_MIDDLE, RC_SEND_LAST}, {RC_SEND_FIRST, RC_SEND_ONLY}},
+	};
+
+	return opcodes[flow->params.verb][(qp->flags & QP_FIRST) != 0][qp->left_packets == 1];
+}
+
+/* Payload of the next packet, which is of a message of these bytes if that is known. */
+static const struct roce_payload *
+payload_of(const struct nic *nic, const struct qp_flow *flow, const struct nic_qp *qp,
+	   uint32_t message_bytes)
+{
+	if (qp->left_packets != 1)
+		return flow->full;
+	if (workload_is_fixed(&flow->params.work))
+		return flow->last;
+	return nic->payloads[qp_last_bytes(message_bytes, flow->mtu_bytes)];
+}
+
+static void
+stamp(struct nic *nic, uint32_t item, struct rte_mbuf *m, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	const struct qp_flow *flow = nic_flow_of(nic, qp);
+	/* The first packet says it, and the last is cut by it. */
+	uint32_t message_bytes = qp->flags & QP_FIRST || qp->left_packets == 1
+					 ? qp_bytes(flow, nic_qpn(nic, qp), qp_next_message(qp))
+					 : 0;
+	const struct roce_payload *payload = payload_of(nic, flow, qp, message_bytes);
+	struct roce_ends ends = nic_ends(nic, item);
 	struct roce_fields fields = {
-		.opcode = qp_write_opcode(qp->next_pos, qp->message_packets),
-		.ack_req = wants_ack(nic, qp, now_ns),
+		.opcode = data_opcode(flow, qp),
+		.ack_req = !flow->params.raw && wants_ack(nic, qp, now_ns),
 		.migreq = true,
-		.psn = qp_psn(qp, qp->next_seq),
-		.reth_dma_bytes = qp->message_bytes,
+		.psn = qp->next_seq & PSN_MASK,
+		.reth_dma_bytes = message_bytes,
 	};
 	uint16_t at = nic_payload_offset();
 	unsigned int hdr;
 
+	/* The number is not in the lines of a packet that needs it not. */
+	if (qp->left_packets == 1 && flow->params.verb == NIC_WRITE_IMM)
+		fields.imm = qp->next_msg;
 	restore_pattern(nic, m, at + payload->payload_bytes);
-	hdr = roce_template_stamp(&qp->template, payload, &fields, (uint8_t *)m->buf_addr + at);
+	hdr = roce_template_stamp(&flow->template, &ends, payload, &fields,
+				  (uint8_t *)m->buf_addr + at);
 	m->data_off = (uint16_t)(at - hdr);
 	m->data_len = (uint16_t)(hdr + payload->payload_bytes + payload->pad + ICRC_BYTES);
 	m->pkt_len = m->data_len;
@@ -177,67 +246,65 @@ stamp(struct nic *nic, struct nic_qp *qp, struct rte_mbuf *m, uint64_t now_ns)
  * 9.7.6.1.3): at a low rate the packets between two that ask may take longer than the timeout.
  */
 static void
-arm_timer(struct nic *nic, uint32_t item, bool awaited_before, uint64_t now_ns)
+arm_timer(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
+	uint64_t tick;
 
-	if (!awaited_before)
-		qp->progress_ns = now_ns;
-	if (qp->flags & QP_TIMED || nic->timers == NULL)
+	qp->flags |= QP_AWAITS;
+	if (nic->timers.slot_log2 == 0)
+		return;
+	tick = nic_timers_tick(&nic->timers, now_ns);
+	qp->progress_tick = (uint32_t)tick;
+	if (qp->flags & QP_TIMED)
 		return;
 	qp->flags |= QP_TIMED;
-	timing_wheel_insert(nic->timers, item, now_ns + nic->rto_ns);
+	nic_timers_insert(&nic->timers, nic->qps, item, tick + NIC_TIMEOUT_TICKS);
 }
 
 /* The packet at next_seq has left in m. */
 static void
-on_sent(struct nic *nic, uint32_t item, const struct rte_mbuf *m, bool awaited_before,
-	uint64_t now_ns)
+on_sent(struct nic *nic, uint32_t item, const struct rte_mbuf *m, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
 	uint32_t wire = wire_bytes(m->pkt_len);
+	bool raw = nic_flow_of(nic, qp)->params.raw;
 
-	if (qp->next_seq < qp->sent_seq) {
-		qp->retransmitted_packets++;
+	/* The countdown starts again where an ACK was asked for. */
+	if (!raw && qp->ack_countdown == nic->params.ack_every && !(qp->flags & QP_AWAITS))
+		arm_timer(nic, item, now_ns);
+	if (qp->flags & QP_RESEND)
 		counter_inc(&nic->stats.retransmitted_packets);
-	} else {
-		qp->sent_seq++;
-	}
-	qp->next_seq++;
-	qp->next_pos = qp->next_pos + 1 == qp->message_packets ? 0 : qp->next_pos + 1;
-	if (qp_awaits_ack(qp, nic->params.ack_every))
-		arm_timer(nic, item, awaited_before, now_ns);
+	qp_sent(qp);
 	qp->tx_wire_bytes += wire;
-	token_bucket_charge(&qp->bucket, wire);
+	token_account_charge(&qp->bucket, wire);
 	nic_cc_sent(nic, item, wire, now_ns);
+	if (raw && (qp->left_packets == 0 || !qp_in_window(qp)))
+		nic_unanswered(nic, item, now_ns);
 }
 
 /* After its stop time a QP begins no message; what it has begun it finishes. */
 static void
-check_stop(struct nic *nic, uint32_t item, uint64_t now_ns)
+check_stop(const struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 {
-	struct nic_qp *qp = &nic->qps[item];
-
-	if (now_ns < qp->stop_ns || qp->next_pos != 0 || qp->next_seq != qp->sent_seq)
+	if (!(qp->flags & QP_FIRST) || qp->flags & QP_RESEND ||
+	    now_ns < nic_flow_of(nic, qp)->params.stop_ns)
 		return;
-	qp->end_seq = qp->next_seq;
-	qp_update_limit(qp, nic->window_packets);
-	qp->flags &= (uint8_t)~QP_STOPS;
-	if (qp->acked_seq == qp->end_seq)
-		nic_end(nic, item, QP_DONE, now_ns);
+	qp->left_packets = 0;
+	qp->flags &= (uint16_t)~QP_FIRST;
 }
 
 /* May this QP, whose turn it is, send now? What it was when it became ready may have passed. */
 static bool
-can_send(struct nic *nic, uint32_t item, uint64_t now_ns)
+can_send(const struct nic *nic, uint32_t item, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
 
 	if (unlikely(qp->flags & QP_STOPS))
-		check_stop(nic, item, now_ns);
-	token_bucket_update(&qp->bucket, now_ns);
-	return !(qp->flags & (QP_ERROR | QP_DONE)) && qp->next_seq < qp->limit_seq &&
-	       token_bucket_can_send(&qp->bucket);
+		check_stop(nic, qp, now_ns);
+	token_account_update(&qp->bucket, nic->qp_burst_nanobits, now_ns);
+	return !(qp->flags & (QP_ERROR | QP_DONE)) && qp->left_packets > 0 && qp_in_window(qp) &&
+	       token_account_can_send(&qp->bucket);
 }
 
 /*
@@ -247,16 +314,16 @@ can_send(struct nic *nic, uint32_t item, uint64_t now_ns)
 static void
 note_due(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
-	const struct token_bucket *b = &nic->qps[item].bucket;
+	const struct token_account *b = &nic->qps[item].bucket;
 
 	if (b->credit_nanobits < 0)
-		nic->due_ns[item] = token_bucket_next_ns(b);
+		nic->due_ns[item] = token_account_next_ns(b);
 	else if (nic->due_ns[item] != 0 && b->rate_bps > 0)
 		nic->due_ns[item] = sub_sat(now_ns, (uint64_t)b->credit_nanobits / b->rate_bps);
 }
 
 static struct rte_mbuf *
-send_data(struct nic *nic, uint8_t open_queues, uint64_t now_ns)
+send_data(struct nic *nic, struct stock *stock, uint8_t open_queues, uint64_t now_ns)
 {
 	struct rte_mbuf *m = NULL;
 	uint8_t eligible;
@@ -266,7 +333,7 @@ send_data(struct nic *nic, uint8_t open_queues, uint64_t now_ns)
 		uint32_t item = nic->ready.list[queue].head;
 
 		if (can_send(nic, item, now_ns)) {
-			m = nic_take_mbuf(nic, nic->data_pool, now_ns);
+			m = take_data_mbuf(nic, stock, now_ns);
 			if (m == NULL)
 				return NULL;
 			nic->last_queue = queue;
@@ -274,13 +341,11 @@ send_data(struct nic *nic, uint8_t open_queues, uint64_t now_ns)
 		nic_queues_pop(nic, &nic->ready, queue, offsetof(struct nic_qp, ready_link));
 		nic_prefetch(nic, nic->ready.list[queue].head);
 		if (m != NULL) {
-			bool awaited = qp_awaits_ack(&nic->qps[item], nic->params.ack_every);
-
-			stamp(nic, &nic->qps[item], m, now_ns);
+			stamp(nic, item, m, now_ns);
 			charge(nic, m);
 			if (unlikely(nic->due_ns != NULL))
 				pkt_meta(m)->due_ns = nic->due_ns[item];
-			on_sent(nic, item, m, awaited, now_ns);
+			on_sent(nic, item, m, now_ns);
 			if (unlikely(nic->due_ns != NULL))
 				note_due(nic, item, now_ns);
 		}
@@ -303,7 +368,7 @@ send_pause(struct nic *nic, uint64_t now_ns)
 }
 
 static struct rte_mbuf *
-next_frame(struct nic *nic, uint64_t now_ns)
+next_frame(struct nic *nic, struct stock *stock, uint64_t now_ns)
 {
 	uint8_t open_queues = (uint8_t)~nic->pause.paused_queues;
 	uint8_t cnps = nic->cnps.backlogged & open_queues;
@@ -322,7 +387,7 @@ next_frame(struct nic *nic, uint64_t now_ns)
 			charge(nic, m);
 	}
 	if (m == NULL)
-		m = send_data(nic, open_queues, now_ns);
+		m = send_data(nic, stock, open_queues, now_ns);
 	return m;
 }
 
@@ -341,16 +406,17 @@ reserve_turn(struct nic *nic, uint64_t now_ns)
 
 /* What the wire can take now, up to room. */
 static uint16_t
-give(struct nic *nic, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
+give(struct nic *nic, struct stock *stock, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
 {
 	uint16_t n = 0;
 
 	while (n < room && token_bucket_can_send(&nic->shaper) && nic->wire_from_ns <= now_ns) {
-		struct rte_mbuf *m = next_frame(nic, now_ns);
+		struct rte_mbuf *m = next_frame(nic, stock, now_ns);
 
 		if (m == NULL)
 			break;
 		pkts[n++] = m;
+		stock->room--;
 		reserve_turn(nic, now_ns);
 	}
 	return n;
@@ -360,11 +426,14 @@ uint16_t
 nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
 {
 	struct nic *nic = nic_of(node);
+	struct stock stock;
 	uint16_t n;
 	bool more_due;
 
 	assert(port == 0);
 	(void)port;
+	stock.next = stock.end = 0;
+	stock.room = room;
 	if (nic->share != NULL)
 		nic_share_take_over(nic, now_ns);
 	token_bucket_update(&nic->shaper, now_ns);
@@ -372,14 +441,17 @@ nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, 
 		return 0;
 	nic->retry_ns = 0;
 	nic_resolve_run(nic, now_ns);
+	nic_flush(nic);
 	if (nic->pause.paused_prios != 0)
 		nic_pause_update(nic, now_ns);
 	reserve_turn(nic, now_ns);
 	/* A call that gives nothing has looked at all that was due: next_ns() is later than now. */
 	do {
 		more_due = nic_release(nic, now_ns);
-		n = give(nic, pkts, room, now_ns);
+		n = give(nic, &stock, pkts, room, now_ns);
 	} while (n == 0 && more_due);
+	give_back(nic, &stock);
+	nic_flush(nic);
 	return n;
 }
 
@@ -400,8 +472,8 @@ nic_next_ns(const struct node *node, uint16_t port)
 	if (nic->cnps.backlogged & open_queues)
 		next_ns = min_u64(next_ns, max_u64(nic->retry_ns, nic->np.gate_ns));
 	next_ns = min_u64(next_ns, timing_wheel_next_ns(nic->wheel));
-	if (nic->timers != NULL)
-		next_ns = min_u64(next_ns, timing_wheel_next_ns(nic->timers));
+	if (nic->timers.busy != 0)
+		next_ns = min_u64(next_ns, nic_timers_next_ns(&nic->timers));
 	next_ns = min_u64(next_ns, nic_np_next_ns(nic));
 	if (nic->pause.slow)
 		next_ns = min_u64(next_ns, nic_pause_next_ns(nic));

@@ -19,27 +19,34 @@ qp_last_bytes(uint64_t message_bytes, uint16_t mtu_bytes)
 	return (uint16_t)(message_bytes - full * mtu_bytes);
 }
 
+bool
+qp_flow_fits(const struct qp_flow *flow, const struct nic_qp_params *params)
+{
+	const struct nic_qp_params *p = &flow->params;
+
+	return memcmp(p->peer_mac, params->peer_mac, sizeof(p->peer_mac)) == 0 &&
+	       p->peer_ip.version == params->peer_ip.version &&
+	       memcmp(p->peer_ip.addr, params->peer_ip.addr, sizeof(p->peer_ip.addr)) == 0 &&
+	       p->initial_psn == params->initial_psn && p->tagged == params->tagged &&
+	       p->vlan_tci == params->vlan_tci && p->requester == params->requester &&
+	       p->verb == params->verb && p->raw == params->raw &&
+	       p->mtu_bytes == params->mtu_bytes && p->rate_cap_bps == params->rate_cap_bps &&
+	       workload_same(&p->work, &params->work);
+}
+
 void
-qp_init(struct nic_qp *qp, const struct nic_qp_params *params, const struct roce_payload *full,
-	const struct roce_payload *last)
+qp_init(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn,
+	const struct nic_qp_params *params)
 {
 	memset(qp, 0, sizeof(*qp));
 	qp->place = QP_IDLE;
-	qp->initial_psn = params->initial_psn;
-	qp->expected_psn = params->initial_psn;
-	qp->mtu_bytes = params->mtu_bytes;
-	qp->message_bytes = (uint32_t)params->message_bytes;
-	qp->message_packets = qp_message_packets(params->message_bytes, params->mtu_bytes);
-	qp->full = full;
-	qp->last = last;
-	qp->depth_packets = (uint64_t)params->depth * qp->message_packets;
-	qp->start_ns = params->start_ns;
-	qp->stop_ns = params->stop_ns;
-	qp->rate_cap_bps = params->rate_cap_bps;
-	qp->end_seq = UINT64_MAX;
-	if (params->messages > 0 && params->messages < UINT64_MAX / qp->message_packets)
-		qp->end_seq = params->messages * qp->message_packets;
+	qp->dest_qp = params->peer_qpn & QPN_MASK;
+	qp->next_seq = params->initial_psn;
+	qp->acked_seq = params->initial_psn;
+	qp->acked_end = params->initial_psn;
+	qp->rx_seq = params->initial_psn;
 	if (params->requester) {
+		qp->acked_end += qp_packets(flow, qpn, 0);
 		qp->flags = QP_REQUESTER;
 		if (params->stop_ns != NEVER_NS)
 			qp->flags |= QP_STOPS | QP_ENDS;
@@ -48,34 +55,63 @@ qp_init(struct nic_qp *qp, const struct nic_qp_params *params, const struct roce
 	}
 }
 
-void
-qp_update_limit(struct nic_qp *qp, uint32_t window_packets)
+uint64_t
+qp_tx_packets(const struct nic_qp *qp, const struct qp_flow *flow)
 {
-	uint64_t limit = qp->acked_seq + window_packets;
+	uint64_t sent = (uint64_t)qp->sent_wraps << 32 | qp_sent_seq(qp);
 
-	limit = min_u64(limit, qp->acked_seq - qp->acked_pos + qp->depth_packets);
-	qp->limit_seq = min_u64(limit, qp->end_seq);
+	return sent - flow->params.initial_psn + qp->retransmitted_packets;
 }
 
 void
-qp_acknowledge(struct nic_qp *qp, uint64_t seq)
+qp_begin(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn)
 {
-	uint64_t pos = qp->acked_pos + (seq - qp->acked_seq);
+	assert(qp->left_packets == 0);
+	qp->left_packets = qp_packets(flow, qpn, qp_next_message(qp));
+	qp->flags |= QP_FIRST;
+}
 
-	assert(qp->acked_seq <= seq && seq <= qp->sent_seq);
-	/* The division is paid once per message, not once per ACK. */
-	qp->acked_pos = (uint32_t)(pos < qp->message_packets ? pos : pos % qp->message_packets);
-	qp->acked_seq = seq;
-	if (qp->next_seq < seq) {
-		/* What was about to be sent again has arrived after all. */
-		qp->next_seq = seq;
-		qp->next_pos = qp->acked_pos;
+/* next_seq was set to acked_seq: find its place in its message. */
+static void
+find_place(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn)
+{
+	uint32_t start = qp->acked_end - qp_packets(flow, qpn, qp->acked_msg);
+
+	qp->next_msg = (uint32_t)qp->acked_msg;
+	qp->left_packets = qp->acked_end - qp->next_seq;
+	qp->flags &= (uint16_t) ~(QP_FIRST | QP_RESEND | QP_AWAITS);
+	if (qp->next_seq != qp->sent_seq)
+		qp->flags |= QP_RESEND;
+	if (qp->next_seq == start) {
+		/* A message of which nothing was sent has not been begun. */
+		if (qp->flags & QP_RESEND)
+			qp->flags |= QP_FIRST;
+		else
+			qp->left_packets = 0;
 	}
 }
 
 void
-qp_go_back(struct nic_qp *qp)
+qp_acknowledge(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn, uint32_t seq)
 {
+	assert(seq - qp->acked_seq <= qp_sent_seq(qp) - qp->acked_seq);
+	/* Each message is passed once. */
+	while ((int32_t)(seq - qp->acked_end) >= 0) {
+		qp->acked_msg++;
+		qp->acked_end += qp_packets(flow, qpn, qp->acked_msg);
+	}
+	qp->acked_seq = seq;
+	if ((int32_t)(qp->next_seq - seq) < 0) {
+		/* What was about to be sent again has arrived after all. */
+		qp->next_seq = seq;
+		find_place(qp, flow, qpn);
+	}
+}
+
+void
+qp_go_back(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn)
+{
+	qp->sent_seq = qp_sent_seq(qp);
 	qp->next_seq = qp->acked_seq;
-	qp->next_pos = qp->acked_pos;
+	find_place(qp, flow, qpn);
 }

@@ -2,13 +2,19 @@
 /*
  * One queue pair: what it has to send, where it waits, what it owes its peer.
  *
- * A requester counts packets from 0 in 64 bits; packet n carries PSN initial_psn + n mod 2^24. All
- * messages of a QP are equally long, so a packet's place in its message is n mod message_packets
- * and any packet can be built again from its number: nothing is kept for retransmission.
+ * A requester counts packets in 32 bits from its initial PSN; packet n carries PSN n mod 2^24. The
+ * sizes of messages are a function of their numbers, so any packet can be built again from where
+ * its message starts: nothing is kept for retransmission but the number and the end of the oldest
+ * message that is not acknowledged whole. Numbers are compared by their differences, which a window
+ * keeps far below 2^31:
  *
  *   acked_seq <= next_seq <= sent_seq,  next_seq <= limit_seq,  sent_seq - acked_seq <= window
  *
  * Go-back-N sets next_seq back; sent_seq stays, so packets in [next_seq, sent_seq) are sent again.
+ *
+ * Memory: QPs come by the million. What the QPs of a flow have in common is in struct qp_flow; what
+ * is rarely touched is in struct qp_tally. With 12 bytes in the pacing wheel and its slots, a QP
+ * takes 252 bytes, and up to 256 where slots are many.
  */
 #ifndef QUENCH_NIC_QP_H
 #define QUENCH_NIC_QP_H
@@ -20,6 +26,7 @@
 #include <rte_common.h>
 
 #include "cc/cc.h"
+#include "cc/np.h"
 #include "nic/nic.h"
 #include "pacer/token_bucket.h"
 #include "wire/roce.h"
@@ -37,14 +44,18 @@ enum qp_place {
 /* What the responder owes its peer. NAKs acknowledge all before, so one word is enough. */
 enum qp_owed { QP_OWES_NOTHING, QP_OWES_ACK, QP_OWES_NAK_SEQ, QP_OWES_NAK_INVALID };
 
-#define QP_REQUESTER 0x01u
-#define QP_STARTED 0x02u
-#define QP_ERROR 0x04u
-#define QP_DONE 0x08u
-#define QP_TIMED 0x10u      /* in the wheel of retransmission timers */
-#define QP_ENDS 0x20u       /* has a message limit or a stop time: counted by nic_done() */
-#define QP_STOPS 0x40u      /* has a stop time */
-#define QP_UNRESOLVED 0x80u /* the peer's MAC address is not known: sends nothing yet */
+#define QP_REQUESTER 0x001u
+#define QP_STARTED 0x002u
+#define QP_ERROR 0x004u
+#define QP_DONE 0x008u
+#define QP_TIMED 0x010u      /* in a list of retransmission timers */
+#define QP_ENDS 0x020u       /* has a message limit or a stop time: counted by nic_done() */
+#define QP_STOPS 0x040u      /* has a stop time */
+#define QP_AWAITS 0x080u     /* the peer was asked for an ACK that has not come */
+#define QP_RESEND 0x100u     /* went back: next_seq != sent_seq */
+#define QP_FIRST 0x200u      /* the next packet is the first of its message */
+#define QP_LAST 0x400u       /* no message is begun any more */
+#define QP_UNRESOLVED 0x800u /* the peer's MAC address is not known: sends nothing yet */
 
 /* Responder flags. */
 #define QP_RX_IN_MESSAGE 0x01u
@@ -52,66 +63,83 @@ enum qp_owed { QP_OWES_NOTHING, QP_OWES_ACK, QP_OWES_NAK_SEQ, QP_OWES_NAK_INVALI
 #define QP_RX_REFUSED 0x04u /* an invalid request was answered: nothing more is served */
 #define QP_RX_OWES_CNP 0x08u
 #define QP_RX_BY_ADDRESS 0x20u /* the peer was given by IP address: its MAC follows ARP and ND */
+#define QP_RX_SEND 0x40u       /* the message being received is a SEND: its length is not known */
 
 struct nic_qp {
-	/* each packet sent */
-	struct token_bucket bucket;
-	uint64_t next_seq;
-	uint64_t limit_seq;
-	uint32_t next_pos; /* next_seq mod message_packets */
-	uint32_t message_packets;
-	uint32_t ready_link;
-	uint16_t ack_countdown; /* packets until the next AckReq */
-	uint8_t place;          /* enum qp_place */
-	uint8_t flags;
-
-	/* each packet sent, each ACK */
-	uint64_t sent_seq;
-	uint64_t acked_seq;
-	uint64_t progress_ns; /* the retransmission timer, if an ACK is awaited, runs from here */
+	/* each packet sent: one cache line */
+	struct token_account bucket; /* before the start, its time is the start's */
 	uint64_t tx_wire_bytes;
+	uint32_t next_seq;
+	uint32_t limit_seq;
+	uint32_t left_packets; /* of the message being sent; 0: between two messages */
+	uint32_t flow;         /* index of struct qp_flow */
+	uint32_t ready_link;
+	uint32_t ends_reg; /* roce_ends.reg */
+	uint32_t dest_qp : 24;
+	uint32_t place : 8;     /* enum qp_place */
+	uint16_t ack_countdown; /* packets until the next AckReq */
+	uint16_t flags;
+
+	struct cc cc __rte_cache_aligned;
+
+	/* each message, each ACK, each packet received */
+	uint64_t acked_msg __rte_cache_aligned; /* oldest message not acknowledged whole */
+	uint32_t acked_end;                     /* number of the first packet behind it */
+	uint32_t acked_seq;
+	uint32_t next_msg;      /* being sent, or to be begun; low half of its number */
+	uint32_t sent_seq;      /* with QP_RESEND; else it is next_seq */
+	uint32_t progress_tick; /* the retransmission timer, with QP_AWAITS, runs from here */
+	uint32_t retransmitted_packets;
+	uint32_t timer_link;
+	uint32_t ack_link;
+	uint32_t cnp_link;
+	uint32_t window_link;   /* of nic_np, when each QP is a unit */
+	uint64_t rx_seq;        /* packets received, from the initial PSN on */
+	uint32_t rx_left_bytes; /* of the message being received */
+	uint8_t sent_wraps;     /* sent_seq's upper half, for the count of packets */
+	uint8_t retries;
+	uint8_t rx_flags;
+	uint8_t owed; /* enum qp_owed */
+} __rte_cache_aligned;
+static_assert(offsetof(struct nic_qp, cc) == 64, "what pacing a frame reads is one cache line");
+static_assert(sizeof(struct nic_qp) == 192, "three cache lines");
+
+/* What a QP counts that no decision about the next packet needs. */
+struct qp_tally {
+	uint64_t rx_messages;
+	uint64_t rx_payload_bytes;
+	uint64_t rx_wire_bytes;
+	uint32_t cnps_handled, cnps_sent;
+	uint32_t rate_cuts;
+	uint32_t min_rate_kbps; /* rounded up */
+};
+static_assert(sizeof(struct nic_qp) + sizeof(struct qp_tally) + sizeof(struct np) + 12 + 4 <= 256,
+	      "with its window, an item and half a slot of the pacing wheel");
+
+/* What the QPs of one flow have in common. */
+struct qp_flow {
+	/* each packet sent */
+	struct roce_template template;
 	const struct roce_payload *full;
 	const struct roce_payload *last;
-	uint32_t acked_pos; /* acked_seq mod message_packets */
-	uint32_t initial_psn;
+	uint32_t message_packets;
 	uint32_t message_bytes;
 	uint8_t data_queue;
 	uint8_t cnp_queue;
-	uint8_t retries;
-
-	struct cc cc __rte_cache_aligned;
-	struct roce_template template __rte_cache_aligned;
-
-	/* each packet received */
-	uint32_t expected_psn __rte_cache_aligned;
-	uint32_t ack_link;
-	uint32_t cnp_link;
-	uint64_t rx_messages;
-	uint64_t rx_packets;
-	uint64_t rx_wire_bytes;
-	uint64_t rx_payload_bytes;
-	uint32_t rx_left_bytes; /* of the message being received */
+	/* each packet received, each control frame */
 	uint16_t mtu_bytes;
-	uint8_t rx_flags;
-	uint8_t owed; /* enum qp_owed */
-	struct roce_path path;
-
-	/* rare */
-	uint64_t end_seq; /* packets in all; UINT64_MAX: unlimited */
-	uint64_t depth_packets;
-	uint64_t start_ns, stop_ns;
-	uint64_t rate_cap_bps;
-	uint64_t retransmitted_packets;
-	uint64_t cnps_handled, cnps_sent;
-	uint64_t rate_cuts;
-	uint64_t min_rate_bps;
+	struct roce_path path; /* without what struct roce_ends holds */
+	struct roce_template cnp_template;
+	/* each message */
+	struct nic_qp_params params; /* of its first QP */
+	uint32_t first_item, n_qps;
+	/* incast: QPs that have not ended, those of them that have not done this round's message */
+	uint32_t round_members, round_left;
+	uint64_t round;
 } __rte_cache_aligned;
-static_assert(offsetof(struct nic_qp, sent_seq) == 64, "what pacing reads is one cache line");
-static_assert(offsetof(struct nic_qp, cc) == 128, "what a sent packet writes is two cache lines");
 
-/** Set up all that does not depend on the node. payloads are of the full and the last packet. */
-void qp_init(struct nic_qp *qp, const struct nic_qp_params *params, const struct roce_payload *full,
-	     const struct roce_payload *last);
+/** May a QP with these parameters share the flow? All but the numbers and the start are equal. */
+bool qp_flow_fits(const struct qp_flow *flow, const struct nic_qp_params *params);
 
 /** Packets in one message: an empty message is one packet. */
 uint32_t qp_message_packets(uint64_t message_bytes, uint16_t mtu_bytes);
@@ -119,49 +147,85 @@ uint32_t qp_message_packets(uint64_t message_bytes, uint16_t mtu_bytes);
 /** Payload of the last (or only) packet of a message. */
 uint16_t qp_last_bytes(uint64_t message_bytes, uint16_t mtu_bytes);
 
+/** Payload of a message of one of the flow's QPs, and the packets that it takes. */
 static inline uint32_t
-qp_psn(const struct nic_qp *qp, uint64_t seq)
+qp_bytes(const struct qp_flow *flow, uint32_t qpn, uint64_t message)
 {
-	return (qp->initial_psn + (uint32_t)seq) & PSN_MASK;
+	if (workload_is_fixed(&flow->params.work))
+		return flow->message_bytes;
+	return (uint32_t)workload_message_bytes(&flow->params.work, qpn, message);
 }
+
+static inline uint32_t
+qp_packets(const struct qp_flow *flow, uint32_t qpn, uint64_t message)
+{
+	if (workload_is_fixed(&flow->params.work))
+		return flow->message_packets;
+	return qp_message_packets(qp_bytes(flow, qpn, message), flow->mtu_bytes);
+}
+
+/** Set up all that does not depend on the node. qpn is the QP's own number, here and below. */
+void qp_init(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn,
+	     const struct nic_qp_params *params);
+
+/** Number of the message being sent, or to be begun. */
+static inline uint64_t
+qp_next_message(const struct nic_qp *qp)
+{
+	return qp->acked_msg + (uint32_t)(qp->next_msg - (uint32_t)qp->acked_msg);
+}
+
+static inline uint32_t
+qp_sent_seq(const struct nic_qp *qp)
+{
+	return qp->flags & QP_RESEND ? qp->sent_seq : qp->next_seq;
+}
+
+/** Data packets sent, those sent again included. */
+uint64_t qp_tx_packets(const struct nic_qp *qp, const struct qp_flow *flow);
 
 /**
  * Was the peer asked for an ACK that has not come? The last packet that asked is as far behind
- * next_seq as the countdown is from its start. A go-back asks nothing by itself.
+ * next_seq as the countdown is from its start.
  */
 static inline bool
 qp_awaits_ack(const struct nic_qp *qp, uint16_t ack_every)
 {
-	return qp->next_seq - qp->acked_seq > (uint64_t)(ack_every - qp->ack_countdown);
+	return qp->next_seq - qp->acked_seq > (uint32_t)(ack_every - qp->ack_countdown);
 }
 
-/** Messages of which every packet is acknowledged. */
-static inline uint64_t
-qp_acked_messages(const struct nic_qp *qp)
+/** May the window's next packet go? */
+static inline bool
+qp_in_window(const struct nic_qp *qp)
 {
-	return (qp->acked_seq - qp->acked_pos) / qp->message_packets;
+	return (int32_t)(qp->limit_seq - qp->next_seq) > 0;
 }
 
-/** Set limit_seq from what is acknowledged: window, messages in flight, end. */
-void qp_update_limit(struct nic_qp *qp, uint32_t window_packets);
+/** The packet at next_seq was sent. */
+static inline void
+qp_sent(struct nic_qp *qp)
+{
+	qp->next_seq++;
+	qp->flags &= (uint16_t)~QP_FIRST;
+	if (--qp->left_packets == 0)
+		qp->next_msg++;
+	if (qp->flags & QP_RESEND) {
+		qp->retransmitted_packets++;
+		if (qp->next_seq == qp->sent_seq)
+			qp->flags &= (uint16_t)~QP_RESEND;
+	} else if (qp->next_seq == 0) {
+		qp->sent_wraps++;
+	}
+}
 
-/** All packets before seq are acknowledged; acked_seq <= seq <= sent_seq. limit_seq is not updated.
- */
-void qp_acknowledge(struct nic_qp *qp, uint64_t seq);
+/** Begin message next_msg: left_packets is 0. */
+void qp_begin(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn);
+
+/** All packets before seq are acknowledged; acked_seq <= seq <= sent_seq. */
+void qp_acknowledge(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn, uint32_t seq);
 
 /** Send again from the first unacknowledged packet. */
-void qp_go_back(struct nic_qp *qp);
-
-/** RC WRITE opcode of the packet at a place in its message. */
-static inline uint8_t
-qp_write_opcode(uint32_t pos, uint32_t message_packets)
-{
-	if (message_packets == 1)
-		return RC_WRITE_ONLY;
-	if (pos == 0)
-		return RC_WRITE_FIRST;
-	return pos + 1 == message_packets ? RC_WRITE_LAST : RC_WRITE_MIDDLE;
-}
+void qp_go_back(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn);
 
 /* FIFO of QPs by number, linked through one member of each; a QP is in it at most once. */
 struct qp_list {

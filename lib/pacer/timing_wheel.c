@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/fixed.h"
+#include "base/pages.h"
 #include "base/units.h"
 #include "pacer/timing_wheel.h"
 
@@ -18,11 +19,12 @@
 #define NO_TICK UINT64_MAX
 #define MAX_SLOTS (1u << 24)
 
+/* Twelve bytes, not sixteen: there are as many as QPs. */
 struct item {
 	uint64_t tick; /* NO_TICK: not in */
 	uint32_t next;
-	uint32_t prev;
-};
+} __attribute__((packed, aligned(4)));
+static_assert(sizeof(struct item) == 12, "as timing_wheel.h says");
 
 struct list {
 	uint32_t head;
@@ -32,10 +34,10 @@ struct list {
 struct timing_wheel {
 	uint64_t now_tick;
 	uint64_t horizon_tick;
-	uint64_t overflow_min_tick; /* of the overflow list, or lower when overflow_min_stale */
+	uint64_t overflow_min_tick;
 	struct list overflow;
-	bool overflow_min_stale; /* the earliest item was removed */
 	unsigned int slot_shift;
+	uint32_t n_in; /* items that are in */
 	uint32_t n_items;
 	uint32_t n_slots;
 	uint32_t n_words;     /* of 64 slots */
@@ -73,10 +75,10 @@ timing_wheel_create(uint32_t n_items, uint32_t n_slots, uint64_t slot_ns)
 	w->horizon_tick = n_slots;
 	w->overflow_min_tick = NO_TICK;
 	w->overflow = (struct list){NO_ITEM, NO_ITEM};
-	w->slots = malloc(n_slots * sizeof(w->slots[0]));
+	w->slots = pages_alloc(n_slots * sizeof(w->slots[0]));
 	w->words = calloc(w->n_words, sizeof(w->words[0]));
 	w->summaries = calloc(w->n_summaries, sizeof(w->summaries[0]));
-	w->items = malloc(n_items * sizeof(w->items[0]));
+	w->items = pages_alloc(n_items * sizeof(w->items[0]));
 	if (w->slots == NULL || w->words == NULL || w->summaries == NULL || w->items == NULL) {
 		timing_wheel_destroy(w);
 		errno = ENOMEM;
@@ -85,7 +87,7 @@ timing_wheel_create(uint32_t n_items, uint32_t n_slots, uint64_t slot_ns)
 	for (uint32_t i = 0; i < n_slots; i++)
 		w->slots[i] = (struct list){NO_ITEM, NO_ITEM};
 	for (uint32_t i = 0; i < n_items; i++)
-		w->items[i] = (struct item){NO_TICK, NO_ITEM, NO_ITEM};
+		w->items[i] = (struct item){NO_TICK, NO_ITEM};
 	return w;
 }
 
@@ -94,10 +96,10 @@ timing_wheel_destroy(struct timing_wheel *w)
 {
 	if (w == NULL)
 		return;
-	free(w->slots);
+	pages_free(w->slots, w->n_slots * sizeof(w->slots[0]));
 	free(w->words);
 	free(w->summaries);
-	free(w->items);
+	pages_free(w->items, w->n_items * sizeof(w->items[0]));
 	free(w);
 }
 
@@ -105,27 +107,11 @@ static void
 list_push(struct timing_wheel *w, struct list *list, uint32_t item)
 {
 	w->items[item].next = NO_ITEM;
-	w->items[item].prev = list->tail;
-	if (list->tail == NO_ITEM)
+	if (list->head == NO_ITEM)
 		list->head = item;
 	else
 		w->items[list->tail].next = item;
 	list->tail = item;
-}
-
-static void
-list_unlink(struct timing_wheel *w, struct list *list, uint32_t item)
-{
-	const struct item *it = &w->items[item];
-
-	if (it->prev == NO_ITEM)
-		list->head = it->next;
-	else
-		w->items[it->prev].next = it->next;
-	if (it->next == NO_ITEM)
-		list->tail = it->prev;
-	else
-		w->items[it->next].prev = it->prev;
 }
 
 static uint32_t
@@ -188,46 +174,39 @@ slots_next_tick(const struct timing_wheel *w)
 	return w->now_tick + slot_of(w, (uint64_t)slot - start);
 }
 
-static uint64_t
-overflow_scan_min(const struct timing_wheel *w)
-{
-	uint64_t min = NO_TICK;
-
-	for (uint32_t i = w->overflow.head; i != NO_ITEM; i = w->items[i].next)
-		min = min_u64(min, w->items[i].tick);
-	return min;
-}
-
 /* Earliest tick of all items; later ones only are in the overflow list. */
 static uint64_t
 next_tick(const struct timing_wheel *w)
 {
-	uint64_t tick = slots_next_tick(w);
+	uint64_t tick = NO_TICK;
 
+	if (w->n_in == 0)
+		return NO_TICK;
+	tick = slots_next_tick(w);
 	if (tick != NO_TICK)
 		return tick;
-	return w->overflow_min_stale ? overflow_scan_min(w) : w->overflow_min_tick;
+	return w->overflow_min_tick;
 }
 
 /* Move the horizon a whole turn ahead and into the slots what it passes, in list order. */
 static void
 overflow_migrate(struct timing_wheel *w)
 {
-	uint64_t min = NO_TICK;
 	uint32_t next;
+	uint32_t i = w->overflow.head;
 
 	w->horizon_tick = w->now_tick + w->n_slots;
-	for (uint32_t i = w->overflow.head; i != NO_ITEM; i = next) {
+	w->overflow = (struct list){NO_ITEM, NO_ITEM};
+	w->overflow_min_tick = NO_TICK;
+	for (; i != NO_ITEM; i = next) {
 		next = w->items[i].next;
-		if (w->items[i].tick >= w->horizon_tick) {
-			min = min_u64(min, w->items[i].tick);
+		if (w->items[i].tick < w->horizon_tick) {
+			slot_push(w, i);
 			continue;
 		}
-		list_unlink(w, &w->overflow, i);
-		slot_push(w, i);
+		list_push(w, &w->overflow, i);
+		w->overflow_min_tick = min_u64(w->overflow_min_tick, w->items[i].tick);
 	}
-	w->overflow_min_tick = min;
-	w->overflow_min_stale = false;
 }
 
 /* All ticks before this one are empty. */
@@ -244,53 +223,75 @@ move_to(struct timing_wheel *w, uint64_t tick)
 		w->horizon_tick = min_u64(tick + w->n_slots, w->overflow_min_tick);
 }
 
+static uint64_t
+tick_of(const struct timing_wheel *w, uint64_t deadline_ns)
+{
+	uint64_t slot_mask = (1ull << w->slot_shift) - 1;
+
+	return (deadline_ns >> w->slot_shift) + ((deadline_ns & slot_mask) != 0);
+}
+
 void
 timing_wheel_insert(struct timing_wheel *w, uint32_t item, uint64_t deadline_ns)
 {
-	uint64_t slot_mask = (1ull << w->slot_shift) - 1;
-	uint64_t tick = (deadline_ns >> w->slot_shift) + ((deadline_ns & slot_mask) != 0);
+	uint64_t tick = tick_of(w, deadline_ns);
 
 	assert(item < w->n_items && w->items[item].tick == NO_TICK);
 	assert(deadline_ns < 1ull << 63);
 	tick = max_u64(tick, w->now_tick);
 	w->items[item].tick = tick;
+	w->n_in++;
 	if (tick < w->horizon_tick) {
 		slot_push(w, item);
 	} else {
 		list_push(w, &w->overflow, item);
-		/* A stale minimum is a lower bound: at or below it, the new one is exact. */
-		if (tick <= w->overflow_min_tick) {
-			w->overflow_min_tick = tick;
-			w->overflow_min_stale = false;
-		}
+		w->overflow_min_tick = min_u64(w->overflow_min_tick, tick);
 	}
 }
 
 void
-timing_wheel_remove(struct timing_wheel *w, uint32_t item)
+timing_wheel_insert_burst(struct timing_wheel *w, const uint32_t *items,
+			  const uint64_t *deadlines_ns, uint32_t n)
 {
-	uint64_t tick;
+	/* The slots' lines, and then those of the items that are last in them. */
+	for (uint32_t i = 0; i < n && n > 1; i++)
+		__builtin_prefetch(&w->slots[slot_of(w, tick_of(w, deadlines_ns[i]))], 1);
+	for (uint32_t i = 0; i < n && n > 1; i++) {
+		const struct list *list = &w->slots[slot_of(w, tick_of(w, deadlines_ns[i]))];
 
-	assert(item < w->n_items);
-	tick = w->items[item].tick;
-	if (tick == NO_TICK)
-		return;
-	w->items[item].tick = NO_TICK;
-	if (tick < w->horizon_tick) {
-		uint32_t slot = slot_of(w, tick);
+		if (list->head != NO_ITEM)
+			__builtin_prefetch(&w->items[list->tail], 1);
+	}
+	for (uint32_t i = 0; i < n; i++)
+		timing_wheel_insert(w, items[i], deadlines_ns[i]);
+}
 
-		list_unlink(w, &w->slots[slot], item);
-		if (w->slots[slot].head == NO_ITEM)
-			slot_mark_empty(w, slot);
-		return;
+uint32_t
+timing_wheel_peek(const struct timing_wheel *w, uint32_t *items)
+{
+	uint32_t start = slot_of(w, w->now_tick);
+	uint32_t word = start / 64, n = 0, slots = TIMING_WHEEL_PEEK_SLOTS;
+	uint64_t bits = w->words[word] & (~0ull << start % 64);
+
+	/* A few words on, or nothing is so near that it matters. */
+	for (uint32_t words = 8; words > 0; words--) {
+		for (; bits != 0; bits &= bits - 1) {
+			uint32_t i = w->slots[word * 64 + (uint32_t)__builtin_ctzll(bits)].head;
+			uint32_t depth =
+				1 + slots * TIMING_WHEEL_PEEK_DEPTH / (TIMING_WHEEL_PEEK_SLOTS + 8);
+
+			for (; i != NO_ITEM && depth > 0; depth--) {
+				items[n++] = i;
+				__builtin_prefetch(&w->items[i], 1);
+				i = depth > 1 ? w->items[i].next : NO_ITEM;
+			}
+			if (--slots == 0)
+				return n;
+		}
+		word = word + 1 == w->n_words ? 0 : word + 1;
+		bits = w->words[word];
 	}
-	list_unlink(w, &w->overflow, item);
-	if (w->overflow.head == NO_ITEM) {
-		w->overflow_min_tick = NO_TICK;
-		w->overflow_min_stale = false;
-	} else if (tick == w->overflow_min_tick) {
-		w->overflow_min_stale = true;
-	}
+	return n;
 }
 
 bool
@@ -313,12 +314,9 @@ slot_pop(struct timing_wheel *w, uint32_t slot, uint32_t *items, uint32_t budget
 		w->items[i].tick = NO_TICK;
 		items[n++] = i;
 	}
-	if (list->head != NO_ITEM) {
-		w->items[list->head].prev = NO_ITEM;
-	} else {
-		list->tail = NO_ITEM;
+	if (list->head == NO_ITEM)
 		slot_mark_empty(w, slot);
-	}
+	w->n_in -= n;
 	return n;
 }
 

@@ -25,12 +25,31 @@
 /* Deepest debt: more than one charge of the largest size. */
 #define TOKEN_BUCKET_MAX_DEBT_NANOBITS ((int64_t)1 << 62)
 
-struct token_bucket {
+/* A bucket without its cap, for owners of many whose caps are equal: the cap is an argument. */
+struct token_account {
 	int64_t credit_nanobits; /* in [-2^62, cap_nanobits] */
 	uint64_t updated_ns;
 	uint64_t rate_bps; /* wire bytes; 0 stops the bucket */
+};
+
+struct token_bucket {
+	struct token_account account;
 	int64_t cap_nanobits;
 };
+
+/** Nanobits of a burst; at most 1 GB. */
+int64_t token_burst_nanobits(uint64_t burst_bytes);
+
+/** Start full. */
+void token_account_init(struct token_account *a, uint64_t rate_bps, int64_t cap_nanobits,
+			uint64_t now_ns);
+
+/** As token_bucket_set_rate(). */
+void token_account_set_rate(struct token_account *a, int64_t cap_nanobits, uint64_t rate_bps,
+			    uint64_t now_ns);
+
+/** As token_bucket_next_ns(). */
+uint64_t token_account_next_ns(const struct token_account *a);
 
 /** Start full. burst_bytes is how far a late sender may catch up; at most 1 GB. */
 void token_bucket_init(struct token_bucket *tb, uint64_t rate_bps, uint64_t burst_bytes,
@@ -51,29 +70,51 @@ uint64_t token_bucket_next_ns(const struct token_bucket *tb);
 
 /* Inline definitions */
 
+/** As token_bucket_update(). */
+static inline void
+token_account_update(struct token_account *a, int64_t cap_nanobits, uint64_t now_ns)
+{
+	/* At most 8e18 + 2^62 < 2^64. */
+	uint64_t room = (uint64_t)cap_nanobits - (uint64_t)a->credit_nanobits;
+	uint64_t earned;
+
+	if (now_ns <= a->updated_ns)
+		return;
+	/* A product beyond 64 bits is more than any room. */
+	if (__builtin_mul_overflow(a->rate_bps, now_ns - a->updated_ns, &earned) || earned > room)
+		earned = room;
+	/* What is earned may pass 2^63; the sum is at most the cap. */
+	a->credit_nanobits = (int64_t)((uint64_t)a->credit_nanobits + earned);
+	a->updated_ns = now_ns;
+}
+
+/** As token_bucket_can_send(). */
+static inline bool
+token_account_can_send(const struct token_account *a)
+{
+	return a->credit_nanobits >= 0;
+}
+
+/** As token_bucket_charge(). */
+static inline void
+token_account_charge(struct token_account *a, uint32_t bytes)
+{
+	a->credit_nanobits -= bytes * NANOBITS_PER_BYTE;
+	assert(a->credit_nanobits >= -TOKEN_BUCKET_MAX_DEBT_NANOBITS);
+}
+
 /** Earn what time has brought, up to the burst; nothing if now_ns is not later than the last. */
 static inline void
 token_bucket_update(struct token_bucket *tb, uint64_t now_ns)
 {
-	/* At most 8e18 + 2^62 < 2^64. */
-	uint64_t room = (uint64_t)tb->cap_nanobits - (uint64_t)tb->credit_nanobits;
-	uint64_t earned;
-
-	if (now_ns <= tb->updated_ns)
-		return;
-	/* A product beyond 64 bits is more than any room. */
-	if (__builtin_mul_overflow(tb->rate_bps, now_ns - tb->updated_ns, &earned) || earned > room)
-		earned = room;
-	/* What is earned may pass 2^63; the sum is at most the cap. */
-	tb->credit_nanobits = (int64_t)((uint64_t)tb->credit_nanobits + earned);
-	tb->updated_ns = now_ns;
+	token_account_update(&tb->account, tb->cap_nanobits, now_ns);
 }
 
 /** May a frame leave now? Call after token_bucket_update(). */
 static inline bool
 token_bucket_can_send(const struct token_bucket *tb)
 {
-	return tb->credit_nanobits >= 0;
+	return token_account_can_send(&tb->account);
 }
 
 /**
@@ -83,8 +124,7 @@ token_bucket_can_send(const struct token_bucket *tb)
 static inline void
 token_bucket_charge(struct token_bucket *tb, uint32_t bytes)
 {
-	tb->credit_nanobits -= bytes * NANOBITS_PER_BYTE;
-	assert(tb->credit_nanobits >= -TOKEN_BUCKET_MAX_DEBT_NANOBITS);
+	token_account_charge(&tb->account, bytes);
 }
 
 #endif

@@ -133,13 +133,25 @@ psn_diff(uint32_t a, uint32_t b)
 }
 
 /** Flow label of a QP pair: symmetric, 20 bits (Linux ib_verbs.h rdma_calc_flow_label). */
-uint32_t roce_flow_label(uint32_t local_qpn, uint32_t remote_qpn);
+static inline uint32_t
+roce_flow_label(uint32_t local_qpn, uint32_t remote_qpn)
+{
+	uint64_t v = (uint64_t)local_qpn * remote_qpn;
+
+	v ^= v >> 20;
+	v ^= v >> 40;
+	return (uint32_t)v & 0xFFFFFu;
+}
 
 /**
  * UDP source port in [49152, 65535] from a flow label (Linux ib_verbs.h
  * rdma_flow_label_to_udp_sport).
  */
-uint16_t roce_udp_sport(uint32_t flow_label);
+static inline uint16_t
+roce_udp_sport(uint32_t flow_label)
+{
+	return (uint16_t)(((flow_label & 0x3FFF) ^ (flow_label & 0xFC000) >> 14) | 0xC000);
+}
 
 /* One direction of one QP: all that its frames have in common. Addresses in network order. */
 struct roce_path {
@@ -183,11 +195,11 @@ int roce_ext_bytes(uint8_t opcode);
 size_t roce_build(uint8_t *buf, size_t room, const struct roce_path *path,
 		  const struct roce_fields *fields, const void *payload, uint16_t payload_bytes);
 
-/* Longest extension headers of a stamped frame, RETH and ImmDt, and one for none. */
+/* Longest extension headers of a stamped frame, RETH and ImmDt, in words, and one for none. */
 #define ROCE_EXT_WORDS ((RETH_BYTES + IMMDT_BYTES) / 4 + 1)
 
 /*
- * The fast way for data frames: headers from a per-QP template, payload constant and already in
+ * The fast way: headers from a template, payload constant and already in
  * place.
  *
  * A roce_payload describes the constant payload pattern cut at one length: its CRC, its checksum
@@ -207,18 +219,34 @@ struct roce_payload {
 
 void roce_payload_init(struct roce_payload *p, const void *pattern, uint16_t payload_bytes);
 
-/* Per QP: headers up to the end of BTH, and the partial results that no frame changes. */
+/*
+ * Of QPs that differ in their numbers only: headers up to the end of BTH, and the partial results
+ * that no frame changes.
+ */
 struct roce_template {
 	uint8_t hdr[14 + 4 + 40 + 8 + 12]; /* Eth [tag] IP UDP BTH; the last hdr_bytes are used */
 	uint8_t hdr_bytes;
 	uint8_t ip_version;
-	/* CRC register after the masked headers with opcode, flags, lengths, PSN and pad zero. */
+	/* CRC register after the masked headers with opcode, flags, lengths, PSN, pad and what
+	 * struct roce_ends holds zero. */
 	uint32_t reg;
 	uint32_t ip_sum;  /* IPv4 header without total length and checksum */
 	uint32_t udp_sum; /* pseudo header, UDP and BTH without what varies */
 };
 
+/* What tells one QP of a template from another. */
+struct roce_ends {
+	uint32_t dest_qp;
+	uint32_t flow_label;
+	uint16_t udp_sport;
+	uint32_t reg; /* what destination QP and source port add to the register after BTH */
+};
+
+/** Everything of the path but its dest_qp, flow_label and udp_sport goes into the template. */
 void roce_template_init(struct roce_template *t, const struct roce_path *path);
+
+/** The part of a path that its template leaves out. */
+struct roce_ends roce_path_ends(const struct roce_path *path);
 
 /** Send to another station: no checksum covers its address. */
 void roce_template_set_dst_mac(struct roce_template *t, const uint8_t mac[6]);
@@ -226,14 +254,15 @@ void roce_template_set_dst_mac(struct roce_template *t, const uint8_t mac[6]);
 /**
  * Write headers so that they end where the payload begins, and pad and ICRC behind the payload.
  *
- * @param fields      opcode (RC SEND, WRITE or READ response), psn, ack_req, solicited, migreq,
- *                    and what its extension headers hold. The IPv4 id is 0, which DF permits
- *                    (RFC 6864); BECN is 0.
+ * @param fields      opcode (RC SEND, WRITE, READ response or ACK, UD SEND, CNP), psn, ack_req,
+ *                    solicited, migreq, becn, and what its extension headers hold. The IPv4 id is
+ *                    0, which DF permits (RFC 6864).
  * @param payload_at  Where the constant pattern stands in the packet buffer. ROCE_MAX_HDR_BYTES
  *                    before it and 8 bytes (pad, ICRC) behind the payload are overwritten.
  * @return            Header bytes h: the frame is [payload_at - h, payload_at + payload + pad + 4).
  */
-unsigned int roce_template_stamp(const struct roce_template *t, const struct roce_payload *p,
-				 const struct roce_fields *fields, uint8_t *payload_at);
+unsigned int roce_template_stamp(const struct roce_template *t, const struct roce_ends *ends,
+				 const struct roce_payload *p, const struct roce_fields *fields,
+				 uint8_t *payload_at);
 
 #endif

@@ -194,19 +194,3 @@ roce_parse(const uint8_t *buf, size_t len, const struct frame_view *frame, bool 
 		return ROCE_BAD_ICRC;
 	return ROCE_OK;
 }
-
-uint32_t
-roce_flow_label(uint32_t local_qpn, uint32_t remote_qpn)
-{
-	uint64_t v = (uint64_t)local_qpn * remote_qpn;
-
-	v ^= v >> 20;
-	v ^= v >> 40;
-	return v & 0xFFFFF;
-}
-
-uint16_t
-roce_udp_sport(uint32_t flow_label)
-{
-	return (uint16_t)((flow_label & 0x3FFF) ^ (flow_label & 0xFC000) >> 14) | 0xC000;
-}

@@ -55,6 +55,7 @@ void
 roce_template_init(struct roce_template *t, const struct roce_path *path)
 {
 	size_t ip_bytes = roce_ip_bytes(path->ip_version);
+	struct roce_path common = *path;
 	uint8_t *ip, *udp, *bth;
 
 	memset(t, 0, sizeof(*t));
@@ -64,9 +65,10 @@ roce_template_init(struct roce_template *t, const struct roce_path *path)
 	udp = bth - UDP_HDR_BYTES;
 	ip = udp - ip_bytes;
 
-	roce_write_ip_udp(t->hdr + sizeof(t->hdr) - t->hdr_bytes, path, 0, 0);
+	common.udp_sport = 0;
+	common.flow_label = 0;
+	roce_write_ip_udp(t->hdr + sizeof(t->hdr) - t->hdr_bytes, &common, 0, 0);
 	be16_store(bth + BTH_PKEY, path->pkey);
-	be32_store(bth + BTH_DEST_QP, path->dest_qp & QPN_MASK);
 	if (path->ip_version == 4) {
 		be16_store(ip + 2, 0);
 		be16_store(ip + 10, 0);
@@ -75,6 +77,21 @@ roce_template_init(struct roce_template *t, const struct roce_path *path)
 	t->udp_sum = checksum_udp_pseudo(ip, path->ip_version) +
 		     (uint32_t)checksum_bytes(udp, UDP_HDR_BYTES + BTH_BYTES);
 	t->reg = icrc_headers(ip, path->ip_version);
+}
+
+struct roce_ends
+roce_path_ends(const struct roce_path *path)
+{
+	uint8_t d[UDP_HDR_BYTES + BTH_BYTES] = {0};
+
+	be16_store(d, path->udp_sport);
+	be32_store(d + UDP_HDR_BYTES + BTH_DEST_QP, path->dest_qp & QPN_MASK);
+	return (struct roce_ends){
+		.dest_qp = path->dest_qp & QPN_MASK,
+		.flow_label = path->flow_label,
+		.udp_sport = path->udp_sport,
+		.reg = icrc_update(0, d, sizeof(d)),
+	};
 }
 
 void
@@ -116,8 +133,8 @@ struct partial {
 };
 
 /*
- * Extension headers that data opcodes carry: RETH, AETH, ImmDt. Out of line: most frames of a
- * message have none, and their path keeps its values in CPU registers.
+ * Extension headers, and a CNP's body. Out of line: most frames of a message have none, and their
+ * path keeps its values in CPU registers.
  */
 __attribute__((noinline)) static struct partial
 stamp_ext(uint8_t *at, const struct roce_op *op, const struct roce_fields *f, uint32_t reg)
@@ -125,6 +142,14 @@ stamp_ext(uint8_t *at, const struct roce_op *op, const struct roce_fields *f, ui
 	uint8_t *start = at;
 	uint64_t sum = 0;
 
+	if (op->ext & EXT_CNP)
+		memset(at, 0, CNP_BODY_BYTES);
+	if (op->ext & EXT_DETH) {
+		be32_store(at, f->deth_qkey);
+		be32_store(at + 4, f->deth_src_qp & QPN_MASK);
+		sum = (uint64_t)f->deth_qkey + (f->deth_src_qp & QPN_MASK);
+		at += DETH_BYTES;
+	}
 	if (op->ext & EXT_RETH) {
 		reth_write(at, f);
 		sum = (f->reth_va >> 32) + (uint32_t)f->reth_va + f->reth_rkey + f->reth_dma_bytes;
@@ -153,32 +178,38 @@ stamp_ipv4(const struct roce_template *t, uint8_t *udp, uint16_t udp_bytes)
 	be16_store(ip + 10, (uint16_t) ~(sum + (sum >> 16)));
 }
 
-/* sum: of the words of BTH that vary, of extension headers, payload and ICRC. */
+/* sum: of the words of UDP and BTH that vary, of extension headers, payload and ICRC. */
 static inline void
-stamp_ipv6(const struct roce_template *t, uint8_t *udp, uint16_t udp_bytes, uint64_t sum)
+stamp_ipv6(const struct roce_template *t, uint8_t *udp, uint16_t udp_bytes, uint32_t flow_label,
+	   uint64_t sum)
 {
 	uint16_t checksum = (uint16_t)~checksum_fold(sum + t->udp_sum + 2u * udp_bytes);
+	uint8_t *ip = udp - IPV6_HDR_BYTES;
 
-	be16_store(udp - IPV6_HDR_BYTES + 4, udp_bytes);
+	be32_store(ip, (uint32_t)ip[0] << 24 | (uint32_t)ip[1] << 16 | (flow_label & 0xFFFFFu));
+	be16_store(ip + 4, udp_bytes);
 	be16_store(udp + 6, checksum == 0 ? 0xFFFF : checksum);
 }
 
 unsigned int
-roce_template_stamp(const struct roce_template *t, const struct roce_payload *p,
-		    const struct roce_fields *fields, uint8_t *payload_at)
+roce_template_stamp(const struct roce_template *t, const struct roce_ends *ends,
+		    const struct roce_payload *p, const struct roce_fields *fields,
+		    uint8_t *payload_at)
 {
 	const struct roce_op *op = &roce_ops[fields->opcode];
 	uint8_t *bth = payload_at - op->ext_bytes - BTH_BYTES, *udp = bth - UDP_HDR_BYTES;
 	uint16_t udp_bytes = (uint16_t)(p->udp_bytes + op->ext_bytes);
 	uint8_t flags = bth_flags(fields);
 	uint16_t bth_start = (uint16_t)(fields->opcode << 8 | flags | p->pad << BTH_PAD_SHIFT);
+	/* The ICRC masks BECN. */
+	uint32_t dest_word = ends->dest_qp | (fields->becn ? (uint32_t)BTH_BECN << 24 : 0);
 	uint32_t psn_word = bth_psn_word(fields), icrc;
 	uint64_t tail;
 	struct partial part = {0, 0};
 
-	assert(op->known && !(op->ext & ~(EXT_RETH | EXT_AETH | EXT_IMM)));
+	assert(op->known && !(op->ext & (EXT_ATOMIC | EXT_ATOMIC_ACK)));
 	/* Distances of byte 0, 1 and 8 to 11 from the end of the BTH: 11, 10 and 3 to 0. */
-	part.reg = t->reg ^ p->length_reg[t->ip_version == 6][op->ext_bytes / 4] ^
+	part.reg = t->reg ^ ends->reg ^ p->length_reg[t->ip_version == 6][op->ext_bytes / 4] ^
 		   icrc_table[11][fields->opcode] ^ icrc_table[10][flags] ^
 		   icrc_table[3][psn_word >> 24] ^ icrc_table[2][psn_word >> 16 & 0xFF] ^
 		   icrc_table[1][psn_word >> 8 & 0xFF] ^ icrc_table[0][psn_word & 0xFF];
@@ -186,7 +217,9 @@ roce_template_stamp(const struct roce_template *t, const struct roce_payload *p,
 	 */
 	memcpy(bth + BTH_BYTES - sizeof(t->hdr), t->hdr, sizeof(t->hdr));
 	be16_store(bth, bth_start);
+	be32_store(bth + BTH_DEST_QP, dest_word);
 	be32_store(bth + BTH_PSN, psn_word);
+	be16_store(udp, ends->udp_sport);
 	be16_store(udp + 4, udp_bytes);
 	if (op->ext_bytes != 0)
 		part = stamp_ext(bth + BTH_BYTES, op, fields, part.reg);
@@ -199,7 +232,8 @@ roce_template_stamp(const struct roce_template *t, const struct roce_payload *p,
 	} else {
 		/* The ICRC is a little-endian word, checksums sum big-endian ones. */
 		part.sum += (uint64_t)bth_start + psn_word + p->checksum + __builtin_bswap32(icrc);
-		stamp_ipv6(t, udp, udp_bytes, part.sum);
+		part.sum += (uint64_t)dest_word + ends->udp_sport;
+		stamp_ipv6(t, udp, udp_bytes, ends->flow_label, part.sum);
 	}
 	return t->hdr_bytes + op->ext_bytes;
 }

@@ -26,6 +26,7 @@ struct job {
 	unsigned int ip_version;
 	uint8_t opcode;
 	struct roce_template template;
+	struct roce_ends ends;
 	struct roce_payload payload;
 };
 
@@ -43,7 +44,7 @@ run_stamp(const struct job *job)
 
 	for (unsigned int i = 0; i < BUFFERS; i++) {
 		f.psn = psn++;
-		sink = roce_template_stamp(&job->template, &job->payload, &f,
+		sink = roce_template_stamp(&job->template, &job->ends, &job->payload, &f,
 					   buffers[i] + HEADROOM);
 	}
 }
@@ -128,6 +129,7 @@ make_job(struct job *job, unsigned int ip_version, uint8_t opcode, uint16_t mtu)
 	job->frame_bytes = (uint16_t)(14 + (ip_version == 4 ? 20 : 40) + 8 + 12 +
 				      roce_ext_bytes(opcode) + mtu + 4);
 	roce_template_init(&job->template, &path);
+	job->ends = roce_path_ends(&path);
 	roce_payload_init(&job->payload, buffers[0] + HEADROOM, mtu);
 }
 

@@ -182,13 +182,14 @@ make_stamped(const struct output *out, const struct kind *k, const struct roce_p
 {
 	static struct roce_payload payload;
 	static struct roce_template template;
+	struct roce_ends ends = roce_path_ends(p);
 	uint8_t buf[ROOM], *at = buf + ROCE_MAX_HDR_BYTES;
 	unsigned int hdr;
 
 	memcpy(at, pattern, k->payload_bytes);
 	roce_payload_init(&payload, at, k->payload_bytes);
 	roce_template_init(&template, p);
-	hdr = roce_template_stamp(&template, &payload, &k->fields, at);
+	hdr = roce_template_stamp(&template, &ends, &payload, &k->fields, at);
 	put(out, at - hdr, (size_t)hdr + k->payload_bytes + payload.pad + ICRC_BYTES);
 	describe(out, "stamped", k, p, p->ecn);
 }

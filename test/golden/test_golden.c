@@ -252,6 +252,7 @@ data_frames_stamped_from_a_template_are_the_same(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(data) / sizeof(data[0]); i++) {
 		struct roce_template t;
+		struct roce_ends ends;
 		struct roce_path path;
 		struct roce_fields fields;
 		struct parsed p;
@@ -268,7 +269,8 @@ data_frames_stamped_from_a_template_are_the_same(void **state)
 		memcpy(at, p.buf + p.roce.payload_off, p.roce.payload_bytes);
 		roce_payload_init(&payload, at, p.roce.payload_bytes);
 		roce_template_init(&t, &path);
-		hdr = roce_template_stamp(&t, &payload, &fields, at);
+		ends = roce_path_ends(&path);
+		hdr = roce_template_stamp(&t, &ends, &payload, &fields, at);
 		assert_int_equal(hdr, p.roce.payload_off);
 		assert_memory_equal(at - hdr, want, n);
 	}

@@ -17,9 +17,8 @@ static const uint8_t opcodes[] = {
 	RC_SEND_ONLY_IMM, RC_WRITE_FIRST, RC_WRITE_MIDDLE, RC_WRITE_LAST, RC_WRITE_LAST_IMM,
 	RC_WRITE_ONLY, RC_WRITE_ONLY_IMM, RC_READ_RESP_FIRST, RC_READ_RESP_MIDDLE,
 	RC_READ_RESP_LAST, RC_READ_RESP_ONLY,
-	/* Up to here a template stamps them. */
 	RC_READ_REQUEST, RC_ACK, UD_SEND_ONLY, UD_SEND_ONLY_IMM, ROCE_CNP};
-#define STAMPED 16u
+#define OPCODES (sizeof(opcodes) / sizeof(opcodes[0]))
 
 /* What every payload is cut from. */
 static uint8_t pattern[PAYLOAD_MOST];

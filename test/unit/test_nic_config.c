@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <cmocka.h>
 
 #include "base/units.h"
@@ -69,6 +70,36 @@ the_profile_sets_defaults_wherever_its_key_stands(void **state)
 	assert_int_equal(c.nic.rp.rp_time_reset_us, mlx.rp_time_reset_us);
 	assert_int_equal(c.nic.rp.rp_min_rate_bps, mlx.rp_min_rate_bps);
 	nic_config_free(&c);
+}
+
+/* The files of message sizes that are shipped, as flows of a file beside them. */
+static void
+shipped_distributions_are_read_and_have_their_means(void **state)
+{
+	static const struct {
+		const char *file;
+		uint64_t least, most; /* of the mean, bytes */
+	} rows[] = {
+		{"websearch.cdf", 1600000, 1800000},
+		{"hadoop.cdf", 100000, 450000},
+		{"storage.cdf", 1250000, 1300000},
+	};
+	const char *dir = getenv("QUENCH_CONFIG_DIR");
+
+	(void)state;
+	assert_non_null(dir);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct nic_config c;
+		char text[1024];
+
+		snprintf(text, sizeof(text),
+			 NIC "[flow a]\n" PEER "message_size = cdf\nmessage_cdf = %s/%s\n", dir,
+			 rows[i].file);
+		read_good(text, &c);
+		assert_non_null(c.flows[0].qp.cdf);
+		assert_in_range(c.flows[0].qp.cdf->mean_bytes, rows[i].least, rows[i].most);
+		nic_config_free(&c);
+	}
 }
 
 static void
@@ -212,6 +243,12 @@ a_wrong_nic_is_refused_with_section_key_and_value(void **state)
 		 "x.ini: [flow a] vlan_id = 7: vlan_id and vlan_pcp need tagged = on"},
 		{NIC "[flow a]\n" PEER "vlan_pcp = 7\n",
 		 "x.ini: [flow a] vlan_pcp = 7: vlan_id and vlan_pcp need tagged = on"},
+		{NIC "[flow a]\n" PEER "message_size = cdf\nmessage_cdf = /nowhere\n",
+		 "x.ini: [flow a] message_cdf = /nowhere: expected a file that can be read"},
+		{NIC "[flow a]\n" PEER "message_size = cdf\nmessage_cdf = /dev/null\n",
+		 "x.ini: [flow a] message_cdf = /dev/null: expected a file of sizes up to 2^31"},
+		{NIC "[flow a]\n" PEER "arrival = poisson\n",
+		 "x.ini: [flow a] arrival = poisson: load_bps must not be 0 with arrival"},
 		{NIC "[flow a]\n" PEER "color = red\n",
 		 "x.ini: [flow a] color = red: expected a known key"},
 		{NIC "[port 0]\n", "x.ini: [port 0]: expected a known section"},
@@ -293,6 +330,7 @@ main(void)
 		cmocka_unit_test(each_algorithm_has_its_word_and_section),
 		cmocka_unit_test(formula_of_alpha_is_printed_with_its_numbers),
 		cmocka_unit_test(the_profile_sets_defaults_wherever_its_key_stands),
+		cmocka_unit_test(shipped_distributions_are_read_and_have_their_means),
 		cmocka_unit_test(flows_come_in_file_order_with_their_qps),
 		cmocka_unit_test(a_wrong_nic_is_refused_with_section_key_and_value),
 		cmocka_unit_test(the_printed_configuration_reads_back_to_the_same),

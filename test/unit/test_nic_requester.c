@@ -676,6 +676,8 @@ messages_survive_a_bad_cable(void **state)
 			qp.initial_psn = 0xFFFF80;
 			qp.message_bytes = prng_below(&chaos_rng, 20000);
 			qp.messages = 40;
+			qp.message_size = i == 3 ? WORKLOAD_UNIFORM : WORKLOAD_FIXED;
+			qp.verb = (int)(i % 3); /* write, write_imm, send */
 			qp.depth = (uint32_t)(1 + prng_below(&chaos_rng, 4));
 			pair_connect(&pair, &qp);
 		}

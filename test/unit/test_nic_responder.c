@@ -172,10 +172,15 @@ request_that_does_not_fit_is_refused(void **state)
 		{false, FIRST(0, 0x80000001), 1024}, /* above 2^31 */
 		{false, ONLY(0, 8), 12},             /* DMA length is another one */
 		{false, ONLY(0, 2048), 2048},        /* longer than the MTU */
-		{false, {.opcode = RC_SEND_ONLY}, 8},
+		{false, {.opcode = RC_SEND_MIDDLE}, 1024},  /* without First */
+		{false, {.opcode = RC_SEND_LAST}, 8},       /* without First */
+		{false, {.opcode = RC_SEND_FIRST}, 1020},   /* First shorter than the MTU */
+		{false, {.opcode = RC_SEND_ONLY}, 1028},    /* longer than the MTU */
 		{false, {.opcode = RC_READ_REQUEST, .reth_dma_bytes = 8}, 0},
 		{true, FIRST(1, 2560), 1024}, /* First inside a message */
 		{true, ONLY(1, 8), 8},        /* Only inside a message */
+		{true, {.opcode = RC_SEND_LAST, .psn = 1}, 512}, /* of a SEND inside a WRITE */
+		{true, {.opcode = RC_SEND_ONLY, .psn = 1}, 512},
 		{true, MIDDLE(1), 1020},      /* Middle shorter than the MTU */
 		{true, LAST(1), 512},         /* one packet too early */
 		{true, LAST(1), 1536},        /* right in sum, longer than the MTU */

@@ -23,16 +23,19 @@ check_stamp(struct prng *r, const struct roce_payload *p, uint8_t opcode)
 	struct roce_template t;
 	struct roce_path path;
 	struct roce_fields fields;
+	struct roce_ends ends;
 	unsigned int hdr;
 	size_t len, end;
 
 	random_path(r, &path);
 	random_fields(r, opcode, &fields);
+	fields.becn = coin(r);
 	len = roce_build(want, sizeof(want), &path, &fields, pattern, p->payload_bytes);
 	memset(got, noise, sizeof(got));
 	memcpy(at, pattern, p->payload_bytes);
 	roce_template_init(&t, &path);
-	hdr = roce_template_stamp(&t, p, &fields, at);
+	ends = roce_path_ends(&path);
+	hdr = roce_template_stamp(&t, &ends, p, &fields, at);
 	assert_int_equal(hdr + p->payload_bytes + p->pad + ICRC_BYTES, len);
 	if (memcmp(at - hdr, want, len) != 0)
 		fail_msg("opcode %02x, %u bytes, IPv%u, %s, seed %u", opcode, p->payload_bytes,
@@ -55,7 +58,7 @@ stamped_frames_equal_built_ones_at_every_length(void **state)
 	for (unsigned int n = 0; n <= PAYLOAD_MOST; n += n < 80 ? 1 : 61) {
 		roce_payload_init(&payload, pattern, (uint16_t)n);
 		for (int i = 0; i < 8; i++)
-			check_stamp(&r, &payload, opcodes[prng_below(&r, STAMPED)]);
+			check_stamp(&r, &payload, opcodes[prng_below(&r, OPCODES)]);
 	}
 }
 
@@ -70,7 +73,7 @@ stamped_frames_equal_built_ones_at_every_mtu_and_opcode(void **state)
 	prng_seed(&r, SEED, 3);
 	for (size_t m = 0; m < 5; m++) {
 		roce_payload_init(&payload, pattern, mtus[m]);
-		for (size_t op = 0; op < STAMPED; op++) {
+		for (size_t op = 0; op < OPCODES; op++) {
 			for (int i = 0; i < 20; i++)
 				check_stamp(&r, &payload, opcodes[op]);
 		}

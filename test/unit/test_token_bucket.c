@@ -119,7 +119,7 @@ long_idle_fills_to_the_burst_and_no_further(void **state)
 		token_bucket_charge(&tb, (1u << 29) - 1);
 		token_bucket_charge(&tb, 502000000);
 		token_bucket_update(&tb, idle_ns[i]);
-		assert_int_equal(tb.credit_nanobits, tb.cap_nanobits);
+		assert_int_equal(tb.account.credit_nanobits, tb.cap_nanobits);
 	}
 }
 
@@ -133,7 +133,7 @@ time_that_stands_still_or_goes_back_earns_nothing(void **state)
 	token_bucket_charge(&tb, 1000);
 	token_bucket_update(&tb, 1000);
 	token_bucket_update(&tb, 10);
-	assert_int_equal(tb.credit_nanobits, -1000 * NANOBITS_PER_BYTE);
+	assert_int_equal(tb.account.credit_nanobits, -1000 * NANOBITS_PER_BYTE);
 	assert_int_equal(token_bucket_next_ns(&tb), 9000);
 }
 
@@ -145,11 +145,11 @@ smaller_burst_takes_credit_and_larger_gives_none(void **state)
 	(void)state;
 	token_bucket_init(&tb, 1 * GBPS, 9000, 0);
 	token_bucket_set_burst(&tb, 1500);
-	assert_int_equal(tb.credit_nanobits, 1500 * NANOBITS_PER_BYTE);
+	assert_int_equal(tb.account.credit_nanobits, 1500 * NANOBITS_PER_BYTE);
 	token_bucket_set_burst(&tb, 9000);
-	assert_int_equal(tb.credit_nanobits, 1500 * NANOBITS_PER_BYTE);
+	assert_int_equal(tb.account.credit_nanobits, 1500 * NANOBITS_PER_BYTE);
 	token_bucket_update(&tb, NS_PER_MS);
-	assert_int_equal(tb.credit_nanobits, 9000 * NANOBITS_PER_BYTE);
+	assert_int_equal(tb.account.credit_nanobits, 9000 * NANOBITS_PER_BYTE);
 }
 
 /* The header's bound over every interval that ends now, by the lowest (earned - sent) seen so far.
@@ -223,11 +223,11 @@ credit_is_exact_under_random_rates(void **state)
 			uint64_t step_ns = prng_below(&rnd, 1ull << prng_below(&rnd, 50));
 
 			now_ns += step_ns;
-			credit += (__int128)tb.rate_bps * step_ns;
+			credit += (__int128)tb.account.rate_bps * step_ns;
 			if (credit > tb.cap_nanobits)
 				credit = tb.cap_nanobits;
 			token_bucket_update(&tb, now_ns);
-			if (tb.credit_nanobits != credit)
+			if (tb.account.credit_nanobits != credit)
 				fail_msg("credit differs, seed %llu step %u",
 					 (unsigned long long)seed, i);
 			if (token_bucket_can_send(&tb)) {

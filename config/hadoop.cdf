@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Data mining on Hadoop: most messages below 1 KB, few of megabytes.
+# Read, coarsely, from the flow sizes of Facebook's Hadoop cluster in Roy et al., "Inside the Social
+# Network's (Datacenter) Network", SIGCOMM 2015, figure 6 (bytes, percent not longer). Finer readings
+# are in use by simulators such as HPCC's.
+1 0
+300 5
+400 20
+600 40
+1000 60
+5000 70
+50000 80
+100000 90
+300000 95
+1000000 97.5
+10000000 100

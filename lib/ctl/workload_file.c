@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ctl/workload_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fixed.h"
+
+#define LINE_CHARS 256
+
+/* "bytes percent", or nothing. @return 1 a point, 0 none, -EINVAL something else. */
+static int
+read_point(const char *line, uint64_t *bytes, uint64_t *share_q32)
+{
+	char *end;
+	double percent;
+
+	line += strspn(line, " \t\r\n");
+	if (*line == '\0' || *line == '#')
+		return 0;
+	if (*line < '0' || *line > '9')
+		return -EINVAL;
+	*bytes = strtoull(line, &end, 10);
+	if (*end != ' ' && *end != '\t')
+		return -EINVAL;
+	line = end;
+	percent = strtod(line, &end);
+	if (end == line || !(percent >= 0 && percent <= 100))
+		return -EINVAL;
+	end += strspn(end, " \t\r\n");
+	if (*end != '\0' && *end != '#')
+		return -EINVAL;
+	*share_q32 = (uint64_t)(percent / 100 * (double)Q32_ONE + 0.5);
+	return 1;
+}
+
+static int
+read_points(FILE *file, struct workload_cdf *cdf, char *why, size_t size)
+{
+	char line[LINE_CHARS];
+
+	for (unsigned int n = 1; fgets(line, sizeof(line), file) != NULL; n++) {
+		uint64_t bytes = 0, share_q32 = 0;
+		int rc = read_point(line, &bytes, &share_q32);
+
+		if (rc < 0 || (rc > 0 && cdf->n == WORKLOAD_CDF_POINTS)) {
+			snprintf(why, size,
+				 "a file of lines with bytes and a percentage, at most %d; "
+				 "line %u is not one",
+				 WORKLOAD_CDF_POINTS, n);
+			return -EINVAL;
+		}
+		if (rc == 0)
+			continue;
+		cdf->bytes[cdf->n] = bytes;
+		cdf->share_q32[cdf->n++] = share_q32;
+	}
+	if (workload_cdf_finish(cdf) == 0)
+		return 0;
+	snprintf(why, size,
+		 "a file of sizes up to 2^31 and percentages up to 100, neither falling");
+	return -EINVAL;
+}
+
+/* Beside the configuration file. */
+static FILE *
+open_beside(const char *config, const char *name)
+{
+	const char *slash = strrchr(config, '/');
+	char path[4096];
+
+	if (name[0] == '/' || slash == NULL)
+		return fopen(name, "re");
+	snprintf(path, sizeof(path), "%.*s/%s", (int)(slash - config), config, name);
+	return fopen(path, "re");
+}
+
+int
+workload_read_cdf(struct config *cfg, const char *section, struct workload *w,
+		  struct config_error *err)
+{
+	struct workload_cdf *cdf;
+	char why[160];
+	FILE *file;
+	int rc;
+
+	if (w->message_size != WORKLOAD_CDF)
+		return 0;
+	file = open_beside(config_path(cfg), w->message_cdf);
+	if (file == NULL) {
+		snprintf(why, sizeof(why), "a file that can be read (%s)", strerror(errno));
+		return config_refuse(cfg, section, "message_cdf", why, err);
+	}
+	cdf = calloc(1, sizeof(*cdf));
+	rc = cdf == NULL ? -ENOMEM : read_points(file, cdf, why, sizeof(why));
+	fclose(file);
+	if (rc == 0) {
+		w->cdf = cdf;
+		return 0;
+	}
+	free(cdf);
+	return config_refuse(cfg, section, "message_cdf", rc == -ENOMEM ? "memory for it" : why,
+			     err);
+}
+
+void
+workload_release(struct workload *w)
+{
+	free((void *)(uintptr_t)w->cdf);
+	w->cdf = NULL;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nic/workload.h"
+
+#include <errno.h>
+
+#include "base/fixed.h"
+
+const char *const workload_size_words[] = {"fixed", "uniform", "cdf", NULL};
+const char *const workload_arrival_words[] = {"closed", "poisson", "periodic",
+					      "on_off", "incast",  NULL};
+
+/* What is drawn for a message: numbers of two streams have nothing to do with each other. */
+enum stream { STREAM_SIZE = 1, STREAM_ARRIVAL = 2 };
+
+/* The finalizer of splitmix64 (Vigna): each bit of the input reaches each bit of the output. */
+static uint64_t
+mix(uint64_t z)
+{
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+	return z ^ (z >> 31);
+}
+
+/* Uniform 64 bits that depend on all four. */
+static uint64_t
+draw(const struct workload *w, enum stream stream, uint32_t qpn, uint64_t message)
+{
+	uint64_t key = mix(w->seed * 0x9e3779b97f4a7c15ull + ((uint64_t)stream << 32 | qpn));
+
+	return mix(key + (message + 1) * 0x9e3779b97f4a7c15ull);
+}
+
+/* a + (b - a) * part / whole, a <= b. */
+static uint64_t
+between(uint64_t a, uint64_t b, uint64_t part, uint64_t whole)
+{
+	return a + mul_div(b - a, part, whole);
+}
+
+int
+workload_cdf_finish(struct workload_cdf *cdf)
+{
+	unsigned __int128 twice_mean_q32 = 0;
+	uint64_t last_share = 0, last_bytes = cdf->n > 0 ? cdf->bytes[0] : 0;
+
+	if (cdf->n == 0 || cdf->share_q32[cdf->n - 1] != Q32_ONE)
+		return -EINVAL;
+	for (uint32_t i = 0; i < cdf->n; i++) {
+		if (cdf->share_q32[i] < last_share || cdf->bytes[i] < last_bytes ||
+		    cdf->bytes[i] > WORKLOAD_MAX_BYTES)
+			return -EINVAL;
+		twice_mean_q32 += (unsigned __int128)(cdf->share_q32[i] - last_share) *
+				  (cdf->bytes[i] + last_bytes);
+		last_share = cdf->share_q32[i];
+		last_bytes = cdf->bytes[i];
+	}
+	cdf->mean_bytes = (uint64_t)(twice_mean_q32 >> 33);
+	return 0;
+}
+
+/* The size that a share of the messages does not exceed. */
+static uint64_t
+cdf_bytes(const struct workload_cdf *cdf, uint32_t share_q32)
+{
+	uint32_t low = 0, high = cdf->n - 1;
+
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+
+		if (cdf->share_q32[middle] > share_q32)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	if (low == 0)
+		return cdf->bytes[0];
+	return between(cdf->bytes[low - 1], cdf->bytes[low], share_q32 - cdf->share_q32[low - 1],
+		       cdf->share_q32[low] - cdf->share_q32[low - 1]);
+}
+
+uint64_t
+workload_message_bytes(const struct workload *w, uint32_t qpn, uint64_t message)
+{
+	uint64_t number;
+
+	if (workload_is_fixed(w))
+		return w->message_bytes;
+	number = draw(w, STREAM_SIZE, qpn, message);
+	if (w->message_size == WORKLOAD_CDF)
+		return cdf_bytes(w->cdf, (uint32_t)(number >> 32));
+	return w->message_min_bytes +
+	       (uint64_t)((unsigned __int128)number *
+				  (w->message_bytes - w->message_min_bytes + 1) >>
+			  64);
+}
+
+static uint64_t
+mean_bytes(const struct workload *w)
+{
+	if (w->message_size == WORKLOAD_CDF)
+		return w->cdf->mean_bytes;
+	if (w->message_size == WORKLOAD_UNIFORM)
+		return (w->message_min_bytes + w->message_bytes) / 2;
+	return w->message_bytes;
+}
+
+/*
+ * -ln(u / 2^64) in Q32, u > 0. The binary digits of log2 of the mantissa come from squaring it: a
+ * square beyond 2 is a digit 1.
+ */
+static uint64_t
+minus_ln_q32(uint64_t u)
+{
+	const uint64_t ln2_q32 = 2977044472ull;
+	unsigned int zeros = (unsigned int)__builtin_clzll(u);
+	uint64_t mantissa = u << zeros; /* of 2^63: [1, 2) */
+	uint64_t log2_q32 = 0;
+
+	for (unsigned int bit = 0; bit < 32; bit++) {
+		unsigned __int128 square = (unsigned __int128)mantissa * mantissa;
+		bool carry = square >> 127;
+
+		mantissa = (uint64_t)(square >> (carry ? 64 : 63));
+		log2_q32 = log2_q32 << 1 | carry;
+	}
+	return mul_q32((uint64_t)(zeros + 1) * Q32_ONE - log2_q32, ln2_q32);
+}
+
+uint64_t
+workload_gap_ns(const struct workload *w, uint32_t qpn, uint64_t message)
+{
+	uint64_t mean_ns = mul_div(mean_bytes(w), 8 * NS_PER_SEC, w->load_bps);
+	uint64_t number;
+
+	if (w->arrival == WORKLOAD_PERIODIC)
+		return message == 0 ? 0 : mean_ns;
+	number = draw(w, STREAM_ARRIVAL, qpn, message);
+	return mul_q32(mean_ns, minus_ln_q32(number == 0 ? 1 : number));
+}
+
+uint64_t
+workload_on_at_ns(const struct workload *w, uint64_t now_ns)
+{
+	uint64_t phase_ns;
+
+	if (w->arrival != WORKLOAD_ON_OFF || now_ns < w->start_ns)
+		return now_ns;
+	phase_ns = (now_ns - w->start_ns) % (w->on_ns + w->off_ns);
+	return phase_ns < w->on_ns ? now_ns : now_ns + w->on_ns + w->off_ns - phase_ns;
+}
+
+int
+workload_check(const struct workload *w, const char **why)
+{
+	if (w->message_bytes > WORKLOAD_MAX_BYTES)
+		*why = "message_bytes must not exceed 2^31";
+	else if (w->message_size == WORKLOAD_UNIFORM && w->message_min_bytes > w->message_bytes)
+		*why = "message_min_bytes must not exceed message_bytes with message_size = "
+		       "uniform";
+	else if (w->message_size == WORKLOAD_CDF && w->cdf == NULL)
+		*why = "message_cdf must name a file with message_size = cdf";
+	else if (w->depth == 0)
+		*why = "depth must not be 0";
+	else if (w->start_ns >= 1ull << 63)
+		*why = "start_ns must be below 2^63";
+	else if (workload_is_open(w) && w->load_bps == 0)
+		*why = "load_bps must not be 0 with arrival = poisson or periodic";
+	else if (workload_is_open(w) && mean_bytes(w) == 0)
+		*why = "message_bytes must not be 0 with arrival = poisson or periodic";
+	else if (w->arrival == WORKLOAD_ON_OFF && w->on_ns == 0)
+		*why = "on_ns must not be 0 with arrival = on_off";
+	else
+		return 0;
+	return -EINVAL;
+}
+
+bool
+workload_same(const struct workload *a, const struct workload *b)
+{
+	return a->message_size == b->message_size && a->arrival == b->arrival &&
+	       a->message_bytes == b->message_bytes &&
+	       a->message_min_bytes == b->message_min_bytes && a->messages == b->messages &&
+	       a->stop_ns == b->stop_ns && a->load_bps == b->load_bps && a->on_ns == b->on_ns &&
+	       a->off_ns == b->off_ns && a->seed == b->seed && a->depth == b->depth &&
+	       a->cdf == b->cdf && (a->start_ns == b->start_ns || a->arrival == WORKLOAD_CLOSED);
+}

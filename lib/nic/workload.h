@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a flow has to send: sizes of messages, and when they come. No packet is known here.
+ *
+ * Size and arrival of a message are a function of (seed, QP, number of the message): nothing is
+ * kept of a message that may have to be sent again, and a run repeats. Integers only, so that all
+ * compilers agree.
+ *
+ * Arrivals: `closed` keeps `depth` messages of a QP in flight; `on_off` does so during on_ns and
+ * begins none during the off_ns that follow; `incast` begins one message of each QP of the flow
+ * together, and the next round when all are acknowledged; `poisson` and `periodic` are open loops:
+ * messages come at load_bps whatever the network does, and wait their turn.
+ */
+#ifndef QUENCH_NIC_WORKLOAD_H
+#define QUENCH_NIC_WORKLOAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/field.h"
+#include "base/units.h"
+
+enum workload_size { WORKLOAD_FIXED, WORKLOAD_UNIFORM, WORKLOAD_CDF };
+enum workload_arrival {
+	WORKLOAD_CLOSED,
+	WORKLOAD_POISSON,
+	WORKLOAD_PERIODIC,
+	WORKLOAD_ON_OFF,
+	WORKLOAD_INCAST,
+};
+
+#define WORKLOAD_CDF_POINTS 256
+#define WORKLOAD_PATH_CHARS 128
+#define WORKLOAD_MAX_BYTES (1ull << 31)
+
+/* Sizes that a share of the messages does not exceed; in between a straight line. */
+struct workload_cdf {
+	uint32_t n;
+	uint64_t mean_bytes;
+	uint64_t bytes[WORKLOAD_CDF_POINTS];     /* not falling */
+	uint64_t share_q32[WORKLOAD_CDF_POINTS]; /* rising to Q32_ONE */
+};
+
+/* What a flow's parameters hold among others, under the same names as here. */
+#define WORKLOAD_MEMBERS                                                                           \
+	int message_size;           /* enum workload_size */                                       \
+	int arrival;                /* enum workload_arrival */                                    \
+	uint64_t message_bytes;     /* fixed: of each; uniform: the largest */                     \
+	uint64_t message_min_bytes; /* uniform: the smallest */                                    \
+	uint64_t messages;          /* of each QP; 0: until stop_ns */                             \
+	uint64_t start_ns, stop_ns; /* after stop_ns (NEVER_NS: none) no message is begun */       \
+	uint64_t load_bps;          /* open loops: payload of each QP */                           \
+	uint64_t on_ns, off_ns;                                                                    \
+	uint64_t seed;                                                                             \
+	uint32_t depth;                            /* messages in flight, closed loop */           \
+	char message_cdf[WORKLOAD_PATH_CHARS + 1]; /* file that cdf was read from */               \
+	const struct workload_cdf *cdf             /* of the owner of the configuration */
+
+struct workload {
+	WORKLOAD_MEMBERS;
+};
+
+/* In a struct: each member by its own name, and all of them as `work`. */
+#define WORKLOAD_EMBED                                                                             \
+	union {                                                                                    \
+		struct workload work;                                                              \
+		struct {                                                                           \
+			WORKLOAD_MEMBERS;                                                          \
+		};                                                                                 \
+	}
+
+/** @return 0, or -EINVAL with a clause in *why that names the member and the rule. */
+int workload_check(const struct workload *w, const char **why);
+
+/** Do QPs with these do the same, but for the start of a closed loop? */
+bool workload_same(const struct workload *a, const struct workload *b);
+
+/** Set mean_bytes, once all points are in. @return 0, or -EINVAL: not a distribution. */
+int workload_cdf_finish(struct workload_cdf *cdf);
+
+/** Payload of a message. */
+uint64_t workload_message_bytes(const struct workload *w, uint32_t qpn, uint64_t message);
+
+/** Is every message equally long? */
+static inline bool
+workload_is_fixed(const struct workload *w)
+{
+	return w->message_size == WORKLOAD_FIXED;
+}
+
+/** Do messages come by themselves, and not when others are done? */
+static inline bool
+workload_is_open(const struct workload *w)
+{
+	return w->arrival == WORKLOAD_POISSON || w->arrival == WORKLOAD_PERIODIC;
+}
+
+/** Open loops: time from the arrival of the message before (the start) to that of this one. */
+uint64_t workload_gap_ns(const struct workload *w, uint32_t qpn, uint64_t message);
+
+/** First time at or after now_ns at which a message may be begun: on_off waits for its next on. */
+uint64_t workload_on_at_ns(const struct workload *w, uint64_t now_ns);
+
+extern const char *const workload_size_words[];
+extern const char *const workload_arrival_words[];
+
+/* Rows of a table of fields of struct OWNER, whose member W holds WORKLOAD_EMBED or is a workload. */
+/* clang-format off */
+#define WORKLOAD_ROW(owner, w, m) .name = #m, .offset = offsetof(owner, w.m)
+#define WORKLOAD_FIELDS(owner, w, default_bytes, default_depth)                                     \
+	{ WORKLOAD_ROW(owner, w, message_size), .type = FIELD_ENUM, .choices = workload_size_words, \
+	  .def = "fixed",                                                                          \
+	  .help = "sizes of messages: all message_bytes, uniform from message_min_bytes to it, or "\
+		  "from the file message_cdf" },                                                   \
+	{ WORKLOAD_ROW(owner, w, message_bytes), .type = FIELD_U64, .unit = UNIT_BYTES,             \
+	  .max = WORKLOAD_MAX_BYTES, .def = default_bytes,                                         \
+	  .help = "payload of one message; the most with message_size = uniform" },                \
+	{ WORKLOAD_ROW(owner, w, message_min_bytes), .type = FIELD_U64, .unit = UNIT_BYTES,         \
+	  .max = WORKLOAD_MAX_BYTES, .def = "0",                                                   \
+	  .help = "the least payload of a message with message_size = uniform" },                  \
+	{ WORKLOAD_ROW(owner, w, message_cdf), .type = FIELD_STR, .max = WORKLOAD_PATH_CHARS,       \
+	  .def = "", .help = "file of sizes, beside this one: in each line bytes and the percentage "\
+		  "of messages that are not longer" },                                             \
+	{ WORKLOAD_ROW(owner, w, arrival), .type = FIELD_ENUM, .choices = workload_arrival_words,   \
+	  .def = "closed",                                                                         \
+	  .help = "when messages come: closed (depth in flight), poisson or periodic at load_bps, "\
+		  "on_off (closed during on_ns, none during off_ns), incast (one of each QP "      \
+		  "together, then the next round)" },                                              \
+	{ WORKLOAD_ROW(owner, w, messages), .type = FIELD_U64, .max = UINT64_MAX, .def = "0",       \
+	  .help = "messages of each QP; 0: until stop_ns" },                                       \
+	{ WORKLOAD_ROW(owner, w, depth), .type = FIELD_U32, .min = 1, .max = 1u << 16,              \
+	  .def = default_depth,                                                                    \
+	  .help = "messages that one QP keeps in flight, unless it is an open loop" },             \
+	{ WORKLOAD_ROW(owner, w, load_bps), .type = FIELD_U64, .unit = UNIT_BPS, .max = 800 * GBPS, \
+	  .def = "0", .help = "payload that comes for one QP with arrival = poisson or periodic" },\
+	{ WORKLOAD_ROW(owner, w, on_ns), .type = FIELD_U64, .unit = UNIT_NS,                        \
+	  .max = 3600 * NS_PER_SEC, .def = "0", .help = "on time of arrival = on_off" },           \
+	{ WORKLOAD_ROW(owner, w, off_ns), .type = FIELD_U64, .unit = UNIT_NS,                       \
+	  .max = 3600 * NS_PER_SEC, .def = "0", .help = "off time of arrival = on_off" },          \
+	{ WORKLOAD_ROW(owner, w, seed), .type = FIELD_U64, .max = INT64_MAX, .def = "1",            \
+	  .help = "seed of sizes and arrivals; flows with the same one and QP numbers do the same" },\
+	{ WORKLOAD_ROW(owner, w, start_ns), .type = FIELD_U64, .unit = UNIT_NS,                     \
+	  .max = 24 * 3600 * NS_PER_SEC, .def = "0",                                               \
+	  .help = "time from the start of the program to the first message" },                     \
+	{ WORKLOAD_ROW(owner, w, stop_ns), .type = FIELD_U64, .unit = UNIT_NS, .max = UINT64_MAX,   \
+	  .def = "never", .help = "time after which no message is begun" }
+/* clang-format on */
+
+#endif

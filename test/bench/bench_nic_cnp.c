@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The two ends of DCQCN, from memory: a notification point that answers each CE mark with a CNP,
+ * and a reaction point that takes CNPs; the ICRC of every frame is checked. Beside each: the rate
+ * that is to be reached; a ConnectX-4 answers 200 flows each 50 us (SIGCOMM 2015 section 3.3).
+ */
+#include <rte_mbuf.h>
+
+#include "bench.h"
+#include "nic/nic.h"
+#include "node/pkt_pool.h"
+#include "wire/ecn.h"
+#include "wire/roce.h"
+
+#define FRAMES 512
+#define BURST 32
+#define ROUNDS 9
+#define ROUND_FRAMES (256 * FRAMES)
+#define QPS 200
+#define LINK_BPS (100 * GBPS)
+#define CE_PAYLOAD 5 /* of golden frame 04 */
+#define NP_GOAL_MPPS 20
+#define RP_GOAL_MPPS 30
+
+struct end {
+	struct nic_pools pools;
+	struct node *nic;
+	uint64_t now_ns;
+	bool np; /* else a reaction point */
+	uint32_t n_frames;
+	struct rte_mbuf *in[FRAMES], *out[FRAMES];
+};
+
+static void
+start(struct end *e)
+{
+	struct nic_qp_params qp = {
+		.peer_mac = {2, 0, 0, 0, 0, 2},
+		.peer_ip = {4, {10, 0, 0, 2}},
+		.requester = !e->np,
+		.mtu_bytes = 1024,
+		.message_bytes = 1 << 20,
+		.stop_ns = NEVER_NS,
+		.depth = 1,
+	};
+	struct nic_params p = {0};
+
+	field_defaults(nic_fields, nic_fields_n, &p);
+	field_defaults(qos_map_fields, qos_map_fields_n, &p.qos);
+	rp_params_default(&p.rp, RP_PROFILE_PAPER);
+	memcpy(p.mac, (uint8_t[6]){2, 0, 0, 0, 0, 1}, 6);
+	p.ip = (struct field_ip){4, {10, 0, 0, 1}};
+	p.link_speed_bps = LINK_BPS;
+	p.np.np_cnp_dscp = 48; /* and an interval of 0 */
+	e->nic = nic_create(&p, &e->pools);
+	bench_check(e->nic != NULL, "nic_create");
+	for (uint32_t i = 0; i < QPS; i++) {
+		qp.peer_qpn = 17 + i;
+		bench_check(nic_add_qp(e->nic, &qp, 0) == 17 + i, "nic_add_qp");
+	}
+	e->now_ns = NS_PER_MS;
+	e->n_frames = 0;
+	/* A CNP means something to a QP that has started. */
+	for (uint32_t i = 0; i < QPS && !e->np; i++, e->now_ns += 3000)
+		rte_pktmbuf_free_bulk(e->out, e->nic->ops->tx(e->nic, 0, e->out, BURST, e->now_ns));
+}
+
+/* The next frames of the peer, to each QP in turn: marked WRITEs in sequence, or CNPs. */
+static void
+make_frames(struct end *e)
+{
+	static const uint8_t payload[CE_PAYLOAD];
+	uint16_t bytes = e->np ? CE_PAYLOAD : 0;
+	struct roce_path path = {
+		.src_mac = {2, 0, 0, 0, 0, 2},
+		.dst_mac = {2, 0, 0, 0, 0, 1},
+		.src_ip = {10, 0, 0, 2},
+		.dst_ip = {10, 0, 0, 1},
+		.ip_version = 4,
+		.dscp = 26,
+		.ecn = e->np ? ECN_CE : ECN_ECT0,
+		.ttl = 64,
+		.udp_sport = 0xC242,
+		.pkey = PKEY_DEFAULT,
+	};
+
+	bench_check(rte_pktmbuf_alloc_bulk(e->pools.control, e->in, FRAMES) == 0, "mbufs");
+	for (unsigned int i = 0; i < FRAMES; i++, e->n_frames++) {
+		struct roce_fields f = {
+			.opcode = e->np ? RC_WRITE_ONLY : ROCE_CNP,
+			.becn = !e->np,
+			.migreq = e->np,
+			.psn = e->np ? e->n_frames / QPS : 0,
+			.reth_dma_bytes = bytes,
+		};
+		uint8_t *at = rte_pktmbuf_mtod(e->in[i], uint8_t *);
+
+		path.dest_qp = 17 + e->n_frames % QPS;
+		rte_pktmbuf_append(e->in[i],
+				   (uint16_t)roce_build(at, 256, &path, &f, payload, bytes));
+	}
+}
+
+/* Give all frames to the node in bursts, and take as many answers from the NP. */
+static double
+receive(struct end *e)
+{
+	double start_ns = bench_clock_ns(), spent_ns;
+	unsigned int answers = 0;
+
+	for (unsigned int i = 0; i < FRAMES; i += BURST) {
+		e->now_ns += BURST * 10;
+		e->nic->ops->rx(e->nic, 0, &e->in[i], BURST, e->now_ns);
+		if (e->np)
+			answers += e->nic->ops->tx(e->nic, 0, &e->out[answers], BURST, e->now_ns);
+	}
+	spent_ns = bench_clock_ns() - start_ns;
+	bench_check(answers == (e->np ? FRAMES : 0), "a CNP for each CE mark");
+	rte_pktmbuf_free_bulk(e->out, answers);
+	return spent_ns;
+}
+
+static void
+bench(struct end *e, const char *name, double goal_mpps)
+{
+	double mpps[ROUNDS];
+
+	start(e);
+	for (int round = -1; round < ROUNDS; round++) {
+		double spent_ns = 0;
+
+		for (unsigned int i = 0; i < ROUND_FRAMES; i += FRAMES) {
+			make_frames(e);
+			spent_ns += receive(e);
+		}
+		if (round >= 0)
+			mpps[round] = ROUND_FRAMES / spent_ns * 1e3;
+	}
+	if (!e->np)
+		bench_check(nic_stats(e->nic)->rp.rp_cnp_handled == e->n_frames, "CNPs handled");
+	nic_destroy(e->nic);
+	bench_print(name, bench_median(mpps, ROUNDS), "M/s", "goal", goal_mpps);
+}
+
+int
+main(void)
+{
+	static struct end e;
+
+	bench_eal(64);
+	e.pools.data = nic_data_pool_create("data", 4096, 1024, SOCKET_ID_ANY);
+	e.pools.control = pkt_pool_create(&(struct pkt_pool_params){
+		.name = "control",
+		.n_mbufs = 2048,
+		.largest_frame = nic_largest_frame(CE_PAYLOAD + 3),
+		.socket = SOCKET_ID_ANY,
+	});
+	bench_check(e.pools.data != NULL && e.pools.control != NULL, "pools");
+	e.np = true;
+	bench(&e, "NP: CE frame in, CNP out", NP_GOAL_MPPS);
+	e.np = false;
+	bench(&e, "RP: CNP in", RP_GOAL_MPPS);
+	pkt_pool_destroy(e.pools.data);
+	pkt_pool_destroy(e.pools.control);
+	return EXIT_SUCCESS;
+}

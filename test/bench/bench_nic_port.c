@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What one lcore of a NIC node sends through a port, beside what dpdk-testpmd's flowgen sends
+ * through the same one: net_null takes every frame at once, so both are bound by the CPU. QPs have
+ * a limiter engaged, its timers running, and a rate of their own, so that each frame waits for its
+ * time. The node's clock goes on by the wire time of a burst from poll to poll: the lcore is just
+ * as fast as the link, neither idle nor late. The best interval of each counts: what else the
+ * machine does only takes away.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+#include <rte_eal.h>
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+
+#include "base/prng.h"
+#include "nic/nic.h"
+#include "node/pkt_pool.h"
+
+#define MTU 1024
+#define DEVICE "--vdev=net_null0,size=1082,no-rx=1"
+#define LINK_BPS (800 * GBPS)
+/* Of the link, in all. */
+#define LOAD_PERCENT 95
+#define BURST 32
+#define PEER_SECONDS 5
+#define INTERVALS 8
+#define INTERVAL_NS (150 * NS_PER_MS)
+#define FRAME_BYTES (MTU + 82) /* on the wire */
+
+static const char *eal_memory; /* what scripts/bench found out */
+
+static void
+fail(const char *what)
+{
+	fprintf(stderr, "bench_nic_port: %s\n", what);
+	exit(EXIT_FAILURE);
+}
+
+/* The peer's best second; 0 when it does not run here. */
+static double
+peer_pps(void)
+{
+	char command[512], line[256];
+	double best = 0;
+	FILE *out;
+
+	snprintf(command, sizeof(command),
+		 "timeout -s INT %d dpdk-testpmd -l 0,1 --no-pci --no-telemetry --no-shconf -m 256 "
+		 "%s "
+		 "--log-level=error %s -- --forward-mode=flowgen --txpkts=%u --nb-cores=1 "
+		 "--stats-period=1 --auto-start --total-num-mbufs=8192 2>/dev/null",
+		 PEER_SECONDS + 1, eal_memory, DEVICE, MTU + 58);
+	out = popen(command, "r");
+	if (out == NULL)
+		return 0;
+	while (fgets(line, sizeof(line), out) != NULL) {
+		const char *at = strstr(line, "Tx-pps:");
+
+		if (at != NULL && strtod(at + 7, NULL) > best)
+			best = strtod(at + 7, NULL);
+	}
+	pclose(out);
+	return best;
+}
+
+static void
+eal_start(void)
+{
+	static char words[][40] = {"bench_nic_port",
+				   "--no-shconf",
+				   "--no-pci",
+				   "--no-telemetry",
+				   "-l",
+				   "1",
+				   "-m",
+				   "256",
+				   "--log-level=error",
+				   DEVICE};
+	char memory[16];
+	char *argv[16] = {0};
+	int argc = sizeof(words) / sizeof(words[0]);
+
+	for (int i = 0; i < argc; i++)
+		argv[i] = words[i];
+	snprintf(memory, sizeof(memory), "%s", eal_memory);
+	if (memory[0] != '\0')
+		argv[argc++] = memory;
+	if (rte_eal_init(argc, argv) < 0)
+		fail("no EAL");
+}
+
+static void
+port_start(void)
+{
+	struct rte_eth_conf conf = {0};
+
+	if (rte_eth_dev_configure(0, 0, 1, &conf) != 0 ||
+	    rte_eth_tx_queue_setup(0, 0, 512, SOCKET_ID_ANY, NULL) != 0 ||
+	    rte_eth_dev_start(0) != 0)
+		fail("the port does not start");
+}
+
+static struct node *
+create(const struct nic_pools *pools, uint32_t qps)
+{
+	struct nic_params p = {0};
+	struct node *node;
+
+	field_defaults(nic_fields, nic_fields_n, &p);
+	field_defaults(qos_map_fields, qos_map_fields_n, &p.qos);
+	field_defaults(np_fields, np_fields_n, &p.np);
+	rp_params_default(&p.rp, RP_PROFILE_PAPER);
+	memcpy(p.mac, (uint8_t[6]){2, 0, 0, 0, 0, 1}, 6);
+	p.ip = (struct field_ip){4, {10, 0, 0, 1}};
+	p.link_speed_bps = LINK_BPS;
+	/* A few QPs have to fill a burst. */
+	if (qps < BURST)
+		p.qp_burst_bytes = 2 * BURST * FRAME_BYTES / qps;
+	p.max_qps = qps;
+	/* Nobody answers, and nothing is to wait for that. */
+	p.window_packets = (1u << 23) - 1;
+	p.local_ack_timeout = 0;
+	/* Just above its cap, below the maximum: the limiter climbs, slowly, all the time. */
+	p.initial_rate = NIC_INITIAL_VALUE;
+	p.initial_rate_bps = LINK_BPS / 100 * (LOAD_PERCENT + 1) / qps;
+	p.rp.rp_ai_rate_bps = MBPS;
+	p.rp.rp_hai_rate_bps = MBPS;
+	node = nic_create(&p, pools);
+	if (node == NULL)
+		fail("no NIC");
+	return node;
+}
+
+static void
+add_qps(struct node *node, uint32_t qps)
+{
+	struct nic_qp_params qp = {
+		.peer_mac = {2, 0, 0, 0, 0, 2},
+		.peer_ip = {4, {10, 0, 0, 2}},
+		.requester = true,
+		.mtu_bytes = MTU,
+		.message_bytes = 1 << 20,
+		.stop_ns = NEVER_NS,
+		.depth = UINT32_MAX,
+		.rate_cap_bps = LINK_BPS / 100 * LOAD_PERCENT / qps,
+	};
+	uint64_t turn_ns = qps * serialization_ns(FRAME_BYTES, LINK_BPS);
+	struct prng r;
+
+	prng_seed(&r, 1, 0);
+	for (uint32_t i = 0; i < qps; i++) {
+		/* In an order that no prefetcher knows. */
+		qp.start_ns = prng_below(&r, turn_ns);
+		qp.peer_qpn = 17 + i;
+		if (nic_add_qp(node, &qp, 0) < 0)
+			fail("no QP");
+	}
+}
+
+/* Send for an interval. @return frames sent by second of CPU time. */
+static double
+send_interval(struct node *node, uint64_t *now_ns)
+{
+	uint64_t start = rte_rdtsc(), length = rte_get_tsc_hz() / NS_PER_SEC * INTERVAL_NS;
+	struct rte_mbuf *pkts[BURST];
+	uint64_t sent = 0, cycles;
+
+	do {
+		/* Looking at the real clock is no part of it. */
+		for (int i = 0; i < 64; i++) {
+			uint16_t n = node->ops->tx(node, 0, pkts, BURST, *now_ns);
+
+			*now_ns += serialization_ns(BURST * FRAME_BYTES, LINK_BPS);
+			sent += n;
+			if (n > 0 && rte_eth_tx_burst(0, 0, pkts, n) != n)
+				fail("the port refuses frames");
+		}
+	} while ((cycles = rte_rdtsc() - start) < length);
+	return (double)sent * (double)rte_get_tsc_hz() / (double)cycles;
+}
+
+static double
+bench(const struct nic_pools *pools, uint32_t qps, double peer)
+{
+	struct node *node = create(pools, qps);
+	uint64_t now_ns = 0;
+	double best = 0;
+	char against[32] = "null", ratio[32] = "null";
+
+	add_qps(node, qps);
+	for (int i = 0; i < INTERVALS; i++) {
+		double pps = send_interval(node, &now_ns);
+
+		if (pps > best)
+			best = pps;
+	}
+	nic_destroy(node);
+	if (peer > 0) {
+		snprintf(against, sizeof(against), "%.2f", peer / 1e6);
+		snprintf(ratio, sizeof(ratio), "%.3f", best / peer);
+	}
+	printf("{\"name\": \"nic to net_null, MTU %u, %" PRIu32 " QP%s limited\", \"value\": %.2f, "
+	       "\"unit\": \"Mpps\", \"peer\": \"testpmd flowgen\", \"peer_value\": %s, "
+	       "\"ratio\": %s}\n",
+	       MTU, qps, qps == 1 ? "" : "s", best / 1e6, against, ratio);
+	fflush(stdout);
+	return 1e9 / best;
+}
+
+int
+main(void)
+{
+	static const uint32_t qps[] = {1, 1000, 64 * 1024, 1000 * 1000};
+	struct nic_pools pools;
+	double peer, ns[4];
+
+	eal_memory = getenv("QUENCH_BENCH_EAL");
+	if (eal_memory == NULL)
+		eal_memory = "--no-huge";
+	peer = peer_pps();
+	if (peer == 0)
+		fprintf(stderr, "bench_nic_port: dpdk-testpmd does not run: no peer's figure\n");
+	eal_start();
+	port_start();
+	pools.data = nic_data_pool_create("data", 4096, MTU, SOCKET_ID_ANY);
+	pools.control =
+		pkt_pool_create(&(struct pkt_pool_params){.name = "control",
+							  .n_mbufs = 512,
+							  .largest_frame = nic_largest_frame(0),
+							  .socket = SOCKET_ID_ANY});
+	if (pools.data == NULL || pools.control == NULL)
+		fail("no pool");
+	for (unsigned int i = 0; i < 4; i++)
+		ns[i] = bench(&pools, qps[i], peer);
+	printf("{\"name\": \"nic to net_null, cost growth 1000 to 64 K QPs\", \"value\": %.2f, "
+	       "\"unit\": \"times\", \"peer\": \"limit\", \"peer_value\": 2, \"ratio\": %.2f}\n",
+	       ns[2] / ns[1], ns[2] / ns[1] / 2);
+	pkt_pool_destroy(pools.data);
+	pkt_pool_destroy(pools.control);
+	return EXIT_SUCCESS;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Each QP's rate in virtual time: over 100 ms within 0.1 % of its setting, or one frame if that is
+ * more, and never more at once than its bucket holds.
+ */
+#include "nic_test.h"
+
+#define QPS 11
+#define SPAN_NS (100 * NS_PER_MS)
+#define BURST_BYTES 2048
+
+static const uint64_t rates_bps[QPS] = {
+	MBPS,      10 * MBPS, 123456789, GBPS,       3 * GBPS,   7 * GBPS,
+	10 * GBPS, 25 * GBPS, 40 * GBPS, 100 * GBPS, 400 * GBPS,
+};
+
+static struct solo solo;
+
+/* What a QP may send, kept apart from the NIC's own arithmetic. */
+struct meter {
+	double credit_bytes;
+	uint64_t at_ns;
+	uint64_t bytes;
+};
+
+static void
+meter_charge(struct meter *m, uint64_t rate_bps, uint32_t bytes, uint64_t now_ns)
+{
+	m->credit_bytes += (double)(now_ns - m->at_ns) * (double)rate_bps / 8e9;
+	if (m->credit_bytes > BURST_BYTES)
+		m->credit_bytes = BURST_BYTES;
+	/* A frame may leave on the last byte of credit, but for what doubles round. */
+	if (m->credit_bytes < -0.01)
+		fail_msg("%.3f bytes ahead of %llu bit/s", -m->credit_bytes,
+			 (unsigned long long)rate_bps);
+	m->credit_bytes -= bytes;
+	m->at_ns = now_ns;
+	m->bytes += bytes;
+}
+
+static void
+create(uint64_t link_bps, const uint64_t *rates, unsigned int n)
+{
+	struct nic_qp_params qp = nic_test_qp(0);
+
+	solo_init(&solo);
+	solo.params.link_speed_bps = link_bps;
+	solo.params.qp_burst_bytes = BURST_BYTES;
+	solo.params.window_packets = (1u << 23) - 1;
+	solo.params.local_ack_timeout = 0;
+	solo_create(&solo, 64);
+	qp.message_bytes = 1 << 20;
+	qp.messages = 0;
+	qp.depth = 1u << 16;
+	for (unsigned int i = 0; i < n; i++) {
+		qp.peer_qpn = PAIR_QPN + i;
+		qp.rate_cap_bps = rates[i];
+		assert_true(nic_add_qp(solo.nic, &qp, 0) > 0);
+	}
+}
+
+/* Send for the span. */
+static void
+run(const uint64_t *rates, struct meter *meters, unsigned int n)
+{
+	uint64_t before[QPS] = {0}, now_ns = 0;
+	struct rte_mbuf *m;
+
+	while ((now_ns = solo.nic->ops->next_ns(solo.nic, 0)) <= SPAN_NS) {
+		if (solo.nic->ops->tx(solo.nic, 0, &m, 1, now_ns) == 0)
+			continue;
+		for (unsigned int i = 0; i < n; i++) {
+			uint32_t bytes = wire_bytes(m->pkt_len);
+			struct nic_qp_info info;
+
+			nic_qp_info(solo.nic, i, &info);
+			if (info.tx_wire_bytes == before[i])
+				continue;
+			assert_int_equal(info.tx_wire_bytes - before[i], bytes);
+			before[i] = info.tx_wire_bytes;
+			meter_charge(&meters[i], rates[i], bytes, now_ns);
+		}
+		rte_pktmbuf_free(m);
+	}
+}
+
+static void
+expect_rate(const struct meter *m, uint64_t rate_bps)
+{
+	double want = (double)rate_bps / 8e9 * (double)SPAN_NS;
+	double room = want / 1000 > 1122 ? want / 1000 : 1122;
+
+	/* The bucket starts full: so much may come on top. */
+	assert_true((double)m->bytes >= want - room);
+	assert_true((double)m->bytes <= want + BURST_BYTES + room);
+}
+
+static void
+one_qp_keeps_its_rate_from_1_mbps_to_400_gbps(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < QPS; i++) {
+		struct meter m = {.credit_bytes = BURST_BYTES};
+
+		create(400 * GBPS, &rates_bps[i], 1);
+		run(&rates_bps[i], &m, 1);
+		expect_rate(&m, rates_bps[i]);
+		solo_destroy(&solo);
+	}
+}
+
+static void
+qps_of_all_rates_keep_theirs_side_by_side(void **state)
+{
+	struct meter m[8];
+
+	(void)state;
+	for (unsigned int i = 0; i < 8; i++)
+		m[i] = (struct meter){.credit_bytes = BURST_BYTES};
+	/* 1 Mb/s to 25 Gb/s, 46 in all. */
+	create(100 * GBPS, rates_bps, 8);
+	run(rates_bps, m, 8);
+	for (unsigned int i = 0; i < 8; i++)
+		expect_rate(&m[i], rates_bps[i]);
+	solo_destroy(&solo);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_qp_keeps_its_rate_from_1_mbps_to_400_gbps),
+		cmocka_unit_test(qps_of_all_rates_keep_theirs_side_by_side),
+	};
+
+	if (test_eal_init(64) < 0)
+		return 1;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/fixed.h"
+#include "nic/workload.h"
+
+#define DRAWS 200000
+
+static struct workload
+fixed(void)
+{
+	return (struct workload){.message_bytes = 4096, .depth = 1, .stop_ns = NEVER_NS, .seed = 1};
+}
+
+static void
+sizes_depend_on_seed_qp_and_number_and_on_nothing_else(void **state)
+{
+	struct workload w = fixed(), other;
+	unsigned int equal = 0;
+
+	(void)state;
+	assert_int_equal(workload_message_bytes(&w, 17, 5), 4096);
+	w.message_size = WORKLOAD_UNIFORM;
+	w.message_bytes = 1 << 20;
+	other = w;
+	other.seed = 2;
+	for (uint64_t i = 0; i < 1000; i++) {
+		uint64_t n = workload_message_bytes(&w, 17, i);
+
+		assert_int_equal(n, workload_message_bytes(&w, 17, i));
+		equal += n == workload_message_bytes(&w, 18, i);
+		equal += n == workload_message_bytes(&w, 17, i + 1);
+		equal += n == workload_message_bytes(&other, 17, i);
+	}
+	assert_in_range(equal, 0, 3);
+}
+
+static void
+uniform_sizes_reach_both_ends_and_their_mean(void **state)
+{
+	struct workload w = fixed();
+	uint64_t least = UINT64_MAX, most = 0;
+	double sum = 0;
+
+	(void)state;
+	w.message_size = WORKLOAD_UNIFORM;
+	w.message_min_bytes = 100;
+	w.message_bytes = 199;
+	for (uint64_t i = 0; i < DRAWS; i++) {
+		uint64_t n = workload_message_bytes(&w, 17, i);
+
+		least = n < least ? n : least;
+		most = n > most ? n : most;
+		sum += (double)n;
+	}
+	assert_int_equal(least, 100);
+	assert_int_equal(most, 199);
+	assert_true(fabs(sum / DRAWS - 149.5) < 0.5);
+}
+
+static struct workload_cdf
+example(void)
+{
+	return (struct workload_cdf){
+		.n = 4,
+		.bytes = {1000, 1000, 2000, 10000},
+		.share_q32 = {0, Q32_ONE / 2, Q32_ONE / 10 * 9, Q32_ONE},
+	};
+}
+
+static void
+cdf_gives_its_shares_and_its_mean(void **state)
+{
+	struct workload_cdf cdf = example();
+	struct workload w = fixed();
+	unsigned int thousand = 0, two = 0;
+	double sum = 0;
+
+	(void)state;
+	assert_int_equal(workload_cdf_finish(&cdf), 0);
+	/* 0.5 x 1000 + 0.4 x 1500 + 0.1 x 6000 */
+	assert_in_range(cdf.mean_bytes, 1699, 1701);
+	w.message_size = WORKLOAD_CDF;
+	w.cdf = &cdf;
+	for (uint64_t i = 0; i < DRAWS; i++) {
+		uint64_t n = workload_message_bytes(&w, 21, i);
+
+		assert_in_range(n, 1000, 10000);
+		thousand += n == 1000;
+		two += n <= 2000;
+		sum += (double)n;
+	}
+	assert_true(fabs(thousand / (double)DRAWS - 0.5) < 0.01);
+	assert_true(fabs(two / (double)DRAWS - 0.9) < 0.01);
+	assert_true(fabs(sum / DRAWS - 1700) < 20);
+}
+
+static void
+what_is_no_distribution_is_refused(void **state)
+{
+	struct workload_cdf cdf = example();
+
+	(void)state;
+	cdf.share_q32[3]--;
+	assert_true(workload_cdf_finish(&cdf) < 0);
+	cdf = example();
+	cdf.share_q32[1] = Q32_ONE;
+	assert_true(workload_cdf_finish(&cdf) < 0);
+	cdf = example();
+	cdf.bytes[2] = 999;
+	assert_true(workload_cdf_finish(&cdf) < 0);
+	cdf = example();
+	cdf.bytes[3] = WORKLOAD_MAX_BYTES + 1;
+	assert_true(workload_cdf_finish(&cdf) < 0);
+	cdf.n = 0;
+	assert_true(workload_cdf_finish(&cdf) < 0);
+}
+
+/* 4096 B at 1 Gb/s: 32768 ns. Of an exponential, mean and deviation are equal. */
+static void
+poisson_gaps_have_the_mean_and_deviation_of_an_exponential(void **state)
+{
+	struct workload w = fixed();
+	double sum = 0, squares = 0, mean;
+	unsigned int longer = 0;
+
+	(void)state;
+	w.arrival = WORKLOAD_POISSON;
+	w.load_bps = GBPS;
+	for (uint64_t i = 0; i < DRAWS; i++) {
+		double gap = (double)workload_gap_ns(&w, 17, i);
+
+		sum += gap;
+		squares += gap * gap;
+		longer += gap > 3 * 32768.0;
+	}
+	mean = sum / DRAWS;
+	assert_true(fabs(mean - 32768) < 0.01 * 32768);
+	assert_true(fabs(sqrt(squares / DRAWS - mean * mean) - 32768) < 0.02 * 32768);
+	assert_true(fabs(longer / (double)DRAWS - exp(-3)) < 0.002);
+}
+
+static void
+periodic_messages_come_from_the_start_on(void **state)
+{
+	struct workload w = fixed();
+
+	(void)state;
+	w.arrival = WORKLOAD_PERIODIC;
+	w.load_bps = GBPS;
+	assert_int_equal(workload_gap_ns(&w, 17, 0), 0);
+	assert_int_equal(workload_gap_ns(&w, 17, 1), 32768);
+	assert_int_equal(workload_gap_ns(&w, 17, 1000), 32768);
+}
+
+static void
+bursts_wait_for_their_next_on(void **state)
+{
+	static const struct {
+		uint64_t now_ns, on_at_ns;
+	} rows[] = {{0, 0},     {100, 100}, {109, 109}, {110, 140},
+		    {139, 140}, {140, 140}, {149, 149}, {150, 180}};
+	struct workload w = fixed();
+
+	(void)state;
+	w.arrival = WORKLOAD_ON_OFF;
+	w.start_ns = 100;
+	w.on_ns = 10;
+	w.off_ns = 30;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_int_equal(workload_on_at_ns(&w, rows[i].now_ns), rows[i].on_at_ns);
+	w.arrival = WORKLOAD_CLOSED;
+	assert_int_equal(workload_on_at_ns(&w, 115), 115);
+}
+
+static void
+a_workload_that_lacks_something_is_refused(void **state)
+{
+	const char *why;
+	struct workload w;
+
+	(void)state;
+#define REFUSED(member, value)                                                                     \
+	do {                                                                                       \
+		w.member = (value);                                                                \
+		assert_true(workload_check(&w, &why) < 0);                                         \
+	} while (0)
+	w = fixed();
+	assert_int_equal(workload_check(&w, &why), 0);
+	REFUSED(message_bytes, WORKLOAD_MAX_BYTES + 1);
+	w = fixed();
+	w.message_size = WORKLOAD_UNIFORM;
+	REFUSED(message_min_bytes, 4097);
+	w = fixed();
+	REFUSED(message_size, WORKLOAD_CDF);
+	w = fixed();
+	REFUSED(depth, 0);
+	w = fixed();
+	REFUSED(start_ns, 1ull << 63);
+	w = fixed();
+	REFUSED(arrival, WORKLOAD_POISSON);
+	w.load_bps = 1;
+	REFUSED(message_bytes, 0);
+	w = fixed();
+	REFUSED(arrival, WORKLOAD_ON_OFF);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sizes_depend_on_seed_qp_and_number_and_on_nothing_else),
+		cmocka_unit_test(uniform_sizes_reach_both_ends_and_their_mean),
+		cmocka_unit_test(cdf_gives_its_shares_and_its_mean),
+		cmocka_unit_test(what_is_no_distribution_is_refused),
+		cmocka_unit_test(poisson_gaps_have_the_mean_and_deviation_of_an_exponential),
+		cmocka_unit_test(periodic_messages_come_from_the_start_on),
+		cmocka_unit_test(bursts_wait_for_their_next_on),
+		cmocka_unit_test(a_workload_that_lacks_something_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
