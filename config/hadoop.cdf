@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Data mining on Hadoop: most messages below 1 KB, few of megabytes.
-# Read, coarsely, from the flow sizes of Facebook's Hadoop cluster in Roy et al., "Inside the Social
-# Network's (Datacenter) Network", SIGCOMM 2015, figure 6 (bytes, percent not longer). Finer readings
-# are in use by simulators such as HPCC's.
+# A coarse thinning of the points that public simulators (HPCC's among them) carry for Facebook's Hadoop
+# cluster, Roy et al., "Inside the Social Network's (Datacenter) Network", SIGCOMM 2015; not read from the
+# paper's figure by us (bytes, percent not longer).
 1 0
 300 5
 400 20

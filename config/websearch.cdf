@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Web search: flows of a query cluster, many of tens of kilobytes, the bytes in a few of megabytes.
-# The points in use for the measurement of Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010,
-# figure 4, as simulators of HPCC, pFabric and others carry them (bytes, percent not longer).
+# The points commonly quoted for Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010; written from
+# memory of such lists, not checked against the paper's figure (bytes, percent not longer).
 1 0
 10000 15
 20000 20
