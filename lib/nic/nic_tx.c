@@ -40,16 +40,18 @@ nic_take_mbuf(struct nic *nic, struct rte_mempool *pool, uint64_t now_ns)
 struct stock {
 	struct rte_mbuf *m[NIC_BURST];
 	uint16_t next, end;
-	uint16_t room; /* frames that the call may still make */
+	uint16_t room;  /* frames that the call may still make */
+	uint16_t batch; /* taken next; grows, so that a call that makes one frame pays for one */
 };
 
 static struct rte_mbuf *
 take_data_mbuf(struct nic *nic, struct stock *stock, uint64_t now_ns)
 {
-	uint16_t n = stock->room < NIC_BURST ? stock->room : NIC_BURST;
+	uint16_t n = stock->room < stock->batch ? stock->room : stock->batch;
 
 	if (likely(stock->next < stock->end))
 		return stock->m[stock->next++];
+	stock->batch = (uint16_t)min_u64(4u * stock->batch, NIC_BURST);
 	/* Where the pool has less than a burst, one at a time. */
 	if (n == 1 || rte_pktmbuf_alloc_bulk(nic->data_pool, stock->m, n) != 0)
 		return nic_take_mbuf(nic, nic->data_pool, now_ns);
@@ -433,6 +435,7 @@ nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, 
 	assert(port == 0);
 	(void)port;
 	stock.next = stock.end = 0;
+	stock.batch = 1;
 	stock.room = room;
 	if (nic->share != NULL)
 		nic_share_take_over(nic, now_ns);
