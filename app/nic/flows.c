@@ -90,7 +90,7 @@ add_qp(struct flow_counts *c, const struct nic_flow *flow, const struct nic_qp_i
 {
 	if (flow->qp.requester) {
 		c->wire_bytes += i->tx_wire_bytes;
-		c->payload_bytes += i->tx_messages * flow->qp.message_bytes;
+		c->payload_bytes += i->tx_payload_bytes;
 		c->messages += i->tx_messages;
 		c->rate_bps += i->rate_bps;
 		c->target_rate_bps += i->target_rate_bps;

@@ -74,6 +74,7 @@ qp_object(const struct node *node, uint32_t index)
 	report_set_u64(o, "tx_packets", i.tx_packets);
 	report_set_u64(o, "tx_wire_bytes", i.tx_wire_bytes);
 	report_set_u64(o, "tx_messages", i.tx_messages);
+	report_set_u64(o, "tx_payload_bytes", i.tx_payload_bytes);
 	report_set_u64(o, "retransmitted_packets", i.retransmitted_packets);
 	report_set_u64(o, "rx_packets", i.rx_packets);
 	report_set_u64(o, "rx_wire_bytes", i.rx_wire_bytes);

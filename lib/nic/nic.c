@@ -159,6 +159,7 @@ nic_destroy(struct node *node)
 	timing_wheel_destroy(nic->wheel);
 	pages_free(nic->qps, nic->params.max_qps * sizeof(*nic->qps));
 	pages_free(nic->tallies, nic->params.max_qps * sizeof(*nic->tallies));
+	pages_free(nic->acked_bytes, nic->params.max_qps * sizeof(*nic->acked_bytes));
 	pages_free(nic->arrivals_ns, nic->params.max_qps * sizeof(*nic->arrivals_ns));
 	free(nic->flows);
 	free(nic);
@@ -192,6 +193,11 @@ workload_prepare(struct nic *nic, const struct nic_qp_params *params)
 	     params->requester && !workload_is_fixed(&params->work) && n <= params->mtu_bytes;
 	     n++) {
 		if (nic_payload(nic, n) == NULL)
+			return -ENOMEM;
+	}
+	if (nic->acked_bytes == NULL && !workload_is_fixed(&params->work)) {
+		nic->acked_bytes = pages_alloc(nic->params.max_qps * sizeof(*nic->acked_bytes));
+		if (nic->acked_bytes == NULL)
 			return -ENOMEM;
 	}
 	if (nic->arrivals_ns == NULL && workload_is_open(&params->work))
@@ -353,6 +359,9 @@ nic_qp_info(const struct node *node, uint32_t index, struct nic_qp_info *out)
 		.tx_packets = qp_tx_packets(qp, flow),
 		.retransmitted_packets = qp->retransmitted_packets,
 		.tx_messages = qp->acked_msg,
+		.tx_payload_bytes = workload_is_fixed(&flow->params.work)
+					    ? qp->acked_msg * flow->message_bytes
+					    : nic->acked_bytes[index],
 		.rx_payload_bytes = tally->rx_payload_bytes,
 		.rx_messages = tally->rx_messages,
 		.rx_packets = qp->rx_seq - flow->params.initial_psn,

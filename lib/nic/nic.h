@@ -208,7 +208,8 @@ struct nic_qp_info {
 	uint64_t rate_bps, target_rate_bps, alpha_q32; /* as of when the QP was last looked at */
 	uint64_t rtt_ns; /* last measured; 0: the algorithm measures none */
 	uint64_t tx_wire_bytes, tx_packets, retransmitted_packets;
-	uint64_t tx_messages; /* completed: acknowledged whole */
+	uint64_t tx_messages;      /* completed: acknowledged whole */
+	uint64_t tx_payload_bytes; /* of these messages */
 	uint64_t rx_payload_bytes, rx_messages, rx_packets, rx_wire_bytes; /* in order, once */
 	uint64_t cnps_handled, cnps_sent;
 	uint64_t rate_cuts;

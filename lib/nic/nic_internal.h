@@ -50,6 +50,8 @@ struct nic {
 	struct nic_qp *qps;
 	struct qp_flow *flows;
 	struct qp_tally *tallies;
+	/* payload of each QP's acknowledged messages; NULL while all messages are of one size */
+	uint64_t *acked_bytes;
 	uint64_t *arrivals_ns; /* of each QP's next message; NULL while there is no open loop */
 	uint32_t n_qps;
 	uint32_t n_flows;

@@ -5,7 +5,8 @@
 /* Bits 6-5 of the AETH syndrome: what kind of answer this is. */
 enum aeth_kind { AETH_KIND_ACK = 0, AETH_KIND_RNR = 1, AETH_KIND_NAK = 3 };
 
-/* All before seq is taken as acknowledged; of an incast, that may be this QP's part of the round. */
+/* All before seq is taken as acknowledged; of an incast, that may be this QP's part of the round.
+ */
 static void
 forget(struct nic *nic, struct nic_qp *qp, uint32_t seq)
 {
@@ -13,6 +14,9 @@ forget(struct nic *nic, struct nic_qp *qp, uint32_t seq)
 	uint64_t message = qp->acked_msg;
 
 	qp_acknowledge(qp, flow, nic_qpn(nic, qp), seq);
+	if (!workload_is_fixed(&flow->params.work))
+		for (uint64_t m = message; m < qp->acked_msg; m++)
+			nic->acked_bytes[qp - nic->qps] += qp_bytes(flow, nic_qpn(nic, qp), m);
 	if (flow->params.arrival == WORKLOAD_INCAST && qp->acked_msg != message)
 		flow->round_left--;
 }

@@ -73,6 +73,7 @@ messages_of_all_sizes_arrive_whole_over_a_lossy_link(void **state)
 	assert_true(pair_info(&pair, 0, 0).done);
 	assert_true(pair_info(&pair, 0, 0).retransmitted_packets > 0);
 	assert_int_equal(pair_info(&pair, 0, 0).tx_messages, 300);
+	assert_int_equal(pair_info(&pair, 0, 0).tx_payload_bytes, bytes);
 	assert_int_equal(pair_info(&pair, 1, 0).rx_messages, 300);
 	assert_int_equal(pair_info(&pair, 1, 0).rx_payload_bytes, bytes);
 	pair_destroy(&pair);
