@@ -4,15 +4,10 @@
 #include <inttypes.h>
 
 #include "base/units.h"
+#include "common/report.h"
 #include "ctl/json.h"
 
 #define FORMAT 2
-
-static void
-set_u64(json_t *object, const char *key, uint64_t value)
-{
-	json_object_set_new(object, key, json_integer((json_int_t)value));
-}
 
 static void
 set_text(json_t *object, const char *key, const char *value)
@@ -43,17 +38,17 @@ flow_object(const struct flow_result *r)
 	set_text(o, "name", r->flow->name);
 	set_host(o, "src", r->flow->src);
 	set_host(o, "dst", r->flow->dst);
-	set_u64(o, "qps", r->flow->qps);
-	set_u64(o, "wire_rate_bps", r->wire_rate_bps);
-	set_u64(o, "goodput_bps", r->goodput_bps);
-	set_u64(o, "min_rate_bps", r->src.min_rate_bps);
-	set_u64(o, "messages_wanted", r->flow->params->messages * r->flow->qps);
-	set_u64(o, "messages_completed", r->messages_completed);
-	set_u64(o, "cnp_sent", r->dst.cnps_sent);
-	set_u64(o, "rp_cnp_handled", r->src.cnps_handled);
-	set_u64(o, "rate_cuts", r->src.rate_cuts);
-	set_u64(o, "rtt_ns", r->src.rtt_ns);
-	set_u64(o, "retransmitted_packets", r->src.retransmitted_packets);
+	report_set_u64(o, "qps", r->flow->qps);
+	report_set_u64(o, "wire_rate_bps", r->wire_rate_bps);
+	report_set_u64(o, "goodput_bps", r->goodput_bps);
+	report_set_u64(o, "min_rate_bps", r->src.min_rate_bps);
+	report_set_u64(o, "messages_wanted", r->flow->params->messages * r->flow->qps);
+	report_set_u64(o, "messages_completed", r->messages_completed);
+	report_set_u64(o, "cnp_sent", r->dst.cnps_sent);
+	report_set_u64(o, "rp_cnp_handled", r->src.cnps_handled);
+	report_set_u64(o, "rate_cuts", r->src.rate_cuts);
+	report_set_u64(o, "rtt_ns", r->src.rtt_ns);
+	report_set_u64(o, "retransmitted_packets", r->src.retransmitted_packets);
 	json_object_set_new(o, "error", json_boolean(r->error));
 	return o;
 }
@@ -67,16 +62,16 @@ bottleneck_object(const struct lab_run *run)
 	json_t *o = json_object();
 
 	set_text(o, "node", OUTPUT_SWITCH_NAME);
-	set_u64(o, "port", q->port);
-	set_u64(o, "queue", q->queue);
+	report_set_u64(o, "port", q->port);
+	report_set_u64(o, "queue", q->queue);
 	json_object_set_new(o, "link_use", json_real(q->link_use_ppm / 1e6));
-	set_u64(o, "queue_mean_bytes", q->mean_bytes);
-	set_u64(o, "queue_p50_bytes", q->p50_bytes);
-	set_u64(o, "queue_p99_bytes", q->p99_bytes);
-	set_u64(o, "queue_max_bytes", q->max_bytes);
-	set_u64(o, "wred_min_bytes", marks ? wred->green_min_threshold_bytes : 0);
-	set_u64(o, "wred_max_bytes", marks ? wred->green_max_threshold_bytes : 0);
-	set_u64(o, "ecn_marked_packets", q->ecn_marked_packets);
+	report_set_u64(o, "queue_mean_bytes", q->mean_bytes);
+	report_set_u64(o, "queue_p50_bytes", q->p50_bytes);
+	report_set_u64(o, "queue_p99_bytes", q->p99_bytes);
+	report_set_u64(o, "queue_max_bytes", q->max_bytes);
+	report_set_u64(o, "wred_min_bytes", marks ? wred->green_min_threshold_bytes : 0);
+	report_set_u64(o, "wred_max_bytes", marks ? wred->green_max_threshold_bytes : 0);
+	report_set_u64(o, "ecn_marked_packets", q->ecn_marked_packets);
 	return o;
 }
 
@@ -92,15 +87,16 @@ add_pfc(json_t *list, const char *node, uint16_t port, const struct pfc_tx *tx,
 			continue;
 		o = json_object();
 		set_text(o, "node", node);
-		set_u64(o, "port", port);
-		set_u64(o, "prio", prio);
-		set_u64(o, "tx_pause", sent);
-		set_u64(o, "rx_pause", rx->stats.rx_pause[prio]);
-		set_u64(o, "tx_pause_duration_us",
-			pfc_tx_duration_ns(tx, prio, end_ns) / NS_PER_US);
-		set_u64(o, "rx_pause_duration_us", pfc_rx_duration_ns(rx, prio, end_ns) / NS_PER_US);
-		set_u64(o, "tx_pause_transition", tx->stats.tx_pause_transition[prio]);
-		set_u64(o, "rx_pause_transition", rx->stats.rx_pause_transition[prio]);
+		report_set_u64(o, "port", port);
+		report_set_u64(o, "prio", prio);
+		report_set_u64(o, "tx_pause", sent);
+		report_set_u64(o, "rx_pause", rx->stats.rx_pause[prio]);
+		report_set_u64(o, "tx_pause_duration_us",
+			       pfc_tx_duration_ns(tx, prio, end_ns) / NS_PER_US);
+		report_set_u64(o, "rx_pause_duration_us",
+			       pfc_rx_duration_ns(rx, prio, end_ns) / NS_PER_US);
+		report_set_u64(o, "tx_pause_transition", tx->stats.tx_pause_transition[prio]);
+		report_set_u64(o, "rx_pause_transition", rx->stats.rx_pause_transition[prio]);
 		json_array_append_new(list, o);
 	}
 }
@@ -113,7 +109,8 @@ pfc_list(const struct lab_run *run)
 	json_t *list = json_array();
 
 	for (uint16_t port = 0; port < run->scenario->sw.n_ports; port++)
-		add_pfc(list, OUTPUT_SWITCH_NAME, port, sw_pfc_tx(sw, port), sw_pfc_rx(sw, port), end_ns);
+		add_pfc(list, OUTPUT_SWITCH_NAME, port, sw_pfc_tx(sw, port), sw_pfc_rx(sw, port),
+			end_ns);
 	for (uint16_t h = 1; h <= run->scenario->fabric.hosts; h++) {
 		char name[16];
 
@@ -133,9 +130,9 @@ add_drop(json_t *list, const char *node, uint16_t port, const char *reason, uint
 		return;
 	o = json_object();
 	set_text(o, "node", node);
-	set_u64(o, "port", port);
+	report_set_u64(o, "port", port);
 	set_text(o, "reason", reason);
-	set_u64(o, "packets", packets);
+	report_set_u64(o, "packets", packets);
 	json_array_append_new(list, o);
 }
 
@@ -173,7 +170,7 @@ set_host_sums(json_t *o, const struct lab_run *run, const struct counter_field *
 
 			sum += *(const uint64_t *)(const void *)(stats + offset + fields[i].offset);
 		}
-		set_u64(o, fields[i].name, sum);
+		report_set_u64(o, fields[i].name, sum);
 	}
 }
 
@@ -193,7 +190,7 @@ counters_object(const struct lab_run *run)
 	for (uint16_t port = 0; port < run->scenario->sw.n_ports; port++)
 		for (unsigned int q = 0; q < TM_CLASSES; q++)
 			marked += sw_port_stats(sw, port)->queue[q].ecn_marked_packets;
-	set_u64(o, "ecn_marked_packets", marked);
+	report_set_u64(o, "ecn_marked_packets", marked);
 	return o;
 }
 
@@ -202,19 +199,19 @@ set_settings(json_t *o, const struct lab_run *run)
 {
 	const struct scenario *s = run->scenario;
 
-	set_u64(o, "format", FORMAT);
+	report_set_u64(o, "format", FORMAT);
 	set_text(o, "program", "quench-lab");
 	set_text(o, "version", QUENCH_VERSION);
 	set_text(o, "scenario", run->scenario_name);
-	set_u64(o, "seed", s->fabric.seed);
-	set_u64(o, "duration_ns", s->fabric.duration_ns);
-	set_u64(o, "measure_from_ns", s->fabric.measure_from_ns);
+	report_set_u64(o, "seed", s->fabric.seed);
+	report_set_u64(o, "duration_ns", s->fabric.duration_ns);
+	report_set_u64(o, "measure_from_ns", s->fabric.measure_from_ns);
 	set_switch(o, "icrc_check", s->nic.icrc_check);
 	set_text(o, "cc", cc_words[s->nic.cc]);
 	set_switch(o, "pfc", s->sw.pfc_generate);
-	set_u64(o, "link_speed_bps", s->fabric.link_rate_bps);
+	report_set_u64(o, "link_speed_bps", s->fabric.link_rate_bps);
 	if (s->sw.pfc_generate && !s->sw.mmu.lossless.dynamic)
-		set_u64(o, "xoff_limit_bytes", s->sw.mmu.lossless.static_th_bytes);
+		report_set_u64(o, "xoff_limit_bytes", s->sw.mmu.lossless.static_th_bytes);
 }
 
 json_t *
@@ -231,16 +228,19 @@ output_json(const struct lab_run *run)
 	json_object_set_new(o, "jain_index", json_real(r->jain_ppm / 1e6));
 	json_object_set_new(o, "bottleneck", bottleneck_object(run));
 	json_object_set_new(o, "pfc_counters", pfc_list(run));
-	set_u64(o, "pause_frames_after_measure", r->pause_frames_after_measure);
-	json_object_set_new(o, "last_pause_ns", r->last_pause_ns == NEVER_NS
-			    ? json_null() : json_integer((json_int_t)r->last_pause_ns));
+	report_set_u64(o, "pause_frames_after_measure", r->pause_frames_after_measure);
+	json_object_set_new(o, "last_pause_ns",
+			    r->last_pause_ns == NEVER_NS
+				    ? json_null()
+				    : json_integer((json_int_t)r->last_pause_ns));
 	json_object_set_new(o, "drops", drop_list(run));
 	json_object_set_new(o, "counters", counters_object(run));
-	set_u64(o, "frames", r->frames);
-	set_u64(o, "packet_hops", r->packet_hops);
+	report_set_u64(o, "frames", r->frames);
+	report_set_u64(o, "packet_hops", r->packet_hops);
 	json_object_set_new(o, "wall_seconds", json_real(run->wall_seconds));
-	json_object_set_new(o, "packet_hops_per_second",
-			    json_real(run->wall_seconds > 0 ? (double)r->packet_hops / run->wall_seconds : 0));
+	json_object_set_new(
+		o, "packet_hops_per_second",
+		json_real(run->wall_seconds > 0 ? (double)r->packet_hops / run->wall_seconds : 0));
 	snprintf(digest, sizeof(digest), "%016" PRIx64, r->digest);
 	set_text(o, "digest", digest);
 	return o;

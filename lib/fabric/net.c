@@ -345,12 +345,3 @@ net_flow_info(const struct net *net, uint32_t index, struct nic_qp_info *at_src,
 	*at_src = sum_infos(net_host(net, flow->src), flow->src_qp, flow->qps);
 	*at_dst = sum_infos(net_host(net, flow->dst), flow->dst_qp, flow->qps);
 }
-
-bool
-net_done(const struct net *net)
-{
-	for (uint16_t h = 1; h <= net->scenario->fabric.hosts; h++)
-		if (!nic_done(net_host(net, h)))
-			return false;
-	return true;
-}

@@ -39,7 +39,4 @@ const struct net_flow *net_flow(const struct net *net, uint32_t index);
 void net_flow_info(const struct net *net, uint32_t index, struct nic_qp_info *at_src,
 		   struct nic_qp_info *at_dst);
 
-/** Every limited flow has completed or failed. */
-bool net_done(const struct net *net);
-
 #endif
