@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Web search: flows of a query cluster, many of tens of kilobytes, the bytes in a few of megabytes.
-# The points commonly quoted for Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010; written from
-# memory of such lists, not checked against the paper's figure (bytes, percent not longer).
+# The points by which the simulators of the HPCC family know it (WebSearch_distribution in the traffic
+# generator of HPCC, SIGCOMM 2019), after Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010. Compared
+# with HPCC's list, not with the paper's figure (bytes, percent not longer).
 1 0
 10000 15
 20000 20
