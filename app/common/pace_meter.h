@@ -72,11 +72,7 @@ pace_meter_add(struct pace_meter *p, const struct pace_meter *other)
 	p->close += other->close;
 	p->excluded += other->excluded;
 	p->unknown += other->unknown;
-	for (unsigned int b = 0; b < HIST_BUCKETS; b++)
-		p->late_ns.weight[b] += other->late_ns.weight[b];
-	p->late_ns.count += other->late_ns.count;
-	if (other->late_ns.max > p->late_ns.max)
-		p->late_ns.max = other->late_ns.max;
+	hist_merge(&p->late_ns, &other->late_ns);
 }
 
 #endif

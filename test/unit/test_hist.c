@@ -39,7 +39,7 @@ buckets_tile_the_numbers_without_gap(void **state)
 }
 
 static void
-a_bucket_is_at_most_a_sixteenth_wide(void **state)
+a_bucket_is_at_most_a_128th_wide(void **state)
 {
 	struct prng r;
 
@@ -50,7 +50,7 @@ a_bucket_is_at_most_a_sixteenth_wide(void **state)
 		uint64_t top = hist_bucket_top(hist_bucket(v));
 
 		assert_true(top >= v);
-		assert_true(top - v <= v / 16);
+		assert_true(top - v <= v / 128);
 	}
 }
 
@@ -80,7 +80,7 @@ ascending(const void *a, const void *b)
 }
 
 static void
-quantiles_of_random_values_are_within_a_sixteenth(void **state)
+quantiles_of_random_values_are_within_a_128th(void **state)
 {
 	static struct hist h;
 	static uint64_t values[1000];
@@ -97,8 +97,63 @@ quantiles_of_random_values_are_within_a_sixteenth(void **state)
 		uint64_t exact = values[pct * 10 - 1], got = hist_quantile(&h, pct);
 
 		assert_true(got >= exact);
-		assert_true(got - exact <= exact / 16);
+		assert_true(got - exact <= exact / 128);
 	}
+}
+
+static void
+the_mean_is_that_of_the_values_themselves(void **state)
+{
+	static struct hist h;
+
+	(void)state;
+	assert_int_equal(hist_mean(&h), 0);
+	hist_add(&h, 1000003, 3);
+	hist_add(&h, 1, 1);
+	assert_int_equal(h.sum, 3000010);
+	assert_int_equal(hist_mean(&h), 750002);
+}
+
+static void
+merged_parts_are_what_one_histogram_had_counted(void **state)
+{
+	static struct hist whole, parts[2], sum;
+	struct prng r;
+
+	(void)state;
+	prng_seed(&r, 4, 0);
+	for (int i = 0; i < 1000; i++) {
+		uint64_t v = prng_below(&r, 1u << 20);
+
+		hist_add(&whole, v, 1);
+		hist_add(&parts[i % 2], v, 1);
+	}
+	hist_merge(&sum, &parts[0]);
+	hist_merge(&sum, &parts[1]);
+	assert_memory_equal(&sum, &whole, sizeof(sum));
+}
+
+static void
+the_difference_of_two_readings_is_what_came_between(void **state)
+{
+	static struct hist h, earlier, since;
+
+	(void)state;
+	hist_add(&h, 1u << 20, 5);
+	hist_merge(&earlier, &h);
+	hist_since(&h, &earlier, &since);
+	assert_int_equal(since.count, 0);
+	assert_int_equal(since.max, 0);
+	assert_int_equal(hist_quantile(&since, 50), 0);
+	hist_add(&h, 100, 1);
+	hist_add(&h, 5000, 3);
+	hist_since(&h, &earlier, &since);
+	assert_int_equal(since.count, 4);
+	assert_int_equal(since.sum, 15100);
+	assert_int_equal(hist_quantile(&since, 25), 100);
+	assert_in_range(hist_quantile(&since, 50), 5000, 5000 + 5000 / 128);
+	/* The largest so far came before. */
+	assert_in_range(since.max, 5000, 5000 + 5000 / 128);
 }
 
 static void
@@ -118,9 +173,12 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_empty_histogram_has_quantile_zero),
 		cmocka_unit_test(buckets_tile_the_numbers_without_gap),
-		cmocka_unit_test(a_bucket_is_at_most_a_sixteenth_wide),
+		cmocka_unit_test(a_bucket_is_at_most_a_128th_wide),
 		cmocka_unit_test(quantiles_weigh_time_not_samples),
-		cmocka_unit_test(quantiles_of_random_values_are_within_a_sixteenth),
+		cmocka_unit_test(quantiles_of_random_values_are_within_a_128th),
+		cmocka_unit_test(the_mean_is_that_of_the_values_themselves),
+		cmocka_unit_test(merged_parts_are_what_one_histogram_had_counted),
+		cmocka_unit_test(the_difference_of_two_readings_is_what_came_between),
 		cmocka_unit_test(a_counter_adds_and_reads),
 	};
 
