@@ -14,6 +14,7 @@ enum {
 	OPT_CONFIG = 'c',
 	OPT_JSON = 'j',
 	OPT_HELP = 'h',
+	OPT_THRESHOLDS,
 	OPT_CHECK_CONFIG = 256,
 	OPT_STATS_INTERVAL,
 	OPT_DURATION,
@@ -28,6 +29,7 @@ enum {
 static const struct option options[] = {
 	{"config", required_argument, NULL, OPT_CONFIG},
 	{"check-config", no_argument, NULL, OPT_CHECK_CONFIG},
+	{"thresholds", no_argument, NULL, OPT_THRESHOLDS},
 	{"json", required_argument, NULL, OPT_JSON},
 	{"stats-interval", required_argument, NULL, OPT_STATS_INTERVAL},
 	{"duration", required_argument, NULL, OPT_DURATION},
@@ -69,6 +71,9 @@ take_option(const struct opts_program *program, int option, struct opts *opts)
 		return 0;
 	case OPT_CHECK_CONFIG:
 		opts->action = OPTS_CHECK_CONFIG;
+		return 0;
+	case OPT_THRESHOLDS:
+		opts->action = OPTS_THRESHOLDS;
 		return 0;
 	case OPT_HELP:
 		opts->action = OPTS_HELP;
@@ -124,6 +129,7 @@ parse_program_options(const struct opts_program *program, int argc, char **argv,
 		}
 		if (option == '?' || (option == OPT_STAY && program->stay_help == NULL) ||
 		    (option == OPT_TRACE && program->trace_help == NULL) ||
+		    (option == OPT_THRESHOLDS && program->thresholds_help == NULL) ||
 		    (option == OPT_CSV && program->csv_help == NULL)) {
 			say_error("%s: unknown option (see --help; EAL options come before \"--\")",
 				  text);
@@ -177,7 +183,8 @@ opts_parse(const struct opts_program *program, int argc, char **argv, struct opt
 		return APP_BAD_USAGE;
 	}
 	if (opts->config == NULL &&
-	    (opts->action == OPTS_RUN || opts->action == OPTS_CHECK_CONFIG)) {
+	    (opts->action == OPTS_RUN || opts->action == OPTS_CHECK_CONFIG ||
+	     opts->action == OPTS_THRESHOLDS)) {
 		say_error("--config FILE is missing (see --help)");
 		return APP_BAD_USAGE;
 	}
@@ -207,6 +214,8 @@ print_help(const struct opts_program *program)
 	       "      --idle-sleep US     sleep up to US microseconds when there is nothing to do; "
 	       "0 never (0)\n",
 	       program->name, program->name, program->purpose);
+	if (program->thresholds_help != NULL)
+		printf("      --thresholds        %s\n", program->thresholds_help);
 	if (program->csv_help != NULL)
 		printf("      --csv DIR           %s\n", program->csv_help);
 	if (program->stay_help != NULL)

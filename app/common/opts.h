@@ -14,6 +14,7 @@
 enum opts_action {
 	OPTS_RUN,
 	OPTS_CHECK_CONFIG, /* read the file, print what is in force */
+	OPTS_THRESHOLDS,   /* read the file, print what its buffer allows */
 	OPTS_HELP,
 	OPTS_HELP_CONFIG,
 	OPTS_VERSION,
@@ -25,7 +26,8 @@ struct opts_program {
 	const char *stay_help;  /* NULL: the program has no --stay */
 	const char *trace_help; /* NULL: the program has no --trace */
 	void (*help_config)(FILE *out);
-	const char *csv_help; /* NULL: the program has no --csv */
+	const char *csv_help;        /* NULL: the program has no --csv */
+	const char *thresholds_help; /* NULL: the program has no --thresholds */
 };
 
 struct opts {

@@ -21,6 +21,7 @@
 #include "node/pkt_pool.h"
 #include "switch/report.h"
 #include "switch/sw.h"
+#include "switch/thresholds.h"
 
 /* Mbufs that a mempool keeps in its cache of one lcore and may not hand out. */
 #define CACHE_MBUFS 1024
@@ -56,6 +57,7 @@ static const struct opts_program program = {
 	.name = "quench-switch",
 	.purpose = "A software switch with lossless queues, ECN marking and PFC on DPDK ports.",
 	.help_config = print_reference,
+	.thresholds_help = "print headroom and thresholds for the configuration, do not run",
 };
 
 struct quench_switch {
@@ -223,6 +225,11 @@ act(const struct opts *opts)
 		return APP_DONE;
 	if (read_config(&sw, opts->config) != 0)
 		return APP_BAD_USAGE;
+	if (opts->action == OPTS_THRESHOLDS) {
+		thresholds_print(stdout, &sw.params);
+		return APP_DONE;
+	}
+	thresholds_warn(&sw.params);
 	if (opts->action == OPTS_RUN)
 		return start(&sw, opts);
 	switch_config_print(stdout, &sw.params);

@@ -50,6 +50,9 @@ struct sw_port_params {
 	uint8_t mac[6];           /* source of our PFC frames */
 	uint64_t link_speed_bps;  /* pause quanta and the default shaper */
 	uint64_t shaper_rate_bps; /* wire bytes; 0: link_speed_bps */
+	/* for headroom only, which --thresholds prints */
+	uint32_t cable_length_m;
+	uint64_t peer_response_ns; /* 0: what 802.3 allows at this speed */
 };
 
 extern const struct field sw_port_fields[];

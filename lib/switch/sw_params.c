@@ -44,6 +44,26 @@ const struct field sw_port_fields[] = {
 		.def = "0",
 		.aliases = {{.name = "shaper_rate"}},
 	},
+	{
+		.name = "cable_length_m",
+		.help = "length of the cable, for the headroom that --thresholds prints",
+		.type = FIELD_U32,
+		.offset = offsetof(struct sw_port_params, cable_length_m),
+		.max = 100000,
+		.def = "5",
+		.aliases = {{.name = "cable_length"}},
+	},
+	{
+		.name = "peer_response_ns",
+		.help = "how long the peer goes on sending after a pause has reached it, for "
+			"--thresholds; 0: what 802.3 31B.3.7 allows at link_speed_bps; a peer in "
+			"software needs its poll interval and its transmit ring",
+		.type = FIELD_U64,
+		.unit = UNIT_NS,
+		.offset = offsetof(struct sw_port_params, peer_response_ns),
+		.max = NS_PER_SEC,
+		.def = "0",
+	},
 };
 
 const unsigned int sw_port_fields_n = sizeof(sw_port_fields) / sizeof(sw_port_fields[0]);

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "switch/thresholds.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/fixed.h"
+#include "base/units.h"
+#include "common/say.h"
+#include "tm/thresholds.h"
+
+static double
+kb(uint64_t bytes)
+{
+	return (double)bytes / 1000;
+}
+
+static struct pfc_headroom
+port_headroom(const struct sw_params *params, uint16_t port)
+{
+	const struct sw_port_params *p = &params->ports[port];
+	struct pfc_link link = {
+		.link_speed_bps = p->link_speed_bps,
+		.cable_length_m = p->cable_length_m,
+		.peer_response_ns = p->peer_response_ns,
+		.own_frame_bytes = params->max_frame_bytes,
+		.peer_frame_bytes = params->max_frame_bytes,
+	};
+
+	return pfc_headroom(&link);
+}
+
+static bool
+same_link(const struct sw_port_params *a, const struct sw_port_params *b)
+{
+	return a->link_speed_bps == b->link_speed_bps && a->cable_length_m == b->cable_length_m &&
+	       a->peer_response_ns == b->peer_response_ns;
+}
+
+static void
+print_port(FILE *out, const struct sw_params *params, uint16_t first, uint16_t last)
+{
+	const struct sw_port_params *p = &params->ports[first];
+	struct pfc_headroom h = port_headroom(params, first);
+	uint64_t has = params->mmu.lossless.xoff_bytes;
+	char ports[16];
+
+	snprintf(ports, sizeof(ports), first == last ? "%u" : "%u-%u", first, last);
+	fprintf(out,
+		"  %-6s %7.3g Gb/s %6u m %8" PRIu64 " %6" PRIu64 " %8.1f %9" PRIu64 " %11.3f  %s\n",
+		ports, (double)p->link_speed_bps / 1e9, p->cable_length_m, h.frames_bytes,
+		h.pause_bytes, (double)h.cable_bits / 8, h.response_bytes, kb(h.total_bytes),
+		has >= h.total_bytes ? "fits" : "above xoff_bytes");
+}
+
+/* Ports alike share a line. @return headroom of one priority on all ports. */
+static uint64_t
+print_headroom(FILE *out, const struct sw_params *params)
+{
+	uint64_t sum_bytes = 0;
+	uint16_t first = 0;
+
+	fprintf(out,
+		"Headroom (t_flight) of one lossless priority, frames up to %u bytes, in bytes:\n"
+		"  ports        speed    cable   frames  pause    cable  response    sum (KB)\n",
+		params->max_frame_bytes);
+	for (uint16_t i = 0; i < params->n_ports; i++) {
+		sum_bytes += port_headroom(params, i).total_bytes;
+		if (i + 1 < params->n_ports && same_link(&params->ports[i], &params->ports[i + 1]))
+			continue;
+		print_port(out, params, first, i);
+		first = (uint16_t)(i + 1);
+	}
+	fprintf(out, "  in force: xoff_bytes = %.3f KB for each, %s\n\n",
+		kb(params->mmu.lossless.xoff_bytes),
+		params->mmu.shared_headroom_pool_bytes > 0 ? "out of one shared headroom pool"
+							   : "reserved");
+	return sum_bytes;
+}
+
+static void
+print_thresholds(FILE *out, const struct sw_params *params, const char *title,
+		 uint64_t shared_bytes)
+{
+	uint8_t n_prios = (uint8_t)__builtin_popcount(params->mmu.lossless_pgs);
+	struct thresholds t =
+		thresholds(shared_bytes, params->n_ports, n_prios, params->mmu.lossless.dynamic_th);
+
+	fprintf(out, "%s: B = %.3f KB to share\n", title, kb(shared_bytes));
+	fprintf(out, "  static   t_PFC <= %.3f KB, t_ECN < %.3f KB%s\n", kb(t.static_pfc_bytes),
+		kb(t.static_ecn_bytes),
+		t.static_ecn_bytes < params->max_frame_bytes
+			? ": less than a frame, so marking cannot surely come first"
+			: "");
+	fprintf(out, "  dynamic  t_PFC = %g x (%.3f KB - use), t_ECN < %.3f KB\n",
+		(double)t.dynamic_pfc_bytes / (double)max_u64(shared_bytes, 1), kb(shared_bytes),
+		kb(t.dynamic_ecn_bytes));
+}
+
+/* Where marking must begin on a lossless queue so that it comes before any pause; 0: no pause. */
+static uint64_t
+ecn_bound_bytes(const struct sw_params *params)
+{
+	const struct buffer_profile *lossless = &params->mmu.lossless;
+	uint8_t n_prios = (uint8_t)__builtin_popcount(params->mmu.lossless_pgs);
+	struct mmu_budget budget = mmu_params_budget(&params->mmu);
+
+	if (n_prios == 0)
+		return 0;
+	if (!lossless->dynamic)
+		return lossless->static_th_bytes / params->n_ports;
+	return thresholds(budget.shared_bytes, params->n_ports, n_prios, lossless->dynamic_th)
+		.dynamic_ecn_bytes;
+}
+
+static const char *
+yes_no(bool yes)
+{
+	return yes ? "yes" : "no";
+}
+
+/* The guides' xON < WRED min < WRED max < xOFF, of an empty buffer. */
+static void
+print_rule_of_thumb(FILE *out, const struct sw_params *params)
+{
+	const struct buffer_profile *b = &params->mmu.lossless;
+	uint64_t shared_bytes = mmu_params_budget(&params->mmu).shared_bytes;
+	uint64_t xoff = b->dynamic ? thresholds(shared_bytes, 1, 1, b->dynamic_th).dynamic_pfc_bytes
+				   : b->static_th_bytes;
+	uint64_t xon = max_u64(b->xon_bytes, sub_sat(xoff, b->xon_offset_bytes));
+	uint64_t min = params->wred.green_min_threshold_bytes;
+	uint64_t max = params->wred.green_max_threshold_bytes;
+
+	fprintf(out,
+		"\nFor information, the guides' xON < WRED min < WRED max < xOFF, while nobody "
+		"else uses the "
+		"buffer:\n"
+		"  xON %.3f KB, WRED min %.3f KB, WRED max %.3f KB, xOFF %.3f KB\n"
+		"  xON < min: %s; min <= max: %s; max < xOFF: %s\n"
+		"They are not points on one scale: xON and xOFF count what one port sent in, "
+		"wherever it "
+		"waits; WRED\ncounts what waits in one egress queue, whoever sent it. One sender "
+		"may fill "
+		"many queues, and many\nsenders one queue. t_ECN above takes both sides into "
+		"account "
+		"(doc/buffer.md).\n",
+		kb(xon), kb(min), kb(max), kb(xoff), yes_no(xon < min), yes_no(min <= max),
+		yes_no(max < xoff));
+}
+
+void
+thresholds_print(FILE *out, const struct sw_params *params)
+{
+	struct mmu_budget budget = mmu_params_budget(&params->mmu);
+	uint64_t n_prios = (uint64_t)__builtin_popcount(params->mmu.lossless_pgs);
+	uint64_t needed_bytes;
+
+	if (n_prios == 0) {
+		fprintf(out,
+			"No priority is lossless (pfc_enable, pfc_generate): nothing pauses, and "
+			"headroom is not needed.\n");
+		return;
+	}
+	fprintf(out,
+		"Buffer %.3f KB, %u ports, %" PRIu64 " lossless %s, dynamic_th = %d (alpha %g, the "
+		"paper's beta %g)\n\n",
+		kb(params->mmu.buffer_bytes), params->n_ports, n_prios,
+		n_prios == 1 ? "priority" : "priorities", params->mmu.lossless.dynamic_th,
+		(double)thresholds(1 << 8, 1, 1, params->mmu.lossless.dynamic_th)
+				.dynamic_pfc_bytes /
+			256,
+		(double)thresholds(1 << 8, 1, 1, params->mmu.lossless.dynamic_th)
+				.dynamic_pfc_bytes /
+			32);
+	needed_bytes = n_prios * print_headroom(out, params);
+	print_thresholds(out, params, "With the headroom in force", budget.shared_bytes);
+	if (params->mmu.shared_headroom_pool_bytes == 0)
+		print_thresholds(
+			out, params, "With the headroom of the table",
+			sub_sat(params->mmu.buffer_bytes, budget.reserved_bytes + needed_bytes));
+	print_rule_of_thumb(out, params);
+}
+
+void
+thresholds_warn(const struct sw_params *params)
+{
+	uint64_t bound_bytes = ecn_bound_bytes(params);
+	uint8_t queues = params->wred_queues & params->mmu.lossless_queues;
+
+	if (bound_bytes == 0 || !params->wred.wred_green_enable ||
+	    params->wred.green_min_threshold_bytes < bound_bytes)
+		return;
+	for (; queues != 0; queues &= (uint8_t)(queues - 1))
+		say_warning(
+			"queue %d: marking begins at green_min_threshold_bytes = %" PRIu64
+			", but an ingress whose frames wait in all %u queues may be paused when "
+			"each holds %" PRIu64 " (--thresholds, doc/buffer.md)",
+			__builtin_ctz(queues), params->wred.green_min_threshold_bytes,
+			params->n_ports, bound_bytes);
+}

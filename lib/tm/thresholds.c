@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tm/thresholds.h"
+
+#include <assert.h>
+
+#include "base/fixed.h"
+#include "base/units.h"
+
+#define QUANTUM_BYTES 64u
+#define NS_PER_M 5u /* rule of thumb; copper 4.76, fibre 5.13 */
+#define ALPHA_BITS 8
+
+uint32_t
+pfc_response_quanta(uint64_t link_speed_bps)
+{
+	static const struct {
+		uint64_t speed_bps;
+		uint32_t quanta;
+	} rows[] = {
+		{100 * MBPS, 1},  {1 * GBPS, 2},    {10 * GBPS, 67},   {25 * GBPS, 80},
+		{40 * GBPS, 118}, {50 * GBPS, 147}, {100 * GBPS, 394}, {200 * GBPS, 453},
+	};
+
+	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (link_speed_bps <= rows[i].speed_bps)
+			return rows[i].quanta;
+	}
+	return 905;
+}
+
+struct pfc_headroom
+pfc_headroom(const struct pfc_link *link)
+{
+	uint64_t response_ns = link->peer_response_ns;
+	struct pfc_headroom h = {
+		.frames_bytes =
+			(uint64_t)link->own_frame_bytes + link->peer_frame_bytes + 2 * GAP_BYTES,
+		.pause_bytes = MIN_FRAME_BYTES + GAP_BYTES,
+		.cable_bits = mul_div(2 * NS_PER_M * (uint64_t)link->cable_length_m,
+				      link->link_speed_bps, NS_PER_SEC),
+		.response_bytes =
+			(uint64_t)pfc_response_quanta(link->link_speed_bps) * QUANTUM_BYTES,
+	};
+
+	if (response_ns > 0)
+		h.response_bytes = (mul_div(response_ns, link->link_speed_bps, NS_PER_SEC) + 7) / 8;
+	h.total_bytes = h.frames_bytes + h.pause_bytes + (h.cable_bits + 7) / 8 + h.response_bytes;
+	return h;
+}
+
+static uint64_t
+nearest(uint64_t a, uint64_t b, uint64_t c)
+{
+	return (uint64_t)(((unsigned __int128)a * b + c / 2) / c);
+}
+
+struct thresholds
+thresholds(uint64_t shared_bytes, uint16_t n_ports, uint8_t n_prios, int8_t dynamic_th)
+{
+	uint64_t alpha_q8 = 1ull << (dynamic_th + ALPHA_BITS);
+	uint64_t groups = (uint64_t)n_ports * n_prios;
+
+	assert(n_ports > 0 && n_prios > 0 && dynamic_th >= -8 && dynamic_th <= 7);
+	return (struct thresholds){
+		.static_pfc_bytes = nearest(shared_bytes, 1, groups),
+		.static_ecn_bytes = nearest(shared_bytes, 1, groups * n_ports),
+		.dynamic_pfc_bytes = nearest(shared_bytes, alpha_q8, 1 << ALPHA_BITS),
+		.dynamic_ecn_bytes = nearest(shared_bytes, alpha_q8,
+					     n_ports * ((1ull << ALPHA_BITS) + alpha_q8 * n_prios)),
+	};
+}

@@ -1,0 +1,50 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""quench-switch --thresholds: the figures of the SIGCOMM 2015 paper's section 4, and the warning that rests on them."""
+import pathlib
+
+from harness import BUILD, check, check_equal, finish, run, work_dir
+
+PAPER = pathlib.Path(__file__).resolve().parents[2] / "config" / "paper-thresholds.ini"
+SWITCH = BUILD / "app" / "switch" / "quench-switch"
+
+
+def main():
+    work = work_dir()
+    paper = run(SWITCH, "--config", PAPER, "--thresholds")
+    check_equal("exit code", paper.returncode, 0)
+    check_equal("nothing on standard error", paper.stderr, "")
+    in_force = paper.stdout.split("With the headroom in force")[1].split("With the headroom")[0]
+    check("B = 12 MB - 8 x 32 x 22.4 KB", "B = 6265.600 KB" in in_force, in_force)
+    check("static t_PFC <= 24.475 KB", "static   t_PFC <= 24.475 KB, t_ECN < 0.765 KB" in in_force, in_force)
+    check("less than a frame", "less than a frame" in in_force, in_force)
+    check("dynamic t_ECN < 21.756 KB", "t_ECN < 21.756 KB" in in_force, in_force)
+    # 2 (1518 + 20), 84, 2 x 100 m x 5 ns at 40G, 64 x 118 quanta
+    row = next(line for line in paper.stdout.splitlines() if line.startswith("  0-31"))
+    check_equal("headroom of the formula", row.split()[1:],
+                ["40", "Gb/s", "100", "m", "3076", "84", "5000.0", "7552", "15.712", "fits"])
+    check("why the rule of thumb is not an inequality", "not points on one scale" in paper.stdout)
+
+    late = work / "late.ini"
+    for min_bytes, warns in (("21.755KB", False), ("21.756KB", True)):
+        late.write_text(PAPER.read_text().replace("green_min_threshold_bytes = 5KB",
+                                                  f"green_min_threshold_bytes = {min_bytes}"))
+        started = run(SWITCH, "--config", late, "--check-config")
+        check_equal(f"WRED min {min_bytes}: exit code", started.returncode, 0)
+        check_equal(f"WRED min {min_bytes}: warned", "warning: queue 3: marking begins at" in started.stderr, warns)
+    static = work / "static.ini"
+    static.write_text(PAPER.read_text().replace("dynamic = on\ndynamic_th = 0", "dynamic = off\nstatic_th_bytes = 24.4KB"))
+    started = run(SWITCH, "--config", static, "--check-config")
+    check("a static limit over 32 ports is less than the paper's Kmin",
+          "each holds 762" in started.stderr, started.stderr)
+
+    none = work / "none.ini"
+    none.write_text("[switch]\npfc_generate = off\n[port]\nlink_speed_bps = 10G\n[port 0]\n[port 1]\n")
+    lossy = run(SWITCH, "--config", none, "--thresholds")
+    check("without PFC there is nothing to calculate", "headroom is not needed" in lossy.stdout, lossy.stdout)
+    nic = run(BUILD / "app" / "nic" / "quench-nic", "--config", PAPER, "--thresholds")
+    check_equal("quench-nic has no such option", nic.returncode, 2)
+    finish()
+
+
+main()

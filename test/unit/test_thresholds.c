@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/units.h"
+#include "tm/thresholds.h"
+
+#define N(a) (sizeof(a) / sizeof((a)[0]))
+
+static uint64_t
+needed(uint64_t gbps, uint32_t frame_bytes, uint32_t metres)
+{
+	struct pfc_link link = {.link_speed_bps = gbps * GBPS,
+				.cable_length_m = metres,
+				.own_frame_bytes = frame_bytes,
+				.peer_frame_bytes = frame_bytes};
+
+	return pfc_headroom(&link).total_bytes;
+}
+
+/* 2 (MTU + 20) + 84 + 2 x cable + 64 x quanta, at 5 ns a metre. */
+static void
+headroom_is_that_of_the_formula(void **state)
+{
+	static const struct {
+		uint64_t gbps;
+		uint64_t mtu1518[3], mtu9216[3]; /* 5, 40, 300 m */
+	} rows[] = {
+		{10, {7511, 7948, 11198}, {22907, 23344, 26594}},
+		{25, {8437, 9530, 17655}, {23833, 24926, 33051}},
+		{40, {10962, 12712, 25712}, {26358, 28108, 41108}},
+		{50, {12881, 15068, 31318}, {28277, 30464, 46714}},
+		{100, {29001, 33376, 65876}, {44397, 48772, 81272}},
+	};
+	static const uint32_t metres[] = {5, 40, 300};
+
+	(void)state;
+	for (unsigned int i = 0; i < N(rows); i++) {
+		for (unsigned int m = 0; m < N(metres); m++) {
+			assert_int_equal(needed(rows[i].gbps, 1518, metres[m]), rows[i].mtu1518[m]);
+			assert_int_equal(needed(rows[i].gbps, 9216, metres[m]), rows[i].mtu9216[m]);
+		}
+	}
+}
+
+static void
+response_between_two_speeds_is_that_of_the_higher(void **state)
+{
+	static const struct {
+		uint64_t speed_bps;
+		uint32_t quanta;
+	} rows[] = {
+		{10 * MBPS, 1},    {1 * GBPS, 2},       {5 * GBPS, 67},
+		{10 * GBPS, 67},   {10 * GBPS + 1, 80}, {100 * GBPS, 394},
+		{200 * GBPS, 453}, {400 * GBPS, 905},   {1600 * GBPS, 905},
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < N(rows); i++)
+		assert_int_equal(pfc_response_quanta(rows[i].speed_bps), rows[i].quanta);
+}
+
+/* 20 us of a peer in software are 100 KB at 40G, whatever 802.3 allows. */
+static void
+slow_peer_takes_the_place_of_the_allowance(void **state)
+{
+	struct pfc_link link = {.link_speed_bps = 40 * GBPS,
+				.peer_response_ns = 20 * NS_PER_US,
+				.own_frame_bytes = 1518,
+				.peer_frame_bytes = 1086};
+	struct pfc_headroom h = pfc_headroom(&link);
+
+	(void)state;
+	assert_int_equal(h.response_bytes, 100000);
+	assert_int_equal(h.frames_bytes, 1538 + 1106);
+	assert_int_equal(h.total_bytes, 1538 + 1106 + 84 + 100000);
+}
+
+/* SIGCOMM 2015 section 4: 12 MB, 32 ports, 8 priorities, t_flight 22.4 KB, beta 8. */
+static void
+papers_inputs_give_the_papers_thresholds(void **state)
+{
+	struct thresholds t = thresholds(12000000 - 8 * 32 * 22400, 32, 8, 0);
+
+	(void)state;
+	assert_int_equal(t.static_pfc_bytes, 24475);
+	assert_int_equal(t.static_ecn_bytes, 765); /* the text's 0.85 KB is a slip */
+	assert_int_equal(t.dynamic_pfc_bytes, 6265600);
+	assert_int_equal(t.dynamic_ecn_bytes, 21756);
+}
+
+/* With all n p queues at t_ECN the dynamic limit is n t_ECN: that is what the bound says. */
+static void
+dynamic_bound_is_where_limit_and_spread_meet(void **state)
+{
+	(void)state;
+	for (int th = -8; th <= 7; th++) {
+		for (uint8_t p = 1; p <= 8; p++) {
+			const uint64_t shared = 1000000000, n = 16;
+			struct thresholds t = thresholds(shared, n, p, (int8_t)th);
+			double alpha = th >= 0 ? 1 << th : 1.0 / (1 << -th);
+			double limit = alpha * (double)(shared - n * p * t.dynamic_ecn_bytes);
+			double slack = (double)n * (1 + alpha * p); /* of half a byte */
+
+			assert_true(limit - (double)(n * t.dynamic_ecn_bytes) < slack);
+			assert_true(limit - (double)(n * t.dynamic_ecn_bytes) > -slack);
+		}
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(headroom_is_that_of_the_formula),
+		cmocka_unit_test(response_between_two_speeds_is_that_of_the_higher),
+		cmocka_unit_test(slow_peer_takes_the_place_of_the_allowance),
+		cmocka_unit_test(papers_inputs_give_the_papers_thresholds),
+		cmocka_unit_test(dynamic_bound_is_where_limit_and_spread_meet),
+	};
+
+	return cmocka_run_group_tests_name("thresholds", tests, NULL, NULL);
+}
