@@ -38,31 +38,35 @@ rx_drain_params_check(const struct rx_drain_params *params, const char **why)
 	return -EINVAL;
 }
 
+/* Bytes that the drain could have taken by a time. */
+static uint64_t
+drained_bytes(const struct rx_drain_params *params, uint64_t now_ns)
+{
+	return mul_div(now_ns, params->drain_rate_bps, 8 * NS_PER_SEC);
+}
+
 uint64_t
 rx_drain_bytes(const struct rx_drain *d, const struct rx_drain_params *params, uint64_t now_ns)
 {
-	unsigned __int128 left;
-
-	if (now_ns > d->empty_ns || (now_ns == d->empty_ns && d->remainder == 0))
-		return 0;
-	left = (unsigned __int128)(d->empty_ns - now_ns) * params->drain_rate_bps + d->remainder;
-	return (uint64_t)((left + 8 * NS_PER_SEC - 1) / (8 * NS_PER_SEC));
+	return sub_sat(__atomic_load_n(&d->filled_bytes, __ATOMIC_SEQ_CST),
+		       drained_bytes(params, now_ns));
 }
 
 bool
 rx_drain_admit(struct rx_drain *d, const struct rx_drain_params *params, uint32_t bytes,
 	       uint64_t now_ns)
 {
-	uint64_t work;
+	uint64_t drained = drained_bytes(params, now_ns);
+	uint64_t filled = __atomic_load_n(&d->filled_bytes, __ATOMIC_RELAXED);
+	uint64_t full;
 
-	if (rx_drain_bytes(d, params, now_ns) + bytes > params->buffer_bytes)
-		return false;
-	if (d->empty_ns < now_ns)
-		*d = (struct rx_drain){.empty_ns = now_ns};
-	/* bytes < 2^16, rate < 2^40: below 2^50 */
-	work = bytes * 8 * NS_PER_SEC + d->remainder;
-	d->empty_ns += work / params->drain_rate_bps;
-	d->remainder = work % params->drain_rate_bps;
+	do {
+		full = max_u64(filled, drained) + bytes;
+		if (full - drained > params->buffer_bytes)
+			return false;
+		/* Before the caller reads whether the sender is held: nic_pause.c. */
+	} while (!__atomic_compare_exchange_n(&d->filled_bytes, &filled, full, true,
+					      __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
 	return true;
 }
 
@@ -78,8 +82,9 @@ rx_drain_wants_xoff(const struct rx_drain *d, const struct rx_drain_params *para
 uint64_t
 rx_drain_xon_ns(const struct rx_drain *d, const struct rx_drain_params *params)
 {
-	/* Both roundings are towards later: at that time the bytes are at most xon_bytes. */
-	uint64_t ahead_ns = mul_div(params->xon_bytes, 8 * NS_PER_SEC, params->drain_rate_bps);
+	uint64_t at =
+		sub_sat(__atomic_load_n(&d->filled_bytes, __ATOMIC_RELAXED), params->xon_bytes);
 
-	return sub_sat(d->empty_ns + (d->remainder > 0), ahead_ns);
+	return (uint64_t)(((unsigned __int128)at * (8 * NS_PER_SEC) + params->drain_rate_bps - 1) /
+			  params->drain_rate_bps);
 }

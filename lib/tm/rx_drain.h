@@ -4,10 +4,13 @@
  *
  * Accepted frames fill it, a host that never pauses for breath empties it at drain_rate, whatever
  * lies in it. At xoff_bytes the sender has to be held, at xon_bytes or below it may go on; a frame
- * that does not fit buffer_bytes is lost. Nothing is kept but the time at which it will be empty,
- * so an idle buffer costs nothing and no remainder of the rate is lost.
+ * that does not fit buffer_bytes is lost. Nothing is kept but the byte up to which it is filled,
+ * counted as the drain counts, whole bytes from time 0: an idle buffer costs nothing, no remainder
+ * of the rate is lost, and several lcores may fill one buffer by an atomic operation for each
+ * frame.
  *
- * Invariant (tested): in any time t at most drain_rate t + buffer_bytes of frames are accepted.
+ * Invariant (tested): in any time t at most drain_rate t + buffer_bytes of frames are accepted, and
+ * one byte.
  */
 #ifndef QUENCH_TM_RX_DRAIN_H
 #define QUENCH_TM_RX_DRAIN_H
@@ -34,11 +37,10 @@ int rx_drain_params_check(const struct rx_drain_params *params, const char **why
 
 /* Of one priority. Zero-initialised state is empty. */
 struct rx_drain {
-	uint64_t empty_ns;  /* when it is empty, rounded down */
-	uint64_t remainder; /* of empty_ns, in ns / drain_rate */
+	uint64_t filled_bytes; /* atomic: the drain empties the buffer when it has got there */
 };
 
-/** Bytes in the buffer, rounded up. */
+/** Bytes in the buffer, rounded up; rate > 0 here and below. */
 uint64_t rx_drain_bytes(const struct rx_drain *d, const struct rx_drain_params *params,
 			uint64_t now_ns);
 
@@ -50,7 +52,7 @@ bool rx_drain_admit(struct rx_drain *d, const struct rx_drain_params *params, ui
 bool rx_drain_wants_xoff(const struct rx_drain *d, const struct rx_drain_params *params, bool held,
 			 uint64_t now_ns);
 
-/** When it will have sunk to xon_bytes if nothing more comes. */
+/** When it will first have sunk to xon_bytes if nothing more comes. */
 uint64_t rx_drain_xon_ns(const struct rx_drain *d, const struct rx_drain_params *params);
 
 #endif

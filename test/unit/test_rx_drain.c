@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -81,6 +82,56 @@ no_remainder_is_lost(void **state)
 	assert_in_range(bytes, now_ns * 7 / 8 - 2, now_ns * 7 / 8 + 2);
 }
 
+#define RACERS 4
+#define TRIES 200000
+
+static struct rx_drain shared;
+static uint64_t clock_ns;
+
+struct racer {
+	uint32_t number;
+	uint64_t bytes; /* admitted */
+};
+
+static void *
+race(void *arg)
+{
+	struct racer *r = arg;
+	struct prng rnd;
+
+	prng_seed(&rnd, 12, r->number);
+	for (uint32_t i = 0; i < TRIES; i++) {
+		uint64_t now_ns =
+			__atomic_add_fetch(&clock_ns, prng_below(&rnd, 20), __ATOMIC_RELAXED);
+		uint32_t frame = 64 + (uint32_t)prng_below(&rnd, 1000);
+
+		if (rx_drain_admit(&shared, &params, frame, now_ns))
+			r->bytes += frame;
+	}
+	return NULL;
+}
+
+static void
+lcores_that_race_fill_one_buffer(void **state)
+{
+	struct racer racers[RACERS] = {0};
+	pthread_t threads[RACERS];
+	uint64_t sum = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < RACERS; i++) {
+		racers[i].number = i;
+		assert_int_equal(pthread_create(&threads[i], NULL, race, &racers[i]), 0);
+	}
+	for (uint32_t i = 0; i < RACERS; i++) {
+		pthread_join(threads[i], NULL);
+		sum += racers[i].bytes;
+	}
+	/* A byte is drained in 0.8 ns; forty times as many were offered. */
+	assert_true(sum <= clock_ns * 10 / 8 + params.buffer_bytes + 1);
+	assert_true(sum >= clock_ns * 10 / 8 / 2);
+}
+
 static void
 bad_parameters_name_their_key(void **state)
 {
@@ -107,6 +158,7 @@ main(void)
 		cmocka_unit_test(frames_fill_it_and_time_empties_it),
 		cmocka_unit_test(xon_waits_for_hysteresis),
 		cmocka_unit_test(no_remainder_is_lost),
+		cmocka_unit_test(lcores_that_race_fill_one_buffer),
 		cmocka_unit_test(bad_parameters_name_their_key),
 	};
 
