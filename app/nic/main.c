@@ -226,10 +226,6 @@ open_nic(const struct opts *opts)
 	if (rc != 0)
 		return rc;
 	choose_nodes();
-	if (nic.n_nodes > 1 && nic.config.nic.receiver.drain_rate_bps > 0) {
-		say_error("drain_rate_bps: one lcore keeps the receive buffer: run with one that polls");
-		return APP_FAILED;
-	}
 	rc = create_pools();
 	if (rc == 0)
 		rc = open_device();

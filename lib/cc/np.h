@@ -8,6 +8,9 @@
  *
  * Invariants (tested): no CE, no CNP; two CNPs are at least N apart; t ns of continuous CE give at
  * most 1 + floor(t / N). N = 0 answers every marked packet.
+ *
+ * struct np is for one owner. Where several lcores see marks of one unit, the unit is a gate: one
+ * word, passed by compare-and-swap, so that of lcores that race exactly one sends.
  */
 #ifndef QUENCH_CC_NP_H
 #define QUENCH_CC_NP_H
@@ -75,6 +78,41 @@ bool np_on_ce(struct np *np, const struct np_params *params, uint64_t now_ns);
 bool np_on_window_end(struct np *np, const struct np_params *params, uint64_t now_ns);
 
 /* Inline definitions */
+
+/**
+ * A unit that several lcores share: the window in which a mark came is over; may its CNP be sent?
+ * Not if another lcore has passed the gate since: that CNP answered this mark as well.
+ *
+ * @param gate_ns  Atomic: no CNP before. Zero-initialised state is open.
+ * @param seen_ns  What np_gate_pass() returned for the mark; at most now_ns.
+ */
+static inline bool
+np_gate_pass_from(uint64_t *gate_ns, uint64_t seen_ns, uint64_t interval_ns, uint64_t now_ns)
+{
+	assert(seen_ns <= now_ns);
+	return __atomic_compare_exchange_n(gate_ns, &seen_ns, now_ns + interval_ns, false,
+					   __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+/**
+ * May a CNP of a shared unit be sent? Whoever passes closes the gate for the interval. Invariant
+ * (tested): between any two passes lies an interval at least, whatever the order in which lcores,
+ * each with a time of its own, come.
+ *
+ * @return  0: send one now; else when the gate opens.
+ */
+static inline uint64_t
+np_gate_pass(uint64_t *gate_ns, uint64_t interval_ns, uint64_t now_ns)
+{
+	uint64_t opens_ns;
+
+	do {
+		opens_ns = __atomic_load_n(gate_ns, __ATOMIC_RELAXED);
+		if (now_ns < opens_ns)
+			return opens_ns;
+	} while (!np_gate_pass_from(gate_ns, opens_ns, interval_ns, now_ns));
+	return 0;
+}
 
 /** When np_on_window_end() wants to be called; NEVER_NS when idle. */
 static inline uint64_t

@@ -92,6 +92,7 @@ init(struct nic *nic, const struct nic_params *params, const struct nic_pools *p
 		nic->params.rp.rp_max_rate_bps = params->link_speed_bps;
 	nic->window_packets = params->window_packets;
 	nic->qpn_stride = 1;
+	nic->common = &nic->own_common;
 	nic->data_pool = pools->data;
 	nic->control_pool = pools->control;
 	nic->plain_queue = qos_map_classify(&params->qos, 0, -1).queue;
@@ -153,6 +154,7 @@ nic_destroy(struct node *node)
 		return;
 	nic_payloads_free(nic);
 	nic_np_free(nic);
+	nic_common_free(&nic->own_common);
 	nic_traces_free(nic);
 	nic_resolve_free(nic);
 	free(nic->due_ns);
@@ -215,6 +217,8 @@ flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_params *par
 	memset(flow, 0, sizeof(*flow));
 	flow->params = *params;
 	flow->first_item = nic->n_qps;
+	if (nic_np_add_flow(nic, flow) != 0)
+		return -ENOMEM;
 	flow->full = nic_payload(nic, params->mtu_bytes);
 	flow->last = nic_payload(nic, qp_last_bytes(params->message_bytes, params->mtu_bytes));
 	if (flow->full == NULL || flow->last == NULL || workload_prepare(nic, params) != 0)
@@ -320,8 +324,7 @@ nic_add_qp(struct node *node, const struct nic_qp_params *params, uint64_t now_n
 	connect_qp(nic, item);
 	if (nic_resolve_qp(nic, item, now_ns) != 0)
 		return -ENOMEM;
-	nic_cc_start(nic, item, params->start_ns);
-	nic_np_add_qp(nic, item, &params->peer_ip);
+	nic_cc_start(nic, item, 0, params->start_ns);
 	nic->n_qps++;
 	if (qp->flags & QP_ENDS)
 		nic->pending++;

@@ -71,23 +71,22 @@ follow(struct nic *nic, uint32_t item, uint32_t did, uint64_t now_ns)
 
 /* SIGCOMM15 section 3.1: line rate if the host has no other active flow, else local policy. */
 static uint64_t
-first_rate_bps(const struct nic *nic)
+first_rate_bps(const struct nic *nic, uint32_t others)
 {
 	const struct nic_params *p = &nic->params;
 
-	if (nic->active == 0 || p->initial_rate == NIC_INITIAL_LINE || p->cc == CC_NONE)
+	if (others == 0 || p->initial_rate == NIC_INITIAL_LINE || p->cc == CC_NONE)
 		return p->link_speed_bps;
 	if (p->initial_rate == NIC_INITIAL_FAIR)
-		return p->link_speed_bps / (nic->active + 1);
+		return p->link_speed_bps / (others + 1);
 	return p->initial_rate_bps;
 }
 
 void
-nic_cc_start(struct nic *nic, uint32_t item, uint64_t now_ns)
+nic_cc_start(struct nic *nic, uint32_t item, uint32_t others, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
-
-	uint32_t did = cc_on_start(&qp->cc, &nic->cc, first_rate_bps(nic), now_ns);
+	uint32_t did = cc_on_start(&qp->cc, &nic->cc, first_rate_bps(nic, others), now_ns);
 
 	token_account_init(&qp->bucket, capped(nic, qp), nic->qp_burst_nanobits, now_ns);
 	nic->tallies[item].min_rate_kbps = (uint32_t)kbps(capped(nic, qp));

@@ -9,6 +9,7 @@
 
 #include "base/counter.h"
 #include "nic/nic.h"
+#include "nic/nic_common.h"
 #include "nic/nic_neigh.h"
 #include "nic/nic_np.h"
 #include "nic/nic_pause.h"
@@ -56,7 +57,7 @@ struct nic {
 	uint32_t n_qps;
 	uint32_t n_flows;
 	uint32_t window_packets;
-	uint8_t last_queue;    /* served last: data queues take turns */
+	uint8_t last_queue; /* served last: data queues take turns */
 	struct cc_node cc;
 	struct nic_queues cnps;
 	struct nic_queues acks;
@@ -77,8 +78,8 @@ struct nic {
 	uint32_t n_traces;
 	struct nic_trace traces[NIC_MAX_TRACES];
 	/* per flow */
-	uint32_t active;  /* requesters started and not at their end */
-	uint32_t pending; /* requesters that end and have not */
+	uint32_t pending;          /* requesters that end and have not */
+	struct nic_common *common; /* own_common, or the share's */
 	/* with other nodes, nic_share.c; NULL: alone */
 	struct nic_share *share;
 	struct wire_share *wire;
@@ -102,6 +103,7 @@ struct nic {
 	struct roce_payload **payloads; /* [NIC_MAX_MTU + 1], by length; NULL: not used */
 	uint8_t pattern[NIC_MAX_MTU + 8];
 	struct nic_params params;
+	struct nic_common own_common;
 };
 
 static inline struct nic *
@@ -214,8 +216,8 @@ void nic_fail(struct nic *nic, uint32_t item, uint64_t now_ns);
 /* nic_cc.c: the glue between QPs and cc/ */
 
 void nic_cc_init(struct nic *nic);
-/** Give a QP that starts its first rate. */
-void nic_cc_start(struct nic *nic, uint32_t item, uint64_t now_ns);
+/** Give a QP that starts its first rate. others: flows of the host that are active by then. */
+void nic_cc_start(struct nic *nic, uint32_t item, uint32_t others, uint64_t now_ns);
 /** Account wire bytes sent, and let the bucket follow the rate. */
 void nic_cc_sent(struct nic *nic, uint32_t item, uint32_t bytes, uint64_t now_ns);
 /** Let the bucket follow what the timers did since the QP was last looked at. */

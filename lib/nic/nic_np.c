@@ -3,46 +3,23 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/fixed.h"
 #include "nic/nic_internal.h"
-
-/* Twice as many places as there can be pairs: half of them stay free. */
-static int
-pairs_alloc(struct nic_np *np, uint32_t max_qps)
-{
-	uint32_t places = 2;
-
-	while (places < 2 * max_qps)
-		places *= 2;
-	np->table_mask = places - 1;
-	np->table = calloc(places, sizeof(*np->table));
-	np->peers = calloc(max_qps, sizeof(*np->peers));
-	np->unit_of = calloc(max_qps, sizeof(*np->unit_of));
-	return np->table && np->peers && np->unit_of ? 0 : -ENOMEM;
-}
 
 int
 nic_np_init(struct nic *nic)
 {
 	const struct np_params *p = &nic->params.np;
 	uint32_t max_qps = nic->params.max_qps;
-	uint32_t units = p->np_cnp_moderation == NP_PER_PORT ? 1 : max_qps;
 	struct nic_np *np = &nic->np;
 
 	*np = (struct nic_np){.first = QP_NONE, .last = QP_NONE};
-	np->units = calloc(units, sizeof(*np->units));
-	if (np->units == NULL)
-		return -ENOMEM;
-	if (p->np_cnp_moderation != NP_PER_QP) {
-		np->marked = calloc(units, sizeof(*np->marked));
-		np->links = calloc(units, sizeof(*np->links));
-		if (np->marked == NULL || np->links == NULL)
+	if (p->np_cnp_moderation == NP_PER_QP) {
+		np->windows = calloc(max_qps, sizeof(*np->windows));
+		if (np->windows == NULL)
 			return -ENOMEM;
 	}
-	if (p->np_cnp_moderation == NP_PER_IP_PAIR && pairs_alloc(np, max_qps) != 0)
-		return -ENOMEM;
 	if (p->np_cnp_delay_ns > 0) {
 		np->delayed = calloc(max_qps, sizeof(*np->delayed));
 		if (np->delayed == NULL)
@@ -56,66 +33,16 @@ nic_np_free(struct nic *nic)
 {
 	struct nic_np *np = &nic->np;
 
+	free(np->windows);
 	free(np->units);
-	free(np->links);
-	free(np->marked);
-	free(np->unit_of);
-	free(np->peers);
-	free(np->table);
+	free(np->heap);
 	free(np->delayed);
 }
 
-/* FNV-1a over version and address. */
-static uint32_t
-hash(const struct field_ip *ip)
+int
+nic_np_add_flow(struct nic *nic, struct qp_flow *flow)
 {
-	uint32_t h = (2166136261u ^ ip->version) * 16777619u;
-	unsigned int n = ip->version == 4 ? 4 : sizeof(ip->addr);
-
-	for (unsigned int i = 0; i < n; i++)
-		h = (h ^ ip->addr[i]) * 16777619u;
-	return h;
-}
-
-static bool
-same_ip(const struct field_ip *a, const struct field_ip *b)
-{
-	return a->version == b->version &&
-	       memcmp(a->addr, b->addr, a->version == 4 ? 4 : sizeof(a->addr)) == 0;
-}
-
-/* We have one address of each family, so the peer's tells the pair. */
-void
-nic_np_add_qp(struct nic *nic, uint32_t item, const struct field_ip *peer_ip)
-{
-	struct nic_np *np = &nic->np;
-	uint32_t at, *place;
-
-	if (np->table == NULL)
-		return;
-	for (at = hash(peer_ip);; at++) {
-		place = &np->table[at & np->table_mask];
-		if (*place == 0) {
-			np->peers[np->n_units++] = *peer_ip;
-			*place = np->n_units;
-		}
-		if (same_ip(&np->peers[*place - 1], peer_ip))
-			break;
-	}
-	np->unit_of[item] = *place - 1;
-}
-
-static uint32_t
-unit_of(const struct nic *nic, uint32_t item)
-{
-	switch (nic->params.np.np_cnp_moderation) {
-	case NP_PER_QP:
-		return item;
-	case NP_PER_IP_PAIR:
-		return nic->np.unit_of[item];
-	default:
-		return 0;
-	}
+	return nic->np.windows != NULL ? 0 : nic_np_units_add(nic, flow);
 }
 
 static void
@@ -144,23 +71,17 @@ owe_cnp(struct nic *nic, uint32_t item, uint64_t now_ns)
 	node_wake(&nic->node, 0);
 }
 
-static uint32_t *
-link_of(struct nic *nic, uint32_t unit)
-{
-	return nic->np.links != NULL ? &nic->np.links[unit] : &nic->qps[unit].window_link;
-}
-
 static void
-push_window(struct nic *nic, uint32_t unit)
+push_window(struct nic *nic, uint32_t item)
 {
 	struct nic_np *np = &nic->np;
 
-	*link_of(nic, unit) = QP_NONE;
+	nic->qps[item].window_link = QP_NONE;
 	if (np->first == QP_NONE)
-		np->first = unit;
+		np->first = item;
 	else
-		*link_of(nic, np->last) = unit;
-	np->last = unit;
+		nic->qps[np->last].window_link = item;
+	np->last = item;
 	node_wake(&nic->node, 0);
 }
 
@@ -169,14 +90,14 @@ end_windows(struct nic *nic, uint64_t now_ns)
 {
 	struct nic_np *np = &nic->np;
 
-	while (np->first != QP_NONE && np_next_ns(&np->units[np->first]) <= now_ns) {
-		uint32_t unit = np->first;
+	while (np->first != QP_NONE && np_next_ns(&np->windows[np->first]) <= now_ns) {
+		uint32_t item = np->first;
 
-		np->first = *link_of(nic, unit);
-		if (np_on_window_end(&np->units[unit], &nic->params.np, now_ns))
-			owe_cnp(nic, np->marked ? np->marked[unit] : unit, now_ns);
-		if (np_next_ns(&np->units[unit]) != NEVER_NS)
-			push_window(nic, unit);
+		np->first = nic->qps[item].window_link;
+		if (np_on_window_end(&np->windows[item], &nic->params.np, now_ns))
+			owe_cnp(nic, item, now_ns);
+		if (np_next_ns(&np->windows[item]) != NEVER_NS)
+			push_window(nic, item);
 	}
 }
 
@@ -184,8 +105,11 @@ void
 nic_np_run(struct nic *nic, uint64_t now_ns)
 {
 	struct nic_np *np = &nic->np;
+	uint32_t item;
 
 	end_windows(nic, now_ns);
+	while (np->n_due > 0 && (item = nic_np_units_next(nic, now_ns)) != QP_NONE)
+		owe_cnp(nic, item, now_ns);
 	while (np->delayed_n > 0 && np->delayed[np->delayed_first].due_ns <= now_ns) {
 		queue_cnp(nic, np->delayed[np->delayed_first].item);
 		np->delayed_first = (np->delayed_first + 1) % nic->params.max_qps;
@@ -193,29 +117,51 @@ nic_np_run(struct nic *nic, uint64_t now_ns)
 	}
 }
 
+/* A mark of a QP that is a unit of its own. */
+static void
+on_ce_of_qp(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	struct np *window = &nic->np.windows[item];
+	bool ran;
+
+	/* A window that is over and not yet looked at must end before this mark is judged. */
+	end_windows(nic, now_ns);
+	/* It is in the FIFO just as long as it runs. */
+	ran = np_next_ns(window) != NEVER_NS;
+	if (np_on_ce(window, &nic->params.np, now_ns))
+		owe_cnp(nic, item, now_ns);
+	if (!ran)
+		push_window(nic, item);
+}
+
 void
 nic_np_on_ce(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
 	struct nic_np *np = &nic->np;
-	uint32_t unit;
-	bool ran;
 
 	counter_inc(&nic->stats.np.np_ecn_marked_roce_packets);
-	if (nic->params.np.np_min_time_between_cnps_us == 0) {
+	if (nic->params.np.np_min_time_between_cnps_us == 0)
 		owe_cnp(nic, item, now_ns);
-		return;
-	}
-	/* A window that is over and not yet looked at must end before this mark is judged. */
-	end_windows(nic, now_ns);
-	unit = unit_of(nic, item);
-	if (np->marked != NULL)
-		np->marked[unit] = item;
-	/* It is in the FIFO just as long as it runs. */
-	ran = np_next_ns(&np->units[unit]) != NEVER_NS;
-	if (np_on_ce(&np->units[unit], &nic->params.np, now_ns))
+	else if (np->windows != NULL)
+		on_ce_of_qp(nic, item, now_ns);
+	else if (nic_np_units_on_ce(nic, nic_flow_of(nic, &nic->qps[item])->np_unit, item, now_ns))
 		owe_cnp(nic, item, now_ns);
-	if (!ran)
-		push_window(nic, unit);
+}
+
+bool
+nic_np_may_leave(struct nic *nic, uint64_t now_ns)
+{
+	uint64_t interval_ns = nic->params.np.np_min_port_cnp_interval_ns;
+	uint64_t opens_ns;
+
+	if (interval_ns == 0)
+		return true;
+	if (now_ns < nic->np.gate_ns)
+		return false;
+	/* Another node's CNP may have closed it. */
+	opens_ns = np_gate_pass(&nic->common->cnp_gate_ns, interval_ns, now_ns);
+	nic->np.gate_ns = opens_ns == 0 ? now_ns + interval_ns : opens_ns;
+	return opens_ns == 0;
 }
 
 uint64_t
@@ -225,7 +171,9 @@ nic_np_next_ns(const struct nic *nic)
 	uint64_t next_ns = NEVER_NS;
 
 	if (np->first != QP_NONE)
-		next_ns = np_next_ns(&np->units[np->first]);
+		next_ns = np_next_ns(&np->windows[np->first]);
+	if (np->n_due > 0)
+		next_ns = np->units[np->heap[0]].due_ns;
 	if (np->delayed_n > 0)
 		next_ns = min_u64(next_ns, np->delayed[np->delayed_first].due_ns);
 	return next_ns;

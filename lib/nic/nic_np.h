@@ -2,14 +2,13 @@
 /*
  * The notification point of a NIC: marks in, CNPs owed.
  *
- * Each unit of moderation (a QP, a pair of addresses, the port) has a window of its own; a window
- * that runs is in a FIFO, in order of their ends since all last N. A decision to send makes the QP
- * owe a CNP, which joins the queue of CNPs now or np_cnp_delay later. A QP owes one at most, so
- * both lists are bounded by the number of QPs, and a mark meanwhile is answered by the one on its
+ * Each unit of moderation has a window of its own. Where that is a QP, its owner keeps the window,
+ * and windows that run are in a FIFO, in order of their ends since all last N. A pair of addresses,
+ * or the port, may be marked at several nodes: its window is a gate in nic_common, and a node knows
+ * only of which units it has a mark that waits for the gate, in a heap. A decision to send makes
+ * the QP owe a CNP, which joins the queue of CNPs now or np_cnp_delay later. A QP owes one at most,
+ * so all lists are bounded by the number of QPs, and a mark meanwhile is answered by the one on its
  * way.
- *
- * With several nodes on one port each has a notification point of its own: a pair, or the port, is
- * then that of a node's QPs.
  *
  * The intervals are those of decisions. What holds a CNP up afterwards (a pause, the port's least
  * interval) may bring two of them closer together on the wire, never more of them.
@@ -23,6 +22,7 @@
 #include "nic/nic.h"
 
 struct nic;
+struct qp_flow;
 
 /* A CNP on its way through np_cnp_delay. */
 struct nic_np_delayed {
@@ -30,29 +30,32 @@ struct nic_np_delayed {
 	uint32_t item;
 };
 
+/* What this node knows of a unit that is not one QP's. */
+struct nic_np_unit {
+	uint64_t due_ns; /* when the gate opens for a mark that waits; 0: none does */
+	uint32_t marked; /* QP marked last */
+};
+
 struct nic_np {
-	struct np *units; /* by QP, by pair, or one */
-	uint32_t *links;  /* of units: FIFO of windows; NULL per QP, which have links of their own */
-	uint32_t first, last;
-	uint32_t *marked; /* of units: QP marked last; NULL per QP */
-	/* per pair only */
-	uint32_t *unit_of;      /* of QPs */
-	struct field_ip *peers; /* of units */
-	uint32_t *table;        /* hash of the peer's address to unit + 1; 0: free */
-	uint32_t table_mask;
-	uint32_t n_units;
+	/* per QP */
+	struct np *windows;
+	uint32_t first, last; /* FIFO of windows, by nic_qp.window_link */
+	/* per pair, or port */
+	struct nic_np_unit *units;
+	uint32_t *heap; /* units with a mark that waits, the earliest first */
+	uint32_t n_due, room;
 	/* with np_cnp_delay only: a ring of max_qps */
 	struct nic_np_delayed *delayed;
 	uint32_t delayed_first, delayed_n;
-	uint64_t gate_ns; /* no CNP leaves the port before */
+	uint64_t gate_ns; /* the port's least interval, as last seen: no CNP leaves before */
 };
 
 /** @return 0 or -ENOMEM; nic_np_free() in both cases. */
 int nic_np_init(struct nic *nic);
 void nic_np_free(struct nic *nic);
 
-/** A QP is added: find the unit that it belongs to. */
-void nic_np_add_qp(struct nic *nic, uint32_t item, const struct field_ip *peer_ip);
+/** A flow is added: find the unit that it belongs to. @return 0 or -ENOMEM. */
+int nic_np_add_flow(struct nic *nic, struct qp_flow *flow);
 
 /** A valid data packet with CE came. */
 void nic_np_on_ce(struct nic *nic, uint32_t item, uint64_t now_ns);
@@ -62,5 +65,17 @@ void nic_np_run(struct nic *nic, uint64_t now_ns);
 
 /** When nic_np_run() has something to do. */
 uint64_t nic_np_next_ns(const struct nic *nic);
+
+/** May a CNP leave the port now? It counts as sent: call when one is there to leave. */
+bool nic_np_may_leave(struct nic *nic, uint64_t now_ns);
+
+/* nic_np_units.c: units that are not one QP's */
+
+/** As nic_np_add_flow(). */
+int nic_np_units_add(struct nic *nic, struct qp_flow *flow);
+/** A mark came. @return true: send a CNP now. */
+bool nic_np_units_on_ce(struct nic *nic, uint32_t unit, uint32_t item, uint64_t now_ns);
+/** The next QP that is to send a CNP by now, since its unit's window is over; QP_NONE: none. */
+uint32_t nic_np_units_next(struct nic *nic, uint64_t now_ns);
 
 #endif

@@ -21,7 +21,8 @@ nic_pause_init(struct nic *nic)
 		[NIC_FLOW_PAUSE] = 1u << LINK_PRIO,
 	};
 
-	*pause = (struct nic_pause){.slow = p->receiver.drain_rate_bps > 0, .xon_ns = NEVER_NS};
+	*pause = (struct nic_pause){.xon_ns = NEVER_NS};
+	pause->slow = pause->speaks = p->receiver.drain_rate_bps > 0;
 	pfc_rx_init(&pause->pfc_rx, obeyed[p->flow_control], p->link_speed_bps);
 	if (pause->slow)
 		pfc_tx_init(&pause->pfc_tx, &p->pfc, p->link_speed_bps);
@@ -85,21 +86,19 @@ held_prios(const struct nic *nic)
 	}
 }
 
+/* A buffer is at xoff: the node that speaks will say so. */
 static void
-set_xoff(struct nic *nic, uint8_t prio, uint64_t now_ns)
+want_xoff(struct nic *nic, uint8_t prio)
 {
-	struct nic_pause *pause = &nic->pause;
-	const struct rx_drain *buffer = &pause->buffers[prio];
-	bool held = pfc_tx_is_xoff(&pause->pfc_tx, prio);
-	bool xoff = rx_drain_wants_xoff(buffer, &nic->params.receiver, held, now_ns);
+	__atomic_fetch_or(&nic->common->wants_xoff, 1u << prio, __ATOMIC_SEQ_CST);
+	node_wake(&nic->node, 0);
+}
 
-	if (xoff != held) {
-		pfc_tx_set(&pause->pfc_tx, prio, xoff, now_ns);
-		node_wake(&nic->node, 0);
-	}
-	if (xoff)
-		pause->xon_ns =
-			min_u64(pause->xon_ns, rx_drain_xon_ns(buffer, &nic->params.receiver));
+static bool
+is_full(const struct nic *nic, uint8_t prio, bool held, uint64_t now_ns)
+{
+	return rx_drain_wants_xoff(&nic->common->buffers[prio], &nic->params.receiver, held,
+				   now_ns);
 }
 
 bool
@@ -108,13 +107,46 @@ nic_pause_admit(struct nic *nic, int dscp, int pcp, uint32_t len, uint64_t now_n
 	uint8_t prio = nic->params.flow_control == NIC_FLOW_PAUSE
 			       ? LINK_PRIO
 			       : qos_map_classify(&nic->params.qos, dscp, pcp).pg;
+	uint32_t wanted;
 
-	if (!rx_drain_admit(&nic->pause.buffers[prio], &nic->params.receiver, frame_bytes(len),
+	if (!rx_drain_admit(&nic->common->buffers[prio], &nic->params.receiver, frame_bytes(len),
 			    now_ns))
 		return false;
-	if (held_prios(nic) >> prio & 1)
-		set_xoff(nic, prio, now_ns);
+	/* Filled before it is read, as let_go() clears before it reads: one of us sees the other.
+	 */
+	wanted = __atomic_load_n(&nic->common->wants_xoff, __ATOMIC_SEQ_CST);
+	if (held_prios(nic) & ~wanted & 1u << prio && is_full(nic, prio, false, now_ns))
+		want_xoff(nic, prio);
 	return true;
+}
+
+static void
+hold(struct nic *nic, uint8_t prio, uint64_t now_ns)
+{
+	struct nic_pause *pause = &nic->pause;
+
+	if (!pfc_tx_is_xoff(&pause->pfc_tx, prio))
+		pfc_tx_set(&pause->pfc_tx, prio, true, now_ns);
+	pause->xon_ns = min_u64(
+		pause->xon_ns, rx_drain_xon_ns(&nic->common->buffers[prio], &nic->params.receiver));
+}
+
+static void
+let_go(struct nic *nic, uint8_t prio, uint64_t now_ns)
+{
+	__atomic_fetch_and(&nic->common->wants_xoff, ~(1u << prio), __ATOMIC_SEQ_CST);
+	pfc_tx_set(&nic->pause.pfc_tx, prio, false, now_ns);
+	/* A frame that another node admitted in between found the priority held. */
+	if (is_full(nic, prio, false, now_ns))
+		want_xoff(nic, prio);
+}
+
+/* Priorities that have to be held and are not. */
+static uint32_t
+fresh_xoffs(const struct nic *nic)
+{
+	return __atomic_load_n(&nic->common->wants_xoff, __ATOMIC_RELAXED) &
+	       ~(uint32_t)nic->pause.pfc_tx.xoff;
 }
 
 bool
@@ -122,13 +154,19 @@ nic_pause_due(struct nic *nic, uint64_t now_ns)
 {
 	struct nic_pause *pause = &nic->pause;
 
+	for (uint32_t fresh = fresh_xoffs(nic); fresh != 0; fresh &= fresh - 1)
+		hold(nic, (uint8_t)__builtin_ctz(fresh), now_ns);
 	if (now_ns >= pause->xon_ns) {
-		uint8_t held = pause->pfc_tx.xoff;
-
 		/* Frames that came since may have moved the time: it is found anew. */
 		pause->xon_ns = NEVER_NS;
-		for (; held != 0; held &= (uint8_t)(held - 1))
-			set_xoff(nic, (uint8_t)__builtin_ctz(held), now_ns);
+		for (uint32_t held = pause->pfc_tx.xoff; held != 0; held &= held - 1) {
+			uint8_t prio = (uint8_t)__builtin_ctz(held);
+
+			if (is_full(nic, prio, true, now_ns))
+				hold(nic, prio, now_ns);
+			else
+				let_go(nic, prio, now_ns);
+		}
 	}
 	return pfc_tx_next_ns(&pause->pfc_tx) <= now_ns;
 }
@@ -153,6 +191,7 @@ uint64_t
 nic_pause_next_ns(const struct nic *nic)
 {
 	const struct nic_pause *pause = &nic->pause;
+	uint64_t next_ns = min_u64(pfc_tx_next_ns(&pause->pfc_tx), pause->xon_ns);
 
-	return max_u64(nic->retry_ns, min_u64(pfc_tx_next_ns(&pause->pfc_tx), pause->xon_ns));
+	return max_u64(nic->retry_ns, fresh_xoffs(nic) != 0 ? 0 : next_ns);
 }

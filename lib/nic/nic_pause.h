@@ -7,7 +7,8 @@
  *
  * The NIC itself pauses its peer as a slow receiver only: a buffer for each priority (one for all
  * with 802.3x) that is drained at a rate. Its frames leave ahead of all others and do not obey the
- * peer's pause.
+ * peer's pause. Nodes of one NIC fill the same buffers, in nic_common; the first of them speaks for
+ * all, so that XOFF and XON keep their order.
  */
 #ifndef QUENCH_NIC_NIC_PAUSE_H
 #define QUENCH_NIC_NIC_PAUSE_H
@@ -28,10 +29,10 @@ struct nic_pause {
 	uint8_t paused_prios;
 	uint8_t paused_queues; /* of paused_prios */
 	bool slow;             /* there is a drain rate */
+	bool speaks;           /* and this node sends the pause frames */
 	uint64_t xon_ns; /* earliest time at which a held priority may go on; NEVER_NS: none */
 	struct pfc_rx pfc_rx;
 	struct pfc_tx pfc_tx;
-	struct rx_drain buffers[TM_CLASSES];
 };
 
 void nic_pause_init(struct nic *nic);
@@ -43,7 +44,7 @@ void nic_pause_on_frame(struct nic *nic, enum mac_control_kind kind, const struc
 /** Let pauses end that are over; called while paused_prios is not 0. */
 void nic_pause_update(struct nic *nic, uint64_t now_ns);
 
-/* The rest is called if the receiver is slow. */
+/* The rest is called if the receiver is slow, all but admit() if this node speaks. */
 
 /** Room in the receive buffer for a frame of this class? len without FCS. */
 bool nic_pause_admit(struct nic *nic, int dscp, int pcp, uint32_t len, uint64_t now_ns);

@@ -55,7 +55,7 @@ mark_end(struct nic *nic, struct nic_qp *qp, uint16_t flag)
 	}
 	assert(!(qp->flags & (QP_ERROR | QP_DONE)));
 	qp->flags |= flag;
-	nic->active--;
+	__atomic_fetch_sub(&nic->common->active, 1, __ATOMIC_RELAXED);
 	if (qp->flags & QP_ENDS)
 		nic->pending--;
 	if (flag == QP_ERROR)
@@ -184,12 +184,13 @@ static void
 start(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
+	/* Of flows that start together on several lcores, one is the first. */
+	uint32_t others = __atomic_fetch_add(&nic->common->active, 1, __ATOMIC_RELAXED);
 
 	qp->flags |= QP_STARTED;
 	qp->ack_countdown = nic->params.ack_every;
 	qp->limit_seq = qp->acked_seq + nic->window_packets;
-	nic_cc_start(nic, item, now_ns);
-	nic->active++;
+	nic_cc_start(nic, item, others, now_ns);
 }
 
 static void

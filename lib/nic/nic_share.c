@@ -18,6 +18,7 @@
 struct nic_share {
 	struct nic_share_params params;
 	struct wire_share wire __rte_cache_aligned;
+	struct nic_common common __rte_cache_aligned;
 	struct rte_ring *rings[NIC_SHARE_MAX_NODES][NIC_SHARE_MAX_NODES]; /* [from][to] */
 };
 
@@ -81,6 +82,7 @@ nic_share_destroy(struct nic_share *share)
 	for (uint32_t from = 0; from < share->params.n_nodes; from++)
 		for (uint32_t to = 0; to < share->params.n_nodes; to++)
 			destroy_ring(share->rings[from][to]);
+	nic_common_free(&share->common);
 	free(share);
 }
 
@@ -94,6 +96,8 @@ nic_join(struct node *node, struct nic_share *share, uint32_t index)
 	nic->share = share;
 	nic->share_index = index;
 	nic->wire = &share->wire;
+	nic->common = &share->common;
+	nic->pause.speaks = nic->pause.slow && index == 0;
 	nic->qpn_stride = share->params.n_nodes;
 }
 

@@ -8,7 +8,8 @@
  * single-producer single-consumer ring with room for every mbuf of the receive pool: a crossing
  * never drops. A pause frame, and what a neighbour tells, goes to all. Questions about our address
  * are answered by the node that receives them. The wire is divided by wire_share: each node
- * reserves what it sends, in turn.
+ * reserves what it sends, in turn. What a host has once (active flows, a slow receiver's buffers,
+ * moderation of CNPs per pair or port) they have in common: nic_common.h.
  */
 #ifndef QUENCH_NIC_NIC_SHARE_H
 #define QUENCH_NIC_NIC_SHARE_H

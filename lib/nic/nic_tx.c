@@ -117,7 +117,6 @@ send_cnp(struct nic *nic, uint8_t queue, uint64_t now_ns)
 	nic_queues_pop(nic, &nic->cnps, queue, offsetof(struct nic_qp, cnp_link));
 	qp->rx_flags &= (uint8_t)~QP_RX_OWES_CNP;
 	nic->tallies[item].cnps_sent++;
-	nic->np.gate_ns = now_ns + nic->params.np.np_min_port_cnp_interval_ns;
 	counter_inc(&nic->stats.np.np_cnp_sent);
 	return m;
 }
@@ -377,9 +376,9 @@ next_frame(struct nic *nic, struct stock *stock, uint64_t now_ns)
 	uint8_t acks = nic->acks.backlogged & open_queues;
 	struct rte_mbuf *m = NULL;
 
-	if (unlikely(nic->pause.slow) && nic_pause_due(nic, now_ns))
+	if (unlikely(nic->pause.speaks) && nic_pause_due(nic, now_ns))
 		m = send_pause(nic, now_ns);
-	if (m == NULL && cnps != 0 && now_ns >= nic->np.gate_ns)
+	if (m == NULL && cnps != 0 && nic_np_may_leave(nic, now_ns))
 		m = send_cnp(nic, (uint8_t)__builtin_ctz(cnps), now_ns);
 	if (m == NULL && acks != 0)
 		m = send_ack(nic, (uint8_t)__builtin_ctz(acks), now_ns);
@@ -478,7 +477,7 @@ nic_next_ns(const struct node *node, uint16_t port)
 	if (nic->timers.busy != 0)
 		next_ns = min_u64(next_ns, nic_timers_next_ns(&nic->timers));
 	next_ns = min_u64(next_ns, nic_np_next_ns(nic));
-	if (nic->pause.slow)
+	if (nic->pause.speaks)
 		next_ns = min_u64(next_ns, nic_pause_next_ns(nic));
 	next_ns = min_u64(next_ns, nic_resolve_next_ns(nic));
 	if (nic->share != NULL && nic_share_waits(nic))

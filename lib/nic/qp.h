@@ -128,6 +128,7 @@ struct qp_flow {
 	uint8_t cnp_queue;
 	/* each packet received, each control frame */
 	uint16_t mtu_bytes;
+	uint32_t np_unit;      /* of CNP moderation, unless that is each QP */
 	struct roce_path path; /* without what struct roce_ends holds */
 	struct roce_template cnp_template;
 	/* each message */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -208,6 +210,94 @@ defaults_are_the_papers_and_names_are_the_members(void **state)
 	}
 }
 
+/* Four lcores race for one gate; the time of each is one that another may have seen later. */
+#define RACERS 4
+#define TRIES 200000
+#define GATE_NS 1000u
+
+static uint64_t gate_ns, clock_ns;
+static pthread_barrier_t together;
+
+struct racer {
+	uint32_t number;
+	uint32_t n_passes;
+	uint64_t passes_ns[TRIES];
+};
+
+static void *
+race(void *arg)
+{
+	struct racer *r = arg;
+	struct prng rnd;
+
+	prng_seed(&rnd, 11, r->number);
+	pthread_barrier_wait(&together);
+	for (uint32_t i = 0; i < TRIES; i++) {
+		uint64_t step_ns = prng_below(&rnd, 200);
+		uint64_t now_ns = __atomic_fetch_add(&clock_ns, step_ns, __ATOMIC_RELAXED);
+		uint64_t opens_ns = np_gate_pass(&gate_ns, GATE_NS, now_ns);
+
+		/* Half of them wait for the window's end, as a mark that came within it does. */
+		if (opens_ns != 0 && i % 2 == 0 &&
+		    np_gate_pass_from(&gate_ns, opens_ns, GATE_NS, opens_ns + step_ns))
+			r->passes_ns[r->n_passes++] = opens_ns + step_ns;
+		else if (opens_ns == 0)
+			r->passes_ns[r->n_passes++] = now_ns;
+	}
+	return NULL;
+}
+
+static int
+by_time(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void
+lcores_that_race_for_a_gate_pass_an_interval_apart(void **state)
+{
+	static struct racer racers[RACERS];
+	static uint64_t all_ns[RACERS * TRIES];
+	pthread_t threads[RACERS];
+	uint32_t n = 0;
+
+	(void)state;
+	pthread_barrier_init(&together, NULL, RACERS);
+	for (uint32_t i = 0; i < RACERS; i++) {
+		racers[i].number = i;
+		assert_int_equal(pthread_create(&threads[i], NULL, race, &racers[i]), 0);
+	}
+	for (uint32_t i = 0; i < RACERS; i++) {
+		pthread_join(threads[i], NULL);
+		memcpy(&all_ns[n], racers[i].passes_ns, racers[i].n_passes * sizeof(all_ns[0]));
+		n += racers[i].n_passes;
+	}
+	qsort(all_ns, n, sizeof(all_ns[0]), by_time);
+	assert_true(n > 1000);
+	for (uint32_t i = 1; i < n; i++)
+		assert_true(all_ns[i] - all_ns[i - 1] >= GATE_NS);
+}
+
+static void
+mark_is_answered_by_whoever_passes_first(void **state)
+{
+	uint64_t gate = 0, seen_ns;
+
+	(void)state;
+	assert_int_equal(np_gate_pass(&gate, 50, 7), 0);
+	seen_ns = np_gate_pass(&gate, 50, 20);
+	assert_int_equal(seen_ns, 57);
+	/* Another lcore's mark comes when the window is over. */
+	assert_int_equal(np_gate_pass(&gate, 50, 57), 0);
+	assert_false(np_gate_pass_from(&gate, seen_ns, 50, 57));
+	seen_ns = np_gate_pass(&gate, 50, 106);
+	assert_int_equal(seen_ns, 107);
+	assert_true(np_gate_pass_from(&gate, seen_ns, 50, 110));
+	assert_int_equal(np_gate_pass(&gate, 50, 159), 160);
+}
+
 int
 main(void)
 {
@@ -219,6 +309,8 @@ main(void)
 		cmocka_unit_test(continuous_ce_gives_one_cnp_per_interval),
 		cmocka_unit_test(random_marks_keep_the_invariants),
 		cmocka_unit_test(defaults_are_the_papers_and_names_are_the_members),
+		cmocka_unit_test(lcores_that_race_for_a_gate_pass_an_interval_apart),
+		cmocka_unit_test(mark_is_answered_by_whoever_passes_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What all nodes of one NIC have in common, besides the wire: how many flows are active, the least
+ * interval between CNPs, the receive buffers of a slow host, the units of CNP moderation that are
+ * not one QP's. A node that is alone has one of its own.
+ *
+ * Written by any node, with atomics, at most once for an event (a flow that starts, a CNP, a frame
+ * into a slow receiver), never to note a time.
+ */
+#ifndef QUENCH_NIC_NIC_COMMON_H
+#define QUENCH_NIC_NIC_COMMON_H
+
+#include <stdint.h>
+#include <rte_common.h>
+
+#include "base/field.h"
+#include "tm/qos_map.h"
+#include "tm/rx_drain.h"
+
+/* Units of CNP moderation: pairs of addresses, or the port. */
+struct nic_units {
+	uint64_t *gates_ns; /* np_gate_pass() */
+	/* at start-up */
+	struct field_ip *peers;
+	uint32_t *table; /* hash of the peer's address to unit + 1; 0: free */
+	uint32_t n, room;
+};
+
+struct nic_common {
+	uint32_t active;      /* requesters started and not at their end */
+	uint32_t wants_xoff;  /* priorities whose senders have to be held */
+	uint64_t cnp_gate_ns; /* no CNP leaves the port before */
+	struct nic_units units;
+	struct rx_drain buffers[TM_CLASSES] __rte_cache_aligned;
+};
+
+/**
+ * The unit of a peer; added if it is new. At start-up only, by one thread.
+ * @return its index, or -ENOMEM.
+ */
+int64_t nic_units_find(struct nic_units *units, const struct field_ip *peer_ip);
+
+void nic_common_free(struct nic_common *common);
+
+#endif
