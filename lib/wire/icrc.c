@@ -1,29 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "wire/icrc.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "wire/frame.h"
 #include "wire/icrc_impl.h"
 
 uint32_t icrc_table[16][256];
-const uint8_t icrc_no_ones[ICRC_MASK_BYTES];
-/* What routers may change counts as ones (IBTA annex A17; Linux rxe_icrc.c). IPv4, IPv6. */
+
+#define AT(i) [ICRC_SHAPE_START + (i)]
+#define SEED(i) AT(i) = (uint8_t)(ICRC_SEED >> 8 * (i))
+
+/* What routers may change counts as ones (IBTA annex A17; Linux rxe_icrc.c). */
 /* clang-format off */
-static const uint8_t variant_ones[2][ICRC_MASK_BYTES] = {
-	{
-		[1] = 0xFF,               /* ToS */
-		[8] = 0xFF,               /* TTL */
-		[10] = 0xFF, [11] = 0xFF, /* header checksum */
-		[26] = 0xFF, [27] = 0xFF, /* UDP checksum */
-		[32] = 0xFF,              /* FECN, BECN, reserved */
+static const struct icrc_shape ipv4 = {
+	.seed = {SEED(0), SEED(1), SEED(2), SEED(3)},
+	.ones = {
+		AT(1) = 0xFF,                 /* ToS */
+		AT(8) = 0xFF,                 /* TTL */
+		AT(10) = 0xFF, AT(11) = 0xFF, /* header checksum */
+		AT(26) = 0xFF, AT(27) = 0xFF, /* UDP checksum */
+		AT(32) = 0xFF,                /* FECN, BECN, reserved */
 	},
-	{
-		[0] = 0x0F, [1] = 0xFF,   /* traffic class, flow label */
-		[2] = 0xFF, [3] = 0xFF,   /* flow label */
-		[7] = 0xFF,               /* hop limit */
-		[46] = 0xFF, [47] = 0xFF, /* UDP checksum */
-		[52] = 0xFF,              /* FECN, BECN, reserved */
+};
+static const struct icrc_shape ipv6 = {
+	.seed = {SEED(0), SEED(1), SEED(2), SEED(3)},
+	.ones = {
+		AT(0) = 0x0F, AT(1) = 0xFF,   /* traffic class, flow label */
+		AT(2) = 0xFF, AT(3) = 0xFF,   /* flow label */
+		AT(7) = 0xFF,                 /* hop limit */
+		AT(46) = 0xFF, AT(47) = 0xFF, /* UDP checksum */
+		AT(52) = 0xFF,                /* FECN, BECN, reserved */
 	},
 };
 /* clang-format on */
@@ -45,20 +53,21 @@ static bool
 has_vpclmul(void)
 {
 	return has_pclmul() && __builtin_cpu_supports("vpclmulqdq") &&
-	       __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
+	       __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+	       __builtin_cpu_supports("avx512bw");
 }
 #endif
 
 const struct icrc_backend icrc_backends[] = {
-	{"slice-by-16", always, icrc_update_table},
+	{"slice-by-16", always, icrc_run_table},
 #ifdef __x86_64__
-	{"pclmulqdq", has_pclmul, icrc_update_pclmul},
-	{"vpclmulqdq", has_vpclmul, icrc_update_vpclmul},
+	{"pclmulqdq", has_pclmul, icrc_run_pclmul},
+	{"vpclmulqdq", has_vpclmul, icrc_run_vpclmul},
 #endif
 };
 const unsigned int icrc_backend_count = sizeof(icrc_backends) / sizeof(icrc_backends[0]);
 
-static const struct icrc_backend *best = &icrc_backends[0];
+static const struct icrc_backend *used = &icrc_backends[0];
 
 __attribute__((constructor)) static void
 icrc_init(void)
@@ -79,17 +88,25 @@ icrc_init(void)
 	}
 #ifdef __x86_64__
 	__builtin_cpu_init();
+	icrc_x86_init();
 #endif
 	for (unsigned int i = 0; i < icrc_backend_count; i++) {
 		if (icrc_backends[i].supported())
-			best = &icrc_backends[i];
+			used = &icrc_backends[i];
 	}
 }
 
 const char *
 icrc_backend(void)
 {
-	return best->name;
+	return used->name;
+}
+
+void
+icrc_use(const struct icrc_backend *backend)
+{
+	assert(backend->supported());
+	used = backend;
 }
 
 /* Sixteen look-ups that do not wait for each other move the register by 16 bytes. */
@@ -112,15 +129,14 @@ update_plain(uint32_t reg, const uint8_t *p, size_t n)
 }
 
 uint32_t
-icrc_update_table(uint32_t reg, const uint8_t *buf, size_t n, const uint8_t *ones)
+icrc_run_table(const uint8_t *buf, size_t n, const struct icrc_shape *shape)
 {
-	uint8_t head[ICRC_MASK_BYTES];
+	uint32_t reg = icrc_load(shape->seed + ICRC_SHAPE_START);
+	uint8_t head[ICRC_SHAPE_BYTES];
 	size_t head_bytes = n < sizeof(head) ? n : sizeof(head);
 
-	if (ones == icrc_no_ones)
-		return update_plain(reg, buf, n);
 	for (size_t i = 0; i < head_bytes; i++)
-		head[i] = buf[i] | ones[i];
+		head[i] = buf[i] | shape->ones[ICRC_SHAPE_START + i];
 	reg = update_plain(reg, head, head_bytes);
 	return update_plain(reg, buf + head_bytes, n - head_bytes);
 }
@@ -128,7 +144,10 @@ icrc_update_table(uint32_t reg, const uint8_t *buf, size_t n, const uint8_t *one
 uint32_t
 icrc_update(uint32_t reg, const void *buf, size_t n)
 {
-	return best->update(reg, buf, n, icrc_no_ones);
+	struct icrc_shape shape = {0};
+
+	icrc_store(shape.seed + ICRC_SHAPE_START, reg);
+	return used->run(buf, n, &shape);
 }
 
 uint32_t
@@ -136,16 +155,16 @@ icrc_headers(const uint8_t *ip, unsigned int ip_version)
 {
 	size_t n = (ip_version == 4 ? IPV4_HDR_BYTES : IPV6_HDR_BYTES) + UDP_HDR_BYTES + 12;
 
-	return best->update(ICRC_SEED, ip, n, variant_ones[ip_version == 6]);
+	return used->run(ip, n, ip_version == 4 ? &ipv4 : &ipv6);
 }
 
 uint32_t
 icrc_compute(const uint8_t *ip, unsigned int ip_version, size_t n)
 {
-	return ~best->update(ICRC_SEED, ip, n, variant_ones[ip_version == 6]);
+	return ~used->run(ip, n, ip_version == 4 ? &ipv4 : &ipv6);
 }
 
-/* Product of two polynomials; bit 31 is the coefficient of x^0, as in a register. */
+/* Product of two polynomials in registers. */
 static uint32_t
 mul(uint32_t a, uint32_t b)
 {
@@ -175,7 +194,7 @@ icrc_mul_x_pow(uint32_t reg, uint64_t n_bits)
 void
 icrc_shift_init(struct icrc_shift *s, size_t n_bytes)
 {
-	uint32_t power = icrc_mul_x_pow(0x80000000u, 8 * (uint64_t)n_bytes);
+	uint32_t power = icrc_mul_x_pow(ICRC_X_0, 8 * (uint64_t)n_bytes);
 
 	for (unsigned int k = 0; k < 4; k++) {
 		for (unsigned int b = 0; b < 256; b++)

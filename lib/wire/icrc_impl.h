@@ -12,9 +12,6 @@
 
 /* Polynomial of IEEE 802.3, bit-reflected, without x^32. */
 #define ICRC_POLY 0xEDB88320u
-/* The fields that routers change lie within this many bytes from the start of the IP header. */
-#define ICRC_MASK_BYTES 64u
-
 /*
  * icrc_table[k][b]: register after byte b and k bytes of zero, starting from 0. Filled before
  * main(). Because a CRC is linear, it is also what a byte b contributes to a register from k bytes
@@ -22,27 +19,45 @@
  */
 extern uint32_t icrc_table[16][256];
 
-/**
- * Continue reg over buf[0..n), with ones[0..ICRC_MASK_BYTES) or'ed onto the start of what is read.
- */
-typedef uint32_t icrc_update_fn(uint32_t reg, const uint8_t *buf, size_t n, const uint8_t *ones);
+/* What a message begins with is not taken as it is: a register of before, and bits that count as
+ * ones, all within this many bytes. */
+#define ICRC_SHAPE_BYTES 64u
+/* The message begins here in the tables below; a vector may begin before it and end behind. */
+#define ICRC_SHAPE_START 64u
+#define ICRC_SHAPE_ROOM (ICRC_SHAPE_START + 2 * ICRC_SHAPE_BYTES)
+
+/* Byte i of a message counts as (byte | ones[i]) ^ seed[i], from ICRC_SHAPE_START on. */
+struct icrc_shape {
+	uint8_t ones[ICRC_SHAPE_ROOM];
+	uint8_t seed[ICRC_SHAPE_ROOM]; /* the register of before, in its first four bytes */
+};
+
+/** Register after buf[0..n), shaped. */
+typedef uint32_t icrc_run_fn(const uint8_t *buf, size_t n, const struct icrc_shape *shape);
 
 struct icrc_backend {
 	const char *name;
 	bool (*supported)(void);
-	icrc_update_fn *update;
+	icrc_run_fn *run;
 };
 
-extern const uint8_t icrc_no_ones[ICRC_MASK_BYTES];
 /* Slowest first, the tables always there. */
 extern const struct icrc_backend icrc_backends[];
 extern const unsigned int icrc_backend_count;
 
-icrc_update_fn icrc_update_table;
+/** Use another backend from now on; the best supported one is in use from the start. */
+void icrc_use(const struct icrc_backend *backend);
+
+icrc_run_fn icrc_run_table;
 #ifdef __x86_64__
-icrc_update_fn icrc_update_pclmul;
-icrc_update_fn icrc_update_vpclmul;
+icrc_run_fn icrc_run_pclmul;
+icrc_run_fn icrc_run_vpclmul;
+/** Fill tables of both, before their first use. */
+void icrc_x86_init(void);
 #endif
+
+/* The polynomial 1 in a register: bit 31 is the coefficient of x^0. */
+#define ICRC_X_0 0x80000000u
 
 /** x^n_bits times reg, modulo the polynomial: the register after n_bits of zero. */
 uint32_t icrc_mul_x_pow(uint32_t reg, uint64_t n_bits);

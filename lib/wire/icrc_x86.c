@@ -5,9 +5,13 @@
  *
  * A 128-bit state X stands for all bytes so far: appending d bits turns it into
  *   X.first * x^(d+64) + X.last * x^d, each half multiplied by the power's remainder modulo P,
- * which fits 128 bits again. In bit-reflected form a product comes out shifted by one and the
- * halves 32 bits apart from it, so the constants are x^(d+32) and x^(d-32) mod P, reflected,
- * shifted left by one. The unit test derives all of them.
+ * which fits 128 bits again. Four states take turns, so that products do not wait for each other;
+ * at the end each half of each is multiplied by its power, all become 96 bits, and Barrett's
+ * reduction makes a register of them. In bit-reflected form a product comes out shifted by one, so
+ * constants are shifted left by one. The unit test derives the powers.
+ *
+ * Zeros in front of a message do not change its CRC. So the first vector may be filled up with
+ * zeros in front, and the last one then ends where the message ends.
  */
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -15,30 +19,29 @@
 #include "wire/icrc_impl.h"
 
 #define TARGET_PCLMUL __attribute__((target("sse4.1,pclmul")))
-#define TARGET_VPCLMUL __attribute__((target("avx512f,avx512vl,vpclmulqdq,sse4.1,pclmul")))
-#define INLINE_PCLMUL __attribute__((target("sse4.1,pclmul"), always_inline)) static inline
-#define INLINE_VPCLMUL                                                                             \
-	__attribute__((target("avx512f,avx512vl,vpclmulqdq,sse4.1,pclmul"),                        \
-		       always_inline)) static inline
+#define TARGET_VPCLMUL __attribute__((target("avx512f,avx512vl,avx512bw,vpclmulqdq,sse4.1,pclmul")))
+#define INLINE_PCLMUL TARGET_PCLMUL __attribute__((always_inline)) static inline
+#define INLINE_VPCLMUL TARGET_VPCLMUL __attribute__((always_inline)) static inline
 
-/* {x^(d+32), x^(d-32)} mod P */
+/* Over d bits: {x^(d+32), x^(d-32)} mod P; the halves lie 32 bits apart from a product. */
 #define FOLD_2048 0x11542778aull, 0x1322d1430ull
+#define FOLD_1536 0x1821d8bc0ull, 0x12e958ac4ull
+#define FOLD_1024 0x1e88ef372ull, 0x14a7fe880ull
 #define FOLD_512 0x154442bd4ull, 0x1c6e41596ull
-#define FOLD_384 0x03db1ecdcull, 0x174359406ull
-#define FOLD_256 0x0f1da05aaull, 0x15a546366ull
 #define FOLD_128 0x1751997d0ull, 0x0ccaa009eull
-#define X_96 0x0ccaa009eull
-#define X_64 0x163cd6124ull
-#define MU 0x1f7011641ull /* x^64 / P, for Barrett's reduction */
+/* With d bits behind: {x^(d+96), x^(d+32)} mod P. */
+#define REDUCE_384 0x1c6e41596ull, 0x03db1ecdcull
+#define REDUCE_256 0x174359406ull, 0x0f1da05aaull
+#define REDUCE_128 0x15a546366ull, 0x1751997d0ull
+#define REDUCE_0 0x0ccaa009eull, 0x1db710640ull
+#define MU 0xb4e5b025f7011641ull /* x^96 / P, without its last bit, which nothing needs */
 #define P_X 0x1db710641ull
 
-/* 16 bytes from (shuffles + r): move left by 16 - r; from (shuffles + 16 + r): move right by r.
- * 0x80 gives 0. */
-static const uint8_t shuffles[48] = {
-	0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
-	0x80, 0x80, 0x80, 0x80, 0,    1,    2,    3,    4,    5,    6,    7,
-	8,    9,    10,   11,   12,   13,   14,   15,   0x80, 0x80, 0x80, 0x80,
-	0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+/* 16 bytes from (shuffle + r): move the first r bytes to the end, zeros before them. */
+static const uint8_t shuffle[32] = {
+	0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+	0x80, 0x80, 0x80, 0x80, 0x80, 0,    1,    2,    3,    4,    5,
+	6,    7,    8,    9,    10,   11,   12,   13,   14,   15,
 };
 
 INLINE_PCLMUL __m128i
@@ -53,90 +56,88 @@ pair(uint64_t first, uint64_t last)
 	return _mm_set_epi64x((long long)last, (long long)first);
 }
 
+/* Both halves of x by their powers. */
+INLINE_PCLMUL __m128i
+times(__m128i x, __m128i k)
+{
+	return _mm_xor_si128(_mm_clmulepi64_si128(x, k, 0x00), _mm_clmulepi64_si128(x, k, 0x11));
+}
+
 INLINE_PCLMUL __m128i
 fold(__m128i x, __m128i k, __m128i next)
 {
-	__m128i first = _mm_clmulepi64_si128(x, k, 0x00);
-	__m128i last = _mm_clmulepi64_si128(x, k, 0x11);
-
-	return _mm_xor_si128(_mm_xor_si128(first, last), next);
+	return _mm_xor_si128(times(x, k), next);
 }
 
-/* 16 bytes of state to a register: append 32 bits of zero, then reduce 96 to 64 to 32 bits. */
+/* A * x^32 + B, of 64 and 32 bits, modulo P: the quotient by A * MU, then what it leaves. */
 INLINE_PCLMUL uint32_t
-reduce(__m128i x)
+barrett(__m128i x)
 {
-	const __m128i low32 = _mm_setr_epi32(-1, 0, 0, 0);
-	__m128i t;
+	__m128i quotient = _mm_clmulepi64_si128(x, pair(MU, P_X), 0x00);
+	__m128i product = _mm_clmulepi64_si128(quotient, pair(MU, P_X), 0x10);
 
-	t = _mm_clmulepi64_si128(x, pair(X_96, 0), 0x00);
-	x = _mm_xor_si128(_mm_srli_si128(x, 8), t);
-	t = _mm_clmulepi64_si128(_mm_and_si128(x, low32), pair(X_64, 0), 0x00);
-	x = _mm_xor_si128(_mm_srli_si128(x, 4), t);
-	t = _mm_clmulepi64_si128(_mm_and_si128(x, low32), pair(MU, P_X), 0x00);
-	t = _mm_clmulepi64_si128(_mm_and_si128(t, low32), pair(MU, P_X), 0x10);
-	return (uint32_t)_mm_extract_epi32(_mm_xor_si128(x, t), 1);
+	return (uint32_t)_mm_extract_epi32(_mm_xor_si128(x, product), 2);
 }
 
-/*
- * The bytes behind the last whole 64: blocks of 16, then r < 16 bytes. done bytes are in x; done
- * >= 16. ones still matters if done < ICRC_MASK_BYTES.
- */
-INLINE_PCLMUL uint32_t
-finish(__m128i x, const uint8_t *buf, size_t n, size_t done, const uint8_t *ones)
+/* The 16 bytes that end at byte `end` of the message, as the shape has them. */
+INLINE_PCLMUL __m128i
+shaped(__m128i x, const struct icrc_shape *shape, size_t end)
 {
-	const __m128i k128 = pair(FOLD_128);
-	size_t r;
+	x = _mm_or_si128(x, load(shape->ones + ICRC_SHAPE_START - 16 + end));
+	return _mm_xor_si128(x, load(shape->seed + ICRC_SHAPE_START - 16 + end));
+}
 
-	for (; n - done >= 16; done += 16) {
-		__m128i next = load(buf + done);
-
-		if (done < ICRC_MASK_BYTES)
-			next = _mm_or_si128(next, load(ones + done));
-		x = fold(x, k128, next);
-	}
-	r = n - done;
-	if (r != 0) {
-		/* The last 16 bytes overlap what is done by 16 - r; the state moves r bytes to make
-		 * room. */
-		__m128i last = load(buf + n - 16);
-		__m128i right = load(shuffles + 16 + r);
-
-		if (done < ICRC_MASK_BYTES)
-			last = _mm_or_si128(last, load(ones + n - 16));
-		last = _mm_blendv_epi8(_mm_shuffle_epi8(x, right), last, right);
-		x = fold(_mm_shuffle_epi8(x, load(shuffles + r)), k128, last);
-	}
-	return reduce(x);
+/* Of n vectors that are left: how many to take one by one, so that three and whole groups of four
+ * follow, or nothing. */
+static inline size_t
+before_groups(size_t n)
+{
+	return n < 3 ? n : (n + 1) % 4;
 }
 
 TARGET_PCLMUL uint32_t
-icrc_update_pclmul(uint32_t reg, const uint8_t *buf, size_t n, const uint8_t *ones)
+icrc_run_pclmul(const uint8_t *buf, size_t n, const struct icrc_shape *shape)
 {
 	const __m128i k512 = pair(FOLD_512), k128 = pair(FOLD_128);
+	size_t done = (n - 1) % 16 + 1, alone;
 	__m128i x0, x1, x2, x3;
-	size_t done;
 
 	if (n < 16)
-		return icrc_update_table(reg, buf, n, ones);
-	x0 = _mm_or_si128(load(buf), load(ones));
-	x0 = _mm_xor_si128(x0, _mm_cvtsi32_si128((int)reg));
-	if (n < 64)
-		return finish(x0, buf, n, 16, ones);
+		return icrc_run_table(buf, n, shape);
+	x0 = shaped(_mm_shuffle_epi8(load(buf), load(shuffle + done)), shape, done);
+	for (; done < n && done < ICRC_SHAPE_BYTES; done += 16)
+		x0 = fold(x0, k128, shaped(load(buf + done), shape, done + 16));
+	for (alone = before_groups((n - done) / 16); alone > 0; alone--, done += 16)
+		x0 = fold(x0, k128, load(buf + done));
+	if (done == n)
+		return barrett(times(x0, pair(REDUCE_0)));
 
-	x1 = _mm_or_si128(load(buf + 16), load(ones + 16));
-	x2 = _mm_or_si128(load(buf + 32), load(ones + 32));
-	x3 = _mm_or_si128(load(buf + 48), load(ones + 48));
-	for (done = 64; n - done >= 64; done += 64) {
+	x1 = load(buf + done);
+	x2 = load(buf + done + 16);
+	x3 = load(buf + done + 32);
+	for (done += 48; done < n; done += 64) {
 		x0 = fold(x0, k512, load(buf + done));
 		x1 = fold(x1, k512, load(buf + done + 16));
 		x2 = fold(x2, k512, load(buf + done + 32));
 		x3 = fold(x3, k512, load(buf + done + 48));
 	}
-	x1 = fold(x0, k128, x1);
-	x2 = fold(x1, k128, x2);
-	x3 = fold(x2, k128, x3);
-	return finish(x3, buf, n, done, ones);
+	x0 = fold(x0, pair(REDUCE_384), times(x1, pair(REDUCE_256)));
+	x2 = fold(x2, pair(REDUCE_128), times(x3, pair(REDUCE_0)));
+	return barrett(_mm_xor_si128(x0, x2));
+}
+
+/* Constants of a fold over so many bytes. */
+static uint64_t fold_bytes[64][2];
+
+void
+icrc_x86_init(void)
+{
+	/* x^(2^32 - 1) is 1: that makes powers below zero. */
+	for (unsigned int r = 0; r < 64; r++) {
+		fold_bytes[r][0] = (uint64_t)icrc_mul_x_pow(ICRC_X_0, 8 * r + 32) << 1;
+		fold_bytes[r][1] = (uint64_t)icrc_mul_x_pow(ICRC_X_0, UINT32_MAX + 8ull * r - 32)
+				   << 1;
+	}
 }
 
 INLINE_VPCLMUL __m512i
@@ -148,49 +149,74 @@ fold4(__m512i x, __m512i k, __m512i next)
 	return _mm512_ternarylogic_epi64(first, last, next, 0x96);
 }
 
-/* Distances of four states from the last of them, which needs no shift. */
-static const uint64_t joins[8] = {FOLD_384, FOLD_256, FOLD_128, 0, 0};
-
-/* Four states, 128 bits apart, into one. */
-INLINE_VPCLMUL __m128i
-join4(__m512i x)
+/* The last r bytes, 1 to 64, before byte `end` of the message, and zeros in front of them. */
+INLINE_VPCLMUL __m512i
+last4(const uint8_t *buf, size_t end, size_t r)
 {
-	__m512i t = fold4(x, _mm512_loadu_si512(joins), _mm512_setzero_si512());
-	__m128i a = _mm_xor_si128(_mm512_castsi512_si128(t), _mm512_extracti32x4_epi32(t, 1));
-	__m128i b = _mm_xor_si128(_mm512_extracti32x4_epi32(t, 2), _mm512_extracti32x4_epi32(x, 3));
-
-	return _mm_xor_si128(a, b);
+	/* Lanes that the mask leaves out are not read. */
+	return _mm512_maskz_loadu_epi8(~0ull << (64 - r), buf + end - 64);
 }
 
+/* The 64 bytes that end at byte `end` of the message, as the shape has them. */
+INLINE_VPCLMUL __m512i
+shaped4(__m512i x, const struct icrc_shape *shape, size_t end)
+{
+	__m512i ones = _mm512_loadu_si512(shape->ones + ICRC_SHAPE_START - 64 + end);
+	__m512i seed = _mm512_loadu_si512(shape->seed + ICRC_SHAPE_START - 64 + end);
+
+	return _mm512_ternarylogic_epi64(x, ones, seed, 0x56); /* (x | ones) ^ seed */
+}
+
+INLINE_VPCLMUL uint32_t
+reduce4(__m512i x)
+{
+	static const uint64_t powers[8] = {REDUCE_384, REDUCE_256, REDUCE_128, REDUCE_0};
+	__m512i y = fold4(x, _mm512_loadu_si512(powers), _mm512_setzero_si512());
+	__m256i z = _mm256_xor_si256(_mm512_castsi512_si256(y), _mm512_extracti64x4_epi64(y, 1));
+
+	return barrett(_mm_xor_si128(_mm256_castsi256_si128(z), _mm256_extracti32x4_epi32(z, 1)));
+}
+
+/*
+ * A long message: whole vectors from aligned addresses, since a load across two cache lines costs
+ * two; what is behind them follows by a fold over less than a vector. A short one ends where a
+ * vector ends, and nothing is behind.
+ */
 TARGET_VPCLMUL uint32_t
-icrc_update_vpclmul(uint32_t reg, const uint8_t *buf, size_t n, const uint8_t *ones)
+icrc_run_vpclmul(const uint8_t *buf, size_t n, const struct icrc_shape *shape)
 {
 	const __m512i k512 = _mm512_broadcast_i32x4(pair(FOLD_512));
-	__m512i x0;
-	size_t done = 64;
+	const __m512i k2048 = _mm512_broadcast_i32x4(pair(FOLD_2048));
+	size_t done = n > 128 ? 64 - (uintptr_t)buf % 64 : (n - 1) % 64 + 1, behind, alone;
+	__m512i x0, x1, x2, x3;
 
-	if (n < 64)
-		return icrc_update_pclmul(reg, buf, n, ones);
-	x0 = _mm512_or_si512(_mm512_loadu_si512(buf), _mm512_loadu_si512(ones));
-	x0 = _mm512_xor_si512(x0, _mm512_zextsi128_si512(_mm_cvtsi32_si128((int)reg)));
-	if (n >= 256) {
-		const __m512i k2048 = _mm512_broadcast_i32x4(pair(FOLD_2048));
-		__m512i x1 = _mm512_loadu_si512(buf + 64);
-		__m512i x2 = _mm512_loadu_si512(buf + 128);
-		__m512i x3 = _mm512_loadu_si512(buf + 192);
-
-		for (done = 256; n - done >= 256; done += 256) {
+	if (n < 16)
+		return icrc_run_table(buf, n, shape);
+	x0 = shaped4(last4(buf, done, done), shape, done);
+	if (done == n)
+		return reduce4(x0);
+	x0 = fold4(x0, k512, shaped4(_mm512_loadu_si512(buf + done), shape, done + 64));
+	done += 64;
+	behind = (n - done) % 64;
+	for (alone = before_groups((n - done) / 64); alone > 0; alone--, done += 64)
+		x0 = fold4(x0, k512, _mm512_loadu_si512(buf + done));
+	if (n - done >= 192) {
+		x1 = _mm512_loadu_si512(buf + done);
+		x2 = _mm512_loadu_si512(buf + done + 64);
+		x3 = _mm512_loadu_si512(buf + done + 128);
+		for (done += 192; n - done >= 256; done += 256) {
 			x0 = fold4(x0, k2048, _mm512_loadu_si512(buf + done));
 			x1 = fold4(x1, k2048, _mm512_loadu_si512(buf + done + 64));
 			x2 = fold4(x2, k2048, _mm512_loadu_si512(buf + done + 128));
 			x3 = fold4(x3, k2048, _mm512_loadu_si512(buf + done + 192));
 		}
-		x1 = fold4(x0, k512, x1);
-		x2 = fold4(x1, k512, x2);
-		x0 = fold4(x2, k512, x3);
+		x0 = fold4(x0, _mm512_broadcast_i32x4(pair(FOLD_1536)), x3);
+		x1 = fold4(x1, _mm512_broadcast_i32x4(pair(FOLD_1024)), x0);
+		x0 = fold4(x2, k512, x1);
 	}
-	for (; n - done >= 64; done += 64)
-		x0 = fold4(x0, k512, _mm512_loadu_si512(buf + done));
-	return finish(join4(x0), buf, n, done, ones);
+	if (behind > 0)
+		x0 = fold4(x0, _mm512_broadcast_i32x4(load(fold_bytes[behind])),
+			   last4(buf, n, behind));
+	return reduce4(x0);
 }
 #endif

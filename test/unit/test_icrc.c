@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -33,10 +35,19 @@ fill(uint8_t *buf, size_t n, struct prng *r)
 		buf[i] = (uint8_t)prng_u32(r);
 }
 
+static uint32_t
+run(const struct icrc_backend *b, uint32_t start, const uint8_t *buf, size_t n)
+{
+	struct icrc_shape shape = {0};
+
+	icrc_store(shape.seed + ICRC_SHAPE_START, start);
+	return b->run(buf, n, &shape);
+}
+
 static void
 check_backend(const struct icrc_backend *b, const uint8_t *buf, size_t n, uint32_t start)
 {
-	uint32_t want = reference(start, buf, n), got = b->update(start, buf, n, icrc_no_ones);
+	uint32_t want = reference(start, buf, n), got = run(b, start, buf, n);
 
 	if (got != want)
 		fail_msg("%s: %zu bytes at offset %zu: %08x, not %08x (seed %u)", b->name, n,
@@ -82,7 +93,7 @@ every_backend_equals_the_definition_at_every_length(void **state)
 			continue;
 		tried++;
 		for (size_t n = 0; n <= 600; n++)
-			check_backend(b, mem + n % GUARD, n, prng_u32(&r));
+			check_backend(b, mem + prng_below(&r, GUARD), n, prng_u32(&r));
 		for (size_t k = 0; k < sizeof(long_ones) / sizeof(long_ones[0]); k++) {
 			for (size_t offset = 0; offset < GUARD; offset++)
 				check_backend(b, mem + offset, long_ones[k], prng_u32(&r));
@@ -91,10 +102,34 @@ every_backend_equals_the_definition_at_every_length(void **state)
 	assert_true(tried >= 1);
 }
 
+/* A message that fills the end, and one that fills the start, of the only page that is there. */
+static void
+no_backend_reads_beyond_the_message(void **state)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	uint8_t *mem = mmap(NULL, 3 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *mid = mem + page;
+	struct prng r;
+
+	(void)state;
+	assert_true(mem != MAP_FAILED && mprotect(mid, page, PROT_READ | PROT_WRITE) == 0);
+	prng_seed(&r, SEED, 7);
+	fill(mid, page, &r);
+	for (unsigned int i = 0; i < icrc_backend_count; i++) {
+		for (size_t n = 0; n <= 600 && icrc_backends[i].supported(); n++) {
+			check_backend(&icrc_backends[i], mid + page - n, n, prng_u32(&r));
+			check_backend(&icrc_backends[i], mid, n, prng_u32(&r));
+		}
+	}
+	munmap(mem, 3 * page);
+}
+
 static void
 every_backend_takes_marked_bits_as_ones(void **state)
 {
-	uint8_t buf[300], masked[300], ones[ICRC_MASK_BYTES];
+	uint8_t buf[300], masked[300];
+	struct icrc_shape shape = {0};
+	uint8_t *ones = shape.ones + ICRC_SHAPE_START;
 	struct prng r;
 
 	(void)state;
@@ -103,14 +138,15 @@ every_backend_takes_marked_bits_as_ones(void **state)
 		uint32_t want, start = prng_u32(&r);
 
 		fill(buf, sizeof(buf), &r);
-		fill(ones, sizeof(ones), &r);
+		fill(ones, ICRC_SHAPE_BYTES, &r);
+		icrc_store(shape.seed + ICRC_SHAPE_START, start);
 		for (size_t i = 0; i < n; i++)
-			masked[i] = buf[i] | (i < sizeof(ones) ? ones[i] : 0);
+			masked[i] = buf[i] | (i < ICRC_SHAPE_BYTES ? ones[i] : 0);
 		want = reference(start, masked, n);
 		for (unsigned int i = 0; i < icrc_backend_count; i++) {
 			const struct icrc_backend *b = &icrc_backends[i];
 
-			if (b->supported() && b->update(start, buf, n, ones) != want)
+			if (b->supported() && b->run(buf, n, &shape) != want)
 				fail_msg("%s: %zu bytes (seed %u)", b->name, n, SEED);
 		}
 	}
@@ -190,7 +226,7 @@ shift_joins_the_registers_of_two_parts(void **state)
 static uint64_t
 fold_constant(unsigned int n)
 {
-	return (uint64_t)icrc_mul_x_pow(0x80000000u, n) << 1;
+	return (uint64_t)icrc_mul_x_pow(ICRC_X_0, n) << 1;
 }
 
 static void
@@ -201,8 +237,23 @@ powers_of_x_are_the_published_fold_constants(void **state)
 		unsigned int n;
 		uint64_t want;
 	} table[] = {
-		{4 * 128 + 32, 0x154442bd4}, {4 * 128 - 32, 0x1c6e41596}, {128 + 32, 0x1751997d0},
-		{128 - 32, 0x0ccaa009e},     {64, 0x163cd6124},
+		{4 * 128 + 32, 0x154442bd4},
+		{4 * 128 - 32, 0x1c6e41596},
+		{128 + 32, 0x1751997d0},
+		{128 - 32, 0x0ccaa009e},
+		{64, 0x163cd6124},
+		/* and ours, derived in the same way */
+		{2048 + 32, 0x11542778a},
+		{2048 - 32, 0x1322d1430},
+		{1536 + 32, 0x1821d8bc0},
+		{1536 - 32, 0x12e958ac4},
+		{1024 + 32, 0x1e88ef372},
+		{1024 - 32, 0x14a7fe880},
+		{384 + 32, 0x03db1ecdc},
+		{256 + 96, 0x174359406},
+		{256 + 32, 0x0f1da05aa},
+		{128 + 96, 0x15a546366},
+		{32, 0x1db710640},
 	};
 
 	(void)state;
@@ -301,6 +352,7 @@ main(void)
 		cmocka_unit_test(crc_of_123456789_is_the_check_value_of_ieee_802_3),
 		cmocka_unit_test(seed_is_the_register_after_eight_bytes_of_ones),
 		cmocka_unit_test(every_backend_equals_the_definition_at_every_length),
+		cmocka_unit_test(no_backend_reads_beyond_the_message),
 		cmocka_unit_test(every_backend_takes_marked_bits_as_ones),
 		cmocka_unit_test(the_best_supported_backend_is_in_use),
 		cmocka_unit_test(a_register_continues_where_it_stopped),
