@@ -35,6 +35,13 @@ switch_stats(const struct run_app *app, struct run_traffic *traffic, char *text,
 		 drops, marked, tx_pause, rx_pause, buffer_bytes);
 }
 
+static void
+set_watermark(json_t *o, const char *key, const struct node *node, enum mmu_watermark kind,
+	      uint16_t port, uint8_t index)
+{
+	report_set_u64(o, key, mmu_watermark_bytes(sw_mmu(node), kind, port, index));
+}
+
 static json_t *
 queue_object(const struct run_app *app, uint16_t port, uint8_t queue)
 {
@@ -47,20 +54,20 @@ queue_object(const struct run_app *app, uint16_t port, uint8_t queue)
 	report_set_u64(o, "ecn_marked_packets", s->ecn_marked_packets);
 	report_set_u64(o, "ecn_mark_no_mbuf_packets", s->ecn_mark_no_mbuf_packets);
 	report_set_u64(o, "drop_packets", s->drop_packets);
-	report_set_u64(o, "watermark_bytes",
-		       mmu_queue_watermark_bytes(sw_mmu(app->node), port, queue));
+	set_watermark(o, "watermark_bytes", app->node, MMU_WATERMARK_QUEUE, port, queue);
 	return o;
 }
 
 static json_t *
 pg_object(const struct run_app *app, uint16_t port, uint8_t pg)
 {
-	struct mmu_pg_state s = mmu_pg_state(sw_mmu(app->node), port, pg);
 	json_t *o = json_object();
 
 	report_set_u64(o, "pg", pg);
-	report_set_u64(o, "watermark_bytes", s.watermark_bytes);
-	report_set_u64(o, "headroom_watermark_bytes", s.headroom_watermark_bytes);
+	set_watermark(o, "watermark_bytes", app->node, MMU_WATERMARK_PG, port, pg);
+	set_watermark(o, "shared_watermark_bytes", app->node, MMU_WATERMARK_PG_SHARED, port, pg);
+	set_watermark(o, "headroom_watermark_bytes", app->node, MMU_WATERMARK_PG_HEADROOM, port,
+		      pg);
 	return o;
 }
 
@@ -84,8 +91,7 @@ port_object(const struct run_app *app, const struct sw_params *params,
 	    const struct run_result *result, uint16_t port)
 {
 	const struct sw_port_stats *s = sw_port_stats(app->node, port);
-	json_t *o =
-		report_port(result->loops, 1, port, params->ports[port].link_speed_bps);
+	json_t *o = report_port(result->loops, 1, port, params->ports[port].link_speed_bps);
 	json_t *queues = json_array();
 	json_t *pgs = json_array();
 
@@ -126,6 +132,24 @@ ledger_object(const struct node *node)
 	return o;
 }
 
+static json_t *
+pools_array(const struct node *node)
+{
+	const struct mmu *mmu = sw_mmu(node);
+	json_t *pools = json_array();
+
+	for (unsigned int i = 0; i < MMU_POOLS; i++) {
+		json_t *o = json_object();
+
+		json_object_set_new(o, "pool", json_string(mmu_pool_name((enum mmu_pool_id)i)));
+		report_set_u64(o, "size_bytes", mmu_pool_size_bytes(mmu, (enum mmu_pool_id)i));
+		report_set_u64(o, "used_bytes", mmu_pool_used_bytes(mmu, (enum mmu_pool_id)i));
+		set_watermark(o, "watermark_bytes", node, MMU_WATERMARK_POOL, 0, (uint8_t)i);
+		json_array_append_new(pools, o);
+	}
+	return pools;
+}
+
 json_t *
 switch_report(const struct run_app *app, const struct sw_params *params,
 	      const struct run_result *result)
@@ -139,6 +163,9 @@ switch_report(const struct run_app *app, const struct sw_params *params,
 	report_set_u64(o, "fdb_entries", sw_fdb_entries(app->node));
 	report_set_u64(o, "buffer_bytes", params->mmu.buffer_bytes);
 	report_set_u64(o, "buffer_used_bytes", mmu_used_bytes(sw_mmu(app->node)));
+	json_object_set_new(o, "pools", pools_array(app->node));
+	set_watermark(o, "headroom_pool_watermark_bytes", app->node, MMU_WATERMARK_HEADROOM_POOL, 0,
+		      0);
 	json_object_set_new(o, "ledger", ledger_object(app->node));
 	return o;
 }

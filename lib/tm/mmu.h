@@ -8,8 +8,9 @@
  * copy. PFC is decided from the ingress side only.
  *
  *   pool:    buffer - reserved of all PGs - headroom (dedicated: of each lossless PG; or one shared
- *            headroom pool) is what PGs share. Egress has a budget of its own, the buffer less the
- *            queues' reserved bytes; queues without a limit do not ask it.
+ *            headroom pool) is what PGs share; lossy ones may have a part of it to themselves.
+ *            Egress has a budget of its own, the buffer less the queues' reserved bytes, and lossy
+ *            queues may have a smaller one; queues without a limit do not ask it.
  *   ingress: reserved first (a frame may straddle); else shared while headroom is empty and
  *            shr + s <= limit and the pool has room; else headroom if lossless and it fits;
  *            else drop.
@@ -27,64 +28,12 @@
 #ifndef QUENCH_TM_MMU_H
 #define QUENCH_TM_MMU_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/field.h"
-#include "tm/qos_map.h"
-
-/* SONiC's BUFFER_PROFILE. Used for PGs (ingress) and queues (egress). */
-struct buffer_profile {
-	uint64_t size_bytes;      /* reserved */
-	int8_t dynamic_th;        /* limit = 2^n x free shared; -8..7 */
-	bool dynamic;             /* false: static_th_bytes is the limit */
-	uint64_t static_th_bytes; /* 0: unlimited */
-	uint64_t xon_bytes;
-	uint64_t xon_offset_bytes;
-	uint64_t xoff_bytes; /* headroom of one PG; lossless PGs only */
-};
-
-struct mmu_params {
-	uint64_t buffer_bytes;               /* all of it, reserved and headroom included */
-	uint64_t shared_headroom_pool_bytes; /* 0: headroom is dedicated to each PG */
-	uint16_t cell_bytes;            /* 0: byte exact; else frames are rounded up to cells */
-	struct buffer_profile lossless; /* ingress PGs in lossless_pgs */
-	struct buffer_profile lossy;    /* the other PGs */
-	struct buffer_profile egress_lossless; /* queues in lossless_queues */
-	struct buffer_profile egress_lossy;    /* the other queues */
-	uint8_t lossless_pgs;                  /* mask */
-	uint8_t lossless_queues;               /* mask */
-	uint16_t n_ports;
-};
-
-/* Tables over struct mmu_params (its own members) and over struct buffer_profile. The four profiles
- * have the same keys as far as they apply, and defaults of their own; buffer_profile_fields is
- * lossless's. */
-extern const struct field mmu_fields[];
-extern const unsigned int mmu_fields_n;
-extern const struct field buffer_profile_fields[];
-extern const unsigned int buffer_profile_fields_n;
-extern const struct field buffer_profile_lossy_fields[];
-extern const unsigned int buffer_profile_lossy_fields_n;
-extern const struct field buffer_profile_egress_lossless_fields[];
-extern const unsigned int buffer_profile_egress_lossless_fields_n;
-extern const struct field buffer_profile_egress_lossy_fields[];
-extern const unsigned int buffer_profile_egress_lossy_fields_n;
-
-/* How buffer_bytes is divided. */
-struct mmu_budget {
-	uint64_t reserved_bytes; /* of all PGs */
-	uint64_t headroom_bytes; /* of all lossless PGs, or the shared headroom pool */
-	uint64_t shared_bytes;   /* what remains; 0 when the others exceed the buffer */
-	uint64_t egress_reserved_bytes;
-	uint64_t egress_shared_bytes;
-};
-
-struct mmu_budget mmu_params_budget(const struct mmu_params *params);
-
-/** @return 0, or -EINVAL with a clause in why (reserved + headroom must fit the buffer, and so on).
- */
-int mmu_params_check(const struct mmu_params *params, char *why, unsigned int why_size);
+#include "base/fixed.h"
+#include "tm/mmu_params.h"
 
 enum mmu_verdict {
 	MMU_ADMIT,
@@ -109,37 +58,286 @@ struct mmu *mmu_create(const struct mmu_params *params);
 void mmu_destroy(struct mmu *mmu);
 
 /** Bytes that a frame (with FCS) is charged: rounded up to cells. */
-uint32_t mmu_charge_bytes(const struct mmu *mmu, uint32_t frame_bytes);
+static inline uint32_t mmu_charge_bytes(const struct mmu *mmu, uint32_t frame_bytes);
 
 /** Decide and, if admitted, charge. bytes are those of mmu_charge_bytes(), here and below. */
-enum mmu_verdict mmu_ingress_admit(struct mmu *mmu, uint16_t port, uint8_t pg, uint32_t bytes);
-void mmu_ingress_release(struct mmu *mmu, uint16_t port, uint8_t pg, uint32_t bytes);
-enum mmu_verdict mmu_egress_admit(struct mmu *mmu, uint16_t port, uint8_t queue, uint32_t bytes);
-void mmu_egress_release(struct mmu *mmu, uint16_t port, uint8_t queue, uint32_t bytes);
+static inline enum mmu_verdict mmu_ingress_admit(struct mmu *mmu, uint16_t port, uint8_t pg,
+						 uint32_t bytes);
+static inline enum mmu_verdict mmu_egress_admit(struct mmu *mmu, uint16_t port, uint8_t queue,
+						uint32_t bytes);
+/** Give back the charge of one frame, or of several at once. */
+static inline void mmu_ingress_release(struct mmu *mmu, uint16_t port, uint8_t pg, uint32_t bytes);
+static inline void mmu_egress_release(struct mmu *mmu, uint16_t port, uint8_t queue,
+				      uint32_t bytes);
 
 /**
  * Should this PG's peer be paused? Given its present state, so that XOFF and XON have their
  * hysteresis. Always false for a lossy PG. Ask after every admission and every release of the PG:
  * under a dynamic threshold the limit moves with the use of others.
  */
-bool mmu_pg_wants_xoff(const struct mmu *mmu, uint16_t port, uint8_t pg, bool xoff_now);
+static inline bool mmu_pg_wants_xoff(const struct mmu *mmu, uint16_t port, uint8_t pg,
+				     bool xoff_now);
 
 struct mmu_pg_state {
 	uint64_t reserved_bytes, shared_bytes, headroom_bytes;
-	uint64_t watermark_bytes, headroom_watermark_bytes; /* peaks since creation */
 };
 
 struct mmu_pg_state mmu_pg_state(const struct mmu *mmu, uint16_t port, uint8_t pg);
 uint64_t mmu_queue_bytes(const struct mmu *mmu, uint16_t port, uint8_t queue);
-uint64_t mmu_queue_watermark_bytes(const struct mmu *mmu, uint16_t port, uint8_t queue);
 /** Bytes charged on the ingress side, all PGs. */
 uint64_t mmu_used_bytes(const struct mmu *mmu);
-uint64_t mmu_used_watermark_bytes(const struct mmu *mmu);
 /** Bytes of headroom in use, all PGs. */
 uint64_t mmu_headroom_used_bytes(const struct mmu *mmu);
 /** Limit on a PG's shared bytes at this moment; UINT64_MAX / 2 or more when there is none. */
 uint64_t mmu_pg_limit_bytes(const struct mmu *mmu, uint16_t port, uint8_t pg);
 /** Recompute sums from parts; true when they agree. For tests and a running switch's self-check. */
 bool mmu_balanced(const struct mmu *mmu);
+
+/* Peaks, of what and with what index. */
+enum mmu_watermark {
+	MMU_WATERMARK_PG,          /* port, pg: all that it holds */
+	MMU_WATERMARK_PG_SHARED,   /* port, pg: its shared bytes */
+	MMU_WATERMARK_PG_HEADROOM, /* port, pg */
+	MMU_WATERMARK_QUEUE,       /* port, queue */
+	MMU_WATERMARK_POOL,        /* enum mmu_pool_id as index: shared and reserved bytes in use */
+	MMU_WATERMARK_HEADROOM_POOL,
+	MMU_WATERMARKS
+};
+
+enum mmu_pool_id {
+	MMU_INGRESS_LOSSLESS, /* of all PGs unless lossy_pool_bytes is set */
+	MMU_INGRESS_LOSSY,
+	MMU_EGRESS_LOSSLESS, /* of all queues unless egress_lossy_pool_bytes is set */
+	MMU_EGRESS_LOSSY,
+	MMU_POOLS
+};
+
+/** A kind's word in configuration and reports, e.g. "pg_shared". */
+const char *mmu_watermark_name(enum mmu_watermark kind);
+/** SONiC's name of a pool, e.g. "ingress_lossless_pool". */
+const char *mmu_pool_name(enum mmu_pool_id pool);
+/** Bytes in use of a pool, and its size. Headroom counts as use of the ingress lossless pool. */
+uint64_t mmu_pool_used_bytes(const struct mmu *mmu, enum mmu_pool_id pool);
+uint64_t mmu_pool_size_bytes(const struct mmu *mmu, enum mmu_pool_id pool);
+
+/** Peak since creation or the last clear of its kind. port and index as the kind has them. */
+uint64_t mmu_watermark_bytes(const struct mmu *mmu, enum mmu_watermark kind, uint16_t port,
+			     uint8_t index);
+/** Peak since creation, whatever was cleared (SONiC's persistent watermark). */
+uint64_t mmu_persistent_watermark_bytes(const struct mmu *mmu, enum mmu_watermark kind,
+					uint16_t port, uint8_t index);
+/** Begin anew with what is in use now: every watermark of the kind. By the owner only. */
+void mmu_clear_watermarks(struct mmu *mmu, enum mmu_watermark kind);
+
+/* Inline definitions */
+
+#define MMU_ALPHA_BITS 8 /* dynamic_th -8 is 1/256 */
+
+struct mmu_peak {
+	uint64_t bytes;      /* since the last clear */
+	uint64_t past_bytes; /* before it */
+};
+
+/* What PGs or queues share. In one place: lcores would share just this. */
+struct mmu_pool {
+	uint64_t size_bytes;
+	uint64_t shared_used_bytes;
+	uint64_t used_bytes;
+	struct mmu_peak peak;
+};
+
+/* A profile as the data path wants it: limit = fixed + free * alpha, one of the terms being 0. */
+struct mmu_rule {
+	struct mmu_pool *pool;
+	uint64_t reserved_bytes;
+	uint64_t fixed_bytes;
+	uint64_t headroom_bytes; /* 0: lossy */
+	uint64_t xon_bytes;
+	uint64_t xon_offset_bytes; /* at least 1: XON lies below XOFF */
+	uint32_t alpha_q8;
+	bool lossless;
+	bool unlimited;
+};
+
+/*
+ * Reserved is filled first and emptied last, so whenever a PG holds shared or headroom bytes its
+ * reserved is full: the total and the headroom are enough to know all three.
+ */
+struct mmu_pg {
+	uint64_t used_bytes;
+	uint64_t headroom_bytes;
+	const struct mmu_rule *rule;
+	struct mmu_peak peak, shared_peak, headroom_peak;
+};
+
+struct mmu_queue {
+	uint64_t used_bytes;
+	const struct mmu_rule *rule;
+	struct mmu_peak peak;
+};
+
+struct mmu {
+	uint64_t headroom_used_bytes;
+	uint64_t headroom_size_bytes; /* shared headroom pool; UINT64_MAX when dedicated */
+	struct mmu_peak headroom_peak;
+	uint16_t n_ports;
+	uint16_t cell_bytes;
+	struct mmu_pool pools[MMU_POOLS];
+	struct mmu_rule *rules;
+	struct mmu_queue *queues; /* port * TM_CLASSES + queue */
+	struct mmu_pg pgs[];      /* port * TM_CLASSES + pg */
+};
+
+/** Rule 3 of mmu_ingress_admit(), out of its way. */
+enum mmu_verdict mmu_admit_headroom(struct mmu *mmu, struct mmu_pg *pg, uint32_t bytes,
+				    uint64_t beyond_bytes);
+
+static inline uint32_t
+mmu_charge_bytes(const struct mmu *mmu, uint32_t frame_bytes)
+{
+	if (mmu->cell_bytes == 0)
+		return frame_bytes;
+	return (frame_bytes + mmu->cell_bytes - 1) / mmu->cell_bytes * mmu->cell_bytes;
+}
+
+static inline void
+mmu_peak_raise(struct mmu_peak *peak, uint64_t bytes)
+{
+	if (bytes > peak->bytes)
+		peak->bytes = bytes;
+}
+
+static inline uint64_t
+mmu_pool_free(const struct mmu_pool *pool)
+{
+	return sub_sat(pool->size_bytes, pool->shared_used_bytes);
+}
+
+/* At most 2^40 bytes (mmu_params_check) times 2^15. */
+static inline uint64_t
+mmu_limit(const struct mmu_rule *rule)
+{
+	return rule->fixed_bytes + (mmu_pool_free(rule->pool) * rule->alpha_q8 >> MMU_ALPHA_BITS);
+}
+
+static inline uint64_t
+mmu_pg_shared(const struct mmu_pg *pg)
+{
+	return sub_sat(pg->used_bytes - pg->headroom_bytes, pg->rule->reserved_bytes);
+}
+
+static inline void
+mmu_pool_charge(struct mmu_pool *pool, uint32_t bytes, uint64_t shared_bytes)
+{
+	pool->shared_used_bytes += shared_bytes;
+	pool->used_bytes += bytes;
+	mmu_peak_raise(&pool->peak, pool->used_bytes);
+}
+
+static inline void
+mmu_pool_release(struct mmu_pool *pool, uint32_t bytes, uint64_t shared_bytes)
+{
+	assert(pool->used_bytes >= bytes && pool->shared_used_bytes >= shared_bytes);
+	pool->shared_used_bytes -= shared_bytes;
+	pool->used_bytes -= bytes;
+}
+
+static inline enum mmu_verdict
+mmu_ingress_admit(struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t bytes)
+{
+	struct mmu_pg *pg = &mmu->pgs[port * TM_CLASSES + pg_index];
+	const struct mmu_rule *rule = pg->rule;
+	uint64_t shared_bytes = mmu_pg_shared(pg);
+	/* Rule 1: the part that reserved does not hold; 0 when all fits. */
+	uint64_t beyond_bytes =
+		min_u64(bytes, sub_sat(pg->used_bytes + bytes, rule->reserved_bytes));
+	bool in_limit = shared_bytes + beyond_bytes <= mmu_limit(rule);
+	bool in_pool = beyond_bytes <= mmu_pool_free(rule->pool);
+
+	assert(port < mmu->n_ports && pg_index < TM_CLASSES);
+	/*
+	 * Rule 2. While headroom holds anything the peer is still paused, and taking shared bytes
+	 * would let the PG swing between the two.
+	 */
+	if (beyond_bytes == 0 || (pg->headroom_bytes == 0 && in_limit && in_pool)) {
+		pg->used_bytes += bytes;
+		mmu_peak_raise(&pg->peak, pg->used_bytes);
+		mmu_peak_raise(&pg->shared_peak, shared_bytes + beyond_bytes);
+		mmu_pool_charge(rule->pool, bytes, beyond_bytes);
+		return MMU_ADMIT;
+	}
+	if (rule->lossless)
+		return mmu_admit_headroom(mmu, pg, bytes, beyond_bytes);
+	return in_limit ? MMU_DROP_POOL : MMU_DROP_PG_LIMIT;
+}
+
+static inline void
+mmu_ingress_release(struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t bytes)
+{
+	struct mmu_pg *pg = &mmu->pgs[port * TM_CLASSES + pg_index];
+	uint64_t from_headroom = min_u64(bytes, pg->headroom_bytes);
+	uint64_t from_shared = min_u64(bytes - from_headroom, mmu_pg_shared(pg));
+
+	assert(port < mmu->n_ports && pg_index < TM_CLASSES && pg->used_bytes >= bytes);
+	pg->headroom_bytes -= from_headroom;
+	mmu->headroom_used_bytes -= from_headroom;
+	pg->used_bytes -= bytes;
+	mmu_pool_release(pg->rule->pool, bytes, from_shared);
+}
+
+static inline enum mmu_verdict
+mmu_egress_admit(struct mmu *mmu, uint16_t port, uint8_t queue_index, uint32_t bytes)
+{
+	struct mmu_queue *q = &mmu->queues[port * TM_CLASSES + queue_index];
+	const struct mmu_rule *rule = q->rule;
+	uint64_t shared_bytes = sub_sat(q->used_bytes, rule->reserved_bytes);
+	uint64_t beyond_bytes = sub_sat(q->used_bytes + bytes, rule->reserved_bytes) - shared_bytes;
+
+	assert(port < mmu->n_ports && queue_index < TM_CLASSES);
+	/* Copies of a flooded frame may add up to more than the buffer: no limit means no drop. */
+	if (beyond_bytes > 0 && !rule->unlimited) {
+		if (shared_bytes + beyond_bytes > mmu_limit(rule))
+			return MMU_DROP_QUEUE_LIMIT;
+		if (beyond_bytes > mmu_pool_free(rule->pool))
+			return MMU_DROP_POOL;
+	}
+	q->used_bytes += bytes;
+	mmu_peak_raise(&q->peak, q->used_bytes);
+	mmu_pool_charge(rule->pool, bytes, beyond_bytes);
+	return MMU_ADMIT;
+}
+
+static inline void
+mmu_egress_release(struct mmu *mmu, uint16_t port, uint8_t queue_index, uint32_t bytes)
+{
+	struct mmu_queue *q = &mmu->queues[port * TM_CLASSES + queue_index];
+	uint64_t from_shared = min_u64(bytes, sub_sat(q->used_bytes, q->rule->reserved_bytes));
+
+	assert(port < mmu->n_ports && queue_index < TM_CLASSES && q->used_bytes >= bytes);
+	q->used_bytes -= bytes;
+	mmu_pool_release(q->rule->pool, bytes, from_shared);
+}
+
+static inline bool
+mmu_pg_wants_xoff(const struct mmu *mmu, uint16_t port, uint8_t pg_index, bool xoff_now)
+{
+	const struct mmu_pg *pg = &mmu->pgs[port * TM_CLASSES + pg_index];
+	const struct mmu_rule *rule = pg->rule;
+	uint64_t shared_bytes, limit;
+	bool above_xon;
+
+	assert(port < mmu->n_ports && pg_index < TM_CLASSES);
+	if (!rule->lossless)
+		return false;
+	if (pg->headroom_bytes > 0)
+		return true;
+	shared_bytes = mmu_pg_shared(pg);
+	limit = mmu_limit(rule);
+	/* Tested on the way up too: a limit below xon must not make a PG flap, nor stop an empty
+	 * one. */
+	above_xon = shared_bytes > rule->xon_bytes &&
+		    shared_bytes > sub_sat(limit, rule->xon_offset_bytes);
+	return above_xon && (xoff_now || shared_bytes >= limit);
+}
 
 #endif

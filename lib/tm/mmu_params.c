@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tm/mmu.h"
+#include "tm/mmu_params.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+
+#include "base/fixed.h"
 
 #include "base/fixed.h"
 
@@ -31,6 +33,26 @@ const struct field mmu_fields[] = {
 		.type = FIELD_U64,
 		.unit = UNIT_BYTES,
 		.offset = offsetof(struct mmu_params, shared_headroom_pool_bytes),
+		.max = MAX_BUFFER_BYTES,
+		.def = "0",
+	},
+	{
+		.name = "lossy_pool_bytes",
+		.help = "what lossy groups share among themselves, out of buffer_bytes (SONiC's "
+			"ingress_lossy_pool); 0: they share with the lossless ones",
+		.type = FIELD_U64,
+		.unit = UNIT_BYTES,
+		.offset = offsetof(struct mmu_params, lossy_pool_bytes),
+		.max = MAX_BUFFER_BYTES,
+		.def = "0",
+	},
+	{
+		.name = "egress_lossy_pool_bytes",
+		.help = "what lossy queues may hold together beyond their reserved bytes (SONiC's "
+			"egress_lossy_pool); 0: as much as all queues",
+		.type = FIELD_U64,
+		.unit = UNIT_BYTES,
+		.offset = offsetof(struct mmu_params, egress_lossy_pool_bytes),
 		.max = MAX_BUFFER_BYTES,
 		.def = "0",
 	},
@@ -113,6 +135,18 @@ const struct field buffer_profile_egress_lossy_fields[] = {
 	BYTES_FIELD(static_th_bytes, STATIC_TH_HELP, "0"),
 };
 
+const struct field buffer_profile_named_fields[] = {
+	BYTES_FIELD(size_bytes, "reserved to each group or queue with this profile, used first",
+		    "0"),
+	DYNAMIC_FIELD(DYNAMIC_HELP, "on"),
+	DYNAMIC_TH_FIELD(DYNAMIC_TH_HELP "SONiC's default_dynamic_th", "0"),
+	BYTES_FIELD(static_th_bytes, STATIC_TH_HELP, "0"),
+	BYTES_FIELD(xon_bytes, "of a lossless group: resume at this use even if the limit is lower",
+		    "0"),
+	BYTES_FIELD(xon_offset_bytes, "of a lossless group: resume this far below the limit", "0"),
+	BYTES_FIELD(xoff_bytes, "of a lossless group: its headroom", "0"),
+};
+
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
 const unsigned int mmu_fields_n = COUNT(mmu_fields);
@@ -121,32 +155,50 @@ const unsigned int buffer_profile_lossy_fields_n = COUNT(buffer_profile_lossy_fi
 const unsigned int buffer_profile_egress_lossless_fields_n =
 	COUNT(buffer_profile_egress_lossless_fields);
 const unsigned int buffer_profile_egress_lossy_fields_n = COUNT(buffer_profile_egress_lossy_fields);
+const unsigned int buffer_profile_named_fields_n = COUNT(buffer_profile_named_fields);
 
-/* Reserved bytes of one side: n_ports times each class's profile. */
-static uint64_t
-reserved_sum(const struct mmu_params *p, uint8_t lossless_mask,
-	     const struct buffer_profile *lossless, const struct buffer_profile *lossy)
+const struct buffer_profile *
+mmu_pg_profile(const struct mmu_params *p, uint16_t port, uint8_t pg)
 {
-	uint64_t n_lossless = (uint64_t)__builtin_popcount(lossless_mask);
+	uint8_t own = p->pg_profile[port][pg];
 
-	return p->n_ports *
-	       (n_lossless * lossless->size_bytes + (TM_CLASSES - n_lossless) * lossy->size_bytes);
+	if (own > 0)
+		return &p->profiles[own - 1];
+	return p->lossless_pgs >> pg & 1 ? &p->lossless : &p->lossy;
+}
+
+const struct buffer_profile *
+mmu_queue_profile(const struct mmu_params *p, uint16_t port, uint8_t queue)
+{
+	uint8_t own = p->queue_profile[port][queue];
+
+	if (own > 0)
+		return &p->profiles[own - 1];
+	return p->lossless_queues >> queue & 1 ? &p->egress_lossless : &p->egress_lossy;
 }
 
 struct mmu_budget
 mmu_params_budget(const struct mmu_params *p)
 {
-	uint64_t n_lossless = (uint64_t)__builtin_popcount(p->lossless_pgs);
 	struct mmu_budget b = {
-		.reserved_bytes = reserved_sum(p, p->lossless_pgs, &p->lossless, &p->lossy),
-		.headroom_bytes = p->shared_headroom_pool_bytes,
-		.egress_reserved_bytes =
-			reserved_sum(p, p->lossless_queues, &p->egress_lossless, &p->egress_lossy),
+		.lossy_bytes = p->lossy_pool_bytes,
+		.egress_lossy_bytes = p->egress_lossy_pool_bytes,
 	};
 
-	if (b.headroom_bytes == 0)
-		b.headroom_bytes = p->n_ports * n_lossless * p->lossless.xoff_bytes;
-	b.shared_bytes = sub_sat(p->buffer_bytes, b.reserved_bytes + b.headroom_bytes);
+	for (uint16_t port = 0; port < p->n_ports; port++) {
+		for (uint8_t i = 0; i < TM_CLASSES; i++) {
+			const struct buffer_profile *pg = mmu_pg_profile(p, port, i);
+
+			b.reserved_bytes += pg->size_bytes;
+			if (p->lossless_pgs >> i & 1)
+				b.headroom_bytes += pg->xoff_bytes;
+			b.egress_reserved_bytes += mmu_queue_profile(p, port, i)->size_bytes;
+		}
+	}
+	if (p->shared_headroom_pool_bytes > 0)
+		b.headroom_bytes = p->shared_headroom_pool_bytes;
+	b.shared_bytes =
+		sub_sat(p->buffer_bytes, b.reserved_bytes + b.headroom_bytes + b.lossy_bytes);
 	b.egress_shared_bytes = sub_sat(p->buffer_bytes, b.egress_reserved_bytes);
 	return b;
 }
@@ -192,6 +244,12 @@ refuse_sum(const struct mmu_params *p, const struct mmu_budget *b, char *why, un
 	int n_lossless = __builtin_popcount(p->lossless_pgs);
 	char headroom[128];
 
+	if (p->n_profiles > 0 || p->lossy_pool_bytes > 0)
+		return refuse(why, why_size,
+			      "headroom %" PRIu64 " + size_bytes of all groups %" PRIu64
+			      " + lossy_pool_bytes %" PRIu64 " exceeds buffer_bytes %" PRIu64,
+			      b->headroom_bytes, b->reserved_bytes, b->lossy_bytes,
+			      p->buffer_bytes);
 	if (p->shared_headroom_pool_bytes > 0)
 		snprintf(headroom, sizeof(headroom), "shared_headroom_pool_bytes %" PRIu64,
 			 p->shared_headroom_pool_bytes);
@@ -212,12 +270,12 @@ sums_check(const struct mmu_params *p, char *why, unsigned int why_size)
 {
 	struct mmu_budget b = mmu_params_budget(p);
 
-	if (p->shared_headroom_pool_bytes > 0 && p->lossless.xoff_bytes == 0)
+	if (p->shared_headroom_pool_bytes > 0 && p->lossless.xoff_bytes == 0 && p->n_profiles == 0)
 		return refuse(why, why_size,
 			      "shared_headroom_pool_bytes %" PRIu64
 			      " cannot be used: xoff_bytes of the lossless profile is 0",
 			      p->shared_headroom_pool_bytes);
-	if (b.reserved_bytes + b.headroom_bytes > p->buffer_bytes)
+	if (b.reserved_bytes + b.headroom_bytes + b.lossy_bytes > p->buffer_bytes)
 		return refuse_sum(p, &b, why, why_size);
 	if (b.egress_reserved_bytes > p->buffer_bytes)
 		return refuse(why, why_size,
@@ -227,6 +285,46 @@ sums_check(const struct mmu_params *p, char *why, unsigned int why_size)
 	return 0;
 }
 
+/* What stands in a named profile has to be of use where it is used. */
+static int
+own_profile_check(const struct mmu_params *p, const char *what, uint16_t port, uint8_t index,
+		  uint8_t own, bool has_headroom, char *why, unsigned int why_size)
+{
+	if (own > p->n_profiles)
+		return refuse(why, why_size, "port %u: %s %u has no such profile", port, what,
+			      index);
+	if (own > 0 && !has_headroom && p->profiles[own - 1].xoff_bytes != 0)
+		return refuse(
+			why, why_size,
+			"%s: xoff_bytes %" PRIu64
+			" is headroom, which %s %u of port %u does not have: it is not lossless",
+			p->profile_names[own - 1], p->profiles[own - 1].xoff_bytes, what, index,
+			port);
+	return 0;
+}
+
+static int
+own_profiles_check(const struct mmu_params *p, char *why, unsigned int why_size)
+{
+	int rc = 0;
+
+	if (p->n_profiles > MMU_MAX_PROFILES)
+		return refuse(why, why_size, "more than %d named profiles", MMU_MAX_PROFILES);
+	for (unsigned int i = 0; rc == 0 && i < p->n_profiles; i++)
+		rc = profile_check(&p->profiles[i], p->profile_names[i], true, why, why_size);
+	for (uint16_t port = 0; rc == 0 && port < p->n_ports; port++) {
+		for (uint8_t i = 0; rc == 0 && i < TM_CLASSES; i++) {
+			rc = own_profile_check(p, "pg", port, i, p->pg_profile[port][i],
+					       p->lossless_pgs >> i & 1, why, why_size);
+			if (rc == 0)
+				rc = own_profile_check(p, "queue", port, i,
+						       p->queue_profile[port][i], false, why,
+						       why_size);
+		}
+	}
+	return rc;
+}
+
 int
 mmu_params_check(const struct mmu_params *p, char *why, unsigned int why_size)
 {
@@ -234,11 +332,16 @@ mmu_params_check(const struct mmu_params *p, char *why, unsigned int why_size)
 
 	if (p->n_ports == 0)
 		return refuse(why, why_size, "n_ports is 0");
+	if (p->n_ports > MMU_MAX_PORTS)
+		return refuse(why, why_size, "n_ports is above %d", MMU_MAX_PORTS);
 	if (p->buffer_bytes == 0 || p->buffer_bytes > MAX_BUFFER_BYTES)
 		return refuse(why, why_size, "buffer_bytes %" PRIu64 " is not in 1..1 TiB",
 			      p->buffer_bytes);
-	if (p->shared_headroom_pool_bytes > MAX_BUFFER_BYTES)
-		return refuse(why, why_size, "shared_headroom_pool_bytes is above 1 TiB");
+	if (p->shared_headroom_pool_bytes > MAX_BUFFER_BYTES ||
+	    p->lossy_pool_bytes > MAX_BUFFER_BYTES || p->egress_lossy_pool_bytes > MAX_BUFFER_BYTES)
+		return refuse(why, why_size,
+			      "shared_headroom_pool_bytes, lossy_pool_bytes or "
+			      "egress_lossy_pool_bytes is above 1 TiB");
 	rc = profile_check(&p->lossless, "lossless", true, why, why_size);
 	if (rc == 0)
 		rc = profile_check(&p->lossy, "lossy", false, why, why_size);
@@ -246,6 +349,8 @@ mmu_params_check(const struct mmu_params *p, char *why, unsigned int why_size)
 		rc = profile_check(&p->egress_lossless, "egress_lossless", false, why, why_size);
 	if (rc == 0)
 		rc = profile_check(&p->egress_lossy, "egress_lossy", false, why, why_size);
+	if (rc == 0)
+		rc = own_profiles_check(p, why, why_size);
 	if (rc == 0)
 		rc = sums_check(p, why, why_size);
 	return rc;

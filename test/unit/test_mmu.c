@@ -77,7 +77,7 @@ paper_thresholds_use_the_buffer_to_the_last_byte(void **state)
 	assert_int_equal(mmu_used_bytes(mmu), 12000000);
 	assert_true(mmu_balanced(mmu));
 	drain(mmu, 32);
-	assert_int_equal(mmu_used_watermark_bytes(mmu), 12000000);
+	assert_int_equal(mmu_watermark_bytes(mmu, MMU_WATERMARK_POOL, 0, MMU_INGRESS_LOSSLESS), 12000000);
 	mmu_destroy(mmu);
 }
 
@@ -182,8 +182,8 @@ xon_waits_for_hysteresis(void **state)
 		assert_int_equal(s.shared_bytes, rows[i].shared);
 		assert_int_equal(s.headroom_bytes, rows[i].headroom);
 	}
-	assert_int_equal(mmu_pg_state(mmu, 0, PG).headroom_watermark_bytes, 1501);
-	assert_int_equal(mmu_pg_state(mmu, 0, PG).watermark_bytes, 11500);
+	assert_int_equal(mmu_watermark_bytes(mmu, MMU_WATERMARK_PG_HEADROOM, 0, PG), 1501);
+	assert_int_equal(mmu_watermark_bytes(mmu, MMU_WATERMARK_PG, 0, PG), 11500);
 	mmu_destroy(mmu);
 }
 
@@ -409,7 +409,7 @@ lossless_queue_never_drops(void **state)
 	assert_int_equal(mmu_queue_bytes(mmu, 0, PG), 300000);
 	assert_int_equal(mmu_egress_admit(mmu, 0, LOSSY, 1519), MMU_DROP_QUEUE_LIMIT);
 	drain(mmu, 1);
-	assert_int_equal(mmu_queue_watermark_bytes(mmu, 0, PG), 300000);
+	assert_int_equal(mmu_watermark_bytes(mmu, MMU_WATERMARK_QUEUE, 0, PG), 300000);
 	mmu_destroy(mmu);
 }
 

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Peaks of the buffer: read, and begun anew by kind. */
+#include "tm/mmu.h"
+
+static const char *const watermark_names[MMU_WATERMARKS] = {
+	[MMU_WATERMARK_PG] = "pg",
+	[MMU_WATERMARK_PG_SHARED] = "pg_shared",
+	[MMU_WATERMARK_PG_HEADROOM] = "pg_headroom",
+	[MMU_WATERMARK_QUEUE] = "queue",
+	[MMU_WATERMARK_POOL] = "buffer_pool",
+	[MMU_WATERMARK_HEADROOM_POOL] = "headroom_pool",
+};
+
+static const char *const pool_names[MMU_POOLS] = {
+	[MMU_INGRESS_LOSSLESS] = "ingress_lossless_pool",
+	[MMU_INGRESS_LOSSY] = "ingress_lossy_pool",
+	[MMU_EGRESS_LOSSLESS] = "egress_lossless_pool",
+	[MMU_EGRESS_LOSSY] = "egress_lossy_pool",
+};
+
+const char *
+mmu_watermark_name(enum mmu_watermark kind)
+{
+	return (unsigned int)kind < MMU_WATERMARKS ? watermark_names[kind] : "unknown";
+}
+
+const char *
+mmu_pool_name(enum mmu_pool_id pool)
+{
+	return (unsigned int)pool < MMU_POOLS ? pool_names[pool] : "unknown";
+}
+
+/* A peak, and what it is the peak of. */
+struct gauge {
+	struct mmu_peak *peak;
+	uint64_t now_bytes;
+};
+
+/* index: port * TM_CLASSES + class, or a pool's number, or 0. */
+static struct gauge
+gauge_at(struct mmu *mmu, enum mmu_watermark kind, unsigned int index)
+{
+	switch (kind) {
+	case MMU_WATERMARK_PG:
+		return (struct gauge){&mmu->pgs[index].peak, mmu->pgs[index].used_bytes};
+	case MMU_WATERMARK_PG_SHARED:
+		return (struct gauge){&mmu->pgs[index].shared_peak,
+				      mmu_pg_shared(&mmu->pgs[index])};
+	case MMU_WATERMARK_PG_HEADROOM:
+		return (struct gauge){&mmu->pgs[index].headroom_peak,
+				      mmu->pgs[index].headroom_bytes};
+	case MMU_WATERMARK_QUEUE:
+		return (struct gauge){&mmu->queues[index].peak, mmu->queues[index].used_bytes};
+	case MMU_WATERMARK_POOL:
+		return (struct gauge){&mmu->pools[index].peak, mmu->pools[index].used_bytes};
+	case MMU_WATERMARK_HEADROOM_POOL:
+	case MMU_WATERMARKS:
+		break;
+	}
+	return (struct gauge){&mmu->headroom_peak, mmu->headroom_used_bytes};
+}
+
+static unsigned int
+gauges(const struct mmu *mmu, enum mmu_watermark kind)
+{
+	if (kind == MMU_WATERMARK_POOL)
+		return MMU_POOLS;
+	return kind == MMU_WATERMARK_HEADROOM_POOL ? 1 : mmu->n_ports * TM_CLASSES;
+}
+
+static const struct mmu_peak *
+peak_of(const struct mmu *mmu, enum mmu_watermark kind, uint16_t port, uint8_t index)
+{
+	unsigned int i = index;
+
+	if (kind < MMU_WATERMARK_POOL)
+		i += port * TM_CLASSES;
+	else if (kind == MMU_WATERMARK_HEADROOM_POOL)
+		i = 0;
+	assert(i < gauges(mmu, kind));
+	return gauge_at((struct mmu *)mmu, kind, i).peak;
+}
+
+uint64_t
+mmu_watermark_bytes(const struct mmu *mmu, enum mmu_watermark kind, uint16_t port, uint8_t index)
+{
+	return peak_of(mmu, kind, port, index)->bytes;
+}
+
+uint64_t
+mmu_persistent_watermark_bytes(const struct mmu *mmu, enum mmu_watermark kind, uint16_t port,
+			       uint8_t index)
+{
+	const struct mmu_peak *peak = peak_of(mmu, kind, port, index);
+
+	return max_u64(peak->bytes, peak->past_bytes);
+}
+
+void
+mmu_clear_watermarks(struct mmu *mmu, enum mmu_watermark kind)
+{
+	for (unsigned int i = 0; i < gauges(mmu, kind); i++) {
+		struct gauge g = gauge_at(mmu, kind, i);
+
+		g.peak->past_bytes = max_u64(g.peak->past_bytes, g.peak->bytes);
+		g.peak->bytes = g.now_bytes;
+	}
+}
