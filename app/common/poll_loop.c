@@ -32,26 +32,27 @@ poll_loop_init(struct poll_loop *loop, struct node *node, const uint16_t *ethdev
 	loop->n_ports = n_ports;
 	for (uint16_t i = 0; i < n_ports; i++)
 		loop->ports[i].ethdev = ethdevs[i];
+	poll_loop_use_queues(loop, &(struct poll_queues){.rx_step = 1, .rx_end = 1});
 }
 
 void
-poll_loop_use_queue(struct poll_loop *loop, uint16_t queue, bool tx_only)
+poll_loop_use_queues(struct poll_loop *loop, const struct poll_queues *queues)
 {
 	for (uint16_t i = 0; i < loop->n_ports; i++) {
-		loop->ports[i].queue = queue;
-		loop->ports[i].tx_only = tx_only;
+		struct poll_port *p = &loop->ports[i];
+
+		p->queues = *queues;
+		p->data.queue = queues->data;
+		p->control.queue = queues->control;
 	}
 }
 
 static uint16_t
-receive(struct poll_loop *loop, uint16_t port, uint64_t *now_ns)
+receive_from(struct poll_loop *loop, uint16_t port, uint16_t queue, uint64_t *now_ns)
 {
 	struct rte_mbuf *pkts[POLL_BURST];
-	const struct poll_port *p = &loop->ports[port];
-	uint16_t n = 0;
+	uint16_t n = rte_eth_rx_burst(loop->ports[port].ethdev, queue, pkts, POLL_BURST);
 
-	if (!p->tx_only)
-		n = rte_eth_rx_burst(p->ethdev, p->queue, pkts, POLL_BURST);
 	/* After the burst: no frame is stamped earlier than it arrived. */
 	*now_ns = tsc_clock_now(loop->clock);
 	if (n > 0)
@@ -59,17 +60,30 @@ receive(struct poll_loop *loop, uint16_t port, uint64_t *now_ns)
 	return n;
 }
 
+static uint32_t
+receive(struct poll_loop *loop, uint16_t port, uint64_t *now_ns)
+{
+	const struct poll_queues *q = &loop->ports[port].queues;
+	uint32_t n = 0;
+
+	if (unlikely(q->rx_first >= q->rx_end))
+		*now_ns = tsc_clock_now(loop->clock);
+	for (uint16_t queue = q->rx_first; queue < q->rx_end; queue += q->rx_step)
+		n += receive_from(loop, port, queue, now_ns);
+	return n;
+}
+
 /* Their due times are read before the device has the frames, which may then be gone. */
 static uint16_t
-offer_and_measure(struct poll_loop *loop, struct poll_port *p)
+offer_and_measure(struct poll_loop *loop, uint16_t ethdev, struct poll_txq *q)
 {
 	uint64_t due_ns[POLL_BURST];
-	uint16_t held = poll_port_held(p), n;
+	uint16_t held = poll_txq_held(q), n;
 	uint64_t now_ns;
 
 	for (uint16_t i = 0; i < held; i++)
-		due_ns[i] = pkt_meta(p->held[p->held_first + i])->due_ns;
-	n = rte_eth_tx_burst(p->ethdev, p->queue, p->held + p->held_first, held);
+		due_ns[i] = pkt_meta(q->held[q->first + i])->due_ns;
+	n = rte_eth_tx_burst(ethdev, q->queue, q->held + q->first, held);
 	now_ns = tsc_clock_now(loop->clock);
 	for (uint16_t i = 0; i < n; i++)
 		pace_meter_departure(loop->pace, due_ns[i], now_ns);
@@ -77,37 +91,50 @@ offer_and_measure(struct poll_loop *loop, struct poll_port *p)
 }
 
 static uint16_t
-offer_held(struct poll_loop *loop, struct poll_port *p)
+offer_held(struct poll_loop *loop, uint16_t ethdev, struct poll_txq *q)
 {
 	uint16_t n;
 
 	if (loop->pace != NULL)
-		n = offer_and_measure(loop, p);
+		n = offer_and_measure(loop, ethdev, q);
 	else
-		n = rte_eth_tx_burst(p->ethdev, p->queue, p->held + p->held_first,
-				     poll_port_held(p));
-	p->held_first += n;
-	if (p->held_first == p->held_end)
-		p->held_first = p->held_end = 0;
+		n = rte_eth_tx_burst(ethdev, q->queue, q->held + q->first, poll_txq_held(q));
+	q->first += n;
+	if (q->first == q->end)
+		q->first = q->end = 0;
 	else
-		p->refusals++;
+		q->refusals++;
 	return n;
 }
 
+/* Frames for one queue: what it refused, then what the node has. */
 static uint16_t
-transmit(struct poll_loop *loop, uint16_t port, uint64_t now_ns)
+transmit_to(struct poll_loop *loop, uint16_t port, struct poll_txq *q, uint64_t now_ns)
 {
+	const struct node_ops *ops = loop->node->ops;
 	struct poll_port *p = &loop->ports[port];
 	uint16_t n = 0;
 
-	if (poll_port_held(p) > 0)
-		n = offer_held(loop, p);
-	if (poll_port_held(p) > 0)
+	if (poll_txq_held(q) > 0)
+		n = offer_held(loop, p->ethdev, q);
+	if (poll_txq_held(q) > 0)
 		return n;
-	p->held_end = loop->node->ops->tx(loop->node, port, p->held, POLL_BURST, now_ns);
-	if (p->held_end > 0)
-		n += offer_held(loop, p);
+	q->end = q == &p->data ? ops->tx(loop->node, port, q->held, POLL_BURST, now_ns)
+			       : ops->tx_control(loop->node, port, q->held, POLL_BURST, now_ns);
+	if (q->end > 0)
+		n += offer_held(loop, p->ethdev, q);
 	return n;
+}
+
+static uint32_t
+transmit(struct poll_loop *loop, uint16_t port, uint64_t now_ns)
+{
+	struct poll_port *p = &loop->ports[port];
+	uint32_t n = 0;
+
+	if (p->queues.control_apart)
+		n = transmit_to(loop, port, &p->control, now_ns);
+	return n + transmit_to(loop, port, &p->data, now_ns);
 }
 
 uint32_t
@@ -171,6 +198,16 @@ rest(struct poll_loop *loop, uint64_t now_ns)
 	sleep_ns(wait);
 }
 
+static void
+drain_queue(struct poll_loop *loop, uint16_t ethdev, struct poll_txq *q, uint64_t end_ns)
+{
+	while (poll_txq_held(q) > 0 && tsc_clock_now(loop->clock) < end_ns) {
+		offer_held(loop, ethdev, q);
+		rte_pause();
+	}
+	rte_pktmbuf_free_bulk(q->held + q->first, poll_txq_held(q));
+}
+
 /* What the node gave up is sent if the device takes it, although the loop was told to stop. */
 static void
 drain(struct poll_loop *loop)
@@ -180,11 +217,8 @@ drain(struct poll_loop *loop)
 	for (uint16_t port = 0; port < loop->n_ports; port++) {
 		struct poll_port *p = &loop->ports[port];
 
-		while (poll_port_held(p) > 0 && tsc_clock_now(loop->clock) < end_ns) {
-			offer_held(loop, p);
-			rte_pause();
-		}
-		rte_pktmbuf_free_bulk(p->held + p->held_first, poll_port_held(p));
+		drain_queue(loop, p->ethdev, &p->control, end_ns);
+		drain_queue(loop, p->ethdev, &p->data, end_ns);
 	}
 }
 

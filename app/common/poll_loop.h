@@ -8,8 +8,11 @@
  * takes nothing lets the frames wait where WRED, PFC and the scheduler see them. The node sees one
  * time per burst.
  *
+ * Where the device has a transmit queue to spare, control frames leave by it: they neither stand
+ * behind the data in a device's ring nor behind data that it refused.
+ *
  * Invariant (tested): frames taken from the node = frames taken by the device + frames held, in
- * that order.
+ * that order, for each queue.
  */
 #ifndef QUENCH_APP_POLL_LOOP_H
 #define QUENCH_APP_POLL_LOOP_H
@@ -28,14 +31,28 @@ struct rte_mbuf;
  * overshoot it. */
 #define POLL_BURST 32
 
-struct poll_port {
-	uint16_t ethdev;
-	uint16_t queue;      /* of both ways */
-	bool tx_only;        /* another loop has the only receive queue */
-	uint16_t held_first; /* of held[]: the next to offer */
-	uint16_t held_end;
+/* A transmit queue, with what it refused. */
+struct poll_txq {
+	uint16_t queue;
+	uint16_t first; /* of held[]: the next to offer */
+	uint16_t end;
 	struct rte_mbuf *held[POLL_BURST];
 	uint64_t refusals; /* bursts that the device did not take whole */
+};
+
+/* Queues of a port that one loop has: of the receive queues, each rx_step-th from the first on. */
+struct poll_queues {
+	uint16_t rx_first, rx_step, rx_end; /* none: rx_end is rx_first */
+	uint16_t data;                      /* transmit queue of all, or of what is not control */
+	uint16_t control;                   /* of control frames, if apart */
+	bool control_apart;
+};
+
+struct poll_port {
+	uint16_t ethdev;
+	struct poll_queues queues;
+	struct poll_txq control; /* used if queues.control_apart */
+	struct poll_txq data;
 };
 
 struct poll_loop {
@@ -59,8 +76,8 @@ struct poll_loop {
 void poll_loop_init(struct poll_loop *loop, struct node *node, const uint16_t *ethdevs,
 		    uint16_t n_ports, const struct tsc_clock *clock, const atomic_bool *stop);
 
-/** Use another queue of every port than the first. tx_only: the ports have one receive queue. */
-void poll_loop_use_queue(struct poll_loop *loop, uint16_t queue, bool tx_only);
+/** Use other queues of every port than the first each way. */
+void poll_loop_use_queues(struct poll_loop *loop, const struct poll_queues *queues);
 
 /** Poll every port once. @return the number of frames moved. */
 uint32_t poll_loop_round(struct poll_loop *loop);
@@ -68,11 +85,24 @@ uint32_t poll_loop_round(struct poll_loop *loop);
 /** Poll until *stop, then offer the held frames a last time and free the rest. */
 void poll_loop_run(struct poll_loop *loop);
 
+static inline uint16_t
+poll_txq_held(const struct poll_txq *q)
+{
+	return (uint16_t)(q->end - q->first);
+}
+
 /** Frames held for one port. */
 static inline uint16_t
 poll_port_held(const struct poll_port *port)
 {
-	return (uint16_t)(port->held_end - port->held_first);
+	return (uint16_t)(poll_txq_held(&port->data) + poll_txq_held(&port->control));
+}
+
+/** Bursts that one port's device did not take whole. */
+static inline uint64_t
+poll_port_refusals(const struct poll_port *port)
+{
+	return port->data.refusals + port->control.refusals;
 }
 
 #endif

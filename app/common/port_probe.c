@@ -75,18 +75,31 @@ static const struct virtual_device {
 	{"net_af_packet", "link pause is the Linux interface's (ethtool -a)"},
 };
 
+static const struct virtual_device *
+find_virtual(const char *driver)
+{
+	for (unsigned int i = 0; i < RTE_DIM(virtual_devices); i++)
+		if (strcmp(driver, virtual_devices[i].driver) == 0)
+			return &virtual_devices[i];
+	return NULL;
+}
+
+bool
+port_is_virtual(const char *driver)
+{
+	return find_virtual(driver) != NULL;
+}
+
 /* @return true if that was all that there is to say. */
 static bool
 say_virtual(uint16_t ethdev, const char *driver)
 {
-	for (unsigned int i = 0; i < RTE_DIM(virtual_devices); i++) {
-		if (strcmp(driver, virtual_devices[i].driver) != 0)
-			continue;
+	const struct virtual_device *v = find_virtual(driver);
+
+	if (v != NULL)
 		say("%s: virtual: pause frames pass both ways, %s, UDP 4791 is free",
-		    port_name(ethdev), virtual_devices[i].link_pause);
-		return true;
-	}
-	return false;
+		    port_name(ethdev), v->link_pause);
+	return v != NULL;
 }
 
 static const struct driver_facts *

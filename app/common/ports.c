@@ -71,24 +71,6 @@ choose_mtu(uint16_t ethdev, const struct rte_eth_dev_info *info, uint16_t larges
 	return (uint16_t)most;
 }
 
-uint16_t
-port_rx_queues(uint16_t ethdev, uint16_t n)
-{
-	struct rte_eth_dev_info info;
-
-	return rte_eth_dev_info_get(ethdev, &info) == 0 && info.max_rx_queues >= n ? n : 1;
-}
-
-uint16_t
-port_tx_queues(uint16_t ethdev, uint16_t n)
-{
-	struct rte_eth_dev_info info;
-
-	if (rte_eth_dev_info_get(ethdev, &info) != 0)
-		return 1;
-	return info.max_tx_queues < n ? info.max_tx_queues : n;
-}
-
 static uint16_t
 queues(uint16_t n)
 {

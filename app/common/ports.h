@@ -32,11 +32,6 @@ struct port_params {
 	uint16_t rx_queues, tx_queues; /* 0: one */
 };
 
-/** Receive queues for n lcores: n if the device has so many, else 1. */
-uint16_t port_rx_queues(uint16_t ethdev, uint16_t n);
-/** Transmit queues for n lcores, of which each needs one: at most n. */
-uint16_t port_tx_queues(uint16_t ethdev, uint16_t n);
-
 /**
  * Configure and start a device.
  *

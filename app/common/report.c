@@ -32,7 +32,7 @@ report_port(const struct poll_loop *loops, uint16_t n, uint16_t number, uint64_t
 
 	for (uint16_t i = 0; i < n; i++) {
 		held += poll_port_held(&loops[i].ports[number]);
-		refusals += loops[i].ports[number].refusals;
+		refusals += poll_port_refusals(&loops[i].ports[number]);
 	}
 	report_set_u64(o, "port", number);
 	json_object_set_new(o, "device", json_string(port_name(port->ethdev)));

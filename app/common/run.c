@@ -234,7 +234,8 @@ init_worker(struct slow *s, struct run_result *result, uint16_t i)
 
 	*w = (struct worker){.slow = s, .node = node, .loop = &result->loops[i]};
 	poll_loop_init(w->loop, node, app->ethdevs, app->n_ports, s->clock, &stop);
-	poll_loop_use_queue(w->loop, i, i > 0 && app->tx_only);
+	if (app->queues != NULL)
+		poll_loop_use_queues(w->loop, &app->queues[i]);
 	w->loop->pace = result->paces == NULL ? NULL : &result->paces[i];
 	w->loop->idle_sleep_ns = app->opts->idle_sleep_ns;
 	w->loop->slow_arg = w;

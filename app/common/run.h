@@ -32,11 +32,11 @@ struct run_traffic {
 };
 
 struct run_app {
-	struct node *node;   /* the only one, or nodes[0] */
-	struct node **nodes; /* several that share the ports: one queue of each port for each */
-	uint16_t n_nodes;    /* 0: node alone */
-	bool measure_pacing; /* the nodes say when frames are due */
-	bool tx_only;        /* all nodes but the first: the ports have one receive queue */
+	struct node *node;                /* the only one, or nodes[0] */
+	struct node **nodes;              /* several that share the ports */
+	const struct poll_queues *queues; /* of each of them, on every port; NULL: node alone */
+	uint16_t n_nodes;                 /* 0: node alone */
+	bool measure_pacing;              /* the nodes say when frames are due */
 	const uint16_t *ethdevs;
 	uint16_t n_ports;
 	const struct opts *opts;

@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "common/opts.h"
 #include "common/port_probe.h"
+#include "common/port_queues.h"
 #include "common/ports.h"
 #include "common/report.h"
 #include "common/run.h"
@@ -31,7 +32,8 @@ static struct quench_nic {
 	uint16_t ethdev;
 	uint16_t n_open;
 	uint16_t n_nodes; /* one for each lcore that polls */
-	uint16_t rx_queues;
+	struct port_plan plan;
+	struct poll_queues queues[NIC_SHARE_MAX_NODES];
 	bool stay;
 	uint32_t n_qps;
 	struct rte_mempool *rx_pool;
@@ -124,8 +126,8 @@ open_device(void)
 		.link_speed_bps = nic.config.nic.link_speed_bps,
 		.largest_frame = nic_largest_frame(largest_mtu()),
 		.pool = nic.rx_pool,
-		.rx_queues = nic.rx_queues,
-		.tx_queues = nic.n_nodes,
+		.rx_queues = nic.plan.rx_queues,
+		.tx_queues = nic.plan.tx_queues,
 	};
 	int rc = port_open(nic.ethdev, &params);
 
@@ -137,10 +139,11 @@ open_device(void)
 	return port_address(nic.ethdev, nic.config.nic.mac);
 }
 
-/* As many nodes as there are lcores, transmit queues and QPs for. */
-static void
+/* As many nodes as there are lcores, transmit queues and QPs for. @return 0 or an exit code. */
+static int
 choose_nodes(void)
 {
+	struct port_offer offer = {0};
 	uint16_t n = run_poll_lcores();
 
 	for (unsigned int f = 0; f < nic.config.n_flows; f++)
@@ -149,11 +152,20 @@ choose_nodes(void)
 		n = NIC_SHARE_MAX_NODES;
 	if (n > nic.n_qps)
 		n = (uint16_t)nic.n_qps;
-	nic.n_nodes = port_tx_queues(nic.ethdev, n);
-	nic.rx_queues = port_rx_queues(nic.ethdev, nic.n_nodes);
+	if (port_offer_of(nic.ethdev, &offer) != 0 ||
+	    port_plan(&offer, nic.config.nic.control_tx_queue, n, &nic.plan) != 0) {
+		say_error("%s has %u transmit and %u receive queues: control_tx_queue = on needs "
+			  "two for each lcore",
+			  port_name(nic.ethdev), offer.tx_queues, offer.rx_queues);
+		return APP_BAD_USAGE;
+	}
+	nic.n_nodes = nic.plan.n_lcores;
+	for (uint16_t i = 0; i < nic.n_nodes; i++)
+		nic.queues[i] = port_plan_queues(&nic.plan, i);
 	if (nic.n_nodes < n)
-		say_warning("%s has %u transmit queues: so many lcores poll it",
-			    port_name(nic.ethdev), nic.n_nodes);
+		say_warning("%s has %u transmit queues: %u lcores poll it", port_name(nic.ethdev),
+			    offer.tx_queues, nic.n_nodes);
+	return 0;
 }
 
 /* Nodes that are one NIC: QPs are dealt out to them in turn. */
@@ -193,6 +205,8 @@ create_node(uint16_t i)
 	}
 	if (nic.share != NULL)
 		nic_join(nic.nodes[i], nic.share, i);
+	if (nic.plan.control_apart)
+		nic_send_control_apart(nic.nodes[i]);
 	return 0;
 }
 
@@ -225,8 +239,9 @@ open_nic(const struct opts *opts)
 
 	if (rc != 0)
 		return rc;
-	choose_nodes();
-	rc = create_pools();
+	rc = choose_nodes();
+	if (rc == 0)
+		rc = create_pools();
 	if (rc == 0)
 		rc = open_device();
 	if (rc == 0 && nic.n_nodes > 1)
@@ -301,8 +316,9 @@ say_running(void)
 		snprintf(lcores, sizeof(lcores), "polling on lcore %u", run_poll_lcore(0));
 	else
 		snprintf(lcores, sizeof(lcores), "polling on %u lcores, %u receive queue%s",
-			 nic.n_nodes, nic.rx_queues, nic.rx_queues == 1 ? "" : "s");
-	say("running: %u QPs on %s, %s", nic.n_qps, port_name(nic.ethdev), lcores);
+			 nic.n_nodes, nic.plan.rx_queues, nic.plan.rx_queues == 1 ? "" : "s");
+	say("running: %u QPs on %s, %s%s", nic.n_qps, port_name(nic.ethdev), lcores,
+	    nic.plan.control_apart ? ", control frames by queues of their own" : "");
 }
 
 static int
@@ -313,7 +329,7 @@ run_nic(const struct opts *opts)
 		.nodes = nic.nodes,
 		.n_nodes = nic.n_nodes,
 		.measure_pacing = nic.config.nic.measure_pacing,
-		.tx_only = nic.rx_queues == 1,
+		.queues = nic.queues,
 		.ethdevs = &nic.ethdev,
 		.n_ports = 1,
 		.opts = opts,

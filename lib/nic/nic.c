@@ -35,6 +35,7 @@ nic_control(struct node *node, uint64_t now_ns)
 static const struct node_ops nic_ops = {
 	.rx = nic_rx,
 	.tx = nic_tx,
+	.tx_control = nic_tx_control,
 	.next_ns = nic_next_ns,
 	.control = nic_control,
 };

@@ -55,6 +55,14 @@ struct rte_mempool;
 /* Pause frames that are obeyed, and sent by a slow receiver: 802.1Qbb, 802.3x, or none. */
 enum nic_flow_control { NIC_FLOW_OFF, NIC_FLOW_PFC, NIC_FLOW_PAUSE };
 
+/* Whether control frames have a transmit queue of the device apart: where it has one to spare, or
+ * else nothing starts; for the programs. */
+enum nic_control_tx_queue {
+	NIC_CONTROL_TX_QUEUE_OFF,
+	NIC_CONTROL_TX_QUEUE_ON,
+	NIC_CONTROL_TX_QUEUE_AUTO,
+};
+
 enum nic_initial_rate { NIC_INITIAL_LINE, NIC_INITIAL_FAIR, NIC_INITIAL_VALUE };
 
 struct nic_params {
@@ -67,7 +75,7 @@ struct nic_params {
 	uint32_t first_qpn; /* QPs are numbered from here, in the order in which they are added */
 	uint32_t max_qps;
 	bool icrc_check;
-	int cc; /* enum cc_algorithm */
+	int cc;                    /* enum cc_algorithm */
 	int flow_control;          /* enum nic_flow_control */
 	int initial_rate;          /* enum nic_initial_rate: when the host has other active flows */
 	uint64_t initial_rate_bps; /* for NIC_INITIAL_VALUE */
@@ -76,11 +84,12 @@ struct nic_params {
 	uint8_t retry_cnt;
 	uint16_t ack_every; /* AckReq is set on each n-th packet and on the last of a message */
 	uint32_t window_packets;          /* unacknowledged packets per QP */
-	bool measure_pacing;       /* say in pkt_meta.due_ns when a paced frame was due */
+	int control_tx_queue;             /* enum nic_control_tx_queue */
+	bool measure_pacing;              /* say in pkt_meta.due_ns when a paced frame was due */
 	uint64_t neigh_retrans_time_ns;   /* between two ARP requests or solicitations of a peer */
 	uint64_t neigh_reachable_time_ns; /* then a peer is asked again; NEVER_NS: not */
 	struct qos_map_params qos; /* dscp -> tc -> priority, and which priorities obey PFC */
-	struct rp_params rp;         /* of cc = dcqcn; each algorithm has its own */
+	struct rp_params rp;       /* of cc = dcqcn; each algorithm has its own */
 	struct dctcp_params dctcp;
 	struct timely_params timely;
 	struct np_params np;
@@ -110,11 +119,11 @@ struct nic_qp_params {
 	uint32_t initial_psn; /* of both directions */
 	bool tagged;
 	uint16_t vlan_tci;
-	bool requester;             /* sends messages; a responder only answers */
-	int verb;                   /* enum nic_verb */
-	bool raw;                   /* nobody answers */
-	uint16_t mtu_bytes;         /* 256, 512, 1024, 2048, 4096 */
-	uint64_t rate_cap_bps;      /* 0: none */
+	bool requester;        /* sends messages; a responder only answers */
+	int verb;              /* enum nic_verb */
+	bool raw;              /* nobody answers */
+	uint16_t mtu_bytes;    /* 256, 512, 1024, 2048, 4096 */
+	uint64_t rate_cap_bps; /* 0: none */
 	WORKLOAD_EMBED;
 };
 
@@ -147,7 +156,7 @@ const char *nic_drop_name(enum nic_drop d);
 struct nic_stats {
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes; /* frame bytes with FCS */
 	uint64_t rx_roce_packets;
-	uint64_t rx_crossed_packets; /* received for a QP of another node */
+	uint64_t rx_crossed_packets;                  /* received for a QP of another node */
 	uint64_t rx_write_requests, rx_send_requests; /* messages begun */
 	uint64_t out_of_sequence;
 	uint64_t packet_seq_err; /* NAK sequence errors received */
@@ -198,6 +207,12 @@ struct rte_mempool *nic_data_pool_create(const char *name, uint32_t n_mbufs, uin
  */
 struct node *nic_create(const struct nic_params *params, const struct nic_pools *pools);
 void nic_destroy(struct node *node);
+
+/**
+ * The device has a transmit queue for pause frames, CNPs, ACKs and NAKs: from now on tx_control()
+ * gives those, and tx() the rest. Before the first tx().
+ */
+void nic_send_control_apart(struct node *node);
 
 /** Add a QP before the first rx/tx. @return its local QPN, or -EINVAL, -ENOSPC, -ENOMEM. */
 int64_t nic_add_qp(struct node *node, const struct nic_qp_params *params, uint64_t now_ns);

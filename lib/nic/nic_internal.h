@@ -87,6 +87,7 @@ struct nic {
 	uint64_t wire_from_ns;   /* from when on it may leave */
 	uint32_t share_index;
 	uint32_t qpn_stride; /* from one of our QPs to the next */
+	bool control_apart;  /* nic_tx_control() is called: nic_tx() has data only */
 	bool taking_over;    /* the frames of this rx() crossed from another node */
 	/* per QP, where pacing is measured: when the next packet is due, 0 not known; else NULL */
 	uint64_t *due_ns;
@@ -278,6 +279,8 @@ bool nic_share_waits(const struct nic *nic);
 struct rte_mbuf *nic_take_mbuf(struct nic *nic, struct rte_mempool *pool, uint64_t now_ns);
 uint16_t nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room,
 		uint64_t now_ns);
+uint16_t nic_tx_control(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room,
+			uint64_t now_ns);
 uint64_t nic_next_ns(const struct node *node, uint16_t port);
 
 #endif

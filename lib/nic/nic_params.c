@@ -7,6 +7,7 @@
 #include <string.h>
 
 static const char *const flow_control_words[] = {"off", "pfc", "pause", NULL};
+static const char *const control_tx_queue_words[] = {"off", "on", "auto", NULL};
 static const char *const initial_rate_words[] = {"line", "fair", "value", NULL};
 
 const char *const nic_verb_words[] = {"write", "write_imm", "send", NULL};
@@ -54,6 +55,10 @@ const struct field nic_fields[] = {
 	  .help = "Ask for an ACK on each n-th packet; the last of a message always asks" },
 	{ MEMBER(window_packets), .type = FIELD_U32, .min = 1, .max = NIC_MAX_WINDOW,
 	  .def = "4096", .help = "Packets that a QP may have unacknowledged" },
+	{ MEMBER(control_tx_queue), .type = FIELD_ENUM, .choices = control_tx_queue_words,
+	  .def = "auto",
+	  .help = "Pause frames, CNPs, ACKs and NAKs leave by a transmit queue of their own for each "
+		  "lcore (quench-nic); auto: if a NIC has so many, on: virtual devices as well, both ends alike" },
 	{ MEMBER(measure_pacing), .type = FIELD_BOOL, .def = "off",
 	  .help = "Measure how late paced packets leave (quench-nic: pacing in its JSON)" },
 	{ MEMBER(neigh_retrans_time_ns), .type = FIELD_U64, .unit = UNIT_NS, .min = 1000000,
@@ -69,7 +74,7 @@ const unsigned int nic_fields_n = sizeof(nic_fields) / sizeof(nic_fields[0]);
 #define COUNTER(m, text) COUNTER_FIELD(struct nic_stats, m, text)
 #define NEIGH_COUNTER(m, text)                                                                     \
 	{                                                                                          \
-		#m, text, offsetof(struct nic_stats, neigh.m)                                      \
+#m, text, offsetof(struct nic_stats, neigh.m)                                      \
 	}
 #define DROP(d, word, text)                                                                        \
 	{                                                                                          \
@@ -204,7 +209,8 @@ check_rates(const struct nic_params *p)
 	return NULL;
 }
 
-/* The section of the algorithm in use; [rp], whose profiles are many keys, is checked in any case. */
+/* The section of the algorithm in use; [rp], whose profiles are many keys, is checked in any case.
+ */
 static const char *
 check_cc(const struct nic_params *p)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames to send: pause, then CNP, then ACK and NAK, then data, as shaper and pause allow. */
+/*
+ * Frames to send: pause, then CNP, then ACK and NAK, then data, as shaper and pause allow. All but
+ * data may leave by a queue of the device that is theirs.
+ */
 #include "nic/nic_internal.h"
 
 #include <string.h>
@@ -369,7 +372,7 @@ send_pause(struct nic *nic, uint64_t now_ns)
 }
 
 static struct rte_mbuf *
-next_frame(struct nic *nic, struct stock *stock, uint64_t now_ns)
+next_control(struct nic *nic, uint64_t now_ns)
 {
 	uint8_t open_queues = (uint8_t)~nic->pause.paused_queues;
 	uint8_t cnps = nic->cnps.backlogged & open_queues;
@@ -382,6 +385,17 @@ next_frame(struct nic *nic, struct stock *stock, uint64_t now_ns)
 		m = send_cnp(nic, (uint8_t)__builtin_ctz(cnps), now_ns);
 	if (m == NULL && acks != 0)
 		m = send_ack(nic, (uint8_t)__builtin_ctz(acks), now_ns);
+	return m;
+}
+
+static struct rte_mbuf *
+next_frame(struct nic *nic, struct stock *stock, uint64_t now_ns)
+{
+	uint8_t open_queues = (uint8_t)~nic->pause.paused_queues;
+	struct rte_mbuf *m = NULL;
+
+	if (likely(!nic->control_apart))
+		m = next_control(nic, now_ns);
 	if (m == NULL && open_queues >> nic->plain_queue & 1) {
 		m = nic_resolve_frame(nic, now_ns);
 		if (m != NULL)
@@ -421,6 +435,48 @@ give(struct nic *nic, struct stock *stock, struct rte_mbuf **pkts, uint16_t room
 		reserve_turn(nic, now_ns);
 	}
 	return n;
+}
+
+/* May there be a frame for next_control()? */
+static bool
+owes_control(const struct nic *nic)
+{
+	return nic->cnps.backlogged != 0 || nic->acks.backlogged != 0 || nic->pause.speaks;
+}
+
+uint16_t
+nic_tx_control(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room,
+	       uint64_t now_ns)
+{
+	struct nic *nic = nic_of(node);
+	struct rte_mbuf *m;
+	uint16_t n = 0;
+
+	assert(port == 0 && nic->control_apart);
+	(void)port;
+	if (nic->share != NULL)
+		nic_share_take_over(nic, now_ns);
+	nic_np_run(nic, now_ns);
+	if (!owes_control(nic))
+		return 0;
+	token_bucket_update(&nic->shaper, now_ns);
+	if (nic->pause.paused_prios != 0)
+		nic_pause_update(nic, now_ns);
+	reserve_turn(nic, now_ns);
+	while (n < room && token_bucket_can_send(&nic->shaper) && nic->wire_from_ns <= now_ns) {
+		m = next_control(nic, now_ns);
+		if (m == NULL)
+			break;
+		pkts[n++] = m;
+		reserve_turn(nic, now_ns);
+	}
+	return n;
+}
+
+void
+nic_send_control_apart(struct node *node)
+{
+	nic_of(node)->control_apart = true;
 }
 
 uint16_t

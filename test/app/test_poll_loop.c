@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 #include <rte_cycles.h>
@@ -25,6 +26,7 @@ struct fake_node {
 	uint32_t to_send[PORTS]; /* frames it still has */
 	uint32_t next_number[PORTS];
 	uint32_t tx_calls[PORTS];
+	uint32_t control_to_send, control_number;
 	uint32_t received[PORTS];
 	uint64_t last_ns;
 	uint64_t wake_ns;
@@ -32,6 +34,9 @@ struct fake_node {
 
 static struct fake_node fake;
 static struct rte_ring *wire_out[PORTS], *wire_in[PORTS];
+/* A third device, of two queues each way. */
+static struct rte_ring *queues_out[2], *queues_in[2];
+static uint16_t queues_dev;
 static uint16_t ethdevs[PORTS];
 static atomic_bool stop;
 static struct tsc_clock tsc;
@@ -53,23 +58,40 @@ fake_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, ui
 	rte_pktmbuf_free_bulk(pkts, n);
 }
 
+/* Up to room frames of a count, numbered. */
 static uint16_t
-fake_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
+make(uint32_t *to_send, uint32_t *number, struct rte_mbuf **pkts, uint16_t room)
 {
 	uint16_t n = 0;
 
-	(void)node;
-	on_time(now_ns);
-	fake.tx_calls[port]++;
-	while (n < room && fake.to_send[port] > 0) {
+	while (n<room && * to_send> 0) {
 		struct rte_mbuf *m = rte_pktmbuf_alloc(fake.pool);
 
 		assert_non_null(m);
-		*(uint32_t *)rte_pktmbuf_append(m, 60) = fake.next_number[port]++;
-		fake.to_send[port]--;
+		*(uint32_t *)rte_pktmbuf_append(m, 60) = (*number)++;
+		(*to_send)--;
 		pkts[n++] = m;
 	}
 	return n;
+}
+
+static uint16_t
+fake_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
+{
+	(void)node;
+	on_time(now_ns);
+	fake.tx_calls[port]++;
+	return make(&fake.to_send[port], &fake.next_number[port], pkts, room);
+}
+
+static uint16_t
+fake_tx_control(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room,
+		uint64_t now_ns)
+{
+	(void)node;
+	on_time(now_ns);
+	assert_int_equal(port, 0);
+	return make(&fake.control_to_send, &fake.control_number, pkts, room);
 }
 
 static uint64_t
@@ -80,36 +102,54 @@ fake_next(const struct node *node, uint16_t port)
 	return fake.wake_ns;
 }
 
-static const struct node_ops fake_ops = {.rx = fake_rx, .tx = fake_tx, .next_ns = fake_next};
+static const struct node_ops fake_ops = {
+	.rx = fake_rx, .tx = fake_tx, .tx_control = fake_tx_control, .next_ns = fake_next};
+
+/* A device of n rings each way. @return its number, or -1. */
+static int
+make_device(const char *name, struct rte_ring **in, struct rte_ring **out, uint16_t n)
+{
+	struct rte_eth_conf conf = {0};
+	int port;
+
+	for (uint16_t q = 0; q < n; q++) {
+		char ring[32];
+
+		snprintf(ring, sizeof(ring), "%s-in%u", name, q);
+		in[q] = rte_ring_create(ring, 64, SOCKET_ID_ANY, 0);
+		snprintf(ring, sizeof(ring), "%s-out%u", name, q);
+		out[q] = rte_ring_create(ring, RING_FRAMES, SOCKET_ID_ANY, 0);
+	}
+	port = rte_eth_from_rings(name, in, n, out, n, 0);
+	if (port < 0 || rte_eth_dev_configure((uint16_t)port, n, n, &conf) != 0)
+		return -1;
+	for (uint16_t q = 0; q < n; q++)
+		if (rte_eth_rx_queue_setup((uint16_t)port, q, 64, 0, NULL, fake.pool) != 0 ||
+		    rte_eth_tx_queue_setup((uint16_t)port, q, 64, 0, NULL) != 0)
+			return -1;
+	return rte_eth_dev_start((uint16_t)port) != 0 ? -1 : port;
+}
 
 static int
 setup_devices(void **state)
 {
-	struct rte_eth_conf conf = {0};
+	static const char *const names[PORTS] = {"dev0", "dev1"};
+	int port;
 
 	(void)state;
 	fake.pool = rte_pktmbuf_pool_create("frames", 1023, 0, 0, 2048, SOCKET_ID_ANY);
 	if (fake.pool == NULL)
 		return -1;
 	for (unsigned int i = 0; i < PORTS; i++) {
-		static const char *const names[PORTS][3] = {{"in0", "out0", "dev0"},
-							    {"in1", "out1", "dev1"}};
-		int port;
-
-		wire_in[i] = rte_ring_create(names[i][0], 64, SOCKET_ID_ANY, 0);
-		wire_out[i] = rte_ring_create(names[i][1], RING_FRAMES, SOCKET_ID_ANY, 0);
-		port = rte_eth_from_rings(names[i][2], &wire_in[i], 1, &wire_out[i], 1, 0);
+		port = make_device(names[i], &wire_in[i], &wire_out[i], 1);
 		if (port < 0)
 			return -1;
 		ethdevs[i] = (uint16_t)port;
-		if (rte_eth_dev_configure(ethdevs[i], 1, 1, &conf) != 0 ||
-		    rte_eth_rx_queue_setup(ethdevs[i], 0, 64, 0, NULL, fake.pool) != 0 ||
-		    rte_eth_tx_queue_setup(ethdevs[i], 0, 64, 0, NULL) != 0 ||
-		    rte_eth_dev_start(ethdevs[i]) != 0)
-			return -1;
 	}
+	port = make_device("dev2", queues_in, queues_out, 2);
+	queues_dev = (uint16_t)port;
 	tsc_clock_init(&tsc, rte_get_tsc_hz());
-	return 0;
+	return port < 0 ? -1 : 0;
 }
 
 static int
@@ -126,17 +166,23 @@ setup(void **state)
 	return 0;
 }
 
-/* Take up to n frames off the wire of a port; each must carry the next number. */
+/* Take up to n frames off a wire; each must carry the next number. */
 static void
-take_in_order(unsigned int port, unsigned int n, uint32_t *expected)
+take_from(struct rte_ring *wire, unsigned int n, uint32_t *expected)
 {
 	void *m;
 
-	while (n-- > 0 && rte_ring_dequeue(wire_out[port], &m) == 0) {
+	while (n-- > 0 && rte_ring_dequeue(wire, &m) == 0) {
 		assert_int_equal(*rte_pktmbuf_mtod((struct rte_mbuf *)m, uint32_t *), *expected);
 		(*expected)++;
 		rte_pktmbuf_free(m);
 	}
+}
+
+static void
+take_in_order(unsigned int port, unsigned int n, uint32_t *expected)
+{
+	take_from(wire_out[port], n, expected);
 }
 
 static void
@@ -162,7 +208,7 @@ refused_frames_are_held_and_leave_first_and_in_order(void **state)
 			assert_true(poll_port_held(&loop.ports[0]) <= fake.next_number[0] - given);
 		take_in_order(0, round % 4, &expected);
 	}
-	assert_true(loop.ports[0].refusals > 0);
+	assert_true(poll_port_refusals(&loop.ports[0]) > 0);
 	assert_int_equal(poll_port_held(&loop.ports[0]), 0);
 }
 
@@ -269,6 +315,84 @@ held_frames_are_freed_at_the_end_and_stay_counted(void **state)
 	assert_int_equal(rte_mempool_avail_count(fake.pool), before);
 }
 
+static const struct poll_queues apart = {
+	.rx_step = 1, .rx_end = 2, .control = 1, .control_apart = true};
+
+/* A CNP that is owed while data has filled the device leaves in the next round. */
+static void
+control_frames_do_not_wait_for_refused_data(void **state)
+{
+	uint32_t data = 0, control = 0;
+	struct poll_loop loop;
+
+	(void)state;
+	poll_loop_init(&loop, &fake.node, &queues_dev, 1, &tsc, &stop);
+	poll_loop_use_queues(&loop, &apart);
+	fake.to_send[0] = 100;
+	poll_loop_round(&loop);
+	assert_int_equal(rte_ring_count(queues_out[0]), RING_FRAMES - 1);
+	for (unsigned int i = 0; i < 5; i++) {
+		fake.control_to_send = 1;
+		poll_loop_round(&loop);
+		assert_int_equal(rte_ring_count(queues_out[1]), 1);
+		take_from(queues_out[1], RING_FRAMES, &control);
+	}
+	assert_int_equal(control, 5);
+	assert_int_equal(fake.tx_calls[0], 1);
+	while (fake.to_send[0] > 0 || poll_port_held(&loop.ports[0]) > 0) {
+		take_from(queues_out[0], RING_FRAMES, &data);
+		poll_loop_round(&loop);
+	}
+	take_from(queues_out[0], RING_FRAMES, &data);
+	assert_int_equal(data, 100);
+}
+
+static void
+each_queue_holds_what_it_refused_in_order(void **state)
+{
+	uint32_t data = 0, control = 0;
+	struct poll_loop loop;
+
+	(void)state;
+	poll_loop_init(&loop, &fake.node, &queues_dev, 1, &tsc, &stop);
+	poll_loop_use_queues(&loop, &apart);
+	fake.to_send[0] = fake.control_to_send = 200;
+	for (unsigned int round = 0; data < 200 || control < 200; round++) {
+		assert_true(round < 2000);
+		poll_loop_round(&loop);
+		assert_int_equal(fake.next_number[0], data + rte_ring_count(queues_out[0]) +
+							      poll_txq_held(&loop.ports[0].data));
+		assert_int_equal(fake.control_number,
+				 control + rte_ring_count(queues_out[1]) +
+					 poll_txq_held(&loop.ports[0].control));
+		take_from(queues_out[0], round % 3, &data);
+		take_from(queues_out[1], round % 5, &control);
+	}
+	assert_true(loop.ports[0].data.refusals > 0 && loop.ports[0].control.refusals > 0);
+}
+
+static void
+all_receive_queues_of_a_loop_are_polled(void **state)
+{
+	struct poll_loop loop;
+
+	(void)state;
+	poll_loop_init(&loop, &fake.node, &queues_dev, 1, &tsc, &stop);
+	poll_loop_use_queues(&loop, &apart);
+	for (unsigned int i = 0; i < 20; i++)
+		assert_int_equal(rte_ring_enqueue(queues_in[i % 2], rte_pktmbuf_alloc(fake.pool)),
+				 0);
+	assert_int_equal(poll_loop_round(&loop), 20);
+	assert_int_equal(fake.received[0], 20);
+	/* None at all: another loop has the only one. */
+	poll_loop_use_queues(&loop,
+			     &(struct poll_queues){.rx_first = 1, .rx_step = 1, .rx_end = 1});
+	rte_ring_enqueue(queues_in[0], rte_pktmbuf_alloc(fake.pool));
+	assert_int_equal(poll_loop_round(&loop), 0);
+	poll_loop_use_queues(&loop, &apart);
+	assert_int_equal(poll_loop_round(&loop), 1);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -280,6 +404,9 @@ main(int argc, char **argv)
 		cmocka_unit_test_setup(bursts_are_received_whole, setup),
 		cmocka_unit_test_setup(an_idle_loop_sleeps_and_still_does_its_slow_work, setup),
 		cmocka_unit_test_setup(a_node_with_work_soon_is_not_slept_over, setup),
+		cmocka_unit_test_setup(control_frames_do_not_wait_for_refused_data, setup),
+		cmocka_unit_test_setup(each_queue_holds_what_it_refused_in_order, setup),
+		cmocka_unit_test_setup(all_receive_queues_of_a_loop_are_polled, setup),
 		cmocka_unit_test_setup(held_frames_are_freed_at_the_end_and_stay_counted, setup),
 	};
 

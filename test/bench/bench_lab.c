@@ -119,7 +119,12 @@ million_hops_per_second(struct fabric *f, double start_ns)
 static double
 event_loop_alone(void *arg)
 {
-	static const struct node_ops ops = {relay_rx, relay_tx, relay_next_ns, relay_control};
+	static const struct node_ops ops = {
+		.rx = relay_rx,
+		.tx = relay_tx,
+		.next_ns = relay_next_ns,
+		.control = relay_control,
+	};
 	static const struct fabric_link link = {.rate_bps = 40 * GBPS, .delay_ns = NS_PER_US};
 	struct relay sw = {.node.ops = &ops, .is_switch = true};
 	struct relay hosts[SENDERS + 1] = {0};

@@ -12,7 +12,7 @@ from harness import CORES, Program, check, check_equal, eal, finish, work_dir
 LINK = 2_000_000_000
 
 
-def config(me, peer, flows):
+def config(me, peer, flows, more=""):
     text = f"""
 [nic]
 mac = 02:00:00:00:00:0{me}
@@ -20,6 +20,7 @@ ip = 10.0.0.{me}
 link_speed_bps = {LINK}
 shaper_burst_ns = 500us
 local_ack_timeout = 20
+{more}
 """
     for name, peer_qpn, requester, messages, qps in flows:
         text += f"""
@@ -56,10 +57,13 @@ def no_loss(name, counters):
     check_equal(f"{name}: loss and damage", bad, {})
 
 
-def hears_itself(work, qps, crosses):
-    name = f"net_ring, {qps} QPs"
-    nic = start(work, name.replace(" ", ""), config(1, 1, [("out", 17 + qps, True, 20, qps), ("back", 17, False, 0, qps)]),
-                three("net_ring0"))
+APART = "control_tx_queue = on"
+
+
+def hears_itself(work, qps, crosses, more=""):
+    name = f"net_ring, {qps} QPs{', control apart' if more == APART else ''}"
+    flows = [("out", 17 + qps, True, 20, qps), ("back", 17, False, 0, qps)]
+    nic = start(work, name.replace(" ", ""), config(1, 1, flows, more), three("net_ring0"))
     check_equal(f"{name}: ends by itself", nic.wait_end(), 0)
     r = nic.json()
     c = r["counters"]
@@ -70,17 +74,19 @@ def hears_itself(work, qps, crosses):
     check_equal(f"{name}: all that was sent was received", c["rx_packets"], c["tx_packets"])
     check(f"{name}: crossed {c['rx_crossed_packets']} of {c['rx_packets']}",
           c["rx_crossed_packets"] == (c["rx_packets"] if crosses else 0))
+    check_equal(f"{name}: said where control frames leave", "queues of their own" in nic.err(), more == APART)
     no_loss(name, c)
 
 
-def over_memif(work):
+def over_memif(work, more=""):
+    """Both ends have the same queues: two for data, and two for control frames if they are apart."""
     def memif(role):
         return f"net_memif0,role={role},id=0,socket={work}/wire.sock,socket-abstract=no,rsize=9"
 
-    receiver = start(work, "receiver", config(2, 1, [("a", 17, False, 0, 9)]), three(memif("server")))
+    receiver = start(work, "receiver", config(2, 1, [("a", 17, False, 0, 9)], more), three(memif("server")))
     receiver.wait_started()
-    sender = start(work, "sender", config(1, 2, [("a", 17, True, 30, 9)]), three(memif("client"), first=1), "--stay", "--csv",
-                   work / "csv")
+    sender = start(work, "sender", config(1, 2, [("a", 17, True, 30, 9)], more), three(memif("client"), first=1),
+                   "--stay", "--csv", work / "csv")
     sender.wait_until("all messages completed", lambda: "all messages completed" in sender.err())
     for program in (sender, receiver):
         check_equal(f"memif: exit code of the {program.name}", program.stop(), 0)
@@ -127,13 +133,18 @@ def one_queue(work):
     check_equal("net_pcap: exit code", nic.wait_end(), 0)
     check_equal("net_pcap: one lcore polls", nic.json()["lcores"], 1)
     check("net_pcap: and that is said", "1 transmit queue" in nic.err(), nic.err())
+    nic = start(work, "apart", config(1, 2, [("a", 17, True, 1, 4)], APART), three(f"net_pcap0,tx_pcap={work}/out.pcap"))
+    check_equal("net_pcap: no queue for control frames is refused", nic.wait_end(), 2)
+    check_equal("net_pcap: in one line", sum("control_tx_queue" in line for line in nic.err().splitlines()), 1)
 
 
 def main():
     work = work_dir()
     hears_itself(work, 6, False)
     hears_itself(work, 5, True)
+    hears_itself(work, 6, False, APART)
     over_memif(work)
+    over_memif(work, APART)
     share_the_wire(work)
     one_queue(work)
     finish()

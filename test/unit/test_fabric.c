@@ -78,7 +78,8 @@ toy_control(struct node *node, uint64_t now_ns)
 	return now_ns + NS_PER_US;
 }
 
-static const struct node_ops toy_ops = { toy_rx, toy_tx, toy_next_ns, toy_control };
+static const struct node_ops toy_ops = {
+	.rx = toy_rx, .tx = toy_tx, .next_ns = toy_next_ns, .control = toy_control};
 static const struct fabric_link link_40g = { .rate_bps = 40 * GBPS, .delay_ns = 1000 };
 
 static void
