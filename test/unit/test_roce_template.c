@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "roce_random.h"
+#include "wire/roce_shape.h"
 
 #define SEED 17u
 #define ROOM 9216u
@@ -80,12 +81,54 @@ stamped_frames_equal_built_ones_at_every_mtu_and_opcode(void **state)
 	}
 }
 
+/* Middle and Last packets carry nothing but the BTH. */
+static void
+frames_of_a_shape_equal_stamped_ones(void **state)
+{
+	static const uint8_t plain[] = {RC_SEND_MIDDLE,      RC_WRITE_MIDDLE, RC_SEND_LAST,
+					RC_READ_RESP_MIDDLE, RC_SEND_ONLY,    RC_WRITE_LAST};
+	static const uint16_t lengths[] = {0, 4, 256, 1024, 4096};
+	static struct roce_payload payload;
+	static uint8_t want[ROOM], got[ROOM];
+	struct prng r;
+
+	(void)state;
+	prng_seed(&r, SEED, 4);
+	for (unsigned int i = 0; i < 4000; i++) {
+		struct roce_fields f = {.opcode = plain[prng_below(&r, 6)], .migreq = true};
+		uint16_t bytes = lengths[i / 800];
+		struct roce_template t;
+		struct roce_shape shape;
+		struct roce_path path;
+		struct roce_ends ends;
+		unsigned int hdr;
+
+		if (i % 800 == 0)
+			roce_payload_init(&payload, pattern, bytes);
+		random_path(&r, &path);
+		f.psn = prng_u32(&r);
+		f.ack_req = coin(&r);
+		ends = roce_path_ends(&path);
+		roce_template_init(&t, &path);
+		roce_shape_init(&shape, &t, &payload, f.opcode);
+		memset(want, (int)i, sizeof(want));
+		memset(got, (int)i, sizeof(got));
+		hdr = roce_template_stamp(&t, &ends, &payload, &f, want + 200);
+		assert_int_equal(roce_shape_stamp(&shape, &ends, f.psn, f.ack_req, got + 200), hdr);
+		assert_int_equal(shape.frame_bytes, hdr + bytes + ICRC_BYTES);
+		assert_memory_equal(got + 200 - hdr, want + 200 - hdr, hdr + bytes + ICRC_BYTES);
+		assert_int_equal(got[200 - ROCE_MAX_HDR_BYTES - 1], (uint8_t)i);
+		assert_int_equal(got[200 + bytes + ICRC_BYTES], (uint8_t)i);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stamped_frames_equal_built_ones_at_every_length),
 		cmocka_unit_test(stamped_frames_equal_built_ones_at_every_mtu_and_opcode),
+		cmocka_unit_test(frames_of_a_shape_equal_stamped_ones),
 	};
 
 	return cmocka_run_group_tests(tests, make_pattern, NULL);

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Frames of one shape: the fastest way, for those of which a flow has most. Of a message's packets
+ * all but the first and the last carry the same opcode, the same length and no extension header.
+ * Only the destination QP, the AckReq bit, the PSN and the UDP source port are left to write, and
+ * what they add to the ICRC: with F the frame in which they are zero, and D what they put there,
+ * icrc(F ^ D) = icrc(F) ^ shift(reg0(D)); see roce_template.c. Instructions are a third of those of
+ * a general stamp.
+ */
+#ifndef QUENCH_WIRE_ROCE_SHAPE_H
+#define QUENCH_WIRE_ROCE_SHAPE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "wire/checksum.h"
+#include "wire/icrc_impl.h"
+#include "wire/roce.h"
+#include "wire/roce_impl.h"
+
+/* A cache line, and what headers with a tag or IPv6 have in front of it. */
+#define ROCE_SHAPE_NEAR_BYTES 64u
+#define ROCE_SHAPE_FAR_BYTES 16u
+
+struct roce_shape {
+	/* A template's, finished but for those; the last hdr_bytes are used. */
+	uint8_t hdr[ROCE_SHAPE_FAR_BYTES + ROCE_SHAPE_NEAR_BYTES];
+	const struct icrc_shift *shift;
+	uint32_t icrc;    /* with those zero */
+	uint32_t udp_sum; /* IPv6: of all that the UDP checksum covers but those and the ICRC */
+	uint16_t payload_bytes;
+	uint16_t frame_bytes; /* without FCS */
+	uint8_t hdr_bytes;
+	uint8_t ip_version;
+};
+
+/**
+ * @param p       Outlives the shape; fills whole words, as each payload but a message's last does.
+ * @param opcode  One without extension headers. MigReq is set, the solicited event is not.
+ */
+void roce_shape_init(struct roce_shape *s, const struct roce_template *t,
+		     const struct roce_payload *p, uint8_t opcode);
+
+/** As roce_template_set_dst_mac(). */
+void roce_shape_set_dst_mac(struct roce_shape *s, const uint8_t mac[6]);
+
+/* Inline definitions */
+
+/* IPv6: flow label and UDP checksum; sum: of what varies and the ICRC. */
+static inline void
+roce_shape_finish_ipv6(const struct roce_shape *s, uint8_t *udp, uint32_t flow_label, uint64_t sum)
+{
+	uint16_t checksum = (uint16_t)~checksum_fold(sum + s->udp_sum);
+	uint8_t *ip = udp - IPV6_HDR_BYTES;
+
+	be16_store(ip + 2, (uint16_t)flow_label);
+	ip[1] = (uint8_t)(ip[1] | (flow_label >> 16 & 0xF));
+	be16_store(udp + 6, checksum == 0 ? 0xFFFF : checksum);
+}
+
+/** As roce_template_stamp(), for a frame of the shape. */
+static inline unsigned int
+roce_shape_stamp(const struct roce_shape *s, const struct roce_ends *ends, uint32_t psn,
+		 bool ack_req, uint8_t *payload_at)
+{
+	uint8_t *bth = payload_at - BTH_BYTES, *udp = bth - UDP_HDR_BYTES;
+	uint32_t psn_word = (ack_req ? BTH_ACK_REQ : 0) | (psn & PSN_MASK);
+	uint32_t reg = ends->reg ^ icrc_table[3][psn_word >> 24] ^
+		       icrc_table[2][psn_word >> 16 & 0xFF] ^ icrc_table[1][psn_word >> 8 & 0xFF] ^
+		       icrc_table[0][psn_word & 0xFF];
+	uint32_t icrc = s->icrc ^ icrc_shift_apply(s->shift, reg);
+
+	/* Constant lengths become vector moves, and where payloads are aligned, one line. */
+	memcpy(payload_at - ROCE_SHAPE_NEAR_BYTES, s->hdr + ROCE_SHAPE_FAR_BYTES,
+	       ROCE_SHAPE_NEAR_BYTES);
+	if (s->hdr_bytes > ROCE_SHAPE_NEAR_BYTES)
+		memcpy(payload_at - ROCE_SHAPE_NEAR_BYTES - ROCE_SHAPE_FAR_BYTES, s->hdr,
+		       ROCE_SHAPE_FAR_BYTES);
+	be64_store(bth + BTH_DEST_QP, (uint64_t)ends->dest_qp << 32 | psn_word);
+	be16_store(udp, ends->udp_sport);
+	icrc_store(payload_at + s->payload_bytes, icrc);
+	if (s->ip_version != 4)
+		roce_shape_finish_ipv6(s, udp, ends->flow_label,
+				       (uint64_t)psn_word + ends->dest_qp + ends->udp_sport +
+					       __builtin_bswap32(icrc));
+	return s->hdr_bytes;
+}
+
+#endif
