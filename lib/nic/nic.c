@@ -211,6 +211,11 @@ workload_prepare(struct nic *nic, const struct nic_qp_params *params)
 static int
 flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_params *params)
 {
+	static const uint8_t middle[] = {
+		[NIC_WRITE] = RC_WRITE_MIDDLE,
+		[NIC_WRITE_IMM] = RC_WRITE_MIDDLE,
+		[NIC_SEND] = RC_SEND_MIDDLE,
+	};
 	const struct nic_params *p = &nic->params;
 	int pcp = params->tagged ? params->vlan_tci >> 13 : -1;
 	struct roce_path cnp_path;
@@ -234,6 +239,8 @@ flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_params *par
 	cnp_path.ecn = (uint8_t)p->np.np_cnp_ecn;
 	cnp_path.vlan_tci = (uint16_t)((cnp_path.vlan_tci & 0x0FFF) | p->np.np_cnp_prio << 13);
 	roce_template_init(&flow->cnp_template, &cnp_path);
+	roce_shape_init(&flow->middle, &flow->template, flow->full, middle[params->verb]);
+	flow->raw = params->raw;
 	flow->data_queue = qos_map_classify(&p->qos, p->data_dscp, pcp).queue;
 	flow->cnp_queue = qos_map_classify(&p->qos, p->np.np_cnp_dscp,
 					   params->tagged ? p->np.np_cnp_prio : -1)

@@ -47,8 +47,8 @@ kbps(uint64_t rate_bps)
  * when the wheel releases it. That is rare, and what it touches is not in the lines of a packet
  * sent.
  */
-static void
-follow(struct nic *nic, uint32_t item, uint32_t did, uint64_t now_ns)
+void
+nic_cc_follow(struct nic *nic, uint32_t item, uint32_t did, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
 	uint64_t rate_bps = capped(nic, qp), before_bps = qp->bucket.rate_bps;
@@ -95,23 +95,13 @@ nic_cc_start(struct nic *nic, uint32_t item, uint32_t others, uint64_t now_ns)
 }
 
 void
-nic_cc_sent(struct nic *nic, uint32_t item, uint32_t bytes, uint64_t now_ns)
-{
-	struct nic_qp *qp = &nic->qps[item];
-	uint32_t did = cc_on_sent(&qp->cc, &nic->cc, bytes, now_ns);
-
-	if (unlikely(did))
-		follow(nic, item, did, now_ns);
-}
-
-void
 nic_cc_catch_up(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
 	uint32_t did = cc_on_timer(&qp->cc, &nic->cc, now_ns);
 
 	if (did)
-		follow(nic, item, did, now_ns);
+		nic_cc_follow(nic, item, did, now_ns);
 }
 
 void
@@ -127,7 +117,7 @@ nic_on_cnp(struct nic *nic, uint32_t item, uint64_t now_ns)
 	did = cc_on_cnp(&qp->cc, &nic->cc, now_ns);
 	if (!did)
 		return;
-	follow(nic, item, did, now_ns);
+	nic_cc_follow(nic, item, did, now_ns);
 	nic->tallies[item].cnps_handled++;
 }
 
@@ -146,7 +136,7 @@ nic_cc_acked(struct nic *nic, uint32_t item, uint32_t before_seq, uint64_t now_n
 		return;
 	did = cc_on_ack(&qp->cc, &nic->cc, &ack, now_ns);
 	if (did)
-		follow(nic, item, did, now_ns);
+		nic_cc_follow(nic, item, did, now_ns);
 }
 
 void
@@ -156,5 +146,5 @@ nic_cc_lost(struct nic *nic, uint32_t item, uint64_t now_ns)
 	uint32_t did = cc_on_loss(&qp->cc, &nic->cc, now_ns);
 
 	if (did)
-		follow(nic, item, did, now_ns);
+		nic_cc_follow(nic, item, did, now_ns);
 }

@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <stddef.h>
+#include <rte_branch_prediction.h>
 #include <rte_prefetch.h>
 
 #include "base/counter.h"
@@ -32,6 +33,8 @@ struct rte_mbuf;
 #define NIC_MAX_MTU 4096u
 /* A window must leave PSN comparisons unambiguous (IBTA: half of the PSN space). */
 #define NIC_MAX_WINDOW ((1u << 23) - 1)
+/* Where the payload stands in every mbuf of the data pool, from buf_addr. */
+#define NIC_PAYLOAD_OFFSET RTE_ALIGN_CEIL(RTE_PKTMBUF_HEADROOM + ROCE_MAX_HDR_BYTES, 64u)
 /* Verdict on a received frame that was used. */
 #define NIC_USED NIC_DROPS
 /* The same, and the frame became an answer: it is not freed. */
@@ -107,6 +110,9 @@ struct nic {
 	struct nic_common own_common;
 };
 
+/* nic_tx.c: on a wire that we share, reserve the next turn if the last one is used up. */
+void nic_reserve_turn(struct nic *nic, uint64_t now_ns);
+
 static inline struct nic *
 nic_of(struct node *node)
 {
@@ -176,6 +182,24 @@ nic_ends(const struct nic *nic, uint32_t item)
 	};
 }
 
+/** May the next frame leave? */
+static inline bool
+nic_wire_is_free(const struct nic *nic, uint64_t now_ns)
+{
+	return token_bucket_can_send(&nic->shaper) && nic->wire_from_ns <= now_ns;
+}
+
+/** Charge wire bytes of a frame that leaves. */
+static inline void
+nic_charge(struct nic *nic, uint32_t bytes, uint64_t now_ns)
+{
+	token_bucket_charge(&nic->shaper, bytes);
+	if (unlikely(nic->wire != NULL)) {
+		nic->wire_left_bytes -= bytes;
+		nic_reserve_turn(nic, now_ns);
+	}
+}
+
 /* Both lines of a QP that sending touches: with many QPs each is a cache miss. */
 static inline void
 nic_prefetch(const struct nic *nic, uint32_t item)
@@ -188,8 +212,6 @@ nic_prefetch(const struct nic *nic, uint32_t item)
 
 /* nic_pool.c */
 
-/** Where the payload stands in every mbuf of the data pool, from buf_addr. */
-uint16_t nic_payload_offset(void);
 /** The constant payload pattern. */
 void nic_pattern_fill(uint8_t *to, size_t n);
 /** Longest payload that the pool's mbufs have room for. */
@@ -219,8 +241,8 @@ void nic_fail(struct nic *nic, uint32_t item, uint64_t now_ns);
 void nic_cc_init(struct nic *nic);
 /** Give a QP that starts its first rate. others: flows of the host that are active by then. */
 void nic_cc_start(struct nic *nic, uint32_t item, uint32_t others, uint64_t now_ns);
-/** Account wire bytes sent, and let the bucket follow the rate. */
-void nic_cc_sent(struct nic *nic, uint32_t item, uint32_t bytes, uint64_t now_ns);
+/** The algorithm did something (enum cc_did): let the bucket follow its rate. */
+void nic_cc_follow(struct nic *nic, uint32_t item, uint32_t did, uint64_t now_ns);
 /** Let the bucket follow what the timers did since the QP was last looked at. */
 void nic_cc_catch_up(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** A CNP for a known QP came from its peer. */
@@ -274,7 +296,14 @@ void nic_share_take_over(struct nic *nic, uint64_t now_ns);
 /** Are there frames that crossed to us? */
 bool nic_share_waits(const struct nic *nic);
 
+/* nic_data.c */
+/** Send up to room data frames of queues that are open. @return how many. */
+uint16_t nic_send_data(struct nic *nic, uint8_t open_queues, struct rte_mbuf **pkts, uint16_t room,
+		       uint64_t now_ns);
+
 /* nic_tx.c */
+/** A pool is empty: count it, and ask again soon. */
+void nic_no_mbuf(struct nic *nic, uint64_t now_ns);
 /** An mbuf of a pool, or NULL: counted, and asked for again soon. */
 struct rte_mbuf *nic_take_mbuf(struct nic *nic, struct rte_mempool *pool, uint64_t now_ns);
 uint16_t nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room,

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where QPs wait: deciding the one place of a QP, and taking it there. */
-#include "nic/nic_internal.h"
-
-#include "base/fixed.h"
+#include "nic/nic_place.h"
 
 /* How often a QP is looked at that has packets in flight and waits for its next message. */
 #define LOOK_AGAIN_NS (64 * NS_PER_US)
@@ -16,8 +14,6 @@
 static enum qp_place
 decide(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns, uint64_t *deadline_ns)
 {
-	uint64_t due_ns;
-
 	if (!(qp->flags & QP_REQUESTER) || qp->flags & (QP_ERROR | QP_DONE | QP_UNRESOLVED))
 		return QP_IDLE;
 	if (!(qp->flags & QP_STARTED)) {
@@ -28,19 +24,7 @@ decide(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns, uint64_t
 		return *deadline_ns == NEVER_NS ? QP_BLOCKED : QP_PACED;
 	if (!qp_in_window(qp))
 		return QP_BLOCKED;
-	if (token_account_can_send(&qp->bucket))
-		return QP_READY;
-	/* Tokens that come while the wire is still busy need no wheel and lose no slot to rounding.
-	 */
-	due_ns = token_account_next_ns(&qp->bucket);
-	if (due_ns <= now_ns || due_ns <= token_bucket_next_ns(&nic->shaper))
-		return QP_READY;
-	/* At a low rate the wait is long, and the rate may rise before it is over, unless the cap
-	 * holds it. */
-	*deadline_ns = due_ns;
-	if (qp->bucket.rate_bps != nic_flow_of(nic, qp)->params.rate_cap_bps)
-		*deadline_ns = min_u64(due_ns, qp->cc.head.next_event_ns);
-	return QP_PACED;
+	return nic_must_wait(nic, qp, now_ns, deadline_ns) ? QP_PACED : QP_READY;
 }
 
 static void
@@ -153,15 +137,10 @@ nic_settle(struct nic *nic, uint32_t item, uint64_t now_ns)
 	if (unlikely(nic->due_ns != NULL) &&
 	    (place == QP_BLOCKED || place == QP_IDLE || qp->left_packets == 0))
 		nic->due_ns[item] = 0;
-	if (place == QP_READY) {
-		nic_queues_push(nic, &nic->ready, nic_flow_of(nic, qp)->data_queue, item,
-				offsetof(struct nic_qp, ready_link));
-	} else if (place == QP_PACED) {
-		if (nic->n_paced == NIC_BURST)
-			nic_flush(nic);
-		nic->paced[nic->n_paced] = item;
-		nic->paced_until_ns[nic->n_paced++] = deadline_ns;
-	}
+	if (place == QP_READY)
+		nic_make_ready(nic, item);
+	else if (place == QP_PACED)
+		nic_make_paced(nic, item, deadline_ns);
 	/* The last that others wait for may have ended here. */
 	if (qp->flags & QP_DONE && nic_flow_of(nic, qp)->params.arrival == WORKLOAD_INCAST)
 		nic_next_round(nic, nic_flow_of(nic, qp), now_ns);
@@ -193,17 +172,20 @@ start(struct nic *nic, uint32_t item, uint64_t now_ns)
 	nic_cc_start(nic, item, others, now_ns);
 }
 
-static void
+static inline void
 release(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
 
-	if (!(qp->flags & QP_STARTED))
+	if (unlikely(!(qp->flags & QP_STARTED)))
 		start(nic, item, now_ns);
-	else if (now_ns >= qp->cc.head.next_event_ns)
+	else if (unlikely(now_ns >= qp->cc.head.next_event_ns))
 		nic_cc_catch_up(nic, item, now_ns);
 	token_account_update(&qp->bucket, nic->qp_burst_nanobits, now_ns);
-	nic_settle(nic, item, now_ns);
+	if (likely(nic_has_packet(qp) && token_account_can_send(&qp->bucket)))
+		nic_make_ready(nic, item);
+	else
+		nic_settle(nic, item, now_ns);
 }
 
 /* What the next calls will need comes into the cache while this one sends. */

@@ -18,13 +18,6 @@
 
 /* Pad and ICRC behind the payload: at most 3 + 4 bytes, restored as one word. */
 #define TAIL_BYTES 8u
-#define PAYLOAD_OFFSET RTE_ALIGN_CEIL(RTE_PKTMBUF_HEADROOM + ROCE_MAX_HDR_BYTES, 64u)
-
-uint16_t
-nic_payload_offset(void)
-{
-	return PAYLOAD_OFFSET;
-}
 
 uint16_t
 nic_largest_frame(uint16_t mtu_bytes)
@@ -44,12 +37,12 @@ static void
 fill(struct rte_mempool *pool, void *arg, void *obj, unsigned int i)
 {
 	struct rte_mbuf *m = obj;
-	size_t n = (size_t)m->buf_len - PAYLOAD_OFFSET;
+	size_t n = (size_t)m->buf_len - NIC_PAYLOAD_OFFSET;
 
 	(void)pool;
 	(void)arg;
 	(void)i;
-	nic_pattern_fill((uint8_t *)m->buf_addr + PAYLOAD_OFFSET,
+	nic_pattern_fill((uint8_t *)m->buf_addr + NIC_PAYLOAD_OFFSET,
 			 min_u64(n, NIC_MAX_MTU + TAIL_BYTES));
 	pkt_meta(m)->dirty_off = 0;
 }
@@ -61,7 +54,7 @@ nic_data_pool_create(const char *name, uint32_t n_mbufs, uint16_t mtu_bytes, int
 		.name = name,
 		.n_mbufs = n_mbufs,
 		.largest_frame =
-			(uint16_t)(PAYLOAD_OFFSET - RTE_PKTMBUF_HEADROOM + mtu_bytes + TAIL_BYTES),
+			(uint16_t)(NIC_PAYLOAD_OFFSET - RTE_PKTMBUF_HEADROOM + mtu_bytes + TAIL_BYTES),
 		.socket = socket,
 		.threads = true,
 	};
@@ -82,9 +75,9 @@ nic_pool_payload_bytes(struct rte_mempool *pool)
 {
 	uint16_t room = rte_pktmbuf_data_room_size(pool);
 
-	if (room < PAYLOAD_OFFSET + TAIL_BYTES || rte_pktmbuf_priv_size(pool) < PKT_PRIV_BYTES)
+	if (room < NIC_PAYLOAD_OFFSET + TAIL_BYTES || rte_pktmbuf_priv_size(pool) < PKT_PRIV_BYTES)
 		return 0;
-	return (uint16_t)(room - PAYLOAD_OFFSET - TAIL_BYTES);
+	return (uint16_t)(room - NIC_PAYLOAD_OFFSET - TAIL_BYTES);
 }
 
 const struct roce_payload *

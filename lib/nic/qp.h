@@ -30,6 +30,7 @@
 #include "nic/nic.h"
 #include "pacer/token_bucket.h"
 #include "wire/roce.h"
+#include "wire/roce_shape.h"
 
 #define QP_NONE UINT32_MAX
 
@@ -119,12 +120,15 @@ static_assert(sizeof(struct nic_qp) + sizeof(struct qp_tally) + sizeof(struct np
 /* What the QPs of one flow have in common. */
 struct qp_flow {
 	/* each packet sent */
+	struct roce_shape middle; /* all but the first and the last of a message */
+	uint8_t data_queue;
+	bool raw;
+	/* each message */
 	struct roce_template template;
 	const struct roce_payload *full;
 	const struct roce_payload *last;
 	uint32_t message_packets;
 	uint32_t message_bytes;
-	uint8_t data_queue;
 	uint8_t cnp_queue;
 	/* each packet received, each control frame */
 	uint16_t mtu_bytes;

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Data frames: whose turn it is, what the packet says, and where its QP waits for the next one.
+ *
+ * A frame has some 90 ns at 100 Gb/s and the shortest messages have far less, so what each packet
+ * needs stands inline here and in nic_place.h; what is done once in a message, or less often, is a
+ * call.
+ */
+#include "nic/nic_place.h"
+
+#include <string.h>
+#include <rte_mbuf.h>
+
+#include "base/fixed.h"
+#include "node/pkt_meta.h"
+
+/* Lowest queue of a mask that comes after last, going round. */
+static uint8_t
+queue_after(uint8_t mask, uint8_t last)
+{
+	unsigned int shift = (last + 1u) % TM_CLASSES;
+	unsigned int turned = (uint32_t)(mask | mask << 8) >> shift;
+
+	return (uint8_t)(((unsigned int)__builtin_ctz(turned) + shift) % TM_CLASSES);
+}
+
+/*
+ * The mbufs of one call, in the caller's array: sent of them hold frames, more are there. They are
+ * taken in bulk when one is needed, and what is left over is given back.
+ */
+struct outgoing {
+	struct rte_mbuf **pkts;
+	uint16_t sent, taken, room;
+	uint16_t batch; /* taken next; grows, so that a call that makes one frame pays for one */
+};
+
+/* Take mbufs; there is room. */
+static bool
+take_mbufs(struct nic *nic, struct outgoing *out, uint64_t now_ns)
+{
+	void **to = (void **)(out->pkts + out->taken);
+	unsigned int n = RTE_MIN(out->batch, (uint16_t)(out->room - out->taken));
+
+	/* Where the pool has less than a burst, one at a time. */
+	if (rte_mempool_get_bulk(nic->data_pool, to, n) != 0 &&
+	    rte_mempool_get_bulk(nic->data_pool, to, n = 1) != 0) {
+		nic_no_mbuf(nic, now_ns);
+		return false;
+	}
+	out->taken = (uint16_t)(out->taken + n);
+	out->batch = (uint16_t)RTE_MIN(8u * out->batch, (unsigned int)NIC_BURST);
+	return true;
+}
+
+/*
+ * AckReq on each n-th packet, on the last of a message, and on one after which the QP must wait
+ * for an ACK.
+ */
+static inline bool
+wants_ack(const struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
+{
+	if (likely(qp->ack_countdown > 1 && qp->left_packets > 1 &&
+		   qp->next_seq + 1 != qp->limit_seq)) {
+		qp->ack_countdown--;
+		return false;
+	}
+	qp->ack_countdown = nic->params.ack_every;
+	/* An ACK does not tell which sending of a packet it answers (Karn). */
+	if (nic->cc.times_acks && !(qp->flags & QP_RESEND))
+		cc_on_ask(&qp->cc, &nic->cc, qp->next_seq, now_ns);
+	return true;
+}
+
+/* Undo what the last frame in this mbuf wrote over the pattern: its pad and ICRC. */
+static inline void
+restore_pattern(const struct nic *nic, struct rte_mbuf *m, uint32_t end_off)
+{
+	struct pkt_meta *meta = pkt_meta(m);
+
+	/* Frames of one length overwrite the same bytes: nothing to undo. */
+	if (likely(meta->dirty_off == end_off))
+		return;
+	if (meta->dirty_off != 0)
+		memcpy((uint8_t *)m->buf_addr + meta->dirty_off,
+		       nic->pattern + (meta->dirty_off - NIC_PAYLOAD_OFFSET), 8);
+	meta->dirty_off = end_off;
+}
+
+/*
+ * An mbuf that comes from its pool has one segment and one owner (rte_mbuf_raw_alloc()); what a
+ * driver reads of one to send, without offloads, is this.
+ */
+static inline void
+set_frame(struct rte_mbuf *m, uint16_t from, uint16_t frame_bytes_)
+{
+	m->data_off = from;
+	m->ol_flags = 0;
+	m->data_len = frame_bytes_;
+	m->pkt_len = frame_bytes_;
+}
+
+/* Opcode of the next packet. */
+static uint8_t
+data_opcode(const struct qp_flow *flow, const struct nic_qp *qp)
+{
+	/* [verb][is the first][is the last] */
+	static const uint8_t opcodes[][2][2] = {
+		[NIC_WRITE] = {{RC_WRITE_MIDDLE, RC_WRITE_LAST}, {RC_WRITE_FIRST, RC_WRITE_ONLY}},
+		[NIC_WRITE_IMM] = {{RC_WRITE_MIDDLE, RC_WRITE_LAST_IMM},
+				   {RC_WRITE_FIRST, RC_WRITE_ONLY_IMM}},
+		[NIC_SEND] = {{RC_SEND_MIDDLE, RC_SEND_LAST}, {RC_SEND_FIRST, RC_SEND_ONLY}},
+	};
+
+	return opcodes[flow->params.verb][(qp->flags & QP_FIRST) != 0][qp->left_packets == 1];
+}
+
+/* Payload of the next packet, which is of a message of these bytes if that is known. */
+static const struct roce_payload *
+payload_of(const struct nic *nic, const struct qp_flow *flow, const struct nic_qp *qp,
+	   uint32_t message_bytes)
+{
+	if (qp->left_packets != 1)
+		return flow->full;
+	if (workload_is_fixed(&flow->params.work))
+		return flow->last;
+	return nic->payloads[qp_last_bytes(message_bytes, flow->mtu_bytes)];
+}
+
+/* The first or the last packet of a message, or both. @return its length. */
+static __attribute__((noinline)) uint32_t
+stamp_end(struct nic *nic, uint32_t item, struct rte_mbuf *m, bool ack_req)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	const struct qp_flow *flow = nic_flow_of(nic, qp);
+	/* The first packet says it, and the last is cut by it. */
+	uint32_t message_bytes = qp_bytes(flow, nic_qpn(nic, qp), qp_next_message(qp));
+	const struct roce_payload *payload = payload_of(nic, flow, qp, message_bytes);
+	struct roce_ends ends = nic_ends(nic, item);
+	struct roce_fields fields = {
+		.opcode = data_opcode(flow, qp),
+		.ack_req = ack_req,
+		.migreq = true,
+		.psn = qp->next_seq & PSN_MASK,
+		.reth_dma_bytes = message_bytes,
+	};
+	uint16_t at = NIC_PAYLOAD_OFFSET;
+	unsigned int hdr;
+
+	/* The number is not in the lines of a packet that needs it not. */
+	if (qp->left_packets == 1 && flow->params.verb == NIC_WRITE_IMM)
+		fields.imm = qp->next_msg;
+	restore_pattern(nic, m, at + payload->payload_bytes);
+	hdr = roce_template_stamp(&flow->template, &ends, payload, &fields,
+				  (uint8_t *)m->buf_addr + at);
+	set_frame(m, (uint16_t)(at - hdr),
+		  (uint16_t)(hdr + payload->payload_bytes + payload->pad + ICRC_BYTES));
+	return m->data_len;
+}
+
+/* Any other. @return its length. */
+static inline uint32_t
+stamp_middle(const struct nic *nic, const struct qp_flow *flow, const struct nic_qp *qp,
+	     struct rte_mbuf *m, bool ack_req)
+{
+	const struct roce_shape *shape = &flow->middle;
+	struct roce_ends ends = nic_ends(nic, (uint32_t)(qp - nic->qps));
+	unsigned int hdr;
+
+	restore_pattern(nic, m, NIC_PAYLOAD_OFFSET + shape->payload_bytes);
+	hdr = roce_shape_stamp(shape, &ends, qp->next_seq, ack_req,
+			       (uint8_t *)m->buf_addr + NIC_PAYLOAD_OFFSET);
+	set_frame(m, (uint16_t)(NIC_PAYLOAD_OFFSET - hdr), shape->frame_bytes);
+	return shape->frame_bytes;
+}
+
+/*
+ * A packet that asked for an ACK leaves. The timer runs only while an ACK is awaited (IBTA
+ * 9.7.6.1.3): at a low rate the packets between two that ask may take longer than the timeout.
+ */
+static void
+arm_timer(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	uint64_t tick;
+
+	qp->flags |= QP_AWAITS;
+	if (nic->timers.slot_log2 == 0)
+		return;
+	tick = nic_timers_tick(&nic->timers, now_ns);
+	qp->progress_tick = (uint32_t)tick;
+	if (qp->flags & QP_TIMED)
+		return;
+	qp->flags |= QP_TIMED;
+	nic_timers_insert(&nic->timers, nic->qps, item, tick + NIC_TIMEOUT_TICKS);
+}
+
+/* After its stop time a QP begins no message; what it has begun it finishes. */
+static void
+check_stop(const struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
+{
+	if (!(qp->flags & QP_FIRST) || qp->flags & QP_RESEND ||
+	    now_ns < nic_flow_of(nic, qp)->params.stop_ns)
+		return;
+	qp->left_packets = 0;
+	qp->flags &= (uint16_t)~QP_FIRST;
+}
+
+/* May this QP, whose turn it is, send now? What it was when it became ready may have passed. */
+static inline bool
+can_send(const struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
+{
+	if (unlikely(qp->flags & QP_STOPS))
+		check_stop(nic, qp, now_ns);
+	token_account_update(&qp->bucket, nic->qp_burst_nanobits, now_ns);
+	return !(qp->flags & (QP_ERROR | QP_DONE)) && qp->left_packets > 0 && qp_in_window(qp) &&
+	       token_account_can_send(&qp->bucket);
+}
+
+/*
+ * When will, or did, the tokens suffice for the next packet? A QP with tokens left is catching up
+ * if it is known when its last packet was due; else it may have been idle, which says nothing.
+ */
+static void
+note_due(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	const struct token_account *b = &nic->qps[item].bucket;
+
+	if (b->credit_nanobits < 0)
+		nic->due_ns[item] = token_account_next_ns(b);
+	else if (nic->due_ns[item] != 0 && b->rate_bps > 0)
+		nic->due_ns[item] = sub_sat(now_ns, (uint64_t)b->credit_nanobits / b->rate_bps);
+}
+
+/* The packet at next_seq leaves in m. @return the frame's length. */
+static inline uint32_t
+send_packet(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf *m, uint64_t now_ns)
+{
+	const struct qp_flow *flow = nic_flow_of(nic, qp);
+	bool asks = !flow->raw && wants_ack(nic, qp, now_ns);
+	uint32_t len, wire, did;
+
+	if (likely(qp->left_packets > 1 && !(qp->flags & QP_FIRST)))
+		len = stamp_middle(nic, flow, qp, m, asks);
+	else
+		len = stamp_end(nic, item, m, asks);
+	wire = wire_bytes(len);
+	nic_charge(nic, wire, now_ns);
+	if (unlikely(asks) && !(qp->flags & QP_AWAITS))
+		arm_timer(nic, item, now_ns);
+	if (unlikely(qp->flags & QP_RESEND))
+		counter_inc(&nic->stats.retransmitted_packets);
+	qp_sent(qp);
+	qp->tx_wire_bytes += wire;
+	token_account_charge(&qp->bucket, wire);
+	did = cc_on_sent(&qp->cc, &nic->cc, wire, now_ns);
+	if (unlikely(did != 0))
+		nic_cc_follow(nic, item, did, now_ns);
+	if (unlikely(flow->raw) && (qp->left_packets == 0 || !qp_in_window(qp)))
+		nic_unanswered(nic, item, now_ns);
+	return len;
+}
+
+/*
+ * A QP has sent, and is still the head of its ready list. Mostly it has more to send, and tokens
+ * are what it waits for; with tokens left its next turn comes after that of all others.
+ */
+static inline void
+place_after(struct nic *nic, uint8_t queue, uint32_t item, struct nic_qp *qp, uint64_t now_ns)
+{
+	uint64_t deadline_ns;
+
+	if (likely(nic_has_packet(qp))) {
+		if (nic_must_wait(nic, qp, now_ns, &deadline_ns)) {
+			nic_queues_pop(nic, &nic->ready, queue,
+				       offsetof(struct nic_qp, ready_link));
+			nic_make_paced(nic, item, deadline_ns);
+		} else if (qp->ready_link != QP_NONE) {
+			nic_queues_pop(nic, &nic->ready, queue,
+				       offsetof(struct nic_qp, ready_link));
+			nic_queues_push(nic, &nic->ready, queue, item,
+					offsetof(struct nic_qp, ready_link));
+		}
+		return;
+	}
+	nic_queues_pop(nic, &nic->ready, queue, offsetof(struct nic_qp, ready_link));
+	nic_settle(nic, item, now_ns);
+}
+
+/* Send up to most packets of the QPs that are ready in this queue. @return how many. */
+static uint16_t
+send_queue(struct nic *nic, struct outgoing *out, uint8_t queue, uint16_t most, uint64_t now_ns)
+{
+	const struct qp_list *list = &nic->ready.list[queue];
+	uint64_t *const due_ns = nic->due_ns;
+	uint64_t bytes = 0;
+	uint16_t n = 0;
+
+	while (n < most && list->head != QP_NONE && nic_wire_is_free(nic, now_ns)) {
+		uint32_t item = list->head;
+		struct nic_qp *qp = &nic->qps[item];
+		struct rte_mbuf *m;
+
+		nic_prefetch(nic, qp->ready_link);
+		if (unlikely(!can_send(nic, qp, now_ns))) {
+			nic_queues_pop(nic, &nic->ready, queue,
+				       offsetof(struct nic_qp, ready_link));
+			nic_settle(nic, item, now_ns);
+			continue;
+		}
+		if (out->sent == out->taken && !take_mbufs(nic, out, now_ns))
+			break;
+		m = out->pkts[out->sent++];
+		if (unlikely(due_ns != NULL))
+			pkt_meta(m)->due_ns = due_ns[item];
+		bytes += frame_bytes(send_packet(nic, item, qp, m, now_ns));
+		if (unlikely(due_ns != NULL))
+			note_due(nic, item, now_ns);
+		place_after(nic, queue, item, qp, now_ns);
+		n++;
+	}
+	counter_add(&nic->stats.tx_packets, n);
+	counter_add(&nic->stats.tx_bytes, bytes);
+	return n;
+}
+
+uint16_t
+nic_send_data(struct nic *nic, uint8_t open_queues, struct rte_mbuf **pkts, uint16_t room,
+	      uint64_t now_ns)
+{
+	struct outgoing out = {.pkts = pkts, .room = room, .batch = 1};
+	uint8_t eligible;
+
+	while (out.sent < room && (eligible = nic->ready.backlogged & open_queues) != 0) {
+		uint8_t queue = queue_after(eligible, nic->last_queue);
+		/* Queues take turns packet by packet; one that is alone has them all. */
+		bool alone = (eligible & (eligible - 1)) == 0;
+
+		if (send_queue(nic, &out, queue, alone ? (uint16_t)(room - out.sent) : 1, now_ns) ==
+		    0)
+			break;
+		nic->last_queue = queue;
+	}
+	if (out.sent < out.taken)
+		rte_mempool_put_bulk(nic->data_pool, (void *const *)(pkts + out.sent),
+				     out.taken - out.sent);
+	return out.sent;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where QPs wait, nic_place.c, and of it what each packet needs: inline, because a call per packet
+ * and question costs as much as its answer.
+ */
+#ifndef QUENCH_NIC_NIC_PLACE_H
+#define QUENCH_NIC_NIC_PLACE_H
+
+#include <rte_branch_prediction.h>
+
+#include "base/fixed.h"
+#include "nic/nic_internal.h"
+
+/** Has a requester a packet that pause, tokens and the wire alone may hold back? */
+static inline bool
+nic_has_packet(const struct nic_qp *qp)
+{
+	return !(qp->flags & (QP_ERROR | QP_DONE | QP_UNRESOLVED)) && qp->left_packets > 0 &&
+	       qp_in_window(qp);
+}
+
+/**
+ * Must a QP that has a packet wait in the wheel? *deadline_ns is then until when.
+ *
+ * Tokens that come while the wire is still busy need no wheel and lose no slot to rounding.
+ */
+static inline bool
+nic_must_wait(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns,
+	      uint64_t *deadline_ns)
+{
+	uint64_t due_ns;
+
+	if (token_account_can_send(&qp->bucket))
+		return false;
+	due_ns = token_account_next_ns(&qp->bucket);
+	if (due_ns <= now_ns || due_ns <= token_bucket_next_ns(&nic->shaper))
+		return false;
+	/* At a low rate the wait is long, and the rate may rise before it is over, unless the cap
+	 * holds it. */
+	*deadline_ns = due_ns;
+	if (qp->cc.head.next_event_ns < due_ns &&
+	    qp->bucket.rate_bps != nic_flow_of(nic, qp)->params.rate_cap_bps)
+		*deadline_ns = qp->cc.head.next_event_ns;
+	return true;
+}
+
+/** To the end of the ready list of its queue. */
+static inline void
+nic_make_ready(struct nic *nic, uint32_t item)
+{
+	struct nic_qp *qp = &nic->qps[item];
+
+	qp->place = QP_READY;
+	nic_queues_push(nic, &nic->ready, nic_flow_of(nic, qp)->data_queue, item,
+			offsetof(struct nic_qp, ready_link));
+}
+
+/** Into the wheel, with others that follow: nic_flush(). */
+static inline void
+nic_make_paced(struct nic *nic, uint32_t item, uint64_t deadline_ns)
+{
+	nic->qps[item].place = QP_PACED;
+	if (unlikely(nic->n_paced == NIC_BURST))
+		nic_flush(nic);
+	nic->paced[nic->n_paced] = item;
+	nic->paced_until_ns[nic->n_paced++] = deadline_ns;
+}
+
+#endif
