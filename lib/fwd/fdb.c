@@ -2,142 +2,308 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <rte_branch_prediction.h>
+#include <rte_common.h>
 #include <rte_errno.h>
-#include <rte_hash.h>
 #include <rte_malloc.h>
+#include <rte_prefetch.h>
 
 #include "base/counter.h"
 #include "base/fixed.h"
+#include "base/pages.h"
 #include "base/units.h"
 #include "fwd/fdb.h"
 
-/* Places looked at by one step of fdb_sweep(): about a microsecond. */
-#define SWEEP_PLACES 256u
+/* One cache line. */
+#define SLOTS 4u
+/* An address stands in its home bucket or in one of the next: this bounds what made-up addresses
+ * that all have one home can cost. At half load random ones need no more than three. */
+#define MAX_PROBES 8u
+/* Buckets looked at by one step of fdb_sweep(): about a microsecond. */
+#define SWEEP_BUCKETS 128u
 /* A refresh is written when the last one is older than this part of the ageing time. */
 #define REFRESH_PARTS 256u
 #define SWEEPS_PER_AGEING 4u
 
-/* No key has all bits set: a VLAN identifier has 12. */
+/* No key has all bits set: a domain has 15. */
 #define FREE_KEY UINT64_MAX
 
-struct fdb_entry {
-	uint64_t key; /* FREE_KEY: not in use */
-	uint64_t seen_ns;
-	uint16_t port;
+/* What is known of an address, in one word: when it was heard last (416 days until this wraps, far
+ * more than between two sweeps), and where. */
+#define SEEN_BITS 55
+#define SEEN_MASK ((1ull << SEEN_BITS) - 1)
+#define PORT_SHIFT SEEN_BITS
+#define STATIC_BIT (1ull << 63)
+
+struct bucket {
+	uint64_t key[SLOTS]; /* FREE_KEY: not in use */
+	uint64_t state[SLOTS];
+} __rte_cache_aligned;
+
+struct fdb_port {
+	uint32_t learned;
+	uint32_t limit; /* UINT32_MAX: none */
 };
 
 struct fdb {
 	/* per packet */
-	uint32_t *front; /* by the key's mix: the entry to try first; any number is harmless */
-	struct fdb_entry *entries; /* by position in the hash */
-	struct rte_hash *hash;
-	uint32_t front_mask;
+	struct bucket *buckets;
+	uint8_t *passed; /* per bucket: addresses that had no room here and stand further on */
+	uint32_t mask;
+	uint32_t probes;
 	uint32_t used;
 	uint64_t refresh_ns;
 	uint64_t lifetime_ns; /* NEVER_NS: no ageing */
 	struct fdb_stats stats;
+	/* per address */
+	struct fdb_port ports[FDB_MAX_PORTS];
 	/* sweep, set-up */
-	uint32_t places;
-	uint32_t next_place;
+	uint32_t entries;
+	uint32_t next_bucket;
 	uint64_t sweep_interval_ns;
 };
 
 /* Multiplications by odd constants with a fold between (MurmurHash3's finaliser): every key bit
  * reaches every bit. */
-static inline uint64_t
-mix(uint64_t key)
+static inline uint32_t
+home_of(const struct fdb *fdb, uint64_t key)
 {
 	key = (key ^ key >> 33) * 0xff51afd7ed558ccdull;
-	return (key ^ key >> 33) * 0xc4ceb9fe1a85ec53ull;
+	key = (key ^ key >> 33) * 0xc4ceb9fe1a85ec53ull;
+	return (uint32_t)(key >> 32) & fdb->mask;
+}
+
+static inline uint64_t
+state_of(uint16_t port, uint64_t seen_ns)
+{
+	return (uint64_t)port << PORT_SHIFT | (seen_ns & SEEN_MASK);
+}
+
+static inline uint16_t
+port_of(uint64_t state)
+{
+	return state >> PORT_SHIFT & (FDB_MAX_PORTS - 1);
+}
+
+static inline uint64_t
+age_ns(uint64_t state, uint64_t now_ns)
+{
+	return (now_ns - state) & SEEN_MASK;
 }
 
 static inline bool
-aged(const struct fdb *fdb, const struct fdb_entry *e, uint64_t now_ns)
+aged(const struct fdb *fdb, uint64_t state, uint64_t now_ns)
 {
-	return now_ns - e->seen_ns >= fdb->lifetime_ns;
+	return age_ns(state, now_ns) >= fdb->lifetime_ns && !(state & STATIC_BIT);
 }
 
-/* The entry in use that holds the key, or NULL. */
-static inline struct fdb_entry *
+void
+fdb_prefetch(const struct fdb *fdb, const uint64_t keys[], unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		rte_prefetch0(&fdb->buckets[home_of(fdb, keys[i])]);
+}
+
+/* The state of an address, or NULL. */
+static inline uint64_t *
 find(struct fdb *fdb, uint64_t key)
 {
-	uint64_t h = mix(key);
-	uint32_t *slot = &fdb->front[h & fdb->front_mask];
-	struct fdb_entry *e = &fdb->entries[*slot];
-	int place;
+	uint32_t at = home_of(fdb, key);
 
-	if (likely(e->key == key))
-		return e;
-	place = rte_hash_lookup_with_hash(fdb->hash, &key, (hash_sig_t)(h >> 32));
-	if (place < 0)
+	for (uint32_t i = 0; i < fdb->probes; i++) {
+		struct bucket *b = &fdb->buckets[at];
+
+		for (unsigned int slot = 0; slot < SLOTS; slot++) {
+			if (b->key[slot] == key)
+				return &b->state[slot];
+		}
+		if (likely(fdb->passed[at] == 0))
+			return NULL;
+		at = (at + 1) & fdb->mask;
+	}
+	return NULL;
+}
+
+static void
+count_learned(struct fdb *fdb, uint16_t port, int32_t change)
+{
+	uint32_t *learned = &fdb->ports[port].learned;
+
+	__atomic_store_n(learned, *learned + (uint32_t)change, __ATOMIC_RELAXED);
+}
+
+static void
+count_used(struct fdb *fdb, int32_t change)
+{
+	__atomic_store_n(&fdb->used, fdb->used + (uint32_t)change, __ATOMIC_RELAXED);
+}
+
+/* An address takes or leaves a place some steps behind its home: those between know. */
+static void
+count_passed(struct fdb *fdb, uint32_t home, uint32_t steps, int change)
+{
+	for (uint32_t i = 0; i < steps; i++) {
+		uint8_t *passed = &fdb->passed[(home + i) & fdb->mask];
+
+		*passed = (uint8_t)(*passed + change);
+	}
+}
+
+/* The state of a new address, or NULL: the table, or its part of it, is full. */
+static uint64_t *
+enter(struct fdb *fdb, uint64_t key)
+{
+	uint32_t home = home_of(fdb, key);
+
+	if (fdb->used >= fdb->entries)
 		return NULL;
-	*slot = (uint32_t)place;
-	return &fdb->entries[place];
+	for (uint32_t i = 0; i < fdb->probes; i++) {
+		struct bucket *b = &fdb->buckets[(home + i) & fdb->mask];
+
+		for (unsigned int slot = 0; slot < SLOTS; slot++) {
+			if (b->key[slot] != FREE_KEY)
+				continue;
+			b->key[slot] = key;
+			count_passed(fdb, home, i, 1);
+			count_used(fdb, 1);
+			return &b->state[slot];
+		}
+	}
+	return NULL;
 }
 
 static bool
-enter(struct fdb *fdb, uint64_t key, uint16_t port, uint64_t now_ns)
+learn_new(struct fdb *fdb, uint64_t key, uint16_t port, uint64_t now_ns)
 {
-	uint64_t h = mix(key);
-	int place = -ENOSPC;
+	uint64_t *state;
 
-	if (fdb->used < fdb->places)
-		place = rte_hash_add_key_with_hash(fdb->hash, &key, (hash_sig_t)(h >> 32));
-	if (place < 0) {
+	if (fdb->ports[port].learned >= fdb->ports[port].limit) {
+		counter_inc(&fdb->stats.learn_limited);
+		return false;
+	}
+	state = enter(fdb, key);
+	if (state == NULL) {
 		counter_inc(&fdb->stats.learn_failures);
 		return false;
 	}
-	fdb->entries[place] = (struct fdb_entry){.key = key, .seen_ns = now_ns, .port = port};
-	fdb->front[h & fdb->front_mask] = (uint32_t)place;
-	__atomic_store_n(&fdb->used, fdb->used + 1, __ATOMIC_RELAXED);
+	*state = state_of(port, now_ns);
+	count_learned(fdb, port, 1);
 	counter_inc(&fdb->stats.learned);
+	return true;
+}
+
+/* A known address was heard on another port: may it go there? */
+static bool
+move(struct fdb *fdb, uint64_t state, uint16_t port)
+{
+	if (state & STATIC_BIT) {
+		counter_inc(&fdb->stats.static_kept);
+		return false;
+	}
+	if (fdb->ports[port].learned >= fdb->ports[port].limit) {
+		counter_inc(&fdb->stats.learn_limited);
+		return false;
+	}
+	count_learned(fdb, port_of(state), -1);
+	count_learned(fdb, port, 1);
+	return true;
+}
+
+static bool
+refresh(struct fdb *fdb, uint64_t *state, uint16_t port, uint64_t now_ns)
+{
+	bool was_aged = aged(fdb, *state, now_ns), moves = port_of(*state) != port;
+
+	if (moves && !move(fdb, *state, port))
+		return false;
+	if (was_aged)
+		counter_inc(&fdb->stats.learned);
+	else if (moves)
+		counter_inc(&fdb->stats.moved);
+	*state = (*state & STATIC_BIT) | state_of(port, now_ns);
 	return true;
 }
 
 bool
 fdb_learn(struct fdb *fdb, uint64_t key, uint16_t port, uint64_t now_ns)
 {
-	struct fdb_entry *e;
+	uint64_t *state;
 
-	assert(port != FDB_UNKNOWN);
+	assert(port < FDB_MAX_PORTS);
 	if (unlikely(fdb_key_is_group(key)))
 		return false;
-	e = find(fdb, key);
-	if (unlikely(e == NULL))
-		return enter(fdb, key, port, now_ns);
-	if (likely(e->port == port && now_ns - e->seen_ns < fdb->refresh_ns))
+	state = find(fdb, key);
+	if (unlikely(state == NULL))
+		return learn_new(fdb, key, port, now_ns);
+	if (likely(port_of(*state) == port && age_ns(*state, now_ns) < fdb->refresh_ns))
 		return true;
-	if (aged(fdb, e, now_ns))
-		counter_inc(&fdb->stats.learned);
-	else if (e->port != port)
-		counter_inc(&fdb->stats.moved);
-	e->port = port;
-	e->seen_ns = now_ns;
-	return true;
+	return refresh(fdb, state, port, now_ns);
+}
+
+int
+fdb_add_static(struct fdb *fdb, uint64_t key, uint16_t port)
+{
+	uint64_t *state;
+
+	assert(port < FDB_MAX_PORTS);
+	if (fdb_key_is_group(key))
+		return -EINVAL;
+	state = find(fdb, key);
+	if (state == NULL)
+		state = enter(fdb, key);
+	else if (!(*state & STATIC_BIT))
+		count_learned(fdb, port_of(*state), -1);
+	if (state == NULL)
+		return -ENOSPC;
+	*state = STATIC_BIT | state_of(port, 0);
+	return 0;
+}
+
+void
+fdb_set_limit(struct fdb *fdb, uint16_t port, uint32_t addresses)
+{
+	assert(port < FDB_MAX_PORTS);
+	fdb->ports[port].limit = addresses == 0 ? UINT32_MAX : addresses;
+}
+
+uint32_t
+fdb_port_entries(const struct fdb *fdb, uint16_t port)
+{
+	return __atomic_load_n(&fdb->ports[port].learned, __ATOMIC_RELAXED);
 }
 
 uint16_t
 fdb_lookup(struct fdb *fdb, uint64_t key, uint64_t now_ns)
 {
-	const struct fdb_entry *e = find(fdb, key);
+	const uint64_t *state = find(fdb, key);
 
-	if (e == NULL || aged(fdb, e, now_ns))
+	if (state == NULL || aged(fdb, *state, now_ns))
 		return FDB_UNKNOWN;
-	return e->port;
+	return port_of(*state);
 }
 
 static void
-forget(struct fdb *fdb, struct fdb_entry *e)
+forget(struct fdb *fdb, uint32_t at, unsigned int slot)
 {
-	int place = rte_hash_del_key_with_hash(fdb->hash, &e->key, (hash_sig_t)(mix(e->key) >> 32));
+	struct bucket *b = &fdb->buckets[at];
+	uint32_t home = home_of(fdb, b->key[slot]);
 
-	assert(place == (int)(e - fdb->entries));
-	(void)place;
-	e->key = FREE_KEY;
-	__atomic_store_n(&fdb->used, fdb->used - 1, __ATOMIC_RELAXED);
+	count_passed(fdb, home, (at - home) & fdb->mask, -1);
+	count_learned(fdb, port_of(b->state[slot]), -1);
+	b->key[slot] = FREE_KEY;
+	count_used(fdb, -1);
 	counter_inc(&fdb->stats.aged);
+}
+
+static void
+sweep_bucket(struct fdb *fdb, uint32_t at, uint64_t now_ns)
+{
+	const struct bucket *b = &fdb->buckets[at];
+
+	for (unsigned int slot = 0; slot < SLOTS; slot++) {
+		if (b->key[slot] != FREE_KEY && aged(fdb, b->state[slot], now_ns))
+			forget(fdb, at, slot);
+	}
 }
 
 uint64_t
@@ -145,12 +311,9 @@ fdb_sweep(struct fdb *fdb, uint64_t now_ns)
 {
 	if (fdb->sweep_interval_ns == NEVER_NS)
 		return NEVER_NS;
-	for (uint32_t i = 0; i < SWEEP_PLACES && i < fdb->places; i++) {
-		struct fdb_entry *e = &fdb->entries[fdb->next_place];
-
-		if (e->key != FREE_KEY && aged(fdb, e, now_ns))
-			forget(fdb, e);
-		fdb->next_place = fdb->next_place + 1 == fdb->places ? 0 : fdb->next_place + 1;
+	for (uint32_t i = 0; i < SWEEP_BUCKETS && i <= fdb->mask; i++) {
+		sweep_bucket(fdb, fdb->next_bucket, now_ns);
+		fdb->next_bucket = (fdb->next_bucket + 1) & fdb->mask;
 	}
 	return add_sat(now_ns, fdb->sweep_interval_ns);
 }
@@ -173,28 +336,10 @@ fdb_stats(const struct fdb *fdb)
 	return &fdb->stats;
 }
 
-static struct rte_hash *
-create_hash(const struct fdb_params *params)
-{
-	static unsigned int created; /* rte_hash wants a name that is unique in the process */
-	char name[RTE_HASH_NAMESIZE];
-	struct rte_hash_parameters hp = {
-		.name = name,
-		.entries = params->entries,
-		.key_len = sizeof(uint64_t),
-		.socket_id = params->socket,
-		/* Chained buckets: every configured entry can be used, whatever the addresses. */
-		.extra_flag = RTE_HASH_EXTRA_FLAGS_EXT_TABLE,
-	};
-
-	snprintf(name, sizeof(name), "fdb_%u", __atomic_add_fetch(&created, 1, __ATOMIC_RELAXED));
-	return rte_hash_create(&hp);
-}
-
 static void
 init_times(struct fdb *fdb, uint64_t ageing_ns)
 {
-	uint64_t steps = (fdb->places + SWEEP_PLACES - 1) / SWEEP_PLACES;
+	uint64_t steps = ((uint64_t)fdb->mask + SWEEP_BUCKETS) / SWEEP_BUCKETS;
 
 	fdb->refresh_ns = NEVER_NS;
 	fdb->lifetime_ns = NEVER_NS;
@@ -206,44 +351,47 @@ init_times(struct fdb *fdb, uint64_t ageing_ns)
 	fdb->sweep_interval_ns = max_u64(1, ageing_ns / (SWEEPS_PER_AGEING * steps));
 }
 
+static void
+init_buckets(struct fdb *fdb)
+{
+	for (uint32_t i = 0; i <= fdb->mask; i++) {
+		for (unsigned int slot = 0; slot < SLOTS; slot++)
+			fdb->buckets[i].key[slot] = FREE_KEY;
+	}
+	for (uint16_t port = 0; port < FDB_MAX_PORTS; port++)
+		fdb_set_limit(fdb, port, 0);
+}
+
 struct fdb *
 fdb_create(const struct fdb_params *params)
 {
+	uint32_t buckets;
 	struct fdb *fdb;
-	uint32_t front = 2 * FDB_MIN_ENTRIES;
 
 	if (params->entries < FDB_MIN_ENTRIES || params->entries > FDB_MAX_ENTRIES) {
 		rte_errno = EINVAL;
 		return NULL;
 	}
-	/* Twice the entries: at full load most addresses have a slot of their own. */
-	while (front < 2 * params->entries)
-		front *= 2;
+	/* Twice as many slots as entries, at least. */
+	buckets = rte_align32pow2(params->entries * 2 / SLOTS);
 	fdb = rte_zmalloc_socket("fdb", sizeof(*fdb), RTE_CACHE_LINE_SIZE, params->socket);
 	if (fdb == NULL) {
 		rte_errno = ENOMEM;
 		return NULL;
 	}
-	fdb->front_mask = front - 1;
-	fdb->places = params->entries;
-	fdb->front = rte_zmalloc_socket("fdb", front * sizeof(*fdb->front), RTE_CACHE_LINE_SIZE,
-					params->socket);
-	fdb->entries = rte_malloc_socket("fdb", fdb->places * sizeof(*fdb->entries),
-					 RTE_CACHE_LINE_SIZE, params->socket);
-	if (fdb->front == NULL || fdb->entries == NULL) {
+	fdb->mask = buckets - 1;
+	fdb->probes = RTE_MIN(buckets, MAX_PROBES);
+	fdb->entries = params->entries;
+	fdb->buckets = pages_alloc(buckets * sizeof(*fdb->buckets));
+	fdb->passed = rte_zmalloc_socket("fdb", buckets, RTE_CACHE_LINE_SIZE, params->socket);
+	if (fdb->buckets == NULL || fdb->passed == NULL) {
+		fdb_destroy(fdb);
 		rte_errno = ENOMEM;
-		goto fail;
+		return NULL;
 	}
-	fdb->hash = create_hash(params);
-	if (fdb->hash == NULL)
-		goto fail;
-	for (uint32_t i = 0; i < fdb->places; i++)
-		fdb->entries[i].key = FREE_KEY;
+	init_buckets(fdb);
 	init_times(fdb, params->ageing_ns);
 	return fdb;
-fail:
-	fdb_destroy(fdb);
-	return NULL;
 }
 
 void
@@ -251,8 +399,7 @@ fdb_destroy(struct fdb *fdb)
 {
 	if (fdb == NULL)
 		return;
-	rte_hash_free(fdb->hash);
-	rte_free(fdb->entries);
-	rte_free(fdb->front);
+	pages_free(fdb->buckets, (fdb->mask + 1ull) * sizeof(*fdb->buckets));
+	rte_free(fdb->passed);
 	rte_free(fdb);
 }

@@ -9,25 +9,33 @@
  * * 257 / 256. An aged entry answers like an absent one; fdb_sweep() gives its place back, a
  * bounded step at a time. A full table learns nothing more: such frames flood, which is counted.
  *
- * rte_hash keeps the addresses. A direct-mapped table of entry numbers stands in front of it: a
- * look-up of a random one of 64 (65536) addresses takes 7 ns (16 ns), the hash alone 22 ns (28 ns),
- * in one run on a 2.6 GHz Xeon with the table full.
+ * A static entry neither ages nor moves. A port may be given a limit of learned addresses: beyond
+ * it its new addresses are not learned, nor do known ones move to it, so that a flood of made-up
+ * sources evicts nobody; their frames still go on, and are counted.
+ *
+ * Buckets of a cache line hold four addresses each, so that one line is read for an address, and a
+ * burst's lines can be asked for ahead (fdb_prefetch()). rte_hash reads two, and our entries behind
+ * it.
  *
  * One owner: no call may run beside another.
  */
 #ifndef QUENCH_FWD_FDB_H
 #define QUENCH_FWD_FDB_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #define FDB_UNKNOWN UINT16_MAX
-#define FDB_MIN_ENTRIES 8u /* a bucket of rte_hash */
+#define FDB_MIN_ENTRIES 8u
 #define FDB_MAX_ENTRIES (1u << 20)
+#define FDB_MAX_PORTS 256u
+#define FDB_MAX_DOMAINS (1u << 15) /* VLAN identifiers, and numbers beyond them for owners' use */
 
 struct fdb_params {
 	uint32_t entries;   /* addresses: FDB_MIN_ENTRIES..FDB_MAX_ENTRIES */
-	uint64_t ageing_ns; /* 0: never forgotten */
+	uint64_t ageing_ns; /* 0: never forgotten; less than 2^54 */
 	int socket;         /* NUMA node, or SOCKET_ID_ANY */
 };
 
@@ -35,7 +43,9 @@ struct fdb_stats {
 	uint64_t learned;        /* new addresses, relearned after ageing included */
 	uint64_t moved;          /* known addresses heard on another port */
 	uint64_t aged;           /* entries given back by fdb_sweep() */
-	uint64_t learn_failures; /* frames whose source found the table full */
+	uint64_t learn_failures; /* frames whose source found no place in the table */
+	uint64_t learn_limited;  /* frames whose source was beyond its port's limit */
+	uint64_t static_kept;    /* frames from a static address on another port */
 };
 
 struct fdb;
@@ -44,12 +54,20 @@ struct fdb;
 struct fdb *fdb_create(const struct fdb_params *params);
 void fdb_destroy(struct fdb *fdb);
 
-/** Key of an address in a VLAN (0: untagged). mac is in wire order. */
+/**
+ * Key of an address in a bridging domain: a VLAN (0: untagged), or any number below
+ * FDB_MAX_DOMAINS. mac is in wire order.
+ */
 static inline uint64_t
-fdb_key(uint16_t vid, const uint8_t mac[6])
+fdb_key(uint16_t domain, const uint8_t mac[6])
 {
-	return (uint64_t)(vid & 0xFFFu) << 48 | (uint64_t)mac[0] << 40 | (uint64_t)mac[1] << 32 |
-	       (uint64_t)mac[2] << 24 | (uint64_t)mac[3] << 16 | (uint64_t)mac[4] << 8 | mac[5];
+	uint32_t high;
+	uint16_t low;
+
+	memcpy(&high, mac, sizeof(high));
+	memcpy(&low, mac + 4, sizeof(low));
+	return (uint64_t)(domain & (FDB_MAX_DOMAINS - 1)) << 48 | (uint64_t)be32toh(high) << 16 |
+	       be16toh(low);
 }
 
 /** Group address (multicast and broadcast): the first bit on the wire. */
@@ -63,13 +81,22 @@ fdb_key_is_group(uint64_t key)
  * A frame with this source came in on port: enter, move or refresh the address. Group addresses are
  * ignored.
  *
- * @param port  Anything but FDB_UNKNOWN.
+ * @param port  Below FDB_MAX_PORTS.
  * @return      Whether the table holds the address on this port now.
  */
 bool fdb_learn(struct fdb *fdb, uint64_t key, uint16_t port, uint64_t now_ns);
 
+/** Enter an address for good, over one that was learned. @return 0, -EINVAL (group), -ENOSPC. */
+int fdb_add_static(struct fdb *fdb, uint64_t key, uint16_t port);
+
+/** Most addresses that are learned on a port from now on; 0: no limit. */
+void fdb_set_limit(struct fdb *fdb, uint16_t port, uint32_t addresses);
+
 /** @return the port behind which the address was last heard, or FDB_UNKNOWN. */
 uint16_t fdb_lookup(struct fdb *fdb, uint64_t key, uint64_t now_ns);
+
+/** Bring what the next learnings and look-ups of n keys read into the cache; any keys will do. */
+void fdb_prefetch(const struct fdb *fdb, const uint64_t keys[], unsigned int n);
 
 /**
  * Give back aged entries among the next few hundred places.
@@ -84,6 +111,8 @@ uint64_t fdb_sweep_interval_ns(const struct fdb *fdb);
 
 /** Entries in use; aged ones that were not swept yet are among them. */
 uint32_t fdb_entries(const struct fdb *fdb);
+/** Of these, the ones that were learned on port. */
+uint32_t fdb_port_entries(const struct fdb *fdb, uint16_t port);
 const struct fdb_stats *fdb_stats(const struct fdb *fdb);
 
 #endif

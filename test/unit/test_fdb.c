@@ -41,8 +41,7 @@ key_keeps_vlan_and_address_apart(void **state)
 	(void)state;
 	assert_true(fdb_key(0, mac_a) == 0x02000000000Aull);
 	assert_true(fdb_key(0xFFF, mac_a) == 0x0FFF02000000000Aull);
-	assert_true(fdb_key(0xF001, mac_a) ==
-		    fdb_key(1, mac_a)); /* priority and DEI are not part of it */
+	assert_true(fdb_key(FDB_MAX_DOMAINS - 1, mac_a) == 0x7FFF02000000000Aull);
 	assert_false(fdb_key_is_group(fdb_key(0xFFF, mac_a)));
 	assert_true(fdb_key_is_group(fdb_key(0, broadcast)));
 }
@@ -229,6 +228,69 @@ random_run_equals_a_plain_table(void **state)
 }
 
 static void
+flood_of_sources_on_a_limited_port_evicts_nobody(void **state)
+{
+	struct fdb *fdb = create(64, AGEING_NS);
+
+	(void)state;
+	fdb_set_limit(fdb, 2, 3);
+	for (uint64_t i = 0; i < 10; i++)
+		assert_true(fdb_learn(fdb, 0x020000000100ull + i, 1, 0));
+	for (uint64_t i = 0; i < 1000; i++)
+		assert_int_equal(fdb_learn(fdb, 0x020000000200ull + i, 2, 0), i < 3);
+	/* Nor can it take what others own. */
+	assert_false(fdb_learn(fdb, 0x020000000100ull, 2, 0));
+	assert_int_equal(fdb_lookup(fdb, 0x020000000100ull, 0), 1);
+	assert_int_equal(fdb_stats(fdb)->learn_limited, 998);
+	assert_int_equal(fdb_stats(fdb)->learn_failures, 0);
+	assert_int_equal(fdb_port_entries(fdb, 1), 10);
+	assert_int_equal(fdb_port_entries(fdb, 2), 3);
+	/* A place becomes free when an address moves away, and when one ages. */
+	assert_true(fdb_learn(fdb, 0x020000000200ull, 1, 0));
+	assert_true(fdb_learn(fdb, 0x020000000300ull, 2, 0));
+	assert_false(fdb_learn(fdb, 0x020000000301ull, 2, 0));
+	sweep_all(fdb, 64, 2 * AGEING_NS);
+	assert_int_equal(fdb_port_entries(fdb, 2), 0);
+	assert_true(fdb_learn(fdb, 0x020000000301ull, 2, 2 * AGEING_NS));
+	fdb_destroy(fdb);
+}
+
+static void
+static_address_neither_moves_nor_ages(void **state)
+{
+	struct fdb *fdb = create(8, AGEING_NS);
+	uint64_t key = fdb_key(7, mac_a), late_ns = 5 * AGEING_NS;
+
+	(void)state;
+	fdb_set_limit(fdb, 3, 1);
+	fdb_learn(fdb, key, 3, 0);
+	assert_int_equal(fdb_add_static(fdb, key, 4), 0);
+	assert_int_equal(fdb_port_entries(fdb, 3), 0);
+	assert_false(fdb_learn(fdb, key, 3, 0));
+	assert_true(fdb_learn(fdb, key, 4, 0));
+	assert_int_equal(fdb_stats(fdb)->static_kept, 1);
+	sweep_all(fdb, 8, late_ns);
+	assert_int_equal(fdb_lookup(fdb, key, late_ns), 4);
+	assert_int_equal(fdb_add_static(fdb, fdb_key(0, broadcast), 1), -EINVAL);
+	for (uint64_t i = 0; i < 7; i++)
+		assert_int_equal(fdb_add_static(fdb, 0x020000000100ull + i, 1), 0);
+	assert_int_equal(fdb_add_static(fdb, 0x020000000200ull, 1), -ENOSPC);
+	fdb_destroy(fdb);
+}
+
+static void
+prefetch_takes_any_keys(void **state)
+{
+	struct fdb *fdb = create(64, AGEING_NS);
+	const uint64_t keys[] = {0, UINT64_MAX, fdb_key(7, mac_a)};
+
+	(void)state;
+	fdb_prefetch(fdb, keys, 3);
+	assert_int_equal(fdb_entries(fdb), 0);
+	fdb_destroy(fdb);
+}
+
+static void
 size_out_of_range_is_refused(void **state)
 {
 	struct fdb_params p = {.entries = 0, .socket = SOCKET_ID_ANY};
@@ -253,6 +315,9 @@ main(void)
 		cmocka_unit_test(steps_pass_the_table_four_times_per_ageing_time),
 		cmocka_unit_test(full_table_learns_nothing_and_forgets_nothing),
 		cmocka_unit_test(random_run_equals_a_plain_table),
+		cmocka_unit_test(flood_of_sources_on_a_limited_port_evicts_nobody),
+		cmocka_unit_test(static_address_neither_moves_nor_ages),
+		cmocka_unit_test(prefetch_takes_any_keys),
 		cmocka_unit_test(size_out_of_range_is_refused),
 	};
 
