@@ -115,6 +115,7 @@ scenario_free(struct scenario *s)
 {
 	for (uint32_t i = 0; i < s->n_flows; i++)
 		workload_release(&s->flows[i].work);
+	sw_tables_free(&s->sw.tables);
 	free(s->flows);
 	s->flows = NULL;
 	s->n_flows = 0;

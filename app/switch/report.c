@@ -104,6 +104,7 @@ port_object(const struct run_app *app, const struct sw_params *params,
 	report_set_u64(o, "tx_pause_frames", s->tx_pause_frames);
 	report_set_u64(o, "rx_global_pause_frames", s->rx_global_pause_frames);
 	report_set_u64(o, "pause_no_mbuf", s->pause_no_mbuf);
+	report_set_u64(o, "learned_addresses", sw_fdb_port_entries(app->node, port));
 	set_drops(o, s);
 	report_set_pfc_rx(o, sw_pfc_rx(app->node, port), result->elapsed_ns);
 	report_set_pfc_tx(o, sw_pfc_tx(app->node, port), result->elapsed_ns);
@@ -150,6 +151,22 @@ pools_array(const struct node *node)
 	return pools;
 }
 
+static json_t *
+fdb_object(const struct node *node)
+{
+	const struct fdb_stats *s = sw_fdb_stats(node);
+	json_t *o = json_object();
+
+	report_set_u64(o, "entries", sw_fdb_entries(node));
+	report_set_u64(o, "learned", counter_read(&s->learned));
+	report_set_u64(o, "moved", counter_read(&s->moved));
+	report_set_u64(o, "aged", counter_read(&s->aged));
+	report_set_u64(o, "learn_failures", counter_read(&s->learn_failures));
+	report_set_u64(o, "learn_limited", counter_read(&s->learn_limited));
+	report_set_u64(o, "static_kept", counter_read(&s->static_kept));
+	return o;
+}
+
 json_t *
 switch_report(const struct run_app *app, const struct sw_params *params,
 	      const struct run_result *result)
@@ -161,6 +178,7 @@ switch_report(const struct run_app *app, const struct sw_params *params,
 		json_array_append_new(ports, port_object(app, params, result, port));
 	json_object_set_new(o, "ports", ports);
 	report_set_u64(o, "fdb_entries", sw_fdb_entries(app->node));
+	json_object_set_new(o, "fdb", fdb_object(app->node));
 	report_set_u64(o, "buffer_bytes", params->mmu.buffer_bytes);
 	report_set_u64(o, "buffer_used_bytes", mmu_used_bytes(sw_mmu(app->node)));
 	json_object_set_new(o, "pools", pools_array(app->node));

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ctl/config_sections.h"
+#include "ctl/switch_tables.h"
 
 #define SECTION(name, table, member)                                                               \
 	{                                                                                          \
@@ -33,8 +34,15 @@ static const struct config_section sections[] = {
 int
 switch_config_read_common(struct config *cfg, struct sw_params *out, struct config_error *err)
 {
+	int rc;
+
 	*out = (struct sw_params){0};
-	return config_sections_read(cfg, sections, N_SECTIONS, out, err);
+	rc = config_sections_read(cfg, sections, N_SECTIONS, out, err);
+	if (rc == 0)
+		rc = switch_tables_read(cfg, &out->tables, err);
+	if (rc != 0)
+		sw_tables_free(&out->tables);
+	return rc;
 }
 
 /* The number in "port N", or -1: plain digits, no leading zero, in range. */
@@ -141,7 +149,8 @@ list_all(struct all_sections *all, uint16_t n_ports)
 }
 
 int
-switch_config_check(const struct config *cfg, const struct sw_params *params, struct config_error *err)
+switch_config_check(const struct config *cfg, const struct sw_params *params,
+		    struct config_error *err)
 {
 	static const uint8_t zero[6], stand_in[6] = {2};
 	/* With a stand-in for the addresses that the program will take from its devices. */
@@ -154,6 +163,8 @@ switch_config_check(const struct config *cfg, const struct sw_params *params, st
 			memcpy(filled.ports[i].mac, stand_in, sizeof(stand_in));
 	if (sw_params_check(&filled, why, sizeof(why)) == 0)
 		return 0;
+	if (switch_tables_refuse(cfg, why, err))
+		return -EINVAL;
 	list_all(&all, params->n_ports);
 	return config_sections_refuse(cfg, all.rows, all.n, params, why, err);
 }
@@ -165,16 +176,20 @@ switch_config_read(struct config *cfg, struct sw_params *out, struct config_erro
 
 	if (rc == 0)
 		rc = read_ports(cfg, out, err);
+	if (rc == 0) {
+		sw_params_resolve(out);
+		rc = switch_config_check(cfg, out, err);
+	}
 	if (rc != 0)
-		return rc;
-	sw_params_resolve(out);
-	return switch_config_check(cfg, out, err);
+		sw_tables_free(&out->tables);
+	return rc;
 }
 
 void
 switch_config_print_common(FILE *out, const struct sw_params *params)
 {
 	config_sections_print(out, sections, N_SECTIONS, params);
+	switch_tables_print(out, &params->tables);
 }
 
 void
@@ -184,12 +199,14 @@ switch_config_print(FILE *out, const struct sw_params *params)
 
 	list_all(&all, params->n_ports);
 	config_sections_print(out, all.rows, all.n, params);
+	switch_tables_print(out, &params->tables);
 }
 
 void
 switch_config_print_reference_common(FILE *out)
 {
 	config_sections_print_reference(out, sections, N_SECTIONS);
+	switch_tables_print_reference(out);
 }
 
 void

@@ -6,6 +6,7 @@
  *   [qos_map] [wred] [scheduler] [pfc]
  *   [buffer_profile lossless] [buffer_profile lossy]
  *   [buffer_profile egress_lossless] [buffer_profile egress_lossy]
+ *   [fdb NAME]                     static addresses, see switch_tables.h
  *   [port]                         what all ports share
  *   [port 0] [port 1] ...          each port over that, numbered without a gap
  *
@@ -19,13 +20,13 @@
 
 /**
  * Everything but the ports, which are left zero, unchecked: for a program that makes up ports of
- * its own. @return 0, -EINVAL or -ENOMEM with err filled in.
+ * its own. @return 0, -EINVAL or -ENOMEM with err filled in. The caller frees out->tables.
  */
 int switch_config_read_common(struct config *cfg, struct sw_params *out, struct config_error *err);
 
 /**
  * Everything, resolved and checked. A port's address may be left zero: the program puts in that of
- * the device. @return 0, -EINVAL or -ENOMEM with err filled in.
+ * the device. @return 0, -EINVAL or -ENOMEM with err filled in. The caller frees out->tables.
  */
 int switch_config_read(struct config *cfg, struct sw_params *out, struct config_error *err);
 

@@ -341,8 +341,13 @@ digest_ports(const struct probe *p, uint64_t d)
 		d = digest_u64(d, s->rx_bytes);
 		d = digest_u64(d, s->tx_bytes);
 		d = digest_u64(d, s->tx_pause_frames);
-		for (unsigned int i = 0; i < SW_DROPS; i++)
-			d = digest_u64(d, s->drops[i]);
+		/* By name and only what happened: a reason that is new changes no old digest. */
+		for (unsigned int i = 0; i < SW_DROPS; i++) {
+			const char *name = sw_drop_name((enum sw_drop)i);
+
+			if (s->drops[i] != 0)
+				d = digest_u64(digest_bytes(d, name, strlen(name)), s->drops[i]);
+		}
 		for (unsigned int q = 0; q < TM_CLASSES; q++)
 			d = digest_u64(d, s->queue[q].ecn_marked_packets);
 	}

@@ -18,6 +18,11 @@ static const char *const drop_names[SW_DROPS] = {
 	[SW_DROP_RESERVED_ADDRESS] = "reserved_address",
 	[SW_DROP_BAD_SOURCE] = "bad_source",
 	[SW_DROP_SAME_PORT] = "same_port",
+	[SW_DROP_VLAN_TAG_NOT_ALLOWED] = "vlan_tag_not_allowed",
+	[SW_DROP_INGRESS_VLAN_FILTER] = "ingress_vlan_filter",
+	[SW_DROP_STORM_BROADCAST] = "storm_broadcast",
+	[SW_DROP_STORM_MULTICAST] = "storm_multicast",
+	[SW_DROP_STORM_UNKNOWN_UNICAST] = "storm_unknown_unicast",
 	[SW_DROP_OVERSIZE] = "oversize",
 	[SW_DROP_PG_LIMIT] = "pg_limit",
 	[SW_DROP_NO_HEADROOM] = "no_headroom",
@@ -102,7 +107,9 @@ create_tables(struct sw *sw, const struct sw_params *params)
 	if (sw->mmu == NULL)
 		return -errno;
 	sw->fdb = fdb_create(&fdb);
-	return sw->fdb == NULL ? -rte_errno : 0;
+	if (sw->fdb == NULL)
+		return -rte_errno;
+	return sw_l2_init(sw, params);
 }
 
 struct node *
@@ -176,7 +183,8 @@ sw_learn(struct node *node, uint16_t vid, const uint8_t mac[6], uint16_t port, u
 	struct sw *sw = sw_of(node);
 	uint64_t key = fdb_key(vid, mac);
 
-	if (port >= sw->n_ports || fdb_key_is_group(key))
+	if (port >= sw->n_ports || vid >= SW_DOMAINS || !(sw->members[vid] >> port & 1) ||
+	    fdb_key_is_group(key))
 		return -EINVAL;
 	return fdb_learn(sw->fdb, key, port, now_ns) ? 0 : -ENOSPC;
 }
@@ -215,6 +223,12 @@ uint32_t
 sw_fdb_entries(const struct node *node)
 {
 	return fdb_entries(sw_of_const(node)->fdb);
+}
+
+uint32_t
+sw_fdb_port_entries(const struct node *node, uint16_t port)
+{
+	return fdb_port_entries(sw_of_const(node)->fdb, port);
 }
 
 const struct fdb_stats *

@@ -8,8 +8,10 @@
  * -> ECN mark -> XON?
  *
  * Choices, where the standards leave one:
- * - VLAN-transparent: the forwarding table's key has the VLAN identifier, and nothing else is done
- *   with a tag. An IP header is marked and otherwise left alone.
+ * - vlan_filtering off: VLAN-transparent; the forwarding table's key has the VLAN identifier, and
+ *   nothing else is done with a tag. On: a frame is in the VLAN of its tag or its port's access
+ *   VLAN, and leaves by ports in that VLAN, untagged where it is the access VLAN. PCP and DEI are
+ *   kept from tag to tag; a tag that is put on a frame without one has PCP 0.
  * - A frame of EtherType MAC control ends here, whatever its addresses. 802.3x PAUSE is counted and
  *   not obeyed: a port runs PFC or link pause, not both.
  * - A frame to 01:80:C2:00:00:00..0F ends here (802.1Q 8.6.3), LLDP included.
@@ -32,6 +34,8 @@
 #include "base/field.h"
 #include "fwd/fdb.h"
 #include "node/node.h"
+#include "switch/sw_tables.h"
+#include "switch/sw_vlan.h"
 #include "tm/mmu.h"
 #include "tm/pfc_rx.h"
 #include "tm/pfc_tx.h"
@@ -46,6 +50,9 @@ struct rte_mempool;
 
 enum sw_mark_at { SW_MARK_AT_DEQUEUE, SW_MARK_AT_ENQUEUE };
 
+/* What is limited of the frames that a port may flood others with. */
+enum sw_storm { SW_STORM_BROADCAST, SW_STORM_MULTICAST, SW_STORM_UNKNOWN_UNICAST, SW_STORMS };
+
 struct sw_port_params {
 	uint8_t mac[6];           /* source of our PFC frames */
 	uint64_t link_speed_bps;  /* pause quanta and the default shaper */
@@ -53,6 +60,10 @@ struct sw_port_params {
 	/* for headroom only, which --thresholds prints */
 	uint32_t cable_length_m;
 	uint64_t peer_response_ns; /* 0: what 802.3 allows at this speed */
+	uint16_t access_vlan;      /* of untagged frames, which leave untagged; 0: none */
+	char tagged_vlans[VLAN_LIST_CHARS + 1]; /* "10,20-29" or "none" */
+	uint64_t storm_bps[SW_STORMS];          /* wire bytes; 0: no limit */
+	uint32_t max_learned_addresses;         /* 0: no limit */
 };
 
 extern const struct field sw_port_fields[];
@@ -74,7 +85,9 @@ struct sw_params {
 	uint32_t max_frame_bytes; /* longest frame that is forwarded, with FCS */
 	uint32_t fdb_entries;
 	uint32_t fdb_ageing_s;
+	bool vlan_filtering;
 	uint64_t seed;
+	struct sw_tables tables; /* not owned */
 };
 
 /* Members of sw_params itself; ports and sub-structs have tables of their own. */
@@ -103,7 +116,12 @@ enum sw_drop {
 	SW_DROP_RESERVED_ADDRESS,    /* 01:80:C2:00:00:0X is never forwarded */
 	SW_DROP_BAD_SOURCE,          /* group bit in the source address */
 	SW_DROP_SAME_PORT, /* the destination is where the frame came from, or no other port */
-	SW_DROP_OVERSIZE,  /* longer than max_frame_bytes, or in several segments */
+	SW_DROP_VLAN_TAG_NOT_ALLOWED, /* untagged, on a port without access VLAN */
+	SW_DROP_INGRESS_VLAN_FILTER,  /* of a VLAN that its port is not in */
+	SW_DROP_STORM_BROADCAST,
+	SW_DROP_STORM_MULTICAST,
+	SW_DROP_STORM_UNKNOWN_UNICAST,
+	SW_DROP_OVERSIZE, /* longer than max_frame_bytes, or in several segments */
 	SW_DROP_PG_LIMIT,
 	SW_DROP_NO_HEADROOM,
 	SW_DROP_POOL,
@@ -175,6 +193,8 @@ const struct pfc_tx *sw_pfc_tx(const struct node *node, uint16_t port);
 const struct mmu *sw_mmu(const struct node *node);
 uint64_t sw_queue_bytes(const struct node *node, uint16_t port, uint8_t queue);
 uint32_t sw_fdb_entries(const struct node *node);
+/** Addresses that are learned on port now. */
+uint32_t sw_fdb_port_entries(const struct node *node, uint16_t port);
 const struct fdb_stats *sw_fdb_stats(const struct node *node);
 struct sw_ledger sw_ledger(const struct node *node);
 

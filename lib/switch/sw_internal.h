@@ -16,6 +16,15 @@
 /* Verdict on a frame that goes on. */
 #define SW_PASS SW_DROPS
 
+/* Bridging domains: VLAN identifiers, then one for each routed port. */
+#define SW_PORT_DOMAIN 4096u
+#define SW_DOMAINS (SW_PORT_DOMAIN + SW_MAX_PORTS)
+#define SW_NO_DOMAIN UINT16_MAX
+
+/* Of sw_retag() and what decides on it, beside a TCI. */
+#define SW_UNTAGGED (-1)
+#define SW_TAG_AS_IS (-2)
+
 struct sw_queue {
 	struct pkt_fifo fifo;
 	uint64_t bytes; /* charged, of the packets that wait */
@@ -32,6 +41,9 @@ struct sw_port {
 	struct sched sched;
 	struct sw_queue queue[TM_CLASSES];
 	struct sw_port_stats stats;
+	uint16_t access_domain; /* of untagged frames; SW_NO_DOMAIN: dropped */
+	/* per flooded frame; of no use at rate 0 */
+	struct token_bucket storm[SW_STORMS];
 	/* per MAC control frame */
 	struct pfc_rx pfc_rx;
 	uint8_t mac[6];
@@ -53,10 +65,13 @@ struct sw {
 	uint8_t wred_drop_queues; /* WRED drops what it may not mark */
 	bool ecn;
 	bool mark_at_enqueue;
+	bool vlan_filtering;
 	struct qos_map_params qos;
 	struct sw_pools pools;
 	/* per pause */
 	uint8_t prios_of_queue[TM_CLASSES]; /* mask of priorities that stop a queue */
+	/* per frame, by its domain */
+	uint64_t members[SW_DOMAINS]; /* mask of ports */
 	struct sw_port ports[];
 };
 
@@ -106,6 +121,26 @@ sw_ingress_release(struct sw *sw, uint16_t port, uint8_t pg, uint32_t charged_by
 	mmu_ingress_release(sw->mmu, port, pg, charged_bytes);
 	sw_update_xoff(sw, port, pg, now_ns);
 }
+
+/* sw_private.c */
+
+/**
+ * The frame with data that nobody else reads, so that it may be written.
+ *
+ * @param m  Owned by the caller, who owns what is returned instead: m, or its copy.
+ * @return   NULL when no copy could be had: m is as it was, and still the caller's.
+ */
+struct rte_mbuf *sw_make_private(struct sw *sw, struct rte_mbuf *m);
+
+/**
+ * Put a tag on a frame, change it, or take it off (tci SW_UNTAGGED). Ownership as
+ * sw_make_private().
+ */
+struct rte_mbuf *sw_retag(struct sw *sw, struct rte_mbuf *m, bool tagged, int32_t tci);
+
+/* sw_l2.c */
+/** @return 0 or -errno. */
+int sw_l2_init(struct sw *sw, const struct sw_params *params);
 
 /* sw_rx.c */
 void sw_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns);

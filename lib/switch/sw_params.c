@@ -14,6 +14,17 @@
 #define MAX_LINK_SPEED (1600 * GBPS)
 #define MIN_LINK_SPEED (1 * MBPS)
 
+/* SONiC's PORT_STORM_CONTROL, in bits per second. */
+#define STORM_FIELD(kind, words)                                                                   \
+	{                                                                                          \
+		.name = "storm_control_" words "_bps",                                             \
+		.help = "what this port may flood others with in " words                           \
+			" frames, wire bytes; 0: no limit",                                        \
+		.type = FIELD_U64, .unit = UNIT_BPS,                                               \
+		.offset = offsetof(struct sw_port_params, storm_bps[kind]), .max = MAX_LINK_SPEED, \
+		.def = "0",                                                                        \
+	}
+
 const struct field sw_port_fields[] = {
 	{
 		.name = "mac",
@@ -62,6 +73,36 @@ const struct field sw_port_fields[] = {
 		.unit = UNIT_NS,
 		.offset = offsetof(struct sw_port_params, peer_response_ns),
 		.max = NS_PER_SEC,
+		.def = "0",
+	},
+	{
+		.name = "access_vlan",
+		.help = "VLAN of untagged frames, which leave this port untagged; 0: they are "
+			"dropped; with vlan_filtering",
+		.type = FIELD_U16,
+		.offset = offsetof(struct sw_port_params, access_vlan),
+		.max = VLAN_MAX_ID,
+		.def = "1",
+	},
+	{
+		.name = "tagged_vlans",
+		.help = "VLANs whose frames come and leave tagged, such as 10,20-29, or none; with "
+			"vlan_filtering",
+		.type = FIELD_STR,
+		.offset = offsetof(struct sw_port_params, tagged_vlans),
+		.max = VLAN_LIST_CHARS,
+		.def = "none",
+	},
+	STORM_FIELD(SW_STORM_BROADCAST, "broadcast"),
+	STORM_FIELD(SW_STORM_MULTICAST, "multicast"),
+	STORM_FIELD(SW_STORM_UNKNOWN_UNICAST, "unknown_unicast"),
+	{
+		.name = "max_learned_addresses",
+		.help = "addresses that are learned on this port at a time; frames from others are "
+			"forwarded and counted; 0: no limit",
+		.type = FIELD_U32,
+		.offset = offsetof(struct sw_port_params, max_learned_addresses),
+		.max = FDB_MAX_ENTRIES,
 		.def = "0",
 	},
 };
@@ -139,6 +180,16 @@ const struct field sw_fields[] = {
 		.aliases = {{.name = "fdb_aging_time"}},
 	},
 	{
+		.name = "vlan_filtering",
+		.help = "ports are in their access_vlan and tagged_vlans only; off: a tag is "
+			"looked "
+			"at to tell addresses apart, and left alone",
+		.type = FIELD_BOOL,
+		.offset = offsetof(struct sw_params, vlan_filtering),
+		.max = 1,
+		.def = "off",
+	},
+	{
 		.name = "seed",
 		.help = "seed of the marking decisions",
 		.type = FIELD_U64,
@@ -175,6 +226,24 @@ port_fault(const struct sw_port_params *p)
 		return "link_speed_bps is out of 1M to 1600G";
 	if (p->shaper_rate_bps == 0 || p->shaper_rate_bps > p->link_speed_bps)
 		return "shaper_rate_bps is above link_speed_bps";
+	if (p->access_vlan > VLAN_MAX_ID)
+		return "access_vlan is out of 0 to 4094";
+	return NULL;
+}
+
+static const char *
+vlan_fault(const struct sw_params *params, const struct sw_port_params *p)
+{
+	struct vlan_set set;
+
+	if (vlan_set_parse(p->tagged_vlans, &set) < 0)
+		return "tagged_vlans is neither none nor numbers from 1 to 4094 such as 10,20-29";
+	if (!params->vlan_filtering)
+		return p->access_vlan > 1 || !vlan_set_is_empty(&set)
+			       ? "access_vlan or tagged_vlans without vlan_filtering = on"
+			       : NULL;
+	if (p->access_vlan != 0 && vlan_set_has(&set, p->access_vlan))
+		return "tagged_vlans has the access_vlan among it";
 	return NULL;
 }
 
@@ -227,6 +296,8 @@ sw_params_check(const struct sw_params *params, char *why, unsigned int why_size
 	for (uint16_t i = 0; fault == NULL && i < params->n_ports; i++) {
 		const char *port = port_fault(&params->ports[i]);
 
+		if (port == NULL)
+			port = vlan_fault(params, &params->ports[i]);
 		if (port != NULL) {
 			snprintf(why, why_size, "port %u: %s", i, port);
 			return -EINVAL;
@@ -239,5 +310,7 @@ sw_params_check(const struct sw_params *params, char *why, unsigned int why_size
 		snprintf(why, why_size, "%s", fault);
 		return -EINVAL;
 	}
+	if (sw_tables_check(params, why, why_size) < 0)
+		return -EINVAL;
 	return mmu_params_check(&params->mmu, why, why_size);
 }

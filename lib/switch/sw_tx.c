@@ -12,37 +12,10 @@
  * on. */
 #define PFC_RETRY_NS (1 * NS_PER_US)
 
-/* May these bytes be written without another holder of the packet seeing it? */
-static bool
-is_private(const struct rte_mbuf *m)
-{
-	if (rte_mbuf_refcnt_read(m) != 1)
-		return false;
-	if (RTE_MBUF_CLONED(m))
-		return rte_mbuf_refcnt_read(rte_mbuf_from_indirect((struct rte_mbuf *)m)) == 1;
-	return !RTE_MBUF_HAS_EXTBUF(m) || rte_mbuf_ext_refcnt_read(m->shinfo) == 1;
-}
-
-/* The packet in an mbuf of its own, which replaces m; NULL: none could be had, m is as it was. */
-static struct rte_mbuf *
-make_private(struct sw *sw, struct rte_mbuf *m)
-{
-	struct rte_mbuf *copy;
-
-	if (m->pkt_len > sw->copy_room_bytes)
-		return NULL;
-	copy = rte_pktmbuf_copy(m, sw->pools.frames, 0, UINT32_MAX);
-	if (copy == NULL)
-		return NULL;
-	*pkt_meta(copy) = *pkt_meta(m);
-	rte_pktmbuf_free(m);
-	return copy;
-}
-
 static struct rte_mbuf *
 set_ce(struct sw *sw, struct sw_queue_stats *stats, struct rte_mbuf *m)
 {
-	struct rte_mbuf *own = likely(is_private(m)) ? m : make_private(sw, m);
+	struct rte_mbuf *own = sw_make_private(sw, m);
 	const struct pkt_meta *meta;
 
 	if (unlikely(own == NULL)) {

@@ -4,10 +4,14 @@
  * enqueue, scheduler, shaper, WRED, release. Four ports, 64 flows all to all, ECN and PFC on;
  * frames come back in after they went out, so nothing of a device is in the figure. Beside it: for
  * small frames the least that a forwarder does, for large ones rte_sched over as many frames alike.
+ *
+ * Then the same with 65536 addresses: between two passes, which is not counted, each frame is given
+ * others.
  */
 #include <rte_mbuf.h>
 #include <rte_sched.h>
 
+#include "base/prng.h"
 #include "base/units.h"
 #include "bench.h"
 #include "node/pkt_pool.h"
@@ -22,7 +26,8 @@
 #define ROUNDS 9
 #define MAX_BURST 32
 #define ROUND_NS 20e6
-#define SMALLEST 60      /* without FCS */
+#define SMALLEST 60 /* without FCS */
+#define MACS 65536u
 #define DATA_OVERHEAD 58 /* Ethernet, IPv4, UDP, BTH, ICRC */
 
 struct bench {
@@ -31,6 +36,8 @@ struct bench {
 	uint16_t in_port[FRAMES], out_port[FRAMES];
 	uint64_t now_ns;
 	uint16_t burst;
+	bool many_macs;
+	struct prng prng;
 	/* the peer */
 	struct rte_mempool *pool;
 	struct rte_sched_port *sched;
@@ -120,6 +127,9 @@ start(struct bench *b, const struct sw_pools *pools, uint16_t len)
 	char why[256];
 
 	set_defaults(&params);
+	if (b->many_macs)
+		params.fdb_entries = 2 * MACS;
+	prng_seed(&b->prng, 1, 0);
 	bench_check(sw_params_check(&params, why, sizeof(why)) == 0, why);
 	b->sw = sw_create(&params, pools);
 	bench_check(b->sw != NULL, "sw_create");
@@ -148,6 +158,39 @@ stop(struct bench *b)
 	sw_destroy(b->sw);
 	rte_pktmbuf_free_bulk(b->pkts, FRAMES);
 	rte_pktmbuf_free_bulk(b->peer_pkts, FRAMES);
+}
+
+/* Station n of a port. */
+static void
+set_station(uint8_t mac[6], uint32_t n, uint16_t port)
+{
+	const uint8_t m[6] = {2, 1, 0, (uint8_t)(n >> 8), (uint8_t)n, (uint8_t)port};
+
+	memcpy(mac, m, sizeof(m));
+}
+
+static void
+learn_stations(struct bench *b)
+{
+	for (uint32_t i = 0; i < MACS; i++) {
+		uint8_t mac[6];
+
+		set_station(mac, i / PORTS, (uint16_t)(i % PORTS));
+		bench_check(sw_learn(b->sw, 0, mac, (uint16_t)(i % PORTS), 0) == 0, "sw_learn");
+	}
+}
+
+/* Other stations of the same ports. */
+static void
+readdress(struct bench *b)
+{
+	for (unsigned int i = 0; i < FRAMES; i++) {
+		uint8_t *frame = rte_pktmbuf_mtod(b->pkts[i], uint8_t *);
+		uint32_t r = prng_u32(&b->prng);
+
+		set_station(frame, r % (MACS / PORTS), b->out_port[i]);
+		set_station(frame + 6, (r >> 16) % (MACS / PORTS), b->in_port[i]);
+	}
 }
 
 /* All frames once through the switch. */
@@ -222,6 +265,21 @@ round_switch(void *arg)
 }
 
 static double
+round_many(void *arg)
+{
+	double begin, spent = 0;
+	unsigned int passes = 0;
+
+	for (; spent < ROUND_NS; passes++) {
+		readdress(arg);
+		begin = bench_clock_ns();
+		pass(arg);
+		spent += bench_clock_ns() - begin;
+	}
+	return spent / passes / FRAMES;
+}
+
+static double
 round_macswap(void *arg)
 {
 	return round_of(macswap_pass, arg);
@@ -243,7 +301,7 @@ main(void)
 		{"macswap loop with free and alloc (limit)", round_macswap, &b},
 		{SCHED_PEER_NAME, round_sched, &b}};
 	struct sw_pools pools;
-	char name[64];
+	char name[80];
 
 	bench_eal(64);
 	pools.frames = pkt_pool_create(&(struct pkt_pool_params){
@@ -265,6 +323,14 @@ main(void)
 			stop(&b);
 		}
 	}
+	b.burst = MAX_BURST;
+	b.many_macs = true;
+	start(&b, &pools, SMALLEST);
+	learn_stations(&b);
+	bench_compare((struct bench_side){"switch rx to tx, 64 B, bursts of 32, 65536 addresses",
+					  round_many, &b},
+		      peers[0], "ns/packet", ROUNDS);
+	stop(&b);
 	rte_sched_port_free(b.sched);
 	return EXIT_SUCCESS;
 }

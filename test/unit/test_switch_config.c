@@ -116,6 +116,18 @@ a_wrong_switch_is_refused_with_section_key_and_value(void **state)
 		{"[port -1]\n", "x.ini: [port -1]: expected a port number from 0 to 63"},
 		{"[port 99999999999]\n",
 		 "x.ini: [port 99999999999]: expected a port number from 0 to 63"},
+		{TWO_PORTS "[fdb a]\nmac = 02:00:00:00:00:01\nport = 2\n",
+		 "x.ini: [fdb a] port = 2: expected a port of this switch"},
+		{"[switch]\nvlan_filtering = on\n[fdb a]\nmac = 02:00:00:00:00:01\nport = 1\nvlan "
+		 "= 9\n" TWO_PORTS,
+		 "x.ini: [fdb a] vlan = 9: expected a VLAN that the port is in"},
+		{TWO_PORTS "[fdb]\nport = 1\n", "x.ini: [fdb]: expected [fdb NAME], of at most 40"},
+		{TWO_PORTS "tagged_vlans = 5\n",
+		 "x.ini: [port 1] tagged_vlans = 5: port 1: access_vlan or tagged_vlans without"},
+		{"[switch]\nvlan_filtering = on\n" TWO_PORTS "tagged_vlans = 5,x\n",
+		 "x.ini: [port 1] tagged_vlans = 5,x: port 1: tagged_vlans is neither none nor"},
+		{"[switch]\nvlan_filtering = on\n" TWO_PORTS "tagged_vlans = 1-5\n",
+		 "x.ini: [port 1] tagged_vlans = 1-5: port 1: tagged_vlans has the access_vlan"},
 		{"[switch]\nbuffer_bytes = much\n",
 		 "x.ini: [switch] buffer_bytes = much: expected a size in whole bytes from "},
 		{"[switch]\nbuffer_bytes = 30KB\n" TWO_PORTS,
@@ -165,18 +177,26 @@ the_printed_configuration_reads_back_to_the_same(void **state)
 	(void)state;
 	assert_int_equal(
 		read_text("[switch]\ncell_bytes = 208\nwred_queues = 3-4\n"
-			  "[port]\nspeed = 25G\n[port 0]\nshaper_rate = 12345678\n[port 1]\n",
+			  "vlan_filtering = on\n[fdb printer]\nmac = 02:00:00:00:00:09\nvlan = 7\n"
+			  "port = 1\n[port]\nspeed = 25G\n[port 0]\nshaper_rate = 12345678\n"
+			  "[port 1]\ntagged_vlans = 5-8, 100\naccess_vlan = 4\n"
+			  "storm_control_broadcast_bps = 10M\n",
 			  &p, &err),
 		0);
 	f = open_memstream(&text, &size);
 	switch_config_print(f, &p);
 	fclose(f);
+	sw_tables_free(&p.tables);
 	if (read_text(text, &p, &err) != 0)
 		fail_msg("%s in\n%s", err.text, text);
 	f = open_memstream(&again, &size);
 	switch_config_print(f, &p);
 	fclose(f);
+	sw_tables_free(&p.tables);
 	assert_string_equal(text, again);
+	assert_non_null(
+		strstr(text, "[fdb printer]\nmac = 02:00:00:00:00:09\nvlan = 7\nport = 1\n"));
+	assert_non_null(strstr(text, "tagged_vlans = 5-8, 100\n"));
 	assert_non_null(strstr(text, "cell_bytes = 208B\n"));
 	assert_non_null(strstr(text, "shaper_rate_bps = 12345678\n"));
 	free(text);

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The bridge: VLANs, learning, forwarding, storm control. */
+#include <string.h>
+#include <rte_mbuf.h>
+
+#include "base/fixed.h"
+#include "switch/sw_rx.h"
+
+#define VLAN_ID_MASK 0x0FFFu
+/* A storm's bucket holds what its rate brings in this time, and two of the largest frames at least:
+ * a handful of ARP requests at once is no storm. */
+#define STORM_BURST_NS (10 * NS_PER_MS)
+
+static void
+init_storms(struct sw_port *p, const struct sw_port_params *params, uint32_t max_frame_bytes)
+{
+	for (unsigned int i = 0; i < SW_STORMS; i++) {
+		uint64_t burst = mul_div(params->storm_bps[i], STORM_BURST_NS, NS_PER_SEC * 8);
+
+		burst = max_u64(burst, 2ull * max_frame_bytes);
+		token_bucket_init(&p->storm[i], params->storm_bps[i],
+				  min_u64(burst, TOKEN_BUCKET_MAX_BURST_BYTES), 0);
+	}
+}
+
+static void
+join_vlans(struct sw *sw, uint16_t port, const struct sw_port_params *params)
+{
+	struct vlan_set set;
+	uint64_t bit = 1ull << port;
+
+	sw->ports[port].access_domain = SW_NO_DOMAIN;
+	if (!sw->vlan_filtering) {
+		for (unsigned int vid = 0; vid < SW_PORT_DOMAIN; vid++)
+			sw->members[vid] |= bit;
+		return;
+	}
+	vlan_set_parse(params->tagged_vlans, &set);
+	for (uint16_t vid = 1; vid <= VLAN_MAX_ID; vid++) {
+		if (vlan_set_has(&set, vid))
+			sw->members[vid] |= bit;
+	}
+	if (params->access_vlan != 0) {
+		sw->ports[port].access_domain = params->access_vlan;
+		sw->members[params->access_vlan] |= bit;
+	}
+}
+
+static int
+add_static_macs(struct sw *sw, const struct sw_tables *tables)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < tables->n_static_macs; i++) {
+		const struct sw_static_mac *s = &tables->static_macs[i];
+
+		rc = fdb_add_static(sw->fdb, fdb_key(s->vlan, s->mac), s->port);
+	}
+	return rc;
+}
+
+int
+sw_l2_init(struct sw *sw, const struct sw_params *params)
+{
+	sw->vlan_filtering = params->vlan_filtering;
+	for (uint16_t port = 0; port < params->n_ports; port++) {
+		const struct sw_port_params *p = &params->ports[port];
+
+		join_vlans(sw, port, p);
+		init_storms(&sw->ports[port], p, params->max_frame_bytes);
+		fdb_set_limit(sw->fdb, port, p->max_learned_addresses);
+	}
+	return add_static_macs(sw, &params->tables);
+}
+
+/* A priority tag (802.1Q 3.184) says nothing but the PCP: the frame goes on without it. */
+static enum sw_drop
+drop_priority_tag(struct sw *sw, struct arrival *a)
+{
+	struct rte_mbuf *own = sw_retag(sw, a->m, true, SW_UNTAGGED);
+
+	if (own == NULL)
+		return SW_DROP_NO_MBUF;
+	a->m = own;
+	a->view.tagged = false;
+	a->view.l3_off -= VLAN_TAG_BYTES;
+	a->view.l4_off -= VLAN_TAG_BYTES;
+	a->view.ip_end -= VLAN_TAG_BYTES;
+	return SW_PASS;
+}
+
+static enum sw_drop
+filter_vlan(struct sw *sw, struct arrival *a, uint16_t vid)
+{
+	uint16_t access = sw->ports[a->in_port].access_domain;
+
+	if (vid == 0) {
+		if (access == SW_NO_DOMAIN)
+			return SW_DROP_VLAN_TAG_NOT_ALLOWED;
+		a->domain = access;
+		return a->view.tagged ? drop_priority_tag(sw, a) : SW_PASS;
+	}
+	if (!(sw->members[vid] >> a->in_port & 1))
+		return SW_DROP_INGRESS_VLAN_FILTER;
+	a->domain = vid;
+	return SW_PASS;
+}
+
+enum sw_drop
+sw_l2_classify(struct sw *sw, struct arrival *a)
+{
+	uint16_t vid = 0;
+
+	a->pcp = -1;
+	a->tci_bits = 0;
+	if (unlikely(a->view.tagged)) {
+		vid = a->view.vlan_tci & VLAN_ID_MASK;
+		a->pcp = (int8_t)(a->view.vlan_tci >> 13);
+		a->tci_bits = a->view.vlan_tci & (uint16_t)~VLAN_ID_MASK;
+	}
+	if (sw->vlan_filtering)
+		return filter_vlan(sw, a, vid);
+	a->domain = vid;
+	return SW_PASS;
+}
+
+/* 01:80:C2:00:00:00..0F (802.1Q table 8-1). */
+static bool
+is_reserved(uint64_t dst_key)
+{
+	return (dst_key & 0xFFFFFFFFFFF0ull) == 0x0180C2000000ull;
+}
+
+static bool
+is_storm(struct sw_port *p, const struct arrival *a, enum sw_storm kind)
+{
+	struct token_bucket *tb = &p->storm[kind];
+
+	if (likely(tb->account.rate_bps == 0))
+		return false;
+	token_bucket_update(tb, a->now_ns);
+	if (!token_bucket_can_send(tb))
+		return true;
+	token_bucket_charge(tb, wire_bytes(a->m->pkt_len));
+	return false;
+}
+
+static enum sw_drop
+check_storm(struct sw *sw, const struct arrival *a, uint64_t dst)
+{
+	struct sw_port *p = &sw->ports[a->in_port];
+
+	if (!fdb_key_is_group(dst))
+		return is_storm(p, a, SW_STORM_UNKNOWN_UNICAST) ? SW_DROP_STORM_UNKNOWN_UNICAST
+								: SW_PASS;
+	if ((dst & 0xFFFFFFFFFFFFull) == 0xFFFFFFFFFFFFull)
+		return is_storm(p, a, SW_STORM_BROADCAST) ? SW_DROP_STORM_BROADCAST : SW_PASS;
+	return is_storm(p, a, SW_STORM_MULTICAST) ? SW_DROP_STORM_MULTICAST : SW_PASS;
+}
+
+static enum sw_drop
+forward(struct sw *sw, struct arrival *a, uint64_t src, uint64_t dst)
+{
+	uint64_t flood;
+	enum sw_drop reason;
+
+	if (unlikely(fdb_key_is_group(src)))
+		return SW_DROP_BAD_SOURCE;
+	if (unlikely(is_reserved(dst)))
+		return SW_DROP_RESERVED_ADDRESS;
+	fdb_learn(sw->fdb, src, a->in_port, a->now_ns);
+	a->out_port = fdb_key_is_group(dst) ? FLOOD : fdb_lookup(sw->fdb, dst, a->now_ns);
+	if (unlikely(a->out_port == a->in_port))
+		return SW_DROP_SAME_PORT;
+	if (likely(a->out_port != FLOOD))
+		return SW_PASS;
+	reason = check_storm(sw, a, dst);
+	flood = sw_flood_ports(sw, a->domain, a->in_port);
+	if (flood == 0 && reason == SW_PASS)
+		return SW_DROP_SAME_PORT;
+	/* With one port to go to there is nothing to copy. */
+	if ((flood & (flood - 1)) == 0)
+		a->out_port = (uint16_t)__builtin_ctzll(flood);
+	return reason;
+}
+
+void
+sw_l2_forward(struct sw *sw, struct arrival *a, unsigned int n, enum sw_drop reasons[])
+{
+	uint64_t keys[2 * SW_BURST];
+
+	if (n == 0)
+		return;
+	for (unsigned int i = 0; i < n; i++) {
+		const uint8_t *frame = rte_pktmbuf_mtod(a[i].m, const uint8_t *);
+
+		keys[2 * i] = fdb_key(a[i].domain, frame + 6);
+		keys[2 * i + 1] = fdb_key(a[i].domain, frame);
+	}
+	fdb_prefetch(sw->fdb, keys, 2 * n);
+	for (unsigned int i = 0; i < n; i++)
+		reasons[i] = forward(sw, &a[i], keys[2 * i], keys[2 * i + 1]);
+}

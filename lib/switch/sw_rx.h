@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the stages of the way in share. A burst goes through them together: parse, look up, admit,
+ * so that what one frame has to wait for in memory is fetched while the others are worked on.
+ */
+#ifndef QUENCH_SWITCH_SW_RX_H
+#define QUENCH_SWITCH_SW_RX_H
+
+#include "switch/sw_internal.h"
+
+/* Frames that go through the stages together. */
+#define SW_BURST 32
+#define FLOOD FDB_UNKNOWN
+
+/* One received frame on its way through the stages. */
+struct arrival {
+	struct rte_mbuf *m;
+	uint64_t now_ns;
+	uint32_t frame_bytes;
+	uint32_t charged_bytes;
+	uint16_t in_port;
+	uint16_t out_port; /* or FLOOD */
+	uint16_t domain;   /* where it is forwarded: a VLAN, or a routed port */
+	uint16_t tci_bits; /* PCP and DEI, where they stand in a tag */
+	int8_t pcp;        /* as received; -1: no tag */
+	uint8_t flags;     /* PKT_* that its copies start with */
+	struct qos_class class;
+	struct frame_view view;
+};
+
+/* sw_l2.c */
+
+/** Which VLAN a frame is in, by its port and its tag. @return SW_PASS or why it is not forwarded.
+ */
+enum sw_drop sw_l2_classify(struct sw *sw, struct arrival *a);
+
+/**
+ * Learn where the sources of a burst are, and find where the destinations are.
+ *
+ * @param reasons  Per frame: SW_PASS, or why it is not forwarded.
+ */
+void sw_l2_forward(struct sw *sw, struct arrival *a, unsigned int n, enum sw_drop reasons[]);
+
+/** Ports that a frame in this VLAN goes to when its destination is not known. */
+static inline uint64_t
+sw_flood_ports(const struct sw *sw, uint16_t domain, uint16_t in_port)
+{
+	return sw->members[domain] & ~(1ull << in_port);
+}
+
+/** TCI that a frame in domain leaves port with, or SW_UNTAGGED, or SW_TAG_AS_IS. */
+static inline int32_t
+sw_egress_tci(const struct sw *sw, const struct arrival *a, uint16_t port)
+{
+	const struct sw_port *p = &sw->ports[port];
+	bool tagged;
+
+	if (!sw->vlan_filtering)
+		return SW_TAG_AS_IS;
+	tagged = a->domain != p->access_domain;
+	if (tagged == a->view.tagged)
+		return SW_TAG_AS_IS;
+	return tagged ? a->tci_bits | a->domain : SW_UNTAGGED;
+}
+
+/* sw_admit.c */
+
+/** Count a frame that ends here, without freeing it. */
+void sw_count_drop(struct sw *sw, uint16_t port, enum sw_drop reason, uint32_t charged_bytes);
+
+/** Both admissions, and the queue or the queues that it goes to; takes the frame. */
+void sw_admit(struct sw *sw, struct arrival *a);
+
+#endif
