@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "wire/frame.h"
 
@@ -18,6 +19,24 @@ checksum_fold(uint64_t sum)
 	sum = (sum & 0xFFFFu) + (sum >> 16);
 	sum = (sum & 0xFFFFu) + (sum >> 16);
 	return (uint16_t)((sum & 0xFFFFu) + (sum >> 16));
+}
+
+/**
+ * Sum of whole words of 32 bits in the CPU's own byte order; n is a multiple of 4 and below 2^16.
+ * Folded, it is the sum of 16-bit words in that order (RFC 1071 2(B)).
+ */
+static inline uint64_t
+checksum_words(const void *buf, size_t n)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < n; i += 4) {
+		uint32_t word;
+
+		memcpy(&word, (const uint8_t *)buf + i, sizeof(word));
+		sum += word;
+	}
+	return sum;
 }
 
 /** Folded sum of n bytes as big-endian words; an odd last byte is the high half of a word. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "wire/be.h"
+#include "wire/checksum.h"
 
 /* IPv6 extension headers (RFC 8200 section 4). */
 #define IPV6_HOP_BY_HOP 0u
@@ -30,7 +31,14 @@ frame_verdict_name(enum frame_verdict v)
 	return (unsigned int)v < FRAME_VERDICTS ? verdict_names[v] : "unknown";
 }
 
-static enum frame_verdict
+/* Of a length that the compiler knows, a few additions. */
+static inline bool
+header_holds(const uint8_t *ip, size_t hdr_bytes)
+{
+	return checksum_fold(checksum_words(ip, hdr_bytes)) == 0xFFFF;
+}
+
+static inline enum frame_verdict
 parse_ipv4(const uint8_t *ip, size_t room, struct frame_view *v)
 {
 	size_t hdr_bytes, ip_bytes;
@@ -47,7 +55,8 @@ parse_ipv4(const uint8_t *ip, size_t room, struct frame_view *v)
 	ip_bytes = be16_load(ip + 2);
 	if (ip_bytes < hdr_bytes || ip_bytes > room)
 		return FRAME_BAD_IP_LENGTH;
-	if (ipv4_header_checksum(ip, hdr_bytes) != 0)
+	if (hdr_bytes == IPV4_HDR_BYTES ? !header_holds(ip, IPV4_HDR_BYTES)
+					: !header_holds(ip, hdr_bytes))
 		return FRAME_BAD_IP_CHECKSUM;
 
 	v->ip_version = 4;
@@ -68,7 +77,7 @@ skip_ipv6_extensions(const uint8_t *ip, size_t ip_bytes, struct frame_view *v)
 {
 	size_t at = IPV6_HDR_BYTES;
 
-	for (int i = 0; i < IPV6_EXT_MAX; i++) {
+	for (int i = 0; i < IPV6_EXT_MAX && v->ip_proto != IP_PROTO_UDP; i++) {
 		bool fragment = v->ip_proto == IPV6_FRAGMENT;
 
 		if (!fragment && v->ip_proto != IPV6_HOP_BY_HOP && v->ip_proto != IPV6_ROUTING &&
@@ -91,7 +100,7 @@ skip_ipv6_extensions(const uint8_t *ip, size_t ip_bytes, struct frame_view *v)
 	return FRAME_OK;
 }
 
-static enum frame_verdict
+static inline enum frame_verdict
 parse_ipv6(const uint8_t *ip, size_t room, struct frame_view *v)
 {
 	size_t ip_bytes;

@@ -125,6 +125,29 @@ struct roce_view {
 enum roce_verdict roce_parse(const uint8_t *buf, size_t len, const struct frame_view *frame,
 			     bool check_icrc, struct roce_view *out);
 
+/** The last of these checks alone, for a caller that parses first: is the frame's ICRC right? */
+bool roce_icrc_holds(const uint8_t *buf, const struct roce_view *v);
+
+/* Whose frames to look for; from roce_station(). */
+struct roce_station {
+	uint64_t mac; /* all ones, which no frame can match: a station without IPv4 */
+	uint32_t ipv4;
+};
+
+/** @param ipv4  Four bytes in network order, or NULL: none. */
+struct roce_station roce_station(const uint8_t mac[6], const uint8_t *ipv4);
+
+/**
+ * Parse, but for its ICRC, what nearly all frames to one station are: untagged or with one tag,
+ * IPv4 without options to the station's two addresses, UDP 4791 without checksum, nothing wrong. A
+ * few wide comparisons instead of frame_parse() and roce_parse().
+ *
+ * @return  true: these two would say FRAME_OK and ROCE_OK, and out is what they would say. false:
+ *          it may be right all the same, they know; out is undefined.
+ */
+bool roce_parse_plain(const uint8_t *buf, size_t len, const struct roce_station *to,
+		      struct roce_view *out);
+
 /** Signed distance a - b of two PSNs, in [-2^23, 2^23). */
 static inline int32_t
 psn_diff(uint32_t a, uint32_t b)

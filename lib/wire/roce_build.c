@@ -102,8 +102,8 @@ roce_build(uint8_t *buf, size_t room, const struct roce_path *path,
 	size_t frame_len = ip_off + ip_bytes + udp_bytes;
 	uint8_t *at;
 
-	if (!op->known || (op->ext & (EXT_ATOMIC | EXT_ATOMIC_ACK)) || frame_len > room ||
-	    ip_bytes + udp_bytes > UINT16_MAX)
+	if (op->payload_end_bytes == 0 || (op->ext & (EXT_ATOMIC | EXT_ATOMIC_ACK)) ||
+	    frame_len > room || ip_bytes + udp_bytes > UINT16_MAX)
 		return 0;
 	at = buf + roce_write_ip_udp(buf, path, fields->ip_id, (uint16_t)udp_bytes);
 	write_bth(at, path, fields, pad);

@@ -33,18 +33,12 @@
 #define EXT_IMM 0x20u
 #define EXT_CNP 0x40u
 
-enum roce_payload_rule {
-	PAYLOAD_NONE,
-	PAYLOAD_FULL, /* First, Middle: one path MTU, which is a multiple of 4 */
-	PAYLOAD_SOME, /* Last: at least one byte */
-	PAYLOAD_ANY,  /* Only */
-};
-
 struct roce_op {
-	bool known;
 	uint8_t ext; /* EXT_* */
 	uint8_t ext_bytes;
-	uint8_t payload; /* enum roce_payload_rule */
+	uint8_t max_pad; /* none where the payload is a path MTU, which is a multiple of 4 */
+	/* Payload is in [min, end); end 0: an opcode that we do not know. */
+	uint16_t payload_min_bytes, payload_end_bytes;
 };
 
 extern const struct roce_op roce_ops[256];

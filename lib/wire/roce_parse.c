@@ -2,13 +2,22 @@
 #include <string.h>
 
 #include "wire/be.h"
+#include "wire/checksum.h"
 #include "wire/roce.h"
 #include "wire/roce_impl.h"
 
-#define OP(ext_flags, bytes, rule)                                                                 \
+#define MIN_UDP_BYTES (UDP_HDR_BYTES + BTH_BYTES + ICRC_BYTES)
+#define MIN_IPV4_BYTES (IPV4_HDR_BYTES + MIN_UDP_BYTES)
+
+#define OP(ext_flags, bytes, payload)                                                              \
 	{                                                                                          \
-		.known = true, .ext = (ext_flags), .ext_bytes = (bytes), .payload = (rule)         \
+		.ext = (ext_flags), .ext_bytes = (bytes), payload                                  \
 	}
+/* First, Middle: one path MTU. Last: at least one byte. Only: any. */
+#define PAYLOAD_NONE .max_pad = 3, .payload_end_bytes = 1
+#define PAYLOAD_FULL .payload_min_bytes = 1, .payload_end_bytes = UINT16_MAX
+#define PAYLOAD_SOME .max_pad = 3, .payload_min_bytes = 1, .payload_end_bytes = UINT16_MAX
+#define PAYLOAD_ANY .max_pad = 3, .payload_end_bytes = UINT16_MAX
 
 /* IBTA volume 1, table 38 (opcodes) and section 9.2 (what may follow); annex A17 for the CNP. */
 const struct roce_op roce_ops[256] = {
@@ -63,7 +72,7 @@ roce_verdict_name(enum roce_verdict v)
 int
 roce_ext_bytes(uint8_t opcode)
 {
-	return roce_ops[opcode].known ? roce_ops[opcode].ext_bytes : -1;
+	return roce_ops[opcode].payload_end_bytes != 0 ? roce_ops[opcode].ext_bytes : -1;
 }
 
 /* From IP to the end of UDP: is it for us, whole, and of one length in both headers? */
@@ -82,7 +91,7 @@ check_udp(const uint8_t *buf, const struct frame_view *frame)
 	 */
 	if ((size_t)(frame->l4_off - frame->l3_off) != roce_ip_bytes(frame->ip_version))
 		return ROCE_IP_OPTIONS;
-	if (be16_load(udp + 4) != udp_bytes || udp_bytes < UDP_HDR_BYTES + BTH_BYTES + ICRC_BYTES)
+	if (be16_load(udp + 4) != udp_bytes || udp_bytes < MIN_UDP_BYTES)
 		return ROCE_BAD_UDP_LENGTH;
 	/* Annex A17 lets a sender leave it out, over IPv6 too. */
 	checksum = be16_load(udp + 6);
@@ -91,24 +100,57 @@ check_udp(const uint8_t *buf, const struct frame_view *frame)
 	return ROCE_OK;
 }
 
-static void
-read_bth(const uint8_t *bth, struct roce_view *out)
+/* All of a view that stands between Ethernet and the extension headers. */
+static inline void
+read_headers(struct roce_view *out, const uint8_t *buf, size_t ip_off, unsigned int ip_version,
+	     size_t ip_end, unsigned int traffic_class)
 {
-	out->opcode = bth[0];
-	out->solicited = bth[1] & BTH_SOLICITED;
-	out->migreq = bth[1] & BTH_MIGREQ;
-	out->pad = bth[1] >> BTH_PAD_SHIFT & 3;
-	out->pkey = be16_load(bth + BTH_PKEY);
-	out->fecn = bth[BTH_ECN] & BTH_FECN;
-	out->becn = bth[BTH_ECN] & BTH_BECN;
-	out->dest_qp = be32_load(bth + BTH_DEST_QP) & QPN_MASK;
-	out->ack_req = bth[BTH_PSN] & 0x80;
-	out->psn = be32_load(bth + BTH_PSN) & PSN_MASK;
+	size_t udp_off = ip_off + roce_ip_bytes(ip_version), bth_off = udp_off + UDP_HDR_BYTES;
+	uint32_t qp_word = be32_load(buf + bth_off + BTH_DEST_QP);
+	uint32_t psn_word = be32_load(buf + bth_off + BTH_PSN);
+	uint8_t flags = buf[bth_off + 1];
+
+	*out = (struct roce_view){
+		.ip_off = (uint16_t)ip_off,
+		.bth_off = (uint16_t)bth_off,
+		.ext_off = (uint16_t)(bth_off + BTH_BYTES),
+		/* By the length in IP, not by the frame's end: padding may stand behind. */
+		.icrc_off = (uint16_t)(ip_end - ICRC_BYTES),
+		.udp_sport = be16_load(buf + udp_off),
+		.pkey = be16_load(buf + bth_off + BTH_PKEY),
+		.ip_version = (uint8_t)ip_version,
+		.dscp = (uint8_t)(traffic_class >> 2),
+		.ecn = traffic_class & 3,
+		.opcode = buf[bth_off],
+		.pad = flags >> BTH_PAD_SHIFT & 3,
+		.becn = qp_word >> 24 & BTH_BECN,
+		.fecn = qp_word >> 24 & BTH_FECN,
+		.ack_req = psn_word & BTH_ACK_REQ,
+		.solicited = flags & BTH_SOLICITED,
+		.migreq = flags & BTH_MIGREQ,
+		.dest_qp = qp_word & QPN_MASK,
+		.psn = psn_word & PSN_MASK,
+	};
 }
 
-static void
-read_ext(const uint8_t *at, const struct roce_op *op, struct roce_view *out)
+/* What stands between BTH and ICRC, by the opcode's rules. */
+static inline enum roce_verdict
+read_rest(struct roce_view *out, const uint8_t *buf)
 {
+	const struct roce_op *op = &roce_ops[out->opcode];
+	const uint8_t *at = buf + out->ext_off;
+	int room = out->icrc_off - out->ext_off - op->ext_bytes, payload_bytes = room - out->pad;
+
+	if (op->payload_end_bytes == 0)
+		return ROCE_UNKNOWN_OPCODE;
+	if (room < 0)
+		return ROCE_TRUNCATED_EXT;
+	if (payload_bytes < 0 || room % 4 != 0 || out->pad > op->max_pad)
+		return ROCE_BAD_PAD;
+	if (payload_bytes < op->payload_min_bytes || payload_bytes >= op->payload_end_bytes)
+		return ROCE_BAD_PAYLOAD_LENGTH;
+	out->payload_off = (uint16_t)(out->ext_off + op->ext_bytes);
+	out->payload_bytes = (uint16_t)payload_bytes;
 	if (op->ext & EXT_DETH) {
 		out->deth_qkey = be32_load(at);
 		out->deth_src_qp = be32_load(at + 4) & QPN_MASK;
@@ -126,28 +168,21 @@ read_ext(const uint8_t *at, const struct roce_op *op, struct roce_view *out)
 	}
 	if (op->ext & EXT_IMM)
 		out->imm = be32_load(at);
+	return ROCE_OK;
 }
 
-/* room: bytes between the extension headers and the ICRC. */
-static enum roce_verdict
-check_payload(const struct roce_op *op, size_t room, unsigned int pad)
+bool
+roce_icrc_holds(const uint8_t *buf, const struct roce_view *v)
 {
-	if (pad > room || room % 4 != 0 || (op->payload == PAYLOAD_FULL && pad != 0))
-		return ROCE_BAD_PAD;
-	if (op->payload == PAYLOAD_NONE && room != 0)
-		return ROCE_BAD_PAYLOAD_LENGTH;
-	if ((op->payload == PAYLOAD_FULL || op->payload == PAYLOAD_SOME) && room == pad)
-		return ROCE_BAD_PAYLOAD_LENGTH;
-	return ROCE_OK;
+	return icrc_compute(buf + v->ip_off, v->ip_version, (size_t)(v->icrc_off - v->ip_off)) ==
+	       icrc_load(buf + v->icrc_off);
 }
 
 enum roce_verdict
 roce_parse(const uint8_t *buf, size_t len, const struct frame_view *frame, bool check_icrc,
 	   struct roce_view *out)
 {
-	const struct roce_op *op;
 	enum roce_verdict v;
-	size_t room;
 
 	memset(out, 0, sizeof(*out));
 	if (frame->ip_version == 0 || frame->ip_proto != IP_PROTO_UDP)
@@ -159,38 +194,72 @@ roce_parse(const uint8_t *buf, size_t len, const struct frame_view *frame, bool 
 	v = check_udp(buf, frame);
 	if (v != ROCE_OK)
 		return v;
-
-	out->ip_off = frame->l3_off;
-	out->ip_version = frame->ip_version;
-	out->dscp = frame->dscp;
-	out->ecn = frame->ecn;
-	out->udp_sport = be16_load(buf + frame->l4_off);
-	out->bth_off = (uint16_t)(frame->l4_off + UDP_HDR_BYTES);
-	out->ext_off = (uint16_t)(out->bth_off + BTH_BYTES);
-	/* By the length in UDP and IP, not by the frame's end: padding may stand behind. */
-	out->icrc_off = (uint16_t)(frame->ip_end - ICRC_BYTES);
-	read_bth(buf + out->bth_off, out);
-
+	read_headers(out, buf, frame->l3_off, frame->ip_version, frame->ip_end,
+		     (unsigned int)frame->dscp << 2 | frame->ecn);
 	/* TVer: only transport header version 0 exists. */
 	if ((buf[out->bth_off + 1] & 0xF) != 0)
 		return ROCE_BAD_BTH_VERSION;
-	op = &roce_ops[out->opcode];
-	if (!op->known)
-		return ROCE_UNKNOWN_OPCODE;
-	room = out->icrc_off - out->ext_off;
-	if (room < op->ext_bytes)
-		return ROCE_TRUNCATED_EXT;
-	room -= op->ext_bytes;
-	v = check_payload(op, room, out->pad);
-	if (v != ROCE_OK)
-		return v;
-	read_ext(buf + out->ext_off, op, out);
-	out->payload_off = (uint16_t)(out->ext_off + op->ext_bytes);
-	out->payload_bytes = (uint16_t)(room - out->pad);
-
-	if (check_icrc &&
-	    icrc_compute(buf + out->ip_off, out->ip_version,
-			 (size_t)(out->icrc_off - out->ip_off)) != icrc_load(buf + out->icrc_off))
+	v = read_rest(out, buf);
+	if (v == ROCE_OK && check_icrc && !roce_icrc_holds(buf, out))
 		return ROCE_BAD_ICRC;
-	return ROCE_OK;
+	return v;
+}
+
+/*
+ * Four words from the EtherType on, and what they must be: IPv4 of 20 bytes, a whole UDP packet to
+ * the station and to port 4791, no UDP checksum, transport header version 0.
+ */
+#define WORD_0_MASK 0xFFFFFF0000000000u /* EtherType, version, header length | ToS, length, id */
+#define WORD_0 0x0800450000000000u
+#define WORD_1_MASK 0x3FFF00FF00000000u /* fragment | TTL | protocol | checksum, source */
+#define WORD_1 0x0000001100000000u
+#define WORD_2_MASK 0x0000FFFFFFFF0000u /* source | destination | source port */
+#define WORD_3_MASK 0xFFFF0000FFFF000Fu /* port | length | UDP checksum | opcode, flags | TVer */
+#define WORD_3 ((uint64_t)ROCE_UDP_PORT << 48)
+
+struct roce_station
+roce_station(const uint8_t mac[6], const uint8_t *ipv4)
+{
+	if (ipv4 == NULL)
+		return (struct roce_station){.mac = UINT64_MAX};
+	return (struct roce_station){
+		.mac = (uint64_t)be16_load(mac) << 32 | be32_load(mac + 2),
+		.ipv4 = be32_load(ipv4),
+	};
+}
+
+/* Of the two places where IP may stand, each gets code of its own. */
+static inline bool
+parse_plain(const uint8_t *buf, size_t len, const struct roce_station *to, struct roce_view *out,
+	    size_t ip_off)
+{
+	uint64_t w0 = be64_load(buf + ip_off - 2), w1 = be64_load(buf + ip_off + 6);
+	uint64_t w2 = be64_load(buf + ip_off + 14), w3 = be64_load(buf + ip_off + 22);
+	uint64_t differ = be64_load(buf) >> 16 ^ to->mac, sum;
+	size_t ip_bytes = w0 >> 16 & 0xFFFF;
+
+	differ |= (w0 ^ WORD_0) & WORD_0_MASK;
+	differ |= (w1 ^ WORD_1) & WORD_1_MASK;
+	differ |= (w2 ^ (uint64_t)to->ipv4 << 16) & WORD_2_MASK;
+	differ |= (w3 ^ WORD_3) & WORD_3_MASK;
+	/* The header's words: not the EtherType before them, nor the source port behind. */
+	sum = (w0 & 0xFFFFFFFFFFFFu) + (w1 >> 32) + (w1 & 0xFFFFFFFFu) + (w2 >> 16);
+	if (differ != 0 || checksum_fold(sum) != 0xFFFF)
+		return false;
+	if (ip_off + ip_bytes > len || ip_bytes < MIN_IPV4_BYTES ||
+	    (w3 >> 32 & 0xFFFF) != ip_bytes - IPV4_HDR_BYTES)
+		return false;
+	read_headers(out, buf, ip_off, 4, ip_off + ip_bytes, w0 >> 32 & 0xFF);
+	return read_rest(out, buf) == ROCE_OK;
+}
+
+bool
+roce_parse_plain(const uint8_t *buf, size_t len, const struct roce_station *to,
+		 struct roce_view *out)
+{
+	if (len < ETH_HDR_BYTES + MIN_IPV4_BYTES)
+		return false;
+	if (be16_load(buf + 12) == ETHERTYPE_VLAN)
+		return parse_plain(buf, len, to, out, ETH_HDR_BYTES + VLAN_TAG_BYTES);
+	return parse_plain(buf, len, to, out, ETH_HDR_BYTES);
 }

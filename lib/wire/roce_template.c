@@ -207,7 +207,7 @@ roce_template_stamp(const struct roce_template *t, const struct roce_ends *ends,
 	uint64_t tail;
 	struct partial part = {0, 0};
 
-	assert(op->known && !(op->ext & (EXT_ATOMIC | EXT_ATOMIC_ACK)));
+	assert(op->payload_end_bytes != 0 && !(op->ext & (EXT_ATOMIC | EXT_ATOMIC_ACK)));
 	/* Distances of byte 0, 1 and 8 to 11 from the end of the BTH: 11, 10 and 3 to 0. */
 	part.reg = t->reg ^ ends->reg ^ p->length_reg[t->ip_version == 6][op->ext_bytes / 4] ^
 		   icrc_table[11][fields->opcode] ^ icrc_table[10][flags] ^

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* roce_parse_plain() held against frame_parse() and roce_parse(), for any bytes. */
+#ifndef QUENCH_TEST_UNIT_ROCE_PLAIN_H
+#define QUENCH_TEST_UNIT_ROCE_PLAIN_H
+
+#include "wire/be.h"
+#include "wire/roce.h"
+
+static inline bool
+same_view(const struct roce_view *a, const struct roce_view *b)
+{
+	return a->ip_off == b->ip_off && a->bth_off == b->bth_off && a->ext_off == b->ext_off &&
+	       a->payload_off == b->payload_off && a->payload_bytes == b->payload_bytes &&
+	       a->icrc_off == b->icrc_off && a->udp_sport == b->udp_sport && a->pkey == b->pkey &&
+	       a->ip_version == b->ip_version && a->dscp == b->dscp && a->ecn == b->ecn &&
+	       a->opcode == b->opcode && a->pad == b->pad && a->becn == b->becn &&
+	       a->fecn == b->fecn && a->ack_req == b->ack_req && a->solicited == b->solicited &&
+	       a->migreq == b->migreq && a->dest_qp == b->dest_qp && a->psn == b->psn &&
+	       a->reth_va == b->reth_va && a->reth_rkey == b->reth_rkey &&
+	       a->reth_dma_bytes == b->reth_dma_bytes && a->aeth_syndrome == b->aeth_syndrome &&
+	       a->aeth_msn == b->aeth_msn && a->deth_qkey == b->deth_qkey &&
+	       a->deth_src_qp == b->deth_src_qp && a->imm == b->imm;
+}
+
+/** Does it take just the frames that it should, and read them alike? @return a complaint or NULL.
+ */
+static inline const char *
+plain_complaint(const uint8_t *buf, size_t len)
+{
+	struct frame_view frame = {0};
+	struct roce_view want, got;
+	bool ok = frame_parse(buf, len, &frame) == FRAME_OK &&
+		  roce_parse(buf, len, &frame, false, &want) == ROCE_OK;
+	bool plain = ok && frame.ip_version == 4 && be16_load(buf + frame.l4_off + 6) == 0;
+	bool has_ip = frame.ip_version == 4;
+	struct roce_station to = roce_station(len >= 6 ? buf : (const uint8_t[6]){0},
+					      has_ip ? buf + frame.l3_off + 16 : NULL);
+
+	if (roce_parse_plain(buf, len, &to, &got) != plain)
+		return plain ? "a plain frame is not taken" : "taken, but not plain";
+	if (plain && !same_view(&want, &got))
+		return "read in two ways";
+	to.mac ^= 1;
+	if (roce_parse_plain(buf, len, &to, &got))
+		return "of another station (MAC)";
+	to.mac ^= 1;
+	to.ipv4 ^= 1;
+	if (roce_parse_plain(buf, len, &to, &got))
+		return "of another station (IP)";
+	return NULL;
+}
+
+#endif
