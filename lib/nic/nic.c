@@ -89,6 +89,8 @@ init(struct nic *nic, const struct nic_params *params, const struct nic_pools *p
 {
 	nic->node.ops = &nic_ops;
 	nic->params = *params;
+	nic->station =
+		roce_station(params->mac, params->ip.version == 4 ? params->ip.addr : NULL);
 	if (nic->params.rp.rp_max_rate_bps == 0)
 		nic->params.rp.rp_max_rate_bps = params->link_speed_bps;
 	nic->window_packets = params->window_packets;

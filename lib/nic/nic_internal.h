@@ -49,6 +49,7 @@ struct nic_queues {
 struct nic {
 	struct node node;
 	/* per packet */
+	struct roce_station station; /* us, where frames have no surprises */
 	struct token_bucket shaper;
 	int64_t qp_burst_nanobits;
 	struct nic_qp *qps;

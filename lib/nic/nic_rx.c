@@ -6,31 +6,44 @@
 #include <rte_branch_prediction.h>
 #include <rte_mbuf.h>
 
+#include "wire/be.h"
 #include "wire/pfc_frame.h"
 
 /* Frames of a burst whose headers are on their way into the cache. */
 #define PREFETCH_AHEAD 4
 
+enum rx_class {
+	RX_ROCE, /* to us, well-formed; the ICRC is not looked at yet */
+	RX_MAC_CONTROL,
+	RX_OTHER,
+	RX_DROP, /* for the reason in drop */
+};
+
 struct rx_frame {
 	struct rte_mbuf *m;
 	const uint8_t *buf;
 	uint16_t len;
-	struct frame_view eth;
-	struct roce_view roce;
+	uint8_t class; /* enum rx_class */
+	uint8_t drop;  /* enum nic_drop */
+	uint32_t item; /* of RX_ROCE: the QP, or QP_NONE */
+	union {
+		struct frame_view eth; /* of RX_MAC_CONTROL and RX_OTHER */
+		struct roce_view roce;
+	};
 };
 
 static bool
-to_our_mac(const struct nic *nic, const struct rx_frame *f)
+to_our_mac(const struct nic *nic, const uint8_t *buf)
 {
-	return memcmp(f->buf, nic->params.mac, 6) == 0;
+	return memcmp(buf, nic->params.mac, 6) == 0;
 }
 
 static bool
-to_our_ip(const struct nic *nic, const struct rx_frame *f)
+to_our_ip(const struct nic *nic, const uint8_t *buf, const struct frame_view *eth)
 {
-	const uint8_t *ip = f->buf + f->eth.l3_off;
+	const uint8_t *ip = buf + eth->l3_off;
 
-	if (f->eth.ip_version == 4)
+	if (eth->ip_version == 4)
 		return nic->params.ip.version == 4 && memcmp(ip + 16, nic->params.ip.addr, 4) == 0;
 	return nic->params.ip6.version == 6 && memcmp(ip + 24, nic->params.ip6.addr, 16) == 0;
 }
@@ -38,11 +51,11 @@ to_our_ip(const struct nic *nic, const struct rx_frame *f)
 static bool
 from_peer(const struct qp_flow *flow, const struct rx_frame *f)
 {
-	const uint8_t *ip = f->buf + f->eth.l3_off;
+	const uint8_t *ip = f->buf + f->roce.ip_off;
 
-	if (f->eth.ip_version != flow->path.ip_version)
+	if (f->roce.ip_version != flow->path.ip_version)
 		return false;
-	if (f->eth.ip_version == 4)
+	if (f->roce.ip_version == 4)
 		return memcmp(ip + 12, flow->path.dst_ip, 4) == 0;
 	return memcmp(ip + 8, flow->path.dst_ip, 16) == 0;
 }
@@ -53,7 +66,7 @@ on_mac_control(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 	struct mac_control mc;
 	enum mac_control_kind kind;
 
-	if (memcmp(f->buf, mac_control_address, 6) != 0 && !to_our_mac(nic, f))
+	if (memcmp(f->buf, mac_control_address, 6) != 0 && !to_our_mac(nic, f->buf))
 		return NIC_DROP_NOT_FOR_US;
 	kind = mac_control_parse(f->buf, f->len, &mc);
 	switch (kind) {
@@ -111,11 +124,10 @@ find_qp(const struct nic *nic, uint32_t qpn)
 static unsigned int
 on_roce(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 {
-	uint32_t item;
+	uint32_t item = f->item;
 
 	if (nic->share != NULL && nic_share_cross(nic, f->m, f->roce.dest_qp))
 		return NIC_KEPT;
-	item = find_qp(nic, f->roce.dest_qp);
 	counter_inc(&nic->stats.rx_roce_packets);
 	if (item == QP_NONE) {
 		if (f->roce.opcode == ROCE_CNP)
@@ -132,60 +144,110 @@ on_roce(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 static bool
 has_room(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 {
-	return nic_pause_admit(nic, f->eth.dscp, f->eth.tagged ? f->eth.vlan_tci >> 13 : -1, f->len,
+	bool tagged = f->roce.ip_off > ETH_HDR_BYTES;
+
+	return nic_pause_admit(nic, f->roce.dscp,
+			       tagged ? be16_load(f->buf + ETH_HDR_BYTES) >> 13 : -1, f->len,
 			       now_ns);
 }
 
+/* Act on a frame. @return why it is not used, NIC_USED or NIC_KEPT. */
 static unsigned int
-rx_one(struct nic *nic, struct rte_mbuf *m, uint64_t now_ns)
+act(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 {
-	struct rx_frame f = {
-		.m = m, .buf = rte_pktmbuf_mtod(m, const uint8_t *), .len = m->data_len};
-
-	if (likely(!nic->taking_over)) {
-		counter_inc(&nic->stats.rx_packets);
-		counter_add(&nic->stats.rx_bytes, frame_bytes(m->pkt_len));
-	}
-	if (m->nb_segs != 1 || frame_parse(f.buf, f.len, &f.eth) != FRAME_OK)
-		return NIC_DROP_MALFORMED;
-	if (f.eth.ethertype == ETHERTYPE_MAC_CONTROL)
-		return on_mac_control(nic, &f, now_ns);
-	if (unlikely(f.eth.ip_proto != IP_PROTO_UDP))
-		return nic_on_other(nic, m, &f.eth, now_ns);
-	if (!to_our_mac(nic, &f))
-		return NIC_DROP_NOT_FOR_US;
-	if (!to_our_ip(nic, &f))
-		return NIC_DROP_NOT_FOR_US;
-	switch (roce_parse(f.buf, f.len, &f.eth, nic->params.icrc_check, &f.roce)) {
-	case ROCE_OK:
-		if (unlikely(nic->pause.slow) && !nic->taking_over && !has_room(nic, &f, now_ns))
+	if (likely(f->class == RX_ROCE)) {
+		if (nic->params.icrc_check && unlikely(!roce_icrc_holds(f->buf, &f->roce)))
+			return NIC_DROP_BAD_ICRC;
+		if (unlikely(nic->pause.slow) && !nic->taking_over && !has_room(nic, f, now_ns))
 			return NIC_DROP_NO_BUFFER;
-		return on_roce(nic, &f, now_ns);
-	case ROCE_NOT_ROCE:
-		return NIC_DROP_NOT_ROCE;
-	case ROCE_BAD_ICRC:
-		return NIC_DROP_BAD_ICRC;
-	default:
-		return NIC_DROP_BAD_ROCE;
+		return on_roce(nic, f, now_ns);
+	}
+	if (f->class == RX_MAC_CONTROL)
+		return on_mac_control(nic, f, now_ns);
+	if (f->class == RX_OTHER)
+		return nic_on_other(nic, f->m, &f->eth, now_ns);
+	return f->drop;
+}
+
+static void
+drop(struct rx_frame *f, enum nic_drop reason)
+{
+	f->class = RX_DROP;
+	f->drop = (uint8_t)reason;
+}
+
+/* One step at a time, for what is not plain, and to say what is wrong. */
+static __rte_noinline void
+classify_other(const struct nic *nic, struct rx_frame *f)
+{
+	struct frame_view eth;
+
+	if (f->m->nb_segs != 1 || frame_parse(f->buf, f->len, &eth) != FRAME_OK) {
+		drop(f, NIC_DROP_MALFORMED);
+	} else if (eth.ethertype == ETHERTYPE_MAC_CONTROL || eth.ip_proto != IP_PROTO_UDP) {
+		f->class = eth.ethertype == ETHERTYPE_MAC_CONTROL ? RX_MAC_CONTROL : RX_OTHER;
+		f->eth = eth;
+	} else if (!to_our_mac(nic, f->buf) || !to_our_ip(nic, f->buf, &eth)) {
+		drop(f, NIC_DROP_NOT_FOR_US);
+	} else {
+		switch (roce_parse(f->buf, f->len, &eth, false, &f->roce)) {
+		case ROCE_OK:
+			f->class = RX_ROCE;
+			break;
+		case ROCE_NOT_ROCE:
+			drop(f, NIC_DROP_NOT_ROCE);
+			break;
+		default:
+			drop(f, NIC_DROP_BAD_ROCE);
+		}
 	}
 }
 
-void
-nic_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
+/* What is it? Changes nothing, so that frames of a burst can be looked at ahead of their turn. */
+static void
+classify(const struct nic *nic, struct rte_mbuf *m, struct rx_frame *f)
 {
-	struct nic *nic = nic_of(node);
-	unsigned int to_free = 0;
+	f->m = m;
+	f->buf = rte_pktmbuf_mtod(m, const uint8_t *);
+	f->len = m->data_len;
+	f->class = RX_ROCE;
+	if (m->nb_segs != 1 || !roce_parse_plain(f->buf, f->len, &nic->station, &f->roce))
+		classify_other(nic, f);
+	if (f->class != RX_ROCE)
+		return;
+	f->item = find_qp(nic, f->roce.dest_qp);
+	if (f->item != QP_NONE) {
+		struct nic_qp *qp = &nic->qps[f->item];
 
-	assert(port == 0);
-	(void)port;
+		rte_prefetch0(qp);
+		rte_prefetch0(f->roce.opcode == ROCE_CNP ? (void *)&qp->cc : &qp->acked_msg);
+		rte_prefetch0(&nic->tallies[f->item]);
+	}
+}
+
+/* First look at all frames, then act on each: what acting needs is in the cache by then. */
+static void
+rx_burst(struct nic *nic, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
+{
+	struct rx_frame frames[NIC_BURST];
+	unsigned int to_free = 0;
+	uint64_t bytes = 0;
+
 	for (uint16_t i = 0; i < n && i < PREFETCH_AHEAD; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], const void *));
 	for (uint16_t i = 0; i < n; i++) {
-		unsigned int d;
-
 		if (i + PREFETCH_AHEAD < n)
 			rte_prefetch0(rte_pktmbuf_mtod(pkts[i + PREFETCH_AHEAD], const void *));
-		d = rx_one(nic, pkts[i], now_ns);
+		bytes += frame_bytes(pkts[i]->pkt_len);
+		classify(nic, pkts[i], &frames[i]);
+	}
+	if (likely(!nic->taking_over)) {
+		counter_add(&nic->stats.rx_packets, n);
+		counter_add(&nic->stats.rx_bytes, bytes);
+	}
+	for (uint16_t i = 0; i < n; i++) {
+		unsigned int d = act(nic, &frames[i], now_ns);
+
 		if (d == NIC_KEPT)
 			continue;
 		if (d != NIC_USED)
@@ -193,5 +255,17 @@ nic_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uin
 		pkts[to_free++] = pkts[i];
 	}
 	rte_pktmbuf_free_bulk(pkts, to_free);
+}
+
+void
+nic_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
+{
+	struct nic *nic = nic_of(node);
+
+	assert(port == 0);
+	(void)port;
+	for (; n > NIC_BURST; n -= NIC_BURST, pkts += NIC_BURST)
+		rx_burst(nic, pkts, NIC_BURST, now_ns);
+	rx_burst(nic, pkts, n, now_ns);
 	nic_flush(nic);
 }
