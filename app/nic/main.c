@@ -220,7 +220,10 @@ add_qps(void)
 
 		for (uint32_t i = 0; i < flow->qp_count; i++) {
 			struct nic_qp_params qp = nic_flow_qp(flow, i);
-			int64_t qpn = nic_add_qp(nic.nodes[n++ % nic.n_nodes], &qp, 0);
+			int64_t qpn;
+
+			qp.flow_id = f;
+			qpn = nic_add_qp(nic.nodes[n++ % nic.n_nodes], &qp, 0);
 
 			if (qpn >= 0)
 				continue;

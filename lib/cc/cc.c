@@ -149,34 +149,21 @@ timely_start(struct cc *cc, const struct cc_node *node, uint64_t start_rate_bps,
 	timely_init(&cc->timely, node->timely, start_rate_bps, node->max_rate_bps);
 }
 
-static void
-timely_ask(struct cc *cc, uint32_t seq, uint64_t now_ns)
-{
-	timely_on_ask(&cc->timely, seq, now_ns);
-}
-
 static uint32_t
 timely_ack(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack, uint64_t now_ns)
 {
 	uint64_t rate_bps = cc->timely.rate_bps;
 
-	if (!timely_on_ack(&cc->timely, node->timely, node->timely_stats, ack->acked_seq,
-			   node->max_rate_bps, now_ns))
+	(void)now_ns;
+	if (ack->rtt_ns == 0)
 		return 0;
+	timely_on_rtt(&cc->timely, node->timely, node->timely_stats, ack->rtt_ns,
+		      node->max_rate_bps);
 	if (cc->timely.rate_bps < rate_bps)
 		return CC_DID_RTT | CC_DID_CUT;
 	return CC_DID_RTT |
 	       (cc->timely.good_samples >= node->timely->timely_hai_threshold ? CC_DID_HYPER
 									      : CC_DID_RAISE);
-}
-
-static uint32_t
-timely_loss(struct cc *cc, const struct cc_node *node, uint64_t now_ns)
-{
-	(void)node;
-	(void)now_ns;
-	timely_on_loss(&cc->timely);
-	return CC_DID_LOSS;
 }
 
 static void
@@ -200,9 +187,8 @@ static const struct cc_ops algorithms[CC_ALGORITHMS] = {
 		      .loss = dctcp_loss,
 		      .read = dctcp_read},
 	[CC_TIMELY] = {.start = timely_start,
-		       .ask = timely_ask,
 		       .ack = timely_ack,
-		       .loss = timely_loss,
+		       .hears_rtts = true,
 		       .read = timely_read},
 };
 
@@ -214,8 +200,8 @@ cc_init(struct cc_node *node, const struct cc_setup *setup)
 		.max_rate_bps = setup->max_rate_bps,
 		.rp_stats = setup->rp_stats,
 	};
-	node->times_acks = node->ops->ask != NULL;
 	node->hears_acks = node->ops->ack != NULL;
+	node->hears_rtts = node->ops->hears_rtts;
 	switch (setup->algorithm) {
 	case CC_DCQCN:
 		node->rp = setup->rp;
@@ -257,13 +243,6 @@ cc_on_timer(struct cc *cc, const struct cc_node *node, uint64_t now_ns)
 		return 0;
 	assert(node->ops->timer != NULL);
 	return node->ops->timer(cc, node, now_ns);
-}
-
-void
-cc_on_ask(struct cc *cc, const struct cc_node *node, uint32_t seq, uint64_t now_ns)
-{
-	if (node->ops->ask != NULL)
-		node->ops->ask(cc, seq, now_ns);
 }
 
 uint32_t

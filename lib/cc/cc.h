@@ -2,10 +2,10 @@
 /*
  * Congestion control of one QP: events in, a rate out.
  *
- * An algorithm is told of the start of a flow, wire bytes sent, acknowledgements (and may time
- * those it asked for), losses, CNPs, and the passing of the time that it named itself. What it
- * decides is one number: the rate in force, in bits/s of wire bytes. Which algorithm runs, its
- * parameters and its counters are the same for all QPs of a node.
+ * An algorithm is told of the start of a flow, wire bytes sent, acknowledgements and the
+ * round-trip times that they show, losses, CNPs, and the passing of the time that it named itself.
+ * What it decides is one number: the rate in force, in bits/s of wire bytes. Which algorithm runs,
+ * its parameters and its counters are the same for all QPs of a node.
  *
  * | algorithm | hears                | source                                                     |
  * |-----------|----------------------|------------------------------------------------------------|
@@ -78,8 +78,8 @@ struct cc_ops;
 /* What the QPs of a node share. Filled in by cc_init(). */
 struct cc_node {
 	uint64_t byte_event_bytes; /* wire bytes that complete a byte event; 0: none */
-	bool times_acks;           /* cc_on_ask() wants to be told */
-	bool hears_acks;           /* cc_on_ack() too */
+	bool hears_acks;           /* cc_on_ack() wants to be told */
+	bool hears_rtts;           /* with round-trip times */
 	const struct cc_ops *ops;
 	uint64_t max_rate_bps;
 	struct rp_stats *rp_stats; /* CNPs are counted here whatever the algorithm */
@@ -113,6 +113,7 @@ struct cc_ack {
 	uint32_t acked_seq; /* first packet that is not acknowledged */
 	uint32_t next_seq;  /* first packet that is not sent */
 	uint32_t packets;   /* acknowledged now */
+	uint64_t rtt_ns;    /* measured by this ACK; 0: none, or not node->hears_rtts */
 };
 
 /* For a person to read: what an algorithm has no notion of is 0. */
@@ -132,10 +133,10 @@ struct cc_ops {
 			 uint64_t now_ns);
 	uint32_t (*timer)(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
 	uint32_t (*cnp)(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
-	void (*ask)(struct cc *cc, uint32_t seq, uint64_t now_ns);
 	uint32_t (*ack)(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack,
 			uint64_t now_ns);
 	uint32_t (*loss)(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
+	bool hears_rtts; /* ack wants round-trip times */
 	void (*read)(const struct cc *cc, const struct cc_node *node, struct cc_view *out,
 		     uint64_t now_ns);
 };
@@ -149,9 +150,6 @@ uint32_t cc_on_cnp(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
 
 /** next_event_ns may have come; a call before it changes nothing. */
 uint32_t cc_on_timer(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
-
-/** Packet seq, sent for the first time, asks for an ACK. Needed only when node->times_acks. */
-void cc_on_ask(struct cc *cc, const struct cc_node *node, uint32_t seq, uint64_t now_ns);
 
 /** At least one packet is newly acknowledged. Needed only when node->hears_acks. */
 uint32_t cc_on_ack(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack,

@@ -75,22 +75,6 @@ timely_init(struct timely *t, const struct timely_params *params, uint64_t start
 	};
 }
 
-void
-timely_on_ask(struct timely *t, uint32_t seq, uint64_t now_ns)
-{
-	if (t->sampling)
-		return;
-	t->sampling = true;
-	t->ask_seq = seq;
-	t->ask_ns = now_ns;
-}
-
-void
-timely_on_loss(struct timely *t)
-{
-	t->sampling = false;
-}
-
 static void
 rise(struct timely *t, const struct timely_params *params, struct timely_stats *stats,
      uint64_t steps, uint64_t max_rate_bps)
@@ -127,10 +111,11 @@ average(struct timely *t, const struct timely_params *params, uint64_t rtt_ns)
 	t->rtt_diff_q10 = (int64_t)(sum / PPM);
 }
 
-static void
-on_sample(struct timely *t, const struct timely_params *params, struct timely_stats *stats,
-	  uint64_t rtt_ns, uint64_t max_rate_bps)
+void
+timely_on_rtt(struct timely *t, const struct timely_params *params, struct timely_stats *stats,
+	      uint64_t rtt_ns, uint64_t max_rate_bps)
 {
+	rtt_ns = min_u64(rtt_ns, 1ull << 40);
 	counter_inc(&stats->timely_samples);
 	/* The first sample has no difference. */
 	if (t->rtt_ns != 0)
@@ -153,19 +138,4 @@ on_sample(struct timely *t, const struct timely_params *params, struct timely_st
 		fall(t, params, stats,
 		     min_u64(1024, (uint64_t)t->rtt_diff_q10 / params->timely_min_rtt_ns));
 	}
-}
-
-bool
-timely_on_ack(struct timely *t, const struct timely_params *params, struct timely_stats *stats,
-	      uint32_t acked_seq, uint64_t max_rate_bps, uint64_t now_ns)
-{
-	uint64_t rtt_ns;
-
-	if (!t->sampling || (int32_t)(acked_seq - t->ask_seq) <= 0)
-		return false;
-	rtt_ns = min_u64(now_ns - t->ask_ns, 1ull << 40);
-	t->sampling = false;
-	/* An ACK within the nanosecond: a sample all the same. */
-	on_sample(t, params, stats, max_u64(rtt_ns, 1), max_rate_bps);
-	return true;
 }

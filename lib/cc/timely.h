@@ -8,9 +8,7 @@
  * beta (1 - T_high / RTT); in between it rises by delta while the gradient is not positive (five
  * times delta from the fifth time in a row on), and else falls by beta x gradient.
  *
- * A sample is the time from handing a packet that asks for an ACK to the wire until all before it
- * and itself are acknowledged. One is outstanding at a time, so a QP has at most one sample per
- * round trip. A packet that is sent again gives none (Karn's rule).
+ * A sample is what rtt.h measures: at most one per QP and round trip.
  *
  * The algorithm has no unique fixed point: rates within the band need not be fair (CoNEXT 2016,
  * section 4). The sources let a flow start at 1 / (N + 1) of the link: initial_rate = fair.
@@ -20,7 +18,6 @@
 #ifndef QUENCH_CC_TIMELY_H
 #define QUENCH_CC_TIMELY_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/field.h"
@@ -61,24 +58,15 @@ struct timely {
 	uint32_t byte_count;
 	/* per sample */
 	uint8_t good_samples; /* in a row with a gradient of at most 0 */
-	bool sampling;
 	uint64_t rtt_ns;      /* of the last sample; 0: none yet */
 	int64_t rtt_diff_q10; /* ns, averaged */
-	uint32_t ask_seq;     /* modulo 2^32 */
-	uint64_t ask_ns;
 };
 
 void timely_init(struct timely *t, const struct timely_params *params, uint64_t start_rate_bps,
 		 uint64_t max_rate_bps);
 
-/** Packet seq leaves and asks for an ACK. */
-void timely_on_ask(struct timely *t, uint32_t seq, uint64_t now_ns);
-
-/** All packets before acked_seq are acknowledged. @return true: this was a sample. */
-bool timely_on_ack(struct timely *t, const struct timely_params *params, struct timely_stats *stats,
-		   uint32_t acked_seq, uint64_t max_rate_bps, uint64_t now_ns);
-
-/** The requester goes back: what is outstanding gives no sample. */
-void timely_on_loss(struct timely *t);
+/** A round-trip time was measured; above 18 minutes (2^40 ns) it counts as that. */
+void timely_on_rtt(struct timely *t, const struct timely_params *params, struct timely_stats *stats,
+		   uint64_t rtt_ns, uint64_t max_rate_bps);
 
 #endif

@@ -43,6 +43,9 @@ const struct field nic_flow_fields[] = {
 	WORKLOAD_FIELDS(struct nic_flow, qp, "1MB", "1"),
 	{QP(rate_cap_bps), .type = FIELD_U64, .unit = UNIT_BPS, .max = 800 * GBPS, .def = "0",
 	 .help = "most that one QP sends, in wire bytes, whatever congestion control allows; 0: no cap"},
+	{QP(base_rtt_ns), .type = FIELD_U64, .unit = UNIT_NS, .max = NS_PER_SEC, .def = "0",
+	 .help = "round-trip time of a packet on an idle network, for the slowdown of messages; 0: "
+		 "the least one measured"},
 	{OWN(trace_qps), .type = FIELD_U16, .max = NIC_MAX_TRACES, .def = "0",
 	 .help = "QPs of this flow, the first ones, whose every change of rate goes to --trace FILE"},
 };

@@ -157,6 +157,8 @@ add_qp(struct net *net, uint16_t at, uint16_t peer, uint32_t peer_qpn, bool requ
 		.requester = requester,
 		.mtu_bytes = flow->mtu_bytes,
 		.verb = flow->verb,
+		.flow_id = net->n_flows - 1,
+		.base_rtt_ns = flow->base_rtt_ns,
 		.work = flow->work,
 		.rate_cap_bps = flow->rate_cap_bps,
 	};
@@ -300,48 +302,21 @@ net_flow(const struct net *net, uint32_t index)
 	return &net->flows[index];
 }
 
-static void
-add_info(struct nic_qp_info *sum, const struct nic_qp_info *one)
-{
-	sum->rate_bps += one->rate_bps;
-	sum->target_rate_bps += one->target_rate_bps;
-	sum->min_rate_bps += one->min_rate_bps;
-	sum->tx_wire_bytes += one->tx_wire_bytes;
-	sum->tx_packets += one->tx_packets;
-	sum->retransmitted_packets += one->retransmitted_packets;
-	sum->tx_messages += one->tx_messages;
-	sum->rx_payload_bytes += one->rx_payload_bytes;
-	sum->rx_messages += one->rx_messages;
-	sum->rx_packets += one->rx_packets;
-	sum->rx_wire_bytes += one->rx_wire_bytes;
-	sum->cnps_handled += one->cnps_handled;
-	sum->cnps_sent += one->cnps_sent;
-	sum->rate_cuts += one->rate_cuts;
-	sum->rtt_ns = max_u64(sum->rtt_ns, one->rtt_ns);
-	sum->error |= one->error;
-	sum->done &= one->done;
-}
-
-static struct nic_qp_info
-sum_infos(const struct node *host, uint32_t first, uint16_t n)
-{
-	struct nic_qp_info sum = { .done = true };
-
-	for (uint16_t i = 0; i < n; i++) {
-		struct nic_qp_info one;
-
-		nic_qp_info(host, first + i, &one);
-		add_info(&sum, &one);
-	}
-	return sum;
-}
-
 void
 net_flow_info(const struct net *net, uint32_t index, struct nic_qp_info *at_src,
 	      struct nic_qp_info *at_dst)
 {
 	const struct net_flow *flow = &net->flows[index];
+	struct nic_flow_info src = {0}, dst = {0};
 
-	*at_src = sum_infos(net_host(net, flow->src), flow->src_qp, flow->qps);
-	*at_dst = sum_infos(net_host(net, flow->dst), flow->dst_qp, flow->qps);
+	nic_flow_info(net_host(net, flow->src), index, &src);
+	nic_flow_info(net_host(net, flow->dst), index, &dst);
+	*at_src = src.sum;
+	*at_dst = dst.sum;
+}
+
+const struct nic_times *
+net_flow_times(const struct net *net, uint32_t index)
+{
+	return nic_flow_times(net_host(net, net->flows[index].src), index);
 }

@@ -10,6 +10,7 @@
 
 #include "fabric/fabric.h"
 #include "fabric/scenario.h"
+#include "nic/nic_flow.h"
 
 /* One flow from one host to another: consecutive QPs at both ends. */
 struct net_flow {
@@ -38,5 +39,8 @@ const struct net_flow *net_flow(const struct net *net, uint32_t index);
 /** Sum of what the flow's QPs did, at its source or its destination. Rates are sums too. */
 void net_flow_info(const struct net *net, uint32_t index, struct nic_qp_info *at_src,
 		   struct nic_qp_info *at_dst);
+
+/** Times of the flow's messages, at its source; NULL: not measured. */
+const struct nic_times *net_flow_times(const struct net *net, uint32_t index);
 
 #endif

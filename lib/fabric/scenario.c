@@ -52,6 +52,9 @@ const struct field flow_fields[] = {
 	WORKLOAD_FIELDS(struct flow_params, work, "4MB", "2"),
 	{ F(rate_cap_bps), .type = FIELD_U64, .unit = UNIT_BPS, .min = 0, .max = 800 * GBPS,
 	  .def = "0", .help = "highest rate of one QP, wire bytes; 0 is the link's" },
+	{ F(base_rtt_ns), .type = FIELD_U64, .unit = UNIT_NS, .max = NS_PER_SEC, .def = "0",
+	  .help = "round-trip time of a packet on an idle network, for the slowdown of messages; 0: "
+		  "the least one measured" },
 	{ F(trace_qps), .type = FIELD_U16, .max = NIC_MAX_TRACES, .def = "0",
 	  .help = "QPs of each flow, the first ones, whose every change of rate goes to trace.csv" },
 };

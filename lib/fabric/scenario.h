@@ -47,6 +47,7 @@ struct flow_params {
 	int verb; /* enum nic_verb */
 	WORKLOAD_EMBED;
 	uint64_t rate_cap_bps; /* 0: none */
+	uint64_t base_rtt_ns;  /* for slowdown; 0: the least that is measured */
 	uint16_t trace_qps;    /* of each source, the first ones */
 };
 

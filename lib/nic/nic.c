@@ -140,7 +140,7 @@ nic_create(const struct nic_params *params, const struct nic_pools *pools)
 	nic->wheel = pacing_wheel_create(&nic->params);
 	if (nic->empty == NULL || nic->wheel == NULL || qps_alloc(nic) != 0 ||
 	    nic->neighs == NULL || (params->measure_pacing && nic->due_ns == NULL) ||
-	    nic_np_init(nic) != 0) {
+	    nic_np_init(nic) != 0 || nic_measure_init(nic) != 0) {
 		nic_destroy(&nic->node);
 		errno = ENOMEM;
 		return NULL;
@@ -160,6 +160,7 @@ nic_destroy(struct node *node)
 	nic_common_free(&nic->own_common);
 	nic_traces_free(nic);
 	nic_resolve_free(nic);
+	nic_measure_free(nic);
 	free(nic->due_ns);
 	timing_wheel_destroy(nic->wheel);
 	pages_free(nic->qps, nic->params.max_qps * sizeof(*nic->qps));
@@ -231,6 +232,8 @@ flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_params *par
 	flow->last = nic_payload(nic, qp_last_bytes(params->message_bytes, params->mtu_bytes));
 	if (flow->full == NULL || flow->last == NULL || workload_prepare(nic, params) != 0)
 		return -ENOMEM;
+	if (nic_measure_add_flow(nic, flow) != 0)
+		return -ENOMEM;
 	flow->mtu_bytes = params->mtu_bytes;
 	flow->message_bytes = (uint32_t)params->message_bytes;
 	flow->message_packets = qp_message_packets(params->message_bytes, params->mtu_bytes);
@@ -273,6 +276,8 @@ flow_for(struct nic *nic, const struct nic_qp_params *params)
 {
 	int rc;
 
+	if (nic->n_flows > 0 && params->flow_id < nic->flows[nic->n_flows - 1].params.flow_id)
+		return -EINVAL;
 	if (nic->n_flows > 0 && qp_flow_fits(&nic->flows[nic->n_flows - 1], params))
 		return nic->n_flows - 1;
 	if (nic->n_flows == nic->flows_room && flows_grow(nic) != 0)
@@ -367,7 +372,7 @@ nic_qp_info(const struct node *node, uint32_t index, struct nic_qp_info *out)
 		.rate_bps = qp->bucket.rate_bps,
 		.target_rate_bps = cc.target_rate_bps,
 		.alpha_q32 = cc.alpha_q32,
-		.rtt_ns = cc.rtt_ns,
+		.rtt_ns = nic->measure.rtts != NULL ? nic->measure.rtts[index].last_ns : 0,
 		.tx_wire_bytes = qp->tx_wire_bytes,
 		.tx_packets = qp_tx_packets(qp, flow),
 		.retransmitted_packets = qp->retransmitted_packets,
@@ -386,6 +391,8 @@ nic_qp_info(const struct node *node, uint32_t index, struct nic_qp_info *out)
 		.error = qp->flags & QP_ERROR,
 		.done = qp->flags & QP_DONE,
 	};
+	if (nic->measure.times != NULL)
+		nic_measure_info(nic, index, out);
 }
 
 const struct nic_stats *

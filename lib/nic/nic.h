@@ -63,6 +63,9 @@ enum nic_control_tx_queue {
 	NIC_CONTROL_TX_QUEUE_AUTO,
 };
 
+/* measure_times: off, on, or on up to NIC_TIMED_QPS QPs of a node. */
+enum nic_measure_choice { NIC_MEASURE_OFF, NIC_MEASURE_ON, NIC_MEASURE_AUTO };
+
 enum nic_initial_rate { NIC_INITIAL_LINE, NIC_INITIAL_FAIR, NIC_INITIAL_VALUE };
 
 struct nic_params {
@@ -86,6 +89,7 @@ struct nic_params {
 	uint32_t window_packets;          /* unacknowledged packets per QP */
 	int control_tx_queue;             /* enum nic_control_tx_queue */
 	bool measure_pacing;              /* say in pkt_meta.due_ns when a paced frame was due */
+	int measure_times;                /* enum nic_measure_choice: of messages and round trips */
 	uint64_t neigh_retrans_time_ns;   /* between two ARP requests or solicitations of a peer */
 	uint64_t neigh_reachable_time_ns; /* then a peer is asked again; NEVER_NS: not */
 	struct qos_map_params qos; /* dscp -> tc -> priority, and which priorities obey PFC */
@@ -119,6 +123,8 @@ struct nic_qp_params {
 	uint32_t initial_psn; /* of both directions */
 	bool tagged;
 	uint16_t vlan_tci;
+	uint32_t flow_id;      /* QPs with one number are one flow: never below the last's */
+	uint64_t base_rtt_ns;  /* of an idle network; 0: the least that is measured */
 	bool requester;        /* sends messages; a responder only answers */
 	int verb;              /* enum nic_verb */
 	bool raw;              /* nobody answers */
@@ -221,7 +227,7 @@ int64_t nic_add_qp(struct node *node, const struct nic_qp_params *params, uint64
 struct nic_qp_info {
 	uint32_t local_qpn, peer_qpn;
 	uint64_t rate_bps, target_rate_bps, alpha_q32; /* as of when the QP was last looked at */
-	uint64_t rtt_ns; /* last measured; 0: the algorithm measures none */
+	uint64_t rtt_ns; /* last measured, at most 4.29 s; 0: none */
 	uint64_t tx_wire_bytes, tx_packets, retransmitted_packets;
 	uint64_t tx_messages;      /* completed: acknowledged whole */
 	uint64_t tx_payload_bytes; /* of these messages */
@@ -229,6 +235,9 @@ struct nic_qp_info {
 	uint64_t cnps_handled, cnps_sent;
 	uint64_t rate_cuts;
 	uint64_t min_rate_bps; /* lowest rate in force so far */
+	/* Of a single QP 0 unless times are measured. CE: of data received. */
+	uint64_t ce_packets, cnps_ignored;
+	uint64_t completions, completion_sum_ns, completion_max_ns; /* messages that were timed */
 	bool error, done;
 };
 

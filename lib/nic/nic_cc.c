@@ -112,29 +112,28 @@ nic_on_cnp(struct nic *nic, uint32_t item, uint64_t now_ns)
 
 	if (!(qp->flags & QP_STARTED)) {
 		counter_inc(&nic->stats.rp.rp_cnp_ignored);
+		nic_measure_cnp_ignored(nic, item);
 		return;
 	}
 	did = cc_on_cnp(&qp->cc, &nic->cc, now_ns);
-	if (!did)
+	if (!did) {
+		nic_measure_cnp_ignored(nic, item);
 		return;
+	}
 	nic_cc_follow(nic, item, did, now_ns);
 	nic->tallies[item].cnps_handled++;
 }
 
 void
-nic_cc_acked(struct nic *nic, uint32_t item, uint32_t before_seq, uint64_t now_ns)
+nic_cc_acked(struct nic *nic, uint32_t item, struct cc_ack *ack, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
-	const struct cc_ack ack = {
-		.acked_seq = qp->acked_seq,
-		.next_seq = qp_sent_seq(qp),
-		.packets = qp->acked_seq - before_seq,
-	};
 	uint32_t did;
 
-	if (ack.packets == 0)
+	if (ack->packets == 0)
 		return;
-	did = cc_on_ack(&qp->cc, &nic->cc, &ack, now_ns);
+	ack->next_seq = qp_sent_seq(qp);
+	did = cc_on_ack(&qp->cc, &nic->cc, ack, now_ns);
 	if (did)
 		nic_cc_follow(nic, item, did, now_ns);
 }
@@ -145,6 +144,8 @@ nic_cc_lost(struct nic *nic, uint32_t item, uint64_t now_ns)
 	struct nic_qp *qp = &nic->qps[item];
 	uint32_t did = cc_on_loss(&qp->cc, &nic->cc, now_ns);
 
+	if (nic->measure.rtts != NULL)
+		rtt_on_loss(&nic->measure.rtts[item]);
 	if (did)
 		nic_cc_follow(nic, item, did, now_ns);
 }

@@ -66,8 +66,8 @@ wants_ack(const struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 	}
 	qp->ack_countdown = nic->params.ack_every;
 	/* An ACK does not tell which sending of a packet it answers (Karn). */
-	if (nic->cc.times_acks && !(qp->flags & QP_RESEND))
-		cc_on_ask(&qp->cc, &nic->cc, qp->next_seq, now_ns);
+	if (nic->measure.rtts != NULL && !(qp->flags & QP_RESEND))
+		rtt_on_ask(&nic->measure.rtts[qp - nic->qps], qp->next_seq, now_ns);
 	return true;
 }
 

@@ -11,6 +11,7 @@
 #include "base/counter.h"
 #include "nic/nic.h"
 #include "nic/nic_common.h"
+#include "nic/nic_measure.h"
 #include "nic/nic_neigh.h"
 #include "nic/nic_np.h"
 #include "nic/nic_pause.h"
@@ -73,6 +74,7 @@ struct nic {
 	uint32_t paced[NIC_BURST];
 	uint64_t paced_until_ns[NIC_BURST];
 	struct nic_timers timers;
+	struct nic_measure measure;
 	uint64_t retry_ns; /* a pool was empty: look again then */
 	struct rte_mempool *data_pool;
 	struct rte_mempool *control_pool;
@@ -248,8 +250,8 @@ void nic_cc_follow(struct nic *nic, uint32_t item, uint32_t did, uint64_t now_ns
 void nic_cc_catch_up(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** A CNP for a known QP came from its peer. */
 void nic_on_cnp(struct nic *nic, uint32_t item, uint64_t now_ns);
-/** All before the QP's acked_seq is acknowledged; it was before_seq before. */
-void nic_cc_acked(struct nic *nic, uint32_t item, uint32_t before_seq, uint64_t now_ns);
+/** All before ack->acked_seq was acknowledged; its next_seq is filled in here. */
+void nic_cc_acked(struct nic *nic, uint32_t item, struct cc_ack *ack, uint64_t now_ns);
 /** The QP goes back to what is not acknowledged. */
 void nic_cc_lost(struct nic *nic, uint32_t item, uint64_t now_ns);
 

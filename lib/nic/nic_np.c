@@ -140,6 +140,7 @@ nic_np_on_ce(struct nic *nic, uint32_t item, uint64_t now_ns)
 	struct nic_np *np = &nic->np;
 
 	counter_inc(&nic->stats.np.np_ecn_marked_roce_packets);
+	nic_measure_ce(nic, item);
 	if (nic->params.np.np_min_time_between_cnps_us == 0)
 		owe_cnp(nic, item, now_ns);
 	else if (np->windows != NULL)

@@ -93,6 +93,8 @@ next_message(struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 		if (workload_is_open(w))
 			nic->arrivals_ns[qp - nic->qps] +=
 				workload_gap_ns(w, nic_qpn(nic, qp), message + 1);
+		if (flow->times != NULL)
+			nic_measure_begun(nic, (uint32_t)(qp - nic->qps), message, now_ns);
 	}
 	qp_begin(qp, flow, nic_qpn(nic, qp));
 	return NEVER_NS;

@@ -8,7 +8,7 @@ enum aeth_kind { AETH_KIND_ACK = 0, AETH_KIND_RNR = 1, AETH_KIND_NAK = 3 };
 /* All before seq is taken as acknowledged; of an incast, that may be this QP's part of the round.
  */
 static void
-forget(struct nic *nic, struct nic_qp *qp, uint32_t seq)
+forget(struct nic *nic, struct nic_qp *qp, uint32_t seq, uint64_t now_ns)
 {
 	struct qp_flow *flow = nic_flow_of(nic, qp);
 	uint64_t message = qp->acked_msg;
@@ -17,6 +17,8 @@ forget(struct nic *nic, struct nic_qp *qp, uint32_t seq)
 	if (!workload_is_fixed(&flow->params.work))
 		for (uint64_t m = message; m < qp->acked_msg; m++)
 			nic->acked_bytes[qp - nic->qps] += qp_bytes(flow, nic_qpn(nic, qp), m);
+	if (flow->times != NULL && qp->acked_msg != message)
+		nic_measure_completed(nic, (uint32_t)(qp - nic->qps), message, now_ns);
 	if (flow->params.arrival == WORKLOAD_INCAST && qp->acked_msg != message)
 		flow->round_left--;
 }
@@ -26,11 +28,13 @@ static void
 acknowledge(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
-	uint32_t before_seq = qp->acked_seq;
+	struct cc_ack ack = {.acked_seq = seq, .packets = seq - qp->acked_seq};
 
-	forget(nic, qp, seq);
+	if (nic->measure.rtts != NULL)
+		ack.rtt_ns = nic_measure_rtt(nic, item, seq, now_ns);
+	forget(nic, qp, seq, now_ns);
 	if (nic->cc.hears_acks)
-		nic_cc_acked(nic, item, before_seq, now_ns);
+		nic_cc_acked(nic, item, &ack, now_ns);
 }
 
 /* Packets before seq have arrived. */
@@ -130,7 +134,7 @@ nic_unanswered(struct nic *nic, uint32_t item, uint64_t now_ns)
 	struct qp_flow *flow = nic_flow_of(nic, qp);
 
 	/* Nobody answered: congestion control hears CNPs only. */
-	forget(nic, qp, qp->next_seq);
+	forget(nic, qp, qp->next_seq, now_ns);
 	qp->limit_seq = qp->next_seq + nic->window_packets;
 	if (flow->params.arrival == WORKLOAD_INCAST)
 		nic_next_round(nic, flow, now_ns);

@@ -62,6 +62,8 @@ nic_trace_add(struct nic *nic, uint32_t item, uint32_t did, uint64_t now_ns)
 		row->at_ns = now_ns;
 		row->did = did;
 		cc_read(&nic->qps[item].cc, &nic->cc, &row->view, now_ns);
+		if (nic->measure.rtts != NULL)
+			row->view.rtt_ns = nic->measure.rtts[item].last_ns;
 		trace->written++;
 		return;
 	}

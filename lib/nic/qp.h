@@ -34,6 +34,8 @@
 
 #define QP_NONE UINT32_MAX
 
+struct nic_times;
+
 /* The one place of a QP that may send. */
 enum qp_place {
 	QP_IDLE,    /* nothing to send: responder only, all acknowledged, or in error */
@@ -133,9 +135,12 @@ struct qp_flow {
 	/* each packet received, each control frame */
 	uint16_t mtu_bytes;
 	uint32_t np_unit;      /* of CNP moderation, unless that is each QP */
+	uint64_t ce_packets, cnps_ignored;
 	struct roce_path path; /* without what struct roce_ends holds */
 	struct roce_template cnp_template;
 	/* each message */
+	struct nic_times *times; /* NULL: not measured; owned by the first of those that share it */
+	uint32_t timed_mask;     /* messages are timed whose number has none of these bits */
 	struct nic_qp_params params; /* of its first QP */
 	uint32_t first_item, n_qps;
 	/* incast: QPs that have not ended, those of them that have not done this round's message */

@@ -48,16 +48,16 @@ start(struct bed *b, enum cc_algorithm algorithm)
 static void
 none_keeps_its_rate_whatever_happens(void **state)
 {
-	const struct cc_ack ack = {.acked_seq = 10, .next_seq = 20, .packets = 10};
+	const struct cc_ack ack = {.acked_seq = 10, .next_seq = 20, .packets = 10, .rtt_ns = 1};
 	struct cc_view view;
 	struct bed b;
 
 	(void)state;
 	start(&b, CC_NONE);
-	assert_false(b.node.times_acks);
+	assert_false(b.node.hears_acks);
+	assert_false(b.node.hears_rtts);
 	assert_int_equal(b.cc.head.next_event_ns, NEVER_NS);
 	assert_int_equal(cc_on_cnp(&b.cc, &b.node, 1), 0);
-	cc_on_ask(&b.cc, &b.node, 0, 1);
 	assert_int_equal(cc_on_ack(&b.cc, &b.node, &ack, 2), 0);
 	assert_int_equal(cc_on_loss(&b.cc, &b.node, 3), 0);
 	/* The byte count may wrap: there is no byte event. */
@@ -185,13 +185,14 @@ rates_stay_in_range(void **state)
 				acked += ack.packets;
 				ack.acked_seq = acked;
 				ack.next_seq = next;
+				ack.rtt_ns = prng_below(&rnd, 600000);
 				cc_on_ack(&b.cc, &b.node, &ack, now_ns);
 				break;
 			case 3:
 				cc_on_timer(&b.cc, &b.node, now_ns);
 				break;
 			default:
-				cc_on_ask(&b.cc, &b.node, next++, now_ns);
+				next++;
 				cc_on_sent(&b.cc, &b.node, 1106, now_ns);
 			}
 			assert_in_range(b.cc.head.rate_bps, 10 * MBPS, LINE_BPS);

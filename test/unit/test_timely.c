@@ -15,16 +15,12 @@
 static struct timely_params params;
 static struct timely_stats stats;
 static struct timely t;
-static uint64_t now_ns;
-static uint32_t seq;
 
 static int
 setup(void **state)
 {
 	(void)state;
 	memset(&stats, 0, sizeof(stats));
-	now_ns = 0;
-	seq = UINT32_MAX - 3; /* the count wraps on the way */
 	assert_int_equal(field_defaults(timely_fields, timely_fields_n, &params), 0);
 	timely_init(&t, &params, 10 * GBPS, LINE_BPS);
 	return 0;
@@ -33,9 +29,7 @@ setup(void **state)
 static uint64_t
 sample(uint64_t rtt_ns)
 {
-	timely_on_ask(&t, seq++, now_ns);
-	now_ns += rtt_ns;
-	assert_true(timely_on_ack(&t, &params, &stats, seq, LINE_BPS, now_ns));
+	timely_on_rtt(&t, &params, &stats, rtt_ns, LINE_BPS);
 	assert_int_equal(t.rtt_ns, rtt_ns);
 	return t.rate_bps;
 }
@@ -92,32 +86,6 @@ fifth_good_sample_in_a_row_rises_five_steps(void **state)
 }
 
 static void
-one_sample_at_a_time(void **state)
-{
-	(void)state;
-	timely_on_ask(&t, 10, 1000);
-	timely_on_ask(&t, 20, 5000);
-	/* All before packet 10: it is not among them. */
-	assert_false(timely_on_ack(&t, &params, &stats, 10, LINE_BPS, 9000));
-	assert_true(timely_on_ack(&t, &params, &stats, 21, LINE_BPS, 11000));
-	assert_int_equal(t.rtt_ns, 10000);
-	assert_false(timely_on_ack(&t, &params, &stats, 22, LINE_BPS, 12000));
-}
-
-/* Karn: after going back, an ACK may be of either sending. */
-static void
-loss_gives_up_the_sample(void **state)
-{
-	(void)state;
-	timely_on_ask(&t, 10, 1000);
-	timely_on_loss(&t);
-	assert_false(timely_on_ack(&t, &params, &stats, 11, LINE_BPS, 900000));
-	assert_int_equal(t.rate_bps, 10 * GBPS);
-	timely_on_ask(&t, 12, 1000000);
-	assert_true(timely_on_ack(&t, &params, &stats, 13, LINE_BPS, 1010000));
-}
-
-static void
 rates_end_at_floor_and_line(void **state)
 {
 	(void)state;
@@ -149,8 +117,6 @@ main(void)
 		cmocka_unit_test_setup(within_the_band_the_gradient_decides, setup),
 		cmocka_unit_test_setup(gradient_above_one_takes_beta, setup),
 		cmocka_unit_test_setup(fifth_good_sample_in_a_row_rises_five_steps, setup),
-		cmocka_unit_test_setup(one_sample_at_a_time, setup),
-		cmocka_unit_test_setup(loss_gives_up_the_sample, setup),
 		cmocka_unit_test_setup(rates_end_at_floor_and_line, setup),
 		cmocka_unit_test_setup(bad_parameters_name_their_key, setup),
 	};

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nic/nic_flow.h"
+
+#include "base/counter.h"
+#include "base/fixed.h"
+#include "nic/nic_internal.h"
+
+bool
+nic_measures_times(const struct node *node)
+{
+	return nic_of_const(node)->measure.times != NULL;
+}
+
+/* The first of a flow's parts, which stand side by side in the order of their numbers. */
+static uint32_t
+first_part(const struct nic *nic, uint32_t flow_id)
+{
+	uint32_t low = 0, high = nic->n_flows;
+
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+
+		if (nic->flows[middle].params.flow_id < flow_id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void
+add_qp(struct nic_qp_info *sum, const struct nic_qp_info *one)
+{
+	sum->rate_bps += one->rate_bps;
+	sum->target_rate_bps += one->target_rate_bps;
+	sum->min_rate_bps += one->min_rate_bps;
+	sum->rtt_ns = max_u64(sum->rtt_ns, one->rtt_ns);
+	sum->tx_wire_bytes += one->tx_wire_bytes;
+	sum->tx_packets += one->tx_packets;
+	sum->retransmitted_packets += one->retransmitted_packets;
+	sum->tx_messages += one->tx_messages;
+	sum->tx_payload_bytes += one->tx_payload_bytes;
+	sum->rx_payload_bytes += one->rx_payload_bytes;
+	sum->rx_messages += one->rx_messages;
+	sum->rx_packets += one->rx_packets;
+	sum->rx_wire_bytes += one->rx_wire_bytes;
+	sum->cnps_handled += one->cnps_handled;
+	sum->cnps_sent += one->cnps_sent;
+	sum->rate_cuts += one->rate_cuts;
+	sum->completions += one->completions;
+	sum->completion_sum_ns += one->completion_sum_ns;
+	sum->completion_max_ns = max_u64(sum->completion_max_ns, one->completion_max_ns);
+}
+
+void
+nic_flow_info(const struct node *node, uint32_t flow_id, struct nic_flow_info *out)
+{
+	const struct nic *nic = nic_of_const(node);
+
+	for (uint32_t f = first_part(nic, flow_id);
+	     f < nic->n_flows && nic->flows[f].params.flow_id == flow_id; f++) {
+		const struct qp_flow *flow = &nic->flows[f];
+
+		for (uint32_t i = 0; i < flow->n_qps; i++) {
+			struct nic_qp_info one;
+
+			nic_qp_info(node, flow->first_item + i, &one);
+			add_qp(&out->sum, &one);
+			out->qps_done += one.done;
+			out->qps_failed += one.error;
+		}
+		out->qps += flow->n_qps;
+		/* Counted by flow: a QP has room for it only where times are measured. */
+		out->sum.ce_packets += flow->ce_packets;
+		out->sum.cnps_ignored += flow->cnps_ignored;
+	}
+	out->sum.error = out->qps_failed > 0;
+	out->sum.done = out->qps_done == out->qps;
+}
+
+const struct nic_times *
+nic_flow_times(const struct node *node, uint32_t flow_id)
+{
+	const struct nic *nic = nic_of_const(node);
+	uint32_t f = first_part(nic, flow_id);
+
+	if (f == nic->n_flows || nic->flows[f].params.flow_id != flow_id)
+		return NULL;
+	return nic->flows[f].times;
+}
+
+void
+nic_times_merge(struct nic_times *to, const struct nic_times *from)
+{
+	uint64_t least_ns = counter_read(&from->least_rtt_ns);
+
+	hist_merge(&to->completion_ns, &from->completion_ns);
+	hist_merge(&to->slowdown_milli, &from->slowdown_milli);
+	hist_merge(&to->rtt_ns, &from->rtt_ns);
+	if (to->least_rtt_ns == 0 || (least_ns != 0 && least_ns < to->least_rtt_ns))
+		to->least_rtt_ns = least_ns;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nic/nic_measure.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/fixed.h"
+#include "base/pages.h"
+#include "nic/nic_internal.h"
+
+static bool
+wants_times(const struct nic_params *p)
+{
+	return p->measure_times == NIC_MEASURE_ON ||
+	       (p->measure_times == NIC_MEASURE_AUTO && p->max_qps <= NIC_TIMED_QPS);
+}
+
+int
+nic_measure_init(struct nic *nic)
+{
+	struct nic_measure *m = &nic->measure;
+	size_t n = nic->params.max_qps;
+	bool times = wants_times(&nic->params);
+
+	if (times)
+		m->times = pages_alloc(n * sizeof(*m->times));
+	if (times || nic->cc.hears_rtts)
+		m->rtts = pages_alloc(n * sizeof(*m->rtts));
+	return (times && m->times == NULL) || ((times || nic->cc.hears_rtts) && m->rtts == NULL)
+		       ? -ENOMEM
+		       : 0;
+}
+
+void
+nic_measure_free(struct nic *nic)
+{
+	struct nic_measure *m = &nic->measure;
+
+	pages_free(m->times, nic->params.max_qps * sizeof(*m->times));
+	pages_free(m->rtts, nic->params.max_qps * sizeof(*m->rtts));
+	/* Those that are one flow to people stand side by side. */
+	for (uint32_t i = 0; i < nic->n_flows; i++) {
+		if (i == 0 || nic->flows[i].times != nic->flows[i - 1].times)
+			free(nic->flows[i].times);
+	}
+}
+
+int
+nic_measure_add_flow(struct nic *nic, struct qp_flow *flow)
+{
+	const struct workload *w = &flow->params.work;
+	const struct qp_flow *last = nic->n_flows > 0 ? &nic->flows[nic->n_flows - 1] : NULL;
+
+	flow->times = NULL;
+	if (nic->measure.times == NULL || !flow->params.requester || flow->params.raw)
+		return 0;
+	flow->timed_mask = 0;
+	while (w->arrival != WORKLOAD_INCAST &&
+	       NIC_TIMED_MESSAGES * (uint64_t)(flow->timed_mask + 1) < w->depth)
+		flow->timed_mask = 2 * flow->timed_mask + 1;
+	if (last != NULL && last->params.flow_id == flow->params.flow_id)
+		flow->times = last->times;
+	if (flow->times == NULL)
+		flow->times = calloc(1, sizeof(*flow->times));
+	return flow->times == NULL ? -ENOMEM : 0;
+}
+
+/* Where the begin of a message is kept; NULL: it is not timed. */
+static uint64_t *
+begun_of(const struct qp_flow *flow, struct nic_qp_times *t, uint64_t message)
+{
+	if (workload_is_open(&flow->params.work))
+		return &t->begun_ns[0];
+	if (message & flow->timed_mask)
+		return NULL;
+	return &t->begun_ns[message / (flow->timed_mask + 1u) % NIC_TIMED_MESSAGES];
+}
+
+void
+nic_measure_begun(struct nic *nic, uint32_t item, uint64_t message, uint64_t now_ns)
+{
+	const struct qp_flow *flow = nic_flow_of(nic, &nic->qps[item]);
+	uint64_t *begun_ns = begun_of(flow, &nic->measure.times[item], message);
+
+	if (begun_ns == NULL || *begun_ns != 0)
+		return;
+	/* Of an open loop, the first: later ones follow from the gaps. */
+	if (workload_is_open(&flow->params.work))
+		now_ns = flow->params.start_ns +
+			 workload_gap_ns(&flow->params.work, nic_local_qpn(nic, item), 0);
+	*begun_ns = now_ns + 1;
+}
+
+/* On an idle network, if its round-trip time is known; else 0. */
+static uint64_t
+ideal_ns(const struct nic *nic, const struct qp_flow *flow, uint32_t message_bytes)
+{
+	uint64_t rtt_ns = flow->params.base_rtt_ns != 0 ? flow->params.base_rtt_ns
+							: flow->times->least_rtt_ns;
+	uint64_t before_last = qp_message_packets(message_bytes, flow->mtu_bytes) - 1;
+	uint64_t wire =
+		before_last * wire_bytes(flow->template.hdr_bytes + flow->mtu_bytes + ICRC_BYTES);
+
+	if (before_last > 0 && flow->params.verb != NIC_SEND)
+		wire += RETH_BYTES;
+	return rtt_ns == 0 ? 0 : mul_div(wire, 8 * NS_PER_SEC, nic->params.link_speed_bps) + rtt_ns;
+}
+
+static void
+on_completion(struct nic *nic, const struct qp_flow *flow, uint32_t item, uint64_t message,
+	      uint64_t took_ns)
+{
+	struct nic_qp_times *t = &nic->measure.times[item];
+	uint64_t idle_ns = ideal_ns(nic, flow, qp_bytes(flow, nic_local_qpn(nic, item), message));
+
+	t->completions++;
+	t->sum_ns += took_ns;
+	t->max_ns = max_u64(t->max_ns, took_ns);
+	hist_add(&flow->times->completion_ns, took_ns, 1);
+	if (idle_ns > 0)
+		hist_add(&flow->times->slowdown_milli, (mul_div(took_ns, 2000, idle_ns) + 1) / 2,
+			 1);
+}
+
+void
+nic_measure_completed(struct nic *nic, uint32_t item, uint64_t message, uint64_t now_ns)
+{
+	const struct nic_qp *qp = &nic->qps[item];
+	const struct qp_flow *flow = nic_flow_of(nic, qp);
+	const struct workload *w = &flow->params.work;
+
+	for (; message < qp->acked_msg; message++) {
+		uint64_t *begun_ns = begun_of(flow, &nic->measure.times[item], message);
+
+		if (begun_ns == NULL || *begun_ns == 0)
+			continue;
+		on_completion(nic, flow, item, message, now_ns + 1 - *begun_ns);
+		if (workload_is_open(w))
+			*begun_ns += workload_gap_ns(w, nic_local_qpn(nic, item), message + 1);
+		else
+			*begun_ns = 0;
+	}
+}
+
+uint64_t
+nic_measure_rtt(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
+{
+	struct nic_times *times = nic_flow_of(nic, &nic->qps[item])->times;
+	uint64_t rtt_ns = rtt_on_ack(&nic->measure.rtts[item], seq, now_ns);
+
+	if (rtt_ns != 0 && times != NULL) {
+		hist_add(&times->rtt_ns, rtt_ns, 1);
+		if (times->least_rtt_ns == 0 || rtt_ns < times->least_rtt_ns)
+			times->least_rtt_ns = rtt_ns;
+	}
+	return rtt_ns;
+}
+
+void
+nic_measure_info(const struct nic *nic, uint32_t item, struct nic_qp_info *out)
+{
+	const struct nic_qp_times *t = &nic->measure.times[item];
+
+	out->ce_packets = t->ce_packets;
+	out->cnps_ignored = t->cnps_ignored;
+	out->completions = t->completions;
+	out->completion_sum_ns = t->sum_ns;
+	out->completion_max_ns = t->max_ns;
+}
+
+void
+nic_measure_ce(struct nic *nic, uint32_t item)
+{
+	nic_flow_of(nic, &nic->qps[item])->ce_packets++;
+	if (nic->measure.times != NULL)
+		nic->measure.times[item].ce_packets++;
+}
+
+void
+nic_measure_cnp_ignored(struct nic *nic, uint32_t item)
+{
+	nic_flow_of(nic, &nic->qps[item])->cnps_ignored++;
+	if (nic->measure.times != NULL)
+		nic->measure.times[item].cnps_ignored++;
+}

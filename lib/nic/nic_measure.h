@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Measuring round trips and messages, inside lib/nic; what they mean is in nic_flow.h. */
+#ifndef QUENCH_NIC_NIC_MEASURE_H
+#define QUENCH_NIC_NIC_MEASURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cc/rtt.h"
+#include "nic/nic_flow.h"
+#include "nic/qp.h"
+
+struct nic;
+
+/* What measuring keeps of a QP. */
+struct nic_qp_times {
+	/* 1 + time of those being timed, by number; 0: none. Open loop: the first is the arrival of
+	 * the oldest message that is not acknowledged. */
+	uint64_t begun_ns[NIC_TIMED_MESSAGES];
+	uint64_t sum_ns, max_ns; /* completion times */
+	uint32_t completions;
+	uint32_t ce_packets;
+	uint32_t cnps_ignored;
+} __rte_cache_aligned;
+
+/* Each is NULL if it is not wanted; of max_qps. */
+struct nic_measure {
+	struct rtt *rtts;           /* for congestion control or for people */
+	struct nic_qp_times *times; /* measure_times */
+};
+
+/** @return 0 or -ENOMEM; nic_measure_free() in both cases. */
+int nic_measure_init(struct nic *nic);
+void nic_measure_free(struct nic *nic);
+/** Histograms of a new flow, behind the others. @return 0 or -ENOMEM. */
+int nic_measure_add_flow(struct nic *nic, struct qp_flow *flow);
+
+/** The next message is begun, or taken up again of which nothing had been sent. */
+void nic_measure_begun(struct nic *nic, uint32_t item, uint64_t message, uint64_t now_ns);
+/** Messages from this one on, up to the QP's acked_msg, are acknowledged. */
+void nic_measure_completed(struct nic *nic, uint32_t item, uint64_t message, uint64_t now_ns);
+/** All before seq is acknowledged. @return the round-trip time that this shows, or 0. */
+uint64_t nic_measure_rtt(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns);
+/** What is known of one QP. */
+void nic_measure_info(const struct nic *nic, uint32_t item, struct nic_qp_info *out);
+/** A frame with CE came. */
+void nic_measure_ce(struct nic *nic, uint32_t item);
+/** A CNP changed nothing. */
+void nic_measure_cnp_ignored(struct nic *nic, uint32_t item);
+
+#endif
