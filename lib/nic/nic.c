@@ -87,6 +87,8 @@ shaper_init(struct nic *nic)
 static void
 init(struct nic *nic, const struct nic_params *params, const struct nic_pools *pools)
 {
+	static const uint8_t zeros[CNP_BODY_BYTES];
+
 	nic->node.ops = &nic_ops;
 	nic->params = *params;
 	nic->station =
@@ -107,6 +109,7 @@ init(struct nic *nic, const struct nic_params *params, const struct nic_pools *p
 	nic_cc_init(nic);
 	nic_timers_init(&nic->timers, params->local_ack_timeout);
 	nic_pattern_fill(nic->pattern, sizeof(nic->pattern));
+	roce_payload_init(&nic->cnp_body, zeros, sizeof(zeros));
 	shaper_init(nic);
 	nic_pause_init(nic);
 }
@@ -221,6 +224,7 @@ flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_params *par
 	};
 	const struct nic_params *p = &nic->params;
 	int pcp = params->tagged ? params->vlan_tci >> 13 : -1;
+	struct roce_template cnp_template;
 	struct roce_path cnp_path;
 
 	memset(flow, 0, sizeof(*flow));
@@ -243,7 +247,8 @@ flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_params *par
 	cnp_path.dscp = p->np.np_cnp_dscp;
 	cnp_path.ecn = (uint8_t)p->np.np_cnp_ecn;
 	cnp_path.vlan_tci = (uint16_t)((cnp_path.vlan_tci & 0x0FFF) | p->np.np_cnp_prio << 13);
-	roce_template_init(&flow->cnp_template, &cnp_path);
+	roce_template_init(&cnp_template, &cnp_path);
+	roce_shape_init(&flow->cnp, &cnp_template, &nic->cnp_body, ROCE_CNP);
 	roce_shape_init(&flow->middle, &flow->template, flow->full, middle[params->verb]);
 	flow->raw = params->raw;
 	flow->data_queue = qos_map_classify(&p->qos, p->data_dscp, pcp).queue;

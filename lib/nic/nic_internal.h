@@ -104,7 +104,8 @@ struct nic {
 	uint32_t scan_left;      /* QPs to look at */
 	uint8_t plain_queue;     /* of DSCP 0, where all of this leaves */
 	/* at start-up */
-	const struct roce_payload *empty; /* of control frames */
+	const struct roce_payload *empty; /* of ACK and NAK */
+	struct roce_payload cnp_body;
 	uint32_t flows_room;
 	uint16_t max_payload_bytes;     /* that the data pool's mbufs hold */
 	struct roce_payload **payloads; /* [NIC_MAX_MTU + 1], by length; NULL: not used */
@@ -211,6 +212,17 @@ nic_prefetch(const struct nic *nic, uint32_t item)
 		return;
 	rte_prefetch0(&nic->qps[item]);
 	rte_prefetch0(&nic->qps[item].cc);
+}
+
+/* The same for what is received, and for what that makes it owe. */
+static inline void
+nic_prefetch_control(const struct nic *nic, uint32_t item)
+{
+	if (item == QP_NONE)
+		return;
+	rte_prefetch0(&nic->qps[item]);
+	rte_prefetch0(&nic->qps[item].acked_msg);
+	rte_prefetch0(&nic->tallies[item]);
 }
 
 /* nic_pool.c */

@@ -45,8 +45,8 @@ set_address(struct nic *nic, uint32_t item, const uint8_t mac[6], uint64_t now_n
 
 	memcpy(flow->path.dst_mac, mac, 6);
 	roce_template_set_dst_mac(&flow->template, mac);
-	roce_template_set_dst_mac(&flow->cnp_template, mac);
 	roce_shape_set_dst_mac(&flow->middle, mac);
+	roce_shape_set_dst_mac(&flow->cnp, mac);
 	if (!(qp->flags & QP_UNRESOLVED))
 		return;
 	qp->flags &= (uint16_t)~QP_UNRESOLVED;

@@ -216,13 +216,9 @@ classify(const struct nic *nic, struct rte_mbuf *m, struct rx_frame *f)
 	if (f->class != RX_ROCE)
 		return;
 	f->item = find_qp(nic, f->roce.dest_qp);
-	if (f->item != QP_NONE) {
-		struct nic_qp *qp = &nic->qps[f->item];
-
-		rte_prefetch0(qp);
-		rte_prefetch0(f->roce.opcode == ROCE_CNP ? (void *)&qp->cc : &qp->acked_msg);
-		rte_prefetch0(&nic->tallies[f->item]);
-	}
+	nic_prefetch_control(nic, f->item);
+	if (f->item != QP_NONE && f->roce.opcode == ROCE_CNP)
+		rte_prefetch0(&nic->qps[f->item].cc);
 }
 
 /* First look at all frames, then act on each: what acting needs is in the cache by then. */

@@ -34,6 +34,50 @@ nic_take_mbuf(struct nic *nic, struct rte_mempool *pool, uint64_t now_ns)
 	return m;
 }
 
+/*
+ * Control mbufs of one call: taken in bulk when one is needed; what is left over is given back. As
+ * data mbufs, they come with one segment and one owner.
+ */
+struct stock {
+	struct rte_mbuf *m[NIC_BURST];
+	uint16_t next, end;
+	uint16_t batch; /* taken next; grows, so that a call that makes one frame pays for one */
+};
+
+static inline void
+stock_init(struct stock *stock)
+{
+	stock->next = stock->end = 0;
+	stock->batch = 1;
+}
+
+static struct rte_mbuf *
+take_control_mbuf(struct nic *nic, struct stock *stock, uint64_t now_ns)
+{
+	if (unlikely(stock->next == stock->end)) {
+		void **to = (void **)stock->m;
+		unsigned int n = stock->batch;
+
+		if (rte_mempool_get_bulk(nic->control_pool, to, n) != 0 &&
+		    rte_mempool_get_bulk(nic->control_pool, to, n = 1) != 0) {
+			nic_no_mbuf(nic, now_ns);
+			return NULL;
+		}
+		stock->next = 0;
+		stock->end = (uint16_t)n;
+		stock->batch = (uint16_t)RTE_MIN(8 * n, (unsigned int)NIC_BURST);
+	}
+	return stock->m[stock->next++];
+}
+
+static void
+stock_give_back(const struct nic *nic, const struct stock *stock)
+{
+	if (stock->next < stock->end)
+		rte_mempool_put_bulk(nic->control_pool, (void *const *)&stock->m[stock->next],
+				     stock->end - stock->next);
+}
+
 /* A frame other than data leaves. */
 static void
 charge(struct nic *nic, struct rte_mbuf *m, uint64_t now_ns)
@@ -45,41 +89,45 @@ charge(struct nic *nic, struct rte_mbuf *m, uint64_t now_ns)
 	nic_charge(nic, wire_bytes(m->pkt_len), now_ns);
 }
 
-/* A frame without payload from one of the templates of the QP's flow. */
-static struct rte_mbuf *
-control_frame(struct nic *nic, uint32_t item, const struct roce_template *template,
-	      const struct roce_fields *fields, uint64_t now_ns)
+/* Where the ICRC of a CNP, ACK or NAK stands: in front of that is room for any headers. */
+static inline uint8_t *
+icrc_of(struct rte_mbuf *m)
 {
-	struct rte_mbuf *m = nic_take_mbuf(nic, nic->control_pool, now_ns);
-	struct roce_ends ends = nic_ends(nic, item);
-	unsigned int hdr;
+	return (uint8_t *)m->buf_addr + RTE_PKTMBUF_HEADROOM + ROCE_MAX_HDR_BYTES;
+}
 
-	if (m == NULL)
-		return NULL;
-	hdr = roce_template_stamp(template, &ends, nic->empty, fields,
-				  (uint8_t *)m->buf_addr + RTE_PKTMBUF_HEADROOM +
-					  ROCE_MAX_HDR_BYTES);
+/* The frame is written: so many bytes before the ICRC. */
+static inline void
+send_control(struct nic *nic, struct rte_mbuf *m, unsigned int hdr_bytes, uint64_t now_ns)
+{
 	/* The shortest, an ACK over IPv4, has 62 bytes: nothing needs padding to 60. */
-	assert(hdr + ICRC_BYTES >= MIN_FRAME_BYTES - FCS_BYTES);
-	m->data_off = (uint16_t)(RTE_PKTMBUF_HEADROOM + ROCE_MAX_HDR_BYTES - hdr);
-	m->data_len = (uint16_t)(hdr + ICRC_BYTES);
+	assert(hdr_bytes + ICRC_BYTES >= MIN_FRAME_BYTES - FCS_BYTES);
+	m->data_off = (uint16_t)(RTE_PKTMBUF_HEADROOM + ROCE_MAX_HDR_BYTES - hdr_bytes);
+	m->ol_flags = 0;
+	m->data_len = (uint16_t)(hdr_bytes + ICRC_BYTES);
 	m->pkt_len = m->data_len;
 	charge(nic, m, now_ns);
-	return m;
 }
 
 static struct rte_mbuf *
-send_cnp(struct nic *nic, uint8_t queue, uint64_t now_ns)
+send_cnp(struct nic *nic, struct stock *stock, uint8_t queue, uint64_t now_ns)
 {
-	static const struct roce_fields fields = {.opcode = ROCE_CNP, .becn = true};
 	uint32_t item = nic->cnps.list[queue].head;
 	struct nic_qp *qp = &nic->qps[item];
-	struct rte_mbuf *m;
+	struct roce_ends ends = nic_ends(nic, item);
+	struct rte_mbuf *m = take_control_mbuf(nic, stock, now_ns);
+	unsigned int hdr_bytes;
+	uint8_t *body;
 
-	m = control_frame(nic, item, &nic_flow_of(nic, qp)->cnp_template, &fields, now_ns);
 	if (m == NULL)
 		return NULL;
 	nic_queues_pop(nic, &nic->cnps, queue, offsetof(struct nic_qp, cnp_link));
+	nic_prefetch_control(nic, nic->cnps.list[queue].head);
+	ends.dest_qp |= ROCE_SHAPE_BECN;
+	body = icrc_of(m) - CNP_BODY_BYTES;
+	memset(body, 0, CNP_BODY_BYTES);
+	hdr_bytes = roce_shape_stamp(&nic_flow_of(nic, qp)->cnp, &ends, 0, false, body);
+	send_control(nic, m, hdr_bytes + CNP_BODY_BYTES, now_ns);
 	qp->rx_flags &= (uint8_t)~QP_RX_OWES_CNP;
 	nic->tallies[item].cnps_sent++;
 	counter_inc(&nic->stats.np.np_cnp_sent);
@@ -88,7 +136,7 @@ send_cnp(struct nic *nic, uint8_t queue, uint64_t now_ns)
 
 /* ACK or NAK, whichever is owed: it says what has arrived by now, not by when it was asked for. */
 static struct rte_mbuf *
-send_ack(struct nic *nic, uint8_t queue, uint64_t now_ns)
+send_ack(struct nic *nic, struct stock *stock, uint8_t queue, uint64_t now_ns)
 {
 	static const uint8_t syndrome[] = {
 		[QP_OWES_ACK] = AETH_ACK,
@@ -104,12 +152,17 @@ send_ack(struct nic *nic, uint8_t queue, uint64_t now_ns)
 		.aeth_syndrome = syndrome[qp->owed],
 		.aeth_msn = (uint32_t)nic->tallies[item].rx_messages & 0xFFFFFFu,
 	};
-	struct rte_mbuf *m =
-		control_frame(nic, item, &nic_flow_of(nic, qp)->template, &fields, now_ns);
+	struct roce_ends ends = nic_ends(nic, item);
+	struct rte_mbuf *m = take_control_mbuf(nic, stock, now_ns);
+	unsigned int hdr_bytes;
 
 	if (m == NULL)
 		return NULL;
 	nic_queues_pop(nic, &nic->acks, queue, offsetof(struct nic_qp, ack_link));
+	nic_prefetch_control(nic, nic->acks.list[queue].head);
+	hdr_bytes = roce_template_stamp(&nic_flow_of(nic, qp)->template, &ends, nic->empty, &fields,
+					icrc_of(m));
+	send_control(nic, m, hdr_bytes, now_ns);
 	counter_inc(qp->owed == QP_OWES_ACK ? &nic->stats.acks_sent : &nic->stats.naks_sent);
 	qp->owed = QP_OWES_NOTHING;
 	return m;
@@ -129,7 +182,7 @@ send_pause(struct nic *nic, uint64_t now_ns)
 }
 
 static struct rte_mbuf *
-next_control(struct nic *nic, uint64_t now_ns)
+next_control(struct nic *nic, struct stock *stock, uint64_t now_ns)
 {
 	uint8_t open_queues = (uint8_t)~nic->pause.paused_queues;
 	uint8_t cnps = nic->cnps.backlogged & open_queues;
@@ -139,20 +192,20 @@ next_control(struct nic *nic, uint64_t now_ns)
 	if (unlikely(nic->pause.speaks) && nic_pause_due(nic, now_ns))
 		m = send_pause(nic, now_ns);
 	if (m == NULL && cnps != 0 && nic_np_may_leave(nic, now_ns))
-		m = send_cnp(nic, (uint8_t)__builtin_ctz(cnps), now_ns);
+		m = send_cnp(nic, stock, (uint8_t)__builtin_ctz(cnps), now_ns);
 	if (m == NULL && acks != 0)
-		m = send_ack(nic, (uint8_t)__builtin_ctz(acks), now_ns);
+		m = send_ack(nic, stock, (uint8_t)__builtin_ctz(acks), now_ns);
 	return m;
 }
 
 /* The next frame of tx() that goes before data. */
 static struct rte_mbuf *
-next_before_data(struct nic *nic, uint8_t open_queues, uint64_t now_ns)
+next_before_data(struct nic *nic, struct stock *stock, uint8_t open_queues, uint64_t now_ns)
 {
 	struct rte_mbuf *m = NULL;
 
 	if (likely(!nic->control_apart))
-		m = next_control(nic, now_ns);
+		m = next_control(nic, stock, now_ns);
 	if (m == NULL && open_queues >> nic->plain_queue & 1) {
 		m = nic_resolve_frame(nic, now_ns);
 		if (m != NULL)
@@ -176,16 +229,21 @@ static uint16_t
 give(struct nic *nic, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
 {
 	uint8_t open_queues = (uint8_t)~nic->pause.paused_queues;
+	struct stock stock;
 	uint16_t n = 0;
 
+	stock_init(&stock);
 	while (n < room && nic_wire_is_free(nic, now_ns)) {
-		struct rte_mbuf *m = next_before_data(nic, open_queues, now_ns);
+		struct rte_mbuf *m = next_before_data(nic, &stock, open_queues, now_ns);
 
-		if (m == NULL)
-			return (uint16_t)(n + nic_send_data(nic, open_queues, pkts + n,
-							    (uint16_t)(room - n), now_ns));
+		if (m == NULL) {
+			n += nic_send_data(nic, open_queues, pkts + n, (uint16_t)(room - n),
+					   now_ns);
+			break;
+		}
 		pkts[n++] = m;
 	}
+	stock_give_back(nic, &stock);
 	return n;
 }
 
@@ -201,6 +259,7 @@ nic_tx_control(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_
 	       uint64_t now_ns)
 {
 	struct nic *nic = nic_of(node);
+	struct stock stock;
 	struct rte_mbuf *m;
 	uint16_t n = 0;
 
@@ -215,12 +274,14 @@ nic_tx_control(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_
 	if (nic->pause.paused_prios != 0)
 		nic_pause_update(nic, now_ns);
 	nic_reserve_turn(nic, now_ns);
+	stock_init(&stock);
 	while (n < room && nic_wire_is_free(nic, now_ns)) {
-		m = next_control(nic, now_ns);
+		m = next_control(nic, &stock, now_ns);
 		if (m == NULL)
 			break;
 		pkts[n++] = m;
 	}
+	stock_give_back(nic, &stock);
 	return n;
 }
 

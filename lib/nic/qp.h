@@ -137,7 +137,7 @@ struct qp_flow {
 	uint32_t np_unit;      /* of CNP moderation, unless that is each QP */
 	uint64_t ce_packets, cnps_ignored;
 	struct roce_path path; /* without what struct roce_ends holds */
-	struct roce_template cnp_template;
+	struct roce_shape cnp;
 	/* each message */
 	struct nic_times *times; /* NULL: not measured; owned by the first of those that share it */
 	uint32_t timed_mask;     /* messages are timed whose number has none of these bits */

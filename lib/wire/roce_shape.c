@@ -11,17 +11,25 @@ roce_shape_init(struct roce_shape *s, const struct roce_template *t, const struc
 		uint8_t opcode)
 {
 	static const struct roce_ends no_ends;
-	const struct roce_fields fields = {.opcode = opcode, .migreq = true};
+	bool cnp = opcode == ROCE_CNP;
+	/* With a CNP's body as payload, all but its opcode is that of an opcode that has payload.
+	 */
+	const struct roce_fields fields = {.opcode = cnp ? RC_SEND_MIDDLE : opcode, .migreq = !cnp};
 	uint8_t frame[ROCE_MAX_HDR_BYTES + UINT16_MAX];
 	uint8_t *payload_at = frame + ROCE_MAX_HDR_BYTES;
-	uint16_t bth_start = (uint16_t)(opcode << 8 | BTH_MIGREQ);
+	uint16_t bth_start = (uint16_t)(opcode << 8 | bth_flags(&fields));
 
-	assert(roce_ext_bytes(opcode) == 0 && p->pad == 0);
+	assert(cnp ? p->payload_bytes == CNP_BODY_BYTES && p->reg == 0
+		   : roce_ext_bytes(opcode) == 0);
+	assert(p->pad == 0);
 	memset(frame, 0, ROCE_MAX_HDR_BYTES);
 	memset(s, 0, sizeof(*s));
 	s->hdr_bytes = (uint8_t)roce_template_stamp(t, &no_ends, p, &fields, payload_at);
+	*(payload_at - BTH_BYTES) = opcode;
 	memcpy(s->hdr, payload_at - sizeof(s->hdr), sizeof(s->hdr));
-	s->icrc = icrc_load(payload_at + p->payload_bytes);
+	s->icrc = icrc_load(payload_at + p->payload_bytes) ^
+		  icrc_shift_apply(&p->shift, icrc_table[BTH_BYTES - 1][opcode] ^
+						      icrc_table[BTH_BYTES - 1][fields.opcode]);
 	s->shift = &p->shift;
 	s->udp_sum =
 		checksum_fold((uint64_t)t->udp_sum + 2u * p->udp_bytes + bth_start + p->checksum);

@@ -35,9 +35,14 @@ struct roce_shape {
 	uint8_t ip_version;
 };
 
+/* A CNP's destination QP goes with this: BECN is a bit of the same word. */
+#define ROCE_SHAPE_BECN ((uint32_t)BTH_BECN << 24)
+
 /**
  * @param p       Outlives the shape; fills whole words, as each payload but a message's last does.
- * @param opcode  One without extension headers. MigReq is set, the solicited event is not.
+ *                Of a CNP, its body: CNP_BODY_BYTES zeros.
+ * @param opcode  One without extension headers, or ROCE_CNP. MigReq is set but in a CNP, the
+ *                solicited event is not.
  */
 void roce_shape_init(struct roce_shape *s, const struct roce_template *t,
 		     const struct roce_payload *p, uint8_t opcode);

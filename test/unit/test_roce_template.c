@@ -122,6 +122,43 @@ frames_of_a_shape_equal_stamped_ones(void **state)
 	}
 }
 
+/* All of a CNP but the body, which is constant, and of which the caller takes care. */
+static void
+cnps_of_a_shape_equal_stamped_ones(void **state)
+{
+	static const uint8_t zeros[CNP_BODY_BYTES];
+	static const struct roce_fields cnp = {.opcode = ROCE_CNP, .becn = true};
+	static struct roce_payload none, body;
+	uint8_t want[ROOM], got[ROOM];
+	struct prng r;
+
+	(void)state;
+	prng_seed(&r, SEED, 5);
+	roce_payload_init(&none, NULL, 0);
+	roce_payload_init(&body, zeros, sizeof(zeros));
+	for (unsigned int i = 0; i < 1000; i++) {
+		struct roce_template t;
+		struct roce_shape shape;
+		struct roce_path path;
+		struct roce_ends ends;
+		unsigned int hdr;
+
+		random_path(&r, &path);
+		ends = roce_path_ends(&path);
+		roce_template_init(&t, &path);
+		roce_shape_init(&shape, &t, &body, ROCE_CNP);
+		memset(want, 0, sizeof(want));
+		memset(got, 0, sizeof(got));
+		hdr = roce_template_stamp(&t, &ends, &none, &cnp, want + 200 + CNP_BODY_BYTES);
+		ends.dest_qp |= ROCE_SHAPE_BECN;
+		assert_int_equal(roce_shape_stamp(&shape, &ends, 0, false, got + 200),
+				 hdr - CNP_BODY_BYTES);
+		assert_int_equal(shape.frame_bytes, hdr + ICRC_BYTES);
+		assert_memory_equal(got + 200 + CNP_BODY_BYTES - hdr,
+				    want + 200 + CNP_BODY_BYTES - hdr, shape.frame_bytes);
+	}
+}
+
 int
 main(void)
 {
@@ -129,6 +166,7 @@ main(void)
 		cmocka_unit_test(stamped_frames_equal_built_ones_at_every_length),
 		cmocka_unit_test(stamped_frames_equal_built_ones_at_every_mtu_and_opcode),
 		cmocka_unit_test(frames_of_a_shape_equal_stamped_ones),
+		cmocka_unit_test(cnps_of_a_shape_equal_stamped_ones),
 	};
 
 	return cmocka_run_group_tests(tests, make_pattern, NULL);
