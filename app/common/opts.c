@@ -22,6 +22,7 @@ enum {
 	OPT_STAY,
 	OPT_TRACE,
 	OPT_CSV,
+	OPT_JSON_QPS,
 	OPT_HELP_CONFIG,
 	OPT_VERSION,
 };
@@ -37,6 +38,7 @@ static const struct option options[] = {
 	{"stay", no_argument, NULL, OPT_STAY},
 	{"trace", required_argument, NULL, OPT_TRACE},
 	{"csv", required_argument, NULL, OPT_CSV},
+	{"json-qps", required_argument, NULL, OPT_JSON_QPS},
 	{"help", no_argument, NULL, OPT_HELP},
 	{"help-config", no_argument, NULL, OPT_HELP_CONFIG},
 	{"version", no_argument, NULL, OPT_VERSION},
@@ -56,6 +58,20 @@ parse_time(const char *option, const char *text, double unit_ns, double max, con
 		return APP_BAD_USAGE;
 	}
 	*out_ns = (uint64_t)(value * unit_ns + 0.5);
+	return 0;
+}
+
+static int
+parse_count(const char *option, const char *text, uint32_t *out)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end != '\0' || value > UINT32_MAX) {
+		say_error("--%s %s: expected a number from 0 to %u", option, text, UINT32_MAX);
+		return APP_BAD_USAGE;
+	}
+	*out = (uint32_t)value;
 	return 0;
 }
 
@@ -96,6 +112,8 @@ take_option(const struct opts_program *program, int option, struct opts *opts)
 	case OPT_CSV:
 		opts->csv = optarg;
 		return 0;
+	case OPT_JSON_QPS:
+		return parse_count("json-qps", optarg, &opts->json_qps);
 	case OPT_STAY:
 		if (program->stay_help == NULL)
 			break;
@@ -130,7 +148,8 @@ parse_program_options(const struct opts_program *program, int argc, char **argv,
 		if (option == '?' || (option == OPT_STAY && program->stay_help == NULL) ||
 		    (option == OPT_TRACE && program->trace_help == NULL) ||
 		    (option == OPT_THRESHOLDS && program->thresholds_help == NULL) ||
-		    (option == OPT_CSV && program->csv_help == NULL)) {
+		    (option == OPT_CSV && program->csv_help == NULL) ||
+		    (option == OPT_JSON_QPS && program->json_qps_help == NULL)) {
 			say_error("%s: unknown option (see --help; EAL options come before \"--\")",
 				  text);
 			return APP_BAD_USAGE;
@@ -163,7 +182,7 @@ opts_parse(const struct opts_program *program, int argc, char **argv, struct opt
 	int split = 0;
 	int rc;
 
-	*opts = (struct opts){.stats_interval_ns = NS_PER_SEC};
+	*opts = (struct opts){.stats_interval_ns = NS_PER_SEC, .json_qps = OPTS_JSON_QPS};
 	for (int i = 1; i < argc && split == 0; i++)
 		if (strcmp(argv[i], "--") == 0)
 			split = i;
@@ -216,6 +235,8 @@ print_help(const struct opts_program *program)
 	       program->name, program->name, program->purpose);
 	if (program->thresholds_help != NULL)
 		printf("      --thresholds        %s\n", program->thresholds_help);
+	if (program->json_qps_help != NULL)
+		printf("      --json-qps N        %s (%u)\n", program->json_qps_help, OPTS_JSON_QPS);
 	if (program->csv_help != NULL)
 		printf("      --csv DIR           %s\n", program->csv_help);
 	if (program->stay_help != NULL)

@@ -20,6 +20,9 @@ enum opts_action {
 	OPTS_VERSION,
 };
 
+/* QPs in the JSON, unless told otherwise: a megabyte or four. */
+#define OPTS_JSON_QPS 4096u
+
 struct opts_program {
 	const char *name;
 	const char *purpose;    /* one line for --help */
@@ -27,6 +30,7 @@ struct opts_program {
 	const char *trace_help; /* NULL: the program has no --trace */
 	void (*help_config)(FILE *out);
 	const char *csv_help;        /* NULL: the program has no --csv */
+	const char *json_qps_help;   /* NULL: the program has no --json-qps */
 	const char *thresholds_help; /* NULL: the program has no --thresholds */
 };
 
@@ -39,6 +43,7 @@ struct opts {
 	uint64_t stats_interval_ns; /* 0: no statistics line */
 	uint64_t duration_ns;       /* NEVER_NS: until a signal */
 	uint64_t idle_sleep_ns;     /* 0: never sleep */
+	uint32_t json_qps;          /* most QPs of the JSON */
 	bool stay;
 	int eal_argc;    /* arguments of EAL, the program's name included */
 	char **eal_argv; /* NULL-terminated */

@@ -105,8 +105,8 @@ wire_gbps(uint64_t packets, uint64_t bytes, double seconds)
 }
 
 /* Standard output, unless the counters go there at the end: those are for a program. */
-static FILE *
-stats_file(const struct opts *opts)
+FILE *
+run_stats_file(const struct opts *opts)
 {
 	return opts->json != NULL && strcmp(opts->json, "-") == 0 ? stderr : stdout;
 }
@@ -114,7 +114,7 @@ stats_file(const struct opts *opts)
 static void
 print_stats(struct slow *s, uint64_t now_ns)
 {
-	FILE *out = stats_file(s->app->opts);
+	FILE *out = run_stats_file(s->app->opts);
 	struct run_traffic t;
 	char text[256];
 	double seconds = (double)(now_ns - s->last_stats_ns) / 1e9;

@@ -58,6 +58,9 @@ struct run_result {
 	struct pace_meter *paces; /* of each node, or NULL; for the caller to free() */
 };
 
+/** Where statistics lines go: standard output, unless JSON goes there. */
+FILE *run_stats_file(const struct opts *opts);
+
 /** Run until a signal, the duration's end or done(). @return 0 or APP_FAILED. */
 int run_node(const struct run_app *app, struct run_result *result);
 

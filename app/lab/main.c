@@ -288,14 +288,16 @@ run_net(const struct lab_opts *o, struct lab_run *run)
 			say_error("%s: %s", o->out_dir, strerror(errno));
 			return APP_FAILED;
 		}
-		if (output_csv_open(&csv, o->out_dir) < 0) {
-			output_csv_close(&csv, o->out_dir);
+		if (output_csv_open(&csv, o->out_dir, run->net) < 0) {
+			output_csv_close(&csv, o->out_dir, run->net);
 			output_csv_keep(o->out_dir, false);
 			return APP_FAILED;
 		}
 	}
 	rc = run_probe(o, run, o->out_dir != NULL ? &csv : NULL);
-	if (o->out_dir != NULL && output_csv_close(&csv, o->out_dir) < 0)
+	if (o->out_dir != NULL && output_csv_close(&csv, o->out_dir, run->net) < 0)
+		rc = APP_FAILED;
+	if (rc == APP_DONE && o->out_dir != NULL && output_times(run, o->out_dir) < 0)
 		rc = APP_FAILED;
 	if (rc == APP_DONE && o->out_dir != NULL && output_trace(run, o->out_dir) < 0)
 		rc = APP_FAILED;

@@ -25,14 +25,24 @@ void output_table(FILE *out, const struct lab_run *run);
 
 struct output_csv {
 	FILE *flows, *queues, *pfc;
+	struct nic_times **earlier; /* of each flow: up to the sample before; NULL: not yet */
+	struct nic_times *interval;
 };
 
-/** Open the three series in dir and write their first lines. @return 0, or -errno after an error line. */
-int output_csv_open(struct output_csv *csv, const char *dir);
+/**
+ * Open the three series in dir and write their first lines.
+ * @return 0, or -errno after an error line; output_csv_close() in any case.
+ */
+int output_csv_open(struct output_csv *csv, const char *dir, const struct net *net);
 /** One sample of all series. */
 void output_csv_sample(struct output_csv *csv, const struct probe *p, uint64_t now_ns);
 /** @return 0, or -errno after an error line: a full disk shows here at the latest. */
-int output_csv_close(struct output_csv *csv, const char *dir);
+int output_csv_close(struct output_csv *csv, const char *dir, const struct net *net);
+/**
+ * Write times.csv, what the histograms of all flows hold, under its name with ".part".
+ * @return 0, or -errno after an error line.
+ */
+int output_times(const struct lab_run *run, const char *dir);
 /**
  * Give the closed series their names, or without keep (the run failed) remove them: older files stay as they were.
  * @return 0, or -errno after an error line.

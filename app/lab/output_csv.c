@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <rte_common.h>
 
 #include "base/units.h"
 #include "common/say.h"
+#include "ctl/flow_results.h"
 
 /* Rows go to a file of another name, so that a run that fails leaves the whole results of the one before. */
 static void
@@ -19,28 +21,42 @@ path_of(char path[static PATH_MAX], const char *dir, const char *name, const cha
 }
 
 static FILE *
-open_series(const char *dir, const char *name, const char *columns)
+open_part(const char *dir, const char *name)
 {
 	char path[PATH_MAX];
 	FILE *f;
 
 	path_of(path, dir, name, ".part");
 	f = fopen(path, "w");
-	if (f == NULL) {
+	if (f == NULL)
 		say_error("%s: %s", path, strerror(errno));
-		return NULL;
-	}
-	fprintf(f, "%s\n", columns);
+	return f;
+}
+
+static FILE *
+open_series(const char *dir, const char *name, const char *columns)
+{
+	FILE *f = open_part(dir, name);
+
+	if (f != NULL)
+		fprintf(f, "%s\n", columns);
 	return f;
 }
 
 int
-output_csv_open(struct output_csv *csv, const char *dir)
+output_csv_open(struct output_csv *csv, const char *dir, const struct net *net)
 {
-	*csv = (struct output_csv){ 0 };
-	csv->flows = open_series(dir, "flows.csv",
-				 "time_ns,flow,wire_rate_bps,goodput_bps,rp_rate_bps,"
-				 "rp_target_rate_bps,cnp_handled,cnp_sent");
+	*csv = (struct output_csv){
+		.earlier = calloc(net_flow_count(net), sizeof(csv->earlier[0])),
+		.interval = malloc(sizeof(*csv->interval)),
+	};
+	if (csv->earlier == NULL || csv->interval == NULL) {
+		say_error("%s", strerror(ENOMEM));
+		return -ENOMEM;
+	}
+	csv->flows = open_part(dir, "flows.csv");
+	if (csv->flows != NULL)
+		flow_csv_head(csv->flows);
 	if (csv->flows != NULL)
 		csv->queues = open_series(dir, "queues.csv",
 					  "time_ns,node,port,queue,queue_bytes,queue_max_bytes,"
@@ -52,18 +68,48 @@ output_csv_open(struct output_csv *csv, const char *dir)
 	return csv->pfc != NULL ? 0 : -EIO;
 }
 
+/* What the flow's messages took in the interval that ends; NULL: not measured. */
+static const struct nic_times *
+interval_times(struct output_csv *csv, const struct net *net, uint32_t flow)
+{
+	const struct nic_times *times = net_flow_times(net, flow);
+
+	if (times == NULL)
+		return NULL;
+	if (csv->earlier[flow] == NULL)
+		csv->earlier[flow] = calloc(1, sizeof(*csv->earlier[flow]));
+	if (csv->earlier[flow] == NULL)
+		return NULL;
+	nic_times_since(times, csv->earlier[flow], csv->interval);
+	return csv->interval;
+}
+
 static void
-flow_rows(FILE *out, const struct probe *p, uint64_t now_ns)
+flow_rows(struct output_csv *csv, const struct probe *p, uint64_t now_ns)
 {
 	const struct net *net = probe_net(p);
 
 	for (uint32_t i = 0; i < net_flow_count(net); i++) {
 		const struct flow_sample *s = probe_flow_sample(p, i);
+		const struct flow_row row = {
+			.time_ns = now_ns,
+			.flow = net_flow(net, i)->name,
+			.wire_rate_bps = s->wire_rate_bps,
+			.goodput_bps = s->goodput_bps,
+			.times = interval_times(csv, net, i),
+			.rp_rate_bps = s->src.rate_bps,
+			.rp_target_rate_bps = s->src.target_rate_bps,
+			.cnps_handled = s->src.cnps_handled,
+			.cnps_sent = s->dst.cnps_sent,
+			.cnps_ignored = s->src.cnps_ignored,
+			.ce_packets = s->dst.ce_packets,
+			.messages = s->src.tx_messages,
+			.retransmitted_packets = s->src.retransmitted_packets,
+			.rate_cuts = s->src.rate_cuts,
+			.paused_ns = net_flow_paused_ns(net, i, now_ns),
+		};
 
-		fprintf(out, "%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-			",%" PRIu64 "\n", now_ns, net_flow(net, i)->name, s->wire_rate_bps,
-			s->goodput_bps, s->rp_rate_bps, s->rp_target_rate_bps, s->cnps_handled,
-			s->cnps_sent);
+		flow_csv_row(csv->flows, &row);
 	}
 }
 
@@ -129,7 +175,7 @@ pfc_rows(FILE *out, const struct probe *p, uint64_t now_ns)
 void
 output_csv_sample(struct output_csv *csv, const struct probe *p, uint64_t now_ns)
 {
-	flow_rows(csv->flows, p, now_ns);
+	flow_rows(csv, p, now_ns);
 	queue_rows(csv->queues, p, now_ns);
 	pfc_rows(csv->pfc, p, now_ns);
 }
@@ -151,19 +197,36 @@ close_series(FILE *f, const char *dir, const char *name)
 }
 
 int
-output_csv_close(struct output_csv *csv, const char *dir)
+output_csv_close(struct output_csv *csv, const char *dir, const struct net *net)
 {
 	int flows = close_series(csv->flows, dir, "flows.csv");
 	int queues = close_series(csv->queues, dir, "queues.csv");
 	int pfc = close_series(csv->pfc, dir, "pfc.csv");
 
+	for (uint32_t i = 0; csv->earlier != NULL && i < net_flow_count(net); i++)
+		free(csv->earlier[i]);
+	free(csv->earlier);
+	free(csv->interval);
 	return flows < 0 || queues < 0 || pfc < 0 ? -EIO : 0;
+}
+
+int
+output_times(const struct lab_run *run, const char *dir)
+{
+	FILE *out = open_part(dir, "times.csv");
+
+	if (out == NULL)
+		return -EIO;
+	times_csv_head(out);
+	for (uint32_t i = 0; i < run->result.n_flows; i++)
+		times_csv_rows(out, net_flow(run->net, i)->name, net_flow_times(run->net, i));
+	return close_series(out, dir, "times.csv");
 }
 
 int
 output_csv_keep(const char *dir, bool keep)
 {
-	static const char *const names[] = { "flows.csv", "queues.csv", "pfc.csv" };
+	static const char *const names[] = { "flows.csv", "queues.csv", "pfc.csv", "times.csv" };
 	char part[PATH_MAX], path[PATH_MAX];
 	int rc = 0;
 

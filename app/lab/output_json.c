@@ -5,6 +5,7 @@
 
 #include "base/units.h"
 #include "common/report.h"
+#include "ctl/flow_results.h"
 #include "ctl/json.h"
 
 #define FORMAT 2
@@ -31,8 +32,9 @@ set_host(json_t *object, const char *key, uint16_t host)
 }
 
 static json_t *
-flow_object(const struct flow_result *r)
+flow_object(const struct lab_run *run, uint32_t index)
 {
+	const struct flow_result *r = &run->result.flows[index];
 	json_t *o = json_object();
 
 	set_text(o, "name", r->flow->name);
@@ -46,9 +48,15 @@ flow_object(const struct flow_result *r)
 	report_set_u64(o, "messages_completed", r->messages_completed);
 	report_set_u64(o, "cnp_sent", r->dst.cnps_sent);
 	report_set_u64(o, "rp_cnp_handled", r->src.cnps_handled);
+	report_set_u64(o, "rp_cnp_ignored", r->src.cnps_ignored);
+	report_set_u64(o, "ce_packets", r->dst.ce_packets);
 	report_set_u64(o, "rate_cuts", r->src.rate_cuts);
 	report_set_u64(o, "rtt_ns", r->src.rtt_ns);
 	report_set_u64(o, "retransmitted_packets", r->src.retransmitted_packets);
+	report_set_u64(o, "rx_pause_duration_us",
+		       net_flow_paused_ns(run->net, index, run->scenario->fabric.duration_ns) /
+			       NS_PER_US);
+	json_set_times(o, net_flow_times(run->net, index));
 	json_object_set_new(o, "error", json_boolean(r->error));
 	return o;
 }
@@ -194,6 +202,17 @@ counters_object(const struct lab_run *run)
 	return o;
 }
 
+/* Hosts have QPs of their own number, on which auto depends. */
+static bool
+measures_times(const struct lab_run *run)
+{
+	bool all = true;
+
+	for (uint16_t h = 1; h <= run->scenario->fabric.hosts; h++)
+		all = all && nic_measures_times(net_host(run->net, h));
+	return all;
+}
+
 static void
 set_settings(json_t *o, const struct lab_run *run)
 {
@@ -207,6 +226,7 @@ set_settings(json_t *o, const struct lab_run *run)
 	report_set_u64(o, "duration_ns", s->fabric.duration_ns);
 	report_set_u64(o, "measure_from_ns", s->fabric.measure_from_ns);
 	set_switch(o, "icrc_check", s->nic.icrc_check);
+	set_switch(o, "measure_times", measures_times(run));
 	set_text(o, "cc", cc_words[s->nic.cc]);
 	set_switch(o, "pfc", s->sw.pfc_generate);
 	report_set_u64(o, "link_speed_bps", s->fabric.link_rate_bps);
@@ -223,7 +243,7 @@ output_json(const struct lab_run *run)
 
 	set_settings(o, run);
 	for (uint32_t i = 0; i < r->n_flows; i++)
-		json_array_append_new(flows, flow_object(&r->flows[i]));
+		json_array_append_new(flows, flow_object(run, i));
 	json_object_set_new(o, "flows", flows);
 	json_object_set_new(o, "jain_index", json_real(r->jain_ppm / 1e6));
 	json_object_set_new(o, "bottleneck", bottleneck_object(run));

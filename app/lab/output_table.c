@@ -30,6 +30,34 @@ flow_table(FILE *out, const struct run_result *r)
 	}
 }
 
+static double
+us(uint64_t ns)
+{
+	return (double)ns / 1e3;
+}
+
+static void
+times_table(FILE *out, const struct lab_run *run)
+{
+	fprintf(out, "\n%-20s %9s %9s %9s %9s %9s %9s %9s %9s\n", "flow", "complet.", "p99", "max",
+		"slowdown", "p99", "rtt", "p99", "ce");
+	fprintf(out, "%-20s %9s %9s %9s %9s %9s %9s %9s %9s\n", "", "p50 us", "us", "us", "p50", "",
+		"p50 us", "us", "packets");
+	for (uint32_t i = 0; i < run->result.n_flows; i++) {
+		const struct nic_times *t = net_flow_times(run->net, i);
+
+		if (t == NULL)
+			continue;
+		fprintf(out, "%-20s %9.1f %9.1f %9.1f %9.2f %9.2f %9.1f %9.1f %9" PRIu64 "\n",
+			net_flow(run->net, i)->name, us(hist_quantile(&t->completion_ns, 50)),
+			us(hist_quantile(&t->completion_ns, 99)), us(t->completion_ns.max),
+			(double)hist_quantile(&t->slowdown_milli, 50) / 1000,
+			(double)hist_quantile(&t->slowdown_milli, 99) / 1000,
+			us(hist_quantile(&t->rtt_ns, 50)), us(hist_quantile(&t->rtt_ns, 99)),
+			run->result.flows[i].dst.ce_packets);
+	}
+}
+
 static void
 bottleneck_table(FILE *out, const struct lab_run *run)
 {
@@ -119,6 +147,7 @@ output_table(FILE *out, const struct lab_run *run)
 		cc_words[s->nic.cc], s->sw.pfc_generate ? "on" : "off",
 		s->nic.icrc_check ? "on" : "off");
 	flow_table(out, r);
+	times_table(out, run);
 	bottleneck_table(out, run);
 	fprintf(out, "%-26s %" PRIu64 "\n", "np_cnp_sent", cnps_sent(run));
 	pause_table(out, run);

@@ -11,10 +11,13 @@
 #include "base/units.h"
 #include "common/report.h"
 #include "common/say.h"
+#include "ctl/flow_results.h"
 #include "nic/report.h"
 
 /* More of them would hide the line about the port. */
 #define MOST_LINES 8
+/* Of the table at the end. */
+#define MOST_ROWS 64
 
 static FILE *
 open_csv(const char *dir, const char *name)
@@ -32,9 +35,8 @@ open_csv(const char *dir, const char *name)
 static void
 print_headings(struct flows *f)
 {
-	fprintf(f->flows_csv, "time_ns,flow,wire_rate_bps,goodput_bps,rp_rate_bps,"
-			      "rp_target_rate_bps,cnp_handled,cnp_sent,messages,"
-			      "retransmitted_packets,rate_cuts\n");
+	flow_csv_head(f->flows_csv);
+	times_csv_head(f->times_csv);
 	fprintf(f->port_csv, "time_ns,rx_packets,rx_bytes,tx_packets,tx_bytes,rx_pause_frames,"
 			     "np_ecn_marked_roce_packets,np_cnp_sent,rp_cnp_handled,"
 			     "rp_cnp_ignored,retransmitted_packets");
@@ -48,7 +50,9 @@ flows_open(struct flows *f, const struct nic_config *config, const char *dir)
 {
 	*f = (struct flows){.config = config};
 	f->last = calloc(config->n_flows, sizeof(*f->last));
-	if (f->last == NULL) {
+	f->all = calloc(1, sizeof(*f->all));
+	f->interval = calloc(1, sizeof(*f->interval));
+	if (f->last == NULL || f->all == NULL || f->interval == NULL) {
 		say_error("%s", strerror(ENOMEM));
 		return APP_FAILED;
 	}
@@ -60,7 +64,8 @@ flows_open(struct flows *f, const struct nic_config *config, const char *dir)
 	}
 	f->flows_csv = open_csv(dir, "flows.csv");
 	f->port_csv = f->flows_csv == NULL ? NULL : open_csv(dir, "port.csv");
-	if (f->port_csv == NULL)
+	f->times_csv = f->port_csv == NULL ? NULL : open_csv(dir, "times.csv");
+	if (f->times_csv == NULL)
 		return APP_FAILED;
 	print_headings(f);
 	return 0;
@@ -69,10 +74,10 @@ flows_open(struct flows *f, const struct nic_config *config, const char *dir)
 int
 flows_close(struct flows *f)
 {
-	FILE *files[] = {f->flows_csv, f->port_csv};
+	FILE *files[] = {f->flows_csv, f->port_csv, f->times_csv};
 	int rc = 0;
 
-	for (unsigned int i = 0; i < 2; i++) {
+	for (unsigned int i = 0; i < 3; i++) {
 		bool failed = files[i] != NULL && ferror(files[i]);
 
 		if (files[i] != NULL && (fclose(files[i]) != 0 || failed))
@@ -80,63 +85,88 @@ flows_close(struct flows *f)
 	}
 	if (rc != 0)
 		say_error("the CSV files are not whole: %s", strerror(errno));
+	for (unsigned int i = 0; f->last != NULL && i < f->config->n_flows; i++)
+		free(f->last[i].times);
 	free(f->last);
+	free(f->all);
+	free(f->interval);
 	*f = (struct flows){0};
 	return rc;
 }
 
-static void
-add_qp(struct flow_counts *c, const struct nic_flow *flow, const struct nic_qp_info *i)
+/* Of all lcores, among which the QPs were dealt out. */
+static struct nic_flow_info
+read_info(const struct run_app *app, unsigned int flow)
 {
-	if (flow->qp.requester) {
-		c->wire_bytes += i->tx_wire_bytes;
-		c->payload_bytes += i->tx_payload_bytes;
-		c->messages += i->tx_messages;
-		c->rate_bps += i->rate_bps;
-		c->target_rate_bps += i->target_rate_bps;
-		c->qps_done += i->done;
-	} else {
-		c->wire_bytes += i->rx_wire_bytes;
-		c->payload_bytes += i->rx_payload_bytes;
-		c->messages += i->rx_messages;
-	}
-	c->retransmitted_packets += i->retransmitted_packets;
-	c->cnps_handled += i->cnps_handled;
-	c->cnps_sent += i->cnps_sent;
-	c->rate_cuts += i->rate_cuts;
-	c->qps_failed += i->error;
+	struct nic_flow_info info = {0};
+
+	for (uint16_t i = 0; i < app->n_nodes; i++)
+		nic_flow_info(app->nodes[i], flow, &info);
+	return info;
 }
 
-/* QPs were dealt out to the nodes in turn. @param first  Of the flow, among all QPs. */
-static struct flow_counts
-count(const struct run_app *app, const struct nic_flow *flow, uint32_t first)
+/* Into f->all. @return it, or NULL: the flow is not measured. */
+static const struct nic_times *
+read_times(struct flows *f, const struct run_app *app, unsigned int flow)
 {
-	struct flow_counts c = {0};
+	bool any = false;
 
-	for (uint32_t i = first; i < first + flow->qp_count; i++) {
-		struct nic_qp_info info;
+	memset(f->all, 0, sizeof(*f->all));
+	for (uint16_t i = 0; i < app->n_nodes; i++) {
+		const struct nic_times *times = nic_flow_times(app->nodes[i], flow);
 
-		nic_qp_info(app->nodes[i % app->n_nodes], i / app->n_nodes, &info);
-		add_qp(&c, flow, &info);
+		if (times == NULL)
+			continue;
+		nic_times_merge(f->all, times);
+		any = true;
 	}
-	return c;
+	return any ? f->all : NULL;
+}
+
+/* What came since the last sample, for whom it is read; or NULL. */
+static const struct nic_times *
+read_interval(struct flows *f, const struct run_app *app, unsigned int flow)
+{
+	const struct nic_times *times = read_times(f, app, flow);
+	struct flow_mark *last = &f->last[flow];
+
+	if (times != NULL && last->times == NULL)
+		last->times = calloc(1, sizeof(*last->times));
+	if (times == NULL || last->times == NULL)
+		return NULL;
+	nic_times_since(times, last->times, f->interval);
+	return f->interval;
+}
+
+/* Bytes in the direction of the flow's data. */
+static uint64_t
+wire_bytes_of(const struct nic_flow *flow, const struct nic_qp_info *sum)
+{
+	return flow->qp.requester ? sum->tx_wire_bytes : sum->rx_wire_bytes;
 }
 
 static uint64_t
-rate_bps(uint64_t bytes, uint64_t ns)
+payload_bytes_of(const struct nic_flow *flow, const struct nic_qp_info *sum)
+{
+	return flow->qp.requester ? sum->tx_payload_bytes : sum->rx_payload_bytes;
+}
+
+static uint64_t
+messages_of(const struct nic_flow *flow, const struct nic_qp_info *sum)
+{
+	return flow->qp.requester ? sum->tx_messages : sum->rx_messages;
+}
+
+uint64_t
+flows_rate_bps(uint64_t bytes, uint64_t ns)
 {
 	return ns == 0 ? 0 : (uint64_t)((double)bytes * 8e9 / (double)ns + 0.5);
 }
 
-static void
-flow_row(FILE *csv, const char *name, const struct flow_counts *c, uint64_t wire_bps,
-	 uint64_t goodput_bps, uint64_t now_ns)
+uint64_t
+flows_active_ns(const struct nic_flow *flow, uint64_t elapsed_ns)
 {
-	fprintf(csv,
-		"%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-		",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
-		now_ns, name, wire_bps, goodput_bps, c->rate_bps, c->target_rate_bps,
-		c->cnps_handled, c->cnps_sent, c->messages, c->retransmitted_packets, c->rate_cuts);
+	return flow->qp.requester ? sub_sat(elapsed_ns, flow->qp.start_ns) : elapsed_ns;
 }
 
 static void
@@ -159,41 +189,68 @@ port_row(FILE *csv, const struct run_app *app, uint64_t now_ns)
 }
 
 static void
-sample_flow(struct flows *f, unsigned int i, const struct flow_counts *c, FILE *out,
-	    uint64_t now_ns)
+flow_line(FILE *out, const struct flow_row *row)
 {
-	const struct flow_counts *last = &f->last[i];
-	const char *name = f->config->flows[i].name;
-	uint64_t ns = now_ns - f->last_ns;
-	uint64_t wire_bps = rate_bps(c->wire_bytes - last->wire_bytes, ns);
-	uint64_t goodput_bps = rate_bps(c->payload_bytes - last->payload_bytes, ns);
+	fprintf(out,
+		"           flow %-16s wire %8.4f Gb/s goodput %8.4f Gb/s  messages %" PRIu64
+		" retransmitted %" PRIu64 " cnp tx %" PRIu64 " rx %" PRIu64,
+		row->flow, (double)row->wire_rate_bps / 1e9, (double)row->goodput_bps / 1e9,
+		row->messages, row->retransmitted_packets, row->cnps_sent, row->cnps_handled);
+	if (row->times != NULL)
+		fprintf(out,
+			"  completion p50 %.1f p99 %.1f us slowdown p99 %.2f  rtt p50 %.1f p99 "
+			"%.1f "
+			"us",
+			(double)hist_quantile(&row->times->completion_ns, 50) / 1e3,
+			(double)hist_quantile(&row->times->completion_ns, 99) / 1e3,
+			(double)hist_quantile(&row->times->slowdown_milli, 99) / 1e3,
+			(double)hist_quantile(&row->times->rtt_ns, 50) / 1e3,
+			(double)hist_quantile(&row->times->rtt_ns, 99) / 1e3);
+	fputc('\n', out);
+}
+
+static void
+sample_flow(struct flows *f, const struct run_app *app, unsigned int i, FILE *out, uint64_t now_ns)
+{
+	const struct nic_flow *flow = &f->config->flows[i];
+	const struct nic_flow_info info = read_info(app, i);
+	const struct nic_qp_info *sum = &info.sum;
+	struct flow_mark *last = &f->last[i];
+	uint64_t wire = wire_bytes_of(flow, sum), payload = payload_bytes_of(flow, sum);
+	const struct flow_row row = {
+		.time_ns = now_ns,
+		.flow = flow->name,
+		.wire_rate_bps = flows_rate_bps(wire - last->wire_bytes, now_ns - f->last_ns),
+		.goodput_bps = flows_rate_bps(payload - last->payload_bytes, now_ns - f->last_ns),
+		.times = read_interval(f, app, i),
+		.rp_rate_bps = flow->qp.requester ? sum->rate_bps : 0,
+		.rp_target_rate_bps = flow->qp.requester ? sum->target_rate_bps : 0,
+		.cnps_handled = sum->cnps_handled,
+		.cnps_sent = sum->cnps_sent,
+		.cnps_ignored = sum->cnps_ignored,
+		.ce_packets = sum->ce_packets,
+		.messages = messages_of(flow, sum),
+		.retransmitted_packets = sum->retransmitted_packets,
+		.rate_cuts = sum->rate_cuts,
+		.paused_ns = nic_flow_paused_ns(app->nodes[0], i, now_ns),
+	};
 
 	if (f->flows_csv != NULL)
-		flow_row(f->flows_csv, name, c, wire_bps, goodput_bps, now_ns);
-	if (f->config->n_flows > 1 && f->config->n_flows <= MOST_LINES)
-		fprintf(out,
-			"           flow %-16s wire %8.4f Gb/s goodput %8.4f Gb/s  messages "
-			"%" PRIu64 " retransmitted %" PRIu64 " cnp tx %" PRIu64 " rx %" PRIu64 "\n",
-			name, (double)wire_bps / 1e9, (double)goodput_bps / 1e9, c->messages,
-			c->retransmitted_packets, c->cnps_sent, c->cnps_handled);
+		flow_csv_row(f->flows_csv, &row);
+	if (f->config->n_flows <= MOST_LINES)
+		flow_line(out, &row);
+	last->wire_bytes = wire;
+	last->payload_bytes = payload;
 }
 
 void
 flows_sample(struct flows *f, const struct run_app *app, FILE *out, uint64_t now_ns)
 {
-	uint32_t first = 0;
-
 	/* Reading all QPs costs a single lcore the time of a packet each: only for a reader. */
 	if (f->flows_csv == NULL && f->config->n_flows > MOST_LINES)
 		return;
-	for (unsigned int i = 0; i < f->config->n_flows; i++) {
-		const struct nic_flow *flow = &f->config->flows[i];
-		struct flow_counts c = count(app, flow, first);
-
-		sample_flow(f, i, &c, out, now_ns);
-		f->last[i] = c;
-		first += flow->qp_count;
-	}
+	for (unsigned int i = 0; i < f->config->n_flows; i++)
+		sample_flow(f, app, i, out, now_ns);
 	f->last_ns = now_ns;
 	if (f->flows_csv != NULL) {
 		fflush(f->flows_csv);
@@ -201,42 +258,91 @@ flows_sample(struct flows *f, const struct run_app *app, FILE *out, uint64_t now
 	}
 }
 
-static json_t *
-flow_object(const struct nic_flow *flow, const struct flow_counts *c, uint64_t elapsed_ns)
+static void
+table_row(FILE *out, const struct nic_flow *flow, const struct nic_qp_info *sum,
+	  const struct nic_times *t, uint64_t active_ns)
 {
+	fprintf(out, "%-20s %9.4f %9.4f %10" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8" PRIu64,
+		flow->name, (double)flows_rate_bps(wire_bytes_of(flow, sum), active_ns) / 1e9,
+		(double)flows_rate_bps(payload_bytes_of(flow, sum), active_ns) / 1e9,
+		messages_of(flow, sum), sum->retransmitted_packets,
+		flow->qp.requester ? sum->cnps_handled : sum->cnps_sent, sum->ce_packets);
+	if (t != NULL)
+		fprintf(out, " %9.1f %9.1f %9.1f %8.2f %8.1f %8.1f",
+			(double)hist_quantile(&t->completion_ns, 50) / 1e3,
+			(double)hist_quantile(&t->completion_ns, 99) / 1e3,
+			(double)t->completion_ns.max / 1e3,
+			(double)hist_quantile(&t->slowdown_milli, 99) / 1e3,
+			(double)hist_quantile(&t->rtt_ns, 50) / 1e3,
+			(double)hist_quantile(&t->rtt_ns, 99) / 1e3);
+	fputc('\n', out);
+}
+
+void
+flows_end(struct flows *f, const struct run_app *app, FILE *out, uint64_t elapsed_ns)
+{
+	fprintf(out, "%-20s %9s %9s %10s %8s %8s %8s %9s %9s %9s %8s %8s %8s\n", "flow", "wire",
+		"goodput", "messages", "retrans-", "cnp", "ce", "complet.", "p99", "max",
+		"slowdown", "rtt", "p99");
+	fprintf(out, "%-20s %9s %9s %10s %8s %8s %8s %9s %9s %9s %8s %8s %8s\n", "", "Gb/s", "Gb/s",
+		"", "mitted", "", "packets", "p50 us", "us", "us", "p99", "p50 us", "us");
+	for (unsigned int i = 0; i < f->config->n_flows; i++) {
+		const struct nic_flow *flow = &f->config->flows[i];
+		const struct nic_flow_info info = read_info(app, i);
+		const struct nic_times *times = read_times(f, app, i);
+
+		if (i < MOST_ROWS)
+			table_row(out, flow, &info.sum, times, flows_active_ns(flow, elapsed_ns));
+		if (f->times_csv != NULL)
+			times_csv_rows(f->times_csv, flow->name, times);
+	}
+	if (f->config->n_flows > MOST_ROWS)
+		fprintf(out, "and %u more flows: --csv or --json has them\n",
+			f->config->n_flows - MOST_ROWS);
+}
+
+static json_t *
+flow_object(const struct nic_flow *flow, const struct nic_flow_info *info,
+	    const struct nic_times *times, uint64_t paused_ns, uint64_t active_ns)
+{
+	const struct nic_qp_info *sum = &info->sum;
 	json_t *o = json_object();
 
 	json_object_set_new(o, "flow", json_string(flow->name));
 	report_set_u64(o, "qps", flow->qp_count);
 	json_object_set_new(o, "requester", json_boolean(flow->qp.requester));
 	report_set_u64(o, "configured_rate_bps", flow->qp.rate_cap_bps * flow->qp_count);
-	report_set_u64(o, "wire_rate_bps", rate_bps(c->wire_bytes, elapsed_ns));
-	report_set_u64(o, "goodput_bps", rate_bps(c->payload_bytes, elapsed_ns));
-	report_set_u64(o, "wire_bytes", c->wire_bytes);
-	report_set_u64(o, "payload_bytes", c->payload_bytes);
-	report_set_u64(o, "messages", c->messages);
-	report_set_u64(o, "retransmitted_packets", c->retransmitted_packets);
-	report_set_u64(o, "cnps_handled", c->cnps_handled);
-	report_set_u64(o, "cnps_sent", c->cnps_sent);
-	report_set_u64(o, "rate_cuts", c->rate_cuts);
-	report_set_u64(o, "qps_done", c->qps_done);
-	report_set_u64(o, "qps_failed", c->qps_failed);
+	report_set_u64(o, "wire_rate_bps", flows_rate_bps(wire_bytes_of(flow, sum), active_ns));
+	report_set_u64(o, "goodput_bps", flows_rate_bps(payload_bytes_of(flow, sum), active_ns));
+	report_set_u64(o, "wire_bytes", wire_bytes_of(flow, sum));
+	report_set_u64(o, "payload_bytes", payload_bytes_of(flow, sum));
+	report_set_u64(o, "messages", messages_of(flow, sum));
+	report_set_u64(o, "retransmitted_packets", sum->retransmitted_packets);
+	report_set_u64(o, "cnps_handled", sum->cnps_handled);
+	report_set_u64(o, "cnps_ignored", sum->cnps_ignored);
+	report_set_u64(o, "cnps_sent", sum->cnps_sent);
+	report_set_u64(o, "ce_packets", sum->ce_packets);
+	report_set_u64(o, "rate_cuts", sum->rate_cuts);
+	report_set_u64(o, "rx_pause_duration_us", paused_ns / NS_PER_US);
+	report_set_u64(o, "qps_done", info->qps_done);
+	report_set_u64(o, "qps_failed", info->qps_failed);
+	json_set_times(o, times);
 	return o;
 }
 
 json_t *
-flows_report(const struct flows *f, const struct run_app *app, uint64_t elapsed_ns)
+flows_report(struct flows *f, const struct run_app *app, uint64_t elapsed_ns)
 {
 	json_t *list = json_array();
-	uint32_t first = 0;
 
 	for (unsigned int i = 0; i < f->config->n_flows; i++) {
 		const struct nic_flow *flow = &f->config->flows[i];
-		struct flow_counts c = count(app, flow, first);
-		uint64_t start_ns = min_u64(flow->qp.requester ? flow->qp.start_ns : 0, elapsed_ns);
+		const struct nic_flow_info info = read_info(app, i);
 
-		json_array_append_new(list, flow_object(flow, &c, elapsed_ns - start_ns));
-		first += flow->qp_count;
+		json_array_append_new(list,
+				      flow_object(flow, &info, read_times(f, app, i),
+						  nic_flow_paused_ns(app->nodes[0], i, elapsed_ns),
+						  flows_active_ns(flow, elapsed_ns)));
 	}
 	return list;
 }

@@ -50,7 +50,8 @@ static const struct opts_program program = {
 		"A RoCEv2 traffic generator and responder with DCQCN on a DPDK port. It ends when "
 		"all\nmessages of its flows are completed; one that only answers ends on a signal.",
 	.trace_help = "write the traces of QPs that trace_qps of [flow NAME] chooses",
-	.csv_help = "write DIR/flows.csv and DIR/port.csv, a row for each statistics line",
+	.csv_help = "write DIR/flows.csv and DIR/port.csv, a row for each statistics line; DIR/times.csv",
+	.json_qps_help = "most QPs that the JSON lists one by one; flows are whole",
 	.stay_help = "go on after the last message, until a signal or the duration's end",
 	.help_config = nic_config_print_reference,
 };
@@ -324,6 +325,20 @@ say_running(void)
 	    nic.plan.control_apart ? ", control frames by queues of their own" : "");
 }
 
+/* A result that is missing is worth a line. */
+static void
+say_measures(void)
+{
+	bool all = true;
+
+	for (uint16_t i = 0; i < nic.n_nodes; i++)
+		all = all && nic_measures_times(nic.nodes[i]);
+	if (!all && nic.config.nic.measure_times == NIC_MEASURE_AUTO)
+		say("completion and round-trip times are not measured: more than %u QPs on an "
+		    "lcore; measure_times = on measures them",
+		    NIC_TIMED_QPS);
+}
+
 static int
 run_nic(const struct opts *opts)
 {
@@ -350,14 +365,17 @@ run_nic(const struct opts *opts)
 		return rc;
 	}
 	say_running();
+	say_measures();
 	rc = run_node(&app, &nic.result);
 	check_neighbours();
 	port_check_hidden_pause(nic.ethdev, nic_total_stats(&app).rx_pause_frames);
 	if (rc == 0 && opts->trace != NULL)
 		rc = trace_write(nic.nodes, nic.n_nodes, &nic.config, opts->trace);
 	if (rc == 0 && opts->json != NULL)
-		rc = report_write(nic_report(&app, &nic.config.nic, &nic.result, &nic.flows),
+		rc = report_write(nic_report(&app, &nic.result, &nic.flows),
 				  opts->json);
+	if (rc == 0 && opts->stats_interval_ns > 0)
+		flows_end(&nic.flows, &app, run_stats_file(opts), nic.result.elapsed_ns);
 	/* Whatever the counters came to, the files are closed. */
 	closed = flows_close(&nic.flows);
 	if (rc == 0)

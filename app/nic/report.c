@@ -58,7 +58,7 @@ nic_stats_line(const struct run_app *app, struct run_traffic *traffic, char *tex
 }
 
 static json_t *
-qp_object(const struct node *node, uint32_t index)
+qp_object(const struct node *node, uint32_t index, const struct nic_flow *flow, uint64_t active_ns)
 {
 	struct nic_qp_info i;
 	json_t *o = json_object();
@@ -66,6 +66,13 @@ qp_object(const struct node *node, uint32_t index)
 	nic_qp_info(node, index, &i);
 	report_set_u64(o, "local_qpn", i.local_qpn);
 	report_set_u64(o, "peer_qpn", i.peer_qpn);
+	json_object_set_new(o, "flow", json_string(flow->name));
+	report_set_u64(
+		o, "wire_rate_bps",
+		flows_rate_bps(flow->qp.requester ? i.tx_wire_bytes : i.rx_wire_bytes, active_ns));
+	report_set_u64(o, "goodput_bps",
+		       flows_rate_bps(flow->qp.requester ? i.tx_payload_bytes : i.rx_payload_bytes,
+				      active_ns));
 	report_set_u64(o, "rate_bps", i.rate_bps);
 	report_set_u64(o, "target_rate_bps", i.target_rate_bps);
 	report_set_u64(o, "min_rate_bps", i.min_rate_bps);
@@ -82,6 +89,12 @@ qp_object(const struct node *node, uint32_t index)
 	report_set_u64(o, "rx_messages", i.rx_messages);
 	report_set_u64(o, "cnps_sent", i.cnps_sent);
 	report_set_u64(o, "cnps_handled", i.cnps_handled);
+	report_set_u64(o, "cnps_ignored", i.cnps_ignored);
+	report_set_u64(o, "ce_packets", i.ce_packets);
+	report_set_u64(o, "completions", i.completions);
+	report_set_u64(o, "completion_mean_ns",
+		       i.completions > 0 ? i.completion_sum_ns / i.completions : 0);
+	report_set_u64(o, "completion_max_ns", i.completion_max_ns);
 	report_set_u64(o, "rate_cuts", i.rate_cuts);
 	json_object_set_new(o, "error", json_boolean(i.error));
 	json_object_set_new(o, "done", json_boolean(i.done));
@@ -118,14 +131,38 @@ pacing_object(const struct run_result *result)
 	return o;
 }
 
-static uint32_t
-qp_count(const struct run_app *app)
+/* The first of them, flow by flow. QPs were dealt out to the nodes in turn. */
+static json_t *
+qp_list(const struct run_app *app, const struct nic_config *config, uint64_t elapsed_ns,
+	uint64_t *omitted)
 {
-	uint32_t n = 0;
+	json_t *list = json_array();
+	uint32_t first = 0;
+
+	*omitted = 0;
+	for (unsigned int f = 0; f < config->n_flows; f++) {
+		const struct nic_flow *flow = &config->flows[f];
+		uint32_t end = first + flow->qp_count;
+		uint32_t shown = (uint32_t)min_u64(end, max_u64(first, app->opts->json_qps));
+
+		for (uint32_t i = first; i < shown; i++)
+			json_array_append_new(list, qp_object(app->nodes[i % app->n_nodes],
+							      i / app->n_nodes, flow,
+							      flows_active_ns(flow, elapsed_ns)));
+		*omitted += end - shown;
+		first = end;
+	}
+	return list;
+}
+
+static bool
+measures_times(const struct run_app *app)
+{
+	bool all = true;
 
 	for (uint16_t i = 0; i < app->n_nodes; i++)
-		n += nic_qp_count(app->nodes[i]);
-	return n;
+		all = all && nic_measures_times(app->nodes[i]);
+	return all;
 }
 
 static bool
@@ -139,14 +176,16 @@ all_done(const struct run_app *app)
 }
 
 json_t *
-nic_report(const struct run_app *app, const struct nic_params *params,
-	   const struct run_result *result, const struct flows *flows)
+nic_report(const struct run_app *app, const struct run_result *result, struct flows *flows)
 {
 	const struct nic_stats total = nic_total_stats(app), *s = &total;
+	const struct nic_config *config = flows->config;
+	const struct nic_params *params = &config->nic;
 	json_t *o = report_program("quench-nic", result->elapsed_ns);
 	json_t *port = report_port(result->loops, result->n_loops, 0, params->link_speed_bps);
 	json_t *counters = json_object();
-	json_t *qps = json_array();
+	uint64_t omitted;
+	json_t *qps = qp_list(app, config, result->elapsed_ns, &omitted);
 
 	report_set_pfc_rx(port, nic_pfc_rx(app->node), result->elapsed_ns);
 	report_set_pfc_tx(port, nic_pfc_tx(app->node), result->elapsed_ns);
@@ -154,6 +193,7 @@ nic_report(const struct run_app *app, const struct nic_params *params,
 	report_set_u64(o, "lcores", app->n_nodes);
 	json_object_set_new(o, "icrc_check", json_string(params->icrc_check ? "on" : "off"));
 	json_object_set_new(o, "cc", json_string(cc_words[params->cc]));
+	json_object_set_new(o, "measure_times", json_string(measures_times(app) ? "on" : "off"));
 	json_object_set_new(o, "done", json_boolean(all_done(app)));
 	json_set_counters(counters, nic_counters, nic_counters_n, s);
 	json_set_counters(counters, rp_counters, rp_counters_n, &s->rp);
@@ -164,10 +204,7 @@ nic_report(const struct run_app *app, const struct nic_params *params,
 	if (result->paces != NULL)
 		json_object_set_new(o, "pacing", pacing_object(result));
 	json_object_set_new(o, "flows", flows_report(flows, app, result->elapsed_ns));
-	/* QPs were dealt out to the nodes in turn. */
-	for (uint32_t i = 0; i < qp_count(app); i++)
-		json_array_append_new(qps,
-				      qp_object(app->nodes[i % app->n_nodes], i / app->n_nodes));
+	report_set_u64(o, "qps_omitted", omitted);
 	json_object_set_new(o, "qps", qps);
 	return o;
 }

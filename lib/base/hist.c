@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/hist.h"
 
+#include <string.h>
+
 #include "base/counter.h"
 
 uint64_t
@@ -9,7 +11,7 @@ hist_quantile(const struct hist *h, double pct)
 	double need = (double)h->count * pct / 100.0;
 	uint64_t seen = 0;
 
-	for (unsigned b = 0; b < HIST_BUCKETS; b++) {
+	for (unsigned b = 0; b <= hist_bucket(h->max); b++) {
 		seen += h->weight[b];
 		if (seen > 0 && (double)seen >= need)
 			return hist_bucket_top(b) < h->max ? hist_bucket_top(b) : h->max;
@@ -25,28 +27,30 @@ hist_merge(struct hist *h, const struct hist *other)
 	h->sum += counter_read(&other->sum);
 	if (max > h->max)
 		h->max = max;
-	for (unsigned b = 0; b < HIST_BUCKETS; b++) {
+	for (unsigned b = 0; b <= hist_bucket(max); b++) {
 		uint64_t weight = counter_read(&other->weight[b]);
 
+		if (weight == 0)
+			continue;
 		h->weight[b] += weight;
 		h->count += weight;
 	}
 }
 
 void
-hist_since(const struct hist *h, const struct hist *earlier, struct hist *out)
+hist_since(const struct hist *h, struct hist *earlier, struct hist *out)
 {
-	unsigned highest = 0;
-
-	out->count = 0;
-	for (unsigned b = 0; b < HIST_BUCKETS; b++) {
+	memset(out, 0, sizeof(*out));
+	for (unsigned b = 0; b <= hist_bucket(h->max); b++) {
+		if (h->weight[b] == earlier->weight[b])
+			continue;
 		out->weight[b] = h->weight[b] - earlier->weight[b];
 		out->count += out->weight[b];
-		if (out->weight[b] > 0)
-			highest = b;
+		out->max = hist_bucket_top(b) < h->max ? hist_bucket_top(b) : h->max;
+		earlier->weight[b] = h->weight[b];
 	}
 	out->sum = h->sum - earlier->sum;
-	out->max = out->count == 0 ? 0 : hist_bucket_top(highest);
-	if (out->max > h->max)
-		out->max = h->max;
+	earlier->sum = h->sum;
+	earlier->count = h->count;
+	earlier->max = h->max;
 }

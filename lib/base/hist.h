@@ -3,7 +3,7 @@
  * Log-linear histogram of uint64_t values: 128 linear steps in each power of two (HdrHistogram's
  * idea), so that a quantile is never below the exact one and above it by at most 1/128 of its value
  * (0.8 %); values below 256, count, sum and maximum are exact. Zero-initialised state is an empty
- * one. It takes 59 KB, of which a distribution touches the few pages where its values lie.
+ * one. It takes 59 KB, of which only the few pages are touched where values lie.
  *
  * One writer. Another thread may read it with hist_merge(), which counts what it finds in the
  * buckets: a value that is being added is in it or not.
@@ -72,9 +72,9 @@ uint64_t hist_quantile(const struct hist *h, double pct);
 void hist_merge(struct hist *h, const struct hist *other);
 
 /**
- * What h has counted since earlier, which was merged from the same ones. The maximum is then known
- * no better than a quantile.
+ * What h has counted since the last call with this earlier, which is zero at first and then what h
+ * was. The maximum is known no better than a quantile.
  */
-void hist_since(const struct hist *h, const struct hist *earlier, struct hist *out);
+void hist_since(const struct hist *h, struct hist *earlier, struct hist *out);
 
 #endif

@@ -153,10 +153,8 @@ take_flow_samples(struct probe *p, uint64_t now_ns)
 		p->samples[i] = (struct flow_sample){
 			.wire_rate_bps = bytes_to_bps(src.tx_wire_bytes - p->last[i].tx_wire_bytes, ns),
 			.goodput_bps = bytes_to_bps(dst.rx_payload_bytes - p->last[i].rx_payload_bytes, ns),
-			.rp_rate_bps = src.rate_bps,
-			.rp_target_rate_bps = src.target_rate_bps,
-			.cnps_handled = src.cnps_handled,
-			.cnps_sent = dst.cnps_sent,
+			.src = src,
+			.dst = dst,
 		};
 		p->last[i] = (struct flow_mark){ src.tx_wire_bytes, dst.rx_payload_bytes };
 	}

@@ -52,8 +52,8 @@ void probe_destroy(struct probe *p);
 
 /* One row of a time series, since the sample before. */
 struct flow_sample {
-	uint64_t wire_rate_bps, goodput_bps, rp_rate_bps, rp_target_rate_bps;
-	uint64_t cnps_handled, cnps_sent; /* since the start */
+	uint64_t wire_rate_bps, goodput_bps;
+	struct nic_qp_info src, dst; /* now, and since the start */
 };
 
 /* Called at each sample: read what it wants from net and probe. false stops the run. */

@@ -89,6 +89,27 @@ nic_flow_times(const struct node *node, uint32_t flow_id)
 	return nic->flows[f].times;
 }
 
+uint64_t
+nic_flow_paused_ns(const struct node *node, uint32_t flow_id, uint64_t now_ns)
+{
+	const struct nic *nic = nic_of_const(node);
+	const struct pfc_rx *pfc = &nic->pause.pfc_rx;
+	uint32_t f = first_part(nic, flow_id);
+	uint64_t longest_ns = 0;
+
+	if (f == nic->n_flows || nic->flows[f].params.flow_id != flow_id)
+		return 0;
+	if (nic->params.flow_control == NIC_FLOW_PAUSE)
+		return pfc_rx_duration_ns(pfc, 0, now_ns);
+	for (uint8_t prio = 0; prio < TM_CLASSES; prio++) {
+		uint8_t held = qos_map_paused_queues(&nic->params.qos, (uint8_t)(1u << prio));
+
+		if (held >> nic->flows[f].data_queue & 1)
+			longest_ns = max_u64(longest_ns, pfc_rx_duration_ns(pfc, prio, now_ns));
+	}
+	return longest_ns;
+}
+
 void
 nic_times_merge(struct nic_times *to, const struct nic_times *from)
 {
@@ -99,4 +120,13 @@ nic_times_merge(struct nic_times *to, const struct nic_times *from)
 	hist_merge(&to->rtt_ns, &from->rtt_ns);
 	if (to->least_rtt_ns == 0 || (least_ns != 0 && least_ns < to->least_rtt_ns))
 		to->least_rtt_ns = least_ns;
+}
+
+void
+nic_times_since(const struct nic_times *times, struct nic_times *earlier, struct nic_times *out)
+{
+	hist_since(&times->completion_ns, &earlier->completion_ns, &out->completion_ns);
+	hist_since(&times->slowdown_milli, &earlier->slowdown_milli, &out->slowdown_milli);
+	hist_since(&times->rtt_ns, &earlier->rtt_ns, &out->rtt_ns);
+	out->least_rtt_ns = times->least_rtt_ns;
 }

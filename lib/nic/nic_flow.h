@@ -51,7 +51,14 @@ void nic_flow_info(const struct node *node, uint32_t flow_id, struct nic_flow_in
 /** The times of a flow on this node, read by anyone; NULL: not measured, or no such flow. */
 const struct nic_times *nic_flow_times(const struct node *node, uint32_t flow_id);
 
+/** Time in which pauses have held the queue of the flow's data so far; 0: no such flow. */
+uint64_t nic_flow_paused_ns(const struct node *node, uint32_t flow_id, uint64_t now_ns);
+
 /** Add the times of another node, or copy into what is zero. */
 void nic_times_merge(struct nic_times *to, const struct nic_times *from);
+
+/** What came since the last call with this earlier, which is zero at first: hist_since(). */
+void nic_times_since(const struct nic_times *times, struct nic_times *earlier,
+		     struct nic_times *out);
 
 #endif

@@ -10,7 +10,8 @@
 #include "common/say.h"
 
 static const struct opts_program stays = {
-	.name = "prog", .purpose = "does things", .stay_help = "go on", .trace_help = "tell"};
+	.name = "prog", .purpose = "does things", .stay_help = "go on", .trace_help = "tell",
+	.json_qps_help = "most"};
 static const struct opts_program leaves = {.name = "prog", .purpose = "does things"};
 
 static int
@@ -79,6 +80,15 @@ times_are_seconds_and_microseconds(void **state)
 	assert_string_equal(opts.json, "-");
 	assert_string_equal(opts.trace, "t.csv");
 	assert_true(opts.stay);
+	assert_int_equal(opts.json_qps, OPTS_JSON_QPS);
+	assert_int_equal(parse(&stays, ARGS("--config=x", "--json-qps", "0"), &opts), 0);
+	assert_int_equal(opts.json_qps, 0);
+	assert_int_equal(parse(&stays, ARGS("--config=x", "--json-qps", "-1"), &opts),
+			 APP_BAD_USAGE);
+	assert_int_equal(parse(&stays, ARGS("--config=x", "--json-qps", "7x"), &opts),
+			 APP_BAD_USAGE);
+	assert_int_equal(parse(&stays, ARGS("--config=x", "--json-qps", "4294967296"), &opts),
+			 APP_BAD_USAGE);
 }
 
 static void
@@ -108,6 +118,7 @@ bad_usage_is_refused(void **state)
 		ARGS("--config", "x", "-l", "0"),
 		ARGS("--config", "x", "--csv", "dir"),
 		ARGS("--config", "x", "--stay"),
+		ARGS("--config", "x", "--json-qps", "1"),
 		ARGS("--config", "x", "--trace", "t.csv"),
 		ARGS("--config", "x", "--duration", "-1"),
 		ARGS("--config", "x", "--duration", "nan"),

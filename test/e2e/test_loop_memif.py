@@ -80,6 +80,31 @@ depth = 2
 """
 
 
+def check_flows(s, r, work):
+    """Results by flow agree with the QPs', with the other end's and with the files."""
+    a, b = s["flows"][0], r["flows"][0]
+    check_equal("flow: messages", (a["messages"], b["messages"]), (MESSAGES * QPS,) * 2)
+    check_equal("flow: CNPs", b["cnps_sent"], a["cnps_handled"] + a["cnps_ignored"])
+    check_equal("flow: marks", b["ce_packets"], r["counters"]["np_ecn_marked_roce_packets"])
+    check_equal("flow: pauses", a["rx_pause_duration_us"], s["port"]["rx_prio3_pause_duration_us"])
+    check_equal("flow: times are measured", (s["measure_times"], a["completions"], b["completions"]),
+                ("on", MESSAGES * QPS, 0))
+    for what in ("completion_{}_ns", "slowdown_{}", "rtt_{}_ns"):
+        values = [a[what.format(q)] for q in ("p50", "p95", "p99", "p999", "max")]
+        check(f"flow: {what}", values == sorted(values) and values[0] > 0, values)
+    check("flow: some message was slowed down", a["slowdown_max"] > 1, a["slowdown_max"])
+    check("flow: a message takes longer than a round trip", a["completion_p50_ns"] > a["rtt_min_ns"] > 0)
+    with open(work / "csv" / "flows.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    check_equal("flows.csv: intervals add up", sum(int(row["completions"]) for row in rows), a["completions"])
+    check_equal("flows.csv: ends with the run", (int(rows[-1]["messages"]), int(rows[-1]["cnp_handled"])),
+                (a["messages"], a["cnps_handled"]))
+    with open(work / "csv" / "times.csv", encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["measure"] == "completion_ns"]
+    check_equal("times.csv: every message", sum(int(row["count"]) for row in rows), a["completions"])
+    check_equal("times.csv: the longest", int(rows[-1]["at_most"]), a["completion_max_ns"])
+
+
 def main():
     work = work_dir()
 
@@ -96,7 +121,8 @@ def main():
     switch = start("switch", "switch", SWITCH, 0,
                    (memif("server", 0), memif("server", 1).replace("memif0", "memif1")))
     receiver = start("nic", "receiver", nic(2, 1, False), 1, (memif("client", 1),))
-    sender = start("nic", "sender", nic(1, 2, True), 1, (memif("client", 0),), "--stay", "--trace", work / "trace.csv")
+    sender = start("nic", "sender", nic(1, 2, True), 1, (memif("client", 0),), "--stay", "--trace", work / "trace.csv",
+                   "--csv", work / "csv")
     sender.wait_until("all messages completed", lambda: "all messages completed" in sender.err())
     for program in (sender, switch, receiver):
         program.wait_quiet()
@@ -109,7 +135,7 @@ def main():
     print(f"# marked {marked}, CNPs {rc['np_cnp_sent']}, pause frames {ports[0]['tx_pause_frames']}, rates "
           f"{[(q['min_rate_bps'], q['rate_bps']) for q in s['qps']]}")
 
-    check_equal("QPs", (len(s["qps"]), len(r["qps"])), (QPS, QPS))
+    check_equal("QPs", (len(s["qps"]), s["qps_omitted"], len(r["qps"])), (QPS, 0, QPS))
     for i, (a, b) in enumerate(zip(s["qps"], r["qps"])):
         check_equal(f"QP {i}: every message completed", (a["tx_messages"], a["done"], a["error"]), (MESSAGES, True, False))
         check_equal(f"QP {i}: every message arrived", b["rx_messages"], MESSAGES)
@@ -129,6 +155,7 @@ def main():
     check_equal("trace: a row for each cut", len(cuts), s["qps"][0]["rate_cuts"])
     check_equal("trace: lowest rate", min(int(row["rate_bps"]) for row in rows), s["qps"][0]["min_rate_bps"])
 
+    check_flows(s, r, work)
     for name, counters in (("sender", sc), ("receiver", rc)):
         bad = {k: n for k, n in counters.items() if n and (k.startswith("drop_") or k in (
             "rx_icrc_encapsulated", "out_of_sequence", "packet_seq_err", "duplicate_request", "local_ack_timeout_err",

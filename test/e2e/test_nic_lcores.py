@@ -100,6 +100,7 @@ def over_memif(work, more=""):
     no_loss("receiver", r["counters"])
     check_equal("memif: the flow's messages and bytes at both ends",
                 [(f["messages"], f["payload_bytes"]) for f in s["flows"] + r["flows"]], [(270, 270 * 64000)] * 2)
+    check_equal("memif: times of all lcores", (s["flows"][0]["completions"], s["measure_times"]), (270, "on"))
     with open(work / "csv" / "flows.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     check_equal("memif: the last row has all messages", (rows[-1]["flow"], int(rows[-1]["messages"])), ("a", 270))
@@ -129,9 +130,10 @@ def share_the_wire(work):
 
 def one_queue(work):
     nic = start(work, "pcap", config(1, 2, [("a", 17, True, 1, 4)]), three(f"net_pcap0,tx_pcap={work}/out.pcap"),
-                "--duration", 0.2)
+                "--duration", 0.2, "--json-qps", 3)
     check_equal("net_pcap: exit code", nic.wait_end(), 0)
     check_equal("net_pcap: one lcore polls", nic.json()["lcores"], 1)
+    check_equal("net_pcap: QPs one by one", (len(nic.json()["qps"]), nic.json()["qps_omitted"]), (3, 1))
     check("net_pcap: and that is said", "1 transmit queue" in nic.err(), nic.err())
     nic = start(work, "apart", config(1, 2, [("a", 17, True, 1, 4)], APART), three(f"net_pcap0,tx_pcap={work}/out.pcap"))
     check_equal("net_pcap: no queue for control frames is refused", nic.wait_end(), 2)

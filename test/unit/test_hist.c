@@ -140,10 +140,12 @@ the_difference_of_two_readings_is_what_came_between(void **state)
 
 	(void)state;
 	hist_add(&h, 1u << 20, 5);
-	hist_merge(&earlier, &h);
+	hist_since(&h, &earlier, &since);
+	assert_memory_equal(&since, &h, sizeof(h));
 	hist_since(&h, &earlier, &since);
 	assert_int_equal(since.count, 0);
 	assert_int_equal(since.max, 0);
+	assert_int_equal(since.sum, 0);
 	assert_int_equal(hist_quantile(&since, 50), 0);
 	hist_add(&h, 100, 1);
 	hist_add(&h, 5000, 3);

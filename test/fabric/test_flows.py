@@ -1,0 +1,186 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What quench-lab says of single flows: times of messages, marks and CNPs, and the files that hold them.
+
+    test_flows.py QUENCH_LAB CONFIG_DIR CASE
+
+Bounds are of simulated results only; where virtual time allows, they are exact.
+"""
+import csv
+import json
+import math
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+LINK_BPS = 40_000_000_000
+DELAY_NS = 1000
+HEADERS = 14 + 20 + 8 + 12 + 4 + 4 + 20  # Ethernet, IPv4, UDP, BTH; ICRC, FCS, gap
+RETH, AETH = 16, 4
+
+failures = []
+
+
+def expect(condition, text):
+    if not condition:
+        failures.append(text)
+        print("FAILED:", text)
+
+
+def run(lab, folder, text, *options):
+    path = folder / "flows.ini"
+    path.write_text(text, encoding="utf-8")
+    out = subprocess.run([lab, path, "--json", "-", "--quiet", "--no-progress", *options], stdout=subprocess.PIPE, check=True)
+    return json.loads(out.stdout)
+
+
+def read_csv(path):
+    with open(path, encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def ser_ns(wire):
+    return math.ceil(wire * 8e9 / LINK_BPS)
+
+
+def idle_ns(wire):
+    """A packet to the far host and its ACK back, through one switch that stores and forwards."""
+    return 2 * ser_ns(wire) + 2 * ser_ns(HEADERS + AETH) + 4 * DELAY_NS
+
+
+FABRIC = f"""
+[fabric]
+hosts = 5
+link_rate_bps = {LINK_BPS}
+link_delay_ns = {DELAY_NS}ns
+"""
+
+
+def idle(lab, folder):
+    """On an idle network messages take what serialisation, cables and the ACK take."""
+    for packets in (1, 2, 100):
+        r = run(lab, folder, FABRIC + f"""duration_ns = 1ms
+[flow one]
+src = 1
+dst = 2
+message_bytes = {1024 * packets}
+messages = 5
+depth = 1
+""")
+        flow = r["flows"][0]
+        rtt_ns = idle_ns(HEADERS + 1024 + (RETH if packets == 1 else 0))
+        want_ns = rtt_ns
+        if packets > 1:
+            want_ns += ser_ns((packets - 1) * (HEADERS + 1024) + RETH)
+        slack_ns = 0 if packets == 1 else 4  # shapers carry remainders, the sums above round up
+        expect(r["measure_times"] == "on", "measured by default")
+        expect(flow["completions"] == 5, f"{packets}: {flow['completions']} completions")
+        expect(abs(flow["completion_max_ns"] - want_ns) <= slack_ns, f"{packets}: {flow['completion_max_ns']} ns, not {want_ns}")
+        expect(abs(flow["completion_mean_ns"] - want_ns) <= slack_ns, f"{packets}: mean {flow['completion_mean_ns']} ns")
+        # Of 100 packets others are timed as well, which went the same way in front of more of them.
+        expect(abs(flow["rtt_min_ns"] - rtt_ns) <= slack_ns, f"{packets}: RTT {flow['rtt_min_ns']} ns, not {rtt_ns}")
+        expect(flow["slowdown_p50"] == flow["slowdown_max"] == 1, f"{packets}: slowdown {flow['slowdown_max']}")
+        for key in ("rp_cnp_ignored", "ce_packets", "rx_pause_duration_us"):
+            expect(flow[key] == 0, f"{packets}: {key} {flow[key]}")
+
+
+def loaded(lab, config, folder):
+    """Four flows share a link: their messages take four times as long, as far as the shares are fair."""
+    text = pathlib.Path(config, "incast-4to1.ini").read_text(encoding="utf-8")
+    r = run(lab, folder, text, "--duration", "50ms", "--out", folder)
+    rows, spread = read_csv(folder / "flows.csv"), read_csv(folder / "times.csv")
+    for flow in r["flows"]:
+        name = flow["name"]
+        order = [flow[f"completion_{q}_ns"] for q in ("p50", "p95", "p99", "p999", "max")]
+        expect(order == sorted(order) and 0 < flow["completion_mean_ns"] <= order[-1], f"{name}: {order}")
+        expect(3.2 <= flow["slowdown_p50"] <= 4.8, f"{name}: slowdown {flow['slowdown_p50']}")
+        expect(flow["completions"] == flow["messages_completed"] > 5, f"{name}: every message is timed")
+        # Slowdown is against the share of the packets before the last, and the RTT of an idle network.
+        packets = 4_000_000 // 1024
+        ideal_ns = ser_ns(packets * (HEADERS + 1024) + RETH) + flow["rtt_min_ns"]
+        expect(abs(flow["slowdown_max"] - flow["completion_max_ns"] / ideal_ns) < 0.01, f"{name}: {flow['slowdown_max']}")
+        for measure, count, most in (("completion_ns", flow["completions"], flow["completion_max_ns"]),
+                                     ("slowdown_milli", flow["completions"], round(flow["slowdown_max"] * 1000)),
+                                     ("rtt_ns", flow["rtt_samples"], flow["rtt_max_ns"])):
+            mine = [row for row in spread if (row["flow"], row["measure"]) == (name, measure)]
+            expect(sum(int(row["count"]) for row in mine) == count, f"{name}: {measure} of times.csv")
+            expect(int(mine[-1]["at_most"]) == most, f"{name}: {measure} ends at {mine[-1]['at_most']}, not {most}")
+        mine = [row for row in rows if row["flow"] == name]
+        expect(sum(int(row["completions"]) for row in mine) == flow["completions"], f"{name}: intervals add up")
+        expect(sum(int(row["rtt_samples"]) for row in mine) == flow["rtt_samples"], f"{name}: RTTs of intervals add up")
+        for column, key in (("messages", "messages_completed"), ("cnp_handled", "rp_cnp_handled"), ("cnp_sent", "cnp_sent"),
+                            ("rate_cuts", "rate_cuts"), ("ce_packets", "ce_packets"), ("cnp_ignored", "rp_cnp_ignored"),
+                            ("rx_pause_duration_us", "rx_pause_duration_us")):
+            expect(int(mine[-1][column]) == flow[key], f"{name}: {column} ends at {mine[-1][column]}, not {flow[key]}")
+    expect(sum(f["ce_packets"] for f in r["flows"]) == r["counters"]["np_ecn_marked_roce_packets"], "marks by flow")
+
+
+CLOSED = """
+[wred]
+Kmin = 5KB
+Kmax = 200KB
+Pmax = 1%
+[np]
+N = 0
+np_cnp_dscp = {cnp_dscp}
+[nic]
+cc = {cc}
+[buffer_profile lossy]
+dynamic = off
+static_th_bytes = {lossy_bytes}
+[flow to5]
+src = 1-4
+dst = 5
+messages = 40
+message_bytes = 100KB
+[flow back]
+src = 2-5
+dst = 1
+messages = 40
+message_bytes = 100KB
+"""
+
+
+def cnps(lab, folder):
+    """What one end sends the other end handles or ignores, by flow and in all; or it was lost on the way."""
+    for cc, dscp, lossy_bytes in (("dcqcn", 48, 1_000_000), ("none", 48, 1_000_000), ("dcqcn", 0, 200)):
+        what = f"{cc}, DSCP {dscp}"
+        text = FABRIC + "duration_ns = 50ms\n" + CLOSED.format(cc=cc, cnp_dscp=dscp, lossy_bytes=lossy_bytes)
+        r = run(lab, folder, text)
+        c, flows = r["counters"], r["flows"]
+        lost = sum(d["packets"] for d in r["drops"])
+        expect(all(f["messages_completed"] == 40 for f in flows), f"{what}: all is over, nothing on the way")
+        expect(all(d["node"] == "s1" for d in r["drops"]), f"{what}: {r['drops']}")
+        # Priority 0 carries CNPs alone, so all that is dropped are CNPs.
+        expect((lost > 0) == (dscp == 0), f"{what}: {lost} frames lost")
+        print(f"{what}: {c['np_cnp_sent']} sent, {c['rp_cnp_handled']} handled, {c['rp_cnp_ignored']} ignored, {lost} lost")
+        expect(c["np_cnp_sent"] == c["rp_cnp_handled"] + c["rp_cnp_ignored"] + lost, f"{what}: CNPs")
+        expect(0 < c["np_cnp_sent"] <= c["np_ecn_marked_roce_packets"], f"{what}: no more CNPs than marks")
+        expect(c["ecn_marked_packets"] == c["np_ecn_marked_roce_packets"] + c["np_ce_on_control"], f"{what}: marks")
+        expect((c["rp_cnp_ignored"] > 0) == (cc == "none"), f"{what}: {c['rp_cnp_ignored']} ignored")
+        left = [f["cnp_sent"] - f["rp_cnp_handled"] - f["rp_cnp_ignored"] for f in flows]
+        expect(min(left) >= 0 and sum(left) == lost, f"{what}: CNPs by flow: {left}")
+        for total, key in (("np_cnp_sent", "cnp_sent"), ("rp_cnp_handled", "rp_cnp_handled"),
+                           ("rp_cnp_ignored", "rp_cnp_ignored"), ("np_ecn_marked_roce_packets", "ce_packets")):
+            expect(sum(f[key] for f in flows) == c[total], f"{what}: {key} of the flows and {total}")
+
+
+def unmeasured(lab, folder):
+    """measure_times = off says so, counts nothing, and changes no result."""
+    text = FABRIC + "duration_ns = 1ms\n[flow a]\nsrc = 1-4\ndst = 5\n[nic]\nmeasure_times = {}\n"
+    on, off = (run(lab, folder, text.format(word), "--out", folder) for word in ("on", "off"))
+    expect((on["measure_times"], off["measure_times"]) == ("on", "off"), "the result says it")
+    expect(on["digest"] == off["digest"], "measuring moves nothing")
+    expect(all(f["rtt_samples"] == f["completions"] == f["rtt_ns"] == 0 for f in off["flows"]), "nothing is counted")
+    expect(all(f["rtt_samples"] > 0 for f in on["flows"]), "where all is")
+    expect(not read_csv(folder / "times.csv"), "no times, no rows")
+
+
+CASES = {"idle": idle, "cnps": cnps, "unmeasured": unmeasured,
+         "loaded": lambda lab, folder: loaded(lab, sys.argv[2], folder)}
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory(prefix="quench-flows-") as work:
+        CASES[sys.argv[3]](sys.argv[1], pathlib.Path(work))
+    sys.exit(1 if failures else 0)
