@@ -83,10 +83,13 @@ dcqcn_timer(struct cc *cc, const struct cc_node *node, uint64_t now_ns)
 static uint32_t
 dcqcn_cnp(struct cc *cc, const struct cc_node *node, uint64_t now_ns)
 {
-	struct rp_stats was = *node->rp_stats;
+	uint32_t did = cc_on_timer(cc, node, now_ns) | CC_DID_CNP;
+	bool was_limited = rp_limited(&cc->rp);
 
+	/* Nothing is due any more: what follows is the CNP's own doing. */
 	rp_on_cnp(&cc->rp, node->rp, node->rp_stats, now_ns);
-	return dcqcn_did(&was, node->rp_stats);
+	return did | (node->rp->rp_profile == RP_PROFILE_PAPER ? CC_DID_CUT : 0) |
+	       (was_limited ? 0 : CC_DID_ENGAGE);
 }
 
 static void

@@ -26,10 +26,14 @@ alpha_rise(const struct rp_params *params, uint32_t alpha_q31)
 	return ALPHA_ONE - alpha_decay(params, ALPHA_ONE - alpha_q31);
 }
 
+/* 1024 ln(2^31), rounded up. */
+#define ALPHA_GONE 22004u
+
 /*
- * Alpha after slots without a CNP but perhaps one in the first. Ends at a fixed point: with g >=
- * 1/1024 that is zero after at most ln(2^31) / g steps and 1 / g more for the last units, 23000 in
- * all.
+ * Alpha after slots without a CNP but perhaps one in the first. After n of them at most
+ * 2^31 (1 - g)^n is left; ln(1 / (1 - g)) >= g, so that n g >= ln(2^31) leaves less than a unit,
+ * which is rounded down to nothing. Fewer are done one by one, since each rounds; with mlx's g
+ * there are up to 4400.
  */
 static uint32_t
 alpha_after(const struct rp_params *params, uint32_t alpha_q31, bool cnp, uint64_t slots)
@@ -38,6 +42,8 @@ alpha_after(const struct rp_params *params, uint32_t alpha_q31, bool cnp, uint64
 		alpha_q31 = alpha_rise(params, alpha_q31);
 		slots--;
 	}
+	if (slots * (1024u - params->rp_dce_tcp_g) >= ALPHA_GONE)
+		return 0;
 	for (; slots > 0; slots--) {
 		uint32_t next_q31 = alpha_decay(params, alpha_q31);
 
@@ -308,7 +314,8 @@ cut_is_due(const struct rp *rp, uint64_t until_ns)
 	return (rp->flags & RP_CNP_CUT) && rp->next_monitor_ns <= until_ns;
 }
 
-/* Alpha does not count: it changes no rate before a cut, which catches up with it. */
+/* Alpha does not count: it changes no rate before a cut, which catches up with it, as do a CNP,
+ * which is of one slot, and a release, which stops it. */
 static void
 set_next_event(struct rp *rp)
 {
@@ -331,10 +338,7 @@ rp_catch_up(struct rp *rp, const struct rp_params *params, struct rp_stats *stat
 		rp->flags &= (uint8_t)~RP_CNP_CUT;
 		cut(rp, params, stats, at_ns);
 	}
-	/* Increases and alpha do not read each other; only a release stops alpha, at its own time.
-	 */
 	run_increases(rp, params, stats, now_ns);
-	run_alpha(rp, params, now_ns);
 	if (rp->next_monitor_ns <= now_ns)
 		rp->next_monitor_ns +=
 			((now_ns - rp->next_monitor_ns) / monitor_ns + 1) * monitor_ns;
@@ -388,7 +392,9 @@ first_cnp(struct rp *rp, const struct rp_params *params, struct rp_stats *stats,
 uint64_t
 rp_on_cnp(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint64_t now_ns)
 {
-	rp_catch_up(rp, params, stats, now_ns);
+	if (now_ns >= rp->next_event_ns || now_ns >= rp->next_monitor_ns)
+		rp_catch_up(rp, params, stats, now_ns);
+	run_alpha(rp, params, now_ns);
 	counter_inc(&stats->rp_cnp_handled);
 	if (params->rp_profile == RP_PROFILE_PAPER) {
 		cut(rp, params, stats, now_ns);
