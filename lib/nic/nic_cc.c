@@ -62,7 +62,8 @@ nic_cc_follow(struct nic *nic, uint32_t item, uint32_t did, uint64_t now_ns)
 	if (rate_bps < before_bps || (did & CC_DID_CUT)) {
 		struct qp_tally *tally = &nic->tallies[item];
 
-		tally->min_rate_kbps = (uint32_t)min_u64(tally->min_rate_kbps, kbps(rate_bps));
+		if (rate_bps < tally->min_rate_kbps * KBPS)
+			tally->min_rate_kbps = (uint32_t)kbps(rate_bps);
 		tally->rate_cuts += (did & CC_DID_CUT) != 0;
 	}
 	if (unlikely(nic->n_traces > 0))

@@ -221,6 +221,36 @@ classify(const struct nic *nic, struct rte_mbuf *m, struct rx_frame *f)
 		rte_prefetch0(&nic->qps[f->item].cc);
 }
 
+/* As rte_pktmbuf_free_bulk(), for frames of which nearly all have one segment and come from one
+ * pool. */
+static void
+free_frames(struct rte_mbuf **pkts, unsigned int n)
+{
+	struct rte_mempool *pool = NULL;
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		struct rte_mbuf *m = pkts[i];
+
+		if (unlikely(m->nb_segs != 1)) {
+			rte_pktmbuf_free(m);
+			continue;
+		}
+		m = rte_pktmbuf_prefree_seg(m);
+		if (unlikely(m == NULL))
+			continue;
+		if (unlikely(m->pool != pool)) {
+			if (kept > 0)
+				rte_mempool_put_bulk(pool, (void **)pkts, kept);
+			pool = m->pool;
+			kept = 0;
+		}
+		pkts[kept++] = m;
+	}
+	if (kept > 0)
+		rte_mempool_put_bulk(pool, (void **)pkts, kept);
+}
+
 /* First look at all frames, then act on each: what acting needs is in the cache by then. */
 static void
 rx_burst(struct nic *nic, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
@@ -250,7 +280,7 @@ rx_burst(struct nic *nic, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
 			counter_inc(&nic->stats.drops[d]);
 		pkts[to_free++] = pkts[i];
 	}
-	rte_pktmbuf_free_bulk(pkts, to_free);
+	free_frames(pkts, to_free);
 }
 
 void
