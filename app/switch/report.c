@@ -86,6 +86,26 @@ set_drops(json_t *port, const struct sw_port_stats *s)
 	json_object_set_new(port, "malformed", malformed);
 }
 
+/* ethtool's names. Link pause is kept as priority 0 of a port that runs no PFC. */
+static void
+set_pause(json_t *o, const struct run_app *app, int flow_control, uint16_t port, uint64_t now_ns)
+{
+	const struct pfc_rx *rx = sw_pfc_rx(app->node, port);
+	const struct pfc_tx *tx = sw_pfc_tx(app->node, port);
+
+	if (flow_control != SW_FLOW_PAUSE) {
+		report_set_pfc_rx(o, rx, now_ns);
+		report_set_pfc_tx(o, tx, now_ns);
+		return;
+	}
+	report_set_u64(o, "rx_global_pause_transition", rx->stats.rx_pause_transition[0]);
+	report_set_u64(o, "rx_global_pause_duration_us",
+		       pfc_rx_duration_ns(rx, 0, now_ns) / NS_PER_US);
+	report_set_u64(o, "tx_global_pause_transition", tx->stats.tx_pause_transition[0]);
+	report_set_u64(o, "tx_global_pause_duration_us",
+		       pfc_tx_duration_ns(tx, 0, now_ns) / NS_PER_US);
+}
+
 static json_t *
 port_object(const struct run_app *app, const struct sw_params *params,
 	    const struct run_result *result, uint16_t port)
@@ -103,11 +123,11 @@ port_object(const struct run_app *app, const struct sw_params *params,
 	report_set_u64(o, "rx_pause_frames", s->rx_pause_frames);
 	report_set_u64(o, "tx_pause_frames", s->tx_pause_frames);
 	report_set_u64(o, "rx_global_pause_frames", s->rx_global_pause_frames);
+	report_set_u64(o, "tx_global_pause_frames", s->tx_global_pause_frames);
 	report_set_u64(o, "pause_no_mbuf", s->pause_no_mbuf);
 	report_set_u64(o, "learned_addresses", sw_fdb_port_entries(app->node, port));
 	set_drops(o, s);
-	report_set_pfc_rx(o, sw_pfc_rx(app->node, port), result->elapsed_ns);
-	report_set_pfc_tx(o, sw_pfc_tx(app->node, port), result->elapsed_ns);
+	set_pause(o, app, params->ports[port].flow_control, port, result->elapsed_ns);
 	for (uint8_t i = 0; i < TM_CLASSES; i++) {
 		json_array_append_new(queues, queue_object(app, port, i));
 		json_array_append_new(pgs, pg_object(app, port, i));

@@ -30,6 +30,7 @@ static const char *const drop_names[SW_DROPS] = {
 	[SW_DROP_QUEUE_LIMIT] = "queue_limit",
 	[SW_DROP_WRED] = "wred",
 	[SW_DROP_NO_MBUF] = "no_mbuf",
+	[SW_DROP_LINK_DOWN] = "link_down",
 };
 
 const char *
@@ -50,7 +51,7 @@ sw_control(struct node *node, uint64_t now_ns)
 
 	if (interval_ns == NEVER_NS)
 		return NEVER_NS;
-	__atomic_store_n(&sw->sweep_wanted, 1, __ATOMIC_RELAXED);
+	sw_want(sw, SW_WANT_SWEEP);
 	return add_sat(now_ns, interval_ns);
 }
 
@@ -72,8 +73,6 @@ init_port(struct sw_port *p, const struct sw_params *params, const struct sw_por
 	token_bucket_init(&p->shaper, port->shaper_rate_bps,
 			  min_u64(burst_bytes, TOKEN_BUCKET_MAX_BURST_BYTES), 0);
 	sched_init(&p->sched, &params->sched);
-	pfc_rx_init(&p->pfc_rx, params->qos.pfc_enable, port->link_speed_bps);
-	pfc_tx_init(&p->pfc_tx, &params->pfc, port->link_speed_bps);
 	for (unsigned int i = 0; i < TM_CLASSES; i++)
 		wred_init(&p->queue[i].wred, &params->wred);
 }
@@ -139,8 +138,10 @@ sw_create(const struct sw_params *params, const struct sw_pools *pools)
 	sw->copy_room_bytes = rte_pktmbuf_data_room_size(pools->frames) - RTE_PKTMBUF_HEADROOM;
 	prng_seed(&sw->prng, params->seed, 0);
 	init_queue_masks(sw, params);
-	for (uint16_t i = 0; i < params->n_ports; i++)
+	for (uint16_t i = 0; i < params->n_ports; i++) {
 		init_port(&sw->ports[i], params, &params->ports[i]);
+		sw_pfc_init_port(sw, i, params);
+	}
 	rc = create_tables(sw, params);
 	if (rc < 0) {
 		sw_destroy(&sw->node);

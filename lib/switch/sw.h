@@ -12,8 +12,13 @@
  *   nothing else is done with a tag. On: a frame is in the VLAN of its tag or its port's access
  *   VLAN, and leaves by ports in that VLAN, untagged where it is the access VLAN. PCP and DEI are
  *   kept from tag to tag; a tag that is put on a frame without one has PCP 0.
- * - A frame of EtherType MAC control ends here, whatever its addresses. 802.3x PAUSE is counted and
- *   not obeyed: a port runs PFC or link pause, not both.
+ * - A frame of EtherType MAC control ends here, whatever its addresses. A port runs PFC or 802.3x
+ *   link pause, not both: frames of the other kind are counted and not obeyed. With link pause the
+ *   peer is held as long as any lossless group wants it held.
+ * - A link that goes down: what waits for the port is dropped under link_down and gives its buffer
+ *   back, as is what comes to it or from it until the link is up; frames already given away are the
+ *   wire's. Pause state of both directions starts anew. Frames that had come in by it are
+ * forwarded.
  * - A frame to 01:80:C2:00:00:00..0F ends here (802.1Q 8.6.3), LLDP included.
  * - A flooded frame is charged once to its ingress, until its last copy has left or was dropped,
  * and once to each egress queue. Copies share the data; the one that is marked gets data of its
@@ -53,6 +58,13 @@ enum sw_mark_at { SW_MARK_AT_DEQUEUE, SW_MARK_AT_ENQUEUE };
 /* What is limited of the frames that a port may flood others with. */
 enum sw_storm { SW_STORM_BROADCAST, SW_STORM_MULTICAST, SW_STORM_UNKNOWN_UNICAST, SW_STORMS };
 
+/* What a port obeys and sends; the two kinds exclude each other. */
+enum sw_flow_control {
+	SW_FLOW_OFF,
+	SW_FLOW_PFC,   /* IEEE 802.1Qbb, the priorities of pfc_enable */
+	SW_FLOW_PAUSE, /* 802.3 annex 31B: the whole link */
+};
+
 struct sw_port_params {
 	uint8_t mac[6];           /* source of our PFC frames */
 	uint64_t link_speed_bps;  /* pause quanta and the default shaper */
@@ -64,6 +76,10 @@ struct sw_port_params {
 	char tagged_vlans[VLAN_LIST_CHARS + 1]; /* "10,20-29" or "none" */
 	uint64_t storm_bps[SW_STORMS];          /* wire bytes; 0: no limit */
 	uint32_t max_learned_addresses;         /* 0: no limit */
+	int flow_control;          /* enum sw_flow_control */
+	bool pfc_asymmetric;       /* obey PFC on all priorities, generate it as ever */
+	bool tx_disabled;          /* debugging: hold all data */
+	uint16_t pfc_delay_quanta; /* debugging: obey a pause frame that much later */
 };
 
 extern const struct field sw_port_fields[];
@@ -128,6 +144,7 @@ enum sw_drop {
 	SW_DROP_QUEUE_LIMIT, /* egress */
 	SW_DROP_WRED,        /* egress */
 	SW_DROP_NO_MBUF,     /* no clone for a copy (egress) */
+	SW_DROP_LINK_DOWN,   /* the port has no link: waiting or coming in (egress, ingress) */
 	SW_DROPS
 };
 
@@ -145,10 +162,10 @@ struct sw_port_stats {
 	uint64_t rx_packets, rx_bytes; /* frame bytes with FCS; MAC control not included */
 	uint64_t tx_packets, tx_bytes; /* same; our PFC frames not included */
 	uint64_t drops[SW_DROPS];      /* of the ingress port; egress reasons: of the egress port */
-	uint64_t malformed[FRAME_VERDICTS];        /* SW_DROP_MALFORMED by verdict */
-	uint64_t rx_pause_frames, tx_pause_frames; /* PFC, whatever their vector */
-	uint64_t rx_global_pause_frames;           /* 802.3x: counted and ignored */
-	uint64_t pause_no_mbuf;                    /* a PFC frame had to wait for an mbuf */
+	uint64_t malformed[FRAME_VERDICTS];                      /* SW_DROP_MALFORMED by verdict */
+	uint64_t rx_pause_frames, tx_pause_frames;               /* PFC, whatever their vector */
+	uint64_t rx_global_pause_frames, tx_global_pause_frames; /* 802.3x */
+	uint64_t pause_no_mbuf; /* a PFC frame had to wait for an mbuf */
 	struct sw_queue_stats queue[TM_CLASSES];
 };
 
@@ -185,6 +202,15 @@ void sw_destroy(struct node *node);
  * @return 0, -EINVAL (no such port, group address) or -ENOSPC (table full).
  */
 int sw_learn(struct node *node, uint16_t vid, const uint8_t mac[6], uint16_t port, uint64_t now_ns);
+
+/* From any thread; the owner puts it in force before its next frame. One caller for each. */
+
+/** The port's link went down or came up. Ports are created up. */
+void sw_set_link(struct node *node, uint16_t port, bool up);
+/** Hold all data of the port; MAC control frames still leave, so that its peer can be held. */
+void sw_set_tx_disabled(struct node *node, uint16_t port, bool disabled);
+/** Let pause frames that come from now on wait so many quanta until they are obeyed. */
+void sw_set_pfc_delay(struct node *node, uint16_t port, uint16_t quanta);
 
 /* Readers: from the owner, or counters from any thread. */
 const struct sw_port_stats *sw_port_stats(const struct node *node, uint16_t port);

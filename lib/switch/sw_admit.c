@@ -57,9 +57,11 @@ static enum sw_drop
 admit_egress(struct sw *sw, const struct arrival *a, uint16_t port)
 {
 	struct sw_queue *q = &sw->ports[port].queue[a->class.queue];
-	enum sw_drop reason =
-		drop_of(mmu_egress_admit(sw->mmu, port, a->class.queue, a->charged_bytes));
+	enum sw_drop reason;
 
+	if (unlikely(sw->ports[port].closed_queues >> a->class.queue & 1))
+		return sw_port_refuses(sw, port, a->class.queue);
+	reason = drop_of(mmu_egress_admit(sw->mmu, port, a->class.queue, a->charged_bytes));
 	if (reason != SW_PASS || !(a->flags & PKT_WRED_DONE))
 		return reason;
 	if (!wred_hit(&q->wred, q->bytes, prng_u32(&sw->prng)))

@@ -13,8 +13,13 @@
 #include "pacer/token_bucket.h"
 #include "switch/sw.h"
 
-/* Verdict on a frame that goes on. */
+/* Verdict on a frame that goes on, and on one that ended here as it should. */
 #define SW_PASS SW_DROPS
+#define SW_CONSUMED (SW_DROPS + 1)
+
+/* Bits of sw.wanted: what the owner of the data path has to do before its next frame. */
+#define SW_WANT_SWEEP 0x1u
+#define SW_WANT_PORTS 0x2u
 
 /* Bridging domains: VLAN identifiers, then one for each routed port. */
 #define SW_PORT_DOMAIN 4096u
@@ -31,10 +36,20 @@ struct sw_queue {
 	struct wred wred;
 };
 
+/* What others ask of a port; each member has one writer, and the owner puts it in force. */
+struct sw_port_wish {
+	uint8_t link_down;
+	uint8_t tx_disabled;
+	uint8_t pfc_prios; /* mask: priorities with PFC */
+	uint16_t pfc_delay_quanta;
+};
+
 struct sw_port {
 	/* per packet */
 	uint8_t backlogged;    /* mask of queues that hold packets */
-	uint8_t paused_queues; /* mask, of pfc_rx when it was last asked */
+	uint8_t paused_queues; /* mask, of pfc_rx when it was last asked; all while disabled */
+	uint8_t xoff_pgs;      /* mask: groups whose senders the buffer wants held */
+	uint8_t closed_queues; /* mask: sw_port_refuses() what comes to these */
 	struct token_bucket shaper;
 	struct pfc_tx pfc_tx;
 	uint64_t pfc_retry_ns; /* no mbuf for a PFC frame: not before */
@@ -46,7 +61,13 @@ struct sw_port {
 	struct token_bucket storm[SW_STORMS];
 	/* per MAC control frame */
 	struct pfc_rx pfc_rx;
+	int flow_control; /* enum sw_flow_control */
+	uint8_t tell_pgs; /* mask: groups that may hold their senders */
+	uint8_t obeyed;   /* mask: priorities that may be paused, before pfc_prios */
 	uint8_t mac[6];
+	/* in force, and wanted */
+	struct sw_port_wish now;
+	struct sw_port_wish wish;
 } __rte_cache_aligned;
 
 struct sw {
@@ -56,10 +77,11 @@ struct sw {
 	struct fdb *fdb;
 	struct sw_ledger ledger; /* queued is not kept: it is the sum of the queues */
 	struct prng prng;
-	uint32_t sweep_wanted; /* set by control(), which may run on another thread */
+	uint32_t wanted; /* SW_WANT_*, set by other threads */
 	uint32_t max_frame_bytes;
 	uint32_t copy_room_bytes; /* longest frame that an mbuf of pools.frames holds */
 	uint16_t n_ports;
+	uint64_t down_ports; /* mask */
 	uint8_t lossless_pgs;
 	uint8_t wred_queues;
 	uint8_t wred_drop_queues; /* WRED drops what it may not mark */
@@ -87,31 +109,68 @@ sw_of_const(const struct node *node)
 	return (const struct sw *)node;
 }
 
-/** Do the step of ageing that control() asked for, if it did. */
+/* sw_port.c */
+
+/** Ask the owner for something; from any thread. */
 static inline void
-sw_sweep_if_wanted(struct sw *sw, uint64_t now_ns)
+sw_want(struct sw *sw, uint32_t what)
 {
-	if (likely(__atomic_load_n(&sw->sweep_wanted, __ATOMIC_RELAXED) == 0))
-		return;
-	__atomic_store_n(&sw->sweep_wanted, 0, __ATOMIC_RELAXED);
-	fdb_sweep(sw->fdb, now_ns);
+	__atomic_fetch_or(&sw->wanted, what, __ATOMIC_RELEASE);
 }
+
+void sw_do_wanted(struct sw *sw, uint64_t now_ns);
+
+/** Do what other threads asked for, if they did. */
+static inline void
+sw_do_if_wanted(struct sw *sw, uint64_t now_ns)
+{
+	if (unlikely(__atomic_load_n(&sw->wanted, __ATOMIC_RELAXED) != 0))
+		sw_do_wanted(sw, now_ns);
+}
+
+/** Why a frame to a queue of closed_queues is refused, and count it where that is counted. */
+enum sw_drop sw_port_refuses(struct sw *sw, uint16_t port, uint8_t queue);
+
+/* sw_pfc.c */
+
+/** Put a port's flow control together: what it obeys, and whom it may hold. */
+void sw_pfc_init_port(struct sw *sw, uint16_t port, const struct sw_params *params);
+
+/** A MAC control frame came. @return SW_CONSUMED or why it is dropped. */
+enum sw_drop sw_pfc_rx_frame(struct sw *sw, uint16_t port, const struct rte_mbuf *m,
+			     uint64_t now_ns);
+
+/** The MAC control frame that is due, or NULL. Pause does not hold it; the shaper does (802.3
+ * 31B.3: between frames). */
+struct rte_mbuf *sw_pfc_take(struct sw *sw, struct sw_port *p, uint64_t now_ns);
+
+/** The buffer's answer for a group changed. */
+void sw_pfc_set_xoff(struct sw *sw, uint16_t port, uint8_t pg, bool xoff, uint64_t now_ns);
+
+/** Put p->now in force: priorities with PFC, response delay. */
+void sw_pfc_apply(struct sw *sw, struct sw_port *p, uint64_t now_ns);
+
+/** The link went down: both directions start anew. */
+void sw_pfc_reset(struct sw *sw, uint16_t port, uint64_t now_ns);
+
+/** Find paused_queues again: a frame came, time has passed, or the port was disabled. */
+void sw_pfc_update_paused(struct sw *sw, struct sw_port *p, uint64_t now_ns);
+
+/** When the first of the port's queues may go on, or a frame counts that waits for its delay. */
+uint64_t sw_pfc_resume_ns(const struct sw *sw, const struct sw_port *p);
 
 /** A lossless group's use or limit changed: say XOFF or XON if that changes the answer. */
 static inline void
 sw_update_xoff(struct sw *sw, uint16_t port, uint8_t pg, uint64_t now_ns)
 {
-	struct pfc_tx *tx = &sw->ports[port].pfc_tx;
 	bool xoff, wanted;
 
 	if (!(sw->lossless_pgs >> pg & 1))
 		return;
-	xoff = pfc_tx_is_xoff(tx, pg);
+	xoff = sw->ports[port].xoff_pgs >> pg & 1;
 	wanted = mmu_pg_wants_xoff(sw->mmu, port, pg, xoff);
-	if (likely(wanted == xoff))
-		return;
-	pfc_tx_set(tx, pg, wanted, now_ns);
-	node_wake(&sw->node, port);
+	if (unlikely(wanted != xoff))
+		sw_pfc_set_xoff(sw, port, pg, wanted, now_ns);
 }
 
 static inline void
@@ -161,5 +220,9 @@ struct rte_mbuf *sw_mark(struct sw *sw, struct sw_queue *q, struct sw_queue_stat
 /** A packet leaves its queue: give back its ingress charge, that of a flooded frame with the last
  * copy. */
 void sw_leave_ingress(struct sw *sw, struct rte_mbuf *m, uint64_t now_ns);
+
+/** Drop all that waits in a queue, counted under reason. @return packets. */
+uint64_t sw_flush_queue(struct sw *sw, uint16_t port, uint8_t queue, enum sw_drop reason,
+			uint64_t now_ns);
 
 #endif

@@ -177,7 +177,9 @@ forward(struct sw *sw, struct arrival *a, uint64_t src, uint64_t dst)
 	reason = check_storm(sw, a, dst);
 	flood = sw_flood_ports(sw, a->domain, a->in_port);
 	if (flood == 0 && reason == SW_PASS)
-		return SW_DROP_SAME_PORT;
+		return sw->members[a->domain] & sw->down_ports & ~(1ull << a->in_port)
+			       ? SW_DROP_LINK_DOWN
+			       : SW_DROP_SAME_PORT;
 	/* With one port to go to there is nothing to copy. */
 	if ((flood & (flood - 1)) == 0)
 		a->out_port = (uint16_t)__builtin_ctzll(flood);

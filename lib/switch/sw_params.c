@@ -25,6 +25,8 @@
 		.def = "0",                                                                        \
 	}
 
+static const char *const flow_control_words[] = {"off", "pfc", "pause", NULL};
+
 const struct field sw_port_fields[] = {
 	{
 		.name = "mac",
@@ -104,6 +106,40 @@ const struct field sw_port_fields[] = {
 		.offset = offsetof(struct sw_port_params, max_learned_addresses),
 		.max = FDB_MAX_ENTRIES,
 		.def = "0",
+	},
+	{
+		.name = "flow_control",
+		.help = "pause frames that are obeyed and sent: 802.1Qbb, 802.3x, none",
+		.type = FIELD_ENUM,
+		.offset = offsetof(struct sw_port_params, flow_control),
+		.max = SW_FLOW_PAUSE,
+		.def = "pfc",
+		.choices = flow_control_words,
+	},
+	{
+		.name = "pfc_asymmetric",
+		.help = "obey PFC on all eight priorities, and send it for those of pfc_enable",
+		.type = FIELD_BOOL,
+		.offset = offsetof(struct sw_port_params, pfc_asymmetric),
+		.max = 1,
+		.def = "off",
+	},
+	{
+		.name = "tx_disabled",
+		.help = "for tests: the port holds all data; pause frames still leave",
+		.type = FIELD_BOOL,
+		.offset = offsetof(struct sw_port_params, tx_disabled),
+		.max = 1,
+		.def = "off",
+	},
+	{
+		.name = "pfc_delay_quanta",
+		.help = "for tests: a pause frame is obeyed so many quanta after it came",
+		.type = FIELD_U16,
+		.offset = offsetof(struct sw_port_params, pfc_delay_quanta),
+		.max = UINT16_MAX,
+		.def = "0",
+		.aliases = {{.name = "pfc_delay"}},
 	},
 };
 
@@ -224,6 +260,10 @@ port_fault(const struct sw_port_params *p)
 		return "mac is zero or a group address";
 	if (p->link_speed_bps < MIN_LINK_SPEED || p->link_speed_bps > MAX_LINK_SPEED)
 		return "link_speed_bps is out of 1M to 1600G";
+	if (p->flow_control < SW_FLOW_OFF || p->flow_control > SW_FLOW_PAUSE)
+		return "flow_control is none of off, pfc, pause";
+	if (p->pfc_asymmetric && p->flow_control != SW_FLOW_PFC)
+		return "pfc_asymmetric is for flow_control = pfc";
 	if (p->shaper_rate_bps == 0 || p->shaper_rate_bps > p->link_speed_bps)
 		return "shaper_rate_bps is above link_speed_bps";
 	if (p->access_vlan > VLAN_MAX_ID)

@@ -5,7 +5,6 @@
 #include <rte_prefetch.h>
 
 #include "switch/sw_rx.h"
-#include "wire/pfc_frame.h"
 
 /* Frames of a burst whose headers are on their way into the cache. */
 #define PREFETCH 4
@@ -19,43 +18,17 @@ is_mac_control(const struct rte_mbuf *m)
 	       frame[13] == (ETHERTYPE_MAC_CONTROL & 0xFF);
 }
 
-static void
-on_pfc(struct sw *sw, uint16_t port, const struct mac_control *mc, uint64_t now_ns)
-{
-	struct sw_port *p = &sw->ports[port];
-	struct pfc_vector v = {.enable = mc->enable};
-
-	static_assert(sizeof(v.quanta) == sizeof(mc->quanta), "eight priorities");
-	memcpy(v.quanta, mc->quanta, sizeof(v.quanta));
-	p->paused_queues = qos_map_paused_queues(&sw->qos, pfc_rx_on_frame(&p->pfc_rx, &v, now_ns));
-	counter_inc(&p->stats.rx_pause_frames);
-	node_wake(&sw->node, port);
-}
-
 /* MAC control ends here: it is not learned from, not forwarded, and no received frame to the
  * counters. */
 static void
 rx_mac_control(struct sw *sw, const struct arrival *a)
 {
-	struct mac_control mc;
-	const uint8_t *frame = rte_pktmbuf_mtod(a->m, const uint8_t *);
+	enum sw_drop reason = sw_pfc_rx_frame(sw, a->in_port, a->m, a->now_ns);
 
-	switch (mac_control_parse(frame, a->m->data_len, &mc)) {
-	case MAC_CONTROL_PFC:
-		on_pfc(sw, a->in_port, &mc, a->now_ns);
+	if (reason == SW_CONSUMED)
 		counter_add(&sw->ledger.consumed, a->charged_bytes);
-		break;
-	case MAC_CONTROL_PAUSE:
-		counter_inc(&sw->ports[a->in_port].stats.rx_global_pause_frames);
-		counter_add(&sw->ledger.consumed, a->charged_bytes);
-		break;
-	case MAC_CONTROL_UNKNOWN:
-		sw_count_drop(sw, a->in_port, SW_DROP_MAC_CONTROL_UNKNOWN, a->charged_bytes);
-		break;
-	case MAC_CONTROL_MALFORMED:
-		sw_count_drop(sw, a->in_port, SW_DROP_MAC_CONTROL_MALFORMED, a->charged_bytes);
-		break;
-	}
+	else
+		sw_count_drop(sw, a->in_port, reason, a->charged_bytes);
 	rte_pktmbuf_free(a->m);
 }
 
@@ -134,13 +107,30 @@ rx_burst(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, unsigned int n, u
 	}
 }
 
+static void
+rx_without_link(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		uint32_t charged_bytes =
+			mmu_charge_bytes(sw->mmu, frame_bytes(pkts[i]->pkt_len));
+
+		counter_add(&sw->ledger.in, charged_bytes);
+		sw_count_drop(sw, port, SW_DROP_LINK_DOWN, charged_bytes);
+		rte_pktmbuf_free(pkts[i]);
+	}
+}
+
 void
 sw_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
 {
 	struct sw *sw = sw_of(node);
 
 	assert(port < sw->n_ports);
-	sw_sweep_if_wanted(sw, now_ns);
+	sw_do_if_wanted(sw, now_ns);
+	if (unlikely(sw->ports[port].now.link_down)) {
+		rx_without_link(sw, port, pkts, n);
+		return;
+	}
 	for (unsigned int i = 0; i < n; i += SW_BURST)
 		rx_burst(sw, port, pkts + i, RTE_MIN(n - i, (unsigned int)SW_BURST), now_ns);
 }

@@ -45,7 +45,7 @@ void sw_l2_forward(struct sw *sw, struct arrival *a, unsigned int n, enum sw_dro
 static inline uint64_t
 sw_flood_ports(const struct sw *sw, uint16_t domain, uint16_t in_port)
 {
-	return sw->members[domain] & ~(1ull << in_port);
+	return sw->members[domain] & ~sw->down_ports & ~(1ull << in_port);
 }
 
 /** TCI that a frame in domain leaves port with, or SW_UNTAGGED, or SW_TAG_AS_IS. */

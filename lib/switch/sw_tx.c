@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The way out: PFC frames, scheduler, marking, release; and when to ask again. */
+/* The way out: MAC control frames, scheduler, marking, release; and when to ask again. */
 #include <rte_mbuf.h>
 #include <rte_prefetch.h>
 
 #include "base/fixed.h"
 #include "switch/sw_internal.h"
 #include "wire/ecn.h"
-#include "wire/pfc_frame.h"
-
-/* An exhausted pool is looked at again after this time, not at once: an event loop would never get
- * on. */
-#define PFC_RETRY_NS (1 * NS_PER_US)
 
 static struct rte_mbuf *
 set_ce(struct sw *sw, struct sw_queue_stats *stats, struct rte_mbuf *m)
@@ -41,37 +36,6 @@ sw_mark(struct sw *sw, struct sw_queue *q, struct sw_queue_stats *stats, struct 
 	if (!wred_hit(&q->wred, q->bytes, prng_u32(&sw->prng)))
 		return m;
 	return sw->ecn && meta->flags & PKT_ECT ? set_ce(sw, stats, m) : m;
-}
-
-/* The PFC frame that is due, or NULL. Pause does not hold it; the shaper does (802.3 31B.3: between
- * frames). */
-static struct rte_mbuf *
-take_pfc(struct sw *sw, struct sw_port *p, uint64_t now_ns)
-{
-	struct pfc_vector v;
-	struct rte_mbuf *m;
-	uint32_t charged_bytes;
-	bool due;
-
-	if (likely(pfc_tx_next_ns(&p->pfc_tx) > now_ns) || p->pfc_retry_ns > now_ns)
-		return NULL;
-	/* The mbuf first: what pfc_tx_take() gives counts as sent. */
-	m = rte_pktmbuf_alloc(sw->pools.frames);
-	if (m == NULL) {
-		counter_inc(&p->stats.pause_no_mbuf);
-		p->pfc_retry_ns = now_ns + PFC_RETRY_NS;
-		return NULL;
-	}
-	due = pfc_tx_take(&p->pfc_tx, &v, now_ns);
-	assert(due);
-	(void)due;
-	pfc_frame_build((uint8_t *)rte_pktmbuf_append(m, PFC_FRAME_BYTES), p->mac, v.enable,
-			v.quanta);
-	charged_bytes = mmu_charge_bytes(sw->mmu, frame_bytes(PFC_FRAME_BYTES));
-	counter_add(&sw->ledger.generated, charged_bytes);
-	counter_add(&sw->ledger.sent, charged_bytes);
-	counter_inc(&p->stats.tx_pause_frames);
-	return m;
 }
 
 void
@@ -138,6 +102,31 @@ take_packet(struct sw *sw, uint16_t port, uint64_t now_ns)
 	return m;
 }
 
+uint64_t
+sw_flush_queue(struct sw *sw, uint16_t port, uint8_t queue, enum sw_drop reason, uint64_t now_ns)
+{
+	struct sw_port *p = &sw->ports[port];
+	struct sw_queue *q = &p->queue[queue];
+	struct rte_mbuf *m;
+	uint64_t n = 0;
+
+	while ((m = pkt_fifo_pop(&q->fifo)) != NULL) {
+		uint32_t charged_bytes = pkt_meta(m)->charged_bytes;
+
+		counter_add(&q->bytes, -(uint64_t)charged_bytes);
+		mmu_egress_release(sw->mmu, port, queue, charged_bytes);
+		sw_leave_ingress(sw, m, now_ns);
+		counter_inc(&p->stats.drops[reason]);
+		counter_inc(&p->stats.queue[queue].drop_packets);
+		counter_add(&sw->ledger.dropped, charged_bytes);
+		rte_pktmbuf_free(m);
+		n++;
+	}
+	p->backlogged &= (uint8_t) ~(1u << queue);
+	sched_charge(&p->sched, queue, 0, false);
+	return n;
+}
+
 uint16_t
 sw_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
 {
@@ -146,16 +135,15 @@ sw_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, u
 	uint16_t n = 0;
 
 	assert(port < sw->n_ports);
-	sw_sweep_if_wanted(sw, now_ns);
+	sw_do_if_wanted(sw, now_ns);
 	if (p->backlogged == 0 && pfc_tx_next_ns(&p->pfc_tx) > now_ns)
 		return 0;
 	token_bucket_update(&p->shaper, now_ns);
 	/* Pauses come with rx() and end with time: within one call neither moves on. */
-	if (p->paused_queues != 0)
-		p->paused_queues =
-			qos_map_paused_queues(&sw->qos, pfc_rx_paused(&p->pfc_rx, now_ns));
+	if (unlikely(pfc_rx_next_ns(&p->pfc_rx) <= now_ns))
+		sw_pfc_update_paused(sw, p, now_ns);
 	while (n < room && token_bucket_can_send(&p->shaper)) {
-		struct rte_mbuf *m = take_pfc(sw, p, now_ns);
+		struct rte_mbuf *m = sw_pfc_take(sw, p, now_ns);
 
 		if (m == NULL)
 			m = take_packet(sw, port, now_ns);
@@ -167,23 +155,6 @@ sw_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, u
 	return n;
 }
 
-/* When the first of these queues, all paused, may send: each waits for its last priority. */
-static uint64_t
-resume_ns(const struct sw *sw, const struct pfc_rx *rx, uint8_t queues)
-{
-	uint64_t first_ns = NEVER_NS;
-
-	for (; queues != 0; queues &= (uint8_t)(queues - 1)) {
-		uint8_t prios = rx->paused & sw->prios_of_queue[__builtin_ctz(queues)];
-		uint64_t last_ns = 0;
-
-		for (; prios != 0; prios &= (uint8_t)(prios - 1))
-			last_ns = max_u64(last_ns, rx->until_ns[__builtin_ctz(prios)]);
-		first_ns = min_u64(first_ns, last_ns);
-	}
-	return first_ns;
-}
-
 uint64_t
 sw_next_ns(const struct node *node, uint16_t port)
 {
@@ -192,10 +163,12 @@ sw_next_ns(const struct node *node, uint16_t port)
 	uint64_t due_ns = max_u64(pfc_tx_next_ns(&p->pfc_tx), p->pfc_retry_ns);
 
 	assert(port < sw->n_ports);
+	if (__atomic_load_n(&sw->wanted, __ATOMIC_RELAXED) & SW_WANT_PORTS)
+		return 0;
 	if ((p->backlogged & ~p->paused_queues) != 0)
 		due_ns = 0;
 	else if (p->backlogged != 0)
-		due_ns = min_u64(due_ns, resume_ns(sw, &p->pfc_rx, p->backlogged));
+		due_ns = min_u64(due_ns, sw_pfc_resume_ns(sw, p));
 	if (due_ns == NEVER_NS)
 		return NEVER_NS;
 	return max_u64(due_ns, token_bucket_next_ns(&p->shaper));

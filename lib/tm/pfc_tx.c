@@ -67,6 +67,12 @@ pfc_tx_set(struct pfc_tx *p, uint8_t prio, bool xoff, uint64_t now_ns)
 	p->xoff = (uint8_t)((p->xoff & ~bit) | (xoff ? bit : 0));
 }
 
+void
+pfc_tx_set_all(struct pfc_tx *p, uint8_t xoff)
+{
+	p->xoff = xoff;
+}
+
 /* Priorities that have something to say: a change, or an XOFF that will run out. */
 static uint8_t
 due(const struct pfc_tx *p, uint64_t now_ns)
@@ -100,6 +106,15 @@ tell_xon(struct pfc_tx *p, unsigned int prio, uint64_t now_ns)
 	p->told &= (uint8_t) ~(1u << prio);
 	p->next_ns[prio] = NEVER_NS;
 	return 0;
+}
+
+void
+pfc_tx_reset(struct pfc_tx *p, uint64_t now_ns)
+{
+	p->xoff = 0;
+	for (uint8_t m = p->told; m != 0; m &= (uint8_t)(m - 1))
+		tell_xon(p, (unsigned int)__builtin_ctz(m), now_ns);
+	p->refresh_due_ns = NEVER_NS;
 }
 
 bool

@@ -70,6 +70,12 @@ pfc_tx_is_xoff(const struct pfc_tx *p, uint8_t prio)
 /** Set the state wanted for one priority. A change before the frame left is taken back silently. */
 void pfc_tx_set(struct pfc_tx *p, uint8_t prio, bool xoff, uint64_t now_ns);
 
+/** Set the state wanted for all priorities at once. */
+void pfc_tx_set_all(struct pfc_tx *p, uint8_t xoff);
+
+/** The link went down: the peer knows of no XOFF any more, and none is wanted. */
+void pfc_tx_reset(struct pfc_tx *p, uint64_t now_ns);
+
 /** Is a frame due now? Fills in out and counts it as sent. out is untouched when the answer is no.
  */
 bool pfc_tx_take(struct pfc_tx *p, struct pfc_vector *out, uint64_t now_ns);

@@ -83,7 +83,8 @@ bench_defaults(struct sw_params *p, uint16_t n_ports)
 	p->n_ports = n_ports;
 	for (uint16_t i = 0; i < n_ports; i++)
 		p->ports[i] = (struct sw_port_params){.mac = {0x02, 0, 0, 1, 0, (uint8_t)i},
-						      .link_speed_bps = 40 * GBPS};
+						      .link_speed_bps = 40 * GBPS,
+						      .flow_control = SW_FLOW_PFC};
 }
 
 static inline void

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A port's state from outside: what other threads ask for, put in force by the owner. */
+#include <rte_mbuf.h>
+
+#include "switch/sw_internal.h"
+
+/* control() and the program's other threads wake ports beside the owner, who ignores it but in
+ * virtual time, where there is one thread. */
+static void
+wish_made(struct sw *sw, uint16_t port)
+{
+	__atomic_fetch_or(&sw->node.wake[port / 64], 1ull << (port % 64), __ATOMIC_RELAXED);
+	sw_want(sw, SW_WANT_PORTS);
+}
+
+void
+sw_set_link(struct node *node, uint16_t port, bool up)
+{
+	struct sw *sw = sw_of(node);
+
+	__atomic_store_n(&sw->ports[port].wish.link_down, !up, __ATOMIC_RELAXED);
+	wish_made(sw, port);
+}
+
+void
+sw_set_tx_disabled(struct node *node, uint16_t port, bool disabled)
+{
+	struct sw *sw = sw_of(node);
+
+	__atomic_store_n(&sw->ports[port].wish.tx_disabled, disabled, __ATOMIC_RELAXED);
+	wish_made(sw, port);
+}
+
+void
+sw_set_pfc_delay(struct node *node, uint16_t port, uint16_t quanta)
+{
+	struct sw *sw = sw_of(node);
+
+	__atomic_store_n(&sw->ports[port].wish.pfc_delay_quanta, quanta, __ATOMIC_RELAXED);
+	wish_made(sw, port);
+}
+
+static struct sw_port_wish
+read_wish(const struct sw_port_wish *w)
+{
+	return (struct sw_port_wish){
+		.link_down = __atomic_load_n(&w->link_down, __ATOMIC_RELAXED),
+		.tx_disabled = __atomic_load_n(&w->tx_disabled, __ATOMIC_RELAXED),
+		.pfc_prios = __atomic_load_n(&w->pfc_prios, __ATOMIC_RELAXED),
+		.pfc_delay_quanta = __atomic_load_n(&w->pfc_delay_quanta, __ATOMIC_RELAXED),
+	};
+}
+
+static void
+link_down(struct sw *sw, uint16_t port, uint64_t now_ns)
+{
+	sw->down_ports |= 1ull << port;
+	for (uint8_t queue = 0; queue < TM_CLASSES; queue++)
+		sw_flush_queue(sw, port, queue, SW_DROP_LINK_DOWN, now_ns);
+	sw_pfc_reset(sw, port, now_ns);
+}
+
+static void
+apply(struct sw *sw, uint16_t port, uint64_t now_ns)
+{
+	struct sw_port *p = &sw->ports[port];
+	bool was_down = p->now.link_down;
+
+	p->now = read_wish(&p->wish);
+	p->closed_queues = p->now.link_down ? UINT8_MAX : 0;
+	if (p->now.link_down && !was_down)
+		link_down(sw, port, now_ns);
+	else if (!p->now.link_down)
+		sw->down_ports &= ~(1ull << port);
+	sw_pfc_apply(sw, p, now_ns);
+	node_wake(&sw->node, port);
+}
+
+void
+sw_do_wanted(struct sw *sw, uint64_t now_ns)
+{
+	uint32_t what = __atomic_exchange_n(&sw->wanted, 0, __ATOMIC_ACQUIRE);
+
+	if (what & SW_WANT_SWEEP)
+		fdb_sweep(sw->fdb, now_ns);
+	for (uint16_t port = 0; what & SW_WANT_PORTS && port < sw->n_ports; port++)
+		apply(sw, port, now_ns);
+}
+
+enum sw_drop
+sw_port_refuses(struct sw *sw, uint16_t port, uint8_t queue)
+{
+	(void)queue;
+	(void)sw;
+	(void)port;
+	return SW_DROP_LINK_DOWN;
+}
