@@ -113,6 +113,13 @@ int field_parse(const struct field *field, const struct field_alias *alias, cons
 /** Write the member's value as a file would hold it. @return as snprintf. */
 int field_format(const struct field *field, const void *object, char *text, size_t size);
 
+/**
+ * Write the value of a number, switch or word as a file would hold it under an alias, without a
+ * unit: a vendor's own figure. @return as snprintf.
+ */
+int field_format_alias(const struct field *field, const struct field_alias *alias,
+		       const void *object, char *text, size_t size);
+
 /** Write what field accepts: "a rate from 1M to 400G, such as 40M". @return as snprintf. */
 int field_expected(const struct field *field, const struct field_alias *alias, char *text,
 		   size_t size);

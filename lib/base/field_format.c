@@ -72,6 +72,41 @@ field_format(const struct field *field, const void *object, char *text, size_t s
 	}
 }
 
+/* part / whole, which is below 1, as ".015625"; nothing for 0. Scales are powers of 10 and of 2. */
+static void
+decimals(uint64_t part, uint64_t whole, char *text, size_t size)
+{
+	size_t n = 0;
+
+	if (part > 0)
+		text[n++] = '.';
+	for (; part > 0 && n < size - 1; part = part * 10 % whole)
+		text[n++] = (char)('0' + part * 10 / whole);
+	text[n] = '\0';
+}
+
+int
+field_format_alias(const struct field *field, const struct field_alias *alias, const void *object,
+		   char *text, size_t size)
+{
+	uint64_t value, full, scale = alias->scale ? alias->scale : 1;
+	char fraction[24];
+
+	if (field->type < FIELD_U8 || field->type > FIELD_U64)
+		return field_format(field, object, text, size);
+	value = load_number(field, (const char *)object + field->offset);
+	if (alias->one_minus) {
+		full = unit_full_scale(field->unit);
+		value = (full ? full : field->max) - value;
+		if (field->unit == UNIT_1024)
+			return snprintf(text, size, "%" PRIu64 "/1024", value);
+	}
+	if (value == UINT64_MAX && field_has_never(field))
+		return snprintf(text, size, "never");
+	decimals(value % scale, scale, fraction, sizeof(fraction));
+	return snprintf(text, size, "%" PRIu64 "%s", value / scale, fraction);
+}
+
 static int
 expected_choice(const struct field *field, char *text, size_t size)
 {

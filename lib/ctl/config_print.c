@@ -8,6 +8,23 @@ config_print_head(FILE *out, const char *section)
 	fprintf(out, "[%s]\n", section);
 }
 
+/* What else a number may be called, as a comment: mlx5's words, symbols of papers. */
+static void
+print_other_names(FILE *out, const struct field *field, const void *object)
+{
+	const char *joint = "  # ";
+
+	for (int a = 0; a < FIELD_ALIASES && field->aliases[a].name; a++) {
+		char text[FIELD_TEXT_SIZE];
+
+		if (field->type > FIELD_ENUM)
+			break;
+		field_format_alias(field, &field->aliases[a], object, text, sizeof(text));
+		fprintf(out, "%s%s = %s", joint, field->aliases[a].name, text);
+		joint = ", ";
+	}
+}
+
 void
 config_print_rows(FILE *out, const struct field *fields, unsigned int n, const void *object)
 {
@@ -15,7 +32,9 @@ config_print_rows(FILE *out, const struct field *fields, unsigned int n, const v
 		char text[FIELD_TEXT_SIZE];
 
 		field_format(&fields[i], object, text, sizeof(text));
-		fprintf(out, "%s = %s\n", fields[i].name, text);
+		fprintf(out, "%s = %s", fields[i].name, text);
+		print_other_names(out, &fields[i], object);
+		fputc('\n', out);
 	}
 }
 

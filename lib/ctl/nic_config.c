@@ -2,6 +2,7 @@
 #include "ctl/nic_config.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -207,20 +208,26 @@ nic_flow_qp(const struct nic_flow *flow, uint32_t i)
 	return qp;
 }
 
-/* Vendors and papers name the weights of alpha the other way round: say which way ours go. */
+/*
+ * Vendors and papers name the weights of alpha the other way round: say which way ours go. And the
+ * rate that 0 stands for.
+ */
 static void
-print_formulas(FILE *out, const struct rp_params *rp)
+print_formulas(FILE *out, const struct nic_params *params)
 {
+	const struct rp_params *rp = &params->rp;
+	uint64_t max_bps = rp->rp_max_rate_bps > 0 ? rp->rp_max_rate_bps : params->link_speed_bps;
 	bool mlx = rp->rp_profile == RP_PROFILE_MLX;
 
 	fprintf(out,
 		"# [rp] in force, with a = rp_dce_tcp_g / 1024 = %u/1024, the weight of the old alpha:\n"
 		"#   every %u us without a CNP: alpha = a alpha\n"
 		"#   %s: alpha = a alpha + (1 - a)\n"
-		"#   cut: rate = rate (1 - alpha x 1024 / 2^%u), and at least %u %% of it\n\n",
+		"#   cut: rate = rate (1 - alpha x 1024 / 2^%u), and at least %u %% of it\n"
+		"#   free of the limiter at rp_max_rate_bps in force: %" PRIu64 " bit/s\n\n",
 		rp->rp_dce_tcp_g, rp->rp_dce_tcp_rtt_us,
 		mlx ? "every such slot with one" : "at a CNP, after its cut", rp->rp_gd,
-		rp->rp_min_dec_fac_pct);
+		rp->rp_min_dec_fac_pct, max_bps);
 }
 
 void
@@ -228,7 +235,7 @@ nic_config_print_common(FILE *out, const struct nic_params *params)
 {
 	config_sections_print(out, sections, N_OWN, params);
 	if (params->cc == CC_DCQCN)
-		print_formulas(out, &params->rp);
+		print_formulas(out, params);
 }
 
 void

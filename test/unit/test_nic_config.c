@@ -126,7 +126,8 @@ each_algorithm_has_its_word_and_section(void **state)
 	nic_config_free(&c);
 }
 
-/* Vendors and papers weigh alpha the other way round: the file that is printed says how ours goes. */
+/* Vendors and papers weigh alpha the other way round: the file that is printed says how ours goes.
+ */
 static void
 formula_of_alpha_is_printed_with_its_numbers(void **state)
 {
@@ -136,8 +137,11 @@ formula_of_alpha_is_printed_with_its_numbers(void **state)
 		{NIC, "a = rp_dce_tcp_g / 1024 = 1020/1024"},
 		{NIC, "every 55 us without a CNP: alpha = a alpha"},
 		{NIC "[rp]\nrp_profile = mlx\n", "a = rp_dce_tcp_g / 1024 = 1019/1024"},
-		{NIC "[rp]\nrp_profile = mlx\n", "every such slot with one: alpha = a alpha + (1 - a)"},
+		{NIC "[rp]\nrp_profile = mlx\n",
+		 "every such slot with one: alpha = a alpha + (1 - a)"},
 		{NIC "[rp]\nrpg_gd = 10\n", "rate (1 - alpha x 1024 / 2^10)"},
+		{NIC, "rp_max_rate_bps in force: 100000000000 bit/s"},
+		{NIC "[rp]\nrpg_max_rate = 40000\n", "rp_max_rate_bps in force: 40000000000 bit/s"},
 	};
 
 	(void)state;
@@ -155,6 +159,96 @@ formula_of_alpha_is_printed_with_its_numbers(void **state)
 		free(text);
 		nic_config_free(&c);
 	}
+}
+
+static char *
+printed(const struct nic_config *c)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *f = open_memstream(&text, &size);
+
+	nic_config_print(f, c);
+	fclose(f);
+	return text;
+}
+
+/* As their users know them: names of sysfs and debugfs, and values that these would show. */
+static void
+knobs_are_printed_under_the_names_of_mlx5_and_of_the_paper(void **state)
+{
+	static const char *const wants[] = {
+		"# clamp_tgt_rate = off\n",
+		"# clamp_tgt_rate_after_time_inc = on\n",
+		"# T = 300, rpg_time_reset = 300, rp_time_reset = 300\n",
+		"# B = 2097088, rpg_byte_reset = 32767, rp_byte_reset = 32767\n",
+		"# F = 1, rpg_threshold = 1\n",
+		"# rpg_max_rate = 0, rp_max_rate = 0\n",
+		"# R_AI = 5, rpg_ai_rate = 5, rp_ai_rate = 5\n",
+		"# R_HAI = 50, rpg_hai_rate = 50, rp_hai_rate = 50\n",
+		"# rpg_gd = 11\n",
+		"# rpg_min_dec_fac = 50, rp_min_dec_fac = 50\n",
+		"# rpg_min_rate = 1, rp_min_rate = 1\n",
+		"# rate_to_set_on_first_cnp = 0, rp_rate_to_set_on_first_cnp = 0\n",
+		"# dce_tcp_g = 1019, g = 5/1024\n",
+		"# K = 1, dce_tcp_rtt = 1, rp_dce_tcp_rtt = 1\n",
+		"# rate_reduce_monitor_period = 4, rp_rate_reduce_monitor_period = 4\n",
+		"# initial_alpha_value = 1023, alpha0 = 0.9990234375\n",
+		"# N = 50, min_time_between_cnps = 50, np_min_time_between_cnps = 50\n",
+		"# cnp_dscp = 48\n",
+		"# cnp_802p_prio = 6, np_cnp_802p_prio = 6\n",
+	};
+	struct nic_config c;
+	char *text;
+
+	(void)state;
+	read_good(NIC "[rp]\nrp_profile = mlx\n", &c);
+	text = printed(&c);
+	for (unsigned int i = 0; i < sizeof(wants) / sizeof(wants[0]); i++) {
+		if (strstr(text, wants[i]) == NULL)
+			fail_msg("not printed: %s", wants[i]);
+	}
+	free(text);
+	nic_config_free(&c);
+}
+
+static void
+expect_aliases_read_back(const struct field *fields, unsigned int n, const void *object,
+			 size_t size)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		for (int a = 0; a < FIELD_ALIASES && fields[i].aliases[a].name != NULL; a++) {
+			char text[FIELD_TEXT_SIZE], copy[512];
+
+			assert_true(size <= sizeof(copy));
+			memset(copy, 0xA5, sizeof(copy));
+			field_format_alias(&fields[i], &fields[i].aliases[a], object, text,
+					   sizeof(text));
+			memcpy(copy, object, size);
+			memset(copy + fields[i].offset, 0, 1);
+			assert_int_equal(
+				field_parse(&fields[i], &fields[i].aliases[a], text, copy, NULL, 0),
+				0);
+			assert_memory_equal(copy, object, size);
+		}
+	}
+}
+
+static void
+values_under_other_names_read_back_to_the_same(void **state)
+{
+	struct nic_config c;
+
+	(void)state;
+	read_good(NIC "[rp]\nrp_ai_rate_bps = 1234567\nrp_byte_reset_bytes = 100001\ng = 7\n"
+		      "[dctcp]\ng = 1/8\n",
+		  &c);
+	expect_aliases_read_back(rp_fields, rp_fields_n, &c.nic.rp, sizeof(c.nic.rp));
+	expect_aliases_read_back(np_fields, np_fields_n, &c.nic.np, sizeof(c.nic.np));
+	expect_aliases_read_back(dctcp_fields, dctcp_fields_n, &c.nic.dctcp, sizeof(c.nic.dctcp));
+	expect_aliases_read_back(timely_fields, timely_fields_n, &c.nic.timely,
+				 sizeof(c.nic.timely));
+	nic_config_free(&c);
 }
 
 static void
@@ -268,18 +362,6 @@ a_wrong_nic_is_refused_with_section_key_and_value(void **state)
 	}
 }
 
-static char *
-printed(const struct nic_config *c)
-{
-	char *text = NULL;
-	size_t size = 0;
-	FILE *f = open_memstream(&text, &size);
-
-	nic_config_print(f, c);
-	fclose(f);
-	return text;
-}
-
 static void
 the_printed_configuration_reads_back_to_the_same(void **state)
 {
@@ -296,7 +378,7 @@ the_printed_configuration_reads_back_to_the_same(void **state)
 	again = printed(&d);
 	assert_string_equal(text, again);
 	assert_non_null(strstr(text, "rp_profile = mlx\n"));
-	assert_non_null(strstr(text, "rp_time_reset_us = 333us\n"));
+	assert_non_null(strstr(text, "rp_time_reset_us = 333us "));
 	assert_non_null(strstr(text, "stop_ns = never\n"));
 	free(text);
 	free(again);
@@ -329,6 +411,8 @@ main(void)
 		cmocka_unit_test(an_address_is_all_that_must_be_said),
 		cmocka_unit_test(each_algorithm_has_its_word_and_section),
 		cmocka_unit_test(formula_of_alpha_is_printed_with_its_numbers),
+		cmocka_unit_test(knobs_are_printed_under_the_names_of_mlx5_and_of_the_paper),
+		cmocka_unit_test(values_under_other_names_read_back_to_the_same),
 		cmocka_unit_test(the_profile_sets_defaults_wherever_its_key_stands),
 		cmocka_unit_test(shipped_distributions_are_read_and_have_their_means),
 		cmocka_unit_test(flows_come_in_file_order_with_their_qps),
