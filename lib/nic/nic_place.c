@@ -6,6 +6,8 @@
 #define LOOK_AGAIN_NS (64 * NS_PER_US)
 /* So many QPs are in the second-level cache anyway: a megabyte. */
 #define CACHED_QPS 4096
+/* A few times what memory takes to answer, and what passes between two calls. */
+#define AHEAD_NS NS_PER_US
 
 /*
  * The state machine of a requester: its place at now_ns. For QP_PACED, until when; between two
@@ -192,10 +194,10 @@ release(struct nic *nic, uint32_t item, uint64_t now_ns)
 
 /* What the next calls will need comes into the cache while this one sends. */
 static void
-prefetch_next(const struct nic *nic)
+prefetch_next(const struct nic *nic, uint64_t now_ns)
 {
-	uint32_t items[TIMING_WHEEL_PEEK_MOST];
-	uint32_t n = timing_wheel_peek(nic->wheel, items);
+	uint32_t items[2 * NIC_BURST];
+	uint32_t n = timing_wheel_upcoming(nic->wheel, items, 2 * NIC_BURST, now_ns + AHEAD_NS);
 
 	for (uint32_t i = 0; i < n; i++)
 		nic_prefetch(nic, items[i]);
@@ -213,7 +215,7 @@ nic_release(struct nic *nic, uint64_t now_ns)
 	for (uint32_t i = 0; i < n; i++)
 		release(nic, items[i], now_ns);
 	if (n > 1 && nic->n_qps > CACHED_QPS)
-		prefetch_next(nic);
+		prefetch_next(nic, now_ns);
 	if (nic->timers.busy != 0) {
 		n = nic_timers_advance(&nic->timers, nic->qps, items, NIC_BURST, now_ns);
 		more |= n == NIC_BURST;

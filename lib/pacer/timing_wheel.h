@@ -5,8 +5,8 @@
  *
  * A deadline is rounded up to a slot boundary: an item is never released early and at most one slot
  * late. Items of one slot come out in the order in which they went in, so runs repeat.
- * Memory is taken at creation: 12 bytes an item, 8 a slot. An item stays in until it is due: an
- * owner that has lost interest ignores it then.
+ * Memory is taken at creation: 4 bytes an item, 16 a slot, and 8 an item once deadlines beyond the
+ * horizon come. An item stays in until it is due: an owner that has lost interest ignores it then.
  *
  * Work: advance() costs its items and a few bitmap words, however far the time jumps. The overflow
  * list is walked once each half horizon in which one of its items comes near; choose a horizon that
@@ -41,8 +41,6 @@ void timing_wheel_insert(struct timing_wheel *w, uint32_t item, uint64_t deadlin
 void timing_wheel_insert_burst(struct timing_wheel *w, const uint32_t *items,
 			       const uint64_t *deadlines_ns, uint32_t n);
 
-bool timing_wheel_contains(const struct timing_wheel *w, uint32_t item);
-
 /**
  * Take out up to budget items that are due at now_ns, earliest slot first. @return how many; fewer
  * than budget means that nothing else is due.
@@ -50,19 +48,15 @@ bool timing_wheel_contains(const struct timing_wheel *w, uint32_t item);
 uint32_t timing_wheel_advance(struct timing_wheel *w, uint32_t *items, uint32_t budget,
 			      uint64_t now_ns);
 
-/*
- * How far peek() looks ahead: called once a burst, it sees a slot a few times before the slot is
- * due, and follows the slot's list by one more item each time.
- */
-#define TIMING_WHEEL_PEEK_SLOTS 32u
-#define TIMING_WHEEL_PEEK_DEPTH 4u
-#define TIMING_WHEEL_PEEK_MOST (TIMING_WHEEL_PEEK_SLOTS * TIMING_WHEEL_PEEK_DEPTH)
-
 /**
- * Items that are due next, or nearly, and bring what advance() reads of them into the cache.
- * @return how many, at most TIMING_WHEEL_PEEK_MOST.
+ * Items that are due soon, before until_ns, for their owner to bring what it will read of them into
+ * the cache. A slot is told of once; later calls go on behind it. Some of a very full slot, and
+ * those put in behind that, are left out.
+ *
+ * @param budget  At least 3. @return how many.
  */
-uint32_t timing_wheel_peek(const struct timing_wheel *w, uint32_t *items);
+uint32_t timing_wheel_upcoming(struct timing_wheel *w, uint32_t *items, uint32_t budget,
+			       uint64_t until_ns);
 
 /** Time at which advance() will have an item, a slot boundary; NEVER_NS when the wheel is empty. */
 uint64_t timing_wheel_next_ns(const struct timing_wheel *w);
