@@ -104,7 +104,6 @@ init(struct nic *nic, const struct nic_params *params, const struct nic_pools *p
 	nic->max_payload_bytes = nic_pool_payload_bytes(pools->data);
 	queues_init(&nic->cnps);
 	queues_init(&nic->acks);
-	queues_init(&nic->ready);
 	nic->qp_burst_nanobits = token_burst_nanobits(params->qp_burst_bytes);
 	nic_cc_init(nic);
 	nic_timers_init(&nic->timers, params->local_ack_timeout);
@@ -166,6 +165,8 @@ nic_destroy(struct node *node)
 	nic_measure_free(nic);
 	free(nic->due_ns);
 	timing_wheel_destroy(nic->wheel);
+	for (unsigned int i = 0; i < TM_CLASSES; i++)
+		qp_ring_free(&nic->ready.ring[i]);
 	pages_free(nic->qps, nic->params.max_qps * sizeof(*nic->qps));
 	pages_free(nic->tallies, nic->params.max_qps * sizeof(*nic->tallies));
 	pages_free(nic->acked_bytes, nic->params.max_qps * sizeof(*nic->acked_bytes));
@@ -252,6 +253,9 @@ flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_params *par
 	roce_shape_init(&flow->middle, &flow->template, flow->full, middle[params->verb]);
 	flow->raw = params->raw;
 	flow->data_queue = qos_map_classify(&p->qos, p->data_dscp, pcp).queue;
+	if (nic->ready.ring[flow->data_queue].items == NULL &&
+	    qp_ring_init(&nic->ready.ring[flow->data_queue], p->max_qps) != 0)
+		return -ENOMEM;
 	flow->cnp_queue = qos_map_classify(&p->qos, p->np.np_cnp_dscp,
 					   params->tagged ? p->np.np_cnp_prio : -1)
 				  .queue;
@@ -391,7 +395,7 @@ nic_qp_info(const struct node *node, uint32_t index, struct nic_qp_info *out)
 		.rx_wire_bytes = tally->rx_wire_bytes,
 		.cnps_handled = tally->cnps_handled,
 		.cnps_sent = tally->cnps_sent,
-		.rate_cuts = tally->rate_cuts,
+		.rate_cuts = qp->rate_cuts,
 		.min_rate_bps = tally->min_rate_kbps * KBPS,
 		.error = qp->flags & QP_ERROR,
 		.done = qp->flags & QP_DONE,

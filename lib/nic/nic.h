@@ -8,7 +8,7 @@
  * the ready QPs -> stamp from the template -> charge the port shaper, the QP's bucket and the
  * byte counter of its congestion control. Every frame, control or data, is charged to the shaper.
  *
- * A QP that has data is in exactly one place: in the wheel (waiting for tokens), in the ready list
+ * A QP that has data is in exactly one place: in the wheel (waiting for tokens), in the ready ring
  * of its queue (waiting for the wire or for XON), or blocked (window full, waiting for ACK). What
  * a QP owes its peer (an ACK or NAK, a CNP) is a note in the QP, not a packet: at most one of each
  * is owed, a later ACK covers an earlier one, and a frame that finds no mbuf is built later.

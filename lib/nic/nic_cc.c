@@ -64,7 +64,7 @@ nic_cc_follow(struct nic *nic, uint32_t item, uint32_t did, uint64_t now_ns)
 
 		if (rate_bps < tally->min_rate_kbps * KBPS)
 			tally->min_rate_kbps = (uint32_t)kbps(rate_bps);
-		tally->rate_cuts += (did & CC_DID_CUT) != 0;
+		qp->rate_cuts += (did & CC_DID_CUT) != 0;
 	}
 	if (unlikely(nic->n_traces > 0))
 		nic_trace_add(nic, item, did, now_ns);

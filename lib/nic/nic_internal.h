@@ -47,6 +47,12 @@ struct nic_queues {
 	uint8_t backlogged; /* mask of lists that are not empty */
 };
 
+/* QPs whose turn to send comes, by egress queue. */
+struct nic_ready {
+	struct qp_ring ring[TM_CLASSES];
+	uint8_t backlogged; /* mask of rings that are not empty */
+};
+
 struct nic {
 	struct node node;
 	/* per packet */
@@ -66,7 +72,7 @@ struct nic {
 	struct cc_node cc;
 	struct nic_queues cnps;
 	struct nic_queues acks;
-	struct nic_queues ready;
+	struct nic_ready ready;
 	struct nic_np np;
 	struct timing_wheel *wheel;
 	/* On their way into the wheel; none between two calls of the node. */
@@ -208,8 +214,6 @@ nic_charge(struct nic *nic, uint32_t bytes, uint64_t now_ns)
 static inline void
 nic_prefetch(const struct nic *nic, uint32_t item)
 {
-	if (item == QP_NONE)
-		return;
 	rte_prefetch0(&nic->qps[item]);
 	rte_prefetch0(&nic->qps[item].cc);
 }

@@ -44,15 +44,17 @@ nic_must_wait(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns,
 	return true;
 }
 
-/** To the end of the ready list of its queue. */
+/** To the end of the ready ring of its queue. */
 static inline void
 nic_make_ready(struct nic *nic, uint32_t item)
 {
 	struct nic_qp *qp = &nic->qps[item];
+	uint8_t queue = nic_flow_of(nic, qp)->data_queue;
 
 	qp->place = QP_READY;
-	nic_queues_push(nic, &nic->ready, nic_flow_of(nic, qp)->data_queue, item,
-			offsetof(struct nic_qp, ready_link));
+	qp_ring_push(&nic->ready.ring[queue], item);
+	nic->ready.backlogged |= (uint8_t)(1u << queue);
+	node_wake(&nic->node, 0);
 }
 
 /** Into the wheel, with others that follow: nic_flush(). */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nic/qp.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/fixed.h"
+#include "base/pages.h"
 
 uint32_t
 qp_message_packets(uint64_t message_bytes, uint16_t mtu_bytes)
@@ -115,4 +117,21 @@ qp_go_back(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn)
 	qp->sent_seq = qp_sent_seq(qp);
 	qp->next_seq = qp->acked_seq;
 	find_place(qp, flow, qpn);
+}
+
+int
+qp_ring_init(struct qp_ring *ring, uint32_t n)
+{
+	ring->head = ring->tail = 0;
+	ring->mask = 63; /* a peek ahead stays in the array */
+	while (ring->mask < n - 1)
+		ring->mask = 2 * ring->mask + 1;
+	ring->items = pages_alloc((ring->mask + 1ul) * sizeof(ring->items[0]));
+	return ring->items == NULL ? -ENOMEM : 0;
+}
+
+void
+qp_ring_free(struct qp_ring *ring)
+{
+	pages_free(ring->items, (ring->mask + 1ul) * sizeof(ring->items[0]));
 }

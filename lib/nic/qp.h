@@ -13,8 +13,8 @@
  * Go-back-N sets next_seq back; sent_seq stays, so packets in [next_seq, sent_seq) are sent again.
  *
  * Memory: QPs come by the million. What the QPs of a flow have in common is in struct qp_flow; what
- * is rarely touched is in struct qp_tally. With 12 bytes in the pacing wheel and its slots, a QP
- * takes 252 bytes, and up to 256 where slots are many.
+ * is rarely touched is in struct qp_tally. With a CNP window, a link and half a slot of the pacing
+ * wheel, and a place in a ready ring, a QP takes 253 bytes where there are a million.
  */
 #ifndef QUENCH_NIC_QP_H
 #define QUENCH_NIC_QP_H
@@ -40,7 +40,7 @@ struct nic_times;
 enum qp_place {
 	QP_IDLE,    /* nothing to send: responder only, all acknowledged, or in error */
 	QP_PACED,   /* in the wheel: before its start, or waiting for tokens */
-	QP_READY,   /* in the ready list of its queue */
+	QP_READY,   /* in the ready ring of its queue */
 	QP_BLOCKED, /* window or depth full: an ACK or the retransmission timer moves it */
 };
 
@@ -76,8 +76,8 @@ struct nic_qp {
 	uint32_t limit_seq;
 	uint32_t left_packets; /* of the message being sent; 0: between two messages */
 	uint32_t flow;         /* index of struct qp_flow */
-	uint32_t ready_link;
-	uint32_t ends_reg; /* roce_ends.reg */
+	uint32_t rate_cuts;    /* with each, line and bucket are at hand */
+	uint32_t ends_reg;     /* roce_ends.reg */
 	uint32_t dest_qp : 24;
 	uint32_t place : 8;     /* enum qp_place */
 	uint16_t ack_countdown; /* packets until the next AckReq */
@@ -113,11 +113,12 @@ struct qp_tally {
 	uint64_t rx_payload_bytes;
 	uint64_t rx_wire_bytes;
 	uint32_t cnps_handled, cnps_sent;
-	uint32_t rate_cuts;
 	uint32_t min_rate_kbps; /* rounded up */
-};
-static_assert(sizeof(struct nic_qp) + sizeof(struct qp_tally) + sizeof(struct np) + 12 + 4 <= 256,
-	      "with its window, an item and half a slot of the pacing wheel");
+} __attribute__((packed, aligned(4)));
+/* Of a million QPs, wheel and ring have 2^19 slots of 16 bytes and 2^20 places of 4. */
+static_assert(
+	sizeof(struct nic_qp) + sizeof(struct qp_tally) + sizeof(struct np) + 4 + 8.4 + 4.2 <= 256,
+	"with its window, a link and half a slot of the pacing wheel, a place in a ready ring");
 
 /* What the QPs of one flow have in common. */
 struct qp_flow {
@@ -270,6 +271,40 @@ qp_list_pop(struct qp_list *l, struct nic_qp *qps, size_t link_offset)
 
 	l->head = *qp_link(qps, item, link_offset);
 	return item;
+}
+
+/*
+ * FIFO of QPs by number, with room for all: each QP is in it at most once. An array, so that the
+ * QPs that come next are known and can be fetched from memory in time: with a million of them a
+ * list through the QPs would be a chain of cache misses.
+ */
+struct qp_ring {
+	uint32_t *items; /* NULL: this queue is not used */
+	uint32_t mask;
+	uint32_t head, tail; /* counted modulo 2^32 */
+};
+
+/** Make room for n QPs. @return 0 or -ENOMEM. */
+int qp_ring_init(struct qp_ring *ring, uint32_t n);
+void qp_ring_free(struct qp_ring *ring);
+
+static inline void
+qp_ring_push(struct qp_ring *ring, uint32_t item)
+{
+	ring->items[ring->tail++ & ring->mask] = item;
+}
+
+static inline bool
+qp_ring_is_empty(const struct qp_ring *ring)
+{
+	return ring->head == ring->tail;
+}
+
+/** The QP that is ahead places behind the head; one that was in the ring before, if none is. */
+static inline uint32_t
+qp_ring_peek(const struct qp_ring *ring, uint32_t ahead)
+{
+	return ring->items[(ring->head + ahead) & ring->mask];
 }
 
 #endif
