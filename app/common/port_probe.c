@@ -84,12 +84,6 @@ find_virtual(const char *driver)
 	return NULL;
 }
 
-bool
-port_is_virtual(const char *driver)
-{
-	return find_virtual(driver) != NULL;
-}
-
 /* @return true if that was all that there is to say. */
 static bool
 say_virtual(uint16_t ethdev, const char *driver)

@@ -7,14 +7,10 @@
 #ifndef QUENCH_APP_PORT_PROBE_H
 #define QUENCH_APP_PORT_PROBE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /** Turn link pause off where it is on, ask for pause frames, and say all of it. Started device. */
 void port_probe(uint16_t ethdev);
-
-/** Is this the driver of a device without hardware? */
-bool port_is_virtual(const char *driver);
 
 /** Warn if the bus is slower than the port. Devices that are not on PCIe pass. */
 void port_check_pcie(uint16_t ethdev, uint64_t link_speed_bps);

@@ -2,9 +2,20 @@
 #include "common/port_queues.h"
 
 #include <errno.h>
+#include <string.h>
+#include <rte_bus.h>
+#include <rte_dev.h>
 #include <rte_ethdev.h>
 
-#include "common/port_probe.h"
+/* All that is not on a bus of hardware; virtio's queues come in pairs there as well. */
+static bool
+is_joined(const struct rte_eth_dev_info *info)
+{
+	const struct rte_bus *bus = info->device == NULL ? NULL : rte_dev_bus(info->device);
+
+	return bus == NULL || strcmp(rte_bus_name(bus), "vdev") == 0 ||
+	       strncmp(info->driver_name, "net_virtio", strlen("net_virtio")) == 0;
+}
 
 int
 port_offer_of(uint16_t ethdev, struct port_offer *offer)
@@ -17,7 +28,7 @@ port_offer_of(uint16_t ethdev, struct port_offer *offer)
 	*offer = (struct port_offer){
 		.rx_queues = info.max_rx_queues,
 		.tx_queues = info.max_tx_queues,
-		.joined = port_is_virtual(info.driver_name),
+		.joined = is_joined(&info),
 	};
 	return 0;
 }

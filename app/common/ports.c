@@ -11,6 +11,7 @@
 
 #include "base/units.h"
 #include "common/port_probe.h"
+#include "common/port_rss.h"
 #include "common/say.h"
 
 const char *
@@ -53,7 +54,7 @@ refuse(uint16_t ethdev, const char *what, int rc)
 
 /* Largest MTU up to the wanted one that the device's limits allow. */
 static uint16_t
-choose_mtu(uint16_t ethdev, const struct rte_eth_dev_info *info, uint16_t largest_frame)
+choose_mtu(const struct rte_eth_dev_info *info, uint16_t largest_frame)
 {
 	uint32_t want = largest_frame - RTE_ETHER_HDR_LEN;
 	/* Overhead as ethdev computes it: what the device counts beyond the MTU. */
@@ -64,29 +65,37 @@ choose_mtu(uint16_t ethdev, const struct rte_eth_dev_info *info, uint16_t larges
 
 	if (most > info->max_mtu)
 		most = info->max_mtu;
-	if (want <= most)
-		return (uint16_t)(want < info->min_mtu ? info->min_mtu : want);
-	say_warning("%s: takes frames up to %u bytes only, the configuration has %u",
-		    port_name(ethdev), most + RTE_ETHER_HDR_LEN, largest_frame);
-	return (uint16_t)most;
+	if (want > most)
+		return (uint16_t)most;
+	return (uint16_t)(want < info->min_mtu ? info->min_mtu : want);
+}
+
+/* @return 0, or APP_BAD_USAGE: the device cannot carry what the configuration has. */
+static int
+set_mtu(uint16_t ethdev, const struct port_params *params, const struct rte_eth_dev_info *info,
+	struct rte_eth_conf *conf)
+{
+	uint32_t most;
+
+	conf->rxmode.mtu = choose_mtu(info, params->largest_frame);
+	most = conf->rxmode.mtu + RTE_ETHER_HDR_LEN;
+	if (most >= params->largest_frame)
+		return 0;
+	if (!params->must_fit) {
+		say_warning("%s: takes frames up to %u bytes only, the configuration has %u",
+			    port_name(ethdev), most, params->largest_frame);
+		return 0;
+	}
+	say_error("%s: takes frames up to %u bytes only, the configuration has %u: a smaller "
+		  "mtu_bytes",
+		  port_name(ethdev), most, params->largest_frame);
+	return APP_BAD_USAGE;
 }
 
 static uint16_t
 queues(uint16_t n)
 {
 	return n == 0 ? 1 : n;
-}
-
-/* Spread receive queues by UDP ports: a QP keeps its source port, so it keeps its queue. */
-static void
-choose_rss(struct rte_eth_conf *conf, const struct rte_eth_dev_info *info)
-{
-	const uint64_t udp = RTE_ETH_RSS_NONFRAG_IPV4_UDP | RTE_ETH_RSS_NONFRAG_IPV6_UDP;
-
-	if (!(info->flow_type_rss_offloads & udp))
-		return;
-	conf->rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
-	conf->rx_adv_conf.rss_conf.rss_hf = info->flow_type_rss_offloads & udp;
 }
 
 static int
@@ -132,6 +141,25 @@ check_link(uint16_t ethdev, uint64_t configured_bps)
 			    port_name(ethdev), link.link_speed, (uint64_t)(configured_bps / MBPS));
 }
 
+/* With RSS if it is wanted and taken; a device that refuses it may still work without. */
+static int
+configure(uint16_t ethdev, const struct port_params *params, const struct rte_eth_dev_info *info,
+	  struct rte_eth_conf *conf)
+{
+	const struct rte_eth_conf without = *conf;
+	uint16_t rx = queues(params->rx_queues), tx = queues(params->tx_queues);
+	int rc;
+
+	if (params->rss == NULL || rx < 2)
+		return rte_eth_dev_configure(ethdev, rx, tx, conf);
+	port_rss_ask(params->rss, info, conf);
+	rc = rte_eth_dev_configure(ethdev, rx, tx, conf);
+	if (rc == 0 || !params->rss->asked)
+		return rc;
+	params->rss->asked = false;
+	return rte_eth_dev_configure(ethdev, rx, tx, &without);
+}
+
 int
 port_open(uint16_t ethdev, const struct port_params *params)
 {
@@ -141,11 +169,10 @@ port_open(uint16_t ethdev, const struct port_params *params)
 
 	if (rc != 0)
 		return refuse(ethdev, "device information", rc);
-	conf.rxmode.mtu = choose_mtu(ethdev, &info, params->largest_frame);
-	if (params->rx_queues > 1)
-		choose_rss(&conf, &info);
-	rc = rte_eth_dev_configure(ethdev, queues(params->rx_queues), queues(params->tx_queues),
-				   &conf);
+	rc = set_mtu(ethdev, params, &info, &conf);
+	if (rc != 0)
+		return rc;
+	rc = configure(ethdev, params, &info, &conf);
 	if (rc != 0)
 		return refuse(ethdev, "configure", rc);
 	rc = set_up_queues(ethdev, params, &info);
@@ -154,6 +181,8 @@ port_open(uint16_t ethdev, const struct port_params *params)
 	rc = rte_eth_dev_start(ethdev);
 	if (rc != 0)
 		return refuse(ethdev, "start", rc);
+	if (params->rss != NULL)
+		port_rss_learn(params->rss, ethdev);
 	/* Devices without the notion see all frames anyway. */
 	rc = rte_eth_promiscuous_enable(ethdev);
 	if (rc != 0 && rc != -ENOTSUP)

@@ -10,8 +10,10 @@
 #ifndef QUENCH_APP_PORTS_H
 #define QUENCH_APP_PORTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+struct port_rss;
 struct rte_mempool;
 
 #define PORT_RX_DESCRIPTORS 512
@@ -30,12 +32,14 @@ struct port_params {
 	uint16_t largest_frame;  /* without FCS */
 	struct rte_mempool *pool;
 	uint16_t rx_queues, tx_queues; /* 0: one */
+	bool must_fit;                 /* refuse a device that cannot take the largest frame */
+	struct port_rss *rss;          /* what RSS does among several queues; NULL: not wanted */
 };
 
 /**
  * Configure and start a device.
  *
- * @return 0, or APP_FAILED after an error line.
+ * @return 0, or after an error line APP_FAILED, or APP_BAD_USAGE if the frames do not fit.
  */
 int port_open(uint16_t ethdev, const struct port_params *params);
 

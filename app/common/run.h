@@ -31,11 +31,14 @@ struct run_traffic {
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes; /* frame bytes with FCS */
 };
 
+struct nic_share;
+
 struct run_app {
 	struct node *node;                /* the only one, or nodes[0] */
 	struct node **nodes;              /* several that share the ports */
 	const struct poll_queues *queues; /* of each of them, on every port; NULL: node alone */
 	uint16_t n_nodes;                 /* 0: node alone */
+	const struct nic_share *share;    /* where quench-nic's QPs are; NULL: one node has all */
 	bool measure_pacing;              /* the nodes say when frames are due */
 	const uint16_t *ethdevs;
 	uint16_t n_ports;

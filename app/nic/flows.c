@@ -105,6 +105,17 @@ read_info(const struct run_app *app, unsigned int flow)
 	return info;
 }
 
+/* A pause stops all lcores alike, but not all have QPs of the flow. */
+static uint64_t
+read_paused_ns(const struct run_app *app, unsigned int flow, uint64_t now_ns)
+{
+	uint64_t paused_ns = 0;
+
+	for (uint16_t i = 0; i < app->n_nodes; i++)
+		paused_ns = max_u64(paused_ns, nic_flow_paused_ns(app->nodes[i], flow, now_ns));
+	return paused_ns;
+}
+
 /* Into f->all. @return it, or NULL: the flow is not measured. */
 static const struct nic_times *
 read_times(struct flows *f, const struct run_app *app, unsigned int flow)
@@ -232,7 +243,7 @@ sample_flow(struct flows *f, const struct run_app *app, unsigned int i, FILE *ou
 		.messages = messages_of(flow, sum),
 		.retransmitted_packets = sum->retransmitted_packets,
 		.rate_cuts = sum->rate_cuts,
-		.paused_ns = nic_flow_paused_ns(app->nodes[0], i, now_ns),
+		.paused_ns = read_paused_ns(app, i, now_ns),
 	};
 
 	if (f->flows_csv != NULL)
@@ -339,10 +350,9 @@ flows_report(struct flows *f, const struct run_app *app, uint64_t elapsed_ns)
 		const struct nic_flow *flow = &f->config->flows[i];
 		const struct nic_flow_info info = read_info(app, i);
 
-		json_array_append_new(list,
-				      flow_object(flow, &info, read_times(f, app, i),
-						  nic_flow_paused_ns(app->nodes[0], i, elapsed_ns),
-						  flows_active_ns(flow, elapsed_ns)));
+		json_array_append_new(list, flow_object(flow, &info, read_times(f, app, i),
+							read_paused_ns(app, i, elapsed_ns),
+							flows_active_ns(flow, elapsed_ns)));
 	}
 	return list;
 }

@@ -7,6 +7,7 @@
 #include "base/fixed.h"
 #include "common/report.h"
 #include "ctl/json.h"
+#include "nic/nic_share.h"
 
 /* Add what a table of counters names. */
 static void
@@ -131,7 +132,7 @@ pacing_object(const struct run_result *result)
 	return o;
 }
 
-/* The first of them, flow by flow. QPs were dealt out to the nodes in turn. */
+/* The first of them, flow by flow. */
 static json_t *
 qp_list(const struct run_app *app, const struct nic_config *config, uint64_t elapsed_ns,
 	uint64_t *omitted)
@@ -145,10 +146,12 @@ qp_list(const struct run_app *app, const struct nic_config *config, uint64_t ela
 		uint32_t end = first + flow->qp_count;
 		uint32_t shown = (uint32_t)min_u64(end, max_u64(first, app->opts->json_qps));
 
-		for (uint32_t i = first; i < shown; i++)
-			json_array_append_new(list, qp_object(app->nodes[i % app->n_nodes],
-							      i / app->n_nodes, flow,
+		for (uint32_t i = first; i < shown; i++) {
+			struct nic_place at = nic_share_find(app->share, i);
+
+			json_array_append_new(list, qp_object(app->nodes[at.node], at.item, flow,
 							      flows_active_ns(flow, elapsed_ns)));
+		}
 		*omitted += end - shown;
 		first = end;
 	}

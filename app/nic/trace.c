@@ -9,7 +9,8 @@
 #include "ctl/trace_csv.h"
 
 int
-trace_start(struct node *const *nodes, uint16_t n_nodes, const struct nic_config *config)
+trace_start(struct node *const *nodes, const struct nic_share *share,
+	    const struct nic_config *config)
 {
 	uint32_t first = 0;
 
@@ -17,8 +18,8 @@ trace_start(struct node *const *nodes, uint16_t n_nodes, const struct nic_config
 		const struct nic_flow *flow = &config->flows[f];
 
 		for (uint32_t i = 0; i < flow->qp_count && i < flow->trace_qps; i++) {
-			int rc = nic_trace_qp(nodes[(first + i) % n_nodes], (first + i) / n_nodes,
-					      NIC_TRACE_ROWS);
+			struct nic_place at = nic_share_find(share, first + i);
+			int rc = nic_trace_qp(nodes[at.node], at.item, NIC_TRACE_ROWS);
 
 			if (rc == 0)
 				continue;
@@ -45,8 +46,8 @@ write_trace(FILE *out, const struct nic_config *config, uint32_t qp, const struc
 }
 
 int
-trace_write(struct node *const *nodes, uint16_t n_nodes, const struct nic_config *config,
-	    const char *path)
+trace_write(struct node *const *nodes, uint16_t n_nodes, const struct nic_share *share,
+	    const struct nic_config *config, const char *path)
 {
 	FILE *out = fopen(path, "w");
 	int failed;
@@ -61,7 +62,10 @@ trace_write(struct node *const *nodes, uint16_t n_nodes, const struct nic_config
 		const struct nic_trace *traces = nic_traces(nodes[at], &n);
 
 		for (unsigned int i = 0; i < n; i++)
-			write_trace(out, config, traces[i].index * n_nodes + at, &traces[i]);
+			write_trace(
+				out, config,
+				nic_share_number(share, (struct nic_place){at, traces[i].index}),
+				&traces[i]);
 	}
 	failed = ferror(out);
 	if (fclose(out) != 0 || failed) {

@@ -4,12 +4,14 @@
 #define QUENCH_APP_NIC_TRACE_H
 
 #include "ctl/nic_config.h"
+#include "nic/nic_share.h"
 
-/** Begin: the QPs of the flows were dealt out to the nodes in turn. @return 0, or an exit code. */
-int trace_start(struct node *const *nodes, uint16_t n_nodes, const struct nic_config *config);
+/** Begin. share: where the QPs are. @return 0, or an exit code. */
+int trace_start(struct node *const *nodes, const struct nic_share *share,
+		const struct nic_config *config);
 
 /** Write what was traced as CSV. @return 0, or an exit code after an error line. */
-int trace_write(struct node *const *nodes, uint16_t n_nodes, const struct nic_config *config,
-		const char *path);
+int trace_write(struct node *const *nodes, uint16_t n_nodes, const struct nic_share *share,
+		const struct nic_config *config, const char *path);
 
 #endif

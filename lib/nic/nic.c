@@ -97,6 +97,7 @@ init(struct nic *nic, const struct nic_params *params, const struct nic_pools *p
 		nic->params.rp.rp_max_rate_bps = params->link_speed_bps;
 	nic->window_packets = params->window_packets;
 	nic->qpn_stride = 1;
+	nic->own_qpn = params->first_qpn;
 	nic->common = &nic->own_common;
 	nic->data_pool = pools->data;
 	nic->control_pool = pools->control;

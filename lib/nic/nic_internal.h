@@ -84,6 +84,11 @@ struct nic {
 	uint64_t retry_ns; /* a pool was empty: look again then */
 	struct rte_mempool *data_pool;
 	struct rte_mempool *control_pool;
+	/* Numbers of our QPs: a table, counted from first_qpn, or own_qpn and each qpn_stride-th.
+	 */
+	const uint32_t *numbers;
+	uint32_t own_qpn;
+	uint32_t qpn_stride;
 	struct nic_pause pause;
 	struct nic_stats stats;
 	/* per event of congestion control */
@@ -98,9 +103,8 @@ struct nic {
 	int64_t wire_left_bytes; /* of the reservation in hand; a debt is the next one's */
 	uint64_t wire_from_ns;   /* from when on it may leave */
 	uint32_t share_index;
-	uint32_t qpn_stride; /* from one of our QPs to the next */
-	bool control_apart;  /* nic_tx_control() is called: nic_tx() has data only */
-	bool taking_over;    /* the frames of this rx() crossed from another node */
+	bool control_apart; /* nic_tx_control() is called: nic_tx() has data only */
+	bool taking_over;   /* the frames of this rx() crossed from another node */
 	/* per QP, where pacing is measured: when the next packet is due, 0 not known; else NULL */
 	uint64_t *due_ns;
 	/* per neighbour, nic_resolve.c */
@@ -139,7 +143,9 @@ nic_of_const(const struct node *node)
 static inline uint32_t
 nic_local_qpn(const struct nic *nic, uint32_t item)
 {
-	return nic->params.first_qpn + item * nic->qpn_stride;
+	if (unlikely(nic->numbers != NULL))
+		return nic->params.first_qpn + nic->numbers[item];
+	return nic->own_qpn + item * nic->qpn_stride;
 }
 
 static inline void
@@ -308,6 +314,8 @@ void nic_resolve_free(struct nic *nic);
 
 /** Hand a frame to the node whose QP it is for. @return false: it is ours to deal with. */
 bool nic_share_cross(struct nic *nic, struct rte_mbuf *m, uint32_t dest_qp);
+/** Which of our QPs has a number, counted from first_qpn; QP_NONE: none. */
+uint32_t nic_share_item(const struct nic *nic, uint32_t number);
 /** Let all other nodes see a frame, which nobody writes to any more. */
 void nic_share_tell_all(struct nic *nic, struct rte_mbuf *m);
 /** Receive what crossed to us; bounded work. */

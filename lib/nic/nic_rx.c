@@ -112,13 +112,14 @@ on_qp(struct nic *nic, uint32_t item, const struct rx_frame *f, uint64_t now_ns)
 static uint32_t
 find_qp(const struct nic *nic, uint32_t qpn)
 {
-	uint32_t at = qpn - nic->params.first_qpn;
+	uint32_t number = qpn - nic->params.first_qpn;
+	uint32_t item = number;
 
-	if (qpn < nic->params.first_qpn || (nic->qpn_stride > 1 && at % nic->qpn_stride != 0))
+	if (qpn < nic->params.first_qpn)
 		return QP_NONE;
-	if (nic->qpn_stride > 1)
-		at /= nic->qpn_stride;
-	return at < nic->n_qps ? at : QP_NONE;
+	if (unlikely(nic->share != NULL))
+		item = nic_share_item(nic, number);
+	return item < nic->n_qps ? item : QP_NONE;
 }
 
 static unsigned int
@@ -126,7 +127,7 @@ on_roce(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 {
 	uint32_t item = f->item;
 
-	if (nic->share != NULL && nic_share_cross(nic, f->m, f->roce.dest_qp))
+	if (unlikely(nic->share != NULL) && nic_share_cross(nic, f->m, f->roce.dest_qp))
 		return NIC_KEPT;
 	counter_inc(&nic->stats.rx_roce_packets);
 	if (item == QP_NONE) {

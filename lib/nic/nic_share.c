@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nic/nic_share.h"
 
+#include <assert.h>
+#include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +13,7 @@
 #include <rte_ring.h>
 
 #include "base/fixed.h"
+#include "base/pages.h"
 #include "nic/nic_internal.h"
 
 /* Frames that one call takes over from each other node. */
@@ -20,7 +24,16 @@ struct nic_share {
 	struct wire_share wire __rte_cache_aligned;
 	struct nic_common common __rte_cache_aligned;
 	struct rte_ring *rings[NIC_SHARE_MAX_NODES][NIC_SHARE_MAX_NODES]; /* [from][to] */
+	/* With nic_share_place(), else NULL. Of each QP, item << NODE_BITS | node: per packet
+	 * received. */
+	uint32_t *places;
+	uint32_t n_places;
+	uint32_t *numbers[NIC_SHARE_MAX_NODES]; /* of each node's QPs, in order */
+	uint32_t counts[NIC_SHARE_MAX_NODES];
 };
+
+#define NODE_BITS 6
+static_assert(NIC_SHARE_MAX_NODES == 1 << NODE_BITS, "a place fits 32 bits, of 2^24 QPs and more");
 
 static struct rte_ring *
 create_ring(const struct nic_share_params *p, uint32_t from, uint32_t to)
@@ -82,8 +95,76 @@ nic_share_destroy(struct nic_share *share)
 	for (uint32_t from = 0; from < share->params.n_nodes; from++)
 		for (uint32_t to = 0; to < share->params.n_nodes; to++)
 			destroy_ring(share->rings[from][to]);
+	for (uint32_t i = 0; i < share->params.n_nodes; i++)
+		pages_free(share->numbers[i], share->n_places * sizeof(*share->numbers[i]));
+	pages_free(share->places, share->n_places * sizeof(*share->places));
 	nic_common_free(&share->common);
 	free(share);
+}
+
+/* Room for all QPs at each node: pages that are never touched cost nothing. */
+static int
+places_alloc(struct nic_share *share, uint32_t n)
+{
+	bool good = true;
+
+	share->n_places = n;
+	share->places = pages_alloc(n * sizeof(*share->places));
+	for (uint32_t i = 0; i < share->params.n_nodes; i++) {
+		share->numbers[i] = pages_alloc(n * sizeof(*share->numbers[i]));
+		good = good && share->numbers[i] != NULL;
+	}
+	return good && share->places != NULL ? 0 : -ENOMEM;
+}
+
+int
+nic_share_place(struct nic_share *share, const uint16_t *node_of, uint32_t n_qps)
+{
+	if (places_alloc(share, n_qps) != 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n_qps; i++) {
+		uint32_t node = node_of[i];
+
+		assert(node < share->params.n_nodes);
+		share->places[i] = share->counts[node] << NODE_BITS | node;
+		share->numbers[node][share->counts[node]++] = i;
+	}
+	return 0;
+}
+
+uint32_t
+nic_share_qps(const struct nic_share *share, uint32_t n, uint32_t index)
+{
+	uint32_t n_nodes;
+
+	if (share == NULL)
+		return n;
+	n_nodes = share->params.n_nodes;
+	return share->places != NULL ? share->counts[index] : n / n_nodes + (index < n % n_nodes);
+}
+
+struct nic_place
+nic_share_find(const struct nic_share *share, uint32_t number)
+{
+	uint32_t n;
+
+	if (share == NULL)
+		return (struct nic_place){0, number};
+	if (share->places != NULL)
+		return (struct nic_place){share->places[number] % NIC_SHARE_MAX_NODES,
+					  share->places[number] >> NODE_BITS};
+	n = share->params.n_nodes;
+	return (struct nic_place){number % n, number / n};
+}
+
+uint32_t
+nic_share_number(const struct nic_share *share, struct nic_place place)
+{
+	if (share == NULL)
+		return place.item;
+	if (share->places != NULL)
+		return share->numbers[place.node][place.item];
+	return place.item * share->params.n_nodes + place.node;
 }
 
 void
@@ -92,7 +173,9 @@ nic_join(struct node *node, struct nic_share *share, uint32_t index)
 	struct nic *nic = nic_of(node);
 
 	assert(index < share->params.n_nodes && nic->n_qps == 0);
-	assert(nic->params.first_qpn == share->params.first_qpn + index);
+	nic->params.first_qpn = share->params.first_qpn;
+	nic->own_qpn = nic->params.first_qpn + index;
+	nic->numbers = share->numbers[index];
 	nic->share = share;
 	nic->share_index = index;
 	nic->wire = &share->wire;
@@ -114,17 +197,30 @@ cross(struct nic *nic, struct rte_mbuf *m, uint32_t to)
 bool
 nic_share_cross(struct nic *nic, struct rte_mbuf *m, uint32_t dest_qp)
 {
-	const struct nic_share_params *p = &nic->share->params;
-	uint32_t owner;
+	const struct nic_share *share = nic->share;
+	uint32_t number = dest_qp - share->params.first_qpn;
+	struct nic_place place;
 
-	if (nic->taking_over || dest_qp < p->first_qpn)
+	if (nic->taking_over || dest_qp < share->params.first_qpn ||
+	    (share->places != NULL && number >= share->n_places))
 		return false;
-	owner = (dest_qp - p->first_qpn) % p->n_nodes;
-	if (owner == nic->share_index)
+	place = nic_share_find(share, number);
+	if (place.node == nic->share_index)
 		return false;
 	counter_inc(&nic->stats.rx_crossed_packets);
-	cross(nic, m, owner);
+	cross(nic, m, place.node);
 	return true;
+}
+
+uint32_t
+nic_share_item(const struct nic *nic, uint32_t number)
+{
+	struct nic_place place;
+
+	if (nic->share->places != NULL && number >= nic->share->n_places)
+		return QP_NONE;
+	place = nic_share_find(nic->share, number);
+	return place.node == nic->share_index ? place.item : QP_NONE;
 }
 
 void

@@ -4,7 +4,8 @@
  * wire, one range of QP numbers.
  *
  * QPs are dealt out in turn: node k of n has first_qpn + k, first_qpn + k + n, and so on, so that
- * whose a QP is follows from its number. A frame for another node's QP crosses once, by a
+ * whose a QP is follows from its number; or by a table, where it is known at whose queue their
+ * frames will arrive (nic_rss.h). A frame for another node's QP crosses once, by a
  * single-producer single-consumer ring with room for every mbuf of the receive pool: a crossing
  * never drops. A pause frame, and what a neighbour tells, goes to all. Questions about our address
  * are answered by the node that receives them. The wire is divided by wire_share: each node
@@ -38,16 +39,30 @@ struct nic_share *nic_share_create(const struct nic_share_params *params);
 void nic_share_destroy(struct nic_share *share);
 
 /**
- * Make a node one of the share's, before it has QPs. Its first_qpn must be the share's plus index,
- * its max_qps at least nic_share_qps().
+ * Deal QPs out by a table: QP number i goes to node_of[i]. Before nic_join().
+ * @return 0 or -ENOMEM.
+ */
+int nic_share_place(struct nic_share *share, const uint16_t *node_of, uint32_t n_qps);
+
+/**
+ * Make a node one of the share's, before it has QPs. Its max_qps must be at least
+ * nic_share_qps(), its first_qpn is set. QPs are then added in the order of their numbers.
  */
 void nic_join(struct node *node, struct nic_share *share, uint32_t index);
 
-/** How many of n QPs, dealt out in turn, one node has. */
-static inline uint32_t
-nic_share_qps(uint32_t n, uint32_t n_nodes, uint32_t index)
-{
-	return n / n_nodes + (index < n % n_nodes);
-}
+/* Where QPs are; with share NULL there is one node, number 0, which has all. */
+
+/** How many of n QPs, all that there are, one node has. */
+uint32_t nic_share_qps(const struct nic_share *share, uint32_t n, uint32_t index);
+
+struct nic_place {
+	uint32_t node, item; /* item: the node's index for nic_qp_info() */
+};
+
+/** Where the QP with first_qpn + number is. */
+struct nic_place nic_share_find(const struct nic_share *share, uint32_t number);
+
+/** The reverse. */
+uint32_t nic_share_number(const struct nic_share *share, struct nic_place place);
 
 #endif

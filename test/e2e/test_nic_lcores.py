@@ -120,6 +120,10 @@ def share_the_wire(work):
     nic = start(work, "null", text, three("net_null0,no-rx=1"), "--duration", 1)
     check_equal("net_null: exit code", nic.wait_end(), 0)
     r = nic.json()
+    # net_null takes an RSS key and table, which is what can be tried of them without a NIC.
+    check("net_null: QPs placed by RSS", "QPs placed by RSS" in nic.err(), nic.err())
+    check_equal("net_null: numbers are those of the file", [q["local_qpn"] for q in r["qps"]], list(range(17, 25)))
+    check_equal("net_null: peers are those of the file", [q["peer_qpn"] for q in r["qps"]], list(range(17, 25)))
     wire = sum(q["tx_wire_bytes"] for q in r["qps"])
     limit = r["elapsed_ns"] * LINK / 8e9
     print(f"# two lcores sent {wire / limit:.4f} of the link's {LINK / 1e9:g} Gb/s")

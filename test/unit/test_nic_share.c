@@ -3,12 +3,15 @@
  */
 #include "nic_test.h"
 
+#include "nic/nic_rss.h"
 #include "nic/nic_share.h"
 #include "wire/arp.h"
 
 #define NODES 2
 #define PEER 2 /* index of the peer's node */
 #define RX_MBUFS 512
+#define BY_RSS (NODES + 1)
+#define BUCKETS 64
 
 static struct nic_params params[NODES + 1];
 static struct nic_pools pools;
@@ -17,6 +20,9 @@ static struct node *nodes[NODES + 1];
 static uint64_t now_ns;
 static uint64_t wire_out[NODES]; /* wire bytes that each of ours sent */
 static unsigned int rx_node;     /* which of ours gets the frames of the peer; NODES: in turn */
+/* With QPs placed by RSS: how many, and whose each bucket of the device is. */
+static uint32_t placed_qps;
+static uint16_t bucket_node[BUCKETS];
 
 static int
 setup(void **state)
@@ -24,11 +30,62 @@ setup(void **state)
 	(void)state;
 	now_ns = 0;
 	rx_node = 0;
+	placed_qps = 0;
 	memset(wire_out, 0, sizeof(wire_out));
 	for (unsigned int i = 0; i <= NODES; i++)
 		nic_test_params(&params[i], i == PEER);
 	nic_test_pools(&pools, 2048, RX_MBUFS);
 	return 0;
+}
+
+static uint32_t
+bucket_of_qp(uint32_t number)
+{
+	struct nic_qp_params qp = nic_test_qp(0);
+
+	if (number % 3 == 2)
+		qp.peer_ip = params[PEER].ip6;
+	qp.peer_qpn = PAIR_QPN + number;
+	return nic_rss_hash_of_qp(nic_rss_key, &params[0], &qp, PAIR_QPN + number) % BUCKETS;
+}
+
+static void
+place(void)
+{
+	uint32_t qps[BUCKETS] = {0};
+	uint16_t node[16];
+
+	for (uint32_t i = 0; i < placed_qps; i++)
+		qps[bucket_of_qp(i)]++;
+	nic_rss_balance(qps, BUCKETS, NODES, bucket_node);
+	for (uint32_t i = 0; i < placed_qps; i++)
+		node[i] = bucket_node[bucket_of_qp(i)];
+	assert_int_equal(nic_share_place(share, node, placed_qps), 0);
+}
+
+/* What a device does: the node at whose queue a frame arrives. */
+static unsigned int
+hashed_node(const struct rte_mbuf *m)
+{
+	const uint8_t *buf = rte_pktmbuf_mtod(m, const uint8_t *);
+	struct field_ip src = {.version = 4}, dst = {.version = 4};
+	unsigned int n = 4, at = 12;
+	struct frame_view eth;
+	const uint8_t *ip;
+
+	assert_int_equal(frame_parse(buf, m->data_len, &eth), FRAME_OK);
+	ip = buf + eth.l3_off;
+	if (eth.ip_version == 6) {
+		src.version = dst.version = 6;
+		n = 16;
+		at = 8;
+	}
+	memcpy(src.addr, ip + at, n);
+	memcpy(dst.addr, ip + at + n, n);
+	ip += at + 2 * n;
+	return bucket_node[nic_rss_hash(nic_rss_key, &src, &dst, (uint16_t)(ip[0] << 8 | ip[1]),
+					(uint16_t)(ip[2] << 8 | ip[3])) %
+			   BUCKETS];
 }
 
 static void
@@ -45,6 +102,8 @@ create(void)
 
 	share = nic_share_create(&p);
 	assert_non_null(share);
+	if (placed_qps > 0)
+		place();
 	for (unsigned int i = 0; i <= NODES; i++) {
 		params[i].first_qpn = PAIR_QPN + (i == PEER ? 0 : i);
 		nodes[i] = nic_create(&params[i], &pools);
@@ -72,8 +131,8 @@ add(unsigned int i, struct nic_qp_params qp)
 	qp.peer_qpn = back.peer_qpn = PAIR_QPN + i;
 	back.requester = false;
 	memcpy(back.peer_mac, params[0].mac, 6);
-	back.peer_ip = params[0].ip;
-	assert_int_equal(nic_add_qp(nodes[i % NODES], &qp, 0), PAIR_QPN + i);
+	back.peer_ip = qp.peer_ip.version == 4 ? params[0].ip : params[0].ip6;
+	assert_int_equal(nic_add_qp(nodes[nic_share_find(share, i).node], &qp, 0), PAIR_QPN + i);
 	assert_int_equal(nic_add_qp(nodes[PEER], &back, 0), PAIR_QPN + i);
 }
 
@@ -82,7 +141,9 @@ deliver(unsigned int from, struct rte_mbuf *m)
 {
 	struct node *to = nodes[PEER];
 
-	if (from == PEER) {
+	if (from == PEER && rx_node == BY_RSS) {
+		to = nodes[hashed_node(m)];
+	} else if (from == PEER) {
 		to = nodes[rx_node == NODES ? m->pkt_len % NODES : rx_node];
 	} else {
 		wire_out[from] += wire_bytes(m->pkt_len);
@@ -126,8 +187,11 @@ numbers_are_dealt_out_in_turn(void **state)
 		add(i, nic_test_qp(0));
 	assert_int_equal(nic_qp_count(nodes[0]), 3);
 	assert_int_equal(nic_qp_count(nodes[1]), 2);
-	assert_int_equal(nic_share_qps(5, NODES, 0), 3);
-	assert_int_equal(nic_share_qps(5, NODES, 1), 2);
+	assert_int_equal(nic_share_qps(share, 5, 0), 3);
+	assert_int_equal(nic_share_qps(share, 5, 1), 2);
+	assert_int_equal(nic_share_find(share, 3).node, 1);
+	assert_int_equal(nic_share_find(share, 3).item, 1);
+	assert_int_equal(nic_share_number(share, (struct nic_place){1, 1}), 3);
 	nic_qp_info(nodes[1], 1, &info);
 	assert_int_equal(info.local_qpn, PAIR_QPN + 3);
 	destroy();
@@ -164,6 +228,66 @@ answers_that_arrive_at_the_wrong_node_cross(void **state)
 				 nic_stats(nodes[PEER])->tx_packets);
 		destroy();
 	}
+}
+
+/* Sixteen QPs over IPv4 and IPv6: ACKs, data and CNPs of the peer all arrive where their QP is. */
+static void
+nothing_crosses_where_qps_are_placed_by_rss(void **state)
+{
+	uint32_t owned[NODES] = {0};
+
+	(void)state;
+	placed_qps = 16;
+	rx_node = BY_RSS;
+	create();
+	for (uint32_t i = 0; i < placed_qps; i++) {
+		struct nic_qp_params qp = nic_test_qp(0);
+		struct nic_place at = nic_share_find(share, i);
+		struct nic_qp_info info;
+
+		if (i % 3 == 2)
+			qp.peer_ip = params[PEER].ip6;
+		add(i, qp);
+		nic_qp_info(nodes[at.node], at.item, &info);
+		assert_int_equal(info.local_qpn, PAIR_QPN + i);
+		assert_int_equal(nic_share_number(share, at), i);
+		owned[at.node]++;
+	}
+	run(10 * NS_PER_MS);
+	assert_true(nic_done(nodes[0]) && nic_done(nodes[1]));
+	for (unsigned int i = 0; i < NODES; i++) {
+		assert_in_range(owned[i], 7, 9);
+		assert_int_equal(nic_qp_count(nodes[i]), owned[i]);
+		assert_int_equal(nic_share_qps(share, placed_qps, i), owned[i]);
+		assert_true(nic_stats(nodes[i])->rx_packets > 0);
+		assert_int_equal(nic_stats(nodes[i])->rx_crossed_packets, 0);
+		assert_int_equal(nic_stats(nodes[i])->drops[NIC_DROP_UNKNOWN_QP], 0);
+	}
+	destroy();
+}
+
+/* A device that puts them elsewhere (another key, another source port) costs a crossing each. */
+static void
+placed_qps_are_found_from_any_node(void **state)
+{
+	(void)state;
+	placed_qps = 6;
+	rx_node = 1;
+	create();
+	for (uint32_t i = 0; i < placed_qps; i++) {
+		struct nic_qp_params qp = nic_test_qp(0);
+
+		if (i % 3 == 2)
+			qp.peer_ip = params[PEER].ip6;
+		add(i, qp);
+	}
+	run(NS_PER_MS);
+	assert_true(nic_done(nodes[0]) && nic_done(nodes[1]));
+	assert_int_equal(nic_stats(nodes[0])->rx_crossed_packets, 0);
+	assert_true(nic_stats(nodes[1])->rx_crossed_packets > 0);
+	for (unsigned int i = 0; i < NODES; i++)
+		assert_int_equal(nic_stats(nodes[i])->retransmitted_packets, 0);
+	destroy();
 }
 
 static void
@@ -283,6 +407,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(numbers_are_dealt_out_in_turn, setup),
 		cmocka_unit_test_setup(answers_that_arrive_at_the_wrong_node_cross, setup),
+		cmocka_unit_test_setup(nothing_crosses_where_qps_are_placed_by_rss, setup),
+		cmocka_unit_test_setup(placed_qps_are_found_from_any_node, setup),
 		cmocka_unit_test_setup(number_of_nobody_crosses_once_and_is_dropped, setup),
 		cmocka_unit_test_setup(busy_nodes_halve_the_wire_and_one_alone_has_all_of_it,
 				       setup),

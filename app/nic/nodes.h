@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The NIC that quench-nic builds: a device with its queues, a node for each lcore that polls, their
+ * pools, and the QPs of the configuration, dealt out to the nodes. Where the device has RSS, a QP
+ * goes to the lcore at whose receive queue its frames arrive; else in turn.
+ */
+#ifndef QUENCH_APP_NIC_NODES_H
+#define QUENCH_APP_NIC_NODES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/port_queues.h"
+#include "common/port_rss.h"
+#include "ctl/nic_config.h"
+#include "nic/nic_share.h"
+
+struct nic_nodes {
+	const struct nic_config *config;
+	struct node *node[NIC_SHARE_MAX_NODES];
+	struct poll_queues queues[NIC_SHARE_MAX_NODES];
+	struct port_plan plan;   /* its lcores are as many as there are nodes */
+	struct nic_share *share; /* NULL: one node */
+	uint32_t n_qps;
+	bool placed; /* by RSS */
+	uint16_t ethdev;
+	uint16_t n_open; /* devices: 0 or 1 */
+	struct port_rss rss;
+	struct rte_mempool *rx_pool;
+	struct nic_pools pools;
+};
+
+/**
+ * Build all of it. config is kept by reference, and gets the device's MAC address if it has none.
+ *
+ * @param n  Zero-initialised; for nodes_close(), whatever the result.
+ * @return   0, or an exit code after an error line.
+ */
+int nodes_open(struct nic_nodes *n, struct nic_config *config, const char *config_path);
+
+void nodes_close(struct nic_nodes *n);
+
+#endif
