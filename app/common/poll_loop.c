@@ -132,6 +132,8 @@ transmit(struct poll_loop *loop, uint16_t port, uint64_t now_ns)
 	struct poll_port *p = &loop->ports[port];
 	uint32_t n = 0;
 
+	if (unlikely(p->link != NULL && port_link_is_down(p->link)))
+		return 0;
 	if (p->queues.control_apart)
 		n = transmit_to(loop, port, &p->control, now_ns);
 	return n + transmit_to(loop, port, &p->data, now_ns);

@@ -23,6 +23,7 @@
 
 #include "node/node.h"
 #include "common/pace_meter.h"
+#include "common/port_link.h"
 #include "common/tsc_clock.h"
 
 struct rte_mbuf;
@@ -51,6 +52,7 @@ struct poll_queues {
 struct poll_port {
 	uint16_t ethdev;
 	struct poll_queues queues;
+	const struct port_link *link; /* send nothing while it is down; NULL: whatever it is */
 	struct poll_txq control; /* used if queues.control_apart */
 	struct poll_txq data;
 };

@@ -132,8 +132,6 @@ check_link(uint16_t ethdev, uint64_t configured_bps)
 
 	if (rte_eth_link_get_nowait(ethdev, &link) != 0)
 		return;
-	if (link.link_status == RTE_ETH_LINK_DOWN)
-		say_warning("%s: link is down", port_name(ethdev));
 	if (link.link_speed != RTE_ETH_SPEED_NUM_NONE &&
 	    link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN &&
 	    link.link_speed * MBPS != configured_bps)

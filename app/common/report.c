@@ -6,6 +6,7 @@
 
 #include "base/units.h"
 #include "common/ports.h"
+#include "common/run.h"
 #include "common/say.h"
 #include "ctl/json.h"
 
@@ -22,15 +23,16 @@ report_program(const char *program, uint64_t elapsed_ns)
 }
 
 json_t *
-report_port(const struct poll_loop *loops, uint16_t n, uint16_t number, uint64_t link_speed_bps)
+report_port(const struct run_result *result, uint16_t number, uint64_t link_speed_bps)
 {
+	const struct poll_loop *loops = result->loops;
 	const struct poll_port *port = &loops[0].ports[number];
 	uint64_t held = 0, refusals = 0;
 	struct rte_eth_stats device;
 	json_t *o = json_object();
 	json_t *d = json_object();
 
-	for (uint16_t i = 0; i < n; i++) {
+	for (uint16_t i = 0; i < result->n_loops; i++) {
 		held += poll_port_held(&loops[i].ports[number]);
 		refusals += poll_port_refusals(&loops[i].ports[number]);
 	}
@@ -39,6 +41,8 @@ report_port(const struct poll_loop *loops, uint16_t n, uint16_t number, uint64_t
 	report_set_u64(o, "link_speed_bps", link_speed_bps);
 	report_set_u64(o, "held", held);
 	report_set_u64(o, "refusals", refusals);
+	report_set_u64(o, "link_down_events_phy", result->links[number].down_events);
+	report_set_u64(o, "link_down_ns", result->links[number].down_ns);
 	if (rte_eth_stats_get(port->ethdev, &device) == 0) {
 		report_set_u64(d, "ipackets", device.ipackets);
 		report_set_u64(d, "opackets", device.opackets);

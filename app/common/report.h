@@ -21,8 +21,10 @@ report_set_u64(json_t *object, const char *key, uint64_t value)
 /** New object with format, program, version and run time. */
 json_t *report_program(const char *program, uint64_t elapsed_ns);
 
-/** New object with what n poll loops and the device know about a port. */
-json_t *report_port(const struct poll_loop *loops, uint16_t n, uint16_t number,
+struct run_result;
+
+/** New object with what the poll loops and the device know about a port. */
+json_t *report_port(const struct run_result *result, uint16_t number,
 		    uint64_t link_speed_bps);
 
 /** Write a report and free it. @return 0, or APP_FAILED after an error line (disk full, no folder).

@@ -22,17 +22,23 @@
 /* The main lcore looks at the stop flag at least this often. */
 #define MAIN_SLEEP_NS (10 * NS_PER_MS)
 
+/* How often links are looked at: some drivers ask the kernel. A loop that is alone must not wait for
+ * that too often. */
+#define LINK_LOOK_NS (10 * NS_PER_MS)
+#define LINK_LOOK_ALONE_NS (100 * NS_PER_MS)
+
 static atomic_bool stop;
 
 /* Slow work of a run: when each part is due. */
 struct slow {
 	const struct run_app *app;
 	const struct tsc_clock *clock;
-	uint64_t control_ns, stats_ns, end_ns;
+	uint64_t control_ns, stats_ns, link_ns, end_ns;
 	uint64_t last_stats_ns;
 	struct run_traffic last;
 	atomic_uint busy; /* nodes that are not done */
 	struct worker *workers;
+	struct port_link *links;
 };
 
 /* What one polling lcore looks after. */
@@ -138,6 +144,16 @@ print_stats(struct slow *s, uint64_t now_ns)
 	s->last_stats_ns = now_ns;
 }
 
+static void
+look_at_links(struct slow *s, uint64_t now_ns)
+{
+	const struct run_app *app = s->app;
+
+	for (uint16_t i = 0; i < app->n_ports; i++)
+		port_link_look(&s->links[i], app->ethdevs[i], app->waits_for_link, now_ns);
+	s->link_ns = now_ns + (rte_lcore_count() > 1 ? LINK_LOOK_NS : LINK_LOOK_ALONE_NS);
+}
+
 static uint64_t
 do_slow_work(struct slow *s, uint64_t now_ns)
 {
@@ -145,6 +161,8 @@ do_slow_work(struct slow *s, uint64_t now_ns)
 
 	if (now_ns >= s->control_ns)
 		s->control_ns = app->node->ops->control(app->node, now_ns);
+	if (now_ns >= s->link_ns)
+		look_at_links(s, now_ns);
 	if (now_ns >= s->stats_ns) {
 		print_stats(s, now_ns);
 		/* On the grid, so that lines do not drift; a late line skips what it missed. */
@@ -154,7 +172,7 @@ do_slow_work(struct slow *s, uint64_t now_ns)
 	}
 	if (now_ns >= s->end_ns)
 		atomic_store_explicit(&stop, true, memory_order_relaxed);
-	return min_u64(s->control_ns, min_u64(s->stats_ns, s->end_ns));
+	return min_u64(min_u64(s->control_ns, s->link_ns), min_u64(s->stats_ns, s->end_ns));
 }
 
 /* Slow hook of a loop that has a lcore of its own. */
@@ -236,6 +254,8 @@ init_worker(struct slow *s, struct run_result *result, uint16_t i)
 	poll_loop_init(w->loop, node, app->ethdevs, app->n_ports, s->clock, &stop);
 	if (app->queues != NULL)
 		poll_loop_use_queues(w->loop, &app->queues[i]);
+	for (uint16_t p = 0; app->waits_for_link && p < app->n_ports; p++)
+		w->loop->ports[p].link = &s->links[p];
 	w->loop->pace = result->paces == NULL ? NULL : &result->paces[i];
 	w->loop->idle_sleep_ns = app->opts->idle_sleep_ns;
 	w->loop->slow_arg = w;
@@ -263,7 +283,8 @@ run_node(const struct run_app *app, struct run_result *result)
 	result->loops = calloc(n, sizeof(*result->loops));
 	if (app->measure_pacing)
 		result->paces = calloc(n, sizeof(*result->paces));
-	if (s.workers == NULL || result->loops == NULL ||
+	result->links = s.links = calloc(app->n_ports, sizeof(*s.links));
+	if (s.workers == NULL || result->loops == NULL || s.links == NULL ||
 	    (app->measure_pacing && result->paces == NULL)) {
 		free(s.workers);
 		say_error("%s", strerror(ENOMEM));
@@ -280,6 +301,7 @@ run_node(const struct run_app *app, struct run_result *result)
 	else
 		poll_loop_run(&result->loops[0]);
 	result->elapsed_ns = tsc_clock_now(&clock);
+	look_at_links(&s, result->elapsed_ns);
 	/* The last line, unless the one before it has just been printed; files end at the end. */
 	if (s.stats_ns != NEVER_NS &&
 	    (app->opts->csv != NULL ||

@@ -40,6 +40,7 @@ struct run_app {
 	uint16_t n_nodes;                 /* 0: node alone */
 	const struct nic_share *share;    /* where quench-nic's QPs are; NULL: one node has all */
 	bool measure_pacing;              /* the nodes say when frames are due */
+	bool waits_for_link;              /* nothing is sent while a port's link is down */
 	const uint16_t *ethdevs;
 	uint16_t n_ports;
 	const struct opts *opts;
@@ -58,6 +59,7 @@ struct run_result {
 	uint64_t elapsed_ns;
 	struct poll_loop *loops; /* of each node, as it ended; for the caller to free() */
 	uint16_t n_loops;
+	struct port_link *links; /* of each port; for the caller to free() */
 	struct pace_meter *paces; /* of each node, or NULL; for the caller to free() */
 };
 

@@ -45,6 +45,7 @@ static void
 close_nic(void)
 {
 	free(nic.result.loops);
+	free(nic.result.links);
 	free(nic.result.paces);
 	nodes_close(&nic.nodes);
 	rte_eal_cleanup();
@@ -150,6 +151,7 @@ run_nic(const struct opts *opts)
 		.node = nic.nodes.node[0],
 		.nodes = nic.nodes.node,
 		.n_nodes = nic.nodes.plan.n_lcores,
+		.waits_for_link = true,
 		.measure_pacing = nic.config.nic.measure_pacing,
 		.queues = nic.nodes.queues,
 		.share = nic.nodes.share,

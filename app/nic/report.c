@@ -185,7 +185,7 @@ nic_report(const struct run_app *app, const struct run_result *result, struct fl
 	const struct nic_config *config = flows->config;
 	const struct nic_params *params = &config->nic;
 	json_t *o = report_program("quench-nic", result->elapsed_ns);
-	json_t *port = report_port(result->loops, result->n_loops, 0, params->link_speed_bps);
+	json_t *port = report_port(result, 0, params->link_speed_bps);
 	json_t *counters = json_object();
 	uint64_t omitted;
 	json_t *qps = qp_list(app, config, result->elapsed_ns, &omitted);

@@ -77,6 +77,7 @@ close_switch(struct quench_switch *s)
 	if (s->node != NULL)
 		sw_destroy(s->node);
 	free(s->result.loops);
+	free(s->result.links);
 	ports_close(s->ethdevs, s->n_open);
 	if (s->pools.frames != NULL)
 		pkt_pool_destroy(s->pools.frames);

@@ -111,7 +111,7 @@ port_object(const struct run_app *app, const struct sw_params *params,
 	    const struct run_result *result, uint16_t port)
 {
 	const struct sw_port_stats *s = sw_port_stats(app->node, port);
-	json_t *o = report_port(result->loops, 1, port, params->ports[port].link_speed_bps);
+	json_t *o = report_port(result, port, params->ports[port].link_speed_bps);
 	json_t *queues = json_array();
 	json_t *pgs = json_array();
 

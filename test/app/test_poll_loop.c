@@ -347,6 +347,37 @@ control_frames_do_not_wait_for_refused_data(void **state)
 	assert_int_equal(data, 100);
 }
 
+/* What is to be sent stays in the node, what comes is received. */
+static void
+nothing_is_asked_for_while_the_link_is_down(void **state)
+{
+	struct port_link link = {.down = false};
+	struct poll_loop loop;
+	uint32_t data = 0;
+
+	(void)state;
+	poll_loop_init(&loop, &fake.node, ethdevs, PORTS, &tsc, &stop);
+	loop.ports[0].link = &link;
+	fake.to_send[0] = fake.to_send[1] = 3;
+	assert_true(port_link_saw(&link, false, 1000));
+	assert_false(port_link_saw(&link, false, 2000));
+	rte_ring_enqueue(wire_in[0], rte_pktmbuf_alloc(fake.pool));
+	poll_loop_round(&loop);
+	assert_int_equal(fake.received[0], 1);
+	assert_int_equal(fake.tx_calls[0], 0);
+	assert_int_equal(fake.to_send[1], 0);
+	assert_true(port_link_saw(&link, true, 5000));
+	poll_loop_round(&loop);
+	take_in_order(0, 3, &data);
+	assert_int_equal(data, 3);
+	data = 0;
+	take_in_order(1, 3, &data);
+	assert_true(port_link_saw(&link, false, 9000));
+	assert_false(port_link_saw(&link, false, 9500));
+	assert_int_equal(link.down_events, 2);
+	assert_int_equal(link.down_ns, 4000 + 500);
+}
+
 static void
 each_queue_holds_what_it_refused_in_order(void **state)
 {
@@ -405,6 +436,7 @@ main(int argc, char **argv)
 		cmocka_unit_test_setup(an_idle_loop_sleeps_and_still_does_its_slow_work, setup),
 		cmocka_unit_test_setup(a_node_with_work_soon_is_not_slept_over, setup),
 		cmocka_unit_test_setup(control_frames_do_not_wait_for_refused_data, setup),
+		cmocka_unit_test_setup(nothing_is_asked_for_while_the_link_is_down, setup),
 		cmocka_unit_test_setup(each_queue_holds_what_it_refused_in_order, setup),
 		cmocka_unit_test_setup(all_receive_queues_of_a_loop_are_polled, setup),
 		cmocka_unit_test_setup(held_frames_are_freed_at_the_end_and_stay_counted, setup),
