@@ -27,10 +27,11 @@ write_rows(FILE *out, const struct net *net)
 	trace_csv_head(out);
 	for (uint32_t i = 0; i < net_flow_count(net); i++) {
 		const struct net_flow *flow = net_flow(net, i);
+		struct net_end from = net_flow_sender(flow);
 
 		for (uint16_t qp = 0; qp < flow->qps; qp++) {
 			const struct nic_trace *trace =
-				trace_of(net_host(net, flow->src), flow->src_qp + qp);
+				trace_of(net_host(net, from.host), from.first_qp + qp);
 
 			if (trace == NULL)
 				continue;

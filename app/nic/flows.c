@@ -149,23 +149,29 @@ read_interval(struct flows *f, const struct run_app *app, unsigned int flow)
 	return f->interval;
 }
 
+bool
+flows_sends_data(const struct nic_flow *flow)
+{
+	return flow->qp.requester != (flow->qp.verb == NIC_READ);
+}
+
 /* Bytes in the direction of the flow's data. */
 static uint64_t
 wire_bytes_of(const struct nic_flow *flow, const struct nic_qp_info *sum)
 {
-	return flow->qp.requester ? sum->tx_wire_bytes : sum->rx_wire_bytes;
+	return flows_sends_data(flow) ? sum->tx_wire_bytes : sum->rx_wire_bytes;
 }
 
 static uint64_t
 payload_bytes_of(const struct nic_flow *flow, const struct nic_qp_info *sum)
 {
-	return flow->qp.requester ? sum->tx_payload_bytes : sum->rx_payload_bytes;
+	return flows_sends_data(flow) ? sum->tx_payload_bytes : sum->rx_payload_bytes;
 }
 
 static uint64_t
 messages_of(const struct nic_flow *flow, const struct nic_qp_info *sum)
 {
-	return flow->qp.requester ? sum->tx_messages : sum->rx_messages;
+	return flows_sends_data(flow) ? sum->tx_messages : sum->rx_messages;
 }
 
 uint64_t
@@ -234,8 +240,8 @@ sample_flow(struct flows *f, const struct run_app *app, unsigned int i, FILE *ou
 		.wire_rate_bps = flows_rate_bps(wire - last->wire_bytes, now_ns - f->last_ns),
 		.goodput_bps = flows_rate_bps(payload - last->payload_bytes, now_ns - f->last_ns),
 		.times = read_interval(f, app, i),
-		.rp_rate_bps = flow->qp.requester ? sum->rate_bps : 0,
-		.rp_target_rate_bps = flow->qp.requester ? sum->target_rate_bps : 0,
+		.rp_rate_bps = flows_sends_data(flow) ? sum->rate_bps : 0,
+		.rp_target_rate_bps = flows_sends_data(flow) ? sum->target_rate_bps : 0,
 		.cnps_handled = sum->cnps_handled,
 		.cnps_sent = sum->cnps_sent,
 		.cnps_ignored = sum->cnps_ignored,
@@ -277,7 +283,7 @@ table_row(FILE *out, const struct nic_flow *flow, const struct nic_qp_info *sum,
 		flow->name, (double)flows_rate_bps(wire_bytes_of(flow, sum), active_ns) / 1e9,
 		(double)flows_rate_bps(payload_bytes_of(flow, sum), active_ns) / 1e9,
 		messages_of(flow, sum), sum->retransmitted_packets,
-		flow->qp.requester ? sum->cnps_handled : sum->cnps_sent, sum->ce_packets);
+		flows_sends_data(flow) ? sum->cnps_handled : sum->cnps_sent, sum->ce_packets);
 	if (t != NULL)
 		fprintf(out, " %9.1f %9.1f %9.1f %8.2f %8.1f %8.1f",
 			(double)hist_quantile(&t->completion_ns, 50) / 1e3,

@@ -2,7 +2,8 @@
 /*
  * What each flow of a quench-nic does, interval by interval: on the terminal, in DIR/flows.csv and
  * DIR/port.csv, and over the whole run in a table, in DIR/times.csv and in the JSON. Rates are
- * those of the direction in which a flow's data goes: sent if it requests, received if it answers.
+ * those of the direction in which a flow's data goes: sent if it requests, received if it answers,
+ * and the other way round with READ.
  *
  * The control lcore reads the QPs while their owners write them: one sample may be a packet off
  * between two columns, and nothing adds up wrongly in the next.
@@ -46,6 +47,9 @@ void flows_end(struct flows *f, const struct run_app *app, FILE *out, uint64_t e
 
 /** A list with one object for each flow, of the whole run. */
 json_t *flows_report(struct flows *f, const struct run_app *app, uint64_t elapsed_ns);
+
+/** Does the flow's data leave here? Of READ it comes to the requester. */
+bool flows_sends_data(const struct nic_flow *flow);
 
 /** Time in which a flow could send so far. */
 uint64_t flows_active_ns(const struct nic_flow *flow, uint64_t elapsed_ns);

@@ -68,12 +68,13 @@ qp_object(const struct node *node, uint32_t index, const struct nic_flow *flow, 
 	report_set_u64(o, "local_qpn", i.local_qpn);
 	report_set_u64(o, "peer_qpn", i.peer_qpn);
 	json_object_set_new(o, "flow", json_string(flow->name));
-	report_set_u64(
-		o, "wire_rate_bps",
-		flows_rate_bps(flow->qp.requester ? i.tx_wire_bytes : i.rx_wire_bytes, active_ns));
-	report_set_u64(o, "goodput_bps",
-		       flows_rate_bps(flow->qp.requester ? i.tx_payload_bytes : i.rx_payload_bytes,
+	report_set_u64(o, "wire_rate_bps",
+		       flows_rate_bps(flows_sends_data(flow) ? i.tx_wire_bytes : i.rx_wire_bytes,
 				      active_ns));
+	report_set_u64(
+		o, "goodput_bps",
+		flows_rate_bps(flows_sends_data(flow) ? i.tx_payload_bytes : i.rx_payload_bytes,
+			       active_ns));
 	report_set_u64(o, "rate_bps", i.rate_bps);
 	report_set_u64(o, "target_rate_bps", i.target_rate_bps);
 	report_set_u64(o, "min_rate_bps", i.min_rate_bps);

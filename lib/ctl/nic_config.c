@@ -31,7 +31,8 @@ const struct field nic_flow_fields[] = {
 	{QP(requester), .type = FIELD_BOOL, .def = "on",
 	 .help = "send messages; off: answer the peer's"},
 	{QP(verb), .type = FIELD_ENUM, .choices = nic_verb_words, .def = "write",
-	 .help = "what a message is: an RDMA WRITE, one with immediate data, or a SEND"},
+	 .help = "what a message is: an RDMA WRITE, one with immediate data, a SEND, or an RDMA READ, "
+		 "whose data the peer sends; the same at the peer"},
 	{QP(raw), .type = FIELD_BOOL, .def = "off",
 	 .help = "send to a device without responder: no ACK is asked for, nothing is sent again; "
 		 "CNPs are obeyed"},
@@ -130,7 +131,7 @@ check_flow(const struct config *cfg, const struct nic_config *c, const struct ni
 	const char *why = NULL;
 
 	snprintf(section, sizeof(section), "flow %s", flow->name);
-	nic_qp_params_check(&flow->qp, &why);
+	nic_qp_params_check(&flow->qp, &c->nic, &why);
 	if (!why && flow->qp.peer_qpn + flow->qp_count - 1 > MAX_QPN)
 		why = "peer_qpn + qp_count - 1 must not exceed 2^24 - 1";
 	if (!why && qps > c->nic.max_qps)

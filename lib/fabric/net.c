@@ -191,7 +191,8 @@ add_flow(struct net *net, uint16_t src, const struct flow_params *params)
 		if (at_src < 0 || at_dst < 0)
 			return -1;
 		if (i < params->trace_qps &&
-		    nic_trace_qp(net->hosts[src - 1], flow->src_qp + i, NIC_TRACE_ROWS) < 0)
+		    nic_trace_qp(net->hosts[net_flow_sender(flow).host - 1],
+				 net_flow_sender(flow).first_qp + i, NIC_TRACE_ROWS) < 0)
 			return -1;
 	}
 	return 0;
@@ -302,17 +303,34 @@ net_flow(const struct net *net, uint32_t index)
 	return &net->flows[index];
 }
 
+struct net_end
+net_flow_sender(const struct net_flow *flow)
+{
+	if (flow->params->verb == NIC_READ)
+		return (struct net_end){ flow->dst, flow->dst_qp };
+	return (struct net_end){ flow->src, flow->src_qp };
+}
+
+struct net_end
+net_flow_receiver(const struct net_flow *flow)
+{
+	if (flow->params->verb == NIC_READ)
+		return (struct net_end){ flow->src, flow->src_qp };
+	return (struct net_end){ flow->dst, flow->dst_qp };
+}
+
 void
-net_flow_info(const struct net *net, uint32_t index, struct nic_qp_info *at_src,
-	      struct nic_qp_info *at_dst)
+net_flow_info(const struct net *net, uint32_t index, struct nic_qp_info *at_sender,
+	      struct nic_qp_info *at_receiver)
 {
 	const struct net_flow *flow = &net->flows[index];
-	struct nic_flow_info src = {0}, dst = {0};
+	struct net_end from = net_flow_sender(flow), to = net_flow_receiver(flow);
+	struct nic_flow_info sender = {0}, receiver = {0};
 
-	nic_flow_info(net_host(net, flow->src), index, &src);
-	nic_flow_info(net_host(net, flow->dst), index, &dst);
-	*at_src = src.sum;
-	*at_dst = dst.sum;
+	nic_flow_info(net_host(net, from.host), index, &sender);
+	nic_flow_info(net_host(net, to.host), index, &receiver);
+	*at_sender = sender.sum;
+	*at_receiver = receiver.sum;
 }
 
 const struct nic_times *

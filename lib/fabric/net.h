@@ -36,9 +36,19 @@ const struct node *net_host(const struct net *net, uint16_t h);
 uint32_t net_flow_count(const struct net *net);
 const struct net_flow *net_flow(const struct net *net, uint32_t index);
 
-/** Sum of what the flow's QPs did, at its source or its destination. Rates are sums too. */
-void net_flow_info(const struct net *net, uint32_t index, struct nic_qp_info *at_src,
-		   struct nic_qp_info *at_dst);
+
+/* Where a flow's data comes from: its source, of READ its destination. */
+struct net_end {
+	uint16_t host;
+	uint32_t first_qp; /* index of the first QP */
+};
+
+struct net_end net_flow_sender(const struct net_flow *flow);
+struct net_end net_flow_receiver(const struct net_flow *flow);
+
+/** Sum of what the flow's QPs did at the two ends of its data. Rates are sums too. */
+void net_flow_info(const struct net *net, uint32_t index, struct nic_qp_info *at_sender,
+		   struct nic_qp_info *at_receiver);
 
 /** Times of the flow's messages, at its source; NULL: not measured. */
 const struct nic_times *net_flow_times(const struct net *net, uint32_t index);

@@ -35,7 +35,7 @@ scenario_of(const struct probe *p)
 	return net_scenario(p->net);
 }
 
-/* The port of the host that most QPs send to, the lowest of equals. */
+/* The port of the host that most QPs send data to, the lowest of equals. */
 static uint16_t
 most_wanted_port(const struct net *net)
 {
@@ -43,7 +43,7 @@ most_wanted_port(const struct net *net)
 	uint16_t best = 0;
 
 	for (uint32_t i = 0; i < net_flow_count(net); i++)
-		wanted[net_flow(net, i)->dst - 1] += net_flow(net, i)->qps;
+		wanted[net_flow_receiver(net_flow(net, i)).host - 1] += net_flow(net, i)->qps;
 	for (uint16_t port = 1; port < SW_MAX_PORTS; port++)
 		if (wanted[port] > wanted[best])
 			best = port;
@@ -270,8 +270,9 @@ flow_results(const struct probe *p, struct run_result *out, uint64_t window_ns)
 						window_ns);
 		r->goodput_bps = bytes_to_bps(r->dst.rx_payload_bytes - p->window[i].rx_payload_bytes,
 					      window_ns);
-		r->messages_completed = r->src.tx_messages;
-		r->error = r->src.error;
+		r->messages_completed = r->flow->params->verb == NIC_READ ? r->dst.tx_messages
+									  : r->src.tx_messages;
+		r->error = r->src.error || r->dst.error;
 	}
 }
 

@@ -2,7 +2,7 @@
 /*
  * What a run showed: rates of the flows, the queue at the bottleneck, pauses, drops.
  *
- * The bottleneck is the switch queue of data towards the host that most QPs send to. Its length is read every
+ * The bottleneck is the switch queue of data towards the host that most QPs send data to. Its length is read every
  * PROBE_TICK_NS, so mean and quantiles are weighted by time; rates are taken over the measured window.
  */
 #ifndef QUENCH_FABRIC_PROBE_H
@@ -17,7 +17,7 @@
 
 struct flow_result {
 	const struct net_flow *flow;
-	struct nic_qp_info src, dst;      /* since the start */
+	struct nic_qp_info src, dst;      /* since the start: the end that sends the data, and the other */
 	uint64_t wire_rate_bps;           /* sent, measured window */
 	uint64_t goodput_bps;             /* payload delivered in order, measured window */
 	uint64_t messages_completed;

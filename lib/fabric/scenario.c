@@ -40,15 +40,16 @@ const unsigned int fabric_fields_n = sizeof(fabric_fields) / sizeof(fabric_field
 
 const struct field flow_fields[] = {
 	{ F(src), .type = FIELD_STR, .max = FLOW_HOSTS_CHARS, .def = NULL,
-	  .help = "sending hosts, such as 1-4 or 1,3: one flow for each" },
+	  .help = "requesting hosts, such as 1-4 or 1,3: one flow for each" },
 	{ F(dst), .type = FIELD_U16, .min = 1, .max = SW_MAX_PORTS, .def = NULL,
-	  .help = "receiving host" },
+	  .help = "responding host" },
 	{ F(qp_count), .type = FIELD_U16, .min = 1, .max = 4096, .def = "1",
 	  .help = "QPs of each flow" },
 	{ F(mtu_bytes), .type = FIELD_U16, .min = 256, .max = 4096, .def = "1024",
 	  .help = "path MTU: 256, 512, 1024, 2048 or 4096" },
 	{ F(verb), .type = FIELD_ENUM, .choices = nic_verb_words, .def = "write",
-	  .help = "what a message is: an RDMA WRITE, one with immediate data, or a SEND" },
+	  .help = "what a message is: an RDMA WRITE, one with immediate data, a SEND, or an RDMA READ, "
+		  "whose data goes from dst to src" },
 	WORKLOAD_FIELDS(struct flow_params, work, "4MB", "2"),
 	{ F(rate_cap_bps), .type = FIELD_U64, .unit = UNIT_BPS, .min = 0, .max = 800 * GBPS,
 	  .def = "0", .help = "highest rate of one QP, wire bytes; 0 is the link's" },
@@ -140,6 +141,12 @@ check_flow(const struct scenario *s, const struct flow_params *flow, struct scen
 	if ((flow->mtu_bytes & (flow->mtu_bytes - 1)) != 0)
 		return refuse(fault, "flow", flow->name, "mtu_bytes",
 			      "one of 256, 512, 1024, 2048, 4096");
+	if (flow->verb == NIC_READ && flow->depth > s->nic.max_rd_atomic &&
+	    !workload_is_open(&flow->work)) {
+		snprintf(hosts, sizeof(hosts), "%u (max_rd_atomic) at most with verb = read",
+			 s->nic.max_rd_atomic);
+		return refuse(fault, "flow", flow->name, "depth", hosts);
+	}
 	if (flow->stop_ns <= flow->start_ns)
 		return refuse(fault, "flow", flow->name, "stop_ns", "a time behind start_ns");
 	return 0;

@@ -170,6 +170,7 @@ nic_destroy(struct node *node)
 		qp_ring_free(&nic->ready.ring[i]);
 	pages_free(nic->qps, nic->params.max_qps * sizeof(*nic->qps));
 	pages_free(nic->tallies, nic->params.max_qps * sizeof(*nic->tallies));
+	nic_read_free(nic);
 	pages_free(nic->acked_bytes, nic->params.max_qps * sizeof(*nic->acked_bytes));
 	pages_free(nic->arrivals_ns, nic->params.max_qps * sizeof(*nic->arrivals_ns));
 	free(nic->flows);
@@ -200,12 +201,15 @@ path_init(struct roce_path *path, const struct nic_params *p, const struct nic_q
 static int
 workload_prepare(struct nic *nic, const struct nic_qp_params *params)
 {
-	for (uint16_t n = 0;
-	     params->requester && !workload_is_fixed(&params->work) && n <= params->mtu_bytes;
-	     n++) {
+	bool serves = !params->requester && params->verb == NIC_READ;
+	bool varies = (serves || params->requester) && !workload_is_fixed(&params->work);
+
+	for (uint16_t n = 0; varies && n <= params->mtu_bytes; n++) {
 		if (nic_payload(nic, n) == NULL)
 			return -ENOMEM;
 	}
+	if (serves && nic_read_prepare(nic) != 0)
+		return -ENOMEM;
 	if (nic->acked_bytes == NULL && !workload_is_fixed(&params->work)) {
 		nic->acked_bytes = pages_alloc(nic->params.max_qps * sizeof(*nic->acked_bytes));
 		if (nic->acked_bytes == NULL)
@@ -223,6 +227,7 @@ flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_params *par
 		[NIC_WRITE] = RC_WRITE_MIDDLE,
 		[NIC_WRITE_IMM] = RC_WRITE_MIDDLE,
 		[NIC_SEND] = RC_SEND_MIDDLE,
+		[NIC_READ] = RC_READ_RESP_MIDDLE,
 	};
 	const struct nic_params *p = &nic->params;
 	int pcp = params->tagged ? params->vlan_tci >> 13 : -1;
@@ -336,7 +341,8 @@ nic_add_qp(struct node *node, const struct nic_qp_params *params, uint64_t now_n
 	const char *why;
 	int64_t flow;
 
-	if (nic_qp_params_check(params, &why) != 0 || params->mtu_bytes > nic->max_payload_bytes ||
+	if (nic_qp_params_check(params, &nic->params, &why) != 0 ||
+	    params->mtu_bytes > nic->max_payload_bytes ||
 	    (v4 ? nic->params.ip.version : nic->params.ip6.version) != params->peer_ip.version)
 		return -EINVAL;
 	if (item == nic->params.max_qps)
@@ -401,6 +407,7 @@ nic_qp_info(const struct node *node, uint32_t index, struct nic_qp_info *out)
 		.error = qp->flags & QP_ERROR,
 		.done = qp->flags & QP_DONE,
 	};
+	nic_read_info(nic, index, out);
 	if (nic->measure.times != NULL)
 		nic_measure_info(nic, index, out);
 }

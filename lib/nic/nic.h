@@ -26,6 +26,10 @@
  * - SEND and WRITE are served, with and without immediate; a SEND always finds a receive buffer.
  *   Another request in sequence is a NAK "invalid request", after which the responder takes no
  *   further request of that QP (IBTA: the QP is in error).
+ * - READ is served by QPs that are no requesters themselves (those answer "invalid request"): there
+ *   the responder is the reaction point, and the requester the notification point. It hears CNPs
+ *   only, since nobody acknowledges a response. ACKs and NAKs wait until the READs before them are
+ *   answered. A requester that misses a response asks again from there on, without a NAK.
  * - A raw QP sends to a device that has no responder: it asks for no ACK, takes what it has sent as
  *   acknowledged, sends nothing again, and obeys CNPs.
  *
@@ -85,6 +89,7 @@ struct nic_params {
 	uint8_t data_dscp;
 	uint8_t local_ack_timeout; /* 4.096 us x 2^n; 0 never */
 	uint8_t retry_cnt;
+	uint8_t max_rd_atomic; /* READs outstanding per QP: asked for, and kept to be served again */
 	uint16_t ack_every; /* AckReq is set on each n-th packet and on the last of a message */
 	uint32_t window_packets;          /* unacknowledged packets per QP */
 	int control_tx_queue;             /* enum nic_control_tx_queue */
@@ -112,7 +117,7 @@ extern const unsigned int nic_fields_n;
  */
 int nic_params_check(const struct nic_params *params, char *why, unsigned int why_size);
 
-enum nic_verb { NIC_WRITE, NIC_WRITE_IMM, NIC_SEND };
+enum nic_verb { NIC_WRITE, NIC_WRITE_IMM, NIC_SEND, NIC_READ };
 extern const char *const nic_verb_words[];
 
 /* One QP, connected without a connection manager: both ends are told the same. */
@@ -134,7 +139,8 @@ struct nic_qp_params {
 };
 
 /** @return 0, or -EINVAL with a clause in *why that names the member and the rule. */
-int nic_qp_params_check(const struct nic_qp_params *params, const char **why);
+int nic_qp_params_check(const struct nic_qp_params *params, const struct nic_params *nic,
+			const char **why);
 
 /* Every way in which a received frame is not used. */
 enum nic_drop {
@@ -147,6 +153,7 @@ enum nic_drop {
 	NIC_DROP_WRONG_PEER, /* source address is not that QP's peer */
 	NIC_DROP_UNEXPECTED_OPCODE,
 	NIC_DROP_UNEXPECTED_ACK, /* acknowledges what was not sent */
+	NIC_DROP_UNEXPECTED_RESPONSE, /* of READ: not asked for, or not of the form it must have */
 	NIC_DROP_OUT_OF_SEQUENCE,
 	NIC_DROP_NO_BUFFER, /* rx_discards_phy: the slow receiver's buffer is full */
 	NIC_DROP_MAC_CONTROL_MALFORMED,
@@ -164,6 +171,9 @@ struct nic_stats {
 	uint64_t rx_roce_packets;
 	uint64_t rx_crossed_packets;                  /* received for a QP of another node */
 	uint64_t rx_write_requests, rx_send_requests; /* messages begun */
+	uint64_t rx_read_requests;                    /* in order, each once */
+	uint64_t duplicate_response;  /* READ responses that came again */
+	uint64_t implied_nak_seq_err; /* an answer showed that READ responses before it are lost */
 	uint64_t out_of_sequence;
 	uint64_t packet_seq_err; /* NAK sequence errors received */
 	uint64_t duplicate_request;
@@ -229,8 +239,8 @@ struct nic_qp_info {
 	uint64_t rate_bps, target_rate_bps, alpha_q32; /* as of when the QP was last looked at */
 	uint64_t rtt_ns; /* last measured, at most 4.29 s; 0: none */
 	uint64_t tx_wire_bytes, tx_packets, retransmitted_packets;
-	uint64_t tx_messages;      /* completed: acknowledged whole */
-	uint64_t tx_payload_bytes; /* of these messages */
+	uint64_t tx_messages;      /* completed: acknowledged whole, of READ all data is here */
+	uint64_t tx_payload_bytes; /* of these messages; of a responder, of READs answered */
 	uint64_t rx_payload_bytes, rx_messages, rx_packets, rx_wire_bytes; /* in order, once */
 	uint64_t cnps_handled, cnps_sent;
 	uint64_t rate_cuts;

@@ -129,6 +129,21 @@ payload_of(const struct nic *nic, const struct qp_flow *flow, const struct nic_q
 	return nic->payloads[qp_last_bytes(message_bytes, flow->mtu_bytes)];
 }
 
+void
+nic_stamp(struct nic *nic, uint32_t item, struct rte_mbuf *m, const struct roce_payload *payload,
+	  const struct roce_fields *fields)
+{
+	struct roce_ends ends = nic_ends(nic, item);
+	uint16_t at = NIC_PAYLOAD_OFFSET;
+	unsigned int hdr;
+
+	restore_pattern(nic, m, at + payload->payload_bytes);
+	hdr = roce_template_stamp(&nic_flow_of(nic, &nic->qps[item])->template, &ends, payload,
+				  fields, (uint8_t *)m->buf_addr + at);
+	set_frame(m, (uint16_t)(at - hdr),
+		  (uint16_t)(hdr + payload->payload_bytes + payload->pad + ICRC_BYTES));
+}
+
 /* The first or the last packet of a message, or both. @return its length. */
 static __attribute__((noinline)) uint32_t
 stamp_end(struct nic *nic, uint32_t item, struct rte_mbuf *m, bool ack_req)
@@ -138,7 +153,6 @@ stamp_end(struct nic *nic, uint32_t item, struct rte_mbuf *m, bool ack_req)
 	/* The first packet says it, and the last is cut by it. */
 	uint32_t message_bytes = qp_bytes(flow, nic_qpn(nic, qp), qp_next_message(qp));
 	const struct roce_payload *payload = payload_of(nic, flow, qp, message_bytes);
-	struct roce_ends ends = nic_ends(nic, item);
 	struct roce_fields fields = {
 		.opcode = data_opcode(flow, qp),
 		.ack_req = ack_req,
@@ -146,17 +160,11 @@ stamp_end(struct nic *nic, uint32_t item, struct rte_mbuf *m, bool ack_req)
 		.psn = qp->next_seq & PSN_MASK,
 		.reth_dma_bytes = message_bytes,
 	};
-	uint16_t at = NIC_PAYLOAD_OFFSET;
-	unsigned int hdr;
 
 	/* The number is not in the lines of a packet that needs it not. */
 	if (qp->left_packets == 1 && flow->params.verb == NIC_WRITE_IMM)
 		fields.imm = qp->next_msg;
-	restore_pattern(nic, m, at + payload->payload_bytes);
-	hdr = roce_template_stamp(&flow->template, &ends, payload, &fields,
-				  (uint8_t *)m->buf_addr + at);
-	set_frame(m, (uint16_t)(at - hdr),
-		  (uint16_t)(hdr + payload->payload_bytes + payload->pad + ICRC_BYTES));
+	nic_stamp(nic, item, m, payload, &fields);
 	return m->data_len;
 }
 
@@ -176,12 +184,20 @@ stamp_middle(const struct nic *nic, const struct qp_flow *flow, const struct nic
 	return shape->frame_bytes;
 }
 
+void
+nic_stamp_middle(struct nic *nic, uint32_t item, struct rte_mbuf *m)
+{
+	const struct nic_qp *qp = &nic->qps[item];
+
+	stamp_middle(nic, nic_flow_of(nic, qp), qp, m, false);
+}
+
 /*
  * A packet that asked for an ACK leaves. The timer runs only while an ACK is awaited (IBTA
  * 9.7.6.1.3): at a low rate the packets between two that ask may take longer than the timeout.
  */
-static void
-arm_timer(struct nic *nic, uint32_t item, uint64_t now_ns)
+void
+nic_arm_timer(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
 	uint64_t tick;
@@ -234,14 +250,38 @@ note_due(struct nic *nic, uint32_t item, uint64_t now_ns)
 		nic->due_ns[item] = sub_sat(now_ns, (uint64_t)b->credit_nanobits / b->rate_bps);
 }
 
+/* Of a QP that sends neither WRITE nor SEND. @return the frame's length. */
+static __attribute__((noinline)) uint32_t
+send_special(struct nic *nic, uint32_t item, struct rte_mbuf *m, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	uint32_t wire, did;
+
+	nic_read_stamp(nic, item, m);
+	wire = wire_bytes(m->data_len);
+	nic_charge(nic, wire, now_ns);
+	if (qp->flags & QP_RESEND)
+		counter_inc(&nic->stats.retransmitted_packets);
+	nic_read_sent(nic, item, now_ns);
+	qp->tx_wire_bytes += wire;
+	token_account_charge(&qp->bucket, wire);
+	did = cc_on_sent(&qp->cc, &nic->cc, wire, now_ns);
+	if (did != 0)
+		nic_cc_follow(nic, item, did, now_ns);
+	return m->data_len;
+}
+
 /* The packet at next_seq leaves in m. @return the frame's length. */
 static inline uint32_t
 send_packet(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf *m, uint64_t now_ns)
 {
 	const struct qp_flow *flow = nic_flow_of(nic, qp);
-	bool asks = !flow->raw && wants_ack(nic, qp, now_ns);
 	uint32_t len, wire, did;
+	bool asks;
 
+	if (unlikely(qp->flags & QP_SPECIAL))
+		return send_special(nic, item, m, now_ns);
+	asks = !flow->raw && wants_ack(nic, qp, now_ns);
 	if (likely(qp->left_packets > 1 && !(qp->flags & QP_FIRST)))
 		len = stamp_middle(nic, flow, qp, m, asks);
 	else
@@ -249,7 +289,7 @@ send_packet(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf *
 	wire = wire_bytes(len);
 	nic_charge(nic, wire, now_ns);
 	if (unlikely(asks) && !(qp->flags & QP_AWAITS))
-		arm_timer(nic, item, now_ns);
+		nic_arm_timer(nic, item, now_ns);
 	if (unlikely(qp->flags & QP_RESEND))
 		counter_inc(&nic->stats.retransmitted_packets);
 	qp_sent(qp);

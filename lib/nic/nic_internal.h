@@ -53,6 +53,19 @@ struct nic_ready {
 	uint8_t backlogged; /* mask of rings that are not empty */
 };
 
+/* What a QP that has served READs keeps beside its struct. */
+struct nic_reads {
+	uint64_t tx_packets, tx_messages, tx_payload_bytes; /* each response once */
+	uint64_t rx_gap_psns; /* numbers that READs took beyond that of their request */
+	uint32_t received;    /* READs taken: the next goes to this place of the ring */
+};
+
+/* One READ, in a ring of the last max_rd_atomic: to be answered, or to be answered again. */
+struct nic_read {
+	uint32_t start_seq;
+	uint32_t bytes;
+};
+
 struct nic {
 	struct node node;
 	/* per packet */
@@ -64,7 +77,9 @@ struct nic {
 	struct qp_tally *tallies;
 	/* payload of each QP's acknowledged messages; NULL while all messages are of one size */
 	uint64_t *acked_bytes;
-	uint64_t *arrivals_ns; /* of each QP's next message; NULL while there is no open loop */
+	uint64_t *arrivals_ns;   /* of each QP's next message; NULL while there is no open loop */
+	struct nic_reads *reads; /* of each QP; NULL while no QP serves READs */
+	struct nic_read *read_ring; /* [max_qps][max_rd_atomic], likewise */
 	uint32_t n_qps;
 	uint32_t n_flows;
 	uint32_t window_packets;
@@ -258,6 +273,8 @@ void nic_flush(struct nic *nic);
  * @return true: more may be due.
  */
 bool nic_release(struct nic *nic, uint64_t now_ns);
+/** A QP sends from now on. */
+void nic_start(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** A requester gives up. */
 void nic_fail(struct nic *nic, uint32_t item, uint64_t now_ns);
 
@@ -281,16 +298,52 @@ void nic_cc_lost(struct nic *nic, uint32_t item, uint64_t now_ns);
 void nic_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns);
 
 /* nic_responder.c */
+#define NIC_MAX_MESSAGE_BYTES (1u << 31)
+/** A request to a QP. @param wire  The frame's bytes on the wire. */
 enum nic_drop nic_on_request(struct nic *nic, uint32_t item, const struct roce_view *v,
-			     uint32_t wire);
+			     uint32_t wire, uint64_t now_ns);
+/** Let the answer that a QP owes go, if there is one. */
+void nic_owed_may_go(struct nic *nic, uint32_t item);
 
 /* nic_requester.c */
 enum nic_drop nic_on_ack(struct nic *nic, uint32_t item, const struct roce_view *v,
 			 uint64_t now_ns);
+/** Packets before seq have arrived. */
+void nic_progress(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns);
+/** Send again from the first packet that is not acknowledged. */
+void nic_resend(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** Nobody answers this QP: what it has sent counts as acknowledged. */
 void nic_unanswered(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** The retransmission timer of a QP fired, perhaps too early. */
 void nic_on_timer(struct nic *nic, uint32_t item, uint64_t now_ns);
+
+/* nic_read.c: both ends of READ */
+
+/** There will be QPs that serve READs. @return 0 or -ENOMEM; nic_read_free() in both cases. */
+int nic_read_prepare(struct nic *nic);
+void nic_read_free(struct nic *nic);
+/** May the QP ask for one more READ now? */
+bool nic_read_may_ask(const struct nic *nic, const struct nic_qp *qp);
+/** An answer to a requester of READs that is no response. */
+enum nic_drop nic_on_read_ack(struct nic *nic, uint32_t item, const struct roce_view *v,
+			      uint64_t now_ns);
+enum nic_drop nic_on_read_response(struct nic *nic, uint32_t item, const struct roce_view *v,
+				   uint32_t wire, uint64_t now_ns);
+/** Can this request, whose PSN is the expected one, be served? */
+bool nic_read_fits(struct nic *nic, uint32_t item, const struct roce_view *v);
+/** It can: its responses are sent in their turn. */
+void nic_read_take(struct nic *nic, uint32_t item, const struct roce_view *v, uint32_t wire,
+		   uint64_t now_ns);
+/** A request that is behind the expected PSN: answer it again. */
+void nic_read_again(struct nic *nic, uint32_t item, const struct roce_view *v, uint64_t now_ns);
+/** Between two READs of a responder: begin to answer the next one, if there is one. */
+void nic_read_next(struct nic *nic, uint32_t item);
+/** Build the next request, or the next response. */
+void nic_read_stamp(struct nic *nic, uint32_t item, struct rte_mbuf *m);
+/** It has left. */
+void nic_read_sent(struct nic *nic, uint32_t item, uint64_t now_ns);
+/** What differs from other QPs in what a QP has done. */
+void nic_read_info(const struct nic *nic, uint32_t item, struct nic_qp_info *info);
 
 /* nic_resolve.c: ARP, neighbour discovery, echo */
 
@@ -327,6 +380,13 @@ bool nic_share_waits(const struct nic *nic);
 /** Send up to room data frames of queues that are open. @return how many. */
 uint16_t nic_send_data(struct nic *nic, uint8_t open_queues, struct rte_mbuf **pkts, uint16_t room,
 		       uint64_t now_ns);
+/** Write headers, pad and ICRC of a data frame of the QP around a payload. */
+void nic_stamp(struct nic *nic, uint32_t item, struct rte_mbuf *m,
+	       const struct roce_payload *payload, const struct roce_fields *fields);
+/** The same of a packet in the middle of a message. */
+void nic_stamp_middle(struct nic *nic, uint32_t item, struct rte_mbuf *m);
+/** A packet that asks for an answer leaves, and none was awaited. */
+void nic_arm_timer(struct nic *nic, uint32_t item, uint64_t now_ns);
 
 /* nic_tx.c */
 /** A pool is empty: count it, and ask again soon. */

@@ -11,7 +11,7 @@ static const char *const control_tx_queue_words[] = {"off", "on", "auto", NULL};
 static const char *const measure_words[] = {"off", "on", "auto", NULL};
 static const char *const initial_rate_words[] = {"line", "fair", "value", NULL};
 
-const char *const nic_verb_words[] = {"write", "write_imm", "send", NULL};
+const char *const nic_verb_words[] = {"write", "write_imm", "send", "read", NULL};
 
 #define MEMBER(m) .name = #m, .offset = offsetof(struct nic_params, m)
 
@@ -52,6 +52,8 @@ const struct field nic_fields[] = {
 	  .aliases = { { .name = "timeout" } } },
 	{ MEMBER(retry_cnt), .type = FIELD_U8, .max = 7, .def = "7",
 	  .help = "Retransmissions without progress before a QP is in error" },
+	{ MEMBER(max_rd_atomic), .type = FIELD_U8, .min = 1, .max = 128, .def = "16",
+	  .help = "READs that a QP may have outstanding, and keeps as their responder" },
 	{ MEMBER(ack_every), .type = FIELD_U16, .min = 1, .max = 65535, .def = "16",
 	  .help = "Ask for an ACK on each n-th packet; the last of a message always asks" },
 	{ MEMBER(window_packets), .type = FIELD_U32, .min = 1, .max = NIC_MAX_WINDOW,
@@ -95,9 +97,12 @@ const struct counter_field nic_counters[] = {
 	COUNTER(rx_crossed_packets, "RoCEv2 packets handed to the lcore that has their QP"),
 	COUNTER(rx_write_requests, "WRITE messages begun by peers"),
 	COUNTER(rx_send_requests, "SEND messages begun by peers"),
-	COUNTER(out_of_sequence, "Requests received ahead of the expected PSN"),
+	COUNTER(rx_read_requests, "READ requests of peers"),
+	COUNTER(out_of_sequence, "Requests and READ responses received ahead of the expected PSN"),
 	COUNTER(packet_seq_err, "NAK sequence errors received"),
+	COUNTER(implied_nak_seq_err, "ACKs or NAKs received that skip READ responses"),
 	COUNTER(duplicate_request, "Requests received again"),
+	COUNTER(duplicate_response, "READ responses received again"),
 	COUNTER(local_ack_timeout_err, "Retransmission timeouts"),
 	COUNTER(retransmitted_packets, "Data packets sent again"),
 	COUNTER(qp_errors, "QPs that gave up or were refused"),
@@ -124,6 +129,8 @@ const struct counter_field nic_counters[] = {
 	DROP(UNEXPECTED_OPCODE, "drop_unexpected_opcode",
 	     "Dropped: request out of order in its message, or not served"),
 	DROP(UNEXPECTED_ACK, "drop_unexpected_ack", "Dropped: acknowledges what was not sent"),
+	DROP(UNEXPECTED_RESPONSE, "drop_unexpected_response",
+	     "Dropped: READ response not asked for, or of the wrong length"),
 	DROP(OUT_OF_SEQUENCE, "drop_out_of_sequence", "Dropped: behind a gap, to be sent again"),
 	DROP(NO_BUFFER, "rx_discards_phy", "Dropped: the slow receiver's buffer is full"),
 	DROP(MAC_CONTROL_MALFORMED, "drop_mac_control_malformed",
@@ -151,6 +158,7 @@ nic_drop_name(enum nic_drop d)
 		[NIC_DROP_WRONG_PEER] = "wrong_peer",
 		[NIC_DROP_UNEXPECTED_OPCODE] = "unexpected_opcode",
 		[NIC_DROP_UNEXPECTED_ACK] = "unexpected_ack",
+		[NIC_DROP_UNEXPECTED_RESPONSE] = "unexpected_response",
 		[NIC_DROP_OUT_OF_SEQUENCE] = "out_of_sequence",
 		[NIC_DROP_NO_BUFFER] = "no_buffer",
 		[NIC_DROP_MAC_CONTROL_MALFORMED] = "mac_control_malformed",
@@ -190,6 +198,8 @@ check_own(const struct nic_params *p)
 		return "data_dscp must not exceed 63";
 	if (p->local_ack_timeout > 31 || p->retry_cnt > 7)
 		return "local_ack_timeout must not exceed 31, retry_cnt not 7";
+	if (p->max_rd_atomic == 0 || p->max_rd_atomic > 128)
+		return "max_rd_atomic must be in [1, 128]";
 	if (p->ack_every == 0)
 		return "ack_every must not be 0";
 	if (p->neigh_retrans_time_ns == 0 || p->neigh_reachable_time_ns == 0)
@@ -264,7 +274,8 @@ is_mtu(uint16_t mtu_bytes)
 }
 
 int
-nic_qp_params_check(const struct nic_qp_params *params, const char **why)
+nic_qp_params_check(const struct nic_qp_params *params, const struct nic_params *nic,
+		    const char **why)
 {
 	if (params->peer_mac[0] & 1)
 		*why = "peer_mac must be a station's address, not a group's, or zero";
@@ -276,6 +287,11 @@ nic_qp_params_check(const struct nic_qp_params *params, const char **why)
 		*why = "initial_psn must not exceed 2^24 - 1";
 	else if (!is_mtu(params->mtu_bytes))
 		*why = "mtu_bytes must be 256, 512, 1024, 2048 or 4096";
+	else if (params->raw && params->verb == NIC_READ)
+		*why = "raw must be off with verb = read: nobody would send the data";
+	else if (params->verb == NIC_READ && params->depth > nic->max_rd_atomic &&
+		 !workload_is_open(&params->work))
+		*why = "depth must not exceed max_rd_atomic of [nic] with verb = read";
 	else if (params->requester)
 		return workload_check(&params->work, why);
 	else

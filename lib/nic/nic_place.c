@@ -16,7 +16,8 @@
 static enum qp_place
 decide(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns, uint64_t *deadline_ns)
 {
-	if (!(qp->flags & QP_REQUESTER) || qp->flags & (QP_ERROR | QP_DONE | QP_UNRESOLVED))
+	if (!(qp->flags & (QP_REQUESTER | QP_SERVES)) ||
+	    qp->flags & (QP_ERROR | QP_DONE | QP_UNRESOLVED))
 		return QP_IDLE;
 	if (!(qp->flags & QP_STARTED)) {
 		*deadline_ns = qp->bucket.updated_ns;
@@ -55,6 +56,8 @@ may_begin_ns(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns)
 	const struct qp_flow *flow = nic_flow_of(nic, qp);
 	const struct workload *w = &flow->params.work;
 
+	if (qp->flags & QP_READS && !nic_read_may_ask(nic, qp))
+		return NEVER_NS;
 	if (workload_is_open(w))
 		return nic->arrivals_ns[qp - nic->qps];
 	if (w->arrival == WORKLOAD_INCAST)
@@ -75,6 +78,10 @@ next_message(struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 	const struct workload *w = &flow->params.work;
 	uint64_t begin_ns, message = qp_next_message(qp);
 
+	if (!(qp->flags & QP_REQUESTER)) {
+		nic_read_next(nic, (uint32_t)(qp - nic->qps));
+		return NEVER_NS;
+	}
 	if (!(qp->flags & QP_RESEND)) {
 		if ((w->messages > 0 && message >= w->messages) || now_ns >= w->stop_ns)
 			qp->flags |= QP_LAST;
@@ -163,8 +170,8 @@ nic_fail(struct nic *nic, uint32_t item, uint64_t now_ns)
 		nic_next_round(nic, nic_flow_of(nic, qp), now_ns);
 }
 
-static void
-start(struct nic *nic, uint32_t item, uint64_t now_ns)
+void
+nic_start(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
 	/* Of flows that start together on several lcores, one is the first. */
@@ -182,7 +189,7 @@ release(struct nic *nic, uint32_t item, uint64_t now_ns)
 	struct nic_qp *qp = &nic->qps[item];
 
 	if (unlikely(!(qp->flags & QP_STARTED)))
-		start(nic, item, now_ns);
+		nic_start(nic, item, now_ns);
 	else if (unlikely(now_ns >= qp->cc.head.next_event_ns))
 		nic_cc_catch_up(nic, item, now_ns);
 	token_account_update(&qp->bucket, nic->qp_burst_nanobits, now_ns);

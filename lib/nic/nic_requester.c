@@ -33,13 +33,13 @@ acknowledge(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 	if (nic->measure.rtts != NULL)
 		ack.rtt_ns = nic_measure_rtt(nic, item, seq, now_ns);
 	forget(nic, qp, seq, now_ns);
-	if (nic->cc.hears_acks)
+	/* Of READ the other end sends the data. */
+	if (nic->cc.hears_acks && !(qp->flags & QP_READS))
 		nic_cc_acked(nic, item, &ack, now_ns);
 }
 
-/* Packets before seq have arrived. */
-static void
-progress(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
+void
+nic_progress(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
 	struct qp_flow *flow = nic_flow_of(nic, qp);
@@ -56,6 +56,18 @@ progress(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 		nic_next_round(nic, flow, now_ns);
 }
 
+void
+nic_resend(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+
+	qp_go_back(qp, nic_flow_of(nic, qp), nic_qpn(nic, qp));
+	if (!(qp->flags & QP_READS))
+		nic_cc_lost(nic, item, now_ns);
+	if (qp->place == QP_BLOCKED)
+		nic_settle(nic, item, now_ns);
+}
+
 /* Go-back-N without progress costs one of the retries. */
 static void
 retry(struct nic *nic, uint32_t item, uint64_t now_ns)
@@ -67,10 +79,7 @@ retry(struct nic *nic, uint32_t item, uint64_t now_ns)
 		return;
 	}
 	qp->retries++;
-	qp_go_back(qp, nic_flow_of(nic, qp), nic_qpn(nic, qp));
-	nic_cc_lost(nic, item, now_ns);
-	if (qp->place == QP_BLOCKED)
-		nic_settle(nic, item, now_ns);
+	nic_resend(nic, item, now_ns);
 }
 
 /* NAK "PSN sequence error": all before seq has arrived, the rest is sent again (go-back-N). */
@@ -87,7 +96,7 @@ on_nak_sequence(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 	acknowledge(nic, item, seq, now_ns);
 	qp_go_back(qp, nic_flow_of(nic, qp), nic_qpn(nic, qp));
 	nic_cc_lost(nic, item, now_ns);
-	progress(nic, item, seq, now_ns);
+	nic_progress(nic, item, seq, now_ns);
 }
 
 /* Another NAK: the request at seq was refused; it too acknowledges all before. */
@@ -107,7 +116,8 @@ nic_on_ack(struct nic *nic, uint32_t item, const struct roce_view *v, uint64_t n
 	enum aeth_kind kind = v->aeth_syndrome >> 5 & 3;
 
 	/* The PSN named by an ACK or NAK is of a packet that was sent. */
-	if (ahead >= (int32_t)(qp_sent_seq(qp) - qp->acked_seq) || qp->flags & QP_ERROR ||
+	if (ahead >= (int32_t)(qp_sent_seq(qp) - qp->acked_seq) ||
+	    (qp->flags & (QP_REQUESTER | QP_ERROR)) != QP_REQUESTER ||
 	    (ahead < 0 && (uint32_t)-ahead > qp->acked_seq - initial_seq))
 		return NIC_DROP_UNEXPECTED_ACK;
 	/* Our responder always has a receive buffer, and "not ready" of another is not understood.
@@ -118,8 +128,10 @@ nic_on_ack(struct nic *nic, uint32_t item, const struct roce_view *v, uint64_t n
 		counter_inc(&nic->stats.acks_received);
 	if (ahead < 0)
 		return NIC_USED; /* late: what it says is known */
+	if (qp->flags & QP_READS)
+		return nic_on_read_ack(nic, item, v, now_ns);
 	if (kind == AETH_KIND_ACK)
-		progress(nic, item, qp->acked_seq + (uint32_t)ahead + 1, now_ns);
+		nic_progress(nic, item, qp->acked_seq + (uint32_t)ahead + 1, now_ns);
 	else if (v->aeth_syndrome == AETH_NAK_PSN_SEQ)
 		on_nak_sequence(nic, item, qp->acked_seq + (uint32_t)ahead, now_ns);
 	else if (!(qp->flags & QP_DONE))
@@ -157,5 +169,6 @@ nic_on_timer(struct nic *nic, uint32_t item, uint64_t now_ns)
 		return;
 	}
 	counter_inc(&nic->stats.local_ack_timeout_err);
+	qp->rx_flags &= (uint8_t)~QP_RX_ASKED;
 	retry(nic, item, now_ns);
 }

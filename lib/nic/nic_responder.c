@@ -2,7 +2,14 @@
 /* What a responder does with a request (RC transport; IBTA 9.7.1, Linux rxe_resp.c). */
 #include "nic/nic_internal.h"
 
-#define MAX_MESSAGE_BYTES (1u << 31)
+#include <rte_branch_prediction.h>
+
+static void
+queue_answer(struct nic *nic, uint32_t item)
+{
+	nic_queues_push(nic, &nic->acks, nic_flow_of(nic, &nic->qps[item])->data_queue, item,
+			offsetof(struct nic_qp, ack_link));
+}
 
 /* Owe an answer; it replaces one that has not left, since all of them are cumulative. */
 static void
@@ -10,16 +17,31 @@ owe(struct nic *nic, uint32_t item, enum qp_owed owed)
 {
 	struct nic_qp *qp = &nic->qps[item];
 
-	if (qp->owed == QP_OWES_NOTHING)
-		nic_queues_push(nic, &nic->acks, nic_flow_of(nic, qp)->data_queue, item,
-				offsetof(struct nic_qp, ack_link));
+	if (qp->owed == QP_OWES_NOTHING) {
+		if (unlikely(qp->flags & QP_SERVES))
+			qp->rx_flags |= QP_RX_DEFERRED;
+		else
+			queue_answer(nic, item);
+	}
 	qp->owed = (uint8_t)owed;
+}
+
+void
+nic_owed_may_go(struct nic *nic, uint32_t item)
+{
+	struct nic_qp *qp = &nic->qps[item];
+
+	if (qp->rx_flags & QP_RX_DEFERRED) {
+		qp->rx_flags &= (uint8_t)~QP_RX_DEFERRED;
+		queue_answer(nic, item);
+	}
 }
 
 /* Does this request continue what has come so far, with the lengths that its opcode allows? */
 static bool
-request_fits(const struct nic_qp *qp, uint16_t mtu_bytes, const struct roce_view *v)
+request_fits(struct nic *nic, uint32_t item, uint16_t mtu_bytes, const struct roce_view *v)
 {
+	const struct nic_qp *qp = &nic->qps[item];
 	bool in_message = qp->rx_flags & QP_RX_IN_MESSAGE && !(qp->rx_flags & QP_RX_SEND);
 	bool in_send = qp->rx_flags & QP_RX_IN_MESSAGE && qp->rx_flags & QP_RX_SEND;
 
@@ -37,7 +59,7 @@ request_fits(const struct nic_qp *qp, uint16_t mtu_bytes, const struct roce_view
 	case RC_WRITE_FIRST:
 		return !in_message && !in_send && v->payload_bytes == mtu_bytes &&
 		       v->reth_dma_bytes > v->payload_bytes &&
-		       v->reth_dma_bytes <= MAX_MESSAGE_BYTES;
+		       v->reth_dma_bytes <= NIC_MAX_MESSAGE_BYTES;
 	case RC_WRITE_MIDDLE:
 		return in_message && v->payload_bytes == mtu_bytes &&
 		       qp->rx_left_bytes > v->payload_bytes;
@@ -49,6 +71,8 @@ request_fits(const struct nic_qp *qp, uint16_t mtu_bytes, const struct roce_view
 	case RC_WRITE_ONLY_IMM:
 		return !in_message && !in_send && v->payload_bytes <= mtu_bytes &&
 		       v->reth_dma_bytes == v->payload_bytes;
+	case RC_READ_REQUEST:
+		return nic_read_fits(nic, item, v);
 	default:
 		return false;
 	}
@@ -103,7 +127,8 @@ on_gap(struct nic *nic, uint32_t item)
 }
 
 enum nic_drop
-nic_on_request(struct nic *nic, uint32_t item, const struct roce_view *v, uint32_t wire)
+nic_on_request(struct nic *nic, uint32_t item, const struct roce_view *v, uint32_t wire,
+	       uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
 	int32_t ahead = psn_diff(v->psn, (uint32_t)qp->rx_seq & PSN_MASK);
@@ -114,19 +139,25 @@ nic_on_request(struct nic *nic, uint32_t item, const struct roce_view *v, uint32
 		return on_gap(nic, item);
 	if (ahead < 0) {
 		counter_inc(&nic->stats.duplicate_request);
-		if (qp->owed == QP_OWES_NOTHING)
+		if (v->opcode == RC_READ_REQUEST)
+			nic_read_again(nic, item, v, now_ns);
+		else if (qp->owed == QP_OWES_NOTHING)
 			owe(nic, item, QP_OWES_ACK);
 		return NIC_USED;
 	}
-	if (!request_fits(qp, nic_flow_of(nic, qp)->mtu_bytes, v)) {
+	if (!request_fits(nic, item, nic_flow_of(nic, qp)->mtu_bytes, v)) {
 		qp->rx_flags |= QP_RX_REFUSED;
 		owe(nic, item, QP_OWES_NAK_INVALID);
 		return NIC_DROP_UNEXPECTED_OPCODE;
 	}
-	deliver(nic, qp, v, wire);
 	qp->rx_flags &= (uint8_t)~QP_RX_NAKED;
-	/* The gap closed before its NAK left: an ACK tells the truth now. */
-	if (v->ack_req || qp->owed == QP_OWES_NAK_SEQ)
+	/* The gap closed before its NAK left: an ACK tells the truth now. A READ is answered by its
+	 * responses. */
+	if (qp->owed == QP_OWES_NAK_SEQ || (v->ack_req && v->opcode != RC_READ_REQUEST))
 		owe(nic, item, QP_OWES_ACK);
+	if (v->opcode == RC_READ_REQUEST)
+		nic_read_take(nic, item, v, wire, now_ns);
+	else
+		deliver(nic, qp, v, wire);
 	return NIC_USED;
 }

@@ -104,8 +104,10 @@ on_qp(struct nic *nic, uint32_t item, const struct rx_frame *f, uint64_t now_ns)
 		nic_np_on_ce(nic, item, now_ns);
 	if (v->opcode <= RC_READ_REQUEST || v->opcode == RC_COMPARE_SWAP ||
 	    v->opcode == RC_FETCH_ADD)
-		return nic_on_request(nic, item, v, wire_bytes(f->len));
-	return NIC_DROP_UNEXPECTED_OPCODE; /* responses to what we never ask for; UD */
+		return nic_on_request(nic, item, v, wire_bytes(f->len), now_ns);
+	if (v->opcode <= RC_READ_RESP_ONLY)
+		return nic_on_read_response(nic, item, v, wire_bytes(f->len), now_ns);
+	return NIC_DROP_UNEXPECTED_OPCODE; /* responses to atomics; UD */
 }
 
 /* Which of our QPs a number is; QP_NONE: none. */

@@ -145,10 +145,12 @@ send_ack(struct nic *nic, struct stock *stock, uint8_t queue, uint64_t now_ns)
 	};
 	uint32_t item = nic->acks.list[queue].head;
 	struct nic_qp *qp = &nic->qps[item];
+	/* What has not been answered has not been acknowledged. */
+	uint32_t seq = qp->flags & QP_SERVES ? qp->next_seq : (uint32_t)qp->rx_seq;
 	struct roce_fields fields = {
 		.opcode = RC_ACK,
 		.migreq = true,
-		.psn = (uint32_t)(qp->rx_seq - (qp->owed == QP_OWES_ACK)) & PSN_MASK,
+		.psn = (seq - (qp->owed == QP_OWES_ACK)) & PSN_MASK,
 		.aeth_syndrome = syndrome[qp->owed],
 		.aeth_msn = (uint32_t)nic->tallies[item].rx_messages & 0xFFFFFFu,
 	};

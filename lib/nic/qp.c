@@ -51,6 +51,8 @@ qp_init(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn,
 	if (params->requester) {
 		qp->acked_end += qp_packets(flow, qpn, 0);
 		qp->flags = QP_REQUESTER;
+		if (params->verb == NIC_READ)
+			qp->flags |= QP_READS;
 		if (params->stop_ns != NEVER_NS)
 			qp->flags |= QP_STOPS | QP_ENDS;
 		if (params->messages > 0)
@@ -59,11 +61,33 @@ qp_init(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn,
 }
 
 uint64_t
+qp_acked_packets(const struct nic_qp *qp, const struct qp_flow *flow)
+{
+	uint32_t sent_seq = qp_sent_seq(qp);
+	uint64_t sent = (uint64_t)qp->sent_wraps << 32 | sent_seq;
+
+	return sent - (sent_seq - qp->acked_seq) - flow->params.initial_psn;
+}
+
+uint64_t
 qp_tx_packets(const struct nic_qp *qp, const struct qp_flow *flow)
 {
 	uint64_t sent = (uint64_t)qp->sent_wraps << 32 | qp_sent_seq(qp);
 
 	return sent - flow->params.initial_psn + qp->retransmitted_packets;
+}
+
+void
+qp_sent_read(struct nic_qp *qp)
+{
+	uint32_t before_seq = qp->next_seq;
+
+	/* All but the last response's number; the rest is as with any packet. */
+	qp->next_seq += qp->left_packets - 1;
+	if (!(qp->flags & QP_RESEND) && qp->next_seq < before_seq)
+		qp->sent_wraps++;
+	qp->left_packets = 1;
+	qp_sent(qp);
 }
 
 void

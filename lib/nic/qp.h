@@ -12,6 +12,11 @@
  *
  * Go-back-N sets next_seq back; sent_seq stays, so packets in [next_seq, sent_seq) are sent again.
  *
+ * A READ takes the numbers of its responses: its request moves next_seq by all of them, and each
+ * response moves acked_seq by one. The responder sends from the same members as a requester:
+ * next_seq is the next response, limit_seq ends the last READ asked for, left_packets those of the
+ * READ being answered, whose number is next_msg. What it needs beside is in struct nic_reads.
+ *
  * Memory: QPs come by the million. What the QPs of a flow have in common is in struct qp_flow; what
  * is rarely touched is in struct qp_tally. With a CNP window, a link and half a slot of the pacing
  * wheel, and a place in a ready ring, a QP takes 253 bytes where there are a million.
@@ -38,10 +43,10 @@ struct nic_times;
 
 /* The one place of a QP that may send. */
 enum qp_place {
-	QP_IDLE,    /* nothing to send: responder only, all acknowledged, or in error */
+	QP_IDLE,    /* nothing to send: responder without READs, all acknowledged, or in error */
 	QP_PACED,   /* in the wheel: before its start, or waiting for tokens */
 	QP_READY,   /* in the ready ring of its queue */
-	QP_BLOCKED, /* window or depth full: an ACK or the retransmission timer moves it */
+	QP_BLOCKED, /* window or depth full: an answer or the retransmission timer moves it */
 };
 
 /* What the responder owes its peer. NAKs acknowledge all before, so one word is enough. */
@@ -59,14 +64,20 @@ enum qp_owed { QP_OWES_NOTHING, QP_OWES_ACK, QP_OWES_NAK_SEQ, QP_OWES_NAK_INVALI
 #define QP_FIRST 0x200u      /* the next packet is the first of its message */
 #define QP_LAST 0x400u       /* no message is begun any more */
 #define QP_UNRESOLVED 0x800u /* the peer's MAC address is not known: sends nothing yet */
+#define QP_SERVES 0x1000u    /* a responder with READ responses to send */
+#define QP_READS 0x2000u     /* a requester whose messages are READs */
+/* What these send is built in files of its own: one test per packet tells them from the others. */
+#define QP_SPECIAL (QP_SERVES | QP_READS)
 
 /* Responder flags. */
 #define QP_RX_IN_MESSAGE 0x01u
 #define QP_RX_NAKED 0x02u   /* this gap has been answered: silent until the expected PSN comes */
 #define QP_RX_REFUSED 0x04u /* an invalid request was answered: nothing more is served */
 #define QP_RX_OWES_CNP 0x08u
+#define QP_RX_ASKED 0x10u      /* this gap of READ responses has been asked for */
 #define QP_RX_BY_ADDRESS 0x20u /* the peer was given by IP address: its MAC follows ARP and ND */
 #define QP_RX_SEND 0x40u       /* the message being received is a SEND: its length is not known */
+#define QP_RX_DEFERRED 0x80u   /* the answer owed waits until the READs before it are answered */
 
 struct nic_qp {
 	/* each packet sent: one cache line */
@@ -192,6 +203,9 @@ qp_sent_seq(const struct nic_qp *qp)
 	return qp->flags & QP_RESEND ? qp->sent_seq : qp->next_seq;
 }
 
+/** Packets acknowledged, from the initial PSN on. */
+uint64_t qp_acked_packets(const struct nic_qp *qp, const struct qp_flow *flow);
+
 /** Data packets sent, those sent again included. */
 uint64_t qp_tx_packets(const struct nic_qp *qp, const struct qp_flow *flow);
 
@@ -228,6 +242,9 @@ qp_sent(struct nic_qp *qp)
 		qp->sent_wraps++;
 	}
 }
+
+/** The READ request at next_seq, of left_packets responses, was sent. */
+void qp_sent_read(struct nic_qp *qp);
 
 /** Begin message next_msg: left_packets is 0. */
 void qp_begin(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn);

@@ -1,0 +1,95 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Verbs other than WRITE through a whole fabric: who sends, who reacts, and what comes back after loss.
+
+    test_verbs.py QUENCH_LAB CONFIG_DIR CASE
+"""
+import csv
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+failures = []
+
+
+def expect(condition, text):
+    if not condition:
+        failures.append(text)
+        print("FAILED:", text)
+
+
+def run(lab, scenario, *options):
+    out = subprocess.run([lab, scenario, "--json", "-", "--quiet", "--no-progress", *options],
+                         stdout=subprocess.PIPE, check=True)
+    return json.loads(out.stdout)
+
+
+def read(lab, config):
+    """Four responders share the port of the reader as four writers would share that of a receiver."""
+    with tempfile.TemporaryDirectory() as folder:
+        r = run(lab, config + "/read-4to1.ini", "--out", folder, "--trace", "r2")
+        with open(folder + "/trace.csv", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+    q, c = r["bottleneck"], r["counters"]
+    expect((q["node"], q["port"]) == ("s1", 4), f"bottleneck: {q}")
+    expect(q["link_use"] >= 0.98, f"link use {q['link_use']}")
+    expect(sum(d["packets"] for d in r["drops"]) == 0, f"drops {r['drops']}")
+    expect(r["jain_index"] >= 0.98, f"Jain index {r['jain_index']}")
+    for flow in r["flows"]:
+        expect(abs(flow["wire_rate_bps"] - 10e9) < 2e9, f"{flow['name']}: {flow['wire_rate_bps']} bit/s")
+        # Payload of a frame of 1106 bytes on the wire; first and last ones have 4 more.
+        expect(abs(flow["goodput_bps"] / flow["wire_rate_bps"] - 1024 / 1106) < 0.002, f"{flow['name']}: goodput")
+        expect(flow["messages_completed"] >= 90, f"{flow['name']}: {flow['messages_completed']} READs")
+        expect(flow["rp_cnp_handled"] > 100 and flow["min_rate_bps"] < 10e9, f"{flow['name']} reacts to no CNP")
+    expect(sum(f["cnp_sent"] for f in r["flows"]) == c["np_cnp_sent"], "CNPs are the reader's")
+    expect(c["rx_read_requests"] >= sum(f["messages_completed"] for f in r["flows"]), "requests served")
+    expect(c["acks_sent"] == 0 and c["retransmitted_packets"] == 0, "no ACK, nothing again")
+    cuts = sum("cut" in row["reason"].split("+") for row in rows)
+    traced = next(f for f in r["flows"] if f["name"].startswith("r2"))
+    expect({row["flow"] for row in rows} == {traced["name"]} and cuts == traced["rate_cuts"], f"{cuts} cuts traced")
+
+
+SCENARIO = """
+[fabric]
+hosts = 5
+link_rate_bps = 40G
+duration_ns = 30ms
+[switch]
+buffer_bytes = 200KB
+pfc_generate = off
+[qos_map]
+pfc_enable = none
+[nic]
+local_ack_timeout = 8
+{nic}
+"""
+
+
+def scenario(folder, flows, nic=""):
+    path = pathlib.Path(folder) / "verbs.ini"
+    path.write_text(SCENARIO.format(nic=nic) + flows, encoding="utf-8")
+    return str(path)
+
+
+def read_with_loss(lab, config):
+    """A buffer that holds no start at line rate: responses are dropped, and every READ completes once."""
+    flows = "".join(f"[flow r{i}]\nsrc = 5\ndst = {i}\nverb = read\nmessage_bytes = 300000\ndepth = 4\nmessages = 40\n"
+                    for i in (1, 2, 3, 4))
+    with tempfile.TemporaryDirectory() as folder:
+        path = scenario(folder, flows)
+        r, again = run(lab, path), run(lab, path)
+    lost = sum(d["packets"] for d in r["drops"] if d["node"] == "s1")
+    expect(lost > 0, "nothing is lost")
+    for flow in r["flows"]:
+        expect(flow["messages_completed"] == 40 and not flow["error"], f"{flow['name']}: {flow}")
+    expect(r["counters"]["out_of_sequence"] > 0 and r["counters"]["duplicate_request"] > 0, "asked for again")
+    expect(r["digest"] == again["digest"], "one seed, two digests")
+
+
+CASES = {"read": read, "read_with_loss": read_with_loss}
+
+if __name__ == "__main__":
+    CASES[sys.argv[3]](sys.argv[1], sys.argv[2])
+    sys.exit(1 if failures else 0)
