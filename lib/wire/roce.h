@@ -128,10 +128,14 @@ enum roce_verdict roce_parse(const uint8_t *buf, size_t len, const struct frame_
 /** The last of these checks alone, for a caller that parses first: is the frame's ICRC right? */
 bool roce_icrc_holds(const uint8_t *buf, const struct roce_view *v);
 
-/* Whose frames to look for; from roce_station(). */
+/* Ethertype, IPv4, UDP and the two first bytes of the BTH. */
+#define ROCE_STATION_BYTES 32u
+
+/* Whose frames to look for, as words in memory order; from roce_station(). */
 struct roce_station {
-	uint64_t mac; /* all ones, which no frame can match: a station without IPv4 */
-	uint32_t ipv4;
+	uint64_t want_mac, mask_mac;
+	uint64_t want[ROCE_STATION_BYTES / 8], mask[ROCE_STATION_BYTES / 8];
+	uint64_t has_no_ipv4; /* and gets none of these frames */
 };
 
 /** @param ipv4  Four bytes in network order, or NULL: none. */

@@ -205,27 +205,39 @@ roce_parse(const uint8_t *buf, size_t len, const struct frame_view *frame, bool 
 	return v;
 }
 
-/*
- * Four words from the EtherType on, and what they must be: IPv4 of 20 bytes, a whole UDP packet to
- * the station and to port 4791, no UDP checksum, transport header version 0.
- */
-#define WORD_0_MASK 0xFFFFFF0000000000u /* EtherType, version, header length | ToS, length, id */
-#define WORD_0 0x0800450000000000u
-#define WORD_1_MASK 0x3FFF00FF00000000u /* fragment | TTL | protocol | checksum, source */
-#define WORD_1 0x0000001100000000u
-#define WORD_2_MASK 0x0000FFFFFFFF0000u /* source | destination | source port */
-#define WORD_3_MASK 0xFFFF0000FFFF000Fu /* port | length | UDP checksum | opcode, flags | TVer */
-#define WORD_3 ((uint64_t)ROCE_UDP_PORT << 48)
-
 struct roce_station
 roce_station(const uint8_t mac[6], const uint8_t *ipv4)
 {
-	if (ipv4 == NULL)
-		return (struct roce_station){.mac = UINT64_MAX};
-	return (struct roce_station){
-		.mac = (uint64_t)be16_load(mac) << 32 | be32_load(mac + 2),
-		.ipv4 = be32_load(ipv4),
-	};
+	/* From the EtherType on: IPv4 of 20 bytes, no fragment, UDP to the station and to port
+	 * 4791, no UDP checksum, transport header version 0. */
+	static const uint8_t
+		mask[ROCE_STATION_BYTES] = {[0] = 0xFF,  0xFF,        [2] = 0xFF,  [8] = 0x3F,
+					    0xFF,        [11] = 0xFF, [18] = 0xFF, 0xFF,
+					    0xFF,        0xFF,        [24] = 0xFF, 0xFF,
+					    [28] = 0xFF, 0xFF,        [31] = 0x0F};
+	uint8_t want[ROCE_STATION_BYTES] = {0};
+	struct roce_station s = {.has_no_ipv4 = ipv4 == NULL};
+
+	be16_store(want, ETHERTYPE_IPV4);
+	want[2] = 0x45;
+	want[11] = IP_PROTO_UDP;
+	if (ipv4 != NULL)
+		memcpy(want + 18, ipv4, 4);
+	be16_store(want + 24, ROCE_UDP_PORT);
+	memcpy(s.want, want, sizeof(want));
+	memcpy(s.mask, mask, sizeof(mask));
+	memcpy(&s.want_mac, mac, 6);
+	memset(&s.mask_mac, 0xFF, 6);
+	return s;
+}
+
+static inline uint64_t
+word(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
 }
 
 /* Of the two places where IP may stand, each gets code of its own. */
@@ -233,23 +245,20 @@ static inline bool
 parse_plain(const uint8_t *buf, size_t len, const struct roce_station *to, struct roce_view *out,
 	    size_t ip_off)
 {
-	uint64_t w0 = be64_load(buf + ip_off - 2), w1 = be64_load(buf + ip_off + 6);
-	uint64_t w2 = be64_load(buf + ip_off + 14), w3 = be64_load(buf + ip_off + 22);
-	uint64_t differ = be64_load(buf) >> 16 ^ to->mac, sum;
-	size_t ip_bytes = w0 >> 16 & 0xFFFF;
+	const uint8_t *ip = buf + ip_off;
+	size_t ip_bytes = be16_load(ip + 2);
+	uint64_t differ = to->has_no_ipv4;
 
-	differ |= (w0 ^ WORD_0) & WORD_0_MASK;
-	differ |= (w1 ^ WORD_1) & WORD_1_MASK;
-	differ |= (w2 ^ (uint64_t)to->ipv4 << 16) & WORD_2_MASK;
-	differ |= (w3 ^ WORD_3) & WORD_3_MASK;
-	/* The header's words: not the EtherType before them, nor the source port behind. */
-	sum = (w0 & 0xFFFFFFFFFFFFu) + (w1 >> 32) + (w1 & 0xFFFFFFFFu) + (w2 >> 16);
-	if (differ != 0 || checksum_fold(sum) != 0xFFFF)
+	differ |= (word(buf) ^ to->want_mac) & to->mask_mac;
+	for (unsigned int i = 0; i < 4; i++)
+		differ |= (word(ip - 2 + 8 * i) ^ to->want[i]) & to->mask[i];
+	/* A sum that is zero is a multiple of 65535, and never 0 here. */
+	if (differ != 0 || checksum_words(ip, IPV4_HDR_BYTES) % 0xFFFF != 0)
 		return false;
 	if (ip_off + ip_bytes > len || ip_bytes < MIN_IPV4_BYTES ||
-	    (w3 >> 32 & 0xFFFF) != ip_bytes - IPV4_HDR_BYTES)
+	    be16_load(ip + IPV4_HDR_BYTES + 4) != ip_bytes - IPV4_HDR_BYTES)
 		return false;
-	read_headers(out, buf, ip_off, 4, ip_off + ip_bytes, w0 >> 32 & 0xFF);
+	read_headers(out, buf, ip_off, 4, ip_off + ip_bytes, ip[1]);
 	return read_rest(out, buf) == ROCE_OK;
 }
 

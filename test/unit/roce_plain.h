@@ -33,20 +33,30 @@ plain_complaint(const uint8_t *buf, size_t len)
 		  roce_parse(buf, len, &frame, false, &want) == ROCE_OK;
 	bool plain = ok && frame.ip_version == 4 && be16_load(buf + frame.l4_off + 6) == 0;
 	bool has_ip = frame.ip_version == 4;
-	struct roce_station to = roce_station(len >= 6 ? buf : (const uint8_t[6]){0},
-					      has_ip ? buf + frame.l3_off + 16 : NULL);
+	uint8_t mac[6] = {0}, ip[4] = {0};
+	struct roce_station to;
+
+	memcpy(mac, buf, len < 6 ? len : 6);
+	if (has_ip)
+		memcpy(ip, buf + frame.l3_off + 16, 4);
+	to = roce_station(mac, has_ip ? ip : NULL);
 
 	if (roce_parse_plain(buf, len, &to, &got) != plain)
 		return plain ? "a plain frame is not taken" : "taken, but not plain";
 	if (plain && !same_view(&want, &got))
 		return "read in two ways";
-	to.mac ^= 1;
+	mac[5] ^= 1;
+	to = roce_station(mac, ip);
 	if (roce_parse_plain(buf, len, &to, &got))
 		return "of another station (MAC)";
-	to.mac ^= 1;
-	to.ipv4 ^= 1;
+	mac[5] ^= 1;
+	ip[0] ^= 0x80;
+	to = roce_station(mac, ip);
 	if (roce_parse_plain(buf, len, &to, &got))
 		return "of another station (IP)";
+	to = roce_station(mac, NULL);
+	if (roce_parse_plain(buf, len, &to, &got))
+		return "of a station without IPv4";
 	return NULL;
 }
 
