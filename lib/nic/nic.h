@@ -46,7 +46,7 @@
 #include "base/hist.h"
 #include "cc/cc.h"
 #include "cc/np.h"
-#include "nic/nic_neigh.h"
+#include "fwd/neigh.h"
 #include "nic/workload.h"
 #include "node/node.h"
 #include "tm/pfc_rx.h"

@@ -9,10 +9,10 @@
 #include <rte_prefetch.h>
 
 #include "base/counter.h"
+#include "fwd/neigh.h"
 #include "nic/nic.h"
 #include "nic/nic_common.h"
 #include "nic/nic_measure.h"
-#include "nic/nic_neigh.h"
 #include "nic/nic_np.h"
 #include "nic/nic_pause.h"
 #include "nic/nic_share.h"

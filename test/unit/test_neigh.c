@@ -9,7 +9,7 @@
 
 #include "base/prng.h"
 #include "base/units.h"
-#include "nic/nic_neigh.h"
+#include "fwd/neigh.h"
 
 #define RETRANS NS_PER_SEC
 #define REACHABLE (30 * NS_PER_SEC)
@@ -207,6 +207,84 @@ nobody_is_asked_too_often(void **state)
 	}
 }
 
+/* A router asks only for whom it wants to send to. */
+static void
+touched_neighbour_is_asked_and_no_other(void **state)
+{
+	uint32_t a = add(1, 0), b = add(2, 0);
+	uint64_t now_ns = 5 * NS_PER_SEC;
+
+	(void)state;
+	assert_false(neigh_touch(t, &stats, b, now_ns));
+	assert_int_equal(neigh_pop_ask(t), b);
+	assert_int_equal(neigh_pop_ask(t), NEIGH_NONE);
+	assert_false(neigh_touch(t, &stats, b, now_ns + RETRANS - 1));
+	assert_false(neigh_has_ask(t));
+	assert_false(neigh_touch(t, &stats, b, now_ns + RETRANS));
+	assert_int_equal(neigh_pop_ask(t), b);
+	neigh_on_learnt(t, &stats, b, mac, now_ns + RETRANS);
+	assert_true(neigh_touch(t, &stats, b, now_ns + RETRANS + REACHABLE - 1));
+	assert_false(neigh_has_ask(t));
+	/* In use while it is asked again, and no more when it has failed. */
+	now_ns += RETRANS + REACHABLE;
+	for (unsigned int i = 0; i < 2 * NEIGH_TRIES; i++, now_ns += RETRANS) {
+		assert_true(neigh_touch(t, &stats, b, now_ns));
+		assert_int_equal(neigh_pop_ask(t), b);
+	}
+	assert_false(neigh_touch(t, &stats, b, now_ns));
+	assert_int_equal(stats.neigh_failed, 1);
+	assert_int_equal(neigh_get(t, a)->tries, 0);
+}
+
+static void
+fixed_neighbour_is_used_never_asked_and_never_changed(void **state)
+{
+	struct neigh_key k = key(9);
+	int64_t index = neigh_add_fixed(t, &k, mac);
+
+	(void)state;
+	assert_true(index >= 0);
+	assert_int_equal(neigh_unresolved(t), 0);
+	assert_true(neigh_touch(t, &stats, (uint32_t)index, 1000 * REACHABLE));
+	assert_false(neigh_has_ask(t));
+	assert_false(neigh_on_learnt(t, &stats, (uint32_t)index, other_mac, 0));
+	assert_memory_equal(neigh_get(t, (uint32_t)index)->mac, mac, 6);
+}
+
+/* Whatever stood where, each one that is left is found, and nobody else. */
+static void
+replaced_neighbours_leave_the_others_to_be_found(void **state)
+{
+	enum { PLACES = 64 };
+	uint32_t number[PLACES], next = PLACES;
+	struct prng r;
+
+	(void)state;
+	prng_seed(&r, 5, 0);
+	assert_int_equal(neigh_reserve(t, PLACES), 0);
+	for (uint32_t i = 0; i < PLACES; i++) {
+		number[i] = i;
+		assert_int_equal(add(i, 0), i);
+	}
+	for (unsigned int step = 0; step < 5000; step++) {
+		uint32_t at = (uint32_t)prng_below(&r, PLACES);
+		struct neigh_key k = key(next), old = key(number[at]);
+
+		if (step % 3 == 0)
+			neigh_on_learnt(t, &stats, at, mac, 0);
+		neigh_replace(t, at, &k, 0);
+		number[at] = next++;
+		assert_int_equal(neigh_find(t, &old), NEIGH_NONE);
+		assert_false(neigh_get(t, at)->has_mac);
+		for (uint32_t i = 0; step % 100 == 0 && i < PLACES; i++) {
+			k = key(number[i]);
+			assert_int_equal(neigh_find(t, &k), i);
+		}
+	}
+	assert_int_equal(neigh_count(t), PLACES);
+	assert_int_equal(neigh_unresolved(t), PLACES);
+}
+
 int
 main(void)
 {
@@ -219,6 +297,9 @@ main(void)
 		TEST(neighbours_are_told_apart_by_version_address_and_vlan),
 		TEST(thousands_are_found_again),
 		TEST(nobody_is_asked_too_often),
+		TEST(touched_neighbour_is_asked_and_no_other),
+		TEST(fixed_neighbour_is_used_never_asked_and_never_changed),
+		TEST(replaced_neighbours_leave_the_others_to_be_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

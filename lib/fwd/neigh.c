@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "nic/nic_neigh.h"
+#include "fwd/neigh.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -22,16 +22,23 @@ struct neigh_table {
 	uint64_t next_ns; /* not later than any entry's */
 };
 
-/* FNV-1a over what tells neighbours apart. */
-static uint32_t
+static inline uint64_t
+mix(uint64_t h)
+{
+	h = (h ^ h >> 33) * 0xff51afd7ed558ccdull;
+	return h ^ h >> 33;
+}
+
+/* Over what tells neighbours apart: a router asks for every packet. */
+static inline uint32_t
 hash(const struct neigh_key *key)
 {
-	uint32_t h = 2166136261u;
+	uint64_t half[2];
 
-	for (unsigned int i = 0; i < sizeof(key->ip.addr); i++)
-		h = (h ^ key->ip.addr[i]) * 16777619u;
-	h = (h ^ key->ip.version) * 16777619u;
-	return (h ^ key->vlan_id) * 16777619u;
+	static_assert(sizeof(half) == sizeof(key->ip.addr), "an address is two words");
+	memcpy(half, key->ip.addr, sizeof(half));
+	return (uint32_t)mix(mix(half[0] ^ (uint64_t)key->vlan_id << 48 ^ key->ip.version) ^
+			     half[1]);
 }
 
 static bool
@@ -80,11 +87,10 @@ neigh_find(const struct neigh_table *t, const struct neigh_key *key)
 	return t->n == 0 ? NEIGH_NONE : t->slots[slot_of(t, key)];
 }
 
-/* Room for twice as many. Only neigh_add() grows a table, before traffic. */
+/* room is a power of two. Only neigh_add() grows a table, before traffic. */
 static int
-grow(struct neigh_table *t)
+grow(struct neigh_table *t, uint32_t room)
 {
-	uint32_t room = t->room == 0 ? 16 : 2 * t->room;
 	struct neigh *entries = realloc(t->entries, room * sizeof(*entries));
 	uint32_t *slots;
 
@@ -103,6 +109,16 @@ grow(struct neigh_table *t)
 	return 0;
 }
 
+int
+neigh_reserve(struct neigh_table *t, uint32_t n)
+{
+	uint32_t room = 16;
+
+	while (room < n)
+		room *= 2;
+	return room > t->room ? grow(t, room) : 0;
+}
+
 int64_t
 neigh_add(struct neigh_table *t, const struct neigh_key *key, uint64_t now_ns)
 {
@@ -110,13 +126,31 @@ neigh_add(struct neigh_table *t, const struct neigh_key *key, uint64_t now_ns)
 
 	if (index != NEIGH_NONE)
 		return index;
-	if (t->n == t->room && grow(t) != 0)
+	if (t->n == t->room && grow(t, t->room == 0 ? 16 : 2 * t->room) != 0)
 		return -ENOMEM;
 	index = t->n++;
 	t->slots[slot_of(t, key)] = index;
 	t->entries[index] = (struct neigh){.key = *key, .next_ns = now_ns};
-	t->unresolved++;
+	__atomic_store_n(&t->unresolved, t->unresolved + 1, __ATOMIC_RELAXED);
 	t->next_ns = min_u64(t->next_ns, now_ns);
+	return index;
+}
+
+int64_t
+neigh_add_fixed(struct neigh_table *t, const struct neigh_key *key, const uint8_t mac[6])
+{
+	int64_t index = neigh_add(t, key, NEVER_NS);
+	struct neigh *e;
+
+	if (index < 0)
+		return index;
+	e = &t->entries[index];
+	if (!e->has_mac)
+		t->unresolved--;
+	memcpy(e->mac, mac, 6);
+	e->has_mac = e->fixed = true;
+	e->state = NEIGH_REACHABLE;
+	e->next_ns = NEVER_NS;
 	return index;
 }
 
@@ -146,6 +180,8 @@ neigh_on_learnt(struct neigh_table *t, struct neigh_stats *stats, uint32_t index
 	struct neigh *e = &t->entries[index];
 	bool changed = !e->has_mac || memcmp(e->mac, mac, 6) != 0;
 
+	if (e->fixed)
+		return false;
 	if (!e->has_mac) {
 		counter_inc(&stats->neigh_learnt);
 		__atomic_store_n(&t->unresolved, t->unresolved - 1, __ATOMIC_RELAXED);
@@ -222,6 +258,48 @@ neigh_run(struct neigh_table *t, struct neigh_stats *stats, uint64_t now_ns)
 		next_ns = min_u64(next_ns, t->entries[i].next_ns);
 	}
 	t->next_ns = next_ns;
+}
+
+bool
+neigh_touch(struct neigh_table *t, struct neigh_stats *stats, uint32_t index, uint64_t now_ns)
+{
+	const struct neigh *e = &t->entries[index];
+
+	if (now_ns >= e->next_ns)
+		on_time(t, stats, index, now_ns);
+	return e->has_mac && e->state != NEIGH_FAILED;
+}
+
+/* Take a neighbour out of the slots; those behind it move up, so that each is found from its own.
+ */
+static void
+vacate(struct neigh_table *t, uint32_t index)
+{
+	uint32_t hole = slot_of(t, &t->entries[index].key);
+
+	for (uint32_t s = (hole + 1) & t->mask; t->slots[s] != NEIGH_NONE; s = (s + 1) & t->mask) {
+		uint32_t home = hash(&t->entries[t->slots[s]].key) & t->mask;
+
+		if (((s - home) & t->mask) < ((s - hole) & t->mask))
+			continue;
+		t->slots[hole] = t->slots[s];
+		hole = s;
+	}
+	t->slots[hole] = NEIGH_NONE;
+}
+
+void
+neigh_replace(struct neigh_table *t, uint32_t index, const struct neigh_key *key, uint64_t now_ns)
+{
+	struct neigh *e = &t->entries[index];
+
+	assert(!e->fixed && !e->asked && neigh_find(t, key) == NEIGH_NONE);
+	vacate(t, index);
+	if (e->has_mac)
+		__atomic_store_n(&t->unresolved, t->unresolved + 1, __ATOMIC_RELAXED);
+	*e = (struct neigh){.key = *key, .next_ns = now_ns};
+	t->slots[slot_of(t, key)] = index;
+	t->next_ns = min_u64(t->next_ns, now_ns);
 }
 
 bool

@@ -8,6 +8,9 @@
  *   PROBE --NEIGH_TRIES unanswered--> INCOMPLETE --NEIGH_TRIES unanswered--> FAILED
  *   FAILED asks on, NEIGH_FAILED_FACTOR times slower; learnt --> REACHABLE
  *
+ * Two ways to drive it: neigh_run() asks all whose time has come (a host, whose peers are few and
+ * known); neigh_touch() asks only when somebody wants to send to that one (a router).
+ *
  * PROBE asks the address that is known, INCOMPLETE and FAILED ask the group. An address once learnt
  * stays in use until another one is: a question that gets lost does not stop a flow.
  *
@@ -30,13 +33,14 @@ enum neigh_state { NEIGH_INCOMPLETE, NEIGH_REACHABLE, NEIGH_PROBE, NEIGH_FAILED 
 
 struct neigh_key {
 	struct field_ip ip;
-	uint16_t vlan_id; /* 0: untagged, or with a priority tag */
+	uint16_t vlan_id; /* or a bridging domain; 0: untagged, or with a priority tag */
 };
 
 struct neigh {
 	struct neigh_key key;
 	uint8_t mac[6];
 	bool has_mac;
+	bool fixed;    /* given by the user: never asked, never replaced */
 	bool asked;    /* in the list of questions to send */
 	uint8_t state; /* enum neigh_state */
 	uint8_t tries; /* questions in this state */
@@ -64,6 +68,21 @@ void neigh_table_destroy(struct neigh_table *t);
 /** Add a neighbour, to be asked from now_ns on, unless it is there. @return its index, or -ENOMEM.
  */
 int64_t neigh_add(struct neigh_table *t, const struct neigh_key *key, uint64_t now_ns);
+
+/** Make room for n neighbours at once: neigh_add() does not take memory below that. @return 0 or
+ * -ENOMEM. */
+int neigh_reserve(struct neigh_table *t, uint32_t n);
+
+/** Add a neighbour whose address is given for good. @return its index, or -ENOMEM. */
+int64_t neigh_add_fixed(struct neigh_table *t, const struct neigh_key *key, const uint8_t mac[6]);
+
+/** Somebody wants to send to it: ask if it is time to. @return whether its address may be used. */
+bool neigh_touch(struct neigh_table *t, struct neigh_stats *stats, uint32_t index, uint64_t now_ns);
+
+/** Give the place of one neighbour, not fixed and not in the list of questions, to another one that
+ * the table does not hold, to be asked from now_ns on. */
+void neigh_replace(struct neigh_table *t, uint32_t index, const struct neigh_key *key,
+		   uint64_t now_ns);
 
 /** @return index of a neighbour, or NEIGH_NONE. */
 uint32_t neigh_find(const struct neigh_table *t, const struct neigh_key *key);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Equal-cost multipath: which of n next hops a flow takes (RFC 2992, hash threshold). A flow is the
+ * 5-tuple: of RoCEv2 the UDP source port is what tells QPs apart. All frames of a flow get one
+ * answer; another seed gives another spread, so that routers behind each other do not choose alike
+ * (polarisation). Of a fragment, and of anything but TCP and UDP, the ports count as 0.
+ *
+ * IPv6's flow label stands in for the ports on request (RFC 6438): hosts that set one per flow are
+ * then spread behind any extension header.
+ */
+#ifndef QUENCH_FWD_ECMP_H
+#define QUENCH_FWD_ECMP_H
+
+#include <stdint.h>
+#include <string.h>
+
+struct ecmp_flow {
+	const uint8_t *addrs; /* source and destination, side by side */
+	uint8_t ip_version;
+	uint8_t proto;
+	uint32_t ports; /* both, as they stand in the packet; or the flow label */
+};
+
+static inline uint64_t
+ecmp_mix(uint64_t h)
+{
+	h = (h ^ h >> 33) * 0xff51afd7ed558ccdull;
+	h = (h ^ h >> 33) * 0xc4ceb9fe1a85ec53ull;
+	return h ^ h >> 33;
+}
+
+static inline uint32_t
+ecmp_hash(const struct ecmp_flow *flow, uint32_t seed)
+{
+	uint64_t words[4] = {0};
+	uint64_t h = (uint64_t)seed << 8 | flow->proto;
+
+	memcpy(words, flow->addrs, 8);
+	if (flow->ip_version == 6) {
+		memcpy(words, flow->addrs, 32);
+		h = ecmp_mix(h ^ words[3]);
+		h = ecmp_mix(h ^ words[2]);
+		h = ecmp_mix(h ^ words[1]);
+	}
+	h = ecmp_mix(h ^ words[0]);
+	return (uint32_t)(ecmp_mix(h ^ flow->ports) >> 32);
+}
+
+/** @return a number below n: equal shares of the hash's range. */
+static inline uint32_t
+ecmp_pick(uint32_t hash, uint32_t n)
+{
+	return (uint32_t)((uint64_t)hash * n >> 32);
+}
+
+#endif
