@@ -187,6 +187,24 @@ fdb_object(const struct node *node)
 	return o;
 }
 
+static json_t *
+router_object(const struct node *node)
+{
+	const struct sw_router_stats *s = sw_router_stats(node);
+	json_t *o = json_object();
+
+	report_set_u64(o, "routed_packets", counter_read(&s->routed_packets));
+	report_set_u64(o, "neigh_requests_sent", counter_read(&s->neigh_requests_sent));
+	report_set_u64(o, "neigh_requests_answered", counter_read(&s->neigh_requests_answered));
+	report_set_u64(o, "echo_requests_answered", counter_read(&s->echo_requests_answered));
+	report_set_u64(o, "neigh_learnt", counter_read(&s->neigh.neigh_learnt));
+	report_set_u64(o, "neigh_changed", counter_read(&s->neigh.neigh_changed));
+	report_set_u64(o, "neigh_failed", counter_read(&s->neigh.neigh_failed));
+	report_set_u64(o, "neigh_table_full", counter_read(&s->neigh_table_full));
+	report_set_u64(o, "neigh_no_mbuf", counter_read(&s->neigh_no_mbuf));
+	return o;
+}
+
 json_t *
 switch_report(const struct run_app *app, const struct sw_params *params,
 	      const struct run_result *result)
@@ -199,6 +217,7 @@ switch_report(const struct run_app *app, const struct sw_params *params,
 	json_object_set_new(o, "ports", ports);
 	report_set_u64(o, "fdb_entries", sw_fdb_entries(app->node));
 	json_object_set_new(o, "fdb", fdb_object(app->node));
+	json_object_set_new(o, "router", router_object(app->node));
 	report_set_u64(o, "buffer_bytes", params->mmu.buffer_bytes);
 	report_set_u64(o, "buffer_used_bytes", mmu_used_bytes(sw_mmu(app->node)));
 	json_object_set_new(o, "pools", pools_array(app->node));

@@ -26,6 +26,7 @@ static const struct config_section sections[] = {
 		mmu.egress_lossy),
 	SECTION("scheduler", sched_fields, sched),
 	SECTION("pfc", pfc_fields, pfc),
+	SECTION("router", sw_router_fields, router),
 };
 #define N_SECTIONS (sizeof(sections) / sizeof(sections[0]))
 

@@ -3,10 +3,10 @@
  * The configuration of a switch.
  *
  *   [switch]                       the node and its whole buffer
- *   [qos_map] [wred] [scheduler] [pfc]
+ *   [qos_map] [wred] [scheduler] [pfc] [router]
  *   [buffer_profile lossless] [buffer_profile lossy]
  *   [buffer_profile egress_lossless] [buffer_profile egress_lossy]
- *   [fdb NAME]                     static addresses, see switch_tables.h
+ *   [fdb NAME] [interface ...] [route PREFIX] [neighbor ADDRESS]   see switch_tables.h
  *   [port]                         what all ports share
  *   [port 0] [port 1] ...          each port over that, numbered without a gap
  *

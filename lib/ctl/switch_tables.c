@@ -16,14 +16,26 @@ struct kind {
 	size_t items, count; /* offsets in struct sw_tables */
 };
 
+#define KIND(word, name, type, fields, items)                                                      \
+	{                                                                                          \
+		word, name, fields, &fields##_n, sizeof(struct type),                              \
+			offsetof(struct sw_tables, items), offsetof(struct sw_tables, n_##items)   \
+	}
+
 static const struct kind kinds[] = {
-	{"fdb", "NAME", sw_static_mac_fields, &sw_static_mac_fields_n, sizeof(struct sw_static_mac),
-	 offsetof(struct sw_tables, static_macs), offsetof(struct sw_tables, n_static_macs)},
+	KIND("fdb", "NAME", sw_static_mac, sw_static_mac_fields, static_macs),
+	KIND("interface", "vlan N", sw_interface, sw_interface_fields, interfaces),
+	KIND("route", "PREFIX", sw_route, sw_route_fields, routes),
+	KIND("neighbor", "ADDRESS", sw_neighbor, sw_neighbor_fields, neighbors),
 };
 #define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
 /* Every item begins with its name. */
-static_assert(offsetof(struct sw_static_mac, name) == 0, "the name comes first");
+static_assert(offsetof(struct sw_static_mac, name) == 0 &&
+		      offsetof(struct sw_interface, name) == 0 &&
+		      offsetof(struct sw_route, name) == 0 &&
+		      offsetof(struct sw_neighbor, name) == 0,
+	      "the name comes first");
 
 static uint32_t
 count_sections(const struct config *cfg, const char *word)
@@ -100,7 +112,7 @@ switch_tables_refuse(const struct config *cfg, const char *why, struct config_er
 	snprintf(section, sizeof(section), "%.*s", (int)(colon - why), why);
 	colon += strlen(": ");
 	snprintf(key, sizeof(key), "%.*s", (int)(expected - colon), colon);
-	config_refuse(cfg, section, key, expected + strlen(verb), err);
+	config_refuse(cfg, section, *key == '\0' ? NULL : key, expected + strlen(verb), err);
 	return true;
 }
 

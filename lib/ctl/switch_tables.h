@@ -2,7 +2,10 @@
 /*
  * The sections of a switch that come in any number, each with a name of its own:
  *
- *   [fdb NAME]      an address that neither ages nor moves
+ *   [fdb NAME]          an address that neither ages nor moves
+ *   [interface vlan N]  the router's address in a VLAN; [interface port N]: a routed port
+ *   [route PREFIX]      next hops, or a blackhole
+ *   [neighbor ADDRESS]  one that is never asked for its MAC address
  */
 #ifndef QUENCH_CTL_SWITCH_TABLES_H
 #define QUENCH_CTL_SWITCH_TABLES_H

@@ -20,6 +20,14 @@ static const char *const drop_names[SW_DROPS] = {
 	[SW_DROP_SAME_PORT] = "same_port",
 	[SW_DROP_VLAN_TAG_NOT_ALLOWED] = "vlan_tag_not_allowed",
 	[SW_DROP_INGRESS_VLAN_FILTER] = "ingress_vlan_filter",
+	[SW_DROP_LPM4_MISS] = "lpm4_miss",
+	[SW_DROP_LPM6_MISS] = "lpm6_miss",
+	[SW_DROP_BLACKHOLE_ROUTE] = "blackhole_route",
+	[SW_DROP_NON_ROUTABLE] = "non_routable",
+	[SW_DROP_TTL] = "ttl",
+	[SW_DROP_UNRESOLVED_NEXT_HOP] = "unresolved_next_hop",
+	[SW_DROP_IP2ME] = "ip2me",
+	[SW_DROP_NEIGH_MALFORMED] = "neigh_malformed",
 	[SW_DROP_STORM_BROADCAST] = "storm_broadcast",
 	[SW_DROP_STORM_MULTICAST] = "storm_multicast",
 	[SW_DROP_STORM_UNKNOWN_UNICAST] = "storm_unknown_unicast",
@@ -101,6 +109,7 @@ create_tables(struct sw *sw, const struct sw_params *params)
 		.ageing_ns = params->fdb_ageing_s * NS_PER_SEC,
 		.socket = SOCKET_ID_ANY,
 	};
+	int rc;
 
 	sw->mmu = mmu_create(&params->mmu);
 	if (sw->mmu == NULL)
@@ -108,7 +117,8 @@ create_tables(struct sw *sw, const struct sw_params *params)
 	sw->fdb = fdb_create(&fdb);
 	if (sw->fdb == NULL)
 		return -rte_errno;
-	return sw_l2_init(sw, params);
+	rc = sw_l2_init(sw, params);
+	return rc < 0 ? rc : sw_router_create(sw, params);
 }
 
 struct node *
@@ -173,6 +183,7 @@ sw_destroy(struct node *node)
 		for (unsigned int queue = 0; queue < TM_CLASSES; queue++)
 			free_queue(sw, &sw->ports[port].queue[queue]);
 	}
+	sw_router_destroy(sw->router);
 	fdb_destroy(sw->fdb);
 	mmu_destroy(sw->mmu);
 	rte_free(sw);
@@ -230,6 +241,12 @@ uint32_t
 sw_fdb_port_entries(const struct node *node, uint16_t port)
 {
 	return fdb_port_entries(sw_of_const(node)->fdb, port);
+}
+
+const struct sw_router_stats *
+sw_router_stats(const struct node *node)
+{
+	return sw_router_counters(sw_of_const(node)->router);
 }
 
 const struct fdb_stats *

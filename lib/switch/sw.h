@@ -38,6 +38,7 @@
 
 #include "base/field.h"
 #include "fwd/fdb.h"
+#include "fwd/neigh.h"
 #include "node/node.h"
 #include "switch/sw_tables.h"
 #include "switch/sw_vlan.h"
@@ -85,6 +86,18 @@ struct sw_port_params {
 extern const struct field sw_port_fields[];
 extern const unsigned int sw_port_fields_n;
 
+struct sw_router_params {
+	uint8_t router_mac[6]; /* zero: no router */
+	uint32_t ecmp_hash_seed;
+	bool ecmp_hash_flow_label;
+	uint32_t neighbor_entries;
+	uint64_t neigh_retrans_time_ns;
+	uint64_t neigh_reachable_time_ns; /* NEVER_NS: never asked again */
+};
+
+extern const struct field sw_router_fields[];
+extern const unsigned int sw_router_fields_n;
+
 struct sw_params {
 	uint16_t n_ports;
 	struct sw_port_params ports[SW_MAX_PORTS];
@@ -103,6 +116,7 @@ struct sw_params {
 	uint32_t fdb_ageing_s;
 	bool vlan_filtering;
 	uint64_t seed;
+	struct sw_router_params router;
 	struct sw_tables tables; /* not owned */
 };
 
@@ -134,6 +148,15 @@ enum sw_drop {
 	SW_DROP_SAME_PORT, /* the destination is where the frame came from, or no other port */
 	SW_DROP_VLAN_TAG_NOT_ALLOWED, /* untagged, on a port without access VLAN */
 	SW_DROP_INGRESS_VLAN_FILTER,  /* of a VLAN that its port is not in */
+	/* frames to the router */
+	SW_DROP_LPM4_MISS, /* no route */
+	SW_DROP_LPM6_MISS,
+	SW_DROP_BLACKHOLE_ROUTE,
+	SW_DROP_NON_ROUTABLE, /* no IP, or to an address that no router forwards to */
+	SW_DROP_TTL,          /* 1 or 0 hops left */
+	SW_DROP_UNRESOLVED_NEXT_HOP,
+	SW_DROP_IP2ME, /* to the router's own address, and nothing that it answers */
+	SW_DROP_NEIGH_MALFORMED,
 	SW_DROP_STORM_BROADCAST,
 	SW_DROP_STORM_MULTICAST,
 	SW_DROP_STORM_UNKNOWN_UNICAST,
@@ -167,6 +190,14 @@ struct sw_port_stats {
 	uint64_t rx_global_pause_frames, tx_global_pause_frames; /* 802.3x */
 	uint64_t pause_no_mbuf; /* a PFC frame had to wait for an mbuf */
 	struct sw_queue_stats queue[TM_CLASSES];
+};
+
+struct sw_router_stats {
+	uint64_t routed_packets;
+	uint64_t neigh_requests_sent, neigh_requests_answered, echo_requests_answered;
+	uint64_t neigh_table_full; /* frames whose neighbour found no place in the table */
+	uint64_t neigh_no_mbuf;    /* questions for which there was no mbuf */
+	struct neigh_stats neigh;
 };
 
 /*
@@ -222,6 +253,8 @@ uint32_t sw_fdb_entries(const struct node *node);
 /** Addresses that are learned on port now. */
 uint32_t sw_fdb_port_entries(const struct node *node, uint16_t port);
 const struct fdb_stats *sw_fdb_stats(const struct node *node);
+/** All zero without a router. */
+const struct sw_router_stats *sw_router_stats(const struct node *node);
 struct sw_ledger sw_ledger(const struct node *node);
 
 #endif

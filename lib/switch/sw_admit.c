@@ -194,7 +194,7 @@ copy_to_port(struct sw *sw, const struct arrival *a, struct forms *forms, uint16
 static void
 flood(struct sw *sw, const struct arrival *a)
 {
-	uint64_t ports = sw_flood_ports(sw, a->domain, a->in_port);
+	uint64_t ports = sw_flood_ports(sw, a);
 	struct pkt_meta *meta = pkt_meta(a->m);
 	struct forms forms = {0};
 
@@ -216,6 +216,35 @@ flood(struct sw *sw, const struct arrival *a)
 		return;
 	mmu_ingress_release(sw->mmu, a->in_port, a->class.pg, a->charged_bytes);
 	rte_pktmbuf_free(a->m);
+}
+
+void
+sw_send_own(struct sw *sw, struct rte_mbuf *m, uint16_t domain, uint16_t port, uint64_t now_ns)
+{
+	struct arrival a = {.m = m,
+			    .now_ns = now_ns,
+			    .frame_bytes = frame_bytes(m->pkt_len),
+			    .in_port = port,
+			    .out_port = port,
+			    .domain = domain,
+			    .pcp = -1};
+	enum sw_drop reason;
+
+	a.charged_bytes = mmu_charge_bytes(sw->mmu, a.frame_bytes);
+	counter_add(&sw->ledger.generated, a.charged_bytes);
+	classify(sw, &a);
+	reason = admit_egress(sw, &a, port);
+	if (reason == SW_PASS && set_tag(sw, &a)) {
+		fill_meta(&a, a.m, a.view.tagged, a.flags | PKT_GENERATED);
+		enqueue(sw, &a, port, a.m);
+		return;
+	}
+	if (reason == SW_PASS) {
+		mmu_egress_release(sw->mmu, port, a.class.queue, a.charged_bytes);
+		reason = SW_DROP_NO_MBUF;
+	}
+	count_egress_drop(sw, &a, port, reason);
+	rte_pktmbuf_free(a.m);
 }
 
 void

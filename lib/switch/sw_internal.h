@@ -21,14 +21,18 @@
 #define SW_WANT_SWEEP 0x1u
 #define SW_WANT_PORTS 0x2u
 
-/* Bridging domains: VLAN identifiers, then one for each routed port. */
-#define SW_PORT_DOMAIN 4096u
+/* Verdict on a frame that ended here, but was of use. */
+#define SW_CONSUMED (SW_DROPS + 1)
+/* Verdict on a frame that the router has to look at. */
+#define SW_TO_ROUTER (SW_DROPS + 2)
+
 #define SW_DOMAINS (SW_PORT_DOMAIN + SW_MAX_PORTS)
-#define SW_NO_DOMAIN UINT16_MAX
 
 /* Of sw_retag() and what decides on it, beside a TCI. */
 #define SW_UNTAGGED (-1)
 #define SW_TAG_AS_IS (-2)
+
+struct sw_router;
 
 struct sw_queue {
 	struct pkt_fifo fifo;
@@ -56,6 +60,7 @@ struct sw_port {
 	struct sched sched;
 	struct sw_queue queue[TM_CLASSES];
 	struct sw_port_stats stats;
+	bool filters;           /* by access_domain and the members of VLANs */
 	uint16_t access_domain; /* of untagged frames; SW_NO_DOMAIN: dropped */
 	/* per flooded frame; of no use at rate 0 */
 	struct token_bucket storm[SW_STORMS];
@@ -87,7 +92,7 @@ struct sw {
 	uint8_t wred_drop_queues; /* WRED drops what it may not mark */
 	bool ecn;
 	bool mark_at_enqueue;
-	bool vlan_filtering;
+	struct sw_router *router; /* NULL: none */
 	struct qos_map_params qos;
 	struct sw_pools pools;
 	/* per pause */
@@ -200,6 +205,14 @@ struct rte_mbuf *sw_retag(struct sw *sw, struct rte_mbuf *m, bool tagged, int32_
 /* sw_l2.c */
 /** @return 0 or -errno. */
 int sw_l2_init(struct sw *sw, const struct sw_params *params);
+
+/* sw_router.c */
+
+/** Build sw->router, if there are interfaces. @return 0 or -errno; sw_router_destroy() after both.
+ */
+int sw_router_create(struct sw *sw, const struct sw_params *params);
+void sw_router_destroy(struct sw_router *r);
+const struct sw_router_stats *sw_router_counters(const struct sw_router *r);
 
 /* sw_rx.c */
 void sw_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns);

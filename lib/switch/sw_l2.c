@@ -4,9 +4,10 @@
 #include <rte_mbuf.h>
 
 #include "base/fixed.h"
-#include "switch/sw_rx.h"
+#include "switch/sw_router.h"
 
 #define VLAN_ID_MASK 0x0FFFu
+#define MAC_MASK 0xFFFFFFFFFFFFull
 /* A storm's bucket holds what its rate brings in this time, and two of the largest frames at least:
  * a handful of ARP requests at once is no storm. */
 #define STORM_BURST_NS (10 * NS_PER_MS)
@@ -23,14 +24,33 @@ init_storms(struct sw_port *p, const struct sw_port_params *params, uint32_t max
 	}
 }
 
-static void
-join_vlans(struct sw *sw, uint16_t port, const struct sw_port_params *params)
+static bool
+is_routed(const struct sw_tables *tables, uint16_t port)
 {
+	for (uint32_t i = 0; i < tables->n_interfaces; i++) {
+		if (sw_interface_domain(tables->interfaces[i].name) ==
+		    (int32_t)SW_PORT_DOMAIN + port)
+			return true;
+	}
+	return false;
+}
+
+static void
+join_vlans(struct sw *sw, uint16_t port, const struct sw_params *all)
+{
+	const struct sw_port_params *params = &all->ports[port];
 	struct vlan_set set;
 	uint64_t bit = 1ull << port;
 
 	sw->ports[port].access_domain = SW_NO_DOMAIN;
-	if (!sw->vlan_filtering) {
+	sw->ports[port].filters = true;
+	if (is_routed(&all->tables, port)) {
+		sw->ports[port].access_domain = (uint16_t)(SW_PORT_DOMAIN + port);
+		sw->members[SW_PORT_DOMAIN + port] = bit;
+		return;
+	}
+	if (!all->vlan_filtering) {
+		sw->ports[port].filters = false;
 		for (unsigned int vid = 0; vid < SW_PORT_DOMAIN; vid++)
 			sw->members[vid] |= bit;
 		return;
@@ -62,11 +82,10 @@ add_static_macs(struct sw *sw, const struct sw_tables *tables)
 int
 sw_l2_init(struct sw *sw, const struct sw_params *params)
 {
-	sw->vlan_filtering = params->vlan_filtering;
 	for (uint16_t port = 0; port < params->n_ports; port++) {
 		const struct sw_port_params *p = &params->ports[port];
 
-		join_vlans(sw, port, p);
+		join_vlans(sw, port, params);
 		init_storms(&sw->ports[port], p, params->max_frame_bytes);
 		fdb_set_limit(sw->fdb, port, p->max_learned_addresses);
 	}
@@ -118,7 +137,8 @@ sw_l2_classify(struct sw *sw, struct arrival *a)
 		a->pcp = (int8_t)(a->view.vlan_tci >> 13);
 		a->tci_bits = a->view.vlan_tci & (uint16_t)~VLAN_ID_MASK;
 	}
-	if (sw->vlan_filtering)
+	a->not_to = 1ull << a->in_port;
+	if (sw->ports[a->in_port].filters)
 		return filter_vlan(sw, a, vid);
 	a->domain = vid;
 	return SW_PASS;
@@ -153,7 +173,7 @@ check_storm(struct sw *sw, const struct arrival *a, uint64_t dst)
 	if (!fdb_key_is_group(dst))
 		return is_storm(p, a, SW_STORM_UNKNOWN_UNICAST) ? SW_DROP_STORM_UNKNOWN_UNICAST
 								: SW_PASS;
-	if ((dst & 0xFFFFFFFFFFFFull) == 0xFFFFFFFFFFFFull)
+	if ((dst & MAC_MASK) == MAC_MASK)
 		return is_storm(p, a, SW_STORM_BROADCAST) ? SW_DROP_STORM_BROADCAST : SW_PASS;
 	return is_storm(p, a, SW_STORM_MULTICAST) ? SW_DROP_STORM_MULTICAST : SW_PASS;
 }
@@ -169,30 +189,37 @@ forward(struct sw *sw, struct arrival *a, uint64_t src, uint64_t dst)
 	if (unlikely(is_reserved(dst)))
 		return SW_DROP_RESERVED_ADDRESS;
 	fdb_learn(sw->fdb, src, a->in_port, a->now_ns);
+	if (sw_router_has(sw->router, a->domain) && (dst & MAC_MASK) == sw->router->mac_key)
+		return SW_TO_ROUTER;
 	a->out_port = fdb_key_is_group(dst) ? FLOOD : fdb_lookup(sw->fdb, dst, a->now_ns);
 	if (unlikely(a->out_port == a->in_port))
 		return SW_DROP_SAME_PORT;
 	if (likely(a->out_port != FLOOD))
 		return SW_PASS;
 	reason = check_storm(sw, a, dst);
-	flood = sw_flood_ports(sw, a->domain, a->in_port);
-	if (flood == 0 && reason == SW_PASS)
-		return sw->members[a->domain] & sw->down_ports & ~(1ull << a->in_port)
-			       ? SW_DROP_LINK_DOWN
-			       : SW_DROP_SAME_PORT;
+	if (reason != SW_PASS)
+		return reason;
+	if (sw_router_has(sw->router, a->domain) && fdb_key_is_group(dst) &&
+	    sw_neigh_hear(sw->router, a))
+		return SW_TO_ROUTER;
+	flood = sw_flood_ports(sw, a);
+	if (flood == 0)
+		return sw->members[a->domain] & sw->down_ports & ~a->not_to ? SW_DROP_LINK_DOWN
+									    : SW_DROP_SAME_PORT;
 	/* With one port to go to there is nothing to copy. */
 	if ((flood & (flood - 1)) == 0)
 		a->out_port = (uint16_t)__builtin_ctzll(flood);
-	return reason;
+	return SW_PASS;
 }
 
-void
+bool
 sw_l2_forward(struct sw *sw, struct arrival *a, unsigned int n, enum sw_drop reasons[])
 {
 	uint64_t keys[2 * SW_BURST];
+	bool routed = false;
 
 	if (n == 0)
-		return;
+		return false;
 	for (unsigned int i = 0; i < n; i++) {
 		const uint8_t *frame = rte_pktmbuf_mtod(a[i].m, const uint8_t *);
 
@@ -200,6 +227,9 @@ sw_l2_forward(struct sw *sw, struct arrival *a, unsigned int n, enum sw_drop rea
 		keys[2 * i + 1] = fdb_key(a[i].domain, frame);
 	}
 	fdb_prefetch(sw->fdb, keys, 2 * n);
-	for (unsigned int i = 0; i < n; i++)
+	for (unsigned int i = 0; i < n; i++) {
 		reasons[i] = forward(sw, &a[i], keys[2 * i], keys[2 * i + 1]);
+		routed |= reasons[i] == SW_TO_ROUTER;
+	}
+	return routed;
 }

@@ -58,6 +58,17 @@ drop(struct sw *sw, const struct arrival *a, enum sw_drop reason)
 	rte_pktmbuf_free(a->m);
 }
 
+static void
+end(struct sw *sw, const struct arrival *a, enum sw_drop reason)
+{
+	if (reason != SW_CONSUMED) {
+		drop(sw, a, reason);
+		return;
+	}
+	counter_add(&sw->ledger.consumed, a->charged_bytes);
+	rte_pktmbuf_free(a->m);
+}
+
 /* @return false when the frame ended here. */
 static bool
 parse(struct sw *sw, struct arrival *a, uint16_t port, struct rte_mbuf *m, uint64_t now_ns)
@@ -98,12 +109,13 @@ rx_burst(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, unsigned int n, u
 			rte_prefetch0(rte_pktmbuf_mtod(pkts[i + PREFETCH], void *));
 		whole += parse(sw, &arrivals[whole], port, pkts[i], now_ns);
 	}
-	sw_l2_forward(sw, arrivals, whole, reasons);
+	if (sw_l2_forward(sw, arrivals, whole, reasons))
+		sw_route(sw, arrivals, whole, reasons);
 	for (unsigned int i = 0; i < whole; i++) {
 		if (likely(reasons[i] == SW_PASS))
 			sw_admit(sw, &arrivals[i]);
 		else
-			drop(sw, &arrivals[i], reasons[i]);
+			end(sw, &arrivals[i], reasons[i]);
 	}
 }
 

@@ -21,6 +21,8 @@ struct arrival {
 	uint16_t in_port;
 	uint16_t out_port; /* or FLOOD */
 	uint16_t domain;   /* where it is forwarded: a VLAN, or a routed port */
+	uint64_t not_to; /* ports that it is not flooded to: the one that it came by, unless routed
+			  */
 	uint16_t tci_bits; /* PCP and DEI, where they stand in a tag */
 	int8_t pcp;        /* as received; -1: no tag */
 	uint8_t flags;     /* PKT_* that its copies start with */
@@ -37,15 +39,16 @@ enum sw_drop sw_l2_classify(struct sw *sw, struct arrival *a);
 /**
  * Learn where the sources of a burst are, and find where the destinations are.
  *
- * @param reasons  Per frame: SW_PASS, or why it is not forwarded.
+ * @param reasons  Per frame: SW_PASS, SW_TO_ROUTER, or why it is not forwarded.
+ * @return         Is there one for the router?
  */
-void sw_l2_forward(struct sw *sw, struct arrival *a, unsigned int n, enum sw_drop reasons[]);
+bool sw_l2_forward(struct sw *sw, struct arrival *a, unsigned int n, enum sw_drop reasons[]);
 
-/** Ports that a frame in this VLAN goes to when its destination is not known. */
+/** Ports that a frame goes to when its destination is not known. */
 static inline uint64_t
-sw_flood_ports(const struct sw *sw, uint16_t domain, uint16_t in_port)
+sw_flood_ports(const struct sw *sw, const struct arrival *a)
 {
-	return sw->members[domain] & ~sw->down_ports & ~(1ull << in_port);
+	return sw->members[a->domain] & ~sw->down_ports & ~a->not_to;
 }
 
 /** TCI that a frame in domain leaves port with, or SW_UNTAGGED, or SW_TAG_AS_IS. */
@@ -55,7 +58,7 @@ sw_egress_tci(const struct sw *sw, const struct arrival *a, uint16_t port)
 	const struct sw_port *p = &sw->ports[port];
 	bool tagged;
 
-	if (!sw->vlan_filtering)
+	if (!p->filters)
 		return SW_TAG_AS_IS;
 	tagged = a->domain != p->access_domain;
 	if (tagged == a->view.tagged)
@@ -63,10 +66,19 @@ sw_egress_tci(const struct sw *sw, const struct arrival *a, uint16_t port)
 	return tagged ? a->tci_bits | a->domain : SW_UNTAGGED;
 }
 
+/* sw_route.c */
+
+/** Route those frames of a burst whose reason is SW_TO_ROUTER; gives each another one. */
+void sw_route(struct sw *sw, struct arrival *a, unsigned int n, enum sw_drop reasons[]);
+
 /* sw_admit.c */
 
 /** Count a frame that ends here, without freeing it. */
 void sw_count_drop(struct sw *sw, uint16_t port, enum sw_drop reason, uint32_t charged_bytes);
+
+/** Queue a frame that the switch itself has made, for one port in a domain; takes it. */
+void sw_send_own(struct sw *sw, struct rte_mbuf *m, uint16_t domain, uint16_t port,
+		 uint64_t now_ns);
 
 /** Both admissions, and the queue or the queues that it goes to; takes the frame. */
 void sw_admit(struct sw *sw, struct arrival *a);

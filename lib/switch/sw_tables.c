@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "switch/sw_tables.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "switch/sw.h"
+
+#define N_FIELDS(table) (sizeof(table) / sizeof((table)[0]))
 
 const struct field sw_static_mac_fields[] = {
 	{
@@ -31,9 +35,141 @@ const struct field sw_static_mac_fields[] = {
 		.max = SW_MAX_PORTS - 1,
 	},
 };
+const unsigned int sw_static_mac_fields_n = N_FIELDS(sw_static_mac_fields);
 
-const unsigned int sw_static_mac_fields_n =
-	sizeof(sw_static_mac_fields) / sizeof(sw_static_mac_fields[0]);
+const struct field sw_interface_fields[] = {
+	{
+		.name = "ip",
+		.help = "the router's IPv4 address here, and the subnet's length, such as "
+			"10.0.0.1/24, or none",
+		.type = FIELD_STR,
+		.offset = offsetof(struct sw_interface, ip),
+		.max = SW_PREFIX_CHARS,
+		.def = "none",
+	},
+	{
+		.name = "ip6",
+		.help = "the same for IPv6, such as fd00::1/64, or none",
+		.type = FIELD_STR,
+		.offset = offsetof(struct sw_interface, ip6),
+		.max = SW_PREFIX_CHARS,
+		.def = "none",
+	},
+};
+const unsigned int sw_interface_fields_n = N_FIELDS(sw_interface_fields);
+
+const struct field sw_route_fields[] = {
+	{
+		.name = "nexthop",
+		.help = "addresses of routers in subnets of interfaces, 16 at most, among which "
+			"the "
+			"flows are spread; or blackhole",
+		.type = FIELD_STR,
+		.offset = offsetof(struct sw_route, nexthop),
+		.min = 1,
+		.max = SW_NEXTHOP_CHARS,
+	},
+};
+const unsigned int sw_route_fields_n = N_FIELDS(sw_route_fields);
+
+const struct field sw_neighbor_fields[] = {
+	{
+		.name = "mac",
+		.help = "address of the station with this IP address, which is then never asked "
+			"for it",
+		.type = FIELD_MAC,
+		.offset = offsetof(struct sw_neighbor, mac),
+		.min = 1,
+	},
+};
+const unsigned int sw_neighbor_fields_n = N_FIELDS(sw_neighbor_fields);
+
+/* Plain digits of a number up to max, or -1. */
+static int32_t
+parse_number(const char *text, int32_t max)
+{
+	size_t n = strspn(text, "0123456789");
+
+	if (n == 0 || n > 4 || text[n] != '\0' || (n > 1 && *text == '0') || atoi(text) > max)
+		return -1;
+	return atoi(text);
+}
+
+int32_t
+sw_interface_domain(const char *name)
+{
+	int32_t number;
+
+	if (strncmp(name, "vlan ", 5) == 0) {
+		number = parse_number(name + 5, VLAN_MAX_ID);
+		return number == 0 ? -1 : number;
+	}
+	if (strncmp(name, "port ", 5) != 0)
+		return -1;
+	number = parse_number(name + 5, SW_MAX_PORTS - 1);
+	return number < 0 ? -1 : (int32_t)SW_PORT_DOMAIN + number;
+}
+
+bool
+sw_address_parse(const char *text, struct field_ip *ip)
+{
+	*ip = (struct field_ip){0};
+	if (inet_pton(AF_INET, text, ip->addr) == 1)
+		ip->version = 4;
+	else if (inet_pton(AF_INET6, text, ip->addr) == 1)
+		ip->version = 6;
+	return ip->version != 0;
+}
+
+int
+sw_nexthops_parse(const char *list, struct field_ip hops[SW_MAX_NEXTHOPS])
+{
+	const char *at = list;
+	int n = 0;
+
+	if (strcmp(list, "blackhole") == 0)
+		return 0;
+	for (;;) {
+		char text[INET6_ADDRSTRLEN];
+		size_t length;
+
+		at += strspn(at, " ");
+		length = strcspn(at, ", ");
+		if (n == SW_MAX_NEXTHOPS || length >= sizeof(text))
+			return -1;
+		snprintf(text, sizeof(text), "%.*s", (int)length, at);
+		if (!sw_address_parse(text, &hops[n]) || hops[n].version != hops[0].version)
+			return -1;
+		n++;
+		at += length;
+		at += strspn(at, " ");
+		if (*at == '\0')
+			return n;
+		if (*at++ != ',')
+			return -1;
+	}
+}
+
+/* Is the address in the subnet that this text says? */
+static bool
+in_subnet(const char *subnet, const struct field_ip *ip)
+{
+	struct route_prefix prefix;
+
+	return route_prefix_parse(subnet, &prefix) == 0 && route_prefix_has(&prefix, ip);
+}
+
+const struct sw_interface *
+sw_tables_connected(const struct sw_tables *tables, const struct field_ip *ip)
+{
+	for (uint32_t i = 0; i < tables->n_interfaces; i++) {
+		const struct sw_interface *interface = &tables->interfaces[i];
+
+		if (in_subnet(ip->version == 4 ? interface->ip : interface->ip6, ip))
+			return interface;
+	}
+	return NULL;
+}
 
 static const char *
 static_mac_fault(const struct sw_params *params, const struct sw_static_mac *mac)
@@ -51,24 +187,108 @@ static_mac_fault(const struct sw_params *params, const struct sw_static_mac *mac
 	return NULL;
 }
 
+/* Is this none, or an address of that version with a subnet that has room for others? */
+static bool
+is_interface_ip(const char *text, uint8_t version)
+{
+	struct route_prefix prefix;
+
+	if (strcmp(text, "none") == 0 || *text == '\0')
+		return true;
+	return route_prefix_parse(text, &prefix) == 0 && prefix.ip.version == version &&
+	       prefix.length > 0;
+}
+
+static const char *
+interface_fault(const struct sw_params *params, const struct sw_interface *interface)
+{
+	int32_t domain = sw_interface_domain(interface->name);
+	static const uint8_t none[6];
+	struct vlan_set set;
+
+	if (domain < 0 || domain >= (int32_t)SW_PORT_DOMAIN + params->n_ports)
+		return ": expected [interface vlan N] or [interface port N]";
+	if (domain < (int32_t)SW_PORT_DOMAIN && !params->vlan_filtering)
+		return ": expected vlan_filtering = on in [switch]";
+	if (memcmp(params->router.router_mac, none, sizeof(none)) == 0)
+		return ": expected a router_mac in [router]";
+	if (domain >= (int32_t)SW_PORT_DOMAIN) {
+		vlan_set_parse(params->ports[domain - (int32_t)SW_PORT_DOMAIN].tagged_vlans, &set);
+		if (!vlan_set_is_empty(&set))
+			return ": expected a port without tagged_vlans";
+	}
+	if (!is_interface_ip(interface->ip, 4))
+		return "ip: expected an IPv4 address and a length, such as 10.0.0.1/24, or none";
+	if (!is_interface_ip(interface->ip6, 6))
+		return "ip6: expected an IPv6 address and a length, such as fd00::1/64, or none";
+	return NULL;
+}
+
+static const char *
+route_fault(const struct sw_params *params, const struct sw_route *route)
+{
+	struct field_ip hops[SW_MAX_NEXTHOPS];
+	struct route_prefix prefix;
+	int n = sw_nexthops_parse(route->nexthop, hops);
+
+	if (route_prefix_parse(route->name, &prefix) < 0)
+		return ": expected a prefix, such as 10.0.0.0/8 or fd00::/8";
+	if (n < 0 || (n > 0 && hops[0].version != prefix.ip.version))
+		return "nexthop: expected blackhole, or addresses of the prefix's IP version";
+	for (int i = 0; i < n; i++) {
+		if (sw_tables_connected(&params->tables, &hops[i]) == NULL)
+			return "nexthop: expected addresses in the subnet of an [interface]";
+	}
+	return NULL;
+}
+
+static const char *
+neighbor_fault(const struct sw_params *params, const struct sw_neighbor *neighbor)
+{
+	struct field_ip ip;
+
+	if (!sw_address_parse(neighbor->name, &ip) ||
+	    sw_tables_connected(&params->tables, &ip) == NULL)
+		return ": expected an address in the subnet of an [interface]";
+	return NULL;
+}
+
+static int
+refuse(const char *word, const char *name, const char *fault, char *why, unsigned int why_size)
+{
+	if (fault == NULL)
+		return 0;
+	snprintf(why, why_size, "%s %s: %s", word, name, fault);
+	return -EINVAL;
+}
+
 int
 sw_tables_check(const struct sw_params *params, char *why, unsigned int why_size)
 {
-	for (uint32_t i = 0; i < params->tables.n_static_macs; i++) {
-		const struct sw_static_mac *mac = &params->tables.static_macs[i];
-		const char *fault = static_mac_fault(params, mac);
+	const struct sw_tables *t = &params->tables;
+	int rc = 0;
 
-		if (fault == NULL)
-			continue;
-		snprintf(why, why_size, "fdb %s: %s", mac->name, fault);
-		return -EINVAL;
-	}
-	return 0;
+	for (uint32_t i = 0; rc == 0 && i < t->n_static_macs; i++)
+		rc = refuse("fdb", t->static_macs[i].name,
+			    static_mac_fault(params, &t->static_macs[i]), why, why_size);
+	for (uint32_t i = 0; rc == 0 && i < t->n_interfaces; i++)
+		rc = refuse("interface", t->interfaces[i].name,
+			    interface_fault(params, &t->interfaces[i]), why, why_size);
+	for (uint32_t i = 0; rc == 0 && i < t->n_routes; i++)
+		rc = refuse("route", t->routes[i].name, route_fault(params, &t->routes[i]), why,
+			    why_size);
+	for (uint32_t i = 0; rc == 0 && i < t->n_neighbors; i++)
+		rc = refuse("neighbor", t->neighbors[i].name,
+			    neighbor_fault(params, &t->neighbors[i]), why, why_size);
+	return rc;
 }
 
 void
 sw_tables_free(struct sw_tables *tables)
 {
 	free(tables->static_macs);
+	free(tables->interfaces);
+	free(tables->routes);
+	free(tables->neighbors);
 	*tables = (struct sw_tables){0};
 }

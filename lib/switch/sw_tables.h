@@ -1,29 +1,68 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a switch may be told in any number: static addresses. Each kind has its table of keys. */
+/*
+ * What a switch may be told in any number: static addresses, router interfaces, routes, static
+ * neighbours. Each kind has its table of keys, and each item the name of its section.
+ */
 #ifndef QUENCH_SWITCH_SW_TABLES_H
 #define QUENCH_SWITCH_SW_TABLES_H
 
 #include <stdint.h>
 
 #include "base/field.h"
+#include "fwd/route.h"
 
-#define SW_NAME_CHARS 40
+#define SW_NAME_CHARS 48
+#define SW_PREFIX_CHARS 43 /* the longest IPv6 prefix */
+#define SW_NEXTHOP_CHARS 250
+#define SW_MAX_NEXTHOPS 16
 
-/* An address that neither ages nor moves. */
+/* Bridging domains: VLAN identifiers, then one for each routed port. */
+#define SW_PORT_DOMAIN 4096u
+#define SW_NO_DOMAIN UINT16_MAX
+
+/* [fdb NAME]: an address that neither ages nor moves. */
 struct sw_static_mac {
-	char name[SW_NAME_CHARS + 1]; /* of its section, behind the first word */
+	char name[SW_NAME_CHARS + 1];
 	uint8_t mac[6];
 	uint16_t vlan; /* 0: untagged, with vlan_filtering off */
 	uint16_t port;
 };
 
+/* [interface vlan N] or [interface port N]: the router's place in a VLAN, or a routed port. */
+struct sw_interface {
+	char name[SW_NAME_CHARS + 1];
+	char ip[SW_PREFIX_CHARS + 1]; /* "10.0.0.1/24", or "none" */
+	char ip6[SW_PREFIX_CHARS + 1];
+};
+
+/* [route PREFIX] */
+struct sw_route {
+	char name[SW_NAME_CHARS + 1];
+	char nexthop[SW_NEXTHOP_CHARS + 1]; /* "10.0.0.2, 10.0.1.2", or "blackhole" */
+};
+
+/* [neighbor ADDRESS]: one that is never asked for its MAC address. */
+struct sw_neighbor {
+	char name[SW_NAME_CHARS + 1];
+	uint8_t mac[6];
+};
+
 extern const struct field sw_static_mac_fields[];
 extern const unsigned int sw_static_mac_fields_n;
+extern const struct field sw_interface_fields[];
+extern const unsigned int sw_interface_fields_n;
+extern const struct field sw_route_fields[];
+extern const unsigned int sw_route_fields_n;
+extern const struct field sw_neighbor_fields[];
+extern const unsigned int sw_neighbor_fields_n;
 
 /* Zero-initialised state is empty. Arrays are owned by whoever read them. */
 struct sw_tables {
 	struct sw_static_mac *static_macs;
-	uint32_t n_static_macs;
+	struct sw_interface *interfaces;
+	struct sw_route *routes;
+	struct sw_neighbor *neighbors;
+	uint32_t n_static_macs, n_interfaces, n_routes, n_neighbors;
 };
 
 struct sw_params;
@@ -38,5 +77,18 @@ int sw_tables_check(const struct sw_params *params, char *why, unsigned int why_
 
 /** Free the arrays. */
 void sw_tables_free(struct sw_tables *tables);
+
+/** Domain of "vlan N" or "port N", or -1. */
+int32_t sw_interface_domain(const char *name);
+
+/** An address in text. @return false: none. */
+bool sw_address_parse(const char *text, struct field_ip *ip);
+
+/** @return the number of next hops in a list, 0 for blackhole, -1 malformed. */
+int sw_nexthops_parse(const char *list, struct field_ip hops[SW_MAX_NEXTHOPS]);
+
+/** The interface in whose subnet an address is, or NULL. */
+const struct sw_interface *sw_tables_connected(const struct sw_tables *tables,
+					       const struct field_ip *ip);
 
 #endif

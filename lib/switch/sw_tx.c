@@ -44,6 +44,8 @@ sw_leave_ingress(struct sw *sw, struct rte_mbuf *m, uint64_t now_ns)
 	const struct pkt_meta *meta = pkt_meta(m);
 	struct rte_mbuf *origin;
 
+	if (unlikely(meta->flags & PKT_GENERATED))
+		return;
 	if (unlikely(meta->flags & PKT_CLONE)) {
 		origin = meta->origin;
 		meta = pkt_meta(origin);

@@ -79,6 +79,7 @@ bench_defaults(struct sw_params *p, uint16_t n_ports)
 	assert_int_equal(field_defaults(buffer_profile_egress_lossy_fields,
 					buffer_profile_egress_lossy_fields_n, &p->mmu.egress_lossy),
 			 0);
+	assert_int_equal(field_defaults(sw_router_fields, sw_router_fields_n, &p->router), 0);
 	p->shaper_burst_ns = 1;
 	p->n_ports = n_ports;
 	for (uint16_t i = 0; i < n_ports; i++)

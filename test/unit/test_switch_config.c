@@ -13,6 +13,9 @@
 #define N(a) (sizeof(a) / sizeof((a)[0]))
 #define TWO_PORTS "[port]\nlink_speed_bps = 40G\n[port 0]\n[port 1]\n"
 
+#define ROUTER "[router]\nrouter_mac = 02:ff:00:00:00:01\n"
+#define INTERFACE "[interface port 1]\nip = 10.0.0.1/24\n"
+
 /* As a program does: read, then refuse the rest. */
 static int
 read_text(const char *text, struct sw_params *p, struct config_error *err)
@@ -121,7 +124,30 @@ a_wrong_switch_is_refused_with_section_key_and_value(void **state)
 		{"[switch]\nvlan_filtering = on\n[fdb a]\nmac = 02:00:00:00:00:01\nport = 1\nvlan "
 		 "= 9\n" TWO_PORTS,
 		 "x.ini: [fdb a] vlan = 9: expected a VLAN that the port is in"},
-		{TWO_PORTS "[fdb]\nport = 1\n", "x.ini: [fdb]: expected [fdb NAME], of at most 40"},
+		{TWO_PORTS "[interface vlan 1]\nip = 10.0.0.1/24\n",
+		 "x.ini: [interface vlan 1]: expected vlan_filtering = on in [switch]"},
+		{TWO_PORTS "[interface port 1]\nip = 10.0.0.1/24\n",
+		 "x.ini: [interface port 1]: expected a router_mac in [router]"},
+		{TWO_PORTS "[interface eth1]\n",
+		 "x.ini: [interface eth1]: expected [interface vlan N] or [interface port N]"},
+		{TWO_PORTS "[interface port 2]\n",
+		 "x.ini: [interface port 2]: expected [interface vlan N] or [interface port N]"},
+		{TWO_PORTS ROUTER "[interface port 1]\nip = 10.0.0.1\n",
+		 "x.ini: [interface port 1] ip = 10.0.0.1: expected an IPv4 address and a length"},
+		{TWO_PORTS ROUTER "[interface port 1]\nip6 = 10.0.0.1/24\n",
+		 "x.ini: [interface port 1] ip6 = 10.0.0.1/24: expected an IPv6 address and a"},
+		{TWO_PORTS ROUTER INTERFACE "[route 10.0.0.0]\nnexthop = 10.0.0.2\n",
+		 "x.ini: [route 10.0.0.0]: expected a prefix, such as 10.0.0.0/8 or fd00::/8"},
+		{TWO_PORTS ROUTER INTERFACE "[route 11.0.0.0/8]\nnexthop = 10.0.1.2\n",
+		 "x.ini: [route 11.0.0.0/8] nexthop = 10.0.1.2: expected addresses in the subnet "
+		 "of"},
+		{TWO_PORTS ROUTER INTERFACE "[route fd00::/8]\nnexthop = 10.0.0.2\n",
+		 "x.ini: [route fd00::/8] nexthop = 10.0.0.2: expected blackhole, or addresses of"},
+		{TWO_PORTS ROUTER INTERFACE "[route 11.0.0.0/8]\n",
+		 "x.ini: [route 11.0.0.0/8] nexthop is missing"},
+		{TWO_PORTS ROUTER INTERFACE "[neighbor 10.0.1.2]\nmac = 02:00:00:00:00:01\n",
+		 "x.ini: [neighbor 10.0.1.2]: expected an address in the subnet of an [interface]"},
+		{TWO_PORTS "[fdb]\nport = 1\n", "x.ini: [fdb]: expected [fdb NAME], of at most 48"},
 		{TWO_PORTS "tagged_vlans = 5\n",
 		 "x.ini: [port 1] tagged_vlans = 5: port 1: access_vlan or tagged_vlans without"},
 		{"[switch]\nvlan_filtering = on\n" TWO_PORTS "tagged_vlans = 5,x\n",
@@ -177,9 +203,12 @@ the_printed_configuration_reads_back_to_the_same(void **state)
 	(void)state;
 	assert_int_equal(
 		read_text("[switch]\ncell_bytes = 208\nwred_queues = 3-4\n"
-			  "vlan_filtering = on\n[fdb printer]\nmac = 02:00:00:00:00:09\nvlan = 7\n"
-			  "port = 1\n[port]\nspeed = 25G\n[port 0]\nshaper_rate = 12345678\n"
-			  "[port 1]\ntagged_vlans = 5-8, 100\naccess_vlan = 4\n"
+			  "vlan_filtering = on\n" ROUTER INTERFACE
+			  "[route 10.2.0.0/16]\nnexthop = 10.0.0.2, 10.0.0.3\n"
+			  "[neighbor 10.0.0.2]\nmac = 02:00:00:00:00:02\n[fdb printer]\nmac = "
+			  "02:00:00:00:00:09\nvlan = 7\n"
+			  "port = 2\n[port]\nspeed = 25G\n[port 0]\nshaper_rate = 12345678\n"
+			  "[port 1]\n[port 2]\ntagged_vlans = 5-8, 100\naccess_vlan = 4\n"
 			  "storm_control_broadcast_bps = 10M\n",
 			  &p, &err),
 		0);
@@ -195,7 +224,8 @@ the_printed_configuration_reads_back_to_the_same(void **state)
 	sw_tables_free(&p.tables);
 	assert_string_equal(text, again);
 	assert_non_null(
-		strstr(text, "[fdb printer]\nmac = 02:00:00:00:00:09\nvlan = 7\nport = 1\n"));
+		strstr(text, "[fdb printer]\nmac = 02:00:00:00:00:09\nvlan = 7\nport = 2\n"));
+	assert_non_null(strstr(text, "[route 10.2.0.0/16]\nnexthop = 10.0.0.2, 10.0.0.3\n"));
 	assert_non_null(strstr(text, "tagged_vlans = 5-8, 100\n"));
 	assert_non_null(strstr(text, "cell_bytes = 208B\n"));
 	assert_non_null(strstr(text, "shaper_rate_bps = 12345678 "));

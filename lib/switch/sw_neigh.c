@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The router as a station: it is asked for its address, asks others for theirs, and answers echo.
+ *
+ * A frame whose next hop's address is not known is dropped, and its drop asks: it does not wait,
+ * because a lossless frame that waits holds its sender's buffer, and in the end its sender, for as
+ * long as somebody who may not exist does not answer.
+ */
+#include <string.h>
+#include <rte_mbuf.h>
+
+#include "switch/sw_router.h"
+#include "wire/arp.h"
+#include "wire/icmp.h"
+#include "wire/nd.h"
+
+/* Neighbours that are looked at to give a place to a new one. */
+#define VICTIM_SEARCH 16u
+
+static const uint8_t all_nodes[16] = {0xFF, 0x02, [15] = 0x01};
+
+static bool
+is_ours(const struct route_prefix *own, const uint8_t *ip, uint8_t ip_version)
+{
+	return own->ip.version == ip_version &&
+	       memcmp(own->ip.addr, ip, ip_version == 4 ? 4 : 16) == 0;
+}
+
+/* A neighbour that may make room: nobody has wanted it since it was due to be asked. */
+static bool
+is_idle(const struct neigh *e, uint64_t now_ns)
+{
+	return !e->fixed && !e->asked && now_ns >= e->next_ns;
+}
+
+static uint32_t
+replace(struct sw_router *r, const struct neigh_key *key, uint64_t now_ns)
+{
+	uint32_t n = neigh_count(r->neighs);
+
+	for (unsigned int i = 0; i < VICTIM_SEARCH && r->n_pinned < n; i++) {
+		uint32_t at = r->next_victim;
+
+		r->next_victim = at + 1 < n ? at + 1 : r->n_pinned;
+		if (at < r->n_pinned || !is_idle(neigh_get(r->neighs, at), now_ns))
+			continue;
+		neigh_replace(r->neighs, at, key, now_ns);
+		return at;
+	}
+	counter_inc(&r->stats.neigh_table_full);
+	return NEIGH_NONE;
+}
+
+uint32_t
+sw_neigh_want(struct sw_router *r, const struct neigh_key *key, uint64_t now_ns)
+{
+	uint32_t index = neigh_find(r->neighs, key);
+
+	if (likely(index != NEIGH_NONE))
+		return index;
+	if (neigh_count(r->neighs) < r->max_neighs)
+		return (uint32_t)neigh_add(r->neighs, key, now_ns); /* its room is reserved */
+	return replace(r, key, now_ns);
+}
+
+/* Somebody has told an address of its own. It is entered if it spoke to us. */
+static void
+learn(struct sw_router *r, const struct arrival *a, uint8_t ip_version, const uint8_t *ip,
+      const uint8_t mac[6], bool spoke_to_us)
+{
+	const struct sw_router_interface *interface = sw_router_interface(r, a->domain);
+	const struct route_prefix *own = ip_version == 4 ? &interface->ip : &interface->ip6;
+	struct neigh_key key = {.ip.version = ip_version, .vlan_id = a->domain};
+	uint32_t index;
+
+	memcpy(key.ip.addr, ip, ip_version == 4 ? 4 : 16);
+	if (mac[0] & 1 || is_ours(own, ip, ip_version) || !route_prefix_has(own, &key.ip))
+		return;
+	index = spoke_to_us ? sw_neigh_want(r, &key, a->now_ns) : neigh_find(r->neighs, &key);
+	if (index != NEIGH_NONE)
+		neigh_on_learnt(r->neighs, &r->stats.neigh, index, mac, a->now_ns);
+}
+
+static bool
+is_nd(const struct arrival *a, const uint8_t *frame)
+{
+	const struct frame_view *v = &a->view;
+
+	return v->ip_version == 6 && v->ip_proto == IP_PROTO_ICMPV6 && !v->fragment &&
+	       v->ip_end > v->l4_off &&
+	       (frame[v->l4_off] == ND_SOLICITATION || frame[v->l4_off] == ND_ADVERTISEMENT);
+}
+
+/* RFC 826: who is in the table is updated by whatever it says, to whomever. */
+static bool
+hear_arp(struct sw_router *r, const struct arrival *a, const uint8_t *frame)
+{
+	struct arp arp;
+
+	if (!arp_parse(frame, a->m->data_len, &a->view, &arp))
+		return false;
+	if (is_ours(&sw_router_interface(r, a->domain)->ip, arp.target_ip, 4))
+		return true;
+	learn(r, a, 4, arp.sender_ip, arp.sender_mac, false);
+	return false;
+}
+
+/* RFC 4861 7.2.5: an advertisement nobody asked for says where its sender is now. */
+static bool
+hear_nd(struct sw_router *r, const struct arrival *a, const uint8_t *frame)
+{
+	struct nd nd;
+
+	if (!is_nd(a, frame) || !nd_parse(frame, &a->view, &nd))
+		return false;
+	if (nd.type == ND_SOLICITATION)
+		return is_ours(&sw_router_interface(r, a->domain)->ip6, nd.target_ip, 6);
+	if (nd.has_mac && nd.flags & ND_OVERRIDE)
+		learn(r, a, 6, nd.target_ip, nd.mac, false);
+	return false;
+}
+
+bool
+sw_neigh_hear(struct sw_router *r, const struct arrival *a)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(a->m, const uint8_t *);
+
+	if (a->view.ethertype == ETHERTYPE_ARP)
+		return hear_arp(r, a, frame);
+	return hear_nd(r, a, frame);
+}
+
+/* The frame in bytes of its own, with room for an answer; NULL: none. */
+static uint8_t *
+answer_in(struct sw *sw, struct arrival *a, size_t bytes)
+{
+	struct rte_mbuf *own = sw_make_private(sw, a->m);
+
+	if (own == NULL)
+		return NULL;
+	a->m = own;
+	if ((size_t)own->data_len + rte_pktmbuf_tailroom(own) < bytes)
+		return NULL;
+	return rte_pktmbuf_mtod(own, uint8_t *);
+}
+
+/* What stands in the frame now goes back where it came from. */
+static enum sw_drop
+send_answer(struct arrival *a, size_t len)
+{
+	a->m->data_len = (uint16_t)len;
+	a->m->pkt_len = (uint32_t)len;
+	a->out_port = a->in_port;
+	return SW_PASS;
+}
+
+static struct l2
+way_back(const struct sw_router *r, const struct arrival *a, const uint8_t *frame)
+{
+	struct l2 l2 = {.tagged = a->view.tagged, .vlan_tci = a->view.vlan_tci};
+
+	memcpy(l2.dst_mac, frame + 6, 6);
+	memcpy(l2.src_mac, r->mac, 6);
+	return l2;
+}
+
+static enum sw_drop
+on_arp(struct sw *sw, struct arrival *a)
+{
+	static const uint8_t none[4];
+	struct sw_router *r = sw->router;
+	uint8_t *frame = rte_pktmbuf_mtod(a->m, uint8_t *);
+	struct arp arp;
+	struct l2 l2;
+
+	if (!arp_parse(frame, a->m->data_len, &a->view, &arp))
+		return SW_DROP_NEIGH_MALFORMED;
+	if (!is_ours(&sw_router_interface(r, a->domain)->ip, arp.target_ip, 4))
+		return SW_DROP_NON_ROUTABLE;
+	if (memcmp(arp.sender_ip, none, sizeof(none)) != 0)
+		learn(r, a, 4, arp.sender_ip, arp.sender_mac, true);
+	if (arp.op == ARP_REPLY)
+		return SW_CONSUMED;
+	frame = answer_in(sw, a, ARP_FRAME_BYTES);
+	if (frame == NULL)
+		return SW_DROP_NO_MBUF;
+	l2 = way_back(r, a, frame);
+	arp.op = ARP_REPLY;
+	memcpy(arp.target_mac, arp.sender_mac, 6);
+	memcpy(arp.target_ip, arp.sender_ip, 4);
+	memcpy(arp.sender_mac, r->mac, 6);
+	memcpy(arp.sender_ip, sw_router_interface(r, a->domain)->ip.ip.addr, 4);
+	counter_inc(&r->stats.neigh_requests_answered);
+	return send_answer(a, arp_build(frame, &l2, &arp));
+}
+
+static enum sw_drop
+on_nd(struct sw *sw, struct arrival *a)
+{
+	struct nd answer = {
+		.type = ND_ADVERTISEMENT, .flags = ND_OVERRIDE | ND_ROUTER, .has_mac = true};
+	struct sw_router *r = sw->router;
+	uint8_t *frame = rte_pktmbuf_mtod(a->m, uint8_t *);
+	struct l2 l2;
+	struct nd nd;
+
+	if (!nd_parse(frame, &a->view, &nd))
+		return SW_DROP_NEIGH_MALFORMED;
+	if (nd.type == ND_ADVERTISEMENT) {
+		learn(r, a, 6, nd.target_ip, nd.has_mac ? nd.mac : frame + 6, false);
+		return SW_CONSUMED;
+	}
+	if (!is_ours(&sw_router_interface(r, a->domain)->ip6, nd.target_ip, 6))
+		return SW_DROP_NON_ROUTABLE;
+	if (nd.has_mac)
+		learn(r, a, 6, nd.src_ip, nd.mac, true);
+	frame = answer_in(sw, a, ND_FRAME_BYTES);
+	if (frame == NULL)
+		return SW_DROP_NO_MBUF;
+	l2 = way_back(r, a, frame);
+	memcpy(answer.dst_ip, nd.src_ip, 16);
+	if (nd_is_unspecified(nd.src_ip)) {
+		memcpy(answer.dst_ip, all_nodes, 16);
+		nd_group_mac(all_nodes, l2.dst_mac);
+	} else {
+		answer.flags |= ND_SOLICITED;
+	}
+	memcpy(answer.src_ip, nd.target_ip, 16);
+	memcpy(answer.target_ip, nd.target_ip, 16);
+	memcpy(answer.mac, r->mac, 6);
+	counter_inc(&r->stats.neigh_requests_answered);
+	return send_answer(a, nd_build(frame, &l2, &answer));
+}
+
+static enum sw_drop
+on_echo(struct sw *sw, struct arrival *a)
+{
+	uint8_t *frame = answer_in(sw, a, 0);
+
+	if (frame == NULL)
+		return SW_DROP_NO_MBUF;
+	icmp_echo_answer(frame, &a->view);
+	counter_inc(&sw->router->stats.echo_requests_answered);
+	return send_answer(a, a->m->data_len);
+}
+
+enum sw_drop
+sw_neigh_rx(struct sw *sw, struct arrival *a, bool to_own_ip)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(a->m, const uint8_t *);
+
+	if (a->view.ethertype == ETHERTYPE_ARP)
+		return on_arp(sw, a);
+	if (is_nd(a, frame))
+		return on_nd(sw, a);
+	if (!to_own_ip)
+		return SW_DROP_NON_ROUTABLE;
+	if (!icmp_is_echo_request(frame, &a->view))
+		return SW_DROP_IP2ME;
+	return on_echo(sw, a);
+}
+
+static size_t
+build_arp_request(const struct sw_router *r, const struct neigh *e, uint8_t *frame)
+{
+	struct l2 l2 = {.dst_mac = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}};
+	struct arp arp = {.op = ARP_REQUEST};
+
+	if (e->state == NEIGH_PROBE)
+		memcpy(l2.dst_mac, e->mac, 6);
+	memcpy(l2.src_mac, r->mac, 6);
+	memcpy(arp.sender_mac, r->mac, 6);
+	memcpy(arp.sender_ip, sw_router_interface(r, e->key.vlan_id)->ip.ip.addr, 4);
+	memcpy(arp.target_ip, e->key.ip.addr, 4);
+	return arp_build(frame, &l2, &arp);
+}
+
+static size_t
+build_solicitation(const struct sw_router *r, const struct neigh *e, uint8_t *frame)
+{
+	struct nd nd = {.type = ND_SOLICITATION, .has_mac = true};
+	struct l2 l2 = {0};
+
+	nd_solicited_node(e->key.ip.addr, nd.dst_ip);
+	nd_group_mac(nd.dst_ip, l2.dst_mac);
+	if (e->state == NEIGH_PROBE) {
+		memcpy(nd.dst_ip, e->key.ip.addr, 16);
+		memcpy(l2.dst_mac, e->mac, 6);
+	}
+	memcpy(l2.src_mac, r->mac, 6);
+	memcpy(nd.src_ip, sw_router_interface(r, e->key.vlan_id)->ip6.ip.addr, 16);
+	memcpy(nd.target_ip, e->key.ip.addr, 16);
+	memcpy(nd.mac, r->mac, 6);
+	return nd_build(frame, &l2, &nd);
+}
+
+static void
+ask_through(struct sw *sw, const struct neigh *e, uint16_t port, uint64_t now_ns)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(sw->pools.frames);
+	uint8_t *frame;
+	size_t len;
+
+	if (m == NULL || rte_pktmbuf_tailroom(m) < ND_FRAME_BYTES) {
+		rte_pktmbuf_free(m);
+		counter_inc(&sw->router->stats.neigh_no_mbuf);
+		return;
+	}
+	frame = rte_pktmbuf_mtod(m, uint8_t *);
+	len = e->key.ip.version == 4 ? build_arp_request(sw->router, e, frame)
+				     : build_solicitation(sw->router, e, frame);
+	rte_pktmbuf_append(m, (uint16_t)len);
+	counter_inc(&sw->router->stats.neigh_requests_sent);
+	sw_send_own(sw, m, e->key.vlan_id, port, now_ns);
+}
+
+void
+sw_neigh_ask(struct sw *sw, uint64_t now_ns)
+{
+	struct neigh_table *neighs = sw->router->neighs;
+	uint32_t index;
+
+	while ((index = neigh_pop_ask(neighs)) != NEIGH_NONE) {
+		const struct neigh *e = neigh_get(neighs, index);
+		uint64_t ports = sw->members[e->key.vlan_id] & ~sw->down_ports;
+
+		for (; ports != 0; ports &= ports - 1)
+			ask_through(sw, e, (uint16_t)__builtin_ctzll(ports), now_ns);
+	}
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A burst's frames to the router: routes of all are looked up at once, then each gets its next hop,
+ * and then the bridge is asked for the ports of all.
+ */
+#include <string.h>
+#include <rte_mbuf.h>
+
+#include "fwd/ecmp.h"
+#include "switch/sw_router.h"
+#include "wire/ttl.h"
+
+#define IP_PROTO_TCP 6u
+#define FLOW_LABEL_MASK 0x000FFFFFu
+
+/* Frames of a burst that are routed, and what is known of each by its place here. */
+struct batch {
+	uint8_t at[SW_BURST]; /* in the burst */
+	uint64_t targets[SW_BURST];
+	unsigned int n;
+};
+
+/* Addresses that no router may forward to (RFC 1122 3.2.1.3, RFC 4291 2.5), groups among them. */
+static bool
+is_routable4(const uint8_t ip[4])
+{
+	return ip[0] != 0 && ip[0] != 127 && ip[0] < 224;
+}
+
+static bool
+is_routable6(const uint8_t ip[16])
+{
+	static const uint8_t zero[15];
+
+	return ip[0] != 0xFF && !(ip[0] == 0xFE && (ip[1] & 0xC0) == 0x80) &&
+	       !(memcmp(ip, zero, 15) == 0 && ip[15] <= 1);
+}
+
+static void
+look_up4(const struct sw_router *r, const struct arrival *a, struct batch *b)
+{
+	uint32_t ips[SW_BURST];
+
+	for (unsigned int i = 0; i < b->n; i++) {
+		const struct arrival *x = &a[b->at[i]];
+
+		ips[i] = be32_load(rte_pktmbuf_mtod_offset(x->m, uint8_t *, x->view.l3_off + 16));
+	}
+	route_lookup4(r->routes, ips, b->targets, b->n);
+}
+
+static void
+look_up6(const struct sw_router *r, const struct arrival *a, struct batch *b)
+{
+	uint8_t ips[SW_BURST][16];
+
+	for (unsigned int i = 0; i < b->n; i++) {
+		const struct arrival *x = &a[b->at[i]];
+
+		memcpy(ips[i], rte_pktmbuf_mtod_offset(x->m, uint8_t *, x->view.l3_off + 24), 16);
+	}
+	route_lookup6(r->routes, ips, b->targets, b->n);
+}
+
+/* Both ports as they stand in the packet, or 0 where there are none. */
+static uint32_t
+ports_of(const struct arrival *a, const uint8_t *frame)
+{
+	const struct frame_view *v = &a->view;
+	uint32_t ports;
+
+	if (v->fragment || (v->ip_proto != IP_PROTO_UDP && v->ip_proto != IP_PROTO_TCP) ||
+	    v->l4_off + sizeof(ports) > v->ip_end)
+		return 0;
+	memcpy(&ports, frame + v->l4_off, sizeof(ports));
+	return ports;
+}
+
+static uint32_t
+hash_of(const struct sw_router *r, const struct arrival *a)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(a->m, const uint8_t *);
+	const uint8_t *ip = frame + a->view.l3_off;
+	struct ecmp_flow flow = {.addrs = ip + (a->view.ip_version == 4 ? 12 : 8),
+				 .ip_version = a->view.ip_version,
+				 .proto = a->view.ip_proto};
+
+	flow.ports = r->flow_label && flow.ip_version == 6 ? be32_load(ip) & FLOW_LABEL_MASK
+							   : ports_of(a, frame);
+	return ecmp_hash(&flow, r->seed);
+}
+
+/* The neighbour that a frame goes to next, or NEIGH_NONE. */
+static uint32_t
+next_hop(struct sw_router *r, const struct arrival *a, const struct sw_target *t)
+{
+	const uint8_t *ip = rte_pktmbuf_mtod_offset(a->m, const uint8_t *, a->view.l3_off);
+	struct neigh_key key = {.ip.version = a->view.ip_version, .vlan_id = t->domain};
+
+	if (t->kind == SW_TARGET_HOPS)
+		return t->n_hops == 1 ? t->hops[0] : t->hops[ecmp_pick(hash_of(r, a), t->n_hops)];
+	if (key.ip.version == 4)
+		memcpy(key.ip.addr, ip + 16, 4);
+	else
+		memcpy(key.ip.addr, ip + 24, 16);
+	return sw_neigh_want(r, &key, a->now_ns);
+}
+
+/* New addresses, one hop less, in bytes of its own. */
+static enum sw_drop
+rewrite(struct sw *sw, struct arrival *a, const struct neigh *hop)
+{
+	struct rte_mbuf *own = sw_make_private(sw, a->m);
+	uint8_t *frame;
+
+	if (own == NULL)
+		return SW_DROP_NO_MBUF;
+	a->m = own;
+	a->domain = hop->key.vlan_id;
+	a->not_to = 0;
+	frame = rte_pktmbuf_mtod(own, uint8_t *);
+	memcpy(frame, hop->mac, 6);
+	memcpy(frame + 6, sw->router->mac, 6);
+	/* A tag stays with the frame until its port is known, and names the VLAN that it is in now.
+	 */
+	if (a->view.tagged)
+		be16_store(frame + 14, a->tci_bits | (a->domain & (SW_PORT_DOMAIN - 1)));
+	ip_decrement_ttl(frame + a->view.l3_off, a->view.ip_version);
+	return SW_PASS;
+}
+
+static enum sw_drop
+route_one(struct sw *sw, struct arrival *a, uint64_t target)
+{
+	struct sw_router *r = sw->router;
+	const struct sw_target *t = &r->targets[target];
+	uint32_t hop;
+
+	if (target == ROUTE_NONE)
+		return a->view.ip_version == 4 ? SW_DROP_LPM4_MISS : SW_DROP_LPM6_MISS;
+	if (t->kind == SW_TARGET_LOCAL)
+		return sw_neigh_rx(sw, a, true);
+	if (t->kind == SW_TARGET_BLACKHOLE)
+		return SW_DROP_BLACKHOLE_ROUTE;
+	if (a->view.ttl <= 1)
+		return SW_DROP_TTL;
+	hop = next_hop(r, a, t);
+	if (hop == NEIGH_NONE || !neigh_touch(r->neighs, &r->stats.neigh, hop, a->now_ns))
+		return SW_DROP_UNRESOLVED_NEXT_HOP;
+	counter_inc(&r->stats.routed_packets);
+	return rewrite(sw, a, neigh_get(r->neighs, hop));
+}
+
+/* The ports behind the next hops, for those frames of the batch that are still to be sent. */
+static void
+find_ports(struct sw *sw, struct arrival *a, const struct batch *b, enum sw_drop reasons[])
+{
+	uint64_t keys[SW_BURST];
+
+	for (unsigned int i = 0; i < b->n; i++) {
+		const struct arrival *x = &a[b->at[i]];
+
+		keys[i] = fdb_key(x->domain, rte_pktmbuf_mtod(x->m, const uint8_t *));
+	}
+	fdb_prefetch(sw->fdb, keys, b->n);
+	for (unsigned int i = 0; i < b->n; i++) {
+		struct arrival *x = &a[b->at[i]];
+
+		/* An answer of the router's own knows its port. */
+		if (reasons[b->at[i]] != SW_PASS || x->out_port != FLOOD)
+			continue;
+		if (x->domain >= SW_PORT_DOMAIN)
+			x->out_port = (uint16_t)(x->domain - SW_PORT_DOMAIN);
+		else
+			x->out_port = fdb_lookup(sw->fdb, keys[i], x->now_ns);
+		if (x->out_port == FLOOD && sw_flood_ports(sw, x) == 0)
+			reasons[b->at[i]] = SW_DROP_LINK_DOWN;
+	}
+}
+
+static void
+route_batch(struct sw *sw, struct arrival *a, const struct batch *b, enum sw_drop reasons[])
+{
+	for (unsigned int i = 0; i < b->n; i++)
+		reasons[b->at[i]] = route_one(sw, &a[b->at[i]], b->targets[i]);
+	find_ports(sw, a, b, reasons);
+}
+
+void
+sw_route(struct sw *sw, struct arrival *a, unsigned int n, enum sw_drop reasons[])
+{
+	struct batch v4, v6;
+
+	v4.n = v6.n = 0;
+	for (unsigned int i = 0; i < n; i++) {
+		const uint8_t *ip =
+			rte_pktmbuf_mtod_offset(a[i].m, const uint8_t *, a[i].view.l3_off);
+
+		if (reasons[i] != SW_TO_ROUTER)
+			continue;
+		a[i].out_port = FLOOD;
+		reasons[i] = SW_DROP_NON_ROUTABLE;
+		if (a[i].view.ip_version == 4 && is_routable4(ip + 16))
+			v4.at[v4.n++] = (uint8_t)i;
+		else if (a[i].view.ip_version == 6 && is_routable6(ip + 24))
+			v6.at[v6.n++] = (uint8_t)i;
+		else
+			reasons[i] = sw_neigh_rx(sw, &a[i], false);
+	}
+	if (v4.n > 0) {
+		look_up4(sw->router, a, &v4);
+		route_batch(sw, a, &v4, reasons);
+	}
+	if (v6.n > 0) {
+		look_up6(sw->router, a, &v6);
+		route_batch(sw, a, &v6, reasons);
+	}
+	if (unlikely(neigh_has_ask(sw->router->neighs)))
+		sw_neigh_ask(sw, a[0].now_ns);
+}

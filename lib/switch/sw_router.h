@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The router of a switch: interfaces, routes, neighbours. Private to lib/switch. */
+#ifndef QUENCH_SWITCH_SW_ROUTER_H
+#define QUENCH_SWITCH_SW_ROUTER_H
+
+#include "fwd/neigh.h"
+#include "fwd/route.h"
+#include "switch/sw_rx.h"
+
+enum sw_target_kind { SW_TARGET_LOCAL, SW_TARGET_CONNECTED, SW_TARGET_HOPS, SW_TARGET_BLACKHOLE };
+
+/* What a route leads to. */
+struct sw_target {
+	uint8_t kind; /* enum sw_target_kind */
+	uint8_t n_hops;
+	uint16_t domain;                /* SW_TARGET_CONNECTED */
+	uint32_t hops[SW_MAX_NEXTHOPS]; /* neighbours */
+};
+
+struct sw_router_interface {
+	uint16_t domain;
+	struct route_prefix ip, ip6; /* ip.version 0: none */
+};
+
+struct sw_router {
+	/* per packet */
+	struct route_table *routes;
+	struct sw_target *targets; /* by route's target; [0] is none */
+	struct neigh_table *neighs;
+	uint64_t mac_key; /* as fdb_key() of domain 0 */
+	uint32_t seed;
+	bool flow_label;
+	uint8_t mac[6];
+	struct sw_router_stats stats;
+	/* per new neighbour */
+	uint32_t n_pinned; /* neighbours of routes: the first ones */
+	uint32_t max_neighs;
+	uint32_t next_victim;
+	/* per question */
+	struct sw_router_interface *interfaces;
+	uint32_t n_interfaces;
+	uint32_t n_targets;
+	uint16_t interface_of[SW_DOMAINS]; /* index + 1; 0: none */
+};
+
+static inline bool
+sw_router_has(const struct sw_router *r, uint16_t domain)
+{
+	return r != NULL && r->interface_of[domain] != 0;
+}
+
+/** The router's interface in a domain that has one. */
+static inline const struct sw_router_interface *
+sw_router_interface(const struct sw_router *r, uint16_t domain)
+{
+	assert(r->interface_of[domain] != 0);
+	return &r->interfaces[r->interface_of[domain] - 1];
+}
+
+/* sw_neigh.c */
+
+/** Listen to a frame to a group, of an interface's VLAN: neighbours that moved say so. @return is
+ * it a question to the router, which the group need not see? */
+bool sw_neigh_hear(struct sw_router *r, const struct arrival *a);
+
+/**
+ * A frame to the router itself: ARP, neighbour discovery, echo. An answer takes its place.
+ *
+ * @param to_own_ip  Is its destination an address of the router's?
+ * @return           SW_PASS: send what a holds now; SW_CONSUMED; or a reason to drop it.
+ */
+enum sw_drop sw_neigh_rx(struct sw *sw, struct arrival *a, bool to_own_ip);
+
+/** Index of a neighbour, entered if it is new, or NEIGH_NONE: the table is full of busy ones. */
+uint32_t sw_neigh_want(struct sw_router *r, const struct neigh_key *key, uint64_t now_ns);
+
+/** Send the questions that touching neighbours has brought up. */
+void sw_neigh_ask(struct sw *sw, uint64_t now_ns);
+
+#endif
