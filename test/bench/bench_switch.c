@@ -6,7 +6,7 @@
  * small frames the least that a forwarder does, for large ones rte_sched over as many frames alike.
  *
  * Then the same with 65536 addresses: between two passes, which is not counted, each frame is given
- * others.
+ * others. And routed, over 16384 routes to 64 next hops, by 65536 flows.
  */
 #include <rte_mbuf.h>
 #include <rte_sched.h>
@@ -18,6 +18,7 @@
 #include "plain_loop.h"
 #include "sched_peer.h"
 #include "switch/sw.h"
+#include "wire/be.h"
 #include "wire/roce.h"
 
 #define PORTS 4
@@ -28,7 +29,11 @@
 #define ROUND_NS 20e6
 #define SMALLEST 60 /* without FCS */
 #define MACS 65536u
+#define ROUTES 16384u
+#define HOPS 16u         /* next hops behind a port */
 #define DATA_OVERHEAD 58 /* Ethernet, IPv4, UDP, BTH, ICRC */
+
+enum scene { PLAIN, MANY_MACS, MANY_ROUTES };
 
 struct bench {
 	struct node *sw;
@@ -36,7 +41,7 @@ struct bench {
 	uint16_t in_port[FRAMES], out_port[FRAMES];
 	uint64_t now_ns;
 	uint16_t burst;
-	bool many_macs;
+	enum scene scene;
 	struct prng prng;
 	/* the peer */
 	struct rte_mempool *pool;
@@ -120,6 +125,41 @@ make_frame(struct rte_mempool *pool, unsigned int flow, uint16_t len, uint16_t i
 	return m;
 }
 
+static const uint8_t router_mac[6] = {2, 0xFF, 0, 0, 0, 1};
+
+/* Every port is routed, with HOPS neighbours; route n, of 24 bits, leads to port n % PORTS. */
+static void
+add_routes(struct sw_params *p)
+{
+	static struct sw_interface interfaces[PORTS];
+	static struct sw_neighbor neighbors[PORTS * HOPS];
+	static struct sw_route routes[ROUTES];
+
+	memcpy(p->router.router_mac, router_mac, 6);
+	p->tables = (struct sw_tables){.interfaces = interfaces,
+				       .neighbors = neighbors,
+				       .routes = routes,
+				       .n_interfaces = PORTS,
+				       .n_neighbors = PORTS * HOPS,
+				       .n_routes = ROUTES};
+	for (uint32_t i = 0; i < PORTS; i++) {
+		snprintf(interfaces[i].name, sizeof(interfaces[i].name), "port %u", i);
+		snprintf(interfaces[i].ip, sizeof(interfaces[i].ip), "10.0.%u.1/24", i);
+	}
+	for (uint32_t i = 0; i < PORTS * HOPS; i++) {
+		const uint8_t mac[6] = {2, 2, 0, 0, (uint8_t)(i / PORTS), (uint8_t)(i % PORTS)};
+
+		snprintf(neighbors[i].name, sizeof(neighbors[i].name), "10.0.%u.%u", i % PORTS,
+			 2 + i / PORTS);
+		memcpy(neighbors[i].mac, mac, 6);
+	}
+	for (uint32_t i = 0; i < ROUTES; i++) {
+		snprintf(routes[i].name, sizeof(routes[i].name), "20.%u.%u.0/24", i >> 8, i & 255);
+		snprintf(routes[i].nexthop, sizeof(routes[i].nexthop), "%s",
+			 neighbors[i % (PORTS * HOPS)].name);
+	}
+}
+
 static void
 start(struct bench *b, const struct sw_pools *pools, uint16_t len)
 {
@@ -127,8 +167,11 @@ start(struct bench *b, const struct sw_pools *pools, uint16_t len)
 	char why[256];
 
 	set_defaults(&params);
-	if (b->many_macs)
+	field_defaults(sw_router_fields, sw_router_fields_n, &params.router);
+	if (b->scene == MANY_MACS)
 		params.fdb_entries = 2 * MACS;
+	if (b->scene == MANY_ROUTES)
+		add_routes(&params);
 	prng_seed(&b->prng, 1, 0);
 	bench_check(sw_params_check(&params, why, sizeof(why)) == 0, why);
 	b->sw = sw_create(&params, pools);
@@ -145,7 +188,8 @@ start(struct bench *b, const struct sw_pools *pools, uint16_t len)
 		b->pkts[i] =
 			make_frame(pools->frames, i % FLOWS, len, b->in_port[i], b->out_port[i]);
 		mac[5] = (uint8_t)b->out_port[i];
-		sw_learn(b->sw, 0, mac, b->out_port[i], 0);
+		if (b->scene == PLAIN)
+			sw_learn(b->sw, 0, mac, b->out_port[i], 0);
 	}
 }
 
@@ -180,7 +224,25 @@ learn_stations(struct bench *b)
 	}
 }
 
-/* Other stations of the same ports. */
+/* A packet of one of 65536 flows, to an address behind one of the port's routes. */
+static void
+set_flow(uint8_t *frame, uint32_t r, uint16_t in, uint16_t out)
+{
+	uint8_t *ip = frame + ETH_HDR_BYTES,
+		mac[6] = {2, 0, 0, 0, (uint8_t)(r % FLOWS), (uint8_t)in};
+	uint32_t route = r % (ROUTES / PORTS) * PORTS + out;
+
+	memcpy(frame, router_mac, 6);
+	memcpy(frame + 6, mac, 6);
+	ip[8] = 64;
+	be32_store(ip + 12, 10u << 24 | (uint32_t)in << 8 | (2 + r % FLOWS));
+	be32_store(ip + 16, 20u << 24 | route << 8 | (r >> 24));
+	be16_store(ip + IPV4_HDR_BYTES, (uint16_t)(r >> 16));
+	be16_store(ip + 10, 0);
+	be16_store(ip + 10, ipv4_header_checksum(ip, IPV4_HDR_BYTES));
+}
+
+/* Other stations of the same ports, or other flows. */
 static void
 readdress(struct bench *b)
 {
@@ -188,6 +250,10 @@ readdress(struct bench *b)
 		uint8_t *frame = rte_pktmbuf_mtod(b->pkts[i], uint8_t *);
 		uint32_t r = prng_u32(&b->prng);
 
+		if (b->scene == MANY_ROUTES) {
+			set_flow(frame, r, b->in_port[i], b->out_port[i]);
+			continue;
+		}
 		set_station(frame, r % (MACS / PORTS), b->out_port[i]);
 		set_station(frame + 6, (r >> 16) % (MACS / PORTS), b->in_port[i]);
 	}
@@ -301,9 +367,9 @@ main(void)
 		{"macswap loop with free and alloc (limit)", round_macswap, &b},
 		{SCHED_PEER_NAME, round_sched, &b}};
 	struct sw_pools pools;
-	char name[80];
+	char name[64];
 
-	bench_eal(64);
+	bench_eal(128);
 	pools.frames = pkt_pool_create(&(struct pkt_pool_params){
 		.name = "frames", .n_mbufs = 4096, .largest_frame = 2048, .socket = SOCKET_ID_ANY});
 	pools.clones = pkt_pool_create(&(struct pkt_pool_params){
@@ -324,10 +390,17 @@ main(void)
 		}
 	}
 	b.burst = MAX_BURST;
-	b.many_macs = true;
+	b.scene = MANY_MACS;
 	start(&b, &pools, SMALLEST);
 	learn_stations(&b);
 	bench_compare((struct bench_side){"switch rx to tx, 64 B, bursts of 32, 65536 addresses",
+					  round_many, &b},
+		      peers[0], "ns/packet", ROUNDS);
+	stop(&b);
+	b.scene = MANY_ROUTES;
+	start(&b, &pools, SMALLEST);
+	bench_compare((struct bench_side){"switch rx to tx, 64 B, bursts of 32, 16384 routes, "
+					  "65536 flows",
 					  round_many, &b},
 		      peers[0], "ns/packet", ROUNDS);
 	stop(&b);

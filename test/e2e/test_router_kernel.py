@@ -1,0 +1,117 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The Linux kernel as the hosts of two subnets, routed by quench-switch: ARP, ND, echo, TTL, TCP, both IP versions.
+
+The kernels are the judges: they resolve the router, drop what has a wrong checksum, and see how many hops are left.
+"""
+import json
+
+from harness import Program, check, check_equal, eal, finish, work_dir
+from namespaces import Host, need
+
+ROUTER_MAC = "02:5a:00:00:00:fe"
+CONFIG = f"""
+[switch]
+buffer_bytes = 4MB
+max_frame_bytes = 1600
+vlan_filtering = on
+
+[router]
+router_mac = {ROUTER_MAC}
+neigh_retrans_time_ns = 100ms
+
+[interface vlan 10]
+ip = 10.78.1.254/24
+ip6 = fd78:1::fe/64
+
+[interface port 1]
+ip = 10.78.2.254/24
+ip6 = fd78:2::fe/64
+
+[port]
+link_speed_bps = 1G
+
+[port 0]
+mac = 02:5a:00:00:00:00
+access_vlan = 10
+
+[port 1]
+mac = 02:5a:00:00:00:01
+"""
+TRANSFER = 20_000_000
+
+
+def make_host(number, subnet):
+    host = Host(number, f"10.78.{subnet}.1", f"02:00:00:00:00:0{subnet}")
+    host.must("sysctl", "-qw", "net.ipv6.conf.all.disable_ipv6=0")
+    host.must("sysctl", "-qw", "net.ipv6.conf.eth0.disable_ipv6=0")
+    host.must("ip", "address", "add", f"fd78:{subnet}::1/64", "dev", "eth0", "nodad")
+    host.must("ip", "route", "add", "default", "via", f"10.78.{subnet}.254")
+    host.must("ip", "-6", "route", "add", "default", "via", f"fd78:{subnet}::fe")
+    host.address6 = f"fd78:{subnet}::1"
+    return host
+
+
+def ping(host, to, *options, count=5):
+    done = host("ping", "-c", count, "-i", 0.02, "-W", 5, *options, to)
+    return done.stdout + done.stderr
+
+
+def main():
+    need("ip", "ethtool", "iperf3", "ping", "sysctl")
+    work = work_dir()
+    client, server = make_host(0, 1), make_host(1, 2)
+    switch = Program(work, "switch", "switch", CONFIG, eal(
+        *(f"net_af_packet{i},iface={host.device},blocksz=4096,framesz=2048,framecnt=512,qdisc_bypass=1"
+          for i, host in enumerate((client, server)))), "--idle-sleep", 50)
+    switch.wait_started()
+
+    for gateway in ("10.78.1.254", "fd78:1::fe", "10.78.2.254", "fd78:2::fe"):
+        out = ping(client, gateway)
+        check(f"the router answers at {gateway}", "5 received" in out, out)
+    # The router has to ask for the server first, and drops what comes meanwhile.
+    for to in (server.address, server.address6):
+        ping(client, to, count=3)
+        out = ping(client, to)
+        check(f"{to} is reached through the router", "5 received" in out, out)
+        check("a hop less came back", "ttl=63" in out, out)
+        out = ping(client, to, "-s", 1400)
+        check("long packets are routed whole", "5 received" in out, out)
+        out = ping(client, to, "-t", 1, "-W", 1, count=2)
+        check("with one hop nobody gets there", "0 received" in out, out)
+        out = ping(client, to, "-t", 2)
+        check("with two the server is reached", "5 received" in out, out)
+    neighbours = client.must("ip", "neighbour", "show", "dev", "eth0")
+    for gateway in ("10.78.1.254", "fd78:1::fe"):
+        check(f"the kernel has resolved {gateway}", any(line.startswith(gateway + " ") and ROUTER_MAC in line
+              for line in neighbours.splitlines()), neighbours)
+
+    for version, to in (("-4", server.address), ("-6", server.address6)):
+        listener = server.start("iperf3", "-s", "-1")
+        for _ in range(200):
+            if ":5201" in server("ss", "-tlnH").stdout:
+                break
+        transfer = client("iperf3", version, "-c", to, "-n", TRANSFER, "-J")
+        listener.wait(30)
+        check_equal(f"iperf3 {version}", transfer.returncode, 0)
+        check("iperf3 sent everything", json.loads(transfer.stdout)["end"]["sum_sent"]["bytes"] >= TRANSFER)
+
+    check_equal("exit code after SIGTERM", switch.stop(), 0)
+    result = switch.json()
+    router = result["router"]
+    print(f"# {router}")
+    check("both servers were asked for", router["neigh_requests_sent"] >= 2)
+    check("questions were answered", router["neigh_requests_answered"] >= 2)
+    check_equal("echo requests to the router", router["echo_requests_answered"], 20)
+    check("all that TCP sent was routed", router["routed_packets"] > 2 * TRANSFER / 1500)
+    drops = {reason: sum(port["drops"][reason] for port in result["ports"]) for reason in result["ports"][0]["drops"]}
+    check_equal("drops for want of hops", drops["ttl"], 4)
+    check("while the router asked, and no more, frames were dropped", 2 <= drops["unresolved_next_hop"] <= 12, drops)
+    check_equal("malformed frames", drops["malformed"], 0)
+    ledger = result["ledger"]
+    check_equal("the ledger", ledger["in"] + ledger["copies"] + ledger["generated"],
+                ledger["queued"] + ledger["sent"] + ledger["dropped"] + ledger["consumed"])
+    finish()
+
+
+main()
