@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Any bytes as a frame that a router's ports get: first byte the port, second what of the frame is
+ * made to fit (destination, addresses, ICMPv6 checksum), the rest the frame. No input may lose a
+ * byte of the ledger or an mbuf, and no routed frame leaves with a wrong checksum or with no hops.
+ */
+#include <assert.h>
+#include <string.h>
+#include <rte_mbuf.h>
+#include <rte_mempool.h>
+
+#include "fuzz/fuzz.h"
+#include "node/pkt_pool.h"
+#include "switch/sw.h"
+#include "unit/eal.h"
+#include "wire/icmp.h"
+
+#define PORTS 4
+#define FRAMES 256
+#define LONGEST 512
+
+enum { TO_ROUTER = 1, TO_BROADCAST = 2, TO_OWN_IP = 4, TO_ROUTE = 8, MEND_ICMP6 = 16 };
+
+static struct sw_interface interfaces[] = {
+	{.name = "vlan 10", .ip = "10.0.10.1/24", .ip6 = "fd00:10::1/64"},
+	{.name = "port 3", .ip = "10.0.33.1/24", .ip6 = "fd00:33::1/64"},
+};
+static struct sw_route routes[] = {{.name = "0.0.0.0/1", .nexthop = "10.0.33.2, 10.0.33.3"},
+				   {.name = "fd00::/8", .nexthop = "fd00:33::2"}};
+static struct sw_neighbor neighbors[] = {{.name = "10.0.33.2", .mac = {2, 1}},
+					 {.name = "fd00:33::2", .mac = {2, 1}}};
+static const uint8_t router_mac[6] = {2, 0xFF, 0, 0, 0, 1};
+
+static struct rte_mempool *frames, *clones;
+static struct node *sw;
+static uint64_t now_ns;
+
+static void
+set_params(struct sw_params *p)
+{
+	field_defaults(sw_fields, sw_fields_n, p);
+	field_defaults(qos_map_fields, qos_map_fields_n, &p->qos);
+	field_defaults(wred_fields, wred_fields_n, &p->wred);
+	field_defaults(sched_fields, sched_fields_n, &p->sched);
+	field_defaults(pfc_fields, pfc_fields_n, &p->pfc);
+	field_defaults(mmu_fields, mmu_fields_n, &p->mmu);
+	field_defaults(buffer_profile_fields, buffer_profile_fields_n, &p->mmu.lossless);
+	field_defaults(buffer_profile_lossy_fields, buffer_profile_lossy_fields_n, &p->mmu.lossy);
+	field_defaults(buffer_profile_egress_lossless_fields,
+		       buffer_profile_egress_lossless_fields_n, &p->mmu.egress_lossless);
+	field_defaults(buffer_profile_egress_lossy_fields, buffer_profile_egress_lossy_fields_n,
+		       &p->mmu.egress_lossy);
+	field_defaults(sw_router_fields, sw_router_fields_n, &p->router);
+	p->n_ports = PORTS;
+	p->vlan_filtering = true;
+	p->router.neighbor_entries = 16;
+	memcpy(p->router.router_mac, router_mac, 6);
+	for (uint16_t i = 0; i < PORTS; i++) {
+		field_defaults(sw_port_fields, sw_port_fields_n, &p->ports[i]);
+		p->ports[i].mac[0] = 2;
+		p->ports[i].link_speed_bps = 100 * GBPS;
+		p->ports[i].access_vlan = i == 3 ? 0 : 10;
+	}
+	p->ports[2].access_vlan = 20;
+	strcpy(p->ports[2].tagged_vlans, "10");
+	p->tables = (struct sw_tables){.interfaces = interfaces,
+				       .routes = routes,
+				       .neighbors = neighbors,
+				       .n_interfaces = 2,
+				       .n_routes = 2,
+				       .n_neighbors = 2};
+	sw_params_resolve(p);
+}
+
+static void
+start(void)
+{
+	static struct sw_params params;
+	struct sw_pools pools;
+	char why[256] = "";
+
+	if (test_eal_init(64) < 0)
+		abort();
+	frames = pkt_pool_create(&(struct pkt_pool_params){
+		.name = "frames", .n_mbufs = FRAMES, .largest_frame = 1024, .socket = -1});
+	clones = pkt_pool_create(
+		&(struct pkt_pool_params){.name = "clones", .n_mbufs = FRAMES, .socket = -1});
+	FUZZ_CHECK(frames != NULL && clones != NULL);
+	pools = (struct sw_pools){.frames = frames, .clones = clones};
+	set_params(&params);
+	if (sw_params_check(&params, why, sizeof(why)) != 0)
+		fprintf(stderr, "%s\n", why);
+	sw = sw_create(&params, &pools);
+	FUZZ_CHECK(sw != NULL);
+}
+
+/* Random bytes hardly ever hit an address of ours. */
+static void
+make_fit(uint8_t *frame, size_t len, uint8_t what)
+{
+	size_t l3 = fuzz_l3_off(frame, len);
+	struct frame_view v;
+
+	if (len < 14)
+		return;
+	if (what & TO_ROUTER)
+		memcpy(frame, router_mac, 6);
+	if (what & TO_BROADCAST)
+		memset(frame, 0xFF, 6);
+	frame[6] &= 0xFE;
+	/* By its source a routed frame is known below. */
+	if (memcmp(frame + 6, router_mac, 6) == 0)
+		frame[6] ^= 0x10;
+	if (what & TO_OWN_IP && len >= l3 + 20)
+		memcpy(frame + l3 + 16, ((const uint8_t[4]){10, 0, 10, 1}), 4);
+	if (what & TO_ROUTE && len >= l3 + 20)
+		memcpy(frame + l3 + 16, ((const uint8_t[4]){11, 0, 10, 1}), 4);
+	fuzz_mend_ipv4_checksum(frame, len);
+	if (what & MEND_ICMP6 && frame_parse(frame, len, &v) == FRAME_OK && v.ip_version == 6 &&
+	    v.ip_proto == IP_PROTO_ICMPV6 && v.ip_end >= v.l4_off + 4) {
+		be16_store(frame + v.l4_off + 2, 0);
+		be16_store(frame + v.l4_off + 2, icmp6_checksum(frame + v.l3_off, frame + v.l4_off,
+								(size_t)(v.ip_end - v.l4_off)));
+	}
+}
+
+static void
+check_sent(const struct rte_mbuf *m)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+	struct frame_view v;
+
+	FUZZ_CHECK(m->nb_segs == 1 && m->data_len == m->pkt_len);
+	FUZZ_CHECK(frame_parse(frame, m->data_len, &v) == FRAME_OK);
+	if (memcmp(frame + 6, router_mac, 6) == 0 && v.ip_version != 0)
+		FUZZ_CHECK(v.ttl > 0);
+}
+
+static void
+drain(void)
+{
+	for (bool some = true; some;) {
+		some = false;
+		now_ns += 10 * NS_PER_US;
+		for (uint16_t port = 0; port < PORTS; port++) {
+			struct rte_mbuf *m;
+
+			while (sw->ops->tx(sw, port, &m, 1, now_ns) == 1) {
+				check_sent(m);
+				rte_pktmbuf_free(m);
+				some = true;
+			}
+		}
+	}
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	struct sw_ledger l;
+	struct rte_mbuf *m;
+	uint8_t *frame;
+
+	if (sw == NULL)
+		start();
+	if (len < 2 + 14 || len > LONGEST)
+		return 0;
+	m = rte_pktmbuf_alloc(frames);
+	FUZZ_CHECK(m != NULL);
+	frame = (uint8_t *)rte_pktmbuf_append(m, (uint16_t)(len - 2));
+	memcpy(frame, data + 2, len - 2);
+	make_fit(frame, len - 2, data[1]);
+	now_ns += NS_PER_MS;
+	/* A pause would hold back what is to be looked at. */
+	if (be16_load(frame + 12) == ETHERTYPE_MAC_CONTROL)
+		frame[12] ^= 0xFF;
+	sw->ops->rx(sw, data[0] % PORTS, &m, 1, now_ns);
+	drain();
+	l = sw_ledger(sw);
+	FUZZ_CHECK(l.queued == 0);
+	FUZZ_CHECK(l.in + l.copies + l.generated == l.sent + l.dropped + l.consumed);
+	FUZZ_CHECK(mmu_balanced(sw_mmu(sw)) && mmu_used_bytes(sw_mmu(sw)) == 0);
+	FUZZ_CHECK(rte_mempool_avail_count(frames) == FRAMES);
+	FUZZ_CHECK(rte_mempool_avail_count(clones) == FRAMES);
+	return 0;
+}
+
+size_t
+LLVMFuzzerCustomMutator(uint8_t *data, size_t len, size_t room, unsigned int seed)
+{
+	(void)seed;
+	return LLVMFuzzerMutate(data, len, room);
+}
