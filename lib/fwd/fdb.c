@@ -98,18 +98,18 @@ aged(const struct fdb *fdb, uint64_t state, uint64_t now_ns)
 }
 
 void
-fdb_prefetch(const struct fdb *fdb, const uint64_t keys[], unsigned int n)
+fdb_prefetch(const struct fdb *fdb, const uint64_t keys[], uint32_t homes[], unsigned int n)
 {
-	for (unsigned int i = 0; i < n; i++)
-		rte_prefetch0(&fdb->buckets[home_of(fdb, keys[i])]);
+	for (unsigned int i = 0; i < n; i++) {
+		homes[i] = home_of(fdb, keys[i]);
+		rte_prefetch0(&fdb->buckets[homes[i]]);
+	}
 }
 
 /* The state of an address, or NULL. */
 static inline uint64_t *
-find(struct fdb *fdb, uint64_t key)
+find(struct fdb *fdb, uint64_t key, uint32_t at)
 {
-	uint32_t at = home_of(fdb, key);
-
 	for (uint32_t i = 0; i < fdb->probes; i++) {
 		struct bucket *b = &fdb->buckets[at];
 
@@ -227,12 +227,18 @@ refresh(struct fdb *fdb, uint64_t *state, uint16_t port, uint64_t now_ns)
 bool
 fdb_learn(struct fdb *fdb, uint64_t key, uint16_t port, uint64_t now_ns)
 {
+	return fdb_learn_at(fdb, key, home_of(fdb, key), port, now_ns);
+}
+
+bool
+fdb_learn_at(struct fdb *fdb, uint64_t key, uint32_t home, uint16_t port, uint64_t now_ns)
+{
 	uint64_t *state;
 
 	assert(port < FDB_MAX_PORTS);
 	if (unlikely(fdb_key_is_group(key)))
 		return false;
-	state = find(fdb, key);
+	state = find(fdb, key, home);
 	if (unlikely(state == NULL))
 		return learn_new(fdb, key, port, now_ns);
 	if (likely(port_of(*state) == port && age_ns(*state, now_ns) < fdb->refresh_ns))
@@ -248,7 +254,7 @@ fdb_add_static(struct fdb *fdb, uint64_t key, uint16_t port)
 	assert(port < FDB_MAX_PORTS);
 	if (fdb_key_is_group(key))
 		return -EINVAL;
-	state = find(fdb, key);
+	state = find(fdb, key, home_of(fdb, key));
 	if (state == NULL)
 		state = enter(fdb, key);
 	else if (!(*state & STATIC_BIT))
@@ -275,7 +281,13 @@ fdb_port_entries(const struct fdb *fdb, uint16_t port)
 uint16_t
 fdb_lookup(struct fdb *fdb, uint64_t key, uint64_t now_ns)
 {
-	const uint64_t *state = find(fdb, key);
+	return fdb_lookup_at(fdb, key, home_of(fdb, key), now_ns);
+}
+
+uint16_t
+fdb_lookup_at(struct fdb *fdb, uint64_t key, uint32_t home, uint64_t now_ns)
+{
+	const uint64_t *state = find(fdb, key, home);
 
 	if (state == NULL || aged(fdb, *state, now_ns))
 		return FDB_UNKNOWN;

@@ -95,8 +95,13 @@ void fdb_set_limit(struct fdb *fdb, uint16_t port, uint32_t addresses);
 /** @return the port behind which the address was last heard, or FDB_UNKNOWN. */
 uint16_t fdb_lookup(struct fdb *fdb, uint64_t key, uint64_t now_ns);
 
-/** Bring what the next learnings and look-ups of n keys read into the cache; any keys will do. */
-void fdb_prefetch(const struct fdb *fdb, const uint64_t keys[], unsigned int n);
+/**
+ * For bursts: say where n keys belong, and bring those places into the cache. fdb_learn_at() and
+ * fdb_lookup_at() are then fdb_learn() and fdb_lookup() of a key with its home.
+ */
+void fdb_prefetch(const struct fdb *fdb, const uint64_t keys[], uint32_t homes[], unsigned int n);
+bool fdb_learn_at(struct fdb *fdb, uint64_t key, uint32_t home, uint16_t port, uint64_t now_ns);
+uint16_t fdb_lookup_at(struct fdb *fdb, uint64_t key, uint32_t home, uint64_t now_ns);
 
 /**
  * Give back aged entries among the next few hundred places.

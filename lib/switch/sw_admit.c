@@ -247,7 +247,7 @@ sw_send_own(struct sw *sw, struct rte_mbuf *m, uint16_t domain, uint16_t port, u
 	rte_pktmbuf_free(a.m);
 }
 
-void
+uint8_t
 sw_admit(struct sw *sw, struct arrival *a)
 {
 	enum sw_drop reason;
@@ -262,6 +262,5 @@ sw_admit(struct sw *sw, struct arrival *a)
 	} else {
 		flood(sw, a);
 	}
-	/* After a refusal too: under a dynamic threshold the limit moves without this group. */
-	sw_update_xoff(sw, a->in_port, a->class.pg, a->now_ns);
+	return a->class.pg;
 }

@@ -179,8 +179,9 @@ check_storm(struct sw *sw, const struct arrival *a, uint64_t dst)
 }
 
 static enum sw_drop
-forward(struct sw *sw, struct arrival *a, uint64_t src, uint64_t dst)
+forward(struct sw *sw, struct arrival *a, const uint64_t keys[2], const uint32_t homes[2])
 {
+	uint64_t src = keys[0], dst = keys[1];
 	uint64_t flood;
 	enum sw_drop reason;
 
@@ -188,10 +189,11 @@ forward(struct sw *sw, struct arrival *a, uint64_t src, uint64_t dst)
 		return SW_DROP_BAD_SOURCE;
 	if (unlikely(is_reserved(dst)))
 		return SW_DROP_RESERVED_ADDRESS;
-	fdb_learn(sw->fdb, src, a->in_port, a->now_ns);
+	fdb_learn_at(sw->fdb, src, homes[0], a->in_port, a->now_ns);
 	if (sw_router_has(sw->router, a->domain) && (dst & MAC_MASK) == sw->router->mac_key)
 		return SW_TO_ROUTER;
-	a->out_port = fdb_key_is_group(dst) ? FLOOD : fdb_lookup(sw->fdb, dst, a->now_ns);
+	a->out_port =
+		fdb_key_is_group(dst) ? FLOOD : fdb_lookup_at(sw->fdb, dst, homes[1], a->now_ns);
 	if (unlikely(a->out_port == a->in_port))
 		return SW_DROP_SAME_PORT;
 	if (likely(a->out_port != FLOOD))
@@ -216,6 +218,7 @@ bool
 sw_l2_forward(struct sw *sw, struct arrival *a, unsigned int n, enum sw_drop reasons[])
 {
 	uint64_t keys[2 * SW_BURST];
+	uint32_t homes[2 * SW_BURST];
 	bool routed = false;
 
 	if (n == 0)
@@ -226,9 +229,9 @@ sw_l2_forward(struct sw *sw, struct arrival *a, unsigned int n, enum sw_drop rea
 		keys[2 * i] = fdb_key(a[i].domain, frame + 6);
 		keys[2 * i + 1] = fdb_key(a[i].domain, frame);
 	}
-	fdb_prefetch(sw->fdb, keys, 2 * n);
+	fdb_prefetch(sw->fdb, keys, homes, 2 * n);
 	for (unsigned int i = 0; i < n; i++) {
-		reasons[i] = forward(sw, &a[i], keys[2 * i], keys[2 * i + 1]);
+		reasons[i] = forward(sw, &a[i], &keys[2 * i], &homes[2 * i]);
 		routed |= reasons[i] == SW_TO_ROUTER;
 	}
 	return routed;

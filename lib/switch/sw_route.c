@@ -156,13 +156,14 @@ static void
 find_ports(struct sw *sw, struct arrival *a, const struct batch *b, enum sw_drop reasons[])
 {
 	uint64_t keys[SW_BURST];
+	uint32_t homes[SW_BURST];
 
 	for (unsigned int i = 0; i < b->n; i++) {
 		const struct arrival *x = &a[b->at[i]];
 
 		keys[i] = fdb_key(x->domain, rte_pktmbuf_mtod(x->m, const uint8_t *));
 	}
-	fdb_prefetch(sw->fdb, keys, b->n);
+	fdb_prefetch(sw->fdb, keys, homes, b->n);
 	for (unsigned int i = 0; i < b->n; i++) {
 		struct arrival *x = &a[b->at[i]];
 
@@ -172,7 +173,7 @@ find_ports(struct sw *sw, struct arrival *a, const struct batch *b, enum sw_drop
 		if (x->domain >= SW_PORT_DOMAIN)
 			x->out_port = (uint16_t)(x->domain - SW_PORT_DOMAIN);
 		else
-			x->out_port = fdb_lookup(sw->fdb, keys[i], x->now_ns);
+			x->out_port = fdb_lookup_at(sw->fdb, keys[i], homes[i], x->now_ns);
 		if (x->out_port == FLOOD && sw_flood_ports(sw, x) == 0)
 			reasons[b->at[i]] = SW_DROP_LINK_DOWN;
 	}

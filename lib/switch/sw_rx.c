@@ -69,11 +69,26 @@ end(struct sw *sw, const struct arrival *a, enum sw_drop reason)
 	rte_pktmbuf_free(a->m);
 }
 
-/* @return false when the frame ended here. */
-static bool
-parse(struct sw *sw, struct arrival *a, uint16_t port, struct rte_mbuf *m, uint64_t now_ns)
+/* What a burst adds to counters of every frame: one addition each, not one for each frame. */
+struct sums {
+	uint64_t in, packets, bytes;
+};
+
+static void
+count(struct sw *sw, uint16_t port, const struct sums *sums)
 {
 	struct sw_port_stats *stats = &sw->ports[port].stats;
+
+	counter_add(&sw->ledger.in, sums->in);
+	counter_add(&stats->rx_packets, sums->packets);
+	counter_add(&stats->rx_bytes, sums->bytes);
+}
+
+/* @return false when the frame ended here. */
+static bool
+parse(struct sw *sw, struct arrival *a, uint16_t port, struct rte_mbuf *m, uint64_t now_ns,
+      struct sums *sums)
+{
 	enum sw_drop reason;
 
 	a->m = m;
@@ -81,13 +96,13 @@ parse(struct sw *sw, struct arrival *a, uint16_t port, struct rte_mbuf *m, uint6
 	a->in_port = port;
 	a->frame_bytes = frame_bytes(m->pkt_len);
 	a->charged_bytes = mmu_charge_bytes(sw->mmu, a->frame_bytes);
-	counter_add(&sw->ledger.in, a->charged_bytes);
+	sums->in += a->charged_bytes;
 	if (unlikely(is_mac_control(m))) {
 		rx_mac_control(sw, a);
 		return false;
 	}
-	counter_inc(&stats->rx_packets);
-	counter_add(&stats->rx_bytes, a->frame_bytes);
+	sums->packets++;
+	sums->bytes += a->frame_bytes;
 	reason = inspect(sw, a);
 	if (likely(reason == SW_PASS))
 		return true;
@@ -95,11 +110,33 @@ parse(struct sw *sw, struct arrival *a, uint16_t port, struct rte_mbuf *m, uint6
 	return false;
 }
 
+/*
+ * Admission of what is left of a burst. XOFF is asked for once per group: a group's use only grows
+ * while frames are admitted.
+ */
+static void
+admit(struct sw *sw, uint16_t port, struct arrival *arrivals, unsigned int n,
+      const enum sw_drop reasons[], uint64_t now_ns)
+{
+	unsigned int pgs = 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		if (likely(reasons[i] == SW_PASS))
+			pgs |= 1u << sw_admit(sw, &arrivals[i]);
+		else
+			end(sw, &arrivals[i], reasons[i]);
+	}
+	/* After refusals too: under a dynamic threshold the limit moves without this group. */
+	for (; pgs != 0; pgs &= pgs - 1)
+		sw_update_xoff(sw, port, (uint8_t)__builtin_ctz(pgs), now_ns);
+}
+
 static void
 rx_burst(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, unsigned int n, uint64_t now_ns)
 {
 	struct arrival arrivals[SW_BURST];
 	enum sw_drop reasons[SW_BURST];
+	struct sums sums = {0};
 	unsigned int whole = 0;
 
 	for (unsigned int i = 0; i < n && i < PREFETCH; i++)
@@ -107,24 +144,19 @@ rx_burst(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, unsigned int n, u
 	for (unsigned int i = 0; i < n; i++) {
 		if (i + PREFETCH < n)
 			rte_prefetch0(rte_pktmbuf_mtod(pkts[i + PREFETCH], void *));
-		whole += parse(sw, &arrivals[whole], port, pkts[i], now_ns);
+		whole += parse(sw, &arrivals[whole], port, pkts[i], now_ns, &sums);
 	}
+	count(sw, port, &sums);
 	if (sw_l2_forward(sw, arrivals, whole, reasons))
 		sw_route(sw, arrivals, whole, reasons);
-	for (unsigned int i = 0; i < whole; i++) {
-		if (likely(reasons[i] == SW_PASS))
-			sw_admit(sw, &arrivals[i]);
-		else
-			end(sw, &arrivals[i], reasons[i]);
-	}
+	admit(sw, port, arrivals, whole, reasons, now_ns);
 }
 
 static void
 rx_without_link(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++) {
-		uint32_t charged_bytes =
-			mmu_charge_bytes(sw->mmu, frame_bytes(pkts[i]->pkt_len));
+		uint32_t charged_bytes = mmu_charge_bytes(sw->mmu, frame_bytes(pkts[i]->pkt_len));
 
 		counter_add(&sw->ledger.in, charged_bytes);
 		sw_count_drop(sw, port, SW_DROP_LINK_DOWN, charged_bytes);

@@ -80,7 +80,11 @@ void sw_count_drop(struct sw *sw, uint16_t port, enum sw_drop reason, uint32_t c
 void sw_send_own(struct sw *sw, struct rte_mbuf *m, uint16_t domain, uint16_t port,
 		 uint64_t now_ns);
 
-/** Both admissions, and the queue or the queues that it goes to; takes the frame. */
-void sw_admit(struct sw *sw, struct arrival *a);
+/**
+ * Both admissions, and the queue or the queues that it goes to; takes the frame.
+ *
+ * @return the ingress group, which the caller asks sw_update_xoff() about after the burst.
+ */
+uint8_t sw_admit(struct sw *sw, struct arrival *a);
 
 #endif

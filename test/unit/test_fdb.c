@@ -279,14 +279,19 @@ static_address_neither_moves_nor_ages(void **state)
 }
 
 static void
-prefetch_takes_any_keys(void **state)
+burst_finds_what_single_calls_find(void **state)
 {
 	struct fdb *fdb = create(64, AGEING_NS);
 	const uint64_t keys[] = {0, UINT64_MAX, fdb_key(7, mac_a)};
+	uint32_t homes[3];
 
 	(void)state;
-	fdb_prefetch(fdb, keys, 3);
+	fdb_prefetch(fdb, keys, homes, 3);
 	assert_int_equal(fdb_entries(fdb), 0);
+	assert_true(fdb_learn_at(fdb, keys[2], homes[2], 5, 0));
+	assert_int_equal(fdb_lookup(fdb, keys[2], 0), 5);
+	assert_int_equal(fdb_lookup_at(fdb, keys[2], homes[2], 0), 5);
+	assert_int_equal(fdb_lookup_at(fdb, keys[0], homes[0], 0), FDB_UNKNOWN);
 	fdb_destroy(fdb);
 }
 
@@ -317,7 +322,7 @@ main(void)
 		cmocka_unit_test(random_run_equals_a_plain_table),
 		cmocka_unit_test(flood_of_sources_on_a_limited_port_evicts_nobody),
 		cmocka_unit_test(static_address_neither_moves_nor_ages),
-		cmocka_unit_test(prefetch_takes_any_keys),
+		cmocka_unit_test(burst_finds_what_single_calls_find),
 		cmocka_unit_test(size_out_of_range_is_refused),
 	};
 
