@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/port_probe.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,86 +14,97 @@
 
 #define MOST_XSTATS 1024
 
-/* What a driver is known to do, with what to do about it. NULL: nothing is in the way. */
+/*
+ * What a driver is known to do with pause frames, link pause and UDP 4791, and what to do about it.
+ * NULL where nothing is in the way.
+ */
 struct driver_facts {
 	const char *driver;
 	const char *receive;    /* pause frames towards software */
 	const char *send;       /* pause frames from software */
-	const char *roce;       /* who else takes UDP 4791 */
 	const char *link_pause; /* when the device cannot be asked */
+	const char *roce;       /* who else takes UDP 4791 */
+	const char *all;        /* one line for everything; the others are not read */
+	bool tried;
 };
 
 #define FIRMWARE_LLDP                                                                              \
 	"; firmware LLDP re-splits queues: ethtool --set-priv-flags IF fw-lldp-agent off"
+#define BEFORE_BOUND "ethtool -A IF rx off tx off before the port is bound"
+#define ECN_ALONE "rely on ECN (flow_control = off)"
+#define PASS "virtual: pause frames pass both ways, no link pause, UDP 4791 is free"
 
-static const struct driver_facts nics[] = {
+/* clang-format off */
+static const struct driver_facts drivers[] = {
 	{
 		.driver = "mlx5_pci",
-		.receive = "hidden: the MAC obeys them by itself where the host's PFC is on, and "
-			   "has no switch to pass them up. Let it obey (mlnx_qos or dcb), or leave "
-			   "PFC off and rely on ECN",
+		.receive = "hidden: the MAC obeys them by itself where the host's PFC is on, and has no "
+			   "switch to pass them up. Let it obey (mlnx_qos or dcb), or leave PFC off and "
+			   "rely on ECN",
 		.send = "not known: look at the peer's counters",
+		.link_pause = "not known: ethtool -a, and -A IF rx off tx off",
 		.roce = "kept by the NIC while RoCE is on: devlink dev param set pci/ADDRESS name "
 			"enable_roce value false cmode driverinit, then devlink dev reload",
-		.link_pause = "not known: ethtool -a, and -A IF rx off tx off",
 	},
 	{
 		.driver = "net_ice",
 		.receive = "may be hidden: send some from the peer and look at rx_pause_frames",
 		.send = "may be filtered by firmware: look at the peer's counters" FIRMWARE_LLDP,
-		.link_pause = "not known, DPDK has no call for it: ethtool -A IF rx off tx off "
-			      "before the port is bound",
+		.link_pause = "not known, DPDK has no call for it: " BEFORE_BOUND,
 	},
 	{
 		.driver = "net_i40e",
 		.receive = "may be hidden: send some from the peer and look at rx_pause_frames",
-		.send = "dropped by a filter on EtherType 0x8808 that the driver installs: this "
-			"port cannot pause its peer" FIRMWARE_LLDP,
-		.link_pause = "not known: ethtool -A IF rx off tx off before the port is bound",
+		.send = "dropped by a filter on EtherType 0x8808 that the driver installs: this port "
+			"cannot pause its peer" FIRMWARE_LLDP,
+		.link_pause = "not known: " BEFORE_BOUND,
 	},
 	{
 		.driver = "net_bnxt",
-		.receive = "may be hidden: compare rx_pause_frames with the device's counters, "
-			   "which are per priority",
+		.receive = "may be hidden: compare rx_pause_frames with the device's counters, which are "
+			   "per priority",
 		.send = "not known: look at the peer's counters",
+		.link_pause = "not known: " BEFORE_BOUND,
 		.roce = "kept by the NIC while its RoCE driver is loaded: rmmod bnxt_re",
-		.link_pause = "not known: ethtool -A IF rx off tx off before the port is bound",
 	},
-	{.driver = "net_ixgbe"},
+	{ .driver = "net_ixgbe", .link_pause = "not known: " BEFORE_BOUND },
+	/* Paravirtual: between the guest and the wire there is somebody else's switch. */
+	{
+		.driver = "net_virtio",
+		.all = "paravirtual: pause frames end at the host's bridge, which never forwards them "
+		       "(a reserved address of 802.1D), no link pause, UDP 4791 is free: " ECN_ALONE,
+	},
+	{
+		.driver = "net_vmxnet3",
+		.all = "paravirtual: pause frames end at the virtual switch, no link pause, UDP 4791 is "
+		       "free: " ECN_ALONE,
+	},
+	{
+		.driver = "net_ena",
+		.all = "paravirtual: the network behind it carries IP only, no pause frames, no link "
+		       "pause, UDP 4791 as far as the security group permits it: " ECN_ALONE,
+	},
+	/* Virtual: their link speed is made up. */
+	{ .driver = "net_null", .all = PASS, .tried = true },
+	{ .driver = "net_ring", .all = PASS, .tried = true },
+	{ .driver = "net_pcap", .all = PASS, .tried = true },
+	{ .driver = "net_memif", .all = PASS, .tried = true },
+	{
+		.driver = "net_af_packet",
+		.all = "virtual: pause frames pass both ways unless a NIC behind the interface keeps "
+		       "them, link pause is the interface's (ethtool -a), UDP 4791 is the kernel's as "
+		       "well: no interface should have our address",
+		.tried = true,
+	},
+	{
+		.driver = "net_tap",
+		.all = "virtual: pause frames pass to and from the kernel, whose bridges never forward "
+		       "them, no link pause, UDP 4791 is the kernel's as well: no interface should have "
+		       "our address",
+		.tried = true,
+	},
 };
-
-/* Tried: frames pass both ways. */
-static const struct virtual_device {
-	const char *driver;
-	const char *link_pause;
-} virtual_devices[] = {
-	{"net_null", "no link pause"},
-	{"net_ring", "no link pause"},
-	{"net_pcap", "no link pause"},
-	{"net_memif", "no link pause"},
-	{"net_af_packet", "link pause is the Linux interface's (ethtool -a)"},
-};
-
-static const struct virtual_device *
-find_virtual(const char *driver)
-{
-	for (unsigned int i = 0; i < RTE_DIM(virtual_devices); i++)
-		if (strcmp(driver, virtual_devices[i].driver) == 0)
-			return &virtual_devices[i];
-	return NULL;
-}
-
-/* @return true if that was all that there is to say. */
-static bool
-say_virtual(uint16_t ethdev, const char *driver)
-{
-	const struct virtual_device *v = find_virtual(driver);
-
-	if (v != NULL)
-		say("%s: virtual: pause frames pass both ways, %s, UDP 4791 is free",
-		    port_name(ethdev), v->link_pause);
-	return v != NULL;
-}
+/* clang-format on */
 
 static const struct driver_facts *
 find_facts(const char *driver)
@@ -102,30 +112,66 @@ find_facts(const char *driver)
 	static const struct driver_facts unknown = {
 		.receive = "not known: send some from the peer and look at rx_pause_frames",
 		.send = "not known: look at the peer's counters",
-		.roce = "not known: if nothing arrives, unload the NIC's RDMA driver",
 		.link_pause = "not known: ethtool -a before the port is bound",
+		.roce = "not known: if nothing arrives, unload the NIC's RDMA driver",
 	};
 
-	for (unsigned int i = 0; i < RTE_DIM(nics); i++)
-		if (strcmp(driver, nics[i].driver) == 0)
-			return &nics[i];
+	for (unsigned int i = 0; i < RTE_DIM(drivers); i++)
+		if (strcmp(driver, drivers[i].driver) == 0)
+			return &drivers[i];
 	return &unknown;
 }
 
-static void
-say_fact(uint16_t ethdev, const char *what, const char *trouble, const char *fine)
+/* One line of a probe: trouble if there is any, else that all is fine. */
+static struct probe_line
+line(const char *what, const char *trouble, const char *fine)
 {
-	if (trouble != NULL)
-		say_warning("%s: %s: %s (untried)", port_name(ethdev), what, trouble);
-	else
-		say("%s: %s: %s (untried)", port_name(ethdev), what, fine);
+	return (struct probe_line){what, trouble != NULL ? trouble : fine, trouble != NULL, false};
+}
+
+static struct probe_line
+link_pause_line(const struct driver_facts *facts, enum link_pause pause)
+{
+	static const char *const found[] = {
+		[LINK_PAUSE_OFF] = "off",
+		[LINK_PAUSE_TURNED_OFF] = "was on and is off now",
+	};
+	static const char what[] = "link pause (802.3x)";
+
+	if (pause == LINK_PAUSE_UNKNOWN)
+		return line(what, facts->link_pause, "none");
+	if (pause == LINK_PAUSE_STAYS_ON)
+		return line(what,
+			    "on, and cannot be turned off: it stops all priorities without a count",
+			    NULL);
+	/* The device has said it. */
+	return (struct probe_line){what, found[pause], false, true};
+}
+
+unsigned int
+probe_lines(const char *driver, enum link_pause pause, struct probe_line lines[PROBE_LINES])
+{
+	const struct driver_facts *f = find_facts(driver);
+	unsigned int n = 0;
+
+	if (f->all != NULL) {
+		lines[n++] = (struct probe_line){NULL, f->all, !f->tried, f->tried};
+		if (pause == LINK_PAUSE_STAYS_ON)
+			lines[n++] = link_pause_line(f, pause);
+		return n;
+	}
+	lines[n++] = line("pause frames received", f->receive, "passed up to software");
+	lines[n++] = line("pause frames sent", f->send, "sent");
+	lines[n++] = link_pause_line(f, pause);
+	lines[n++] = line("UDP port 4791", f->roce, "ours");
+	return n;
 }
 
 /*
  * Link pause stalls the whole port without a counter, and PFC frames must reach us rather than the
- * MAC. @return false if the device cannot be asked.
+ * MAC.
  */
-static bool
+static enum link_pause
 take_over_pause(uint16_t ethdev)
 {
 	struct rte_eth_fc_conf fc = {0};
@@ -133,38 +179,33 @@ take_over_pause(uint16_t ethdev)
 	int rc;
 
 	if (rte_eth_dev_flow_ctrl_get(ethdev, &fc) != 0)
-		return false;
+		return LINK_PAUSE_UNKNOWN;
 	was_on = fc.mode != RTE_ETH_FC_NONE;
 	fc.mode = RTE_ETH_FC_NONE;
 	fc.mac_ctrl_frame_fwd = 1;
 	rc = rte_eth_dev_flow_ctrl_set(ethdev, &fc);
 	if (!was_on)
-		say("%s: link pause (802.3x): off", port_name(ethdev));
-	else if (rc == 0)
-		say("%s: link pause (802.3x): was on and is off now", port_name(ethdev));
-	else
-		say_warning("%s: link pause (802.3x): on, and cannot be turned off: it stops all "
-			    "priorities without a count",
-			    port_name(ethdev));
-	return true;
+		return LINK_PAUSE_OFF;
+	return rc == 0 ? LINK_PAUSE_TURNED_OFF : LINK_PAUSE_STAYS_ON;
 }
 
 void
 port_probe(uint16_t ethdev)
 {
+	struct probe_line lines[PROBE_LINES];
 	struct rte_eth_dev_info info;
-	const struct driver_facts *facts;
+	unsigned int n;
 
 	if (rte_eth_dev_info_get(ethdev, &info) != 0)
 		return;
-	if (say_virtual(ethdev, info.driver_name))
-		return;
-	facts = find_facts(info.driver_name);
-	say_fact(ethdev, "pause frames received", facts->receive, "passed up to software");
-	say_fact(ethdev, "pause frames sent", facts->send, "sent");
-	if (!take_over_pause(ethdev))
-		say_fact(ethdev, "link pause (802.3x)", facts->link_pause, "none");
-	say_fact(ethdev, "UDP port 4791", facts->roce, "ours");
+	n = probe_lines(info.driver_name, take_over_pause(ethdev), lines);
+	for (unsigned int i = 0; i < n; i++) {
+		const struct probe_line *l = &lines[i];
+
+		(l->warning ? say_warning : say)(
+			"%s: %s%s%s%s", port_name(ethdev), l->what == NULL ? "" : l->what,
+			l->what == NULL ? "" : ": ", l->text, l->certain ? "" : " (untried)");
+	}
 }
 
 uint64_t

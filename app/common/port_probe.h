@@ -2,12 +2,34 @@
 /*
  * What a device does with pause frames, link pause and UDP port 4791, and what to do about it: a
  * line for each, from what the device answers and what its driver is known to do. Virtual devices
- * have been tried, NICs have not (doc/ports.md): their lines say so.
+ * have been tried and need one line, NICs have not (doc/ports.md): their lines say so.
  */
 #ifndef QUENCH_APP_PORT_PROBE_H
 #define QUENCH_APP_PORT_PROBE_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+/* What a device answered when asked about link pause, and to turn it off. */
+enum link_pause {
+	LINK_PAUSE_UNKNOWN, /* it cannot be asked */
+	LINK_PAUSE_OFF,
+	LINK_PAUSE_TURNED_OFF,
+	LINK_PAUSE_STAYS_ON,
+};
+
+#define PROBE_LINES 4
+
+struct probe_line {
+	const char *what; /* NULL: all */
+	const char *text;
+	bool warning;
+	bool certain; /* tried by us, or the device's own word */
+};
+
+/** What there is to say about a driver's device. @return the number of lines. */
+unsigned int probe_lines(const char *driver, enum link_pause pause,
+			 struct probe_line lines[PROBE_LINES]);
 
 /** Turn link pause off where it is on, ask for pause frames, and say all of it. Started device. */
 void port_probe(uint16_t ethdev);

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <numa.h>
 #include <string.h>
+#include <rte_bus.h>
+#include <rte_dev.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_lcore.h>
@@ -125,17 +127,21 @@ set_up_queues(uint16_t ethdev, const struct port_params *params, struct rte_eth_
 	return rc != 0 ? refuse(ethdev, "transmit queue", rc) : 0;
 }
 
+/* Virtual devices make their speed up. */
 static void
-check_link(uint16_t ethdev, uint64_t configured_bps)
+check_speed(uint16_t ethdev, const struct rte_eth_dev_info *info, uint64_t configured_bps)
 {
+	const struct rte_bus *bus = info->device == NULL ? NULL : rte_dev_bus(info->device);
 	struct rte_eth_link link;
 
-	if (rte_eth_link_get_nowait(ethdev, &link) != 0)
+	if (bus == NULL || strcmp(rte_bus_name(bus), "vdev") == 0 ||
+	    rte_eth_link_get_nowait(ethdev, &link) != 0)
 		return;
 	if (link.link_speed != RTE_ETH_SPEED_NUM_NONE &&
 	    link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN &&
 	    link.link_speed * MBPS != configured_bps)
-		say_warning("%s: device says %u Mb/s, configuration %" PRIu64 " Mb/s, which counts",
+		say_warning("%s: device says %u Mb/s, link_speed_bps %" PRIu64
+			    " Mb/s, which counts",
 			    port_name(ethdev), link.link_speed, (uint64_t)(configured_bps / MBPS));
 }
 
@@ -187,7 +193,7 @@ port_open(uint16_t ethdev, const struct port_params *params)
 		return refuse(ethdev, "promiscuous mode", rc);
 	port_probe(ethdev);
 	port_check_pcie(ethdev, params->link_speed_bps);
-	check_link(ethdev, params->link_speed_bps);
+	check_speed(ethdev, &info, params->link_speed_bps);
 	return 0;
 }
 
