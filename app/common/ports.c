@@ -14,6 +14,7 @@
 #include "base/units.h"
 #include "common/port_probe.h"
 #include "common/port_rss.h"
+#include "common/port_start.h"
 #include "common/say.h"
 
 const char *
@@ -182,7 +183,7 @@ port_open(uint16_t ethdev, const struct port_params *params)
 	rc = set_up_queues(ethdev, params, &info);
 	if (rc != 0)
 		return rc;
-	rc = rte_eth_dev_start(ethdev);
+	rc = port_start(ethdev);
 	if (rc != 0)
 		return refuse(ethdev, "start", rc);
 	if (params->rss != NULL)

@@ -9,6 +9,7 @@
 
 #include "base/units.h"
 #include "common/port_probe.h"
+#include "common/port_start.h"
 
 static void
 pcie_rates_are_those_of_the_generations(void **state)
@@ -121,6 +122,29 @@ lines_say_what_was_not_tried(void **state)
 	assert_true(lines[0].certain);
 }
 
+/* Only a client has to be started again until it is connected. */
+static void
+memif_clients_are_told_from_servers(void **state)
+{
+	static const struct {
+		const char *driver, *args;
+		bool client;
+	} rows[] = {
+		{"net_memif", "role=client,id=0", true},
+		{"net_memif", "id=0,role=server", false},
+		{"net_memif", "id=0", true},
+		{"net_memif", NULL, true},
+		{"net_memif", "role=slave,id=1", true},
+		{"net_memif", "role=master,id=1", false},
+		{"net_ring", "role=client", false},
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_int_equal(port_is_memif_client(rows[i].driver, rows[i].args),
+				 rows[i].client);
+}
+
 int
 main(void)
 {
@@ -128,6 +152,7 @@ main(void)
 		cmocka_unit_test(pcie_rates_are_those_of_the_generations),
 		cmocka_unit_test(each_driver_has_its_lines),
 		cmocka_unit_test(lines_say_what_was_not_tried),
+		cmocka_unit_test(memif_clients_are_told_from_servers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

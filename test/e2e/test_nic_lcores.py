@@ -6,6 +6,7 @@ On net_ring a NIC hears itself, so each QP's peer may be on the other lcore; ove
 each meet; net_pcap has one transmit queue, so one lcore polls.
 """
 import csv
+import signal
 
 from harness import CORES, Program, check, check_equal, eal, finish, work_dir
 
@@ -114,6 +115,24 @@ def over_memif(work, more=""):
                 (s["counters"]["tx_packets"], s["counters"]["rx_packets"]))
 
 
+def half_started(work):
+    """A memif client that meets its server between EAL's start and that of its device."""
+    def memif(role):
+        return f"net_memif0,role={role},id=0,socket={work}/half.sock,socket-abstract=no,rsize=9"
+
+    server = start(work, "server", config(2, 1, [("a", 17, False, 0, 4)]), three(memif("server")))
+    server.wait_until("listening", (work / "half.sock").exists)
+    server.process.send_signal(signal.SIGSTOP)
+    client = start(work, "client", config(1, 2, [("a", 17, True, 5, 4)]), three(memif("client"), first=1))
+    # The latter where this test was too slow to stop the server in time.
+    client.wait_until("the first try is over", lambda: "does not answer" in client.err() or "running" in client.err())
+    server.process.send_signal(signal.SIGCONT)
+    check_equal("half started: the client ends by itself", client.wait_end(), 0)
+    check_equal("half started: exit code of the server", server.stop(), 0)
+    check_equal("half started: messages", (sums(client.json(), "tx_messages"), sums(server.json(), "rx_messages")),
+                ((20,), (20,)))
+
+
 def share_the_wire(work):
     text = config(1, 2, [("a", 17, True, 0, 8)]).replace("message_bytes = 64KB", "message_bytes = 1GB")
     text = text.replace("local_ack_timeout = 20", "local_ack_timeout = 0\nwindow_packets = 8000000\ncc = none")
@@ -151,6 +170,7 @@ def main():
     hears_itself(work, 6, False, APART)
     over_memif(work)
     over_memif(work, APART)
+    half_started(work)
     share_the_wire(work)
     one_queue(work)
     finish()

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "common/port_start.h"
+
+#include <string.h>
+#include <rte_cycles.h>
+#include <rte_dev.h>
+#include <rte_devargs.h>
+#include <rte_ethdev.h>
+
+#include "common/ports.h"
+#include "common/say.h"
+
+/* A server that has just been begun takes a second or two to get to its devices. */
+#define FIRST_WAIT_MS 100u
+#define MOST_WAIT_MS 10000u
+
+bool
+port_is_memif_client(const char *driver, const char *args)
+{
+	const char *role = args == NULL ? NULL : strstr(args, "role=");
+
+	if (strcmp(driver, "net_memif") != 0)
+		return false;
+	/* master is the former name of server. */
+	return role == NULL ||
+	       (strncmp(role, "role=server", 11) != 0 && strncmp(role, "role=master", 11) != 0);
+}
+
+static bool
+is_memif_client(uint16_t ethdev)
+{
+	const struct rte_devargs *args = NULL;
+	struct rte_eth_dev_info info;
+
+	if (rte_eth_dev_info_get(ethdev, &info) != 0)
+		return false;
+	if (info.device != NULL)
+		args = rte_dev_devargs(info.device);
+	return port_is_memif_client(info.driver_name, args == NULL ? NULL : args->args);
+}
+
+/* Does the link come up within a time? */
+static bool
+comes_up(uint16_t ethdev, unsigned int wait_ms)
+{
+	struct rte_eth_link link;
+
+	for (unsigned int ms = 0; ms < wait_ms; ms++) {
+		if (rte_eth_link_get_nowait(ethdev, &link) == 0 &&
+		    link.link_status == RTE_ETH_LINK_UP)
+			return true;
+		rte_delay_us_sleep(1000);
+	}
+	return false;
+}
+
+int
+port_start(uint16_t ethdev)
+{
+	bool client = is_memif_client(ethdev);
+	unsigned int wait_ms = FIRST_WAIT_MS, waited_ms = 0;
+	int rc = rte_eth_dev_start(ethdev);
+
+	/* Longer each time: a loaded machine may need a while for the handshake itself. */
+	while (rc == 0 && client && waited_ms < MOST_WAIT_MS) {
+		if (comes_up(ethdev, wait_ms))
+			return 0;
+		if (waited_ms == 0)
+			say("%s: the server does not answer yet", port_name(ethdev));
+		waited_ms += wait_ms;
+		wait_ms *= 2;
+		rc = rte_eth_dev_stop(ethdev);
+		if (rc == 0)
+			rc = rte_eth_dev_start(ethdev);
+	}
+	if (rc == 0 && client && !comes_up(ethdev, FIRST_WAIT_MS))
+		say_warning("%s: the server does not answer: start this after it",
+			    port_name(ethdev));
+	return rc;
+}
