@@ -3,17 +3,15 @@
 
 #include <errno.h>
 #include <string.h>
-#include <rte_bus.h>
-#include <rte_dev.h>
 #include <rte_ethdev.h>
+
+#include "common/ports.h"
 
 /* All that is not on a bus of hardware; virtio's queues come in pairs there as well. */
 static bool
 is_joined(const struct rte_eth_dev_info *info)
 {
-	const struct rte_bus *bus = info->device == NULL ? NULL : rte_dev_bus(info->device);
-
-	return bus == NULL || strcmp(rte_bus_name(bus), "vdev") == 0 ||
+	return port_is_virtual(info) ||
 	       strncmp(info->driver_name, "net_virtio", strlen("net_virtio")) == 0;
 }
 

@@ -55,6 +55,14 @@ refuse(uint16_t ethdev, const char *what, int rc)
 	return APP_FAILED;
 }
 
+bool
+port_is_virtual(const struct rte_eth_dev_info *info)
+{
+	const struct rte_bus *bus = info->device == NULL ? NULL : rte_dev_bus(info->device);
+
+	return bus == NULL || strcmp(rte_bus_name(bus), "vdev") == 0;
+}
+
 /* Largest MTU up to the wanted one that the device's limits allow. */
 static uint16_t
 choose_mtu(const struct rte_eth_dev_info *info, uint16_t largest_frame)
@@ -84,8 +92,10 @@ set_mtu(uint16_t ethdev, const struct port_params *params, const struct rte_eth_
 	most = conf->rxmode.mtu + RTE_ETHER_HDR_LEN;
 	if (most >= params->largest_frame)
 		return 0;
-	if (!params->must_fit) {
-		say_warning("%s: takes frames up to %u bytes only, the configuration has %u",
+	/* net_memif says 1514 whatever its buffers hold. */
+	if (!params->must_fit || port_is_virtual(info)) {
+		say_warning("%s: says that it takes frames up to %u bytes only, the configuration "
+			    "has %u",
 			    port_name(ethdev), most, params->largest_frame);
 		return 0;
 	}
@@ -132,11 +142,9 @@ set_up_queues(uint16_t ethdev, const struct port_params *params, struct rte_eth_
 static void
 check_speed(uint16_t ethdev, const struct rte_eth_dev_info *info, uint64_t configured_bps)
 {
-	const struct rte_bus *bus = info->device == NULL ? NULL : rte_dev_bus(info->device);
 	struct rte_eth_link link;
 
-	if (bus == NULL || strcmp(rte_bus_name(bus), "vdev") == 0 ||
-	    rte_eth_link_get_nowait(ethdev, &link) != 0)
+	if (port_is_virtual(info) || rte_eth_link_get_nowait(ethdev, &link) != 0)
 		return;
 	if (link.link_speed != RTE_ETH_SPEED_NUM_NONE &&
 	    link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN &&

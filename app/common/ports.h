@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 struct port_rss;
+struct rte_eth_dev_info;
 struct rte_mempool;
 
 #define PORT_RX_DESCRIPTORS 512
@@ -32,7 +33,7 @@ struct port_params {
 	uint16_t largest_frame;  /* without FCS */
 	struct rte_mempool *pool;
 	uint16_t rx_queues, tx_queues; /* 0: one */
-	bool must_fit;                 /* refuse a device that cannot take the largest frame */
+	bool must_fit;                 /* refuse a NIC that cannot take the largest frame */
 	struct port_rss *rss;          /* what RSS does among several queues; NULL: not wanted */
 };
 
@@ -52,6 +53,9 @@ void ports_close(const uint16_t *ethdevs, uint16_t n);
 
 /** Warn when device, polling lcore and pool are not on one NUMA node. */
 void port_check_numa(uint16_t ethdev, unsigned int lcore, const struct rte_mempool *pool);
+
+/** Is it on no bus of hardware? Such a device makes up what it says of speeds and sizes. */
+bool port_is_virtual(const struct rte_eth_dev_info *info);
 
 /** Name of a device, e.g. "net_pcap0"; valid until the next call. */
 const char *port_name(uint16_t ethdev);
