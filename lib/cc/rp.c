@@ -131,7 +131,7 @@ cut_moves_target(const struct rp *rp, const struct rp_params *params)
 }
 
 /* SIGCOMM'15 equation 1: R_T = R_C, R_C = R_C (1 - alpha / 2), with the vendors' knobs. */
-static void
+static inline void
 cut(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint64_t at_ns)
 {
 	uint64_t rate_bps = rp->current_rate_bps;

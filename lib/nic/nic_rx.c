@@ -211,7 +211,7 @@ classify_other(const struct nic *nic, struct rx_frame *f)
 }
 
 /* What is it? Changes nothing, so that frames of a burst can be looked at ahead of their turn. */
-static void
+static __rte_always_inline void
 classify(const struct nic *nic, struct rte_mbuf *m, struct rx_frame *f)
 {
 	f->m = m;
