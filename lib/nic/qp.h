@@ -128,7 +128,8 @@ struct qp_tally {
 } __attribute__((packed, aligned(4)));
 /* Of a million QPs, wheel and ring have 2^19 slots of 16 bytes and 2^20 places of 4. */
 static_assert(
-	sizeof(struct nic_qp) + sizeof(struct qp_tally) + sizeof(struct np) + 4 + 8.4 + 4.2 <= 256,
+	10 * (sizeof(struct nic_qp) + sizeof(struct qp_tally) + sizeof(struct np) + 4) + 84 + 42 <=
+		2560,
 	"with its window, a link and half a slot of the pacing wheel, a place in a ready ring");
 
 /* What the QPs of one flow have in common. */
@@ -146,7 +147,7 @@ struct qp_flow {
 	uint8_t cnp_queue;
 	/* each packet received, each control frame */
 	uint16_t mtu_bytes;
-	uint32_t np_unit;      /* of CNP moderation, unless that is each QP */
+	uint32_t np_unit; /* of CNP moderation, unless that is each QP */
 	uint64_t ce_packets, cnps_ignored;
 	struct roce_path path; /* without what struct roce_ends holds */
 	struct roce_shape cnp;
