@@ -31,8 +31,10 @@ const struct field nic_flow_fields[] = {
 	{QP(requester), .type = FIELD_BOOL, .def = "on",
 	 .help = "send messages; off: answer the peer's"},
 	{QP(verb), .type = FIELD_ENUM, .choices = nic_verb_words, .def = "write",
-	 .help = "what a message is: an RDMA WRITE, one with immediate data, a SEND, or an RDMA READ, "
-		 "whose data the peer sends; the same at the peer"},
+	 .help = "what a message is: an RDMA WRITE, one with immediate data, a SEND, an RDMA READ, "
+		 "whose data the peer sends, or a UD SEND of one packet; the same at the peer"},
+	{QP(qkey), .type = FIELD_U32, .max = UINT32_MAX, .def = "0x11111111",
+	 .help = "key of verb = ud_send; the same at the peer"},
 	{QP(raw), .type = FIELD_BOOL, .def = "off",
 	 .help = "send to a device without responder: no ACK is asked for, nothing is sent again; "
 		 "CNPs are obeyed"},

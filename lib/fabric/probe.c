@@ -258,6 +258,20 @@ jain_ppm(const struct flow_result *flows, uint32_t n)
 	return (uint32_t)(sum * sum * 1000000 / (squares * n));
 }
 
+/* The requester knows; of UD only the receiver does. */
+static uint64_t
+messages_completed(const struct flow_result *r)
+{
+	switch (r->flow->params->verb) {
+	case NIC_READ:
+		return r->dst.tx_messages;
+	case NIC_UD_SEND:
+		return r->dst.rx_messages;
+	default:
+		return r->src.tx_messages;
+	}
+}
+
 static void
 flow_results(const struct probe *p, struct run_result *out, uint64_t window_ns)
 {
@@ -270,8 +284,7 @@ flow_results(const struct probe *p, struct run_result *out, uint64_t window_ns)
 						window_ns);
 		r->goodput_bps = bytes_to_bps(r->dst.rx_payload_bytes - p->window[i].rx_payload_bytes,
 					      window_ns);
-		r->messages_completed = r->flow->params->verb == NIC_READ ? r->dst.tx_messages
-									  : r->src.tx_messages;
+		r->messages_completed = messages_completed(r);
 		r->error = r->src.error || r->dst.error;
 	}
 }

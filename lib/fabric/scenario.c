@@ -48,8 +48,8 @@ const struct field flow_fields[] = {
 	{ F(mtu_bytes), .type = FIELD_U16, .min = 256, .max = 4096, .def = "1024",
 	  .help = "path MTU: 256, 512, 1024, 2048 or 4096" },
 	{ F(verb), .type = FIELD_ENUM, .choices = nic_verb_words, .def = "write",
-	  .help = "what a message is: an RDMA WRITE, one with immediate data, a SEND, or an RDMA READ, "
-		  "whose data goes from dst to src" },
+	  .help = "what a message is: an RDMA WRITE, one with immediate data, a SEND, an RDMA READ, "
+		  "whose data goes from dst to src, or a UD SEND of one packet" },
 	WORKLOAD_FIELDS(struct flow_params, work, "4MB", "2"),
 	{ F(rate_cap_bps), .type = FIELD_U64, .unit = UNIT_BPS, .min = 0, .max = 800 * GBPS,
 	  .def = "0", .help = "highest rate of one QP, wire bytes; 0 is the link's" },
@@ -141,6 +141,9 @@ check_flow(const struct scenario *s, const struct flow_params *flow, struct scen
 	if ((flow->mtu_bytes & (flow->mtu_bytes - 1)) != 0)
 		return refuse(fault, "flow", flow->name, "mtu_bytes",
 			      "one of 256, 512, 1024, 2048, 4096");
+	if (flow->verb == NIC_UD_SEND && workload_largest_bytes(&flow->work) > flow->mtu_bytes)
+		return refuse(fault, "flow", flow->name, "message_bytes",
+			      "mtu_bytes at most with verb = ud_send");
 	if (flow->verb == NIC_READ && flow->depth > s->nic.max_rd_atomic &&
 	    !workload_is_open(&flow->work)) {
 		snprintf(hosts, sizeof(hosts), "%u (max_rd_atomic) at most with verb = read",

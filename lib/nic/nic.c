@@ -331,10 +331,9 @@ join_flow(struct nic *nic, struct nic_qp *qp)
 			w->start_ns + workload_gap_ns(w, nic_qpn(nic, qp), 0);
 }
 
-int64_t
-nic_add_qp(struct node *node, const struct nic_qp_params *params, uint64_t now_ns)
+static int64_t
+add_qp(struct nic *nic, const struct nic_qp_params *params, uint64_t now_ns)
 {
-	struct nic *nic = nic_of(node);
 	uint32_t item = nic->n_qps;
 	bool v4 = params->peer_ip.version == 4;
 	struct nic_qp *qp = &nic->qps[item];
@@ -363,6 +362,16 @@ nic_add_qp(struct node *node, const struct nic_qp_params *params, uint64_t now_n
 	nic_settle(nic, item, now_ns);
 	nic_flush(nic);
 	return nic_local_qpn(nic, item);
+}
+
+int64_t
+nic_add_qp(struct node *node, const struct nic_qp_params *params, uint64_t now_ns)
+{
+	struct nic_qp_params p = *params;
+
+	/* Nobody answers a datagram. */
+	p.raw |= p.verb == NIC_UD_SEND;
+	return add_qp(nic_of(node), &p, now_ns);
 }
 
 uint32_t
@@ -398,7 +407,8 @@ nic_qp_info(const struct node *node, uint32_t index, struct nic_qp_info *out)
 					    : nic->acked_bytes[index],
 		.rx_payload_bytes = tally->rx_payload_bytes,
 		.rx_messages = tally->rx_messages,
-		.rx_packets = qp->rx_seq - flow->params.initial_psn,
+		.rx_packets = qp->flags & QP_UD ? tally->rx_messages
+						: qp->rx_seq - flow->params.initial_psn,
 		.rx_wire_bytes = tally->rx_wire_bytes,
 		.cnps_handled = tally->cnps_handled,
 		.cnps_sent = tally->cnps_sent,

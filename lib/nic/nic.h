@@ -30,6 +30,7 @@
  *   the responder is the reaction point, and the requester the notification point. It hears CNPs
  *   only, since nobody acknowledges a response. ACKs and NAKs wait until the READs before them are
  *   answered. A requester that misses a response asks again from there on, without a NAK.
+ * - UD SENDs are of one peer QP, as all else: the source QP must be the peer's, and CNPs go there.
  * - A raw QP sends to a device that has no responder: it asks for no ACK, takes what it has sent as
  *   acknowledged, sends nothing again, and obeys CNPs.
  *
@@ -117,7 +118,7 @@ extern const unsigned int nic_fields_n;
  */
 int nic_params_check(const struct nic_params *params, char *why, unsigned int why_size);
 
-enum nic_verb { NIC_WRITE, NIC_WRITE_IMM, NIC_SEND, NIC_READ };
+enum nic_verb { NIC_WRITE, NIC_WRITE_IMM, NIC_SEND, NIC_READ, NIC_UD_SEND };
 extern const char *const nic_verb_words[];
 
 /* One QP, connected without a connection manager: both ends are told the same. */
@@ -132,7 +133,8 @@ struct nic_qp_params {
 	uint64_t base_rtt_ns;  /* of an idle network; 0: the least that is measured */
 	bool requester;        /* sends messages; a responder only answers */
 	int verb;              /* enum nic_verb */
-	bool raw;              /* nobody answers */
+	bool raw;              /* nobody answers; with UD always */
+	uint32_t qkey;         /* of UD, at both ends */
 	uint16_t mtu_bytes;    /* 256, 512, 1024, 2048, 4096 */
 	uint64_t rate_cap_bps; /* 0: none */
 	WORKLOAD_EMBED;
@@ -152,6 +154,8 @@ enum nic_drop {
 	NIC_DROP_UNKNOWN_QP,
 	NIC_DROP_WRONG_PEER, /* source address is not that QP's peer */
 	NIC_DROP_UNEXPECTED_OPCODE,
+	NIC_DROP_WRONG_TRANSPORT, /* UD for an RC QP, or the reverse */
+	NIC_DROP_BAD_QKEY,        /* qkey_violations */
 	NIC_DROP_UNEXPECTED_ACK, /* acknowledges what was not sent */
 	NIC_DROP_UNEXPECTED_RESPONSE, /* of READ: not asked for, or not of the form it must have */
 	NIC_DROP_OUT_OF_SEQUENCE,
@@ -174,6 +178,7 @@ struct nic_stats {
 	uint64_t rx_read_requests;                    /* in order, each once */
 	uint64_t duplicate_response;  /* READ responses that came again */
 	uint64_t implied_nak_seq_err; /* an answer showed that READ responses before it are lost */
+	uint64_t rx_ud_missed_packets, rx_ud_late_packets; /* PSNs passed over; behind a later one */
 	uint64_t out_of_sequence;
 	uint64_t packet_seq_err; /* NAK sequence errors received */
 	uint64_t duplicate_request;

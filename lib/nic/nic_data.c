@@ -257,17 +257,25 @@ send_special(struct nic *nic, uint32_t item, struct rte_mbuf *m, uint64_t now_ns
 	struct nic_qp *qp = &nic->qps[item];
 	uint32_t wire, did;
 
-	nic_read_stamp(nic, item, m);
+	if (qp->flags & QP_UD)
+		nic_ud_stamp(nic, item, m);
+	else
+		nic_read_stamp(nic, item, m);
 	wire = wire_bytes(m->data_len);
 	nic_charge(nic, wire, now_ns);
 	if (qp->flags & QP_RESEND)
 		counter_inc(&nic->stats.retransmitted_packets);
-	nic_read_sent(nic, item, now_ns);
+	if (qp->flags & QP_UD)
+		qp_sent(qp);
+	else
+		nic_read_sent(nic, item, now_ns);
 	qp->tx_wire_bytes += wire;
 	token_account_charge(&qp->bucket, wire);
 	did = cc_on_sent(&qp->cc, &nic->cc, wire, now_ns);
 	if (did != 0)
 		nic_cc_follow(nic, item, did, now_ns);
+	if (qp->flags & QP_UD)
+		nic_unanswered(nic, item, now_ns);
 	return m->data_len;
 }
 

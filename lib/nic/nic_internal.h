@@ -345,6 +345,11 @@ void nic_read_sent(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** What differs from other QPs in what a QP has done. */
 void nic_read_info(const struct nic *nic, uint32_t item, struct nic_qp_info *info);
 
+/* nic_ud.c */
+void nic_ud_stamp(struct nic *nic, uint32_t item, struct rte_mbuf *m);
+enum nic_drop nic_on_ud(struct nic *nic, uint32_t item, const struct roce_view *v, uint32_t wire,
+			uint64_t now_ns);
+
 /* nic_resolve.c: ARP, neighbour discovery, echo */
 
 /** Give a new QP its neighbour if its peer has no MAC address yet. @return 0 or -ENOMEM. */

@@ -11,7 +11,7 @@ static const char *const control_tx_queue_words[] = {"off", "on", "auto", NULL};
 static const char *const measure_words[] = {"off", "on", "auto", NULL};
 static const char *const initial_rate_words[] = {"line", "fair", "value", NULL};
 
-const char *const nic_verb_words[] = {"write", "write_imm", "send", "read", NULL};
+const char *const nic_verb_words[] = {"write", "write_imm", "send", "read", "ud_send", NULL};
 
 #define MEMBER(m) .name = #m, .offset = offsetof(struct nic_params, m)
 
@@ -98,6 +98,8 @@ const struct counter_field nic_counters[] = {
 	COUNTER(rx_write_requests, "WRITE messages begun by peers"),
 	COUNTER(rx_send_requests, "SEND messages begun by peers"),
 	COUNTER(rx_read_requests, "READ requests of peers"),
+	COUNTER(rx_ud_missed_packets, "PSNs of UD passed over by a later packet"),
+	COUNTER(rx_ud_late_packets, "UD packets behind a later one: late, or received twice"),
 	COUNTER(out_of_sequence, "Requests and READ responses received ahead of the expected PSN"),
 	COUNTER(packet_seq_err, "NAK sequence errors received"),
 	COUNTER(implied_nak_seq_err, "ACKs or NAKs received that skip READ responses"),
@@ -128,6 +130,8 @@ const struct counter_field nic_counters[] = {
 	DROP(WRONG_PEER, "drop_wrong_peer", "Dropped: source address is not the QP's peer"),
 	DROP(UNEXPECTED_OPCODE, "drop_unexpected_opcode",
 	     "Dropped: request out of order in its message, or not served"),
+	DROP(WRONG_TRANSPORT, "drop_wrong_transport", "Dropped: UD packet for an RC QP, or the reverse"),
+	DROP(BAD_QKEY, "qkey_violations", "Dropped: UD packet with another Q_Key"),
 	DROP(UNEXPECTED_ACK, "drop_unexpected_ack", "Dropped: acknowledges what was not sent"),
 	DROP(UNEXPECTED_RESPONSE, "drop_unexpected_response",
 	     "Dropped: READ response not asked for, or of the wrong length"),
@@ -157,6 +161,8 @@ nic_drop_name(enum nic_drop d)
 		[NIC_DROP_UNKNOWN_QP] = "unknown_qp",
 		[NIC_DROP_WRONG_PEER] = "wrong_peer",
 		[NIC_DROP_UNEXPECTED_OPCODE] = "unexpected_opcode",
+		[NIC_DROP_WRONG_TRANSPORT] = "wrong_transport",
+		[NIC_DROP_BAD_QKEY] = "bad_qkey",
 		[NIC_DROP_UNEXPECTED_ACK] = "unexpected_ack",
 		[NIC_DROP_UNEXPECTED_RESPONSE] = "unexpected_response",
 		[NIC_DROP_OUT_OF_SEQUENCE] = "out_of_sequence",
@@ -289,6 +295,9 @@ nic_qp_params_check(const struct nic_qp_params *params, const struct nic_params 
 		*why = "mtu_bytes must be 256, 512, 1024, 2048 or 4096";
 	else if (params->raw && params->verb == NIC_READ)
 		*why = "raw must be off with verb = read: nobody would send the data";
+	else if (params->requester && params->verb == NIC_UD_SEND &&
+		 workload_largest_bytes(&params->work) > params->mtu_bytes)
+		*why = "message_bytes must not exceed mtu_bytes with verb = ud_send";
 	else if (params->verb == NIC_READ && params->depth > nic->max_rd_atomic &&
 		 !workload_is_open(&params->work))
 		*why = "depth must not exceed max_rd_atomic of [nic] with verb = read";

@@ -134,7 +134,7 @@ nic_on_request(struct nic *nic, uint32_t item, const struct roce_view *v, uint32
 	int32_t ahead = psn_diff(v->psn, (uint32_t)qp->rx_seq & PSN_MASK);
 
 	if (qp->rx_flags & QP_RX_REFUSED)
-		return NIC_DROP_UNEXPECTED_OPCODE;
+		return qp->flags & QP_UD ? NIC_DROP_WRONG_TRANSPORT : NIC_DROP_UNEXPECTED_OPCODE;
 	if (ahead > 0)
 		return on_gap(nic, item);
 	if (ahead < 0) {

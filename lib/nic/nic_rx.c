@@ -103,7 +103,7 @@ on_qp(struct nic *nic, uint32_t item, const struct rx_frame *f, uint64_t now_ns)
 	if (v->opcode == RC_ACK)
 		return nic_on_ack(nic, item, v, now_ns);
 	/* A marked packet counts for congestion even if the transport has no use for it. One of UD
-	 * is of another QP of the sender than our peer. */
+	 * may be of another QP of the sender than our peer: its own file looks. */
 	if (v->ecn == ECN_CE && v->opcode < UD_SEND_ONLY)
 		nic_np_on_ce(nic, item, now_ns);
 	if (v->opcode <= RC_READ_REQUEST || v->opcode == RC_COMPARE_SWAP ||
@@ -111,7 +111,9 @@ on_qp(struct nic *nic, uint32_t item, const struct rx_frame *f, uint64_t now_ns)
 		return nic_on_request(nic, item, v, wire_bytes(f->len), now_ns);
 	if (v->opcode <= RC_READ_RESP_ONLY)
 		return nic_on_read_response(nic, item, v, wire_bytes(f->len), now_ns);
-	return NIC_DROP_UNEXPECTED_OPCODE; /* responses to atomics; UD */
+	if (v->opcode == UD_SEND_ONLY || v->opcode == UD_SEND_ONLY_IMM)
+		return nic_on_ud(nic, item, v, wire_bytes(f->len), now_ns);
+	return NIC_DROP_UNEXPECTED_OPCODE; /* responses to atomics */
 }
 
 /* Which of our QPs a number is; QP_NONE: none. */

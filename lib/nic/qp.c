@@ -32,7 +32,7 @@ qp_flow_fits(const struct qp_flow *flow, const struct nic_qp_params *params)
 	       p->flow_id == params->flow_id && p->base_rtt_ns == params->base_rtt_ns &&
 	       p->initial_psn == params->initial_psn && p->tagged == params->tagged &&
 	       p->vlan_tci == params->vlan_tci && p->requester == params->requester &&
-	       p->verb == params->verb && p->raw == params->raw &&
+	       p->verb == params->verb && p->raw == params->raw && p->qkey == params->qkey &&
 	       p->mtu_bytes == params->mtu_bytes && p->rate_cap_bps == params->rate_cap_bps &&
 	       workload_same(&p->work, &params->work);
 }
@@ -48,9 +48,13 @@ qp_init(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn,
 	qp->acked_seq = params->initial_psn;
 	qp->acked_end = params->initial_psn;
 	qp->rx_seq = params->initial_psn;
+	if (params->verb == NIC_UD_SEND) {
+		qp->flags = QP_UD;
+		qp->rx_flags = QP_RX_REFUSED;
+	}
 	if (params->requester) {
 		qp->acked_end += qp_packets(flow, qpn, 0);
-		qp->flags = QP_REQUESTER;
+		qp->flags |= QP_REQUESTER;
 		if (params->verb == NIC_READ)
 			qp->flags |= QP_READS;
 		if (params->stop_ns != NEVER_NS)

@@ -66,13 +66,14 @@ enum qp_owed { QP_OWES_NOTHING, QP_OWES_ACK, QP_OWES_NAK_SEQ, QP_OWES_NAK_INVALI
 #define QP_UNRESOLVED 0x800u /* the peer's MAC address is not known: sends nothing yet */
 #define QP_SERVES 0x1000u    /* a responder with READ responses to send */
 #define QP_READS 0x2000u     /* a requester whose messages are READs */
+#define QP_UD 0x4000u        /* of unreliable datagrams, at both ends */
 /* What these send is built in files of its own: one test per packet tells them from the others. */
-#define QP_SPECIAL (QP_SERVES | QP_READS)
+#define QP_SPECIAL (QP_SERVES | QP_READS | QP_UD)
 
 /* Responder flags. */
 #define QP_RX_IN_MESSAGE 0x01u
 #define QP_RX_NAKED 0x02u   /* this gap has been answered: silent until the expected PSN comes */
-#define QP_RX_REFUSED 0x04u /* an invalid request was answered: nothing more is served */
+#define QP_RX_REFUSED 0x04u /* an invalid request was answered, or UD: no RC request is served */
 #define QP_RX_OWES_CNP 0x08u
 #define QP_RX_ASKED 0x10u      /* this gap of READ responses has been asked for */
 #define QP_RX_BY_ADDRESS 0x20u /* the peer was given by IP address: its MAC follows ARP and ND */

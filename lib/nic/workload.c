@@ -94,6 +94,14 @@ workload_message_bytes(const struct workload *w, uint32_t qpn, uint64_t message)
 			  64);
 }
 
+uint64_t
+workload_largest_bytes(const struct workload *w)
+{
+	if (w->message_size == WORKLOAD_CDF)
+		return w->cdf != NULL ? w->cdf->bytes[w->cdf->n - 1] : 0;
+	return w->message_bytes;
+}
+
 static uint64_t
 mean_bytes(const struct workload *w)
 {

@@ -79,6 +79,9 @@ bool workload_same(const struct workload *a, const struct workload *b);
 /** Set mean_bytes, once all points are in. @return 0, or -EINVAL: not a distribution. */
 int workload_cdf_finish(struct workload_cdf *cdf);
 
+/** No message has more payload. */
+uint64_t workload_largest_bytes(const struct workload *w);
+
 /** Payload of a message. */
 uint64_t workload_message_bytes(const struct workload *w, uint32_t qpn, uint64_t message);
 

@@ -115,7 +115,7 @@ frames_of_others_are_dropped_by_name(void **state)
 		{RC_ACK, 0x40, 0, 0, NIC_DROP_UNEXPECTED_ACK}, /* reserved kind */
 		{RC_READ_RESP_ONLY, AETH_ACK, 0, 8, NIC_DROP_UNEXPECTED_RESPONSE},
 		{RC_READ_RESP_MIDDLE, 0, 0, 1024, NIC_DROP_UNEXPECTED_RESPONSE},
-		{UD_SEND_ONLY, 0, 0, 8, NIC_DROP_UNEXPECTED_OPCODE},
+		{UD_SEND_ONLY, 0, 0, 8, NIC_DROP_WRONG_TRANSPORT},
 	};
 
 	(void)state;

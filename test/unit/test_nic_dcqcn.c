@@ -289,7 +289,7 @@ marked_read_response_is_answered(void **state)
 			assert_int_equal(v.opcode, ROCE_CNP);
 		assert_int_equal(stats()->np.np_ecn_marked_roce_packets, rows[i].want_cnp);
 		assert_int_equal(stats()->drops[rows[i].want_cnp ? NIC_DROP_UNEXPECTED_RESPONSE
-								 : NIC_DROP_UNEXPECTED_OPCODE],
+								 : NIC_DROP_WRONG_TRANSPORT],
 				 1);
 		solo_destroy(&solo);
 	}
