@@ -33,6 +33,11 @@ const struct field nic_flow_fields[] = {
 	{QP(verb), .type = FIELD_ENUM, .choices = nic_verb_words, .def = "write",
 	 .help = "what a message is: an RDMA WRITE, one with immediate data, a SEND, an RDMA READ, "
 		 "whose data the peer sends, or a UD SEND of one packet; the same at the peer"},
+	{QP(max_recv_wr), .type = FIELD_U32, .max = NIC_MAX_RECV_WR, .def = "0",
+	 .help = "receive WQEs of each QP that answers: SEND, and WRITE with immediate, take one, or "
+		 "get an RNR NAK; 0: there is always one"},
+	{QP(post_recv_ns), .type = FIELD_U64, .unit = UNIT_NS, .max = NIC_MAX_POST_RECV_NS, .def = "0",
+	 .help = "time in which the application posts one receive WQE again, one after the other"},
 	{QP(qkey), .type = FIELD_U32, .max = UINT32_MAX, .def = "0x11111111",
 	 .help = "key of verb = ud_send; the same at the peer"},
 	{QP(raw), .type = FIELD_BOOL, .def = "off",
@@ -42,6 +47,8 @@ const struct field nic_flow_fields[] = {
 	{OWN(vlan_id), .type = FIELD_U16, .max = 4094, .def = "0",
 	 .help = "VLAN of the tag; 0: a priority tag"},
 	{OWN(vlan_pcp), .type = FIELD_U8, .max = 7, .def = "0", .help = "priority of the tag"},
+	{OWN(dscp), .type = FIELD_I8, .min = -1, .max = 63, .def = "-1",
+	 .help = "DSCP of data, ACK and NAK; -1: data_dscp of [nic]; the same at the peer"},
 	{QP(mtu_bytes), .type = FIELD_U16, .unit = UNIT_BYTES, .min = 256, .max = 4096,
 	 .def = "1024", .help = "RoCE MTU, the most payload of a packet: a power of two"},
 	WORKLOAD_FIELDS(struct nic_flow, qp, "1MB", "1"),
@@ -103,6 +110,8 @@ read_flow(struct config *cfg, const char *section, struct nic_flow *flow, struct
 	if (rc != 0)
 		return rc;
 	snprintf(flow->name, sizeof(flow->name), "%s", name + 1);
+	flow->qp.has_dscp = flow->dscp >= 0;
+	flow->qp.dscp = flow->dscp >= 0 ? (uint8_t)flow->dscp : 0;
 	flow->qp.vlan_tci = (uint16_t)(flow->vlan_pcp << 13 | flow->vlan_id);
 	return workload_read_cdf(cfg, section, &flow->qp.work, err);
 }

@@ -160,6 +160,10 @@ add_qp(struct net *net, uint16_t at, uint16_t peer, uint32_t peer_qpn, bool requ
 		.flow_id = net->n_flows - 1,
 		.base_rtt_ns = flow->base_rtt_ns,
 		.work = flow->work,
+		.has_dscp = flow->dscp >= 0,
+		.dscp = flow->dscp >= 0 ? (uint8_t)flow->dscp : 0,
+		.max_recv_wr = requester ? 0 : flow->max_recv_wr,
+		.post_recv_ns = requester ? 0 : flow->post_recv_ns,
 		.rate_cap_bps = flow->rate_cap_bps,
 	};
 

@@ -50,6 +50,13 @@ const struct field flow_fields[] = {
 	{ F(verb), .type = FIELD_ENUM, .choices = nic_verb_words, .def = "write",
 	  .help = "what a message is: an RDMA WRITE, one with immediate data, a SEND, an RDMA READ, "
 		  "whose data goes from dst to src, or a UD SEND of one packet" },
+	{ F(dscp), .type = FIELD_I8, .min = -1, .max = 63, .def = "-1",
+	  .help = "DSCP of its packets, both ways; -1: data_dscp of [nic]" },
+	{ F(max_recv_wr), .type = FIELD_U32, .max = NIC_MAX_RECV_WR, .def = "0",
+	  .help = "receive WQEs of each QP of dst: SEND, and WRITE with immediate, take one, or get an "
+		  "RNR NAK; 0: there is always one" },
+	{ F(post_recv_ns), .type = FIELD_U64, .unit = UNIT_NS, .max = NIC_MAX_POST_RECV_NS, .def = "0",
+	  .help = "time in which one receive WQE is posted again, one after the other" },
 	WORKLOAD_FIELDS(struct flow_params, work, "4MB", "2"),
 	{ F(rate_cap_bps), .type = FIELD_U64, .unit = UNIT_BPS, .min = 0, .max = 800 * GBPS,
 	  .def = "0", .help = "highest rate of one QP, wire bytes; 0 is the link's" },
@@ -141,6 +148,9 @@ check_flow(const struct scenario *s, const struct flow_params *flow, struct scen
 	if ((flow->mtu_bytes & (flow->mtu_bytes - 1)) != 0)
 		return refuse(fault, "flow", flow->name, "mtu_bytes",
 			      "one of 256, 512, 1024, 2048, 4096");
+	if (flow->max_recv_wr > 0 && flow->post_recv_ns == 0)
+		return refuse(fault, "flow", flow->name, "post_recv_ns",
+			      "a time above 0 with max_recv_wr");
 	if (flow->verb == NIC_UD_SEND && workload_largest_bytes(&flow->work) > flow->mtu_bytes)
 		return refuse(fault, "flow", flow->name, "message_bytes",
 			      "mtu_bytes at most with verb = ud_send");

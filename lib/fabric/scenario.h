@@ -45,6 +45,9 @@ struct flow_params {
 	uint16_t qp_count;
 	uint16_t mtu_bytes;
 	int verb; /* enum nic_verb */
+	int8_t dscp;           /* -1: the hosts' data_dscp */
+	uint32_t max_recv_wr;  /* of the responder; 0: there is always one */
+	uint64_t post_recv_ns;
 	WORKLOAD_EMBED;
 	uint64_t rate_cap_bps; /* 0: none */
 	uint64_t base_rtt_ns;  /* for slowdown; 0: the least that is measured */

@@ -171,6 +171,7 @@ nic_destroy(struct node *node)
 	pages_free(nic->qps, nic->params.max_qps * sizeof(*nic->qps));
 	pages_free(nic->tallies, nic->params.max_qps * sizeof(*nic->tallies));
 	nic_read_free(nic);
+	pages_free(nic->recv_full_ns, nic->params.max_qps * sizeof(*nic->recv_full_ns));
 	pages_free(nic->acked_bytes, nic->params.max_qps * sizeof(*nic->acked_bytes));
 	pages_free(nic->arrivals_ns, nic->params.max_qps * sizeof(*nic->arrivals_ns));
 	free(nic->flows);
@@ -186,7 +187,7 @@ path_init(struct roce_path *path, const struct nic_params *p, const struct nic_q
 		.ip_version = qp->peer_ip.version,
 		.tagged = qp->tagged,
 		.vlan_tci = qp->vlan_tci,
-		.dscp = p->data_dscp,
+		.dscp = qp->has_dscp ? qp->dscp : p->data_dscp,
 		.ecn = ECN_ECT0,
 		.ttl = TTL,
 		.pkey = PKEY_DEFAULT,
@@ -210,6 +211,11 @@ workload_prepare(struct nic *nic, const struct nic_qp_params *params)
 	}
 	if (serves && nic_read_prepare(nic) != 0)
 		return -ENOMEM;
+	if (params->max_recv_wr > 0 && nic->recv_full_ns == NULL) {
+		nic->recv_full_ns = pages_alloc(nic->params.max_qps * sizeof(*nic->recv_full_ns));
+		if (nic->recv_full_ns == NULL)
+			return -ENOMEM;
+	}
 	if (nic->acked_bytes == NULL && !workload_is_fixed(&params->work)) {
 		nic->acked_bytes = pages_alloc(nic->params.max_qps * sizeof(*nic->acked_bytes));
 		if (nic->acked_bytes == NULL)
@@ -258,7 +264,7 @@ flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_params *par
 	roce_shape_init(&flow->cnp, &cnp_template, &nic->cnp_body, ROCE_CNP);
 	roce_shape_init(&flow->middle, &flow->template, flow->full, middle[params->verb]);
 	flow->raw = params->raw;
-	flow->data_queue = qos_map_classify(&p->qos, p->data_dscp, pcp).queue;
+	flow->data_queue = qos_map_classify(&p->qos, flow->path.dscp, pcp).queue;
 	if (nic->ready.ring[flow->data_queue].items == NULL &&
 	    qp_ring_init(&nic->ready.ring[flow->data_queue], p->max_qps) != 0)
 		return -ENOMEM;

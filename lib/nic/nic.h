@@ -23,8 +23,8 @@
  *   wait for the answer, and the first valid frame of the peer is as good as one. Questions about
  *   our own addresses and echo requests are answered. All of that is a frame now and then, so tx()
  *   sends it, and nothing is left for control().
- * - SEND and WRITE are served, with and without immediate; a SEND always finds a receive buffer.
- *   Another request in sequence is a NAK "invalid request", after which the responder takes no
+ * - SEND and WRITE are served, with and without immediate. SEND, and WRITE with immediate, find a
+ *   receive buffer unless max_recv_wr bounds them; then RNR NAKs hold the requester back. Another request in sequence is a NAK "invalid request", after which the responder takes no
  *   further request of that QP (IBTA: the QP is in error).
  * - READ is served by QPs that are no requesters themselves (those answer "invalid request"): there
  *   the responder is the reaction point, and the requester the notification point. It hears CNPs
@@ -90,6 +90,8 @@ struct nic_params {
 	uint8_t data_dscp;
 	uint8_t local_ack_timeout; /* 4.096 us x 2^n; 0 never */
 	uint8_t retry_cnt;
+	uint8_t rnr_retry;     /* waits for a receiver that is not ready, in a row; 7: any number */
+	uint8_t min_rnr_timer; /* code of an RNR NAK: how long our peer waits */
 	uint8_t max_rd_atomic; /* READs outstanding per QP: asked for, and kept to be served again */
 	uint16_t ack_every; /* AckReq is set on each n-th packet and on the last of a message */
 	uint32_t window_packets;          /* unacknowledged packets per QP */
@@ -118,6 +120,10 @@ extern const unsigned int nic_fields_n;
  */
 int nic_params_check(const struct nic_params *params, char *why, unsigned int why_size);
 
+/* Receive WQEs, and the time in which they are posted: their product has 64 bits to spare. */
+#define NIC_MAX_RECV_WR 65536u
+#define NIC_MAX_POST_RECV_NS (3600 * NS_PER_SEC)
+
 enum nic_verb { NIC_WRITE, NIC_WRITE_IMM, NIC_SEND, NIC_READ, NIC_UD_SEND };
 extern const char *const nic_verb_words[];
 
@@ -135,6 +141,10 @@ struct nic_qp_params {
 	int verb;              /* enum nic_verb */
 	bool raw;              /* nobody answers; with UD always */
 	uint32_t qkey;         /* of UD, at both ends */
+	uint32_t max_recv_wr;  /* a responder's receive WQEs; 0: there is always one */
+	uint64_t post_recv_ns; /* time after which one that was taken is posted again */
+	bool has_dscp;         /* dscp instead of the NIC's data_dscp */
+	uint8_t dscp;
 	uint16_t mtu_bytes;    /* 256, 512, 1024, 2048, 4096 */
 	uint64_t rate_cap_bps; /* 0: none */
 	WORKLOAD_EMBED;
@@ -159,6 +169,7 @@ enum nic_drop {
 	NIC_DROP_UNEXPECTED_ACK, /* acknowledges what was not sent */
 	NIC_DROP_UNEXPECTED_RESPONSE, /* of READ: not asked for, or not of the form it must have */
 	NIC_DROP_OUT_OF_SEQUENCE,
+	NIC_DROP_OUT_OF_BUFFER, /* no receive WQE */
 	NIC_DROP_NO_BUFFER, /* rx_discards_phy: the slow receiver's buffer is full */
 	NIC_DROP_MAC_CONTROL_MALFORMED,
 	NIC_DROP_MAC_CONTROL_UNKNOWN,
@@ -186,6 +197,8 @@ struct nic_stats {
 	uint64_t retransmitted_packets;
 	uint64_t qp_errors; /* QPs that ran out of retries or were refused by their responder */
 	uint64_t acks_sent, naks_sent, acks_received;
+	uint64_t rnr_naks_sent, rnr_naks_received; /* the former among naks_sent */
+	uint64_t rnr_nak_retry_err;                /* QPs that waited for a receiver too often */
 	uint64_t no_mbuf; /* a frame could not be built now; it is built later */
 	uint64_t rx_pause_frames, tx_pause_frames;
 	uint64_t rx_global_pause_frames; /* 802.3x, among rx_pause_frames */

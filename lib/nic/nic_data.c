@@ -231,7 +231,7 @@ can_send(const struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 	if (unlikely(qp->flags & QP_STOPS))
 		check_stop(nic, qp, now_ns);
 	token_account_update(&qp->bucket, nic->qp_burst_nanobits, now_ns);
-	return !(qp->flags & (QP_ERROR | QP_DONE)) && qp->left_packets > 0 && qp_in_window(qp) &&
+	return !(qp->flags & (QP_ERROR | QP_DONE | QP_RNR)) && qp->left_packets > 0 && qp_in_window(qp) &&
 	       token_account_can_send(&qp->bucket);
 }
 

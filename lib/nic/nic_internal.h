@@ -78,6 +78,7 @@ struct nic {
 	/* payload of each QP's acknowledged messages; NULL while all messages are of one size */
 	uint64_t *acked_bytes;
 	uint64_t *arrivals_ns;   /* of each QP's next message; NULL while there is no open loop */
+	uint64_t *recv_full_ns; /* when all receive WQEs are posted; NULL: nobody counts them */
 	struct nic_reads *reads; /* of each QP; NULL while no QP serves READs */
 	struct nic_read *read_ring; /* [max_qps][max_rd_atomic], likewise */
 	uint32_t n_qps;
@@ -344,6 +345,14 @@ void nic_read_stamp(struct nic *nic, uint32_t item, struct rte_mbuf *m);
 void nic_read_sent(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** What differs from other QPs in what a QP has done. */
 void nic_read_info(const struct nic *nic, uint32_t item, struct nic_qp_info *info);
+
+/* nic_rnr.c */
+/** Take a receive WQE. @return false: there is none. */
+bool nic_recv_take(struct nic *nic, uint32_t item, uint64_t now_ns);
+/** The responder was not ready for the packet at seq. @param code  How long to wait. */
+void nic_on_rnr(struct nic *nic, uint32_t item, uint32_t seq, uint8_t code, uint64_t now_ns);
+/** Must a QP with QP_RNR still wait? If not, it is set free. */
+bool nic_rnr_waits(struct nic_qp *qp, uint64_t now_ns, uint64_t *until_ns);
 
 /* nic_ud.c */
 void nic_ud_stamp(struct nic *nic, uint32_t item, struct rte_mbuf *m);

@@ -52,6 +52,11 @@ const struct field nic_fields[] = {
 	  .aliases = { { .name = "timeout" } } },
 	{ MEMBER(retry_cnt), .type = FIELD_U8, .max = 7, .def = "7",
 	  .help = "Retransmissions without progress before a QP is in error" },
+	{ MEMBER(rnr_retry), .type = FIELD_U8, .max = 7, .def = "7",
+	  .help = "RNR NAKs in a row before a QP is in error; 7: any number" },
+	{ MEMBER(min_rnr_timer), .type = FIELD_U8, .max = 31, .def = "12",
+	  .help = "Code of our RNR NAKs for the time that the peer waits: 1 is 10 us, 12 is 640 us, "
+		  "31 is 491.52 ms, 0 is 655.36 ms" },
 	{ MEMBER(max_rd_atomic), .type = FIELD_U8, .min = 1, .max = 128, .def = "16",
 	  .help = "READs that a QP may have outstanding, and keeps as their responder" },
 	{ MEMBER(ack_every), .type = FIELD_U16, .min = 1, .max = 65535, .def = "16",
@@ -111,6 +116,9 @@ const struct counter_field nic_counters[] = {
 	COUNTER(acks_sent, "ACKs sent"),
 	COUNTER(naks_sent, "NAKs sent"),
 	COUNTER(acks_received, "ACKs received"),
+	COUNTER(rnr_naks_sent, "RNR NAKs sent, among the NAKs"),
+	COUNTER(rnr_naks_received, "RNR NAKs received"),
+	COUNTER(rnr_nak_retry_err, "QPs in error because their receiver was not ready too often"),
 	COUNTER(no_mbuf, "Times a frame had to wait for an mbuf"),
 	COUNTER(rx_pause_frames, "PFC and 802.3x PAUSE frames received"),
 	COUNTER(rx_global_pause_frames, "802.3x PAUSE frames among them"),
@@ -136,6 +144,7 @@ const struct counter_field nic_counters[] = {
 	DROP(UNEXPECTED_RESPONSE, "drop_unexpected_response",
 	     "Dropped: READ response not asked for, or of the wrong length"),
 	DROP(OUT_OF_SEQUENCE, "drop_out_of_sequence", "Dropped: behind a gap, to be sent again"),
+	DROP(OUT_OF_BUFFER, "out_of_buffer", "Dropped: no receive WQE; RC answers with an RNR NAK"),
 	DROP(NO_BUFFER, "rx_discards_phy", "Dropped: the slow receiver's buffer is full"),
 	DROP(MAC_CONTROL_MALFORMED, "drop_mac_control_malformed",
 	     "Dropped: MAC Control frame too short"),
@@ -166,6 +175,7 @@ nic_drop_name(enum nic_drop d)
 		[NIC_DROP_UNEXPECTED_ACK] = "unexpected_ack",
 		[NIC_DROP_UNEXPECTED_RESPONSE] = "unexpected_response",
 		[NIC_DROP_OUT_OF_SEQUENCE] = "out_of_sequence",
+		[NIC_DROP_OUT_OF_BUFFER] = "out_of_buffer",
 		[NIC_DROP_NO_BUFFER] = "no_buffer",
 		[NIC_DROP_MAC_CONTROL_MALFORMED] = "mac_control_malformed",
 		[NIC_DROP_MAC_CONTROL_UNKNOWN] = "mac_control_unknown",
@@ -204,6 +214,8 @@ check_own(const struct nic_params *p)
 		return "data_dscp must not exceed 63";
 	if (p->local_ack_timeout > 31 || p->retry_cnt > 7)
 		return "local_ack_timeout must not exceed 31, retry_cnt not 7";
+	if (p->rnr_retry > 7 || p->min_rnr_timer > 31)
+		return "rnr_retry must not exceed 7, min_rnr_timer not 31";
 	if (p->max_rd_atomic == 0 || p->max_rd_atomic > 128)
 		return "max_rd_atomic must be in [1, 128]";
 	if (p->ack_every == 0)
@@ -293,6 +305,13 @@ nic_qp_params_check(const struct nic_qp_params *params, const struct nic_params 
 		*why = "initial_psn must not exceed 2^24 - 1";
 	else if (!is_mtu(params->mtu_bytes))
 		*why = "mtu_bytes must be 256, 512, 1024, 2048 or 4096";
+	else if (params->has_dscp && params->dscp > 63)
+		*why = "dscp must not exceed 63";
+	else if (params->max_recv_wr > NIC_MAX_RECV_WR ||
+		 params->post_recv_ns > NIC_MAX_POST_RECV_NS)
+		*why = "max_recv_wr must not exceed 65536, post_recv_ns not an hour";
+	else if (params->max_recv_wr > 0 && params->post_recv_ns == 0)
+		*why = "post_recv_ns must not be 0 with max_recv_wr";
 	else if (params->raw && params->verb == NIC_READ)
 		*why = "raw must be off with verb = read: nobody would send the data";
 	else if (params->requester && params->verb == NIC_UD_SEND &&

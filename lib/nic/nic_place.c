@@ -67,6 +67,25 @@ may_begin_ns(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns)
 	return workload_on_at_ns(w, now_ns);
 }
 
+/* Have the messages before this one as much payload as the flow's limit? */
+static bool
+bytes_are_begun(const struct nic *nic, const struct nic_qp *qp, uint64_t message)
+{
+	const struct qp_flow *flow = nic_flow_of(nic, qp);
+	const struct workload *w = &flow->params.work;
+	uint64_t largest_bytes = workload_largest_bytes(w), sum_bytes;
+
+	if (workload_is_fixed(w))
+		return message * largest_bytes >= w->bytes;
+	sum_bytes = nic->acked_bytes[qp - nic->qps];
+	/* Mostly what is in flight matters not. */
+	if (sum_bytes + (message - qp->acked_msg) * largest_bytes < w->bytes)
+		return false;
+	for (uint64_t m = qp->acked_msg; m < message; m++)
+		sum_bytes += qp_bytes(flow, nic_qpn(nic, qp), m);
+	return sum_bytes >= w->bytes;
+}
+
 /*
  * Between two messages: begin the next one, if it may begin. @return when to look again; NEVER_NS
  * when it was begun, or nothing but an ACK matters.
@@ -83,7 +102,8 @@ next_message(struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 		return NEVER_NS;
 	}
 	if (!(qp->flags & QP_RESEND)) {
-		if ((w->messages > 0 && message >= w->messages) || now_ns >= w->stop_ns)
+		if ((w->messages > 0 && message >= w->messages) || now_ns >= w->stop_ns ||
+		    (w->bytes > 0 && bytes_are_begun(nic, qp, message)))
 			qp->flags |= QP_LAST;
 		if (qp->flags & QP_LAST && qp->acked_seq == qp->next_seq)
 			mark_end(nic, qp, QP_DONE);
@@ -138,6 +158,14 @@ nic_settle(struct nic *nic, uint32_t item, uint64_t now_ns)
 	struct nic_qp *qp = &nic->qps[item];
 	uint64_t deadline_ns = NEVER_NS;
 	enum qp_place place;
+
+	if (unlikely(qp->flags & QP_RNR) && !(qp->flags & QP_ERROR) &&
+	    nic_rnr_waits(qp, now_ns, &deadline_ns)) {
+		nic_make_paced(nic, item, deadline_ns);
+		if (nic->due_ns != NULL)
+			nic->due_ns[item] = 0;
+		return;
+	}
 
 	if (qp->left_packets == 0 && (qp->flags & QP_STARTED) &&
 	    !(qp->flags & (QP_ERROR | QP_DONE)))

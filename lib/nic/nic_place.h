@@ -15,8 +15,8 @@
 static inline bool
 nic_has_packet(const struct nic_qp *qp)
 {
-	return !(qp->flags & (QP_ERROR | QP_DONE | QP_UNRESOLVED)) && qp->left_packets > 0 &&
-	       qp_in_window(qp);
+	return !(qp->flags & (QP_ERROR | QP_DONE | QP_UNRESOLVED | QP_RNR)) &&
+	       qp->left_packets > 0 && qp_in_window(qp);
 }
 
 /**

@@ -50,6 +50,9 @@ nic_progress(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 	qp->limit_seq = seq + nic->window_packets;
 	qp->progress_tick = (uint32_t)nic_timers_tick(&nic->timers, now_ns);
 	qp->retries = 0;
+	qp->rnr_retries = 0;
+	/* The packet that was refused has got through after all, sent twice by the network. */
+	qp->flags &= (uint16_t)~QP_RNR;
 	if (qp->place == QP_BLOCKED)
 		nic_settle(nic, item, now_ns);
 	if (flow->params.arrival == WORKLOAD_INCAST)
@@ -120,14 +123,18 @@ nic_on_ack(struct nic *nic, uint32_t item, const struct roce_view *v, uint64_t n
 	    (qp->flags & (QP_REQUESTER | QP_ERROR)) != QP_REQUESTER ||
 	    (ahead < 0 && (uint32_t)-ahead > qp->acked_seq - initial_seq))
 		return NIC_DROP_UNEXPECTED_ACK;
-	/* Our responder always has a receive buffer, and "not ready" of another is not understood.
-	 */
-	if (kind != AETH_KIND_ACK && kind != AETH_KIND_NAK)
+	if (v->aeth_syndrome >> 7 != 0 ||
+	    (kind != AETH_KIND_ACK && kind != AETH_KIND_RNR && kind != AETH_KIND_NAK))
 		return NIC_DROP_UNEXPECTED_ACK;
 	if (kind == AETH_KIND_ACK)
 		counter_inc(&nic->stats.acks_received);
 	if (ahead < 0)
 		return NIC_USED; /* late: what it says is known */
+	if (kind == AETH_KIND_RNR) {
+		nic_on_rnr(nic, item, qp->acked_seq + (uint32_t)ahead, v->aeth_syndrome & 0x1F,
+			   now_ns);
+		return NIC_USED;
+	}
 	if (qp->flags & QP_READS)
 		return nic_on_read_ack(nic, item, v, now_ns);
 	if (kind == AETH_KIND_ACK)

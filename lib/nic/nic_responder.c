@@ -4,6 +4,11 @@
 
 #include <rte_branch_prediction.h>
 
+/* Packets that take a receive WQE. */
+#define TAKES_RECV                                                                                 \
+	(1u << RC_SEND_FIRST | 1u << RC_SEND_ONLY | 1u << RC_SEND_ONLY_IMM |                       \
+	 1u << RC_WRITE_LAST_IMM | 1u << RC_WRITE_ONLY_IMM)
+
 static void
 queue_answer(struct nic *nic, uint32_t item)
 {
@@ -126,6 +131,15 @@ on_gap(struct nic *nic, uint32_t item)
 	return NIC_DROP_OUT_OF_SEQUENCE;
 }
 
+/* IBTA 9.7.5.2.8: what follows is dropped in silence until this packet comes again. */
+static enum nic_drop
+on_not_ready(struct nic *nic, uint32_t item)
+{
+	nic->qps[item].rx_flags |= QP_RX_NAKED;
+	owe(nic, item, QP_OWES_RNR_NAK);
+	return NIC_DROP_OUT_OF_BUFFER;
+}
+
 enum nic_drop
 nic_on_request(struct nic *nic, uint32_t item, const struct roce_view *v, uint32_t wire,
 	       uint64_t now_ns)
@@ -150,10 +164,13 @@ nic_on_request(struct nic *nic, uint32_t item, const struct roce_view *v, uint32
 		owe(nic, item, QP_OWES_NAK_INVALID);
 		return NIC_DROP_UNEXPECTED_OPCODE;
 	}
+	if (1u << v->opcode & TAKES_RECV && !nic_recv_take(nic, item, now_ns))
+		return on_not_ready(nic, item);
 	qp->rx_flags &= (uint8_t)~QP_RX_NAKED;
 	/* The gap closed before its NAK left: an ACK tells the truth now. A READ is answered by its
 	 * responses. */
-	if (qp->owed == QP_OWES_NAK_SEQ || (v->ack_req && v->opcode != RC_READ_REQUEST))
+	if (qp->owed == QP_OWES_NAK_SEQ || qp->owed == QP_OWES_RNR_NAK ||
+	    (v->ack_req && v->opcode != RC_READ_REQUEST))
 		owe(nic, item, QP_OWES_ACK);
 	if (v->opcode == RC_READ_REQUEST)
 		nic_read_take(nic, item, v, wire, now_ns);

@@ -142,16 +142,19 @@ send_ack(struct nic *nic, struct stock *stock, uint8_t queue, uint64_t now_ns)
 		[QP_OWES_ACK] = AETH_ACK,
 		[QP_OWES_NAK_SEQ] = AETH_NAK_PSN_SEQ,
 		[QP_OWES_NAK_INVALID] = AETH_NAK_INVALID_REQUEST,
+		[QP_OWES_RNR_NAK] = AETH_RNR_NAK,
 	};
 	uint32_t item = nic->acks.list[queue].head;
 	struct nic_qp *qp = &nic->qps[item];
 	/* What has not been answered has not been acknowledged. */
 	uint32_t seq = qp->flags & QP_SERVES ? qp->next_seq : (uint32_t)qp->rx_seq;
+	bool rnr = qp->owed == QP_OWES_RNR_NAK;
 	struct roce_fields fields = {
 		.opcode = RC_ACK,
 		.migreq = true,
 		.psn = (seq - (qp->owed == QP_OWES_ACK)) & PSN_MASK,
-		.aeth_syndrome = syndrome[qp->owed],
+		.aeth_syndrome = (uint8_t)(syndrome[qp->owed] |
+					   (rnr ? nic->params.min_rnr_timer : 0)),
 		.aeth_msn = (uint32_t)nic->tallies[item].rx_messages & 0xFFFFFFu,
 	};
 	struct roce_ends ends = nic_ends(nic, item);
@@ -166,6 +169,8 @@ send_ack(struct nic *nic, struct stock *stock, uint8_t queue, uint64_t now_ns)
 					icrc_of(m));
 	send_control(nic, m, hdr_bytes, now_ns);
 	counter_inc(qp->owed == QP_OWES_ACK ? &nic->stats.acks_sent : &nic->stats.naks_sent);
+	if (rnr)
+		counter_inc(&nic->stats.rnr_naks_sent);
 	qp->owed = QP_OWES_NOTHING;
 	return m;
 }

@@ -49,6 +49,8 @@ nic_on_ud(struct nic *nic, uint32_t item, const struct roce_view *v, uint32_t wi
 	} else {
 		counter_inc(&nic->stats.rx_ud_late_packets);
 	}
+	if (!nic_recv_take(nic, item, now_ns))
+		return NIC_DROP_OUT_OF_BUFFER;
 	counter_inc(&nic->stats.rx_send_requests);
 	tally->rx_messages++;
 	tally->rx_payload_bytes += v->payload_bytes;

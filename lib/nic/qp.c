@@ -33,6 +33,8 @@ qp_flow_fits(const struct qp_flow *flow, const struct nic_qp_params *params)
 	       p->initial_psn == params->initial_psn && p->tagged == params->tagged &&
 	       p->vlan_tci == params->vlan_tci && p->requester == params->requester &&
 	       p->verb == params->verb && p->raw == params->raw && p->qkey == params->qkey &&
+	       p->max_recv_wr == params->max_recv_wr && p->post_recv_ns == params->post_recv_ns &&
+	       p->has_dscp == params->has_dscp && p->dscp == params->dscp &&
 	       p->mtu_bytes == params->mtu_bytes && p->rate_cap_bps == params->rate_cap_bps &&
 	       workload_same(&p->work, &params->work);
 }
@@ -59,7 +61,7 @@ qp_init(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn,
 			qp->flags |= QP_READS;
 		if (params->stop_ns != NEVER_NS)
 			qp->flags |= QP_STOPS | QP_ENDS;
-		if (params->messages > 0)
+		if (params->messages > 0 || params->bytes > 0)
 			qp->flags |= QP_ENDS;
 	}
 }

@@ -44,13 +44,19 @@ struct nic_times;
 /* The one place of a QP that may send. */
 enum qp_place {
 	QP_IDLE,    /* nothing to send: responder without READs, all acknowledged, or in error */
-	QP_PACED,   /* in the wheel: before its start, or waiting for tokens */
+	QP_PACED,   /* in the wheel: before its start, waiting for tokens or after an RNR NAK */
 	QP_READY,   /* in the ready ring of its queue */
 	QP_BLOCKED, /* window or depth full: an answer or the retransmission timer moves it */
 };
 
 /* What the responder owes its peer. NAKs acknowledge all before, so one word is enough. */
-enum qp_owed { QP_OWES_NOTHING, QP_OWES_ACK, QP_OWES_NAK_SEQ, QP_OWES_NAK_INVALID };
+enum qp_owed {
+	QP_OWES_NOTHING,
+	QP_OWES_ACK,
+	QP_OWES_NAK_SEQ,
+	QP_OWES_NAK_INVALID,
+	QP_OWES_RNR_NAK
+};
 
 #define QP_REQUESTER 0x001u
 #define QP_STARTED 0x002u
@@ -67,6 +73,7 @@ enum qp_owed { QP_OWES_NOTHING, QP_OWES_ACK, QP_OWES_NAK_SEQ, QP_OWES_NAK_INVALI
 #define QP_SERVES 0x1000u    /* a responder with READ responses to send */
 #define QP_READS 0x2000u     /* a requester whose messages are READs */
 #define QP_UD 0x4000u        /* of unreliable datagrams, at both ends */
+#define QP_RNR 0x8000u       /* waits because the responder was not ready */
 /* What these send is built in files of its own: one test per packet tells them from the others. */
 #define QP_SPECIAL (QP_SERVES | QP_READS | QP_UD)
 
@@ -103,7 +110,8 @@ struct nic_qp {
 	uint32_t acked_seq;
 	uint32_t next_msg;      /* being sent, or to be begun; low half of its number */
 	uint32_t sent_seq;      /* with QP_RESEND; else it is next_seq */
-	uint32_t progress_tick; /* the retransmission timer, with QP_AWAITS, runs from here */
+	uint32_t progress_tick; /* the retransmission timer, with QP_AWAITS, runs from here; with
+				 * QP_RNR, the end of the wait */
 	uint32_t retransmitted_packets;
 	uint32_t timer_link;
 	uint32_t ack_link;
@@ -112,7 +120,8 @@ struct nic_qp {
 	uint64_t rx_seq;        /* packets received, from the initial PSN on */
 	uint32_t rx_left_bytes; /* of the message being received */
 	uint8_t sent_wraps;     /* sent_seq's upper half, for the count of packets */
-	uint8_t retries;
+	uint8_t retries : 4;
+	uint8_t rnr_retries : 4;
 	uint8_t rx_flags;
 	uint8_t owed; /* enum qp_owed */
 } __rte_cache_aligned;

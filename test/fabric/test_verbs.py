@@ -104,7 +104,30 @@ def ud(lab, config):
     expect(r["bottleneck"]["link_use"] > 0.9, f"link use {r['bottleneck']['link_use']}")
 
 
-CASES = {"read": read, "read_with_loss": read_with_loss, "ud": ud}
+def rnr(lab, config):
+    """The receiver's application sets the pace; nothing is lost but what found no WQE, and that comes again."""
+    r = run(lab, config + "/rnr-send.ini")
+    c = r["counters"]
+    refused = sum(d["packets"] for d in r["drops"] if d["reason"] == "out_of_buffer")
+    expect(refused == c["rnr_naks_sent"] == c["rnr_naks_received"] > 0, f"{refused} refused: {c['rnr_naks_sent']} NAKs")
+    expect(c["rnr_nak_retry_err"] == 0 and c["local_ack_timeout_err"] == 0, "a QP lost patience")
+    for flow in r["flows"]:
+        expect(flow["messages_completed"] == flow["messages_wanted"] == 200, f"{flow['name']}: {flow}")
+
+
+def dscp_and_bytes(lab, config):
+    """A flow with a DSCP of its own leaves by the queue of that; a limit of bytes ends it."""
+    flows = ("[flow a]\nsrc = 1\ndst = 5\nmessage_bytes = 100000\nbytes = 950000\n"
+             "[flow b]\nsrc = 2\ndst = 5\nmessage_bytes = 100000\nbytes = 1000000\ndscp = 0\n")
+    with tempfile.TemporaryDirectory() as folder:
+        r = run(lab, scenario(folder, flows), "--out", folder)
+        with open(folder + "/queues.csv", encoding="utf-8") as file:
+            queues = {row["queue"] for row in csv.DictReader(file) if int(row["queue_bytes"]) > 0}
+    expect(queues == {"0", "3"}, f"queues {queues}")
+    expect([f["messages_completed"] for f in r["flows"]] == [10, 10], f"{r['flows']}")
+
+
+CASES = {"rnr": rnr, "dscp_and_bytes": dscp_and_bytes, "read": read, "read_with_loss": read_with_loss, "ud": ud}
 
 if __name__ == "__main__":
     CASES[sys.argv[3]](sys.argv[1], sys.argv[2])

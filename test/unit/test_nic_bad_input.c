@@ -111,8 +111,8 @@ frames_of_others_are_dropped_by_name(void **state)
 		{RC_ACK, AETH_ACK, 3, 0, NIC_DROP_UNEXPECTED_ACK},        /* not sent yet */
 		{RC_ACK, AETH_ACK, 0xFFFFFF, 0, NIC_DROP_UNEXPECTED_ACK}, /* before the first */
 		{RC_ACK, AETH_NAK_PSN_SEQ, 9, 0, NIC_DROP_UNEXPECTED_ACK},
-		{RC_ACK, AETH_RNR_NAK | 1, 0, 0, NIC_DROP_UNEXPECTED_ACK},
-		{RC_ACK, 0x40, 0, 0, NIC_DROP_UNEXPECTED_ACK}, /* reserved kind */
+		{RC_ACK, 0x80 | AETH_RNR_NAK, 0, 0, NIC_DROP_UNEXPECTED_ACK}, /* reserved bit */
+		{RC_ACK, 0x40, 0, 0, NIC_DROP_UNEXPECTED_ACK},                /* reserved kind */
 		{RC_READ_RESP_ONLY, AETH_ACK, 0, 8, NIC_DROP_UNEXPECTED_RESPONSE},
 		{RC_READ_RESP_MIDDLE, 0, 0, 1024, NIC_DROP_UNEXPECTED_RESPONSE},
 		{UD_SEND_ONLY, 0, 0, 8, NIC_DROP_WRONG_TRANSPORT},
@@ -328,7 +328,7 @@ wrong_parameters_are_refused_by_name(void **state)
 		const char *why = "";                                                              \
                                                                                                    \
 		broken.member = value;                                                             \
-		assert_int_equal(nic_qp_params_check(&broken, &solo.params, &why), -EINVAL);                     \
+		assert_int_equal(nic_qp_params_check(&broken, &solo.params, &why), -EINVAL);       \
 		assert_ptr_equal(strstr(why, word), why);                                          \
 		assert_int_equal(nic_add_qp(solo.nic, &broken, 0), -EINVAL);                       \
 	} while (0)
