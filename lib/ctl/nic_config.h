@@ -33,6 +33,7 @@ struct nic_flow {
 	uint16_t trace_qps; /* the first ones */
 	uint16_t vlan_id;
 	uint8_t vlan_pcp;
+	int8_t dscp; /* -1: data_dscp */
 };
 
 extern const struct field nic_flow_fields[];

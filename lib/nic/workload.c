@@ -188,6 +188,7 @@ workload_same(const struct workload *a, const struct workload *b)
 	return a->message_size == b->message_size && a->arrival == b->arrival &&
 	       a->message_bytes == b->message_bytes &&
 	       a->message_min_bytes == b->message_min_bytes && a->messages == b->messages &&
+	       a->bytes == b->bytes &&
 	       a->stop_ns == b->stop_ns && a->load_bps == b->load_bps && a->on_ns == b->on_ns &&
 	       a->off_ns == b->off_ns && a->seed == b->seed && a->depth == b->depth &&
 	       a->cdf == b->cdf && (a->start_ns == b->start_ns || a->arrival == WORKLOAD_CLOSED);

@@ -49,6 +49,7 @@ struct workload_cdf {
 	uint64_t message_bytes;     /* fixed: of each; uniform: the largest */                     \
 	uint64_t message_min_bytes; /* uniform: the smallest */                                    \
 	uint64_t messages;          /* of each QP; 0: until stop_ns */                             \
+	uint64_t bytes;             /* of each QP: none is begun beyond; 0: no limit */            \
 	uint64_t start_ns, stop_ns; /* after stop_ns (NEVER_NS: none) no message is begun */       \
 	uint64_t load_bps;          /* open loops: payload of each QP */                           \
 	uint64_t on_ns, off_ns;                                                                    \
@@ -132,6 +133,8 @@ extern const char *const workload_arrival_words[];
 		  "together, then the next round)" },                                              \
 	{ WORKLOAD_ROW(owner, w, messages), .type = FIELD_U64, .max = UINT64_MAX, .def = "0",       \
 	  .help = "messages of each QP; 0: until stop_ns" },                                       \
+	{ WORKLOAD_ROW(owner, w, bytes), .type = FIELD_U64, .unit = UNIT_BYTES, .max = 1ull << 60,  \
+	  .def = "0", .help = "payload of each QP after which no message is begun; 0: no limit" },  \
 	{ WORKLOAD_ROW(owner, w, depth), .type = FIELD_U32, .min = 1, .max = 1u << 16,              \
 	  .def = default_depth,                                                                    \
 	  .help = "messages that one QP keeps in flight, unless it is an open loop" },             \

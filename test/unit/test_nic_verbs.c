@@ -113,6 +113,45 @@ each_verb_survives_each_mishap(void **state)
 	}
 }
 
+/* Data and ACK; the queue that a pause holds follows. */
+static void
+dscp_of_a_flow_goes_before_that_of_the_nic(void **state)
+{
+	struct nic_qp_params qp = nic_test_qp(0);
+	struct roce_view v;
+	struct solo solo;
+
+	(void)state;
+	solo_init(&solo);
+	solo_create(&solo, 64);
+	qp.messages = 1;
+	nic_add_qp(solo.nic, &qp, 0);
+	qp.has_dscp = true;
+	nic_add_qp(solo.nic, &qp, 0);
+	/* DSCP 26 is of priority 3, DSCP 0 of priority 0. */
+	solo_feed_pause(&solo, 1 << 3, 0xFFFF);
+	for (unsigned int i = 0; i < 3; i++) {
+		assert_true(solo_take(&solo, 10000, &v));
+		assert_int_equal(v.dscp, 0);
+	}
+	expect_silence(&solo, 10000);
+	solo_feed_pause(&solo, 1 << 3, 0);
+	assert_true(solo_take(&solo, 20000, &v));
+	assert_int_equal(v.dscp, 26);
+	solo_destroy(&solo);
+
+	solo_init(&solo);
+	solo_create(&solo, 64);
+	qp.dscp = 10;
+	qp.requester = false;
+	nic_add_qp(solo.nic, &qp, 0);
+	solo_feed(&solo, (struct roce_fields){.opcode = RC_WRITE_ONLY, .ack_req = true}, 0);
+	assert_true(solo_take(&solo, 10000, &v));
+	assert_int_equal(v.opcode, RC_ACK);
+	assert_int_equal(v.dscp, 10);
+	solo_destroy(&solo);
+}
+
 static void
 raw_qp_needs_no_answer_and_sends_nothing_twice(void **state)
 {
@@ -178,6 +217,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_verb_has_its_opcodes),
 		cmocka_unit_test(each_verb_survives_each_mishap),
+		cmocka_unit_test(dscp_of_a_flow_goes_before_that_of_the_nic),
 		cmocka_unit_test(raw_qp_needs_no_answer_and_sends_nothing_twice),
 		cmocka_unit_test(raw_qp_obeys_cnps_and_begins_incast_rounds),
 	};

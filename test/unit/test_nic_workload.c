@@ -52,6 +52,38 @@ start(const struct nic_qp_params *qp, unsigned int qps)
 		pair_connect(&pair, qp);
 }
 
+/* The first so many messages that have as much together, and no other. */
+static void
+bytes_end_a_flow_with_the_message_that_reaches_them(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < 3 * 5; k++) {
+		const uint64_t limits[] = {1, 2560, 2561, 99999, 100000};
+		struct nic_qp_params qp = nic_test_qp(0);
+		uint64_t bytes = 0, messages = 0;
+		struct nic_qp_info info;
+
+		setup(NULL);
+		seen.lose_of = k % 3 == 2 ? 50 : 0;
+		pair.params[0].local_ack_timeout = 4;
+		qp.message_size = k % 3 == 0 ? WORKLOAD_FIXED : WORKLOAD_UNIFORM;
+		qp.message_min_bytes = 1;
+		qp.depth = 16;
+		qp.mtu_bytes = 256;
+		qp.messages = 0;
+		qp.bytes = limits[k / 3];
+		while (bytes < qp.bytes)
+			bytes += workload_message_bytes(&qp.work, PAIR_QPN, messages++);
+		start(&qp, 1);
+		pair_run(&pair, NEVER_NS);
+		assert_true(nic_done(pair.nic[0]));
+		info = pair_info(&pair, 1, 0);
+		assert_int_equal(info.rx_messages, messages);
+		assert_int_equal(info.rx_payload_bytes, bytes);
+		pair_destroy(&pair);
+	}
+}
+
 static void
 messages_of_all_sizes_arrive_whole_over_a_lossy_link(void **state)
 {
@@ -229,6 +261,7 @@ main(void)
 				       setup),
 		cmocka_unit_test_setup(lost_tail_is_sent_again_before_the_next_message_comes,
 				       setup),
+		cmocka_unit_test(bytes_end_a_flow_with_the_message_that_reaches_them),
 		cmocka_unit_test_setup(bursts_begin_no_message_while_off, setup),
 		cmocka_unit_test_setup(incast_rounds_wait_for_the_slowest, setup),
 		cmocka_unit_test_setup(incast_goes_on_over_losses_and_without_those_that_gave_up,
