@@ -115,6 +115,8 @@ struct nic {
 	struct nic_common *common; /* own_common, or the share's */
 	/* with other nodes, nic_share.c; NULL: alone */
 	struct nic_share *share;
+	struct nic_crossing *crossing; /* frames to each other node */
+	uint64_t crossing_to;          /* mask of nodes to which there are some */
 	struct wire_share *wire;
 	int64_t wire_left_bytes; /* of the reservation in hand; a debt is the next one's */
 	uint64_t wire_from_ns;   /* from when on it may leave */
@@ -385,6 +387,8 @@ bool nic_share_cross(struct nic *nic, struct rte_mbuf *m, uint32_t dest_qp);
 uint32_t nic_share_item(const struct nic *nic, uint32_t number);
 /** Let all other nodes see a frame, which nobody writes to any more. */
 void nic_share_tell_all(struct nic *nic, struct rte_mbuf *m);
+/** Hand over what has to cross: before rx() returns. */
+void nic_share_flush(struct nic *nic);
 /** Receive what crossed to us; bounded work. */
 void nic_share_take_over(struct nic *nic, uint64_t now_ns);
 /** Are there frames that crossed to us? */

@@ -321,5 +321,7 @@ nic_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uin
 	for (; n > NIC_BURST; n -= NIC_BURST, pkts += NIC_BURST)
 		rx_burst(nic, pkts, NIC_BURST, now_ns);
 	rx_burst(nic, pkts, n, now_ns);
+	if (unlikely(nic->crossing_to != 0))
+		nic_share_flush(nic);
 	nic_flush(nic);
 }

@@ -16,14 +16,22 @@
 #include "base/pages.h"
 #include "nic/nic_internal.h"
 
-/* Frames that one call takes over from each other node. */
+/* Frames that are taken over together, and how often in one call at most. */
 #define CROSS_BURST 32
+#define CROSS_BURSTS 4
+
+/* Frames that cross to one node, until the end of the burst in which they came. */
+struct nic_crossing {
+	uint32_t n;
+	void *m[CROSS_BURST];
+};
 
 struct nic_share {
 	struct nic_share_params params;
 	struct wire_share wire __rte_cache_aligned;
 	struct nic_common common __rte_cache_aligned;
-	struct rte_ring *rings[NIC_SHARE_MAX_NODES][NIC_SHARE_MAX_NODES]; /* [from][to] */
+	struct rte_ring *rings[NIC_SHARE_MAX_NODES]; /* to each node */
+	struct nic_crossing *crossings;              /* [from][to] */
 	/* With nic_share_place(), else NULL. Of each QP, item << NODE_BITS | node: per packet
 	 * received. */
 	uint32_t *places;
@@ -36,15 +44,37 @@ struct nic_share {
 static_assert(NIC_SHARE_MAX_NODES == 1 << NODE_BITS, "a place fits 32 bits, of 2^24 QPs and more");
 
 static struct rte_ring *
-create_ring(const struct nic_share_params *p, uint32_t from, uint32_t to)
+create_ring(const struct nic_share_params *p, uint32_t to)
 {
 	static uint32_t number;
 	char name[RTE_RING_NAMESIZE];
 
-	snprintf(name, sizeof(name), "cross%u-%u-%u", number++, from, to);
-	/* One slot of a ring stays empty. */
+	snprintf(name, sizeof(name), "cross%u-%u", number++, to);
+	/*
+	 * One slot of a ring stays empty. A producer that loses its core in the middle does not
+	 * make the others wait for it: they only end what they have begun (relaxed tail
+	 * synchronisation).
+	 */
 	return rte_ring_create(name, rte_align32pow2(p->rx_mbufs + 1), p->socket,
-			       RING_F_SP_ENQ | RING_F_SC_DEQ);
+			       RING_F_MP_RTS_ENQ | RING_F_SC_DEQ);
+}
+
+static int
+crossings_create(struct nic_share *share)
+{
+	uint32_t n = share->params.n_nodes;
+
+	share->crossings = calloc((size_t)n * n, sizeof(*share->crossings));
+	if (share->crossings == NULL) {
+		rte_errno = ENOMEM;
+		return -1;
+	}
+	for (uint32_t to = 0; to < n; to++) {
+		share->rings[to] = create_ring(&share->params, to);
+		if (share->rings[to] == NULL)
+			return -1;
+	}
+	return 0;
 }
 
 struct nic_share *
@@ -63,15 +93,10 @@ nic_share_create(const struct nic_share_params *params)
 	share->params = *p;
 	wire_share_init(&share->wire, p->link_speed_bps,
 			mul_div(p->link_speed_bps, p->shaper_burst_ns, 8 * NS_PER_SEC));
-	for (uint32_t from = 0; from < p->n_nodes; from++)
-		for (uint32_t to = 0; to < p->n_nodes; to++) {
-			if (from != to)
-				share->rings[from][to] = create_ring(p, from, to);
-			if (from != to && share->rings[from][to] == NULL) {
-				nic_share_destroy(share);
-				return NULL;
-			}
-		}
+	if (crossings_create(share) != 0) {
+		nic_share_destroy(share);
+		return NULL;
+	}
 	return share;
 }
 
@@ -92,13 +117,13 @@ nic_share_destroy(struct nic_share *share)
 {
 	if (share == NULL)
 		return;
-	for (uint32_t from = 0; from < share->params.n_nodes; from++)
-		for (uint32_t to = 0; to < share->params.n_nodes; to++)
-			destroy_ring(share->rings[from][to]);
-	for (uint32_t i = 0; i < share->params.n_nodes; i++)
+	for (uint32_t i = 0; i < share->params.n_nodes; i++) {
+		destroy_ring(share->rings[i]);
 		pages_free(share->numbers[i], share->n_places * sizeof(*share->numbers[i]));
+	}
 	pages_free(share->places, share->n_places * sizeof(*share->places));
 	nic_common_free(&share->common);
+	free(share->crossings);
 	free(share);
 }
 
@@ -180,18 +205,44 @@ nic_join(struct node *node, struct nic_share *share, uint32_t index)
 	nic->share_index = index;
 	nic->wire = &share->wire;
 	nic->common = &share->common;
+	nic->crossing = &share->crossings[index * share->params.n_nodes];
 	nic->pause.speaks = nic->pause.slow && index == 0;
 	nic->qpn_stride = share->params.n_nodes;
+}
+
+/* Hand over what goes to one node: one operation on its ring for all of them. */
+static void
+hand_over(struct nic_crossing *c, struct rte_ring *ring)
+{
+	unsigned int n = rte_ring_enqueue_bulk(ring, c->m, c->n, NULL);
+
+	/* There is room for all mbufs that can have been received. */
+	assert(n == c->n);
+	RTE_SET_USED(n);
+	c->n = 0;
 }
 
 static void
 cross(struct nic *nic, struct rte_mbuf *m, uint32_t to)
 {
-	int rc = rte_ring_sp_enqueue(nic->share->rings[nic->share_index][to], m);
+	struct nic_crossing *c = &nic->crossing[to];
 
-	/* There is room for all mbufs that can have been received. */
-	assert(rc == 0);
-	RTE_SET_USED(rc);
+	c->m[c->n++] = m;
+	nic->crossing_to |= 1ull << to;
+	if (c->n == CROSS_BURST)
+		hand_over(c, nic->share->rings[to]);
+}
+
+void
+nic_share_flush(struct nic *nic)
+{
+	for (uint64_t to = nic->crossing_to; to != 0; to &= to - 1) {
+		uint32_t node = (uint32_t)__builtin_ctzll(to);
+
+		if (nic->crossing[node].n > 0)
+			hand_over(&nic->crossing[node], nic->share->rings[node]);
+	}
+	nic->crossing_to = 0;
 }
 
 bool
@@ -241,15 +292,13 @@ nic_share_tell_all(struct nic *nic, struct rte_mbuf *m)
 void
 nic_share_take_over(struct nic *nic, uint64_t now_ns)
 {
+	struct rte_ring *ring = nic->share->rings[nic->share_index];
+	unsigned int n = CROSS_BURST;
 	void *pkts[CROSS_BURST];
 
 	nic->taking_over = true;
-	for (uint32_t from = 0; from < nic->share->params.n_nodes; from++) {
-		unsigned int n = 0;
-
-		if (from != nic->share_index)
-			n = rte_ring_sc_dequeue_burst(nic->share->rings[from][nic->share_index],
-						      pkts, CROSS_BURST, NULL);
+	for (unsigned int i = 0; i < CROSS_BURSTS && n == CROSS_BURST; i++) {
+		n = rte_ring_sc_dequeue_burst(ring, pkts, CROSS_BURST, NULL);
 		if (n > 0)
 			nic_rx(&nic->node, 0, (struct rte_mbuf **)pkts, (uint16_t)n, now_ns);
 	}
@@ -259,9 +308,5 @@ nic_share_take_over(struct nic *nic, uint64_t now_ns)
 bool
 nic_share_waits(const struct nic *nic)
 {
-	for (uint32_t from = 0; from < nic->share->params.n_nodes; from++)
-		if (from != nic->share_index &&
-		    !rte_ring_empty(nic->share->rings[from][nic->share_index]))
-			return true;
-	return false;
+	return !rte_ring_empty(nic->share->rings[nic->share_index]);
 }
