@@ -50,6 +50,7 @@
 #include "fwd/neigh.h"
 #include "nic/workload.h"
 #include "node/node.h"
+#include "tm/pause_storm.h"
 #include "tm/pfc_rx.h"
 #include "tm/pfc_tx.h"
 #include "tm/qos_map.h"
@@ -202,6 +203,7 @@ struct nic_stats {
 	uint64_t no_mbuf; /* a frame could not be built now; it is built later */
 	uint64_t rx_pause_frames, tx_pause_frames;
 	uint64_t rx_global_pause_frames; /* 802.3x, among rx_pause_frames */
+	struct pause_storm_stats pause_storm;
 	uint64_t neigh_requests_sent, neigh_requests_answered, echo_requests_answered;
 	uint64_t drops[NIC_DROPS];
 	struct rp_stats rp; /* CNPs of all algorithms */

@@ -125,8 +125,10 @@ hold(struct nic *nic, uint8_t prio, uint64_t now_ns)
 {
 	struct nic_pause *pause = &nic->pause;
 
-	if (!pfc_tx_is_xoff(&pause->pfc_tx, prio))
+	if (!pfc_tx_is_xoff(&pause->pfc_tx, prio) && !(pause->storm.disabled >> prio & 1)) {
 		pfc_tx_set(&pause->pfc_tx, prio, true, now_ns);
+		pause_storm_begin(&pause->storm, prio, now_ns);
+	}
 	pause->xon_ns = min_u64(
 		pause->xon_ns, rx_drain_xon_ns(&nic->common->buffers[prio], &nic->params.receiver));
 }
@@ -136,6 +138,7 @@ let_go(struct nic *nic, uint8_t prio, uint64_t now_ns)
 {
 	__atomic_fetch_and(&nic->common->wants_xoff, ~(1u << prio), __ATOMIC_SEQ_CST);
 	pfc_tx_set(&nic->pause.pfc_tx, prio, false, now_ns);
+	pause_storm_end(&nic->pause.storm, prio);
 	/* A frame that another node admitted in between found the priority held. */
 	if (is_full(nic, prio, false, now_ns))
 		want_xoff(nic, prio);
@@ -146,7 +149,28 @@ static uint32_t
 fresh_xoffs(const struct nic *nic)
 {
 	return __atomic_load_n(&nic->common->wants_xoff, __ATOMIC_RELAXED) &
-	       ~(uint32_t)nic->pause.pfc_tx.xoff;
+	       ~(uint32_t)(nic->pause.pfc_tx.xoff | nic->pause.storm.disabled);
+}
+
+static struct pause_storm_params
+storm_params(const struct nic *nic)
+{
+	return (struct pause_storm_params){
+		.minor_ns = nic->params.receiver.device_stall_minor_watermark_ns,
+		.critical_ns = nic->params.receiver.device_stall_critical_watermark_ns,
+	};
+}
+
+/* What has been held for too long goes on, whether or not there is room. */
+static void
+end_storms(struct nic *nic, uint64_t now_ns)
+{
+	const struct pause_storm_params params = storm_params(nic);
+	uint8_t stopped =
+		pause_storm_check(&nic->pause.storm, &params, &nic->stats.pause_storm, now_ns);
+
+	for (; stopped != 0; stopped &= (uint8_t)(stopped - 1))
+		pfc_tx_set(&nic->pause.pfc_tx, (uint8_t)__builtin_ctz(stopped), false, now_ns);
 }
 
 bool
@@ -159,7 +183,8 @@ nic_pause_due(struct nic *nic, uint64_t now_ns)
 	if (now_ns >= pause->xon_ns) {
 		/* Frames that came since may have moved the time: it is found anew. */
 		pause->xon_ns = NEVER_NS;
-		for (uint32_t held = pause->pfc_tx.xoff; held != 0; held &= held - 1) {
+		for (uint32_t held = pause->pfc_tx.xoff | pause->storm.disabled; held != 0;
+		     held &= held - 1) {
 			uint8_t prio = (uint8_t)__builtin_ctz(held);
 
 			if (is_full(nic, prio, true, now_ns))
@@ -168,6 +193,8 @@ nic_pause_due(struct nic *nic, uint64_t now_ns)
 				let_go(nic, prio, now_ns);
 		}
 	}
+	if (pause->storm.held != 0)
+		end_storms(nic, now_ns);
 	return pfc_tx_next_ns(&pause->pfc_tx) <= now_ns;
 }
 
@@ -191,7 +218,9 @@ uint64_t
 nic_pause_next_ns(const struct nic *nic)
 {
 	const struct nic_pause *pause = &nic->pause;
+	const struct pause_storm_params storm = storm_params(nic);
 	uint64_t next_ns = min_u64(pfc_tx_next_ns(&pause->pfc_tx), pause->xon_ns);
 
+	next_ns = min_u64(next_ns, pause_storm_next_ns(&pause->storm, &storm));
 	return max_u64(nic->retry_ns, fresh_xoffs(nic) != 0 ? 0 : next_ns);
 }

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tm/pause_storm.h"
 #include "tm/pfc_rx.h"
 #include "tm/pfc_tx.h"
 #include "tm/rx_drain.h"
@@ -33,6 +34,7 @@ struct nic_pause {
 	uint64_t xon_ns; /* earliest time at which a held priority may go on; NEVER_NS: none */
 	struct pfc_rx pfc_rx;
 	struct pfc_tx pfc_tx;
+	struct pause_storm storm;
 };
 
 void nic_pause_init(struct nic *nic);

@@ -20,6 +20,14 @@ const struct field rx_drain_fields[] = {
 	  .def = "50KB", .help = "length at which it may go on" },
 	{ MEMBER(buffer_bytes), .type = FIELD_U64, .unit = UNIT_BYTES, .min = 1, .max = MAX_BYTES,
 	  .def = "1MB", .help = "room of each priority; what comes beyond it is lost" },
+	{ MEMBER(device_stall_minor_watermark_ns), .type = FIELD_U64, .unit = UNIT_NS,
+	  .max = 3600 * NS_PER_SEC, .def = "6800ms",
+	  .help = "a priority held without a break for so long counts as "
+		  "tx_pause_storm_warning_events; 0: never" },
+	{ MEMBER(device_stall_critical_watermark_ns), .type = FIELD_U64, .unit = UNIT_NS,
+	  .max = 3600 * NS_PER_SEC, .def = "8s",
+	  .help = "and for so long as tx_pause_storm_error_events: pausing stops, and what finds no "
+		  "room is lost, until the buffer is down to xon_bytes; 0: never" },
 };
 /* clang-format on */
 const unsigned int rx_drain_fields_n = sizeof(rx_drain_fields) / sizeof(rx_drain_fields[0]);
@@ -33,6 +41,11 @@ rx_drain_params_check(const struct rx_drain_params *params, const char **why)
 		*why = "xon_bytes must be below xoff_bytes";
 	else if (params->xoff_bytes > params->buffer_bytes)
 		*why = "xoff_bytes must not exceed buffer_bytes";
+	else if (params->device_stall_critical_watermark_ns > 0 &&
+		 params->device_stall_minor_watermark_ns >
+			 params->device_stall_critical_watermark_ns)
+		*why = "device_stall_minor_watermark_ns must not exceed "
+		       "device_stall_critical_watermark_ns";
 	else
 		return 0;
 	return -EINVAL;

@@ -27,6 +27,9 @@ struct rx_drain_params {
 	uint64_t xoff_bytes;
 	uint64_t xon_bytes;
 	uint64_t buffer_bytes;
+	/* longest pauses: pause_storm.h */
+	uint64_t device_stall_minor_watermark_ns;
+	uint64_t device_stall_critical_watermark_ns;
 };
 
 extern const struct field rx_drain_fields[];

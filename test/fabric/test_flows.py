@@ -177,7 +177,29 @@ def unmeasured(lab, folder):
     expect(not read_csv(folder / "times.csv"), "no times, no rows")
 
 
-CASES = {"idle": idle, "cnps": cnps, "unmeasured": unmeasured,
+def stalled(lab, config, folder):
+    """A host that stops taking frames holds all who share its switch, unless its NIC gives up pausing."""
+    text = pathlib.Path(config, "slow-receiver.ini").read_text(encoding="utf-8").replace("drain_rate_bps = 10G", "drain_rate_bps = 1M")
+    watermarks = "[receiver]\n", "[receiver]\ndevice_stall_minor_watermark_ns = {}\ndevice_stall_critical_watermark_ns = {}\n"
+    text = text.replace("measure_from_ns = 2ms", "measure_from_ns = 20ms").replace("duration_ns = 50ms", "duration_ns = 40ms")
+    text = text.replace("[flow slow]\n", "[flow slow]\ndepth = 8\n")  # more than the switch holds
+    held, freed = (run(lab, folder, text.replace(watermarks[0], watermarks[1].format(*ns))) for ns in (("0", "0"), ("4ms", "5ms")))
+    for r, events, what in ((held, 0, "watermarks off"), (freed, 1, "watermarks")):
+        c = r["counters"]
+        expect((c["tx_pause_storm_warning_events"], c["tx_pause_storm_error_events"]) == (events, events),
+               f"{what}: {c['tx_pause_storm_warning_events']} warnings, {c['tx_pause_storm_error_events']} errors")
+        pauses = {(p["node"], p["prio"]): p["tx_pause_duration_us"] for p in r["pfc_counters"] if p["node"] == "h5"}
+        expect(set(pauses) == {("h5", 3)}, f"{what}: {pauses}")
+        expect((pauses["h5", 3] == 5000) == (events == 1) and pauses["h5", 3] >= 5000, f"{what}: h5 holds for {pauses} us")
+        lost = sum(d["packets"] for d in r["drops"] if (d["node"], d["reason"]) == ("h5", "no_buffer"))
+        expect((lost > 0) == (events == 1), f"{what}: {lost} packets lost")
+    victim = [next(f["goodput_bps"] for f in r["flows"] if f["name"] == "victim h1") for r in (held, freed)]
+    print(f"# the victim's goodput: {victim[0] / 1e9:.2f} Gb/s while h5 pauses, {victim[1] / 1e9:.2f} after it gave up")
+    expect(victim[0] == 0 and victim[1] > 5e9, f"goodput of who shares a link with the storm: {victim}")
+
+
+CASES = {"stalled": lambda lab, folder: stalled(lab, sys.argv[2], folder),
+         "idle": idle, "cnps": cnps, "unmeasured": unmeasured,
          "loaded": lambda lab, folder: loaded(lab, sys.argv[2], folder)}
 
 if __name__ == "__main__":

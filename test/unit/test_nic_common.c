@@ -313,7 +313,7 @@ slow_receivers_buffer_is_the_ports(void **state)
 {
 	(void)state;
 	host_init(&two, 2);
-	two.params.receiver = (struct rx_drain_params){8 * GBPS, 4000, 1000, 8000};
+	two.params.receiver = (struct rx_drain_params){8 * GBPS, 4000, 1000, 8000, 0, 0};
 	host_create(&two);
 	add_responders(&two);
 	for (uint32_t i = 0; i < 3; i++)

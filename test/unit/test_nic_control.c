@@ -11,7 +11,7 @@ setup(void **state)
 
 	(void)state;
 	solo_init(&solo);
-	solo.params.receiver = (struct rx_drain_params){8 * GBPS, 1000, 500, 100000};
+	solo.params.receiver = (struct rx_drain_params){8 * GBPS, 1000, 500, 100000, 0, 0};
 	/* A late poll finds the wire free for all of these. */
 	solo.params.shaper_burst_ns = 10000;
 	solo_create(&solo, 64);

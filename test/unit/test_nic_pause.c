@@ -228,7 +228,7 @@ xoff_is_refreshed_while_it_holds(void **state)
 	unsigned int xoffs = 0;
 
 	(void)state;
-	start_slow(&(struct rx_drain_params){8 * GBPS, 700000, 1000, 900000});
+	start_slow(&(struct rx_drain_params){8 * GBPS, 700000, 1000, 900000, 0, 0});
 	for (unsigned int i = 0; i < 700; i++)
 		feed_data(false);
 	while (take(NEVER_NS, &kind, &mc) == ETHERTYPE_MAC_CONTROL && mc.quanta[3] > 0)
@@ -249,6 +249,86 @@ what_does_not_fit_is_lost_and_counted(void **state)
 	assert_int_equal(stats()->drops[NIC_DROP_NO_BUFFER], 3);
 	assert_int_equal(stats()->tx_pause_frames, 0);
 	assert_int_equal(stats()->rx_write_requests, 7);
+	solo_destroy(&solo);
+}
+
+/*
+ * A byte per ns is drained: 4408 bytes are down to 1000 at 3408 ns. With a critical watermark of
+ * 2000 ns the pause ends there, and what does not fit is lost until the buffer is down.
+ */
+static void
+a_pause_that_lasts_too_long_is_given_up(void **state)
+{
+	struct rx_drain_params stalled = small_buffer;
+	enum mac_control_kind kind;
+	struct mac_control mc;
+
+	(void)state;
+	stalled.device_stall_minor_watermark_ns = 1500;
+	stalled.device_stall_critical_watermark_ns = 2000;
+	start_slow(&stalled);
+	for (unsigned int i = 0; i < 4; i++)
+		feed_data(false);
+	assert_int_equal(take(1000, &kind, &mc), ETHERTYPE_MAC_CONTROL);
+	assert_int_equal(mc.quanta[3], 0xFFFF);
+	assert_int_equal(take(1499, &kind, &mc), 0);
+	assert_int_equal(stats()->pause_storm.tx_pause_storm_warning_events, 0);
+	assert_int_equal(take(1999, &kind, &mc), 0);
+	assert_int_equal(stats()->pause_storm.tx_pause_storm_warning_events, 1);
+	assert_int_equal(stats()->pause_storm.tx_pause_storm_error_events, 0);
+	/* XON, although 2408 bytes are in the buffer. */
+	assert_int_equal(take(NEVER_NS, &kind, &mc), ETHERTYPE_MAC_CONTROL);
+	assert_int_equal(solo.now_ns, 2000);
+	assert_int_equal(mc.enable, 1 << 3);
+	assert_int_equal(mc.quanta[3], 0);
+	assert_int_equal(stats()->pause_storm.tx_pause_storm_error_events, 1);
+	assert_int_equal(nic_pfc_tx(solo.nic)->stats.tx_pause_duration_ns[3], 2000);
+	/* 8000 - 2408 have room for 5 more: 7918 bytes. */
+	for (unsigned int i = 0; i < 7; i++)
+		feed_data(false);
+	assert_int_equal(stats()->drops[NIC_DROP_NO_BUFFER], 2);
+	psn -= 2; /* those are sent again */
+	/* At 8918 ns it is down to 1000; above 4000 bytes in between, nobody is paused. */
+	assert_int_equal(take(8000, &kind, &mc), 0);
+	solo.now_ns = 8500;
+	feed_data(false);
+	assert_int_equal(take(9500, &kind, &mc), 0);
+	assert_int_equal(stats()->tx_pause_frames, 2);
+	/* Since 10020 ns it may be held again, and is watched from then on. */
+	assert_int_equal(take(20000, &kind, &mc), 0);
+	solo.now_ns = 20000;
+	for (unsigned int i = 0; i < 4; i++)
+		feed_data(false);
+	assert_int_equal(take(20000, &kind, &mc), ETHERTYPE_MAC_CONTROL);
+	assert_int_equal(mc.quanta[3], 0xFFFF);
+	assert_int_equal(take(21999, &kind, &mc), 0);
+	assert_int_equal(stats()->pause_storm.tx_pause_storm_warning_events, 2);
+	assert_int_equal(stats()->pause_storm.tx_pause_storm_error_events, 1);
+	solo_destroy(&solo);
+}
+
+/* Each pause is shorter, however often they come. */
+static void
+short_pauses_are_no_storm(void **state)
+{
+	struct rx_drain_params stalled = small_buffer;
+	enum mac_control_kind kind;
+	struct mac_control mc;
+
+	(void)state;
+	stalled.device_stall_minor_watermark_ns = 3500;
+	stalled.device_stall_critical_watermark_ns = 4000;
+	start_slow(&stalled);
+	for (uint64_t at_ns = 0; at_ns < 100000; at_ns += 5000) {
+		solo.now_ns = at_ns;
+		for (unsigned int i = 0; i < 4; i++)
+			feed_data(false);
+		while (take(at_ns + 4999, &kind, &mc) == ETHERTYPE_MAC_CONTROL)
+			;
+	}
+	assert_int_equal(nic_pfc_tx(solo.nic)->stats.tx_pause_transition[3], 20);
+	assert_int_equal(stats()->pause_storm.tx_pause_storm_warning_events, 0);
+	assert_int_equal(stats()->drops[NIC_DROP_NO_BUFFER], 0);
 	solo_destroy(&solo);
 }
 
@@ -285,6 +365,8 @@ main(void)
 		cmocka_unit_test_setup(frames_behind_xoff_put_xon_off, setup),
 		cmocka_unit_test_setup(xoff_is_refreshed_while_it_holds, setup),
 		cmocka_unit_test_setup(what_does_not_fit_is_lost_and_counted, setup),
+		cmocka_unit_test_setup(a_pause_that_lasts_too_long_is_given_up, setup),
+		cmocka_unit_test_setup(short_pauses_are_no_storm, setup),
 		cmocka_unit_test_setup(link_pause_of_a_slow_receiver, setup),
 	};
 

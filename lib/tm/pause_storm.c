@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tm/pause_storm.h"
+
+#include "base/counter.h"
+#include "base/fixed.h"
+#include "base/units.h"
+
+void
+pause_storm_begin(struct pause_storm *s, uint8_t prio, uint64_t now_ns)
+{
+	s->held |= (uint8_t)(1u << prio);
+	s->since_ns[prio] = now_ns;
+}
+
+void
+pause_storm_end(struct pause_storm *s, uint8_t prio)
+{
+	uint8_t others = (uint8_t) ~(1u << prio);
+
+	s->held &= others;
+	s->warned &= others;
+	s->disabled &= others;
+}
+
+/* When this one will have been held for so long. */
+static uint64_t
+passes_ns(const struct pause_storm *s, unsigned int prio, uint64_t watermark_ns)
+{
+	return watermark_ns == 0 ? NEVER_NS : s->since_ns[prio] + watermark_ns;
+}
+
+uint8_t
+pause_storm_check(struct pause_storm *s, const struct pause_storm_params *params,
+		  struct pause_storm_stats *stats, uint64_t now_ns)
+{
+	uint8_t stopped = 0;
+
+	for (uint32_t held = s->held; held != 0; held &= held - 1) {
+		unsigned int prio = (unsigned int)__builtin_ctz(held);
+		uint8_t bit = (uint8_t)(1u << prio);
+
+		if (!(s->warned & bit) && now_ns >= passes_ns(s, prio, params->minor_ns)) {
+			s->warned |= bit;
+			counter_inc(&stats->tx_pause_storm_warning_events);
+		}
+		if (now_ns >= passes_ns(s, prio, params->critical_ns)) {
+			stopped |= bit;
+			counter_inc(&stats->tx_pause_storm_error_events);
+		}
+	}
+	s->held &= (uint8_t)~stopped;
+	s->disabled |= stopped;
+	return stopped;
+}
+
+uint64_t
+pause_storm_next_ns(const struct pause_storm *s, const struct pause_storm_params *params)
+{
+	uint64_t next_ns = NEVER_NS;
+
+	for (uint32_t held = s->held; held != 0; held &= held - 1) {
+		unsigned int prio = (unsigned int)__builtin_ctz(held);
+
+		if (!(s->warned >> prio & 1))
+			next_ns = min_u64(next_ns, passes_ns(s, prio, params->minor_ns));
+		next_ns = min_u64(next_ns, passes_ns(s, prio, params->critical_ns));
+	}
+	return next_ns;
+}
