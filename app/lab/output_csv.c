@@ -219,7 +219,8 @@ output_times(const struct lab_run *run, const char *dir)
 		return -EIO;
 	times_csv_head(out);
 	for (uint32_t i = 0; i < run->result.n_flows; i++)
-		times_csv_rows(out, net_flow(run->net, i)->name, net_flow_times(run->net, i));
+		times_csv_rows(out, net_flow(run->net, i)->name, net_flow_times(run->net, i),
+			       net_flow_pacing(run->net, i));
 	return close_series(out, dir, "times.csv");
 }
 

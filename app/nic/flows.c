@@ -134,6 +134,24 @@ read_times(struct flows *f, const struct run_app *app, unsigned int flow)
 	return any ? f->all : NULL;
 }
 
+/* Into *sum. @return sum, or NULL: the flow is not measured. */
+static const struct nic_pacing *
+read_pacing(const struct run_app *app, unsigned int flow, struct nic_pacing *sum)
+{
+	bool any = false;
+
+	memset(sum, 0, sizeof(*sum));
+	for (uint16_t i = 0; i < app->n_nodes; i++) {
+		const struct nic_pacing *pacing = nic_flow_pacing(app->nodes[i], flow);
+
+		if (pacing == NULL)
+			continue;
+		nic_pacing_merge(sum, pacing);
+		any = true;
+	}
+	return any ? sum : NULL;
+}
+
 /* What came since the last sample, for whom it is read; or NULL. */
 static const struct nic_times *
 read_interval(struct flows *f, const struct run_app *app, unsigned int flow)
@@ -307,11 +325,13 @@ flows_end(struct flows *f, const struct run_app *app, FILE *out, uint64_t elapse
 		const struct nic_flow *flow = &f->config->flows[i];
 		const struct nic_flow_info info = read_info(app, i);
 		const struct nic_times *times = read_times(f, app, i);
+		struct nic_pacing pacing;
 
 		if (i < MOST_ROWS)
 			table_row(out, flow, &info.sum, times, flows_active_ns(flow, elapsed_ns));
 		if (f->times_csv != NULL)
-			times_csv_rows(f->times_csv, flow->name, times);
+			times_csv_rows(f->times_csv, flow->name, times,
+				       read_pacing(app, i, &pacing));
 	}
 	if (f->config->n_flows > MOST_ROWS)
 		fprintf(out, "and %u more flows: --csv or --json has them\n",
@@ -355,10 +375,13 @@ flows_report(struct flows *f, const struct run_app *app, uint64_t elapsed_ns)
 	for (unsigned int i = 0; i < f->config->n_flows; i++) {
 		const struct nic_flow *flow = &f->config->flows[i];
 		const struct nic_flow_info info = read_info(app, i);
+		struct nic_pacing pacing;
+		json_t *o = flow_object(flow, &info, read_times(f, app, i),
+					read_paused_ns(app, i, elapsed_ns),
+					flows_active_ns(flow, elapsed_ns));
 
-		json_array_append_new(list, flow_object(flow, &info, read_times(f, app, i),
-							read_paused_ns(app, i, elapsed_ns),
-							flows_active_ns(flow, elapsed_ns)));
+		json_set_pacing(o, read_pacing(app, i, &pacing));
+		json_array_append_new(list, o);
 	}
 	return list;
 }

@@ -2,7 +2,6 @@
 #include "ctl/flow_results.h"
 
 #include <inttypes.h>
-#include <stddef.h>
 
 #include "base/units.h"
 
@@ -71,30 +70,29 @@ times_csv_head(FILE *out)
 	fputs("flow,measure,at_most,count\n", out);
 }
 
-void
-times_csv_rows(FILE *out, const char *flow, const struct nic_times *times)
+static void
+hist_rows(FILE *out, const char *flow, const char *measure, const struct hist *h)
 {
-	static const struct {
-		const char *name;
-		size_t offset;
-	} measures[] = {
-		{"completion_ns", offsetof(struct nic_times, completion_ns)},
-		{"slowdown_milli", offsetof(struct nic_times, slowdown_milli)},
-		{"rtt_ns", offsetof(struct nic_times, rtt_ns)},
-	};
+	for (unsigned int b = 0; b <= hist_bucket(h->max); b++) {
+		uint64_t top = hist_bucket_top(b) < h->max ? hist_bucket_top(b) : h->max;
 
-	for (unsigned int i = 0; times != NULL && i < 3; i++) {
-		const void *at = (const char *)times + measures[i].offset;
-		const struct hist *h = at;
-
-		for (unsigned int b = 0; b <= hist_bucket(h->max); b++) {
-			uint64_t top = hist_bucket_top(b) < h->max ? hist_bucket_top(b) : h->max;
-
-			if (h->weight[b] > 0)
-				fprintf(out, "%s,%s,%" PRIu64 ",%" PRIu64 "\n", flow,
-					measures[i].name, top, h->weight[b]);
-		}
+		if (h->weight[b] > 0)
+			fprintf(out, "%s,%s,%" PRIu64 ",%" PRIu64 "\n", flow, measure, top,
+				h->weight[b]);
 	}
+}
+
+void
+times_csv_rows(FILE *out, const char *flow, const struct nic_times *times,
+	       const struct nic_pacing *pacing)
+{
+	if (times != NULL) {
+		hist_rows(out, flow, "completion_ns", &times->completion_ns);
+		hist_rows(out, flow, "slowdown_milli", &times->slowdown_milli);
+		hist_rows(out, flow, "rtt_ns", &times->rtt_ns);
+	}
+	if (pacing != NULL)
+		hist_rows(out, flow, "jitter_ns", &pacing->jitter_ns);
 }
 
 /* Keys of one histogram: PREFIX_mean SUFFIX and so on, values divided by scale if that is not 1. */
@@ -131,4 +129,14 @@ json_set_times(json_t *o, const struct nic_times *times)
 	json_object_set_new(o, "rtt_samples", json_integer((json_int_t)t->rtt_ns.count));
 	json_object_set_new(o, "rtt_min_ns", json_integer((json_int_t)t->least_rtt_ns));
 	set_hist(o, "rtt", "_ns", &t->rtt_ns, 1);
+}
+
+void
+json_set_pacing(json_t *o, const struct nic_pacing *pacing)
+{
+	if (pacing == NULL)
+		return;
+	json_object_set_new(o, "paced_gaps", json_integer((json_int_t)pacing->jitter_ns.count));
+	json_object_set_new(o, "paced_rate_error_ppm", json_integer(nic_pacing_error_ppm(pacing)));
+	set_hist(o, "jitter", "_ns", &pacing->jitter_ns, 1);
 }

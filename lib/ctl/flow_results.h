@@ -31,14 +31,18 @@ struct flow_row {
 void flow_csv_head(FILE *out);
 void flow_csv_row(FILE *out, const struct flow_row *row);
 
-/** The first line of times.csv, and all that a flow's histograms hold; times may be NULL: none. */
+/** The first line of times.csv, and all that a flow's histograms hold; either may be NULL: none. */
 void times_csv_head(FILE *out);
-void times_csv_rows(FILE *out, const char *flow, const struct nic_times *times);
+void times_csv_rows(FILE *out, const char *flow, const struct nic_times *times,
+		    const struct nic_pacing *pacing);
 
 /**
  * Set completions, completion_*_ns, slowdown_*, rtt_samples, rtt_*_ns; all zero if times is NULL.
  * A quantile of none is 0.
  */
 void json_set_times(json_t *object, const struct nic_times *times);
+
+/** Set paced_gaps, paced_rate_error_ppm, jitter_*_ns; nothing if pacing is NULL. */
+void json_set_pacing(json_t *object, const struct nic_pacing *pacing);
 
 #endif

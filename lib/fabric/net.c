@@ -343,6 +343,12 @@ net_flow_times(const struct net *net, uint32_t index)
 	return nic_flow_times(net_host(net, net->flows[index].src), index);
 }
 
+const struct nic_pacing *
+net_flow_pacing(const struct net *net, uint32_t index)
+{
+	return nic_flow_pacing(net_host(net, net->flows[index].src), index);
+}
+
 uint64_t
 net_flow_paused_ns(const struct net *net, uint32_t index, uint64_t now_ns)
 {

@@ -353,11 +353,15 @@ send_queue(struct nic *nic, struct outgoing *out, uint8_t queue, uint16_t most, 
 			break;
 		ring->head++;
 		m = out->pkts[out->sent++];
-		if (unlikely(due_ns != NULL))
+		if (unlikely(due_ns != NULL)) {
 			pkt_meta(m)->due_ns = due_ns[item];
+			nic_measure_departure(nic, item, now_ns);
+		}
 		bytes += frame_bytes(send_packet(nic, item, qp, m, now_ns));
-		if (unlikely(due_ns != NULL))
+		if (unlikely(due_ns != NULL)) {
+			nic_measure_departed(nic, item, wire_bytes(m->pkt_len));
 			note_due(nic, item, now_ns);
+		}
 		place_after(nic, ring, item, qp, now_ns);
 		n++;
 	}

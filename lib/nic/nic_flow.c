@@ -78,15 +78,45 @@ nic_flow_info(const struct node *node, uint32_t flow_id, struct nic_flow_info *o
 	out->sum.done = out->qps_done == out->qps;
 }
 
+/* The first part of a flow, or NULL. */
+static const struct qp_flow *
+find_flow(const struct nic *nic, uint32_t flow_id)
+{
+	uint32_t f = first_part(nic, flow_id);
+
+	return f < nic->n_flows && nic->flows[f].params.flow_id == flow_id ? &nic->flows[f] : NULL;
+}
+
 const struct nic_times *
 nic_flow_times(const struct node *node, uint32_t flow_id)
 {
-	const struct nic *nic = nic_of_const(node);
-	uint32_t f = first_part(nic, flow_id);
+	const struct qp_flow *flow = find_flow(nic_of_const(node), flow_id);
 
-	if (f == nic->n_flows || nic->flows[f].params.flow_id != flow_id)
-		return NULL;
-	return nic->flows[f].times;
+	return flow != NULL ? flow->times : NULL;
+}
+
+const struct nic_pacing *
+nic_flow_pacing(const struct node *node, uint32_t flow_id)
+{
+	const struct qp_flow *flow = find_flow(nic_of_const(node), flow_id);
+
+	return flow != NULL ? flow->pacing : NULL;
+}
+
+void
+nic_pacing_merge(struct nic_pacing *to, const struct nic_pacing *from)
+{
+	hist_merge(&to->jitter_ns, &from->jitter_ns);
+	to->gap_ns += counter_read(&from->gap_ns);
+	to->expected_ps += counter_read(&from->expected_ps);
+}
+
+int64_t
+nic_pacing_error_ppm(const struct nic_pacing *pacing)
+{
+	__int128 gap_ps = (__int128)pacing->gap_ns * 1000;
+
+	return gap_ps == 0 ? 0 : (int64_t)((pacing->expected_ps - gap_ps) * 1000000 / gap_ps);
 }
 
 uint64_t
@@ -94,17 +124,17 @@ nic_flow_paused_ns(const struct node *node, uint32_t flow_id, uint64_t now_ns)
 {
 	const struct nic *nic = nic_of_const(node);
 	const struct pfc_rx *pfc = &nic->pause.pfc_rx;
-	uint32_t f = first_part(nic, flow_id);
+	const struct qp_flow *flow = find_flow(nic, flow_id);
 	uint64_t longest_ns = 0;
 
-	if (f == nic->n_flows || nic->flows[f].params.flow_id != flow_id)
+	if (flow == NULL)
 		return 0;
 	if (nic->params.flow_control == NIC_FLOW_PAUSE)
 		return pfc_rx_duration_ns(pfc, 0, now_ns);
 	for (uint8_t prio = 0; prio < TM_CLASSES; prio++) {
 		uint8_t held = qos_map_paused_queues(&nic->params.qos, (uint8_t)(1u << prio));
 
-		if (held >> nic->flows[f].data_queue & 1)
+		if (held >> flow->data_queue & 1)
 			longest_ns = max_u64(longest_ns, pfc_rx_duration_ns(pfc, prio, now_ns));
 	}
 	return longest_ns;

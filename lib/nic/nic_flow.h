@@ -42,6 +42,18 @@ struct nic_times {
 	uint64_t least_rtt_ns; /* 0: none yet */
 };
 
+/*
+ * How evenly paced packets leave: the gap between two of a QP, both of which waited for
+ * tokens only, against the time that the first takes at the QP's rate. Measured by the clock of
+ * the node's tx(), if measure_pacing says so. The deviation of one gap is jitter as in RFC 3550
+ * section 6.4.1, before it is averaged.
+ */
+struct nic_pacing {
+	struct hist jitter_ns;
+	uint64_t gap_ns;      /* sum of the gaps */
+	uint64_t expected_ps; /* and of what they should have been */
+};
+
 /** Does the node measure times? */
 bool nic_measures_times(const struct node *node);
 
@@ -50,6 +62,15 @@ void nic_flow_info(const struct node *node, uint32_t flow_id, struct nic_flow_in
 
 /** The times of a flow on this node, read by anyone; NULL: not measured, or no such flow. */
 const struct nic_times *nic_flow_times(const struct node *node, uint32_t flow_id);
+
+/** The pacing of a flow on this node; NULL: not measured, or no such flow. */
+const struct nic_pacing *nic_flow_pacing(const struct node *node, uint32_t flow_id);
+
+/** Add the pacing of another node, or copy into what is zero. */
+void nic_pacing_merge(struct nic_pacing *to, const struct nic_pacing *from);
+
+/** Rate achieved over rate set, less one, in millionths; 0: no gap was measured. */
+int64_t nic_pacing_error_ppm(const struct nic_pacing *pacing);
 
 /** Time in which pauses have held the queue of the flow's data so far; 0: no such flow. */
 uint64_t nic_flow_paused_ns(const struct node *node, uint32_t flow_id, uint64_t now_ns);

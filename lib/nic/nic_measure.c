@@ -26,9 +26,12 @@ nic_measure_init(struct nic *nic)
 		m->times = pages_alloc(n * sizeof(*m->times));
 	if (times || nic->cc.hears_rtts)
 		m->rtts = pages_alloc(n * sizeof(*m->rtts));
-	return (times && m->times == NULL) || ((times || nic->cc.hears_rtts) && m->rtts == NULL)
-		       ? -ENOMEM
-		       : 0;
+	if (nic->params.measure_pacing)
+		m->departures = pages_alloc(n * sizeof(*m->departures));
+	if ((times && m->times == NULL) || ((times || nic->cc.hears_rtts) && m->rtts == NULL) ||
+	    (nic->params.measure_pacing && m->departures == NULL))
+		return -ENOMEM;
+	return 0;
 }
 
 void
@@ -38,10 +41,15 @@ nic_measure_free(struct nic *nic)
 
 	pages_free(m->times, nic->params.max_qps * sizeof(*m->times));
 	pages_free(m->rtts, nic->params.max_qps * sizeof(*m->rtts));
+	pages_free(m->departures, nic->params.max_qps * sizeof(*m->departures));
 	/* Those that are one flow to people stand side by side. */
 	for (uint32_t i = 0; i < nic->n_flows; i++) {
-		if (i == 0 || nic->flows[i].times != nic->flows[i - 1].times)
-			free(nic->flows[i].times);
+		const struct qp_flow *flow = &nic->flows[i], *last = i > 0 ? flow - 1 : NULL;
+
+		if (last == NULL || flow->times != last->times)
+			free(flow->times);
+		if (last == NULL || flow->pacing != last->pacing)
+			free(flow->pacing);
 	}
 }
 
@@ -50,19 +58,21 @@ nic_measure_add_flow(struct nic *nic, struct qp_flow *flow)
 {
 	const struct workload *w = &flow->params.work;
 	const struct qp_flow *last = nic->n_flows > 0 ? &nic->flows[nic->n_flows - 1] : NULL;
+	bool same = last != NULL && last->params.flow_id == flow->params.flow_id;
+	bool times = nic->measure.times != NULL && flow->params.requester && !flow->params.raw;
+	bool pacing = nic->measure.departures != NULL && flow->params.requester;
 
-	flow->times = NULL;
-	if (nic->measure.times == NULL || !flow->params.requester || flow->params.raw)
-		return 0;
 	flow->timed_mask = 0;
 	while (w->arrival != WORKLOAD_INCAST &&
 	       NIC_TIMED_MESSAGES * (uint64_t)(flow->timed_mask + 1) < w->depth)
 		flow->timed_mask = 2 * flow->timed_mask + 1;
-	if (last != NULL && last->params.flow_id == flow->params.flow_id)
-		flow->times = last->times;
-	if (flow->times == NULL)
+	flow->times = times && same ? last->times : NULL;
+	if (times && flow->times == NULL)
 		flow->times = calloc(1, sizeof(*flow->times));
-	return flow->times == NULL ? -ENOMEM : 0;
+	flow->pacing = pacing && same ? last->pacing : NULL;
+	if (pacing && flow->pacing == NULL)
+		flow->pacing = calloc(1, sizeof(*flow->pacing));
+	return (times && flow->times == NULL) || (pacing && flow->pacing == NULL) ? -ENOMEM : 0;
 }
 
 /* Where the begin of a message is kept; NULL: it is not timed. */
@@ -154,6 +164,37 @@ nic_measure_rtt(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 			times->least_rtt_ns = rtt_ns;
 	}
 	return rtt_ns;
+}
+
+void
+nic_measure_departure(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	const struct nic_qp *qp = &nic->qps[item];
+	struct nic_departure *last = &nic->measure.departures[item];
+	struct nic_pacing *pacing = nic_flow_of(nic, qp)->pacing;
+
+	bool paced = nic->due_ns[item] != 0;
+
+	if (last->paced && paced && qp->bucket.rate_bps > 0) {
+		uint64_t gap_ns = now_ns - last->sent_ns;
+		/* 2^16 bytes x 8000 x 10^9 is below 2^59. */
+		uint64_t expected_ps =
+			(uint64_t)last->wire_bytes * 8000 * NS_PER_SEC / qp->bucket.rate_bps;
+		uint64_t expected_ns = (expected_ps + 500) / 1000;
+
+		hist_add(&pacing->jitter_ns,
+			 gap_ns > expected_ns ? gap_ns - expected_ns : expected_ns - gap_ns, 1);
+		counter_add(&pacing->gap_ns, gap_ns);
+		counter_add(&pacing->expected_ps, expected_ps);
+	}
+	last->sent_ns = now_ns;
+	last->paced = paced;
+}
+
+void
+nic_measure_departed(struct nic *nic, uint32_t item, uint32_t wire_bytes)
+{
+	nic->measure.departures[item].wire_bytes = wire_bytes;
 }
 
 void

@@ -23,10 +23,18 @@ struct nic_qp_times {
 	uint32_t cnps_ignored;
 } __rte_cache_aligned;
 
+/* The packet of a QP that left last. */
+struct nic_departure {
+	uint64_t sent_ns;
+	uint32_t wire_bytes;
+	bool paced; /* for tokens only: those that it found are not left over from an idle time */
+};
+
 /* Each is NULL if it is not wanted; of max_qps. */
 struct nic_measure {
-	struct rtt *rtts;           /* for congestion control or for people */
-	struct nic_qp_times *times; /* measure_times */
+	struct rtt *rtts;                 /* for congestion control or for people */
+	struct nic_qp_times *times;       /* measure_times */
+	struct nic_departure *departures; /* measure_pacing */
 };
 
 /** @return 0 or -ENOMEM; nic_measure_free() in both cases. */
@@ -43,6 +51,10 @@ void nic_measure_completed(struct nic *nic, uint32_t item, uint64_t message, uin
 uint64_t nic_measure_rtt(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns);
 /** What is known of one QP. */
 void nic_measure_info(const struct nic *nic, uint32_t item, struct nic_qp_info *out);
+/** With measure_pacing: the QP's next packet leaves, which was due at nic->due_ns if that is known;
+ * and it was so long. */
+void nic_measure_departure(struct nic *nic, uint32_t item, uint64_t now_ns);
+void nic_measure_departed(struct nic *nic, uint32_t item, uint32_t wire_bytes);
 /** A frame with CE came. */
 void nic_measure_ce(struct nic *nic, uint32_t item);
 /** A CNP changed nothing. */

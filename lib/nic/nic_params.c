@@ -68,7 +68,7 @@ const struct field nic_fields[] = {
 	  .help = "Pause frames, CNPs, ACKs and NAKs leave by a transmit queue of their own for each "
 		  "lcore (quench-nic); auto: if a NIC has so many, on: virtual devices as well, both ends alike" },
 	{ MEMBER(measure_pacing), .type = FIELD_BOOL, .def = "off",
-	  .help = "Measure how late paced packets leave (quench-nic: pacing in its JSON)" },
+	  .help = "Measure how evenly paced packets leave: jitter by flow, and in quench-nic's JSON how late" },
 	{ MEMBER(measure_times), .type = FIELD_ENUM, .choices = measure_words, .def = "auto",
 	  .help = "Completion time and slowdown of messages and round-trip times, in histograms of "
 		  "each flow; auto: up to 32768 QPs of an lcore, as each takes 80 bytes" },

@@ -39,6 +39,7 @@
 
 #define QP_NONE UINT32_MAX
 
+struct nic_pacing;
 struct nic_times;
 
 /* The one place of a QP that may send. */
@@ -162,7 +163,9 @@ struct qp_flow {
 	struct roce_path path; /* without what struct roce_ends holds */
 	struct roce_shape cnp;
 	/* each message */
-	struct nic_times *times; /* NULL: not measured; owned by the first of those that share it */
+	/* NULL: not measured; owned by the first of those that share them */
+	struct nic_times *times;
+	struct nic_pacing *pacing;
 	uint32_t timed_mask;     /* messages are timed whose number has none of these bits */
 	struct nic_qp_params params; /* of its first QP */
 	uint32_t first_item, n_qps;

@@ -198,7 +198,25 @@ def stalled(lab, config, folder):
     expect(victim[0] == 0 and victim[1] > 5e9, f"goodput of who shares a link with the storm: {victim}")
 
 
-CASES = {"stalled": lambda lab, folder: stalled(lab, sys.argv[2], folder),
+def paced(lab, folder):
+    """QPs at rates of their own share a link: each keeps its rate, and waits for a few frames of the others at most."""
+    rates = {"slow": "100M", "middle": "1G", "fast": "5G"}
+    text = FABRIC + "duration_ns = 20ms\n[nic]\ncc = none\nmeasure_pacing = on\n" + "".join(
+        f"[flow {name}]\nsrc = 1\ndst = 2\nqp_count = 4\ndepth = 2\nrate_cap_bps = {rate}\n" for name, rate in rates.items())
+    r = run(lab, folder, text, "--out", folder)
+    spread = read_csv(folder / "times.csv")
+    for flow in r["flows"]:
+        jitter = [flow[f"jitter_{q}_ns"] for q in ("p50", "p95", "p99", "p999", "max")]
+        print(f"# {flow['name']}: {flow['paced_gaps']} gaps, jitter {jitter} ns, rate off by {flow['paced_rate_error_ppm']} ppm")
+        expect(flow["paced_gaps"] > 500, f"{flow['name']}: {flow['paced_gaps']} gaps")
+        # 12 QPs: each of two packets may find one of each of the others before it.
+        expect(jitter == sorted(jitter) and jitter[-1] <= 2 * 12 * 225, f"{flow['name']}: jitter {jitter}")
+        expect(abs(flow["paced_rate_error_ppm"]) <= 100, f"{flow['name']}: rate off by {flow['paced_rate_error_ppm']} ppm")
+        mine = [row for row in spread if (row["flow"], row["measure"]) == (flow["name"], "jitter_ns")]
+        expect(sum(int(row["count"]) for row in mine) == flow["paced_gaps"], f"{flow['name']}: times.csv")
+
+
+CASES = {"paced": paced, "stalled": lambda lab, folder: stalled(lab, sys.argv[2], folder),
          "idle": idle, "cnps": cnps, "unmeasured": unmeasured,
          "loaded": lambda lab, folder: loaded(lab, sys.argv[2], folder)}
 

@@ -3,6 +3,7 @@
  * asked. */
 #include "nic_test.h"
 
+#include "nic/nic_flow.h"
 #include "node/pkt_meta.h"
 
 #define CAP (10 * MBPS)
@@ -111,6 +112,72 @@ late_qp_that_catches_up_keeps_its_schedule(void **state)
 	solo_destroy(&solo);
 }
 
+/*
+ * A packet takes 1122 x 8 / 10^7 s = 897.6 us at the QP's rate. Without a burst each wait counts
+ * from when the last packet left, so what one is late is its jitter, and is lost for the rate.
+ */
+static void
+gaps_are_held_against_the_rate(void **state)
+{
+	const uint64_t interval_ns = 897600;
+	uint64_t late_sum_ns = 0, most_ns = 0, due_ns;
+	const struct nic_pacing *pacing;
+
+	(void)state;
+	start();
+	solo.now_ns = 5000;
+	while (!take(&due_ns))
+		solo.now_ns++;
+	pacing = nic_flow_pacing(solo.nic, 0);
+	assert_int_equal(pacing->jitter_ns.count, 0);
+	/* The first gap does not count: its packet in front was not paced. */
+	for (uint64_t late_ns = 0; late_ns <= 1000; late_ns += 100) {
+		uint64_t sent_ns = solo.now_ns, took_ns;
+
+		solo.now_ns = sent_ns + interval_ns + late_ns;
+		while (!take(&due_ns))
+			solo.now_ns++;
+		took_ns = late_ns == 0 ? 0 : solo.now_ns - sent_ns - interval_ns;
+		late_sum_ns += took_ns;
+		most_ns = took_ns > most_ns ? took_ns : most_ns;
+	}
+	assert_int_equal(pacing->jitter_ns.count, 10);
+	assert_int_equal(pacing->jitter_ns.sum, late_sum_ns);
+	assert_int_equal(pacing->jitter_ns.max, most_ns);
+	assert_int_equal(pacing->gap_ns, 10 * interval_ns + late_sum_ns);
+	assert_int_equal(pacing->expected_ps, 10 * interval_ns * 1000);
+	/* 5500 ns and some slots in 8.976 ms: 613 ppm, rounded towards 0. */
+	assert_in_range(-nic_pacing_error_ppm(pacing), 610, 660);
+	solo_destroy(&solo);
+}
+
+/* Late once, then back to back until the schedule is caught up: the rate is kept. */
+static void
+who_catches_up_has_jitter_and_keeps_its_rate(void **state)
+{
+	const struct nic_pacing *pacing;
+	uint64_t due_ns;
+
+	(void)state;
+	solo.params.qp_burst_bytes = 100000;
+	start();
+	solo.now_ns = 5000;
+	while (solo.now_ns < 950 * NS_PER_MS) {
+		uint64_t next_ns = solo.nic->ops->next_ns(solo.nic, 0);
+
+		if (solo.now_ns / (100 * NS_PER_MS) != next_ns / (100 * NS_PER_MS))
+			next_ns += 10 * NS_PER_MS;
+		solo.now_ns = next_ns > solo.now_ns ? next_ns : solo.now_ns;
+		take(&due_ns);
+	}
+	pacing = nic_flow_pacing(solo.nic, 0);
+	assert_true(pacing->jitter_ns.count > 900);
+	assert_true(hist_quantile(&pacing->jitter_ns, 50) < 100);
+	assert_true(pacing->jitter_ns.max > 9 * NS_PER_MS);
+	assert_in_range(1000 + nic_pacing_error_ppm(pacing), 0, 2000);
+	solo_destroy(&solo);
+}
+
 static void
 nothing_is_said_unless_asked(void **state)
 {
@@ -119,6 +186,7 @@ nothing_is_said_unless_asked(void **state)
 	(void)state;
 	solo.params.measure_pacing = false;
 	start();
+	assert_null(nic_flow_pacing(solo.nic, 0));
 	for (unsigned int n = 0; n < 3;) {
 		uint64_t next_ns = solo.nic->ops->next_ns(solo.nic, 0);
 
@@ -139,6 +207,8 @@ main(void)
 		cmocka_unit_test_setup(
 			first_packet_is_not_due_the_next_is_when_its_tokens_are_there, setup),
 		cmocka_unit_test_setup(late_qp_that_catches_up_keeps_its_schedule, setup),
+		cmocka_unit_test_setup(gaps_are_held_against_the_rate, setup),
+		cmocka_unit_test_setup(who_catches_up_has_jitter_and_keeps_its_rate, setup),
 		cmocka_unit_test_setup(nothing_is_said_unless_asked, setup),
 	};
 
