@@ -346,11 +346,13 @@ net_flow_times(const struct net *net, uint32_t index)
 const struct nic_pacing *
 net_flow_pacing(const struct net *net, uint32_t index)
 {
-	return nic_flow_pacing(net_host(net, net->flows[index].src), index);
+	return nic_flow_pacing(net_host(net, net_flow_sender(&net->flows[index]).host), index);
 }
 
 uint64_t
 net_flow_paused_ns(const struct net *net, uint32_t index, uint64_t now_ns)
 {
-	return nic_flow_paused_ns(net_host(net, net->flows[index].src), index, now_ns);
+	uint16_t host = net_flow_sender(&net->flows[index]).host;
+
+	return nic_flow_paused_ns(net_host(net, host), index, now_ns);
 }

@@ -53,10 +53,10 @@ void net_flow_info(const struct net *net, uint32_t index, struct nic_qp_info *at
 /** Times of the flow's messages, at its source; NULL: not measured. */
 const struct nic_times *net_flow_times(const struct net *net, uint32_t index);
 
-/** The flow's pacing, at its source; NULL: not measured. */
+/** The flow's pacing, at the sender of its data; NULL: not measured. */
 const struct nic_pacing *net_flow_pacing(const struct net *net, uint32_t index);
 
-/** Time in which pauses have held the flow's data at its source so far. */
+/** Time in which pauses have held the flow's data at its sender so far. */
 uint64_t net_flow_paused_ns(const struct net *net, uint32_t index, uint64_t now_ns);
 
 #endif

@@ -6,6 +6,9 @@
  * has come. In a closed loop it can be sent when the QP turns to it, which depth allows; in an open
  * loop from its arrival on, so that the time in the queue of the source counts.
  *
+ * A READ is complete when its last response is here. Its round-trip time is that of the request and
+ * the first response.
+ *
  * Slowdown: completion time over what an idle network takes, which is the serialisation, at our
  * link's speed, of all packets before the last one, and the round-trip time of the last one. That
  * is base_rtt_ns of the flow or, where this is 0, the least one measured on the flow so far: it is

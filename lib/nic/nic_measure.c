@@ -60,7 +60,8 @@ nic_measure_add_flow(struct nic *nic, struct qp_flow *flow)
 	const struct qp_flow *last = nic->n_flows > 0 ? &nic->flows[nic->n_flows - 1] : NULL;
 	bool same = last != NULL && last->params.flow_id == flow->params.flow_id;
 	bool times = nic->measure.times != NULL && flow->params.requester && !flow->params.raw;
-	bool pacing = nic->measure.departures != NULL && flow->params.requester;
+	bool pacing = nic->measure.departures != NULL &&
+		      (flow->params.requester || flow->params.verb == NIC_READ);
 
 	flow->timed_mask = 0;
 	while (w->arrival != WORKLOAD_INCAST &&
@@ -111,7 +112,9 @@ ideal_ns(const struct nic *nic, const struct qp_flow *flow, uint32_t message_byt
 	uint64_t wire =
 		before_last * wire_bytes(flow->template.hdr_bytes + flow->mtu_bytes + ICRC_BYTES);
 
-	if (before_last > 0 && flow->params.verb != NIC_SEND)
+	if (before_last > 0 && flow->params.verb == NIC_READ)
+		wire += AETH_BYTES;
+	else if (before_last > 0 && flow->params.verb != NIC_SEND)
 		wire += RETH_BYTES;
 	return rtt_ns == 0 ? 0 : mul_div(wire, 8 * NS_PER_SEC, nic->params.link_speed_bps) + rtt_ns;
 }

@@ -365,6 +365,8 @@ nic_read_sent(struct nic *nic, uint32_t item, uint64_t now_ns)
 	}
 	if (!(qp->flags & QP_AWAITS))
 		nic_arm_timer(nic, item, now_ns);
+	if (nic->measure.rtts != NULL && !(qp->flags & QP_RESEND))
+		rtt_on_ask(&nic->measure.rtts[item], qp->next_seq, now_ns);
 	qp_sent_read(qp);
 }
 

@@ -85,6 +85,32 @@ depth = 1
             expect(flow[key] == 0, f"{packets}: {key} {flow[key]}")
 
 
+def read(lab, folder):
+    """A READ on an idle network: the request there, all responses back."""
+    for packets in (1, 2, 100):
+        r = run(lab, folder, FABRIC + f"""duration_ns = 1ms
+[nic]
+measure_pacing = on
+[flow one]
+src = 1
+dst = 2
+verb = read
+message_bytes = {1024 * packets}
+messages = 5
+depth = 1
+""")
+        flow = r["flows"][0]
+        response = HEADERS + 1024 + AETH
+        rtt_ns = 2 * ser_ns(HEADERS + RETH) + 2 * ser_ns(response) + 4 * DELAY_NS
+        want_ns = rtt_ns + ser_ns((packets - 1) * (HEADERS + 1024) + AETH) * (packets > 1)
+        slack_ns = 0 if packets == 1 else 4
+        expect(flow["completions"] == flow["messages_completed"] == 5, f"{packets}: {flow['completions']} completions")
+        expect(abs(flow["completion_max_ns"] - want_ns) <= slack_ns, f"{packets}: {flow['completion_max_ns']} ns, not {want_ns}")
+        expect(flow["rtt_min_ns"] == rtt_ns, f"{packets}: RTT {flow['rtt_min_ns']} ns, not {rtt_ns}")
+        expect(abs(flow["slowdown_max"] - 1) <= 0.001, f"{packets}: slowdown {flow['slowdown_max']}")
+        expect("paced_gaps" in flow, "the responder paces")
+
+
 def loaded(lab, config, folder):
     """Four flows share a link: their messages take four times as long, as far as the shares are fair."""
     text = pathlib.Path(config, "incast-4to1.ini").read_text(encoding="utf-8")
@@ -217,7 +243,7 @@ def paced(lab, folder):
 
 
 CASES = {"paced": paced, "stalled": lambda lab, folder: stalled(lab, sys.argv[2], folder),
-         "idle": idle, "cnps": cnps, "unmeasured": unmeasured,
+         "idle": idle, "read": read, "cnps": cnps, "unmeasured": unmeasured,
          "loaded": lambda lab, folder: loaded(lab, sys.argv[2], folder)}
 
 if __name__ == "__main__":
