@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Read a folder of quench-lab results (doc/interface.md): results.json and three CSV files."""
+"""Read a folder of quench-lab results (doc/interface.md): results.json and CSV files."""
 import csv
 import json
 import pathlib
@@ -8,6 +8,7 @@ import numpy as np
 
 FLOWS = "time_ns,flow,wire_rate_bps,goodput_bps,rp_rate_bps,rp_target_rate_bps,cnp_handled,cnp_sent"
 QUEUES = "time_ns,node,port,queue,queue_bytes,queue_max_bytes,ecn_marked_packets,tx_bytes"
+TIMES = "flow,measure,at_most,count"
 PFC = "time_ns,node,port,prio,tx_pause,rx_pause,tx_pause_duration_us,rx_pause_duration_us,rx_paused"
 
 RESULT_KEYS = """format program version scenario seed duration_ns measure_from_ns icrc_check cc pfc link_speed_bps
@@ -94,6 +95,25 @@ def read_series(path, header, key):
     return {group: Series(zip(names, np.array(values).T)) for group, values in rows.items()}
 
 
+def read_times(path):
+    """Histograms: {(flow, measure): (values, counts)}; none where nothing was measured, or by an older quench-lab."""
+    rows = {}
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            reader = csv.DictReader(file)
+            if reader.fieldnames != TIMES.split(","):
+                raise BadInput(f"{path}: expected the columns {TIMES}")
+            for row in reader:
+                rows.setdefault((row["flow"], row["measure"]), []).append((int(row["at_most"]), int(row["count"])))
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}") from error
+    except (TypeError, ValueError) as error:
+        raise BadInput(f"{path}: line {reader.line_num}: {error}") from error
+    return {key: tuple(np.array(pairs).T) for key, pairs in rows.items()}
+
+
 class Run:
     """All that the report is made of."""
 
@@ -103,6 +123,7 @@ class Run:
         flows = read_series(folder / "flows.csv", FLOWS, ["flow"])
         self.flows = {name: series for (name,), series in flows.items()}
         self.queues = read_series(folder / "queues.csv", QUEUES, ["node", "port", "queue"])
+        self.times = read_times(folder / "times.csv")
         self.pauses = read_series(folder / "pfc.csv", PFC, ["node", "port", "prio"])
 
     def bottleneck(self):

@@ -27,6 +27,7 @@ code { font-size: .9em; overflow-wrap: anywhere }
 
 CAPTIONS = {
     "rates": "Wire rate counts frame, FCS, preamble and gap, averaged over each sample (at the start) or step. Dashed: the link divided by the flows.",
+    "slowdown": "Share of the messages of a flow, whole run, that were slowed down by at most so much; 1: as on an idle network.",
     "queue": "Line: bytes held; band: least and most within a step. Marking begins at WRED min and reaches Pmax at WRED max. "
              "XOFF limits count one priority group of one ingress port, not this queue.",
     "cnp": "Sums over all flows.",
@@ -72,6 +73,23 @@ def flow_table(results):
                      (f" of {number(flow['messages_wanted'])}" if flow["messages_wanted"] else ""),
                      *(number(flow[key]) for key in ("rp_cnp_handled", "rate_cuts", "retransmitted_packets"))))
     return table(heads, rows)
+
+
+def microseconds(ns):
+    return f"{ns / 1e3:.4g}"
+
+
+def times_table(results):
+    """Completion times, slowdown and round-trip times; nothing where none was measured."""
+    heads = ("flow", "messages timed", "completion p50 µs", "p99 µs", "max µs", "slowdown p50", "p99", "max", "RTT p50 µs", "p99 µs",
+             "CE packets", "µs held")
+    rows = [(escape(flow["name"]), number(flow["completions"]),
+             *(microseconds(flow[f"completion_{q}_ns"]) for q in ("p50", "p99", "max")),
+             *(f"{flow[f'slowdown_{q}']:.3g}" for q in ("p50", "p99", "max")),
+             *(microseconds(flow[f"rtt_{q}_ns"]) for q in ("p50", "p99")),
+             number(flow["ce_packets"]), number(flow["rx_pause_duration_us"]))
+            for flow in results["flows"] if flow.get("rtt_samples") or flow.get("completions")]
+    return "<h2>Messages and round trips</h2>" + table(heads, rows) if rows else ""
 
 
 def fact_table(results):
@@ -151,6 +169,7 @@ counts are of the whole run.</p>
 {fact_table(results)}
 <h2>Flows</h2>
 {flow_table(results)}
+{times_table(results)}
 <h2>Over time</h2>
 {figures}
 {optional_tables(results)}

@@ -238,6 +238,35 @@ def draw_per_ms(axes, groups, column, colour, ylabel, until_ms):
         axes.set_ylim(0, rate.max() * 1.08)
 
 
+def slowdown(run):
+    """Which share of a flow's messages was how much slower than on an idle network."""
+    figure, axes = plt.subplots(figsize=(WIDTH, 3.6))
+    axes.set_title("Slowdown of messages", pad=16)
+    flows = {name: times for (name, measure), times in run.times.items() if measure == "slowdown_milli"}
+    if not flows:
+        axes.set_xticks([])
+        say_nothing(axes, "no message was timed")
+        return figure
+    few = len(flows) <= MOST_LINES
+    for i, (name, (at_most, count)) in enumerate(flows.items()):
+        share = np.cumsum(count) / count.sum() * 100
+        axes.step(np.append(at_most[0], at_most) / 1e3, np.append(0, share), where="post", color=COLOURS[i % len(COLOURS)],
+                  lw=1.3 if few else 0.6, alpha=0.9 if few else 0.6, label=name if few else None)
+    most = max(at_most[-1] for at_most, _ in flows.values()) / 1e3
+    least = min(at_most[0] for at_most, _ in flows.values()) / 1e3
+    if most > 10 * least:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter("{x:g}")
+    else:
+        axes.set_xlim(min(least, 1), most * 1.02)
+    axes.set_ylim(0, 102)
+    axes.set_ylabel("messages (%)")
+    axes.set_xlabel("completion time over that of an idle network")
+    if few:
+        axes.legend(frameon=False, loc="lower right", fontsize=9)
+    return figure
+
+
 def cnp(run):
     """CNPs handled by all senders, and packets marked in the bottleneck queue, per millisecond."""
     end = run.results["duration_ns"] / 1e6
@@ -298,4 +327,4 @@ def draw_strips(figure, axes, held, until_ms):
     figure.colorbar(mesh, ax=axes, label="% held", aspect=2 * len(held) + 1, pad=0.01)
 
 
-PLOTS = {"rates": rates, "queue": queue, "cnp": cnp, "pauses": pauses}
+PLOTS = {"rates": rates, "slowdown": slowdown, "queue": queue, "cnp": cnp, "pauses": pauses}

@@ -11,7 +11,7 @@ from harness import BUILD, check, check_equal, finish, run, skip, work_dir
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 REPORT = ROOT / "scripts" / "report.py"
-PLOTS = ("rates", "queue", "cnp", "pauses")
+PLOTS = ("rates", "slowdown", "queue", "cnp", "pauses")
 
 try:
     import matplotlib  # noqa: F401
@@ -45,12 +45,13 @@ def check_report(out):
     ids = re.findall(r'\bid="([^"]+)"', page)
     check("ids in the page are unique", len(ids) == len(set(ids)))
     check("the page shows the digest", results["digest"] in page)
+    check("the page has the times of messages", "Messages and round trips" in page)
     check("the page names every flow", all(flow["name"] in page for flow in results["flows"]))
 
 
 def check_refusals(out):
     """A missing or foreign file is one line and code 2."""
-    for name, content in (("pfc.csv", None), ("flows.csv", "time,flow\n"), ("results.json", "{}\n")):
+    for name, content in (("pfc.csv", None), ("flows.csv", "time,flow\n"), ("times.csv", "flow\n"), ("results.json", "{}\n")):
         path = out / name
         kept = path.read_bytes()
         path.unlink()
@@ -64,10 +65,12 @@ def check_refusals(out):
 
 def check_empty(out):
     """A run that sampled nothing still has a page."""
-    for name in ("flows.csv", "queues.csv", "pfc.csv"):
+    for name in ("flows.csv", "queues.csv", "pfc.csv", "times.csv"):
         path = out / name
         path.write_text(path.read_text(encoding="utf-8").splitlines()[0] + "\n", encoding="utf-8")
     check_equal("series without rows are drawn as such", run(REPORT, out).returncode, 0)
+    (out / "times.csv").unlink()
+    check_equal("results of before there were times are drawn", run(REPORT, out).returncode, 0)
 
 
 os.environ["MPLCONFIGDIR"] = str(work_dir())
