@@ -61,9 +61,13 @@ queue_object(const struct run_app *app, uint16_t port, uint8_t queue)
 static json_t *
 pg_object(const struct run_app *app, uint16_t port, uint8_t pg)
 {
+	const struct sw_pg_stats *stats = &sw_port_stats(app->node, port)->pg[pg];
 	json_t *o = json_object();
 
 	report_set_u64(o, "pg", pg);
+	report_set_u64(o, "rx_packets", counter_read(&stats->rx_packets));
+	report_set_u64(o, "rx_bytes", counter_read(&stats->rx_bytes));
+	report_set_u64(o, "drop_packets", counter_read(&stats->drop_packets));
 	set_watermark(o, "watermark_bytes", app->node, MMU_WATERMARK_PG, port, pg);
 	set_watermark(o, "shared_watermark_bytes", app->node, MMU_WATERMARK_PG_SHARED, port, pg);
 	set_watermark(o, "headroom_watermark_bytes", app->node, MMU_WATERMARK_PG_HEADROOM, port,

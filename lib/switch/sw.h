@@ -181,6 +181,11 @@ struct sw_queue_stats {
 	uint64_t drop_packets;             /* egress drops: queue limit, pool, WRED, no mbuf */
 };
 
+struct sw_pg_stats {
+	uint64_t rx_packets, rx_bytes; /* frame bytes with FCS, of frames that were forwarded */
+	uint64_t drop_packets;         /* of these, refused by the ingress side of the buffer */
+};
+
 struct sw_port_stats {
 	uint64_t rx_packets, rx_bytes; /* frame bytes with FCS; MAC control not included */
 	uint64_t tx_packets, tx_bytes; /* same; our PFC frames not included */
@@ -190,6 +195,7 @@ struct sw_port_stats {
 	uint64_t rx_global_pause_frames, tx_global_pause_frames; /* 802.3x */
 	uint64_t pause_no_mbuf; /* a PFC frame had to wait for an mbuf */
 	struct sw_queue_stats queue[TM_CLASSES];
+	struct sw_pg_stats pg[TM_CLASSES];
 };
 
 struct sw_router_stats {

@@ -256,6 +256,7 @@ sw_admit(struct sw *sw, struct arrival *a)
 	reason = drop_of(mmu_ingress_admit(sw->mmu, a->in_port, a->class.pg, a->charged_bytes));
 	if (unlikely(reason != SW_PASS)) {
 		sw_count_drop(sw, a->in_port, reason, a->charged_bytes);
+		counter_inc(&sw->ports[a->in_port].stats.pg[a->class.pg].drop_packets);
 		rte_pktmbuf_free(a->m);
 	} else if (likely(a->out_port != FLOOD)) {
 		to_port(sw, a);

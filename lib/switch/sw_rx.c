@@ -110,6 +110,21 @@ parse(struct sw *sw, struct arrival *a, uint16_t port, struct rte_mbuf *m, uint6
 	return false;
 }
 
+/* Frames of one group that come after each other. */
+struct run {
+	uint8_t pg;
+	uint64_t packets, bytes;
+};
+
+static void
+count_run(struct sw *sw, uint16_t port, const struct run *run)
+{
+	struct sw_pg_stats *stats = &sw->ports[port].stats.pg[run->pg];
+
+	counter_add(&stats->rx_packets, run->packets);
+	counter_add(&stats->rx_bytes, run->bytes);
+}
+
 /*
  * Admission of what is left of a burst. XOFF is asked for once per group: a group's use only grows
  * while frames are admitted.
@@ -118,14 +133,26 @@ static void
 admit(struct sw *sw, uint16_t port, struct arrival *arrivals, unsigned int n,
       const enum sw_drop reasons[], uint64_t now_ns)
 {
+	struct run run = {0};
 	unsigned int pgs = 0;
 
 	for (unsigned int i = 0; i < n; i++) {
-		if (likely(reasons[i] == SW_PASS))
-			pgs |= 1u << sw_admit(sw, &arrivals[i]);
-		else
+		uint8_t pg;
+
+		if (unlikely(reasons[i] != SW_PASS)) {
 			end(sw, &arrivals[i], reasons[i]);
+			continue;
+		}
+		pg = sw_admit(sw, &arrivals[i]);
+		pgs |= 1u << pg;
+		if (unlikely(pg != run.pg)) {
+			count_run(sw, port, &run);
+			run = (struct run){.pg = pg};
+		}
+		run.packets++;
+		run.bytes += arrivals[i].frame_bytes;
 	}
+	count_run(sw, port, &run);
 	/* After refusals too: under a dynamic threshold the limit moves without this group. */
 	for (; pgs != 0; pgs &= pgs - 1)
 		sw_update_xoff(sw, port, (uint8_t)__builtin_ctz(pgs), now_ns);

@@ -292,6 +292,41 @@ storms_are_held_to_their_rate_each_to_its_own(void **state)
 	bench_stop(b);
 }
 
+/* Groups in turn and in runs; what the buffer refuses counts as received by its group, and dropped.
+ */
+static void
+frames_and_refusals_are_counted_by_group(void **state)
+{
+	static const uint8_t dscps[] = {26, 26, 0, 26, 0, 0, 0, 0};
+	struct bench *b = *state;
+	struct rte_mbuf *burst[RTE_DIM(dscps)];
+	const struct sw_pg_stats *pg;
+	uint64_t bytes[2] = {0}, now_ns = 0;
+
+	bench_defaults(&b->params, 2);
+	b->params.mmu.lossy.dynamic = false;
+	b->params.mmu.lossy.static_th_bytes = 400;
+	b->params.mmu.lossy.size_bytes = 0;
+	bench_start(b);
+	for (unsigned int i = 0; i < RTE_DIM(dscps); i++) {
+		struct frame_spec s = {.src = 0, .dst = 1, .dscp = dscps[i], .ecn = ECN_ECT0};
+
+		burst[i] = make_frame(b, &s);
+		bytes[dscps[i] == 0] += frame_bytes(burst[i]->pkt_len);
+	}
+	b->sw->ops->rx(b->sw, 0, burst, RTE_DIM(dscps), 0);
+	pg = sw_port_stats(b->sw, 0)->pg;
+	assert_int_equal(pg[3].rx_packets, 3);
+	assert_int_equal(pg[3].rx_bytes, bytes[0]);
+	assert_int_equal(pg[3].drop_packets, 0);
+	assert_int_equal(pg[0].rx_packets, 5);
+	assert_int_equal(pg[0].rx_bytes, bytes[1]);
+	assert_int_equal(pg[0].drop_packets, drops(b, 0, SW_DROP_PG_LIMIT));
+	assert_in_range(pg[0].drop_packets, 1, 4);
+	drain(b, 1, &now_ns);
+	bench_stop(b);
+}
+
 static void
 lists_of_vlans_are_read_whole_or_refused(void **state)
 {
@@ -325,6 +360,7 @@ main(void)
 		cmocka_unit_test(static_address_stays_where_it_was_put),
 		cmocka_unit_test(port_at_its_limit_learns_no_more_and_its_frames_go_on),
 		cmocka_unit_test(storms_are_held_to_their_rate_each_to_its_own),
+		cmocka_unit_test(frames_and_refusals_are_counted_by_group),
 		cmocka_unit_test(lists_of_vlans_are_read_whole_or_refused),
 	};
 
