@@ -53,19 +53,17 @@ nic_cc_follow(struct nic *nic, uint32_t item, uint32_t did, uint64_t now_ns)
 	struct nic_qp *qp = &nic->qps[item];
 	uint64_t rate_bps = capped(nic, qp), before_bps = qp->bucket.rate_bps;
 
-	/* A packet that waits is due at another time now. */
-	if (unlikely(nic->due_ns != NULL) && rate_bps != before_bps)
-		nic->due_ns[item] = 0;
-	token_account_set_rate(&qp->bucket, nic->qp_burst_nanobits, rate_bps, now_ns);
-	/* A rise, or nothing behind a cap, is no news for the tally, which would be a cache miss.
-	 */
-	if (rate_bps < before_bps || (did & CC_DID_CUT)) {
-		struct qp_tally *tally = &nic->tallies[item];
-
-		if (rate_bps < tally->min_rate_kbps * KBPS)
-			tally->min_rate_kbps = (uint32_t)kbps(rate_bps);
-		qp->rate_cuts += (did & CC_DID_CUT) != 0;
+	/* At the minimum, or behind a cap, there is nothing to follow. */
+	if (rate_bps != before_bps) {
+		/* A packet that waits is due at another time now. */
+		if (unlikely(nic->due_ns != NULL))
+			nic->due_ns[item] = 0;
+		token_account_set_rate(&qp->bucket, nic->qp_burst_nanobits, rate_bps, now_ns);
 	}
+	/* A rise is no news for the tally, which would be a cache miss. */
+	if (rate_bps < before_bps && rate_bps < nic->tallies[item].min_rate_kbps * KBPS)
+		nic->tallies[item].min_rate_kbps = (uint32_t)kbps(rate_bps);
+	qp->rate_cuts += (did & CC_DID_CUT) != 0;
 	if (unlikely(nic->n_traces > 0))
 		nic_trace_add(nic, item, did, now_ns);
 }
