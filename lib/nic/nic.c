@@ -234,6 +234,7 @@ flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_params *par
 		[NIC_WRITE_IMM] = RC_WRITE_MIDDLE,
 		[NIC_SEND] = RC_SEND_MIDDLE,
 		[NIC_READ] = RC_READ_RESP_MIDDLE,
+		[NIC_UD_SEND] = RC_SEND_MIDDLE, /* not sent: a datagram is one packet */
 	};
 	const struct nic_params *p = &nic->params;
 	int pcp = params->tagged ? params->vlan_tci >> 13 : -1;
