@@ -86,6 +86,41 @@ report_set_pfc_tx(json_t *o, const struct pfc_tx *pfc, uint64_t now_ns)
 	}
 }
 
+static json_t *
+mark_bin_object(const struct mark_bin *bin, uint64_t upper_bytes)
+{
+	uint64_t packets = counter_read(&bin->packets), marked = counter_read(&bin->marked);
+	json_t *o = json_object();
+
+	if (upper_bytes == UINT64_MAX)
+		json_object_set_new(o, "up_to_bytes", json_null());
+	else
+		report_set_u64(o, "up_to_bytes", upper_bytes);
+	report_set_u64(o, "packets", packets);
+	report_set_u64(o, "marked", marked);
+	json_object_set_new(o, "measured", json_real((double)marked / (double)packets));
+	json_object_set_new(o, "expected",
+			    json_real((double)counter_read(&bin->expected_q32) / (double)Q32_ONE /
+				      (double)packets));
+	return o;
+}
+
+void
+report_set_mark_accuracy(json_t *object, const struct mark_accuracy *accuracy,
+			 const struct wred_curve *curve)
+{
+	json_t *bins = accuracy != NULL ? json_array() : NULL;
+
+	for (unsigned int i = 0; accuracy != NULL && i < MARK_BINS; i++) {
+		if (counter_read(&accuracy->bins[i].packets) > 0)
+			json_array_append_new(bins,
+					      mark_bin_object(&accuracy->bins[i],
+							      mark_bin_upper_bytes(curve, i)));
+	}
+	if (bins != NULL)
+		json_object_set_new(object, "mark_accuracy", bins);
+}
+
 int
 report_write(json_t *report, const char *path)
 {

@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 #include "common/poll_loop.h"
+#include "tm/mark_accuracy.h"
 #include "tm/pfc_rx.h"
 #include "tm/pfc_tx.h"
 
@@ -33,6 +34,12 @@ int report_write(json_t *report, const char *path);
 
 /** Add rx_prioN_pause, _pause_transition and _pause_duration_us for each priority. */
 void report_set_pfc_rx(json_t *object, const struct pfc_rx *pfc, uint64_t now_ns);
+/**
+ * Add mark_accuracy: for each bin of queue lengths that was met, the share of packets that were
+ * marked beside what the curve says. Nothing when accuracy is NULL.
+ */
+void report_set_mark_accuracy(json_t *object, const struct mark_accuracy *accuracy,
+			      const struct wred_curve *curve);
 /** Add tx_prioN_pause, _pause_transition and _pause_duration_us for each priority. */
 void report_set_pfc_tx(json_t *object, const struct pfc_tx *pfc, uint64_t now_ns);
 

@@ -66,8 +66,8 @@ static json_t *
 bottleneck_object(const struct lab_run *run)
 {
 	const struct queue_result *q = &run->result.bottleneck;
-	const struct wred_params *wred = &run->scenario->sw.wred;
-	bool marks = wred->wred_green_enable;
+	const struct node *sw = net_switch(run->net);
+	const struct wred_curve *curve = sw_mark_curve(sw, q->port, q->queue);
 	json_t *o = json_object();
 
 	set_text(o, "node", OUTPUT_SWITCH_NAME);
@@ -78,9 +78,11 @@ bottleneck_object(const struct lab_run *run)
 	report_set_u64(o, "queue_p50_bytes", q->p50_bytes);
 	report_set_u64(o, "queue_p99_bytes", q->p99_bytes);
 	report_set_u64(o, "queue_max_bytes", q->max_bytes);
-	report_set_u64(o, "wred_min_bytes", marks ? wred->green_min_threshold_bytes : 0);
-	report_set_u64(o, "wred_max_bytes", marks ? wred->green_max_threshold_bytes : 0);
+	/* Both 0 when the queue has no curve. */
+	report_set_u64(o, "wred_min_bytes", curve->min_bytes);
+	report_set_u64(o, "wred_max_bytes", curve->max_bytes);
 	report_set_u64(o, "ecn_marked_packets", q->ecn_marked_packets);
+	report_set_mark_accuracy(o, sw_mark_accuracy(sw, q->port, q->queue), curve);
 	return o;
 }
 

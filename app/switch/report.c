@@ -55,6 +55,8 @@ queue_object(const struct run_app *app, uint16_t port, uint8_t queue)
 	report_set_u64(o, "ecn_mark_no_mbuf_packets", s->ecn_mark_no_mbuf_packets);
 	report_set_u64(o, "drop_packets", s->drop_packets);
 	set_watermark(o, "watermark_bytes", app->node, MMU_WATERMARK_QUEUE, port, queue);
+	report_set_mark_accuracy(o, sw_mark_accuracy(app->node, port, queue),
+				 sw_mark_curve(app->node, port, queue));
 	return o;
 }
 

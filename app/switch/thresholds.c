@@ -24,7 +24,7 @@ port_headroom(const struct sw_params *params, uint16_t port)
 		.cable_length_m = p->cable_length_m,
 		.peer_response_ns = p->peer_response_ns,
 		.own_frame_bytes = params->max_frame_bytes,
-		.peer_frame_bytes = params->max_frame_bytes,
+		.peer_frame_bytes = sw_largest_lossless_frame(params),
 	};
 
 	return pfc_headroom(&link);
@@ -42,15 +42,23 @@ print_port(FILE *out, const struct sw_params *params, uint16_t first, uint16_t l
 {
 	const struct sw_port_params *p = &params->ports[first];
 	struct pfc_headroom h = port_headroom(params, first);
-	uint64_t has = params->mmu.lossless.xoff_bytes;
+	uint64_t has = UINT64_MAX;
 	char ports[16];
 
+	/* The least that a lossless group of these ports has. */
+	for (uint16_t port = first; port <= last; port++) {
+		for (uint8_t pg = 0; pg < TM_CLASSES; pg++) {
+			if (params->mmu.lossless_pgs >> pg & 1)
+				has = min_u64(has,
+					      mmu_pg_profile(&params->mmu, port, pg)->xoff_bytes);
+		}
+	}
 	snprintf(ports, sizeof(ports), first == last ? "%u" : "%u-%u", first, last);
 	fprintf(out,
 		"  %-6s %7.3g Gb/s %6u m %8" PRIu64 " %6" PRIu64 " %8.1f %9" PRIu64 " %11.3f  %s\n",
 		ports, (double)p->link_speed_bps / 1e9, p->cable_length_m, h.frames_bytes,
 		h.pause_bytes, (double)h.cable_bits / 8, h.response_bytes, kb(h.total_bytes),
-		has >= h.total_bytes ? "fits" : "above xoff_bytes");
+		has >= h.total_bytes ? "fits" : "above its xoff_bytes");
 }
 
 /* Ports alike share a line. @return headroom of one priority on all ports. */
@@ -71,7 +79,8 @@ print_headroom(FILE *out, const struct sw_params *params)
 		print_port(out, params, first, i);
 		first = (uint16_t)(i + 1);
 	}
-	fprintf(out, "  in force: xoff_bytes = %.3f KB for each, %s\n\n",
+	fprintf(out,
+		"  in force: xoff_bytes = %.3f KB for each without a profile of its own, %s\n\n",
 		kb(params->mmu.lossless.xoff_bytes),
 		params->mmu.shared_headroom_pool_bytes > 0 ? "out of one shared headroom pool"
 							   : "reserved");
@@ -119,6 +128,19 @@ yes_no(bool yes)
 	return yes ? "yes" : "no";
 }
 
+/* The curve of the first lossless queue that has one, of the first port. */
+static const struct wred_params *
+first_lossless_wred(const struct sw_params *params)
+{
+	const struct wred_params *wred = NULL;
+
+	for (uint8_t queue = 0; wred == NULL && queue < TM_CLASSES; queue++) {
+		if (params->mmu.lossless_queues >> queue & 1)
+			wred = sw_queue_wred(params, 0, queue);
+	}
+	return wred;
+}
+
 /* The guides' xON < WRED min < WRED max < xOFF, of an empty buffer. */
 static void
 print_rule_of_thumb(FILE *out, const struct sw_params *params)
@@ -128,8 +150,13 @@ print_rule_of_thumb(FILE *out, const struct sw_params *params)
 	uint64_t xoff = b->dynamic ? thresholds(shared_bytes, 1, 1, b->dynamic_th).dynamic_pfc_bytes
 				   : b->static_th_bytes;
 	uint64_t xon = max_u64(b->xon_bytes, sub_sat(xoff, b->xon_offset_bytes));
-	uint64_t min = params->wred.green_min_threshold_bytes;
-	uint64_t max = params->wred.green_max_threshold_bytes;
+	const struct wred_params *wred = first_lossless_wred(params);
+	uint64_t min, max;
+
+	if (wred == NULL)
+		return;
+	min = wred->green_min_threshold_bytes;
+	max = wred->green_max_threshold_bytes;
 
 	fprintf(out,
 		"\nFor information, the guides' xON < WRED min < WRED max < xOFF, while nobody "
@@ -181,20 +208,40 @@ thresholds_print(FILE *out, const struct sw_params *params)
 	print_rule_of_thumb(out, params);
 }
 
+/* @return the first port on which the queue's marking begins too late, or -1. */
+static int
+late_port(const struct sw_params *params, uint8_t queue, uint64_t bound_bytes, uint64_t *min_bytes)
+{
+	for (uint16_t port = 0; port < params->n_ports; port++) {
+		const struct wred_params *wred = sw_queue_wred(params, port, queue);
+
+		if (wred == NULL || wred->ecn != WRED_ECN_ALL)
+			continue;
+		*min_bytes = wred->ecn_green_max_threshold_bytes > 0
+				     ? wred->ecn_green_min_threshold_bytes
+				     : wred->green_min_threshold_bytes;
+		if (*min_bytes >= bound_bytes)
+			return port;
+	}
+	return -1;
+}
+
 void
 thresholds_warn(const struct sw_params *params)
 {
-	uint64_t bound_bytes = ecn_bound_bytes(params);
-	uint8_t queues = params->wred_queues & params->mmu.lossless_queues;
+	uint64_t bound_bytes = ecn_bound_bytes(params), min_bytes;
 
-	if (bound_bytes == 0 || !params->wred.wred_green_enable ||
-	    params->wred.green_min_threshold_bytes < bound_bytes)
-		return;
-	for (; queues != 0; queues &= (uint8_t)(queues - 1))
-		say_warning(
-			"queue %d: marking begins at green_min_threshold_bytes = %" PRIu64
-			", but an ingress whose frames wait in all %u queues may be paused when "
-			"each holds %" PRIu64 " (--thresholds, doc/buffer.md)",
-			__builtin_ctz(queues), params->wred.green_min_threshold_bytes,
-			params->n_ports, bound_bytes);
+	for (uint8_t queue = 0; bound_bytes > 0 && queue < TM_CLASSES; queue++) {
+		int port;
+
+		if (!(params->mmu.lossless_queues >> queue & 1))
+			continue;
+		port = late_port(params, queue, bound_bytes, &min_bytes);
+		if (port >= 0)
+			say_warning(
+				"port %d, queue %u: marking begins above %" PRIu64
+				" bytes, but an ingress whose frames wait in all %u queues may be "
+				"paused when each holds %" PRIu64 " (--thresholds, doc/buffer.md)",
+				port, queue, min_bytes, params->n_ports, bound_bytes);
+	}
 }

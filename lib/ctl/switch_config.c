@@ -7,6 +7,7 @@
 
 #include "ctl/config_sections.h"
 #include "ctl/switch_tables.h"
+#include "ctl/switch_classes.h"
 
 #define SECTION(name, table, member)                                                               \
 	{                                                                                          \
@@ -39,6 +40,8 @@ switch_config_read_common(struct config *cfg, struct sw_params *out, struct conf
 
 	*out = (struct sw_params){0};
 	rc = config_sections_read(cfg, sections, N_SECTIONS, out, err);
+	if (rc == 0)
+		rc = switch_classes_read(cfg, out, err);
 	if (rc == 0)
 		rc = switch_tables_read(cfg, &out->tables, err);
 	if (rc != 0)
@@ -131,7 +134,7 @@ read_ports(struct config *cfg, struct sw_params *out, struct config_error *err)
 
 /* The common sections and those of n_ports ports, as one list. */
 struct all_sections {
-	struct config_section rows[N_SECTIONS + SW_MAX_PORTS];
+	struct config_section rows[N_SECTIONS + SW_MAX_PORTS + SWITCH_CLASSES_ROWS];
 	char names[SW_MAX_PORTS][PORT_NAME_SIZE];
 	unsigned int n;
 };
@@ -156,6 +159,7 @@ switch_config_check(const struct config *cfg, const struct sw_params *params,
 	static const uint8_t zero[6], stand_in[6] = {2};
 	/* With a stand-in for the addresses that the program will take from its devices. */
 	struct sw_params filled = *params;
+	struct switch_classes_rows classes;
 	struct all_sections all;
 	char why[512];
 
@@ -163,10 +167,13 @@ switch_config_check(const struct config *cfg, const struct sw_params *params,
 		if (memcmp(filled.ports[i].mac, zero, sizeof(zero)) == 0)
 			memcpy(filled.ports[i].mac, stand_in, sizeof(stand_in));
 	if (sw_params_check(&filled, why, sizeof(why)) == 0)
-		return 0;
+		return switch_classes_check_ports(cfg, params->n_ports, err);
 	if (switch_tables_refuse(cfg, why, err))
 		return -EINVAL;
 	list_all(&all, params->n_ports);
+	switch_classes_list(cfg, params, &classes);
+	memcpy(&all.rows[all.n], classes.rows, classes.n * sizeof(classes.rows[0]));
+	all.n += classes.n;
 	return config_sections_refuse(cfg, all.rows, all.n, params, why, err);
 }
 
@@ -191,6 +198,7 @@ switch_config_print_common(FILE *out, const struct sw_params *params)
 {
 	config_sections_print(out, sections, N_SECTIONS, params);
 	switch_tables_print(out, &params->tables);
+	switch_classes_print(out, params);
 }
 
 void
@@ -201,6 +209,7 @@ switch_config_print(FILE *out, const struct sw_params *params)
 	list_all(&all, params->n_ports);
 	config_sections_print(out, all.rows, all.n, params);
 	switch_tables_print(out, &params->tables);
+	switch_classes_print(out, params);
 }
 
 void
@@ -208,6 +217,7 @@ switch_config_print_reference_common(FILE *out)
 {
 	config_sections_print_reference(out, sections, N_SECTIONS);
 	switch_tables_print_reference(out);
+	switch_classes_print_reference(out);
 }
 
 void

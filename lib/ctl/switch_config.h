@@ -7,6 +7,9 @@
  *   [buffer_profile lossless] [buffer_profile lossy]
  *   [buffer_profile egress_lossless] [buffer_profile egress_lossy]
  *   [fdb NAME] [interface ...] [route PREFIX] [neighbor ADDRESS]   see switch_tables.h
+ *   [wred NAME] [buffer_profile NAME]  profiles by name, for
+ *   [pg N] [pg P|N] [queue N] [queue P|N]  a group, a queue: of every port, of port P
+ *   [tc N]                         a traffic class
  *   [port]                         what all ports share
  *   [port 0] [port 1] ...          each port over that, numbered without a gap
  *

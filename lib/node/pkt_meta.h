@@ -33,6 +33,7 @@ static_assert(sizeof(struct pkt_meta) <= PKT_PRIV_BYTES, "metadata fits the priv
 #define PKT_GENERATED 0x02u  /* made by this node: not charged on ingress */
 #define PKT_WRED_DONE 0x04u  /* switch: WRED has decided on it, at enqueue */
 #define PKT_ECT 0x08u        /* switch: came as ECT(0) or ECT(1), may be marked */
+#define PKT_CE 0x10u         /* switch: came as CE */
 
 static inline struct pkt_meta *
 pkt_meta(struct rte_mbuf *m)

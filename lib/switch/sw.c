@@ -32,6 +32,7 @@ static const char *const drop_names[SW_DROPS] = {
 	[SW_DROP_STORM_MULTICAST] = "storm_multicast",
 	[SW_DROP_STORM_UNKNOWN_UNICAST] = "storm_unknown_unicast",
 	[SW_DROP_OVERSIZE] = "oversize",
+	[SW_DROP_MTU] = "mtu",
 	[SW_DROP_PG_LIMIT] = "pg_limit",
 	[SW_DROP_NO_HEADROOM] = "no_headroom",
 	[SW_DROP_POOL] = "pool",
@@ -71,34 +72,95 @@ static const struct node_ops sw_ops = {
 };
 
 static void
-init_port(struct sw_port *p, const struct sw_params *params, const struct sw_port_params *port)
+init_bucket(struct token_bucket *tb, const struct sw_params *params, uint64_t rate_bps)
 {
 	/* At least a byte, so that the part of a nanosecond between two calls is not lost. */
-	uint64_t burst_bytes =
-		mul_div(port->shaper_rate_bps, params->shaper_burst_ns, NS_PER_SEC * 8) + 1;
+	uint64_t burst_bytes = mul_div(rate_bps, params->shaper_burst_ns, NS_PER_SEC * 8) + 1;
 
-	memcpy(p->mac, port->mac, sizeof(p->mac));
-	token_bucket_init(&p->shaper, port->shaper_rate_bps,
-			  min_u64(burst_bytes, TOKEN_BUCKET_MAX_BURST_BYTES), 0);
-	sched_init(&p->sched, &params->sched);
-	for (unsigned int i = 0; i < TM_CLASSES; i++)
-		wred_init(&p->queue[i].wred, &params->wred);
+	token_bucket_init(tb, rate_bps, min_u64(burst_bytes, TOKEN_BUCKET_MAX_BURST_BYTES), 0);
 }
 
 static void
-init_queue_masks(struct sw *sw, const struct sw_params *params)
+init_port(struct sw_port *p, const struct sw_params *params, const struct sw_port_params *port)
 {
-	uint8_t lossless = params->mmu.lossless_queues;
+	memcpy(p->mac, port->mac, sizeof(p->mac));
+	init_bucket(&p->shaper, params, port->shaper_rate_bps);
+	sched_init(&p->sched, &params->sched);
+	pfc_rx_init(&p->pfc_rx, params->qos.pfc_enable, port->link_speed_bps);
+	pfc_tx_init(&p->pfc_tx, &params->pfc, port->link_speed_bps);
+}
 
+static void
+init_queue_shapers(struct sw_port *p, const struct sw_queue_params queues[TM_CLASSES])
+{
+	for (unsigned int i = 0; i < TM_CLASSES; i++) {
+		if (queues[i].min_rate_bps > 0)
+			p->min_queues |= (uint8_t)(1u << i);
+		if (queues[i].max_rate_bps > 0)
+			p->max_queues |= (uint8_t)(1u << i);
+		token_bucket_init(&p->queue_shaper[i].min, queues[i].min_rate_bps,
+				  max_u64(queues[i].burst_bytes, 1), 0);
+		token_bucket_init(&p->queue_shaper[i].max, queues[i].max_rate_bps,
+				  max_u64(queues[i].burst_bytes, 1), 0);
+	}
+	p->below_min = p->min_queues;
+}
+
+/* @return 0 or -ENOMEM. */
+static int
+init_wred(struct sw_port *p, const struct sw_params *params, uint16_t port)
+{
+	for (uint8_t i = 0; i < TM_CLASSES; i++) {
+		const struct wred_params *wred = sw_queue_wred(params, port, i);
+		uint8_t bit = (uint8_t)(1u << i);
+
+		if (wred == NULL)
+			continue;
+		wred_init(&p->queue[i].wred, wred);
+		p->wred_queues |= bit;
+		if (wred->ecn == WRED_ECN_ALL)
+			p->ecn_queues |= bit;
+		if (!(params->mmu.lossless_queues & bit) || wred->nonect_drop_in_lossless)
+			p->nonect_drop_queues |= bit;
+		if (!params->mark_accuracy || wred->ecn != WRED_ECN_ALL)
+			continue;
+		p->queue[i].accuracy = rte_zmalloc("mark_accuracy", sizeof(struct mark_accuracy),
+						   RTE_CACHE_LINE_SIZE);
+		if (p->queue[i].accuracy == NULL)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void
+init_classes(struct sw *sw, const struct sw_params *params)
+{
 	sw->lossless_pgs = params->mmu.lossless_pgs;
-	sw->ecn = params->wred.ecn == WRED_ECN_ALL;
-	sw->wred_queues = params->wred.wred_green_enable ? params->wred_queues : 0;
-	sw->wred_drop_queues = sw->wred_queues;
-	if (!params->wred.nonect_drop_in_lossless)
-		sw->wred_drop_queues &= (uint8_t)~lossless;
+	for (unsigned int tc = 0; tc < TM_CLASSES; tc++) {
+		uint32_t mtu = params->tcs[tc].mtu_bytes;
+
+		sw->tc_max_frame_bytes[tc] =
+			mtu > 0 ? mtu + SW_MTU_OVERHEAD_BYTES - VLAN_TAG_BYTES : UINT32_MAX;
+	}
 	for (unsigned int prio = 0; prio < TM_CLASSES; prio++)
 		sw->prios_of_queue[params->qos.pfc_priority_to_queue_map[prio]] |=
 			(uint8_t)(1u << prio);
+}
+
+static int
+init_ports(struct sw *sw, const struct sw_params *params)
+{
+	int rc = 0;
+
+	for (uint16_t i = 0; rc == 0 && i < params->n_ports; i++) {
+		struct sw_port *p = &sw->ports[i];
+
+		init_port(p, params, &params->ports[i]);
+		sw_pfc_init_port(sw, i, params);
+		init_queue_shapers(p, params->queues[i]);
+		rc = init_wred(p, params, i);
+	}
+	return rc;
 }
 
 static int
@@ -147,12 +209,10 @@ sw_create(const struct sw_params *params, const struct sw_pools *pools)
 	sw->pools = *pools;
 	sw->copy_room_bytes = rte_pktmbuf_data_room_size(pools->frames) - RTE_PKTMBUF_HEADROOM;
 	prng_seed(&sw->prng, params->seed, 0);
-	init_queue_masks(sw, params);
-	for (uint16_t i = 0; i < params->n_ports; i++) {
-		init_port(&sw->ports[i], params, &params->ports[i]);
-		sw_pfc_init_port(sw, i, params);
-	}
-	rc = create_tables(sw, params);
+	init_classes(sw, params);
+	rc = init_ports(sw, params);
+	if (rc == 0)
+		rc = create_tables(sw, params);
 	if (rc < 0) {
 		sw_destroy(&sw->node);
 		errno = -rc;
@@ -170,6 +230,7 @@ free_queue(struct sw *sw, struct sw_queue *q)
 		sw_leave_ingress(sw, m, 0);
 		rte_pktmbuf_free(m);
 	}
+	rte_free(q->accuracy);
 }
 
 void
@@ -229,6 +290,36 @@ uint64_t
 sw_queue_bytes(const struct node *node, uint16_t port, uint8_t queue)
 {
 	return counter_read(&sw_of_const(node)->ports[port].queue[queue].bytes);
+}
+
+const struct mark_accuracy *
+sw_mark_accuracy(const struct node *node, uint16_t port, uint8_t queue)
+{
+	return sw_of_const(node)->ports[port].queue[queue].accuracy;
+}
+
+const struct wred_curve *
+sw_mark_curve(const struct node *node, uint16_t port, uint8_t queue)
+{
+	return &sw_of_const(node)->ports[port].queue[queue].wred.mark;
+}
+
+void
+sw_clear_watermarks(struct node *node, uint32_t kinds)
+{
+	__atomic_fetch_or(&sw_of(node)->clear_watermarks, kinds, __ATOMIC_RELAXED);
+	sw_want(sw_of(node), SW_WANT_CLEAR);
+}
+
+void
+sw_do_clear_watermarks(struct sw *sw)
+{
+	uint32_t kinds = __atomic_exchange_n(&sw->clear_watermarks, 0, __ATOMIC_RELAXED);
+
+	for (unsigned int i = 0; i < MMU_WATERMARKS; i++) {
+		if (kinds >> i & 1)
+			mmu_clear_watermarks(sw->mmu, (enum mmu_watermark)i);
+	}
 }
 
 uint32_t

@@ -40,6 +40,7 @@
 #include "fwd/fdb.h"
 #include "fwd/neigh.h"
 #include "node/node.h"
+#include "switch/sw_class.h"
 #include "switch/sw_tables.h"
 #include "switch/sw_vlan.h"
 #include "tm/mmu.h"
@@ -52,7 +53,9 @@
 
 struct rte_mempool;
 
-#define SW_MAX_PORTS 64
+#define SW_MAX_PORTS MMU_MAX_PORTS
+/* What a frame, with FCS, may have beyond its class's MTU: header, one tag, FCS. */
+#define SW_MTU_OVERHEAD_BYTES 22u
 
 enum sw_mark_at { SW_MARK_AT_DEQUEUE, SW_MARK_AT_ENQUEUE };
 
@@ -112,6 +115,12 @@ struct sw_params {
 	uint32_t shaper_burst_ns; /* how far a late poll may catch up, at shaper speed; the lab uses
 				     1 */
 	uint32_t max_frame_bytes; /* longest frame that is forwarded, with FCS */
+	bool mark_accuracy;       /* count marks by queue length */
+	struct sw_wred_profile wred_profiles[SW_MAX_WRED_PROFILES];
+	uint8_t n_wred_profiles;
+	struct sw_tc_params tcs[TM_CLASSES];
+	struct sw_pg_params pgs[SW_MAX_PORTS][TM_CLASSES];
+	struct sw_queue_params queues[SW_MAX_PORTS][TM_CLASSES];
 	uint32_t fdb_entries;
 	uint32_t fdb_ageing_s;
 	bool vlan_filtering;
@@ -125,8 +134,9 @@ extern const struct field sw_fields[];
 extern const unsigned int sw_fields_n;
 
 /**
- * Fill in what follows from other members: shaper rates left 0, and mmu.n_ports, lossless_pgs and
- * lossless_queues from pfc_enable and the maps; the masks are empty with pfc_generate off.
+ * Fill in what follows from other members: shaper rates left 0, profiles by their names, and
+ * mmu.n_ports, lossless_pgs and lossless_queues from pfc_enable and the maps; the masks are empty
+ * with pfc_generate off.
  */
 void sw_params_resolve(struct sw_params *params);
 
@@ -161,6 +171,7 @@ enum sw_drop {
 	SW_DROP_STORM_MULTICAST,
 	SW_DROP_STORM_UNKNOWN_UNICAST,
 	SW_DROP_OVERSIZE, /* longer than max_frame_bytes, or in several segments */
+	SW_DROP_MTU,       /* longer than its class allows */
 	SW_DROP_PG_LIMIT,
 	SW_DROP_NO_HEADROOM,
 	SW_DROP_POOL,
@@ -254,6 +265,15 @@ const struct sw_port_stats *sw_port_stats(const struct node *node, uint16_t port
 const struct pfc_rx *sw_pfc_rx(const struct node *node, uint16_t port);
 const struct pfc_tx *sw_pfc_tx(const struct node *node, uint16_t port);
 const struct mmu *sw_mmu(const struct node *node);
+/** Marks of a queue by its length; NULL without mark_accuracy, or for a queue that does not mark. */
+const struct mark_accuracy *sw_mark_accuracy(const struct node *node, uint16_t port, uint8_t queue);
+/** Marking curve of a queue; of no meaning for one without WRED. */
+const struct wred_curve *sw_mark_curve(const struct node *node, uint16_t port, uint8_t queue);
+/**
+ * Begin the watermarks of these kinds (a mask of 1 << enum mmu_watermark) anew. May be called from
+ * any thread: the owner does it in its next rx() or tx().
+ */
+void sw_clear_watermarks(struct node *node, uint32_t kinds);
 uint64_t sw_queue_bytes(const struct node *node, uint16_t port, uint8_t queue);
 uint32_t sw_fdb_entries(const struct node *node);
 /** Addresses that are learned on port now. */

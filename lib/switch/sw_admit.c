@@ -23,13 +23,20 @@ classify(const struct sw *sw, struct arrival *a)
 {
 	const struct frame_view *v = &a->view;
 	bool ip = v->ip_version != 0;
-	bool ect = ip && (v->ecn == ECN_ECT0 || v->ecn == ECN_ECT1);
-	bool may_mark = sw->ecn && ip && v->ecn != ECN_NOT_ECT;
 
 	a->class = qos_map_classify(&sw->qos, ip ? v->dscp : -1, a->pcp);
-	a->flags = ect ? PKT_ECT : 0;
-	if (!may_mark && sw->wred_drop_queues >> a->class.queue & 1)
-		a->flags |= PKT_WRED_DONE;
+	a->flags = 0;
+	if (ip && v->ecn != ECN_NOT_ECT)
+		a->flags = v->ecn == ECN_CE ? PKT_CE : PKT_ECT;
+}
+
+/* Longer than the class allows? (NX-OS: mtu of a network-qos class.) */
+static bool
+above_mtu(const struct sw *sw, const struct arrival *a)
+{
+	uint32_t tag = a->view.tagged ? VLAN_TAG_BYTES : 0;
+
+	return a->frame_bytes - tag > sw->tc_max_frame_bytes[a->class.tc];
 }
 
 static enum sw_drop
@@ -51,20 +58,32 @@ drop_of(enum mmu_verdict v)
 	return SW_PASS;
 }
 
-/* Queue limits, then WRED for what it may not mark (facts: RFC 3168 section 5, a mark or a drop).
+/* Does WRED decide on a drop here, because it may not mark? (RFC 3168 section 5: one or the other)
  */
-static enum sw_drop
-admit_egress(struct sw *sw, const struct arrival *a, uint16_t port)
+static bool
+wred_drops(const struct sw_port *p, const struct arrival *a)
 {
-	struct sw_queue *q = &sw->ports[port].queue[a->class.queue];
+	bool may_mark = a->flags & (PKT_ECT | PKT_CE) && p->ecn_queues >> a->class.queue & 1;
+
+	return !may_mark && p->nonect_drop_queues >> a->class.queue & 1;
+}
+
+/* Queue limits, then WRED for what it may not mark. */
+static enum sw_drop
+admit_egress(struct sw *sw, struct arrival *a, uint16_t port)
+{
+	struct sw_port *p = &sw->ports[port];
+	struct sw_queue *q = &p->queue[a->class.queue];
 	enum sw_drop reason;
 
-	if (unlikely(sw->ports[port].closed_queues >> a->class.queue & 1))
+	if (unlikely(p->closed_queues >> a->class.queue & 1))
 		return sw_port_refuses(sw, port, a->class.queue);
 	reason = drop_of(mmu_egress_admit(sw->mmu, port, a->class.queue, a->charged_bytes));
-	if (reason != SW_PASS || !(a->flags & PKT_WRED_DONE))
+	a->flags &= (uint8_t)~PKT_WRED_DONE;
+	if (reason != SW_PASS || !wred_drops(p, a))
 		return reason;
-	if (!wred_hit(&q->wred, q->bytes, prng_u32(&sw->prng)))
+	a->flags |= PKT_WRED_DONE;
+	if (!wred_drop(&q->wred, q->bytes, prng_u32(&sw->prng)))
 		return SW_PASS;
 	mmu_egress_release(sw->mmu, port, a->class.queue, a->charged_bytes);
 	return SW_DROP_WRED;
@@ -77,12 +96,12 @@ enqueue(struct sw *sw, const struct arrival *a, uint16_t port, struct rte_mbuf *
 	uint8_t queue = a->class.queue;
 	struct sw_queue *q = &p->queue[queue];
 
-	if (sw->mark_at_enqueue && sw->wred_queues >> queue & 1)
-		m = sw_mark(sw, q, &p->stats.queue[queue], m);
+	if (unlikely(sw->mark_at_enqueue) && p->wred_queues >> queue & 1)
+		m = sw_mark(sw, p, queue, m);
 	pkt_fifo_push(&q->fifo, m);
 	counter_add(&q->bytes, a->charged_bytes);
 	/* A port that could send already asks again when its shaper lets it. */
-	if ((p->backlogged & ~p->paused_queues) == 0)
+	if ((p->backlogged & ~(p->paused_queues | p->above_max)) == 0)
 		node_wake(&sw->node, port);
 	p->backlogged |= (uint8_t)(1u << queue);
 }
@@ -168,7 +187,7 @@ form_of(struct sw *sw, const struct arrival *a, struct forms *forms, int32_t tci
 
 /* One copy to one port. The frame itself stays behind as the holder of the ingress charge. */
 static enum sw_drop
-copy_to_port(struct sw *sw, const struct arrival *a, struct forms *forms, uint16_t port)
+copy_to_port(struct sw *sw, struct arrival *a, struct forms *forms, uint16_t port)
 {
 	enum sw_drop reason = admit_egress(sw, a, port);
 	int32_t tci = sw_egress_tci(sw, a, port);
@@ -192,7 +211,7 @@ copy_to_port(struct sw *sw, const struct arrival *a, struct forms *forms, uint16
 }
 
 static void
-flood(struct sw *sw, const struct arrival *a)
+flood(struct sw *sw, struct arrival *a)
 {
 	uint64_t ports = sw_flood_ports(sw, a);
 	struct pkt_meta *meta = pkt_meta(a->m);
@@ -216,6 +235,12 @@ flood(struct sw *sw, const struct arrival *a)
 		return;
 	mmu_ingress_release(sw->mmu, a->in_port, a->class.pg, a->charged_bytes);
 	rte_pktmbuf_free(a->m);
+}
+
+static enum sw_drop
+admit_ingress(struct sw *sw, const struct arrival *a)
+{
+	return drop_of(mmu_ingress_admit(sw->mmu, a->in_port, a->class.pg, a->charged_bytes));
 }
 
 void
@@ -253,7 +278,7 @@ sw_admit(struct sw *sw, struct arrival *a)
 	enum sw_drop reason;
 
 	classify(sw, a);
-	reason = drop_of(mmu_ingress_admit(sw->mmu, a->in_port, a->class.pg, a->charged_bytes));
+	reason = unlikely(above_mtu(sw, a)) ? SW_DROP_MTU : admit_ingress(sw, a);
 	if (unlikely(reason != SW_PASS)) {
 		sw_count_drop(sw, a->in_port, reason, a->charged_bytes);
 		counter_inc(&sw->ports[a->in_port].stats.pg[a->class.pg].drop_packets);

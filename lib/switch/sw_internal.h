@@ -12,6 +12,7 @@
 #include "node/pkt_fifo.h"
 #include "pacer/token_bucket.h"
 #include "switch/sw.h"
+#include "tm/mark_accuracy.h"
 
 /* Verdict on a frame that goes on, and on one that ended here as it should. */
 #define SW_PASS SW_DROPS
@@ -20,6 +21,7 @@
 /* Bits of sw.wanted: what the owner of the data path has to do before its next frame. */
 #define SW_WANT_SWEEP 0x1u
 #define SW_WANT_PORTS 0x2u
+#define SW_WANT_CLEAR 0x4u
 
 /* Verdict on a frame that ended here, but was of use. */
 #define SW_CONSUMED (SW_DROPS + 1)
@@ -38,6 +40,12 @@ struct sw_queue {
 	struct pkt_fifo fifo;
 	uint64_t bytes; /* charged, of the packets that wait */
 	struct wred wred;
+	struct mark_accuracy *accuracy; /* NULL: not counted */
+};
+
+/* What a queue may send beside the port's shaper: at least, at most. */
+struct sw_queue_shaper {
+	struct token_bucket min, max;
 };
 
 /* What others ask of a port; each member has one writer, and the owner puts it in force. */
@@ -54,6 +62,13 @@ struct sw_port {
 	uint8_t paused_queues; /* mask, of pfc_rx when it was last asked; all while disabled */
 	uint8_t xoff_pgs;      /* mask: groups whose senders the buffer wants held */
 	uint8_t closed_queues; /* mask: sw_port_refuses() what comes to these */
+	uint8_t min_queues;    /* mask: have a min_rate_bps */
+	uint8_t max_queues;    /* mask: have a max_rate_bps */
+	uint8_t below_min;     /* mask, in min_queues, as of the last tx() */
+	uint8_t above_max;     /* mask, in max_queues, as of the last tx() */
+	uint8_t wred_queues;   /* mask: have a curve */
+	uint8_t ecn_queues;    /* mask, in wred_queues: it marks */
+	uint8_t nonect_drop_queues; /* mask, in wred_queues: it drops what may not be marked */
 	struct token_bucket shaper;
 	struct pfc_tx pfc_tx;
 	uint64_t pfc_retry_ns; /* no mbuf for a PFC frame: not before */
@@ -64,6 +79,7 @@ struct sw_port {
 	uint16_t access_domain; /* of untagged frames; SW_NO_DOMAIN: dropped */
 	/* per flooded frame; of no use at rate 0 */
 	struct token_bucket storm[SW_STORMS];
+	struct sw_queue_shaper queue_shaper[TM_CLASSES];
 	/* per MAC control frame */
 	struct pfc_rx pfc_rx;
 	int flow_control; /* enum sw_flow_control */
@@ -88,13 +104,15 @@ struct sw {
 	uint16_t n_ports;
 	uint64_t down_ports; /* mask */
 	uint8_t lossless_pgs;
-	uint8_t wred_queues;
-	uint8_t wred_drop_queues; /* WRED drops what it may not mark */
-	bool ecn;
 	bool mark_at_enqueue;
 	struct sw_router *router; /* NULL: none */
+	uint32_t tc_max_frame_bytes[TM_CLASSES]; /* without a tag; UINT32_MAX: no limit of its own */
+	uint32_t clear_watermarks; /* mask of kinds, set from any thread */
 	struct qos_map_params qos;
 	struct sw_pools pools;
+	/* of a burst that leaves, zero in between: by group, and which groups */
+	uint32_t release_bytes[SW_MAX_PORTS * TM_CLASSES];
+	uint16_t release_groups[SW_MAX_PORTS * TM_CLASSES];
 	/* per pause */
 	uint8_t prios_of_queue[TM_CLASSES]; /* mask of priorities that stop a queue */
 	/* per frame, by its domain */
@@ -122,6 +140,9 @@ sw_want(struct sw *sw, uint32_t what)
 {
 	__atomic_fetch_or(&sw->wanted, what, __ATOMIC_RELEASE);
 }
+
+/** Begin anew the watermarks of the kinds that were asked for. */
+void sw_do_clear_watermarks(struct sw *sw);
 
 void sw_do_wanted(struct sw *sw, uint64_t now_ns);
 
@@ -227,8 +248,7 @@ uint64_t sw_next_ns(const struct node *node, uint16_t port);
  *
  * @param m  Owned by the caller, who owns what is returned instead: m, or its private copy.
  */
-struct rte_mbuf *sw_mark(struct sw *sw, struct sw_queue *q, struct sw_queue_stats *stats,
-			 struct rte_mbuf *m);
+struct rte_mbuf *sw_mark(struct sw *sw, struct sw_port *p, uint8_t queue, struct rte_mbuf *m);
 
 /** A packet leaves its queue: give back its ingress charge, that of a flooded frame with the last
  * copy. */

@@ -198,6 +198,14 @@ const struct field sw_fields[] = {
 		.def = MAX_FRAME_DEFAULT,
 	},
 	{
+		.name = "mark_accuracy",
+		.help = "count marks by queue length, to compare them with the curve in reports",
+		.type = FIELD_BOOL,
+		.offset = offsetof(struct sw_params, mark_accuracy),
+		.max = 1,
+		.def = "off",
+	},
+	{
 		.name = "fdb_entries",
 		.help = "addresses that can be learned; a full table floods",
 		.type = FIELD_U32,
@@ -248,6 +256,7 @@ sw_params_resolve(struct sw_params *params)
 	params->mmu.lossless_pgs = params->pfc_generate ? params->qos.pfc_enable : 0;
 	params->mmu.lossless_queues =
 		params->pfc_generate ? qos_map_lossless_queues(&params->qos) : 0;
+	sw_class_resolve(params);
 }
 
 static const char *
@@ -350,7 +359,8 @@ sw_params_check(const struct sw_params *params, char *why, unsigned int why_size
 		snprintf(why, why_size, "%s", fault);
 		return -EINVAL;
 	}
-	if (sw_tables_check(params, why, why_size) < 0)
+	if (sw_tables_check(params, why, why_size) < 0 ||
+	    sw_class_check(params, why, why_size) < 0)
 		return -EINVAL;
 	return mmu_params_check(&params->mmu, why, why_size);
 }

@@ -206,8 +206,14 @@ sw_pfc_resume_ns(const struct sw *sw, const struct sw_port *p)
 		return NEVER_NS;
 	if (p->pfc_rx.late_n > 0)
 		first_ns = p->pfc_rx.late[p->pfc_rx.late_first].due_ns;
-	for (uint8_t m = p->backlogged; m != 0; m &= (uint8_t)(m - 1))
-		first_ns =
-			min_u64(first_ns, queue_resume_ns(sw, p, (unsigned int)__builtin_ctz(m)));
+	for (uint8_t m = p->backlogged & p->paused_queues; m != 0; m &= (uint8_t)(m - 1)) {
+		unsigned int queue = (unsigned int)__builtin_ctz(m);
+		uint64_t due_ns = queue_resume_ns(sw, p, queue);
+
+		if (p->above_max >> queue & 1)
+			due_ns = max_u64(due_ns,
+					 token_bucket_next_ns(&p->queue_shaper[queue].max));
+		first_ns = min_u64(first_ns, due_ns);
+	}
 	return first_ns;
 }

@@ -81,6 +81,8 @@ sw_do_wanted(struct sw *sw, uint64_t now_ns)
 {
 	uint32_t what = __atomic_exchange_n(&sw->wanted, 0, __ATOMIC_ACQUIRE);
 
+	if (what & SW_WANT_CLEAR)
+		sw_do_clear_watermarks(sw);
 	if (what & SW_WANT_SWEEP)
 		fdb_sweep(sw->fdb, now_ns);
 	for (uint16_t port = 0; what & SW_WANT_PORTS && port < sw->n_ports; port++)

@@ -23,65 +23,190 @@ set_ce(struct sw *sw, struct sw_queue_stats *stats, struct rte_mbuf *m)
 	return own;
 }
 
+/* The decision, written down beside what the curve says: with mark_accuracy only. */
+static bool
+counted_hit(struct sw *sw, struct sw_queue *q, bool ect)
+{
+	uint64_t length_bytes = wred_length(&q->wred, q->bytes);
+	uint64_t p_q32 = wred_curve_q32(&q->wred.mark, length_bytes);
+	bool hit = prng_u32(&sw->prng) < p_q32;
+
+	if (ect)
+		mark_accuracy_count(q->accuracy, &q->wred.mark, length_bytes, p_q32, hit);
+	return hit;
+}
+
 struct rte_mbuf *
-sw_mark(struct sw *sw, struct sw_queue *q, struct sw_queue_stats *stats, struct rte_mbuf *m)
+sw_mark(struct sw *sw, struct sw_port *p, uint8_t queue, struct rte_mbuf *m)
 {
 	const struct pkt_meta *meta = pkt_meta(m);
+	struct sw_queue *q = &p->queue[queue];
+	bool may_mark = p->ecn_queues >> queue & 1 && meta->flags & PKT_ECT;
 
 	if (meta->flags & PKT_WRED_DONE)
 		return m;
-	/* Below the curve the answer is known; an average has to see every packet. */
-	if (q->bytes <= q->wred.min_bytes && q->wred.weight == 0)
-		return m;
-	if (!wred_hit(&q->wred, q->bytes, prng_u32(&sw->prng)))
-		return m;
-	return sw->ecn && meta->flags & PKT_ECT ? set_ce(sw, stats, m) : m;
+	if (unlikely(q->accuracy != NULL)) {
+		if (!counted_hit(sw, q, may_mark))
+			return m;
+	} else {
+		/* Below the curve the answer is known; an average has to see every packet. */
+		if (q->bytes <= q->wred.mark.min_bytes && q->wred.weight == 0)
+			return m;
+		if (!wred_hit(&q->wred, q->bytes, prng_u32(&sw->prng)))
+			return m;
+	}
+	return may_mark ? set_ce(sw, &p->stats.queue[queue], m) : m;
 }
 
-void
-sw_leave_ingress(struct sw *sw, struct rte_mbuf *m, uint64_t now_ns)
+/*
+ * What a burst gives back, group by group: the limits of the groups are looked at once, when all of
+ * it has left. Nothing in between asks for them, as all of it leaves at one time.
+ */
+struct releases {
+	uint16_t n;
+	uint64_t sent_bytes; /* charged */
+};
+
+static void
+release_later(struct sw *sw, struct releases *r, uint16_t port, uint8_t pg, uint32_t charged_bytes)
+{
+	uint16_t group = (uint16_t)(port * TM_CLASSES + pg);
+
+	if (sw->release_bytes[group] == 0)
+		sw->release_groups[r->n++] = group;
+	sw->release_bytes[group] += charged_bytes;
+}
+
+static void
+release_all(struct sw *sw, const struct releases *r, uint64_t now_ns)
+{
+	for (uint16_t i = 0; i < r->n; i++) {
+		uint16_t group = sw->release_groups[i];
+
+		sw_ingress_release(sw, group / TM_CLASSES, group % TM_CLASSES,
+				   sw->release_bytes[group], now_ns);
+		sw->release_bytes[group] = 0;
+	}
+}
+
+/* A packet leaves its queue: its ingress charge goes back, that of a flooded frame with the last
+ * copy. */
+static void
+leave_ingress(struct sw *sw, struct releases *r, struct rte_mbuf *m)
 {
 	const struct pkt_meta *meta = pkt_meta(m);
 	struct rte_mbuf *origin;
 
 	if (unlikely(meta->flags & PKT_GENERATED))
 		return;
-	if (unlikely(meta->flags & PKT_CLONE)) {
-		origin = meta->origin;
-		meta = pkt_meta(origin);
-		assert(meta->copies > 0);
-		if (--pkt_meta(origin)->copies > 0)
-			return;
-		sw_ingress_release(sw, meta->in_port, meta->pg, meta->charged_bytes, now_ns);
-		rte_pktmbuf_free(origin);
+	if (likely(!(meta->flags & PKT_CLONE))) {
+		release_later(sw, r, meta->in_port, meta->pg, meta->charged_bytes);
 		return;
 	}
-	sw_ingress_release(sw, meta->in_port, meta->pg, meta->charged_bytes, now_ns);
+	origin = meta->origin;
+	meta = pkt_meta(origin);
+	assert(meta->copies > 0);
+	if (--pkt_meta(origin)->copies > 0)
+		return;
+	release_later(sw, r, meta->in_port, meta->pg, meta->charged_bytes);
+	rte_pktmbuf_free(origin);
+}
+
+void
+sw_leave_ingress(struct sw *sw, struct rte_mbuf *m, uint64_t now_ns)
+{
+	struct releases r = {0};
+
+	leave_ingress(sw, &r, m);
+	release_all(sw, &r, now_ns);
+}
+
+/* Time has passed: which queues have not had their minimum, and which have had their maximum? */
+static void
+update_queue_shapers(struct sw_port *p, uint64_t now_ns)
+{
+	uint8_t queues = p->backlogged & (p->min_queues | p->max_queues);
+
+	for (; queues != 0; queues &= (uint8_t)(queues - 1)) {
+		unsigned int i = (unsigned int)__builtin_ctz(queues);
+		struct sw_queue_shaper *s = &p->queue_shaper[i];
+		uint8_t bit = (uint8_t)(1u << i);
+
+		token_bucket_update(&s->min, now_ns);
+		token_bucket_update(&s->max, now_ns);
+		if (p->min_queues & bit && token_bucket_can_send(&s->min))
+			p->below_min |= bit;
+		if (token_bucket_can_send(&s->max))
+			p->above_max &= (uint8_t)~bit;
+	}
+}
+
+/* What is sent within the minimum is not charged to the queue's weight, nor the rest to its
+ * minimum: a queue gets its minimum, and its share of what is left when all have theirs. */
+static void
+charge_queue_shapers(struct sw_port *p, uint8_t queue, uint32_t bytes)
+{
+	struct sw_queue_shaper *s = &p->queue_shaper[queue];
+	uint8_t bit = (uint8_t)(1u << queue);
+
+	if (p->below_min & bit) {
+		token_bucket_charge(&s->min, bytes);
+		if (!token_bucket_can_send(&s->min))
+			p->below_min &= (uint8_t)~bit;
+	}
+	if (p->max_queues & bit) {
+		token_bucket_charge(&s->max, bytes);
+		if (!token_bucket_can_send(&s->max))
+			p->above_max |= bit;
+	}
+}
+
+/*
+ * First a queue that has not had its minimum: the highest of them, as all of them get theirs (their
+ * sum is no more than the port's rate). The scheduler knows nothing of it.
+ */
+static int
+pick(struct sw_port *p)
+{
+	uint8_t ready = p->backlogged & (uint8_t) ~(p->paused_queues | p->above_max);
+	uint8_t below_min = ready & p->below_min;
+
+	if (unlikely(below_min != 0))
+		return 31 - __builtin_clz(below_min);
+	return sched_pick(&p->sched, ready);
 }
 
 static struct rte_mbuf *
-pop(struct sw_port *p, uint8_t queue)
+pop(struct sw_port *p, uint8_t queue, uint32_t *charged_bytes)
 {
 	struct sw_queue *q = &p->queue[queue];
 	struct rte_mbuf *m = pkt_fifo_pop(&q->fifo);
+	uint8_t bit = (uint8_t)(1u << queue);
+	uint32_t bytes = wire_bytes(m->pkt_len);
 
-	if (q->fifo.head != NULL)
+	if (q->fifo.head != NULL) {
+		rte_prefetch0(q->fifo.head);
 		rte_prefetch0(pkt_meta(q->fifo.head));
-	else
-		p->backlogged &= (uint8_t) ~(1u << queue);
-	counter_add(&q->bytes, -(uint64_t)pkt_meta(m)->charged_bytes);
-	sched_charge(&p->sched, queue, wire_bytes(m->pkt_len), q->fifo.head != NULL);
+	} else {
+		p->backlogged &= (uint8_t)~bit;
+	}
+	*charged_bytes = pkt_meta(m)->charged_bytes;
+	counter_add(&q->bytes, -(uint64_t)*charged_bytes);
+	if (likely(!(p->below_min & bit)))
+		sched_charge(&p->sched, queue, bytes, q->fifo.head != NULL);
+	if (unlikely((p->min_queues | p->max_queues) & bit))
+		charge_queue_shapers(p, queue, bytes);
 	return m;
 }
 
 /* The next data packet, or NULL when no queue may send. */
 static struct rte_mbuf *
-take_packet(struct sw *sw, uint16_t port, uint64_t now_ns)
+take_packet(struct sw *sw, uint16_t port, struct releases *r)
 {
 	struct sw_port *p = &sw->ports[port];
-	int picked = sched_pick(&p->sched, p->backlogged & (uint8_t)~p->paused_queues);
-	uint32_t bytes, charged_bytes;
+	int picked = pick(p);
 	struct sw_queue_stats *stats;
+	uint32_t charged_bytes;
 	struct rte_mbuf *m;
 	uint8_t queue;
 
@@ -89,18 +214,14 @@ take_packet(struct sw *sw, uint16_t port, uint64_t now_ns)
 		return NULL;
 	queue = (uint8_t)picked;
 	stats = &p->stats.queue[queue];
-	m = pop(p, queue);
-	bytes = frame_bytes(m->pkt_len);
-	charged_bytes = pkt_meta(m)->charged_bytes;
+	m = pop(p, queue, &charged_bytes);
 	mmu_egress_release(sw->mmu, port, queue, charged_bytes);
-	sw_leave_ingress(sw, m, now_ns);
-	if (sw->wred_queues >> queue & 1 && !sw->mark_at_enqueue)
-		m = sw_mark(sw, &p->queue[queue], stats, m);
+	leave_ingress(sw, r, m);
+	r->sent_bytes += charged_bytes;
+	if (p->wred_queues >> queue & 1 && !sw->mark_at_enqueue)
+		m = sw_mark(sw, p, queue, m);
 	counter_inc(&stats->tx_packets);
-	counter_add(&stats->tx_bytes, bytes);
-	counter_inc(&p->stats.tx_packets);
-	counter_add(&p->stats.tx_bytes, bytes);
-	counter_add(&sw->ledger.sent, charged_bytes);
+	counter_add(&stats->tx_bytes, frame_bytes(m->pkt_len));
 	return m;
 }
 
@@ -129,32 +250,63 @@ sw_flush_queue(struct sw *sw, uint16_t port, uint8_t queue, enum sw_drop reason,
 	return n;
 }
 
+/* What happens once for a call, before it looks for packets. */
+static void
+begin_tx(struct sw *sw, struct sw_port *p, uint64_t now_ns)
+{
+	token_bucket_update(&p->shaper, now_ns);
+	if (unlikely((p->min_queues | p->max_queues) != 0))
+		update_queue_shapers(p, now_ns);
+	/* Pauses come with rx() and end with time: within one call neither moves on. */
+	if (unlikely(pfc_rx_next_ns(&p->pfc_rx) <= now_ns))
+		sw_pfc_update_paused(sw, p, now_ns);
+}
+
 uint16_t
 sw_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
 {
 	struct sw *sw = sw_of(node);
 	struct sw_port *p = &sw->ports[port];
+	uint64_t packets = 0, bytes = 0;
+	struct releases releases = {0};
 	uint16_t n = 0;
 
 	assert(port < sw->n_ports);
 	sw_do_if_wanted(sw, now_ns);
 	if (p->backlogged == 0 && pfc_tx_next_ns(&p->pfc_tx) > now_ns)
 		return 0;
-	token_bucket_update(&p->shaper, now_ns);
-	/* Pauses come with rx() and end with time: within one call neither moves on. */
-	if (unlikely(pfc_rx_next_ns(&p->pfc_rx) <= now_ns))
-		sw_pfc_update_paused(sw, p, now_ns);
+	begin_tx(sw, p, now_ns);
 	while (n < room && token_bucket_can_send(&p->shaper)) {
 		struct rte_mbuf *m = sw_pfc_take(sw, p, now_ns);
 
-		if (m == NULL)
-			m = take_packet(sw, port, now_ns);
-		if (m == NULL)
-			break;
+		if (likely(m == NULL)) {
+			m = take_packet(sw, port, &releases);
+			if (m == NULL)
+				break;
+			packets++;
+			bytes += frame_bytes(m->pkt_len);
+		}
 		token_bucket_charge(&p->shaper, wire_bytes(m->pkt_len));
 		pkts[n++] = m;
 	}
+	release_all(sw, &releases, now_ns);
+	counter_add(&p->stats.tx_packets, packets);
+	counter_add(&p->stats.tx_bytes, bytes);
+	counter_add(&sw->ledger.sent, releases.sent_bytes);
 	return n;
+}
+
+/* When the first queue that only its maximum holds may send; NEVER_NS: there is none. */
+static uint64_t
+max_due_ns(const struct sw_port *p)
+{
+	uint8_t queues = p->backlogged & p->above_max & (uint8_t)~p->paused_queues;
+	uint64_t first_ns = NEVER_NS;
+
+	for (; queues != 0; queues &= (uint8_t)(queues - 1))
+		first_ns = min_u64(first_ns, token_bucket_next_ns(
+						     &p->queue_shaper[__builtin_ctz(queues)].max));
+	return first_ns;
 }
 
 uint64_t
@@ -167,10 +319,10 @@ sw_next_ns(const struct node *node, uint16_t port)
 	assert(port < sw->n_ports);
 	if (__atomic_load_n(&sw->wanted, __ATOMIC_RELAXED) & SW_WANT_PORTS)
 		return 0;
-	if ((p->backlogged & ~p->paused_queues) != 0)
+	if ((p->backlogged & ~(p->paused_queues | p->above_max)) != 0)
 		due_ns = 0;
 	else if (p->backlogged != 0)
-		due_ns = min_u64(due_ns, sw_pfc_resume_ns(sw, p));
+		due_ns = min_u64(due_ns, min_u64(max_due_ns(p), sw_pfc_resume_ns(sw, p)));
 	if (due_ns == NEVER_NS)
 		return NEVER_NS;
 	return max_u64(due_ns, token_bucket_next_ns(&p->shaper));

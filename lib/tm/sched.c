@@ -65,51 +65,16 @@ next_after(uint8_t mask, uint8_t turn)
 	return (uint8_t)__builtin_ctz(above != 0 ? above : mask);
 }
 
-static void
-set_deficit(struct sched *s, uint8_t queue, int64_t deficit_bytes)
-{
-	uint8_t bit = (uint8_t)(1u << queue);
-
-	s->deficit_bytes[queue] = deficit_bytes;
-	s->credit = (uint8_t)((s->credit & ~bit) | (deficit_bytes > 0 ? bit : 0));
-}
-
 /* The first queue with credit from turn on; one whose turn comes without any is given a quantum. */
-static uint8_t
-pick_dwrr(struct sched *s, uint8_t eligible)
+uint8_t
+sched_next_turn(struct sched *s, uint8_t eligible)
 {
 	while (!(eligible & s->credit & (1u << s->turn))) {
 		s->turn = next_after(eligible, s->turn);
 		/* A deficit frozen by a pause is spent first: credit never exceeds one quantum. */
 		if (!(s->credit & (1u << s->turn)))
-			set_deficit(s, s->turn,
-				    s->deficit_bytes[s->turn] + s->quantum_bytes[s->turn]);
+			sched_set_deficit(s, s->turn,
+					  s->deficit_bytes[s->turn] + s->quantum_bytes[s->turn]);
 	}
 	return s->turn;
-}
-
-int
-sched_pick(struct sched *s, uint8_t eligible)
-{
-	uint8_t strict = eligible & s->strict_queues;
-
-	if (strict != 0)
-		return 31 - __builtin_clz(strict);
-	if (eligible == 0)
-		return -1;
-	return pick_dwrr(s, eligible);
-}
-
-void
-sched_charge(struct sched *s, uint8_t queue, uint32_t bytes, bool backlogged)
-{
-	int64_t deficit_bytes;
-
-	assert(queue < TM_CLASSES);
-	if (s->strict_queues >> queue & 1)
-		return;
-	deficit_bytes = s->deficit_bytes[queue] - bytes;
-	if (!backlogged && deficit_bytes > 0)
-		deficit_bytes = 0;
-	set_deficit(s, queue, deficit_bytes);
 }

@@ -28,18 +28,19 @@ struct sched_params {
 extern const struct field sched_fields[];
 extern const unsigned int sched_fields_n;
 
+/* A deficit stays within a quantum (at most 100 x 1538 bytes) and a frame of 0. */
 struct sched {
 	uint8_t strict_queues;
 	uint8_t credit; /* queues whose deficit is positive */
 	uint8_t turn;   /* queue being served */
+	int32_t deficit_bytes[TM_CLASSES];
 	int32_t quantum_bytes[TM_CLASSES];
-	int64_t deficit_bytes[TM_CLASSES];
 };
 
 void sched_init(struct sched *s, const struct sched_params *params);
 
 /** Next queue among eligible (backlogged and not paused), or -1 when the mask is empty. */
-int sched_pick(struct sched *s, uint8_t eligible);
+static inline int sched_pick(struct sched *s, uint8_t eligible);
 
 /**
  * The picked queue sent a frame.
@@ -47,6 +48,45 @@ int sched_pick(struct sched *s, uint8_t eligible);
  * @param bytes       On the wire: wire_bytes().
  * @param backlogged  Does this queue still hold packets?
  */
-void sched_charge(struct sched *s, uint8_t queue, uint32_t bytes, bool backlogged);
+static inline void sched_charge(struct sched *s, uint8_t queue, uint32_t bytes, bool backlogged);
+
+/* Inline definitions */
+
+/** sched_pick() when the turn passes to another DWRR queue. */
+uint8_t sched_next_turn(struct sched *s, uint8_t eligible);
+
+static inline int
+sched_pick(struct sched *s, uint8_t eligible)
+{
+	uint8_t strict = eligible & s->strict_queues;
+
+	if (strict != 0)
+		return 31 - __builtin_clz(strict);
+	if (eligible & s->credit & (1u << s->turn))
+		return s->turn;
+	return eligible == 0 ? -1 : sched_next_turn(s, eligible);
+}
+
+static inline void
+sched_set_deficit(struct sched *s, uint8_t queue, int32_t deficit_bytes)
+{
+	uint8_t bit = (uint8_t)(1u << queue);
+
+	s->deficit_bytes[queue] = deficit_bytes;
+	s->credit = (uint8_t)((s->credit & ~bit) | (deficit_bytes > 0 ? bit : 0));
+}
+
+static inline void
+sched_charge(struct sched *s, uint8_t queue, uint32_t bytes, bool backlogged)
+{
+	int32_t deficit_bytes;
+
+	if (s->strict_queues >> queue & 1)
+		return;
+	deficit_bytes = s->deficit_bytes[queue] - (int32_t)bytes;
+	if (!backlogged && deficit_bytes > 0)
+		deficit_bytes = 0;
+	sched_set_deficit(s, queue, deficit_bytes);
+}
 
 #endif

@@ -63,6 +63,36 @@ const struct field wred_fields[] = {
 			    {.name = "P_max", .scale = PPM}},
 	},
 	{
+		.name = "ecn_green_min_threshold_bytes",
+		.help = "marking has a curve of its own (SAI): its lower end; green_* are then for "
+			"drops",
+		.type = FIELD_U64,
+		.unit = UNIT_BYTES,
+		.offset = offsetof(struct wred_params, ecn_green_min_threshold_bytes),
+		.max = WRED_MAX_BYTES,
+		.def = "0",
+	},
+	{
+		.name = "ecn_green_max_threshold_bytes",
+		.help = "its upper end, above which all is marked; 0: green_* are for marks and "
+			"drops",
+		.type = FIELD_U64,
+		.unit = UNIT_BYTES,
+		.offset = offsetof(struct wred_params, ecn_green_max_threshold_bytes),
+		.max = WRED_MAX_BYTES,
+		.def = "0",
+	},
+	{
+		.name = "ecn_green_mark_probability_ppm",
+		.help = "its probability at the upper end",
+		.type = FIELD_U32,
+		.unit = UNIT_PPM,
+		.offset = offsetof(struct wred_params, ecn_green_mark_probability_ppm),
+		.max = PPM,
+		.def = "100%",
+		.aliases = {{.name = "ecn_green_mark_probability", .scale = PPM / 100}},
+	},
+	{
 		.name = "wred_weight",
 		.help = "w: average += (queue - average) / 2^w for each packet; 0 is the queue "
 			"itself",
@@ -96,28 +126,45 @@ wred_params_check(const struct wred_params *params, const char **why)
 		*why = "green_min_threshold_bytes is above green_max_threshold_bytes";
 	else if (params->green_drop_probability_ppm > PPM)
 		*why = "green_drop_probability_ppm is above 1000000 (100 %)";
+	else if (params->ecn_green_max_threshold_bytes > WRED_MAX_BYTES)
+		*why = "ecn_green_max_threshold_bytes is above 2 GiB";
+	else if (params->ecn_green_min_threshold_bytes > params->ecn_green_max_threshold_bytes)
+		*why = "ecn_green_min_threshold_bytes is above ecn_green_max_threshold_bytes";
+	else if (params->ecn_green_mark_probability_ppm > PPM)
+		*why = "ecn_green_mark_probability_ppm is above 1000000 (100 %)";
 	else if (params->wred_weight > 15)
 		*why = "wred_weight is above 15";
 	return *why == NULL ? 0 : -EINVAL;
 }
 
-void
-wred_init(struct wred *w, const struct wred_params *params)
+static struct wred_curve
+make_curve(uint64_t min_bytes, uint64_t max_bytes, uint32_t pmax_ppm)
 {
-	uint64_t span_bytes = params->green_max_threshold_bytes - params->green_min_threshold_bytes;
-	uint64_t pmax_q32 = mul_div(params->green_drop_probability_ppm, Q32_ONE, PPM);
+	uint64_t span_bytes = max_bytes - min_bytes;
+	uint64_t pmax_q32 = mul_div(pmax_ppm, Q32_ONE, PPM);
+	struct wred_curve c = {.min_bytes = (uint32_t)min_bytes, .max_bytes = (uint32_t)max_bytes};
 
-	assert(params->green_min_threshold_bytes <= params->green_max_threshold_bytes);
-	assert(params->green_max_threshold_bytes <= WRED_MAX_BYTES && pmax_q32 <= Q32_ONE);
-	memset(w, 0, sizeof(*w));
-	w->enabled = params->wred_green_enable;
-	w->weight = params->wred_weight;
-	w->min_bytes = params->green_min_threshold_bytes;
-	w->max_bytes = params->green_max_threshold_bytes;
+	assert(min_bytes <= max_bytes && max_bytes <= WRED_MAX_BYTES && pmax_q32 <= Q32_ONE);
 	/*
 	 * Rounded up, so that p(max) is Pmax to the bit: the excess over the whole span is below
 	 * span / 2^31 <= 1 ulp of Q32, and is cut off there. No use is made of it when span is 0.
 	 */
 	if (span_bytes > 0)
-		w->slope_q63 = ((pmax_q32 << 31) + span_bytes - 1) / span_bytes;
+		c.slope_q63 = ((pmax_q32 << 31) + span_bytes - 1) / span_bytes;
+	return c;
+}
+
+void
+wred_init(struct wred *w, const struct wred_params *p)
+{
+	memset(w, 0, sizeof(*w));
+	w->enabled = p->wred_green_enable;
+	w->weight = p->wred_weight;
+	w->drop = make_curve(p->green_min_threshold_bytes, p->green_max_threshold_bytes,
+			     p->green_drop_probability_ppm);
+	w->mark = w->drop;
+	if (p->ecn_green_max_threshold_bytes > 0)
+		w->mark = make_curve(p->ecn_green_min_threshold_bytes,
+				     p->ecn_green_max_threshold_bytes,
+				     p->ecn_green_mark_probability_ppm);
 }

@@ -7,6 +7,9 @@
  * draw for each packet (no spreading of marks as in RED's count). q is the length at departure,
  * without the departing packet, when marking at dequeue. wred_weight w: avg += (q - avg) / 2^w for
  * each packet; 0 is the instantaneous length.
+ *
+ * One curve for marking and dropping alike; or, as newer SAI has it, ecn_green_* for the marks of
+ * ECT packets, so that marking may begin below dropping.
  */
 #ifndef QUENCH_TM_WRED_H
 #define QUENCH_TM_WRED_H
@@ -30,7 +33,11 @@ struct wred_params {
 	uint64_t green_max_threshold_bytes;
 	uint32_t green_drop_probability_ppm; /* Pmax; in SONiC per cent: alias
 						green_drop_probability */
-	uint8_t wred_weight;                 /* 0..15 */
+	/* Curve of marks; max 0: that of green_* */
+	uint64_t ecn_green_min_threshold_bytes;
+	uint64_t ecn_green_max_threshold_bytes;
+	uint32_t ecn_green_mark_probability_ppm;
+	uint8_t wred_weight;          /* 0..15 */
 	bool nonect_drop_in_lossless; /* vendors' behaviour; off: non-ECT passes a lossless queue */
 };
 
@@ -40,24 +47,39 @@ extern const unsigned int wred_fields_n;
 /** Ranges, and min <= max. @return 0, or -EINVAL with a clause in *why naming the key. */
 int wred_params_check(const struct wred_params *params, const char **why);
 
-/* Per queue; the curve is precomputed so that a decision is a multiplication and a compare. */
+/* Precomputed so that a decision is a multiplication and a compare. */
+struct wred_curve {
+	uint32_t min_bytes;
+	uint32_t max_bytes;
+	uint64_t slope_q63; /* probability per byte above min */
+};
+
+/* Per queue. */
 struct wred {
-	uint64_t min_bytes;
-	uint64_t max_bytes;
-	uint64_t slope_q63;   /* probability per byte above min */
+	struct wred_curve mark;
 	uint64_t average_q16; /* EWMA of the queue length; unused at weight 0 */
 	uint8_t weight;
 	bool enabled;
+	struct wred_curve drop;
 };
 
 /** params must have passed wred_params_check(). */
 void wred_init(struct wred *w, const struct wred_params *params);
 
-/** Probability at this queue length, Q32 in [0, Q32_ONE]. Does not move the average. */
+/** A curve's probability at this queue length, Q32 in [0, Q32_ONE]. */
+static inline uint64_t wred_curve_q32(const struct wred_curve *curve, uint64_t queue_bytes);
+
+/** That of the marking curve; 0 when WRED is off. Does not move the average. */
 static inline uint64_t wred_probability_q32(const struct wred *w, uint64_t queue_bytes);
 
-/** Move the average and decide. @param rnd  Uniform 32-bit draw of the caller. */
+/** Move the average. @return the length that the curves are asked for. */
+static inline uint64_t wred_length(struct wred *w, uint64_t queue_bytes);
+
+/** Move the average and decide on a mark. @param rnd  Uniform 32-bit draw of the caller. */
 static inline bool wred_hit(struct wred *w, uint64_t queue_bytes, uint32_t rnd);
+
+/** The same on a drop, by the curve of drops. */
+static inline bool wred_drop(struct wred *w, uint64_t queue_bytes, uint32_t rnd);
 
 /* Inline definitions */
 
@@ -65,32 +87,47 @@ static inline bool wred_hit(struct wred *w, uint64_t queue_bytes, uint32_t rnd);
 #define WRED_AVERAGE_BITS 16
 
 static inline uint64_t
+wred_curve_q32(const struct wred_curve *curve, uint64_t queue_bytes)
+{
+	if (queue_bytes <= curve->min_bytes)
+		return 0;
+	if (queue_bytes > curve->max_bytes)
+		return Q32_ONE;
+	return (uint64_t)((unsigned __int128)(queue_bytes - curve->min_bytes) * curve->slope_q63 >>
+			  31);
+}
+
+static inline uint64_t
 wred_probability_q32(const struct wred *w, uint64_t queue_bytes)
 {
-	if (!w->enabled || queue_bytes <= w->min_bytes)
-		return 0;
-	if (queue_bytes > w->max_bytes)
-		return Q32_ONE;
-	return (uint64_t)((unsigned __int128)(queue_bytes - w->min_bytes) * w->slope_q63 >> 31);
+	return w->enabled ? wred_curve_q32(&w->mark, queue_bytes) : 0;
 }
 
 /* SAI: avg = avg (1 - 2^-w) + q 2^-w. Queue lengths below 2^47 keep their sign as Q16. */
 static inline uint64_t
-wred_averaged(struct wred *w, uint64_t queue_bytes)
+wred_length(struct wred *w, uint64_t queue_bytes)
 {
-	int64_t gap_q16 = (int64_t)((queue_bytes << WRED_AVERAGE_BITS) - w->average_q16);
+	int64_t gap_q16;
 
+	if (w->weight == 0)
+		return queue_bytes;
+	gap_q16 = (int64_t)((queue_bytes << WRED_AVERAGE_BITS) - w->average_q16);
 	w->average_q16 += (uint64_t)(gap_q16 >> w->weight);
 	return w->average_q16 >> WRED_AVERAGE_BITS;
 }
 
+/* rnd < 2^32: never at probability 0, always at 1. */
 static inline bool
 wred_hit(struct wred *w, uint64_t queue_bytes, uint32_t rnd)
 {
-	if (w->weight > 0)
-		queue_bytes = wred_averaged(w, queue_bytes);
-	/* rnd < 2^32: never at probability 0, always at 1 */
-	return rnd < wred_probability_q32(w, queue_bytes);
+	return rnd < wred_probability_q32(w, wred_length(w, queue_bytes));
+}
+
+static inline bool
+wred_drop(struct wred *w, uint64_t queue_bytes, uint32_t rnd)
+{
+	queue_bytes = wred_length(w, queue_bytes);
+	return w->enabled && rnd < wred_curve_q32(&w->drop, queue_bytes);
 }
 
 #endif

@@ -31,7 +31,7 @@ def main():
                                                   f"green_min_threshold_bytes = {min_bytes}"))
         started = run(SWITCH, "--config", late, "--check-config")
         check_equal(f"WRED min {min_bytes}: exit code", started.returncode, 0)
-        check_equal(f"WRED min {min_bytes}: warned", "warning: queue 3: marking begins at" in started.stderr, warns)
+        check_equal(f"WRED min {min_bytes}: warned", "port 0, queue 3: marking begins above" in started.stderr, warns)
     static = work / "static.ini"
     static.write_text(PAPER.read_text().replace("dynamic = on\ndynamic_th = 0", "dynamic = off\nstatic_th_bytes = 24.4KB"))
     started = run(SWITCH, "--config", static, "--check-config")

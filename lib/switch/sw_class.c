@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "switch/sw_class.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fixed.h"
+#include "base/units.h"
+#include "switch/sw.h"
+
+#define MAX_RATE (1600 * GBPS)
+#define MAX_MTU 16000
+#define NO_PROFILE UINT8_MAX
+
+/* clang-format off */
+#define PROFILE_FIELD(owner, member, text)                                                         \
+	{                                                                                          \
+		.name = #member, .help = text, .type = FIELD_STR,                                  \
+		.offset = offsetof(struct owner, member), .min = 1, .max = SW_PROFILE_NAME,         \
+		.def = SW_PROFILE_DEFAULT,                                                         \
+	}
+/* clang-format on */
+
+const struct field sw_queue_fields[] = {
+	PROFILE_FIELD(
+		sw_queue_params, wred_profile,
+		"NAME of a [wred NAME]; none: no WRED; default: [wred] if wred_queues has the "
+		"queue"),
+	PROFILE_FIELD(sw_queue_params, buffer_profile,
+		      "NAME of a [buffer_profile NAME]; default: egress_lossless or egress_lossy"),
+	{
+		.name = "min_rate_bps",
+		.help = "served before all queues that have had theirs, wire bytes; 0: none "
+			"(SONiC's cir, which counts bytes per second)",
+		.type = FIELD_U64,
+		.unit = UNIT_BPS,
+		.offset = offsetof(struct sw_queue_params, min_rate_bps),
+		.max = MAX_RATE,
+		.def = "0",
+		.aliases = {{.name = "cir", .scale = 8}},
+	},
+	{
+		.name = "max_rate_bps",
+		.help = "shaper of the queue, wire bytes; 0: that of the port (SONiC's pir, which "
+			"counts bytes per second)",
+		.type = FIELD_U64,
+		.unit = UNIT_BPS,
+		.offset = offsetof(struct sw_queue_params, max_rate_bps),
+		.max = MAX_RATE,
+		.def = "0",
+		.aliases = {{.name = "pir", .scale = 8}},
+	},
+	{
+		.name = "burst_bytes",
+		.help = "how far both rates may catch up what others' turns have cost the queue "
+			"(SONiC's cbs and pbs)",
+		.type = FIELD_U32,
+		.unit = UNIT_BYTES,
+		.offset = offsetof(struct sw_queue_params, burst_bytes),
+		.max = 1000000,
+		.def = "16KB",
+		.aliases = {{.name = "cbs"}, {.name = "pbs"}},
+	},
+};
+
+const struct field sw_pg_fields[] = {
+	PROFILE_FIELD(sw_pg_params, buffer_profile,
+		      "NAME of a [buffer_profile NAME]; default: lossless or lossy"),
+};
+
+const struct field sw_tc_fields[] = {
+	{
+		.name = "mtu_bytes",
+		.help = "frames of the class with more payload (beyond Ethernet header, one tag "
+			"and FCS) are dropped under mtu; 0: max_frame_bytes alone counts",
+		.type = FIELD_U32,
+		.unit = UNIT_BYTES,
+		.offset = offsetof(struct sw_tc_params, mtu_bytes),
+		.max = MAX_MTU,
+		.def = "0",
+		.aliases = {{.name = "mtu"}},
+	},
+};
+
+const unsigned int sw_queue_fields_n = sizeof(sw_queue_fields) / sizeof(sw_queue_fields[0]);
+const unsigned int sw_pg_fields_n = sizeof(sw_pg_fields) / sizeof(sw_pg_fields[0]);
+const unsigned int sw_tc_fields_n = sizeof(sw_tc_fields) / sizeof(sw_tc_fields[0]);
+
+static bool
+is_default(const char *name)
+{
+	return name[0] == '\0' || strcmp(name, SW_PROFILE_DEFAULT) == 0;
+}
+
+static const struct wred_params *
+find_wred(const struct sw_params *params, const char *name)
+{
+	for (unsigned int i = 0; i < params->n_wred_profiles; i++) {
+		if (strcmp(params->wred_profiles[i].name, name) == 0)
+			return &params->wred_profiles[i].params;
+	}
+	return NULL;
+}
+
+const struct wred_params *
+sw_queue_wred(const struct sw_params *params, uint16_t port, uint8_t queue)
+{
+	const char *name = params->queues[port][queue].wred_profile;
+	const struct wred_params *wred;
+
+	if (is_default(name))
+		wred = params->wred_queues >> queue & 1 ? &params->wred : NULL;
+	else
+		wred = find_wred(params, name);
+	return wred != NULL && wred->wred_green_enable ? wred : NULL;
+}
+
+/* 0: that of the class; n: profiles[n - 1]. */
+static uint8_t
+buffer_profile_number(const struct mmu_params *mmu, const char *name)
+{
+	if (is_default(name))
+		return 0;
+	for (unsigned int i = 0; i < mmu->n_profiles && i < MMU_MAX_PROFILES; i++) {
+		if (strcmp(mmu->profile_names[i], name) == 0)
+			return (uint8_t)(i + 1);
+	}
+	return NO_PROFILE;
+}
+
+void
+sw_class_resolve(struct sw_params *params)
+{
+	struct mmu_params *mmu = &params->mmu;
+
+	for (uint16_t port = 0; port < params->n_ports && port < SW_MAX_PORTS; port++) {
+		for (unsigned int i = 0; i < TM_CLASSES; i++) {
+			mmu->pg_profile[port][i] =
+				buffer_profile_number(mmu, params->pgs[port][i].buffer_profile);
+			mmu->queue_profile[port][i] =
+				buffer_profile_number(mmu, params->queues[port][i].buffer_profile);
+		}
+	}
+}
+
+static int
+queue_check(const struct sw_params *params, uint16_t port, uint8_t queue, char *why,
+	    unsigned int why_size)
+{
+	const struct sw_queue_params *q = &params->queues[port][queue];
+	const char *fault = NULL;
+
+	if (!is_default(q->wred_profile) && strcmp(q->wred_profile, SW_PROFILE_NONE) != 0 &&
+	    find_wred(params, q->wred_profile) == NULL)
+		fault = "wred_profile is not the name of a [wred NAME]";
+	else if (params->mmu.queue_profile[port][queue] == NO_PROFILE)
+		fault = "buffer_profile is not the name of a [buffer_profile NAME]";
+	else if (params->mmu.pg_profile[port][queue] == NO_PROFILE)
+		fault = "pg's buffer_profile is not the name of a [buffer_profile NAME]";
+	else if (q->max_rate_bps > 0 && q->max_rate_bps < q->min_rate_bps)
+		fault = "min_rate_bps is above max_rate_bps";
+	if (fault == NULL)
+		return 0;
+	snprintf(why, why_size, "port %u, class %u, %s", port, queue, fault);
+	return -EINVAL;
+}
+
+static int
+port_check(const struct sw_params *params, uint16_t port, char *why, unsigned int why_size)
+{
+	uint64_t min_sum_bps = 0;
+	int rc = 0;
+
+	for (uint8_t i = 0; rc == 0 && i < TM_CLASSES; i++) {
+		min_sum_bps += params->queues[port][i].min_rate_bps;
+		rc = queue_check(params, port, i, why, why_size);
+	}
+	if (rc == 0 && min_sum_bps > params->ports[port].shaper_rate_bps) {
+		snprintf(why, why_size,
+			 "min_rate_bps of the queues of port %u is %" PRIu64
+			 " together, above its shaper_rate_bps %" PRIu64,
+			 port, min_sum_bps, params->ports[port].shaper_rate_bps);
+		rc = -EINVAL;
+	}
+	return rc;
+}
+
+int
+sw_class_check(const struct sw_params *params, char *why, unsigned int why_size)
+{
+	int rc = 0;
+
+	for (unsigned int i = 0; i < params->n_wred_profiles; i++) {
+		const char *fault;
+
+		if (wred_params_check(&params->wred_profiles[i].params, &fault) == 0)
+			continue;
+		snprintf(why, why_size, "%s: %s", params->wred_profiles[i].name, fault);
+		return -EINVAL;
+	}
+	for (uint16_t port = 0; rc == 0 && port < params->n_ports; port++)
+		rc = port_check(params, port, why, why_size);
+	return rc;
+}
+
+uint32_t
+sw_largest_lossless_frame(const struct sw_params *params)
+{
+	uint32_t largest = 0;
+
+	for (unsigned int tc = 0; tc < TM_CLASSES; tc++) {
+		uint32_t mtu = params->tcs[tc].mtu_bytes;
+		uint32_t frame = mtu > 0 ? mtu + SW_MTU_OVERHEAD_BYTES : UINT32_MAX;
+
+		if (params->mmu.lossless_pgs >> params->qos.tc_to_priority_group_map[tc] & 1)
+			largest =
+				(uint32_t)max_u64(largest, min_u64(frame, params->max_frame_bytes));
+	}
+	return largest;
+}

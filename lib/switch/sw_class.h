@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a switch may be told of single classes: of a traffic class, of one port's priority group or
+ * queue, by the names of profiles as SONiC's BUFFER_PG, BUFFER_QUEUE and QUEUE tables do.
+ */
+#ifndef QUENCH_SWITCH_SW_CLASS_H
+#define QUENCH_SWITCH_SW_CLASS_H
+
+#include "tm/mmu_params.h"
+#include "tm/wred.h"
+
+#define SW_PROFILE_NAME MMU_PROFILE_NAME
+#define SW_MAX_WRED_PROFILES 32
+
+/* Names that no profile may have; an empty name is SW_PROFILE_DEFAULT too. */
+#define SW_PROFILE_DEFAULT                                                                         \
+	"default"              /* that of the class; WRED: [wred] in the queues of wred_queues */
+#define SW_PROFILE_NONE "none" /* WRED: off */
+
+struct sw_queue_params {
+	char wred_profile[SW_PROFILE_NAME + 1];
+	char buffer_profile[SW_PROFILE_NAME + 1];
+	uint64_t min_rate_bps; /* wire bytes; served before all others up to here; 0: none */
+	uint64_t max_rate_bps; /* wire bytes; 0: the port's */
+	uint32_t burst_bytes;  /* how far both may catch up; 0 is 1 */
+};
+
+struct sw_pg_params {
+	char buffer_profile[SW_PROFILE_NAME + 1];
+};
+
+struct sw_tc_params {
+	uint32_t mtu_bytes; /* payload of Ethernet; 0: max_frame_bytes alone counts */
+};
+
+struct sw_wred_profile {
+	char name[SW_PROFILE_NAME + 1];
+	struct wred_params params;
+};
+
+extern const struct field sw_queue_fields[];
+extern const unsigned int sw_queue_fields_n;
+extern const struct field sw_pg_fields[];
+extern const unsigned int sw_pg_fields_n;
+extern const struct field sw_tc_fields[];
+extern const unsigned int sw_tc_fields_n;
+
+struct sw_params;
+
+/** The curve of one queue, or NULL: it has none. Names must have passed sw_class_check(). */
+const struct wred_params *sw_queue_wred(const struct sw_params *params, uint16_t port,
+					uint8_t queue);
+
+/** Fill in the MMU's numbers of profiles by their names; an unknown name is left for the check. */
+void sw_class_resolve(struct sw_params *params);
+
+/** Rules of this header's structs. @return 0, or -EINVAL with a clause in why. */
+int sw_class_check(const struct sw_params *params, char *why, unsigned int why_size);
+
+/** Longest frame, with FCS, of the lossless classes: what a paused peer may be sending. */
+uint32_t sw_largest_lossless_frame(const struct sw_params *params);
+
+#endif
