@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The switch node at its worst: 32 ports, all eight queues of each backlogged, every queue with a
+ * marking curve that is met, two lossless groups a port about their XOFF limit, so that pauses and
+ * resumes are sent. Frames come back in after they went out; the harness that carries them is in
+ * the figure. Beside it rte_sched, which has one port, one queue's worth of backlog and no buffer.
+ */
+#include <rte_mbuf.h>
+#include <rte_sched.h>
+
+#include "base/units.h"
+#include "bench.h"
+#include "node/pkt_pool.h"
+#include "sched_peer.h"
+#include "switch/sw.h"
+
+#define PORTS 32
+#define PER_GROUP 31 /* frames of one ingress port and class: one to each other port */
+#define PER_PORT (PER_GROUP * TM_CLASSES)
+#define FRAMES (PORTS * PER_PORT)
+#define FRAME_LEN 60 /* without FCS */
+#define BURST 32
+#define ROUNDS 9
+#define ROUND_NS 20e6
+
+struct ring {
+	struct rte_mbuf *pkts[2 * FRAMES];
+	unsigned int head, tail; /* run over; the size is a power of two */
+};
+
+struct bench {
+	struct node *sw;
+	struct ring waiting[PORTS]; /* for their turn to come in again */
+	uint64_t now_ns, carried, pauses;
+	struct rte_sched_port *sched;
+	struct rte_mbuf *peer_pkts[512];
+};
+
+static const uint8_t dscp_of_class[TM_CLASSES] = {0, 8, 16, 24, 32, 40, 46, 48};
+
+static void
+set_params(struct sw_params *p)
+{
+	memset(p, 0, sizeof(*p));
+	field_defaults(sw_fields, sw_fields_n, p);
+	field_defaults(qos_map_fields, qos_map_fields_n, &p->qos);
+	field_defaults(wred_fields, wred_fields_n, &p->wred);
+	field_defaults(sched_fields, sched_fields_n, &p->sched);
+	field_defaults(pfc_fields, pfc_fields_n, &p->pfc);
+	field_defaults(mmu_fields, mmu_fields_n, &p->mmu);
+	field_defaults(buffer_profile_fields, buffer_profile_fields_n, &p->mmu.lossless);
+	field_defaults(buffer_profile_lossy_fields, buffer_profile_lossy_fields_n, &p->mmu.lossy);
+	field_defaults(buffer_profile_egress_lossless_fields,
+		       buffer_profile_egress_lossless_fields_n, &p->mmu.egress_lossless);
+	field_defaults(buffer_profile_egress_lossy_fields, buffer_profile_egress_lossy_fields_n,
+		       &p->mmu.egress_lossy);
+	for (unsigned int i = 0; i < TM_CLASSES; i++) {
+		p->qos.dscp_to_tc_map[dscp_of_class[i]] = (uint8_t)i;
+		p->qos.tc_to_priority_group_map[i] = (uint8_t)i;
+		p->sched.dwrr_weight[i] = 10;
+	}
+	p->sched.strict_queues = 0; /* a backlogged strict queue would starve the others */
+	p->qos.pfc_enable = 1 << 3 | 1 << 4;
+	p->wred_queues = 0xff;
+	p->wred.green_min_threshold_bytes = 4 * MIN_FRAME_BYTES;
+	p->wred.green_max_threshold_bytes = 64 * MIN_FRAME_BYTES;
+	p->mmu.lossless.dynamic = false;
+	p->mmu.lossless.static_th_bytes = (PER_GROUP - 1) * MIN_FRAME_BYTES;
+	p->mmu.lossless.xon_bytes = (PER_GROUP - 2) * MIN_FRAME_BYTES;
+	p->n_ports = PORTS;
+	for (uint16_t i = 0; i < PORTS; i++)
+		p->ports[i] = (struct sw_port_params){.mac = {2, 0, 0, 1, 0, (uint8_t)i},
+						      .link_speed_bps = 400 * GBPS};
+	sw_params_resolve(p);
+}
+
+static struct rte_mbuf *
+make_frame(struct rte_mempool *pool, uint16_t in, uint16_t out, unsigned int class)
+{
+	const uint8_t start[] = {2,    0,
+				 0,    0,
+				 0,    (uint8_t)out,
+				 2,    0,
+				 0,    0,
+				 0,    (uint8_t)in,
+				 8,    0,
+				 0x45, (uint8_t)(dscp_of_class[class] << 2 | ECN_ECT0),
+				 0,    FRAME_LEN - ETH_HDR_BYTES,
+				 0,    0,
+				 0,    0,
+				 64,   17};
+	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
+	uint8_t *frame;
+	uint16_t sum;
+
+	bench_check(m != NULL, "taking an mbuf");
+	frame = rte_pktmbuf_mtod(m, uint8_t *);
+	m->data_len = FRAME_LEN;
+	m->pkt_len = FRAME_LEN;
+	memset(frame, 0, FRAME_LEN);
+	memcpy(frame, start, sizeof(start));
+	frame[26] = frame[30] = 10;
+	frame[29] = (uint8_t)in;
+	frame[33] = (uint8_t)out;
+	sum = ipv4_header_checksum(frame + ETH_HDR_BYTES, IPV4_HDR_BYTES);
+	frame[24] = (uint8_t)(sum >> 8);
+	frame[25] = (uint8_t)sum;
+	m->port = in;
+	return m;
+}
+
+static void
+put(struct ring *r, struct rte_mbuf *m)
+{
+	r->pkts[r->tail++ % RTE_DIM(r->pkts)] = m;
+}
+
+static void
+come_in(struct bench *b, uint16_t port, unsigned int at_most)
+{
+	struct ring *r = &b->waiting[port];
+	struct rte_mbuf *pkts[BURST];
+	uint16_t n = 0;
+
+	while (n < at_most && r->head != r->tail)
+		pkts[n++] = r->pkts[r->head++ % RTE_DIM(r->pkts)];
+	b->sw->ops->rx(b->sw, port, pkts, n, b->now_ns);
+}
+
+static void
+go_out(struct bench *b, uint16_t port)
+{
+	struct rte_mbuf *pkts[BURST];
+	uint16_t n = b->sw->ops->tx(b->sw, port, pkts, BURST, b->now_ns);
+
+	for (uint16_t i = 0; i < n; i++) {
+		if (unlikely(pkts[i]->port >= PORTS)) {
+			b->pauses++;
+			rte_pktmbuf_free(pkts[i]);
+			continue;
+		}
+		put(&b->waiting[pkts[i]->port], pkts[i]);
+		b->carried++;
+	}
+}
+
+static void
+start(struct bench *b, const struct sw_pools *pools)
+{
+	static struct sw_params params;
+	char why[256];
+
+	set_params(&params);
+	if (sw_params_check(&params, why, sizeof(why)) != 0)
+		bench_check(false, why);
+	b->sw = sw_create(&params, pools);
+	bench_check(b->sw != NULL, "sw_create");
+	for (uint16_t port = 0; port < PORTS; port++)
+		sw_learn(b->sw, 0, (const uint8_t[6]){2, 0, 0, 0, 0, (uint8_t)port}, port, 0);
+	for (unsigned int i = 0; i < FRAMES; i++) {
+		uint16_t in = (uint16_t)(i / PER_PORT);
+		/* Neighbours are of one flow for four frames, then of the next class. */
+		uint16_t out = (uint16_t)((in + 1 + i % PER_PORT / TM_CLASSES) % PORTS);
+
+		put(&b->waiting[in], make_frame(pools->frames, in, out, i % TM_CLASSES));
+	}
+	for (uint16_t port = 0; port < PORTS; port++) {
+		while (b->waiting[port].head != b->waiting[port].tail)
+			come_in(b, port, BURST);
+	}
+}
+
+static double
+round_switch(void *arg)
+{
+	struct bench *b = arg;
+	double begin = bench_clock_ns(), spent;
+	uint64_t carried = b->carried;
+
+	do {
+		for (uint16_t port = 0; port < PORTS; port++) {
+			b->now_ns += NS_PER_US;
+			go_out(b, port);
+			come_in(b, port, BURST);
+		}
+		spent = bench_clock_ns() - begin;
+	} while (spent < ROUND_NS);
+	return spent / (double)(b->carried - carried);
+}
+
+static double
+round_sched(void *arg)
+{
+	struct bench *b = arg;
+	double begin = bench_clock_ns(), spent;
+	uint64_t carried = 0;
+
+	do {
+		for (unsigned int i = 0; i < RTE_DIM(b->peer_pkts); i += BURST) {
+			for (unsigned int k = 0; k < BURST; k++)
+				rte_sched_port_pkt_write(b->sched, b->peer_pkts[i + k], 0, 0,
+							 RTE_SCHED_TRAFFIC_CLASS_BE, 0,
+							 RTE_COLOR_GREEN);
+			rte_sched_port_enqueue(b->sched, &b->peer_pkts[i], BURST);
+			carried +=
+				(uint64_t)rte_sched_port_dequeue(b->sched, &b->peer_pkts[i], BURST);
+		}
+		spent = bench_clock_ns() - begin;
+	} while (spent < ROUND_NS);
+	return spent / (double)carried;
+}
+
+static void
+check_backlog(const struct bench *b)
+{
+	struct sw_ledger l = sw_ledger(b->sw);
+	uint64_t marked = 0;
+
+	for (uint16_t port = 0; port < PORTS; port++) {
+		for (uint8_t queue = 0; queue < TM_CLASSES; queue++) {
+			bench_check(sw_queue_bytes(b->sw, port, queue) > 0,
+				    "every queue backlogged");
+			marked += sw_port_stats(b->sw, port)->queue[queue].ecn_marked_packets;
+		}
+	}
+	bench_check(marked > 0 && b->pauses > 0, "marks and pauses");
+	bench_check(l.in + l.generated == l.sent + l.queued && l.dropped == 0 &&
+			    mmu_balanced(sw_mmu(b->sw)),
+		    "no frame lost, every byte accounted for");
+}
+
+int
+main(void)
+{
+	static struct bench b;
+	struct sw_pools pools;
+
+	bench_eal(64);
+	pools.frames = pkt_pool_create(&(struct pkt_pool_params){
+		.name = "frames", .n_mbufs = 16383, .largest_frame = 256, .socket = SOCKET_ID_ANY});
+	pools.clones = pkt_pool_create(&(struct pkt_pool_params){
+		.name = "clones", .n_mbufs = 256, .socket = SOCKET_ID_ANY});
+	bench_check(pools.frames != NULL && pools.clones != NULL, "pools");
+	start(&b, &pools);
+	b.sched = sched_peer_create(2 * BURST);
+	for (unsigned int i = 0; i < RTE_DIM(b.peer_pkts); i++)
+		b.peer_pkts[i] = make_frame(pools.frames, 0, 1, 0);
+	bench_compare((struct bench_side){"switch rx to tx, 64 B, 32 ports, 8 queues backlogged, "
+					  "ECN and PFC",
+					  round_switch, &b},
+		      (struct bench_side){SCHED_PEER_NAME, round_sched, &b}, "ns/packet", ROUNDS);
+	check_backlog(&b);
+	sw_destroy(b.sw);
+	rte_sched_port_free(b.sched);
+	return EXIT_SUCCESS;
+}
