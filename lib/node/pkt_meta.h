@@ -26,6 +26,7 @@ struct pkt_meta {
 	uint8_t flags;           /* PKT_* */
 	uint32_t copies;         /* switch, in a flooded frame: copies that have not left */
 	struct rte_mbuf *origin; /* switch, in a copy: the flooded frame, holder of the charge */
+	struct rte_mbuf *ahead;  /* switch: a packet further back in the queue, to be fetched early */
 };
 static_assert(sizeof(struct pkt_meta) <= PKT_PRIV_BYTES, "metadata fits the private area of an mbuf");
 

@@ -98,7 +98,7 @@ enqueue(struct sw *sw, const struct arrival *a, uint16_t port, struct rte_mbuf *
 
 	if (unlikely(sw->mark_at_enqueue) && p->wred_queues >> queue & 1)
 		m = sw_mark(sw, p, queue, m);
-	pkt_fifo_push(&q->fifo, m);
+	sw_queue_push(q, m);
 	counter_add(&q->bytes, a->charged_bytes);
 	/* A port that could send already asks again when its shaper lets it. */
 	if ((p->backlogged & ~(p->paused_queues | p->above_max)) == 0)
@@ -241,6 +241,128 @@ static enum sw_drop
 admit_ingress(struct sw *sw, const struct arrival *a)
 {
 	return drop_of(mmu_ingress_admit(sw->mmu, a->in_port, a->class.pg, a->charged_bytes));
+}
+
+/* A frame for one port that a burst may admit together with others: nothing has to be decided on it
+ * alone, nor done to it. */
+static bool
+is_plain(struct sw *sw, struct arrival *a)
+{
+	const struct sw_port *p;
+
+	if (a->out_port == FLOOD)
+		return false;
+	p = &sw->ports[a->out_port];
+	return !(p->closed_queues >> a->class.queue & 1) && !above_mtu(sw, a) &&
+	       !wred_drops(p, a) && sw_egress_tci(sw, a, a->out_port) == SW_TAG_AS_IS;
+}
+
+/* What the frames of a burst are charged together: by group of their port, by egress queue. */
+struct sums {
+	uint32_t total_bytes;
+	uint32_t pg_bytes[TM_CLASSES];
+	uint32_t pg_packets[TM_CLASSES];
+	uint32_t pg_frame_bytes[TM_CLASSES];
+	uint8_t pgs;     /* mask: that have bytes */
+	uint16_t queues; /* that have bytes, listed in sw->enqueue_queues */
+};
+
+/* @return false: a frame of the burst has to be looked at alone. */
+static bool
+add_up(struct sw *sw, struct arrival *a, unsigned int n, struct sums *s)
+{
+	for (unsigned int i = 0; i < n; i++, a++) {
+		uint16_t queue;
+
+		classify(sw, a);
+		if (unlikely(!is_plain(sw, a)))
+			return false;
+		queue = (uint16_t)(a->out_port * TM_CLASSES + a->class.queue);
+		s->total_bytes += a->charged_bytes;
+		s->pg_bytes[a->class.pg] += a->charged_bytes;
+		s->pg_packets[a->class.pg]++;
+		s->pg_frame_bytes[a->class.pg] += a->frame_bytes;
+		s->pgs |= (uint8_t)(1u << a->class.pg);
+		if (sw->enqueue_bytes[queue] == 0)
+			sw->enqueue_queues[s->queues++] = queue;
+		sw->enqueue_bytes[queue] += a->charged_bytes;
+	}
+	return true;
+}
+
+static bool
+all_fit(const struct sw *sw, uint16_t in_port, const struct sums *s)
+{
+	for (uint8_t pgs = s->pgs; pgs != 0; pgs &= (uint8_t)(pgs - 1)) {
+		uint8_t pg = (uint8_t)__builtin_ctz(pgs);
+
+		if (!mmu_ingress_fits(sw->mmu, in_port, pg, s->pg_bytes[pg], s->total_bytes))
+			return false;
+	}
+	for (unsigned int i = 0; i < s->queues; i++) {
+		uint16_t queue = sw->enqueue_queues[i];
+
+		if (!mmu_egress_fits(sw->mmu, queue / TM_CLASSES, queue % TM_CLASSES,
+				     sw->enqueue_bytes[queue], s->total_bytes))
+			return false;
+	}
+	return true;
+}
+
+static void
+charge_all(struct sw *sw, uint16_t in_port, const struct sums *s)
+{
+	for (uint8_t pgs = s->pgs; pgs != 0; pgs &= (uint8_t)(pgs - 1)) {
+		uint8_t pg = (uint8_t)__builtin_ctz(pgs);
+
+		mmu_ingress_admit(sw->mmu, in_port, pg, s->pg_bytes[pg]);
+		counter_add(&sw->ports[in_port].stats.pg[pg].rx_packets, s->pg_packets[pg]);
+		counter_add(&sw->ports[in_port].stats.pg[pg].rx_bytes, s->pg_frame_bytes[pg]);
+	}
+	for (unsigned int i = 0; i < s->queues; i++) {
+		uint16_t queue = sw->enqueue_queues[i], port = queue / TM_CLASSES;
+		struct sw_port *p = &sw->ports[port];
+
+		mmu_egress_admit(sw->mmu, port, queue % TM_CLASSES, sw->enqueue_bytes[queue]);
+		counter_add(&p->queue[queue % TM_CLASSES].bytes, sw->enqueue_bytes[queue]);
+		if ((p->backlogged & ~(p->paused_queues | p->above_max)) == 0)
+			node_wake(&sw->node, port);
+		p->backlogged |= (uint8_t)(1u << queue % TM_CLASSES);
+	}
+}
+
+static bool
+all_pass(const enum sw_drop *reasons, unsigned int n)
+{
+	unsigned int ended = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		ended |= reasons[i] != SW_PASS;
+	return ended == 0;
+}
+
+bool
+sw_admit_burst(struct sw *sw, struct arrival *a, unsigned int n, const enum sw_drop reasons[])
+{
+	uint16_t in_port = a->in_port;
+	struct sums sums = {0};
+	bool fit;
+
+	fit = !sw->mark_at_enqueue && all_pass(reasons, n) && add_up(sw, a, n, &sums) &&
+	      all_fit(sw, in_port, &sums);
+	if (fit)
+		charge_all(sw, in_port, &sums);
+	for (unsigned int i = 0; i < sums.queues; i++)
+		sw->enqueue_bytes[sw->enqueue_queues[i]] = 0;
+	if (!fit)
+		return false;
+	for (unsigned int i = 0; i < n; i++) {
+		fill_meta(&a[i], a[i].m, a[i].view.tagged, a[i].flags);
+		sw_queue_push(&sw->ports[a[i].out_port].queue[a[i].class.queue], a[i].m);
+	}
+	for (uint8_t pgs = sums.pgs; pgs != 0; pgs &= (uint8_t)(pgs - 1))
+		sw_update_xoff(sw, in_port, (uint8_t)__builtin_ctz(pgs), a->now_ns);
+	return true;
 }
 
 void

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <rte_branch_prediction.h>
 #include <rte_common.h>
+#include <rte_prefetch.h>
 
 #include "base/counter.h"
 #include "base/prng.h"
@@ -17,6 +18,9 @@
 /* Verdict on a frame that goes on, and on one that ended here as it should. */
 #define SW_PASS SW_DROPS
 #define SW_CONSUMED (SW_DROPS + 1)
+
+/* Frames that go through the stages of the way in together. */
+#define SW_BURST 32
 
 /* Bits of sw.wanted: what the owner of the data path has to do before its next frame. */
 #define SW_WANT_SWEEP 0x1u
@@ -36,11 +40,17 @@
 
 struct sw_router;
 
+/* How far ahead of its turn a packet is fetched: a few of them take as long as memory does. */
+#define SW_AHEAD 4
+
 struct sw_queue {
 	struct pkt_fifo fifo;
 	uint64_t bytes; /* charged, of the packets that wait */
 	struct wred wred;
 	struct mark_accuracy *accuracy; /* NULL: not counted */
+	/* the last ones that came, by their number in turn */
+	struct rte_mbuf *recent[SW_AHEAD];
+	uint32_t pushed;
 };
 
 /* What a queue may send beside the port's shaper: at least, at most. */
@@ -58,16 +68,16 @@ struct sw_port_wish {
 
 struct sw_port {
 	/* per packet */
-	uint8_t backlogged;    /* mask of queues that hold packets */
-	uint8_t paused_queues; /* mask, of pfc_rx when it was last asked; all while disabled */
-	uint8_t xoff_pgs;      /* mask: groups whose senders the buffer wants held */
-	uint8_t closed_queues; /* mask: sw_port_refuses() what comes to these */
-	uint8_t min_queues;    /* mask: have a min_rate_bps */
-	uint8_t max_queues;    /* mask: have a max_rate_bps */
-	uint8_t below_min;     /* mask, in min_queues, as of the last tx() */
-	uint8_t above_max;     /* mask, in max_queues, as of the last tx() */
-	uint8_t wred_queues;   /* mask: have a curve */
-	uint8_t ecn_queues;    /* mask, in wred_queues: it marks */
+	uint8_t backlogged;         /* mask of queues that hold packets */
+	uint8_t paused_queues;      /* mask, of pfc_rx when it was last asked; all while disabled */
+	uint8_t xoff_pgs;           /* mask: groups whose senders the buffer wants held */
+	uint8_t closed_queues;      /* mask: sw_port_refuses() what comes to these */
+	uint8_t min_queues;         /* mask: have a min_rate_bps */
+	uint8_t max_queues;         /* mask: have a max_rate_bps */
+	uint8_t below_min;          /* mask, in min_queues, as of the last tx() */
+	uint8_t above_max;          /* mask, in max_queues, as of the last tx() */
+	uint8_t wred_queues;        /* mask: have a curve */
+	uint8_t ecn_queues;         /* mask, in wred_queues: it marks */
 	uint8_t nonect_drop_queues; /* mask, in wred_queues: it drops what may not be marked */
 	struct token_bucket shaper;
 	struct pfc_tx pfc_tx;
@@ -106,13 +116,17 @@ struct sw {
 	uint8_t lossless_pgs;
 	bool mark_at_enqueue;
 	struct sw_router *router; /* NULL: none */
-	uint32_t tc_max_frame_bytes[TM_CLASSES]; /* without a tag; UINT32_MAX: no limit of its own */
-	uint32_t clear_watermarks; /* mask of kinds, set from any thread */
+	uint32_t
+		tc_max_frame_bytes[TM_CLASSES]; /* without a tag; UINT32_MAX: no limit of its own */
+	uint32_t clear_watermarks;              /* mask of kinds, set from any thread */
 	struct qos_map_params qos;
 	struct sw_pools pools;
 	/* of a burst that leaves, zero in between: by group, and which groups */
 	uint32_t release_bytes[SW_MAX_PORTS * TM_CLASSES];
 	uint16_t release_groups[SW_MAX_PORTS * TM_CLASSES];
+	/* of a burst that arrives, the same by egress queue */
+	uint32_t enqueue_bytes[SW_MAX_PORTS * TM_CLASSES];
+	uint16_t enqueue_queues[SW_BURST];
 	/* per pause */
 	uint8_t prios_of_queue[TM_CLASSES]; /* mask of priorities that stop a queue */
 	/* per frame, by its domain */
@@ -205,6 +219,33 @@ sw_ingress_release(struct sw *sw, uint16_t port, uint8_t pg, uint32_t charged_by
 {
 	mmu_ingress_release(sw->mmu, port, pg, charged_bytes);
 	sw_update_xoff(sw, port, pg, now_ns);
+}
+
+/* A FIFO's links lie in the packets, so that the way to the packet after next leads through the
+ * next. Each packet that is followed by SW_AHEAD others knows the last of these. */
+
+static inline void
+sw_queue_push(struct sw_queue *q, struct rte_mbuf *m)
+{
+	struct rte_mbuf **recent = &q->recent[q->pushed++ % SW_AHEAD];
+
+	/* With so many in the queue, the one that came SW_AHEAD before this one is among them. */
+	if (q->fifo.count >= SW_AHEAD)
+		pkt_meta(*recent)->ahead = m;
+	*recent = m;
+	pkt_fifo_push(&q->fifo, m);
+}
+
+static inline struct rte_mbuf *
+sw_queue_pop(struct sw_queue *q)
+{
+	struct rte_mbuf *m = pkt_fifo_pop(&q->fifo);
+
+	if (q->fifo.count >= SW_AHEAD) {
+		rte_prefetch0(pkt_meta(m)->ahead);
+		rte_prefetch0(pkt_meta(pkt_meta(m)->ahead));
+	}
+	return m;
 }
 
 /* sw_private.c */

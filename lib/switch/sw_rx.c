@@ -176,7 +176,8 @@ rx_burst(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, unsigned int n, u
 	count(sw, port, &sums);
 	if (sw_l2_forward(sw, arrivals, whole, reasons))
 		sw_route(sw, arrivals, whole, reasons);
-	admit(sw, port, arrivals, whole, reasons, now_ns);
+	if (whole <= 1 || !sw_admit_burst(sw, arrivals, whole, reasons))
+		admit(sw, port, arrivals, whole, reasons, now_ns);
 }
 
 static void

@@ -8,8 +8,6 @@
 
 #include "switch/sw_internal.h"
 
-/* Frames that go through the stages together. */
-#define SW_BURST 32
 #define FLOOD FDB_UNKNOWN
 
 /* One received frame on its way through the stages. */
@@ -86,5 +84,14 @@ void sw_send_own(struct sw *sw, struct rte_mbuf *m, uint16_t domain, uint16_t po
  * @return the ingress group, which the caller asks sw_update_xoff() about after the burst.
  */
 uint8_t sw_admit(struct sw *sw, struct arrival *a);
+/**
+ * Admit a burst of one port as a whole, if that is certain to give what sw_admit() of each frame in
+ * turn would; takes the frames then.
+ *
+ * @param reasons  Per frame: SW_PASS, or why it is not forwarded.
+ * @return         false: nothing was done. The limits are near, or a frame is to be looked at alone.
+ */
+bool sw_admit_burst(struct sw *sw, struct arrival *a, unsigned int n,
+		    const enum sw_drop reasons[]);
 
 #endif

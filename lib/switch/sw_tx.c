@@ -97,12 +97,12 @@ leave_ingress(struct sw *sw, struct releases *r, struct rte_mbuf *m)
 	const struct pkt_meta *meta = pkt_meta(m);
 	struct rte_mbuf *origin;
 
-	if (unlikely(meta->flags & PKT_GENERATED))
-		return;
-	if (likely(!(meta->flags & PKT_CLONE))) {
+	if (likely(!(meta->flags & (PKT_CLONE | PKT_GENERATED)))) {
 		release_later(sw, r, meta->in_port, meta->pg, meta->charged_bytes);
 		return;
 	}
+	if (meta->flags & PKT_GENERATED)
+		return;
 	origin = meta->origin;
 	meta = pkt_meta(origin);
 	assert(meta->copies > 0);
@@ -180,16 +180,14 @@ static struct rte_mbuf *
 pop(struct sw_port *p, uint8_t queue, uint32_t *charged_bytes)
 {
 	struct sw_queue *q = &p->queue[queue];
-	struct rte_mbuf *m = pkt_fifo_pop(&q->fifo);
+	struct rte_mbuf *m = sw_queue_pop(q);
 	uint8_t bit = (uint8_t)(1u << queue);
 	uint32_t bytes = wire_bytes(m->pkt_len);
 
-	if (q->fifo.head != NULL) {
-		rte_prefetch0(q->fifo.head);
-		rte_prefetch0(pkt_meta(q->fifo.head));
-	} else {
+	if (q->fifo.head == NULL)
 		p->backlogged &= (uint8_t)~bit;
-	}
+	else if (p->wred_queues & bit && q->bytes > q->wred.mark.min_bytes)
+		rte_prefetch0(rte_pktmbuf_mtod_offset(q->fifo.head, void *, ETH_HDR_BYTES));
 	*charged_bytes = pkt_meta(m)->charged_bytes;
 	counter_add(&q->bytes, -(uint64_t)*charged_bytes);
 	if (likely(!(p->below_min & bit)))
@@ -304,8 +302,9 @@ max_due_ns(const struct sw_port *p)
 	uint64_t first_ns = NEVER_NS;
 
 	for (; queues != 0; queues &= (uint8_t)(queues - 1))
-		first_ns = min_u64(first_ns, token_bucket_next_ns(
-						     &p->queue_shaper[__builtin_ctz(queues)].max));
+		first_ns =
+			min_u64(first_ns,
+				token_bucket_next_ns(&p->queue_shaper[__builtin_ctz(queues)].max));
 	return first_ns;
 }
 

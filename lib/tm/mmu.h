@@ -65,6 +65,15 @@ static inline enum mmu_verdict mmu_ingress_admit(struct mmu *mmu, uint16_t port,
 						 uint32_t bytes);
 static inline enum mmu_verdict mmu_egress_admit(struct mmu *mmu, uint16_t port, uint8_t queue,
 						uint32_t bytes);
+/**
+ * Is it certain that admitting frames of bytes together, one by one and in whatever order, takes no
+ * headroom and drops nothing, while other groups and queues are charged up to total_bytes, these
+ * included? Then a single admission of bytes charges the same as theirs would.
+ */
+static inline bool mmu_ingress_fits(const struct mmu *mmu, uint16_t port, uint8_t pg,
+				    uint32_t bytes, uint32_t total_bytes);
+static inline bool mmu_egress_fits(const struct mmu *mmu, uint16_t port, uint8_t queue,
+				   uint32_t bytes, uint32_t total_bytes);
 /** Give back the charge of one frame, or of several at once. */
 static inline void mmu_ingress_release(struct mmu *mmu, uint16_t port, uint8_t pg, uint32_t bytes);
 static inline void mmu_egress_release(struct mmu *mmu, uint16_t port, uint8_t queue,
@@ -220,6 +229,17 @@ mmu_limit(const struct mmu_rule *rule)
 	return rule->fixed_bytes + (mmu_pool_free(rule->pool) * rule->alpha_q8 >> MMU_ALPHA_BITS);
 }
 
+/* The limit falls as the pool fills, and use rises: what holds when all are in holds for each. */
+static inline bool
+mmu_fits(const struct mmu_rule *rule, uint64_t shared_bytes, uint32_t total_bytes)
+{
+	uint64_t free_bytes = mmu_pool_free(rule->pool);
+	uint64_t left_bytes = free_bytes - total_bytes;
+
+	return total_bytes <= free_bytes &&
+	       shared_bytes <= rule->fixed_bytes + (left_bytes * rule->alpha_q8 >> MMU_ALPHA_BITS);
+}
+
 static inline uint64_t
 mmu_pg_shared(const struct mmu_pg *pg)
 {
@@ -271,6 +291,17 @@ mmu_ingress_admit(struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t byt
 	return in_limit ? MMU_DROP_POOL : MMU_DROP_PG_LIMIT;
 }
 
+static inline bool
+mmu_ingress_fits(const struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t bytes,
+		 uint32_t total_bytes)
+{
+	const struct mmu_pg *pg = &mmu->pgs[port * TM_CLASSES + pg_index];
+
+	return pg->headroom_bytes == 0 &&
+	       mmu_fits(pg->rule, sub_sat(pg->used_bytes + bytes, pg->rule->reserved_bytes),
+			total_bytes);
+}
+
 static inline void
 mmu_ingress_release(struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t bytes)
 {
@@ -305,6 +336,17 @@ mmu_egress_admit(struct mmu *mmu, uint16_t port, uint8_t queue_index, uint32_t b
 	mmu_peak_raise(&q->peak, q->used_bytes);
 	mmu_pool_charge(rule->pool, bytes, beyond_bytes);
 	return MMU_ADMIT;
+}
+
+static inline bool
+mmu_egress_fits(const struct mmu *mmu, uint16_t port, uint8_t queue_index, uint32_t bytes,
+		uint32_t total_bytes)
+{
+	const struct mmu_queue *q = &mmu->queues[port * TM_CLASSES + queue_index];
+
+	return q->rule->unlimited ||
+	       mmu_fits(q->rule, sub_sat(q->used_bytes + bytes, q->rule->reserved_bytes),
+			total_bytes);
 }
 
 static inline void

@@ -70,7 +70,8 @@ set_params(struct sw_params *p)
 	p->n_ports = PORTS;
 	for (uint16_t i = 0; i < PORTS; i++)
 		p->ports[i] = (struct sw_port_params){.mac = {2, 0, 0, 1, 0, (uint8_t)i},
-						      .link_speed_bps = 400 * GBPS};
+						      .link_speed_bps = 400 * GBPS,
+						      .flow_control = SW_FLOW_PFC};
 	sw_params_resolve(p);
 }
 
