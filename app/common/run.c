@@ -19,6 +19,7 @@
 #include "common/say.h"
 
 #define DONE_POLL_NS NS_PER_MS
+#define WATCH_NS (10 * NS_PER_MS)
 /* The main lcore looks at the stop flag at least this often. */
 #define MAIN_SLEEP_NS (10 * NS_PER_MS)
 
@@ -33,7 +34,7 @@ static atomic_bool stop;
 struct slow {
 	const struct run_app *app;
 	const struct tsc_clock *clock;
-	uint64_t control_ns, stats_ns, link_ns, end_ns;
+	uint64_t control_ns, watch_ns, stats_ns, link_ns, end_ns;
 	uint64_t last_stats_ns;
 	struct run_traffic last;
 	atomic_uint busy; /* nodes that are not done */
@@ -159,10 +160,16 @@ do_slow_work(struct slow *s, uint64_t now_ns)
 {
 	const struct run_app *app = s->app;
 
-	if (now_ns >= s->control_ns)
+	bool controlled = now_ns >= s->control_ns;
+
+	if (controlled)
 		s->control_ns = app->node->ops->control(app->node, now_ns);
 	if (now_ns >= s->link_ns)
 		look_at_links(s, now_ns);
+	if (app->watch != NULL && (controlled || now_ns >= s->watch_ns)) {
+		app->watch(app, now_ns);
+		s->watch_ns = now_ns + WATCH_NS;
+	}
 	if (now_ns >= s->stats_ns) {
 		print_stats(s, now_ns);
 		/* On the grid, so that lines do not drift; a late line skips what it missed. */
@@ -172,7 +179,8 @@ do_slow_work(struct slow *s, uint64_t now_ns)
 	}
 	if (now_ns >= s->end_ns)
 		atomic_store_explicit(&stop, true, memory_order_relaxed);
-	return min_u64(min_u64(s->control_ns, s->link_ns), min_u64(s->stats_ns, s->end_ns));
+	return min_u64(min_u64(min_u64(s->control_ns, s->watch_ns), s->link_ns),
+		       min_u64(s->stats_ns, s->end_ns));
 }
 
 /* Slow hook of a loop that has a lcore of its own. */
@@ -273,6 +281,7 @@ run_node(const struct run_app *app, struct run_result *result)
 		.clock = &clock,
 		.stats_ns =
 			app->opts->stats_interval_ns > 0 ? app->opts->stats_interval_ns : NEVER_NS,
+		.watch_ns = app->watch != NULL ? 0 : NEVER_NS,
 		.end_ns = app->opts->duration_ns,
 		.busy = n,
 		.workers = calloc(n, sizeof(*s.workers)),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "lab/output.h"
+#include "switch/sw_event.h"
 
 #include <inttypes.h>
 
@@ -216,6 +217,25 @@ measures_times(const struct lab_run *run)
 	return all;
 }
 
+static json_t *
+event_list(const struct lab_run *run)
+{
+	json_t *list = json_array();
+	struct sw_event e;
+
+	for (uint32_t i = 0; sw_event_peek(net_switch(run->net), i, &e); i++) {
+		json_t *o = json_object();
+
+		report_set_u64(o, "at_ns", e.at_ns);
+		set_text(o, "node", OUTPUT_SWITCH_NAME);
+		set_text(o, "event", sw_event_name(e.kind));
+		report_set_u64(o, "port", e.port);
+		report_set_u64(o, "queue", e.queue);
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
 static void
 set_settings(json_t *o, const struct lab_run *run)
 {
@@ -257,6 +277,7 @@ output_json(const struct lab_run *run)
 				    ? json_null()
 				    : json_integer((json_int_t)r->last_pause_ns));
 	json_object_set_new(o, "drops", drop_list(run));
+	json_object_set_new(o, "events", event_list(run));
 	json_object_set_new(o, "counters", counters_object(run));
 	report_set_u64(o, "frames", r->frames);
 	report_set_u64(o, "packet_hops", r->packet_hops);

@@ -20,6 +20,7 @@
 #include "ctl/switch_config.h"
 #include "node/pkt_pool.h"
 #include "switch/report.h"
+#include "switch/watch.h"
 #include "switch/sw.h"
 #include "switch/thresholds.h"
 
@@ -173,6 +174,7 @@ run_switch(struct quench_switch *s, const struct opts *opts)
 		.n_ports = s->params.n_ports,
 		.opts = opts,
 		.stats = switch_stats,
+		.watch = switch_watch,
 	};
 	int rc;
 

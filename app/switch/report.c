@@ -112,6 +112,33 @@ set_pause(json_t *o, const struct run_app *app, int flow_control, uint16_t port,
 		       pfc_tx_duration_ns(tx, 0, now_ns) / NS_PER_US);
 }
 
+/* SONiC's PFC_WD_QUEUE_STATS_* and PFC_WD_STATUS of a port. */
+static json_t *
+pfcwd_list(const struct run_app *app, const struct sw_params *params, uint16_t port)
+{
+	json_t *list = json_array();
+
+	for (uint8_t prio = 0; prio < TM_CLASSES; prio++) {
+		const struct pfcwd *w = sw_pfcwd(app->node, port, prio);
+		json_t *o;
+
+		if (!(params->qos.pfc_enable & params->pfcwd.pfcwd_sw_enable & 1u << prio))
+			continue;
+		o = json_object();
+		report_set_u64(o, "prio", prio);
+		report_set_u64(o, "queue", params->qos.pfc_priority_to_queue_map[prio]);
+		json_object_set_new(
+			o, "status",
+			json_string(w->state == PFCWD_STORMED ? "stormed" : "operational"));
+		for (unsigned int i = 0; i < pfcwd_counters_n; i++)
+			report_set_u64(o, pfcwd_counters[i].name,
+				       *(const uint64_t *)(const void *)((const char *)&w->stats +
+									 pfcwd_counters[i].offset));
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
 static json_t *
 port_object(const struct run_app *app, const struct sw_params *params,
 	    const struct run_result *result, uint16_t port)
@@ -138,6 +165,8 @@ port_object(const struct run_app *app, const struct sw_params *params,
 		json_array_append_new(queues, queue_object(app, port, i));
 		json_array_append_new(pgs, pg_object(app, port, i));
 	}
+	if (params->pfcwd.pfcwd != PFCWD_OFF)
+		json_object_set_new(o, "pfcwd", pfcwd_list(app, params, port));
 	json_object_set_new(o, "queues", queues);
 	json_object_set_new(o, "pgs", pgs);
 	return o;

@@ -28,6 +28,7 @@ static const struct config_section sections[] = {
 	SECTION("scheduler", sched_fields, sched),
 	SECTION("pfc", pfc_fields, pfc),
 	SECTION("router", sw_router_fields, router),
+	SECTION("pfcwd", pfcwd_fields, pfcwd),
 };
 #define N_SECTIONS (sizeof(sections) / sizeof(sections[0]))
 

@@ -226,6 +226,7 @@ set_switch_ports(struct scenario *s)
 			.mac = { 0x02, 0, 0, 1, 0, (uint8_t)p },
 			.link_speed_bps = s->fabric.link_rate_bps,
 			.flow_control = SW_FLOW_PFC,
+			.pfcwd = true,
 		};
 	}
 	/* In virtual time nobody comes late, so nothing is caught up. */

@@ -40,6 +40,7 @@ static const char *const drop_names[SW_DROPS] = {
 	[SW_DROP_WRED] = "wred",
 	[SW_DROP_NO_MBUF] = "no_mbuf",
 	[SW_DROP_LINK_DOWN] = "link_down",
+	[SW_DROP_PFC_WATCHDOG] = "pfc_watchdog",
 };
 
 const char *
@@ -53,15 +54,26 @@ sw_drop_name(enum sw_drop d)
  * owner does it in its next rx() or tx().
  */
 static uint64_t
-sw_control(struct node *node, uint64_t now_ns)
+age_control(struct sw *sw, uint64_t now_ns)
 {
-	struct sw *sw = sw_of(node);
 	uint64_t interval_ns = fdb_sweep_interval_ns(sw->fdb);
 
 	if (interval_ns == NEVER_NS)
 		return NEVER_NS;
-	sw_want(sw, SW_WANT_SWEEP);
-	return add_sat(now_ns, interval_ns);
+	if (now_ns >= sw->sweep_ns) {
+		sw_want(sw, SW_WANT_SWEEP);
+		sw->sweep_ns = add_sat(now_ns, interval_ns);
+	}
+	return sw->sweep_ns;
+}
+
+static uint64_t
+sw_control(struct node *node, uint64_t now_ns)
+{
+	struct sw *sw = sw_of(node);
+	uint64_t next_ns = age_control(sw, now_ns);
+
+	return min_u64(next_ns, sw_pfcwd_control(sw, now_ns));
 }
 
 static const struct node_ops sw_ops = {
@@ -202,6 +214,7 @@ sw_create(const struct sw_params *params, const struct sw_pools *pools)
 		return NULL;
 	}
 	sw->node.ops = &sw_ops;
+	sw_pfcwd_init(sw, params);
 	sw->n_ports = params->n_ports;
 	sw->max_frame_bytes = params->max_frame_bytes;
 	sw->mark_at_enqueue = params->mark_at == SW_MARK_AT_ENQUEUE;

@@ -46,6 +46,7 @@
 #include "tm/mmu.h"
 #include "tm/pfc_rx.h"
 #include "tm/pfc_tx.h"
+#include "tm/pfcwd.h"
 #include "tm/qos_map.h"
 #include "tm/sched.h"
 #include "tm/wred.h"
@@ -80,10 +81,12 @@ struct sw_port_params {
 	char tagged_vlans[VLAN_LIST_CHARS + 1]; /* "10,20-29" or "none" */
 	uint64_t storm_bps[SW_STORMS];          /* wire bytes; 0: no limit */
 	uint32_t max_learned_addresses;         /* 0: no limit */
-	int flow_control;          /* enum sw_flow_control */
-	bool pfc_asymmetric;       /* obey PFC on all priorities, generate it as ever */
-	bool tx_disabled;          /* debugging: hold all data */
-	uint16_t pfc_delay_quanta; /* debugging: obey a pause frame that much later */
+	int flow_control;                       /* enum sw_flow_control */
+	bool pfc_asymmetric;                 /* obey PFC on all priorities, generate it as ever */
+	bool tx_disabled;                    /* debugging: hold all data */
+	uint16_t pfc_delay_quanta;           /* debugging: obey a pause frame that much later */
+	bool pfcwd;                          /* watched by the PFC watchdog, if that is on */
+	uint16_t pfcwd_interface_multiplier; /* NX-OS; 0: shutdown_multiplier */
 };
 
 extern const struct field sw_port_fields[];
@@ -110,6 +113,7 @@ struct sw_params {
 	struct mmu_params mmu;   /* n_ports, lossless_* are filled in by sw_params_resolve() */
 	struct sched_params sched;
 	struct pfc_params pfc;
+	struct pfcwd_params pfcwd;
 	bool pfc_generate;        /* off: DCQCN without PFC */
 	int mark_at;              /* enum sw_mark_at */
 	uint32_t shaper_burst_ns; /* how far a late poll may catch up, at shaper speed; the lab uses
@@ -175,10 +179,11 @@ enum sw_drop {
 	SW_DROP_PG_LIMIT,
 	SW_DROP_NO_HEADROOM,
 	SW_DROP_POOL,
-	SW_DROP_QUEUE_LIMIT, /* egress */
-	SW_DROP_WRED,        /* egress */
-	SW_DROP_NO_MBUF,     /* no clone for a copy (egress) */
-	SW_DROP_LINK_DOWN,   /* the port has no link: waiting or coming in (egress, ingress) */
+	SW_DROP_QUEUE_LIMIT,  /* egress */
+	SW_DROP_WRED,         /* egress */
+	SW_DROP_NO_MBUF,      /* no clone for a copy (egress) */
+	SW_DROP_LINK_DOWN,    /* the port has no link: waiting or coming in (egress, ingress) */
+	SW_DROP_PFC_WATCHDOG, /* a storm, and the watchdog's action is drop (egress, ingress) */
 	SW_DROPS
 };
 
@@ -253,17 +258,21 @@ int sw_learn(struct node *node, uint16_t vid, const uint8_t mac[6], uint16_t por
 
 /* From any thread; the owner puts it in force before its next frame. One caller for each. */
 
-/** The port's link went down or came up. Ports are created up. */
-void sw_set_link(struct node *node, uint16_t port, bool up);
+/** The port's link went down or came up. Ports are created up. Called where control() is. */
+void sw_set_link(struct node *node, uint16_t port, bool up, uint64_t now_ns);
 /** Hold all data of the port; MAC control frames still leave, so that its peer can be held. */
 void sw_set_tx_disabled(struct node *node, uint16_t port, bool disabled);
 /** Let pause frames that come from now on wait so many quanta until they are obeyed. */
 void sw_set_pfc_delay(struct node *node, uint16_t port, uint16_t quanta);
 
+/** Watched queues drop, and are not looked at; takes effect with the next control(). */
+void sw_set_big_red_switch(struct node *node, bool on);
+
 /* Readers: from the owner, or counters from any thread. */
 const struct sw_port_stats *sw_port_stats(const struct node *node, uint16_t port);
 const struct pfc_rx *sw_pfc_rx(const struct node *node, uint16_t port);
 const struct pfc_tx *sw_pfc_tx(const struct node *node, uint16_t port);
+const struct pfcwd *sw_pfcwd(const struct node *node, uint16_t port, uint8_t prio);
 const struct mmu *sw_mmu(const struct node *node);
 /** Marks of a queue by its length; NULL without mark_accuracy, or for a queue that does not mark. */
 const struct mark_accuracy *sw_mark_accuracy(const struct node *node, uint16_t port, uint8_t queue);

@@ -400,7 +400,11 @@ sw_admit(struct sw *sw, struct arrival *a)
 	enum sw_drop reason;
 
 	classify(sw, a);
-	reason = unlikely(above_mtu(sw, a)) ? SW_DROP_MTU : admit_ingress(sw, a);
+	reason = unlikely(above_mtu(sw, a)) ? SW_DROP_MTU : SW_PASS;
+	if (unlikely(sw->ports[a->in_port].storm_pgs >> a->class.pg & 1) && reason == SW_PASS)
+		reason = sw_pfcwd_ingress(sw, a->in_port, a->class.pg);
+	if (likely(reason == SW_PASS))
+		reason = admit_ingress(sw, a);
 	if (unlikely(reason != SW_PASS)) {
 		sw_count_drop(sw, a->in_port, reason, a->charged_bytes);
 		counter_inc(&sw->ports[a->in_port].stats.pg[a->class.pg].drop_packets);

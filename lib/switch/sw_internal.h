@@ -13,6 +13,7 @@
 #include "node/pkt_fifo.h"
 #include "pacer/token_bucket.h"
 #include "switch/sw.h"
+#include "switch/sw_event.h"
 #include "tm/mark_accuracy.h"
 
 /* Verdict on a frame that goes on, and on one that ended here as it should. */
@@ -62,8 +63,15 @@ struct sw_queue_shaper {
 struct sw_port_wish {
 	uint8_t link_down;
 	uint8_t tx_disabled;
-	uint8_t pfc_prios; /* mask: priorities with PFC */
+	uint8_t pfc_prios;                 /* mask: priorities with PFC */
+	uint8_t storm_drop, storm_forward; /* masks: priorities in a storm */
 	uint16_t pfc_delay_quanta;
+};
+
+/* Of a priority while the watchdog drops or forwards it. */
+struct sw_storm_counts {
+	uint64_t tx_dropped;             /* of its queue */
+	uint64_t rx_packets, rx_dropped; /* of its group */
 };
 
 struct sw_port {
@@ -79,6 +87,7 @@ struct sw_port {
 	uint8_t wred_queues;        /* mask: have a curve */
 	uint8_t ecn_queues;         /* mask, in wred_queues: it marks */
 	uint8_t nonect_drop_queues; /* mask, in wred_queues: it drops what may not be marked */
+	uint8_t storm_pgs;          /* mask: sw_pfcwd_ingress() decides on what comes in */
 	struct token_bucket shaper;
 	struct pfc_tx pfc_tx;
 	uint64_t pfc_retry_ns; /* no mbuf for a PFC frame: not before */
@@ -96,10 +105,28 @@ struct sw_port {
 	uint8_t tell_pgs; /* mask: groups that may hold their senders */
 	uint8_t obeyed;   /* mask: priorities that may be paused, before pfc_prios */
 	uint8_t mac[6];
+	struct sw_storm_counts storm_counts[TM_CLASSES];
 	/* in force, and wanted */
 	struct sw_port_wish now;
 	struct sw_port_wish wish;
 } __rte_cache_aligned;
+
+/* The watchdog of all queues; the control side's, but for the switch that others turn. */
+struct sw_watchdog {
+	struct pfcwd_params params;
+	uint64_t ports; /* mask: watched */
+	uint64_t next_ns;
+	uint32_t n_storms;
+	bool big_red, big_red_wish;
+	uint16_t multiplier[SW_MAX_PORTS];
+	struct pfcwd queue[SW_MAX_PORTS][TM_CLASSES];
+};
+
+struct sw_event_log {
+	uint32_t written, read;
+	uint64_t lost;
+	struct sw_event event[SW_EVENTS];
+};
 
 struct sw {
 	struct node node;
@@ -129,6 +156,10 @@ struct sw {
 	uint16_t enqueue_queues[SW_BURST];
 	/* per pause */
 	uint8_t prios_of_queue[TM_CLASSES]; /* mask of priorities that stop a queue */
+	/* control() */
+	uint64_t sweep_ns; /* when the next step of ageing is asked for */
+	struct sw_watchdog watchdog;
+	struct sw_event_log events;
 	/* per frame, by its domain */
 	uint64_t members[SW_DOMAINS]; /* mask of ports */
 	struct sw_port ports[];
@@ -167,6 +198,25 @@ sw_do_if_wanted(struct sw *sw, uint64_t now_ns)
 	if (unlikely(__atomic_load_n(&sw->wanted, __ATOMIC_RELAXED) != 0))
 		sw_do_wanted(sw, now_ns);
 }
+
+/** A wish of this port changed; from any thread. */
+void sw_wish_made(struct sw *sw, uint16_t port);
+
+/* sw_event.c */
+void sw_event_record(struct sw *sw, enum sw_event_kind kind, uint16_t port, uint8_t queue,
+		     uint64_t now_ns);
+
+/* sw_pfcwd.c */
+void sw_pfcwd_init(struct sw *sw, const struct sw_params *params);
+
+/** @return when it wants to be called again. */
+uint64_t sw_pfcwd_control(struct sw *sw, uint64_t now_ns);
+
+/** Drop what waits in a queue whose storm has begun. */
+void sw_pfcwd_flush(struct sw *sw, uint16_t port, uint8_t queue, uint64_t now_ns);
+
+/** A frame came in to a group of storm_pgs. @return SW_PASS or why it is dropped. */
+enum sw_drop sw_pfcwd_ingress(struct sw *sw, uint16_t port, uint8_t pg);
 
 /** Why a frame to a queue of closed_queues is refused, and count it where that is counted. */
 enum sw_drop sw_port_refuses(struct sw *sw, uint16_t port, uint8_t queue);

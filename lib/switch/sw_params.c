@@ -141,6 +141,22 @@ const struct field sw_port_fields[] = {
 		.def = "0",
 		.aliases = {{.name = "pfc_delay"}},
 	},
+	{
+		.name = "pfcwd",
+		.help = "the PFC watchdog looks at this port, if [pfcwd] is on",
+		.type = FIELD_BOOL,
+		.offset = offsetof(struct sw_port_params, pfcwd),
+		.max = 1,
+		.def = "on",
+	},
+	{
+		.name = "pfcwd_interface_multiplier",
+		.help = "nxos: this port's in place of shutdown_multiplier; 0: that",
+		.type = FIELD_U16,
+		.offset = offsetof(struct sw_port_params, pfcwd_interface_multiplier),
+		.max = 1000,
+		.def = "0",
+	},
 };
 
 const unsigned int sw_port_fields_n = sizeof(sw_port_fields) / sizeof(sw_port_fields[0]);
@@ -342,6 +358,8 @@ sw_params_check(const struct sw_params *params, char *why, unsigned int why_size
 		qos_map_params_check(&params->qos, &fault);
 	if (fault == NULL)
 		wred_params_check(&params->wred, &fault);
+	if (fault == NULL)
+		pfcwd_params_check(&params->pfcwd, &fault);
 	for (uint16_t i = 0; fault == NULL && i < params->n_ports; i++) {
 		const char *port = port_fault(&params->ports[i]);
 

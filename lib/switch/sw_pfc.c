@@ -72,6 +72,9 @@ sw_pfc_apply(struct sw *sw, struct sw_port *p, uint64_t now_ns)
 		p->tell_pgs &= p->now.pfc_prios;
 		/* Asymmetric: the priorities beyond pfc_enable are obeyed without agreement. */
 		obeyed &= p->now.pfc_prios | (uint8_t)~sw->qos.pfc_enable;
+		/* A priority in a storm neither obeys nor generates (SONiC pfcactionhandler). */
+		obeyed &= (uint8_t)~p->storm_pgs;
+		p->tell_pgs &= (uint8_t)~p->storm_pgs;
 	}
 	if (p->flow_control == SW_FLOW_OFF || p->now.link_down)
 		p->tell_pgs = 0;

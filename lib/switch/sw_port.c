@@ -6,20 +6,23 @@
 
 /* control() and the program's other threads wake ports beside the owner, who ignores it but in
  * virtual time, where there is one thread. */
-static void
-wish_made(struct sw *sw, uint16_t port)
+void
+sw_wish_made(struct sw *sw, uint16_t port)
 {
 	__atomic_fetch_or(&sw->node.wake[port / 64], 1ull << (port % 64), __ATOMIC_RELAXED);
 	sw_want(sw, SW_WANT_PORTS);
 }
 
 void
-sw_set_link(struct node *node, uint16_t port, bool up)
+sw_set_link(struct node *node, uint16_t port, bool up, uint64_t now_ns)
 {
 	struct sw *sw = sw_of(node);
 
+	if (sw->ports[port].wish.link_down == !up)
+		return;
+	sw_event_record(sw, up ? SW_EVENT_LINK_UP : SW_EVENT_LINK_DOWN, port, 0, now_ns);
 	__atomic_store_n(&sw->ports[port].wish.link_down, !up, __ATOMIC_RELAXED);
-	wish_made(sw, port);
+	sw_wish_made(sw, port);
 }
 
 void
@@ -28,7 +31,7 @@ sw_set_tx_disabled(struct node *node, uint16_t port, bool disabled)
 	struct sw *sw = sw_of(node);
 
 	__atomic_store_n(&sw->ports[port].wish.tx_disabled, disabled, __ATOMIC_RELAXED);
-	wish_made(sw, port);
+	sw_wish_made(sw, port);
 }
 
 void
@@ -37,7 +40,7 @@ sw_set_pfc_delay(struct node *node, uint16_t port, uint16_t quanta)
 	struct sw *sw = sw_of(node);
 
 	__atomic_store_n(&sw->ports[port].wish.pfc_delay_quanta, quanta, __ATOMIC_RELAXED);
-	wish_made(sw, port);
+	sw_wish_made(sw, port);
 }
 
 static struct sw_port_wish
@@ -47,6 +50,8 @@ read_wish(const struct sw_port_wish *w)
 		.link_down = __atomic_load_n(&w->link_down, __ATOMIC_RELAXED),
 		.tx_disabled = __atomic_load_n(&w->tx_disabled, __ATOMIC_RELAXED),
 		.pfc_prios = __atomic_load_n(&w->pfc_prios, __ATOMIC_RELAXED),
+		.storm_drop = __atomic_load_n(&w->storm_drop, __ATOMIC_RELAXED),
+		.storm_forward = __atomic_load_n(&w->storm_forward, __ATOMIC_RELAXED),
 		.pfc_delay_quanta = __atomic_load_n(&w->pfc_delay_quanta, __ATOMIC_RELAXED),
 	};
 }
@@ -61,17 +66,30 @@ link_down(struct sw *sw, uint16_t port, uint64_t now_ns)
 }
 
 static void
+close_queues(struct sw *sw, uint16_t port, uint64_t now_ns)
+{
+	struct sw_port *p = &sw->ports[port];
+	uint8_t storm = qos_map_paused_queues(&sw->qos, p->now.storm_drop);
+	uint8_t fresh = storm & (uint8_t)~p->closed_queues;
+
+	p->storm_pgs = p->now.storm_drop | p->now.storm_forward;
+	p->closed_queues = p->now.link_down ? UINT8_MAX : storm;
+	for (; fresh != 0 && !p->now.link_down; fresh &= (uint8_t)(fresh - 1))
+		sw_pfcwd_flush(sw, port, (uint8_t)__builtin_ctz(fresh), now_ns);
+}
+
+static void
 apply(struct sw *sw, uint16_t port, uint64_t now_ns)
 {
 	struct sw_port *p = &sw->ports[port];
 	bool was_down = p->now.link_down;
 
 	p->now = read_wish(&p->wish);
-	p->closed_queues = p->now.link_down ? UINT8_MAX : 0;
 	if (p->now.link_down && !was_down)
 		link_down(sw, port, now_ns);
 	else if (!p->now.link_down)
 		sw->down_ports &= ~(1ull << port);
+	close_queues(sw, port, now_ns);
 	sw_pfc_apply(sw, p, now_ns);
 	node_wake(&sw->node, port);
 }
@@ -87,13 +105,4 @@ sw_do_wanted(struct sw *sw, uint64_t now_ns)
 		fdb_sweep(sw->fdb, now_ns);
 	for (uint16_t port = 0; what & SW_WANT_PORTS && port < sw->n_ports; port++)
 		apply(sw, port, now_ns);
-}
-
-enum sw_drop
-sw_port_refuses(struct sw *sw, uint16_t port, uint8_t queue)
-{
-	(void)queue;
-	(void)sw;
-	(void)port;
-	return SW_DROP_LINK_DOWN;
 }

@@ -199,7 +199,7 @@ sw_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint
 
 	assert(port < sw->n_ports);
 	sw_do_if_wanted(sw, now_ns);
-	if (unlikely(sw->ports[port].now.link_down)) {
+	if (unlikely(sw->down_ports >> port & 1)) {
 		rx_without_link(sw, port, pkts, n);
 		return;
 	}

@@ -65,6 +65,7 @@ bench_defaults(struct sw_params *p, uint16_t n_ports)
 	assert_int_equal(field_defaults(wred_fields, wred_fields_n, &p->wred), 0);
 	assert_int_equal(field_defaults(sched_fields, sched_fields_n, &p->sched), 0);
 	assert_int_equal(field_defaults(pfc_fields, pfc_fields_n, &p->pfc), 0);
+	assert_int_equal(field_defaults(pfcwd_fields, pfcwd_fields_n, &p->pfcwd), 0);
 	assert_int_equal(field_defaults(mmu_fields, mmu_fields_n, &p->mmu), 0);
 	assert_int_equal(
 		field_defaults(buffer_profile_fields, buffer_profile_fields_n, &p->mmu.lossless),
@@ -85,7 +86,8 @@ bench_defaults(struct sw_params *p, uint16_t n_ports)
 	for (uint16_t i = 0; i < n_ports; i++)
 		p->ports[i] = (struct sw_port_params){.mac = {0x02, 0, 0, 1, 0, (uint8_t)i},
 						      .link_speed_bps = 40 * GBPS,
-						      .flow_control = SW_FLOW_PFC};
+						      .flow_control = SW_FLOW_PFC,
+						      .pfcwd = true};
 }
 
 static inline void

@@ -274,7 +274,7 @@ link_that_goes_down_drops_what_waits_and_gives_the_buffer_back(void **state)
 		give(b, 0, make_data(b, 0, 1, i), 0);
 	sent(take(b, 0, 0)); /* XOFF to host 0 */
 	give_pfc(b, 1, 1u << 3, 65535, 50);
-	sw_set_link(b->sw, 1, false);
+	sw_set_link(b->sw, 1, false, 0);
 	assert_null(take(b, 1, 100));
 	assert_int_equal(drops(b, 1, SW_DROP_LINK_DOWN), 10);
 	assert_int_equal(sw_port_stats(b->sw, 1)->queue[3].drop_packets, 10);
@@ -292,7 +292,7 @@ link_that_goes_down_drops_what_waits_and_gives_the_buffer_back(void **state)
 	give_pfc(b, 1, 1u << 3, 65535, 200);
 	assert_int_equal(drops(b, 1, SW_DROP_LINK_DOWN), 13);
 	assert_int_equal(next_ns(b, 1), NEVER_NS);
-	sw_set_link(b->sw, 1, true);
+	sw_set_link(b->sw, 1, true, 0);
 	assert_null(take(b, 1, 300));
 	now_ns = 300;
 	give(b, 0, make_data(b, 0, 1, 12), 300);
@@ -308,12 +308,12 @@ flooding_skips_ports_without_link(void **state)
 	uint64_t now_ns = 0;
 
 	bench_start(b);
-	sw_set_link(b->sw, 1, false);
-	sw_set_link(b->sw, 3, false);
+	sw_set_link(b->sw, 1, false, 0);
+	sw_set_link(b->sw, 3, false, 0);
 	give(b, 0, make_data(b, 0, BROADCAST_HOST, 1), 0);
 	assert_int_equal(drain(b, 2, &now_ns), 1);
 	assert_int_equal(all_drops(b), 0);
-	sw_set_link(b->sw, 2, false);
+	sw_set_link(b->sw, 2, false, 0);
 	give(b, 0, make_data(b, 0, BROADCAST_HOST, 2), 1000);
 	assert_int_equal(all_drops(b), 1);
 	assert_int_equal(drops(b, 0, SW_DROP_LINK_DOWN), 1);
@@ -335,10 +335,10 @@ xoff_that_the_buffer_still_wants_is_told_when_the_link_is_back(void **state)
 	for (unsigned int i = 1; i <= 10; i++)
 		give(b, 0, make_data(b, 0, 1, i), 0);
 	sent(take(b, 0, 0));
-	sw_set_link(b->sw, 0, false);
+	sw_set_link(b->sw, 0, false, 0);
 	assert_null(take(b, 0, 1000));
 	assert_int_equal(pfc_tx_duration_ns(sw_pfc_tx(b->sw, 0), 3, 5000), 1000);
-	sw_set_link(b->sw, 0, true);
+	sw_set_link(b->sw, 0, true, 0);
 	now_ns = 2000;
 	m = take_next(b, 0, &now_ns);
 	assert_true(is_pfc(m, &mc));

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What an operator of the switch wants to be told, when it happens: storms, links, negotiation. The
+ * control side of the node records it, its program prints it, the lab writes it.
+ */
+#ifndef QUENCH_SWITCH_SW_EVENT_H
+#define QUENCH_SWITCH_SW_EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct node;
+
+/* Events that wait for a reader; more are lost, and counted. */
+#define SW_EVENTS 256
+
+enum sw_event_kind {
+	SW_EVENT_STORM_DETECTED,
+	SW_EVENT_STORM_RESTORED,
+	SW_EVENT_WAIT_TO_SHUTDOWN,
+	SW_EVENT_BIG_RED_SWITCH_ON,
+	SW_EVENT_BIG_RED_SWITCH_OFF,
+	SW_EVENT_LINK_DOWN,
+	SW_EVENT_LINK_UP,
+};
+
+struct sw_event {
+	uint64_t at_ns;
+	enum sw_event_kind kind;
+	uint16_t port;
+	uint8_t queue;
+};
+
+/** Take the oldest event. Called where control() is. @return false: there is none. */
+bool sw_event_next(struct node *node, struct sw_event *out);
+
+/** Look at the i-th event that waits. @return false: there are not so many. */
+bool sw_event_peek(const struct node *node, uint32_t i, struct sw_event *out);
+
+/** Events that nobody took in time. */
+uint64_t sw_events_lost(const struct node *node);
+
+/** One word for a list: "storm_detected". */
+const char *sw_event_name(enum sw_event_kind kind);
+
+/** One line for a person, in SONiC's words where it has some. @return as snprintf. */
+int sw_event_text(const struct sw_event *e, char *text, size_t size);
+
+#endif

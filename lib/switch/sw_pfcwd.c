@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The PFC watchdog of all queues: control work, which reads what the data path counts and asks it
+ * to drop or to forward. A priority's queue and the group of its number are watched together.
+ */
+#include <rte_mbuf.h>
+
+#include "base/fixed.h"
+#include "switch/sw_internal.h"
+
+static bool
+is_watched(const struct sw *sw, uint16_t port, uint8_t prio)
+{
+	const struct sw_watchdog *wd = &sw->watchdog;
+
+	return wd->ports >> port & 1 &&
+	       wd->params.pfcwd_sw_enable & sw->qos.pfc_enable & 1u << prio;
+}
+
+void
+sw_pfcwd_init(struct sw *sw, const struct sw_params *params)
+{
+	struct sw_watchdog *wd = &sw->watchdog;
+
+	wd->params = params->pfcwd;
+	wd->big_red_wish = params->pfcwd.big_red_switch;
+	for (uint16_t port = 0; port < params->n_ports; port++) {
+		const struct sw_port_params *p = &params->ports[port];
+
+		wd->multiplier[port] = p->pfcwd_interface_multiplier != 0
+					       ? p->pfcwd_interface_multiplier
+					       : params->pfcwd.shutdown_multiplier;
+		if (p->pfcwd && p->flow_control == SW_FLOW_PFC)
+			wd->ports |= 1ull << port;
+	}
+}
+
+static struct pfcwd_sample
+read_sample(const struct sw *sw, uint16_t port, uint8_t prio, uint64_t now_ns)
+{
+	const struct sw_port *p = &sw->ports[port];
+	uint8_t queue = sw->qos.pfc_priority_to_queue_map[prio];
+	struct pfc_rx_view rx = pfc_rx_read(&p->pfc_rx, prio, now_ns);
+
+	return (struct pfcwd_sample){
+		.paused_ns = rx.duration_ns,
+		.pause_frames = rx.pause_frames,
+		.xoff_frames = rx.xoff_frames,
+		.queue_bytes = counter_read(&p->queue[queue].bytes),
+		.counts =
+			{
+				.tx_packets = counter_read(&p->stats.queue[queue].tx_packets),
+				.tx_dropped_packets =
+					counter_read(&p->storm_counts[prio].tx_dropped),
+				.rx_packets = counter_read(&p->storm_counts[prio].rx_packets),
+				.rx_dropped_packets =
+					counter_read(&p->storm_counts[prio].rx_dropped),
+			},
+	};
+}
+
+static void
+ask_for(struct sw *sw, uint16_t port, uint8_t prio, bool stormed)
+{
+	struct sw_port_wish *wish = &sw->ports[port].wish;
+	int action = sw->watchdog.big_red ? PFCWD_DROP : sw->watchdog.params.action;
+	uint8_t bit = (uint8_t)(1u << prio);
+	uint8_t drop = wish->storm_drop & (uint8_t)~bit;
+	uint8_t forward = wish->storm_forward & (uint8_t)~bit;
+
+	if (stormed && action == PFCWD_DROP)
+		drop |= bit;
+	if (stormed && action == PFCWD_FORWARD)
+		forward |= bit;
+	__atomic_store_n(&wish->storm_drop, drop, __ATOMIC_RELAXED);
+	__atomic_store_n(&wish->storm_forward, forward, __ATOMIC_RELAXED);
+	sw_wish_made(sw, port);
+}
+
+static void
+on_event(struct sw *sw, uint16_t port, uint8_t prio, enum pfcwd_event event, uint64_t now_ns)
+{
+	uint8_t queue = sw->qos.pfc_priority_to_queue_map[prio];
+
+	switch (event) {
+	case PFCWD_NOTHING:
+		break;
+	case PFCWD_WAITS:
+		sw_event_record(sw, SW_EVENT_WAIT_TO_SHUTDOWN, port, queue, now_ns);
+		break;
+	case PFCWD_DETECTED:
+		sw_event_record(sw, SW_EVENT_STORM_DETECTED, port, queue, now_ns);
+		sw->watchdog.n_storms++;
+		ask_for(sw, port, prio, true);
+		break;
+	case PFCWD_RESTORED:
+		sw_event_record(sw, SW_EVENT_STORM_RESTORED, port, queue, now_ns);
+		sw->watchdog.n_storms--;
+		ask_for(sw, port, prio, false);
+		break;
+	}
+}
+
+/* Counts go on under the big red switch, states do not change. */
+static void
+poll_queues(struct sw *sw, uint64_t now_ns)
+{
+	struct sw_watchdog *wd = &sw->watchdog;
+
+	for (uint16_t port = 0; port < sw->n_ports; port++) {
+		for (uint8_t prio = 0; prio < TM_CLASSES; prio++) {
+			struct pfcwd_sample sample;
+
+			if (!is_watched(sw, port, prio))
+				continue;
+			sample = read_sample(sw, port, prio, now_ns);
+			if (wd->big_red)
+				pfcwd_count(&wd->queue[port][prio], &sample, now_ns);
+			else
+				on_event(sw, port, prio,
+					 pfcwd_poll(&wd->queue[port][prio], &wd->params, &sample,
+						    wd->multiplier[port], now_ns),
+					 now_ns);
+		}
+	}
+}
+
+static void
+turn_big_red(struct sw *sw, bool on, uint64_t now_ns)
+{
+	struct sw_watchdog *wd = &sw->watchdog;
+
+	wd->big_red = on;
+	sw_event_record(sw, on ? SW_EVENT_BIG_RED_SWITCH_ON : SW_EVENT_BIG_RED_SWITCH_OFF, 0, 0,
+			now_ns);
+	for (uint16_t port = 0; port < sw->n_ports; port++) {
+		for (uint8_t prio = 0; prio < TM_CLASSES; prio++) {
+			if (!is_watched(sw, port, prio))
+				continue;
+			pfcwd_force(&wd->queue[port][prio], on);
+			ask_for(sw, port, prio, on);
+		}
+	}
+	wd->n_storms = 0;
+}
+
+uint64_t
+sw_pfcwd_control(struct sw *sw, uint64_t now_ns)
+{
+	struct sw_watchdog *wd = &sw->watchdog;
+	uint64_t interval_ns = pfcwd_interval_ns(&wd->params);
+	bool wish;
+
+	if (interval_ns == NEVER_NS)
+		return NEVER_NS;
+	wish = __atomic_load_n(&wd->big_red_wish, __ATOMIC_RELAXED);
+	if (wish != wd->big_red)
+		turn_big_red(sw, wish, now_ns);
+	if (now_ns < wd->next_ns)
+		return wd->next_ns;
+	poll_queues(sw, now_ns);
+	if (!wd->big_red && wd->params.big_red_switch_storms != 0 &&
+	    wd->n_storms >= wd->params.big_red_switch_storms) {
+		__atomic_store_n(&wd->big_red_wish, true, __ATOMIC_RELAXED);
+		turn_big_red(sw, true, now_ns);
+	}
+	/* On the grid, so that times are multiples of the interval; a late poll skips one. */
+	wd->next_ns = (now_ns / interval_ns + 1) * interval_ns;
+	return wd->next_ns;
+}
+
+void
+sw_set_big_red_switch(struct node *node, bool on)
+{
+	__atomic_store_n(&sw_of(node)->watchdog.big_red_wish, on, __ATOMIC_RELAXED);
+}
+
+const struct pfcwd *
+sw_pfcwd(const struct node *node, uint16_t port, uint8_t prio)
+{
+	return &sw_of_const(node)->watchdog.queue[port][prio];
+}
+
+/* The priorities of a storm that stop a queue. */
+static uint8_t
+storms_of(const struct sw *sw, const struct sw_port *p, uint8_t queue)
+{
+	return p->now.storm_drop & sw->prios_of_queue[queue];
+}
+
+void
+sw_pfcwd_flush(struct sw *sw, uint16_t port, uint8_t queue, uint64_t now_ns)
+{
+	struct sw_port *p = &sw->ports[port];
+	uint8_t prio = (uint8_t)__builtin_ctz(storms_of(sw, p, queue));
+
+	counter_add(&p->storm_counts[prio].tx_dropped,
+		    sw_flush_queue(sw, port, queue, SW_DROP_PFC_WATCHDOG, now_ns));
+}
+
+enum sw_drop
+sw_port_refuses(struct sw *sw, uint16_t port, uint8_t queue)
+{
+	struct sw_port *p = &sw->ports[port];
+
+	if (p->now.link_down)
+		return SW_DROP_LINK_DOWN;
+	counter_inc(&p->storm_counts[__builtin_ctz(storms_of(sw, p, queue))].tx_dropped);
+	return SW_DROP_PFC_WATCHDOG;
+}
+
+enum sw_drop
+sw_pfcwd_ingress(struct sw *sw, uint16_t port, uint8_t pg)
+{
+	struct sw_port *p = &sw->ports[port];
+
+	if (p->now.storm_drop >> pg & 1) {
+		counter_inc(&p->storm_counts[pg].rx_dropped);
+		return SW_DROP_PFC_WATCHDOG;
+	}
+	counter_inc(&p->storm_counts[pg].rx_packets);
+	return SW_PASS;
+}

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tm/pfcwd.h"
+
+#include <errno.h>
+
+#include "base/counter.h"
+#include "base/fixed.h"
+#include "base/units.h"
+
+/* Paused for so much of a poll interval: the rest is what a refresh may come late. */
+#define PAUSED_PCT 99
+
+static const char *const mode_words[] = {"off", "sonic", "nxos", NULL};
+static const char *const action_words[] = {"drop", "forward", "alert", NULL};
+
+#define MEMBER(m) .name = #m, .offset = offsetof(struct pfcwd_params, m)
+
+/* clang-format off */
+const struct field pfcwd_fields[] = {
+	{ MEMBER(pfcwd), .type = FIELD_ENUM, .max = PFCWD_NXOS, .choices = mode_words, .def = "off",
+	  .help = "watch for storms of pause frames, as SONiC or as NX-OS does" },
+	{ MEMBER(action), .type = FIELD_ENUM, .max = PFCWD_ALERT, .choices = action_words,
+	  .def = "drop",
+	  .help = "in a storm: drop what waits and comes, forward in spite of it, or only say so" },
+	{ MEMBER(pfcwd_sw_enable), .type = FIELD_SET8, .max = 255, .def = "0-7",
+	  .help = "priorities that are watched, of those with PFC" },
+	{ MEMBER(detection_time_ns), .type = FIELD_U64, .unit = UNIT_NS, .min = NS_PER_US,
+	  .max = 60 * NS_PER_SEC, .def = "200ms",
+	  .help = "sonic: a storm has lasted this long; the alias counts ms",
+	  .aliases = { { .name = "detection_time", .scale = NS_PER_MS } } },
+	{ MEMBER(restoration_time_ns), .type = FIELD_U64, .unit = UNIT_NS, .min = NS_PER_US,
+	  .max = UINT64_MAX, .def = "400ms",
+	  .help = "sonic: no pause was asked for in this time; never: until the next start",
+	  .aliases = { { .name = "restoration_time", .scale = NS_PER_MS } } },
+	{ MEMBER(poll_interval_ns), .type = FIELD_U64, .unit = UNIT_NS, .min = NS_PER_US,
+	  .max = 60 * NS_PER_SEC, .def = "100ms",
+	  .help = "sonic: time between two looks at a queue",
+	  .aliases = { { .name = "POLL_INTERVAL", .scale = NS_PER_MS } } },
+	{ MEMBER(detect_empty), .type = FIELD_BOOL, .max = 1, .def = "on",
+	  .help = "sonic: a queue that is paused and empty is in a storm too" },
+	{ MEMBER(xon_blocks_restore), .type = FIELD_BOOL, .max = 1, .def = "off",
+	  .help = "on: any PFC frame blocks the restoration, XON too, as in SONiC" },
+	{ MEMBER(big_red_switch), .type = FIELD_BOOL, .max = 1, .def = "off",
+	  .help = "on: every watched queue drops, and none is looked at",
+	  .aliases = { { .name = "BIG_RED_SWITCH" } } },
+	{ MEMBER(big_red_switch_storms), .type = FIELD_U16, .max = 512, .def = "0",
+	  .help = "so many queues in a storm at once trip the big red switch; 0: never" },
+	{ MEMBER(watch_dog_interval_ns), .type = FIELD_U64, .unit = UNIT_NS, .min = NS_PER_US,
+	  .max = 60 * NS_PER_SEC, .def = "100ms",
+	  .help = "nxos: time between two looks at a queue" },
+	{ MEMBER(shutdown_multiplier), .type = FIELD_U16, .min = 1, .max = 1000, .def = "1",
+	  .help = "nxos: further stuck intervals until a queue is shut down" },
+	{ MEMBER(auto_restore_multiplier), .type = FIELD_U16, .max = 1000, .def = "10",
+	  .help = "nxos: intervals without XOFF until a queue comes back" },
+	{ MEMBER(fixed_restore_multiplier), .type = FIELD_U16, .max = 1000, .def = "0",
+	  .help = "nxos: intervals on top of auto_restore_multiplier" },
+};
+/* clang-format on */
+
+const unsigned int pfcwd_fields_n = sizeof(pfcwd_fields) / sizeof(pfcwd_fields[0]);
+
+/* clang-format off */
+#define STAT(member, name_, text) { name_, text, offsetof(struct pfcwd_stats, member) }
+const struct counter_field pfcwd_counters[] = {
+	STAT(deadlock_detected, "deadlock_detected", "storms"),
+	STAT(deadlock_restored, "deadlock_restored", "storms that ended"),
+	STAT(total.tx_packets, "tx_packets", "sent by the queue in storms"),
+	STAT(total.tx_dropped_packets, "tx_dropped_packets", "dropped for the queue in storms"),
+	STAT(total.rx_packets, "rx_packets", "come in to the group in storms"),
+	STAT(total.rx_dropped_packets, "rx_dropped_packets", "dropped of the group in storms"),
+	STAT(last.tx_packets, "tx_packets_last", "the same of the last storm alone"),
+	STAT(last.tx_dropped_packets, "tx_dropped_packets_last", ""),
+	STAT(last.rx_packets, "rx_packets_last", ""),
+	STAT(last.rx_dropped_packets, "rx_dropped_packets_last", ""),
+};
+#undef STAT
+/* clang-format on */
+
+const unsigned int pfcwd_counters_n = sizeof(pfcwd_counters) / sizeof(pfcwd_counters[0]);
+
+int
+pfcwd_params_check(const struct pfcwd_params *p, const char **why)
+{
+	*why = NULL;
+	if (p->pfcwd == PFCWD_SONIC && p->detection_time_ns < p->poll_interval_ns)
+		*why = "detection_time_ns is below poll_interval_ns";
+	else if (p->pfcwd == PFCWD_SONIC && p->restoration_time_ns < p->poll_interval_ns)
+		*why = "restoration_time_ns is below poll_interval_ns";
+	else if (p->pfcwd == PFCWD_NXOS &&
+		 p->auto_restore_multiplier + p->fixed_restore_multiplier == 0)
+		*why = "auto_restore_multiplier and fixed_restore_multiplier are both 0";
+	else if (p->pfcwd == PFCWD_NXOS && p->action == PFCWD_FORWARD)
+		*why = "action = forward is not known to pfcwd = nxos";
+	return *why == NULL ? 0 : -EINVAL;
+}
+
+uint64_t
+pfcwd_interval_ns(const struct pfcwd_params *p)
+{
+	switch (p->pfcwd) {
+	case PFCWD_SONIC:
+		return p->poll_interval_ns;
+	case PFCWD_NXOS:
+		return p->watch_dog_interval_ns;
+	default:
+		return NEVER_NS;
+	}
+}
+
+static bool
+is_stuck(const struct pfcwd_sample *now, const struct pfcwd_sample *before)
+{
+	return now->queue_bytes > 0 && before->queue_bytes > 0 &&
+	       now->counts.tx_packets == before->counts.tx_packets;
+}
+
+static bool
+is_bad(const struct pfcwd_params *p, const struct pfcwd_sample *now,
+       const struct pfcwd_sample *before, uint64_t elapsed_ns)
+{
+	uint64_t paused_ns = sub_sat(now->paused_ns, before->paused_ns);
+
+	if (p->pfcwd == PFCWD_NXOS)
+		return is_stuck(now, before);
+	return paused_ns >= mul_div(elapsed_ns, PAUSED_PCT, 100) &&
+	       (p->detect_empty || is_stuck(now, before));
+}
+
+static bool
+is_quiet(const struct pfcwd_params *p, const struct pfcwd_sample *now,
+	 const struct pfcwd_sample *before)
+{
+	if (p->xon_blocks_restore)
+		return now->pause_frames == before->pause_frames;
+	return now->xoff_frames == before->xoff_frames;
+}
+
+/* What the countdown of a state begins with. */
+static uint64_t
+whole_ns(const struct pfcwd *w, const struct pfcwd_params *p, uint16_t multiplier)
+{
+	if (p->pfcwd == PFCWD_SONIC)
+		return w->state == PFCWD_STORMED ? p->restoration_time_ns : p->detection_time_ns;
+	switch (w->state) {
+	case PFCWD_OPERATIONAL:
+		return p->watch_dog_interval_ns;
+	case PFCWD_WAIT_TO_SHUTDOWN:
+		return multiplier * p->watch_dog_interval_ns;
+	case PFCWD_STORMED:
+		break;
+	}
+	return (p->auto_restore_multiplier + p->fixed_restore_multiplier) *
+	       p->watch_dog_interval_ns;
+}
+
+/* A countdown runs while each poll is as it has to be. @return true when it ends. */
+static bool
+count_down(struct pfcwd *w, bool goes_on, uint64_t whole, uint64_t elapsed_ns)
+{
+	if (!goes_on || whole == NEVER_NS) {
+		w->left_ns = whole;
+		return false;
+	}
+	if (w->left_ns <= elapsed_ns)
+		return true;
+	w->left_ns -= elapsed_ns;
+	return false;
+}
+
+static enum pfcwd_event
+enter(struct pfcwd *w, enum pfcwd_state state)
+{
+	w->state = state;
+	switch (state) {
+	case PFCWD_OPERATIONAL:
+		counter_inc(&w->stats.deadlock_restored);
+		return PFCWD_RESTORED;
+	case PFCWD_WAIT_TO_SHUTDOWN:
+		return PFCWD_WAITS;
+	case PFCWD_STORMED:
+		break;
+	}
+	counter_inc(&w->stats.deadlock_detected);
+	w->stats.last = (struct pfcwd_counts){0};
+	return PFCWD_DETECTED;
+}
+
+static enum pfcwd_event
+next_state(struct pfcwd *w, const struct pfcwd_params *p, const struct pfcwd_sample *before,
+	   uint16_t multiplier, uint64_t elapsed_ns)
+{
+	bool bad = is_bad(p, &w->last, before, elapsed_ns);
+	bool alert = p->action == PFCWD_ALERT;
+	uint64_t whole = whole_ns(w, p, multiplier);
+	enum pfcwd_event event;
+
+	if (w->state == PFCWD_STORMED && alert && p->pfcwd == PFCWD_SONIC) {
+		if (bad)
+			return PFCWD_NOTHING;
+	} else if (w->state == PFCWD_STORMED) {
+		if (!count_down(w, is_quiet(p, &w->last, before), whole, elapsed_ns))
+			return PFCWD_NOTHING;
+	} else if (w->state == PFCWD_WAIT_TO_SHUTDOWN && !bad) {
+		w->state = PFCWD_OPERATIONAL;
+		w->left_ns = p->watch_dog_interval_ns;
+		return PFCWD_NOTHING;
+	} else if (!count_down(w, bad, whole, elapsed_ns)) {
+		return PFCWD_NOTHING;
+	}
+	if (w->state == PFCWD_STORMED)
+		event = enter(w, PFCWD_OPERATIONAL);
+	else if (w->state == PFCWD_OPERATIONAL && p->pfcwd == PFCWD_NXOS)
+		event = enter(w, PFCWD_WAIT_TO_SHUTDOWN);
+	else
+		event = enter(w, PFCWD_STORMED);
+	w->left_ns = whole_ns(w, p, multiplier);
+	return event;
+}
+
+/* A counter that was cleared starts again at 0. */
+static void
+add_change(uint64_t *total, uint64_t *last, uint64_t now, uint64_t before)
+{
+	uint64_t change = now >= before ? now - before : now;
+
+	counter_add(total, change);
+	counter_add(last, change);
+}
+
+static void
+add_counts(struct pfcwd_stats *stats, const struct pfcwd_counts *now,
+	   const struct pfcwd_counts *before)
+{
+	struct pfcwd_counts *t = &stats->total, *l = &stats->last;
+
+	add_change(&t->tx_packets, &l->tx_packets, now->tx_packets, before->tx_packets);
+	add_change(&t->tx_dropped_packets, &l->tx_dropped_packets, now->tx_dropped_packets,
+		   before->tx_dropped_packets);
+	add_change(&t->rx_packets, &l->rx_packets, now->rx_packets, before->rx_packets);
+	add_change(&t->rx_dropped_packets, &l->rx_dropped_packets, now->rx_dropped_packets,
+		   before->rx_dropped_packets);
+}
+
+void
+pfcwd_count(struct pfcwd *w, const struct pfcwd_sample *sample, uint64_t now_ns)
+{
+	if (w->polled && w->state == PFCWD_STORMED)
+		add_counts(&w->stats, &sample->counts, &w->last.counts);
+	w->polled = true;
+	w->last_ns = now_ns;
+	w->last = *sample;
+}
+
+enum pfcwd_event
+pfcwd_poll(struct pfcwd *w, const struct pfcwd_params *params, const struct pfcwd_sample *sample,
+	   uint16_t multiplier, uint64_t now_ns)
+{
+	struct pfcwd before = *w;
+
+	pfcwd_count(w, sample, now_ns);
+	if (!before.polled)
+		w->left_ns = whole_ns(w, params, multiplier);
+	else if (now_ns > before.last_ns)
+		return next_state(w, params, &before.last, multiplier, now_ns - before.last_ns);
+	return PFCWD_NOTHING;
+}
+
+void
+pfcwd_force(struct pfcwd *w, bool stormed)
+{
+	if (stormed != (w->state == PFCWD_STORMED))
+		enter(w, stormed ? PFCWD_STORMED : PFCWD_OPERATIONAL);
+	/* What happened meanwhile is not the next poll's. */
+	w->polled = false;
+}
