@@ -140,6 +140,23 @@ pfcwd_list(const struct run_app *app, const struct sw_params *params, uint16_t p
 }
 
 static json_t *
+dcbx_object(const struct run_app *app, uint16_t port)
+{
+	const struct dcbx_port *d = sw_dcbx(app->node, port);
+	json_t *o = json_object();
+
+	json_object_set_new(o, "pfc_state", json_string(dcbx_pfc_state_name(d->pfc_state)));
+	report_set_u64(o, "pfc_agreed", d->pfc_prios);
+	report_set_u64(o, "pfc_ours", d->local.dcbx.pfc.enable);
+	report_set_u64(o, "pfc_peer", d->has_peer ? d->peer.dcbx.pfc.enable : 0);
+	for (unsigned int i = 0; i < dcbx_counters_n; i++)
+		report_set_u64(o, dcbx_counters[i].name,
+			       *(const uint64_t *)(const void *)((const char *)&d->stats +
+								 dcbx_counters[i].offset));
+	return o;
+}
+
+static json_t *
 port_object(const struct run_app *app, const struct sw_params *params,
 	    const struct run_result *result, uint16_t port)
 {
@@ -165,6 +182,8 @@ port_object(const struct run_app *app, const struct sw_params *params,
 		json_array_append_new(queues, queue_object(app, port, i));
 		json_array_append_new(pgs, pg_object(app, port, i));
 	}
+	if (params->lldp.lldp)
+		json_object_set_new(o, "dcbx", dcbx_object(app, port));
 	if (params->pfcwd.pfcwd != PFCWD_OFF)
 		json_object_set_new(o, "pfcwd", pfcwd_list(app, params, port));
 	json_object_set_new(o, "queues", queues);

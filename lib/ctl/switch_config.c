@@ -29,6 +29,7 @@ static const struct config_section sections[] = {
 	SECTION("pfc", pfc_fields, pfc),
 	SECTION("router", sw_router_fields, router),
 	SECTION("pfcwd", pfcwd_fields, pfcwd),
+	SECTION("lldp", lldp_fields, lldp),
 };
 #define N_SECTIONS (sizeof(sections) / sizeof(sections[0]))
 

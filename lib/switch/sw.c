@@ -41,6 +41,7 @@ static const char *const drop_names[SW_DROPS] = {
 	[SW_DROP_NO_MBUF] = "no_mbuf",
 	[SW_DROP_LINK_DOWN] = "link_down",
 	[SW_DROP_PFC_WATCHDOG] = "pfc_watchdog",
+	[SW_DROP_CONTROL_BUSY] = "control_busy",
 };
 
 const char *
@@ -73,7 +74,8 @@ sw_control(struct node *node, uint64_t now_ns)
 	struct sw *sw = sw_of(node);
 	uint64_t next_ns = age_control(sw, now_ns);
 
-	return min_u64(next_ns, sw_pfcwd_control(sw, now_ns));
+	next_ns = min_u64(next_ns, sw_pfcwd_control(sw, now_ns));
+	return min_u64(next_ns, sw_dcbx_control(sw, now_ns));
 }
 
 static const struct node_ops sw_ops = {
@@ -215,6 +217,7 @@ sw_create(const struct sw_params *params, const struct sw_pools *pools)
 	}
 	sw->node.ops = &sw_ops;
 	sw_pfcwd_init(sw, params);
+	sw_dcbx_init(sw, params);
 	sw->n_ports = params->n_ports;
 	sw->max_frame_bytes = params->max_frame_bytes;
 	sw->mark_at_enqueue = params->mark_at == SW_MARK_AT_ENQUEUE;

@@ -40,6 +40,7 @@
 #include "fwd/fdb.h"
 #include "fwd/neigh.h"
 #include "node/node.h"
+#include "switch/dcbx.h"
 #include "switch/sw_class.h"
 #include "switch/sw_tables.h"
 #include "switch/sw_vlan.h"
@@ -68,6 +69,7 @@ enum sw_flow_control {
 	SW_FLOW_OFF,
 	SW_FLOW_PFC,   /* IEEE 802.1Qbb, the priorities of pfc_enable */
 	SW_FLOW_PAUSE, /* 802.3 annex 31B: the whole link */
+	SW_FLOW_AUTO,  /* PFC where DCBX finds that the peer agrees */
 };
 
 struct sw_port_params {
@@ -114,6 +116,7 @@ struct sw_params {
 	struct sched_params sched;
 	struct pfc_params pfc;
 	struct pfcwd_params pfcwd;
+	struct lldp_params lldp;
 	bool pfc_generate;        /* off: DCQCN without PFC */
 	int mark_at;              /* enum sw_mark_at */
 	uint32_t shaper_burst_ns; /* how far a late poll may catch up, at shaper speed; the lab uses
@@ -184,6 +187,7 @@ enum sw_drop {
 	SW_DROP_NO_MBUF,      /* no clone for a copy (egress) */
 	SW_DROP_LINK_DOWN,    /* the port has no link: waiting or coming in (egress, ingress) */
 	SW_DROP_PFC_WATCHDOG, /* a storm, and the watchdog's action is drop (egress, ingress) */
+	SW_DROP_CONTROL_BUSY, /* LLDP faster than it is looked at */
 	SW_DROPS
 };
 
@@ -272,6 +276,7 @@ void sw_set_big_red_switch(struct node *node, bool on);
 const struct sw_port_stats *sw_port_stats(const struct node *node, uint16_t port);
 const struct pfc_rx *sw_pfc_rx(const struct node *node, uint16_t port);
 const struct pfc_tx *sw_pfc_tx(const struct node *node, uint16_t port);
+const struct dcbx_port *sw_dcbx(const struct node *node, uint16_t port);
 const struct pfcwd *sw_pfcwd(const struct node *node, uint16_t port, uint8_t prio);
 const struct mmu *sw_mmu(const struct node *node);
 /** Marks of a queue by its length; NULL without mark_accuracy, or for a queue that does not mark. */

@@ -7,35 +7,43 @@
 
 static const struct {
 	const char *name;
-	const char *text; /* port, queue */
+	const char *text; /* port, queue, ours, theirs, each by its number */
 } kinds[] = {
-	[SW_EVENT_STORM_DETECTED] = {"storm_detected",
-				     "PFC Watchdog detected PFC storm on port %u, queue index %u"},
+	[SW_EVENT_STORM_DETECTED] =
+		{"storm_detected",
+		 "PFC Watchdog detected PFC storm on port %1$u, queue index %2$u"},
 	[SW_EVENT_STORM_RESTORED] = {"storm_restored",
-				     "PFC Watchdog storm restored on port %u, queue index %u"},
+				     "PFC Watchdog storm restored on port %1$u, queue index %2$u"},
 	[SW_EVENT_WAIT_TO_SHUTDOWN] = {"wait_to_shutdown",
-				       "PFC Watchdog: queue stuck, wait to shutdown on port %u, "
-				       "queue index %u"},
+				       "PFC Watchdog: queue stuck, wait to shutdown on port %1$u, "
+				       "queue index %2$u"},
 	[SW_EVENT_BIG_RED_SWITCH_ON] = {"big_red_switch_on",
 					"PFC Watchdog: BIG_RED_SWITCH mode is enabled"},
 	[SW_EVENT_BIG_RED_SWITCH_OFF] = {"big_red_switch_off",
 					 "PFC Watchdog: BIG_RED_SWITCH mode is disabled"},
-	[SW_EVENT_LINK_DOWN] = {"link_down", "port %u: link down"},
-	[SW_EVENT_LINK_UP] = {"link_up", "port %u: link up"},
+	[SW_EVENT_LINK_DOWN] = {"link_down", "port %1$u: link down"},
+	[SW_EVENT_LINK_UP] = {"link_up", "port %1$u: link up"},
+	[SW_EVENT_DCBX_NO_NEIGHBOUR] = {"dcbx_no_neighbour", "port %1$u: DCBX: no neighbour"},
+	[SW_EVENT_DCBX_NO_PFC_TLV] = {"dcbx_no_pfc_tlv",
+				      "port %1$u: DCBX: the neighbour says nothing of PFC"},
+	[SW_EVENT_DCBX_SEVERAL] = {"dcbx_several",
+				   "port %1$u: DCBX: more than one neighbour, no PFC agreed"},
+	[SW_EVENT_DCBX_AGREED] = {"dcbx_agreed",
+				  "port %1$u: DCBX: PFC agreed (ours 0x%3$02x, peer's 0x%4$02x)"},
+	[SW_EVENT_DCBX_MISMATCH] = {"dcbx_mismatch",
+				    "port %1$u: DCBX: PFC mismatch (ours 0x%3$02x, "
+				    "peer's 0x%4$02x)"},
 };
 
 void
-sw_event_record(struct sw *sw, enum sw_event_kind kind, uint16_t port, uint8_t queue,
-		uint64_t now_ns)
+sw_event_record(struct sw *sw, const struct sw_event *e)
 {
 	struct sw_event_log *log = &sw->events;
 
-	if (log->written - log->read == SW_EVENTS) {
+	if (log->written - log->read == SW_EVENTS)
 		counter_inc(&log->lost);
-		return;
-	}
-	log->event[log->written++ % SW_EVENTS] =
-		(struct sw_event){.at_ns = now_ns, .kind = kind, .port = port, .queue = queue};
+	else
+		log->event[log->written++ % SW_EVENTS] = *e;
 }
 
 bool
@@ -70,10 +78,10 @@ sw_event_name(enum sw_event_kind kind)
 	return kinds[kind].name;
 }
 
-/* The formats are of this file: both numbers are always given, and not all are asked for. */
+/* The formats are of this file: all numbers are given, and not all are asked for. */
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 int
 sw_event_text(const struct sw_event *e, char *text, size_t size)
 {
-	return snprintf(text, size, kinds[e->kind].text, e->port, e->queue);
+	return snprintf(text, size, kinds[e->kind].text, e->port, e->queue, e->ours, e->theirs);
 }

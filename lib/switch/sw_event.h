@@ -23,6 +23,11 @@ enum sw_event_kind {
 	SW_EVENT_BIG_RED_SWITCH_OFF,
 	SW_EVENT_LINK_DOWN,
 	SW_EVENT_LINK_UP,
+	SW_EVENT_DCBX_NO_NEIGHBOUR,
+	SW_EVENT_DCBX_NO_PFC_TLV,
+	SW_EVENT_DCBX_SEVERAL,
+	SW_EVENT_DCBX_AGREED,
+	SW_EVENT_DCBX_MISMATCH,
 };
 
 struct sw_event {
@@ -30,6 +35,7 @@ struct sw_event {
 	enum sw_event_kind kind;
 	uint16_t port;
 	uint8_t queue;
+	uint8_t ours, theirs; /* DCBX: masks of priorities with PFC */
 };
 
 /** Take the oldest event. Called where control() is. @return false: there is none. */

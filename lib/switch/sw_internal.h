@@ -27,9 +27,8 @@
 #define SW_WANT_SWEEP 0x1u
 #define SW_WANT_PORTS 0x2u
 #define SW_WANT_CLEAR 0x4u
+#define SW_WANT_LLDP 0x8u
 
-/* Verdict on a frame that ended here, but was of use. */
-#define SW_CONSUMED (SW_DROPS + 1)
 /* Verdict on a frame that the router has to look at. */
 #define SW_TO_ROUTER (SW_DROPS + 2)
 
@@ -128,6 +127,33 @@ struct sw_event_log {
 	struct sw_event event[SW_EVENTS];
 };
 
+/* Received frames that wait for the control side, and one for each port that it wants sent. */
+#define SW_LLDP_MAILS 16
+
+struct sw_lldp_mail {
+	uint16_t port, len;
+	uint8_t frame[1518];
+};
+
+struct sw_lldp_out {
+	uint32_t ready; /* set by control, cleared by the owner of the data path */
+	uint16_t len;
+	uint8_t frame[LLDP_MAX_BYTES];
+};
+
+struct sw_lldp {
+	struct lldp_params params;
+	uint8_t queue;
+	uint64_t auto_ports; /* mask */
+	uint32_t mail_written, mail_read;
+	struct sw_lldp_mail mail[SW_LLDP_MAILS];
+	struct sw_lldp_out out[SW_MAX_PORTS];
+	/* the control side's */
+	struct dcbx_port port[SW_MAX_PORTS];
+	enum dcbx_pfc_state told[SW_MAX_PORTS];
+	uint8_t told_prios[SW_MAX_PORTS];
+};
+
 struct sw {
 	struct node node;
 	/* per packet */
@@ -160,6 +186,7 @@ struct sw {
 	uint64_t sweep_ns; /* when the next step of ageing is asked for */
 	struct sw_watchdog watchdog;
 	struct sw_event_log events;
+	struct sw_lldp lldp;
 	/* per frame, by its domain */
 	uint64_t members[SW_DOMAINS]; /* mask of ports */
 	struct sw_port ports[];
@@ -203,8 +230,17 @@ sw_do_if_wanted(struct sw *sw, uint64_t now_ns)
 void sw_wish_made(struct sw *sw, uint16_t port);
 
 /* sw_event.c */
-void sw_event_record(struct sw *sw, enum sw_event_kind kind, uint16_t port, uint8_t queue,
-		     uint64_t now_ns);
+void sw_event_record(struct sw *sw, const struct sw_event *e);
+
+/* sw_dcbx.c */
+void sw_dcbx_init(struct sw *sw, const struct sw_params *params);
+
+/** @return when it wants to be called again. */
+uint64_t sw_dcbx_control(struct sw *sw, uint64_t now_ns);
+void sw_dcbx_link_down(struct sw *sw, uint16_t port, uint64_t now_ns);
+
+/** Put the frames that the control side wants sent into their queues. */
+void sw_dcbx_send(struct sw *sw);
 
 /* sw_pfcwd.c */
 void sw_pfcwd_init(struct sw *sw, const struct sw_params *params);

@@ -25,7 +25,7 @@
 		.def = "0",                                                                        \
 	}
 
-static const char *const flow_control_words[] = {"off", "pfc", "pause", NULL};
+static const char *const flow_control_words[] = {"off", "pfc", "pause", "auto", NULL};
 
 const struct field sw_port_fields[] = {
 	{
@@ -109,10 +109,11 @@ const struct field sw_port_fields[] = {
 	},
 	{
 		.name = "flow_control",
-		.help = "pause frames that are obeyed and sent: 802.1Qbb, 802.3x, none",
+		.help = "pause frames that are obeyed and sent: none, 802.1Qbb, 802.3x, or 802.1Qbb "
+			"for what DCBX finds agreed; NX-OS's mode off, on, auto are off, pfc, auto",
 		.type = FIELD_ENUM,
 		.offset = offsetof(struct sw_port_params, flow_control),
-		.max = SW_FLOW_PAUSE,
+		.max = SW_FLOW_AUTO,
 		.def = "pfc",
 		.choices = flow_control_words,
 	},
@@ -285,10 +286,10 @@ port_fault(const struct sw_port_params *p)
 		return "mac is zero or a group address";
 	if (p->link_speed_bps < MIN_LINK_SPEED || p->link_speed_bps > MAX_LINK_SPEED)
 		return "link_speed_bps is out of 1M to 1600G";
-	if (p->flow_control < SW_FLOW_OFF || p->flow_control > SW_FLOW_PAUSE)
-		return "flow_control is none of off, pfc, pause";
-	if (p->pfc_asymmetric && p->flow_control != SW_FLOW_PFC)
-		return "pfc_asymmetric is for flow_control = pfc";
+	if (p->flow_control < SW_FLOW_OFF || p->flow_control > SW_FLOW_AUTO)
+		return "flow_control is none of off, pfc, pause, auto";
+	if (p->pfc_asymmetric && p->flow_control != SW_FLOW_PFC && p->flow_control != SW_FLOW_AUTO)
+		return "pfc_asymmetric is for flow_control = pfc or auto";
 	if (p->shaper_rate_bps == 0 || p->shaper_rate_bps > p->link_speed_bps)
 		return "shaper_rate_bps is above link_speed_bps";
 	if (p->access_vlan > VLAN_MAX_ID)
@@ -367,6 +368,10 @@ sw_params_check(const struct sw_params *params, char *why, unsigned int why_size
 			port = vlan_fault(params, &params->ports[i]);
 		if (port != NULL) {
 			snprintf(why, why_size, "port %u: %s", i, port);
+			return -EINVAL;
+		}
+		if (params->ports[i].flow_control == SW_FLOW_AUTO && !params->lldp.lldp) {
+			snprintf(why, why_size, "port %u: flow_control = auto without lldp = on", i);
 			return -EINVAL;
 		}
 		if (params->pfc_generate && refresh_starves(params, &params->ports[i]))

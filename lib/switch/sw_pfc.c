@@ -22,14 +22,16 @@ sw_pfc_init_port(struct sw *sw, uint16_t port, const struct sw_params *params)
 	const uint8_t obeyed[] = {
 		[SW_FLOW_OFF] = 0,
 		[SW_FLOW_PFC] = pfc,
+		[SW_FLOW_AUTO] = pfc,
 		[SW_FLOW_PAUSE] = 1u << LINK_PRIO,
 	};
 
-	p->flow_control = pp->flow_control;
+	/* Negotiated PFC is PFC of which nothing has been agreed yet. */
+	p->flow_control = pp->flow_control == SW_FLOW_AUTO ? SW_FLOW_PFC : pp->flow_control;
 	p->obeyed = obeyed[pp->flow_control];
 	p->wish = (struct sw_port_wish){
 		.tx_disabled = pp->tx_disabled,
-		.pfc_prios = params->qos.pfc_enable,
+		.pfc_prios = pp->flow_control == SW_FLOW_AUTO ? 0 : params->qos.pfc_enable,
 		.pfc_delay_quanta = pp->pfc_delay_quanta,
 	};
 	p->now = p->wish;

@@ -8,6 +8,13 @@
 #include "base/fixed.h"
 #include "switch/sw_internal.h"
 
+static void
+record(struct sw *sw, enum sw_event_kind kind, uint16_t port, uint8_t queue, uint64_t now_ns)
+{
+	sw_event_record(sw, &(struct sw_event){
+				    .at_ns = now_ns, .kind = kind, .port = port, .queue = queue});
+}
+
 static bool
 is_watched(const struct sw *sw, uint16_t port, uint8_t prio)
 {
@@ -30,7 +37,7 @@ sw_pfcwd_init(struct sw *sw, const struct sw_params *params)
 		wd->multiplier[port] = p->pfcwd_interface_multiplier != 0
 					       ? p->pfcwd_interface_multiplier
 					       : params->pfcwd.shutdown_multiplier;
-		if (p->pfcwd && p->flow_control == SW_FLOW_PFC)
+		if (p->pfcwd && (p->flow_control == SW_FLOW_PFC || p->flow_control == SW_FLOW_AUTO))
 			wd->ports |= 1ull << port;
 	}
 }
@@ -86,15 +93,15 @@ on_event(struct sw *sw, uint16_t port, uint8_t prio, enum pfcwd_event event, uin
 	case PFCWD_NOTHING:
 		break;
 	case PFCWD_WAITS:
-		sw_event_record(sw, SW_EVENT_WAIT_TO_SHUTDOWN, port, queue, now_ns);
+		record(sw, SW_EVENT_WAIT_TO_SHUTDOWN, port, queue, now_ns);
 		break;
 	case PFCWD_DETECTED:
-		sw_event_record(sw, SW_EVENT_STORM_DETECTED, port, queue, now_ns);
+		record(sw, SW_EVENT_STORM_DETECTED, port, queue, now_ns);
 		sw->watchdog.n_storms++;
 		ask_for(sw, port, prio, true);
 		break;
 	case PFCWD_RESTORED:
-		sw_event_record(sw, SW_EVENT_STORM_RESTORED, port, queue, now_ns);
+		record(sw, SW_EVENT_STORM_RESTORED, port, queue, now_ns);
 		sw->watchdog.n_storms--;
 		ask_for(sw, port, prio, false);
 		break;
@@ -131,8 +138,7 @@ turn_big_red(struct sw *sw, bool on, uint64_t now_ns)
 	struct sw_watchdog *wd = &sw->watchdog;
 
 	wd->big_red = on;
-	sw_event_record(sw, on ? SW_EVENT_BIG_RED_SWITCH_ON : SW_EVENT_BIG_RED_SWITCH_OFF, 0, 0,
-			now_ns);
+	record(sw, on ? SW_EVENT_BIG_RED_SWITCH_ON : SW_EVENT_BIG_RED_SWITCH_OFF, 0, 0, now_ns);
 	for (uint16_t port = 0; port < sw->n_ports; port++) {
 		for (uint8_t prio = 0; prio < TM_CLASSES; prio++) {
 			if (!is_watched(sw, port, prio))

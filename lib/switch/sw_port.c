@@ -20,7 +20,11 @@ sw_set_link(struct node *node, uint16_t port, bool up, uint64_t now_ns)
 
 	if (sw->ports[port].wish.link_down == !up)
 		return;
-	sw_event_record(sw, up ? SW_EVENT_LINK_UP : SW_EVENT_LINK_DOWN, port, 0, now_ns);
+	sw_event_record(sw, &(struct sw_event){.at_ns = now_ns,
+					       .kind = up ? SW_EVENT_LINK_UP : SW_EVENT_LINK_DOWN,
+					       .port = port});
+	if (!up)
+		sw_dcbx_link_down(sw, port, now_ns);
 	__atomic_store_n(&sw->ports[port].wish.link_down, !up, __ATOMIC_RELAXED);
 	sw_wish_made(sw, port);
 }
@@ -103,6 +107,8 @@ sw_do_wanted(struct sw *sw, uint64_t now_ns)
 		sw_do_clear_watermarks(sw);
 	if (what & SW_WANT_SWEEP)
 		fdb_sweep(sw->fdb, now_ns);
+	if (what & SW_WANT_LLDP)
+		sw_dcbx_send(sw);
 	for (uint16_t port = 0; what & SW_WANT_PORTS && port < sw->n_ports; port++)
 		apply(sw, port, now_ns);
 }

@@ -48,24 +48,23 @@ inspect(struct sw *sw, struct arrival *a)
 	}
 	if (a->view.ethertype == ETHERTYPE_MAC_CONTROL)
 		return SW_DROP_MAC_CONTROL_UNKNOWN;
+	if (unlikely(a->view.ethertype == ETHERTYPE_LLDP && !a->view.tagged)) {
+		enum sw_drop reason = sw_dcbx_rx(sw, a);
+
+		if (reason != SW_PASS)
+			return reason;
+	}
 	return sw_l2_classify(sw, a);
 }
 
-static void
-drop(struct sw *sw, const struct arrival *a, enum sw_drop reason)
-{
-	sw_count_drop(sw, a->in_port, reason, a->charged_bytes);
-	rte_pktmbuf_free(a->m);
-}
-
+/* A frame ends here, dropped or consumed. */
 static void
 end(struct sw *sw, const struct arrival *a, enum sw_drop reason)
 {
-	if (reason != SW_CONSUMED) {
-		drop(sw, a, reason);
-		return;
-	}
-	counter_add(&sw->ledger.consumed, a->charged_bytes);
+	if (reason == SW_CONSUMED)
+		counter_add(&sw->ledger.consumed, a->charged_bytes);
+	else
+		sw_count_drop(sw, a->in_port, reason, a->charged_bytes);
 	rte_pktmbuf_free(a->m);
 }
 
@@ -106,7 +105,7 @@ parse(struct sw *sw, struct arrival *a, uint16_t port, struct rte_mbuf *m, uint6
 	reason = inspect(sw, a);
 	if (likely(reason == SW_PASS))
 		return true;
-	drop(sw, a, reason);
+	end(sw, a, reason);
 	return false;
 }
 

@@ -69,6 +69,14 @@ sw_egress_tci(const struct sw *sw, const struct arrival *a, uint16_t port)
 /** Route those frames of a burst whose reason is SW_TO_ROUTER; gives each another one. */
 void sw_route(struct sw *sw, struct arrival *a, unsigned int n, enum sw_drop reasons[]);
 
+/* sw_dcbx.c */
+
+/**
+ * An untagged LLDP frame came.
+ * @return SW_CONSUMED or why it is dropped; SW_PASS: it is not for us.
+ */
+enum sw_drop sw_dcbx_rx(struct sw *sw, const struct arrival *a);
+
 /* sw_admit.c */
 
 /** Count a frame that ends here, without freeing it. */

@@ -316,7 +316,7 @@ sw_next_ns(const struct node *node, uint16_t port)
 	uint64_t due_ns = max_u64(pfc_tx_next_ns(&p->pfc_tx), p->pfc_retry_ns);
 
 	assert(port < sw->n_ports);
-	if (__atomic_load_n(&sw->wanted, __ATOMIC_RELAXED) & SW_WANT_PORTS)
+	if (__atomic_load_n(&sw->wanted, __ATOMIC_RELAXED) & (SW_WANT_PORTS | SW_WANT_LLDP))
 		return 0;
 	if ((p->backlogged & ~(p->paused_queues | p->above_max)) != 0)
 		due_ns = 0;

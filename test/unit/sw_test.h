@@ -65,6 +65,7 @@ bench_defaults(struct sw_params *p, uint16_t n_ports)
 	assert_int_equal(field_defaults(wred_fields, wred_fields_n, &p->wred), 0);
 	assert_int_equal(field_defaults(sched_fields, sched_fields_n, &p->sched), 0);
 	assert_int_equal(field_defaults(pfc_fields, pfc_fields_n, &p->pfc), 0);
+	assert_int_equal(field_defaults(lldp_fields, lldp_fields_n, &p->lldp), 0);
 	assert_int_equal(field_defaults(pfcwd_fields, pfcwd_fields_n, &p->pfcwd), 0);
 	assert_int_equal(field_defaults(mmu_fields, mmu_fields_n, &p->mmu), 0);
 	assert_int_equal(

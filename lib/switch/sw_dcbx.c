@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * LLDP and DCBX of the switch: frames cross between data path and control side by fixed boxes, and
+ * what a port's ends agree on becomes its priorities with PFC.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <rte_mbuf.h>
+
+#include "base/fixed.h"
+#include "switch/sw_rx.h"
+
+/* How long a received frame may wait for the control side. */
+#define POLL_NS (100 * NS_PER_MS)
+#define PCT 100u
+
+/* Shares of the weights in per cent, which make 100: the first classes get what rounding leaves. */
+static void
+fill_bandwidth(struct dcbx_ets *ets, const struct sched_params *sched)
+{
+	unsigned int sum = 0, given = 0;
+
+	for (unsigned int q = 0; q < TM_CLASSES; q++) {
+		bool strict = sched->strict_queues >> q & 1;
+
+		ets->tc_tsa[q] = strict ? DCBX_TSA_STRICT : DCBX_TSA_ETS;
+		sum += strict ? 0 : sched->dwrr_weight[q];
+	}
+	for (unsigned int q = 0; q < TM_CLASSES; q++) {
+		if (ets->tc_tsa[q] == DCBX_TSA_ETS)
+			ets->tc_pct[q] = (uint8_t)(sched->dwrr_weight[q] * PCT / sum);
+		given += ets->tc_pct[q];
+	}
+	for (unsigned int q = 0; sum > 0 && given < PCT; q = (q + 1) % TM_CLASSES) {
+		if (ets->tc_tsa[q] == DCBX_TSA_ETS) {
+			ets->tc_pct[q]++;
+			given++;
+		}
+	}
+}
+
+static void
+add_app(struct dcbx_tlvs *t, uint8_t prio, enum dcbx_selector selector, uint16_t protocol)
+{
+	if (t->n_apps < DCBX_MAX_APPS)
+		t->apps[t->n_apps++] = (struct dcbx_app){prio, (uint8_t)selector, protocol};
+}
+
+/* RoCEv2 (UDP 4791) and each DSCP that is lossless, to the priority that holds it. */
+static void
+fill_apps(struct dcbx_tlvs *t, const struct qos_map_params *qos)
+{
+	if (qos->pfc_enable == 0)
+		return;
+	add_app(t, (uint8_t)__builtin_ctz(qos->pfc_enable), DCBX_UDP, 4791);
+	for (uint8_t dscp = 0; dscp < TM_DSCPS; dscp++) {
+		uint8_t pg = qos->tc_to_priority_group_map[qos->dscp_to_tc_map[dscp]];
+
+		if (qos->pfc_enable >> pg & 1)
+			add_app(t, pg, DCBX_DSCP, dscp);
+	}
+}
+
+static void
+fill_dcbx(struct dcbx_tlvs *t, const struct sw_params *params, uint16_t port)
+{
+	int flow = params->ports[port].flow_control;
+
+	t->present = 1u << DCBX_ETS_CONF | 1u << DCBX_ETS_RECO | 1u << DCBX_PFC | 1u << DCBX_APP;
+	t->ets_conf.max_tcs = TM_CLASSES;
+	for (unsigned int prio = 0; prio < TM_CLASSES; prio++)
+		t->ets_conf.prio_tc[prio] =
+			params->qos.tc_to_queue_map[params->qos.dot1p_to_tc_map[prio]];
+	fill_bandwidth(&t->ets_conf, &params->sched);
+	t->ets_reco = t->ets_conf;
+	t->pfc = (struct dcbx_pfc){
+		.willing = params->lldp.dcbx_willing,
+		.capability = TM_CLASSES,
+		.enable = flow == SW_FLOW_PFC || flow == SW_FLOW_AUTO ? params->qos.pfc_enable : 0,
+	};
+	fill_apps(t, &params->qos);
+}
+
+void
+sw_dcbx_init(struct sw *sw, const struct sw_params *params)
+{
+	struct sw_lldp *l = &sw->lldp;
+
+	l->params = params->lldp;
+	l->queue = params->qos.tc_to_queue_map[TM_CLASSES - 1];
+	for (uint16_t port = 0; port < params->n_ports; port++) {
+		struct lldp_info local = {
+			.chassis = {.subtype = LLDP_CHASSIS_MAC, .len = 6},
+			.port = {.subtype = LLDP_PORT_IFNAME},
+		};
+
+		memcpy(local.src_mac, params->ports[port].mac, 6);
+		memcpy(local.chassis.id, params->ports[0].mac, 6);
+		local.port.len = (uint8_t)snprintf((char *)local.port.id, 16, "port%u", port);
+		fill_dcbx(&local.dcbx, params, port);
+		dcbx_port_init(&l->port[port], &local);
+		if (params->ports[port].flow_control == SW_FLOW_AUTO)
+			l->auto_ports |= 1ull << port;
+	}
+}
+
+/* Data path: a frame for the control side. */
+enum sw_drop
+sw_dcbx_rx(struct sw *sw, const struct arrival *a)
+{
+	struct sw_lldp *l = &sw->lldp;
+	const uint8_t *frame = rte_pktmbuf_mtod(a->m, const uint8_t *);
+	uint32_t read = __atomic_load_n(&l->mail_read, __ATOMIC_ACQUIRE);
+	struct sw_lldp_mail *mail = &l->mail[l->mail_written % SW_LLDP_MAILS];
+
+	if (!l->params.lldp || (frame[5] & 0xF0) != 0 || memcmp(frame, lldp_address, 5) != 0)
+		return SW_PASS;
+	if (l->mail_written - read == SW_LLDP_MAILS || a->m->data_len > sizeof(mail->frame))
+		return SW_DROP_CONTROL_BUSY;
+	mail->port = a->in_port;
+	mail->len = a->m->data_len;
+	memcpy(mail->frame, frame, mail->len);
+	__atomic_store_n(&l->mail_written, l->mail_written + 1, __ATOMIC_RELEASE);
+	return SW_CONSUMED;
+}
+
+/* Data path: the control side's frame into its queue. It obeys pause as any other (only MAC control
+ * does not), and its ingress is nobody's. */
+static void
+send_one(struct sw *sw, uint16_t port, const struct sw_lldp_out *out)
+{
+	struct sw_port *p = &sw->ports[port];
+	uint8_t queue = sw->lldp.queue;
+	uint32_t charged_bytes = mmu_charge_bytes(sw->mmu, frame_bytes(out->len));
+	struct rte_mbuf *m = rte_pktmbuf_alloc(sw->pools.frames);
+
+	counter_add(&sw->ledger.generated, charged_bytes);
+	if (m == NULL || p->closed_queues >> queue & 1 ||
+	    mmu_egress_admit(sw->mmu, port, queue, charged_bytes) != MMU_ADMIT) {
+		sw_count_drop(sw, port, m == NULL ? SW_DROP_NO_MBUF : SW_DROP_QUEUE_LIMIT,
+			      charged_bytes);
+		rte_pktmbuf_free(m);
+		return;
+	}
+	memcpy(rte_pktmbuf_append(m, out->len), out->frame, out->len);
+	*pkt_meta(m) = (struct pkt_meta){
+		.charged_bytes = charged_bytes,
+		.in_port = port,
+		.queue = queue,
+		.flags = PKT_GENERATED | PKT_WRED_DONE,
+	};
+	sw_queue_push(&p->queue[queue], m);
+	counter_add(&p->queue[queue].bytes, charged_bytes);
+	p->backlogged |= (uint8_t)(1u << queue);
+	node_wake(&sw->node, port);
+}
+
+void
+sw_dcbx_send(struct sw *sw)
+{
+	for (uint16_t port = 0; port < sw->n_ports; port++) {
+		struct sw_lldp_out *out = &sw->lldp.out[port];
+
+		if (!__atomic_load_n(&out->ready, __ATOMIC_ACQUIRE))
+			continue;
+		send_one(sw, port, out);
+		__atomic_store_n(&out->ready, 0, __ATOMIC_RELEASE);
+	}
+}
+
+/* The rest is the control side's. */
+
+static void
+read_mail(struct sw *sw, uint64_t now_ns)
+{
+	struct sw_lldp *l = &sw->lldp;
+
+	while (l->mail_read != __atomic_load_n(&l->mail_written, __ATOMIC_ACQUIRE)) {
+		const struct sw_lldp_mail *mail = &l->mail[l->mail_read % SW_LLDP_MAILS];
+
+		dcbx_port_rx(&l->port[mail->port], &l->params, mail->frame, mail->len, now_ns);
+		__atomic_store_n(&l->mail_read, l->mail_read + 1, __ATOMIC_RELEASE);
+	}
+}
+
+static void
+tell_change(struct sw *sw, uint16_t port, uint64_t now_ns)
+{
+	static const enum sw_event_kind kinds[] = {
+		[DCBX_NO_NEIGHBOUR] = SW_EVENT_DCBX_NO_NEIGHBOUR,
+		[DCBX_NO_PFC_TLV] = SW_EVENT_DCBX_NO_PFC_TLV,
+		[DCBX_SEVERAL] = SW_EVENT_DCBX_SEVERAL,
+		[DCBX_AGREED] = SW_EVENT_DCBX_AGREED,
+		[DCBX_MISMATCH] = SW_EVENT_DCBX_MISMATCH,
+	};
+	const struct dcbx_port *d = &sw->lldp.port[port];
+	struct sw_port_wish *wish = &sw->ports[port].wish;
+
+	sw_event_record(sw, &(struct sw_event){.at_ns = now_ns,
+					       .kind = kinds[d->pfc_state],
+					       .port = port,
+					       .ours = d->local.dcbx.pfc.enable,
+					       .theirs = d->peer.dcbx.pfc.enable});
+	if (!(sw->lldp.auto_ports >> port & 1))
+		return;
+	__atomic_store_n(&wish->pfc_prios, d->pfc_prios, __ATOMIC_RELAXED);
+	sw_wish_made(sw, port);
+}
+
+static void
+offer_frame(struct sw *sw, uint16_t port, uint64_t now_ns)
+{
+	struct sw_lldp_out *out = &sw->lldp.out[port];
+
+	if (sw->ports[port].wish.link_down || __atomic_load_n(&out->ready, __ATOMIC_ACQUIRE))
+		return;
+	out->len =
+		(uint16_t)dcbx_port_tx(&sw->lldp.port[port], &sw->lldp.params, out->frame, now_ns);
+	__atomic_store_n(&out->ready, 1, __ATOMIC_RELEASE);
+	sw_want(sw, SW_WANT_LLDP);
+	__atomic_fetch_or(&sw->node.wake[port / 64], 1ull << (port % 64), __ATOMIC_RELAXED);
+}
+
+uint64_t
+sw_dcbx_control(struct sw *sw, uint64_t now_ns)
+{
+	struct sw_lldp *l = &sw->lldp;
+
+	if (!l->params.lldp)
+		return NEVER_NS;
+	read_mail(sw, now_ns);
+	for (uint16_t port = 0; port < sw->n_ports; port++) {
+		struct dcbx_port *d = &l->port[port];
+		bool due = dcbx_port_poll(d, now_ns);
+
+		if (d->pfc_state != l->told[port] || d->pfc_prios != l->told_prios[port]) {
+			l->told[port] = d->pfc_state;
+			l->told_prios[port] = d->pfc_prios;
+			tell_change(sw, port, now_ns);
+		}
+		if (due)
+			offer_frame(sw, port, now_ns);
+	}
+	return (now_ns / POLL_NS + 1) * POLL_NS;
+}
+
+void
+sw_dcbx_link_down(struct sw *sw, uint16_t port, uint64_t now_ns)
+{
+	dcbx_port_reset(&sw->lldp.port[port], now_ns);
+}
+
+const struct dcbx_port *
+sw_dcbx(const struct node *node, uint16_t port)
+{
+	return &sw_of_const(node)->lldp.port[port];
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DCBX in its IEEE form: organisationally specific TLVs of LLDP, OUI 00-80-C2 (802.1Q-2018 annex
+ * D.2, once 802.1Qaz). A TLV of a kind that comes twice or has not its form makes that kind bad:
+ * what it says is not used.
+ */
+#ifndef QUENCH_WIRE_DCBX_H
+#define QUENCH_WIRE_DCBX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum dcbx_kind {
+	DCBX_ETS_CONF = 9,
+	DCBX_ETS_RECO = 10,
+	DCBX_PFC = 11,
+	DCBX_APP = 12,
+};
+
+/* Transmission selection algorithm of a traffic class (802.1Q table 8-6). */
+enum dcbx_tsa { DCBX_TSA_STRICT = 0, DCBX_TSA_CBS = 1, DCBX_TSA_ETS = 2, DCBX_TSA_VENDOR = 255 };
+
+/* Application table: what protocol means. */
+enum dcbx_selector {
+	DCBX_ETHERTYPE = 1,
+	DCBX_TCP = 2,
+	DCBX_UDP = 3,
+	DCBX_ANY_PORT = 4,
+	DCBX_DSCP = 5,
+};
+
+#define DCBX_MAX_APPS 32
+
+struct dcbx_ets {
+	bool willing, cbs;  /* of a configuration */
+	uint8_t max_tcs;    /* 1..8 */
+	uint8_t prio_tc[8]; /* 0..7 */
+	uint8_t tc_pct[8];
+	uint8_t tc_tsa[8];
+};
+
+struct dcbx_pfc {
+	bool willing, mbc;
+	uint8_t capability; /* classes that may have PFC at once */
+	uint8_t enable;     /* bit n: priority n */
+};
+
+struct dcbx_app {
+	uint8_t prio, selector;
+	uint16_t protocol;
+};
+
+struct dcbx_tlvs {
+	uint16_t present; /* bit of each enum dcbx_kind that can be used */
+	uint16_t bad;     /* came twice, or malformed */
+	struct dcbx_ets ets_conf, ets_reco;
+	struct dcbx_pfc pfc;
+	uint8_t n_apps; /* what is beyond DCBX_MAX_APPS is passed over */
+	struct dcbx_app apps[DCBX_MAX_APPS];
+};
+
+static inline bool
+dcbx_has(const struct dcbx_tlvs *t, enum dcbx_kind kind)
+{
+	return t->present >> kind & 1;
+}
+
+/** Take what stands behind the OUI: subtype and body. Subtypes of no enum dcbx_kind are passed
+ * over. */
+void dcbx_parse(struct dcbx_tlvs *t, const uint8_t *body, size_t len);
+
+/**
+ * Write one TLV of LLDP, header and OUI included, of what t says about kind.
+ * @return its length; at most 8 + 3 x n_apps, or 27.
+ */
+size_t dcbx_build(uint8_t *buf, const struct dcbx_tlvs *t, enum dcbx_kind kind);
+
+#endif

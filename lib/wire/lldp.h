@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * LLDP frames (IEEE 802.1AB-2016 clause 8): who is at the other end of this link, and what does it
+ * say about its bridging (wire/dcbx.h).
+ *
+ * A frame is read whole before anything of it counts: chassis, port and time to live come first,
+ * each once and in this order; a TLV that runs past the frame makes all of it malformed; TLVs of
+ * other kinds are passed over.
+ */
+#ifndef QUENCH_WIRE_LLDP_H
+#define QUENCH_WIRE_LLDP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wire/dcbx.h"
+
+#define ETHERTYPE_LLDP 0x88CCu
+#define LLDP_ID_BYTES 255u
+/* Room for any frame that lldp_build() makes. */
+#define LLDP_MAX_BYTES 512u
+
+extern const uint8_t lldp_address[6]; /* 01:80:C2:00:00:0E, the nearest bridge */
+
+enum lldp_verdict {
+	LLDP_OK,
+	LLDP_NOT,       /* another destination or EtherType */
+	LLDP_MALFORMED, /* mandatory TLVs, lengths */
+};
+
+struct lldp_id {
+	uint8_t subtype;
+	uint8_t len;
+	uint8_t id[LLDP_ID_BYTES];
+};
+
+#define LLDP_CHASSIS_MAC 4u
+#define LLDP_PORT_IFNAME 5u
+
+struct lldp_info {
+	uint8_t src_mac[6];
+	struct lldp_id chassis, port;
+	uint16_t ttl_s; /* 0: the sender goes away */
+	struct dcbx_tlvs dcbx;
+};
+
+/** Parse an untagged frame, len without FCS. */
+enum lldp_verdict lldp_parse(const uint8_t *buf, size_t len, struct lldp_info *out);
+
+/**
+ * Build a frame to the nearest bridge into buf, of LLDP_MAX_BYTES; ids are at most 64 bytes long.
+ * @return its length without FCS.
+ */
+size_t lldp_build(uint8_t *buf, const struct lldp_info *info);
+
+#endif

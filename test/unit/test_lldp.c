@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "wire/lldp.h"
+
+static struct lldp_info
+an_info(void)
+{
+	return (struct lldp_info){
+		.src_mac = {2, 0, 0, 1, 0, 3},
+		.chassis = {.subtype = LLDP_CHASSIS_MAC, .len = 6, .id = {2, 0, 0, 1, 0, 0}},
+		.port = {.subtype = LLDP_PORT_IFNAME, .len = 5, .id = "port3"},
+		.ttl_s = 120,
+		.dcbx = {
+			.present = 1u << DCBX_ETS_CONF | 1u << DCBX_ETS_RECO | 1u << DCBX_PFC |
+				   1u << DCBX_APP,
+			.ets_conf = {.willing = true,
+				     .max_tcs = 8,
+				     .prio_tc = {0, 0, 0, 3, 0, 0, 0, 7},
+				     .tc_pct = {50, 0, 0, 50, 0, 0, 0, 0},
+				     .tc_tsa = {2, 2, 2, 2, 2, 2, 2, 0}},
+			.ets_reco = {.max_tcs = 8, .prio_tc = {0, 1, 2, 3, 4, 5, 6, 7}},
+			.pfc = {.willing = true, .capability = 8, .enable = 0x08},
+			.n_apps = 2,
+			.apps = {{3, DCBX_UDP, 4791}, {3, DCBX_DSCP, 26}},
+		},
+	};
+}
+
+/* Laid out by hand from 802.1AB clause 8 and 802.1Q annex D.2. */
+static const uint8_t by_hand[] = {
+	0x01, 0x80, 0xC2, 0x00, 0x00, 0x0E, 0x02, 0x00, 0x00, 0x01, 0x00, 0x03, 0x88, 0xCC,
+	0x02, 0x07, 0x04, 0x02, 0x00, 0x00, 0x01, 0x00, 0x00,
+	0x04, 0x06, 0x05, 'p', 'o', 'r', 't', '3',
+	0x06, 0x02, 0x00, 0x78,
+	0xFE, 0x19, 0x00, 0x80, 0xC2, 0x09, 0x80, 0x00, 0x03, 0x00, 0x07,
+	50, 0, 0, 50, 0, 0, 0, 0, 2, 2, 2, 2, 2, 2, 2, 0,
+	0xFE, 0x19, 0x00, 0x80, 0xC2, 0x0A, 0x00, 0x01, 0x23, 0x45, 0x67,
+	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+	0xFE, 0x06, 0x00, 0x80, 0xC2, 0x0B, 0x88, 0x08,
+	0xFE, 0x0B, 0x00, 0x80, 0xC2, 0x0C, 0x00, 0x63, 0x12, 0xB7, 0x65, 0x00, 0x1A,
+	0x00, 0x00,
+};
+
+static void
+frame_is_the_one_laid_out_by_hand(void **state)
+{
+	struct lldp_info info = an_info();
+	uint8_t buf[LLDP_MAX_BYTES];
+
+	(void)state;
+	assert_int_equal(lldp_build(buf, &info), sizeof(by_hand));
+	assert_memory_equal(buf, by_hand, sizeof(by_hand));
+}
+
+static void
+what_was_built_is_read_back(void **state)
+{
+	struct lldp_info in = an_info(), out;
+
+	(void)state;
+	assert_int_equal(lldp_parse(by_hand, sizeof(by_hand), &out), LLDP_OK);
+	assert_memory_equal(&in, &out, sizeof(in));
+}
+
+static void
+frame_without_dcbx_is_padded_and_says_nothing_of_it(void **state)
+{
+	struct lldp_info in = an_info(), out;
+	uint8_t buf[LLDP_MAX_BYTES];
+
+	(void)state;
+	in.dcbx = (struct dcbx_tlvs){0};
+	assert_int_equal(lldp_build(buf, &in), 60);
+	assert_int_equal(lldp_parse(buf, 60, &out), LLDP_OK);
+	assert_int_equal(out.dcbx.present | out.dcbx.bad, 0);
+}
+
+/* Each prefix: none is read beyond its end (the sanitizers look), and none but the whole is taken
+ * for more than it is. */
+static void
+cut_frames_are_malformed_or_end_between_tlvs(void **state)
+{
+	struct lldp_info out;
+	unsigned int whole = 0;
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(by_hand); n++) {
+		uint8_t copy[sizeof(by_hand)];
+
+		memcpy(copy, by_hand, n);
+		whole += lldp_parse(copy, n, &out) == LLDP_OK;
+	}
+	/* Behind TTL and each of the four others. */
+	assert_int_equal(whole, 5);
+}
+
+static void
+mandatory_tlvs_come_once_and_in_order(void **state)
+{
+	uint8_t buf[sizeof(by_hand)];
+	struct lldp_info out;
+
+	(void)state;
+	memcpy(buf, by_hand, sizeof(buf));
+	buf[14] = 0x04; /* port in the place of chassis */
+	assert_int_equal(lldp_parse(buf, sizeof(buf), &out), LLDP_MALFORMED);
+	memcpy(buf, by_hand, sizeof(buf));
+	buf[35] = 0x02; /* a second chassis */
+	assert_int_equal(lldp_parse(buf, sizeof(buf), &out), LLDP_MALFORMED);
+	memcpy(buf, by_hand, sizeof(buf));
+	buf[5] = 0x01; /* another address */
+	assert_int_equal(lldp_parse(buf, sizeof(buf), &out), LLDP_NOT);
+}
+
+static void
+kind_that_is_twice_or_malformed_is_not_used(void **state)
+{
+	static const uint8_t pfc[] = {DCBX_PFC, 0x08, 0x08}, longer[] = {DCBX_ETS_CONF, 0, 0};
+	static const uint8_t app[] = {DCBX_APP, 0, 0x63, 0x12};
+	struct dcbx_tlvs t = {0};
+
+	(void)state;
+	dcbx_parse(&t, pfc, sizeof(pfc));
+	assert_true(dcbx_has(&t, DCBX_PFC));
+	dcbx_parse(&t, pfc, sizeof(pfc));
+	dcbx_parse(&t, longer, sizeof(longer));
+	dcbx_parse(&t, app, sizeof(app));
+	assert_int_equal(t.present, 0);
+	assert_int_equal(t.bad, 1u << DCBX_PFC | 1u << DCBX_ETS_CONF | 1u << DCBX_APP);
+	dcbx_parse(&t, pfc, 0);
+	assert_int_equal(t.bad, 1u << DCBX_PFC | 1u << DCBX_ETS_CONF | 1u << DCBX_APP);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(frame_is_the_one_laid_out_by_hand),
+		cmocka_unit_test(what_was_built_is_read_back),
+		cmocka_unit_test(frame_without_dcbx_is_padded_and_says_nothing_of_it),
+		cmocka_unit_test(cut_frames_are_malformed_or_end_between_tlvs),
+		cmocka_unit_test(mandatory_tlvs_come_once_and_in_order),
+		cmocka_unit_test(kind_that_is_twice_or_malformed_is_not_used),
+	};
+
+	return cmocka_run_group_tests_name("lldp", tests, NULL, NULL);
+}

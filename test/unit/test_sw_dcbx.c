@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* LLDP through the switch: consumed, answered, and PFC in force only where the peer agrees. */
+#include "sw_test.h"
+
+#include "switch/sw_event.h"
+#include "wire/lldp.h"
+
+static struct bench *
+bench_of(void **state, int flow_control)
+{
+	struct bench *b = *state;
+
+	bench_defaults(&b->params, 2);
+	b->params.lldp.lldp = true;
+	b->params.ports[1].flow_control = flow_control;
+	bench_start(b);
+	learn_hosts(b);
+	return b;
+}
+
+static void
+hear(struct bench *b, uint16_t port, uint8_t prios, uint64_t now_ns)
+{
+	struct lldp_info peer = {
+		.src_mac = {2, 0, 0, 0, 0, 9},
+		.chassis = {.subtype = LLDP_CHASSIS_MAC, .len = 6, .id = {2, 0, 0, 0, 0, 9}},
+		.port = {.subtype = LLDP_PORT_IFNAME, .len = 4, .id = "eth0"},
+		.ttl_s = 120,
+		.dcbx = {.present = 1u << DCBX_PFC, .pfc = {.capability = 8, .enable = prios}},
+	};
+	uint8_t frame[LLDP_MAX_BYTES];
+
+	give_bytes(b, port, frame, (uint16_t)lldp_build(frame, &peer), now_ns);
+	b->sw->ops->control(b->sw, now_ns);
+}
+
+/* Take LLDP frames that wait. */
+static unsigned int
+take_lldp(struct bench *b, uint16_t port, uint64_t now_ns)
+{
+	struct lldp_info info;
+	struct rte_mbuf *m;
+	unsigned int n = 0;
+
+	for (; (m = take(b, port, now_ns)) != NULL; now_ns += 1000, n++) {
+		assert_int_equal(
+			lldp_parse(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len, &info),
+			LLDP_OK);
+		assert_memory_equal(info.src_mac, b->params.ports[port].mac, 6);
+		assert_int_equal(info.ttl_s, 121);
+		sent(m);
+	}
+	return n;
+}
+
+/* Does a pause of priority 3 hold data at this time? It is for 838 us. */
+static bool
+obeys(struct bench *b, uint64_t now_ns)
+{
+	struct rte_mbuf *m;
+
+	give_pfc(b, 1, 1u << 3, 65535, now_ns);
+	give(b, 0, make_data(b, 0, 1, 1), now_ns);
+	m = take(b, 1, now_ns);
+	if (m == NULL) {
+		give_pfc(b, 1, 1u << 3, 0, now_ns);
+		sent(take(b, 1, now_ns));
+		return true;
+	}
+	sent(m);
+	return false;
+}
+
+static void
+negotiated_pfc_is_off_until_the_peer_agrees_and_when_it_is_gone(void **state)
+{
+	struct bench *b = bench_of(state, SW_FLOW_AUTO);
+	struct sw_event e;
+
+	b->sw->ops->control(b->sw, 0);
+	assert_int_equal(take_lldp(b, 1, 0), 1);
+	assert_false(obeys(b, NS_PER_MS));
+	hear(b, 1, 0x18, 100 * NS_PER_MS);
+	assert_true(sw_event_next(b->sw, &e));
+	assert_int_equal(e.kind, SW_EVENT_DCBX_MISMATCH);
+	assert_int_equal(e.ours, 0x08);
+	assert_int_equal(e.theirs, 0x18);
+	assert_int_equal(take_lldp(b, 1, 100 * NS_PER_MS), 1);
+	assert_false(obeys(b, 101 * NS_PER_MS));
+	hear(b, 1, 0x08, 200 * NS_PER_MS);
+	assert_true(sw_event_next(b->sw, &e));
+	assert_int_equal(e.kind, SW_EVENT_DCBX_AGREED);
+	assert_true(obeys(b, 201 * NS_PER_MS));
+	/* Not heard again in its 120 s. */
+	b->sw->ops->control(b->sw, 121 * NS_PER_SEC);
+	assert_true(sw_event_next(b->sw, &e));
+	assert_int_equal(e.kind, SW_EVENT_DCBX_NO_NEIGHBOUR);
+	assert_int_equal(take_lldp(b, 1, 121 * NS_PER_SEC), 1);
+	assert_false(obeys(b, 122 * NS_PER_SEC));
+	assert_int_equal(all_drops(b), 0);
+	take_lldp(b, 0, 122 * NS_PER_SEC);
+	bench_stop(b);
+}
+
+static void
+pfc_that_is_on_stays_on_and_the_mismatch_is_said(void **state)
+{
+	struct bench *b = bench_of(state, SW_FLOW_PFC);
+	struct sw_event e;
+
+	hear(b, 1, 0x18, 0);
+	assert_true(sw_event_next(b->sw, &e));
+	assert_int_equal(e.kind, SW_EVENT_DCBX_MISMATCH);
+	assert_int_equal(take_lldp(b, 1, 0), 1);
+	assert_true(obeys(b, NS_PER_MS));
+	take_lldp(b, 0, 2 * NS_PER_MS);
+	bench_stop(b);
+}
+
+static void
+more_frames_than_boxes_are_dropped_under_their_own_name(void **state)
+{
+	struct bench *b = bench_of(state, SW_FLOW_PFC);
+	uint8_t frame[60] = {0x01, 0x80, 0xC2, 0, 0, 0x0E, 2, 0, 0, 0, 0, 9, 0x88, 0xCC};
+
+	for (unsigned int i = 0; i < 20; i++)
+		give_bytes(b, 1, frame, sizeof(frame), 0);
+	assert_int_equal(drops(b, 1, SW_DROP_CONTROL_BUSY), 4);
+	b->sw->ops->control(b->sw, 0);
+	assert_int_equal(sw_dcbx(b->sw, 1)->stats.rx_malformed, 16);
+	take_lldp(b, 0, 0);
+	take_lldp(b, 1, 0);
+	bench_stop(b);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(negotiated_pfc_is_off_until_the_peer_agrees_and_when_it_is_gone),
+		cmocka_unit_test(pfc_that_is_on_stays_on_and_the_mismatch_is_said),
+		cmocka_unit_test(more_frames_than_boxes_are_dropped_under_their_own_name),
+	};
+
+	if (test_eal_init(64) < 0)
+		return EXIT_FAILURE;
+	return cmocka_run_group_tests_name("sw_dcbx", tests, bench_group_setup,
+					   bench_group_teardown);
+}
