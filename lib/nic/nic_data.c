@@ -35,6 +35,7 @@ struct outgoing {
 	struct rte_mbuf **pkts;
 	uint16_t sent, taken, room;
 	uint16_t batch; /* taken next; grows, so that a call that makes one frame pays for one */
+	bool dry;       /* the pool is empty */
 };
 
 /* Take mbufs; there is room. */
@@ -48,6 +49,7 @@ take_mbufs(struct nic *nic, struct outgoing *out, uint64_t now_ns)
 	if (rte_mempool_get_bulk(nic->data_pool, to, n) != 0 &&
 	    rte_mempool_get_bulk(nic->data_pool, to, n = 1) != 0) {
 		nic_no_mbuf(nic, now_ns);
+		out->dry = true;
 		return false;
 	}
 	out->taken = (uint16_t)(out->taken + n);
@@ -170,11 +172,11 @@ stamp_end(struct nic *nic, uint32_t item, struct rte_mbuf *m, bool ack_req)
 
 /* Any other. @return its length. */
 static inline uint32_t
-stamp_middle(const struct nic *nic, const struct qp_flow *flow, const struct nic_qp *qp,
-	     struct rte_mbuf *m, bool ack_req)
+stamp_middle(const struct nic *nic, uint32_t item, const struct nic_qp *qp, struct rte_mbuf *m,
+	     bool ack_req)
 {
-	const struct roce_shape *shape = &flow->middle;
-	struct roce_ends ends = nic_ends(nic, (uint32_t)(qp - nic->qps));
+	const struct roce_shape *shape = &nic_flow_of(nic, qp)->middle;
+	struct roce_ends ends = nic_ends(nic, item);
 	unsigned int hdr;
 
 	restore_pattern(nic, m, NIC_PAYLOAD_OFFSET + shape->payload_bytes);
@@ -187,9 +189,7 @@ stamp_middle(const struct nic *nic, const struct qp_flow *flow, const struct nic
 void
 nic_stamp_middle(struct nic *nic, uint32_t item, struct rte_mbuf *m)
 {
-	const struct nic_qp *qp = &nic->qps[item];
-
-	stamp_middle(nic, nic_flow_of(nic, qp), qp, m, false);
+	stamp_middle(nic, item, &nic->qps[item], m, false);
 }
 
 /*
@@ -224,15 +224,30 @@ check_stop(const struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 	qp->flags &= (uint16_t)~QP_FIRST;
 }
 
-/* May this QP, whose turn it is, send now? What it was when it became ready may have passed. */
+/*
+ * Is the next packet one of the many that neither begin nor end a message, go for the first time,
+ * ask for nothing and leave the QP with another packet that may go?
+ */
 static inline bool
-can_send(const struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
+is_plain(const struct nic_qp *qp)
 {
-	if (unlikely(qp->flags & QP_STOPS))
+	const uint16_t other =
+		QP_FIRST | QP_RESEND | QP_SPECIAL | QP_ERROR | QP_DONE | QP_UNRESOLVED | QP_RNR;
+
+	return likely(!(qp->flags & other)) && likely(qp->left_packets > 1) &&
+	       likely(qp_window(qp) > 1) && likely(qp->ack_countdown > 1);
+}
+
+/* May this QP, whose turn it is, send another one? What it was when it became ready may have
+ * passed. */
+static bool
+has_other(const struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
+{
+	if (qp->flags & (QP_ERROR | QP_DONE | QP_RNR))
+		return false;
+	if (qp->flags & QP_STOPS)
 		check_stop(nic, qp, now_ns);
-	token_account_update(&qp->bucket, nic->qp_burst_nanobits, now_ns);
-	return !(qp->flags & (QP_ERROR | QP_DONE | QP_RNR)) && qp->left_packets > 0 && qp_in_window(qp) &&
-	       token_account_can_send(&qp->bucket);
+	return qp->left_packets > 0 && qp_in_window(qp);
 }
 
 /*
@@ -250,70 +265,85 @@ note_due(struct nic *nic, uint32_t item, uint64_t now_ns)
 		nic->due_ns[item] = sub_sat(now_ns, (uint64_t)b->credit_nanobits / b->rate_bps);
 }
 
-/* Of a QP that sends neither WRITE nor SEND. @return the frame's length. */
-static __attribute__((noinline)) uint32_t
-send_special(struct nic *nic, uint32_t item, struct rte_mbuf *m, uint64_t now_ns)
+/* Wire bytes of this QP leave: charge them to the port, its bucket and its congestion control. */
+static inline void
+account(struct nic *nic, uint32_t item, struct nic_qp *qp, uint32_t wire, uint64_t now_ns)
 {
-	struct nic_qp *qp = &nic->qps[item];
-	uint32_t wire, did;
+	uint32_t did;
 
-	if (qp->flags & QP_UD)
-		nic_ud_stamp(nic, item, m);
-	else
-		nic_read_stamp(nic, item, m);
-	wire = wire_bytes(m->data_len);
 	nic_charge(nic, wire, now_ns);
-	if (qp->flags & QP_RESEND)
-		counter_inc(&nic->stats.retransmitted_packets);
-	if (qp->flags & QP_UD)
-		qp_sent(qp);
-	else
-		nic_read_sent(nic, item, now_ns);
-	qp->tx_wire_bytes += wire;
-	token_account_charge(&qp->bucket, wire);
-	did = cc_on_sent(&qp->cc, &nic->cc, wire, now_ns);
-	if (did != 0)
-		nic_cc_follow(nic, item, did, now_ns);
-	if (qp->flags & QP_UD)
-		nic_unanswered(nic, item, now_ns);
-	return m->data_len;
-}
-
-/* The packet at next_seq leaves in m. @return the frame's length. */
-static inline uint32_t
-send_packet(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf *m, uint64_t now_ns)
-{
-	const struct qp_flow *flow = nic_flow_of(nic, qp);
-	uint32_t len, wire, did;
-	bool asks;
-
-	if (unlikely(qp->flags & QP_SPECIAL))
-		return send_special(nic, item, m, now_ns);
-	asks = !flow->raw && wants_ack(nic, qp, now_ns);
-	if (likely(qp->left_packets > 1 && !(qp->flags & QP_FIRST)))
-		len = stamp_middle(nic, flow, qp, m, asks);
-	else
-		len = stamp_end(nic, item, m, asks);
-	wire = wire_bytes(len);
-	nic_charge(nic, wire, now_ns);
-	if (unlikely(asks) && !(qp->flags & QP_AWAITS))
-		nic_arm_timer(nic, item, now_ns);
-	if (unlikely(qp->flags & QP_RESEND))
-		counter_inc(&nic->stats.retransmitted_packets);
-	qp_sent(qp);
 	qp->tx_wire_bytes += wire;
 	token_account_charge(&qp->bucket, wire);
 	did = cc_on_sent(&qp->cc, &nic->cc, wire, now_ns);
 	if (unlikely(did != 0))
 		nic_cc_follow(nic, item, did, now_ns);
-	if (unlikely(flow->raw) && (qp->left_packets == 0 || !qp_in_window(qp)))
+}
+
+/* The packet at next_seq, a plain one, leaves in m. @return the frame's length. */
+static inline uint32_t
+send_plain(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf *m, uint64_t now_ns)
+{
+	uint32_t len = stamp_middle(nic, item, qp, m, false);
+
+	qp->ack_countdown--;
+	qp_sent_middle(qp);
+	account(nic, item, qp, wire_bytes(len), now_ns);
+	return len;
+}
+
+/* The same, of a QP that sends neither WRITE nor SEND. */
+static uint32_t
+send_special(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf *m, uint64_t now_ns)
+{
+	bool ud = qp->flags & QP_UD;
+
+	if (ud)
+		nic_ud_stamp(nic, item, m);
+	else
+		nic_read_stamp(nic, item, m);
+	if (qp->flags & QP_RESEND)
+		counter_inc(&nic->stats.retransmitted_packets);
+	if (ud)
+		qp_sent(qp);
+	else
+		nic_read_sent(nic, item, now_ns);
+	account(nic, item, qp, wire_bytes(m->data_len), now_ns);
+	if (ud)
+		nic_unanswered(nic, item, now_ns);
+	return m->data_len;
+}
+
+/* The same for any packet. */
+static __attribute__((noinline)) uint32_t
+send_other(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf *m, uint64_t now_ns)
+{
+	bool raw = nic_flow_of(nic, qp)->raw, asks;
+	uint32_t len;
+
+	if (qp->flags & QP_SPECIAL)
+		return send_special(nic, item, qp, m, now_ns);
+	asks = !raw && wants_ack(nic, qp, now_ns);
+	/* Nobody is asked: the countdown only ends plain packets, now and then. */
+	if (raw)
+		qp->ack_countdown = UINT16_MAX;
+	if (qp->left_packets > 1 && !(qp->flags & QP_FIRST))
+		len = stamp_middle(nic, item, qp, m, asks);
+	else
+		len = stamp_end(nic, item, m, asks);
+	if (asks && !(qp->flags & QP_AWAITS))
+		nic_arm_timer(nic, item, now_ns);
+	if (qp->flags & QP_RESEND)
+		counter_inc(&nic->stats.retransmitted_packets);
+	qp_sent(qp);
+	account(nic, item, qp, wire_bytes(len), now_ns);
+	if (raw && (qp->left_packets == 0 || !qp_in_window(qp)))
 		nic_unanswered(nic, item, now_ns);
 	return len;
 }
 
 /*
- * Where a QP that has sent goes: mostly it has more to send, and tokens are what it waits for. With
- * tokens left its next turn comes after that of all others.
+ * Where the head of a ready ring goes when it has sent. With a packet left, and tokens, its next
+ * turn comes after that of all others; it stays the head if there are none.
  */
 static inline void
 place_after(struct nic *nic, struct qp_ring *ring, uint32_t item, struct nic_qp *qp,
@@ -321,12 +351,13 @@ place_after(struct nic *nic, struct qp_ring *ring, uint32_t item, struct nic_qp 
 {
 	uint64_t deadline_ns;
 
-	if (unlikely(!nic_has_packet(qp)))
-		nic_settle(nic, item, now_ns);
-	else if (nic_must_wait(nic, qp, now_ns, &deadline_ns))
+	if (nic_must_wait(nic, qp, now_ns, &deadline_ns)) {
+		ring->head++;
 		nic_make_paced(nic, item, deadline_ns);
-	else
+	} else if (qp_ring_count(ring) > 1) {
+		ring->head++;
 		qp_ring_push(ring, item);
+	}
 }
 
 /* Send up to most packets of the QPs that are ready in this queue. @return how many. */
@@ -334,6 +365,7 @@ static uint16_t
 send_queue(struct nic *nic, struct outgoing *out, uint8_t queue, uint16_t most, uint64_t now_ns)
 {
 	struct qp_ring *ring = &nic->ready.ring[queue];
+	const bool cached = nic->n_qps <= NIC_CACHED_QPS;
 	uint64_t *const due_ns = nic->due_ns;
 	uint64_t bytes = 0;
 	uint16_t n = 0;
@@ -342,27 +374,39 @@ send_queue(struct nic *nic, struct outgoing *out, uint8_t queue, uint16_t most, 
 		uint32_t item = qp_ring_peek(ring, 0);
 		struct nic_qp *qp = &nic->qps[item];
 		struct rte_mbuf *m;
+		uint32_t len;
+		bool plain;
 
-		nic_prefetch(nic, qp_ring_peek(ring, READY_AHEAD));
-		if (unlikely(!can_send(nic, qp, now_ns))) {
+		if (!cached)
+			nic_prefetch(nic, qp_ring_peek(ring, READY_AHEAD));
+		token_account_update(&qp->bucket, nic->qp_burst_nanobits, now_ns);
+		plain = is_plain(qp);
+		if (unlikely(!token_account_can_send(&qp->bucket) ||
+			     (!plain && !has_other(nic, qp, now_ns)))) {
 			ring->head++;
 			nic_settle(nic, item, now_ns);
 			continue;
 		}
 		if (out->sent == out->taken && !take_mbufs(nic, out, now_ns))
 			break;
-		ring->head++;
 		m = out->pkts[out->sent++];
 		if (unlikely(due_ns != NULL)) {
 			pkt_meta(m)->due_ns = due_ns[item];
 			nic_measure_departure(nic, item, now_ns);
 		}
-		bytes += frame_bytes(send_packet(nic, item, qp, m, now_ns));
+		len = likely(plain) ? send_plain(nic, item, qp, m, now_ns)
+				    : send_other(nic, item, qp, m, now_ns);
+		bytes += frame_bytes(len);
 		if (unlikely(due_ns != NULL)) {
-			nic_measure_departed(nic, item, wire_bytes(m->pkt_len));
+			nic_measure_departed(nic, item, wire_bytes(len));
 			note_due(nic, item, now_ns);
 		}
-		place_after(nic, ring, item, qp, now_ns);
+		if (likely(plain) || nic_has_packet(qp)) {
+			place_after(nic, ring, item, qp, now_ns);
+		} else {
+			ring->head++;
+			nic_settle(nic, item, now_ns);
+		}
 		n++;
 	}
 	if (qp_ring_is_empty(ring))
@@ -379,15 +423,14 @@ nic_send_data(struct nic *nic, uint8_t open_queues, struct rte_mbuf **pkts, uint
 	struct outgoing out = {.pkts = pkts, .room = room, .batch = 1};
 	uint8_t eligible;
 
-	while (out.sent < room && (eligible = nic->ready.backlogged & open_queues) != 0) {
+	while (out.sent < room && !out.dry && nic_wire_is_free(nic, now_ns) &&
+	       (eligible = nic->ready.backlogged & open_queues) != 0) {
 		uint8_t queue = queue_after(eligible, nic->last_queue);
 		/* Queues take turns packet by packet; one that is alone has them all. */
 		bool alone = (eligible & (eligible - 1)) == 0;
 
-		if (send_queue(nic, &out, queue, alone ? (uint16_t)(room - out.sent) : 1, now_ns) ==
-		    0)
-			break;
-		nic->last_queue = queue;
+		if (send_queue(nic, &out, queue, alone ? (uint16_t)(room - out.sent) : 1, now_ns))
+			nic->last_queue = queue;
 	}
 	if (out.sent < out.taken)
 		rte_mempool_put_bulk(nic->data_pool, (void *const *)(pkts + out.sent),

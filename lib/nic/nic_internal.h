@@ -31,6 +31,8 @@ struct rte_mbuf;
 
 /* Frames, and QPs looked at, in one go. */
 #define NIC_BURST 32
+/* So many QPs are in the second-level cache anyway: a megabyte. */
+#define NIC_CACHED_QPS 4096u
 #define NIC_MAX_MTU 4096u
 /* A window must leave PSN comparisons unambiguous (IBTA: half of the PSN space). */
 #define NIC_MAX_WINDOW ((1u << 23) - 1)

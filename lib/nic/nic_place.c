@@ -4,8 +4,6 @@
 
 /* How often a QP is looked at that has packets in flight and waits for its next message. */
 #define LOOK_AGAIN_NS (64 * NS_PER_US)
-/* So many QPs are in the second-level cache anyway: a megabyte. */
-#define CACHED_QPS 4096
 /* A few times what memory takes to answer, and what passes between two calls. */
 #define AHEAD_NS NS_PER_US
 
@@ -249,7 +247,7 @@ nic_release(struct nic *nic, uint64_t now_ns)
 		nic_prefetch(nic, items[i]);
 	for (uint32_t i = 0; i < n; i++)
 		release(nic, items[i], now_ns);
-	if (n > 1 && nic->n_qps > CACHED_QPS)
+	if (n > 1 && nic->n_qps > NIC_CACHED_QPS)
 		prefetch_next(nic, now_ns);
 	if (nic->timers.busy != 0) {
 		n = nic_timers_advance(&nic->timers, nic->qps, items, NIC_BURST, now_ns);

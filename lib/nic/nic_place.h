@@ -15,8 +15,8 @@
 static inline bool
 nic_has_packet(const struct nic_qp *qp)
 {
-	return !(qp->flags & (QP_ERROR | QP_DONE | QP_UNRESOLVED | QP_RNR)) &&
-	       qp->left_packets > 0 && qp_in_window(qp);
+	return likely(!(qp->flags & (QP_ERROR | QP_DONE | QP_UNRESOLVED | QP_RNR))) &&
+	       likely(qp->left_packets > 0) && likely(qp_in_window(qp));
 }
 
 /**
@@ -33,7 +33,9 @@ nic_must_wait(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns,
 	if (token_account_can_send(&qp->bucket))
 		return false;
 	due_ns = token_account_next_ns(&qp->bucket);
-	if (due_ns <= now_ns || due_ns <= token_bucket_next_ns(&nic->shaper))
+	if (due_ns <= now_ns)
+		return false;
+	if (!token_bucket_can_send(&nic->shaper) && due_ns <= token_bucket_next_ns(&nic->shaper))
 		return false;
 	/* At a low rate the wait is long, and the rate may rise before it is over, unless the cap
 	 * holds it. */
@@ -61,11 +63,14 @@ nic_make_ready(struct nic *nic, uint32_t item)
 static inline void
 nic_make_paced(struct nic *nic, uint32_t item, uint64_t deadline_ns)
 {
+	uint32_t n = nic->n_paced;
+
 	nic->qps[item].place = QP_PACED;
-	if (unlikely(nic->n_paced == NIC_BURST))
+	nic->paced[n] = item;
+	nic->paced_until_ns[n] = deadline_ns;
+	nic->n_paced = n + 1;
+	if (unlikely(n + 1 == NIC_BURST))
 		nic_flush(nic);
-	nic->paced[nic->n_paced] = item;
-	nic->paced_until_ns[nic->n_paced++] = deadline_ns;
 }
 
 #endif

@@ -233,11 +233,18 @@ qp_awaits_ack(const struct nic_qp *qp, uint16_t ack_every)
 	return qp->next_seq - qp->acked_seq > (uint32_t)(ack_every - qp->ack_countdown);
 }
 
+/** Packets that the window lets go now; negative when it has shrunk. */
+static inline int32_t
+qp_window(const struct nic_qp *qp)
+{
+	return (int32_t)(qp->limit_seq - qp->next_seq);
+}
+
 /** May the window's next packet go? */
 static inline bool
 qp_in_window(const struct nic_qp *qp)
 {
-	return (int32_t)(qp->limit_seq - qp->next_seq) > 0;
+	return qp_window(qp) > 0;
 }
 
 /** The packet at next_seq was sent. */
@@ -255,6 +262,15 @@ qp_sent(struct nic_qp *qp)
 	} else if (qp->next_seq == 0) {
 		qp->sent_wraps++;
 	}
+}
+
+/** As qp_sent(): the packet is not the first or the last of its message, nor was it sent before. */
+static inline void
+qp_sent_middle(struct nic_qp *qp)
+{
+	qp->left_packets--;
+	if (++qp->next_seq == 0)
+		qp->sent_wraps++;
 }
 
 /** The READ request at next_seq, of left_packets responses, was sent. */
@@ -323,6 +339,12 @@ static inline void
 qp_ring_push(struct qp_ring *ring, uint32_t item)
 {
 	ring->items[ring->tail++ & ring->mask] = item;
+}
+
+static inline uint32_t
+qp_ring_count(const struct qp_ring *ring)
+{
+	return ring->tail - ring->head;
 }
 
 static inline bool

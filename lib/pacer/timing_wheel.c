@@ -23,6 +23,8 @@
 #define MAX_SLOTS (1u << 24)
 
 #define SLOT_ITEMS 3u
+/* So many slots are fetched from memory at once. */
+#define INSERT_BURST 32u
 
 /*
  * The items in their order: up to three of them here. Of more, the third and all after it are in a
@@ -132,8 +134,9 @@ slot_push(struct timing_wheel *w, uint32_t slot, uint32_t item)
 		w->links[*last] = item;
 		*last = item;
 	}
+	if (w->words[slot / 64] == 0)
+		w->summaries[slot / 4096] |= 1ull << slot / 64 % 64;
 	w->words[slot / 64] |= 1ull << slot % 64;
-	w->summaries[slot / 4096] |= 1ull << slot / 64 % 64;
 }
 
 /* Take out the first. */
@@ -261,20 +264,18 @@ move_to(struct timing_wheel *w, uint64_t tick)
 		w->horizon_tick = min_u64(tick + w->n_slots, w->overflow_min_tick);
 }
 
-static uint64_t
+/* The slot boundary at or after a deadline. */
+static inline uint64_t
 tick_of(const struct timing_wheel *w, uint64_t deadline_ns)
 {
-	uint64_t slot_mask = (1ull << w->slot_shift) - 1;
-
-	return (deadline_ns >> w->slot_shift) + ((deadline_ns & slot_mask) != 0);
+	assert(deadline_ns < 1ull << 63);
+	return max_u64((deadline_ns + (1ull << w->slot_shift) - 1) >> w->slot_shift, w->now_tick);
 }
 
 static inline void
-insert(struct timing_wheel *w, uint32_t item, uint64_t deadline_ns)
+insert(struct timing_wheel *w, uint32_t item, uint64_t tick)
 {
-	uint64_t tick = max_u64(tick_of(w, deadline_ns), w->now_tick);
-
-	assert(item < w->n_items && deadline_ns < 1ull << 63);
+	assert(item < w->n_items);
 	if (tick < w->horizon_tick)
 		slot_push(w, slot_of(w, tick), item);
 	else
@@ -284,7 +285,7 @@ insert(struct timing_wheel *w, uint32_t item, uint64_t deadline_ns)
 void
 timing_wheel_insert(struct timing_wheel *w, uint32_t item, uint64_t deadline_ns)
 {
-	insert(w, item, deadline_ns);
+	insert(w, item, tick_of(w, deadline_ns));
 	w->n_in++;
 	assert(w->n_in <= w->n_items);
 }
@@ -293,12 +294,23 @@ void
 timing_wheel_insert_burst(struct timing_wheel *w, const uint32_t *items,
 			  const uint64_t *deadlines_ns, uint32_t n)
 {
-	for (uint32_t i = 0; i < n && n > 1; i++)
-		__builtin_prefetch(&w->slots[slot_of(w, tick_of(w, deadlines_ns[i]))], 1);
-	for (uint32_t i = 0; i < n; i++)
-		insert(w, items[i], deadlines_ns[i]);
+	uint64_t ticks[INSERT_BURST];
+
 	w->n_in += n;
 	assert(w->n_in <= w->n_items);
+	while (n > 0) {
+		uint32_t part = n < INSERT_BURST ? n : INSERT_BURST;
+
+		for (uint32_t i = 0; i < part; i++) {
+			ticks[i] = tick_of(w, deadlines_ns[i]);
+			__builtin_prefetch(&w->slots[slot_of(w, ticks[i])], 1);
+		}
+		for (uint32_t i = 0; i < part; i++)
+			insert(w, items[i], ticks[i]);
+		items += part;
+		deadlines_ns += part;
+		n -= part;
+	}
 }
 
 uint32_t

@@ -31,21 +31,6 @@ token_account_set_rate(struct token_account *a, int64_t cap_nanobits, uint64_t r
 	a->rate_bps = rate_bps;
 }
 
-uint64_t
-token_account_next_ns(const struct token_account *a)
-{
-	uint64_t debt;
-
-	if (a->credit_nanobits >= 0)
-		return a->updated_ns;
-	if (a->rate_bps == 0)
-		return NEVER_NS;
-	/* Round up: one nanosecond earlier the debt is not paid. debt <= 2^62 leaves room for the
-	 * sum. */
-	debt = (uint64_t)-a->credit_nanobits;
-	return add_sat(a->updated_ns, debt / a->rate_bps + (debt % a->rate_bps != 0));
-}
-
 void
 token_bucket_init(struct token_bucket *tb, uint64_t rate_bps, uint64_t burst_bytes, uint64_t now_ns)
 {
@@ -65,10 +50,4 @@ token_bucket_set_burst(struct token_bucket *tb, uint64_t burst_bytes)
 	tb->cap_nanobits = token_burst_nanobits(burst_bytes);
 	if (tb->account.credit_nanobits > tb->cap_nanobits)
 		tb->account.credit_nanobits = tb->cap_nanobits;
-}
-
-uint64_t
-token_bucket_next_ns(const struct token_bucket *tb)
-{
-	return token_account_next_ns(&tb->account);
 }

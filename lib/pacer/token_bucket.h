@@ -48,9 +48,6 @@ void token_account_init(struct token_account *a, uint64_t rate_bps, int64_t cap_
 void token_account_set_rate(struct token_account *a, int64_t cap_nanobits, uint64_t rate_bps,
 			    uint64_t now_ns);
 
-/** As token_bucket_next_ns(). */
-uint64_t token_account_next_ns(const struct token_account *a);
-
 /** Start full. burst_bytes is how far a late sender may catch up; at most 1 GB. */
 void token_bucket_init(struct token_bucket *tb, uint64_t rate_bps, uint64_t burst_bytes,
 		       uint64_t now_ns);
@@ -64,9 +61,6 @@ void token_bucket_set_rate(struct token_bucket *tb, uint64_t rate_bps, uint64_t 
 
 /** Change the burst; credit above it is lost. */
 void token_bucket_set_burst(struct token_bucket *tb, uint64_t burst_bytes);
-
-/** First time at which can_send() is true if nothing is charged; NEVER_NS at rate 0 in debt. */
-uint64_t token_bucket_next_ns(const struct token_bucket *tb);
 
 /* Inline definitions */
 
@@ -110,11 +104,35 @@ token_bucket_update(struct token_bucket *tb, uint64_t now_ns)
 	token_account_update(&tb->account, tb->cap_nanobits, now_ns);
 }
 
+/** As token_bucket_next_ns(). */
+static inline uint64_t
+token_account_next_ns(const struct token_account *a)
+{
+	uint64_t debt, wait_ns;
+
+	if (a->credit_nanobits >= 0)
+		return a->updated_ns;
+	if (a->rate_bps == 0)
+		return NEVER_NS;
+	/* Round up: one nanosecond earlier the debt is not paid. */
+	debt = (uint64_t)-a->credit_nanobits;
+	wait_ns = debt / a->rate_bps + (debt % a->rate_bps != 0);
+	/* debt <= 2^62 */
+	return wait_ns > NEVER_NS - a->updated_ns ? NEVER_NS : a->updated_ns + wait_ns;
+}
+
 /** May a frame leave now? Call after token_bucket_update(). */
 static inline bool
 token_bucket_can_send(const struct token_bucket *tb)
 {
 	return token_account_can_send(&tb->account);
+}
+
+/** First time at which can_send() is true if nothing is charged; NEVER_NS at rate 0 in debt. */
+static inline uint64_t
+token_bucket_next_ns(const struct token_bucket *tb)
+{
+	return token_account_next_ns(&tb->account);
 }
 
 /**
