@@ -14,10 +14,10 @@
 /*
  * Pacing: 32 ns is a seventh of a frame at 40 Gb/s. The horizon is a turn of all QPs with a
  * frame of 1 KB each and a quarter more, so that QPs which share the link fairly stay within it,
- * and at least 1 ms; above half a million slots the slots grow instead.
+ * and at least 1 ms; above a quarter of a million slots the slots grow instead.
  */
 #define PACE_MIN_SLOTS (1u << 15)
-#define PACE_MAX_SLOTS (1u << 19)
+#define PACE_MAX_SLOTS (1u << 18)
 #define PACE_MIN_SLOT_NS 32u
 #define PACE_FRAME_BYTES 1106u
 
@@ -265,6 +265,7 @@ flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_params *par
 	roce_shape_init(&flow->cnp, &cnp_template, &nic->cnp_body, ROCE_CNP);
 	roce_shape_init(&flow->middle, &flow->template, flow->full, middle[params->verb]);
 	flow->raw = params->raw;
+	flow->rate_cap_bps = params->rate_cap_bps;
 	flow->data_queue = qos_map_classify(&p->qos, flow->path.dscp, pcp).queue;
 	if (nic->ready.ring[flow->data_queue].items == NULL &&
 	    qp_ring_init(&nic->ready.ring[flow->data_queue], p->max_qps) != 0)

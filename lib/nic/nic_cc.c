@@ -28,7 +28,7 @@ nic_cc_init(struct nic *nic)
 static uint64_t
 capped(const struct nic *nic, const struct nic_qp *qp)
 {
-	uint64_t cap_bps = nic_flow_of(nic, qp)->params.rate_cap_bps;
+	uint64_t cap_bps = nic_flow_of(nic, qp)->rate_cap_bps;
 	uint64_t rate_bps = qp->cc.head.rate_bps;
 
 	return cap_bps > 0 ? min_u64(rate_bps, cap_bps) : rate_bps;

@@ -34,18 +34,18 @@ queue_after(uint8_t mask, uint8_t last)
 struct outgoing {
 	struct rte_mbuf **pkts;
 	uint16_t sent, taken, room;
-	uint16_t batch; /* taken next; grows, so that a call that makes one frame pays for one */
+	uint32_t batch; /* taken next at least; grows: a call that makes one frame pays for one */
 	bool dry;       /* the pool is empty */
 };
 
-/* Take mbufs; there is room. */
+/* Take mbufs, as many as there are QPs ready, or more if they go on; there is room. */
 static bool
-take_mbufs(struct nic *nic, struct outgoing *out, uint64_t now_ns)
+take_mbufs(struct nic *nic, struct outgoing *out, uint32_t ready, uint64_t now_ns)
 {
 	void **to = (void **)(out->pkts + out->taken);
-	unsigned int n = RTE_MIN(out->batch, (uint16_t)(out->room - out->taken));
+	unsigned int n = RTE_MIN(RTE_MAX(ready, out->batch), out->room - (uint32_t)out->taken);
 
-	/* Where the pool has less than a burst, one at a time. */
+	/* Where the pool has less, one at a time. */
 	if (rte_mempool_get_bulk(nic->data_pool, to, n) != 0 &&
 	    rte_mempool_get_bulk(nic->data_pool, to, n = 1) != 0) {
 		nic_no_mbuf(nic, now_ns);
@@ -53,7 +53,7 @@ take_mbufs(struct nic *nic, struct outgoing *out, uint64_t now_ns)
 		return false;
 	}
 	out->taken = (uint16_t)(out->taken + n);
-	out->batch = (uint16_t)RTE_MIN(8u * out->batch, (unsigned int)NIC_BURST);
+	out->batch = RTE_MIN(8 * out->batch, (uint32_t)NIC_BURST);
 	return true;
 }
 
@@ -387,7 +387,7 @@ send_queue(struct nic *nic, struct outgoing *out, uint8_t queue, uint16_t most, 
 			nic_settle(nic, item, now_ns);
 			continue;
 		}
-		if (out->sent == out->taken && !take_mbufs(nic, out, now_ns))
+		if (out->sent == out->taken && !take_mbufs(nic, out, qp_ring_count(ring), now_ns))
 			break;
 		m = out->pkts[out->sent++];
 		if (unlikely(due_ns != NULL)) {

@@ -29,6 +29,7 @@ nic_must_wait(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns,
 	      uint64_t *deadline_ns)
 {
 	uint64_t due_ns;
+	bool capped;
 
 	if (token_account_can_send(&qp->bucket))
 		return false;
@@ -38,11 +39,9 @@ nic_must_wait(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns,
 	if (!token_bucket_can_send(&nic->shaper) && due_ns <= token_bucket_next_ns(&nic->shaper))
 		return false;
 	/* At a low rate the wait is long, and the rate may rise before it is over, unless the cap
-	 * holds it. */
-	*deadline_ns = due_ns;
-	if (qp->cc.head.next_event_ns < due_ns &&
-	    qp->bucket.rate_bps != nic_flow_of(nic, qp)->params.rate_cap_bps)
-		*deadline_ns = qp->cc.head.next_event_ns;
+	 * holds it. Not a branch: it would be foreseen wrongly as often as not. */
+	capped = qp->bucket.rate_bps == nic_flow_of(nic, qp)->rate_cap_bps;
+	*deadline_ns = min_u64(due_ns, qp->cc.head.next_event_ns | -(uint64_t)capped);
 	return true;
 }
 

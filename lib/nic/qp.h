@@ -18,8 +18,8 @@
  * READ being answered, whose number is next_msg. What it needs beside is in struct nic_reads.
  *
  * Memory: QPs come by the million. What the QPs of a flow have in common is in struct qp_flow; what
- * is rarely touched is in struct qp_tally. With a CNP window, a link and half a slot of the pacing
- * wheel, and a place in a ready ring, a QP takes 253 bytes where there are a million.
+ * is rarely touched is in struct qp_tally. With a CNP window, a link and a quarter of a slot of the
+ * pacing wheel, and a place in a ready ring, a QP takes 253 bytes where there are a million.
  */
 #ifndef QUENCH_NIC_QP_H
 #define QUENCH_NIC_QP_H
@@ -137,16 +137,17 @@ struct qp_tally {
 	uint32_t cnps_handled, cnps_sent;
 	uint32_t min_rate_kbps; /* rounded up */
 } __attribute__((packed, aligned(4)));
-/* Of a million QPs, wheel and ring have 2^19 slots of 16 bytes and 2^20 places of 4. */
+/* Of a million QPs, wheel and ring have 2^18 slots of 32 bytes and 2^20 places of 4. */
 static_assert(
 	10 * (sizeof(struct nic_qp) + sizeof(struct qp_tally) + sizeof(struct np) + 4) + 84 + 42 <=
 		2560,
-	"with its window, a link and half a slot of the pacing wheel, a place in a ready ring");
+	"with its window, a link and a quarter of a slot of the wheel, a place in a ready ring");
 
 /* What the QPs of one flow have in common. */
 struct qp_flow {
 	/* each packet sent */
 	struct roce_shape middle; /* all but the first and the last of a message */
+	uint64_t rate_cap_bps;    /* 0: none */
 	uint8_t data_queue;
 	bool raw;
 	/* each message */

@@ -12,6 +12,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fixed.h"
 #include "base/pages.h"
@@ -22,18 +23,20 @@
 #define NO_TICK UINT64_MAX
 #define MAX_SLOTS (1u << 24)
 
-#define SLOT_ITEMS 3u
+#define SLOT_ITEMS 7u
+#define LAST (SLOT_ITEMS - 1)
 /* So many slots are fetched from memory at once. */
 #define INSERT_BURST 32u
 
 /*
- * The items in their order: up to three of them here. Of more, the third and all after it are in a
- * ring through links[], and item[2] is the last of it, whose link is the first.
+ * The items in their order: up to seven of them here. Of more, the seventh and all after it are in
+ * a ring through links[], and item[LAST] is the last of it, whose link is the first.
  */
 struct slot {
 	uint32_t n;
 	uint32_t item[SLOT_ITEMS];
 };
+static_assert(sizeof(struct slot) == 32, "half a cache line");
 
 /* As long as an item is in: its place in the list of those beyond the horizon. */
 struct list {
@@ -124,7 +127,7 @@ static inline void
 slot_push(struct timing_wheel *w, uint32_t slot, uint32_t item)
 {
 	struct slot *s = &w->slots[slot];
-	uint32_t n = s->n++, *last = &s->item[SLOT_ITEMS - 1];
+	uint32_t n = s->n++, *last = &s->item[LAST];
 
 	if (n < SLOT_ITEMS) {
 		s->item[n] = item;
@@ -143,15 +146,13 @@ slot_push(struct timing_wheel *w, uint32_t slot, uint32_t item)
 static uint32_t
 slot_pop(struct timing_wheel *w, struct slot *s)
 {
-	uint32_t item = s->item[0], last = s->item[SLOT_ITEMS - 1];
+	uint32_t item = s->item[0], last = s->item[LAST];
 
-	s->item[0] = s->item[1];
-	if (s->n <= SLOT_ITEMS) {
-		s->item[1] = last;
-	} else {
+	memmove(s->item, s->item + 1, sizeof(s->item) - sizeof(s->item[0]));
+	if (s->n > SLOT_ITEMS) {
 		uint32_t first = w->links[last];
 
-		s->item[1] = first;
+		s->item[LAST - 1] = first;
 		w->links[last] = w->links[first];
 	}
 	s->n--;
@@ -334,12 +335,19 @@ timing_wheel_upcoming(struct timing_wheel *w, uint32_t *items, uint32_t budget, 
 			break;
 		/* Of those in a ring the last: it is on their way. */
 		s = &w->slots[slot_of(w, tick++)];
-		for (uint32_t i = 0; i < SLOT_ITEMS; i++)
-			items[n + i] = s->item[i];
+		memcpy(items + n, s->item, sizeof(s->item));
 		n += s->n < SLOT_ITEMS ? s->n : SLOT_ITEMS;
 	}
 	w->seen_tick = max_u64(w->seen_tick, min_u64(tick, end_tick));
 	return n;
+}
+
+/* The ring's n items, from the first. */
+static void
+ring_read(const struct timing_wheel *w, uint32_t last, uint32_t *items, uint32_t n)
+{
+	for (uint32_t i = 0, item = last; i < n; i++)
+		items[i] = item = w->links[item];
 }
 
 /* Take items of one slot from its head. */
@@ -349,10 +357,11 @@ slot_take(struct timing_wheel *w, uint32_t slot, uint32_t *items, uint32_t budge
 	struct slot *s = &w->slots[slot];
 	uint32_t n = s->n;
 
-	if (n <= SLOT_ITEMS && budget >= SLOT_ITEMS) {
-		/* Three stores cost less than a branch for each that is foreseen wrongly. */
-		for (uint32_t i = 0; i < SLOT_ITEMS; i++)
-			items[i] = s->item[i];
+	if (n <= budget && budget >= SLOT_ITEMS) {
+		/* Copying all costs less than a branch for each that is foreseen wrongly. */
+		memcpy(items, s->item, sizeof(s->item));
+		if (n > SLOT_ITEMS)
+			ring_read(w, s->item[LAST], items + LAST, n - LAST);
 		s->n = 0;
 	} else {
 		for (n = 0; n < budget && s->n > 0; n++)

@@ -5,7 +5,7 @@
  *
  * A deadline is rounded up to a slot boundary: an item is never released early and at most one slot
  * late. Items of one slot come out in the order in which they went in, so runs repeat.
- * Memory is taken at creation: 4 bytes an item, 16 a slot, and 8 an item once deadlines beyond the
+ * Memory is taken at creation: 4 bytes an item, 32 a slot, and 8 an item once deadlines beyond the
  * horizon come. An item stays in until it is due: an owner that has lost interest ignores it then.
  *
  * Work: advance() costs its items and a few bitmap words, however far the time jumps. The overflow
@@ -53,7 +53,7 @@ uint32_t timing_wheel_advance(struct timing_wheel *w, uint32_t *items, uint32_t 
  * the cache. A slot is told of once; later calls go on behind it. Some of a very full slot, and
  * those put in behind that, are left out.
  *
- * @param budget  At least 3. @return how many.
+ * @param budget  At least 7. @return how many.
  */
 uint32_t timing_wheel_upcoming(struct timing_wheel *w, uint32_t *items, uint32_t budget,
 			       uint64_t until_ns);

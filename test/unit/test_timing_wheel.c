@@ -105,25 +105,28 @@ past_deadline_is_due_at_once(void **state)
 	timing_wheel_destroy(w);
 }
 
+/* Slots of few items, and of more than a slot names itself. */
 static void
 budget_leaves_the_rest_due(void **state)
 {
-	struct timing_wheel *w = timing_wheel_create(100, 64, 64);
-	uint32_t items[100];
-	uint32_t n = 0;
-
 	(void)state;
-	for (uint32_t i = 0; i < 100; i++)
-		timing_wheel_insert(w, i, i * 10);
-	for (uint32_t got = 7; got == 7; n += got) {
-		got = timing_wheel_advance(w, items + n, 7, 2000);
-		if (n + got < 100)
-			assert_true(timing_wheel_next_ns(w) <= 2000);
+	for (uint32_t step_ns = 1; step_ns <= 10; step_ns += 3) {
+		struct timing_wheel *w = timing_wheel_create(100, 64, 64);
+		uint32_t items[100];
+		uint32_t n = 0;
+
+		for (uint32_t i = 0; i < 100; i++)
+			timing_wheel_insert(w, i, i * step_ns);
+		for (uint32_t got = 7; got == 7; n += got) {
+			got = timing_wheel_advance(w, items + n, 7, 2000);
+			if (n + got < 100)
+				assert_true(timing_wheel_next_ns(w) <= 2000);
+		}
+		assert_int_equal(n, 100);
+		for (uint32_t i = 0; i < 100; i++)
+			assert_int_equal(items[i], i);
+		timing_wheel_destroy(w);
 	}
-	assert_int_equal(n, 100);
-	for (uint32_t i = 0; i < 100; i++)
-		assert_int_equal(items[i], i);
-	timing_wheel_destroy(w);
 }
 
 /* A walk over each slot of a day would take minutes; the test's time limit would end it. */
@@ -302,7 +305,7 @@ upcoming_items_are_told_once_and_in_their_order(void **state)
 	assert_int_equal(n, 0);
 	n = timing_wheel_upcoming(w, seen, 300, 120 * 8);
 	assert_int_equal(n, 30);
-	n += timing_wheel_upcoming(w, seen + n, 10, 200 * 8); /* three whole slots */
+	n += timing_wheel_upcoming(w, seen + n, 13, 200 * 8); /* three whole slots */
 	assert_int_equal(n, 39);
 	n += timing_wheel_upcoming(w, seen + n, 300, 190 * 8);
 	assert_int_equal(n, 240);
