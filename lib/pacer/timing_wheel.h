@@ -43,7 +43,7 @@ void timing_wheel_insert_burst(struct timing_wheel *w, const uint32_t *items,
 
 /**
  * Take out up to budget items that are due at now_ns, earliest slot first. @return how many; fewer
- * than budget means that nothing else is due.
+ * than budget means that nothing else is due. The rest of items[budget] may be overwritten.
  */
 uint32_t timing_wheel_advance(struct timing_wheel *w, uint32_t *items, uint32_t budget,
 			      uint64_t now_ns);

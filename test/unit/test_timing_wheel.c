@@ -112,7 +112,7 @@ budget_leaves_the_rest_due(void **state)
 	(void)state;
 	for (uint32_t step_ns = 1; step_ns <= 10; step_ns += 3) {
 		struct timing_wheel *w = timing_wheel_create(100, 64, 64);
-		uint32_t items[100];
+		uint32_t items[100 + 7];
 		uint32_t n = 0;
 
 		for (uint32_t i = 0; i < 100; i++)
