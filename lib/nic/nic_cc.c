@@ -143,8 +143,6 @@ nic_cc_lost(struct nic *nic, uint32_t item, uint64_t now_ns)
 	struct nic_qp *qp = &nic->qps[item];
 	uint32_t did = cc_on_loss(&qp->cc, &nic->cc, now_ns);
 
-	if (nic->measure.rtts != NULL)
-		rtt_on_loss(&nic->measure.rtts[item]);
 	if (did)
 		nic_cc_follow(nic, item, did, now_ns);
 }

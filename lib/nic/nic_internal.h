@@ -315,7 +315,9 @@ enum nic_drop nic_on_ack(struct nic *nic, uint32_t item, const struct roce_view 
 			 uint64_t now_ns);
 /** Packets before seq have arrived. */
 void nic_progress(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns);
-/** Send again from the first packet that is not acknowledged. */
+/** Next comes the first packet that is not acknowledged; no round trip of these is timed (Karn). */
+void nic_go_back(struct nic *nic, uint32_t item);
+/** Packets were lost: send again from the first one that is not acknowledged. */
 void nic_resend(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** Nobody answers this QP: what it has sent counts as acknowledged. */
 void nic_unanswered(struct nic *nic, uint32_t item, uint64_t now_ns);

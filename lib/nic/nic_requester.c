@@ -60,11 +60,21 @@ nic_progress(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 }
 
 void
-nic_resend(struct nic *nic, uint32_t item, uint64_t now_ns)
+nic_go_back(struct nic *nic, uint32_t item)
 {
 	struct nic_qp *qp = &nic->qps[item];
 
 	qp_go_back(qp, nic_flow_of(nic, qp), nic_qpn(nic, qp));
+	if (nic->measure.rtts != NULL)
+		rtt_on_loss(&nic->measure.rtts[item]);
+}
+
+void
+nic_resend(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+
+	nic_go_back(nic, item);
 	if (!(qp->flags & QP_READS))
 		nic_cc_lost(nic, item, now_ns);
 	if (qp->place == QP_BLOCKED)
@@ -97,7 +107,7 @@ on_nak_sequence(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 		return;
 	}
 	acknowledge(nic, item, seq, now_ns);
-	qp_go_back(qp, nic_flow_of(nic, qp), nic_qpn(nic, qp));
+	nic_go_back(nic, item);
 	nic_cc_lost(nic, item, now_ns);
 	nic_progress(nic, item, seq, now_ns);
 }

@@ -90,7 +90,7 @@ nic_on_rnr(struct nic *nic, uint32_t item, uint32_t seq, uint8_t code, uint64_t 
 		nic_fail(nic, item, now_ns);
 		return;
 	}
-	qp_go_back(qp, nic_flow_of(nic, qp), nic_qpn(nic, qp));
+	nic_go_back(nic, item);
 	begin_wait(qp, code, now_ns);
 	if (qp->place == QP_BLOCKED)
 		nic_settle(nic, item, now_ns);

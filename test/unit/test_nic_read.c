@@ -5,6 +5,7 @@
 #include "base/fixed.h"
 #include "base/prng.h"
 #include "base/units.h"
+#include "nic/nic_flow.h"
 
 #define SEEN_MAX 8192
 
@@ -174,9 +175,10 @@ each_arrival_and_size_of_a_workload_reads(void **state)
 			qp.message_min_bytes = 10;
 			qp.cdf = &cdf;
 			qp.messages = 40;
-			qp.load_bps = 100 * GBPS; /* comes faster than it goes */
-			qp.on_ns = 10000;
-			qp.off_ns = 10000;
+			if (workload_is_open(&qp.work))
+				qp.load_bps = 100 * GBPS; /* comes faster than it goes */
+			if (arrival == WORKLOAD_ON_OFF)
+				qp.on_ns = qp.off_ns = 10000;
 			pair_create(&pair, 256);
 			pair_connect(&pair, &qp);
 			pair_run(&pair, NEVER_NS);
@@ -244,6 +246,26 @@ gap_is_asked_for_from_the_first_missing_response_on(void **state)
 	assert_int_equal(nic_stats(pair.nic[1])->duplicate_request, 2);
 	assert_int_equal(pair_info(&pair, 1, 0).retransmitted_packets, 5);
 	expect_complete(&qp, 2 * 2560);
+	pair_destroy(&pair);
+}
+
+static void
+read_that_is_asked_again_is_no_round_trip(void **state)
+{
+	struct nic_qp_params qp = read_qp();
+
+	(void)state;
+	qp.messages = 1;
+	script.from = 1;
+	script.frame = 0;
+	script.fate = FATE_LOSE;
+	pair_create(&pair, 64);
+	pair_connect(&pair, &qp);
+	pair_run(&pair, NEVER_NS);
+	assert_int_equal(script.n_requests, 2);
+	assert_true(pair_info(&pair, 0, 0).done);
+	assert_int_equal(pair_info(&pair, 0, 0).completions, 1);
+	assert_int_equal(nic_flow_times(pair.nic[0], 0)->rtt_ns.count, 0);
 	pair_destroy(&pair);
 }
 
@@ -620,6 +642,7 @@ main(void)
 		cmocka_unit_test(each_arrival_and_size_of_a_workload_reads),
 		cmocka_unit_test(each_frame_may_be_lost_doubled_or_overtaken),
 		cmocka_unit_test_setup(gap_is_asked_for_from_the_first_missing_response_on, setup),
+		cmocka_unit_test_setup(read_that_is_asked_again_is_no_round_trip, setup),
 		cmocka_unit_test_setup(lost_tail_is_asked_for_by_the_timer, setup),
 		cmocka_unit_test(responder_that_is_silent_costs_the_retries),
 		cmocka_unit_test(loss_at_random_loses_nothing_and_repeats),

@@ -3,6 +3,7 @@
 #include "nic_test.h"
 
 #include "base/prng.h"
+#include "nic/nic_flow.h"
 
 static struct pair pair;
 static struct solo solo;
@@ -111,6 +112,29 @@ send_without_a_wqe_is_held_back_at_its_first_packet(void **state)
 	assert_true(script.data_at_ns[6] >= script.first_rnr_at_ns + PAIR_DELAY_NS + 10000);
 	assert_true(script.data_at_ns[6] <= script.first_rnr_at_ns + PAIR_DELAY_NS + 12000);
 	expect_complete(&qp);
+	pair_destroy(&pair);
+}
+
+static void
+refused_packet_is_no_round_trip(void **state)
+{
+	struct nic_qp_params qp = rnr_qp(NIC_SEND);
+	const struct nic_times *times;
+
+	(void)state;
+	qp.messages = 2;
+	qp.depth = 1;
+	pair_create(&pair, 64);
+	pair_connect(&pair, &qp);
+	pair_run(&pair, NEVER_NS);
+	assert_true(script.n_rnr > 0);
+	expect_complete(&qp);
+	/* Of the first message only: the second had to wait, for 10 us at least. */
+	times = nic_flow_times(pair.nic[0], 0);
+	assert_non_null(times);
+	assert_int_equal(times->rtt_ns.count, 1);
+	assert_true(times->rtt_ns.max < 10000);
+	assert_true(times->completion_ns.max > 10000);
 	pair_destroy(&pair);
 }
 
@@ -356,6 +380,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(send_without_a_wqe_is_held_back_at_its_first_packet, setup),
+		cmocka_unit_test_setup(refused_packet_is_no_round_trip, setup),
 		cmocka_unit_test_setup(write_with_immediate_is_held_back_at_its_last_packet, setup),
 		cmocka_unit_test_setup(write_needs_no_wqe, setup),
 		cmocka_unit_test(wqes_are_posted_one_after_the_other),
