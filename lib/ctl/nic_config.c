@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fixed.h"
 #include "base/units.h"
 #include "ctl/config_sections.h"
 #include "ctl/workload_file.h"
@@ -132,10 +133,10 @@ read_flows(struct config *cfg, struct nic_config *out, struct config_error *err)
 	return rc;
 }
 
-/* What one flow must fit beside its own ranges. @param qps  QPs up to this flow. */
+/* What one flow must fit beside its own ranges. @param qps, traces  of the flows up to this one. */
 static int
 check_flow(const struct config *cfg, const struct nic_config *c, const struct nic_flow *flow,
-	   uint64_t qps, struct config_error *err)
+	   uint64_t qps, uint64_t traces, struct config_error *err)
 {
 	char section[NIC_FLOW_NAME_CHARS + 8];
 	struct config_section row = {section, nic_flow_fields, &nic_flow_fields_n, 0};
@@ -147,6 +148,8 @@ check_flow(const struct config *cfg, const struct nic_config *c, const struct ni
 		why = "peer_qpn + qp_count - 1 must not exceed 2^24 - 1";
 	if (!why && qps > c->nic.max_qps)
 		why = "qp_count of all flows up to this one must not exceed max_qps of [nic]";
+	if (!why && traces > NIC_MAX_TRACES)
+		why = "trace_qps of all flows up to this one must not exceed 64 QPs";
 	if (!why && !flow->qp.tagged && flow->qp.vlan_tci)
 		why = "vlan_id and vlan_pcp need tagged = on";
 	if (!why && flow->qp.peer_ip.version == 4 && c->nic.ip.version == 0)
@@ -175,12 +178,13 @@ nic_config_check_common(const struct config *cfg, const struct nic_params *param
 static int
 check(const struct config *cfg, const struct nic_config *c, struct config_error *err)
 {
-	uint64_t qps = 0;
+	uint64_t qps = 0, traces = 0;
 	int rc = nic_config_check_common(cfg, &c->nic, err);
 
 	for (unsigned int i = 0; rc == 0 && i < c->n_flows; i++) {
 		qps += c->flows[i].qp_count;
-		rc = check_flow(cfg, c, &c->flows[i], qps, err);
+		traces += min_u64(c->flows[i].qp_count, c->flows[i].trace_qps);
+		rc = check_flow(cfg, c, &c->flows[i], qps, traces, err);
 	}
 	return rc;
 }
@@ -232,7 +236,8 @@ print_formulas(FILE *out, const struct nic_params *params)
 	bool mlx = rp->rp_profile == RP_PROFILE_MLX;
 
 	fprintf(out,
-		"# [rp] in force, with a = rp_dce_tcp_g / 1024 = %u/1024, the weight of the old alpha:\n"
+		"# [rp] in force, with a = rp_dce_tcp_g / 1024 = %u/1024, the weight of the old "
+		"alpha:\n"
 		"#   every %u us without a CNP: alpha = a alpha\n"
 		"#   %s: alpha = a alpha + (1 - a)\n"
 		"#   cut: rate = rate (1 - alpha x 1024 / 2^%u), and at least %u %% of it\n"

@@ -321,7 +321,10 @@ nic_qp_params_check(const struct nic_qp_params *params, const struct nic_params 
 		*why = "raw must be off with verb = read: nobody would send the data";
 	else if (params->requester && params->verb == NIC_UD_SEND &&
 		 workload_largest_bytes(&params->work) > params->mtu_bytes)
-		*why = "message_bytes must not exceed mtu_bytes with verb = ud_send";
+		*why = params->message_size == WORKLOAD_CDF
+			       ? "message_cdf must have no message above mtu_bytes with verb = "
+				 "ud_send"
+			       : "message_bytes must not exceed mtu_bytes with verb = ud_send";
 	else if (params->verb == NIC_READ && params->depth > nic->max_rd_atomic &&
 		 !workload_is_open(&params->work))
 		*why = "depth must not exceed max_rd_atomic of [nic] with verb = read";

@@ -167,6 +167,8 @@ workload_check(const struct workload *w, const char **why)
 		       "uniform";
 	else if (w->message_size == WORKLOAD_CDF && w->cdf == NULL)
 		*why = "message_cdf must name a file with message_size = cdf";
+	else if (w->message_size != WORKLOAD_CDF && w->message_cdf[0] != '\0')
+		*why = "message_cdf needs message_size = cdf";
 	else if (w->depth == 0)
 		*why = "depth must not be 0";
 	else if (w->start_ns >= 1ull << 63)
@@ -177,6 +179,10 @@ workload_check(const struct workload *w, const char **why)
 		*why = "message_bytes must not be 0 with arrival = poisson or periodic";
 	else if (w->arrival == WORKLOAD_ON_OFF && w->on_ns == 0)
 		*why = "on_ns must not be 0 with arrival = on_off";
+	else if (!workload_is_open(w) && w->load_bps != 0)
+		*why = "load_bps needs arrival = poisson or periodic";
+	else if (w->arrival != WORKLOAD_ON_OFF && (w->on_ns != 0 || w->off_ns != 0))
+		*why = "on_ns and off_ns need arrival = on_off";
 	else
 		return 0;
 	return -EINVAL;
@@ -188,8 +194,8 @@ workload_same(const struct workload *a, const struct workload *b)
 	return a->message_size == b->message_size && a->arrival == b->arrival &&
 	       a->message_bytes == b->message_bytes &&
 	       a->message_min_bytes == b->message_min_bytes && a->messages == b->messages &&
-	       a->bytes == b->bytes &&
-	       a->stop_ns == b->stop_ns && a->load_bps == b->load_bps && a->on_ns == b->on_ns &&
-	       a->off_ns == b->off_ns && a->seed == b->seed && a->depth == b->depth &&
-	       a->cdf == b->cdf && (a->start_ns == b->start_ns || a->arrival == WORKLOAD_CLOSED);
+	       a->bytes == b->bytes && a->stop_ns == b->stop_ns && a->load_bps == b->load_bps &&
+	       a->on_ns == b->on_ns && a->off_ns == b->off_ns && a->seed == b->seed &&
+	       a->depth == b->depth && a->cdf == b->cdf &&
+	       (a->start_ns == b->start_ns || a->arrival == WORKLOAD_CLOSED);
 }

@@ -93,6 +93,13 @@ workload_is_fixed(const struct workload *w)
 	return w->message_size == WORKLOAD_FIXED;
 }
 
+/** Is there a message after which none is begun? */
+static inline bool
+workload_ends(const struct workload *w)
+{
+	return w->messages > 0 || w->bytes > 0 || w->stop_ns != NEVER_NS;
+}
+
 /** Do messages come by themselves, and not when others are done? */
 static inline bool
 workload_is_open(const struct workload *w)
