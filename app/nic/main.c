@@ -68,7 +68,7 @@ has_an_end(void)
 	for (unsigned int f = 0; f < nic.config.n_flows; f++) {
 		const struct nic_qp_params *qp = &nic.config.flows[f].qp;
 
-		if (qp->requester && (qp->messages > 0 || qp->stop_ns != NEVER_NS))
+		if (qp->requester && workload_ends(&qp->work))
 			return true;
 	}
 	return false;
