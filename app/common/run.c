@@ -23,8 +23,8 @@
 /* The main lcore looks at the stop flag at least this often. */
 #define MAIN_SLEEP_NS (10 * NS_PER_MS)
 
-/* How often links are looked at: some drivers ask the kernel. A loop that is alone must not wait for
- * that too often. */
+/* How often links are looked at: some drivers ask the kernel. A loop that is alone must not wait
+ * for that too often. */
 #define LINK_LOOK_NS (10 * NS_PER_MS)
 #define LINK_LOOK_ALONE_NS (100 * NS_PER_MS)
 
@@ -70,13 +70,27 @@ catch_signals(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
+static bool
+asks_for_hugepages(const struct opts *opts)
+{
+	for (int i = 1; i < opts->eal_argc; i++)
+		if (strcmp(opts->eal_argv[i], "--no-huge") == 0)
+			return false;
+	return true;
+}
+
 int
 run_start(const struct opts *opts)
 {
 	catch_signals();
 	if (rte_eal_init(opts->eal_argc, opts->eal_argv) < 0) {
-		say_error("EAL does not start: %s", rte_strerror(rte_errno));
-		return rte_errno == EINVAL ? APP_BAD_USAGE : APP_FAILED;
+		int error = rte_errno;
+
+		say_error("EAL does not start: %s%s", rte_strerror(error),
+			  asks_for_hugepages(opts) ? "; if there are no hugepages: --no-huge "
+						     "--no-shconf -m 256"
+						   : "");
+		return error == EINVAL ? APP_BAD_USAGE : APP_FAILED;
 	}
 	/* For dpdk-dumpcap, which cannot attach where there is no shared configuration. */
 	if (rte_pdump_init() != 0)

@@ -110,6 +110,18 @@ def wrong_usage(work):
     check("a device that is not there", done.returncode == 2 and "quench-switch: error" in done.stderr, done.stderr)
 
 
+def no_hugepages(work):
+    """What EAL says of them helps nobody who has none."""
+    good = work / "nic.ini"
+    good.write_text(ini(NIC))
+    # A run-time folder of its own, for who may not write in /var/run.
+    done = run(program("nic"), "-l", "0", "--no-pci", "--file-prefix", "none", "--huge-dir", work / "none", "--vdev",
+               "net_null0", "--", "--config", good, env={**os.environ, "RUNTIME_DIRECTORY": str(work)})
+    last = done.stderr.splitlines()[-1]
+    check("without hugepages the last line says how to do without", done.returncode == 1 and
+          "quench-nic: error: EAL does not start" in last and "--no-huge" in last, (done.returncode, done.stderr))
+
+
 def run_time(work):
     good = work / "good.ini"
     good.write_text(ini(SWITCH))
@@ -148,6 +160,7 @@ def main():
     answers(work)
     wrong_files(work)
     wrong_usage(work)
+    no_hugepages(work)
     run_time(work)
     finish()
 
