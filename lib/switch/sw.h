@@ -16,9 +16,10 @@
  *   link pause, not both: frames of the other kind are counted and not obeyed. With link pause the
  *   peer is held as long as any lossless group wants it held.
  * - A link that goes down: what waits for the port is dropped under link_down and gives its buffer
- *   back, as is what comes to it or from it until the link is up; frames already given away are the
- *   wire's. Pause state of both directions starts anew. Frames that had come in by it are
- * forwarded.
+ *   back, as is what is to leave by it until the link is up; frames already given away are the
+ * wire's. Pause state of both directions starts anew. Frames that had come in by it are forwarded.
+ * A frame that comes in by it proves a link: a program that asks devices now and then hears of it
+ *   later, and the first frames are not to be lost for that.
  * - A frame to 01:80:C2:00:00:00..0F ends here (802.1Q 8.6.3), LLDP included.
  * - A flooded frame is charged once to its ingress, until its last copy has left or was dropped,
  * and once to each egress queue. Copies share the data; the one that is marked gets data of its
@@ -178,14 +179,14 @@ enum sw_drop {
 	SW_DROP_STORM_MULTICAST,
 	SW_DROP_STORM_UNKNOWN_UNICAST,
 	SW_DROP_OVERSIZE, /* longer than max_frame_bytes, or in several segments */
-	SW_DROP_MTU,       /* longer than its class allows */
+	SW_DROP_MTU,      /* longer than its class allows */
 	SW_DROP_PG_LIMIT,
 	SW_DROP_NO_HEADROOM,
 	SW_DROP_POOL,
 	SW_DROP_QUEUE_LIMIT,  /* egress */
 	SW_DROP_WRED,         /* egress */
 	SW_DROP_NO_MBUF,      /* no clone for a copy (egress) */
-	SW_DROP_LINK_DOWN,    /* the port has no link: waiting or coming in (egress, ingress) */
+	SW_DROP_LINK_DOWN,    /* the port that it waits for or is to leave by has no link */
 	SW_DROP_PFC_WATCHDOG, /* a storm, and the watchdog's action is drop (egress, ingress) */
 	SW_DROP_CONTROL_BUSY, /* LLDP faster than it is looked at */
 	SW_DROPS
@@ -262,7 +263,10 @@ int sw_learn(struct node *node, uint16_t vid, const uint8_t mac[6], uint16_t por
 
 /* From any thread; the owner puts it in force before its next frame. One caller for each. */
 
-/** The port's link went down or came up. Ports are created up. Called where control() is. */
+/**
+ * The port's link is down or up, whenever it was looked at. Ports are created up. Called where
+ * control() is.
+ */
 void sw_set_link(struct node *node, uint16_t port, bool up, uint64_t now_ns);
 /** Hold all data of the port; MAC control frames still leave, so that its peer can be held. */
 void sw_set_tx_disabled(struct node *node, uint16_t port, bool disabled);
@@ -279,7 +283,8 @@ const struct pfc_tx *sw_pfc_tx(const struct node *node, uint16_t port);
 const struct dcbx_port *sw_dcbx(const struct node *node, uint16_t port);
 const struct pfcwd *sw_pfcwd(const struct node *node, uint16_t port, uint8_t prio);
 const struct mmu *sw_mmu(const struct node *node);
-/** Marks of a queue by its length; NULL without mark_accuracy, or for a queue that does not mark. */
+/** Marks of a queue by its length; NULL without mark_accuracy, or for a queue that does not mark.
+ */
 const struct mark_accuracy *sw_mark_accuracy(const struct node *node, uint16_t port, uint8_t queue);
 /** Marking curve of a queue; of no meaning for one without WRED. */
 const struct wred_curve *sw_mark_curve(const struct node *node, uint16_t port, uint8_t queue);

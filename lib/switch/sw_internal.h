@@ -61,6 +61,7 @@ struct sw_queue_shaper {
 /* What others ask of a port; each member has one writer, and the owner puts it in force. */
 struct sw_port_wish {
 	uint8_t link_down;
+	uint8_t link_down_looks; /* times that it was said again, after a frame had come */
 	uint8_t tx_disabled;
 	uint8_t pfc_prios;                 /* mask: priorities with PFC */
 	uint8_t storm_drop, storm_forward; /* masks: priorities in a storm */
@@ -108,6 +109,7 @@ struct sw_port {
 	/* in force, and wanted */
 	struct sw_port_wish now;
 	struct sw_port_wish wish;
+	bool heard; /* a frame came while the wish said that the link is down */
 } __rte_cache_aligned;
 
 /* The watchdog of all queues; the control side's, but for the switch that others turn. */
@@ -216,6 +218,8 @@ sw_want(struct sw *sw, uint32_t what)
 /** Begin anew the watermarks of the kinds that were asked for. */
 void sw_do_clear_watermarks(struct sw *sw);
 
+/** A frame came by a port that is held to be down: it is up, until that is said again. */
+void sw_hear(struct sw *sw, uint16_t port, uint64_t now_ns);
 void sw_do_wanted(struct sw *sw, uint64_t now_ns);
 
 /** Do what other threads asked for, if they did. */

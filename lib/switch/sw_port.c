@@ -17,15 +17,23 @@ void
 sw_set_link(struct node *node, uint16_t port, bool up, uint64_t now_ns)
 {
 	struct sw *sw = sw_of(node);
+	struct sw_port *p = &sw->ports[port];
 
-	if (sw->ports[port].wish.link_down == !up)
+	if (p->wish.link_down == !up) {
+		/* Who looks again and still sees no link knows better than a frame of before. */
+		if (!up && __atomic_load_n(&p->heard, __ATOMIC_RELAXED)) {
+			__atomic_store_n(&p->wish.link_down_looks,
+					 (uint8_t)(p->wish.link_down_looks + 1), __ATOMIC_RELAXED);
+			sw_wish_made(sw, port);
+		}
 		return;
+	}
 	sw_event_record(sw, &(struct sw_event){.at_ns = now_ns,
 					       .kind = up ? SW_EVENT_LINK_UP : SW_EVENT_LINK_DOWN,
 					       .port = port});
 	if (!up)
 		sw_dcbx_link_down(sw, port, now_ns);
-	__atomic_store_n(&sw->ports[port].wish.link_down, !up, __ATOMIC_RELAXED);
+	__atomic_store_n(&p->wish.link_down, !up, __ATOMIC_RELAXED);
 	sw_wish_made(sw, port);
 }
 
@@ -52,6 +60,7 @@ read_wish(const struct sw_port_wish *w)
 {
 	return (struct sw_port_wish){
 		.link_down = __atomic_load_n(&w->link_down, __ATOMIC_RELAXED),
+		.link_down_looks = __atomic_load_n(&w->link_down_looks, __ATOMIC_RELAXED),
 		.tx_disabled = __atomic_load_n(&w->tx_disabled, __ATOMIC_RELAXED),
 		.pfc_prios = __atomic_load_n(&w->pfc_prios, __ATOMIC_RELAXED),
 		.storm_drop = __atomic_load_n(&w->storm_drop, __ATOMIC_RELAXED),
@@ -87,8 +96,13 @@ apply(struct sw *sw, uint16_t port, uint64_t now_ns)
 {
 	struct sw_port *p = &sw->ports[port];
 	bool was_down = p->now.link_down;
+	uint8_t looks = p->now.link_down_looks;
 
 	p->now = read_wish(&p->wish);
+	if (!p->now.link_down || p->now.link_down_looks != looks)
+		__atomic_store_n(&p->heard, false, __ATOMIC_RELAXED);
+	if (p->heard)
+		p->now.link_down = false;
 	if (p->now.link_down && !was_down)
 		link_down(sw, port, now_ns);
 	else if (!p->now.link_down)
@@ -96,6 +110,13 @@ apply(struct sw *sw, uint16_t port, uint64_t now_ns)
 	close_queues(sw, port, now_ns);
 	sw_pfc_apply(sw, p, now_ns);
 	node_wake(&sw->node, port);
+}
+
+void
+sw_hear(struct sw *sw, uint16_t port, uint64_t now_ns)
+{
+	__atomic_store_n(&sw->ports[port].heard, true, __ATOMIC_RELAXED);
+	apply(sw, port, now_ns);
 }
 
 void

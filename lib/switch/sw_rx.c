@@ -179,18 +179,6 @@ rx_burst(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, unsigned int n, u
 		admit(sw, port, arrivals, whole, reasons, now_ns);
 }
 
-static void
-rx_without_link(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, unsigned int n)
-{
-	for (unsigned int i = 0; i < n; i++) {
-		uint32_t charged_bytes = mmu_charge_bytes(sw->mmu, frame_bytes(pkts[i]->pkt_len));
-
-		counter_add(&sw->ledger.in, charged_bytes);
-		sw_count_drop(sw, port, SW_DROP_LINK_DOWN, charged_bytes);
-		rte_pktmbuf_free(pkts[i]);
-	}
-}
-
 void
 sw_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
 {
@@ -198,10 +186,8 @@ sw_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint
 
 	assert(port < sw->n_ports);
 	sw_do_if_wanted(sw, now_ns);
-	if (unlikely(sw->down_ports >> port & 1)) {
-		rx_without_link(sw, port, pkts, n);
-		return;
-	}
+	if (unlikely(sw->down_ports >> port & 1) && n > 0)
+		sw_hear(sw, port, now_ns);
 	for (unsigned int i = 0; i < n; i += SW_BURST)
 		rx_burst(sw, port, pkts + i, RTE_MIN(n - i, (unsigned int)SW_BURST), now_ns);
 }

@@ -285,12 +285,9 @@ link_that_goes_down_drops_what_waits_and_gives_the_buffer_back(void **state)
 	assert_true(is_pfc(m, &mc));
 	assert_int_equal(mc.quanta[3], 0);
 	sent(m);
-	/* Neither to it nor from it. */
+	/* Nothing to it. */
 	give(b, 0, make_data(b, 0, 1, 11), 200);
 	assert_int_equal(drops(b, 1, SW_DROP_LINK_DOWN), 11);
-	give(b, 1, make_data(b, 1, 0, 1), 200);
-	give_pfc(b, 1, 1u << 3, 65535, 200);
-	assert_int_equal(drops(b, 1, SW_DROP_LINK_DOWN), 13);
 	assert_int_equal(next_ns(b, 1), NEVER_NS);
 	sw_set_link(b->sw, 1, true, 0);
 	assert_null(take(b, 1, 300));
@@ -298,6 +295,32 @@ link_that_goes_down_drops_what_waits_and_gives_the_buffer_back(void **state)
 	give(b, 0, make_data(b, 0, 1, 12), 300);
 	assert_int_equal(take_psn(b, 1, &now_ns), 12);
 	assert_int_equal(now_ns, 300);
+	bench_stop(b);
+}
+
+static void
+frame_from_a_port_proves_its_link_until_someone_looks_again(void **state)
+{
+	struct bench *b = bench_defaults_of(state, 2);
+	uint64_t now_ns = 200;
+
+	bench_start(b);
+	learn_hosts(b);
+	sw_set_link(b->sw, 1, false, 0);
+	give(b, 0, make_data(b, 0, 1, 1), 100);
+	assert_int_equal(drops(b, 1, SW_DROP_LINK_DOWN), 1);
+	give(b, 1, make_data(b, 1, 0, 1), 200);
+	assert_int_equal(take_psn(b, 0, &now_ns), 1);
+	give(b, 0, make_data(b, 0, 1, 2), 200);
+	assert_int_equal(take_psn(b, 1, &now_ns), 2);
+	/* The look was after the frame. */
+	sw_set_link(b->sw, 1, false, 300);
+	give(b, 0, make_data(b, 0, 1, 3), 300);
+	assert_int_equal(drops(b, 1, SW_DROP_LINK_DOWN), 2);
+	sw_set_link(b->sw, 1, true, 400);
+	now_ns = 400;
+	give(b, 0, make_data(b, 0, 1, 4), 400);
+	assert_int_equal(take_psn(b, 1, &now_ns), 4);
 	bench_stop(b);
 }
 
@@ -362,6 +385,7 @@ main(void)
 		cmocka_unit_test(too_many_frames_in_the_delay_are_obeyed_early_and_counted),
 		cmocka_unit_test(disabled_port_holds_data_and_still_holds_its_peer),
 		cmocka_unit_test(link_that_goes_down_drops_what_waits_and_gives_the_buffer_back),
+		cmocka_unit_test(frame_from_a_port_proves_its_link_until_someone_looks_again),
 		cmocka_unit_test(flooding_skips_ports_without_link),
 		cmocka_unit_test(xoff_that_the_buffer_still_wants_is_told_when_the_link_is_back),
 	};
