@@ -5,6 +5,7 @@
  * byte of the ledger or an mbuf, and no routed frame leaves with a wrong checksum or with no hops.
  */
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
@@ -72,6 +73,13 @@ set_params(struct sw_params *p)
 	sw_params_resolve(p);
 }
 
+/* Its memory is in pages that LeakSanitizer does not look through. */
+static void
+stop(void)
+{
+	sw_destroy(sw);
+}
+
 static void
 start(void)
 {
@@ -92,6 +100,7 @@ start(void)
 		fprintf(stderr, "%s\n", why);
 	sw = sw_create(&params, &pools);
 	FUZZ_CHECK(sw != NULL);
+	atexit(stop);
 }
 
 /* Random bytes hardly ever hit an address of ours. */
