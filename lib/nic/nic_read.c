@@ -179,14 +179,54 @@ read_at(const struct nic *nic, uint32_t item, uint32_t number)
 	return &nic->read_ring[(size_t)item * places + number % places];
 }
 
+/* The number behind the READ that is being answered, or comes next. */
+static uint32_t
+answer_end(const struct nic *nic, uint32_t item)
+{
+	const struct nic_qp *qp = &nic->qps[item];
+	const struct nic_read *read = read_at(nic, item, qp->next_msg);
+
+	return read->start_seq + qp_message_packets(read->bytes, nic_flow_of(nic, qp)->mtu_bytes);
+}
+
+static bool
+is_full(const struct nic *nic, uint32_t item)
+{
+	return nic->reads[item].received - nic->qps[item].next_msg >= nic->params.max_rd_atomic;
+}
+
+/*
+ * Is there a place for one more READ? A peer that asks for it has all of the oldest one: where that
+ * is only being answered again, it was late and not lost, and need not be.
+ */
+static bool
+has_place(const struct nic *nic, uint32_t item)
+{
+	const struct nic_qp *qp = &nic->qps[item];
+
+	return !is_full(nic, item) ||
+	       (qp->flags & QP_RESEND && (int32_t)(qp->sent_seq - answer_end(nic, item)) >= 0);
+}
+
+static void
+skip_answer(struct nic *nic, uint32_t item)
+{
+	struct nic_qp *qp = &nic->qps[item];
+
+	qp->next_seq = answer_end(nic, item);
+	qp->next_msg++;
+	qp->left_packets = 0;
+	if (qp->next_seq == qp->sent_seq)
+		qp->flags &= (uint16_t)~QP_RESEND;
+}
+
 bool
 nic_read_fits(struct nic *nic, uint32_t item, const struct roce_view *v)
 {
 	const struct nic_qp *qp = &nic->qps[item];
 
 	if (!is_server(nic, qp) || qp->rx_flags & QP_RX_IN_MESSAGE ||
-	    v->reth_dma_bytes > NIC_MAX_MESSAGE_BYTES ||
-	    nic->reads[item].received - qp->next_msg >= nic->params.max_rd_atomic)
+	    v->reth_dma_bytes > NIC_MAX_MESSAGE_BYTES || !has_place(nic, item))
 		return false;
 	/* A size that our section of the file does not know: made once, for all that follow. */
 	return nic_payload(nic, qp_last_bytes(v->reth_dma_bytes,
@@ -215,6 +255,8 @@ nic_read_take(struct nic *nic, uint32_t item, const struct roce_view *v, uint32_
 	uint32_t packets = qp_message_packets(v->reth_dma_bytes, nic_flow_of(nic, qp)->mtu_bytes);
 
 	counter_inc(&nic->stats.rx_read_requests);
+	if (unlikely(is_full(nic, item)))
+		skip_answer(nic, item);
 	*read_at(nic, item, reads->received) = (struct nic_read){
 		.start_seq = (uint32_t)qp->rx_seq,
 		.bytes = v->reth_dma_bytes,
