@@ -24,8 +24,9 @@
  *   our own addresses and echo requests are answered. All of that is a frame now and then, so tx()
  *   sends it, and nothing is left for control().
  * - SEND and WRITE are served, with and without immediate. SEND, and WRITE with immediate, find a
- *   receive buffer unless max_recv_wr bounds them; then RNR NAKs hold the requester back. Another request in sequence is a NAK "invalid request", after which the responder takes no
- *   further request of that QP (IBTA: the QP is in error).
+ *   receive buffer unless max_recv_wr bounds them; then RNR NAKs hold the requester back. Another
+ *   request in sequence is a NAK "invalid request", after which the responder takes no further
+ *   request of that QP (IBTA: the QP is in error).
  * - READ is served by QPs that are no requesters themselves (those answer "invalid request"): there
  *   the responder is the reaction point, and the requester the notification point. It hears CNPs
  *   only, since nobody acknowledges a response. ACKs and NAKs wait until the READs before them are

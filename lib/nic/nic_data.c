@@ -131,6 +131,19 @@ payload_of(const struct nic *nic, const struct qp_flow *flow, const struct nic_q
 	return nic->payloads[qp_last_bytes(message_bytes, flow->mtu_bytes)];
 }
 
+/* An empty SEND over untagged IPv4 has 58 bytes: zeros follow its ICRC, where the pattern is put
+ * back. */
+static uint16_t
+padded(struct rte_mbuf *m, uint16_t from, uint16_t len)
+{
+	const uint16_t least = MIN_FRAME_BYTES - FCS_BYTES;
+
+	if (likely(len >= least))
+		return len;
+	memset((uint8_t *)m->buf_addr + from + len, 0, (size_t)(least - len));
+	return least;
+}
+
 void
 nic_stamp(struct nic *nic, uint32_t item, struct rte_mbuf *m, const struct roce_payload *payload,
 	  const struct roce_fields *fields)
@@ -142,8 +155,10 @@ nic_stamp(struct nic *nic, uint32_t item, struct rte_mbuf *m, const struct roce_
 	restore_pattern(nic, m, at + payload->payload_bytes);
 	hdr = roce_template_stamp(&nic_flow_of(nic, &nic->qps[item])->template, &ends, payload,
 				  fields, (uint8_t *)m->buf_addr + at);
-	set_frame(m, (uint16_t)(at - hdr),
-		  (uint16_t)(hdr + payload->payload_bytes + payload->pad + ICRC_BYTES));
+	at -= (uint16_t)hdr;
+	set_frame(m, at,
+		  padded(m, at,
+			 (uint16_t)(hdr + payload->payload_bytes + payload->pad + ICRC_BYTES)));
 }
 
 /* The first or the last packet of a message, or both. @return its length. */

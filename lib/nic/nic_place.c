@@ -169,6 +169,11 @@ nic_settle(struct nic *nic, uint32_t item, uint64_t now_ns)
 	    !(qp->flags & (QP_ERROR | QP_DONE)))
 		deadline_ns = next_message(nic, qp, now_ns);
 	place = decide(nic, qp, now_ns, &deadline_ns);
+	/* The rate was to change while the QP waited for something else. */
+	if (unlikely(place == QP_PACED && deadline_ns <= now_ns && qp->flags & QP_STARTED)) {
+		nic_cc_catch_up(nic, item, now_ns);
+		place = decide(nic, qp, now_ns, &deadline_ns);
+	}
 	qp->place = (uint8_t)place;
 	/* What waits for an ACK, or for a message to come, is not due at any time. */
 	if (unlikely(nic->due_ns != NULL) &&
