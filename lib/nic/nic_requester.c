@@ -63,8 +63,14 @@ void
 nic_go_back(struct nic *nic, uint32_t item)
 {
 	struct nic_qp *qp = &nic->qps[item];
+	const struct qp_flow *flow = nic_flow_of(nic, qp);
+	const struct workload *w = &flow->params.work;
+	uint32_t qpn = nic_qpn(nic, qp);
 
-	qp_go_back(qp, nic_flow_of(nic, qp), nic_qpn(nic, qp));
+	/* A message that has begun, and of which nothing was sent, will be begun once more. */
+	if (workload_is_open(w) && (qp->flags & (QP_FIRST | QP_RESEND)) == QP_FIRST)
+		nic->arrivals_ns[item] -= workload_gap_ns(w, qpn, qp_next_message(qp) + 1);
+	qp_go_back(qp, flow, qpn);
 	if (nic->measure.rtts != NULL)
 		rtt_on_loss(&nic->measure.rtts[item]);
 }
@@ -125,11 +131,12 @@ nic_on_ack(struct nic *nic, uint32_t item, const struct roce_view *v, uint64_t n
 {
 	struct nic_qp *qp = &nic->qps[item];
 	int32_t ahead = psn_diff(v->psn, qp->acked_seq & PSN_MASK);
-	uint32_t initial_seq = nic_flow_of(nic, qp)->params.initial_psn;
+	const struct qp_flow *flow = nic_flow_of(nic, qp);
+	uint32_t initial_seq = flow->params.initial_psn;
 	enum aeth_kind kind = v->aeth_syndrome >> 5 & 3;
 
 	/* The PSN named by an ACK or NAK is of a packet that was sent. */
-	if (ahead >= (int32_t)(qp_sent_seq(qp) - qp->acked_seq) ||
+	if (ahead >= (int32_t)(qp_sent_seq(qp) - qp->acked_seq) || flow->raw ||
 	    (qp->flags & (QP_REQUESTER | QP_ERROR)) != QP_REQUESTER ||
 	    (ahead < 0 && (uint32_t)-ahead > qp->acked_seq - initial_seq))
 		return NIC_DROP_UNEXPECTED_ACK;
