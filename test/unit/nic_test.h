@@ -176,7 +176,8 @@ nic_test_view(const struct rte_mbuf *m, struct frame_view *eth, struct roce_view
 	assert_int_equal(m->pkt_len, m->data_len);
 	assert_int_equal(frame_parse(buf, m->data_len, eth), FRAME_OK);
 	assert_int_equal(roce_parse(buf, m->data_len, eth, true, roce), ROCE_OK);
-	assert_int_equal(eth->ip_end, m->data_len);
+	if (m->data_len > 60)
+		assert_int_equal(eth->ip_end, m->data_len);
 }
 
 static inline void
