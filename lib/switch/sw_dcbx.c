@@ -133,12 +133,18 @@ send_one(struct sw *sw, uint16_t port, const struct sw_lldp_out *out)
 	uint8_t queue = sw->lldp.queue;
 	uint32_t charged_bytes = mmu_charge_bytes(sw->mmu, frame_bytes(out->len));
 	struct rte_mbuf *m = rte_pktmbuf_alloc(sw->pools.frames);
+	enum sw_drop reason = SW_PASS;
 
 	counter_add(&sw->ledger.generated, charged_bytes);
-	if (m == NULL || p->closed_queues >> queue & 1 ||
-	    mmu_egress_admit(sw->mmu, port, queue, charged_bytes) != MMU_ADMIT) {
-		sw_count_drop(sw, port, m == NULL ? SW_DROP_NO_MBUF : SW_DROP_QUEUE_LIMIT,
-			      charged_bytes);
+	if (m == NULL)
+		reason = SW_DROP_NO_MBUF;
+	else if (p->closed_queues >> queue & 1)
+		reason = sw_port_refuses(sw, port, queue);
+	else if (mmu_egress_admit(sw->mmu, port, queue, charged_bytes) != MMU_ADMIT)
+		reason = SW_DROP_QUEUE_LIMIT;
+	if (reason != SW_PASS) {
+		sw_count_drop(sw, port, reason, charged_bytes);
+		counter_inc(&p->stats.queue[queue].drop_packets);
 		rte_pktmbuf_free(m);
 		return;
 	}
@@ -178,7 +184,10 @@ read_mail(struct sw *sw, uint64_t now_ns)
 	while (l->mail_read != __atomic_load_n(&l->mail_written, __ATOMIC_ACQUIRE)) {
 		const struct sw_lldp_mail *mail = &l->mail[l->mail_read % SW_LLDP_MAILS];
 
-		dcbx_port_rx(&l->port[mail->port], &l->params, mail->frame, mail->len, now_ns);
+		/* Heard before the link went down: nobody is there now. */
+		if (!sw->ports[mail->port].wish.link_down)
+			dcbx_port_rx(&l->port[mail->port], &l->params, mail->frame, mail->len,
+				     now_ns);
 		__atomic_store_n(&l->mail_read, l->mail_read + 1, __ATOMIC_RELEASE);
 	}
 }
@@ -247,6 +256,8 @@ sw_dcbx_control(struct sw *sw, uint64_t now_ns)
 void
 sw_dcbx_link_down(struct sw *sw, uint16_t port, uint64_t now_ns)
 {
+	/* What it said before must not come after, when the link may be up again. */
+	read_mail(sw, now_ns);
 	dcbx_port_reset(&sw->lldp.port[port], now_ns);
 }
 

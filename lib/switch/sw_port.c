@@ -128,8 +128,9 @@ sw_do_wanted(struct sw *sw, uint64_t now_ns)
 		sw_do_clear_watermarks(sw);
 	if (what & SW_WANT_SWEEP)
 		fdb_sweep(sw->fdb, now_ns);
-	if (what & SW_WANT_LLDP)
-		sw_dcbx_send(sw);
 	for (uint16_t port = 0; what & SW_WANT_PORTS && port < sw->n_ports; port++)
 		apply(sw, port, now_ns);
+	/* After the ports: the first frame of a link comes with it. */
+	if (what & SW_WANT_LLDP)
+		sw_dcbx_send(sw);
 }

@@ -133,6 +133,55 @@ more_frames_than_boxes_are_dropped_under_their_own_name(void **state)
 	bench_stop(b);
 }
 
+static void
+frame_heard_before_the_link_went_down_makes_no_neighbour(void **state)
+{
+	struct bench *b = bench_of(state, SW_FLOW_AUTO);
+	uint8_t frame[LLDP_MAX_BYTES];
+	struct lldp_info peer = {
+		.src_mac = {2, 0, 0, 0, 0, 9},
+		.chassis = {.subtype = LLDP_CHASSIS_MAC, .len = 6, .id = {2, 0, 0, 0, 0, 9}},
+		.port = {.subtype = LLDP_PORT_IFNAME, .len = 4, .id = "eth0"},
+		.ttl_s = 120,
+		.dcbx = {.present = 1u << DCBX_PFC, .pfc = {.capability = 8, .enable = 0x08}},
+	};
+	uint16_t len = (uint16_t)lldp_build(frame, &peer);
+
+	give_bytes(b, 1, frame, len, 0);
+	sw_set_link(b->sw, 1, false, 0);
+	b->sw->ops->control(b->sw, 0);
+	assert_int_equal(sw_dcbx(b->sw, 1)->pfc_state, DCBX_NO_NEIGHBOUR);
+	/* Down and up between two looks at the boxes. */
+	sw_set_link(b->sw, 1, true, NS_PER_MS);
+	give_bytes(b, 1, frame, len, NS_PER_MS);
+	sw_set_link(b->sw, 1, false, NS_PER_MS);
+	sw_set_link(b->sw, 1, true, NS_PER_MS);
+	b->sw->ops->control(b->sw, NS_PER_MS);
+	assert_int_equal(sw_dcbx(b->sw, 1)->pfc_state, DCBX_NO_NEIGHBOUR);
+	take_lldp(b, 0, 2 * NS_PER_MS);
+	take_lldp(b, 1, 2 * NS_PER_MS);
+	bench_stop(b);
+}
+
+/* The data path finds a new link state and a frame to send at the same time. */
+static void
+frame_meets_the_link_as_it_is_now(void **state)
+{
+	struct bench *b = bench_of(state, SW_FLOW_PFC);
+
+	b->sw->ops->control(b->sw, 0);
+	sw_set_link(b->sw, 1, false, 0);
+	assert_int_equal(take_lldp(b, 1, 0), 0);
+	assert_int_equal(drops(b, 1, SW_DROP_LINK_DOWN), 1);
+	sw_set_link(b->sw, 1, true, NS_PER_MS);
+	b->sw->ops->control(b->sw, NS_PER_MS);
+	assert_int_equal(take_lldp(b, 1, NS_PER_MS), 1);
+	assert_int_equal(all_drops(b), 1);
+	take_lldp(b, 0, 2 * NS_PER_MS);
+	take_lldp(b, 1, 2 * NS_PER_MS);
+	bench_stop(b);
+}
+
 int
 main(void)
 {
@@ -140,6 +189,8 @@ main(void)
 		cmocka_unit_test(negotiated_pfc_is_off_until_the_peer_agrees_and_when_it_is_gone),
 		cmocka_unit_test(pfc_that_is_on_stays_on_and_the_mismatch_is_said),
 		cmocka_unit_test(more_frames_than_boxes_are_dropped_under_their_own_name),
+		cmocka_unit_test(frame_heard_before_the_link_went_down_makes_no_neighbour),
+		cmocka_unit_test(frame_meets_the_link_as_it_is_now),
 	};
 
 	if (test_eal_init(64) < 0)
