@@ -36,7 +36,8 @@ above_mtu(const struct sw *sw, const struct arrival *a)
 {
 	uint32_t tag = a->view.tagged ? VLAN_TAG_BYTES : 0;
 
-	return a->frame_bytes - tag > sw->tc_max_frame_bytes[a->class.tc];
+	/* A priority tag that the frame came with may be off by now. */
+	return frame_bytes(a->m->pkt_len) - tag > sw->tc_max_frame_bytes[a->class.tc];
 }
 
 static enum sw_drop

@@ -195,12 +195,14 @@ frame_above_the_mtu_of_its_class_is_dropped(void **state)
 {
 	static const struct {
 		uint8_t dscp;
-		bool tagged;
+		bool tagged, filtering;
 		uint16_t payload_bytes; /* 62 more with header and FCS, 4 with a tag */
 		bool passes;
 	} rows[] = {
-		{26, false, 956, true}, {26, false, 960, false}, {26, true, 956, true},
-		{26, true, 960, false}, {0, false, 1024, true},
+		{26, false, false, 956, true}, {26, false, false, 960, false},
+		{26, true, false, 956, true},  {26, true, false, 960, false},
+		{26, true, true, 956, true},   {26, true, true, 960, false},
+		{0, false, false, 1024, true},
 	};
 
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -213,6 +215,10 @@ frame_above_the_mtu_of_its_class_is_dropped(void **state)
 		uint64_t now_ns = 0;
 
 		b->params.tcs[3].mtu_bytes = 1000;
+		/* A priority tag is taken off on its way in. */
+		b->params.vlan_filtering = rows[i].filtering;
+		for (uint16_t port = 0; port < b->params.n_ports; port++)
+			b->params.ports[port].access_vlan = rows[i].filtering ? 1 : 0;
 		bench_start(b);
 		give(b, 0, make_frame(b, &s), 0);
 		assert_int_equal(drops(b, 0, SW_DROP_MTU), !rows[i].passes);
