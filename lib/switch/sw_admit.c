@@ -249,13 +249,15 @@ admit_ingress(struct sw *sw, const struct arrival *a)
 static bool
 is_plain(struct sw *sw, struct arrival *a)
 {
+	const struct sw_port *in = &sw->ports[a->in_port];
 	const struct sw_port *p;
 
 	if (a->out_port == FLOOD)
 		return false;
 	p = &sw->ports[a->out_port];
-	return !(p->closed_queues >> a->class.queue & 1) && !above_mtu(sw, a) &&
-	       !wred_drops(p, a) && sw_egress_tci(sw, a, a->out_port) == SW_TAG_AS_IS;
+	return !((p->closed_queues >> a->class.queue | in->storm_pgs >> a->class.pg) & 1) &&
+	       !above_mtu(sw, a) && !wred_drops(p, a) &&
+	       sw_egress_tci(sw, a, a->out_port) == SW_TAG_AS_IS;
 }
 
 /* What the frames of a burst are charged together: by group of their port, by egress queue. */
