@@ -199,6 +199,17 @@ is_interface_ip(const char *text, uint8_t version)
 	       prefix.length > 0;
 }
 
+/* Do these texts say subnets that have addresses in common? */
+static bool
+overlap(const char *a, const char *b)
+{
+	struct route_prefix pa, pb;
+
+	return route_prefix_parse(a, &pa) >= 0 && route_prefix_parse(b, &pb) >= 0 &&
+	       pa.ip.version == pb.ip.version &&
+	       (route_prefix_has(&pa, &pb.ip) || route_prefix_has(&pb, &pa.ip));
+}
+
 static const char *
 interface_fault(const struct sw_params *params, const struct sw_interface *interface)
 {
@@ -207,7 +218,8 @@ interface_fault(const struct sw_params *params, const struct sw_interface *inter
 	struct vlan_set set;
 
 	if (domain < 0 || domain >= (int32_t)SW_PORT_DOMAIN + params->n_ports)
-		return ": expected [interface vlan N] or [interface port N]";
+		return ": expected [interface vlan N] or [interface port N] of a port of this "
+		       "switch";
 	if (domain < (int32_t)SW_PORT_DOMAIN && !params->vlan_filtering)
 		return ": expected vlan_filtering = on in [switch]";
 	if (memcmp(params->router.router_mac, none, sizeof(none)) == 0)
@@ -221,6 +233,13 @@ interface_fault(const struct sw_params *params, const struct sw_interface *inter
 		return "ip: expected an IPv4 address and a length, such as 10.0.0.1/24, or none";
 	if (!is_interface_ip(interface->ip6, 6))
 		return "ip6: expected an IPv6 address and a length, such as fd00::1/64, or none";
+	/* An address is on one link: where it was on two, the first would have it all. */
+	for (const struct sw_interface *o = params->tables.interfaces; o < interface; o++) {
+		if (overlap(o->ip, interface->ip))
+			return "ip: expected a subnet apart from those of the interfaces before";
+		if (overlap(o->ip6, interface->ip6))
+			return "ip6: expected a subnet apart from those of the interfaces before";
+	}
 	return NULL;
 }
 

@@ -136,6 +136,12 @@ a_wrong_switch_is_refused_with_section_key_and_value(void **state)
 		 "x.ini: [interface port 1] ip = 10.0.0.1: expected an IPv4 address and a length"},
 		{TWO_PORTS ROUTER "[interface port 1]\nip6 = 10.0.0.1/24\n",
 		 "x.ini: [interface port 1] ip6 = 10.0.0.1/24: expected an IPv6 address and a"},
+		{TWO_PORTS ROUTER INTERFACE "[interface port 0]\nip = 10.0.3.1/16\n",
+		 "x.ini: [interface port 0] ip = 10.0.3.1/16: expected a subnet apart from those "
+		 "of"},
+		{TWO_PORTS ROUTER
+		 "[interface port 1]\nip6 = fd00::1/48\n[interface port 0]\nip6 = fd00::2:1/112\n",
+		 "x.ini: [interface port 0] ip6 = fd00::2:1/112: expected a subnet apart from"},
 		{TWO_PORTS ROUTER INTERFACE "[route 10.0.0.0]\nnexthop = 10.0.0.2\n",
 		 "x.ini: [route 10.0.0.0]: expected a prefix, such as 10.0.0.0/8 or fd00::/8"},
 		{TWO_PORTS ROUTER INTERFACE "[route 11.0.0.0/8]\nnexthop = 10.0.1.2\n",
