@@ -71,12 +71,20 @@ dcqcn_sent(struct cc *cc, const struct cc_node *node, uint32_t bytes, uint64_t n
 	return dcqcn_did(&was, node->rp_stats);
 }
 
+static_assert(CC_DID_RAISE == CC_DID_FAST << RP_ADDITIVE_INCREASE &&
+		      CC_DID_HYPER == CC_DID_FAST << RP_HYPER_INCREASE,
+	      "the bits of increases stand in the order of their phases");
+
 static uint32_t
 dcqcn_timer(struct cc *cc, const struct cc_node *node, uint64_t now_ns)
 {
-	struct rp_stats was = *node->rp_stats;
+	enum rp_phase phase;
+	struct rp_stats was;
 
-	rp_update(&cc->rp, node->rp, node->rp_stats, now_ns);
+	if (rp_increase_once(&cc->rp, node->rp, node->rp_stats, now_ns, &phase))
+		return (uint32_t)CC_DID_FAST << phase;
+	was = *node->rp_stats;
+	rp_catch_up(&cc->rp, node->rp, node->rp_stats, now_ns);
 	return dcqcn_did(&was, node->rp_stats);
 }
 

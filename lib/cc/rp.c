@@ -149,11 +149,9 @@ cut(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint6
 	counter_inc(&stats->rp_cuts);
 }
 
-enum phase { FAST_RECOVERY, ADDITIVE_INCREASE, HYPER_INCREASE };
-
 /* Figure 7. paper: stages with this event counted in, F fast steps; mlx: stages of before, F as
  * well. */
-static enum phase
+static enum rp_phase
 phase_of(const struct rp_params *params, uint16_t time_stage, uint16_t byte_stage)
 {
 	uint64_t high = max_u64(time_stage, byte_stage);
@@ -161,17 +159,18 @@ phase_of(const struct rp_params *params, uint16_t time_stage, uint16_t byte_stag
 
 	if (params->rp_profile == RP_PROFILE_PAPER ? high <= params->rp_threshold
 						   : high < params->rp_threshold)
-		return FAST_RECOVERY;
-	return low > params->rp_threshold ? HYPER_INCREASE : ADDITIVE_INCREASE;
+		return RP_FAST_RECOVERY;
+	return low > params->rp_threshold ? RP_HYPER_INCREASE : RP_ADDITIVE_INCREASE;
 }
 
 static uint64_t
-step_bps(const struct rp_params *params, enum phase phase, uint16_t time_stage, uint16_t byte_stage)
+step_bps(const struct rp_params *params, enum rp_phase phase, uint16_t time_stage,
+	 uint16_t byte_stage)
 {
 	switch (phase) {
-	case FAST_RECOVERY:
+	case RP_FAST_RECOVERY:
 		return 0;
-	case ADDITIVE_INCREASE:
+	case RP_ADDITIVE_INCREASE:
 		return params->rp_ai_rate_bps;
 	default:
 		if (params->rp_profile == RP_PROFILE_MLX)
@@ -181,31 +180,35 @@ step_bps(const struct rp_params *params, enum phase phase, uint16_t time_stage, 
 	}
 }
 
-static void
-count_increases(struct rp_stats *stats, enum phase phase, uint64_t n)
+static inline void
+count_increases(struct rp_stats *stats, enum rp_phase phase, uint64_t n)
 {
-	uint64_t *const counters[] = {
-		[FAST_RECOVERY] = &stats->rp_fast_recoveries,
-		[ADDITIVE_INCREASE] = &stats->rp_additive_increases,
-		[HYPER_INCREASE] = &stats->rp_hyper_increases,
-	};
-
-	counter_add(counters[phase], n);
+	counter_add(phase == RP_FAST_RECOVERY       ? &stats->rp_fast_recoveries
+		    : phase == RP_ADDITIVE_INCREASE ? &stats->rp_additive_increases
+						    : &stats->rp_hyper_increases,
+		    n);
 }
 
 /* SIGCOMM'15 equations 2 to 4: R_T += 0 | R_AI | i R_HAI, then R_C = (R_T + R_C) / 2. */
+static inline void
+raised(const struct rp *rp, const struct rp_params *params, uint64_t step, uint64_t *target_bps,
+       uint64_t *current_bps)
+{
+	*target_bps = min_u64(rp->target_rate_bps + step, params->rp_max_rate_bps);
+	/* Rounded up: down, it would stay one unit below the target for ever. */
+	*current_bps =
+		min_u64((*target_bps + rp->current_rate_bps + 1) / 2, params->rp_max_rate_bps);
+}
+
 static void
 raise(struct rp *rp, const struct rp_params *params, struct rp_stats *stats)
 {
-	enum phase phase = phase_of(params, rp->time_stage, rp->byte_stage);
+	enum rp_phase phase = phase_of(params, rp->time_stage, rp->byte_stage);
 	uint64_t step = step_bps(params, phase, rp->time_stage, rp->byte_stage);
 
 	if (at_max(rp, params))
 		return;
-	rp->target_rate_bps = min_u64(rp->target_rate_bps + step, params->rp_max_rate_bps);
-	/* Rounded up: down, it would stay one unit below the target for ever. */
-	rp->current_rate_bps = min_u64((rp->target_rate_bps + rp->current_rate_bps + 1) / 2,
-				       params->rp_max_rate_bps);
+	raised(rp, params, step, &rp->target_rate_bps, &rp->current_rate_bps);
 	count_increases(stats, phase, 1);
 }
 
@@ -255,7 +258,7 @@ jump(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint
 	uint16_t time_stage = rp->time_stage, byte_stage = rp->byte_stage;
 	uint64_t gap_bps = rp->target_rate_bps - rp->current_rate_bps;
 	uint64_t step, events = max_events;
-	enum phase phase;
+	enum rp_phase phase;
 
 	/* From here on the phase is the same; in paper the step too once T is not the lower stage.
 	 */
@@ -305,6 +308,36 @@ run_increases(struct rp *rp, const struct rp_params *params, struct rp_stats *st
 		rp->next_increase_ns += done * period_ns;
 		release_at_max(rp, params, stats, rp->next_increase_ns - period_ns);
 	}
+}
+
+bool
+rp_increase_once(struct rp *rp, const struct rp_params *params, struct rp_stats *stats,
+		 uint64_t now_ns, enum rp_phase *phase)
+{
+	uint64_t period_ns = params->rp_time_reset_us * NS_PER_US;
+	uint64_t target_bps, current_bps, step;
+	uint16_t stage = rp->time_stage, next_stage = stage;
+
+	assert(now_ns >= rp->next_event_ns);
+	if ((rp->flags & RP_CNP_CUT) || now_ns - rp->next_increase_ns >= period_ns)
+		return false;
+	stage_add(&next_stage, 1);
+	/* As in increase(). */
+	if (params->rp_profile == RP_PROFILE_PAPER)
+		stage = next_stage;
+	*phase = phase_of(params, stage, rp->byte_stage);
+	step = step_bps(params, *phase, stage, rp->byte_stage);
+	raised(rp, params, step, &target_bps, &current_bps);
+	/* The end of recovery: there is more to do. */
+	if (current_bps >= params->rp_max_rate_bps)
+		return false;
+	rp->target_rate_bps = target_bps;
+	rp->current_rate_bps = current_bps;
+	rp->time_stage = next_stage;
+	rp->next_increase_ns += period_ns;
+	rp->next_event_ns = rp->next_increase_ns;
+	count_increases(stats, *phase, 1);
+	return true;
 }
 
 /* A monitor slot that a CNP came in ends at or before until_ns. */

@@ -141,6 +141,20 @@ bool rp_limited(const struct rp *rp);
 /** Alpha at now_ns, the time of the last rp_update() or later, as a fraction in [0, Q32_ONE]. */
 uint64_t rp_alpha_q32(const struct rp *rp, const struct rp_params *params, uint64_t now_ns);
 
+/* Figure 7: which of equations 2 to 4 an increase follows. */
+enum rp_phase { RP_FAST_RECOVERY, RP_ADDITIVE_INCREASE, RP_HYPER_INCREASE };
+
+/**
+ * What is due is mostly one event of the rate timer after which the QP is still limited: do that,
+ * without a loop or a division. Call at or after rp->next_event_ns. A monitor slot without a CNP
+ * is left where it is: whoever needs the next one catches up.
+ *
+ * @param phase  Out, when true: of that increase.
+ * @return false when it is something else: nothing is done, rp_catch_up() has to do it.
+ */
+bool rp_increase_once(struct rp *rp, const struct rp_params *params, struct rp_stats *stats,
+		      uint64_t now_ns, enum rp_phase *phase);
+
 /* Behind the two inline functions below; they take what those do. */
 void rp_catch_up(struct rp *rp, const struct rp_params *params, struct rp_stats *stats,
 		 uint64_t now_ns);
@@ -158,7 +172,9 @@ uint64_t rp_on_sent_slow(struct rp *rp, const struct rp_params *params, struct r
 static inline uint64_t
 rp_update(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint64_t now_ns)
 {
-	if (now_ns >= rp->next_event_ns)
+	enum rp_phase phase;
+
+	if (now_ns >= rp->next_event_ns && !rp_increase_once(rp, params, stats, now_ns, &phase))
 		rp_catch_up(rp, params, stats, now_ns);
 	return rp->current_rate_bps;
 }
