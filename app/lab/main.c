@@ -36,8 +36,10 @@ static const char usage_text[] =
 	"  --duration T      simulated time, such as 20ms, instead of the file's\n"
 	"  --json FILE       write the results as JSON; - is standard output, without the table\n"
 	"  --out DIR         write results.json, flows.csv, queues.csv and pfc.csv into DIR\n"
-	"  --trace FLOW      write each change of rate of the QPs of a [flow FLOW] to trace.csv in DIR;\n"
-	"                    may be given again\n"	"  --check-config    check the scenario, print the configuration in force, do not run\n"
+	"  --trace FLOW      write each change of rate of the QPs of a [flow FLOW] to trace.csv in "
+	"DIR;\n"
+	"                    may be given again\n"
+	"  --check-config    check the scenario, print the configuration in force, do not run\n"
 	"  --quiet           no table on standard output\n"
 	"  --no-progress     no progress bar\n"
 	"  --help-config     print every key with unit, range, default and meaning\n"
@@ -67,8 +69,11 @@ parse_u64(const char *text, uint64_t *out)
 static bool
 parse_duration(const char *text, uint64_t *out_ns)
 {
-	const struct field field = { .name = "duration", .type = FIELD_U64, .unit = UNIT_NS,
-				     .min = NS_PER_US, .max = 3600 * NS_PER_SEC };
+	const struct field field = {.name = "duration",
+				    .type = FIELD_U64,
+				    .unit = UNIT_NS,
+				    .min = NS_PER_US,
+				    .max = 3600 * NS_PER_SEC};
 	char expected[128];
 
 	return field_parse(&field, NULL, text, out_ns, expected, sizeof(expected)) == 0;
@@ -78,20 +83,32 @@ parse_duration(const char *text, uint64_t *out_ns)
 static int
 parse_opts(int argc, char **argv, struct lab_opts *o)
 {
-	enum { SEED = 256, DURATION, JSON, OUT, TRACE, CHECK, QUIET, NO_PROGRESS, HELP, HELP_CONFIG, VERSION };
+	enum {
+		SEED = 256,
+		DURATION,
+		JSON,
+		OUT,
+		TRACE,
+		CHECK,
+		QUIET,
+		NO_PROGRESS,
+		HELP,
+		HELP_CONFIG,
+		VERSION
+	};
 	static const struct option options[] = {
-		{ "seed", required_argument, NULL, SEED },
-		{ "duration", required_argument, NULL, DURATION },
-		{ "json", required_argument, NULL, JSON },
-		{ "out", required_argument, NULL, OUT },
-		{ "trace", required_argument, NULL, TRACE },
-		{ "check-config", no_argument, NULL, CHECK },
-		{ "quiet", no_argument, NULL, QUIET },
-		{ "no-progress", no_argument, NULL, NO_PROGRESS },
-		{ "help", no_argument, NULL, HELP },
-		{ "help-config", no_argument, NULL, HELP_CONFIG },
-		{ "version", no_argument, NULL, VERSION },
-		{ NULL, 0, NULL, 0 },
+		{"seed", required_argument, NULL, SEED},
+		{"duration", required_argument, NULL, DURATION},
+		{"json", required_argument, NULL, JSON},
+		{"out", required_argument, NULL, OUT},
+		{"trace", required_argument, NULL, TRACE},
+		{"check-config", no_argument, NULL, CHECK},
+		{"quiet", no_argument, NULL, QUIET},
+		{"no-progress", no_argument, NULL, NO_PROGRESS},
+		{"help", no_argument, NULL, HELP},
+		{"help-config", no_argument, NULL, HELP_CONFIG},
+		{"version", no_argument, NULL, VERSION},
+		{NULL, 0, NULL, 0},
 	};
 	int option;
 
@@ -120,7 +137,8 @@ parse_opts(int argc, char **argv, struct lab_opts *o)
 			break;
 		case TRACE:
 			if (o->override.n_traces == SCENARIO_MAX_TRACES) {
-				say_error("--trace %s: at most %u flows", optarg, SCENARIO_MAX_TRACES);
+				say_error("--trace %s: at most %u flows", optarg,
+					  SCENARIO_MAX_TRACES);
 				return APP_BAD_USAGE;
 			}
 			o->override.traces[o->override.n_traces++] = optarg;
@@ -327,7 +345,7 @@ scenario_name(const char *path, char *name, size_t size)
 static int
 run_scenario(const struct lab_opts *o, const struct scenario *s)
 {
-	struct lab_run run = { .scenario = s };
+	struct lab_run run = {.scenario = s};
 	char name[256], why[256];
 	int rc;
 
@@ -354,7 +372,7 @@ run_scenario(const struct lab_opts *o, const struct scenario *s)
 int
 main(int argc, char **argv)
 {
-	struct lab_opts o = { 0 };
+	struct lab_opts o = {0};
 	struct config_error err;
 	struct scenario s;
 	struct config *cfg;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a run leaves behind: results.json, CSV time series, the table on the terminal (doc/interface.md). */
+/* What a run leaves behind: results.json, CSV time series, the table on the terminal
+ * (doc/interface.md). */
 #ifndef QUENCH_APP_LAB_OUTPUT_H
 #define QUENCH_APP_LAB_OUTPUT_H
 
@@ -44,7 +45,8 @@ int output_csv_close(struct output_csv *csv, const char *dir, const struct net *
  */
 int output_times(const struct lab_run *run, const char *dir);
 /**
- * Give the closed series their names, or without keep (the run failed) remove them: older files stay as they were.
+ * Give the closed series their names, or without keep (the run failed) remove them: older files
+ * stay as they were.
  * @return 0, or -errno after an error line.
  */
 int output_csv_keep(const char *dir, bool keep);

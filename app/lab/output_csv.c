@@ -13,7 +13,8 @@
 #include "common/say.h"
 #include "ctl/flow_results.h"
 
-/* Rows go to a file of another name, so that a run that fails leaves the whole results of the one before. */
+/* Rows go to a file of another name, so that a run that fails leaves the whole results of the one
+ * before. */
 static void
 path_of(char path[static PATH_MAX], const char *dir, const char *name, const char *suffix)
 {
@@ -62,9 +63,10 @@ output_csv_open(struct output_csv *csv, const char *dir, const struct net *net)
 					  "time_ns,node,port,queue,queue_bytes,queue_max_bytes,"
 					  "ecn_marked_packets,tx_bytes");
 	if (csv->queues != NULL)
-		csv->pfc = open_series(dir, "pfc.csv",
-				       "time_ns,node,port,prio,tx_pause,rx_pause,tx_pause_duration_us,"
-				       "rx_pause_duration_us,rx_paused");
+		csv->pfc =
+			open_series(dir, "pfc.csv",
+				    "time_ns,node,port,prio,tx_pause,rx_pause,tx_pause_duration_us,"
+				    "rx_pause_duration_us,rx_paused");
 	return csv->pfc != NULL ? 0 : -EIO;
 }
 
@@ -129,8 +131,10 @@ queue_rows(FILE *out, const struct probe *p, uint64_t now_ns)
 
 			if (s->tx_packets == 0 && bytes == 0)
 				continue;
-			fprintf(out, "%" PRIu64 "," OUTPUT_SWITCH_NAME ",%u,%u,%" PRIu64 ",%" PRIu64
-				",%" PRIu64 ",%" PRIu64 "\n", now_ns, port, queue, bytes,
+			fprintf(out,
+				"%" PRIu64 "," OUTPUT_SWITCH_NAME ",%u,%u,%" PRIu64 ",%" PRIu64
+				",%" PRIu64 ",%" PRIu64 "\n",
+				now_ns, port, queue, bytes,
 				watched ? probe_bottleneck_peak_bytes(p) : bytes,
 				s->ecn_marked_packets, s->tx_bytes);
 		}
@@ -146,8 +150,8 @@ pfc_row(FILE *out, uint64_t now_ns, const char *node, uint16_t port, uint8_t pri
 
 	if (sent == 0 && received == 0)
 		return;
-	fprintf(out, "%" PRIu64 ",%s,%u,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%u\n", now_ns,
-		node, port, prio, sent, received,
+	fprintf(out, "%" PRIu64 ",%s,%u,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%u\n",
+		now_ns, node, port, prio, sent, received,
 		pfc_tx_duration_ns(tx, prio, now_ns) / NS_PER_US,
 		pfc_rx_duration_ns(rx, prio, now_ns) / NS_PER_US, rx->until_ns[prio] > now_ns);
 }
@@ -227,7 +231,7 @@ output_times(const struct lab_run *run, const char *dir)
 int
 output_csv_keep(const char *dir, bool keep)
 {
-	static const char *const names[] = { "flows.csv", "queues.csv", "pfc.csv", "times.csv" };
+	static const char *const names[] = {"flows.csv", "queues.csv", "pfc.csv", "times.csv"};
 	char part[PATH_MAX], path[PATH_MAX];
 	int rc = 0;
 

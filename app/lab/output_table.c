@@ -9,10 +9,10 @@
 static void
 flow_table(FILE *out, const struct run_result *r)
 {
-	fprintf(out, "\n%-20s %9s %9s %9s %9s %9s %8s %8s %9s\n", "flow", "wire", "goodput", "lowest",
-		"messages", "messages", "cnp", "rate", "retrans-");
-	fprintf(out, "%-20s %9s %9s %9s %9s %9s %8s %8s %9s\n", "", "Gb/s", "Gb/s", "Gb/s", "complete",
-		"wanted", "handled", "cuts", "mitted");
+	fprintf(out, "\n%-20s %9s %9s %9s %9s %9s %8s %8s %9s\n", "flow", "wire", "goodput",
+		"lowest", "messages", "messages", "cnp", "rate", "retrans-");
+	fprintf(out, "%-20s %9s %9s %9s %9s %9s %8s %8s %9s\n", "", "Gb/s", "Gb/s", "Gb/s",
+		"complete", "wanted", "handled", "cuts", "mitted");
 	for (uint32_t i = 0; i < r->n_flows; i++) {
 		const struct flow_result *f = &r->flows[i];
 		uint64_t wanted = f->flow->params->messages * f->flow->qps;
@@ -22,11 +22,13 @@ flow_table(FILE *out, const struct run_result *r)
 			snprintf(limit, sizeof(limit), "%" PRIu64, wanted);
 		else
 			snprintf(limit, sizeof(limit), "-");
-		fprintf(out, "%-20s %9.3f %9.3f %9.3f %9" PRIu64 " %9s %8" PRIu64 " %8" PRIu64 " %9" PRIu64
-			"%s\n", f->flow->name, (double)f->wire_rate_bps / 1e9,
-			(double)f->goodput_bps / 1e9, (double)f->src.min_rate_bps / 1e9,
-			f->messages_completed, limit, f->src.cnps_handled, f->src.rate_cuts,
-			f->src.retransmitted_packets, f->error ? "  error" : "");
+		fprintf(out,
+			"%-20s %9.3f %9.3f %9.3f %9" PRIu64 " %9s %8" PRIu64 " %8" PRIu64
+			" %9" PRIu64 "%s\n",
+			f->flow->name, (double)f->wire_rate_bps / 1e9, (double)f->goodput_bps / 1e9,
+			(double)f->src.min_rate_bps / 1e9, f->messages_completed, limit,
+			f->src.cnps_handled, f->src.rate_cuts, f->src.retransmitted_packets,
+			f->error ? "  error" : "");
 	}
 }
 
@@ -65,7 +67,8 @@ bottleneck_table(FILE *out, const struct lab_run *run)
 	const struct queue_result *q = &r->bottleneck;
 
 	fprintf(out, "\n%-26s %.4f\n", "jain_index", r->jain_ppm / 1e6);
-	fprintf(out, "%-26s " OUTPUT_SWITCH_NAME " port %u queue %u\n", "bottleneck", q->port, q->queue);
+	fprintf(out, "%-26s " OUTPUT_SWITCH_NAME " port %u queue %u\n", "bottleneck", q->port,
+		q->queue);
 	fprintf(out, "%-26s %.2f %%\n", "link_use", q->link_use_ppm / 1e4);
 	fprintf(out, "%-26s mean %" PRIu64 "  p50 %" PRIu64 "  p99 %" PRIu64 "  max %" PRIu64 "\n",
 		"queue_bytes", q->mean_bytes, q->p50_bytes, q->p99_bytes, q->max_bytes);
@@ -96,9 +99,10 @@ pause_table(FILE *out, const struct lab_run *run)
 			if (tx->stats.tx_pause[prio] == 0)
 				continue;
 			any = true;
-			fprintf(out, "%-26s " OUTPUT_SWITCH_NAME " port %u prio %u: %" PRIu64
-				" frames, %" PRIu64 " us paused\n", "tx_pause", port, prio,
-				tx->stats.tx_pause[prio],
+			fprintf(out,
+				"%-26s " OUTPUT_SWITCH_NAME " port %u prio %u: %" PRIu64
+				" frames, %" PRIu64 " us paused\n",
+				"tx_pause", port, prio, tx->stats.tx_pause[prio],
 				pfc_tx_duration_ns(tx, prio, end_ns) / NS_PER_US);
 		}
 	}
@@ -141,11 +145,12 @@ output_table(FILE *out, const struct lab_run *run)
 	const struct scenario *s = run->scenario;
 	const struct run_result *r = &run->result;
 
-	fprintf(out, "%s: seed %" PRIu64 ", %.3f ms simulated, measured from %.3f ms; cc %s, pfc %s, "
-		"icrc_check %s\n", run->scenario_name, s->fabric.seed,
-		(double)s->fabric.duration_ns / NS_PER_MS, (double)s->fabric.measure_from_ns / NS_PER_MS,
-		cc_words[s->nic.cc], s->sw.pfc_generate ? "on" : "off",
-		s->nic.icrc_check ? "on" : "off");
+	fprintf(out,
+		"%s: seed %" PRIu64 ", %.3f ms simulated, measured from %.3f ms; cc %s, pfc %s, "
+		"icrc_check %s\n",
+		run->scenario_name, s->fabric.seed, (double)s->fabric.duration_ns / NS_PER_MS,
+		(double)s->fabric.measure_from_ns / NS_PER_MS, cc_words[s->nic.cc],
+		s->sw.pfc_generate ? "on" : "off", s->nic.icrc_check ? "on" : "off");
 	flow_table(out, r);
 	times_table(out, run);
 	bottleneck_table(out, run);

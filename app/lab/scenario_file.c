@@ -11,15 +11,18 @@
 #include "ctl/workload_file.h"
 
 static int
-read_flow(struct config *cfg, const char *section, struct flow_params *flow, struct config_error *err)
+read_flow(struct config *cfg, const char *section, struct flow_params *flow,
+	  struct config_error *err)
 {
 	const char *name = strchr(section, ' ');
 	const char *why;
 
 	/* The name is a column of flows.csv. */
 	if (name == NULL || strlen(name + 1) > FLOW_NAME_CHARS || strpbrk(name, ",\"") != NULL)
-		return config_refuse(cfg, section, NULL, "a section [flow NAME] with a name of 1 to 32 "
-				     "characters, no comma and no quote among them", err);
+		return config_refuse(cfg, section, NULL,
+				     "a section [flow NAME] with a name of 1 to 32 "
+				     "characters, no comma and no quote among them",
+				     err);
 	if (config_read_new(cfg, section, flow_fields, flow_fields_n, flow, err) < 0)
 		return -EINVAL;
 	snprintf(flow->name, sizeof(flow->name), "%s", name + 1);
@@ -80,15 +83,15 @@ read_sections(struct config *cfg, const struct scenario_override *override, stru
 
 		snprintf(section, sizeof(section), "flow %s", override->traces[i]);
 		if (!trace_flow(s, override->traces[i]))
-			return config_refuse(cfg, section, NULL, "a flow of the file, since --trace names it",
-					     err);
+			return config_refuse(cfg, section, NULL,
+					     "a flow of the file, since --trace names it", err);
 	}
 	if (override->has_seed)
 		s->fabric.seed = override->seed;
 	if (override->duration_ns != 0) {
 		/* The measured window keeps its share of the run. */
-		s->fabric.measure_from_ns = mul_div(s->fabric.measure_from_ns, override->duration_ns,
-						    s->fabric.duration_ns);
+		s->fabric.measure_from_ns = mul_div(s->fabric.measure_from_ns,
+						    override->duration_ns, s->fabric.duration_ns);
 		s->fabric.duration_ns = override->duration_ns;
 	}
 	if (scenario_resolve(s, &fault) < 0)
@@ -102,7 +105,7 @@ int
 scenario_read(struct config *cfg, const struct scenario_override *override, struct scenario *s,
 	      struct config_error *err)
 {
-	*s = (struct scenario){ 0 };
+	*s = (struct scenario){0};
 	if (read_sections(cfg, override, s, err) < 0) {
 		scenario_free(s);
 		return -EINVAL;

@@ -15,7 +15,7 @@ pack(uint64_t at_ns, uint32_t source)
 int
 event_heap_init(struct event_heap *h, uint32_t n)
 {
-	*h = (struct event_heap){ .n = n };
+	*h = (struct event_heap){.n = n};
 	if (n == 0 || n > EVENT_MAX_SOURCES)
 		return -EINVAL;
 	h->entry = malloc((n + ARITY) * sizeof(*h->entry));
@@ -38,7 +38,7 @@ event_heap_free(struct event_heap *h)
 {
 	free(h->entry);
 	free(h->place);
-	*h = (struct event_heap){ 0 };
+	*h = (struct event_heap){0};
 }
 
 static inline void
@@ -62,7 +62,8 @@ sift_up(struct event_heap *h, uint32_t i, uint64_t entry)
 	put(h, i, entry);
 }
 
-/* The padding stands in for children that are not there, so all four are always compared, without a branch. */
+/* The padding stands in for children that are not there, so all four are always compared, without a
+ * branch. */
 static inline uint32_t
 least_child(const uint64_t *entry, uint32_t first)
 {

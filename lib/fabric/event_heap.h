@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which event source is next? A 4-ary heap with one entry for each source, moved when the source's next time
- * changes. Equal times come out in the order of source numbers, so runs repeat on every machine.
+ * Which event source is next? A 4-ary heap with one entry for each source, moved when the source's
+ * next time changes. Equal times come out in the order of source numbers, so runs repeat on every
+ * machine.
  */
 #ifndef QUENCH_FABRIC_EVENT_HEAP_H
 #define QUENCH_FABRIC_EVENT_HEAP_H
@@ -11,8 +12,9 @@
 #include "base/units.h"
 
 /*
- * One word holds an entry: time above, source below, so that order is one comparison and four children lie
- * in half a cache line. Times end at 2^42 - 2 ns (73 minutes); what is later counts as never.
+ * One word holds an entry: time above, source below, so that order is one comparison and four
+ * children lie in half a cache line. Times end at 2^42 - 2 ns (73 minutes); what is later counts as
+ * never.
  */
 #define EVENT_SOURCE_BITS 22
 #define EVENT_MAX_SOURCES (1u << EVENT_SOURCE_BITS)
@@ -29,7 +31,8 @@ struct event {
 	uint32_t source;
 };
 
-/** All sources [0, n), 0 < n <= EVENT_MAX_SOURCES, start at NEVER_NS. @return 0, -EINVAL, -ENOMEM. */
+/** All sources [0, n), 0 < n <= EVENT_MAX_SOURCES, start at NEVER_NS. @return 0, -EINVAL, -ENOMEM.
+ */
 int event_heap_init(struct event_heap *h, uint32_t n);
 void event_heap_free(struct event_heap *h);
 
@@ -41,8 +44,8 @@ event_heap_unpack(uint64_t entry)
 {
 	uint64_t at = entry >> EVENT_SOURCE_BITS;
 
-	return (struct event){ .at_ns = at == EVENT_NEVER ? NEVER_NS : at,
-			       .source = (uint32_t)(entry & (EVENT_MAX_SOURCES - 1)) };
+	return (struct event){.at_ns = at == EVENT_NEVER ? NEVER_NS : at,
+			      .source = (uint32_t)(entry & (EVENT_MAX_SOURCES - 1))};
 }
 
 static inline struct event

@@ -34,8 +34,8 @@ struct node_slot {
 };
 
 /*
- * Event sources, in the order in which they run at equal times: arrivals at the peers of the ends, transmissions
- * of the ends, control of the nodes.
+ * Event sources, in the order in which they run at equal times: arrivals at the peers of the ends,
+ * transmissions of the ends, control of the nodes.
  */
 struct fabric {
 	struct end *ends;
@@ -121,7 +121,8 @@ add_end(struct fabric *f, struct fabric_end e, const struct fabric_link *link, u
 }
 
 int
-fabric_connect(struct fabric *f, struct fabric_end a, struct fabric_end b, const struct fabric_link *link)
+fabric_connect(struct fabric *f, struct fabric_end a, struct fabric_end b,
+	       const struct fabric_link *link)
 {
 	uint32_t first = f->n_ends;
 
@@ -163,8 +164,8 @@ mix(uint64_t digest, uint64_t value)
 }
 
 /*
- * What tells one frame from another: EtherType, ToS and lengths of an untagged frame, and the last four bytes,
- * which are an ICRC over nearly all the rest.
+ * What tells one frame from another: EtherType, ToS and lengths of an untagged frame, and the last
+ * four bytes, which are an ICRC over nearly all the rest.
  */
 static uint64_t
 fingerprint(const struct rte_mbuf *m)
@@ -203,7 +204,8 @@ take_wakes(struct fabric *f, uint32_t node_id)
 			continue;
 		slot->node->wake[w] = 0;
 		for (; ports != 0; ports &= ports - 1) {
-			uint32_t end = slot->end_of_port[w * 64 + (unsigned int)__builtin_ctzll(ports)];
+			uint32_t end =
+				slot->end_of_port[w * 64 + (unsigned int)__builtin_ctzll(ports)];
 
 			if (end != NO_END)
 				reschedule_tx(f, end);
@@ -241,7 +243,8 @@ run_arrival(struct fabric *f, uint32_t end, uint64_t now_ns)
 	struct rte_mbuf *pkts[BURST];
 	uint16_t n = 0;
 
-	while (n < BURST && e->on_cable.head != NULL && pkt_meta(e->on_cable.head)->due_ns <= now_ns) {
+	while (n < BURST && e->on_cable.head != NULL &&
+	       pkt_meta(e->on_cable.head)->due_ns <= now_ns) {
 		struct rte_mbuf *m = pkt_fifo_pop(&e->on_cable);
 
 		f->stats.digest = mix(f->stats.digest, now_ns ^ (uint64_t)end << 48);

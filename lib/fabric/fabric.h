@@ -2,12 +2,13 @@
 /*
  * Nodes joined by cables in virtual time: a discrete-event loop over the three verbs of node.h.
  *
- * A cable only delays: a frame given by tx() at t arrives whole at t + serialization + propagation, since the
- * shaper that makes frames leave one after the other is in the node. Frames of one direction never overtake.
- * At equal times arrivals come before transmissions, and both in the order of their cable ends.
+ * A cable only delays: a frame given by tx() at t arrives whole at t + serialization + propagation,
+ * since the shaper that makes frames leave one after the other is in the node. Frames of one
+ * direction never overtake. At equal times arrivals come before transmissions, and both in the
+ * order of their cable ends.
  *
- * The digest covers every hop: when, where, how long, and the bytes that tell one frame from another, ECN and
- * ICRC among them. Two runs with one digest did the same.
+ * The digest covers every hop: when, where, how long, and the bytes that tell one frame from
+ * another, ECN and ICRC among them. Two runs with one digest did the same.
  */
 #ifndef QUENCH_FABRIC_FABRIC_H
 #define QUENCH_FABRIC_FABRIC_H
@@ -45,9 +46,11 @@ struct fabric_end {
 };
 
 /** Join two ports, each at most once, before the first run. @return 0, -EINVAL, -ENOSPC. */
-int fabric_connect(struct fabric *f, struct fabric_end a, struct fabric_end b, const struct fabric_link *link);
+int fabric_connect(struct fabric *f, struct fabric_end a, struct fabric_end b,
+		   const struct fabric_link *link);
 
-/** Run all events up to and including until_ns, which never decreases; the clock then stands there. */
+/** Run all events up to and including until_ns, which never decreases; the clock then stands there.
+ */
 void fabric_run(struct fabric *f, uint64_t until_ns);
 
 /** Time of the next event, NEVER_NS when nothing will ever happen. */

@@ -13,7 +13,8 @@
 #include "base/fixed.h"
 #include "node/pkt_pool.h"
 
-/* First QPN of every host: small numbers are reserved (0 and 1 are management QPs in InfiniBand). */
+/* First QPN of every host: small numbers are reserved (0 and 1 are management QPs in InfiniBand).
+ */
 #define FIRST_QPN 0x100
 #define CLONE_MBUFS 4096
 
@@ -52,9 +53,10 @@ largest_mtu(const struct scenario *s)
 static struct rte_mempool *
 plain_pool(const char *name, uint32_t n, uint16_t largest_frame)
 {
-	return pkt_pool_create(&(struct pkt_pool_params){ .name = name, .n_mbufs = n,
-							  .largest_frame = largest_frame,
-							  .socket = SOCKET_ID_ANY });
+	return pkt_pool_create(&(struct pkt_pool_params){.name = name,
+							 .n_mbufs = n,
+							 .largest_frame = largest_frame,
+							 .socket = SOCKET_ID_ANY});
 }
 
 static int
@@ -101,8 +103,8 @@ static int
 create_nodes(struct net *net, char *why, unsigned int why_size)
 {
 	const struct scenario *s = net->scenario;
-	struct sw_pools sw_pools = { .frames = net->frames, .clones = net->clones };
-	struct nic_pools nic_pools = { .data = net->data, .control = net->control };
+	struct sw_pools sw_pools = {.frames = net->frames, .clones = net->clones};
+	struct nic_pools nic_pools = {.data = net->data, .control = net->control};
 
 	net->sw = sw_create(&s->sw, &sw_pools);
 	if (net->sw == NULL)
@@ -128,14 +130,14 @@ static int
 connect_star(struct net *net, char *why, unsigned int why_size)
 {
 	const struct scenario *s = net->scenario;
-	struct fabric_link link = { .rate_bps = s->fabric.link_rate_bps,
-				    .delay_ns = s->fabric.link_delay_ns };
+	struct fabric_link link = {.rate_bps = s->fabric.link_rate_bps,
+				   .delay_ns = s->fabric.link_delay_ns};
 	int sw_id = fabric_add_node(net->fabric, net->sw);
 
 	for (uint16_t h = 1; h <= s->fabric.hosts; h++) {
 		int id = fabric_add_node(net->fabric, net->hosts[h - 1]);
-		struct fabric_end host = { .node = (uint32_t)id };
-		struct fabric_end port = { .node = (uint32_t)sw_id, .port = h - 1u };
+		struct fabric_end host = {.node = (uint32_t)id};
+		struct fabric_end port = {.node = (uint32_t)sw_id, .port = h - 1u};
 		uint8_t mac[6];
 
 		if (id < 0 || fabric_connect(net->fabric, host, port, &link) < 0)
@@ -173,7 +175,8 @@ add_qp(struct net *net, uint16_t at, uint16_t peer, uint32_t peer_qpn, bool requ
 	return nic_add_qp(net->hosts[at - 1], &qp, 0);
 }
 
-/* QPs of both ends are numbered in the order in which they are added, so each end's next number is known. */
+/* QPs of both ends are numbered in the order in which they are added, so each end's next number is
+ * known. */
 static int
 add_flow(struct net *net, uint16_t src, const struct flow_params *params)
 {
@@ -189,8 +192,10 @@ add_flow(struct net *net, uint16_t src, const struct flow_params *params)
 	};
 	snprintf(flow->name, sizeof(flow->name), "%s h%u", params->name, src);
 	for (uint16_t i = 0; i < params->qp_count; i++) {
-		int64_t at_src = add_qp(net, src, params->dst, FIRST_QPN + flow->dst_qp + i, true, params);
-		int64_t at_dst = add_qp(net, params->dst, src, FIRST_QPN + flow->src_qp + i, false, params);
+		int64_t at_src =
+			add_qp(net, src, params->dst, FIRST_QPN + flow->dst_qp + i, true, params);
+		int64_t at_dst =
+			add_qp(net, params->dst, src, FIRST_QPN + flow->src_qp + i, false, params);
 
 		if (at_src < 0 || at_dst < 0)
 			return -1;
@@ -213,7 +218,8 @@ create_flows(struct net *net, char *why, unsigned int why_size)
 		for (int32_t h = host_list_next(flow->src, 0); h > 0;
 		     h = host_list_next(flow->src, (uint16_t)h))
 			if (add_flow(net, (uint16_t)h, flow) < 0)
-				return fail(why, why_size, "flow %s: a QP or its trace is refused", flow->name);
+				return fail(why, why_size, "flow %s: a QP or its trace is refused",
+					    flow->name);
 	}
 	return 0;
 }
@@ -311,16 +317,16 @@ struct net_end
 net_flow_sender(const struct net_flow *flow)
 {
 	if (flow->params->verb == NIC_READ)
-		return (struct net_end){ flow->dst, flow->dst_qp };
-	return (struct net_end){ flow->src, flow->src_qp };
+		return (struct net_end){flow->dst, flow->dst_qp};
+	return (struct net_end){flow->src, flow->src_qp};
 }
 
 struct net_end
 net_flow_receiver(const struct net_flow *flow)
 {
 	if (flow->params->verb == NIC_READ)
-		return (struct net_end){ flow->src, flow->src_qp };
-	return (struct net_end){ flow->dst, flow->dst_qp };
+		return (struct net_end){flow->src, flow->src_qp};
+	return (struct net_end){flow->dst, flow->dst_qp};
 }
 
 void

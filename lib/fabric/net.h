@@ -36,7 +36,6 @@ const struct node *net_host(const struct net *net, uint16_t h);
 uint32_t net_flow_count(const struct net *net);
 const struct net_flow *net_flow(const struct net *net, uint32_t index);
 
-
 /* Where a flow's data comes from: its source, of READ its destination. */
 struct net_end {
 	uint16_t host;

@@ -21,7 +21,7 @@ struct probe {
 	struct hist queue_hist;
 	uint64_t queue_sum_bytes, ticks;
 	uint64_t peak_bytes;
-	uint64_t window_tx_wire_bytes;   /* of the bottleneck port, before the window */
+	uint64_t window_tx_wire_bytes; /* of the bottleneck port, before the window */
 	uint64_t window_pause_frames;
 	uint64_t pause_frames, last_pause_ns;
 	uint64_t previous_ns;            /* sample before */
@@ -39,7 +39,7 @@ scenario_of(const struct probe *p)
 static uint16_t
 most_wanted_port(const struct net *net)
 {
-	uint32_t wanted[SW_MAX_PORTS] = { 0 };
+	uint32_t wanted[SW_MAX_PORTS] = {0};
 	uint16_t best = 0;
 
 	for (uint32_t i = 0; i < net_flow_count(net); i++)
@@ -68,7 +68,8 @@ probe_create(struct net *net)
 		return NULL;
 	}
 	p->port = most_wanted_port(net);
-	p->queue = qos_map_classify(&scenario_of(p)->sw.qos, scenario_of(p)->nic.data_dscp, -1).queue;
+	p->queue =
+		qos_map_classify(&scenario_of(p)->sw.qos, scenario_of(p)->nic.data_dscp, -1).queue;
 	p->last_pause_ns = NEVER_NS;
 	return p;
 }
@@ -112,7 +113,7 @@ open_window(struct probe *p)
 		struct nic_qp_info src, dst;
 
 		net_flow_info(p->net, i, &src, &dst);
-		p->window[i] = (struct flow_mark){ src.tx_wire_bytes, dst.rx_payload_bytes };
+		p->window[i] = (struct flow_mark){src.tx_wire_bytes, dst.rx_payload_bytes};
 	}
 }
 
@@ -151,12 +152,14 @@ take_flow_samples(struct probe *p, uint64_t now_ns)
 
 		net_flow_info(p->net, i, &src, &dst);
 		p->samples[i] = (struct flow_sample){
-			.wire_rate_bps = bytes_to_bps(src.tx_wire_bytes - p->last[i].tx_wire_bytes, ns),
-			.goodput_bps = bytes_to_bps(dst.rx_payload_bytes - p->last[i].rx_payload_bytes, ns),
+			.wire_rate_bps =
+				bytes_to_bps(src.tx_wire_bytes - p->last[i].tx_wire_bytes, ns),
+			.goodput_bps = bytes_to_bps(
+				dst.rx_payload_bytes - p->last[i].rx_payload_bytes, ns),
 			.src = src,
 			.dst = dst,
 		};
-		p->last[i] = (struct flow_mark){ src.tx_wire_bytes, dst.rx_payload_bytes };
+		p->last[i] = (struct flow_mark){src.tx_wire_bytes, dst.rx_payload_bytes};
 	}
 }
 
@@ -174,7 +177,8 @@ take_sample(struct probe *p, probe_sample_fn sample, void *arg, uint64_t now_ns)
 	return go_on;
 }
 
-/* The next time at which something has to be read: ticks, samples, both ends of the measured window. */
+/* The next time at which something has to be read: ticks, samples, both ends of the measured
+ * window. */
 static uint64_t
 next_stop_ns(const struct probe *p, uint64_t now_ns, uint64_t next_sample_ns)
 {
@@ -241,8 +245,9 @@ probe_net(const struct probe *p)
 }
 
 /*
- * Jain, Chiu, Hawe 1984: (sum x)^2 / (n sum x^2). All hosts together send less than 2^46 bit/s, whose square times
- * 10^6 has 112 bits, and so has the product of the squares with 2^18 flows at the most.
+ * Jain, Chiu, Hawe 1984: (sum x)^2 / (n sum x^2). All hosts together send less than 2^46 bit/s,
+ * whose square times 10^6 has 112 bits, and so has the product of the squares with 2^18 flows at
+ * the most.
  */
 static uint32_t
 jain_ppm(const struct flow_result *flows, uint32_t n)
@@ -280,10 +285,10 @@ flow_results(const struct probe *p, struct run_result *out, uint64_t window_ns)
 
 		net_flow_info(p->net, i, &r->src, &r->dst);
 		r->flow = net_flow(p->net, i);
-		r->wire_rate_bps = bytes_to_bps(r->src.tx_wire_bytes - p->window[i].tx_wire_bytes,
-						window_ns);
-		r->goodput_bps = bytes_to_bps(r->dst.rx_payload_bytes - p->window[i].rx_payload_bytes,
-					      window_ns);
+		r->wire_rate_bps =
+			bytes_to_bps(r->src.tx_wire_bytes - p->window[i].tx_wire_bytes, window_ns);
+		r->goodput_bps = bytes_to_bps(
+			r->dst.rx_payload_bytes - p->window[i].rx_payload_bytes, window_ns);
 		r->messages_completed = messages_completed(r);
 		r->error = r->src.error || r->dst.error;
 	}
@@ -292,7 +297,8 @@ flow_results(const struct probe *p, struct run_result *out, uint64_t window_ns)
 static struct queue_result
 queue_result(const struct probe *p, uint64_t window_ns)
 {
-	uint64_t capacity = mul_div(scenario_of(p)->fabric.link_rate_bps, window_ns, 8 * NS_PER_SEC);
+	uint64_t capacity =
+		mul_div(scenario_of(p)->fabric.link_rate_bps, window_ns, 8 * NS_PER_SEC);
 	uint64_t sent = port_tx_wire_bytes(p) - p->window_tx_wire_bytes;
 
 	return (struct queue_result){
@@ -303,8 +309,9 @@ queue_result(const struct probe *p, uint64_t window_ns)
 		.p50_bytes = hist_quantile(&p->queue_hist, 50),
 		.p99_bytes = hist_quantile(&p->queue_hist, 99),
 		.max_bytes = p->queue_hist.max,
-		.ecn_marked_packets =
-			sw_port_stats(net_switch(p->net), p->port)->queue[p->queue].ecn_marked_packets,
+		.ecn_marked_packets = sw_port_stats(net_switch(p->net), p->port)
+					      ->queue[p->queue]
+					      .ecn_marked_packets,
 	};
 }
 
@@ -333,10 +340,15 @@ static uint64_t
 digest_qp(uint64_t d, const struct nic_qp_info *q)
 {
 	const uint64_t values[] = {
-		q->rate_bps, q->target_rate_bps, q->alpha_q32, q->tx_wire_bytes, q->tx_packets,
-		q->retransmitted_packets, q->tx_messages, q->rx_payload_bytes, q->rx_messages,
-		q->rx_packets, q->rx_wire_bytes, q->cnps_handled, q->cnps_sent, q->rate_cuts,
-		q->min_rate_bps, q->error, q->done,
+		q->rate_bps,      q->target_rate_bps,
+		q->alpha_q32,     q->tx_wire_bytes,
+		q->tx_packets,    q->retransmitted_packets,
+		q->tx_messages,   q->rx_payload_bytes,
+		q->rx_messages,   q->rx_packets,
+		q->rx_wire_bytes, q->cnps_handled,
+		q->cnps_sent,     q->rate_cuts,
+		q->min_rate_bps,  q->error,
+		q->done,
 	};
 
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
@@ -396,7 +408,7 @@ probe_result(const struct probe *p, struct run_result *out)
 	const struct fabric_params *params = &scenario_of(p)->fabric;
 	uint64_t window_ns = params->duration_ns - params->measure_from_ns;
 
-	*out = (struct run_result){ .n_flows = net_flow_count(p->net) };
+	*out = (struct run_result){.n_flows = net_flow_count(p->net)};
 	out->flows = calloc(out->n_flows, sizeof(*out->flows));
 	if (out->flows == NULL)
 		return -ENOMEM;

@@ -2,8 +2,9 @@
 /*
  * What a run showed: rates of the flows, the queue at the bottleneck, pauses, drops.
  *
- * The bottleneck is the switch queue of data towards the host that most QPs send data to. Its length is read every
- * PROBE_TICK_NS, so mean and quantiles are weighted by time; rates are taken over the measured window.
+ * The bottleneck is the switch queue of data towards the host that most QPs send data to. Its
+ * length is read every PROBE_TICK_NS, so mean and quantiles are weighted by time; rates are taken
+ * over the measured window.
  */
 #ifndef QUENCH_FABRIC_PROBE_H
 #define QUENCH_FABRIC_PROBE_H
@@ -17,9 +18,10 @@
 
 struct flow_result {
 	const struct net_flow *flow;
-	struct nic_qp_info src, dst;      /* since the start: the end that sends the data, and the other */
-	uint64_t wire_rate_bps;           /* sent, measured window */
-	uint64_t goodput_bps;             /* payload delivered in order, measured window */
+	struct nic_qp_info src,
+		dst;            /* since the start: the end that sends the data, and the other */
+	uint64_t wire_rate_bps; /* sent, measured window */
+	uint64_t goodput_bps;   /* payload delivered in order, measured window */
 	uint64_t messages_completed;
 	bool error;
 };
@@ -33,15 +35,16 @@ struct queue_result {
 };
 
 struct run_result {
-	struct flow_result *flows;        /* owned; n of net_flow_count() */
+	struct flow_result *flows; /* owned; n of net_flow_count() */
 	uint32_t n_flows;
 	uint32_t jain_ppm;
 	struct queue_result bottleneck;
 	uint64_t pause_frames_after_measure;
-	uint64_t last_pause_ns;           /* end of the tick in which the last PFC frame left; NEVER_NS: none */
-	uint64_t frames;                  /* made by hosts, or by the switch (PFC) */
+	uint64_t last_pause_ns; /* end of the tick in which the last PFC frame left; NEVER_NS: none
+				 */
+	uint64_t frames;        /* made by hosts, or by the switch (PFC) */
 	uint64_t packet_hops;
-	uint64_t digest;                  /* over simulated results only */
+	uint64_t digest; /* over simulated results only */
 };
 
 struct probe;

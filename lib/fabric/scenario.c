@@ -9,29 +9,29 @@
 #include "base/fixed.h"
 #include "base/units.h"
 
-static const char *const topologies[] = { "star", NULL };
+static const char *const topologies[] = {"star", NULL};
 
 #define F(member) .name = #member, .offset = offsetof(struct fabric_params, member)
 
 const struct field fabric_fields[] = {
-	{ F(topology), .type = FIELD_ENUM, .choices = topologies, .def = "star",
-	  .help = "star: one switch, all hosts on it" },
-	{ F(hosts), .type = FIELD_U16, .min = 2, .max = SW_MAX_PORTS, .def = "5",
-	  .help = "number of hosts" },
-	{ F(link_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS, .min = MBPS, .max = 800 * GBPS,
-	  .def = "40G", .help = "speed of every link, both ways" },
-	{ F(link_delay_ns), .type = FIELD_U64, .unit = UNIT_NS, .min = 0, .max = NS_PER_SEC,
-	  .def = "1us", .help = "propagation delay of every link, one way" },
-	{ F(duration_ns), .type = FIELD_U64, .unit = UNIT_NS, .min = NS_PER_US,
-	  .max = 3600 * NS_PER_SEC, .def = "200ms", .help = "simulated time" },
-	{ F(measure_from_ns), .type = FIELD_U64, .unit = UNIT_NS, .min = 0,
-	  .max = 3600 * NS_PER_SEC, .def = "0", .help = "start of the measured window" },
-	{ F(sample_ns), .type = FIELD_U64, .unit = UNIT_NS, .min = NS_PER_US, .max = NS_PER_SEC,
-	  .def = "100us", .help = "time between rows of the CSV files" },
-	{ F(seed), .type = FIELD_U64, .min = 0, .max = INT64_MAX, .def = "1",
-	  .help = "seed of all random choices" },
-	{ F(slow_hosts), .type = FIELD_STR, .max = FLOW_HOSTS_CHARS, .def = "all",
-	  .help = "hosts that [receiver] is about: all, or such as 1-4 or 1,3" },
+	{F(topology), .type = FIELD_ENUM, .choices = topologies, .def = "star",
+	 .help = "star: one switch, all hosts on it"},
+	{F(hosts), .type = FIELD_U16, .min = 2, .max = SW_MAX_PORTS, .def = "5",
+	 .help = "number of hosts"},
+	{F(link_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS, .min = MBPS, .max = 800 * GBPS,
+	 .def = "40G", .help = "speed of every link, both ways"},
+	{F(link_delay_ns), .type = FIELD_U64, .unit = UNIT_NS, .min = 0, .max = NS_PER_SEC,
+	 .def = "1us", .help = "propagation delay of every link, one way"},
+	{F(duration_ns), .type = FIELD_U64, .unit = UNIT_NS, .min = NS_PER_US,
+	 .max = 3600 * NS_PER_SEC, .def = "200ms", .help = "simulated time"},
+	{F(measure_from_ns), .type = FIELD_U64, .unit = UNIT_NS, .min = 0, .max = 3600 * NS_PER_SEC,
+	 .def = "0", .help = "start of the measured window"},
+	{F(sample_ns), .type = FIELD_U64, .unit = UNIT_NS, .min = NS_PER_US, .max = NS_PER_SEC,
+	 .def = "100us", .help = "time between rows of the CSV files"},
+	{F(seed), .type = FIELD_U64, .min = 0, .max = INT64_MAX, .def = "1",
+	 .help = "seed of all random choices"},
+	{F(slow_hosts), .type = FIELD_STR, .max = FLOW_HOSTS_CHARS, .def = "all",
+	 .help = "hosts that [receiver] is about: all, or such as 1-4 or 1,3"},
 };
 const unsigned int fabric_fields_n = sizeof(fabric_fields) / sizeof(fabric_fields[0]);
 
@@ -39,32 +39,33 @@ const unsigned int fabric_fields_n = sizeof(fabric_fields) / sizeof(fabric_field
 #define F(member) .name = #member, .offset = offsetof(struct flow_params, member)
 
 const struct field flow_fields[] = {
-	{ F(src), .type = FIELD_STR, .max = FLOW_HOSTS_CHARS, .def = NULL,
-	  .help = "requesting hosts, such as 1-4 or 1,3: one flow for each" },
-	{ F(dst), .type = FIELD_U16, .min = 1, .max = SW_MAX_PORTS, .def = NULL,
-	  .help = "responding host" },
-	{ F(qp_count), .type = FIELD_U16, .min = 1, .max = 4096, .def = "1",
-	  .help = "QPs of each flow" },
-	{ F(mtu_bytes), .type = FIELD_U16, .min = 256, .max = 4096, .def = "1024",
-	  .help = "path MTU: 256, 512, 1024, 2048 or 4096" },
-	{ F(verb), .type = FIELD_ENUM, .choices = nic_verb_words, .def = "write",
-	  .help = "what a message is: an RDMA WRITE, one with immediate data, a SEND, an RDMA READ, "
-		  "whose data goes from dst to src, or a UD SEND of one packet" },
-	{ F(dscp), .type = FIELD_I8, .min = -1, .max = 63, .def = "-1",
-	  .help = "DSCP of its packets, both ways; -1: data_dscp of [nic]" },
-	{ F(max_recv_wr), .type = FIELD_U32, .max = NIC_MAX_RECV_WR, .def = "0",
-	  .help = "receive WQEs of each QP of dst: SEND, and WRITE with immediate, take one, or get an "
-		  "RNR NAK; 0: there is always one" },
-	{ F(post_recv_ns), .type = FIELD_U64, .unit = UNIT_NS, .max = NIC_MAX_POST_RECV_NS, .def = "0",
-	  .help = "time in which one receive WQE is posted again, one after the other" },
+	{F(src), .type = FIELD_STR, .max = FLOW_HOSTS_CHARS, .def = NULL,
+	 .help = "requesting hosts, such as 1-4 or 1,3: one flow for each"},
+	{F(dst), .type = FIELD_U16, .min = 1, .max = SW_MAX_PORTS, .def = NULL,
+	 .help = "responding host"},
+	{F(qp_count), .type = FIELD_U16, .min = 1, .max = 4096, .def = "1",
+	 .help = "QPs of each flow"},
+	{F(mtu_bytes), .type = FIELD_U16, .min = 256, .max = 4096, .def = "1024",
+	 .help = "path MTU: 256, 512, 1024, 2048 or 4096"},
+	{F(verb), .type = FIELD_ENUM, .choices = nic_verb_words, .def = "write",
+	 .help = "what a message is: an RDMA WRITE, one with immediate data, a SEND, an RDMA READ, "
+		 "whose data goes from dst to src, or a UD SEND of one packet"},
+	{F(dscp), .type = FIELD_I8, .min = -1, .max = 63, .def = "-1",
+	 .help = "DSCP of its packets, both ways; -1: data_dscp of [nic]"},
+	{F(max_recv_wr), .type = FIELD_U32, .max = NIC_MAX_RECV_WR, .def = "0",
+	 .help = "receive WQEs of each QP of dst: SEND, and WRITE with immediate, take one, or get "
+		 "an "
+		 "RNR NAK; 0: there is always one"},
+	{F(post_recv_ns), .type = FIELD_U64, .unit = UNIT_NS, .max = NIC_MAX_POST_RECV_NS,
+	 .def = "0", .help = "time in which one receive WQE is posted again, one after the other"},
 	WORKLOAD_FIELDS(struct flow_params, work, "4MB", "2"),
-	{ F(rate_cap_bps), .type = FIELD_U64, .unit = UNIT_BPS, .min = 0, .max = 800 * GBPS,
-	  .def = "0", .help = "highest rate of one QP, wire bytes; 0 is the link's" },
-	{ F(base_rtt_ns), .type = FIELD_U64, .unit = UNIT_NS, .max = NS_PER_SEC, .def = "0",
-	  .help = "round-trip time of a packet on an idle network, for the slowdown of messages; 0: "
-		  "the least one measured" },
-	{ F(trace_qps), .type = FIELD_U16, .max = NIC_MAX_TRACES, .def = "0",
-	  .help = "QPs of each flow, the first ones, whose every change of rate goes to trace.csv" },
+	{F(rate_cap_bps), .type = FIELD_U64, .unit = UNIT_BPS, .min = 0, .max = 800 * GBPS,
+	 .def = "0", .help = "highest rate of one QP, wire bytes; 0 is the link's"},
+	{F(base_rtt_ns), .type = FIELD_U64, .unit = UNIT_NS, .max = NS_PER_SEC, .def = "0",
+	 .help = "round-trip time of a packet on an idle network, for the slowdown of messages; 0: "
+		 "the least one measured"},
+	{F(trace_qps), .type = FIELD_U16, .max = NIC_MAX_TRACES, .def = "0",
+	 .help = "QPs of each flow, the first ones, whose every change of rate goes to trace.csv"},
 };
 const unsigned int flow_fields_n = sizeof(flow_fields) / sizeof(flow_fields[0]);
 
@@ -175,8 +176,9 @@ uint64_t
 scenario_backing_frames(const struct scenario *s)
 {
 	/* What is on the way on all cables, both ways. */
-	uint64_t cable_bytes = 2 * s->fabric.hosts * mul_div(s->fabric.link_delay_ns,
-							     s->fabric.link_rate_bps, 8 * NS_PER_SEC);
+	uint64_t cable_bytes =
+		2 * s->fabric.hosts *
+		mul_div(s->fabric.link_delay_ns, s->fabric.link_rate_bps, 8 * NS_PER_SEC);
 
 	return (s->sw.mmu.buffer_bytes + cable_bytes) / BACKING_FRAME_BYTES +
 	       s->fabric.hosts * FRAMES_PER_HOST;
@@ -206,7 +208,8 @@ check_fabric(const struct scenario *s, struct scenario_fault *fault)
 		return refuse(fault, "fabric", "", "link_delay_ns",
 			      "buffer_bytes and what the cables hold to be 8.5 GB at most");
 	if (!slow_hosts_fit(s))
-		return refuse(fault, "fabric", "", "slow_hosts", "all, or hosts such as 1-4 or 1,3");
+		return refuse(fault, "fabric", "", "slow_hosts",
+			      "all, or hosts such as 1-4 or 1,3");
 	if (s->n_flows == 0)
 		return refuse(fault, "flow", "", NULL, "at least one [flow NAME] section");
 	for (uint32_t i = 0; i < s->n_flows; i++)
@@ -223,7 +226,7 @@ set_switch_ports(struct scenario *s)
 		struct sw_port_params *port = &s->sw.ports[p];
 
 		*port = (struct sw_port_params){
-			.mac = { 0x02, 0, 0, 1, 0, (uint8_t)p },
+			.mac = {0x02, 0, 0, 1, 0, (uint8_t)p},
 			.link_speed_bps = s->fabric.link_rate_bps,
 			.flow_control = SW_FLOW_PFC,
 			.pfcwd = true,
@@ -247,7 +250,7 @@ set_nics(struct scenario *s)
 void
 scenario_host_mac(uint16_t host, uint8_t mac[6])
 {
-	const uint8_t m[6] = { 0x02, 0, 0, 0, (uint8_t)(host >> 8), (uint8_t)host };
+	const uint8_t m[6] = {0x02, 0, 0, 0, (uint8_t)(host >> 8), (uint8_t)host};
 
 	memcpy(mac, m, sizeof(m));
 }
@@ -255,8 +258,8 @@ scenario_host_mac(uint16_t host, uint8_t mac[6])
 struct field_ip
 scenario_host_ip(uint16_t host)
 {
-	return (struct field_ip){ .version = 4,
-				  .addr = { 10, 0, (uint8_t)(host >> 8), (uint8_t)host } };
+	return (struct field_ip){.version = 4,
+				 .addr = {10, 0, (uint8_t)(host >> 8), (uint8_t)host}};
 }
 
 int

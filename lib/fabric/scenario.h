@@ -2,8 +2,8 @@
 /*
  * What a fabric is made of and what runs over it: the contents of a scenario file.
  *
- * Hosts are numbered from 1. Host N has MAC 02:00:00:00:hh:ll and address 10.0.hh.ll of its number, and hangs
- * on port N - 1 of the switch (topology star).
+ * Hosts are numbered from 1. Host N has MAC 02:00:00:00:hh:ll and address 10.0.hh.ll of its number,
+ * and hangs on port N - 1 of the switch (topology star).
  */
 #ifndef QUENCH_FABRIC_SCENARIO_H
 #define QUENCH_FABRIC_SCENARIO_H
@@ -44,9 +44,9 @@ struct flow_params {
 	uint16_t dst;
 	uint16_t qp_count;
 	uint16_t mtu_bytes;
-	int verb; /* enum nic_verb */
-	int8_t dscp;           /* -1: the hosts' data_dscp */
-	uint32_t max_recv_wr;  /* of the responder; 0: there is always one */
+	int verb;             /* enum nic_verb */
+	int8_t dscp;          /* -1: the hosts' data_dscp */
+	uint32_t max_recv_wr; /* of the responder; 0: there is always one */
 	uint64_t post_recv_ns;
 	WORKLOAD_EMBED;
 	uint64_t rate_cap_bps; /* 0: none */
@@ -65,7 +65,8 @@ struct scenario {
 	uint32_t n_flows;
 };
 
-/** Hosts of a list such as "1,3-5" as the next number after previous (0: the first); 0 at the end, -1 malformed. */
+/** Hosts of a list such as "1,3-5" as the next number after previous (0: the first); 0 at the end,
+ * -1 malformed. */
 int32_t host_list_next(const char *list, uint16_t previous);
 
 /** Frames that buffer and cables may hold: what each of the fabric's packet pools must have. */
@@ -82,8 +83,8 @@ struct scenario_fault {
 };
 
 /**
- * Check what no single key of fabric and flows can show, and fill in what follows for switch and NICs, whose
- * own rules (sw_params_check(), nic_params_check()) are the caller's to ask.
+ * Check what no single key of fabric and flows can show, and fill in what follows for switch and
+ * NICs, whose own rules (sw_params_check(), nic_params_check()) are the caller's to ask.
  * @return 0, or -EINVAL with fault filled in.
  */
 int scenario_resolve(struct scenario *s, struct scenario_fault *fault);
