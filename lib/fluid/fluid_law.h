@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The right-hand sides of DCQCN's fluid model for one flow: how often a flow of a rate, of whose
+ * packets a share is marked, is cut and raised, on average.
+ *
+ * Source: SIGCOMM 2015 section 5, equations 5 to 9, in the form of CoNEXT 2016 "ECN or Delay":
+ * marks are independent draws, CNPs come at most one in tau = N, and an interval of x packets is
+ * free of marks with probability (1 - p)^x. The equations are those of the paper profile. They
+ * know no hyper increase, and take alpha and cuts as flows, not as steps. The mlx profile has none
+ * here: its cuts wait for slots, and its target rate does not follow every cut.
+ */
+#ifndef QUENCH_FLUID_FLUID_LAW_H
+#define QUENCH_FLUID_FLUID_LAW_H
+
+#include <stdint.h>
+
+#include "cc/rp.h"
+#include "tm/wred.h"
+
+/* Constants of one flow's equations, in seconds, bit/s of wire bytes, and packets. */
+struct fluid_law {
+	double tau_s;       /* N: least time between CNPs */
+	double tau_alpha_s; /* tau', K: alpha's timer */
+	double time_reset_s;
+	double byte_reset_packets; /* 0: off */
+	unsigned int threshold;    /* F */
+	double g;
+	double cut_share; /* of alpha that a cut takes: 1/2 in the paper */
+	double most_cut;  /* of the rate */
+	double ai_bps;
+	double packet_bits; /* wire */
+};
+
+/** @param packet_bytes  Wire bytes of a packet (frame + FCS + 20), at least 1. */
+struct fluid_law fluid_law(const struct rp_params *rp, uint32_t np_min_time_between_cnps_us,
+			   double packet_bytes);
+
+/* Mean rates of a flow's events, per second, and where alpha tends to. */
+struct fluid_events {
+	double cuts;
+	double increases; /* (R_T - R_C) / 2 each */
+	double additive;  /* of them: R_AI each */
+	double alpha_goal;
+};
+
+/** @param mark  Share of marked packets, [0, 1]. @param rate_bps  Of the flow, at least 0. */
+struct fluid_events fluid_events(const struct fluid_law *law, double mark, double rate_bps);
+
+/** Share of the rate that one cut takes. */
+double fluid_cut(const struct fluid_law *law, double alpha);
+
+/** Equation 5 for a queue length that is no integer: as wred_probability_q32(). */
+double fluid_mark(const struct wred_params *wred, double queue_bytes);
+
+/* The curve of marks: ecn_green_* where they are set. */
+struct fluid_curve {
+	double min_bytes, max_bytes, most; /* most: Pmax */
+};
+
+struct fluid_curve fluid_curve(const struct wred_params *wred);
+
+#endif

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The model over time: it comes to rest at its fixed point, or swings where the papers say so. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <math.h>
+
+#include "base/units.h"
+#include "fluid/fluid.h"
+
+#define LOOP_NS 4500 /* 1 us links */
+#define LONG_LOOP_NS (85 * NS_PER_US)
+
+static struct fluid_class_params classes[2];
+static struct fluid_params params;
+
+static int
+setup(void **state)
+{
+	(void)state;
+	memset(&params, 0, sizeof(params));
+	rp_params_default(&params.rp, RP_PROFILE_PAPER);
+	params.rp.rp_max_rate_bps = 40 * GBPS;
+	params.np_min_time_between_cnps_us = 50;
+	params.link_rate_bps = 40 * GBPS;
+	params.n_uplinks = params.n_queues = params.n_classes = 1;
+	params.classes = classes;
+	for (unsigned int i = 0; i < 2; i++)
+		classes[i] = (struct fluid_class_params){
+			.hosts = 1,
+			.qps = 1,
+			.wire_bytes = 1106,
+			.frame_bytes = 1086,
+			.stop_ns = NEVER_NS,
+			.start_rate_bps = 40 * GBPS,
+			.cap_bps = 40 * GBPS,
+			.loop_delay_ns = LOOP_NS,
+		};
+	return field_defaults(wred_fields, wred_fields_n, &params.wred);
+}
+
+struct swing {
+	double least, most, mean; /* bytes, from 100 to 200 ms */
+};
+
+static struct swing
+queue_swing(uint32_t n, uint64_t loop_ns)
+{
+	struct swing s = {INFINITY, 0, 0};
+	struct fluid *f;
+
+	classes[0].hosts = n;
+	classes[0].loop_delay_ns = loop_ns;
+	f = fluid_create(&params);
+	assert_non_null(f);
+	fluid_run(f, 100 * NS_PER_MS);
+	s.mean = -fluid_queue(f, 0).byte_seconds;
+	for (uint64_t t = 100 * NS_PER_MS; t <= 200 * NS_PER_MS; t += 100 * NS_PER_US) {
+		fluid_run(f, t);
+		s.least = fmin(s.least, fluid_queue(f, 0).bytes);
+		s.most = fmax(s.most, fluid_queue(f, 0).bytes);
+	}
+	s.mean = (s.mean + fluid_queue(f, 0).byte_seconds) / 0.1;
+	fluid_destroy(f);
+	print_message("N %2u, loop %5.1f us, marked at %s: queue %.2f to %.2f KB, mean %.2f KB\n",
+		      n, (double)loop_ns / 1e3, params.mark_at_enqueue ? "enqueue" : "dequeue",
+		      s.least / 1e3, s.most / 1e3, s.mean / 1e3);
+	return s;
+}
+
+static void
+comes_to_rest_at_its_fixed_point(void **state)
+{
+	(void)state;
+	for (uint32_t n = 2; n <= 12; n += 2) {
+		struct swing s = queue_swing(n, LOOP_NS);
+		struct fluid_point point = fluid_fixed_point(&params, 0, NULL);
+
+		assert_true(fabs(s.mean - point.queue_bytes) < 1e-3 * point.queue_bytes);
+		assert_true(s.most - s.least < 1e-3 * point.queue_bytes);
+	}
+}
+
+static void
+a_loop_of_85_us_swings_with_ten_flows_and_not_with_two(void **state)
+{
+	struct swing two = queue_swing(2, LONG_LOOP_NS), ten = queue_swing(10, LONG_LOOP_NS);
+
+	(void)state;
+	/* 97 B around 21.8 KB; the whole of the slope and beyond. */
+	assert_true(two.most - two.least < 500 && fabs(two.mean - 21.76e3) < 50);
+	assert_true(ten.least == 0 && ten.most > 200e3);
+}
+
+/*
+ * CoNEXT'16 has 64 flows at rest with this loop. They need p* = 6.5 %, which the curve jumps over;
+ * on a slope that goes on beyond Kmax they are at rest indeed, and ten swing there too.
+ */
+static void
+sixty_four_flows_rest_where_the_slope_goes_on(void **state)
+{
+	struct swing s;
+
+	(void)state;
+	params.wred.green_max_threshold_bytes = 5000 + 100 * UINT64_C(195000);
+	params.wred.green_drop_probability_ppm = 1000000;
+	s = queue_swing(64, LONG_LOOP_NS);
+	assert_true(s.most - s.least < 1e-3 * s.mean && fabs(s.mean - 1272.7e3) < 1e3);
+	s = queue_swing(10, LONG_LOOP_NS);
+	assert_true(s.least == 0 && s.most > 200e3);
+}
+
+/* CoNEXT'16's cures. */
+static void
+slower_increase_and_a_flatter_slope_calm_ten_flows(void **state)
+{
+	struct swing s;
+
+	(void)state;
+	params.rp.rp_ai_rate_bps = 10 * MBPS;
+	params.wred.green_max_threshold_bytes = 1000000;
+	s = queue_swing(10, LONG_LOOP_NS);
+	assert_true(s.least > 0 && s.most - s.least < 0.2 * s.mean);
+}
+
+static void
+marking_at_enqueue_swings_where_dequeue_rests(void **state)
+{
+	struct swing dequeue = queue_swing(10, 50 * NS_PER_US), enqueue;
+
+	(void)state;
+	params.mark_at_enqueue = true;
+	enqueue = queue_swing(10, 50 * NS_PER_US);
+	assert_true(dequeue.most - dequeue.least < 100);
+	assert_true(enqueue.most - enqueue.least > 20e3);
+}
+
+static double
+rate_difference(const struct fluid *a, const struct fluid *b)
+{
+	return fabs(fluid_qp(a, 0).rate_bps - fluid_qp(b, 0).rate_bps) / 40e9;
+}
+
+struct distance {
+	double rate_share, queue_bytes; /* the largest on the way; share of the link */
+};
+
+/* Of a step and half of it: during the start, whose jumps of p cost a step each, and after it. */
+static void
+compare_steps(uint64_t step_ns, struct distance *start, struct distance *later)
+{
+	struct fluid_params half = params;
+	struct fluid *a, *b;
+
+	params.step_ns = step_ns;
+	half.step_ns = step_ns / 2;
+	a = fluid_create(&params);
+	b = fluid_create(&half);
+	assert_true(a != NULL && b != NULL);
+	*start = *later = (struct distance){0};
+	for (uint64_t t = 0; t < 30 * NS_PER_MS; t += 4 * NS_PER_US) {
+		struct distance *d = t < 2 * NS_PER_MS ? start : later;
+
+		fluid_run(a, t);
+		fluid_run(b, t);
+		d->rate_share = fmax(d->rate_share, rate_difference(a, b));
+		d->queue_bytes = fmax(d->queue_bytes,
+				      fabs(fluid_queue(a, 0).bytes - fluid_queue(b, 0).bytes));
+	}
+	fluid_destroy(a);
+	fluid_destroy(b);
+	print_message(
+		"step %4u ns beside half of it: rate within %.1e of the link at the start and "
+		"%.1e later, queue within %.0f and %.0f B\n",
+		(unsigned int)step_ns, start->rate_share, later->rate_share, start->queue_bytes,
+		later->queue_bytes);
+}
+
+static void
+half_the_step_changes_little(void **state)
+{
+	struct distance start, later;
+
+	(void)state;
+	classes[0].hosts = 4;
+	compare_steps(4000, &start, &later);
+	/* The step that is chosen. */
+	compare_steps(1000, &start, &later);
+	assert_true(start.rate_share < 2e-3 && start.queue_bytes < 0.01 * 500e3);
+	assert_true(later.rate_share < 1e-3 && later.queue_bytes < 0.02 * 45.7e3);
+}
+
+static void
+a_step_beyond_a_loop_delay_is_refused(void **state)
+{
+	(void)state;
+	params.step_ns = LOOP_NS + 1;
+	errno = 0;
+	assert_null(fluid_create(&params));
+	assert_int_equal(errno, EINVAL);
+}
+
+static void
+a_flow_that_joins_later_gets_its_share(void **state)
+{
+	struct fluid *f;
+
+	(void)state;
+	params.n_classes = params.n_uplinks = 2;
+	classes[1].uplink = 1;
+	classes[1].start_ns = 20 * NS_PER_MS;
+	classes[1].start_rate_bps = 1 * GBPS;
+	f = fluid_create(&params);
+	fluid_run(f, 19 * NS_PER_MS);
+	assert_true(fluid_qp(f, 0).rate_bps == 40e9 && fluid_qp(f, 1).sent_bytes == 0);
+	assert_true(fluid_queue(f, 0).bytes == 0);
+	fluid_run(f, 300 * NS_PER_MS);
+	for (uint32_t i = 0; i < 2; i++)
+		assert_true(fabs(fluid_qp(f, i).rate_bps - 20e9) < 0.02 * 20e9);
+	fluid_destroy(f);
+}
+
+static void
+a_flow_ends_with_its_bytes_or_its_time(void **state)
+{
+	struct fluid *f;
+
+	(void)state;
+	params.n_classes = params.n_uplinks = 2;
+	classes[0].bytes = 50e6; /* 10 ms of the link */
+	classes[1].uplink = 1;
+	classes[1].start_ns = 20 * NS_PER_MS;
+	classes[1].stop_ns = 25 * NS_PER_MS;
+	f = fluid_create(&params);
+	fluid_run(f, 40 * NS_PER_MS);
+	/* Within a step of the link. */
+	assert_true(fabs(fluid_qp(f, 0).sent_bytes - 50e6) <= 5000);
+	assert_true(fabs(fluid_qp(f, 1).sent_bytes - 25e6) <= 5000);
+	fluid_destroy(f);
+}
+
+static void
+qps_of_a_host_share_its_link_and_a_cap_holds(void **state)
+{
+	struct fluid *f;
+
+	(void)state;
+	params.n_classes = 2;
+	params.n_queues = 2;
+	classes[0].qps = 3;
+	classes[1].queue = 1;
+	classes[1].cap_bps = 4 * GBPS;
+	f = fluid_create(&params);
+	fluid_run(f, 10 * NS_PER_MS);
+	/* 3 x 40 + 4 over 40: each has 40 / 124 of what it asks for. */
+	assert_true(fabs(fluid_qp(f, 0).sent_bytes - 50e6 * 40 / 124) < 1e4);
+	assert_true(fabs(fluid_qp(f, 1).sent_bytes - 50e6 * 4 / 124) < 1e4);
+	assert_true(fluid_queue(f, 0).bytes == 0);
+	fluid_destroy(f);
+}
+
+static void
+small_packets_take_less_of_the_queue_than_of_the_wire(void **state)
+{
+	struct fluid *f;
+
+	(void)state;
+	params.rp.rp_min_dec_fac_pct = 100; /* no cuts: the queue only grows */
+	classes[0].hosts = 2;
+	classes[0].wire_bytes = 100;
+	classes[0].frame_bytes = 80;
+	f = fluid_create(&params);
+	fluid_run(f, NS_PER_MS);
+	/* 40 Gb/s too much for 1 ms: 5 MB on the wire. */
+	assert_true(fabs(fluid_queue(f, 0).bytes - 4e6) < 1e4);
+	fluid_destroy(f);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(comes_to_rest_at_its_fixed_point, setup),
+		cmocka_unit_test_setup(a_loop_of_85_us_swings_with_ten_flows_and_not_with_two,
+				       setup),
+		cmocka_unit_test_setup(sixty_four_flows_rest_where_the_slope_goes_on, setup),
+		cmocka_unit_test_setup(slower_increase_and_a_flatter_slope_calm_ten_flows, setup),
+		cmocka_unit_test_setup(marking_at_enqueue_swings_where_dequeue_rests, setup),
+		cmocka_unit_test_setup(half_the_step_changes_little, setup),
+		cmocka_unit_test_setup(a_step_beyond_a_loop_delay_is_refused, setup),
+		cmocka_unit_test_setup(a_flow_that_joins_later_gets_its_share, setup),
+		cmocka_unit_test_setup(a_flow_ends_with_its_bytes_or_its_time, setup),
+		cmocka_unit_test_setup(qps_of_a_host_share_its_link_and_a_cap_holds, setup),
+		cmocka_unit_test_setup(small_packets_take_less_of_the_queue_than_of_the_wire,
+				       setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
