@@ -77,6 +77,11 @@ void sw_route(struct sw *sw, struct arrival *a, unsigned int n, enum sw_drop rea
  */
 enum sw_drop sw_dcbx_rx(struct sw *sw, const struct arrival *a);
 
+/* sw_flood.c */
+
+/** Send copies of an admitted frame to all ports that it may go to; takes it. */
+void sw_flood(struct sw *sw, struct arrival *a);
+
 /* sw_admit.c */
 
 /** Count a frame that ends here, without freeing it. */
@@ -97,9 +102,9 @@ uint8_t sw_admit(struct sw *sw, struct arrival *a);
  * turn would; takes the frames then.
  *
  * @param reasons  Per frame: SW_PASS, or why it is not forwarded.
- * @return         false: nothing was done. The limits are near, or a frame is to be looked at alone.
+ * @return         false: nothing was done. The limits are near, or a frame is to be looked at
+ * alone.
  */
-bool sw_admit_burst(struct sw *sw, struct arrival *a, unsigned int n,
-		    const enum sw_drop reasons[]);
+bool sw_admit_burst(struct sw *sw, struct arrival *a, unsigned int n, const enum sw_drop reasons[]);
 
 #endif

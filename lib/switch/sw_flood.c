@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Frames that leave by several ports: copies by reference, each admitted at its egress. */
+#include <rte_mbuf.h>
+
+#include "switch/sw_egress.h"
+
+/*
+ * The two forms in which copies of a flooded frame leave, with and without a tag. The one that it
+ * did not come in is made once, and only if a port wants it.
+ */
+struct forms {
+	struct rte_mbuf *other;
+};
+
+/* The frame whose data a copy for this port shares, or NULL: no mbuf. */
+static struct rte_mbuf *
+form_of(struct sw *sw, const struct arrival *a, struct forms *forms, int32_t tci)
+{
+	struct rte_mbuf *copy;
+
+	if (tci == SW_TAG_AS_IS)
+		return a->m;
+	if (forms->other != NULL)
+		return forms->other;
+	if (a->m->pkt_len > sw->copy_room_bytes)
+		return NULL;
+	copy = rte_pktmbuf_copy(a->m, sw->pools.frames, 0, UINT32_MAX);
+	if (copy == NULL)
+		return NULL;
+	forms->other = sw_retag(sw, copy, a->view.tagged, tci);
+	if (forms->other == NULL)
+		rte_pktmbuf_free(copy);
+	return forms->other;
+}
+
+/* One copy to one port. The frame itself stays behind as the holder of the ingress charge. */
+static enum sw_drop
+copy_to_port(struct sw *sw, struct arrival *a, struct forms *forms, uint16_t port)
+{
+	enum sw_drop reason = sw_admit_egress(sw, a, port);
+	int32_t tci = sw_egress_tci(sw, a, port);
+	struct rte_mbuf *form, *copy = NULL;
+
+	if (reason != SW_PASS)
+		return reason;
+	form = form_of(sw, a, forms, tci);
+	if (form != NULL)
+		copy = rte_pktmbuf_clone(form, sw->pools.clones);
+	if (copy == NULL) {
+		mmu_egress_release(sw->mmu, port, a->class.queue, a->charged_bytes);
+		return SW_DROP_NO_MBUF;
+	}
+	sw_fill_meta(a, copy, tci == SW_TAG_AS_IS ? a->view.tagged : !a->view.tagged,
+		     a->flags | PKT_CLONE);
+	pkt_meta(copy)->origin = a->m;
+	pkt_meta(a->m)->copies++;
+	sw_enqueue(sw, a, port, copy);
+	return SW_PASS;
+}
+
+void
+sw_flood(struct sw *sw, struct arrival *a)
+{
+	uint64_t ports = sw_flood_ports(sw, a);
+	struct pkt_meta *meta = pkt_meta(a->m);
+	struct forms forms = {0};
+
+	sw_fill_meta(a, a->m, a->view.tagged, 0);
+	meta->copies = 0;
+	/* The frame counts as its first copy. */
+	counter_add(&sw->ledger.copies,
+		    (uint64_t)(__builtin_popcountll(ports) - 1) * a->charged_bytes);
+	for (; ports != 0; ports &= ports - 1) {
+		uint16_t port = (uint16_t)__builtin_ctzll(ports);
+		enum sw_drop reason = copy_to_port(sw, a, &forms, port);
+
+		if (reason != SW_PASS)
+			sw_count_egress_drop(sw, a, port, reason);
+	}
+	/* Copies hold the data of the other form from here on. */
+	rte_pktmbuf_free(forms.other);
+	if (meta->copies > 0)
+		return;
+	mmu_ingress_release(sw->mmu, a->in_port, a->class.pg, a->charged_bytes);
+	rte_pktmbuf_free(a->m);
+}
