@@ -209,9 +209,12 @@ sw_create(const struct sw_params *params, const struct sw_pools *pools)
 		errno = EINVAL;
 		return NULL;
 	}
-	sw = rte_zmalloc("sw", sizeof(*sw) + params->n_ports * sizeof(sw->ports[0]),
-			 RTE_CACHE_LINE_SIZE);
-	if (sw == NULL) {
+	sw = rte_zmalloc("sw", sizeof(*sw), RTE_CACHE_LINE_SIZE);
+	if (sw != NULL)
+		sw->ports = rte_zmalloc("sw", params->n_ports * sizeof(sw->ports[0]),
+					RTE_CACHE_LINE_SIZE);
+	if (sw == NULL || sw->ports == NULL) {
+		rte_free(sw);
 		errno = ENOMEM;
 		return NULL;
 	}
@@ -263,6 +266,7 @@ sw_destroy(struct node *node)
 	sw_router_destroy(sw->router);
 	fdb_destroy(sw->fdb);
 	mmu_destroy(sw->mmu);
+	rte_free(sw->ports);
 	rte_free(sw);
 }
 

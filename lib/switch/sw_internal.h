@@ -159,6 +159,7 @@ struct sw_lldp {
 struct sw {
 	struct node node;
 	/* per packet */
+	struct sw_port *ports;
 	struct mmu *mmu;
 	struct fdb *fdb;
 	struct sw_ledger ledger; /* queued is not kept: it is the sum of the queues */
@@ -191,7 +192,6 @@ struct sw {
 	struct sw_lldp lldp;
 	/* per frame, by its domain */
 	uint64_t members[SW_DOMAINS]; /* mask of ports */
-	struct sw_port ports[];
 };
 
 static inline struct sw *
