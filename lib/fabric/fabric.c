@@ -11,7 +11,7 @@
 
 #include "base/fixed.h"
 #include "base/units.h"
-#include "fabric/event_heap.h"
+#include "fabric/event_queue.h"
 #include "node/pkt_fifo.h"
 
 #define BURST 32
@@ -25,6 +25,8 @@ struct end {
 	uint32_t peer;
 	struct fabric_link link;
 	struct pkt_fifo on_cable;
+	uint32_t timed_bytes; /* of the last frame, and how long those take */
+	uint64_t timed_ns;
 };
 
 struct node_slot {
@@ -42,7 +44,7 @@ struct fabric {
 	struct node_slot *nodes;
 	uint32_t n_ends, max_ends;
 	uint32_t n_nodes, max_nodes;
-	struct event_heap heap;
+	struct event_queue queue;
 	uint64_t now_ns;
 	bool started;
 	struct fabric_stats stats;
@@ -60,7 +62,7 @@ fabric_create(uint32_t max_nodes, uint32_t max_links)
 	f->nodes = calloc(max_nodes, sizeof(*f->nodes));
 	f->ends = calloc(f->max_ends, sizeof(*f->ends));
 	if (f->nodes == NULL || f->ends == NULL ||
-	    event_heap_init(&f->heap, 2 * f->max_ends + max_nodes) < 0) {
+	    event_queue_init(&f->queue, 2 * f->max_ends + max_nodes) < 0) {
 		fabric_destroy(f);
 		errno = ENOMEM;
 		return NULL;
@@ -79,7 +81,7 @@ fabric_destroy(struct fabric *f)
 		while ((m = pkt_fifo_pop(&f->ends[i].on_cable)) != NULL)
 			rte_pktmbuf_free(m);
 	}
-	event_heap_free(&f->heap);
+	event_queue_free(&f->queue);
 	free(f->ends);
 	free(f->nodes);
 	free(f);
@@ -181,24 +183,37 @@ fingerprint(const struct rte_mbuf *m)
 	return le64toh(head) ^ (uint64_t)le32toh(tail) << 32;
 }
 
-/* Ask when a port wants to send; a time that has passed means at once. */
-static void
-reschedule_tx(struct fabric *f, uint32_t end)
+/*
+ * Ask when a port wants to send; a time that has passed means at once. If that is the very next
+ * event, it need not go through the queue: @return whether that is so.
+ */
+static inline bool
+reschedule_tx(struct fabric *f, uint32_t end, bool may_be_next)
 {
 	const struct end *e = &f->ends[end];
+	uint64_t next_ns = max_u64(e->node->ops->next_ns(e->node, e->port), f->now_ns);
+	uint32_t source = tx_source(f, end);
 
-	event_heap_set(&f->heap, tx_source(f, end),
-		       max_u64(e->node->ops->next_ns(e->node, e->port), f->now_ns));
+	if (may_be_next && next_ns == f->now_ns && event_queue_is_first(&f->queue, source, next_ns))
+		return true;
+	event_queue_set(&f->queue, source, next_ns);
+	return false;
 }
 
-/* A call into a node may have made work on its other ports. */
-static void
+/*
+ * A call into a node may have made work on its other ports. @return the end that is the next to
+ * transmit, before all that is in the queue, or NO_END.
+ */
+static inline uint32_t
 take_wakes(struct fabric *f, uint32_t node_id)
 {
 	struct node_slot *slot = &f->nodes[node_id];
+	uint32_t next = NO_END;
 
 	for (uint32_t w = 0; w < slot->wake_words; w++) {
 		uint64_t ports = slot->node->wake[w];
+		/* Of several, the order of their ends decides: the queue knows it. */
+		bool alone = slot->wake_words == 1 && (ports & (ports - 1)) == 0;
 
 		if (ports == 0)
 			continue;
@@ -207,68 +222,88 @@ take_wakes(struct fabric *f, uint32_t node_id)
 			uint32_t end =
 				slot->end_of_port[w * 64 + (unsigned int)__builtin_ctzll(ports)];
 
-			if (end != NO_END)
-				reschedule_tx(f, end);
+			if (end != NO_END && reschedule_tx(f, end, alone))
+				next = end;
 		}
 	}
+	return next;
 }
 
-static void
-run_tx(struct fabric *f, uint32_t end, uint64_t now_ns)
+/* Frames of one length follow each other, and a division takes as long as all the rest. */
+static inline uint64_t
+time_on_wire(struct end *e, uint32_t bytes)
+{
+	if (bytes != e->timed_bytes) {
+		e->timed_bytes = bytes;
+		e->timed_ns = serialization_ns(bytes, e->link.rate_bps);
+	}
+	return e->timed_ns;
+}
+
+/* @return as take_wakes(). */
+static uint32_t
+run_tx(struct fabric *f, uint32_t end)
 {
 	struct end *e = &f->ends[end];
 	struct rte_mbuf *pkts[BURST];
-	uint16_t n = e->node->ops->tx(e->node, e->port, pkts, BURST, now_ns);
-	uint64_t sent_ns = now_ns;
+	uint16_t n = e->node->ops->tx(e->node, e->port, pkts, BURST, f->now_ns);
+	uint64_t sent_ns = f->now_ns;
 
+	f->stats.events++;
 	for (uint16_t i = 0; i < n; i++) {
-		sent_ns += serialization_ns(wire_bytes(pkts[i]->pkt_len), e->link.rate_bps);
+		sent_ns += time_on_wire(e, wire_bytes(pkts[i]->pkt_len));
 		pkt_meta(pkts[i])->due_ns = sent_ns + e->link.delay_ns;
 		pkt_fifo_push(&e->on_cable, pkts[i]);
 	}
 	if (n > 0 && e->on_cable.count == n)
-		event_heap_set(&f->heap, arrival_source(end), pkt_meta(e->on_cable.head)->due_ns);
+		event_queue_set(&f->queue, arrival_source(end), pkt_meta(e->on_cable.head)->due_ns);
 	e->node->wake[e->port / 64] &= ~(1ull << e->port % 64);
-	reschedule_tx(f, end);
+	reschedule_tx(f, end, false);
 	/* A port that gave nothing must not ask to be called at the same instant for ever. */
-	assert(n > 0 || event_heap_at(&f->heap, tx_source(f, end)) > now_ns);
-	take_wakes(f, e->node_id);
+	assert(n > 0 || event_queue_at(&f->queue, tx_source(f, end)) > f->now_ns);
+	return take_wakes(f, e->node_id);
 }
 
-static void
-run_arrival(struct fabric *f, uint32_t end, uint64_t now_ns)
+/* @return as take_wakes(). */
+static uint32_t
+run_arrival(struct fabric *f, uint32_t end)
 {
 	struct end *e = &f->ends[end];
 	const struct end *peer = &f->ends[e->peer];
 	struct rte_mbuf *pkts[BURST];
+	uint64_t now_ns = f->now_ns, digest = f->stats.digest;
 	uint16_t n = 0;
 
 	while (n < BURST && e->on_cable.head != NULL &&
 	       pkt_meta(e->on_cable.head)->due_ns <= now_ns) {
 		struct rte_mbuf *m = pkt_fifo_pop(&e->on_cable);
 
-		f->stats.digest = mix(f->stats.digest, now_ns ^ (uint64_t)end << 48);
-		f->stats.digest = mix(f->stats.digest, m->pkt_len);
-		f->stats.digest = mix(f->stats.digest, fingerprint(m));
+		digest = mix(digest, now_ns ^ (uint64_t)end << 48);
+		digest = mix(digest, m->pkt_len);
+		digest = mix(digest, fingerprint(m));
 		f->stats.hop_bytes += wire_bytes(m->pkt_len);
 		pkts[n++] = m;
 	}
+	f->stats.digest = digest;
 	f->stats.packet_hops += n;
-	event_heap_set(&f->heap, arrival_source(end),
-		       e->on_cable.head ? pkt_meta(e->on_cable.head)->due_ns : NEVER_NS);
+	f->stats.events++;
+	event_queue_set(&f->queue, arrival_source(end),
+			e->on_cable.head ? pkt_meta(e->on_cable.head)->due_ns : NEVER_NS);
 	peer->node->ops->rx(peer->node, peer->port, pkts, n, now_ns);
-	take_wakes(f, peer->node_id);
+	return take_wakes(f, peer->node_id);
 }
 
-static void
-run_control(struct fabric *f, uint32_t node_id, uint64_t now_ns)
+/* @return as take_wakes(). */
+static uint32_t
+run_control(struct fabric *f, uint32_t node_id)
 {
 	struct node *node = f->nodes[node_id].node;
-	uint64_t next_ns = node->ops->control(node, now_ns);
+	uint64_t next_ns = node->ops->control(node, f->now_ns);
 
-	assert(next_ns > now_ns);
-	event_heap_set(&f->heap, control_source(f, node_id), next_ns);
-	take_wakes(f, node_id);
+	assert(next_ns > f->now_ns);
+	f->stats.events++;
+	event_queue_set(&f->queue, control_source(f, node_id), next_ns);
+	return take_wakes(f, node_id);
 }
 
 static void
@@ -276,9 +311,9 @@ start(struct fabric *f)
 {
 	f->started = true;
 	for (uint32_t i = 0; i < f->n_ends; i++)
-		reschedule_tx(f, i);
+		reschedule_tx(f, i, false);
 	for (uint32_t i = 0; i < f->n_nodes; i++)
-		event_heap_set(&f->heap, control_source(f, i), 0);
+		event_queue_set(&f->queue, control_source(f, i), 0);
 }
 
 uint64_t
@@ -286,23 +321,29 @@ fabric_next_ns(struct fabric *f)
 {
 	if (!f->started)
 		start(f);
-	return event_heap_min(&f->heap).at_ns;
+	return event_queue_min(&f->queue).at_ns;
 }
 
 void
 fabric_run(struct fabric *f, uint64_t until_ns)
 {
-	while (fabric_next_ns(f) <= until_ns) {
-		struct event next = event_heap_min(&f->heap);
+	if (!f->started)
+		start(f);
+	for (;;) {
+		struct event next = event_queue_min(&f->queue);
+		uint32_t tx_next;
 
+		if (next.at_ns > until_ns)
+			return;
 		f->now_ns = next.at_ns;
-		f->stats.events++;
 		if (next.source < f->max_ends)
-			run_arrival(f, next.source, next.at_ns);
+			tx_next = run_arrival(f, next.source);
 		else if (next.source < 2 * f->max_ends)
-			run_tx(f, next.source - f->max_ends, next.at_ns);
+			tx_next = run_tx(f, next.source - f->max_ends);
 		else
-			run_control(f, next.source - 2 * f->max_ends, next.at_ns);
+			tx_next = run_control(f, next.source - 2 * f->max_ends);
+		while (tx_next != NO_END)
+			tx_next = run_tx(f, tx_next);
 	}
 }
 
