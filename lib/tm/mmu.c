@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tm/mmu.h"
+#include "tm/mmu_part.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define UNLIMITED (UINT64_MAX / 2)
 
@@ -11,10 +12,12 @@ enum { RULE_PG, RULE_QUEUE, RULE_SIDES };
 #define RULES_PER_PROFILE (2 * RULE_SIDES)
 
 static struct mmu_rule
-make_rule(const struct buffer_profile *b, struct mmu_pool *pool, bool lossless)
+make_rule(const struct buffer_profile *b, struct mmu_part *part, enum mmu_pool_id pool,
+	  bool lossless)
 {
 	struct mmu_rule r = {
-		.pool = pool,
+		.pool = &part->pools[pool],
+		.part = part,
 		.reserved_bytes = b->size_bytes,
 		.headroom_bytes = lossless ? b->xoff_bytes : 0,
 		.xon_bytes = b->xon_bytes,
@@ -30,92 +33,132 @@ make_rule(const struct buffer_profile *b, struct mmu_pool *pool, bool lossless)
 	return r;
 }
 
-static struct mmu_rule *
-rule_at(struct mmu *mmu, uint8_t profile, unsigned int side, bool lossless)
-{
-	return &mmu->rules[profile * RULES_PER_PROFILE + 2 * side + lossless];
-}
-
 static void
-make_pools(struct mmu *mmu, const struct mmu_params *params)
+make_pools(struct mmu_part *part, const struct mmu_params *params)
 {
 	struct mmu_budget b = mmu_params_budget(params);
 
-	mmu->pools[MMU_INGRESS_LOSSLESS].size_bytes = b.shared_bytes;
-	mmu->pools[MMU_INGRESS_LOSSY].size_bytes = b.lossy_bytes;
-	mmu->pools[MMU_EGRESS_LOSSLESS].size_bytes = b.egress_shared_bytes;
-	mmu->pools[MMU_EGRESS_LOSSY].size_bytes = b.egress_lossy_bytes;
-	mmu->headroom_size_bytes = params->shared_headroom_pool_bytes > 0
-					   ? params->shared_headroom_pool_bytes
-					   : UINT64_MAX;
+	part->pools[MMU_INGRESS_LOSSLESS].size_bytes = b.shared_bytes;
+	part->pools[MMU_INGRESS_LOSSY].size_bytes = b.lossy_bytes;
+	part->pools[MMU_EGRESS_LOSSLESS].size_bytes = b.egress_shared_bytes;
+	part->pools[MMU_EGRESS_LOSSY].size_bytes = b.egress_lossy_bytes;
+	part->headroom_size_bytes = params->shared_headroom_pool_bytes > 0
+					    ? params->shared_headroom_pool_bytes
+					    : UINT64_MAX;
+}
+
+static uint32_t
+rules_of_part(const struct mmu_params *p)
+{
+	return (p->n_profiles + 1u) * RULES_PER_PROFILE;
+}
+
+static struct mmu_rule *
+rule_at(struct mmu_rule *rules, uint8_t profile, unsigned int side, bool lossless)
+{
+	return &rules[profile * RULES_PER_PROFILE + 2 * side + lossless];
 }
 
 static void
-make_rules(struct mmu *mmu, const struct mmu_params *p)
+make_rules(struct mmu_rule *rules, struct mmu_part *part, const struct mmu_params *p)
 {
-	struct mmu_pool *lossless_pool = &mmu->pools[MMU_INGRESS_LOSSLESS];
-	struct mmu_pool *lossy_pool =
-		&mmu->pools[p->lossy_pool_bytes > 0 ? MMU_INGRESS_LOSSY : MMU_INGRESS_LOSSLESS];
-	struct mmu_pool *egress_lossy_pool =
-		&mmu->pools[p->egress_lossy_pool_bytes > 0 ? MMU_EGRESS_LOSSY
-							   : MMU_EGRESS_LOSSLESS];
+	enum mmu_pool_id lossy = p->lossy_pool_bytes > 0 ? MMU_INGRESS_LOSSY : MMU_INGRESS_LOSSLESS;
+	enum mmu_pool_id egress_lossy =
+		p->egress_lossy_pool_bytes > 0 ? MMU_EGRESS_LOSSY : MMU_EGRESS_LOSSLESS;
 
 	for (unsigned int i = 0; i <= p->n_profiles; i++) {
 		const struct buffer_profile *own = i > 0 ? &p->profiles[i - 1] : NULL;
 		uint8_t n = (uint8_t)i;
 
-		*rule_at(mmu, n, RULE_PG, false) =
-			make_rule(own != NULL ? own : &p->lossy, lossy_pool, false);
-		*rule_at(mmu, n, RULE_PG, true) =
-			make_rule(own != NULL ? own : &p->lossless, lossless_pool, true);
-		*rule_at(mmu, n, RULE_QUEUE, false) =
-			make_rule(own != NULL ? own : &p->egress_lossy, egress_lossy_pool, false);
-		*rule_at(mmu, n, RULE_QUEUE, true) =
-			make_rule(own != NULL ? own : &p->egress_lossless,
-				  &mmu->pools[MMU_EGRESS_LOSSLESS], false);
+		*rule_at(rules, n, RULE_PG, false) =
+			make_rule(own != NULL ? own : &p->lossy, part, lossy, false);
+		*rule_at(rules, n, RULE_PG, true) = make_rule(own != NULL ? own : &p->lossless,
+							      part, MMU_INGRESS_LOSSLESS, true);
+		*rule_at(rules, n, RULE_QUEUE, false) =
+			make_rule(own != NULL ? own : &p->egress_lossy, part, egress_lossy, false);
+		*rule_at(rules, n, RULE_QUEUE, true) = make_rule(
+			own != NULL ? own : &p->egress_lossless, part, MMU_EGRESS_LOSSLESS, false);
 	}
 }
 
 static void
-bind_rules(struct mmu *mmu, const struct mmu_params *p)
+bind_rules(struct mmu *mmu, const struct mmu_params *p, const uint8_t part_of_port[])
 {
 	for (unsigned int i = 0; i < p->n_ports * TM_CLASSES; i++) {
 		unsigned int port = i / TM_CLASSES, n = i % TM_CLASSES;
+		struct mmu_rule *rules = &mmu->rules[part_of_port[port] * rules_of_part(p)];
 
+		assert(part_of_port[port] < mmu->n_parts);
 		mmu->pgs[i].rule =
-			rule_at(mmu, p->pg_profile[port][n], RULE_PG, p->lossless_pgs >> n & 1);
-		mmu->queues[i].rule = rule_at(mmu, p->queue_profile[port][n], RULE_QUEUE,
+			rule_at(rules, p->pg_profile[port][n], RULE_PG, p->lossless_pgs >> n & 1);
+		mmu->queues[i].rule = rule_at(rules, p->queue_profile[port][n], RULE_QUEUE,
 					      p->lossless_queues >> n & 1);
 	}
+}
+
+/* Zeros that begin on a cache line, or NULL with errno set. */
+static void *
+alloc_lines(size_t bytes)
+{
+	size_t whole = (bytes + MMU_LINE_BYTES - 1) / MMU_LINE_BYTES * MMU_LINE_BYTES;
+	void *p = aligned_alloc(MMU_LINE_BYTES, whole);
+
+	if (p != NULL)
+		memset(p, 0, whole);
+	return p;
+}
+
+static struct mmu *
+alloc_mmu(const struct mmu_params *params, uint16_t n_parts)
+{
+	size_t n = (size_t)params->n_ports * TM_CLASSES;
+	struct mmu *mmu = alloc_lines(sizeof(*mmu) + n * sizeof(mmu->pgs[0]));
+
+	if (mmu == NULL)
+		return NULL;
+	mmu->parts = alloc_lines(n_parts * sizeof(mmu->parts[0]));
+	mmu->queues = alloc_lines(n * sizeof(mmu->queues[0]));
+	mmu->rules = calloc((size_t)n_parts * rules_of_part(params), sizeof(mmu->rules[0]));
+	if (mmu->parts == NULL || mmu->queues == NULL || mmu->rules == NULL) {
+		mmu_destroy(mmu);
+		return NULL;
+	}
+	mmu->n_parts = n_parts;
+	mmu->n_ports = params->n_ports;
+	mmu->cell_bytes = params->cell_bytes;
+	return mmu;
+}
+
+struct mmu *
+mmu_create_parts(const struct mmu_params *params, uint16_t n_parts, const uint8_t part_of_port[])
+{
+	char why[256];
+	struct mmu *mmu;
+
+	if (n_parts == 0 || n_parts > MMU_MAX_PARTS ||
+	    mmu_params_check(params, why, sizeof(why)) < 0) {
+		errno = EINVAL;
+		return NULL;
+	}
+	mmu = alloc_mmu(params, n_parts);
+	if (mmu == NULL) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	for (uint16_t i = 0; i < n_parts; i++) {
+		make_pools(&mmu->parts[i], params);
+		make_rules(&mmu->rules[i * rules_of_part(params)], &mmu->parts[i], params);
+	}
+	bind_rules(mmu, params, part_of_port);
+	return mmu;
 }
 
 struct mmu *
 mmu_create(const struct mmu_params *params)
 {
-	size_t n = (size_t)params->n_ports * TM_CLASSES;
-	char why[256];
-	struct mmu *mmu;
+	static const uint8_t all_in_one[MMU_MAX_PORTS];
 
-	if (mmu_params_check(params, why, sizeof(why)) < 0) {
-		errno = EINVAL;
-		return NULL;
-	}
-	mmu = calloc(1, sizeof(*mmu) + n * sizeof(mmu->pgs[0]));
-	if (mmu == NULL)
-		return NULL;
-	mmu->queues = calloc(n, sizeof(mmu->queues[0]));
-	mmu->rules = calloc((params->n_profiles + 1u) * RULES_PER_PROFILE, sizeof(mmu->rules[0]));
-	if (mmu->queues == NULL || mmu->rules == NULL) {
-		mmu_destroy(mmu);
-		errno = ENOMEM;
-		return NULL;
-	}
-	mmu->n_ports = params->n_ports;
-	mmu->cell_bytes = params->cell_bytes;
-	make_pools(mmu, params);
-	make_rules(mmu, params);
-	bind_rules(mmu, params);
-	return mmu;
+	return mmu_create_parts(params, 1, all_in_one);
 }
 
 void
@@ -123,6 +166,7 @@ mmu_destroy(struct mmu *mmu)
 {
 	if (mmu == NULL)
 		return;
+	free(mmu->parts);
 	free(mmu->queues);
 	free(mmu->rules);
 	free(mmu);
@@ -130,13 +174,15 @@ mmu_destroy(struct mmu *mmu)
 
 /* What reserved does not hold goes to headroom, the PG's own or of the shared headroom pool. */
 enum mmu_verdict
-mmu_admit_headroom(struct mmu *mmu, struct mmu_pg *pg, uint32_t bytes, uint64_t beyond_bytes)
+mmu_admit_headroom(struct mmu_pg *pg, uint32_t bytes, uint64_t beyond_bytes)
 {
+	struct mmu_part *part = pg->rule->part;
+
 	if (pg->headroom_bytes + beyond_bytes > pg->rule->headroom_bytes ||
-	    mmu->headroom_used_bytes + beyond_bytes > mmu->headroom_size_bytes)
+	    part->headroom_used_bytes + beyond_bytes > part->headroom_size_bytes)
 		return MMU_DROP_NO_HEADROOM;
-	mmu->headroom_used_bytes += beyond_bytes;
-	mmu_peak_raise(&mmu->headroom_peak, mmu->headroom_used_bytes);
+	part->headroom_used_bytes += beyond_bytes;
+	mmu_peak_raise(&part->headroom_peak, part->headroom_used_bytes);
 	pg->headroom_bytes += beyond_bytes;
 	mmu_peak_raise(&pg->headroom_peak, pg->headroom_bytes);
 	pg->used_bytes += bytes;
@@ -179,72 +225,7 @@ mmu_queue_bytes(const struct mmu *mmu, uint16_t port, uint8_t queue)
 }
 
 uint64_t
-mmu_used_bytes(const struct mmu *mmu)
-{
-	return mmu->pools[MMU_INGRESS_LOSSLESS].used_bytes +
-	       mmu->pools[MMU_INGRESS_LOSSY].used_bytes;
-}
-
-uint64_t
-mmu_headroom_used_bytes(const struct mmu *mmu)
-{
-	return mmu->headroom_used_bytes;
-}
-
-uint64_t
 mmu_pg_limit_bytes(const struct mmu *mmu, uint16_t port, uint8_t pg)
 {
 	return mmu_limit(pg_at(mmu, port, pg)->rule);
-}
-
-uint64_t
-mmu_pool_used_bytes(const struct mmu *mmu, enum mmu_pool_id pool)
-{
-	return mmu->pools[pool].used_bytes;
-}
-
-uint64_t
-mmu_pool_size_bytes(const struct mmu *mmu, enum mmu_pool_id pool)
-{
-	return mmu->pools[pool].size_bytes;
-}
-
-/* What the parts of one pool add up to. */
-struct sum {
-	uint64_t used, shared;
-};
-
-static bool
-agrees(const struct mmu_pool *pool, const struct sum *sum, bool within)
-{
-	return sum->used == pool->used_bytes && sum->shared == pool->shared_used_bytes &&
-	       (!within || sum->shared <= pool->size_bytes);
-}
-
-bool
-mmu_balanced(const struct mmu *mmu)
-{
-	struct sum sums[MMU_POOLS] = {0};
-	uint64_t headroom = 0;
-
-	for (unsigned int i = 0; i < mmu->n_ports * TM_CLASSES; i++) {
-		const struct mmu_pg *pg = &mmu->pgs[i];
-		const struct mmu_queue *q = &mmu->queues[i];
-		struct sum *in = &sums[pg->rule->pool - mmu->pools];
-		struct sum *out = &sums[q->rule->pool - mmu->pools];
-
-		if (pg->headroom_bytes > pg->rule->headroom_bytes)
-			return false;
-		headroom += pg->headroom_bytes;
-		in->used += pg->used_bytes;
-		in->shared += mmu_pg_shared(pg);
-		out->used += q->used_bytes;
-		out->shared += sub_sat(q->used_bytes, q->rule->reserved_bytes);
-	}
-	/* Queues without a limit may hold more than the buffer: copies of flooded frames. */
-	for (unsigned int i = 0; i < MMU_POOLS; i++) {
-		if (!agrees(&mmu->pools[i], &sums[i], i <= MMU_INGRESS_LOSSY))
-			return false;
-	}
-	return headroom == mmu->headroom_used_bytes && headroom <= mmu->headroom_size_bytes;
 }

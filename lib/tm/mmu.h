@@ -147,7 +147,9 @@ struct mmu_peak {
 	uint64_t past_bytes; /* before it */
 };
 
-/* What PGs or queues share. In one place: lcores would share just this. */
+#define MMU_LINE_BYTES 64
+
+/* What PGs or queues share, as one part sees it. */
 struct mmu_pool {
 	uint64_t size_bytes;
 	uint64_t shared_used_bytes;
@@ -158,6 +160,7 @@ struct mmu_pool {
 /* A profile as the data path wants it: limit = fixed + free * alpha, one of the terms being 0. */
 struct mmu_rule {
 	struct mmu_pool *pool;
+	struct mmu_part *part;
 	uint64_t reserved_bytes;
 	uint64_t fixed_bytes;
 	uint64_t headroom_bytes; /* 0: lossy */
@@ -185,21 +188,38 @@ struct mmu_queue {
 	struct mmu_peak peak;
 };
 
-struct mmu {
+struct mmu_use {
+	uint64_t shared_used_bytes[MMU_POOLS];
+	uint64_t used_bytes[MMU_POOLS];
+	uint64_t headroom_used_bytes;
+};
+
+struct mmu_part {
+	/* the part's own use and what it knows of that of the others */
+	struct mmu_pool pools[MMU_POOLS];
 	uint64_t headroom_used_bytes;
 	uint64_t headroom_size_bytes; /* shared headroom pool; UINT64_MAX when dedicated */
 	struct mmu_peak headroom_peak;
-	uint16_t n_ports;
-	uint16_t cell_bytes;
-	struct mmu_pool pools[MMU_POOLS];
-	struct mmu_rule *rules;
-	struct mmu_queue *queues; /* port * TM_CLASSES + queue */
-	struct mmu_pg pgs[];      /* port * TM_CLASSES + pg */
+	struct mmu_use others; /* what of it is theirs */
+	/* the part's own use, for the others to read; of no meaning for a part that is alone */
+	_Alignas(MMU_LINE_BYTES) struct mmu_use own;
 };
 
+/* A port's groups fill whole cache lines, as do its queues: ports of several parts share none. */
+struct mmu {
+	struct mmu_part *parts;
+	struct mmu_rule *rules;   /* of each part in turn */
+	struct mmu_queue *queues; /* port * TM_CLASSES + queue */
+	uint16_t n_parts;
+	uint16_t n_ports;
+	uint16_t cell_bytes;
+	_Alignas(MMU_LINE_BYTES) struct mmu_pg pgs[]; /* port * TM_CLASSES + pg */
+};
+static_assert(TM_CLASSES * sizeof(struct mmu_pg) % MMU_LINE_BYTES == 0, "whole lines for a port");
+static_assert(TM_CLASSES * sizeof(struct mmu_queue) % MMU_LINE_BYTES == 0, "whole lines");
+
 /** Rule 3 of mmu_ingress_admit(), out of its way. */
-enum mmu_verdict mmu_admit_headroom(struct mmu *mmu, struct mmu_pg *pg, uint32_t bytes,
-				    uint64_t beyond_bytes);
+enum mmu_verdict mmu_admit_headroom(struct mmu_pg *pg, uint32_t bytes, uint64_t beyond_bytes);
 
 static inline uint32_t
 mmu_charge_bytes(const struct mmu *mmu, uint32_t frame_bytes)
@@ -287,7 +307,7 @@ mmu_ingress_admit(struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t byt
 		return MMU_ADMIT;
 	}
 	if (rule->lossless)
-		return mmu_admit_headroom(mmu, pg, bytes, beyond_bytes);
+		return mmu_admit_headroom(pg, bytes, beyond_bytes);
 	return in_limit ? MMU_DROP_POOL : MMU_DROP_PG_LIMIT;
 }
 
@@ -311,7 +331,7 @@ mmu_ingress_release(struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t b
 
 	assert(port < mmu->n_ports && pg_index < TM_CLASSES && pg->used_bytes >= bytes);
 	pg->headroom_bytes -= from_headroom;
-	mmu->headroom_used_bytes -= from_headroom;
+	pg->rule->part->headroom_used_bytes -= from_headroom;
 	pg->used_bytes -= bytes;
 	mmu_pool_release(pg->rule->pool, bytes, from_shared);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Peaks of the buffer: read, and begun anew by kind. */
-#include "tm/mmu.h"
+#include "tm/mmu_part.h"
 
 static const char *const watermark_names[MMU_WATERMARKS] = {
 	[MMU_WATERMARK_PG] = "pg",
@@ -36,9 +36,9 @@ struct gauge {
 	uint64_t now_bytes;
 };
 
-/* index: port * TM_CLASSES + class, or a pool's number, or 0. */
+/* index: port * TM_CLASSES + class, or a pool's number, or 0. The last two as a part sees them. */
 static struct gauge
-gauge_at(struct mmu *mmu, enum mmu_watermark kind, unsigned int index)
+gauge_at(struct mmu *mmu, struct mmu_part *part, enum mmu_watermark kind, unsigned int index)
 {
 	switch (kind) {
 	case MMU_WATERMARK_PG:
@@ -52,12 +52,12 @@ gauge_at(struct mmu *mmu, enum mmu_watermark kind, unsigned int index)
 	case MMU_WATERMARK_QUEUE:
 		return (struct gauge){&mmu->queues[index].peak, mmu->queues[index].used_bytes};
 	case MMU_WATERMARK_POOL:
-		return (struct gauge){&mmu->pools[index].peak, mmu->pools[index].used_bytes};
+		return (struct gauge){&part->pools[index].peak, part->pools[index].used_bytes};
 	case MMU_WATERMARK_HEADROOM_POOL:
 	case MMU_WATERMARKS:
 		break;
 	}
-	return (struct gauge){&mmu->headroom_peak, mmu->headroom_used_bytes};
+	return (struct gauge){&part->headroom_peak, part->headroom_used_bytes};
 }
 
 static unsigned int
@@ -68,9 +68,11 @@ gauges(const struct mmu *mmu, enum mmu_watermark kind)
 	return kind == MMU_WATERMARK_HEADROOM_POOL ? 1 : mmu->n_ports * TM_CLASSES;
 }
 
-static const struct mmu_peak *
+/* A pool's peak is the highest that any part has seen. */
+static struct mmu_peak
 peak_of(const struct mmu *mmu, enum mmu_watermark kind, uint16_t port, uint8_t index)
 {
+	struct mmu_peak highest = {0};
 	unsigned int i = index;
 
 	if (kind < MMU_WATERMARK_POOL)
@@ -78,31 +80,60 @@ peak_of(const struct mmu *mmu, enum mmu_watermark kind, uint16_t port, uint8_t i
 	else if (kind == MMU_WATERMARK_HEADROOM_POOL)
 		i = 0;
 	assert(i < gauges(mmu, kind));
-	return gauge_at((struct mmu *)mmu, kind, i).peak;
+	for (uint16_t part = 0; part < mmu->n_parts; part++) {
+		const struct mmu_peak *peak =
+			gauge_at((struct mmu *)mmu, &mmu->parts[part], kind, i).peak;
+
+		mmu_peak_raise(&highest, peak->bytes);
+		highest.past_bytes = max_u64(highest.past_bytes, peak->past_bytes);
+	}
+	return highest;
 }
 
 uint64_t
 mmu_watermark_bytes(const struct mmu *mmu, enum mmu_watermark kind, uint16_t port, uint8_t index)
 {
-	return peak_of(mmu, kind, port, index)->bytes;
+	return peak_of(mmu, kind, port, index).bytes;
 }
 
 uint64_t
 mmu_persistent_watermark_bytes(const struct mmu *mmu, enum mmu_watermark kind, uint16_t port,
 			       uint8_t index)
 {
-	const struct mmu_peak *peak = peak_of(mmu, kind, port, index);
+	struct mmu_peak peak = peak_of(mmu, kind, port, index);
 
-	return max_u64(peak->bytes, peak->past_bytes);
+	return max_u64(peak.bytes, peak.past_bytes);
+}
+
+/* Whose watermark is it? Those of pools are each part's own. */
+static bool
+belongs(const struct mmu *mmu, const struct mmu_part *part, enum mmu_watermark kind,
+	unsigned int index)
+{
+	if (kind >= MMU_WATERMARK_POOL)
+		return true;
+	return kind == MMU_WATERMARK_QUEUE ? mmu->queues[index].rule->part == part
+					   : mmu->pgs[index].rule->part == part;
+}
+
+void
+mmu_part_clear_watermarks(struct mmu *mmu, uint16_t part, enum mmu_watermark kind)
+{
+	struct mmu_part *p = &mmu->parts[part];
+
+	for (unsigned int i = 0; i < gauges(mmu, kind); i++) {
+		struct gauge g = gauge_at(mmu, p, kind, i);
+
+		if (!belongs(mmu, p, kind, i))
+			continue;
+		g.peak->past_bytes = max_u64(g.peak->past_bytes, g.peak->bytes);
+		g.peak->bytes = g.now_bytes;
+	}
 }
 
 void
 mmu_clear_watermarks(struct mmu *mmu, enum mmu_watermark kind)
 {
-	for (unsigned int i = 0; i < gauges(mmu, kind); i++) {
-		struct gauge g = gauge_at(mmu, kind, i);
-
-		g.peak->past_bytes = max_u64(g.peak->past_bytes, g.peak->bytes);
-		g.peak->bytes = g.now_bytes;
-	}
+	for (uint16_t part = 0; part < mmu->n_parts; part++)
+		mmu_part_clear_watermarks(mmu, part, kind);
 }

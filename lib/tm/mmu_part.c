@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The pools of the buffer: what parts of the ports let each other know of them, and what all use.
+ */
+#include "tm/mmu_part.h"
+
+static void
+copy_word(uint64_t *to, const uint64_t *from)
+{
+	__atomic_store_n(to, __atomic_load_n(from, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+}
+
+/* Each part's words have one writer, and are read one by one: a sum may mix what was before a burst
+ * with what was after it, as it may anyway. */
+static void
+add_use(struct mmu_use *sum, const struct mmu_use *use)
+{
+	for (unsigned int i = 0; i < MMU_POOLS; i++) {
+		sum->shared_used_bytes[i] +=
+			__atomic_load_n(&use->shared_used_bytes[i], __ATOMIC_RELAXED);
+		sum->used_bytes[i] += __atomic_load_n(&use->used_bytes[i], __ATOMIC_RELAXED);
+	}
+	sum->headroom_used_bytes += __atomic_load_n(&use->headroom_used_bytes, __ATOMIC_RELAXED);
+}
+
+void
+mmu_part_refresh(struct mmu *mmu, uint16_t part)
+{
+	struct mmu_part *p = &mmu->parts[part];
+	struct mmu_use now = {0};
+
+	for (uint16_t i = 0; i < mmu->n_parts; i++) {
+		if (i != part)
+			add_use(&now, &mmu->parts[i].own);
+	}
+	for (unsigned int i = 0; i < MMU_POOLS; i++) {
+		p->pools[i].shared_used_bytes +=
+			now.shared_used_bytes[i] - p->others.shared_used_bytes[i];
+		p->pools[i].used_bytes += now.used_bytes[i] - p->others.used_bytes[i];
+	}
+	p->headroom_used_bytes += now.headroom_used_bytes - p->others.headroom_used_bytes;
+	p->others = now;
+}
+
+static struct mmu_use
+own_use(const struct mmu_part *p)
+{
+	struct mmu_use own;
+
+	for (unsigned int i = 0; i < MMU_POOLS; i++) {
+		own.shared_used_bytes[i] =
+			p->pools[i].shared_used_bytes - p->others.shared_used_bytes[i];
+		own.used_bytes[i] = p->pools[i].used_bytes - p->others.used_bytes[i];
+	}
+	own.headroom_used_bytes = p->headroom_used_bytes - p->others.headroom_used_bytes;
+	return own;
+}
+
+void
+mmu_part_publish(struct mmu *mmu, uint16_t part)
+{
+	struct mmu_part *p = &mmu->parts[part];
+	struct mmu_use own = own_use(p);
+
+	for (unsigned int i = 0; i < MMU_POOLS; i++) {
+		copy_word(&p->own.shared_used_bytes[i], &own.shared_used_bytes[i]);
+		copy_word(&p->own.used_bytes[i], &own.used_bytes[i]);
+	}
+	copy_word(&p->own.headroom_used_bytes, &own.headroom_used_bytes);
+}
+
+static struct mmu_use
+all_use(const struct mmu *mmu)
+{
+	struct mmu_use sum = {0};
+
+	if (mmu->n_parts == 1)
+		return own_use(&mmu->parts[0]);
+	for (uint16_t i = 0; i < mmu->n_parts; i++)
+		add_use(&sum, &mmu->parts[i].own);
+	return sum;
+}
+
+uint64_t
+mmu_used_bytes(const struct mmu *mmu)
+{
+	struct mmu_use use = all_use(mmu);
+
+	return use.used_bytes[MMU_INGRESS_LOSSLESS] + use.used_bytes[MMU_INGRESS_LOSSY];
+}
+
+uint64_t
+mmu_headroom_used_bytes(const struct mmu *mmu)
+{
+	return all_use(mmu).headroom_used_bytes;
+}
+
+uint64_t
+mmu_pool_used_bytes(const struct mmu *mmu, enum mmu_pool_id pool)
+{
+	return all_use(mmu).used_bytes[pool];
+}
+
+uint64_t
+mmu_pool_size_bytes(const struct mmu *mmu, enum mmu_pool_id pool)
+{
+	return mmu->parts[0].pools[pool].size_bytes;
+}
+
+static unsigned int
+pool_of(const struct mmu_rule *rule)
+{
+	return (unsigned int)(rule->pool - rule->part->pools);
+}
+
+static bool
+agrees(const struct mmu_use *a, const struct mmu_use *b)
+{
+	for (unsigned int i = 0; i < MMU_POOLS; i++) {
+		if (a->shared_used_bytes[i] != b->shared_used_bytes[i] ||
+		    a->used_bytes[i] != b->used_bytes[i])
+			return false;
+	}
+	return a->headroom_used_bytes == b->headroom_used_bytes;
+}
+
+/* One part alone exceeds no pool. Queues without a limit may hold more than the buffer: copies of
+ * flooded frames. */
+static bool
+is_within(const struct mmu_part *p, const struct mmu_use *sum)
+{
+	for (unsigned int i = 0; i <= MMU_INGRESS_LOSSY; i++) {
+		if (sum->shared_used_bytes[i] > p->pools[i].size_bytes)
+			return false;
+	}
+	return sum->headroom_used_bytes <= p->headroom_size_bytes;
+}
+
+bool
+mmu_balanced(const struct mmu *mmu)
+{
+	struct mmu_use sum = {0}, use = all_use(mmu);
+
+	for (unsigned int i = 0; i < mmu->n_ports * TM_CLASSES; i++) {
+		const struct mmu_pg *pg = &mmu->pgs[i];
+		const struct mmu_queue *q = &mmu->queues[i];
+		unsigned int in = pool_of(pg->rule), out = pool_of(q->rule);
+
+		if (pg->headroom_bytes > pg->rule->headroom_bytes)
+			return false;
+		sum.headroom_used_bytes += pg->headroom_bytes;
+		sum.used_bytes[in] += pg->used_bytes;
+		sum.shared_used_bytes[in] += mmu_pg_shared(pg);
+		sum.used_bytes[out] += q->used_bytes;
+		sum.shared_used_bytes[out] += sub_sat(q->used_bytes, q->rule->reserved_bytes);
+	}
+	return agrees(&sum, &use) && (mmu->n_parts > 1 || is_within(&mmu->parts[0], &sum));
+}
