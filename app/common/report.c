@@ -9,6 +9,7 @@
 #include "common/run.h"
 #include "common/say.h"
 #include "ctl/json.h"
+#include "switch/sw.h"
 
 json_t *
 report_program(const char *program, uint64_t elapsed_ns)
@@ -128,4 +129,20 @@ report_write(json_t *report, const char *path)
 
 	json_decref(report);
 	return rc != 0 ? APP_FAILED : APP_DONE;
+}
+
+void
+report_set_ledger(json_t *object, const struct node *sw)
+{
+	struct sw_ledger l = sw_ledger(sw);
+	json_t *o = json_object();
+
+	report_set_u64(o, "in", l.in);
+	report_set_u64(o, "copies", l.copies);
+	report_set_u64(o, "generated", l.generated);
+	report_set_u64(o, "queued", l.queued);
+	report_set_u64(o, "sent", l.sent);
+	report_set_u64(o, "dropped", l.dropped);
+	report_set_u64(o, "consumed", l.consumed);
+	json_object_set_new(object, "ledger", o);
 }

@@ -11,6 +11,8 @@
 #include "tm/pfc_rx.h"
 #include "tm/pfc_tx.h"
 
+struct node;
+
 #define REPORT_FORMAT 2
 
 static inline void
@@ -25,8 +27,7 @@ json_t *report_program(const char *program, uint64_t elapsed_ns);
 struct run_result;
 
 /** New object with what the poll loops and the device know about a port. */
-json_t *report_port(const struct run_result *result, uint16_t number,
-		    uint64_t link_speed_bps);
+json_t *report_port(const struct run_result *result, uint16_t number, uint64_t link_speed_bps);
 
 /** Write a report and free it. @return 0, or APP_FAILED after an error line (disk full, no folder).
  */
@@ -40,6 +41,8 @@ void report_set_pfc_rx(json_t *object, const struct pfc_rx *pfc, uint64_t now_ns
  */
 void report_set_mark_accuracy(json_t *object, const struct mark_accuracy *accuracy,
 			      const struct wred_curve *curve);
+/** Add ledger, where a switch's bytes went. */
+void report_set_ledger(json_t *object, const struct node *sw);
 /** Add tx_prioN_pause, _pause_transition and _pause_duration_us for each priority. */
 void report_set_pfc_tx(json_t *object, const struct pfc_tx *pfc, uint64_t now_ns);
 

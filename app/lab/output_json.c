@@ -277,6 +277,8 @@ output_json(const struct lab_run *run)
 				    ? json_null()
 				    : json_integer((json_int_t)r->last_pause_ns));
 	json_object_set_new(o, "drops", drop_list(run));
+	report_set_ledger(o, net_switch(run->net));
+	report_set_u64(o, "buffer_used_bytes", mmu_used_bytes(sw_mmu(net_switch(run->net))));
 	json_object_set_new(o, "events", event_list(run));
 	json_object_set_new(o, "counters", counters_object(run));
 	report_set_u64(o, "frames", r->frames);

@@ -192,22 +192,6 @@ port_object(const struct run_app *app, const struct sw_params *params,
 }
 
 static json_t *
-ledger_object(const struct node *node)
-{
-	struct sw_ledger l = sw_ledger(node);
-	json_t *o = json_object();
-
-	report_set_u64(o, "in", l.in);
-	report_set_u64(o, "copies", l.copies);
-	report_set_u64(o, "generated", l.generated);
-	report_set_u64(o, "queued", l.queued);
-	report_set_u64(o, "sent", l.sent);
-	report_set_u64(o, "dropped", l.dropped);
-	report_set_u64(o, "consumed", l.consumed);
-	return o;
-}
-
-static json_t *
 pools_array(const struct node *node)
 {
 	const struct mmu *mmu = sw_mmu(node);
@@ -277,6 +261,6 @@ switch_report(const struct run_app *app, const struct sw_params *params,
 	json_object_set_new(o, "pools", pools_array(app->node));
 	set_watermark(o, "headroom_pool_watermark_bytes", app->node, MMU_WATERMARK_HEADROOM_POOL, 0,
 		      0);
-	json_object_set_new(o, "ledger", ledger_object(app->node));
+	report_set_ledger(o, app->node);
 	return o;
 }

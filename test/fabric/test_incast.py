@@ -88,6 +88,33 @@ def pfc_only(lab, config):
     expect(r["counters"]["ecn_marked_packets"] == 0, "marks without WRED")
 
 
+def eight_to_one(lab, config):
+    """A gigabyte through one port, nobody slows down: not a byte is lost, and each one is accounted for."""
+    r = run(lab, config + "/incast-8to1-pfc-only.ini")
+    ledger = r["ledger"]
+    expect(drops(r) == 0 and ledger["dropped"] == 0, f"drops {r['drops']}")
+    expect([f["messages_completed"] for f in r["flows"]] == [1] * 8, "each message arrives")
+    expect(sum(f["retransmitted_packets"] for f in r["flows"]) == 0, "nothing is sent twice")
+    expect(r["bottleneck"]["queue_max_bytes"] > 10_000_000, "the buffer fills up")
+    # 10^9 bytes of payload in frames of 1024 with 62 of headers and FCS; the first of a message has 16 more.
+    frames = 8 * -(-125_000_000 // 1024)
+    data = 10**9 + frames * 62 + 8 * 16
+    acks = r["counters"]["acks_sent"] * 66
+    pauses = sum(p["tx_pause"] for p in r["pfc_counters"] if p["node"] == "s1")
+    expect(ledger == {"in": data + acks, "copies": 0, "generated": pauses * 64, "queued": 0,
+                      "sent": data + acks + pauses * 64, "dropped": 0, "consumed": 0},
+           f"{ledger}, data {data}, ACKs {acks}, {pauses} pauses")
+    expect(pauses > 0 and r["buffer_used_bytes"] == 0, f"{pauses} pauses, {r['buffer_used_bytes']} bytes left")
+    with tempfile.TemporaryDirectory() as folder:
+        with open(config + "/incast-8to1-pfc-only.ini", encoding="utf-8") as file:
+            text = file.read()
+        scant = folder + "/scant.ini"
+        with open(scant, "w", encoding="utf-8") as file:
+            file.write(text.replace("xoff_bytes = 40KB", "xoff_bytes = 20KB"))
+        r = run(lab, scant, "--duration", "5ms")
+    expect(text.count("xoff_bytes = 40KB") == 1 and drops(r, "no_headroom") > 0, "half of the headroom is too little")
+
+
 def dctcp(lab, config):
     """Step marking at K: shares are fair, and the queue swings around K, not at 0 and not at the buffer."""
     k_bytes = 120e3
@@ -201,7 +228,7 @@ def digest(lab, config):
     expect(first == again, "one seed, two results")
 
 
-CASES = {"dcqcn_and_pfc": dcqcn_and_pfc, "pfc_only": pfc_only, "no_pfc": no_pfc, "dctcp": dctcp,
+CASES = {"dcqcn_and_pfc": dcqcn_and_pfc, "pfc_only": pfc_only, "eight_to_one": eight_to_one, "no_pfc": no_pfc, "dctcp": dctcp,
          "timely": timely, "trace": trace,
          "slow_receiver": slow_receiver, "digest": digest}
 

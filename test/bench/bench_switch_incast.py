@@ -1,0 +1,36 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The lossless class under 8:1 incast at line rate, 10^9 bytes, DCQCN off, in virtual time."""
+import json
+import pathlib
+import subprocess
+
+BUILD = pathlib.Path(__file__).resolve().parents[2]
+SCENARIO = "@SCENARIO@"
+BUSY_NS = 85_000_000  # the last of the data leaves after 86.4 ms
+
+
+def run(*options):
+    done = subprocess.run([BUILD / "app/lab/quench-lab", "--quiet", "--no-progress", "--json", "-", *options, SCENARIO],
+                          stdout=subprocess.PIPE, check=True)
+    return json.loads(done.stdout)
+
+
+def figure(name, value, unit, peer, peer_value):
+    print(json.dumps({"name": f"8:1 incast, 10^9 bytes, PFC only: {name}", "value": value, "unit": unit, "peer": peer,
+                      "peer_value": peer_value, "ratio": value / peer_value if peer_value else None}), flush=True)
+
+
+def main():
+    busy, whole = run("--duration", f"{BUSY_NS}ns"), run()
+    ledger = whole["ledger"]
+    came = ledger["in"] + ledger["copies"] + ledger["generated"]
+    went = ledger["queued"] + ledger["sent"] + ledger["dropped"] + ledger["consumed"]
+    figure("frames dropped", sum(d["packets"] for d in whole["drops"]), "frames", "wanted", 0)
+    figure("bytes that the ledger misses", came - went, "bytes", "wanted", 0)
+    figure("bytes left in the buffer", whole["buffer_used_bytes"], "bytes", "wanted", 0)
+    figure("messages that arrived", sum(f["messages_completed"] for f in whole["flows"]), "", "wanted", 8)
+    figure("use of the congested link", busy["bottleneck"]["link_use"], "", "limit", 1)
+
+
+main()
