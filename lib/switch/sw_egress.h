@@ -70,7 +70,7 @@ sw_enqueue(struct sw *sw, const struct arrival *a, uint16_t port, struct rte_mbu
 	struct sw_queue *q = &p->queue[queue];
 
 	if (unlikely(sw->mark_at_enqueue) && p->wred_queues >> queue & 1)
-		m = sw_mark(sw, p, queue, m);
+		m = sw_mark(sw, p, queue, q->bytes, m);
 	sw_queue_push(q, m);
 	counter_add(&q->bytes, a->charged_bytes);
 	/* A port that could send already asks again when its shaper lets it. */

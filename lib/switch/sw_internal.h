@@ -375,11 +375,14 @@ uint16_t sw_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_
 uint64_t sw_next_ns(const struct node *node, uint16_t port);
 
 /**
- * The marking point of a packet of queue q: let WRED decide and set CE.
+ * The marking point of a packet of a queue: let WRED decide and set CE.
  *
- * @param m  Owned by the caller, who owns what is returned instead: m, or its private copy.
+ * @param queue_bytes  Charged, of the packets that wait without this one.
+ * @param m            Owned by the caller, who owns what is returned instead: m, or its private
+ *                     copy.
  */
-struct rte_mbuf *sw_mark(struct sw *sw, struct sw_port *p, uint8_t queue, struct rte_mbuf *m);
+struct rte_mbuf *sw_mark(struct sw *sw, struct sw_port *p, uint8_t queue, uint64_t queue_bytes,
+			 struct rte_mbuf *m);
 
 /** A packet leaves its queue: give back its ingress charge, that of a flooded frame with the last
  * copy. */

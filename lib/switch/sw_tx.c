@@ -25,9 +25,9 @@ set_ce(struct sw *sw, struct sw_queue_stats *stats, struct rte_mbuf *m)
 
 /* The decision, written down beside what the curve says: with mark_accuracy only. */
 static bool
-counted_hit(struct sw *sw, struct sw_queue *q, bool ect)
+counted_hit(struct sw *sw, struct sw_queue *q, uint64_t queue_bytes, bool ect)
 {
-	uint64_t length_bytes = wred_length(&q->wred, q->bytes);
+	uint64_t length_bytes = wred_length(&q->wred, queue_bytes);
 	uint64_t p_q32 = wred_curve_q32(&q->wred.mark, length_bytes);
 	bool hit = prng_u32(&sw->prng) < p_q32;
 
@@ -37,7 +37,7 @@ counted_hit(struct sw *sw, struct sw_queue *q, bool ect)
 }
 
 struct rte_mbuf *
-sw_mark(struct sw *sw, struct sw_port *p, uint8_t queue, struct rte_mbuf *m)
+sw_mark(struct sw *sw, struct sw_port *p, uint8_t queue, uint64_t queue_bytes, struct rte_mbuf *m)
 {
 	const struct pkt_meta *meta = pkt_meta(m);
 	struct sw_queue *q = &p->queue[queue];
@@ -46,13 +46,13 @@ sw_mark(struct sw *sw, struct sw_port *p, uint8_t queue, struct rte_mbuf *m)
 	if (meta->flags & PKT_WRED_DONE)
 		return m;
 	if (unlikely(q->accuracy != NULL)) {
-		if (!counted_hit(sw, q, may_mark))
+		if (!counted_hit(sw, q, queue_bytes, may_mark))
 			return m;
 	} else {
 		/* Below the curve the answer is known; an average has to see every packet. */
-		if (q->bytes <= q->wred.mark.min_bytes && q->wred.weight == 0)
+		if (queue_bytes <= q->wred.mark.min_bytes && q->wred.weight == 0)
 			return m;
-		if (!wred_hit(&q->wred, q->bytes, prng_u32(&sw->prng)))
+		if (!wred_hit(&q->wred, queue_bytes, prng_u32(&sw->prng)))
 			return m;
 	}
 	return may_mark ? set_ce(sw, &p->stats.queue[queue], m) : m;
@@ -64,7 +64,6 @@ sw_mark(struct sw *sw, struct sw_port *p, uint8_t queue, struct rte_mbuf *m)
  */
 struct releases {
 	uint16_t n;
-	uint64_t sent_bytes; /* charged */
 };
 
 static void
@@ -176,51 +175,114 @@ pick(struct sw_port *p)
 	return sched_pick(&p->sched, ready);
 }
 
-static struct rte_mbuf *
-pop(struct sw_port *p, uint8_t queue, uint32_t *charged_bytes)
-{
-	struct sw_queue *q = &p->queue[queue];
-	struct rte_mbuf *m = sw_queue_pop(q);
-	uint8_t bit = (uint8_t)(1u << queue);
-	uint32_t bytes = wire_bytes(m->pkt_len);
+/* Frames that leave one queue after each other, and what they add up to. */
+struct run {
+	uint64_t packets, frame_bytes, charged_bytes;
+};
 
-	if (q->fifo.head == NULL)
-		p->backlogged &= (uint8_t)~bit;
-	else if (p->wred_queues & bit && q->bytes > q->wred.mark.min_bytes)
-		rte_prefetch0(rte_pktmbuf_mtod_offset(q->fifo.head, void *, ETH_HDR_BYTES));
-	*charged_bytes = pkt_meta(m)->charged_bytes;
-	counter_add(&q->bytes, -(uint64_t)*charged_bytes);
-	if (likely(!(p->below_min & bit)))
-		sched_charge(&p->sched, queue, bytes, q->fifo.head != NULL);
-	if (unlikely((p->min_queues | p->max_queues) & bit))
-		charge_queue_shapers(p, queue, bytes);
-	return m;
+/* How many bytes may wait behind a frame without its mark having to be thought about; -1: it has to
+ * be, always. */
+static int64_t
+unmarked_bytes(const struct sw *sw, const struct sw_port *p, uint8_t queue)
+{
+	const struct sw_queue *q = &p->queue[queue];
+
+	if (!(p->wred_queues >> queue & 1) || sw->mark_at_enqueue)
+		return INT64_MAX;
+	/* Below the curve the answer is known; an average has to see every packet. */
+	return q->accuracy == NULL && q->wred.weight == 0 ? (int64_t)q->wred.mark.min_bytes : -1;
 }
 
-/* The next data packet, or NULL when no queue may send. */
-static struct rte_mbuf *
-take_packet(struct sw *sw, uint16_t port, struct releases *r)
+/*
+ * Let a picked queue send until it is empty, the wire is taken, or another queue's turn may have
+ * come. At least one frame leaves. Nothing but the queue itself changes meanwhile, so what a frame
+ * alone would change in turn is added up, and changed once.
+ */
+static struct run
+send_run(struct sw *sw, uint16_t port, uint8_t queue, struct releases *r, struct rte_mbuf **pkts,
+	 uint16_t room)
 {
 	struct sw_port *p = &sw->ports[port];
-	int picked = pick(p);
-	struct sw_queue_stats *stats;
-	uint32_t charged_bytes;
-	struct rte_mbuf *m;
-	uint8_t queue;
+	struct sw_queue *q = &p->queue[queue];
+	struct token_bucket shaper = p->shaper;
+	int64_t unmarked = unmarked_bytes(sw, p, queue), left_bytes = sched_grant(&p->sched, queue);
+	uint64_t queue_bytes = q->bytes;
+	struct run run = {0};
 
-	if (picked < 0)
-		return NULL;
-	queue = (uint8_t)picked;
-	stats = &p->stats.queue[queue];
-	m = pop(p, queue, &charged_bytes);
-	mmu_egress_release(sw->mmu, port, queue, charged_bytes);
-	leave_ingress(sw, r, m);
-	r->sent_bytes += charged_bytes;
-	if (p->wred_queues >> queue & 1 && !sw->mark_at_enqueue)
-		m = sw_mark(sw, p, queue, m);
-	counter_inc(&stats->tx_packets);
-	counter_add(&stats->tx_bytes, frame_bytes(m->pkt_len));
-	return m;
+	do {
+		struct rte_mbuf *m = sw_queue_pop(q);
+		uint32_t charged_bytes = pkt_meta(m)->charged_bytes;
+		uint32_t bytes = frame_bytes(m->pkt_len);
+
+		queue_bytes -= charged_bytes;
+		run.charged_bytes += charged_bytes;
+		run.frame_bytes += bytes;
+		left_bytes -= bytes + GAP_BYTES;
+		token_bucket_charge(&shaper, bytes + GAP_BYTES);
+		leave_ingress(sw, r, m);
+		if (unlikely((int64_t)queue_bytes > unmarked)) {
+			if (q->fifo.head != NULL)
+				rte_prefetch0(rte_pktmbuf_mtod_offset(q->fifo.head, void *,
+								      ETH_HDR_BYTES));
+			m = sw_mark(sw, p, queue, queue_bytes, m);
+		}
+		pkts[run.packets++] = m;
+	} while (run.packets < room && q->fifo.head != NULL && left_bytes > 0 &&
+		 token_bucket_can_send(&shaper));
+	p->shaper = shaper;
+	counter_add(&q->bytes, -run.charged_bytes);
+	return run;
+}
+
+/* What a run has changed beside its queue. */
+static void
+charge_run(struct sw *sw, uint16_t port, uint8_t queue, const struct run *run)
+{
+	struct sw_port *p = &sw->ports[port];
+	struct sw_queue_stats *stats = &p->stats.queue[queue];
+	uint32_t bytes = (uint32_t)(run->frame_bytes + run->packets * GAP_BYTES);
+	uint8_t bit = (uint8_t)(1u << queue);
+	bool backlogged = p->queue[queue].fifo.head != NULL;
+
+	if (!backlogged)
+		p->backlogged &= (uint8_t)~bit;
+	if (likely(!(p->below_min & bit)))
+		sched_charge(&p->sched, queue, bytes, backlogged);
+	if (unlikely((p->min_queues | p->max_queues) & bit))
+		charge_queue_shapers(p, queue, bytes);
+	mmu_egress_release(sw->mmu, port, queue, (uint32_t)run->charged_bytes);
+	counter_add(&stats->tx_packets, run->packets);
+	counter_add(&stats->tx_bytes, run->frame_bytes);
+}
+
+/* Data packets, up to room of them, while there is a queue that may send and the wire is free. */
+static uint16_t
+send_data(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
+{
+	struct sw_port *p = &sw->ports[port];
+	/* A queue's own rates may let another one go first after each of its frames. */
+	bool one_by_one = (p->min_queues | p->max_queues) != 0;
+	struct releases releases = {0};
+	struct run all = {0};
+
+	while (all.packets < room && token_bucket_can_send(&p->shaper)) {
+		int queue = pick(p);
+		struct run run;
+
+		if (queue < 0)
+			break;
+		run = send_run(sw, port, (uint8_t)queue, &releases, pkts + all.packets,
+			       one_by_one ? 1 : (uint16_t)(room - all.packets));
+		charge_run(sw, port, (uint8_t)queue, &run);
+		all.packets += run.packets;
+		all.frame_bytes += run.frame_bytes;
+		all.charged_bytes += run.charged_bytes;
+	}
+	release_all(sw, &releases, now_ns);
+	counter_add(&p->stats.tx_packets, all.packets);
+	counter_add(&p->stats.tx_bytes, all.frame_bytes);
+	counter_add(&sw->ledger.sent, all.charged_bytes);
+	return (uint16_t)all.packets;
 }
 
 uint64_t
@@ -265,8 +327,7 @@ sw_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, u
 {
 	struct sw *sw = sw_of(node);
 	struct sw_port *p = &sw->ports[port];
-	uint64_t packets = 0, bytes = 0;
-	struct releases releases = {0};
+	struct rte_mbuf *control;
 	uint16_t n = 0;
 
 	assert(port < sw->n_ports);
@@ -274,24 +335,15 @@ sw_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, u
 	if (p->backlogged == 0 && pfc_tx_next_ns(&p->pfc_tx) > now_ns)
 		return 0;
 	begin_tx(sw, p, now_ns);
-	while (n < room && token_bucket_can_send(&p->shaper)) {
-		struct rte_mbuf *m = sw_pfc_take(sw, p, now_ns);
-
-		if (likely(m == NULL)) {
-			m = take_packet(sw, port, &releases);
-			if (m == NULL)
-				break;
-			packets++;
-			bytes += frame_bytes(m->pkt_len);
-		}
-		token_bucket_charge(&p->shaper, wire_bytes(m->pkt_len));
-		pkts[n++] = m;
+	if (room == 0 || !token_bucket_can_send(&p->shaper))
+		return 0;
+	/* There is one at most: what it says is all that there is to say now. */
+	control = sw_pfc_take(sw, p, now_ns);
+	if (unlikely(control != NULL)) {
+		token_bucket_charge(&p->shaper, wire_bytes(control->pkt_len));
+		pkts[n++] = control;
 	}
-	release_all(sw, &releases, now_ns);
-	counter_add(&p->stats.tx_packets, packets);
-	counter_add(&p->stats.tx_bytes, bytes);
-	counter_add(&sw->ledger.sent, releases.sent_bytes);
-	return n;
+	return n + send_data(sw, port, pkts + n, room - n, now_ns);
 }
 
 /* When the first queue that only its maximum holds may send; NEVER_NS: there is none. */

@@ -43,9 +43,15 @@ void sched_init(struct sched *s, const struct sched_params *params);
 static inline int sched_pick(struct sched *s, uint8_t eligible);
 
 /**
- * The picked queue sent a frame.
+ * Bytes on the wire with which the picked queue's turn ends: while it has sent fewer, and the
+ * eligible queues stay the same, it would be picked again.
+ */
+static inline int32_t sched_grant(const struct sched *s, uint8_t queue);
+
+/**
+ * The picked queue sent a frame, or several in its turn.
  *
- * @param bytes       On the wire: wire_bytes().
+ * @param bytes       On the wire: wire_bytes() of each.
  * @param backlogged  Does this queue still hold packets?
  */
 static inline void sched_charge(struct sched *s, uint8_t queue, uint32_t bytes, bool backlogged);
@@ -65,6 +71,12 @@ sched_pick(struct sched *s, uint8_t eligible)
 	if (eligible & s->credit & (1u << s->turn))
 		return s->turn;
 	return eligible == 0 ? -1 : sched_next_turn(s, eligible);
+}
+
+static inline int32_t
+sched_grant(const struct sched *s, uint8_t queue)
+{
+	return s->strict_queues >> queue & 1 ? INT32_MAX : s->deficit_bytes[queue];
 }
 
 static inline void

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -234,6 +235,37 @@ an_emptied_queue_forgets_its_credit_but_not_its_debt(void **state)
 	assert_share(sent[1], sent[0] + sent[1], 1, 2, 20000);
 }
 
+/* What has sent less than its grant is picked again; the sum of its frames charges what they do. */
+static void
+a_run_within_its_grant_is_charged_as_its_frames_alone(void **state)
+{
+	static const uint8_t weight[TM_CLASSES] = {1, 2, 3, 4, 5, 6, 7, 8};
+	struct sched one = fresh(1 << 7, weight), many = one;
+	struct prng r;
+
+	(void)state;
+	prng_seed(&r, 5, 0);
+	for (int i = 0; i < 20000; i++) {
+		uint8_t eligible = (uint8_t)(1 + prng_below(&r, 127) + 128 * (i % 8 == 0));
+		int queue = sched_pick(&many, eligible);
+		int32_t left = sched_grant(&many, (uint8_t)queue);
+		bool more = prng_below(&r, 4) != 0;
+		uint32_t sum = 0;
+
+		assert_true(left > 0);
+		for (unsigned int n = 0; n < 32 && left - (int32_t)sum > 0; n++) {
+			uint32_t bytes = (uint32_t)(84 + prng_below(&r, 1455));
+
+			assert_int_equal(sched_pick(&one, eligible), queue);
+			sum += bytes;
+			sched_charge(&one, (uint8_t)queue, bytes,
+				     more || (n < 31 && left - (int32_t)sum > 0));
+		}
+		sched_charge(&many, (uint8_t)queue, sum, more);
+		assert_memory_equal(&one, &many, sizeof(one));
+	}
+}
+
 int
 main(void)
 {
@@ -247,6 +279,7 @@ main(void)
 		cmocka_unit_test(a_paused_queue_keeps_its_deficit),
 		cmocka_unit_test(credit_never_exceeds_a_quantum_however_pauses_fall),
 		cmocka_unit_test(an_emptied_queue_forgets_its_credit_but_not_its_debt),
+		cmocka_unit_test(a_run_within_its_grant_is_charged_as_its_frames_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

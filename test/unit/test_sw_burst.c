@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The same frames one by one and in bursts: the same leave, the same are dropped for the same
- * reasons, and the same senders are held. */
+/* The same frames one by one and in bursts, in and out: the same leave, the same are dropped for
+ * the same reasons, and the same senders are held. */
 #include "base/prng.h"
 #include "sw_test.h"
 
@@ -20,6 +20,8 @@ static void
 set_up(struct sw_params *p)
 {
 	bench_defaults(p, PORTS);
+	/* Several frames leave in one call, of several queues. */
+	p->shaper_burst_ns = 1000;
 	p->mmu.buffer_bytes = 300000;
 	p->mmu.cell_bytes = 208;
 	/* Not dynamic: that limit also rises with what others give back, and a burst asks once
@@ -88,14 +90,29 @@ give_round(struct bench *b, struct prng *r, uint16_t burst, uint64_t now_ns, uin
 		b->sw->ops->rx(b->sw, port, &m[i], RTE_MIN(burst, (uint16_t)(n - i)), now_ns);
 }
 
+/* Up to 32 packets, asked for so many at a time. */
+static uint16_t
+take_in_bursts(struct bench *b, uint16_t port, struct rte_mbuf **out, uint16_t burst,
+	       uint64_t now_ns)
+{
+	uint16_t n = 0, got = 1;
+
+	while (n < 32 && got > 0) {
+		got = b->sw->ops->tx(b->sw, port, out + n, RTE_MIN(burst, (uint16_t)(32 - n)),
+				     now_ns);
+		n = (uint16_t)(n + got);
+	}
+	return n;
+}
+
 static void
-take_round(struct bench *b, struct outcome *o, uint64_t now_ns)
+take_round(struct bench *b, struct outcome *o, uint16_t burst, uint64_t now_ns)
 {
 	struct rte_mbuf *out[32];
 	struct mac_control mc;
 
 	for (uint16_t port = 0; port < PORTS; port++) {
-		uint16_t n = b->sw->ops->tx(b->sw, port, out, 32, now_ns);
+		uint16_t n = take_in_bursts(b, port, out, burst, now_ns);
 
 		for (uint16_t i = 0; i < n; i++) {
 			const uint8_t *frame = rte_pktmbuf_mtod(out[i], const uint8_t *);
@@ -141,7 +158,7 @@ run(struct bench *b, uint64_t seed, uint16_t burst, struct outcome *o)
 		disturb(b, round, now_ns);
 		give_round(b, &r, burst, now_ns, round);
 		if (prng_below(&r, 4) != 0)
-			take_round(b, o, now_ns);
+			take_round(b, o, burst, now_ns);
 		bench_sees_balance(b);
 	}
 	for (uint16_t port = 0; port < PORTS; port++) {
