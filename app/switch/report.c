@@ -221,6 +221,7 @@ fdb_object(const struct node *node)
 	report_set_u64(o, "aged", counter_read(&s->aged));
 	report_set_u64(o, "learn_failures", counter_read(&s->learn_failures));
 	report_set_u64(o, "learn_limited", counter_read(&s->learn_limited));
+	report_set_u64(o, "learn_busy", counter_read(&s->learn_busy));
 	report_set_u64(o, "static_kept", counter_read(&s->static_kept));
 	return o;
 }

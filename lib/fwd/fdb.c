@@ -7,6 +7,7 @@
 #include <rte_errno.h>
 #include <rte_malloc.h>
 #include <rte_prefetch.h>
+#include <rte_spinlock.h>
 
 #include "base/counter.h"
 #include "base/fixed.h"
@@ -39,6 +40,7 @@ struct bucket {
 	uint64_t key[SLOTS]; /* FREE_KEY: not in use */
 	uint64_t state[SLOTS];
 } __rte_cache_aligned;
+static_assert(offsetof(struct bucket, state) == SLOTS * sizeof(uint64_t), "key_of()");
 
 struct fdb_port {
 	uint32_t learned;
@@ -54,8 +56,10 @@ struct fdb {
 	uint32_t used;
 	uint64_t refresh_ns;
 	uint64_t lifetime_ns; /* NEVER_NS: no ageing */
+	bool shared;
 	struct fdb_stats stats;
 	/* per address */
+	rte_spinlock_t writer; /* if shared */
 	struct fdb_port ports[FDB_MAX_PORTS];
 	/* sweep, set-up */
 	uint32_t entries;
@@ -91,10 +95,13 @@ age_ns(uint64_t state, uint64_t now_ns)
 	return (now_ns - state) & SEEN_MASK;
 }
 
+/* Clocks of several lcores are read one after the other: what was heard later than now is fresh. */
 static inline bool
 aged(const struct fdb *fdb, uint64_t state, uint64_t now_ns)
 {
-	return age_ns(state, now_ns) >= fdb->lifetime_ns && !(state & STATIC_BIT);
+	uint64_t age = age_ns(state, now_ns);
+
+	return age >= fdb->lifetime_ns && !(state & STATIC_BIT) && age >> (SEEN_BITS - 1) == 0;
 }
 
 void
@@ -114,14 +121,45 @@ find(struct fdb *fdb, uint64_t key, uint32_t at)
 		struct bucket *b = &fdb->buckets[at];
 
 		for (unsigned int slot = 0; slot < SLOTS; slot++) {
-			if (b->key[slot] == key)
+			if (__atomic_load_n(&b->key[slot], __ATOMIC_ACQUIRE) == key)
 				return &b->state[slot];
 		}
-		if (likely(fdb->passed[at] == 0))
+		if (likely(__atomic_load_n(&fdb->passed[at], __ATOMIC_RELAXED) == 0))
 			return NULL;
 		at = (at + 1) & fdb->mask;
 	}
 	return NULL;
+}
+
+/*
+ * Of a shared table: writers are one at a time, and who finds another at it does without, so that
+ * nobody waits. Readers go on beside a writer: an address's key appears after its state and goes
+ * before the place has another, so that a state is the key's whose key is still there after it was
+ * read.
+ */
+static inline bool
+begin_write(struct fdb *fdb)
+{
+	return !fdb->shared || rte_spinlock_trylock(&fdb->writer);
+}
+
+static inline void
+end_write(struct fdb *fdb)
+{
+	if (fdb->shared)
+		rte_spinlock_unlock(&fdb->writer);
+}
+
+static inline const uint64_t *
+key_of(const uint64_t *state)
+{
+	return state - SLOTS;
+}
+
+static void
+set_state(uint64_t *state, uint64_t value)
+{
+	__atomic_store_n(state, value, __ATOMIC_RELAXED);
 }
 
 static void
@@ -145,48 +183,45 @@ count_passed(struct fdb *fdb, uint32_t home, uint32_t steps, int change)
 	for (uint32_t i = 0; i < steps; i++) {
 		uint8_t *passed = &fdb->passed[(home + i) & fdb->mask];
 
-		*passed = (uint8_t)(*passed + change);
+		__atomic_store_n(passed, (uint8_t)(*passed + change), __ATOMIC_RELAXED);
 	}
 }
 
-/* The state of a new address, or NULL: the table, or its part of it, is full. */
-static uint64_t *
-enter(struct fdb *fdb, uint64_t key)
+/* @return false: the table, or the key's part of it, is full. */
+static bool
+enter(struct fdb *fdb, uint64_t key, uint64_t state)
 {
 	uint32_t home = home_of(fdb, key);
 
 	if (fdb->used >= fdb->entries)
-		return NULL;
+		return false;
 	for (uint32_t i = 0; i < fdb->probes; i++) {
 		struct bucket *b = &fdb->buckets[(home + i) & fdb->mask];
 
 		for (unsigned int slot = 0; slot < SLOTS; slot++) {
 			if (b->key[slot] != FREE_KEY)
 				continue;
-			b->key[slot] = key;
+			set_state(&b->state[slot], state);
 			count_passed(fdb, home, i, 1);
 			count_used(fdb, 1);
-			return &b->state[slot];
+			__atomic_store_n(&b->key[slot], key, __ATOMIC_RELEASE);
+			return true;
 		}
 	}
-	return NULL;
+	return false;
 }
 
 static bool
 learn_new(struct fdb *fdb, uint64_t key, uint16_t port, uint64_t now_ns)
 {
-	uint64_t *state;
-
 	if (fdb->ports[port].learned >= fdb->ports[port].limit) {
 		counter_inc(&fdb->stats.learn_limited);
 		return false;
 	}
-	state = enter(fdb, key);
-	if (state == NULL) {
+	if (!enter(fdb, key, state_of(port, now_ns))) {
 		counter_inc(&fdb->stats.learn_failures);
 		return false;
 	}
-	*state = state_of(port, now_ns);
 	count_learned(fdb, port, 1);
 	counter_inc(&fdb->stats.learned);
 	return true;
@@ -220,8 +255,26 @@ refresh(struct fdb *fdb, uint64_t *state, uint16_t port, uint64_t now_ns)
 		counter_inc(&fdb->stats.learned);
 	else if (moves)
 		counter_inc(&fdb->stats.moved);
-	*state = (*state & STATIC_BIT) | state_of(port, now_ns);
+	set_state(state, (*state & STATIC_BIT) | state_of(port, now_ns));
 	return true;
+}
+
+/* What learning has to write. */
+static bool
+write_learned(struct fdb *fdb, uint64_t key, uint32_t home, uint16_t port, uint64_t now_ns)
+{
+	uint64_t *state;
+	bool known;
+
+	if (!begin_write(fdb)) {
+		__atomic_fetch_add(&fdb->stats.learn_busy, 1, __ATOMIC_RELAXED);
+		return false;
+	}
+	state = find(fdb, key, home);
+	known = state == NULL ? learn_new(fdb, key, port, now_ns)
+			      : refresh(fdb, state, port, now_ns);
+	end_write(fdb);
+	return known;
 }
 
 bool
@@ -233,17 +286,19 @@ fdb_learn(struct fdb *fdb, uint64_t key, uint16_t port, uint64_t now_ns)
 bool
 fdb_learn_at(struct fdb *fdb, uint64_t key, uint32_t home, uint16_t port, uint64_t now_ns)
 {
-	uint64_t *state;
+	const uint64_t *at;
+	uint64_t state;
 
 	assert(port < FDB_MAX_PORTS);
 	if (unlikely(fdb_key_is_group(key)))
 		return false;
-	state = find(fdb, key, home);
-	if (unlikely(state == NULL))
-		return learn_new(fdb, key, port, now_ns);
-	if (likely(port_of(*state) == port && age_ns(*state, now_ns) < fdb->refresh_ns))
+	at = find(fdb, key, home);
+	if (unlikely(at == NULL))
+		return write_learned(fdb, key, home, port, now_ns);
+	state = __atomic_load_n(at, __ATOMIC_RELAXED);
+	if (likely(port_of(state) == port && age_ns(state, now_ns) < fdb->refresh_ns))
 		return true;
-	return refresh(fdb, state, port, now_ns);
+	return write_learned(fdb, key, home, port, now_ns);
 }
 
 int
@@ -256,12 +311,10 @@ fdb_add_static(struct fdb *fdb, uint64_t key, uint16_t port)
 		return -EINVAL;
 	state = find(fdb, key, home_of(fdb, key));
 	if (state == NULL)
-		state = enter(fdb, key);
-	else if (!(*state & STATIC_BIT))
+		return enter(fdb, key, STATIC_BIT | state_of(port, 0)) ? 0 : -ENOSPC;
+	if (!(*state & STATIC_BIT))
 		count_learned(fdb, port_of(*state), -1);
-	if (state == NULL)
-		return -ENOSPC;
-	*state = STATIC_BIT | state_of(port, 0);
+	set_state(state, STATIC_BIT | state_of(port, 0));
 	return 0;
 }
 
@@ -287,11 +340,18 @@ fdb_lookup(struct fdb *fdb, uint64_t key, uint64_t now_ns)
 uint16_t
 fdb_lookup_at(struct fdb *fdb, uint64_t key, uint32_t home, uint64_t now_ns)
 {
-	const uint64_t *state = find(fdb, key, home);
+	const uint64_t *at = find(fdb, key, home);
+	uint64_t state;
 
-	if (state == NULL || aged(fdb, *state, now_ns))
+	if (at == NULL)
 		return FDB_UNKNOWN;
-	return port_of(*state);
+	state = __atomic_load_n(at, __ATOMIC_ACQUIRE);
+	if (aged(fdb, state, now_ns))
+		return FDB_UNKNOWN;
+	/* The place may have got another address: an unknown one floods. */
+	if (fdb->shared && __atomic_load_n(key_of(at), __ATOMIC_RELAXED) != key)
+		return FDB_UNKNOWN;
+	return port_of(state);
 }
 
 static void
@@ -300,9 +360,11 @@ forget(struct fdb *fdb, uint32_t at, unsigned int slot)
 	struct bucket *b = &fdb->buckets[at];
 	uint32_t home = home_of(fdb, b->key[slot]);
 
+	__atomic_store_n(&b->key[slot], FREE_KEY, __ATOMIC_RELAXED);
+	/* Before the place has another state. */
+	__atomic_thread_fence(__ATOMIC_RELEASE);
 	count_passed(fdb, home, (at - home) & fdb->mask, -1);
 	count_learned(fdb, port_of(b->state[slot]), -1);
-	b->key[slot] = FREE_KEY;
 	count_used(fdb, -1);
 	counter_inc(&fdb->stats.aged);
 }
@@ -323,10 +385,13 @@ fdb_sweep(struct fdb *fdb, uint64_t now_ns)
 {
 	if (fdb->sweep_interval_ns == NEVER_NS)
 		return NEVER_NS;
+	if (!begin_write(fdb))
+		return now_ns;
 	for (uint32_t i = 0; i < SWEEP_BUCKETS && i <= fdb->mask; i++) {
 		sweep_bucket(fdb, fdb->next_bucket, now_ns);
 		fdb->next_bucket = (fdb->next_bucket + 1) & fdb->mask;
 	}
+	end_write(fdb);
 	return add_sat(now_ns, fdb->sweep_interval_ns);
 }
 
@@ -394,6 +459,8 @@ fdb_create(const struct fdb_params *params)
 	fdb->mask = buckets - 1;
 	fdb->probes = RTE_MIN(buckets, MAX_PROBES);
 	fdb->entries = params->entries;
+	fdb->shared = params->shared;
+	rte_spinlock_init(&fdb->writer);
 	fdb->buckets = pages_alloc(buckets * sizeof(*fdb->buckets));
 	fdb->passed = rte_zmalloc_socket("fdb", buckets, RTE_CACHE_LINE_SIZE, params->socket);
 	if (fdb->buckets == NULL || fdb->passed == NULL) {

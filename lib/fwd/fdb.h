@@ -17,7 +17,11 @@
  * burst's lines can be asked for ahead (fdb_prefetch()). rte_hash reads two, and our entries behind
  * it.
  *
- * One owner: no call may run beside another.
+ * One owner: no call may run beside another. Or shared: learning, lookups and sweeps of several
+ * lcores run beside each other, and none waits. Who wants to write while another does leaves it: an
+ * address is then learned from its next frame (learn_busy). A lookup beside a writer may find
+ * nothing, and the frame floods; it never finds another address's port. Memory is neither given
+ * back nor moved, so that nobody has to know who still reads (no RCU).
  */
 #ifndef QUENCH_FWD_FDB_H
 #define QUENCH_FWD_FDB_H
@@ -37,6 +41,7 @@ struct fdb_params {
 	uint32_t entries;   /* addresses: FDB_MIN_ENTRIES..FDB_MAX_ENTRIES */
 	uint64_t ageing_ns; /* 0: never forgotten; less than 2^54 */
 	int socket;         /* NUMA node, or SOCKET_ID_ANY */
+	bool shared;        /* by several lcores, after set-up */
 };
 
 struct fdb_stats {
@@ -46,6 +51,7 @@ struct fdb_stats {
 	uint64_t learn_failures; /* frames whose source found no place in the table */
 	uint64_t learn_limited;  /* frames whose source was beyond its port's limit */
 	uint64_t static_kept;    /* frames from a static address on another port */
+	uint64_t learn_busy;     /* shared: frames not learned from, as another lcore wrote */
 };
 
 struct fdb;
