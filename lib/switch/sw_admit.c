@@ -11,26 +11,36 @@ sw_count_drop(struct sw *sw, uint16_t port, enum sw_drop reason, uint32_t charge
 	counter_add(&sw->ledger.dropped, charged_bytes);
 }
 
-static void
+/* Where a frame's class stands in sw->classes. */
+static unsigned int
+code_point(const struct sw *sw, const struct arrival *a)
+{
+	if (sw->trust_dscp && a->view.ip_version != 0)
+		return a->view.dscp;
+	return (unsigned int)(SW_CODE_POINT_NONE + 1 + a->pcp);
+}
+
+static const struct sw_class *
 classify(const struct sw *sw, struct arrival *a)
 {
-	const struct frame_view *v = &a->view;
-	bool ip = v->ip_version != 0;
+	/* By code point; that of a frame without IP is 0. */
+	static const uint8_t flags[] = {
+		[ECN_ECT0] = PKT_ECT, [ECN_ECT1] = PKT_ECT, [ECN_CE] = PKT_CE};
+	const struct sw_class *c = &sw->classes[code_point(sw, a)];
 
-	a->class = qos_map_classify(&sw->qos, ip ? v->dscp : -1, a->pcp);
-	a->flags = 0;
-	if (ip && v->ecn != ECN_NOT_ECT)
-		a->flags = v->ecn == ECN_CE ? PKT_CE : PKT_ECT;
+	a->class = c->class;
+	a->flags = flags[a->view.ecn];
+	return c;
 }
 
 /* Longer than the class allows? (NX-OS: mtu of a network-qos class.) */
 static bool
-above_mtu(const struct sw *sw, const struct arrival *a)
+above_mtu(const struct sw_class *c, const struct arrival *a)
 {
 	uint32_t tag = a->view.tagged ? VLAN_TAG_BYTES : 0;
 
 	/* A priority tag that the frame came with may be off by now. */
-	return frame_bytes(a->m->pkt_len) - tag > sw->tc_max_frame_bytes[a->class.tc];
+	return frame_bytes(a->m->pkt_len) - tag > c->max_frame_bytes;
 }
 
 /* The frame as the port wants it. @return false: no mbuf for that, a->m is as it was. */
@@ -78,7 +88,7 @@ admit_ingress(struct sw *sw, const struct arrival *a)
 /* A frame for one port that a burst may admit together with others: nothing has to be decided on it
  * alone, nor done to it. */
 static bool
-is_plain(struct sw *sw, struct arrival *a)
+is_plain(struct sw *sw, const struct sw_class *c, struct arrival *a)
 {
 	const struct sw_port *in = &sw->ports[a->in_port];
 	const struct sw_port *p;
@@ -87,7 +97,7 @@ is_plain(struct sw *sw, struct arrival *a)
 		return false;
 	p = &sw->ports[a->out_port];
 	return !((p->closed_queues >> a->class.queue | in->storm_pgs >> a->class.pg) & 1) &&
-	       !above_mtu(sw, a) && !sw_wred_drops(p, a) &&
+	       !above_mtu(c, a) && !sw_wred_drops(p, a) &&
 	       sw_egress_tci(sw, a, a->out_port) == SW_TAG_AS_IS;
 }
 
@@ -108,8 +118,7 @@ add_up(struct sw *sw, struct arrival *a, unsigned int n, struct sums *s)
 	for (unsigned int i = 0; i < n; i++, a++) {
 		uint16_t queue;
 
-		classify(sw, a);
-		if (unlikely(!is_plain(sw, a)))
+		if (unlikely(!is_plain(sw, classify(sw, a), a)))
 			return false;
 		queue = (uint16_t)(a->out_port * TM_CLASSES + a->class.queue);
 		s->total_bytes += a->charged_bytes;
@@ -233,8 +242,7 @@ sw_admit(struct sw *sw, struct arrival *a)
 {
 	enum sw_drop reason;
 
-	classify(sw, a);
-	reason = unlikely(above_mtu(sw, a)) ? SW_DROP_MTU : SW_PASS;
+	reason = unlikely(above_mtu(classify(sw, a), a)) ? SW_DROP_MTU : SW_PASS;
 	if (unlikely(sw->ports[a->in_port].storm_pgs >> a->class.pg & 1) && reason == SW_PASS)
 		reason = sw_pfcwd_ingress(sw, a->in_port, a->class.pg);
 	if (likely(reason == SW_PASS))

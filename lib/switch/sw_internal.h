@@ -58,6 +58,15 @@ struct sw_queue_shaper {
 	struct token_bucket min, max;
 };
 
+/* What a frame's class is known by: DSCP, or PCP, or neither. */
+#define SW_CODE_POINT_NONE TM_DSCPS
+#define SW_CODE_POINTS (TM_DSCPS + 1 + TM_CLASSES)
+
+struct sw_class {
+	struct qos_class class;
+	uint32_t max_frame_bytes; /* without a tag; UINT32_MAX: no limit of its own */
+};
+
 /* What others ask of a port; each member has one writer, and the owner puts it in force. */
 struct sw_port_wish {
 	uint8_t link_down;
@@ -171,11 +180,11 @@ struct sw {
 	uint64_t down_ports; /* mask */
 	uint8_t lossless_pgs;
 	bool mark_at_enqueue;
-	struct sw_router *router; /* NULL: none */
-	uint32_t
-		tc_max_frame_bytes[TM_CLASSES]; /* without a tag; UINT32_MAX: no limit of its own */
-	uint32_t clear_watermarks;              /* mask of kinds, set from any thread */
+	struct sw_router *router;  /* NULL: none */
+	uint32_t clear_watermarks; /* mask of kinds, set from any thread */
 	struct qos_map_params qos;
+	bool trust_dscp;
+	struct sw_class classes[SW_CODE_POINTS]; /* by sw_code_point() */
 	struct sw_pools pools;
 	/* of a burst that leaves, zero in between: by group, and which groups */
 	uint32_t release_bytes[SW_MAX_PORTS * TM_CLASSES];

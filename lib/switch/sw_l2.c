@@ -6,7 +6,6 @@
 #include "base/fixed.h"
 #include "switch/sw_router.h"
 
-#define VLAN_ID_MASK 0x0FFFu
 #define MAC_MASK 0xFFFFFFFFFFFFull
 /* A storm's bucket holds what its rate brings in this time, and two of the largest frames at least:
  * a handful of ARP requests at once is no storm. */
@@ -108,8 +107,8 @@ drop_priority_tag(struct sw *sw, struct arrival *a)
 	return SW_PASS;
 }
 
-static enum sw_drop
-filter_vlan(struct sw *sw, struct arrival *a, uint16_t vid)
+enum sw_drop
+sw_filter_vlan(struct sw *sw, struct arrival *a, uint16_t vid)
 {
 	uint16_t access = sw->ports[a->in_port].access_domain;
 
@@ -121,25 +120,6 @@ filter_vlan(struct sw *sw, struct arrival *a, uint16_t vid)
 	}
 	if (!(sw->members[vid] >> a->in_port & 1))
 		return SW_DROP_INGRESS_VLAN_FILTER;
-	a->domain = vid;
-	return SW_PASS;
-}
-
-enum sw_drop
-sw_l2_classify(struct sw *sw, struct arrival *a)
-{
-	uint16_t vid = 0;
-
-	a->pcp = -1;
-	a->tci_bits = 0;
-	if (unlikely(a->view.tagged)) {
-		vid = a->view.vlan_tci & VLAN_ID_MASK;
-		a->pcp = (int8_t)(a->view.vlan_tci >> 13);
-		a->tci_bits = a->view.vlan_tci & (uint16_t)~VLAN_ID_MASK;
-	}
-	a->not_to = 1ull << a->in_port;
-	if (sw->ports[a->in_port].filters)
-		return filter_vlan(sw, a, vid);
 	a->domain = vid;
 	return SW_PASS;
 }

@@ -5,6 +5,7 @@
 #include <rte_prefetch.h>
 
 #include "switch/sw_rx.h"
+#include "wire/frame_plain.h"
 
 /* Frames of a burst whose headers are on their way into the cache. */
 #define PREFETCH 4
@@ -30,6 +31,14 @@ rx_mac_control(struct sw *sw, const struct arrival *a)
 	else
 		sw_count_drop(sw, a->in_port, reason, a->charged_bytes);
 	rte_pktmbuf_free(a->m);
+}
+
+/* A frame with nothing to find fault with: no MAC control, no LLDP. */
+static bool
+is_plain(const struct sw *sw, struct arrival *a)
+{
+	return a->m->nb_segs == 1 && a->frame_bytes <= sw->max_frame_bytes &&
+	       frame_parse_plain(rte_pktmbuf_mtod(a->m, const uint8_t *), a->m->data_len, &a->view);
 }
 
 /* Is this a frame that a bridge may forward? */
@@ -96,6 +105,15 @@ parse(struct sw *sw, struct arrival *a, uint16_t port, struct rte_mbuf *m, uint6
 	a->frame_bytes = frame_bytes(m->pkt_len);
 	a->charged_bytes = mmu_charge_bytes(sw->mmu, a->frame_bytes);
 	sums->in += a->charged_bytes;
+	if (likely(is_plain(sw, a))) {
+		sums->packets++;
+		sums->bytes += a->frame_bytes;
+		reason = sw_l2_classify(sw, a);
+		if (likely(reason == SW_PASS))
+			return true;
+		end(sw, a, reason);
+		return false;
+	}
 	if (unlikely(is_mac_control(m))) {
 		rx_mac_control(sw, a);
 		return false;

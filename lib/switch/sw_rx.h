@@ -9,6 +9,7 @@
 #include "switch/sw_internal.h"
 
 #define FLOOD FDB_UNKNOWN
+#define VLAN_ID_MASK 0x0FFFu
 
 /* One received frame on its way through the stages. */
 struct arrival {
@@ -30,9 +31,27 @@ struct arrival {
 
 /* sw_l2.c */
 
-/** Which VLAN a frame is in, by its port and its tag. @return SW_PASS or why it is not forwarded.
- */
-enum sw_drop sw_l2_classify(struct sw *sw, struct arrival *a);
+/** Which VLAN a frame is in that came by a port that filters, with this one in its tag, or 0.
+ * @return SW_PASS or why it is not forwarded. */
+enum sw_drop sw_filter_vlan(struct sw *sw, struct arrival *a, uint16_t vid);
+
+/** Which VLAN a frame is in, by its port and its tag. @return as sw_filter_vlan(). */
+static inline enum sw_drop
+sw_l2_classify(struct sw *sw, struct arrival *a)
+{
+	uint16_t vid = 0;
+
+	a->pcp = -1;
+	a->tci_bits = 0;
+	if (unlikely(a->view.tagged)) {
+		vid = a->view.vlan_tci & VLAN_ID_MASK;
+		a->pcp = (int8_t)(a->view.vlan_tci >> 13);
+		a->tci_bits = a->view.vlan_tci & (uint16_t)~VLAN_ID_MASK;
+	}
+	a->not_to = 1ull << a->in_port;
+	a->domain = vid;
+	return sw->ports[a->in_port].filters ? sw_filter_vlan(sw, a, vid) : SW_PASS;
+}
 
 /**
  * Learn where the sources of a burst are, and find where the destinations are.

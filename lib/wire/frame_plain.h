@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The short way through frame_parse(), for what nearly all frames are. */
+#ifndef QUENCH_WIRE_FRAME_PLAIN_H
+#define QUENCH_WIRE_FRAME_PLAIN_H
+
+#include "wire/be.h"
+#include "wire/frame.h"
+
+/* One's complement, of 64 bits. */
+static inline uint64_t
+frame_plain_add(uint64_t a, uint64_t b)
+{
+	uint64_t sum = a + b;
+
+	return sum + (sum < a);
+}
+
+/**
+ * Parse buf[0..len) if it is an untagged frame with an IPv4 packet without options, and nothing is
+ * wrong with it: v is then what frame_parse() gives with FRAME_OK.
+ *
+ * @return false: another frame, which frame_parse() has to look at. v is as it was.
+ */
+static inline bool
+frame_parse_plain(const uint8_t *buf, uint16_t len, struct frame_view *v)
+{
+	uint64_t start, words, more;
+	uint32_t last;
+	uint16_t ip_bytes;
+
+	if (len < ETH_HDR_BYTES + IPV4_HDR_BYTES)
+		return false;
+	/* EtherType, version and header length, ToS, total length, identification. */
+	start = be64_load(buf + 12);
+	ip_bytes = (uint16_t)(start >> 16);
+	if (start >> 40 != (ETHERTYPE_IPV4 << 8 | 0x45) || ip_bytes < IPV4_HDR_BYTES ||
+	    ip_bytes > len - ETH_HDR_BYTES)
+		return false;
+	/* RFC 1071 2(A), (B): in whatever order and width words are added with their carries, the
+	 * sum of a right header is a multiple of 0xFFFF. It is not 0, as no 0x45 is. */
+	memcpy(&words, buf + 14, sizeof(words));
+	memcpy(&more, buf + 22, sizeof(more));
+	memcpy(&last, buf + 30, sizeof(last));
+	if (frame_plain_add(frame_plain_add(words, more), last) % 0xFFFF != 0)
+		return false;
+
+	*v = (struct frame_view){
+		.ethertype = ETHERTYPE_IPV4,
+		.l3_off = ETH_HDR_BYTES,
+		.l4_off = ETH_HDR_BYTES + IPV4_HDR_BYTES,
+		.ip_end = (uint16_t)(ETH_HDR_BYTES + ip_bytes),
+		.ip_version = 4,
+		.ip_proto = buf[23],
+		.dscp = (uint8_t)(start >> 34 & 0x3F),
+		.ecn = (uint8_t)(start >> 32 & 3),
+		.ttl = buf[22],
+		/* More Fragments, or an offset: RFC 791 section 3.1. */
+		.fragment = (be16_load(buf + 20) & 0x3FFF) != 0,
+	};
+	return true;
+}
+
+#endif
