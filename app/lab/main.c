@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* quench-lab: a whole fabric of NICs and switches in one process, in virtual time. */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <libgen.h>
 #include <signal.h>
@@ -15,37 +14,11 @@
 #include "base/units.h"
 #include "common/say.h"
 #include "ctl/json.h"
+#include "lab/lab_opts.h"
 #include "lab/output.h"
-#include "lab/scenario_file.h"
 
 /* Rings and tables only: packets live in regions of their own. */
 #define EAL_MEGABYTES "256"
-
-struct lab_opts {
-	const char *scenario, *json, *out_dir;
-	struct scenario_override override;
-	bool check_config, quiet, no_progress;
-};
-
-static const char usage_text[] =
-	"quench-lab: run a fabric of RoCEv2 NICs and switches in virtual time\n"
-	"\n"
-	"  quench-lab [options] SCENARIO.ini\n"
-	"\n"
-	"  --seed N          seed of all random choices, instead of the file's\n"
-	"  --duration T      simulated time, such as 20ms, instead of the file's\n"
-	"  --json FILE       write the results as JSON; - is standard output, without the table\n"
-	"  --out DIR         write results.json, flows.csv, queues.csv and pfc.csv into DIR\n"
-	"  --trace FLOW      write each change of rate of the QPs of a [flow FLOW] to trace.csv in "
-	"DIR;\n"
-	"                    may be given again\n"
-	"  --check-config    check the scenario, print the configuration in force, do not run\n"
-	"  --quiet           no table on standard output\n"
-	"  --no-progress     no progress bar\n"
-	"  --help-config     print every key with unit, range, default and meaning\n"
-	"  --help, --version\n"
-	"\n"
-	"Exit code 0: done; 1: failed while running; 2: bad usage or configuration.\n";
 
 static volatile sig_atomic_t stop_asked;
 
@@ -54,128 +27,6 @@ on_signal(int number)
 {
 	(void)number;
 	stop_asked = 1;
-}
-
-static bool
-parse_u64(const char *text, uint64_t *out)
-{
-	char *end;
-
-	errno = 0;
-	*out = strtoull(text, &end, 10);
-	return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0 && *out <= INT64_MAX;
-}
-
-static bool
-parse_duration(const char *text, uint64_t *out_ns)
-{
-	const struct field field = {.name = "duration",
-				    .type = FIELD_U64,
-				    .unit = UNIT_NS,
-				    .min = NS_PER_US,
-				    .max = 3600 * NS_PER_SEC};
-	char expected[128];
-
-	return field_parse(&field, NULL, text, out_ns, expected, sizeof(expected)) == 0;
-}
-
-/* @return -1 to run, else the exit code. */
-static int
-parse_opts(int argc, char **argv, struct lab_opts *o)
-{
-	enum {
-		SEED = 256,
-		DURATION,
-		JSON,
-		OUT,
-		TRACE,
-		CHECK,
-		QUIET,
-		NO_PROGRESS,
-		HELP,
-		HELP_CONFIG,
-		VERSION
-	};
-	static const struct option options[] = {
-		{"seed", required_argument, NULL, SEED},
-		{"duration", required_argument, NULL, DURATION},
-		{"json", required_argument, NULL, JSON},
-		{"out", required_argument, NULL, OUT},
-		{"trace", required_argument, NULL, TRACE},
-		{"check-config", no_argument, NULL, CHECK},
-		{"quiet", no_argument, NULL, QUIET},
-		{"no-progress", no_argument, NULL, NO_PROGRESS},
-		{"help", no_argument, NULL, HELP},
-		{"help-config", no_argument, NULL, HELP_CONFIG},
-		{"version", no_argument, NULL, VERSION},
-		{NULL, 0, NULL, 0},
-	};
-	int option;
-
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		switch (option) {
-		case SEED:
-			o->override.has_seed = true;
-			if (!parse_u64(optarg, &o->override.seed)) {
-				say_error("--seed %s: expected a whole number", optarg);
-				return APP_BAD_USAGE;
-			}
-			break;
-		case DURATION:
-			if (!parse_duration(optarg, &o->override.duration_ns)) {
-				say_error("--duration %s: expected a time such as 20ms", optarg);
-				return APP_BAD_USAGE;
-			}
-			break;
-		case JSON:
-			o->json = optarg;
-			/* For a program, which wants nothing behind it. */
-			o->quiet |= strcmp(optarg, "-") == 0;
-			break;
-		case OUT:
-			o->out_dir = optarg;
-			break;
-		case TRACE:
-			if (o->override.n_traces == SCENARIO_MAX_TRACES) {
-				say_error("--trace %s: at most %u flows", optarg,
-					  SCENARIO_MAX_TRACES);
-				return APP_BAD_USAGE;
-			}
-			o->override.traces[o->override.n_traces++] = optarg;
-			break;
-		case CHECK:
-			o->check_config = true;
-			break;
-		case QUIET:
-			o->quiet = true;
-			break;
-		case NO_PROGRESS:
-			o->no_progress = true;
-			break;
-		case HELP:
-			fputs(usage_text, stdout);
-			return APP_DONE;
-		case HELP_CONFIG:
-			scenario_print_reference(stdout);
-			return APP_DONE;
-		case VERSION:
-			puts("quench-lab " QUENCH_VERSION);
-			return APP_DONE;
-		default:
-			fputs("try quench-lab --help\n", stderr);
-			return APP_BAD_USAGE;
-		}
-	}
-	if (optind + 1 != argc) {
-		say_error("expected one scenario file; try quench-lab --help");
-		return APP_BAD_USAGE;
-	}
-	if (o->override.n_traces > 0 && o->out_dir == NULL) {
-		say_error("--trace %s: needs --out DIR", o->override.traces[0]);
-		return APP_BAD_USAGE;
-	}
-	o->scenario = argv[optind];
-	return -1;
 }
 
 /* A process of its own that shares nothing and touches no device. */
@@ -241,10 +92,10 @@ seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+/* Takes the reference. name: of the file in DIR. */
 static int
-write_outputs(const struct lab_opts *o, const struct lab_run *run)
+write_json(const struct lab_opts *o, json_t *json, const char *name)
 {
-	json_t *json = output_json(run);
 	char path[4096];
 	int rc = 0;
 
@@ -255,7 +106,7 @@ write_outputs(const struct lab_opts *o, const struct lab_run *run)
 	if (o->json != NULL)
 		rc = json_write(json, o->json);
 	if (rc == 0 && o->out_dir != NULL) {
-		snprintf(path, sizeof(path), "%s/results.json", o->out_dir);
+		snprintf(path, sizeof(path), "%s/%s", o->out_dir, name);
 		rc = json_write(json, path);
 	}
 	json_decref(json);
@@ -296,16 +147,23 @@ run_probe(const struct lab_opts *o, struct lab_run *run, struct output_csv *csv)
 }
 
 static int
+make_out_dir(const struct lab_opts *o)
+{
+	if (mkdir(o->out_dir, 0777) == 0 || errno == EEXIST)
+		return 0;
+	say_error("%s: %s", o->out_dir, strerror(errno));
+	return -errno;
+}
+
+static int
 run_net(const struct lab_opts *o, struct lab_run *run)
 {
 	struct output_csv csv;
 	int rc;
 
 	if (o->out_dir != NULL) {
-		if (mkdir(o->out_dir, 0777) < 0 && errno != EEXIST) {
-			say_error("%s: %s", o->out_dir, strerror(errno));
+		if (make_out_dir(o) < 0)
 			return APP_FAILED;
-		}
 		if (output_csv_open(&csv, o->out_dir, run->net) < 0) {
 			output_csv_close(&csv, o->out_dir, run->net);
 			output_csv_keep(o->out_dir, false);
@@ -319,8 +177,10 @@ run_net(const struct lab_opts *o, struct lab_run *run)
 		rc = APP_FAILED;
 	if (rc == APP_DONE && o->out_dir != NULL && output_trace(run, o->out_dir) < 0)
 		rc = APP_FAILED;
+	if (rc == APP_DONE && o->out_dir != NULL && lab_fluid_run(&run->fluid, o->out_dir) < 0)
+		rc = APP_FAILED;
 	if (rc == APP_DONE)
-		rc = write_outputs(o, run);
+		rc = write_json(o, output_json(run), "results.json");
 	if (o->out_dir != NULL && output_csv_keep(o->out_dir, rc == APP_DONE) < 0)
 		rc = APP_FAILED;
 	if (rc == APP_DONE && !o->quiet)
@@ -342,30 +202,76 @@ scenario_name(const char *path, char *name, size_t size)
 		name[n - 4] = '\0';
 }
 
+/* The model alone: nothing of DPDK is started. */
 static int
-run_scenario(const struct lab_opts *o, const struct scenario *s)
+run_fluid(const struct lab_opts *o, struct lab_run *run)
 {
-	struct lab_run run = {.scenario = s};
-	char name[256], why[256];
+	json_t *json;
 	int rc;
 
-	scenario_name(o->scenario, name, sizeof(name));
-	run.scenario_name = name;
+	if (o->out_dir != NULL && make_out_dir(o) < 0)
+		return APP_FAILED;
+	rc = lab_fluid_run(&run->fluid, o->out_dir) < 0 ? APP_FAILED : APP_DONE;
+	json = output_settings(run->scenario_name, run->scenario);
+	json_object_set_new(json, "fluid", lab_fluid_json(&run->fluid));
+	if (rc == APP_DONE)
+		rc = write_json(o, json, "fluid.json");
+	else
+		json_decref(json);
+	if (o->out_dir != NULL && output_fluid_keep(o->out_dir, rc == APP_DONE) < 0)
+		rc = APP_FAILED;
+	if (rc == APP_DONE && !o->quiet)
+		lab_fluid_table(stdout, &run->fluid);
+	return rc;
+}
+
+static int
+run_packets(const struct lab_opts *o, struct lab_run *run)
+{
+	char why[256];
+	int rc;
+
 	if (start_eal() < 0) {
 		say_error("EAL does not start");
 		return APP_FAILED;
 	}
 	signal(SIGINT, on_signal);
 	signal(SIGTERM, on_signal);
-	run.net = net_create(s, why, sizeof(why));
-	if (run.net == NULL) {
+	run->net = net_create(run->scenario, why, sizeof(why));
+	if (run->net == NULL) {
 		say_error("%s", why);
 		rc = APP_FAILED;
 	} else {
-		rc = run_net(o, &run);
+		rc = run_net(o, run);
 	}
-	net_destroy(run.net);
+	net_destroy(run->net);
 	rte_eal_cleanup();
+	return rc;
+}
+
+static int
+run_scenario(const struct lab_opts *o, const struct config *cfg, const struct scenario *s)
+{
+	struct lab_run run = {.scenario = s};
+	const struct scenario_fault *fault = &run.fluid.fault;
+	struct config_error err;
+	char name[256];
+	int rc;
+
+	scenario_name(o->scenario, name, sizeof(name));
+	run.scenario_name = name;
+	if (lab_fluid_open(&run.fluid, s) < 0)
+		return APP_FAILED;
+	if (!o->fluid) {
+		rc = run_packets(o, &run);
+	} else if (run.fluid.net != NULL) {
+		rc = run_fluid(o, &run);
+	} else {
+		config_refuse(cfg, fault->section, fault->key, fault->expected, &err);
+		say_error("%s", err.text);
+		rc = APP_BAD_USAGE;
+	}
+	lab_fluid_close(&run.fluid);
 	return rc;
 }
 
@@ -379,7 +285,7 @@ main(int argc, char **argv)
 	int rc;
 
 	say_as("quench-lab");
-	rc = parse_opts(argc, argv, &o);
+	rc = lab_opts_parse(argc, argv, &o);
 	if (rc >= 0)
 		return say_end(rc);
 	cfg = config_open(o.scenario, &err);
@@ -388,13 +294,13 @@ main(int argc, char **argv)
 		config_close(cfg);
 		return APP_BAD_USAGE;
 	}
-	config_close(cfg);
 	if (o.check_config) {
 		scenario_print(stdout, &s);
 		rc = APP_DONE;
 	} else {
-		rc = run_scenario(&o, &s);
+		rc = run_scenario(&o, cfg, &s);
 	}
+	config_close(cfg);
 	scenario_free(&s);
 	return say_end(rc);
 }

@@ -9,12 +9,14 @@
 #include <jansson.h>
 
 #include "fabric/probe.h"
+#include "lab/fluid.h"
 
 struct lab_run {
 	const char *scenario_name;
 	const struct scenario *scenario;
 	struct net *net;
 	struct run_result result;
+	struct lab_fluid fluid;
 	double wall_seconds;
 };
 
@@ -23,6 +25,17 @@ json_t *output_json(const struct lab_run *run);
 
 /** The same words as a table for people. */
 void output_table(FILE *out, const struct lab_run *run);
+
+/**
+ * What stands before all else in results.json and fluid.json: format, program, scenario, times.
+ * The caller owns the reference.
+ */
+json_t *output_settings(const char *scenario_name, const struct scenario *s);
+
+/** Open a series under its name with ".part" and write its columns. NULL: after an error line. */
+FILE *output_open(const char *dir, const char *name, const char *columns);
+/** NULL is closed already. @return 0 when all rows are on the disk, or -EIO after an error line. */
+int output_close(FILE *f, const char *dir, const char *name);
 
 struct output_csv {
 	FILE *flows, *queues, *pfc;
@@ -50,6 +63,8 @@ int output_times(const struct lab_run *run, const char *dir);
  * @return 0, or -errno after an error line.
  */
 int output_csv_keep(const char *dir, bool keep);
+/** The same for the fluid model's series alone. */
+int output_fluid_keep(const char *dir, bool keep);
 
 /**
  * Write trace.csv into dir, under its name with ".part" until output_csv_keep(): the QPs that

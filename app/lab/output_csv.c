@@ -34,8 +34,8 @@ open_part(const char *dir, const char *name)
 	return f;
 }
 
-static FILE *
-open_series(const char *dir, const char *name, const char *columns)
+FILE *
+output_open(const char *dir, const char *name, const char *columns)
 {
 	FILE *f = open_part(dir, name);
 
@@ -59,12 +59,12 @@ output_csv_open(struct output_csv *csv, const char *dir, const struct net *net)
 	if (csv->flows != NULL)
 		flow_csv_head(csv->flows);
 	if (csv->flows != NULL)
-		csv->queues = open_series(dir, "queues.csv",
+		csv->queues = output_open(dir, "queues.csv",
 					  "time_ns,node,port,queue,queue_bytes,queue_max_bytes,"
 					  "ecn_marked_packets,tx_bytes");
 	if (csv->queues != NULL)
 		csv->pfc =
-			open_series(dir, "pfc.csv",
+			output_open(dir, "pfc.csv",
 				    "time_ns,node,port,prio,tx_pause,rx_pause,tx_pause_duration_us,"
 				    "rx_pause_duration_us,rx_paused");
 	return csv->pfc != NULL ? 0 : -EIO;
@@ -184,9 +184,8 @@ output_csv_sample(struct output_csv *csv, const struct probe *p, uint64_t now_ns
 	pfc_rows(csv->pfc, p, now_ns);
 }
 
-/* @return 0 when all rows are on the disk. */
-static int
-close_series(FILE *f, const char *dir, const char *name)
+int
+output_close(FILE *f, const char *dir, const char *name)
 {
 	int failed;
 
@@ -203,9 +202,9 @@ close_series(FILE *f, const char *dir, const char *name)
 int
 output_csv_close(struct output_csv *csv, const char *dir, const struct net *net)
 {
-	int flows = close_series(csv->flows, dir, "flows.csv");
-	int queues = close_series(csv->queues, dir, "queues.csv");
-	int pfc = close_series(csv->pfc, dir, "pfc.csv");
+	int flows = output_close(csv->flows, dir, "flows.csv");
+	int queues = output_close(csv->queues, dir, "queues.csv");
+	int pfc = output_close(csv->pfc, dir, "pfc.csv");
 
 	for (uint32_t i = 0; csv->earlier != NULL && i < net_flow_count(net); i++)
 		free(csv->earlier[i]);
@@ -225,36 +224,59 @@ output_times(const struct lab_run *run, const char *dir)
 	for (uint32_t i = 0; i < run->result.n_flows; i++)
 		times_csv_rows(out, net_flow(run->net, i)->name, net_flow_times(run->net, i),
 			       net_flow_pacing(run->net, i));
-	return close_series(out, dir, "times.csv");
+	return output_close(out, dir, "times.csv");
+}
+
+static int
+keep_one(const char *dir, const char *name, bool keep)
+{
+	char part[PATH_MAX], path[PATH_MAX];
+
+	path_of(part, dir, name, ".part");
+	path_of(path, dir, name, "");
+	if (!keep) {
+		unlink(part);
+	} else if (rename(part, path) < 0) {
+		say_error("%s: %s", path, strerror(errno));
+		return -EIO;
+	}
+	return 0;
+}
+
+/* Of a run that did not make one, that of a run before does not belong to these results. */
+static int
+keep_optional(const char *dir, const char *name, bool keep)
+{
+	char part[PATH_MAX], path[PATH_MAX];
+
+	path_of(part, dir, name, ".part");
+	path_of(path, dir, name, "");
+	if (keep && access(part, F_OK) < 0) {
+		unlink(path);
+		return 0;
+	}
+	return keep_one(dir, name, keep);
+}
+
+int
+output_fluid_keep(const char *dir, bool keep)
+{
+	int flows = keep_optional(dir, "fluid_flows.csv", keep);
+	int queues = keep_optional(dir, "fluid_queues.csv", keep);
+
+	return flows < 0 || queues < 0 ? -EIO : 0;
 }
 
 int
 output_csv_keep(const char *dir, bool keep)
 {
 	static const char *const names[] = {"flows.csv", "queues.csv", "pfc.csv", "times.csv"};
-	char part[PATH_MAX], path[PATH_MAX];
 	int rc = 0;
 
-	for (unsigned int i = 0; i < RTE_DIM(names); i++) {
-		path_of(part, dir, names[i], ".part");
-		path_of(path, dir, names[i], "");
-		if (keep && rename(part, path) < 0) {
-			say_error("%s: %s", path, strerror(errno));
+	for (unsigned int i = 0; i < RTE_DIM(names); i++)
+		if (keep_one(dir, names[i], keep) < 0)
 			rc = -EIO;
-		} else if (!keep) {
-			unlink(part);
-		}
-	}
-	path_of(part, dir, "trace.csv", ".part");
-	path_of(path, dir, "trace.csv", "");
-	if (!keep) {
-		unlink(part);
-	} else if (access(part, F_OK) < 0) {
-		/* Nothing was traced: that of a run before does not belong to these results. */
-		unlink(path);
-	} else if (rename(part, path) < 0) {
-		say_error("%s: %s", path, strerror(errno));
+	if (keep_optional(dir, "trace.csv", keep) < 0 || output_fluid_keep(dir, keep) < 0)
 		rc = -EIO;
-	}
 	return rc;
 }

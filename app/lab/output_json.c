@@ -236,18 +236,26 @@ event_list(const struct lab_run *run)
 	return list;
 }
 
+json_t *
+output_settings(const char *scenario_name, const struct scenario *s)
+{
+	json_t *o = json_object();
+
+	report_set_u64(o, "format", FORMAT);
+	set_text(o, "program", "quench-lab");
+	set_text(o, "version", QUENCH_VERSION);
+	set_text(o, "scenario", scenario_name);
+	report_set_u64(o, "seed", s->fabric.seed);
+	report_set_u64(o, "duration_ns", s->fabric.duration_ns);
+	report_set_u64(o, "measure_from_ns", s->fabric.measure_from_ns);
+	return o;
+}
+
 static void
 set_settings(json_t *o, const struct lab_run *run)
 {
 	const struct scenario *s = run->scenario;
 
-	report_set_u64(o, "format", FORMAT);
-	set_text(o, "program", "quench-lab");
-	set_text(o, "version", QUENCH_VERSION);
-	set_text(o, "scenario", run->scenario_name);
-	report_set_u64(o, "seed", s->fabric.seed);
-	report_set_u64(o, "duration_ns", s->fabric.duration_ns);
-	report_set_u64(o, "measure_from_ns", s->fabric.measure_from_ns);
 	set_switch(o, "icrc_check", s->nic.icrc_check);
 	set_switch(o, "measure_times", measures_times(run));
 	set_text(o, "cc", cc_words[s->nic.cc]);
@@ -261,7 +269,7 @@ json_t *
 output_json(const struct lab_run *run)
 {
 	const struct run_result *r = &run->result;
-	json_t *o = json_object(), *flows = json_array();
+	json_t *o = output_settings(run->scenario_name, run->scenario), *flows = json_array();
 	char digest[17];
 
 	set_settings(o, run);
@@ -281,6 +289,7 @@ output_json(const struct lab_run *run)
 	report_set_u64(o, "buffer_used_bytes", mmu_used_bytes(sw_mmu(net_switch(run->net))));
 	json_object_set_new(o, "events", event_list(run));
 	json_object_set_new(o, "counters", counters_object(run));
+	json_object_set_new(o, "fluid", lab_fluid_json(&run->fluid));
 	report_set_u64(o, "frames", r->frames);
 	report_set_u64(o, "packet_hops", r->packet_hops);
 	json_object_set_new(o, "wall_seconds", json_real(run->wall_seconds));

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The command line of quench-lab (doc/interface.md). */
+#ifndef QUENCH_APP_LAB_LAB_OPTS_H
+#define QUENCH_APP_LAB_LAB_OPTS_H
+
+#include <stdbool.h>
+
+#include "lab/scenario_file.h"
+
+struct lab_opts {
+	const char *scenario, *json, *out_dir;
+	struct scenario_override override;
+	bool check_config, fluid, quiet, no_progress;
+};
+
+/** @return -1 to run, else the exit code; what there was to say is said. */
+int lab_opts_parse(int argc, char **argv, struct lab_opts *o);
+
+#endif

@@ -1,0 +1,189 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The fluid model of a scenario file: alone, refused, and beside the packets of the same file.
+
+    test_fluid.py QUENCH_LAB CONFIG_DIR CASE
+
+Bounds are of simulated results only; a run on a slow machine gives the same numbers.
+"""
+import csv
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+failures = []
+
+
+def expect(condition, text):
+    if not condition:
+        failures.append(text)
+        print("FAILED:", text)
+
+
+def near(got, wanted, share, text):
+    expect(abs(got - wanted) <= share * abs(wanted), f"{text}: {got}, expected {wanted} within {share:.1%}")
+
+
+def run(lab, *options):
+    return subprocess.run([lab, "--quiet", "--no-progress", *map(str, options)], capture_output=True, text=True)
+
+
+def results(lab, *options):
+    done = run(lab, "--json", "-", *options)
+    expect(done.returncode == 0, f"{options}: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def changed(config, folder, changes):
+    """config/incast-4to1.ini with values of keys replaced: {(section, key): value}; None leaves a key out."""
+    out, section, left = [], None, dict(changes)
+    for line in (pathlib.Path(config) / "incast-4to1.ini").read_text(encoding="utf-8").splitlines():
+        key = line.split("=")[0].strip()
+        if line.startswith("["):
+            out += [f"{k} = {v}" for (s, k), v in left.items() if s == section and v is not None]
+            left = {where: v for where, v in left.items() if where[0] != section}
+            section = line.strip("[]")
+        if (section, key) in left:
+            value = left.pop((section, key))
+            line = "" if value is None else f"{key} = {value}"
+        out.append(line)
+    out += [f"{k} = {v}" for (s, k), v in left.items() if s == section and v is not None]
+    expect(all(s == section for s, _ in left), f"no section for {left}")
+    path = pathlib.Path(folder) / "changed.ini"
+    path.write_text("\n".join(out) + "\n", encoding="utf-8")
+    return path
+
+
+def incast(n):
+    return {("fabric", "hosts"): n + 1, ("flow incast", "src"): f"1-{n}", ("flow incast", "dst"): n + 1}
+
+
+def fixed_point(lab, config):
+    """40G, the paper's parameters, packets of 1106 wire bytes: p*, queue and alpha by the number of flows."""
+    worked = {2: (0.86e-3, 21.8e3), 4: (2.09e-3, 45.7e3), 8: (5.03e-3, 103.1e3), 10: (6.67e-3, 135.0e3), 12: (8.39e-3, 168.5e3)}
+    with tempfile.TemporaryDirectory() as folder:
+        for n, (mark, queue) in worked.items():
+            r = results(lab, "--fluid", "--duration", "10ms", changed(config, folder, incast(n)))
+            expect((r["program"], r["scenario"], r["duration_ns"]) == ("quench-lab", "changed", 10_000_000), "settings")
+            (q,) = r["fluid"]["queues"]
+            point = q["fixed_point"]
+            print(f"N {n}: p* {point['mark_probability']:.4g}, queue {point['queue_bytes']} B")
+            expect((q["node"], q["port"], q["queue"], point["interior"]) == ("s1", n, 3, True), f"N {n}: {q}")
+            near(point["mark_probability"], mark, 0.006, f"N {n}: p*")
+            near(point["queue_bytes"], queue, 0.004, f"N {n}: queue")
+            expect([f["name"] for f in r["fluid"]["flows"]] == [f"incast h{i}" for i in range(1, n + 1)], "names")
+            for flow in r["fluid"]["flows"]:
+                near(flow["fixed_point"]["rate_bps"], 40e9 / n, 1e-6, f"N {n}: {flow['name']}")
+        r = results(lab, "--fluid", changed(config, folder, incast(16)))
+        point = r["fluid"]["queues"][0]["fixed_point"]
+        expect(not point["interior"] and point["queue_bytes"] == 200_000 and point["mark_probability"] > 0.01, f"N 16: {point}")
+
+
+def translation(lab, config):
+    """What of the file reaches the model."""
+    with tempfile.TemporaryDirectory() as folder:
+        def model(changes, *options):
+            return results(lab, "--fluid", *options, changed(config, folder, changes))["fluid"]
+
+        # Four cables, two packets and two CNPs (98 B) of serialization at 40 Gb/s.
+        delays = [model({("fabric", "link_delay_ns"): d}, "--duration", "1ms")["flows"][0]["loop_delay_ns"] for d in ("1us", "21us")]
+        expect(delays[0] in range(4478, 4484) and delays[1] == delays[0] + 80_000, f"loop delays {delays}")
+        delayed = model({("np", "np_cnp_delay_ns"): "50us"}, "--duration", "1ms")["flows"][0]["loop_delay_ns"]
+        expect(delayed == delays[0] + 50_000, f"np_cnp_delay_ns: {delayed}")
+        # A loop of 85 us: ten flows swing, two rest.
+        for n, swings in ((2, False), (10, True)):
+            q = model({**incast(n), ("fabric", "link_delay_ns"): "21us"})["queues"][0]
+            print(f"N {n}, links of 21 us: queue {q['queue_min_bytes']} to {q['queue_max_bytes']} B")
+            expect((q["queue_max_bytes"] - q["queue_min_bytes"] > 100e3) == swings, f"N {n}: {q}")
+        # READ: h5's data goes to h1..h4, one queue each, and h5's link is what they share.
+        r = model({("flow incast", "verb"): "read"}, "--duration", "20ms")
+        expect([(q["port"], q["queue_max_bytes"]) for q in r["queues"]] == [(i, 0) for i in range(4)], f"READ: {r['queues']}")
+        for flow in r["flows"]:
+            near(flow["wire_rate_bps"], 10e9, 1e-3, f"READ {flow['name']}")
+        # A cap of 5 Gb/s each fills half of the link.
+        r = model({("flow incast", "rate_cap_bps"): "5G"})
+        expect(r["queues"][0]["fixed_point"]["mark_probability"] == 0 and r["queues"][0]["queue_max_bytes"] == 0, f"{r['queues']}")
+        near(r["flows"][0]["wire_rate_bps"], 5e9, 1e-3, "capped")
+        # Ends: 100 messages of 4 MB take 400e6 x 1106/1024 B of the link.
+        r = model({("flow incast", "messages"): 25, ("flow incast", "start_ns"): "5ms", ("fabric", "measure_from_ns"): 0})
+        near(sum(f["wire_rate_bps"] for f in r["flows"]), 25 * 4 * 4e6 * 1105.8 / 1024 * 8 / 0.2, 2e-3, "bytes of flows that end")
+        # Two QPs of a host have twice its share.
+        r = model({("flow incast", "qp_count"): 2})
+        near(r["flows"][0]["fixed_point"]["rate_bps"], 10e9, 1e-6, "two QPs")
+        near(r["queues"][0]["fixed_point"]["queue_bytes"], 103.1e3, 0.004, "eight QPs")
+
+
+def refused(lab, config):
+    """One line that names file, section, key and value, and code 2; beside packets, the same in the results."""
+    rows = (("nic", "cc", "dctcp"), ("rp", "rp_profile", "mlx"), ("rp", "rp_clamp_tgt_rate", "off"), ("np", "np_cnp_moderation", "port"),
+            ("wred", "wred_weight", "3"), ("wred", "wred_green_enable", "off"), ("wred", "ecn", "ecn_none"),
+            ("flow incast", "arrival", "on_off"), ("flow incast", "verb", "ud_send"), ("flow incast", "dscp", "0"))
+    extra = {"arrival": {("flow incast", "on_ns"): "1ms", ("flow incast", "off_ns"): "1ms"},
+             "verb": {("flow incast", "message_bytes"): 1024}}
+    with tempfile.TemporaryDirectory() as folder:
+        for section, key, value in rows:
+            path = changed(config, folder, {(section, key): value, **extra.get(key, {})})
+            done = run(lab, "--fluid", path)
+            expect(done.returncode == 2 and done.stderr.count("\n") == 1, f"{key}: {done}")
+            expect(f"{path}: [{section}] {key} = {value}: expected" in done.stderr, f"{key}: {done.stderr}")
+        r = results(lab, "--duration", "1ms", changed(config, folder, {("nic", "cc"): "dctcp"}))
+        expect(r["fluid"].keys() == {"refused"} and r["fluid"]["refused"].startswith("[nic] cc: expected dcqcn"), f"{r['fluid']}")
+        done = run(lab, "--fluid", "--out", folder, "--trace", "incast", config + "/incast-4to1.ini")
+        expect(done.returncode == 2 and "--trace" in done.stderr, f"--trace: {done}")
+
+
+def outputs(lab, config):
+    """fluid_*.csv go with the results they belong to; the digest is that of the packets."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder) / "out"
+        names = {"fluid.json", "fluid_flows.csv", "fluid_queues.csv"}
+        scenario = config + "/incast-4to1.ini"
+        expect(run(lab, "--fluid", "--out", out, "--duration", "2ms", scenario).returncode == 0, "--fluid --out")
+        expect({p.name for p in out.iterdir()} == names, f"{sorted(out.iterdir())}")
+        with open(out / "fluid_flows.csv", encoding="utf-8") as file:
+            flows = list(csv.DictReader(file))
+        with open(out / "fluid_queues.csv", encoding="utf-8") as file:
+            queues = list(csv.DictReader(file))
+        expect(list(flows[0]) == "time_ns flow wire_rate_bps rp_rate_bps rp_target_rate_bps alpha".split(), "columns of flows")
+        expect(list(queues[0]) == "time_ns node port queue queue_bytes mark_probability".split(), "columns of queues")
+        expect([int(r["time_ns"]) for r in queues] == list(range(100_000, 2_000_001, 100_000)), "a row each sample")
+        expect(len(flows) == 4 * len(queues), "a row for each flow")
+        # The first sample: 40 Gb/s until p is 1 and comes back (18 us), then R_C' = -R_C / 2 tau: 29.6 Gb/s, less the first marks.
+        near(float(flows[0]["wire_rate_bps"]), 28e9, 0.05, "the start")
+        with_model, without = results(lab, "--duration", "2ms", "--out", out, scenario), results(lab, "--duration", "2ms", scenario)
+        expect(with_model["digest"] == without["digest"], "the model is in the digest")
+        expect("wire_rate_bps" in with_model["fluid"]["flows"][0] and "wire_rate_bps" not in without["fluid"]["flows"][0], "series")
+        expect((out / "fluid_flows.csv").exists(), "beside packets")
+        expect(run(lab, "--duration", "2ms", "--out", out, config + "/incast-4to1-dctcp.ini").returncode == 0, "dctcp")
+        expect(not (out / "fluid_flows.csv").exists() and not (out / "fluid_queues.csv").exists(), "series of another run are left")
+        expect(not list(out.glob("*.part")), "parts are left")
+
+
+def agreement(lab, config):
+    """
+    Rates and mean queue of packets beside the model's, mean of two seeds.
+
+    Packets hold less: figure 6 answers a mark at its window's end, so that CNPs are p r tau / 2 more frequent than in
+    equation 9, and a queue that runs empty at N = 2 or over the jump at Kmax from N = 8 on falls by more than it rises.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        for n, low in ((2, 0.78), (4, 0.88), (8, 0.77)):
+            path = changed(config, folder, incast(n))
+            runs = [results(lab, "--seed", seed, path) for seed in (1, 2)]
+            point = runs[0]["fluid"]["queues"][0]["fixed_point"]["queue_bytes"]
+            mean = sum(r["bottleneck"]["queue_mean_bytes"] for r in runs) / len(runs)
+            rates = [f["wire_rate_bps"] / r["fluid"]["flows"][i]["fixed_point"]["rate_bps"]
+                     for r in runs for i, f in enumerate(r["flows"])]
+            print(f"N {n}: queue {mean / 1e3:.1f} KB, model {point / 1e3:.1f} KB, ratio {mean / point:.3f}; "
+                  f"rates {min(rates):.3f} to {max(rates):.3f} of the model's")
+            expect(low <= mean / point <= 1.05, f"N {n}: mean queue {mean} B, model {point} B")
+            expect(0.85 <= min(rates) and max(rates) <= 1.15, f"N {n}: rates {min(rates)} to {max(rates)}")
+
+
+CASES = {"fixed_point": fixed_point, "translation": translation, "refused": refused, "outputs": outputs, "agreement": agreement}
+
+if __name__ == "__main__":
+    CASES[sys.argv[3]](sys.argv[1], sys.argv[2])
+    sys.exit(1 if failures else 0)
