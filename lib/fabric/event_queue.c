@@ -6,14 +6,13 @@
 
 #include "base/fixed.h"
 
-/* Levels played before it is asked whether the rest is as it was: an answer that nothing foretells
- * costs as much as so many levels. */
+/* An answer that nothing foretells costs as much as so many levels. */
 #define MAX_UNASKED_LEVELS 6u
 
 int
 event_queue_init(struct event_queue *q, uint32_t n)
 {
-	*q = (struct event_queue){.n_leaves = 2, .unasked_levels = 1};
+	*q = (struct event_queue){.n_leaves = 1};
 	if (n == 0 || n > EVENT_MAX_SOURCES)
 		return -EINVAL;
 	for (; q->n_leaves < n; q->n_leaves *= 2)
@@ -34,28 +33,4 @@ event_queue_free(struct event_queue *q)
 {
 	free(q->best);
 	*q = (struct event_queue){0};
-}
-
-void
-event_queue_set(struct event_queue *q, uint32_t source, uint64_t at_ns)
-{
-	uint64_t *const best = q->best;
-	uint64_t entry = event_queue_pack(at_ns, source);
-	uint32_t i = q->n_leaves + source;
-
-	if (best[i] == entry)
-		return;
-	best[i] = entry;
-	for (unsigned int level = q->unasked_levels; level > 0; level--) {
-		entry = min_u64(entry, best[i ^ 1]);
-		i /= 2;
-		best[i] = entry;
-	}
-	while (i > 1) {
-		entry = min_u64(entry, best[i ^ 1]);
-		i /= 2;
-		if (best[i] == entry)
-			return;
-		best[i] = entry;
-	}
 }

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/fixed.h"
 #include "base/units.h"
 
 /*
@@ -24,7 +25,7 @@
 
 struct event_queue {
 	uint64_t *best;          /* of node i the children are 2i and 2i + 1; the root is 1 */
-	uint32_t unasked_levels; /* from a leaf on, that are always played */
+	uint32_t unasked_levels; /* always played; above it is asked whether anything has changed */
 	uint32_t n_leaves;       /* a power of two; source s is node n_leaves + s */
 };
 
@@ -37,9 +38,6 @@ struct event {
  */
 int event_queue_init(struct event_queue *q, uint32_t n);
 void event_queue_free(struct event_queue *q);
-
-/** Move one source to a new time, earlier or later. */
-void event_queue_set(struct event_queue *q, uint32_t source, uint64_t at_ns);
 
 /* Inline definitions */
 
@@ -75,6 +73,31 @@ static inline uint64_t
 event_queue_at(const struct event_queue *q, uint32_t source)
 {
 	return event_queue_unpack(q->best[q->n_leaves + source]).at_ns;
+}
+
+/** Move one source to a new time, earlier or later. */
+static inline void
+event_queue_set(struct event_queue *q, uint32_t source, uint64_t at_ns)
+{
+	uint64_t *const best = q->best;
+	uint64_t entry = event_queue_pack(at_ns, source);
+	uint32_t i = q->n_leaves + source;
+
+	if (best[i] == entry)
+		return;
+	best[i] = entry;
+	for (uint32_t level = q->unasked_levels; level > 0; level--) {
+		entry = min_u64(entry, best[i ^ 1]);
+		i /= 2;
+		best[i] = entry;
+	}
+	while (i > 1) {
+		entry = min_u64(entry, best[i ^ 1]);
+		i /= 2;
+		if (best[i] == entry)
+			return;
+		best[i] = entry;
+	}
 }
 
 #endif

@@ -7,6 +7,9 @@
  * direction never overtake. At equal times arrivals come before transmissions, and both in the
  * order of their cable ends.
  *
+ * Nodes meet on cables only: each is run for as long as no frame can reach it, see fabric_run.c.
+ * What they share beside that, packet pools, must not run dry, or who finds them so depends on it.
+ *
  * The digest covers every hop: when, where, how long, and the bytes that tell one frame from
  * another, ECN and ICRC among them. Two runs with one digest did the same.
  */
@@ -27,7 +30,6 @@ struct fabric_link {
 struct fabric_stats {
 	uint64_t packet_hops; /* frames that arrived at the far end of a cable */
 	uint64_t hop_bytes;   /* their wire bytes */
-	uint64_t events;
 	uint64_t digest;
 };
 
@@ -37,7 +39,7 @@ struct fabric *fabric_create(uint32_t max_nodes, uint32_t max_links);
 /** Free the fabric and the frames on its cables; the nodes stay the caller's. */
 void fabric_destroy(struct fabric *f);
 
-/** Add a node before the first run. @return its number, or -ENOSPC. */
+/** Add a node before the first run. @return its number, or -ENOSPC, -ENOMEM. */
 int fabric_add_node(struct fabric *f, struct node *node);
 
 struct fabric_end {
@@ -45,7 +47,8 @@ struct fabric_end {
 	uint16_t port;
 };
 
-/** Join two ports, each at most once, before the first run. @return 0, -EINVAL, -ENOSPC. */
+/** Join two ports, each at most once, before the first run. @return 0, -EINVAL, -ENOSPC, -ENOMEM.
+ */
 int fabric_connect(struct fabric *f, struct fabric_end a, struct fabric_end b,
 		   const struct fabric_link *link);
 

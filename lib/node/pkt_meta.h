@@ -25,6 +25,7 @@ struct pkt_meta {
 	uint8_t ip_version;
 	uint8_t flags;           /* PKT_* */
 	uint32_t copies;         /* switch, in a flooded frame: copies that have not left */
+	uint16_t to_port;        /* fabric: where it arrives */
 	struct rte_mbuf *origin; /* switch, in a copy: the flooded frame, holder of the charge */
 	struct rte_mbuf *ahead;  /* switch: a packet further back in the queue, to be fetched early */
 };

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What building a fabric and running it share. Nothing outside lib/fabric includes it. */
+#ifndef QUENCH_FABRIC_FABRIC_INTERNAL_H
+#define QUENCH_FABRIC_FABRIC_INTERNAL_H
+
+#include <stdbool.h>
+
+#include "fabric/event_queue.h"
+#include "fabric/fabric.h"
+#include "node/pkt_fifo.h"
+
+#define NO_END UINT32_MAX
+
+/* One port of one node, and the frames on their way from it to its peer. */
+struct end {
+	uint16_t port;
+	uint16_t peer_port;
+	uint32_t peer_node;
+	uint32_t timed_bytes; /* of the last frame, and how long those take */
+	uint64_t timed_ns;
+	struct fabric_link link;
+	struct pkt_fifo on_cable;
+};
+
+struct node_slot {
+	struct node *node;
+	struct pkt_fifo inbox; /* what arrives in this window, in order */
+	struct event_queue tx; /* of the node's ends, in the order in which they were connected */
+	uint64_t control_ns;
+	uint32_t wake_words; /* of node->wake: up to the highest port that is connected */
+	uint32_t n_ends;
+	uint32_t *ends;                         /* the fabric's numbers of them */
+	uint32_t local_of_port[NODE_MAX_PORTS]; /* place in ends; NO_END: not connected */
+};
+
+struct fabric {
+	struct event_queue arrivals; /* at the peers of the ends */
+	struct end *ends;
+	struct node_slot *nodes;
+	uint64_t *turns_ns; /* of the nodes: when they have something to do */
+	uint32_t n_ends, max_ends;
+	uint32_t n_nodes, max_nodes;
+	uint64_t lookahead_ns; /* a frame takes at least so long from node to node */
+	bool started;
+	struct fabric_stats stats;
+};
+
+#endif

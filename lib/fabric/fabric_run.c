@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The event loop, window by window.
+ *
+ * Nothing passes from node to node faster than the fastest frame on the shortest cable. So within a
+ * window of that length all that will arrive is on the cables when it begins, and what one node
+ * does matters to no other: each has its share of the window to itself. The results are those of
+ * going through all events in order (Chandy and Misra 1979, conservative simulation with
+ * lookahead); the code and data of a node stay in the first-level caches meanwhile, which hold only
+ * one pipeline at a time.
+ */
+#include <assert.h>
+#include <endian.h>
+#include <string.h>
+#include <rte_mbuf.h>
+
+#include "base/fixed.h"
+#include "fabric/fabric_internal.h"
+
+#define BURST 32
+
+/* An order-sensitive mix (the finalizer of splitmix64). */
+static uint64_t
+mix(uint64_t digest, uint64_t value)
+{
+	digest ^= value;
+	digest *= 0xbf58476d1ce4e5b9ull;
+	return digest ^ digest >> 29;
+}
+
+/*
+ * What tells one frame from another: EtherType, ToS and lengths of an untagged frame, and the last
+ * four bytes, which are an ICRC over nearly all the rest.
+ */
+static uint64_t
+fingerprint(const struct rte_mbuf *m)
+{
+	const char *frame = rte_pktmbuf_mtod(m, const char *);
+	uint64_t head;
+	uint32_t tail;
+
+	if (m->data_len < 20)
+		return 0;
+	memcpy(&head, frame + 12, sizeof(head));
+	memcpy(&tail, frame + m->data_len - sizeof(tail), sizeof(tail));
+	return le64toh(head) ^ (uint64_t)le32toh(tail) << 32;
+}
+
+/* What arrives from one end at now_ns, into the inbox of its peer. */
+static void
+hand_out(struct fabric *f, uint32_t end, uint64_t now_ns)
+{
+	struct end *e = &f->ends[end];
+	struct pkt_fifo *inbox = &f->nodes[e->peer_node].inbox;
+	struct rte_mbuf *m = e->on_cable.head;
+	uint64_t digest = f->stats.digest, next_ns;
+
+	do {
+		struct pkt_meta *meta = pkt_meta(m);
+
+		pkt_fifo_pop(&e->on_cable);
+		digest = mix(digest, now_ns ^ (uint64_t)end << 48);
+		digest = mix(digest, m->pkt_len);
+		digest = mix(digest, fingerprint(m));
+		f->stats.hop_bytes += wire_bytes(m->pkt_len);
+		f->stats.packet_hops++;
+		meta->due_ns = now_ns;
+		meta->to_port = e->peer_port;
+		pkt_fifo_push(inbox, m);
+		m = e->on_cable.head;
+		next_ns = m != NULL ? pkt_meta(m)->due_ns : NEVER_NS;
+	} while (next_ns <= now_ns);
+	f->stats.digest = digest;
+	event_queue_set(&f->arrivals, end, next_ns);
+	f->turns_ns[e->peer_node] = min_u64(f->turns_ns[e->peer_node], now_ns);
+}
+
+/* When the first frame of the inbox arrives. */
+static inline uint64_t
+inbox_ns(const struct node_slot *slot)
+{
+	return slot->inbox.head != NULL ? pkt_meta(slot->inbox.head)->due_ns : NEVER_NS;
+}
+
+/* A time that has passed means at once. */
+static inline uint64_t
+next_tx_ns(const struct node_slot *slot, uint16_t port, uint64_t now_ns)
+{
+	return max_u64(slot->node->ops->next_ns(slot->node, port), now_ns);
+}
+
+/*
+ * A call into a node may have made work on any of its ports. @return the local number of the end
+ * that is to transmit at once, before all else, and so need not go through the queue; or NO_END.
+ */
+static inline uint32_t
+take_wakes(struct node_slot *slot, uint64_t now_ns)
+{
+	uint32_t at_once = NO_END;
+
+	for (uint32_t w = 0; w < slot->wake_words; w++) {
+		uint64_t ports = slot->node->wake[w];
+
+		if (ports == 0)
+			continue;
+		slot->node->wake[w] = 0;
+		for (; ports != 0; ports &= ports - 1) {
+			uint32_t port = w * 64 + (unsigned int)__builtin_ctzll(ports);
+			uint32_t local = slot->local_of_port[port];
+			uint64_t next_ns;
+
+			if (local == NO_END)
+				continue;
+			if (at_once != NO_END)
+				event_queue_set(&slot->tx, at_once, now_ns);
+			at_once = NO_END;
+			next_ns = next_tx_ns(slot, (uint16_t)port, now_ns);
+			if (next_ns == now_ns && inbox_ns(slot) > now_ns &&
+			    event_queue_is_first(&slot->tx, local, now_ns))
+				at_once = local;
+			else
+				event_queue_set(&slot->tx, local, next_ns);
+		}
+	}
+	return at_once;
+}
+
+/* Frames of one length follow each other, and a division takes as long as all the rest. */
+static inline uint64_t
+time_on_wire(struct end *e, uint32_t bytes)
+{
+	if (bytes != e->timed_bytes) {
+		e->timed_bytes = bytes;
+		e->timed_ns = serialization_ns(bytes, e->link.rate_bps);
+	}
+	return e->timed_ns;
+}
+
+/* @return as take_wakes(). */
+static uint32_t
+transmit(struct fabric *f, struct node_slot *slot, uint32_t local, uint64_t now_ns)
+{
+	uint32_t end = slot->ends[local];
+	struct end *e = &f->ends[end];
+	struct rte_mbuf *pkts[BURST];
+	uint16_t n = slot->node->ops->tx(slot->node, e->port, pkts, BURST, now_ns);
+	uint64_t sent_ns = now_ns, next_ns;
+
+	for (uint16_t i = 0; i < n; i++) {
+		sent_ns += time_on_wire(e, wire_bytes(pkts[i]->pkt_len));
+		pkt_meta(pkts[i])->due_ns = sent_ns + e->link.delay_ns;
+		pkt_fifo_push(&e->on_cable, pkts[i]);
+	}
+	if (n > 0 && e->on_cable.count == n)
+		event_queue_set(&f->arrivals, end, pkt_meta(e->on_cable.head)->due_ns);
+	slot->node->wake[e->port / 64] &= ~(1ull << e->port % 64);
+	next_ns = next_tx_ns(slot, e->port, now_ns);
+	/* A port that gave nothing must not ask to be called at the same instant for ever. */
+	assert(n > 0 || next_ns > now_ns);
+	event_queue_set(&slot->tx, local, next_ns);
+	return take_wakes(slot, now_ns);
+}
+
+/* Frames of one port that arrive at one time, the first of the inbox. @return as take_wakes(). */
+static uint32_t
+receive(struct node_slot *slot, uint64_t now_ns)
+{
+	uint16_t port = pkt_meta(slot->inbox.head)->to_port, n = 0;
+	struct rte_mbuf *pkts[BURST];
+
+	do {
+		pkts[n++] = pkt_fifo_pop(&slot->inbox);
+	} while (n < BURST && inbox_ns(slot) == now_ns &&
+		 pkt_meta(slot->inbox.head)->to_port == port);
+	slot->node->ops->rx(slot->node, port, pkts, n, now_ns);
+	return take_wakes(slot, now_ns);
+}
+
+/* @return as take_wakes(). */
+static uint32_t
+control(struct node_slot *slot, uint64_t now_ns)
+{
+	slot->control_ns = slot->node->ops->control(slot->node, now_ns);
+	assert(slot->control_ns > now_ns);
+	return take_wakes(slot, now_ns);
+}
+
+/* All that a node does up to and including until_ns. At equal times frames arrive first, then ports
+ * transmit in the order of their ends. */
+static void
+run_node(struct fabric *f, struct node_slot *slot, uint64_t until_ns)
+{
+	for (;;) {
+		struct event tx = event_queue_min(&slot->tx);
+		uint64_t arrival_ns = inbox_ns(slot), now_ns;
+		uint32_t at_once;
+
+		if (arrival_ns <= tx.at_ns && arrival_ns <= slot->control_ns) {
+			if (arrival_ns > until_ns)
+				return;
+			at_once = receive(slot, now_ns = arrival_ns);
+		} else if (tx.at_ns <= slot->control_ns) {
+			if (tx.at_ns > until_ns)
+				return;
+			at_once = transmit(f, slot, tx.source, now_ns = tx.at_ns);
+		} else {
+			if (slot->control_ns > until_ns)
+				return;
+			at_once = control(slot, now_ns = slot->control_ns);
+		}
+		while (at_once != NO_END)
+			at_once = transmit(f, slot, at_once, now_ns);
+	}
+}
+
+static void
+start(struct fabric *f)
+{
+	f->started = true;
+	for (uint32_t i = 0; i < f->n_nodes; i++) {
+		struct node_slot *slot = &f->nodes[i];
+
+		for (uint32_t local = 0; local < slot->n_ends; local++)
+			event_queue_set(&slot->tx, local,
+					next_tx_ns(slot, f->ends[slot->ends[local]].port, 0));
+	}
+}
+
+/* When the first node has something to do; of frames on cables those count that are handed out. */
+static uint64_t
+first_turn_ns(const struct fabric *f)
+{
+	uint64_t first_ns = NEVER_NS;
+
+	for (uint32_t i = 0; i < f->n_nodes; i++)
+		first_ns = min_u64(first_ns, f->turns_ns[i]);
+	return first_ns;
+}
+
+uint64_t
+fabric_next_ns(struct fabric *f)
+{
+	if (!f->started)
+		start(f);
+	return min_u64(event_queue_min(&f->arrivals).at_ns, first_turn_ns(f));
+}
+
+/* Node by node: a pass over an array is nothing beside what the nodes do. */
+static void
+run_window(struct fabric *f, uint64_t until_ns)
+{
+	struct event next;
+
+	while ((next = event_queue_min(&f->arrivals)).at_ns <= until_ns)
+		hand_out(f, next.source, next.at_ns);
+	for (uint32_t i = 0; i < f->n_nodes; i++) {
+		struct node_slot *slot = &f->nodes[i];
+
+		if (f->turns_ns[i] > until_ns)
+			continue;
+		run_node(f, slot, until_ns);
+		f->turns_ns[i] = min_u64(event_queue_min(&slot->tx).at_ns, slot->control_ns);
+	}
+}
+
+void
+fabric_run(struct fabric *f, uint64_t until_ns)
+{
+	for (;;) {
+		uint64_t first_ns = fabric_next_ns(f);
+
+		if (first_ns > until_ns)
+			return;
+		run_window(f, min_u64(until_ns, add_sat(first_ns, f->lookahead_ns - 1)));
+	}
+}
