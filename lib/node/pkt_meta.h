@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a node knows about a packet beyond its bytes, in the mbuf's private area, so that a packet carries it
- * from rx to tx. Valid inside one node: a node fills in what it reads, and nothing of it crosses a wire.
+ * What a node knows about a packet beyond its bytes, in the mbuf's private area, so that a packet
+ * carries it from rx to tx. Valid inside one node: a node fills in what it reads, and nothing of it
+ * crosses a wire.
  */
 #ifndef QUENCH_NODE_PKT_META_H
 #define QUENCH_NODE_PKT_META_H
@@ -14,10 +15,11 @@
 #define PKT_PRIV_BYTES 64
 
 struct pkt_meta {
-	struct rte_mbuf *next;   /* link of pkt_fifo */
-	uint64_t due_ns;         /* fabric: arrival at the far end of a link; NIC that measures: departure, 0 none */
-	uint32_t charged_bytes;  /* what the switch's MMU charged */
-	uint32_t dirty_off;      /* NIC: where a stamped frame overwrote the constant payload; 0 none */
+	struct rte_mbuf *next; /* link of pkt_fifo */
+	uint64_t due_ns; /* fabric: arrival at the far end of a link; NIC that measures: departure,
+			    0 none */
+	uint32_t charged_bytes; /* what the switch's MMU charged */
+	uint32_t dirty_off; /* NIC: where a stamped frame overwrote the constant payload; 0 none */
 	uint16_t in_port;
 	uint16_t l3_off;
 	uint8_t pg;
@@ -27,15 +29,17 @@ struct pkt_meta {
 	uint32_t copies;         /* switch, in a flooded frame: copies that have not left */
 	uint16_t to_port;        /* fabric: where it arrives */
 	struct rte_mbuf *origin; /* switch, in a copy: the flooded frame, holder of the charge */
-	struct rte_mbuf *ahead;  /* switch: a packet further back in the queue, to be fetched early */
+	struct rte_mbuf
+		*ahead; /* switch: a packet further back in the queue, to be fetched early */
 };
-static_assert(sizeof(struct pkt_meta) <= PKT_PRIV_BYTES, "metadata fits the private area of an mbuf");
+static_assert(sizeof(struct pkt_meta) <= PKT_PRIV_BYTES,
+	      "metadata fits the private area of an mbuf");
 
-#define PKT_CLONE 0x01u      /* switch: a copy of a flooded frame; origin is set */
-#define PKT_GENERATED 0x02u  /* made by this node: not charged on ingress */
-#define PKT_WRED_DONE 0x04u  /* switch: WRED has decided on it, at enqueue */
-#define PKT_ECT 0x08u        /* switch: came as ECT(0) or ECT(1), may be marked */
-#define PKT_CE 0x10u         /* switch: came as CE */
+#define PKT_CLONE 0x01u     /* switch: a copy of a flooded frame; origin is set */
+#define PKT_GENERATED 0x02u /* made by this node: not charged on ingress */
+#define PKT_WRED_DONE 0x04u /* switch: WRED has decided on it, at enqueue */
+#define PKT_ECT 0x08u       /* switch: came as ECT(0) or ECT(1), may be marked */
+#define PKT_CE 0x10u        /* switch: came as CE */
 
 static inline struct pkt_meta *
 pkt_meta(struct rte_mbuf *m)
