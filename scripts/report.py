@@ -20,7 +20,7 @@ def interrupted(*_):
 signal.signal(signal.SIGINT, interrupted)
 
 try:
-    from reporting import data, page, plots
+    from reporting import data, fluid, page, plots
 except ImportError as error:
     sys.exit(f"report.py: {error}: install python3-matplotlib, or run scripts/install-deps report")
 
@@ -62,6 +62,7 @@ def main(args):
     folder = pathlib.Path(args[0])
     try:
         run = data.Run(folder)
+        run.fluid = fluid.Fluid(folder, run.results)
     except data.BadInput as error:
         print(f"report.py: {error}", file=sys.stderr)
         return 2

@@ -2,6 +2,8 @@
 """The HTML file: one page with tables and the plots inside, no script, nothing fetched."""
 from html import escape
 
+from . import fluid
+
 STYLE = """
 :root { color-scheme: light }
 body { font: 16px/1.5 system-ui, sans-serif; color: #1b1b1b; background: #fff; max-width: 58rem;
@@ -26,10 +28,11 @@ code { font-size: .9em; overflow-wrap: anywhere }
 """
 
 CAPTIONS = {
-    "rates": "Wire rate counts frame, FCS, preamble and gap, averaged over each sample (at the start) or step. Dashed: the link divided by the flows.",
+    "rates": "Wire rate counts frame, FCS, preamble and gap, averaged over each sample (at the start) or step. Dashed: the link divided by the flows. "
+             "Black: the fluid model, if it knows the scenario.",
     "slowdown": "Share of the messages of a flow, whole run, that were slowed down by at most so much; 1: as on an idle network.",
     "queue": "Line: bytes held; band: least and most within a step. Marking begins at WRED min and reaches Pmax at WRED max. "
-             "XOFF limits count one priority group of one ingress port, not this queue.",
+             "XOFF limits count one priority group of one ingress port, not this queue. Black: the fluid model.",
     "cnp": "Sums over all flows.",
     "pauses": "Each strip is one port and priority that PFC held.",
 }
@@ -90,6 +93,42 @@ def times_table(results):
              number(flow["ce_packets"]), number(flow["rx_pause_duration_us"]))
             for flow in results["flows"] if flow.get("rtt_samples") or flow.get("completions")]
     return "<h2>Messages and round trips</h2>" + table(heads, rows) if rows else ""
+
+
+def fluid_note(results, queue):
+    """Why packets and model part, where they do."""
+    b = results["bottleneck"]
+    if b["queue_mean_bytes"] > 0.75 * queue["queue_mean_bytes"]:
+        return ""
+    if b["queue_max_bytes"] >= b["wred_max_bytes"]:
+        return ("<p>The packets' queue reaches WRED max, where the marking probability jumps to 1: all flows are cut at once, and "
+                "the queue runs empty. The model has no noise that would take it there.")
+    return "<p>The packets' queue runs empty now and then, and falls by more than it rises; the model has no noise."
+
+
+def fluid_tables(run):
+    """Model beside packets; nothing where there is no model."""
+    model, results = run.fluid, run.results
+    queue = model.queue_results(results["bottleneck"])
+    if not model.flows or queue is None:
+        return f"<h2>Fluid model</h2><p>None: {escape(model.refused)}." if model.refused else ""
+    b, point = results["bottleneck"], queue["fixed_point"]
+    facts = table((), (
+        ("Fixed point", f"p* = {point['mark_probability'] * 100:.3f} %, queue {kbytes(point['queue_bytes'])}" +
+         ("" if point["interior"] else " (not on the slope of the curve)")),
+        ("Mean queue", f"model {kbytes(queue['queue_mean_bytes'])}, from {kbytes(queue['queue_min_bytes'])} to "
+                       f"{kbytes(queue['queue_max_bytes'])}; packets {kbytes(b['queue_mean_bytes'])}"),
+    ), "facts")
+    packets = {flow["name"]: flow for flow in results["flows"]}
+    rows = []
+    for flow in model.results["flows"]:
+        name = flow["name"]
+        if name in packets and name in run.flows and name in model.flows:
+            apart = fluid.distance(run.flows[name], model.flows[name], results["link_speed_bps"])
+            rows.append((escape(name), gbps(flow["fixed_point"]["rate_bps"]), f"{flow['fixed_point']['alpha']:.3f}",
+                         gbps(flow["wire_rate_bps"]), gbps(packets[name]["wire_rate_bps"]), f"{apart * 100:.2f} %"))
+    heads = ("flow", "R* Gb/s", "alpha*", "model Gb/s", "packets Gb/s", f"apart (RMS of {fluid.DISTANCE_MS:g} ms means, of the link)")
+    return "<h2>Fluid model</h2>" + facts + table(heads, rows) + fluid_note(results, queue)
 
 
 def fact_table(results):
@@ -172,6 +211,7 @@ counts are of the whole run.</p>
 {times_table(results)}
 <h2>Over time</h2>
 {figures}
+{fluid_tables(run)}
 {optional_tables(results)}
 <h2>Counters</h2>
 {counters}

@@ -3,6 +3,7 @@
 import matplotlib
 
 matplotlib.use("Agg")
+import matplotlib.patheffects  # noqa: E402
 import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 
@@ -13,6 +14,9 @@ MOST_LINES = 8  # with a colour and a label each
 # Okabe and Ito's colours: distinct for colour-blind eyes, and as greys
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#6B5B95", "#000000")
 GREY = "#6e6e6e"
+# black on a white edge, so that it is seen on any colour
+MODEL = {"color": "black", "lw": 1.2, "zorder": 5,
+         "path_effects": [matplotlib.patheffects.withStroke(linewidth=2.6, foreground="white")]}
 
 plt.rcParams.update({
     "font.size": 10.5, "axes.titlesize": 11.5, "axes.titleweight": "bold", "axes.titlelocation": "left",
@@ -116,6 +120,12 @@ def with_start(until_ms, ylabel):
     return figure, left, axes
 
 
+def draw_model(axes, ms, values, until_ms):
+    """A curve of the fluid model."""
+    kept = ms <= until_ms
+    axes.plot(ms[kept], values[kept], **MODEL)
+
+
 def draw_start_rates(axes, run, until_ms):
     top = 0
     for i, series in enumerate(run.flows.values()):
@@ -123,6 +133,12 @@ def draw_start_rates(axes, run, until_ms):
         shown = np.count_nonzero(edges[:-1] < until_ms)
         rate = series["wire_rate_bps"][:shown] / 1e9
         axes.stairs(rate, edges[:shown + 1], baseline=None, color=COLOURS[i % len(COLOURS)], lw=1.3, alpha=0.9)
+        top = max(top, rate.max(initial=0))
+    for series in run.fluid.curves():
+        edges = series.edges_ms()
+        shown = np.count_nonzero(edges[:-1] < until_ms)
+        rate = series["wire_rate_bps"][:shown] / 1e9
+        axes.stairs(rate, edges[:shown + 1], baseline=None, **MODEL)
         top = max(top, rate.max(initial=0))
     axes.set_ylim(0, top * 1.06)
 
@@ -150,9 +166,14 @@ def rates(run):
         labels.append((y[-max(1, len(y) // 20):].mean(), name, colour))
     share = results["link_speed_bps"] / 1e9 / len(run.flows)
     axes.axhline(share, color="black", lw=1, ls="--")
-    axes.set_ylim(0, max(max(tops), share) * 1.06)
     if not few:
         labels = [(np.median([y for y, _, _ in labels]), f"{len(labels)} flows", GREY)]
+    for series in run.fluid.curves():
+        ms, rate = series.ms(), series["wire_rate_bps"] / 1e9
+        draw_model(axes, ms[ms >= start], rate[ms >= start], results["duration_ns"] / 1e6)
+        labels.append((rate[-max(1, len(rate) // 20):].mean(), "fluid model", "black"))
+        tops.append(rate[ms >= start].max(initial=0))
+    axes.set_ylim(0, max(max(tops), share) * 1.06)
     label_ends(axes, [*labels, (share, f"fair share {share:.4g}", "black")])
     measured_from(axes, results)
     return figure
@@ -199,11 +220,21 @@ def queue(run):
         draw_queue(left, series, start)
         left.set_ylim(0, series["queue_max_bytes"].max() / 1e3 * 1.05)
     draw_queue(axes, series, end)
+    model = run.fluid.queue(b)
+    if model is not None:
+        ms, modelled = np.append(0, model.ms()), np.append(0, model["queue_bytes"] / 1e3)
+        draw_model(axes, ms, modelled, end)
+        if left:
+            draw_model(left, ms, modelled, start)
+            left.set_ylim(0, max(series["queue_max_bytes"].max() / 1e3, modelled.max()) * 1.05)
+        steady = max(steady, model["queue_bytes"][model.ms() >= start].max(initial=0) / 1e3)
     shown = [line for line in thresholds(run) if line[0] <= 4 * steady]
     axes.set_ylim(0, 1.08 * max([steady] + [line[0] for line in shown]))
     axes.set_title(f"Bottleneck queue ({where})", pad=16)
     mean = b["queue_mean_bytes"] / 1e3
     labels = [(mean, f"mean {mean:,.4g} KB" if mean < 1e3 else f"mean {mean:,.0f} KB", COLOURS[0])]
+    if model is not None:
+        labels.append((model["queue_bytes"][-1] / 1e3, f"fluid model {model['queue_bytes'][-1] / 1e3:.4g}", "black"))
     for at, text, colour, style in shown:
         axes.axhline(at, color=colour, ls=style, lw=1)
         labels.append((at, f"{text} {at:.4g}", colour))

@@ -46,12 +46,15 @@ def check_report(out):
     check("ids in the page are unique", len(ids) == len(set(ids)))
     check("the page shows the digest", results["digest"] in page)
     check("the page has the times of messages", "Messages and round trips" in page)
+    model = "refused" not in results["fluid"]
+    check(f"the page has {'the fluid model beside the packets' if model else 'why there is no fluid model'}",
+          ("Fixed point" in page and "fluid model" in page) if model else "<h2>Fluid model</h2><p>None" in page)
     check("the page names every flow", all(flow["name"] in page for flow in results["flows"]))
 
 
 def check_refusals(out):
     """A missing or foreign file is one line and code 2."""
-    for name, content in (("pfc.csv", None), ("flows.csv", "time,flow\n"), ("times.csv", "flow\n"), ("results.json", "{}\n")):
+    for name, content in (("pfc.csv", None), ("flows.csv", "time,flow\n"), ("fluid_flows.csv", "time,flow\n"), ("times.csv", "flow\n"), ("results.json", "{}\n")):
         path = out / name
         kept = path.read_bytes()
         path.unlink()
@@ -69,8 +72,9 @@ def check_empty(out):
         path = out / name
         path.write_text(path.read_text(encoding="utf-8").splitlines()[0] + "\n", encoding="utf-8")
     check_equal("series without rows are drawn as such", run(REPORT, out).returncode, 0)
-    (out / "times.csv").unlink()
-    check_equal("results of before there were times are drawn", run(REPORT, out).returncode, 0)
+    for name in ("times.csv", "fluid_flows.csv", "fluid_queues.csv"):
+        (out / name).unlink()
+    check_equal("results of before there were times and a model are drawn", run(REPORT, out).returncode, 0)
 
 
 os.environ["MPLCONFIGDIR"] = str(work_dir())
