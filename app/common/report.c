@@ -132,9 +132,9 @@ report_write(json_t *report, const char *path)
 }
 
 void
-report_set_ledger(json_t *object, const struct node *sw)
+report_set_ledger(json_t *object, const struct sw_ledger *ledger)
 {
-	struct sw_ledger l = sw_ledger(sw);
+	const struct sw_ledger l = *ledger;
 	json_t *o = json_object();
 
 	report_set_u64(o, "in", l.in);

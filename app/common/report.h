@@ -12,6 +12,7 @@
 #include "tm/pfc_tx.h"
 
 struct node;
+struct sw_ledger;
 
 #define REPORT_FORMAT 2
 
@@ -42,7 +43,7 @@ void report_set_pfc_rx(json_t *object, const struct pfc_rx *pfc, uint64_t now_ns
 void report_set_mark_accuracy(json_t *object, const struct mark_accuracy *accuracy,
 			      const struct wred_curve *curve);
 /** Add ledger, where a switch's bytes went. */
-void report_set_ledger(json_t *object, const struct node *sw);
+void report_set_ledger(json_t *object, const struct sw_ledger *ledger);
 /** Add tx_prioN_pause, _pause_transition and _pause_duration_us for each priority. */
 void report_set_pfc_tx(json_t *object, const struct pfc_tx *pfc, uint64_t now_ns);
 

@@ -8,6 +8,9 @@
 #include "common/say.h"
 #include "lab/output.h"
 
+/* The model is of a star. */
+#define STAR_SWITCH "s1"
+
 int
 lab_fluid_open(struct lab_fluid *fluid, const struct scenario *s)
 {
@@ -47,7 +50,7 @@ write_rows(void *arg, const struct fluid_net *net, uint64_t now_ns)
 	for (uint32_t i = 0; i < fluid_net_queue_count(net); i++) {
 		const struct fluid_net_queue *q = fluid_net_queue(net, i);
 
-		fprintf(out->queues, "%" PRIu64 "," OUTPUT_SWITCH_NAME ",%u,%u,%.0f,%.9f\n", now_ns,
+		fprintf(out->queues, "%" PRIu64 "," STAR_SWITCH ",%u,%u,%.0f,%.9f\n", now_ns,
 			q->port, q->queue, q->bytes, q->mark);
 	}
 	return true;
@@ -116,7 +119,7 @@ queue_object(const struct lab_fluid *fluid, const struct fluid_net_queue *q)
 {
 	json_t *o = json_object(), *point = json_object();
 
-	json_object_set_new(o, "node", json_string(OUTPUT_SWITCH_NAME));
+	json_object_set_new(o, "node", json_string(STAR_SWITCH));
 	set_integer(o, "port", q->port);
 	set_integer(o, "queue", q->queue);
 	json_object_set_new(point, "interior", json_boolean(q->point.interior));
@@ -167,8 +170,7 @@ queue_table(FILE *out, const struct lab_fluid *fluid)
 		const struct fluid_net_queue *q = fluid_net_queue(fluid->net, i);
 		char name[32];
 
-		snprintf(name, sizeof(name), OUTPUT_SWITCH_NAME " port %u queue %u", q->port,
-			 q->queue);
+		snprintf(name, sizeof(name), STAR_SWITCH " port %u queue %u", q->port, q->queue);
 		fprintf(out, "%-20s %9.4f %9.2f", name, q->point.mark * 100,
 			q->point.queue_bytes / 1e3);
 		if (fluid->ran)

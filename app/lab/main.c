@@ -17,8 +17,10 @@
 #include "lab/lab_opts.h"
 #include "lab/output.h"
 
-/* Rings and tables only: packets live in regions of their own. */
-#define EAL_MEGABYTES "256"
+/* Rings and tables only: packets live in regions of their own. Of the fabric, and of each switch.
+ */
+#define EAL_MEGABYTES 256u
+#define EAL_MEGABYTES_PER_SWITCH 2u
 
 static volatile sig_atomic_t stop_asked;
 
@@ -31,15 +33,19 @@ on_signal(int number)
 
 /* A process of its own that shares nothing and touches no device. */
 static int
-start_eal(void)
+start_eal(uint32_t n_switches)
 {
+	char megabytes[16];
 	static char words[] = "quench-lab\0--no-huge\0--no-shconf\0--no-pci\0--no-telemetry\0"
-			      "--log-level=error\0-m\0" EAL_MEGABYTES;
+			      "--log-level=error\0-m";
 	char *argv[16];
 	int argc = 0;
 
 	for (char *w = words; w < words + sizeof(words); w += strlen(w) + 1)
 		argv[argc++] = w;
+	snprintf(megabytes, sizeof(megabytes), "%u",
+		 EAL_MEGABYTES + n_switches * EAL_MEGABYTES_PER_SWITCH);
+	argv[argc++] = megabytes;
 	argv[argc] = NULL;
 	return rte_eal_init(argc, argv);
 }
@@ -231,7 +237,7 @@ run_packets(const struct lab_opts *o, struct lab_run *run)
 	char why[256];
 	int rc;
 
-	if (start_eal() < 0) {
+	if (start_eal(run->scenario->topology->n_switches) < 0) {
 		say_error("EAL does not start");
 		return APP_FAILED;
 	}

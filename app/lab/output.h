@@ -23,6 +23,9 @@ struct lab_run {
 /** All results as one object; the caller owns the reference. NULL: no memory. */
 json_t *output_json(const struct lab_run *run);
 
+/** Of that the list of all switch ports. */
+json_t *output_ports(const struct lab_run *run);
+
 /** The same words as a table for people. */
 void output_table(FILE *out, const struct lab_run *run);
 
@@ -72,8 +75,5 @@ int output_fluid_keep(const char *dir, bool keep);
  * @return 0, or -errno after an error line.
  */
 int output_trace(const struct lab_run *run, const char *dir);
-
-/** "h3" or "s1": hosts and the switch as the outputs name them. */
-#define OUTPUT_SWITCH_NAME "s1"
 
 #endif

@@ -116,29 +116,33 @@ flow_rows(struct output_csv *csv, const struct probe *p, uint64_t now_ns)
 }
 
 static void
-queue_rows(FILE *out, const struct probe *p, uint64_t now_ns)
+queue_rows_of(FILE *out, const struct probe *p, uint32_t i, uint64_t now_ns)
 {
-	const struct node *sw = net_switch(probe_net(p));
-	uint16_t ports = net_scenario(probe_net(p))->sw.n_ports, watched_port;
-	uint8_t watched_queue;
+	const struct topology_switch *t = &net_scenario(probe_net(p))->topology->switches[i];
+	const struct node *sw = net_switch(probe_net(p), i);
 
-	probe_bottleneck(p, &watched_port, &watched_queue);
-	for (uint16_t port = 0; port < ports; port++) {
+	for (uint16_t port = 0; port < t->n_ports; port++) {
 		for (uint8_t queue = 0; queue < TM_CLASSES; queue++) {
 			const struct sw_queue_stats *s = &sw_port_stats(sw, port)->queue[queue];
 			uint64_t bytes = sw_queue_bytes(sw, port, queue);
-			bool watched = port == watched_port && queue == watched_queue;
 
 			if (s->tx_packets == 0 && bytes == 0)
 				continue;
 			fprintf(out,
-				"%" PRIu64 "," OUTPUT_SWITCH_NAME ",%u,%u,%" PRIu64 ",%" PRIu64
-				",%" PRIu64 ",%" PRIu64 "\n",
-				now_ns, port, queue, bytes,
-				watched ? probe_bottleneck_peak_bytes(p) : bytes,
-				s->ecn_marked_packets, s->tx_bytes);
+				"%" PRIu64 ",%s,%u,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+				"\n",
+				now_ns, t->name, port, queue, bytes,
+				probe_queue_peak_bytes(p, i, port, queue), s->ecn_marked_packets,
+				s->tx_bytes);
 		}
 	}
+}
+
+static void
+queue_rows(FILE *out, const struct probe *p, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < net_scenario(probe_net(p))->topology->n_switches; i++)
+		queue_rows_of(out, p, i, now_ns);
 }
 
 static void
@@ -160,16 +164,18 @@ static void
 pfc_rows(FILE *out, const struct probe *p, uint64_t now_ns)
 {
 	const struct net *net = probe_net(p);
-	const struct node *sw = net_switch(net);
+	const struct topology *t = net_scenario(net)->topology;
 
 	for (uint8_t prio = 0; prio < TM_CLASSES; prio++) {
-		for (uint16_t port = 0; port < net_scenario(net)->sw.n_ports; port++)
-			pfc_row(out, now_ns, OUTPUT_SWITCH_NAME, port, prio, sw_pfc_tx(sw, port),
-				sw_pfc_rx(sw, port));
-		for (uint16_t h = 1; h <= net_scenario(net)->fabric.hosts; h++) {
-			char name[16];
+		for (uint32_t i = 0; i < t->n_switches; i++)
+			for (uint16_t port = 0; port < t->switches[i].n_ports; port++)
+				pfc_row(out, now_ns, t->switches[i].name, port, prio,
+					sw_pfc_tx(net_switch(net, i), port),
+					sw_pfc_rx(net_switch(net, i), port));
+		for (uint16_t h = 1; h <= t->n_hosts; h++) {
+			char name[TOPOLOGY_NODE_CHARS + 1];
 
-			snprintf(name, sizeof(name), "h%u", h);
+			topology_node_name(t, topology_host_node(t, h), name);
 			pfc_row(out, now_ns, name, 0, prio, nic_pfc_tx(net_host(net, h)),
 				nic_pfc_rx(net_host(net, h)));
 		}

@@ -23,6 +23,12 @@ set_switch(json_t *object, const char *key, bool on)
 	set_text(object, key, on ? "on" : "off");
 }
 
+static const struct topology *
+topology_of(const struct lab_run *run)
+{
+	return run->scenario->topology;
+}
+
 static void
 set_host(json_t *object, const char *key, uint16_t host)
 {
@@ -67,11 +73,11 @@ static json_t *
 bottleneck_object(const struct lab_run *run)
 {
 	const struct queue_result *q = &run->result.bottleneck;
-	const struct node *sw = net_switch(run->net);
+	const struct node *sw = net_switch(run->net, q->sw);
 	const struct wred_curve *curve = sw_mark_curve(sw, q->port, q->queue);
 	json_t *o = json_object();
 
-	set_text(o, "node", OUTPUT_SWITCH_NAME);
+	set_text(o, "node", topology_of(run)->switches[q->sw].name);
 	report_set_u64(o, "port", q->port);
 	report_set_u64(o, "queue", q->queue);
 	json_object_set_new(o, "link_use", json_real(q->link_use_ppm / 1e6));
@@ -116,14 +122,16 @@ add_pfc(json_t *list, const char *node, uint16_t port, const struct pfc_tx *tx,
 static json_t *
 pfc_list(const struct lab_run *run)
 {
-	const struct node *sw = net_switch(run->net);
+	const struct topology *t = topology_of(run);
 	uint64_t end_ns = run->scenario->fabric.duration_ns;
 	json_t *list = json_array();
 
-	for (uint16_t port = 0; port < run->scenario->sw.n_ports; port++)
-		add_pfc(list, OUTPUT_SWITCH_NAME, port, sw_pfc_tx(sw, port), sw_pfc_rx(sw, port),
-			end_ns);
-	for (uint16_t h = 1; h <= run->scenario->fabric.hosts; h++) {
+	for (uint32_t i = 0; i < t->n_switches; i++)
+		for (uint16_t port = 0; port < t->switches[i].n_ports; port++)
+			add_pfc(list, t->switches[i].name, port,
+				sw_pfc_tx(net_switch(run->net, i), port),
+				sw_pfc_rx(net_switch(run->net, i), port), end_ns);
+	for (uint16_t h = 1; h <= t->n_hosts; h++) {
 		char name[16];
 
 		snprintf(name, sizeof(name), "h%u", h);
@@ -151,14 +159,15 @@ add_drop(json_t *list, const char *node, uint16_t port, const char *reason, uint
 static json_t *
 drop_list(const struct lab_run *run)
 {
-	const struct node *sw = net_switch(run->net);
+	const struct topology *t = topology_of(run);
 	json_t *list = json_array();
 
-	for (uint16_t port = 0; port < run->scenario->sw.n_ports; port++)
-		for (unsigned int d = 0; d < SW_DROPS; d++)
-			add_drop(list, OUTPUT_SWITCH_NAME, port, sw_drop_name(d),
-				 sw_port_stats(sw, port)->drops[d]);
-	for (uint16_t h = 1; h <= run->scenario->fabric.hosts; h++) {
+	for (uint32_t i = 0; i < t->n_switches; i++)
+		for (uint16_t port = 0; port < t->switches[i].n_ports; port++)
+			for (unsigned int d = 0; d < SW_DROPS; d++)
+				add_drop(list, t->switches[i].name, port, sw_drop_name(d),
+					 sw_port_stats(net_switch(run->net, i), port)->drops[d]);
+	for (uint16_t h = 1; h <= t->n_hosts; h++) {
 		char name[16];
 
 		snprintf(name, sizeof(name), "h%u", h);
@@ -177,7 +186,7 @@ set_host_sums(json_t *o, const struct lab_run *run, const struct counter_field *
 	for (unsigned int i = 0; i < n; i++) {
 		uint64_t sum = 0;
 
-		for (uint16_t h = 1; h <= run->scenario->fabric.hosts; h++) {
+		for (uint16_t h = 1; h <= topology_of(run)->n_hosts; h++) {
 			const char *stats = (const char *)nic_stats(net_host(run->net, h));
 
 			sum += *(const uint64_t *)(const void *)(stats + offset + fields[i].offset);
@@ -189,7 +198,7 @@ set_host_sums(json_t *o, const struct lab_run *run, const struct counter_field *
 static json_t *
 counters_object(const struct lab_run *run)
 {
-	const struct node *sw = net_switch(run->net);
+	const struct topology *t = topology_of(run);
 	json_t *o = json_object();
 	uint64_t marked = 0;
 
@@ -199,9 +208,12 @@ counters_object(const struct lab_run *run)
 	set_host_sums(o, run, timely_counters, timely_counters_n,
 		      offsetof(struct nic_stats, timely));
 	set_host_sums(o, run, np_counters, np_counters_n, offsetof(struct nic_stats, np));
-	for (uint16_t port = 0; port < run->scenario->sw.n_ports; port++)
-		for (unsigned int q = 0; q < TM_CLASSES; q++)
-			marked += sw_port_stats(sw, port)->queue[q].ecn_marked_packets;
+	for (uint32_t i = 0; i < t->n_switches; i++)
+		for (uint16_t port = 0; port < t->switches[i].n_ports; port++)
+			for (unsigned int q = 0; q < TM_CLASSES; q++)
+				marked += sw_port_stats(net_switch(run->net, i), port)
+						  ->queue[q]
+						  .ecn_marked_packets;
 	report_set_u64(o, "ecn_marked_packets", marked);
 	return o;
 }
@@ -212,27 +224,36 @@ measures_times(const struct lab_run *run)
 {
 	bool all = true;
 
-	for (uint16_t h = 1; h <= run->scenario->fabric.hosts; h++)
+	for (uint16_t h = 1; h <= topology_of(run)->n_hosts; h++)
 		all = all && nic_measures_times(net_host(run->net, h));
 	return all;
 }
 
-static json_t *
-event_list(const struct lab_run *run)
+static void
+add_events(json_t *list, const char *name, const struct node *sw)
 {
-	json_t *list = json_array();
 	struct sw_event e;
 
-	for (uint32_t i = 0; sw_event_peek(net_switch(run->net), i, &e); i++) {
+	for (uint32_t i = 0; sw_event_peek(sw, i, &e); i++) {
 		json_t *o = json_object();
 
 		report_set_u64(o, "at_ns", e.at_ns);
-		set_text(o, "node", OUTPUT_SWITCH_NAME);
+		set_text(o, "node", name);
 		set_text(o, "event", sw_event_name(e.kind));
 		report_set_u64(o, "port", e.port);
 		report_set_u64(o, "queue", e.queue);
 		json_array_append_new(list, o);
 	}
+}
+
+static json_t *
+event_list(const struct lab_run *run)
+{
+	const struct topology *t = topology_of(run);
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < t->n_switches; i++)
+		add_events(list, t->switches[i].name, net_switch(run->net, i));
 	return list;
 }
 
@@ -245,6 +266,8 @@ output_settings(const char *scenario_name, const struct scenario *s)
 	set_text(o, "program", "quench-lab");
 	set_text(o, "version", QUENCH_VERSION);
 	set_text(o, "scenario", scenario_name);
+	set_text(o, "topology", topology_words[s->fabric.topology]);
+	set_text(o, "forwarding", s->routes != NULL ? "l3" : "l2");
 	report_set_u64(o, "seed", s->fabric.seed);
 	report_set_u64(o, "duration_ns", s->fabric.duration_ns);
 	report_set_u64(o, "measure_from_ns", s->fabric.measure_from_ns);
@@ -265,6 +288,30 @@ set_settings(json_t *o, const struct lab_run *run)
 		report_set_u64(o, "xoff_limit_bytes", s->sw.mmu.lossless.static_th_bytes);
 }
 
+/* Sums over all switches. */
+static void
+set_ledger(json_t *o, const struct lab_run *run)
+{
+	struct sw_ledger sum = {0};
+	uint64_t used_bytes = 0;
+
+	for (uint32_t i = 0; i < topology_of(run)->n_switches; i++) {
+		const struct node *sw = net_switch(run->net, i);
+		const struct sw_ledger l = sw_ledger(sw);
+
+		sum.in += l.in;
+		sum.copies += l.copies;
+		sum.generated += l.generated;
+		sum.queued += l.queued;
+		sum.sent += l.sent;
+		sum.dropped += l.dropped;
+		sum.consumed += l.consumed;
+		used_bytes += mmu_used_bytes(sw_mmu(sw));
+	}
+	report_set_ledger(o, &sum);
+	report_set_u64(o, "buffer_used_bytes", used_bytes);
+}
+
 json_t *
 output_json(const struct lab_run *run)
 {
@@ -278,6 +325,7 @@ output_json(const struct lab_run *run)
 	json_object_set_new(o, "flows", flows);
 	json_object_set_new(o, "jain_index", json_real(r->jain_ppm / 1e6));
 	json_object_set_new(o, "bottleneck", bottleneck_object(run));
+	json_object_set_new(o, "ports", output_ports(run));
 	json_object_set_new(o, "pfc_counters", pfc_list(run));
 	report_set_u64(o, "pause_frames_after_measure", r->pause_frames_after_measure);
 	json_object_set_new(o, "last_pause_ns",
@@ -285,8 +333,7 @@ output_json(const struct lab_run *run)
 				    ? json_null()
 				    : json_integer((json_int_t)r->last_pause_ns));
 	json_object_set_new(o, "drops", drop_list(run));
-	report_set_ledger(o, net_switch(run->net));
-	report_set_u64(o, "buffer_used_bytes", mmu_used_bytes(sw_mmu(net_switch(run->net))));
+	set_ledger(o, run);
 	json_object_set_new(o, "events", event_list(run));
 	json_object_set_new(o, "counters", counters_object(run));
 	json_object_set_new(o, "fluid", lab_fluid_json(&run->fluid));

@@ -50,6 +50,82 @@ read_flows(struct config *cfg, struct scenario *s, struct config_error *err)
 	return 0;
 }
 
+/* "[word NAME]": NAME, or NULL with err. */
+static const char *
+section_name(const struct config *cfg, const char *section, size_t max, struct config_error *err)
+{
+	const char *name = strchr(section, ' ');
+	char expected[96];
+
+	if (name != NULL && strlen(name + 1) <= max && strpbrk(name + 1, ",\"/ ") == NULL)
+		return name + 1;
+	snprintf(expected, sizeof(expected),
+		 "a name of 1 to %zu characters, no comma, quote, slash or blank among them", max);
+	config_refuse(cfg, section, NULL, expected, err);
+	return NULL;
+}
+
+static int
+read_switch(struct config *cfg, const char *section, const struct sw_params *common,
+	    struct switch_section *out, struct config_error *err)
+{
+	const char *name = section_name(cfg, section, TOPOLOGY_NAME_CHARS, err);
+
+	if (name == NULL)
+		return -EINVAL;
+	/* Numbers and h with a number are hosts. */
+	if (strspn(name + (*name == 'h'), "0123456789") == strlen(name + (*name == 'h')) ||
+	    strcmp(name, "all") == 0)
+		return config_refuse(cfg, section, NULL, "a name that no host has", err);
+	if (config_read_new(cfg, section, switch_section_fields, switch_section_fields_n, out,
+			    err) < 0)
+		return -EINVAL;
+	strcpy(out->name, name);
+	out->sw = *common;
+	return switch_config_read_one(cfg, section, &out->sw, err);
+}
+
+static int
+read_link(struct config *cfg, const char *section, struct link_section *out,
+	  struct config_error *err)
+{
+	const char *name = section_name(cfg, section, FLOW_NAME_CHARS, err);
+
+	if (name == NULL ||
+	    config_read_new(cfg, section, link_section_fields, link_section_fields_n, out, err) < 0)
+		return -EINVAL;
+	strcpy(out->name, name);
+	return 0;
+}
+
+static uint32_t
+count_named(const struct config *cfg, const char *word)
+{
+	uint32_t n = 0;
+
+	for (const char *s = NULL; (s = config_next(cfg, word, s)) != NULL;)
+		n += strcmp(s, word) != 0;
+	return n;
+}
+
+/* [switch NAME] and [link NAME]; [switch] alone is that of all. */
+static int
+read_parts(struct config *cfg, struct scenario *s, struct config_error *err)
+{
+	s->switches = calloc(count_named(cfg, "switch") + 1, sizeof(*s->switches));
+	s->links = calloc(count_named(cfg, "link") + 1, sizeof(*s->links));
+	if (s->switches == NULL || s->links == NULL)
+		return config_refuse(cfg, "switch", NULL, "fewer sections: out of memory", err);
+	for (const char *at = NULL; (at = config_next(cfg, "switch", at)) != NULL;)
+		if (strcmp(at, "switch") != 0 &&
+		    read_switch(cfg, at, &s->sw, &s->switches[s->n_switches++], err) < 0)
+			return -EINVAL;
+	for (const char *at = NULL; (at = config_next(cfg, "link", at)) != NULL;)
+		if (read_link(cfg, at, &s->links[s->n_links++], err) < 0)
+			return -EINVAL;
+	return 0;
+}
+
 /* Every QP of the flow of that name. @return false: there is none. */
 static bool
 trace_flow(struct scenario *s, const char *name)
@@ -74,7 +150,7 @@ read_sections(struct config *cfg, const struct scenario_override *override, stru
 	struct scenario_fault fault;
 
 	if (config_read_new(cfg, "fabric", fabric_fields, fabric_fields_n, &s->fabric, err) < 0 ||
-	    switch_config_read_common(cfg, &s->sw, err) < 0 ||
+	    switch_config_read_common(cfg, &s->sw, err) < 0 || read_parts(cfg, s, err) < 0 ||
 	    nic_config_read_common(cfg, &s->nic, err) < 0 || read_flows(cfg, s, err) < 0 ||
 	    config_finish(cfg, err) < 0)
 		return -EINVAL;
@@ -98,6 +174,13 @@ read_sections(struct config *cfg, const struct scenario_override *override, stru
 		return config_refuse(cfg, fault.section, fault.key, fault.expected, err);
 	if (switch_config_check(cfg, &s->sw, err) < 0)
 		return -EINVAL;
+	for (uint32_t i = 0; i < s->n_switches; i++) {
+		char section[TOPOLOGY_NAME_CHARS + 8];
+
+		snprintf(section, sizeof(section), "switch %s", s->switches[i].name);
+		if (switch_config_check_one(cfg, section, &s->switches[i].sw, err) < 0)
+			return -EINVAL;
+	}
 	return nic_config_check_common(cfg, &s->nic, err);
 }
 
@@ -118,10 +201,7 @@ scenario_free(struct scenario *s)
 {
 	for (uint32_t i = 0; i < s->n_flows; i++)
 		workload_release(&s->flows[i].work);
-	sw_tables_free(&s->sw.tables);
-	free(s->flows);
-	s->flows = NULL;
-	s->n_flows = 0;
+	scenario_release(s);
 }
 
 void
@@ -129,6 +209,21 @@ scenario_print(FILE *out, const struct scenario *s)
 {
 	config_print(out, "fabric", fabric_fields, fabric_fields_n, &s->fabric);
 	switch_config_print_common(out, &s->sw);
+	for (uint32_t i = 0; i < s->n_switches; i++) {
+		char section[TOPOLOGY_NAME_CHARS + 8];
+
+		snprintf(section, sizeof(section), "switch %s", s->switches[i].name);
+		switch_config_print_one(out, section, switch_section_fields,
+					switch_section_fields_n, &s->switches[i],
+					&s->switches[i].sw);
+	}
+	for (uint32_t i = 0; i < s->n_links; i++) {
+		char section[FLOW_NAME_CHARS + 8];
+
+		snprintf(section, sizeof(section), "link %s", s->links[i].name);
+		config_print(out, section, link_section_fields, link_section_fields_n,
+			     &s->links[i]);
+	}
 	nic_config_print_common(out, &s->nic);
 	for (uint32_t i = 0; i < s->n_flows; i++) {
 		char section[FLOW_NAME_CHARS + 8];
@@ -143,6 +238,8 @@ scenario_print_reference(FILE *out)
 {
 	config_print_reference(out, "fabric", fabric_fields, fabric_fields_n);
 	switch_config_print_reference_common(out);
+	config_print_reference(out, "switch NAME", switch_section_fields, switch_section_fields_n);
+	config_print_reference(out, "link NAME", link_section_fields, link_section_fields_n);
 	nic_config_print_reference_common(out);
 	config_print_reference(out, "flow NAME", flow_fields, flow_fields_n);
 }

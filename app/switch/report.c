@@ -248,6 +248,7 @@ json_t *
 switch_report(const struct run_app *app, const struct sw_params *params,
 	      const struct run_result *result)
 {
+	const struct sw_ledger ledger = sw_ledger(app->node);
 	json_t *o = report_program("quench-switch", result->elapsed_ns);
 	json_t *ports = json_array();
 
@@ -262,6 +263,6 @@ switch_report(const struct run_app *app, const struct sw_params *params,
 	json_object_set_new(o, "pools", pools_array(app->node));
 	set_watermark(o, "headroom_pool_watermark_bytes", app->node, MMU_WATERMARK_HEADROOM_POOL, 0,
 		      0);
-	report_set_ledger(o, app->node);
+	report_set_ledger(o, &ledger);
 	return o;
 }

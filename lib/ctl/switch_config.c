@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_common.h>
+
+#include "ctl/config_rows.h"
 #include "ctl/config_sections.h"
 #include "ctl/switch_tables.h"
 #include "ctl/switch_classes.h"
@@ -32,6 +35,9 @@ static const struct config_section sections[] = {
 	SECTION("lldp", lldp_fields, lldp),
 };
 #define N_SECTIONS (sizeof(sections) / sizeof(sections[0]))
+
+/* Sections whose keys a switch among several may have in its own: no key is in two of them. */
+static const char *const own_sections[] = {"switch", "wred", "scheduler", "pfc", "router", "pfcwd"};
 
 #define PORT_NAME_SIZE 24
 
@@ -177,6 +183,64 @@ switch_config_check(const struct config *cfg, const struct sw_params *params,
 	memcpy(&all.rows[all.n], classes.rows, classes.n * sizeof(classes.rows[0]));
 	all.n += classes.n;
 	return config_sections_refuse(cfg, all.rows, all.n, params, why, err);
+}
+
+/* The rows of own_sections under another name. @return how many. */
+static unsigned int
+list_one(const char *section, struct config_section rows[N_SECTIONS])
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < N_SECTIONS; i++) {
+		for (unsigned int k = 0; k < RTE_DIM(own_sections); k++) {
+			if (strcmp(sections[i].name, own_sections[k]) != 0)
+				continue;
+			rows[n] = sections[i];
+			rows[n++].name = section;
+		}
+	}
+	return n;
+}
+
+int
+switch_config_read_one(struct config *cfg, const char *section, struct sw_params *params,
+		       struct config_error *err)
+{
+	struct config_section rows[N_SECTIONS];
+	unsigned int n = list_one(section, rows);
+	int rc = 0;
+
+	for (unsigned int i = 0; rc == 0 && i < n; i++)
+		rc = config_read(cfg, section, rows[i].fields, *rows[i].n,
+				 (char *)params + rows[i].offset, err);
+	return rc;
+}
+
+int
+switch_config_check_one(const struct config *cfg, const char *section,
+			const struct sw_params *params, struct config_error *err)
+{
+	struct config_section rows[N_SECTIONS];
+	char why[512];
+
+	if (sw_params_check(params, why, sizeof(why)) == 0)
+		return 0;
+	return config_sections_refuse(cfg, rows, list_one(section, rows), params, why, err);
+}
+
+void
+switch_config_print_one(FILE *out, const char *section, const struct field *own, unsigned int n_own,
+			const void *own_object, const struct sw_params *params)
+{
+	struct config_section rows[N_SECTIONS];
+	unsigned int n = list_one(section, rows);
+
+	config_print_head(out, section);
+	config_print_rows(out, own, n_own, own_object);
+	for (unsigned int i = 0; i < n; i++)
+		config_print_rows(out, rows[i].fields, *rows[i].n,
+				  (const char *)params + rows[i].offset);
+	fputc('\n', out);
 }
 
 int

@@ -40,6 +40,23 @@ int switch_config_read(struct config *cfg, struct sw_params *out, struct config_
 int switch_config_check(const struct config *cfg, const struct sw_params *params,
 			struct config_error *err);
 
+/**
+ * One switch among several: a section of its own may have the keys of [switch], [wred],
+ * [scheduler], [pfc], [router] and [pfcwd], over what params holds. @return as
+ * switch_config_read_common().
+ */
+int switch_config_read_one(struct config *cfg, const char *section, struct sw_params *params,
+			   struct config_error *err);
+
+/** As switch_config_check(), where the keys of that section are to blame. */
+int switch_config_check_one(const struct config *cfg, const char *section,
+			    const struct sw_params *params, struct config_error *err);
+
+/** Print that section, the rows of a table of the program's own first. */
+void switch_config_print_one(FILE *out, const char *section, const struct field *own,
+			     unsigned int n_own, const void *own_object,
+			     const struct sw_params *params);
+
 /** Print the configuration in force as a file that reads back the same; _common: without ports. */
 void switch_config_print(FILE *out, const struct sw_params *params);
 void switch_config_print_common(FILE *out, const struct sw_params *params);

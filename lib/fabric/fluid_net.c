@@ -17,9 +17,7 @@ count_flows(const struct scenario *s)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < s->n_flows; i++)
-		for (int32_t host = 0;
-		     (host = host_list_next(s->flows[i].src, (uint16_t)host)) > 0;)
-			n++;
+		n += s->flows[i].n_pairs;
 	return n;
 }
 
@@ -177,19 +175,19 @@ name_flows(struct fluid_net *net)
 	for (uint32_t i = 0; i < s->n_flows; i++) {
 		const struct flow_params *flow = &s->flows[i];
 
-		for (int32_t host = 0; (host = host_list_next(flow->src, (uint16_t)host)) > 0;
-		     n++) {
+		for (uint32_t k = 0; k < flow->n_pairs; k++, n++) {
+			const struct flow_pair pair = flow->pairs[k];
 			bool read = flow->verb == NIC_READ;
 
 			net->params_of[n] = flow;
-			net->senders[n] = read ? flow->dst : (uint16_t)host;
-			net->receivers[n] = read ? (uint16_t)host : flow->dst;
+			net->senders[n] = read ? pair.dst : pair.src;
+			net->receivers[n] = read ? pair.src : pair.dst;
 			net->flows_of[net->senders[n]]++;
-			net->flows[n].src = (uint16_t)host;
-			net->flows[n].dst = flow->dst;
+			net->flows[n].src = pair.src;
+			net->flows[n].dst = pair.dst;
 			net->flows[n].qps = flow->qp_count;
 			snprintf(net->flows[n].name, sizeof(net->flows[n].name), "%s h%u",
-				 flow->name, (uint16_t)host);
+				 flow->name, pair.src);
 		}
 	}
 }

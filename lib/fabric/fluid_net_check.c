@@ -59,8 +59,10 @@ fluid_net_check(const struct scenario *s, struct scenario_fault *fault)
 		bool broken;
 		const char *section, *key, *expected;
 	} rules[] = {
-		{s->fabric.topology != FABRIC_STAR, "fabric", "topology",
+		{s->fabric.topology != TOPOLOGY_STAR, "fabric", "topology",
 		 "star: the fluid model has one queue on a flow's way"},
+		{s->n_switches > 0 || s->n_links > 0, "fabric", "topology",
+		 "no [switch NAME] and no [link NAME]: in the fluid model all are alike"},
 		{s->nic.cc != CC_DCQCN, "nic", "cc", "dcqcn: it is what the fluid model is of"},
 		{s->nic.rp.rp_profile != RP_PROFILE_PAPER, "rp", "rp_profile",
 		 "paper: the fluid model has no equations for mlx"},

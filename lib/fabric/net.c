@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "fabric/net.h"
+#include "fabric/net_internal.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,25 +11,13 @@
 #include <rte_mempool.h>
 
 #include "base/fixed.h"
+#include "fabric/host_list.h"
 #include "node/pkt_pool.h"
 
-/* First QPN of every host: small numbers are reserved (0 and 1 are management QPs in InfiniBand).
- */
-#define FIRST_QPN 0x100
 #define CLONE_MBUFS 4096
 
-struct net {
-	const struct scenario *scenario;
-	struct fabric *fabric;
-	struct node *sw;
-	struct node **hosts;
-	struct net_flow *flows;
-	uint32_t n_flows;
-	struct rte_mempool *data, *control, *frames, *clones;
-};
-
-static int
-fail(char *why, unsigned int why_size, const char *format, ...)
+int
+net_fail(char *why, unsigned int why_size, const char *format, ...)
 {
 	va_list args;
 
@@ -71,173 +59,175 @@ create_pools(struct net *net, char *why, unsigned int why_size)
 	net->frames = plain_pool("lab_frames", CLONE_MBUFS, nic_largest_frame(mtu));
 	net->clones = plain_pool("lab_clones", CLONE_MBUFS, 0);
 	if (!net->data || !net->control || !net->frames || !net->clones)
-		return fail(why, why_size, "no memory for %" PRIu64 " packets: %s", 2 * n,
-			    rte_strerror(rte_errno));
+		return net_fail(why, why_size, "no memory for %" PRIu64 " packets: %s", 2 * n,
+				rte_strerror(rte_errno));
 	return 0;
 }
 
-static uint32_t
-qps_of_host(const struct scenario *s, uint16_t host)
+/* QPs of each host, by its number. @return owned by the caller, or NULL. */
+static uint32_t *
+count_qps(const struct scenario *s)
 {
-	uint32_t n = 0;
+	uint32_t *n = calloc(s->topology->n_hosts + 1, sizeof(*n));
 
-	for (uint32_t i = 0; i < s->n_flows; i++) {
+	for (uint32_t i = 0; n != NULL && i < s->n_flows; i++) {
 		const struct flow_params *flow = &s->flows[i];
 
-		for (int32_t h = host_list_next(flow->src, 0); h > 0;
-		     h = host_list_next(flow->src, (uint16_t)h))
-			if (h == host || flow->dst == host)
-				n += flow->qp_count;
+		for (uint32_t k = 0; k < flow->n_pairs; k++) {
+			n[flow->pairs[k].src] += flow->qp_count;
+			n[flow->pairs[k].dst] += flow->qp_count;
+		}
 	}
 	return n;
 }
 
-static bool
-is_slow(const struct fabric_params *f, uint16_t host)
-{
-	return strcmp(f->slow_hosts, "all") == 0 ||
-	       host_list_next(f->slow_hosts, (uint16_t)(host - 1)) == host;
-}
-
 static int
-create_nodes(struct net *net, char *why, unsigned int why_size)
+create_switches(struct net *net, char *why, unsigned int why_size)
 {
 	const struct scenario *s = net->scenario;
-	struct sw_pools sw_pools = {.frames = net->frames, .clones = net->clones};
-	struct nic_pools nic_pools = {.data = net->data, .control = net->control};
+	struct sw_pools pools = {.frames = net->frames, .clones = net->clones};
+	struct sw_params *params = malloc(sizeof(*params));
+	int rc = 0;
 
-	net->sw = sw_create(&s->sw, &sw_pools);
-	if (net->sw == NULL)
-		return fail(why, why_size, "switch: %s", strerror(errno));
-	for (uint16_t h = 1; h <= s->fabric.hosts; h++) {
-		struct nic_params p = s->nic;
-		uint32_t qps = qps_of_host(s, h);
-
-		scenario_host_mac(h, p.mac);
-		p.ip = scenario_host_ip(h);
-		if (!is_slow(&s->fabric, h))
-			p.receiver.drain_rate_bps = 0;
-		p.first_qpn = FIRST_QPN;
-		p.max_qps = qps > 0 ? qps : 1;
-		net->hosts[h - 1] = nic_create(&p, &nic_pools);
-		if (net->hosts[h - 1] == NULL)
-			return fail(why, why_size, "host %u: %s", h, strerror(errno));
+	if (params == NULL)
+		return net_fail(why, why_size, "no memory");
+	for (uint32_t i = 0; rc == 0 && i < s->topology->n_switches; i++) {
+		if (scenario_switch_build(s, i, params) < 0) {
+			rc = net_fail(why, why_size, "switch %s: no memory for its tables",
+				      s->topology->switches[i].name);
+			break;
+		}
+		net->switches[i] = sw_create(params, &pools);
+		if (net->switches[i] == NULL)
+			rc = net_fail(why, why_size, "switch %s: %s", s->topology->switches[i].name,
+				      strerror(errno));
+		scenario_switch_release(s, params);
 	}
+	free(params);
+	return rc;
+}
+
+static int
+create_host(struct net *net, uint16_t h, uint32_t qps, bool slow, char *why, unsigned int why_size)
+{
+	const struct topology *t = net->scenario->topology;
+	struct nic_pools pools = {.data = net->data, .control = net->control};
+	struct nic_params p = net->scenario->nic;
+
+	scenario_host_mac(h, p.mac);
+	p.ip = scenario_host_ip(net->scenario, h);
+	p.link_speed_bps = t->links[t->hosts[h - 1].link].cable.rate_bps;
+	if (!slow)
+		p.receiver.drain_rate_bps = 0;
+	p.first_qpn = FIRST_QPN;
+	p.max_qps = qps > 0 ? qps : 1;
+	net->hosts[h - 1] = nic_create(&p, &pools);
+	if (net->hosts[h - 1] == NULL)
+		return net_fail(why, why_size, "host %u: %s", h, strerror(errno));
 	return 0;
 }
 
 static int
-connect_star(struct net *net, char *why, unsigned int why_size)
+create_hosts(struct net *net, char *why, unsigned int why_size)
 {
 	const struct scenario *s = net->scenario;
-	struct fabric_link link = {.rate_bps = s->fabric.link_rate_bps,
-				   .delay_ns = s->fabric.link_delay_ns};
-	int sw_id = fabric_add_node(net->fabric, net->sw);
+	uint16_t slow[TOPOLOGY_MAX_HOSTS];
+	int32_t n_slow = host_list_parse(s->topology, s->fabric.slow_hosts, slow), next = 0;
+	uint32_t *qps = count_qps(s);
+	int rc = 0;
 
-	for (uint16_t h = 1; h <= s->fabric.hosts; h++) {
-		int id = fabric_add_node(net->fabric, net->hosts[h - 1]);
-		struct fabric_end host = {.node = (uint32_t)id};
-		struct fabric_end port = {.node = (uint32_t)sw_id, .port = h - 1u};
-		uint8_t mac[6];
+	if (qps == NULL)
+		return net_fail(why, why_size, "no memory");
+	for (uint16_t h = 1; rc == 0 && h <= s->topology->n_hosts; h++) {
+		bool is_slow = next < n_slow && slow[next] == h;
 
-		if (id < 0 || fabric_connect(net->fabric, host, port, &link) < 0)
-			return fail(why, why_size, "host %u does not connect", h);
-		scenario_host_mac(h, mac);
-		if (sw_learn(net->sw, 0, mac, port.port, 0) < 0)
-			return fail(why, why_size, "forwarding table is full at host %u", h);
+		next += is_slow;
+		rc = create_host(net, h, qps[h], is_slow, why, why_size);
 	}
-	return 0;
+	free(qps);
+	return rc;
 }
 
-static int64_t
-add_qp(struct net *net, uint16_t at, uint16_t peer, uint32_t peer_qpn, bool requester,
-       const struct flow_params *flow)
-{
-	struct nic_qp_params qp = {
-		.peer_ip = scenario_host_ip(peer),
-		.peer_qpn = peer_qpn,
-		.requester = requester,
-		.mtu_bytes = flow->mtu_bytes,
-		.verb = flow->verb,
-		.flow_id = net->n_flows - 1,
-		.base_rtt_ns = flow->base_rtt_ns,
-		.work = flow->work,
-		.has_dscp = flow->dscp >= 0,
-		.dscp = flow->dscp >= 0 ? (uint8_t)flow->dscp : 0,
-		.max_recv_wr = requester ? 0 : flow->max_recv_wr,
-		.post_recv_ns = requester ? 0 : flow->post_recv_ns,
-		.rate_cap_bps = flow->rate_cap_bps,
-	};
-
-	/* QPs of all hosts are numbered alike: the host makes their messages its own. */
-	qp.seed = flow->seed + (net->scenario->fabric.seed << 32) + ((uint64_t)at << 16);
-	scenario_host_mac(peer, qp.peer_mac);
-	return nic_add_qp(net->hosts[at - 1], &qp, 0);
-}
-
-/* QPs of both ends are numbered in the order in which they are added, so each end's next number is
- * known. */
+/* Nodes of the fabric have the graph's numbers. */
 static int
-add_flow(struct net *net, uint16_t src, const struct flow_params *params)
+connect_all(struct net *net, char *why, unsigned int why_size)
 {
-	struct net_flow *flow = &net->flows[net->n_flows++];
+	const struct topology *t = net->scenario->topology;
+	int rc = 0;
 
-	*flow = (struct net_flow){
-		.src = src,
-		.dst = params->dst,
-		.src_qp = nic_qp_count(net->hosts[src - 1]),
-		.dst_qp = nic_qp_count(net->hosts[params->dst - 1]),
-		.qps = params->qp_count,
-		.params = params,
-	};
-	snprintf(flow->name, sizeof(flow->name), "%s h%u", params->name, src);
-	for (uint16_t i = 0; i < params->qp_count; i++) {
-		int64_t at_src =
-			add_qp(net, src, params->dst, FIRST_QPN + flow->dst_qp + i, true, params);
-		int64_t at_dst =
-			add_qp(net, params->dst, src, FIRST_QPN + flow->src_qp + i, false, params);
+	for (uint32_t i = 0; rc >= 0 && i < t->n_switches; i++)
+		rc = fabric_add_node(net->fabric, net->switches[i]);
+	for (uint32_t i = 0; rc >= 0 && i < t->n_hosts; i++)
+		rc = fabric_add_node(net->fabric, net->hosts[i]);
+	for (uint32_t i = 0; rc >= 0 && i < t->n_links; i++) {
+		const struct topology_link *l = &t->links[i];
 
-		if (at_src < 0 || at_dst < 0)
-			return -1;
-		if (i < params->trace_qps &&
-		    nic_trace_qp(net->hosts[net_flow_sender(flow).host - 1],
-				 net_flow_sender(flow).first_qp + i, NIC_TRACE_ROWS) < 0)
-			return -1;
+		rc = fabric_connect(net->fabric, (struct fabric_end){l->a.node, l->a.port},
+				    (struct fabric_end){l->b.node, l->b.port}, &l->cable);
 	}
-	return 0;
+	return rc < 0 ? net_fail(why, why_size, "the fabric does not connect: %s", strerror(-rc))
+		      : 0;
 }
 
+/* Bridges know all hosts, as if each had spoken. */
 static int
-create_flows(struct net *net, char *why, unsigned int why_size)
+teach_bridges(struct net *net, char *why, unsigned int why_size)
 {
-	const struct scenario *s = net->scenario;
+	const struct topology *t = net->scenario->topology;
+	struct routes *ways = net->scenario->routes == NULL ? routes_create(t) : NULL;
+	int rc = 0;
 
-	for (uint32_t i = 0; i < s->n_flows; i++) {
-		const struct flow_params *flow = &s->flows[i];
+	if (net->scenario->routes != NULL)
+		return 0;
+	if (ways == NULL)
+		return net_fail(why, why_size, "no memory");
+	for (uint32_t sw = 0; sw < t->n_switches; sw++) {
+		for (uint16_t h = 1; rc == 0 && h <= t->n_hosts; h++) {
+			const struct topology_host *host = &t->hosts[h - 1];
+			uint16_t port = t->links[host->link].b.port;
+			uint8_t mac[6];
 
-		for (int32_t h = host_list_next(flow->src, 0); h > 0;
-		     h = host_list_next(flow->src, (uint16_t)h))
-			if (add_flow(net, (uint16_t)h, flow) < 0)
-				return fail(why, why_size, "flow %s: a QP or its trace is refused",
-					    flow->name);
+			if (host->sw != sw)
+				port = (uint16_t)__builtin_ctzll(
+					routes_ports(ways, sw, routes_subnet(ways, host->sw)));
+			scenario_host_mac(h, mac);
+			if (sw_learn(net->switches[sw], 0, mac, port, 0) < 0)
+				rc = net_fail(why, why_size,
+					      "forwarding table of %s is full at host %u",
+					      t->switches[sw].name, h);
+		}
 	}
-	return 0;
+	routes_destroy(ways);
+	return rc;
+}
+
+static uint32_t
+count_pairs(const struct scenario *s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->n_flows; i++)
+		n += s->flows[i].n_pairs;
+	return n;
 }
 
 static int
 build(struct net *net, char *why, unsigned int why_size)
 {
-	uint16_t hosts = net->scenario->fabric.hosts;
+	const struct topology *t = net->scenario->topology;
 
-	net->hosts = calloc(hosts, sizeof(struct node *));
-	net->flows = calloc((size_t)net->scenario->n_flows * hosts, sizeof(*net->flows));
-	net->fabric = fabric_create(hosts + 1u, hosts);
-	if (net->hosts == NULL || net->flows == NULL || net->fabric == NULL)
-		return fail(why, why_size, "no memory");
-	if (create_pools(net, why, why_size) < 0 || create_nodes(net, why, why_size) < 0 ||
-	    connect_star(net, why, why_size) < 0)
+	net->switches = calloc(t->n_switches, sizeof(struct node *));
+	net->hosts = calloc(t->n_hosts, sizeof(struct node *));
+	net->flows = calloc(count_pairs(net->scenario), sizeof(*net->flows));
+	net->fabric = fabric_create(t->n_switches + t->n_hosts, t->n_links);
+	if (net->switches == NULL || net->hosts == NULL || net->flows == NULL ||
+	    net->fabric == NULL)
+		return net_fail(why, why_size, "no memory");
+	if (create_pools(net, why, why_size) < 0 || create_switches(net, why, why_size) < 0 ||
+	    create_hosts(net, why, why_size) < 0 || connect_all(net, why, why_size) < 0 ||
+	    teach_bridges(net, why, why_size) < 0)
 		return -1;
-	return create_flows(net, why, why_size);
+	return net_create_flows(net, why, why_size);
 }
 
 struct net *
@@ -246,7 +236,7 @@ net_create(const struct scenario *s, char *why, unsigned int why_size)
 	struct net *net = calloc(1, sizeof(*net));
 
 	if (net == NULL) {
-		fail(why, why_size, "no memory");
+		net_fail(why, why_size, "no memory");
 		return NULL;
 	}
 	net->scenario = s;
@@ -263,9 +253,10 @@ net_destroy(struct net *net)
 	if (net == NULL)
 		return;
 	fabric_destroy(net->fabric);
-	if (net->sw != NULL)
-		sw_destroy(net->sw);
-	for (uint16_t i = 0; net->hosts != NULL && i < net->scenario->fabric.hosts; i++)
+	for (uint32_t i = 0; net->switches != NULL && i < net->scenario->topology->n_switches; i++)
+		if (net->switches[i] != NULL)
+			sw_destroy(net->switches[i]);
+	for (uint32_t i = 0; net->hosts != NULL && i < net->scenario->topology->n_hosts; i++)
 		if (net->hosts[i] != NULL)
 			nic_destroy(net->hosts[i]);
 	pkt_pool_destroy(net->clones);
@@ -274,6 +265,7 @@ net_destroy(struct net *net)
 	pkt_pool_destroy(net->data);
 	free(net->flows);
 	free(net->hosts);
+	free(net->switches);
 	free(net);
 }
 
@@ -290,75 +282,13 @@ net_fabric(struct net *net)
 }
 
 const struct node *
-net_switch(const struct net *net)
+net_switch(const struct net *net, uint32_t i)
 {
-	return net->sw;
+	return net->switches[i];
 }
 
 const struct node *
 net_host(const struct net *net, uint16_t h)
 {
 	return net->hosts[h - 1];
-}
-
-uint32_t
-net_flow_count(const struct net *net)
-{
-	return net->n_flows;
-}
-
-const struct net_flow *
-net_flow(const struct net *net, uint32_t index)
-{
-	return &net->flows[index];
-}
-
-struct net_end
-net_flow_sender(const struct net_flow *flow)
-{
-	if (flow->params->verb == NIC_READ)
-		return (struct net_end){flow->dst, flow->dst_qp};
-	return (struct net_end){flow->src, flow->src_qp};
-}
-
-struct net_end
-net_flow_receiver(const struct net_flow *flow)
-{
-	if (flow->params->verb == NIC_READ)
-		return (struct net_end){flow->src, flow->src_qp};
-	return (struct net_end){flow->dst, flow->dst_qp};
-}
-
-void
-net_flow_info(const struct net *net, uint32_t index, struct nic_qp_info *at_sender,
-	      struct nic_qp_info *at_receiver)
-{
-	const struct net_flow *flow = &net->flows[index];
-	struct net_end from = net_flow_sender(flow), to = net_flow_receiver(flow);
-	struct nic_flow_info sender = {0}, receiver = {0};
-
-	nic_flow_info(net_host(net, from.host), index, &sender);
-	nic_flow_info(net_host(net, to.host), index, &receiver);
-	*at_sender = sender.sum;
-	*at_receiver = receiver.sum;
-}
-
-const struct nic_times *
-net_flow_times(const struct net *net, uint32_t index)
-{
-	return nic_flow_times(net_host(net, net->flows[index].src), index);
-}
-
-const struct nic_pacing *
-net_flow_pacing(const struct net *net, uint32_t index)
-{
-	return nic_flow_pacing(net_host(net, net_flow_sender(&net->flows[index]).host), index);
-}
-
-uint64_t
-net_flow_paused_ns(const struct net *net, uint32_t index, uint64_t now_ns)
-{
-	uint16_t host = net_flow_sender(&net->flows[index]).host;
-
-	return nic_flow_paused_ns(net_host(net, host), index, now_ns);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A scenario built: hosts, switch, cables, packet pools, QPs. Everything is owned by the net.
+ * A scenario built: hosts, switches, cables, packet pools, QPs. Everything is owned by the net.
  */
 #ifndef QUENCH_FABRIC_NET_H
 #define QUENCH_FABRIC_NET_H
@@ -30,7 +30,8 @@ void net_destroy(struct net *net);
 
 const struct scenario *net_scenario(const struct net *net);
 struct fabric *net_fabric(struct net *net);
-const struct node *net_switch(const struct net *net);
+/** Switch i in [0, topology->n_switches). */
+const struct node *net_switch(const struct net *net, uint32_t i);
 /** Host h in [1, hosts]. */
 const struct node *net_host(const struct net *net, uint16_t h);
 uint32_t net_flow_count(const struct net *net);

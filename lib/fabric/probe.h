@@ -2,9 +2,10 @@
 /*
  * What a run showed: rates of the flows, the queue at the bottleneck, pauses, drops.
  *
- * The bottleneck is the switch queue of data towards the host that most QPs send data to. Its
- * length is read every PROBE_TICK_NS, so mean and quantiles are weighted by time; rates are taken
- * over the measured window.
+ * The bottleneck of one switch is the queue of data towards the host that most QPs send data to. Of
+ * several switches it is the queue of data that was longest in the mean. Lengths are read every
+ * PROBE_TICK_NS (or some of these, where there are more than 256 ports), so mean and quantiles are
+ * weighted by time; rates are taken over the measured window.
  */
 #ifndef QUENCH_FABRIC_PROBE_H
 #define QUENCH_FABRIC_PROBE_H
@@ -27,11 +28,14 @@ struct flow_result {
 };
 
 struct queue_result {
+	uint32_t sw; /* number of the switch */
 	uint16_t port;
 	uint8_t queue;
 	uint32_t link_use_ppm;
+	uint64_t sum_bytes; /* over all ticks of the window */
 	uint64_t mean_bytes, p50_bytes, p99_bytes, max_bytes;
 	uint64_t ecn_marked_packets;
+	bool watched; /* its lengths were read; with one switch those of the bottleneck only */
 };
 
 struct run_result {
@@ -39,6 +43,8 @@ struct run_result {
 	uint32_t n_flows;
 	uint32_t jain_ppm;
 	struct queue_result bottleneck;
+	struct queue_result *queues; /* owned: the queue of data of each port, by switch and port */
+	uint32_t n_queues;
 	uint64_t pause_frames_after_measure;
 	uint64_t last_pause_ns; /* end of the tick in which the last PFC frame left; NEVER_NS: none
 				 */
@@ -70,9 +76,9 @@ bool probe_run(struct probe *p, probe_sample_fn sample, probe_sample_fn progress
 
 /** Valid inside a sample callback. */
 const struct flow_sample *probe_flow_sample(const struct probe *p, uint32_t flow);
-/** Highest length of the bottleneck queue since the sample before, at ticks. */
-uint64_t probe_bottleneck_peak_bytes(const struct probe *p);
-void probe_bottleneck(const struct probe *p, uint16_t *port, uint8_t *queue);
+/** Highest length since the sample before, at ticks, of a queue of data that is watched; of others
+ * the length now. */
+uint64_t probe_queue_peak_bytes(const struct probe *p, uint32_t sw, uint16_t port, uint8_t queue);
 struct net *probe_net(const struct probe *p);
 
 /** After probe_run(). @return 0 or -ENOMEM. Free with run_result_free(). */

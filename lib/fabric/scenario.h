@@ -2,8 +2,10 @@
 /*
  * What a fabric is made of and what runs over it: the contents of a scenario file.
  *
- * Hosts are numbered from 1. Host N has MAC 02:00:00:00:hh:ll and address 10.0.hh.ll of its number,
- * and hangs on port N - 1 of the switch (topology star).
+ * Hosts are numbered from 1; host N has MAC 02:00:00:00:hh:ll of its number. Where switches are
+ * bridges its address is 10.0.hh.ll, in one subnet. Where they are routers, the switches with hosts
+ * have the subnets 10.0.0.0/24, 10.0.1.0/24 and on, of which .1 is the switch and .2 its first
+ * host.
  */
 #ifndef QUENCH_FABRIC_SCENARIO_H
 #define QUENCH_FABRIC_SCENARIO_H
@@ -12,36 +14,47 @@
 #include <stdint.h>
 
 #include "base/field.h"
+#include "fabric/routes.h"
+#include "fabric/topology.h"
 #include "nic/nic.h"
 #include "nic/nic_trace.h"
 #include "nic/workload.h"
 #include "switch/sw.h"
 
-enum fabric_topology { FABRIC_STAR };
+enum fabric_forwarding { FABRIC_FORWARDING_AUTO, FABRIC_FORWARDING_L2, FABRIC_FORWARDING_L3 };
 
 #define FLOW_NAME_CHARS 32
 #define FLOW_HOSTS_CHARS 128
+#define LINK_ENDS_CHARS 40
 
 struct fabric_params {
-	int topology; /* enum fabric_topology */
+	int topology; /* enum topology_shape */
 	uint16_t hosts;
-	uint64_t link_rate_bps;
-	uint64_t link_delay_ns;
+	uint16_t switches, leaves, spines, fat_tree_k;
+	uint64_t link_rate_bps, link_delay_ns;
+	uint64_t core_rate_bps, core_delay_ns; /* 0: as link_ */
+	int forwarding;                        /* enum fabric_forwarding */
+	bool ecmp_seed_by_stage;
+	uint32_t backing_frame_bytes; /* 0: scenario_backing_frames() decides */
 	uint64_t duration_ns;
 	uint64_t measure_from_ns;
 	uint64_t sample_ns;
 	uint64_t seed;
-	char slow_hosts[FLOW_HOSTS_CHARS + 1]; /* that [receiver] is about, or "all" */
+	char slow_hosts[FLOW_HOSTS_CHARS + 1]; /* that [receiver] is about */
 };
 
 extern const struct field fabric_fields[];
 extern const unsigned int fabric_fields_n;
 
-/* One [flow NAME]: from each host in src to dst, qp_count QPs that all do the same. */
+struct flow_pair {
+	uint16_t src, dst; /* host numbers */
+};
+
+/* One [flow NAME]: for each pair of hosts, qp_count QPs that all do the same. */
 struct flow_params {
 	char name[FLOW_NAME_CHARS + 1];
-	char src[FLOW_HOSTS_CHARS + 1]; /* "1", "1-4", "1,3,5-7" */
-	uint16_t dst;
+	char src[FLOW_HOSTS_CHARS + 1]; /* a host list */
+	char dst[FLOW_HOSTS_CHARS + 1];
 	uint16_t qp_count;
 	uint16_t mtu_bytes;
 	int verb;             /* enum nic_verb */
@@ -52,28 +65,56 @@ struct flow_params {
 	uint64_t rate_cap_bps; /* 0: none */
 	uint64_t base_rtt_ns;  /* for slowdown; 0: the least that is measured */
 	uint16_t trace_qps;    /* of each source, the first ones */
+	/* from scenario_resolve() */
+	struct flow_pair *pairs;
+	uint32_t n_pairs;
 };
 
 extern const struct field flow_fields[];
 extern const unsigned int flow_fields_n;
 
-struct scenario {
-	struct fabric_params fabric;
-	struct sw_params sw;   /* ports, speeds and addresses are filled in from fabric */
-	struct nic_params nic; /* of all hosts; addresses and speeds are filled in */
-	struct flow_params *flows;
-	uint32_t n_flows;
+/* One [switch NAME]. */
+struct switch_section {
+	char name[TOPOLOGY_NAME_CHARS + 1];
+	uint16_t hosts;      /* graph */
+	uint8_t stage;       /* graph */
+	struct sw_params sw; /* the common ones, changed by this section */
 };
 
-/** Hosts of a list such as "1,3-5" as the next number after previous (0: the first); 0 at the end,
- * -1 malformed. */
-int32_t host_list_next(const char *list, uint16_t previous);
+extern const struct field switch_section_fields[];
+extern const unsigned int switch_section_fields_n;
 
-/** Frames that buffer and cables may hold: what each of the fabric's packet pools must have. */
+/* One [link NAME]. */
+struct link_section {
+	char name[FLOW_NAME_CHARS + 1];
+	char ends[LINK_ENDS_CHARS + 1];
+	uint64_t link_rate_bps, link_delay_ns; /* 0: those of the fabric */
+};
+
+extern const struct field link_section_fields[];
+extern const unsigned int link_section_fields_n;
+
+struct scenario {
+	struct fabric_params fabric;
+	struct sw_params sw;   /* of switches without a section; ports: for checks, and of a star */
+	struct nic_params nic; /* of all hosts; addresses and speeds are filled in */
+	struct switch_section *switches;
+	struct link_section *links;
+	struct flow_params *flows;
+	uint32_t n_switches, n_links, n_flows;
+	/* from scenario_resolve() */
+	struct topology *topology;
+	struct routes *routes; /* NULL: bridges */
+};
+
+/** Frames that buffers and cables may hold: what each of the fabric's packet pools must have. */
 uint64_t scenario_backing_frames(const struct scenario *s);
 
 void scenario_host_mac(uint16_t host, uint8_t mac[6]);
-struct field_ip scenario_host_ip(uint16_t host);
+/** Of a resolved scenario. */
+struct field_ip scenario_host_ip(const struct scenario *s, uint16_t host);
+/** Where a host's frames to another one go first: the host itself, or its own router. */
+void scenario_next_hop_mac(const struct scenario *s, uint16_t host, uint16_t peer, uint8_t mac[6]);
 
 /* What a rule across keys found wrong: section and key, and what was expected. */
 struct scenario_fault {
@@ -82,11 +123,36 @@ struct scenario_fault {
 	char expected[128];
 };
 
+/** Fill fault in. @return -EINVAL. */
+int scenario_refuse(struct scenario_fault *fault, const char *word, const char *name,
+		    const char *key, const char *expected);
+
+/** Build s->topology and s->routes. @return 0, or -EINVAL with fault filled in. */
+int scenario_build_topology(struct scenario *s, struct scenario_fault *fault);
+
+/** The params of a switch by its section, or those of all. */
+const struct sw_params *scenario_switch_params(const struct scenario *s, uint32_t sw);
+
 /**
- * Check what no single key of fabric and flows can show, and fill in what follows for switch and
+ * The params of one switch: ports, addresses, and as a router its interfaces, routes and
+ * neighbours, as an operator would write them.
+ *
+ * @param out  After success scenario_switch_release().
+ * @return     0, -ENOSPC (more shortest paths than a route may have) or -ENOMEM.
+ */
+int scenario_switch_build(const struct scenario *s, uint32_t sw, struct sw_params *out);
+void scenario_switch_release(const struct scenario *s, struct sw_params *params);
+/** Of that the ports and what follows from them, over what params holds. */
+void scenario_switch_fill(const struct scenario *s, uint32_t sw, struct sw_params *params);
+
+/**
+ * Check what no single key of fabric and flows can show, and fill in what follows for switches and
  * NICs, whose own rules (sw_params_check(), nic_params_check()) are the caller's to ask.
- * @return 0, or -EINVAL with fault filled in.
+ * @return 0, or -EINVAL with fault filled in; scenario_release() after both.
  */
 int scenario_resolve(struct scenario *s, struct scenario_fault *fault);
+
+/** Free all that the scenario owns, but not what its workloads own. */
+void scenario_release(struct scenario *s);
 
 #endif

@@ -119,6 +119,22 @@ fill(struct sw_router *r, const struct sw_tables *tables)
 	return rc < 0 ? (int)rc : 0;
 }
 
+/* Of an address its subnet and itself; few routes make a small table. */
+static uint32_t
+count_routes(const struct sw_tables *tables)
+{
+	uint32_t n = tables->n_routes;
+	struct route_prefix prefix;
+
+	for (uint32_t i = 0; i < tables->n_interfaces; i++) {
+		if (route_prefix_parse(tables->interfaces[i].ip, &prefix) == 0)
+			n += 2;
+		if (route_prefix_parse(tables->interfaces[i].ip6, &prefix) == 0)
+			n += 2;
+	}
+	return n;
+}
+
 static int
 create_tables(struct sw_router *r, const struct sw_params *params)
 {
@@ -126,8 +142,8 @@ create_tables(struct sw_router *r, const struct sw_params *params)
 	uint32_t most_targets =
 		RTE_MIN(1 + 3 * tables->n_interfaces + tables->n_routes, ROUTE_MAX_TARGET + 1u);
 
-	r->routes = route_table_create(&(struct route_params){
-		.routes = 4 * tables->n_interfaces + tables->n_routes, .socket = SOCKET_ID_ANY});
+	r->routes = route_table_create(
+		&(struct route_params){.routes = count_routes(tables), .socket = SOCKET_ID_ANY});
 	r->neighs = neigh_table_create(
 		&(struct neigh_params){.retrans_ns = params->router.neigh_retrans_time_ns,
 				       .reachable_ns = params->router.neigh_reachable_time_ns});

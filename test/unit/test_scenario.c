@@ -4,10 +4,12 @@
 #include <stddef.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
 #include "base/units.h"
+#include "fabric/host_list.h"
 #include "fabric/scenario.h"
 
 static void
@@ -15,80 +17,198 @@ host_lists_come_out_sorted_and_once(void **state)
 {
 	static const struct {
 		const char *list;
-		int32_t hosts[8];
+		int32_t n; /* or why not */
+		uint16_t hosts[8];
 	} rows[] = {
-		{ "1", { 1, 0 } },
-		{ "1-4", { 1, 2, 3, 4, 0 } },
-		{ "7, 1-2,2", { 1, 2, 7, 0 } },
-		{ "", { -1 } },
-		{ "0", { -1 } },
-		{ "4-2", { -1 } },
-		{ "1,", { -1 } },
-		{ "1;2", { -1 } },
-		{ "1-", { -1 } },
-		{ "99999999999", { -1 } },
+		{"1", 1, {1}},
+		{"1-4", 4, {1, 2, 3, 4}},
+		{"7, 1-2,2", 3, {1, 2, 7}},
+		{"h3,h1-h2", 3, {1, 2, 3}},
+		{"h1-3", 3, {1, 2, 3}},
+		{"all", 8, {1, 2, 3, 4, 5, 6, 7, 8}},
+		/* testbed, two hosts on each ToR */
+		{"T2/1", 1, {3}},
+		{"T4/1-2,T1/2", 3, {2, 7, 8}},
+		{"T3", 2, {5, 6}},
+		{"T3/3", -ERANGE, {0}},
+		{"T5/1", -ERANGE, {0}},
+		{"L1", -ERANGE, {0}},
+		{"9", -ERANGE, {0}},
+		{"", -EINVAL, {0}},
+		{"0", -EINVAL, {0}},
+		{"4-2", -EINVAL, {0}},
+		{"1,", -EINVAL, {0}},
+		{"1;2", -EINVAL, {0}},
+		{"1-", -EINVAL, {0}},
+		{"T1/", -EINVAL, {0}},
+		{"99999999999", -EINVAL, {0}},
 	};
+	static const struct topology_params params = {
+		.shape = TOPOLOGY_TESTBED,
+		.hosts = 8,
+		.host_cable.rate_bps = GBPS,
+		.core_cable.rate_bps = GBPS,
+	};
+	const char *why;
+	struct topology *t = topology_build(&params, &why);
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		int32_t host = 0;
+		uint16_t hosts[8];
+		int32_t n = host_list_parse(t, rows[i].list, hosts);
 
-		for (unsigned int k = 0; k < 8; k++) {
-			host = host_list_next(rows[i].list, (uint16_t)host);
-			if (host != rows[i].hosts[k])
-				fail_msg("\"%s\": item %u is %d", rows[i].list, k, host);
-			if (host <= 0)
-				break;
-		}
+		if (n != rows[i].n ||
+		    (n > 0 && memcmp(hosts, rows[i].hosts, (size_t)n * sizeof(hosts[0])) != 0))
+			fail_msg("\"%s\": %d hosts, the first %u", rows[i].list, n, hosts[0]);
 	}
+	topology_destroy(t);
 }
 
-static void
-set_flow(struct flow_params *flow)
+static struct scenario
+four_to_one(void)
 {
+	struct scenario s = {.flows = calloc(1, sizeof(*s.flows)), .n_flows = 1};
+	struct flow_params *flow = s.flows;
+
+	assert_int_equal(field_defaults(fabric_fields, fabric_fields_n, &s.fabric), 0);
 	assert_int_equal(field_defaults(flow_fields, flow_fields_n, flow), 0);
 	snprintf(flow->name, sizeof(flow->name), "f");
 	snprintf(flow->src, sizeof(flow->src), "1-4");
-	flow->dst = 5;
+	snprintf(flow->dst, sizeof(flow->dst), "5");
+	return s;
+}
+
+static void
+is_refused(struct scenario *s, const char *section, const char *key)
+{
+	struct scenario_fault fault;
+
+	assert_int_equal(scenario_resolve(s, &fault), -EINVAL);
+	assert_string_equal(fault.section, section);
+	assert_string_equal(fault.key, key);
+	scenario_release(s);
 }
 
 static void
 what_no_single_key_shows_is_refused_by_name(void **state)
 {
-	struct flow_params flow;
-	struct scenario s = { .flows = &flow, .n_flows = 1 };
-	struct scenario_fault fault;
+	struct scenario s = four_to_one();
 
 	(void)state;
-	assert_int_equal(field_defaults(fabric_fields, fabric_fields_n, &s.fabric), 0);
+	strcpy(s.flows->dst, "6");
+	is_refused(&s, "flow f", "dst");
 
-	set_flow(&flow);
-	flow.dst = 6;
-	assert_int_equal(scenario_resolve(&s, &fault), -EINVAL);
-	assert_string_equal(fault.section, "flow f");
-	assert_string_equal(fault.key, "dst");
+	s = four_to_one();
+	strcpy(s.flows->dst, "4-5");
+	is_refused(&s, "flow f", "dst");
 
-	set_flow(&flow);
-	flow.dst = 3;
-	assert_int_equal(scenario_resolve(&s, &fault), -EINVAL);
-	assert_string_equal(fault.key, "src");
+	s = four_to_one();
+	strcpy(s.flows->dst, "3");
+	is_refused(&s, "flow f", "src");
 
-	set_flow(&flow);
-	flow.mtu_bytes = 1000;
-	assert_int_equal(scenario_resolve(&s, &fault), -EINVAL);
-	assert_string_equal(fault.key, "mtu_bytes");
+	s = four_to_one();
+	s.flows->mtu_bytes = 1000;
+	is_refused(&s, "flow f", "mtu_bytes");
 
-	set_flow(&flow);
+	s = four_to_one();
 	s.fabric.link_delay_ns = NS_PER_SEC;
 	s.fabric.link_rate_bps = 400 * GBPS;
-	assert_int_equal(scenario_resolve(&s, &fault), -EINVAL);
-	assert_string_equal(fault.key, "link_delay_ns");
-	s.fabric.link_delay_ns = 1000;
+	is_refused(&s, "fabric", "link_delay_ns");
 
+	s = four_to_one();
 	s.fabric.measure_from_ns = s.fabric.duration_ns;
-	assert_int_equal(scenario_resolve(&s, &fault), -EINVAL);
-	assert_string_equal(fault.section, "fabric");
-	assert_string_equal(fault.key, "measure_from_ns");
+	is_refused(&s, "fabric", "measure_from_ns");
+
+	s = four_to_one();
+	s.fabric.topology = TOPOLOGY_TESTBED;
+	s.fabric.forwarding = FABRIC_FORWARDING_L2;
+	is_refused(&s, "fabric", "forwarding");
+
+	s = four_to_one();
+	s.fabric.topology = TOPOLOGY_FAT_TREE;
+	s.fabric.fat_tree_k = 5;
+	is_refused(&s, "fabric", "fat_tree_k");
+
+	s = four_to_one();
+	s.fabric.hosts = SW_MAX_PORTS + 1;
+	is_refused(&s, "fabric", "hosts");
+
+	/* 17 ways: one more than a route may have. */
+	s = four_to_one();
+	s.fabric.topology = TOPOLOGY_LEAF_SPINE;
+	s.fabric.spines = SW_MAX_NEXTHOPS + 1;
+	is_refused(&s, "fabric", "topology");
+}
+
+static struct scenario
+graph(unsigned int n, const char *const names[])
+{
+	struct scenario s = four_to_one();
+
+	s.fabric.topology = TOPOLOGY_GRAPH;
+	s.switches = calloc(n, sizeof(*s.switches));
+	s.links = calloc(8, sizeof(*s.links));
+	s.n_switches = n;
+	for (unsigned int i = 0; i < n; i++)
+		strcpy(s.switches[i].name, names[i]);
+	s.switches[0].hosts = 4;
+	s.switches[n - 1].hosts = 1;
+	return s;
+}
+
+static struct link_section *
+add_link(struct scenario *s, const char *ends)
+{
+	struct link_section *l = &s->links[s->n_links++];
+
+	snprintf(l->name, sizeof(l->name), "l%u", s->n_links);
+	strcpy(l->ends, ends);
+	return l;
+}
+
+static void
+a_graph_is_what_its_sections_say(void **state)
+{
+	static const char *const names[] = {"west", "mid", "east"};
+	struct scenario s = graph(3, names);
+	struct scenario_fault fault;
+	uint32_t link;
+
+	(void)state;
+	add_link(&s, "west mid")->link_rate_bps = GBPS;
+	add_link(&s, "mid east");
+	add_link(&s, "east h5")->link_delay_ns = 77;
+	assert_int_equal(scenario_resolve(&s, &fault), 0);
+	assert_int_equal(s.topology->n_hosts, 5);
+	assert_int_equal(s.topology->hosts[4].sw, 2);
+	link = topology_link_between(s.topology, 0, 1, 0);
+	assert_int_equal(s.topology->links[link].cable.rate_bps, GBPS);
+	link = topology_link_between(s.topology, 1, 2, 0);
+	assert_int_equal(s.topology->links[link].cable.rate_bps, 40 * GBPS);
+	link = s.topology->hosts[4].link;
+	assert_int_equal(s.topology->links[link].cable.delay_ns, 77);
+	scenario_release(&s);
+
+	s = graph(3, names);
+	add_link(&s, "west mid");
+	is_refused(&s, "fabric", "topology");
+
+	s = graph(3, names);
+	add_link(&s, "west mid east");
+	is_refused(&s, "link l1", "ends");
+
+	s = graph(3, names);
+	add_link(&s, "west h9");
+	is_refused(&s, "link l1", "ends");
+
+	s = graph(3, names);
+	s.fabric.hosts = 6;
+	is_refused(&s, "fabric", "hosts");
+
+	s = four_to_one();
+	s.links = calloc(1, sizeof(*s.links));
+	add_link(&s, "s1 s2");
+	is_refused(&s, "link l1", "ends");
 }
 
 int
@@ -97,6 +217,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(host_lists_come_out_sorted_and_once),
 		cmocka_unit_test(what_no_single_key_shows_is_refused_by_name),
+		cmocka_unit_test(a_graph_is_what_its_sections_say),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The QPs of all flows, and what they have done. */
+#include <stdio.h>
+
+#include "fabric/net_internal.h"
+
+static int64_t
+add_qp(struct net *net, uint16_t at, uint16_t peer, uint32_t peer_qpn, bool requester,
+       const struct flow_params *flow)
+{
+	struct nic_qp_params qp = {
+		.peer_ip = scenario_host_ip(net->scenario, peer),
+		.peer_qpn = peer_qpn,
+		.requester = requester,
+		.mtu_bytes = flow->mtu_bytes,
+		.verb = flow->verb,
+		.flow_id = net->n_flows - 1,
+		.base_rtt_ns = flow->base_rtt_ns,
+		.work = flow->work,
+		.has_dscp = flow->dscp >= 0,
+		.dscp = flow->dscp >= 0 ? (uint8_t)flow->dscp : 0,
+		.max_recv_wr = requester ? 0 : flow->max_recv_wr,
+		.post_recv_ns = requester ? 0 : flow->post_recv_ns,
+		.rate_cap_bps = flow->rate_cap_bps,
+	};
+
+	/* QPs of all hosts are numbered alike: the host makes their messages its own. */
+	qp.seed = flow->seed + (net->scenario->fabric.seed << 32) + ((uint64_t)at << 16);
+	scenario_next_hop_mac(net->scenario, at, peer, qp.peer_mac);
+	return nic_add_qp(net->hosts[at - 1], &qp, 0);
+}
+
+/* QPs of both ends are numbered in the order in which they are added, so each end's next number is
+ * known. */
+static int
+add_flow(struct net *net, struct flow_pair pair, const struct flow_params *params)
+{
+	struct net_flow *flow = &net->flows[net->n_flows++];
+
+	*flow = (struct net_flow){
+		.src = pair.src,
+		.dst = pair.dst,
+		.src_qp = nic_qp_count(net->hosts[pair.src - 1]),
+		.dst_qp = nic_qp_count(net->hosts[pair.dst - 1]),
+		.qps = params->qp_count,
+		.params = params,
+	};
+	snprintf(flow->name, sizeof(flow->name), "%s h%u", params->name, pair.src);
+	for (uint16_t i = 0; i < params->qp_count; i++) {
+		int64_t at_src =
+			add_qp(net, pair.src, pair.dst, FIRST_QPN + flow->dst_qp + i, true, params);
+		int64_t at_dst = add_qp(net, pair.dst, pair.src, FIRST_QPN + flow->src_qp + i,
+					false, params);
+
+		if (at_src < 0 || at_dst < 0)
+			return -1;
+		if (i < params->trace_qps &&
+		    nic_trace_qp(net->hosts[net_flow_sender(flow).host - 1],
+				 net_flow_sender(flow).first_qp + i, NIC_TRACE_ROWS) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int
+net_create_flows(struct net *net, char *why, unsigned int why_size)
+{
+	const struct scenario *s = net->scenario;
+
+	for (uint32_t i = 0; i < s->n_flows; i++) {
+		const struct flow_params *flow = &s->flows[i];
+
+		for (uint32_t k = 0; k < flow->n_pairs; k++)
+			if (add_flow(net, flow->pairs[k], flow) < 0)
+				return net_fail(why, why_size,
+						"flow %s: a QP or its trace is refused",
+						flow->name);
+	}
+	return 0;
+}
+
+uint32_t
+net_flow_count(const struct net *net)
+{
+	return net->n_flows;
+}
+
+const struct net_flow *
+net_flow(const struct net *net, uint32_t index)
+{
+	return &net->flows[index];
+}
+
+struct net_end
+net_flow_sender(const struct net_flow *flow)
+{
+	if (flow->params->verb == NIC_READ)
+		return (struct net_end){flow->dst, flow->dst_qp};
+	return (struct net_end){flow->src, flow->src_qp};
+}
+
+struct net_end
+net_flow_receiver(const struct net_flow *flow)
+{
+	if (flow->params->verb == NIC_READ)
+		return (struct net_end){flow->src, flow->src_qp};
+	return (struct net_end){flow->dst, flow->dst_qp};
+}
+
+void
+net_flow_info(const struct net *net, uint32_t index, struct nic_qp_info *at_sender,
+	      struct nic_qp_info *at_receiver)
+{
+	const struct net_flow *flow = &net->flows[index];
+	struct net_end from = net_flow_sender(flow), to = net_flow_receiver(flow);
+	struct nic_flow_info sender = {0}, receiver = {0};
+
+	nic_flow_info(net_host(net, from.host), index, &sender);
+	nic_flow_info(net_host(net, to.host), index, &receiver);
+	*at_sender = sender.sum;
+	*at_receiver = receiver.sum;
+}
+
+const struct nic_times *
+net_flow_times(const struct net *net, uint32_t index)
+{
+	return nic_flow_times(net_host(net, net->flows[index].src), index);
+}
+
+const struct nic_pacing *
+net_flow_pacing(const struct net *net, uint32_t index)
+{
+	return nic_flow_pacing(net_host(net, net_flow_sender(&net->flows[index]).host), index);
+}
+
+uint64_t
+net_flow_paused_ns(const struct net *net, uint32_t index, uint64_t now_ns)
+{
+	uint16_t host = net_flow_sender(&net->flows[index]).host;
+
+	return nic_flow_paused_ns(net_host(net, host), index, now_ns);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What net.c and net_flows.c share. Nothing outside lib/fabric includes it. */
+#ifndef QUENCH_FABRIC_NET_INTERNAL_H
+#define QUENCH_FABRIC_NET_INTERNAL_H
+
+#include "fabric/net.h"
+
+struct rte_mempool;
+
+/* First QPN of every host: small numbers are reserved (0 and 1 are management QPs in InfiniBand).
+ */
+#define FIRST_QPN 0x100
+
+struct net {
+	const struct scenario *scenario;
+	struct fabric *fabric;
+	struct node **switches, **hosts;
+	struct net_flow *flows;
+	uint32_t n_flows;
+	struct rte_mempool *data, *control, *frames, *clones;
+};
+
+/** Write one line into why. @return -1. */
+__attribute__((format(printf, 3, 4))) int net_fail(char *why, unsigned int why_size,
+						   const char *format, ...);
+
+/** Add the QPs of all flows, in the order of the file. @return 0, or -1 with why. */
+int net_create_flows(struct net *net, char *why, unsigned int why_size);
+
+#endif

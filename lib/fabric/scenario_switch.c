@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What each switch is told. As a router: one VLAN for its hosts with an interface in their subnet,
+ * a routed port for each cable to another switch, a route for each block of subnets with all
+ * shortest paths as next hops, and static neighbours, so that no frame waits for ARP.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric/scenario.h"
+
+#define HOST_VLAN 1
+/* Routes of a switch, after merging. */
+#define MAX_ROUTES 4096u
+/* SONiC's seeds of ToR, leaf and spine; on in the same steps. */
+#define STAGE_SEED(stage) ((stage) == 0 ? 0u : 15u * (stage)-5u)
+
+struct build {
+	const struct scenario *s;
+	uint32_t sw;
+	struct sw_params *out;
+};
+
+static void
+port_mac(uint32_t sw, uint16_t port, uint8_t mac[6])
+{
+	const uint8_t m[6] = {0x02, 0, (uint8_t)(sw >> 8), 1, (uint8_t)sw, (uint8_t)port};
+
+	memcpy(mac, m, sizeof(m));
+}
+
+static void
+router_mac(uint32_t sw, uint8_t mac[6])
+{
+	const uint8_t m[6] = {0x02, 0, (uint8_t)(sw >> 8), 2, (uint8_t)sw, 0};
+
+	memcpy(mac, m, sizeof(m));
+}
+
+struct field_ip
+scenario_host_ip(const struct scenario *s, uint16_t host)
+{
+	const struct topology_host *h = &s->topology->hosts[host - 1];
+	uint32_t subnet;
+
+	if (s->routes == NULL)
+		return (struct field_ip){.version = 4,
+					 .addr = {10, 0, (uint8_t)(host >> 8), (uint8_t)host}};
+	subnet = routes_subnet(s->routes, h->sw);
+	return (struct field_ip){
+		.version = 4,
+		.addr = {10, (uint8_t)(subnet >> 8), (uint8_t)subnet, (uint8_t)(h->place + 2)}};
+}
+
+void
+scenario_host_mac(uint16_t host, uint8_t mac[6])
+{
+	const uint8_t m[6] = {0x02, 0, 0, 0, (uint8_t)(host >> 8), (uint8_t)host};
+
+	memcpy(mac, m, sizeof(m));
+}
+
+void
+scenario_next_hop_mac(const struct scenario *s, uint16_t host, uint16_t peer, uint8_t mac[6])
+{
+	uint32_t sw = s->topology->hosts[host - 1].sw;
+
+	if (s->routes == NULL || s->topology->hosts[peer - 1].sw == sw)
+		scenario_host_mac(peer, mac);
+	else
+		router_mac(sw, mac);
+}
+
+const struct sw_params *
+scenario_switch_params(const struct scenario *s, uint32_t sw)
+{
+	for (uint32_t i = 0; i < s->n_switches; i++)
+		if (strcmp(s->switches[i].name, s->topology->switches[sw].name) == 0)
+			return &s->switches[i].sw;
+	return &s->sw;
+}
+
+static void
+set_ports(const struct build *b)
+{
+	const struct topology *t = b->s->topology;
+	const struct topology_switch *sw = &t->switches[b->sw];
+
+	b->out->n_ports = sw->n_ports;
+	for (uint16_t p = 0; p < sw->n_ports; p++) {
+		struct sw_port_params *port = &b->out->ports[p];
+
+		*port = (struct sw_port_params){
+			.link_speed_bps = t->links[sw->link[p]].cable.rate_bps,
+			.flow_control = SW_FLOW_PFC,
+			.pfcwd = true,
+		};
+		port_mac(b->sw, p, port->mac);
+		if (b->s->routes != NULL)
+			port->access_vlan = HOST_VLAN;
+	}
+}
+
+/* Each cable between switches has two addresses of 10.128.0.0/9: its first end the even one. */
+static uint32_t
+link_address(const struct topology *t, uint32_t sw, uint16_t port)
+{
+	uint32_t index = t->switches[sw].link[port];
+	const struct topology_end *a = &t->links[index].a;
+
+	return 2 * index + (a->node == sw && a->port == port ? 0 : 1);
+}
+
+static int
+format_link_address(char *text, size_t size, uint32_t address)
+{
+	return snprintf(text, size, "10.%u.%u.%u", 128 + (address >> 16), address >> 8 & 255,
+			address & 255);
+}
+
+static void
+add_interfaces(const struct build *b)
+{
+	const struct topology *t = b->s->topology;
+	const struct topology_switch *sw = &t->switches[b->sw];
+	uint32_t subnet = routes_subnet(b->s->routes, b->sw);
+	struct sw_tables *tables = &b->out->tables;
+
+	if (sw->n_hosts > 0) {
+		struct sw_interface *i = &tables->interfaces[tables->n_interfaces++];
+
+		snprintf(i->name, sizeof(i->name), "vlan %u", HOST_VLAN);
+		snprintf(i->ip, sizeof(i->ip), "10.%u.%u.1/24", subnet >> 8, subnet & 255);
+		strcpy(i->ip6, "none");
+	}
+	for (uint16_t p = sw->n_hosts; p < sw->n_ports; p++) {
+		struct sw_interface *i = &tables->interfaces[tables->n_interfaces++];
+		int n;
+
+		snprintf(i->name, sizeof(i->name), "port %u", p);
+		n = format_link_address(i->ip, sizeof(i->ip), link_address(t, b->sw, p));
+		strcpy(i->ip + n, "/31");
+		strcpy(i->ip6, "none");
+	}
+}
+
+static void
+add_neighbors(const struct build *b)
+{
+	const struct topology *t = b->s->topology;
+	const struct topology_switch *sw = &t->switches[b->sw];
+	struct sw_tables *tables = &b->out->tables;
+
+	for (uint16_t p = 0; p < sw->n_ports; p++) {
+		struct sw_neighbor *n = &tables->neighbors[tables->n_neighbors++];
+		struct topology_end peer = topology_peer(t, b->sw, p);
+		uint16_t host = (uint16_t)(peer.node - t->n_switches + 1);
+		struct sw_static_mac *mac;
+		struct field_ip ip;
+
+		if (topology_is_switch(t, peer.node)) {
+			format_link_address(n->name, sizeof(n->name),
+					    link_address(t, peer.node, peer.port));
+			router_mac(peer.node, n->mac);
+			continue;
+		}
+		ip = scenario_host_ip(b->s, host);
+		snprintf(n->name, sizeof(n->name), "%u.%u.%u.%u", ip.addr[0], ip.addr[1],
+			 ip.addr[2], ip.addr[3]);
+		scenario_host_mac(host, n->mac);
+		mac = &tables->static_macs[tables->n_static_macs++];
+		snprintf(mac->name, sizeof(mac->name), "h%u", host);
+		scenario_host_mac(host, mac->mac);
+		mac->vlan = HOST_VLAN;
+		mac->port = p;
+	}
+}
+
+static int
+add_route(const struct build *b, const struct routes_block *block)
+{
+	const struct topology *t = b->s->topology;
+	struct sw_route *route = &b->out->tables.routes[b->out->tables.n_routes++];
+	size_t used = 0;
+
+	if (__builtin_popcountll(block->ports) > SW_MAX_NEXTHOPS)
+		return -ENOSPC;
+	snprintf(route->name, sizeof(route->name), "10.%u.%u.0/%u", block->first >> 8,
+		 block->first & 255, 24 - block->bits);
+	for (uint64_t ports = block->ports; ports != 0; ports &= ports - 1) {
+		uint16_t p = (uint16_t)__builtin_ctzll(ports);
+		struct topology_end peer = topology_peer(t, b->sw, p);
+
+		if (used > 0)
+			route->nexthop[used++] = ',';
+		used += (size_t)format_link_address(route->nexthop + used,
+						    sizeof(route->nexthop) - used,
+						    link_address(t, peer.node, peer.port));
+	}
+	return 0;
+}
+
+static int
+add_routes(const struct build *b)
+{
+	struct routes_block blocks[MAX_ROUTES];
+	int32_t n = routes_merged(b->s->routes, b->sw, blocks, MAX_ROUTES);
+	int rc = 0;
+
+	if (n <= 0)
+		return n;
+	b->out->tables.routes = calloc((size_t)n, sizeof(struct sw_route));
+	if (b->out->tables.routes == NULL)
+		return -ENOMEM;
+	for (int32_t i = 0; rc == 0 && i < n; i++)
+		rc = add_route(b, &blocks[i]);
+	return rc;
+}
+
+static int
+make_router(const struct build *b)
+{
+	uint16_t n_ports = b->s->topology->switches[b->sw].n_ports;
+	struct sw_tables *tables = &b->out->tables;
+
+	b->out->vlan_filtering = true;
+	router_mac(b->sw, b->out->router.router_mac);
+	if (b->s->fabric.ecmp_seed_by_stage)
+		b->out->router.ecmp_hash_seed += STAGE_SEED(b->s->topology->switches[b->sw].stage);
+	tables->interfaces = calloc(n_ports + 1u, sizeof(*tables->interfaces));
+	tables->neighbors = calloc(n_ports, sizeof(*tables->neighbors));
+	tables->static_macs = calloc(n_ports, sizeof(*tables->static_macs));
+	if (tables->interfaces == NULL || tables->neighbors == NULL || tables->static_macs == NULL)
+		return -ENOMEM;
+	add_interfaces(b);
+	add_neighbors(b);
+	return add_routes(b);
+}
+
+void
+scenario_switch_fill(const struct scenario *s, uint32_t sw, struct sw_params *params)
+{
+	const struct build b = {.s = s, .sw = sw, .out = params};
+
+	set_ports(&b);
+	/* In virtual time nobody comes late, so nothing is caught up. */
+	params->shaper_burst_ns = 1;
+	params->seed = s->fabric.seed + ((uint64_t)sw << 32);
+	sw_params_resolve(params);
+}
+
+int
+scenario_switch_build(const struct scenario *s, uint32_t sw, struct sw_params *out)
+{
+	const struct build b = {.s = s, .sw = sw, .out = out};
+	int rc = 0;
+
+	*out = *scenario_switch_params(s, sw);
+	scenario_switch_fill(s, sw, out);
+	if (s->routes == NULL)
+		return 0;
+	out->tables = (struct sw_tables){0};
+	rc = make_router(&b);
+	if (rc < 0)
+		scenario_switch_release(s, out);
+	return rc;
+}
+
+void
+scenario_switch_release(const struct scenario *s, struct sw_params *params)
+{
+	/* Those of bridges are the scenario's. */
+	if (s->routes != NULL)
+		sw_tables_free(&params->tables);
+}

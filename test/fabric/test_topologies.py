@@ -1,0 +1,208 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fabrics of several switches: every host is reached, by shortest paths, over all of them.
+
+    test_topologies.py QUENCH_LAB CONFIG_DIR CASE
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+failures = []
+
+
+def expect(condition, text):
+    if not condition:
+        failures.append(text)
+        print("FAILED:", text)
+
+
+def scenario(folder, fabric, rest, name="fabric"):
+    keys = {"duration_ns": "1ms", **fabric}
+    path = folder / f"{name}.ini"
+    path.write_text("[fabric]\n" + "".join(f"{k} = {v}\n" for k, v in keys.items()) + rest, encoding="utf-8")
+    return path
+
+
+def lab(program, *options):
+    return subprocess.run([program, "--no-progress", *map(str, options)], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, check=False)
+
+
+def results(program, path, *options):
+    done = lab(program, "--quiet", "--json", "-", *options, path)
+    expect(done.returncode == 0, f"{path.name}: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def flow(name, src, dst, **keys):
+    return f"[flow {name}]\nsrc = {src}\ndst = {dst}\n" + "".join(f"{k} = {v}\n" for k, v in keys.items())
+
+
+def ring(hosts, step=1):
+    """Each host sends one packet to another one."""
+    return "".join(flow(f"f{i}", i + 1, (i + step) % hosts + 1, message_bytes=1024, messages=1)
+                   for i in range(hosts))
+
+
+# By host: which switch; by two switches: how many cables are between them.
+def row(switches):
+    return lambda a, b: abs(a - b)
+
+
+def testbed(a, b):
+    return 0 if a == b else 2 if a // 2 == b // 2 else 4
+
+
+def clos(a, b):
+    return 0 if a == b else 2
+
+
+def fat_tree(a, b):
+    return 0 if a == b else 2 if a // 2 == b // 2 else 4
+
+
+SHAPES = [
+    ({"topology": "star"}, 5, 1, row(1)),
+    ({"topology": "dumbbell"}, 6, 2, row(2)),
+    ({"topology": "dumbbell", "forwarding": "l2"}, 6, 2, row(2)),
+    ({"topology": "parking_lot", "switches": 5}, 10, 5, row(5)),
+    ({"topology": "parking_lot", "switches": 5, "forwarding": "l2"}, 10, 5, row(5)),
+    ({"topology": "testbed"}, 20, 4, testbed),
+    ({"topology": "leaf_spine", "leaves": 4, "spines": 3}, 12, 4, clos),
+    ({"topology": "fat_tree", "fat_tree_k": 4}, 16, 8, fat_tree),
+]
+
+
+def reach(program, folder):
+    """Everyone reaches everyone, nothing is lost or flooded, and each frame crosses as few cables as can be."""
+    for keys, hosts, edges, cables in SHAPES:
+        for step in (1, hosts // 2, hosts - 1):
+            path = scenario(folder, {**keys, "hosts": hosts}, ring(hosts, step))
+            r = results(program, path)
+            what = f"{keys}, {step} further"
+            expect(all(f["messages_completed"] == 1 for f in r["flows"]), f"{what}: messages are missing")
+            expect(r["drops"] == [], f"{what}: {r['drops']}")
+            per = hosts // edges
+            # A packet and its ACK.
+            hops = sum(2 * (2 + cables(i // per, (i + step) % hosts // per)) for i in range(hosts))
+            expect(r["frames"] == 2 * hosts, f"{what}: {r['frames']} frames")
+            expect(r["packet_hops"] == hops, f"{what}: {r['packet_hops']} hops, not {hops}")
+
+
+def ports(r, node):
+    return {p["peer"]: p for p in r["ports"] if p["node"] == node}
+
+
+def ecmp(program, folder):
+    """QPs are spread over all ways, each keeps to one, and stages do not choose alike."""
+    rest = flow("up", "T1", "T4/1", qp_count=64, message_bytes=1024, messages=1)
+    rest += flow("down", "T4", "T1/1", qp_count=64, message_bytes=1024, messages=1)
+    fabric = {"topology": "testbed", "hosts": 8}
+    r = results(program, scenario(folder, fabric, rest))
+    expect(all(f["messages_completed"] == 64 for f in r["flows"]), "messages are missing")
+    expect(all(f["retransmitted_packets"] == 0 for f in r["flows"]), "packets overtook others")
+    for node, ways in (("T1", ("L1", "L2")), ("L1", ("S1", "S2")), ("L2", ("S1", "S2")), ("S1", ("L3", "L4")),
+                       ("S2", ("L3", "L4")), ("T4", ("L3", "L4"))):
+        sent = [ports(r, node)[way]["tx_packets"] for way in ways]
+        expect(min(sent) > 0.2 * sum(sent) > 0, f"{node} sent {sent} to {ways}")
+    # 128 packets and as many ACKs, on each stage.
+    for nodes, ways in ((("T1",), ("L1", "L2")), (("L1", "L2"), ("S1", "S2")), (("S1", "S2"), ("L3", "L4")),
+                        (("L3", "L4"), ("T4",))):
+        sent = sum(ports(r, n)[w]["tx_packets"] for n in nodes for w in ways)
+        expect(sent == 256, f"{nodes} sent {sent} packets to {ways}")
+    r = results(program, scenario(folder, {**fabric, "ecmp_seed_by_stage": "off"}, rest))
+    sent = [ports(r, "L1")[way]["tx_packets"] for way in ("S1", "S2")]
+    expect(min(sent) == 0 < max(sent), f"with one seed L1 sends {sent} to the spines: no polarisation")
+
+
+def bottleneck(program, folder):
+    """The longest queue is found wherever it is, and told with its peer."""
+    rest = "[nic]\ncc = none\n" + flow("far", "1-2", "5", message_bytes="1MB", messages=1)
+    fabric = {"topology": "parking_lot", "hosts": 6, "switches": 3, "duration_ns": "2ms"}
+    r = results(program, scenario(folder, {**fabric, "core_rate_bps": "10G"}, rest))
+    b = r["bottleneck"]
+    expect((b["node"], b["port"]) == ("s1", 2), f"bottleneck {b['node']} port {b['port']}")
+    expect(ports(r, "s1")["s2"]["link_speed_bps"] == 10_000_000_000, "the core's speed")
+    # Two senders at 40G each, 10G away, PFC holds them: the queue is there most of the time.
+    expect(b["queue_mean_bytes"] > 100_000, f"mean queue {b['queue_mean_bytes']}")
+    expect(b["link_use"] > 0.8, f"link use {b['link_use']}")
+    link = "[link slow]\nends = s2 s3\nlink_rate_bps = 1G\n"
+    r = results(program, scenario(folder, fabric, link + rest))
+    b = r["bottleneck"]
+    # h3 and h4 have the ports 0 and 1 of s2, s1 the next one.
+    expect((b["node"], b["port"]) == ("s2", 3), f"bottleneck {b['node']} port {b['port']}")
+
+
+def sections(program, folder):
+    """A switch and a link may differ from the others; what is printed reads back the same."""
+    rest = "[switch]\nbuffer_bytes = 2MB\n[switch s2]\nbuffer_bytes = 4MB\npfc_generate = off\n"
+    rest += "[link a]\nends = s1 s2\nlink_delay_ns = 5us\n[link b]\nends = h1 s1\nlink_rate_bps = 10G\n"
+    rest += flow("f", 1, 2, message_bytes=1024, messages=1)
+    path = scenario(folder, {"topology": "dumbbell", "hosts": 2}, rest)
+    r = results(program, path)
+    # Each way four times the serialization, 1 us, 5 us and 1 us of cable; the first link is the slow one.
+    data, ack = 1024 + 16 + 82, 82 + 4
+    rtt = sum(size * 8 // 10 + 2 * size * 8 // 40 + 7000 for size in (data, ack))
+    expect(abs(r["flows"][0]["rtt_ns"] - rtt) < 10, f"round trip of {r['flows'][0]['rtt_ns']} ns, not {rtt}")
+    expect(ports(r, "s1")["h1"]["link_speed_bps"] == 10_000_000_000, "the host's speed")
+    printed = folder / "printed.ini"
+    printed.write_text(lab(program, "--check-config", path).stdout, encoding="utf-8")
+    text = printed.read_text(encoding="utf-8")
+    expect("[switch s2]" in text and "[link b]" in text, "printed sections")
+    expect(results(program, printed)["digest"] == r["digest"], "printed: another run")
+    expect(lab(program, "--check-config", printed).stdout == text, "printed again, it differs")
+    # s2 alone drops where s1 would pause.
+    rest = "[nic]\ncc = none\n[switch]\nbuffer_bytes = 2MB\n" + flow("f", "1-3", "6", message_bytes="1MB")
+    fabric = {"topology": "dumbbell", "hosts": 6, "core_rate_bps": "100G"}
+    pauses = {}
+    for name, section in (("all", ""), ("s2", "[switch s2]\npfc_generate = off\n")):
+        r = results(program, scenario(folder, fabric, section + rest))
+        pauses[name] = {p["node"] for p in r["pfc_counters"] if p["tx_pause"]}
+        expect(bool(r["drops"]) == (name == "s2"), f"{name}: drops {r['drops']}")
+    expect("s2" in pauses["all"] and "s2" not in pauses["s2"], f"pauses of {pauses}")
+
+
+def refused(program, folder):
+    """Wrong graphs are refused in one line that names the section."""
+    one = flow("f", 1, 2)
+    for fabric, rest, words in (
+            ({"topology": "testbed", "hosts": 8, "forwarding": "l2"}, one, ("[fabric]", "forwarding")),
+            ({"topology": "star", "hosts": 65}, one, ("[fabric]", "hosts", "64 ports")),
+            ({"topology": "graph", "hosts": 2}, one, ("[switch]",)),
+            ({"topology": "graph", "hosts": 2}, "[switch a]\nhosts = 1\n[switch b]\nhosts = 1\n" + one,
+             ("[fabric]", "topology", "join")),
+            ({"topology": "star", "hosts": 2}, "[switch s9]\n" + one, ("[switch s9]", "name of a switch")),
+            ({"topology": "star", "hosts": 2}, "[switch h1]\n" + one, ("[switch h1]", "no host")),
+            ({"topology": "star", "hosts": 2}, "[switch s1]\nhosts = 2\n" + one, ("[switch s1]", "hosts")),
+            ({"topology": "star", "hosts": 2}, "[switch s1]\nbufer_bytes = 2\n" + one, ("bufer_bytes", "buffer_bytes")),
+            ({"topology": "star", "hosts": 2}, "[link x]\nends = h1 h2\n" + one, ("[link x]", "ends")),
+            ({"topology": "star", "hosts": 2}, "[link x]\nlink_rate_bps = 1G\n" + one, ("[link x]", "ends")),
+            ({"topology": "dumbbell", "hosts": 2}, "[route 0.0.0.0/0]\nnexthop = 10.0.0.1\n" + one,
+             ("[fabric]", "forwarding")),
+            ({"topology": "star", "hosts": 2}, flow("f", "h1", "T1/1"), ("[flow f]", "dst"))):
+        done = lab(program, scenario(folder, fabric, rest))
+        expect(done.returncode == 2 and done.stderr.count("\n") == 1 and all(w in done.stderr for w in words),
+               f"{fabric} {rest!r}: {done.returncode}, {done.stderr}")
+
+
+def large(program, folder):
+    """1,024 hosts in a three-tier fat tree: built, run, and within a gigabyte."""
+    import resource
+    rest = flow("f", "1-64", 1024, message_bytes=1024, messages=1)
+    path = scenario(folder, {"topology": "fat_tree", "fat_tree_k": 16, "hosts": 1024, "duration_ns": "100us"}, rest)
+    r = results(program, path)
+    expect(sum(f["messages_completed"] for f in r["flows"]) == 64, "messages are missing")
+    expect(r["packet_hops"] == 64 * 2 * 6, f"{r['packet_hops']} hops")
+    used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    expect(used <= 1_000_000, f"{used} KB of memory")
+
+
+CASES = {f.__name__: f for f in (reach, ecmp, bottleneck, sections, refused, large)}
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory(prefix="quench-topologies-") as work:
+        CASES[sys.argv[3]](sys.argv[1], pathlib.Path(work))
+    sys.exit(1 if failures else 0)
