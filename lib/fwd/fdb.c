@@ -15,8 +15,6 @@
 #include "base/units.h"
 #include "fwd/fdb.h"
 
-/* One cache line. */
-#define SLOTS 4u
 /* An address stands in its home bucket or in one of the next: this bounds what made-up addresses
  * that all have one home can cost. At half load random ones need no more than three. */
 #define MAX_PROBES 8u
@@ -29,104 +27,20 @@
 /* No key has all bits set: a domain has 15. */
 #define FREE_KEY UINT64_MAX
 
-/* What is known of an address, in one word: when it was heard last (416 days until this wraps, far
- * more than between two sweeps), and where. */
-#define SEEN_BITS 55
-#define SEEN_MASK ((1ull << SEEN_BITS) - 1)
-#define PORT_SHIFT SEEN_BITS
-#define STATIC_BIT (1ull << 63)
-
-struct bucket {
-	uint64_t key[SLOTS]; /* FREE_KEY: not in use */
-	uint64_t state[SLOTS];
-} __rte_cache_aligned;
-static_assert(offsetof(struct bucket, state) == SLOTS * sizeof(uint64_t), "key_of()");
-
-struct fdb_port {
-	uint32_t learned;
-	uint32_t limit; /* UINT32_MAX: none */
-};
-
-struct fdb {
-	/* per packet */
-	struct bucket *buckets;
-	uint8_t *passed; /* per bucket: addresses that had no room here and stand further on */
-	uint32_t mask;
-	uint32_t probes;
-	uint32_t used;
-	uint64_t refresh_ns;
-	uint64_t lifetime_ns; /* NEVER_NS: no ageing */
-	bool shared;
-	struct fdb_stats stats;
-	/* per address */
-	rte_spinlock_t writer; /* if shared */
-	struct fdb_port ports[FDB_MAX_PORTS];
-	/* sweep, set-up */
-	uint32_t entries;
-	uint32_t next_bucket;
-	uint64_t sweep_interval_ns;
-};
-
-/* Multiplications by odd constants with a fold between (MurmurHash3's finaliser): every key bit
- * reaches every bit. */
-static inline uint32_t
-home_of(const struct fdb *fdb, uint64_t key)
+uint64_t *
+fdb_find_beyond(struct fdb *fdb, uint64_t key, uint32_t home)
 {
-	key = (key ^ key >> 33) * 0xff51afd7ed558ccdull;
-	key = (key ^ key >> 33) * 0xc4ceb9fe1a85ec53ull;
-	return (uint32_t)(key >> 32) & fdb->mask;
-}
+	uint32_t at = home;
 
-static inline uint64_t
-state_of(uint16_t port, uint64_t seen_ns)
-{
-	return (uint64_t)port << PORT_SHIFT | (seen_ns & SEEN_MASK);
-}
+	for (uint32_t i = 1; i < fdb->probes; i++) {
+		uint64_t *state;
 
-static inline uint16_t
-port_of(uint64_t state)
-{
-	return state >> PORT_SHIFT & (FDB_MAX_PORTS - 1);
-}
-
-static inline uint64_t
-age_ns(uint64_t state, uint64_t now_ns)
-{
-	return (now_ns - state) & SEEN_MASK;
-}
-
-/* Clocks of several lcores are read one after the other: what was heard later than now is fresh. */
-static inline bool
-aged(const struct fdb *fdb, uint64_t state, uint64_t now_ns)
-{
-	uint64_t age = age_ns(state, now_ns);
-
-	return age >= fdb->lifetime_ns && !(state & STATIC_BIT) && age >> (SEEN_BITS - 1) == 0;
-}
-
-void
-fdb_prefetch(const struct fdb *fdb, const uint64_t keys[], uint32_t homes[], unsigned int n)
-{
-	for (unsigned int i = 0; i < n; i++) {
-		homes[i] = home_of(fdb, keys[i]);
-		rte_prefetch0(&fdb->buckets[homes[i]]);
-	}
-}
-
-/* The state of an address, or NULL. */
-static inline uint64_t *
-find(struct fdb *fdb, uint64_t key, uint32_t at)
-{
-	for (uint32_t i = 0; i < fdb->probes; i++) {
-		struct bucket *b = &fdb->buckets[at];
-
-		for (unsigned int slot = 0; slot < SLOTS; slot++) {
-			if (__atomic_load_n(&b->key[slot], __ATOMIC_ACQUIRE) == key)
-				return &b->state[slot];
-		}
-		if (likely(__atomic_load_n(&fdb->passed[at], __ATOMIC_RELAXED) == 0))
+		if (fdb_passed(fdb, at) == 0)
 			return NULL;
 		at = (at + 1) & fdb->mask;
+		state = fdb_find_in(&fdb->buckets[at], key);
+		if (state != NULL)
+			return state;
 	}
 	return NULL;
 }
@@ -148,12 +62,6 @@ end_write(struct fdb *fdb)
 {
 	if (fdb->shared)
 		rte_spinlock_unlock(&fdb->writer);
-}
-
-static inline const uint64_t *
-key_of(const uint64_t *state)
-{
-	return state - SLOTS;
 }
 
 static void
@@ -191,14 +99,14 @@ count_passed(struct fdb *fdb, uint32_t home, uint32_t steps, int change)
 static bool
 enter(struct fdb *fdb, uint64_t key, uint64_t state)
 {
-	uint32_t home = home_of(fdb, key);
+	uint32_t home = fdb_home(fdb, key);
 
 	if (fdb->used >= fdb->entries)
 		return false;
 	for (uint32_t i = 0; i < fdb->probes; i++) {
-		struct bucket *b = &fdb->buckets[(home + i) & fdb->mask];
+		struct fdb_bucket *b = &fdb->buckets[(home + i) & fdb->mask];
 
-		for (unsigned int slot = 0; slot < SLOTS; slot++) {
+		for (unsigned int slot = 0; slot < FDB_SLOTS; slot++) {
 			if (b->key[slot] != FREE_KEY)
 				continue;
 			set_state(&b->state[slot], state);
@@ -218,7 +126,7 @@ learn_new(struct fdb *fdb, uint64_t key, uint16_t port, uint64_t now_ns)
 		counter_inc(&fdb->stats.learn_limited);
 		return false;
 	}
-	if (!enter(fdb, key, state_of(port, now_ns))) {
+	if (!enter(fdb, key, fdb_state_of(port, now_ns))) {
 		counter_inc(&fdb->stats.learn_failures);
 		return false;
 	}
@@ -231,7 +139,7 @@ learn_new(struct fdb *fdb, uint64_t key, uint16_t port, uint64_t now_ns)
 static bool
 move(struct fdb *fdb, uint64_t state, uint16_t port)
 {
-	if (state & STATIC_BIT) {
+	if (state & FDB_STATIC_BIT) {
 		counter_inc(&fdb->stats.static_kept);
 		return false;
 	}
@@ -239,7 +147,7 @@ move(struct fdb *fdb, uint64_t state, uint16_t port)
 		counter_inc(&fdb->stats.learn_limited);
 		return false;
 	}
-	count_learned(fdb, port_of(state), -1);
+	count_learned(fdb, fdb_port_of(state), -1);
 	count_learned(fdb, port, 1);
 	return true;
 }
@@ -247,7 +155,7 @@ move(struct fdb *fdb, uint64_t state, uint16_t port)
 static bool
 refresh(struct fdb *fdb, uint64_t *state, uint16_t port, uint64_t now_ns)
 {
-	bool was_aged = aged(fdb, *state, now_ns), moves = port_of(*state) != port;
+	bool was_aged = fdb_aged(fdb, *state, now_ns), moves = fdb_port_of(*state) != port;
 
 	if (moves && !move(fdb, *state, port))
 		return false;
@@ -255,13 +163,12 @@ refresh(struct fdb *fdb, uint64_t *state, uint16_t port, uint64_t now_ns)
 		counter_inc(&fdb->stats.learned);
 	else if (moves)
 		counter_inc(&fdb->stats.moved);
-	set_state(state, (*state & STATIC_BIT) | state_of(port, now_ns));
+	set_state(state, (*state & FDB_STATIC_BIT) | fdb_state_of(port, now_ns));
 	return true;
 }
 
-/* What learning has to write. */
-static bool
-write_learned(struct fdb *fdb, uint64_t key, uint32_t home, uint16_t port, uint64_t now_ns)
+bool
+fdb_learn_write(struct fdb *fdb, uint64_t key, uint32_t home, uint16_t port, uint64_t now_ns)
 {
 	uint64_t *state;
 	bool known;
@@ -270,7 +177,7 @@ write_learned(struct fdb *fdb, uint64_t key, uint32_t home, uint16_t port, uint6
 		__atomic_fetch_add(&fdb->stats.learn_busy, 1, __ATOMIC_RELAXED);
 		return false;
 	}
-	state = find(fdb, key, home);
+	state = fdb_find(fdb, key, home);
 	known = state == NULL ? learn_new(fdb, key, port, now_ns)
 			      : refresh(fdb, state, port, now_ns);
 	end_write(fdb);
@@ -280,25 +187,9 @@ write_learned(struct fdb *fdb, uint64_t key, uint32_t home, uint16_t port, uint6
 bool
 fdb_learn(struct fdb *fdb, uint64_t key, uint16_t port, uint64_t now_ns)
 {
-	return fdb_learn_at(fdb, key, home_of(fdb, key), port, now_ns);
-}
-
-bool
-fdb_learn_at(struct fdb *fdb, uint64_t key, uint32_t home, uint16_t port, uint64_t now_ns)
-{
-	const uint64_t *at;
-	uint64_t state;
-
-	assert(port < FDB_MAX_PORTS);
-	if (unlikely(fdb_key_is_group(key)))
+	if (fdb_key_is_group(key))
 		return false;
-	at = find(fdb, key, home);
-	if (unlikely(at == NULL))
-		return write_learned(fdb, key, home, port, now_ns);
-	state = __atomic_load_n(at, __ATOMIC_RELAXED);
-	if (likely(port_of(state) == port && age_ns(state, now_ns) < fdb->refresh_ns))
-		return true;
-	return write_learned(fdb, key, home, port, now_ns);
+	return fdb_learn_at(fdb, key, fdb_home(fdb, key), port, now_ns);
 }
 
 int
@@ -309,12 +200,12 @@ fdb_add_static(struct fdb *fdb, uint64_t key, uint16_t port)
 	assert(port < FDB_MAX_PORTS);
 	if (fdb_key_is_group(key))
 		return -EINVAL;
-	state = find(fdb, key, home_of(fdb, key));
+	state = fdb_find(fdb, key, fdb_home(fdb, key));
 	if (state == NULL)
-		return enter(fdb, key, STATIC_BIT | state_of(port, 0)) ? 0 : -ENOSPC;
-	if (!(*state & STATIC_BIT))
-		count_learned(fdb, port_of(*state), -1);
-	set_state(state, STATIC_BIT | state_of(port, 0));
+		return enter(fdb, key, FDB_STATIC_BIT | fdb_state_of(port, 0)) ? 0 : -ENOSPC;
+	if (!(*state & FDB_STATIC_BIT))
+		count_learned(fdb, fdb_port_of(*state), -1);
+	set_state(state, FDB_STATIC_BIT | fdb_state_of(port, 0));
 	return 0;
 }
 
@@ -334,37 +225,20 @@ fdb_port_entries(const struct fdb *fdb, uint16_t port)
 uint16_t
 fdb_lookup(struct fdb *fdb, uint64_t key, uint64_t now_ns)
 {
-	return fdb_lookup_at(fdb, key, home_of(fdb, key), now_ns);
-}
-
-uint16_t
-fdb_lookup_at(struct fdb *fdb, uint64_t key, uint32_t home, uint64_t now_ns)
-{
-	const uint64_t *at = find(fdb, key, home);
-	uint64_t state;
-
-	if (at == NULL)
-		return FDB_UNKNOWN;
-	state = __atomic_load_n(at, __ATOMIC_ACQUIRE);
-	if (aged(fdb, state, now_ns))
-		return FDB_UNKNOWN;
-	/* The place may have got another address: an unknown one floods. */
-	if (fdb->shared && __atomic_load_n(key_of(at), __ATOMIC_RELAXED) != key)
-		return FDB_UNKNOWN;
-	return port_of(state);
+	return fdb_lookup_at(fdb, key, fdb_home(fdb, key), now_ns);
 }
 
 static void
 forget(struct fdb *fdb, uint32_t at, unsigned int slot)
 {
-	struct bucket *b = &fdb->buckets[at];
-	uint32_t home = home_of(fdb, b->key[slot]);
+	struct fdb_bucket *b = &fdb->buckets[at];
+	uint32_t home = fdb_home(fdb, b->key[slot]);
 
 	__atomic_store_n(&b->key[slot], FREE_KEY, __ATOMIC_RELAXED);
 	/* Before the place has another state. */
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	count_passed(fdb, home, (at - home) & fdb->mask, -1);
-	count_learned(fdb, port_of(b->state[slot]), -1);
+	count_learned(fdb, fdb_port_of(b->state[slot]), -1);
 	count_used(fdb, -1);
 	counter_inc(&fdb->stats.aged);
 }
@@ -372,10 +246,10 @@ forget(struct fdb *fdb, uint32_t at, unsigned int slot)
 static void
 sweep_bucket(struct fdb *fdb, uint32_t at, uint64_t now_ns)
 {
-	const struct bucket *b = &fdb->buckets[at];
+	const struct fdb_bucket *b = &fdb->buckets[at];
 
-	for (unsigned int slot = 0; slot < SLOTS; slot++) {
-		if (b->key[slot] != FREE_KEY && aged(fdb, b->state[slot], now_ns))
+	for (unsigned int slot = 0; slot < FDB_SLOTS; slot++) {
+		if (b->key[slot] != FREE_KEY && fdb_aged(fdb, b->state[slot], now_ns))
 			forget(fdb, at, slot);
 	}
 }
@@ -418,7 +292,7 @@ init_times(struct fdb *fdb, uint64_t ageing_ns)
 {
 	uint64_t steps = ((uint64_t)fdb->mask + SWEEP_BUCKETS) / SWEEP_BUCKETS;
 
-	fdb->refresh_ns = NEVER_NS;
+	fdb->refresh_ns = FDB_SEEN_MASK >> 1;
 	fdb->lifetime_ns = NEVER_NS;
 	fdb->sweep_interval_ns = NEVER_NS;
 	if (ageing_ns == 0)
@@ -432,7 +306,7 @@ static void
 init_buckets(struct fdb *fdb)
 {
 	for (uint32_t i = 0; i <= fdb->mask; i++) {
-		for (unsigned int slot = 0; slot < SLOTS; slot++)
+		for (unsigned int slot = 0; slot < FDB_SLOTS; slot++)
 			fdb->buckets[i].key[slot] = FREE_KEY;
 	}
 	for (uint16_t port = 0; port < FDB_MAX_PORTS; port++)
@@ -450,7 +324,7 @@ fdb_create(const struct fdb_params *params)
 		return NULL;
 	}
 	/* Twice as many slots as entries, at least. */
-	buckets = rte_align32pow2(params->entries * 2 / SLOTS);
+	buckets = rte_align32pow2(params->entries * 2 / FDB_SLOTS);
 	fdb = rte_zmalloc_socket("fdb", sizeof(*fdb), RTE_CACHE_LINE_SIZE, params->socket);
 	if (fdb == NULL) {
 		rte_errno = ENOMEM;

@@ -26,10 +26,17 @@
 #ifndef QUENCH_FWD_FDB_H
 #define QUENCH_FWD_FDB_H
 
+#include <assert.h>
 #include <endian.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <rte_branch_prediction.h>
+#include <rte_common.h>
+#include <rte_prefetch.h>
+#include <rte_spinlock.h>
+#include <rte_vect.h>
 
 #define FDB_UNKNOWN UINT16_MAX
 #define FDB_MIN_ENTRIES 8u
@@ -76,6 +83,17 @@ fdb_key(uint16_t domain, const uint8_t mac[6])
 	       be16toh(low);
 }
 
+/** fdb_key() of an address in an Ethernet header: what stands in the two bytes behind it may be
+ * read too. */
+static inline uint64_t
+fdb_key_in_header(uint16_t domain, const uint8_t mac[8])
+{
+	uint64_t word;
+
+	memcpy(&word, mac, sizeof(word));
+	return (uint64_t)(domain & (FDB_MAX_DOMAINS - 1)) << 48 | be64toh(word) >> 16;
+}
+
 /** Group address (multicast and broadcast): the first bit on the wire. */
 static inline bool
 fdb_key_is_group(uint64_t key)
@@ -102,12 +120,15 @@ void fdb_set_limit(struct fdb *fdb, uint16_t port, uint32_t addresses);
 uint16_t fdb_lookup(struct fdb *fdb, uint64_t key, uint64_t now_ns);
 
 /**
- * For bursts: say where n keys belong, and bring those places into the cache. fdb_learn_at() and
- * fdb_lookup_at() are then fdb_learn() and fdb_lookup() of a key with its home.
+ * For bursts: where a key belongs. fdb_prefetch() brings the place into the cache; fdb_learn_at()
+ * and fdb_lookup_at() are then fdb_learn(), of no group address, and fdb_lookup() of a key with its
+ * home.
  */
-void fdb_prefetch(const struct fdb *fdb, const uint64_t keys[], uint32_t homes[], unsigned int n);
-bool fdb_learn_at(struct fdb *fdb, uint64_t key, uint32_t home, uint16_t port, uint64_t now_ns);
-uint16_t fdb_lookup_at(struct fdb *fdb, uint64_t key, uint32_t home, uint64_t now_ns);
+static inline uint32_t fdb_home(const struct fdb *fdb, uint64_t key);
+static inline void fdb_prefetch(const struct fdb *fdb, uint32_t home);
+static inline bool fdb_learn_at(struct fdb *fdb, uint64_t key, uint32_t home, uint16_t port,
+				uint64_t now_ns);
+static inline uint16_t fdb_lookup_at(struct fdb *fdb, uint64_t key, uint32_t home, uint64_t now_ns);
 
 /**
  * Give back aged entries among the next few hundred places.
@@ -125,5 +146,169 @@ uint32_t fdb_entries(const struct fdb *fdb);
 /** Of these, the ones that were learned on port. */
 uint32_t fdb_port_entries(const struct fdb *fdb, uint16_t port);
 const struct fdb_stats *fdb_stats(const struct fdb *fdb);
+
+/* Inline definitions */
+
+/* One cache line. */
+#define FDB_SLOTS 4u
+
+/* What is known of an address, in one word: when it was heard last (416 days until this wraps, far
+ * more than between two sweeps), and where. */
+#define FDB_SEEN_BITS 55
+#define FDB_SEEN_MASK ((1ull << FDB_SEEN_BITS) - 1)
+#define FDB_STATIC_BIT (1ull << 63)
+
+struct fdb_bucket {
+	uint64_t key[FDB_SLOTS]; /* all ones: not in use */
+	uint64_t state[FDB_SLOTS];
+} __rte_cache_aligned;
+static_assert(offsetof(struct fdb_bucket, state) == FDB_SLOTS * sizeof(uint64_t), "fdb_key_of()");
+
+struct fdb_port {
+	uint32_t learned;
+	uint32_t limit; /* UINT32_MAX: none */
+};
+
+struct fdb {
+	/* per packet */
+	struct fdb_bucket *buckets;
+	uint8_t *passed; /* per bucket: addresses that had no room here and stand further on */
+	uint32_t mask;
+	uint32_t probes;
+	uint64_t refresh_ns;  /* less than 2^54 */
+	uint64_t lifetime_ns; /* NEVER_NS: no ageing */
+	bool shared;
+	/* per address */
+	uint32_t used;
+	rte_spinlock_t writer; /* if shared */
+	struct fdb_stats stats;
+	struct fdb_port ports[FDB_MAX_PORTS];
+	/* sweep, set-up */
+	uint32_t entries;
+	uint32_t next_bucket;
+	uint64_t sweep_interval_ns;
+};
+
+/** Where an address stands that is not in its home, or NULL. */
+uint64_t *fdb_find_beyond(struct fdb *fdb, uint64_t key, uint32_t home);
+/** What learning has to write. @return as fdb_learn(). */
+bool fdb_learn_write(struct fdb *fdb, uint64_t key, uint32_t home, uint16_t port, uint64_t now_ns);
+
+/* Multiplications by odd constants with a fold between (MurmurHash3's finaliser): every key bit
+ * reaches every bit. */
+static inline uint32_t
+fdb_home(const struct fdb *fdb, uint64_t key)
+{
+	key = (key ^ key >> 33) * 0xff51afd7ed558ccdull;
+	key = (key ^ key >> 33) * 0xc4ceb9fe1a85ec53ull;
+	return (uint32_t)(key >> 32) & fdb->mask;
+}
+
+static inline void
+fdb_prefetch(const struct fdb *fdb, uint32_t home)
+{
+	rte_prefetch0(&fdb->buckets[home]);
+}
+
+static inline uint64_t
+fdb_state_of(uint16_t port, uint64_t seen_ns)
+{
+	return (uint64_t)port << FDB_SEEN_BITS | (seen_ns & FDB_SEEN_MASK);
+}
+
+static inline uint16_t
+fdb_port_of(uint64_t state)
+{
+	return state >> FDB_SEEN_BITS & (FDB_MAX_PORTS - 1);
+}
+
+static inline uint64_t
+fdb_age_ns(uint64_t state, uint64_t now_ns)
+{
+	return (now_ns - state) & FDB_SEEN_MASK;
+}
+
+/* Clocks of several lcores are read one after the other: what was heard later than now is fresh. */
+static inline bool
+fdb_aged(const struct fdb *fdb, uint64_t state, uint64_t now_ns)
+{
+	uint64_t age = fdb_age_ns(state, now_ns);
+
+	return age >= fdb->lifetime_ns && !(state & FDB_STATIC_BIT) &&
+	       age >> (FDB_SEEN_BITS - 1) == 0;
+}
+
+static inline const uint64_t *
+fdb_key_of(const uint64_t *state)
+{
+	return state - FDB_SLOTS;
+}
+
+static inline uint8_t
+fdb_passed(const struct fdb *fdb, uint32_t at)
+{
+	return __atomic_load_n(&fdb->passed[at], __ATOMIC_RELAXED);
+}
+
+/*
+ * The state of the address that has this key in a bucket, or NULL. All four are compared at once:
+ * which of them it is cannot be foretold. The halves of a vector are loaded each at once (8 bytes
+ * at least, on x86-64), and the state, whose place they say, after them.
+ */
+static inline uint64_t *
+fdb_find_in(struct fdb_bucket *b, uint64_t key)
+{
+	const __m128i *keys = (const __m128i *)b->key;
+	__m128i want = _mm_set1_epi64x((long long)key);
+	__m128i low = _mm_cmpeq_epi64(_mm_load_si128(&keys[0]), want);
+	__m128i high = _mm_cmpeq_epi64(_mm_load_si128(&keys[1]), want);
+	/* All ones or none: four halves of 64 bits become four of 32. */
+	int slots = _mm_movemask_ps(_mm_castsi128_ps(_mm_packs_epi32(low, high)));
+
+	return slots == 0 ? NULL : &b->state[__builtin_ctz((unsigned int)slots)];
+}
+
+static inline uint64_t *
+fdb_find(struct fdb *fdb, uint64_t key, uint32_t home)
+{
+	uint64_t *state = fdb_find_in(&fdb->buckets[home], key);
+
+	if (likely(state != NULL) || likely(fdb_passed(fdb, home) == 0))
+		return state;
+	return fdb_find_beyond(fdb, key, home);
+}
+
+static inline bool
+fdb_learn_at(struct fdb *fdb, uint64_t key, uint32_t home, uint16_t port, uint64_t now_ns)
+{
+	const uint64_t *at = fdb_find(fdb, key, home);
+	uint64_t state;
+
+	assert(port < FDB_MAX_PORTS);
+	if (unlikely(at == NULL))
+		return fdb_learn_write(fdb, key, home, port, now_ns);
+	state = __atomic_load_n(at, __ATOMIC_RELAXED) & ~FDB_STATIC_BIT;
+	/* Of another port, the difference is more than refresh_ns. */
+	if (likely(fdb_state_of(port, now_ns) - state < fdb->refresh_ns))
+		return true;
+	return fdb_learn_write(fdb, key, home, port, now_ns);
+}
+
+static inline uint16_t
+fdb_lookup_at(struct fdb *fdb, uint64_t key, uint32_t home, uint64_t now_ns)
+{
+	const uint64_t *at = fdb_find(fdb, key, home);
+	uint64_t state;
+
+	if (at == NULL)
+		return FDB_UNKNOWN;
+	state = __atomic_load_n(at, __ATOMIC_ACQUIRE);
+	if (unlikely(fdb_aged(fdb, state, now_ns)))
+		return FDB_UNKNOWN;
+	/* The place may have got another address: an unknown one floods. */
+	if (fdb->shared && __atomic_load_n(fdb_key_of(at), __ATOMIC_RELAXED) != key)
+		return FDB_UNKNOWN;
+	return fdb_port_of(state);
+}
 
 #endif

@@ -162,8 +162,9 @@ find_ports(struct sw *sw, struct arrival *a, const struct batch *b, enum sw_drop
 		const struct arrival *x = &a[b->at[i]];
 
 		keys[i] = fdb_key(x->domain, rte_pktmbuf_mtod(x->m, const uint8_t *));
+		homes[i] = fdb_home(sw->fdb, keys[i]);
+		fdb_prefetch(sw->fdb, homes[i]);
 	}
-	fdb_prefetch(sw->fdb, keys, homes, b->n);
 	for (unsigned int i = 0; i < b->n; i++) {
 		struct arrival *x = &a[b->at[i]];
 

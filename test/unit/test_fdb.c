@@ -16,6 +16,7 @@
 #define AGEING_NS (600 * NS_PER_SEC)
 
 static const uint8_t mac_a[6] = {0x02, 0, 0, 0, 0, 0x0A};
+static const uint8_t in_header[8] = {0x02, 0, 0, 0, 0, 0x0A, 0xFF, 0xFF};
 static const uint8_t broadcast[6] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
 
 static struct fdb *
@@ -41,6 +42,7 @@ key_keeps_vlan_and_address_apart(void **state)
 	(void)state;
 	assert_true(fdb_key(0, mac_a) == 0x02000000000Aull);
 	assert_true(fdb_key(0xFFF, mac_a) == 0x0FFF02000000000Aull);
+	assert_true(fdb_key_in_header(0xFFF, in_header) == 0x0FFF02000000000Aull);
 	assert_true(fdb_key(FDB_MAX_DOMAINS - 1, mac_a) == 0x7FFF02000000000Aull);
 	assert_false(fdb_key_is_group(fdb_key(0xFFF, mac_a)));
 	assert_true(fdb_key_is_group(fdb_key(0, broadcast)));
@@ -286,7 +288,10 @@ burst_finds_what_single_calls_find(void **state)
 	uint32_t homes[3];
 
 	(void)state;
-	fdb_prefetch(fdb, keys, homes, 3);
+	for (unsigned int i = 0; i < 3; i++) {
+		homes[i] = fdb_home(fdb, keys[i]);
+		fdb_prefetch(fdb, homes[i]);
+	}
 	assert_int_equal(fdb_entries(fdb), 0);
 	assert_true(fdb_learn_at(fdb, keys[2], homes[2], 5, 0));
 	assert_int_equal(fdb_lookup(fdb, keys[2], 0), 5);
