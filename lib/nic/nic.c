@@ -91,8 +91,7 @@ init(struct nic *nic, const struct nic_params *params, const struct nic_pools *p
 
 	nic->node.ops = &nic_ops;
 	nic->params = *params;
-	nic->station =
-		roce_station(params->mac, params->ip.version == 4 ? params->ip.addr : NULL);
+	nic->station = roce_station(params->mac, params->ip.version == 4 ? params->ip.addr : NULL);
 	if (nic->params.rp.rp_max_rate_bps == 0)
 		nic->params.rp.rp_max_rate_bps = params->link_speed_bps;
 	nic->window_packets = params->window_packets;
@@ -110,6 +109,7 @@ init(struct nic *nic, const struct nic_params *params, const struct nic_pools *p
 	nic_timers_init(&nic->timers, params->local_ack_timeout);
 	nic_pattern_fill(nic->pattern, sizeof(nic->pattern));
 	roce_payload_init(&nic->cnp_body, zeros, sizeof(zeros));
+	roce_payload_init(&nic->aeth, zeros, AETH_BYTES);
 	shaper_init(nic);
 	nic_pause_init(nic);
 }
@@ -230,10 +230,8 @@ static int
 flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_params *params)
 {
 	static const uint8_t middle[] = {
-		[NIC_WRITE] = RC_WRITE_MIDDLE,
-		[NIC_WRITE_IMM] = RC_WRITE_MIDDLE,
-		[NIC_SEND] = RC_SEND_MIDDLE,
-		[NIC_READ] = RC_READ_RESP_MIDDLE,
+		[NIC_WRITE] = RC_WRITE_MIDDLE,  [NIC_WRITE_IMM] = RC_WRITE_MIDDLE,
+		[NIC_SEND] = RC_SEND_MIDDLE,    [NIC_READ] = RC_READ_RESP_MIDDLE,
 		[NIC_UD_SEND] = RC_SEND_MIDDLE, /* not sent: a datagram is one packet */
 	};
 	const struct nic_params *p = &nic->params;
@@ -263,6 +261,7 @@ flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_params *par
 	cnp_path.vlan_tci = (uint16_t)((cnp_path.vlan_tci & 0x0FFF) | p->np.np_cnp_prio << 13);
 	roce_template_init(&cnp_template, &cnp_path);
 	roce_shape_init(&flow->cnp, &cnp_template, &nic->cnp_body, ROCE_CNP);
+	roce_shape_init(&flow->ack, &flow->template, &nic->aeth, RC_ACK);
 	roce_shape_init(&flow->middle, &flow->template, flow->full, middle[params->verb]);
 	flow->raw = params->raw;
 	flow->rate_cap_bps = params->rate_cap_bps;

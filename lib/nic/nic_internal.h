@@ -134,8 +134,8 @@ struct nic {
 	uint32_t scan_left;      /* QPs to look at */
 	uint8_t plain_queue;     /* of DSCP 0, where all of this leaves */
 	/* at start-up */
-	const struct roce_payload *empty; /* of ACK and NAK */
-	struct roce_payload cnp_body;
+	const struct roce_payload *empty; /* of a READ request */
+	struct roce_payload aeth, cnp_body;
 	uint32_t flows_room;
 	uint16_t max_payload_bytes;     /* that the data pool's mbufs hold */
 	struct roce_payload **payloads; /* [NIC_MAX_MTU + 1], by length; NULL: not used */

@@ -46,6 +46,7 @@ set_address(struct nic *nic, uint32_t item, const uint8_t mac[6], uint64_t now_n
 	memcpy(flow->path.dst_mac, mac, 6);
 	roce_template_set_dst_mac(&flow->template, mac);
 	roce_shape_set_dst_mac(&flow->middle, mac);
+	roce_shape_set_dst_mac(&flow->ack, mac);
 	roce_shape_set_dst_mac(&flow->cnp, mac);
 	if (!(qp->flags & QP_UNRESOLVED))
 		return;

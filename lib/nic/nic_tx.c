@@ -138,7 +138,7 @@ send_cnp(struct nic *nic, struct stock *stock, uint8_t queue, uint64_t now_ns)
 static struct rte_mbuf *
 send_ack(struct nic *nic, struct stock *stock, uint8_t queue, uint64_t now_ns)
 {
-	static const uint8_t syndrome[] = {
+	static const uint8_t syndromes[] = {
 		[QP_OWES_ACK] = AETH_ACK,
 		[QP_OWES_NAK_SEQ] = AETH_NAK_PSN_SEQ,
 		[QP_OWES_NAK_INVALID] = AETH_NAK_INVALID_REQUEST,
@@ -149,14 +149,8 @@ send_ack(struct nic *nic, struct stock *stock, uint8_t queue, uint64_t now_ns)
 	/* What has not been answered has not been acknowledged. */
 	uint32_t seq = qp->flags & QP_SERVES ? qp->next_seq : (uint32_t)qp->rx_seq;
 	bool rnr = qp->owed == QP_OWES_RNR_NAK;
-	struct roce_fields fields = {
-		.opcode = RC_ACK,
-		.migreq = true,
-		.psn = (seq - (qp->owed == QP_OWES_ACK)) & PSN_MASK,
-		.aeth_syndrome = (uint8_t)(syndrome[qp->owed] |
-					   (rnr ? nic->params.min_rnr_timer : 0)),
-		.aeth_msn = (uint32_t)nic->tallies[item].rx_messages & 0xFFFFFFu,
-	};
+	uint32_t syndrome = syndromes[qp->owed] | (rnr ? nic->params.min_rnr_timer : 0u);
+	uint32_t msn = (uint32_t)nic->tallies[item].rx_messages & 0xFFFFFFu;
 	struct roce_ends ends = nic_ends(nic, item);
 	struct rte_mbuf *m = take_control_mbuf(nic, stock, now_ns);
 	unsigned int hdr_bytes;
@@ -165,9 +159,10 @@ send_ack(struct nic *nic, struct stock *stock, uint8_t queue, uint64_t now_ns)
 		return NULL;
 	nic_queues_pop(nic, &nic->acks, queue, offsetof(struct nic_qp, ack_link));
 	nic_prefetch_control(nic, nic->acks.list[queue].head);
-	hdr_bytes = roce_template_stamp(&nic_flow_of(nic, qp)->template, &ends, nic->empty, &fields,
-					icrc_of(m));
-	send_control(nic, m, hdr_bytes, now_ns);
+	hdr_bytes = roce_shape_stamp_ack(&nic_flow_of(nic, qp)->ack, &ends,
+					 seq - (qp->owed == QP_OWES_ACK), syndrome << 24 | msn,
+					 icrc_of(m) - AETH_BYTES);
+	send_control(nic, m, hdr_bytes + AETH_BYTES, now_ns);
 	counter_inc(qp->owed == QP_OWES_ACK ? &nic->stats.acks_sent : &nic->stats.naks_sent);
 	if (rnr)
 		counter_inc(&nic->stats.rnr_naks_sent);

@@ -162,12 +162,13 @@ struct qp_flow {
 	uint32_t np_unit; /* of CNP moderation, unless that is each QP */
 	uint64_t ce_packets, cnps_ignored;
 	struct roce_path path; /* without what struct roce_ends holds */
+	struct roce_shape ack;
 	struct roce_shape cnp;
 	/* each message */
 	/* NULL: not measured; owned by the first of those that share them */
 	struct nic_times *times;
 	struct nic_pacing *pacing;
-	uint32_t timed_mask;     /* messages are timed whose number has none of these bits */
+	uint32_t timed_mask;         /* messages are timed whose number has none of these bits */
 	struct nic_qp_params params; /* of its first QP */
 	uint32_t first_item, n_qps;
 	/* incast: QPs that have not ended, those of them that have not done this round's message */

@@ -11,16 +11,19 @@ roce_shape_init(struct roce_shape *s, const struct roce_template *t, const struc
 		uint8_t opcode)
 {
 	static const struct roce_ends no_ends;
-	bool cnp = opcode == ROCE_CNP;
-	/* With a CNP's body as payload, all but its opcode is that of an opcode that has payload.
+	bool cnp = opcode == ROCE_CNP, ack = opcode == RC_ACK;
+	/* With the body or the AETH as payload, all but the opcode is that of one that has payload.
 	 */
-	const struct roce_fields fields = {.opcode = cnp ? RC_SEND_MIDDLE : opcode, .migreq = !cnp};
+	const struct roce_fields fields = {.opcode = cnp || ack ? RC_SEND_MIDDLE : opcode,
+					   .migreq = !cnp};
 	uint8_t frame[ROCE_MAX_HDR_BYTES + UINT16_MAX];
 	uint8_t *payload_at = frame + ROCE_MAX_HDR_BYTES;
 	uint16_t bth_start = (uint16_t)(opcode << 8 | bth_flags(&fields));
 
-	assert(cnp ? p->payload_bytes == CNP_BODY_BYTES && p->reg == 0
-		   : roce_ext_bytes(opcode) == 0);
+	if (cnp || ack)
+		assert(p->payload_bytes == (cnp ? CNP_BODY_BYTES : AETH_BYTES) && p->reg == 0);
+	else
+		assert(roce_ext_bytes(opcode) == 0);
 	assert(p->pad == 0);
 	memset(frame, 0, ROCE_MAX_HDR_BYTES);
 	memset(s, 0, sizeof(*s));

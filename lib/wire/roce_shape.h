@@ -40,8 +40,8 @@ struct roce_shape {
 
 /**
  * @param p       Outlives the shape; fills whole words, as each payload but a message's last does.
- *                Of a CNP, its body: CNP_BODY_BYTES zeros.
- * @param opcode  One without extension headers, or ROCE_CNP. MigReq is set but in a CNP, the
+ *                Of a CNP, its body: CNP_BODY_BYTES zeros. Of an ACK, AETH_BYTES zeros.
+ * @param opcode  One without extension headers, ROCE_CNP or RC_ACK. MigReq is set but in a CNP, the
  *                solicited event is not.
  */
 void roce_shape_init(struct roce_shape *s, const struct roce_template *t,
@@ -64,17 +64,17 @@ roce_shape_finish_ipv6(const struct roce_shape *s, uint8_t *udp, uint32_t flow_l
 	be16_store(udp + 6, checksum == 0 ? 0xFFFF : checksum);
 }
 
-/** As roce_template_stamp(), for a frame of the shape. */
+/* payload_reg: what the payload adds to the ICRC beyond the shape's, payload_sum to the checksum.
+ */
 static inline unsigned int
-roce_shape_stamp(const struct roce_shape *s, const struct roce_ends *ends, uint32_t psn,
-		 bool ack_req, uint8_t *payload_at)
+roce_shape_write(const struct roce_shape *s, const struct roce_ends *ends, uint32_t psn_word,
+		 uint32_t payload_reg, uint32_t payload_sum, uint8_t *payload_at)
 {
 	uint8_t *bth = payload_at - BTH_BYTES, *udp = bth - UDP_HDR_BYTES;
-	uint32_t psn_word = (ack_req ? BTH_ACK_REQ : 0) | (psn & PSN_MASK);
 	uint32_t reg = ends->reg ^ icrc_table[3][psn_word >> 24] ^
 		       icrc_table[2][psn_word >> 16 & 0xFF] ^ icrc_table[1][psn_word >> 8 & 0xFF] ^
 		       icrc_table[0][psn_word & 0xFF];
-	uint32_t icrc = s->icrc ^ icrc_shift_apply(s->shift, reg);
+	uint32_t icrc = s->icrc ^ icrc_shift_apply(s->shift, reg) ^ payload_reg;
 
 	/* Constant lengths become vector moves, and where payloads are aligned, one line. */
 	memcpy(payload_at - ROCE_SHAPE_NEAR_BYTES, s->hdr + ROCE_SHAPE_FAR_BYTES,
@@ -88,8 +88,29 @@ roce_shape_stamp(const struct roce_shape *s, const struct roce_ends *ends, uint3
 	if (s->ip_version != 4)
 		roce_shape_finish_ipv6(s, udp, ends->flow_label,
 				       (uint64_t)psn_word + ends->dest_qp + ends->udp_sport +
-					       __builtin_bswap32(icrc));
+					       payload_sum + __builtin_bswap32(icrc));
 	return s->hdr_bytes;
+}
+
+/** As roce_template_stamp(), for a frame of the shape. */
+static inline unsigned int
+roce_shape_stamp(const struct roce_shape *s, const struct roce_ends *ends, uint32_t psn,
+		 bool ack_req, uint8_t *payload_at)
+{
+	return roce_shape_write(s, ends, (ack_req ? BTH_ACK_REQ : 0) | (psn & PSN_MASK), 0, 0,
+				payload_at);
+}
+
+/** The same of an ACK or NAK, with its AETH. @return length of the headers in front of that. */
+static inline unsigned int
+roce_shape_stamp_ack(const struct roce_shape *s, const struct roce_ends *ends, uint32_t psn,
+		     uint32_t aeth, uint8_t *aeth_at)
+{
+	uint32_t reg = icrc_table[3][aeth >> 24] ^ icrc_table[2][aeth >> 16 & 0xFF] ^
+		       icrc_table[1][aeth >> 8 & 0xFF] ^ icrc_table[0][aeth & 0xFF];
+
+	be32_store(aeth_at, aeth);
+	return roce_shape_write(s, ends, psn & PSN_MASK, reg, aeth, aeth_at);
 }
 
 #endif

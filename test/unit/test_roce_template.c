@@ -159,6 +159,45 @@ cnps_of_a_shape_equal_stamped_ones(void **state)
 	}
 }
 
+static void
+acks_of_a_shape_equal_stamped_ones(void **state)
+{
+	static const uint8_t zeros[AETH_BYTES];
+	static struct roce_payload none, aeth;
+	uint8_t want[ROOM], got[ROOM];
+	struct prng r;
+
+	(void)state;
+	prng_seed(&r, SEED, 6);
+	roce_payload_init(&none, NULL, 0);
+	roce_payload_init(&aeth, zeros, sizeof(zeros));
+	for (unsigned int i = 0; i < 1000; i++) {
+		struct roce_fields f = {.opcode = RC_ACK, .migreq = true};
+		struct roce_template t;
+		struct roce_shape shape;
+		struct roce_path path;
+		struct roce_ends ends;
+		unsigned int hdr;
+
+		random_path(&r, &path);
+		f.psn = prng_u32(&r) & PSN_MASK;
+		f.aeth_syndrome = (uint8_t)prng_u32(&r);
+		f.aeth_msn = prng_u32(&r) & 0xFFFFFFu;
+		ends = roce_path_ends(&path);
+		roce_template_init(&t, &path);
+		roce_shape_init(&shape, &t, &aeth, RC_ACK);
+		memset(want, (int)i, sizeof(want));
+		memset(got, (int)i, sizeof(got));
+		hdr = roce_template_stamp(&t, &ends, &none, &f, want + 200);
+		assert_int_equal(roce_shape_stamp_ack(&shape, &ends, f.psn,
+						      (uint32_t)f.aeth_syndrome << 24 | f.aeth_msn,
+						      got + 200 - AETH_BYTES),
+				 hdr - AETH_BYTES);
+		assert_int_equal(shape.frame_bytes, hdr + ICRC_BYTES);
+		assert_memory_equal(got + 200 - hdr, want + 200 - hdr, shape.frame_bytes);
+	}
+}
+
 int
 main(void)
 {
@@ -167,6 +206,7 @@ main(void)
 		cmocka_unit_test(stamped_frames_equal_built_ones_at_every_mtu_and_opcode),
 		cmocka_unit_test(frames_of_a_shape_equal_stamped_ones),
 		cmocka_unit_test(cnps_of_a_shape_equal_stamped_ones),
+		cmocka_unit_test(acks_of_a_shape_equal_stamped_ones),
 	};
 
 	return cmocka_run_group_tests(tests, make_pattern, NULL);
