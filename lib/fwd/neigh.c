@@ -11,6 +11,7 @@
 #include "base/units.h"
 
 struct neigh_table {
+	struct neigh_head head;
 	struct neigh_params params;
 	struct neigh *entries;
 	uint32_t n, room;
@@ -18,8 +19,7 @@ struct neigh_table {
 	/* Open addressing: indices into entries, a power of two, at most half full. */
 	uint32_t *slots;
 	uint32_t mask;
-	uint32_t asks_head, asks_tail;
-	uint64_t next_ns; /* not later than any entry's */
+	uint32_t asks_tail;
 };
 
 static inline uint64_t
@@ -56,8 +56,8 @@ neigh_table_create(const struct neigh_params *params)
 	if (t == NULL)
 		return NULL;
 	t->params = *params;
-	t->asks_head = NEIGH_NONE;
-	t->next_ns = NEVER_NS;
+	t->head.asks = NEIGH_NONE;
+	t->head.next_ns = NEVER_NS;
 	return t;
 }
 
@@ -132,7 +132,7 @@ neigh_add(struct neigh_table *t, const struct neigh_key *key, uint64_t now_ns)
 	t->slots[slot_of(t, key)] = index;
 	t->entries[index] = (struct neigh){.key = *key, .next_ns = now_ns};
 	__atomic_store_n(&t->unresolved, t->unresolved + 1, __ATOMIC_RELAXED);
-	t->next_ns = min_u64(t->next_ns, now_ns);
+	t->head.next_ns = min_u64(t->head.next_ns, now_ns);
 	return index;
 }
 
@@ -195,7 +195,7 @@ neigh_on_learnt(struct neigh_table *t, struct neigh_stats *stats, uint32_t index
 	/* Later than the table's next_ns: that one is put right when it comes. */
 	e->next_ns =
 		t->params.reachable_ns == NEVER_NS ? NEVER_NS : now_ns + t->params.reachable_ns;
-	t->next_ns = min_u64(t->next_ns, e->next_ns);
+	t->head.next_ns = min_u64(t->head.next_ns, e->next_ns);
 	return changed;
 }
 
@@ -208,8 +208,8 @@ ask(struct neigh_table *t, uint32_t index)
 		return;
 	e->asked = true;
 	e->ask_link = NEIGH_NONE;
-	if (t->asks_head == NEIGH_NONE)
-		t->asks_head = index;
+	if (t->head.asks == NEIGH_NONE)
+		t->head.asks = index;
 	else
 		t->entries[t->asks_tail].ask_link = index;
 	t->asks_tail = index;
@@ -250,14 +250,14 @@ neigh_run(struct neigh_table *t, struct neigh_stats *stats, uint64_t now_ns)
 {
 	uint64_t next_ns = NEVER_NS;
 
-	if (now_ns < t->next_ns)
+	if (now_ns < t->head.next_ns)
 		return;
 	for (uint32_t i = 0; i < t->n; i++) {
 		if (t->entries[i].next_ns <= now_ns)
 			on_time(t, stats, i, now_ns);
 		next_ns = min_u64(next_ns, t->entries[i].next_ns);
 	}
-	t->next_ns = next_ns;
+	t->head.next_ns = next_ns;
 }
 
 bool
@@ -299,29 +299,17 @@ neigh_replace(struct neigh_table *t, uint32_t index, const struct neigh_key *key
 		__atomic_store_n(&t->unresolved, t->unresolved + 1, __ATOMIC_RELAXED);
 	*e = (struct neigh){.key = *key, .next_ns = now_ns};
 	t->slots[slot_of(t, key)] = index;
-	t->next_ns = min_u64(t->next_ns, now_ns);
-}
-
-bool
-neigh_has_ask(const struct neigh_table *t)
-{
-	return t->asks_head != NEIGH_NONE;
+	t->head.next_ns = min_u64(t->head.next_ns, now_ns);
 }
 
 uint32_t
 neigh_pop_ask(struct neigh_table *t)
 {
-	uint32_t index = t->asks_head;
+	uint32_t index = t->head.asks;
 
 	if (index != NEIGH_NONE) {
-		t->asks_head = t->entries[index].ask_link;
+		t->head.asks = t->entries[index].ask_link;
 		t->entries[index].asked = false;
 	}
 	return index;
-}
-
-uint64_t
-neigh_next_ns(const struct neigh_table *t)
-{
-	return t->next_ns;
 }

@@ -59,6 +59,12 @@ struct neigh_stats {
 	uint64_t neigh_failed;  /* times that a neighbour did not answer and was given up */
 };
 
+/* What a table begins with: callers ask these of each packet. */
+struct neigh_head {
+	uint64_t next_ns; /* not later than any neighbour's */
+	uint32_t asks;    /* the first to ask, or NEIGH_NONE */
+};
+
 struct neigh_table;
 
 /** @return a table, or NULL: no memory. */
@@ -101,10 +107,21 @@ void neigh_run(struct neigh_table *t, struct neigh_stats *stats, uint64_t now_ns
 
 /** Take the next neighbour to ask. @return its index, or NEIGH_NONE. */
 uint32_t neigh_pop_ask(struct neigh_table *t);
+
+/* Inline definitions */
+
 /** Is there one to ask? */
-bool neigh_has_ask(const struct neigh_table *t);
+static inline bool
+neigh_has_ask(const struct neigh_table *t)
+{
+	return ((const struct neigh_head *)t)->asks != NEIGH_NONE;
+}
 
 /** Earliest time at which neigh_run() would do something; NEVER_NS without neighbours. */
-uint64_t neigh_next_ns(const struct neigh_table *t);
+static inline uint64_t
+neigh_next_ns(const struct neigh_table *t)
+{
+	return ((const struct neigh_head *)t)->next_ns;
+}
 
 #endif

@@ -80,7 +80,7 @@ struct nic {
 	/* payload of each QP's acknowledged messages; NULL while all messages are of one size */
 	uint64_t *acked_bytes;
 	uint64_t *arrivals_ns;   /* of each QP's next message; NULL while there is no open loop */
-	uint64_t *recv_full_ns; /* when all receive WQEs are posted; NULL: nobody counts them */
+	uint64_t *recv_full_ns;  /* when all receive WQEs are posted; NULL: nobody counts them */
 	struct nic_reads *reads; /* of each QP; NULL while no QP serves READs */
 	struct nic_read *read_ring; /* [max_qps][max_rd_atomic], likewise */
 	uint32_t n_qps;
@@ -378,10 +378,22 @@ void nic_resolve_from(struct nic *nic, uint32_t item, const uint8_t mac[6], uint
 void nic_resolve_run(struct nic *nic, uint64_t now_ns);
 /** The next answer or question, or NULL. */
 struct rte_mbuf *nic_resolve_frame(struct nic *nic, uint64_t now_ns);
-/** Earliest time at which nic_resolve_run() or nic_resolve_frame() would do something. */
-uint64_t nic_resolve_next_ns(const struct nic *nic);
 /** Free answers and neighbours. */
 void nic_resolve_free(struct nic *nic);
+
+/** May nic_resolve_frame() have one? */
+static inline bool
+nic_resolve_has_frame(const struct nic *nic)
+{
+	return nic->answers.head != NULL || neigh_has_ask(nic->neighs);
+}
+
+/** When nic_resolve_run() has something to do; before, it does nothing. */
+static inline uint64_t
+nic_resolve_run_ns(const struct nic *nic)
+{
+	return unlikely(nic->scan_left > 0) ? 0 : neigh_next_ns(nic->neighs);
+}
 
 /* nic_share.c: nodes that are one NIC */
 

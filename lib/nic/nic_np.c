@@ -164,18 +164,3 @@ nic_np_may_leave(struct nic *nic, uint64_t now_ns)
 	nic->np.gate_ns = opens_ns == 0 ? now_ns + interval_ns : opens_ns;
 	return opens_ns == 0;
 }
-
-uint64_t
-nic_np_next_ns(const struct nic *nic)
-{
-	const struct nic_np *np = &nic->np;
-	uint64_t next_ns = NEVER_NS;
-
-	if (np->first != QP_NONE)
-		next_ns = np_next_ns(&np->windows[np->first]);
-	if (np->n_due > 0)
-		next_ns = np->units[np->heap[0]].due_ns;
-	if (np->delayed_n > 0)
-		next_ns = min_u64(next_ns, np->delayed[np->delayed_first].due_ns);
-	return next_ns;
-}

@@ -17,12 +17,14 @@
 #define QUENCH_NIC_NIC_NP_H
 
 #include <stdint.h>
+#include <rte_branch_prediction.h>
 
+#include "base/fixed.h"
 #include "cc/np.h"
 #include "nic/nic.h"
+#include "nic/qp.h"
 
 struct nic;
-struct qp_flow;
 
 /* A CNP on its way through np_cnp_delay. */
 struct nic_np_delayed {
@@ -63,8 +65,20 @@ void nic_np_on_ce(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** End the windows that are over, and let the CNPs go that have waited long enough. */
 void nic_np_run(struct nic *nic, uint64_t now_ns);
 
-/** When nic_np_run() has something to do. */
-uint64_t nic_np_next_ns(const struct nic *nic);
+/** When nic_np_run() has something to do; before, it does nothing. */
+static inline uint64_t
+nic_np_next_ns(const struct nic_np *np)
+{
+	uint64_t next_ns = NEVER_NS;
+
+	if (np->first != QP_NONE)
+		next_ns = np_next_ns(&np->windows[np->first]);
+	if (unlikely(np->n_due > 0))
+		next_ns = np->units[np->heap[0]].due_ns;
+	if (unlikely(np->delayed_n > 0))
+		next_ns = min_u64(next_ns, np->delayed[np->delayed_first].due_ns);
+	return next_ns;
+}
 
 /** May a CNP leave the port now? It counts as sent: call when one is there to leave. */
 bool nic_np_may_leave(struct nic *nic, uint64_t now_ns);

@@ -241,6 +241,18 @@ prefetch_next(const struct nic *nic, uint64_t now_ns)
 		nic_prefetch(nic, items[i]);
 }
 
+/* @return as nic_release(). */
+static __rte_noinline bool
+fire_timers(struct nic *nic, uint64_t now_ns)
+{
+	uint32_t items[NIC_BURST];
+	uint32_t n = nic_timers_advance(&nic->timers, nic->qps, items, NIC_BURST, now_ns);
+
+	for (uint32_t i = 0; i < n; i++)
+		nic_on_timer(nic, items[i], now_ns);
+	return n == NIC_BURST;
+}
+
 bool
 nic_release(struct nic *nic, uint64_t now_ns)
 {
@@ -254,12 +266,9 @@ nic_release(struct nic *nic, uint64_t now_ns)
 		release(nic, items[i], now_ns);
 	if (n > 1 && nic->n_qps > NIC_CACHED_QPS)
 		prefetch_next(nic, now_ns);
-	if (nic->timers.busy != 0) {
-		n = nic_timers_advance(&nic->timers, nic->qps, items, NIC_BURST, now_ns);
-		more |= n == NIC_BURST;
-		for (uint32_t i = 0; i < n; i++)
-			nic_on_timer(nic, items[i], now_ns);
-	}
-	nic_np_run(nic, now_ns);
+	if (nic->timers.busy != 0 && unlikely(nic_timers_may_be_due(&nic->timers, now_ns)))
+		more |= fire_timers(nic, now_ns);
+	if (nic_np_next_ns(&nic->np) <= now_ns)
+		nic_np_run(nic, now_ns);
 	return more;
 }

@@ -126,19 +126,6 @@ nic_resolve_run(struct nic *nic, uint64_t now_ns)
 		scan(nic, now_ns);
 }
 
-uint64_t
-nic_resolve_next_ns(const struct nic *nic)
-{
-	uint8_t open_queues = (uint8_t)~nic->pause.paused_queues;
-
-	if (nic->scan_left > 0)
-		return 0;
-	if (nic->answers.count > 0 || neigh_has_ask(nic->neighs))
-		return open_queues >> nic->plain_queue & 1 ? nic->retry_ns
-							   : pfc_rx_next_ns(&nic->pause.pfc_rx);
-	return neigh_next_ns(nic->neighs);
-}
-
 /* The frame in m becomes the answer that stands in it now. */
 static unsigned int
 keep_answer(struct nic *nic, struct rte_mbuf *m, size_t len)

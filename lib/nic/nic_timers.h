@@ -6,6 +6,8 @@
 #ifndef QUENCH_NIC_NIC_TIMERS_H
 #define QUENCH_NIC_NIC_TIMERS_H
 
+#include <stdbool.h>
+
 #include "base/units.h"
 #include "nic/qp.h"
 
@@ -39,6 +41,15 @@ static inline uint64_t
 nic_timers_tick(const struct nic_timers *t, uint64_t at_ns)
 {
 	return (at_ns + (1ull << t->slot_log2) - 1) >> t->slot_log2;
+}
+
+/** May advance() have a QP? Where there are timers; no means that it would do nothing at all. */
+static inline bool
+nic_timers_may_be_due(const struct nic_timers *t, uint64_t now_ns)
+{
+	uint64_t now_tick = now_ns >> t->slot_log2;
+
+	return now_tick > t->now_tick || t->busy >> now_tick % NIC_TIMER_SLOTS & 1;
 }
 
 #endif

@@ -200,15 +200,23 @@ next_control(struct nic *nic, struct stock *stock, uint64_t now_ns)
 	return m;
 }
 
+/* May there be a frame for next_control()? */
+static bool
+owes_control(const struct nic *nic)
+{
+	return nic->cnps.backlogged != 0 || nic->acks.backlogged != 0 || nic->pause.speaks;
+}
+
 /* The next frame of tx() that goes before data. */
 static struct rte_mbuf *
 next_before_data(struct nic *nic, struct stock *stock, uint8_t open_queues, uint64_t now_ns)
 {
 	struct rte_mbuf *m = NULL;
 
-	if (likely(!nic->control_apart))
+	if (likely(!nic->control_apart) && owes_control(nic))
 		m = next_control(nic, stock, now_ns);
-	if (m == NULL && open_queues >> nic->plain_queue & 1) {
+	if (m == NULL && unlikely(nic_resolve_has_frame(nic)) &&
+	    open_queues >> nic->plain_queue & 1) {
 		m = nic_resolve_frame(nic, now_ns);
 		if (m != NULL)
 			charge(nic, m, now_ns);
@@ -249,13 +257,6 @@ give(struct nic *nic, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
 	return n;
 }
 
-/* May there be a frame for next_control()? */
-static bool
-owes_control(const struct nic *nic)
-{
-	return nic->cnps.backlogged != 0 || nic->acks.backlogged != 0 || nic->pause.speaks;
-}
-
 uint16_t
 nic_tx_control(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room,
 	       uint64_t now_ns)
@@ -269,7 +270,8 @@ nic_tx_control(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_
 	(void)port;
 	if (nic->share != NULL)
 		nic_share_take_over(nic, now_ns);
-	nic_np_run(nic, now_ns);
+	if (nic_np_next_ns(&nic->np) <= now_ns)
+		nic_np_run(nic, now_ns);
 	if (!owes_control(nic))
 		return 0;
 	token_bucket_update(&nic->shaper, now_ns);
@@ -308,7 +310,8 @@ nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, 
 	if (!token_bucket_can_send(&nic->shaper))
 		return 0;
 	nic->retry_ns = 0;
-	nic_resolve_run(nic, now_ns);
+	if (unlikely(nic_resolve_run_ns(nic) <= now_ns))
+		nic_resolve_run(nic, now_ns);
 	nic_flush(nic);
 	if (nic->pause.paused_prios != 0)
 		nic_pause_update(nic, now_ns);
@@ -322,30 +325,40 @@ nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, 
 	return n;
 }
 
+/* When answers, questions and new addresses of neighbours want to be looked at. */
+static uint64_t
+resolve_next_ns(const struct nic *nic)
+{
+	if (unlikely(nic->scan_left > 0))
+		return 0;
+	if (likely(!nic_resolve_has_frame(nic)))
+		return neigh_next_ns(nic->neighs);
+	return nic->pause.paused_queues >> nic->plain_queue & 1 ? pfc_rx_next_ns(&nic->pause.pfc_rx)
+								: nic->retry_ns;
+}
+
 uint64_t
 nic_next_ns(const struct node *node, uint16_t port)
 {
 	const struct nic *nic = nic_of_const(node);
 	uint8_t frames = nic->acks.backlogged | nic->ready.backlogged;
 	uint8_t open_queues = (uint8_t)~nic->pause.paused_queues;
-	uint64_t next_ns = NEVER_NS;
+	uint64_t next_ns = min_u64(timing_wheel_next_ns(nic->wheel), nic_np_next_ns(&nic->np));
 
 	assert(port == 0);
 	(void)port;
+	next_ns = min_u64(next_ns, resolve_next_ns(nic));
 	if (frames & open_queues)
-		next_ns = nic->retry_ns;
-	else if (frames | nic->cnps.backlogged)
-		next_ns = pfc_rx_next_ns(&nic->pause.pfc_rx);
+		next_ns = min_u64(next_ns, nic->retry_ns);
+	else if (unlikely(frames | nic->cnps.backlogged))
+		next_ns = min_u64(next_ns, pfc_rx_next_ns(&nic->pause.pfc_rx));
 	if (nic->cnps.backlogged & open_queues)
 		next_ns = min_u64(next_ns, max_u64(nic->retry_ns, nic->np.gate_ns));
-	next_ns = min_u64(next_ns, timing_wheel_next_ns(nic->wheel));
 	if (nic->timers.busy != 0)
 		next_ns = min_u64(next_ns, nic_timers_next_ns(&nic->timers));
-	next_ns = min_u64(next_ns, nic_np_next_ns(nic));
-	if (nic->pause.speaks)
+	if (unlikely(nic->pause.speaks))
 		next_ns = min_u64(next_ns, nic_pause_next_ns(nic));
-	next_ns = min_u64(next_ns, nic_resolve_next_ns(nic));
-	if (nic->share != NULL && nic_share_waits(nic))
+	if (unlikely(nic->share != NULL) && nic_share_waits(nic))
 		return 0;
 	if (next_ns == NEVER_NS)
 		return NEVER_NS;

@@ -48,6 +48,7 @@ struct timing_wheel {
 	uint64_t now_tick;
 	uint64_t horizon_tick;
 	uint64_t overflow_min_tick;
+	uint64_t next_tick; /* of all items */
 	uint64_t seen_tick; /* upcoming() has told of all slots before this */
 	struct slot *slots;
 	uint64_t *words;     /* bit: the slot holds items */
@@ -89,6 +90,7 @@ timing_wheel_create(uint32_t n_items, uint32_t n_slots, uint64_t slot_ns)
 	w->n_summaries = (w->n_words + 63) / 64;
 	w->horizon_tick = n_slots;
 	w->overflow_min_tick = NO_TICK;
+	w->next_tick = NO_TICK;
 	w->overflow = (struct list){NO_ITEM, NO_ITEM};
 	w->slots = pages_alloc(n_slots * sizeof(w->slots[0]));
 	w->words = calloc(w->n_words, sizeof(w->words[0]));
@@ -123,23 +125,31 @@ slot_of(const struct timing_wheel *w, uint64_t tick)
 	return (uint32_t)tick & (w->n_slots - 1);
 }
 
+/* Behind the last of a slot that is full, before the first, which it may be itself. */
+static __attribute__((noinline)) void
+ring_push(uint32_t *links, struct slot *s, uint32_t n, uint32_t item)
+{
+	uint32_t *last = &s->item[LAST];
+
+	links[item] = n == SLOT_ITEMS ? *last : links[*last];
+	links[*last] = item;
+	*last = item;
+}
+
 static inline void
 slot_push(struct timing_wheel *w, uint32_t slot, uint32_t item)
 {
 	struct slot *s = &w->slots[slot];
-	uint32_t n = s->n++, *last = &s->item[LAST];
+	uint64_t *word = &w->words[slot / 64];
+	uint32_t n = s->n++;
 
-	if (n < SLOT_ITEMS) {
+	if (n < SLOT_ITEMS)
 		s->item[n] = item;
-	} else {
-		/* Behind the last, before the first, which it may be itself. */
-		w->links[item] = n == SLOT_ITEMS ? *last : w->links[*last];
-		w->links[*last] = item;
-		*last = item;
-	}
-	if (w->words[slot / 64] == 0)
+	else
+		ring_push(w->links, s, n, item);
+	if (*word == 0)
 		w->summaries[slot / 4096] |= 1ull << slot / 64 % 64;
-	w->words[slot / 64] |= 1ull << slot % 64;
+	*word |= 1ull << slot % 64;
 }
 
 /* Take out the first. */
@@ -205,7 +215,7 @@ slots_next_tick(const struct timing_wheel *w)
 
 /* Earliest tick of all items; later ones only are in the overflow list. */
 static uint64_t
-next_tick(const struct timing_wheel *w)
+find_next_tick(const struct timing_wheel *w)
 {
 	uint64_t tick = NO_TICK;
 
@@ -277,6 +287,7 @@ static inline void
 insert(struct timing_wheel *w, uint32_t item, uint64_t tick)
 {
 	assert(item < w->n_items);
+	w->next_tick = min_u64(w->next_tick, tick);
 	if (tick < w->horizon_tick)
 		slot_push(w, slot_of(w, tick), item);
 	else
@@ -299,6 +310,11 @@ timing_wheel_insert_burst(struct timing_wheel *w, const uint32_t *items,
 
 	w->n_in += n;
 	assert(w->n_in <= w->n_items);
+	/* One alone is at hand. */
+	if (n == 1) {
+		insert(w, items[0], tick_of(w, deadlines_ns[0]));
+		return;
+	}
 	while (n > 0) {
 		uint32_t part = n < INSERT_BURST ? n : INSERT_BURST;
 
@@ -373,29 +389,35 @@ slot_take(struct timing_wheel *w, uint32_t slot, uint32_t *items, uint32_t budge
 	return n;
 }
 
+static __attribute__((noinline)) uint32_t
+take_due(struct timing_wheel *w, uint32_t *items, uint32_t budget, uint64_t now_tick)
+{
+	uint32_t n = 0;
+
+	while (n < budget && w->next_tick <= now_tick) {
+		move_to(w, w->next_tick);
+		n += slot_take(w, slot_of(w, w->next_tick), items + n, budget - n);
+		w->next_tick = find_next_tick(w);
+	}
+	if (n < budget)
+		move_to(w, now_tick);
+	return n;
+}
+
 uint32_t
 timing_wheel_advance(struct timing_wheel *w, uint32_t *items, uint32_t budget, uint64_t now_ns)
 {
 	uint64_t now_tick = now_ns >> w->slot_shift;
-	uint32_t n = 0;
 
-	while (n < budget) {
-		uint64_t tick = next_tick(w);
-
-		if (tick > now_tick) {
-			move_to(w, now_tick);
-			break;
-		}
-		move_to(w, tick);
-		n += slot_take(w, slot_of(w, tick), items + n, budget - n);
-	}
-	return n;
+	if (w->next_tick <= now_tick)
+		return take_due(w, items, budget, now_tick);
+	if (budget > 0)
+		move_to(w, now_tick);
+	return 0;
 }
 
 uint64_t
 timing_wheel_next_ns(const struct timing_wheel *w)
 {
-	uint64_t tick = next_tick(w);
-
-	return tick == NO_TICK ? NEVER_NS : tick << w->slot_shift;
+	return w->next_tick == NO_TICK ? NEVER_NS : w->next_tick << w->slot_shift;
 }
