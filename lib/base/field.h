@@ -113,6 +113,9 @@ int field_parse(const struct field *field, const struct field_alias *alias, cons
 /** Write the member's value as a file would hold it. @return as snprintf. */
 int field_format(const struct field *field, const void *object, char *text, size_t size);
 
+/** The value of a member of a number type (FIELD_U8 to FIELD_U64), in its unit. */
+uint64_t field_number(const struct field *field, const void *object);
+
 /**
  * Write the value of a number, switch or word as a file would hold it under an alias, without a
  * unit: a vendor's own figure. @return as snprintf.

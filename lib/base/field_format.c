@@ -20,9 +20,11 @@ format_ip(const struct field_ip *ip, char *text, size_t size)
 	return snprintf(text, size, "%s", addr);
 }
 
-static uint64_t
-load_number(const struct field *field, const void *member)
+uint64_t
+field_number(const struct field *field, const void *object)
 {
+	const void *member = (const char *)object + field->offset;
+
 	switch (field->type) {
 	case FIELD_U8:
 		return *(const uint8_t *)member;
@@ -68,7 +70,7 @@ field_format(const struct field *field, const void *object, char *text, size_t s
 	case FIELD_I8:
 		return snprintf(text, size, "%d", *(const int8_t *)member);
 	default:
-		return format_number(field, load_number(field, member), text, size);
+		return format_number(field, field_number(field, object), text, size);
 	}
 }
 
@@ -94,7 +96,7 @@ field_format_alias(const struct field *field, const struct field_alias *alias, c
 
 	if (field->type < FIELD_U8 || field->type > FIELD_U64)
 		return field_format(field, object, text, size);
-	value = load_number(field, (const char *)object + field->offset);
+	value = field_number(field, object);
 	if (alias->one_minus) {
 		full = unit_full_scale(field->unit);
 		value = (full ? full : field->max) - value;

@@ -25,6 +25,36 @@ json_set_counters(json_t *object, const struct counter_field *fields, unsigned i
 	}
 }
 
+static json_t *
+field_value(const struct field *field, const void *params)
+{
+	char text[FIELD_TEXT_SIZE];
+
+	switch (field->type) {
+	case FIELD_BOOL:
+		return json_boolean(*(const bool *)((const char *)params + field->offset));
+	case FIELD_U8:
+	case FIELD_U16:
+	case FIELD_U32:
+		return json_integer((json_int_t)field_number(field, params));
+	case FIELD_U64:
+		if (field_number(field, params) <= INT64_MAX)
+			return json_integer((json_int_t)field_number(field, params));
+		break;
+	default:
+		break;
+	}
+	field_format(field, params, text, sizeof(text));
+	return json_string(text);
+}
+
+void
+json_set_fields(json_t *object, const struct field *fields, unsigned int n, const void *params)
+{
+	for (unsigned int i = 0; i < n; i++)
+		json_object_set_new(object, fields[i].name, field_value(&fields[i], params));
+}
+
 /* Everything out of our hands: a full disk shows at the latest in the flush. @return 0 or -errno.
  */
 static int

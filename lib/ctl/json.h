@@ -12,6 +12,11 @@
 void json_set_counters(json_t *object, const struct counter_field *fields, unsigned int n,
 		       const void *stats);
 
+/** Set one key of object for each parameter of a table: numbers and switches as such, the rest as
+ * text. */
+void json_set_fields(json_t *object, const struct field *fields, unsigned int n,
+		     const void *params);
+
 /**
  * Write a document, indented, with a newline at the end. A regular file is written beside its
  * place, synced and renamed, so that path never holds half of it; "-" is standard output.

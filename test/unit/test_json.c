@@ -189,6 +189,46 @@ leave_folder(void **state)
 	return chdir("/") || rmdir(*state);
 }
 
+static void
+parameters_of_a_table_become_numbers_switches_and_text(void **state)
+{
+	static const char *const words[] = {"red", "green", NULL};
+	struct params {
+		bool on;
+		uint8_t small;
+		uint64_t rate_bps, time_ns;
+		int colour;
+	};
+	static const struct field fields[] = {
+		{.name = "on", .type = FIELD_BOOL, .offset = offsetof(struct params, on)},
+		{.name = "small", .type = FIELD_U8, .offset = offsetof(struct params, small)},
+		{.name = "rate_bps",
+		 .type = FIELD_U64,
+		 .unit = UNIT_BPS,
+		 .offset = offsetof(struct params, rate_bps)},
+		{.name = "time_ns",
+		 .type = FIELD_U64,
+		 .unit = UNIT_NS,
+		 .max = UINT64_MAX,
+		 .offset = offsetof(struct params, time_ns)},
+		{.name = "colour",
+		 .type = FIELD_ENUM,
+		 .choices = words,
+		 .offset = offsetof(struct params, colour)},
+	};
+	const struct params p = {true, 200, 40000000000, UINT64_MAX, 1};
+	json_t *o = json_object();
+	char *text;
+
+	(void)state;
+	json_set_fields(o, fields, 5, &p);
+	text = json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER);
+	assert_string_equal(text, "{\"on\":true,\"small\":200,\"rate_bps\":40000000000,"
+				  "\"time_ns\":\"never\",\"colour\":\"green\"}");
+	free(text);
+	json_decref(o);
+}
+
 int
 main(void)
 {
@@ -198,6 +238,7 @@ main(void)
 		cmocka_unit_test(a_full_disk_is_said_in_one_line),
 		cmocka_unit_test(a_place_that_cannot_be_is_said_in_one_line),
 		cmocka_unit_test(a_dash_is_standard_output),
+		cmocka_unit_test(parameters_of_a_table_become_numbers_switches_and_text),
 	};
 
 	return cmocka_run_group_tests(tests, enter_folder, leave_folder);
