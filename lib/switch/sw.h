@@ -276,6 +276,15 @@ void sw_set_pfc_delay(struct node *node, uint16_t port, uint16_t quanta);
 /** Watched queues drop, and are not looked at; takes effect with the next control(). */
 void sw_set_big_red_switch(struct node *node, bool on);
 
+/* What was asked for last, by these or by the configuration; from any thread. */
+bool sw_tx_disabled(const struct node *node, uint16_t port);
+uint16_t sw_pfc_delay(const struct node *node, uint16_t port);
+/** Also true when it tripped by itself. */
+bool sw_big_red_switch(const struct node *node);
+
+/** Does the watchdog look at this priority of this port? */
+bool sw_pfcwd_watches(const struct node *node, uint16_t port, uint8_t prio);
+
 /* Readers: from the owner, or counters from any thread. */
 const struct sw_port_stats *sw_port_stats(const struct node *node, uint16_t port);
 const struct pfc_rx *sw_pfc_rx(const struct node *node, uint16_t port);

@@ -28,6 +28,7 @@
 #define SW_WANT_PORTS 0x2u
 #define SW_WANT_CLEAR 0x4u
 #define SW_WANT_LLDP 0x8u
+#define SW_WANT_SNAPSHOT 0x10u
 
 /* Verdict on a frame that the router has to look at. */
 #define SW_TO_ROUTER (SW_DROPS + 2)
@@ -39,6 +40,7 @@
 #define SW_TAG_AS_IS (-2)
 
 struct sw_router;
+struct sw_snapshot;
 
 /* How far ahead of its turn a packet is fetched: a few of them take as long as memory does. */
 #define SW_AHEAD 4
@@ -199,6 +201,7 @@ struct sw {
 	struct sw_watchdog watchdog;
 	struct sw_event_log events;
 	struct sw_lldp lldp;
+	struct sw_snapshot *snapshot; /* that somebody waits for, or NULL */
 	/* per frame, by its domain */
 	uint64_t members[SW_DOMAINS]; /* mask of ports */
 };
@@ -241,6 +244,11 @@ sw_do_if_wanted(struct sw *sw, uint64_t now_ns)
 
 /** A wish of this port changed; from any thread. */
 void sw_wish_made(struct sw *sw, uint16_t port);
+
+/* sw_snapshot.c */
+
+/** Read what another thread waits for. */
+void sw_do_snapshot(struct sw *sw, uint64_t now_ns);
 
 /* sw_event.c */
 void sw_event_record(struct sw *sw, const struct sw_event *e);

@@ -181,6 +181,18 @@ sw_set_big_red_switch(struct node *node, bool on)
 	__atomic_store_n(&sw_of(node)->watchdog.big_red_wish, on, __ATOMIC_RELAXED);
 }
 
+bool
+sw_big_red_switch(const struct node *node)
+{
+	return __atomic_load_n(&sw_of_const(node)->watchdog.big_red_wish, __ATOMIC_RELAXED);
+}
+
+bool
+sw_pfcwd_watches(const struct node *node, uint16_t port, uint8_t prio)
+{
+	return is_watched(sw_of_const(node), port, prio);
+}
+
 const struct pfcwd *
 sw_pfcwd(const struct node *node, uint16_t port, uint8_t prio)
 {

@@ -55,6 +55,19 @@ sw_set_pfc_delay(struct node *node, uint16_t port, uint16_t quanta)
 	sw_wish_made(sw, port);
 }
 
+bool
+sw_tx_disabled(const struct node *node, uint16_t port)
+{
+	return __atomic_load_n(&sw_of_const(node)->ports[port].wish.tx_disabled, __ATOMIC_RELAXED);
+}
+
+uint16_t
+sw_pfc_delay(const struct node *node, uint16_t port)
+{
+	return __atomic_load_n(&sw_of_const(node)->ports[port].wish.pfc_delay_quanta,
+			       __ATOMIC_RELAXED);
+}
+
 static struct sw_port_wish
 read_wish(const struct sw_port_wish *w)
 {
@@ -126,6 +139,8 @@ sw_do_wanted(struct sw *sw, uint64_t now_ns)
 
 	if (what & SW_WANT_CLEAR)
 		sw_do_clear_watermarks(sw);
+	if (what & SW_WANT_SNAPSHOT)
+		sw_do_snapshot(sw, now_ns);
 	if (what & SW_WANT_SWEEP)
 		fdb_sweep(sw->fdb, now_ns);
 	for (uint16_t port = 0; what & SW_WANT_PORTS && port < sw->n_ports; port++)

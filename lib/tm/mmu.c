@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/counter.h"
+
 #define UNLIMITED (UINT64_MAX / 2)
 
 /* A profile makes four rules: of a lossy and of a lossless group, and of such queues. */
@@ -209,12 +211,15 @@ struct mmu_pg_state
 mmu_pg_state(const struct mmu *mmu, uint16_t port, uint8_t pg_index)
 {
 	const struct mmu_pg *pg = pg_at(mmu, port, pg_index);
-	uint64_t shared_bytes = mmu_pg_shared(pg);
+	uint64_t used_bytes = counter_read(&pg->used_bytes);
+	/* Beside the owner one may have moved before the other is read. */
+	uint64_t headroom_bytes = min_u64(counter_read(&pg->headroom_bytes), used_bytes);
+	uint64_t shared_bytes = sub_sat(used_bytes - headroom_bytes, pg->rule->reserved_bytes);
 
 	return (struct mmu_pg_state){
-		.reserved_bytes = pg->used_bytes - pg->headroom_bytes - shared_bytes,
+		.reserved_bytes = used_bytes - headroom_bytes - shared_bytes,
 		.shared_bytes = shared_bytes,
-		.headroom_bytes = pg->headroom_bytes,
+		.headroom_bytes = headroom_bytes,
 	};
 }
 

@@ -78,6 +78,12 @@ const struct counter_field pfcwd_counters[] = {
 
 const unsigned int pfcwd_counters_n = sizeof(pfcwd_counters) / sizeof(pfcwd_counters[0]);
 
+const char *
+pfcwd_mode_name(enum pfcwd_mode mode)
+{
+	return mode_words[mode];
+}
+
 int
 pfcwd_params_check(const struct pfcwd_params *p, const char **why)
 {

@@ -50,6 +50,9 @@ extern const unsigned int pfcwd_fields_n;
 /** @return 0, or -EINVAL with a clause in *why that names the key and the rule. */
 int pfcwd_params_check(const struct pfcwd_params *params, const char **why);
 
+/** "off", "sonic", "nxos". */
+const char *pfcwd_mode_name(enum pfcwd_mode mode);
+
 /** Time between two polls; NEVER_NS when it is off. */
 uint64_t pfcwd_interval_ns(const struct pfcwd_params *params);
 

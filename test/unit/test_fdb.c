@@ -11,7 +11,7 @@
 #include "base/prng.h"
 #include "base/units.h"
 #include "eal.h"
-#include "fwd/fdb.h"
+#include "fwd/fdb_read.h"
 
 #define AGEING_NS (600 * NS_PER_SEC)
 
@@ -312,6 +312,49 @@ size_out_of_range_is_refused(void **state)
 	assert_null(fdb_create(&p));
 }
 
+static void
+reading_gives_every_address_once_in_bounded_steps(void **state)
+{
+	enum { ADDRESSES = 500, ROOM = 7 };
+	struct fdb *fdb = create(1024, AGEING_NS);
+	bool seen[ADDRESSES] = {false};
+	struct fdb_entry out[ROOM];
+	uint32_t at = 0, n, found = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < ADDRESSES; i++) {
+		const uint8_t mac[6] = {2, 0, 0, 0, (uint8_t)(i >> 8), (uint8_t)i};
+
+		if (i % 10 == 0)
+			assert_int_equal(fdb_add_static(fdb, fdb_key(5, mac), 9), 0);
+		else
+			fdb_learn(fdb, fdb_key(7, mac), (uint16_t)(i % 3), i);
+	}
+	while (at != FDB_READ_END) {
+		n = fdb_read(fdb, &at, out, ROOM, 1000);
+		assert_in_range(n, 0, ROOM);
+		for (uint32_t i = 0; i < n; i++, found++) {
+			uint32_t number = (uint32_t)out[i].mac[4] << 8 | out[i].mac[5];
+			bool is_static = number % 10 == 0;
+
+			assert_false(seen[number]);
+			seen[number] = true;
+			assert_int_equal(out[i].mac[0], 2);
+			assert_int_equal(out[i].is_static, is_static);
+			assert_int_equal(out[i].domain, is_static ? 5 : 7);
+			assert_int_equal(out[i].port, is_static ? 9 : number % 3);
+			assert_int_equal(out[i].age_ns, is_static ? 0 : 1000 - number);
+		}
+	}
+	assert_int_equal(found, ADDRESSES);
+	assert_int_equal(fdb_read(fdb, &at, out, ROOM, 1000), 0);
+	/* Aged ones are not known, swept or not. */
+	for (at = 0, found = 0; at != FDB_READ_END;)
+		found += fdb_read(fdb, &at, out, ROOM, 2 * AGEING_NS);
+	assert_int_equal(found, ADDRESSES / 10);
+	fdb_destroy(fdb);
+}
+
 int
 main(void)
 {
@@ -329,6 +372,7 @@ main(void)
 		cmocka_unit_test(static_address_neither_moves_nor_ages),
 		cmocka_unit_test(burst_finds_what_single_calls_find),
 		cmocka_unit_test(size_out_of_range_is_refused),
+		cmocka_unit_test(reading_gives_every_address_once_in_bounded_steps),
 	};
 
 	if (test_eal_init(64) < 0)

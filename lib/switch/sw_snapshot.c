@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "switch/sw_snapshot.h"
+
+#include <stdio.h>
+
+#include "base/fixed.h"
+#include "switch/sw_internal.h"
+#include "switch/sw_router.h"
+
+void
+sw_snapshot_ask(struct node *node, struct sw_snapshot *s)
+{
+	struct sw *sw = sw_of(node);
+
+	s->n = 0;
+	s->done = 0;
+	__atomic_store_n(&sw->snapshot, s, __ATOMIC_RELEASE);
+	sw_want(sw, SW_WANT_SNAPSHOT);
+}
+
+bool
+sw_snapshot_is_done(const struct sw_snapshot *s)
+{
+	return __atomic_load_n(&s->done, __ATOMIC_ACQUIRE) != 0;
+}
+
+bool
+sw_snapshot_withdraw(struct node *node, struct sw_snapshot *s)
+{
+	return __atomic_compare_exchange_n(&sw_of(node)->snapshot, &s, NULL, false,
+					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+static void
+read_neighbours(const struct sw_router *r, struct sw_snapshot *s)
+{
+	uint32_t all = r == NULL ? 0 : neigh_count(r->neighs);
+
+	while (s->at < all && s->n < SW_SNAPSHOT_ROWS)
+		s->neigh[s->n++] = *neigh_get(r->neighs, s->at++);
+	if (s->at >= all)
+		s->at = SW_SNAPSHOT_END;
+}
+
+void
+sw_do_snapshot(struct sw *sw, uint64_t now_ns)
+{
+	struct sw_snapshot *s = __atomic_exchange_n(&sw->snapshot, NULL, __ATOMIC_ACQ_REL);
+
+	if (s == NULL)
+		return;
+	if (s->table == SW_SNAPSHOT_FDB)
+		s->n = fdb_read(sw->fdb, &s->at, s->fdb, SW_SNAPSHOT_ROWS, now_ns);
+	else
+		read_neighbours(sw->router, s);
+	__atomic_store_n(&s->done, 1, __ATOMIC_RELEASE);
+}
+
+int
+sw_domain_text(uint16_t domain, char *text, size_t size)
+{
+	if (domain >= SW_PORT_DOMAIN)
+		return snprintf(text, size, "port %u", domain - SW_PORT_DOMAIN);
+	return snprintf(text, size, "vlan %u", domain);
+}

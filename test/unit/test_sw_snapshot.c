@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The owner's tables, read by others: in its time, in steps, or not at all. */
+#include "sw_test.h"
+#include "switch/sw_snapshot.h"
+
+#define ADDRESSES 300u
+
+/* What the owner does between two frames. */
+static void
+run_owner(struct bench *b, uint64_t now_ns)
+{
+	struct rte_mbuf *none[1];
+
+	assert_int_equal(b->sw->ops->tx(b->sw, 0, none, 1, now_ns), 0);
+}
+
+static struct bench *
+bench_of(void **state)
+{
+	struct bench *b = *state;
+
+	bench_defaults(&b->params, 2);
+	bench_start(b);
+	return b;
+}
+
+static void
+addresses_come_in_steps_when_the_owner_looks(void **state)
+{
+	struct bench *b = bench_of(state);
+	struct sw_snapshot s = {.table = SW_SNAPSHOT_FDB};
+	bool seen[ADDRESSES] = {false};
+	unsigned int found = 0;
+
+	for (unsigned int i = 0; i < ADDRESSES; i++) {
+		const uint8_t mac[6] = {2, 0, 0, 0, (uint8_t)(i >> 8), (uint8_t)i};
+
+		assert_int_equal(sw_learn(b->sw, 0, mac, 1, 0), 0);
+	}
+	while (s.at != SW_SNAPSHOT_END) {
+		sw_snapshot_ask(b->sw, &s);
+		assert_false(sw_snapshot_is_done(&s));
+		run_owner(b, 1000);
+		assert_true(sw_snapshot_is_done(&s));
+		for (uint32_t i = 0; i < s.n; i++, found++) {
+			unsigned int number = (unsigned int)s.fdb[i].mac[4] << 8 | s.fdb[i].mac[5];
+
+			assert_false(seen[number]);
+			seen[number] = true;
+			assert_int_equal(s.fdb[i].port, 1);
+			assert_int_equal(s.fdb[i].age_ns, 1000);
+		}
+	}
+	assert_int_equal(found, ADDRESSES);
+	bench_stop(b);
+}
+
+static void
+who_withdraws_is_not_written_to(void **state)
+{
+	struct bench *b = bench_of(state);
+	struct sw_snapshot s = {.table = SW_SNAPSHOT_FDB};
+
+	sw_snapshot_ask(b->sw, &s);
+	assert_true(sw_snapshot_withdraw(b->sw, &s));
+	run_owner(b, 0);
+	assert_false(sw_snapshot_is_done(&s));
+	assert_int_equal(s.at, 0);
+	sw_snapshot_ask(b->sw, &s);
+	run_owner(b, 0);
+	assert_false(sw_snapshot_withdraw(b->sw, &s));
+	bench_stop(b);
+}
+
+static void
+neighbours_of_a_router_are_read(void **state)
+{
+	static struct sw_interface interfaces[] = {{"port 1", "10.0.0.254/24", "none"}};
+	static struct sw_neighbor neighbors[] = {{"10.0.0.7", {2, 0, 0, 0, 0, 7}}};
+	struct bench *b = *state;
+	struct sw_snapshot s = {.table = SW_SNAPSHOT_NEIGH};
+
+	bench_defaults(&b->params, 2);
+	b->params.vlan_filtering = true;
+	b->params.router.router_mac[0] = 2;
+	b->params.router.router_mac[5] = 0xFE;
+	b->params.tables = (struct sw_tables){.interfaces = interfaces,
+					      .n_interfaces = 1,
+					      .neighbors = neighbors,
+					      .n_neighbors = 1};
+	bench_start(b);
+	sw_snapshot_ask(b->sw, &s);
+	run_owner(b, 0);
+	assert_true(sw_snapshot_is_done(&s));
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.at, SW_SNAPSHOT_END);
+	assert_int_equal(s.neigh[0].key.ip.addr[3], 7);
+	assert_int_equal(s.neigh[0].mac[5], 7);
+	assert_true(s.neigh[0].fixed);
+	bench_stop(b);
+}
+
+static void
+without_a_router_there_are_no_neighbours(void **state)
+{
+	struct bench *b = bench_of(state);
+	struct sw_snapshot s = {.table = SW_SNAPSHOT_NEIGH};
+
+	sw_snapshot_ask(b->sw, &s);
+	run_owner(b, 0);
+	assert_int_equal(s.n, 0);
+	assert_int_equal(s.at, SW_SNAPSHOT_END);
+	bench_stop(b);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(addresses_come_in_steps_when_the_owner_looks),
+		cmocka_unit_test(who_withdraws_is_not_written_to),
+		cmocka_unit_test(neighbours_of_a_router_are_read),
+		cmocka_unit_test(without_a_router_there_are_no_neighbours),
+	};
+
+	if (test_eal_init(64) < 0)
+		return EXIT_FAILURE;
+	return cmocka_run_group_tests_name("sw_snapshot", tests, bench_group_setup,
+					   bench_group_teardown);
+}
