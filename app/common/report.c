@@ -10,6 +10,7 @@
 #include "common/say.h"
 #include "ctl/json.h"
 #include "switch/sw.h"
+#include "switch/sw_counters.h"
 
 json_t *
 report_program(const char *program, uint64_t elapsed_ns)
@@ -42,8 +43,8 @@ report_port(const struct run_result *result, uint16_t number, uint64_t link_spee
 	report_set_u64(o, "link_speed_bps", link_speed_bps);
 	report_set_u64(o, "held", held);
 	report_set_u64(o, "refusals", refusals);
-	report_set_u64(o, "link_down_events_phy", result->links[number].down_events);
-	report_set_u64(o, "link_down_ns", result->links[number].down_ns);
+	report_set_u64(o, "link_down_events_phy", counter_read(&result->links[number].down_events));
+	report_set_u64(o, "link_down_ns", counter_read(&result->links[number].down_ns));
 	if (rte_eth_stats_get(port->ethdev, &device) == 0) {
 		report_set_u64(d, "ipackets", device.ipackets);
 		report_set_u64(d, "opackets", device.opackets);
@@ -54,6 +55,12 @@ report_port(const struct run_result *result, uint16_t number, uint64_t link_spee
 	}
 	json_object_set_new(o, "device_stats", d);
 	return o;
+}
+
+const char *
+report_link_word(const struct run_result *result, uint16_t number)
+{
+	return port_link_is_down(&result->links[number]) ? "down" : "up";
 }
 
 static void
@@ -69,8 +76,9 @@ void
 report_set_pfc_rx(json_t *o, const struct pfc_rx *pfc, uint64_t now_ns)
 {
 	for (uint8_t prio = 0; prio < TM_CLASSES; prio++) {
-		set_prio(o, "rx", prio, "", pfc->stats.rx_pause[prio]);
-		set_prio(o, "rx", prio, "_transition", pfc->stats.rx_pause_transition[prio]);
+		set_prio(o, "rx", prio, "", counter_read(&pfc->stats.rx_pause[prio]));
+		set_prio(o, "rx", prio, "_transition",
+			 counter_read(&pfc->stats.rx_pause_transition[prio]));
 		set_prio(o, "rx", prio, "_duration_us",
 			 pfc_rx_duration_ns(pfc, prio, now_ns) / NS_PER_US);
 	}
@@ -80,8 +88,9 @@ void
 report_set_pfc_tx(json_t *o, const struct pfc_tx *pfc, uint64_t now_ns)
 {
 	for (uint8_t prio = 0; prio < TM_CLASSES; prio++) {
-		set_prio(o, "tx", prio, "", pfc->stats.tx_pause[prio]);
-		set_prio(o, "tx", prio, "_transition", pfc->stats.tx_pause_transition[prio]);
+		set_prio(o, "tx", prio, "", counter_read(&pfc->stats.tx_pause[prio]));
+		set_prio(o, "tx", prio, "_transition",
+			 counter_read(&pfc->stats.tx_pause_transition[prio]));
 		set_prio(o, "tx", prio, "_duration_us",
 			 pfc_tx_duration_ns(pfc, prio, now_ns) / NS_PER_US);
 	}
@@ -137,12 +146,7 @@ report_set_ledger(json_t *object, const struct sw_ledger *ledger)
 	const struct sw_ledger l = *ledger;
 	json_t *o = json_object();
 
-	report_set_u64(o, "in", l.in);
-	report_set_u64(o, "copies", l.copies);
-	report_set_u64(o, "generated", l.generated);
+	json_set_counters(o, sw_ledger_counter_fields, sw_ledger_counter_fields_n, &l);
 	report_set_u64(o, "queued", l.queued);
-	report_set_u64(o, "sent", l.sent);
-	report_set_u64(o, "dropped", l.dropped);
-	report_set_u64(o, "consumed", l.consumed);
 	json_object_set_new(object, "ledger", o);
 }

@@ -30,6 +30,9 @@ struct run_result;
 /** New object with what the poll loops and the device know about a port. */
 json_t *report_port(const struct run_result *result, uint16_t number, uint64_t link_speed_bps);
 
+/** "up" or "down", as the port's link was seen last. */
+const char *report_link_word(const struct run_result *result, uint16_t number);
+
 /** Write a report and free it. @return 0, or APP_FAILED after an error line (disk full, no folder).
  */
 int report_write(json_t *report, const char *path);

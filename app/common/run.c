@@ -17,6 +17,7 @@
 #include "base/fixed.h"
 #include "base/units.h"
 #include "common/say.h"
+#include "common/telemetry.h"
 
 #define DONE_POLL_NS NS_PER_MS
 #define WATCH_NS (10 * NS_PER_MS)
@@ -169,11 +170,21 @@ look_at_links(struct slow *s, uint64_t now_ns)
 	s->link_ns = now_ns + (rte_lcore_count() > 1 ? LINK_LOOK_NS : LINK_LOOK_ALONE_NS);
 }
 
+/* @return when telemetry wants to be served again. */
+static uint64_t
+serve_telemetry(const struct run_app *app, uint64_t now_ns)
+{
+	if (app->telemetry == NULL)
+		return NEVER_NS;
+	mailbox_serve(&app->telemetry->mailbox, now_ns);
+	return now_ns + MAIN_SLEEP_NS;
+}
+
 static uint64_t
 do_slow_work(struct slow *s, uint64_t now_ns)
 {
 	const struct run_app *app = s->app;
-
+	uint64_t serve_ns = serve_telemetry(app, now_ns);
 	bool controlled = now_ns >= s->control_ns;
 
 	if (controlled)
@@ -193,7 +204,7 @@ do_slow_work(struct slow *s, uint64_t now_ns)
 	}
 	if (now_ns >= s->end_ns)
 		atomic_store_explicit(&stop, true, memory_order_relaxed);
-	return min_u64(min_u64(min_u64(s->control_ns, s->watch_ns), s->link_ns),
+	return min_u64(min_u64(min_u64(s->control_ns, s->watch_ns), min_u64(s->link_ns, serve_ns)),
 		       min_u64(s->stats_ns, s->end_ns));
 }
 
@@ -285,6 +296,23 @@ init_worker(struct slow *s, struct run_result *result, uint16_t i)
 	w->loop->slow = rte_lcore_count() > 1 ? check_done : check_done_and_work;
 }
 
+static int
+begin_telemetry(const struct run_app *app, const struct run_result *result,
+		const struct tsc_clock *clock)
+{
+	int rc;
+
+	if (app->telemetry == NULL)
+		return 0;
+	app->telemetry->app = app;
+	app->telemetry->result = result;
+	app->telemetry->clock = clock;
+	rc = telemetry_open(app->telemetry);
+	if (rc != 0)
+		say_error("telemetry: %s", strerror(-rc));
+	return rc != 0 ? APP_FAILED : 0;
+}
+
 int
 run_node(const struct run_app *app, struct run_result *result)
 {
@@ -300,7 +328,7 @@ run_node(const struct run_app *app, struct run_result *result)
 		.busy = n,
 		.workers = calloc(n, sizeof(*s.workers)),
 	};
-	int rc = 0;
+	int rc;
 
 	result->n_loops = n;
 	result->loops = calloc(n, sizeof(*result->loops));
@@ -319,10 +347,17 @@ run_node(const struct run_app *app, struct run_result *result)
 	if (run_poll_lcores() > n)
 		say_warning("%u of the %u lcores stay idle: there is work for %u",
 			    run_poll_lcores() - n, rte_lcore_count(), n + 1);
+	rc = begin_telemetry(app, result, &clock);
+	if (rc != 0) {
+		free(s.workers);
+		return rc;
+	}
 	if (rte_lcore_count() > 1)
 		rc = run_beside_workers(&s, n);
 	else
 		poll_loop_run(&result->loops[0]);
+	if (app->telemetry != NULL)
+		telemetry_close(app->telemetry);
 	result->elapsed_ns = tsc_clock_now(&clock);
 	look_at_links(&s, result->elapsed_ns);
 	/* The last line, unless the one before it has just been printed; files end at the end. */

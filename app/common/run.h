@@ -32,6 +32,7 @@ struct run_traffic {
 };
 
 struct nic_share;
+struct telemetry;
 
 struct run_app {
 	struct node *node;                /* the only one, or nodes[0] */
@@ -44,6 +45,7 @@ struct run_app {
 	const uint16_t *ethdevs;
 	uint16_t n_ports;
 	const struct opts *opts;
+	struct telemetry *telemetry; /* answers while the nodes run; NULL: none */
 	/* Called by the polling lcore of each node every millisecond. NULL: never done. */
 	bool (*done)(const struct node *node);
 	/* Called once, when all nodes are done: stop when true. */
@@ -61,7 +63,7 @@ struct run_result {
 	uint64_t elapsed_ns;
 	struct poll_loop *loops; /* of each node, as it ended; for the caller to free() */
 	uint16_t n_loops;
-	struct port_link *links; /* of each port; for the caller to free() */
+	struct port_link *links;  /* of each port; for the caller to free() */
 	struct pace_meter *paces; /* of each node, or NULL; for the caller to free() */
 };
 

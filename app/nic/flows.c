@@ -368,20 +368,25 @@ flow_object(const struct nic_flow *flow, const struct nic_flow_info *info,
 }
 
 json_t *
+flows_object(struct flows *f, const struct run_app *app, unsigned int i, uint64_t elapsed_ns)
+{
+	const struct nic_flow *flow = &f->config->flows[i];
+	const struct nic_flow_info info = read_info(app, i);
+	struct nic_pacing pacing;
+	json_t *o =
+		flow_object(flow, &info, read_times(f, app, i), read_paused_ns(app, i, elapsed_ns),
+			    flows_active_ns(flow, elapsed_ns));
+
+	json_set_pacing(o, read_pacing(app, i, &pacing));
+	return o;
+}
+
+json_t *
 flows_report(struct flows *f, const struct run_app *app, uint64_t elapsed_ns)
 {
 	json_t *list = json_array();
 
-	for (unsigned int i = 0; i < f->config->n_flows; i++) {
-		const struct nic_flow *flow = &f->config->flows[i];
-		const struct nic_flow_info info = read_info(app, i);
-		struct nic_pacing pacing;
-		json_t *o = flow_object(flow, &info, read_times(f, app, i),
-					read_paused_ns(app, i, elapsed_ns),
-					flows_active_ns(flow, elapsed_ns));
-
-		json_set_pacing(o, read_pacing(app, i, &pacing));
-		json_array_append_new(list, o);
-	}
+	for (unsigned int i = 0; i < f->config->n_flows; i++)
+		json_array_append_new(list, flows_object(f, app, i, elapsed_ns));
 	return list;
 }

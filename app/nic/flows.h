@@ -45,6 +45,10 @@ void flows_sample(struct flows *f, const struct run_app *app, FILE *out, uint64_
 /** The run is over: what the histograms hold goes into times.csv, a table of flows to out. */
 void flows_end(struct flows *f, const struct run_app *app, FILE *out, uint64_t elapsed_ns);
 
+/** What one flow of the configuration has done so far; of one thread at a time for each f. */
+json_t *flows_object(struct flows *f, const struct run_app *app, unsigned int i,
+		     uint64_t elapsed_ns);
+
 /** A list with one object for each flow, of the whole run. */
 json_t *flows_report(struct flows *f, const struct run_app *app, uint64_t elapsed_ns);
 

@@ -18,6 +18,7 @@
 #include "ctl/nic_config.h"
 #include "nic/nodes.h"
 #include "nic/report.h"
+#include "nic/telemetry.h"
 #include "nic/trace.h"
 
 static struct quench_nic {
@@ -147,8 +148,14 @@ say_measures(void)
 static int
 run_nic(const struct opts *opts)
 {
+	struct telemetry telemetry = {
+		.endpoints = nic_endpoints,
+		.n_endpoints = nic_endpoints_n,
+		.program = &nic.config,
+	};
 	struct run_app app = {
 		.node = nic.nodes.node[0],
+		.telemetry = &telemetry,
 		.nodes = nic.nodes.node,
 		.n_nodes = nic.nodes.plan.n_lcores,
 		.waits_for_link = true,

@@ -61,7 +61,8 @@ nic_stats_line(const struct run_app *app, struct run_traffic *traffic, char *tex
 }
 
 static json_t *
-qp_object(const struct node *node, uint32_t index, const struct nic_flow *flow, uint64_t active_ns)
+info_object(const struct node *node, uint32_t index, const struct nic_flow *flow,
+	    uint64_t active_ns)
 {
 	struct nic_qp_info i;
 	json_t *o = json_object();
@@ -105,6 +106,29 @@ qp_object(const struct node *node, uint32_t index, const struct nic_flow *flow, 
 	return o;
 }
 
+/* The flow of a QP, by its number. */
+static const struct nic_flow *
+flow_of(const struct nic_config *config, uint32_t number)
+{
+	const struct nic_flow *flow = config->flows;
+
+	while (number >= flow->qp_count) {
+		number -= flow->qp_count;
+		flow++;
+	}
+	return flow;
+}
+
+json_t *
+nic_qp_object(const struct run_app *app, const struct nic_config *config, uint32_t number,
+	      uint64_t elapsed_ns)
+{
+	const struct nic_flow *flow = flow_of(config, number);
+	struct nic_place at = nic_share_find(app->share, number);
+
+	return info_object(app->nodes[at.node], at.item, flow, flows_active_ns(flow, elapsed_ns));
+}
+
 /* How late paced packets left, all lcores together. */
 static json_t *
 pacing_object(const struct run_result *result)
@@ -145,24 +169,19 @@ qp_list(const struct run_app *app, const struct nic_config *config, uint64_t ela
 
 	*omitted = 0;
 	for (unsigned int f = 0; f < config->n_flows; f++) {
-		const struct nic_flow *flow = &config->flows[f];
-		uint32_t end = first + flow->qp_count;
+		uint32_t end = first + config->flows[f].qp_count;
 		uint32_t shown = (uint32_t)min_u64(end, max_u64(first, app->opts->json_qps));
 
-		for (uint32_t i = first; i < shown; i++) {
-			struct nic_place at = nic_share_find(app->share, i);
-
-			json_array_append_new(list, qp_object(app->nodes[at.node], at.item, flow,
-							      flows_active_ns(flow, elapsed_ns)));
-		}
+		for (uint32_t i = first; i < shown; i++)
+			json_array_append_new(list, nic_qp_object(app, config, i, elapsed_ns));
 		*omitted += end - shown;
 		first = end;
 	}
 	return list;
 }
 
-static bool
-measures_times(const struct run_app *app)
+bool
+nic_measures_all_times(const struct run_app *app)
 {
 	bool all = true;
 
@@ -171,8 +190,8 @@ measures_times(const struct run_app *app)
 	return all;
 }
 
-static bool
-all_done(const struct run_app *app)
+bool
+nic_all_done(const struct run_app *app)
 {
 	bool done = true;
 
@@ -182,31 +201,47 @@ all_done(const struct run_app *app)
 }
 
 json_t *
+nic_port_object(const struct run_app *app, const struct run_result *result,
+		const struct nic_params *params, uint64_t now_ns)
+{
+	json_t *o = report_port(result, 0, params->link_speed_bps);
+
+	report_set_pfc_rx(o, nic_pfc_rx(app->node), now_ns);
+	report_set_pfc_tx(o, nic_pfc_tx(app->node), now_ns);
+	return o;
+}
+
+json_t *
+nic_counters_object(const struct run_app *app)
+{
+	const struct nic_stats total = nic_total_stats(app);
+	json_t *o = json_object();
+
+	json_set_counters(o, nic_counters, nic_counters_n, &total);
+	json_set_counters(o, rp_counters, rp_counters_n, &total.rp);
+	json_set_counters(o, dctcp_counters, dctcp_counters_n, &total.dctcp);
+	json_set_counters(o, timely_counters, timely_counters_n, &total.timely);
+	json_set_counters(o, np_counters, np_counters_n, &total.np);
+	return o;
+}
+
+json_t *
 nic_report(const struct run_app *app, const struct run_result *result, struct flows *flows)
 {
-	const struct nic_stats total = nic_total_stats(app), *s = &total;
 	const struct nic_config *config = flows->config;
 	const struct nic_params *params = &config->nic;
 	json_t *o = report_program("quench-nic", result->elapsed_ns);
-	json_t *port = report_port(result, 0, params->link_speed_bps);
-	json_t *counters = json_object();
 	uint64_t omitted;
 	json_t *qps = qp_list(app, config, result->elapsed_ns, &omitted);
 
-	report_set_pfc_rx(port, nic_pfc_rx(app->node), result->elapsed_ns);
-	report_set_pfc_tx(port, nic_pfc_tx(app->node), result->elapsed_ns);
-	json_object_set_new(o, "port", port);
+	json_object_set_new(o, "port", nic_port_object(app, result, params, result->elapsed_ns));
 	report_set_u64(o, "lcores", app->n_nodes);
 	json_object_set_new(o, "icrc_check", json_string(params->icrc_check ? "on" : "off"));
 	json_object_set_new(o, "cc", json_string(cc_words[params->cc]));
-	json_object_set_new(o, "measure_times", json_string(measures_times(app) ? "on" : "off"));
-	json_object_set_new(o, "done", json_boolean(all_done(app)));
-	json_set_counters(counters, nic_counters, nic_counters_n, s);
-	json_set_counters(counters, rp_counters, rp_counters_n, &s->rp);
-	json_set_counters(counters, dctcp_counters, dctcp_counters_n, &s->dctcp);
-	json_set_counters(counters, timely_counters, timely_counters_n, &s->timely);
-	json_set_counters(counters, np_counters, np_counters_n, &s->np);
-	json_object_set_new(o, "counters", counters);
+	json_object_set_new(o, "measure_times",
+			    json_string(nic_measures_all_times(app) ? "on" : "off"));
+	json_object_set_new(o, "done", json_boolean(nic_all_done(app)));
+	json_object_set_new(o, "counters", nic_counters_object(app));
 	if (result->paces != NULL)
 		json_object_set_new(o, "pacing", pacing_object(result));
 	json_object_set_new(o, "flows", flows_report(flows, app, result->elapsed_ns));

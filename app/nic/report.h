@@ -19,4 +19,23 @@ struct nic_stats nic_total_stats(const struct run_app *app);
 /** All counters and QPs, after the loop has ended. @return a new object. */
 json_t *nic_report(const struct run_app *app, const struct run_result *result, struct flows *flows);
 
+/* Parts of it, which any thread may ask for while the NIC runs. */
+
+/** The port and its pauses. */
+json_t *nic_port_object(const struct run_app *app, const struct run_result *result,
+			const struct nic_params *params, uint64_t now_ns);
+
+/** Every counter of NIC, reaction point and notification point, of all lcores together. */
+json_t *nic_counters_object(const struct run_app *app);
+
+/** The QP with first_qpn + number. */
+json_t *nic_qp_object(const struct run_app *app, const struct nic_config *config, uint32_t number,
+		      uint64_t elapsed_ns);
+
+/** Are times measured on all lcores? */
+bool nic_measures_all_times(const struct run_app *app);
+
+/** Have all flows that end ended? */
+bool nic_all_done(const struct run_app *app);
+
 #endif

@@ -22,6 +22,7 @@
 #include "switch/report.h"
 #include "switch/watch.h"
 #include "switch/sw.h"
+#include "switch/telemetry.h"
 #include "switch/thresholds.h"
 
 /* Mbufs that a mempool keeps in its cache of one lcore and may not hand out. */
@@ -168,8 +169,15 @@ open_switch(struct quench_switch *s, const char *path)
 static int
 run_switch(struct quench_switch *s, const struct opts *opts)
 {
+	const struct switch_program shown = {.node = s->node, .params = &s->params};
+	struct telemetry telemetry = {
+		.endpoints = switch_endpoints,
+		.n_endpoints = switch_endpoints_n,
+		.program = &shown,
+	};
 	struct run_app app = {
 		.node = s->node,
+		.telemetry = &telemetry,
 		.ethdevs = s->ethdevs,
 		.n_ports = s->params.n_ports,
 		.opts = opts,

@@ -65,6 +65,7 @@ const struct counter_field sw_fdb_counter_fields[] = {
 	C(aged, "addresses forgotten"),
 	C(learn_failures, "frames whose source found the table full"),
 	C(learn_limited, "frames whose source was beyond its port's max_learned_addresses"),
+	C(learn_busy, "frames whose source was not learned: another lcore was writing"),
 	C(static_kept, "frames from a static address on another port"),
 };
 #undef C

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "common/telemetry.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/tsc_clock.h"
+
+#define PARAMS_CHARS 255
+
+/* DPDK takes no command back: those of a program that has ended are refused. */
+static struct {
+	pthread_rwlock_t lock;
+	struct telemetry *open;
+} current = {.lock = PTHREAD_RWLOCK_INITIALIZER};
+
+static const struct telemetry_endpoint *
+find(const struct telemetry *t, const char *path)
+{
+	for (unsigned int i = 0; i < t->n_endpoints; i++)
+		if (strcmp(t->endpoints[i].path, path) == 0)
+			return &t->endpoints[i];
+	return NULL;
+}
+
+/* Every number, 20 digits of each, and the commas. @return false: too many, too long. */
+static bool
+split(struct telemetry_call *call, unsigned int max_args, char *params)
+{
+	for (char *at = params; at != NULL && *at != '\0';) {
+		char *comma = strchr(at, ',');
+
+		if (call->n_args == max_args)
+			return false;
+		call->args[call->n_args++] = at;
+		if (comma != NULL)
+			*comma++ = '\0';
+		at = comma;
+	}
+	return true;
+}
+
+static json_t *
+reply_to(const struct telemetry_endpoint *e, struct telemetry_call *call, const char *params)
+{
+	static const char too_many[] = "at most %u parameters, each of which is short";
+	char text[PARAMS_CHARS + 1] = "", expected[sizeof(too_many) + 16];
+
+	snprintf(expected, sizeof(expected), too_many, e->max_args);
+	if (params != NULL && strlen(params) > PARAMS_CHARS)
+		return telemetry_refuse(call, expected, "the parameters are too long");
+	if (params != NULL)
+		snprintf(text, sizeof(text), "%s", params);
+	if (!split(call, e->max_args, text))
+		return telemetry_refuse(call, expected, "%s has too many parameters", e->path);
+	return e->reply(call);
+}
+
+static json_t *
+error_object(const struct telemetry_endpoint *e, const struct telemetry_call *call)
+{
+	char usage[128];
+	json_t *o = json_object();
+
+	snprintf(usage, sizeof(usage), "%s%s", e->path, e->usage);
+	json_object_set_new(o, "error", json_string(call->error));
+	json_object_set_new(o, "expected", json_string(call->expected));
+	json_object_set_new(o, "usage", json_string(usage));
+	return o;
+}
+
+static int
+answer(const struct telemetry *t, const char *path, const char *params, struct rte_tel_data *reply)
+{
+	const struct telemetry_endpoint *e = find(t, path);
+	struct telemetry_call call = {.telemetry = t};
+	json_t *object;
+	int rc;
+
+	if (e == NULL)
+		return -ENOENT;
+	object = reply_to(e, &call, params);
+	if (object == NULL)
+		object = error_object(e, &call);
+	rc = telemetry_fold(reply, object);
+	json_decref(object);
+	return rc;
+}
+
+static int
+on_command(const char *path, const char *params, struct rte_tel_data *reply)
+{
+	int rc = -ESHUTDOWN;
+
+	pthread_rwlock_rdlock(&current.lock);
+	if (current.open != NULL)
+		rc = answer(current.open, path, params, reply);
+	pthread_rwlock_unlock(&current.lock);
+	return rc;
+}
+
+int
+telemetry_open(struct telemetry *t)
+{
+	int rc = mailbox_init(&t->mailbox);
+
+	for (unsigned int i = 0; rc == 0 && i < t->n_endpoints; i++) {
+		char help[128];
+		const struct telemetry_endpoint *e = &t->endpoints[i];
+
+		snprintf(help, sizeof(help), "%s: %s%s", e->help, e->path, e->usage);
+		rc = rte_telemetry_register_cmd(e->path, on_command, help);
+	}
+	if (rc != 0)
+		return rc;
+	pthread_rwlock_wrlock(&current.lock);
+	current.open = t;
+	pthread_rwlock_unlock(&current.lock);
+	return 0;
+}
+
+void
+telemetry_close(struct telemetry *t)
+{
+	if (current.open != t)
+		return;
+	/* First, so that no reply waits for us while we wait for it. */
+	mailbox_close(&t->mailbox);
+	pthread_rwlock_wrlock(&current.lock);
+	current.open = NULL;
+	pthread_rwlock_unlock(&current.lock);
+	mailbox_destroy(&t->mailbox);
+}
+
+uint64_t
+telemetry_now_ns(const struct telemetry_call *call)
+{
+	return tsc_clock_now(call->telemetry->clock);
+}
+
+bool
+telemetry_on_main(struct telemetry_call *call, void (*work)(void *arg, uint64_t now_ns), void *arg)
+{
+	/* The mailbox is the only thing that a reply may change. */
+	int rc = mailbox_call((struct mailbox *)&call->telemetry->mailbox, work, arg);
+
+	if (rc == -ETIMEDOUT)
+		telemetry_refuse(call, "another try", "the main lcore did not come to it in %u s",
+				 MAILBOX_PATIENCE_MS / 1000);
+	else if (rc != 0)
+		telemetry_refuse(call, "a program that runs", "the program is about to end");
+	return rc == 0;
+}
+
+json_t *
+telemetry_refuse(struct telemetry_call *call, const char *expected, const char *error, ...)
+{
+	va_list args;
+
+	va_start(args, error);
+	vsnprintf(call->error, sizeof(call->error), error, args);
+	va_end(args);
+	snprintf(call->expected, sizeof(call->expected), "%s", expected);
+	return NULL;
+}
+
+bool
+telemetry_number(struct telemetry_call *call, unsigned int i, const char *name, uint64_t min,
+		 uint64_t max, uint64_t *value)
+{
+	const char *text = i < call->n_args ? call->args[i] : NULL;
+	char expected[64];
+	unsigned long long number;
+	char *end;
+
+	snprintf(expected, sizeof(expected), "a number from %" PRIu64 " to %" PRIu64, min, max);
+	if (text == NULL) {
+		telemetry_refuse(call, expected, "%s is missing", name);
+		return false;
+	}
+	errno = 0;
+	number = strtoull(text, &end, 10);
+	/* strtoull() takes blanks and signs. */
+	if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || number < min ||
+	    number > max) {
+		telemetry_refuse(call, expected, "%s = %s", name, text);
+		return false;
+	}
+	*value = number;
+	return true;
+}
+
+bool
+telemetry_optional_number(struct telemetry_call *call, unsigned int i, const char *name,
+			  uint64_t min, uint64_t max, uint64_t *value)
+{
+	return i >= call->n_args || telemetry_number(call, i, name, min, max, value);
+}
+
+json_t *
+telemetry_counters_reply(struct telemetry_call *call, const struct telemetry_counters *tables,
+			 unsigned int n)
+{
+	uint64_t first = 0, number = 0;
+	struct telemetry_page page;
+	bool fits = true;
+	json_t *o;
+
+	if (!telemetry_optional_number(call, 0, "FIRST", 0, UINT32_MAX, &first))
+		return NULL;
+	o = json_object();
+	telemetry_page_begin(&page, o);
+	for (unsigned int t = 0; t < n; t++) {
+		for (unsigned int i = 0; fits && i < *tables[t].n_fields; i++, number++) {
+			const struct counter_field *field = &tables[t].fields[i];
+
+			if (number < first)
+				continue;
+			fits = telemetry_page_add(&page,
+						  json_pack("{s:s, s:s, s:s}", "object",
+							    tables[t].object, "name", field->name,
+							    "help", field->help),
+						  number);
+		}
+	}
+	return o;
+}

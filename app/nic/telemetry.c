@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nic/telemetry.h"
+
+#include "base/fixed.h"
+#include "common/report.h"
+#include "ctl/json.h"
+#include "ctl/nic_config.h"
+#include "nic/flows.h"
+#include "nic/report.h"
+
+#define N(table) (sizeof(table) / sizeof((table)[0]))
+
+static const struct nic_config *
+config_of(const struct telemetry_call *call)
+{
+	return call->telemetry->program;
+}
+
+static uint32_t
+qps_of(const struct nic_config *config)
+{
+	uint32_t n = 0;
+
+	for (unsigned int i = 0; i < config->n_flows; i++)
+		n += config->flows[i].qp_count;
+	return n;
+}
+
+static json_t *
+info_reply(struct telemetry_call *call)
+{
+	const struct run_app *app = call->telemetry->app;
+	const struct nic_config *config = config_of(call);
+	json_t *o = report_program("quench-nic", telemetry_now_ns(call));
+
+	report_set_u64(o, "lcores", app->n_nodes);
+	json_object_set_new(o, "cc", json_string(cc_words[config->nic.cc]));
+	json_object_set_new(o, "icrc_check", json_string(config->nic.icrc_check ? "on" : "off"));
+	json_object_set_new(o, "measure_times",
+			    json_string(nic_measures_all_times(app) ? "on" : "off"));
+	json_object_set_new(o, "done", json_boolean(nic_all_done(app)));
+	report_set_u64(o, "flows", config->n_flows);
+	report_set_u64(o, "qps", qps_of(config));
+	return o;
+}
+
+static json_t *
+port_reply(struct telemetry_call *call)
+{
+	uint64_t port = 0;
+	json_t *o;
+
+	if (!telemetry_optional_number(call, 0, "PORT", 0, 0, &port))
+		return NULL;
+	o = nic_port_object(call->telemetry->app, call->telemetry->result, &config_of(call)->nic,
+			    telemetry_now_ns(call));
+	json_object_set_new(o, "link", json_string(report_link_word(call->telemetry->result, 0)));
+	return o;
+}
+
+static json_t *
+nic_reply(struct telemetry_call *call)
+{
+	return nic_counters_object(call->telemetry->app);
+}
+
+static json_t *
+np_reply(struct telemetry_call *call)
+{
+	const struct nic_stats total = nic_total_stats(call->telemetry->app);
+	json_t *o = json_object();
+
+	json_set_counters(o, np_counters, np_counters_n, &total.np);
+	json_set_fields(o, np_fields, np_fields_n, &config_of(call)->nic.np);
+	return o;
+}
+
+/* The algorithm in force, its counters and its parameters. */
+static json_t *
+rp_reply(struct telemetry_call *call)
+{
+	const struct nic_stats total = nic_total_stats(call->telemetry->app);
+	const struct nic_params *nic = &config_of(call)->nic;
+	json_t *o = json_object();
+
+	json_object_set_new(o, "cc", json_string(cc_words[nic->cc]));
+	json_set_counters(o, rp_counters, rp_counters_n, &total.rp);
+	if (nic->cc == CC_DCTCP) {
+		json_set_counters(o, dctcp_counters, dctcp_counters_n, &total.dctcp);
+		json_set_fields(o, dctcp_fields, dctcp_fields_n, &nic->dctcp);
+	} else if (nic->cc == CC_TIMELY) {
+		json_set_counters(o, timely_counters, timely_counters_n, &total.timely);
+		json_set_fields(o, timely_fields, timely_fields_n, &nic->timely);
+	} else {
+		json_set_fields(o, rp_fields, rp_fields_n, &nic->rp);
+	}
+	return o;
+}
+
+static json_t *
+flows_reply(struct telemetry_call *call)
+{
+	const struct nic_config *config = config_of(call);
+	struct telemetry_page page;
+	struct flows flows;
+	uint64_t i = 0;
+	json_t *o;
+
+	if (!telemetry_optional_number(call, 0, "FIRST", 0, config->n_flows - 1u, &i))
+		return NULL;
+	/* One of our own: the main lcore has another for its files. */
+	if (flows_open(&flows, config, NULL) != 0) {
+		flows_close(&flows);
+		return telemetry_refuse(call, "more memory", "there is no memory");
+	}
+	o = json_object();
+	report_set_u64(o, "total", config->n_flows);
+	telemetry_page_begin(&page, o);
+	while (i < config->n_flows &&
+	       telemetry_page_add(&page,
+				  flows_object(&flows, call->telemetry->app, (unsigned int)i,
+					       telemetry_now_ns(call)),
+				  i))
+		i++;
+	flows_close(&flows);
+	return o;
+}
+
+static json_t *
+qps_reply(struct telemetry_call *call)
+{
+	const struct nic_config *config = config_of(call);
+	uint64_t total = qps_of(config), i = 0, count = total, end;
+	struct telemetry_page page;
+	json_t *o;
+
+	if (!telemetry_optional_number(call, 0, "FIRST", 0, total - 1, &i) ||
+	    !telemetry_optional_number(call, 1, "COUNT", 1, total, &count))
+		return NULL;
+	end = min_u64(total, i + count);
+	o = json_object();
+	report_set_u64(o, "total", total);
+	telemetry_page_begin(&page, o);
+	while (i < end && telemetry_page_add(&page,
+					     nic_qp_object(call->telemetry->app, config,
+							   (uint32_t)i, telemetry_now_ns(call)),
+					     i))
+		i++;
+	return o;
+}
+
+static json_t *
+qp_reply(struct telemetry_call *call)
+{
+	const struct nic_config *config = config_of(call);
+	uint32_t first = config->nic.first_qpn;
+	uint64_t qpn;
+
+	if (!telemetry_number(call, 0, "QPN", first, (uint64_t)first + qps_of(config) - 1, &qpn))
+		return NULL;
+	return nic_qp_object(call->telemetry->app, config, (uint32_t)qpn - first,
+			     telemetry_now_ns(call));
+}
+
+static json_t *
+counters_reply(struct telemetry_call *call)
+{
+	static const struct telemetry_counters tables[] = {
+		{"nic", nic_counters, &nic_counters_n},
+		{"rp", rp_counters, &rp_counters_n},
+		{"rp", dctcp_counters, &dctcp_counters_n},
+		{"rp", timely_counters, &timely_counters_n},
+		{"np", np_counters, &np_counters_n},
+	};
+
+	return telemetry_counters_reply(call, tables, N(tables));
+}
+
+/* clang-format off */
+const struct telemetry_endpoint nic_endpoints[] = {
+	{"/quench/info", "", "Returns program, version, run time", 0, info_reply},
+	{"/quench/counters", "[,FIRST]", "Returns names and meanings of counters", 1, counters_reply},
+	{"/quench/port", "[,PORT]", "Returns the port and its pauses", 1, port_reply},
+	{"/quench/nic", "", "Returns all counters, drops included", 0, nic_reply},
+	{"/quench/np", "", "Returns counters and keys of the notification point", 0, np_reply},
+	{"/quench/rp", "", "Returns counters and keys of congestion control", 0, rp_reply},
+	{"/quench/flows", "[,FIRST]", "Returns the flows", 1, flows_reply},
+	{"/quench/qps", "[,FIRST[,COUNT]]", "Returns QPs", 2, qps_reply},
+	{"/quench/qp", ",QPN", "Returns the QP with this local number", 1, qp_reply},
+};
+/* clang-format on */
+
+const unsigned int nic_endpoints_n = N(nic_endpoints);

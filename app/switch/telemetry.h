@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The telemetry commands of quench-switch (doc/interface.md). */
+#ifndef QUENCH_APP_SWITCH_TELEMETRY_H
+#define QUENCH_APP_SWITCH_TELEMETRY_H
+
+#include "common/telemetry.h"
+#include "switch/sw.h"
+
+extern const struct telemetry_endpoint switch_endpoints[];
+extern const unsigned int switch_endpoints_n;
+
+/* What the replies need, as struct telemetry's program. */
+struct switch_program {
+	struct node *node;
+	const struct sw_params *params;
+};
+
+/* Of several files. */
+json_t *switch_fdb_reply(struct telemetry_call *call);
+json_t *switch_neigh_reply(struct telemetry_call *call);
+json_t *switch_routes_reply(struct telemetry_call *call);
+json_t *switch_interfaces_reply(struct telemetry_call *call);
+
+static inline const struct switch_program *
+switch_of(const struct telemetry_call *call)
+{
+	return call->telemetry->program;
+}
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Telemetry of the switch's tables: addresses, neighbours, routes, interfaces. */
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "common/report.h"
+#include "switch/objects.h"
+#include "switch/sw_snapshot.h"
+#include "switch/telemetry.h"
+
+/* The owner looks before every frame and in every round: it answers within one, unless it sleeps.
+ */
+#define OWNER_LOOKS 20000
+#define OWNER_LOOK_NS 100000l
+
+/* Chunks of a reply, so that a large table with few rows does not make it long. */
+#define CHUNKS 64
+/* Of a row, at most, with what stands around its values. */
+#define ROW_BYTES 112u
+
+/* The switch serves one reader at a time. */
+static pthread_mutex_t reader = PTHREAD_MUTEX_INITIALIZER;
+
+static bool
+wait_for_owner(struct telemetry_call *call, struct sw_snapshot *s)
+{
+	const struct timespec pause = {.tv_nsec = OWNER_LOOK_NS};
+
+	for (unsigned int i = 0; i < OWNER_LOOKS && !sw_snapshot_is_done(s); i++)
+		nanosleep(&pause, NULL);
+	if (sw_snapshot_is_done(s))
+		return true;
+	if (sw_snapshot_withdraw(switch_of(call)->node, s)) {
+		telemetry_refuse(call, "another try", "the data path did not come to it");
+		return false;
+	}
+	while (!sw_snapshot_is_done(s))
+		nanosleep(&pause, NULL);
+	return true;
+}
+
+static bool
+take(struct telemetry_call *call, struct sw_snapshot *s)
+{
+	bool taken;
+
+	pthread_mutex_lock(&reader);
+	sw_snapshot_ask(switch_of(call)->node, s);
+	taken = wait_for_owner(call, s);
+	pthread_mutex_unlock(&reader);
+	return taken;
+}
+
+static void
+set_mac(json_t *o, const uint8_t mac[6])
+{
+	char text[18];
+
+	snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
+		 mac[3], mac[4], mac[5]);
+	json_object_set_new(o, "mac", json_string(text));
+}
+
+static void
+set_domain(json_t *o, const char *key, uint16_t domain)
+{
+	char text[32];
+
+	sw_domain_text(domain, text, sizeof(text));
+	json_object_set_new(o, key, json_string(text));
+}
+
+static json_t *
+fdb_row(const struct sw_snapshot *s, uint32_t i)
+{
+	const struct fdb_entry *e = &s->fdb[i];
+	json_t *o = json_object();
+
+	set_mac(o, e->mac);
+	set_domain(o, "domain", e->domain);
+	report_set_u64(o, "port", e->port);
+	json_object_set_new(o, "type", json_string(e->is_static ? "static" : "dynamic"));
+	report_set_u64(o, "age_ns", e->age_ns);
+	return o;
+}
+
+static json_t *
+neigh_row(const struct sw_snapshot *s, uint32_t i)
+{
+	static const uint8_t unknown[6];
+	static const char *const states[] = {"incomplete", "reachable", "probe", "failed"};
+	const struct neigh *n = &s->neigh[i];
+	char ip[INET6_ADDRSTRLEN] = "";
+	json_t *o = json_object();
+
+	inet_ntop(n->key.ip.version == 4 ? AF_INET : AF_INET6, n->key.ip.addr, ip, sizeof(ip));
+	json_object_set_new(o, "ip", json_string(ip));
+	set_domain(o, "interface", n->key.vlan_id);
+	set_mac(o, n->has_mac ? n->mac : unknown);
+	json_object_set_new(o, "state", json_string(n->fixed ? "permanent" : states[n->state]));
+	return o;
+}
+
+/* Rows, from the place where the last page ended. */
+static json_t *
+table_reply(struct telemetry_call *call, enum sw_snapshot_table table, json_t *o,
+	    json_t *(*row)(const struct sw_snapshot *s, uint32_t i))
+{
+	struct sw_snapshot s = {.table = table};
+	struct telemetry_page page;
+	uint64_t place = 0;
+
+	if (!telemetry_optional_number(call, 0, "PLACE", 0, SW_SNAPSHOT_END, &place)) {
+		json_decref(o);
+		return NULL;
+	}
+	s.at = (uint32_t)place;
+	telemetry_page_begin(&page, o);
+	/* A chunk that does not fit whole is left to the next page: places are those of chunks. */
+	for (unsigned int i = 0; s.at != SW_SNAPSHOT_END; i++) {
+		uint32_t from = s.at;
+
+		if (!take(call, &s)) {
+			json_decref(o);
+			return NULL;
+		}
+		if (i == CHUNKS || !telemetry_page_fits(&page, s.n, ROW_BYTES)) {
+			telemetry_page_more(&page, from);
+			break;
+		}
+		for (uint32_t j = 0; j < s.n; j++)
+			telemetry_page_add(&page, row(&s, j), from);
+	}
+	return o;
+}
+
+json_t *
+switch_fdb_reply(struct telemetry_call *call)
+{
+	return table_reply(call, SW_SNAPSHOT_FDB, switch_fdb_object(switch_of(call)->node),
+			   fdb_row);
+}
+
+json_t *
+switch_neigh_reply(struct telemetry_call *call)
+{
+	return table_reply(call, SW_SNAPSHOT_NEIGH, json_object(), neigh_row);
+}
+
+json_t *
+switch_routes_reply(struct telemetry_call *call)
+{
+	const struct sw_tables *t = &switch_of(call)->params->tables;
+	struct telemetry_page page;
+	uint64_t i = 0;
+	json_t *o;
+
+	if (!telemetry_optional_number(call, 0, "FIRST", 0, UINT32_MAX, &i))
+		return NULL;
+	o = json_object();
+	report_set_u64(o, "total", t->n_routes);
+	telemetry_page_begin(&page, o);
+	for (; i < t->n_routes; i++) {
+		json_t *row = json_object();
+
+		json_object_set_new(row, "prefix", json_string(t->routes[i].name));
+		json_object_set_new(row, "nexthop", json_string(t->routes[i].nexthop));
+		if (!telemetry_page_add(&page, row, i))
+			break;
+	}
+	return o;
+}
+
+json_t *
+switch_interfaces_reply(struct telemetry_call *call)
+{
+	const struct sw_tables *t = &switch_of(call)->params->tables;
+	struct telemetry_page page;
+	uint64_t i = 0;
+	json_t *o;
+
+	if (!telemetry_optional_number(call, 0, "FIRST", 0, UINT32_MAX, &i))
+		return NULL;
+	o = json_object();
+	report_set_u64(o, "total", t->n_interfaces);
+	telemetry_page_begin(&page, o);
+	for (; i < t->n_interfaces; i++) {
+		json_t *row = json_object();
+
+		json_object_set_new(row, "interface", json_string(t->interfaces[i].name));
+		json_object_set_new(row, "ip", json_string(t->interfaces[i].ip));
+		json_object_set_new(row, "ip6", json_string(t->interfaces[i].ip6));
+		if (!telemetry_page_add(&page, row, i))
+			break;
+	}
+	return o;
+}
