@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Parts of report.py: data (reads a result folder), plots (matplotlib figures), page (the HTML file)."""
+"""Parts of report.py: data (reads a result folder), plots (matplotlib figures), page (the HTML file), output (files)."""

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What an experiment is: runs of one scenario, what a document says of them, and what they must show."""
+import dataclasses
+import pathlib
+import re
+import subprocess
+from collections.abc import Callable
+
+from reporting import data
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SCENARIOS = ROOT / "config" / "experiments"
+
+
+@dataclasses.dataclass(frozen=True)
+class Check:
+    """One figure against its tolerance. None: no bound on that side."""
+    what: str
+    measured: float
+    low: float | None = None
+    high: float | None = None
+    unit: str = ""
+    stated: str = "-"  # by the document, for the reader
+
+    def holds(self):
+        return (self.low is None or self.measured >= self.low) and (self.high is None or self.measured <= self.high)
+
+    def tolerance(self):
+        low, high = ("" if bound is None else f"{bound:.4g}" for bound in (self.low, self.high))
+        if low == high:
+            return f"{low} {self.unit}".strip()
+        text = f"{low} to {high}" if low and high else f"at least {low}" if low else f"at most {high}"
+        return f"{text} {self.unit}".strip()
+
+
+@dataclasses.dataclass(frozen=True)
+class Variant:
+    """One run. Settings are {"section.key": value} over those of the scenario; {"section": None} leaves a section out."""
+    name: str
+    settings: dict = dataclasses.field(default_factory=dict)
+    seed: int = 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Experiment:
+    name: str  # of config/experiments/NAME.ini too
+    title: str
+    source: str
+    statement: str  # of the source, in our words
+    scaled: str  # what differs from the source's set-up, and what --full does
+    variants: tuple  # of Variant, for the test
+    check: Callable  # (runs) -> [Check]; runs: {variant's name: reporting.data.Run}
+    plots: dict  # {name: (function of runs that gives a matplotlib figure, caption)}
+    full: dict = dataclasses.field(default_factory=dict)  # settings with --full, over each variant's
+    full_variants: tuple = ()  # with --full, instead of variants
+    findings: str = ""  # where and why measured and stated differ; HTML is escaped
+
+    def chosen(self, full):
+        if not full:
+            return self.variants
+        return tuple(Variant(v.name, {**v.settings, **self.full}, v.seed) for v in self.full_variants or self.variants)
+
+
+class Failed(Exception):
+    """One line: a run that did not end well."""
+
+
+def with_settings(text, settings):
+    """The scenario with other settings. A section that it lacks is added at the end."""
+    for place, value in settings.items():
+        section, _, key = place.rpartition(".") if value is not None else (place, "", "")
+        body = re.compile(rf"^\[{re.escape(section)}\]\n((?:(?!\[).*\n)*)", re.MULTILINE)
+        found = body.search(text)
+        if value is None:
+            if not found:
+                raise Failed(f"no section [{section}] to leave out")
+            text = text[:found.start()] + text[found.end():]
+            continue
+        line = f"{key} = {value}\n"
+        if not found:
+            text += f"[{section}]\n{line}"
+            continue
+        lines, count = re.subn(rf"^{re.escape(key)} *=.*\n", line, found[1], flags=re.MULTILINE)
+        text = text[:found.start(1)] + (lines if count else line + found[1]) + text[found.end():]
+    return text
+
+
+def run_variant(lab, experiment, variant, folder):
+    """Run into folder/VARIANT, from folder/VARIANT.ini, which can be run again by hand. @return a data.Run"""
+    text = (SCENARIOS / f"{experiment.name}.ini").read_text(encoding="utf-8")
+    scenario = folder / f"{variant.name}.ini"
+    scenario.write_text(with_settings(text, variant.settings), encoding="utf-8")
+    done = subprocess.run([lab, "--quiet", "--no-progress", "--seed", str(variant.seed), "--out", folder / variant.name, scenario],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        raise Failed(f"{experiment.name}, {variant.name}: {done.stderr.strip() or f'exit code {done.returncode}'}")
+    return data.Run(folder / variant.name)

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Figures taken from a run that several experiments share."""
+import numpy as np
+
+
+def flow(run, section):
+    """Results of the one flow of [flow SECTION]."""
+    return next(f for f in run.results["flows"] if f["name"].split()[0] == section)
+
+
+def transfers_gbps(run, section, size_bytes):
+    """Throughput of each piece of size_bytes that arrived in the measured window, in Gb/s: payload, one after the other.
+
+    When a piece ends is read from the samples, with straight lines between them."""
+    series = run.flows[flow(run, section)["name"]]
+    payload = np.cumsum(series["goodput_bps"] * series.intervals_ns()) / 8e9
+    begin = np.interp(run.results["measure_from_ns"], series["time_ns"], payload)
+    ends = np.interp(np.arange(begin, payload[-1], size_bytes), payload, series["time_ns"])
+    return size_bytes * 8 / np.diff(ends)
+
+
+def held_us(run, nodes):
+    """Time in which ports of these nodes were held by PFC, summed, in us."""
+    return sum(p["rx_pause_duration_us"] for p in run.results["pfc_counters"] if p["node"] in nodes)
+
+
+def dropped(run):
+    return sum(drop["packets"] for drop in run.results["drops"])

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The page of experiments: one file with tables and plots inside, nothing fetched."""
+from html import escape
+
+from reporting import output
+from reporting.page import STYLE, number, table
+
+STYLE_HERE = """
+blockquote { margin: .5rem 0; padding: .1rem 1rem; border-left: 4px solid #0072B2; background: #f4f8fb }
+.good { color: #00624a; font-weight: 600 }
+nav ol { columns: 2; padding-left: 1.2rem }
+"""
+
+
+def verdict(holds):
+    return '<span class="good">within</span>' if holds else '<span class="bad">outside</span>'
+
+
+def check_table(checks):
+    return table(("measured", "value", "tolerance", "stated", ""),
+                 [(escape(c.what), f"{c.measured:.4g} {escape(c.unit)}", escape(c.tolerance()), escape(c.stated), verdict(c.holds()))
+                  for c in checks])
+
+
+def run_table(experiment, runs):
+    return table(("run", "seed", "simulated ms", "packet-hops", "wall s", "digest"),
+                 [(f"<code>{escape(experiment.name)}/{escape(name)}.ini</code>", number(r["seed"]), f"{r['duration_ns'] / 1e6:g}",
+                   number(r["packet_hops"]), f"{r['wall_seconds']:.2f}", f"<code>{escape(r['digest'])}</code>")
+                  for name, r in ((name, run.results) for name, run in runs.items())])
+
+
+def section(experiment, runs, checks, folder):
+    figures = []
+    for name, (draw, caption) in experiment.plots.items():
+        full = f"{experiment.name}-{name}"
+        png, svg = output.draw_plot(runs, full, draw)
+        output.write_all(folder, {f"{name}.png": png, f"{name}.svg": svg})
+        figures.append(f'<figure id="{full}"><div class="wide" role="img" aria-label="{escape(caption)}">{output.inside_page(full, svg)}'
+                       f"</div><figcaption>{escape(caption)} Files: {experiment.name}/{name}.svg, .png.</figcaption></figure>")
+    findings = f"<p><b>Where it differs.</b> {escape(experiment.findings)}</p>" if experiment.findings else ""
+    return f"""<section id="{experiment.name}"><h2>{escape(experiment.title)}</h2>
+<blockquote><p>{escape(experiment.statement)} <cite>({escape(experiment.source)})</cite></p></blockquote>
+{check_table(checks)}
+{findings}
+{"".join(figures)}
+<p>{escape(experiment.scaled)}</p>
+<details><summary>Runs</summary>{run_table(experiment, runs)}</details></section>"""
+
+
+def write(out, experiments, runs, checks, full, seconds):
+    """@return the path of the page"""
+    sections = "".join(section(e, runs[e.name], checks[e.name], out / e.name) for e in experiments)
+    items = "".join(f'<li><a href="#{e.name}">{escape(e.title)}</a> {verdict(all(c.holds() for c in checks[e.name]))}' for e in experiments)
+    output.write_all(out, {"experiments.html": f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>quench-lab: published experiments</title>
+<style>{STYLE}{STYLE_HERE}</style>
+</head>
+<body>
+<h1>Published experiments in quench-lab</h1>
+<p class="lead">Each one beside what its document says, {"at the published sizes" if full else "scaled down"}; {seconds:.0f} s
+in all. A run can be had again: <code>quench-lab --out DIR RUN.ini</code>, then <code>scripts/report.py DIR</code>.</p>
+<nav><ol>{items}</ol></nav>
+{sections}
+</body>
+</html>
+""".encode()})
+    return out / "experiments.html"

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Figures as files and as parts of a page, and files that come whole or not at all."""
+import io
+import re
+
+from reporting import plots
+
+
+def draw_plot(run, name, draw):
+    """@return the bytes of both files of a plot: PNG, SVG."""
+    plots.matplotlib.rcParams["svg.hashsalt"] = name
+    figure = draw(run)
+    png, svg = io.BytesIO(), io.BytesIO()
+    figure.savefig(png, format="png", dpi=150)
+    figure.savefig(svg, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
+    plots.plt.close(figure)
+    return png.getvalue(), svg.getvalue()
+
+
+def inside_page(name, svg):
+    """The plot as an element: ids are unique in a page only with the plot's name before them."""
+    text = svg.decode()
+    return re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", text[text.index("<svg"):])
+
+
+def write_all(folder, files):
+    """All of them or none: a full disk leaves no cut file, and the report of before as it was."""
+    parts = {folder / name: folder / f"{name}.part" for name in files}
+    try:
+        for part, content in zip(parts.values(), files.values()):
+            part.write_bytes(content)
+        for path, part in parts.items():
+            part.replace(path)
+    finally:
+        for part in parts.values():
+            part.unlink(missing_ok=True)

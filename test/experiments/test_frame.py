@@ -1,0 +1,65 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The frame of scripts/experiments: settings go where they belong, and a figure outside of its tolerance is a failure."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+from experimenting import EXPERIMENTS, frame, page  # noqa: E402
+
+failures = []
+
+
+def expect(condition, text):
+    if not condition:
+        failures.append(text)
+        print("FAILED:", text)
+
+
+def settings():
+    text = "# top\n[a]\nx = 1\ny = 2\n[flow H1]\nx = 3\n\n[z]\nx = 5\n"
+    for place, value, wanted in (
+            ("a.x", 7, text.replace("x = 1", "x = 7")),
+            ("flow H1.x", 7, text.replace("x = 3", "x = 7")),
+            ("a.new", "on", text.replace("[a]\n", "[a]\nnew = on\n")),
+            ("b.new", "on", text + "[b]\nnew = on\n"),
+            ("flow H1", None, text.replace("[flow H1]\nx = 3\n\n", ""))):
+        expect(frame.with_settings(text, {place: value}) == wanted, f"{place} = {value}")
+    try:
+        frame.with_settings(text, {"nobody": None})
+        expect(False, "a section that is not there cannot be left out")
+    except frame.Failed:
+        pass
+
+
+def tolerances():
+    for low, high, measured, holds in ((1, 2, 1, True), (1, 2, 2, True), (1, 2, 0.99, False), (1, 2, 2.01, False),
+                                       (None, 2, -5, True), (1, None, 1e9, True), (0, 0, 0, True), (0, 0, 1, False),
+                                       (1, 2, float("nan"), False)):
+        expect(frame.Check("x", measured, low, high).holds() == holds, f"{measured} in {low} to {high}")
+    expect("outside" in page.check_table([frame.Check("x", 3, 1, 2)]), "the page says what is outside")
+
+
+def usage():
+    for args, code in ((["nobody"], 2), (["--lab", "/nowhere", *list(EXPERIMENTS)[:1]], 2)):
+        done = subprocess.run([ROOT / "scripts" / "experiments", *args], stderr=subprocess.PIPE, check=False)
+        expect(done.returncode == code, f"{args}: exit code {done.returncode}")
+
+
+def failing_run():
+    """A lab that fails is one line and code 1; nothing is drawn of what is not there."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([ROOT / "scripts" / "experiments", "--lab", "/bin/false", "--out", folder, next(iter(EXPERIMENTS))],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+        expect((done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1), f"{done}")
+        expect(not (pathlib.Path(folder) / "experiments.html").exists(), "a page without runs")
+
+
+settings()
+tolerances()
+usage()
+failing_run()
+sys.exit(1 if failures else 0)
