@@ -15,6 +15,8 @@ static const char usage_text[] =
 	"\n"
 	"  quench-lab [options] SCENARIO.ini\n"
 	"\n"
+	"  --set S.K=VALUE   key K of section S, instead of the file's: wred.Kmax=400KB,\n"
+	"                    \"flow incast.src=1-8\"; may be given again\n"
 	"  --seed N          seed of all random choices, instead of the file's\n"
 	"  --duration T      simulated time, such as 20ms, instead of the file's\n"
 	"  --json FILE       write the results as JSON; - is standard output, without the table\n"
@@ -61,6 +63,7 @@ lab_opts_parse(int argc, char **argv, struct lab_opts *o)
 {
 	enum {
 		SEED = 256,
+		SET,
 		DURATION,
 		JSON,
 		OUT,
@@ -75,6 +78,7 @@ lab_opts_parse(int argc, char **argv, struct lab_opts *o)
 	};
 	static const struct option options[] = {
 		{"seed", required_argument, NULL, SEED},
+		{"set", required_argument, NULL, SET},
 		{"duration", required_argument, NULL, DURATION},
 		{"json", required_argument, NULL, JSON},
 		{"out", required_argument, NULL, OUT},
@@ -98,6 +102,13 @@ lab_opts_parse(int argc, char **argv, struct lab_opts *o)
 				say_error("--seed %s: expected a whole number", optarg);
 				return APP_BAD_USAGE;
 			}
+			break;
+		case SET:
+			if (o->n_sets == LAB_MAX_SETS) {
+				say_error("--set %s: at most %u keys", optarg, LAB_MAX_SETS);
+				return APP_BAD_USAGE;
+			}
+			o->sets[o->n_sets++] = optarg;
 			break;
 		case DURATION:
 			if (!parse_duration(optarg, &o->override.duration_ns)) {

@@ -7,9 +7,13 @@
 
 #include "lab/scenario_file.h"
 
+#define LAB_MAX_SETS 64u
+
 struct lab_opts {
 	const char *scenario, *json, *out_dir;
 	struct scenario_override override;
+	const char *sets[LAB_MAX_SETS]; /* section.key=value, in place of the file's */
+	unsigned int n_sets;
 	bool check_config, fluid, quiet, no_progress;
 };
 

@@ -281,6 +281,15 @@ run_scenario(const struct lab_opts *o, const struct config *cfg, const struct sc
 	return rc;
 }
 
+static int
+set_keys(struct config *cfg, const struct lab_opts *o, struct config_error *err)
+{
+	for (unsigned int i = 0; i < o->n_sets; i++)
+		if (config_set(cfg, o->sets[i], err) < 0)
+			return -EINVAL;
+	return 0;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -295,7 +304,8 @@ main(int argc, char **argv)
 	if (rc >= 0)
 		return say_end(rc);
 	cfg = config_open(o.scenario, &err);
-	if (cfg == NULL || scenario_read(cfg, &o.override, &s, &err) < 0) {
+	if (cfg == NULL || set_keys(cfg, &o, &err) < 0 ||
+	    scenario_read(cfg, &o.override, &s, &err) < 0) {
 		say_error("%s", err.text);
 		config_close(cfg);
 		return APP_BAD_USAGE;

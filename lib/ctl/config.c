@@ -20,7 +20,8 @@ struct reader {
 struct config {
 	char *path;
 	struct rte_cfgfile *file;
-	char (*sections)[CFG_NAME_LEN]; /* in file order */
+	struct rte_cfgfile *set;        /* what config_set() says; goes before file */
+	char (*sections)[CFG_NAME_LEN]; /* in file order, then those of set alone */
 	int n_sections;
 	struct reader *readers;
 	unsigned int n_readers;
@@ -60,7 +61,9 @@ config_open(const char *path, struct config_error *err)
 		return NULL;
 	}
 	cfg->file = config_file_load(path, err);
-	if (cfg->file && list_sections(cfg) == 0)
+	if (cfg->file)
+		cfg->set = rte_cfgfile_create(0);
+	if (cfg->set && list_sections(cfg) == 0)
 		return cfg;
 	if (cfg->file)
 		config_error_set(err, path, " out of memory");
@@ -75,10 +78,58 @@ config_close(struct config *cfg)
 		return;
 	if (cfg->file)
 		rte_cfgfile_close(cfg->file);
+	if (cfg->set)
+		rte_cfgfile_close(cfg->set);
 	free(cfg->readers);
 	free(cfg->sections);
 	free(cfg->path);
 	free(cfg);
+}
+
+static int
+refuse_set(const char *text, const char *expected, struct config_error *err)
+{
+	snprintf(err->text, sizeof(err->text), "--set %.400s: expected %s", text, expected);
+	return -EINVAL;
+}
+
+static int
+add_section(struct config *cfg, const char *name)
+{
+	char(*grown)[CFG_NAME_LEN];
+
+	if (rte_cfgfile_has_section(cfg->set, name))
+		return 0;
+	if (rte_cfgfile_add_section(cfg->set, name) != 0)
+		return -ENOMEM;
+	if (rte_cfgfile_has_section(cfg->file, name))
+		return 0;
+	grown = realloc(cfg->sections, ((size_t)cfg->n_sections + 1) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	cfg->sections = grown;
+	strcpy(grown[cfg->n_sections++], name);
+	return 0;
+}
+
+int
+config_set(struct config *cfg, const char *text, struct config_error *err)
+{
+	char section[CFG_NAME_LEN], key[CFG_NAME_LEN], value[CFG_VALUE_LEN];
+	enum config_set_fault fault = config_split_set(text, section, key, value);
+
+	if (fault == CONFIG_SET_FORM)
+		return refuse_set(text, "SECTION.KEY=VALUE, such as wred.Kmax=400KB", err);
+	if (fault == CONFIG_SET_LENGTH)
+		return refuse_set(text, "shorter names or a shorter value", err);
+	if (rte_cfgfile_has_entry(cfg->set, section, key))
+		return refuse_set(text, "each key once", err);
+	if (add_section(cfg, section) != 0 ||
+	    rte_cfgfile_add_entry(cfg->set, section, key, value) != 0) {
+		config_error_set(err, cfg->path, " out of memory");
+		return -ENOMEM;
+	}
+	return 0;
 }
 
 const char *
@@ -90,7 +141,8 @@ config_path(const struct config *cfg)
 bool
 config_has(const struct config *cfg, const char *section)
 {
-	return rte_cfgfile_has_section(cfg->file, section);
+	return rte_cfgfile_has_section(cfg->file, section) ||
+	       rte_cfgfile_has_section(cfg->set, section);
 }
 
 const char *
@@ -137,17 +189,17 @@ struct given {
 };
 
 static struct given
-find_given(const struct config *cfg, const char *section, const struct field *field)
+given_in(struct rte_cfgfile *file, const char *section, const struct field *field)
 {
 	struct given g = {0};
 
-	if (!config_has(cfg, section))
+	if (!rte_cfgfile_has_section(file, section))
 		return g;
-	g.value = rte_cfgfile_get_entry(cfg->file, section, field->name);
+	g.value = rte_cfgfile_get_entry(file, section, field->name);
 	g.name = field->name;
 	for (int a = 0; a < FIELD_ALIASES && field->aliases[a].name; a++) {
 		const char *name = field->aliases[a].name;
-		const char *value = rte_cfgfile_get_entry(cfg->file, section, name);
+		const char *value = rte_cfgfile_get_entry(file, section, name);
 
 		if (value && g.value) {
 			g.again = name;
@@ -158,6 +210,14 @@ find_given(const struct config *cfg, const char *section, const struct field *fi
 		}
 	}
 	return g;
+}
+
+static struct given
+find_given(const struct config *cfg, const char *section, const struct field *field)
+{
+	struct given g = given_in(cfg->set, section, field);
+
+	return g.value ? g : given_in(cfg->file, section, field);
 }
 
 static int
@@ -271,10 +331,11 @@ finish_key(const struct config *cfg, const char *section, const struct rte_cfgfi
 	return -EINVAL;
 }
 
-int
-config_finish_section(const struct config *cfg, const char *section, struct config_error *err)
+static int
+finish_in(const struct config *cfg, struct rte_cfgfile *file, const char *section,
+	  struct config_error *err)
 {
-	int n = rte_cfgfile_section_num_entries(cfg->file, section), rc = 0;
+	int n = rte_cfgfile_section_num_entries(file, section), rc = 0;
 	struct rte_cfgfile_entry *entries;
 
 	if (n <= 0)
@@ -284,11 +345,19 @@ config_finish_section(const struct config *cfg, const char *section, struct conf
 		config_error_set(err, cfg->path, " out of memory");
 		return -ENOMEM;
 	}
-	n = rte_cfgfile_section_entries(cfg->file, section, entries, n);
+	n = rte_cfgfile_section_entries(file, section, entries, n);
 	for (int i = 0; rc == 0 && i < n; i++)
 		rc = finish_key(cfg, section, &entries[i], err);
 	free(entries);
 	return rc;
+}
+
+int
+config_finish_section(const struct config *cfg, const char *section, struct config_error *err)
+{
+	int rc = finish_in(cfg, cfg->set, section, err);
+
+	return rc == 0 ? finish_in(cfg, cfg->file, section, err) : rc;
 }
 
 /* A key that is missing may stand there misspelt: then that is the better thing to say. */

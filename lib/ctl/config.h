@@ -42,6 +42,13 @@ struct config *config_open(const char *path, struct config_error *err);
 /** NULL is allowed. */
 void config_close(struct config *cfg);
 
+/**
+ * Say a key in place of the file, before anything is read: "section.key=value". The key may be
+ * another name of the one in the file. The section need not be there.
+ * @return 0, or -EINVAL (malformed, said before) or -ENOMEM with err filled in.
+ */
+int config_set(struct config *cfg, const char *text, struct config_error *err);
+
 const char *config_path(const struct config *cfg);
 bool config_has(const struct config *cfg, const char *section);
 

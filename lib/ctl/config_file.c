@@ -268,3 +268,38 @@ config_file_load(const char *path, struct config_error *err)
 	free(text);
 	return p.file;
 }
+
+static bool
+copy_trimmed(char *to, const char *from, size_t n, size_t most)
+{
+	char text[CFG_VALUE_LEN];
+	char *word;
+
+	if (n >= sizeof(text))
+		return false;
+	memcpy(text, from, n);
+	text[n] = '\0';
+	word = trim(text);
+	if (strlen(word) > most)
+		return false;
+	strcpy(to, word);
+	return true;
+}
+
+enum config_set_fault
+config_split_set(const char *text, char *section, char *key, char *value)
+{
+	const char *equals = strchr(text, '=');
+	const char *dot = equals ? memrchr(text, '.', (size_t)(equals - text)) : NULL;
+
+	if (!dot || !printable(text))
+		return CONFIG_SET_FORM;
+	if (!copy_trimmed(section, text, (size_t)(dot - text), CONFIG_MAX_NAME) ||
+	    !copy_trimmed(key, dot + 1, (size_t)(equals - dot) - 1, CONFIG_MAX_NAME) ||
+	    !copy_trimmed(value, equals + 1, strlen(equals + 1), CONFIG_MAX_VALUE))
+		return CONFIG_SET_LENGTH;
+	squeeze(section);
+	return *section && *key && !strpbrk(key, " []") && !strpbrk(section, "[]")
+		       ? CONFIG_SET_OK
+		       : CONFIG_SET_FORM;
+}

@@ -15,6 +15,14 @@ struct rte_cfgfile;
 /** @return to be closed with rte_cfgfile_close(), or NULL with err filled in. */
 struct rte_cfgfile *config_file_load(const char *path, struct config_error *err);
 
+enum config_set_fault { CONFIG_SET_OK, CONFIG_SET_FORM, CONFIG_SET_LENGTH };
+
+/**
+ * Take "section.key=value" apart: the key is behind the last dot before the '='. Arrays are of
+ * rte_cfgfile's sizes.
+ */
+enum config_set_fault config_split_set(const char *text, char *section, char *key, char *value);
+
 /** Fill err like printf, with the path in front (its end, when it is long). */
 __attribute__((format(printf, 3, 4))) void
 config_error_set(struct config_error *err, const char *path, const char *format, ...);

@@ -351,6 +351,61 @@ the_reference_names_every_key_with_its_values(void **state)
 	free(text);
 }
 
+static void
+what_is_set_takes_the_place_of_the_file(void **state)
+{
+	struct config *cfg = open_text("[thing]\nrate_mbps = 10000\nperiod_us = 5us\n");
+	struct config_error err;
+	struct thing t = {0};
+
+	(void)state;
+	/* Another name of the same key; and a section that the file has not. */
+	assert_int_equal(config_set(cfg, "thing.rate_bps=1.5G", &err), 0);
+	assert_int_equal(config_set(cfg, " peer  a . peer_ip = 10.0.0.7", &err), 0);
+	assert_int_equal(read_thing(cfg, &t, &err), 0);
+	assert_int_equal(t.rate_bps, 1500000000);
+	assert_int_equal(t.period_us, 5);
+	assert_int_equal(t.peer_ip.addr[3], 7);
+	config_close(cfg);
+}
+
+static void
+what_is_set_wrongly_is_refused_by_name(void **state)
+{
+	static const struct {
+		const char *set, *again, *error;
+	} rows[] = {
+		{"rate_bps=1", NULL, "--set rate_bps=1: expected SECTION.KEY=VALUE"},
+		{"thing.rate_bps", NULL, "--set thing.rate_bps: expected SECTION.KEY=VALUE"},
+		{".rate_bps=1", NULL, "--set .rate_bps=1: expected SECTION.KEY=VALUE"},
+		{"thing.=1", NULL, "--set thing.=1: expected SECTION.KEY=VALUE"},
+		{"thing.rate_bps=1G", "thing.rate_bps=2G",
+		 "--set thing.rate_bps=2G: expected each"},
+		{"thing.rate_bps=1G", "thing.R_C=2G",
+		 "x.ini: [thing] rate_bps = 1G: expected one of"},
+		{"thing.rate_bps=1X", NULL, "x.ini: [thing] rate_bps = 1X: expected"},
+		{"thing.rat_bps=1G", NULL, "x.ini: [thing] rat_bps = 1G: expected a known key"},
+		{"thin.rate_bps=1G", NULL, "x.ini: [thin]: expected a known section"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < N(rows); i++) {
+		struct config *cfg = open_text("[thing]\nperiod_us = 5us\n");
+		struct config_error err = {"no error"};
+		struct thing t = {0};
+		int rc = config_set(cfg, rows[i].set, &err);
+
+		if (rc == 0 && rows[i].again)
+			rc = config_set(cfg, rows[i].again, &err);
+		if (rc == 0)
+			rc = read_thing(cfg, &t, &err);
+		assert_int_equal(rc, -EINVAL);
+		if (strncmp(err.text, rows[i].error, strlen(rows[i].error)) != 0)
+			fail_msg("%s: %s", rows[i].set, err.text);
+		config_close(cfg);
+	}
+}
+
 int
 main(void)
 {
@@ -365,6 +420,8 @@ main(void)
 		cmocka_unit_test(a_rule_across_keys_is_refused_with_the_value_as_written),
 		cmocka_unit_test(what_is_printed_reads_back),
 		cmocka_unit_test(the_reference_names_every_key_with_its_values),
+		cmocka_unit_test(what_is_set_takes_the_place_of_the_file),
+		cmocka_unit_test(what_is_set_wrongly_is_refused_by_name),
 	};
 
 	return cmocka_run_group_tests(tests, enter_folder, leave_folder);
