@@ -196,6 +196,22 @@ telemetry_number(struct telemetry_call *call, unsigned int i, const char *name, 
 }
 
 bool
+telemetry_switch(struct telemetry_call *call, unsigned int i, const char *name, bool *value)
+{
+	const char *text = i < call->n_args ? call->args[i] : NULL;
+
+	if (text == NULL)
+		telemetry_refuse(call, "on or off", "%s is missing", name);
+	else if (strcmp(text, "on") != 0 && strcmp(text, "off") != 0)
+		telemetry_refuse(call, "on or off", "%s = %s", name, text);
+	else {
+		*value = strcmp(text, "on") == 0;
+		return true;
+	}
+	return false;
+}
+
+bool
 telemetry_optional_number(struct telemetry_call *call, unsigned int i, const char *name,
 			  uint64_t min, uint64_t max, uint64_t *value)
 {

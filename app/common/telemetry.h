@@ -92,7 +92,9 @@ json_t *telemetry_refuse(struct telemetry_call *call, const char *expected, cons
 /** The i-th parameter as a number in [min, max]. @return false: it is not; call says why. */
 bool telemetry_number(struct telemetry_call *call, unsigned int i, const char *name, uint64_t min,
 		      uint64_t max, uint64_t *value);
-/** The same, but value stays as it is when the parameter is missing. */
+/** The i-th parameter as on or off. */
+bool telemetry_switch(struct telemetry_call *call, unsigned int i, const char *name, bool *value);
+/** telemetry_number(), but value stays as it is when the parameter is missing. */
 bool telemetry_optional_number(struct telemetry_call *call, unsigned int i, const char *name,
 			       uint64_t min, uint64_t max, uint64_t *value);
 

@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "switch/objects.h"
 
+#include <stdio.h>
+
 #include "base/counter.h"
 #include "common/report.h"
 #include "ctl/json.h"
 #include "switch/sw_counters.h"
 
+/* Since the last clear, and since the start (SONiC's persistent watermark). */
 static void
-set_watermark(json_t *o, const char *key, const struct node *node, enum mmu_watermark kind,
+set_watermark(json_t *o, const char *what, const struct node *node, enum mmu_watermark kind,
 	      uint16_t port, uint8_t index)
 {
+	char key[64];
+
+	snprintf(key, sizeof(key), "%swatermark_bytes", what);
 	report_set_u64(o, key, mmu_watermark_bytes(sw_mmu(node), kind, port, index));
+	snprintf(key, sizeof(key), "%spersistent_watermark_bytes", what);
+	report_set_u64(o, key, mmu_persistent_watermark_bytes(sw_mmu(node), kind, port, index));
 }
 
 json_t *
@@ -22,7 +30,7 @@ switch_queue_object(const struct node *node, uint16_t port, uint8_t queue)
 	report_set_u64(o, "queue_bytes", sw_queue_bytes(node, port, queue));
 	json_set_counters(o, sw_queue_counter_fields, sw_queue_counter_fields_n,
 			  &sw_port_stats(node, port)->queue[queue]);
-	set_watermark(o, "watermark_bytes", node, MMU_WATERMARK_QUEUE, port, queue);
+	set_watermark(o, "", node, MMU_WATERMARK_QUEUE, port, queue);
 	return o;
 }
 
@@ -38,9 +46,9 @@ switch_pg_object(const struct node *node, uint16_t port, uint8_t pg)
 	report_set_u64(o, "headroom_bytes", now.headroom_bytes);
 	json_set_counters(o, sw_pg_counter_fields, sw_pg_counter_fields_n,
 			  &sw_port_stats(node, port)->pg[pg]);
-	set_watermark(o, "watermark_bytes", node, MMU_WATERMARK_PG, port, pg);
-	set_watermark(o, "shared_watermark_bytes", node, MMU_WATERMARK_PG_SHARED, port, pg);
-	set_watermark(o, "headroom_watermark_bytes", node, MMU_WATERMARK_PG_HEADROOM, port, pg);
+	set_watermark(o, "", node, MMU_WATERMARK_PG, port, pg);
+	set_watermark(o, "shared_", node, MMU_WATERMARK_PG_SHARED, port, pg);
+	set_watermark(o, "headroom_", node, MMU_WATERMARK_PG_HEADROOM, port, pg);
 	return o;
 }
 
@@ -150,7 +158,7 @@ pools_array(const struct node *node)
 		json_object_set_new(o, "pool", json_string(mmu_pool_name((enum mmu_pool_id)i)));
 		report_set_u64(o, "size_bytes", mmu_pool_size_bytes(mmu, (enum mmu_pool_id)i));
 		report_set_u64(o, "used_bytes", mmu_pool_used_bytes(mmu, (enum mmu_pool_id)i));
-		set_watermark(o, "watermark_bytes", node, MMU_WATERMARK_POOL, 0, (uint8_t)i);
+		set_watermark(o, "", node, MMU_WATERMARK_POOL, 0, (uint8_t)i);
 		json_array_append_new(pools, o);
 	}
 	return pools;
@@ -184,6 +192,6 @@ switch_set_buffer(json_t *o, const struct node *node, const struct sw_params *pa
 	report_set_u64(o, "buffer_bytes", params->mmu.buffer_bytes);
 	report_set_u64(o, "buffer_used_bytes", mmu_used_bytes(sw_mmu(node)));
 	json_object_set_new(o, "pools", pools_array(node));
-	set_watermark(o, "headroom_pool_watermark_bytes", node, MMU_WATERMARK_HEADROOM_POOL, 0, 0);
+	set_watermark(o, "headroom_pool_", node, MMU_WATERMARK_HEADROOM_POOL, 0, 0);
 	report_set_ledger(o, &ledger);
 }

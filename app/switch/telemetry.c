@@ -385,6 +385,14 @@ const struct telemetry_endpoint switch_endpoints[] = {
 	{"/quench/interfaces", "[,FIRST]", "Returns router interfaces", 1, switch_interfaces_reply},
 	{"/quench/neigh", "[,PLACE]", "Returns neighbours of the router", 1, switch_neigh_reply},
 	{"/quench/router", "", "Returns counters of the router", 0, router_reply},
+	{"/quench/set/tx_disabled", ",PORT,on|off", "Sets whether a port holds all data", 2,
+	 switch_set_tx_disabled_reply},
+	{"/quench/set/pfc_delay_quanta", ",PORT,QUANTA", "Sets how late pauses are obeyed", 2,
+	 switch_set_pfc_delay_reply},
+	{"/quench/set/big_red_switch", ",on|off", "Sets whether all watched queues drop", 1,
+	 switch_set_big_red_switch_reply},
+	{"/quench/clear/watermark", ",KIND[,PORT]", "Sets watermarks to what is held now", 2,
+	 switch_clear_watermark_reply},
 	{"/quench/lldp", "[,FIRST]", "Returns LLDP neighbours and DCBX", 1, lldp_reply},
 };
 /* clang-format on */

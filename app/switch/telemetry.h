@@ -5,6 +5,7 @@
 
 #include "common/telemetry.h"
 #include "switch/sw.h"
+#include "switch/sw_snapshot.h"
 
 extern const struct telemetry_endpoint switch_endpoints[];
 extern const unsigned int switch_endpoints_n;
@@ -20,6 +21,13 @@ json_t *switch_fdb_reply(struct telemetry_call *call);
 json_t *switch_neigh_reply(struct telemetry_call *call);
 json_t *switch_routes_reply(struct telemetry_call *call);
 json_t *switch_interfaces_reply(struct telemetry_call *call);
+json_t *switch_set_tx_disabled_reply(struct telemetry_call *call);
+json_t *switch_set_pfc_delay_reply(struct telemetry_call *call);
+json_t *switch_set_big_red_switch_reply(struct telemetry_call *call);
+json_t *switch_clear_watermark_reply(struct telemetry_call *call);
+
+/** Ask the owner of the data path for a snapshot, and wait. @return false: call says why not. */
+bool switch_take(struct telemetry_call *call, struct sw_snapshot *s);
 
 static inline const struct switch_program *
 switch_of(const struct telemetry_call *call)

@@ -41,8 +41,8 @@ wait_for_owner(struct telemetry_call *call, struct sw_snapshot *s)
 	return true;
 }
 
-static bool
-take(struct telemetry_call *call, struct sw_snapshot *s)
+bool
+switch_take(struct telemetry_call *call, struct sw_snapshot *s)
 {
 	bool taken;
 
@@ -122,7 +122,7 @@ table_reply(struct telemetry_call *call, enum sw_snapshot_table table, json_t *o
 	for (unsigned int i = 0; s.at != SW_SNAPSHOT_END; i++) {
 		uint32_t from = s.at;
 
-		if (!take(call, &s)) {
+		if (!switch_take(call, &s)) {
 			json_decref(o);
 			return NULL;
 		}

@@ -42,6 +42,23 @@ read_neighbours(const struct sw_router *r, struct sw_snapshot *s)
 		s->at = SW_SNAPSHOT_END;
 }
 
+static unsigned int
+watermarks_of_port(enum mmu_watermark kind)
+{
+	if (kind == MMU_WATERMARK_POOL)
+		return MMU_POOLS;
+	return kind == MMU_WATERMARK_HEADROOM_POOL ? 1 : TM_CLASSES;
+}
+
+static void
+take_watermarks(struct sw *sw, struct sw_snapshot *s)
+{
+	for (; s->n < watermarks_of_port(s->kind); s->n++)
+		s->watermark_bytes[s->n] =
+			mmu_take_watermark_bytes(sw->mmu, s->kind, (uint16_t)s->at, (uint8_t)s->n);
+	s->at = SW_SNAPSHOT_END;
+}
+
 void
 sw_do_snapshot(struct sw *sw, uint64_t now_ns)
 {
@@ -51,8 +68,10 @@ sw_do_snapshot(struct sw *sw, uint64_t now_ns)
 		return;
 	if (s->table == SW_SNAPSHOT_FDB)
 		s->n = fdb_read(sw->fdb, &s->at, s->fdb, SW_SNAPSHOT_ROWS, now_ns);
-	else
+	else if (s->table == SW_SNAPSHOT_NEIGH)
 		read_neighbours(sw->router, s);
+	else
+		take_watermarks(sw, s);
 	__atomic_store_n(&s->done, 1, __ATOMIC_RELEASE);
 }
 

@@ -3,6 +3,7 @@
  * Tables that belong to the owner of the data path (addresses, neighbours), read by others: they
  * ask, the owner copies a bounded number of rows before its next frame, and they go on from there.
  * Addresses: at most SW_SNAPSHOT_ROWS of the next few hundred places, about a microsecond.
+ * Watermarks of a kind: those of port number at, read and begun anew at once.
  *
  * The reader waits as it likes: one that has waited long enough withdraws. One reader at a time.
  */
@@ -14,6 +15,7 @@
 
 #include "fwd/fdb_read.h"
 #include "fwd/neigh.h"
+#include "tm/mmu.h"
 
 struct node;
 
@@ -21,16 +23,18 @@ struct node;
 /* There is nothing after this. */
 #define SW_SNAPSHOT_END UINT32_MAX
 
-enum sw_snapshot_table { SW_SNAPSHOT_FDB, SW_SNAPSHOT_NEIGH };
+enum sw_snapshot_table { SW_SNAPSHOT_FDB, SW_SNAPSHOT_NEIGH, SW_SNAPSHOT_WATERMARKS };
 
 struct sw_snapshot {
 	enum sw_snapshot_table table;
 	uint32_t at; /* 0, then as the last one left it; SW_SNAPSHOT_END: that was all */
 	uint32_t n;  /* rows found; 0 does not mean that there are no more */
 	uint32_t done;
+	enum mmu_watermark kind; /* SW_SNAPSHOT_WATERMARKS */
 	union {
 		struct fdb_entry fdb[SW_SNAPSHOT_ROWS];
 		struct neigh neigh[SW_SNAPSHOT_ROWS];
+		uint64_t watermark_bytes[TM_CLASSES]; /* n of them, by index */
 	};
 };
 

@@ -68,11 +68,10 @@ gauges(const struct mmu *mmu, enum mmu_watermark kind)
 	return kind == MMU_WATERMARK_HEADROOM_POOL ? 1 : mmu->n_ports * TM_CLASSES;
 }
 
-/* A pool's peak is the highest that any part has seen. */
-static struct mmu_peak
-peak_of(const struct mmu *mmu, enum mmu_watermark kind, uint16_t port, uint8_t index)
+/* Where the gauge of a port's class, or of a pool, is among those of its kind. */
+static unsigned int
+number_of(const struct mmu *mmu, enum mmu_watermark kind, uint16_t port, uint8_t index)
 {
-	struct mmu_peak highest = {0};
 	unsigned int i = index;
 
 	if (kind < MMU_WATERMARK_POOL)
@@ -80,6 +79,16 @@ peak_of(const struct mmu *mmu, enum mmu_watermark kind, uint16_t port, uint8_t i
 	else if (kind == MMU_WATERMARK_HEADROOM_POOL)
 		i = 0;
 	assert(i < gauges(mmu, kind));
+	return i;
+}
+
+/* A pool's peak is the highest that any part has seen. */
+static struct mmu_peak
+peak_of(const struct mmu *mmu, enum mmu_watermark kind, uint16_t port, uint8_t index)
+{
+	unsigned int i = number_of(mmu, kind, port, index);
+	struct mmu_peak highest = {0};
+
 	for (uint16_t part = 0; part < mmu->n_parts; part++) {
 		const struct mmu_peak *peak =
 			gauge_at((struct mmu *)mmu, &mmu->parts[part], kind, i).peak;
@@ -105,6 +114,24 @@ mmu_persistent_watermark_bytes(const struct mmu *mmu, enum mmu_watermark kind, u
 	return max_u64(peak.bytes, peak.past_bytes);
 }
 
+static void
+begin_anew(struct gauge g)
+{
+	g.peak->past_bytes = max_u64(g.peak->past_bytes, g.peak->bytes);
+	g.peak->bytes = g.now_bytes;
+}
+
+uint64_t
+mmu_take_watermark_bytes(struct mmu *mmu, enum mmu_watermark kind, uint16_t port, uint8_t index)
+{
+	uint64_t peak_bytes = mmu_watermark_bytes(mmu, kind, port, index);
+
+	for (uint16_t part = 0; part < mmu->n_parts; part++)
+		begin_anew(
+			gauge_at(mmu, &mmu->parts[part], kind, number_of(mmu, kind, port, index)));
+	return peak_bytes;
+}
+
 /* Whose watermark is it? Those of pools are each part's own. */
 static bool
 belongs(const struct mmu *mmu, const struct mmu_part *part, enum mmu_watermark kind,
@@ -122,12 +149,8 @@ mmu_part_clear_watermarks(struct mmu *mmu, uint16_t part, enum mmu_watermark kin
 	struct mmu_part *p = &mmu->parts[part];
 
 	for (unsigned int i = 0; i < gauges(mmu, kind); i++) {
-		struct gauge g = gauge_at(mmu, p, kind, i);
-
-		if (!belongs(mmu, p, kind, i))
-			continue;
-		g.peak->past_bytes = max_u64(g.peak->past_bytes, g.peak->bytes);
-		g.peak->bytes = g.now_bytes;
+		if (belongs(mmu, p, kind, i))
+			begin_anew(gauge_at(mmu, p, kind, i));
 	}
 }
 

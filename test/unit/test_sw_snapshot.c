@@ -113,6 +113,45 @@ without_a_router_there_are_no_neighbours(void **state)
 	bench_stop(b);
 }
 
+static void
+watermarks_are_read_and_begun_anew_at_once_by_port(void **state)
+{
+	struct bench *b = bench_of(state);
+	struct sw_snapshot s = {
+		.table = SW_SNAPSHOT_WATERMARKS, .kind = MMU_WATERMARK_QUEUE, .at = 1};
+	const struct mmu *mmu = sw_mmu(b->sw);
+	uint8_t mac[6];
+	uint64_t now_ns = 0;
+
+	host_mac(mac, 1);
+	sw_learn(b->sw, 0, mac, 1, 0);
+	for (uint32_t psn = 0; psn < 5; psn++)
+		give(b, 0, make_frame(b, &(struct frame_spec){.src = 0, .dst = 1, .psn = psn}), 0);
+	/* Two leave: three are held, five was the most. */
+	for (unsigned int i = 0; i < 2; i++)
+		sent(take_next(b, 1, &now_ns));
+	sw_snapshot_ask(b->sw, &s);
+	run_owner(b, now_ns);
+	assert_true(sw_snapshot_is_done(&s));
+	assert_int_equal(s.n, TM_CLASSES);
+	assert_int_equal(s.at, SW_SNAPSHOT_END);
+	assert_int_equal(s.watermark_bytes[0] * 3, sw_queue_bytes(b->sw, 1, 0) * 5);
+	assert_int_equal(mmu_watermark_bytes(mmu, MMU_WATERMARK_QUEUE, 1, 0),
+			 sw_queue_bytes(b->sw, 1, 0));
+	assert_int_equal(mmu_persistent_watermark_bytes(mmu, MMU_WATERMARK_QUEUE, 1, 0),
+			 s.watermark_bytes[0]);
+	/* Those of the other port, and of another kind, are as they were. */
+	assert_int_equal(mmu_watermark_bytes(mmu, MMU_WATERMARK_PG, 0, 0), s.watermark_bytes[0]);
+	s.at = 0;
+	s.kind = MMU_WATERMARK_POOL;
+	sw_snapshot_ask(b->sw, &s);
+	run_owner(b, now_ns);
+	assert_int_equal(s.n, MMU_POOLS);
+	while (sw_queue_bytes(b->sw, 1, 0) > 0)
+		sent(take_next(b, 1, &now_ns));
+	bench_stop(b);
+}
+
 int
 main(void)
 {
@@ -121,6 +160,7 @@ main(void)
 		cmocka_unit_test(who_withdraws_is_not_written_to),
 		cmocka_unit_test(neighbours_of_a_router_are_read),
 		cmocka_unit_test(without_a_router_there_are_no_neighbours),
+		cmocka_unit_test(watermarks_are_read_and_begun_anew_at_once_by_port),
 	};
 
 	if (test_eal_init(64) < 0)

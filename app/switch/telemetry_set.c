@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What telemetry may change of a switch: the knobs of testers, and watermarks. The main lcore turns
+ * knobs; watermarks are read and begun anew by their owner, at once, so that no peak is lost
+ * between.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fixed.h"
+#include "common/report.h"
+#include "common/say.h"
+#include "switch/telemetry.h"
+
+struct knob {
+	const struct switch_program *program;
+	uint16_t port;
+	bool on;
+	uint16_t quanta;
+};
+
+static bool
+read_port(struct telemetry_call *call, unsigned int i, uint16_t *port)
+{
+	uint64_t number;
+
+	if (!telemetry_number(call, i, "PORT", 0, switch_of(call)->params->n_ports - 1u, &number))
+		return false;
+	*port = (uint16_t)number;
+	return true;
+}
+
+static void
+set_tx_disabled(void *arg, uint64_t now_ns)
+{
+	const struct knob *k = arg;
+
+	(void)now_ns;
+	sw_set_tx_disabled(k->program->node, k->port, k->on);
+	say("port %u: tx_disabled = %s", k->port, k->on ? "on" : "off");
+}
+
+json_t *
+switch_set_tx_disabled_reply(struct telemetry_call *call)
+{
+	struct knob k = {.program = switch_of(call)};
+
+	if (!read_port(call, 0, &k.port) || !telemetry_switch(call, 1, "tx_disabled", &k.on) ||
+	    !telemetry_on_main(call, set_tx_disabled, &k))
+		return NULL;
+	return json_pack("{s:i, s:b}", "port", k.port, "tx_disabled", k.on);
+}
+
+static void
+set_pfc_delay(void *arg, uint64_t now_ns)
+{
+	const struct knob *k = arg;
+
+	(void)now_ns;
+	sw_set_pfc_delay(k->program->node, k->port, k->quanta);
+	say("port %u: pfc_delay_quanta = %u", k->port, k->quanta);
+}
+
+json_t *
+switch_set_pfc_delay_reply(struct telemetry_call *call)
+{
+	struct knob k = {.program = switch_of(call)};
+	uint64_t quanta;
+
+	if (!read_port(call, 0, &k.port) ||
+	    !telemetry_number(call, 1, "QUANTA", 0, UINT16_MAX, &quanta))
+		return NULL;
+	k.quanta = (uint16_t)quanta;
+	if (!telemetry_on_main(call, set_pfc_delay, &k))
+		return NULL;
+	return json_pack("{s:i, s:i}", "port", k.port, "pfc_delay_quanta", k.quanta);
+}
+
+static void
+set_big_red_switch(void *arg, uint64_t now_ns)
+{
+	const struct knob *k = arg;
+
+	(void)now_ns;
+	sw_set_big_red_switch(k->program->node, k->on);
+	say("big_red_switch = %s", k->on ? "on" : "off");
+}
+
+json_t *
+switch_set_big_red_switch_reply(struct telemetry_call *call)
+{
+	struct knob k = {.program = switch_of(call)};
+
+	if (k.program->params->pfcwd.pfcwd == PFCWD_OFF)
+		return telemetry_refuse(call, "[pfcwd] pfcwd = sonic or nxos",
+					"the watchdog is off: no queue is watched");
+	if (!telemetry_switch(call, 0, "big_red_switch", &k.on) ||
+	    !telemetry_on_main(call, set_big_red_switch, &k))
+		return NULL;
+	return json_pack("{s:b}", "big_red_switch", k.on);
+}
+
+/* "pg", "queue", .. @return false: call says what there is. */
+static bool
+read_kind(struct telemetry_call *call, enum mmu_watermark *kind)
+{
+	char kinds[96] = "one of";
+
+	for (unsigned int i = 0; i < MMU_WATERMARKS; i++) {
+		const char *name = mmu_watermark_name((enum mmu_watermark)i);
+		size_t n = strlen(kinds);
+
+		*kind = (enum mmu_watermark)i;
+		if (call->n_args > 0 && strcmp(call->args[0], name) == 0)
+			return true;
+		snprintf(kinds + n, sizeof(kinds) - n, "%s %s", i == 0 ? "" : ",", name);
+	}
+	if (call->n_args == 0)
+		telemetry_refuse(call, kinds, "KIND is missing");
+	else
+		telemetry_refuse(call, kinds, "KIND = %s", call->args[0]);
+	return false;
+}
+
+static bool
+is_of_ports(enum mmu_watermark kind)
+{
+	return kind < MMU_WATERMARK_POOL;
+}
+
+/* @return false: call says why not. */
+static bool
+take_port(struct telemetry_call *call, enum mmu_watermark kind, uint16_t port, json_t *rows)
+{
+	struct sw_snapshot s = {.table = SW_SNAPSHOT_WATERMARKS, .kind = kind, .at = port};
+
+	if (!switch_take(call, &s))
+		return false;
+	for (uint32_t i = 0; i < s.n; i++) {
+		json_t *row = json_object();
+
+		if (is_of_ports(kind))
+			report_set_u64(row, "port", port);
+		report_set_u64(row, "index", i);
+		report_set_u64(row, "watermark_bytes", s.watermark_bytes[i]);
+		json_array_append_new(rows, row);
+	}
+	return true;
+}
+
+json_t *
+switch_clear_watermark_reply(struct telemetry_call *call)
+{
+	uint16_t port = 0, end = 1;
+	enum mmu_watermark kind;
+	json_t *rows;
+
+	if (!read_kind(call, &kind))
+		return NULL;
+	if (!is_of_ports(kind) && call->n_args > 1)
+		return telemetry_refuse(call, "no PORT", "%s is of the whole switch",
+					mmu_watermark_name(kind));
+	if (call->n_args > 1 && !read_port(call, 1, &port))
+		return NULL;
+	if (is_of_ports(kind))
+		end = call->n_args > 1 ? (uint16_t)(port + 1) : switch_of(call)->params->n_ports;
+	rows = json_array();
+	for (; port < end; port++) {
+		if (!take_port(call, kind, port, rows)) {
+			json_decref(rows);
+			return NULL;
+		}
+	}
+	return json_pack("{s:s, s:o}", "kind", mmu_watermark_name(kind), "rows", rows);
+}
