@@ -117,6 +117,12 @@ def pfc(frame):
     return int.from_bytes(frame[16:18], "big"), struct.unpack(">8H", frame[18:34])
 
 
+def pause_frame(src_mac, quanta):
+    """802.3x: all priorities."""
+    return (PAUSE_ADDRESS + bytes.fromhex(src_mac.replace(":", "")) + bytes.fromhex("88080001") +
+            struct.pack(">H", quanta) + bytes(42))
+
+
 def pfc_frame(src_mac, enable, times):
     return (PAUSE_ADDRESS + bytes.fromhex(src_mac.replace(":", "")) + bytes.fromhex("88080101") +
             struct.pack(">9H", enable, *times) + bytes(26))
@@ -132,3 +138,10 @@ def write_pcap(path, frames):
 
 def read_pcap(path):
     return [bytes(data) for data, _ in RawPcapReader(str(path))]
+
+
+def read_pcap_times(path):
+    """(time in ns, frame) of each."""
+    reader = RawPcapReader(str(path))
+    unit = 1 if reader.nano else 1000
+    return [(meta.sec * 10**9 + meta.usec * unit, bytes(data)) for data, meta in reader]
