@@ -20,8 +20,14 @@ struct port_link {
 	uint64_t looked_ns;
 };
 
-/** Look at the device's link. waits: what the port sends waits for it, for the line. */
-void port_link_look(struct port_link *link, uint16_t ethdev, bool waits, uint64_t now_ns);
+/**
+ * Look at the device's link. A device that cannot tell counts as up.
+ *
+ * @param port   Its number, for the line.
+ * @param waits  What the port sends waits for the link, for the line.
+ */
+void port_link_look(struct port_link *link, uint16_t port, uint16_t ethdev, bool waits,
+		    uint64_t now_ns);
 
 /** What port_link_look() does with what it sees. @return true: that is a change. */
 bool port_link_saw(struct port_link *link, bool up, uint64_t now_ns);

@@ -20,7 +20,6 @@
 #include "common/telemetry.h"
 
 #define DONE_POLL_NS NS_PER_MS
-#define WATCH_NS (10 * NS_PER_MS)
 /* The main lcore looks at the stop flag at least this often. */
 #define MAIN_SLEEP_NS (10 * NS_PER_MS)
 
@@ -35,7 +34,7 @@ static atomic_bool stop;
 struct slow {
 	const struct run_app *app;
 	const struct tsc_clock *clock;
-	uint64_t control_ns, watch_ns, stats_ns, link_ns, end_ns;
+	uint64_t control_ns, stats_ns, link_ns, end_ns;
 	uint64_t last_stats_ns;
 	struct run_traffic last;
 	atomic_uint busy; /* nodes that are not done */
@@ -166,7 +165,7 @@ look_at_links(struct slow *s, uint64_t now_ns)
 	const struct run_app *app = s->app;
 
 	for (uint16_t i = 0; i < app->n_ports; i++)
-		port_link_look(&s->links[i], app->ethdevs[i], app->waits_for_link, now_ns);
+		port_link_look(&s->links[i], i, app->ethdevs[i], app->waits_for_link, now_ns);
 	s->link_ns = now_ns + (rte_lcore_count() > 1 ? LINK_LOOK_NS : LINK_LOOK_ALONE_NS);
 }
 
@@ -185,16 +184,14 @@ do_slow_work(struct slow *s, uint64_t now_ns)
 {
 	const struct run_app *app = s->app;
 	uint64_t serve_ns = serve_telemetry(app, now_ns);
-	bool controlled = now_ns >= s->control_ns;
+	bool controlled = now_ns >= s->control_ns, looked = now_ns >= s->link_ns;
 
 	if (controlled)
 		s->control_ns = app->node->ops->control(app->node, now_ns);
-	if (now_ns >= s->link_ns)
+	if (looked)
 		look_at_links(s, now_ns);
-	if (app->watch != NULL && (controlled || now_ns >= s->watch_ns)) {
-		app->watch(app, now_ns);
-		s->watch_ns = now_ns + WATCH_NS;
-	}
+	if (app->watch != NULL && (controlled || looked))
+		app->watch(app, looked ? s->links : NULL, now_ns);
 	if (now_ns >= s->stats_ns) {
 		print_stats(s, now_ns);
 		/* On the grid, so that lines do not drift; a late line skips what it missed. */
@@ -204,8 +201,8 @@ do_slow_work(struct slow *s, uint64_t now_ns)
 	}
 	if (now_ns >= s->end_ns)
 		atomic_store_explicit(&stop, true, memory_order_relaxed);
-	return min_u64(min_u64(min_u64(s->control_ns, s->watch_ns), min_u64(s->link_ns, serve_ns)),
-		       min_u64(s->stats_ns, s->end_ns));
+	return min_u64(min_u64(s->control_ns, s->link_ns),
+		       min_u64(serve_ns, min_u64(s->stats_ns, s->end_ns)));
 }
 
 /* Slow hook of a loop that has a lcore of its own. */
@@ -323,7 +320,6 @@ run_node(const struct run_app *app, struct run_result *result)
 		.clock = &clock,
 		.stats_ns =
 			app->opts->stats_interval_ns > 0 ? app->opts->stats_interval_ns : NEVER_NS,
-		.watch_ns = app->watch != NULL ? 0 : NEVER_NS,
 		.end_ns = app->opts->duration_ns,
 		.busy = n,
 		.workers = calloc(n, sizeof(*s.workers)),

@@ -53,8 +53,9 @@ struct run_app {
 	/* Counters so far; text is what the program adds to the line. */
 	void (*stats)(const struct run_app *app, struct run_traffic *traffic, char *text,
 		      unsigned int text_size);
-	/* Called by the lcore that does control work, after it and every 10 ms. NULL: not. */
-	void (*watch)(const struct run_app *app, uint64_t now_ns);
+	/* Called by the lcore that does control work, after it, and after each look at the ports'
+	 * links with what it saw, else with links NULL. NULL: not. */
+	void (*watch)(const struct run_app *app, const struct port_link *links, uint64_t now_ns);
 	/* Called after each statistics line, with where it went. NULL: not. */
 	void (*sample)(const struct run_app *app, FILE *out, uint64_t now_ns);
 };

@@ -4,6 +4,7 @@ import atexit
 import os
 import shutil
 import subprocess
+import sys
 
 from harness import run, skip
 
@@ -14,6 +15,16 @@ def need(*tools):
     for tool in tools:
         if shutil.which(tool, path=os.environ["PATH"] + ":/usr/sbin:/sbin") is None:
             skip(f"{tool} is not installed")
+
+
+# Frames in hexadecimal on standard input.
+SEND = """
+import socket, sys
+s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+s.bind(("eth0", 0))
+for line in sys.stdin:
+    s.send(bytes.fromhex(line))
+"""
 
 
 class Host:
@@ -61,6 +72,12 @@ class Host:
                                    text=True)
         atexit.register(process.kill)
         return process
+
+    def send(self, frames):
+        """As they are, out of eth0."""
+        done = self(sys.executable, "-c", SEND, input="".join(f.hex() + "\n" for f in frames))
+        if done.returncode != 0:
+            raise RuntimeError(done.stderr)
 
     def counters(self):
         """The kernel's own, absolute."""
