@@ -33,16 +33,8 @@ rx_mac_control(struct sw *sw, const struct arrival *a)
 	rte_pktmbuf_free(a->m);
 }
 
-/* A frame with nothing to find fault with: no MAC control, no LLDP. */
-static bool
-is_plain(const struct sw *sw, struct arrival *a)
-{
-	return a->m->nb_segs == 1 && a->frame_bytes <= sw->max_frame_bytes &&
-	       frame_parse_plain(rte_pktmbuf_mtod(a->m, const uint8_t *), a->m->data_len, &a->view);
-}
-
 /* Is this a frame that a bridge may forward? */
-static enum sw_drop
+static __rte_noinline enum sw_drop
 inspect(struct sw *sw, struct arrival *a)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(a->m, const uint8_t *);
@@ -63,7 +55,7 @@ inspect(struct sw *sw, struct arrival *a)
 		if (reason != SW_PASS)
 			return reason;
 	}
-	return sw_l2_classify(sw, a);
+	return SW_PASS;
 }
 
 /* A frame ends here, dropped or consumed. */
@@ -77,54 +69,56 @@ end(struct sw *sw, const struct arrival *a, enum sw_drop reason)
 	rte_pktmbuf_free(a->m);
 }
 
-/* What a burst adds to counters of every frame: one addition each, not one for each frame. */
-struct sums {
-	uint64_t in, packets, bytes;
-};
-
-static void
-count(struct sw *sw, uint16_t port, const struct sums *sums)
+/*
+ * Parse a burst. Nearly all frames are plain: nothing can be wrong with them, and they are no MAC
+ * control and no LLDP.
+ *
+ * @return how many have not ended here, in arrivals.
+ */
+static unsigned int
+parse(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, unsigned int n,
+      struct arrival arrivals[], uint64_t now_ns)
 {
 	struct sw_port_stats *stats = &sw->ports[port].stats;
+	uint32_t max_frame_bytes = sw->max_frame_bytes;
+	/* One addition to counters for all. */
+	uint64_t in = 0, packets = 0, bytes = 0;
+	struct arrival *a = arrivals;
 
-	counter_add(&sw->ledger.in, sums->in);
-	counter_add(&stats->rx_packets, sums->packets);
-	counter_add(&stats->rx_bytes, sums->bytes);
-}
+	for (unsigned int i = 0; i < n; i++) {
+		struct rte_mbuf *m = pkts[i];
+		const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+		enum sw_drop reason = SW_PASS;
 
-/* @return false when the frame ended here. */
-static bool
-parse(struct sw *sw, struct arrival *a, uint16_t port, struct rte_mbuf *m, uint64_t now_ns,
-      struct sums *sums)
-{
-	enum sw_drop reason;
-
-	a->m = m;
-	a->now_ns = now_ns;
-	a->in_port = port;
-	a->frame_bytes = frame_bytes(m->pkt_len);
-	a->charged_bytes = mmu_charge_bytes(sw->mmu, a->frame_bytes);
-	sums->in += a->charged_bytes;
-	if (likely(is_plain(sw, a))) {
-		sums->packets++;
-		sums->bytes += a->frame_bytes;
-		reason = sw_l2_classify(sw, a);
+		if (i + PREFETCH < n)
+			rte_prefetch0(rte_pktmbuf_mtod(pkts[i + PREFETCH], void *));
+		a->m = m;
+		a->now_ns = now_ns;
+		a->in_port = port;
+		a->frame_bytes = frame_bytes(m->pkt_len);
+		a->charged_bytes = mmu_charge_bytes(sw->mmu, a->frame_bytes);
+		in += a->charged_bytes;
+		if (unlikely(m->nb_segs != 1 || a->frame_bytes > max_frame_bytes ||
+			     !frame_parse_plain(frame, m->data_len, &a->view))) {
+			if (is_mac_control(m)) {
+				rx_mac_control(sw, a);
+				continue;
+			}
+			reason = inspect(sw, a);
+		}
+		packets++;
+		bytes += a->frame_bytes;
 		if (likely(reason == SW_PASS))
-			return true;
-		end(sw, a, reason);
-		return false;
+			reason = sw_l2_classify(sw, a);
+		if (likely(reason == SW_PASS))
+			a++;
+		else
+			end(sw, a, reason);
 	}
-	if (unlikely(is_mac_control(m))) {
-		rx_mac_control(sw, a);
-		return false;
-	}
-	sums->packets++;
-	sums->bytes += a->frame_bytes;
-	reason = inspect(sw, a);
-	if (likely(reason == SW_PASS))
-		return true;
-	end(sw, a, reason);
-	return false;
+	counter_add(&sw->ledger.in, in);
+	counter_add(&stats->rx_packets, packets);
+	counter_add(&stats->rx_bytes, bytes);
+	return (unsigned int)(a - arrivals);
 }
 
 /* Frames of one group that come after each other. */
@@ -175,26 +169,40 @@ admit(struct sw *sw, uint16_t port, struct arrival *arrivals, unsigned int n,
 		sw_update_xoff(sw, port, (uint8_t)__builtin_ctz(pgs), now_ns);
 }
 
+/* admit() of a frame that came alone. */
+static void
+admit_one(struct sw *sw, uint16_t port, struct arrival *a, enum sw_drop reason, uint64_t now_ns)
+{
+	uint32_t bytes = a->frame_bytes;
+	struct sw_pg_stats *stats;
+	uint8_t pg;
+
+	if (unlikely(reason != SW_PASS)) {
+		end(sw, a, reason);
+		return;
+	}
+	pg = sw_admit(sw, a);
+	stats = &sw->ports[port].stats.pg[pg];
+	counter_inc(&stats->rx_packets);
+	counter_add(&stats->rx_bytes, bytes);
+	sw_update_xoff(sw, port, pg, now_ns);
+}
+
 static void
 rx_burst(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, unsigned int n, uint64_t now_ns)
 {
 	struct arrival arrivals[SW_BURST];
 	enum sw_drop reasons[SW_BURST];
-	struct sums sums = {0};
-	unsigned int whole = 0;
 
 	for (unsigned int i = 0; i < n && i < PREFETCH; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], void *));
-	for (unsigned int i = 0; i < n; i++) {
-		if (i + PREFETCH < n)
-			rte_prefetch0(rte_pktmbuf_mtod(pkts[i + PREFETCH], void *));
-		whole += parse(sw, &arrivals[whole], port, pkts[i], now_ns, &sums);
-	}
-	count(sw, port, &sums);
-	if (sw_l2_forward(sw, arrivals, whole, reasons))
-		sw_route(sw, arrivals, whole, reasons);
-	if (whole <= 1 || !sw_admit_burst(sw, arrivals, whole, reasons))
-		admit(sw, port, arrivals, whole, reasons, now_ns);
+	n = parse(sw, port, pkts, n, arrivals, now_ns);
+	if (sw_l2_forward(sw, arrivals, n, reasons))
+		sw_route(sw, arrivals, n, reasons);
+	if (n == 1)
+		admit_one(sw, port, arrivals, reasons[0], now_ns);
+	else if (n > 1 && !sw_admit_burst(sw, arrivals, n, reasons))
+		admit(sw, port, arrivals, n, reasons, now_ns);
 }
 
 void

@@ -175,11 +175,6 @@ pick(struct sw_port *p)
 	return sched_pick(&p->sched, ready);
 }
 
-/* Frames that leave one queue after each other, and what they add up to. */
-struct run {
-	uint64_t packets, frame_bytes, charged_bytes;
-};
-
 /* How many bytes may wait behind a frame without its mark having to be thought about; -1: it has to
  * be, always. */
 static int64_t
@@ -193,32 +188,55 @@ unmarked_bytes(const struct sw *sw, const struct sw_port *p, uint8_t queue)
 	return q->accuracy == NULL && q->wred.weight == 0 ? (int64_t)q->wred.mark.min_bytes : -1;
 }
 
+/* What frames that have left a queue after each other change beside it. */
+static void
+charge_run(struct sw *sw, struct sw_port *p, uint16_t port, uint8_t queue, uint16_t packets,
+	   uint64_t frame_bytes, uint32_t charged_bytes)
+{
+	struct sw_queue *q = &p->queue[queue];
+	struct sw_queue_stats *stats = &p->stats.queue[queue];
+	uint32_t bytes = (uint32_t)frame_bytes + packets * GAP_BYTES;
+	uint8_t bit = (uint8_t)(1u << queue);
+	bool backlogged = q->fifo.head != NULL;
+
+	if (!backlogged)
+		p->backlogged &= (uint8_t)~bit;
+	counter_add(&q->bytes, -(uint64_t)charged_bytes);
+	if (likely(!(p->below_min & bit)))
+		sched_charge(&p->sched, queue, bytes, backlogged);
+	if (unlikely((p->min_queues | p->max_queues) & bit))
+		charge_queue_shapers(p, queue, bytes);
+	mmu_egress_release(sw->mmu, port, queue, charged_bytes);
+	counter_add(&stats->tx_packets, packets);
+	counter_add(&stats->tx_bytes, frame_bytes);
+	counter_add(&p->stats.tx_packets, packets);
+	counter_add(&p->stats.tx_bytes, frame_bytes);
+	counter_add(&sw->ledger.sent, charged_bytes);
+}
+
 /*
  * Let a picked queue send until it is empty, the wire is taken, or another queue's turn may have
  * come. At least one frame leaves. Nothing but the queue itself changes meanwhile, so what a frame
  * alone would change in turn is added up, and changed once.
  */
-static struct run
-send_run(struct sw *sw, uint16_t port, uint8_t queue, struct releases *r, struct rte_mbuf **pkts,
-	 uint16_t room)
+static uint16_t
+send_run(struct sw *sw, struct sw_port *p, uint16_t port, uint8_t queue, struct releases *r,
+	 struct rte_mbuf **pkts, uint16_t room)
 {
-	struct sw_port *p = &sw->ports[port];
 	struct sw_queue *q = &p->queue[queue];
-	struct token_bucket shaper = p->shaper;
+	struct token_account wire = p->shaper.account;
 	int64_t unmarked = unmarked_bytes(sw, p, queue), left_bytes = sched_grant(&p->sched, queue);
-	uint64_t queue_bytes = q->bytes;
-	struct run run = {0};
+	uint64_t queue_bytes = q->bytes, sent_bytes = 0;
+	uint16_t n = 0;
 
 	do {
 		struct rte_mbuf *m = sw_queue_pop(q);
-		uint32_t charged_bytes = pkt_meta(m)->charged_bytes;
 		uint32_t bytes = frame_bytes(m->pkt_len);
 
-		queue_bytes -= charged_bytes;
-		run.charged_bytes += charged_bytes;
-		run.frame_bytes += bytes;
+		queue_bytes -= pkt_meta(m)->charged_bytes;
+		sent_bytes += bytes;
 		left_bytes -= bytes + GAP_BYTES;
-		token_bucket_charge(&shaper, bytes + GAP_BYTES);
+		token_account_charge(&wire, bytes + GAP_BYTES);
 		leave_ingress(sw, r, m);
 		if (unlikely((int64_t)queue_bytes > unmarked)) {
 			if (q->fifo.head != NULL)
@@ -226,63 +244,37 @@ send_run(struct sw *sw, uint16_t port, uint8_t queue, struct releases *r, struct
 								      ETH_HDR_BYTES));
 			m = sw_mark(sw, p, queue, queue_bytes, m);
 		}
-		pkts[run.packets++] = m;
-	} while (run.packets < room && q->fifo.head != NULL && left_bytes > 0 &&
-		 token_bucket_can_send(&shaper));
-	p->shaper = shaper;
-	counter_add(&q->bytes, -run.charged_bytes);
-	return run;
-}
-
-/* What a run has changed beside its queue. */
-static void
-charge_run(struct sw *sw, uint16_t port, uint8_t queue, const struct run *run)
-{
-	struct sw_port *p = &sw->ports[port];
-	struct sw_queue_stats *stats = &p->stats.queue[queue];
-	uint32_t bytes = (uint32_t)(run->frame_bytes + run->packets * GAP_BYTES);
-	uint8_t bit = (uint8_t)(1u << queue);
-	bool backlogged = p->queue[queue].fifo.head != NULL;
-
-	if (!backlogged)
-		p->backlogged &= (uint8_t)~bit;
-	if (likely(!(p->below_min & bit)))
-		sched_charge(&p->sched, queue, bytes, backlogged);
-	if (unlikely((p->min_queues | p->max_queues) & bit))
-		charge_queue_shapers(p, queue, bytes);
-	mmu_egress_release(sw->mmu, port, queue, (uint32_t)run->charged_bytes);
-	counter_add(&stats->tx_packets, run->packets);
-	counter_add(&stats->tx_bytes, run->frame_bytes);
+		pkts[n++] = m;
+	} while (n < room && q->fifo.head != NULL && left_bytes > 0 &&
+		 token_account_can_send(&wire));
+	p->shaper.account.credit_nanobits = wire.credit_nanobits;
+	charge_run(sw, p, port, queue, n, sent_bytes, (uint32_t)(q->bytes - queue_bytes));
+	return n;
 }
 
 /* Data packets, up to room of them, while there is a queue that may send and the wire is free. */
 static uint16_t
-send_data(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
+send_data(struct sw *sw, struct sw_port *p, uint16_t port, struct rte_mbuf **pkts, uint16_t room,
+	  uint64_t now_ns)
 {
-	struct sw_port *p = &sw->ports[port];
-	/* A queue's own rates may let another one go first after each of its frames. */
-	bool one_by_one = (p->min_queues | p->max_queues) != 0;
-	struct releases releases = {0};
-	struct run all = {0};
+	struct releases releases;
+	uint16_t n = 0;
 
-	while (all.packets < room && token_bucket_can_send(&p->shaper)) {
+	releases.n = 0;
+	while (n < room && token_bucket_can_send(&p->shaper)) {
 		int queue = pick(p);
-		struct run run;
+		uint16_t left = (uint16_t)(room - n);
 
 		if (queue < 0)
 			break;
-		run = send_run(sw, port, (uint8_t)queue, &releases, pkts + all.packets,
-			       one_by_one ? 1 : (uint16_t)(room - all.packets));
-		charge_run(sw, port, (uint8_t)queue, &run);
-		all.packets += run.packets;
-		all.frame_bytes += run.frame_bytes;
-		all.charged_bytes += run.charged_bytes;
+		/* A queue's own rates may let another one go first after each of its frames. */
+		if (unlikely((p->min_queues | p->max_queues) != 0))
+			left = 1;
+		n = (uint16_t)(n +
+			       send_run(sw, p, port, (uint8_t)queue, &releases, pkts + n, left));
 	}
 	release_all(sw, &releases, now_ns);
-	counter_add(&p->stats.tx_packets, all.packets);
-	counter_add(&p->stats.tx_bytes, all.frame_bytes);
-	counter_add(&sw->ledger.sent, all.charged_bytes);
-	return (uint16_t)all.packets;
+	return n;
 }
 
 uint64_t
@@ -337,13 +329,15 @@ sw_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, u
 	begin_tx(sw, p, now_ns);
 	if (room == 0 || !token_bucket_can_send(&p->shaper))
 		return 0;
-	/* There is one at most: what it says is all that there is to say now. */
-	control = sw_pfc_take(sw, p, now_ns);
-	if (unlikely(control != NULL)) {
-		token_bucket_charge(&p->shaper, wire_bytes(control->pkt_len));
-		pkts[n++] = control;
+	if (unlikely(pfc_tx_next_ns(&p->pfc_tx) <= now_ns)) {
+		/* One at most: what it says is all that there is to say now. */
+		control = sw_pfc_take(sw, p, now_ns);
+		if (control != NULL) {
+			token_bucket_charge(&p->shaper, wire_bytes(control->pkt_len));
+			pkts[n++] = control;
+		}
 	}
-	return n + send_data(sw, port, pkts + n, room - n, now_ns);
+	return n + send_data(sw, p, port, pkts + n, room - n, now_ns);
 }
 
 /* When the first queue that only its maximum holds may send; NEVER_NS: there is none. */

@@ -61,18 +61,6 @@ static inline void sched_charge(struct sched *s, uint8_t queue, uint32_t bytes, 
 /** sched_pick() when the turn passes to another DWRR queue. */
 uint8_t sched_next_turn(struct sched *s, uint8_t eligible);
 
-static inline int
-sched_pick(struct sched *s, uint8_t eligible)
-{
-	uint8_t strict = eligible & s->strict_queues;
-
-	if (strict != 0)
-		return 31 - __builtin_clz(strict);
-	if (eligible & s->credit & (1u << s->turn))
-		return s->turn;
-	return eligible == 0 ? -1 : sched_next_turn(s, eligible);
-}
-
 static inline int32_t
 sched_grant(const struct sched *s, uint8_t queue)
 {
@@ -86,6 +74,27 @@ sched_set_deficit(struct sched *s, uint8_t queue, int32_t deficit_bytes)
 
 	s->deficit_bytes[queue] = deficit_bytes;
 	s->credit = (uint8_t)((s->credit & ~bit) | (deficit_bytes > 0 ? bit : 0));
+}
+
+static inline int
+sched_pick(struct sched *s, uint8_t eligible)
+{
+	uint8_t strict = eligible & s->strict_queues;
+
+	if (strict != 0)
+		return 31 - __builtin_clz(strict);
+	if (eligible & s->credit & (1u << s->turn))
+		return s->turn;
+	if (eligible == 0)
+		return -1;
+	/* One alone, as in most calls that send a frame or two: the turn is always its own. */
+	if ((eligible & (eligible - 1)) != 0)
+		return sched_next_turn(s, eligible);
+	s->turn = (uint8_t)__builtin_ctz(eligible);
+	while (!(s->credit & eligible))
+		sched_set_deficit(s, s->turn,
+				  s->deficit_bytes[s->turn] + s->quantum_bytes[s->turn]);
+	return s->turn;
 }
 
 static inline void

@@ -44,19 +44,19 @@ frame_parse_plain(const uint8_t *buf, uint16_t len, struct frame_view *v)
 	if (frame_plain_add(frame_plain_add(words, more), last) % 0xFFFF != 0)
 		return false;
 
-	*v = (struct frame_view){
-		.ethertype = ETHERTYPE_IPV4,
-		.l3_off = ETH_HDR_BYTES,
-		.l4_off = ETH_HDR_BYTES + IPV4_HDR_BYTES,
-		.ip_end = (uint16_t)(ETH_HDR_BYTES + ip_bytes),
-		.ip_version = 4,
-		.ip_proto = buf[23],
-		.dscp = (uint8_t)(start >> 34 & 0x3F),
-		.ecn = (uint8_t)(start >> 32 & 3),
-		.ttl = buf[22],
-		/* More Fragments, or an offset: RFC 791 section 3.1. */
-		.fragment = (be16_load(buf + 20) & 0x3FFF) != 0,
-	};
+	v->ethertype = ETHERTYPE_IPV4;
+	v->vlan_tci = 0;
+	v->l3_off = ETH_HDR_BYTES;
+	v->l4_off = ETH_HDR_BYTES + IPV4_HDR_BYTES;
+	v->ip_end = (uint16_t)(ETH_HDR_BYTES + ip_bytes);
+	v->ip_version = 4;
+	v->ip_proto = buf[23];
+	v->dscp = (uint8_t)(start >> 34 & 0x3F);
+	v->ecn = (uint8_t)(start >> 32 & 3);
+	v->ttl = buf[22];
+	v->tagged = false;
+	/* More Fragments, or an offset: RFC 791 section 3.1. */
+	v->fragment = (be16_load(buf + 20) & 0x3FFF) != 0;
 	return true;
 }
 
