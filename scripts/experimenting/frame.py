@@ -2,7 +2,6 @@
 """What an experiment is: runs of one scenario, what a document says of them, and what they must show."""
 import dataclasses
 import pathlib
-import re
 import subprocess
 from collections.abc import Callable
 
@@ -10,6 +9,7 @@ from reporting import data
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCENARIOS = ROOT / "config" / "experiments"
+NOT_IN_THIS_RUN = "3600s"  # start_ns of a flow that a variant leaves out
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Check:
 
 @dataclasses.dataclass(frozen=True)
 class Variant:
-    """One run. Settings are {"section.key": value} over those of the scenario; {"section": None} leaves a section out."""
+    """One run. Settings are {"section.key": value} over those of the scenario."""
     name: str
     settings: dict = dataclasses.field(default_factory=dict)
     seed: int = 1
@@ -65,32 +65,15 @@ class Failed(Exception):
     """One line: a run that did not end well."""
 
 
-def with_settings(text, settings):
-    """The scenario with other settings. A section that it lacks is added at the end."""
-    for place, value in settings.items():
-        section, _, key = place.rpartition(".") if value is not None else (place, "", "")
-        body = re.compile(rf"^\[{re.escape(section)}\]\n((?:(?!\[).*\n)*)", re.MULTILINE)
-        found = body.search(text)
-        if value is None:
-            if not found:
-                raise Failed(f"no section [{section}] to leave out")
-            text = text[:found.start()] + text[found.end():]
-            continue
-        line = f"{key} = {value}\n"
-        if not found:
-            text += f"[{section}]\n{line}"
-            continue
-        lines, count = re.subn(rf"^{re.escape(key)} *=.*\n", line, found[1], flags=re.MULTILINE)
-        text = text[:found.start(1)] + (lines if count else line + found[1]) + text[found.end():]
-    return text
+def command(experiment, variant):
+    """Options and scenario of quench-lab."""
+    sets = [option for place, value in variant.settings.items() for option in ("--set", f"{place}={value}")]
+    return ["--seed", str(variant.seed), *sets, SCENARIOS / f"{experiment.name}.ini"]
 
 
 def run_variant(lab, experiment, variant, folder):
-    """Run into folder/VARIANT, from folder/VARIANT.ini, which can be run again by hand. @return a data.Run"""
-    text = (SCENARIOS / f"{experiment.name}.ini").read_text(encoding="utf-8")
-    scenario = folder / f"{variant.name}.ini"
-    scenario.write_text(with_settings(text, variant.settings), encoding="utf-8")
-    done = subprocess.run([lab, "--quiet", "--no-progress", "--seed", str(variant.seed), "--out", folder / variant.name, scenario],
+    """Run into folder/VARIANT. @return a data.Run"""
+    done = subprocess.run([lab, "--quiet", "--no-progress", "--out", folder / variant.name, *command(experiment, variant)],
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         raise Failed(f"{experiment.name}, {variant.name}: {done.stderr.strip() or f'exit code {done.returncode}'}")

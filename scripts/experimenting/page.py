@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The page of experiments: one file with tables and plots inside, nothing fetched."""
+import shlex
 from html import escape
 
+from experimenting import frame
 from reporting import output
 from reporting.page import STYLE, number, table
 
 STYLE_HERE = """
 blockquote { margin: .5rem 0; padding: .1rem 1rem; border-left: 4px solid #0072B2; background: #f4f8fb }
 .good { color: #00624a; font-weight: 600 }
+details td:last-child { text-align: left }
 nav ol { columns: 2; padding-left: 1.2rem }
 """
 
@@ -22,14 +25,16 @@ def check_table(checks):
                   for c in checks])
 
 
-def run_table(experiment, runs):
-    return table(("run", "seed", "simulated ms", "packet-hops", "wall s", "digest"),
-                 [(f"<code>{escape(experiment.name)}/{escape(name)}.ini</code>", number(r["seed"]), f"{r['duration_ns'] / 1e6:g}",
-                   number(r["packet_hops"]), f"{r['wall_seconds']:.2f}", f"<code>{escape(r['digest'])}</code>")
-                  for name, r in ((name, run.results) for name, run in runs.items())])
+def run_table(experiment, variants, runs):
+    def options(variant):
+        return escape(shlex.join(map(str, frame.command(experiment, variant)[:-1])))
+    return table(("run", "simulated ms", "packet-hops", "wall s", "digest", "options of quench-lab"),
+                 [(escape(v.name), f"{r['duration_ns'] / 1e6:g}", number(r["packet_hops"]), f"{r['wall_seconds']:.2f}",
+                   f"<code>{escape(r['digest'])}</code>", f"<code>{options(v)}</code>")
+                  for v, r in ((v, runs[v.name].results) for v in variants)])
 
 
-def section(experiment, runs, checks, folder):
+def section(experiment, variants, runs, checks, folder):
     figures = []
     for name, (draw, caption) in experiment.plots.items():
         full = f"{experiment.name}-{name}"
@@ -44,12 +49,12 @@ def section(experiment, runs, checks, folder):
 {findings}
 {"".join(figures)}
 <p>{escape(experiment.scaled)}</p>
-<details><summary>Runs</summary>{run_table(experiment, runs)}</details></section>"""
+<details><summary>Runs of <code>config/experiments/{experiment.name}.ini</code></summary>{run_table(experiment, variants, runs)}</details></section>"""
 
 
 def write(out, experiments, runs, checks, full, seconds):
     """@return the path of the page"""
-    sections = "".join(section(e, runs[e.name], checks[e.name], out / e.name) for e in experiments)
+    sections = "".join(section(e, e.chosen(full), runs[e.name], checks[e.name], out / e.name) for e in experiments)
     items = "".join(f'<li><a href="#{e.name}">{escape(e.title)}</a> {verdict(all(c.holds() for c in checks[e.name]))}' for e in experiments)
     output.write_all(out, {"experiments.html": f"""<!DOCTYPE html>
 <html lang="en">
@@ -62,7 +67,7 @@ def write(out, experiments, runs, checks, full, seconds):
 <body>
 <h1>Published experiments in quench-lab</h1>
 <p class="lead">Each one beside what its document says, {"at the published sizes" if full else "scaled down"}; {seconds:.0f} s
-in all. A run can be had again: <code>quench-lab --out DIR RUN.ini</code>, then <code>scripts/report.py DIR</code>.</p>
+in all. A run has its results in NAME/RUN; <code>scripts/report.py NAME/RUN</code> draws it.</p>
 <nav><ol>{items}</ol></nav>
 {sections}
 </body>

@@ -2,8 +2,8 @@
 """SIGCOMM 2015, sections 2.2 and 3.2: what PFC does to flows on the testbed, and what DCQCN makes of it."""
 import numpy as np
 
-from experimenting.frame import Check, Experiment, Variant
-from experimenting.measures import dropped, transfers_gbps
+from experimenting.frame import NOT_IN_THIS_RUN, Check, Experiment, Variant
+from experimenting.measures import dropped, flow, transfers_gbps
 from reporting.plots import COLOURS, GREY, WIDTH, plt
 
 SENDERS = ("H1", "H2", "H3", "H4")
@@ -90,4 +90,121 @@ FIG3 = Experiment(
              "switch can hold: with one 4 MB message at a time and 12 MB for one priority, T4 holds whole messages, hosts "
              "wait for ACKs, and H4 gets 13.4 beside 9.3 Gb/s.")
 
-EXPERIMENTS = (FIG3,)
+
+def check_fairness(runs):
+    rates = shares(runs.values())
+    medians = [np.median(each) for each in rates.values()]
+    together = np.concatenate(list(rates.values()))
+    return [
+        Check("slowest sender's median", min(medians), 0.9 * FAIR_GBPS, unit="Gb/s", stated="equal shares"),
+        Check("fastest sender's median", max(medians), None, 1.1 * FAIR_GBPS, "Gb/s", "equal shares"),
+        Check("spread of all transfers (standard deviation over mean)", together.std() / together.mean(), None, 0.15, stated="little"),
+        Check("Jain index, least of the runs", min(run.results["jain_index"] for run in runs.values()), 0.98),
+        no_pause(runs),
+    ]
+
+
+def no_pause(runs):
+    return Check("pause frames in the measured window", sum(run.results["pause_frames_after_measure"] for run in runs.values()),
+                 0, 0, "frames")
+
+
+FIG8 = Experiment(
+    name="fig8-fairness",
+    title="Figure 8: DCQCN shares fairly",
+    source="SIGCOMM 2015, section 3.2, Figure 8",
+    statement="Figure 3 with DCQCN: the four flows get equal shares of R's link, with little variance.",
+    scaled="Choices of ECMP, each of 100 ms, the first 40 ms not counted: 4 in the test, 20 with --full.",
+    variants=ecmp((0, 2, 3, 11)),
+    full_variants=ecmp(range(20)),
+    check=check_fairness,
+    plots={"shares": (draw_shares, "As Figure 3's plot, with DCQCN.")},
+)
+
+
+def victim_runs(counts, seeds):
+    """One run is one of the paper's transfers of the victim: ECMP chooses anew."""
+    absent = {0: ("H31", "H32"), 1: ("H32",), 2: ()}
+    return tuple(Variant(f"senders-{count}-ecmp-{seed}", {"router.ecmp_hash_seed": seed,
+                                                          **{f"flow {name}.start_ns": NOT_IN_THIS_RUN for name in absent[count]}})
+                 for count in counts for seed in seeds)
+
+
+def victims(runs):
+    """{senders under T3: the victim's throughput in each run}"""
+    found = {}
+    for name, run in runs.items():
+        found.setdefault(int(name.split("-")[1]), []).append(flow(run, "VS")["wire_rate_bps"] / 1e9)
+    return dict(sorted(found.items()))
+
+
+def check_victim_pfc(runs):
+    medians = {count: np.median(each) for count, each in victims(runs).items()}
+    return [
+        Check("victim's median, no sender under T3", medians[0], 9, 11, "Gb/s", "10"),
+        Check("victim's median, two senders under T3", medians[2], 4, 7, "Gb/s", "4.5"),
+        Check("two senders: part of the median that is left", medians[2] / medians[0], None, 0.7, stated="0.45"),
+        Check("dropped", sum(dropped(run) for run in runs.values()), 0, 0, "packets", "lossless"),
+    ]
+
+
+def check_victim_dcqcn(runs):
+    medians = {count: np.median(each) for count, each in victims(runs).items()}
+    return [
+        Check("victim's median, no sender under T3", medians[0], 15, unit="Gb/s", stated="20 would be fair"),
+        Check("two senders: median over that with none", medians[2] / medians[0], 1, stated="1"),
+        no_pause(runs),
+    ]
+
+
+def draw_victim(runs):
+    """Figure 4(b) or 9, with each choice of ECMP as a point."""
+    figure, axes = plt.subplots(figsize=(WIDTH, 3.6))
+    rates = victims(runs)
+    for count, each in rates.items():
+        axes.bar(count, np.median(each), 0.5, color=COLOURS[0], alpha=0.5)
+        axes.plot(count + np.linspace(-0.2, 0.2, len(each)), np.sort(each), "o", color=COLOURS[1], ms=4)
+        axes.annotate(f"median {np.median(each):.1f}", (count + 0.27, np.median(each)), va="center")
+    axes.set_xticks(list(rates))
+    axes.set_xlim(min(rates) - 0.5, max(rates) + 0.6)
+    axes.set_ylim(0, 41)
+    axes.grid(axis="x", visible=False)
+    axes.set_xlabel("senders under T3")
+    axes.set_ylabel("throughput (Gb/s)")
+    axes.set_title("The victim, VS to VR")
+    return figure
+
+
+FIG4 = Experiment(
+    name="fig4-victim",
+    title="Figure 4: PFC alone has victims",
+    source="SIGCOMM 2015, section 2.2, Figure 4",
+    statement="H11 to H14 under T1 write to R under T4, VS under T1 to VR under T2. In the median choice of ECMP VS could have "
+              "20 Gb/s. But pauses spread from T4 over leaves and spines to T1, and VS gets 10; with two more senders under "
+              "T3, 4.5.",
+    scaled="The paper's median is of 250 transfers of 250 MB; here one transfer is one choice of ECMP, measured for 16 ms. The test "
+           "makes 9 for no and for two senders; --full 100 of 100 ms for none, one and two.",
+    variants=victim_runs((0, 2), range(9)),
+    full_variants=victim_runs((0, 1, 2), range(100)),
+    full={"fabric.duration_ns": "110ms", "fabric.measure_from_ns": "10ms"},
+    check=check_victim_pfc,
+    plots={"victim": (draw_victim, "Bar: median; points: choices of ECMP, on the wire.")},
+)
+
+FIG9 = Experiment(
+    name="fig9-victim",
+    title="Figure 9: DCQCN has no victims",
+    source="SIGCOMM 2015, section 3.2, Figure 9",
+    statement="Figure 4 with DCQCN: the victim's throughput does not change as senders are added under T3.",
+    scaled="One choice of ECMP is one transfer: 30 ms after 30 ms of start. The test makes 5 for no and for two senders, with from "
+           "none to four of H11 to H14 on VS's uplink; --full 40 for none, one and two, of 100 ms.",
+    variants=victim_runs((0, 2), (14, 0, 4, 1, 2)),
+    full_variants=victim_runs((0, 1, 2), range(40)),
+    full={"fabric.duration_ns": "130ms"},
+    check=check_victim_dcqcn,
+    plots={"victim": (draw_victim, "Bar: median; points: choices of ECMP, on the wire.")},
+    findings="The victim gets more, not the same, as senders are added: H11 to H14 then have a sixth of R's link each instead of "
+             "a fourth, and leave more of T1's uplinks to VS.",
+)
+
+EXPERIMENTS = (FIG3, FIG4, FIG8, FIG9)

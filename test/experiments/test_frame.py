@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The frame of scripts/experiments: settings go where they belong, and a figure outside of its tolerance is a failure."""
+"""The frame of scripts/experiments: runs are what was asked for, and a figure outside of its tolerance is a failure."""
+import dataclasses
 import pathlib
 import subprocess
 import sys
@@ -19,20 +20,13 @@ def expect(condition, text):
         print("FAILED:", text)
 
 
-def settings():
-    text = "# top\n[a]\nx = 1\ny = 2\n[flow H1]\nx = 3\n\n[z]\nx = 5\n"
-    for place, value, wanted in (
-            ("a.x", 7, text.replace("x = 1", "x = 7")),
-            ("flow H1.x", 7, text.replace("x = 3", "x = 7")),
-            ("a.new", "on", text.replace("[a]\n", "[a]\nnew = on\n")),
-            ("b.new", "on", text + "[b]\nnew = on\n"),
-            ("flow H1", None, text.replace("[flow H1]\nx = 3\n\n", ""))):
-        expect(frame.with_settings(text, {place: value}) == wanted, f"{place} = {value}")
-    try:
-        frame.with_settings(text, {"nobody": None})
-        expect(False, "a section that is not there cannot be left out")
-    except frame.Failed:
-        pass
+def full_size():
+    """--full has settings of its own, which prevail, and may have variants of its own."""
+    small, large = frame.Variant("s", {"a.x": 1, "a.y": 2}, 5), frame.Variant("l")
+    e = frame.Experiment("n", "", "", "", "", (small,), None, {}, full={"a.x": 9})
+    expect(e.chosen(False) == (small,) and e.chosen(True) == (frame.Variant("s", {"a.x": 9, "a.y": 2}, 5),), "settings")
+    expect(dataclasses.replace(e, full_variants=(large,)).chosen(True) == (frame.Variant("l", {"a.x": 9}),), "variants")
+    expect(frame.command(e, small)[:-1] == ["--seed", "5", "--set", "a.x=1", "--set", "a.y=2"], "options")
 
 
 def tolerances():
@@ -58,7 +52,7 @@ def failing_run():
         expect(not (pathlib.Path(folder) / "experiments.html").exists(), "a page without runs")
 
 
-settings()
+full_size()
 tolerances()
 usage()
 failing_run()
