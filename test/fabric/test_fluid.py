@@ -169,14 +169,15 @@ def agreement(lab, config):
     equation 9, and a queue that runs empty at N = 2 or over the jump at Kmax from N = 8 on falls by more than it rises.
     """
     with tempfile.TemporaryDirectory() as folder:
-        for n, low in ((2, 0.78), (4, 0.88), (8, 0.77)):
-            path = changed(config, folder, incast(n))
+        # The last: a slope so steep that the queue stays away from both its ends.
+        for n, low, steep in ((2, 0.78, {}), (4, 0.88, {}), (8, 0.77, {}), (10, 0.95, {("wred", "Pmax"): "10%"})):
+            path = changed(config, folder, {**incast(n), **steep})
             runs = [results(lab, "--seed", seed, path) for seed in (1, 2)]
             point = runs[0]["fluid"]["queues"][0]["fixed_point"]["queue_bytes"]
             mean = sum(r["bottleneck"]["queue_mean_bytes"] for r in runs) / len(runs)
             rates = [f["wire_rate_bps"] / r["fluid"]["flows"][i]["fixed_point"]["rate_bps"]
                      for r in runs for i, f in enumerate(r["flows"])]
-            print(f"N {n}: queue {mean / 1e3:.1f} KB, model {point / 1e3:.1f} KB, ratio {mean / point:.3f}; "
+            print(f"N {n} {steep or ''}: queue {mean / 1e3:.1f} KB, model {point / 1e3:.1f} KB, ratio {mean / point:.3f}; "
                   f"rates {min(rates):.3f} to {max(rates):.3f} of the model's")
             expect(low <= mean / point <= 1.05, f"N {n}: mean queue {mean} B, model {point} B")
             expect(0.85 <= min(rates) and max(rates) <= 1.15, f"N {n}: rates {min(rates)} to {max(rates)}")

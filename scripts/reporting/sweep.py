@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A sweep's row for each run, and its plot."""
+import numpy as np
+
+from . import data, fluid
+from .plots import COLOURS, WIDTH, plt
+
+# Converged: the flows' mean rates over WINDOW_MS are fair to this Jain index and use this share of what they get in the end.
+WINDOW_MS = 5.0
+FAIR, FULL = 0.98, 0.95
+
+
+def converged_ms(flows, since_ms):
+    """
+    Time from since_ms to the end of the first WINDOW_MS in which the rates of all flows are fair and the link is full, in
+    steps of a millisecond; None: never. A flow that is alone is fair.
+    """
+    rates = np.array([fluid.means(series, "wire_rate_bps", 1.0) for series in flows.values()])
+    if rates.size == 0:
+        return None
+    width = int(WINDOW_MS)
+    usual = rates.sum(axis=0)[len(rates[0]) // 2:].mean()
+    for start in range(int(np.ceil(since_ms)), len(rates[0]) - width + 1):
+        mean = rates[:, start:start + width].mean(axis=1)
+        total = mean.sum()
+        if total >= FULL * usual and total ** 2 >= FAIR * len(mean) * (mean ** 2).sum():
+            return start + width - since_ms
+    return None
+
+
+def started_ms(flows):
+    """When the last flow began to send."""
+    starts = [series.edges_ms()[np.flatnonzero(series["wire_rate_bps"])[0]] for series in flows.values()
+              if series["wire_rate_bps"].any()]
+    return max(starts, default=0.0)
+
+
+def row(run):
+    """{column: value} of a run that is done."""
+    result = data.Run(run.folder)
+    r, b = result.results, result.results["bottleneck"]
+    model = fluid.Fluid(run.folder, r)
+    queue = model.queue_results(b)
+    rates = [flow["wire_rate_bps"] for flow in r["flows"]]
+    since = started_ms(result.flows)
+    out = {"+".join(keys): value for keys, value in run.point}
+    out |= {
+        "seed": r["seed"], "flows": len(rates), "jain_index": round(r["jain_index"], 6),
+        "rate_min_bps": min(rates), "rate_max_bps": max(rates), "link_use": round(b["link_use"], 6),
+        "queue_mean_bytes": b["queue_mean_bytes"], "queue_p50_bytes": b["queue_p50_bytes"], "queue_p99_bytes": b["queue_p99_bytes"],
+        "queue_max_bytes": b["queue_max_bytes"], "ecn_marked_packets": b["ecn_marked_packets"],
+        "np_cnp_sent": r["counters"]["np_cnp_sent"], "pause_frames_after_measure": r["pause_frames_after_measure"],
+        "dropped_packets": sum(drop["packets"] for drop in r["drops"]),
+        "converged_ms": converged_ms(result.flows, since),
+        "fluid_mark_probability": queue and queue["fixed_point"]["mark_probability"],
+        "fluid_interior": queue and queue["fixed_point"]["interior"],
+        "fluid_queue_bytes": queue and queue["fixed_point"]["queue_bytes"],
+        "fluid_queue_mean_bytes": queue and queue["queue_mean_bytes"],
+        "fluid_queue_min_bytes": queue and queue["queue_min_bytes"],
+        "fluid_queue_max_bytes": queue and queue["queue_max_bytes"],
+        "fluid_converged_ms": queue and converged_ms(model.flows, since),
+        "digest": r["digest"],
+    }
+    return out
+
+
+def numbers(rows, column):
+    return np.array([np.nan if row[column] is None else float(row[column]) for row in rows])
+
+
+def draw_line(axes, groups, column, scale, **style):
+    """Mean over the seeds at each value of the first axis, and from the least to the most of them as a bar."""
+    values = [numbers(rows, column) * scale for rows in groups]
+    known = [(i, v[~np.isnan(v)]) for i, v in enumerate(values) if not np.isnan(v).all()]
+    if not known:
+        return
+    x, mean = [i for i, _ in known], [v.mean() for _, v in known]
+    axes.errorbar(x, mean, yerr=[[m - v.min() for m, (_, v) in zip(mean, known)], [v.max() - m for m, (_, v) in zip(mean, known)]],
+                  marker="o", ms=4, capsize=2, lw=1.2, **style)
+
+
+def curves(axes_of_grid, rows):
+    """[(label, groups of rows by the first axis)]: a curve for each point of the other axes."""
+    names = ["+".join(keys) for keys, _ in axes_of_grid]
+    told = [name for name, (_, values) in zip(names[1:], axes_of_grid[1:]) if len(values) > 1]
+    found = {}
+    for row in rows:
+        label = ", ".join(f"{name} = {row[name]}" for name in told)
+        found.setdefault(label, {value: [] for value in axes_of_grid[0][1]})[row[names[0]]].append(row)
+    return [(label, list(groups.values())) for label, groups in found.items()]
+
+
+def draw_curve(axes, groups, colour, model_colour):
+    queue, share, time = axes
+    line, model = {"color": colour, "alpha": 0.9}, {"color": model_colour, "alpha": 0.8, "ls": "-."}
+    draw_line(queue, groups, "queue_mean_bytes", 1e-3, **line)
+    draw_line(queue, groups, "queue_p99_bytes", 1e-3, ls=":", **line)
+    draw_line(queue, groups, "fluid_queue_bytes", 1e-3, **model)
+    draw_line(share, groups, "link_use", 1, **line)
+    draw_line(share, groups, "jain_index", 1, ls="--", **line)
+    draw_line(time, groups, "converged_ms", 1, **line)
+    draw_line(time, groups, "fluid_converged_ms", 1, **model)
+
+
+def draw(scenario, axes_of_grid, rows):
+    """@return the figure: queue, rates and convergence over the values of the first axis."""
+    found = curves(axes_of_grid, rows)
+    lines = -(-len(found) // 2) if len(found) > 1 else 0
+    figure, axes = plt.subplots(3, 1, figsize=(WIDTH, 8 + 0.25 * lines), sharex=True)
+    queue, share, time = axes
+    queue.set_title(f"{scenario}: queue, mean (solid), 99 % (dotted), fluid fixed point (dash-dot)")
+    queue.set_ylabel("queue (KB)")
+    share.set_title("Link use (solid) and Jain index (dashed)")
+    share.set_ylabel("share, index")
+    time.set_title(f"Time until rates are fair and the link is full for {WINDOW_MS:g} ms, fluid model (dash-dot)")
+    time.set_ylabel("time (ms)")
+    for i, (_, groups) in enumerate(found):
+        colour = COLOURS[i % (len(COLOURS) - 1)]  # the last is the model's
+        draw_curve(axes, groups, colour, colour if len(found) > 1 else COLOURS[-1])
+    for panel in (queue, time):
+        panel.set_ylim(bottom=0)
+    if lines:
+        handles = [plt.Line2D([], [], marker="o", ms=4, color=COLOURS[i % (len(COLOURS) - 1)], label=label)
+                   for i, (label, _) in enumerate(found)]
+        time.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.25), ncols=2, frameon=False, fontsize=9)
+    keys, values = axes_of_grid[0]
+    time.set_xticks(range(len(values)), values, rotation=0 if len(values) < 9 else 45)
+    time.set_xlim(-0.3, len(values) - 0.7)
+    time.set_xlabel(" = ".join(keys))
+    return figure

@@ -1,0 +1,107 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""scripts/sweep over a small grid: the same table whatever the workers, and that of quench-lab run by hand."""
+import csv
+import json
+import os
+import pathlib
+import sys
+
+from harness import BUILD, check, check_equal, finish, run, skip, work_dir
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SWEEP = ROOT / "scripts" / "sweep"
+LAB = BUILD / "app" / "lab" / "quench-lab"
+SCENARIO = ROOT / "config" / "paper-sweep.ini"
+
+try:
+    import numpy as np
+    sys.path.insert(0, str(ROOT / "scripts"))
+    os.environ["MPLCONFIGDIR"] = str(work_dir())
+    from reporting import data, sweep as rows_of_runs
+except ImportError:
+    skip("python3-matplotlib is not installed")
+
+work = work_dir()
+GRID = ("--set", "wred.Kmin+wred.Kmax=20KB,80KB", "--set", "flow others.src=2,2-3", "--set", "flow others.start_ns=0", "--seeds", "1-2", "--duration", "4ms")
+
+
+def sweep(out, *options, scenario=SCENARIO):
+    return run(SWEEP, scenario, "--lab", LAB.resolve(), "--out", out, *options, timeout=300)
+
+
+def rows(out):
+    with open(out / "sweep.csv", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def check_table():
+    one, two = work / "one", work / "two"
+    done = sweep(one, *GRID, "--workers", "1")
+    check_equal("a sweep ends well", (done.returncode, done.stderr), (0, ""))
+    check_equal("only results are left", sorted(p.name for p in one.iterdir()), ["sweep.csv", "sweep.json", "sweep.png", "sweep.svg"])
+    table = rows(one)
+    check_equal("rows are in the order of the grid", [(r["wred.Kmin+wred.Kmax"], r["flow others.src"], r["seed"]) for r in table],
+                [(k, src, seed) for k in ("20KB", "80KB") for src in ("2", "2-3") for seed in "12"])
+    check_equal("each run had its flows", [r["flows"] for r in table], ["2", "2", "3", "3"] * 2)
+    check("the values made a difference", len({r["digest"] for r in table}) >= 4)
+    described = json.loads((one / "sweep.json").read_text(encoding="utf-8"))
+    check_equal("JSON has the axes", [axis["values"] for axis in described["axes"]], [["20KB", "80KB"], ["2", "2-3"], ["0"]])
+    check_equal("and the same runs", [r["digest"] for r in described["runs"]], [r["digest"] for r in table])
+    check("sweep.png is a PNG file", (one / "sweep.png").read_bytes().startswith(b"\x89PNG\r\n"))
+    check_equal("two workers end well", sweep(two, *GRID, "--workers", "2", "--keep").returncode, 0)
+    check_equal("and have the same table", (two / "sweep.csv").read_bytes(), (one / "sweep.csv").read_bytes())
+    check("--keep keeps the runs", (two / "runs" / "0007" / "flows.csv").exists())
+    by_hand = run(LAB, "--quiet", "--json", "-", "--duration", "4ms", "--seed", "2", "--set", "wred.Kmin=80KB", "--set", "wred.Kmax=80KB",
+                  "--set", "flow others.src=2-3", "--set", "flow others.start_ns=0", SCENARIO)
+    check_equal("a run by hand is the same", json.loads(by_hand.stdout)["digest"], table[7]["digest"])
+    return one
+
+
+def check_commands(one):
+    """What GNU parallel or a job array would do: run the lines, then collect."""
+    out = work / "lines"
+    printed = sweep(out, *GRID, "--print-commands")
+    lines = printed.stdout.splitlines()
+    check_equal("a line for each run", (printed.returncode, len(lines)), (0, 8))
+    check("nothing is run", not out.exists())
+    incomplete = sweep(out, *GRID, "--collect")
+    check("runs that are missing are named", incomplete.returncode == 1 and "runs/0000" in incomplete.stderr, incomplete)
+    for line in lines:
+        check_equal("a line runs", run("sh", "-c", line).returncode, 0)
+    check_equal("they are collected", sweep(out, *GRID, "--collect").returncode, 0)
+    check_equal("into the same table", (out / "sweep.csv").read_bytes(), (one / "sweep.csv").read_bytes())
+
+
+def check_refusals():
+    out = work / "refused"
+    for options, expected in ((("--set", "wred.Kmax=1MB,2X"), "[wred] Kmax = 2X"), (("--set", "wred.Kmx=1MB"), "[wred] Kmx = 1MB"),
+                              (("--set", "Kmax=1MB"), "SECTION.KEY=VALUE"), (("--set", "wred.Kmax=1MB,1MB"), "each value once"),
+                              ((), "at least one --set"), (("--set", "wred.Kmax=1MB", "--seeds", "x"), "seeds such as"),
+                              (("--set", "wred.Kmax=1MB", "--set", "wred.Kmax=2MB"), "each key once")):
+        done = sweep(out, *options)
+        check(f"{' '.join(options) or 'no axis'} is refused", done.returncode == 2 and expected in done.stderr, done)
+    check("before anything is written", not out.exists())
+    done = sweep(out, "--set", "wred.Kmax=1MB", scenario=work / "none.ini")
+    check("so is a file that is not there", done.returncode == 2 and "none.ini" in done.stderr, done)
+
+
+def check_convergence():
+    """Two flows of 4 and 36, then 19 and 21 from 20 ms on; the link is full always."""
+    t = np.arange(1, 1001) * 100_000.0
+    late = t > 20e6
+    flows = {name: data.Series({"time_ns": t, "wire_rate_bps": np.where(late, b, a)}) for name, a, b in
+             (("first", 36e9, 19e9), ("second", 4e9, 21e9))}
+    # Jain's index of 5 ms means: 25.8 and 14.2 from 18 ms on give 0.92, 22.4 and 17.6 from 19 ms on 0.986.
+    check_equal("convergence is found where it is", rows_of_runs.converged_ms(flows, 0.0), 24.0)
+    check_equal("from the last start on", rows_of_runs.converged_ms(flows, 10.0), 14.0)
+    flows["second"]["wire_rate_bps"] = np.full(1000, 4e9)
+    check_equal("and not where it is not", rows_of_runs.converged_ms(flows, 0.0), None)
+    flows["second"]["wire_rate_bps"] = np.where(t > 10e6, 20e9, 0)
+    check_equal("a flow starts when it sends", rows_of_runs.started_ms(flows), 10.0)
+
+
+check_commands(check_table())
+check_refusals()
+check_convergence()
+finish()
