@@ -62,18 +62,26 @@ take_mbufs(struct nic *nic, struct outgoing *out, uint32_t ready, uint64_t now_n
  * for an ACK.
  */
 static inline bool
-wants_ack(const struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
+wants_ack(struct nic_qp *qp)
 {
 	if (likely(qp->ack_countdown > 1 && qp->left_packets > 1 &&
 		   qp->next_seq + 1 != qp->limit_seq)) {
 		qp->ack_countdown--;
 		return false;
 	}
+	return true;
+}
+
+/* The packet at next_seq leaves with AckReq. */
+static inline void
+ask(struct nic *nic, uint32_t item, struct nic_qp *qp, uint64_t now_ns)
+{
 	qp->ack_countdown = nic->params.ack_every;
 	/* An ACK does not tell which sending of a packet it answers (Karn). */
 	if (nic->measure.rtts != NULL && !(qp->flags & QP_RESEND))
-		rtt_on_ask(&nic->measure.rtts[qp - nic->qps], qp->next_seq, now_ns);
-	return true;
+		rtt_on_ask(&nic->measure.rtts[item], qp->next_seq, now_ns);
+	if (!(qp->flags & QP_AWAITS))
+		nic_arm_timer(nic, item, now_ns);
 }
 
 /* Undo what the last frame in this mbuf wrote over the pattern: its pad and ICRC. */
@@ -241,16 +249,18 @@ check_stop(const struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 
 /*
  * Is the next packet one of the many that neither begin nor end a message, go for the first time,
- * ask for nothing and leave the QP with another packet that may go?
+ * and leave the QP with another packet that may go? Where it asks for an ACK, somebody must be
+ * there to answer.
  */
 static inline bool
-is_plain(const struct nic_qp *qp)
+is_plain(const struct nic *nic, const struct nic_qp *qp)
 {
 	const uint16_t other =
 		QP_FIRST | QP_RESEND | QP_SPECIAL | QP_ERROR | QP_DONE | QP_UNRESOLVED | QP_RNR;
 
 	return likely(!(qp->flags & other)) && likely(qp->left_packets > 1) &&
-	       likely(qp_window(qp) > 1) && likely(qp->ack_countdown > 1);
+	       likely(qp_window(qp) > 1) &&
+	       (likely(qp->ack_countdown > 1) || !nic_flow_of(nic, qp)->raw);
 }
 
 /* May this QP, whose turn it is, send another one? What it was when it became ready may have
@@ -298,9 +308,13 @@ account(struct nic *nic, uint32_t item, struct nic_qp *qp, uint32_t wire, uint64
 static inline uint32_t
 send_plain(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf *m, uint64_t now_ns)
 {
-	uint32_t len = stamp_middle(nic, item, qp, m, false);
+	bool asks = qp->ack_countdown <= 1;
+	uint32_t len = stamp_middle(nic, item, qp, m, asks);
 
-	qp->ack_countdown--;
+	if (likely(!asks))
+		qp->ack_countdown--;
+	else
+		ask(nic, item, qp, now_ns);
 	qp_sent_middle(qp);
 	account(nic, item, qp, wire_bytes(len), now_ns);
 	return len;
@@ -337,7 +351,7 @@ send_other(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf *m
 
 	if (qp->flags & QP_SPECIAL)
 		return send_special(nic, item, qp, m, now_ns);
-	asks = !raw && wants_ack(nic, qp, now_ns);
+	asks = !raw && wants_ack(qp);
 	/* Nobody is asked: the countdown only ends plain packets, now and then. */
 	if (raw)
 		qp->ack_countdown = UINT16_MAX;
@@ -345,8 +359,8 @@ send_other(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf *m
 		len = stamp_middle(nic, item, qp, m, asks);
 	else
 		len = stamp_end(nic, item, m, asks);
-	if (asks && !(qp->flags & QP_AWAITS))
-		nic_arm_timer(nic, item, now_ns);
+	if (asks)
+		ask(nic, item, qp, now_ns);
 	if (qp->flags & QP_RESEND)
 		counter_inc(&nic->stats.retransmitted_packets);
 	qp_sent(qp);
@@ -395,7 +409,7 @@ send_queue(struct nic *nic, struct outgoing *out, uint8_t queue, uint16_t most, 
 		if (!cached)
 			nic_prefetch(nic, qp_ring_peek(ring, READY_AHEAD));
 		token_account_update(&qp->bucket, nic->qp_burst_nanobits, now_ns);
-		plain = is_plain(qp);
+		plain = is_plain(nic, qp);
 		if (unlikely(!token_account_can_send(&qp->bucket) ||
 			     (!plain && !has_other(nic, qp, now_ns)))) {
 			ring->head++;
