@@ -62,6 +62,20 @@ event_queue_min(const struct event_queue *q)
 	return event_queue_unpack(q->best[1]);
 }
 
+/** When the next event comes; EVENT_NEVER or later: never. */
+static inline uint64_t
+event_queue_next_ns(const struct event_queue *q)
+{
+	return q->best[1] >> EVENT_SOURCE_BITS;
+}
+
+/** Whose it is. */
+static inline uint32_t
+event_queue_next_source(const struct event_queue *q)
+{
+	return (uint32_t)(q->best[1] & (EVENT_MAX_SOURCES - 1));
+}
+
 /** Would this source, at this time, come before all that is in the queue? */
 static inline bool
 event_queue_is_first(const struct event_queue *q, uint32_t source, uint64_t at_ns)

@@ -12,6 +12,7 @@
 #include <assert.h>
 #include <endian.h>
 #include <string.h>
+#include <rte_branch_prediction.h>
 #include <rte_mbuf.h>
 
 #include "base/fixed.h"
@@ -51,9 +52,9 @@ static void
 hand_out(struct fabric *f, uint32_t end, uint64_t now_ns)
 {
 	struct end *e = &f->ends[end];
-	struct pkt_fifo *inbox = &f->nodes[e->peer_node].inbox;
+	struct node_slot *peer = &f->nodes[e->peer_node];
 	struct rte_mbuf *m = e->on_cable.head;
-	uint64_t digest = f->stats.digest, next_ns;
+	uint64_t digest = f->stats.digest, bytes = 0, hops = 0, next_ns;
 
 	do {
 		struct pkt_meta *meta = pkt_meta(m);
@@ -62,15 +63,17 @@ hand_out(struct fabric *f, uint32_t end, uint64_t now_ns)
 		digest = mix(digest, now_ns ^ (uint64_t)end << 48);
 		digest = mix(digest, m->pkt_len);
 		digest = mix(digest, fingerprint(m));
-		f->stats.hop_bytes += wire_bytes(m->pkt_len);
-		f->stats.packet_hops++;
+		bytes += wire_bytes(m->pkt_len);
+		hops++;
 		meta->due_ns = now_ns;
 		meta->to_port = e->peer_port;
-		pkt_fifo_push(inbox, m);
+		pkt_fifo_push(&peer->inbox, m);
 		m = e->on_cable.head;
 		next_ns = m != NULL ? pkt_meta(m)->due_ns : NEVER_NS;
-	} while (next_ns <= now_ns);
+	} while (unlikely(next_ns <= now_ns));
 	f->stats.digest = digest;
+	f->stats.hop_bytes += bytes;
+	f->stats.packet_hops += hops;
 	event_queue_set(&f->arrivals, end, next_ns);
 	f->turns_ns[e->peer_node] = min_u64(f->turns_ns[e->peer_node], now_ns);
 }
@@ -98,6 +101,7 @@ take_wakes(struct node_slot *slot, uint64_t now_ns)
 {
 	uint32_t at_once = NO_END;
 
+	/* Mostly there is one word, and nothing in it. */
 	for (uint32_t w = 0; w < slot->wake_words; w++) {
 		uint64_t ports = slot->node->wake[w];
 
@@ -191,23 +195,18 @@ static void
 run_node(struct fabric *f, struct node_slot *slot, uint64_t until_ns)
 {
 	for (;;) {
-		struct event tx = event_queue_min(&slot->tx);
-		uint64_t arrival_ns = inbox_ns(slot), now_ns;
+		uint64_t arrival_ns = inbox_ns(slot), tx_ns = event_queue_next_ns(&slot->tx);
+		uint64_t now_ns = min_u64(min_u64(arrival_ns, tx_ns), slot->control_ns);
 		uint32_t at_once;
 
-		if (arrival_ns <= tx.at_ns && arrival_ns <= slot->control_ns) {
-			if (arrival_ns > until_ns)
-				return;
-			at_once = receive(slot, now_ns = arrival_ns);
-		} else if (tx.at_ns <= slot->control_ns) {
-			if (tx.at_ns > until_ns)
-				return;
-			at_once = transmit(f, slot, tx.source, now_ns = tx.at_ns);
-		} else {
-			if (slot->control_ns > until_ns)
-				return;
-			at_once = control(slot, now_ns = slot->control_ns);
-		}
+		if (now_ns > until_ns)
+			return;
+		if (arrival_ns == now_ns)
+			at_once = receive(slot, now_ns);
+		else if (tx_ns == now_ns)
+			at_once = transmit(f, slot, event_queue_next_source(&slot->tx), now_ns);
+		else
+			at_once = control(slot, now_ns);
 		while (at_once != NO_END)
 			at_once = transmit(f, slot, at_once, now_ns);
 	}
@@ -249,10 +248,10 @@ fabric_next_ns(struct fabric *f)
 static void
 run_window(struct fabric *f, uint64_t until_ns)
 {
-	struct event next;
+	uint64_t arrival_ns;
 
-	while ((next = event_queue_min(&f->arrivals)).at_ns <= until_ns)
-		hand_out(f, next.source, next.at_ns);
+	while ((arrival_ns = event_queue_next_ns(&f->arrivals)) <= until_ns)
+		hand_out(f, event_queue_next_source(&f->arrivals), arrival_ns);
 	for (uint32_t i = 0; i < f->n_nodes; i++) {
 		struct node_slot *slot = &f->nodes[i];
 
@@ -266,6 +265,7 @@ run_window(struct fabric *f, uint64_t until_ns)
 void
 fabric_run(struct fabric *f, uint64_t until_ns)
 {
+	until_ns = min_u64(until_ns, EVENT_NEVER - 1);
 	for (;;) {
 		uint64_t first_ns = fabric_next_ns(f);
 
