@@ -177,10 +177,10 @@ switch_fdb_object(const struct node *node)
 json_t *
 switch_router_object(const struct node *node)
 {
+	struct sw_router_stats stats = sw_router_stats(node);
 	json_t *o = json_object();
 
-	json_set_counters(o, sw_router_counter_fields, sw_router_counter_fields_n,
-			  sw_router_stats(node));
+	json_set_counters(o, sw_router_counter_fields, sw_router_counter_fields_n, &stats);
 	return o;
 }
 

@@ -16,8 +16,13 @@
 
 struct pkt_meta {
 	struct rte_mbuf *next; /* link of pkt_fifo */
-	uint64_t due_ns; /* fabric: arrival at the far end of a link; NIC that measures: departure,
-			    0 none */
+	union {
+		uint64_t due_ns; /* fabric: arrival at the far end of a link; NIC that measures:
+				    departure, 0 none */
+		/* switch, in a flooded frame that crosses to other shards: mask of ports it goes to
+		 */
+		uint64_t flood_ports;
+	};
 	uint32_t charged_bytes; /* what the switch's MMU charged */
 	uint32_t dirty_off; /* NIC: where a stamped frame overwrote the constant payload; 0 none */
 	uint16_t in_port;
@@ -28,9 +33,11 @@ struct pkt_meta {
 	uint8_t flags;           /* PKT_* */
 	uint32_t copies;         /* switch, in a flooded frame: copies that have not left */
 	uint16_t to_port;        /* fabric: where it arrives */
+	uint16_t out_port;       /* switch, in a frame that crosses to another shard; and these: */
 	struct rte_mbuf *origin; /* switch, in a copy: the flooded frame, holder of the charge */
 	struct rte_mbuf
 		*ahead; /* switch: a packet further back in the queue, to be fetched early */
+	uint16_t domain, tci_bits;
 };
 static_assert(sizeof(struct pkt_meta) <= PKT_PRIV_BYTES,
 	      "metadata fits the private area of an mbuf");

@@ -8,7 +8,8 @@
 #include <rte_memory.h>
 
 #include "base/fixed.h"
-#include "switch/sw_internal.h"
+#include "switch/sw_shard.h"
+#include "tm/mmu_part.h"
 #include "wire/pfc_frame.h"
 
 static const char *const drop_names[SW_DROPS] = {
@@ -62,13 +63,13 @@ age_control(struct sw *sw, uint64_t now_ns)
 	if (interval_ns == NEVER_NS)
 		return NEVER_NS;
 	if (now_ns >= sw->sweep_ns) {
-		sw_want(sw, SW_WANT_SWEEP);
+		sw_want(sw_shard_at(sw, 0), SW_WANT_SWEEP);
 		sw->sweep_ns = add_sat(now_ns, interval_ns);
 	}
 	return sw->sweep_ns;
 }
 
-static uint64_t
+uint64_t
 sw_control(struct node *node, uint64_t now_ns)
 {
 	struct sw *sw = sw_of(node);
@@ -189,17 +190,38 @@ create_tables(struct sw *sw, const struct sw_params *params)
 		.entries = params->fdb_entries,
 		.ageing_ns = params->fdb_ageing_s * NS_PER_SEC,
 		.socket = SOCKET_ID_ANY,
+		.shared = sw->shards != NULL,
 	};
+	uint8_t shard_of_port[SW_MAX_PORTS];
 	int rc;
 
-	sw->mmu = mmu_create(&params->mmu);
+	sw_shards_deal(params, shard_of_port);
+	sw->mmu = mmu_create_parts(&params->mmu, sw_shard_count(sw), shard_of_port);
 	if (sw->mmu == NULL)
 		return -errno;
 	sw->fdb = fdb_create(&fdb);
 	if (sw->fdb == NULL)
 		return -rte_errno;
 	rc = sw_l2_init(sw, params);
-	return rc < 0 ? rc : sw_router_create(sw, params);
+	if (rc < 0)
+		return rc;
+	return sw->shards == NULL ? sw_router_create(sw, params) : sw_shards_create(sw, params);
+}
+
+/* @return 0 or -ENOMEM. */
+static int
+prepare_shards(struct sw *sw, const struct sw_params *params)
+{
+	sw->front = sw;
+	sw->own_ports = UINT64_MAX;
+	if (params->shards <= 1)
+		return 0;
+	sw->shards = rte_zmalloc("sw", sizeof(*sw->shards), RTE_CACHE_LINE_SIZE);
+	if (sw->shards == NULL)
+		return -ENOMEM;
+	sw->shards->n = params->shards;
+	sw_shards_deal(params, sw->shards->of_port);
+	return 0;
 }
 
 struct node *
@@ -234,7 +256,9 @@ sw_create(const struct sw_params *params, const struct sw_pools *pools)
 	sw->copy_room_bytes = rte_pktmbuf_data_room_size(pools->frames) - RTE_PKTMBUF_HEADROOM;
 	prng_seed(&sw->prng, params->seed, 0);
 	init_classes(sw, params);
-	rc = init_ports(sw, params);
+	rc = prepare_shards(sw, params);
+	if (rc == 0)
+		rc = init_ports(sw, params);
 	if (rc == 0)
 		rc = create_tables(sw, params);
 	if (rc < 0) {
@@ -264,11 +288,15 @@ sw_destroy(struct node *node)
 
 	if (node == NULL)
 		return;
+	/* Nothing waits before shards are built. */
+	if (sw->node.ops != &sw_ops)
+		sw_shards_settle(sw, 0);
 	for (uint16_t port = 0; port < sw->n_ports; port++) {
 		for (unsigned int queue = 0; queue < TM_CLASSES; queue++)
 			free_queue(sw, &sw->ports[port].queue[queue]);
 	}
 	sw_router_destroy(sw->router);
+	sw_shards_destroy(sw);
 	fdb_destroy(sw->fdb);
 	mmu_destroy(sw->mmu);
 	rte_free(sw->ports);
@@ -332,8 +360,12 @@ sw_mark_curve(const struct node *node, uint16_t port, uint8_t queue)
 void
 sw_clear_watermarks(struct node *node, uint32_t kinds)
 {
-	__atomic_fetch_or(&sw_of(node)->clear_watermarks, kinds, __ATOMIC_RELAXED);
-	sw_want(sw_of(node), SW_WANT_CLEAR);
+	for (uint16_t i = 0; i < sw_shard_count(sw_of(node)); i++) {
+		struct sw *sw = sw_shard_at(sw_of(node), i);
+
+		__atomic_fetch_or(&sw->clear_watermarks, kinds, __ATOMIC_RELAXED);
+		sw_want(sw, SW_WANT_CLEAR);
+	}
 }
 
 void
@@ -343,7 +375,7 @@ sw_do_clear_watermarks(struct sw *sw)
 
 	for (unsigned int i = 0; i < MMU_WATERMARKS; i++) {
 		if (kinds >> i & 1)
-			mmu_clear_watermarks(sw->mmu, (enum mmu_watermark)i);
+			mmu_part_clear_watermarks(sw->mmu, sw->index, (enum mmu_watermark)i);
 	}
 }
 
@@ -359,10 +391,14 @@ sw_fdb_port_entries(const struct node *node, uint16_t port)
 	return fdb_port_entries(sw_of_const(node)->fdb, port);
 }
 
-const struct sw_router_stats *
+struct sw_router_stats
 sw_router_stats(const struct node *node)
 {
-	return sw_router_counters(sw_of_const(node)->router);
+	struct sw_router_stats sum = {0};
+
+	for (uint16_t i = 0; i < sw_shard_count(sw_of_const(node)); i++)
+		sw_router_add_stats(sw_shard_at(sw_of_const(node), i)->router, &sum);
+	return sum;
 }
 
 const struct fdb_stats *
@@ -371,19 +407,27 @@ sw_fdb_stats(const struct node *node)
 	return fdb_stats(sw_of_const(node)->fdb);
 }
 
+/* What crosses is queued: in no queue yet, and in no other's books. */
+static void
+add_ledger(const struct sw *sw, struct sw_ledger *l)
+{
+	l->in += counter_read(&sw->ledger.in);
+	l->copies += counter_read(&sw->ledger.copies);
+	l->generated += counter_read(&sw->ledger.generated);
+	l->sent += counter_read(&sw->ledger.sent);
+	l->dropped += counter_read(&sw->ledger.dropped);
+	l->consumed += counter_read(&sw->ledger.consumed);
+	l->queued += counter_read(&sw->crossed_out_bytes) - counter_read(&sw->crossed_in_bytes);
+}
+
 struct sw_ledger
 sw_ledger(const struct node *node)
 {
 	const struct sw *sw = sw_of_const(node);
-	struct sw_ledger l = {
-		.in = counter_read(&sw->ledger.in),
-		.copies = counter_read(&sw->ledger.copies),
-		.generated = counter_read(&sw->ledger.generated),
-		.sent = counter_read(&sw->ledger.sent),
-		.dropped = counter_read(&sw->ledger.dropped),
-		.consumed = counter_read(&sw->ledger.consumed),
-	};
+	struct sw_ledger l = {0};
 
+	for (uint16_t i = 0; i < sw_shard_count(sw); i++)
+		add_ledger(sw_shard_at(sw, i), &l);
 	for (uint16_t port = 0; port < sw->n_ports; port++) {
 		for (uint8_t queue = 0; queue < TM_CLASSES; queue++)
 			l.queued += sw_queue_bytes(node, port, queue);

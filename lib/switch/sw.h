@@ -57,6 +57,7 @@
 struct rte_mempool;
 
 #define SW_MAX_PORTS MMU_MAX_PORTS
+#define SW_MAX_SHARDS SW_MAX_PORTS
 /* What a frame, with FCS, may have beyond its class's MTU: header, one tag, FCS. */
 #define SW_MTU_OVERHEAD_BYTES 22u
 
@@ -90,6 +91,7 @@ struct sw_port_params {
 	uint16_t pfc_delay_quanta;           /* debugging: obey a pause frame that much later */
 	bool pfcwd;                          /* watched by the PFC watchdog, if that is on */
 	uint16_t pfcwd_interface_multiplier; /* NX-OS; 0: shutdown_multiplier */
+	uint16_t shard;                      /* 1..shards; 0: dealt out in turn */
 };
 
 extern const struct field sw_port_fields[];
@@ -109,6 +111,7 @@ extern const unsigned int sw_router_fields_n;
 
 struct sw_params {
 	uint16_t n_ports;
+	uint16_t shards; /* each with an lcore of its own, or in turn in one; 0: one */
 	struct sw_port_params ports[SW_MAX_PORTS];
 	struct qos_map_params qos;
 	struct wred_params wred; /* for the queues in wred_queues */
@@ -147,6 +150,9 @@ extern const unsigned int sw_fields_n;
  * with pfc_generate off.
  */
 void sw_params_resolve(struct sw_params *params);
+
+/** Which shard, from 0 on, has which port. */
+void sw_shards_deal(const struct sw_params *params, uint8_t shard_of_port[]);
 
 /**
  * Rules of this struct and of those inside, for params after sw_params_resolve().
@@ -224,6 +230,7 @@ struct sw_router_stats {
 	uint64_t neigh_requests_sent, neigh_requests_answered, echo_requests_answered;
 	uint64_t neigh_table_full; /* frames whose neighbour found no place in the table */
 	uint64_t neigh_no_mbuf;    /* questions for which there was no mbuf */
+	uint64_t neigh_not_told;   /* what a neighbour said and another shard had no room for */
 	struct neigh_stats neigh;
 };
 
@@ -240,6 +247,7 @@ struct sw_ledger {
 struct sw_pools {
 	struct rte_mempool *frames; /* whole frames: PFC, private copies */
 	struct rte_mempool *clones; /* no data room */
+	uint32_t mbufs; /* that can be in the switch at once, if not just those of frames */
 };
 
 /**
@@ -260,6 +268,20 @@ void sw_destroy(struct node *node);
  * @return 0, -EINVAL (no such port, group address) or -ENOSPC (table full).
  */
 int sw_learn(struct node *node, uint16_t vid, const uint8_t mac[6], uint16_t port, uint64_t now_ns);
+
+/*
+ * A switch of several shards. What sw_create() returned is all of it: control() and all that reads
+ * or asks take that one. One thread may drive it as a node, and then shards are brought what has
+ * crossed before rx() or tx() returns; or each shard's node has a thread of its own, which polls
+ * the shard's ports and no other: tx() of each of them takes what has crossed.
+ */
+
+/** How many; 1: the switch is its own and only one. */
+uint16_t sw_shards(const struct node *node);
+/** Node of a shard, not owned by the caller; 0 <= i < sw_shards(). */
+struct node *sw_shard(struct node *node, uint16_t i);
+/** Mask of its ports. */
+uint64_t sw_shard_ports(const struct node *node, uint16_t i);
 
 /* From any thread; the owner puts it in force before its next frame. One caller for each. */
 
@@ -308,7 +330,7 @@ uint32_t sw_fdb_entries(const struct node *node);
 uint32_t sw_fdb_port_entries(const struct node *node, uint16_t port);
 const struct fdb_stats *sw_fdb_stats(const struct node *node);
 /** All zero without a router. */
-const struct sw_router_stats *sw_router_stats(const struct node *node);
+struct sw_router_stats sw_router_stats(const struct node *node);
 struct sw_ledger sw_ledger(const struct node *node);
 
 #endif

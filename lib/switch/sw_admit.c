@@ -75,7 +75,8 @@ to_port(struct sw *sw, struct arrival *a)
 		return;
 	}
 	sw_count_egress_drop(sw, a, a->out_port, reason);
-	mmu_ingress_release(sw->mmu, a->in_port, a->class.pg, a->charged_bytes);
+	if (!(a->flags & PKT_GENERATED))
+		sw_refund(sw, a->in_port, a->class.pg, a->charged_bytes);
 	rte_pktmbuf_free(a->m);
 }
 
@@ -86,19 +87,21 @@ admit_ingress(struct sw *sw, const struct arrival *a)
 }
 
 /* A frame for one port that a burst may admit together with others: nothing has to be decided on it
- * alone, nor done to it. */
+ * alone, nor done to it. At its egress, and at its ingress. */
 static bool
-is_plain(struct sw *sw, const struct sw_class *c, struct arrival *a)
+leaves_plain(const struct sw *sw, const struct arrival *a)
 {
-	const struct sw_port *in = &sw->ports[a->in_port];
-	const struct sw_port *p;
+	const struct sw_port *p = &sw->ports[a->out_port];
 
-	if (a->out_port == FLOOD)
-		return false;
-	p = &sw->ports[a->out_port];
-	return !((p->closed_queues >> a->class.queue | in->storm_pgs >> a->class.pg) & 1) &&
-	       !above_mtu(c, a) && !sw_wred_drops(p, a) &&
+	return !(p->closed_queues >> a->class.queue & 1) && !sw_wred_drops(p, a) &&
 	       sw_egress_tci(sw, a, a->out_port) == SW_TAG_AS_IS;
+}
+
+static bool
+comes_plain(const struct sw *sw, const struct sw_class *c, const struct arrival *a)
+{
+	return a->out_port != FLOOD && !(sw->ports[a->in_port].storm_pgs >> a->class.pg & 1) &&
+	       !above_mtu(c, a);
 }
 
 /* What the frames of a burst are charged together: by group of their port, by egress queue. */
@@ -111,24 +114,51 @@ struct sums {
 	uint16_t queues; /* that have bytes, listed in sw->enqueue_queues */
 };
 
-/* @return false: a frame of the burst has to be looked at alone. */
-static bool
-add_up(struct sw *sw, struct arrival *a, unsigned int n, struct sums *s)
+static void
+add_to_queue(struct sw *sw, const struct arrival *a, struct sums *s)
+{
+	uint16_t queue = (uint16_t)(a->out_port * TM_CLASSES + a->class.queue);
+
+	if (sw->enqueue_bytes[queue] == 0)
+		sw->enqueue_queues[s->queues++] = queue;
+	sw->enqueue_bytes[queue] += a->charged_bytes;
+}
+
+/*
+ * Whether there is more than one shard is known where this is called: one alone does not pay for
+ * the question, frame by frame.
+ *
+ * @return false: a frame of the burst has to be looked at alone.
+ */
+static __rte_always_inline bool
+add_up(struct sw *sw, struct arrival *a, unsigned int n, struct sums *s, bool alone)
 {
 	for (unsigned int i = 0; i < n; i++, a++) {
-		uint16_t queue;
-
-		if (unlikely(!is_plain(sw, classify(sw, a), a)))
+		if (unlikely(!comes_plain(sw, classify(sw, a), a)))
 			return false;
-		queue = (uint16_t)(a->out_port * TM_CLASSES + a->class.queue);
 		s->total_bytes += a->charged_bytes;
 		s->pg_bytes[a->class.pg] += a->charged_bytes;
 		s->pg_packets[a->class.pg]++;
 		s->pg_frame_bytes[a->class.pg] += a->frame_bytes;
 		s->pgs |= (uint8_t)(1u << a->class.pg);
-		if (sw->enqueue_bytes[queue] == 0)
-			sw->enqueue_queues[s->queues++] = queue;
-		sw->enqueue_bytes[queue] += a->charged_bytes;
+		if (!alone && !sw_owns(sw, a->out_port))
+			continue;
+		if (unlikely(!leaves_plain(sw, a)))
+			return false;
+		add_to_queue(sw, a, s);
+	}
+	return true;
+}
+
+static bool
+queues_fit(const struct sw *sw, const struct sums *s)
+{
+	for (unsigned int i = 0; i < s->queues; i++) {
+		uint16_t queue = sw->enqueue_queues[i];
+
+		if (!mmu_egress_fits(sw->mmu, queue / TM_CLASSES, queue % TM_CLASSES,
+				     sw->enqueue_bytes[queue], s->total_bytes))
+			return false;
 	}
 	return true;
 }
@@ -142,26 +172,12 @@ all_fit(const struct sw *sw, uint16_t in_port, const struct sums *s)
 		if (!mmu_ingress_fits(sw->mmu, in_port, pg, s->pg_bytes[pg], s->total_bytes))
 			return false;
 	}
-	for (unsigned int i = 0; i < s->queues; i++) {
-		uint16_t queue = sw->enqueue_queues[i];
-
-		if (!mmu_egress_fits(sw->mmu, queue / TM_CLASSES, queue % TM_CLASSES,
-				     sw->enqueue_bytes[queue], s->total_bytes))
-			return false;
-	}
-	return true;
+	return queues_fit(sw, s);
 }
 
 static void
-charge_all(struct sw *sw, uint16_t in_port, const struct sums *s)
+charge_queues(struct sw *sw, const struct sums *s)
 {
-	for (uint8_t pgs = s->pgs; pgs != 0; pgs &= (uint8_t)(pgs - 1)) {
-		uint8_t pg = (uint8_t)__builtin_ctz(pgs);
-
-		mmu_ingress_admit(sw->mmu, in_port, pg, s->pg_bytes[pg]);
-		counter_add(&sw->ports[in_port].stats.pg[pg].rx_packets, s->pg_packets[pg]);
-		counter_add(&sw->ports[in_port].stats.pg[pg].rx_bytes, s->pg_frame_bytes[pg]);
-	}
 	for (unsigned int i = 0; i < s->queues; i++) {
 		uint16_t queue = sw->enqueue_queues[i], port = queue / TM_CLASSES;
 		struct sw_port *p = &sw->ports[port];
@@ -174,6 +190,26 @@ charge_all(struct sw *sw, uint16_t in_port, const struct sums *s)
 	}
 }
 
+static void
+forget_queues(struct sw *sw, const struct sums *s)
+{
+	for (unsigned int i = 0; i < s->queues; i++)
+		sw->enqueue_bytes[sw->enqueue_queues[i]] = 0;
+}
+
+static void
+charge_all(struct sw *sw, uint16_t in_port, const struct sums *s)
+{
+	for (uint8_t pgs = s->pgs; pgs != 0; pgs &= (uint8_t)(pgs - 1)) {
+		uint8_t pg = (uint8_t)__builtin_ctz(pgs);
+
+		mmu_ingress_admit(sw->mmu, in_port, pg, s->pg_bytes[pg]);
+		counter_add(&sw->ports[in_port].stats.pg[pg].rx_packets, s->pg_packets[pg]);
+		counter_add(&sw->ports[in_port].stats.pg[pg].rx_bytes, s->pg_frame_bytes[pg]);
+	}
+	charge_queues(sw, s);
+}
+
 static bool
 all_pass(const enum sw_drop *reasons, unsigned int n)
 {
@@ -184,28 +220,85 @@ all_pass(const enum sw_drop *reasons, unsigned int n)
 	return ended == 0;
 }
 
-bool
-sw_admit_burst(struct sw *sw, struct arrival *a, unsigned int n, const enum sw_drop reasons[])
+static __rte_always_inline bool
+admit_burst(struct sw *sw, struct arrival *a, unsigned int n, const enum sw_drop reasons[],
+	    bool alone)
 {
 	uint16_t in_port = a->in_port;
 	struct sums sums = {0};
 	bool fit;
 
-	fit = !sw->mark_at_enqueue && all_pass(reasons, n) && add_up(sw, a, n, &sums) &&
+	fit = !sw->mark_at_enqueue && all_pass(reasons, n) && add_up(sw, a, n, &sums, alone) &&
 	      all_fit(sw, in_port, &sums);
 	if (fit)
 		charge_all(sw, in_port, &sums);
-	for (unsigned int i = 0; i < sums.queues; i++)
-		sw->enqueue_bytes[sw->enqueue_queues[i]] = 0;
+	forget_queues(sw, &sums);
 	if (!fit)
 		return false;
 	for (unsigned int i = 0; i < n; i++) {
+		if (!alone && !sw_owns(sw, a[i].out_port)) {
+			sw_cross(sw, &a[i]);
+			continue;
+		}
 		sw_fill_meta(&a[i], a[i].m, a[i].view.tagged, a[i].flags);
 		sw_queue_push(&sw->ports[a[i].out_port].queue[a[i].class.queue], a[i].m);
 	}
 	for (uint8_t pgs = sums.pgs; pgs != 0; pgs &= (uint8_t)(pgs - 1))
 		sw_update_xoff(sw, in_port, (uint8_t)__builtin_ctz(pgs), a->now_ns);
 	return true;
+}
+
+bool
+sw_admit_burst(struct sw *sw, struct arrival *a, unsigned int n, const enum sw_drop reasons[])
+{
+	return sw->shards == NULL ? admit_burst(sw, a, n, reasons, true)
+				  : admit_burst(sw, a, n, reasons, false);
+}
+
+/* As sw_admit_burst(), of the egress alone. */
+static bool
+queue_crossed(struct sw *sw, const struct arrival *a, unsigned int n)
+{
+	bool fit = !sw->mark_at_enqueue;
+	struct sums sums = {0};
+
+	for (unsigned int i = 0; fit && i < n; i++) {
+		fit = a[i].out_port != FLOOD && leaves_plain(sw, &a[i]);
+		if (!fit)
+			break;
+		sums.total_bytes += a[i].charged_bytes;
+		add_to_queue(sw, &a[i], &sums);
+	}
+	fit = fit && queues_fit(sw, &sums);
+	if (fit)
+		charge_queues(sw, &sums);
+	forget_queues(sw, &sums);
+	for (unsigned int i = 0; fit && i < n; i++)
+		sw_queue_push(&sw->ports[a[i].out_port].queue[a[i].class.queue], a[i].m);
+	return fit;
+}
+
+void
+sw_admit_crossed(struct sw *sw, struct arrival *a, unsigned int n)
+{
+	if (queue_crossed(sw, a, n))
+		return;
+	for (unsigned int i = 0; i < n; i++) {
+		if (a[i].out_port == FLOOD)
+			sw_flood_crossed(sw, &a[i]);
+		else
+			to_port(sw, &a[i]);
+	}
+}
+
+/* A frame for one port, admitted or not charged at its ingress. */
+static void
+send_to_port(struct sw *sw, struct arrival *a)
+{
+	if (likely(sw_owns(sw, a->out_port)))
+		to_port(sw, a);
+	else
+		sw_cross(sw, a);
 }
 
 void
@@ -218,23 +311,12 @@ sw_send_own(struct sw *sw, struct rte_mbuf *m, uint16_t domain, uint16_t port, u
 			    .out_port = port,
 			    .domain = domain,
 			    .pcp = -1};
-	enum sw_drop reason;
 
 	a.charged_bytes = mmu_charge_bytes(sw->mmu, a.frame_bytes);
 	counter_add(&sw->ledger.generated, a.charged_bytes);
 	classify(sw, &a);
-	reason = sw_admit_egress(sw, &a, port);
-	if (reason == SW_PASS && set_tag(sw, &a)) {
-		sw_fill_meta(&a, a.m, a.view.tagged, a.flags | PKT_GENERATED);
-		sw_enqueue(sw, &a, port, a.m);
-		return;
-	}
-	if (reason == SW_PASS) {
-		mmu_egress_release(sw->mmu, port, a.class.queue, a.charged_bytes);
-		reason = SW_DROP_NO_MBUF;
-	}
-	sw_count_egress_drop(sw, &a, port, reason);
-	rte_pktmbuf_free(a.m);
+	a.flags |= PKT_GENERATED;
+	send_to_port(sw, &a);
 }
 
 uint8_t
@@ -252,7 +334,7 @@ sw_admit(struct sw *sw, struct arrival *a)
 		counter_inc(&sw->ports[a->in_port].stats.pg[a->class.pg].drop_packets);
 		rte_pktmbuf_free(a->m);
 	} else if (likely(a->out_port != FLOOD)) {
-		to_port(sw, a);
+		send_to_port(sw, a);
 	} else {
 		sw_flood(sw, a);
 	}

@@ -53,6 +53,7 @@ const struct counter_field sw_router_counter_fields[] = {
 	NEIGH(neigh_failed, "times that a neighbour did not answer and was given up"),
 	C(neigh_table_full, "frames whose neighbour found no place in the table"),
 	C(neigh_no_mbuf, "questions for which there was no mbuf"),
+	C(neigh_not_told, "what a neighbour said and another shard had no room for"),
 };
 #undef C
 #undef NEIGH

@@ -9,6 +9,7 @@
 
 #include "base/fixed.h"
 #include "switch/sw_rx.h"
+#include "switch/sw_shard.h"
 
 /* How long a received frame may wait for the control side. */
 #define POLL_NS (100 * NS_PER_MS)
@@ -165,9 +166,9 @@ void
 sw_dcbx_send(struct sw *sw)
 {
 	for (uint16_t port = 0; port < sw->n_ports; port++) {
-		struct sw_lldp_out *out = &sw->lldp.out[port];
+		struct sw_lldp_out *out = &sw->front->lldp.out[port];
 
-		if (!__atomic_load_n(&out->ready, __ATOMIC_ACQUIRE))
+		if (!sw_owns(sw, port) || !__atomic_load_n(&out->ready, __ATOMIC_ACQUIRE))
 			continue;
 		send_one(sw, port, out);
 		__atomic_store_n(&out->ready, 0, __ATOMIC_RELEASE);
@@ -177,19 +178,26 @@ sw_dcbx_send(struct sw *sw)
 /* The rest is the control side's. */
 
 static void
-read_mail(struct sw *sw, uint64_t now_ns)
+read_box(struct sw *sw, struct sw_lldp *box, uint64_t now_ns)
 {
 	struct sw_lldp *l = &sw->lldp;
 
-	while (l->mail_read != __atomic_load_n(&l->mail_written, __ATOMIC_ACQUIRE)) {
-		const struct sw_lldp_mail *mail = &l->mail[l->mail_read % SW_LLDP_MAILS];
+	while (box->mail_read != __atomic_load_n(&box->mail_written, __ATOMIC_ACQUIRE)) {
+		const struct sw_lldp_mail *mail = &box->mail[box->mail_read % SW_LLDP_MAILS];
 
 		/* Heard before the link went down: nobody is there now. */
 		if (!sw->ports[mail->port].wish.link_down)
 			dcbx_port_rx(&l->port[mail->port], &l->params, mail->frame, mail->len,
 				     now_ns);
-		__atomic_store_n(&l->mail_read, l->mail_read + 1, __ATOMIC_RELEASE);
+		__atomic_store_n(&box->mail_read, box->mail_read + 1, __ATOMIC_RELEASE);
 	}
+}
+
+static void
+read_mail(struct sw *sw, uint64_t now_ns)
+{
+	for (uint16_t i = 0; i < sw_shard_count(sw); i++)
+		read_box(sw, &sw_shard_at(sw, i)->lldp, now_ns);
 }
 
 static void
@@ -226,7 +234,7 @@ offer_frame(struct sw *sw, uint16_t port, uint64_t now_ns)
 	out->len =
 		(uint16_t)dcbx_port_tx(&sw->lldp.port[port], &sw->lldp.params, out->frame, now_ns);
 	__atomic_store_n(&out->ready, 1, __ATOMIC_RELEASE);
-	sw_want(sw, SW_WANT_LLDP);
+	sw_want(sw_owner(sw, port), SW_WANT_LLDP);
 	__atomic_fetch_or(&sw->node.wake[port / 64], 1ull << (port % 64), __ATOMIC_RELAXED);
 }
 

@@ -4,6 +4,7 @@
 #define QUENCH_SWITCH_SW_EGRESS_H
 
 #include "switch/sw_rx.h"
+#include "switch/sw_shard.h"
 
 static inline void
 sw_count_egress_drop(struct sw *sw, const struct arrival *a, uint16_t port, enum sw_drop reason)

@@ -53,34 +53,62 @@ copy_to_port(struct sw *sw, struct arrival *a, struct forms *forms, uint16_t por
 	sw_fill_meta(a, copy, tci == SW_TAG_AS_IS ? a->view.tagged : !a->view.tagged,
 		     a->flags | PKT_CLONE);
 	pkt_meta(copy)->origin = a->m;
-	pkt_meta(a->m)->copies++;
 	sw_enqueue(sw, a, port, copy);
 	return SW_PASS;
+}
+
+/* @return copies that wait in queues now. */
+static unsigned int
+copy_to_ports(struct sw *sw, struct arrival *a, uint64_t ports)
+{
+	struct forms forms = {0};
+	unsigned int copies = 0;
+
+	for (; ports != 0; ports &= ports - 1) {
+		uint16_t port = (uint16_t)__builtin_ctzll(ports);
+		enum sw_drop reason = copy_to_port(sw, a, &forms, port);
+
+		if (reason == SW_PASS)
+			copies++;
+		else
+			sw_count_egress_drop(sw, a, port, reason);
+	}
+	/* Copies hold the data of the other form from here on. */
+	rte_pktmbuf_free(forms.other);
+	return copies;
+}
+
+/* The frame's holder has made its copies, which hold it now. */
+static void
+let_go(struct sw *sw, const struct arrival *a, unsigned int copies)
+{
+	if (sw_hold_copies(sw, a->m, (int32_t)copies - 1) > 0)
+		return;
+	sw_refund(sw, a->in_port, a->class.pg, a->charged_bytes);
+	rte_pktmbuf_free(a->m);
 }
 
 void
 sw_flood(struct sw *sw, struct arrival *a)
 {
 	uint64_t ports = sw_flood_ports(sw, a);
-	struct pkt_meta *meta = pkt_meta(a->m);
-	struct forms forms = {0};
 
-	sw_fill_meta(a, a->m, a->view.tagged, 0);
-	meta->copies = 0;
+	sw_fill_meta(a, a->m, a->view.tagged, a->flags);
+	pkt_meta(a->m)->copies = 1;
 	/* The frame counts as its first copy. */
 	counter_add(&sw->ledger.copies,
 		    (uint64_t)(__builtin_popcountll(ports) - 1) * a->charged_bytes);
-	for (; ports != 0; ports &= ports - 1) {
-		uint16_t port = (uint16_t)__builtin_ctzll(ports);
-		enum sw_drop reason = copy_to_port(sw, a, &forms, port);
+	if (unlikely((ports & ~sw->own_ports) != 0))
+		sw_cross_flood(sw, a, ports);
+	let_go(sw, a, copy_to_ports(sw, a, ports & sw->own_ports));
+}
 
-		if (reason != SW_PASS)
-			sw_count_egress_drop(sw, a, port, reason);
-	}
-	/* Copies hold the data of the other form from here on. */
-	rte_pktmbuf_free(forms.other);
-	if (meta->copies > 0)
-		return;
-	mmu_ingress_release(sw->mmu, a->in_port, a->class.pg, a->charged_bytes);
+void
+sw_flood_crossed(struct sw *sw, struct arrival *a)
+{
+	uint64_t ports = pkt_meta(a->m)->flood_ports & sw->own_ports;
+
+	let_go(sw, a, copy_to_ports(sw, a, ports));
+	/* The reference that came with it. */
 	rte_pktmbuf_free(a->m);
 }

@@ -158,8 +158,10 @@ struct sw_lldp {
 	struct lldp_params params;
 	uint8_t queue;
 	uint64_t auto_ports; /* mask */
+	/* each shard's, by its own hand */
 	uint32_t mail_written, mail_read;
 	struct sw_lldp_mail mail[SW_LLDP_MAILS];
+	/* the front's: each frame is for its port's owner */
 	struct sw_lldp_out out[SW_MAX_PORTS];
 	/* the control side's */
 	struct dcbx_port port[SW_MAX_PORTS];
@@ -170,7 +172,8 @@ struct sw_lldp {
 struct sw {
 	struct node node;
 	/* per packet */
-	struct sw_port *ports;
+	struct sw_port *ports; /* of the whole switch; each has one owner */
+	uint64_t own_ports;    /* mask */
 	struct mmu *mmu;
 	struct fdb *fdb;
 	struct sw_ledger ledger; /* queued is not kept: it is the sum of the queues */
@@ -202,6 +205,12 @@ struct sw {
 	struct sw_event_log events;
 	struct sw_lldp lldp;
 	struct sw_snapshot *snapshot; /* that somebody waits for, or NULL */
+	/* of a shard; sw_shard.h */
+	struct sw *front;         /* the switch that this is a part of: itself, when alone */
+	struct sw_shards *shards; /* NULL: alone */
+	uint16_t index;
+	uint64_t crossing_to; /* mask: shards that something crosses to at the end of the burst */
+	uint64_t crossed_out_bytes, crossed_in_bytes; /* charged */
 	/* per frame, by its domain */
 	uint64_t members[SW_DOMAINS]; /* mask of ports */
 };
@@ -218,7 +227,25 @@ sw_of_const(const struct node *node)
 	return (const struct sw *)node;
 }
 
+static inline bool
+sw_owns(const struct sw *sw, uint16_t port)
+{
+	return sw->own_ports >> port & 1;
+}
+
+/** Ports without a link, as all shards know them. */
+static inline uint64_t
+sw_down_ports(const struct sw *sw)
+{
+	return __atomic_load_n(&sw->down_ports, __ATOMIC_RELAXED);
+}
+
 /* sw_port.c */
+
+/* sw.c */
+
+/** Control work of the whole switch; of the front. */
+uint64_t sw_control(struct node *node, uint64_t now_ns);
 
 /** Ask the owner for something; from any thread. */
 static inline void
@@ -381,7 +408,8 @@ int sw_l2_init(struct sw *sw, const struct sw_params *params);
  */
 int sw_router_create(struct sw *sw, const struct sw_params *params);
 void sw_router_destroy(struct sw_router *r);
-const struct sw_router_stats *sw_router_counters(const struct sw_router *r);
+/** Of no router, nothing. */
+void sw_router_add_stats(const struct sw_router *r, struct sw_router_stats *sum);
 
 /* sw_rx.c */
 void sw_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns);

@@ -186,8 +186,8 @@ forward(struct sw *sw, struct arrival *a, const uint64_t keys[2], const uint32_t
 		return SW_TO_ROUTER;
 	flood = sw_flood_ports(sw, a);
 	if (flood == 0)
-		return sw->members[a->domain] & sw->down_ports & ~a->not_to ? SW_DROP_LINK_DOWN
-									    : SW_DROP_SAME_PORT;
+		return sw->members[a->domain] & sw_down_ports(sw) & ~a->not_to ? SW_DROP_LINK_DOWN
+									       : SW_DROP_SAME_PORT;
 	/* With one port to go to there is nothing to copy. */
 	if ((flood & (flood - 1)) == 0)
 		a->out_port = (uint16_t)__builtin_ctzll(flood);

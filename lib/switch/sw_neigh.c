@@ -10,6 +10,7 @@
 #include <rte_mbuf.h>
 
 #include "switch/sw_router.h"
+#include "switch/sw_shard.h"
 #include "wire/arp.h"
 #include "wire/icmp.h"
 #include "wire/nd.h"
@@ -64,21 +65,41 @@ sw_neigh_want(struct sw_router *r, const struct neigh_key *key, uint64_t now_ns)
 }
 
 /* Somebody has told an address of its own. It is entered if it spoke to us. */
+static bool
+enter(struct sw_router *r, const struct sw_neigh_news *news, uint64_t now_ns)
+{
+	struct neigh_stats counted = {0};
+	uint32_t index = news->spoke_to_us ? sw_neigh_want(r, &news->key, now_ns)
+					   : neigh_find(r->neighs, &news->key);
+
+	if (index == NEIGH_NONE)
+		return false;
+	neigh_on_learnt(r->neighs, news->counted ? &counted : &r->stats.neigh, index, news->mac,
+			now_ns);
+	return true;
+}
+
 static void
 learn(struct sw_router *r, const struct arrival *a, uint8_t ip_version, const uint8_t *ip,
       const uint8_t mac[6], bool spoke_to_us)
 {
 	const struct sw_router_interface *interface = sw_router_interface(r, a->domain);
 	const struct route_prefix *own = ip_version == 4 ? &interface->ip : &interface->ip6;
-	struct neigh_key key = {.ip.version = ip_version, .vlan_id = a->domain};
-	uint32_t index;
+	struct sw_neigh_news news = {.key = {.ip.version = ip_version, .vlan_id = a->domain},
+				     .spoke_to_us = spoke_to_us};
 
-	memcpy(key.ip.addr, ip, ip_version == 4 ? 4 : 16);
-	if (mac[0] & 1 || is_ours(own, ip, ip_version) || !route_prefix_has(own, &key.ip))
+	memcpy(news.key.ip.addr, ip, ip_version == 4 ? 4 : 16);
+	memcpy(news.mac, mac, sizeof(news.mac));
+	if (mac[0] & 1 || is_ours(own, ip, ip_version) || !route_prefix_has(own, &news.key.ip))
 		return;
-	index = spoke_to_us ? sw_neigh_want(r, &key, a->now_ns) : neigh_find(r->neighs, &key);
-	if (index != NEIGH_NONE)
-		neigh_on_learnt(r->neighs, &r->stats.neigh, index, mac, a->now_ns);
+	news.counted = enter(r, &news, a->now_ns);
+	sw_cross_tell(r->sw, &news);
+}
+
+void
+sw_neigh_told(struct sw *sw, const struct sw_neigh_news *news, uint64_t now_ns)
+{
+	(void)enter(sw->router, news, now_ns);
 }
 
 static bool
@@ -322,7 +343,7 @@ sw_neigh_ask(struct sw *sw, uint64_t now_ns)
 
 	while ((index = neigh_pop_ask(neighs)) != NEIGH_NONE) {
 		const struct neigh *e = neigh_get(neighs, index);
-		uint64_t ports = sw->members[e->key.vlan_id] & ~sw->down_ports;
+		uint64_t ports = sw->members[e->key.vlan_id] & ~sw_down_ports(sw);
 
 		for (; ports != 0; ports &= ports - 1)
 			ask_through(sw, e, (uint16_t)__builtin_ctzll(ports), now_ns);

@@ -109,7 +109,8 @@ const struct field sw_port_fields[] = {
 	},
 	{
 		.name = "flow_control",
-		.help = "pause frames that are obeyed and sent: none, 802.1Qbb, 802.3x, or 802.1Qbb "
+		.help = "pause frames that are obeyed and sent: none, 802.1Qbb, 802.3x, or "
+			"802.1Qbb "
 			"for what DCBX finds agreed; NX-OS's mode off, on, auto are off, pfc, auto",
 		.type = FIELD_ENUM,
 		.offset = offsetof(struct sw_port_params, flow_control),
@@ -158,6 +159,15 @@ const struct field sw_port_fields[] = {
 		.max = 1000,
 		.def = "0",
 	},
+	{
+		.name = "shard",
+		.help = "of the switch's shards the one that has this port, from 1 on; 0: ports "
+			"are dealt out in turn",
+		.type = FIELD_U16,
+		.offset = offsetof(struct sw_port_params, shard),
+		.max = SW_MAX_SHARDS,
+		.def = "0",
+	},
 };
 
 const unsigned int sw_port_fields_n = sizeof(sw_port_fields) / sizeof(sw_port_fields[0]);
@@ -165,6 +175,16 @@ const unsigned int sw_port_fields_n = sizeof(sw_port_fields) / sizeof(sw_port_fi
 static const char *const mark_at_words[] = {"dequeue", "enqueue", NULL};
 
 const struct field sw_fields[] = {
+	{
+		.name = "shards",
+		.help = "parts of the switch, each with some of the ports and, in quench-switch, "
+			"an lcore of its own; 0: as many as lcores poll, at most one for a port; "
+			"in quench-lab one",
+		.type = FIELD_U16,
+		.offset = offsetof(struct sw_params, shards),
+		.max = SW_MAX_SHARDS,
+		.def = "0",
+	},
 	{
 		.name = "wred_queues",
 		.help = "egress queues that the [wred] curve applies to; not that of CNPs",
@@ -313,11 +333,38 @@ vlan_fault(const struct sw_params *params, const struct sw_port_params *p)
 	return NULL;
 }
 
+void
+sw_shards_deal(const struct sw_params *params, uint8_t shard_of_port[])
+{
+	uint16_t n = params->shards > 0 ? params->shards : 1, turn = 0;
+
+	for (uint16_t i = 0; i < params->n_ports; i++) {
+		uint16_t given = params->ports[i].shard;
+
+		shard_of_port[i] = (uint8_t)(given > 0 ? given - 1 : turn++ % n);
+	}
+}
+
+static const char *
+shards_fault(const struct sw_params *p)
+{
+	/* 0: the program does not know yet how many there will be. */
+	if (p->shards > p->n_ports)
+		return "shards is above the number of ports: each has one at least";
+	for (uint16_t i = 0; i < p->n_ports; i++) {
+		if (p->shards > 0 && p->ports[i].shard > p->shards)
+			return "shard of a port is above shards";
+	}
+	return NULL;
+}
+
 static const char *
 own_fault(const struct sw_params *p)
 {
 	if (p->n_ports == 0 || p->n_ports > SW_MAX_PORTS)
 		return "a switch has 1 to 64 ports";
+	if (shards_fault(p) != NULL)
+		return shards_fault(p);
 	if (p->mark_at != SW_MARK_AT_DEQUEUE && p->mark_at != SW_MARK_AT_ENQUEUE)
 		return "mark_at is neither dequeue nor enqueue";
 	if (p->shaper_burst_ns == 0 || p->shaper_burst_ns > 1000000)
@@ -371,7 +418,8 @@ sw_params_check(const struct sw_params *params, char *why, unsigned int why_size
 			return -EINVAL;
 		}
 		if (params->ports[i].flow_control == SW_FLOW_AUTO && !params->lldp.lldp) {
-			snprintf(why, why_size, "port %u: flow_control = auto without lldp = on", i);
+			snprintf(why, why_size, "port %u: flow_control = auto without lldp = on",
+				 i);
 			return -EINVAL;
 		}
 		if (params->pfc_generate && refresh_starves(params, &params->ports[i]))
@@ -382,8 +430,7 @@ sw_params_check(const struct sw_params *params, char *why, unsigned int why_size
 		snprintf(why, why_size, "%s", fault);
 		return -EINVAL;
 	}
-	if (sw_tables_check(params, why, why_size) < 0 ||
-	    sw_class_check(params, why, why_size) < 0)
+	if (sw_tables_check(params, why, why_size) < 0 || sw_class_check(params, why, why_size) < 0)
 		return -EINVAL;
 	return mmu_params_check(&params->mmu, why, why_size);
 }

@@ -216,8 +216,7 @@ sw_pfc_resume_ns(const struct sw *sw, const struct sw_port *p)
 		uint64_t due_ns = queue_resume_ns(sw, p, queue);
 
 		if (p->above_max >> queue & 1)
-			due_ns = max_u64(due_ns,
-					 token_bucket_next_ns(&p->queue_shaper[queue].max));
+			due_ns = max_u64(due_ns, token_bucket_next_ns(&p->queue_shaper[queue].max));
 		first_ns = min_u64(first_ns, due_ns);
 	}
 	return first_ns;

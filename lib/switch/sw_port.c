@@ -2,7 +2,7 @@
 /* A port's state from outside: what other threads ask for, put in force by the owner. */
 #include <rte_mbuf.h>
 
-#include "switch/sw_internal.h"
+#include "switch/sw_shard.h"
 
 /* control() and the program's other threads wake ports beside the owner, who ignores it but in
  * virtual time, where there is one thread. */
@@ -10,7 +10,7 @@ void
 sw_wish_made(struct sw *sw, uint16_t port)
 {
 	__atomic_fetch_or(&sw->node.wake[port / 64], 1ull << (port % 64), __ATOMIC_RELAXED);
-	sw_want(sw, SW_WANT_PORTS);
+	sw_want(sw_owner(sw, port), SW_WANT_PORTS);
 }
 
 void
@@ -85,7 +85,7 @@ read_wish(const struct sw_port_wish *w)
 static void
 link_down(struct sw *sw, uint16_t port, uint64_t now_ns)
 {
-	sw->down_ports |= 1ull << port;
+	sw_set_down(sw, port, true);
 	for (uint8_t queue = 0; queue < TM_CLASSES; queue++)
 		sw_flush_queue(sw, port, queue, SW_DROP_LINK_DOWN, now_ns);
 	sw_pfc_reset(sw, port, now_ns);
@@ -119,7 +119,7 @@ apply(struct sw *sw, uint16_t port, uint64_t now_ns)
 	if (p->now.link_down && !was_down)
 		link_down(sw, port, now_ns);
 	else if (!p->now.link_down)
-		sw->down_ports &= ~(1ull << port);
+		sw_set_down(sw, port, false);
 	close_queues(sw, port, now_ns);
 	sw_pfc_apply(sw, p, now_ns);
 	node_wake(&sw->node, port);
@@ -143,8 +143,10 @@ sw_do_wanted(struct sw *sw, uint64_t now_ns)
 		sw_do_snapshot(sw, now_ns);
 	if (what & SW_WANT_SWEEP)
 		fdb_sweep(sw->fdb, now_ns);
-	for (uint16_t port = 0; what & SW_WANT_PORTS && port < sw->n_ports; port++)
-		apply(sw, port, now_ns);
+	for (uint16_t port = 0; what & SW_WANT_PORTS && port < sw->n_ports; port++) {
+		if (sw_owns(sw, port))
+			apply(sw, port, now_ns);
+	}
 	/* After the ports: the first frame of a link comes with it. */
 	if (what & SW_WANT_LLDP)
 		sw_dcbx_send(sw);

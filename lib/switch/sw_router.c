@@ -167,6 +167,7 @@ sw_router_create(struct sw *sw, const struct sw_params *params)
 	sw->router = r;
 	if (r == NULL)
 		return -ENOMEM;
+	r->sw = sw;
 	memcpy(r->mac, params->router.router_mac, sizeof(r->mac));
 	r->mac_key = fdb_key(0, r->mac);
 	r->seed = params->router.ecmp_hash_seed;
@@ -193,10 +194,13 @@ sw_router_destroy(struct sw_router *r)
 	rte_free(r);
 }
 
-const struct sw_router_stats *
-sw_router_counters(const struct sw_router *r)
+void
+sw_router_add_stats(const struct sw_router *r, struct sw_router_stats *sum)
 {
-	static const struct sw_router_stats none;
+	const uint64_t *from = (const uint64_t *)&r->stats;
+	uint64_t *to = (uint64_t *)sum;
 
-	return r == NULL ? &none : &r->stats;
+	static_assert(sizeof(*sum) % sizeof(*to) == 0, "counters and nothing else");
+	for (unsigned int i = 0; r != NULL && i < sizeof(*sum) / sizeof(*to); i++)
+		to[i] += counter_read(&from[i]);
 }

@@ -31,6 +31,7 @@ struct sw_router {
 	uint32_t seed;
 	bool flow_label;
 	uint8_t mac[6];
+	struct sw *sw; /* that it is the router of: a shard, of several */
 	struct sw_router_stats stats;
 	/* per new neighbour */
 	uint32_t n_pinned; /* neighbours of routes: the first ones */

@@ -212,7 +212,7 @@ sw_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint
 
 	assert(port < sw->n_ports);
 	sw_do_if_wanted(sw, now_ns);
-	if (unlikely(sw->down_ports >> port & 1) && n > 0)
+	if (unlikely(sw_down_ports(sw) >> port & 1) && n > 0)
 		sw_hear(sw, port, now_ns);
 	for (unsigned int i = 0; i < n; i += SW_BURST)
 		rx_burst(sw, port, pkts + i, RTE_MIN(n - i, (unsigned int)SW_BURST), now_ns);

@@ -65,7 +65,7 @@ bool sw_l2_forward(struct sw *sw, struct arrival *a, unsigned int n, enum sw_dro
 static inline uint64_t
 sw_flood_ports(const struct sw *sw, const struct arrival *a)
 {
-	return sw->members[a->domain] & ~sw->down_ports & ~a->not_to;
+	return sw->members[a->domain] & ~sw_down_ports(sw) & ~a->not_to;
 }
 
 /** TCI that a frame in domain leaves port with, or SW_UNTAGGED, or SW_TAG_AS_IS. */
@@ -100,6 +100,15 @@ enum sw_drop sw_dcbx_rx(struct sw *sw, const struct arrival *a);
 
 /** Send copies of an admitted frame to all ports that it may go to; takes it. */
 void sw_flood(struct sw *sw, struct arrival *a);
+/** The same of one that has crossed, to those of the ports that are this shard's. */
+void sw_flood_crossed(struct sw *sw, struct arrival *a);
+
+/* sw_cross.c */
+
+/** A frame leaves by another shard's port: hand it over at the end of the burst; takes it. */
+void sw_cross(struct sw *sw, const struct arrival *a);
+/** A flooded frame goes to ports of other shards too: give each of these a hold on it. */
+void sw_cross_flood(struct sw *sw, const struct arrival *a, uint64_t ports);
 
 /* sw_admit.c */
 
@@ -125,5 +134,9 @@ uint8_t sw_admit(struct sw *sw, struct arrival *a);
  * alone.
  */
 bool sw_admit_burst(struct sw *sw, struct arrival *a, unsigned int n, const enum sw_drop reasons[]);
+
+/** Frames that have crossed to this shard, admitted at their ingress: to their queues; takes them.
+ */
+void sw_admit_crossed(struct sw *sw, struct arrival *a, unsigned int n);
 
 #endif

@@ -6,11 +6,20 @@
 #include "base/fixed.h"
 #include "switch/sw_internal.h"
 #include "switch/sw_router.h"
+#include "switch/sw_shard.h"
+
+/* The first of several shards: addresses are in one table, and neighbours in one of each shard's,
+ * which the others tell what they hear. */
+static struct sw *
+teller(struct node *node)
+{
+	return sw_shard_at(sw_of(node), 0);
+}
 
 void
 sw_snapshot_ask(struct node *node, struct sw_snapshot *s)
 {
-	struct sw *sw = sw_of(node);
+	struct sw *sw = teller(node);
 
 	s->n = 0;
 	s->done = 0;
@@ -27,7 +36,7 @@ sw_snapshot_is_done(const struct sw_snapshot *s)
 bool
 sw_snapshot_withdraw(struct node *node, struct sw_snapshot *s)
 {
-	return __atomic_compare_exchange_n(&sw_of(node)->snapshot, &s, NULL, false,
+	return __atomic_compare_exchange_n(&teller(node)->snapshot, &s, NULL, false,
 					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 

@@ -4,7 +4,7 @@
 #include <rte_prefetch.h>
 
 #include "base/fixed.h"
-#include "switch/sw_internal.h"
+#include "switch/sw_shard.h"
 #include "wire/ecn.h"
 
 static struct rte_mbuf *
@@ -82,8 +82,13 @@ release_all(struct sw *sw, const struct releases *r, uint64_t now_ns)
 	for (uint16_t i = 0; i < r->n; i++) {
 		uint16_t group = sw->release_groups[i];
 
-		sw_ingress_release(sw, group / TM_CLASSES, group % TM_CLASSES,
-				   sw->release_bytes[group], now_ns);
+		uint16_t port = group / TM_CLASSES;
+		uint8_t pg = group % TM_CLASSES;
+
+		if (likely(sw_owns(sw, port)))
+			sw_ingress_release(sw, port, pg, sw->release_bytes[group], now_ns);
+		else
+			sw_give_back(sw, port, pg, sw->release_bytes[group]);
 		sw->release_bytes[group] = 0;
 	}
 }
@@ -104,8 +109,7 @@ leave_ingress(struct sw *sw, struct releases *r, struct rte_mbuf *m)
 		return;
 	origin = meta->origin;
 	meta = pkt_meta(origin);
-	assert(meta->copies > 0);
-	if (--pkt_meta(origin)->copies > 0)
+	if (sw_hold_copies(sw, origin, -1) > 0)
 		return;
 	release_later(sw, r, meta->in_port, meta->pg, meta->charged_bytes);
 	rte_pktmbuf_free(origin);

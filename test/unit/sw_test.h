@@ -55,6 +55,16 @@ bench_pool(const char *name, uint32_t n, uint16_t largest_frame)
 	return pool;
 }
 
+/* All tests of a switch run again over one of several shards, as one node. */
+static inline uint16_t
+bench_shards(uint16_t n_ports)
+{
+	const char *shards = getenv("QUENCH_TEST_SHARDS");
+	uint16_t n = shards == NULL ? 1 : (uint16_t)atoi(shards);
+
+	return n < n_ports ? n : n_ports;
+}
+
 /* Defaults of every table; ports at 40 Gb/s; one nanosecond of catch-up, as in virtual time. */
 static inline void
 bench_defaults(struct sw_params *p, uint16_t n_ports)
@@ -84,6 +94,7 @@ bench_defaults(struct sw_params *p, uint16_t n_ports)
 	assert_int_equal(field_defaults(sw_router_fields, sw_router_fields_n, &p->router), 0);
 	p->shaper_burst_ns = 1;
 	p->n_ports = n_ports;
+	p->shards = bench_shards(n_ports);
 	for (uint16_t i = 0; i < n_ports; i++)
 		p->ports[i] = (struct sw_port_params){.mac = {0x02, 0, 0, 1, 0, (uint8_t)i},
 						      .link_speed_bps = 40 * GBPS,

@@ -328,14 +328,14 @@ flows_take_both_spines_and_each_stays_in_order(void **state)
 	memset(net.hosts[1]->last_psn, 0, sizeof(net.hosts[1]->last_psn));
 	net.hosts[1]->got = 0;
 	for (unsigned int s = 0; s < 2; s++)
-		before[s] = sw_router_stats(net.switches[2 + s])->routed_packets;
+		before[s] = sw_router_stats(net.switches[2 + s]).routed_packets;
 
 	send_to(net.hosts[0], gateway, net.hosts[1]->ip, FRAMES, FLOWS, 30 * NS_PER_MS, 1000);
 	fabric_run(net.fabric, 40 * NS_PER_MS);
 	assert_int_equal(net.hosts[1]->got, FRAMES);
 	assert_int_equal(net.hosts[1]->misordered, 0);
 	for (unsigned int s = 0; s < 2; s++) {
-		through[s] = sw_router_stats(net.switches[2 + s])->routed_packets - before[s];
+		through[s] = sw_router_stats(net.switches[2 + s]).routed_packets - before[s];
 		assert_in_range(through[s], FRAMES / 2 * 75 / 100, FRAMES / 2 * 125 / 100);
 		/* A flow is whole on one spine. */
 		assert_int_equal(through[s] % (FRAMES / FLOWS), 0);

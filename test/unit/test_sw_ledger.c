@@ -97,6 +97,8 @@ check_data(struct run *u, uint16_t port, const struct rte_mbuf *m)
 		return; /* broken where a bridge does not look */
 	while (class < CLASSES - 1 && class_dscp[class] != v.dscp)
 		class ++;
+	if (v.dscp != class_dscp[class])
+		return; /* broken, and in a queue of its own */
 	u->marked_out += v.ecn == ECN_CE;
 	last = &u->last_psn[port][frame[11]][class];
 	assert_true(r.psn + 1 > *last); /* once, and in order */

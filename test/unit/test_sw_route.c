@@ -177,7 +177,7 @@ packet_follows_its_route_with_new_addresses_and_a_hop_less(void **state)
 	give_packet(b, 2, "fd00:20::5", "fd00:99::7", 10000);
 	sees_routed(b, 3, neighbors[3].mac, 63, 10000);
 	/* Back in by a routed port, to a host whose address is asked for first. */
-	assert_int_equal(sw_router_stats(b->sw)->routed_packets, 2);
+	assert_int_equal(sw_router_stats(b->sw).routed_packets, 2);
 	assert_int_equal(all_drops(b), 0);
 	bench_stop(b);
 }
@@ -259,11 +259,11 @@ router_answers_for_its_own_addresses_only(void **state)
 	ask_router(b, 0, host, (const uint8_t[4]){10, 0, 20, 1}, 10000);
 	assert_int_equal(take_arp(b, 1, 10000).op, ARP_REQUEST);
 	assert_null(take(b, 0, 10000));
-	assert_int_equal(sw_router_stats(b->sw)->neigh_requests_answered, 1);
+	assert_int_equal(sw_router_stats(b->sw).neigh_requests_answered, 1);
 	/* Who asked is known from then on: no question of ours is needed. */
 	give_packet(b, 2, "10.0.20.5", "10.0.10.5", 20000);
 	sees_routed(b, 0, (const uint8_t[6]){2, 0, 0, 0, 0, 0}, 63, 20000);
-	assert_int_equal(sw_router_stats(b->sw)->neigh_requests_sent, 0);
+	assert_int_equal(sw_router_stats(b->sw).neigh_requests_sent, 0);
 	bench_stop(b);
 }
 
@@ -285,7 +285,7 @@ unknown_neighbour_is_asked_for_in_its_vlan_and_then_used(void **state)
 		assert_memory_equal(arp.sender_ip, ((const uint8_t[4]){10, 0, 10, 1}), 4);
 	}
 	sees_nothing(b, 2000);
-	assert_int_equal(sw_router_stats(b->sw)->neigh_requests_sent, 2);
+	assert_int_equal(sw_router_stats(b->sw).neigh_requests_sent, 2);
 	/* The answer, as host 1 on port 1 would give it; it goes to nobody else. */
 	{
 		struct l2 l2 = {0};
@@ -308,7 +308,7 @@ unknown_neighbour_is_asked_for_in_its_vlan_and_then_used(void **state)
 	sent(take(b, 1, 40000));
 	give_packet(b, 2, "10.0.20.5", "10.0.10.5", 50000);
 	sees_routed(b, 0, (const uint8_t[6]){2, 0, 0, 0, 0, 0}, 63, 50000);
-	assert_int_equal(sw_router_stats(b->sw)->neigh.neigh_changed, 1);
+	assert_int_equal(sw_router_stats(b->sw).neigh.neigh_changed, 1);
 	bench_stop(b);
 }
 
@@ -383,7 +383,7 @@ echo_to_any_address_of_the_router_is_answered(void **state)
 	assert_int_equal(rte_pktmbuf_mtod(m, uint8_t *)[34], 0);
 	assert_int_equal(view_of(m).ttl, 64);
 	sent(m);
-	assert_int_equal(sw_router_stats(b->sw)->echo_requests_answered, 1);
+	assert_int_equal(sw_router_stats(b->sw).echo_requests_answered, 1);
 	bench_stop(b);
 }
 
@@ -488,13 +488,13 @@ scan_of_a_subnet_is_bounded(void **state)
 	}
 	assert_int_equal(drops(b, 2, SW_DROP_UNRESOLVED_NEXT_HOP), 200);
 	/* 16 places, of which 4 are the gateways', two ports each. */
-	assert_int_equal(sw_router_stats(b->sw)->neigh_requests_sent, 2 * 12);
-	assert_int_equal(sw_router_stats(b->sw)->neigh_table_full, 200 - 12);
+	assert_int_equal(sw_router_stats(b->sw).neigh_requests_sent, 2 * 12);
+	assert_int_equal(sw_router_stats(b->sw).neigh_table_full, 200 - 12);
 	give_packet(b, 0, "10.0.10.5", "10.99.1.2", NS_PER_MS);
 	sees_routed(b, 3, neighbors[0].mac, 63, NS_PER_MS);
 	/* A second on, those that did not answer make room. */
 	give_packet(b, 2, "10.0.20.5", "10.0.10.250", 2 * NS_PER_SEC);
-	assert_int_equal(sw_router_stats(b->sw)->neigh_table_full, 200 - 12);
+	assert_int_equal(sw_router_stats(b->sw).neigh_table_full, 200 - 12);
 	now_ns = 2 * NS_PER_SEC;
 	for (uint16_t port = 0; port < 6; port++)
 		drain(b, port, &now_ns);
@@ -529,7 +529,7 @@ burst_equals_its_frames_one_by_one(void **state)
 			give(b, 0, burst[i], 0);
 		for (unsigned int d = 0; d < SW_DROPS; d++)
 			counts[whole][d] = drops(b, 0, (enum sw_drop)d);
-		routed[whole] = sw_router_stats(b->sw)->routed_packets;
+		routed[whole] = sw_router_stats(b->sw).routed_packets;
 		for (uint16_t port = 0; port < 6; port++) {
 			drain(b, port, &now_ns);
 			now_ns = 0;
