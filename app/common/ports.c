@@ -41,6 +41,11 @@ ports_find(uint16_t *ethdevs, uint16_t n, const char *config)
 	}
 	if (found == n)
 		return 0;
+	if (n > RTE_MAX_ETHPORTS) {
+		say_error("%s has %u ports, but this DPDK is built for %u devices at most", config,
+			  n, RTE_MAX_ETHPORTS);
+		return APP_BAD_USAGE;
+	}
 	say_error(
 		"%s has %u port%s, but EAL found %u device%s (give one --vdev or -a for each port "
 		"before \"--\")",
