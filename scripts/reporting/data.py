@@ -74,7 +74,7 @@ def read_results(path):
 
 
 def read_series(path, header, key):
-    """Rows grouped by the columns of key: {(node, port, queue): Series}."""
+    """Rows grouped by the columns of key: {(node, port, queue): Series}. Columns after those of header are read too."""
     columns = header.split(",")
     rows = {}
     try:
@@ -83,6 +83,7 @@ def read_series(path, header, key):
             first = next(reader, [])
             if first[:len(columns)] != columns:
                 raise BadInput(f"{path}: expected the columns {header}")
+            columns = first
             where = [columns.index(name) for name in key]
             numbers = [i for i, name in enumerate(columns) if i not in where]
             for row in reader:
