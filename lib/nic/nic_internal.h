@@ -144,8 +144,16 @@ struct nic {
 	struct nic_common own_common;
 };
 
-/* nic_tx.c: on a wire that we share, reserve the next turn if the last one is used up. */
-void nic_reserve_turn(struct nic *nic, uint64_t now_ns);
+/* nic_tx.c: on a wire that we share, reserve the next turn, for the last one is used up. */
+void nic_reserve_next_turn(struct nic *nic, uint64_t now_ns);
+
+/** Before the turn's time is over, so that a sender which is alone has the whole wire. */
+static inline void
+nic_reserve_turn(struct nic *nic, uint64_t now_ns)
+{
+	if (unlikely(nic->wire != NULL) && nic->wire_left_bytes <= 0)
+		nic_reserve_next_turn(nic, now_ns);
+}
 
 static inline struct nic *
 nic_of(struct node *node)
@@ -271,8 +279,14 @@ void nic_payloads_free(struct nic *nic);
 void nic_settle(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** Incast: when all QPs of a flow have done their message, each begins the next. */
 void nic_next_round(struct nic *nic, struct qp_flow *flow, uint64_t now_ns);
+void nic_flush_paced(struct nic *nic);
 /** Put into the wheel what nic_settle() has kept for it: before a call of the node returns. */
-void nic_flush(struct nic *nic);
+static inline void
+nic_flush(struct nic *nic)
+{
+	if (nic->n_paced > 0)
+		nic_flush_paced(nic);
+}
 /**
  * Take due QPs out of the wheel, run due timers and NP windows; bounded work.
  * @return true: more may be due.

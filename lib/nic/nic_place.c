@@ -141,10 +141,8 @@ nic_next_round(struct nic *nic, struct qp_flow *flow, uint64_t now_ns)
 }
 
 void
-nic_flush(struct nic *nic)
+nic_flush_paced(struct nic *nic)
 {
-	if (nic->n_paced == 0)
-		return;
 	timing_wheel_insert_burst(nic->wheel, nic->paced, nic->paced_until_ns, nic->n_paced);
 	nic->n_paced = 0;
 	node_wake(&nic->node, 0);

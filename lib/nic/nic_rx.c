@@ -252,6 +252,10 @@ free_frames(struct rte_mbuf **pkts, unsigned int n)
 	struct rte_mempool *pool = NULL;
 	unsigned int kept = 0;
 
+	if (n == 1) {
+		rte_pktmbuf_free(pkts[0]);
+		return;
+	}
 	for (unsigned int i = 0; i < n; i++) {
 		struct rte_mbuf *m = pkts[i];
 
@@ -283,7 +287,7 @@ rx_burst(struct nic *nic, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
 	unsigned int to_free = 0;
 	uint64_t bytes = 0;
 
-	for (uint16_t i = 0; i < n && i < PREFETCH_AHEAD; i++)
+	for (uint16_t i = 0; n > 1 && i < n && i < PREFETCH_AHEAD; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], const void *));
 	for (uint16_t i = 0; i < n; i++) {
 		if (i + PREFETCH_AHEAD < n)

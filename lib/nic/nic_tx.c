@@ -224,12 +224,9 @@ next_before_data(struct nic *nic, struct stock *stock, uint8_t open_queues, uint
 	return m;
 }
 
-/* Before the turn's time is over, so that a sender which is alone has the whole wire. */
 void
-nic_reserve_turn(struct nic *nic, uint64_t now_ns)
+nic_reserve_next_turn(struct nic *nic, uint64_t now_ns)
 {
-	if (nic->wire == NULL || nic->wire_left_bytes > 0)
-		return;
 	nic->wire_left_bytes += WIRE_TURN_BYTES;
 	nic->wire_from_ns = wire_share_reserve(nic->wire, WIRE_TURN_BYTES, now_ns);
 }
