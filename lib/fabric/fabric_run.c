@@ -101,7 +101,8 @@ take_wakes(struct node_slot *slot, uint64_t now_ns)
 {
 	uint32_t at_once = NO_END;
 
-	/* Mostly there is one word, and nothing in it. */
+	if (slot->wake_words == 1 && slot->node->wake[0] == 0)
+		return NO_END;
 	for (uint32_t w = 0; w < slot->wake_words; w++) {
 		uint64_t ports = slot->node->wake[w];
 
