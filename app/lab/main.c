@@ -65,6 +65,7 @@ show_progress(uint64_t now_ns, uint64_t duration_ns)
 }
 
 struct run_context {
+	struct lab_run *run;
 	struct output_csv *csv; /* NULL: none */
 	bool progress;
 };
@@ -87,6 +88,15 @@ on_progress(void *arg, const struct probe *p, uint64_t now_ns)
 	if (ctx->progress)
 		show_progress(now_ns, net_scenario(probe_net(p))->fabric.duration_ns);
 	return !stop_asked;
+}
+
+static void
+on_event(void *arg, const struct event_params *e, uint64_t now_ns)
+{
+	struct run_context *ctx = arg;
+
+	/* What found no memory is missing in the list. */
+	(void)dumps_take(&ctx->run->dumps, ctx->run->net, e, now_ns);
 }
 
 static double
@@ -124,6 +134,7 @@ run_probe(const struct lab_opts *o, struct lab_run *run, struct output_csv *csv)
 {
 	struct probe *probe = probe_create(run->net);
 	struct run_context ctx = {
+		.run = run,
 		.csv = csv,
 		.progress = !o->no_progress && isatty(STDERR_FILENO),
 	};
@@ -134,12 +145,12 @@ run_probe(const struct lab_opts *o, struct lab_run *run, struct output_csv *csv)
 		say_error("no memory");
 		return APP_FAILED;
 	}
-	whole = probe_run(probe, on_sample, on_progress, &ctx);
+	whole = probe_run(probe, on_sample, on_progress, on_event, &ctx);
 	run->wall_seconds = seconds() - start;
 	if (!whole) {
 		if (ctx.progress)
 			fputc('\n', stderr);
-		say_error("stopped by a signal: no results are written");
+		say_error(stop_asked ? "stopped by a signal: no results are written" : "no memory");
 		probe_destroy(probe);
 		return APP_FAILED;
 	}
@@ -192,6 +203,7 @@ run_net(const struct lab_opts *o, struct lab_run *run)
 	if (rc == APP_DONE && !o->quiet)
 		output_table(stdout, run);
 	run_result_free(&run->result);
+	dumps_free(&run->dumps, run->net);
 	return rc;
 }
 

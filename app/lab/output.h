@@ -10,6 +10,7 @@
 
 #include "fabric/probe.h"
 #include "lab/fluid.h"
+#include "lab/output_dump.h"
 
 struct lab_run {
 	const char *scenario_name;
@@ -17,6 +18,7 @@ struct lab_run {
 	struct net *net;
 	struct run_result result;
 	struct lab_fluid fluid;
+	struct dumps dumps;
 	double wall_seconds;
 };
 

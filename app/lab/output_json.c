@@ -156,6 +156,18 @@ add_drop(json_t *list, const char *node, uint16_t port, const char *reason, uint
 	json_array_append_new(list, o);
 }
 
+/* What did not arrive at this end. */
+static void
+add_cable_drops(json_t *list, const struct lab_run *run, struct topology_end end)
+{
+	char name[TOPOLOGY_NODE_CHARS + 1];
+
+	for (unsigned int d = 0; d < CABLE_DROPS; d++)
+		add_drop(list, topology_node_name(topology_of(run), end.node, name), end.port,
+			 cable_drop_name(d),
+			 net_cable_drops(run->net, (struct fabric_end){end.node, end.port}, d));
+}
+
 static json_t *
 drop_list(const struct lab_run *run)
 {
@@ -167,6 +179,10 @@ drop_list(const struct lab_run *run)
 			for (unsigned int d = 0; d < SW_DROPS; d++)
 				add_drop(list, t->switches[i].name, port, sw_drop_name(d),
 					 sw_port_stats(net_switch(run->net, i), port)->drops[d]);
+	for (uint32_t i = 0; i < t->n_links; i++) {
+		add_cable_drops(list, run, t->links[i].a);
+		add_cable_drops(list, run, t->links[i].b);
+	}
 	for (uint16_t h = 1; h <= t->n_hosts; h++) {
 		char name[16];
 
@@ -257,6 +273,27 @@ event_list(const struct lab_run *run)
 	return list;
 }
 
+static json_t *
+scheduled_list(const struct lab_run *run)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < run->scenario->n_events; i++) {
+		const struct event_params *e = &run->scenario->events[i];
+		json_t *o = json_object();
+
+		set_text(o, "name", e->name);
+		report_set_u64(o, "at_ns", e->at_ns);
+		set_text(o, "action", event_action_words[e->action]);
+		if (e->action == EVENT_SEND) {
+			report_set_u64(o, "frames_sent", run->result.events[i].frames_sent);
+			report_set_u64(o, "no_mbuf", run->result.events[i].no_mbuf);
+		}
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
 json_t *
 output_settings(const char *scenario_name, const struct scenario *s)
 {
@@ -335,6 +372,8 @@ output_json(const struct lab_run *run)
 	json_object_set_new(o, "drops", drop_list(run));
 	set_ledger(o, run);
 	json_object_set_new(o, "events", event_list(run));
+	json_object_set_new(o, "scheduled_events", scheduled_list(run));
+	json_object_set_new(o, "dumps", dumps_list(&run->dumps));
 	json_object_set_new(o, "counters", counters_object(run));
 	json_object_set_new(o, "fluid", lab_fluid_json(&run->fluid));
 	report_set_u64(o, "frames", r->frames);

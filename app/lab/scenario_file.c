@@ -9,6 +9,8 @@
 #include "ctl/nic_config.h"
 #include "ctl/switch_config.h"
 #include "ctl/workload_file.h"
+#include "lab/capture_file.h"
+#include "lab/event_file.h"
 
 static int
 read_flow(struct config *cfg, const char *section, struct flow_params *flow,
@@ -152,7 +154,7 @@ read_sections(struct config *cfg, const struct scenario_override *override, stru
 	if (config_read_new(cfg, "fabric", fabric_fields, fabric_fields_n, &s->fabric, err) < 0 ||
 	    switch_config_read_common(cfg, &s->sw, err) < 0 || read_parts(cfg, s, err) < 0 ||
 	    nic_config_read_common(cfg, &s->nic, err) < 0 || read_flows(cfg, s, err) < 0 ||
-	    config_finish(cfg, err) < 0)
+	    event_file_read(cfg, s, err) < 0 || config_finish(cfg, err) < 0)
 		return -EINVAL;
 	for (unsigned int i = 0; i < override->n_traces; i++) {
 		char section[128];
@@ -201,6 +203,8 @@ scenario_free(struct scenario *s)
 {
 	for (uint32_t i = 0; i < s->n_flows; i++)
 		workload_release(&s->flows[i].work);
+	for (uint32_t i = 0; i < s->n_events; i++)
+		capture_release(&s->events[i].send);
 	scenario_release(s);
 }
 
@@ -231,6 +235,12 @@ scenario_print(FILE *out, const struct scenario *s)
 		snprintf(section, sizeof(section), "flow %s", s->flows[i].name);
 		config_print(out, section, flow_fields, flow_fields_n, &s->flows[i]);
 	}
+	for (uint32_t i = 0; i < s->n_events; i++) {
+		char section[FLOW_NAME_CHARS + 8];
+
+		snprintf(section, sizeof(section), "event %s", s->events[i].name);
+		config_print(out, section, event_fields, event_fields_n, &s->events[i]);
+	}
 }
 
 void
@@ -241,5 +251,6 @@ scenario_print_reference(FILE *out)
 	config_print_reference(out, "switch NAME", switch_section_fields, switch_section_fields_n);
 	config_print_reference(out, "link NAME", link_section_fields, link_section_fields_n);
 	nic_config_print_reference_common(out);
+	config_print_reference(out, "event NAME", event_fields, event_fields_n);
 	config_print_reference(out, "flow NAME", flow_fields, flow_fields_n);
 }

@@ -138,6 +138,17 @@ config_path(const struct config *cfg)
 	return cfg->path;
 }
 
+void
+config_beside(const struct config *cfg, const char *name, char *path, size_t size)
+{
+	const char *own = config_path(cfg), *slash = strrchr(own, '/');
+
+	if (name[0] == '/' || slash == NULL)
+		snprintf(path, size, "%s", name);
+	else
+		snprintf(path, size, "%.*s/%s", (int)(slash - own), own, name);
+}
+
 bool
 config_has(const struct config *cfg, const char *section)
 {

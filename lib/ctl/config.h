@@ -50,6 +50,8 @@ void config_close(struct config *cfg);
 int config_set(struct config *cfg, const char *text, struct config_error *err);
 
 const char *config_path(const struct config *cfg);
+/** Path of a file that a value names: as it is if it is absolute, else beside cfg's own file. */
+void config_beside(const struct config *cfg, const char *name, char *path, size_t size);
 bool config_has(const struct config *cfg, const char *section);
 
 /**

@@ -64,31 +64,19 @@ read_points(FILE *file, struct workload_cdf *cdf, char *why, size_t size)
 	return -EINVAL;
 }
 
-/* Beside the configuration file. */
-static FILE *
-open_beside(const char *config, const char *name)
-{
-	const char *slash = strrchr(config, '/');
-	char path[4096];
-
-	if (name[0] == '/' || slash == NULL)
-		return fopen(name, "re");
-	snprintf(path, sizeof(path), "%.*s/%s", (int)(slash - config), config, name);
-	return fopen(path, "re");
-}
-
 int
 workload_read_cdf(struct config *cfg, const char *section, struct workload *w,
 		  struct config_error *err)
 {
 	struct workload_cdf *cdf;
-	char why[160];
+	char why[160], path[4096];
 	FILE *file;
 	int rc;
 
 	if (w->message_size != WORKLOAD_CDF)
 		return 0;
-	file = open_beside(config_path(cfg), w->message_cdf);
+	config_beside(cfg, w->message_cdf, path, sizeof(path));
+	file = fopen(path, "re");
 	if (file == NULL) {
 		snprintf(why, sizeof(why), "a file that can be read (%s)", strerror(errno));
 		return config_refuse(cfg, section, "message_cdf", why, err);

@@ -39,6 +39,7 @@ fabric_destroy(struct fabric *f)
 
 		while ((m = pkt_fifo_pop(&f->ends[i].on_cable)) != NULL)
 			rte_pktmbuf_free(m);
+		free(f->ends[i].cable);
 	}
 	for (uint32_t i = 0; i < f->n_nodes; i++) {
 		event_queue_free(&f->nodes[i].tx);
@@ -110,6 +111,21 @@ add_end(struct fabric *f, struct fabric_end e, struct fabric_end peer,
 		slot->wake_words = e.port / 64u + 1;
 }
 
+/* A direction of which more is to be known than how long it takes. */
+static int
+need_cable(struct fabric *f, uint32_t end)
+{
+	struct end *e = &f->ends[end];
+
+	if (e->cable != NULL)
+		return 0;
+	e->cable = malloc(sizeof(*e->cable));
+	if (e->cable == NULL)
+		return -ENOMEM;
+	cable_init(e->cable, &e->link.errors, end);
+	return 0;
+}
+
 int
 fabric_connect(struct fabric *f, struct fabric_end a, struct fabric_end b,
 	       const struct fabric_link *link)
@@ -125,8 +141,95 @@ fabric_connect(struct fabric *f, struct fabric_end a, struct fabric_end b,
 		return -ENOMEM;
 	add_end(f, a, b, link);
 	add_end(f, b, a, link);
+	if ((link->errors.frame_loss_ppb > 0 || link->errors.bit_errors_per_tbit > 0) &&
+	    (need_cable(f, f->n_ends - 2) < 0 || need_cable(f, f->n_ends - 1) < 0))
+		return -ENOMEM;
 	least_ns = link->delay_ns + serialization_ns(wire_bytes(0), link->rate_bps);
 	f->lookahead_ns = min_u64(f->lookahead_ns, least_ns);
+	return 0;
+}
+
+/* The fabric's number of an end, or NO_END. */
+static uint32_t
+end_of(const struct fabric *f, struct fabric_end e)
+{
+	const struct node_slot *slot = &f->nodes[e.node];
+
+	if (e.node >= f->n_nodes || e.port >= NODE_MAX_PORTS ||
+	    slot->local_of_port[e.port] == NO_END)
+		return NO_END;
+	return slot->ends[slot->local_of_port[e.port]];
+}
+
+/* Both directions of a link were connected together. */
+static uint32_t
+peer_of(uint32_t end)
+{
+	return end ^ 1;
+}
+
+static void
+lose_all(struct fabric *f, uint32_t end)
+{
+	struct end *e = &f->ends[end];
+	struct rte_mbuf *m;
+
+	while ((m = pkt_fifo_pop(&e->on_cable)) != NULL) {
+		e->cable->drops[CABLE_DROP_LINK_DOWN]++;
+		rte_pktmbuf_free(m);
+	}
+	event_queue_set(&f->arrivals, end, NEVER_NS);
+}
+
+int
+fabric_set_link(struct fabric *f, struct fabric_end at, bool up)
+{
+	uint32_t end = end_of(f, at);
+
+	if (end == NO_END)
+		return -EINVAL;
+	if (need_cable(f, end) < 0 || need_cable(f, peer_of(end)) < 0)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < 2; i++, end = peer_of(end)) {
+		f->ends[end].cable->down = !up;
+		if (!up)
+			lose_all(f, end);
+	}
+	return 0;
+}
+
+int
+fabric_tap(struct fabric *f, struct fabric_end at, struct cable_tap sent, struct cable_tap received)
+{
+	uint32_t end = end_of(f, at);
+
+	if (end == NO_END)
+		return -EINVAL;
+	if (need_cable(f, end) < 0 || need_cable(f, peer_of(end)) < 0)
+		return -ENOMEM;
+	f->ends[end].cable->tx = sent;
+	f->ends[peer_of(end)].cable->rx = received;
+	return 0;
+}
+
+uint64_t
+fabric_cable_drops(const struct fabric *f, struct fabric_end at, enum cable_drop why)
+{
+	uint32_t end = end_of(f, at);
+	const struct cable *cable = end == NO_END ? NULL : f->ends[peer_of(end)].cable;
+
+	return cable == NULL ? 0 : cable->drops[why];
+}
+
+int
+fabric_inject(struct fabric *f, struct fabric_end at, struct rte_mbuf *m, uint64_t now_ns)
+{
+	uint32_t end = end_of(f, at);
+
+	if (end == NO_END)
+		return -EINVAL;
+	fabric_put(f, end, m,
+		   now_ns + serialization_ns(wire_bytes(m->pkt_len), f->ends[end].link.rate_bps));
 	return 0;
 }
 

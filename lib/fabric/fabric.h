@@ -18,6 +18,7 @@
 
 #include <stdint.h>
 
+#include "fabric/cable.h"
 #include "node/node.h"
 
 struct fabric;
@@ -25,6 +26,7 @@ struct fabric;
 struct fabric_link {
 	uint64_t rate_bps;
 	uint64_t delay_ns; /* propagation, one way */
+	struct cable_params errors;
 };
 
 struct fabric_stats {
@@ -51,6 +53,31 @@ struct fabric_end {
  */
 int fabric_connect(struct fabric *f, struct fabric_end a, struct fabric_end b,
 		   const struct fabric_link *link);
+
+/**
+ * The link at this end goes down or comes up, after the run up to now_ns: what is on the way in
+ * both directions is lost, and what is sent until it is up. The nodes are not told.
+ * @return 0, -EINVAL (no such end), -ENOMEM.
+ */
+int fabric_set_link(struct fabric *f, struct fabric_end e, bool up);
+
+/**
+ * Put a frame on the cable at this end at now_ns, up to which the fabric has run, as if the node
+ * had sent it: beside what the node sends, and behind what is on the cable. The fabric owns it.
+ * @return 0, or -EINVAL (no such end): then it is still the caller's.
+ */
+int fabric_inject(struct fabric *f, struct fabric_end e, struct rte_mbuf *m, uint64_t now_ns);
+
+/** A node was told something by a call of its own at now_ns, up to which the fabric has run: let it
+ * act. */
+void fabric_poke(struct fabric *f, uint32_t node, uint64_t now_ns);
+
+/** Let taps see what leaves by this end, and what arrives at it. @return as fabric_set_link(). */
+int fabric_tap(struct fabric *f, struct fabric_end e, struct cable_tap sent,
+	       struct cable_tap received);
+
+/** Frames to this end that did not arrive. */
+uint64_t fabric_cable_drops(const struct fabric *f, struct fabric_end e, enum cable_drop why);
 
 /** Run all events up to and including until_ns, which never decreases; the clock then stands there.
  */

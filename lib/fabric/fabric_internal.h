@@ -19,6 +19,7 @@ struct end {
 	uint32_t timed_bytes; /* of the last frame, and how long those take */
 	uint64_t timed_ns;
 	struct fabric_link link;
+	struct cable *cable; /* NULL: all that leaves arrives, and nobody looks */
 	struct pkt_fifo on_cable;
 };
 
@@ -44,5 +45,8 @@ struct fabric {
 	bool started;
 	struct fabric_stats stats;
 };
+
+/** A frame has left by this end: put it on the cable, or lose it. */
+void fabric_put(struct fabric *f, uint32_t end, struct rte_mbuf *m, uint64_t sent_ns);
 
 #endif

@@ -141,6 +141,26 @@ time_on_wire(struct end *e, uint32_t bytes)
 	return e->timed_ns;
 }
 
+void
+fabric_put(struct fabric *f, uint32_t end, struct rte_mbuf *m, uint64_t sent_ns)
+{
+	struct end *e = &f->ends[end];
+	uint64_t due_ns = sent_ns + e->link.delay_ns;
+
+	/* Behind what was put there out of turn. */
+	if (e->on_cable.count > 0)
+		due_ns = max_u64(due_ns, pkt_meta(e->on_cable.tail)->due_ns);
+	if (e->cable != NULL &&
+	    cable_send(e->cable, m, m->pkt_len + FCS_BYTES, sent_ns, due_ns) != CABLE_DROPS) {
+		rte_pktmbuf_free(m);
+		return;
+	}
+	pkt_meta(m)->due_ns = due_ns;
+	pkt_fifo_push(&e->on_cable, m);
+	if (e->on_cable.count == 1)
+		event_queue_set(&f->arrivals, end, due_ns);
+}
+
 /* @return as take_wakes(). */
 static uint32_t
 transmit(struct fabric *f, struct node_slot *slot, uint32_t local, uint64_t now_ns)
@@ -153,6 +173,10 @@ transmit(struct fabric *f, struct node_slot *slot, uint32_t local, uint64_t now_
 
 	for (uint16_t i = 0; i < n; i++) {
 		sent_ns += time_on_wire(e, wire_bytes(pkts[i]->pkt_len));
+		if (unlikely(e->cable != NULL)) {
+			fabric_put(f, end, pkts[i], sent_ns);
+			continue;
+		}
 		pkt_meta(pkts[i])->due_ns = sent_ns + e->link.delay_ns;
 		pkt_fifo_push(&e->on_cable, pkts[i]);
 	}
@@ -211,6 +235,17 @@ run_node(struct fabric *f, struct node_slot *slot, uint64_t until_ns)
 		while (at_once != NO_END)
 			at_once = transmit(f, slot, at_once, now_ns);
 	}
+}
+
+void
+fabric_poke(struct fabric *f, uint32_t node, uint64_t now_ns)
+{
+	struct node_slot *slot = &f->nodes[node];
+	uint32_t at_once = take_wakes(slot, now_ns);
+
+	while (at_once != NO_END)
+		at_once = transmit(f, slot, at_once, now_ns);
+	f->turns_ns[node] = min_u64(event_queue_min(&slot->tx).at_ns, slot->control_ns);
 }
 
 static void

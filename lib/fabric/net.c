@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <rte_common.h>
 #include <rte_errno.h>
 #include <rte_mempool.h>
 
@@ -51,12 +52,18 @@ static int
 create_pools(struct net *net, char *why, unsigned int why_size)
 {
 	const struct scenario *s = net->scenario;
-	uint16_t mtu = largest_mtu(s);
+	uint16_t mtu = largest_mtu(s), frame = nic_largest_frame(mtu);
 	uint64_t n = scenario_backing_frames(s);
+	bool sends = false;
 
+	for (uint32_t i = 0; i < s->n_events; i++) {
+		sends |= s->events[i].action == EVENT_SEND;
+		for (uint32_t k = 0; k < s->events[i].send.n; k++)
+			frame = (uint16_t)RTE_MAX(frame, s->events[i].send.frames[k].n_bytes);
+	}
 	net->data = nic_data_pool_create("lab_data", (uint32_t)n, mtu, SOCKET_ID_ANY);
 	net->control = plain_pool("lab_control", (uint32_t)n, 128);
-	net->frames = plain_pool("lab_frames", CLONE_MBUFS, nic_largest_frame(mtu));
+	net->frames = plain_pool("lab_frames", CLONE_MBUFS + (uint32_t)(sends ? n : 0), frame);
 	net->clones = plain_pool("lab_clones", CLONE_MBUFS, 0);
 	if (!net->data || !net->control || !net->frames || !net->clones)
 		return net_fail(why, why_size, "no memory for %" PRIu64 " packets: %s", 2 * n,
@@ -291,4 +298,10 @@ const struct node *
 net_host(const struct net *net, uint16_t h)
 {
 	return net->hosts[h - 1];
+}
+
+uint64_t
+net_cable_drops(const struct net *net, struct fabric_end e, enum cable_drop why)
+{
+	return fabric_cable_drops(net->fabric, e, why);
 }

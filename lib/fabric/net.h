@@ -34,6 +34,8 @@ struct fabric *net_fabric(struct net *net);
 const struct node *net_switch(const struct net *net, uint32_t i);
 /** Host h in [1, hosts]. */
 const struct node *net_host(const struct net *net, uint16_t h);
+/** Frames that did not arrive at a port, as fabric_cable_drops(). */
+uint64_t net_cable_drops(const struct net *net, struct fabric_end e, enum cable_drop why);
 uint32_t net_flow_count(const struct net *net);
 const struct net_flow *net_flow(const struct net *net, uint32_t index);
 

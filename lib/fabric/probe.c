@@ -87,6 +87,7 @@ probe_destroy(struct probe *p)
 		return;
 	for (uint32_t i = 0; p->queues != NULL && i < p->n_queues; i++)
 		free(p->queues[i].hist);
+	events_destroy(p->events);
 	free(p->queues);
 	free(p->first_queue);
 	free(p->samples);
@@ -219,20 +220,46 @@ next_stop_ns(const struct probe *p, uint64_t now_ns, uint64_t next_sample_ns)
 	return p->measuring ? stop_ns : min_u64(stop_ns, params->measure_from_ns);
 }
 
+/* Up to now_ns, with a stop at each event. */
+static int
+run_to(struct probe *p, uint64_t now_ns)
+{
+	int rc = 0;
+
+	while (rc == 0 && events_next_ns(p->events) <= now_ns) {
+		uint64_t event_ns = events_next_ns(p->events);
+
+		fabric_run(net_fabric(p->net), event_ns);
+		rc = events_run(p->events, event_ns);
+	}
+	fabric_run(net_fabric(p->net), now_ns);
+	return rc;
+}
+
+const struct events *
+probe_events(const struct probe *p)
+{
+	return p->events;
+}
+
 bool
-probe_run(struct probe *p, probe_sample_fn sample, probe_sample_fn progress, void *arg)
+probe_run(struct probe *p, probe_sample_fn sample, probe_sample_fn progress,
+	  events_report_fn report, void *arg)
 {
 	const struct fabric_params *params = &scenario_of(p)->fabric;
 	uint64_t next_sample_ns = params->sample_ns;
 	uint64_t progress_step_ns = params->duration_ns / 100 + 1;
 	uint64_t next_progress_ns = progress_step_ns;
 
+	p->events = events_create(p->net, report, arg);
+	if (p->events == NULL)
+		return false;
 	if (params->measure_from_ns == 0)
 		open_window(p);
 	for (uint64_t now = 0; now < params->duration_ns;) {
 		now = next_stop_ns(p, now, next_sample_ns);
-		fabric_run(net_fabric(p->net), now);
-		if (!look(p, now, now % p->tick_ns == 0 || now == params->duration_ns))
+		if (run_to(p, now) < 0 ||
+		    !look(p, now, now % p->tick_ns == 0 || now == params->duration_ns))
 			return false;
 		if (now == params->measure_from_ns)
 			open_window(p);

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "fabric/net.h"
+#include "fabric/events.h"
 
 #define PROBE_TICK_NS 1000
 
@@ -45,6 +45,7 @@ struct run_result {
 	struct queue_result bottleneck;
 	struct queue_result *queues; /* owned: the queue of data of each port, by switch and port */
 	uint32_t n_queues;
+	struct event_result *events; /* owned: of each event of the scenario */
 	uint64_t pause_frames_after_measure;
 	uint64_t last_pause_ns; /* end of the tick in which the last PFC frame left; NEVER_NS: none
 				 */
@@ -69,10 +70,14 @@ struct flow_sample {
 typedef bool (*probe_sample_fn)(void *arg, const struct probe *p, uint64_t now_ns);
 
 /**
- * Run the whole scenario. sample is called every sample_ns; progress about a hundred times.
- * Either may be NULL. @return false when a callback stopped the run.
+ * Run the whole scenario and its events. sample is called every sample_ns, progress about a hundred
+ * times, report for events that are not about the net. Each may be NULL. @return false when a
+ * callback stopped the run, or memory ran out.
  */
-bool probe_run(struct probe *p, probe_sample_fn sample, probe_sample_fn progress, void *arg);
+bool probe_run(struct probe *p, probe_sample_fn sample, probe_sample_fn progress,
+	       events_report_fn report, void *arg);
+/** Those of the scenario, after probe_run(). */
+const struct events *probe_events(const struct probe *p);
 
 /** Valid inside a sample callback. */
 const struct flow_sample *probe_flow_sample(const struct probe *p, uint32_t flow);

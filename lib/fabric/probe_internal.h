@@ -23,6 +23,7 @@ struct probe_queue {
 
 struct probe {
 	struct net *net;
+	struct events *events;
 	struct probe_queue *queues; /* by switch and port */
 	uint32_t *first_queue;      /* by switch */
 	uint32_t n_queues;

@@ -169,6 +169,26 @@ digest_ports(const struct probe *p, uint64_t d)
 	return d;
 }
 
+/* Only what happened, as above. */
+static uint64_t
+digest_cables(const struct probe *p, uint64_t d)
+{
+	const struct topology *t = scenario_of(p)->topology;
+
+	for (uint32_t i = 0; i < 2 * t->n_links; i++) {
+		const struct topology_end end = i % 2 ? t->links[i / 2].b : t->links[i / 2].a;
+
+		for (unsigned int k = 0; k < CABLE_DROPS; k++) {
+			uint64_t n = net_cable_drops(
+				p->net, (struct fabric_end){.node = end.node, .port = end.port}, k);
+
+			if (n != 0)
+				d = digest_u64(digest_u64(d, i * CABLE_DROPS + k), n);
+		}
+	}
+	return d;
+}
+
 static uint64_t
 digest_of(const struct probe *p, const struct run_result *r)
 {
@@ -176,7 +196,7 @@ digest_of(const struct probe *p, const struct run_result *r)
 
 	for (uint32_t i = 0; i < r->n_flows; i++)
 		d = digest_qp(digest_qp(d, &r->flows[i].src), &r->flows[i].dst);
-	d = digest_ports(p, d);
+	d = digest_cables(p, digest_ports(p, d));
 	d = digest_u64(d, r->bottleneck.sum_bytes);
 	d = digest_u64(d, r->bottleneck.p99_bytes);
 	return digest_u64(d, r->packet_hops);
@@ -203,10 +223,13 @@ probe_result(const struct probe *p, struct run_result *out)
 	out->n_queues = p->n_queues;
 	out->flows = calloc(out->n_flows, sizeof(*out->flows));
 	out->queues = calloc(out->n_queues, sizeof(*out->queues));
-	if (out->flows == NULL || out->queues == NULL) {
+	out->events = calloc(scenario_of(p)->n_events + 1, sizeof(*out->events));
+	if (out->flows == NULL || out->queues == NULL || out->events == NULL) {
 		run_result_free(out);
 		return -ENOMEM;
 	}
+	for (uint32_t i = 0; i < scenario_of(p)->n_events; i++)
+		out->events[i] = events_result(p->events, i);
 	for (uint32_t i = 0; i < out->n_queues; i++)
 		out->queues[i] = queue_result(p, i, window_ns);
 	flow_results(p, out, window_ns);
@@ -223,8 +246,10 @@ probe_result(const struct probe *p, struct run_result *out)
 void
 run_result_free(struct run_result *r)
 {
+	free(r->events);
 	free(r->queues);
 	free(r->flows);
+	r->events = NULL;
 	r->queues = NULL;
 	r->flows = NULL;
 }

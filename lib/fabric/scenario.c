@@ -209,7 +209,7 @@ int
 scenario_resolve(struct scenario *s, struct scenario_fault *fault)
 {
 	if (scenario_build_topology(s, fault) < 0 || check_fabric(s, fault) < 0 ||
-	    fill_switches(s, fault) < 0)
+	    scenario_check_events(s, fault) < 0 || fill_switches(s, fault) < 0)
 		return -EINVAL;
 	fill_nics(s);
 	return 0;
@@ -223,6 +223,7 @@ scenario_release(struct scenario *s)
 	sw_tables_free(&s->sw.tables);
 	routes_destroy(s->routes);
 	topology_destroy(s->topology);
+	free(s->events);
 	free(s->flows);
 	free(s->links);
 	free(s->switches);

@@ -89,10 +89,64 @@ struct link_section {
 	char name[FLOW_NAME_CHARS + 1];
 	char ends[LINK_ENDS_CHARS + 1];
 	uint64_t link_rate_bps, link_delay_ns; /* 0: those of the fabric */
+	uint32_t frame_loss_ppb;
+	uint64_t bit_errors_per_tbit;
 };
 
 extern const struct field link_section_fields[];
 extern const unsigned int link_section_fields_n;
+
+enum event_action {
+	EVENT_LINK_DOWN,
+	EVENT_LINK_UP,
+	EVENT_TX_DISABLE,
+	EVENT_TX_ENABLE,
+	EVENT_PFC_DELAY,
+	EVENT_SEND,
+	EVENT_CLEAR_WATERMARKS,
+	EVENT_CLEAR_COUNTERS,
+	EVENT_DUMP,
+};
+
+#define EVENT_PORT_CHARS 15
+#define EVENT_FRAME_CHARS 252
+#define EVENT_PATH_CHARS 128
+
+/* A frame to be sent, and when, from the first one on. */
+struct event_frame {
+	uint64_t at_ns;
+	uint32_t n_bytes; /* without FCS */
+	size_t offset;    /* in event_frames.bytes */
+};
+
+/* Frames of an event, owned by whoever read them. */
+struct event_frames {
+	struct event_frame *frames;
+	uint8_t *bytes;
+	uint32_t n;
+};
+
+/* One [event NAME]. */
+struct event_params {
+	char name[FLOW_NAME_CHARS + 1];
+	uint64_t at_ns;
+	int action; /* enum event_action */
+	char node[TOPOLOGY_NODE_CHARS + 1];
+	char port[EVENT_PORT_CHARS + 1]; /* a number, or the name of what it leads to */
+	uint16_t quanta;
+	char frame[EVENT_FRAME_CHARS + 1]; /* hexadecimal */
+	char file[EVENT_PATH_CHARS + 1];
+	uint32_t count;
+	uint64_t rate_bps, interval_ns;
+	struct event_frames send; /* of frame or file */
+	/* from scenario_resolve(), unless it is about all nodes */
+	struct topology_end at;
+	bool everywhere;
+};
+
+extern const struct field event_fields[];
+extern const unsigned int event_fields_n;
+extern const char *const event_action_words[];
 
 struct scenario {
 	struct fabric_params fabric;
@@ -101,7 +155,8 @@ struct scenario {
 	struct switch_section *switches;
 	struct link_section *links;
 	struct flow_params *flows;
-	uint32_t n_switches, n_links, n_flows;
+	struct event_params *events;
+	uint32_t n_switches, n_links, n_flows, n_events;
 	/* from scenario_resolve() */
 	struct topology *topology;
 	struct routes *routes; /* NULL: bridges */
@@ -130,6 +185,9 @@ int scenario_refuse(struct scenario_fault *fault, const char *word, const char *
 /** Build s->topology and s->routes. @return 0, or -EINVAL with fault filled in. */
 int scenario_build_topology(struct scenario *s, struct scenario_fault *fault);
 
+/** Find the ends that events are about. @return 0, or -EINVAL with fault filled in. */
+int scenario_check_events(struct scenario *s, struct scenario_fault *fault);
+
 /** The params of a switch by its section, or those of all. */
 const struct sw_params *scenario_switch_params(const struct scenario *s, uint32_t sw);
 
@@ -152,7 +210,7 @@ void scenario_switch_fill(const struct scenario *s, uint32_t sw, struct sw_param
  */
 int scenario_resolve(struct scenario *s, struct scenario_fault *fault);
 
-/** Free all that the scenario owns, but not what its workloads own. */
+/** Free all that the scenario owns, but not what its workloads and events own. */
 void scenario_release(struct scenario *s);
 
 #endif

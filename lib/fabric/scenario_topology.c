@@ -9,7 +9,8 @@
 static struct fabric_link
 host_cable(const struct fabric_params *f)
 {
-	return (struct fabric_link){.rate_bps = f->link_rate_bps, .delay_ns = f->link_delay_ns};
+	return (struct fabric_link){
+		.rate_bps = f->link_rate_bps, .delay_ns = f->link_delay_ns, .errors.seed = f->seed};
 }
 
 static struct fabric_link
@@ -17,7 +18,8 @@ core_cable(const struct fabric_params *f)
 {
 	return (struct fabric_link){
 		.rate_bps = f->core_rate_bps > 0 ? f->core_rate_bps : f->link_rate_bps,
-		.delay_ns = f->core_delay_ns > 0 ? f->core_delay_ns : f->link_delay_ns};
+		.delay_ns = f->core_delay_ns > 0 ? f->core_delay_ns : f->link_delay_ns,
+		.errors.seed = f->seed};
 }
 
 static void
@@ -27,6 +29,8 @@ apply_section(const struct link_section *section, struct fabric_link *cable)
 		cable->rate_bps = section->link_rate_bps;
 	if (section->link_delay_ns > 0)
 		cable->delay_ns = section->link_delay_ns;
+	cable->errors.frame_loss_ppb = section->frame_loss_ppb;
+	cable->errors.bit_errors_per_tbit = section->bit_errors_per_tbit;
 }
 
 /* Both ends of a [link NAME], or -1: no two nodes of the graph. */

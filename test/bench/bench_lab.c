@@ -163,7 +163,7 @@ whole_fabric(void *arg)
 
 	bench_check(probe != NULL, net ? "memory for the probe" : why);
 	start_ns = bench_clock_ns();
-	probe_run(probe, NULL, NULL, NULL);
+	probe_run(probe, NULL, NULL, NULL, NULL);
 	rate = million_hops_per_second(net_fabric(net), start_ns);
 	probe_destroy(probe);
 	net_destroy(net);

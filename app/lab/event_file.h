@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The [event NAME] sections of a scenario file, and the frames that they send. */
+#ifndef QUENCH_APP_LAB_EVENT_FILE_H
+#define QUENCH_APP_LAB_EVENT_FILE_H
+
+#include "ctl/config.h"
+#include "fabric/scenario.h"
+
+/** @return 0, or -EINVAL with err filled in; capture_release() of each event after both. */
+int event_file_read(struct config *cfg, struct scenario *s, struct config_error *err);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What no single key of an [event NAME] can show. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric/scenario.h"
+
+static bool
+has_port(int action)
+{
+	return action <= EVENT_SEND;
+}
+
+/* Actions that only a switch port knows. */
+static bool
+is_of_switch(int action)
+{
+	return action == EVENT_TX_DISABLE || action == EVENT_TX_ENABLE || action == EVENT_PFC_DELAY;
+}
+
+static uint16_t
+ports_of(const struct topology *t, uint32_t node)
+{
+	return topology_is_switch(t, node) ? t->switches[node].n_ports : 1;
+}
+
+/* By number, or by what the port leads to. @return -1: there is none. */
+static int32_t
+find_port(const struct topology *t, uint32_t node, const char *text)
+{
+	int64_t peer = topology_find(t, text);
+	uint32_t link;
+
+	if (strspn(text, "0123456789") == strlen(text) && *text != '\0')
+		return strlen(text) <= 2 && atoi(text) < ports_of(t, node) ? atoi(text) : -1;
+	link = peer < 0 ? TOPOLOGY_NO_LINK : topology_link_between(t, node, (uint32_t)peer, 0);
+	if (link == TOPOLOGY_NO_LINK)
+		return -1;
+	return t->links[link].a.node == node ? t->links[link].a.port : t->links[link].b.port;
+}
+
+static int
+check_send(const struct event_params *e, struct scenario_fault *fault)
+{
+	bool has_frame = strcmp(e->frame, "none") != 0, has_file = strcmp(e->file, "none") != 0;
+
+	if (has_frame == has_file)
+		return scenario_refuse(fault, "event", e->name, "frame",
+				       "either a frame or a file with action = send");
+	if (e->rate_bps > 0 && e->interval_ns > 0)
+		return scenario_refuse(fault, "event", e->name, "rate_bps",
+				       "either this or interval_ns");
+	return 0;
+}
+
+static int
+check_event(const struct topology *t, struct event_params *e, struct scenario_fault *fault)
+{
+	int64_t node = topology_find(t, e->node);
+	int32_t port;
+
+	e->everywhere = strcmp(e->node, "all") == 0 && !has_port(e->action);
+	if (e->everywhere)
+		return 0;
+	if (node < 0)
+		return scenario_refuse(fault, "event", e->name, "node",
+				       "a switch or a host of the fabric");
+	if (is_of_switch(e->action) && !topology_is_switch(t, (uint32_t)node))
+		return scenario_refuse(fault, "event", e->name, "node", "a switch");
+	port = find_port(t, (uint32_t)node, e->port);
+	if (port < 0)
+		return scenario_refuse(fault, "event", e->name, "port",
+				       "a port of the node, or a node at the other end of one");
+	e->at = (struct topology_end){.node = (uint32_t)node, .port = (uint16_t)port};
+	return e->action == EVENT_SEND ? check_send(e, fault) : 0;
+}
+
+int
+scenario_check_events(struct scenario *s, struct scenario_fault *fault)
+{
+	for (uint32_t i = 0; i < s->n_events; i++)
+		if (check_event(s->topology, &s->events[i], fault) < 0)
+			return -EINVAL;
+	return 0;
+}

@@ -1,0 +1,215 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Scheduled events and faulty links: what happens, when, to whom, is counted, exactly where time is virtual.
+
+    test_events.py QUENCH_LAB CONFIG_DIR CASE
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import scapy.all as scapy
+
+failures = []
+
+ETHER = "020000000001" "020000000009"  # to host 1 from a station that nobody has
+
+
+def expect(condition, text):
+    if not condition:
+        failures.append(text)
+        print("FAILED:", text)
+
+
+def scenario(folder, fabric, rest):
+    keys = {"hosts": 3, "link_rate_bps": "40G", "link_delay_ns": "1us", "duration_ns": "1ms", **fabric}
+    path = folder / "events.ini"
+    path.write_text("[fabric]\n" + "".join(f"{k} = {v}\n" for k, v in keys.items()) + rest, encoding="utf-8")
+    return path
+
+
+def lab(program, *options):
+    return subprocess.run([program, "--no-progress", *map(str, options)], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, check=False)
+
+
+def results(program, path, *options):
+    done = lab(program, "--quiet", "--json", "-", *options, path)
+    expect(done.returncode == 0, f"{done.stderr}")
+    return json.loads(done.stdout)
+
+
+def section(kind, name, **keys):
+    return f"[{kind} {name}]\n" + "".join(f"{k} = {v}\n" for k, v in keys.items())
+
+
+def event(name, at_ns, action, **keys):
+    return section("event", name, at_ns=at_ns, action=action, **keys)
+
+
+def drops(r, node, reason):
+    return sum(d["packets"] for d in r["drops"] if d["node"] == node and d["reason"] == reason)
+
+
+IDLE = section("flow", "none", src=2, dst=3, start_ns="999us", messages=1, message_bytes=64)
+
+
+def loss(program, folder):
+    """Frames are lost at the rate that is set, by their own counters, and go-back-N mends it."""
+    flow = "[nic]\ncc = none\n" + section("flow", "f", src=1, dst=2, message_bytes="64KB")
+    fabric = {"duration_ns": "10ms"}
+    clean = results(program, scenario(folder, fabric, flow))
+    for keys, reason, share in (({"frame_loss_ppb": 1_000_000}, "wire_loss", 1e-3),
+                                # of 1086 bytes: 1 - (1 - 1e-7)^8688
+                                ({"bit_errors_per_tbit": 100_000}, "wire_bit_error", 8.684e-4)):
+        path = scenario(folder, fabric, section("link", "bad", ends="h1 s1", **keys) + flow)
+        r = results(program, path)
+        sent = r["counters"]["tx_packets"]
+        lost = drops(r, "s1", reason)
+        data = r["ports"][1]["tx_packets"] + lost
+        sigma = (data * share) ** 0.5
+        expect(abs(lost - data * share) < 4 * sigma, f"{reason}: {lost} of {data}, not {data * share:.0f}")
+        expect({d["reason"] for d in r["drops"]} <= {reason, "out_of_sequence"}, f"{reason}: {r['drops']}")
+        expect(r["flows"][0]["retransmitted_packets"] > 0, f"{reason}: nothing was sent again")
+        goodput = r["flows"][0]["goodput_bps"] / clean["flows"][0]["goodput_bps"]
+        expect(0.3 < goodput < 1, f"{reason}: {goodput:.2f} of the goodput")
+        lost += drops(r, "h1", reason)
+        on_way = sent - lost - r["counters"]["rx_packets"]
+        expect(0 <= on_way < 30, f"{reason}: {on_way} frames are missing")
+        expect(results(program, path)["digest"] == r["digest"], f"{reason}: another run")
+        expect(results(program, path, "--seed", 2)["digest"] != r["digest"], f"{reason}: the seed has no effect")
+    path = scenario(folder, {}, section("link", "dead", ends="h1 s1", frame_loss_ppb=1_000_000_000) + flow)
+    r = results(program, path)
+    expect(r["ports"][0]["rx_packets"] == 0 < drops(r, "s1", "wire_loss"), "a dead link carries frames")
+
+
+def link(program, folder):
+    """A link that goes down loses what is on it and what waits for it; when it is up again, all goes on."""
+    rest = "[nic]\ncc = none\nlocal_ack_timeout = 4\n" + section("flow", "f", src="1,2", dst=3, message_bytes="1MB",
+                                                                 messages=2)
+    rest += event("down", "100us", "link_down", node="s1", port="h3") + event("up", "300us", "link_up", node="h3")
+    rest += event("before", "299us", "dump") + event("after", "101us", "dump")
+    r = results(program, scenario(folder, {"duration_ns": "5ms"}, rest))
+    kinds = [(e["at_ns"], e["event"], e["port"]) for e in r["events"]]
+    expect(kinds == [(100_000, "link_down", 2), (300_000, "link_up", 2)], f"events {kinds}")
+    # 1 us of cable at 40 Gb/s holds 5 KB, one frame beside it, and as many ACKs the other way.
+    expect(1 <= drops(r, "h3", "wire_link_down") <= 6, f"{r['drops']}")
+    expect(drops(r, "s1", "link_down") > 0, "nothing waited for the port")
+    sent = [d["nodes"]["s1"]["ports"][2]["tx_packets"] for d in sorted(r["dumps"], key=lambda d: d["at_ns"])]
+    expect(sent[0] == sent[1] > 0, f"sent while down: {sent}")
+    expect(all(f["messages_completed"] == 2 for f in r["flows"]), "messages are missing")
+    # A host does not know: what it sends is lost, and comes again after a timeout.
+    rest = rest.replace("node = s1\nport = h3", "node = h1").replace("node = h3", "node = s1\nport = 0")
+    r = results(program, scenario(folder, {"duration_ns": "5ms"}, rest))
+    expect(drops(r, "s1", "wire_link_down") > 100, f"{r['drops']}")
+    expect(all(f["messages_completed"] == 2 for f in r["flows"]), "messages are missing")
+
+
+def disable(program, folder):
+    """A port that may not transmit sends nothing from that nanosecond on, holds its peers, and goes on."""
+    rest = "[nic]\ncc = none\n" + section("flow", "f", src=1, dst=3, message_bytes="1MB")
+    rest += event("off", "200us", "tx_disable", node="s1", port=2)
+    rest += event("dump off", "200001ns", "dump", node="s1") + event("dump on", "600us", "dump", node="s1")
+    rest += event("on", "600us", "tx_enable", node="s1", port=2)
+    r = results(program, scenario(folder, {}, "[buffer_profile lossless]\ndynamic = off\nstatic_th_bytes = 100KB\n" + rest))
+    off, on = (d["nodes"]["s1"]["ports"][2] for d in r["dumps"])
+    expect(off["tx_packets"] == on["tx_packets"] > 0, f"{on['tx_packets'] - off['tx_packets']} frames while off")
+    expect(on["queues"][3]["queue_bytes"] > 50_000, f"{on['queues'][3]['queue_bytes']} bytes wait")
+    expect(r["dumps"][1]["nodes"]["s1"]["ports"][0]["tx_prio3_pause"] > 0, "the sender is not held")
+    expect(r["ports"][2]["tx_packets"] > on["tx_packets"], "nothing after it is on again")
+    expect(r["drops"] == [], f"{r['drops']}")
+
+
+def counters(program, folder):
+    """A dump is of its nanosecond; counters that were cleared count from there, watermarks begin anew."""
+    rest = "[nic]\ncc = none\n" + section("flow", "f", src="1,2", dst=3, message_bytes="100KB", messages=1)
+    rest += event("first", "10us", "dump") + event("early", "15us", "clear_counters", node="s1")
+    rest += event("second", "15us", "dump") + event("calm", "500us", "clear_watermarks")
+    rest += event("third", "500us", "dump") + event("one", "500us", "dump", node="h3")
+    r = results(program, scenario(folder, {}, rest))
+    dumps = {d["name"]: d for d in r["dumps"]}
+    expect(sorted(dumps["first"]["nodes"]) == ["h1", "h2", "h3", "s1"] and sorted(dumps["one"]["nodes"]) == ["h3"],
+           "nodes of the dumps")
+    port = {n: d["nodes"]["s1"]["ports"][0] for n, d in dumps.items() if n != "one"}
+    # The first frame is whole at the switch after 1122 bytes (with RETH) and 1 us, then one each 1106 bytes.
+    expect(port["first"]["rx_packets"] == 1 + (10_000 - 1000 - 1122 * 8 // 40) * 40 // (8 * 1106),
+           f"{port['first']['rx_packets']} frames after 10 us")
+    expect(port["second"]["rx_packets"] == 0, "cleared, and not zero")
+    whole = [p for p in r["ports"] if p["port"] == 0][0]["rx_packets"]
+    expect(0 < port["third"]["rx_packets"] < whole, f"{port['third']['rx_packets']} of {whole} since")
+    queue = {n: d["nodes"]["s1"]["ports"][2]["queues"][3] for n, d in dumps.items() if n != "one"}
+    expect(queue["second"]["watermark_bytes"] >= queue["first"]["watermark_bytes"] > 0, "no watermark")
+    expect(queue["third"]["watermark_bytes"] == 0 == queue["third"]["queue_bytes"], "a watermark after it was cleared")
+
+
+def send(program, folder):
+    """Frames of digits and of captures leave at their times; malformed ones are counted by their kinds."""
+    good = scapy.Ether(dst="02:00:00:00:00:01", src="02:00:00:00:00:02") / scapy.IP(src="10.0.0.2", dst="10.0.0.1") \
+        / scapy.UDP(sport=1, dport=2) / (b"x" * 100)
+    bad = bytearray(bytes(good))
+    bad[14] = 0x4F  # a header of 60 bytes, and options that end behind the frame's own length
+    bad[16:18] = b"\x00\x20"
+    frames = [good, scapy.Ether(bytes(bad)), good.copy()]
+    for i, at in enumerate((7.0, 7.000002, 7.000010)):
+        frames[i].time = at
+    for name, write in (("a.pcap", scapy.wrpcap), ("a.pcapng", scapy.wrpcapng)):
+        write(str(folder / name), frames)
+        rest = IDLE + event("play", "10us", "send", node="h2", file=name, count=2)
+        rest += event("a", "11033ns", "dump", node="s1") + event("b", "11034ns", "dump", node="s1")
+        rest += event("c", "13033ns", "dump", node="s1") + event("d", "13034ns", "dump", node="s1")
+        r = results(program, scenario(folder, {}, rest))
+        # 142 bytes, FCS, preamble and gap: 166 x 8 / 40 ns = 33.2 ns, counted up.
+        arrived = [d["nodes"]["s1"]["ports"][1]["rx_packets"] for d in r["dumps"]]
+        expect(arrived == [0, 1, 1, 2], f"{name}: arrived {arrived}")
+        expect(r["scheduled_events"][0]["frames_sent"] == 6, f"{name}: {r['scheduled_events'][0]}")
+        expect(drops(r, "s1", "malformed") == 2, f"{name}: {r['drops']}")
+        expect(drops(r, "h1", "not_roce") == 4, f"{name}: {r['drops']}")
+    # A thousand of the least frames at 1 Gb/s: the last one arrives 999 x 672 ns after the first.
+    rest = IDLE + event("many", "10us", "send", node="h2", frame=ETHER + "0800" + "00" * 46, count=1000, rate_bps="1G")
+    first = 10_000 + 1000 + (84 * 8 + 39) // 40
+    for at, n in ((first - 1, 0), (first, 1), (first + 998 * 672, 999), (first + 999 * 672 - 1, 999),
+                  (first + 999 * 672, 1000)):
+        rest += event(f"at {at}", at, "dump", node="s1")
+        r = results(program, scenario(folder, {}, rest))
+        got = r["dumps"][-1]["nodes"]["s1"]["ports"][1]["rx_packets"]
+        expect(got == n, f"{got} frames at {at} ns, not {n}")
+    # From a switch: to the host at the other end, past the queues.
+    rest = IDLE + event("out", "10us", "send", node="s1", port="h1", frame=ETHER + "0800" + "00" * 46, count=3)
+    r = results(program, scenario(folder, {}, rest))
+    expect(drops(r, "h1", "malformed") == 3, f"{r['drops']}")
+    # A pause frame for priority 3, from a host: held for 65535 quanta of 12.8 ns.
+    pause = "0180c2000001" "020000000002" "8808" "0101" "0008" + "0000" * 3 + "ffff" + "0000" * 4 + "00" * 26
+    flow = "[nic]\ncc = none\n" + section("flow", "f", src=1, dst=2, message_bytes="1MB", messages=1)
+    rest = flow + event("xoff", "50us", "send", node="h2", frame=pause)
+    r = results(program, scenario(folder, {"duration_ns": "2ms"}, rest))
+    p = [c for c in r["pfc_counters"] if c["node"] == "s1" and c["port"] == 1]
+    expect(len(p) == 1 and p[0]["rx_pause"] == 1 and p[0]["rx_pause_duration_us"] == 838, f"{p}")
+
+
+def refused(program, folder):
+    """What cannot be is refused in one line."""
+    (folder / "no.pcap").write_text("no capture", encoding="utf-8")
+    for rest, words in ((event("x", "1us", "send", node="h1"), ("[event x]", "frame")),
+                        (event("x", "1us", "send", node="h1", frame="abc"), ("[event x]", "frame = abc")),
+                        (event("x", "1us", "send", node="h1", frame="zz"), ("[event x]", "frame = zz")),
+                        (event("x", "1us", "send", node="h1", file="no.pcap"), ("[event x]", "file = no.pcap")),
+                        (event("x", "1us", "send", node="h1", file="gone.pcap"), ("[event x]", "gone.pcap")),
+                        (event("x", "1us", "send", frame="00"), ("[event x]", "node")),
+                        (event("x", "1us", "tx_disable", node="h1"), ("[event x]", "node = h1", "a switch")),
+                        (event("x", "1us", "link_down", node="s1", port=3), ("[event x]", "port = 3")),
+                        (event("x", "1us", "link_down", node="s1", port="s1"), ("[event x]", "port = s1")),
+                        (event("x", "0", "dump"), ("[event x]", "at_ns = 0")),
+                        (event("x", "1us", "explode"), ("[event x]", "explode"))):
+        done = lab(program, scenario(folder, {}, IDLE + rest))
+        expect(done.returncode == 2 and done.stderr.count("\n") == 1 and all(w in done.stderr for w in words),
+               f"{rest!r}: {done.returncode}, {done.stderr}")
+
+
+CASES = {f.__name__: f for f in (loss, link, disable, counters, send, refused)}
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory(prefix="quench-events-") as work:
+        CASES[sys.argv[3]](sys.argv[1], pathlib.Path(work))
+    sys.exit(1 if failures else 0)
