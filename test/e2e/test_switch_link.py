@@ -8,7 +8,7 @@ down, and comes back.
 import time
 
 from frames import ECT0, pfc_frame, roce
-from harness import PATIENCE_S, Program, check, check_equal, eal, finish, work_dir
+from harness import CORES, PATIENCE_S, Program, check, check_equal, eal, finish, work_dir
 from namespaces import Host, need
 
 FRAMES, LIMIT, BYTES, OUTAGE_S = 30, 10, 1086, 0.3
@@ -31,13 +31,11 @@ mac = 02:5a:00:00:00:01
 """
 
 
-def main():
-    need("ip", "ethtool", "sysctl", "ping")
-    work = work_dir()
-    a, b = (Host(i, f"10.77.0.{i + 1}", f"02:00:00:00:00:0{i + 1}") for i in range(2))
-    switch = Program(work, "switch", "switch", CONFIG, eal(
-        *(f"net_af_packet{i},iface={host.device},blocksz=4096,framesz=2048,framecnt=512,qdisc_bypass=1"
-          for i, host in enumerate((a, b)))), "--idle-sleep", 50, "--stats-interval", 0.1)
+def outage(work, a, b, lcores):
+    print(f"# lcores: {lcores}")
+    options = eal(*(f"net_af_packet{i},iface={host.device},blocksz=4096,framesz=2048,framecnt=512,qdisc_bypass=1"
+                    for i, host in enumerate((a, b))))[2:] + ["--lcores", lcores]
+    switch = Program(work, "switch", "switch", CONFIG, options, "--idle-sleep", 50, "--stats-interval", 0.1)
     switch.wait_started()
 
     def passes():
@@ -71,6 +69,7 @@ def main():
     check_equal("lossless frames pass again", b.counters()["UdpNoPorts"] - before, 5)
     others.terminate()
     others.communicate()
+    switch.wait_quiet()
     check_equal("exit code after SIGTERM", switch.stop(), 0)
 
     result = switch.json()
@@ -89,6 +88,16 @@ def main():
     ledger = result["ledger"]
     check_equal("every byte is accounted for", ledger["in"] + ledger["copies"] + ledger["generated"],
                 ledger["sent"] + ledger["dropped"] + ledger["consumed"])
+
+
+def main():
+    need("ip", "ethtool", "sysctl", "ping")
+    work = work_dir()
+    a, b = (Host(i, f"10.77.0.{i + 1}", f"02:00:00:00:00:0{i + 1}") for i in range(2))
+    # One lcore does everything; one polls and the other looks at links; each port has one of its own.
+    outage(work, a, b, f"0@{CORES[0]}")
+    outage(work, a, b, f"0@{CORES[0]},1@{CORES[-1]}")
+    outage(work, a, b, f"0@{CORES[0]},1@{CORES[0]},2@{CORES[-1]}")
     finish()
 
 
