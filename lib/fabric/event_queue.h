@@ -95,7 +95,7 @@ event_queue_set(struct event_queue *q, uint32_t source, uint64_t at_ns)
 {
 	uint64_t *const best = q->best;
 	uint64_t entry = event_queue_pack(at_ns, source);
-	uint32_t i = q->n_leaves + source;
+	uint64_t i = (uint64_t)q->n_leaves + source;
 
 	if (best[i] == entry)
 		return;

@@ -161,7 +161,7 @@ has_room(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 }
 
 /* Act on a frame. @return why it is not used, NIC_USED or NIC_KEPT. */
-static unsigned int
+static __rte_always_inline unsigned int
 act(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 {
 	if (likely(f->class == RX_ROCE)) {
@@ -322,9 +322,13 @@ nic_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uin
 
 	assert(port == 0);
 	(void)port;
-	for (; n > NIC_BURST; n -= NIC_BURST, pkts += NIC_BURST)
-		rx_burst(nic, pkts, NIC_BURST, now_ns);
-	rx_burst(nic, pkts, n, now_ns);
+	do {
+		uint16_t part = RTE_MIN(n, (uint16_t)NIC_BURST);
+
+		rx_burst(nic, pkts, part, now_ns);
+		pkts += part;
+		n = (uint16_t)(n - part);
+	} while (unlikely(n > 0));
 	if (unlikely(nic->crossing_to != 0))
 		nic_share_flush(nic);
 	nic_flush(nic);

@@ -232,7 +232,7 @@ nic_reserve_next_turn(struct nic *nic, uint64_t now_ns)
 }
 
 /* What the wire can take now, up to room. Sending makes nothing due that goes before data. */
-static uint16_t
+static __rte_always_inline uint16_t
 give(struct nic *nic, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
 {
 	uint8_t open_queues = (uint8_t)~nic->pause.paused_queues;
