@@ -43,6 +43,34 @@ read_event(struct config *cfg, const char *section, struct event_params *e,
 	return read_frames(cfg, section, e, err);
 }
 
+static int
+read_records(struct config *cfg, struct scenario *s, struct config_error *err)
+{
+	uint32_t n = 0;
+
+	for (const char *at = NULL; (at = config_next(cfg, "record", at)) != NULL;)
+		n++;
+	s->records = calloc(n + 1, sizeof(*s->records));
+	if (s->records == NULL)
+		return config_refuse(cfg, "record", NULL, "fewer sections: out of memory", err);
+	for (const char *at = NULL; (at = config_next(cfg, "record", at)) != NULL;) {
+		struct record_params *r = &s->records[s->n_records++];
+		const char *name = strchr(at, ' ');
+
+		/* The name is a file's. */
+		if (name == NULL || strlen(name + 1) > FLOW_NAME_CHARS ||
+		    strpbrk(name + 1, "/. ") != NULL)
+			return config_refuse(cfg, at, NULL,
+					     "a section [record NAME] with a name of 1 to 32 "
+					     "characters, no slash, dot and blank among them",
+					     err);
+		if (config_read_new(cfg, at, record_fields, record_fields_n, r, err) < 0)
+			return -EINVAL;
+		strcpy(r->name, name + 1);
+	}
+	return 0;
+}
+
 int
 event_file_read(struct config *cfg, struct scenario *s, struct config_error *err)
 {
@@ -56,5 +84,5 @@ event_file_read(struct config *cfg, struct scenario *s, struct config_error *err
 	for (const char *at = NULL; (at = config_next(cfg, "event", at)) != NULL;)
 		if (read_event(cfg, at, &s->events[s->n_events++], err) < 0)
 			return -EINVAL;
-	return 0;
+	return read_records(cfg, s, err);
 }

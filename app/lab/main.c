@@ -16,6 +16,7 @@
 #include "ctl/json.h"
 #include "lab/lab_opts.h"
 #include "lab/output.h"
+#include "lab/recording.h"
 
 /* Rings and tables only: packets live in regions of their own. Of the fabric, and of each switch.
  */
@@ -66,7 +67,8 @@ show_progress(uint64_t now_ns, uint64_t duration_ns)
 
 struct run_context {
 	struct lab_run *run;
-	struct output_csv *csv; /* NULL: none */
+	struct output_csv *csv;        /* NULL: none */
+	struct recordings *recordings; /* NULL: none */
 	bool progress;
 };
 
@@ -77,6 +79,7 @@ on_sample(void *arg, const struct probe *p, uint64_t now_ns)
 
 	if (ctx->csv != NULL)
 		output_csv_sample(ctx->csv, p, now_ns);
+	recordings_flush(ctx->recordings, now_ns);
 	return !stop_asked;
 }
 
@@ -85,6 +88,7 @@ on_progress(void *arg, const struct probe *p, uint64_t now_ns)
 {
 	struct run_context *ctx = arg;
 
+	recordings_flush(ctx->recordings, now_ns);
 	if (ctx->progress)
 		show_progress(now_ns, net_scenario(probe_net(p))->fabric.duration_ns);
 	return !stop_asked;
@@ -130,12 +134,14 @@ write_json(const struct lab_opts *o, json_t *json, const char *name)
 }
 
 static int
-run_probe(const struct lab_opts *o, struct lab_run *run, struct output_csv *csv)
+run_probe(const struct lab_opts *o, struct lab_run *run, struct output_csv *csv,
+	  struct recordings *recordings)
 {
 	struct probe *probe = probe_create(run->net);
 	struct run_context ctx = {
 		.run = run,
 		.csv = csv,
+		.recordings = recordings,
 		.progress = !o->no_progress && isatty(STDERR_FILENO),
 	};
 	double start = seconds();
@@ -175,8 +181,9 @@ make_out_dir(const struct lab_opts *o)
 static int
 run_net(const struct lab_opts *o, struct lab_run *run)
 {
+	struct recordings *recordings = NULL;
 	struct output_csv csv;
-	int rc;
+	int rc = APP_DONE;
 
 	if (o->out_dir != NULL) {
 		if (make_out_dir(o) < 0)
@@ -187,7 +194,12 @@ run_net(const struct lab_opts *o, struct lab_run *run)
 			return APP_FAILED;
 		}
 	}
-	rc = run_probe(o, run, o->out_dir != NULL ? &csv : NULL);
+	if (run->scenario->n_records > 0) {
+		recordings = recordings_open(run->scenario, run->net, o->out_dir);
+		rc = recordings != NULL ? APP_DONE : APP_FAILED;
+	}
+	if (rc == APP_DONE)
+		rc = run_probe(o, run, o->out_dir != NULL ? &csv : NULL, recordings);
 	if (o->out_dir != NULL && output_csv_close(&csv, o->out_dir, run->net) < 0)
 		rc = APP_FAILED;
 	if (rc == APP_DONE && o->out_dir != NULL && output_times(run, o->out_dir) < 0)
@@ -198,6 +210,8 @@ run_net(const struct lab_opts *o, struct lab_run *run)
 		rc = APP_FAILED;
 	if (rc == APP_DONE)
 		rc = write_json(o, output_json(run), "results.json");
+	if (recordings_close(recordings, rc == APP_DONE) < 0)
+		rc = APP_FAILED;
 	if (o->out_dir != NULL && output_csv_keep(o->out_dir, rc == APP_DONE) < 0)
 		rc = APP_FAILED;
 	if (rc == APP_DONE && !o->quiet)
@@ -325,6 +339,9 @@ main(int argc, char **argv)
 	if (o.check_config) {
 		scenario_print(stdout, &s);
 		rc = APP_DONE;
+	} else if (s.n_records > 0 && o.out_dir == NULL) {
+		say_error("%s: [record %s]: needs --out DIR", o.scenario, s.records[0].name);
+		rc = APP_BAD_USAGE;
 	} else {
 		rc = run_scenario(&o, cfg, &s);
 	}

@@ -235,6 +235,12 @@ scenario_print(FILE *out, const struct scenario *s)
 		snprintf(section, sizeof(section), "flow %s", s->flows[i].name);
 		config_print(out, section, flow_fields, flow_fields_n, &s->flows[i]);
 	}
+	for (uint32_t i = 0; i < s->n_records; i++) {
+		char section[FLOW_NAME_CHARS + 8];
+
+		snprintf(section, sizeof(section), "record %s", s->records[i].name);
+		config_print(out, section, record_fields, record_fields_n, &s->records[i]);
+	}
 	for (uint32_t i = 0; i < s->n_events; i++) {
 		char section[FLOW_NAME_CHARS + 8];
 
@@ -251,6 +257,7 @@ scenario_print_reference(FILE *out)
 	config_print_reference(out, "switch NAME", switch_section_fields, switch_section_fields_n);
 	config_print_reference(out, "link NAME", link_section_fields, link_section_fields_n);
 	nic_config_print_reference_common(out);
+	config_print_reference(out, "record NAME", record_fields, record_fields_n);
 	config_print_reference(out, "event NAME", event_fields, event_fields_n);
 	config_print_reference(out, "flow NAME", flow_fields, flow_fields_n);
 }

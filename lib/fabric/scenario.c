@@ -223,6 +223,7 @@ scenario_release(struct scenario *s)
 	sw_tables_free(&s->sw.tables);
 	routes_destroy(s->routes);
 	topology_destroy(s->topology);
+	free(s->records);
 	free(s->events);
 	free(s->flows);
 	free(s->links);

@@ -148,6 +148,18 @@ extern const struct field event_fields[];
 extern const unsigned int event_fields_n;
 extern const char *const event_action_words[];
 
+/* One [record NAME]: a port whose frames are written to a file. */
+struct record_params {
+	char name[FLOW_NAME_CHARS + 1];
+	char node[TOPOLOGY_NODE_CHARS + 1];
+	char port[EVENT_PORT_CHARS + 1];
+	uint32_t snap_bytes;    /* 0: whole frames */
+	struct topology_end at; /* from scenario_resolve() */
+};
+
+extern const struct field record_fields[];
+extern const unsigned int record_fields_n;
+
 struct scenario {
 	struct fabric_params fabric;
 	struct sw_params sw;   /* of switches without a section; ports: for checks, and of a star */
@@ -156,7 +168,8 @@ struct scenario {
 	struct link_section *links;
 	struct flow_params *flows;
 	struct event_params *events;
-	uint32_t n_switches, n_links, n_flows, n_events;
+	struct record_params *records;
+	uint32_t n_switches, n_links, n_flows, n_events, n_records;
 	/* from scenario_resolve() */
 	struct topology *topology;
 	struct routes *routes; /* NULL: bridges */
@@ -185,7 +198,8 @@ int scenario_refuse(struct scenario_fault *fault, const char *word, const char *
 /** Build s->topology and s->routes. @return 0, or -EINVAL with fault filled in. */
 int scenario_build_topology(struct scenario *s, struct scenario_fault *fault);
 
-/** Find the ends that events are about. @return 0, or -EINVAL with fault filled in. */
+/** Find the ends that events and recordings are about. @return 0, or -EINVAL with fault filled in.
+ */
 int scenario_check_events(struct scenario *s, struct scenario_fault *fault);
 
 /** The params of a switch by its section, or those of all. */

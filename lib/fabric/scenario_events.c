@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What no single key of an [event NAME] can show. */
+/* What no single key of an [event NAME] or [record NAME] can show. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,9 +76,44 @@ check_event(const struct topology *t, struct event_params *e, struct scenario_fa
 	return e->action == EVENT_SEND ? check_send(e, fault) : 0;
 }
 
+static int
+check_record(const struct topology *t, struct record_params *r, struct scenario_fault *fault)
+{
+	int64_t node = topology_find(t, r->node);
+	int32_t port = node < 0 ? -1 : find_port(t, (uint32_t)node, r->port);
+
+	if (node < 0)
+		return scenario_refuse(fault, "record", r->name, "node",
+				       "a switch or a host of the fabric");
+	if (port < 0)
+		return scenario_refuse(fault, "record", r->name, "port",
+				       "a port of the node, or a node at the other end of one");
+	r->at = (struct topology_end){.node = (uint32_t)node, .port = (uint16_t)port};
+	return 0;
+}
+
+/* A port has one recording: a second one would be the same. */
+static bool
+is_recorded(const struct scenario *s, uint32_t index)
+{
+	const struct topology_end *at = &s->records[index].at;
+
+	for (uint32_t i = 0; i < index; i++)
+		if (s->records[i].at.node == at->node && s->records[i].at.port == at->port)
+			return true;
+	return false;
+}
+
 int
 scenario_check_events(struct scenario *s, struct scenario_fault *fault)
 {
+	for (uint32_t i = 0; i < s->n_records; i++) {
+		if (check_record(s->topology, &s->records[i], fault) < 0)
+			return -EINVAL;
+		if (is_recorded(s, i))
+			return scenario_refuse(fault, "record", s->records[i].name, "port",
+					       "a port that no other [record NAME] has");
+	}
 	for (uint32_t i = 0; i < s->n_events; i++)
 		if (check_event(s->topology, &s->events[i], fault) < 0)
 			return -EINVAL;

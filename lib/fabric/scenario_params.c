@@ -163,3 +163,16 @@ const struct field event_fields[] = {
 		 "the link's speed"},
 };
 const unsigned int event_fields_n = sizeof(event_fields) / sizeof(event_fields[0]);
+
+#undef F
+#define F(member) .name = #member, .offset = offsetof(struct record_params, member)
+
+const struct field record_fields[] = {
+	{F(node), .type = FIELD_STR, .min = 1, .max = TOPOLOGY_NODE_CHARS, .def = NULL,
+	 .help = "a switch or a host, such as T1 or h3"},
+	{F(port), .type = FIELD_STR, .max = EVENT_PORT_CHARS, .def = "0",
+	 .help = "port of the node, or the node at its other end, such as L1 or h1"},
+	{F(snap_bytes), .type = FIELD_U32, .unit = UNIT_BYTES, .max = 65535, .def = "0",
+	 .help = "of each frame that are written; 0: all"},
+};
+const unsigned int record_fields_n = sizeof(record_fields) / sizeof(record_fields[0]);

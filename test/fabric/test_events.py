@@ -188,6 +188,50 @@ def send(program, folder):
     expect(len(p) == 1 and p[0]["rx_pause"] == 1 and p[0]["rx_pause_duration_us"] == 838, f"{p}")
 
 
+def shark(path, fields, *options):
+    done = subprocess.run(["tshark", "-r", str(path), *options, "-T", "fields"] + [w for f in fields for w in ("-e", f)],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    expect(done.returncode == 0, f"tshark: {done.stderr}")
+    return [line.split("\t") for line in done.stdout.splitlines()]
+
+
+def record(program, folder):
+    """What tshark reads of a recorded port: every frame, whole, in order, at its time, with its direction."""
+    flow = "[nic]\ncc = none\n" + section("flow", "f", src=1, dst=2, message_bytes=10240, messages=1)
+    rest = flow + section("record", "port", node="s1", port="h1") + section("record", "host", node="h2", snap_bytes=64)
+    path = scenario(folder, {}, rest)
+    r = results(program, path, "--out", folder / "out")
+    fields = ("frame.time_epoch", "frame.len", "frame.cap_len", "frame.p2p_dir", "infiniband.bth.psn", "frame.interface_name")
+    rows = shark(folder / "out" / "port.pcapng", fields)
+    times = [round(float(row[0]) * 1e9) for row in rows]
+    # Ten packets, the first with a RETH, and an ACK.
+    expect(len(rows) == 11 and times == sorted(times), f"{len(rows)} frames at {times}")
+    data = [(t, row) for t, row in zip(times, rows) if int(row[1]) > 1000]
+    expect([int(row[1]) for _, row in data] == [1098] + 9 * [1082], f"lengths {[row[1] for _, row in data]}")
+    # 1122 bytes at 40 Gb/s and 1 us, then one each 1106 bytes: 221.2 ns.
+    expect(data[0][0] == 1225 and data[9][0] - data[0][0] in (1990, 1991), f"times {[t for t, _ in data]}")
+    psns = [int(row[4]) for _, row in data]
+    expect(psns == list(range(psns[0], psns[0] + 10)), f"PSNs {psns}")
+    expect({row[5] for row in rows} == {"s1 port 0"}, f"{rows[0]}")
+    kept = shark(folder / "out" / "host.pcapng", fields)
+    expect({int(row[2]) for row in kept if int(row[1]) > 64} == {64}, "64 bytes of each")
+    expect([row[1] for row in kept] != [] and len(kept) == 11, f"{len(kept)} frames at h2")
+    malformed = shark(folder / "out" / "port.pcapng", ("frame.number",), "-Y", "_ws.malformed")
+    expect(malformed == [], f"malformed: {malformed}")
+    expect(r["digest"] == results(program, scenario(folder, {}, flow))["digest"], "to be looked at changes the run")
+    # What was recorded can be played: h3 sends what h1 sent, as if it were h1, and h2 takes it for that.
+    sent = [f for f in scapy.rdpcap(str(folder / "out" / "port.pcapng")) if f.src == "02:00:00:00:00:01"]
+    scapy.wrpcap(str(folder / "h1.pcap"), sent)
+    r = results(program, scenario(folder, {}, flow.replace("src = 1", "src = 1\nstart_ns = 500us") + event(
+        "play", "10us", "send", node="h3", file="h1.pcap", interval_ns=300)))
+    expect(r["flows"][0]["error"] is False and r["counters"]["duplicate_request"] > 0, "h2 knows nothing of what was played")
+    done = lab(program, scenario(folder, {}, rest))
+    expect(done.returncode == 2 and "--out" in done.stderr, f"without a folder: {done.returncode} {done.stderr}")
+    done = lab(program, "--out", folder, scenario(folder, {}, rest + section("record", "again", node="h1") + section(
+        "record", "twice", node="h1", port="s1")))
+    expect(done.returncode == 2 and "[record twice]" in done.stderr, f"twice: {done.returncode} {done.stderr}")
+
+
 def refused(program, folder):
     """What cannot be is refused in one line."""
     (folder / "no.pcap").write_text("no capture", encoding="utf-8")
@@ -207,7 +251,7 @@ def refused(program, folder):
                f"{rest!r}: {done.returncode}, {done.stderr}")
 
 
-CASES = {f.__name__: f for f in (loss, link, disable, counters, send, refused)}
+CASES = {f.__name__: f for f in (loss, link, disable, counters, send, record, refused)}
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory(prefix="quench-events-") as work:
