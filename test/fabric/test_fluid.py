@@ -163,24 +163,41 @@ def outputs(lab, config):
 
 def agreement(lab, config):
     """
-    Rates and mean queue of packets beside the model's, mean of two seeds.
+    Rates and mean queue of packets beside the model's; four flows and more seeds: test_incast.py.
 
     Packets hold less: figure 6 answers a mark at its window's end, so that CNPs are p r tau / 2 more frequent than in
     equation 9, and a queue that runs empty at N = 2 or over the jump at Kmax from N = 8 on falls by more than it rises.
     """
     with tempfile.TemporaryDirectory() as folder:
         # The last: a slope so steep that the queue stays away from both its ends.
-        for n, low, steep in ((2, 0.78, {}), (4, 0.88, {}), (8, 0.77, {}), (10, 0.95, {("wred", "Pmax"): "10%"})):
-            path = changed(config, folder, {**incast(n), **steep})
-            runs = [results(lab, "--seed", seed, path) for seed in (1, 2)]
+        for n, seeds, low, changes in ((2, (1, 2), 0.78, {}), (8, (1,), 0.77, {}), (10, (1,), 0.95, {("wred", "Pmax"): "10%"})):
+            path = changed(config, folder, {**incast(n), **changes})
+            runs = [results(lab, "--seed", seed, path) for seed in seeds]
             point = runs[0]["fluid"]["queues"][0]["fixed_point"]["queue_bytes"]
             mean = sum(r["bottleneck"]["queue_mean_bytes"] for r in runs) / len(runs)
             rates = [f["wire_rate_bps"] / r["fluid"]["flows"][i]["fixed_point"]["rate_bps"]
                      for r in runs for i, f in enumerate(r["flows"])]
-            print(f"N {n} {steep or ''}: queue {mean / 1e3:.1f} KB, model {point / 1e3:.1f} KB, ratio {mean / point:.3f}; "
+            print(f"N {n} {changes or ''}: queue {mean / 1e3:.1f} KB, model {point / 1e3:.1f} KB, ratio {mean / point:.3f}; "
                   f"rates {min(rates):.3f} to {max(rates):.3f} of the model's")
             expect(low <= mean / point <= 1.05, f"N {n}: mean queue {mean} B, model {point} B")
             expect(0.85 <= min(rates) and max(rates) <= 1.15, f"N {n}: rates {min(rates)} to {max(rates)}")
+
+
+def loop_delay(lab, config):
+    """Packets with a loop of 85 us: ten flows swing between an empty queue and beyond Kmax, two do as with 5 us."""
+    with tempfile.TemporaryDirectory() as folder:
+        for n, swings in ((2, False), (10, True)):
+            queues = {}
+            for delay in ("1us", "21us"):
+                r = results(lab, "--duration", "100ms", changed(config, folder, {**incast(n), ("fabric", "link_delay_ns"): delay}))
+                queues[delay] = q = r["bottleneck"]
+                print(f"N {n}, links of {delay}: queue mean {q['queue_mean_bytes']} p50 {q['queue_p50_bytes']} p99 {q['queue_p99_bytes']} B, "
+                      f"link use {q['link_use']:.3f}")
+            long, short = queues["21us"], queues["1us"]
+            if swings:
+                expect(long["queue_p50_bytes"] < 5e3 and long["queue_p99_bytes"] > 230e3 and long["link_use"] < 0.93, f"N {n}: {long}")
+            else:
+                expect(long["queue_p99_bytes"] < 1.5 * short["queue_p99_bytes"] and long["link_use"] > 0.975, f"N {n}: {long}, {short}")
 
 
 def rates_per_ms(path):
@@ -217,7 +234,7 @@ def figure10(lab, config):
     expect(away <= 0.05 and later <= 0.01, f"mean of all: {away:.2%}, {later:.2%} from 20 ms on")
 
 
-CASES = {"fixed_point": fixed_point, "translation": translation, "refused": refused, "outputs": outputs, "agreement": agreement,
+CASES = {"fixed_point": fixed_point, "translation": translation, "refused": refused, "outputs": outputs, "agreement": agreement, "loop_delay": loop_delay,
          "figure10": figure10}
 
 if __name__ == "__main__":
