@@ -30,8 +30,11 @@ poll_loop_init(struct poll_loop *loop, struct node *node, const uint16_t *ethdev
 	loop->idle_since_ns = NEVER_NS;
 	loop->slow_next_ns = NEVER_NS;
 	loop->n_ports = n_ports;
-	for (uint16_t i = 0; i < n_ports; i++)
+	loop->n_polled = n_ports;
+	for (uint16_t i = 0; i < n_ports; i++) {
 		loop->ports[i].ethdev = ethdevs[i];
+		loop->polled[i] = i;
+	}
 	poll_loop_use_queues(loop, &(struct poll_queues){.rx_step = 1, .rx_end = 1});
 }
 
@@ -45,6 +48,14 @@ poll_loop_use_queues(struct poll_loop *loop, const struct poll_queues *queues)
 		p->data.queue = queues->data;
 		p->control.queue = queues->control;
 	}
+}
+
+void
+poll_loop_use_ports(struct poll_loop *loop, uint64_t ports)
+{
+	loop->n_polled = 0;
+	for (; ports != 0; ports &= ports - 1)
+		loop->polled[loop->n_polled++] = (uint16_t)__builtin_ctzll(ports);
 }
 
 static uint16_t
@@ -146,7 +157,8 @@ poll_loop_round(struct poll_loop *loop)
 
 	if (loop->pace != NULL)
 		pace_meter_round(loop->pace, tsc_clock_now(loop->clock));
-	for (uint16_t port = 0; port < loop->n_ports; port++) {
+	for (uint16_t i = 0; i < loop->n_polled; i++) {
+		uint16_t port = loop->polled[i];
 		uint64_t now_ns;
 
 		moved += receive(loop, port, &now_ns);
@@ -174,9 +186,12 @@ next_work_ns(const struct poll_loop *loop)
 {
 	uint64_t next = loop->slow_next_ns;
 
-	for (uint16_t port = 0; port < loop->n_ports; port++)
+	for (uint16_t i = 0; i < loop->n_polled; i++) {
+		uint16_t port = loop->polled[i];
+
 		if (poll_port_held(&loop->ports[port]) == 0)
 			next = min_u64(next, loop->node->ops->next_ns(loop->node, port));
+	}
 	return next;
 }
 

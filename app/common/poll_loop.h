@@ -53,7 +53,7 @@ struct poll_port {
 	uint16_t ethdev;
 	struct poll_queues queues;
 	const struct port_link *link; /* send nothing while it is down; NULL: whatever it is */
-	struct poll_txq control; /* used if queues.control_apart */
+	struct poll_txq control;      /* used if queues.control_apart */
 	struct poll_txq data;
 };
 
@@ -70,7 +70,9 @@ struct poll_loop {
 	uint64_t slow_next_ns;
 	uint64_t sleeps;
 	struct pace_meter *pace; /* NULL: departures are not measured */
-	uint16_t n_ports;
+	uint16_t n_polled;
+	uint16_t polled[NODE_MAX_PORTS]; /* ports that are this loop's */
+	uint16_t n_ports;                /* of the node, whoever has them */
 	struct poll_port ports[NODE_MAX_PORTS];
 };
 
@@ -80,6 +82,9 @@ void poll_loop_init(struct poll_loop *loop, struct node *node, const uint16_t *e
 
 /** Use other queues of every port than the first each way. */
 void poll_loop_use_queues(struct poll_loop *loop, const struct poll_queues *queues);
+
+/** Poll only these of the first 64 ports, a mask: others have loops of their own. */
+void poll_loop_use_ports(struct poll_loop *loop, uint64_t ports);
 
 /** Poll every port once. @return the number of frames moved. */
 uint32_t poll_loop_round(struct poll_loop *loop);

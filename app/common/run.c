@@ -284,6 +284,8 @@ init_worker(struct slow *s, struct run_result *result, uint16_t i)
 	poll_loop_init(w->loop, node, app->ethdevs, app->n_ports, s->clock, &stop);
 	if (app->queues != NULL)
 		poll_loop_use_queues(w->loop, &app->queues[i]);
+	if (app->node_ports != NULL)
+		poll_loop_use_ports(w->loop, app->node_ports[i]);
 	for (uint16_t p = 0; app->waits_for_link && p < app->n_ports; p++)
 		w->loop->ports[p].link = &s->links[p];
 	w->loop->pace = result->paces == NULL ? NULL : &result->paces[i];

@@ -36,12 +36,16 @@ struct telemetry;
 
 struct run_app {
 	struct node *node;                /* the only one, or nodes[0] */
-	struct node **nodes;              /* several that share the ports */
+	struct node **nodes;              /* several that share the ports, or have them by parts */
 	const struct poll_queues *queues; /* of each of them, on every port; NULL: node alone */
 	uint16_t n_nodes;                 /* 0: node alone */
-	const struct nic_share *share;    /* where quench-nic's QPs are; NULL: one node has all */
-	bool measure_pacing;              /* the nodes say when frames are due */
-	bool waits_for_link;              /* nothing is sent while a port's link is down */
+	/* Of each of nodes[], a mask: the ports that it has to itself. node then is what they are
+	 * parts of, for control work and counters. NULL: all have all ports, and node is nodes[0].
+	 */
+	const uint64_t *node_ports;
+	const struct nic_share *share; /* where quench-nic's QPs are; NULL: one node has all */
+	bool measure_pacing;           /* the nodes say when frames are due */
+	bool waits_for_link;           /* nothing is sent while a port's link is down */
 	const uint16_t *ethdevs;
 	uint16_t n_ports;
 	const struct opts *opts;

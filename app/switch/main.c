@@ -20,6 +20,7 @@
 #include "ctl/switch_config.h"
 #include "node/pkt_pool.h"
 #include "switch/report.h"
+#include "switch/shards.h"
 #include "switch/watch.h"
 #include "switch/sw.h"
 #include "switch/telemetry.h"
@@ -69,6 +70,7 @@ struct quench_switch {
 	uint16_t n_open; /* devices started so far */
 	struct sw_pools pools;
 	struct node *node;
+	struct shards shards;
 	struct run_result result;
 };
 
@@ -88,7 +90,8 @@ close_switch(struct quench_switch *s)
 	rte_eal_cleanup();
 }
 
-/* Mbufs behind the buffer, the device rings and the bursts in flight. */
+/* Mbufs behind the buffer, the device rings, the bursts in flight and those by which shards may
+ * exceed the buffer together. */
 static uint32_t
 frames_needed(const struct quench_switch *s)
 {
@@ -96,7 +99,9 @@ frames_needed(const struct quench_switch *s)
 	uint64_t port = PORT_RX_DESCRIPTORS + PORT_TX_DESCRIPTORS + 2 * POLL_BURST;
 
 	/* More than a ring can index is refused by the pool, with the line that says why. */
-	return (uint32_t)min_u64(buffer + s->params.n_ports * port + CACHE_MBUFS, UINT32_MAX - 1);
+	return (uint32_t)min_u64(buffer + s->params.n_ports * port +
+					 s->params.shards * (CACHE_MBUFS + POLL_BURST),
+				 UINT32_MAX - 1);
 }
 
 static int
@@ -107,6 +112,7 @@ create_pools(struct quench_switch *s, const char *path)
 		.n_mbufs = frames_needed(s),
 		.largest_frame = (uint16_t)max_u64(s->params.max_frame_bytes, PORT_LEAST_DATA_ROOM),
 		.socket = (int)rte_lcore_to_socket_id(run_poll_lcore(0)),
+		.threads = s->params.shards > 1,
 	};
 	struct pkt_pool_params clones = frames;
 
@@ -142,7 +148,7 @@ open_ports(struct quench_switch *s)
 		rc = port_address(s->ethdevs[i], s->params.ports[i].mac);
 		if (rc != 0)
 			return rc;
-		port_check_numa(s->ethdevs[i], run_poll_lcore(0), s->pools.frames);
+		port_check_numa(s->ethdevs[i], shards_lcore(&s->params, i), s->pools.frames);
 	}
 	return 0;
 }
@@ -152,6 +158,8 @@ open_switch(struct quench_switch *s, const char *path)
 {
 	int rc = ports_find(s->ethdevs, s->params.n_ports, path);
 
+	if (rc == 0)
+		rc = shards_plan(&s->params, path);
 	if (rc == 0)
 		rc = create_pools(s, path);
 	if (rc == 0)
@@ -178,16 +186,23 @@ run_switch(struct quench_switch *s, const struct opts *opts)
 	struct run_app app = {
 		.node = s->node,
 		.telemetry = &telemetry,
+		.nodes = s->shards.node,
+		.node_ports = s->shards.ports,
+		.n_nodes = s->params.shards,
 		.ethdevs = s->ethdevs,
 		.n_ports = s->params.n_ports,
 		.opts = opts,
 		.stats = switch_stats,
 		.watch = switch_watch,
 	};
+	char lcores[40];
 	int rc;
 
-	say("running: %u ports, %" PRIu64 " bytes of buffer, polling on lcore %u", app.n_ports,
-	    s->params.mmu.buffer_bytes, run_poll_lcore(0));
+	shards_find(&s->shards, s->node);
+	snprintf(lcores, sizeof(lcores), app.n_nodes == 1 ? "lcore %u" : "%u lcores",
+		 app.n_nodes == 1 ? run_poll_lcore(0) : app.n_nodes);
+	say("running: %u ports, %" PRIu64 " bytes of buffer, polling on %s", app.n_ports,
+	    s->params.mmu.buffer_bytes, lcores);
 	rc = run_node(&app, &s->result);
 	if (rc == 0 && opts->json != NULL)
 		rc = report_write(switch_report(&app, &s->params, &s->result), opts->json);

@@ -138,7 +138,10 @@ switch_port_object(const struct run_result *result, const struct node *node,
 		   const struct sw_params *params, uint16_t port)
 {
 	json_t *o = report_port(result, port, params->ports[port].link_speed_bps);
+	uint8_t shard_of_port[SW_MAX_PORTS];
 
+	sw_shards_deal(params, shard_of_port);
+	report_set_u64(o, "shard", shard_of_port[port] + 1u);
 	report_set_u64(o, "shaper_rate_bps", params->ports[port].shaper_rate_bps);
 	json_set_counters(o, sw_port_counter_fields, sw_port_counter_fields_n,
 			  sw_port_stats(node, port));

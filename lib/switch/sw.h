@@ -154,6 +154,9 @@ void sw_params_resolve(struct sw_params *params);
 /** Which shard, from 0 on, has which port. */
 void sw_shards_deal(const struct sw_params *params, uint8_t shard_of_port[]);
 
+/** What is wrong with that, one clause of sw_params_check(), or NULL. */
+const char *sw_shards_fault(const struct sw_params *params);
+
 /**
  * Rules of this struct and of those inside, for params after sw_params_resolve().
  *

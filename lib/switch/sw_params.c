@@ -345,8 +345,8 @@ sw_shards_deal(const struct sw_params *params, uint8_t shard_of_port[])
 	}
 }
 
-static const char *
-shards_fault(const struct sw_params *p)
+const char *
+sw_shards_fault(const struct sw_params *p)
 {
 	/* 0: the program does not know yet how many there will be. */
 	if (p->shards > p->n_ports)
@@ -363,8 +363,8 @@ own_fault(const struct sw_params *p)
 {
 	if (p->n_ports == 0 || p->n_ports > SW_MAX_PORTS)
 		return "a switch has 1 to 64 ports";
-	if (shards_fault(p) != NULL)
-		return shards_fault(p);
+	if (sw_shards_fault(p) != NULL)
+		return sw_shards_fault(p);
 	if (p->mark_at != SW_MARK_AT_DEQUEUE && p->mark_at != SW_MARK_AT_ENQUEUE)
 		return "mark_at is neither dequeue nor enqueue";
 	if (p->shaper_burst_ns == 0 || p->shaper_burst_ns > 1000000)

@@ -246,5 +246,7 @@ sw_shard(struct node *node, uint16_t i)
 uint64_t
 sw_shard_ports(const struct node *node, uint16_t i)
 {
-	return sw_shard_at(sw_of_const(node), i)->own_ports;
+	const struct sw *sw = sw_shard_at(sw_of_const(node), i);
+
+	return sw->own_ports & UINT64_MAX >> (64 - sw->n_ports);
 }
