@@ -27,30 +27,75 @@ port_name(uint16_t ethdev)
 	return name;
 }
 
-int
-ports_find(uint16_t *ethdevs, uint16_t n, const char *config)
+/* @return 0, or APP_BAD_USAGE after an error line: EAL found another number of devices. */
+static int
+check_count(uint16_t n, const char *config)
 {
-	uint16_t found = 0;
-	uint16_t ethdev;
+	uint16_t found = rte_eth_dev_count_avail();
 
-	RTE_ETH_FOREACH_DEV(ethdev)
-	{
-		if (found < n)
-			ethdevs[found] = ethdev;
-		found++;
-	}
 	if (found == n)
 		return 0;
-	if (n > RTE_MAX_ETHPORTS) {
+	if (n > RTE_MAX_ETHPORTS)
 		say_error("%s has %u ports, but this DPDK is built for %u devices at most", config,
 			  n, RTE_MAX_ETHPORTS);
+	else
+		say_error("%s has %u port%s, but EAL found %u device%s (give one --vdev or -a for "
+			  "each port before \"--\")",
+			  config, n, n == 1 ? "" : "s", found, found == 1 ? "" : "s");
+	return APP_BAD_USAGE;
+}
+
+/* @return the port whose device this is, or n. */
+static uint16_t
+owner_of(const uint16_t *ethdevs, uint16_t n, uint16_t ethdev)
+{
+	uint16_t i = 0;
+
+	while (i < n && ethdevs[i] != ethdev)
+		i++;
+	return i;
+}
+
+static int
+find_named(uint16_t *ethdevs, uint16_t port, const char *name, const char *config)
+{
+	uint16_t ethdev, other;
+
+	if (rte_eth_dev_get_port_by_name(name, &ethdev) != 0) {
+		say_error("%s: [port %u] device = %s: expected one that EAL found, or %s", config,
+			  port, name, PORT_ANY_DEVICE);
 		return APP_BAD_USAGE;
 	}
-	say_error(
-		"%s has %u port%s, but EAL found %u device%s (give one --vdev or -a for each port "
-		"before \"--\")",
-		config, n, n == 1 ? "" : "s", found, found == 1 ? "" : "s");
-	return APP_BAD_USAGE;
+	other = owner_of(ethdevs, port, ethdev);
+	if (other < port) {
+		say_error("%s: [port %u] device = %s is the device of port %u", config, port, name,
+			  other);
+		return APP_BAD_USAGE;
+	}
+	ethdevs[port] = ethdev;
+	return 0;
+}
+
+int
+ports_find(uint16_t *ethdevs, uint16_t n, const char *const *names, const char *config)
+{
+	uint16_t ethdev;
+	int rc = check_count(n, config);
+
+	for (uint16_t i = 0; i < n; i++)
+		ethdevs[i] = RTE_MAX_ETHPORTS;
+	for (uint16_t i = 0; rc == 0 && names != NULL && i < n; i++)
+		if (strcmp(names[i], PORT_ANY_DEVICE) != 0)
+			rc = find_named(ethdevs, i, names[i], config);
+	if (rc != 0)
+		return rc;
+	RTE_ETH_FOREACH_DEV(ethdev)
+	{
+		/* The first port without a device. */
+		if (owner_of(ethdevs, n, ethdev) == n)
+			ethdevs[owner_of(ethdevs, n, RTE_MAX_ETHPORTS)] = ethdev;
+	}
+	return 0;
 }
 
 static int

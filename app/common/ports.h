@@ -20,9 +20,18 @@ struct rte_mempool;
 #define PORT_RX_DESCRIPTORS 512
 #define PORT_TX_DESCRIPTORS 128
 
-/** Find the devices that EAL probed. @return 0, or APP_BAD_USAGE after an error line if they are
- * not exactly n. */
-int ports_find(uint16_t *ethdevs, uint16_t n, const char *config);
+/* A port that takes whatever device is left. */
+#define PORT_ANY_DEVICE "any"
+
+/**
+ * Find the devices of n ports among those that EAL probed.
+ *
+ * @param names  EAL's name of each port's device or PORT_ANY_DEVICE, which is the next in EAL's
+ *               order that none names; NULL: any for all.
+ * @return       0, or APP_BAD_USAGE after an error line if they are not exactly n, or one that is
+ *               named is not there or named twice.
+ */
+int ports_find(uint16_t *ethdevs, uint16_t n, const char *const *names, const char *config);
 
 /* Data room that every driver accepts, whatever the largest frame. */
 #define PORT_LEAST_DATA_ROOM 2048

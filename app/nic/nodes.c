@@ -253,7 +253,7 @@ add_qps(struct nic_nodes *n)
 int
 nodes_open(struct nic_nodes *n, struct nic_config *config, const char *config_path)
 {
-	int rc = ports_find(&n->ethdev, 1, config_path);
+	int rc = ports_find(&n->ethdev, 1, NULL, config_path);
 
 	n->config = config;
 	if (rc == 0)

@@ -154,9 +154,19 @@ open_ports(struct quench_switch *s)
 }
 
 static int
+find_ports(struct quench_switch *s, const char *path)
+{
+	const char *names[SW_MAX_PORTS];
+
+	for (uint16_t i = 0; i < s->params.n_ports; i++)
+		names[i] = s->params.ports[i].device;
+	return ports_find(s->ethdevs, s->params.n_ports, names, path);
+}
+
+static int
 open_switch(struct quench_switch *s, const char *path)
 {
-	int rc = ports_find(s->ethdevs, s->params.n_ports, path);
+	int rc = find_ports(s, path);
 
 	if (rc == 0)
 		rc = shards_plan(&s->params, path);

@@ -74,10 +74,13 @@ enum sw_flow_control {
 	SW_FLOW_AUTO,  /* PFC where DCBX finds that the peer agrees */
 };
 
+#define SW_DEVICE_CHARS 63
+
 struct sw_port_params {
-	uint8_t mac[6];           /* source of our PFC frames */
-	uint64_t link_speed_bps;  /* pause quanta and the default shaper */
-	uint64_t shaper_rate_bps; /* wire bytes; 0: link_speed_bps */
+	char device[SW_DEVICE_CHARS + 1]; /* for the program: EAL's name of it, or "any" */
+	uint8_t mac[6];                   /* source of our PFC frames */
+	uint64_t link_speed_bps;          /* pause quanta and the default shaper */
+	uint64_t shaper_rate_bps;         /* wire bytes; 0: link_speed_bps */
 	/* for headroom only, which --thresholds prints */
 	uint32_t cable_length_m;
 	uint64_t peer_response_ns; /* 0: what 802.3 allows at this speed */

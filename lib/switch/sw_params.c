@@ -29,6 +29,16 @@ static const char *const flow_control_words[] = {"off", "pfc", "pause", "auto", 
 
 const struct field sw_port_fields[] = {
 	{
+		.name = "device",
+		.help = "EAL's name of the device, such as 0000:3b:00.0 or net_pcap0; any: the "
+			"next in EAL's order that no port names",
+		.type = FIELD_STR,
+		.offset = offsetof(struct sw_port_params, device),
+		.min = 1,
+		.max = SW_DEVICE_CHARS,
+		.def = "any",
+	},
+	{
 		.name = "mac",
 		.help = "source address of PFC frames; all zero: the device's own",
 		.type = FIELD_MAC,
