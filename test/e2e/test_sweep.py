@@ -5,9 +5,12 @@ import csv
 import json
 import os
 import pathlib
+import signal
+import subprocess
 import sys
+import time
 
-from harness import BUILD, check, check_equal, finish, run, skip, work_dir
+from harness import BUILD, PATIENCE_S, check, check_equal, finish, run, skip, work_dir
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SWEEP = ROOT / "scripts" / "sweep"
@@ -86,6 +89,31 @@ def check_refusals():
     check("so is a file that is not there", done.returncode == 2 and "none.ini" in done.stderr, done)
 
 
+def check_failures():
+    """A run that fails ends the sweep, and leaves the table of before."""
+    out, lab = work / "failed", work / "lab"
+    check_equal("a sweep to begin with", sweep(out, "--set", "rp.F=5", "--duration", "1ms").returncode, 0)
+    before = (out / "sweep.csv").read_bytes()
+    lab.write_text('#!/bin/sh\ncase "$*" in *check-config*) exit 0 ;; *F=3*) echo broken >&2; exit 1 ;; esac\nexec sleep 60\n', encoding="utf-8")
+    lab.chmod(0o755)
+    done = run(SWEEP, SCENARIO, "--lab", lab, "--out", out, "--set", "rp.F=2,3", "--workers", "2")
+    check("a run that fails is named, and the others end", done.returncode == 1 and "rp.F=3: broken" in done.stderr, done)
+    check_equal("the table of before is left", (out / "sweep.csv").read_bytes(), before)
+    check("and nothing of the runs", not (out / "runs").exists())
+    with subprocess.Popen([str(SWEEP), str(SCENARIO), "--lab", str(lab), "--out", str(out), "--set", "rp.F=2,4"],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        wait_until(lambda: (out / "runs").exists())
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=PATIENCE_S)
+    check("so it is with Ctrl-C", process.returncode == 130 and "interrupted" in errors and not (out / "runs").exists(), errors)
+
+
+def wait_until(condition):
+    end = time.monotonic() + PATIENCE_S
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.02)
+
+
 def check_convergence():
     """Two flows of 4 and 36, then 19 and 21 from 20 ms on; the link is full always."""
     t = np.arange(1, 1001) * 100_000.0
@@ -103,5 +131,6 @@ def check_convergence():
 
 check_commands(check_table())
 check_refusals()
+check_failures()
 check_convergence()
 finish()
