@@ -171,7 +171,9 @@ def rates(run):
     for series in run.fluid.curves():
         ms, rate = series.ms(), series["wire_rate_bps"] / 1e9
         draw_model(axes, ms[ms >= start], rate[ms >= start], results["duration_ns"] / 1e6)
-        labels.append((rate[-max(1, len(rate) // 20):].mean(), "fluid model", "black"))
+        ended = rate[-max(1, len(rate) // 20):].mean()
+        if not any(text == "fluid model" and abs(y - ended) < 0.05 * share for y, text, _ in labels):
+            labels.append((ended, "fluid model", "black"))
         tops.append(rate[ms >= start].max(initial=0))
     axes.set_ylim(0, max(max(tops), share) * 1.06)
     label_ends(axes, [*labels, (share, f"fair share {share:.4g}", "black")])
@@ -227,7 +229,8 @@ def queue(run):
         if left:
             draw_model(left, ms, modelled, start)
             left.set_ylim(0, max(series["queue_max_bytes"].max() / 1e3, modelled.max()) * 1.05)
-        steady = max(steady, model["queue_bytes"][model.ms() >= start].max(initial=0) / 1e3)
+        # Its own starts do not set the scale.
+        steady = max(steady, model["queue_bytes"][model["time_ns"] > results["measure_from_ns"]].max(initial=0) / 1e3)
     shown = [line for line in thresholds(run) if line[0] <= 4 * steady]
     axes.set_ylim(0, 1.08 * max([steady] + [line[0] for line in shown]))
     axes.set_title(f"Bottleneck queue ({where})", pad=16)
