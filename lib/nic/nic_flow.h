@@ -52,9 +52,11 @@ struct nic_times {
  * section 6.4.1, before it is averaged.
  */
 struct nic_pacing {
-	struct hist jitter_ns;
+	/* On one page with the histogram's first microsecond: of many flows each is a cache miss.
+	 */
 	uint64_t gap_ns;      /* sum of the gaps */
 	uint64_t expected_ps; /* and of what they should have been */
+	struct hist jitter_ns;
 };
 
 /** Does the node measure times? */
@@ -66,7 +68,8 @@ void nic_flow_info(const struct node *node, uint32_t flow_id, struct nic_flow_in
 /** The times of a flow on this node, read by anyone; NULL: not measured, or no such flow. */
 const struct nic_times *nic_flow_times(const struct node *node, uint32_t flow_id);
 
-/** The pacing of a flow on this node; NULL: not measured, or no such flow. */
+/** The pacing of a flow on this node, up to the call of tx() before the last; NULL: not measured,
+ * or no such flow. */
 const struct nic_pacing *nic_flow_pacing(const struct node *node, uint32_t flow_id);
 
 /** Add the pacing of another node, or copy into what is zero. */

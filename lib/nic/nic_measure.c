@@ -185,13 +185,31 @@ nic_measure_departure(struct nic *nic, uint32_t item, uint64_t now_ns)
 			(uint64_t)last->wire_bytes * 8000 * NS_PER_SEC / qp->bucket.rate_bps;
 		uint64_t expected_ns = (expected_ps + 500) / 1000;
 
-		hist_add(&pacing->jitter_ns,
-			 gap_ns > expected_ns ? gap_ns - expected_ns : expected_ns - gap_ns, 1);
-		counter_add(&pacing->gap_ns, gap_ns);
-		counter_add(&pacing->expected_ps, expected_ps);
+		uint64_t jitter_ns =
+			gap_ns > expected_ns ? gap_ns - expected_ns : expected_ns - gap_ns;
+
+		if (nic->measure.n_gaps == NIC_GAPS)
+			nic_measure_gaps(nic);
+		nic->measure.gaps[nic->measure.n_gaps++] =
+			(struct nic_gap){pacing, gap_ns, expected_ps, jitter_ns};
+		rte_prefetch0(pacing);
+		rte_prefetch0(&pacing->jitter_ns.weight[hist_bucket(jitter_ns)]);
 	}
 	last->sent_ns = now_ns;
 	last->paced = paced;
+}
+
+void
+nic_measure_gaps(struct nic *nic)
+{
+	for (uint32_t i = 0; i < nic->measure.n_gaps; i++) {
+		const struct nic_gap *g = &nic->measure.gaps[i];
+
+		hist_add(&g->pacing->jitter_ns, g->jitter_ns, 1);
+		counter_add(&g->pacing->gap_ns, g->gap_ns);
+		counter_add(&g->pacing->expected_ps, g->expected_ps);
+	}
+	nic->measure.n_gaps = 0;
 }
 
 void

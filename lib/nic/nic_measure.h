@@ -30,11 +30,25 @@ struct nic_departure {
 	bool paced; /* for tokens only: those that it found are not left over from an idle time */
 };
 
+/* A gap between two packets of a QP, for its flow. */
+struct nic_gap {
+	struct nic_pacing *pacing;
+	uint64_t gap_ns, expected_ps, jitter_ns;
+};
+
+/*
+ * With a thousand flows each histogram is a cache miss or two, for which the next frame would wait.
+ * So they are fetched, and written by the tx() that follows.
+ */
+#define NIC_GAPS 64u
+
 /* Each is NULL if it is not wanted; of max_qps. */
 struct nic_measure {
 	struct rtt *rtts;                 /* for congestion control or for people */
 	struct nic_qp_times *times;       /* measure_times */
 	struct nic_departure *departures; /* measure_pacing */
+	uint32_t n_gaps;                  /* with measure_pacing: not yet in the histograms */
+	struct nic_gap gaps[NIC_GAPS];
 };
 
 /** @return 0 or -ENOMEM; nic_measure_free() in both cases. */
@@ -52,8 +66,9 @@ uint64_t nic_measure_rtt(struct nic *nic, uint32_t item, uint32_t seq, uint64_t 
 /** What is known of one QP. */
 void nic_measure_info(const struct nic *nic, uint32_t item, struct nic_qp_info *out);
 /** With measure_pacing: the QP's next packet leaves, which was due at nic->due_ns if that is known;
- * and it was so long. */
+ * it was so long; and what left before goes into the flows' histograms. */
 void nic_measure_departure(struct nic *nic, uint32_t item, uint64_t now_ns);
+void nic_measure_gaps(struct nic *nic);
 void nic_measure_departed(struct nic *nic, uint32_t item, uint32_t wire_bytes);
 /** A frame with CE came. */
 void nic_measure_ce(struct nic *nic, uint32_t item);

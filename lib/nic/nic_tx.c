@@ -303,6 +303,8 @@ nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, 
 	(void)port;
 	if (nic->share != NULL)
 		nic_share_take_over(nic, now_ns);
+	if (unlikely(nic->measure.n_gaps > 0))
+		nic_measure_gaps(nic);
 	token_bucket_update(&nic->shaper, now_ns);
 	if (!token_bucket_can_send(&nic->shaper))
 		return 0;

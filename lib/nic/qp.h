@@ -148,6 +148,8 @@ struct qp_flow {
 	/* each packet sent */
 	struct roce_shape middle; /* all but the first and the last of a message */
 	uint64_t rate_cap_bps;    /* 0: none */
+	/* NULL: not measured; owned by the first of those that share it */
+	struct nic_pacing *pacing;
 	uint8_t data_queue;
 	bool raw;
 	/* each message */
@@ -167,7 +169,6 @@ struct qp_flow {
 	/* each message */
 	/* NULL: not measured; owned by the first of those that share them */
 	struct nic_times *times;
-	struct nic_pacing *pacing;
 	uint32_t timed_mask;         /* messages are timed whose number has none of these bits */
 	struct nic_qp_params params; /* of its first QP */
 	uint32_t first_item, n_qps;

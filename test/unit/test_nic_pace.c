@@ -141,6 +141,9 @@ gaps_are_held_against_the_rate(void **state)
 		late_sum_ns += took_ns;
 		most_ns = took_ns > most_ns ? took_ns : most_ns;
 	}
+	/* The last gap is in it once the next call has looked. */
+	assert_int_equal(pacing->jitter_ns.count, 9);
+	assert_false(take(&due_ns));
 	assert_int_equal(pacing->jitter_ns.count, 10);
 	assert_int_equal(pacing->jitter_ns.sum, late_sum_ns);
 	assert_int_equal(pacing->jitter_ns.max, most_ns);
