@@ -153,14 +153,17 @@ init_classes(struct sw *sw, const struct sw_params *params)
 	sw->lossless_pgs = params->mmu.lossless_pgs;
 	sw->trust_dscp = params->qos.trust == QOS_TRUST_DSCP;
 	for (int i = 0; i < (int)SW_CODE_POINTS; i++) {
-		struct sw_class *c = &sw->classes[i];
-		uint32_t mtu;
+		bool dscp = i < TM_DSCPS;
+		struct qos_class class = qos_map_classify(&params->qos, dscp ? i : -1,
+							  dscp ? -1 : i - SW_CODE_POINT_NONE - 1);
+		uint32_t mtu = params->tcs[class.tc].mtu_bytes;
 
-		c->class = qos_map_classify(&params->qos, i < TM_DSCPS ? i : -1,
-					    i < TM_DSCPS ? -1 : i - SW_CODE_POINT_NONE - 1);
-		mtu = params->tcs[c->class.tc].mtu_bytes;
-		c->max_frame_bytes =
-			mtu > 0 ? mtu + SW_MTU_OVERHEAD_BYTES - VLAN_TAG_BYTES : UINT32_MAX;
+		sw->tcs[i] = class.tc;
+		sw->classes[class.tc] = (struct sw_class){
+			.class = class,
+			.max_frame_bytes =
+				mtu > 0 ? mtu + SW_MTU_OVERHEAD_BYTES - VLAN_TAG_BYTES : UINT32_MAX,
+		};
 	}
 	for (unsigned int prio = 0; prio < TM_CLASSES; prio++)
 		sw->prios_of_queue[params->qos.pfc_priority_to_queue_map[prio]] |=

@@ -1,10 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A frame at its egress port: admission to a queue, and the queue. */
+/* A frame and its class; at its egress port, admission to a queue, and the queue. */
 #ifndef QUENCH_SWITCH_SW_EGRESS_H
 #define QUENCH_SWITCH_SW_EGRESS_H
 
 #include "switch/sw_rx.h"
 #include "switch/sw_shard.h"
+
+/** A frame's class, by its DSCP or PCP; fills in class and flags. */
+static inline const struct sw_class *
+sw_classify(const struct sw *sw, struct arrival *a)
+{
+	/* By code point; that of a frame without IP is 0. */
+	static const uint8_t flags[] = {
+		[ECN_ECT0] = PKT_ECT, [ECN_ECT1] = PKT_ECT, [ECN_CE] = PKT_CE};
+	bool dscp = sw->trust_dscp && a->view.ip_version != 0;
+	const struct sw_class *c =
+		&sw->classes[sw->tcs[dscp ? a->view.dscp : SW_CODE_POINT_NONE + 1 + a->pcp]];
+
+	a->class = c->class;
+	a->flags = flags[a->view.ecn];
+	return c;
+}
+
+/** Longer than the class allows? (NX-OS: mtu of a network-qos class.) */
+static inline bool
+sw_above_mtu(const struct sw_class *c, const struct arrival *a)
+{
+	uint32_t tag = a->view.tagged ? VLAN_TAG_BYTES : 0;
+
+	/* A priority tag that the frame came with may be off by now. */
+	return frame_bytes(a->m->pkt_len) - tag > c->max_frame_bytes;
+}
 
 static inline void
 sw_count_egress_drop(struct sw *sw, const struct arrival *a, uint16_t port, enum sw_drop reason)

@@ -189,14 +189,12 @@ struct sw {
 	uint32_t clear_watermarks; /* mask of kinds, set from any thread */
 	struct qos_map_params qos;
 	bool trust_dscp;
-	struct sw_class classes[SW_CODE_POINTS]; /* by sw_code_point() */
+	uint8_t tcs[SW_CODE_POINTS]; /* traffic classes by code point */
+	struct sw_class classes[TM_CLASSES];
 	struct sw_pools pools;
 	/* of a burst that leaves, zero in between: by group, and which groups */
 	uint32_t release_bytes[SW_MAX_PORTS * TM_CLASSES];
 	uint16_t release_groups[SW_MAX_PORTS * TM_CLASSES];
-	/* of a burst that arrives, the same by egress queue */
-	uint32_t enqueue_bytes[SW_MAX_PORTS * TM_CLASSES];
-	uint16_t enqueue_queues[SW_BURST];
 	/* per pause */
 	uint8_t prios_of_queue[TM_CLASSES]; /* mask of priorities that stop a queue */
 	/* control() */

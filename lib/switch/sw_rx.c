@@ -58,17 +58,6 @@ inspect(struct sw *sw, struct arrival *a)
 	return SW_PASS;
 }
 
-/* A frame ends here, dropped or consumed. */
-static void
-end(struct sw *sw, const struct arrival *a, enum sw_drop reason)
-{
-	if (reason == SW_CONSUMED)
-		counter_add(&sw->ledger.consumed, a->charged_bytes);
-	else
-		sw_count_drop(sw, a->in_port, reason, a->charged_bytes);
-	rte_pktmbuf_free(a->m);
-}
-
 /*
  * Parse a burst. Nearly all frames are plain: nothing can be wrong with them, and they are no MAC
  * control and no LLDP.
@@ -113,7 +102,7 @@ parse(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, unsigned int n,
 		if (likely(reason == SW_PASS))
 			a++;
 		else
-			end(sw, a, reason);
+			sw_end(sw, a, reason);
 	}
 	counter_add(&sw->ledger.in, in);
 	counter_add(&stats->rx_packets, packets);
@@ -121,55 +110,7 @@ parse(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, unsigned int n,
 	return (unsigned int)(a - arrivals);
 }
 
-/* Frames of one group that come after each other. */
-struct run {
-	uint8_t pg;
-	uint64_t packets, bytes;
-};
-
-static void
-count_run(struct sw *sw, uint16_t port, const struct run *run)
-{
-	struct sw_pg_stats *stats = &sw->ports[port].stats.pg[run->pg];
-
-	counter_add(&stats->rx_packets, run->packets);
-	counter_add(&stats->rx_bytes, run->bytes);
-}
-
-/*
- * Admission of what is left of a burst. XOFF is asked for once per group: a group's use only grows
- * while frames are admitted.
- */
-static void
-admit(struct sw *sw, uint16_t port, struct arrival *arrivals, unsigned int n,
-      const enum sw_drop reasons[], uint64_t now_ns)
-{
-	struct run run = {0};
-	unsigned int pgs = 0;
-
-	for (unsigned int i = 0; i < n; i++) {
-		uint8_t pg;
-
-		if (unlikely(reasons[i] != SW_PASS)) {
-			end(sw, &arrivals[i], reasons[i]);
-			continue;
-		}
-		pg = sw_admit(sw, &arrivals[i]);
-		pgs |= 1u << pg;
-		if (unlikely(pg != run.pg)) {
-			count_run(sw, port, &run);
-			run = (struct run){.pg = pg};
-		}
-		run.packets++;
-		run.bytes += arrivals[i].frame_bytes;
-	}
-	count_run(sw, port, &run);
-	/* After refusals too: under a dynamic threshold the limit moves without this group. */
-	for (; pgs != 0; pgs &= pgs - 1)
-		sw_update_xoff(sw, port, (uint8_t)__builtin_ctz(pgs), now_ns);
-}
-
-/* admit() of a frame that came alone. */
+/* sw_admit_burst() of a frame that came alone. */
 static void
 admit_one(struct sw *sw, uint16_t port, struct arrival *a, enum sw_drop reason, uint64_t now_ns)
 {
@@ -178,7 +119,7 @@ admit_one(struct sw *sw, uint16_t port, struct arrival *a, enum sw_drop reason, 
 	uint8_t pg;
 
 	if (unlikely(reason != SW_PASS)) {
-		end(sw, a, reason);
+		sw_end(sw, a, reason);
 		return;
 	}
 	pg = sw_admit(sw, a);
@@ -201,8 +142,8 @@ rx_burst(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, unsigned int n, u
 		sw_route(sw, arrivals, n, reasons);
 	if (n == 1)
 		admit_one(sw, port, arrivals, reasons[0], now_ns);
-	else if (n > 1 && !sw_admit_burst(sw, arrivals, n, reasons))
-		admit(sw, port, arrivals, n, reasons, now_ns);
+	else if (n > 1)
+		sw_admit_burst(sw, arrivals, n, reasons);
 }
 
 void

@@ -125,15 +125,21 @@ void sw_send_own(struct sw *sw, struct rte_mbuf *m, uint16_t domain, uint16_t po
  * @return the ingress group, which the caller asks sw_update_xoff() about after the burst.
  */
 uint8_t sw_admit(struct sw *sw, struct arrival *a);
+
+/** An admitted frame, or one that the switch has made, is for a port of this shard; takes it. */
+void sw_to_port(struct sw *sw, struct arrival *a);
+
+/** A frame ends here, dropped or consumed. */
+void sw_end(struct sw *sw, const struct arrival *a, enum sw_drop reason);
+
+/* sw_admit_burst.c */
+
 /**
- * Admit a burst of one port as a whole, if that is certain to give what sw_admit() of each frame in
- * turn would; takes the frames then.
+ * sw_admit() for what is left of a burst of one port, counted, with XOFF; takes the frames.
  *
  * @param reasons  Per frame: SW_PASS, or why it is not forwarded.
- * @return         false: nothing was done. The limits are near, or a frame is to be looked at
- * alone.
  */
-bool sw_admit_burst(struct sw *sw, struct arrival *a, unsigned int n, const enum sw_drop reasons[]);
+void sw_admit_burst(struct sw *sw, struct arrival *a, unsigned int n, const enum sw_drop reasons[]);
 
 /** Frames that have crossed to this shard, admitted at their ingress: to their queues; takes them.
  */

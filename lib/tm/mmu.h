@@ -66,14 +66,21 @@ static inline enum mmu_verdict mmu_ingress_admit(struct mmu *mmu, uint16_t port,
 static inline enum mmu_verdict mmu_egress_admit(struct mmu *mmu, uint16_t port, uint8_t queue,
 						uint32_t bytes);
 /**
- * Is it certain that admitting frames of bytes together, one by one and in whatever order, takes no
- * headroom and drops nothing, while other groups and queues are charged up to total_bytes, these
- * included? Then a single admission of bytes charges the same as theirs would.
+ * Bytes that frames of a group are certain to be admitted, one by one and in whatever order,
+ * without headroom or a drop, while the groups of the pool are charged up to total_bytes, these
+ * included. mmu_ingress_charge() of their sum then charges what admitting them would.
  */
-static inline bool mmu_ingress_fits(const struct mmu *mmu, uint16_t port, uint8_t pg,
-				    uint32_t bytes, uint32_t total_bytes);
-static inline bool mmu_egress_fits(const struct mmu *mmu, uint16_t port, uint8_t queue,
-				   uint32_t bytes, uint32_t total_bytes);
+static inline uint64_t mmu_ingress_room(const struct mmu *mmu, uint16_t port, uint8_t pg,
+					uint32_t total_bytes);
+static inline void mmu_ingress_charge(struct mmu *mmu, uint16_t port, uint8_t pg, uint32_t bytes);
+/**
+ * Admit frames of bytes together, if it is certain that admitting them one by one would drop
+ * nothing.
+ *
+ * @return false: nothing was charged.
+ */
+static inline bool mmu_egress_admit_fitting(struct mmu *mmu, uint16_t port, uint8_t queue,
+					    uint32_t bytes);
 /** Give back the charge of one frame, or of several at once. */
 static inline void mmu_ingress_release(struct mmu *mmu, uint16_t port, uint8_t pg, uint32_t bytes);
 static inline void mmu_egress_release(struct mmu *mmu, uint16_t port, uint8_t queue,
@@ -250,20 +257,15 @@ mmu_pool_free(const struct mmu_pool *pool)
 
 /* At most 2^40 bytes (mmu_params_check) times 2^15. */
 static inline uint64_t
-mmu_limit(const struct mmu_rule *rule)
+mmu_limit_at(const struct mmu_rule *rule, uint64_t free_bytes)
 {
-	return rule->fixed_bytes + (mmu_pool_free(rule->pool) * rule->alpha_q8 >> MMU_ALPHA_BITS);
+	return rule->fixed_bytes + (free_bytes * rule->alpha_q8 >> MMU_ALPHA_BITS);
 }
 
-/* The limit falls as the pool fills, and use rises: what holds when all are in holds for each. */
-static inline bool
-mmu_fits(const struct mmu_rule *rule, uint64_t shared_bytes, uint32_t total_bytes)
+static inline uint64_t
+mmu_limit(const struct mmu_rule *rule)
 {
-	uint64_t free_bytes = mmu_pool_free(rule->pool);
-	uint64_t left_bytes = free_bytes - total_bytes;
-
-	return total_bytes <= free_bytes &&
-	       shared_bytes <= rule->fixed_bytes + (left_bytes * rule->alpha_q8 >> MMU_ALPHA_BITS);
+	return mmu_limit_at(rule, mmu_pool_free(rule->pool));
 }
 
 static inline uint64_t
@@ -317,15 +319,31 @@ mmu_ingress_admit(struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t byt
 	return in_limit ? MMU_DROP_POOL : MMU_DROP_PG_LIMIT;
 }
 
-static inline bool
-mmu_ingress_fits(const struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t bytes,
-		 uint32_t total_bytes)
+static inline uint64_t
+mmu_ingress_room(const struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t total_bytes)
 {
 	const struct mmu_pg *pg = &mmu->pgs[port * TM_CLASSES + pg_index];
+	const struct mmu_rule *rule = pg->rule;
+	uint64_t free_bytes = mmu_pool_free(rule->pool);
 
-	return pg->headroom_bytes == 0 &&
-	       mmu_fits(pg->rule, sub_sat(pg->used_bytes + bytes, pg->rule->reserved_bytes),
-			total_bytes);
+	if (pg->headroom_bytes > 0 || total_bytes > free_bytes)
+		return 0;
+	return sub_sat(rule->reserved_bytes + mmu_limit_at(rule, free_bytes - total_bytes),
+		       pg->used_bytes);
+}
+
+static inline void
+mmu_ingress_charge(struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t bytes)
+{
+	struct mmu_pg *pg = &mmu->pgs[port * TM_CLASSES + pg_index];
+	uint64_t shared_bytes;
+
+	assert(port < mmu->n_ports && pg_index < TM_CLASSES && pg->headroom_bytes == 0);
+	pg->used_bytes += bytes;
+	shared_bytes = sub_sat(pg->used_bytes, pg->rule->reserved_bytes);
+	mmu_peak_raise(&pg->peak, pg->used_bytes);
+	mmu_peak_raise(&pg->shared_peak, shared_bytes);
+	mmu_pool_charge(pg->rule->pool, bytes, min_u64(bytes, shared_bytes));
 }
 
 static inline void
@@ -365,14 +383,26 @@ mmu_egress_admit(struct mmu *mmu, uint16_t port, uint8_t queue_index, uint32_t b
 }
 
 static inline bool
-mmu_egress_fits(const struct mmu *mmu, uint16_t port, uint8_t queue_index, uint32_t bytes,
-		uint32_t total_bytes)
+mmu_egress_admit_fitting(struct mmu *mmu, uint16_t port, uint8_t queue_index, uint32_t bytes)
 {
-	const struct mmu_queue *q = &mmu->queues[port * TM_CLASSES + queue_index];
+	struct mmu_queue *q = &mmu->queues[port * TM_CLASSES + queue_index];
+	const struct mmu_rule *rule = q->rule;
+	uint64_t used_bytes = q->used_bytes + bytes;
+	uint64_t shared_bytes = sub_sat(used_bytes, rule->reserved_bytes);
 
-	return q->rule->unlimited ||
-	       mmu_fits(q->rule, sub_sat(q->used_bytes + bytes, q->rule->reserved_bytes),
-			total_bytes);
+	assert(port < mmu->n_ports && queue_index < TM_CLASSES);
+	/* The limit falls as the pool fills, and use rises: what holds when all are in holds for
+	 * each. */
+	if (!rule->unlimited) {
+		uint64_t free_bytes = mmu_pool_free(rule->pool);
+
+		if (bytes > free_bytes || shared_bytes > mmu_limit_at(rule, free_bytes - bytes))
+			return false;
+	}
+	q->used_bytes = used_bytes;
+	mmu_peak_raise(&q->peak, used_bytes);
+	mmu_pool_charge(rule->pool, bytes, min_u64(bytes, shared_bytes));
+	return true;
 }
 
 static inline void
