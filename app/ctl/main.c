@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* quenchctl: shows and steers a running quench-nic or quench-switch. */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/say.h"
+#include "ctl/client.h"
+#include "ctl/commands.h"
+
+struct options {
+	struct ctl_options show;
+	const char *path, *prefix;
+	double watch_s; /* 0: once */
+	bool help, version;
+};
+
+static const char usage[] =
+	"quenchctl [options] COMMAND: shows and steers a running quench-nic or quench-switch.\n"
+	"\n"
+	"  -f, --file-prefix NAME   the program that was started with --file-prefix NAME\n"
+	"  -s, --socket PATH        the program with this telemetry socket\n"
+	"                           (without both: the only one that runs)\n"
+	"  -j, --json               JSON instead of tables\n"
+	"  -w, --watch[=SECONDS]    again and again, every second or so many\n"
+	"      --since-start        counters since the start, whatever was cleared\n"
+	"      --help, --version\n"
+	"\n"
+	"Commands:\n";
+
+static int
+read_watch(const char *text, double *seconds)
+{
+	char *end;
+
+	*seconds = text != NULL ? strtod(text, &end) : 1;
+	if (text == NULL || (end != text && *end == '\0' && *seconds >= 0.05 && *seconds <= 86400))
+		return 0;
+	say_error("--watch = %s: expected seconds from 0.05 to 86400", text);
+	return APP_BAD_USAGE;
+}
+
+static int
+read_options(int argc, char **argv, struct options *o)
+{
+	static const struct option options[] = {
+		{"file-prefix", required_argument, NULL, 'f'},
+		{"socket", required_argument, NULL, 's'},
+		{"json", no_argument, NULL, 'j'},
+		{"watch", optional_argument, NULL, 'w'},
+		{"since-start", no_argument, NULL, 'S'},
+		{"help", no_argument, NULL, 'h'},
+		{"version", no_argument, NULL, 'V'},
+		{NULL, 0, NULL, 0},
+	};
+	int option, rc = 0;
+
+	opterr = 0;
+	while (rc == 0 && (option = getopt_long(argc, argv, "f:s:jw::h", options, NULL)) != -1) {
+		switch (option) {
+		case 'f':
+			o->prefix = optarg;
+			break;
+		case 's':
+			o->path = optarg;
+			break;
+		case 'j':
+			o->show.json = true;
+			break;
+		case 'w':
+			rc = read_watch(optarg, &o->watch_s);
+			break;
+		case 'S':
+			o->show.since_start = true;
+			break;
+		case 'h':
+			o->help = true;
+			break;
+		case 'V':
+			o->version = true;
+			break;
+		default:
+			say_error("%s: expected an option of --help, with its value",
+				  argv[optind - 1]);
+			rc = APP_BAD_USAGE;
+		}
+	}
+	if (rc == 0 && o->path != NULL && o->prefix != NULL) {
+		say_error("--socket and --file-prefix: expected one of them");
+		rc = APP_BAD_USAGE;
+	}
+	return rc;
+}
+
+/* A new picture over the old one, where there is a screen. */
+static void
+wipe(void)
+{
+	if (isatty(STDOUT_FILENO))
+		fputs("\033[H\033[2J", stdout);
+}
+
+static void
+rest(double seconds)
+{
+	struct timespec t = {.tv_sec = (time_t)seconds};
+
+	t.tv_nsec = (long)((seconds - (double)t.tv_sec) * 1e9);
+	nanosleep(&t, NULL);
+}
+
+static int
+run(const struct options *o, int argc, char **argv)
+{
+	const char *params[COMMAND_PARAMS];
+	const struct command *command = command_find(argc, argv, NULL, params);
+	struct client c;
+	int rc;
+
+	/* What no program knows is said without one. */
+	if (command == NULL)
+		return APP_BAD_USAGE;
+	rc = client_open(&c, o->path, o->prefix);
+	if (rc == 0) {
+		command = command_find(argc, argv, c.program, params);
+		rc = command == NULL ? APP_BAD_USAGE : 0;
+	}
+	if (rc == 0 && o->watch_s > 0 && command->run != command_show) {
+		say_error("--watch: expected a show command");
+		rc = APP_BAD_USAGE;
+	}
+	while (rc == 0) {
+		if (o->watch_s > 0 && !o->show.json)
+			wipe();
+		rc = command->run(command, &c, &o->show, params);
+		if (rc != 0 || o->watch_s <= 0)
+			break;
+		/* A reader that went away has seen what it wanted. */
+		if (fflush(stdout) != 0)
+			break;
+		rest(o->watch_s);
+	}
+	client_close(&c);
+	return rc;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct options o = {0};
+	int rc;
+
+	say_as("quenchctl");
+	signal(SIGPIPE, SIG_IGN);
+	rc = read_options(argc, argv, &o);
+	if (rc == 0 && o.help) {
+		fputs(usage, stdout);
+		commands_print(stdout);
+	} else if (rc == 0 && o.version) {
+		puts("quenchctl " QUENCH_VERSION);
+	} else if (rc == 0) {
+		rc = run(&o, argc - optind, argv + optind);
+	}
+	return say_end(rc);
+}

@@ -1,0 +1,220 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""quenchctl beside a running quench-switch and quench-nic: shows, clears, sets, and says what is wrong."""
+import json
+import os
+import signal
+import subprocess
+
+from frames import ECT0, roce, write_pcap
+from harness import BUILD, Program, check, check_equal, finish, run, work_dir
+from telemetry import BASE, eal, prefix
+
+FRAMES = 300
+RECEIVER = "02:00:00:00:08:08"
+SWITCH = f"""
+[switch]
+buffer_bytes = 4MB
+mark_accuracy = on
+[pfcwd]
+pfcwd = sonic
+[lldp]
+lldp = on
+[fdb receiver]
+mac = {RECEIVER}
+port = 1
+[port 0]
+mac = 02:5a:00:00:00:00
+link_speed_bps = 1G
+[port 1]
+mac = 02:5a:00:00:00:01
+link_speed_bps = 10G
+"""
+NIC = """
+[nic]
+mac = 02:00:00:00:00:01
+ip = 10.0.0.1
+link_speed_bps = 1G
+first_qpn = 100
+[flow write]
+peer_mac = 02:00:00:00:00:01
+peer_ip = 10.0.0.1
+peer_qpn = 160
+qp_count = 60
+messages = 1
+message_bytes = 1000
+[flow answer]
+requester = off
+peer_mac = 02:00:00:00:00:01
+peer_ip = 10.0.0.1
+peer_qpn = 100
+qp_count = 60
+"""
+
+
+class Ctl:
+    def __init__(self, work, *options):
+        self.command = [BUILD / "app/ctl/quenchctl", *options]
+        self.env = {**os.environ, "XDG_CACHE_HOME": str(work / "cache")}
+
+    def __call__(self, words):
+        return run(*self.command, *words.split(), env=self.env)
+
+    def json(self, words):
+        done = self(f"--json {words}")
+        if done.returncode != 0:
+            check(f"{words} --json", False, done.stderr)
+            return {}
+        return json.loads(done.stdout)
+
+    def table(self, words):
+        """Rows of cells; the last heading line begins them."""
+        done = self(words)
+        check_equal(f"{words}: exit code", done.returncode, 0)
+        return [line.split() for line in done.stdout.splitlines()]
+
+    def refused(self, words, *expected, code=2):
+        done = self(words)
+        check(f"{words or 'no command'} is refused in one line", done.returncode == code and done.stdout == "" and
+              len(done.stderr.splitlines()) == 1 and all(e in done.stderr for e in expected), done.stderr)
+
+
+def check_switch(work, name, other):
+    switch = Program(work, "switch", "switch", SWITCH, eal(
+        name, f"net_pcap0,rx_pcap={work}/in.pcap,tx_pcap={work}/out0.pcap", f"net_pcap1,tx_pcap={work}/out1.pcap"),
+        "--stats-interval", 0, "--idle-sleep", 200)
+    switch.wait_started()
+    ctl = Ctl(work, "--file-prefix", name)
+
+    def interfaces(more=""):
+        return ctl.json(f"{more} show interfaces")["rows"]
+
+    switch.wait_until("all frames have left", lambda: interfaces()[1]["tx_packets"] >= FRAMES + 1)
+    rows = ctl.table("show interfaces")
+    check_equal("show interfaces: headings", rows[0][:5], ["port", "device", "link", "speed", "rx_packets"])
+    check_equal("show interfaces: port 1", rows[2][:4], ["1", "net_pcap1", "up", "10.000G"])
+    check_equal("show interface 0", ctl.json("show interface 0")["drops"]["mtu"], 0)
+    queue = ctl.json("show queue counters 1")["queues"][3]
+    check_equal("show queue counters: port, queue, packets", [queue["port"], queue["queue"], queue["tx_packets"]],
+                [1, 3, FRAMES])
+    check_equal("show queue counters: all ports", len(ctl.json("show queue counters")["queues"]), 16)
+    check_equal("show queue watermark: its table", ctl.table("show queue watermark 1")[0],
+                ["port", "queue", "bytes", "watermark", "persistent"])
+    check_equal("show priority-group counters", ctl.json("show priority-group counters 0")["pgs"][3]["rx_packets"], FRAMES)
+    ecn = ctl.json("show ecn")["rows"]
+    check_equal("show ecn", [(q["port"], q["queue"], q["ecn"]) for q in ecn], [(0, 3, "ecn_all"), (1, 3, "ecn_all")])
+    bins = ctl.json("show mark-accuracy 1 3")["mark_accuracy"]
+    check_equal("show mark-accuracy", sum(b["packets"] for b in bins), FRAMES)
+    check("its probabilities are numbers", all(isinstance(b["expected"], float) for b in bins), bins)
+    check_equal("show pfcwd", [w["status"] for w in ctl.json("show pfcwd")["rows"]], ["operational"] * 2)
+    check_equal("show buffer", ctl.json("show buffer")["pools"][0]["pool"], "ingress_lossless_pool")
+    check_equal("show fdb: all pages", len(ctl.json("show fdb")["rows"]), FRAMES + 1)
+    check_equal("show lldp", [p["pfc_state"] for p in ctl.json("show lldp")["rows"]], ["no_neighbour"] * 2)
+    for words in ("show info", "show priority-group drop", "show priority-group watermark", "show pfc counters",
+                  "show drops", "show route", "show neighbors", "show router interfaces", "show router counters"):
+        ctl.table(words)
+        ctl.json(words)
+
+    # Counters are cleared for those who look with quenchctl, and for nobody else.
+    check_equal("clear counters", ctl("clear counters").returncode, 0)
+    check_equal("cleared", [interfaces()[0]["rx_packets"], ctl.json("show queue counters 1")["queues"][3]["tx_packets"],
+                            ctl.json("show priority-group counters 0")["pgs"][3]["rx_bytes"]], [0, 0, 0])
+    check_equal("gauges are not", [interfaces()[1]["link_speed_bps"], ctl.json("show interface 1")["port"]],
+                [10_000_000_000, 1])
+    check_equal("since the start", interfaces("--since-start")[0]["rx_packets"], FRAMES)
+    (work / "elsewhere").mkdir()
+    elsewhere = Ctl(work / "elsewhere", "--file-prefix", name)
+    check_equal("for another user", elsewhere.json("show interfaces")["rows"][0]["rx_packets"], FRAMES)
+    check_equal("clear by kind", elsewhere("clear counters queue").returncode, 0)
+    check_equal("the kind is", elsewhere.json("show queue counters 1")["queues"][3]["tx_packets"], 0)
+    check_equal("another is not", elsewhere.json("show interfaces")["rows"][0]["rx_packets"], FRAMES)
+
+    was = ctl.json("clear queue watermark 1")["rows"][3]
+    check("clear queue watermark says what was", was["watermark_bytes"] > 0, was)
+    check_equal("and it was begun anew", ctl.json("show queue watermark 1")["queues"][3]["watermark_bytes"], 0)
+    for kind in ("priority-group watermark", "priority-group shared-watermark 0", "priority-group headroom-watermark",
+                 "buffer-pool watermark", "headroom-pool watermark"):
+        ctl.table(f"clear {kind}")
+    ctl.table("set interface tx-disabled 1 on")
+    ctl.table("set interface pfc-delay 1 12")
+    port = ctl.json("show interface 1")
+    check_equal("what was set", [port["tx_disabled"], port["pfc_delay_quanta"]], [1, 12])
+    ctl.table("set pfcwd big-red-switch on")
+    check_equal("big red switch", ctl.json("show pfcwd")["big_red_switch"], 1)
+
+    ctl.refused("show interface 9", "PORT = 9", "0 to 1")
+    ctl.refused("set interface tx-disabled 1 maybe", "maybe", "on or off")
+    ctl.refused("show qp", "expected a quench-nic")
+    ctl.refused("show quue", "quue", "queue", "pfcwd")
+    ctl.refused("", "show", "clear", "set")
+    ctl.refused("show queue counters 1 2", "nothing more")
+    ctl.refused("clear counters everything", "everything", "queue")
+    ctl.refused("--watch clear counters", "show")
+    ctl.refused("--watch=0 show info", "0.05")
+    ctl.refused("--nonsense show info", "--nonsense")
+    ctl.refused("--socket x show info", "expected one of them")
+    Ctl(work, "--socket", work / "none").refused("show info", "none", code=1)
+    Ctl(work, "--file-prefix", f"{name}x").refused("show info", f"no program with --file-prefix {name}x", code=1)
+    # With two programs there is a choice, which is said.
+    Ctl(work).refused("show info", "DPDK programs run", name, other)
+    return switch, ctl
+
+
+def check_watch(work, switch, name):
+    """It goes on until the program is gone, and says so."""
+    with open(work / "watch.out", "w") as out, open(work / "watch.err", "w") as err:
+        watch = subprocess.Popen([str(BUILD / "app/ctl/quenchctl"), "-f", name, "-w0.1", "show", "info"], stdout=out,
+                                 stderr=err)
+    switch.wait_until("three pictures", lambda: (work / "watch.out").read_text().count("elapsed_ns") >= 3)
+    switch.process.send_signal(signal.SIGKILL)
+    switch.process.wait()
+    check_equal("watch: exit code when the program is gone", watch.wait(60), 1)
+    check("watch: and says so", "the program is gone" in (work / "watch.err").read_text(), (work / "watch.err").read_text())
+    check("its socket is left behind", (BASE / name / "dpdk_telemetry.v2").exists())
+    Ctl(work, "-f", name).refused("show info", "the program is gone", "left behind", code=1)
+
+
+def check_nic(work, nic, name):
+    ctl = Ctl(work, "-f", name)
+    check_equal("NIC: info", ctl.json("show info")["qps"], 120)
+    qps = ctl.json("show qp")["rows"]
+    check_equal("NIC: show qp, all pages", [q["local_qpn"] for q in qps], list(range(100, 220)))
+    check_equal("NIC: show qp QPN", ctl.json("show qp 105")["peer_qpn"], 165)
+    check("NIC: alpha is a number", isinstance(qps[0]["alpha"], float))
+    check_equal("NIC: show flows", [f["messages"] for f in ctl.json("show flows")["rows"]], [60, 60])
+    check_equal("NIC: show dcqcn", ctl.json("show dcqcn")["cc"], "dcqcn")
+    check_equal("NIC: show cnp", ctl.json("show cnp")["np_cnp_sent"], 0)
+    for words in ("show interfaces", "show counters", "show drops", "show pfc counters", "show qp", "show flows", "show cnp",
+                  "show dcqcn", "show qp 105"):
+        ctl.table(words)
+    sent = ctl.json("show counters")["tx_packets"]
+    check("NIC: frames were sent", sent > 0)
+    check_equal("NIC: clear counters", ctl("clear counters").returncode, 0)
+    check_equal("NIC: cleared", [ctl.json("show counters")["tx_packets"], ctl.json("show flows")["rows"][0]["messages"]],
+                [0, 0])
+    check("NIC: keys are not", ctl.json("show dcqcn")["rp_ai_rate_bps"] == 40000000)
+    check_equal("NIC: QPs only when asked", ctl.json("show qp")["rows"][0]["tx_messages"], 1)
+    check_equal("NIC: clear counters qp", ctl("clear counters qp").returncode, 0)
+    check_equal("NIC: QPs too", ctl.json("show qp")["rows"][0]["tx_messages"], 0)
+    ctl.refused("show qp 5", "QPN = 5", "100 to 219")
+    ctl.refused("show fdb", "expected a quench-switch")
+    check_equal("NIC: exit code", nic.stop(), 0)
+    check_equal("NIC: its own report is whole", nic.json()["counters"]["tx_packets"], sent)
+
+
+def main():
+    work = work_dir()
+    write_pcap(work / "in.pcap", [roce(f"02:00:00:01:{i >> 8:02x}:{i & 255:02x}", RECEIVER, "10.0.0.1", "10.0.0.2",
+                                       50000, i, 26, ECT0, bytes(500)) for i in range(FRAMES)])
+    names = prefix("c"), prefix("d")
+    nic = Program(work, "nic", "nic", NIC, eal(names[1], "net_ring0"), "--stay", "--idle-sleep", 200, "--stats-interval", 0)
+    nic.wait_until("all messages completed", lambda: "all messages completed" in nic.err())
+    switch, _ = check_switch(work, *names)
+    check_watch(work, switch, names[0])
+    check_nic(work, nic, names[1])
+    usage = run(BUILD / "app/ctl/quenchctl", "--help")
+    check("--help lists commands", usage.returncode == 0 and "show priority-group watermark [PORT]" in usage.stdout)
+    finish()
+
+
+main()
