@@ -128,48 +128,77 @@ is_of_ports(enum mmu_watermark kind)
 	return kind < MMU_WATERMARK_POOL;
 }
 
-/* @return false: call says why not. */
-static bool
-take_port(struct telemetry_call *call, enum mmu_watermark kind, uint16_t port, json_t *rows)
+static void
+add_row(json_t *rows, const uint16_t *port, uint32_t index, uint64_t bytes)
 {
-	struct sw_snapshot s = {.table = SW_SNAPSHOT_WATERMARKS, .kind = kind, .at = port};
+	json_t *row = json_object();
 
-	if (!switch_take(call, &s))
-		return false;
-	for (uint32_t i = 0; i < s.n; i++) {
-		json_t *row = json_object();
+	if (port != NULL)
+		report_set_u64(row, "port", *port);
+	report_set_u64(row, "index", index);
+	report_set_u64(row, "watermark_bytes", bytes);
+	json_array_append_new(rows, row);
+}
 
-		if (is_of_ports(kind))
-			report_set_u64(row, "port", port);
-		report_set_u64(row, "index", i);
-		report_set_u64(row, "watermark_bytes", s.watermark_bytes[i]);
-		json_array_append_new(rows, row);
+/* Of ports from first on. @return false: call says why not. */
+static bool
+take_ports(struct telemetry_call *call, enum mmu_watermark kind, uint16_t first, uint16_t end,
+	   json_t *rows)
+{
+	for (uint16_t port = first; port < end; port++) {
+		struct sw_snapshot s = {.table = SW_SNAPSHOT_WATERMARKS, .kind = kind, .at = port};
+
+		if (!switch_take(call, &s))
+			return false;
+		for (uint32_t i = 0; i < s.n; i++)
+			add_row(rows, &port, i, s.watermark_bytes[i]);
 	}
+	return true;
+}
+
+/* A pool's is the highest of its shards'. @return false: call says why not. */
+static bool
+take_pools(struct telemetry_call *call, enum mmu_watermark kind, json_t *rows)
+{
+	uint64_t highest[TM_CLASSES] = {0};
+	uint32_t n = 0;
+
+	for (uint16_t shard = 0; shard < sw_shards(switch_of(call)->node); shard++) {
+		struct sw_snapshot s = {.table = SW_SNAPSHOT_WATERMARKS, .kind = kind, .at = shard};
+
+		if (!switch_take(call, &s))
+			return false;
+		for (n = 0; n < s.n; n++)
+			highest[n] = max_u64(highest[n], s.watermark_bytes[n]);
+	}
+	for (uint32_t i = 0; i < n; i++)
+		add_row(rows, NULL, i, highest[i]);
 	return true;
 }
 
 json_t *
 switch_clear_watermark_reply(struct telemetry_call *call)
 {
-	uint16_t port = 0, end = 1;
+	uint16_t first = 0, end = switch_of(call)->params->n_ports;
+	bool of_port = call->n_args > 1, taken;
 	enum mmu_watermark kind;
 	json_t *rows;
 
 	if (!read_kind(call, &kind))
 		return NULL;
-	if (!is_of_ports(kind) && call->n_args > 1)
+	if (!is_of_ports(kind) && of_port)
 		return telemetry_refuse(call, "no PORT", "%s is of the whole switch",
 					mmu_watermark_name(kind));
-	if (call->n_args > 1 && !read_port(call, 1, &port))
+	if (of_port && !read_port(call, 1, &first))
 		return NULL;
-	if (is_of_ports(kind))
-		end = call->n_args > 1 ? (uint16_t)(port + 1) : switch_of(call)->params->n_ports;
+	if (of_port)
+		end = (uint16_t)(first + 1);
 	rows = json_array();
-	for (; port < end; port++) {
-		if (!take_port(call, kind, port, rows)) {
-			json_decref(rows);
-			return NULL;
-		}
+	taken = is_of_ports(kind) ? take_ports(call, kind, first, end, rows)
+				  : take_pools(call, kind, rows);
+	if (!taken) {
+		json_decref(rows);
+		return NULL;
 	}
 	return json_pack("{s:s, s:o}", "kind", mmu_watermark_name(kind), "rows", rows);
 }

@@ -32,7 +32,7 @@ wait_for_owner(struct telemetry_call *call, struct sw_snapshot *s)
 		nanosleep(&pause, NULL);
 	if (sw_snapshot_is_done(s))
 		return true;
-	if (sw_snapshot_withdraw(switch_of(call)->node, s)) {
+	if (sw_snapshot_withdraw(s)) {
 		telemetry_refuse(call, "another try", "the data path did not come to it");
 		return false;
 	}

@@ -8,19 +8,25 @@
 #include "switch/sw_router.h"
 #include "switch/sw_shard.h"
 
-/* The first of several shards: addresses are in one table, and neighbours in one of each shard's,
- * which the others tell what they hear. */
+/*
+ * Addresses are in one table, and neighbours in one of each shard's, which the others tell what
+ * they hear: those are the first shard's to tell.
+ */
 static struct sw *
-teller(struct node *node)
+owner_of(struct node *node, const struct sw_snapshot *s)
 {
-	return sw_shard_at(sw_of(node), 0);
+	if (s->table != SW_SNAPSHOT_WATERMARKS)
+		return sw_shard_at(sw_of(node), 0);
+	return s->kind < MMU_WATERMARK_POOL ? sw_owner(sw_of(node), (uint16_t)s->at)
+					    : sw_shard_at(sw_of(node), (uint16_t)s->at);
 }
 
 void
 sw_snapshot_ask(struct node *node, struct sw_snapshot *s)
 {
-	struct sw *sw = teller(node);
+	struct sw *sw = owner_of(node, s);
 
+	s->owner = sw;
 	s->n = 0;
 	s->done = 0;
 	__atomic_store_n(&sw->snapshot, s, __ATOMIC_RELEASE);
@@ -34,10 +40,10 @@ sw_snapshot_is_done(const struct sw_snapshot *s)
 }
 
 bool
-sw_snapshot_withdraw(struct node *node, struct sw_snapshot *s)
+sw_snapshot_withdraw(struct sw_snapshot *s)
 {
-	return __atomic_compare_exchange_n(&teller(node)->snapshot, &s, NULL, false,
-					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+	return __atomic_compare_exchange_n(&s->owner->snapshot, &s, NULL, false, __ATOMIC_ACQ_REL,
+					   __ATOMIC_RELAXED);
 }
 
 static void
@@ -63,8 +69,8 @@ static void
 take_watermarks(struct sw *sw, struct sw_snapshot *s)
 {
 	for (; s->n < watermarks_of_port(s->kind); s->n++)
-		s->watermark_bytes[s->n] =
-			mmu_take_watermark_bytes(sw->mmu, s->kind, (uint16_t)s->at, (uint8_t)s->n);
+		s->watermark_bytes[s->n] = mmu_part_take_watermark_bytes(
+			sw->mmu, sw->index, s->kind, (uint16_t)s->at, (uint8_t)s->n);
 	s->at = SW_SNAPSHOT_END;
 }
 

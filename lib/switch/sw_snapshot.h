@@ -3,7 +3,8 @@
  * Tables that belong to the owner of the data path (addresses, neighbours), read by others: they
  * ask, the owner copies a bounded number of rows before its next frame, and they go on from there.
  * Addresses: at most SW_SNAPSHOT_ROWS of the next few hundred places, about a microsecond.
- * Watermarks of a kind: those of port number at, read and begun anew at once.
+ * Watermarks of a kind, read and begun anew at once: those of port number at; or of a pool, those
+ * of shard number at, of which the highest is the pool's.
  *
  * The reader waits as it likes: one that has waited long enough withdraws. One reader at a time.
  */
@@ -18,6 +19,7 @@
 #include "tm/mmu.h"
 
 struct node;
+struct sw;
 
 #define SW_SNAPSHOT_ROWS 64u
 /* There is nothing after this. */
@@ -30,6 +32,7 @@ struct sw_snapshot {
 	uint32_t at; /* 0, then as the last one left it; SW_SNAPSHOT_END: that was all */
 	uint32_t n;  /* rows found; 0 does not mean that there are no more */
 	uint32_t done;
+	struct sw *owner;        /* who was asked */
 	enum mmu_watermark kind; /* SW_SNAPSHOT_WATERMARKS */
 	union {
 		struct fdb_entry fdb[SW_SNAPSHOT_ROWS];
@@ -42,7 +45,7 @@ struct sw_snapshot {
 void sw_snapshot_ask(struct node *node, struct sw_snapshot *s);
 bool sw_snapshot_is_done(const struct sw_snapshot *s);
 /** Do not wait any longer. @return false: too late, it will be done in a moment. */
-bool sw_snapshot_withdraw(struct node *node, struct sw_snapshot *s);
+bool sw_snapshot_withdraw(struct sw_snapshot *s);
 
 /** "vlan 10" or "port 3", what a domain is called in the configuration. @return as snprintf. */
 int sw_domain_text(uint16_t domain, char *text, size_t size);

@@ -144,10 +144,10 @@ uint64_t mmu_persistent_watermark_bytes(const struct mmu *mmu, enum mmu_watermar
 					uint16_t port, uint8_t index);
 /**
  * Read one and begin it anew with what is in use now, so that no peak is lost between. By the owner
- * of all parts.
+ * of the part: of the port, or for a pool, of which each part has its own.
  */
-uint64_t mmu_take_watermark_bytes(struct mmu *mmu, enum mmu_watermark kind, uint16_t port,
-				  uint8_t index);
+uint64_t mmu_part_take_watermark_bytes(struct mmu *mmu, uint16_t part, enum mmu_watermark kind,
+				       uint16_t port, uint8_t index);
 /** Begin anew with what is in use now: every watermark of the kind. By the owner only. */
 void mmu_clear_watermarks(struct mmu *mmu, enum mmu_watermark kind);
 

@@ -122,13 +122,13 @@ begin_anew(struct gauge g)
 }
 
 uint64_t
-mmu_take_watermark_bytes(struct mmu *mmu, enum mmu_watermark kind, uint16_t port, uint8_t index)
+mmu_part_take_watermark_bytes(struct mmu *mmu, uint16_t part, enum mmu_watermark kind,
+			      uint16_t port, uint8_t index)
 {
-	uint64_t peak_bytes = mmu_watermark_bytes(mmu, kind, port, index);
+	struct gauge g = gauge_at(mmu, &mmu->parts[part], kind, number_of(mmu, kind, port, index));
+	uint64_t peak_bytes = g.peak->bytes;
 
-	for (uint16_t part = 0; part < mmu->n_parts; part++)
-		begin_anew(
-			gauge_at(mmu, &mmu->parts[part], kind, number_of(mmu, kind, port, index)));
+	begin_anew(g);
 	return peak_bytes;
 }
 

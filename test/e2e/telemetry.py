@@ -20,8 +20,10 @@ def prefix(name):
     return text
 
 
-def eal(file_prefix, *devices, core=0, memory=96):
-    options = ["-l", CORES[core % len(CORES)], "--no-pci", "--log-level=error", "--no-huge", "--no-shconf", "-m", memory,
+def eal(file_prefix, *devices, lcores=1, memory=96):
+    """With several lcores the first, which is the main one, polls nothing."""
+    where = ",".join(f"{i}@{CORES[i % len(CORES)]}" for i in range(lcores))
+    options = ["--lcores", where, "--no-pci", "--log-level=error", "--no-huge", "--no-shconf", "-m", memory,
                "--file-prefix", file_prefix]
     for device in devices:
         options += ["--vdev", device]

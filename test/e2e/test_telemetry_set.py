@@ -13,6 +13,7 @@ RECEIVER = "02:00:00:00:08:08"
 CONFIG = f"""
 [switch]
 buffer_bytes = 4MB
+shards = SHARDS
 [pfcwd]
 pfcwd = sonic
 [fdb receiver]
@@ -29,15 +30,17 @@ pfc_delay_quanta = 77
 """
 
 
-def main():
+def check_with(shards):
+    print(f"{shards} shards")
     work = work_dir()
-    name = prefix("k")
+    name = prefix(f"k{shards}")
     frames = [roce("02:00:00:00:07:07", RECEIVER, "10.0.0.1", "10.0.0.2", 50000, i, 26, ECT0, bytes(PAYLOAD))
               for i in range(FRAMES)]
     charged = FRAMES * (len(frames[0]) + 4)
     write_pcap(work / "in.pcap", frames)
-    switch = Program(work, "switch", "switch", CONFIG, eal(
-        name, f"net_pcap0,rx_pcap={work}/in.pcap,tx_pcap={work}/out0.pcap", f"net_pcap1,tx_pcap={work}/out1.pcap"),
+    switch = Program(work, "switch", "switch", CONFIG.replace("SHARDS", str(shards)), eal(
+        name, f"net_pcap0,rx_pcap={work}/in.pcap,tx_pcap={work}/out0.pcap", f"net_pcap1,tx_pcap={work}/out1.pcap",
+        lcores=1 if shards == 1 else shards + 1),
         "--stats-interval", 0, "--idle-sleep", 200)
     switch.wait_started()
     t = Telemetry(name)
@@ -92,6 +95,12 @@ def main():
     final = switch.json()
     check_equal("counters were never cleared", final["ports"][1]["queues"][3]["tx_packets"], FRAMES)
     check("changes are said", "port 1: tx_disabled = off" in switch.err() and "big_red_switch = on" in switch.err())
+
+
+def main():
+    check_with(1)
+    # What a port holds is the second shard's, what came in the first's.
+    check_with(2)
     finish()
 
 

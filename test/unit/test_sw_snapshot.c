@@ -62,13 +62,13 @@ who_withdraws_is_not_written_to(void **state)
 	struct sw_snapshot s = {.table = SW_SNAPSHOT_FDB};
 
 	sw_snapshot_ask(b->sw, &s);
-	assert_true(sw_snapshot_withdraw(b->sw, &s));
+	assert_true(sw_snapshot_withdraw(&s));
 	run_owner(b, 0);
 	assert_false(sw_snapshot_is_done(&s));
 	assert_int_equal(s.at, 0);
 	sw_snapshot_ask(b->sw, &s);
 	run_owner(b, 0);
-	assert_false(sw_snapshot_withdraw(b->sw, &s));
+	assert_false(sw_snapshot_withdraw(&s));
 	bench_stop(b);
 }
 
