@@ -100,7 +100,8 @@ const struct command commands[] = {
 	 .run = command_show,
 	 .path = "/quench/pfcwd",
 	 .list = "rows",
-	 .columns = "port prio queue status deadlock_detected=storms deadlock_restored=restored "
+	 .columns = "port prio queue status action deadlock_detected=storms "
+		    "deadlock_restored=restored "
 		    "tx_packets tx_dropped_packets rx_packets rx_dropped_packets",
 	 .members = "pfcwd big_red_switch"},
 	{.words = "show ecn",

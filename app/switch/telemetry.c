@@ -183,6 +183,19 @@ reply_on_main(struct telemetry_call *call, json_t *(*make)(struct telemetry_call
 	return telemetry_on_main(call, make_on_main, &m) ? m.reply : NULL;
 }
 
+/* What the watchdog does on a port, and when. */
+static void
+set_pfcwd_keys(json_t *row, const struct sw_params *params, uint16_t port)
+{
+	static const char *const keys[] = {"action", "detection_time_ns", "restoration_time_ns"};
+	const struct pfcwd_params p = sw_port_pfcwd(params, port);
+	const struct field_alias *alias;
+
+	for (unsigned int i = 0; i < N(keys); i++)
+		json_set_fields(row, field_find(pfcwd_fields, pfcwd_fields_n, keys[i], &alias), 1,
+				&p);
+}
+
 /* Rows are numbered by port and priority. */
 static json_t *
 make_pfcwd(struct telemetry_call *call)
@@ -208,6 +221,7 @@ make_pfcwd(struct telemetry_call *call)
 		row = json_object();
 		report_set_u64(row, "port", port);
 		json_object_update_new(row, switch_pfcwd_object(s->node, s->params, port, prio));
+		set_pfcwd_keys(row, s->params, port);
 		if (!telemetry_page_add(&page, row, at))
 			break;
 	}

@@ -94,6 +94,9 @@ struct sw_port_params {
 	uint16_t pfc_delay_quanta;           /* debugging: obey a pause frame that much later */
 	bool pfcwd;                          /* watched by the PFC watchdog, if that is on */
 	uint16_t pfcwd_interface_multiplier; /* NX-OS; 0: shutdown_multiplier */
+	int pfcwd_action;                    /* 1 + enum pfcwd_action; 0: action of [pfcwd] */
+	uint64_t pfcwd_detection_time_ns;    /* SONiC; 0: detection_time_ns of [pfcwd] */
+	uint64_t pfcwd_restoration_time_ns;  /* the same */
 	uint16_t shard;                      /* 1..shards; 0: dealt out in turn */
 };
 
@@ -309,6 +312,9 @@ bool sw_tx_disabled(const struct node *node, uint16_t port);
 uint16_t sw_pfc_delay(const struct node *node, uint16_t port);
 /** Also true when it tripped by itself. */
 bool sw_big_red_switch(const struct node *node);
+
+/** What the watchdog goes by on a port: [pfcwd], and over it what the port has of its own. */
+struct pfcwd_params sw_port_pfcwd(const struct sw_params *params, uint16_t port);
 
 /** Does the watchdog look at this priority of this port? */
 bool sw_pfcwd_watches(const struct node *node, uint16_t port, uint8_t prio);

@@ -25,6 +25,9 @@
 		.def = "0",                                                                        \
 	}
 
+/* As of [pfcwd], one further on. */
+static const char *const port_action_words[] = {"default", "drop", "forward", "alert", NULL};
+
 static const char *const flow_control_words[] = {"off", "pfc", "pause", "auto", NULL};
 
 const struct field sw_port_fields[] = {
@@ -167,6 +170,33 @@ const struct field sw_port_fields[] = {
 		.type = FIELD_U16,
 		.offset = offsetof(struct sw_port_params, pfcwd_interface_multiplier),
 		.max = 1000,
+		.def = "0",
+	},
+	{
+		.name = "pfcwd_action",
+		.help = "this port's in place of action of [pfcwd]; default: that",
+		.type = FIELD_ENUM,
+		.offset = offsetof(struct sw_port_params, pfcwd_action),
+		.max = 1 + PFCWD_ALERT,
+		.def = "default",
+		.choices = port_action_words,
+	},
+	{
+		.name = "pfcwd_detection_time_ns",
+		.help = "sonic: this port's in place of detection_time_ns of [pfcwd]; 0: that",
+		.type = FIELD_U64,
+		.unit = UNIT_NS,
+		.offset = offsetof(struct sw_port_params, pfcwd_detection_time_ns),
+		.max = 60 * NS_PER_SEC,
+		.def = "0",
+	},
+	{
+		.name = "pfcwd_restoration_time_ns",
+		.help = "sonic: this port's in place of restoration_time_ns of [pfcwd]; 0: that",
+		.type = FIELD_U64,
+		.unit = UNIT_NS,
+		.offset = offsetof(struct sw_port_params, pfcwd_restoration_time_ns),
+		.max = UINT64_MAX,
 		.def = "0",
 	},
 	{
@@ -368,6 +398,17 @@ sw_shards_fault(const struct sw_params *p)
 	return NULL;
 }
 
+/* What the port has of its own, as keys of [pfcwd]. */
+static const char *
+pfcwd_fault(const struct sw_params *params, uint16_t port)
+{
+	const struct pfcwd_params merged = sw_port_pfcwd(params, port);
+	const char *why;
+
+	pfcwd_params_check(&merged, &why);
+	return why;
+}
+
 static const char *
 own_fault(const struct sw_params *p)
 {
@@ -423,6 +464,8 @@ sw_params_check(const struct sw_params *params, char *why, unsigned int why_size
 
 		if (port == NULL)
 			port = vlan_fault(params, &params->ports[i]);
+		if (port == NULL)
+			port = pfcwd_fault(params, i);
 		if (port != NULL) {
 			snprintf(why, why_size, "port %u: %s", i, port);
 			return -EINVAL;

@@ -24,6 +24,23 @@ is_watched(const struct sw *sw, uint16_t port, uint8_t prio)
 	       wd->params.pfcwd_sw_enable & sw->qos.pfc_enable & 1u << prio;
 }
 
+struct pfcwd_params
+sw_port_pfcwd(const struct sw_params *params, uint16_t port)
+{
+	const struct sw_port_params *p = &params->ports[port];
+	struct pfcwd_params merged = params->pfcwd;
+
+	if (p->pfcwd_action != 0)
+		merged.action = p->pfcwd_action - 1;
+	if (p->pfcwd_detection_time_ns != 0)
+		merged.detection_time_ns = p->pfcwd_detection_time_ns;
+	if (p->pfcwd_restoration_time_ns != 0)
+		merged.restoration_time_ns = p->pfcwd_restoration_time_ns;
+	if (p->pfcwd_interface_multiplier != 0)
+		merged.shutdown_multiplier = p->pfcwd_interface_multiplier;
+	return merged;
+}
+
 void
 sw_pfcwd_init(struct sw *sw, const struct sw_params *params)
 {
@@ -34,9 +51,7 @@ sw_pfcwd_init(struct sw *sw, const struct sw_params *params)
 	for (uint16_t port = 0; port < params->n_ports; port++) {
 		const struct sw_port_params *p = &params->ports[port];
 
-		wd->multiplier[port] = p->pfcwd_interface_multiplier != 0
-					       ? p->pfcwd_interface_multiplier
-					       : params->pfcwd.shutdown_multiplier;
+		wd->of_port[port] = sw_port_pfcwd(params, port);
 		if (p->pfcwd && (p->flow_control == SW_FLOW_PFC || p->flow_control == SW_FLOW_AUTO))
 			wd->ports |= 1ull << port;
 	}
@@ -70,7 +85,7 @@ static void
 ask_for(struct sw *sw, uint16_t port, uint8_t prio, bool stormed)
 {
 	struct sw_port_wish *wish = &sw->ports[port].wish;
-	int action = sw->watchdog.big_red ? PFCWD_DROP : sw->watchdog.params.action;
+	int action = sw->watchdog.big_red ? PFCWD_DROP : sw->watchdog.of_port[port].action;
 	uint8_t bit = (uint8_t)(1u << prio);
 	uint8_t drop = wish->storm_drop & (uint8_t)~bit;
 	uint8_t forward = wish->storm_forward & (uint8_t)~bit;
@@ -125,8 +140,8 @@ poll_queues(struct sw *sw, uint64_t now_ns)
 				pfcwd_count(&wd->queue[port][prio], &sample, now_ns);
 			else
 				on_event(sw, port, prio,
-					 pfcwd_poll(&wd->queue[port][prio], &wd->params, &sample,
-						    wd->multiplier[port], now_ns),
+					 pfcwd_poll(&wd->queue[port][prio], &wd->of_port[port],
+						    &sample, now_ns),
 					 now_ns);
 		}
 	}

@@ -143,7 +143,7 @@ is_quiet(const struct pfcwd_params *p, const struct pfcwd_sample *now,
 
 /* What the countdown of a state begins with. */
 static uint64_t
-whole_ns(const struct pfcwd *w, const struct pfcwd_params *p, uint16_t multiplier)
+whole_ns(const struct pfcwd *w, const struct pfcwd_params *p)
 {
 	if (p->pfcwd == PFCWD_SONIC)
 		return w->state == PFCWD_STORMED ? p->restoration_time_ns : p->detection_time_ns;
@@ -151,7 +151,7 @@ whole_ns(const struct pfcwd *w, const struct pfcwd_params *p, uint16_t multiplie
 	case PFCWD_OPERATIONAL:
 		return p->watch_dog_interval_ns;
 	case PFCWD_WAIT_TO_SHUTDOWN:
-		return multiplier * p->watch_dog_interval_ns;
+		return p->shutdown_multiplier * p->watch_dog_interval_ns;
 	case PFCWD_STORMED:
 		break;
 	}
@@ -193,11 +193,11 @@ enter(struct pfcwd *w, enum pfcwd_state state)
 
 static enum pfcwd_event
 next_state(struct pfcwd *w, const struct pfcwd_params *p, const struct pfcwd_sample *before,
-	   uint16_t multiplier, uint64_t elapsed_ns)
+	   uint64_t elapsed_ns)
 {
 	bool bad = is_bad(p, &w->last, before, elapsed_ns);
 	bool alert = p->action == PFCWD_ALERT;
-	uint64_t whole = whole_ns(w, p, multiplier);
+	uint64_t whole = whole_ns(w, p);
 	enum pfcwd_event event;
 
 	if (w->state == PFCWD_STORMED && alert && p->pfcwd == PFCWD_SONIC) {
@@ -219,7 +219,7 @@ next_state(struct pfcwd *w, const struct pfcwd_params *p, const struct pfcwd_sam
 		event = enter(w, PFCWD_WAIT_TO_SHUTDOWN);
 	else
 		event = enter(w, PFCWD_STORMED);
-	w->left_ns = whole_ns(w, p, multiplier);
+	w->left_ns = whole_ns(w, p);
 	return event;
 }
 
@@ -259,15 +259,15 @@ pfcwd_count(struct pfcwd *w, const struct pfcwd_sample *sample, uint64_t now_ns)
 
 enum pfcwd_event
 pfcwd_poll(struct pfcwd *w, const struct pfcwd_params *params, const struct pfcwd_sample *sample,
-	   uint16_t multiplier, uint64_t now_ns)
+	   uint64_t now_ns)
 {
 	struct pfcwd before = *w;
 
 	pfcwd_count(w, sample, now_ns);
 	if (!before.polled)
-		w->left_ns = whole_ns(w, params, multiplier);
+		w->left_ns = whole_ns(w, params);
 	else if (now_ns > before.last_ns)
-		return next_state(w, params, &before.last, multiplier, now_ns - before.last_ns);
+		return next_state(w, params, &before.last, now_ns - before.last_ns);
 	return PFCWD_NOTHING;
 }
 

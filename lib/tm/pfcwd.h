@@ -95,12 +95,10 @@ struct pfcwd {
 /**
  * Look at the queue.
  *
- * @param multiplier  nxos: intervals between waiting and shutdown.
- * @param now_ns      Of the sample.
+ * @param now_ns  Of the sample.
  */
 enum pfcwd_event pfcwd_poll(struct pfcwd *w, const struct pfcwd_params *params,
-			    const struct pfcwd_sample *sample, uint16_t multiplier,
-			    uint64_t now_ns);
+			    const struct pfcwd_sample *sample, uint64_t now_ns);
 
 /** Count only: a storm that was declared from outside goes on. */
 void pfcwd_count(struct pfcwd *w, const struct pfcwd_sample *sample, uint64_t now_ns);

@@ -36,6 +36,8 @@ port = 1
 [port 0]
 mac = 02:5a:00:00:00:00
 link_speed_bps = 1G
+pfcwd_action = alert
+pfcwd_detection_time_ns = 250ms
 [port 1]
 mac = 02:5a:00:00:00:01
 link_speed_bps = 1G
@@ -131,6 +133,8 @@ def check_switch(work):
     check_equal("pools", buffer["pools/watermark_bytes"], [p["watermark_bytes"] for p in final["pools"]])
     check_equal("router", router, final["router"])
     check_equal("watched priorities", [wd[k] for k in ("port", "prio", "status")], [[0], [3], ["operational"]])
+    check_equal("and how", [wd[k] for k in ("action", "detection_time_ns", "restoration_time_ns")],
+                [["alert"], [250_000_000], [400_000_000]])
     check_equal("queues with a curve", [ecn["port"], ecn["queue"]], [[0, 0, 1, 1], [0, 3, 0, 3]])
     check_equal("LLDP", [lldp["neighbour"], lldp["pfc_state"]], [[0, 0], ["no_neighbour"] * 2])
     check_equal("packets that met the curve", sum(accuracy["mark_accuracy/packets"]),

@@ -286,6 +286,45 @@ storms_of_two_ports_trip_the_big_red_switch(void **state)
 }
 
 static void
+a_port_goes_by_its_own_action_and_times(void **state)
+{
+	struct bench *b = bench_of(state, 3, PFCWD_ALERT);
+	struct sw_port_params *p = &b->params.ports[2];
+
+	p->pfcwd_action = 1 + PFCWD_DROP;
+	p->pfcwd_detection_time_ns = 5 * NS_PER_MS;
+	p->pfcwd_restoration_time_ns = 8 * NS_PER_MS;
+	start(b);
+	pass(b, 0, 10000, 1u << 1 | 1u << 2);
+	/* Bad from 2 ms on: for 2 ms as of [pfcwd], and for 5 ms. */
+	sees_event(b, SW_EVENT_STORM_DETECTED, 1, 3000);
+	sees_event(b, SW_EVENT_STORM_DETECTED, 2, 6000);
+	/* Only the second one drops. */
+	give(b, 0, make_frame(b, &(struct frame_spec){.src = 0, .dst = 1, .dscp = 26}), 10000000);
+	give(b, 0, make_frame(b, &(struct frame_spec){.src = 0, .dst = 2, .dscp = 26}), 10000000);
+	assert_int_equal(sw_port_stats(b->sw, 1)->drops[SW_DROP_PFC_WATCHDOG], 0);
+	assert_int_equal(sw_port_stats(b->sw, 2)->drops[SW_DROP_PFC_WATCHDOG], 1);
+	/* The last XOFF comes at 9.7 ms: good at 11 ms, which ends an alert, and quiet for 8 ms. */
+	pass(b, 10000, 24000, 0);
+	sees_event(b, SW_EVENT_STORM_RESTORED, 1, 11000);
+	sees_event(b, SW_EVENT_STORM_RESTORED, 2, 18000);
+	drain_at(b, 1, 24000);
+	bench_stop(b);
+}
+
+static void
+a_port_with_times_below_the_poll_interval_is_refused(void **state)
+{
+	struct bench *b = bench_of(state, 2, PFCWD_DROP);
+	char why[256];
+
+	b->params.ports[1].pfcwd_detection_time_ns = NS_PER_MS / 2;
+	sw_params_resolve(&b->params);
+	assert_int_equal(sw_params_check(&b->params, why, sizeof(why)), -EINVAL);
+	assert_string_equal(why, "port 1: detection_time_ns is below poll_interval_ns");
+}
+
+static void
 nxos_waits_shuts_down_and_restores_by_multiples_of_its_interval(void **state)
 {
 	struct bench *b = bench_of(state, 2, PFCWD_DROP);
@@ -405,6 +444,8 @@ main(void)
 		cmocka_unit_test(xon_blocks_the_restoration_only_if_told_so),
 		cmocka_unit_test(infinite_restoration_time_never_restores),
 		cmocka_unit_test(storms_of_two_ports_trip_the_big_red_switch),
+		cmocka_unit_test(a_port_goes_by_its_own_action_and_times),
+		cmocka_unit_test(a_port_with_times_below_the_poll_interval_is_refused),
 		cmocka_unit_test(nxos_waits_shuts_down_and_restores_by_multiples_of_its_interval),
 		cmocka_unit_test(nxos_queue_that_moves_again_is_not_shut_down),
 		cmocka_unit_test(storm_on_one_port_ends_with_its_victims_free),
