@@ -14,7 +14,8 @@
 #define PATH_CHARS 512
 
 /* What makes a row of a list the same row. */
-static const char *const row_keys[] = {"port", "queue", "pg", "prio", "flow", "local_qpn", "pool"};
+static const char *const row_keys[] = {"port", "queue",     "pg",   "prio",
+				       "flow", "local_qpn", "pool", "interface"};
 
 /* Objects all of whose members count. */
 static const char *const counter_objects[] = {"drops", "malformed", "device_stats"};

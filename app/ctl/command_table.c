@@ -178,7 +178,8 @@ const struct command commands[] = {
 	 .run = command_show,
 	 .path = "/quench/interfaces",
 	 .list = "rows",
-	 .columns = "interface ip ip6",
+	 .columns = "interface ip ip6 in_packets in_octets in_error_packets=in_errors out_packets "
+		    "out_octets",
 	 .members = ""},
 	{.words = "show router counters",
 	 .help = "counters of the router",

@@ -188,6 +188,7 @@ static const struct kind {
 	{"pfcwd", "quench-switch", "/quench/pfcwd", false, false},
 	{"drop", "quench-switch", "/quench/drops", false, false},
 	{"router", "quench-switch", "/quench/router", false, false},
+	{"router", "quench-switch", "/quench/interfaces", false, false},
 	{"nic", "quench-nic", "/quench/nic", false, false},
 	{"nic", "quench-nic", "/quench/np", false, false},
 	{"nic", "quench-nic", "/quench/rp", false, false},

@@ -187,6 +187,20 @@ switch_router_object(const struct node *node)
 	return o;
 }
 
+json_t *
+switch_interface_object(const struct node *node, const struct sw_params *params, uint32_t i)
+{
+	const struct sw_interface *interface = &params->tables.interfaces[i];
+	struct sw_interface_stats stats = sw_interface_stats(node, i);
+	json_t *o = json_object();
+
+	json_object_set_new(o, "interface", json_string(interface->name));
+	json_object_set_new(o, "ip", json_string(interface->ip));
+	json_object_set_new(o, "ip6", json_string(interface->ip6));
+	json_set_counters(o, sw_interface_counter_fields, sw_interface_counter_fields_n, &stats);
+	return o;
+}
+
 void
 switch_set_buffer(json_t *o, const struct node *node, const struct sw_params *params)
 {

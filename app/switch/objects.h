@@ -34,6 +34,9 @@ json_t *switch_dcbx_object(const struct node *node, uint16_t port);
 
 json_t *switch_fdb_object(const struct node *node);
 json_t *switch_router_object(const struct node *node);
+/** The i-th interface of the router. */
+json_t *switch_interface_object(const struct node *node, const struct sw_params *params,
+				uint32_t i);
 /** Set the shared buffer, its pools, and the ledger of charged bytes. */
 void switch_set_buffer(json_t *o, const struct node *node, const struct sw_params *params);
 

@@ -370,6 +370,7 @@ counters_reply(struct telemetry_call *call)
 		{"queue", sw_queue_counter_fields, &sw_queue_counter_fields_n},
 		{"pg", sw_pg_counter_fields, &sw_pg_counter_fields_n},
 		{"router", sw_router_counter_fields, &sw_router_counter_fields_n},
+		{"interface", sw_interface_counter_fields, &sw_interface_counter_fields_n},
 		{"fdb", sw_fdb_counter_fields, &sw_fdb_counter_fields_n},
 		{"dcbx", dcbx_counters, &dcbx_counters_n},
 		{"pfcwd", pfcwd_counters, &pfcwd_counters_n},

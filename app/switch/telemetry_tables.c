@@ -186,14 +186,11 @@ switch_interfaces_reply(struct telemetry_call *call)
 	o = json_object();
 	report_set_u64(o, "total", t->n_interfaces);
 	telemetry_page_begin(&page, o);
-	for (; i < t->n_interfaces; i++) {
-		json_t *row = json_object();
-
-		json_object_set_new(row, "interface", json_string(t->interfaces[i].name));
-		json_object_set_new(row, "ip", json_string(t->interfaces[i].ip));
-		json_object_set_new(row, "ip6", json_string(t->interfaces[i].ip6));
-		if (!telemetry_page_add(&page, row, i))
-			break;
-	}
+	while (i < t->n_interfaces &&
+	       telemetry_page_add(&page,
+				  switch_interface_object(switch_of(call)->node,
+							  switch_of(call)->params, (uint32_t)i),
+				  i))
+		i++;
 	return o;
 }

@@ -404,6 +404,16 @@ sw_router_stats(const struct node *node)
 	return sum;
 }
 
+struct sw_interface_stats
+sw_interface_stats(const struct node *node, uint32_t i)
+{
+	struct sw_interface_stats sum = {0};
+
+	for (uint16_t k = 0; k < sw_shard_count(sw_of_const(node)); k++)
+		sw_router_add_interface_stats(sw_shard_at(sw_of_const(node), k)->router, i, &sum);
+	return sum;
+}
+
 const struct fdb_stats *
 sw_fdb_stats(const struct node *node)
 {

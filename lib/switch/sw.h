@@ -243,6 +243,13 @@ struct sw_router_stats {
 	struct neigh_stats neigh;
 };
 
+/* SAI_ROUTER_INTERFACE_STAT_*; octets are frame bytes with FCS. */
+struct sw_interface_stats {
+	uint64_t in_packets, in_octets;   /* to the router's address */
+	uint64_t in_error_packets;        /* of these, dropped by the router */
+	uint64_t out_packets, out_octets; /* routed to there, and answers of the router's */
+};
+
 /*
  * Charged bytes of the whole switch since creation. A frame of any kind is charged its size with
  * FCS, in whole cells: received frames to in, MAC control among them to consumed as well; a flooded
@@ -343,6 +350,8 @@ uint32_t sw_fdb_port_entries(const struct node *node, uint16_t port);
 const struct fdb_stats *sw_fdb_stats(const struct node *node);
 /** All zero without a router. */
 struct sw_router_stats sw_router_stats(const struct node *node);
+/** Of the i-th interface of params.tables. */
+struct sw_interface_stats sw_interface_stats(const struct node *node, uint32_t i);
 struct sw_ledger sw_ledger(const struct node *node);
 
 #endif

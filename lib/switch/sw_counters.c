@@ -59,6 +59,17 @@ const struct counter_field sw_router_counter_fields[] = {
 #undef NEIGH
 const unsigned int sw_router_counter_fields_n = N(sw_router_counter_fields);
 
+#define C(m, text) COUNTER_FIELD(struct sw_interface_stats, m, text)
+const struct counter_field sw_interface_counter_fields[] = {
+	C(in_packets, "frames to the router's address"),
+	C(in_octets, "of them bytes with FCS"),
+	C(in_error_packets, "of them dropped by the router"),
+	C(out_packets, "frames routed to there, and answers of the router's"),
+	C(out_octets, "of them bytes with FCS"),
+};
+#undef C
+const unsigned int sw_interface_counter_fields_n = N(sw_interface_counter_fields);
+
 #define C(m, text) COUNTER_FIELD(struct fdb_stats, m, text)
 const struct counter_field sw_fdb_counter_fields[] = {
 	C(learned, "new addresses, those relearned after ageing among them"),

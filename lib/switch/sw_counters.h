@@ -16,6 +16,8 @@ extern const struct counter_field sw_pg_counter_fields[]; /* of struct sw_pg_sta
 extern const unsigned int sw_pg_counter_fields_n;
 extern const struct counter_field sw_router_counter_fields[]; /* of struct sw_router_stats */
 extern const unsigned int sw_router_counter_fields_n;
+extern const struct counter_field sw_interface_counter_fields[]; /* of struct sw_interface_stats */
+extern const unsigned int sw_interface_counter_fields_n;
 extern const struct counter_field sw_fdb_counter_fields[]; /* of struct fdb_stats */
 extern const unsigned int sw_fdb_counter_fields_n;
 extern const struct counter_field

@@ -408,6 +408,8 @@ int sw_router_create(struct sw *sw, const struct sw_params *params);
 void sw_router_destroy(struct sw_router *r);
 /** Of no router, nothing. */
 void sw_router_add_stats(const struct sw_router *r, struct sw_router_stats *sum);
+void sw_router_add_interface_stats(const struct sw_router *r, uint32_t i,
+				   struct sw_interface_stats *sum);
 
 /* sw_rx.c */
 void sw_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns);

@@ -180,11 +180,37 @@ find_ports(struct sw *sw, struct arrival *a, const struct batch *b, enum sw_drop
 	}
 }
 
+/* A frame of this domain has been to the router. */
+static void
+count(struct sw_router *r, uint16_t domain, const struct arrival *a, enum sw_drop reason)
+{
+	struct sw_interface_stats *in = &r->interfaces[r->interface_of[domain] - 1].stats;
+
+	assert(r->interface_of[domain] != 0);
+	counter_inc(&in->in_packets);
+	counter_add(&in->in_octets, a->frame_bytes);
+	if (reason == SW_PASS) {
+		struct sw_interface_stats *out =
+			&r->interfaces[r->interface_of[a->domain] - 1].stats;
+
+		assert(r->interface_of[a->domain] != 0);
+		counter_inc(&out->out_packets);
+		counter_add(&out->out_octets, a->frame_bytes);
+	} else if (reason != SW_CONSUMED) {
+		counter_inc(&in->in_error_packets);
+	}
+}
+
 static void
 route_batch(struct sw *sw, struct arrival *a, const struct batch *b, enum sw_drop reasons[])
 {
-	for (unsigned int i = 0; i < b->n; i++)
-		reasons[b->at[i]] = route_one(sw, &a[b->at[i]], b->targets[i]);
+	for (unsigned int i = 0; i < b->n; i++) {
+		struct arrival *x = &a[b->at[i]];
+		uint16_t domain = x->domain;
+
+		reasons[b->at[i]] = route_one(sw, x, b->targets[i]);
+		count(sw->router, domain, x, reasons[b->at[i]]);
+	}
 	find_ports(sw, a, b, reasons);
 }
 
@@ -206,8 +232,12 @@ sw_route(struct sw *sw, struct arrival *a, unsigned int n, enum sw_drop reasons[
 			v4.at[v4.n++] = (uint8_t)i;
 		else if (a[i].view.ip_version == 6 && is_routable6(ip + 24))
 			v6.at[v6.n++] = (uint8_t)i;
-		else
+		else {
+			uint16_t domain = a[i].domain;
+
 			reasons[i] = sw_neigh_rx(sw, &a[i], false);
+			count(sw->router, domain, &a[i], reasons[i]);
+		}
 	}
 	if (v4.n > 0) {
 		look_up4(sw->router, a, &v4);

@@ -194,13 +194,28 @@ sw_router_destroy(struct sw_router *r)
 	rte_free(r);
 }
 
+/* Structs of counters and nothing else. */
+static void
+add_counters(const void *part, void *sum, size_t size)
+{
+	const uint64_t *from = part;
+	uint64_t *to = sum;
+
+	for (size_t i = 0; i < size / sizeof(*to); i++)
+		to[i] += counter_read(&from[i]);
+}
+
 void
 sw_router_add_stats(const struct sw_router *r, struct sw_router_stats *sum)
 {
-	const uint64_t *from = (const uint64_t *)&r->stats;
-	uint64_t *to = (uint64_t *)sum;
+	static_assert(sizeof(*sum) % sizeof(uint64_t) == 0, "counters and nothing else");
+	if (r != NULL)
+		add_counters(&r->stats, sum, sizeof(*sum));
+}
 
-	static_assert(sizeof(*sum) % sizeof(*to) == 0, "counters and nothing else");
-	for (unsigned int i = 0; r != NULL && i < sizeof(*sum) / sizeof(*to); i++)
-		to[i] += counter_read(&from[i]);
+void
+sw_router_add_interface_stats(const struct sw_router *r, uint32_t i, struct sw_interface_stats *sum)
+{
+	if (r != NULL && i < r->n_interfaces)
+		add_counters(&r->interfaces[i].stats, sum, sizeof(*sum));
 }

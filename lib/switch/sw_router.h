@@ -20,6 +20,7 @@ struct sw_target {
 struct sw_router_interface {
 	uint16_t domain;
 	struct route_prefix ip, ip6; /* ip.version 0: none */
+	struct sw_interface_stats stats;
 };
 
 struct sw_router {

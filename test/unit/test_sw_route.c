@@ -183,6 +183,36 @@ packet_follows_its_route_with_new_addresses_and_a_hop_less(void **state)
 }
 
 static void
+interfaces_count_what_comes_to_the_router_and_goes_from_it(void **state)
+{
+	struct bench *b = bench_of_router(state);
+	struct sw_interface_stats vlan10, vlan20, port3;
+
+	give_packet(b, 0, "10.0.10.5", "10.99.1.2", 0);
+	sees_routed(b, 3, neighbors[0].mac, 63, 0);
+	give_packet(b, 2, "fd00:20::5", "fd00:99::7", 10000);
+	sees_routed(b, 3, neighbors[3].mac, 63, 10000);
+	/* No route, and a route to nowhere. */
+	give_packet(b, 0, "10.0.10.5", "11.0.0.1", 20000);
+	give_packet(b, 0, "10.0.10.5", "10.77.0.1", 20000);
+	sees_nothing(b, 30000);
+	vlan10 = sw_interface_stats(b->sw, 0);
+	vlan20 = sw_interface_stats(b->sw, 1);
+	port3 = sw_interface_stats(b->sw, 2);
+	assert_int_equal(vlan10.in_packets, 3);
+	assert_int_equal(vlan10.in_error_packets, 2);
+	assert_int_equal(vlan10.out_packets, 0);
+	assert_int_equal(vlan20.in_packets, 1);
+	assert_int_equal(vlan20.in_error_packets, 0);
+	assert_int_equal(port3.in_packets, 0);
+	assert_int_equal(port3.out_packets, 2);
+	assert_int_equal(port3.out_octets, vlan10.in_octets / 3 + vlan20.in_octets);
+	assert_int_equal(vlan10.in_octets + vlan20.in_octets,
+			 sw_port_stats(b->sw, 0)->rx_bytes + sw_port_stats(b->sw, 2)->rx_bytes);
+	bench_stop(b);
+}
+
+static void
 frame_not_to_the_router_is_bridged_and_never_crosses(void **state)
 {
 	struct bench *b = bench_of_router(state);
@@ -546,6 +576,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(packet_follows_its_route_with_new_addresses_and_a_hop_less),
+		cmocka_unit_test(interfaces_count_what_comes_to_the_router_and_goes_from_it),
 		cmocka_unit_test(frame_not_to_the_router_is_bridged_and_never_crosses),
 		cmocka_unit_test(what_cannot_be_routed_is_dropped_by_name),
 		cmocka_unit_test(router_answers_for_its_own_addresses_only),
