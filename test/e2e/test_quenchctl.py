@@ -3,6 +3,7 @@
 """quenchctl beside a running quench-switch and quench-nic: shows, clears, sets, and says what is wrong."""
 import json
 import os
+import pathlib
 import signal
 import subprocess
 
@@ -202,6 +203,24 @@ def check_nic(work, nic, name):
     check_equal("NIC: its own report is whole", nic.json()["counters"]["tx_packets"], sent)
 
 
+def check_completion():
+    """The next words, from bash itself."""
+    script = pathlib.Path(__file__).resolve().parents[2] / "app/ctl/quenchctl.bash"
+
+    def complete(*words):
+        program = BUILD / "app/ctl/quenchctl"
+        line = " ".join(f"'{w}'" for w in (program, *words))
+        return run("bash", "-c", f"source {script}; COMP_WORDS=({line}); COMP_CWORD={len(words)}; _quenchctl; "
+                   "echo ${COMPREPLY[@]}").stdout.split()
+
+    check_equal("completion: first words", complete(""), ["clear", "set", "show"])
+    check_equal("completion: show q", complete("show", "q"), ["qp", "queue"])
+    check_equal("completion: behind an option", complete("-f", "x", "show", "queue", ""), ["counters", "watermark"])
+    check_equal("completion: on and off", complete("set", "interface", "tx-disabled", "3", ""), ["off", "on"])
+    check_equal("completion: nothing fits", complete("show", "zz"), [])
+    check_equal("completion: options", complete("--js"), ["--json"])
+
+
 def main():
     work = work_dir()
     write_pcap(work / "in.pcap", [roce(f"02:00:00:01:{i >> 8:02x}:{i & 255:02x}", RECEIVER, "10.0.0.1", "10.0.0.2",
@@ -210,6 +229,7 @@ def main():
     nic = Program(work, "nic", "nic", NIC, eal(names[1], "net_ring0"), "--stay", "--idle-sleep", 200, "--stats-interval", 0)
     nic.wait_until("all messages completed", lambda: "all messages completed" in nic.err())
     switch, _ = check_switch(work, *names)
+    check_completion()
     check_watch(work, switch, names[0])
     check_nic(work, nic, names[1])
     usage = run(BUILD / "app/ctl/quenchctl", "--help")
