@@ -165,6 +165,10 @@ telemetry_refuse(struct telemetry_call *call, const char *expected, const char *
 	va_start(args, error);
 	vsnprintf(call->error, sizeof(call->error), error, args);
 	va_end(args);
+	/* It quotes what the client sent, which may be anything; JSON is UTF-8. */
+	for (char *c = call->error; *c != '\0'; c++)
+		if (*c < ' ' || *c > '~')
+			*c = '?';
 	snprintf(call->expected, sizeof(call->expected), "%s", expected);
 	return NULL;
 }

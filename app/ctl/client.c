@@ -52,6 +52,13 @@ say_gone(const struct client *c)
 	return APP_FAILED;
 }
 
+static int
+say_silent(const struct client *c)
+{
+	say_error("%s: the program does not answer", c->path);
+	return APP_FAILED;
+}
+
 /* @return 0 or -errno. */
 static int
 connect_to(struct client *c, const char *path)
@@ -77,11 +84,7 @@ receive(struct client *c, size_t size, ssize_t *n)
 	*n = recv(c->fd, c->buffer, size, 0);
 	if (*n > 0)
 		return 0;
-	if (*n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-		say_error("%s: the program does not answer", c->path);
-		return APP_FAILED;
-	}
-	return say_gone(c);
+	return *n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) ? say_silent(c) : say_gone(c);
 }
 
 /* One page. */
@@ -195,6 +198,8 @@ read_hello(struct client *c)
 	json_t *hello;
 	ssize_t n = recv(c->fd, c->buffer, HELLO_BYTES, 0);
 
+	if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+		return say_silent(c);
 	if (n <= 0) {
 		say_error("%s: the program hung up: it is about to end, or has ten clients already",
 			  c->path);

@@ -218,6 +218,7 @@ wrong_parameters_are_told_what_was_expected(void **state)
 		{"/quench/numbers,x", "A = x"},
 		{"/quench/numbers, 1", "A =  1"},
 		{"/quench/numbers,+1", "A = +1"},
+		{"/quench/numbers,\xff\t", "A = ??"},
 		{"/quench/numbers,99999999999999999999999", "A = 99999999999999999999999"},
 	};
 

@@ -163,6 +163,9 @@ def check_switch(work, name, other):
 
 def check_watch(work, switch, name):
     """It goes on until the program is gone, and says so."""
+    switch.process.send_signal(signal.SIGSTOP)
+    Ctl(work, "-f", name).refused("show info", "does not answer", code=1)
+    switch.process.send_signal(signal.SIGCONT)
     with open(work / "watch.out", "w") as out, open(work / "watch.err", "w") as err:
         watch = subprocess.Popen([str(BUILD / "app/ctl/quenchctl"), "-f", name, "-w0.1", "show", "info"], stdout=out,
                                  stderr=err)
