@@ -69,12 +69,28 @@ age_control(struct sw *sw, uint64_t now_ns)
 	return sw->sweep_ns;
 }
 
+/* On the grid of the interval; a late call skips what it missed. */
+static uint64_t
+watermark_control(struct sw *sw, uint64_t now_ns)
+{
+	if (sw->watermark_interval_ns == NEVER_NS)
+		return NEVER_NS;
+	if (now_ns >= sw->watermark_ns) {
+		if (sw->watermark_ns > 0)
+			sw_clear_watermarks(&sw->node, (1u << MMU_WATERMARKS) - 1);
+		sw->watermark_ns =
+			(now_ns / sw->watermark_interval_ns + 1) * sw->watermark_interval_ns;
+	}
+	return sw->watermark_ns;
+}
+
 uint64_t
 sw_control(struct node *node, uint64_t now_ns)
 {
 	struct sw *sw = sw_of(node);
 	uint64_t next_ns = age_control(sw, now_ns);
 
+	next_ns = min_u64(next_ns, watermark_control(sw, now_ns));
 	next_ns = min_u64(next_ns, sw_pfcwd_control(sw, now_ns));
 	return min_u64(next_ns, sw_dcbx_control(sw, now_ns));
 }
@@ -254,6 +270,7 @@ sw_create(const struct sw_params *params, const struct sw_pools *pools)
 	sw->n_ports = params->n_ports;
 	sw->max_frame_bytes = params->max_frame_bytes;
 	sw->mark_at_enqueue = params->mark_at == SW_MARK_AT_ENQUEUE;
+	sw->watermark_interval_ns = params->watermark_interval_ns;
 	sw->qos = params->qos;
 	sw->pools = *pools;
 	sw->copy_room_bytes = rte_pktmbuf_data_room_size(pools->frames) - RTE_PKTMBUF_HEADROOM;

@@ -199,6 +199,7 @@ struct sw {
 	uint8_t prios_of_queue[TM_CLASSES]; /* mask of priorities that stop a queue */
 	/* control() */
 	uint64_t sweep_ns; /* when the next step of ageing is asked for */
+	uint64_t watermark_interval_ns, watermark_ns; /* when they are to begin anew */
 	struct sw_watchdog watchdog;
 	struct sw_event_log events;
 	struct sw_lldp lldp;

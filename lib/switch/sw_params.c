@@ -283,6 +283,17 @@ const struct field sw_fields[] = {
 		.def = "off",
 	},
 	{
+		.name = "watermark_interval_ns",
+		.help = "watermarks of all kinds begin anew so often, but for the persistent ones; "
+			"never: only when they are cleared",
+		.type = FIELD_U64,
+		.unit = UNIT_NS,
+		.offset = offsetof(struct sw_params, watermark_interval_ns),
+		.min = NS_PER_MS,
+		.max = UINT64_MAX,
+		.def = "never",
+	},
+	{
 		.name = "fdb_entries",
 		.help = "addresses that can be learned; a full table floods",
 		.type = FIELD_U32,
@@ -424,6 +435,8 @@ own_fault(const struct sw_params *p)
 		return "max_frame_bytes is out of 64 to 16000";
 	if (p->fdb_entries < FDB_MIN_ENTRIES || p->fdb_entries > FDB_MAX_ENTRIES)
 		return "fdb_entries is out of 8 to 1048576";
+	if (p->watermark_interval_ns == 0)
+		return "watermark_interval_ns is 0";
 	if (p->pfc.pfc_xoff_quanta == 0)
 		return "pfc_xoff_quanta is 0";
 	if (p->pfc.pfc_refresh_pct == 0 || p->pfc.pfc_refresh_pct > 99)

@@ -152,6 +152,37 @@ watermarks_are_read_and_begun_anew_at_once_by_port(void **state)
 	bench_stop(b);
 }
 
+static void
+watermarks_begin_anew_with_their_interval(void **state)
+{
+	struct bench *b = *state;
+	const struct mmu *mmu;
+	uint8_t mac[6];
+	uint64_t now_ns = 0, peak;
+
+	bench_defaults(&b->params, 2);
+	b->params.watermark_interval_ns = 10 * NS_PER_MS;
+	bench_start(b);
+	mmu = sw_mmu(b->sw);
+	host_mac(mac, 1);
+	sw_learn(b->sw, 0, mac, 1, 0);
+	assert_int_equal(b->sw->ops->control(b->sw, 0), 10 * NS_PER_MS);
+	give(b, 0, make_frame(b, &(struct frame_spec){.src = 0, .dst = 1}), 0);
+	sent(take_next(b, 1, &now_ns));
+	peak = mmu_watermark_bytes(mmu, MMU_WATERMARK_QUEUE, 1, 0);
+	assert_true(peak > 0);
+	b->sw->ops->control(b->sw, 10 * NS_PER_MS - 1);
+	run_owner(b, 10 * NS_PER_MS - 1);
+	assert_int_equal(mmu_watermark_bytes(mmu, MMU_WATERMARK_QUEUE, 1, 0), peak);
+	/* Late: the next time is on the grid all the same. */
+	assert_int_equal(b->sw->ops->control(b->sw, 13 * NS_PER_MS), 20 * NS_PER_MS);
+	run_owner(b, 13 * NS_PER_MS);
+	assert_int_equal(mmu_watermark_bytes(mmu, MMU_WATERMARK_QUEUE, 1, 0), 0);
+	assert_int_equal(mmu_watermark_bytes(mmu, MMU_WATERMARK_PG, 0, 0), 0);
+	assert_int_equal(mmu_persistent_watermark_bytes(mmu, MMU_WATERMARK_QUEUE, 1, 0), peak);
+	bench_stop(b);
+}
+
 int
 main(void)
 {
@@ -161,6 +192,7 @@ main(void)
 		cmocka_unit_test(neighbours_of_a_router_are_read),
 		cmocka_unit_test(without_a_router_there_are_no_neighbours),
 		cmocka_unit_test(watermarks_are_read_and_begun_anew_at_once_by_port),
+		cmocka_unit_test(watermarks_begin_anew_with_their_interval),
 	};
 
 	if (test_eal_init(64) < 0)
