@@ -11,6 +11,7 @@
 #include "ctl/workload_file.h"
 #include "lab/capture_file.h"
 #include "lab/event_file.h"
+#include "lab/trace_file.h"
 
 static int
 read_flow(struct config *cfg, const char *section, struct flow_params *flow,
@@ -29,6 +30,8 @@ read_flow(struct config *cfg, const char *section, struct flow_params *flow,
 		return -EINVAL;
 	snprintf(flow->name, sizeof(flow->name), "%s", name + 1);
 	if (workload_read_cdf(cfg, section, &flow->work, err) < 0)
+		return -EINVAL;
+	if (trace_file_read(cfg, section, flow, err) < 0)
 		return -EINVAL;
 	if (workload_check(&flow->work, &why) < 0)
 		return config_refuse(cfg, section, NULL, why, err);

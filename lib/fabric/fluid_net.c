@@ -186,8 +186,7 @@ name_flows(struct fluid_net *net)
 			net->flows[n].src = pair.src;
 			net->flows[n].dst = pair.dst;
 			net->flows[n].qps = flow->qp_count;
-			snprintf(net->flows[n].name, sizeof(net->flows[n].name), "%s h%u",
-				 flow->name, pair.src);
+			scenario_flow_title(flow, k, net->flows[n].name);
 		}
 	}
 }

@@ -30,8 +30,8 @@ void fluid_net_destroy(struct fluid_net *net);
 
 /* One flow as results name it; rates are sums over its QPs, alpha is that of each. */
 struct fluid_net_flow {
-	char name[FLOW_NAME_CHARS + 8]; /* "incast h1" */
-	uint16_t src, dst;              /* host numbers of the flow, not of its data */
+	char name[FLOW_TITLE_CHARS + 1]; /* "incast h1" */
+	uint16_t src, dst;               /* host numbers of the flow, not of its data */
 	uint16_t qps;
 	uint64_t loop_delay_ns;
 	struct fluid_class_point point;

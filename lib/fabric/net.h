@@ -14,9 +14,9 @@
 
 /* One flow from one host to another: consecutive QPs at both ends. */
 struct net_flow {
-	char name[FLOW_NAME_CHARS + 8]; /* "incast h1" */
-	uint16_t src, dst;              /* host numbers, from 1 */
-	uint32_t src_qp, dst_qp;        /* index of the first QP at each end */
+	char name[FLOW_TITLE_CHARS + 1]; /* "incast h1" */
+	uint16_t src, dst;               /* host numbers, from 1 */
+	uint32_t src_qp, dst_qp;         /* index of the first QP at each end */
 	uint16_t qps;
 	const struct flow_params *params;
 };

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The QPs of all flows, and what they have done. */
-#include <stdio.h>
-
 #include "fabric/net_internal.h"
 
 static int64_t
 add_qp(struct net *net, uint16_t at, uint16_t peer, uint32_t peer_qpn, bool requester,
-       const struct flow_params *flow)
+       const struct flow_params *flow, const struct flow_pair *pair)
 {
 	struct nic_qp_params qp = {
 		.peer_ip = scenario_host_ip(net->scenario, peer),
@@ -24,6 +22,10 @@ add_qp(struct net *net, uint16_t at, uint16_t peer, uint32_t peer_qpn, bool requ
 		.rate_cap_bps = flow->rate_cap_bps,
 	};
 
+	if (flow->pattern == FLOW_TRACE) {
+		qp.work.message_bytes = pair->bytes;
+		qp.work.start_ns = pair->at_ns;
+	}
 	/* QPs of all hosts are numbered alike: the host makes their messages its own. */
 	qp.seed = flow->seed + (net->scenario->fabric.seed << 32) + ((uint64_t)at << 16);
 	scenario_next_hop_mac(net->scenario, at, peer, qp.peer_mac);
@@ -33,24 +35,25 @@ add_qp(struct net *net, uint16_t at, uint16_t peer, uint32_t peer_qpn, bool requ
 /* QPs of both ends are numbered in the order in which they are added, so each end's next number is
  * known. */
 static int
-add_flow(struct net *net, struct flow_pair pair, const struct flow_params *params)
+add_flow(struct net *net, const struct flow_params *params, uint32_t index)
 {
+	const struct flow_pair *pair = &params->pairs[index];
 	struct net_flow *flow = &net->flows[net->n_flows++];
 
 	*flow = (struct net_flow){
-		.src = pair.src,
-		.dst = pair.dst,
-		.src_qp = nic_qp_count(net->hosts[pair.src - 1]),
-		.dst_qp = nic_qp_count(net->hosts[pair.dst - 1]),
+		.src = pair->src,
+		.dst = pair->dst,
+		.src_qp = nic_qp_count(net->hosts[pair->src - 1]),
+		.dst_qp = nic_qp_count(net->hosts[pair->dst - 1]),
 		.qps = params->qp_count,
 		.params = params,
 	};
-	snprintf(flow->name, sizeof(flow->name), "%s h%u", params->name, pair.src);
+	scenario_flow_title(params, index, flow->name);
 	for (uint16_t i = 0; i < params->qp_count; i++) {
-		int64_t at_src =
-			add_qp(net, pair.src, pair.dst, FIRST_QPN + flow->dst_qp + i, true, params);
-		int64_t at_dst = add_qp(net, pair.dst, pair.src, FIRST_QPN + flow->src_qp + i,
-					false, params);
+		int64_t at_src = add_qp(net, pair->src, pair->dst, FIRST_QPN + flow->dst_qp + i,
+					true, params, pair);
+		int64_t at_dst = add_qp(net, pair->dst, pair->src, FIRST_QPN + flow->src_qp + i,
+					false, params, pair);
 
 		if (at_src < 0 || at_dst < 0)
 			return -1;
@@ -58,6 +61,23 @@ add_flow(struct net *net, struct flow_pair pair, const struct flow_params *param
 		    nic_trace_qp(net->hosts[net_flow_sender(flow).host - 1],
 				 net_flow_sender(flow).first_qp + i, NIC_TRACE_ROWS) < 0)
 			return -1;
+	}
+	return 0;
+}
+
+/* Of the last n flows, a ring: what a host sends on waits for what the one before has sent it. */
+static int
+chain_ring(struct net *net, uint32_t n)
+{
+	const struct net_flow *ring = &net->flows[net->n_flows - n];
+
+	for (uint32_t k = 0; k < n; k++) {
+		const struct net_flow *flow = &ring[k], *before = &ring[(k + n - 1) % n];
+
+		for (uint16_t i = 0; i < flow->qps; i++)
+			if (nic_chain(net->hosts[flow->src - 1], flow->src_qp + i,
+				      before->dst_qp + i) < 0)
+				return -1;
 	}
 	return 0;
 }
@@ -71,10 +91,12 @@ net_create_flows(struct net *net, char *why, unsigned int why_size)
 		const struct flow_params *flow = &s->flows[i];
 
 		for (uint32_t k = 0; k < flow->n_pairs; k++)
-			if (add_flow(net, flow->pairs[k], flow) < 0)
+			if (add_flow(net, flow, k) < 0)
 				return net_fail(why, why_size,
 						"flow %s: a QP or its trace is refused",
 						flow->name);
+		if (flow->pattern == FLOW_ALL_REDUCE && chain_ring(net, flow->n_pairs) < 0)
+			return net_fail(why, why_size, "flow %s: no memory", flow->name);
 	}
 	return 0;
 }

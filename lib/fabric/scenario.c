@@ -30,51 +30,6 @@ scenario_refuse(struct scenario_fault *fault, const char *word, const char *name
 	return -EINVAL;
 }
 
-/* Hosts of one key of a flow. @return how many, or -EINVAL with fault filled in. */
-static int32_t
-read_hosts(const struct scenario *s, const struct flow_params *flow, const char *key,
-	   const char *list, uint16_t *out, struct scenario_fault *fault)
-{
-	int32_t n = host_list_parse(s->topology, list, out);
-	char expected[64];
-
-	if (n == -ERANGE) {
-		snprintf(expected, sizeof(expected), "a host from 1 to %u", s->topology->n_hosts);
-		return scenario_refuse(fault, "flow", flow->name, key, expected);
-	}
-	if (n < 0)
-		return scenario_refuse(fault, "flow", flow->name, key,
-				       "hosts such as 1-4 or 1,3, h1-h4, T1/1-4");
-	return n;
-}
-
-/* One pair for each source. */
-static int
-pair_hosts(const struct scenario *s, struct flow_params *flow, struct scenario_fault *fault)
-{
-	uint16_t hosts[TOPOLOGY_MAX_HOSTS], dst[TOPOLOGY_MAX_HOSTS];
-	int32_t n = read_hosts(s, flow, "dst", flow->dst, dst, fault);
-
-	if (n < 0)
-		return -EINVAL;
-	if (n != 1)
-		return scenario_refuse(fault, "flow", flow->name, "dst", "one host");
-	n = read_hosts(s, flow, "src", flow->src, hosts, fault);
-	if (n < 0)
-		return -EINVAL;
-	flow->pairs = calloc((size_t)n, sizeof(*flow->pairs));
-	if (flow->pairs == NULL)
-		return scenario_refuse(fault, "flow", flow->name, "src",
-				       "fewer hosts: out of memory");
-	for (int32_t i = 0; i < n; i++) {
-		if (hosts[i] == dst[0])
-			return scenario_refuse(fault, "flow", flow->name, "src",
-					       "hosts other than dst");
-		flow->pairs[flow->n_pairs++] = (struct flow_pair){hosts[i], dst[0]};
-	}
-	return 0;
-}
-
 static int
 check_flow(const struct scenario *s, const struct flow_params *flow, struct scenario_fault *fault)
 {
@@ -158,7 +113,7 @@ check_fabric(struct scenario *s, struct scenario_fault *fault)
 	if (s->n_flows == 0)
 		return scenario_refuse(fault, "flow", "", NULL, "at least one [flow NAME] section");
 	for (uint32_t i = 0; i < s->n_flows; i++)
-		if (pair_hosts(s, &s->flows[i], fault) < 0 ||
+		if (scenario_pair_hosts(s, &s->flows[i], fault) < 0 ||
 		    check_flow(s, &s->flows[i], fault) < 0)
 			return -EINVAL;
 	return 0;

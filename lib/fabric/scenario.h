@@ -26,6 +26,9 @@ enum fabric_forwarding { FABRIC_FORWARDING_AUTO, FABRIC_FORWARDING_L2, FABRIC_FO
 #define FLOW_NAME_CHARS 32
 #define FLOW_HOSTS_CHARS 128
 #define LINK_ENDS_CHARS 40
+#define EVENT_PATH_CHARS 128
+/* "NAME h12-h345" */
+#define FLOW_TITLE_CHARS (FLOW_NAME_CHARS + 16)
 
 struct fabric_params {
 	int topology; /* enum topology_shape */
@@ -46,8 +49,20 @@ struct fabric_params {
 extern const struct field fabric_fields[];
 extern const unsigned int fabric_fields_n;
 
+enum flow_pattern {
+	FLOW_TO_DST,      /* each of src to dst */
+	FLOW_PERMUTATION, /* each of src to another one, by chance, so that each is sent to */
+	FLOW_ALL_TO_ALL,  /* each of src to each other one */
+	FLOW_RING,        /* each of src to the next one */
+	FLOW_ALL_REDUCE,  /* the same, and a message waits for the one before to come in */
+	FLOW_TRACE,       /* as a file says */
+};
+
+extern const char *const flow_pattern_words[];
+
 struct flow_pair {
-	uint16_t src, dst; /* host numbers */
+	uint16_t src, dst;     /* host numbers */
+	uint64_t bytes, at_ns; /* of a trace: its message, and when it starts */
 };
 
 /* One [flow NAME]: for each pair of hosts, qp_count QPs that all do the same. */
@@ -55,6 +70,8 @@ struct flow_params {
 	char name[FLOW_NAME_CHARS + 1];
 	char src[FLOW_HOSTS_CHARS + 1]; /* a host list */
 	char dst[FLOW_HOSTS_CHARS + 1];
+	int pattern; /* enum flow_pattern */
+	char trace[EVENT_PATH_CHARS + 1];
 	uint16_t qp_count;
 	uint16_t mtu_bytes;
 	int verb;             /* enum nic_verb */
@@ -65,7 +82,7 @@ struct flow_params {
 	uint64_t rate_cap_bps; /* 0: none */
 	uint64_t base_rtt_ns;  /* for slowdown; 0: the least that is measured */
 	uint16_t trace_qps;    /* of each source, the first ones */
-	/* from scenario_resolve() */
+	/* from scenario_resolve(); those of a trace from whoever read it */
 	struct flow_pair *pairs;
 	uint32_t n_pairs;
 };
@@ -110,7 +127,6 @@ enum event_action {
 
 #define EVENT_PORT_CHARS 15
 #define EVENT_FRAME_CHARS 252
-#define EVENT_PATH_CHARS 128
 
 /* A frame to be sent, and when, from the first one on. */
 struct event_frame {
@@ -194,6 +210,14 @@ struct scenario_fault {
 /** Fill fault in. @return -EINVAL. */
 int scenario_refuse(struct scenario_fault *fault, const char *word, const char *name,
 		    const char *key, const char *expected);
+
+/** Find the pairs of hosts of a flow. @return 0, or -EINVAL with fault filled in. */
+int scenario_pair_hosts(const struct scenario *s, struct flow_params *flow,
+			struct scenario_fault *fault);
+
+/** What results call one of its pairs. @return text. */
+const char *scenario_flow_title(const struct flow_params *flow, uint32_t pair,
+				char text[FLOW_TITLE_CHARS + 1]);
 
 /** Build s->topology and s->routes. @return 0, or -EINVAL with fault filled in. */
 int scenario_build_topology(struct scenario *s, struct scenario_fault *fault);

@@ -59,16 +59,28 @@ const struct field fabric_fields[] = {
 };
 const unsigned int fabric_fields_n = sizeof(fabric_fields) / sizeof(fabric_fields[0]);
 
+const char *const flow_pattern_words[] = {"to_dst",     "permutation", "all_to_all", "ring",
+					  "all_reduce", "trace",       NULL};
+
 #undef F
 #define F(member) .name = #member, .offset = offsetof(struct flow_params, member)
 
 const struct field flow_fields[] = {
-	{F(src), .type = FIELD_STR, .max = FLOW_HOSTS_CHARS, .def = NULL,
+	{F(src), .type = FIELD_STR, .max = FLOW_HOSTS_CHARS, .def = "all",
 	 .help = "requesting hosts, such as 1-4 or 1,3, h1-h4, T1/1-4 (of switch T1), T1 (all of "
 		 "them) or all: "
 		 "one flow for each"},
-	{F(dst), .type = FIELD_STR, .min = 1, .max = FLOW_HOSTS_CHARS, .def = NULL,
-	 .help = "responding host, such as 5, h5 or T4/1"},
+	{F(pattern), .type = FIELD_ENUM, .choices = flow_pattern_words, .def = "to_dst",
+	 .help = "who sends to whom: to_dst: each of src to dst; permutation: each of src to one "
+		 "other, by the seeds, and each is sent to; all_to_all: each of src to each other; "
+		 "ring: each of src to the next; all_reduce: a ring in which a message waits for "
+		 "that of the neighbour before; trace: as the file says"},
+	{F(trace), .type = FIELD_STR, .max = EVENT_PATH_CHARS, .def = "none",
+	 .help = "pattern = trace: a file with a line for each message: src, dst, bytes and start "
+		 "in "
+		 "ns, beside the scenario's file"},
+	{F(dst), .type = FIELD_STR, .min = 1, .max = FLOW_HOSTS_CHARS, .def = "none",
+	 .help = "pattern = to_dst: the responding host, such as 5, h5 or T4/1"},
 	{F(qp_count), .type = FIELD_U16, .min = 1, .max = 4096, .def = "1",
 	 .help = "QPs of each flow"},
 	{F(mtu_bytes), .type = FIELD_U16, .min = 256, .max = 4096, .def = "1024",

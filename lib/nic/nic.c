@@ -182,6 +182,7 @@ nic_destroy(struct node *node)
 	nic_read_free(nic);
 	pages_free(nic->recv_full_ns, nic->params.max_qps * sizeof(*nic->recv_full_ns));
 	pages_free(nic->acked_bytes, nic->params.max_qps * sizeof(*nic->acked_bytes));
+	nic_chains_free(nic);
 	pages_free(nic->arrivals_ns, nic->params.max_qps * sizeof(*nic->arrivals_ns));
 	free(nic->flows);
 	free(nic);

@@ -94,8 +94,9 @@ struct nic_params {
 	uint8_t retry_cnt;
 	uint8_t rnr_retry;     /* waits for a receiver that is not ready, in a row; 7: any number */
 	uint8_t min_rnr_timer; /* code of an RNR NAK: how long our peer waits */
-	uint8_t max_rd_atomic; /* READs outstanding per QP: asked for, and kept to be served again */
-	uint16_t ack_every; /* AckReq is set on each n-th packet and on the last of a message */
+	uint8_t max_rd_atomic; /* READs outstanding per QP: asked for, and kept to be served again
+				*/
+	uint16_t ack_every;    /* AckReq is set on each n-th packet and on the last of a message */
 	uint32_t window_packets;          /* unacknowledged packets per QP */
 	int control_tx_queue;             /* enum nic_control_tx_queue */
 	bool measure_pacing;              /* say in pkt_meta.due_ns when a paced frame was due */
@@ -166,13 +167,13 @@ enum nic_drop {
 	NIC_DROP_UNKNOWN_QP,
 	NIC_DROP_WRONG_PEER, /* source address is not that QP's peer */
 	NIC_DROP_UNEXPECTED_OPCODE,
-	NIC_DROP_WRONG_TRANSPORT, /* UD for an RC QP, or the reverse */
-	NIC_DROP_BAD_QKEY,        /* qkey_violations */
-	NIC_DROP_UNEXPECTED_ACK, /* acknowledges what was not sent */
+	NIC_DROP_WRONG_TRANSPORT,     /* UD for an RC QP, or the reverse */
+	NIC_DROP_BAD_QKEY,            /* qkey_violations */
+	NIC_DROP_UNEXPECTED_ACK,      /* acknowledges what was not sent */
 	NIC_DROP_UNEXPECTED_RESPONSE, /* of READ: not asked for, or not of the form it must have */
 	NIC_DROP_OUT_OF_SEQUENCE,
 	NIC_DROP_OUT_OF_BUFFER, /* no receive WQE */
-	NIC_DROP_NO_BUFFER, /* rx_discards_phy: the slow receiver's buffer is full */
+	NIC_DROP_NO_BUFFER,     /* rx_discards_phy: the slow receiver's buffer is full */
 	NIC_DROP_MAC_CONTROL_MALFORMED,
 	NIC_DROP_MAC_CONTROL_UNKNOWN,
 	NIC_DROP_NEIGH_MALFORMED, /* ARP or neighbour discovery */
@@ -189,9 +190,10 @@ struct nic_stats {
 	uint64_t rx_crossed_packets;                  /* received for a QP of another node */
 	uint64_t rx_write_requests, rx_send_requests; /* messages begun */
 	uint64_t rx_read_requests;                    /* in order, each once */
-	uint64_t duplicate_response;  /* READ responses that came again */
+	uint64_t duplicate_response;                  /* READ responses that came again */
 	uint64_t implied_nak_seq_err; /* an answer showed that READ responses before it are lost */
-	uint64_t rx_ud_missed_packets, rx_ud_late_packets; /* PSNs passed over; behind a later one */
+	uint64_t rx_ud_missed_packets,
+		rx_ud_late_packets; /* PSNs passed over; behind a later one */
 	uint64_t out_of_sequence;
 	uint64_t packet_seq_err; /* NAK sequence errors received */
 	uint64_t duplicate_request;
@@ -254,11 +256,22 @@ void nic_send_control_apart(struct node *node);
 /** Add a QP before the first rx/tx. @return its local QPN, or -EINVAL, -ENOSPC, -ENOMEM. */
 int64_t nic_add_qp(struct node *node, const struct nic_qp_params *params, uint64_t now_ns);
 
+/**
+ * Let the messages of a requester wait for those that another QP of the node receives: message m is
+ * begun when m messages have come in whole, so the first at once. Before the first rx/tx, once for
+ * either QP.
+ *
+ * @param index, after  QPs in the order in which they were added: a requester with arrival =
+ * closed, and one that answers WRITE or SEND.
+ * @return              0, -EINVAL or -ENOMEM.
+ */
+int nic_chain(struct node *node, uint32_t index, uint32_t after);
+
 /* What a QP has done: read by the owner. */
 struct nic_qp_info {
 	uint32_t local_qpn, peer_qpn;
 	uint64_t rate_bps, target_rate_bps, alpha_q32; /* as of when the QP was last looked at */
-	uint64_t rtt_ns; /* last measured, at most 4.29 s; 0: none */
+	uint64_t rtt_ns;                               /* last measured, at most 4.29 s; 0: none */
 	uint64_t tx_wire_bytes, tx_packets, retransmitted_packets;
 	uint64_t tx_messages;      /* completed: acknowledged whole, of READ all data is here */
 	uint64_t tx_payload_bytes; /* of these messages; of a responder, of READs answered */

@@ -79,9 +79,10 @@ struct nic {
 	struct qp_tally *tallies;
 	/* payload of each QP's acknowledged messages; NULL while all messages are of one size */
 	uint64_t *acked_bytes;
-	uint64_t *arrivals_ns;   /* of each QP's next message; NULL while there is no open loop */
-	uint64_t *recv_full_ns;  /* when all receive WQEs are posted; NULL: nobody counts them */
-	struct nic_reads *reads; /* of each QP; NULL while no QP serves READs */
+	uint64_t *arrivals_ns;     /* of each QP's next message; NULL while there is no open loop */
+	struct nic_chains *chains; /* NULL: no QP waits for another */
+	uint64_t *recv_full_ns;    /* when all receive WQEs are posted; NULL: nobody counts them */
+	struct nic_reads *reads;   /* of each QP; NULL while no QP serves READs */
 	struct nic_read *read_ring; /* [max_qps][max_rd_atomic], likewise */
 	uint32_t n_qps;
 	uint32_t n_flows;
@@ -279,6 +280,13 @@ void nic_payloads_free(struct nic *nic);
 void nic_settle(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** Incast: when all QPs of a flow have done their message, each begins the next. */
 void nic_next_round(struct nic *nic, struct qp_flow *flow, uint64_t now_ns);
+
+/* nic_chain.c: with nic->chains only */
+/** May the QP begin this message, or has another one not received enough? */
+bool nic_chain_may_begin(const struct nic *nic, uint32_t item, uint64_t message);
+/** The QP has received a message whole. */
+void nic_chain_received(struct nic *nic, uint32_t item, uint64_t now_ns);
+void nic_chains_free(struct nic *nic);
 void nic_flush_paced(struct nic *nic);
 /** Put into the wheel what nic_settle() has kept for it: before a call of the node returns. */
 static inline void

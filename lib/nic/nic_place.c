@@ -62,6 +62,9 @@ may_begin_ns(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns)
 		return qp_next_message(qp) <= flow->round ? now_ns : NEVER_NS;
 	if (qp->next_msg - (uint32_t)qp->acked_msg >= w->depth)
 		return NEVER_NS;
+	if (unlikely(nic->chains != NULL) &&
+	    !nic_chain_may_begin(nic, (uint32_t)(qp - nic->qps), qp_next_message(qp)))
+		return NEVER_NS;
 	return workload_on_at_ns(w, now_ns);
 }
 

@@ -176,5 +176,7 @@ nic_on_request(struct nic *nic, uint32_t item, const struct roce_view *v, uint32
 		nic_read_take(nic, item, v, wire, now_ns);
 	else
 		deliver(nic, qp, v, wire);
+	if (unlikely(nic->chains != NULL) && !(qp->rx_flags & QP_RX_IN_MESSAGE))
+		nic_chain_received(nic, item, now_ns);
 	return NIC_USED;
 }
