@@ -28,6 +28,7 @@ struct fake_node {
 	uint32_t tx_calls[PORTS];
 	uint32_t control_to_send, control_number;
 	uint32_t received[PORTS];
+	bool forwards; /* what comes in leaves by the other port */
 	uint64_t last_ns;
 	uint64_t wake_ns;
 };
@@ -55,6 +56,8 @@ fake_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, ui
 	on_time(now_ns);
 	assert_true(n > 0 && n <= POLL_BURST);
 	fake.received[port] += n;
+	if (fake.forwards)
+		fake.to_send[1 - port] += n;
 	rte_pktmbuf_free_bulk(pkts, n);
 }
 
@@ -233,6 +236,27 @@ a_stuck_port_does_not_stop_the_others(void **state)
 		poll_loop_round(&loop);
 	}
 	assert_int_equal(first, 40);
+}
+
+/* One at a time: from the first port to the second in one round, back in the next at the latest. */
+static void
+no_frame_waits_for_another(void **state)
+{
+	struct poll_loop loop;
+	uint32_t expected[PORTS] = {0};
+
+	(void)state;
+	poll_loop_init(&loop, &fake.node, ethdevs, PORTS, &tsc, &stop);
+	fake.forwards = true;
+	for (unsigned int i = 0; i < 100; i++) {
+		unsigned int in = i % PORTS, out = 1 - in;
+
+		assert_int_equal(rte_ring_enqueue(wire_in[in], rte_pktmbuf_alloc(fake.pool)), 0);
+		for (unsigned int round = 0; round <= in; round++)
+			poll_loop_round(&loop);
+		assert_int_equal(rte_ring_count(wire_out[out]), 1);
+		take_in_order(out, 1, &expected[out]);
+	}
 }
 
 static void
@@ -432,6 +456,7 @@ main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(refused_frames_are_held_and_leave_first_and_in_order, setup),
 		cmocka_unit_test_setup(a_stuck_port_does_not_stop_the_others, setup),
+		cmocka_unit_test_setup(no_frame_waits_for_another, setup),
 		cmocka_unit_test_setup(bursts_are_received_whole, setup),
 		cmocka_unit_test_setup(an_idle_loop_sleeps_and_still_does_its_slow_work, setup),
 		cmocka_unit_test_setup(a_node_with_work_soon_is_not_slept_over, setup),
