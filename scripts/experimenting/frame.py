@@ -5,7 +5,7 @@ import pathlib
 import subprocess
 from collections.abc import Callable
 
-from reporting import data
+from reporting import data, fluid
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCENARIOS = ROOT / "config" / "experiments"
@@ -71,10 +71,30 @@ def command(experiment, variant):
     return ["--seed", str(variant.seed), *sets, SCENARIOS / f"{experiment.name}.ini"]
 
 
+def read_run(folder):
+    """All that report.py would draw of it."""
+    run = data.Run(folder)
+    run.fluid = fluid.Fluid(folder, run.results)
+    return run
+
+
+running = set()  # processes of all threads
+
+
+def stop_all():
+    for process in tuple(running):
+        process.terminate()
+
+
 def run_variant(lab, experiment, variant, folder):
     """Run into folder/VARIANT. @return a data.Run"""
-    done = subprocess.run([lab, "--quiet", "--no-progress", "--out", folder / variant.name, *command(experiment, variant)],
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
-    if done.returncode:
-        raise Failed(f"{experiment.name}, {variant.name}: {done.stderr.strip() or f'exit code {done.returncode}'}")
-    return data.Run(folder / variant.name)
+    with subprocess.Popen([lab, "--quiet", "--no-progress", "--out", folder / variant.name, *command(experiment, variant)],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        running.add(process)
+        try:
+            _, errors = process.communicate()
+        finally:
+            running.discard(process)
+    if process.returncode:
+        raise Failed(f"{experiment.name}, {variant.name}: {errors.strip() or f'exit code {process.returncode}'}")
+    return read_run(folder / variant.name)

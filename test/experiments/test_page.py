@@ -1,0 +1,70 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The page of scripts/experiments: whole, with each figure and verdict, and nothing fetched from outside.
+
+    test_page.py QUENCH_LAB CONFIG_DIR
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+from experimenting import frame, page  # noqa: E402
+from reporting import plots  # noqa: E402
+
+failures = []
+
+
+def expect(condition, text):
+    if not condition:
+        failures.append(text)
+        print("FAILED:", text)
+
+
+def queue(runs):
+    return plots.queue(runs["one"])
+
+
+def rates(runs):
+    return plots.rates(runs["one"])
+
+
+def experiment(name, figures):
+    return frame.Experiment(name, f"Title of {name}", "a <source>", "It is said.", "Smaller.", (frame.Variant("one", {"a.b": "c d"}),),
+                            None, {f: (draw, f"caption of {f}") for f, draw in figures.items()}, findings="Less & more.")
+
+
+with tempfile.TemporaryDirectory() as name:
+    out = pathlib.Path(name)
+    subprocess.run([sys.argv[1], "--quiet", "--no-progress", "--duration", "2ms", "--out", out / "run", sys.argv[2] + "/incast-4to1.ini"],
+                   check=True)
+    run = frame.read_run(out / "run")
+    expect({"retransmitted_packets", "rate_cuts"} < run.flows["incast h1"].keys(), "columns beyond the required ones are read")
+    two = [experiment("first", {"queue": queue, "rates": rates}),
+           experiment("second", {"queue": queue})]
+    for e in two:
+        (out / e.name).mkdir()
+    runs = {e.name: {"one": run} for e in two}
+    checks = {"first": [frame.Check("good", 1.5, 1, 2, "Gb/s", "about 1")], "second": [frame.Check("good", 1, 1, 1), frame.Check("bad", 3, 1, 2)]}
+    text = page.write(out, two, runs, checks, False, 12.3).read_text(encoding="utf-8")
+
+    ids = re.findall(r'\bid="([^"]+)"', text)
+    expect(len(ids) == len(set(ids)), "ids are unique")
+    expect(set(re.findall(r'href="#([^"]+)"', text)) <= set(ids), "each link inside leads somewhere")
+    expect([url for url in re.findall(r'(?:src|href)="([^"]*)"', text) if not url.startswith(("#", "data:"))] == [], "nothing is fetched")
+    expect("<script" not in text, "no script")
+    expect([e in text for e in ("Title of first", "a &lt;source&gt;", "Less &amp; more.", "caption of rates", run.results["digest"])] ==
+           [True] * 5, "statements, findings, captions and digests are there")
+    verdicts = re.findall(r"(within|outside)</span>", text)
+    # In the list: of each experiment; then of each check.
+    expect(verdicts == ["within", "outside", "within", "within", "outside"], f"verdicts {verdicts}")
+    expect("--set &#x27;a.b=c d&#x27;" in text, "options can be pasted into a shell")
+    for path in ("first/queue", "first/rates", "second/queue"):
+        expect((out / f"{path}.png").read_bytes().startswith(b"\x89PNG"), f"{path}.png")
+        expect(xml.etree.ElementTree.parse(out / f"{path}.svg").getroot().tag.endswith("svg"), f"{path}.svg")
+
+sys.exit(1 if failures else 0)
