@@ -144,7 +144,7 @@ EXPERIMENTS = (Experiment(
               Variant("start", BURST), Variant("start-no-pfc", {**BURST, **NO_PFC})),
     check=check,
     plots={"pauses": (draw_pauses, "Left: thresholds of section 4; middle: static PFC threshold of 24.47 KB; right: ECN from 122 KB on besides."),
-           "oscillation": (draw_oscillation, "Samples of 2 us. Each sender runs at line rate until its port's 24.47 KB are full."),
+           "oscillation": (draw_oscillation, "Samples of 2 us. A sender is stopped when its port's 24.47 KB are full, and may go on two frames below."),
            "start": (draw_start, "With PFC the queue stops where pauses hold the senders; without it the buffer of 12 MB runs over, "
                                  "and go-back-N sends again.")},
     findings="One QP of each of 20 hosts does not fill 12 MB at its start (4.5 MB), and two do not either (9.4 MB): CNPs are faster. "
