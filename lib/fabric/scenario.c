@@ -131,6 +131,17 @@ largest_switch(const struct topology *t)
 	return best;
 }
 
+static bool
+has_curve(const struct sw_params *sw, const char *name)
+{
+	if (strcmp(name, SW_PROFILE_DEFAULT) == 0 || strcmp(name, SW_PROFILE_NONE) == 0)
+		return true;
+	for (unsigned int i = 0; i < sw->n_wred_profiles; i++)
+		if (strcmp(sw->wred_profiles[i].name, name) == 0)
+			return true;
+	return false;
+}
+
 static int
 fill_switches(struct scenario *s, struct scenario_fault *fault)
 {
@@ -142,6 +153,10 @@ fill_switches(struct scenario *s, struct scenario_fault *fault)
 
 		scenario_switch_fill(s, (uint32_t)sw, &s->switches[i].sw);
 	}
+	for (uint32_t i = 0; i < s->n_links; i++)
+		if (!has_curve(&s->sw, s->links[i].wred_profile))
+			return scenario_refuse(fault, "link", s->links[i].name, "wred_profile",
+					       "default, none or the name of a [wred NAME]");
 	for (uint32_t i = 0; s->routes != NULL && i < s->topology->n_switches; i++)
 		for (uint32_t n = 0; n < routes_n_subnets(s->routes); n++)
 			if (__builtin_popcountll(routes_ports(s->routes, i, n)) > SW_MAX_NEXTHOPS)

@@ -108,6 +108,7 @@ struct link_section {
 	uint64_t link_rate_bps, link_delay_ns; /* 0: those of the fabric */
 	uint32_t frame_loss_ppb;
 	uint64_t bit_errors_per_tbit;
+	char wred_profile[SW_PROFILE_NAME + 1];
 };
 
 extern const struct field link_section_fields[];

@@ -136,6 +136,9 @@ const struct field link_section_fields[] = {
 	{F(bit_errors_per_tbit), .type = FIELD_U64, .max = CABLE_MAX_BIT_ERRORS, .def = "0",
 	 .help = "bit errors in 10^12 bits, at random; a frame that has one is dropped by who "
 		 "receives it (1 is the 10^-12 that 802.3 allows)"},
+	{F(wred_profile), .type = FIELD_STR, .max = SW_PROFILE_NAME, .def = SW_PROFILE_DEFAULT,
+	 .help = "curve of the queues of wred_queues at its switch ports: the name of a [wred "
+		 "NAME], none, or default: what [wred] and [queue] say"},
 };
 const unsigned int link_section_fields_n =
 	sizeof(link_section_fields) / sizeof(link_section_fields[0]);

@@ -103,6 +103,27 @@ set_ports(const struct build *b)
 	}
 }
 
+/* Curves of single links go to the ports at their ends. */
+static void
+set_curves(const struct build *b)
+{
+	const struct topology *t = b->s->topology;
+	const struct topology_switch *sw = &t->switches[b->sw];
+
+	for (uint16_t p = 0; p < sw->n_ports; p++) {
+		uint32_t tag = t->links[sw->link[p]].tag;
+		const char *name =
+			tag == 0 ? SW_PROFILE_DEFAULT : b->s->links[tag - 1].wred_profile;
+
+		if (strcmp(name, SW_PROFILE_DEFAULT) == 0)
+			continue;
+		for (unsigned int q = 0; q < TM_CLASSES; q++)
+			if (b->out->wred_queues >> q & 1)
+				snprintf(b->out->queues[p][q].wred_profile,
+					 sizeof(b->out->queues[p][q].wred_profile), "%s", name);
+	}
+}
+
 /* Each cable between switches has two addresses of 10.128.0.0/9: its first end the even one. */
 static uint32_t
 link_address(const struct topology *t, uint32_t sw, uint16_t port)
@@ -258,6 +279,7 @@ scenario_switch_build(const struct scenario *s, uint32_t sw, struct sw_params *o
 	int rc = 0;
 
 	*out = *scenario_switch_params(s, sw);
+	set_curves(&b);
 	scenario_switch_fill(s, sw, out);
 	if (s->routes == NULL)
 		return 0;

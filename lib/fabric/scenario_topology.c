@@ -22,9 +22,14 @@ core_cable(const struct fabric_params *f)
 		.errors.seed = f->seed};
 }
 
+/* tag: of a link with a section its number, from 1 on. */
 static void
-apply_section(const struct link_section *section, struct fabric_link *cable)
+apply_section(const struct scenario *s, uint32_t index, struct topology_link *link)
 {
+	const struct link_section *section = &s->links[index];
+	struct fabric_link *cable = &link->cable;
+
+	link->tag = index + 1;
 	if (section->link_rate_bps > 0)
 		cable->rate_bps = section->link_rate_bps;
 	if (section->link_delay_ns > 0)
@@ -78,10 +83,10 @@ add_graph_switches(const struct scenario *s, struct topology *t, struct scenario
 }
 
 static int
-add_graph_link(const struct scenario *s, const struct link_section *section,
-	       struct scenario_fault *fault)
+add_graph_link(const struct scenario *s, uint32_t index, struct scenario_fault *fault)
 {
-	struct fabric_link cable = core_cable(&s->fabric);
+	const struct link_section *section = &s->links[index];
+	const struct fabric_link cable = core_cable(&s->fabric);
 	uint32_t ends[2];
 
 	if (find_ends(s->topology, section, ends) < 0)
@@ -90,10 +95,10 @@ add_graph_link(const struct scenario *s, const struct link_section *section,
 	/* A host's only cable is there already. */
 	if (!topology_is_switch(s->topology, ends[0]) || !topology_is_switch(s->topology, ends[1]))
 		return 0;
-	apply_section(section, &cable);
 	if (topology_join(s->topology, ends[0], ends[1], &cable) < 0)
 		return scenario_refuse(fault, "link", section->name, "ends",
 				       "two switches with fewer than 64 ports each");
+	apply_section(s, index, &s->topology->links[s->topology->n_links - 1]);
 	return 0;
 }
 
@@ -117,7 +122,7 @@ change_links(const struct scenario *s, struct scenario_fault *fault)
 			continue;
 		for (; link != TOPOLOGY_NO_LINK;
 		     link = topology_link_between(t, ends[0], ends[1], link + 1))
-			apply_section(&s->links[i], &t->links[link].cable);
+			apply_section(s, i, &t->links[link]);
 	}
 	return 0;
 }
@@ -131,7 +136,7 @@ build_graph(struct scenario *s, struct scenario_fault *fault)
 	if (add_graph_switches(s, s->topology, fault) < 0)
 		return -EINVAL;
 	for (uint32_t i = 0; i < s->n_links; i++)
-		if (add_graph_link(s, &s->links[i], fault) < 0)
+		if (add_graph_link(s, i, fault) < 0)
 			return -EINVAL;
 	return 0;
 }

@@ -56,6 +56,7 @@ struct topology_end {
 struct topology_link {
 	struct topology_end a, b; /* a is the host, if there is one */
 	struct fabric_link cable;
+	uint32_t tag; /* the caller's */
 };
 
 struct topology_switch {

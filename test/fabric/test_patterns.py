@@ -115,6 +115,94 @@ def trace(program, folder):
     expect(h3["completions"] == 1 and 200 * 1106 * 8 // 40 < h3["completion_max_ns"] < 50_000 + 6000, f"{h3}")
 
 
+HPCC = {
+    "config.txt": """ENABLE_QCN 1
+ENABLE_QBB 1
+PACKET_PAYLOAD_SIZE 1000
+TOPOLOGY_FILE mix/topology.txt
+FLOW_FILE mix/flow.txt
+SIMULATOR_STOP_TIME 2.01
+CC_MODE 1
+ALPHA_RESUME_INTERVAL 1
+RATE_DECREASE_INTERVAL 4
+CLAMP_TARGET_RATE 0
+RP_TIMER 300
+EWMA_GAIN 0.00390625
+FAST_RECOVERY_TIMES 1
+RATE_AI 40Mb/s
+RATE_HAI 200Mb/s
+MIN_RATE 100Mb/s
+ERROR_RATE_PER_LINK 0.0000
+KMAX_MAP 2 25000000000 400 100000000000 1600
+KMIN_MAP 2 25000000000 100 100000000000 400
+PMAX_MAP 2 25000000000 0.2 100000000000 0.2
+BUFFER_SIZE 16
+""",
+    # Hosts 0, 1 and 5 on switch 4, hosts 2 and 3 on switch 6; 2's cable is longer and loses frames.
+    "topology.txt": """7 2 6
+4 6
+0 4 25Gbps 0.001ms 0
+1 4 25Gbps 1us 0
+2 6 25Gbps 2us 0.000001
+3 6 25Gbps 1000ns 0
+4 6 100Gbps 1us 0
+5 4 25Gbps 1us 0
+""",
+    "flow.txt": """4
+0 3 3 100 200000 2.0
+1 3 3 101 200000 2.000001
+5 2 3 100 100000 2.0005
+3 0 3 100 1000 2.001
+""",
+}
+
+
+def hpcc(program, folder):
+    """An ns-3 user's files give the same graph, flows and curves here."""
+    (folder / "mix").mkdir()
+    for name, text in HPCC.items():
+        (folder / "mix" / name).write_text(text, encoding="utf-8")
+
+    def convert(*more):
+        return subprocess.run(["/usr/bin/python3", IMPORT, folder / "mix" / "config.txt", folder / "out", *more],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+
+    done = convert()
+    expect(done.returncode == 0 and "1024" in done.stderr and done.stderr.count("\n") == 1, f"{done.stderr}")
+    r = results(program, folder / "out" / "scenario.ini")
+    # Hosts 0, 1, 5 are h1 to h3, 2 and 3 are h4 and h5.
+    expect(pairs(r) == [(1, 5), (2, 5), (3, 4), (5, 1)], f"{pairs(r)}")
+    expect(all(f["messages_completed"] == 1 for f in r["flows"]), "messages are missing")
+    expect(r["duration_ns"] == 10_000_000, f"{r['duration_ns']} ns")
+    links = {(p["node"], p["peer"]): (p["link_speed_bps"], p["link_delay_ns"]) for p in r["ports"]}
+    expect(links[("s4", "s6")] == (100_000_000_000, 1000) == links[("s6", "s4")], f"{links}")
+    expect(links[("s6", "h4")] == (25_000_000_000, 2000) and links[("s4", "h3")] == (25_000_000_000, 1000), f"{links}")
+    b = r["bottleneck"]
+    expect((b["node"], b["port"], b["wred_min_bytes"], b["wred_max_bytes"]) == ("s6", 1, 100_000, 400_000), f"{b}")
+    # A message of 200 packets at 25 Gb/s with another one beside it from 1 us on: twice the time, 141 us, and the way.
+    fct = r["flows"][0]["completion_max_ns"]
+    expect(130_000 < fct < 160_000, f"{fct} ns")
+    text = lab(program, "--check-config", folder / "out" / "scenario.ini").stdout
+    for line in ("wred_profile = r100000000000", "frame_loss_ppb = 1000", "rp_dce_tcp_g = 1020", "rp_time_reset_us = 300us",
+                 "buffer_bytes = 16MiB", "green_min_threshold_bytes = 400KB", "rp_ai_rate_bps = 40M"):
+        expect(any(text_line.startswith(line) for text_line in text.splitlines()), f"{line} is not in the configuration")
+    # The curve of the faster link is in force where it should be.
+    rest = (folder / "out" / "scenario.ini").read_text(encoding="utf-8")
+    rest = rest[:rest.index("[flow f]")].replace("cc = dcqcn", "cc = none") + flow("up", src="1-3", dst=5) \
+        + "[link h5]\nends = h5 s6\nlink_rate_bps = 100000000000\n"
+    slow = rest.replace("link_rate_bps = 100000000000\nwred", "link_rate_bps = 10000000000\nwred", 1)
+    (folder / "out" / "slow.ini").write_text(slow, encoding="utf-8")
+    b = results(program, folder / "out" / "slow.ini", "--duration", "1ms")["bottleneck"]
+    expect((b["node"], b["wred_min_bytes"], b["wred_max_bytes"]) == ("s4", 400_000, 1_600_000), f"{b}")
+    for name, text, word in (("flow.txt", "2\n0 3 3 100 1000 2.0\n", "flow.txt"), ("flow.txt", "1\n0 4 3 100 1000 2.0\n", "4"),
+                             ("topology.txt", "3 1 2\n2\n0 1 1Gbps 1us 0\n1 2 1Gbps 1us 0\n", "without a switch"),
+                             ("topology.txt", "2 1 1\n1\n0 1 1Gibps 1us 0\n", "1Gibps")):
+        (folder / "mix" / name).write_text(text, encoding="utf-8")
+        done = convert()
+        expect(done.returncode == 2 and word in done.stderr and done.stderr.count("\n") == 1, f"{text!r}: {done.stderr}")
+        (folder / "mix" / name).write_text(HPCC[name], encoding="utf-8")
+
+
 def refused(program, folder):
     """What makes no sense is refused by its key."""
     (folder / "bad.csv").write_text("1 2 3\n", encoding="utf-8")
@@ -134,7 +222,7 @@ def refused(program, folder):
                word in done.stderr, f"{keys}: {done.returncode}, {done.stderr}")
 
 
-CASES = {f.__name__: f for f in (permutation, all_to_all, all_reduce, trace, refused)}
+CASES = {f.__name__: f for f in (permutation, all_to_all, all_reduce, trace, hpcc, refused)}
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory(prefix="quench-patterns-") as work:

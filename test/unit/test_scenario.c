@@ -163,6 +163,7 @@ add_link(struct scenario *s, const char *ends)
 
 	snprintf(l->name, sizeof(l->name), "l%u", s->n_links);
 	strcpy(l->ends, ends);
+	strcpy(l->wred_profile, SW_PROFILE_DEFAULT);
 	return l;
 }
 
