@@ -66,6 +66,14 @@ class Host:
             raise RuntimeError(f"{' '.join(map(str, command))}: {done.stderr or done.stdout}")
         return done.stdout
 
+    def ping(self, to, *options, count=5):
+        """One after the other: of several at a time, ping takes the last for lost if they are late and another has come back.
+
+        @return how many came back, and what ping said"""
+        done = [self("ping", "-c", 1, "-W", 5, *options, to) for _ in range(count)]
+        said = "".join(each.stdout + each.stderr for each in done)
+        return said.count("1 received"), said
+
     def start(self, *command):
         """Run beside the test; killed with it."""
         process = subprocess.Popen([*self.inside(), *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
