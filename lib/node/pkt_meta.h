@@ -15,7 +15,7 @@
 #define PKT_PRIV_BYTES 64
 
 struct pkt_meta {
-	struct rte_mbuf *next; /* link of pkt_fifo */
+	struct rte_mbuf *next; /* link of pkt_fifo, or of a queue of the switch */
 	union {
 		uint64_t due_ns; /* fabric: arrival at the far end of a link; NIC that measures:
 				    departure, 0 none */
@@ -35,8 +35,6 @@ struct pkt_meta {
 	uint16_t to_port;        /* fabric: where it arrives */
 	uint16_t out_port;       /* switch, in a frame that crosses to another shard; and these: */
 	struct rte_mbuf *origin; /* switch, in a copy: the flooded frame, holder of the charge */
-	struct rte_mbuf
-		*ahead; /* switch: a packet further back in the queue, to be fetched early */
 	uint16_t domain, tci_bits;
 };
 static_assert(sizeof(struct pkt_meta) <= PKT_PRIV_BYTES,

@@ -292,9 +292,9 @@ sw_create(const struct sw_params *params, const struct sw_pools *pools)
 static void
 free_queue(struct sw *sw, struct sw_queue *q)
 {
-	struct rte_mbuf *m;
+	while (!sw_queue_is_empty(q)) {
+		struct rte_mbuf *m = sw_queue_pop(q);
 
-	while ((m = pkt_fifo_pop(&q->fifo)) != NULL) {
 		sw_leave_ingress(sw, m, 0);
 		rte_pktmbuf_free(m);
 	}

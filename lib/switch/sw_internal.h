@@ -6,15 +6,13 @@
 #include <assert.h>
 #include <rte_branch_prediction.h>
 #include <rte_common.h>
-#include <rte_prefetch.h>
 
 #include "base/counter.h"
 #include "base/prng.h"
-#include "node/pkt_fifo.h"
 #include "pacer/token_bucket.h"
 #include "switch/sw.h"
 #include "switch/sw_event.h"
-#include "tm/mark_accuracy.h"
+#include "switch/sw_queue.h"
 
 /* Verdict on a frame that goes on, and on one that ended here as it should. */
 #define SW_PASS SW_DROPS
@@ -41,19 +39,6 @@
 
 struct sw_router;
 struct sw_snapshot;
-
-/* How far ahead of its turn a packet is fetched: a few of them take as long as memory does. */
-#define SW_AHEAD 4
-
-struct sw_queue {
-	struct pkt_fifo fifo;
-	uint64_t bytes; /* charged, of the packets that wait */
-	struct wred wred;
-	struct mark_accuracy *accuracy; /* NULL: not counted */
-	/* the last ones that came, by their number in turn */
-	struct rte_mbuf *recent[SW_AHEAD];
-	uint32_t pushed;
-};
 
 /* What a queue may send beside the port's shaper: at least, at most. */
 struct sw_queue_shaper {
@@ -352,33 +337,6 @@ sw_ingress_release(struct sw *sw, uint16_t port, uint8_t pg, uint32_t charged_by
 {
 	mmu_ingress_release(sw->mmu, port, pg, charged_bytes);
 	sw_update_xoff(sw, port, pg, now_ns);
-}
-
-/* A FIFO's links lie in the packets, so that the way to the packet after next leads through the
- * next. Each packet that is followed by SW_AHEAD others knows the last of these. */
-
-static inline void
-sw_queue_push(struct sw_queue *q, struct rte_mbuf *m)
-{
-	struct rte_mbuf **recent = &q->recent[q->pushed++ % SW_AHEAD];
-
-	/* With so many in the queue, the one that came SW_AHEAD before this one is among them. */
-	if (q->fifo.count >= SW_AHEAD)
-		pkt_meta(*recent)->ahead = m;
-	*recent = m;
-	pkt_fifo_push(&q->fifo, m);
-}
-
-static inline struct rte_mbuf *
-sw_queue_pop(struct sw_queue *q)
-{
-	struct rte_mbuf *m = pkt_fifo_pop(&q->fifo);
-
-	if (q->fifo.count >= SW_AHEAD) {
-		rte_prefetch0(pkt_meta(m)->ahead);
-		rte_prefetch0(pkt_meta(pkt_meta(m)->ahead));
-	}
-	return m;
 }
 
 /* sw_private.c */

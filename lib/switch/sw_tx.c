@@ -201,7 +201,7 @@ charge_run(struct sw *sw, struct sw_port *p, uint16_t port, uint8_t queue, uint1
 	struct sw_queue_stats *stats = &p->stats.queue[queue];
 	uint32_t bytes = (uint32_t)frame_bytes + packets * GAP_BYTES;
 	uint8_t bit = (uint8_t)(1u << queue);
-	bool backlogged = q->fifo.head != NULL;
+	bool backlogged = !sw_queue_is_empty(q);
 
 	if (!backlogged)
 		p->backlogged &= (uint8_t)~bit;
@@ -243,13 +243,13 @@ send_run(struct sw *sw, struct sw_port *p, uint16_t port, uint8_t queue, struct 
 		token_account_charge(&wire, bytes + GAP_BYTES);
 		leave_ingress(sw, r, m);
 		if (unlikely((int64_t)queue_bytes > unmarked)) {
-			if (q->fifo.head != NULL)
-				rte_prefetch0(rte_pktmbuf_mtod_offset(q->fifo.head, void *,
+			if (!sw_queue_is_empty(q))
+				rte_prefetch0(rte_pktmbuf_mtod_offset(sw_queue_head(q), void *,
 								      ETH_HDR_BYTES));
 			m = sw_mark(sw, p, queue, queue_bytes, m);
 		}
 		pkts[n++] = m;
-	} while (n < room && q->fifo.head != NULL && left_bytes > 0 &&
+	} while (n < room && !sw_queue_is_empty(q) && left_bytes > 0 &&
 		 token_account_can_send(&wire));
 	p->shaper.account.credit_nanobits = wire.credit_nanobits;
 	charge_run(sw, p, port, queue, n, sent_bytes, (uint32_t)(q->bytes - queue_bytes));
@@ -286,10 +286,10 @@ sw_flush_queue(struct sw *sw, uint16_t port, uint8_t queue, enum sw_drop reason,
 {
 	struct sw_port *p = &sw->ports[port];
 	struct sw_queue *q = &p->queue[queue];
-	struct rte_mbuf *m;
 	uint64_t n = 0;
 
-	while ((m = pkt_fifo_pop(&q->fifo)) != NULL) {
+	while (!sw_queue_is_empty(q)) {
+		struct rte_mbuf *m = sw_queue_pop(q);
 		uint32_t charged_bytes = pkt_meta(m)->charged_bytes;
 
 		counter_add(&q->bytes, -(uint64_t)charged_bytes);
