@@ -22,8 +22,7 @@ struct burst {
 	struct sw *sw;
 	uint16_t port;
 	uint32_t total_bytes; /* charged, of all of its frames that may be admitted */
-	uint8_t pgs;          /* mask: whose frames have been counted */
-	uint8_t known;        /* mask: whose room is known */
+	uint8_t known;        /* mask: groups whose room is known */
 	struct group group[TM_CLASSES];
 };
 
@@ -51,30 +50,28 @@ static inline struct group *
 group_of(struct burst *b, uint8_t pg)
 {
 	struct group *g = &b->group[pg];
-	uint8_t bit = (uint8_t)(1u << pg);
 
-	if (!(b->pgs & bit))
-		g->packets = g->frame_bytes = 0;
-	if (!(b->known & bit)) {
+	if (!(b->known >> pg & 1)) {
+		b->known |= (uint8_t)(1u << pg);
 		g->bytes = 0;
 		g->room_bytes = mmu_ingress_room(b->sw->mmu, b->port, pg, b->total_bytes);
 	}
-	b->pgs |= bit;
-	b->known |= bit;
 	return g;
 }
 
-/*
- * May frames leave by this port and queue as they are? Those with one of the flags, a mask, may
- * without WRED deciding on a drop.
- */
-static inline bool
-leave_plain(const struct sw *sw, const struct sw_port *p, unsigned int queue, uint8_t *flags)
+/* In a mask of flags: a frame may pass without any. */
+#define ANY_FRAME 0x80u
+static_assert(!(ANY_FRAME & (PKT_ECT | PKT_CE)), "of its own");
+
+/* Frames with one of these flags go to a port's queue without WRED deciding on a drop. Looked up,
+ * not decided: in a burst to many queues branches are guessed wrong. */
+static inline uint8_t
+pass_wred(const struct sw_port *p, unsigned int queue)
 {
-	*flags = UINT8_MAX;
-	if (unlikely(p->nonect_drop_queues >> queue & 1))
-		*flags = p->ecn_queues >> queue & 1 ? PKT_ECT | PKT_CE : 0;
-	return !((p->closed_queues >> queue & 1) || sw->mark_at_enqueue);
+	static const uint8_t flags[] = {ANY_FRAME, ANY_FRAME, 0, PKT_ECT | PKT_CE};
+	unsigned int drops = p->nonect_drop_queues >> queue & 1;
+
+	return flags[2 * drops + (p->ecn_queues >> queue & 1)];
 }
 
 /*
@@ -89,21 +86,23 @@ gather(struct sw *sw, struct run *run, unsigned int n, const enum sw_drop reason
 	const struct sw_class *c = run->class;
 	struct arrival *a = run->a;
 	uint16_t out_port = a->out_port;
-	uint8_t flags = UINT8_MAX;
+	uint8_t pass = ANY_FRAME;
 	bool tags = false;
 
 	run->n = run->bytes = run->frame_bytes = 0;
-	if (unlikely(out_port == FLOOD || sw->ports[a->in_port].storm_pgs >> c->class.pg & 1))
+	if (unlikely(out_port == FLOOD || sw->mark_at_enqueue ||
+		     sw->ports[a->in_port].storm_pgs >> c->class.pg & 1))
 		return c;
 	if (likely(sw_owns(sw, out_port))) {
 		const struct sw_port *p = &sw->ports[out_port];
 
 		tags = p->filters;
-		if (unlikely(!leave_plain(sw, p, c->class.queue, &flags)))
+		pass = pass_wred(p, c->class.queue);
+		if (unlikely(p->closed_queues >> c->class.queue & 1))
 			return c;
 	}
 	do {
-		if (unlikely(sw_above_mtu(c, a)) || (flags != UINT8_MAX && !(a->flags & flags)) ||
+		if (unlikely(sw_above_mtu(c, a) || !((a->flags | ANY_FRAME) & pass)) ||
 		    (unlikely(tags) && sw_egress_tci(sw, a, out_port) != SW_TAG_AS_IS))
 			return NULL;
 		run->bytes += a->charged_bytes;
@@ -162,10 +161,11 @@ static void
 end_burst(struct burst *b, uint64_t now_ns)
 {
 	charge(b);
-	for (; b->pgs != 0; b->pgs &= (uint8_t)(b->pgs - 1)) {
-		uint8_t pg = (uint8_t)__builtin_ctz(b->pgs);
+	for (uint8_t pg = 0; pg < TM_CLASSES; pg++) {
 		struct sw_pg_stats *stats = &b->sw->ports[b->port].stats.pg[pg];
 
+		if (b->group[pg].packets == 0)
+			continue;
 		counter_add(&stats->rx_packets, b->group[pg].packets);
 		counter_add(&stats->rx_bytes, b->group[pg].frame_bytes);
 		sw_update_xoff(b->sw, b->port, pg, now_ns);
@@ -214,14 +214,14 @@ gather_crossed(const struct sw *sw, struct run *run, unsigned int n)
 {
 	const struct arrival *a = run->a;
 	uint16_t port = a->out_port;
-	uint8_t flags, queue = a->class.queue;
+	uint8_t pass, queue = a->class.queue;
 
 	run->n = run->bytes = 0;
-	if (port == FLOOD || !leave_plain(sw, &sw->ports[port], queue, &flags))
+	if (port == FLOOD || sw->mark_at_enqueue || sw->ports[port].closed_queues >> queue & 1)
 		return;
+	pass = pass_wred(&sw->ports[port], queue);
 	for (; run->n < n && a->out_port == port && a->class.queue == queue; run->n++, a++) {
-		if ((flags != UINT8_MAX && !(a->flags & flags)) ||
-		    sw_egress_tci(sw, a, port) != SW_TAG_AS_IS)
+		if (!((a->flags | ANY_FRAME) & pass) || sw_egress_tci(sw, a, port) != SW_TAG_AS_IS)
 			return;
 		run->bytes += a->charged_bytes;
 	}

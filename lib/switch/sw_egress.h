@@ -29,7 +29,8 @@ sw_above_mtu(const struct sw_class *c, const struct arrival *a)
 	uint32_t tag = a->view.tagged ? VLAN_TAG_BYTES : 0;
 
 	/* A priority tag that the frame came with may be off by now. */
-	return frame_bytes(a->m->pkt_len) - tag > c->max_frame_bytes;
+	return c->max_frame_bytes != UINT32_MAX &&
+	       frame_bytes(a->m->pkt_len) - tag > c->max_frame_bytes;
 }
 
 static inline void

@@ -388,17 +388,17 @@ mmu_egress_admit_fitting(struct mmu *mmu, uint16_t port, uint8_t queue_index, ui
 	struct mmu_queue *q = &mmu->queues[port * TM_CLASSES + queue_index];
 	const struct mmu_rule *rule = q->rule;
 	uint64_t used_bytes = q->used_bytes + bytes;
-	uint64_t shared_bytes = sub_sat(used_bytes, rule->reserved_bytes);
+	uint64_t shared_bytes = sub_sat(used_bytes, rule->reserved_bytes), free_bytes;
+	bool fits;
 
 	assert(port < mmu->n_ports && queue_index < TM_CLASSES);
 	/* The limit falls as the pool fills, and use rises: what holds when all are in holds for
-	 * each. */
-	if (!rule->unlimited) {
-		uint64_t free_bytes = mmu_pool_free(rule->pool);
-
-		if (bytes > free_bytes || shared_bytes > mmu_limit_at(rule, free_bytes - bytes))
-			return false;
-	}
+	 * each. One decision, not three: a burst may be for as many queues as it has frames. */
+	free_bytes = mmu_pool_free(rule->pool);
+	fits = (bytes <= free_bytes) &
+	       (shared_bytes <= mmu_limit_at(rule, sub_sat(free_bytes, bytes)));
+	if (!(fits | rule->unlimited))
+		return false;
 	q->used_bytes = used_bytes;
 	mmu_peak_raise(&q->peak, used_bytes);
 	mmu_pool_charge(rule->pool, bytes, min_u64(bytes, shared_bytes));
