@@ -100,7 +100,7 @@ frames_needed(const struct quench_switch *s)
 
 	/* More than a ring can index is refused by the pool, with the line that says why. */
 	return (uint32_t)min_u64(buffer + s->params.n_ports * port +
-					 s->params.shards * (CACHE_MBUFS + POLL_BURST),
+					 s->params.shards * (CACHE_MBUFS + 2 * POLL_BURST),
 				 UINT32_MAX - 1);
 }
 

@@ -239,6 +239,7 @@ prepare_shards(struct sw *sw, const struct sw_params *params)
 	if (sw->shards == NULL)
 		return -ENOMEM;
 	sw->shards->n = params->shards;
+	sw->shards->n_ports = params->n_ports;
 	sw_shards_deal(params, sw->shards->of_port);
 	return 0;
 }

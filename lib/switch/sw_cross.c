@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <rte_malloc.h>
 #include <rte_mbuf.h>
 #include <rte_prefetch.h>
 #include <rte_ring.h>
@@ -23,35 +24,75 @@ struct news {
 } __attribute__((aligned(4)));
 
 /* Rings lie in pages that are touched as they are used: most never are. */
+static struct sw_ring *
+create_ring(uint32_t count, size_t bytes)
+{
+	struct sw_ring *r = pages_alloc(bytes);
+
+	if (r != NULL)
+		r->mask = r->put_mask = count - 1;
+	return r;
+}
+
 static struct rte_ring *
-create_ring(unsigned int count, size_t bytes)
+create_told(size_t bytes)
 {
 	struct rte_ring *r = pages_alloc(bytes);
 
-	if (r != NULL && rte_ring_init(r, "cross", count, RING_F_SP_ENQ | RING_F_SC_DEQ) == 0)
+	if (r != NULL && rte_ring_init(r, "told", NEWS, RING_F_SP_ENQ | RING_F_SC_DEQ) == 0)
 		return r;
 	pages_free(r, bytes);
 	return NULL;
 }
 
+static void
+ring_put(struct sw_ring *r, void *const m[], uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		r->slot[(r->filled + i) & r->put_mask] = m[i];
+	r->filled += n;
+	__atomic_store_n(&r->tail, r->filled, __ATOMIC_RELEASE);
+}
+
+static uint32_t
+ring_waiting(const struct sw_ring *r)
+{
+	return __atomic_load_n(&r->tail, __ATOMIC_ACQUIRE) - r->head;
+}
+
+static uint32_t
+ring_take(struct sw_ring *r, void *m[], uint32_t most)
+{
+	uint32_t n = RTE_MIN(ring_waiting(r), most);
+
+	for (uint32_t i = 0; i < n; i++)
+		m[i] = r->slot[(r->head + i) & r->mask];
+	r->head += n;
+	return n;
+}
+
 int
 sw_cross_init(struct sw_shards *s, uint32_t mbufs)
 {
-	/* One slot of a ring stays empty. */
-	unsigned int count = rte_align32pow2(mbufs + 1), n = s->n;
+	uint32_t count = rte_align32pow2(mbufs), n = s->n;
+	size_t lines = (size_t)n * s->n_ports;
 
-	s->ring_bytes = (size_t)rte_ring_get_memsize(count);
+	s->ring_bytes = sizeof(struct sw_ring) + count * sizeof(void *);
 	s->told_bytes = (size_t)rte_ring_get_memsize_elem(sizeof(struct news), NEWS);
 	s->crossings = calloc((size_t)n * n, sizeof(*s->crossings));
-	s->rings = calloc((size_t)n * n, sizeof(struct rte_ring *));
+	s->rings = calloc((size_t)n * n, sizeof(struct sw_ring *));
+	s->given = rte_zmalloc("sw", lines * sizeof(*s->given), RTE_CACHE_LINE_SIZE);
+	s->taken = rte_zmalloc("sw", lines * sizeof(*s->taken), RTE_CACHE_LINE_SIZE);
 	s->told = calloc((size_t)n * n, sizeof(struct rte_ring *));
-	if (s->crossings == NULL || s->rings == NULL || s->told == NULL)
+	s->owed = rte_zmalloc("sw", lines * sizeof(*s->owed), RTE_CACHE_LINE_SIZE);
+	if (s->crossings == NULL || s->rings == NULL || s->told == NULL || s->given == NULL ||
+	    s->taken == NULL || s->owed == NULL)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < n * n; i++) {
 		if (i / n == i % n)
 			continue;
 		s->rings[i] = create_ring(count, s->ring_bytes);
-		s->told[i] = create_ring(NEWS, s->told_bytes);
+		s->told[i] = create_told(s->told_bytes);
 		if (s->rings[i] == NULL || s->told[i] == NULL)
 			return -ENOMEM;
 	}
@@ -70,12 +111,21 @@ sw_cross_free(struct sw_shards *s)
 	free(s->crossings);
 	free(s->rings);
 	free(s->told);
+	rte_free(s->given);
+	rte_free(s->taken);
+	rte_free(s->owed);
+}
+
+static struct sw_ring *
+ring_between(const struct sw_shards *s, uint16_t from, uint16_t to)
+{
+	return s->rings[from * s->n + to];
 }
 
 static struct rte_ring *
-ring_between(struct rte_ring *const *rings, const struct sw_shards *s, uint16_t from, uint16_t to)
+told_between(const struct sw_shards *s, uint16_t from, uint16_t to)
 {
-	return rings[from * s->n + to];
+	return s->told[from * s->n + to];
 }
 
 /* One operation on a ring for all that crosses to one shard. */
@@ -84,12 +134,9 @@ hand_over(struct sw *sw, uint16_t to)
 {
 	struct sw_shards *s = sw->shards;
 	struct sw_crossing *c = &s->crossings[sw->index * s->n + to];
-	unsigned int n = rte_ring_sp_enqueue_bulk(ring_between(s->rings, s, sw->index, to), c->m,
-						  c->n, NULL);
 
-	/* There is room for all mbufs that can have been received. */
-	assert(n == c->n);
-	RTE_SET_USED(n);
+	/* There is room for all mbufs that can have been received, and each is in it once. */
+	ring_put(ring_between(s, sw->index, to), c->m, c->n);
 	c->n = 0;
 }
 
@@ -186,103 +233,189 @@ unpack(struct sw *sw, struct arrival *a, struct rte_mbuf *m, uint64_t now_ns)
 	counter_add(&sw->crossed_in_bytes, copies * a->charged_bytes);
 }
 
-static void
-take_frames(struct sw *sw, struct rte_mbuf **pkts, unsigned int n, uint64_t now_ns)
+/* Bursts are taken up to a bound: frames that keep coming must not keep the ports waiting. */
+static struct sw_fetched *
+fetched_by(const struct sw *sw)
 {
+	return &sw->shards->fetched[sw->index];
+}
+
+void
+sw_cross_fetch(struct sw *sw)
+{
+	const struct sw_shards *s = sw->shards;
+	struct sw_fetched *f = fetched_by(sw);
+	uint32_t first = f->n;
+
+	for (uint16_t i = 0; f->n < SW_BURST && i < s->n; i++) {
+		if (f->from != sw->index)
+			f->n += ring_take(ring_between(s, f->from, sw->index), &f->m[f->n],
+					  SW_BURST - f->n);
+		if (f->n < SW_BURST)
+			f->from = f->from + 1 < s->n ? f->from + 1 : 0;
+	}
+	for (uint32_t i = first; i < f->n; i++) {
+		rte_prefetch0(pkt_meta(f->m[i]));
+		rte_prefetch0(f->m[i]);
+	}
+}
+
+static void
+take_fetched(struct sw *sw, uint64_t now_ns)
+{
+	struct sw_fetched *f = fetched_by(sw);
 	struct arrival arrivals[SW_BURST];
 
-	for (unsigned int i = 0; i < n; i++)
-		rte_prefetch0(pkt_meta(pkts[i]));
-	for (unsigned int i = 0; i < n; i++)
-		unpack(sw, &arrivals[i], pkts[i], now_ns);
-	sw_admit_crossed(sw, arrivals, n);
+	if (f->n == 0)
+		return;
+	for (uint32_t i = 0; i < f->n; i++)
+		unpack(sw, &arrivals[i], f->m[i], now_ns);
+	sw_admit_crossed(sw, arrivals, f->n);
+	f->n = 0;
 }
 
 static void
-take_from(struct sw *sw, uint16_t from, uint64_t now_ns)
+hear_news(struct sw *sw, uint64_t now_ns)
 {
-	struct sw_shards *s = sw->shards;
-	struct rte_ring *ring = ring_between(s->rings, s, from, sw->index);
-	struct rte_ring *told = ring_between(s->told, s, from, sw->index);
-	unsigned int n = SW_BURST;
-	void *pkts[SW_BURST];
+	const struct sw_shards *s = sw->shards;
 	struct news news;
 
-	for (unsigned int i = 0; i < TAKE_BURSTS && n == SW_BURST; i++) {
-		n = rte_ring_sc_dequeue_burst(ring, pkts, SW_BURST, NULL);
-		if (n > 0)
-			take_frames(sw, (struct rte_mbuf **)pkts, n, now_ns);
+	for (uint16_t from = 0; sw->router != NULL && from < s->n; from++) {
+		if (from == sw->index)
+			continue;
+		while (rte_ring_sc_dequeue_elem(told_between(s, from, sw->index), &news,
+						sizeof(news)) == 0)
+			sw_neigh_told(sw, &news.news, now_ns);
 	}
-	while (unlikely(rte_ring_sc_dequeue_elem(told, &news, sizeof(news)) == 0))
-		sw_neigh_told(sw, &news.news, now_ns);
 }
 
-/*
- * The addition comes before the question whether the owner knows, and the owner takes the mask
- * before it takes the bytes: in the one order that all agree on, bytes that come after it looked
- * find their port's bit clear, and set it.
- */
+static bool
+burst_waits(const struct sw *sw)
+{
+	const struct sw_shards *s = sw->shards;
+	uint32_t n = 0;
+
+	for (uint16_t from = 0; from < s->n; from++) {
+		if (from != sw->index)
+			n += ring_waiting(ring_between(s, from, sw->index));
+	}
+	return n >= SW_BURST;
+}
+
+void
+sw_cross_take(struct sw *sw, uint64_t now_ns)
+{
+	take_fetched(sw, now_ns);
+	/* So many that those which follow are worth it, unfetched. */
+	for (unsigned int i = 1; i < TAKE_BURSTS && burst_waits(sw); i++) {
+		sw_cross_fetch(sw);
+		take_fetched(sw, now_ns);
+	}
+	hear_news(sw, now_ns);
+}
+
+static struct sw_given *
+given_by(const struct sw_shards *s, uint16_t from, uint16_t port)
+{
+	return &s->given[from * s->n_ports + port];
+}
+
 void
 sw_give_back(struct sw *sw, uint16_t port, uint8_t pg, uint32_t charged_bytes)
 {
-	struct sw_shards *s = sw->shards;
-	uint64_t *ports = &s->inbox[s->of_port[port]].returned_ports;
+	uint64_t *owed = &sw->shards->owed[sw->index * sw->n_ports + port].pg_bytes[pg];
 
-	__atomic_fetch_add(&s->returned[port].pg_bytes[pg], charged_bytes, __ATOMIC_SEQ_CST);
-	if (!(__atomic_load_n(ports, __ATOMIC_SEQ_CST) >> port & 1))
-		__atomic_fetch_or(ports, 1ull << port, __ATOMIC_SEQ_CST);
+	*owed += charged_bytes;
+	sw->owing |= 1ull << port;
+	if (*owed < SW_OWED_BYTES)
+		return;
+	counter_add(&given_by(sw->shards, sw->index, port)->pg_bytes[pg], *owed);
+	*owed = 0;
 }
 
-static void
-collect(struct sw *sw, uint64_t now_ns)
+void
+sw_cross_settle_debts(struct sw *sw)
 {
-	struct sw_shards *s = sw->shards;
-	uint64_t ports =
-		__atomic_exchange_n(&s->inbox[sw->index].returned_ports, 0, __ATOMIC_SEQ_CST);
-
-	for (; ports != 0; ports &= ports - 1) {
-		uint16_t port = (uint16_t)__builtin_ctzll(ports);
+	for (; sw->owing != 0; sw->owing &= sw->owing - 1) {
+		uint16_t port = (uint16_t)__builtin_ctzll(sw->owing);
+		struct sw_given *owed = &sw->shards->owed[sw->index * sw->n_ports + port];
+		struct sw_given *given = given_by(sw->shards, sw->index, port);
 
 		for (uint8_t pg = 0; pg < TM_CLASSES; pg++) {
-			uint64_t *returned = &s->returned[port].pg_bytes[pg], bytes;
-
-			if (__atomic_load_n(returned, __ATOMIC_SEQ_CST) == 0)
-				continue;
-			bytes = __atomic_exchange_n(returned, 0, __ATOMIC_SEQ_CST);
-			/* No more than the buffer: a group's share of it fits. */
-			for (; bytes > UINT32_MAX; bytes -= UINT32_MAX)
-				mmu_ingress_release(sw->mmu, port, pg, UINT32_MAX);
-			sw_ingress_release(sw, port, pg, (uint32_t)bytes, now_ns);
+			if (owed->pg_bytes[pg] > 0)
+				counter_add(&given->pg_bytes[pg], owed->pg_bytes[pg]);
+			owed->pg_bytes[pg] = 0;
 		}
 	}
 }
 
+static void
+collect_from(struct sw *sw, uint16_t from, uint16_t port, uint64_t now_ns)
+{
+	struct sw_shards *s = sw->shards;
+	const struct sw_given *given = given_by(s, from, port);
+	struct sw_given *taken = &s->taken[from * s->n_ports + port];
+
+	for (uint8_t pg = 0; pg < TM_CLASSES; pg++) {
+		uint64_t sum = counter_read(&given->pg_bytes[pg]);
+		uint64_t bytes = sum - taken->pg_bytes[pg];
+
+		if (likely(bytes == 0))
+			continue;
+		taken->pg_bytes[pg] = sum;
+		/* A charge has 32 bits, what has been given back since may have more. */
+		for (; bytes > UINT32_MAX; bytes -= UINT32_MAX)
+			mmu_ingress_release(sw->mmu, port, pg, UINT32_MAX);
+		sw_ingress_release(sw, port, pg, (uint32_t)bytes, now_ns);
+	}
+}
+
+void
+sw_cross_collect(struct sw *sw, uint16_t port, uint64_t now_ns)
+{
+	for (uint16_t from = 0; from < sw->shards->n; from++) {
+		if (from != sw->index)
+			collect_from(sw, from, port, now_ns);
+	}
+}
+
+static bool
+is_given(const struct sw_shards *s, uint16_t from, uint16_t port)
+{
+	const struct sw_given *given = given_by(s, from, port);
+	const struct sw_given *taken = &s->taken[from * s->n_ports + port];
+
+	for (unsigned int pg = 0; pg < TM_CLASSES; pg++) {
+		if (counter_read(&given->pg_bytes[pg]) != taken->pg_bytes[pg])
+			return true;
+	}
+	return false;
+}
+
 bool
-sw_cross_waits(const struct sw *sw)
+sw_cross_waits(const struct sw *sw, uint16_t port)
 {
 	const struct sw_shards *s = sw->shards;
 
-	if (__atomic_load_n(&s->inbox[sw->index].returned_ports, __ATOMIC_RELAXED) != 0)
-		return true;
 	for (uint16_t from = 0; from < s->n; from++) {
-		if (from != sw->index &&
-		    (!rte_ring_empty(ring_between(s->rings, s, from, sw->index)) ||
-		     !rte_ring_empty(ring_between(s->told, s, from, sw->index))))
+		if (from != sw->index && (is_given(s, from, port) ||
+					  ring_waiting(ring_between(s, from, sw->index)) > 0 ||
+					  !rte_ring_empty(told_between(s, from, sw->index))))
 			return true;
 	}
 	return false;
 }
 
 void
-sw_cross_take(struct sw *sw, uint64_t now_ns)
+sw_cross_prefetch(const struct sw *sw, uint16_t port)
 {
 	const struct sw_shards *s = sw->shards;
 
-	if (__atomic_load_n(&s->inbox[sw->index].returned_ports, __ATOMIC_RELAXED) != 0)
-		collect(sw, now_ns);
 	for (uint16_t from = 0; from < s->n; from++) {
-		if (from != sw->index)
-			take_from(sw, from, now_ns);
+		if (from == sw->index)
+			continue;
+		rte_prefetch0(given_by(s, from, port));
+		rte_prefetch0(&ring_between(s, from, sw->index)->tail);
 	}
 }
 
@@ -294,8 +427,7 @@ sw_cross_tell(struct sw *sw, const struct sw_neigh_news *news)
 
 	for (uint16_t to = 0; s != NULL && to < s->n; to++) {
 		if (to != sw->index &&
-		    rte_ring_sp_enqueue_elem(ring_between(s->told, s, sw->index, to), &n,
-					     sizeof(n)) != 0)
+		    rte_ring_sp_enqueue_elem(told_between(s, sw->index, to), &n, sizeof(n)) != 0)
 			counter_inc(&sw->router->stats.neigh_not_told);
 	}
 }

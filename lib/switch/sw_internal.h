@@ -193,6 +193,9 @@ struct sw {
 	struct sw *front;         /* the switch that this is a part of: itself, when alone */
 	struct sw_shards *shards; /* NULL: alone */
 	uint16_t index;
+	uint32_t n_xoff;      /* groups whose senders the buffer wants held */
+	uint32_t calls;       /* of tx(), since debts were settled */
+	uint64_t owing;       /* mask: ports of others that are owed something */
 	uint64_t crossing_to; /* mask: shards that something crosses to at the end of the burst */
 	uint64_t crossed_out_bytes, crossed_in_bytes; /* charged */
 	/* per frame, by its domain */

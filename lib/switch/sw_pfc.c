@@ -99,6 +99,7 @@ sw_pfc_set_xoff(struct sw *sw, uint16_t port, uint8_t pg, bool xoff, uint64_t no
 	struct sw_port *p = &sw->ports[port];
 
 	(void)now_ns; /* times count from the frame that leaves */
+	sw->n_xoff += xoff ? 1 : -1u;
 	p->xoff_pgs = (uint8_t)((p->xoff_pgs & ~(1u << pg)) | (unsigned int)xoff << pg);
 	tell(p);
 	node_wake(&sw->node, port);

@@ -37,6 +37,10 @@ set_bit(uint64_t *mask, uint16_t port, bool on)
 		__atomic_fetch_and(mask, ~(1ull << port), __ATOMIC_RELAXED);
 }
 
+/* Debts, and what the others know of the pools, are put right after so many calls of tx() that have
+ * sent something; and by the first that has not. */
+#define SETTLE_CALLS 8
+
 void
 sw_set_down(struct sw *sw, uint16_t port, bool down)
 {
@@ -44,7 +48,16 @@ sw_set_down(struct sw *sw, uint16_t port, bool down)
 		set_bit(&sw_shard_at(sw, i)->down_ports, port, down);
 }
 
-/* What is given back and the pools are looked at once for a burst. */
+/* The compiler knows the instruction only of CPUs that are newer than the oldest we run on; these
+ * take it for none. */
+static inline void
+prefetch_to_write(const void *p)
+{
+	__asm__ volatile("prefetchw %0" : : "m"(*(const char *)p));
+}
+
+/* The pools are looked at once for a burst that comes in; and what is written into frames that
+ * another core had last is asked for at once, as stores wait for each other. */
 static void
 shard_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
 {
@@ -52,30 +65,47 @@ shard_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, u
 
 	assert(sw_owns(sw, port));
 	mmu_part_refresh(sw->mmu, sw->index);
+	sw_cross_prefetch(sw, port);
+	for (uint16_t i = 0; i < n; i++)
+		prefetch_to_write(pkt_meta(pkts[i]));
 	sw_rx(node, port, pkts, n, now_ns);
-	sw_cross_flush(sw);
-	mmu_part_publish(sw->mmu, sw->index);
+	mmu_part_publish_lazily(sw->mmu, sw->index, SW_OWED_BYTES);
 }
 
 static uint16_t
 shard_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
 {
 	struct sw *sw = sw_of(node);
+	/* Who polls a shard polls its ports in turn. */
+	bool starts_round = port == (uint16_t)__builtin_ctzll(sw->own_ports);
 	uint16_t n;
 
 	assert(sw_owns(sw, port));
-	mmu_part_refresh(sw->mmu, sw->index);
-	sw_cross_take(sw, now_ns);
+	/* What is released may let a sender go on, and then it counts what others use. */
+	if (unlikely(sw->n_xoff > 0))
+		mmu_part_refresh(sw->mmu, sw->index);
+	sw_cross_collect(sw, port, now_ns);
+	if (starts_round)
+		sw_cross_take(sw, now_ns);
 	n = sw_tx(node, port, pkts, room, now_ns);
-	sw_cross_flush(sw);
-	mmu_part_publish(sw->mmu, sw->index);
+	if (starts_round || n == 0)
+		sw_cross_flush(sw);
+	if (n == 0 || ++sw->calls >= SETTLE_CALLS) {
+		sw->calls = 0;
+		sw_cross_settle_debts(sw);
+		mmu_part_publish(sw->mmu, sw->index);
+	} else {
+		mmu_part_publish_lazily(sw->mmu, sw->index, SW_OWED_BYTES);
+	}
+	if (starts_round)
+		sw_cross_fetch(sw);
 	return n;
 }
 
 static uint64_t
 shard_next_ns(const struct node *node, uint16_t port)
 {
-	return sw_cross_waits(sw_of_const(node)) ? 0 : sw_next_ns(node, port);
+	return sw_cross_waits(sw_of_const(node), port) ? 0 : sw_next_ns(node, port);
 }
 
 /* Control work is the switch's, not a shard's. */
@@ -97,21 +127,23 @@ static const struct node_ops shard_ops = {
 void
 sw_shards_settle(struct sw *front, uint64_t now_ns)
 {
-	struct sw_shards *s = front->shards;
 	bool waits = true;
 
 	while (waits) {
 		waits = false;
-		for (uint16_t i = 0; i < s->n; i++) {
-			struct sw *sw = s->shard[i];
+		for (uint16_t port = 0; port < front->n_ports; port++) {
+			struct sw *sw = sw_owner(front, port);
 
-			if (!sw_cross_waits(sw))
+			if (!sw_cross_waits(sw, port))
 				continue;
 			waits = true;
-			mmu_part_refresh(sw->mmu, i);
+			mmu_part_refresh(sw->mmu, sw->index);
+			sw_cross_collect(sw, port, now_ns);
+			sw_cross_fetch(sw);
 			sw_cross_take(sw, now_ns);
 			sw_cross_flush(sw);
-			mmu_part_publish(sw->mmu, i);
+			sw_cross_settle_debts(sw);
+			mmu_part_publish(sw->mmu, sw->index);
 		}
 	}
 }
@@ -122,6 +154,11 @@ end_call(struct sw *front, uint64_t now_ns)
 {
 	struct sw_shards *s = front->shards;
 
+	for (uint16_t i = 0; i < s->n; i++) {
+		sw_cross_flush(s->shard[i]);
+		sw_cross_settle_debts(s->shard[i]);
+		mmu_part_publish(front->mmu, i);
+	}
 	sw_shards_settle(front, now_ns);
 	for (uint16_t i = 0; i < s->n; i++) {
 		for (unsigned int w = 0; w < RTE_DIM(front->node.wake); w++) {

@@ -7,9 +7,9 @@
  * A frame for another shard's port crosses once, after its ingress has admitted it, by a ring from
  * one to the other; its egress admits it there. A flooded frame crosses once to each shard that has
  * ports for it, as a reference to one mbuf. What leaves by another shard's port gives its ingress
- * charge back by words of the port (one atomic addition for a group and a burst), which the owner
- * collects in its next rx() or tx(): so the owner alone decides on XOFF and XON, and what it
- * believes to be in use is never too little. Use of the pools: tm/mmu_part.h. Addresses: the table
+ * charge back by a sum of its group's, written once for a burst, which the owner looks at in the
+ * port's next tx(): so the owner alone decides on XOFF and XON, and what it believes to be in use
+ * is never too little. Use of the pools: tm/mmu_part.h. Addresses: the table
  * is one (fwd/fdb.h). Neighbours: each shard has a table, and tells the others what it learns.
  *
  * Invariants (tested): frames of one port to another keep their order; a crossing never drops, as a
@@ -22,31 +22,55 @@
 
 struct rte_ring;
 
+/*
+ * Frames from one shard to another. There is room for every mbuf, so neither side asks how far the
+ * other is: the producer reads nothing that the consumer writes. (rte_ring's ends read each other's
+ * for each burst, which is a cache miss for both.)
+ */
+struct sw_ring {
+	uint32_t tail; /* of the producer, for the consumer */
+	/* the producer's */
+	uint32_t filled __rte_cache_aligned;
+	uint32_t put_mask;
+	/* the consumer's */
+	uint32_t head __rte_cache_aligned;
+	uint32_t mask;
+	void *slot[] __rte_cache_aligned;
+};
+
 /* What crosses from one shard to another, until the end of the burst. */
 struct sw_crossing {
 	uint32_t n;
 	void *m[SW_BURST];
 };
 
-/* Written by those who give back, taken by the port's owner: whole lines, which change hands. */
-struct sw_returned {
+/* What one shard has given back to a port's groups, ever; and what its owner has taken of that. */
+struct sw_given {
 	uint64_t pg_bytes[TM_CLASSES];
 } __rte_cache_aligned;
 
-struct sw_inbox {
-	uint64_t returned_ports; /* mask: of this shard's ports, those of sw_returned */
+/* Frames on their way into this shard's caches. */
+struct sw_fetched {
+	uint32_t n;
+	uint16_t from; /* whose ring is next */
+	void *m[SW_BURST];
 } __rte_cache_aligned;
+
+/* What is owed to a group is written for its owner when it is so much, or when there is time. */
+#define SW_OWED_BYTES 4096u
 
 struct sw_shards {
 	uint16_t n;
 	uint8_t of_port[SW_MAX_PORTS];
 	struct sw *shard[SW_MAX_SHARDS];
 	struct sw_crossing *crossings; /* [from * n + to] */
-	struct rte_ring **rings;       /* [from * n + to]; NULL: to itself */
+	struct sw_ring **rings;        /* [from * n + to]; NULL: to itself */
 	struct rte_ring **told;        /* the same, of what neighbours have said */
 	size_t ring_bytes, told_bytes;
-	struct sw_returned returned[SW_MAX_PORTS];
-	struct sw_inbox inbox[SW_MAX_SHARDS];
+	struct sw_given *given, *taken; /* [from * n_ports + port] */
+	struct sw_given *owed;          /* the same, before it is given */
+	uint16_t n_ports;
+	struct sw_fetched fetched[SW_MAX_SHARDS];
 };
 
 /* sw_shard.c */
@@ -72,19 +96,28 @@ void sw_shards_settle(struct sw *front, uint64_t now_ns);
 
 /* sw_cross.c */
 
-/** A group of another shard's port gets back what its frames were charged, once for a burst. */
+/** A group of another shard's port is to get back what its frames were charged. */
 void sw_give_back(struct sw *sw, uint16_t port, uint8_t pg, uint32_t charged_bytes);
 
 /** @return 0 or -errno. */
 int sw_cross_init(struct sw_shards *s, uint32_t mbufs);
 void sw_cross_free(struct sw_shards *s);
 
-/** Does something wait for the shard that no call has brought it? */
-bool sw_cross_waits(const struct sw *sw);
-/** Take what the others have given back and handed over, up to a bound. */
+/** Does something wait for the shard, or for a port of its, that no call has brought it? */
+bool sw_cross_waits(const struct sw *sw, uint16_t port);
+/** Take what others have given back to a port. */
+void sw_cross_collect(struct sw *sw, uint16_t port, uint64_t now_ns);
+/** Take what others have handed over, up to a bound. */
 void sw_cross_take(struct sw *sw, uint64_t now_ns);
+/** Have what is handed over now brought near for the next sw_cross_take(): each of these frames was
+ * last written by another core. */
+void sw_cross_fetch(struct sw *sw);
+/** Bring near what the port's next sw_cross_collect() will read. */
+void sw_cross_prefetch(const struct sw *sw, uint16_t port);
 /** Hand over what has to cross. */
 void sw_cross_flush(struct sw *sw);
+/** Give back all that is owed. */
+void sw_cross_settle_debts(struct sw *sw);
 
 /* sw_neigh.c */
 

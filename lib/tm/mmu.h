@@ -201,10 +201,11 @@ struct mmu_queue {
 	struct mmu_peak peak;
 };
 
+/* In this order, what changes is in one cache line unless lossy queues have a pool of their own. */
 struct mmu_use {
 	uint64_t shared_used_bytes[MMU_POOLS];
-	uint64_t used_bytes[MMU_POOLS];
 	uint64_t headroom_used_bytes;
+	uint64_t used_bytes[MMU_POOLS];
 };
 
 struct mmu_part {

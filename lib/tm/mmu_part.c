@@ -55,6 +55,26 @@ own_use(const struct mmu_part *p)
 	return own;
 }
 
+static bool
+is_near(uint64_t a, uint64_t b, uint32_t near_bytes)
+{
+	return a - b + near_bytes <= 2ull * near_bytes;
+}
+
+void
+mmu_part_publish_lazily(struct mmu *mmu, uint16_t part, uint32_t near_bytes)
+{
+	const struct mmu_part *p = &mmu->parts[part];
+	struct mmu_use own = own_use(p);
+	bool near = is_near(own.headroom_used_bytes, p->own.headroom_used_bytes, 0);
+
+	for (unsigned int i = 0; i < MMU_POOLS; i++)
+		near = near &&
+		       is_near(own.shared_used_bytes[i], p->own.shared_used_bytes[i], near_bytes);
+	if (!near)
+		mmu_part_publish(mmu, part);
+}
+
 void
 mmu_part_publish(struct mmu *mmu, uint16_t part)
 {

@@ -23,6 +23,8 @@ struct mmu *mmu_create_parts(const struct mmu_params *params, uint16_t n_parts,
 void mmu_part_refresh(struct mmu *mmu, uint16_t part);
 /** Let the other parts see what this one uses: after a burst. By the part's owner. */
 void mmu_part_publish(struct mmu *mmu, uint16_t part);
+/** The same, unless what they know is so near: a line that others read is dear to write. */
+void mmu_part_publish_lazily(struct mmu *mmu, uint16_t part, uint32_t near_bytes);
 
 /** The same of one part's groups, queues and sight of the pools. By the part's owner. */
 void mmu_part_clear_watermarks(struct mmu *mmu, uint16_t part, enum mmu_watermark kind);

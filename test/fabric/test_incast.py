@@ -115,6 +115,29 @@ def eight_to_one(lab, config):
     expect(text.count("xoff_bytes = 40KB") == 1 and drops(r, "no_headroom") > 0, "half of the headroom is too little")
 
 
+def shards(lab, config):
+    """What crosses between shards of a switch is as if it did not; with marks by chance, shares and queue are."""
+    with tempfile.TemporaryDirectory() as folder:
+        def run_in(n, name, *options):
+            with open(f"{config}/{name}.ini", encoding="utf-8") as file:
+                text = file.read().replace("[switch]\n", f"[switch]\nshards = {n}\n", 1)
+            with open(f"{folder}/{n}.ini", "w", encoding="utf-8") as file:
+                file.write(text)
+            return run(lab, f"{folder}/{n}.ini", *options)
+
+        held = {n: run_in(n, "incast-4to1-pfc-only", "--duration", "30ms") for n in (1, 2, 3, 5)}
+        for n, r in held.items():
+            expect(r["digest"] == held[1]["digest"], f"{n} shards: digest {r['digest']}, one: {held[1]['digest']}")
+            expect(r["ledger"] == held[1]["ledger"] and drops(r) == 0, f"{n} shards: {r['ledger']}, {r['drops']}")
+        three = run_in(3, "incast-4to1")
+    expect(three["jain_index"] >= 0.99, f"three shards: Jain index {three['jain_index']}")
+    expect(three["bottleneck"]["link_use"] >= 0.98, f"three shards: link use {three['bottleneck']['link_use']}")
+    mean, model = three["bottleneck"]["queue_mean_bytes"], three["fluid"]["queues"][0]["fixed_point"]["queue_bytes"]
+    expect(abs(mean - model) <= 0.15 * model, f"three shards: mean queue {mean} B beside the fluid model's {model} B")
+    expect(drops(three) == 0, f"three shards: drops {three['drops']}")
+    identities(three, 1)
+
+
 def dctcp(lab, config):
     """Step marking at K: shares are fair, and the queue swings around K, not at 0 and not at the buffer."""
     k_bytes = 120e3
@@ -229,7 +252,7 @@ def digest(lab, config):
 
 
 CASES = {"dcqcn_and_pfc": dcqcn_and_pfc, "pfc_only": pfc_only, "eight_to_one": eight_to_one, "no_pfc": no_pfc, "dctcp": dctcp,
-         "timely": timely, "trace": trace,
+         "timely": timely, "trace": trace, "shards": shards,
          "slow_receiver": slow_receiver, "digest": digest}
 
 if __name__ == "__main__":

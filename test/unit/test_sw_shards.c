@@ -192,9 +192,10 @@ shards_in_any_order_lose_nothing_keep_order_and_let_senders_go_on(void **state)
 	}
 }
 
-/* A's frames wait at B's port; what B sends counts for A at A's next call, whatever port of A's. */
+/* A's frames wait at B's port; what B sends counts for A with that port's next tx(), once B has
+ * nothing to send or has had its eight calls. */
 static void
-xon_comes_with_the_owners_next_call(void **state)
+xon_comes_with_the_ports_next_tx(void **state)
 {
 	static struct run u;
 	struct mac_control mc;
@@ -218,14 +219,14 @@ xon_comes_with_the_owners_next_call(void **state)
 			sent(m);
 		}
 	}
+	assert_int_equal(u.shard_of[2]->ops->tx(u.shard_of[2], 2, &m, 1, now_ns), 0);
 	assert_true(pfc_tx_is_xoff(sw_pfc_tx(u.b->sw, 1), PRIO));
 	assert_int_equal(u.shard_of[1]->ops->next_ns(u.shard_of[1], 1), 0);
-	/* Port 5 is of the same shard as port 1. */
-	assert_int_equal(u.shard_of[5]->ops->tx(u.shard_of[5], 5, &m, 1, now_ns), 0);
-	assert_false(pfc_tx_is_xoff(sw_pfc_tx(u.b->sw, 1), PRIO));
+	assert_int_equal(u.shard_of[5]->ops->next_ns(u.shard_of[5], 5), NEVER_NS);
 	assert_int_equal(u.shard_of[1]->ops->tx(u.shard_of[1], 1, &m, 1, now_ns), 1);
 	assert_true(is_pfc(m, &mc) && mc.quanta[PRIO] == 0);
 	sent(m);
+	assert_int_equal(u.b->sw->ops->tx(u.b->sw, 1, &m, 1, now_ns), 0);
 	bench_stop(u.b);
 }
 
@@ -412,7 +413,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shards_in_any_order_lose_nothing_keep_order_and_let_senders_go_on),
-		cmocka_unit_test(xon_comes_with_the_owners_next_call),
+		cmocka_unit_test(xon_comes_with_the_ports_next_tx),
 		cmocka_unit_test(shards_with_a_thread_each_lose_nothing_and_keep_order),
 	};
 
