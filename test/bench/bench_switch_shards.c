@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a second lcore brings the switch: four ports, 64 B frames, ECN and PFC on, in memory. Of
+ * each burst that comes in by a port half leaves by the lcore's other port and half by ports of the
+ * other lcore. A frame that has left comes in again where it left, with other addresses.
+ *
+ * Beside it: one shard, one lcore, the same frames; and the limit of the machine, two switches of
+ * two ports that have nothing to do with each other, on the same two cores. A rate is what a lcore
+ * moves in the time that it ran, summed: what others do on its core is not in it. The main thread
+ * sleeps.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <rte_mbuf.h>
+#include <rte_pause.h>
+
+#include "base/units.h"
+#include "bench.h"
+#include "node/pkt_pool.h"
+#include "switch/sw.h"
+#include "wire/frame.h"
+
+#define PORTS 4
+#define BURST 32
+#define FLOWS 64
+#define FRAMES 1024 /* of all lcores */
+#define PAUSES 16
+#define ROUNDS 11
+#define ROUND_NS 25e6
+#define SMALLEST 60 /* without FCS */
+
+/* One lcore: its node, its ports, and the frames that have left by them. */
+struct lcore {
+	pthread_t thread;
+	int core;
+	struct node *node;
+	uint16_t ports[PORTS], n_ports;
+	uint16_t out[PORTS]; /* by whom a burst's frames leave, in turn, beside its own port */
+	uint16_t n_out;
+	struct rte_mbuf *idle[FRAMES];
+	unsigned int n_idle, next_flow;
+	uint64_t now_ns;
+	double rate; /* frames a second */
+};
+
+struct side {
+	struct node *switches[2];
+	struct lcore lcores[2];
+	unsigned int n_lcores;
+};
+
+static pthread_barrier_t together;
+static cpu_set_t allowed; /* cores, before EAL chose one */
+
+static void
+set_params(struct sw_params *p, uint16_t n_ports, uint16_t shards)
+{
+	memset(p, 0, sizeof(*p));
+	field_defaults(sw_fields, sw_fields_n, p);
+	field_defaults(qos_map_fields, qos_map_fields_n, &p->qos);
+	field_defaults(wred_fields, wred_fields_n, &p->wred);
+	field_defaults(sched_fields, sched_fields_n, &p->sched);
+	field_defaults(pfc_fields, pfc_fields_n, &p->pfc);
+	field_defaults(mmu_fields, mmu_fields_n, &p->mmu);
+	field_defaults(buffer_profile_fields, buffer_profile_fields_n, &p->mmu.lossless);
+	field_defaults(buffer_profile_lossy_fields, buffer_profile_lossy_fields_n, &p->mmu.lossy);
+	field_defaults(buffer_profile_egress_lossless_fields,
+		       buffer_profile_egress_lossless_fields_n, &p->mmu.egress_lossless);
+	field_defaults(buffer_profile_egress_lossy_fields, buffer_profile_egress_lossy_fields_n,
+		       &p->mmu.egress_lossy);
+	p->n_ports = n_ports;
+	p->shards = shards;
+	for (uint16_t i = 0; i < n_ports; i++)
+		p->ports[i] = (struct sw_port_params){.mac = {2, 0, 0, 1, 0, (uint8_t)i},
+						      .link_speed_bps = 400 * GBPS,
+						      .flow_control = SW_FLOW_PFC};
+	sw_params_resolve(p);
+}
+
+/* An IPv4 packet of the lossless class, ECT. */
+static struct rte_mbuf *
+make_frame(struct rte_mempool *pool)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
+	uint16_t sum;
+	uint8_t *ip;
+
+	bench_check(m != NULL, "taking an mbuf");
+	memset(rte_pktmbuf_append(m, SMALLEST), 0, SMALLEST);
+	ip = rte_pktmbuf_mtod_offset(m, uint8_t *, ETH_HDR_BYTES);
+	ip[-2] = 0x08;
+	ip[0] = 0x45;
+	ip[1] = 26 << 2 | ECN_ECT0;
+	ip[3] = SMALLEST - ETH_HDR_BYTES;
+	ip[8] = 64;
+	ip[9] = 17;
+	sum = ipv4_header_checksum(ip, IPV4_HDR_BYTES);
+	ip[10] = (uint8_t)(sum >> 8);
+	ip[11] = (uint8_t)sum;
+	return m;
+}
+
+static struct node *
+create_switch(const struct sw_pools *pools, uint16_t n_ports, uint16_t shards)
+{
+	static struct sw_params params;
+	struct node *sw;
+	char why[256];
+
+	set_params(&params, n_ports, shards);
+	bench_check(sw_params_check(&params, why, sizeof(why)) == 0, why);
+	sw = sw_create(&params, pools);
+	bench_check(sw != NULL, "sw_create");
+	for (unsigned int i = 0; i < FLOWS * n_ports; i++) {
+		uint8_t mac[6] = {2, 0, 0, 0, (uint8_t)(i / n_ports), (uint8_t)(i % n_ports)};
+
+		sw_learn(sw, 0, mac, (uint16_t)(i % n_ports), 0);
+	}
+	return sw;
+}
+
+static void
+address(uint8_t *frame, unsigned int flow, uint16_t in, uint16_t out)
+{
+	const uint8_t macs[12] = {2, 0, 0, 0, (uint8_t)flow, (uint8_t)out,
+				  2, 0, 0, 0, (uint8_t)flow, (uint8_t)in};
+
+	memcpy(frame, macs, sizeof(macs));
+}
+
+/* Half of a burst to the lcore's next port, the others to those of out[]. */
+static void
+receive(struct lcore *l, unsigned int i)
+{
+	uint16_t in = l->ports[i], own = l->ports[(i + 1) % l->n_ports];
+	struct rte_mbuf *burst[BURST];
+
+	if (l->n_idle < BURST)
+		return;
+	for (unsigned int k = 0; k < BURST; k++) {
+		uint16_t out = k % 2 == 0 ? own : l->out[k / 2 % l->n_out];
+
+		if (out == in)
+			out = own;
+		burst[k] = l->idle[--l->n_idle];
+		address(rte_pktmbuf_mtod(burst[k], uint8_t *), l->next_flow++ % FLOWS, in, out);
+	}
+	l->node->ops->rx(l->node, in, burst, BURST, l->now_ns);
+}
+
+static inline void
+prefetch_to_write(const char *p)
+{
+	__asm__ volatile("prefetchw %0" : : "m"(*p));
+}
+
+static void *
+poll(void *arg)
+{
+	struct lcore *l = arg;
+	double begin, spent;
+	uint64_t frames = 0;
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(l->core, &cpus);
+	bench_check(pthread_setaffinity_np(pthread_self(), sizeof(cpus), &cpus) == 0, "pinning");
+	pthread_barrier_wait(&together);
+	begin = bench_clock_ns();
+	do {
+		for (unsigned int k = 0; k < 64 * l->n_ports; k++) {
+			unsigned int i = k % l->n_ports;
+			uint16_t n;
+
+			/* 32 frames of 64 bytes at 400G take 54 ns; what a burst takes is more. */
+			l->now_ns += NS_PER_US;
+			receive(l, i);
+			n = l->node->ops->tx(l->node, l->ports[i], &l->idle[l->n_idle], BURST,
+					     l->now_ns);
+			l->n_idle += n;
+			frames += n;
+			/* A device writes the next frame into these: not the lcore. */
+			for (unsigned int f = 0; f < n; f++)
+				prefetch_to_write(
+					rte_pktmbuf_mtod(l->idle[l->n_idle - 1 - f], char *));
+			/* Frames go round: who has none waits for the other. */
+			for (unsigned int f = 0; n == 0 && f < PAUSES; f++)
+				rte_pause();
+		}
+		spent = bench_clock_ns() - begin;
+	} while (spent < ROUND_NS);
+	l->rate = (double)frames * 1e9 / spent;
+	return NULL;
+}
+
+/* @return ns for a frame, of all lcores together. */
+static double
+round_of(void *arg)
+{
+	struct side *s = arg;
+	double rate = 0;
+
+	pthread_barrier_init(&together, NULL, s->n_lcores);
+	for (unsigned int i = 0; i < s->n_lcores; i++)
+		bench_check(pthread_create(&s->lcores[i].thread, NULL, poll, &s->lcores[i]) == 0,
+			    "a thread");
+	for (unsigned int i = 0; i < s->n_lcores; i++) {
+		pthread_join(s->lcores[i].thread, NULL);
+		rate += s->lcores[i].rate;
+	}
+	pthread_barrier_destroy(&together);
+	return 1e9 / rate;
+}
+
+static void
+fill(struct side *s, struct rte_mempool *pool)
+{
+	int core = 0;
+
+	for (unsigned int i = 0; i < s->n_lcores; i++) {
+		struct lcore *l = &s->lcores[i];
+
+		while (core < CPU_SETSIZE - 1 && !CPU_ISSET(core, &allowed))
+			core++;
+		l->core = core++;
+		for (l->n_idle = 0; l->n_idle < FRAMES / s->n_lcores; l->n_idle++)
+			l->idle[l->n_idle] = make_frame(pool);
+	}
+}
+
+/* What is in queues ends with the switch. */
+static void
+empty(struct side *s)
+{
+	for (unsigned int i = 0; i < s->n_lcores; i++)
+		rte_pktmbuf_free_bulk(s->lcores[i].idle, s->lcores[i].n_idle);
+	for (unsigned int i = 0; i < 2; i++) {
+		struct sw_ledger l;
+
+		if (s->switches[i] == NULL)
+			continue;
+		l = sw_ledger(s->switches[i]);
+		bench_check(l.dropped == 0 && l.copies == 0 && l.in == l.sent + l.queued,
+			    "no frame lost or copied");
+		sw_destroy(s->switches[i]);
+	}
+}
+
+static void
+give_ports(struct lcore *l, struct node *node, uint64_t ports, uint64_t out)
+{
+	l->node = node;
+	for (; ports != 0; ports &= ports - 1)
+		l->ports[l->n_ports++] = (uint16_t)__builtin_ctzll(ports);
+	for (; out != 0; out &= out - 1)
+		l->out[l->n_out++] = (uint16_t)__builtin_ctzll(out);
+}
+
+int
+main(void)
+{
+	static struct side two, one, apart;
+	struct sw_pools pools;
+
+	bench_check(sched_getaffinity(0, sizeof(allowed), &allowed) == 0, "asking for cores");
+	if (CPU_COUNT(&allowed) < 2) {
+		fprintf(stderr, "two shards: not measured, there is one core\n");
+		return EXIT_SUCCESS;
+	}
+	bench_eal(160);
+	pools.frames = pkt_pool_create(&(struct pkt_pool_params){.name = "frames",
+								 .n_mbufs = 8192,
+								 .largest_frame = 256,
+								 .socket = SOCKET_ID_ANY,
+								 .threads = true});
+	pools.clones = pkt_pool_create(&(struct pkt_pool_params){
+		.name = "clones", .n_mbufs = 256, .socket = SOCKET_ID_ANY, .threads = true});
+	bench_check(pools.frames != NULL && pools.clones != NULL, "pools");
+	pools.mbufs = 0;
+	two.n_lcores = apart.n_lcores = 2;
+	one.n_lcores = 1;
+	two.switches[0] = create_switch(&pools, PORTS, 2);
+	one.switches[0] = create_switch(&pools, PORTS, 1);
+	give_ports(&one.lcores[0], one.switches[0], 0xF, 0xF);
+	for (uint16_t i = 0; i < 2; i++) {
+		apart.switches[i] = create_switch(&pools, 2, 1);
+		give_ports(&apart.lcores[i], apart.switches[i], 0x3, 0x3);
+		give_ports(&two.lcores[i], sw_shard(two.switches[0], i),
+			   sw_shard_ports(two.switches[0], i),
+			   sw_shard_ports(two.switches[0], 1 - i));
+	}
+	fill(&one, pools.frames);
+	fill(&two, pools.frames);
+	fill(&apart, pools.frames);
+	bench_compare((struct bench_side){"switch of two shards on two cores, 64 B, half crossing",
+					  round_of, &two},
+		      (struct bench_side){"one shard on one core", round_of, &one}, "ns/packet",
+		      ROUNDS);
+	bench_compare((struct bench_side){"switch of two shards on two cores, 64 B, half crossing",
+					  round_of, &two},
+		      (struct bench_side){"two switches on two cores (limit)", round_of, &apart},
+		      "ns/packet", ROUNDS);
+	empty(&two);
+	empty(&one);
+	empty(&apart);
+	return EXIT_SUCCESS;
+}
