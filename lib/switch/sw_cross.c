@@ -79,7 +79,8 @@ sw_cross_init(struct sw_shards *s, uint32_t mbufs)
 
 	s->ring_bytes = sizeof(struct sw_ring) + count * sizeof(void *);
 	s->told_bytes = (size_t)rte_ring_get_memsize_elem(sizeof(struct news), NEWS);
-	s->crossings = calloc((size_t)n * n, sizeof(*s->crossings));
+	s->crossings =
+		rte_zmalloc("sw", (size_t)n * n * sizeof(*s->crossings), RTE_CACHE_LINE_SIZE);
 	s->rings = calloc((size_t)n * n, sizeof(struct sw_ring *));
 	s->given = rte_zmalloc("sw", lines * sizeof(*s->given), RTE_CACHE_LINE_SIZE);
 	s->taken = rte_zmalloc("sw", lines * sizeof(*s->taken), RTE_CACHE_LINE_SIZE);
@@ -108,7 +109,7 @@ sw_cross_free(struct sw_shards *s)
 		if (s->told != NULL)
 			pages_free(s->told[i], s->told_bytes);
 	}
-	free(s->crossings);
+	rte_free(s->crossings);
 	free(s->rings);
 	free(s->told);
 	rte_free(s->given);

@@ -42,7 +42,7 @@ struct sw_ring {
 struct sw_crossing {
 	uint32_t n;
 	void *m[SW_BURST];
-};
+} __rte_cache_aligned;
 
 /* What one shard has given back to a port's groups, ever; and what its owner has taken of that. */
 struct sw_given {

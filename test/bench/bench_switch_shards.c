@@ -41,7 +41,7 @@ struct lcore {
 	unsigned int n_idle, next_flow;
 	uint64_t now_ns;
 	double rate; /* frames a second */
-};
+} __rte_cache_aligned;
 
 struct side {
 	struct node *switches[2];
