@@ -78,7 +78,9 @@ def check_commands(one):
 
 def check_refusals():
     out = work / "refused"
-    for options, expected in ((("--set", "wred.Kmax=1MB,2X"), "[wred] Kmax = 2X"), (("--set", "wred.Kmx=1MB"), "[wred] Kmx = 1MB"),
+    for options, expected in ((("--set", "wred.Kmax=1MB,2X"), "[wred] Kmax = 2X"),
+                              (("--set", "wred.Kmax=1MB", "--seeds", "3-1"), "the lesser seed first"),
+                              (("--set", "wred.Kmx=1MB"), "[wred] Kmx = 1MB"),
                               (("--set", "Kmax=1MB"), "SECTION.KEY=VALUE"), (("--set", "wred.Kmax=1MB,1MB"), "each value once"),
                               ((), "at least one --set"), (("--set", "wred.Kmax=1MB", "--seeds", "x"), "seeds such as"),
                               (("--set", "wred.Kmax=1MB", "--set", "wred.Kmax=2MB"), "each key once")):
