@@ -128,8 +128,12 @@ transmit_to(struct poll_loop *loop, uint16_t port, struct poll_txq *q, uint64_t 
 
 	if (poll_txq_held(q) > 0)
 		n = offer_held(loop, p->ethdev, q);
-	if (poll_txq_held(q) > 0)
+	if (poll_txq_held(q) > 0) {
+		/* No tx(), but what others ask of the node must not wait for a device: one that
+		 * has lost its link may take nothing for ever. */
+		ops->rx(loop->node, port, NULL, 0, now_ns);
 		return n;
+	}
 	q->end = q == &p->data ? ops->tx(loop->node, port, q->held, POLL_BURST, now_ns)
 			       : ops->tx_control(loop->node, port, q->held, POLL_BURST, now_ns);
 	if (q->end > 0)

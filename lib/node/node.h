@@ -19,7 +19,8 @@ struct node;
 #define NODE_MAX_PORTS 256
 
 struct node_ops {
-	/* Takes ownership of all n packets. */
+	/* Takes ownership of all n packets. Of none: what others ask of the node is done, as by
+	 * tx(), by a driver that has no room. */
 	void (*rx)(struct node *, uint16_t port, struct rte_mbuf **pkts, uint16_t n,
 		   uint64_t now_ns);
 	/* Gives up to room packets to the caller; returns how many. Only what the wire can take

@@ -68,7 +68,17 @@ shard_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, u
 	sw_cross_prefetch(sw, port);
 	for (uint16_t i = 0; i < n; i++)
 		prefetch_to_write(pkt_meta(pkts[i]));
+	/* A port whose device holds frames back has no tx() that would do it. */
+	if (n == 0) {
+		sw_cross_collect(sw, port, now_ns);
+		sw_cross_take(sw, now_ns);
+		sw_cross_fetch(sw);
+	}
 	sw_rx(node, port, pkts, n, now_ns);
+	if (n == 0) {
+		sw_cross_flush(sw);
+		sw_cross_settle_debts(sw);
+	}
 	mmu_part_publish_lazily(sw->mmu, sw->index, SW_OWED_BYTES);
 }
 

@@ -28,6 +28,7 @@ struct fake_node {
 	uint32_t tx_calls[PORTS];
 	uint32_t control_to_send, control_number;
 	uint32_t received[PORTS];
+	uint32_t empty_rx[PORTS];
 	bool forwards; /* what comes in leaves by the other port */
 	uint64_t last_ns;
 	uint64_t wake_ns;
@@ -54,7 +55,11 @@ fake_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, ui
 {
 	(void)node;
 	on_time(now_ns);
-	assert_true(n > 0 && n <= POLL_BURST);
+	assert_true(n <= POLL_BURST);
+	if (n == 0) {
+		fake.empty_rx[port]++;
+		return;
+	}
 	fake.received[port] += n;
 	if (fake.forwards)
 		fake.to_send[1 - port] += n;
@@ -321,6 +326,27 @@ a_node_with_work_soon_is_not_slept_over(void **state)
 }
 
 static void
+a_node_whose_device_takes_nothing_is_still_called(void **state)
+{
+	struct poll_loop loop;
+	uint32_t expected = 0;
+
+	(void)state;
+	poll_loop_init(&loop, &fake.node, ethdevs, PORTS, &tsc, &stop);
+	fake.to_send[0] = POLL_BURST;
+	poll_loop_round(&loop);
+	for (uint32_t round = 1; round <= 3; round++) {
+		poll_loop_round(&loop);
+		assert_int_equal(fake.tx_calls[0], 1);
+		assert_int_equal(fake.empty_rx[0], round);
+		assert_int_equal(fake.empty_rx[1], 0);
+	}
+	stop = true;
+	poll_loop_run(&loop);
+	take_in_order(0, RING_FRAMES, &expected);
+}
+
+static void
 held_frames_are_freed_at_the_end_and_stay_counted(void **state)
 {
 	struct poll_loop loop;
@@ -464,6 +490,7 @@ main(int argc, char **argv)
 		cmocka_unit_test_setup(nothing_is_asked_for_while_the_link_is_down, setup),
 		cmocka_unit_test_setup(each_queue_holds_what_it_refused_in_order, setup),
 		cmocka_unit_test_setup(all_receive_queues_of_a_loop_are_polled, setup),
+		cmocka_unit_test_setup(a_node_whose_device_takes_nothing_is_still_called, setup),
 		cmocka_unit_test_setup(held_frames_are_freed_at_the_end_and_stay_counted, setup),
 	};
 
