@@ -398,6 +398,9 @@ sw_cross_waits(const struct sw *sw, uint16_t port)
 {
 	const struct sw_shards *s = sw->shards;
 
+	/* What this shard has in hand has left the rings. */
+	if (fetched_by(sw)->n > 0 || sw->crossing_to != 0 || sw->owing != 0)
+		return true;
 	for (uint16_t from = 0; from < s->n; from++) {
 		if (from != sw->index && (is_given(s, from, port) ||
 					  ring_waiting(ring_between(s, from, sw->index)) > 0 ||

@@ -230,6 +230,38 @@ xon_comes_with_the_ports_next_tx(void **state)
 	bench_stop(u.b);
 }
 
+/* From A's rx() to B's tx() somebody says at each moment that there is something to do. */
+static void
+a_frame_that_crosses_lets_nobody_sleep(void **state)
+{
+	static struct run u;
+	struct node *a, *b;
+	struct rte_mbuf *m, *out[8];
+	unsigned int sent_frames = 0, rounds = 0;
+
+	start(&u, *state, 1);
+	a = u.shard_of[1];
+	b = u.shard_of[2];
+	assert_ptr_not_equal(a, b);
+	m = make_data(u.b, 1, 2, 0);
+	a->ops->rx(a, 1, &m, 1, 0);
+	for (; sent_frames == 0; rounds++) {
+		assert_true(rounds < 8);
+		assert_true(a->ops->next_ns(a, 1) == 0 || b->ops->next_ns(b, 2) <= rounds * 1000);
+		for (uint16_t port = 0; port < PORTS; port++) {
+			if (u.shard_of[port] != a && u.shard_of[port] != b)
+				continue;
+			sent_frames += u.shard_of[port]->ops->tx(u.shard_of[port], port, out, 8,
+								 rounds * 1000);
+		}
+	}
+	assert_int_equal(sent_frames, 1);
+	sent(out[0]);
+	drain_run(&u);
+	assert_int_equal(mmu_used_bytes(sw_mmu(u.b->sw)), 0);
+	bench_stop(u.b);
+}
+
 /* The rest: a thread for each of two shards, with two ports each. */
 
 #define THREAD_PORTS 4
@@ -414,6 +446,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shards_in_any_order_lose_nothing_keep_order_and_let_senders_go_on),
 		cmocka_unit_test(xon_comes_with_the_ports_next_tx),
+		cmocka_unit_test(a_frame_that_crosses_lets_nobody_sleep),
 		cmocka_unit_test(shards_with_a_thread_each_lose_nothing_and_keep_order),
 	};
 
