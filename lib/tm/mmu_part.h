@@ -7,7 +7,7 @@
  * has two writers.
  *
  * Bound (tested): together they exceed a pool, or the shared headroom pool, by no more than what
- * all parts but one admit between these two calls.
+ * all parts but one admit between these two calls, and what mmu_part_publish_lazily() keeps back.
  */
 #ifndef QUENCH_TM_MMU_PART_H
 #define QUENCH_TM_MMU_PART_H
