@@ -269,6 +269,18 @@ fdb_sweep(struct fdb *fdb, uint64_t now_ns)
 	return add_sat(now_ns, fdb->sweep_interval_ns);
 }
 
+void
+fdb_forget_learned(struct fdb *fdb)
+{
+	for (uint32_t at = 0; at <= fdb->mask; at++) {
+		const struct fdb_bucket *b = &fdb->buckets[at];
+
+		for (unsigned int slot = 0; slot < FDB_SLOTS; slot++)
+			if (b->key[slot] != FREE_KEY && !(b->state[slot] & FDB_STATIC_BIT))
+				forget(fdb, at, slot);
+	}
+}
+
 uint64_t
 fdb_sweep_interval_ns(const struct fdb *fdb)
 {

@@ -138,6 +138,9 @@ static inline uint16_t fdb_lookup_at(struct fdb *fdb, uint64_t key, uint32_t hom
  */
 uint64_t fdb_sweep(struct fdb *fdb, uint64_t now_ns);
 
+/** Forget all that was learned; static addresses stay. Counted as aged. No other lcore writes. */
+void fdb_forget_learned(struct fdb *fdb);
+
 /** Pause between two steps of fdb_sweep(); NEVER_NS when nothing ages. */
 uint64_t fdb_sweep_interval_ns(const struct fdb *fdb);
 

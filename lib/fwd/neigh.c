@@ -302,6 +302,24 @@ neigh_replace(struct neigh_table *t, uint32_t index, const struct neigh_key *key
 	t->head.next_ns = min_u64(t->head.next_ns, now_ns);
 }
 
+void
+neigh_forget_learned(struct neigh_table *t, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < t->n; i++) {
+		struct neigh *e = &t->entries[i];
+
+		if (e->fixed)
+			continue;
+		if (e->has_mac)
+			__atomic_store_n(&t->unresolved, t->unresolved + 1, __ATOMIC_RELAXED);
+		e->has_mac = false;
+		e->state = NEIGH_INCOMPLETE;
+		e->tries = 0;
+		e->next_ns = now_ns;
+		t->head.next_ns = min_u64(t->head.next_ns, now_ns);
+	}
+}
+
 uint32_t
 neigh_pop_ask(struct neigh_table *t)
 {

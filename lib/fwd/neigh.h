@@ -102,6 +102,9 @@ uint32_t neigh_unresolved(const struct neigh_table *t);
 bool neigh_on_learnt(struct neigh_table *t, struct neigh_stats *stats, uint32_t index,
 		     const uint8_t mac[6], uint64_t now_ns);
 
+/** Forget all addresses that were not given for good, and ask for them anew from now_ns on. */
+void neigh_forget_learned(struct neigh_table *t, uint64_t now_ns);
+
 /** Run the state machines that are due; call before neigh_pop_ask(). */
 void neigh_run(struct neigh_table *t, struct neigh_stats *stats, uint64_t now_ns);
 

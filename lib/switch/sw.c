@@ -40,6 +40,7 @@ static const char *const drop_names[SW_DROPS] = {
 	[SW_DROP_QUEUE_LIMIT] = "queue_limit",
 	[SW_DROP_WRED] = "wred",
 	[SW_DROP_NO_MBUF] = "no_mbuf",
+	[SW_DROP_RESTART] = "restart",
 	[SW_DROP_LINK_DOWN] = "link_down",
 	[SW_DROP_PFC_WATCHDOG] = "pfc_watchdog",
 	[SW_DROP_CONTROL_BUSY] = "control_busy",

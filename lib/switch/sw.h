@@ -203,6 +203,7 @@ enum sw_drop {
 	SW_DROP_QUEUE_LIMIT,  /* egress */
 	SW_DROP_WRED,         /* egress */
 	SW_DROP_NO_MBUF,      /* no clone for a copy (egress) */
+	SW_DROP_RESTART,      /* it waited while the switch lost its power */
 	SW_DROP_LINK_DOWN,    /* the port that it waits for or is to leave by has no link */
 	SW_DROP_PFC_WATCHDOG, /* a storm, and the watchdog's action is drop (egress, ingress) */
 	SW_DROP_CONTROL_BUSY, /* LLDP faster than it is looked at */
@@ -312,6 +313,14 @@ void sw_set_link(struct node *node, uint16_t port, bool up, uint64_t now_ns);
 void sw_set_tx_disabled(struct node *node, uint16_t port, bool disabled);
 /** Let pause frames that come from now on wait so many quanta until they are obeyed. */
 void sw_set_pfc_delay(struct node *node, uint16_t port, uint16_t quanta);
+
+/**
+ * Lose all that a loss of power takes, at once: frames (dropped under restart, and their buffer is
+ * given back), learned addresses and neighbours, pauses of both directions, storms of the watchdog.
+ * Counters, configuration and what was asked for at run time stay. One thread drives all shards.
+ * The links are the caller's to take down and up.
+ */
+void sw_restart(struct node *node, uint64_t now_ns);
 
 /** Watched queues drop, and are not looked at; takes effect with the next control(). */
 void sw_set_big_red_switch(struct node *node, bool on);

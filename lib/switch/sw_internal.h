@@ -283,6 +283,9 @@ void sw_pfcwd_init(struct sw *sw, const struct sw_params *params);
 /** @return when it wants to be called again. */
 uint64_t sw_pfcwd_control(struct sw *sw, uint64_t now_ns);
 
+/** No queue is in a storm any more; counts stay. */
+void sw_pfcwd_restart(struct sw *sw);
+
 /** Drop what waits in a queue whose storm has begun. */
 void sw_pfcwd_flush(struct sw *sw, uint16_t port, uint8_t queue, uint64_t now_ns);
 

@@ -191,6 +191,24 @@ sw_pfcwd_control(struct sw *sw, uint64_t now_ns)
 }
 
 void
+sw_pfcwd_restart(struct sw *sw)
+{
+	struct sw_watchdog *wd = &sw->watchdog;
+
+	for (uint16_t port = 0; port < sw->n_ports; port++) {
+		for (uint8_t prio = 0; prio < TM_CLASSES; prio++) {
+			if (!is_watched(sw, port, prio))
+				continue;
+			pfcwd_force(&wd->queue[port][prio], false);
+			ask_for(sw, port, prio, false);
+		}
+	}
+	wd->n_storms = 0;
+	wd->big_red = false;
+	__atomic_store_n(&wd->big_red_wish, wd->params.big_red_switch, __ATOMIC_RELAXED);
+}
+
+void
 sw_set_big_red_switch(struct node *node, bool on)
 {
 	__atomic_store_n(&sw_of(node)->watchdog.big_red_wish, on, __ATOMIC_RELAXED);

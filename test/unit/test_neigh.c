@@ -285,6 +285,29 @@ replaced_neighbours_leave_the_others_to_be_found(void **state)
 	assert_int_equal(neigh_unresolved(t), PLACES);
 }
 
+/* As after a loss of power: what was given for good is configuration. */
+static void
+what_was_learnt_is_forgotten_and_asked_for_anew(void **state)
+{
+	struct neigh_key given = key(2);
+	int64_t fixed = neigh_add_fixed(t, &given, mac);
+
+	(void)state;
+	assert_int_equal(add(1, 0), 1);
+	neigh_run(t, &stats, 0);
+	assert_int_equal(neigh_pop_ask(t), 1);
+	neigh_on_learnt(t, &stats, 1, mac, 0);
+	assert_int_equal(neigh_unresolved(t), 0);
+	neigh_forget_learned(t, 100);
+	assert_int_equal(neigh_unresolved(t), 1);
+	assert_false(neigh_get(t, 1)->has_mac);
+	assert_true(neigh_get(t, (uint32_t)fixed)->has_mac);
+	assert_int_equal(neigh_next_ns(t), 100);
+	neigh_run(t, &stats, 100);
+	assert_int_equal(neigh_pop_ask(t), 1);
+	assert_int_equal(neigh_pop_ask(t), NEIGH_NONE);
+}
+
 int
 main(void)
 {
@@ -300,6 +323,7 @@ main(void)
 		TEST(touched_neighbour_is_asked_and_no_other),
 		TEST(fixed_neighbour_is_used_never_asked_and_never_changed),
 		TEST(replaced_neighbours_leave_the_others_to_be_found),
+		TEST(what_was_learnt_is_forgotten_and_asked_for_anew),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
