@@ -253,6 +253,16 @@ void nic_destroy(struct node *node);
  */
 void nic_send_control_apart(struct node *node);
 
+/* Faults of a host that is one node, beside rx() and tx(). */
+
+/** The host takes frames out of its buffers at another rate from now on; 0: all at once. */
+void nic_set_drain_rate(struct node *node, uint64_t drain_rate_bps, uint64_t now_ns);
+/** A defect holds the peer: XOFF for all priorities with PFC (or the link), sent again for ever,
+ * whatever its buffers say and device_stall_critical_watermark_ns; or no longer. */
+void nic_set_pause_storm(struct node *node, bool on, uint64_t now_ns);
+/** The link went down or came up: pauses of both directions begin anew. */
+void nic_reset_pause(struct node *node, uint64_t now_ns);
+
 /** Add a QP before the first rx/tx. @return its local QPN, or -EINVAL, -ENOSPC, -ENOMEM. */
 int64_t nic_add_qp(struct node *node, const struct nic_qp_params *params, uint64_t now_ns);
 

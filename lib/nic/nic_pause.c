@@ -24,8 +24,7 @@ nic_pause_init(struct nic *nic)
 	*pause = (struct nic_pause){.xon_ns = NEVER_NS};
 	pause->slow = pause->speaks = p->receiver.drain_rate_bps > 0;
 	pfc_rx_init(&pause->pfc_rx, obeyed[p->flow_control], p->link_speed_bps);
-	if (pause->slow)
-		pfc_tx_init(&pause->pfc_tx, &p->pfc, p->link_speed_bps);
+	pfc_tx_init(&pause->pfc_tx, &p->pfc, p->link_speed_bps);
 }
 
 static void
@@ -134,10 +133,16 @@ hold(struct nic *nic, uint8_t prio, uint64_t now_ns)
 }
 
 static void
+set_xon(struct nic *nic, uint8_t prio, uint64_t now_ns)
+{
+	pfc_tx_set(&nic->pause.pfc_tx, prio, nic->pause.stuck >> prio & 1, now_ns);
+}
+
+static void
 let_go(struct nic *nic, uint8_t prio, uint64_t now_ns)
 {
 	__atomic_fetch_and(&nic->common->wants_xoff, ~(1u << prio), __ATOMIC_SEQ_CST);
-	pfc_tx_set(&nic->pause.pfc_tx, prio, false, now_ns);
+	set_xon(nic, prio, now_ns);
 	pause_storm_end(&nic->pause.storm, prio);
 	/* A frame that another node admitted in between found the priority held. */
 	if (is_full(nic, prio, false, now_ns))
@@ -170,7 +175,7 @@ end_storms(struct nic *nic, uint64_t now_ns)
 		pause_storm_check(&nic->pause.storm, &params, &nic->stats.pause_storm, now_ns);
 
 	for (; stopped != 0; stopped &= (uint8_t)(stopped - 1))
-		pfc_tx_set(&nic->pause.pfc_tx, (uint8_t)__builtin_ctz(stopped), false, now_ns);
+		set_xon(nic, (uint8_t)__builtin_ctz(stopped), now_ns);
 }
 
 bool
@@ -212,6 +217,56 @@ nic_pause_build(struct nic *nic, struct rte_mbuf *m, uint64_t now_ns)
 	else
 		pfc_frame_build(buf, nic->params.mac, vector.enable, vector.quanta);
 	counter_inc(&nic->stats.tx_pause_frames);
+}
+
+void
+nic_set_drain_rate(struct node *node, uint64_t drain_rate_bps, uint64_t now_ns)
+{
+	struct nic *nic = nic_of(node);
+	struct rx_drain_params *params = &nic->params.receiver;
+	struct nic_pause *pause = &nic->pause;
+
+	for (unsigned int prio = 0; prio < TM_CLASSES; prio++) {
+		struct rx_drain *buffer = &nic->common->buffers[prio];
+		struct rx_drain_params next = *params;
+		uint64_t bytes = pause->slow ? rx_drain_bytes(buffer, params, now_ns) : 0;
+
+		next.drain_rate_bps = drain_rate_bps;
+		/* A host that takes all at once has taken what there was. */
+		rx_drain_refill(buffer, &next, drain_rate_bps > 0 ? bytes : 0, now_ns);
+	}
+	params->drain_rate_bps = drain_rate_bps;
+	pause->slow = drain_rate_bps > 0;
+	pause->speaks = true;
+	pause->xon_ns = 0; /* look at what is held */
+	node_wake(&nic->node, 0);
+}
+
+void
+nic_set_pause_storm(struct node *node, bool on, uint64_t now_ns)
+{
+	struct nic *nic = nic_of(node);
+	struct nic_pause *pause = &nic->pause;
+
+	pause->stuck = on ? held_prios(nic) : 0;
+	pause->speaks = true;
+	for (uint8_t prio = 0; prio < TM_CLASSES; prio++)
+		if (pause->stuck >> prio & 1)
+			pfc_tx_set(&pause->pfc_tx, prio, true, now_ns);
+	pause->xon_ns = 0;
+	node_wake(&nic->node, 0);
+}
+
+void
+nic_reset_pause(struct node *node, uint64_t now_ns)
+{
+	struct nic *nic = nic_of(node);
+
+	pfc_rx_reset(&nic->pause.pfc_rx, now_ns);
+	set_paused(nic, 0);
+	pfc_tx_reset(&nic->pause.pfc_tx, now_ns);
+	pfc_tx_set_all(&nic->pause.pfc_tx, nic->pause.stuck);
+	node_wake(&nic->node, 0);
 }
 
 uint64_t

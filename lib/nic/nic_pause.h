@@ -30,7 +30,8 @@ struct nic_pause {
 	uint8_t paused_prios;
 	uint8_t paused_queues; /* of paused_prios */
 	bool slow;             /* there is a drain rate */
-	bool speaks;           /* and this node sends the pause frames */
+	bool speaks;           /* this node sends pause frames */
+	uint8_t stuck;         /* priorities that a defect holds for ever */
 	uint64_t xon_ns; /* earliest time at which a held priority may go on; NEVER_NS: none */
 	struct pfc_rx pfc_rx;
 	struct pfc_tx pfc_tx;
@@ -46,7 +47,7 @@ void nic_pause_on_frame(struct nic *nic, enum mac_control_kind kind, const struc
 /** Let pauses end that are over; called while paused_prios is not 0. */
 void nic_pause_update(struct nic *nic, uint64_t now_ns);
 
-/* The rest is called if the receiver is slow, all but admit() if this node speaks. */
+/* The rest is called if the receiver is slow or defect, all but admit() if this node speaks. */
 
 /** Room in the receive buffer for a frame of this class? len without FCS. */
 bool nic_pause_admit(struct nic *nic, int dscp, int pcp, uint32_t len, uint64_t now_ns);

@@ -65,6 +65,13 @@ rx_drain_bytes(const struct rx_drain *d, const struct rx_drain_params *params, u
 		       drained_bytes(params, now_ns));
 }
 
+void
+rx_drain_refill(struct rx_drain *d, const struct rx_drain_params *params, uint64_t bytes,
+		uint64_t now_ns)
+{
+	__atomic_store_n(&d->filled_bytes, drained_bytes(params, now_ns) + bytes, __ATOMIC_RELAXED);
+}
+
 bool
 rx_drain_admit(struct rx_drain *d, const struct rx_drain_params *params, uint32_t bytes,
 	       uint64_t now_ns)

@@ -47,6 +47,10 @@ struct rx_drain {
 uint64_t rx_drain_bytes(const struct rx_drain *d, const struct rx_drain_params *params,
 			uint64_t now_ns);
 
+/** It holds so many bytes at now_ns, whatever was in it: params have another rate from now on. */
+void rx_drain_refill(struct rx_drain *d, const struct rx_drain_params *params, uint64_t bytes,
+		     uint64_t now_ns);
+
 /** A frame comes. @return false: there is no room for it. */
 bool rx_drain_admit(struct rx_drain *d, const struct rx_drain_params *params, uint32_t bytes,
 		    uint64_t now_ns);
