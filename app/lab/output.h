@@ -27,6 +27,9 @@ json_t *output_json(const struct lab_run *run);
 
 /** Of that the list of all switch ports. */
 json_t *output_ports(const struct lab_run *run);
+/** Lists of frames that ended on the way, and of those to which something happened on a cable. */
+json_t *output_drops(const struct lab_run *run);
+json_t *output_cable_faults(const struct lab_run *run);
 
 /** The same words as a table for people. */
 void output_table(FILE *out, const struct lab_run *run);

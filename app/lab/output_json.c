@@ -141,59 +141,6 @@ pfc_list(const struct lab_run *run)
 	return list;
 }
 
-static void
-add_drop(json_t *list, const char *node, uint16_t port, const char *reason, uint64_t packets)
-{
-	json_t *o;
-
-	if (packets == 0)
-		return;
-	o = json_object();
-	set_text(o, "node", node);
-	report_set_u64(o, "port", port);
-	set_text(o, "reason", reason);
-	report_set_u64(o, "packets", packets);
-	json_array_append_new(list, o);
-}
-
-/* What did not arrive at this end. */
-static void
-add_cable_drops(json_t *list, const struct lab_run *run, struct topology_end end)
-{
-	char name[TOPOLOGY_NODE_CHARS + 1];
-
-	for (unsigned int d = 0; d < CABLE_DROPS; d++)
-		add_drop(list, topology_node_name(topology_of(run), end.node, name), end.port,
-			 cable_drop_name(d),
-			 net_cable_drops(run->net, (struct fabric_end){end.node, end.port}, d));
-}
-
-static json_t *
-drop_list(const struct lab_run *run)
-{
-	const struct topology *t = topology_of(run);
-	json_t *list = json_array();
-
-	for (uint32_t i = 0; i < t->n_switches; i++)
-		for (uint16_t port = 0; port < t->switches[i].n_ports; port++)
-			for (unsigned int d = 0; d < SW_DROPS; d++)
-				add_drop(list, t->switches[i].name, port, sw_drop_name(d),
-					 sw_port_stats(net_switch(run->net, i), port)->drops[d]);
-	for (uint32_t i = 0; i < t->n_links; i++) {
-		add_cable_drops(list, run, t->links[i].a);
-		add_cable_drops(list, run, t->links[i].b);
-	}
-	for (uint16_t h = 1; h <= t->n_hosts; h++) {
-		char name[16];
-
-		snprintf(name, sizeof(name), "h%u", h);
-		for (unsigned int d = 0; d < NIC_DROPS; d++)
-			add_drop(list, name, 0, nic_drop_name(d),
-				 nic_stats(net_host(run->net, h))->drops[d]);
-	}
-	return list;
-}
-
 /* Sums over all hosts of one table of counters, which stands at an offset in struct nic_stats. */
 static void
 set_host_sums(json_t *o, const struct lab_run *run, const struct counter_field *fields,
@@ -369,7 +316,8 @@ output_json(const struct lab_run *run)
 			    r->last_pause_ns == NEVER_NS
 				    ? json_null()
 				    : json_integer((json_int_t)r->last_pause_ns));
-	json_object_set_new(o, "drops", drop_list(run));
+	json_object_set_new(o, "drops", output_drops(run));
+	json_object_set_new(o, "cable_faults", output_cable_faults(run));
 	set_ledger(o, run);
 	json_object_set_new(o, "events", event_list(run));
 	json_object_set_new(o, "scheduled_events", scheduled_list(run));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "fabric/events.h"
+#include "fabric/events_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,24 +8,6 @@
 
 #include "base/fixed.h"
 #include "base/units.h"
-#include "fabric/net_internal.h"
-
-struct item {
-	uint64_t next_ns;  /* NEVER_NS: over */
-	uint64_t round_ns; /* when the frames of this round began */
-	uint32_t rounds, next_frame;
-	struct event_result result;
-};
-
-struct events {
-	struct net *net;
-	events_report_fn report;
-	void *arg;
-	const struct event_params *params;
-	struct item *items;
-	uint32_t n;
-	uint64_t next_ns;
-};
 
 static void
 find_next(struct events *ev)
@@ -46,8 +28,9 @@ events_create(struct net *net, events_report_fn report, void *arg)
 	*ev = (struct events){
 		.net = net, .report = report, .arg = arg, .params = s->events, .n = s->n_events};
 	ev->items = calloc(ev->n + 1, sizeof(*ev->items));
-	if (ev->items == NULL) {
-		free(ev);
+	ev->down = calloc(s->topology->n_links, sizeof(*ev->down));
+	if (ev->items == NULL || ev->down == NULL) {
+		events_destroy(ev);
 		return NULL;
 	}
 	for (uint32_t i = 0; i < ev->n; i++)
@@ -61,6 +44,7 @@ events_destroy(struct events *ev)
 {
 	if (ev == NULL)
 		return;
+	free(ev->down);
 	free(ev->items);
 	free(ev);
 }
@@ -75,43 +59,6 @@ struct event_result
 events_result(const struct events *ev, uint32_t index)
 {
 	return ev->items[index].result;
-}
-
-static struct fabric_end
-end_at(struct topology_end at)
-{
-	return (struct fabric_end){.node = at.node, .port = at.port};
-}
-
-static struct node *
-switch_at(struct events *ev, uint32_t node)
-{
-	return ev->net->switches[node];
-}
-
-/* Both ends that are switches see it. */
-static int
-set_link(struct events *ev, struct topology_end at, bool up, uint64_t now_ns)
-{
-	const struct topology *t = net_scenario(ev->net)->topology;
-	struct topology_end ends[2] = {at, at};
-	int rc = fabric_set_link(ev->net->fabric, end_at(at), up);
-
-	if (rc < 0)
-		return rc;
-	if (topology_is_switch(t, at.node)) {
-		ends[1] = topology_peer(t, at.node, at.port);
-	} else {
-		const struct topology_host *h = &t->hosts[at.node - t->n_switches];
-
-		ends[1] = (struct topology_end){.node = h->sw, .port = t->links[h->link].b.port};
-	}
-	for (unsigned int i = 0; i < 2; i++)
-		if (topology_is_switch(t, ends[i].node))
-			sw_set_link(switch_at(ev, ends[i].node), ends[i].port, up, now_ns);
-	for (unsigned int i = 0; i < 2; i++)
-		fabric_poke(ev->net->fabric, ends[i].node, now_ns);
-	return 0;
 }
 
 /* A switch does it before its next frame; no frame is enough for that. */
@@ -129,7 +76,7 @@ clear_watermarks(struct events *ev, const struct event_params *e, uint64_t now_n
 
 	for (uint32_t i = 0; i < t->n_switches; i++)
 		if (e->everywhere || e->at.node == i)
-			clear_watermarks_of(switch_at(ev, i), now_ns);
+			clear_watermarks_of(events_switch(ev, i), now_ns);
 }
 
 static bool
@@ -143,7 +90,7 @@ send_frame(struct events *ev, const struct event_params *e, const struct event_f
 		return false;
 	}
 	memcpy(data, e->send.bytes + frame->offset, frame->n_bytes);
-	if (fabric_inject(ev->net->fabric, end_at(e->at), m, ev->next_ns) < 0) {
+	if (fabric_inject(ev->net->fabric, events_end(e->at), m, ev->next_ns) < 0) {
 		rte_pktmbuf_free(m);
 		return false;
 	}
@@ -156,14 +103,11 @@ gap_ns(const struct events *ev, const struct event_params *e, const struct event
 {
 	const struct topology *t = net_scenario(ev->net)->topology;
 	uint64_t rate_bps = e->rate_bps;
-	uint32_t link;
 
 	if (e->interval_ns > 0)
 		return e->interval_ns;
-	link = topology_is_switch(t, e->at.node) ? t->switches[e->at.node].link[e->at.port]
-						 : t->hosts[e->at.node - t->n_switches].link;
 	if (rate_bps == 0)
-		rate_bps = t->links[link].cable.rate_bps;
+		rate_bps = t->links[topology_link_at(t, e->at)].cable.rate_bps;
 	return max_u64(1, serialization_ns(wire_bytes(frame->n_bytes), rate_bps));
 }
 
@@ -189,11 +133,65 @@ send(struct events *ev, const struct event_params *e, struct item *item)
 		item->next_ns = NEVER_NS;
 }
 
+/* What has an end: begin it, or end it. */
+static int
+set_state(struct events *ev, const struct event_params *e, bool on, uint64_t now_ns)
+{
+	struct node *sw;
+
+	switch (e->action) {
+	case EVENT_TX_DISABLE:
+		sw = events_switch(ev, e->at.node);
+		sw_set_tx_disabled(sw, e->at.port, on);
+		break;
+	case EVENT_PFC_DELAY:
+		sw = events_switch(ev, e->at.node);
+		sw_set_pfc_delay(sw, e->at.port, on ? e->quanta : 0);
+		break;
+	default:
+		return events_fault(ev, e, on, now_ns);
+	}
+	fabric_poke(ev->net->fabric, e->at.node, now_ns);
+	return 0;
+}
+
+/* An action that ends what another one begins. @return the latter, or the action itself. */
+static int
+beginning_of(int action)
+{
+	switch (action) {
+	case EVENT_LINK_UP:
+		return EVENT_LINK_DOWN;
+	case EVENT_TX_ENABLE:
+		return EVENT_TX_DISABLE;
+	case EVENT_PAUSE_STORM_END:
+		return EVENT_PAUSE_STORM;
+	default:
+		return action;
+	}
+}
+
+static int
+run_state(struct events *ev, const struct event_params *e, struct item *item)
+{
+	uint64_t now_ns = item->next_ns;
+	struct event_params begun = *e;
+	bool on;
+
+	begun.action = beginning_of(e->action);
+	on = begun.action == e->action && !item->lasts;
+	item->lasts = on && e->for_ns > 0;
+	item->next_ns = item->lasts ? now_ns + e->for_ns : NEVER_NS;
+	return set_state(ev, &begun, on, now_ns);
+}
+
 static int
 run_item(struct events *ev, const struct event_params *e, struct item *item)
 {
 	uint64_t now_ns = item->next_ns;
 
+	if (e->action < EVENT_SEND)
+		return run_state(ev, e, item);
 	if (e->action == EVENT_SEND) {
 		if (item->rounds == 0 && item->next_frame == 0)
 			item->round_ns = now_ns;
@@ -201,27 +199,10 @@ run_item(struct events *ev, const struct event_params *e, struct item *item)
 		return 0;
 	}
 	item->next_ns = NEVER_NS;
-	switch (e->action) {
-	case EVENT_LINK_DOWN:
-	case EVENT_LINK_UP:
-		return set_link(ev, e->at, e->action == EVENT_LINK_UP, now_ns);
-	case EVENT_TX_DISABLE:
-	case EVENT_TX_ENABLE:
-		sw_set_tx_disabled(switch_at(ev, e->at.node), e->at.port,
-				   e->action == EVENT_TX_DISABLE);
-		break;
-	case EVENT_PFC_DELAY:
-		sw_set_pfc_delay(switch_at(ev, e->at.node), e->at.port, e->quanta);
-		break;
-	case EVENT_CLEAR_WATERMARKS:
+	if (e->action == EVENT_CLEAR_WATERMARKS)
 		clear_watermarks(ev, e, now_ns);
-		return 0;
-	default:
-		if (ev->report != NULL)
-			ev->report(ev->arg, e, now_ns);
-		return 0;
-	}
-	fabric_poke(ev->net->fabric, e->at.node, now_ns);
+	else if (ev->report != NULL)
+		ev->report(ev->arg, e, now_ns);
 	return 0;
 }
 

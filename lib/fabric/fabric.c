@@ -123,15 +123,25 @@ need_cable(struct fabric *f, uint32_t end)
 	if (e->cable == NULL)
 		return -ENOMEM;
 	cable_init(e->cable, &e->link.errors, end);
+	if (e->on_cable.count > 0) {
+		e->cable->last = e->on_cable.tail;
+		e->cable->last_due_ns = pkt_meta(e->on_cable.tail)->due_ns;
+	}
 	return 0;
+}
+
+static void
+lower_lookahead(struct fabric *f, const struct fabric_link *link)
+{
+	uint64_t least_ns = link->delay_ns + serialization_ns(wire_bytes(0), link->rate_bps);
+
+	f->lookahead_ns = min_u64(f->lookahead_ns, least_ns);
 }
 
 int
 fabric_connect(struct fabric *f, struct fabric_end a, struct fabric_end b,
 	       const struct fabric_link *link)
 {
-	uint64_t least_ns;
-
 	if (f->n_ends + 2 > f->max_ends)
 		return -ENOSPC;
 	if (!port_is_free(f, a) || !port_is_free(f, b) || (a.node == b.node && a.port == b.port) ||
@@ -141,11 +151,10 @@ fabric_connect(struct fabric *f, struct fabric_end a, struct fabric_end b,
 		return -ENOMEM;
 	add_end(f, a, b, link);
 	add_end(f, b, a, link);
-	if ((link->errors.frame_loss_ppb > 0 || link->errors.bit_errors_per_tbit > 0) &&
+	if (cable_params_is_faulty(&link->errors) &&
 	    (need_cable(f, f->n_ends - 2) < 0 || need_cable(f, f->n_ends - 1) < 0))
 		return -ENOMEM;
-	least_ns = link->delay_ns + serialization_ns(wire_bytes(0), link->rate_bps);
-	f->lookahead_ns = min_u64(f->lookahead_ns, least_ns);
+	lower_lookahead(f, link);
 	return 0;
 }
 
@@ -174,10 +183,9 @@ lose_all(struct fabric *f, uint32_t end)
 	struct end *e = &f->ends[end];
 	struct rte_mbuf *m;
 
-	while ((m = pkt_fifo_pop(&e->on_cable)) != NULL) {
-		e->cable->drops[CABLE_DROP_LINK_DOWN]++;
+	cable_cut(e->cable, e->on_cable.count);
+	while ((m = pkt_fifo_pop(&e->on_cable)) != NULL)
 		rte_pktmbuf_free(m);
-	}
 	event_queue_set(&f->arrivals, end, NEVER_NS);
 }
 
@@ -196,6 +204,27 @@ fabric_set_link(struct fabric *f, struct fabric_end at, bool up)
 			lose_all(f, end);
 	}
 	return 0;
+}
+
+int
+fabric_set_cable(struct fabric *f, struct fabric_end from, const struct fabric_link *link)
+{
+	uint32_t end = end_of(f, from);
+
+	if (end == NO_END || link->rate_bps != f->ends[end].link.rate_bps)
+		return -EINVAL;
+	if (need_cable(f, end) < 0)
+		return -ENOMEM;
+	f->ends[end].link = *link;
+	cable_set(f->ends[end].cable, &link->errors);
+	lower_lookahead(f, link);
+	return 0;
+}
+
+const struct fabric_link *
+fabric_cable(const struct fabric *f, struct fabric_end from)
+{
+	return &f->ends[end_of(f, from)].link;
 }
 
 int
@@ -219,6 +248,15 @@ fabric_cable_drops(const struct fabric *f, struct fabric_end at, enum cable_drop
 	const struct cable *cable = end == NO_END ? NULL : f->ends[peer_of(end)].cable;
 
 	return cable == NULL ? 0 : cable->drops[why];
+}
+
+struct cable_stats
+fabric_cable_stats(const struct fabric *f, struct fabric_end at)
+{
+	uint32_t end = end_of(f, at);
+	const struct cable *cable = end == NO_END ? NULL : f->ends[peer_of(end)].cable;
+
+	return cable == NULL ? (struct cable_stats){0} : cable->stats;
 }
 
 int

@@ -4,8 +4,8 @@
  *
  * A cable only delays: a frame given by tx() at t arrives whole at t + serialization + propagation,
  * since the shaper that makes frames leave one after the other is in the node. Frames of one
- * direction never overtake. At equal times arrivals come before transmissions, and both in the
- * order of their cable ends.
+ * direction never overtake, unless the cable is made to reorder them. At equal times arrivals come
+ * before transmissions, and both in the order of their cable ends.
  *
  * Nodes meet on cables only: each is run for as long as no frame can reach it, see fabric_run.c.
  * What they share beside that, packet pools, must not run dry, or who finds them so depends on it.
@@ -62,6 +62,17 @@ int fabric_connect(struct fabric *f, struct fabric_end a, struct fabric_end b,
 int fabric_set_link(struct fabric *f, struct fabric_end e, bool up);
 
 /**
+ * The cable from this end to its peer has another delay and other faults from now on, after the run
+ * up to now: what is on the way arrives as it would have, and before what is sent later. The rate
+ * is the nodes' and stays.
+ * @return 0, -EINVAL (no such end, another rate), -ENOMEM.
+ */
+int fabric_set_cable(struct fabric *f, struct fabric_end from, const struct fabric_link *link);
+
+/** What it is now. The end is connected. */
+const struct fabric_link *fabric_cable(const struct fabric *f, struct fabric_end from);
+
+/**
  * Put a frame on the cable at this end at now_ns, up to which the fabric has run, as if the node
  * had sent it: beside what the node sends, and behind what is on the cable. The fabric owns it.
  * @return 0, or -EINVAL (no such end): then it is still the caller's.
@@ -78,6 +89,9 @@ int fabric_tap(struct fabric *f, struct fabric_end e, struct cable_tap sent,
 
 /** Frames to this end that did not arrive. */
 uint64_t fabric_cable_drops(const struct fabric *f, struct fabric_end e, enum cable_drop why);
+
+/** What happened to frames to this end that did arrive. */
+struct cable_stats fabric_cable_stats(const struct fabric *f, struct fabric_end e);
 
 /** Run all events up to and including until_ns, which never decreases; the clock then stands there.
  */

@@ -54,12 +54,15 @@ hand_out(struct fabric *f, uint32_t end, uint64_t now_ns)
 	struct end *e = &f->ends[end];
 	struct node_slot *peer = &f->nodes[e->peer_node];
 	struct rte_mbuf *m = e->on_cable.head;
+	struct cable *cable = e->cable;
 	uint64_t digest = f->stats.digest, bytes = 0, hops = 0, next_ns;
 
 	do {
 		struct pkt_meta *meta = pkt_meta(m);
 
 		pkt_fifo_pop(&e->on_cable);
+		if (unlikely(cable != NULL))
+			cable_arrive(cable, m, now_ns);
 		digest = mix(digest, now_ns ^ (uint64_t)end << 48);
 		digest = mix(digest, m->pkt_len);
 		digest = mix(digest, fingerprint(m));
@@ -147,18 +150,19 @@ fabric_put(struct fabric *f, uint32_t end, struct rte_mbuf *m, uint64_t sent_ns)
 	struct end *e = &f->ends[end];
 	uint64_t due_ns = sent_ns + e->link.delay_ns;
 
-	/* Behind what was put there out of turn. */
-	if (e->on_cable.count > 0)
-		due_ns = max_u64(due_ns, pkt_meta(e->on_cable.tail)->due_ns);
-	if (e->cable != NULL &&
-	    cable_send(e->cable, m, m->pkt_len + FCS_BYTES, sent_ns, due_ns) != CABLE_DROPS) {
+	if (e->cable == NULL) {
+		/* Behind what was put there out of turn. */
+		if (e->on_cable.count > 0)
+			due_ns = max_u64(due_ns, pkt_meta(e->on_cable.tail)->due_ns);
+		pkt_meta(m)->due_ns = due_ns;
+		pkt_fifo_push(&e->on_cable, m);
+	} else if (cable_send(e->cable, &m, m->pkt_len + FCS_BYTES, sent_ns) == CABLE_DROPS) {
+		cable_queue(e->cable, &e->on_cable, m, due_ns);
+	} else {
 		rte_pktmbuf_free(m);
 		return;
 	}
-	pkt_meta(m)->due_ns = due_ns;
-	pkt_fifo_push(&e->on_cable, m);
-	if (e->on_cable.count == 1)
-		event_queue_set(&f->arrivals, end, due_ns);
+	event_queue_set(&f->arrivals, end, pkt_meta(e->on_cable.head)->due_ns);
 }
 
 /* @return as take_wakes(). */

@@ -57,7 +57,7 @@ create_pools(struct net *net, char *why, unsigned int why_size)
 	bool sends = false;
 
 	for (uint32_t i = 0; i < s->n_events; i++) {
-		sends |= s->events[i].action == EVENT_SEND;
+		sends |= s->events[i].action == EVENT_SEND || s->events[i].action == EVENT_CORRUPT;
 		for (uint32_t k = 0; k < s->events[i].send.n; k++)
 			frame = (uint16_t)RTE_MAX(frame, s->events[i].send.frames[k].n_bytes);
 	}
@@ -112,6 +112,18 @@ create_switches(struct net *net, char *why, unsigned int why_size)
 	}
 	free(params);
 	return rc;
+}
+
+uint64_t
+net_drain_rate(const struct scenario *s, uint16_t host)
+{
+	uint16_t slow[TOPOLOGY_MAX_HOSTS];
+	int32_t n = host_list_parse(s->topology, s->fabric.slow_hosts, slow);
+
+	for (int32_t i = 0; i < n; i++)
+		if (slow[i] == host)
+			return s->nic.receiver.drain_rate_bps;
+	return 0;
 }
 
 static int
@@ -304,4 +316,10 @@ uint64_t
 net_cable_drops(const struct net *net, struct fabric_end e, enum cable_drop why)
 {
 	return fabric_cable_drops(net->fabric, e, why);
+}
+
+struct cable_stats
+net_cable_stats(const struct net *net, struct fabric_end e)
+{
+	return fabric_cable_stats(net->fabric, e);
 }

@@ -36,6 +36,8 @@ const struct node *net_switch(const struct net *net, uint32_t i);
 const struct node *net_host(const struct net *net, uint16_t h);
 /** Frames that did not arrive at a port, as fabric_cable_drops(). */
 uint64_t net_cable_drops(const struct net *net, struct fabric_end e, enum cable_drop why);
+/** What happened to frames to a port that did arrive, as fabric_cable_stats(). */
+struct cable_stats net_cable_stats(const struct net *net, struct fabric_end e);
 uint32_t net_flow_count(const struct net *net);
 const struct net_flow *net_flow(const struct net *net, uint32_t index);
 

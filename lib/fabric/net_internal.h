@@ -24,6 +24,9 @@ struct net {
 __attribute__((format(printf, 3, 4))) int net_fail(char *why, unsigned int why_size,
 						   const char *format, ...);
 
+/** What [receiver] says of a host; 0: it is not slow. */
+uint64_t net_drain_rate(const struct scenario *s, uint16_t host);
+
 /** Add the QPs of all flows, in the order of the file. @return 0, or -1 with why. */
 int net_create_flows(struct net *net, char *why, unsigned int why_size);
 

@@ -169,6 +169,17 @@ digest_ports(const struct probe *p, uint64_t d)
 	return d;
 }
 
+/* The first three reasons are older than the others, which are known by their names. */
+static uint64_t
+digest_cable_drop(uint64_t d, uint32_t direction, enum cable_drop why)
+{
+	const char *name = cable_drop_name(why);
+
+	if (why <= CABLE_DROP_LINK_DOWN)
+		return digest_u64(d, direction * 3u + why);
+	return digest_u64(digest_bytes(d, name, strlen(name)), direction);
+}
+
 /* Only what happened, as above. */
 static uint64_t
 digest_cables(const struct probe *p, uint64_t d)
@@ -183,7 +194,7 @@ digest_cables(const struct probe *p, uint64_t d)
 				p->net, (struct fabric_end){.node = end.node, .port = end.port}, k);
 
 			if (n != 0)
-				d = digest_u64(digest_u64(d, i * CABLE_DROPS + k), n);
+				d = digest_u64(digest_cable_drop(d, i, k), n);
 		}
 	}
 	return d;

@@ -66,7 +66,16 @@ buffer_bytes(const struct scenario *s)
 	return bytes;
 }
 
-/* What is on the way on all cables, both ways. */
+/* Speed of the link that an event is about. */
+static uint64_t
+event_rate_bps(const struct scenario *s, uint32_t event)
+{
+	const struct topology *t = s->topology;
+
+	return t->links[topology_link_at(t, s->events[event].at)].cable.rate_bps;
+}
+
+/* What is on the way on all cables, both ways, also when events make them longer. */
 static uint64_t
 cable_bytes(const struct scenario *s)
 {
@@ -77,6 +86,10 @@ cable_bytes(const struct scenario *s)
 
 		bytes += 2 * mul_div(cable->delay_ns, cable->rate_bps, 8 * NS_PER_SEC);
 	}
+	for (uint32_t i = 0; i < s->n_events; i++)
+		if (s->events[i].action == EVENT_DELAY)
+			bytes += 2 * mul_div(s->events[i].delay_ns, event_rate_bps(s, i),
+					     8 * NS_PER_SEC);
 	return bytes;
 }
 
@@ -178,8 +191,8 @@ fill_nics(struct scenario *s)
 int
 scenario_resolve(struct scenario *s, struct scenario_fault *fault)
 {
-	if (scenario_build_topology(s, fault) < 0 || check_fabric(s, fault) < 0 ||
-	    scenario_check_events(s, fault) < 0 || fill_switches(s, fault) < 0)
+	if (scenario_build_topology(s, fault) < 0 || scenario_check_events(s, fault) < 0 ||
+	    check_fabric(s, fault) < 0 || fill_switches(s, fault) < 0)
 		return -EINVAL;
 	fill_nics(s);
 	return 0;

@@ -120,11 +120,23 @@ enum event_action {
 	EVENT_TX_DISABLE,
 	EVENT_TX_ENABLE,
 	EVENT_PFC_DELAY,
+	EVENT_LOSS,
+	EVENT_BIT_ERRORS,
+	EVENT_CORRUPT,
+	EVENT_REORDER,
+	EVENT_DELAY,
+	EVENT_PAUSE_STORM,
+	EVENT_PAUSE_STORM_END,
+	EVENT_SLOW_RECEIVER,
+	EVENT_SWITCH_RESTART,
 	EVENT_SEND,
 	EVENT_CLEAR_WATERMARKS,
 	EVENT_CLEAR_COUNTERS,
 	EVENT_DUMP,
 };
+
+/* Of a cable at a port: both ways, what leaves by the port, or what comes to it. */
+enum event_direction { EVENT_BOTH, EVENT_TX, EVENT_RX };
 
 #define EVENT_PORT_CHARS 15
 #define EVENT_FRAME_CHARS 252
@@ -150,6 +162,14 @@ struct event_params {
 	int action; /* enum event_action */
 	char node[TOPOLOGY_NODE_CHARS + 1];
 	char port[EVENT_PORT_CHARS + 1]; /* a number, or the name of what it leads to */
+	uint64_t for_ns;                 /* 0: without end */
+	int direction;                   /* enum event_direction */
+	int frames;                      /* enum cable_frames */
+	uint32_t frame_ppb;
+	uint64_t bit_errors_per_tbit;
+	uint32_t reorder_frames;
+	uint64_t delay_ns;
+	uint64_t drain_rate_bps;
 	uint16_t quanta;
 	char frame[EVENT_FRAME_CHARS + 1]; /* hexadecimal */
 	char file[EVENT_PATH_CHARS + 1];
@@ -222,6 +242,9 @@ const char *scenario_flow_title(const struct flow_params *flow, uint32_t pair,
 
 /** Build s->topology and s->routes. @return 0, or -EINVAL with fault filled in. */
 int scenario_build_topology(struct scenario *s, struct scenario_fault *fault);
+
+/** Has the action an end of its own, for_ns after its beginning? */
+bool event_may_last(int action);
 
 /** Find the ends that events and recordings are about. @return 0, or -EINVAL with fault filled in.
  */

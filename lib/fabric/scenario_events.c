@@ -9,14 +9,29 @@
 static bool
 has_port(int action)
 {
-	return action <= EVENT_SEND;
+	return action <= EVENT_SEND && action != EVENT_SWITCH_RESTART;
 }
 
-/* Actions that only a switch port knows. */
+/* Actions that only a switch knows. */
 static bool
 is_of_switch(int action)
 {
-	return action == EVENT_TX_DISABLE || action == EVENT_TX_ENABLE || action == EVENT_PFC_DELAY;
+	return action == EVENT_TX_DISABLE || action == EVENT_TX_ENABLE ||
+	       action == EVENT_PFC_DELAY || action == EVENT_SWITCH_RESTART;
+}
+
+static bool
+is_of_host(int action)
+{
+	return action == EVENT_PAUSE_STORM || action == EVENT_PAUSE_STORM_END ||
+	       action == EVENT_SLOW_RECEIVER;
+}
+
+bool
+event_may_last(int action)
+{
+	return action < EVENT_SEND && action != EVENT_LINK_UP && action != EVENT_TX_ENABLE &&
+	       action != EVENT_PAUSE_STORM_END;
 }
 
 static uint16_t
@@ -54,13 +69,48 @@ check_send(const struct event_params *e, struct scenario_fault *fault)
 	return 0;
 }
 
+/* What a host must be like for what happens to it. */
 static int
-check_event(const struct topology *t, struct event_params *e, struct scenario_fault *fault)
+check_host_fault(const struct scenario *s, const struct event_params *e,
+		 struct scenario_fault *fault)
 {
+	struct rx_drain_params receiver = s->nic.receiver;
+	const char *why;
+
+	if (e->action != EVENT_SLOW_RECEIVER && s->nic.flow_control == NIC_FLOW_OFF)
+		return scenario_refuse(fault, "event", e->name, "action",
+				       "flow_control = pfc or pause in [nic] with pause_storm");
+	receiver.drain_rate_bps = e->drain_rate_bps;
+	if (e->action == EVENT_SLOW_RECEIVER && rx_drain_params_check(&receiver, &why) < 0)
+		return scenario_refuse(fault, "event", e->name, "drain_rate_bps", why);
+	return 0;
+}
+
+static int
+check_times(const struct event_params *e, struct scenario_fault *fault)
+{
+	if (e->for_ns > 0 && !event_may_last(e->action))
+		return scenario_refuse(fault, "event", e->name, "for_ns",
+				       "0 with an action that does not last");
+	if (e->for_ns == 0 && e->action == EVENT_SWITCH_RESTART)
+		return scenario_refuse(fault, "event", e->name, "for_ns",
+				       "the time in which the switch starts, with switch_restart");
+	if (e->delay_ns == 0 && e->action == EVENT_REORDER && e->frame_ppb > 0)
+		return scenario_refuse(fault, "event", e->name, "delay_ns",
+				       "a time above 0 with reorder");
+	return 0;
+}
+
+static int
+check_event(const struct scenario *s, struct event_params *e, struct scenario_fault *fault)
+{
+	const struct topology *t = s->topology;
 	int64_t node = topology_find(t, e->node);
 	int32_t port;
 
-	e->everywhere = strcmp(e->node, "all") == 0 && !has_port(e->action);
+	if (check_times(e, fault) < 0)
+		return -EINVAL;
+	e->everywhere = strcmp(e->node, "all") == 0 && e->action > EVENT_SEND;
 	if (e->everywhere)
 		return 0;
 	if (node < 0)
@@ -68,11 +118,15 @@ check_event(const struct topology *t, struct event_params *e, struct scenario_fa
 				       "a switch or a host of the fabric");
 	if (is_of_switch(e->action) && !topology_is_switch(t, (uint32_t)node))
 		return scenario_refuse(fault, "event", e->name, "node", "a switch");
-	port = find_port(t, (uint32_t)node, e->port);
+	if (is_of_host(e->action) && topology_is_switch(t, (uint32_t)node))
+		return scenario_refuse(fault, "event", e->name, "node", "a host");
+	port = has_port(e->action) ? find_port(t, (uint32_t)node, e->port) : 0;
 	if (port < 0)
 		return scenario_refuse(fault, "event", e->name, "port",
 				       "a port of the node, or a node at the other end of one");
 	e->at = (struct topology_end){.node = (uint32_t)node, .port = (uint16_t)port};
+	if (is_of_host(e->action))
+		return check_host_fault(s, e, fault);
 	return e->action == EVENT_SEND ? check_send(e, fault) : 0;
 }
 
@@ -115,7 +169,7 @@ scenario_check_events(struct scenario *s, struct scenario_fault *fault)
 					       "a port that no other [record NAME] has");
 	}
 	for (uint32_t i = 0; i < s->n_events; i++)
-		if (check_event(s->topology, &s->events[i], fault) < 0)
+		if (check_event(s, &s->events[i], fault) < 0)
 			return -EINVAL;
 	return 0;
 }

@@ -131,7 +131,7 @@ const struct field link_section_fields[] = {
 	 .help = "speed, both ways; 0: that of [fabric]"},
 	{F(link_delay_ns), .type = FIELD_U64, .unit = UNIT_NS, .max = NS_PER_SEC, .def = "0",
 	 .help = "propagation delay, one way; 0: that of [fabric]"},
-	{F(frame_loss_ppb), .type = FIELD_U32, .max = CABLE_MAX_LOSS_PPB, .def = "0",
+	{F(frame_loss_ppb), .type = FIELD_U32, .max = CABLE_MAX_PPB, .def = "0",
 	 .help = "frames of 10^9 that are lost, at random, in each direction"},
 	{F(bit_errors_per_tbit), .type = FIELD_U64, .max = CABLE_MAX_BIT_ERRORS, .def = "0",
 	 .help = "bit errors in 10^12 bits, at random; a frame that has one is dropped by who "
@@ -142,52 +142,3 @@ const struct field link_section_fields[] = {
 };
 const unsigned int link_section_fields_n =
 	sizeof(link_section_fields) / sizeof(link_section_fields[0]);
-
-const char *const event_action_words[] = {
-	"link_down", "link_up",          "tx_disable",     "tx_enable", "pfc_delay",
-	"send",      "clear_watermarks", "clear_counters", "dump",      NULL};
-
-#undef F
-#define F(member) .name = #member, .offset = offsetof(struct event_params, member)
-
-const struct field event_fields[] = {
-	{F(at_ns), .type = FIELD_U64, .unit = UNIT_NS, .min = 1, .max = 3600 * NS_PER_SEC,
-	 .def = NULL, .help = "when: behind all else that happens at that time"},
-	{F(action), .type = FIELD_ENUM, .choices = event_action_words, .def = NULL,
-	 .help = "link_down, link_up: of the cable at a port; tx_disable, tx_enable: of data of a "
-		 "switch port; pfc_delay: a switch port obeys pause frames `quanta` later; send: "
-		 "frames leave by a port; clear_watermarks, clear_counters, dump (to the results): "
-		 "of one node or of all"},
-	{F(node), .type = FIELD_STR, .max = TOPOLOGY_NODE_CHARS, .def = "all",
-	 .help = "a switch or a host, such as T1 or h3; all: every node, where the action has no "
-		 "port"},
-	{F(port), .type = FIELD_STR, .max = EVENT_PORT_CHARS, .def = "0",
-	 .help = "port of the node, or the node at its other end, such as L1 or h1"},
-	{F(quanta), .type = FIELD_U16, .max = UINT16_MAX, .def = "0",
-	 .help = "pfc_delay: how much later, in quanta of 512 bit times"},
-	{F(frame), .type = FIELD_STR, .max = EVENT_FRAME_CHARS, .def = "none",
-	 .help = "send: a frame without FCS, in hexadecimal, or none"},
-	{F(file), .type = FIELD_STR, .max = EVENT_PATH_CHARS, .def = "none",
-	 .help = "send: a pcap or pcapng file of Ethernet, beside the scenario's file, or none"},
-	{F(count), .type = FIELD_U32, .min = 1, .max = 1000000000, .def = "1",
-	 .help = "send: how many times the frame or the file"},
-	{F(rate_bps), .type = FIELD_U64, .unit = UNIT_BPS, .max = MAX_RATE, .def = "0",
-	 .help = "send: at this rate, wire bytes; 0: as interval_ns says"},
-	{F(interval_ns), .type = FIELD_U64, .unit = UNIT_NS, .max = 3600 * NS_PER_SEC, .def = "0",
-	 .help = "send: time from frame to frame; 0: a file's own times, and of a single frame at "
-		 "the link's speed"},
-};
-const unsigned int event_fields_n = sizeof(event_fields) / sizeof(event_fields[0]);
-
-#undef F
-#define F(member) .name = #member, .offset = offsetof(struct record_params, member)
-
-const struct field record_fields[] = {
-	{F(node), .type = FIELD_STR, .min = 1, .max = TOPOLOGY_NODE_CHARS, .def = NULL,
-	 .help = "a switch or a host, such as T1 or h3"},
-	{F(port), .type = FIELD_STR, .max = EVENT_PORT_CHARS, .def = "0",
-	 .help = "port of the node, or the node at its other end, such as L1 or h1"},
-	{F(snap_bytes), .type = FIELD_U32, .unit = UNIT_BYTES, .max = 65535, .def = "0",
-	 .help = "of each frame that are written; 0: all"},
-};
-const unsigned int record_fields_n = sizeof(record_fields) / sizeof(record_fields[0]);

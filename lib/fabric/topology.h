@@ -127,6 +127,14 @@ topology_is_switch(const struct topology *t, uint32_t node)
 	return node < t->n_switches;
 }
 
+/** The cable that is plugged in there. */
+static inline uint32_t
+topology_link_at(const struct topology *t, struct topology_end at)
+{
+	return topology_is_switch(t, at.node) ? t->switches[at.node].link[at.port]
+					      : t->hosts[at.node - t->n_switches].link;
+}
+
 /** The other end of a switch's cable. */
 struct topology_end topology_peer(const struct topology *t, uint32_t sw, uint16_t port);
 

@@ -3,11 +3,20 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "fabric/cable.h"
 
 #define FRAMES 200000u
+
+static enum cable_drop
+send(struct cable *c, uint32_t frame_bytes)
+{
+	struct rte_mbuf *none = NULL;
+
+	return cable_send(c, &none, frame_bytes, 0);
+}
 
 static uint64_t
 count_lost(const struct cable_params *params, uint32_t frame_bytes, enum cable_drop why)
@@ -16,7 +25,7 @@ count_lost(const struct cable_params *params, uint32_t frame_bytes, enum cable_d
 
 	cable_init(&c, params, 3);
 	for (unsigned int i = 0; i < FRAMES; i++)
-		cable_send(&c, NULL, frame_bytes, 0, 0);
+		send(&c, frame_bytes);
 	return c.drops[why];
 }
 
@@ -36,7 +45,7 @@ frames_are_lost_at_their_rate(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < sizeof(ppb) / sizeof(ppb[0]); i++) {
-		const struct cable_params params = {.frame_loss_ppb = ppb[i], .seed = 1};
+		const struct cable_params params = {.loss_ppb = {ppb[i]}, .seed = 1};
 
 		is_about(count_lost(&params, 64, CABLE_DROP_LOSS), ppb[i] / 1e9);
 		assert_int_equal(count_lost(&params, 64, CABLE_DROP_BIT_ERROR), 0);
@@ -62,7 +71,7 @@ longer_frames_are_damaged_more_often(void **state)
 static void
 directions_draw_numbers_of_their_own_and_repeat(void **state)
 {
-	const struct cable_params params = {.frame_loss_ppb = 500000000, .seed = 1};
+	const struct cable_params params = {.loss_ppb = {500000000}, .seed = 1};
 	struct cable a, again, other;
 	unsigned int alike = 0;
 
@@ -71,10 +80,10 @@ directions_draw_numbers_of_their_own_and_repeat(void **state)
 	cable_init(&again, &params, 1);
 	cable_init(&other, &params, 2);
 	for (unsigned int i = 0; i < 1000; i++) {
-		enum cable_drop why = cable_send(&a, NULL, 64, 0, 0);
+		enum cable_drop why = send(&a, 64);
 
-		assert_int_equal(cable_send(&again, NULL, 64, 0, 0), why);
-		alike += cable_send(&other, NULL, 64, 0, 0) == why;
+		assert_int_equal(send(&again, 64), why);
+		alike += send(&other, 64) == why;
 	}
 	assert_in_range(alike, 400, 600);
 }
@@ -97,8 +106,9 @@ see(void *arg, const struct rte_mbuf *m, uint64_t at_ns)
 static void
 a_tap_at_the_receiver_sees_what_arrives(void **state)
 {
-	const struct cable_params params = {.frame_loss_ppb = 500000000, .seed = 1};
+	const struct cable_params params = {.loss_ppb = {500000000}, .seed = 1};
 	struct seen sent = {0}, received = {0};
+	struct rte_mbuf *none = NULL;
 	struct cable c;
 
 	(void)state;
@@ -106,15 +116,94 @@ a_tap_at_the_receiver_sees_what_arrives(void **state)
 	c.tx = (struct cable_tap){see, &sent};
 	c.rx = (struct cable_tap){see, &received};
 	for (unsigned int i = 0; i < 1000; i++)
-		cable_send(&c, NULL, 64, 10 * i, 10 * i + 5);
+		cable_send(&c, &none, 64, 10 * i);
 	assert_int_equal(sent.n, 1000);
 	assert_int_equal(sent.last_ns, 9990);
-	assert_int_equal(received.n, 1000 - c.drops[CABLE_DROP_LOSS]);
-	c.down = true;
-	received.n = 0;
-	assert_int_equal(cable_send(&c, NULL, 64, 0, 0), CABLE_DROP_LINK_DOWN);
+	/* It is on the cable, and may be cut yet. */
 	assert_int_equal(received.n, 0);
+	cable_arrive(&c, (struct rte_mbuf *)&received, 15);
+	assert_int_equal(received.n, 1);
+	assert_int_equal(received.last_ns, 15);
+	c.down = true;
+	assert_int_equal(send(&c, 64), CABLE_DROP_LINK_DOWN);
 	assert_int_equal(sent.n, 1001);
+}
+
+#define ON_CABLE 8
+
+struct frame {
+	struct rte_mbuf m;
+	uint8_t priv[PKT_PRIV_BYTES];
+};
+
+/* Frames 1 to ON_CABLE, due at 10, 20, ...; of each that arrives its number and its time. */
+static void
+arrive_as(const struct cable_params *params, const unsigned int numbers[ON_CABLE],
+	  const unsigned int times_ns[ON_CABLE])
+{
+	struct frame frames[ON_CABLE];
+	struct pkt_fifo on_cable = {0};
+	struct cable c;
+
+	memset(frames, 0, sizeof(frames));
+	cable_init(&c, params, 1);
+	for (unsigned int i = 0; i < ON_CABLE; i++) {
+		frames[i].m.pkt_len = i + 1;
+		cable_queue(&c, &on_cable, &frames[i].m, 10 * (i + 1));
+		assert_int_equal(on_cable.count, i + 1);
+	}
+	for (unsigned int i = 0; i < ON_CABLE; i++) {
+		struct rte_mbuf *m = pkt_fifo_pop(&on_cable);
+
+		assert_int_equal(m->pkt_len, numbers[i]);
+		assert_int_equal(pkt_meta(m)->due_ns, times_ns[i]);
+		cable_arrive(&c, m, times_ns[i]);
+	}
+	assert_null(pkt_fifo_pop(&on_cable));
+}
+
+static void
+a_late_frame_comes_behind_those_that_may_overtake_it(void **state)
+{
+	(void)state;
+	arrive_as(&(struct cable_params){.reorder_ppb = CABLE_MAX_PPB,
+					 .reorder_frames = 2,
+					 .reorder_delay_ns = 1000},
+		  (unsigned int[]){2, 3, 1, 5, 6, 4, 8, 7},
+		  (unsigned int[]){20, 30, 30, 50, 60, 60, 80, 1070});
+}
+
+static void
+a_late_frame_waits_no_longer_than_its_time(void **state)
+{
+	(void)state;
+	arrive_as(&(struct cable_params){.reorder_ppb = CABLE_MAX_PPB, .reorder_delay_ns = 15},
+		  (unsigned int[]){2, 1, 4, 3, 6, 5, 8, 7},
+		  (unsigned int[]){20, 25, 40, 45, 60, 65, 80, 85});
+	/* Another one may be late at the very time at which the last one comes. */
+	arrive_as(&(struct cable_params){.reorder_ppb = CABLE_MAX_PPB,
+					 .reorder_frames = 100,
+					 .reorder_delay_ns = 20},
+		  (unsigned int[]){2, 1, 4, 3, 6, 5, 8, 7},
+		  (unsigned int[]){20, 30, 40, 50, 60, 70, 80, 90});
+}
+
+static void
+a_shorter_cable_keeps_the_order(void **state)
+{
+	struct frame frames[3];
+	struct pkt_fifo on_cable = {0};
+	struct cable c;
+
+	(void)state;
+	memset(frames, 0, sizeof(frames));
+	cable_init(&c, &(struct cable_params){0}, 1);
+	cable_queue(&c, &on_cable, &frames[0].m, 100);
+	cable_queue(&c, &on_cable, &frames[1].m, 50);
+	cable_queue(&c, &on_cable, &frames[2].m, 110);
+	assert_int_equal(pkt_meta(&frames[1].m)->due_ns, 100);
+	assert_int_equal(pkt_meta(&frames[2].m)->due_ns, 110);
+	assert_ptr_equal(pkt_fifo_pop(&on_cable), &frames[0].m);
 }
 
 int
@@ -125,6 +214,9 @@ main(void)
 		cmocka_unit_test(longer_frames_are_damaged_more_often),
 		cmocka_unit_test(directions_draw_numbers_of_their_own_and_repeat),
 		cmocka_unit_test(a_tap_at_the_receiver_sees_what_arrives),
+		cmocka_unit_test(a_late_frame_comes_behind_those_that_may_overtake_it),
+		cmocka_unit_test(a_late_frame_waits_no_longer_than_its_time),
+		cmocka_unit_test(a_shorter_cable_keeps_the_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
