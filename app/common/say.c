@@ -62,5 +62,5 @@ say_end(int rc)
 		return rc;
 	say_error("standard output: %s",
 		  errno ? strerror(errno) : "some of it could not be written");
-	return rc == APP_DONE ? APP_FAILED : rc;
+	return rc == APP_DONE || rc == APP_PARTLY ? APP_FAILED : rc;
 }

@@ -301,6 +301,9 @@ const struct command commands[] = {
 	 .program = SWITCH,
 	 .run = command_send,
 	 .path = "/quench/set/big_red_switch"},
+	{.words = "import nxos FILE",
+	 .help = "a running-config of NX-OS as a file of quench-switch",
+	 .run_files = command_import_nxos},
 };
 
 const unsigned int commands_n = sizeof(commands) / sizeof(commands[0]);

@@ -15,7 +15,8 @@
 
 struct ctl_options {
 	bool json;
-	bool since_start; /* do not subtract what was cleared */
+	bool since_start;   /* do not subtract what was cleared */
+	const char *output; /* of import and export; NULL: standard output */
 };
 
 struct command {
@@ -25,6 +26,8 @@ struct command {
 	const char *program; /* that has it; NULL: both */
 	int (*run)(const struct command *command, struct client *c, const struct ctl_options *o,
 		   const char *const params[COMMAND_PARAMS]);
+	/* Of a command that works on files, in place of run: it asks no program. */
+	int (*run_files)(const struct ctl_options *o, const char *const params[COMMAND_PARAMS]);
 	/* show: what is asked, and what is printed of it */
 	const char *path;
 	const char *list;                     /* key of the rows; NULL: none */
@@ -57,5 +60,8 @@ int command_send(const struct command *command, struct client *c, const struct c
 		 const char *const params[COMMAND_PARAMS]);
 int command_clear_counters(const struct command *command, struct client *c,
 			   const struct ctl_options *o, const char *const params[COMMAND_PARAMS]);
+
+/* Of its run_files, in import.c. */
+int command_import_nxos(const struct ctl_options *o, const char *const params[COMMAND_PARAMS]);
 
 #endif

@@ -28,6 +28,7 @@ static const char usage[] =
 	"                           (without both: the only one that runs)\n"
 	"  -j, --json               JSON instead of tables\n"
 	"  -w, --watch[=SECONDS]    again and again, every second or so many\n"
+	"  -o, --output FILE        of import and export, instead of standard output\n"
 	"      --since-start        counters since the start, whatever was cleared\n"
 	"      --help, --version\n"
 	"\n"
@@ -53,6 +54,7 @@ read_options(int argc, char **argv, struct options *o)
 		{"socket", required_argument, NULL, 's'},
 		{"json", no_argument, NULL, 'j'},
 		{"watch", optional_argument, NULL, 'w'},
+		{"output", required_argument, NULL, 'o'},
 		{"since-start", no_argument, NULL, 'S'},
 		{"help", no_argument, NULL, 'h'},
 		{"version", no_argument, NULL, 'V'},
@@ -61,7 +63,7 @@ read_options(int argc, char **argv, struct options *o)
 	int option, rc = 0;
 
 	opterr = 0;
-	while (rc == 0 && (option = getopt_long(argc, argv, "f:s:jw::h", options, NULL)) != -1) {
+	while (rc == 0 && (option = getopt_long(argc, argv, "f:s:jw::o:h", options, NULL)) != -1) {
 		switch (option) {
 		case 'f':
 			o->prefix = optarg;
@@ -74,6 +76,9 @@ read_options(int argc, char **argv, struct options *o)
 			break;
 		case 'w':
 			rc = read_watch(optarg, &o->watch_s);
+			break;
+		case 'o':
+			o->show.output = optarg;
 			break;
 		case 'S':
 			o->show.since_start = true;
@@ -125,6 +130,12 @@ run(const struct options *o, int argc, char **argv)
 	/* What no program knows is said without one. */
 	if (command == NULL)
 		return APP_BAD_USAGE;
+	if (o->show.output != NULL && command->run_files == NULL) {
+		say_error("--output: expected an import or export command");
+		return APP_BAD_USAGE;
+	}
+	if (command->run_files != NULL)
+		return command->run_files(&o->show, params);
 	rc = client_open(&c, o->path, o->prefix);
 	if (rc == 0) {
 		command = command_find(argc, argv, c.program, params);

@@ -11,24 +11,28 @@ _quenchctl()
 		mapfile -t COMPREPLY < <(compgen -W "$(cd "$dir/dpdk" 2>/dev/null && ls -d -- */ | tr -d /)" -- "$word")
 		return
 		;;
-	-s | --socket)
+	-s | --socket | -o | --output)
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		return
 		;;
 	esac
 	if [[ $word == -* ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "--file-prefix --socket --json --watch --since-start --help --version" -- "$word")
+		mapfile -t COMPREPLY < <(compgen -W "--file-prefix --socket --json --watch --output --since-start --help --version" -- "$word")
 		return
 	fi
 	for w in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
 		if [ -n "$skip" ]; then
 			skip=''
-		elif [[ $w == -f || $w == -s || $w == --file-prefix || $w == --socket ]]; then
+		elif [[ $w == -f || $w == -s || $w == --file-prefix || $w == --socket || $w == -o || $w == --output ]]; then
 			skip=1
 		elif [[ $w != -* ]]; then
 			given+=("$w")
 		fi
 	done
+	if [ "${#given[@]}" = 2 ] && [[ ${given[0]} == import || ${given[0]} == export ]]; then
+		mapfile -t COMPREPLY < <(compgen -f -- "$word")
+		return
+	fi
 	# The words of a command end at two blanks; those in capitals are the user's.
 	mapfile -t COMPREPLY < <(compgen -W "$("${COMP_WORDS[0]}" --help 2>/dev/null | awk -v given="${given[*]}" '
 		BEGIN { n = split(given, g, " ") }

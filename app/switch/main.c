@@ -29,31 +29,11 @@
 /* Mbufs that a mempool keeps in its cache of one lcore and may not hand out. */
 #define CACHE_MBUFS 1024
 
-/* What backs the buffer is the program's business, not the node's. */
-struct pool_params {
-	uint32_t backing_frame_bytes;
-};
-
-static const struct field pool_fields[] = {
-	{
-		.name = "backing_frame_bytes",
-		.help = "one mbuf is made for this much of buffer_bytes; shorter frames on average "
-			"may "
-			"end in the counted drop no_mbuf",
-		.type = FIELD_U32,
-		.unit = UNIT_BYTES,
-		.offset = offsetof(struct pool_params, backing_frame_bytes),
-		.min = 64,
-		.max = 16384,
-		.def = "512",
-	},
-};
-
 static void
 print_reference(FILE *out)
 {
 	switch_config_print_reference(out);
-	config_print_reference(out, "pool", pool_fields, RTE_DIM(pool_fields));
+	config_print_reference(out, "pool", switch_pool_fields, switch_pool_fields_n);
 }
 
 static const struct opts_program program = {
@@ -65,7 +45,7 @@ static const struct opts_program program = {
 
 struct quench_switch {
 	struct sw_params params;
-	struct pool_params pool;
+	struct switch_pool pool;
 	uint16_t ethdevs[SW_MAX_PORTS];
 	uint16_t n_open; /* devices started so far */
 	struct sw_pools pools;
@@ -242,8 +222,8 @@ read_config(struct quench_switch *s, const char *path)
 	int rc = cfg == NULL ? -EINVAL : switch_config_read(cfg, &s->params, &err);
 
 	if (rc == 0)
-		rc = config_read_new(cfg, "pool", pool_fields, RTE_DIM(pool_fields), &s->pool,
-				     &err);
+		rc = config_read_new(cfg, "pool", switch_pool_fields, switch_pool_fields_n,
+				     &s->pool, &err);
 	if (rc == 0)
 		rc = config_finish(cfg, &err);
 	if (rc != 0)
@@ -269,7 +249,7 @@ act(const struct opts *opts)
 	if (opts->action == OPTS_RUN)
 		return start(&sw, opts);
 	switch_config_print(stdout, &sw.params);
-	config_print(stdout, "pool", pool_fields, RTE_DIM(pool_fields), &sw.pool);
+	config_print(stdout, "pool", switch_pool_fields, switch_pool_fields_n, &sw.pool);
 	return APP_DONE;
 }
 

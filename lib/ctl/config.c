@@ -48,8 +48,9 @@ list_sections(struct config *cfg)
 	return 0;
 }
 
-struct config *
-config_open(const char *path, struct config_error *err)
+/* text: NULL for what stands in the file. */
+static struct config *
+open_config(const char *path, const char *text, size_t size, struct config_error *err)
 {
 	struct config *cfg = calloc(1, sizeof(*cfg));
 
@@ -60,7 +61,7 @@ config_open(const char *path, struct config_error *err)
 		config_close(cfg);
 		return NULL;
 	}
-	cfg->file = config_file_load(path, err);
+	cfg->file = text ? config_file_parse(path, text, size, err) : config_file_load(path, err);
 	if (cfg->file)
 		cfg->set = rte_cfgfile_create(0);
 	if (cfg->set && list_sections(cfg) == 0)
@@ -69,6 +70,18 @@ config_open(const char *path, struct config_error *err)
 		config_error_set(err, path, " out of memory");
 	config_close(cfg);
 	return NULL;
+}
+
+struct config *
+config_open(const char *path, struct config_error *err)
+{
+	return open_config(path, NULL, 0, err);
+}
+
+struct config *
+config_open_text(const char *path, const char *text, size_t size, struct config_error *err)
+{
+	return open_config(path, text, size, err);
 }
 
 void

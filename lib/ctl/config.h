@@ -39,6 +39,9 @@ struct config_error {
  * @return owned by the caller, or NULL with err filled in (missing, unreadable, line N malformed).
  */
 struct config *config_open(const char *path, struct config_error *err);
+/** The same of a text without a zero byte; path is what error lines call it. */
+struct config *config_open_text(const char *path, const char *text, size_t size,
+				struct config_error *err);
 /** NULL is allowed. */
 void config_close(struct config *cfg);
 

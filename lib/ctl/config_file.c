@@ -249,15 +249,12 @@ read_file(const char *path, size_t *size, struct config_error *err)
 	return text;
 }
 
-struct rte_cfgfile *
-config_file_load(const char *path, struct config_error *err)
+/* text is written to, and has a zero behind its end. */
+static struct rte_cfgfile *
+parse(const char *path, char *text, size_t size, struct config_error *err)
 {
 	struct parser p = {.path = path, .err = err};
-	size_t size = 0;
-	char *text = read_file(path, &size, err);
 
-	if (!text)
-		return NULL;
 	p.file = rte_cfgfile_create(0);
 	if (!p.file)
 		config_error_set(err, path, " out of memory");
@@ -265,8 +262,39 @@ config_file_load(const char *path, struct config_error *err)
 		rte_cfgfile_close(p.file);
 		p.file = NULL;
 	}
-	free(text);
 	return p.file;
+}
+
+struct rte_cfgfile *
+config_file_load(const char *path, struct config_error *err)
+{
+	struct rte_cfgfile *file = NULL;
+	size_t size = 0;
+	char *text = read_file(path, &size, err);
+
+	if (text)
+		file = parse(path, text, size, err);
+	free(text);
+	return file;
+}
+
+struct rte_cfgfile *
+config_file_parse(const char *path, const char *text, size_t size, struct config_error *err)
+{
+	struct rte_cfgfile *file = NULL;
+	char *copy;
+
+	if (size > CONFIG_MAX_FILE_BYTES) {
+		config_error_set(err, path, " expected at most %u bytes", CONFIG_MAX_FILE_BYTES);
+		return NULL;
+	}
+	copy = strndup(text, size);
+	if (copy)
+		file = parse(path, copy, strlen(copy), err);
+	else
+		config_error_set(err, path, " out of memory");
+	free(copy);
+	return file;
 }
 
 static bool

@@ -15,6 +15,10 @@ struct rte_cfgfile;
 /** @return to be closed with rte_cfgfile_close(), or NULL with err filled in. */
 struct rte_cfgfile *config_file_load(const char *path, struct config_error *err);
 
+/** The same of a text, which is copied; path is what error lines call it. */
+struct rte_cfgfile *config_file_parse(const char *path, const char *text, size_t size,
+				      struct config_error *err);
+
 enum config_set_fault { CONFIG_SET_OK, CONFIG_SET_FORM, CONFIG_SET_LENGTH };
 
 /**

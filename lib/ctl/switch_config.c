@@ -36,6 +36,22 @@ static const struct config_section sections[] = {
 };
 #define N_SECTIONS (sizeof(sections) / sizeof(sections[0]))
 
+const struct field switch_pool_fields[] = {
+	{
+		.name = "backing_frame_bytes",
+		.help = "one mbuf is made for this much of buffer_bytes; shorter frames on average "
+			"may "
+			"end in the counted drop no_mbuf",
+		.type = FIELD_U32,
+		.unit = UNIT_BYTES,
+		.offset = offsetof(struct switch_pool, backing_frame_bytes),
+		.min = 64,
+		.max = 16384,
+		.def = "512",
+	},
+};
+const unsigned int switch_pool_fields_n = RTE_DIM(switch_pool_fields);
+
 /* Sections whose keys a switch among several may have in its own: no key is in two of them. */
 static const char *const own_sections[] = {"switch", "wred", "scheduler", "pfc", "router", "pfcwd"};
 

@@ -61,6 +61,15 @@ void switch_config_print_one(FILE *out, const char *section, const struct field 
 void switch_config_print(FILE *out, const struct sw_params *params);
 void switch_config_print_common(FILE *out, const struct sw_params *params);
 
+/* [pool], of quench-switch alone: what backs the buffer is the program's business, not the node's.
+ */
+struct switch_pool {
+	uint32_t backing_frame_bytes;
+};
+
+extern const struct field switch_pool_fields[];
+extern const unsigned int switch_pool_fields_n;
+
 /** Print every key, in Markdown; _common: without ports. */
 void switch_config_print_reference(FILE *out);
 void switch_config_print_reference_common(FILE *out);

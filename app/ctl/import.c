@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* import and export: from a file to a file, with a line for each thing that stays behind. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/say.h"
+#include "ctl/commands.h"
+#include "import/import.h"
+
+/* @return the text, to be freed, with a zero behind it; NULL after an error line. */
+static char *
+read_input(const char *path, size_t *size)
+{
+	bool is_stdin = strcmp(path, "-") == 0;
+	FILE *in = is_stdin ? stdin : fopen(path, "re");
+	char *text = malloc(IMPORT_MAX_BYTES + 2);
+
+	if (in == NULL || text == NULL) {
+		say_error("%s: cannot be opened: %s", path, strerror(errno));
+		free(text);
+		return NULL;
+	}
+	errno = 0;
+	*size = fread(text, 1, IMPORT_MAX_BYTES + 1, in);
+	if (ferror(in)) {
+		say_error("%s: cannot be read: %s", path, strerror(errno));
+		free(text);
+		text = NULL;
+	} else if (*size > IMPORT_MAX_BYTES) {
+		say_error("%s: expected a file of at most %u bytes", path, IMPORT_MAX_BYTES);
+		free(text);
+		text = NULL;
+	} else {
+		text[*size] = '\0';
+	}
+	if (!is_stdin)
+		fclose(in);
+	return text;
+}
+
+/* A file is whole, or what it was before. */
+static int
+write_file(const char *path, const char *text, size_t size)
+{
+	char *new = NULL;
+	FILE *out = asprintf(&new, "%s.new", path) < 0 ? NULL : fopen(new, "we");
+	bool written = out != NULL && fwrite(text, 1, size, out) == size;
+
+	if (out != NULL && fclose(out) != 0)
+		written = false;
+	if (!written || rename(new, path) != 0) {
+		say_error("%s: cannot be written: %s", path, strerror(errno));
+		if (out != NULL)
+			remove(new);
+		free(new);
+		return APP_FAILED;
+	}
+	free(new);
+	return APP_DONE;
+}
+
+static int
+write_output(const struct ctl_options *o, const char *text, size_t size)
+{
+	if (o->output != NULL)
+		return write_file(o->output, text, size);
+	/* What is lost here is found at the end of the program. */
+	fwrite(text, 1, size, stdout);
+	return APP_DONE;
+}
+
+static int
+say_log(const struct import_log *log)
+{
+	for (unsigned int i = 0; i < log->n_notes; i++)
+		say("changed or assumed: %s:%s", log->file, log->notes[i]);
+	for (unsigned int i = 0; i < log->n_lost; i++)
+		say("not carried over: %s:%s", log->file, log->lost[i]);
+	return log->n_lost > 0 ? APP_PARTLY : APP_DONE;
+}
+
+/* What a dialect has: from a text to a text. */
+typedef int convert_fn(const char *text, size_t size, FILE *out, struct import_log *log);
+
+static int
+convert(const struct ctl_options *o, const char *path, convert_fn *fn)
+{
+	struct import_log log = {.file = strcmp(path, "-") == 0 ? "standard input" : path};
+	char *output = NULL, *text;
+	size_t size = 0, output_size = 0;
+	FILE *out;
+	int rc;
+
+	text = read_input(path, &size);
+	if (text == NULL)
+		return APP_BAD_USAGE;
+	out = open_memstream(&output, &output_size);
+	if (out == NULL) {
+		say_error("out of memory");
+		free(text);
+		return APP_FAILED;
+	}
+	rc = fn(text, size, out, &log);
+	fclose(out);
+	if (rc != 0) {
+		say_error("%s", log.error);
+		rc = APP_BAD_USAGE;
+	} else {
+		rc = write_output(o, output, output_size);
+	}
+	if (rc == APP_DONE)
+		rc = say_log(&log);
+	import_log_free(&log);
+	free(output);
+	free(text);
+	return rc;
+}
+
+static int
+from_nxos(const char *text, size_t size, FILE *out, struct import_log *log)
+{
+	static struct import_switch sw;
+	int rc = import_nxos(text, size, &sw, log);
+
+	if (rc == 0)
+		import_switch_print(out, &sw, log);
+	return rc;
+}
+
+int
+command_import_nxos(const struct ctl_options *o, const char *const params[COMMAND_PARAMS])
+{
+	return convert(o, params[0], from_nxos);
+}

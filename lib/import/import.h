@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Configurations of others as ours: NX-OS and SONiC become a quench-switch, mlx5's DCQCN settings a
+ * quench-nic; and a quench-switch becomes SONiC's tables.
+ *
+ * Invariants (tested, and fuzzed): every line or table entry of the input is carried over or stands
+ * in the log's lost list with a reason; what is written passes --check-config, as it has been
+ * through the same reader; equal input gives equal output.
+ *
+ * An input is refused whole, with one line that names the place, the value and what was expected,
+ * when it is of another dialect, cut off, at odds with itself, or holds a value out of its range.
+ */
+#ifndef QUENCH_IMPORT_IMPORT_H
+#define QUENCH_IMPORT_IMPORT_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "ctl/nic_config.h"
+#include "ctl/switch_config.h"
+
+/* An input may have so many bytes. */
+#define IMPORT_MAX_BYTES (8u << 20)
+
+/* What is said of an import. Texts begin with the place: "12: text: why" or " TABLE|key: why". */
+struct import_log {
+	const char *file; /* what the input is called; kept by reference */
+	char **lost;      /* not carried over */
+	unsigned int n_lost;
+	char **notes; /* carried over in another form, or assumed */
+	unsigned int n_notes;
+	char error[1024]; /* of a refusal, the file in front */
+};
+
+#define IMPORT_PORT_NAME 31 /* characters */
+
+/* A switch on its way to a file. */
+struct import_switch {
+	struct sw_params sw;
+	struct switch_pool pool;
+	char port_names[SW_MAX_PORTS][IMPORT_PORT_NAME + 1];
+};
+
+/** Free what the lists hold. */
+void import_log_free(struct import_log *log);
+
+/**
+ * Read a running-config of NX-OS, or a part of one.
+ *
+ * @param text  size bytes.
+ * @param out   Large; filled in whole, checked.
+ * @return      0, or -EINVAL or -ENOMEM with log->error filled in.
+ */
+int import_nxos(const char *text, size_t size, struct import_switch *out, struct import_log *log);
+
+/** Print a switch as an INI: what differs from the defaults, behind the log's lists. */
+void import_switch_print(FILE *out, const struct import_switch *sw, const struct import_log *log);
+
+#endif

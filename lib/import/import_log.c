@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "import/import_log.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Comments of a file: the INI reader takes a mebibyte, and a person less. */
+#define MAX_COMMENT_BYTES (256u << 10)
+
+static void
+add(char ***list, unsigned int *n, const char *format, va_list args)
+{
+	char **grown = *list, *text;
+
+	/* Room doubles: there is a new one at each power of two. */
+	if ((*n & (*n - 1)) == 0)
+		grown = realloc(*list, (*n == 0 ? 1 : 2 * (size_t)*n) * sizeof(*grown));
+	if (grown == NULL || vasprintf(&text, format, args) < 0)
+		abort(); /* a loss that cannot be told must not look like none */
+	*list = grown;
+	grown[(*n)++] = text;
+}
+
+void
+import_lost(struct import_log *log, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	add(&log->lost, &log->n_lost, format, args);
+	va_end(args);
+}
+
+void
+import_note(struct import_log *log, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	add(&log->notes, &log->n_notes, format, args);
+	va_end(args);
+}
+
+int
+import_refuse(struct import_log *log, const char *format, ...)
+{
+	va_list args;
+	int used;
+
+	used = snprintf(log->error, sizeof(log->error), "%.256s:", log->file);
+	va_start(args, format);
+	vsnprintf(log->error + used, sizeof(log->error) - (size_t)used, format, args);
+	va_end(args);
+	/* One line, whatever stood in the input. */
+	for (char *c = log->error; *c != '\0'; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
+	return -EINVAL;
+}
+
+void
+import_log_free(struct import_log *log)
+{
+	for (unsigned int i = 0; i < log->n_lost; i++)
+		free(log->lost[i]);
+	for (unsigned int i = 0; i < log->n_notes; i++)
+		free(log->notes[i]);
+	free(log->lost);
+	free(log->notes);
+	log->lost = log->notes = NULL;
+	log->n_lost = log->n_notes = 0;
+}
+
+static void
+print_list(FILE *out, const char *title, char *const *list, unsigned int n)
+{
+	size_t bytes = 0;
+
+	if (n == 0)
+		return;
+	fprintf(out, "#\n# %s:\n", title);
+	for (unsigned int i = 0; i < n; i++) {
+		const char *text = list[i] + (list[i][0] == ' ');
+
+		bytes += strlen(text) + 5;
+		if (bytes > MAX_COMMENT_BYTES) {
+			fprintf(out, "#   and %u more, which quenchctl says on standard error\n",
+				n - i);
+			return;
+		}
+		fputs("#   ", out);
+		for (; *text != '\0'; text++)
+			fputc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, out);
+		fputc('\n', out);
+	}
+}
+
+void
+import_print_log(FILE *out, const struct import_log *log)
+{
+	print_list(out, "Not carried over", log->lost, log->n_lost);
+	print_list(out, "Changed or assumed", log->notes, log->n_notes);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the importers write to the log, and what they share. Private to lib/import. */
+#ifndef QUENCH_IMPORT_IMPORT_LOG_H
+#define QUENCH_IMPORT_IMPORT_LOG_H
+
+#include "import/import.h"
+
+/** Not carried over: place, text and reason. */
+__attribute__((format(printf, 2, 3))) void import_lost(struct import_log *log, const char *format,
+						       ...);
+
+/** Changed or assumed. */
+__attribute__((format(printf, 2, 3))) void import_note(struct import_log *log, const char *format,
+						       ...);
+
+/** Fill in the error, the file in front of it. @return -EINVAL. */
+__attribute__((format(printf, 2, 3))) int import_refuse(struct import_log *log, const char *format,
+							...);
+
+/** A switch of quench's defaults, with the names and speeds of no port. @return 0 or -EINVAL. */
+int import_switch_begin(struct import_switch *out, struct import_log *log);
+
+/**
+ * Resolve, and read what import_switch_print() writes as quench-switch would.
+ * @return 0, or -EINVAL with its objection in log->error.
+ */
+int import_switch_finish(struct import_switch *sw, struct import_log *log);
+
+/** Print the lines of text whose sections or values are not those of base, both printed INIs. */
+void import_print_changed(FILE *out, const char *text, const char *base);
+
+/** Print the lists, as comments. */
+void import_print_log(FILE *out, const struct import_log *log);
+
+#endif

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <stdlib.h>
+#include <string.h>
+
+#include "import/import_log.h"
+
+/* Said in full where they stand at all: what a reader looks for first. */
+static const char *const whole_sections[] = {"qos_map", "scheduler"};
+
+struct line {
+	const char *at;
+	size_t n; /* without the newline and the comment */
+};
+
+static struct line
+line_at(const char *text)
+{
+	struct line l = {text, strcspn(text, "\n")};
+	const char *comment = memmem(text, l.n, "  # ", 4);
+
+	if (comment != NULL)
+		l.n = (size_t)(comment - text);
+	return l;
+}
+
+static const char *
+next_line(const char *text)
+{
+	const char *end = strchr(text, '\n');
+
+	return end != NULL ? end + 1 : text + strlen(text);
+}
+
+static bool
+same(struct line a, struct line b)
+{
+	return a.n == b.n && memcmp(a.at, b.at, a.n) == 0;
+}
+
+/* The first line of the section [name], or NULL. */
+static const char *
+find_section(const char *text, const char *name, size_t n)
+{
+	for (; *text != '\0'; text = next_line(text))
+		if (*text == '[' && strncmp(text + 1, name, n) == 0 && text[1 + n] == ']')
+			return next_line(text);
+	return NULL;
+}
+
+/* The keys that a section is compared with: those of its name, or of the kind of section it is. */
+static const char *
+base_of(const char *base, struct line head)
+{
+	const char *name = head.at + 1, *blank = memchr(name, ' ', head.n - 2);
+	const char *keys = NULL;
+	bool is_port = strncmp(name, "port ", 5) == 0;
+
+	if (!is_port)
+		keys = find_section(base, name, head.n - 2);
+	if (keys == NULL && blank != NULL)
+		keys = find_section(base, name, (size_t)(blank - name));
+	return keys;
+}
+
+static bool
+has_line(const char *keys, struct line line)
+{
+	for (; keys != NULL && *keys != '\0' && *keys != '[' && *keys != '\n';
+	     keys = next_line(keys))
+		if (same(line_at(keys), line))
+			return true;
+	return false;
+}
+
+static bool
+is_whole(struct line head)
+{
+	for (unsigned int i = 0; i < sizeof(whole_sections) / sizeof(whole_sections[0]); i++) {
+		size_t n = strlen(whole_sections[i]);
+
+		if (head.n == n + 2 && memcmp(head.at + 1, whole_sections[i], n) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* A section that others name by its name stands there even if it has nothing of its own. */
+static bool
+is_named(struct line head)
+{
+	return strncmp(head.at, "[port ", 6) == 0 || strncmp(head.at, "[wred ", 6) == 0 ||
+	       strncmp(head.at, "[buffer_profile ", 16) == 0;
+}
+
+static void
+print_line(FILE *out, struct line l)
+{
+	fwrite(l.at, 1, l.n, out);
+	fputc('\n', out);
+}
+
+/* @return the first line behind the section. */
+static const char *
+print_section(FILE *out, const char *text, const char *base)
+{
+	struct line head = line_at(text);
+	const char *keys = base_of(base, head);
+	bool known = find_section(base, head.at + 1, head.n - 2) != NULL;
+	bool begun = is_named(head) && (!known || strncmp(head.at, "[port ", 6) == 0);
+
+	if (begun) {
+		fputc('\n', out);
+		print_line(out, head);
+	}
+	for (text = next_line(text); *text != '\0' && *text != '['; text = next_line(text)) {
+		struct line l = line_at(text);
+
+		if (l.n == 0 || *text == '#' || (!is_whole(head) && has_line(keys, l)))
+			continue;
+		if (!begun) {
+			fputc('\n', out);
+			print_line(out, head);
+		}
+		begun = true;
+		print_line(out, l);
+	}
+	return text;
+}
+
+void
+import_print_changed(FILE *out, const char *text, const char *base)
+{
+	while (*text != '\0')
+		text = *text == '[' ? print_section(out, text, base) : next_line(text);
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "import/import_log.h"
+
+/* What a switch is when a file says nothing. */
+static const char empty[] = "[port 0]\nlink_speed_bps = 100G\n";
+
+#define BACKING_FRAME_BYTES 2048
+
+static int
+read_text(const char *path, const char *text, size_t size, struct sw_params *sw,
+	  struct switch_pool *pool, struct config_error *err)
+{
+	struct config *cfg = config_open_text(path, text, size, err);
+	int rc = cfg == NULL ? -EINVAL : switch_config_read(cfg, sw, err);
+
+	if (rc == 0)
+		rc = config_read_new(cfg, "pool", switch_pool_fields, switch_pool_fields_n, pool,
+				     err);
+	if (rc == 0)
+		rc = config_finish(cfg, err);
+	config_close(cfg);
+	return rc;
+}
+
+int
+import_switch_begin(struct import_switch *out, struct import_log *log)
+{
+	struct config_error err = {""};
+
+	memset(out, 0, sizeof(*out));
+	if (read_text("defaults", empty, strlen(empty), &out->sw, &out->pool, &err) != 0)
+		return import_refuse(log, " %s", err.text);
+	out->sw.n_ports = 0;
+	out->sw.ports[0].shaper_rate_bps = 0;
+	for (unsigned int i = 1; i < SW_MAX_PORTS; i++)
+		out->sw.ports[i] = out->sw.ports[0];
+	/* Buffers of hardware are large, and their frames full: fewer, larger mbufs. */
+	out->pool.backing_frame_bytes = BACKING_FRAME_BYTES;
+	return 0;
+}
+
+/* All keys of a switch, and of each kind of section that it has only where a file has it. */
+static char *
+print_base(void)
+{
+	struct import_switch *base = malloc(sizeof(*base));
+	struct import_log log = {.file = "defaults"};
+	struct sw_queue_params queue = {0};
+	struct sw_pg_params pg = {0};
+	struct buffer_profile profile = {0};
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	if (base == NULL || out == NULL || import_switch_begin(base, &log) != 0)
+		abort();
+	switch_config_print(out, &base->sw);
+	field_defaults(sw_queue_fields, sw_queue_fields_n, &queue);
+	field_defaults(sw_pg_fields, sw_pg_fields_n, &pg);
+	field_defaults(buffer_profile_named_fields, buffer_profile_named_fields_n, &profile);
+	/* A port's speed is said in any case. */
+	base->sw.ports[0].link_speed_bps = 0;
+	config_print(out, "port", sw_port_fields, sw_port_fields_n, &base->sw.ports[0]);
+	config_print(out, "queue", sw_queue_fields, sw_queue_fields_n, &queue);
+	config_print(out, "pg", sw_pg_fields, sw_pg_fields_n, &pg);
+	config_print(out, "buffer_profile", buffer_profile_named_fields,
+		     buffer_profile_named_fields_n, &profile);
+	fclose(out);
+	free(base);
+	return text;
+}
+
+void
+import_switch_print(FILE *out, const struct import_switch *sw, const struct import_log *log)
+{
+	const char *slash = strrchr(log->file, '/');
+	char *text = NULL, *base = print_base();
+	struct sw_params *plain = malloc(sizeof(*plain));
+	size_t size = 0;
+	FILE *full = open_memstream(&text, &size);
+
+	if (plain == NULL || full == NULL)
+		abort();
+	*plain = sw->sw;
+	/* Resolving has made link_speed_bps of 0: leave that to the reader. */
+	for (uint16_t i = 0; i < plain->n_ports; i++)
+		if (plain->ports[i].shaper_rate_bps == plain->ports[i].link_speed_bps)
+			plain->ports[i].shaper_rate_bps = 0;
+	switch_config_print(full, plain);
+	fclose(full);
+	fputs("# SPDX-License-Identifier: BSD-3-Clause\n# A quench-switch made by quenchctl import "
+	      "of ",
+	      out);
+	for (const char *c = slash != NULL ? slash + 1 : log->file; *c != '\0'; c++)
+		fputc((unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c, out);
+	fputs(".\n# What is not said here is as quench-switch --help-config says.\n", out);
+	import_print_log(out, log);
+	fputs("#\n# Ports:\n", out);
+	for (uint16_t i = 0; i < sw->sw.n_ports; i++)
+		fprintf(out, "#   %u %s\n", i, sw->port_names[i]);
+	import_print_changed(out, text, base);
+	fputc('\n', out);
+	config_print(out, "pool", switch_pool_fields, switch_pool_fields_n, &sw->pool);
+	free(text);
+	free(base);
+	free(plain);
+}
+
+int
+import_switch_finish(struct import_switch *sw, struct import_log *log)
+{
+	struct import_switch *back = malloc(sizeof(*back));
+	struct config_error err = {""};
+	const char *what;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	int rc;
+
+	if (back == NULL || out == NULL)
+		abort();
+	sw_params_resolve(&sw->sw);
+	import_switch_print(out, sw, log);
+	fclose(out);
+	rc = read_text("", text, size, &back->sw, &back->pool, &err);
+	what = strchr(err.text, '[');
+	free(text);
+	free(back);
+	if (rc == 0)
+		return 0;
+	return import_refuse(log, " makes a switch that cannot be: %s",
+			     what != NULL ? what : err.text);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From the lines of a running-config to a switch. Private to lib/import.
+ *
+ * A qos-group is our traffic class and our queue of the same number; the priority of "pause
+ * pfc-cos" is our priority group. NX-OS has one policy of each kind in force, by system qos or by
+ * the interfaces; so have we.
+ */
+#ifndef QUENCH_IMPORT_NXOS_H
+#define QUENCH_IMPORT_NXOS_H
+
+#include "import/nxos_lines.h"
+
+#define NX_GROUPS TM_CLASSES
+
+struct nxos {
+	struct nx_lines nx;
+	struct import_switch *out;
+	struct import_log *log;
+	/* Lines of the policy-maps in force; -1: none. */
+	int qos_policy, queuing_policy, network_policy;
+	uint8_t default_group;      /* of class-default */
+	uint8_t no_drop;            /* groups with PFC */
+	uint8_t pfc_cos[NX_GROUPS]; /* of these */
+};
+
+/* Each: 0, or -EINVAL after a refusal. */
+
+/** The policy-map of type qos: DSCP and CoS to groups. */
+int nxos_qos(struct nxos *x);
+/** The policy-map of type network-qos: MTU and PFC. */
+int nxos_network(struct nxos *x);
+/** The policy-map of type queuing: the queues. */
+int nxos_queuing(struct nxos *x);
+/** What follows from all policies: groups to queues, priority groups and PFC priorities. */
+void nxos_maps(struct nxos *x);
+/** The interfaces, which become ports; after the switch-wide lines. */
+int nxos_ports(struct nxos *x);
+/** A line that puts a policy in force; any other line is left alone. */
+int nxos_service(struct nxos *x, int line);
+
+/**
+ * The qos-group that a class of a queuing or network-qos policy is about.
+ *
+ * @param type  "queuing" or "network-qos".
+ * @return      0 to 7, or -1: not known.
+ */
+int nxos_group(struct nxos *x, const char *type, const char *name);
+
+/** The next class of a policy behind line i. *group as nxos_group(). @return its line, or -1. */
+int nxos_next_class(struct nxos *x, const char *type, int policy, int i, int *group);
+
+#endif

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* class-map and policy-map of type qos: which group is a frame of? */
+#include <stdlib.h>
+#include <string.h>
+
+#include "import/nxos.h"
+
+#define DSCPS TM_DSCPS
+
+/* RFC 2474, 2597 and 3246 by name. */
+static const struct {
+	const char *name;
+	uint8_t dscp;
+} dscp_names[] = {
+	{"default", 0}, {"cs1", 8},   {"af11", 10}, {"af12", 12}, {"af13", 14}, {"cs2", 16},
+	{"af21", 18},   {"af22", 20}, {"af23", 22}, {"cs3", 24},  {"af31", 26}, {"af32", 28},
+	{"af33", 30},   {"cs4", 32},  {"af41", 34}, {"af42", 36}, {"af43", 38}, {"cs5", 40},
+	{"ef", 46},     {"cs6", 48},  {"cs7", 56},
+};
+
+/* What a class-map asks for. */
+struct matches {
+	uint64_t dscp;
+	uint8_t cos;
+	bool has_dscp, has_cos, has_other;
+	int cos_line;
+};
+
+static int
+one_value(struct nxos *x, int line, const char *word, uint64_t most, uint64_t *value)
+{
+	for (size_t i = 0; most == DSCPS - 1 && i < sizeof(dscp_names) / sizeof(dscp_names[0]);
+	     i++) {
+		if (strcasecmp(word, dscp_names[i].name) == 0) {
+			*value = dscp_names[i].dscp;
+			return 0;
+		}
+	}
+	return nx_number(&x->nx, line, word, 0, most, value);
+}
+
+/* "24,26-30 ef" as a set. */
+static int
+value_set(struct nxos *x, int line, char *list, uint64_t most, uint64_t *set)
+{
+	char *state = NULL;
+	int rc = 0;
+
+	*set = 0;
+	for (char *word = strtok_r(list, ", ", &state); rc == 0 && word != NULL;
+	     word = strtok_r(NULL, ", ", &state)) {
+		char *dash = strchr(word, '-');
+		uint64_t first, last;
+
+		if (dash != NULL)
+			*dash = '\0';
+		rc = one_value(x, line, word, most, &first);
+		last = first;
+		if (rc == 0 && dash != NULL)
+			rc = one_value(x, line, dash + 1, most, &last);
+		if (rc == 0 && first > last)
+			return nx_refuse(&x->nx, line, "the lower number first");
+		for (uint64_t v = first; rc == 0 && v <= last; v++)
+			*set |= 1ull << v;
+	}
+	return rc == 0 && *set == 0 ? nx_refuse(&x->nx, line, "numbers") : rc;
+}
+
+/* Precedence is the upper three bits of a DSCP (RFC 2474 4.2.2). */
+static uint64_t
+dscps_of(uint64_t precedences)
+{
+	uint64_t set = 0;
+
+	for (unsigned int p = 0; p < 8; p++)
+		if (precedences >> p & 1)
+			set |= 0xffull << 8 * p;
+	return set;
+}
+
+static void
+join(struct matches *m, bool all, uint64_t dscp, uint8_t cos)
+{
+	if (dscp != 0) {
+		m->dscp = all && m->has_dscp ? m->dscp & dscp : m->dscp | dscp;
+		m->has_dscp = true;
+	}
+	if (cos != 0) {
+		m->cos = (uint8_t)(all && m->has_cos ? m->cos & cos : m->cos | cos);
+		m->has_cos = true;
+	}
+}
+
+static int
+read_match(struct nxos *x, int line, bool all, struct matches *m)
+{
+	const struct nx_line *l = &x->nx.lines[line];
+	uint64_t set = 0;
+	struct nx_args a;
+	int rc = 0;
+
+	if (nx_is(l, "match dscp ...", &a) || nx_is(l, "match ip dscp ...", &a)) {
+		rc = value_set(x, line, a.rest, DSCPS - 1, &set);
+		join(m, all, set, 0);
+	} else if (nx_is(l, "match precedence ...", &a) ||
+		   nx_is(l, "match ip precedence ...", &a)) {
+		rc = value_set(x, line, a.rest, 7, &set);
+		join(m, all, dscps_of(set), 0);
+	} else if (nx_is(l, "match cos ...", &a)) {
+		rc = value_set(x, line, a.rest, 7, &set);
+		join(m, all, 0, (uint8_t)set);
+		m->cos_line = line;
+	} else if (nx_is(l, "description ...", &a)) {
+		nx_lose(&x->nx, line, "classes have no descriptions");
+		return 0;
+	} else {
+		m->has_other = true;
+		nx_lose(&x->nx, line, "classes are told apart by DSCP or CoS alone");
+		return 0;
+	}
+	nx_use(&x->nx, line);
+	return rc;
+}
+
+/* @return the line of the class-map, or -1. *all: match-all. */
+static int
+find_class_map(struct nxos *x, const char *name, bool *all)
+{
+	static const char *const heads[] = {
+		"class-map type qos match-any %", "class-map match-any %",
+		"class-map type qos match-all %", "class-map match-all %",
+		"class-map type qos %",           "class-map %",
+	};
+	struct nx_args a;
+
+	for (int i = 0; i < x->nx.n; i++) {
+		for (unsigned int k = 0; k < sizeof(heads) / sizeof(heads[0]); k++) {
+			if (x->nx.lines[i].parent != NX_TOP ||
+			    !nx_is(&x->nx.lines[i], heads[k], &a) || strcmp(a.word[0], name) != 0)
+				continue;
+			*all = k >= 2; /* NX-OS's own choice, too */
+			return i;
+		}
+	}
+	return -1;
+}
+
+/* @return 0; 1: the class cannot be carried over; or -EINVAL. */
+static int
+read_class_map(struct nxos *x, int line, const char *name, struct matches *m)
+{
+	bool all = false;
+	int map = find_class_map(x, name, &all), rc = 0;
+
+	*m = (struct matches){.cos_line = -1};
+	if (map < 0)
+		return nx_refuse(&x->nx, line, "a class-map of type qos with this name");
+	/* A second policy's class, or the same class again: the lines are used already. */
+	for (int i = 0; rc == 0 && i < x->nx.n; i++) {
+		if (x->nx.lines[i].parent == map)
+			rc = read_match(x, i, all, m);
+	}
+	if (rc != 0)
+		return rc;
+	if (all && (m->has_other || (m->has_dscp && m->has_cos))) {
+		for (int i = 0; i < x->nx.n; i++)
+			if (x->nx.lines[i].parent == map)
+				nx_lose(&x->nx, i,
+					"match-all of different kinds has no counterpart");
+		nx_lose(&x->nx, map, "match-all of different kinds has no counterpart");
+		return 1;
+	}
+	nx_use(&x->nx, map);
+	return 0;
+}
+
+/* What the policy does with a class; *group stays as it is if it sets none. */
+static int
+read_actions(struct nxos *x, int class, uint8_t *group)
+{
+	struct nx_args a;
+	uint64_t value;
+	int rc = 0;
+
+	for (int i = nx_next(&x->nx, class, -1); rc == 0 && i >= 0; i = nx_next(&x->nx, class, i)) {
+		if (nx_is(&x->nx.lines[i], "set qos-group %", &a)) {
+			rc = nx_number(&x->nx, i, a.word[0], 0, NX_GROUPS - 1, &value);
+			*group = (uint8_t)value;
+			nx_use(&x->nx, i);
+		} else {
+			x->nx.lines[i].why = "a class is given its queue, and nothing else";
+		}
+	}
+	return rc;
+}
+
+struct assignment {
+	uint64_t dscp_done;
+	uint8_t cos_done;
+	bool has_dscp, has_cos, default_done;
+	int cos_line; /* a line that matches CoS, or -1 */
+};
+
+/* The first class that a frame fits is its class. */
+static void
+assign(struct nxos *x, const struct matches *m, uint8_t group, struct assignment *done)
+{
+	struct qos_map_params *qos = &x->out->sw.qos;
+
+	for (unsigned int d = 0; d < DSCPS; d++)
+		if ((m->dscp & ~done->dscp_done) >> d & 1)
+			qos->dscp_to_tc_map[d] = group;
+	for (unsigned int c = 0; c < TM_CLASSES; c++)
+		if ((m->cos & ~done->cos_done) >> c & 1)
+			qos->dot1p_to_tc_map[c] = group;
+	done->dscp_done |= m->dscp;
+	done->cos_done |= m->cos;
+	done->has_dscp |= m->has_dscp;
+	done->has_cos |= m->has_cos;
+	if (m->cos_line >= 0)
+		done->cos_line = m->cos_line;
+}
+
+static int
+read_class(struct nxos *x, int line, const char *name, struct assignment *done)
+{
+	struct matches m = {.cos_line = -1};
+	uint8_t group = 0;
+	int rc;
+
+	if (strcasecmp(name, "class-default") == 0) {
+		m.dscp = UINT64_MAX;
+		m.cos = UINT8_MAX;
+		rc = read_actions(x, line, &group);
+		x->default_group = group;
+	} else {
+		rc = read_class_map(x, line, name, &m);
+		if (rc == 1) {
+			nx_lose_block(&x->nx, line, "its class-map is not carried over");
+			return 0;
+		}
+		if (rc == 0)
+			rc = read_actions(x, line, &group);
+	}
+	nx_use(&x->nx, line);
+	assign(x, &m, group, done);
+	return rc;
+}
+
+int
+nxos_qos(struct nxos *x)
+{
+	struct qos_map_params *qos = &x->out->sw.qos;
+	struct assignment done = {.cos_line = -1};
+	struct nx_args a;
+	int rc = 0;
+
+	memset(qos->dscp_to_tc_map, 0, sizeof(qos->dscp_to_tc_map));
+	memset(qos->dot1p_to_tc_map, 0, sizeof(qos->dot1p_to_tc_map));
+	if (x->qos_policy < 0)
+		return 0;
+	for (int i = nx_next(&x->nx, x->qos_policy, -1); rc == 0 && i >= 0;
+	     i = nx_next(&x->nx, x->qos_policy, i))
+		if (nx_is(&x->nx.lines[i], "class type qos %", &a) ||
+		    nx_is(&x->nx.lines[i], "class %", &a))
+			rc = read_class(x, i, a.word[0], &done);
+	qos->trust = !done.has_dscp && done.has_cos ? QOS_TRUST_PCP : QOS_TRUST_DSCP;
+	if (done.has_dscp && done.has_cos)
+		nx_lose(&x->nx, done.cos_line,
+			"in part: where DSCP is trusted, CoS counts for tagged frames without IP");
+	if (qos->trust == QOS_TRUST_PCP && x->default_group != 0)
+		import_note(x->log,
+			    "%u: class-default is group %u; with trust = pcp an untagged frame is "
+			    "class 0",
+			    x->nx.lines[x->qos_policy].number, x->default_group);
+	return rc;
+}
