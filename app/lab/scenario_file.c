@@ -103,6 +103,19 @@ read_link(struct config *cfg, const char *section, struct link_section *out,
 	return 0;
 }
 
+static int
+read_static_route(struct config *cfg, const char *section, struct static_route *out,
+		  struct config_error *err)
+{
+	const char *name = section_name(cfg, section, FLOW_NAME_CHARS, err);
+
+	if (name == NULL ||
+	    config_read_new(cfg, section, static_route_fields, static_route_fields_n, out, err) < 0)
+		return -EINVAL;
+	strcpy(out->name, name);
+	return 0;
+}
+
 static uint32_t
 count_named(const struct config *cfg, const char *word)
 {
@@ -113,13 +126,14 @@ count_named(const struct config *cfg, const char *word)
 	return n;
 }
 
-/* [switch NAME] and [link NAME]; [switch] alone is that of all. */
+/* [switch NAME], [link NAME], [static_route NAME]; [switch] alone is that of all. */
 static int
 read_parts(struct config *cfg, struct scenario *s, struct config_error *err)
 {
 	s->switches = calloc(count_named(cfg, "switch") + 1, sizeof(*s->switches));
 	s->links = calloc(count_named(cfg, "link") + 1, sizeof(*s->links));
-	if (s->switches == NULL || s->links == NULL)
+	s->static_routes = calloc(count_named(cfg, "static_route") + 1, sizeof(*s->static_routes));
+	if (s->switches == NULL || s->links == NULL || s->static_routes == NULL)
 		return config_refuse(cfg, "switch", NULL, "fewer sections: out of memory", err);
 	for (const char *at = NULL; (at = config_next(cfg, "switch", at)) != NULL;)
 		if (strcmp(at, "switch") != 0 &&
@@ -127,6 +141,9 @@ read_parts(struct config *cfg, struct scenario *s, struct config_error *err)
 			return -EINVAL;
 	for (const char *at = NULL; (at = config_next(cfg, "link", at)) != NULL;)
 		if (read_link(cfg, at, &s->links[s->n_links++], err) < 0)
+			return -EINVAL;
+	for (const char *at = NULL; (at = config_next(cfg, "static_route", at)) != NULL;)
+		if (read_static_route(cfg, at, &s->static_routes[s->n_static_routes++], err) < 0)
 			return -EINVAL;
 	return 0;
 }
@@ -231,6 +248,13 @@ scenario_print(FILE *out, const struct scenario *s)
 		config_print(out, section, link_section_fields, link_section_fields_n,
 			     &s->links[i]);
 	}
+	for (uint32_t i = 0; i < s->n_static_routes; i++) {
+		char section[FLOW_NAME_CHARS + 16];
+
+		snprintf(section, sizeof(section), "static_route %s", s->static_routes[i].name);
+		config_print(out, section, static_route_fields, static_route_fields_n,
+			     &s->static_routes[i]);
+	}
 	nic_config_print_common(out, &s->nic);
 	for (uint32_t i = 0; i < s->n_flows; i++) {
 		char section[FLOW_NAME_CHARS + 8];
@@ -259,6 +283,8 @@ scenario_print_reference(FILE *out)
 	switch_config_print_reference_common(out);
 	config_print_reference(out, "switch NAME", switch_section_fields, switch_section_fields_n);
 	config_print_reference(out, "link NAME", link_section_fields, link_section_fields_n);
+	config_print_reference(out, "static_route NAME", static_route_fields,
+			       static_route_fields_n);
 	nic_config_print_reference_common(out);
 	config_print_reference(out, "record NAME", record_fields, record_fields_n);
 	config_print_reference(out, "event NAME", event_fields, event_fields_n);

@@ -120,6 +120,12 @@ routes_ports(const struct routes *r, uint32_t sw, uint32_t subnet)
 	return r->ports[(size_t)sw * r->n_subnets + subnet];
 }
 
+void
+routes_set_ports(struct routes *r, uint32_t sw, uint32_t subnet, uint64_t ports)
+{
+	r->ports[(size_t)sw * r->n_subnets + subnet] = ports;
+}
+
 /* The ports that all subnets of a block share, its own and those that are not there left out. */
 static bool
 share_ports(const struct routes *r, uint32_t sw, uint32_t first, uint64_t end, uint64_t *ports)

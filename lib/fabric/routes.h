@@ -6,6 +6,7 @@
  *
  * Each switch with hosts has a subnet. Subnets are numbered from 0 in the order of the switches,
  * and routes to neighbouring numbers that share their ports are merged, as an operator summarises.
+ * Static routes go over all that, and may make loops.
  */
 #ifndef QUENCH_FABRIC_ROUTES_H
 #define QUENCH_FABRIC_ROUTES_H
@@ -26,6 +27,9 @@ uint32_t routes_n_subnets(const struct routes *r);
 
 /** Ports of sw on shortest paths to a subnet: a mask, 0 for its own. */
 uint64_t routes_ports(const struct routes *r, uint32_t sw, uint32_t subnet);
+
+/** Use these ports of sw instead, whatever lies behind them: a static route. */
+void routes_set_ports(struct routes *r, uint32_t sw, uint32_t subnet, uint64_t ports);
 
 /* Subnets first to first + 2^bits - 1, first a multiple of 2^bits. */
 struct routes_block {

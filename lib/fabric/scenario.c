@@ -209,6 +209,7 @@ scenario_release(struct scenario *s)
 	free(s->records);
 	free(s->events);
 	free(s->flows);
+	free(s->static_routes);
 	free(s->links);
 	free(s->switches);
 	*s = (struct scenario){0};

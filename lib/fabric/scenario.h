@@ -114,6 +114,17 @@ struct link_section {
 extern const struct field link_section_fields[];
 extern const unsigned int link_section_fields_n;
 
+/* One [static_route NAME]. */
+struct static_route {
+	char name[FLOW_NAME_CHARS + 1];
+	char at[TOPOLOGY_NAME_CHARS + 1];
+	char to[TOPOLOGY_NAME_CHARS + 1];
+	char via[TOPOLOGY_NAME_CHARS + 1];
+};
+
+extern const struct field static_route_fields[];
+extern const unsigned int static_route_fields_n;
+
 enum event_action {
 	EVENT_LINK_DOWN,
 	EVENT_LINK_UP,
@@ -203,10 +214,11 @@ struct scenario {
 	struct nic_params nic; /* of all hosts; addresses and speeds are filled in */
 	struct switch_section *switches;
 	struct link_section *links;
+	struct static_route *static_routes;
 	struct flow_params *flows;
 	struct event_params *events;
 	struct record_params *records;
-	uint32_t n_switches, n_links, n_flows, n_events, n_records;
+	uint32_t n_switches, n_links, n_static_routes, n_flows, n_events, n_records;
 	/* from scenario_resolve() */
 	struct topology *topology;
 	struct routes *routes; /* NULL: bridges */

@@ -142,3 +142,18 @@ const struct field link_section_fields[] = {
 };
 const unsigned int link_section_fields_n =
 	sizeof(link_section_fields) / sizeof(link_section_fields[0]);
+
+#undef F
+#define F(member) .name = #member, .offset = offsetof(struct static_route, member)
+
+const struct field static_route_fields[] = {
+	{F(at), .type = FIELD_STR, .min = 1, .max = TOPOLOGY_NAME_CHARS, .def = NULL,
+	 .help = "the router that goes by it"},
+	{F(to), .type = FIELD_STR, .min = 1, .max = TOPOLOGY_NAME_CHARS, .def = NULL,
+	 .help = "the switch whose hosts it leads to"},
+	{F(via), .type = FIELD_STR, .min = 1, .max = TOPOLOGY_NAME_CHARS, .def = NULL,
+	 .help = "the neighbour of `at` that is next, by all cables to it, instead of what is on "
+		 "shortest paths"},
+};
+const unsigned int static_route_fields_n =
+	sizeof(static_route_fields) / sizeof(static_route_fields[0]);

@@ -175,6 +175,47 @@ build_shape(struct scenario *s, struct scenario_fault *fault)
 	return 0;
 }
 
+/* Number of a switch by its name, or -1. */
+static int64_t
+find_switch(const struct topology *t, const char *name)
+{
+	int64_t node = topology_find(t, name);
+
+	return node >= 0 && topology_is_switch(t, (uint32_t)node) ? node : -1;
+}
+
+static uint64_t
+ports_between(const struct topology *t, uint32_t from, uint32_t to)
+{
+	uint64_t ports = 0;
+
+	for (uint16_t p = 0; p < t->switches[from].n_ports; p++)
+		if (topology_peer(t, from, p).node == to)
+			ports |= 1ull << p;
+	return ports;
+}
+
+static int
+add_static_route(struct scenario *s, const struct static_route *route, struct scenario_fault *fault)
+{
+	const struct topology *t = s->topology;
+	int64_t at = find_switch(t, route->at), to = find_switch(t, route->to);
+	int64_t via = find_switch(t, route->via);
+	uint64_t ports;
+
+	if (at < 0)
+		return scenario_refuse(fault, "static_route", route->name, "at", "a switch");
+	if (to < 0 || to == at || t->switches[to].n_hosts == 0)
+		return scenario_refuse(fault, "static_route", route->name, "to",
+				       "another switch, which has hosts");
+	ports = via < 0 ? 0 : ports_between(t, (uint32_t)at, (uint32_t)via);
+	if (ports == 0)
+		return scenario_refuse(fault, "static_route", route->name, "via",
+				       "a switch that is next to `at`");
+	routes_set_ports(s->routes, (uint32_t)at, routes_subnet(s->routes, (uint32_t)to), ports);
+	return 0;
+}
+
 /* Bridges or routers? */
 static int
 choose_forwarding(struct scenario *s, struct scenario_fault *fault)
@@ -188,6 +229,9 @@ choose_forwarding(struct scenario *s, struct scenario_fault *fault)
 	if (forwarding == FABRIC_FORWARDING_L2 && !topology_is_tree(s->topology))
 		return scenario_refuse(fault, "fabric", "", "forwarding",
 				       "l3, since there is more than one way between two switches");
+	if (forwarding == FABRIC_FORWARDING_L2 && s->n_static_routes > 0)
+		return scenario_refuse(fault, "fabric", "", "forwarding",
+				       "l3 with [static_route NAME]");
 	if (forwarding == FABRIC_FORWARDING_L2)
 		return 0;
 	if (tables->n_static_macs + tables->n_interfaces + tables->n_routes + tables->n_neighbors >
@@ -199,6 +243,9 @@ choose_forwarding(struct scenario *s, struct scenario_fault *fault)
 	if (s->routes == NULL)
 		return scenario_refuse(fault, "fabric", "", "topology",
 				       "a smaller fabric: out of memory");
+	for (uint32_t i = 0; i < s->n_static_routes; i++)
+		if (add_static_route(s, &s->static_routes[i], fault) < 0)
+			return -EINVAL;
 	return 0;
 }
 

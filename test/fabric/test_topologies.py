@@ -165,6 +165,36 @@ def sections(program, folder):
     expect("s2" in pauses["all"] and "s2" not in pauses["s2"], f"pauses of {pauses}")
 
 
+def static_route(name, at, to, via):
+    return f"[static_route {name}]\nat = {at}\nto = {to}\nvia = {via}\n"
+
+
+def static_routes(program, folder):
+    """A static route goes over the shortest path; in a loop frames go around until their TTL ends."""
+    graph = "".join(f"[switch {s}]\nhosts = 1\n" for s in "abcd")
+    graph += "".join(f"[link {a}{b}]\nends = {a} {b}\n" for a, b in ("ab", "bc", "cd", "da"))
+    fabric = {"topology": "graph", "hosts": 4}
+    one = flow("f", 1, 4, message_bytes=1024, messages=1)
+    long_way = static_route("one", "a", "d", "b") + static_route("two", "b", "d", "c")
+    for routes, there in (("", 3), (long_way, 5)):
+        r = results(program, scenario(folder, fabric, graph + routes + one))
+        expect(r["flows"][0]["messages_completed"] == 1 and r["packet_hops"] == there + 3, f"{routes}: {r['packet_hops']} hops")
+    # b sends it back to a: 64 hops at the first router leave 63 cables between routers.
+    loop = static_route("one", "a", "d", "b") + static_route("two", "b", "d", "a")
+    r = results(program, scenario(folder, fabric, graph + loop + one + "[nic]\nlocal_ack_timeout = 0\n"))
+    expect([(d["reason"], d["packets"]) for d in r["drops"]] == [("ttl", 1)], f"{r['drops']}")
+    expect(r["packet_hops"] == 64, f"{r['packet_hops']} hops")
+    printed = lab(program, "--check-config", scenario(folder, fabric, graph + long_way + one)).stdout
+    expect("[static_route two]" in printed, "printed sections")
+    for route, key in ((static_route("x", "h1", "d", "b"), "at"), (static_route("x", "a", "a", "b"), "to"),
+                       (static_route("x", "a", "h4", "b"), "to"), (static_route("x", "a", "d", "c"), "via")):
+        done = lab(program, scenario(folder, fabric, graph + route + one))
+        expect(done.returncode == 2 and done.stderr.count("\n") == 1 and f"[static_route x] {key}" in done.stderr, done.stderr)
+    done = lab(program, scenario(folder, {"topology": "dumbbell", "hosts": 2, "forwarding": "l2"}, static_route("x", "s1", "s2", "s2")
+                                 + flow("f", 1, 2)))
+    expect(done.returncode == 2 and "[fabric] forwarding" in done.stderr, done.stderr)
+
+
 def refused(program, folder):
     """Wrong graphs are refused in one line that names the section."""
     one = flow("f", 1, 2)
@@ -200,7 +230,7 @@ def large(program, folder):
     expect(used <= 1_000_000, f"{used} KB of memory")
 
 
-CASES = {f.__name__: f for f in (reach, ecmp, bottleneck, sections, refused, large)}
+CASES = {f.__name__: f for f in (reach, ecmp, bottleneck, sections, static_routes, refused, large)}
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory(prefix="quench-topologies-") as work:
