@@ -5,101 +5,94 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/units.h"
 #include "common/report.h"
+#include "ctl/json.h"
+#include "switch/objects.h"
+#include "switch/sw_counters.h"
 
+/* What did not arrive at the end of a cable; of a switch port beside its own reasons. */
 static void
-set_watermark(json_t *o, const char *key, const struct node *sw, enum mmu_watermark kind,
-	      uint16_t port, uint8_t index)
+set_cable_drops(json_t *drops, const struct net *net, struct fabric_end end)
 {
-	report_set_u64(o, key, mmu_watermark_bytes(sw_mmu(sw), kind, port, index));
-}
-
-static json_t *
-queue_list(const struct node *sw, uint16_t port)
-{
-	json_t *list = json_array();
-
-	for (uint8_t i = 0; i < TM_CLASSES; i++) {
-		const struct sw_queue_stats *q = &sw_port_stats(sw, port)->queue[i];
-		json_t *o = json_object();
-
-		report_set_u64(o, "queue", i);
-		report_set_u64(o, "queue_bytes", sw_queue_bytes(sw, port, i));
-		report_set_u64(o, "tx_packets", q->tx_packets);
-		report_set_u64(o, "tx_bytes", q->tx_bytes);
-		report_set_u64(o, "ecn_marked_packets", q->ecn_marked_packets);
-		report_set_u64(o, "ecn_mark_no_mbuf_packets", q->ecn_mark_no_mbuf_packets);
-		report_set_u64(o, "drop_packets", q->drop_packets);
-		set_watermark(o, "watermark_bytes", sw, MMU_WATERMARK_QUEUE, port, i);
-		json_array_append_new(list, o);
-	}
-	return list;
-}
-
-static json_t *
-pg_list(const struct node *sw, uint16_t port)
-{
-	json_t *list = json_array();
-
-	for (uint8_t i = 0; i < TM_CLASSES; i++) {
-		const struct sw_pg_stats *pg = &sw_port_stats(sw, port)->pg[i];
-		json_t *o = json_object();
-
-		report_set_u64(o, "pg", i);
-		report_set_u64(o, "rx_packets", pg->rx_packets);
-		report_set_u64(o, "rx_bytes", pg->rx_bytes);
-		report_set_u64(o, "drop_packets", pg->drop_packets);
-		set_watermark(o, "watermark_bytes", sw, MMU_WATERMARK_PG, port, i);
-		set_watermark(o, "shared_watermark_bytes", sw, MMU_WATERMARK_PG_SHARED, port, i);
-		set_watermark(o, "headroom_watermark_bytes", sw, MMU_WATERMARK_PG_HEADROOM, port,
-			      i);
-		json_array_append_new(list, o);
-	}
-	return list;
-}
-
-static void
-set_drops(json_t *o, const struct net *net, const struct node *sw, struct fabric_end end)
-{
-	json_t *drops = json_object();
-
-	for (unsigned int d = 0; sw != NULL && d < SW_DROPS; d++)
-		report_set_u64(drops, sw_drop_name(d), sw_port_stats(sw, end.port)->drops[d]);
 	for (unsigned int d = 0; d < CABLE_DROPS; d++)
 		report_set_u64(drops, cable_drop_name(d), net_cable_drops(net, end, d));
-	json_object_set_new(o, "drops", drops);
+}
+
+static json_t *
+watchdog_list(const struct scenario *s, const struct node *sw, uint32_t i, uint16_t port)
+{
+	const struct sw_params *params = scenario_switch_params(s, i);
+	json_t *list = json_array();
+
+	for (uint8_t prio = 0; prio < TM_CLASSES; prio++)
+		if (sw_pfcwd_watches(sw, port, prio))
+			json_array_append_new(list, switch_pfcwd_object(sw, params, port, prio));
+	return list;
 }
 
 static json_t *
 port_object(const struct net *net, uint32_t i, uint16_t port, uint64_t now_ns)
 {
 	const struct node *sw = net_switch(net, i);
-	const struct sw_port_stats *s = sw_port_stats(sw, port);
-	json_t *o = json_object();
+	json_t *o = json_object(), *queues = json_array(), *pgs = json_array();
+	json_t *drops = switch_drops_object(sw, port);
 
 	report_set_u64(o, "port", port);
-	report_set_u64(o, "rx_packets", s->rx_packets);
-	report_set_u64(o, "rx_bytes", s->rx_bytes);
-	report_set_u64(o, "tx_packets", s->tx_packets);
-	report_set_u64(o, "tx_bytes", s->tx_bytes);
-	report_set_u64(o, "rx_pause_frames", s->rx_pause_frames);
-	report_set_u64(o, "tx_pause_frames", s->tx_pause_frames);
+	json_set_counters(o, sw_port_counter_fields, sw_port_counter_fields_n,
+			  sw_port_stats(sw, port));
+	report_set_u64(o, "learned_addresses", sw_fdb_port_entries(sw, port));
 	report_set_pfc_tx(o, sw_pfc_tx(sw, port), now_ns);
 	report_set_pfc_rx(o, sw_pfc_rx(sw, port), now_ns);
-	set_drops(o, net, sw, (struct fabric_end){.node = i, .port = port});
-	json_object_set_new(o, "queues", queue_list(sw, port));
-	json_object_set_new(o, "pgs", pg_list(sw, port));
+	set_cable_drops(drops, net, (struct fabric_end){.node = i, .port = port});
+	json_object_set_new(o, "drops", drops);
+	json_object_set_new(o, "malformed", switch_malformed_object(sw, port));
+	for (uint8_t k = 0; k < TM_CLASSES; k++) {
+		json_array_append_new(queues, switch_queue_object(sw, port, k));
+		json_array_append_new(pgs, switch_pg_object(sw, port, k));
+	}
+	json_object_set_new(o, "queues", queues);
+	json_object_set_new(o, "pgs", pgs);
+	json_object_set_new(o, "pfcwd", watchdog_list(net_scenario(net), sw, i, port));
 	return o;
+}
+
+/* Of a router: its VLAN, if it has hosts, and then its ports to other switches. */
+static json_t *
+interface_list(const struct net *net, uint32_t i)
+{
+	const struct topology_switch *t = &net_scenario(net)->topology->switches[i];
+	json_t *list = json_array();
+	uint32_t n = 0;
+
+	for (uint16_t p = t->n_hosts > 0 ? t->n_hosts - 1u : 0; p < t->n_ports; p++) {
+		struct sw_interface_stats stats = sw_interface_stats(net_switch(net, i), n++);
+		json_t *o = json_object();
+		char name[16] = "vlan 1";
+
+		if (p >= t->n_hosts)
+			snprintf(name, sizeof(name), "port %u", p);
+		json_object_set_new(o, "interface", json_string(name));
+		json_set_counters(o, sw_interface_counter_fields, sw_interface_counter_fields_n,
+				  &stats);
+		json_array_append_new(list, o);
+	}
+	return list;
 }
 
 static json_t *
 switch_object(const struct net *net, uint32_t i, uint64_t now_ns)
 {
+	const struct scenario *s = net_scenario(net);
+	const struct node *sw = net_switch(net, i);
 	json_t *o = json_object(), *ports = json_array();
 
-	report_set_u64(o, "buffer_used_bytes", mmu_used_bytes(sw_mmu(net_switch(net, i))));
-	for (uint16_t port = 0; port < net_scenario(net)->topology->switches[i].n_ports; port++)
+	switch_set_buffer(o, sw, scenario_switch_params(s, i));
+	json_object_set_new(o, "fdb", switch_fdb_object(sw));
+	if (s->routes != NULL) {
+		json_object_set_new(o, "router", switch_router_object(sw));
+		json_object_set_new(o, "interfaces", interface_list(net, i));
+	}
+	for (uint16_t port = 0; port < s->topology->switches[i].n_ports; port++)
 		json_array_append_new(ports, port_object(net, i, port, now_ns));
 	json_object_set_new(o, "ports", ports);
 	return o;
@@ -122,18 +115,16 @@ host_object(const struct net *net, uint32_t node, uint64_t now_ns)
 	uint16_t h = (uint16_t)(node - net_scenario(net)->topology->n_switches + 1);
 	const struct node *nic = net_host(net, h);
 	const char *stats = (const char *)nic_stats(nic);
-	json_t *o = json_object(), *counters = json_object();
+	json_t *o = json_object(), *counters = json_object(), *drops = json_object();
 
 	for (unsigned int t = 0; t < sizeof(tables) / sizeof(tables[0]); t++)
-		for (unsigned int i = 0; i < tables[t].n; i++)
-			report_set_u64(
-				counters, tables[t].fields[i].name,
-				*(const uint64_t *)(const void *)(stats + tables[t].offset +
-								  tables[t].fields[i].offset));
+		json_set_counters(counters, tables[t].fields, tables[t].n,
+				  stats + tables[t].offset);
 	json_object_set_new(o, "counters", counters);
 	report_set_pfc_tx(o, nic_pfc_tx(nic), now_ns);
 	report_set_pfc_rx(o, nic_pfc_rx(nic), now_ns);
-	set_drops(o, net, NULL, (struct fabric_end){.node = node});
+	set_cable_drops(drops, net, (struct fabric_end){.node = node});
+	json_object_set_new(o, "drops", drops);
 	return o;
 }
 
@@ -149,8 +140,23 @@ node_object(const struct net *net, uint32_t node, uint64_t now_ns)
 static bool
 is_no_count(const char *key)
 {
-	static const char *const words[] = {"port", "queue", "pg", "queue_bytes",
-					    "buffer_used_bytes"};
+	static const char *const words[] = {
+		"port",
+		"queue",
+		"pg",
+		"prio",
+		"queue_bytes",
+		"buffer_bytes",
+		"size_bytes",
+		"used_bytes",
+		"reserved_bytes",
+		"shared_bytes",
+		"entries",
+		"headroom_bytes",
+		"learned_addresses",
+		"queued",
+		"buffer_used_bytes",
+	};
 	static const char watermark[] = "watermark_bytes";
 	size_t n = strlen(key);
 

@@ -144,6 +144,32 @@ def counters(program, folder):
     expect(queue["third"]["watermark_bytes"] == 0 == queue["third"]["queue_bytes"], "a watermark after it was cleared")
 
 
+def every_counter(program, folder):
+    """A dump of a switch has what quench-switch counts, and its sums hold at any moment."""
+    rest = "[nic]\ncc = none\n[pfcwd]\npfcwd = sonic\n" + section("flow", "f", src="1,2", dst=3, message_bytes="100KB", messages=10)
+    rest += event("busy", "15us", "dump") + event("clear", "15us", "clear_counters") + event("late", "16us", "dump")
+    rest += event("idle", "900us", "dump")
+    r = results(program, scenario(folder, {"topology": "dumbbell", "hosts": 4}, rest))
+    dumps = {d["name"]: d["nodes"] for d in r["dumps"]}
+    s1 = {n: d["s1"] for n, d in dumps.items()}
+    ledger = s1["busy"]["ledger"]
+    expect(ledger["in"] + ledger["copies"] + ledger["generated"]
+           == ledger["queued"] + ledger["sent"] + ledger["dropped"] + ledger["consumed"] and ledger["queued"] > 0, f"{ledger}")
+    expect(ledger["queued"] == sum(q["queue_bytes"] for p in s1["busy"]["ports"] for q in p["queues"]), f"{ledger}")
+    expect(0 < s1["late"]["ledger"]["in"] < ledger["in"] and s1["late"]["ledger"]["queued"] > 0, "cleared counts, and a state")
+    expect(s1["late"]["buffer_bytes"] == s1["busy"]["buffer_bytes"] > 0 and s1["late"]["pools"][0]["size_bytes"] > 0, "sizes")
+    expect(0 < s1["late"]["router"]["routed_packets"] < s1["idle"]["router"]["routed_packets"], "router")
+    expect([i["interface"] for i in s1["idle"]["interfaces"]] == ["vlan 1", "port 2"], "interfaces")
+    port = s1["idle"]["ports"][2]
+    # What waited when the counts were cleared had been routed, and was sent later.
+    waited = sum(q["queue_bytes"] for q in s1["busy"]["ports"][2]["queues"])
+    expect(port["tx_bytes"] == waited + s1["idle"]["interfaces"][1]["out_octets"], f"{waited} waited of {port['tx_bytes']}")
+    expect([w["prio"] for w in port["pfcwd"]] == [3] and port["pfcwd"][0]["status"] == "operational", f"{port['pfcwd']}")
+    expect(set(port["malformed"]) and sum(port["malformed"].values()) == 0 == port["drops"]["wire_loss"], "kinds of drops")
+    group = s1["busy"]["ports"][0]["pgs"][3]
+    expect(group["reserved_bytes"] + group["shared_bytes"] + group["headroom_bytes"] > 0, f"{group}")
+
+
 def send(program, folder):
     """Frames of digits and of captures leave at their times; malformed ones are counted by their kinds."""
     good = scapy.Ether(dst="02:00:00:00:00:01", src="02:00:00:00:00:02") / scapy.IP(src="10.0.0.2", dst="10.0.0.1") \
@@ -251,7 +277,7 @@ def refused(program, folder):
                f"{rest!r}: {done.returncode}, {done.stderr}")
 
 
-CASES = {f.__name__: f for f in (loss, link, disable, counters, send, record, refused)}
+CASES = {f.__name__: f for f in (loss, link, disable, counters, every_counter, send, record, refused)}
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory(prefix="quench-events-") as work:
