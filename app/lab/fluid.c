@@ -8,14 +8,27 @@
 #include "common/say.h"
 #include "lab/output.h"
 
-/* The model is of a star. */
-#define STAR_SWITCH "s1"
+/* Beside packets the model should take less time than they: a step of a queue is a packet's. */
+#define MOST_HOPS 128
+
+/* What stands beside a fixed point that packets do not hold. */
+static const char *const notes[] = {
+	[FLUID_NET_NEAR_END] = "p* is above half of Pmax: packets, whose queue swings, reach Kmax "
+			       "now and then, where p "
+			       "jumps to 1; all flows are cut at once, the queue runs empty, and "
+			       "its mean is lower: by a "
+			       "fifth at half of Pmax, by half at two thirds",
+	[FLUID_NET_BEYOND_SLOPE] =
+		"p* is above Pmax: no queue on the slope has the marks that the flows need; model "
+		"and "
+		"packets swing about Kmax, and packets, which are all cut there at once, hold less",
+};
 
 int
-lab_fluid_open(struct lab_fluid *fluid, const struct scenario *s)
+lab_fluid_open(struct lab_fluid *fluid, const struct scenario *s, bool alone)
 {
-	*fluid = (struct lab_fluid){.net = NULL};
-	fluid->net = fluid_net_create(s, &fluid->fault);
+	*fluid = (struct lab_fluid){.topology = s->topology};
+	fluid->net = fluid_net_create(s, alone ? 0 : MOST_HOPS, &fluid->fault);
 	if (fluid->net == NULL && errno != ENOTSUP) {
 		say_error("no memory for the fluid model");
 		return -ENOMEM;
@@ -30,7 +43,14 @@ lab_fluid_close(struct lab_fluid *fluid)
 	fluid->net = NULL;
 }
 
+static const char *
+node_name(const struct lab_fluid *fluid, const struct fluid_net_queue *q)
+{
+	return fluid->topology->switches[q->sw].name;
+}
+
 struct series {
+	const struct lab_fluid *fluid;
 	FILE *flows, *queues;
 };
 
@@ -50,8 +70,8 @@ write_rows(void *arg, const struct fluid_net *net, uint64_t now_ns)
 	for (uint32_t i = 0; i < fluid_net_queue_count(net); i++) {
 		const struct fluid_net_queue *q = fluid_net_queue(net, i);
 
-		fprintf(out->queues, "%" PRIu64 "," STAR_SWITCH ",%u,%u,%.0f,%.9f\n", now_ns,
-			q->port, q->queue, q->bytes, q->mark);
+		fprintf(out->queues, "%" PRIu64 ",%s,%u,%u,%.0f,%.9f\n", now_ns,
+			node_name(out->fluid, q), q->port, q->queue, q->bytes, q->mark);
 	}
 	return true;
 }
@@ -59,7 +79,7 @@ write_rows(void *arg, const struct fluid_net *net, uint64_t now_ns)
 int
 lab_fluid_run(struct lab_fluid *fluid, const char *dir)
 {
-	struct series out = {NULL, NULL};
+	struct series out = {.fluid = fluid};
 	int flows = 0, queues = 0;
 
 	if (fluid->net == NULL)
@@ -119,12 +139,14 @@ queue_object(const struct lab_fluid *fluid, const struct fluid_net_queue *q)
 {
 	json_t *o = json_object(), *point = json_object();
 
-	json_object_set_new(o, "node", json_string(STAR_SWITCH));
+	json_object_set_new(o, "node", json_string(node_name(fluid, q)));
 	set_integer(o, "port", q->port);
 	set_integer(o, "queue", q->queue);
 	json_object_set_new(point, "interior", json_boolean(q->point.interior));
 	set_real(point, "mark_probability", q->point.mark);
 	set_integer(point, "queue_bytes", q->point.queue_bytes);
+	json_object_set_new(point, "note",
+			    notes[q->end] != NULL ? json_string(notes[q->end]) : json_null());
 	json_object_set_new(o, "fixed_point", point);
 	if (fluid->ran) {
 		set_integer(o, "queue_mean_bytes", q->mean_bytes);
@@ -160,26 +182,46 @@ lab_fluid_json(const struct lab_fluid *fluid)
 	return o;
 }
 
+/* Of many queues those that hold something. */
+static bool
+is_shown(const struct lab_fluid *fluid, const struct fluid_net_queue *q)
+{
+	return fluid->topology->n_switches == 1 || q->point.mark > 0 ||
+	       (fluid->ran && q->max_bytes > 0);
+}
+
 static void
 queue_table(FILE *out, const struct lab_fluid *fluid)
 {
-	fprintf(out, "\n%-20s %9s %9s %9s %9s %9s\n", "fluid model, queue", "p*", "queue*", "mean",
+	uint32_t left_out = 0;
+	bool noted[sizeof(notes) / sizeof(notes[0])] = {false};
+
+	fprintf(out, "\n%-24s %9s %9s %9s %9s %9s\n", "fluid model, queue", "p*", "queue*", "mean",
 		"least", "most");
-	fprintf(out, "%-20s %9s %9s %9s %9s %9s\n", "", "%", "KB", "KB", "KB", "KB");
+	fprintf(out, "%-24s %9s %9s %9s %9s %9s\n", "", "%", "KB", "KB", "KB", "KB");
 	for (uint32_t i = 0; i < fluid_net_queue_count(fluid->net); i++) {
 		const struct fluid_net_queue *q = fluid_net_queue(fluid->net, i);
-		char name[32];
+		char name[48];
 
-		snprintf(name, sizeof(name), STAR_SWITCH " port %u queue %u", q->port, q->queue);
-		fprintf(out, "%-20s %9.4f %9.2f", name, q->point.mark * 100,
+		if (!is_shown(fluid, q)) {
+			left_out++;
+			continue;
+		}
+		snprintf(name, sizeof(name), "%s port %u queue %u", node_name(fluid, q), q->port,
+			 q->queue);
+		fprintf(out, "%-24s %9.4f %9.2f", name, q->point.mark * 100,
 			q->point.queue_bytes / 1e3);
 		if (fluid->ran)
 			fprintf(out, " %9.2f %9.2f %9.2f", q->mean_bytes / 1e3, q->min_bytes / 1e3,
 				q->max_bytes / 1e3);
-		if (q->point.mark > 0 && !q->point.interior)
-			fprintf(out, "  no interior fixed point");
-		fputc('\n', out);
+		fprintf(out, "%s\n", notes[q->end] != NULL ? "  *" : "");
+		noted[q->end] = true;
 	}
+	if (left_out > 0)
+		fprintf(out, "%" PRIu32 " other queues stay empty\n", left_out);
+	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
+		if (noted[i] && notes[i] != NULL)
+			fprintf(out, "* %s\n", notes[i]);
 }
 
 void

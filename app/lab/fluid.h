@@ -12,11 +12,15 @@
 struct lab_fluid {
 	struct fluid_net *net; /* NULL: refused */
 	struct scenario_fault fault;
+	const struct topology *topology;
 	bool ran; /* else the fixed points alone are known */
 };
 
-/** @return 0, also when the model is refused; or -ENOMEM after an error line. */
-int lab_fluid_open(struct lab_fluid *fluid, const struct scenario *s);
+/**
+ * @param alone  The model is all that is asked for: it may take its time.
+ * @return       0, also when the model is refused; or -ENOMEM after an error line.
+ */
+int lab_fluid_open(struct lab_fluid *fluid, const struct scenario *s, bool alone);
 void lab_fluid_close(struct lab_fluid *fluid);
 
 /**

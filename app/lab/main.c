@@ -292,7 +292,7 @@ run_scenario(const struct lab_opts *o, const struct config *cfg, const struct sc
 
 	scenario_name(o->scenario, name, sizeof(name));
 	run.scenario_name = name;
-	if (lab_fluid_open(&run.fluid, s) < 0)
+	if (lab_fluid_open(&run.fluid, s, o->fluid) < 0)
 		return APP_FAILED;
 	if (!o->fluid) {
 		rc = run_packets(o, &run);

@@ -10,6 +10,12 @@
 #include "base/fixed.h"
 #include "base/units.h"
 #include "fabric/fluid_net_internal.h"
+#include "fluid/fluid_law.h"
+
+/* Of Pmax: at half of it the queue of eight flows is beyond Kmax for 0.9 % of the time. */
+#define NEAR_THE_END 0.5
+/* Flows of one class are one; but each has to be looked at. */
+#define MOST_FLOWS_OF_A_CLASS 64
 
 static uint32_t
 count_flows(const struct scenario *s)
@@ -21,248 +27,111 @@ count_flows(const struct scenario *s)
 	return n;
 }
 
-static uint64_t
-sending_ns(const struct scenario *s, double bytes)
-{
-	return (uint64_t)(bytes * 8e9 / (double)s->fabric.link_rate_bps);
-}
-
-/* From the queue to the receiver, its CNP to the sender over two cables, and a packet to the queue.
- */
-static uint64_t
-loop_delay_ns(const struct scenario *s, double packet_bytes)
-{
-	return 4 * s->fabric.link_delay_ns + 2 * sending_ns(s, packet_bytes) +
-	       2 * sending_ns(s, CNP_WIRE_BYTES) + s->nic.np.np_cnp_delay_ns;
-}
-
-/* Payload of a message, on average. */
-static double
-message_bytes(const struct flow_params *flow)
-{
-	switch (flow->message_size) {
-	case WORKLOAD_UNIFORM:
-		return ((double)flow->message_min_bytes + (double)flow->message_bytes) / 2;
-	case WORKLOAD_CDF:
-		return (double)flow->cdf->mean_bytes;
-	default:
-		return (double)flow->message_bytes;
-	}
-}
-
-struct packet {
-	double payload_bytes, wire_bytes;
-};
-
-/* The mean packet of a message: all but the last are full, and one of them has a RETH. */
-static struct packet
-mean_packet(const struct flow_params *flow)
-{
-	double message = message_bytes(flow);
-	double packets = fmax(1, ceil(message / flow->mtu_bytes));
-	double extension = flow->verb == NIC_SEND ? 0 : RETH_WIRE_BYTES;
-
-	return (struct packet){
-		.payload_bytes = message / packets,
-		.wire_bytes = (message + extension) / packets + PACKET_WIRE_BYTES,
-	};
-}
-
-/* Wire bytes after which a QP ends; 0: never. */
-static double
-end_bytes(const struct flow_params *flow, struct packet packet)
-{
-	double payload = INFINITY;
-
-	if (flow->messages > 0)
-		payload = (double)flow->messages * message_bytes(flow);
-	if (flow->bytes > 0)
-		payload = fmin(payload, (double)flow->bytes);
-	if (isinf(payload) || packet.payload_bytes <= 0)
-		return 0;
-	return payload * packet.wire_bytes / packet.payload_bytes;
-}
-
-/* What nic_cc_start() does; QPs of one class count each other. */
-static uint64_t
-start_rate_bps(const struct scenario *s, uint32_t others)
-{
-	uint64_t line_bps = s->fabric.link_rate_bps;
-
-	if (others == 0 || s->nic.initial_rate == NIC_INITIAL_LINE)
-		return line_bps;
-	if (s->nic.initial_rate == NIC_INITIAL_FAIR)
-		return line_bps / (others + 1);
-	return s->nic.initial_rate_bps;
-}
-
-/* QPs that the sender has besides one of these, when they start. */
-static uint32_t
-other_qps(const struct fluid_net *net, uint32_t index)
-{
-	const struct fluid_net_flow *flow = &net->flows[index];
-	uint64_t start_ns = net->params_of[index]->start_ns;
-	uint32_t others = flow->qps - 1u;
-
-	for (uint32_t i = 0; i < net->n_flows; i++)
-		if (i != index && net->senders[i] == net->senders[index] &&
-		    (net->params_of[i]->start_ns < start_ns ||
-		     (net->params_of[i]->start_ns == start_ns && i < index)))
-			others += net->flows[i].qps;
-	return others;
-}
-
-static uint32_t
-queue_of(struct fluid_net *net, uint16_t receiver, uint8_t queue)
-{
-	uint32_t i;
-
-	for (i = 0; i < net->n_queues; i++)
-		if (net->queues[i].port == receiver - 1)
-			return i;
-	net->queues[net->n_queues++] =
-		(struct fluid_net_queue){.port = (uint16_t)(receiver - 1), .queue = queue};
-	return i;
-}
-
-static void
-add_class(struct fluid_net *net, uint32_t index)
-{
-	const struct scenario *s = net->scenario;
-	const struct flow_params *flow = net->params_of[index];
-	struct packet packet = mean_packet(flow);
-	uint64_t line_bps = s->fabric.link_rate_bps;
-
-	net->flows[index].loop_delay_ns = loop_delay_ns(s, packet.wire_bytes);
-	net->class_of[index] = net->params.n_classes;
-	net->classes[net->params.n_classes++] = (struct fluid_class_params){
-		.hosts = 1,
-		.qps = flow->qp_count,
-		.uplink = net->senders[index] - 1u,
-		.queue = queue_of(net, net->receivers[index], fluid_net_queue_of(s, flow)),
-		.wire_bytes = packet.wire_bytes,
-		.frame_bytes = packet.wire_bytes - GAP_BYTES,
-		.start_ns = flow->start_ns,
-		.stop_ns = flow->stop_ns,
-		.bytes = end_bytes(flow, packet),
-		.start_rate_bps = start_rate_bps(s, other_qps(net, index)),
-		.cap_bps =
-			flow->rate_cap_bps == 0 ? line_bps : min_u64(flow->rate_cap_bps, line_bps),
-		.loop_delay_ns = net->flows[index].loop_delay_ns,
-	};
-}
-
-/* The class of a flow before this one that does the same, its own host for itself; -1: none. */
-static int64_t
-same_class(const struct fluid_net *net, uint32_t index)
-{
-	if (net->flows_of[net->senders[index]] != 1)
-		return -1;
-	/* Those of one section stand together. */
-	for (uint32_t i = index; i-- > 0 && net->params_of[i] == net->params_of[index];)
-		if (net->receivers[i] == net->receivers[index] &&
-		    net->flows_of[net->senders[i]] == 1)
-			return net->class_of[i];
-	return -1;
-}
-
-static void
-name_flows(struct fluid_net *net)
-{
-	const struct scenario *s = net->scenario;
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < s->n_flows; i++) {
-		const struct flow_params *flow = &s->flows[i];
-
-		for (uint32_t k = 0; k < flow->n_pairs; k++, n++) {
-			const struct flow_pair pair = flow->pairs[k];
-			bool read = flow->verb == NIC_READ;
-
-			net->params_of[n] = flow;
-			net->senders[n] = read ? pair.dst : pair.src;
-			net->receivers[n] = read ? pair.src : pair.dst;
-			net->flows_of[net->senders[n]]++;
-			net->flows[n].src = pair.src;
-			net->flows[n].dst = pair.dst;
-			net->flows[n].qps = flow->qp_count;
-			scenario_flow_title(flow, k, net->flows[n].name);
-		}
-	}
-}
-
 static int
 allocate(struct fluid_net *net)
 {
+	const struct topology *t = net->scenario->topology;
 	uint32_t n = net->n_flows;
 
 	net->flows = calloc(n, sizeof(*net->flows));
 	net->params_of = calloc(n, sizeof(*net->params_of));
+	net->pair_of = calloc(n, sizeof(*net->pair_of));
 	net->senders = calloc(n, sizeof(*net->senders));
 	net->receivers = calloc(n, sizeof(*net->receivers));
-	net->class_of = calloc(n, sizeof(*net->class_of));
-	net->flows_of = calloc(net->scenario->fabric.hosts + 1u, sizeof(*net->flows_of));
-	net->classes = calloc(n, sizeof(*net->classes));
-	net->points = calloc(n, sizeof(*net->points));
+	net->flows_of = calloc(t->n_hosts + 1u, sizeof(*net->flows_of));
+	net->uplink_rates_bps = calloc(t->n_hosts, sizeof(*net->uplink_rates_bps));
 	net->sent_before = calloc(n, sizeof(*net->sent_before));
 	net->sent_at_window = calloc(n, sizeof(*net->sent_at_window));
-	net->queues = calloc(n, sizeof(*net->queues));
-	net->area_at_window = calloc(n, sizeof(*net->area_at_window));
-	return net->flows && net->params_of && net->senders && net->receivers && net->class_of &&
-			       net->flows_of && net->classes && net->points && net->sent_before &&
-			       net->sent_at_window && net->queues && net->area_at_window
+	return net->flows && net->params_of && net->pair_of && net->senders && net->receivers &&
+			       net->flows_of && net->uplink_rates_bps && net->sent_before &&
+			       net->sent_at_window
 		       ? 0
 		       : -ENOMEM;
 }
 
-static void
+static int
 set_params(struct fluid_net *net)
 {
 	const struct scenario *s = net->scenario;
 	struct fluid_params *p = &net->params;
+	int rc = fluid_net_add_flows(net);
 
+	if (rc < 0)
+		return rc;
 	p->rp = s->nic.rp;
-	if (p->rp.rp_max_rate_bps == 0 || p->rp.rp_max_rate_bps > s->fabric.link_rate_bps)
-		p->rp.rp_max_rate_bps = s->fabric.link_rate_bps;
-	p->wred = s->sw.wred;
 	p->np_min_time_between_cnps_us = s->nic.np.np_min_time_between_cnps_us;
-	p->mark_at_enqueue = s->sw.mark_at == SW_MARK_AT_ENQUEUE;
-	p->link_rate_bps = s->fabric.link_rate_bps;
-	p->n_uplinks = s->fabric.hosts;
+	p->n_uplinks = s->topology->n_hosts;
+	p->uplink_rates_bps = net->uplink_rates_bps;
+	p->queues = net->queue_params;
 	p->classes = net->classes;
-	name_flows(net);
-	for (uint32_t i = 0; i < net->n_flows; i++) {
-		int64_t same = same_class(net, i);
-
-		if (same < 0) {
-			add_class(net, i);
-			continue;
-		}
-		net->class_of[i] = (uint32_t)same;
-		net->classes[same].hosts++;
-		net->flows[i].loop_delay_ns = net->classes[same].loop_delay_ns;
-	}
-	p->n_queues = net->n_queues;
+	p->hops = net->hops;
+	net->points = calloc(p->n_classes, sizeof(*net->points));
+	net->queue_points = calloc(p->n_queues, sizeof(*net->queue_points));
+	net->area_at_window = calloc(p->n_queues, sizeof(*net->area_at_window));
+	if (net->points == NULL || net->queue_points == NULL || net->area_at_window == NULL)
+		return -ENOMEM;
+	net->model = fluid_create(p);
+	return net->model != NULL ? 0 : -ENOMEM;
 }
 
-static void
+/* Of a flow's QPs sums of rates, and the mean of alpha. */
+static struct fluid_class_point
+flow_point(const struct fluid_net *net, const struct fluid_net_flow *flow)
+{
+	struct fluid_class_point sum = {0};
+
+	for (uint32_t i = flow->first_part; i < flow->first_part + flow->n_parts; i++) {
+		const struct fluid_class_point *point = &net->points[net->parts[i].class];
+
+		sum.rate_bps += net->parts[i].qps * point->rate_bps;
+		sum.target_rate_bps += net->parts[i].qps * point->target_rate_bps;
+		sum.alpha += point->alpha * net->parts[i].qps / flow->qps;
+	}
+	return sum;
+}
+
+/* Packets are cut one by one and by chance: their queue swings, and reaches Kmax from afar. */
+static enum fluid_net_end
+end_of(const struct fluid_point *point, const struct wred_params *wred)
+{
+	if (point->mark <= 0)
+		return FLUID_NET_ON_SLOPE;
+	if (!point->interior)
+		return FLUID_NET_BEYOND_SLOPE;
+	return point->mark > NEAR_THE_END * fluid_curve(wred).most ? FLUID_NET_NEAR_END
+								   : FLUID_NET_ON_SLOPE;
+}
+
+static int
 find_points(struct fluid_net *net)
 {
-	for (uint32_t q = 0; q < net->n_queues; q++)
-		net->queues[q].point = fluid_fixed_point(&net->params, q, net->points);
-	for (uint32_t i = 0; i < net->n_flows; i++) {
-		struct fluid_class_point *point = &net->flows[i].point;
-
-		*point = net->points[net->class_of[i]];
-		point->rate_bps *= net->flows[i].qps;
-		point->target_rate_bps *= net->flows[i].qps;
+	if (fluid_fixed_point(&net->params, net->queue_points, net->points) < 0)
+		return -ENOMEM;
+	for (uint32_t q = 0; q < net->params.n_queues; q++) {
+		net->queues[q].point = net->queue_points[q];
+		net->queues[q].end = end_of(&net->queue_points[q], net->queue_params[q].wred);
 	}
+	for (uint32_t i = 0; i < net->n_flows; i++)
+		net->flows[i].point = flow_point(net, &net->flows[i]);
+	return 0;
+}
+
+static int
+refuse_size(const struct fluid_net *net, struct scenario_fault *fault)
+{
+	snprintf(fault->section, sizeof(fault->section), "fabric");
+	fault->key = "topology";
+	snprintf(fault->expected, sizeof(fault->expected),
+		 "at most %u queues on the ways of all flows; --fluid alone has no limit",
+		 net->most_hops);
+	return -ENOTSUP;
 }
 
 struct fluid_net *
-fluid_net_create(const struct scenario *s, struct scenario_fault *fault)
+fluid_net_create(const struct scenario *s, uint32_t most_hops, struct scenario_fault *fault)
 {
 	struct fluid_net *net;
+	int rc;
 
 	if (fluid_net_check(s, fault) < 0) {
 		errno = ENOTSUP;
@@ -273,19 +142,20 @@ fluid_net_create(const struct scenario *s, struct scenario_fault *fault)
 		return NULL;
 	net->scenario = s;
 	net->n_flows = count_flows(s);
-	if (allocate(net) < 0) {
+	net->most_hops = most_hops;
+	rc = most_hops > 0 && net->n_flows > MOST_FLOWS_OF_A_CLASS * most_hops ? -E2BIG
+									       : allocate(net);
+	if (rc == 0)
+		rc = set_params(net);
+	if (rc == 0)
+		rc = find_points(net);
+	if (rc == -E2BIG)
+		rc = refuse_size(net, fault);
+	if (rc < 0) {
 		fluid_net_destroy(net);
-		errno = ENOMEM;
+		errno = -rc;
 		return NULL;
 	}
-	set_params(net);
-	net->model = fluid_create(&net->params);
-	if (net->model == NULL) {
-		fluid_net_destroy(net);
-		errno = ENOMEM;
-		return NULL;
-	}
-	find_points(net);
 	return net;
 }
 
@@ -295,17 +165,23 @@ fluid_net_destroy(struct fluid_net *net)
 	if (net == NULL)
 		return;
 	fluid_destroy(net->model);
+	routes_destroy(net->bridge_ways);
 	free(net->flows);
 	free(net->params_of);
+	free(net->pair_of);
 	free(net->senders);
 	free(net->receivers);
-	free(net->class_of);
 	free(net->flows_of);
+	free(net->uplink_rates_bps);
+	free(net->parts);
 	free(net->classes);
+	free(net->hops);
 	free(net->points);
 	free(net->sent_before);
 	free(net->sent_at_window);
 	free(net->queues);
+	free(net->queue_params);
+	free(net->queue_points);
 	free(net->area_at_window);
 	free(net);
 }
@@ -325,7 +201,7 @@ fluid_net_flow(const struct fluid_net *net, uint32_t index)
 uint32_t
 fluid_net_queue_count(const struct fluid_net *net)
 {
-	return net->n_queues;
+	return net->params.n_queues;
 }
 
 const struct fluid_net_queue *

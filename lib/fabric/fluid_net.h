@@ -3,8 +3,9 @@
  * The fluid model of a scenario: the same hosts, links, marking curve, reaction and notification
  * points and flows as the net's, as the classes and queues of fluid/fluid.h.
  *
- * A flow is marked in the queue of the port towards its receiver, and its loop delay is that of the
- * star's cables. Flows of one section whose hosts send nothing else are one class.
+ * A flow goes through the queues of all ports on its way, which are those that bridges and routers
+ * choose for its packets (path.h); each QP's way is its own. Its loop delay is that of the cables
+ * there and back. Flows of one section whose hosts send nothing else, on one way, are one class.
  *
  * What the equations do not know is refused, and said: other algorithms and the mlx profile, open
  * loops, UD, slow receivers, an averaged queue. Windows, pauses, losses and ACKs are left out.
@@ -22,27 +23,39 @@ struct fluid_net;
 
 /**
  * @param s      Passed scenario_resolve(); outlives the result.
+ * @param most_hops  Queues on the ways of all classes, each way counted; more are refused. 0: any.
  * @param fault  Filled in when the model does not know what the scenario asks for.
  * @return owned by the caller, or NULL: with errno ENOTSUP and a fault, or ENOMEM.
  */
-struct fluid_net *fluid_net_create(const struct scenario *s, struct scenario_fault *fault);
+struct fluid_net *fluid_net_create(const struct scenario *s, uint32_t most_hops,
+				   struct scenario_fault *fault);
 void fluid_net_destroy(struct fluid_net *net);
 
-/* One flow as results name it; rates are sums over its QPs, alpha is that of each. */
+/* One flow as results name it; rates are sums over its QPs, alpha is their mean. */
 struct fluid_net_flow {
 	char name[FLOW_TITLE_CHARS + 1]; /* "incast h1" */
 	uint16_t src, dst;               /* host numbers of the flow, not of its data */
 	uint16_t qps;
-	uint64_t loop_delay_ns;
+	uint64_t loop_delay_ns;       /* of the first QP */
+	uint32_t first_part, n_parts; /* ways of its QPs; of no use to others */
 	struct fluid_class_point point;
 	double wire_rate_bps; /* since the sample before */
 	struct fluid_qp now;
 	double mean_rate_bps, min_rate_bps, max_rate_bps; /* wire, of the measured window */
 };
 
+/* Where on the curve of marks a queue's fixed point is. */
+enum fluid_net_end {
+	FLUID_NET_ON_SLOPE,     /* or nothing waits */
+	FLUID_NET_NEAR_END,     /* packets, which have noise, reach Kmax and hold less */
+	FLUID_NET_BEYOND_SLOPE, /* p* is above Pmax: packets and model swing about Kmax */
+};
+
 struct fluid_net_queue {
+	uint32_t sw; /* number in the topology */
 	uint16_t port;
 	uint8_t queue;
+	enum fluid_net_end end;
 	struct fluid_point point;
 	double bytes, mark;                      /* now */
 	double mean_bytes, min_bytes, max_bytes; /* of the measured window */

@@ -8,38 +8,12 @@
 #include "fabric/fluid_net_internal.h"
 
 uint8_t
-fluid_net_queue_of(const struct scenario *s, const struct flow_params *flow)
+fluid_net_queue_of(const struct scenario *s, const struct sw_params *sw,
+		   const struct flow_params *flow)
 {
 	int dscp = flow->dscp < 0 ? s->nic.data_dscp : flow->dscp;
 
-	return qos_map_classify(&s->sw.qos, dscp, -1).queue;
-}
-
-static const char *
-flow_fault(const struct scenario *s, const struct flow_params *flow, const char **key)
-{
-	const struct {
-		bool broken;
-		const char *key, *expected;
-	} rules[] = {
-		{flow->verb == NIC_UD_SEND, "verb",
-		 "a verb whose flows react to CNPs: not ud_send"},
-		{flow->arrival != WORKLOAD_CLOSED && flow->arrival != WORKLOAD_INCAST, "arrival",
-		 "closed or incast: the fluid model's flows always have something to send"},
-		{!(s->sw.wred_queues >> fluid_net_queue_of(s, flow) & 1), "dscp",
-		 "one whose queue is in wred_queues"},
-		/* All data of a port in one queue, or the scheduler would divide the link. */
-		{fluid_net_queue_of(s, flow) != fluid_net_queue_of(s, &s->flows[0]), "dscp",
-		 "one queue for all flows in the fluid model"},
-	};
-
-	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
-		if (rules[i].broken) {
-			*key = rules[i].key;
-			return rules[i].expected;
-		}
-	}
-	return NULL;
+	return qos_map_classify(&sw->qos, dscp, -1).queue;
 }
 
 static int
@@ -52,17 +26,82 @@ say(struct scenario_fault *fault, const char *section, const char *name, const c
 	return -ENOTSUP;
 }
 
-int
-fluid_net_check(const struct scenario *s, struct scenario_fault *fault)
+static int
+check_flow(const struct flow_params *flow, struct scenario_fault *fault)
+{
+	const struct {
+		bool broken;
+		const char *key, *expected;
+	} rules[] = {
+		{flow->verb == NIC_UD_SEND, "verb",
+		 "a verb whose flows react to CNPs: not ud_send"},
+		{flow->arrival != WORKLOAD_CLOSED && flow->arrival != WORKLOAD_INCAST, "arrival",
+		 "closed or incast: the fluid model's flows always have something to send"},
+		{flow->pattern == FLOW_ALL_REDUCE, "pattern",
+		 "one whose messages do not wait for each other: not all_reduce"},
+	};
+
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		if (rules[i].broken)
+			return say(fault, "flow", flow->name, rules[i].key, rules[i].expected);
+	return 0;
+}
+
+/* name: of the switch's section, or "" when the params are those of all. */
+static int
+check_switch(const struct scenario *s, const struct sw_params *sw, const char *name,
+	     struct scenario_fault *fault)
+{
+	const char *section = *name ? "switch" : "wred";
+	const struct {
+		bool broken;
+		const char *key, *expected;
+	} rules[] = {
+		{!sw->wred.wred_green_enable, "wred_green_enable",
+		 "on: the fluid model is of marking"},
+		{sw->wred.ecn != WRED_ECN_ALL, "ecn", "ecn_all: the fluid model is of marking"},
+		{sw->wred.wred_weight != 0, "wred_weight",
+		 "0: the fluid model marks by the queue itself"},
+		{sw->n_wred_profiles != 0, NULL, "one curve in the fluid model"},
+	};
+
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		if (rules[i].broken)
+			return say(fault, section, name, rules[i].key, rules[i].expected);
+	for (uint32_t i = 0; i < s->n_flows; i++) {
+		const struct flow_params *flow = &s->flows[i];
+		uint8_t queue = fluid_net_queue_of(s, sw, flow);
+
+		if (!(sw->wred_queues >> queue & 1))
+			return say(fault, "flow", flow->name, "dscp",
+				   "one whose queue is in wred_queues");
+		/* All data of a port in one queue, or the scheduler would divide the link. */
+		if (queue != fluid_net_queue_of(s, sw, &s->flows[0]))
+			return say(fault, "flow", flow->name, "dscp",
+				   "one queue for all flows in the fluid model");
+	}
+	return 0;
+}
+
+static int
+check_link(const struct link_section *link, struct scenario_fault *fault)
+{
+	if (link->frame_loss_ppb != 0)
+		return say(fault, "link", link->name, "frame_loss_ppb",
+			   "0: the fluid model loses nothing");
+	if (link->bit_errors_per_tbit != 0)
+		return say(fault, "link", link->name, "bit_errors_per_tbit",
+			   "0: the fluid model loses nothing");
+	return 0;
+}
+
+static int
+check_hosts(const struct scenario *s, struct scenario_fault *fault)
 {
 	const struct {
 		bool broken;
 		const char *section, *key, *expected;
 	} rules[] = {
-		{s->fabric.topology != TOPOLOGY_STAR, "fabric", "topology",
-		 "star: the fluid model has one queue on a flow's way"},
-		{s->n_switches > 0 || s->n_links > 0, "fabric", "topology",
-		 "no [switch NAME] and no [link NAME]: in the fluid model all are alike"},
 		{s->nic.cc != CC_DCQCN, "nic", "cc", "dcqcn: it is what the fluid model is of"},
 		{s->nic.rp.rp_profile != RP_PROFILE_PAPER, "rp", "rp_profile",
 		 "paper: the fluid model has no equations for mlx"},
@@ -74,24 +113,27 @@ fluid_net_check(const struct scenario *s, struct scenario_fault *fault)
 		 "0 in the fluid model"},
 		{s->nic.receiver.drain_rate_bps != 0, "receiver", "drain_rate_bps",
 		 "0: the fluid model has no pauses"},
-		{!s->sw.wred.wred_green_enable, "wred", "wred_green_enable",
-		 "on: the fluid model is of marking"},
-		{s->sw.wred.ecn != WRED_ECN_ALL, "wred", "ecn",
-		 "ecn_all: the fluid model is of marking"},
-		{s->sw.wred.wred_weight != 0, "wred", "wred_weight",
-		 "0: the fluid model marks by the queue itself"},
-		{s->sw.n_wred_profiles != 0, "wred", NULL, "one curve in the fluid model"},
 	};
 
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
 		if (rules[i].broken)
 			return say(fault, rules[i].section, "", rules[i].key, rules[i].expected);
-	for (uint32_t i = 0; i < s->n_flows; i++) {
-		const char *key;
-		const char *expected = flow_fault(s, &s->flows[i], &key);
-
-		if (expected != NULL)
-			return say(fault, "flow", s->flows[i].name, key, expected);
-	}
 	return 0;
+}
+
+int
+fluid_net_check(const struct scenario *s, struct scenario_fault *fault)
+{
+	int rc = check_hosts(s, fault);
+
+	for (uint32_t i = 0; rc == 0 && i < s->n_flows; i++)
+		rc = check_flow(&s->flows[i], fault);
+	for (uint32_t i = 0; rc == 0 && i < s->n_links; i++)
+		rc = check_link(&s->links[i], fault);
+	/* Where all switches have a section, those alone count. */
+	if (rc == 0 && s->n_switches < s->topology->n_switches)
+		rc = check_switch(s, &s->sw, "", fault);
+	for (uint32_t i = 0; rc == 0 && i < s->n_switches; i++)
+		rc = check_switch(s, &s->switches[i].sw, s->switches[i].name, fault);
+	return rc;
 }

@@ -9,15 +9,34 @@
 /* Least and most of a queue are looked for so often. */
 #define LOOK_NS (10 * NS_PER_US)
 
+/* Of a flow's QPs the sums of rates and bytes, and the mean of alpha. */
+static struct fluid_qp
+flow_now(const struct fluid_net *net, uint32_t index)
+{
+	const struct fluid_net_flow *flow = &net->flows[index];
+	struct fluid_qp sum = {0};
+
+	for (uint32_t i = flow->first_part; i < flow->first_part + flow->n_parts; i++) {
+		struct fluid_qp qp = fluid_qp(net->model, net->parts[i].class);
+		double qps = net->parts[i].qps;
+
+		sum.rate_bps += qps * qp.rate_bps;
+		sum.target_rate_bps += qps * qp.target_rate_bps;
+		sum.sent_bytes += qps * qp.sent_bytes;
+		sum.alpha += qp.alpha * qps / flow->qps;
+	}
+	return sum;
+}
+
 static void
 open_window(struct fluid_net *net)
 {
 	for (uint32_t i = 0; i < net->n_flows; i++) {
-		net->sent_at_window[i] = fluid_qp(net->model, net->class_of[i]).sent_bytes;
+		net->sent_at_window[i] = flow_now(net, i).sent_bytes;
 		net->flows[i].min_rate_bps = INFINITY;
 		net->flows[i].max_rate_bps = 0;
 	}
-	for (uint32_t q = 0; q < net->n_queues; q++) {
+	for (uint32_t q = 0; q < net->params.n_queues; q++) {
 		net->area_at_window[q] = fluid_queue(net->model, q).byte_seconds;
 		net->queues[q].min_bytes = INFINITY;
 		net->queues[q].max_bytes = 0;
@@ -27,7 +46,7 @@ open_window(struct fluid_net *net)
 static void
 look(struct fluid_net *net)
 {
-	for (uint32_t q = 0; q < net->n_queues; q++) {
+	for (uint32_t q = 0; q < net->params.n_queues; q++) {
 		struct fluid_net_queue *queue = &net->queues[q];
 		double bytes = fluid_queue(net->model, q).bytes;
 
@@ -45,19 +64,15 @@ take_sample(struct fluid_net *net)
 	for (uint32_t i = 0; i < net->n_flows; i++) {
 		struct fluid_net_flow *flow = &net->flows[i];
 
-		flow->now = fluid_qp(net->model, net->class_of[i]);
+		flow->now = flow_now(net, i);
 		if (seconds > 0)
-			flow->wire_rate_bps = flow->qps * 8 *
-					      (flow->now.sent_bytes - net->sent_before[i]) /
-					      seconds;
+			flow->wire_rate_bps =
+				8 * (flow->now.sent_bytes - net->sent_before[i]) / seconds;
 		net->sent_before[i] = flow->now.sent_bytes;
-		flow->now.rate_bps *= flow->qps;
-		flow->now.target_rate_bps *= flow->qps;
-		flow->now.sent_bytes *= flow->qps;
 		flow->min_rate_bps = fmin(flow->min_rate_bps, flow->wire_rate_bps);
 		flow->max_rate_bps = fmax(flow->max_rate_bps, flow->wire_rate_bps);
 	}
-	for (uint32_t q = 0; q < net->n_queues; q++) {
+	for (uint32_t q = 0; q < net->params.n_queues; q++) {
 		struct fluid_queue now = fluid_queue(net->model, q);
 
 		net->queues[q].bytes = now.bytes;
@@ -72,13 +87,11 @@ close_window(struct fluid_net *net, uint64_t from_ns)
 	double seconds = (double)(fluid_now_ns(net->model) - from_ns) / 1e9;
 
 	for (uint32_t i = 0; i < net->n_flows; i++) {
-		double bytes =
-			fluid_qp(net->model, net->class_of[i]).sent_bytes - net->sent_at_window[i];
+		double bytes = flow_now(net, i).sent_bytes - net->sent_at_window[i];
 
-		net->flows[i].mean_rate_bps =
-			seconds > 0 ? net->flows[i].qps * 8 * bytes / seconds : 0;
+		net->flows[i].mean_rate_bps = seconds > 0 ? 8 * bytes / seconds : 0;
 	}
-	for (uint32_t q = 0; q < net->n_queues; q++) {
+	for (uint32_t q = 0; q < net->params.n_queues; q++) {
 		double area = fluid_queue(net->model, q).byte_seconds - net->area_at_window[q];
 
 		net->queues[q].mean_bytes = seconds > 0 ? area / seconds : 0;

@@ -265,6 +265,9 @@ int scenario_check_events(struct scenario *s, struct scenario_fault *fault);
 /** The params of a switch by its section, or those of all. */
 const struct sw_params *scenario_switch_params(const struct scenario *s, uint32_t sw);
 
+/** By which a router spreads flows over equal ways; of a resolved scenario. */
+uint32_t scenario_ecmp_seed(const struct scenario *s, uint32_t sw);
+
 /**
  * The params of one switch: ports, addresses, and as a router its interfaces, routes and
  * neighbours, as an operator would write them.

@@ -82,6 +82,16 @@ scenario_switch_params(const struct scenario *s, uint32_t sw)
 	return &s->sw;
 }
 
+uint32_t
+scenario_ecmp_seed(const struct scenario *s, uint32_t sw)
+{
+	uint32_t seed = scenario_switch_params(s, sw)->router.ecmp_hash_seed;
+
+	if (s->fabric.ecmp_seed_by_stage)
+		seed += STAGE_SEED(s->topology->switches[sw].stage);
+	return seed;
+}
+
 static void
 set_ports(const struct build *b)
 {
@@ -248,8 +258,7 @@ make_router(const struct build *b)
 
 	b->out->vlan_filtering = true;
 	router_mac(b->sw, b->out->router.router_mac);
-	if (b->s->fabric.ecmp_seed_by_stage)
-		b->out->router.ecmp_hash_seed += STAGE_SEED(b->s->topology->switches[b->sw].stage);
+	b->out->router.ecmp_hash_seed = scenario_ecmp_seed(b->s, b->sw);
 	tables->interfaces = calloc(n_ports + 1u, sizeof(*tables->interfaces));
 	tables->neighbors = calloc(n_ports, sizeof(*tables->neighbors));
 	tables->static_macs = calloc(n_ports, sizeof(*tables->static_macs));

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DCQCN's fluid model: delay differential equations of rates, alpha and queues (fluid_law.h), over
- * marked queues that flows of several start times, rates and packet sizes share.
+ * marked queues that flows of several start times, rates, packet sizes and paths share.
  *
- * A flow is marked in one queue. The QPs of a host share its uplink, in proportion to their rates.
- * Flows that do the same are one class with one state. Queues count bytes of frames with FCS, rates
- * are wire bytes. Nothing is lost and nothing is paused: the buffer has no end.
+ * A flow goes through one queue after the other. What leaves a queue comes to the next one a
+ * sending and a cable later; of several queues the marks are independent draws, so that a packet is
+ * unmarked with the product of what each leaves unmarked. What waits together leaves mixed as it
+ * comes. The QPs of a host share its uplink, in proportion to their rates. Flows that do the same
+ * are one class with one state. Queues count bytes of frames with FCS, rates are wire bytes.
+ * Nothing is lost and nothing is paused: the buffer has no end.
  *
  * What a queue marks acts at the flow one loop delay later (tau* of the papers: from the queue over
- * receiver and sender back to it), and so do the flow's own rate's consequences. With
- * mark_at_enqueue a packet's wait in the queue comes on top.
+ * receiver and sender back to the flow's first queue), and so do the flow's own rate's
+ * consequences. The packet's wait in the queues behind the one that marks comes on top, and with
+ * mark_at_enqueue that in the queue itself.
  *
- * Heun's method with a fixed step, which no loop delay may be shorter than; what lies between two
- * steps of the past is taken from a straight line. Halving the step shows the error (a test does).
+ * Heun's method with a fixed step, which no delay may be shorter than; what lies between two steps
+ * of the past is taken from a straight line. Halving the step shows the error (a test does).
  */
 #ifndef QUENCH_FLUID_FLUID_H
 #define QUENCH_FLUID_FLUID_H
@@ -23,36 +27,50 @@
 #include "cc/rp.h"
 #include "tm/wred.h"
 
+struct fluid_queue_params {
+	uint64_t link_rate_bps;
+	const struct wred_params *wred; /* of the caller, passed wred_params_check() */
+	bool mark_at_enqueue;
+};
+
+/* A queue on a flow's way. */
+struct fluid_hop {
+	uint32_t queue;
+	uint64_t from_last_ns;  /* from the queue before to this one; of the first hop of no use */
+	uint64_t loop_delay_ns; /* from here over receiver and sender to the first hop's queue */
+};
+
 struct fluid_class_params {
 	uint32_t hosts; /* that do the same, each with: */
 	uint32_t qps;
 	uint32_t uplink; /* of one of the hosts; shared with other classes only if hosts is 1 */
-	uint32_t queue;
-	double wire_bytes;  /* of a packet: frame + FCS + 20 */
-	double frame_bytes; /* of a packet in the queue, with FCS */
+	uint32_t first_hop, n_hops; /* at least one, in the order of the way */
+	double wire_bytes;          /* of a packet: frame + FCS + 20 */
+	double frame_bytes;         /* of a packet in a queue, with FCS */
 	uint64_t start_ns, stop_ns;
 	double bytes; /* wire bytes after which a QP ends; 0: never */
 	uint64_t start_rate_bps;
-	uint64_t cap_bps; /* what a QP never exceeds, whatever the RP allows */
-	uint64_t loop_delay_ns;
+	uint64_t max_rate_bps; /* of the RP */
+	uint64_t cap_bps;      /* what a QP never exceeds, whatever the RP allows */
 };
 
 struct fluid_params {
-	struct rp_params rp; /* rp_max_rate_bps resolved */
-	struct wred_params wred;
+	struct rp_params rp; /* but for rp_max_rate_bps: that is of each class */
 	uint32_t np_min_time_between_cnps_us;
-	bool mark_at_enqueue;
-	uint64_t link_rate_bps; /* of uplinks and of the queues */
-	uint32_t n_uplinks, n_queues, n_classes;
-	const struct fluid_class_params *classes; /* of the caller, outlive the model */
-	uint64_t step_ns;                         /* 0: chosen */
+	uint32_t n_uplinks, n_queues, n_classes, n_hops;
+	/* of the caller, outlive the model */
+	const uint64_t *uplink_rates_bps;
+	const struct fluid_queue_params *queues;
+	const struct fluid_class_params *classes;
+	const struct fluid_hop *hops; /* of all classes */
+	uint64_t step_ns;             /* 0: chosen */
 };
 
 struct fluid;
 
 /**
- * params (copied) must have passed rp_params_check() and wred_params_check().
- * @return owned by the caller, or NULL with errno ENOMEM, or EINVAL: step_ns is above a loop delay.
+ * params (copied) must have passed rp_params_check().
+ * @return owned by the caller, or NULL with errno ENOMEM, or EINVAL: step_ns is above a delay.
  */
 struct fluid *fluid_create(const struct fluid_params *params);
 void fluid_destroy(struct fluid *f);
@@ -78,7 +96,7 @@ struct fluid_queue {
 
 struct fluid_queue fluid_queue(const struct fluid *f, uint32_t queue);
 
-/* Where all derivatives are 0. */
+/* A queue where all derivatives are 0. */
 struct fluid_point {
 	bool interior; /* on the slope of the curve; else the queue is at an end of it, or swings
 			  about it */
@@ -89,16 +107,24 @@ struct fluid_point {
 };
 
 struct fluid_class_point {
-	double rate_bps, target_rate_bps, alpha; /* of a QP */
+	/* of a QP; what its uplink has no room for is part of the rate, but is not sent */
+	double rate_bps, target_rate_bps, alpha;
 };
 
 /**
- * The fixed point of a queue if all its classes run without end and nothing but it and their caps
- * limits them. It is unique (CoNEXT 2016, theorem 1): the rate that a marking probability allows
- * falls with it.
- * @param of_classes  NULL, or one for each class of params; those of other queues are left alone.
+ * The fixed point of all queues if all classes run without end and nothing but the queues, their
+ * caps and their uplinks limits them.
+ *
+ * With x = -ln(1 - p), marks of the queues of a way add up, and the rate that their sum allows
+ * falls with it (CoNEXT 2016, theorem 1). So the rates that fill each marking link and overload
+ * none are unique: they are those of a utility that each flow maximises, and x the prices. Where
+ * flows share several links in the same way, the first of them that is full has the queue.
+ *
+ * @param of_queues   n_queues points.
+ * @param of_classes  NULL, or n_classes points.
+ * @return            0 or -ENOMEM.
  */
-struct fluid_point fluid_fixed_point(const struct fluid_params *params, uint32_t queue,
-				     struct fluid_class_point *of_classes);
+int fluid_fixed_point(const struct fluid_params *params, struct fluid_point *of_queues,
+		      struct fluid_class_point *of_classes);
 
 #endif

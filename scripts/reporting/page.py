@@ -97,12 +97,12 @@ def times_table(results):
 
 def fluid_note(results, queue):
     """Why packets and model part, where they do."""
-    b = results["bottleneck"]
+    b, note = results["bottleneck"], queue["fixed_point"]["note"]
+    if note:
+        reached = "reached it" if b["queue_max_bytes"] >= b["wred_max_bytes"] else "did not reach it in this run"
+        return f"<p>{escape(note[0].upper() + note[1:])}. The packets' queue {reached}."
     if b["queue_mean_bytes"] > 0.75 * queue["queue_mean_bytes"]:
         return ""
-    if b["queue_max_bytes"] >= b["wred_max_bytes"]:
-        return ("<p>The packets' queue reaches WRED max, where the marking probability jumps to 1: all flows are cut at once, and "
-                "the queue runs empty. The model has no noise that would take it there.")
     return "<p>The packets' queue runs empty now and then, and falls by more than it rises; the model has no noise."
 
 

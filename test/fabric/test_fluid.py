@@ -115,12 +115,76 @@ def translation(lab, config):
         near(r["queues"][0]["fixed_point"]["queue_bytes"], 103.1e3, 0.004, "eight QPs")
 
 
+def several(folder, config, fabric, flows):
+    """The incast's parameters over another fabric and other flows."""
+    text = (pathlib.Path(config) / "incast-4to1.ini").read_text(encoding="utf-8").replace("topology = star\nhosts = 5\n", fabric)
+    text = text[:text.index("[flow incast]")]
+    for name, lines in flows.items():
+        text += f"[flow {name}]\nmtu_bytes = 1024\nmessage_bytes = 4MB\n{lines}\n"
+    path = pathlib.Path(folder) / "several.ini"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def packet_queue(result, node, port):
+    (row,) = [p for p in result["ports"] if (p["node"], p["port"]) == (node, port)]
+    (queue,) = [q for q in row["queues"] if q["queue"] == 3]
+    return queue
+
+
+def switches(lab, config):
+    """Several switches: the ways of packets, and what each queue on them holds."""
+    with tempfile.TemporaryDirectory() as folder:
+        # A flow over two links, and one beside it on each.
+        r = results(lab, several(folder, config, "topology = parking_lot\nswitches = 3\nhosts = 6\n",
+                                 {"long": "src = 1\ndst = 6", "west": "src = 2\ndst = 4", "east": "src = 3\ndst = 5"}))
+        model = {f["name"]: f["fixed_point"]["rate_bps"] for f in r["fluid"]["flows"]}
+        for flow in r["flows"]:
+            print(f"parking lot, {flow['name']}: {flow['wire_rate_bps'] / 1e9:.2f} Gb/s, model {model[flow['name']] / 1e9:.2f}")
+            near(flow["wire_rate_bps"], model[flow["name"]], 0.10, f"parking lot, {flow['name']}")
+        expect(model["long h1"] < 15e9 and abs(model["west h2"] - model["east h3"]) < 1e6, f"parking lot: {model}")
+        held = {(q["node"], q["port"]): q["fixed_point"]["queue_bytes"] for q in r["fluid"]["queues"] if q["fixed_point"]["queue_bytes"] > 0}
+        expect(held.keys() == {("s1", 2), ("s2", 3)}, f"parking lot: queues {held}")
+        for (node, port), queue in held.items():
+            near(packet_queue(r, node, port)["queue_mean_bytes"], queue, 0.25, f"parking lot, {node}")
+        # A dumbbell's incast waits before the link in the middle, not behind it.
+        r = results(lab, several(folder, config, "topology = dumbbell\nhosts = 8\n", {"incast": "src = 1-4\ndst = 8"}))
+        queues = {q["node"]: (q["fixed_point"]["queue_bytes"], packet_queue(r, q["node"], q["port"])["queue_mean_bytes"]) for q in r["fluid"]["queues"]}
+        print(f"dumbbell: {queues}")
+        near(queues["s1"][1], queues["s1"][0], 0.15, "dumbbell, s1")
+        expect(queues["s2"][0] == 0 and queues["s2"][1] < 1000, f"dumbbell: {queues}")
+        # 32 QPs over two spines: each on the way that its packets take.
+        r = results(lab, "--duration", "20ms", "--set", "fabric.measure_from_ns=0",
+                    several(folder, config, "topology = leaf_spine\nleaves = 4\nspines = 2\nhosts = 16\n",
+                            {"all": "src = all\npattern = permutation\nqp_count = 2"}))
+        taken = {(p["node"], p["port"]) for p in r["ports"] for q in p["queues"] if q["queue"] == 3 and q["tx_bytes"] > 10e6}
+        known = {(q["node"], q["port"]) for q in r["fluid"]["queues"]}
+        expect(len(known) > 25 and taken == known, f"ways of packets {taken}, of the model {known}")
+        # Too many beside packets, not alone.
+        path = several(folder, config, "topology = leaf_spine\nleaves = 4\nspines = 2\nhosts = 16\n", {"all": "src = all\npattern = all_to_all"})
+        r = results(lab, "--duration", "1ms", "--set", "fabric.measure_from_ns=0", path)
+        expect("at most 128 queues" in r["fluid"].get("refused", ""), f"{r['fluid']}")
+        r = results(lab, "--fluid", "--duration", "10us", "--set", "fabric.measure_from_ns=0", path)
+        expect(len(r["fluid"]["flows"]) == 240, f"{len(r['fluid']['flows'])} flows alone")
+
+
+def ends(lab, config):
+    """Where packets leave the model, it says so."""
+    with tempfile.TemporaryDirectory() as folder:
+        for n, text in ((4, None), (10, "p* is above half of Pmax"), (16, "p* is above Pmax")):
+            path = changed(config, folder, incast(n))
+            note = results(lab, "--fluid", "--duration", "1ms", path)["fluid"]["queues"][0]["fixed_point"]["note"]
+            table = subprocess.run([lab, "--fluid", "--no-progress", "--duration", "1ms", path], capture_output=True, text=True).stdout
+            expect(note is None if text is None else note.startswith(text), f"N {n}: {note}")
+            expect(("\n* p*" in table) == (text is not None) and (text or "") in table, f"N {n}: {table}")
+
+
 def refused(lab, config):
     """One line that names file, section, key and value, and code 2; beside packets, the same in the results."""
     rows = (("nic", "cc", "dctcp"), ("rp", "rp_profile", "mlx"), ("rp", "rp_clamp_tgt_rate", "off"), ("np", "np_cnp_moderation", "port"),
             ("wred", "wred_weight", "3"), ("wred", "wred_green_enable", "off"), ("wred", "ecn", "ecn_none"),
-            ("flow incast", "arrival", "on_off"), ("flow incast", "verb", "ud_send"), ("flow incast", "dscp", "0"))
-    extra = {"arrival": {("flow incast", "on_ns"): "1ms", ("flow incast", "off_ns"): "1ms"},
+            ("flow incast", "arrival", "on_off"), ("flow incast", "pattern", "all_reduce"), ("flow incast", "verb", "ud_send"), ("flow incast", "dscp", "0"))
+    extra = {"pattern": {("flow incast", "dst"): None, ("flow incast", "messages"): 6}, "arrival": {("flow incast", "on_ns"): "1ms", ("flow incast", "off_ns"): "1ms"},
              "verb": {("flow incast", "message_bytes"): 1024}}
     with tempfile.TemporaryDirectory() as folder:
         for section, key, value in rows:
@@ -229,7 +293,7 @@ def figure10(lab, config):
     expect(away <= 0.05 and later <= 0.01, f"mean of all: {away:.2%}, {later:.2%} from 20 ms on")
 
 
-CASES = {"fixed_point": fixed_point, "translation": translation, "refused": refused, "outputs": outputs, "slopes": slopes, "loop_delay": loop_delay,
+CASES = {"fixed_point": fixed_point, "translation": translation, "switches": switches, "ends": ends, "refused": refused, "outputs": outputs, "slopes": slopes, "loop_delay": loop_delay,
          "figure10": figure10}
 
 if __name__ == "__main__":

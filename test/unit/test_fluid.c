@@ -16,8 +16,14 @@
 
 #define LOOP_NS 4500 /* 1 us links */
 #define LONG_LOOP_NS (85 * NS_PER_US)
+#define CABLE_NS 1221 /* a packet's sending and 1 us */
 
-static struct fluid_class_params classes[2];
+static const uint64_t uplink_rates_bps[] = {40 * GBPS, 40 * GBPS, 40 * GBPS};
+
+static struct wred_params wred;
+static struct fluid_queue_params queues[2];
+static struct fluid_hop hops[4];
+static struct fluid_class_params classes[3];
 static struct fluid_params params;
 
 static int
@@ -26,23 +32,29 @@ setup(void **state)
 	(void)state;
 	memset(&params, 0, sizeof(params));
 	rp_params_default(&params.rp, RP_PROFILE_PAPER);
-	params.rp.rp_max_rate_bps = 40 * GBPS;
 	params.np_min_time_between_cnps_us = 50;
-	params.link_rate_bps = 40 * GBPS;
-	params.n_uplinks = params.n_queues = params.n_classes = 1;
+	params.n_uplinks = params.n_queues = params.n_classes = params.n_hops = 1;
+	params.uplink_rates_bps = uplink_rates_bps;
+	params.queues = queues;
 	params.classes = classes;
-	for (unsigned int i = 0; i < 2; i++)
+	params.hops = hops;
+	for (unsigned int i = 0; i < 2; i++) {
+		queues[i] = (struct fluid_queue_params){40 * GBPS, &wred, false};
+		hops[i] = (struct fluid_hop){.loop_delay_ns = LOOP_NS};
 		classes[i] = (struct fluid_class_params){
 			.hosts = 1,
 			.qps = 1,
+			.first_hop = i,
+			.n_hops = 1,
 			.wire_bytes = 1106,
 			.frame_bytes = 1086,
 			.stop_ns = NEVER_NS,
 			.start_rate_bps = 40 * GBPS,
+			.max_rate_bps = 40 * GBPS,
 			.cap_bps = 40 * GBPS,
-			.loop_delay_ns = LOOP_NS,
 		};
-	return field_defaults(wred_fields, wred_fields_n, &params.wred);
+	}
+	return field_defaults(wred_fields, wred_fields_n, &wred);
 }
 
 struct swing {
@@ -56,7 +68,7 @@ queue_swing(uint32_t n, uint64_t loop_ns)
 	struct fluid *f;
 
 	classes[0].hosts = n;
-	classes[0].loop_delay_ns = loop_ns;
+	hops[0].loop_delay_ns = loop_ns;
 	f = fluid_create(&params);
 	assert_non_null(f);
 	fluid_run(f, 100 * NS_PER_MS);
@@ -69,7 +81,7 @@ queue_swing(uint32_t n, uint64_t loop_ns)
 	s.mean = (s.mean + fluid_queue(f, 0).byte_seconds) / 0.1;
 	fluid_destroy(f);
 	print_message("N %2u, loop %5.1f us, marked at %s: queue %.2f to %.2f KB, mean %.2f KB\n",
-		      n, (double)loop_ns / 1e3, params.mark_at_enqueue ? "enqueue" : "dequeue",
+		      n, (double)loop_ns / 1e3, queues[0].mark_at_enqueue ? "enqueue" : "dequeue",
 		      s.least / 1e3, s.most / 1e3, s.mean / 1e3);
 	return s;
 }
@@ -80,8 +92,9 @@ comes_to_rest_at_its_fixed_point(void **state)
 	(void)state;
 	for (uint32_t n = 2; n <= 12; n += 2) {
 		struct swing s = queue_swing(n, LOOP_NS);
-		struct fluid_point point = fluid_fixed_point(&params, 0, NULL);
+		struct fluid_point point;
 
+		assert_int_equal(fluid_fixed_point(&params, &point, NULL), 0);
 		assert_true(fabs(s.mean - point.queue_bytes) < 1e-3 * point.queue_bytes);
 		assert_true(s.most - s.least < 1e-3 * point.queue_bytes);
 	}
@@ -108,8 +121,8 @@ sixty_four_flows_rest_where_the_slope_goes_on(void **state)
 	struct swing s;
 
 	(void)state;
-	params.wred.green_max_threshold_bytes = 5000 + 100 * UINT64_C(195000);
-	params.wred.green_drop_probability_ppm = 1000000;
+	wred.green_max_threshold_bytes = 5000 + 100 * UINT64_C(195000);
+	wred.green_drop_probability_ppm = 1000000;
 	s = queue_swing(64, LONG_LOOP_NS);
 	assert_true(s.most - s.least < 1e-3 * s.mean && fabs(s.mean - 1272.7e3) < 1e3);
 	s = queue_swing(10, LONG_LOOP_NS);
@@ -124,7 +137,7 @@ slower_increase_and_a_flatter_slope_calm_ten_flows(void **state)
 
 	(void)state;
 	params.rp.rp_ai_rate_bps = 10 * MBPS;
-	params.wred.green_max_threshold_bytes = 1000000;
+	wred.green_max_threshold_bytes = 1000000;
 	s = queue_swing(10, LONG_LOOP_NS);
 	assert_true(s.least > 0 && s.most - s.least < 0.2 * s.mean);
 }
@@ -135,7 +148,7 @@ marking_at_enqueue_swings_where_dequeue_rests(void **state)
 	struct swing dequeue = queue_swing(10, 50 * NS_PER_US), enqueue;
 
 	(void)state;
-	params.mark_at_enqueue = true;
+	queues[0].mark_at_enqueue = true;
 	enqueue = queue_swing(10, 50 * NS_PER_US);
 	assert_true(dequeue.most - dequeue.least < 100);
 	assert_true(enqueue.most - enqueue.least > 20e3);
@@ -212,7 +225,7 @@ a_flow_that_joins_later_gets_its_share(void **state)
 	struct fluid *f;
 
 	(void)state;
-	params.n_classes = params.n_uplinks = 2;
+	params.n_classes = params.n_uplinks = params.n_hops = 2;
 	classes[1].uplink = 1;
 	classes[1].start_ns = 20 * NS_PER_MS;
 	classes[1].start_rate_bps = 1 * GBPS;
@@ -232,7 +245,7 @@ a_flow_ends_with_its_bytes_or_its_time(void **state)
 	struct fluid *f;
 
 	(void)state;
-	params.n_classes = params.n_uplinks = 2;
+	params.n_classes = params.n_uplinks = params.n_hops = 2;
 	classes[0].bytes = 50e6; /* 10 ms of the link */
 	classes[1].uplink = 1;
 	classes[1].start_ns = 20 * NS_PER_MS;
@@ -251,10 +264,9 @@ qps_of_a_host_share_its_link_and_a_cap_holds(void **state)
 	struct fluid *f;
 
 	(void)state;
-	params.n_classes = 2;
-	params.n_queues = 2;
+	params.n_classes = params.n_queues = params.n_hops = 2;
 	classes[0].qps = 3;
-	classes[1].queue = 1;
+	hops[1].queue = 1;
 	classes[1].cap_bps = 4 * GBPS;
 	f = fluid_create(&params);
 	fluid_run(f, 10 * NS_PER_MS);
@@ -282,6 +294,108 @@ small_packets_take_less_of_the_queue_than_of_the_wire(void **state)
 	fluid_destroy(f);
 }
 
+/* One QP each of a host of its own, on this way; the loop of a hop ends a cable later than that of
+ * the next. */
+static void
+set_way(uint32_t class, uint32_t first, uint32_t second, bool both)
+{
+	struct fluid_class_params *c = &classes[class];
+
+	*c = classes[0];
+	c->uplink = class;
+	c->first_hop = params.n_hops;
+	c->n_hops = both ? 2 : 1;
+	hops[params.n_hops++] = (struct fluid_hop){first, 0, LOOP_NS + (both ? CABLE_NS : 0)};
+	if (both)
+		hops[params.n_hops++] = (struct fluid_hop){second, CABLE_NS, LOOP_NS};
+	params.n_classes = params.n_uplinks = class + 1;
+}
+
+/* A flow that is marked in two queues, and one beside it in each: the parking lot. */
+static void
+a_flow_through_two_queues_rests_where_their_marks_add_up(void **state)
+{
+	struct fluid_point points[2];
+	struct fluid_class_point flows[3];
+	struct fluid *f;
+
+	(void)state;
+	params.n_queues = 2;
+	params.n_hops = 0;
+	set_way(0, 0, 1, true);
+	set_way(1, 0, 0, false);
+	set_way(2, 1, 0, false);
+	assert_int_equal(fluid_fixed_point(&params, points, flows), 0);
+	f = fluid_create(&params);
+	fluid_run(f, 200 * NS_PER_MS);
+	for (uint32_t q = 0; q < 2; q++) {
+		print_message("queue %u: p* %.3g, %.2f KB, after 200 ms %.2f KB\n", q,
+			      points[q].mark, points[q].queue_bytes / 1e3,
+			      fluid_queue(f, q).bytes / 1e3);
+		assert_true(points[q].interior && fabs(points[q].load - 1) < 1e-6);
+		assert_true(fabs(fluid_queue(f, q).bytes - points[q].queue_bytes) <
+			    0.01 * points[q].queue_bytes);
+	}
+	for (uint32_t i = 0; i < 3; i++)
+		assert_true(fabs(fluid_qp(f, i).rate_bps - flows[i].rate_bps) < 1e-3 * 40e9);
+	/* Both queues alike; twice the marks, and so less than the half that max-min would give. */
+	assert_true(fabs(points[0].mark - points[1].mark) < 1e-6 * points[0].mark);
+	assert_true(flows[0].rate_bps < 16e9 && flows[0].rate_bps > 10e9);
+	fluid_destroy(f);
+}
+
+/* The first of two full links in a row has the queue, and no other one. */
+static void
+flows_that_share_two_links_wait_before_the_first(void **state)
+{
+	struct fluid_point points[2], alone;
+	struct fluid *f;
+
+	(void)state;
+	params.n_queues = 2;
+	classes[0].hosts = 4;
+	assert_int_equal(fluid_fixed_point(&params, points, NULL), 0);
+	alone = points[0];
+	params.n_hops = 0;
+	set_way(0, 0, 1, true);
+	assert_int_equal(fluid_fixed_point(&params, points, NULL), 0);
+	assert_true(fabs(points[0].queue_bytes - alone.queue_bytes) < 1);
+	assert_true(points[1].mark == 0 && points[1].queue_bytes == 0);
+	f = fluid_create(&params);
+	fluid_run(f, 100 * NS_PER_MS);
+	assert_true(fabs(fluid_queue(f, 0).bytes - alone.queue_bytes) < 100);
+	assert_true(fluid_queue(f, 1).bytes < 1);
+	fluid_destroy(f);
+}
+
+/* 80 Gb/s come to a link of 40, whose output to one of 10: each queue grows by what is too much. */
+static void
+what_leaves_a_queue_comes_to_the_next(void **state)
+{
+	struct fluid *f;
+
+	(void)state;
+	params.rp.rp_min_dec_fac_pct = 100; /* no cuts */
+	params.n_queues = 2;
+	params.n_hops = 0;
+	classes[0].hosts = 2;
+	classes[0].stop_ns = NS_PER_MS;
+	queues[1].link_rate_bps = 10 * GBPS;
+	set_way(0, 0, 1, true);
+	f = fluid_create(&params);
+	fluid_run(f, NS_PER_MS);
+	assert_true(fabs(fluid_queue(f, 0).bytes - 5e6 * 1086 / 1106) < 0.005 * 5e6);
+	assert_true(fabs(fluid_queue(f, 1).bytes - 3.75e6 * 1086 / 1106) < 0.005 * 5e6);
+	/* The sender stops: the first queue is empty 1 ms later, and the second one then grows no
+	 * more. */
+	fluid_run(f, 2100 * NS_PER_US);
+	assert_true(fluid_queue(f, 0).bytes == 0);
+	assert_true(fabs(fluid_queue(f, 1).bytes - (10e6 - 2.625e6) * 1086 / 1106) < 0.005 * 10e6);
+	fluid_run(f, 9 * NS_PER_MS);
+	assert_true(fluid_queue(f, 1).bytes == 0);
+	fluid_destroy(f);
+}
+
 int
 main(void)
 {
@@ -299,6 +413,10 @@ main(void)
 		cmocka_unit_test_setup(qps_of_a_host_share_its_link_and_a_cap_holds, setup),
 		cmocka_unit_test_setup(small_packets_take_less_of_the_queue_than_of_the_wire,
 				       setup),
+		cmocka_unit_test_setup(a_flow_through_two_queues_rests_where_their_marks_add_up,
+				       setup),
+		cmocka_unit_test_setup(flows_that_share_two_links_wait_before_the_first, setup),
+		cmocka_unit_test_setup(what_leaves_a_queue_comes_to_the_next, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

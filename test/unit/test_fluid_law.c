@@ -143,20 +143,28 @@ point_of(uint32_t n, double wire_bytes, struct fluid_class_point *class)
 		.qps = 1,
 		.wire_bytes = wire_bytes,
 		.frame_bytes = wire_bytes - 20,
+		.n_hops = 1,
+		.max_rate_bps = 40 * GBPS,
 		.cap_bps = 40 * GBPS,
 	};
+	const struct fluid_queue_params queue = {40 * GBPS, &wred, false};
+	const struct fluid_hop hop = {0};
 	const struct fluid_params p = {
 		.rp = rp,
-		.wred = wred,
 		.np_min_time_between_cnps_us = 50,
-		.link_rate_bps = 40 * GBPS,
 		.n_uplinks = 1,
 		.n_queues = 1,
 		.n_classes = 1,
+		.n_hops = 1,
+		.uplink_rates_bps = &c.max_rate_bps,
+		.queues = &queue,
 		.classes = &c,
+		.hops = &hop,
 	};
+	struct fluid_point point;
 
-	return fluid_fixed_point(&p, 0, class);
+	assert_int_equal(fluid_fixed_point(&p, &point, class), 0);
+	return point;
 }
 
 /* 40G, the paper's parameters; the first row of each size to the digits that are printed there. */
