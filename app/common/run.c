@@ -17,6 +17,7 @@
 #include "base/fixed.h"
 #include "base/units.h"
 #include "common/say.h"
+#include "common/service.h"
 #include "common/telemetry.h"
 
 #define DONE_POLL_NS NS_PER_MS
@@ -38,8 +39,11 @@ struct slow {
 	uint64_t last_stats_ns;
 	struct run_traffic last;
 	atomic_uint busy; /* nodes that are not done */
+	uint16_t n_workers;
 	struct worker *workers;
 	struct port_link *links;
+	struct service service;
+	struct service_pulse *pulses; /* of each worker */
 };
 
 /* What one polling lcore looks after. */
@@ -47,6 +51,7 @@ struct worker {
 	struct slow *slow;
 	const struct node *node;
 	struct poll_loop *loop;
+	struct service_pulse *pulse;
 	bool done;
 };
 
@@ -184,6 +189,7 @@ do_slow_work(struct slow *s, uint64_t now_ns)
 {
 	const struct run_app *app = s->app;
 	uint64_t serve_ns = serve_telemetry(app, now_ns);
+	uint64_t service_ns = service_watch(&s->service, s->pulses, s->n_workers, now_ns);
 	bool controlled = now_ns >= s->control_ns, looked = now_ns >= s->link_ns;
 
 	if (controlled)
@@ -201,15 +207,13 @@ do_slow_work(struct slow *s, uint64_t now_ns)
 	}
 	if (now_ns >= s->end_ns)
 		atomic_store_explicit(&stop, true, memory_order_relaxed);
-	return min_u64(min_u64(s->control_ns, s->link_ns),
-		       min_u64(serve_ns, min_u64(s->stats_ns, s->end_ns)));
+	return min_u64(min_u64(min_u64(s->control_ns, s->link_ns), min_u64(serve_ns, service_ns)),
+		       min_u64(s->stats_ns, s->end_ns));
 }
 
-/* Slow hook of a loop that has a lcore of its own. */
 static uint64_t
-check_done(void *arg, uint64_t now_ns)
+check_done(struct worker *w, uint64_t now_ns)
 {
-	struct worker *w = arg;
 	const struct run_app *app = w->slow->app;
 
 	if (app->done == NULL)
@@ -223,15 +227,24 @@ check_done(void *arg, uint64_t now_ns)
 	return w->done ? NEVER_NS : now_ns + DONE_POLL_NS;
 }
 
-/* Slow hook of a loop that is alone. */
+/* Slow hook of a loop that has a lcore of its own. */
 static uint64_t
-check_done_and_work(void *arg, uint64_t now_ns)
+beside_main(void *arg, uint64_t now_ns)
 {
 	struct worker *w = arg;
-	uint64_t done_ns = check_done(w, now_ns);
-	uint64_t work_ns = do_slow_work(w->slow, now_ns);
+	uint64_t beat_ns = service_beat(&w->slow->service, w->pulse, now_ns);
 
-	return min_u64(done_ns, work_ns);
+	return min_u64(beat_ns, check_done(w, now_ns));
+}
+
+/* Slow hook of a loop that is alone. */
+static uint64_t
+as_main(void *arg, uint64_t now_ns)
+{
+	struct worker *w = arg;
+	uint64_t next_ns = beside_main(w, now_ns);
+
+	return min_u64(next_ns, do_slow_work(w->slow, now_ns));
 }
 
 static int
@@ -280,7 +293,13 @@ init_worker(struct slow *s, struct run_result *result, uint16_t i)
 	struct worker *w = &s->workers[i];
 	struct node *node = app->n_nodes == 0 ? app->node : app->nodes[i];
 
-	*w = (struct worker){.slow = s, .node = node, .loop = &result->loops[i]};
+	*w = (struct worker){
+		.slow = s,
+		.node = node,
+		.loop = &result->loops[i],
+		.pulse = &s->pulses[i],
+	};
+	w->pulse->lcore = run_poll_lcore(i);
 	poll_loop_init(w->loop, node, app->ethdevs, app->n_ports, s->clock, &stop);
 	if (app->queues != NULL)
 		poll_loop_use_queues(w->loop, &app->queues[i]);
@@ -292,7 +311,7 @@ init_worker(struct slow *s, struct run_result *result, uint16_t i)
 	w->loop->idle_sleep_ns = app->opts->idle_sleep_ns;
 	w->loop->slow_arg = w;
 	w->loop->slow_next_ns = 0;
-	w->loop->slow = rte_lcore_count() > 1 ? check_done : check_done_and_work;
+	w->loop->slow = rte_lcore_count() > 1 ? beside_main : as_main;
 }
 
 static int
@@ -312,6 +331,13 @@ begin_telemetry(const struct run_app *app, const struct run_result *result,
 	return rc != 0 ? APP_FAILED : 0;
 }
 
+static void
+free_slow(struct slow *s)
+{
+	free(s->workers);
+	free(s->pulses);
+}
+
 int
 run_node(const struct run_app *app, struct run_result *result)
 {
@@ -324,7 +350,9 @@ run_node(const struct run_app *app, struct run_result *result)
 			app->opts->stats_interval_ns > 0 ? app->opts->stats_interval_ns : NEVER_NS,
 		.end_ns = app->opts->duration_ns,
 		.busy = n,
+		.n_workers = n,
 		.workers = calloc(n, sizeof(*s.workers)),
+		.pulses = calloc(n, sizeof(*s.pulses)),
 	};
 	int rc;
 
@@ -333,13 +361,14 @@ run_node(const struct run_app *app, struct run_result *result)
 	if (app->measure_pacing)
 		result->paces = calloc(n, sizeof(*result->paces));
 	result->links = s.links = calloc(app->n_ports, sizeof(*s.links));
-	if (s.workers == NULL || result->loops == NULL || s.links == NULL ||
+	if (s.workers == NULL || s.pulses == NULL || result->loops == NULL || s.links == NULL ||
 	    (app->measure_pacing && result->paces == NULL)) {
-		free(s.workers);
+		free_slow(&s);
 		say_error("%s", strerror(ENOMEM));
 		return APP_FAILED;
 	}
 	tsc_clock_init(&clock, rte_get_tsc_hz());
+	service_init(&s.service, 0);
 	for (uint16_t i = 0; i < n; i++)
 		init_worker(&s, result, i);
 	if (run_poll_lcores() > n)
@@ -347,13 +376,15 @@ run_node(const struct run_app *app, struct run_result *result)
 			    run_poll_lcores() - n, rte_lcore_count(), n + 1);
 	rc = begin_telemetry(app, result, &clock);
 	if (rc != 0) {
-		free(s.workers);
+		free_slow(&s);
 		return rc;
 	}
+	service_ready();
 	if (rte_lcore_count() > 1)
 		rc = run_beside_workers(&s, n);
 	else
 		poll_loop_run(&result->loops[0]);
+	service_stopping();
 	if (app->telemetry != NULL)
 		telemetry_close(app->telemetry);
 	result->elapsed_ns = tsc_clock_now(&clock);
@@ -363,6 +394,6 @@ run_node(const struct run_app *app, struct run_result *result)
 	    (app->opts->csv != NULL ||
 	     result->elapsed_ns - s.last_stats_ns > app->opts->stats_interval_ns / 10))
 		print_stats(&s, result->elapsed_ns);
-	free(s.workers);
+	free_slow(&s);
 	return rc;
 }

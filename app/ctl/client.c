@@ -20,6 +20,9 @@
 /* The main lcore of the program has 2 s for what it is asked. */
 #define PATIENCE_S 6
 
+/* XDG_RUNTIME_DIR of our systemd units. */
+#define SERVICE_DIR "/run/quench"
+
 /* Where EAL puts what belongs to a run. */
 static const char *
 runtime_dir(void)
@@ -280,8 +283,8 @@ open_only(struct client *c)
 	int rc;
 
 	snprintf(pattern, sizeof(pattern), "%s/dpdk/*/" SOCKET_NAME "*", runtime_dir());
-	if (glob(pattern, 0, NULL, &found) != 0)
-		found.gl_pathc = 0;
+	(void)glob(pattern, 0, NULL, &found);
+	(void)glob(SERVICE_DIR "/dpdk/*/" SOCKET_NAME "*", GLOB_APPEND, NULL, &found);
 	for (size_t i = 0; i < found.gl_pathc; i++) {
 		if (is_alive(found.gl_pathv[i])) {
 			char *path = found.gl_pathv[i];
@@ -298,15 +301,14 @@ open_only(struct client *c)
 	} else {
 		rc = say_which(found.gl_pathv, n);
 	}
-	if (found.gl_pathc > 0)
-		globfree(&found);
+	globfree(&found);
 	return rc;
 }
 
 int
 client_open(struct client *c, const char *path, const char *prefix)
 {
-	char of_prefix[512];
+	char of_prefix[512], in_service[512];
 
 	*c = (struct client){.fd = -1, .buffer = malloc(LEAST_REPLY_BYTES + 1)};
 	if (c->buffer == NULL) {
@@ -318,6 +320,11 @@ client_open(struct client *c, const char *path, const char *prefix)
 	if (prefix == NULL)
 		return open_only(c);
 	snprintf(of_prefix, sizeof(of_prefix), "%s/dpdk/%s/" SOCKET_NAME, runtime_dir(), prefix);
+	if (access(of_prefix, F_OK) != 0 &&
+	    snprintf(in_service, sizeof(in_service), SERVICE_DIR "/dpdk/%s/" SOCKET_NAME, prefix) >
+		    0 &&
+	    access(in_service, F_OK) == 0)
+		return open_path(c, in_service, prefix);
 	return open_path(c, of_prefix, prefix);
 }
 

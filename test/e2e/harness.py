@@ -73,14 +73,14 @@ def eal(*devices, core=0, memory=64, huge=False):
 class Program:
     """quench-nic or quench-switch, running."""
 
-    def __init__(self, folder, role, name, config, eal_options, *options):
+    def __init__(self, folder, role, name, config, eal_options, *options, before=()):
         self.name = name
         self.dir = folder
         self.json_path = folder / f"{name}.json"
         config_path = folder / f"{name}.ini"
         config_path.write_text(config)
         self.out_path, self.err_path = folder / f"{name}.out", folder / f"{name}.err"
-        self.command = [str(BUILD / "app" / role / f"quench-{role}"), *eal_options, "--", "--config",
+        self.command = [*before, str(BUILD / "app" / role / f"quench-{role}"), *eal_options, "--", "--config",
                         str(config_path), "--json", str(self.json_path), *map(str, options)]
         with open(self.out_path, "w") as out, open(self.err_path, "w") as err:
             self.process = subprocess.Popen(self.command, stdout=out, stderr=err, cwd=folder)

@@ -1,0 +1,114 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Both programs as systemd's services: what they tell it, as whom they run, and what their units say."""
+import atexit
+import os
+import pathlib
+import shutil
+import signal
+import socket
+
+from harness import BUILD, PATIENCE_S, Program, check, check_equal, finish, run, work_dir
+from telemetry import Telemetry, eal, prefix
+
+SWITCH = "[switch]\nbuffer_bytes = 1MB\n[port 0]\nmac = 02:5a:00:00:00:00\nlink_speed_bps = 10G\n[port 1]\nmac = 02:5a:00:00:00:01\nlink_speed_bps = 10G\n"
+NIC = """
+[nic]
+mac = 02:00:00:00:00:01
+ip = 10.0.0.1
+link_speed_bps = 10G
+[flow answer]
+requester = off
+peer_mac = 02:00:00:00:00:02
+peer_ip = 10.0.0.2
+peer_qpn = 100
+"""
+
+
+def messages(manager, until):
+    """What systemd's end of the socket hears, to the message `until`."""
+    heard = []
+    while not heard or heard[-1] != until:
+        heard.append(manager.recv(256).decode())
+    return heard
+
+
+def check_program(work, role, config, devices, lcores):
+    path = work / f"notify-{role}{lcores}"
+    manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    manager.settimeout(PATIENCE_S)
+    manager.bind(str(path))
+    os.environ.update(NOTIFY_SOCKET=str(path), WATCHDOG_USEC="400000")
+    name = prefix(f"{role}{lcores}")
+    program = Program(work, role, f"{role}{lcores}", config, eal(name, *devices, lcores=lcores),
+                      "--stats-interval", 0, "--idle-sleep", 200)
+    what = f"quench-{role} on {lcores} lcores"
+    program.wait_started()
+    check_equal(f"{what}: ready", messages(manager, "READY=1"), ["READY=1"])
+    check_equal(f"{what}: its telemetry answers by then", Telemetry(name).ask("/quench/info")["program"], f"quench-{role}")
+    beats = [manager.recv(256).decode() for _ in range(3)]
+    check_equal(f"{what}: the watchdog hears from it", beats, ["WATCHDOG=1"] * 3)
+    program.process.send_signal(signal.SIGTERM)
+    heard = messages(manager, "STOPPING=1")
+    check_equal(f"{what}: stopping", {m for m in heard[:-1]} - {"WATCHDOG=1"}, set())
+    check_equal(f"{what}: exit code", program.wait_end(), 0)
+    del os.environ["NOTIFY_SOCKET"], os.environ["WATCHDOG_USEC"]
+    manager.close()
+
+
+def check_unit(work, role):
+    """systemd's own judgement of the unit as installed, with our programs at their places."""
+    unit = BUILD / f"share/quench-{role}@.service"
+    text = unit.read_text()
+    bindir = next(line for line in text.splitlines() if line.startswith("ExecStart=")).partition("=")[2].split("/quench-")[0]
+    copy = work / unit.name
+    copy.write_text(text.replace(bindir, str((BUILD / "app" / role).resolve())))
+    done = run("systemd-analyze", "verify", "--man=no", copy)
+    check(f"{unit.name}: systemd-analyze verify", done.returncode == 0 and "quench" not in done.stderr, done.stderr)
+    done = run("systemd-analyze", "security", "--offline=true", "--threshold=25", copy)
+    last = (done.stdout.strip().splitlines() or [done.stderr])[-1]
+    check(f"{unit.name}: exposed less than 2.5 of 10", done.returncode == 0, last)
+
+
+def check_as_service_user(work):
+    """Neither root nor more than the unit's capabilities: it starts, and root's quenchctl reaches it."""
+    name = prefix("user")
+    home = pathlib.Path("/run/quench")
+    if home.exists():
+        print("not tried: /run/quench is there, a service of this machine uses it")
+        return
+    home.mkdir(mode=0o750)
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    shutil.chown(home, "nobody")
+    shutil.chown(work, "nobody")
+    os.environ["XDG_RUNTIME_DIR"] = str(home)
+    caps = "+net_raw,+net_admin,+ipc_lock"
+    program = Program(work, "switch", "user", SWITCH, eal(name, "net_null0", "net_null1"), "--stats-interval", 0,
+                      "--idle-sleep", 200, before=["setpriv", "--reuid=nobody", "--clear-groups", f"--inh-caps=-all,{caps}",
+                                                   f"--ambient-caps=-all,{caps}", f"--bounding-set=-all,{caps}", "--no-new-privs"])
+    program.wait_started()
+    status = pathlib.Path(f"/proc/{program.process.pid}/status").read_text()
+    field = dict(line.split(":", 1) for line in status.splitlines())
+    check("it does not run as root", field["Uid"].split()[0] != "0", field["Uid"])
+    check_equal("its capabilities are the unit's", int(field["CapEff"], 16), 1 << 12 | 1 << 13 | 1 << 14)
+    done = run(BUILD / "app/ctl/quenchctl", "-f", name, "show", "interfaces")
+    check("root's quenchctl reaches it", done.returncode == 0 and "net_null1" in done.stdout, done.stderr)
+    check_equal("exit code", program.stop(), 0)
+
+
+def main():
+    work = work_dir()
+    for lcores in (1, 2):
+        check_program(work, "switch", SWITCH, ["net_null0", "net_null1"], lcores)
+        check_program(work, "nic", NIC, ["net_null0"], lcores)
+    if shutil.which("systemd-analyze"):
+        check_unit(work, "switch")
+        check_unit(work, "nic")
+    else:
+        check("systemd-analyze is there (package systemd)", False)
+    if os.geteuid() == 0:
+        check_as_service_user(work)
+    finish()
+
+
+main()
