@@ -20,7 +20,7 @@ static const char usage_text[] =
 	"  --seed N          seed of all random choices, instead of the file's\n"
 	"  --duration T      simulated time, such as 20ms, instead of the file's\n"
 	"  --json FILE       write the results as JSON; - is standard output, without the table\n"
-	"  --out DIR         write results.json, flows.csv, queues.csv and pfc.csv into DIR\n"
+	"  --out DIR         write results.json and time series (CSV) into DIR\n"
 	"  --trace FLOW      write each change of rate of the QPs of a [flow FLOW] to trace.csv in "
 	"DIR;\n"
 	"                    may be given again\n"

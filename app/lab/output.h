@@ -46,13 +46,13 @@ FILE *output_open(const char *dir, const char *name, const char *columns);
 int output_close(FILE *f, const char *dir, const char *name);
 
 struct output_csv {
-	FILE *flows, *queues, *pfc;
+	FILE *flows, *queues, *pfc, *pgs;
 	struct nic_times **earlier; /* of each flow: up to the sample before; NULL: not yet */
 	struct nic_times *interval;
 };
 
 /**
- * Open the three series in dir and write their first lines.
+ * Open the four series in dir and write their first lines.
  * @return 0, or -errno after an error line; output_csv_close() in any case.
  */
 int output_csv_open(struct output_csv *csv, const char *dir, const struct net *net);

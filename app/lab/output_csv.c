@@ -66,8 +66,12 @@ output_csv_open(struct output_csv *csv, const char *dir, const struct net *net)
 		csv->pfc =
 			output_open(dir, "pfc.csv",
 				    "time_ns,node,port,prio,tx_pause,rx_pause,tx_pause_duration_us,"
-				    "rx_pause_duration_us,rx_paused");
-	return csv->pfc != NULL ? 0 : -EIO;
+				    "rx_pause_duration_us,rx_paused,tx_paused");
+	if (csv->pfc != NULL)
+		csv->pgs =
+			output_open(dir, "pgs.csv",
+				    "time_ns,node,port,pg,shared_bytes,headroom_bytes,limit_bytes");
+	return csv->pgs != NULL ? 0 : -EIO;
 }
 
 /* What the flow's messages took in the interval that ends; NULL: not measured. */
@@ -154,10 +158,11 @@ pfc_row(FILE *out, uint64_t now_ns, const char *node, uint16_t port, uint8_t pri
 
 	if (sent == 0 && received == 0)
 		return;
-	fprintf(out, "%" PRIu64 ",%s,%u,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%u\n",
+	fprintf(out, "%" PRIu64 ",%s,%u,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%u,%u\n",
 		now_ns, node, port, prio, sent, received,
 		pfc_tx_duration_ns(tx, prio, now_ns) / NS_PER_US,
-		pfc_rx_duration_ns(rx, prio, now_ns) / NS_PER_US, rx->until_ns[prio] > now_ns);
+		pfc_rx_duration_ns(rx, prio, now_ns) / NS_PER_US, rx->until_ns[prio] > now_ns,
+		tx->told >> prio & 1);
 }
 
 static void
@@ -182,12 +187,47 @@ pfc_rows(FILE *out, const struct probe *p, uint64_t now_ns)
 	}
 }
 
+/* Of the groups that can pause their peer, so that it is seen how far they are from it. */
+static void
+pg_rows_of(FILE *out, const struct node *sw, const struct topology_switch *t,
+	   const struct sw_params *params, uint64_t now_ns)
+{
+	const struct mmu *mmu = sw_mmu(sw);
+	uint8_t lossless = params->pfc_generate ? params->qos.pfc_enable : 0;
+
+	for (uint16_t port = 0; port < t->n_ports; port++) {
+		for (uint8_t pg = 0; pg < TM_CLASSES; pg++) {
+			struct mmu_pg_state state;
+
+			if (!(lossless >> pg & 1) ||
+			    sw_port_stats(sw, port)->pg[pg].rx_packets == 0)
+				continue;
+			state = mmu_pg_state(mmu, port, pg);
+			fprintf(out, "%" PRIu64 ",%s,%u,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
+				now_ns, t->name, port, pg, state.shared_bytes, state.headroom_bytes,
+				min_u64(mmu_pg_limit_bytes(mmu, port, pg),
+					params->mmu.buffer_bytes));
+		}
+	}
+}
+
+static void
+pg_rows(FILE *out, const struct net *net, uint64_t now_ns)
+{
+	const struct scenario *s = net_scenario(net);
+
+	for (uint32_t i = 0; i < s->topology->n_switches; i++)
+		pg_rows_of(out, net_switch(net, i), &s->topology->switches[i],
+			   scenario_switch_params(s, i), now_ns);
+}
+
 void
 output_csv_sample(struct output_csv *csv, const struct probe *p, uint64_t now_ns)
 {
 	flow_rows(csv, p, now_ns);
 	queue_rows(csv->queues, p, now_ns);
 	pfc_rows(csv->pfc, p, now_ns);
+	pg_rows(csv->pgs, probe_net(p), now_ns);
 }
 
 int
@@ -211,12 +251,13 @@ output_csv_close(struct output_csv *csv, const char *dir, const struct net *net)
 	int flows = output_close(csv->flows, dir, "flows.csv");
 	int queues = output_close(csv->queues, dir, "queues.csv");
 	int pfc = output_close(csv->pfc, dir, "pfc.csv");
+	int pgs = output_close(csv->pgs, dir, "pgs.csv");
 
 	for (uint32_t i = 0; csv->earlier != NULL && i < net_flow_count(net); i++)
 		free(csv->earlier[i]);
 	free(csv->earlier);
 	free(csv->interval);
-	return flows < 0 || queues < 0 || pfc < 0 ? -EIO : 0;
+	return flows < 0 || queues < 0 || pfc < 0 || pgs < 0 ? -EIO : 0;
 }
 
 int
@@ -276,7 +317,8 @@ output_fluid_keep(const char *dir, bool keep)
 int
 output_csv_keep(const char *dir, bool keep)
 {
-	static const char *const names[] = {"flows.csv", "queues.csv", "pfc.csv", "times.csv"};
+	static const char *const names[] = {"flows.csv", "queues.csv", "pfc.csv", "pgs.csv",
+					    "times.csv"};
 	int rc = 0;
 
 	for (unsigned int i = 0; i < RTE_DIM(names); i++)

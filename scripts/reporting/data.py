@@ -8,6 +8,7 @@ import numpy as np
 
 FLOWS = "time_ns,flow,wire_rate_bps,goodput_bps,rp_rate_bps,rp_target_rate_bps,cnp_handled,cnp_sent"
 QUEUES = "time_ns,node,port,queue,queue_bytes,queue_max_bytes,ecn_marked_packets,tx_bytes"
+PGS = "time_ns,node,port,pg,shared_bytes,headroom_bytes,limit_bytes"
 TIMES = "flow,measure,at_most,count"
 PFC = "time_ns,node,port,prio,tx_pause,rx_pause,tx_pause_duration_us,rx_pause_duration_us,rx_paused"
 
@@ -126,6 +127,8 @@ class Run:
         self.queues = read_series(folder / "queues.csv", QUEUES, ["node", "port", "queue"])
         self.times = read_times(folder / "times.csv")
         self.pauses = read_series(folder / "pfc.csv", PFC, ["node", "port", "prio"])
+        # An older quench-lab has left none.
+        self.groups = read_series(folder / "pgs.csv", PGS, ["node", "port", "pg"]) if (folder / "pgs.csv").exists() else {}
 
     def bottleneck(self):
         """The Series of the bottleneck queue, or None."""

@@ -72,6 +72,37 @@ def last_pause(program, folder):
     expect(fine["last_pause_ns"] == coarse["last_pause_ns"], f"{coarse['last_pause_ns']} ns with one sample")
 
 
+def groups(program, folder):
+    """pgs.csv holds the same bytes as queues.csv, by where they came in; who is near its limit pauses its peer, as pfc.csv says."""
+    path = pathlib.Path(sys.argv[2]) / "incast-4to1-pfc-only.ini"
+    r = results(program, path, "--out", folder, "--duration", "1ms", "--set", "fabric.sample_ns=1us",
+                "--set", "buffer_profile lossless.dynamic=off", "--set", "buffer_profile lossless.static_th_bytes=100KB")
+    held, waiting, shared, paused = {}, {}, {}, {}
+    for name, seen in (("pgs", held), ("queues", waiting)):
+        with open(folder / f"{name}.csv", encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                parts = ("shared_bytes", "headroom_bytes") if name == "pgs" else ("queue_bytes",)
+                seen[row["time_ns"]] = seen.get(row["time_ns"], 0) + sum(int(row[part]) for part in parts)
+                if name == "pgs":
+                    shared[row["time_ns"], row["port"]] = int(row["shared_bytes"])
+                    expect(row["limit_bytes"] == "100000", f"limit {row['limit_bytes']}")
+    expect(len(held) > 900 and held == waiting, "other bytes than in the queues")
+    with open(folder / "pfc.csv", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            if row["node"] == "s1":
+                paused.setdefault(row["port"], []).append((row["time_ns"], row["tx_paused"] == "1"))
+    # From 1000 samples; at an edge the sample may be on the other side of a frame in flight.
+    said = {str(p["port"]): p["tx_pause_duration_us"] for p in r["pfc_counters"] if p["node"] == "s1"}
+    expect(len(said) == 4, f"ports that pause: {said}")
+    for port, seen in paused.items():
+        edges = sum(a[1] != b[1] for a, b in zip(seen, seen[1:])) + 1
+        expect(edges > 1 and abs(sum(on for _, on in seen) - said[port]) <= edges, f"port {port}: {edges} edges, {said[port]} us")
+        for time, on in seen:
+            # A frame is 1086 bytes with FCS; XON is two and a bit below the limit.
+            if on != (shared[time, port] > 100_000 - 2496):
+                expect(100_000 - 2 * 2496 < shared[time, port] <= 100_000, f"{shared[time, port]} bytes, paused: {on}")
+
+
 def slow_links(program, folder):
     """Two equal flows are fair at any speed."""
     flows = "[nic]\ncc = none\n[rp]\nrp_min_rate_bps = 10K\n"
@@ -111,7 +142,7 @@ def outputs(program, folder):
         expect(done.returncode == 2 and done.stderr.count("\n") == 1 and name in done.stderr, f"flow {name}: {done}")
 
 
-CASES = {f.__name__: f for f in (times, last_pause, slow_links, read_back, outputs)}
+CASES = {f.__name__: f for f in (times, last_pause, groups, slow_links, read_back, outputs)}
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory(prefix="quench-edges-") as work:
