@@ -74,6 +74,7 @@ def command(experiment, variant):
 def read_run(folder):
     """All that report.py would draw of it."""
     run = data.Run(folder)
+    run.folder = folder
     run.fluid = fluid.Fluid(folder, run.results)
     return run
 
