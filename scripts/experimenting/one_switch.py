@@ -237,5 +237,6 @@ EXPERIMENTS = (Experiment(
     findings="CNPs do not stop while NICs are paused with the guide's order of thresholds: if xON is above WRED max, all that drains during a "
              "pause is marked, as the guide itself says of what drains after it, and no rate rises (second run). They stop if the queue gets below "
              "WRED min while the NICs are still held, and a rate rises when that lasts longer than the time between CNPs (50 us) and the "
-             "timer (55 us): at 400 Gb/s XON must be 5.3 MB below WRED min (third run). The NIC looks at a QP that is held only "
+             "timer (55 us): at 400 Gb/s XON must be 5.3 MB below WRED min (third run). Or if marks are rare between WRED min and max "
+             "(ecn-pfc-timeline). The NIC looks at a QP that is held only "
              "when it may send again; by then the timer has run out during the pause, and the rate is up at once."),)

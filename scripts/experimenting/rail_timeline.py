@@ -65,8 +65,9 @@ def in_order(found, name):
 def check_run(name, run):
     found = find(run)
     checks = stages.checks(f"{TITLES[name]}: ", in_order(found, name)) + stages.checks(f"{TITLES[name]}: ", recovery(run)[1:])
-    cut = next(stage.at_us for stage in found if stage.mark == "t4 (4)")
-    spine_at_xoff = stages.at(run.groups[SPINE_INGRESS], "shared_bytes", next(s.at_us for s in found if s.mark == "t6 (9)"))
+    at_us = {stage.mark: stage.at_us for stage in found}
+    cut, xoff, xon = at_us["t4 (4)"], at_us["t5 (7)"], at_us["t8 (13)"]
+    spine_at_xoff = stages.at(run.groups[SPINE_INGRESS], "shared_bytes", at_us["t6 (9)"])
     queue = run.queues[QUEUE]
     rates = stages.total(run, "rp_rate_bps", "GPU") / 1e9
     clock = stages.clock(run)
@@ -76,6 +77,9 @@ def check_run(name, run):
               run.results["bottleneck"]["wred_min_bytes"] / 1e3, unit="KB", stated="still congested"),
         Check(f"{TITLES[name]}: Spine-A's ingress when its queue crosses WRED min", spine_at_xoff / 1e3,
               run.results["bottleneck"]["wred_min_bytes"] / 1e3, unit="KB", stated="queue first, then ingress"),
+        Check(f"{TITLES[name]}: increases of GPUs' rates while Spine-A is held", sum(
+            change.flow.startswith("GPU") and xoff <= change.at_us <= xon and bool(change.reasons & INCREASES) for change in stages.trace(run)),
+              1, unit="increases", stated="- (another guide: CNPs stop, rates rise)"),
         Check(f"{TITLES[name]}: last PFC frame", recovery(run)[0].at_us, 0, 1500, "us", "no more pauses in the end"),
         Check(f"{TITLES[name]}: rates of the GPUs at the end over those at the last CNP",
               rates[-1] / stages.value_at(clock, rates, climb - 1), 1.5, unit="times", stated="slowly increase"),
@@ -85,26 +89,6 @@ def check_run(name, run):
 
 def check(runs):
     return [each for name, run in runs.items() for each in check_run(name, run)]
-
-
-def label_stages(axes, found):
-    """Marks above the panel, side by side where they are close."""
-    placed = -np.inf
-    for at_us, text in merged(found):
-        x = max(np.log10(at_us), placed + 0.075)
-        placed = x
-        axes.annotate(text, xy=(at_us, 1), xytext=(10 ** x, 1.1), xycoords=axes.get_xaxis_transform(), textcoords=axes.get_xaxis_transform(),
-                      ha="center", va="bottom", fontsize=8.5, rotation=90, annotation_clip=False,
-                      arrowprops={"arrowstyle": "-", "color": GREY, "lw": 0.6, "shrinkA": 0, "shrinkB": 0})
-
-
-def merged(found):
-    """[(time, marks of all stages of that time)] in the order of time."""
-    at_times = {}
-    for stage in found:
-        if stage.at_us == stage.at_us:
-            at_times.setdefault(stage.at_us, []).append(stage.mark)
-    return [(at_us, ", ".join(marks)) for at_us, marks in sorted(at_times.items())]
 
 
 def spans_of(run):
@@ -148,11 +132,11 @@ def draw_of(name):
         bars.set_xlabel("time (us, logarithmic)")
         found = find(run) + recovery(run)
         for axes in (rail, spine, rates, bars):
-            for at_us, _ in merged(found):
+            for at_us, _ in stages.merged(found):
                 axes.axvline(at_us, color=GREY, lw=0.5, alpha=0.6)
         for axes in (rail, spine, rates):
             axes.legend(fontsize=8.5, loc="upper left", framealpha=0.9)
-        label_stages(rail, found)
+        stages.label(rail, found)
         rail.set_title(f"Senders {TITLES[name]}", pad=78)
         return figure
     return draw
@@ -176,5 +160,6 @@ EXPERIMENTS = (Experiment(
              "packets of interface 2 are still in the queue when those of interface 3 have left. In a shared buffer the queue and the ingress of "
              "Spine-A hold the same bytes, so that the ingress is as full as the queue at (9), not behind it; (10) here is its XOFF. "
              "Packets of interface 3 leave all the time, so that (12) is no moment of its own. And there are two pauses: after XON all that has "
-             "gathered in Spine-A and Rail-A comes at 400 Gb/s, and fills Rail-1's ingress once more. The way back is slow: the paper's R_AI of "
+             "gathered in Spine-A and Rail-A comes at 400 Gb/s, and fills Rail-1's ingress once more. While Spine-A is held some rates rise: with 7 % at "
+             "WRED max marks are rare as the queue drains, and of some QPs there is none for 55 us. The way back is slow: the paper's R_AI of "
              "40 Mb/s is for 40 Gb/s, and cuts went on until that backlog had left."),)

@@ -193,6 +193,10 @@ FIG4 = Experiment(
     full={"fabric.duration_ns": "110ms", "fabric.measure_from_ns": "10ms"},
     check=check_victim_pfc,
     plots={"victim": (draw_victim, "Bar: median; points: choices of ECMP, on the wire.")},
+    findings="VS gets what those of H11 to H14 get who share its uplink, and that is R's link divided by ports on the way: 3.3, 4, 5, 6.7, 8, 10 "
+             "or more, by the choice of ECMP, and nothing between. With two senders the median lies at a step, between 5.0 and 6.7. In the case "
+             "that the paper calls the median one, two of the four on VS's uplink, it is 5.0, with a range of 4.0 to 6.7 for as many choices. "
+             "4.5 is inside. The paper does not say which choices its transfers met.",
 )
 
 FIG9 = Experiment(
@@ -208,7 +212,8 @@ FIG9 = Experiment(
     check=check_victim_dcqcn,
     plots={"victim": (draw_victim, "Bar: median; points: choices of ECMP, on the wire.")},
     findings="The victim gets more, not the same, as senders are added: H11 to H14 then have a sixth of R's link each instead of "
-             "a fourth, and leave more of T1's uplinks to VS.",
+             "a fourth, and leave more of T1's uplinks to VS. That is its max-min fair share, 20 and 26.7 Gb/s in the median case. For it to "
+             "stay the same, H11 to H14 would have to keep more than a fair share of R's link. The paper has the bars, and no figures.",
 )
 
 EXPERIMENTS = (FIG3, FIG4, FIG8, FIG9)

@@ -147,3 +147,22 @@ def thresholds(axes, by_name):
         axes.axhline(by_name[name], color=GREY, ls=":", lw=1)
         axes.annotate(name, (1, by_name[name]), xycoords=axes.get_yaxis_transform(), xytext=(4, 0), textcoords="offset points",
                       va="bottom" if i == len(names) - 1 else "top", fontsize=8.5, color=GREY, annotation_clip=False)
+
+
+def merged(found):
+    """[(time, marks of all Stages of that time)] in the order of time; those that were not found are left out."""
+    at_times = {}
+    for stage in found:
+        if stage.at_us == stage.at_us:
+            at_times.setdefault(stage.at_us, []).append(stage.mark)
+    return [(at_us, ", ".join(marks)) for at_us, marks in sorted(at_times.items())]
+
+
+def label(axes, found):
+    """Marks above a panel with a logarithmic axis of time, side by side where they are close."""
+    placed, gap = -np.inf, 0.024 * np.diff(np.log10(axes.get_xlim()))[0]
+    for at_us, text in merged(found):
+        placed = max(np.log10(at_us), placed + gap)
+        axes.annotate(text, xy=(at_us, 1), xytext=(10 ** placed, 1.1), xycoords=axes.get_xaxis_transform(), textcoords=axes.get_xaxis_transform(),
+                      ha="center", va="bottom", fontsize=8.5, rotation=90, annotation_clip=False,
+                      arrowprops={"arrowstyle": "-", "color": GREY, "lw": 0.6, "shrinkA": 0, "shrinkB": 0})
