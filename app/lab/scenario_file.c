@@ -126,6 +126,39 @@ count_named(const struct config *cfg, const char *word)
 	return n;
 }
 
+/* [switch T4 queue 3] is read with [switch T4], which there has to be. @return -1: there is not,
+ * 1: it is such a section. */
+static int
+is_of_switch(const struct config *cfg, const char *section, struct config_error *err)
+{
+	const char *name = strchr(section, ' ');
+	const char *rest = name == NULL ? NULL : strchr(name + 1, ' ');
+	char owner[CONFIG_MAX_NAME + 1];
+
+	if (rest == NULL)
+		return 0;
+	snprintf(owner, sizeof(owner), "%.*s", (int)(rest - section), section);
+	if (config_has(cfg, owner))
+		return 1;
+	config_refuse(cfg, section, NULL, "a section [switch NAME] of that switch, too", err);
+	return -1;
+}
+
+static int
+read_switches(struct config *cfg, struct scenario *s, struct config_error *err)
+{
+	for (const char *at = NULL; (at = config_next(cfg, "switch", at)) != NULL;) {
+		int of = is_of_switch(cfg, at, err);
+
+		if (of < 0)
+			return -EINVAL;
+		if (of == 0 && strcmp(at, "switch") != 0 &&
+		    read_switch(cfg, at, &s->sw, &s->switches[s->n_switches++], err) < 0)
+			return -EINVAL;
+	}
+	return 0;
+}
+
 /* [switch NAME], [link NAME], [static_route NAME]; [switch] alone is that of all. */
 static int
 read_parts(struct config *cfg, struct scenario *s, struct config_error *err)
@@ -135,10 +168,8 @@ read_parts(struct config *cfg, struct scenario *s, struct config_error *err)
 	s->static_routes = calloc(count_named(cfg, "static_route") + 1, sizeof(*s->static_routes));
 	if (s->switches == NULL || s->links == NULL || s->static_routes == NULL)
 		return config_refuse(cfg, "switch", NULL, "fewer sections: out of memory", err);
-	for (const char *at = NULL; (at = config_next(cfg, "switch", at)) != NULL;)
-		if (strcmp(at, "switch") != 0 &&
-		    read_switch(cfg, at, &s->sw, &s->switches[s->n_switches++], err) < 0)
-			return -EINVAL;
+	if (read_switches(cfg, s, err) < 0)
+		return -EINVAL;
 	for (const char *at = NULL; (at = config_next(cfg, "link", at)) != NULL;)
 		if (read_link(cfg, at, &s->links[s->n_links++], err) < 0)
 			return -EINVAL;
@@ -239,7 +270,7 @@ scenario_print(FILE *out, const struct scenario *s)
 		snprintf(section, sizeof(section), "switch %s", s->switches[i].name);
 		switch_config_print_one(out, section, switch_section_fields,
 					switch_section_fields_n, &s->switches[i],
-					&s->switches[i].sw);
+					&s->switches[i].sw, &s->sw);
 	}
 	for (uint32_t i = 0; i < s->n_links; i++) {
 		char section[FLOW_NAME_CHARS + 8];

@@ -1,40 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "ctl/switch_classes.h"
+#include "ctl/switch_class_kinds.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SECTION_SIZE (CONFIG_MAX_NAME + 1)
-
-/* One kind of section that exists for all ports and for single ones. */
-struct kind {
-	const char *word;
-	const struct field *fields;
-	const unsigned int *n;
-	size_t offset; /* of its [SW_MAX_PORTS][TM_CLASSES] in struct sw_params */
-	size_t size;   /* of one object */
-};
-
-static const struct kind kinds[] = {
+const struct switch_class_kind switch_class_kinds[] = {
 	{"pg", sw_pg_fields, &sw_pg_fields_n, offsetof(struct sw_params, pgs),
 	 sizeof(struct sw_pg_params)},
 	{"queue", sw_queue_fields, &sw_queue_fields_n, offsetof(struct sw_params, queues),
 	 sizeof(struct sw_queue_params)},
 };
-#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
 static void *
-object_at(const struct kind *kind, struct sw_params *params, unsigned int port, unsigned int index)
+object_at(const struct switch_class_kind *kind, struct sw_params *params, unsigned int port,
+	  unsigned int index)
 {
 	return (char *)params + kind->offset + (port * TM_CLASSES + index) * kind->size;
 }
 
-static const void *
-object_of(const struct kind *kind, const struct sw_params *params, unsigned int port,
-	  unsigned int index)
+/* "queue", or "switch T4 queue". @return text. */
+static const char *
+word_of(const char *of, const char *word, char text[SWITCH_SECTION_SIZE])
 {
-	return (const char *)params + kind->offset + (port * TM_CLASSES + index) * kind->size;
+	snprintf(text, SWITCH_SECTION_SIZE, "%s%s%s", of != NULL ? of : "", of != NULL ? " " : "",
+		 word);
+	return text;
 }
 
 /* A number without leading zeros below bound, up to end. @return it, or -1. */
@@ -134,14 +125,16 @@ read_buffer_profiles(struct config *cfg, struct mmu_params *out, struct config_e
 }
 
 static int
-read_tcs(struct config *cfg, struct sw_params *out, struct config_error *err)
+read_tcs(struct config *cfg, const char *of, struct sw_params *out, struct config_error *err)
 {
+	char word[SWITCH_SECTION_SIZE];
 	int rc = 0;
 
-	for (const char *s = NULL; rc == 0 && (s = config_next(cfg, "tc", s));) {
+	word_of(of, "tc", word);
+	for (const char *s = NULL; rc == 0 && (s = config_next(cfg, word, s));) {
 		int port, index;
 
-		if (!parse_place(s, "tc", &port, &index) || port >= 0)
+		if (!parse_place(s, word, &port, &index) || port >= 0)
 			return config_refuse(cfg, s, NULL, "[tc N], N from 0 to 7", err);
 		rc = config_read_new(cfg, s, sw_tc_fields, sw_tc_fields_n, &out->tcs[index], err);
 	}
@@ -150,14 +143,14 @@ read_tcs(struct config *cfg, struct sw_params *out, struct config_error *err)
 
 /* Names have to be those of sections: said here, where the section is known. */
 static int
-check_names(const struct config *cfg, const char *section, const struct kind *kind,
+check_names(const struct config *cfg, const char *section, const struct switch_class_kind *kind,
 	    const void *object, struct config_error *err)
 {
 	for (unsigned int i = 0; i < *kind->n; i++) {
 		const struct field *f = &kind->fields[i];
 		bool wred = strcmp(f->name, "wred_profile") == 0;
 		const char *name = (const char *)object + f->offset;
-		char profile[SECTION_SIZE + SW_PROFILE_NAME];
+		char profile[SWITCH_SECTION_SIZE + SW_PROFILE_NAME];
 
 		if (f->type != FIELD_STR || strcmp(name, SW_PROFILE_DEFAULT) == 0 ||
 		    (wred && strcmp(name, SW_PROFILE_NONE) == 0))
@@ -174,8 +167,8 @@ check_names(const struct config *cfg, const char *section, const struct kind *ki
 }
 
 static int
-read_places(struct config *cfg, const struct kind *kind, bool of_ports, struct sw_params *out,
-	    struct config_error *err)
+read_places(struct config *cfg, const struct switch_class_kind *kind, bool of_ports,
+	    struct sw_params *out, struct config_error *err)
 {
 	int rc = 0;
 
@@ -201,7 +194,7 @@ read_places(struct config *cfg, const struct kind *kind, bool of_ports, struct s
 }
 
 static int
-read_kind(struct config *cfg, const struct kind *kind, struct sw_params *out,
+read_kind(struct config *cfg, const struct switch_class_kind *kind, struct sw_params *out,
 	  struct config_error *err)
 {
 	int rc = 0;
@@ -216,6 +209,49 @@ read_kind(struct config *cfg, const struct kind *kind, struct sw_params *out,
 	return rc == 0 ? read_places(cfg, kind, true, out, err) : rc;
 }
 
+/* As read_places(), of all ports alike: each has what it had beside. */
+static int
+read_over_all_ports(struct config *cfg, const struct switch_class_kind *kind, const char *s,
+		    unsigned int index, struct sw_params *out, struct config_error *err)
+{
+	int rc = 0;
+
+	for (unsigned int port = 0; rc == 0 && port < SW_MAX_PORTS; port++)
+		rc = config_read(cfg, s, kind->fields, *kind->n, object_at(kind, out, port, index),
+				 err);
+	return rc == 0 ? check_names(cfg, s, kind, object_at(kind, out, 0, index), err) : rc;
+}
+
+/* Single ports go over all ports. */
+static int
+read_kind_over(struct config *cfg, const char *of, const struct switch_class_kind *kind,
+	       struct sw_params *out, struct config_error *err)
+{
+	struct switch_class_kind own = *kind;
+	char word[SWITCH_SECTION_SIZE];
+	int rc = 0;
+
+	own.word = word_of(of, kind->word, word);
+	for (const char *s = NULL; rc == 0 && (s = config_next(cfg, word, s));) {
+		int port, index;
+
+		if (parse_place(s, word, &port, &index) && port < 0)
+			rc = read_over_all_ports(cfg, &own, s, (unsigned int)index, out, err);
+	}
+	return rc == 0 ? read_places(cfg, &own, true, out, err) : rc;
+}
+
+int
+switch_classes_read_over(struct config *cfg, const char *of, struct sw_params *out,
+			 struct config_error *err)
+{
+	int rc = read_tcs(cfg, of, out, err);
+
+	for (unsigned int i = 0; rc == 0 && i < SWITCH_CLASS_KINDS; i++)
+		rc = read_kind_over(cfg, of, &switch_class_kinds[i], out, err);
+	return rc;
+}
+
 int
 switch_classes_read(struct config *cfg, struct sw_params *out, struct config_error *err)
 {
@@ -224,20 +260,24 @@ switch_classes_read(struct config *cfg, struct sw_params *out, struct config_err
 	if (rc == 0)
 		rc = read_buffer_profiles(cfg, &out->mmu, err);
 	if (rc == 0)
-		rc = read_tcs(cfg, out, err);
-	for (unsigned int i = 0; rc == 0 && i < KINDS; i++)
-		rc = read_kind(cfg, &kinds[i], out, err);
+		rc = read_tcs(cfg, NULL, out, err);
+	for (unsigned int i = 0; rc == 0 && i < SWITCH_CLASS_KINDS; i++)
+		rc = read_kind(cfg, &switch_class_kinds[i], out, err);
 	return rc;
 }
 
 int
-switch_classes_check_ports(const struct config *cfg, uint16_t n_ports, struct config_error *err)
+switch_classes_check_ports(const struct config *cfg, const char *of, uint16_t n_ports,
+			   struct config_error *err)
 {
-	for (unsigned int i = 0; i < KINDS; i++) {
-		for (const char *s = NULL; (s = config_next(cfg, kinds[i].word, s));) {
+	for (unsigned int i = 0; i < SWITCH_CLASS_KINDS; i++) {
+		char word[SWITCH_SECTION_SIZE];
+
+		word_of(of, switch_class_kinds[i].word, word);
+		for (const char *s = NULL; (s = config_next(cfg, word, s));) {
 			int port, index;
 
-			if (parse_place(s, kinds[i].word, &port, &index) && port >= n_ports)
+			if (parse_place(s, word, &port, &index) && port >= n_ports)
 				return config_refuse(cfg, s, NULL, "a port that there is", err);
 		}
 	}
@@ -281,93 +321,25 @@ list_profiles(const struct config *cfg, const struct sw_params *params,
 }
 
 void
-switch_classes_list(const struct config *cfg, const struct sw_params *params,
+switch_classes_list(const struct config *cfg, const char *of, const struct sw_params *params,
 		    struct switch_classes_rows *out)
 {
 	out->n = 0;
-	list_profiles(cfg, params, out);
-	for (unsigned int i = 0; i < KINDS; i++) {
-		const struct kind *kind = &kinds[i];
+	if (of == NULL)
+		list_profiles(cfg, params, out);
+	for (unsigned int i = 0; i < SWITCH_CLASS_KINDS; i++) {
+		const struct switch_class_kind *kind = &switch_class_kinds[i];
+		char word[SWITCH_SECTION_SIZE];
 
-		for (const char *s = NULL; (s = config_next(cfg, kind->word, s));) {
+		word_of(of, kind->word, word);
+		for (const char *s = NULL; (s = config_next(cfg, word, s));) {
 			int port, index;
 
-			if (parse_place(s, kind->word, &port, &index))
+			if (parse_place(s, word, &port, &index))
 				add_row(out, s, kind->fields, kind->n,
 					kind->offset + ((size_t)(port < 0 ? 0 : port) * TM_CLASSES +
 							(size_t)index) *
 							       kind->size);
 		}
 	}
-}
-
-static bool
-is_untouched(const struct kind *kind, const void *object)
-{
-	char untouched[sizeof(struct sw_queue_params)] = {0}, zero[sizeof(untouched)] = {0};
-
-	field_defaults(kind->fields, *kind->n, untouched);
-	/* Ports that a program made up itself hold nothing. */
-	return memcmp(object, untouched, kind->size) == 0 || memcmp(object, zero, kind->size) == 0;
-}
-
-/* Port 0 stands for all; a port that differs from it says so. */
-static void
-print_kind(FILE *out, const struct kind *kind, const struct sw_params *params)
-{
-	char section[SECTION_SIZE];
-
-	for (unsigned int i = 0; i < TM_CLASSES; i++) {
-		const void *first = object_of(kind, params, 0, i);
-
-		if (!is_untouched(kind, first)) {
-			snprintf(section, sizeof(section), "%s %u", kind->word, i);
-			config_print(out, section, kind->fields, *kind->n, first);
-		}
-		for (unsigned int port = 1; port < params->n_ports; port++) {
-			const void *object = object_of(kind, params, port, i);
-
-			if (memcmp(object, first, kind->size) == 0)
-				continue;
-			snprintf(section, sizeof(section), "%s %u|%u", kind->word, port, i);
-			config_print(out, section, kind->fields, *kind->n, object);
-		}
-	}
-}
-
-void
-switch_classes_print(FILE *out, const struct sw_params *params)
-{
-	char section[SECTION_SIZE];
-
-	for (unsigned int i = 0; i < params->n_wred_profiles; i++) {
-		snprintf(section, sizeof(section), "wred %s", params->wred_profiles[i].name);
-		config_print(out, section, wred_fields, wred_fields_n,
-			     &params->wred_profiles[i].params);
-	}
-	for (unsigned int i = 0; i < params->mmu.n_profiles; i++) {
-		snprintf(section, sizeof(section), "buffer_profile %s",
-			 params->mmu.profile_names[i]);
-		config_print(out, section, buffer_profile_named_fields,
-			     buffer_profile_named_fields_n, &params->mmu.profiles[i]);
-	}
-	for (unsigned int i = 0; i < TM_CLASSES; i++) {
-		if (params->tcs[i].mtu_bytes == 0)
-			continue;
-		snprintf(section, sizeof(section), "tc %u", i);
-		config_print(out, section, sw_tc_fields, sw_tc_fields_n, &params->tcs[i]);
-	}
-	for (unsigned int i = 0; i < KINDS; i++)
-		print_kind(out, &kinds[i], params);
-}
-
-void
-switch_classes_print_reference(FILE *out)
-{
-	config_print_reference(out, "wred NAME", wred_fields, wred_fields_n);
-	config_print_reference(out, "buffer_profile NAME", buffer_profile_named_fields,
-			       buffer_profile_named_fields_n);
-	config_print_reference(out, "tc N", sw_tc_fields, sw_tc_fields_n);
-	config_print_reference(out, "pg N, pg P|N", sw_pg_fields, sw_pg_fields_n);
-	config_print_reference(out, "queue N, queue P|N", sw_queue_fields, sw_queue_fields_n);
 }

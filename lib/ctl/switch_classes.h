@@ -16,8 +16,15 @@
 /** @return as config_read(). */
 int switch_classes_read(struct config *cfg, struct sw_params *out, struct config_error *err);
 
+/**
+ * Of one switch among several, over what out holds: [switch NAME tc N], [switch NAME queue N] and
+ * on. of here and below: "switch NAME", or NULL: the sections of all.
+ */
+int switch_classes_read_over(struct config *cfg, const char *of, struct sw_params *out,
+			     struct config_error *err);
+
 /** Refuse sections of ports that there are not. @return 0 or -EINVAL with err filled in. */
-int switch_classes_check_ports(const struct config *cfg, uint16_t n_ports,
+int switch_classes_check_ports(const struct config *cfg, const char *of, uint16_t n_ports,
 			       struct config_error *err);
 
 #define SWITCH_CLASSES_ROWS 128
@@ -29,11 +36,14 @@ struct switch_classes_rows {
 };
 
 /** List the sections that the file has of these kinds, as far as there is room. */
-void switch_classes_list(const struct config *cfg, const struct sw_params *params,
+void switch_classes_list(const struct config *cfg, const char *of, const struct sw_params *params,
 			 struct switch_classes_rows *out);
 
 /** What is not as if nobody had said a word of it. */
 void switch_classes_print(FILE *out, const struct sw_params *params);
+/** What is otherwise than in common, of one switch among several. */
+void switch_classes_print_over(FILE *out, const char *of, const struct sw_params *params,
+			       const struct sw_params *common);
 
 void switch_classes_print_reference(FILE *out);
 

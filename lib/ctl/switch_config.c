@@ -191,72 +191,119 @@ switch_config_check(const struct config *cfg, const struct sw_params *params,
 		if (memcmp(filled.ports[i].mac, zero, sizeof(zero)) == 0)
 			memcpy(filled.ports[i].mac, stand_in, sizeof(stand_in));
 	if (sw_params_check(&filled, why, sizeof(why)) == 0)
-		return switch_classes_check_ports(cfg, params->n_ports, err);
+		return switch_classes_check_ports(cfg, NULL, params->n_ports, err);
 	if (switch_tables_refuse(cfg, why, err))
 		return -EINVAL;
 	list_all(&all, params->n_ports);
-	switch_classes_list(cfg, params, &classes);
+	switch_classes_list(cfg, NULL, params, &classes);
 	memcpy(&all.rows[all.n], classes.rows, classes.n * sizeof(classes.rows[0]));
 	all.n += classes.n;
 	return config_sections_refuse(cfg, all.rows, all.n, params, why, err);
 }
 
-/* The rows of own_sections under another name. @return how many. */
-static unsigned int
-list_one(const char *section, struct config_section rows[N_SECTIONS])
-{
-	unsigned int n = 0;
+/* What one switch may have of its own: keys in [switch NAME], and whole sections. */
+struct one_sections {
+	struct config_section rows[N_SECTIONS + SWITCH_CLASSES_ROWS];
+	char names[N_SECTIONS][2 * (CONFIG_MAX_NAME + 1)];
+	unsigned int n;
+};
 
+static bool
+is_own_section(const char *name)
+{
+	for (unsigned int k = 0; k < RTE_DIM(own_sections); k++)
+		if (strcmp(name, own_sections[k]) == 0)
+			return true;
+	return false;
+}
+
+/* Rows of [switch NAME] first. */
+static void
+list_one(const char *section, struct one_sections *out)
+{
+	out->n = 0;
 	for (unsigned int i = 0; i < N_SECTIONS; i++) {
-		for (unsigned int k = 0; k < RTE_DIM(own_sections); k++) {
-			if (strcmp(sections[i].name, own_sections[k]) != 0)
-				continue;
-			rows[n] = sections[i];
-			rows[n++].name = section;
-		}
+		if (!is_own_section(sections[i].name))
+			continue;
+		out->rows[out->n] = sections[i];
+		out->rows[out->n++].name = section;
 	}
-	return n;
+	for (unsigned int i = 0; i < N_SECTIONS; i++) {
+		if (is_own_section(sections[i].name))
+			continue;
+		snprintf(out->names[i], sizeof(out->names[i]), "%s %s", section, sections[i].name);
+		out->rows[out->n] = sections[i];
+		out->rows[out->n++].name = out->names[i];
+	}
 }
 
 int
 switch_config_read_one(struct config *cfg, const char *section, struct sw_params *params,
 		       struct config_error *err)
 {
-	struct config_section rows[N_SECTIONS];
-	unsigned int n = list_one(section, rows);
+	struct one_sections one;
 	int rc = 0;
 
-	for (unsigned int i = 0; rc == 0 && i < n; i++)
-		rc = config_read(cfg, section, rows[i].fields, *rows[i].n,
-				 (char *)params + rows[i].offset, err);
-	return rc;
+	list_one(section, &one);
+	for (unsigned int i = 0; rc == 0 && i < one.n; i++)
+		rc = config_read(cfg, one.rows[i].name, one.rows[i].fields, *one.rows[i].n,
+				 (char *)params + one.rows[i].offset, err);
+	return rc == 0 ? switch_classes_read_over(cfg, section, params, err) : rc;
 }
 
 int
 switch_config_check_one(const struct config *cfg, const char *section,
 			const struct sw_params *params, struct config_error *err)
 {
-	struct config_section rows[N_SECTIONS];
+	struct switch_classes_rows classes;
+	struct one_sections one;
 	char why[512];
 
 	if (sw_params_check(params, why, sizeof(why)) == 0)
-		return 0;
-	return config_sections_refuse(cfg, rows, list_one(section, rows), params, why, err);
+		return switch_classes_check_ports(cfg, section, params->n_ports, err);
+	list_one(section, &one);
+	switch_classes_list(cfg, section, params, &classes);
+	memcpy(&one.rows[one.n], classes.rows, classes.n * sizeof(classes.rows[0]));
+	return config_sections_refuse(cfg, one.rows, one.n + classes.n, params, why, err);
+}
+
+/* Would the two be written differently? */
+static bool
+differ(const struct config_section *row, const void *a, const void *b)
+{
+	for (unsigned int i = 0; i < *row->n; i++) {
+		char text[2][FIELD_TEXT_SIZE];
+
+		field_format(&row->fields[i], (const char *)a + row->offset, text[0],
+			     sizeof(text[0]));
+		field_format(&row->fields[i], (const char *)b + row->offset, text[1],
+			     sizeof(text[1]));
+		if (strcmp(text[0], text[1]) != 0)
+			return true;
+	}
+	return false;
 }
 
 void
 switch_config_print_one(FILE *out, const char *section, const struct field *own, unsigned int n_own,
-			const void *own_object, const struct sw_params *params)
+			const void *own_object, const struct sw_params *params,
+			const struct sw_params *common)
 {
-	struct config_section rows[N_SECTIONS];
-	unsigned int n = list_one(section, rows);
+	struct one_sections one;
+	unsigned int i = 0;
 
+	list_one(section, &one);
 	config_print_head(out, section);
 	config_print_rows(out, own, n_own, own_object);
-	for (unsigned int i = 0; i < n; i++)
-		config_print_rows(out, rows[i].fields, *rows[i].n,
-				  (const char *)params + rows[i].offset);
+	for (; one.rows[i].name == section; i++)
+		config_print_rows(out, one.rows[i].fields, *one.rows[i].n,
+				  (const char *)params + one.rows[i].offset);
 	fputc('\n', out);
+	for (; i < one.n; i++)
+		if (differ(&one.rows[i], params, common))
+			config_print(out, one.rows[i].name, one.rows[i].fields, *one.rows[i].n,
+				     (const char *)params + one.rows[i].offset);
+	switch_classes_print_over(out, section, params, common);
 }
 
 int

@@ -41,8 +41,9 @@ int switch_config_check(const struct config *cfg, const struct sw_params *params
 			struct config_error *err);
 
 /**
- * One switch among several: a section of its own may have the keys of [switch], [wred],
- * [scheduler], [pfc], [router] and [pfcwd], over what params holds. @return as
+ * One switch among several: a section of its own, such as [switch T4], may have the keys of
+ * [switch], [wred], [scheduler], [pfc], [router] and [pfcwd], over what params holds; and so may
+ * [switch T4 SECTION], SECTION one of the others but profiles by name. @return as
  * switch_config_read_common().
  */
 int switch_config_read_one(struct config *cfg, const char *section, struct sw_params *params,
@@ -52,10 +53,11 @@ int switch_config_read_one(struct config *cfg, const char *section, struct sw_pa
 int switch_config_check_one(const struct config *cfg, const char *section,
 			    const struct sw_params *params, struct config_error *err);
 
-/** Print that section, the rows of a table of the program's own first. */
+/** Print that section, the rows of a table of the program's own first; and of the others those that
+ * are otherwise than in common. */
 void switch_config_print_one(FILE *out, const char *section, const struct field *own,
 			     unsigned int n_own, const void *own_object,
-			     const struct sw_params *params);
+			     const struct sw_params *params, const struct sw_params *common);
 
 /** Print the configuration in force as a file that reads back the same; _common: without ports. */
 void switch_config_print(FILE *out, const struct sw_params *params);

@@ -165,6 +165,44 @@ def sections(program, folder):
     expect("s2" in pauses["all"] and "s2" not in pauses["s2"], f"pauses of {pauses}")
 
 
+def one_switch(program, folder):
+    """A switch may have profiles, maps, groups and queues of its own; what is printed reads back the same."""
+    common = "[nic]\ncc = none\n[buffer_profile lossless]\ndynamic = off\nstatic_th_bytes = 300KB\n[wred]\nwred_green_enable = off\n"
+    common += "[wred step]\ngreen_min_threshold_bytes = 10KB\ngreen_max_threshold_bytes = 10KB\n" + flow("f", "1-3", "6", message_bytes="1MB")
+    fabric = {"topology": "dumbbell", "hosts": 6, "core_rate_bps": "100G"}
+    own = "[switch s2]\n[switch s2 buffer_profile lossless]\nstatic_th_bytes = 40KB\n[switch s2 queue 3]\nwred_profile = step\n"
+    most, marked = {}, {}
+    for name, rest in (("alike", ""), ("own", own)):
+        path = scenario(folder, fabric, rest + common)
+        r = results(program, path)
+        for p in r["ports"]:
+            queue = [q for q in p["queues"] if q["queue"] == 3]
+            if (p["node"], p["peer"]) == ("s2", "h6"):
+                most[name], marked[name] = queue[0]["watermark_bytes"], queue[0]["ecn_marked_packets"]
+            elif queue:
+                expect(queue[0]["ecn_marked_packets"] == 0, f"{name}: {p['node']} marks")
+    # One ingress port of s2 has all of the queue: what it may hold, and what comes until the pause works.
+    expect(most["alike"] > 300_000 and 40_000 < most["own"] < 120_000, f"{most}")
+    expect(marked["alike"] == 0 < marked["own"], f"{marked}")
+    text = lab(program, "--check-config", path).stdout
+    expect("[switch s2 buffer_profile lossless]" in text and "[switch s2 buffer_profile lossy]" not in text, "what differs is printed")
+    printed = folder / "printed.ini"
+    printed.write_text(text, encoding="utf-8")
+    expect(results(program, printed)["digest"] == r["digest"], "printed: another run")
+    expect(lab(program, "--check-config", printed).stdout == text, "printed again, it differs")
+    for rest, words in (("[switch s1 queue 3]\nwred_profile = step\n", ("[switch s1 queue 3]", "[switch NAME]")),
+                        ("[switch s1]\n[switch s1 bufer_profile lossy]\nxoff_bytes = 1\n", ("[switch s1 bufer_profile lossy]",)),
+                        ("[switch s1]\n[switch s1 queue 8]\nwred_profile = step\n", ("[switch s1 queue 8]",)),
+                        ("[switch s1]\n[switch s1 queue 4|3]\nwred_profile = step\n", ("[switch s1 queue 4|3]", "a port that there is")),
+                        ("[switch s1]\n[switch s1 queue 3]\nwred_profile = stop\n", ("[switch s1 queue 3]", "wred_profile = stop")),
+                        ("[switch s1]\n[switch s1 buffer_profile lossless]\nstatic_th_bytes = 1PB\n", ("[switch s1 buffer_profile lossless]",
+                                                                                                "static_th_bytes")),
+                        ("[switch s1]\n[switch s1 buffer_profile lossless]\nxoff_bytes = 11MB\n", ("[switch s1 buffer_profile lossless] xoff_bytes",))):
+        done = lab(program, scenario(folder, fabric, rest + common))
+        expect(done.returncode == 2 and done.stderr.count("\n") == 1 and all(w in done.stderr for w in words),
+               f"{rest!r}: {done.returncode}, {done.stderr}")
+
+
 def static_route(name, at, to, via):
     return f"[static_route {name}]\nat = {at}\nto = {to}\nvia = {via}\n"
 
@@ -230,7 +268,7 @@ def large(program, folder):
     expect(used <= 1_000_000, f"{used} KB of memory")
 
 
-CASES = {f.__name__: f for f in (reach, ecmp, bottleneck, sections, static_routes, refused, large)}
+CASES = {f.__name__: f for f in (reach, ecmp, bottleneck, sections, one_switch, static_routes, refused, large)}
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory(prefix="quench-topologies-") as work:
