@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Events that break something: links, frames on cables, hosts, switches. */
+#include "base/fixed.h"
+#include "base/units.h"
 #include "fabric/events_internal.h"
 
 /* What holds a link down: an event, or that the switch at its first or second end restarts. */
@@ -25,7 +27,8 @@ tell(struct events *ev, struct topology_end at, bool up, uint64_t now_ns)
 static int
 set_link(struct events *ev, uint32_t index, uint8_t why, bool up, uint64_t now_ns)
 {
-	const struct topology_link *link = &net_scenario(ev->net)->topology->links[index];
+	const struct topology *t = net_scenario(ev->net)->topology;
+	const struct topology_link *link = &t->links[index];
 	uint8_t was = ev->down[index];
 	int rc;
 
@@ -37,6 +40,9 @@ set_link(struct events *ev, uint32_t index, uint8_t why, bool up, uint64_t now_n
 		return rc;
 	tell(ev, link->a, up, now_ns);
 	tell(ev, link->b, up, now_ns);
+	/* After the last change: a router waits until its links are calm. */
+	if (topology_is_switch(t, link->a.node))
+		ev->reroute_ns = add_sat(now_ns, net_scenario(ev->net)->fabric.reroute_after_ns);
 	fabric_poke(ev->net->fabric, link->a.node, now_ns);
 	fabric_poke(ev->net->fabric, link->b.node, now_ns);
 	return 0;

@@ -12,7 +12,7 @@
 static void
 find_next(struct events *ev)
 {
-	ev->next_ns = NEVER_NS;
+	ev->next_ns = ev->reroute_ns;
 	for (uint32_t i = 0; i < ev->n; i++)
 		ev->next_ns = min_u64(ev->next_ns, ev->items[i].next_ns);
 }
@@ -25,8 +25,12 @@ events_create(struct net *net, events_report_fn report, void *arg)
 
 	if (ev == NULL)
 		return NULL;
-	*ev = (struct events){
-		.net = net, .report = report, .arg = arg, .params = s->events, .n = s->n_events};
+	*ev = (struct events){.net = net,
+			      .report = report,
+			      .arg = arg,
+			      .params = s->events,
+			      .n = s->n_events,
+			      .reroute_ns = NEVER_NS};
 	ev->items = calloc(ev->n + 1, sizeof(*ev->items));
 	ev->down = calloc(s->topology->n_links, sizeof(*ev->down));
 	if (ev->items == NULL || ev->down == NULL) {
@@ -215,6 +219,10 @@ events_run(struct events *ev, uint64_t now_ns)
 		for (uint32_t i = 0; rc == 0 && i < ev->n; i++)
 			if (ev->items[i].next_ns == ev->next_ns)
 				rc = run_item(ev, &ev->params[i], &ev->items[i]);
+		if (rc == 0 && ev->reroute_ns == ev->next_ns) {
+			ev->reroute_ns = NEVER_NS;
+			rc = net_reroute(ev->net, ev->down);
+		}
 		find_next(ev);
 	}
 	return rc;

@@ -5,8 +5,8 @@
  * An event happens behind all else of its nanosecond. Events of one time happen in the order of the
  * file. A frame that is sent leaves whole by its port beside what the node sends: neither a shaper
  * nor a pause holds it, it waits only behind what is on the cable. A host whose link is down is not
- * told: what it sends is lost, and its pauses begin anew. A switch is told, and its routes stay as
- * they are.
+ * told: what it sends is lost, and its pauses begin anew. A switch is told. Routes
+ * follow reroute_after_ns later, if at all.
  */
 #ifndef QUENCH_FABRIC_EVENTS_H
 #define QUENCH_FABRIC_EVENTS_H

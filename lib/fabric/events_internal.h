@@ -22,6 +22,7 @@ struct events {
 	struct item *items;
 	uint8_t *down; /* by link: mask of what holds it down, event_faults.c */
 	uint32_t n;
+	uint64_t reroute_ns; /* links have changed, and routes will; NEVER_NS: they have not */
 	uint64_t next_ns;
 };
 

@@ -108,7 +108,7 @@ ways_of(struct fluid_net *net)
 	if (net->scenario->routes != NULL)
 		return net->scenario->routes;
 	if (net->bridge_ways == NULL)
-		net->bridge_ways = routes_create(net->scenario->topology);
+		net->bridge_ways = routes_create(net->scenario->topology, NULL);
 	return net->bridge_ways;
 }
 

@@ -193,7 +193,7 @@ static int
 teach_bridges(struct net *net, char *why, unsigned int why_size)
 {
 	const struct topology *t = net->scenario->topology;
-	struct routes *ways = net->scenario->routes == NULL ? routes_create(t) : NULL;
+	struct routes *ways = net->scenario->routes == NULL ? routes_create(t, NULL) : NULL;
 	int rc = 0;
 
 	if (net->scenario->routes != NULL)

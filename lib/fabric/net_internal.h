@@ -24,6 +24,9 @@ struct net {
 __attribute__((format(printf, 3, 4))) int net_fail(char *why, unsigned int why_size,
 						   const char *format, ...);
 
+/** All routers have new routes, over the links that are not down. @return 0, -ENOSPC, -ENOMEM. */
+int net_reroute(struct net *net, const uint8_t *down);
+
 /** What [receiver] says of a host; 0: it is not slow. */
 uint64_t net_drain_rate(const struct scenario *s, uint16_t host);
 

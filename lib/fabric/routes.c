@@ -13,9 +13,21 @@ struct routes {
 	uint64_t *ports;     /* by switch and subnet */
 };
 
+/* The switch at the other end of a port, or TOPOLOGY_MAX_SWITCHES: a host, or no way. */
+static uint32_t
+behind(const struct topology *t, const uint8_t *down, uint32_t sw, uint16_t port)
+{
+	uint32_t next = topology_peer(t, sw, port).node;
+
+	if (!topology_is_switch(t, next) || (down != NULL && down[t->switches[sw].link[port]] != 0))
+		return TOPOLOGY_MAX_SWITCHES;
+	return next;
+}
+
 /* Breadth first from a switch: how many cables each switch is away. */
 static void
-measure(const struct topology *t, uint32_t from, uint16_t *hops, uint32_t *queue)
+measure(const struct topology *t, const uint8_t *down, uint32_t from, uint16_t *hops,
+	uint32_t *queue)
 {
 	uint32_t head = 0, tail = 0;
 
@@ -27,9 +39,9 @@ measure(const struct topology *t, uint32_t from, uint16_t *hops, uint32_t *queue
 		uint32_t sw = queue[head++];
 
 		for (uint16_t p = 0; p < t->switches[sw].n_ports; p++) {
-			uint32_t next = topology_peer(t, sw, p).node;
+			uint32_t next = behind(t, down, sw, p);
 
-			if (!topology_is_switch(t, next) || hops[next] != UNSEEN)
+			if (next == TOPOLOGY_MAX_SWITCHES || hops[next] != UNSEEN)
 				continue;
 			hops[next] = (uint16_t)(hops[sw] + 1);
 			queue[tail++] = next;
@@ -39,21 +51,22 @@ measure(const struct topology *t, uint32_t from, uint16_t *hops, uint32_t *queue
 
 /* A port is on a shortest path if what is behind it is one cable nearer. */
 static uint64_t
-nearer_ports(const struct topology *t, uint32_t sw, const uint16_t *hops)
+nearer_ports(const struct topology *t, const uint8_t *down, uint32_t sw, const uint16_t *hops)
 {
 	uint64_t ports = 0;
 
 	for (uint16_t p = 0; p < t->switches[sw].n_ports; p++) {
-		uint32_t next = topology_peer(t, sw, p).node;
+		uint32_t next = behind(t, down, sw, p);
 
-		if (topology_is_switch(t, next) && hops[next] + 1 == hops[sw])
+		if (next != TOPOLOGY_MAX_SWITCHES && hops[sw] != UNSEEN &&
+		    hops[next] + 1 == hops[sw])
 			ports |= 1ull << p;
 	}
 	return ports;
 }
 
 static int
-fill(struct routes *r)
+fill(struct routes *r, const uint8_t *down)
 {
 	const struct topology *t = r->t;
 	uint16_t *hops = malloc(t->n_switches * sizeof(*hops));
@@ -64,9 +77,10 @@ fill(struct routes *r)
 
 		if (subnet == ROUTES_NO_SUBNET)
 			continue;
-		measure(t, to, hops, queue);
+		measure(t, down, to, hops, queue);
 		for (uint32_t sw = 0; sw < t->n_switches; sw++)
-			r->ports[(size_t)sw * r->n_subnets + subnet] = nearer_ports(t, sw, hops);
+			r->ports[(size_t)sw * r->n_subnets + subnet] =
+				nearer_ports(t, down, sw, hops);
 	}
 	free(hops);
 	free(queue);
@@ -74,7 +88,7 @@ fill(struct routes *r)
 }
 
 struct routes *
-routes_create(const struct topology *t)
+routes_create(const struct topology *t, const uint8_t *down)
 {
 	struct routes *r = calloc(1, sizeof(*r));
 
@@ -85,7 +99,7 @@ routes_create(const struct topology *t)
 	for (uint32_t sw = 0; r->subnet_of != NULL && sw < t->n_switches; sw++)
 		r->subnet_of[sw] = t->switches[sw].n_hosts > 0 ? r->n_subnets++ : ROUTES_NO_SUBNET;
 	r->ports = calloc((size_t)t->n_switches * r->n_subnets + 1, sizeof(*r->ports));
-	if (r->subnet_of == NULL || r->ports == NULL || fill(r) < 0) {
+	if (r->subnet_of == NULL || r->ports == NULL || fill(r, down) < 0) {
 		routes_destroy(r);
 		return NULL;
 	}
@@ -126,7 +140,8 @@ routes_set_ports(struct routes *r, uint32_t sw, uint32_t subnet, uint64_t ports)
 	r->ports[(size_t)sw * r->n_subnets + subnet] = ports;
 }
 
-/* The ports that all subnets of a block share, its own and those that are not there left out. */
+/* The ports that all subnets of a block share, its own and those beyond the last left out. A subnet
+ * that there is no way to is in no block with others: it would be sent theirs. */
 static bool
 share_ports(const struct routes *r, uint32_t sw, uint32_t first, uint64_t end, uint64_t *ports)
 {
@@ -134,6 +149,8 @@ share_ports(const struct routes *r, uint32_t sw, uint32_t first, uint64_t end, u
 	for (uint32_t subnet = first; subnet < end && subnet < r->n_subnets; subnet++) {
 		uint64_t these = routes_ports(r, sw, subnet);
 
+		if (these == 0 && subnet != r->subnet_of[sw] && end - first > 1)
+			return false;
 		if (these == 0 || these == *ports)
 			continue;
 		if (*ports != 0)

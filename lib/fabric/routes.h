@@ -17,15 +17,18 @@
 
 struct routes;
 
-/** @return of a connected graph, owned by the caller, or NULL: no memory. t outlives it. */
-struct routes *routes_create(const struct topology *t);
+/**
+ * @param down  By link, not 0: there is no way over it. NULL: all links are up.
+ * @return      Owned by the caller, or NULL: no memory. t outlives it.
+ */
+struct routes *routes_create(const struct topology *t, const uint8_t *down);
 void routes_destroy(struct routes *r);
 
 /** The subnet of a switch's hosts, or ROUTES_NO_SUBNET: it has none. */
 uint32_t routes_subnet(const struct routes *r, uint32_t sw);
 uint32_t routes_n_subnets(const struct routes *r);
 
-/** Ports of sw on shortest paths to a subnet: a mask, 0 for its own. */
+/** Ports of sw on shortest paths to a subnet: a mask, 0 for its own, and if there is no way. */
 uint64_t routes_ports(const struct routes *r, uint32_t sw, uint32_t subnet);
 
 /** Use these ports of sw instead, whatever lies behind them: a static route. */

@@ -38,6 +38,7 @@ struct fabric_params {
 	uint64_t core_rate_bps, core_delay_ns; /* 0: as link_ */
 	int forwarding;                        /* enum fabric_forwarding */
 	bool ecmp_seed_by_stage;
+	uint64_t reroute_after_ns;    /* NEVER_NS: routes stay as they are */
 	uint32_t backing_frame_bytes; /* 0: scenario_backing_frames() decides */
 	uint64_t duration_ns;
 	uint64_t measure_from_ns;
@@ -257,6 +258,14 @@ int scenario_build_topology(struct scenario *s, struct scenario_fault *fault);
 
 /** Has the action an end of its own, for_ns after its beginning? */
 bool event_may_last(int action);
+
+/**
+ * Shortest paths with the static routes over them, of a scenario with a topology.
+ *
+ * @param down  By link, not 0: there is no way over it; NULL: all are up.
+ * @return      Owned by the caller, or NULL: no memory.
+ */
+struct routes *scenario_routes(const struct scenario *s, const uint8_t *down);
 
 /** Find the ends that events and recordings are about. @return 0, or -EINVAL with fault filled in.
  */

@@ -43,6 +43,10 @@ const struct field fabric_fields[] = {
 	{F(ecmp_seed_by_stage), .type = FIELD_BOOL, .max = 1, .def = "on",
 	 .help = "routers behind each other spread flows differently: ecmp_hash_seed plus 0, 10, "
 		 "25, 40, ... by stage; off: all alike, which polarises"},
+	{F(reroute_after_ns), .type = FIELD_U64, .unit = UNIT_NS, .min = 1, .max = UINT64_MAX,
+	 .def = "never",
+	 .help = "so long after the last link between routers has gone down or come up, all of "
+		 "them have shortest paths over what is up; never: routes stay as they are"},
 	{F(backing_frame_bytes), .type = FIELD_U32, .unit = UNIT_BYTES, .max = 16384, .def = "0",
 	 .help = "one mbuf is there for so much of the switches' buffers; 0: 512, or what keeps a "
 		 "large fabric's mbufs for them at 100000"},

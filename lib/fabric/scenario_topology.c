@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "fabric/scenario.h"
 
 static struct fabric_link
@@ -185,35 +186,52 @@ find_switch(const struct topology *t, const char *name)
 }
 
 static uint64_t
-ports_between(const struct topology *t, uint32_t from, uint32_t to)
+ports_between(const struct topology *t, const uint8_t *down, uint32_t from, uint32_t to)
 {
 	uint64_t ports = 0;
 
 	for (uint16_t p = 0; p < t->switches[from].n_ports; p++)
-		if (topology_peer(t, from, p).node == to)
+		if (topology_peer(t, from, p).node == to &&
+		    (down == NULL || down[t->switches[from].link[p]] == 0))
 			ports |= 1ull << p;
 	return ports;
 }
 
 static int
-add_static_route(struct scenario *s, const struct static_route *route, struct scenario_fault *fault)
+check_static_route(const struct topology *t, const struct static_route *route,
+		   struct scenario_fault *fault)
 {
-	const struct topology *t = s->topology;
 	int64_t at = find_switch(t, route->at), to = find_switch(t, route->to);
 	int64_t via = find_switch(t, route->via);
-	uint64_t ports;
 
 	if (at < 0)
 		return scenario_refuse(fault, "static_route", route->name, "at", "a switch");
 	if (to < 0 || to == at || t->switches[to].n_hosts == 0)
 		return scenario_refuse(fault, "static_route", route->name, "to",
 				       "another switch, which has hosts");
-	ports = via < 0 ? 0 : ports_between(t, (uint32_t)at, (uint32_t)via);
-	if (ports == 0)
+	if (via < 0 || ports_between(t, NULL, (uint32_t)at, (uint32_t)via) == 0)
 		return scenario_refuse(fault, "static_route", route->name, "via",
 				       "a switch that is next to `at`");
-	routes_set_ports(s->routes, (uint32_t)at, routes_subnet(s->routes, (uint32_t)to), ports);
 	return 0;
+}
+
+struct routes *
+scenario_routes(const struct scenario *s, const uint8_t *down)
+{
+	const struct topology *t = s->topology;
+	struct routes *routes = routes_create(t, down);
+
+	for (uint32_t i = 0; routes != NULL && i < s->n_static_routes; i++) {
+		const struct static_route *route = &s->static_routes[i];
+		uint32_t at = (uint32_t)find_switch(t, route->at);
+		uint32_t to = (uint32_t)find_switch(t, route->to);
+		uint64_t ports = ports_between(t, down, at, (uint32_t)find_switch(t, route->via));
+
+		/* A static route goes with its link. */
+		if (ports != 0)
+			routes_set_ports(routes, at, routes_subnet(routes, to), ports);
+	}
+	return routes;
 }
 
 /* Bridges or routers? */
@@ -232,20 +250,23 @@ choose_forwarding(struct scenario *s, struct scenario_fault *fault)
 	if (forwarding == FABRIC_FORWARDING_L2 && s->n_static_routes > 0)
 		return scenario_refuse(fault, "fabric", "", "forwarding",
 				       "l3 with [static_route NAME]");
+	if (forwarding == FABRIC_FORWARDING_L2 && s->fabric.reroute_after_ns != NEVER_NS)
+		return scenario_refuse(fault, "fabric", "", "forwarding",
+				       "l3 with reroute_after_ns");
 	if (forwarding == FABRIC_FORWARDING_L2)
 		return 0;
+	for (uint32_t i = 0; i < s->n_static_routes; i++)
+		if (check_static_route(s->topology, &s->static_routes[i], fault) < 0)
+			return -EINVAL;
 	if (tables->n_static_macs + tables->n_interfaces + tables->n_routes + tables->n_neighbors >
 	    0)
 		return scenario_refuse(fault, "fabric", "", "forwarding",
 				       "l2 with [fdb], [interface], [route] or [neighbor], which "
 				       "l3 writes itself");
-	s->routes = routes_create(s->topology);
+	s->routes = scenario_routes(s, NULL);
 	if (s->routes == NULL)
 		return scenario_refuse(fault, "fabric", "", "topology",
 				       "a smaller fabric: out of memory");
-	for (uint32_t i = 0; i < s->n_static_routes; i++)
-		if (add_static_route(s, &s->static_routes[i], fault) < 0)
-			return -EINVAL;
 	return 0;
 }
 

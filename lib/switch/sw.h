@@ -315,6 +315,13 @@ void sw_set_tx_disabled(struct node *node, uint16_t port, bool disabled);
 void sw_set_pfc_delay(struct node *node, uint16_t port, uint16_t quanta);
 
 /**
+ * Other routes from now on: those of tables, whose interfaces and neighbours are the ones that it
+ * was created with. One thread drives all shards.
+ * @return 0, or -errno: those of some shards may have changed.
+ */
+int sw_set_routes(struct node *node, const struct sw_tables *tables);
+
+/**
  * Lose all that a loss of power takes, at once: frames (dropped under restart, and their buffer is
  * given back), learned addresses and neighbours, pauses of both directions, storms of the watchdog.
  * Counters, configuration and what was asked for at run time stay. One thread drives all shards.

@@ -8,6 +8,7 @@
 #include <rte_memory.h>
 
 #include "switch/sw_router.h"
+#include "switch/sw_shard.h"
 
 /* Routes in file order that share their next hops share a target if they are so near. */
 #define TARGET_SEARCH 64u
@@ -135,23 +136,32 @@ count_routes(const struct sw_tables *tables)
 	return n;
 }
 
+/* Empty ones. */
 static int
-create_tables(struct sw_router *r, const struct sw_params *params)
+create_routes(struct sw_router *r, const struct sw_tables *tables)
 {
-	const struct sw_tables *tables = &params->tables;
 	uint32_t most_targets =
 		RTE_MIN(1 + 3 * tables->n_interfaces + tables->n_routes, ROUTE_MAX_TARGET + 1u);
 
 	r->routes = route_table_create(
 		&(struct route_params){.routes = count_routes(tables), .socket = SOCKET_ID_ANY});
+	r->targets = rte_zmalloc("sw", most_targets * sizeof(*r->targets), RTE_CACHE_LINE_SIZE);
+	r->n_targets = 1;
+	return r->routes == NULL || r->targets == NULL ? -ENOMEM : 0;
+}
+
+static int
+create_tables(struct sw_router *r, const struct sw_params *params)
+{
+	const struct sw_tables *tables = &params->tables;
+	int rc = create_routes(r, tables);
+
 	r->neighs = neigh_table_create(
 		&(struct neigh_params){.retrans_ns = params->router.neigh_retrans_time_ns,
 				       .reachable_ns = params->router.neigh_reachable_time_ns});
 	r->interfaces = rte_zmalloc("sw", tables->n_interfaces * sizeof(*r->interfaces), 0);
-	r->targets = rte_zmalloc("sw", most_targets * sizeof(*r->targets), RTE_CACHE_LINE_SIZE);
-	if (r->routes == NULL || r->neighs == NULL || r->interfaces == NULL || r->targets == NULL)
+	if (rc < 0 || r->neighs == NULL || r->interfaces == NULL)
 		return -ENOMEM;
-	r->n_targets = 1;
 	return neigh_reserve(r->neighs, r->max_neighs);
 }
 
@@ -179,6 +189,44 @@ sw_router_create(struct sw *sw, const struct sw_params *params)
 	if (rc == 0 && neigh_count(r->neighs) > r->max_neighs)
 		rc = -ENOSPC;
 	r->n_pinned = rc == 0 ? neigh_count(r->neighs) : 0;
+	return rc;
+}
+
+static int
+replace_routes(struct sw_router *r, const struct sw_tables *tables)
+{
+	struct sw_router fresh = *r;
+	int rc = create_routes(&fresh, tables);
+
+	for (uint32_t i = 0; rc == 0 && i < tables->n_interfaces; i++) {
+		uint16_t domain = r->interfaces[i].domain;
+		struct route_prefix known;
+
+		rc = add_address(&fresh, domain, tables->interfaces[i].ip, &known);
+		if (rc == 0)
+			rc = add_address(&fresh, domain, tables->interfaces[i].ip6, &known);
+	}
+	for (uint32_t i = 0; rc == 0 && i < tables->n_routes; i++)
+		rc = add_hops(&fresh, tables, &tables->routes[i]);
+	route_table_destroy(rc == 0 ? r->routes : fresh.routes);
+	rte_free(rc == 0 ? r->targets : fresh.targets);
+	if (rc == 0)
+		*r = fresh;
+	return rc;
+}
+
+int
+sw_set_routes(struct node *node, const struct sw_tables *tables)
+{
+	struct sw *front = sw_of(node);
+	int rc = 0;
+
+	for (uint16_t i = 0; rc == 0 && i < sw_shard_count(front); i++) {
+		struct sw *sw = sw_shard_at(front, i);
+
+		if (sw->router != NULL)
+			rc = replace_routes(sw->router, tables);
+	}
 	return rc;
 }
 

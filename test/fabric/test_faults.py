@@ -266,6 +266,42 @@ def restart(program, folder):
     expect(ups == [450_000], f"up at {ups}")
 
 
+def reroute(program, folder):
+    """Routers find the ways that are left when a link between them is gone, and come back to it."""
+    flows = NO_CC + section("flow", "f", src="all", pattern="all_to_all", message_bytes="100KB", messages=40)
+    fabric = {"hosts": 4, "topology": "leaf_spine", "leaves": 2, "spines": 2, "core_rate_bps": "100G", "duration_ns": "20ms"}
+    cut = event("cut", "100us", "link_down", node="leaf1", port="spine1", for_ns="900us")
+    cut += "".join(event(f"d{t}", f"{t}us", "dump") for t in (149, 151, 160, 999, 1049, 1100))
+    r = results(program, scenario(folder, {**fabric, "reroute_after_ns": "50us"}, flows + cut))
+    expect(all(f["messages_completed"] == 40 for f in r["flows"]), "messages are missing")
+
+    def at(t, node, key):
+        return sum(p["drops"][key] if key in p["drops"] else p[key] for p in dump(r, f"d{t}")[node]["ports"])
+    # Behind the dead link and before it: what comes to spine1 for leaf1, and what leaf1 sends to spine1.
+    for node in ("leaf1", "spine1"):
+        expect(0 < at(149, node, "link_down") and at(160, node, "link_down") == at(999, node, "link_down"),
+               f"{node}: {[at(t, node, 'link_down') for t in (149, 160, 999)]}")
+    expect(at(999, "spine1", "tx_packets") == at(160, "spine1", "tx_packets") == at(1049, "spine1", "tx_packets"), "spine1 is left alone")
+    expect(at(999, "spine2", "tx_packets") > at(160, "spine2", "tx_packets") + 1000, "all go by spine2")
+    expect(at(1100, "spine1", "tx_packets") > at(1049, "spine1", "tx_packets"), "spine1 is used again")
+    expect(sum(d["packets"] for d in r["drops"] if d["reason"] in ("lpm4_miss", "ttl")) == 0, f"{r['drops']}")
+    expect(results(program, scenario(folder, {**fabric, "reroute_after_ns": "50us"}, flows + cut))["digest"] == r["digest"], "another run")
+    # Routes that stay lead into the dead link until it is back.
+    r = results(program, scenario(folder, fabric, flows + cut))
+    expect(at(999, "leaf1", "link_down") > at(160, "leaf1", "link_down"), "nothing is sent into the dead link")
+    # A leaf that has no way left: the others say so, and it is there again.
+    rest = flows + event("a", "100us", "link_down", node="leaf1", port="spine1", for_ns="500us")
+    rest += event("b", "120us", "link_down", node="leaf1", port="spine2", for_ns="500us") + event("d", "600us", "dump")
+    r = results(program, scenario(folder, {**fabric, "leaves": 3, "hosts": 6, "reroute_after_ns": "50us"}, rest))
+    nodes = dump(r, "d")
+    lost = {n: sum(p["drops"]["lpm4_miss"] for p in nodes[n]["ports"]) for n in ("leaf1", "leaf2", "leaf3", "spine1", "spine2")}
+    expect(lost["leaf1"] > 0 and lost["leaf2"] > 0 and lost["leaf3"] > 0, f"no way, but no drop: {lost}")
+    expect(all(sum(p["drops"]["ttl"] for p in n["ports"]) == 0 for name, n in nodes.items() if "ports" in n), "a loop")
+    expect(all(f["messages_completed"] == 40 for f in r["flows"]), "messages are missing")
+    done = lab(program, scenario(folder, {"reroute_after_ns": "1us"}, IDLE))
+    expect(done.returncode == 2 and "[fabric] forwarding" in done.stderr, done.stderr)
+
+
 def recording(program, folder):
     """A recording has what arrived, and not what a link that went down took off the cable."""
     flow = NO_CC + section("flow", "f", src=1, dst=2, message_bytes="1MB", messages=1)
@@ -312,7 +348,7 @@ def refused(program, folder):
                f"{rest!r}: {done.returncode}, {done.stderr}")
 
 
-CASES = {f.__name__: f for f in (loss, cnp_loss, corrupt, reorder, delay, pause_storm, slow_receiver, restart, recording,
+CASES = {f.__name__: f for f in (loss, cnp_loss, corrupt, reorder, delay, pause_storm, slow_receiver, restart, reroute, recording,
                                  for_ns, refused)}
 
 if __name__ == "__main__":

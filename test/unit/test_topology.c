@@ -130,7 +130,7 @@ distance(const struct topology *t, uint32_t a, uint32_t b)
 static void
 check_routes(const struct topology *t)
 {
-	struct routes *r = routes_create(t);
+	struct routes *r = routes_create(t, NULL);
 
 	for (uint32_t to = 0; to < t->n_switches; to++) {
 		uint32_t subnet = routes_subnet(r, to);
@@ -242,7 +242,7 @@ merged_routes_lead_where_single_ones_do(void **state)
 	prng_seed(&rnd, 6, 0);
 	for (unsigned int i = 0; i < 30; i++) {
 		struct topology *t = random_graph(&rnd, 2 + i);
-		struct routes *r = routes_create(t);
+		struct routes *r = routes_create(t, NULL);
 
 		for (uint32_t sw = 0; sw < t->n_switches; sw++) {
 			int32_t n = routes_merged(r, sw, blocks, 128);
@@ -265,7 +265,7 @@ a_leaf_needs_one_route_and_a_core_switch_one_for_each_pod(void **state)
 {
 	struct topology *t = build((struct topology_params){
 		.shape = TOPOLOGY_FAT_TREE, .hosts = 128, .fat_tree_k = 8});
-	struct routes *r = routes_create(t);
+	struct routes *r = routes_create(t, NULL);
 	struct routes_block blocks[64];
 
 	(void)state;
