@@ -92,6 +92,8 @@ flush(struct recording *r, uint64_t now_ns)
 {
 	uint32_t n = 0;
 
+	if (r->n == 0)
+		return;
 	qsort(r->waiting, r->n, sizeof(*r->waiting), by_time);
 	for (; n < r->n && r->waiting[n].at_ns <= now_ns; n++) {
 		const struct seen *s = &r->waiting[n];
