@@ -2,7 +2,16 @@
 #include "base/pages.h"
 
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+
+/*
+ * Below this, pages of one's own do harm: what begins with a page competes with all else that does
+ * for the same few sets of a cache. Hundreds of small NICs are such a fabric.
+ */
+#define OWN_PAGES_BYTES ((size_t)64 << 10)
+#define LINE_BYTES 64u
 
 /* A transparent huge page: 2 MB on x86-64, and on arm64 with 4 KB pages. */
 #define HUGE_BYTES ((size_t)2 << 20)
@@ -13,8 +22,17 @@ round_up(size_t n, size_t to)
 	return (n + to - 1) / to * to;
 }
 
-void *
-pages_alloc(size_t n)
+static void *
+small_alloc(size_t n)
+{
+	size_t lines = round_up(n, LINE_BYTES);
+	void *p = aligned_alloc(LINE_BYTES, lines);
+
+	return p != NULL ? memset(p, 0, lines) : NULL;
+}
+
+static void *
+own_pages(size_t n)
 {
 	size_t whole = n < HUGE_BYTES ? n : round_up(n, HUGE_BYTES) + HUGE_BYTES;
 	char *p = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -35,9 +53,17 @@ pages_alloc(size_t n)
 	return p + before;
 }
 
+void *
+pages_alloc(size_t n)
+{
+	return n < OWN_PAGES_BYTES ? small_alloc(n) : own_pages(n);
+}
+
 void
 pages_free(void *p, size_t n)
 {
-	if (p != NULL)
+	if (n < OWN_PAGES_BYTES)
+		free(p);
+	else if (p != NULL)
 		munmap(p, n < HUGE_BYTES ? n : round_up(n, HUGE_BYTES));
 }

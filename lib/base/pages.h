@@ -8,7 +8,10 @@
 
 #include <stddef.h>
 
-/** @return n > 0 bytes of zeros, or NULL with errno set. They take memory as they are touched. */
+/**
+ * @return n > 0 bytes of zeros at a cache line's start, or NULL with errno set. Large regions take
+ *         memory as they are touched.
+ */
 void *pages_alloc(size_t n);
 
 /** n as given to pages_alloc(). NULL is allowed. */
