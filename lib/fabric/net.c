@@ -65,7 +65,8 @@ create_pools(struct net *net, char *why, unsigned int why_size)
 	net->control = plain_pool("lab_control", (uint32_t)n, 128);
 	net->frames = plain_pool("lab_frames", CLONE_MBUFS + (uint32_t)(sends ? n : 0), frame);
 	net->clones = plain_pool("lab_clones", CLONE_MBUFS, 0);
-	if (!net->data || !net->control || !net->frames || !net->clones)
+	net->payloads = nic_payloads_create();
+	if (!net->data || !net->control || !net->frames || !net->clones || !net->payloads)
 		return net_fail(why, why_size, "no memory for %" PRIu64 " packets: %s", 2 * n,
 				rte_strerror(rte_errno));
 	return 0;
@@ -130,7 +131,8 @@ static int
 create_host(struct net *net, uint16_t h, uint32_t qps, bool slow, char *why, unsigned int why_size)
 {
 	const struct topology *t = net->scenario->topology;
-	struct nic_pools pools = {.data = net->data, .control = net->control};
+	struct nic_pools pools = {
+		.data = net->data, .control = net->control, .payloads = net->payloads};
 	struct nic_params p = net->scenario->nic;
 
 	scenario_host_mac(h, p.mac);
@@ -278,6 +280,7 @@ net_destroy(struct net *net)
 	for (uint32_t i = 0; net->hosts != NULL && i < net->scenario->topology->n_hosts; i++)
 		if (net->hosts[i] != NULL)
 			nic_destroy(net->hosts[i]);
+	nic_payloads_destroy(net->payloads);
 	pkt_pool_destroy(net->clones);
 	pkt_pool_destroy(net->frames);
 	pkt_pool_destroy(net->control);

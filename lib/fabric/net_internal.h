@@ -18,6 +18,7 @@ struct net {
 	struct net_flow *flows;
 	uint32_t n_flows;
 	struct rte_mempool *data, *control, *frames, *clones;
+	struct nic_payloads *payloads;
 };
 
 /** Write one line into why. @return -1. */

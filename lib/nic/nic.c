@@ -96,8 +96,6 @@ shaper_init(struct nic *nic)
 static void
 init(struct nic *nic, const struct nic_params *params, const struct nic_pools *pools)
 {
-	static const uint8_t zeros[CNP_BODY_BYTES];
-
 	nic->node.ops = &nic_ops;
 	nic->params = *params;
 	nic->station = roce_station(params->mac, params->ip.version == 4 ? params->ip.addr : NULL);
@@ -116,9 +114,6 @@ init(struct nic *nic, const struct nic_params *params, const struct nic_pools *p
 	nic->qp_burst_nanobits = token_burst_nanobits(params->qp_burst_bytes);
 	nic_cc_init(nic);
 	nic_timers_init(&nic->timers, params->local_ack_timeout);
-	nic_pattern_fill(nic->pattern, sizeof(nic->pattern));
-	roce_payload_init(&nic->cnp_body, zeros, sizeof(zeros));
-	roce_payload_init(&nic->aeth, zeros, AETH_BYTES);
 	shaper_init(nic);
 	nic_pause_init(nic);
 }
@@ -146,9 +141,10 @@ nic_create(const struct nic_params *params, const struct nic_pools *pools)
 	});
 	if (params->measure_pacing)
 		nic->due_ns = calloc(params->max_qps, sizeof(*nic->due_ns));
-	nic->payloads = calloc(NIC_MAX_MTU + 1, sizeof(struct roce_payload *));
+	nic->own_payloads = pools->payloads == NULL;
+	nic->payloads = nic->own_payloads ? nic_payloads_create() : pools->payloads;
 	if (nic->payloads != NULL)
-		nic->empty = nic_payload(nic, 0);
+		nic->empty = nic_payload(nic->payloads, 0);
 	nic->wheel = pacing_wheel_create(&nic->params);
 	if (nic->empty == NULL || nic->wheel == NULL || qps_alloc(nic) != 0 ||
 	    nic->neighs == NULL || (params->measure_pacing && nic->due_ns == NULL) ||
@@ -167,7 +163,8 @@ nic_destroy(struct node *node)
 
 	if (node == NULL)
 		return;
-	nic_payloads_free(nic);
+	if (nic->own_payloads)
+		nic_payloads_destroy(nic->payloads);
 	nic_np_free(nic);
 	nic_common_free(&nic->own_common);
 	nic_traces_free(nic);
@@ -216,7 +213,7 @@ workload_prepare(struct nic *nic, const struct nic_qp_params *params)
 	bool varies = (serves || params->requester) && !workload_is_fixed(&params->work);
 
 	for (uint16_t n = 0; varies && n <= params->mtu_bytes; n++) {
-		if (nic_payload(nic, n) == NULL)
+		if (nic_payload(nic->payloads, n) == NULL)
 			return -ENOMEM;
 	}
 	if (serves && nic_read_prepare(nic) != 0)
@@ -254,8 +251,9 @@ flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_params *par
 	flow->first_item = nic->n_qps;
 	if (nic_np_add_flow(nic, flow) != 0)
 		return -ENOMEM;
-	flow->full = nic_payload(nic, params->mtu_bytes);
-	flow->last = nic_payload(nic, qp_last_bytes(params->message_bytes, params->mtu_bytes));
+	flow->full = nic_payload(nic->payloads, params->mtu_bytes);
+	flow->last =
+		nic_payload(nic->payloads, qp_last_bytes(params->message_bytes, params->mtu_bytes));
 	if (flow->full == NULL || flow->last == NULL || workload_prepare(nic, params) != 0)
 		return -ENOMEM;
 	if (nic_measure_add_flow(nic, flow) != 0)
@@ -270,8 +268,8 @@ flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_params *par
 	cnp_path.ecn = (uint8_t)p->np.np_cnp_ecn;
 	cnp_path.vlan_tci = (uint16_t)((cnp_path.vlan_tci & 0x0FFF) | p->np.np_cnp_prio << 13);
 	roce_template_init(&cnp_template, &cnp_path);
-	roce_shape_init(&flow->cnp, &cnp_template, &nic->cnp_body, ROCE_CNP);
-	roce_shape_init(&flow->ack, &flow->template, &nic->aeth, RC_ACK);
+	roce_shape_init(&flow->cnp, &cnp_template, &nic->payloads->cnp_body, ROCE_CNP);
+	roce_shape_init(&flow->ack, &flow->template, &nic->payloads->aeth, RC_ACK);
 	roce_shape_init(&flow->middle, &flow->template, flow->full, middle[params->verb]);
 	flow->raw = params->raw;
 	flow->rate_cap_bps = params->rate_cap_bps;

@@ -224,7 +224,14 @@ extern const unsigned int nic_counters_n;
 struct nic_pools {
 	struct rte_mempool *data;    /* from nic_data_pool_create() */
 	struct rte_mempool *control; /* CNP, ACK, NAK: at least nic_largest_frame(0) of data room */
+	/* Of all NICs of one thread, which it outlives: 4 KB for each length of a payload. NULL:
+	 * each makes its own. */
+	struct nic_payloads *payloads;
 };
+
+/** What is known of the constant payload, by length. @return owned by the caller, or NULL. */
+struct nic_payloads *nic_payloads_create(void);
+void nic_payloads_destroy(struct nic_payloads *p);
 
 /** Largest frame we make, without FCS, at an MTU. */
 uint16_t nic_largest_frame(uint16_t mtu_bytes);

@@ -95,7 +95,7 @@ restore_pattern(const struct nic *nic, struct rte_mbuf *m, uint32_t end_off)
 		return;
 	if (meta->dirty_off != 0)
 		memcpy((uint8_t *)m->buf_addr + meta->dirty_off,
-		       nic->pattern + (meta->dirty_off - NIC_PAYLOAD_OFFSET), 8);
+		       nic->payloads->pattern + (meta->dirty_off - NIC_PAYLOAD_OFFSET), 8);
 	meta->dirty_off = end_off;
 }
 
@@ -136,7 +136,7 @@ payload_of(const struct nic *nic, const struct qp_flow *flow, const struct nic_q
 		return flow->full;
 	if (workload_is_fixed(&flow->params.work))
 		return flow->last;
-	return nic->payloads[qp_last_bytes(message_bytes, flow->mtu_bytes)];
+	return nic->payloads->cut[qp_last_bytes(message_bytes, flow->mtu_bytes)];
 }
 
 /* An empty SEND over untagged IPv4 has 58 bytes: zeros follow its ICRC, where the pattern is put

@@ -55,6 +55,13 @@ struct nic_ready {
 	uint8_t backlogged; /* mask of rings that are not empty */
 };
 
+/* The same for all NICs, and found out once. */
+struct nic_payloads {
+	struct roce_payload aeth, cnp_body;
+	struct roce_payload *cut[NIC_MAX_MTU + 1]; /* the pattern, by length; NULL: not used yet */
+	uint8_t pattern[NIC_MAX_MTU + 8];
+};
+
 /* What a QP that has served READs keeps beside its struct. */
 struct nic_reads {
 	uint64_t tx_packets, tx_messages, tx_payload_bytes; /* each response once */
@@ -136,11 +143,10 @@ struct nic {
 	uint8_t plain_queue;     /* of DSCP 0, where all of this leaves */
 	/* at start-up */
 	const struct roce_payload *empty; /* of a READ request */
-	struct roce_payload aeth, cnp_body;
 	uint32_t flows_room;
-	uint16_t max_payload_bytes;     /* that the data pool's mbufs hold */
-	struct roce_payload **payloads; /* [NIC_MAX_MTU + 1], by length; NULL: not used */
-	uint8_t pattern[NIC_MAX_MTU + 8];
+	uint16_t max_payload_bytes; /* that the data pool's mbufs hold */
+	struct nic_payloads *payloads;
+	bool own_payloads;
 	struct nic_params params;
 	struct nic_common own_common;
 };
@@ -266,13 +272,10 @@ nic_prefetch_control(const struct nic *nic, uint32_t item)
 
 /* nic_pool.c */
 
-/** The constant payload pattern. */
-void nic_pattern_fill(uint8_t *to, size_t n);
 /** Longest payload that the pool's mbufs have room for. */
 uint16_t nic_pool_payload_bytes(struct rte_mempool *pool);
 /** The description of the pattern cut at a length, made on first use. NULL: no memory. */
-const struct roce_payload *nic_payload(struct nic *nic, uint16_t payload_bytes);
-void nic_payloads_free(struct nic *nic);
+const struct roce_payload *nic_payload(struct nic_payloads *p, uint16_t payload_bytes);
 
 /* nic_place.c: where QPs wait */
 

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <rte_errno.h>
 #include <rte_mbuf.h>
 
@@ -25,8 +26,8 @@ nic_largest_frame(uint16_t mtu_bytes)
 	return (uint16_t)(ROCE_MAX_HDR_BYTES + mtu_bytes + TAIL_BYTES);
 }
 
-void
-nic_pattern_fill(uint8_t *to, size_t n)
+static void
+pattern_fill(uint8_t *to, size_t n)
 {
 	/* An odd step visits all byte values; adding the page tells apart equal bytes 256 away. */
 	for (size_t i = 0; i < n; i++)
@@ -34,16 +35,15 @@ nic_pattern_fill(uint8_t *to, size_t n)
 }
 
 static void
-fill(struct rte_mempool *pool, void *arg, void *obj, unsigned int i)
+fill(struct rte_mempool *pool, void *pattern, void *obj, unsigned int i)
 {
 	struct rte_mbuf *m = obj;
 	size_t n = (size_t)m->buf_len - NIC_PAYLOAD_OFFSET;
 
 	(void)pool;
-	(void)arg;
 	(void)i;
-	nic_pattern_fill((uint8_t *)m->buf_addr + NIC_PAYLOAD_OFFSET,
-			 min_u64(n, NIC_MAX_MTU + TAIL_BYTES));
+	memcpy((uint8_t *)m->buf_addr + NIC_PAYLOAD_OFFSET, pattern,
+	       min_u64(n, NIC_MAX_MTU + TAIL_BYTES));
 	pkt_meta(m)->dirty_off = 0;
 }
 
@@ -53,11 +53,12 @@ nic_data_pool_create(const char *name, uint32_t n_mbufs, uint16_t mtu_bytes, int
 	struct pkt_pool_params params = {
 		.name = name,
 		.n_mbufs = n_mbufs,
-		.largest_frame =
-			(uint16_t)(NIC_PAYLOAD_OFFSET - RTE_PKTMBUF_HEADROOM + mtu_bytes + TAIL_BYTES),
+		.largest_frame = (uint16_t)(NIC_PAYLOAD_OFFSET - RTE_PKTMBUF_HEADROOM + mtu_bytes +
+					    TAIL_BYTES),
 		.socket = socket,
 		.threads = true,
 	};
+	uint8_t pattern[NIC_MAX_MTU + TAIL_BYTES];
 	struct rte_mempool *pool;
 
 	if (mtu_bytes > NIC_MAX_MTU) {
@@ -65,8 +66,9 @@ nic_data_pool_create(const char *name, uint32_t n_mbufs, uint16_t mtu_bytes, int
 		return NULL;
 	}
 	pool = pkt_pool_create(&params);
+	pattern_fill(pattern, sizeof(pattern));
 	if (pool != NULL)
-		rte_mempool_obj_iter(pool, fill, NULL);
+		rte_mempool_obj_iter(pool, fill, pattern);
 	return pool;
 }
 
@@ -80,25 +82,39 @@ nic_pool_payload_bytes(struct rte_mempool *pool)
 	return (uint16_t)(room - NIC_PAYLOAD_OFFSET - TAIL_BYTES);
 }
 
-const struct roce_payload *
-nic_payload(struct nic *nic, uint16_t payload_bytes)
+struct nic_payloads *
+nic_payloads_create(void)
 {
-	struct roce_payload **p = &nic->payloads[payload_bytes];
+	static const uint8_t zeros[CNP_BODY_BYTES];
+	struct nic_payloads *p = calloc(1, sizeof(*p));
 
-	if (*p == NULL) {
-		*p = malloc(sizeof(**p));
-		if (*p != NULL)
-			roce_payload_init(*p, nic->pattern, payload_bytes);
-	}
-	return *p;
+	if (p == NULL)
+		return NULL;
+	pattern_fill(p->pattern, sizeof(p->pattern));
+	roce_payload_init(&p->cnp_body, zeros, sizeof(zeros));
+	roce_payload_init(&p->aeth, zeros, AETH_BYTES);
+	return p;
 }
 
 void
-nic_payloads_free(struct nic *nic)
+nic_payloads_destroy(struct nic_payloads *p)
 {
-	if (nic->payloads == NULL)
+	if (p == NULL)
 		return;
 	for (unsigned int i = 0; i <= NIC_MAX_MTU; i++)
-		free(nic->payloads[i]);
-	free(nic->payloads);
+		free(p->cut[i]);
+	free(p);
+}
+
+const struct roce_payload *
+nic_payload(struct nic_payloads *p, uint16_t payload_bytes)
+{
+	struct roce_payload **cut = &p->cut[payload_bytes];
+
+	if (*cut == NULL) {
+		*cut = malloc(sizeof(**cut));
+		if (*cut != NULL)
+			roce_payload_init(*cut, p->pattern, payload_bytes);
+	}
+	return *cut;
 }

@@ -89,11 +89,20 @@ charge(struct nic *nic, struct rte_mbuf *m, uint64_t now_ns)
 	nic_charge(nic, wire_bytes(m->pkt_len), now_ns);
 }
 
-/* Where the ICRC of a CNP, ACK or NAK stands: in front of that is room for any headers. */
+/*
+ * Where the ICRC of a CNP, ACK or NAK stands: at the end of a cache line, so that an ACK over IPv4
+ * is in one, and with room for any headers in front of it. The longest leave 90 bytes of headroom.
+ */
+#define CONTROL_ICRC_OFFSET                                                                        \
+	(RTE_ALIGN_FLOOR(RTE_PKTMBUF_HEADROOM + ROCE_MAX_HDR_BYTES + ICRC_BYTES,                   \
+			 RTE_CACHE_LINE_SIZE) -                                                    \
+	 ICRC_BYTES)
+static_assert(CONTROL_ICRC_OFFSET >= ROCE_MAX_HDR_BYTES + 64, "there is headroom left");
+
 static inline uint8_t *
 icrc_of(struct rte_mbuf *m)
 {
-	return (uint8_t *)m->buf_addr + RTE_PKTMBUF_HEADROOM + ROCE_MAX_HDR_BYTES;
+	return (uint8_t *)m->buf_addr + CONTROL_ICRC_OFFSET;
 }
 
 /* The frame is written: so many bytes before the ICRC. */
@@ -102,7 +111,7 @@ send_control(struct nic *nic, struct rte_mbuf *m, unsigned int hdr_bytes, uint64
 {
 	/* The shortest, an ACK over IPv4, has 62 bytes: nothing needs padding to 60. */
 	assert(hdr_bytes + ICRC_BYTES >= MIN_FRAME_BYTES - FCS_BYTES);
-	m->data_off = (uint16_t)(RTE_PKTMBUF_HEADROOM + ROCE_MAX_HDR_BYTES - hdr_bytes);
+	m->data_off = (uint16_t)(CONTROL_ICRC_OFFSET - hdr_bytes);
 	m->ol_flags = 0;
 	m->data_len = (uint16_t)(hdr_bytes + ICRC_BYTES);
 	m->pkt_len = m->data_len;

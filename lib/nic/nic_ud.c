@@ -22,7 +22,7 @@ nic_ud_stamp(struct nic *nic, uint32_t item, struct rte_mbuf *m)
 		.deth_src_qp = nic_qpn(nic, qp),
 	};
 
-	nic_stamp(nic, item, m, nic->payloads[bytes], &fields);
+	nic_stamp(nic, item, m, nic->payloads->cut[bytes], &fields);
 }
 
 enum nic_drop

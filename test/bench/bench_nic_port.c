@@ -268,7 +268,7 @@ int
 main(void)
 {
 	static const uint32_t qps[] = {1, 1000, 64 * 1024, MOST_QPS};
-	struct nic_pools pools;
+	struct nic_pools pools = {0};
 	double peer, ns[4];
 
 	eal_memory = getenv("QUENCH_BENCH_EAL");
