@@ -199,51 +199,48 @@ cable_send(struct cable *c, struct rte_mbuf **m, uint32_t frame_bytes, uint64_t 
 
 /* The late frame keeps its place from now on. */
 static void
-come_in_time(struct cable *c)
+come_in_time(struct cable *c, const struct flight *late)
 {
-	c->last = c->late;
-	c->last_due_ns = pkt_meta(c->late)->due_ns;
+	c->last_due_ns = late->due_ns;
 	c->late = NULL;
 }
 
-/* The late frame is the last, and what comes goes before it. */
+/* The late frame was the last, and what came goes before it. */
 static void
-overtake(struct cable *c, struct pkt_fifo *on_cable, struct rte_mbuf *m)
+overtake(struct cable *c, struct flights *on_cable)
 {
-	pkt_meta(m)->next = c->late;
-	if (on_cable->count == 1)
-		on_cable->head = m;
-	else
-		pkt_meta(c->last)->next = m;
-	on_cable->count++;
-	c->last = m;
+	struct flight *late = on_cable->tail - 1, frame = *late;
+
+	*late = late[-1];
+	late[-1] = frame;
 	if (c->late_left == 0 || --c->late_left > 0)
 		return;
-	pkt_meta(c->late)->due_ns = c->last_due_ns;
-	come_in_time(c);
+	late->due_ns = c->last_due_ns;
+	come_in_time(c, late);
 }
 
-void
-cable_queue(struct cable *c, struct pkt_fifo *on_cable, struct rte_mbuf *m, uint64_t due_ns)
+bool
+cable_queue(struct cable *c, struct flights *on_cable, struct flight *frame)
 {
-	due_ns = max_u64(due_ns, c->last_due_ns);
-	if (c->late != NULL && pkt_meta(c->late)->due_ns <= due_ns)
-		come_in_time(c);
-	if (c->late == NULL && happens(c, c->reorder_below)) {
-		pkt_meta(m)->due_ns = due_ns + c->params.reorder_delay_ns;
-		pkt_fifo_push(on_cable, m);
-		c->late = m;
+	uint64_t due_ns = max_u64(frame->due_ns, c->last_due_ns);
+	bool late;
+
+	if (c->late != NULL && on_cable->tail[-1].due_ns <= due_ns)
+		come_in_time(c, on_cable->tail - 1);
+	late = c->late == NULL && happens(c, c->reorder_below);
+	frame->due_ns = late ? due_ns + c->params.reorder_delay_ns : due_ns;
+	if (!flights_push(on_cable, frame))
+		return false;
+	if (late) {
+		c->late = frame->m;
 		c->late_left = c->params.reorder_frames;
 		c->stats.reordered++;
-		return;
+		return true;
 	}
-	pkt_meta(m)->due_ns = c->last_due_ns = due_ns;
-	if (c->late != NULL) {
-		overtake(c, on_cable, m);
-		return;
-	}
-	pkt_fifo_push(on_cable, m);
-	c->last = m;
+	c->last_due_ns = due_ns;
+	if (c->late != NULL)
+		overtake(c, on_cable);
+	return true;
 }
 
 void

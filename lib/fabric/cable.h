@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #include "base/prng.h"
-#include "node/pkt_fifo.h"
+#include "fabric/flights.h"
 
 struct rte_mempool;
 
@@ -96,7 +96,6 @@ struct cable {
 	struct prng rnd;
 	bool down;
 	uint64_t last_due_ns;    /* arrival of the last frame that keeps its order */
-	struct rte_mbuf *last;   /* that frame, if it is still on the cable */
 	struct rte_mbuf *late;   /* the last on the cable, or NULL */
 	uint32_t late_left;      /* frames that may overtake it still */
 	struct cable_tap tx, rx; /* at the sender, and at the receiver */
@@ -121,12 +120,13 @@ enum cable_drop cable_send(struct cable *c, struct rte_mbuf **m, uint32_t frame_
 			   uint64_t sent_ns);
 
 /**
- * Put a frame that arrives in its place among those on the cable; the fifo's frames are in the
- * order of their due_ns.
+ * Put a frame that arrives in its place among those on the cable, which are in the order of their
+ * due_ns.
  *
- * @param due_ns  When it would arrive if nothing were before it.
+ * @param frame  due_ns: when it would arrive if nothing were before it. Changed.
+ * @return       false: there is no memory, and it is still the caller's.
  */
-void cable_queue(struct cable *c, struct pkt_fifo *on_cable, struct rte_mbuf *m, uint64_t due_ns);
+bool cable_queue(struct cable *c, struct flights *on_cable, struct flight *frame);
 
 /** The first frame on the cable, which was taken off it, has arrived. */
 void cable_arrive(struct cable *c, const struct rte_mbuf *m, uint64_t now_ns);

@@ -19,7 +19,7 @@ fabric_create(uint32_t max_nodes, uint32_t max_links)
 	f->lookahead_ns = NEVER_NS;
 	f->nodes = calloc(max_nodes, sizeof(*f->nodes));
 	f->turns_ns = calloc(max_nodes, sizeof(*f->turns_ns));
-	f->ends = calloc(f->max_ends, sizeof(*f->ends));
+	f->ends = aligned_alloc(RTE_CACHE_LINE_SIZE, f->max_ends * sizeof(*f->ends));
 	if (f->nodes == NULL || f->turns_ns == NULL || f->ends == NULL ||
 	    event_queue_init(&f->arrivals, f->max_ends) < 0) {
 		fabric_destroy(f);
@@ -35,14 +35,16 @@ fabric_destroy(struct fabric *f)
 	if (f == NULL)
 		return;
 	for (uint32_t i = 0; i < f->n_ends; i++) {
-		struct rte_mbuf *m;
+		struct end *e = &f->ends[i];
 
-		while ((m = pkt_fifo_pop(&f->ends[i].on_cable)) != NULL)
-			rte_pktmbuf_free(m);
-		free(f->ends[i].cable);
+		while (flights_count(&e->on_cable) > 0)
+			rte_pktmbuf_free(flights_pop(&e->on_cable)->m);
+		flights_free(&e->on_cable);
+		free(e->cable);
 	}
 	for (uint32_t i = 0; i < f->n_nodes; i++) {
 		event_queue_free(&f->nodes[i].tx);
+		flights_free(&f->nodes[i].inbox);
 		free(f->nodes[i].ends);
 	}
 	event_queue_free(&f->arrivals);
@@ -62,6 +64,7 @@ fabric_add_node(struct fabric *f, struct node *node)
 	if (event_queue_init(&slot->tx, 1) < 0)
 		return -ENOMEM;
 	slot->node = node;
+	flights_init(&slot->inbox);
 	for (unsigned int p = 0; p < NODE_MAX_PORTS; p++)
 		slot->local_of_port[p] = NO_END;
 	return (int)f->n_nodes++;
@@ -105,6 +108,7 @@ add_end(struct fabric *f, struct fabric_end e, struct fabric_end peer,
 		.peer_node = peer.node,
 		.link = *link,
 	};
+	flights_init(&f->ends[f->n_ends].on_cable);
 	slot->ends[slot->n_ends] = f->n_ends++;
 	slot->local_of_port[e.port] = slot->n_ends++;
 	if (e.port / 64u >= slot->wake_words)
@@ -123,10 +127,8 @@ need_cable(struct fabric *f, uint32_t end)
 	if (e->cable == NULL)
 		return -ENOMEM;
 	cable_init(e->cable, &e->link.errors, end);
-	if (e->on_cable.count > 0) {
-		e->cable->last = e->on_cable.tail;
-		e->cable->last_due_ns = pkt_meta(e->on_cable.tail)->due_ns;
-	}
+	if (flights_count(&e->on_cable) > 0)
+		e->cable->last_due_ns = e->on_cable.tail[-1].due_ns;
 	return 0;
 }
 
@@ -181,11 +183,10 @@ static void
 lose_all(struct fabric *f, uint32_t end)
 {
 	struct end *e = &f->ends[end];
-	struct rte_mbuf *m;
 
-	cable_cut(e->cable, e->on_cable.count);
-	while ((m = pkt_fifo_pop(&e->on_cable)) != NULL)
-		rte_pktmbuf_free(m);
+	cable_cut(e->cable, flights_count(&e->on_cable));
+	while (flights_count(&e->on_cable) > 0)
+		rte_pktmbuf_free(flights_pop(&e->on_cable)->m);
 	event_queue_set(&f->arrivals, end, NEVER_NS);
 }
 

@@ -93,9 +93,11 @@ uint64_t fabric_cable_drops(const struct fabric *f, struct fabric_end e, enum ca
 /** What happened to frames to this end that did arrive. */
 struct cable_stats fabric_cable_stats(const struct fabric *f, struct fabric_end e);
 
-/** Run all events up to and including until_ns, which never decreases; the clock then stands there.
+/**
+ * Run all events up to and including until_ns, which never decreases; the clock then stands there.
+ * @return 0, or -ENOMEM: a frame under way was lost, and what follows is of no use.
  */
-void fabric_run(struct fabric *f, uint64_t until_ns);
+int fabric_run(struct fabric *f, uint64_t until_ns);
 
 /** Time of the next event, NEVER_NS when nothing will ever happen. */
 uint64_t fabric_next_ns(struct fabric *f);

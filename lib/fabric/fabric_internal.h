@@ -4,28 +4,29 @@
 #define QUENCH_FABRIC_FABRIC_INTERNAL_H
 
 #include <stdbool.h>
+#include <rte_common.h>
 
 #include "fabric/event_queue.h"
 #include "fabric/fabric.h"
-#include "node/pkt_fifo.h"
+#include "fabric/flights.h"
 
 #define NO_END UINT32_MAX
 
 /* One port of one node, and the frames on their way from it to its peer. */
 struct end {
-	uint16_t port;
-	uint16_t peer_port;
+	struct flights on_cable;
 	uint32_t peer_node;
+	uint16_t peer_port;
+	uint16_t port;
+	struct cable *cable;  /* NULL: all that leaves arrives, and nobody looks */
 	uint32_t timed_bytes; /* of the last frame, and how long those take */
 	uint64_t timed_ns;
 	struct fabric_link link;
-	struct cable *cable; /* NULL: all that leaves arrives, and nobody looks */
-	struct pkt_fifo on_cable;
-};
+} __rte_cache_aligned;
 
 struct node_slot {
 	struct node *node;
-	struct pkt_fifo inbox; /* what arrives in this window, in order */
+	struct flights inbox;  /* what arrives in this window, in order */
 	struct event_queue tx; /* of the node's ends, in the order in which they were connected */
 	uint64_t control_ns;
 	uint32_t wake_words; /* of node->wake: up to the highest port that is connected */
@@ -43,6 +44,7 @@ struct fabric {
 	uint32_t n_nodes, max_nodes;
 	uint64_t lookahead_ns; /* a frame takes at least so long from node to node */
 	bool started;
+	bool no_memory; /* for a frame under way, which is lost: the run cannot go on */
 	struct fabric_stats stats;
 };
 

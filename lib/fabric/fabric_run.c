@@ -11,14 +11,18 @@
  */
 #include <assert.h>
 #include <endian.h>
+#include <errno.h>
 #include <string.h>
 #include <rte_branch_prediction.h>
 #include <rte_mbuf.h>
+#include <rte_prefetch.h>
 
 #include "base/fixed.h"
 #include "fabric/fabric_internal.h"
+#include "node/pkt_meta.h"
 
 #define BURST 32
+#define AHEAD 4
 
 /* An order-sensitive mix (the finalizer of splitmix64). */
 static uint64_t
@@ -47,45 +51,71 @@ fingerprint(const struct rte_mbuf *m)
 	return le64toh(head) ^ (uint64_t)le32toh(tail) << 32;
 }
 
+/* There is no memory to keep a frame. */
+static __rte_noinline void
+lose(struct fabric *f, struct rte_mbuf *m)
+{
+	rte_pktmbuf_free(m);
+	f->no_memory = true;
+}
+
+static inline void
+put(struct fabric *f, struct flights *to, const struct flight *frame)
+{
+	if (unlikely(!flights_push(to, frame)))
+		lose(f, frame->m);
+}
+
+/* A frame has left by an end, and is due at its peer. */
+static inline struct flight
+flight_of(const struct end *e, struct rte_mbuf *m, uint64_t due_ns)
+{
+	return (struct flight){.m = m,
+			       .due_ns = due_ns,
+			       .fingerprint = fingerprint(m),
+			       .pkt_len = m->pkt_len,
+			       .data_off = m->data_off,
+			       .to_port = e->peer_port};
+}
+
+static inline void
+put_on_cable(struct fabric *f, struct end *e, struct rte_mbuf *m, uint64_t due_ns)
+{
+	struct flight frame = flight_of(e, m, due_ns);
+
+	put(f, &e->on_cable, &frame);
+}
+
 /* What arrives from one end at now_ns, into the inbox of its peer. */
 static void
 hand_out(struct fabric *f, uint32_t end, uint64_t now_ns)
 {
 	struct end *e = &f->ends[end];
-	struct node_slot *peer = &f->nodes[e->peer_node];
-	struct rte_mbuf *m = e->on_cable.head;
+	struct flights *inbox = &f->nodes[e->peer_node].inbox;
 	struct cable *cable = e->cable;
 	uint64_t digest = f->stats.digest, bytes = 0, hops = 0, next_ns;
 
 	do {
-		struct pkt_meta *meta = pkt_meta(m);
+		const struct flight *frame = flights_pop(&e->on_cable);
 
-		pkt_fifo_pop(&e->on_cable);
 		if (unlikely(cable != NULL))
-			cable_arrive(cable, m, now_ns);
+			cable_arrive(cable, frame->m, now_ns);
 		digest = mix(digest, now_ns ^ (uint64_t)end << 48);
-		digest = mix(digest, m->pkt_len);
-		digest = mix(digest, fingerprint(m));
-		bytes += wire_bytes(m->pkt_len);
+		digest = mix(digest, frame->pkt_len);
+		digest = mix(digest, frame->fingerprint);
+		bytes += wire_bytes(frame->pkt_len);
 		hops++;
-		meta->due_ns = now_ns;
-		meta->to_port = e->peer_port;
-		pkt_fifo_push(&peer->inbox, m);
-		m = e->on_cable.head;
-		next_ns = m != NULL ? pkt_meta(m)->due_ns : NEVER_NS;
+		rte_prefetch0(frame + 2);
+		put(f, inbox, frame);
+		next_ns = flights_next_ns(&e->on_cable);
 	} while (unlikely(next_ns <= now_ns));
+	if (next_ns == NEVER_NS)
+		flights_rewind(&e->on_cable);
 	f->stats.digest = digest;
 	f->stats.hop_bytes += bytes;
 	f->stats.packet_hops += hops;
 	event_queue_set(&f->arrivals, end, next_ns);
 	f->turns_ns[e->peer_node] = min_u64(f->turns_ns[e->peer_node], now_ns);
-}
-
-/* When the first frame of the inbox arrives. */
-static inline uint64_t
-inbox_ns(const struct node_slot *slot)
-{
-	return slot->inbox.head != NULL ? pkt_meta(slot->inbox.head)->due_ns : NEVER_NS;
 }
 
 /* A time that has passed means at once. */
@@ -123,7 +153,7 @@ take_wakes(struct node_slot *slot, uint64_t now_ns)
 				event_queue_set(&slot->tx, at_once, now_ns);
 			at_once = NO_END;
 			next_ns = next_tx_ns(slot, (uint16_t)port, now_ns);
-			if (next_ns == now_ns && inbox_ns(slot) > now_ns &&
+			if (next_ns == now_ns && flights_next_ns(&slot->inbox) > now_ns &&
 			    event_queue_is_first(&slot->tx, local, now_ns))
 				at_once = local;
 			else
@@ -149,20 +179,23 @@ fabric_put(struct fabric *f, uint32_t end, struct rte_mbuf *m, uint64_t sent_ns)
 {
 	struct end *e = &f->ends[end];
 	uint64_t due_ns = sent_ns + e->link.delay_ns;
+	size_t n = flights_count(&e->on_cable);
 
 	if (e->cable == NULL) {
 		/* Behind what was put there out of turn. */
-		if (e->on_cable.count > 0)
-			due_ns = max_u64(due_ns, pkt_meta(e->on_cable.tail)->due_ns);
-		pkt_meta(m)->due_ns = due_ns;
-		pkt_fifo_push(&e->on_cable, m);
+		if (n > 0)
+			due_ns = max_u64(due_ns, e->on_cable.tail[-1].due_ns);
+		put_on_cable(f, e, m, due_ns);
 	} else if (cable_send(e->cable, &m, m->pkt_len + FCS_BYTES, sent_ns) == CABLE_DROPS) {
-		cable_queue(e->cable, &e->on_cable, m, due_ns);
+		struct flight frame = flight_of(e, m, due_ns);
+
+		if (!cable_queue(e->cable, &e->on_cable, &frame))
+			lose(f, m);
 	} else {
 		rte_pktmbuf_free(m);
 		return;
 	}
-	event_queue_set(&f->arrivals, end, pkt_meta(e->on_cable.head)->due_ns);
+	event_queue_set(&f->arrivals, end, flights_next_ns(&e->on_cable));
 }
 
 /* @return as take_wakes(). */
@@ -181,11 +214,10 @@ transmit(struct fabric *f, struct node_slot *slot, uint32_t local, uint64_t now_
 			fabric_put(f, end, pkts[i], sent_ns);
 			continue;
 		}
-		pkt_meta(pkts[i])->due_ns = sent_ns + e->link.delay_ns;
-		pkt_fifo_push(&e->on_cable, pkts[i]);
+		put_on_cable(f, e, pkts[i], sent_ns + e->link.delay_ns);
 	}
-	if (n > 0 && e->on_cable.count == n)
-		event_queue_set(&f->arrivals, end, pkt_meta(e->on_cable.head)->due_ns);
+	if (n > 0 && flights_count(&e->on_cable) == n)
+		event_queue_set(&f->arrivals, end, flights_next_ns(&e->on_cable));
 	slot->node->wake[e->port / 64] &= ~(1ull << e->port % 64);
 	next_ns = next_tx_ns(slot, e->port, now_ns);
 	/* A port that gave nothing must not ask to be called at the same instant for ever. */
@@ -194,17 +226,34 @@ transmit(struct fabric *f, struct node_slot *slot, uint32_t local, uint64_t now_
 	return take_wakes(slot, now_ns);
 }
 
+/* The lines of a frame that receiving and sending it touch. */
+static inline void
+prefetch_frame(const struct flight *frame)
+{
+	const char *m = (const char *)frame->m;
+	const char *buf = m + sizeof(struct rte_mbuf) + PKT_PRIV_BYTES;
+	const char *data = buf + frame->data_off, *end = data + frame->pkt_len - 1;
+
+	rte_prefetch0(m);
+	rte_prefetch0(m + RTE_CACHE_LINE_SIZE);
+	rte_prefetch0(m + sizeof(struct rte_mbuf));
+	rte_prefetch0(data);
+	rte_prefetch0(end);
+}
+
 /* Frames of one port that arrive at one time, the first of the inbox. @return as take_wakes(). */
 static uint32_t
 receive(struct node_slot *slot, uint64_t now_ns)
 {
-	uint16_t port = pkt_meta(slot->inbox.head)->to_port, n = 0;
+	struct flights *inbox = &slot->inbox;
+	uint16_t port = inbox->head->to_port, n = 0;
 	struct rte_mbuf *pkts[BURST];
 
+	if (inbox->tail - inbox->head > AHEAD)
+		prefetch_frame(inbox->head + AHEAD);
 	do {
-		pkts[n++] = pkt_fifo_pop(&slot->inbox);
-	} while (n < BURST && inbox_ns(slot) == now_ns &&
-		 pkt_meta(slot->inbox.head)->to_port == port);
+		pkts[n++] = flights_pop(inbox)->m;
+	} while (n < BURST && flights_next_ns(inbox) == now_ns && inbox->head->to_port == port);
 	slot->node->ops->rx(slot->node, port, pkts, n, now_ns);
 	return take_wakes(slot, now_ns);
 }
@@ -224,7 +273,8 @@ static void
 run_node(struct fabric *f, struct node_slot *slot, uint64_t until_ns)
 {
 	for (;;) {
-		uint64_t arrival_ns = inbox_ns(slot), tx_ns = event_queue_next_ns(&slot->tx);
+		uint64_t arrival_ns = flights_next_ns(&slot->inbox),
+			 tx_ns = event_queue_next_ns(&slot->tx);
 		uint64_t now_ns = min_u64(min_u64(arrival_ns, tx_ns), slot->control_ns);
 		uint32_t at_once;
 
@@ -284,33 +334,60 @@ fabric_next_ns(struct fabric *f)
 	return min_u64(event_queue_min(&f->arrivals).at_ns, first_turn_ns(f));
 }
 
+/* The node's turn comes next: let what it will need be on its way. */
+static void
+fetch(const struct node_slot *slot)
+{
+	const struct flights *inbox = &slot->inbox;
+
+	if (slot->node->ops->fetch != NULL)
+		slot->node->ops->fetch(slot->node);
+	for (unsigned int i = 0; i < AHEAD && inbox->head + i < inbox->tail; i++)
+		prefetch_frame(inbox->head + i);
+}
+
+static void
+take_turn(struct fabric *f, uint32_t node, uint64_t until_ns)
+{
+	struct node_slot *slot = &f->nodes[node];
+
+	run_node(f, slot, until_ns);
+	flights_rewind(&slot->inbox);
+	f->turns_ns[node] = min_u64(event_queue_min(&slot->tx).at_ns, slot->control_ns);
+}
+
 /* Node by node: a pass over an array is nothing beside what the nodes do. */
 static void
 run_window(struct fabric *f, uint64_t until_ns)
 {
+	uint32_t before = NO_END;
 	uint64_t arrival_ns;
 
 	while ((arrival_ns = event_queue_next_ns(&f->arrivals)) <= until_ns)
 		hand_out(f, event_queue_next_source(&f->arrivals), arrival_ns);
 	for (uint32_t i = 0; i < f->n_nodes; i++) {
-		struct node_slot *slot = &f->nodes[i];
-
 		if (f->turns_ns[i] > until_ns)
 			continue;
-		run_node(f, slot, until_ns);
-		f->turns_ns[i] = min_u64(event_queue_min(&slot->tx).at_ns, slot->control_ns);
+		fetch(&f->nodes[i]);
+		if (before != NO_END)
+			take_turn(f, before, until_ns);
+		before = i;
 	}
+	if (before != NO_END)
+		take_turn(f, before, until_ns);
 }
 
-void
+int
 fabric_run(struct fabric *f, uint64_t until_ns)
 {
 	until_ns = min_u64(until_ns, EVENT_NEVER - 1);
 	for (;;) {
 		uint64_t first_ns = fabric_next_ns(f);
 
+		if (unlikely(f->no_memory))
+			return -ENOMEM;
 		if (first_ns > until_ns)
-			return;
+			return 0;
 		run_window(f, min_u64(until_ns, add_sat(first_ns, f->lookahead_ns - 1)));
 	}
 }

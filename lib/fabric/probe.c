@@ -229,11 +229,11 @@ run_to(struct probe *p, uint64_t now_ns)
 	while (rc == 0 && events_next_ns(p->events) <= now_ns) {
 		uint64_t event_ns = events_next_ns(p->events);
 
-		fabric_run(net_fabric(p->net), event_ns);
-		rc = events_run(p->events, event_ns);
+		rc = fabric_run(net_fabric(p->net), event_ns);
+		if (rc == 0)
+			rc = events_run(p->events, event_ns);
 	}
-	fabric_run(net_fabric(p->net), now_ns);
-	return rc;
+	return rc == 0 ? fabric_run(net_fabric(p->net), now_ns) : rc;
 }
 
 const struct events *

@@ -40,6 +40,9 @@ struct node_ops {
 	 * shares only RCU tables, atomics and rings with them. Returns when it wants to be called
 	 * again. */
 	uint64_t (*control)(struct node *, uint64_t now_ns);
+	/* Many calls follow, and others came before: get what each of them needs into the caches. A
+	 * hint, which changes nothing; NULL: it has none. */
+	void (*fetch)(const struct node *);
 };
 
 struct node {

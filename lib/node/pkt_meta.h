@@ -17,8 +17,7 @@
 struct pkt_meta {
 	struct rte_mbuf *next; /* link of pkt_fifo, or of a queue of the switch */
 	union {
-		uint64_t due_ns; /* fabric: arrival at the far end of a link; NIC that measures:
-				    departure, 0 none */
+		uint64_t due_ns; /* NIC that measures: departure, 0 none */
 		/* switch, in a flooded frame that crosses to other shards: mask of ports it goes to
 		 */
 		uint64_t flood_ports;
@@ -32,7 +31,6 @@ struct pkt_meta {
 	uint8_t ip_version;
 	uint8_t flags;           /* PKT_* */
 	uint32_t copies;         /* switch, in a flooded frame: copies that have not left */
-	uint16_t to_port;        /* fabric: where it arrives */
 	uint16_t out_port;       /* switch, in a frame that crosses to another shard; and these: */
 	struct rte_mbuf *origin; /* switch, in a copy: the flooded frame, holder of the charge */
 	uint16_t domain, tci_bits;

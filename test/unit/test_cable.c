@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <cmocka.h>
+#include <rte_mbuf.h>
 
 #include "fabric/cable.h"
 
@@ -131,35 +132,33 @@ a_tap_at_the_receiver_sees_what_arrives(void **state)
 
 #define ON_CABLE 8
 
-struct frame {
-	struct rte_mbuf m;
-	uint8_t priv[PKT_PRIV_BYTES];
-};
-
 /* Frames 1 to ON_CABLE, due at 10, 20, ...; of each that arrives its number and its time. */
 static void
 arrive_as(const struct cable_params *params, const unsigned int numbers[ON_CABLE],
 	  const unsigned int times_ns[ON_CABLE])
 {
-	struct frame frames[ON_CABLE];
-	struct pkt_fifo on_cable = {0};
+	struct rte_mbuf frames[ON_CABLE];
+	struct flights on_cable;
 	struct cable c;
 
 	memset(frames, 0, sizeof(frames));
+	flights_init(&on_cable);
 	cable_init(&c, params, 1);
 	for (unsigned int i = 0; i < ON_CABLE; i++) {
-		frames[i].m.pkt_len = i + 1;
-		cable_queue(&c, &on_cable, &frames[i].m, 10 * (i + 1));
-		assert_int_equal(on_cable.count, i + 1);
+		struct flight frame = {.m = &frames[i], .pkt_len = i + 1, .due_ns = 10 * (i + 1)};
+
+		assert_true(cable_queue(&c, &on_cable, &frame));
+		assert_int_equal(flights_count(&on_cable), i + 1);
 	}
 	for (unsigned int i = 0; i < ON_CABLE; i++) {
-		struct rte_mbuf *m = pkt_fifo_pop(&on_cable);
+		const struct flight *frame = flights_pop(&on_cable);
 
-		assert_int_equal(m->pkt_len, numbers[i]);
-		assert_int_equal(pkt_meta(m)->due_ns, times_ns[i]);
-		cable_arrive(&c, m, times_ns[i]);
+		assert_int_equal(frame->pkt_len, numbers[i]);
+		assert_int_equal(frame->due_ns, times_ns[i]);
+		cable_arrive(&c, frame->m, times_ns[i]);
 	}
-	assert_null(pkt_fifo_pop(&on_cable));
+	assert_int_equal(flights_count(&on_cable), 0);
+	flights_free(&on_cable);
 }
 
 static void
@@ -191,19 +190,23 @@ a_late_frame_waits_no_longer_than_its_time(void **state)
 static void
 a_shorter_cable_keeps_the_order(void **state)
 {
-	struct frame frames[3];
-	struct pkt_fifo on_cable = {0};
+	static const uint64_t due_ns[] = {100, 50, 110}, arrive_ns[] = {100, 100, 110};
+	struct flights on_cable;
 	struct cable c;
 
 	(void)state;
-	memset(frames, 0, sizeof(frames));
+	flights_init(&on_cable);
 	cable_init(&c, &(struct cable_params){0}, 1);
-	cable_queue(&c, &on_cable, &frames[0].m, 100);
-	cable_queue(&c, &on_cable, &frames[1].m, 50);
-	cable_queue(&c, &on_cable, &frames[2].m, 110);
-	assert_int_equal(pkt_meta(&frames[1].m)->due_ns, 100);
-	assert_int_equal(pkt_meta(&frames[2].m)->due_ns, 110);
-	assert_ptr_equal(pkt_fifo_pop(&on_cable), &frames[0].m);
+	for (unsigned int i = 0; i < 3; i++) {
+		struct flight frame = {.pkt_len = i, .due_ns = due_ns[i]};
+
+		assert_true(cable_queue(&c, &on_cable, &frame));
+	}
+	for (unsigned int i = 0; i < 3; i++) {
+		assert_int_equal(on_cable.head->due_ns, arrive_ns[i]);
+		assert_int_equal(flights_pop(&on_cable)->pkt_len, i);
+	}
+	flights_free(&on_cable);
 }
 
 int
