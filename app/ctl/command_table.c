@@ -304,6 +304,15 @@ const struct command commands[] = {
 	{.words = "import nxos FILE",
 	 .help = "a running-config of NX-OS as a file of quench-switch",
 	 .run_files = command_import_nxos},
+	{.words = "import sonic FILE",
+	 .help = "a config_db.json of SONiC as a file of quench-switch",
+	 .run_files = command_import_sonic},
+	{.words = "import mlnx FILE",
+	 .help = "an mlx5 adapter's DCQCN settings as a file of quench-nic",
+	 .run_files = command_import_mlnx},
+	{.words = "export sonic FILE",
+	 .help = "a file of quench-switch as a config_db.json of SONiC",
+	 .run_files = command_export_sonic},
 };
 
 const unsigned int commands_n = sizeof(commands) / sizeof(commands[0]);

@@ -63,5 +63,8 @@ int command_clear_counters(const struct command *command, struct client *c,
 
 /* Of its run_files, in import.c. */
 int command_import_nxos(const struct ctl_options *o, const char *const params[COMMAND_PARAMS]);
+int command_import_sonic(const struct ctl_options *o, const char *const params[COMMAND_PARAMS]);
+int command_import_mlnx(const struct ctl_options *o, const char *const params[COMMAND_PARAMS]);
+int command_export_sonic(const struct ctl_options *o, const char *const params[COMMAND_PARAMS]);
 
 #endif

@@ -74,10 +74,11 @@ write_output(const struct ctl_options *o, const char *text, size_t size)
 static int
 say_log(const struct import_log *log)
 {
+	/* Not by say(), which cuts long lines. */
 	for (unsigned int i = 0; i < log->n_notes; i++)
-		say("changed or assumed: %s:%s", log->file, log->notes[i]);
+		fprintf(stderr, "quenchctl: changed or assumed: %s:%s\n", log->file, log->notes[i]);
 	for (unsigned int i = 0; i < log->n_lost; i++)
-		say("not carried over: %s:%s", log->file, log->lost[i]);
+		fprintf(stderr, "quenchctl: not carried over: %s:%s\n", log->file, log->lost[i]);
 	return log->n_lost > 0 ? APP_PARTLY : APP_DONE;
 }
 
@@ -119,13 +120,52 @@ convert(const struct ctl_options *o, const char *path, convert_fn *fn)
 }
 
 static int
-from_nxos(const char *text, size_t size, FILE *out, struct import_log *log)
+to_switch(int (*import)(const char *, size_t, struct import_switch *, struct import_log *),
+	  const char *text, size_t size, FILE *out, struct import_log *log)
 {
 	static struct import_switch sw;
-	int rc = import_nxos(text, size, &sw, log);
+	int rc = import(text, size, &sw, log);
 
 	if (rc == 0)
 		import_switch_print(out, &sw, log);
+	return rc;
+}
+
+static int
+from_nxos(const char *text, size_t size, FILE *out, struct import_log *log)
+{
+	return to_switch(import_nxos, text, size, out, log);
+}
+
+static int
+from_sonic(const char *text, size_t size, FILE *out, struct import_log *log)
+{
+	return to_switch(import_sonic, text, size, out, log);
+}
+
+static int
+from_mlnx(const char *text, size_t size, FILE *out, struct import_log *log)
+{
+	struct nic_config nic;
+	int rc = import_mlnx(text, size, &nic, log);
+
+	if (rc != 0)
+		return rc;
+	import_nic_print(out, &nic, log);
+	nic_config_free(&nic);
+	return 0;
+}
+
+static int
+to_sonic(const char *text, size_t size, FILE *out, struct import_log *log)
+{
+	static struct import_switch sw;
+	int rc = import_switch_read(text, size, &sw, log);
+
+	if (rc == 0) {
+		rc = export_sonic(&sw, out, log);
+		sw_tables_free(&sw.sw.tables);
+	}
 	return rc;
 }
 
@@ -133,4 +173,22 @@ int
 command_import_nxos(const struct ctl_options *o, const char *const params[COMMAND_PARAMS])
 {
 	return convert(o, params[0], from_nxos);
+}
+
+int
+command_import_sonic(const struct ctl_options *o, const char *const params[COMMAND_PARAMS])
+{
+	return convert(o, params[0], from_sonic);
+}
+
+int
+command_import_mlnx(const struct ctl_options *o, const char *const params[COMMAND_PARAMS])
+{
+	return convert(o, params[0], from_mlnx);
+}
+
+int
+command_export_sonic(const struct ctl_options *o, const char *const params[COMMAND_PARAMS])
+{
+	return convert(o, params[0], to_sonic);
 }

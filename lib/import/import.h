@@ -53,7 +53,34 @@ void import_log_free(struct import_log *log);
  */
 int import_nxos(const char *text, size_t size, struct import_switch *out, struct import_log *log);
 
+/** The same of SONiC's config_db.json. */
+int import_sonic(const char *text, size_t size, struct import_switch *out, struct import_log *log);
+
+/**
+ * Read DCQCN settings of an mlx5 adapter: a listing of mlxconfig query, or names of sysfs or
+ * debugfs with values.
+ *
+ * @param out  On success the caller frees it with nic_config_free().
+ * @return     As import_nxos().
+ */
+int import_mlnx(const char *text, size_t size, struct nic_config *out, struct import_log *log);
+
+/** Read an INI of quench-switch. @return as import_nxos(). */
+int import_switch_read(const char *text, size_t size, struct import_switch *out,
+		       struct import_log *log);
+
+/**
+ * Write a switch as a config_db.json. What SONiC has no words for goes to the log's lost list.
+ *
+ * @return 0, or -EINVAL with log->error filled in and nothing written: a switch that SONiC's tables
+ *         cannot hold at all.
+ */
+int export_sonic(const struct import_switch *sw, FILE *out, struct import_log *log);
+
 /** Print a switch as an INI: what differs from the defaults, behind the log's lists. */
 void import_switch_print(FILE *out, const struct import_switch *sw, const struct import_log *log);
+
+/** The same of a NIC. */
+void import_nic_print(FILE *out, const struct nic_config *nic, const struct import_log *log);
 
 #endif

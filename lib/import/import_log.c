@@ -9,6 +9,15 @@
 /* Comments of a file: the INI reader takes a mebibyte, and a person less. */
 #define MAX_COMMENT_BYTES (256u << 10)
 
+/* One line, and nothing that a terminal would act on, whatever stood in the input. */
+static void
+make_printable(char *text)
+{
+	for (; *text != '\0'; text++)
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			*text = '?';
+}
+
 static void
 add(char ***list, unsigned int *n, const char *format, va_list args)
 {
@@ -19,6 +28,7 @@ add(char ***list, unsigned int *n, const char *format, va_list args)
 		grown = realloc(*list, (*n == 0 ? 1 : 2 * (size_t)*n) * sizeof(*grown));
 	if (grown == NULL || vasprintf(&text, format, args) < 0)
 		abort(); /* a loss that cannot be told must not look like none */
+	make_printable(text);
 	*list = grown;
 	grown[(*n)++] = text;
 }
@@ -53,10 +63,7 @@ import_refuse(struct import_log *log, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(log->error + used, sizeof(log->error) - (size_t)used, format, args);
 	va_end(args);
-	/* One line, whatever stood in the input. */
-	for (char *c = log->error; *c != '\0'; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = '?';
+	make_printable(log->error);
 	return -EINVAL;
 }
 
@@ -90,16 +97,20 @@ print_list(FILE *out, const char *title, char *const *list, unsigned int n)
 				n - i);
 			return;
 		}
-		fputs("#   ", out);
-		for (; *text != '\0'; text++)
-			fputc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, out);
-		fputc('\n', out);
+		fprintf(out, "#   %s\n", text);
 	}
 }
 
 void
-import_print_log(FILE *out, const struct import_log *log)
+import_print_head(FILE *out, const char *program, const struct import_log *log)
 {
+	const char *slash = strrchr(log->file, '/');
+
+	fprintf(out, "# SPDX-License-Identifier: BSD-3-Clause\n# A %s made by quenchctl import of ",
+		program);
+	for (const char *c = slash != NULL ? slash + 1 : log->file; *c != '\0'; c++)
+		fputc((unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c, out);
+	fprintf(out, ".\n# What is not said here is as %s --help-config says.\n", program);
 	print_list(out, "Not carried over", log->lost, log->n_lost);
 	print_list(out, "Changed or assumed", log->notes, log->n_notes);
 }

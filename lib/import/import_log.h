@@ -26,10 +26,24 @@ int import_switch_begin(struct import_switch *out, struct import_log *log);
  */
 int import_switch_finish(struct import_switch *sw, struct import_log *log);
 
+/** A NIC of the mlx profile's defaults, with a stand-in for its flow. @return 0 or -EINVAL. */
+int import_nic_begin(struct nic_config *out, struct import_log *log);
+
+/** Read what import_nic_print() writes as quench-nic would. @return as import_switch_finish(). */
+int import_nic_finish(const struct nic_config *nic, struct import_log *log);
+
+/* Names that a profile may have here. */
+#define IMPORT_PROFILE_NAME                                                                        \
+	"a name of at most 40 characters without blanks and []#;, neither default nor none"
+bool import_profile_name(const char *name);
+
+/** Print what stands at the head of a file: program, input, the lists. */
+void import_print_head(FILE *out, const char *program, const struct import_log *log);
+
+/** Each line of text that is not in the same section of is, both printed INIs, is lost. */
+void import_lose_changed(struct import_log *log, const char *text, const char *is, const char *why);
+
 /** Print the lines of text whose sections or values are not those of base, both printed INIs. */
 void import_print_changed(FILE *out, const char *text, const char *base);
-
-/** Print the lists, as comments. */
-void import_print_log(FILE *out, const struct import_log *log);
 
 #endif

@@ -5,7 +5,7 @@
 #include "import/import_log.h"
 
 /* Said in full where they stand at all: what a reader looks for first. */
-static const char *const whole_sections[] = {"qos_map", "scheduler"};
+static const char *const whole_sections[] = {"qos_map", "scheduler", "rp", "np"};
 
 struct line {
 	const char *at;
@@ -47,15 +47,31 @@ find_section(const char *text, const char *name, size_t n)
 	return NULL;
 }
 
-/* The keys that a section is compared with: those of its name, or of the kind of section it is. */
+/* The keys of "queue 3" or "pg 3", over which those of "queue 1|3" go; or NULL. */
 static const char *
-base_of(const char *base, struct line head)
+of_every_port(const char *text, struct line head)
+{
+	const char *name = head.at + 1, *bar = memchr(name, '|', head.n - 2);
+	char every[16];
+
+	if (bar == NULL || (strncmp(name, "queue ", 6) != 0 && strncmp(name, "pg ", 3) != 0))
+		return NULL;
+	snprintf(every, sizeof(every), "%.*s %c", *name == 'q' ? 5 : 2, name, bar[1]);
+	return find_section(text, every, strlen(every));
+}
+
+/*
+ * The keys that a section is compared with: those that it goes over, those of its name, or of the
+ * kind of section it is.
+ */
+static const char *
+base_of(const char *text, const char *base, struct line head)
 {
 	const char *name = head.at + 1, *blank = memchr(name, ' ', head.n - 2);
-	const char *keys = NULL;
+	const char *keys = of_every_port(text, head);
 	bool is_port = strncmp(name, "port ", 5) == 0;
 
-	if (!is_port)
+	if (keys == NULL && !is_port)
 		keys = find_section(base, name, head.n - 2);
 	if (keys == NULL && blank != NULL)
 		keys = find_section(base, name, (size_t)(blank - name));
@@ -101,10 +117,10 @@ print_line(FILE *out, struct line l)
 
 /* @return the first line behind the section. */
 static const char *
-print_section(FILE *out, const char *text, const char *base)
+print_section(FILE *out, const char *whole, const char *text, const char *base)
 {
 	struct line head = line_at(text);
-	const char *keys = base_of(base, head);
+	const char *keys = base_of(whole, base, head);
 	bool known = find_section(base, head.at + 1, head.n - 2) != NULL;
 	bool begun = is_named(head) && (!known || strncmp(head.at, "[port ", 6) == 0);
 
@@ -130,6 +146,25 @@ print_section(FILE *out, const char *text, const char *base)
 void
 import_print_changed(FILE *out, const char *text, const char *base)
 {
-	while (*text != '\0')
-		text = *text == '[' ? print_section(out, text, base) : next_line(text);
+	for (const char *at = text; *at != '\0';)
+		at = *at == '[' ? print_section(out, text, at, base) : next_line(at);
+}
+
+void
+import_lose_changed(struct import_log *log, const char *text, const char *is, const char *why)
+{
+	const char *keys = NULL;
+	struct line head = {text, 0};
+
+	for (; *text != '\0'; text = next_line(text)) {
+		struct line l = line_at(text);
+
+		if (*text == '[') {
+			head = l;
+			keys = find_section(is, l.at + 1, l.n - 2);
+		} else if (l.n > 0 && *text != '#' && !has_line(keys, l)) {
+			import_lost(log, " %.*s %.*s: %s", (int)head.n, head.at, (int)l.n, l.at,
+				    why);
+		}
+	}
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,18 @@ import_switch_begin(struct import_switch *out, struct import_log *log)
 	return 0;
 }
 
+int
+import_switch_read(const char *text, size_t size, struct import_switch *out, struct import_log *log)
+{
+	struct config_error err = {""};
+
+	memset(out, 0, sizeof(*out));
+	if (read_text(log->file, text, size, &out->sw, &out->pool, &err) == 0)
+		return 0;
+	snprintf(log->error, sizeof(log->error), "%s", err.text);
+	return -EINVAL;
+}
+
 /* All keys of a switch, and of each kind of section that it has only where a file has it. */
 static char *
 print_base(void)
@@ -77,7 +90,6 @@ print_base(void)
 void
 import_switch_print(FILE *out, const struct import_switch *sw, const struct import_log *log)
 {
-	const char *slash = strrchr(log->file, '/');
 	char *text = NULL, *base = print_base();
 	struct sw_params *plain = malloc(sizeof(*plain));
 	size_t size = 0;
@@ -92,13 +104,7 @@ import_switch_print(FILE *out, const struct import_switch *sw, const struct impo
 			plain->ports[i].shaper_rate_bps = 0;
 	switch_config_print(full, plain);
 	fclose(full);
-	fputs("# SPDX-License-Identifier: BSD-3-Clause\n# A quench-switch made by quenchctl import "
-	      "of ",
-	      out);
-	for (const char *c = slash != NULL ? slash + 1 : log->file; *c != '\0'; c++)
-		fputc((unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c, out);
-	fputs(".\n# What is not said here is as quench-switch --help-config says.\n", out);
-	import_print_log(out, log);
+	import_print_head(out, "quench-switch", log);
 	fputs("#\n# Ports:\n", out);
 	for (uint16_t i = 0; i < sw->sw.n_ports; i++)
 		fprintf(out, "#   %u %s\n", i, sw->port_names[i]);
@@ -108,6 +114,39 @@ import_switch_print(FILE *out, const struct import_switch *sw, const struct impo
 	free(text);
 	free(base);
 	free(plain);
+}
+
+bool
+import_profile_name(const char *name)
+{
+	return *name != '\0' && strlen(name) <= SW_PROFILE_NAME &&
+	       strpbrk(name, " \t[]#;") == NULL && strcmp(name, SW_PROFILE_DEFAULT) != 0 &&
+	       strcmp(name, SW_PROFILE_NONE) != 0;
+}
+
+static char *
+print_in_force(const struct sw_params *sw)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	if (out == NULL)
+		abort();
+	switch_config_print(out, sw);
+	fclose(out);
+	return text;
+}
+
+/* What was left out of the file is what the reader puts in. */
+static void
+assert_same(const struct sw_params *sw, const struct sw_params *back)
+{
+	char *a = print_in_force(sw), *b = print_in_force(back);
+
+	assert(strcmp(a, b) == 0);
+	free(a);
+	free(b);
 }
 
 int
@@ -128,6 +167,8 @@ import_switch_finish(struct import_switch *sw, struct import_log *log)
 	fclose(out);
 	rc = read_text("", text, size, &back->sw, &back->pool, &err);
 	what = strchr(err.text, '[');
+	if (rc == 0)
+		assert_same(&sw->sw, &back->sw);
 	free(text);
 	free(back);
 	if (rc == 0)

@@ -134,9 +134,13 @@ find_class_map(struct nxos *x, const char *name, bool *all)
 	struct nx_args a;
 
 	for (int i = 0; i < x->nx.n; i++) {
+		const struct nx_line *l = &x->nx.lines[i];
+		size_t n_name = strlen(name), n = strlen(l->text);
+
+		if (l->parent != NX_TOP || n < n_name || strcmp(l->text + n - n_name, name) != 0)
+			continue;
 		for (unsigned int k = 0; k < sizeof(heads) / sizeof(heads[0]); k++) {
-			if (x->nx.lines[i].parent != NX_TOP ||
-			    !nx_is(&x->nx.lines[i], heads[k], &a) || strcmp(a.word[0], name) != 0)
+			if (!nx_is(l, heads[k], &a) || strcmp(a.word[0], name) != 0)
 				continue;
 			*all = k >= 2; /* NX-OS's own choice, too */
 			return i;

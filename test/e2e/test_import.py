@@ -9,10 +9,15 @@ from harness import BUILD, check, check_equal, finish, run, work_dir
 
 CTL = BUILD / "app/ctl/quenchctl"
 FIXTURES = pathlib.Path(__file__).resolve().parent.parent / "imports"
+CONFIG = FIXTURES.parent.parent / "config"
 # fixture, dialect, role, exit code, words of a line on standard error
 TABLE = [
     ("nxos-rocev2.txt", "nxos", "switch", 0, "changed or assumed: "),
     ("nxos-leaf.txt", "nxos", "switch", 3, "nxos-leaf.txt:2: hostname leaf-1: no counterpart"),
+    ("sonic-tor.json", "sonic", "switch", 3, "DEVICE_METADATA: no counterpart"),
+    ("sonic-brackets.json", "sonic", "switch", 3, "PORT|Ethernet0,Ethernet4|lanes: of the hardware"),
+    ("mlnx-mlxconfig.txt", "mlnx", "nic", 3, "mlnx-mlxconfig.txt:11: NUM_OF_VFS 8: no setting of DCQCN"),
+    ("mlnx-sysfs.txt", "mlnx", "nic", 0, "changed or assumed: "),
 ]
 
 
@@ -40,6 +45,35 @@ def check_imports(work):
         check_equal(f"{name}: from standard input", piped.stdout.splitlines()[4:], first.stdout.splitlines()[4:])
 
 
+def in_force(ini):
+    return accepted("switch", ini)
+
+
+def check_exports(work):
+    """What goes to SONiC's tables and back is the same switch, but for what was named."""
+    example = CONFIG / "tor-sonic-example.ini"
+    out, back = work / "out.json", work / "back.ini"
+    done = run(CTL, "-o", out, "export", "sonic", example)
+    check("the example of SONiC's tables goes there whole", done.returncode == 0, done.stderr)
+    check_equal("and comes back whole", run(CTL, "-o", back, "import", "sonic", out).returncode, 0)
+    check_equal("it is the same switch", in_force(back), in_force(example))
+    done = run(CTL, "-o", out, "export", "sonic", CONFIG / "tor-nxos-example.ini")
+    check_equal("what has no words is named", [line.split("config/")[-1] for line in done.stderr.splitlines()
+                if "not carried over" in line],
+                ["tor-nxos-example.ini: [tc 3] mtu_bytes = 9216B: no counterpart in SONiC's tables"])
+    check_equal("with its exit code", done.returncode, 3)
+    for name in ("sonic-tor.json", "sonic-brackets.json"):
+        first = work / f"first-{name}.ini"
+        run(CTL, "-o", first, "import", "sonic", FIXTURES / name)
+        done = run(CTL, "-o", out, "export", "sonic", first)
+        check(f"{name}: what came from SONiC goes back whole", done.returncode == 0, done.stderr)
+        run(CTL, "-o", back, "import", "sonic", out)
+        check_equal(f"{name}: it is the same switch", in_force(back), in_force(first))
+    wrong = work / "wrong.ini"
+    wrong.write_text("[port 0]\nlink_speed_bps = 1X\n")
+    refused("a wrong INI", 2, (str(wrong), "[port 0] link_speed_bps = 1X: expected"), "export", "sonic", wrong)
+
+
 def refused(what, code, words, *command):
     done = run(CTL, *command)
     check(f"{what} is refused in one line", done.returncode == code and done.stdout == "" and
@@ -54,6 +88,12 @@ def check_refusals(work):
     other = work / "other.txt"
     other.write_text("set class-of-service interfaces et-0/0/0 scheduler-map X\n")
     refused("another dialect", 2, (str(other), "expected a running-config of NX-OS"), "import", "nxos", other)
+    cut = work / "cut.json"
+    cut.write_text((FIXTURES / "sonic-tor.json").read_text()[:3000])
+    refused("a truncated JSON", 2, (f"{cut}:", "expected the JSON of a config_db.json, whole"), "import", "sonic", cut)
+    refused("SONiC's file as NX-OS's", 2, ("expected a running-config",), "import", "nxos", FIXTURES / "sonic-tor.json")
+    refused("NX-OS's file as SONiC's", 2, (":1: ", "config_db.json"), "import", "sonic", FIXTURES / "nxos-leaf.txt")
+    refused("NX-OS's file as mlx5's", 2, ("mlxconfig",), "import", "mlnx", FIXTURES / "nxos-leaf.txt")
     refused("a missing file", 2, ("none.txt", "No such file"), "import", "nxos", work / "none.txt")
     refused("a folder", 2, (str(work), "Is a directory"), "import", "nxos", work)
     refused("an unknown dialect", 2, ("junos", "nxos"), "import", "junos", bad)
@@ -75,6 +115,7 @@ def check_refusals(work):
 def main():
     work = work_dir()
     check_imports(work)
+    check_exports(work)
     check_refusals(work)
     finish()
 

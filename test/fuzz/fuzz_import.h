@@ -38,6 +38,8 @@ fuzz_switch(int (*fn)(const char *text, size_t size, struct import_switch *out,
 		}
 		out = open_memstream(&text[i], &size);
 		import_switch_print(out, &sw, &log);
+		if (export_sonic(&sw, out, &log) != 0)
+			fuzz_check_refusal(&log);
 		fclose(out);
 		import_log_free(&log);
 	}

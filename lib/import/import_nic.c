@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* A NIC on its way to a file. */
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "import/import_log.h"
+
+/* A NIC has an address and a flow; these are from RFC 5737's examples. */
+static const char start[] = "[nic]\nip = 192.0.2.1\n[rp]\nrp_profile = mlx\n[flow peer]\npeer_ip = "
+			    "192.0.2.2\n";
+
+static int
+read_config(const char *text, size_t size, struct nic_config *out, struct import_log *log)
+{
+	struct config_error err = {""};
+	struct config *cfg = config_open_text("", text, size, &err);
+	const char *what;
+	int rc = -EINVAL;
+
+	memset(out, 0, sizeof(*out));
+	if (cfg != NULL)
+		rc = nic_config_read(cfg, out, &err);
+	if (rc == 0 && config_finish(cfg, &err) != 0) {
+		nic_config_free(out);
+		rc = -EINVAL;
+	}
+	config_close(cfg);
+	what = strchr(err.text, '[');
+	if (rc != 0)
+		import_refuse(log, " makes a NIC that cannot be: %s",
+			      what != NULL ? what : err.text);
+	return rc;
+}
+
+int
+import_nic_begin(struct nic_config *out, struct import_log *log)
+{
+	return read_config(start, strlen(start), out, log);
+}
+
+void
+import_nic_print(FILE *out, const struct nic_config *nic, const struct import_log *log)
+{
+	struct import_log none = {.file = "defaults"};
+	struct nic_flow flow = {.qp_count = 0};
+	char *text = NULL, *base = NULL;
+	struct nic_config plain;
+	size_t size;
+	FILE *full = open_memstream(&text, &size);
+
+	nic_config_print(full, nic);
+	fclose(full);
+	full = open_memstream(&base, &size);
+	if (read_config(start, strlen(start), &plain, &none) != 0)
+		abort();
+	plain.nic.ip.version = 0;
+	field_defaults(nic_flow_fields, nic_flow_fields_n, &flow);
+	nic_config_print_common(full, &plain.nic);
+	config_print(full, "qos_map", qos_map_fields, qos_map_fields_n, &plain.nic.qos);
+	config_print(full, "pfc", pfc_fields, pfc_fields_n, &plain.nic.pfc);
+	config_print(full, "flow", nic_flow_fields, nic_flow_fields_n, &flow);
+	fclose(full);
+	nic_config_free(&plain);
+	import_print_head(out, "quench-nic", log);
+	import_print_changed(out, text, base);
+	free(text);
+	free(base);
+}
+
+/* What was left out of the file is what the reader puts in. */
+static void
+assert_same(const struct nic_config *a, const struct nic_config *b)
+{
+	char *text[2] = {NULL, NULL};
+	size_t size;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		FILE *out = open_memstream(&text[i], &size);
+
+		if (out == NULL)
+			abort();
+		nic_config_print(out, i == 0 ? a : b);
+		fclose(out);
+	}
+	assert(strcmp(text[0], text[1]) == 0);
+	free(text[0]);
+	free(text[1]);
+}
+
+int
+import_nic_finish(const struct nic_config *nic, struct import_log *log)
+{
+	struct nic_config back;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	int rc;
+
+	if (out == NULL)
+		abort();
+	import_nic_print(out, nic, log);
+	fclose(out);
+	rc = read_config(text, size, &back, log);
+	if (rc == 0) {
+		assert_same(nic, &back);
+		nic_config_free(&back);
+	}
+	free(text);
+	return rc;
+}

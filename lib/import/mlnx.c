@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * DCQCN settings of an mlx5 adapter: the listing of "mlxconfig query", or names and values as sysfs
+ * (ecn/roce_rp, ecn/roce_np) and debugfs (cc_params) have them, such as "grep -r . FOLDER" prints.
+ * Those names are aliases in rp_fields and np_fields, with their units; here is what is around
+ * them.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "import/import_log.h"
+
+#define MAX_COLUMNS 4
+#define MAX_NAME 63
+#define MAX_SEEN 256
+#define ALL_PRIOS 0xff
+
+/* Of our keys those whose names are not mlx5's. */
+static const char *const unit_endings[] = {"_bps", "_us", "_bytes", "_pct", "_ns"};
+static const char *const own_names[] = {"rp_profile", "np_cnp_moderation", "np_cnp_ecn"};
+
+/* Around the settings in a listing. */
+static const char *const headings[] = {
+	"Device", "Name:", "Description:", "Configurations:", "Default", "Next Boot", "Current"};
+
+struct setting {
+	unsigned int line;
+	char text[128];            /* of the line, for error lines */
+	char name[MAX_NAME + 1];   /* lower case, without _P1 */
+	char folder[MAX_NAME + 1]; /* that the name is in; "" unknown */
+	char *value[MAX_COLUMNS];
+	unsigned int n_values;
+};
+
+struct mlnx {
+	struct nic_config *out;
+	struct import_log *log;
+	bool other_device;
+	unsigned int known;
+	uint8_t prios_seen, prios_on;
+	unsigned int prio_line;
+	struct {
+		char name[MAX_NAME + 1], value[32];
+	} seen[MAX_SEEN];
+	unsigned int n_seen;
+};
+
+static bool
+begins_with_any(const char *text, const char *const *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strncasecmp(text, list[i], strlen(list[i])) == 0)
+			return true;
+	return false;
+}
+
+static bool
+is_own_name(const char *name)
+{
+	for (size_t i = 0; i < sizeof(unit_endings) / sizeof(unit_endings[0]); i++) {
+		size_t n = strlen(name), end = strlen(unit_endings[i]);
+
+		if (n > end && strcmp(name + n - end, unit_endings[i]) == 0)
+			return true;
+	}
+	for (size_t i = 0; i < sizeof(own_names) / sizeof(own_names[0]); i++)
+		if (strcmp(name, own_names[i]) == 0)
+			return true;
+	/* Symbols of papers are not the adapter's. */
+	return strchr(name, '_') == NULL;
+}
+
+static const struct field *
+find(struct mlnx *m, const char *name, const struct field_alias **alias, void **object)
+{
+	const struct field *f;
+
+	if (is_own_name(name))
+		return NULL;
+	*object = &m->out->nic.rp;
+	f = field_find(rp_fields, rp_fields_n, name, alias);
+	if (f == NULL) {
+		*object = &m->out->nic.np;
+		f = field_find(np_fields, np_fields_n, name, alias);
+	}
+	return f;
+}
+
+static void
+copy_name(char *to, const char *from, size_t n)
+{
+	n = n <= MAX_NAME ? n : MAX_NAME;
+	for (size_t i = 0; i < n; i++)
+		to[i] = (char)tolower((unsigned char)from[i]);
+	to[n] = '\0';
+}
+
+/* "RPG_AI_RATE_P1" is port 1's rpg_ai_rate; the same setting of another port is compared with it.
+ */
+static void
+cut_port(char *name)
+{
+	size_t n = strlen(name);
+
+	if (n > 3 && name[n - 3] == '_' && name[n - 2] == 'p' &&
+	    isdigit((unsigned char)name[n - 1]))
+		name[n - 3] = '\0';
+}
+
+/* Name, folder and values of a line, which is cut into pieces. @return false: it has no name. */
+static bool
+split(char *line, struct setting *s)
+{
+	char *name = strrchr(line, '/'), *state = NULL, *end;
+
+	s->folder[0] = '\0';
+	s->n_values = 0;
+	if (name != NULL) {
+		char *folder;
+
+		*name++ = '\0';
+		folder = strrchr(line, '/');
+		folder = folder != NULL ? folder + 1 : line;
+		copy_name(s->folder, folder, strlen(folder));
+	} else {
+		name = line;
+	}
+	end = name + strcspn(name, " \t=:");
+	copy_name(s->name, name, (size_t)(end - name));
+	cut_port(s->name);
+	for (char *w = *end != '\0' ? strtok_r(end + 1, " \t=:", &state) : NULL; w != NULL;
+	     w = strtok_r(NULL, " \t=:", &state)) {
+		if (s->n_values == MAX_COLUMNS)
+			return false;
+		s->value[s->n_values++] = w;
+	}
+	return s->name[0] != '\0';
+}
+
+/* "True(1)" is 1: what the firmware holds stands in brackets. In place. */
+static void
+cut_word(char *value)
+{
+	char *open = strchr(value, '('), *close = open != NULL ? strchr(open, ')') : NULL;
+
+	if (close == NULL || close[1] != '\0')
+		return;
+	*close = '\0';
+	memmove(value, open + 1, strlen(open + 1) + 1);
+}
+
+static int
+refuse(struct mlnx *m, const struct setting *s, const char *expected)
+{
+	return import_refuse(m->log, "%u: %s: expected %s", s->line, s->text, expected);
+}
+
+static void
+lose(struct mlnx *m, const struct setting *s, const char *why)
+{
+	import_lost(m->log, "%u: %s: %s", s->line, s->text, why);
+}
+
+/* Is the setting new? One that has come before must say the same. */
+static bool
+is_first(struct mlnx *m, const struct setting *s, const char *value)
+{
+	for (unsigned int i = 0; i < m->n_seen; i++) {
+		if (strcmp(m->seen[i].name, s->name) != 0)
+			continue;
+		if (strcmp(m->seen[i].value, value) != 0)
+			lose(m, s, "another port's value, or a second one: the first counts");
+		return false;
+	}
+	if (m->n_seen < MAX_SEEN) {
+		snprintf(m->seen[m->n_seen].name, sizeof(m->seen[0].name), "%s", s->name);
+		snprintf(m->seen[m->n_seen].value, sizeof(m->seen[0].value), "%.31s", value);
+		m->n_seen++;
+	}
+	return true;
+}
+
+/* Of Default, Current and Next Boot (mlxconfig -e) the second is in force. */
+static char *
+value_in_force(struct mlnx *m, const struct setting *s)
+{
+	if (s->n_values != 3)
+		return s->value[0];
+	if (strcmp(s->value[1], s->value[2]) != 0)
+		import_note(m->log, "%u: %s: what is current counts, not the next boot's", s->line,
+			    s->text);
+	return s->value[1];
+}
+
+/* What a CNP of the adapter is limited by. */
+static int
+read_moderation(struct mlnx *m, const struct setting *s, const char *value)
+{
+	static const struct {
+		const char *word;
+		enum np_moderation is;
+	} words[] = {{"PER_QP", NP_PER_QP}, {"PER_IP", NP_PER_IP_PAIR}, {"PER_PORT", NP_PER_PORT}};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strncmp(value, words[i].word, strlen(words[i].word)) == 0) {
+			m->out->nic.np.np_cnp_moderation = (int)words[i].is;
+			return 0;
+		}
+	}
+	if (strncmp(value, "DEVICE_DEFAULT", 14) == 0)
+		import_note(m->log, "%u: %s: np_cnp_moderation = qp is assumed", s->line, s->text);
+	else
+		lose(m, s, "expected PER_QP, PER_IP or PER_PORT");
+	return 0;
+}
+
+/* A number of 0 to max. @return 0 or -EINVAL. */
+static int
+number(struct mlnx *m, const struct setting *s, char *value, unsigned long max, unsigned long *out)
+{
+	char expected[64];
+	size_t n;
+
+	cut_word(value);
+	n = strspn(value, "0123456789");
+	*out = strtoul(value, NULL, 10);
+	if (n > 0 && n < 10 && value[n] == '\0' && *out <= max)
+		return 0;
+	snprintf(expected, sizeof(expected), "a whole number from 0 to %lu", max);
+	return refuse(m, s, expected);
+}
+
+/* Settings that no single key of ours is. @return 1: it is none of them. */
+static int
+read_special(struct mlnx *m, const struct setting *s, char *value)
+{
+	bool is_prio = strcmp(s->folder, "enable") == 0 && isdigit((unsigned char)s->name[0]);
+	unsigned long n;
+	int rc;
+
+	if (strcmp(s->name, "roce_cc_cnp_moderation") == 0) {
+		m->known++;
+		return is_first(m, s, value) ? read_moderation(m, s, value) : 0;
+	}
+	if (strcmp(s->name, "roce_cc_prio_mask") == 0) {
+		rc = number(m, s, value, ALL_PRIOS, &n);
+		m->known++;
+		if (rc == 0 && is_first(m, s, value)) {
+			m->prios_seen = ALL_PRIOS;
+			m->prios_on = (uint8_t)n;
+			m->prio_line = s->line;
+		}
+		return rc;
+	}
+	if (strcmp(s->name, "np_cnp_prio_mode") == 0) {
+		rc = number(m, s, value, 1, &n);
+		m->known++;
+		if (rc == 0 && n != 0)
+			lose(m, s, "CNPs have the priority of np_cnp_prio");
+		return rc;
+	}
+	if (!is_prio || s->name[1] != '\0' || s->name[0] > '7')
+		return 1;
+	rc = number(m, s, value, 1, &n);
+	m->known++;
+	m->prio_line = s->line;
+	m->prios_seen |= (uint8_t)(1u << (s->name[0] - '0'));
+	m->prios_on |= (uint8_t)(n << (s->name[0] - '0'));
+	return rc;
+}
+
+static int
+read_setting(struct mlnx *m, const struct setting *s)
+{
+	const struct field_alias *alias;
+	char expected[FIELD_TEXT_SIZE];
+	const struct field *f;
+	void *object = NULL;
+	char *value;
+	int rc;
+
+	if (m->other_device) {
+		lose(m, s, "of a second device: one file is one port");
+		return 0;
+	}
+	f = find(m, s->name, &alias, &object);
+	value = s->n_values > 0 ? value_in_force(m, s) : NULL;
+	rc = value != NULL ? read_special(m, s, value) : 1;
+	if (rc <= 0)
+		return rc;
+	if (f == NULL) {
+		lose(m, s, "no setting of DCQCN that has a counterpart");
+		return 0;
+	}
+	m->known++;
+	field_expected(f, alias, expected, sizeof(expected));
+	if (value == NULL)
+		return refuse(m, s, expected);
+	cut_word(value);
+	/* Vendors write bare numbers: a suffix would be of another dialect. */
+	if (value[strspn(value, "0123456789")] != '\0')
+		return refuse(m, s, expected);
+	if (!is_first(m, s, value))
+		return 0;
+	return field_parse(f, alias, value, object, NULL, 0) == 0 ? 0 : refuse(m, s, expected);
+}
+
+static bool
+is_heading(struct mlnx *m, const char *line)
+{
+	if (line[strspn(line, "-=")] == '\0' || *line == '#')
+		return true;
+	if (!begins_with_any(line, headings, sizeof(headings) / sizeof(headings[0])))
+		return false;
+	if (strncmp(line, "Device #", 8) == 0)
+		m->other_device = atoi(line + 8) > 1;
+	return true;
+}
+
+/* The line for a reader: a blank between words. */
+static void
+squeeze(char *to, size_t size, const char *from)
+{
+	size_t n = 0;
+
+	for (; *from != '\0' && n + 1 < size; from++)
+		if (!isspace((unsigned char)*from) || !isspace((unsigned char)from[1]))
+			to[n++] = *from == '\t' ? ' ' : *from;
+	to[n] = '\0';
+}
+
+static int
+read_line(struct mlnx *m, char *line, unsigned int number_of)
+{
+	struct setting s = {.line = number_of};
+	size_t n;
+
+	/* "*" marks what differs from the default. */
+	line += strspn(line, " \t*");
+	for (n = strlen(line); n > 0 && isspace((unsigned char)line[n - 1]); n--)
+		line[n - 1] = '\0';
+	if (*line == '\0' || is_heading(m, line))
+		return 0;
+	squeeze(s.text, sizeof(s.text), line);
+	if (!split(line, &s)) {
+		lose(m, &s, "no name with a value");
+		return 0;
+	}
+	return read_setting(m, &s);
+}
+
+/* CC is on for all priorities here, or for none. */
+static void
+set_cc(struct mlnx *m)
+{
+	if (m->prios_seen == 0)
+		return;
+	if (m->prios_on == 0)
+		m->out->nic.cc = CC_NONE;
+	else if (m->prios_on != m->prios_seen)
+		import_lost(m->log,
+			    "%u: enabled for priorities 0x%02x: cc is for all priorities or none",
+			    m->prio_line, m->prios_on);
+}
+
+static int
+read_lines(struct mlnx *m, char *text)
+{
+	unsigned int n = 0;
+	char *next;
+	int rc = 0;
+
+	for (char *line = text; rc == 0 && line != NULL; line = next) {
+		next = strchr(line, '\n');
+		if (next != NULL)
+			*next++ = '\0';
+		rc = read_line(m, line, ++n);
+	}
+	if (rc == 0 && m->known == 0)
+		return import_refuse(m->log,
+				     " expected a listing of mlxconfig query, or names of sysfs or "
+				     "debugfs with values: RPG_AI_RATE_P1 5, rpg_ai_rate:5");
+	return rc;
+}
+
+int
+import_mlnx(const char *text, size_t size, struct nic_config *out, struct import_log *log)
+{
+	struct mlnx *m = calloc(1, sizeof(*m));
+	char *copy = strndup(text, size);
+	int rc;
+
+	if (m == NULL || copy == NULL)
+		abort();
+	m->out = out;
+	m->log = log;
+	rc = import_nic_begin(out, log);
+	if (rc == 0) {
+		rc = memchr(text, '\0', size) != NULL
+			     ? import_refuse(log, " a zero byte: expected text")
+			     : read_lines(m, copy);
+		set_cc(m);
+		if (out->nic.rp.rp_max_rate_bps > out->nic.link_speed_bps)
+			out->nic.link_speed_bps = out->nic.rp.rp_max_rate_bps;
+		import_note(log, " the port is not said: link_speed_bps = %" PRIu64 "G is assumed",
+			    out->nic.link_speed_bps / GBPS);
+		import_note(log,
+			    " no address and no peer are said: ip and [flow peer] are stand-ins");
+	}
+	if (rc == 0)
+		rc = import_nic_finish(out, log);
+	if (rc != 0)
+		nic_config_free(out);
+	free(copy);
+	free(m);
+	return rc;
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fuzz/fuzz_import.h"
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	fuzz_switch(import_sonic, data, len);
+	return 0;
+}
