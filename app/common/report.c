@@ -25,14 +25,29 @@ report_program(const char *program, uint64_t elapsed_ns)
 }
 
 json_t *
+report_device_stats(const struct run_result *result, uint16_t number)
+{
+	struct rte_eth_stats device;
+	json_t *o = json_object();
+
+	if (rte_eth_stats_get(result->loops[0].ports[number].ethdev, &device) != 0)
+		return o;
+	report_set_u64(o, "ipackets", device.ipackets);
+	report_set_u64(o, "opackets", device.opackets);
+	report_set_u64(o, "imissed", device.imissed);
+	report_set_u64(o, "ierrors", device.ierrors);
+	report_set_u64(o, "oerrors", device.oerrors);
+	report_set_u64(o, "rx_nombuf", device.rx_nombuf);
+	return o;
+}
+
+json_t *
 report_port(const struct run_result *result, uint16_t number, uint64_t link_speed_bps)
 {
 	const struct poll_loop *loops = result->loops;
 	const struct poll_port *port = &loops[0].ports[number];
 	uint64_t held = 0, refusals = 0;
-	struct rte_eth_stats device;
 	json_t *o = json_object();
-	json_t *d = json_object();
 
 	for (uint16_t i = 0; i < result->n_loops; i++) {
 		held += poll_port_held(&loops[i].ports[number]);
@@ -45,15 +60,7 @@ report_port(const struct run_result *result, uint16_t number, uint64_t link_spee
 	report_set_u64(o, "refusals", refusals);
 	report_set_u64(o, "link_down_events_phy", counter_read(&result->links[number].down_events));
 	report_set_u64(o, "link_down_ns", counter_read(&result->links[number].down_ns));
-	if (rte_eth_stats_get(port->ethdev, &device) == 0) {
-		report_set_u64(d, "ipackets", device.ipackets);
-		report_set_u64(d, "opackets", device.opackets);
-		report_set_u64(d, "imissed", device.imissed);
-		report_set_u64(d, "ierrors", device.ierrors);
-		report_set_u64(d, "oerrors", device.oerrors);
-		report_set_u64(d, "rx_nombuf", device.rx_nombuf);
-	}
-	json_object_set_new(o, "device_stats", d);
+	json_object_set_new(o, "device_stats", report_device_stats(result, number));
 	return o;
 }
 

@@ -30,6 +30,9 @@ struct run_result;
 /** New object with what the poll loops and the device know about a port. */
 json_t *report_port(const struct run_result *result, uint16_t number, uint64_t link_speed_bps);
 
+/** New object with what the device itself counts; empty if it counts nothing. */
+json_t *report_device_stats(const struct run_result *result, uint16_t number);
+
 /** "up" or "down", as the port's link was seen last. */
 const char *report_link_word(const struct run_result *result, uint16_t number);
 

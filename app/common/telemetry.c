@@ -221,32 +221,3 @@ telemetry_optional_number(struct telemetry_call *call, unsigned int i, const cha
 {
 	return i >= call->n_args || telemetry_number(call, i, name, min, max, value);
 }
-
-json_t *
-telemetry_counters_reply(struct telemetry_call *call, const struct telemetry_counters *tables,
-			 unsigned int n)
-{
-	uint64_t first = 0, number = 0;
-	struct telemetry_page page;
-	bool fits = true;
-	json_t *o;
-
-	if (!telemetry_optional_number(call, 0, "FIRST", 0, UINT32_MAX, &first))
-		return NULL;
-	o = json_object();
-	telemetry_page_begin(&page, o);
-	for (unsigned int t = 0; t < n; t++) {
-		for (unsigned int i = 0; fits && i < *tables[t].n_fields; i++, number++) {
-			const struct counter_field *field = &tables[t].fields[i];
-
-			if (number < first)
-				continue;
-			fits = telemetry_page_add(&page,
-						  json_pack("{s:s, s:s, s:s}", "object",
-							    tables[t].object, "name", field->name,
-							    "help", field->help),
-						  number);
-		}
-	}
-	return o;
-}

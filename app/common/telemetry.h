@@ -14,7 +14,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/field.h"
 #include "common/mailbox.h"
 #include "ctl/telemetry.h"
 
@@ -70,20 +69,6 @@ uint64_t telemetry_now_ns(const struct telemetry_call *call);
 /** Let the main lcore do it, and wait. @return false: it did not; call says why. */
 bool telemetry_on_main(struct telemetry_call *call, void (*work)(void *arg, uint64_t now_ns),
 		       void *arg);
-
-/* A table of counters, by what they are counters of. */
-struct telemetry_counters {
-	const char *object;
-	const struct counter_field *fields;
-	const unsigned int *n_fields;
-};
-
-/**
- * A page of names and meanings of n tables, for whoever must tell counters from gauges. Rows are
- * numbered through all tables; parameter FIRST.
- */
-json_t *telemetry_counters_reply(struct telemetry_call *call,
-				 const struct telemetry_counters *tables, unsigned int n);
 
 /** Fill in what is wrong and what would be right. @return NULL, for the reply. */
 json_t *telemetry_refuse(struct telemetry_call *call, const char *expected, const char *error, ...)

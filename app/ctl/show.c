@@ -223,61 +223,31 @@ keep_kind(struct client *c, const struct kind *k, json_int_t n_ports, json_t *re
 	return rc;
 }
 
-/* Names that tables of the program do not have: by port and priority, by flow, by QP. */
-static const char *const more_counters[] = {
-	"messages",
-	"payload_bytes",
-	"wire_bytes",
-	"retransmitted_packets",
-	"cnps_handled",
-	"cnps_ignored",
-	"cnps_sent",
-	"ce_packets",
-	"rate_cuts",
-	"completions",
-	"rtt_samples",
-	"rx_pause_duration_us",
-	"tx_packets",
-	"tx_wire_bytes",
-	"tx_messages",
-	"tx_payload_bytes",
-	"rx_packets",
-	"rx_wire_bytes",
-	"rx_messages",
-	"rx_payload_bytes",
-	"refusals",
-	"link_down_ns",
-	"link_down_events_phy",
-};
+/* An N in a name stands for each priority. */
+static void
+add_name(json_t *names, const char *name)
+{
+	const char *n = strchr(name, 'N');
+
+	if (n == NULL)
+		json_array_append_new(names, json_string(name));
+	for (unsigned int prio = 0; n != NULL && prio < 8; prio++)
+		json_array_append_new(names,
+				      json_sprintf("%.*s%u%s", (int)(n - name), name, prio, n + 1));
+}
 
 static int
 read_counters(struct client *c, json_t *names)
 {
-	static const char *const ways[] = {"rx", "tx"};
-	static const char *const whats[] = {"", "_transition", "_duration_us"};
 	json_t *reply, *row;
-	char name[64];
 	size_t i;
 	int rc = client_ask(c, "/quench/counters", &reply);
 
 	if (rc != 0)
 		return rc;
 	json_array_foreach (json_object_get(reply, "rows"), i, row)
-		json_array_append(names, json_object_get(row, "name"));
+		add_name(names, json_string_value(json_object_get(row, "name")));
 	json_decref(reply);
-	for (i = 0; i < sizeof(more_counters) / sizeof(more_counters[0]); i++)
-		json_array_append_new(names, json_string(more_counters[i]));
-	for (unsigned int k = 0; k < 2 * 3 * 9; k++) {
-		unsigned int prio = k / 6;
-
-		if (prio == 8)
-			snprintf(name, sizeof(name), "%s_global_pause%s", ways[k % 2],
-				 whats[k / 2 % 3]);
-		else
-			snprintf(name, sizeof(name), "%s_prio%u_pause%s", ways[k % 2], prio,
-				 whats[k / 2 % 3]);
-		json_array_append_new(names, json_string(name));
-	}
 	return 0;
 }
 

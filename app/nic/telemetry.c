@@ -103,11 +103,13 @@ flows_reply(struct telemetry_call *call)
 	const struct nic_config *config = config_of(call);
 	struct telemetry_page page;
 	struct flows flows;
-	uint64_t i = 0;
+	uint64_t i = 0, count = config->n_flows, end;
 	json_t *o;
 
-	if (!telemetry_optional_number(call, 0, "FIRST", 0, config->n_flows - 1u, &i))
+	if (!telemetry_optional_number(call, 0, "FIRST", 0, config->n_flows - 1u, &i) ||
+	    !telemetry_optional_number(call, 1, "COUNT", 1, config->n_flows, &count))
 		return NULL;
+	end = min_u64(config->n_flows, i + count);
 	/* One of our own: the main lcore has another for its files. */
 	if (flows_open(&flows, config, NULL) != 0) {
 		flows_close(&flows);
@@ -116,11 +118,10 @@ flows_reply(struct telemetry_call *call)
 	o = json_object();
 	report_set_u64(o, "total", config->n_flows);
 	telemetry_page_begin(&page, o);
-	while (i < config->n_flows &&
-	       telemetry_page_add(&page,
-				  flows_object(&flows, call->telemetry->app, (unsigned int)i,
-					       telemetry_now_ns(call)),
-				  i))
+	while (i < end && telemetry_page_add(&page,
+					     flows_object(&flows, call->telemetry->app,
+							  (unsigned int)i, telemetry_now_ns(call)),
+					     i))
 		i++;
 	flows_close(&flows);
 	return o;
@@ -162,29 +163,16 @@ qp_reply(struct telemetry_call *call)
 			     telemetry_now_ns(call));
 }
 
-static json_t *
-counters_reply(struct telemetry_call *call)
-{
-	static const struct telemetry_counters tables[] = {
-		{"nic", nic_counters, &nic_counters_n},
-		{"rp", rp_counters, &rp_counters_n},
-		{"rp", dctcp_counters, &dctcp_counters_n},
-		{"rp", timely_counters, &timely_counters_n},
-		{"np", np_counters, &np_counters_n},
-	};
-
-	return telemetry_counters_reply(call, tables, N(tables));
-}
-
 /* clang-format off */
 const struct telemetry_endpoint nic_endpoints[] = {
 	{"/quench/info", "", "Returns program, version, run time", 0, info_reply},
-	{"/quench/counters", "[,FIRST]", "Returns names and meanings of counters", 1, counters_reply},
+	{"/quench/counters", "[,FIRST]", "Returns names and meanings of counters", 1, nic_counters_reply},
+	{"/quench/gauges", "[,FIRST]", "Returns names and meanings of gauges", 1, nic_gauges_reply},
 	{"/quench/port", "[,PORT]", "Returns the port and its pauses", 1, port_reply},
 	{"/quench/nic", "", "Returns all counters, drops included", 0, nic_reply},
 	{"/quench/np", "", "Returns counters and keys of the notification point", 0, np_reply},
 	{"/quench/rp", "", "Returns counters and keys of congestion control", 0, rp_reply},
-	{"/quench/flows", "[,FIRST]", "Returns the flows", 1, flows_reply},
+	{"/quench/flows", "[,FIRST[,COUNT]]", "Returns flows", 2, flows_reply},
 	{"/quench/qps", "[,FIRST[,COUNT]]", "Returns QPs", 2, qps_reply},
 	{"/quench/qp", ",QPN", "Returns the QP with this local number", 1, qp_reply},
 };

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/counter.h"
+#include "base/fixed.h"
 #include "common/report.h"
 #include "ctl/json.h"
 #include "switch/sw_counters.h"
@@ -44,6 +45,10 @@ switch_pg_object(const struct node *node, uint16_t port, uint8_t pg)
 	report_set_u64(o, "reserved_bytes", now.reserved_bytes);
 	report_set_u64(o, "shared_bytes", now.shared_bytes);
 	report_set_u64(o, "headroom_bytes", now.headroom_bytes);
+	/* A group without a limit has the pool's. */
+	report_set_u64(o, "shared_limit_bytes",
+		       min_u64(mmu_pg_limit_bytes(sw_mmu(node), port, pg),
+			       mmu_pool_size_bytes(sw_mmu(node), MMU_INGRESS_LOSSLESS)));
 	json_set_counters(o, sw_pg_counter_fields, sw_pg_counter_fields_n,
 			  &sw_port_stats(node, port)->pg[pg]);
 	set_watermark(o, "", node, MMU_WATERMARK_PG, port, pg);
@@ -55,23 +60,19 @@ switch_pg_object(const struct node *node, uint16_t port, uint8_t pg)
 json_t *
 switch_drops_object(const struct node *node, uint16_t port)
 {
-	const struct sw_port_stats *s = sw_port_stats(node, port);
 	json_t *o = json_object();
 
-	for (unsigned int d = 0; d < SW_DROPS; d++)
-		report_set_u64(o, sw_drop_name((enum sw_drop)d), counter_read(&s->drops[d]));
+	json_set_counters(o, sw_drop_counter_fields, SW_DROPS, sw_port_stats(node, port));
 	return o;
 }
 
 json_t *
 switch_malformed_object(const struct node *node, uint16_t port)
 {
-	const struct sw_port_stats *s = sw_port_stats(node, port);
 	json_t *o = json_object();
 
-	for (unsigned int v = FRAME_OK + 1; v < FRAME_VERDICTS; v++)
-		report_set_u64(o, frame_verdict_name((enum frame_verdict)v),
-			       counter_read(&s->malformed[v]));
+	json_set_counters(o, sw_malformed_counter_fields, sw_malformed_counter_fields_n,
+			  sw_port_stats(node, port));
 	return o;
 }
 
@@ -116,6 +117,7 @@ switch_pfcwd_object(const struct node *node, const struct sw_params *params, uin
 	json_object_set_new(o, "status",
 			    json_string(w->state == PFCWD_STORMED ? "stormed" : "operational"));
 	json_set_counters(o, pfcwd_counters, pfcwd_counters_n, &w->stats);
+	json_set_counters(o, pfcwd_last_counters, pfcwd_last_counters_n, &w->stats);
 	return o;
 }
 

@@ -159,6 +159,36 @@ drops_reply(struct telemetry_call *call)
 	return port_page(call, drops_row);
 }
 
+static json_t *
+malformed_row(struct telemetry_call *call, uint16_t port)
+{
+	json_t *o = switch_malformed_object(switch_of(call)->node, port);
+
+	report_set_u64(o, "port", port);
+	return o;
+}
+
+static json_t *
+malformed_reply(struct telemetry_call *call)
+{
+	return port_page(call, malformed_row);
+}
+
+static json_t *
+device_stats_row(struct telemetry_call *call, uint16_t port)
+{
+	json_t *o = report_device_stats(call->telemetry->result, port);
+
+	report_set_u64(o, "port", port);
+	return o;
+}
+
+static json_t *
+device_stats_reply(struct telemetry_call *call)
+{
+	return port_page(call, device_stats_row);
+}
+
 /* The watchdog and LLDP belong to the main lcore: it makes the reply. */
 struct on_main {
 	struct telemetry_call *call;
@@ -362,30 +392,15 @@ router_reply(struct telemetry_call *call)
 	return switch_router_object(switch_of(call)->node);
 }
 
-static json_t *
-counters_reply(struct telemetry_call *call)
-{
-	static const struct telemetry_counters tables[] = {
-		{"port", sw_port_counter_fields, &sw_port_counter_fields_n},
-		{"queue", sw_queue_counter_fields, &sw_queue_counter_fields_n},
-		{"pg", sw_pg_counter_fields, &sw_pg_counter_fields_n},
-		{"router", sw_router_counter_fields, &sw_router_counter_fields_n},
-		{"interface", sw_interface_counter_fields, &sw_interface_counter_fields_n},
-		{"fdb", sw_fdb_counter_fields, &sw_fdb_counter_fields_n},
-		{"dcbx", dcbx_counters, &dcbx_counters_n},
-		{"pfcwd", pfcwd_counters, &pfcwd_counters_n},
-		{"ledger", sw_ledger_counter_fields, &sw_ledger_counter_fields_n},
-	};
-
-	return telemetry_counters_reply(call, tables, N(tables));
-}
-
 /* clang-format off */
 const struct telemetry_endpoint switch_endpoints[] = {
 	{"/quench/info", "", "Returns program, version, run time", 0, info_reply},
-	{"/quench/counters", "[,FIRST]", "Returns names and meanings of counters", 1, counters_reply},
+	{"/quench/counters", "[,FIRST]", "Returns names and meanings of counters", 1, switch_counters_reply},
+	{"/quench/gauges", "[,FIRST]", "Returns names and meanings of gauges", 1, switch_gauges_reply},
 	{"/quench/ports", "[,FIRST]", "Returns counters of all ports", 1, ports_reply},
 	{"/quench/port", ",PORT", "Returns all of a port, drops and pauses included", 1, port_reply},
+	{"/quench/device_stats", "[,FIRST]", "Returns what devices count", 1, device_stats_reply},
+	{"/quench/malformed", "[,FIRST]", "Returns malformed frames of all ports", 1, malformed_reply},
 	{"/quench/queues", ",PORT", "Returns the egress queues of a port", 1, queues_reply},
 	{"/quench/pg", ",PORT", "Returns the priority groups of a port", 1, pg_reply},
 	{"/quench/pfc", "[,FIRST]", "Returns pauses of all ports", 1, pfc_reply},

@@ -17,6 +17,8 @@ struct switch_program {
 };
 
 /* Of several files. */
+json_t *switch_counters_reply(struct telemetry_call *call);
+json_t *switch_gauges_reply(struct telemetry_call *call);
 json_t *switch_fdb_reply(struct telemetry_call *call);
 json_t *switch_neigh_reply(struct telemetry_call *call);
 json_t *switch_routes_reply(struct telemetry_call *call);

@@ -12,46 +12,6 @@
 #include "tm/mmu_part.h"
 #include "wire/pfc_frame.h"
 
-static const char *const drop_names[SW_DROPS] = {
-	[SW_DROP_MALFORMED] = "malformed",
-	[SW_DROP_MAC_CONTROL_MALFORMED] = "mac_control_malformed",
-	[SW_DROP_MAC_CONTROL_UNKNOWN] = "mac_control_unknown",
-	[SW_DROP_RESERVED_ADDRESS] = "reserved_address",
-	[SW_DROP_BAD_SOURCE] = "bad_source",
-	[SW_DROP_SAME_PORT] = "same_port",
-	[SW_DROP_VLAN_TAG_NOT_ALLOWED] = "vlan_tag_not_allowed",
-	[SW_DROP_INGRESS_VLAN_FILTER] = "ingress_vlan_filter",
-	[SW_DROP_LPM4_MISS] = "lpm4_miss",
-	[SW_DROP_LPM6_MISS] = "lpm6_miss",
-	[SW_DROP_BLACKHOLE_ROUTE] = "blackhole_route",
-	[SW_DROP_NON_ROUTABLE] = "non_routable",
-	[SW_DROP_TTL] = "ttl",
-	[SW_DROP_UNRESOLVED_NEXT_HOP] = "unresolved_next_hop",
-	[SW_DROP_IP2ME] = "ip2me",
-	[SW_DROP_NEIGH_MALFORMED] = "neigh_malformed",
-	[SW_DROP_STORM_BROADCAST] = "storm_broadcast",
-	[SW_DROP_STORM_MULTICAST] = "storm_multicast",
-	[SW_DROP_STORM_UNKNOWN_UNICAST] = "storm_unknown_unicast",
-	[SW_DROP_OVERSIZE] = "oversize",
-	[SW_DROP_MTU] = "mtu",
-	[SW_DROP_PG_LIMIT] = "pg_limit",
-	[SW_DROP_NO_HEADROOM] = "no_headroom",
-	[SW_DROP_POOL] = "pool",
-	[SW_DROP_QUEUE_LIMIT] = "queue_limit",
-	[SW_DROP_WRED] = "wred",
-	[SW_DROP_NO_MBUF] = "no_mbuf",
-	[SW_DROP_RESTART] = "restart",
-	[SW_DROP_LINK_DOWN] = "link_down",
-	[SW_DROP_PFC_WATCHDOG] = "pfc_watchdog",
-	[SW_DROP_CONTROL_BUSY] = "control_busy",
-};
-
-const char *
-sw_drop_name(enum sw_drop d)
-{
-	return (unsigned int)d < SW_DROPS ? drop_names[d] : "unknown";
-}
-
 /*
  * Ageing writes the table, which belongs to the data path: here only a step of it is asked for. The
  * owner does it in its next rx() or tx().

@@ -41,6 +41,58 @@ const struct counter_field sw_pg_counter_fields[] = {
 #undef C
 const unsigned int sw_pg_counter_fields_n = N(sw_pg_counter_fields);
 
+#define DROP(d, word, text) [SW_DROP_##d] = {word, text, offsetof(struct sw_port_stats, drops[SW_DROP_##d])}
+const struct counter_field sw_drop_counter_fields[SW_DROPS] = {
+	DROP(MALFORMED, "malformed", "Ethernet or IP header malformed; by kind in malformed"),
+	DROP(MAC_CONTROL_MALFORMED, "mac_control_malformed", "MAC Control frame too short"),
+	DROP(MAC_CONTROL_UNKNOWN, "mac_control_unknown",
+	     "MAC Control opcode neither PFC nor PAUSE, or in a tagged frame"),
+	DROP(RESERVED_ADDRESS, "reserved_address", "to 01:80:C2:00:00:0X, which is never forwarded"),
+	DROP(BAD_SOURCE, "bad_source", "group bit in the source address"),
+	DROP(SAME_PORT, "same_port", "to where the frame came from, or there is no other port"),
+	DROP(VLAN_TAG_NOT_ALLOWED, "vlan_tag_not_allowed", "untagged, on a port without access VLAN"),
+	DROP(INGRESS_VLAN_FILTER, "ingress_vlan_filter", "of a VLAN that its port is not in"),
+	DROP(LPM4_MISS, "lpm4_miss", "IPv4 without a route"),
+	DROP(LPM6_MISS, "lpm6_miss", "IPv6 without a route"),
+	DROP(BLACKHOLE_ROUTE, "blackhole_route", "by a route that says so"),
+	DROP(NON_ROUTABLE, "non_routable", "no IP, or to an address that no router forwards to"),
+	DROP(TTL, "ttl", "1 or 0 hops left"),
+	DROP(UNRESOLVED_NEXT_HOP, "unresolved_next_hop", "the next hop's MAC address is not known"),
+	DROP(IP2ME, "ip2me", "to the router's own address, and nothing that it answers"),
+	DROP(NEIGH_MALFORMED, "neigh_malformed", "ARP or neighbour discovery message not valid"),
+	DROP(STORM_BROADCAST, "storm_broadcast", "beyond the port's rate of broadcast"),
+	DROP(STORM_MULTICAST, "storm_multicast", "beyond the port's rate of multicast"),
+	DROP(STORM_UNKNOWN_UNICAST, "storm_unknown_unicast", "beyond the port's rate of unknown unicast"),
+	DROP(OVERSIZE, "oversize", "longer than max_frame_bytes, or in several segments"),
+	DROP(MTU, "mtu", "longer than its class allows"),
+	DROP(PG_LIMIT, "pg_limit", "a lossy priority group was at its limit"),
+	DROP(NO_HEADROOM, "no_headroom", "a lossless priority group's headroom was full"),
+	DROP(POOL, "pool", "the pool was full"),
+	DROP(QUEUE_LIMIT, "queue_limit", "an egress queue was at its limit"),
+	DROP(WRED, "wred", "an egress queue's WRED, of frames without ECT"),
+	DROP(NO_MBUF, "no_mbuf", "no mbuf for a copy"),
+	DROP(RESTART, "restart", "waited in a switch that lost its power"),
+	DROP(LINK_DOWN, "link_down", "the port that it waits for or is to leave by has no link"),
+	DROP(PFC_WATCHDOG, "pfc_watchdog", "a storm, and the watchdog's action is drop"),
+	DROP(CONTROL_BUSY, "control_busy", "LLDP faster than it is looked at"),
+};
+#undef DROP
+
+/* frame_verdict_name()'s words. */
+#define C(v, word, text) {word, text, offsetof(struct sw_port_stats, malformed[FRAME_##v])}
+const struct counter_field sw_malformed_counter_fields[] = {
+	C(TRUNCATED_ETH, "truncated_eth", "shorter than an Ethernet header"),
+	C(TRUNCATED_VLAN, "truncated_vlan", "ends in the VLAN tag"),
+	C(TRUNCATED_IP, "truncated_ip", "ends in the IP header"),
+	C(BAD_IP_VERSION, "bad_ip_version", "IP version and EtherType do not agree"),
+	C(BAD_IP_HEADER_LENGTH, "bad_ip_header_length", "IPv4 header length below 20 bytes"),
+	C(BAD_IP_LENGTH, "bad_ip_length", "IP length below the header's or beyond the frame"),
+	C(BAD_IP_CHECKSUM, "bad_ip_checksum", "IPv4 header checksum wrong"),
+};
+#undef C
+const unsigned int sw_malformed_counter_fields_n = N(sw_malformed_counter_fields);
+_Static_assert(N(sw_malformed_counter_fields) == FRAME_VERDICTS - 1, "a verdict without a counter");
+
 #define C(m, text) COUNTER_FIELD(struct sw_router_stats, m, text)
 #define NEIGH(m, text) {#m, text, offsetof(struct sw_router_stats, neigh.m)}
 const struct counter_field sw_router_counter_fields[] = {
@@ -95,3 +147,9 @@ const struct counter_field sw_ledger_counter_fields[] = {
 #undef C
 /* clang-format on */
 const unsigned int sw_ledger_counter_fields_n = N(sw_ledger_counter_fields);
+
+const char *
+sw_drop_name(enum sw_drop d)
+{
+	return (unsigned int)d < SW_DROPS ? sw_drop_counter_fields[d].name : "unknown";
+}

@@ -68,15 +68,22 @@ const struct counter_field pfcwd_counters[] = {
 	STAT(total.tx_dropped_packets, "tx_dropped_packets", "dropped for the queue in storms"),
 	STAT(total.rx_packets, "rx_packets", "come in to the group in storms"),
 	STAT(total.rx_dropped_packets, "rx_dropped_packets", "dropped of the group in storms"),
-	STAT(last.tx_packets, "tx_packets_last", "the same of the last storm alone"),
-	STAT(last.tx_dropped_packets, "tx_dropped_packets_last", ""),
-	STAT(last.rx_packets, "rx_packets_last", ""),
-	STAT(last.rx_dropped_packets, "rx_dropped_packets_last", ""),
+};
+
+const struct counter_field pfcwd_last_counters[] = {
+	STAT(last.tx_packets, "tx_packets_last", "sent by the queue in the last storm"),
+	STAT(last.tx_dropped_packets, "tx_dropped_packets_last",
+	     "dropped for the queue in the last storm"),
+	STAT(last.rx_packets, "rx_packets_last", "come in to the group in the last storm"),
+	STAT(last.rx_dropped_packets, "rx_dropped_packets_last",
+	     "dropped of the group in the last storm"),
 };
 #undef STAT
 /* clang-format on */
 
 const unsigned int pfcwd_counters_n = sizeof(pfcwd_counters) / sizeof(pfcwd_counters[0]);
+const unsigned int pfcwd_last_counters_n =
+	sizeof(pfcwd_last_counters) / sizeof(pfcwd_last_counters[0]);
 
 const char *
 pfcwd_mode_name(enum pfcwd_mode mode)

@@ -81,6 +81,9 @@ struct pfcwd_stats {
 
 extern const struct counter_field pfcwd_counters[]; /* SONiC's names, in lower case */
 extern const unsigned int pfcwd_counters_n;
+/* Of the present or the latest storm: they begin anew with each. */
+extern const struct counter_field pfcwd_last_counters[];
+extern const unsigned int pfcwd_last_counters_n;
 
 /* Zero-initialised state is operational and has not been polled. */
 struct pfcwd {
