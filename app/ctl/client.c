@@ -2,7 +2,7 @@
 #include "ctl/client.h"
 
 #include <errno.h>
-#include <glob.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,55 +11,53 @@
 #include <unistd.h>
 
 #include "common/say.h"
+#include "ctl/sockets.h"
 #include "ctl/unfold.h"
 
-#define SOCKET_NAME "dpdk_telemetry.v2"
 /* What the program says first. */
 #define HELLO_BYTES 1024
 #define LEAST_REPLY_BYTES 16384
 /* The main lcore of the program has 2 s for what it is asked. */
 #define PATIENCE_S 6
 
-/* XDG_RUNTIME_DIR of our systemd units. */
-#define SERVICE_DIR "/run/quench"
-
-/* Where EAL puts what belongs to a run. */
-static const char *
-runtime_dir(void)
+/* An error line, unless its reader is a program. */
+static int __attribute__((format(printf, 3, 4)))
+fail(struct client *c, int rc, const char *format, ...)
 {
-	const char *xdg = getenv("XDG_RUNTIME_DIR");
+	va_list args;
 
-	if (getuid() == 0)
-		return "/var/run";
-	return xdg != NULL ? xdg : "/tmp";
+	va_start(args, format);
+	vsnprintf(c->error, sizeof(c->error), format, args);
+	va_end(args);
+	if (!c->quiet)
+		say_error("%s", c->error);
+	return rc;
 }
 
 static int
-say_unreachable(const struct client *c, const char *prefix, int error)
+say_unreachable(struct client *c, const char *prefix, int error)
 {
 	if (error == ECONNREFUSED)
-		say_error("%s: the program is gone; its socket was left behind", c->path);
-	else if (error == ENOENT && prefix != NULL)
-		say_error("%s: no program with --file-prefix %s runs, or it was started with "
-			  "--no-telemetry or by another user",
-			  c->path, prefix);
-	else
-		say_error("%s: %s", c->path, strerror(error));
-	return APP_FAILED;
+		return fail(c, APP_FAILED, "%s: the program is gone; its socket was left behind",
+			    c->path);
+	if (error == ENOENT && prefix != NULL)
+		return fail(c, APP_FAILED,
+			    "%s: no program with --file-prefix %s runs, or it was started with "
+			    "--no-telemetry or by another user",
+			    c->path, prefix);
+	return fail(c, APP_FAILED, "%s: %s", c->path, strerror(error));
 }
 
 static int
-say_gone(const struct client *c)
+say_gone(struct client *c)
 {
-	say_error("%s: the program is gone", c->path);
-	return APP_FAILED;
+	return fail(c, APP_FAILED, "%s: the program is gone", c->path);
 }
 
 static int
-say_silent(const struct client *c)
+say_silent(struct client *c)
 {
-	say_error("%s: the program does not answer", c->path);
-	return APP_FAILED;
+	return fail(c, APP_FAILED, "%s: the program does not answer", c->path);
 }
 
 /* @return 0 or -errno. */
@@ -111,12 +109,12 @@ ask_once(struct client *c, const char *command, json_t **reply)
 	json_decref(whole);
 	if (*reply != NULL)
 		return 0;
-	say_error("%s: expected an answer to %s, got %.60s", c->path, path, c->buffer);
-	return APP_FAILED;
+	return fail(c, APP_FAILED, "%s: expected an answer to %s, got %.60s", c->path, path,
+		    c->buffer);
 }
 
 static int
-refuse(const struct client *c, const char *command, json_t *reply)
+refuse(struct client *c, const char *command, json_t *reply)
 {
 	const char *error = json_string_value(json_object_get(reply, "error"));
 	const char *expected = json_string_value(json_object_get(reply, "expected"));
@@ -124,13 +122,11 @@ refuse(const struct client *c, const char *command, json_t *reply)
 
 	if (json_is_null(reply) || (json_is_object(reply) && json_object_size(reply) == 0 &&
 				    strcmp(command, "/quench/info") == 0)) {
-		say_error("%s: %s does not know %.*s", c->path,
+		rc = fail(c, APP_BAD_USAGE, "%s: %s does not know %.*s", c->path,
 			  *c->program != '\0' ? c->program : "the program",
 			  (int)strcspn(command, ","), command);
-		rc = APP_BAD_USAGE;
 	} else if (error != NULL && expected != NULL) {
-		say_error("%s: expected %s", error, expected);
-		rc = APP_BAD_USAGE;
+		rc = fail(c, APP_BAD_USAGE, "%s: expected %s", error, expected);
 	}
 	if (rc != 0)
 		json_decref(reply);
@@ -152,6 +148,19 @@ ask_page(struct client *c, const char *command, json_t **reply)
 	return 0;
 }
 
+/* Put a page behind the others, and take "next" from it. */
+static void
+append(json_t *reply, json_t *page)
+{
+	json_object_del(reply, "next");
+	if (json_object_get(page, "next") != NULL)
+		json_object_set(reply, "next", json_object_get(page, "next"));
+	if (json_object_get(reply, "rows") == NULL)
+		json_object_set_new(reply, "rows", json_array());
+	json_array_extend(json_object_get(reply, "rows"), json_object_get(page, "rows"));
+	json_decref(page);
+}
+
 int
 client_ask(struct client *c, const char *command, json_t **reply)
 {
@@ -165,18 +174,35 @@ client_ask(struct client *c, const char *command, json_t **reply)
 		snprintf(next_command, sizeof(next_command), "%.*s,%lld",
 			 (int)strcspn(command, ","), command, (long long)json_integer_value(next));
 		rc = ask_page(c, next_command, &page);
-		if (rc != 0) {
+		if (rc == 0)
+			append(*reply, page);
+		else
 			json_decref(*reply);
-			return rc;
-		}
-		json_object_del(*reply, "next");
-		if (json_object_get(page, "next") != NULL)
-			json_object_set(*reply, "next", json_object_get(page, "next"));
-		if (json_object_get(*reply, "rows") == NULL)
-			json_object_set_new(*reply, "rows", json_array());
-		json_array_extend(json_object_get(*reply, "rows"), json_object_get(page, "rows"));
-		json_decref(page);
 	}
+	return rc;
+}
+
+int
+client_ask_first(struct client *c, const char *path, unsigned int count, json_t **reply)
+{
+	json_int_t first = 0;
+	char command[256];
+	int rc = 0;
+
+	*reply = json_object();
+	do {
+		json_t *page;
+
+		snprintf(command, sizeof(command), "%s,%lld,%lld", path, (long long)first,
+			 (long long)count - first);
+		rc = ask_page(c, command, &page);
+		if (rc != 0)
+			break;
+		append(*reply, page);
+		first = json_integer_value(json_object_get(*reply, "next"));
+	} while (first > 0 && first < (json_int_t)count);
+	if (rc != 0)
+		json_decref(*reply);
 	return rc;
 }
 
@@ -204,9 +230,10 @@ read_hello(struct client *c)
 	if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 		return say_silent(c);
 	if (n <= 0) {
-		say_error("%s: the program hung up: it is about to end, or has ten clients already",
-			  c->path);
-		return APP_FAILED;
+		return fail(
+			c, APP_FAILED,
+			"%s: the program hung up: it is about to end, or has ten clients already",
+			c->path);
 	}
 	hello = json_loadb(c->buffer, (size_t)n, 0, NULL);
 	c->pid = (uint64_t)json_integer_value(json_object_get(hello, "pid"));
@@ -224,9 +251,8 @@ open_path(struct client *c, const char *path, const char *prefix)
 	int rc;
 
 	if (strlen(path) >= sizeof(c->path)) {
-		say_error("%s: expected a path of at most %zu characters", path,
-			  sizeof(c->path) - 1);
-		return APP_BAD_USAGE;
+		return fail(c, APP_BAD_USAGE, "%s: expected a path of at most %zu characters", path,
+			    sizeof(c->path) - 1);
 	}
 	rc = connect_to(c, path);
 	if (rc != 0)
@@ -235,97 +261,83 @@ open_path(struct client *c, const char *path, const char *prefix)
 	return rc == 0 ? read_info(c) : rc;
 }
 
-/* Does anybody listen? */
 static bool
-is_alive(const char *path)
+shares_prefix(const struct sockets *found, const char *path)
 {
-	struct client c = {.fd = -1};
-	bool alive = strlen(path) < sizeof(c.path) && connect_to(&c, path) == 0;
+	size_t n = strlen(path);
 
-	if (c.fd >= 0)
-		close(c.fd);
-	return alive;
+	for (size_t i = 0; i < found->n; i++)
+		if (strncmp(found->path[i], path, n) == 0 && found->path[i][n] == ':')
+			return true;
+	return false;
 }
 
-/* The name of the folder that a socket is in. */
+/* Who is behind a socket, for the choice. */
 static void
-prefix_of(const char *path, char *prefix, size_t size)
+describe(const struct sockets *found, const char *path, char *text, size_t size)
 {
-	const char *end = strrchr(path, '/'), *start = end;
+	struct client c = {.fd = -1, .quiet = true, .buffer = malloc(LEAST_REPLY_BYTES + 1)};
+	char name[128];
+	bool ours = c.buffer != NULL && open_path(&c, path, NULL) == 0;
 
-	while (start > path && start[-1] != '/')
-		start--;
-	snprintf(prefix, size, "%.*s", (int)(end - start), start);
+	socket_name(path, name, sizeof(name));
+	snprintf(text, size, "%s%s (%s, pid %llu)", name, shares_prefix(found, path) ? ":0" : "",
+		 ours ? c.program : "not ours", (unsigned long long)c.pid);
+	client_close(&c);
 }
 
 static int
-say_which(char **paths, size_t n)
+say_which(struct client *c, const struct sockets *found, const char *prefix)
 {
-	char list[512] = "", prefix[128];
+	char list[400] = "";
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < found->n; i++) {
 		size_t used = strlen(list);
+		char who[192];
 
-		prefix_of(paths[i], prefix, sizeof(prefix));
-		snprintf(list + used, sizeof(list) - used, "%s%s", i == 0 ? "" : ", ", prefix);
+		describe(found, found->path[i], who, sizeof(who));
+		snprintf(list + used, sizeof(list) - used, "%s%s", i == 0 ? "" : ", ", who);
 	}
-	say_error("%zu DPDK programs run: expected --file-prefix with one of %s", n, list);
-	return APP_BAD_USAGE;
+	if (prefix != NULL)
+		return fail(c, APP_BAD_USAGE,
+			    "%zu programs run with --file-prefix %s: expected one of %s", found->n,
+			    prefix, list);
+	return fail(c, APP_BAD_USAGE,
+		    "%zu DPDK programs run: expected --file-prefix with one of %s", found->n, list);
 }
 
-/* Without a name: there must be one program only. */
 static int
-open_only(struct client *c)
+open_only(struct client *c, const char *prefix)
 {
 	char pattern[256];
-	glob_t found;
-	size_t n = 0;
+	struct sockets found;
 	int rc;
 
-	snprintf(pattern, sizeof(pattern), "%s/dpdk/*/" SOCKET_NAME "*", runtime_dir());
-	(void)glob(pattern, 0, NULL, &found);
-	(void)glob(SERVICE_DIR "/dpdk/*/" SOCKET_NAME "*", GLOB_APPEND, NULL, &found);
-	for (size_t i = 0; i < found.gl_pathc; i++) {
-		if (is_alive(found.gl_pathv[i])) {
-			char *path = found.gl_pathv[i];
-
-			found.gl_pathv[i] = found.gl_pathv[n];
-			found.gl_pathv[n++] = path;
-		}
-	}
-	if (n == 1) {
-		rc = open_path(c, found.gl_pathv[0], NULL);
-	} else if (n == 0) {
-		say_error("no program runs: expected a telemetry socket %s", pattern);
-		rc = APP_FAILED;
+	sockets_find_one(prefix, &found);
+	if (found.n == 1) {
+		rc = open_path(c, found.path[0], prefix);
+	} else if (found.n > 1) {
+		rc = say_which(c, &found, prefix);
+	} else if (prefix != NULL) {
+		/* It says why not. */
+		socket_path(prefix, pattern, sizeof(pattern));
+		rc = open_path(c, pattern, prefix);
 	} else {
-		rc = say_which(found.gl_pathv, n);
+		socket_path("*", pattern, sizeof(pattern));
+		rc = fail(c, APP_FAILED, "no program runs: expected a telemetry socket %s",
+			  pattern);
 	}
-	globfree(&found);
+	sockets_free(&found);
 	return rc;
 }
 
 int
 client_open(struct client *c, const char *path, const char *prefix)
 {
-	char of_prefix[512], in_service[512];
-
-	*c = (struct client){.fd = -1, .buffer = malloc(LEAST_REPLY_BYTES + 1)};
-	if (c->buffer == NULL) {
-		say_error("%s", strerror(ENOMEM));
-		return APP_FAILED;
-	}
-	if (path != NULL)
-		return open_path(c, path, NULL);
-	if (prefix == NULL)
-		return open_only(c);
-	snprintf(of_prefix, sizeof(of_prefix), "%s/dpdk/%s/" SOCKET_NAME, runtime_dir(), prefix);
-	if (access(of_prefix, F_OK) != 0 &&
-	    snprintf(in_service, sizeof(in_service), SERVICE_DIR "/dpdk/%s/" SOCKET_NAME, prefix) >
-		    0 &&
-	    access(in_service, F_OK) == 0)
-		return open_path(c, in_service, prefix);
-	return open_path(c, of_prefix, prefix);
+	*c = (struct client){.fd = -1, .quiet = c->quiet, .buffer = malloc(LEAST_REPLY_BYTES + 1)};
+	if (c->buffer == NULL)
+		return fail(c, APP_FAILED, "%s", strerror(ENOMEM));
+	return path != NULL ? open_path(c, path, NULL) : open_only(c, prefix);
 }
 
 void
@@ -334,5 +346,6 @@ client_close(struct client *c)
 	if (c->fd >= 0)
 		close(c->fd);
 	free(c->buffer);
-	*c = (struct client){.fd = -1};
+	c->fd = -1;
+	c->buffer = NULL;
 }

@@ -16,15 +16,20 @@ struct client {
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 	char program[32]; /* "quench-switch" */
 	uint64_t pid;
+	/* An error is kept in error[], and said in a line unless quiet. */
+	bool quiet;
+	char error[512];
 	size_t reply_bytes; /* the longest */
 	char *buffer;
 };
 
 /**
  * Connect to the socket at path, or of the program with this file prefix; or, with neither, to the
- * only program that runs.
+ * only program that runs. Programs without shared configuration may have one prefix: NAME:0 is the
+ * first of them, NAME:1 the second.
  *
- * @return 0, or an exit code after an error line. client_close() in any case.
+ * @param c  Zero, or with quiet set.
+ * @return   0, or an exit code after an error line. client_close() in any case.
  */
 int client_open(struct client *c, const char *path, const char *prefix);
 void client_close(struct client *c);
@@ -36,5 +41,8 @@ void client_close(struct client *c);
  * @return       0, or an exit code after an error line: APP_BAD_USAGE when the program refused.
  */
 int client_ask(struct client *c, const char *command, json_t **reply);
+
+/** Ask for the first rows, count of them or less, of a command with parameters FIRST and COUNT. */
+int client_ask_first(struct client *c, const char *path, unsigned int count, json_t **reply);
 
 #endif

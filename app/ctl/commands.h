@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "ctl/client.h"
+#include "ctl/metrics.h"
 
 #define COMMAND_PARAMS 4
 
@@ -17,6 +18,10 @@ struct ctl_options {
 	bool json;
 	bool since_start;   /* do not subtract what was cleared */
 	const char *output; /* of import and export; NULL: standard output */
+	/* of metrics */
+	const char *path, *prefix; /* as for client_open() */
+	const char *listen;
+	struct metrics_bounds bounds;
 };
 
 struct command {
@@ -26,7 +31,7 @@ struct command {
 	const char *program; /* that has it; NULL: both */
 	int (*run)(const struct command *command, struct client *c, const struct ctl_options *o,
 		   const char *const params[COMMAND_PARAMS]);
-	/* Of a command that works on files, in place of run: it asks no program. */
+	/* In place of run, of a command that asks no program, or finds programs by itself. */
 	int (*run_files)(const struct ctl_options *o, const char *const params[COMMAND_PARAMS]);
 	/* show: what is asked, and what is printed of it */
 	const char *path;
@@ -60,6 +65,12 @@ int command_send(const struct command *command, struct client *c, const struct c
 		 const char *const params[COMMAND_PARAMS]);
 int command_clear_counters(const struct command *command, struct client *c,
 			   const struct ctl_options *o, const char *const params[COMMAND_PARAMS]);
+
+/* Of its run_files, in export.c. */
+int command_show_metrics(const struct ctl_options *o, const char *const params[COMMAND_PARAMS]);
+int command_serve_metrics(const struct ctl_options *o, const char *const params[COMMAND_PARAMS]);
+/** Write a text to --output, which is whole or what it was before, or to standard output. */
+int write_output(const struct ctl_options *o, const char *text, size_t size);
 
 /* Of its run_files, in import.c. */
 int command_import_nxos(const struct ctl_options *o, const char *const params[COMMAND_PARAMS]);

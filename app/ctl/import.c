@@ -61,7 +61,7 @@ write_file(const char *path, const char *text, size_t size)
 	return APP_DONE;
 }
 
-static int
+int
 write_output(const struct ctl_options *o, const char *text, size_t size)
 {
 	if (o->output != NULL)

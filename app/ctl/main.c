@@ -15,7 +15,6 @@
 
 struct options {
 	struct ctl_options show;
-	const char *path, *prefix;
 	double watch_s; /* 0: once */
 	bool help, version;
 };
@@ -30,6 +29,8 @@ static const char usage[] =
 	"  -w, --watch[=SECONDS]    again and again, every second or so many\n"
 	"  -o, --output FILE        of import and export, instead of standard output\n"
 	"      --since-start        counters since the start, whatever was cleared\n"
+	"      --listen ADDRESS:PORT  of serve-metrics; 127.0.0.1:9880 unless given\n"
+	"      --qps N, --flows N   metrics of the first N of them; 0 and 256 unless given\n"
 	"      --help, --version\n"
 	"\n"
 	"Commands:\n";
@@ -47,6 +48,20 @@ read_watch(const char *text, double *seconds)
 }
 
 static int
+read_bound(const char *option, const char *text, unsigned int most, unsigned int *value)
+{
+	char *end;
+	unsigned long number = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end != '\0' || number > most) {
+		say_error("%s = %s: expected a number from 0 to %u", option, text, most);
+		return APP_BAD_USAGE;
+	}
+	*value = (unsigned int)number;
+	return 0;
+}
+
+static int
 read_options(int argc, char **argv, struct options *o)
 {
 	static const struct option options[] = {
@@ -56,6 +71,9 @@ read_options(int argc, char **argv, struct options *o)
 		{"watch", optional_argument, NULL, 'w'},
 		{"output", required_argument, NULL, 'o'},
 		{"since-start", no_argument, NULL, 'S'},
+		{"listen", required_argument, NULL, 'L'},
+		{"qps", required_argument, NULL, 'Q'},
+		{"flows", required_argument, NULL, 'F'},
 		{"help", no_argument, NULL, 'h'},
 		{"version", no_argument, NULL, 'V'},
 		{NULL, 0, NULL, 0},
@@ -66,10 +84,10 @@ read_options(int argc, char **argv, struct options *o)
 	while (rc == 0 && (option = getopt_long(argc, argv, "f:s:jw::o:h", options, NULL)) != -1) {
 		switch (option) {
 		case 'f':
-			o->prefix = optarg;
+			o->show.prefix = optarg;
 			break;
 		case 's':
-			o->path = optarg;
+			o->show.path = optarg;
 			break;
 		case 'j':
 			o->show.json = true;
@@ -83,6 +101,16 @@ read_options(int argc, char **argv, struct options *o)
 		case 'S':
 			o->show.since_start = true;
 			break;
+		case 'L':
+			o->show.listen = optarg;
+			break;
+		case 'Q':
+			rc = read_bound("--qps", optarg, METRICS_MOST_QPS, &o->show.bounds.qps);
+			break;
+		case 'F':
+			rc = read_bound("--flows", optarg, METRICS_MOST_FLOWS,
+					&o->show.bounds.flows);
+			break;
 		case 'h':
 			o->help = true;
 			break;
@@ -95,7 +123,7 @@ read_options(int argc, char **argv, struct options *o)
 			rc = APP_BAD_USAGE;
 		}
 	}
-	if (rc == 0 && o->path != NULL && o->prefix != NULL) {
+	if (rc == 0 && o->show.path != NULL && o->show.prefix != NULL) {
 		say_error("--socket and --file-prefix: expected one of them");
 		rc = APP_BAD_USAGE;
 	}
@@ -124,7 +152,7 @@ run(const struct options *o, int argc, char **argv)
 {
 	const char *params[COMMAND_PARAMS];
 	const struct command *command = command_find(argc, argv, NULL, params);
-	struct client c;
+	struct client c = {0};
 	int rc;
 
 	/* What no program knows is said without one. */
@@ -136,7 +164,7 @@ run(const struct options *o, int argc, char **argv)
 	}
 	if (command->run_files != NULL)
 		return command->run_files(&o->show, params);
-	rc = client_open(&c, o->path, o->prefix);
+	rc = client_open(&c, o->show.path, o->show.prefix);
 	if (rc == 0) {
 		command = command_find(argc, argv, c.program, params);
 		rc = command == NULL ? APP_BAD_USAGE : 0;
@@ -163,7 +191,7 @@ run(const struct options *o, int argc, char **argv)
 int
 main(int argc, char **argv)
 {
-	struct options o = {0};
+	struct options o = {.show = {.listen = "127.0.0.1:9880", .bounds = {.flows = 256}}};
 	int rc;
 
 	say_as("quenchctl");

@@ -11,19 +11,22 @@ _quenchctl()
 		mapfile -t COMPREPLY < <(compgen -W "$(cd "$dir/dpdk" 2>/dev/null && ls -d -- */ | tr -d /)" -- "$word")
 		return
 		;;
+	--listen | --qps | --flows)
+		return
+		;;
 	-s | --socket | -o | --output)
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		return
 		;;
 	esac
 	if [[ $word == -* ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "--file-prefix --socket --json --watch --output --since-start --help --version" -- "$word")
+		mapfile -t COMPREPLY < <(compgen -W "--file-prefix --socket --json --watch --output --since-start --listen --qps --flows --help --version" -- "$word")
 		return
 	fi
 	for w in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
 		if [ -n "$skip" ]; then
 			skip=''
-		elif [[ $w == -f || $w == -s || $w == --file-prefix || $w == --socket || $w == -o || $w == --output ]]; then
+		elif [[ $w == -f || $w == -s || $w == --file-prefix || $w == --socket || $w == --listen || $w == --qps || $w == --flows || $w == -o || $w == --output ]]; then
 			skip=1
 		elif [[ $w != -* ]]; then
 			given+=("$w")

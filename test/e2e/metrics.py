@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A switch and a NIC with all features on that have something to count, and an exporter of their metrics."""
+import re
+import subprocess
+import time
+import urllib.error
+import urllib.request
+
+from frames import ECT0, roce, write_pcap
+from harness import BUILD, PATIENCE_S, Program, _running, run
+from telemetry import eal
+
+CTL = BUILD / "app/ctl/quenchctl"
+FRAMES = 300
+SWITCH = """
+[switch]
+buffer_bytes = 4MB
+vlan_filtering = on
+[pfcwd]
+pfcwd = sonic
+[lldp]
+lldp = on
+[router]
+router_mac = 02:00:00:00:00:fe
+[interface vlan 10]
+ip = 10.1.0.1/24
+[fdb receiver]
+mac = 02:00:00:00:08:08
+vlan = 1
+port = 1
+[port 0]
+mac = 02:5a:00:00:00:00
+link_speed_bps = 1G
+[port 1]
+mac = 02:5a:00:00:00:01
+link_speed_bps = 10G
+[port 2]
+mac = 02:5a:00:00:00:02
+link_speed_bps = 10G
+flow_control = pause
+"""
+NIC = """
+[nic]
+mac = 02:00:00:00:00:01
+ip = 10.0.0.1
+link_speed_bps = 1G
+first_qpn = 100
+measure_pacing = on
+measure_times = on
+[flow write "a\\b"]
+peer_mac = 02:00:00:00:00:01
+peer_ip = 10.0.0.1
+peer_qpn = 160
+qp_count = 60
+messages = 1
+message_bytes = 1000
+[flow answer]
+requester = off
+peer_mac = 02:00:00:00:00:01
+peer_ip = 10.0.0.1
+peer_qpn = 100
+qp_count = 60
+"""
+
+
+def start_switch(work, name):
+    """Forwards FRAMES frames, drops one, and is quiet then."""
+    frames = [roce("02:00:00:00:07:07", "02:00:00:00:08:08", "10.0.0.1", "10.0.0.2", 50000, i, 26, ECT0, bytes(64))
+              for i in range(FRAMES)] + [b"\x01\x80\xc2\x00\x00\x05" + bytes(54)]
+    write_pcap(work / "in.pcap", frames)
+    return Program(work, "switch", f"switch{name}", SWITCH, eal(
+        name, f"net_pcap0,rx_pcap={work}/in.pcap,tx_pcap={work}/out0.pcap", f"net_pcap1,tx_pcap={work}/out1.pcap",
+        f"net_pcap2,tx_pcap={work}/out2.pcap"), "--stats-interval", 0.2, "--idle-sleep", 200)
+
+
+def start_nic(work, name):
+    """Sends each QP's message to itself, and stays."""
+    return Program(work, "nic", f"nic{name}", NIC, eal(name, "net_ring0"), "--stats-interval", 0.2, "--idle-sleep", 200,
+                   "--stay")
+
+
+class Exporter:
+    """quenchctl serve-metrics."""
+
+    def __init__(self, work, *options):
+        self.err_path = work / f"exporter{len(_running)}.err"
+        with open(self.err_path, "w") as err:
+            self.process = subprocess.Popen([CTL, "--listen", "127.0.0.1:0", *map(str, options), "serve-metrics"],
+                                            stdout=subprocess.DEVNULL, stderr=err)
+        _running.append(self)
+        self.url = self.wait_for(r"http://[^/]+").group()
+        self.port = int(self.url.rpartition(":")[2])
+
+    def err(self):
+        return self.err_path.read_text()
+
+    def wait_for(self, pattern):
+        end = time.monotonic() + PATIENCE_S
+        while not (found := re.search(pattern, self.err())):
+            if self.process.poll() is not None or time.monotonic() > end:
+                raise SystemExit(f"quenchctl serve-metrics: no {pattern}: {self.err()}")
+            time.sleep(0.02)
+        return found
+
+    def get(self, path="/metrics", accept="application/openmetrics-text;version=1.0.0", **headers):
+        """(status, content type, text); the status of a refusal, too."""
+        request = urllib.request.Request(self.url + path, headers={"Accept": accept, **headers})
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE_S) as reply:
+                return reply.status, reply.headers["Content-Type"], reply.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.headers["Content-Type"], error.read().decode()
+
+    def samples(self):
+        return samples(self.get()[2])
+
+    def wait_until(self, what, condition):
+        end = time.monotonic() + PATIENCE_S
+        while not condition(self.samples()):
+            if time.monotonic() > end:
+                raise SystemExit(f"the exporter does not get to: {what}\n{self.err()}")
+            time.sleep(0.1)
+
+    def stop(self):
+        self.process.terminate()
+        return self.process.wait(PATIENCE_S)
+
+
+def samples(text):
+    """{series as it is written: value}"""
+    return {line.rpartition(" ")[0]: float(line.rpartition(" ")[2]) for line in text.splitlines()
+            if line and line[0] != "#"}
+
+
+def labels(**kw):
+    return ",".join(f'{k}="{v}"' for k, v in kw.items())
+
+
+def promtool(*arguments, **kw):
+    return run("promtool", *arguments, **kw)

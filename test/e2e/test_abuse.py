@@ -1,0 +1,171 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Clients that ask for too much, too often, wrongly, or never read: each is bounded, and told so; programs go on."""
+import re
+import socket
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+from harness import PATIENCE_S, check, check_equal, finish, run, work_dir
+from metrics import CTL, Exporter, start_nic, start_switch
+from telemetry import BASE, Telemetry, prefix
+
+HTTP_CLIENTS = 64
+TELEMETRY_CLIENTS = 10
+
+
+def ctl(*words):
+    return run(CTL, *words)
+
+
+def tcp(port, data=b""):
+    s = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S)
+    s.sendall(data)
+    return s
+
+
+def answer(port, data):
+    """All that comes until the other end closes."""
+    got = b""
+    with tcp(port) as s:
+        try:
+            s.sendall(data)
+            s.shutdown(socket.SHUT_WR)
+            while more := s.recv(65536):
+                got += more
+        except OSError:
+            pass  # closed at once, before all was sent
+    return got.decode(errors="replace")
+
+
+def check_requests(e):
+    for what, data, status, words in (
+            ("a method", b"POST /metrics HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc", 405, "expected GET or HEAD"),
+            ("a path", b"GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n", 404, "no such path: expected one of\n/metrics"),
+            ("a Host", b"GET /metrics HTTP/1.1\r\nHost: evil.example\r\n\r\n", 403, "expected localhost or 127.0.0.1"),
+            ("a long line", b"GET /" + b"a" * 40000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n", 414, ""),
+            ("a long header", b"GET /metrics HTTP/1.1\r\nX: " + b"a" * 40000 + b"\r\n\r\n", 431, "")):
+        got = answer(e.port, data)
+        # Of a request that is cut off the answer may be lost with the rest of it.
+        cut_off = status in (414, 431) and got == ""
+        check(f"{what} that is wrong: {status}", cut_off or (got.startswith(f"HTTP/1.1 {status} ") and words in got), got[:200])
+    answer(e.port, b"\x16\x03\x01\x00\xff" + bytes(range(256)))
+    got = answer(e.port, b"HEAD /metrics HTTP/1.1\r\nHost: [::1]\r\nConnection: close\r\n\r\n")
+    check("HEAD has no body", got.startswith("HTTP/1.1 200 ") and got.endswith("\r\n\r\n"), got[:200])
+    check("/ says what there is", "/metrics" in e.get("/")[2])
+
+
+def check_clients(e):
+    """More than there is room for: those that came are served, the next are told."""
+    idle = [tcp(e.port) for _ in range(HTTP_CLIENTS // 2)]
+    # They ask, and never read.
+    idle += [tcp(e.port, b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n" * 20) for _ in range(HTTP_CLIENTS // 2 - 1)]
+    check_equal("beside silent clients one is served", e.get()[0], 200)
+    idle += [tcp(e.port) for _ in range(2)]
+    status, _, text = e.get()
+    check("one too many is told so", status == 503 and text == "more than 64 clients at a time: expected fewer\n", text)
+    for s in idle:
+        s.close()
+    e.wait_until("served again", lambda s: s)
+    e.wait_until("those refused are counted", lambda s: s["quench_exporter_refused_clients_total"] >= 1)
+
+
+def check_rate(e):
+    """However many ask, the programs are read four times a second at most."""
+    def readings():
+        return e.samples()["quench_exporter_readings_total"]
+
+    before, begun = readings(), time.monotonic()
+    with ThreadPoolExecutor(16) as pool:
+        replies = list(pool.map(lambda _: e.get()[0], range(1000)))
+    after = readings()
+    most = (time.monotonic() - begun) / 0.25 + 2
+    check_equal("a thousand scrapes are answered", set(replies), {200})
+    check(f"from no more than {most:.0f} readings", after - before <= most, after - before)
+    e.wait_until("the others are counted", lambda s: s["quench_exporter_repeated_total"] >= 1000 - most)
+
+
+def stuck(name):
+    """A client of telemetry that asks until nothing more fits, and never reads."""
+    t = Telemetry(name)
+    t.socket.setblocking(False)
+    try:
+        while True:
+            t.socket.send(b"/quench/counters")
+    except BlockingIOError:
+        return t
+
+
+def tenth(name, clients):
+    """Places become free when DPDK's threads see the end of those that left."""
+    try:
+        clients.append(Telemetry(name))
+    except ValueError:
+        return False
+    return True
+
+
+def check_telemetry(switch, name):
+    """DPDK has ten places; who finds none is told."""
+    clients = [stuck(name) for _ in range(TELEMETRY_CLIENTS - 1)]
+    switch.wait_until("one beside nine that never read is served", lambda: ctl("-f", name, "show", "info").returncode == 0)
+    switch.wait_until("a tenth has its place", lambda: tenth(name, clients))
+    done = ctl("-f", name, "show", "info")
+    check("an eleventh is told why not", done.returncode == 1 and "has ten clients already" in done.stderr, done.stderr)
+    done = ctl("-f", name, "show", "metrics")
+    check("so is the exporter", done.returncode == 1 and "has ten clients already" in done.stderr and
+          f'quench_up{{program="",prefix="{name}"}} 0' in done.stdout, done.stderr)
+    lines = len(switch.out().splitlines())
+    switch.wait_until("it goes on meanwhile", lambda: len(switch.out().splitlines()) > lines + 2)
+    clients.pop().socket.close()
+    switch.wait_until("a place is free", lambda: ctl("-f", name, "show", "info").returncode == 0)
+    junk = Telemetry(name)
+    for text in (b"\0" * 100, b"," * 500, b"/quench/port," + b"9" * 900, bytes(range(1, 256)), b"/quench/port,\xff\xfe"):
+        junk.socket.send(text)
+        junk.socket.recv(1 << 16)
+    check_equal("junk is answered, and then a question", junk.ask("/quench/info")["program"], "quench-switch")
+    junk.socket.close()
+    check_equal("it ends although nine never read", switch.stop(), 0)
+
+
+def check_one_name(work):
+    """Two programs without shared configuration may have one --file-prefix."""
+    name = prefix("t")
+    switch = start_switch(work, name)
+    switch.wait_started()
+    nic = start_nic(work, name)
+    nic.wait_started()
+    check("they have a socket each", (BASE / name / "dpdk_telemetry.v2:1").exists())
+    done = ctl("-f", name, "show", "info")
+    check("quenchctl says which there are", done.returncode == 2 and len(done.stderr.splitlines()) == 1 and
+          f"{name}:0 (quench-switch, pid {switch.process.pid}), {name}:1 (quench-nic, pid {nic.process.pid})" in done.stderr,
+          done.stderr)
+    for number, program in ((0, "quench-switch"), (1, "quench-nic")):
+        check(f"{name}:{number} is the {program}", f'"{program}"' in ctl("-j", "-f", f"{name}:{number}", "show", "info").stdout)
+    done = ctl("-f", f"{name}:2", "show", "info")
+    check("there is no third", done.returncode == 1 and "no program with --file-prefix" in done.stderr, done.stderr)
+    exporter = Exporter(work)
+    up = {re.search('program="([^"]*)",prefix="([^"]*)"', s).groups(): v for s, v in exporter.samples().items() if "quench_up" in s}
+    check_equal("the exporter has both", [up.get(("quench-switch", name)), up.get(("quench-nic", f"{name}:1"))], [1, 1])
+    exporter.stop()
+    check_equal("exit code of the first", switch.stop(), 0)
+    check("the other alone needs no number", '"quench-nic"' in ctl("-j", "-f", name, "show", "info").stdout)
+    check_equal("exit code of the other", nic.stop(), 0)
+
+
+def main():
+    work = work_dir()
+    name = prefix("a")
+    switch = start_switch(work, name)
+    switch.wait_quiet()
+    e = Exporter(work, "-f", name)
+    check_requests(e)
+    check_clients(e)
+    check_rate(e)
+    check_equal("exit code of the exporter", e.stop(), 0)
+    check_telemetry(switch, name)
+    check_one_name(work)
+    finish()
+
+
+main()

@@ -1,0 +1,173 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The exporter of metrics: every key has a meaning and a family, values are quenchctl's, programs come and go."""
+import json
+import shutil
+import subprocess
+
+from harness import check, check_equal, finish, run, work_dir
+from metrics import CTL, FRAMES, Exporter, promtool, start_nic, start_switch
+from telemetry import Telemetry, prefix
+
+try:
+    from prometheus_client.openmetrics.parser import text_string_to_metric_families
+except ImportError:
+    text_string_to_metric_families = None
+
+# What tells rows apart, and parameters that are shown beside counters.
+NOT_MEASURED = {"port", "queue", "pg", "prio", "local_qpn", "total", "next", "detection_time_ns", "restoration_time_ns",
+                "kind", "index", "age_ns"}
+# Replies, and the objects of whose keys they are made.
+SWITCH_REPLIES = {"ports": ["port"], "device_stats": ["device"], "queues,1": ["queue"], "pg,0": ["pg"], "pfc": ["pfc"],
+                  "pfcwd": ["pfcwd"], "drops": ["drop"], "malformed": ["malformed"], "ecn": ["wred", "queue"],
+                  "buffer": ["buffer", "pool", "ledger"], "fdb": ["fdb"], "interfaces": ["interface"],
+                  "router": ["router"], "lldp": ["dcbx"]}
+NIC_REPLIES = {"port": ["port", "pfc", "device"], "nic": ["nic", "drop", "rp", "np", "dctcp", "timely"],
+               "flows": ["flow"], "qps": ["qp"]}
+
+
+def names_of(t):
+    """{object: names}, counters and gauges together; a priority's key for each."""
+    found = {}
+    for command in ("/quench/counters", "/quench/gauges"):
+        table = t.all(command)
+        for thing, name in zip(table["object"], table["name"]):
+            found.setdefault(thing, set()).update(name.replace("N", str(p)) for p in range(8 if "N" in name else 1))
+    return found
+
+
+def check_meanings(name, replies):
+    """Every number of every reply is a counter or a gauge, and has a meaning."""
+    t = Telemetry(name)
+    names = names_of(t)
+    for command, objects in replies.items():
+        known = set().union(*(names[o] for o in objects)) | NOT_MEASURED
+        reply = t.ask(f"/quench/{command}")
+        nameless = set()
+        for path, value in reply.items():
+            values = value if isinstance(value, list) else [value]
+            if any(isinstance(v, int) for v in values) and path.rpartition("/")[2] not in known:
+                nameless.add(path)
+        check(f"/quench/{command}: each number has a meaning", not nameless, nameless)
+    for table in (t.all("/quench/counters"), t.all("/quench/gauges")):
+        check("each key has help", all(table["help"]), [n for n, h in zip(table["name"], table["help"]) if not h])
+
+
+def check_formats(exporter):
+    status, kind, text = exporter.get()
+    check_equal("OpenMetrics: status and type", (status, kind),
+                (200, "application/openmetrics-text; version=1.0.0; charset=utf-8"))
+    check("it ends with # EOF", text.endswith("\n# EOF\n"))
+    if text_string_to_metric_families:
+        families = list(text_string_to_metric_families(text))
+        check("OpenMetrics' own parser takes it", len(families) > 150, len(families))
+        check("every family has help and a type", all(f.documentation and f.type in ("counter", "gauge") for f in families))
+        units = {f.unit for f in families}
+        check_equal("only base units", units - {"", "bytes", "seconds", "ratio", "bytes_per_second", "packets", "frames"},
+                    set())
+    status, kind, text = exporter.get(accept="*/*")
+    check_equal("text: status and type", (status, kind), (200, "text/plain; version=0.0.4; charset=utf-8"))
+    check("it knows no unit and no end", "# UNIT" not in text and "# EOF" not in text)
+    if shutil.which("promtool"):
+        done = promtool("check", "metrics", input=text)
+        check_equal("promtool check metrics", (done.returncode, done.stdout + done.stderr), (0, ""))
+
+
+def check_values(exporter, switch, nic):
+    """Both programs are quiet: what quenchctl shows is what is exported."""
+    def show(name, words):
+        done = run(CTL, "--json", "--since-start", "--file-prefix", name, *words.split())
+        return json.loads(done.stdout)
+
+    s = exporter.samples()
+    mine = f'program="quench-switch",prefix="{switch}"'
+    for row in show(switch, "show interfaces")["rows"]:
+        at = f'{mine},port="{row["port"]}",device="{row["device"]}"'
+        for key in ("rx_packets", "rx_bytes", "tx_packets", "tx_bytes", "tx_pause_frames", "refusals"):
+            check_equal(f"port {row['port']} {key}", s[f"quench_port_{key}_total{{{at}}}"], row[key])
+        check_equal("its speed in bytes", s[f"quench_port_link_speed_bytes_per_second{{{at}}}"] * 8, row["link_speed_bps"])
+    wrong = []
+    for words, thing, rows, keys in (
+            ("show queue counters", "queue", "queues", ("tx_packets", "tx_bytes", "ecn_marked_packets", "drop_packets")),
+            ("show priority-group counters", "pg", "pgs", ("rx_packets", "rx_bytes", "drop_packets"))):
+        for row in show(switch, words)[rows]:
+            at = f'{mine},port="{row["port"]}",{thing}="{row[thing]}"'
+            wrong += [(at, key) for key in keys if s[f"quench_{thing}_{key}_total{{{at}}}"] != row[key]]
+    check("queues and groups are as quenchctl shows them", not wrong, wrong)
+    check_equal("frames of queue 3", s[f'quench_queue_tx_packets_total{{{mine},port="1",queue="3"}}'], FRAMES)
+    check_equal("a drop by reason", s[f'quench_drop_packets_total{{{mine},port="0",reason="reserved_address"}}'], 1)
+    check_equal("a threshold", s[f'quench_wred_green_max_threshold_bytes{{{mine},port="1",queue="3"}}'],
+                show(switch, "show ecn")["rows"][0]["green_max_threshold_bytes"])
+    check_equal("link pause has no priority", s[f'quench_pfc_rx_global_pause_transition_total{{{mine},port="2"}}'], 0)
+    check("priorities are labels", f'quench_pfc_tx_pause_total{{{mine},port="0",prio="3"}}' in s)
+
+    mine = f'program="quench-nic",prefix="{nic}"'
+    for row in show(nic, "show flows")["rows"]:
+        flow = row["flow"].replace("\\", "\\\\").replace('"', '\\"')
+        for key in ("messages", "payload_bytes", "cnps_handled"):
+            check_equal(f"flow {row['flow']} {key}", s[f'quench_flow_{key}_total{{{mine},flow="{flow}"}}'], row[key])
+    counters = show(nic, "show counters")
+    check_equal("NIC: packets", s[f"quench_nic_tx_packets_total{{{mine}}}"], counters["tx_packets"])
+    check_equal("NIC: CNPs ignored", s[f"quench_rp_cnp_ignored_total{{{mine}}}"], counters["rp_cnp_ignored"])
+    check_equal("NIC: a drop by reason", s[f'quench_drop_packets_total{{{mine},reason="malformed"}}'], 0)
+    check_equal("NIC: QPs, of which some are exported", s[f"quench_nic_qps{{{mine}}}"], 120)
+    check_equal("the first QPs", sum("quench_qp_tx_packets_total" in name for name in s), 3)
+
+
+def check_programs(work, exporter, switch, name):
+    up = f'quench_up{{program="quench-switch",prefix="{name}"}}'
+    check_equal("the switch is up", exporter.samples()[up], 1)
+    check_equal("exit code of the switch", switch.stop(), 0)
+    exporter.wait_until("the switch is down", lambda s: s[up] == 0)
+    check("its counters are gone", not any(f'prefix="{name}"' in n and "_port_" in n for n in exporter.samples()))
+    exporter.wait_for(f"dpdk/{name}/.*is gone")
+    again = start_switch(work, name)
+    again.wait_started()
+    exporter.wait_until("it is up again", lambda s: s.get(up) == 1)
+    check("and counts from the start", any(f'prefix="{name}"' in n and "_port_" in n for n in exporter.samples()))
+    check_equal("exit code", again.stop(), 0)
+
+
+def check_command(nic):
+    done = run(CTL, "-f", nic, "show", "metrics", "text")
+    check("show metrics text", done.returncode == 0 and done.stderr == "" and "# TYPE quench_up gauge" in done.stdout,
+          done.stderr)
+    check("show metrics", run(CTL, "-f", nic, "show", "metrics").stdout.endswith("# EOF\n"))
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([CTL, "-f", nic, "show", "metrics"], stdout=full, stderr=subprocess.PIPE, text=True)
+    check("a full disk is said", done.returncode == 1 and "standard output" in done.stderr, done.stderr)
+    for options, words in ((("show", "metrics", "xml"), "expected openmetrics or text"),
+                           (("-f", "qe-none", "show", "metrics"), "no program with --file-prefix qe-none"),
+                           (("--qps", "5000", "show", "metrics"), "--qps = 5000: expected a number from 0 to 4096"),
+                           (("--listen", "9880x", "serve-metrics"), "expected ADDRESS:PORT"),
+                           (("--listen", "nowhere:1", "serve-metrics"), "expected ADDRESS:PORT"),
+                           (("--listen", "127.0.0.1:70000", "serve-metrics"), "expected ADDRESS:PORT")):
+        done = run(CTL, *options)
+        check(f"{' '.join(options)} is refused", done.returncode != 0 and words in done.stderr, done.stderr)
+
+
+def main():
+    work = work_dir()
+    names = prefix("s"), prefix("n")
+    switch, nic = start_switch(work, names[0]), start_nic(work, names[1])
+    switch.wait_quiet()
+    nic.wait_quiet()
+    check_meanings(names[0], SWITCH_REPLIES)
+    check_meanings(names[1], NIC_REPLIES)
+    # Without a name: all that run, those of others among them.
+    both = Exporter(work, "--qps", 3)
+    check_formats(both)
+    both.wait_until("both are up", lambda s: all(any(f'prefix="{n}"' in x and v == 1 for x, v in s.items() if "quench_up" in x)
+                                                 for n in names))
+    check_values(both, *names)
+    taken = run(CTL, "--listen", f"127.0.0.1:{both.port}", "serve-metrics")
+    check("a port that is taken is said", taken.returncode == 1 and "Address already in use" in taken.stderr, taken.stderr)
+    check_programs(work, both, switch, names[0])
+    check_command(names[1])
+    check_equal("exit code of the exporter", both.stop(), 0)
+    check_equal("exit code of the NIC", nic.stop(), 0)
+    finish()
+
+
+if __name__ == "__main__":
+    main()
