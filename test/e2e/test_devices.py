@@ -4,18 +4,15 @@
 
 On net_ring a NIC hears itself: there its messages complete and it ends without a signal.
 """
-import atexit
 import json
 import os
-import pathlib
 import signal
 
 from frames import read_pcap, roce, write_pcap
 from harness import BUILD, Program, check, check_equal, eal, finish, run, work_dir
+from hugepages import huge_options
 from namespaces import Host
 
-HUGE_PAGES = pathlib.Path("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages")
-HUGE_NEEDED = 128
 
 SWITCH = """
 [switch]
@@ -65,26 +62,6 @@ def devices(work):
     else:
         print("# net_af_packet needs root")
     return pairs
-
-
-def huge_options(work):
-    """EAL options for hugepages in a folder of our own, or None with the reason printed."""
-    if os.geteuid() != 0 or not HUGE_PAGES.exists():
-        print("# no hugepages: reserving them needs root and a kernel with 2 MB pages")
-        return None
-    before = HUGE_PAGES.read_text()
-    HUGE_PAGES.write_text(str(int(before) + HUGE_NEEDED))
-    atexit.register(HUGE_PAGES.write_text, before)
-    if int(HUGE_PAGES.read_text()) < int(before) + HUGE_NEEDED:
-        print(f"# no hugepages: this machine has no room for {HUGE_NEEDED} of them")
-        return None
-    folder = work / "huge"
-    folder.mkdir()
-    if run("mount", "-t", "hugetlbfs", "none", folder).returncode != 0:
-        print("# no hugepages: hugetlbfs cannot be mounted")
-        return None
-    atexit.register(run, "umount", folder)
-    return ["--huge-dir", str(folder)]
 
 
 def try_one(work, role, name, config, options, with_signal):
