@@ -8,7 +8,7 @@ from collections.abc import Callable
 from reporting import data, fluid
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SCENARIOS = ROOT / "config" / "experiments"
+SCENARIOS = ROOT / "config"
 NOT_IN_THIS_RUN = "3600s"  # start_ns of a flow that a variant leaves out
 
 
@@ -43,7 +43,7 @@ class Variant:
 
 @dataclasses.dataclass(frozen=True)
 class Experiment:
-    name: str  # of config/experiments/NAME.ini too
+    name: str
     title: str
     source: str
     statement: str  # of the source, in our words
@@ -54,6 +54,10 @@ class Experiment:
     full: dict = dataclasses.field(default_factory=dict)  # settings with --full, over each variant's
     full_variants: tuple = ()  # with --full, instead of variants
     findings: str = ""  # where and why measured and stated differ; HTML is escaped
+    scenario: str = ""  # file of config/; "": experiments/NAME.ini
+
+    def path(self):
+        return SCENARIOS / (self.scenario or f"experiments/{self.name}.ini")
 
     def chosen(self, full):
         if not full:
@@ -68,7 +72,7 @@ class Failed(Exception):
 def command(experiment, variant):
     """Options and scenario of quench-lab."""
     sets = [option for place, value in variant.settings.items() for option in ("--set", f"{place}={value}")]
-    return ["--seed", str(variant.seed), *sets, SCENARIOS / f"{experiment.name}.ini"]
+    return ["--seed", str(variant.seed), *sets, experiment.path()]
 
 
 def read_run(folder):

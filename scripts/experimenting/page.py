@@ -49,7 +49,7 @@ def section(experiment, variants, runs, checks, folder):
 {findings}
 {"".join(figures)}
 <p>{escape(experiment.scaled)}</p>
-<details><summary>Runs of <code>config/experiments/{experiment.name}.ini</code></summary>{run_table(experiment, variants, runs)}</details></section>"""
+<details><summary>Runs of <code>{experiment.path().relative_to(frame.ROOT)}</code></summary>{run_table(experiment, variants, runs)}</details></section>"""
 
 
 def write(out, experiments, runs, checks, full, seconds):

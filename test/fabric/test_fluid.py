@@ -259,42 +259,7 @@ def loop_delay(lab, config):
                 expect(long["queue_p99_bytes"] < 1.5 * short["queue_p99_bytes"] and long["link_use"] > 0.975, f"N {n}: {long}, {short}")
 
 
-def rates_per_ms(path):
-    """{flow: means of wire_rate_bps over 1 ms}, of samples each 100 us."""
-    rates = {}
-    with open(path, encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            rates.setdefault(row["flow"], []).append(float(row["wire_rate_bps"]))
-    return {flow: [sum(r[i:i + 10]) / 10 for i in range(0, len(r), 10)] for flow, r in rates.items()}
-
-
-def apart(a, b):
-    """Root mean square of the difference, as a share of the link."""
-    return (sum((x - y) ** 2 for x, y in zip(a, b)) / len(a)) ** 0.5 / 40e9
-
-
-def figure10(lab, config):
-    """Throughput of a flow over 0.1 s: packets beside the model, and the mean of flows and seeds beside it."""
-    runs = []
-    with tempfile.TemporaryDirectory() as folder:
-        for seed in (1, 2, 3, 4):
-            expect(run(lab, "--seed", seed, "--out", folder, config + "/paper-fig10.ini").returncode == 0, f"seed {seed}")
-            packets, model = (rates_per_ms(f"{folder}/{name}flows.csv") for name in ("", "fluid_"))
-            expect(packets.keys() == model.keys() == {"pair h1", "pair h2"}, f"flows {packets.keys()}, {model.keys()}")
-            for flow, rates in packets.items():
-                expect(len(rates) == 100, f"{flow}: {len(rates)} ms")
-                away = apart(rates, model[flow])
-                print(f"seed {seed}, {flow}: {away:.2%} of the link apart from the model")
-                expect(away <= 0.10, f"seed {seed}, {flow}: {away:.2%}")
-                runs.append(rates)
-    mean = [sum(at) / len(runs) for at in zip(*runs)]
-    away, later = apart(mean, model["pair h1"]), apart(mean[20:], model["pair h1"][20:])
-    print(f"mean of all: {away:.2%} apart, {later:.2%} from 20 ms on")
-    expect(away <= 0.05 and later <= 0.01, f"mean of all: {away:.2%}, {later:.2%} from 20 ms on")
-
-
-CASES = {"fixed_point": fixed_point, "translation": translation, "switches": switches, "ends": ends, "refused": refused, "outputs": outputs, "slopes": slopes, "loop_delay": loop_delay,
-         "figure10": figure10}
+CASES = {"fixed_point": fixed_point, "translation": translation, "switches": switches, "ends": ends, "refused": refused, "outputs": outputs, "slopes": slopes, "loop_delay": loop_delay}
 
 if __name__ == "__main__":
     CASES[sys.argv[3]](sys.argv[1], sys.argv[2])
