@@ -35,8 +35,8 @@ const struct field np_fields[] = {
 	},
 	{
 		.name = "np_cnp_delay_ns",
-		.help = "time from the mark, or the window's end, to the CNP's leaving; 0 none "
-			"(adapters show about 50us)",
+		.help = "time from the mark, or the window's end, to the CNP's leaving, at most "
+			"64 N; 0 none (adapters show about 50us)",
 		.type = FIELD_U32,
 		.unit = UNIT_NS,
 		.offset = offsetof(struct np_params, np_cnp_delay_ns),
@@ -91,6 +91,10 @@ np_params_check(const struct np_params *params, const char **why)
 		*why = "np_cnp_dscp must not exceed 63, np_cnp_prio not 7";
 	else if (params->np_cnp_ecn < 0 || params->np_cnp_ecn > 2)
 		*why = "np_cnp_ecn must be not_ect, ect1 or ect0";
+	else if (params->np_min_time_between_cnps_us > 0 &&
+		 params->np_cnp_delay_ns >
+			 NP_MOST_IN_DELAY * params->np_min_time_between_cnps_us * NS_PER_US)
+		*why = "np_cnp_delay_ns must not exceed 64 times np_min_time_between_cnps_us";
 	else if (params->np_cnp_moderation < NP_PER_QP || params->np_cnp_moderation > NP_PER_PORT)
 		*why = "np_cnp_moderation must be qp, ip_pair or port";
 	else

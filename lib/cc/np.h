@@ -25,6 +25,9 @@
 /* What has one CNP in a window of N: how adapters call it, moderation. */
 enum np_moderation { NP_PER_QP, NP_PER_IP_PAIR, NP_PER_PORT };
 
+/* CNPs of a unit that are on their way through np_cnp_delay, but one. */
+#define NP_MOST_IN_DELAY 64
+
 struct np_params {
 	uint32_t np_min_time_between_cnps_us; /* N */
 	int np_cnp_moderation;                /* enum np_moderation */

@@ -7,6 +7,18 @@
 #include "base/fixed.h"
 #include "nic/nic_internal.h"
 
+/*
+ * Decisions of a unit are N apart, so that a delay holds so many of them, and no more units have
+ * one than there are QPs. With N = 0 each mark is a decision: a QP then has one on its way at most.
+ */
+static uint32_t
+delayed_of_a_qp(const struct np_params *p)
+{
+	uint64_t interval_ns = p->np_min_time_between_cnps_us * NS_PER_US;
+
+	return interval_ns == 0 ? 1 : (uint32_t)(p->np_cnp_delay_ns / interval_ns) + 1;
+}
+
 int
 nic_np_init(struct nic *nic)
 {
@@ -21,7 +33,8 @@ nic_np_init(struct nic *nic)
 			return -ENOMEM;
 	}
 	if (p->np_cnp_delay_ns > 0) {
-		np->delayed = calloc(max_qps, sizeof(*np->delayed));
+		np->delayed_room = (uint64_t)max_qps * delayed_of_a_qp(p);
+		np->delayed = calloc(np->delayed_room, sizeof(*np->delayed));
 		if (np->delayed == NULL)
 			return -ENOMEM;
 	}
@@ -52,21 +65,38 @@ queue_cnp(struct nic *nic, uint32_t item)
 			offsetof(struct nic_qp, cnp_link));
 }
 
+/* A QP owes one at most: one CNP may answer many marks. */
 static void
-owe_cnp(struct nic *nic, uint32_t item, uint64_t now_ns)
+owe_cnp_now(struct nic *nic, uint32_t item)
 {
-	struct nic_np *np = &nic->np;
 	struct nic_qp *qp = &nic->qps[item];
 
 	if (qp->rx_flags & QP_RX_OWES_CNP)
 		return;
 	qp->rx_flags |= QP_RX_OWES_CNP;
+	queue_cnp(nic, item);
+}
+
+static void
+owe_cnp(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	bool alone = nic->params.np.np_min_time_between_cnps_us == 0;
+	struct nic_np *np = &nic->np;
+	struct nic_qp *qp = &nic->qps[item];
+
 	if (np->delayed == NULL) {
-		queue_cnp(nic, item);
+		owe_cnp_now(nic, item);
 		return;
 	}
-	np->delayed[(np->delayed_first + np->delayed_n) % nic->params.max_qps] =
-		(struct nic_np_delayed){now_ns + nic->params.np.np_cnp_delay_ns, item};
+	/* Only if N became shorter on the way. */
+	if (unlikely(np->delayed_n == np->delayed_room))
+		return;
+	if (alone && qp->rx_flags & QP_RX_OWES_CNP)
+		return;
+	if (alone)
+		qp->rx_flags |= QP_RX_OWES_CNP;
+	np->delayed[(np->delayed_first + np->delayed_n) % np->delayed_room] =
+		(struct nic_np_delayed){now_ns + nic->params.np.np_cnp_delay_ns, item, alone};
 	np->delayed_n++;
 	node_wake(&nic->node, 0);
 }
@@ -111,9 +141,14 @@ nic_np_run(struct nic *nic, uint64_t now_ns)
 	while (np->n_due > 0 && (item = nic_np_units_next(nic, now_ns)) != QP_NONE)
 		owe_cnp(nic, item, now_ns);
 	while (np->delayed_n > 0 && np->delayed[np->delayed_first].due_ns <= now_ns) {
-		queue_cnp(nic, np->delayed[np->delayed_first].item);
-		np->delayed_first = (np->delayed_first + 1) % nic->params.max_qps;
+		const struct nic_np_delayed *d = &np->delayed[np->delayed_first];
+
+		np->delayed_first = (np->delayed_first + 1) % np->delayed_room;
 		np->delayed_n--;
+		if (d->alone)
+			queue_cnp(nic, d->item);
+		else
+			owe_cnp_now(nic, d->item);
 	}
 }
 

@@ -6,9 +6,9 @@
  * and windows that run are in a FIFO, in order of their ends since all last N. A pair of addresses,
  * or the port, may be marked at several nodes: its window is a gate in nic_common, and a node knows
  * only of which units it has a mark that waits for the gate, in a heap. A decision to send makes
- * the QP owe a CNP, which joins the queue of CNPs now or np_cnp_delay later. A QP owes one at most,
- * so all lists are bounded by the number of QPs, and a mark meanwhile is answered by the one on its
- * way.
+ * the QP owe a CNP, which joins the queue of CNPs now or np_cnp_delay later. In that queue a QP has
+ * one at most, and on the way there one for each N of the delay, or one if N is 0, so all lists are
+ * bounded; what comes beyond that is answered by the one that is there.
  *
  * The intervals are those of decisions. What holds a CNP up afterwards (a pause, the port's least
  * interval) may bring two of them closer together on the wire, never more of them.
@@ -16,6 +16,7 @@
 #ifndef QUENCH_NIC_NIC_NP_H
 #define QUENCH_NIC_NIC_NP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <rte_branch_prediction.h>
 
@@ -30,6 +31,7 @@ struct nic;
 struct nic_np_delayed {
 	uint64_t due_ns;
 	uint32_t item;
+	bool alone; /* the QP has no other one, and owes this one already */
 };
 
 /* What this node knows of a unit that is not one QP's. */
@@ -46,9 +48,9 @@ struct nic_np {
 	struct nic_np_unit *units;
 	uint32_t *heap; /* units with a mark that waits, the earliest first */
 	uint32_t n_due, room;
-	/* with np_cnp_delay only: a ring of max_qps */
+	/* with np_cnp_delay only: a ring */
 	struct nic_np_delayed *delayed;
-	uint32_t delayed_first, delayed_n;
+	uint64_t delayed_room, delayed_first, delayed_n;
 	uint64_t gate_ns; /* the port's least interval, as last seen: no CNP leaves before */
 };
 

@@ -200,6 +200,34 @@ delay_shifts_every_cnp(void **state)
 	solo_destroy(&solo);
 }
 
+/* Adapters take as long to send a CNP as N is, or longer: there are none the fewer for it. */
+static void
+delay_beyond_the_interval_loses_no_cnp(void **state)
+{
+	static const uint32_t delays_us[] = {50, 120};
+
+	(void)state;
+	for (unsigned int d = 0; d < 2; d++) {
+		uint64_t next_ns = (1 + delays_us[d]) * NS_PER_US;
+		unsigned int cnps = 0;
+
+		setup(NULL);
+		solo.params.np.np_cnp_delay_ns = delays_us[d] * (uint32_t)NS_PER_US;
+		solo.params.max_qps = QPS;
+		start(NP_PER_QP);
+		for (uint64_t at_us = 1; at_us <= 1000; at_us++) {
+			feed(at_us * NS_PER_US, 0, ECN_CE);
+			while (take_cnp(at_us * NS_PER_US + 999) == 0) {
+				assert_in_range(solo.now_ns, next_ns, next_ns + 999);
+				next_ns += 50 * NS_PER_US;
+				cnps++;
+			}
+		}
+		assert_int_equal(cnps, 1 + (999 - delays_us[d]) / 50);
+		solo_destroy(&solo);
+	}
+}
+
 /* N = 0 and a mark each 100 ns: a QP owes one CNP at most, so what waits is bounded. */
 static void
 marks_meanwhile_are_answered_by_the_cnp_on_its_way(void **state)
@@ -331,6 +359,7 @@ main(void)
 		cmocka_unit_test_setup(random_marks_keep_the_interval_of_each_unit, setup),
 		cmocka_unit_test_setup(continuous_marks_give_one_cnp_an_interval, setup),
 		cmocka_unit_test_setup(delay_shifts_every_cnp, setup),
+		cmocka_unit_test_setup(delay_beyond_the_interval_loses_no_cnp, setup),
 		cmocka_unit_test_setup(marks_meanwhile_are_answered_by_the_cnp_on_its_way, setup),
 		cmocka_unit_test_setup(port_sends_no_two_cnps_closer_than_it_can, setup),
 		cmocka_unit_test_setup(cnps_carry_the_code_point_they_are_told, setup),
