@@ -117,13 +117,17 @@ find_points(struct fluid_net *net)
 }
 
 static int
-refuse_size(const struct fluid_net *net, struct scenario_fault *fault)
+refuse_ways(const struct fluid_net *net, int rc, struct scenario_fault *fault)
 {
 	snprintf(fault->section, sizeof(fault->section), "fabric");
 	fault->key = "topology";
-	snprintf(fault->expected, sizeof(fault->expected),
-		 "at most %u queues on the ways of all flows; --fluid alone has no limit",
-		 net->most_hops);
+	if (rc == -ELOOP)
+		snprintf(fault->expected, sizeof(fault->expected),
+			 "ways of at most 64 hops, without a loop of static routes");
+	else
+		snprintf(fault->expected, sizeof(fault->expected),
+			 "at most %u queues on the ways of all flows; --fluid alone has no limit",
+			 net->most_hops);
 	return -ENOTSUP;
 }
 
@@ -149,8 +153,8 @@ fluid_net_create(const struct scenario *s, uint32_t most_hops, struct scenario_f
 		rc = set_params(net);
 	if (rc == 0)
 		rc = find_points(net);
-	if (rc == -E2BIG)
-		rc = refuse_size(net, fault);
+	if (rc == -E2BIG || rc == -ELOOP)
+		rc = refuse_ways(net, rc, fault);
 	if (rc < 0) {
 		fluid_net_destroy(net);
 		errno = -rc;

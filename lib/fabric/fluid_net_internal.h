@@ -57,7 +57,8 @@ struct fluid_net_ends {
 
 /**
  * Put the way from sender to receiver behind all hops, and let the class, whose packets are known,
- * go it. @return 0, -ENOMEM, or -E2BIG: more hops than most_hops, or than a packet lives.
+ * go it. @return 0, -ENOMEM, -E2BIG: more hops than most_hops, or -ELOOP: more
+ * than a packet lives.
  */
 int fluid_net_add_way(struct fluid_net *net, struct fluid_class_params *class,
 		      const struct fluid_net_ends *ends);

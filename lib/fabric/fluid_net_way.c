@@ -96,7 +96,7 @@ way_back_ns(const struct fluid_net *net, const struct routes *ways,
 		      over_ns(uplink_of(t, ends->sender), packet_bytes);
 
 	if (n < 0)
-		return -E2BIG;
+		return n;
 	for (int i = 0; i < n; i++)
 		ns += over_ns(cable_of(t, &back[i]), CNP_WIRE_BYTES);
 	return (int64_t)ns;
@@ -127,7 +127,7 @@ fluid_net_add_way(struct fluid_net *net, struct fluid_class_params *class,
 	n = path_find(net->scenario, ways, ends->sender, ends->receiver, ends->udp_sport, way);
 	loop_ns = way_back_ns(net, ways, ends, class->wire_bytes);
 	if (n < 0 || loop_ns < 0)
-		return -E2BIG;
+		return n < 0 ? n : (int)loop_ns;
 	class->first_hop = net->params.n_hops;
 	class->n_hops = (uint32_t)n;
 	for (int i = 0; rc == 0 && i < n; i++)
