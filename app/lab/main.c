@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 #include <rte_eal.h>
 
@@ -16,6 +15,7 @@
 #include "ctl/json.h"
 #include "lab/lab_opts.h"
 #include "lab/output.h"
+#include "lab/progress.h"
 #include "lab/recording.h"
 
 /* Rings and tables only: packets live in regions of their own. Of the fabric, and of each switch.
@@ -51,26 +51,25 @@ start_eal(uint32_t n_switches)
 	return rte_eal_init(argc, argv);
 }
 
-static void
-show_progress(uint64_t now_ns, uint64_t duration_ns)
-{
-	int percent = (int)(now_ns * 100 / duration_ns);
-	int filled = percent * 40 / 100;
-
-	fprintf(stderr, "\r[%.*s%*s] %3d %%  %.1f of %.1f ms", filled,
-		"########################################", 40 - filled, "", percent,
-		(double)now_ns / NS_PER_MS, (double)duration_ns / NS_PER_MS);
-	if (now_ns >= duration_ns)
-		fputc('\n', stderr);
-	fflush(stderr);
-}
-
 struct run_context {
 	struct lab_run *run;
 	struct output_csv *csv;        /* NULL: none */
 	struct recordings *recordings; /* NULL: none */
-	bool progress;
+	struct progress progress;
 };
+
+static void
+show_progress(struct run_context *ctx, const struct probe *p, uint64_t now_ns)
+{
+	const struct progress_state state = {
+		.now_ns = now_ns,
+		.duration_ns = net_scenario(probe_net(p))->fabric.duration_ns,
+		.packet_hops = fabric_stats(net_fabric(probe_net(p)))->packet_hops,
+		.wall_seconds = progress_clock() - ctx->progress.started_s,
+	};
+
+	progress_show(&ctx->progress, &state);
+}
 
 static bool
 on_sample(void *arg, const struct probe *p, uint64_t now_ns)
@@ -80,6 +79,8 @@ on_sample(void *arg, const struct probe *p, uint64_t now_ns)
 	if (ctx->csv != NULL)
 		output_csv_sample(ctx->csv, p, now_ns);
 	recordings_flush(ctx->recordings, now_ns);
+	if (ctx->progress.shown)
+		show_progress(ctx, p, now_ns);
 	return !stop_asked;
 }
 
@@ -89,8 +90,8 @@ on_progress(void *arg, const struct probe *p, uint64_t now_ns)
 	struct run_context *ctx = arg;
 
 	recordings_flush(ctx->recordings, now_ns);
-	if (ctx->progress)
-		show_progress(now_ns, net_scenario(probe_net(p))->fabric.duration_ns);
+	if (ctx->progress.shown)
+		show_progress(ctx, p, now_ns);
 	return !stop_asked;
 }
 
@@ -101,15 +102,6 @@ on_event(void *arg, const struct event_params *e, uint64_t now_ns)
 
 	/* What found no memory is missing in the list. */
 	(void)dumps_take(&ctx->run->dumps, ctx->run->net, e, now_ns);
-}
-
-static double
-seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
 /* Takes the reference. name: of the file in DIR. */
@@ -142,9 +134,9 @@ run_probe(const struct lab_opts *o, struct lab_run *run, struct output_csv *csv,
 		.run = run,
 		.csv = csv,
 		.recordings = recordings,
-		.progress = !o->no_progress && isatty(STDERR_FILENO),
+		.progress = {.shown = !o->no_progress && isatty(STDERR_FILENO),
+			     .started_s = progress_clock()},
 	};
-	double start = seconds();
 	bool whole;
 
 	if (probe == NULL) {
@@ -152,9 +144,9 @@ run_probe(const struct lab_opts *o, struct lab_run *run, struct output_csv *csv,
 		return APP_FAILED;
 	}
 	whole = probe_run(probe, on_sample, on_progress, on_event, &ctx);
-	run->wall_seconds = seconds() - start;
+	run->wall_seconds = progress_clock() - ctx.progress.started_s;
 	if (!whole) {
-		if (ctx.progress)
+		if (ctx.progress.shown)
 			fputc('\n', stderr);
 		say_error(stop_asked ? "stopped by a signal: no results are written" : "no memory");
 		probe_destroy(probe);
@@ -203,6 +195,8 @@ run_net(const struct lab_opts *o, struct lab_run *run)
 	if (o->out_dir != NULL && output_csv_close(&csv, o->out_dir, run->net) < 0)
 		rc = APP_FAILED;
 	if (rc == APP_DONE && o->out_dir != NULL && output_times(run, o->out_dir) < 0)
+		rc = APP_FAILED;
+	if (rc == APP_DONE && o->out_dir != NULL && output_counters(run, o->out_dir) < 0)
 		rc = APP_FAILED;
 	if (rc == APP_DONE && o->out_dir != NULL && output_trace(run, o->out_dir) < 0)
 		rc = APP_FAILED;

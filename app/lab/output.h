@@ -66,6 +66,11 @@ int output_csv_close(struct output_csv *csv, const char *dir, const struct net *
  */
 int output_times(const struct lab_run *run, const char *dir);
 /**
+ * Write counters.csv, every counter of every node, under its name with ".part".
+ * @return 0, or -errno after an error line.
+ */
+int output_counters(const struct lab_run *run, const char *dir);
+/**
  * Give the closed series their names, or without keep (the run failed) remove them: older files
  * stay as they were.
  * @return 0, or -errno after an error line.

@@ -317,8 +317,8 @@ output_fluid_keep(const char *dir, bool keep)
 int
 output_csv_keep(const char *dir, bool keep)
 {
-	static const char *const names[] = {"flows.csv", "queues.csv", "pfc.csv", "pgs.csv",
-					    "times.csv"};
+	static const char *const names[] = {"flows.csv", "queues.csv", "pfc.csv",
+					    "pgs.csv",   "times.csv",  "counters.csv"};
 	int rc = 0;
 
 	for (unsigned int i = 0; i < RTE_DIM(names); i++)

@@ -63,6 +63,7 @@ port_object(const struct lab_run *run, const struct queue_result *r)
 	report_set_u64(o, "link_speed_bps", link->cable.rate_bps);
 	report_set_u64(o, "link_delay_ns", link->cable.delay_ns);
 	json_object_set_new(o, "link_use", json_real(r->link_use_ppm / 1e6));
+	json_object_set_new(o, "rx_link_use", json_real(r->rx_link_use_ppm / 1e6));
 	report_set_u64(o, "rx_packets", stats->rx_packets);
 	report_set_u64(o, "rx_bytes", stats->rx_bytes);
 	report_set_u64(o, "tx_packets", stats->tx_packets);

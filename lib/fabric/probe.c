@@ -105,6 +105,14 @@ probe_port_wire_bytes(const struct probe_queue *q)
 }
 
 uint64_t
+probe_port_rx_wire_bytes(const struct probe_queue *q)
+{
+	const struct sw_port_stats *stats = sw_port_stats(q->node, q->port);
+
+	return stats->rx_bytes + stats->rx_packets * GAP_BYTES;
+}
+
+uint64_t
 probe_pause_frames(const struct probe *p)
 {
 	uint64_t n = 0;
@@ -118,8 +126,10 @@ static void
 open_window(struct probe *p)
 {
 	p->measuring = true;
-	for (uint32_t i = 0; i < p->n_queues; i++)
+	for (uint32_t i = 0; i < p->n_queues; i++) {
 		p->queues[i].window_wire_bytes = probe_port_wire_bytes(&p->queues[i]);
+		p->queues[i].window_rx_wire_bytes = probe_port_rx_wire_bytes(&p->queues[i]);
+	}
 	p->window_pause_frames = probe_pause_frames(p);
 	for (uint32_t i = 0; i < net_flow_count(p->net); i++) {
 		struct nic_qp_info src, dst;

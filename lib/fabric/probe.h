@@ -31,8 +31,8 @@ struct queue_result {
 	uint32_t sw; /* number of the switch */
 	uint16_t port;
 	uint8_t queue;
-	uint32_t link_use_ppm;
-	uint64_t sum_bytes; /* over all ticks of the window */
+	uint32_t link_use_ppm, rx_link_use_ppm; /* of what it can send, and of what its peer can */
+	uint64_t sum_bytes;                     /* over all ticks of the window */
 	uint64_t mean_bytes, p50_bytes, p99_bytes, max_bytes;
 	uint64_t ecn_marked_packets;
 	bool watched; /* its lengths were read; with one switch those of the bottleneck only */

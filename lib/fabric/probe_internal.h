@@ -15,7 +15,8 @@ struct probe_queue {
 	const struct node *node;
 	struct hist *hist;   /* of the window, without the ticks at which it was empty; NULL: all */
 	uint64_t peak_bytes; /* since the sample before */
-	uint64_t window_wire_bytes; /* that the port had sent before the window */
+	uint64_t window_wire_bytes;    /* that the port had sent before the window */
+	uint64_t window_rx_wire_bytes; /* and received */
 	uint32_t sw;
 	uint16_t port;
 	uint8_t queue;
@@ -46,6 +47,8 @@ scenario_of(const struct probe *p)
 }
 
 uint64_t probe_port_wire_bytes(const struct probe_queue *q);
+/** The same of what it has received. */
+uint64_t probe_port_rx_wire_bytes(const struct probe_queue *q);
 /** PFC frames that all switches have sent. */
 uint64_t probe_pause_frames(const struct probe *p);
 uint64_t probe_bps(uint64_t bytes, uint64_t ns);

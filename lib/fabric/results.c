@@ -84,11 +84,13 @@ queue_result(const struct probe *p, uint32_t index, uint64_t window_ns)
 	uint64_t rate_bps = t->links[t->switches[q->sw].link[q->port]].cable.rate_bps;
 	uint64_t capacity = mul_div(rate_bps, window_ns, 8 * NS_PER_SEC);
 	uint64_t sent = probe_port_wire_bytes(q) - q->window_wire_bytes;
+	uint64_t received = probe_port_rx_wire_bytes(q) - q->window_rx_wire_bytes;
 	struct queue_result r = {
 		.sw = q->sw,
 		.port = q->port,
 		.queue = q->queue,
 		.link_use_ppm = capacity ? (uint32_t)mul_div(sent, 1000000, capacity) : 0,
+		.rx_link_use_ppm = capacity ? (uint32_t)mul_div(received, 1000000, capacity) : 0,
 		.ecn_marked_packets =
 			sw_port_stats(q->node, q->port)->queue[q->queue].ecn_marked_packets,
 	};
