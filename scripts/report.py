@@ -18,7 +18,7 @@ def interrupted(*_):
 signal.signal(signal.SIGINT, interrupted)
 
 try:
-    from reporting import data, fluid, output, page, plots
+    from reporting import counters, data, fluid, output, page, plots
 except ImportError as error:
     sys.exit(f"report.py: {error}: install python3-matplotlib, or run scripts/install-deps report")
 
@@ -31,6 +31,7 @@ def main(args):
     try:
         run = data.Run(folder)
         run.fluid = fluid.Fluid(folder, run.results)
+        run.counters = counters.read(folder / "counters.csv")
     except data.BadInput as error:
         print(f"report.py: {error}", file=sys.stderr)
         return 2

@@ -24,6 +24,7 @@ queue_list(const struct node *sw, uint16_t port, const struct queue_result *data
 
 	for (uint8_t i = 0; i < TM_CLASSES; i++) {
 		const struct sw_queue_stats *q = &sw_port_stats(sw, port)->queue[i];
+		const struct wred_curve *curve = sw_mark_curve(sw, port, i);
 		json_t *o;
 
 		if (q->tx_packets == 0 && q->drop_packets == 0)
@@ -34,6 +35,9 @@ queue_list(const struct node *sw, uint16_t port, const struct queue_result *data
 		report_set_u64(o, "tx_bytes", q->tx_bytes);
 		report_set_u64(o, "ecn_marked_packets", q->ecn_marked_packets);
 		report_set_u64(o, "drop_packets", q->drop_packets);
+		/* Both 0 when the queue has no curve. */
+		report_set_u64(o, "wred_min_bytes", curve->min_bytes);
+		report_set_u64(o, "wred_max_bytes", curve->max_bytes);
 		set_watermark(o, "watermark_bytes", sw, MMU_WATERMARK_QUEUE, port, i);
 		if (i == data->queue && data->watched) {
 			report_set_u64(o, "queue_mean_bytes", data->mean_bytes);

@@ -5,7 +5,7 @@ from html import escape
 
 from experimenting import frame
 from reporting import output
-from reporting.page import STYLE, number, table
+from reporting.html import STYLE, number, table
 
 STYLE_HERE = """
 blockquote { margin: .5rem 0; padding: .1rem 1rem; border-left: 4px solid #0072B2; background: #f4f8fb }

@@ -120,7 +120,7 @@ class Run:
     """All that the report is made of."""
 
     def __init__(self, folder):
-        folder = pathlib.Path(folder)
+        self.folder = folder = pathlib.Path(folder)
         self.results = read_results(folder / "results.json")
         flows = read_series(folder / "flows.csv", FLOWS, ["flow"])
         self.flows = {name: series for (name,), series in flows.items()}

@@ -1,31 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The HTML file: one page with tables and the plots inside, no script, nothing fetched."""
+"""The report of a run: one page with tables, charts and the topology inside, nothing fetched."""
 from html import escape
 
-from . import fluid
-
-STYLE = """
-:root { color-scheme: light }
-body { font: 16px/1.5 system-ui, sans-serif; color: #1b1b1b; background: #fff; max-width: 58rem;
-  margin: 0 auto; padding: 1rem }
-h1 { font-size: 1.6rem; line-height: 1.2; margin: .5rem 0 }
-h2 { font-size: 1.15rem; margin: 2rem 0 .5rem; border-bottom: 1px solid #d0d0d0 }
-p.lead { margin: .3rem 0 1rem }
-.wide { overflow-x: auto }
-table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; min-width: 50% }
-th, td { padding: .2rem .7rem .2rem 0; text-align: right; border-bottom: 1px solid #e8e8e8; white-space: nowrap }
-th { font-weight: 600; vertical-align: bottom }
-th:first-child, td:first-child { text-align: left }
-table.facts td { text-align: left; white-space: normal }
-table.facts td:first-child { color: #555; white-space: nowrap; padding-right: 1.5rem }
-figure { margin: 1rem 0 }
-figure svg { display: block; width: 100%; height: auto; min-width: 34rem }
-figcaption { font-size: .9rem; color: #555 }
-.bad { color: #a40000; font-weight: 600 }
-code { font-size: .9em; overflow-wrap: anywhere }
-@media print { body { max-width: none; padding: 0; font-size: 11pt } figure, table { break-inside: avoid }
-  h2 { break-after: avoid } figure svg { min-width: 0 } .wide { overflow: visible } }
-"""
+from . import charts, fluid, topology
+from .html import document, gbps, kbytes, number, seconds, table
 
 CAPTIONS = {
     "rates": "Wire rate counts frame, FCS, preamble and gap, averaged over each sample (at the start) or step. Dashed: the link divided by the flows. "
@@ -36,32 +14,6 @@ CAPTIONS = {
     "cnp": "Sums over all flows.",
     "pauses": "Each strip is one port and priority that PFC held.",
 }
-
-
-def number(value):
-    if isinstance(value, bool) or value is None:
-        return "-" if value is None else "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}".replace(",", "\u202f")
-    return escape(str(value))
-
-
-def gbps(value):
-    return f"{value / 1e9:.3f}"
-
-
-def kbytes(value):
-    return f"{value / 1e3:.1f} KB"
-
-
-def seconds(ns):
-    return f"{ns / 1e6:.4g} ms"
-
-
-def table(heads, rows, kind=""):
-    head = f"<thead><tr>{''.join(f'<th>{escape(h)}' for h in heads)}</thead>" if heads else ""
-    body = "".join("<tr>" + "".join(f"<td>{cell}" for cell in row) for row in rows)
-    return f'<div class="wide"><table class="{kind}">{head}<tbody>{body}</tbody></table></div>'
 
 
 def flow_table(results):
@@ -82,13 +34,16 @@ def microseconds(ns):
     return f"{ns / 1e3:.4g}"
 
 
+QUANTILES = ("p50", "p95", "p99", "p999", "max")
+
+
 def times_table(results):
     """Completion times, slowdown and round-trip times; nothing where none was measured."""
-    heads = ("flow", "messages timed", "completion p50 µs", "p99 µs", "max µs", "slowdown p50", "p99", "max", "RTT p50 µs", "p99 µs",
-             "CE packets", "µs held")
+    heads = ("flow", "messages timed", "completion p50 µs", "p95", "p99", "p99.9", "max", "slowdown p50", "p95", "p99", "p99.9", "max", "RTT p50 µs",
+             "p99", "CE packets", "µs held")
     rows = [(escape(flow["name"]), number(flow["completions"]),
-             *(microseconds(flow[f"completion_{q}_ns"]) for q in ("p50", "p99", "max")),
-             *(f"{flow[f'slowdown_{q}']:.3g}" for q in ("p50", "p99", "max")),
+             *(microseconds(flow[f"completion_{q}_ns"]) for q in QUANTILES),
+             *(f"{flow[f'slowdown_{q}']:.3g}" for q in QUANTILES),
              *(microseconds(flow[f"rtt_{q}_ns"]) for q in ("p50", "p99")),
              number(flow["ce_packets"]), number(flow["rx_pause_duration_us"]))
             for flow in results["flows"] if flow.get("rtt_samples") or flow.get("completions")]
@@ -181,43 +136,53 @@ def optional_tables(results):
     return "".join(parts)
 
 
+def stills(svgs):
+    """The same as pictures, with what a reader should see written on them; for paper, and for who runs no script."""
+    figures = "".join(
+        f'<figure id="still-{name}"><div class="wide" role="img" aria-label="{name}">{svg}</div>'
+        f"<figcaption>{CAPTIONS[name]} Files: {name}.svg, {name}.png.</figcaption></figure>"
+        for name, svg in svgs.items())
+    return f'<h2>Pictures</h2><details id="stills"><summary>of the most important of this, for paper</summary>{figures}</details>'
+
+
+def sum_table(results):
+    """Without counters.csv, as of an older quench-lab."""
+    return table(("counter, all nodes", "value"), [(f"<code>{escape(name)}</code>", number(value)) for name, value in results["counters"].items()])
+
+
+def lead(results):
+    flows = f"{len(results['flows'])} flow{'s' if len(results['flows']) != 1 else ''}"
+    return (f"{flows} over {results['link_speed_bps'] / 1e9:g} Gb/s links; congestion control {escape(results['cc'])}, PFC {escape(results['pfc'])}. "
+            f"Figures are of the last {seconds(results['duration_ns'] - results['measure_from_ns'])} of {seconds(results['duration_ns'])}; "
+            "counts are of the whole run.")
+
+
 def render(run, svgs):
     results = run.results
     title = f"{results['scenario']}, seed {results['seed']}"
-    figures = "".join(
-        f'<figure id="{name}"><div class="wide" role="img" aria-label="{name}">{svg}</div>'
-        f"<figcaption>{CAPTIONS[name]} Files: {name}.svg, {name}.png.</figcaption></figure>"
-        for name, svg in svgs.items())
-    counters = table(("counter, all nodes", "value"),
-                     [(f"<code>{escape(name)}</code>", number(value)) for name, value in results["counters"].items()])
-    flows = f"{len(results['flows'])} flow{'s' if len(results['flows']) != 1 else ''}"
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(title)}</title>
-<style>{STYLE}</style>
-</head>
-<body>
-<h1>{escape(title)}</h1>
-<p class="lead">{flows} over {results['link_speed_bps'] / 1e9:g} Gb/s links; congestion control {escape(results['cc'])},
-PFC {escape(results['pfc'])}. Figures are of the last
-{seconds(results['duration_ns'] - results['measure_from_ns'])} of {seconds(results['duration_ns'])};
-counts are of the whole run.</p>
+    drawing = topology.draw(results)
+    data = {"end_ms": results["duration_ns"] / 1e6, "measure_from_ms": results["measure_from_ns"] / 1e6, "events": charts.events(run),
+            "charts": charts.over_time(run), "distributions": charts.distributions(run), "counters": run.counters}
+    no_script = "<noscript><p>Charts and the search for counters need JavaScript; the pictures below do not.</noscript>"
+    return document(title, f"""<h1>{escape(title)}</h1>
+<p class="lead">{lead(results)}</p>
 {fact_table(results)}
+<h2>Topology</h2>
+<div class="wide">{drawing or "<p>not in these results"}</div>
+<p class="lead">Load in the measured window. A link's half near a switch is what that switch sends; of a host the left half is what it
+sends, the right half what it receives.</p>
+<h2>Over time</h2>
+{no_script}<div id="zoom"></div>
+<div id="charts" class="charts">{"" if data["charts"] else "<p>no samples"}</div>
 <h2>Flows</h2>
 {flow_table(results)}
 {times_table(results)}
-<h2>Over time</h2>
-{figures}
+<div id="distributions" class="charts"></div>
 {fluid_tables(run)}
 {optional_tables(results)}
 <h2>Counters</h2>
-{counters}
+<div id="all-counters">{"" if run.counters else sum_table(results)}</div>
 <h2>Settings</h2>
 {settings_table(results)}
 <p>The same scenario and seed give the same digest on every machine.</p>
-</body>
-</html>
-"""
+{stills(svgs)}""", data)

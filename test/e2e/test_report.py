@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import sys
 import xml.etree.ElementTree
 
 from harness import BUILD, check, check_equal, finish, run, skip, work_dir
@@ -15,6 +16,9 @@ PLOTS = ("rates", "slowdown", "queue", "cnp", "pauses")
 
 try:
     import matplotlib  # noqa: F401
+    import numpy as np
+    sys.path.insert(0, str(ROOT / "scripts"))
+    from reporting import series
 except ImportError:
     skip("python3-matplotlib is not installed")
 
@@ -39,7 +43,7 @@ def check_report(out):
         root = xml.etree.ElementTree.parse(out / f"{name}.svg").getroot()
         check(f"{name}.svg is an SVG file", root.tag.endswith("svg"), root.tag)
         check(f"{name}.png is a PNG file", (out / f"{name}.png").read_bytes().startswith(b"\x89PNG\r\n"))
-        check(f"the page holds the plot {name}", f'<figure id="{name}">' in page)
+        check(f"the page holds the plot {name}", f'<figure id="still-{name}">' in page)
     fetched = [url for url in re.findall(r'(?:src|href)="([^"]*)"', page) if not url.startswith(("#", "data:"))]
     check_equal("the page fetches nothing", fetched, [])
     ids = re.findall(r'\bid="([^"]+)"', page)
@@ -54,7 +58,7 @@ def check_report(out):
 
 def check_refusals(out):
     """A missing or foreign file is one line and code 2."""
-    for name, content in (("pfc.csv", None), ("flows.csv", "time,flow\n"), ("fluid_flows.csv", "time,flow\n"), ("times.csv", "flow\n"), ("results.json", "{}\n")):
+    for name, content in (("pfc.csv", None), ("flows.csv", "time,flow\n"), ("fluid_flows.csv", "time,flow\n"), ("times.csv", "flow\n"), ("counters.csv", "node\n"), ("results.json", "{}\n")):
         path = out / name
         kept = path.read_bytes()
         path.unlink()
@@ -72,12 +76,28 @@ def check_empty(out):
         path = out / name
         path.write_text(path.read_text(encoding="utf-8").splitlines()[0] + "\n", encoding="utf-8")
     check_equal("series without rows are drawn as such", run(REPORT, out).returncode, 0)
-    for name in ("times.csv", "fluid_flows.csv", "fluid_queues.csv"):
+    for name in ("times.csv", "counters.csv", "fluid_flows.csv", "fluid_queues.csv"):
         (out / name).unlink()
     check_equal("results of before there were times and a model are drawn", run(REPORT, out).returncode, 0)
 
 
+def check_thinning():
+    """A peak of one sample is as high afterwards, and where it was; what is counted keeps its sum."""
+    ms, values = np.arange(1, 10_001) / 10, np.ones(10_000)
+    values[7777], values[1234] = 50, 0.5
+    thin = series.Thinner(len(ms), 400)
+    got, at = thin.values(values), thin.times(ms)
+    check_equal("thinned out", (len(got), len(at), thin.group), (400, 400, 50))
+    check_equal("least and most are left", (got.min(), got.max()), (0.5, 50))
+    check("where they were", abs(at[got.argmax()] - 777.8) < 5 and abs(at[got.argmin()] - 123.5) < 5, (at[got.argmax()], at[got.argmin()]))
+    check("in the order of time", (np.diff(at) > 0).all())
+    check("counts keep their sum", np.isclose(thin.means(values).sum() * 50, values.sum()))
+    check("and times those of the last", thin.last_times(ms)[0] == 5 and thin.last_times(ms)[-1] == 1000)
+    check_equal("a few are left as they are", list(series.Thinner(3, 400).values(values[:3])), [1, 1, 1])
+
+
 os.environ["MPLCONFIGDIR"] = str(work_dir())
+check_thinning()
 work = work_dir()
 for scenario_file in ("incast-4to1.ini", "incast-4to1-pfc-only.ini", "incast-4to1-no-pfc.ini"):
     check_report(lab(work, scenario_file))

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the page's charts show of a run: rates, queues, marks, CNPs, pauses, and how long messages took."""
+import numpy as np
+
+from . import series as ts
+
+
+def place(key):
+    node, port, last = key
+    return f"{node} port {port} {last}"
+
+
+def queue_label(key):
+    return place((key[0], key[1], f"queue {key[2]}"))
+
+
+def times_of(run):
+    """Of all samples, in ns."""
+    longest = max((s["time_ns"] for group in (run.flows, run.queues, run.pauses) for s in group.values()), key=len, default=np.array([]))
+    return np.asarray(longest, dtype=float)
+
+
+def chart(name, title, unit, note, times_ns, columns, first=(), steps=True, counts=False):
+    """steps: a value is about the interval that ends there; counts: of things that happened, of which intervals are summed up."""
+    got, group, n = ts.part(times_ns / 1e6, columns, first, counts)
+    if group > 1:
+        note += f" A point is the mean of {group} samples." if counts else f" Each two points are the least and the most of {group} samples."
+    elif steps and not counts:
+        ts.begin(got)
+    if n > len(got["series"]):
+        note += f" {len(got['series'])} of {n}: those with most; all are in the CSV files."
+    return {"id": name, "title": title, "unit": unit, "note": note, "parts": [got], "lines": [], "steps": counts or steps and group == 1,
+            "counts": counts}
+
+
+def rates(run, times_ns):
+    columns = [(name, ts.on_axis(s, s["wire_rate_bps"], times_ns) / 1e9) for name, s in run.flows.items()]
+    out = chart("rates", "Rates of flows", "Gb/s", "Wire rate: frame, FCS, preamble and gap, averaged over each sample.", times_ns, columns)
+    if run.fluid.flows:
+        model = [(f"model {name}", s["wire_rate_bps"] / 1e9) for name, s in run.fluid.flows.items()]
+        out["parts"].append(ts.part(next(iter(run.fluid.flows.values())).ms(), model, model=True)[0])
+        for i, s in enumerate(out["parts"][-1]["series"]):
+            s["shown"] = i == 0  # flows that do the same lie on each other
+        out["note"] += " Black: the fluid model."
+    return out
+
+
+def allowed(run, times_ns):
+    columns = [(name, ts.on_axis(s, s["rp_rate_bps"], times_ns) / 1e9) for name, s in run.flows.items()]
+    return chart("allowed", "Rates that congestion control allows", "Gb/s", "State at each sample, summed over the QPs of a flow.", times_ns, columns)
+
+
+def queues(run, times_ns):
+    b = run.results["bottleneck"]
+    own = (str(b["node"]), str(b["port"]), str(b["queue"]))
+    columns = [(queue_label(key), ts.on_axis(s, s["queue_max_bytes"], times_ns) / 1e3) for key, s in run.queues.items()]
+    out = chart("queues", "Queues", "KB", "The most bytes held since the sample before, of queues of data; of others those at the sample.", times_ns,
+                columns, [queue_label(own)], steps=False)
+    out["lines"] = thresholds(run)
+    model = run.fluid.queue(b)
+    if model is not None:
+        out["parts"].append(ts.part(model.ms(), [(f"model {queue_label(own)}", model["queue_bytes"] / 1e3)], model=True)[0])
+        out["note"] += " Black: the fluid model."
+    return out
+
+
+def thresholds(run):
+    """[{at, label, of}]; of: the series that they are about, None: of all."""
+    found = []
+    for port in run.results.get("ports", []):
+        for queue in port["queues"]:
+            label = queue_label((port["node"], port["port"], queue["queue"]))
+            for key, text in (("wred_min_bytes", "WRED min"), ("wred_max_bytes", "WRED max")):
+                if queue.get(key):
+                    found.append({"at": queue[key] / 1e3, "label": text, "of": label})
+    if run.results.get("xoff_limit_bytes"):
+        found.append({"at": run.results["xoff_limit_bytes"] / 1e3, "label": "XOFF limit of a priority group", "of": None})
+    return found
+
+
+def marks(run, times_ns):
+    columns = [(queue_label(key), ts.growth_per_ms(s, "ecn_marked_packets", times_ns)) for key, s in run.queues.items() if s["ecn_marked_packets"][-1]]
+    return chart("marks", "Packets marked CE", "per ms", "By the queue that marked them.", times_ns, columns, counts=True)
+
+
+def cnps(run, times_ns):
+    columns = [(name, ts.growth_per_ms(s, "cnp_handled", times_ns)) for name, s in run.flows.items() if s["cnp_handled"][-1]]
+    return chart("cnps", "CNPs that senders acted on", "per ms", "By flow.", times_ns, columns, counts=True)
+
+
+def pauses(run, times_ns):
+    columns = [(place((node, port, f"prio {prio}")), ts.growth_per_ms(s, "rx_pause_duration_us", times_ns).clip(0, 1000) / 10)
+               for (node, port, prio), s in run.pauses.items() if s["rx_pause_duration_us"][-1]]
+    return chart("pauses", "Held by PFC", "% of time", "By the port and priority that could not send.", times_ns, columns, counts=True)
+
+
+def pause_frames(run, times_ns):
+    columns = [(place((node, port, f"prio {prio}")), ts.growth_per_ms(s, "tx_pause", times_ns))
+               for (node, port, prio), s in run.pauses.items() if s["tx_pause"][-1]]
+    return chart("pause-frames", "PFC frames sent", "per ms", "By the port and priority that sent them: XOFF, refresh and XON.", times_ns,
+                 columns, counts=True)
+
+
+def events(run):
+    """What happened at one moment: [{at, label}] in ms, the first 60."""
+    found = [(e["at_ns"], f"{e['event']} {e['node']} port {e['port']}") for e in run.results.get("events", [])]
+    found += [(e["at_ns"], f"{e['name']}: {e['action']}") for e in run.results.get("scheduled_events", [])]
+    return [{"at": at / 1e6, "label": label} for at, label in sorted(found)[:60]]
+
+
+def distribution(run, measure, name, title, unit, scale):
+    """Which share of the values was at most so much: a part for each flow, since their steps differ."""
+    found = {flow: pair for (flow, what), pair in run.times.items() if what == measure}
+    parts = []
+    order = sorted(found, key=lambda flow: -found[flow][1].sum())[:ts.MOST_SERIES]
+    for i, flow in enumerate(flow for flow in found if flow in set(order)):
+        at_most, count = found[flow]
+        share = np.cumsum(count) / count.sum() * 100
+        parts.append({"ms": ts.rounded(at_most / scale), "series": [{"label": flow, "shown": i < ts.SHOWN, "values": ts.rounded(share)}]})
+    note = "Share of the values that were at most so much, whole run."
+    if len(order) < len(found):
+        note += f" {len(order)} of {len(found)} flows: those with most."
+    return {"id": name, "title": title, "unit": "%", "note": note, "parts": parts, "lines": [], "steps": True, "x": unit}
+
+
+def over_time(run):
+    times_ns = times_of(run)
+    if not len(times_ns):
+        return []
+    drawn = [draw(run, times_ns) for draw in (rates, allowed, queues, marks, cnps, pauses, pause_frames)]
+    return [c for c in drawn if c["parts"][0]["series"]]
+
+
+def distributions(run):
+    drawn = [distribution(run, *of) for of in (("completion_ns", "completion", "Completion time of messages", "µs", 1e3),
+                                               ("slowdown_milli", "slowdown", "Slowdown of messages", "times an idle network", 1e3),
+                                               ("rtt_ns", "rtt", "Round-trip time", "µs", 1e3))]
+    return [c for c in drawn if c["parts"]]

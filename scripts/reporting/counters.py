@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""counters.csv for the page's table: rows of numbers, and each text once."""
+import csv
+
+from .data import BadInput
+
+COLUMNS = "node,port,counter,value,help"
+MOST_ROWS = 80_000  # some 2 MB of text; sums are among them in any case
+
+
+def read(path):
+    """{nodes, names, help, rows of (node, port, name, value), left_out}, the sums first; None: results of before there was the file."""
+    nodes, names, help_of, sums, rows = {}, {}, {}, [], []
+    left_out = 0
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            reader = csv.reader(file)
+            if next(reader, []) != COLUMNS.split(","):
+                raise BadInput(f"{path}: expected the columns {COLUMNS}")
+            for node, port, name, value, text in reader:
+                row = [nodes.setdefault(node, len(nodes)), port and (int(port) if port != "all" else ""), names.setdefault(name, len(names)), int(value)]
+                if node.startswith("all "):
+                    sums.append(row)
+                    help_of[row[2]] = text
+                elif len(rows) < MOST_ROWS:
+                    rows.append(row)
+                else:
+                    left_out += 1
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}") from error
+    except ValueError as error:
+        raise BadInput(f"{path}: line {reader.line_num}: {error}") from error
+    return {"nodes": list(nodes), "names": list(names), "help": [help_of.get(i, "") for i in range(len(names))], "rows": sums + rows, "left_out": left_out}

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What pages are made of: style, script and charts inside one file, numbers, tables."""
+import json
+import pathlib
+from html import escape
+
+HERE = pathlib.Path(__file__).resolve().parent
+UPLOT = HERE.parents[1] / "third_party" / "uplot"
+STYLE = (HERE / "page.css").read_text(encoding="utf-8")
+
+
+def number(value):
+    if isinstance(value, bool) or value is None:
+        return "-" if value is None else "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}".replace(",", "\u202f")
+    return escape(str(value))
+
+
+def gbps(value):
+    return f"{value / 1e9:.3f}"
+
+
+def kbytes(value):
+    return f"{value / 1e3:.1f} KB"
+
+
+def seconds(ns):
+    return f"{ns / 1e6:.4g} ms"
+
+
+def table(heads, rows, kind=""):
+    head = f"<thead><tr>{''.join(f'<th>{escape(h)}' for h in heads)}</thead>" if heads else ""
+    body = "".join("<tr>" + "".join(f"<td>{cell}" for cell in row) for row in rows)
+    tall = " tall" if len(rows) > 20 else ""
+    return f'<div class="wide{tall}"><table class="{kind}">{head}<tbody>{body}</tbody></table></div>'
+
+
+def inside(text):
+    """Text inside of a script element, which "</" would end."""
+    return text.replace("</", "<\\/")
+
+
+def document(title, body, data):
+    """A whole page; data is what page.js draws."""
+    style = (UPLOT / "uPlot.min.css").read_text(encoding="utf-8") + STYLE
+    library = (UPLOT / "uPlot.iife.min.js").read_text(encoding="utf-8")
+    script = (HERE / "page.js").read_text(encoding="utf-8")
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,">
+<title>{escape(title)}</title>
+<style>{style}</style>
+</head>
+<body>
+{body}
+<script type="application/json" id="data">{inside(json.dumps(data, separators=(",", ":")))}</script>
+<script>{inside(library)}</script>
+<script>{inside(script)}</script>
+</body>
+</html>
+"""

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The page's charts (uPlot) and its table of counters, made of the JSON in #data. Nothing is fetched. */
+"use strict";
+(() => {
+	const doc = JSON.parse(document.getElementById("data").textContent);
+	// Okabe and Ito's colours; more series than these repeat them with dashes.
+	const COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#6B5B95", "#8A6D1D"];
+	const DASHES = [[], [6, 4], [2, 3], [9, 3, 2, 3]];
+	const MOST_ROWS = 400;
+	const MOST_BARS = 200;
+	const charts = [];
+	let range = [0, doc.end_ms];
+
+	function make(tag, attributes, ...children) {
+		const element = document.createElement(tag);
+		Object.entries(attributes || {}).forEach(([key, value]) => key in element ? element[key] = value : element.setAttribute(key, value));
+		element.append(...children);
+		return element;
+	}
+
+	const short = value => value == null ? "–" : +value.toPrecision(4) + "";
+
+	function zoomTo(from, to) {
+		range = [from, to];
+		charts.filter(chart => chart.overTime).forEach(chart => chart.show());
+		document.getElementById("zoom-range").textContent = `${short(from)} to ${short(to)} ms`;
+	}
+
+	function zoomBy(factor) {
+		const middle = (range[0] + range[1]) / 2, half = (range[1] - range[0]) / 2 * factor;
+		const from = Math.max(0, middle - half), to = Math.min(doc.end_ms, middle + half);
+		zoomTo(from, to);
+	}
+
+	class Chart {
+		constructor(place, spec, overTime) {
+			this.spec = spec;
+			this.overTime = overTime;
+			this.all = spec.parts.flatMap((part, p) => part.series.map(series => ({ part: p, ...series })));
+			this.recolour();
+			this.canvas = make("div", { className: "chart" });
+			this.figure = make("figure", { id: spec.id },
+				make("h3", {}, spec.title), this.canvas, this.picker(), make("figcaption", {}, spec.note));
+			place.append(this.figure);
+			this.build();
+			new ResizeObserver(() => this.fit()).observe(this.canvas);
+		}
+
+		/* The lowest colours that are free, so that those that are seen together differ; a series keeps its own while it is shown. */
+		recolour() {
+			this.all.filter(s => !s.shown).forEach(s => { s.colour = undefined; });
+			const taken = new Set(this.all.map(s => s.colour));
+			let next = 0;
+			this.all.filter(s => s.shown && !s.model && s.colour === undefined).forEach(s => {
+				while (taken.has(next))
+					next++;
+				s.colour = next;
+				taken.add(next);
+			});
+		}
+
+		width() {
+			return Math.max(280, this.canvas.clientWidth);
+		}
+
+		fit() {
+			if (this.plot.width !== this.width())
+				this.plot.setSize({ width: this.width(), height: this.plot.height });
+		}
+
+		/* Which of many series are drawn. */
+		picker() {
+			const summary = make("summary"), list = make("div", { className: "series" });
+			const filter = make("input", { type: "search", placeholder: "find a series", ariaLabel: `find a series of ${this.spec.title}` });
+			const boxes = this.all.map(s => {
+				const box = make("input", { type: "checkbox", checked: s.shown });
+				box.onchange = () => { s.shown = box.checked; this.build(); count(); };
+				const label = make("label", {}, box, s.label);
+				list.append(label);
+				return { s, box, label };
+			});
+			const count = () => { summary.textContent = `${this.all.filter(s => s.shown).length} of ${this.all.length} series`; };
+			const set = on => {
+				boxes.filter(b => !b.label.hidden).forEach(b => { b.s.shown = b.box.checked = on; });
+				this.build();
+				count();
+			};
+			filter.oninput = () => boxes.forEach(b => { b.label.hidden = !b.s.label.includes(filter.value); });
+			count();
+			return make("details", { className: "picker" }, summary, filter,
+				make("button", { type: "button", onclick: () => set(true) }, "all of these"),
+				make("button", { type: "button", onclick: () => set(false) }, "none of these"), list);
+		}
+
+		options(series) {
+			const steps = this.spec.steps ? uPlot.paths.stepped({ align: this.overTime ? -1 : 1 }) : undefined;
+			const unit = this.spec.x || "ms";
+			return {
+				width: this.width(), height: 250,
+				scales: {
+					x: { time: false, distr: this.spec.x && this.logarithmic() ? 3 : 1, range: (u, low, high) => [low, high] },
+					y: { range: (u, low, high) => [0, this.top(high)] },
+				},
+				axes: [{ label: this.overTime ? "time (ms)" : unit, labelSize: 20, size: 36, grid: { stroke: "#eee", width: 1 } },
+					{ label: this.spec.unit, labelSize: 20, size: 56, grid: { stroke: "#eee", width: 1 } }],
+				series: [{ label: unit, value: (u, v) => short(v) }, ...series.map(s => ({
+					label: s.label, value: (u, v) => short(v), width: s.model ? 1.5 : 1.25, points: { show: false }, spanGaps: true,
+					stroke: s.model ? "#000" : COLOURS[s.colour % COLOURS.length],
+					dash: s.model ? [4, 2] : DASHES[Math.floor(s.colour / COLOURS.length) % DASHES.length],
+					paths: s.model ? undefined : steps,
+				}))],
+				cursor: this.overTime ? {
+					drag: { x: true, y: false, setScale: false },
+					bind: { dblclick: () => () => zoomTo(0, doc.end_ms) },
+					sync: { key: "time", filters: { pub: type => type === "mousemove" || type === "mouseleave" } },
+				} : { drag: { x: true, y: false } },
+				hooks: { setScale: [(u, key) => this.moved(u, key)], setSelect: [u => this.selected(u)], draw: [u => this.marks(u)] },
+			};
+		}
+
+		logarithmic() {
+			const values = this.spec.parts.flatMap(part => part.ms).filter(v => v > 0);
+			const low = values.reduce((a, b) => Math.min(a, b), Infinity), high = values.reduce((a, b) => Math.max(a, b), 0);
+			return high > 10 * low;
+		}
+
+		/* Of series that count things the means over pieces of what is seen: single samples hold none, one or two. */
+		means(ms, values) {
+			const first = ms.findIndex(t => t > range[0]), behind = ms.findLastIndex(t => t < range[1]) + 2;
+			const from = Math.max(first, 0), n = Math.max(Math.min(behind, ms.length) - from, 0), size = Math.ceil(n / MOST_BARS);
+			const pieces = Array.from({ length: Math.ceil(n / (size || 1)) }, (_, i) => [from + i * size, Math.min(from + (i + 1) * size, from + n)]);
+			// The time at which a row's interval began is that of the row before.
+			const before = at => at > 0 ? ms[at - 1] : 0;
+			const mean = (column, [a, b]) => {
+				let sum = 0;
+				for (let i = a; i < b; i++)
+					sum += column[i] * (ms[i] - before(i));
+				return sum / (ms[b - 1] - before(a));
+			};
+			return [[before(from), ...pieces.map(([, b]) => ms[b - 1])], ...values.map(column => pieces.map(piece => mean(column, piece)))
+				.map(column => [column[0], ...column])];
+		}
+
+		data() {
+			const tables = this.spec.parts.map((part, p) => {
+				const values = this.series.filter(s => s.part === p).map(s => s.values);
+				return this.spec.counts && values.length ? this.means(part.ms, values) : [part.ms, ...values];
+			}).filter(table => table.length > 1);
+			return tables.length ? uPlot.join(tables) : [[0, doc.end_ms]];
+		}
+
+		build() {
+			this.recolour();
+			// In the order of the parts, as uPlot.join() has them
+			const series = this.series = this.all.filter(s => s.shown);
+			const data = this.data();
+			this.lines = this.spec.lines.filter(line => line.of === null || series.some(s => s.label === line.of))
+				.filter((line, i, all) => all.findIndex(other => other.at === line.at && other.label === line.label) === i);
+			this.plot?.destroy();
+			this.plot = new uPlot(this.options(series), data, this.canvas);
+			this.show();
+		}
+
+		/* Thresholds are seen unless they would flatten what is measured. */
+		top(high) {
+			const lines = this.lines.map(line => line.at).filter(at => at <= 2.5 * (high || 0));
+			return Math.max(high || 0, ...lines) * 1.12 || 1;
+		}
+
+		show() {
+			if (!this.overTime)
+				return;
+			this.plot.batch(() => {
+				if (this.spec.counts)
+					this.plot.setData(this.data(), false);
+				this.plot.setScale("x", { min: range[0], max: range[1] });
+			});
+		}
+
+		moved(u, key) {
+			if (key === "x")
+				[this.figure.dataset.from, this.figure.dataset.to] = [u.scales.x.min, u.scales.x.max];
+		}
+
+		selected(u) {
+			if (!this.overTime || u.select.width < 2)
+				return;
+			const [from, to] = [u.select.left, u.select.left + u.select.width].map(at => u.posToVal(at, "x"));
+			u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+			zoomTo(Math.max(0, from), Math.min(doc.end_ms, to));
+		}
+
+		/* Thresholds, events, and where the measured window begins. */
+		marks(u) {
+			const { ctx, bbox } = u, ratio = devicePixelRatio;
+			ctx.save();
+			ctx.beginPath();
+			ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+			ctx.clip();
+			ctx.font = `${11 * ratio}px system-ui, sans-serif`;
+			ctx.lineWidth = ratio;
+			this.lines.filter(line => line.at <= u.scales.y.max).forEach(line => {
+				const y = u.valToPos(line.at, "y", true);
+				this.stroke(ctx, [bbox.left, y, bbox.left + bbox.width, y], "#a40000", [6 * ratio, 3 * ratio]);
+				ctx.textAlign = "right";
+				ctx.fillStyle = "#a40000";
+				this.write(ctx, `${line.label} ${short(line.at)}`, bbox.left + bbox.width - 4 * ratio, y - 3 * ratio);
+			});
+			if (this.overTime)
+				this.moments(u, ctx, bbox, ratio);
+			ctx.restore();
+		}
+
+		moments(u, ctx, bbox, ratio) {
+			const inside = at => at > u.scales.x.min && at < u.scales.x.max;
+			ctx.textAlign = "left";
+			ctx.fillStyle = "#555";
+			[{ at: doc.measure_from_ms, label: "measured from here" }, ...doc.events].filter(e => inside(e.at)).forEach((e, i) => {
+				const x = u.valToPos(e.at, "x", true);
+				this.stroke(ctx, [x, bbox.top, x, bbox.top + bbox.height], "#777", [2 * ratio, 3 * ratio]);
+				this.write(ctx, e.label, x + 3 * ratio, bbox.top + (11 + 13 * (i % 6)) * ratio);
+			});
+		}
+
+		write(ctx, text, x, y) {
+			ctx.setLineDash([]);
+			ctx.strokeStyle = "#fffc";
+			ctx.lineWidth = 3 * devicePixelRatio;
+			ctx.strokeText(text, x, y);
+			ctx.fillText(text, x, y);
+			ctx.lineWidth = devicePixelRatio;
+		}
+
+		stroke(ctx, [x1, y1, x2, y2], colour, dash) {
+			ctx.strokeStyle = colour;
+			ctx.setLineDash(dash);
+			ctx.beginPath();
+			ctx.moveTo(x1, y1);
+			ctx.lineTo(x2, y2);
+			ctx.stroke();
+		}
+	}
+
+	/* Every counter: rows whose text has all the words. */
+	function counters(place) {
+		const { nodes, names, help, rows, left_out: leftOut } = doc.counters;
+		const search = make("input", { type: "search", id: "find-counter", placeholder: "words, such as: all pause, s1 queue3, drops", ariaLabel: "find counters" });
+		const zeros = make("input", { type: "checkbox", id: "zero-counters" });
+		const body = make("tbody"), count = make("p", { id: "counters-found" });
+		const of = row => `${nodes[row[0]]}${row[1] === "" ? "" : ` port ${row[1]}`}`;
+		const show = () => {
+			const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+			const total = row => nodes[row[0]].startsWith("all ");
+			const found = rows.filter(row => {
+				if (row[3] === 0 && !zeros.checked)
+					return false;
+				if (!words.length)
+					return total(row);
+				const text = `${of(row)} ${names[row[2]]} ${help[row[2]]}`.toLowerCase();
+				return words.every(word => text.includes(word));
+			});
+			body.replaceChildren(...found.slice(0, MOST_ROWS).map(row => make("tr", {}, make("td", {}, of(row)), make("td", {}, make("code", {}, names[row[2]])),
+				make("td", {}, row[3].toLocaleString("en").replaceAll(",", "\u202f")), make("td", {}, help[row[2]]))));
+			count.textContent = `${found.length} rows${found.length > MOST_ROWS ? `, the first ${MOST_ROWS} are shown` : ""}` +
+				`${words.length ? "" : ": sums over all nodes; search for a node or a counter to see each"}.` +
+				`${leftOut ? ` ${leftOut} more are in counters.csv.` : ""}`;
+		};
+		search.oninput = zeros.onchange = show;
+		place.append(make("p", {}, search, make("label", {}, zeros, "those that are 0, too")), count,
+			make("div", { className: "wide tall" }, make("table", { id: "counters", className: "texts" },
+				make("thead", {}, make("tr", {}, ...["where", "counter", "value", "what is counted"].map(head => make("th", {}, head)))), body)));
+		show();
+	}
+
+	const place = id => document.getElementById(id);
+	doc.charts.forEach(spec => charts.push(new Chart(place("charts"), spec, true)));
+	doc.distributions.forEach(spec => charts.push(new Chart(place("distributions"), spec, false)));
+	if (doc.charts.length) {
+		place("zoom").append("Drag over a chart to zoom, double-click to see all. ",
+			...[["zoom in", () => zoomBy(0.5)], ["zoom out", () => zoomBy(2)], ["all", () => zoomTo(0, doc.end_ms)]]
+				.map(([text, onclick]) => make("button", { type: "button", onclick }, text)),
+			make("output", { id: "zoom-range" }));
+		zoomTo(0, doc.end_ms);
+	}
+	if (doc.counters)
+		counters(place("all-counters"));
+})();

@@ -1,0 +1,167 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""report.html in a real browser, without a network: nothing is asked for, charts zoom, every counter is found, load has colours."""
+import csv
+import json
+import os
+import pathlib
+
+from browser import Browser
+from harness import BUILD, check, check_equal, finish, run, skip, work_dir
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+END_MS = 4
+
+try:
+    import matplotlib  # noqa: F401
+except ImportError:
+    skip("python3-matplotlib is not installed")
+
+LEAF_SPINE = """[fabric]
+topology = leaf_spine
+leaves = 16
+spines = 4
+hosts = 256
+link_rate_bps = 25G
+core_rate_bps = 100G
+duration_ns = 400us
+measure_from_ns = 100us
+[flow all]
+pattern = permutation
+src = 1-200
+message_bytes = 200KB
+"""
+
+
+def report(work, name, scenario, *options):
+    out = work / name
+    done = run(BUILD / "app" / "lab" / "quench-lab", "--quiet", "--no-progress", *options, "--out", out, scenario)
+    check_equal(f"quench-lab runs {name}", (done.returncode, done.stderr), (0, ""))
+    done = run(ROOT / "scripts" / "report.py", out)
+    check_equal("report.py ends well", (done.returncode, done.stderr), (0, ""))
+    return out
+
+
+def ranges(browser):
+    return browser.run("return [...document.querySelectorAll('#charts figure')].map(f => [+f.dataset.from, +f.dataset.to])")
+
+
+def check_zoom(browser):
+    """By mouse over one chart, and all follow."""
+    figures = browser.run("return [...document.querySelectorAll('#charts figure')].map(f => f.id)")
+    check_equal("the charts of such a run", figures, ["rates", "allowed", "queues", "marks", "cnps", "pauses", "pause-frames"])
+    check("they show the whole run", all(r == [0, END_MS] for r in ranges(browser)), ranges(browser))
+    browser.drag("#queues .u-over", 0.25, 0.5)
+    check("all follow a zoom by mouse", browser.wait(
+        f"return [...document.querySelectorAll('#charts figure')].every(f => Math.abs(f.dataset.from - {END_MS / 4}) < 0.1 && "
+        f"Math.abs(f.dataset.to - {END_MS / 2}) < 0.1)"), ranges(browser))
+    check("and it is said in words", " to " in browser.one("#zoom-range").text and browser.one("#zoom-range").text != f"0 to {END_MS} ms")
+    browser.run("[...document.querySelectorAll('#zoom button')].find(b => b.textContent === 'zoom in').click()")
+    check("so do they when a button zooms", browser.wait(
+        f"return [...document.querySelectorAll('#charts figure')].every(f => f.dataset.to - f.dataset.from < {END_MS / 6})"), ranges(browser))
+    browser.double_click("#queues .u-over")
+    check("a double click shows all again", browser.wait(
+        f"return [...document.querySelectorAll('#charts figure')].every(f => +f.dataset.from === 0 && +f.dataset.to === {END_MS})"), ranges(browser))
+
+
+def drawn(browser, figure):
+    """Pixels of the canvas that are neither empty nor grey, as a count."""
+    return browser.run("""const c = document.querySelector(`#${arguments[0]} canvas`), d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
+        let n = 0;
+        for (let i = 0; i < d.length; i += 4)
+            n += d[i + 3] > 100 && Math.max(d[i], d[i + 1], d[i + 2]) - Math.min(d[i], d[i + 1], d[i + 2]) > 60;
+        return n;""", figure)
+
+
+def check_series(browser):
+    before = drawn(browser, "rates")
+    check("lines are drawn", before > 200, before)
+    browser.run("document.querySelector('#rates .picker').open = true; document.querySelectorAll('#rates .picker button')[1].click()")
+    browser.settle()
+    check_equal("none when none is chosen", drawn(browser, "rates"), 0)
+    check("and their number is said", browser.run("return document.querySelector('#rates summary').textContent").startswith("0 of "))
+    browser.run("document.querySelectorAll('#rates .picker button')[0].click()")
+    browser.settle()
+    check("all when all are", drawn(browser, "rates") > 200)
+
+
+def rows_found(browser):
+    return browser.run("return [...document.querySelectorAll('#counters tbody tr')].map(tr => [...tr.cells].map(td => td.textContent))")
+
+
+def check_counters(browser, out):
+    with open(out / "counters.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    browser.one("#find-counter").send_keys("s1 port 8 queue3 ecn")
+    found = rows_found(browser)
+    value = next(r["value"] for r in rows if (r["node"], r["port"], r["counter"]) == ("s1", "8", "queue3/ecn_marked_packets"))
+    check_equal("a counter is found by typing", [[r[0], r[1], r[2].replace("\u202f", "")] for r in found],
+                [["s1 port 8", "queue3/ecn_marked_packets", value]])
+    browser.one("#zero-counters").click()
+    missing = browser.run("""const [box, wanted] = [document.getElementById("find-counter"), arguments[0]];
+        return wanted.filter(([node, counter, value]) => {
+            box.value = `${node} ${counter}`;
+            box.dispatchEvent(new Event("input"));
+            return ![...document.querySelectorAll("#counters tbody tr")].some(tr => tr.cells[1].textContent === counter &&
+                tr.cells[2].textContent.replaceAll("\u202f", "") === value);
+        });""", [[r["node"], r["counter"], r["value"]] for r in rows])
+    check_equal(f"every one of {len(rows)} rows is found", missing[:5], [])
+
+
+def check_topology(browser, out):
+    results = json.loads((out / "results.json").read_text(encoding="utf-8"))
+    hosts = [p for p in results["ports"] if p["peer"].startswith("h")]
+    boxes = browser.run("return [...document.querySelectorAll('#topology .host')].map(g => [...g.querySelectorAll('rect')]"
+                        ".map(r => [+r.dataset.load, getComputedStyle(r).fill]).concat([[g.querySelector('title').textContent]]))")
+    check_equal("every host is there", sorted(b[2][0].split()[0] for b in boxes), sorted(p["peer"] for p in hosts))
+    links = browser.run("return [...document.querySelectorAll('#topology .link')].map(l => [+l.dataset.load, getComputedStyle(l).stroke])")
+    check_equal("both directions of every link between switches", len(links), sum(not p["peer"].startswith("h") for p in results["ports"]))
+    loads = [pair for b in boxes for pair in b[:2]] + links
+    idle, busy = {c for load, c in loads if load < 0.05}, {c for load, c in loads if load > 0.9}
+    check("idle and busy differ in colour", idle and busy and not idle & busy, (idle, busy))
+    check("more load is darker", all(brightness(b) <= brightness(a) for (_, a), (_, b) in zip(sorted(loads), sorted(loads)[1:])))
+    overlap = browser.run("""const r = [...document.querySelectorAll('#topology .host, #topology .switch')].map(g => g.getBoundingClientRect());
+        return r.flatMap((a, i) => r.slice(i + 1).filter(b => a.left < b.right - 2 && b.left < a.right - 2 && a.top < b.bottom - 2 && b.top < a.bottom - 2)).length""")
+    check_equal("no box lies on another", overlap, 0)
+
+
+def brightness(colour):
+    r, g, b = map(int, colour[4:-1].split(","))
+    return round((0.2126 * r + 0.7152 * g + 0.0722 * b) / 8)
+
+
+def check_quiet(browser, page, what):
+    errors, asked = browser.open(page)
+    check_equal(f"{what}: no complaint on the console", errors, [])
+    check_equal(f"{what}: nothing is asked for", asked, [])
+
+
+def check_judge(browser, out):
+    """The checks above can fail."""
+    bad = out / "bad.html"
+    bad.write_text((out / "report.html").read_text(encoding="utf-8").replace("<h1>", "<img src='http://example.org/x.png' alt=''><script>undefined.x</script><h1>", 1),
+                   encoding="utf-8")
+    errors, asked = browser.open(bad)
+    check_equal("a page that asks is seen", asked, ["http://example.org/x.png"])
+    check("and one with an error", any("TypeError" in error for error in errors), errors)
+
+
+os.environ["MPLCONFIGDIR"] = str(work_dir())
+work = work_dir()
+(work / "leaf-spine.ini").write_text(LEAF_SPINE, encoding="utf-8")
+incast = report(work, "incast", ROOT / "config" / "incast-8to1-pfc-only.ini", "--duration", f"{END_MS}ms", "--set", "nic.cc=dcqcn", "--set", "wred.wred_green_enable=on", "--set", "switch.buffer_bytes=1MB",
+                "--set", "wred.Kmin=5KB", "--set", "wred.Kmax=200KB", "--set", "wred.Pmax=1%")
+fabric = report(work, "fabric", work / "leaf-spine.ini")
+with Browser(work / "chromium") as chromium:
+    check_quiet(chromium, incast / "report.html", "incast")
+    check_zoom(chromium)
+    check_series(chromium)
+    check_counters(chromium, incast)
+    check_quiet(chromium, fabric / "report.html", "256 hosts")
+    check_topology(chromium, fabric)
+    chromium.width(400)
+    check_quiet(chromium, incast / "report.html", "on a narrow screen")
+    wide = chromium.run("return document.documentElement.scrollWidth")
+    check("which it does not exceed", wide <= 400, wide)
+    check_judge(chromium, incast)
+finish()
