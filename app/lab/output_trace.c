@@ -8,18 +8,6 @@
 #include "common/say.h"
 #include "ctl/trace_csv.h"
 
-static const struct nic_trace *
-trace_of(const struct node *host, uint32_t index)
-{
-	unsigned int n;
-	const struct nic_trace *traces = nic_traces(host, &n);
-
-	for (unsigned int i = 0; i < n; i++)
-		if (traces[i].index == index)
-			return &traces[i];
-	return NULL;
-}
-
 /* Flow by flow, QP by QP, so that a reader finds one after the other. */
 static void
 write_rows(FILE *out, const struct net *net)
@@ -27,11 +15,8 @@ write_rows(FILE *out, const struct net *net)
 	trace_csv_head(out);
 	for (uint32_t i = 0; i < net_flow_count(net); i++) {
 		const struct net_flow *flow = net_flow(net, i);
-		struct net_end from = net_flow_sender(flow);
-
 		for (uint16_t qp = 0; qp < flow->qps; qp++) {
-			const struct nic_trace *trace =
-				trace_of(net_host(net, from.host), from.first_qp + qp);
+			const struct nic_trace *trace = net_trace_of(net, i, qp);
 
 			if (trace == NULL)
 				continue;

@@ -50,6 +50,14 @@ struct net_end {
 struct net_end net_flow_sender(const struct net_flow *flow);
 struct net_end net_flow_receiver(const struct net_flow *flow);
 
+/**
+ * Trace what congestion control does to a flow's QP, if it is not traced already. Before the run.
+ * @return 0, -ENOSPC (NIC_MAX_TRACES of its host are traced) or -ENOMEM.
+ */
+int net_trace_qp(struct net *net, uint32_t index, uint16_t qp);
+/** The trace of a flow's QP at the sender of its data; NULL: none. */
+const struct nic_trace *net_trace_of(const struct net *net, uint32_t index, uint16_t qp);
+
 /** Sum of what the flow's QPs did at the two ends of its data. Rates are sums too. */
 void net_flow_info(const struct net *net, uint32_t index, struct nic_qp_info *at_sender,
 		   struct nic_qp_info *at_receiver);

@@ -162,3 +162,26 @@ net_flow_paused_ns(const struct net *net, uint32_t index, uint64_t now_ns)
 
 	return nic_flow_paused_ns(net_host(net, host), index, now_ns);
 }
+
+const struct nic_trace *
+net_trace_of(const struct net *net, uint32_t index, uint16_t qp)
+{
+	struct net_end from = net_flow_sender(&net->flows[index]);
+	unsigned int n;
+	const struct nic_trace *traces = nic_traces(net->hosts[from.host - 1], &n);
+
+	for (unsigned int i = 0; i < n; i++)
+		if (traces[i].index == from.first_qp + qp)
+			return &traces[i];
+	return NULL;
+}
+
+int
+net_trace_qp(struct net *net, uint32_t index, uint16_t qp)
+{
+	struct net_end from = net_flow_sender(&net->flows[index]);
+
+	if (net_trace_of(net, index, qp) != NULL)
+		return 0;
+	return nic_trace_qp(net->hosts[from.host - 1], from.first_qp + qp, NIC_TRACE_ROWS);
+}
