@@ -24,6 +24,10 @@ static const char usage_text[] =
 	"  --trace FLOW      write each change of rate of the QPs of a [flow FLOW] to trace.csv in "
 	"DIR;\n"
 	"                    may be given again\n"
+	"  --explain FLOW    why the rate of a flow moved, in place of the table: who marked, who "
+	"paused,\n"
+	"                    what congestion control did; FLOW as in the table, FLOW#3 its QP 3\n"
+	"  --all             with --explain: every event in a line, not a story of 30\n"
 	"  --fluid           the fluid model of the scenario alone, without packets: its fixed "
 	"point,\n"
 	"                    and with --out fluid.json, fluid_flows.csv and fluid_queues.csv\n"
@@ -58,6 +62,27 @@ parse_duration(const char *text, uint64_t *out_ns)
 	return field_parse(&field, NULL, text, out_ns, expected, sizeof(expected)) == 0;
 }
 
+/* Do the options go together? */
+static bool
+fits(const struct lab_opts *o)
+{
+	const char *trace = o->override.n_traces > 0 ? o->override.traces[0] : NULL;
+
+	if (trace != NULL && o->out_dir == NULL)
+		say_error("--trace %s: needs --out DIR", trace);
+	else if (trace != NULL && o->fluid)
+		say_error("--trace %s: needs packets, not --fluid", trace);
+	else if (o->explain != NULL && o->fluid)
+		say_error("--explain %s: needs packets, not --fluid", o->explain);
+	else if (o->explain != NULL && o->json != NULL && strcmp(o->json, "-") == 0)
+		say_error("--explain %s: needs standard output, which --json - has", o->explain);
+	else if (o->explain_all && o->explain == NULL)
+		say_error("--all: needs --explain FLOW");
+	else
+		return true;
+	return false;
+}
+
 int
 lab_opts_parse(int argc, char **argv, struct lab_opts *o)
 {
@@ -68,6 +93,8 @@ lab_opts_parse(int argc, char **argv, struct lab_opts *o)
 		JSON,
 		OUT,
 		TRACE,
+		EXPLAIN,
+		ALL,
 		CHECK,
 		FLUID,
 		QUIET,
@@ -83,6 +110,8 @@ lab_opts_parse(int argc, char **argv, struct lab_opts *o)
 		{"json", required_argument, NULL, JSON},
 		{"out", required_argument, NULL, OUT},
 		{"trace", required_argument, NULL, TRACE},
+		{"explain", required_argument, NULL, EXPLAIN},
+		{"all", no_argument, NULL, ALL},
 		{"check-config", no_argument, NULL, CHECK},
 		{"fluid", no_argument, NULL, FLUID},
 		{"quiet", no_argument, NULL, QUIET},
@@ -132,6 +161,12 @@ lab_opts_parse(int argc, char **argv, struct lab_opts *o)
 			}
 			o->override.traces[o->override.n_traces++] = optarg;
 			break;
+		case EXPLAIN:
+			o->explain = optarg;
+			break;
+		case ALL:
+			o->explain_all = true;
+			break;
 		case CHECK:
 			o->check_config = true;
 			break;
@@ -162,14 +197,8 @@ lab_opts_parse(int argc, char **argv, struct lab_opts *o)
 		say_error("expected one scenario file; try quench-lab --help");
 		return APP_BAD_USAGE;
 	}
-	if (o->override.n_traces > 0 && o->out_dir == NULL) {
-		say_error("--trace %s: needs --out DIR", o->override.traces[0]);
+	if (!fits(o))
 		return APP_BAD_USAGE;
-	}
-	if (o->fluid && o->override.n_traces > 0) {
-		say_error("--trace %s: needs packets, not --fluid", o->override.traces[0]);
-		return APP_BAD_USAGE;
-	}
 	o->scenario = argv[optind];
 	return -1;
 }

@@ -11,6 +11,8 @@
 
 struct lab_opts {
 	const char *scenario, *json, *out_dir;
+	const char *explain; /* flow; NULL: none */
+	bool explain_all;    /* every event in a line of its own */
 	struct scenario_override override;
 	const char *sets[LAB_MAX_SETS]; /* section.key=value, in place of the file's */
 	unsigned int n_sets;

@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "common/say.h"
 #include "ctl/json.h"
+#include "lab/explain.h"
 #include "lab/lab_opts.h"
 #include "lab/output.h"
 #include "lab/progress.h"
@@ -174,6 +175,7 @@ static int
 run_net(const struct lab_opts *o, struct lab_run *run)
 {
 	struct recordings *recordings = NULL;
+	struct lab_explain *explain = NULL;
 	struct output_csv csv;
 	int rc = APP_DONE;
 
@@ -190,6 +192,8 @@ run_net(const struct lab_opts *o, struct lab_run *run)
 		recordings = recordings_open(run->scenario, run->net, o->out_dir);
 		rc = recordings != NULL ? APP_DONE : APP_FAILED;
 	}
+	if (rc == APP_DONE && o->explain != NULL)
+		explain = lab_explain_open(o->explain, run->net, recordings, &rc);
 	if (rc == APP_DONE)
 		rc = run_probe(o, run, o->out_dir != NULL ? &csv : NULL, recordings);
 	if (o->out_dir != NULL && output_csv_close(&csv, o->out_dir, run->net) < 0)
@@ -208,8 +212,11 @@ run_net(const struct lab_opts *o, struct lab_run *run)
 		rc = APP_FAILED;
 	if (o->out_dir != NULL && output_csv_keep(o->out_dir, rc == APP_DONE) < 0)
 		rc = APP_FAILED;
-	if (rc == APP_DONE && !o->quiet)
+	if (rc == APP_DONE && explain != NULL)
+		rc = lab_explain_print(stdout, explain, o->explain_all);
+	else if (rc == APP_DONE && !o->quiet)
 		output_table(stdout, run);
+	lab_explain_close(explain);
 	run_result_free(&run->result);
 	dumps_free(&run->dumps, run->net);
 	return rc;

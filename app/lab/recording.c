@@ -25,6 +25,8 @@ struct recording {
 	FILE *file;
 	char path[PATH_MAX];
 	uint32_t snap_bytes;
+	struct fabric_end end;
+	struct cable_tap also_sent, also_received;
 	/* that are not written yet, since an earlier one may still be seen */
 	struct seen *waiting;
 	uint32_t n, room;
@@ -68,13 +70,21 @@ add(struct recording *r, const struct rte_mbuf *m, uint64_t at_ns, bool sent)
 static void
 see_sent(void *arg, const struct rte_mbuf *m, uint64_t at_ns)
 {
+	const struct recording *r = arg;
+
 	add(arg, m, at_ns, true);
+	if (r->also_sent.fn != NULL)
+		r->also_sent.fn(r->also_sent.arg, m, at_ns);
 }
 
 static void
 see_received(void *arg, const struct rte_mbuf *m, uint64_t at_ns)
 {
+	const struct recording *r = arg;
+
 	add(arg, m, at_ns, false);
+	if (r->also_received.fn != NULL)
+		r->also_received.fn(r->also_received.arg, m, at_ns);
 }
 
 static int
@@ -119,6 +129,7 @@ open_one(struct recording *r, const struct scenario *s, const struct record_para
 	char node[TOPOLOGY_NODE_CHARS + 1], name[TOPOLOGY_NODE_CHARS + 16];
 	int rc;
 
+	r->end = end;
 	snprintf(r->path, sizeof(r->path), "%s/%s.pcapng.part", dir, params->name);
 	r->snap_bytes = params->snap_bytes > 0 ? params->snap_bytes : UINT32_MAX;
 	r->file = fopen(r->path, "we");
@@ -153,6 +164,20 @@ recordings_open(const struct scenario *s, struct net *net, const char *dir)
 		return NULL;
 	}
 	return r;
+}
+
+bool
+recordings_share(struct recordings *r, struct fabric_end end, struct cable_tap sent,
+		 struct cable_tap received)
+{
+	for (uint32_t i = 0; r != NULL && i < r->n; i++) {
+		if (r->items[i].end.node != end.node || r->items[i].end.port != end.port)
+			continue;
+		r->items[i].also_sent = sent;
+		r->items[i].also_received = received;
+		return true;
+	}
+	return false;
 }
 
 void

@@ -18,6 +18,13 @@ struct recordings;
  */
 struct recordings *recordings_open(const struct scenario *s, struct net *net, const char *dir);
 
+/**
+ * Let others see what a recorded port sends and receives: a cable has one tap at each end.
+ * @return false: nobody records there (r may be NULL).
+ */
+bool recordings_share(struct recordings *r, struct fabric_end end, struct cable_tap sent,
+		      struct cable_tap received);
+
 /** Write what was seen up to now_ns, up to which the fabric has run. */
 void recordings_flush(struct recordings *r, uint64_t now_ns);
 

@@ -83,4 +83,84 @@ def counters():
                                                           if r["counter"] == "tx_prio3_pause" and r["port"] not in ("", "all")}, pauses)
 
 
-{"progress": progress, "counters": counters}[CASE]()
+def explained(scenario, *options):
+    """What --explain says of incast h1, and the results of the same run."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([LAB, "--no-progress", "--json", f"{folder}/r.json", *options, str(CONFIG / scenario)], capture_output=True, text=True, check=False)
+        expect("it ends well", (done.returncode, done.stderr) == (0, ""), done)
+        results = json.loads(pathlib.Path(folder, "r.json").read_text(encoding="utf-8"))
+    return done.stdout.splitlines(), results, results["flows"][0]
+
+
+def explain():
+    """Each CNP has the mark that it answers, pauses and what is sent again add up, and the run is as without."""
+    flow = ("--explain", "incast h1")
+    lines, results, h1 = explained("incast-4to1.ini", "--duration", "20ms", *flow, "--all")
+    plain = subprocess.run([LAB, "--quiet", "--json", "-", "--duration", "20ms", str(CONFIG / "incast-4to1.ini")], capture_output=True, text=True, check=True)
+    expect("looking changes nothing", json.loads(plain.stdout)["digest"] == results["digest"])
+    expect("the way is told", lines[2] == "way: h1, s1 port 4", lines[2])
+    cuts = [line for line in lines if "CNP: cut" in line]
+    marks = [re.search(r"; s1 port 4 queue 3 marked PSN \d+ ([\d.]+) us before, with ([\d.]+) KB queued(?:, and (\d+) more)?$", line) for line in cuts]
+    expect("each cut is there", len(cuts) == h1["rate_cuts"] > 5, (len(cuts), h1["rate_cuts"]))
+    expect("with the mark that led to it", all(marks), cuts)
+    curve = results["bottleneck"]
+    expect("at a length that marks", all(curve["wred_min_bytes"] / 1e3 < float(m[2]) <= curve["queue_max_bytes"] * 1.1 + 600e3 for m in marks))
+    expect("within a CNP interval and the way", all(2 < float(m[1]) < 60 for m in marks), [m[1] for m in marks])
+    told = sum(1 + int(m[3] or 0) for m in marks)
+    expect("all marked packets are counted", 0 <= h1["ce_packets"] - told < 60, (told, h1["ce_packets"]))
+    lines = explained("incast-4to1.ini", "--duration", "20ms", "--explain", "incast")[0]
+    expect("a story has 30 lines", 10 < len(lines) <= 30 and "the first of the flows of incast" in lines[0], lines)
+    expect("which count all CNPs", sum(int(n) for line in lines[3:] for n in re.findall(r"(\d+) CNPs?\b", line)) + sum("CNP: " in line for line in lines)
+           == h1["rp_cnp_handled"], lines)
+    lines, results, h1 = explained("incast-4to1-pfc-only.ini", "--duration", "5ms", *flow, "--all")
+    held = sum(float(us) for line in lines for us in re.findall(r"pause over after ([\d.]+) us: s1 holds h1", line))
+    expect("pauses add up", h1["rx_pause_duration_us"] > 1000 and abs(held - h1["rx_pause_duration_us"]) < 30, (held, h1["rx_pause_duration_us"]))
+    lines, results, h1 = explained("incast-4to1-no-pfc.ini", "--duration", "20ms", *flow, "--all")
+    again = sum(int(n) for line in lines for n in re.findall(r"goes back to PSN \d+: (\d+) packets", line))
+    expect("what is sent again adds up", again == h1["retransmitted_packets"] > 0, (again, h1["retransmitted_packets"]))
+    for options, code, why in ((("--explain", "nobody"), 2, "expected a flow"), (("--explain", "incast h1#1"), 2, "expected a flow"),
+                               (("--all",), 2, "needs --explain"), (("--explain", "incast", "--fluid"), 2, "needs packets"),
+                               (("--explain", "incast", "--json", "-"), 2, "standard output")):
+        done = subprocess.run([LAB, *options, *SHORT], capture_output=True, text=True, check=False)
+        expect(f"{options} is refused", done.returncode == code and why in done.stderr and done.stderr.count("\n") == 1, done)
+
+
+def explain_fabric():
+    """Over several switches: where it was marked, who was paused on the way, each QP."""
+    text = """[fabric]
+topology = leaf_spine
+leaves = 2
+spines = 1
+hosts = 8
+duration_ns = 3ms
+[wred]
+Kmin = 20KB
+Kmax = 200KB
+Pmax = 1%
+[switch]
+buffer_bytes = 1MB
+[record both]
+node = leaf1
+port = spine1
+[flow many]
+src = 1-4
+dst = 5
+qp_count = 2
+[flow other]
+src = 6
+dst = 5
+"""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "x.ini")
+        path.write_text(text, encoding="utf-8")
+        done = subprocess.run([LAB, "--no-progress", "--out", folder, "--explain", "many h2#1", "--all", str(path)], capture_output=True, text=True, check=False)
+        expect("it ends well, beside a recording", done.returncode == 0 and pathlib.Path(folder, "both.pcapng").stat().st_size > 1000, done.stderr)
+    lines = done.stdout.splitlines()
+    expect("QP and way", "many h2, QP 1 of 2: h2 to h5" in lines[0] and lines[2] == "way: h2, leaf1 port 4, spine1 port 1, leaf2 port 0", lines[:3])
+    marked = set(re.findall(r"; (\S+ port \d+) queue 3 marked", done.stdout))
+    expect("marked where it waits", {"leaf1 port 4", "leaf2 port 0"} >= marked >= {"leaf1 port 4"}, marked)
+    pauses = set(re.findall(r"(?:paused|us): (\S+ holds .*)", done.stdout))
+    expect("paused by the switch before", pauses and pauses <= {"leaf1 holds h2", "spine1 holds leaf1 port 4", "leaf2 holds spine1 port 1"}, pauses)
+
+
+{"progress": progress, "counters": counters, "explain": explain, "explain_fabric": explain_fabric}[CASE]()
