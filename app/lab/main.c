@@ -171,6 +171,18 @@ make_out_dir(const struct lab_opts *o)
 	return -errno;
 }
 
+/* The configuration in force, which reads back the same. */
+static int
+write_effective(const struct lab_opts *o, const struct lab_run *run)
+{
+	FILE *out = output_open(o->out_dir, "effective.ini", NULL);
+
+	if (out == NULL)
+		return -EIO;
+	scenario_print(out, run->scenario);
+	return output_close(out, o->out_dir, "effective.ini");
+}
+
 static int
 run_net(const struct lab_opts *o, struct lab_run *run)
 {
@@ -200,7 +212,8 @@ run_net(const struct lab_opts *o, struct lab_run *run)
 		rc = APP_FAILED;
 	if (rc == APP_DONE && o->out_dir != NULL && output_times(run, o->out_dir) < 0)
 		rc = APP_FAILED;
-	if (rc == APP_DONE && o->out_dir != NULL && output_counters(run, o->out_dir) < 0)
+	if (rc == APP_DONE && o->out_dir != NULL &&
+	    (output_counters(run, o->out_dir) < 0 || write_effective(o, run) < 0))
 		rc = APP_FAILED;
 	if (rc == APP_DONE && o->out_dir != NULL && output_trace(run, o->out_dir) < 0)
 		rc = APP_FAILED;

@@ -40,7 +40,8 @@ void output_table(FILE *out, const struct lab_run *run);
  */
 json_t *output_settings(const char *scenario_name, const struct scenario *s);
 
-/** Open a series under its name with ".part" and write its columns. NULL: after an error line. */
+/** Open a series under its name with ".part" and write its columns (NULL: none). @return
+ * NULL after an error line. */
 FILE *output_open(const char *dir, const char *name, const char *columns);
 /** NULL is closed already. @return 0 when all rows are on the disk, or -EIO after an error line. */
 int output_close(FILE *f, const char *dir, const char *name);

@@ -39,7 +39,7 @@ output_open(const char *dir, const char *name, const char *columns)
 {
 	FILE *f = open_part(dir, name);
 
-	if (f != NULL)
+	if (f != NULL && columns != NULL)
 		fprintf(f, "%s\n", columns);
 	return f;
 }
@@ -317,8 +317,8 @@ output_fluid_keep(const char *dir, bool keep)
 int
 output_csv_keep(const char *dir, bool keep)
 {
-	static const char *const names[] = {"flows.csv", "queues.csv", "pfc.csv",
-					    "pgs.csv",   "times.csv",  "counters.csv"};
+	static const char *const names[] = {"flows.csv", "queues.csv",   "pfc.csv",      "pgs.csv",
+					    "times.csv", "counters.csv", "effective.ini"};
 	int rc = 0;
 
 	for (unsigned int i = 0; i < RTE_DIM(names); i++)

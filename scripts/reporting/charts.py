@@ -108,6 +108,12 @@ def events(run):
     return [{"at": at / 1e6, "label": label} for at, label in sorted(found)[:60]]
 
 
+# measure of times.csv, id, title, unit, how many of the file's units it has
+DISTRIBUTIONS = (("completion_ns", "completion", "Completion time of messages", "µs", 1e3),
+                 ("slowdown_milli", "slowdown", "Slowdown of messages", "times an idle network", 1e3),
+                 ("rtt_ns", "rtt", "Round-trip time", "µs", 1e3))
+
+
 def distribution(run, measure, name, title, unit, scale):
     """Which share of the values was at most so much: a part for each flow, since their steps differ."""
     found = {flow: pair for (flow, what), pair in run.times.items() if what == measure}
@@ -132,7 +138,5 @@ def over_time(run):
 
 
 def distributions(run):
-    drawn = [distribution(run, *of) for of in (("completion_ns", "completion", "Completion time of messages", "µs", 1e3),
-                                               ("slowdown_milli", "slowdown", "Slowdown of messages", "times an idle network", 1e3),
-                                               ("rtt_ns", "rtt", "Round-trip time", "µs", 1e3))]
+    drawn = [distribution(run, *of) for of in DISTRIBUTIONS]
     return [c for c in drawn if c["parts"]]

@@ -9,7 +9,7 @@ MOST_ROWS = 80_000  # some 2 MB of text; sums are among them in any case
 
 
 def read(path):
-    """{nodes, names, help, rows of (node, port, name, value), left_out}, the sums first; None: results of before there was the file."""
+    """{nodes, names, help, rows of (node, port, name, value), left_out}, the sums first, over ports with port "all"; None: results of before there was the file."""
     nodes, names, help_of, sums, rows = {}, {}, {}, [], []
     left_out = 0
     try:
@@ -18,7 +18,7 @@ def read(path):
             if next(reader, []) != COLUMNS.split(","):
                 raise BadInput(f"{path}: expected the columns {COLUMNS}")
             for node, port, name, value, text in reader:
-                row = [nodes.setdefault(node, len(nodes)), port and (int(port) if port != "all" else ""), names.setdefault(name, len(names)), int(value)]
+                row = [nodes.setdefault(node, len(nodes)), port if port in ("", "all") else int(port), names.setdefault(name, len(names)), int(value)]
                 if node.startswith("all "):
                     sums.append(row)
                     help_of[row[2]] = text

@@ -52,6 +52,10 @@
 			const taken = new Set(this.all.map(s => s.colour));
 			let next = 0;
 			this.all.filter(s => s.shown && !s.model && s.colour === undefined).forEach(s => {
+				// Of two runs, what belongs together has one colour.
+				s.colour = s.pair && this.all.find(other => other.pair === s.pair && other.colour !== undefined)?.colour;
+				if (s.colour !== undefined)
+					return;
 				while (taken.has(next))
 					next++;
 				s.colour = next;
@@ -106,7 +110,7 @@
 				series: [{ label: unit, value: (u, v) => short(v) }, ...series.map(s => ({
 					label: s.label, value: (u, v) => short(v), width: s.model ? 1.5 : 1.25, points: { show: false }, spanGaps: true,
 					stroke: s.model ? "#000" : COLOURS[s.colour % COLOURS.length],
-					dash: s.model ? [4, 2] : DASHES[Math.floor(s.colour / COLOURS.length) % DASHES.length],
+					dash: s.model ? [4, 2] : s.dashed ? [7, 4] : s.pair ? [] : DASHES[Math.floor(s.colour / COLOURS.length) % DASHES.length],
 					paths: s.model ? undefined : steps,
 				}))],
 				cursor: this.overTime ? {
@@ -247,7 +251,7 @@
 		const search = make("input", { type: "search", id: "find-counter", placeholder: "words, such as: all pause, s1 queue3, drops", ariaLabel: "find counters" });
 		const zeros = make("input", { type: "checkbox", id: "zero-counters" });
 		const body = make("tbody"), count = make("p", { id: "counters-found" });
-		const of = row => `${nodes[row[0]]}${row[1] === "" ? "" : ` port ${row[1]}`}`;
+		const of = row => `${nodes[row[0]]}${row[1] === "" ? "" : row[1] === "all" ? ", all ports" : ` port ${row[1]}`}`;
 		const show = () => {
 			const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
 			const total = row => nodes[row[0]].startsWith("all ");

@@ -1,0 +1,111 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""scripts/compare: two runs side by side, in words, as JSON and as a page that asks for nothing."""
+import json
+import os
+import pathlib
+import shutil
+
+from browser import Browser
+from harness import BUILD, check, check_equal, finish, run, skip, work_dir
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+COMPARE = ROOT / "scripts" / "compare"
+
+try:
+    import matplotlib  # noqa: F401
+except ImportError:
+    skip("python3-matplotlib is not installed")
+
+
+def lab(out, *options):
+    done = run(BUILD / "app" / "lab" / "quench-lab", "--quiet", "--no-progress", *options, "--out", out, ROOT / "config" / "incast-4to1.ini")
+    check_equal(f"quench-lab runs {out.name}", (done.returncode, done.stderr), (0, ""))
+    return out, json.loads((out / "results.json").read_text(encoding="utf-8"))
+
+
+def compare(out, *args):
+    return run(COMPARE, *args, "--out", out)
+
+
+def rows(document, part="results"):
+    return {row["name"]: row for row in document[part]}
+
+
+def check_different(work, a, b):
+    """B: half as long, one sender fewer, another curve."""
+    done = compare(work / "ab", a[0], b[0])
+    check_equal("two runs are compared", (done.returncode, done.stderr), (0, ""))
+    document = json.loads((work / "ab" / "compare.json").read_text(encoding="utf-8"))
+    asked = [row[:2] for row in document["config"]]
+    check_equal("what was asked for otherwise", asked, [["fabric", "duration_ns"], ["fabric", "measure_from_ns"], ["wred", "green_max_threshold_bytes"],
+                                                        ["flow incast", "src"]])
+    results = rows(document)
+    a_goodput, b_goodput = (sum(flow["goodput_bps"] for flow in r["flows"]) / 1e9 for r in (a[1], b[1]))
+    check("goodput of both", abs(results["goodput, all flows"]["a"] - a_goodput) < 1e-9 and abs(results["goodput, all flows"]["b"] - b_goodput) < 1e-9, results)
+    relative = results["queue, max"]["relative"]
+    a_max, b_max = (r["bottleneck"]["queue_max_bytes"] for r in (a[1], b[1]))
+    check("B against A", abs(relative - (b_max / a_max - 1)) < 1e-9, relative)
+    check("counts of runs of different length are rates", document["per_ms"] and
+          abs(results["CNPs"]["a"] - a[1]["counters"]["np_cnp_sent"] / 4) < 1e-9 and abs(results["CNPs"]["b"] - b[1]["counters"]["np_cnp_sent"] / 2) < 1e-9, results["CNPs"])
+    check_equal("a flow that only A has", (rows(document, "flows")["incast h4"]["b"], rows(document, "flows")["incast h4"]["relative"]), (None, None))
+    high = rows(document, "counters")["all switches, all ports: queue3/watermark_bytes"]
+    check("a watermark is none of them", high["a"] >= a_max and high["b"] >= b_max, high)
+    for words in ("[wred] green_max_threshold_bytes  200KB  100KB", "queue, mean", "incast h4", "of different length"):
+        check(f"the text has {words}", words in done.stdout, done.stdout)
+    check_equal("too far apart for --within", compare(work / "ab", a[0], b[0], "--within", "0.01").returncode, 1)
+    return work / "ab" / "compare.html"
+
+
+def check_same(work, a):
+    done = compare(work / "aa", a[0], a[0], "--within", "0")
+    check_equal("a run is within 0 % of itself", (done.returncode, done.stderr), (0, ""))
+    check("and that is said", "the same run" in done.stdout and "configuration: the same" in done.stdout, done.stdout)
+    check_equal("no counter differs", json.loads((work / "aa" / "compare.json").read_text(encoding="utf-8"))["counters"], [])
+
+
+def check_old(work, a):
+    """Of a run of an older quench-lab, without the newer files."""
+    old = work / "old"
+    shutil.copytree(a[0], old)
+    for name in ("effective.ini", "counters.csv", "times.csv", "fluid_flows.csv", "fluid_queues.csv"):
+        (old / name).unlink()
+    done = compare(work / "ao", a[0], old)
+    check("older results are compared as far as they go", done.returncode == 0 and "configuration: not kept" in done.stdout, done)
+
+
+def check_refusals(work, a):
+    for args, words in (((a[0], work / "none"), "results.json"), ((a[0],), "required"), ((a[0], a[0], "--within", "much"), "percent")):
+        done = compare(work / "refused", *args)
+        check(f"{words}: refused", done.returncode == 2 and words in done.stderr, done)
+    broken = work / "broken"
+    shutil.copytree(a[0], broken)
+    for name, content in (("results.json", '{"format": 1}'), ("flows.csv", "time\n"), ("counters.csv", "node,port\n"), ("effective.ini", "no section\n")):
+        kept = (broken / name).read_bytes()
+        (broken / name).write_text(content, encoding="utf-8")
+        done = compare(work / "refused", a[0], broken)
+        check(f"{name} that is none: refused in one line", done.returncode == 2 and name in done.stderr and done.stderr.count("\n") == 1, done)
+        (broken / name).write_bytes(kept)
+    check("and nothing is written", not (work / "refused").exists())
+
+
+def check_page(work, page):
+    with Browser(work / "chromium") as chromium:
+        errors, asked = chromium.open(page)
+        check_equal("the page: no complaint, nothing asked for", (errors, asked), ([], []))
+        check_equal("its charts", chromium.run("return [...document.querySelectorAll('#charts figure')].map(f => f.id)"), ["rates", "queues", "marks", "cnps"])
+        check("both runs are over each other", chromium.run(
+            "const l = [...document.querySelectorAll('#rates .picker label')].map(l => l.textContent); return l.includes('A incast h1') && l.includes('B incast h1')"))
+        check_equal("over the time of the longer", chromium.run("const d = document.getElementById('rates').dataset; return [+d.from, +d.to]"), [0, 4])
+
+
+os.environ["MPLCONFIGDIR"] = str(work_dir())
+work = work_dir()
+long = lab(work / "long", "--duration", "4ms")
+short = lab(work / "short", "--duration", "2ms", "--set", "wred.Kmax=100KB", "--set", "flow incast.src=1-3")
+page = check_different(work, long, short)
+check_same(work, long)
+check_old(work, long)
+check_refusals(work, long)
+check_page(work, page)
+finish()
