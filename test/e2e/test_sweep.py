@@ -5,6 +5,7 @@ import csv
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -53,7 +54,7 @@ def check_table():
     check_equal("and the same runs", [r["digest"] for r in described["runs"]], [r["digest"] for r in table])
     check("sweep.png is a PNG file", (one / "sweep.png").read_bytes().startswith(b"\x89PNG\r\n"))
     check_equal("two workers end well", sweep(two, *GRID, "--workers", "2", "--keep").returncode, 0)
-    check_equal("and have the same table", (two / "sweep.csv").read_bytes(), (one / "sweep.csv").read_bytes())
+    check_equal("and have the same table, digests and all", (two / "sweep.csv").read_bytes(), (one / "sweep.csv").read_bytes())
     check("--keep keeps the runs", (two / "runs" / "0007" / "flows.csv").exists())
     by_hand = run(LAB, "--quiet", "--json", "-", "--duration", "4ms", "--seed", "2", "--set", "wred.Kmin=80KB", "--set", "wred.Kmax=80KB",
                   "--set", "flow others.src=2-3", "--set", "flow others.start_ns=0", SCENARIO)
@@ -74,6 +75,19 @@ def check_commands(one):
         check_equal("a line runs", run("sh", "-c", line).returncode, 0)
     check_equal("they are collected", sweep(out, *GRID, "--collect").returncode, 0)
     check_equal("into the same table", (out / "sweep.csv").read_bytes(), (one / "sweep.csv").read_bytes())
+
+
+def check_parallel(one):
+    """The same by GNU parallel itself, as doc/lab.md has it."""
+    if shutil.which("parallel") is None:
+        check("GNU parallel is not installed: not tried", True)
+        return
+    out = work / "parallel"
+    lines = sweep(out, *GRID, "--print-commands").stdout
+    done = run("parallel", "--will-cite", "-j", "3", "--halt", "now,fail=1", input=lines, timeout=300)
+    check_equal("GNU parallel runs the lines", done.returncode, 0)
+    check_equal("its runs are collected", sweep(out, *GRID, "--collect").returncode, 0)
+    check_equal("into the same table, digests and all", (out / "sweep.csv").read_bytes(), (one / "sweep.csv").read_bytes())
 
 
 def check_refusals():
@@ -131,7 +145,9 @@ def check_convergence():
     check_equal("a flow starts when it sends", rows_of_runs.started_ms(flows), 10.0)
 
 
-check_commands(check_table())
+table_of_one = check_table()
+check_commands(table_of_one)
+check_parallel(table_of_one)
 check_refusals()
 check_failures()
 check_convergence()
