@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """SIGCOMM 2015, sections 2.2 and 3.2: what PFC does to flows on the testbed, and what DCQCN makes of it."""
+import itertools
+
 import numpy as np
 
 from experimenting.frame import NOT_IN_THIS_RUN, Check, Experiment, Variant
@@ -142,21 +144,39 @@ def victims(runs):
     return dict(sorted(found.items()))
 
 
+def sharers(run):
+    """Rates of those of H11 to H14 who have VS's uplink of T1: the ones whose rates and VS's add up to what an uplink sent."""
+    rates = {name: flow(run, name)["wire_rate_bps"] for name in ("VS", "H11", "H12", "H13", "H14")}
+    sent = [port["link_use"] * port["link_speed_bps"] for port in run.results["ports"] if port["node"] == "T1" and port["peer"].startswith("L")]
+    sets = [chosen for n in range(5) for chosen in itertools.combinations(("H11", "H12", "H13", "H14"), n)]
+    best = min(sets, key=lambda chosen: min(abs(uplink - rates["VS"] - sum(rates[name] for name in chosen)) for uplink in sent))
+    return [rates[name] for name in best]
+
+
+def fair_gbps(sharing, count):
+    """VS's max-min fair share: others have their part of R's link, or all on the uplink have the same."""
+    return max(40 / (sharing + 1), 40 - sharing * 40 / (4 + count))
+
+
 def check_victim_pfc(runs):
+    beside = [flow(run, "VS")["wire_rate_bps"] / rate for run in runs.values() for rate in sharers(run)]
     medians = {count: np.median(each) for count, each in victims(runs).items()}
     return [
         Check("victim's median, no sender under T3", medians[0], 9, 11, "Gb/s", "10"),
         Check("victim's median, two senders under T3", medians[2], 4, 7, "Gb/s", "4.5"),
         Check("two senders: part of the median that is left", medians[2] / medians[0], None, 0.7, stated="0.45"),
+        Check("the victim over one who shares its uplink, median of all pairs", np.median(beside), 0.99, 1.01, "times", "hurt by their pauses"),
         Check("dropped", sum(dropped(run) for run in runs.values()), 0, 0, "packets", "lossless"),
     ]
 
 
 def check_victim_dcqcn(runs):
+    fair = [flow(run, "VS")["wire_rate_bps"] / 1e9 / fair_gbps(len(sharers(run)), int(name.split("-")[1])) for name, run in runs.items() if sharers(run)]
     medians = {count: np.median(each) for count, each in victims(runs).items()}
     return [
         Check("victim's median, no sender under T3", medians[0], 15, unit="Gb/s", stated="20 would be fair"),
         Check("two senders: median over that with none", medians[2] / medians[0], 1, stated="1"),
+        Check("the victim over its max-min fair share, median of the runs in which it shares", np.median(fair), 0.95, 1.15, "times"),
         no_pause(runs),
     ]
 
