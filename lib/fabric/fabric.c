@@ -264,11 +264,14 @@ int
 fabric_inject(struct fabric *f, struct fabric_end at, struct rte_mbuf *m, uint64_t now_ns)
 {
 	uint32_t end = end_of(f, at);
+	struct end *e;
 
 	if (end == NO_END)
 		return -EINVAL;
-	fabric_put(f, end, m,
-		   now_ns + serialization_ns(wire_bytes(m->pkt_len), f->ends[end].link.rate_bps));
+	e = &f->ends[end];
+	e->injected_ns = max_u64(now_ns, e->injected_ns) +
+			 serialization_ns(wire_bytes(m->pkt_len), e->link.rate_bps);
+	fabric_put(f, end, m, e->injected_ns);
 	return 0;
 }
 

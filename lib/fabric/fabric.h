@@ -74,7 +74,8 @@ const struct fabric_link *fabric_cable(const struct fabric *f, struct fabric_end
 
 /**
  * Put a frame on the cable at this end at now_ns, up to which the fabric has run, as if the node
- * had sent it: beside what the node sends, and behind what is on the cable. The fabric owns it.
+ * had sent it: beside what the node sends, behind the last frame that was put there so, and behind
+ * what is on the cable. The fabric owns it.
  * @return 0, or -EINVAL (no such end): then it is still the caller's.
  */
 int fabric_inject(struct fabric *f, struct fabric_end e, struct rte_mbuf *m, uint64_t now_ns);

@@ -22,6 +22,7 @@ struct end {
 	uint32_t timed_bytes; /* of the last frame, and how long those take */
 	uint64_t timed_ns;
 	struct fabric_link link;
+	uint64_t injected_ns; /* when the last frame of fabric_inject() has left */
 } __rte_cache_aligned;
 
 struct node_slot {

@@ -192,6 +192,15 @@ def send(program, folder):
         expect(r["scheduled_events"][0]["frames_sent"] == 6, f"{name}: {r['scheduled_events'][0]}")
         expect(drops(r, "s1", "malformed") == 2, f"{name}: {r['drops']}")
         expect(drops(r, "h1", "not_roce") == 4, f"{name}: {r['drops']}")
+    # Frames of one time leave one behind the other.
+    for frame in frames:
+        frame.time = 7.0
+    scapy.wrpcap(str(folder / "burst.pcap"), frames)
+    rest = IDLE + event("play", "10us", "send", node="h2", file="burst.pcap")
+    rest += "".join(event(f"d{t}", t, "dump", node="s1") for t in (11_033, 11_034, 11_067, 11_068, 11_101, 11_102))
+    r = results(program, scenario(folder, {}, rest))
+    arrived = [d["nodes"]["s1"]["ports"][1]["rx_packets"] for d in r["dumps"]]
+    expect(arrived == [0, 1, 1, 2, 2, 3], f"a burst: {arrived}")
     # A thousand of the least frames at 1 Gb/s: the last one arrives 999 x 672 ns after the first.
     rest = IDLE + event("many", "10us", "send", node="h2", frame=ETHER + "0800" + "00" * 46, count=1000, rate_bps="1G")
     first = 10_000 + 1000 + (84 * 8 + 39) // 40
