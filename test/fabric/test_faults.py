@@ -172,6 +172,11 @@ def delay(program, folder):
     shorter = record(program, folder, play + event("near", "12500ns", "delay", node="h2", delay_ns=100))
     want = plain[:3] + [(max(t - 900, plain[2][0]), n) for t, n in plain[3:]]
     expect(shorter == want, f"{shorter}, not {want}")
+    # Short from the first frame on is short from the start.
+    flow = section("flow", "f", src="1,2", dst=3, message_bytes="100KB", messages=10, start_ns="10us")
+    always = results(program, scenario(folder, {}, section("link", "near", ends="h1 s1", link_delay_ns=100) + flow))
+    later = results(program, scenario(folder, {}, flow + event("near", 1, "delay", node="h1", delay_ns=100)))
+    expect(always["digest"] == later["digest"], "another run")
 
 
 def pause_storm(program, folder):
@@ -316,6 +321,18 @@ def recording(program, folder):
     expect(got == sorted(got) and not [t for t in got if 100e-6 < t < 200e-6], "received while the link was down")
 
 
+def link_reset(program, folder):
+    """A host that was paused forgets it when its link goes down."""
+    xoff = "0180c2000001" "020000000002" "8808" "0101" "0008" + "0000" * 3 + "ffff" + "0000" * 4 + "00" * 26
+    rest = NO_CC + section("flow", "f", src=1, dst=2, message_bytes="1MB", messages=10)
+    rest += event("xoff", "50us", "send", node="s1", port="h1", frame=xoff)
+    rest += "".join(event(f"d{t}", f"{t}us", "dump", node="h1") for t in (60, 149, 151, 300))
+    for cut, goes_on in (("", False), (event("cut", "100us", "link_down", node="h1", for_ns="50us"), True)):
+        r = results(program, scenario(folder, {}, rest + cut))
+        sent = [dump(r, f"d{t}")["h1"]["counters"]["tx_packets"] for t in (60, 149, 151, 300)]
+        expect(0 < sent[0] and (sent[0] == sent[1] == sent[3]) != goes_on and (sent[3] > sent[2] + 400) == goes_on, f"{cut}: {sent}")
+
+
 def for_ns(program, folder):
     """for_ns is the event that takes it back."""
     flow = NO_CC + section("flow", "f", src="1,2", dst=3, message_bytes="1MB", messages=2)
@@ -348,7 +365,7 @@ def refused(program, folder):
                f"{rest!r}: {done.returncode}, {done.stderr}")
 
 
-CASES = {f.__name__: f for f in (loss, cnp_loss, corrupt, reorder, delay, pause_storm, slow_receiver, restart, reroute, recording,
+CASES = {f.__name__: f for f in (loss, cnp_loss, corrupt, reorder, delay, pause_storm, slow_receiver, restart, reroute, recording, link_reset,
                                  for_ns, refused)}
 
 if __name__ == "__main__":
