@@ -45,6 +45,7 @@ struct fabric {
 	uint32_t n_nodes, max_nodes;
 	uint64_t lookahead_ns; /* a frame takes at least so long from node to node */
 	bool started;
+	bool is_large;  /* what is needed is fetched ahead */
 	bool no_memory; /* for a frame under way, which is lost: the run cannot go on */
 	struct fabric_stats stats;
 };

@@ -17,13 +17,15 @@
  * The horizon is a turn of all QPs with a frame of 1 KB each and a quarter more, so that QPs which
  * share the link fairly stay within it, and at least 1 ms for slower ones. Those beyond it are in a
  * list that is walked twice in a horizon, at some 5 ns a QP: of many, that would make others late.
- * Of few it does not, and since all of the wheel passes through the caches theirs is short. Above a
- * quarter of a million slots the slots grow instead.
+ * Of few it does not, and since all of the wheel passes through the caches theirs is short: so many
+ * slots for each that the walk takes a hundredth of the time. Above a quarter of a million slots
+ * the slots grow instead.
  */
 #define PACE_MIN_NS NS_PER_MS
 #define PACE_FEW_QPS 64u
-#define PACE_FEW_MIN_NS 32000u
-#define PACE_MIN_SLOTS (1u << 9)
+#define PACE_FEW_MIN_NS 4000u
+#define PACE_FEW_NS_PER_QP 500u
+#define PACE_MIN_SLOTS (1u << 7)
 #define PACE_MAX_SLOTS (1u << 18)
 #define PACE_MIN_SLOT_NS 32u
 #define PACE_FRAME_BYTES 1106u
@@ -45,6 +47,7 @@ static const struct node_ops nic_ops = {
 	.tx_control = nic_tx_control,
 	.next_ns = nic_next_ns,
 	.control = nic_control,
+	.fetch = nic_fetch,
 };
 
 static void
@@ -70,7 +73,9 @@ pacing_wheel_create(const struct nic_params *p)
 {
 	uint64_t fair_ns =
 		p->max_qps * serialization_ns(PACE_FRAME_BYTES, p->link_speed_bps) * 5 / 4;
-	uint64_t least_ns = p->max_qps <= PACE_FEW_QPS ? PACE_FEW_MIN_NS : PACE_MIN_NS;
+	uint64_t least_ns = p->max_qps <= PACE_FEW_QPS
+				    ? max_u64(PACE_FEW_MIN_NS, p->max_qps * PACE_FEW_NS_PER_QP)
+				    : PACE_MIN_NS;
 	uint64_t horizon_ns = max_u64(fair_ns, least_ns);
 	uint64_t slot_ns = PACE_MIN_SLOT_NS;
 	uint32_t slots = PACE_MIN_SLOTS;

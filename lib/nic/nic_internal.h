@@ -324,6 +324,9 @@ void nic_cc_acked(struct nic *nic, uint32_t item, struct cc_ack *ack, uint64_t n
 /** The QP goes back to what is not acknowledged. */
 void nic_cc_lost(struct nic *nic, uint32_t item, uint64_t now_ns);
 
+/* nic_fetch.c */
+void nic_fetch(const struct node *node);
+
 /* nic_rx.c */
 void nic_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns);
 
