@@ -16,6 +16,8 @@
 #define FRAMES_PER_FURTHER_HOST 16u
 /* design: a pool backs a buffer with one mbuf for this many bytes; smaller frames may find none. */
 #define BACKING_FRAME_BYTES 512u
+/* The same for what is on cables of several switches: nearly all data there is of longer frames. */
+#define CABLE_FRAME_BYTES 1024u
 #define MAX_BACKING_FRAMES (1u << 24)
 /* What a fabric of many switches gets for their buffers if nothing is said: some 190 MB. */
 #define LARGE_FABRIC_FRAMES 100000u
@@ -103,7 +105,9 @@ scenario_backing_frames(const struct scenario *s)
 		buffers = buffer_bytes(s) / s->fabric.backing_frame_bytes;
 	else if (s->topology->n_switches > 1)
 		buffers = min_u64(buffers, LARGE_FABRIC_FRAMES);
-	return buffers + cable_bytes(s) / BACKING_FRAME_BYTES +
+	return buffers +
+	       cable_bytes(s) /
+		       (s->topology->n_switches > 1 ? CABLE_FRAME_BYTES : BACKING_FRAME_BYTES) +
 	       min_u64(hosts, GENEROUS_HOSTS) * FRAMES_PER_HOST +
 	       (hosts > GENEROUS_HOSTS ? hosts - GENEROUS_HOSTS : 0) * FRAMES_PER_FURTHER_HOST;
 }

@@ -47,7 +47,7 @@ nic_measure_free(struct nic *nic)
 		const struct qp_flow *flow = &nic->flows[i], *last = i > 0 ? flow - 1 : NULL;
 
 		if (last == NULL || flow->times != last->times)
-			free(flow->times);
+			pages_free(flow->times, sizeof(*flow->times));
 		if (last == NULL || flow->pacing != last->pacing)
 			free(flow->pacing);
 	}
@@ -69,7 +69,7 @@ nic_measure_add_flow(struct nic *nic, struct qp_flow *flow)
 		flow->timed_mask = 2 * flow->timed_mask + 1;
 	flow->times = times && same ? last->times : NULL;
 	if (times && flow->times == NULL)
-		flow->times = calloc(1, sizeof(*flow->times));
+		flow->times = pages_alloc(sizeof(*flow->times)); /* few of them are touched */
 	flow->pacing = pacing && same ? last->pacing : NULL;
 	if (pacing && flow->pacing == NULL)
 		flow->pacing = calloc(1, sizeof(*flow->pacing));
