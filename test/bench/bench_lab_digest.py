@@ -1,0 +1,50 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""One seed, one digest: two runs, gcc and clang, any number of workers of a sweep."""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+
+BUILD = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path("@ROOT@")
+LAB = BUILD / "app/lab/quench-lab"
+
+
+def figure(name, value, wanted):
+    print(json.dumps({"name": name, "value": value, "unit": "", "peer": "wanted", "peer_value": wanted, "ratio": value / wanted}), flush=True)
+
+
+def same(*args):
+    """How many of how many scenarios have one digest."""
+    done = subprocess.run([ROOT / "scripts/same-digest", *args], stdout=subprocess.PIPE, check=False, text=True)
+    return [int(n) for n in re.search(r"^(\d+) of (\d+) ", done.stdout, re.MULTILINE).groups()]
+
+
+def built_with(compiler, folder):
+    env = {**os.environ, "CC": compiler}
+    for command in (["meson", "setup", folder, ROOT], ["ninja", "-C", folder, "app/lab/quench-lab"]):
+        subprocess.run(command, stdout=subprocess.DEVNULL, check=True, env=env)
+    return pathlib.Path(folder) / "app/lab/quench-lab"
+
+
+def sweep(folder, workers):
+    subprocess.run([ROOT / "scripts/sweep", ROOT / "config/paper-sweep.ini", "--lab", LAB, "--out", folder, "--workers", str(workers),
+                    "--set", "rp.g=1/16,1/256", "--seeds", "1-3", "--duration", "3ms", "--set", "flow others.start_ns=0"],
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+    return (pathlib.Path(folder) / "sweep.csv").read_bytes()
+
+
+def main():
+    figure("scenarios with one digest in two runs", *same("--twice", LAB))
+    with tempfile.TemporaryDirectory(prefix="quench-bench-") as work:
+        if shutil.which("clang"):
+            figure("scenarios with one digest, gcc and clang, twice each", *same("--twice", LAB, built_with("clang", f"{work}/clang")))
+        tables = [sweep(f"{work}/sweep{n}", n) for n in (1, 2, 3, 6)]
+        figure("sweeps with the table of one worker: 1, 2, 3, 6 workers", tables.count(tables[0]), len(tables))
+
+
+main()
