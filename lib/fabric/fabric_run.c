@@ -228,9 +228,10 @@ transmit(struct fabric *f, struct node_slot *slot, uint32_t local, uint64_t now_
 	return take_wakes(slot, now_ns);
 }
 
-/* The lines of a frame that receiving and sending it touch. */
+/* The lines of a frame that receiving and sending it touch: of one that ends at a host, with its
+ * one cable, the payload too, for the ICRC. */
 static inline void
-prefetch_frame(const struct flight *frame)
+prefetch_frame(const struct node_slot *slot, const struct flight *frame)
 {
 	const char *m = (const char *)frame->m;
 	const char *buf = m + sizeof(struct rte_mbuf) + PKT_PRIV_BYTES;
@@ -241,6 +242,10 @@ prefetch_frame(const struct flight *frame)
 	rte_prefetch0(m + sizeof(struct rte_mbuf));
 	rte_prefetch0(data);
 	rte_prefetch0(end);
+	if (slot->n_ends > 1)
+		return;
+	for (const char *p = data + RTE_CACHE_LINE_SIZE; p < end; p += RTE_CACHE_LINE_SIZE)
+		rte_prefetch0(p);
 }
 
 /* Frames of one port that arrive at one time, the first of the inbox. @return as take_wakes(). */
@@ -252,7 +257,7 @@ receive(const struct fabric *f, struct node_slot *slot, uint64_t now_ns)
 	struct rte_mbuf *pkts[BURST];
 
 	if (f->is_large && inbox->tail - inbox->head > AHEAD)
-		prefetch_frame(inbox->head + AHEAD);
+		prefetch_frame(slot, inbox->head + AHEAD);
 	do {
 		pkts[n++] = flights_pop(inbox)->m;
 	} while (n < BURST && flights_next_ns(inbox) == now_ns && inbox->head->to_port == port);
@@ -346,7 +351,7 @@ fetch(const struct node_slot *slot)
 	if (slot->node->ops->fetch != NULL)
 		slot->node->ops->fetch(slot->node);
 	for (unsigned int i = 0; i < AHEAD && inbox->head + i < inbox->tail; i++)
-		prefetch_frame(inbox->head + i);
+		prefetch_frame(slot, inbox->head + i);
 }
 
 static void
