@@ -66,13 +66,16 @@ join_watches(struct sw_params *sw)
 		const struct pfcwd_params own = sw_port_pfcwd(sw, i);
 		struct sw_port_params *p = &sw->ports[i];
 
-		p->pfcwd_action = own.action != first.action ? 1 + own.action : 0;
-		p->pfcwd_detection_time_ns = own.detection_time_ns != first.detection_time_ns
-						     ? own.detection_time_ns
-						     : 0;
-		p->pfcwd_restoration_time_ns = own.restoration_time_ns != first.restoration_time_ns
-						       ? own.restoration_time_ns
-						       : 0;
+		p->pfcwd_action = 0;
+		p->pfcwd_detection_time_ns = p->pfcwd_restoration_time_ns = 0;
+		if (!p->pfcwd)
+			continue;
+		if (own.action != first.action)
+			p->pfcwd_action = 1 + own.action;
+		if (own.detection_time_ns != first.detection_time_ns)
+			p->pfcwd_detection_time_ns = own.detection_time_ns;
+		if (own.restoration_time_ns != first.restoration_time_ns)
+			p->pfcwd_restoration_time_ns = own.restoration_time_ns;
 	}
 	sw->pfcwd.action = first.action;
 	sw->pfcwd.detection_time_ns = first.detection_time_ns;

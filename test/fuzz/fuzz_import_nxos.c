@@ -4,6 +4,6 @@
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	fuzz_switch(import_nxos, data, len);
+	fuzz_switch(import_nxos, data, len, false);
 	return 0;
 }

@@ -4,6 +4,6 @@
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	fuzz_switch(import_sonic, data, len);
+	fuzz_switch(import_sonic, data, len, true);
 	return 0;
 }

@@ -84,6 +84,33 @@ a_curve_without_a_name_gets_one(void **state)
 	assert_int_equal(imported.sw.ports[0].link_speed_bps, 25 * GBPS);
 }
 
+/* Times of [pfcwd] that no port goes by have no place in the tables, and are of no effect. */
+static void
+ports_go_by_the_same_watchdog_times(void **state)
+{
+	struct pfcwd_params was[3];
+	char *tables;
+
+	(void)state;
+	read_ini("[pfcwd]\npfcwd = sonic\n[port]\nlink_speed_bps = 25G\n[port 0]\npfcwd = off\n"
+		 "[port 1]\npfcwd_action = alert\npfcwd_detection_time_ns = 300ms\n[port 2]\n"
+		 "pfcwd_restoration_time_ns = 900ms\n[pool]\nbacking_frame_bytes = 2048\n");
+	for (uint16_t i = 1; i < 3; i++)
+		was[i] = sw_port_pfcwd(&imported.sw, i);
+	tables = exported(0);
+	taken(import_sonic, tables, 0);
+	free(tables);
+	assert_false(imported.sw.ports[0].pfcwd);
+	for (uint16_t i = 1; i < 3; i++) {
+		const struct pfcwd_params is = sw_port_pfcwd(&imported.sw, i);
+
+		assert_true(imported.sw.ports[i].pfcwd);
+		assert_int_equal(is.action, was[i].action);
+		assert_int_equal(is.detection_time_ns, was[i].detection_time_ns);
+		assert_int_equal(is.restoration_time_ns, was[i].restoration_time_ns);
+	}
+}
+
 /* One key each that SONiC has no words for. */
 static void
 what_sonic_has_no_words_for_is_named(void **state)
@@ -156,6 +183,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_came_from_sonic_goes_back_the_same),
 		cmocka_unit_test(a_curve_without_a_name_gets_one),
+		cmocka_unit_test(ports_go_by_the_same_watchdog_times),
 		cmocka_unit_test(what_sonic_has_no_words_for_is_named),
 		cmocka_unit_test(a_switch_that_no_table_holds_is_refused),
 	};
