@@ -94,6 +94,11 @@ convert(const struct ctl_options *o, const char *path, convert_fn *fn)
 	FILE *out;
 	int rc;
 
+	if (o->json || o->path != NULL || o->prefix != NULL) {
+		say_error("import and export: expected no option but --output: they ask no "
+			  "program");
+		return APP_BAD_USAGE;
+	}
 	text = read_input(path, &size);
 	if (text == NULL)
 		return APP_BAD_USAGE;

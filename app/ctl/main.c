@@ -162,6 +162,10 @@ run(const struct options *o, int argc, char **argv)
 		say_error("--output: expected an import or export command");
 		return APP_BAD_USAGE;
 	}
+	if (command->run_files != NULL && o->watch_s > 0) {
+		say_error("--watch: expected a show of one program");
+		return APP_BAD_USAGE;
+	}
 	if (command->run_files != NULL)
 		return command->run_files(&o->show, params);
 	rc = client_open(&c, o->show.path, o->show.prefix);

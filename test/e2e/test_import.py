@@ -99,6 +99,8 @@ def check_refusals(work):
     refused("an unknown dialect", 2, ("junos", "nxos"), "import", "junos", bad)
     refused("no file", 2, ("FILE",), "import", "nxos")
     refused("--output of a show", 2, ("--output", "import"), "--output", bad, "show", "info")
+    refused("--json of an import", 2, ("import", "--output"), "--json", "import", "nxos", bad)
+    refused("--watch of an import", 2, ("--watch", "show"), "--watch", "import", "nxos", bad)
     kept = work / "kept.ini"
     kept.write_text("was here\n")
     refused("what is refused leaves the output alone", 2, ("expected",), "-o", kept, "import", "nxos", bad)
