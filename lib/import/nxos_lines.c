@@ -46,6 +46,25 @@ indent_of(const char *text)
 	return indent;
 }
 
+/* What stands behind " !" is a remark, too, but in free text. */
+static void
+cut_remark(char *text)
+{
+	char *remark = strstr(text, " !");
+
+	if (remark != NULL && strncasecmp(text + strspn(text, " \t"), "description ", 12) != 0)
+		*remark = '\0';
+}
+
+/* Lines that say nothing: remarks, and what leaves a block in a script. */
+static bool
+is_empty(const char *line)
+{
+	line += strspn(line, " \t");
+	return *line == '\0' || *line == '!' || strcasecmp(line, "exit") == 0 ||
+	       strcasecmp(line, "end") == 0;
+}
+
 static int
 parent_of(const struct nx_lines *nx, unsigned int indent)
 {
@@ -172,14 +191,13 @@ nx_lines_read(struct nx_lines *nx, const char *text, size_t size, struct import_
 	}
 	for (char *line = nx->text; line != NULL; line = next) {
 		size_t n = strcspn(line, "\r\n");
-		const char *first;
 
 		next = strchr(line, '\n');
 		next = next != NULL ? next + 1 : NULL;
 		line[n] = '\0';
 		number++;
-		first = line + strspn(line, " \t");
-		if (*first != '\0' && *first != '!')
+		cut_remark(line);
+		if (!is_empty(line))
 			add_line(nx, line, number);
 	}
 	if (!is_known(nx))

@@ -76,7 +76,8 @@ read_port_line(struct nxos *x, int line, struct sw_port_params *port, struct int
 		has->has_mode = true;
 		return read_mode(x, line, a.word[0], port);
 	}
-	if (nx_is(l, "speed auto", NULL) || nx_is(l, "no shutdown", NULL)) {
+	if (nx_is(l, "speed auto", NULL) || nx_is(l, "no shutdown", NULL) ||
+	    nx_is(l, "priority-flow-control watch-dog-interval off", NULL)) {
 		nx_use(&x->nx, line);
 	} else if (nx_is(l, "speed %", &a)) {
 		rc = nx_number(&x->nx, line, a.word[0], 1, 1600000, &value);
@@ -99,23 +100,37 @@ read_port_line(struct nxos *x, int line, struct sw_port_params *port, struct int
 	return rc == 0 ? read_port_watchdog(x, line, port, has) : rc;
 }
 
-/* "Ethernet 2/24" is "Ethernet2/24". @return false: no port of this kind. */
+/* "Ethernet 2/24" is "Ethernet2/24", and a script's "Ethernet1/1-4" four ports. */
+struct port_range {
+	char prefix[IMPORT_PORT_NAME + 1]; /* up to the last number */
+	unsigned long first, last;
+};
+
+/* @return false: no ports of this kind. */
 static bool
-port_name(const struct nx_line *line, char name[IMPORT_PORT_NAME + 1])
+port_range(const struct nx_line *line, struct port_range *range)
 {
-	static const char ethernet[] = "Ethernet";
+	static const char ethernet[] = "Ethernet", digits[] = "0123456789";
+	const char *place, *number;
 	struct nx_args a;
-	size_t n;
+	char *end;
 
 	if (!nx_is(line, "interface ...", &a) ||
 	    strncasecmp(a.rest, ethernet, sizeof(ethernet) - 1) != 0)
 		return false;
-	memmove(a.rest, a.rest + sizeof(ethernet) - 1, strlen(a.rest) + 2 - sizeof(ethernet));
-	n = strspn(a.rest, " ");
-	if (a.rest[n] == '\0' || a.rest[n + strspn(a.rest + n, "0123456789/")] != '\0')
+	place = a.rest + sizeof(ethernet) - 1;
+	place += *place == ' ';
+	number = strrchr(place, '/');
+	number = number != NULL ? number + 1 : place;
+	if (strspn(place, "0123456789/") < (size_t)(number - place) ||
+	    strchr(digits, *number) == NULL || *number == '\0' || strlen(number) > 9)
 		return false;
-	return snprintf(name, IMPORT_PORT_NAME + 1, "%s%s", ethernet, a.rest + n) <=
-	       IMPORT_PORT_NAME;
+	range->first = range->last = strtoul(number, &end, 10);
+	if (*end == '-' && end[1] != '\0' && strchr(digits, end[1]) != NULL)
+		range->last = strtoul(end + 1, &end, 10);
+	return *end == '\0' && range->first <= range->last &&
+	       snprintf(range->prefix, sizeof(range->prefix), "%s%.*s", ethernet,
+			(int)(number - place), place) <= IMPORT_PORT_NAME - 10;
 }
 
 static int
@@ -189,31 +204,47 @@ note_assumptions(struct nxos *x, const struct interface has[SW_MAX_PORTS])
 			   "no service-policy type qos of its own: ports are classified alike");
 }
 
+/* The ports of one interface line, which are alike. */
+static int
+add_ports(struct nxos *x, int line, const struct port_range *range,
+	  struct interface has[SW_MAX_PORTS])
+{
+	struct sw_params *sw = &x->out->sw;
+	uint16_t first = sw->n_ports;
+	int rc;
+
+	if (range->last - range->first >= (unsigned long)(SW_MAX_PORTS - first)) {
+		nx_lose_block(&x->nx, line, "there is room for 64 ports");
+		return 0;
+	}
+	rc = read_interface(x, line, first, &has[first]);
+	for (unsigned long n = range->first; n <= range->last; n++) {
+		sw->ports[sw->n_ports] = sw->ports[first];
+		has[sw->n_ports] = has[first];
+		snprintf(x->out->port_names[sw->n_ports], IMPORT_PORT_NAME + 1, "%.21s%lu",
+			 range->prefix, n);
+		sw->n_ports++;
+	}
+	return rc;
+}
+
 int
 nxos_ports(struct nxos *x)
 {
-	struct sw_params *sw = &x->out->sw;
 	struct interface has[SW_MAX_PORTS];
-	char name[IMPORT_PORT_NAME + 1];
+	struct port_range range;
 	int rc = 0;
 
 	for (int i = nx_next(&x->nx, NX_TOP, -1); rc == 0 && i >= 0;
 	     i = nx_next(&x->nx, NX_TOP, i)) {
 		if (!nx_is(&x->nx.lines[i], "interface ...", NULL))
 			continue;
-		if (!port_name(&x->nx.lines[i], name)) {
-			nx_lose_block(&x->nx, i, "an interface that is no single Ethernet port");
-			continue;
-		}
-		if (sw->n_ports == SW_MAX_PORTS) {
-			nx_lose_block(&x->nx, i, "there are 64 ports already");
-			continue;
-		}
-		memcpy(x->out->port_names[sw->n_ports], name, sizeof(name));
-		rc = read_interface(x, i, sw->n_ports, &has[sw->n_ports]);
-		sw->n_ports++;
+		if (port_range(&x->nx.lines[i], &range))
+			rc = add_ports(x, i, &range, has);
+		else
+			nx_lose_block(&x->nx, i, "an interface that is no Ethernet port");
 	}
-	if (rc == 0 && sw->n_ports == 0)
+	if (rc == 0 && x->out->sw.n_ports == 0)
 		return import_refuse(x->log,
 				     " expected at least one interface Ethernet: the ports");
 	if (rc == 0) {

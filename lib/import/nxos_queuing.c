@@ -41,10 +41,11 @@ quantity(struct nxos *x, int line, const char *number, const char *word, const s
 					     : "bps, kbps, mbps or gbps");
 }
 
-/* The rest of "random-detect ...", word by word. */
+/* What the "random-detect ..." lines of a class say together. */
 struct wred_words {
 	struct wred_params params;
 	bool has_min, has_max;
+	int line; /* the last one, or -1 */
 };
 
 /* @return how many words were read, 0: none is known, or -EINVAL. */
@@ -106,24 +107,29 @@ add_curve(struct nxos *x, int line, uint8_t queue, const struct wred_params *cur
 	return 0;
 }
 
-static int
-read_wred(struct nxos *x, int line, char *rest, uint8_t queue)
+static void
+begin_wred(struct wred_words *words)
 {
-	struct wred_words words;
+	memset(words, 0, sizeof(*words)); /* compared as bytes */
+	words->params.wred_green_enable = true;
+	words->params.ecn = WRED_ECN_NONE;
+	words->params.green_drop_probability_ppm = 1000000;
+	words->params.ecn_green_mark_probability_ppm = 1000000;
+	words->line = -1;
+}
+
+static int
+read_wred(struct nxos *x, int line, char *rest, struct wred_words *words)
+{
+	struct wred_words with = *words; /* a line counts whole or not at all */
 	char *w[NX_MAX_WORDS], *state = NULL;
 	unsigned int n = 0;
-	const char *why;
 
-	memset(&words, 0, sizeof(words)); /* compared as bytes */
-	words.params.wred_green_enable = true;
-	words.params.ecn = WRED_ECN_NONE;
-	words.params.green_drop_probability_ppm = 1000000;
-	words.params.ecn_green_mark_probability_ppm = 1000000;
 	for (char *word = strtok_r(rest, " ", &state); word != NULL && n < NX_MAX_WORDS;
 	     word = strtok_r(NULL, " ", &state))
 		w[n++] = word;
 	for (unsigned int i = 0; i < n;) {
-		int used = read_wred_word(x, line, w + i, n - i, &words);
+		int used = read_wred_word(x, line, w + i, n - i, &with);
 
 		if (used < 0)
 			return used;
@@ -133,14 +139,30 @@ read_wred(struct nxos *x, int line, char *rest, uint8_t queue)
 		}
 		i += (unsigned int)used;
 	}
-	if (!words.has_min || !words.has_max) {
-		nx_lose(&x->nx, line, "says no thresholds, so they are those of the platform");
-		return 0;
-	}
-	if (wred_params_check(&words.params, &why) != 0)
-		return nx_refuse(&x->nx, line, "a minimum-threshold that is not above the maximum");
 	nx_use(&x->nx, line);
-	return add_curve(x, line, queue, &words.params);
+	*words = with;
+	words->line = line;
+	return 0;
+}
+
+/* Behind the last line of a class. */
+static int
+end_wred(struct nxos *x, int class, uint8_t queue, const struct wred_words *words)
+{
+	const char *why;
+
+	if (words->line < 0)
+		return 0;
+	if (wred_params_check(&words->params, &why) != 0 && words->has_max)
+		return nx_refuse(&x->nx, words->line,
+				 "a minimum-threshold that is not above the maximum");
+	if (words->has_min && words->has_max)
+		return add_curve(x, words->line, queue, &words->params);
+	for (int i = class + 1; i < x->nx.n; i++)
+		if (x->nx.lines[i].parent == class &&
+		    nx_is(&x->nx.lines[i], "random-detect ...", NULL) && x->nx.lines[i].why == NULL)
+			nx_lose(&x->nx, i, "no thresholds, so they are those of the platform");
+	return 0;
 }
 
 /* A limit of a queue, or none of a lossless one: that is the ingress side's business. */
@@ -257,7 +279,8 @@ share_rest(struct nxos *x, const struct share shares[NX_GROUPS])
 }
 
 static int
-read_queue_line(struct nxos *x, int line, uint8_t queue, struct share *share)
+read_queue_line(struct nxos *x, int line, uint8_t queue, struct share *share,
+		struct wred_words *words)
 {
 	const struct nx_line *l = &x->nx.lines[line];
 	struct nx_args a;
@@ -276,13 +299,25 @@ read_queue_line(struct nxos *x, int line, uint8_t queue, struct share *share)
 		return rc;
 	}
 	if (nx_is(l, "random-detect ...", &a))
-		return read_wred(x, line, a.rest, queue);
+		return read_wred(x, line, a.rest, words);
 	if (nx_is(l, "queue-limit ...", &a))
 		return read_limit(x, line, queue);
 	if (nx_is(l, "shape min % % max % %", &a) || nx_is(l, "shape max % %", &a) ||
 	    nx_is(l, "shape average % %", &a) || nx_is(l, "shape % %", &a))
 		return read_shape(x, line, &a, queue);
 	return 0;
+}
+
+static int
+read_queue(struct nxos *x, int class, uint8_t queue, struct share *share)
+{
+	struct wred_words words;
+	int rc = 0;
+
+	begin_wred(&words);
+	for (int i = nx_next(&x->nx, class, -1); rc == 0 && i >= 0; i = nx_next(&x->nx, class, i))
+		rc = read_queue_line(x, i, queue, share, &words);
+	return rc == 0 ? end_wred(x, class, queue, &words) : rc;
 }
 
 /* Ours serves the higher queue first, NX-OS the lower level. */
@@ -313,8 +348,7 @@ nxos_queuing(struct nxos *x)
 	memset(sw->sched.dwrr_weight, 1, sizeof(sw->sched.dwrr_weight));
 	for (int c = -1; rc == 0 && x->queuing_policy >= 0 &&
 			 (c = nxos_next_class(x, "queuing", x->queuing_policy, c, &group)) >= 0;)
-		for (int i = nx_next(&x->nx, c, -1); rc == 0 && i >= 0; i = nx_next(&x->nx, c, i))
-			rc = read_queue_line(x, i, (uint8_t)group, &shares[group]);
+		rc = read_queue(x, c, (uint8_t)group, &shares[group]);
 	for (unsigned int g = 0; g < NX_GROUPS; g++)
 		sw->sched.strict_queues |= (uint8_t)(shares[g].strict << g);
 	check_levels(x, shares);

@@ -199,6 +199,35 @@ a_block_that_is_opened_again_goes_on(void **state)
 	assert_int_equal(sw->ports[0].flow_control, SW_FLOW_OFF);
 }
 
+/* Scripts have what show running-config has not. */
+static void
+ranges_of_ports_remarks_and_exits_are_understood(void **state)
+{
+	(void)state;
+	taken(import_nxos,
+	      CLASS("A", "dscp 26   ! RoCE") "exit\npolicy-map type qos P\n  class A\n    set "
+					     "qos-group 3\n  exit\ninterface Ethernet 1/2-4\n  "
+					     "speed 25000\n  priority-flow-control "
+					     "mode on ! both ends\n  priority-flow-control "
+					     "watch-dog-interval off\n  service-policy "
+					     "type qos input P\ninterface Ethernet1/5\n  "
+					     "description up ! down\nend\n",
+	      1);
+	lost("description up ! down");
+	assert_int_equal(sw->n_ports, 4);
+	assert_string_equal(imported.port_names[0], "Ethernet1/2");
+	assert_string_equal(imported.port_names[2], "Ethernet1/4");
+	assert_string_equal(imported.port_names[3], "Ethernet1/5");
+	assert_int_equal(sw->ports[2].flow_control, SW_FLOW_PFC);
+	assert_int_equal(sw->ports[2].link_speed_bps, 25 * GBPS);
+	assert_int_equal(sw->ports[3].flow_control, SW_FLOW_AUTO);
+	assert_int_equal(sw->qos.dscp_to_tc_map[26], 3);
+	taken(import_nxos, "interface Ethernet1/1-65\ninterface Ethernet1/1-64\n", 1);
+	lost("1: interface Ethernet1/1-65: there is room for 64 ports");
+	assert_int_equal(sw->n_ports, 64);
+	taken(import_nxos, "interface Ethernet1/4-1\ninterface Ethernet1/x\n" PORT, 2);
+}
+
 static void
 a_pause_buffer_is_limit_hysteresis_and_headroom(void **state)
 {
@@ -231,6 +260,30 @@ queues_have_limits_shapers_and_shares(void **state)
 	assert_int_equal(sw->sched.dwrr_weight[3], 30);
 	assert_int_equal(sw->sched.dwrr_weight[0], 10);
 	noted("queues without a bandwidth line: weight 10 each");
+}
+
+static void
+lines_of_a_curve_add_up(void **state)
+{
+	(void)state;
+	taken(import_nxos,
+	      QUEUING("    random-detect ecn\n    random-detect minimum-threshold 1 kbytes "
+		      "maximum-threshold 2 kbytes\n"),
+	      0);
+	assert_int_equal(sw->wred.ecn, WRED_ECN_ALL);
+	assert_int_equal(sw->wred.green_max_threshold_bytes, 2000);
+	assert_int_equal(sw->wred_queues, 1 << 3);
+	taken(import_nxos, QUEUING("    random-detect ecn\n    random-detect weight 3\n"), 2);
+	lost("random-detect ecn: no thresholds");
+	assert_int_equal(sw->wred_queues, 0);
+	/* A line counts whole or not at all. */
+	taken(import_nxos,
+	      QUEUING("    random-detect weight 3 cap-average\n    random-detect minimum-threshold "
+		      "1 bytes maximum-threshold 2 bytes\n"),
+	      1);
+	assert_int_equal(sw->wred.wred_weight, 0);
+	taken(import_nxos, QUEUING("    random-detect threshold burst-optimized ecn\n"), 1);
+	lost("a word that has no counterpart");
 }
 
 static void
@@ -347,8 +400,10 @@ main(void)
 		cmocka_unit_test(match_all_is_what_all_lines_share),
 		cmocka_unit_test(no_takes_back_what_stood_before),
 		cmocka_unit_test(a_block_that_is_opened_again_goes_on),
+		cmocka_unit_test(ranges_of_ports_remarks_and_exits_are_understood),
 		cmocka_unit_test(a_pause_buffer_is_limit_hysteresis_and_headroom),
 		cmocka_unit_test(queues_have_limits_shapers_and_shares),
+		cmocka_unit_test(lines_of_a_curve_add_up),
 		cmocka_unit_test(strict_queues_that_go_first_by_level_alone_are_named),
 		cmocka_unit_test(classes_of_the_users_own_go_by_their_group),
 		cmocka_unit_test(what_is_out_of_range_is_refused_with_its_line),
