@@ -4,6 +4,11 @@
 #include "common/telemetry.h"
 
 /* clang-format off */
+const struct meaning run_counters[] = {
+	{"suppressed_lines", "lines of events that were too many for their second, and not said"},
+	{0},
+};
+
 const struct meaning run_meanings[] = {
 	{"elapsed_ns", "how long the program has run"},
 	{0},

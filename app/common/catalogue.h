@@ -32,6 +32,7 @@ struct catalogue {
 };
 
 /* Of what the two programs share. */
+extern const struct meaning run_counters[];
 extern const struct meaning run_meanings[];
 extern const struct meaning port_counter_meanings[];
 extern const struct meaning port_gauge_meanings[];

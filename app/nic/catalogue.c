@@ -110,6 +110,7 @@ nic_counters_reply(struct telemetry_call *call)
 {
 	const unsigned int drop = first_drop();
 	const struct catalogue tables[] = {
+		{"run", .meanings = run_counters},
 		{"port", .meanings = port_counter_meanings},
 		{"device", .meanings = device_meanings},
 		{"pfc", .meanings = pfc_meanings},

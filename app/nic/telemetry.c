@@ -3,6 +3,7 @@
 
 #include "base/fixed.h"
 #include "common/report.h"
+#include "common/say.h"
 #include "ctl/json.h"
 #include "ctl/nic_config.h"
 #include "nic/flows.h"
@@ -41,6 +42,7 @@ info_reply(struct telemetry_call *call)
 	json_object_set_new(o, "done", json_boolean(nic_all_done(app)));
 	report_set_u64(o, "flows", config->n_flows);
 	report_set_u64(o, "qps", qps_of(config));
+	report_set_u64(o, "suppressed_lines", say_suppressed());
 	return o;
 }
 

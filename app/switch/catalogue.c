@@ -83,6 +83,7 @@ json_t *
 switch_counters_reply(struct telemetry_call *call)
 {
 	const struct catalogue tables[] = {
+		{"run", .meanings = run_counters},
 		{"port", .fields = sw_port_counter_fields, .n_fields = sw_port_counter_fields_n},
 		{"port", .meanings = port_counter_meanings},
 		{"device", .meanings = device_meanings},

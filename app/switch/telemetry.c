@@ -2,6 +2,7 @@
 #include "switch/telemetry.h"
 
 #include "common/report.h"
+#include "common/say.h"
 #include "ctl/json.h"
 #include "switch/objects.h"
 #include "switch/sw_counters.h"
@@ -49,6 +50,7 @@ info_reply(struct telemetry_call *call)
 	json_t *o = report_program("quench-switch", telemetry_now_ns(call));
 
 	report_set_u64(o, "ports", switch_of(call)->params->n_ports);
+	report_set_u64(o, "suppressed_lines", say_suppressed());
 	return o;
 }
 

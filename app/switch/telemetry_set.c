@@ -37,7 +37,8 @@ set_tx_disabled(void *arg, uint64_t now_ns)
 
 	(void)now_ns;
 	sw_set_tx_disabled(k->program->node, k->port, k->on);
-	say("port %u: tx_disabled = %s", k->port, k->on ? "on" : "off");
+	say_event(false, "set", "port %u: tx_disabled = %s; port=%u key=tx_disabled", k->port,
+		  k->on ? "on" : "off", k->port);
 }
 
 json_t *
@@ -58,7 +59,8 @@ set_pfc_delay(void *arg, uint64_t now_ns)
 
 	(void)now_ns;
 	sw_set_pfc_delay(k->program->node, k->port, k->quanta);
-	say("port %u: pfc_delay_quanta = %u", k->port, k->quanta);
+	say_event(false, "set", "port %u: pfc_delay_quanta = %u; port=%u key=pfc_delay_quanta",
+		  k->port, k->quanta, k->port);
 }
 
 json_t *
@@ -83,7 +85,7 @@ set_big_red_switch(void *arg, uint64_t now_ns)
 
 	(void)now_ns;
 	sw_set_big_red_switch(k->program->node, k->on);
-	say("big_red_switch = %s", k->on ? "on" : "off");
+	say_event(false, "set", "big_red_switch = %s; key=big_red_switch", k->on ? "on" : "off");
 }
 
 json_t *

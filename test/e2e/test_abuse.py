@@ -128,6 +128,22 @@ def check_telemetry(switch, name):
     check_equal("it ends although nine never read", switch.stop(), 0)
 
 
+def check_lines(switch, name):
+    """A knob that is turned too often is not said each time, and each time is accounted for."""
+    t, times, begun = Telemetry(name), 60, time.monotonic()
+    for i in range(times):
+        t.ask(f"/quench/set/tx_disabled,2,{'off' if i % 2 else 'on'}")
+    most = 10 * (time.monotonic() - begun + 2)
+
+    def said():
+        return [line for line in switch.err().splitlines() if "event=set" in line and "more lines" not in line]
+    check(f"at most {most:.0f} lines", 10 <= len(said()) <= most, len(said()))
+    check("a line has keys", "; port=2 key=tx_disabled event=set" in said()[0], said()[0])
+    check_equal("the others are counted", t.ask("/quench/info")["suppressed_lines"], times - len(said()))
+    t.socket.close()
+    return times
+
+
 def check_one_name(work):
     """Two programs without shared configuration may have one --file-prefix."""
     name = prefix("t")
@@ -163,7 +179,11 @@ def main():
     check_clients(e)
     check_rate(e)
     check_equal("exit code of the exporter", e.stop(), 0)
+    turned = check_lines(switch, name)
     check_telemetry(switch, name)
+    lines = [line for line in switch.err().splitlines() if "event=set" in line]
+    left_out = sum(int(n) for n in re.findall(r"suppressed=(\d+)", "\n".join(lines)))
+    check_equal("all are said or counted at the end", len([x for x in lines if "more lines" not in x]) + left_out, turned)
     check_one_name(work)
     finish()
 
