@@ -17,7 +17,9 @@
 #include <stdint.h>
 
 #define HTTP_CLIENTS 64u
+#ifndef HTTP_PATIENCE_S
 #define HTTP_PATIENCE_S 30u
+#endif
 
 struct http_answer {
 	unsigned int status; /* 200 unless set */

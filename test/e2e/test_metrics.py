@@ -128,16 +128,19 @@ def check_programs(work, exporter, switch, name):
     check_equal("exit code", again.stop(), 0)
 
 
-def check_command(nic):
+def check_command(work, nic):
     done = run(CTL, "-f", nic, "show", "metrics", "text")
     check("show metrics text", done.returncode == 0 and done.stderr == "" and "# TYPE quench_up gauge" in done.stdout,
           done.stderr)
     check("show metrics", run(CTL, "-f", nic, "show", "metrics").stdout.endswith("# EOF\n"))
+    done = run(CTL, "-f", nic, "--output", work / "metrics.prom", "show", "metrics", "text")
+    check("show metrics into a file", done.returncode == 0 and "quench_up" in (work / "metrics.prom").read_text(), done.stderr)
     with open("/dev/full", "w") as full:
         done = subprocess.run([CTL, "-f", nic, "show", "metrics"], stdout=full, stderr=subprocess.PIPE, text=True)
     check("a full disk is said", done.returncode == 1 and "standard output" in done.stderr, done.stderr)
     for options, words in ((("show", "metrics", "xml"), "expected openmetrics or text"),
                            (("-f", "qe-none", "show", "metrics"), "no program with --file-prefix qe-none"),
+                           (("--output", "x", "serve-metrics"), "--output: expected show metrics"),
                            (("--qps", "5000", "show", "metrics"), "--qps = 5000: expected a number from 0 to 4096"),
                            (("--listen", "9880x", "serve-metrics"), "expected ADDRESS:PORT"),
                            (("--listen", "nowhere:1", "serve-metrics"), "expected ADDRESS:PORT"),
@@ -163,7 +166,7 @@ def main():
     taken = run(CTL, "--listen", f"127.0.0.1:{both.port}", "serve-metrics")
     check("a port that is taken is said", taken.returncode == 1 and "Address already in use" in taken.stderr, taken.stderr)
     check_programs(work, both, switch, names[0])
-    check_command(names[1])
+    check_command(work, names[1])
     check_equal("exit code of the exporter", both.stop(), 0)
     check_equal("exit code of the NIC", nic.stop(), 0)
     finish()
