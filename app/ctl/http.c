@@ -27,6 +27,7 @@
 struct connection {
 	int fd; /* -1: free */
 	time_t since;
+	bool refused; /* it came when there were HTTP_CLIENTS */
 };
 
 struct http_server {
@@ -84,7 +85,8 @@ on_connection(void *arg, struct MHD_Connection *c, void **place,
 			*at = (struct connection){
 				.fd = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD)
 					      ->connect_fd,
-				.since = now_s()};
+				.since = now_s(),
+				.refused = s->n_connections >= HTTP_CLIENTS};
 		s->n_connections++;
 	} else {
 		if (at != NULL)
@@ -123,9 +125,9 @@ end_slow_ones(struct http_server *s)
 
 		if (c->fd < 0 || now - c->since < (time_t)HTTP_PATIENCE_S)
 			continue;
+		atomic_fetch_add(&s->counts.closed_slow, 1);
 		shutdown(c->fd, SHUT_RDWR);
 		c->since = now;
-		atomic_fetch_add(&s->counts.closed_slow, 1);
 	}
 	pthread_mutex_unlock(&s->lock);
 }
@@ -163,13 +165,11 @@ make_answer(struct http_server *s, struct MHD_Connection *c, const char *path, c
 	const char *accept =
 		MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
 	const char *host = MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
-	bool busy;
+	const struct connection *at =
+		MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 
-	pthread_mutex_lock(&s->lock);
-	busy = s->n_connections > HTTP_CLIENTS;
-	pthread_mutex_unlock(&s->lock);
 	atomic_fetch_add(&s->counts.requests, 1);
-	if (busy) {
+	if (at == NULL || at->refused) {
 		atomic_fetch_add(&s->counts.refused_clients, 1);
 		http_say(answer, MHD_HTTP_SERVICE_UNAVAILABLE,
 			 "more than %u clients at a time: expected fewer\n", HTTP_CLIENTS);
