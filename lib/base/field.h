@@ -82,6 +82,7 @@ struct field {
 	const char *def;            /* as in a file; NULL: the key is required */
 	const char *const *choices; /* FIELD_ENUM: NULL-terminated words */
 	uint16_t map_keys;          /* FIELD_MAP: number of keys */
+	bool live;                  /* may change while the program runs */
 	struct field_alias aliases[FIELD_ALIASES];
 };
 

@@ -78,6 +78,9 @@ void dcbx_port_init(struct dcbx_port *p, const struct lldp_info *local);
 void dcbx_port_rx(struct dcbx_port *p, const struct lldp_params *params, const uint8_t *frame,
 		  size_t len, uint64_t now_ns);
 
+/** Say something else from now on, at once. */
+void dcbx_port_say(struct dcbx_port *p, const struct dcbx_tlvs *says, uint64_t now_ns);
+
 /** The link went down: the neighbour is gone. */
 void dcbx_port_reset(struct dcbx_port *p, uint64_t now_ns);
 

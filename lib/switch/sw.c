@@ -63,58 +63,12 @@ static const struct node_ops sw_ops = {
 	.control = sw_control,
 };
 
-static void
-init_bucket(struct token_bucket *tb, const struct sw_params *params, uint64_t rate_bps)
-{
-	/* At least a byte, so that the part of a nanosecond between two calls is not lost. */
-	uint64_t burst_bytes = mul_div(rate_bps, params->shaper_burst_ns, NS_PER_SEC * 8) + 1;
-
-	token_bucket_init(tb, rate_bps, min_u64(burst_bytes, TOKEN_BUCKET_MAX_BURST_BYTES), 0);
-}
-
-static void
-init_port(struct sw_port *p, const struct sw_params *params, const struct sw_port_params *port)
-{
-	memcpy(p->mac, port->mac, sizeof(p->mac));
-	init_bucket(&p->shaper, params, port->shaper_rate_bps);
-	sched_init(&p->sched, &params->sched);
-	pfc_rx_init(&p->pfc_rx, params->qos.pfc_enable, port->link_speed_bps);
-	pfc_tx_init(&p->pfc_tx, &params->pfc, port->link_speed_bps);
-}
-
-static void
-init_queue_shapers(struct sw_port *p, const struct sw_queue_params queues[TM_CLASSES])
-{
-	for (unsigned int i = 0; i < TM_CLASSES; i++) {
-		if (queues[i].min_rate_bps > 0)
-			p->min_queues |= (uint8_t)(1u << i);
-		if (queues[i].max_rate_bps > 0)
-			p->max_queues |= (uint8_t)(1u << i);
-		token_bucket_init(&p->queue_shaper[i].min, queues[i].min_rate_bps,
-				  max_u64(queues[i].burst_bytes, 1), 0);
-		token_bucket_init(&p->queue_shaper[i].max, queues[i].max_rate_bps,
-				  max_u64(queues[i].burst_bytes, 1), 0);
-	}
-	p->below_min = p->min_queues;
-}
-
 /* @return 0 or -ENOMEM. */
 static int
-init_wred(struct sw_port *p, const struct sw_params *params, uint16_t port)
+alloc_accuracy(struct sw_port *p, const struct sw_params *params)
 {
-	for (uint8_t i = 0; i < TM_CLASSES; i++) {
-		const struct wred_params *wred = sw_queue_wred(params, port, i);
-		uint8_t bit = (uint8_t)(1u << i);
-
-		if (wred == NULL)
-			continue;
-		wred_init(&p->queue[i].wred, wred);
-		p->wred_queues |= bit;
-		if (wred->ecn == WRED_ECN_ALL)
-			p->ecn_queues |= bit;
-		if (!(params->mmu.lossless_queues & bit) || wred->nonect_drop_in_lossless)
-			p->nonect_drop_queues |= bit;
-		if (!params->mark_accuracy || wred->ecn != WRED_ECN_ALL)
+	for (uint8_t i = 0; params->mark_accuracy && i < TM_CLASSES; i++) {
+		if (!(p->ecn_queues >> i & 1))
 			continue;
 		p->queue[i].accuracy = rte_zmalloc("mark_accuracy", sizeof(struct mark_accuracy),
 						   RTE_CACHE_LINE_SIZE);
@@ -124,41 +78,16 @@ init_wred(struct sw_port *p, const struct sw_params *params, uint16_t port)
 	return 0;
 }
 
-static void
-init_classes(struct sw *sw, const struct sw_params *params)
-{
-	sw->lossless_pgs = params->mmu.lossless_pgs;
-	sw->trust_dscp = params->qos.trust == QOS_TRUST_DSCP;
-	for (int i = 0; i < (int)SW_CODE_POINTS; i++) {
-		bool dscp = i < TM_DSCPS;
-		struct qos_class class = qos_map_classify(&params->qos, dscp ? i : -1,
-							  dscp ? -1 : i - SW_CODE_POINT_NONE - 1);
-		uint32_t mtu = params->tcs[class.tc].mtu_bytes;
-
-		sw->tcs[i] = class.tc;
-		sw->classes[class.tc] = (struct sw_class){
-			.class = class,
-			.max_frame_bytes =
-				mtu > 0 ? mtu + SW_MTU_OVERHEAD_BYTES - VLAN_TAG_BYTES : UINT32_MAX,
-		};
-	}
-	for (unsigned int prio = 0; prio < TM_CLASSES; prio++)
-		sw->prios_of_queue[params->qos.pfc_priority_to_queue_map[prio]] |=
-			(uint8_t)(1u << prio);
-}
-
 static int
 init_ports(struct sw *sw, const struct sw_params *params)
 {
 	int rc = 0;
 
 	for (uint16_t i = 0; rc == 0 && i < params->n_ports; i++) {
-		struct sw_port *p = &sw->ports[i];
-
-		init_port(p, params, &params->ports[i]);
+		memcpy(sw->ports[i].mac, params->ports[i].mac, sizeof(sw->ports[i].mac));
 		sw_pfc_init_port(sw, i, params);
-		init_queue_shapers(p, params->queues[i]);
-		rc = init_wred(p, params, i);
+		sw_set_port(sw, i, params, 0);
+		rc = alloc_accuracy(&sw->ports[i], params);
 	}
 	return rc;
 }
@@ -231,13 +160,11 @@ sw_create(const struct sw_params *params, const struct sw_pools *pools)
 	sw_dcbx_init(sw, params);
 	sw->n_ports = params->n_ports;
 	sw->max_frame_bytes = params->max_frame_bytes;
-	sw->mark_at_enqueue = params->mark_at == SW_MARK_AT_ENQUEUE;
 	sw->watermark_interval_ns = params->watermark_interval_ns;
-	sw->qos = params->qos;
 	sw->pools = *pools;
 	sw->copy_room_bytes = rte_pktmbuf_data_room_size(pools->frames) - RTE_PKTMBUF_HEADROOM;
 	prng_seed(&sw->prng, params->seed, 0);
-	init_classes(sw, params);
+	sw_set_classes(sw, params);
 	rc = prepare_shards(sw, params);
 	if (rc == 0)
 		rc = init_ports(sw, params);

@@ -329,6 +329,30 @@ int sw_set_routes(struct node *node, const struct sw_tables *tables);
  */
 void sw_restart(struct node *node, uint64_t now_ns);
 
+/*
+ * Other params while frames pass. All members whose fields are live may differ from what is in
+ * force; the others must not. No frame is dropped for it: what waits stays where it is, under the
+ * new limits; lossless groups above a limit that shrank pause their senders; frames of a class that
+ * goes to another queue from now on may pass those that wait in the old one.
+ */
+
+/** A rule between what is in force and what is to be, that no flag of a field can say; or NULL. */
+const char *sw_reload_fault(const struct sw_params *now, const struct sw_params *next);
+
+/** Fill in what was changed by sw_set_..() and by the watchdog: what a reload would change. */
+void sw_running_params(const struct node *node, struct sw_params *params);
+
+/**
+ * Called where control() is. The owners put it in force in their next rx() or tx(), each between
+ * two bursts and its part at once; what they knew by sw_set_..() is replaced.
+ *
+ * @param params  After sw_params_resolve(), sw_params_check() and sw_reload_fault(); must outlive
+ *                sw_reload_is_done(). The last reload is done.
+ */
+void sw_reload(struct node *node, const struct sw_params *params, uint64_t now_ns);
+/** From any thread. */
+bool sw_reload_is_done(const struct node *node);
+
 /** Watched queues drop, and are not looked at; takes effect with the next control(). */
 void sw_set_big_red_switch(struct node *node, bool on);
 

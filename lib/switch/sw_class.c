@@ -19,7 +19,7 @@
 	{                                                                                          \
 		.name = #member, .help = text, .type = FIELD_STR,                                  \
 		.offset = offsetof(struct owner, member), .min = 1, .max = SW_PROFILE_NAME,         \
-		.def = SW_PROFILE_DEFAULT,                                                         \
+		.def = SW_PROFILE_DEFAULT, .live = true,                                                         \
 	}
 /* clang-format on */
 
@@ -40,6 +40,7 @@ const struct field sw_queue_fields[] = {
 		.max = MAX_RATE,
 		.def = "0",
 		.aliases = {{.name = "cir", .scale = 8}},
+		.live = true,
 	},
 	{
 		.name = "max_rate_bps",
@@ -51,6 +52,7 @@ const struct field sw_queue_fields[] = {
 		.max = MAX_RATE,
 		.def = "0",
 		.aliases = {{.name = "pir", .scale = 8}},
+		.live = true,
 	},
 	{
 		.name = "burst_bytes",
@@ -62,6 +64,7 @@ const struct field sw_queue_fields[] = {
 		.max = 1000000,
 		.def = "16KB",
 		.aliases = {{.name = "cbs"}, {.name = "pbs"}},
+		.live = true,
 	},
 };
 
@@ -81,6 +84,7 @@ const struct field sw_tc_fields[] = {
 		.max = MAX_MTU,
 		.def = "0",
 		.aliases = {{.name = "mtu"}},
+		.live = true,
 	},
 };
 

@@ -88,7 +88,6 @@ sw_dcbx_init(struct sw *sw, const struct sw_params *params)
 	struct sw_lldp *l = &sw->lldp;
 
 	l->params = params->lldp;
-	l->queue = params->qos.tc_to_queue_map[TM_CLASSES - 1];
 	for (uint16_t port = 0; port < params->n_ports; port++) {
 		struct lldp_info local = {
 			.chassis = {.subtype = LLDP_CHASSIS_MAC, .len = 6},
@@ -222,6 +221,28 @@ tell_change(struct sw *sw, uint16_t port, uint64_t now_ns)
 		return;
 	__atomic_store_n(&wish->pfc_prios, d->pfc_prios, __ATOMIC_RELAXED);
 	sw_wish_made(sw, port);
+}
+
+void
+sw_dcbx_set_params(struct sw *sw, const struct sw_params *params, uint64_t now_ns)
+{
+	struct sw_lldp *l = &sw->lldp;
+
+	l->auto_ports = 0;
+	for (uint16_t port = 0; port < sw->n_ports; port++) {
+		bool is_auto = params->ports[port].flow_control == SW_FLOW_AUTO;
+		struct dcbx_port *d = &l->port[port];
+		struct dcbx_tlvs says = {0};
+
+		if (is_auto)
+			l->auto_ports |= 1ull << port;
+		fill_dcbx(&says, params, port);
+		if (memcmp(&says, &d->local.dcbx, sizeof(says)) != 0)
+			dcbx_port_say(d, &says, now_ns);
+		l->told_prios[port] = d->pfc_prios;
+		__atomic_store_n(&sw->ports[port].wish.pfc_prios,
+				 is_auto ? d->pfc_prios : params->qos.pfc_enable, __ATOMIC_RELAXED);
+	}
 }
 
 static void

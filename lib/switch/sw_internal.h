@@ -27,6 +27,7 @@
 #define SW_WANT_CLEAR 0x4u
 #define SW_WANT_LLDP 0x8u
 #define SW_WANT_SNAPSHOT 0x10u
+#define SW_WANT_RELOAD 0x20u
 
 /* Verdict on a frame that the router has to look at. */
 #define SW_TO_ROUTER (SW_DROPS + 2)
@@ -111,6 +112,7 @@ struct sw_port {
 /* The watchdog of all queues; the control side's, but for the switch that others turn. */
 struct sw_watchdog {
 	struct pfcwd_params params;
+	struct qos_map_params qos;
 	uint64_t ports; /* mask: watched */
 	uint64_t next_ns;
 	uint32_t n_storms;
@@ -188,7 +190,8 @@ struct sw {
 	struct sw_watchdog watchdog;
 	struct sw_event_log events;
 	struct sw_lldp lldp;
-	struct sw_snapshot *snapshot; /* that somebody waits for, or NULL */
+	struct sw_snapshot *snapshot;   /* that somebody waits for, or NULL */
+	const struct sw_params *reload; /* to be put in force, or NULL */
 	/* of a shard; sw_shard.h */
 	struct sw *front;         /* the switch that this is a part of: itself, when alone */
 	struct sw_shards *shards; /* NULL: alone */
@@ -228,6 +231,18 @@ sw_down_ports(const struct sw *sw)
 }
 
 /* sw_port.c */
+
+/** Put what others ask of a port in force. */
+void sw_port_apply(struct sw *sw, uint16_t port, uint64_t now_ns);
+
+/* sw_settings.c: what a reload may change, put in force; also at the start, over zeros */
+
+/** Shapers, scheduler, marking curves, storm control of a port. */
+void sw_set_port(struct sw *sw, uint16_t port, const struct sw_params *params, uint64_t now_ns);
+/** Maps, and what follows from them. */
+void sw_set_classes(struct sw *sw, const struct sw_params *params);
+/** Put sw->reload in force, between two frames. */
+void sw_do_reload(struct sw *sw, uint64_t now_ns);
 
 /* sw.c */
 
@@ -269,6 +284,7 @@ void sw_event_record(struct sw *sw, const struct sw_event *e);
 
 /* sw_dcbx.c */
 void sw_dcbx_init(struct sw *sw, const struct sw_params *params);
+void sw_dcbx_set_params(struct sw *sw, const struct sw_params *params, uint64_t now_ns);
 
 /** @return when it wants to be called again. */
 uint64_t sw_dcbx_control(struct sw *sw, uint64_t now_ns);
@@ -279,6 +295,7 @@ void sw_dcbx_send(struct sw *sw);
 
 /* sw_pfcwd.c */
 void sw_pfcwd_init(struct sw *sw, const struct sw_params *params);
+void sw_pfcwd_set_params(struct sw *sw, const struct sw_params *params, uint64_t now_ns);
 
 /** @return when it wants to be called again. */
 uint64_t sw_pfcwd_control(struct sw *sw, uint64_t now_ns);
@@ -297,6 +314,8 @@ enum sw_drop sw_port_refuses(struct sw *sw, uint16_t port, uint8_t queue);
 
 /* sw_pfc.c */
 
+/** What a port obeys and sends; sw_port_apply() puts it in force. */
+void sw_pfc_set_port(struct sw *sw, uint16_t port, const struct sw_params *params);
 /** Put a port's flow control together: what it obeys, and whom it may hold. */
 void sw_pfc_init_port(struct sw *sw, uint16_t port, const struct sw_params *params);
 

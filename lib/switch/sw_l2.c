@@ -7,22 +7,6 @@
 #include "switch/sw_router.h"
 
 #define MAC_MASK 0xFFFFFFFFFFFFull
-/* A storm's bucket holds what its rate brings in this time, and two of the largest frames at least:
- * a handful of ARP requests at once is no storm. */
-#define STORM_BURST_NS (10 * NS_PER_MS)
-
-static void
-init_storms(struct sw_port *p, const struct sw_port_params *params, uint32_t max_frame_bytes)
-{
-	for (unsigned int i = 0; i < SW_STORMS; i++) {
-		uint64_t burst = mul_div(params->storm_bps[i], STORM_BURST_NS, NS_PER_SEC * 8);
-
-		burst = max_u64(burst, 2ull * max_frame_bytes);
-		token_bucket_init(&p->storm[i], params->storm_bps[i],
-				  min_u64(burst, TOKEN_BUCKET_MAX_BURST_BYTES), 0);
-	}
-}
-
 static bool
 is_routed(const struct sw_tables *tables, uint16_t port)
 {
@@ -85,7 +69,6 @@ sw_l2_init(struct sw *sw, const struct sw_params *params)
 		const struct sw_port_params *p = &params->ports[port];
 
 		join_vlans(sw, port, params);
-		init_storms(&sw->ports[port], p, params->max_frame_bytes);
 		fdb_set_limit(sw->fdb, port, p->max_learned_addresses);
 	}
 	return add_static_macs(sw, &params->tables);

@@ -22,7 +22,7 @@
 			" frames, wire bytes; 0: no limit",                                        \
 		.type = FIELD_U64, .unit = UNIT_BPS,                                               \
 		.offset = offsetof(struct sw_port_params, storm_bps[kind]), .max = MAX_LINK_SPEED, \
-		.def = "0",                                                                        \
+		.def = "0", .live = true,                                                          \
 	}
 
 /* As of [pfcwd], one further on. */
@@ -69,6 +69,7 @@ const struct field sw_port_fields[] = {
 		.max = MAX_LINK_SPEED,
 		.def = "0",
 		.aliases = {{.name = "shaper_rate"}},
+		.live = true,
 	},
 	{
 		.name = "cable_length_m",
@@ -78,6 +79,7 @@ const struct field sw_port_fields[] = {
 		.max = 100000,
 		.def = "5",
 		.aliases = {{.name = "cable_length"}},
+		.live = true,
 	},
 	{
 		.name = "peer_response_ns",
@@ -89,6 +91,7 @@ const struct field sw_port_fields[] = {
 		.offset = offsetof(struct sw_port_params, peer_response_ns),
 		.max = NS_PER_SEC,
 		.def = "0",
+		.live = true,
 	},
 	{
 		.name = "access_vlan",
@@ -130,6 +133,7 @@ const struct field sw_port_fields[] = {
 		.max = SW_FLOW_AUTO,
 		.def = "pfc",
 		.choices = flow_control_words,
+		.live = true,
 	},
 	{
 		.name = "pfc_asymmetric",
@@ -138,6 +142,7 @@ const struct field sw_port_fields[] = {
 		.offset = offsetof(struct sw_port_params, pfc_asymmetric),
 		.max = 1,
 		.def = "off",
+		.live = true,
 	},
 	{
 		.name = "tx_disabled",
@@ -146,6 +151,7 @@ const struct field sw_port_fields[] = {
 		.offset = offsetof(struct sw_port_params, tx_disabled),
 		.max = 1,
 		.def = "off",
+		.live = true,
 	},
 	{
 		.name = "pfc_delay_quanta",
@@ -155,6 +161,7 @@ const struct field sw_port_fields[] = {
 		.max = UINT16_MAX,
 		.def = "0",
 		.aliases = {{.name = "pfc_delay"}},
+		.live = true,
 	},
 	{
 		.name = "pfcwd",
@@ -163,6 +170,7 @@ const struct field sw_port_fields[] = {
 		.offset = offsetof(struct sw_port_params, pfcwd),
 		.max = 1,
 		.def = "on",
+		.live = true,
 	},
 	{
 		.name = "pfcwd_interface_multiplier",
@@ -171,6 +179,7 @@ const struct field sw_port_fields[] = {
 		.offset = offsetof(struct sw_port_params, pfcwd_interface_multiplier),
 		.max = 1000,
 		.def = "0",
+		.live = true,
 	},
 	{
 		.name = "pfcwd_action",
@@ -180,6 +189,7 @@ const struct field sw_port_fields[] = {
 		.max = 1 + PFCWD_ALERT,
 		.def = "default",
 		.choices = port_action_words,
+		.live = true,
 	},
 	{
 		.name = "pfcwd_detection_time_ns",
@@ -189,6 +199,7 @@ const struct field sw_port_fields[] = {
 		.offset = offsetof(struct sw_port_params, pfcwd_detection_time_ns),
 		.max = 60 * NS_PER_SEC,
 		.def = "0",
+		.live = true,
 	},
 	{
 		.name = "pfcwd_restoration_time_ns",
@@ -198,6 +209,7 @@ const struct field sw_port_fields[] = {
 		.offset = offsetof(struct sw_port_params, pfcwd_restoration_time_ns),
 		.max = UINT64_MAX,
 		.def = "0",
+		.live = true,
 	},
 	{
 		.name = "shard",
@@ -232,6 +244,7 @@ const struct field sw_fields[] = {
 		.offset = offsetof(struct sw_params, wred_queues),
 		.max = 255,
 		.def = "3",
+		.live = true,
 	},
 	{
 		.name = "pfc_generate",
@@ -241,6 +254,7 @@ const struct field sw_fields[] = {
 		.offset = offsetof(struct sw_params, pfc_generate),
 		.max = 1,
 		.def = "on",
+		.live = true,
 	},
 	{
 		.name = "mark_at",
@@ -252,6 +266,7 @@ const struct field sw_fields[] = {
 		.max = SW_MARK_AT_ENQUEUE,
 		.def = "dequeue",
 		.choices = mark_at_words,
+		.live = true,
 	},
 	{
 		.name = "shaper_burst_ns",
@@ -263,6 +278,7 @@ const struct field sw_fields[] = {
 		.min = 1,
 		.max = 1000000,
 		.def = "4us",
+		.live = true,
 	},
 	{
 		.name = "max_frame_bytes",
@@ -292,6 +308,7 @@ const struct field sw_fields[] = {
 		.min = NS_PER_MS,
 		.max = UINT64_MAX,
 		.def = "never",
+		.live = true,
 	},
 	{
 		.name = "fdb_entries",

@@ -14,7 +14,7 @@
 #define LINK_PRIO 0
 
 void
-sw_pfc_init_port(struct sw *sw, uint16_t port, const struct sw_params *params)
+sw_pfc_set_port(struct sw *sw, uint16_t port, const struct sw_params *params)
 {
 	struct sw_port *p = &sw->ports[port];
 	const struct sw_port_params *pp = &params->ports[port];
@@ -29,14 +29,24 @@ sw_pfc_init_port(struct sw *sw, uint16_t port, const struct sw_params *params)
 	/* Negotiated PFC is PFC of which nothing has been agreed yet. */
 	p->flow_control = pp->flow_control == SW_FLOW_AUTO ? SW_FLOW_PFC : pp->flow_control;
 	p->obeyed = obeyed[pp->flow_control];
+	pfc_tx_set_params(&p->pfc_tx, &params->pfc, pp->link_speed_bps);
+}
+
+void
+sw_pfc_init_port(struct sw *sw, uint16_t port, const struct sw_params *params)
+{
+	struct sw_port *p = &sw->ports[port];
+	const struct sw_port_params *pp = &params->ports[port];
+
+	pfc_rx_init(&p->pfc_rx, 0, pp->link_speed_bps);
+	pfc_tx_init(&p->pfc_tx, &params->pfc, pp->link_speed_bps);
+	sw_pfc_set_port(sw, port, params);
 	p->wish = (struct sw_port_wish){
 		.tx_disabled = pp->tx_disabled,
 		.pfc_prios = pp->flow_control == SW_FLOW_AUTO ? 0 : params->qos.pfc_enable,
 		.pfc_delay_quanta = pp->pfc_delay_quanta,
 	};
 	p->now = p->wish;
-	pfc_rx_init(&p->pfc_rx, p->obeyed, pp->link_speed_bps);
-	pfc_tx_init(&p->pfc_tx, &params->pfc, pp->link_speed_bps);
 	sw_pfc_apply(sw, p, 0);
 }
 

@@ -3,6 +3,7 @@
  * The PFC watchdog of all queues: control work, which reads what the data path counts and asks it
  * to drop or to forward. A priority's queue and the group of its number are watched together.
  */
+#include <string.h>
 #include <rte_mbuf.h>
 
 #include "base/fixed.h"
@@ -21,7 +22,7 @@ is_watched(const struct sw *sw, uint16_t port, uint8_t prio)
 	const struct sw_watchdog *wd = &sw->watchdog;
 
 	return wd->ports >> port & 1 &&
-	       wd->params.pfcwd_sw_enable & sw->qos.pfc_enable & 1u << prio;
+	       wd->params.pfcwd_sw_enable & wd->qos.pfc_enable & 1u << prio;
 }
 
 struct pfcwd_params
@@ -41,13 +42,12 @@ sw_port_pfcwd(const struct sw_params *params, uint16_t port)
 	return merged;
 }
 
-void
-sw_pfcwd_init(struct sw *sw, const struct sw_params *params)
+static void
+set_params(struct sw_watchdog *wd, const struct sw_params *params)
 {
-	struct sw_watchdog *wd = &sw->watchdog;
-
 	wd->params = params->pfcwd;
-	wd->big_red_wish = params->pfcwd.big_red_switch;
+	wd->qos = params->qos;
+	wd->ports = 0;
 	for (uint16_t port = 0; port < params->n_ports; port++) {
 		const struct sw_port_params *p = &params->ports[port];
 
@@ -57,11 +57,18 @@ sw_pfcwd_init(struct sw *sw, const struct sw_params *params)
 	}
 }
 
+void
+sw_pfcwd_init(struct sw *sw, const struct sw_params *params)
+{
+	sw->watchdog.big_red_wish = params->pfcwd.big_red_switch;
+	set_params(&sw->watchdog, params);
+}
+
 static struct pfcwd_sample
 read_sample(const struct sw *sw, uint16_t port, uint8_t prio, uint64_t now_ns)
 {
 	const struct sw_port *p = &sw->ports[port];
-	uint8_t queue = sw->qos.pfc_priority_to_queue_map[prio];
+	uint8_t queue = sw->watchdog.qos.pfc_priority_to_queue_map[prio];
 	struct pfc_rx_view rx = pfc_rx_read(&p->pfc_rx, prio, now_ns);
 
 	return (struct pfcwd_sample){
@@ -102,7 +109,7 @@ ask_for(struct sw *sw, uint16_t port, uint8_t prio, bool stormed)
 static void
 on_event(struct sw *sw, uint16_t port, uint8_t prio, enum pfcwd_event event, uint64_t now_ns)
 {
-	uint8_t queue = sw->qos.pfc_priority_to_queue_map[prio];
+	uint8_t queue = sw->watchdog.qos.pfc_priority_to_queue_map[prio];
 
 	switch (event) {
 	case PFCWD_NOTHING:
@@ -188,6 +195,49 @@ sw_pfcwd_control(struct sw *sw, uint64_t now_ns)
 	/* On the grid, so that times are multiples of the interval; a late poll skips one. */
 	wd->next_ns = (now_ns / interval_ns + 1) * interval_ns;
 	return wd->next_ns;
+}
+
+/* A storm of a queue that is watched no more, or in another way, is over; one that goes on is
+ * treated as it is said now. */
+static void
+go_on(struct sw *sw, uint16_t port, uint8_t prio, const struct pfcwd_params *old, uint64_t now_ns)
+{
+	const struct pfcwd_params *params = &sw->watchdog.of_port[port];
+	struct pfcwd *w = &sw->watchdog.queue[port][prio];
+
+	if (is_watched(sw, port, prio) && memcmp(params, old, sizeof(*old)) == 0)
+		return;
+	if (is_watched(sw, port, prio) && params->pfcwd == old->pfcwd) {
+		pfcwd_restart(w, params);
+		if (w->state == PFCWD_STORMED)
+			ask_for(sw, port, prio, true);
+		return;
+	}
+	if (w->state == PFCWD_STORMED)
+		on_event(sw, port, prio, PFCWD_RESTORED, now_ns);
+	pfcwd_force(w, false);
+	w->state = PFCWD_OPERATIONAL;
+}
+
+void
+sw_pfcwd_set_params(struct sw *sw, const struct sw_params *params, uint64_t now_ns)
+{
+	struct sw_watchdog *wd = &sw->watchdog;
+	uint64_t interval_ns = pfcwd_interval_ns(&wd->params);
+	struct pfcwd_params old[SW_MAX_PORTS];
+
+	/* Before it may be off, and nobody looks at the switch any more. */
+	if (wd->big_red && !params->pfcwd.big_red_switch)
+		turn_big_red(sw, false, now_ns);
+	__atomic_store_n(&wd->big_red_wish, params->pfcwd.big_red_switch, __ATOMIC_RELAXED);
+	memcpy(old, wd->of_port, sizeof(old));
+	set_params(wd, params);
+	for (uint16_t port = 0; port < sw->n_ports; port++) {
+		for (uint8_t prio = 0; prio < TM_CLASSES; prio++)
+			go_on(sw, port, prio, &old[port], now_ns);
+	}
+	if (pfcwd_interval_ns(&wd->params) != interval_ns)
+		wd->next_ns = 0;
 }
 
 void

@@ -104,8 +104,8 @@ close_queues(struct sw *sw, uint16_t port, uint64_t now_ns)
 		sw_pfcwd_flush(sw, port, (uint8_t)__builtin_ctz(fresh), now_ns);
 }
 
-static void
-apply(struct sw *sw, uint16_t port, uint64_t now_ns)
+void
+sw_port_apply(struct sw *sw, uint16_t port, uint64_t now_ns)
 {
 	struct sw_port *p = &sw->ports[port];
 	bool was_down = p->now.link_down;
@@ -129,7 +129,7 @@ void
 sw_hear(struct sw *sw, uint16_t port, uint64_t now_ns)
 {
 	__atomic_store_n(&sw->ports[port].heard, true, __ATOMIC_RELAXED);
-	apply(sw, port, now_ns);
+	sw_port_apply(sw, port, now_ns);
 }
 
 void
@@ -137,6 +137,8 @@ sw_do_wanted(struct sw *sw, uint64_t now_ns)
 {
 	uint32_t what = __atomic_exchange_n(&sw->wanted, 0, __ATOMIC_ACQUIRE);
 
+	if (what & SW_WANT_RELOAD)
+		sw_do_reload(sw, now_ns);
 	if (what & SW_WANT_CLEAR)
 		sw_do_clear_watermarks(sw);
 	if (what & SW_WANT_SNAPSHOT)
@@ -145,7 +147,7 @@ sw_do_wanted(struct sw *sw, uint64_t now_ns)
 		fdb_sweep(sw->fdb, now_ns);
 	for (uint16_t port = 0; what & SW_WANT_PORTS && port < sw->n_ports; port++) {
 		if (sw_owns(sw, port))
-			apply(sw, port, now_ns);
+			sw_port_apply(sw, port, now_ns);
 	}
 	/* After the ports: the first frame of a link comes with it. */
 	if (what & SW_WANT_LLDP)

@@ -7,97 +7,6 @@
 
 #include "base/counter.h"
 
-#define UNLIMITED (UINT64_MAX / 2)
-
-/* A profile makes four rules: of a lossy and of a lossless group, and of such queues. */
-enum { RULE_PG, RULE_QUEUE, RULE_SIDES };
-#define RULES_PER_PROFILE (2 * RULE_SIDES)
-
-static struct mmu_rule
-make_rule(const struct buffer_profile *b, struct mmu_part *part, enum mmu_pool_id pool,
-	  bool lossless)
-{
-	struct mmu_rule r = {
-		.pool = &part->pools[pool],
-		.part = part,
-		.reserved_bytes = b->size_bytes,
-		.headroom_bytes = lossless ? b->xoff_bytes : 0,
-		.xon_bytes = b->xon_bytes,
-		.xon_offset_bytes = max_u64(b->xon_offset_bytes, 1),
-		.lossless = lossless,
-		.unlimited = !b->dynamic && b->static_th_bytes == 0,
-	};
-
-	if (b->dynamic)
-		r.alpha_q8 = 1u << (b->dynamic_th + MMU_ALPHA_BITS);
-	else
-		r.fixed_bytes = r.unlimited ? UNLIMITED : b->static_th_bytes;
-	return r;
-}
-
-static void
-make_pools(struct mmu_part *part, const struct mmu_params *params)
-{
-	struct mmu_budget b = mmu_params_budget(params);
-
-	part->pools[MMU_INGRESS_LOSSLESS].size_bytes = b.shared_bytes;
-	part->pools[MMU_INGRESS_LOSSY].size_bytes = b.lossy_bytes;
-	part->pools[MMU_EGRESS_LOSSLESS].size_bytes = b.egress_shared_bytes;
-	part->pools[MMU_EGRESS_LOSSY].size_bytes = b.egress_lossy_bytes;
-	part->headroom_size_bytes = params->shared_headroom_pool_bytes > 0
-					    ? params->shared_headroom_pool_bytes
-					    : UINT64_MAX;
-}
-
-static uint32_t
-rules_of_part(const struct mmu_params *p)
-{
-	return (p->n_profiles + 1u) * RULES_PER_PROFILE;
-}
-
-static struct mmu_rule *
-rule_at(struct mmu_rule *rules, uint8_t profile, unsigned int side, bool lossless)
-{
-	return &rules[profile * RULES_PER_PROFILE + 2 * side + lossless];
-}
-
-static void
-make_rules(struct mmu_rule *rules, struct mmu_part *part, const struct mmu_params *p)
-{
-	enum mmu_pool_id lossy = p->lossy_pool_bytes > 0 ? MMU_INGRESS_LOSSY : MMU_INGRESS_LOSSLESS;
-	enum mmu_pool_id egress_lossy =
-		p->egress_lossy_pool_bytes > 0 ? MMU_EGRESS_LOSSY : MMU_EGRESS_LOSSLESS;
-
-	for (unsigned int i = 0; i <= p->n_profiles; i++) {
-		const struct buffer_profile *own = i > 0 ? &p->profiles[i - 1] : NULL;
-		uint8_t n = (uint8_t)i;
-
-		*rule_at(rules, n, RULE_PG, false) =
-			make_rule(own != NULL ? own : &p->lossy, part, lossy, false);
-		*rule_at(rules, n, RULE_PG, true) = make_rule(own != NULL ? own : &p->lossless,
-							      part, MMU_INGRESS_LOSSLESS, true);
-		*rule_at(rules, n, RULE_QUEUE, false) =
-			make_rule(own != NULL ? own : &p->egress_lossy, part, egress_lossy, false);
-		*rule_at(rules, n, RULE_QUEUE, true) = make_rule(
-			own != NULL ? own : &p->egress_lossless, part, MMU_EGRESS_LOSSLESS, false);
-	}
-}
-
-static void
-bind_rules(struct mmu *mmu, const struct mmu_params *p, const uint8_t part_of_port[])
-{
-	for (unsigned int i = 0; i < p->n_ports * TM_CLASSES; i++) {
-		unsigned int port = i / TM_CLASSES, n = i % TM_CLASSES;
-		struct mmu_rule *rules = &mmu->rules[part_of_port[port] * rules_of_part(p)];
-
-		assert(part_of_port[port] < mmu->n_parts);
-		mmu->pgs[i].rule =
-			rule_at(rules, p->pg_profile[port][n], RULE_PG, p->lossless_pgs >> n & 1);
-		mmu->queues[i].rule = rule_at(rules, p->queue_profile[port][n], RULE_QUEUE,
-					      p->lossless_queues >> n & 1);
-	}
-}
-
 /* Zeros that begin on a cache line, or NULL with errno set. */
 static void *
 alloc_lines(size_t bytes)
@@ -120,7 +29,7 @@ alloc_mmu(const struct mmu_params *params, uint16_t n_parts)
 		return NULL;
 	mmu->parts = alloc_lines(n_parts * sizeof(mmu->parts[0]));
 	mmu->queues = alloc_lines(n * sizeof(mmu->queues[0]));
-	mmu->rules = calloc((size_t)n_parts * rules_of_part(params), sizeof(mmu->rules[0]));
+	mmu->rules = calloc((size_t)n_parts * MMU_PART_RULES, sizeof(mmu->rules[0]));
 	if (mmu->parts == NULL || mmu->queues == NULL || mmu->rules == NULL) {
 		mmu_destroy(mmu);
 		return NULL;
@@ -147,11 +56,12 @@ mmu_create_parts(const struct mmu_params *params, uint16_t n_parts, const uint8_
 		errno = ENOMEM;
 		return NULL;
 	}
-	for (uint16_t i = 0; i < n_parts; i++) {
-		make_pools(&mmu->parts[i], params);
-		make_rules(&mmu->rules[i * rules_of_part(params)], &mmu->parts[i], params);
+	for (uint16_t i = 0; i < params->n_ports; i++) {
+		assert(part_of_port[i] < n_parts);
+		mmu->part_of_port[i] = part_of_port[i];
 	}
-	bind_rules(mmu, params, part_of_port);
+	for (uint16_t i = 0; i < n_parts; i++)
+		mmu_part_set_params(mmu, i, params);
 	return mmu;
 }
 

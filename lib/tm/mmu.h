@@ -215,6 +215,8 @@ struct mmu_part {
 	uint64_t headroom_size_bytes; /* shared headroom pool; UINT64_MAX when dedicated */
 	struct mmu_peak headroom_peak;
 	struct mmu_use others; /* what of it is theirs */
+	/* what was in use when the sizes last changed: it may exceed them until it has left */
+	struct mmu_use at_change;
 	/* the part's own use, for the others to read; of no meaning for a part that is alone */
 	_Alignas(MMU_LINE_BYTES) struct mmu_use own;
 };
@@ -227,6 +229,7 @@ struct mmu {
 	uint16_t n_parts;
 	uint16_t n_ports;
 	uint16_t cell_bytes;
+	uint8_t part_of_port[MMU_MAX_PORTS];
 	_Alignas(MMU_LINE_BYTES) struct mmu_pg pgs[]; /* port * TM_CLASSES + pg */
 };
 static_assert(TM_CLASSES * sizeof(struct mmu_pg) % MMU_LINE_BYTES == 0, "whole lines for a port");

@@ -35,6 +35,7 @@ const struct field mmu_fields[] = {
 		.offset = offsetof(struct mmu_params, shared_headroom_pool_bytes),
 		.max = MAX_BUFFER_BYTES,
 		.def = "0",
+		.live = true,
 	},
 	{
 		.name = "lossy_pool_bytes",
@@ -45,6 +46,7 @@ const struct field mmu_fields[] = {
 		.offset = offsetof(struct mmu_params, lossy_pool_bytes),
 		.max = MAX_BUFFER_BYTES,
 		.def = "0",
+		.live = true,
 	},
 	{
 		.name = "egress_lossy_pool_bytes",
@@ -55,6 +57,7 @@ const struct field mmu_fields[] = {
 		.offset = offsetof(struct mmu_params, egress_lossy_pool_bytes),
 		.max = MAX_BUFFER_BYTES,
 		.def = "0",
+		.live = true,
 	},
 	{
 		.name = "cell_bytes",
@@ -72,18 +75,19 @@ const struct field mmu_fields[] = {
 	{                                                                                          \
 		.name = #member, .help = text, .type = FIELD_U64, .unit = UNIT_BYTES,              \
 		.offset = offsetof(struct buffer_profile, member), .max = MAX_BUFFER_BYTES,        \
-		.def = defaults                                                                    \
+		.def = defaults, .live = true                                                      \
 	}
 #define DYNAMIC_FIELD(text, defaults)                                                              \
 	{                                                                                          \
 		.name = "dynamic", .help = text, .type = FIELD_BOOL,                               \
-		.offset = offsetof(struct buffer_profile, dynamic), .max = 1, .def = defaults      \
+		.offset = offsetof(struct buffer_profile, dynamic), .max = 1, .def = defaults,     \
+		.live = true                                                                       \
 	}
 #define DYNAMIC_TH_FIELD(text, defaults)                                                           \
 	{                                                                                          \
 		.name = "dynamic_th", .help = text, .type = FIELD_I8,                              \
 		.offset = offsetof(struct buffer_profile, dynamic_th), .min = -8, .max = 7,        \
-		.def = defaults                                                                    \
+		.def = defaults, .live = true                                                      \
 	}
 #define DYNAMIC_HELP "on: the limit is dynamic_th; off: it is static_th_bytes"
 #define DYNAMIC_TH_HELP "n: limit = 2^n times the free shared bytes; "

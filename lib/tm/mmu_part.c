@@ -126,12 +126,6 @@ mmu_pool_size_bytes(const struct mmu *mmu, enum mmu_pool_id pool)
 	return mmu->parts[0].pools[pool].size_bytes;
 }
 
-static unsigned int
-pool_of(const struct mmu_rule *rule)
-{
-	return (unsigned int)(rule->pool - rule->part->pools);
-}
-
 static bool
 agrees(const struct mmu_use *a, const struct mmu_use *b)
 {
@@ -143,16 +137,18 @@ agrees(const struct mmu_use *a, const struct mmu_use *b)
 	return a->headroom_used_bytes == b->headroom_used_bytes;
 }
 
-/* One part alone exceeds no pool. Queues without a limit may hold more than the buffer: copies of
- * flooded frames. */
+/* One part alone exceeds no pool, but for what it held when that shrank. Queues without a limit may
+ * hold more than the buffer: copies of flooded frames. */
 static bool
 is_within(const struct mmu_part *p, const struct mmu_use *sum)
 {
 	for (unsigned int i = 0; i <= MMU_INGRESS_LOSSY; i++) {
-		if (sum->shared_used_bytes[i] > p->pools[i].size_bytes)
+		if (sum->shared_used_bytes[i] >
+		    max_u64(p->pools[i].size_bytes, p->at_change.shared_used_bytes[i]))
 			return false;
 	}
-	return sum->headroom_used_bytes <= p->headroom_size_bytes;
+	return sum->headroom_used_bytes <=
+	       max_u64(p->headroom_size_bytes, p->at_change.headroom_used_bytes);
 }
 
 bool
@@ -163,7 +159,7 @@ mmu_balanced(const struct mmu *mmu)
 	for (unsigned int i = 0; i < mmu->n_ports * TM_CLASSES; i++) {
 		const struct mmu_pg *pg = &mmu->pgs[i];
 		const struct mmu_queue *q = &mmu->queues[i];
-		unsigned int in = pool_of(pg->rule), out = pool_of(q->rule);
+		unsigned int in = mmu_pool_of(pg->rule), out = mmu_pool_of(q->rule);
 
 		if (pg->headroom_bytes > pg->rule->headroom_bytes)
 			return false;

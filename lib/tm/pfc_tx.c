@@ -19,6 +19,7 @@ const struct field pfc_fields[] = {
 		.min = 1,
 		.max = UINT16_MAX,
 		.def = "65535",
+		.live = true,
 	},
 	{
 		.name = "pfc_refresh_pct",
@@ -29,6 +30,7 @@ const struct field pfc_fields[] = {
 		.min = 1,
 		.max = 99, /* 100 would let the peer's timer run out first */
 		.def = "50",
+		.live = true,
 	},
 };
 
@@ -42,17 +44,23 @@ pfc_quanta_ns(uint16_t quanta, uint64_t speed_bps)
 }
 
 void
-pfc_tx_init(struct pfc_tx *p, const struct pfc_params *params, uint64_t speed_bps)
+pfc_tx_set_params(struct pfc_tx *p, const struct pfc_params *params, uint64_t speed_bps)
 {
 	uint64_t pause_ns;
 
 	assert(params->pfc_xoff_quanta > 0 && speed_bps > 0);
 	assert(params->pfc_refresh_pct > 0 && params->pfc_refresh_pct < 100);
-	memset(p, 0, sizeof(*p));
 	pause_ns = pfc_quanta_ns(params->pfc_xoff_quanta, speed_bps);
 	p->refresh_ns = max_u64(pause_ns * params->pfc_refresh_pct / 100, 1);
-	p->refresh_due_ns = NEVER_NS;
 	p->quanta = params->pfc_xoff_quanta;
+}
+
+void
+pfc_tx_init(struct pfc_tx *p, const struct pfc_params *params, uint64_t speed_bps)
+{
+	memset(p, 0, sizeof(*p));
+	pfc_tx_set_params(p, params, speed_bps);
+	p->refresh_due_ns = NEVER_NS;
 	for (unsigned int i = 0; i < TM_CLASSES; i++)
 		p->next_ns[i] = NEVER_NS;
 }

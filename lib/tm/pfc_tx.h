@@ -60,6 +60,10 @@ struct pfc_tx {
 
 void pfc_tx_init(struct pfc_tx *p, const struct pfc_params *params, uint64_t speed_bps);
 
+/** Other params from the next frame on: a pause that was told is refreshed as it was going to be.
+ */
+void pfc_tx_set_params(struct pfc_tx *p, const struct pfc_params *params, uint64_t speed_bps);
+
 /** State wanted, whether or not the peer has been told yet. */
 static inline bool
 pfc_tx_is_xoff(const struct pfc_tx *p, uint8_t prio)

@@ -13,7 +13,7 @@
 static const char *const mode_words[] = {"off", "sonic", "nxos", NULL};
 static const char *const action_words[] = {"drop", "forward", "alert", NULL};
 
-#define MEMBER(m) .name = #m, .offset = offsetof(struct pfcwd_params, m)
+#define MEMBER(m) .name = #m, .live = true, .offset = offsetof(struct pfcwd_params, m)
 
 /* clang-format off */
 const struct field pfcwd_fields[] = {
@@ -276,6 +276,12 @@ pfcwd_poll(struct pfcwd *w, const struct pfcwd_params *params, const struct pfcw
 	else if (now_ns > before.last_ns)
 		return next_state(w, params, &before.last, now_ns - before.last_ns);
 	return PFCWD_NOTHING;
+}
+
+void
+pfcwd_restart(struct pfcwd *w, const struct pfcwd_params *params)
+{
+	w->left_ns = whole_ns(w, params);
 }
 
 void

@@ -106,6 +106,9 @@ enum pfcwd_event pfcwd_poll(struct pfcwd *w, const struct pfcwd_params *params,
 /** Count only: a storm that was declared from outside goes on. */
 void pfcwd_count(struct pfcwd *w, const struct pfcwd_sample *sample, uint64_t now_ns);
 
+/** Other params from now on, of the same mode: the countdown that runs begins anew. */
+void pfcwd_restart(struct pfcwd *w, const struct pfcwd_params *params);
+
 /** Declare a storm, or its end, from outside: the big red switch. */
 void pfcwd_force(struct pfcwd *w, bool stormed);
 

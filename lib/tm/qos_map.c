@@ -10,7 +10,7 @@ static const char *const trust_words[] = {"dscp", "pcp", NULL};
 	{                                                                                          \
 		.name = #member, .help = text, .type = FIELD_MAP,                                  \
 		.offset = offsetof(struct qos_map_params, member), .max = TM_CLASSES - 1,          \
-		.def = defaults, .map_keys = keys                                                  \
+		.def = defaults, .map_keys = keys, .live = true                                    \
 	}
 
 const struct field qos_map_fields[] = {
@@ -23,6 +23,7 @@ const struct field qos_map_fields[] = {
 		.max = QOS_TRUST_PCP,
 		.def = "dscp",
 		.choices = trust_words,
+		.live = true,
 	},
 	MAP_FIELD(dscp_to_tc_map, TM_DSCPS,
 		  "DSCP to traffic class: RoCE data 26 and 24 to 3, CNP 48 to 7, the rest 0",
@@ -48,6 +49,7 @@ const struct field qos_map_fields[] = {
 		.offset = offsetof(struct qos_map_params, pfc_enable),
 		.max = 255,
 		.def = "3",
+		.live = true,
 	},
 };
 

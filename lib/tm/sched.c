@@ -21,6 +21,7 @@ const struct field sched_fields[] = {
 		.offset = offsetof(struct sched_params, strict_queues),
 		.max = 255,
 		.def = "7",
+		.live = true,
 	},
 	{
 		.name = "dwrr_weight",
@@ -32,17 +33,17 @@ const struct field sched_fields[] = {
 		.max = MAX_WEIGHT,
 		.def = "3:60, *:10",
 		.map_keys = TM_CLASSES,
+		.live = true,
 	},
 };
 
 const unsigned int sched_fields_n = sizeof(sched_fields) / sizeof(sched_fields[0]);
 
-void
-sched_init(struct sched *s, const struct sched_params *params)
+static void
+set_quanta(struct sched *s, const struct sched_params *params)
 {
 	uint32_t lowest = MAX_WEIGHT;
 
-	memset(s, 0, sizeof(*s));
 	s->strict_queues = params->strict_queues;
 	for (unsigned int i = 0; i < TM_CLASSES; i++) {
 		assert(params->dwrr_weight[i] > 0 && params->dwrr_weight[i] <= MAX_WEIGHT);
@@ -54,6 +55,27 @@ sched_init(struct sched *s, const struct sched_params *params)
 
 	for (unsigned int i = 0; i < TM_CLASSES; i++)
 		s->quantum_bytes[i] = (int32_t)(params->dwrr_weight[i] * unit);
+}
+
+void
+sched_init(struct sched *s, const struct sched_params *params)
+{
+	memset(s, 0, sizeof(*s));
+	set_quanta(s, params);
+}
+
+void
+sched_set_params(struct sched *s, const struct sched_params *params)
+{
+	set_quanta(s, params);
+	for (uint8_t i = 0; i < TM_CLASSES; i++) {
+		bool strict = s->strict_queues >> i & 1;
+		int32_t deficit_bytes = s->deficit_bytes[i];
+
+		if (deficit_bytes > s->quantum_bytes[i])
+			deficit_bytes = s->quantum_bytes[i];
+		sched_set_deficit(s, i, strict ? 0 : deficit_bytes);
+	}
 }
 
 /* Lowest queue of a non-empty mask above turn, else lowest of all. */

@@ -39,6 +39,9 @@ struct sched {
 
 void sched_init(struct sched *s, const struct sched_params *params);
 
+/** Other params from now on: deficits stay, as far as they are no more than a quantum. */
+void sched_set_params(struct sched *s, const struct sched_params *params);
+
 /** Next queue among eligible (backlogged and not paused), or -1 when the mask is empty. */
 static inline int sched_pick(struct sched *s, uint8_t eligible);
 

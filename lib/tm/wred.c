@@ -19,6 +19,7 @@ const struct field wred_fields[] = {
 		.offset = offsetof(struct wred_params, wred_green_enable),
 		.max = 1,
 		.def = "on",
+		.live = true,
 	},
 	{
 		.name = "ecn",
@@ -28,6 +29,7 @@ const struct field wred_fields[] = {
 		.max = WRED_ECN_ALL,
 		.def = "ecn_all",
 		.choices = ecn_words,
+		.live = true,
 	},
 	{
 		.name = "green_min_threshold_bytes",
@@ -38,6 +40,7 @@ const struct field wred_fields[] = {
 		.max = WRED_MAX_BYTES,
 		.def = "5KB",
 		.aliases = {{.name = "green_min_threshold"}, {.name = "Kmin"}, {.name = "K_min"}},
+		.live = true,
 	},
 	{
 		.name = "green_max_threshold_bytes",
@@ -48,6 +51,7 @@ const struct field wred_fields[] = {
 		.max = WRED_MAX_BYTES,
 		.def = "200KB",
 		.aliases = {{.name = "green_max_threshold"}, {.name = "Kmax"}, {.name = "K_max"}},
+		.live = true,
 	},
 	{
 		.name = "green_drop_probability_ppm",
@@ -61,6 +65,7 @@ const struct field wred_fields[] = {
 		.aliases = {{.name = "green_drop_probability", .scale = PPM / 100},
 			    {.name = "Pmax", .scale = PPM},
 			    {.name = "P_max", .scale = PPM}},
+		.live = true,
 	},
 	{
 		.name = "ecn_green_min_threshold_bytes",
@@ -71,6 +76,7 @@ const struct field wred_fields[] = {
 		.offset = offsetof(struct wred_params, ecn_green_min_threshold_bytes),
 		.max = WRED_MAX_BYTES,
 		.def = "0",
+		.live = true,
 	},
 	{
 		.name = "ecn_green_max_threshold_bytes",
@@ -81,6 +87,7 @@ const struct field wred_fields[] = {
 		.offset = offsetof(struct wred_params, ecn_green_max_threshold_bytes),
 		.max = WRED_MAX_BYTES,
 		.def = "0",
+		.live = true,
 	},
 	{
 		.name = "ecn_green_mark_probability_ppm",
@@ -91,6 +98,7 @@ const struct field wred_fields[] = {
 		.max = PPM,
 		.def = "100%",
 		.aliases = {{.name = "ecn_green_mark_probability", .scale = PPM / 100}},
+		.live = true,
 	},
 	{
 		.name = "wred_weight",
@@ -100,6 +108,7 @@ const struct field wred_fields[] = {
 		.offset = offsetof(struct wred_params, wred_weight),
 		.max = 15,
 		.def = "0",
+		.live = true,
 	},
 	{
 		.name = "nonect_drop_in_lossless",
@@ -109,6 +118,7 @@ const struct field wred_fields[] = {
 		.offset = offsetof(struct wred_params, nonect_drop_in_lossless),
 		.max = 1,
 		.def = "off",
+		.live = true,
 	},
 };
 

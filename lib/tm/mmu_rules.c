@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Params as the data path wants them: rules of groups and queues, sizes of pools. */
+#include "tm/mmu_part.h"
+
+#define UNLIMITED (UINT64_MAX / 2)
+
+enum { RULE_PG, RULE_QUEUE };
+
+static struct mmu_rule
+make_rule(const struct buffer_profile *b, struct mmu_part *part, enum mmu_pool_id pool,
+	  bool lossless)
+{
+	struct mmu_rule r = {
+		.pool = &part->pools[pool],
+		.part = part,
+		.reserved_bytes = b->size_bytes,
+		.headroom_bytes = lossless ? b->xoff_bytes : 0,
+		.xon_bytes = b->xon_bytes,
+		.xon_offset_bytes = max_u64(b->xon_offset_bytes, 1),
+		.lossless = lossless,
+		.unlimited = !b->dynamic && b->static_th_bytes == 0,
+	};
+
+	if (b->dynamic)
+		r.alpha_q8 = 1u << (b->dynamic_th + MMU_ALPHA_BITS);
+	else
+		r.fixed_bytes = r.unlimited ? UNLIMITED : b->static_th_bytes;
+	return r;
+}
+
+/* Other threads read the sizes. */
+static void
+set_size(uint64_t *size, uint64_t bytes)
+{
+	__atomic_store_n(size, bytes, __ATOMIC_RELAXED);
+}
+
+static void
+set_pools(struct mmu_part *part, const struct mmu_params *params)
+{
+	struct mmu_budget b = mmu_params_budget(params);
+
+	set_size(&part->pools[MMU_INGRESS_LOSSLESS].size_bytes, b.shared_bytes);
+	set_size(&part->pools[MMU_INGRESS_LOSSY].size_bytes, b.lossy_bytes);
+	set_size(&part->pools[MMU_EGRESS_LOSSLESS].size_bytes, b.egress_shared_bytes);
+	set_size(&part->pools[MMU_EGRESS_LOSSY].size_bytes, b.egress_lossy_bytes);
+	part->headroom_size_bytes = params->shared_headroom_pool_bytes > 0
+					    ? params->shared_headroom_pool_bytes
+					    : UINT64_MAX;
+}
+
+static struct mmu_rule *
+rule_at(struct mmu_rule *rules, unsigned int profile, unsigned int side, bool lossless)
+{
+	return &rules[profile * MMU_PROFILE_RULES + 2 * side + lossless];
+}
+
+static void
+set_rules(struct mmu_rule *rules, struct mmu_part *part, const struct mmu_params *p)
+{
+	enum mmu_pool_id lossy = p->lossy_pool_bytes > 0 ? MMU_INGRESS_LOSSY : MMU_INGRESS_LOSSLESS;
+	enum mmu_pool_id egress_lossy =
+		p->egress_lossy_pool_bytes > 0 ? MMU_EGRESS_LOSSY : MMU_EGRESS_LOSSLESS;
+
+	for (unsigned int i = 0; i <= p->n_profiles; i++) {
+		const struct buffer_profile *own = i > 0 ? &p->profiles[i - 1] : NULL;
+
+		*rule_at(rules, i, RULE_PG, false) =
+			make_rule(own != NULL ? own : &p->lossy, part, lossy, false);
+		*rule_at(rules, i, RULE_PG, true) = make_rule(own != NULL ? own : &p->lossless,
+							      part, MMU_INGRESS_LOSSLESS, true);
+		*rule_at(rules, i, RULE_QUEUE, false) =
+			make_rule(own != NULL ? own : &p->egress_lossy, part, egress_lossy, false);
+		*rule_at(rules, i, RULE_QUEUE, true) = make_rule(
+			own != NULL ? own : &p->egress_lossless, part, MMU_EGRESS_LOSSLESS, false);
+	}
+}
+
+/* Reserved is filled first, so headroom is what is beyond it, and no more than the rule has. */
+static void
+bind_pg(struct mmu_pg *pg, const struct mmu_rule *rule, struct mmu_use *own)
+{
+	uint64_t beyond_bytes = sub_sat(pg->used_bytes, rule->reserved_bytes);
+
+	pg->rule = rule;
+	pg->headroom_bytes =
+		min_u64(pg->headroom_bytes, min_u64(rule->headroom_bytes, beyond_bytes));
+	mmu_peak_raise(&pg->shared_peak, mmu_pg_shared(pg));
+	own->headroom_used_bytes += pg->headroom_bytes;
+	own->used_bytes[mmu_pool_of(rule)] += pg->used_bytes;
+	own->shared_used_bytes[mmu_pool_of(rule)] += mmu_pg_shared(pg);
+}
+
+static void
+bind_queue(struct mmu_queue *q, const struct mmu_rule *rule, struct mmu_use *own)
+{
+	q->rule = rule;
+	own->used_bytes[mmu_pool_of(rule)] += q->used_bytes;
+	own->shared_used_bytes[mmu_pool_of(rule)] += sub_sat(q->used_bytes, rule->reserved_bytes);
+}
+
+/* What the part's ports hold, by the new rules. */
+static struct mmu_use
+bind_ports(struct mmu *mmu, uint16_t part, struct mmu_rule *rules, const struct mmu_params *p)
+{
+	struct mmu_use own = {0};
+
+	for (unsigned int i = 0; i < p->n_ports * TM_CLASSES; i++) {
+		unsigned int port = i / TM_CLASSES, n = i % TM_CLASSES;
+
+		if (mmu->part_of_port[port] != part)
+			continue;
+		bind_pg(&mmu->pgs[i],
+			rule_at(rules, p->pg_profile[port][n], RULE_PG, p->lossless_pgs >> n & 1),
+			&own);
+		bind_queue(&mmu->queues[i],
+			   rule_at(rules, p->queue_profile[port][n], RULE_QUEUE,
+				   p->lossless_queues >> n & 1),
+			   &own);
+	}
+	return own;
+}
+
+void
+mmu_part_set_params(struct mmu *mmu, uint16_t part, const struct mmu_params *params)
+{
+	struct mmu_part *p = &mmu->parts[part];
+	struct mmu_rule *rules = &mmu->rules[part * MMU_PART_RULES];
+	struct mmu_use own;
+
+	assert(params->n_ports == mmu->n_ports && params->cell_bytes == mmu->cell_bytes);
+	set_pools(p, params);
+	set_rules(rules, p, params);
+	own = bind_ports(mmu, part, rules, params);
+	for (unsigned int i = 0; i < MMU_POOLS; i++) {
+		p->pools[i].shared_used_bytes =
+			own.shared_used_bytes[i] + p->others.shared_used_bytes[i];
+		p->pools[i].used_bytes = own.used_bytes[i] + p->others.used_bytes[i];
+		mmu_peak_raise(&p->pools[i].peak, p->pools[i].used_bytes);
+	}
+	p->headroom_used_bytes = own.headroom_used_bytes + p->others.headroom_used_bytes;
+	p->at_change = own;
+	mmu_part_publish(mmu, part);
+}
