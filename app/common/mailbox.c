@@ -99,13 +99,13 @@ mailbox_call(struct mailbox *m, void (*work)(void *arg, uint64_t now_ns), void *
 	return rc;
 }
 
-void
+bool
 mailbox_serve(struct mailbox *m, uint64_t now_ns)
 {
 	struct mail *mail;
 
 	if (!atomic_load_explicit(&m->full, memory_order_relaxed))
-		return;
+		return false;
 	pthread_mutex_lock(&m->lock);
 	atomic_store_explicit(&m->full, false, memory_order_relaxed);
 	/* What comes meanwhile has its turn with the next slow work. */
@@ -125,6 +125,7 @@ mailbox_serve(struct mailbox *m, uint64_t now_ns)
 		mail = next;
 	}
 	pthread_mutex_unlock(&m->lock);
+	return true;
 }
 
 void

@@ -35,8 +35,8 @@ void mailbox_destroy(struct mailbox *m);
  */
 int mailbox_call(struct mailbox *m, void (*work)(void *arg, uint64_t now_ns), void *arg);
 
-/** On the main lcore: do what waits. */
-void mailbox_serve(struct mailbox *m, uint64_t now_ns);
+/** On the main lcore: do what waits. @return was there anything? */
+bool mailbox_serve(struct mailbox *m, uint64_t now_ns);
 
 /** On the main lcore: nobody will serve any more; those that wait are told. */
 void mailbox_close(struct mailbox *m);

@@ -236,7 +236,8 @@ print_help(const struct opts_program *program)
 	if (program->thresholds_help != NULL)
 		printf("      --thresholds        %s\n", program->thresholds_help);
 	if (program->json_qps_help != NULL)
-		printf("      --json-qps N        %s (%u)\n", program->json_qps_help, OPTS_JSON_QPS);
+		printf("      --json-qps N        %s (%u)\n", program->json_qps_help,
+		       OPTS_JSON_QPS);
 	if (program->csv_help != NULL)
 		printf("      --csv DIR           %s\n", program->csv_help);
 	if (program->stay_help != NULL)
@@ -249,8 +250,8 @@ print_help(const struct opts_program *program)
 	       "\n"
 	       "EAL options are DPDK's; without hugepages: -l 0 --no-huge --no-shconf --no-pci -m "
 	       "256.\n"
-	       "SIGINT and SIGTERM stop it cleanly. Exit: 0 done, 1 failed while running, 2 bad "
-	       "usage or\nconfiguration.\n");
+	       "SIGHUP lets it read its configuration again. SIGINT and SIGTERM stop it cleanly.\n"
+	       "Exit: 0 done, 1 failed while running, 2 bad usage or configuration.\n");
 }
 
 bool

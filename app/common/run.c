@@ -176,11 +176,13 @@ look_at_links(struct slow *s, uint64_t now_ns)
 
 /* @return when telemetry wants to be served again. */
 static uint64_t
-serve_telemetry(const struct run_app *app, uint64_t now_ns)
+serve_telemetry(struct slow *s, uint64_t now_ns)
 {
-	if (app->telemetry == NULL)
+	if (s->app->telemetry == NULL)
 		return NEVER_NS;
-	mailbox_serve(&app->telemetry->mailbox, now_ns);
+	/* What was changed may make control work due. */
+	if (mailbox_serve(&s->app->telemetry->mailbox, now_ns))
+		s->control_ns = now_ns;
 	return now_ns + MAIN_SLEEP_NS;
 }
 
@@ -188,7 +190,7 @@ static uint64_t
 do_slow_work(struct slow *s, uint64_t now_ns)
 {
 	const struct run_app *app = s->app;
-	uint64_t serve_ns = serve_telemetry(app, now_ns);
+	uint64_t serve_ns = serve_telemetry(s, now_ns);
 	uint64_t service_ns = service_watch(&s->service, s->pulses, s->n_workers, now_ns);
 	bool controlled = now_ns >= s->control_ns, looked = now_ns >= s->link_ns;
 
@@ -325,6 +327,7 @@ begin_telemetry(const struct run_app *app, const struct run_result *result,
 	app->telemetry->app = app;
 	app->telemetry->result = result;
 	app->telemetry->clock = clock;
+	app->telemetry->stop = &stop;
 	rc = telemetry_open(app->telemetry);
 	if (rc != 0)
 		say_error("telemetry: %s", strerror(-rc));

@@ -11,7 +11,8 @@
 
 #include "common/tsc_clock.h"
 
-#define PARAMS_CHARS 255
+/* DPDK reads 1024 bytes with the command. */
+#define PARAMS_CHARS 899
 
 /* DPDK takes no command back: those of a program that has ended are refused. */
 static struct {
@@ -56,9 +57,28 @@ reply_to(const struct telemetry_endpoint *e, struct telemetry_call *call, const 
 		return telemetry_refuse(call, expected, "the parameters are too long");
 	if (params != NULL)
 		snprintf(text, sizeof(text), "%s", params);
-	if (!split(call, e->max_args, text))
+	if (e->max_args == TELEMETRY_WHOLE && *text != '\0')
+		call->args[call->n_args++] = text;
+	else if (!split(call, e->max_args, text))
 		return telemetry_refuse(call, expected, "%s has too many parameters", e->path);
 	return e->reply(call);
+}
+
+/* In pieces that fit. */
+static void
+add_rest(json_t *o, const char *rest)
+{
+	json_t *pieces = json_array();
+
+	for (size_t n = strlen(rest), at = 0; at < n; at += TELEMETRY_ERROR_CHARS) {
+		char piece[TELEMETRY_ERROR_CHARS + 1];
+
+		snprintf(piece, sizeof(piece), "%s", rest + at);
+		json_array_append_new(pieces, json_pack("{s:s}", "text", piece));
+	}
+	if (*rest != '\0')
+		json_object_set(o, "error_rest", pieces);
+	json_decref(pieces);
 }
 
 static json_t *
@@ -69,6 +89,7 @@ error_object(const struct telemetry_endpoint *e, const struct telemetry_call *ca
 
 	snprintf(usage, sizeof(usage), "%s%s", e->path, e->usage);
 	json_object_set_new(o, "error", json_string(call->error));
+	add_rest(o, call->rest);
 	json_object_set_new(o, "expected", json_string(call->expected));
 	json_object_set_new(o, "usage", json_string(usage));
 	return o;
@@ -84,9 +105,13 @@ answer(const struct telemetry *t, const char *path, const char *params, struct r
 
 	if (e == NULL)
 		return -ENOENT;
+	if (t->live != NULL)
+		call.version = live_hold(t->live);
 	object = reply_to(e, &call, params);
 	if (object == NULL)
 		object = error_object(e, &call);
+	if (t->live != NULL)
+		live_release(t->live, call.version);
 	rc = telemetry_fold(reply, object);
 	json_decref(object);
 	return rc;
@@ -116,6 +141,8 @@ telemetry_open(struct telemetry *t)
 		snprintf(help, sizeof(help), "%s: %s%s", e->help, e->path, e->usage);
 		rc = rte_telemetry_register_cmd(e->path, on_command, help);
 	}
+	if (rc == 0 && t->live != NULL)
+		rc = live_start(t->live, &t->mailbox, t->stop);
 	if (rc != 0)
 		return rc;
 	pthread_rwlock_wrlock(&current.lock);
@@ -131,6 +158,8 @@ telemetry_close(struct telemetry *t)
 		return;
 	/* First, so that no reply waits for us while we wait for it. */
 	mailbox_close(&t->mailbox);
+	if (t->live != NULL)
+		live_stop(t->live);
 	pthread_rwlock_wrlock(&current.lock);
 	current.open = NULL;
 	pthread_rwlock_unlock(&current.lock);
@@ -157,6 +186,26 @@ telemetry_on_main(struct telemetry_call *call, void (*work)(void *arg, uint64_t 
 	return rc == 0;
 }
 
+/* It quotes what the client sent, which may be anything; JSON is UTF-8. */
+static void
+make_plain(char *text)
+{
+	for (char *c = text; *c != '\0'; c++)
+		if (*c < ' ' || *c > '~')
+			*c = '?';
+}
+
+json_t *
+telemetry_refuse_line(struct telemetry_call *call, const char *line)
+{
+	snprintf(call->error, sizeof(call->error), "%s", line);
+	if (strlen(line) > TELEMETRY_ERROR_CHARS)
+		snprintf(call->rest, sizeof(call->rest), "%s", line + TELEMETRY_ERROR_CHARS);
+	make_plain(call->error);
+	make_plain(call->rest);
+	return NULL;
+}
+
 json_t *
 telemetry_refuse(struct telemetry_call *call, const char *expected, const char *error, ...)
 {
@@ -165,10 +214,7 @@ telemetry_refuse(struct telemetry_call *call, const char *expected, const char *
 	va_start(args, error);
 	vsnprintf(call->error, sizeof(call->error), error, args);
 	va_end(args);
-	/* It quotes what the client sent, which may be anything; JSON is UTF-8. */
-	for (char *c = call->error; *c != '\0'; c++)
-		if (*c < ' ' || *c > '~')
-			*c = '?';
+	make_plain(call->error);
 	snprintf(call->expected, sizeof(call->expected), "%s", expected);
 	return NULL;
 }

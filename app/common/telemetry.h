@@ -14,12 +14,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/mailbox.h"
+#include "common/live.h"
 #include "ctl/telemetry.h"
 
 #define TELEMETRY_ARGS 4
+/* One parameter, commas and all. */
+#define TELEMETRY_WHOLE UINT32_MAX
 /* As much as DPDK puts into one text. */
 #define TELEMETRY_ERROR_CHARS 127
+/* Beyond that: lines that name file, section, key and value. */
+#define TELEMETRY_REST_CHARS 1023
 
 struct run_app;
 struct run_result;
@@ -29,17 +33,19 @@ struct telemetry;
 /* One request. */
 struct telemetry_call {
 	const struct telemetry *telemetry;
+	const struct live_version *version; /* of telemetry's live: as it was when the call came */
 	unsigned int n_args;
 	const char *args[TELEMETRY_ARGS];
 	char error[TELEMETRY_ERROR_CHARS + 1];    /* what is wrong */
 	char expected[TELEMETRY_ERROR_CHARS + 1]; /* and what would be right */
+	char rest[TELEMETRY_REST_CHARS + 1];      /* of an error that is longer */
 };
 
 struct telemetry_endpoint {
-	const char *path;  /* "/quench/port" */
-	const char *usage; /* what follows the path, ",PORT[,FIRST]"; "": nothing */
-	const char *help;  /* begins with "Returns" or "Sets" */
-	unsigned int max_args;
+	const char *path;      /* "/quench/port" */
+	const char *usage;     /* what follows the path, ",PORT[,FIRST]"; "": nothing */
+	const char *help;      /* begins with "Returns" or "Sets" */
+	unsigned int max_args; /* or TELEMETRY_WHOLE */
 	/* @return the reply, or NULL with call->error and call->expected filled in. */
 	json_t *(*reply)(struct telemetry_call *call);
 };
@@ -49,7 +55,9 @@ struct telemetry {
 	const struct telemetry_endpoint *endpoints;
 	unsigned int n_endpoints;
 	const void *program;
+	struct live *live; /* its configurations; NULL: there is one, and it stays */
 	/* of run_node() */
+	atomic_bool *stop;
 	const struct run_app *app;
 	const struct run_result *result;
 	const struct tsc_clock *clock;
@@ -73,6 +81,9 @@ bool telemetry_on_main(struct telemetry_call *call, void (*work)(void *arg, uint
 /** Fill in what is wrong and what would be right. @return NULL, for the reply. */
 json_t *telemetry_refuse(struct telemetry_call *call, const char *expected, const char *error, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/** Fill in a whole line that says both. @return NULL, for the reply. */
+json_t *telemetry_refuse_line(struct telemetry_call *call, const char *line);
 
 /** The i-th parameter as a number in [min, max]. @return false: it is not; call says why. */
 bool telemetry_number(struct telemetry_call *call, unsigned int i, const char *name, uint64_t min,

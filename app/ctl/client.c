@@ -113,6 +113,25 @@ ask_once(struct client *c, const char *command, json_t **reply)
 		    c->buffer);
 }
 
+/* A long line comes in pieces, and has said already what was expected. */
+static int
+refuse_with(struct client *c, const json_t *reply, const char *error, const char *expected)
+{
+	json_t *rest = json_object_get(reply, "error_rest/text"), *piece;
+	char line[sizeof(c->error)];
+	size_t i;
+
+	if (*expected != '\0')
+		return fail(c, APP_BAD_USAGE, "%s: expected %s", error, expected);
+	snprintf(line, sizeof(line), "%s", error);
+	json_array_foreach (rest, i, piece) {
+		size_t used = strlen(line);
+
+		snprintf(line + used, sizeof(line) - used, "%s", json_string_value(piece));
+	}
+	return fail(c, APP_BAD_USAGE, "%s", line);
+}
+
 static int
 refuse(struct client *c, const char *command, json_t *reply)
 {
@@ -126,7 +145,7 @@ refuse(struct client *c, const char *command, json_t *reply)
 			  *c->program != '\0' ? c->program : "the program",
 			  (int)strcspn(command, ","), command);
 	} else if (error != NULL && expected != NULL) {
-		rc = fail(c, APP_BAD_USAGE, "%s: expected %s", error, expected);
+		rc = refuse_with(c, reply, error, expected);
 	}
 	if (rc != 0)
 		json_decref(reply);

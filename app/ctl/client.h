@@ -18,7 +18,7 @@ struct client {
 	uint64_t pid;
 	/* An error is kept in error[], and said in a line unless quiet. */
 	bool quiet;
-	char error[512];
+	char error[1200];
 	size_t reply_bytes; /* the longest */
 	char *buffer;
 };

@@ -43,7 +43,9 @@ match(const struct command *command, int argc, char **argv, const char *params[C
 
 	memset(params, 0, COMMAND_PARAMS * sizeof(*params));
 	for (; i < w.n && (int)i < argc; i++) {
-		if (is_param(w.word[i]))
+		/* One that is not of the form may be a word of another command. */
+		if (is_param(w.word[i]) &&
+		    (strchr(w.word[i], '=') == NULL || strchr(argv[i], '=') != NULL))
 			params[n_params++] = argv[i];
 		else if (strcmp(w.word[i], argv[i]) != 0)
 			break;

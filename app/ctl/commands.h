@@ -63,6 +63,10 @@ int command_show(const struct command *command, struct client *c, const struct c
 		 const char *const params[COMMAND_PARAMS]);
 int command_send(const struct command *command, struct client *c, const struct ctl_options *o,
 		 const char *const params[COMMAND_PARAMS]);
+int command_reload(const struct command *command, struct client *c, const struct ctl_options *o,
+		   const char *const params[COMMAND_PARAMS]);
+int command_set_key(const struct command *command, struct client *c, const struct ctl_options *o,
+		    const char *const params[COMMAND_PARAMS]);
 int command_clear_counters(const struct command *command, struct client *c,
 			   const struct ctl_options *o, const char *const params[COMMAND_PARAMS]);
 

@@ -32,7 +32,7 @@ _quenchctl()
 			given+=("$w")
 		fi
 	done
-	if [ "${#given[@]}" = 2 ] && [[ ${given[0]} == import || ${given[0]} == export ]]; then
+	if [[ ${given[*]} == reload || (${#given[@]} == 2 && (${given[0]} == import || ${given[0]} == export)) ]]; then
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		return
 	fi
@@ -45,7 +45,7 @@ _quenchctl()
 			m = split($0, c, " ")
 			for (i = 1; i <= n && (c[i] == g[i] || c[i] ~ /^\[?[A-Z]/); i++)
 				;
-			if (i <= n || n == m)
+			if (i <= n || n == m || (n == 0 && c[1] == "reload"))
 				next
 			if (c[n + 1] == "ON|OFF")
 				print "on off"

@@ -16,13 +16,16 @@
 #include "common/run.h"
 #include "common/say.h"
 #include "ctl/nic_config.h"
+#include "nic/config.h"
 #include "nic/nodes.h"
 #include "nic/report.h"
 #include "nic/telemetry.h"
 #include "nic/trace.h"
 
 static struct quench_nic {
-	struct nic_config config;
+	struct nic_version *first; /* QPs have what it owns */
+	struct live live;
+	struct nic_live for_live;
 	struct nic_nodes nodes;
 	bool stay;
 	struct run_result result;
@@ -55,10 +58,10 @@ close_nic(void)
 static int
 open_nic(const struct opts *opts)
 {
-	int rc = nodes_open(&nic.nodes, &nic.config, opts->config);
+	int rc = nodes_open(&nic.nodes, &nic.first->config, opts->config);
 
 	return rc == 0 && opts->trace != NULL
-		       ? trace_start(nic.nodes.node, nic.nodes.share, &nic.config)
+		       ? trace_start(nic.nodes.node, nic.nodes.share, &nic.first->config)
 		       : rc;
 }
 
@@ -66,8 +69,8 @@ open_nic(const struct opts *opts)
 static bool
 has_an_end(void)
 {
-	for (unsigned int f = 0; f < nic.config.n_flows; f++) {
-		const struct nic_qp_params *qp = &nic.config.flows[f].qp;
+	for (unsigned int f = 0; f < nic.first->config.n_flows; f++) {
+		const struct nic_qp_params *qp = &nic.first->config.flows[f].qp;
 
 		if (qp->requester && workload_ends(&qp->work))
 			return true;
@@ -139,7 +142,7 @@ say_measures(void)
 
 	for (uint16_t i = 0; i < nic.nodes.plan.n_lcores; i++)
 		all = all && nic_measures_times(nic.nodes.node[i]);
-	if (!all && nic.config.nic.measure_times == NIC_MEASURE_AUTO)
+	if (!all && nic.first->config.nic.measure_times == NIC_MEASURE_AUTO)
 		say("completion and round-trip times are not measured: more than %u QPs on an "
 		    "lcore; measure_times = on measures them",
 		    NIC_TIMED_QPS);
@@ -151,7 +154,7 @@ run_nic(const struct opts *opts)
 	struct telemetry telemetry = {
 		.endpoints = nic_endpoints,
 		.n_endpoints = nic_endpoints_n,
-		.program = &nic.config,
+		.live = &nic.live,
 	};
 	struct run_app app = {
 		.node = nic.nodes.node[0],
@@ -159,7 +162,7 @@ run_nic(const struct opts *opts)
 		.nodes = nic.nodes.node,
 		.n_nodes = nic.nodes.plan.n_lcores,
 		.waits_for_link = true,
-		.measure_pacing = nic.config.nic.measure_pacing,
+		.measure_pacing = nic.first->config.nic.measure_pacing,
 		.queues = nic.nodes.queues,
 		.share = nic.nodes.share,
 		.ethdevs = &nic.nodes.ethdev,
@@ -173,7 +176,7 @@ run_nic(const struct opts *opts)
 	int rc, closed;
 
 	nic.stay = opts->stay;
-	rc = flows_open(&nic.flows, &nic.config, opts->csv);
+	rc = flows_open(&nic.flows, &nic.first->config, opts->csv);
 	if (rc != 0) {
 		flows_close(&nic.flows);
 		return rc;
@@ -185,7 +188,7 @@ run_nic(const struct opts *opts)
 	port_check_hidden_pause(nic.nodes.ethdev, nic_total_stats(&app).rx_pause_frames);
 	if (rc == 0 && opts->trace != NULL)
 		rc = trace_write(nic.nodes.node, nic.nodes.plan.n_lcores, nic.nodes.share,
-				 &nic.config, opts->trace);
+				 &nic.first->config, opts->trace);
 	if (rc == 0 && opts->json != NULL)
 		rc = report_write(nic_report(&app, &nic.result, &nic.flows), opts->json);
 	if (rc == 0 && opts->stats_interval_ns > 0)
@@ -197,33 +200,30 @@ run_nic(const struct opts *opts)
 	return rc == 0 ? outcome(&app) : rc;
 }
 
-/* @return 0, or -errno after an error line. */
-static int
+/* @return NULL after an error line. */
+static struct nic_version *
 read_config(const char *path)
 {
 	struct config_error err;
 	struct config *cfg = config_open(path, &err);
-	int rc = cfg == NULL ? -EINVAL : nic_config_read(cfg, &nic.config, &err);
+	struct nic_version *v = cfg == NULL ? NULL : nic_version_read(cfg, &err);
 
-	if (rc == 0)
-		rc = config_finish(cfg, &err);
-	if (rc == 0 && nic.config.n_flows == 0)
-		rc = config_refuse(cfg, "flow", NULL, "a section [flow NAME] at least", &err);
-	if (rc != 0) {
+	if (v == NULL)
 		fprintf(stderr, "%s\n", err.text);
-		nic_config_free(&nic.config);
-	}
 	config_close(cfg);
-	return rc;
+	return v;
 }
 
 static int
 start(const struct opts *opts)
 {
-	int rc = run_start(opts);
+	int rc;
 
+	live_block_signal();
+	rc = run_start(opts);
 	if (rc != 0)
 		return rc;
+	nic.for_live = (struct nic_live){.nodes = &nic.nodes, .flows = &nic.flows};
 	rc = open_nic(opts);
 	if (rc == 0)
 		rc = run_nic(opts);
@@ -231,21 +231,40 @@ start(const struct opts *opts)
 	return rc;
 }
 
+/* Takes v. */
+static int
+start_with(struct nic_version *v, const struct opts *opts)
+{
+	int rc = APP_FAILED;
+
+	nic.first = v;
+	if (live_init(&nic.live, &nic_live_ops, &nic.for_live, opts->config, &v->live) != 0) {
+		say_error("%s", strerror(ENOMEM));
+	} else {
+		/* Until the end, whatever comes into force. */
+		live_hold(&nic.live);
+		rc = start(opts);
+		live_release(&nic.live, &v->live);
+	}
+	live_destroy(&nic.live);
+	return rc;
+}
+
 static int
 act(const struct opts *opts)
 {
-	int rc = APP_DONE;
+	struct nic_version *v;
 
 	if (opts_answer(&program, opts))
 		return APP_DONE;
-	if (read_config(opts->config) != 0)
+	v = read_config(opts->config);
+	if (v == NULL)
 		return APP_BAD_USAGE;
 	if (opts->action == OPTS_RUN)
-		rc = start(opts);
-	else
-		nic_config_print(stdout, &nic.config);
-	nic_config_free(&nic.config);
-	return rc;
+		return start_with(v, opts);
+	nic_config_print(stdout, &v->config);
+	nic_version_free(v);
+	return APP_DONE;
 }
 
 int

@@ -2,10 +2,11 @@
 #include "nic/telemetry.h"
 
 #include "base/fixed.h"
+#include "common/live_telemetry.h"
 #include "common/report.h"
 #include "common/say.h"
 #include "ctl/json.h"
-#include "ctl/nic_config.h"
+#include "nic/config.h"
 #include "nic/flows.h"
 #include "nic/report.h"
 
@@ -14,7 +15,7 @@
 static const struct nic_config *
 config_of(const struct telemetry_call *call)
 {
-	return call->telemetry->program;
+	return nic_config_of(call->version);
 }
 
 static uint32_t
@@ -177,6 +178,7 @@ const struct telemetry_endpoint nic_endpoints[] = {
 	{"/quench/flows", "[,FIRST[,COUNT]]", "Returns flows", 2, flows_reply},
 	{"/quench/qps", "[,FIRST[,COUNT]]", "Returns QPs", 2, qps_reply},
 	{"/quench/qp", ",QPN", "Returns the QP with this local number", 1, qp_reply},
+	LIVE_ENDPOINTS,
 };
 /* clang-format on */
 

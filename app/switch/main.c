@@ -17,8 +17,8 @@
 #include "common/report.h"
 #include "common/run.h"
 #include "common/say.h"
-#include "ctl/switch_config.h"
 #include "node/pkt_pool.h"
+#include "switch/config.h"
 #include "switch/report.h"
 #include "switch/shards.h"
 #include "switch/watch.h"
@@ -29,23 +29,17 @@
 /* Mbufs that a mempool keeps in its cache of one lcore and may not hand out. */
 #define CACHE_MBUFS 1024
 
-static void
-print_reference(FILE *out)
-{
-	switch_config_print_reference(out);
-	config_print_reference(out, "pool", switch_pool_fields, switch_pool_fields_n);
-}
-
 static const struct opts_program program = {
 	.name = "quench-switch",
 	.purpose = "A software switch with lossless queues, ECN marking and PFC on DPDK ports.",
-	.help_config = print_reference,
+	.help_config = switch_version_print_reference,
 	.thresholds_help = "print headroom and thresholds for the configuration, do not run",
 };
 
 struct quench_switch {
-	struct sw_params params;
-	struct switch_pool pool;
+	struct switch_version *config; /* as the start left it */
+	struct live live;
+	struct switch_live for_live;
 	uint16_t ethdevs[SW_MAX_PORTS];
 	uint16_t n_open; /* devices started so far */
 	struct sw_pools pools;
@@ -75,12 +69,13 @@ close_switch(struct quench_switch *s)
 static uint32_t
 frames_needed(const struct quench_switch *s)
 {
-	uint64_t buffer = s->params.mmu.buffer_bytes / s->pool.backing_frame_bytes + 1;
+	uint64_t buffer =
+		s->config->params.mmu.buffer_bytes / s->config->pool.backing_frame_bytes + 1;
 	uint64_t port = PORT_RX_DESCRIPTORS + PORT_TX_DESCRIPTORS + 2 * POLL_BURST;
 
 	/* More than a ring can index is refused by the pool, with the line that says why. */
-	return (uint32_t)min_u64(buffer + s->params.n_ports * port +
-					 s->params.shards * (CACHE_MBUFS + 2 * POLL_BURST),
+	return (uint32_t)min_u64(buffer + s->config->params.n_ports * port +
+					 s->config->params.shards * (CACHE_MBUFS + 2 * POLL_BURST),
 				 UINT32_MAX - 1);
 }
 
@@ -90,9 +85,10 @@ create_pools(struct quench_switch *s, const char *path)
 	struct pkt_pool_params frames = {
 		.name = "frames",
 		.n_mbufs = frames_needed(s),
-		.largest_frame = (uint16_t)max_u64(s->params.max_frame_bytes, PORT_LEAST_DATA_ROOM),
+		.largest_frame =
+			(uint16_t)max_u64(s->config->params.max_frame_bytes, PORT_LEAST_DATA_ROOM),
 		.socket = (int)rte_lcore_to_socket_id(run_poll_lcore(0)),
-		.threads = s->params.shards > 1,
+		.threads = s->config->params.shards > 1,
 	};
 	struct pkt_pool_params clones = frames;
 
@@ -106,18 +102,18 @@ create_pools(struct quench_switch *s, const char *path)
 	say_error("%s: buffer_bytes = %" PRIu64
 		  " at backing_frame_bytes = %u needs %u mbufs of %u bytes: %s "
 		  "(more memory with -m or hugepages, or a smaller buffer)",
-		  path, s->params.mmu.buffer_bytes, s->pool.backing_frame_bytes, frames.n_mbufs,
-		  frames.largest_frame, rte_strerror(rte_errno));
+		  path, s->config->params.mmu.buffer_bytes, s->config->pool.backing_frame_bytes,
+		  frames.n_mbufs, frames.largest_frame, rte_strerror(rte_errno));
 	return APP_FAILED;
 }
 
 static int
 open_ports(struct quench_switch *s)
 {
-	for (uint16_t i = 0; i < s->params.n_ports; i++) {
+	for (uint16_t i = 0; i < s->config->params.n_ports; i++) {
 		struct port_params params = {
-			.link_speed_bps = s->params.ports[i].link_speed_bps,
-			.largest_frame = (uint16_t)(s->params.max_frame_bytes - FCS_BYTES),
+			.link_speed_bps = s->config->params.ports[i].link_speed_bps,
+			.largest_frame = (uint16_t)(s->config->params.max_frame_bytes - FCS_BYTES),
 			.pool = s->pools.frames,
 		};
 		int rc = port_open(s->ethdevs[i], &params);
@@ -125,10 +121,11 @@ open_ports(struct quench_switch *s)
 		if (rc != 0)
 			return rc;
 		s->n_open++;
-		rc = port_address(s->ethdevs[i], s->params.ports[i].mac);
+		rc = port_address(s->ethdevs[i], s->config->params.ports[i].mac);
 		if (rc != 0)
 			return rc;
-		port_check_numa(s->ethdevs[i], shards_lcore(&s->params, i), s->pools.frames);
+		port_check_numa(s->ethdevs[i], shards_lcore(&s->config->params, i),
+				s->pools.frames);
 	}
 	return 0;
 }
@@ -138,9 +135,9 @@ find_ports(struct quench_switch *s, const char *path)
 {
 	const char *names[SW_MAX_PORTS];
 
-	for (uint16_t i = 0; i < s->params.n_ports; i++)
-		names[i] = s->params.ports[i].device;
-	return ports_find(s->ethdevs, s->params.n_ports, names, path);
+	for (uint16_t i = 0; i < s->config->params.n_ports; i++)
+		names[i] = s->config->params.ports[i].device;
+	return ports_find(s->ethdevs, s->config->params.n_ports, names, path);
 }
 
 static int
@@ -149,38 +146,46 @@ open_switch(struct quench_switch *s, const char *path)
 	int rc = find_ports(s, path);
 
 	if (rc == 0)
-		rc = shards_plan(&s->params, path);
+		rc = shards_plan(&s->config->params, path);
 	if (rc == 0)
 		rc = create_pools(s, path);
 	if (rc == 0)
 		rc = open_ports(s);
 	if (rc != 0)
 		return rc;
-	s->node = sw_create(&s->params, &s->pools);
+	s->node = sw_create(&s->config->params, &s->pools);
 	if (s->node == NULL) {
 		say_error("the switch cannot be built: %s", strerror(errno));
 		return APP_FAILED;
 	}
+	s->config->shown.node = s->node;
+	s->for_live =
+		(struct switch_live){.node = s->node, .ethdevs = s->ethdevs, .running = *s->config};
 	return 0;
+}
+
+static const struct sw_params *
+params_in_force(const struct quench_switch *s)
+{
+	return &((const struct switch_version *)s->live.current)->params;
 }
 
 static int
 run_switch(struct quench_switch *s, const struct opts *opts)
 {
-	const struct switch_program shown = {.node = s->node, .params = &s->params};
 	struct telemetry telemetry = {
 		.endpoints = switch_endpoints,
 		.n_endpoints = switch_endpoints_n,
-		.program = &shown,
+		.live = &s->live,
 	};
 	struct run_app app = {
 		.node = s->node,
 		.telemetry = &telemetry,
 		.nodes = s->shards.node,
 		.node_ports = s->shards.ports,
-		.n_nodes = s->params.shards,
+		.n_nodes = s->config->params.shards,
 		.ethdevs = s->ethdevs,
-		.n_ports = s->params.n_ports,
+		.n_ports = s->config->params.n_ports,
 		.opts = opts,
 		.stats = switch_stats,
 		.watch = switch_watch,
@@ -192,17 +197,20 @@ run_switch(struct quench_switch *s, const struct opts *opts)
 	snprintf(lcores, sizeof(lcores), app.n_nodes == 1 ? "lcore %u" : "%u lcores",
 		 app.n_nodes == 1 ? run_poll_lcore(0) : app.n_nodes);
 	say("running: %u ports, %" PRIu64 " bytes of buffer, polling on %s", app.n_ports,
-	    s->params.mmu.buffer_bytes, lcores);
+	    s->config->params.mmu.buffer_bytes, lcores);
 	rc = run_node(&app, &s->result);
 	if (rc == 0 && opts->json != NULL)
-		rc = report_write(switch_report(&app, &s->params, &s->result), opts->json);
+		rc = report_write(switch_report(&app, params_in_force(s), &s->result), opts->json);
 	return rc;
 }
 
 static int
 start(struct quench_switch *s, const struct opts *opts)
 {
-	int rc = run_start(opts);
+	int rc;
+
+	live_block_signal();
+	rc = run_start(opts);
 
 	if (rc != 0)
 		return rc;
@@ -210,46 +218,57 @@ start(struct quench_switch *s, const struct opts *opts)
 	if (rc == 0)
 		rc = run_switch(s, opts);
 	close_switch(s);
+	live_destroy(&s->live);
 	return rc;
 }
 
-/* @return 0, or -errno after an error line. */
-static int
-read_config(struct quench_switch *s, const char *path)
+/* @return NULL after an error line. */
+static struct switch_version *
+read_config(const char *path)
 {
 	struct config_error err;
 	struct config *cfg = config_open(path, &err);
-	int rc = cfg == NULL ? -EINVAL : switch_config_read(cfg, &s->params, &err);
+	struct switch_version *v = cfg == NULL ? NULL : switch_version_read(cfg, &err);
 
-	if (rc == 0)
-		rc = config_read_new(cfg, "pool", switch_pool_fields, switch_pool_fields_n,
-				     &s->pool, &err);
-	if (rc == 0)
-		rc = config_finish(cfg, &err);
-	if (rc != 0)
+	if (v == NULL)
 		fprintf(stderr, "%s\n", err.text);
 	config_close(cfg);
-	return rc;
+	return v;
+}
+
+/* Takes v. */
+static int
+start_with(struct switch_version *v, const struct opts *opts)
+{
+	static struct quench_switch sw;
+
+	sw.config = v;
+	if (live_init(&sw.live, &switch_live_ops, &sw.for_live, opts->config, &v->live) == 0)
+		return start(&sw, opts);
+	live_destroy(&sw.live);
+	say_error("%s", strerror(ENOMEM));
+	return APP_FAILED;
 }
 
 static int
 act(const struct opts *opts)
 {
-	static struct quench_switch sw;
+	struct switch_version *v;
 
 	if (opts_answer(&program, opts))
 		return APP_DONE;
-	if (read_config(&sw, opts->config) != 0)
+	v = read_config(opts->config);
+	if (v == NULL)
 		return APP_BAD_USAGE;
-	if (opts->action == OPTS_THRESHOLDS) {
-		thresholds_print(stdout, &sw.params);
-		return APP_DONE;
-	}
-	thresholds_warn(&sw.params);
+	if (opts->action != OPTS_THRESHOLDS)
+		thresholds_warn(&v->params);
 	if (opts->action == OPTS_RUN)
-		return start(&sw, opts);
-	switch_config_print(stdout, &sw.params);
-	config_print(stdout, "pool", switch_pool_fields, switch_pool_fields_n, &sw.pool);
+		return start_with(v, opts);
+	if (opts->action == OPTS_THRESHOLDS)
+		thresholds_print(stdout, &v->params);
+	else
+		switch_version_print(stdout, v);
+	switch_version_free(v);
 	return APP_DONE;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "switch/telemetry.h"
 
+#include "common/live_telemetry.h"
 #include "common/report.h"
 #include "common/say.h"
 #include "ctl/json.h"
@@ -426,6 +427,7 @@ const struct telemetry_endpoint switch_endpoints[] = {
 	{"/quench/clear/watermark", ",KIND[,PORT]", "Sets watermarks to what is held now", 2,
 	 switch_clear_watermark_reply},
 	{"/quench/lldp", "[,FIRST]", "Returns LLDP neighbours and DCBX", 1, lldp_reply},
+	LIVE_ENDPOINTS,
 };
 /* clang-format on */
 

@@ -10,7 +10,7 @@
 extern const struct telemetry_endpoint switch_endpoints[];
 extern const unsigned int switch_endpoints_n;
 
-/* What the replies need, as struct telemetry's program. */
+/* What the replies need. */
 struct switch_program {
 	struct node *node;
 	const struct sw_params *params;
@@ -31,10 +31,7 @@ json_t *switch_clear_watermark_reply(struct telemetry_call *call);
 /** Ask the owner of the data path for a snapshot, and wait. @return false: call says why not. */
 bool switch_take(struct telemetry_call *call, struct sw_snapshot *s);
 
-static inline const struct switch_program *
-switch_of(const struct telemetry_call *call)
-{
-	return call->telemetry->program;
-}
+/** Of the configuration that was in force when the call came. */
+const struct switch_program *switch_of(const struct telemetry_call *call);
 
 #endif

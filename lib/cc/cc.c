@@ -26,8 +26,8 @@ const char *
 cc_reason_word(unsigned int i)
 {
 	static const char *const words[CC_REASONS] = {
-		"start", "cnp",    "cut",     "fast", "additive",
-		"hyper", "engage", "release", "loss", "rtt",
+		"start",  "cnp",     "cut",  "fast", "additive", "hyper",
+		"engage", "release", "loss", "rtt",  "reload",
 	};
 
 	return words[i];
@@ -47,6 +47,12 @@ dcqcn_start(struct cc *cc, const struct cc_node *node, uint64_t start_rate_bps, 
 	rp_init(&cc->rp, node->rp, start_rate_bps, now_ns);
 	if (rp_limited(&cc->rp))
 		counter_inc(&node->rp_stats->rp_engagements);
+}
+
+static uint32_t
+dcqcn_params(struct cc *cc, const struct cc_node *node)
+{
+	return rp_on_params(&cc->rp, node->rp) ? CC_DID_RELOAD : 0;
 }
 
 /* What the reaction point has counted since. */
@@ -191,6 +197,7 @@ static const struct cc_ops algorithms[CC_ALGORITHMS] = {
 		      .sent = dcqcn_sent,
 		      .timer = dcqcn_timer,
 		      .cnp = dcqcn_cnp,
+		      .params = dcqcn_params,
 		      .read = dcqcn_read},
 	[CC_DCTCP] = {.start = dctcp_start,
 		      .cnp = dctcp_cnp,
@@ -266,6 +273,12 @@ uint32_t
 cc_on_loss(struct cc *cc, const struct cc_node *node, uint64_t now_ns)
 {
 	return node->ops->loss != NULL ? node->ops->loss(cc, node, now_ns) : 0;
+}
+
+uint32_t
+cc_on_params(struct cc *cc, const struct cc_node *node)
+{
+	return node->ops->params == NULL ? 0 : node->ops->params(cc, node);
 }
 
 void

@@ -58,17 +58,18 @@ static_assert(sizeof(struct cc) <= 64, "one QP's congestion control fits a cache
 /* What a call did, as a mask: 0 says that rate and state are as before. */
 enum cc_did {
 	CC_DID_START = 1 << 0,
-	CC_DID_CNP = 1 << 1,    /* a CNP was taken */
-	CC_DID_CUT = 1 << 2,    /* the rate was cut */
-	CC_DID_FAST = 1 << 3,   /* fast recovery */
-	CC_DID_RAISE = 1 << 4,  /* additive increase */
-	CC_DID_HYPER = 1 << 5,  /* hyper increase */
-	CC_DID_ENGAGE = 1 << 6, /* free before, limited now */
-	CC_DID_FREE = 1 << 7,   /* limited before, free now */
-	CC_DID_LOSS = 1 << 8,   /* a loss was heard of */
-	CC_DID_RTT = 1 << 9,    /* a round-trip time was measured */
+	CC_DID_CNP = 1 << 1,     /* a CNP was taken */
+	CC_DID_CUT = 1 << 2,     /* the rate was cut */
+	CC_DID_FAST = 1 << 3,    /* fast recovery */
+	CC_DID_RAISE = 1 << 4,   /* additive increase */
+	CC_DID_HYPER = 1 << 5,   /* hyper increase */
+	CC_DID_ENGAGE = 1 << 6,  /* free before, limited now */
+	CC_DID_FREE = 1 << 7,    /* limited before, free now */
+	CC_DID_LOSS = 1 << 8,    /* a loss was heard of */
+	CC_DID_RTT = 1 << 9,     /* a round-trip time was measured */
+	CC_DID_RELOAD = 1 << 10, /* other parameters: another rate */
 };
-#define CC_REASONS 10
+#define CC_REASONS 11
 
 /** The word of bit i of a cc_did mask, i < CC_REASONS. */
 const char *cc_reason_word(unsigned int i);
@@ -136,6 +137,7 @@ struct cc_ops {
 	uint32_t (*ack)(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack,
 			uint64_t now_ns);
 	uint32_t (*loss)(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
+	uint32_t (*params)(struct cc *cc, const struct cc_node *node);
 	bool hears_rtts; /* ack wants round-trip times */
 	void (*read)(const struct cc *cc, const struct cc_node *node, struct cc_view *out,
 		     uint64_t now_ns);
@@ -157,6 +159,9 @@ uint32_t cc_on_ack(struct cc *cc, const struct cc_node *node, const struct cc_ac
 
 /** The requester goes back: after a NAK, or after silence. */
 uint32_t cc_on_loss(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
+
+/** The parameters that node points to have changed; cc_init() was called again. */
+uint32_t cc_on_params(struct cc *cc, const struct cc_node *node);
 
 void cc_read(const struct cc *cc, const struct cc_node *node, struct cc_view *out, uint64_t now_ns);
 

@@ -8,7 +8,8 @@
 
 #define ALPHA_ONE (1u << 31)
 
-#define MEMBER(member) .name = #member, .offset = offsetof(struct dctcp_params, member)
+#define MEMBER(member)                                                                             \
+	.name = #member, .live = true, .offset = offsetof(struct dctcp_params, member)
 
 /* clang-format off */
 const struct field dctcp_fields[] = {

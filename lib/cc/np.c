@@ -20,6 +20,7 @@ const struct field np_fields[] = {
 		.aliases = {{.name = "N"},
 			    {.name = "min_time_between_cnps"},
 			    {.name = "np_min_time_between_cnps"}},
+		.live = true,
 	},
 	{
 		.name = "np_cnp_moderation",
@@ -53,6 +54,7 @@ const struct field np_fields[] = {
 		.offset = offsetof(struct np_params, np_min_port_cnp_interval_ns),
 		.max = 1000000000,
 		.def = "0",
+		.live = true,
 	},
 	{
 		.name = "np_cnp_ecn",

@@ -400,6 +400,23 @@ rp_init(struct rp *rp, const struct rp_params *params, uint64_t start_rate_bps, 
 	set_next_event(rp);
 }
 
+bool
+rp_on_params(struct rp *rp, const struct rp_params *params)
+{
+	uint64_t before_bps = rp->current_rate_bps;
+
+	if (!rp_limited(rp)) {
+		rp->current_rate_bps = rp->target_rate_bps = params->rp_max_rate_bps;
+	} else {
+		rp->target_rate_bps =
+			max_u64(params->rp_min_rate_bps,
+				min_u64(rp->target_rate_bps, params->rp_max_rate_bps));
+		rp->current_rate_bps = max_u64(params->rp_min_rate_bps,
+					       min_u64(rp->current_rate_bps, rp->target_rate_bps));
+	}
+	return rp->current_rate_bps != before_bps;
+}
+
 /*
  * mlx: the limiter begins. The alpha flag is clear and the cut flag is set, so that the first cut
  * comes one monitor period later, with an alpha that has decayed unless more CNPs follow; the rate

@@ -43,7 +43,7 @@ enum rp_profile {
 /*
  * Names are mlx5's debugfs names plus a unit; paper symbols are aliases in rp_fields. All QPs of a
  * node share them. A change applies from the next event on; after one of the minimum or maximum
- * rate a QP has to be started anew with rp_init().
+ * rate rp_on_params() has to be called for each QP.
  */
 struct rp_params {
 	int rp_profile;                  /* enum rp_profile */
@@ -137,6 +137,12 @@ uint64_t rp_on_cnp(struct rp *rp, const struct rp_params *params, struct rp_stat
 
 /** Is the QP limited, or free to send at the maximum rate? */
 bool rp_limited(const struct rp *rp);
+
+/**
+ * The parameters have changed: a free QP goes on at the maximum rate, a limited one within the
+ * bounds. @return does it send at another rate now?
+ */
+bool rp_on_params(struct rp *rp, const struct rp_params *params);
 
 /** Alpha at now_ns, the time of the last rp_update() or later, as a fraction in [0, Q32_ONE]. */
 uint64_t rp_alpha_q32(const struct rp *rp, const struct rp_params *params, uint64_t now_ns);

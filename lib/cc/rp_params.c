@@ -30,6 +30,7 @@ const struct field rp_fields[] = {
 		.max = 1,
 		.def = "on",
 		.aliases = {{.name = "clamp_tgt_rate"}},
+		.live = true,
 	},
 	{
 		MEMBER(rp_clamp_tgt_rate_ati),
@@ -40,6 +41,7 @@ const struct field rp_fields[] = {
 		.max = 1,
 		.def = "on",
 		.aliases = {{.name = "clamp_tgt_rate_after_time_inc"}},
+		.live = true,
 	},
 	{
 		MEMBER(rp_threshold),
@@ -48,6 +50,7 @@ const struct field rp_fields[] = {
 		.max = 31,
 		.def = "5",
 		.aliases = {{.name = "F"}, {.name = "rpg_threshold"}},
+		.live = true,
 	},
 	{
 		MEMBER(rp_gd),
@@ -57,6 +60,7 @@ const struct field rp_fields[] = {
 		.max = 15,
 		.def = "11",
 		.aliases = {{.name = "rpg_gd"}},
+		.live = true,
 	},
 	{
 		MEMBER(rp_min_dec_fac_pct),
@@ -66,6 +70,7 @@ const struct field rp_fields[] = {
 		.max = 100,
 		.def = "50",
 		.aliases = {{.name = "rpg_min_dec_fac"}, {.name = "rp_min_dec_fac"}},
+		.live = true,
 	},
 	{
 		MEMBER(rp_dce_tcp_g),
@@ -76,6 +81,7 @@ const struct field rp_fields[] = {
 		.max = 1024,
 		.def = "1020",
 		.aliases = {{.name = "dce_tcp_g"}, {.name = "g", .one_minus = true}},
+		.live = true,
 	},
 	{
 		MEMBER(rp_initial_alpha_value),
@@ -85,6 +91,7 @@ const struct field rp_fields[] = {
 		.max = 1024,
 		.def = "1024",
 		.aliases = {{.name = "initial_alpha_value"}, {.name = "alpha0", .scale = 1024}},
+		.live = true,
 	},
 	{
 		MEMBER(rp_dce_tcp_rtt_us),
@@ -97,6 +104,7 @@ const struct field rp_fields[] = {
 		.max = 131071,
 		.def = "55us",
 		.aliases = {{.name = "K"}, {.name = "dce_tcp_rtt"}, {.name = "rp_dce_tcp_rtt"}},
+		.live = true,
 	},
 	{
 		MEMBER(rp_rate_reduce_monitor_period_us),
@@ -108,6 +116,7 @@ const struct field rp_fields[] = {
 		.def = "4us",
 		.aliases = {{.name = "rate_reduce_monitor_period"},
 			    {.name = "rp_rate_reduce_monitor_period"}},
+		.live = true,
 	},
 	{
 		MEMBER(rp_time_reset_us),
@@ -118,6 +127,7 @@ const struct field rp_fields[] = {
 		.max = UINT32_MAX,
 		.def = "55us",
 		.aliases = {{.name = "T"}, {.name = "rpg_time_reset"}, {.name = "rp_time_reset"}},
+		.live = true,
 	},
 	{
 		MEMBER(rp_byte_reset_bytes),
@@ -131,6 +141,7 @@ const struct field rp_fields[] = {
 		.aliases = {{.name = "B"},
 			    {.name = "rpg_byte_reset", .scale = 64},
 			    {.name = "rp_byte_reset", .scale = 64}},
+		.live = true,
 	},
 	{
 		MEMBER(rp_ai_rate_bps),
@@ -143,6 +154,7 @@ const struct field rp_fields[] = {
 		.aliases = {{.name = "R_AI", .scale = MBPS},
 			    {.name = "rpg_ai_rate", .scale = MBPS},
 			    {.name = "rp_ai_rate", .scale = MBPS}},
+		.live = true,
 	},
 	{
 		MEMBER(rp_hai_rate_bps),
@@ -156,6 +168,7 @@ const struct field rp_fields[] = {
 		.aliases = {{.name = "R_HAI", .scale = MBPS},
 			    {.name = "rpg_hai_rate", .scale = MBPS},
 			    {.name = "rp_hai_rate", .scale = MBPS}},
+		.live = true,
 	},
 	{
 		MEMBER(rp_min_rate_bps),
@@ -167,6 +180,7 @@ const struct field rp_fields[] = {
 		.def = "10M",
 		.aliases = {{.name = "rpg_min_rate", .scale = MBPS},
 			    {.name = "rp_min_rate", .scale = MBPS}},
+		.live = true,
 	},
 	{
 		MEMBER(rp_max_rate_bps),
@@ -178,6 +192,7 @@ const struct field rp_fields[] = {
 		.def = "0",
 		.aliases = {{.name = "rpg_max_rate", .scale = MBPS},
 			    {.name = "rp_max_rate", .scale = MBPS}},
+		.live = true,
 	},
 	{
 		MEMBER(rp_rate_to_set_on_first_cnp_bps),
@@ -190,6 +205,7 @@ const struct field rp_fields[] = {
 		.def = "0",
 		.aliases = {{.name = "rate_to_set_on_first_cnp", .scale = MBPS},
 			    {.name = "rp_rate_to_set_on_first_cnp", .scale = MBPS}},
+		.live = true,
 	},
 };
 const unsigned int rp_fields_n = sizeof(rp_fields) / sizeof(rp_fields[0]);

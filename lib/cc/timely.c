@@ -10,7 +10,8 @@
 #define HAI_STEPS 5
 #define PPM INT64_C(1000000)
 
-#define MEMBER(member) .name = #member, .offset = offsetof(struct timely_params, member)
+#define MEMBER(member)                                                                             \
+	.name = #member, .live = true, .offset = offsetof(struct timely_params, member)
 
 /* clang-format off */
 const struct field timely_fields[] = {

@@ -77,18 +77,24 @@ void
 config_print_reference_head(FILE *out, const char *section)
 {
 	fprintf(out, "## [%s]\n\n", section);
-	fputs("| key | values | default | also known as | meaning |\n|---|---|---|---|---|\n", out);
+	fputs("| key | values | default | live | also known as | meaning |\n"
+	      "|---|---|---|---|---|---|\n",
+	      out);
 }
 
 void
-config_print_reference_rows(FILE *out, const struct field *fields, unsigned int n)
+config_print_reference_rows(FILE *out, const struct field *fields, unsigned int n, bool fixed)
 {
 	for (unsigned int i = 0; i < n; i++) {
 		const struct field *f = &fields[i];
 
 		fprintf(out, "| `%s` | ", f->name);
 		print_values(out, f);
-		fprintf(out, " | %s | ", !f->def ? "required" : *f->def ? f->def : "(empty)");
+		fprintf(out, " | %s | %s | ",
+			!f->def   ? "required"
+			: *f->def ? f->def
+				  : "(empty)",
+			f->live && !fixed ? "yes" : "");
 		print_aliases(out, f);
 		fprintf(out, " | %s |\n", f->help ? f->help : "");
 	}
@@ -98,6 +104,6 @@ void
 config_print_reference(FILE *out, const char *section, const struct field *fields, unsigned int n)
 {
 	config_print_reference_head(out, section);
-	config_print_reference_rows(out, fields, n);
+	config_print_reference_rows(out, fields, n, false);
 	fputc('\n', out);
 }

@@ -3,6 +3,7 @@
 #ifndef QUENCH_CTL_CONFIG_ROWS_H
 #define QUENCH_CTL_CONFIG_ROWS_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/field.h"
@@ -11,6 +12,6 @@ void config_print_head(FILE *out, const char *section);
 void config_print_rows(FILE *out, const struct field *fields, unsigned int n, const void *object);
 
 void config_print_reference_head(FILE *out, const char *section);
-void config_print_reference_rows(FILE *out, const struct field *fields, unsigned int n);
+void config_print_reference_rows(FILE *out, const struct field *fields, unsigned int n, bool fixed);
 
 #endif

@@ -47,12 +47,13 @@ config_sections_print(FILE *out, const struct config_section *sections, unsigned
 }
 
 void
-config_sections_print_reference(FILE *out, const struct config_section *sections, unsigned int n)
+config_sections_print_reference(FILE *out, const struct config_section *sections, unsigned int n,
+				bool fixed)
 {
 	for (unsigned int i = 0; i < n; i++) {
 		if (opens(sections, i))
 			config_print_reference_head(out, sections[i].name);
-		config_print_reference_rows(out, sections[i].fields, *sections[i].n);
+		config_print_reference_rows(out, sections[i].fields, *sections[i].n, fixed);
 		if (closes(sections, n, i))
 			fputc('\n', out);
 	}

@@ -23,8 +23,9 @@ int config_sections_read(struct config *cfg, const struct config_section *sectio
 void config_sections_print(FILE *out, const struct config_section *sections, unsigned int n,
 			   const void *params);
 
+/** fixed: as config_row.fixed, of all of them. */
 void config_sections_print_reference(FILE *out, const struct config_section *sections,
-				     unsigned int n);
+				     unsigned int n, bool fixed);
 
 /**
  * Refuse for a rule across keys, as x_params_check() states it: the line blames the first key that

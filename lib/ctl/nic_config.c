@@ -31,6 +31,8 @@ const struct field nic_flow_fields[] = {
 	 .help = "first packet sequence number of both directions; the same at the peer"},
 	{QP(requester), .type = FIELD_BOOL, .def = "on",
 	 .help = "send messages; off: answer the peer's"},
+	{QP(stopped), .type = FIELD_BOOL, .def = "off", .live = true,
+	 .help = "begin no message; off later lets the flow go on, or start"},
 	{QP(verb), .type = FIELD_ENUM, .choices = nic_verb_words, .def = "write",
 	 .help = "what a message is: an RDMA WRITE, one with immediate data, a SEND, an RDMA READ, "
 		 "whose data the peer sends, or a UD SEND of one packet; the same at the peer"},
@@ -53,7 +55,7 @@ const struct field nic_flow_fields[] = {
 	{QP(mtu_bytes), .type = FIELD_U16, .unit = UNIT_BYTES, .min = 256, .max = 4096,
 	 .def = "1024", .help = "RoCE MTU, the most payload of a packet: a power of two"},
 	WORKLOAD_FIELDS(struct nic_flow, qp, "1MB", "1"),
-	{QP(rate_cap_bps), .type = FIELD_U64, .unit = UNIT_BPS, .max = 800 * GBPS, .def = "0",
+	{QP(rate_cap_bps), .type = FIELD_U64, .live = true, .unit = UNIT_BPS, .max = 800 * GBPS, .def = "0",
 	 .help = "most that one QP sends, in wire bytes, whatever congestion control allows; 0: no cap"},
 	{QP(base_rtt_ns), .type = FIELD_U64, .unit = UNIT_NS, .max = NS_PER_SEC, .def = "0",
 	 .help = "round-trip time of a packet on an idle network, for the slowdown of messages; 0: "
@@ -269,14 +271,31 @@ nic_config_print(FILE *out, const struct nic_config *config)
 }
 
 void
+nic_config_rows(const struct nic_config *config, struct config_rows *rows)
+{
+	for (unsigned int i = 0; i < N_SECTIONS; i++)
+		config_rows_add(rows, sections[i].name, sections[i].fields, *sections[i].n,
+				(const char *)&config->nic + sections[i].offset, i >= N_OWN);
+	for (unsigned int i = 0; i < config->n_flows; i++) {
+		char section[NIC_FLOW_NAME_CHARS + 8];
+
+		snprintf(section, sizeof(section), "flow %s", config->flows[i].name);
+		config_rows_add(rows, section, nic_flow_fields, nic_flow_fields_n,
+				&config->flows[i], false);
+	}
+}
+
+void
 nic_config_print_reference_common(FILE *out)
 {
-	config_sections_print_reference(out, sections, N_OWN);
+	config_sections_print_reference(out, sections, N_OWN, false);
 }
 
 void
 nic_config_print_reference(FILE *out)
 {
-	config_sections_print_reference(out, sections, N_SECTIONS);
+	nic_config_print_reference_common(out);
+	/* A switch may change these keys while it runs, a NIC not. */
+	config_sections_print_reference(out, sections + N_OWN, N_SECTIONS - N_OWN, true);
 	config_print_reference(out, "flow NAME", nic_flow_fields, nic_flow_fields_n);
 }

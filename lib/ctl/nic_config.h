@@ -4,11 +4,9 @@
  *
  *   [nic]          the node and its address
  *   [qos_map]      as of a switch
- *   [rp] [dctcp] [timely]  what cc of [nic] chooses from; rp_profile first sets the defaults of [rp],
- *                  the other keys go over them
- *   [np]           the notification point
- *   [receiver]     a slow one, and its [pfc] frames
- *   [flow NAME]    qp_count QPs to one peer
+ *   [rp] [dctcp] [timely]  what cc of [nic] chooses from; rp_profile first sets the defaults of
+ * [rp], the other keys go over them [np]           the notification point [receiver]     a slow
+ * one, and its [pfc] frames [flow NAME]    qp_count QPs to one peer
  *
  * QPs get local numbers in the order of the file: the first QP of the first flow is first_qpn, and
  * each QP after it one more. QP i of a flow talks to QP peer_qpn + i of the peer. So two files that
@@ -19,7 +17,7 @@
 #ifndef QUENCH_CTL_NIC_CONFIG_H
 #define QUENCH_CTL_NIC_CONFIG_H
 
-#include "ctl/config.h"
+#include "ctl/config_compare.h"
 #include "nic/nic.h"
 #include "nic/nic_trace.h"
 
@@ -76,6 +74,9 @@ struct nic_qp_params nic_flow_qp(const struct nic_flow *flow, uint32_t i);
  */
 void nic_config_print(FILE *out, const struct nic_config *config);
 void nic_config_print_common(FILE *out, const struct nic_params *params);
+
+/** All of it as rows to compare. */
+void nic_config_rows(const struct nic_config *config, struct config_rows *rows);
 
 /** Print every key, in Markdown; _common: without flows and without [qos_map]. */
 void nic_config_print_reference(FILE *out);

@@ -9,6 +9,7 @@
 
 #include "ctl/config_rows.h"
 #include "ctl/config_sections.h"
+#include "ctl/switch_classes_rows.h"
 #include "ctl/switch_tables.h"
 #include "ctl/switch_classes.h"
 
@@ -342,9 +343,22 @@ switch_config_print(FILE *out, const struct sw_params *params)
 }
 
 void
+switch_config_rows(const struct sw_params *params, struct config_rows *rows)
+{
+	struct all_sections all;
+
+	list_all(&all, params->n_ports);
+	for (unsigned int i = 0; i < all.n; i++)
+		config_rows_add(rows, all.rows[i].name, all.rows[i].fields, *all.rows[i].n,
+				(const char *)params + all.rows[i].offset, false);
+	switch_tables_rows(&params->tables, rows);
+	switch_classes_compare_rows(params, rows);
+}
+
+void
 switch_config_print_reference_common(FILE *out)
 {
-	config_sections_print_reference(out, sections, N_SECTIONS);
+	config_sections_print_reference(out, sections, N_SECTIONS, false);
 	switch_tables_print_reference(out);
 	switch_classes_print_reference(out);
 }

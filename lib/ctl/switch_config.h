@@ -18,7 +18,7 @@
 #ifndef QUENCH_CTL_SWITCH_CONFIG_H
 #define QUENCH_CTL_SWITCH_CONFIG_H
 
-#include "ctl/config.h"
+#include "ctl/config_compare.h"
 #include "switch/sw.h"
 
 /**
@@ -62,6 +62,9 @@ void switch_config_print_one(FILE *out, const char *section, const struct field 
 /** Print the configuration in force as a file that reads back the same; _common: without ports. */
 void switch_config_print(FILE *out, const struct sw_params *params);
 void switch_config_print_common(FILE *out, const struct sw_params *params);
+
+/** All of it, resolved, as rows to compare. */
+void switch_config_rows(const struct sw_params *params, struct config_rows *rows);
 
 /* [pool], of quench-switch alone: what backs the buffer is the program's business, not the node's.
  */

@@ -117,7 +117,7 @@ switch_tables_refuse(const struct config *cfg, const char *why, struct config_er
 }
 
 void
-switch_tables_print(FILE *out, const struct sw_tables *tables)
+switch_tables_rows(const struct sw_tables *tables, struct config_rows *rows)
 {
 	for (unsigned int k = 0; k < N_KINDS; k++) {
 		const char *const *items = (const void *)((const char *)tables + kinds[k].items);
@@ -128,9 +128,22 @@ switch_tables_print(FILE *out, const struct sw_tables *tables)
 			char section[CONFIG_MAX_NAME + 1];
 
 			snprintf(section, sizeof(section), "%s %s", kinds[k].word, item);
-			config_print(out, section, kinds[k].fields, *kinds[k].n_fields, item);
+			config_rows_add(rows, section, kinds[k].fields, *kinds[k].n_fields, item,
+					false);
 		}
 	}
+}
+
+void
+switch_tables_print(FILE *out, const struct sw_tables *tables)
+{
+	struct config_rows rows = {0};
+
+	switch_tables_rows(tables, &rows);
+	for (unsigned int i = 0; i < rows.n; i++)
+		config_print(out, rows.rows[i].section, rows.rows[i].fields, rows.rows[i].n,
+			     rows.rows[i].object);
+	config_rows_free(&rows);
 }
 
 void

@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "ctl/config.h"
+#include "ctl/config_compare.h"
 #include "switch/sw_tables.h"
 
 /**
@@ -26,6 +26,9 @@ bool switch_tables_refuse(const struct config *cfg, const char *why, struct conf
 
 /** Print them as sections that read back the same. */
 void switch_tables_print(FILE *out, const struct sw_tables *tables);
+
+/** As rows to compare. */
+void switch_tables_rows(const struct sw_tables *tables, struct config_rows *rows);
 
 /** Print their keys, in Markdown. */
 void switch_tables_print_reference(FILE *out);

@@ -277,6 +277,7 @@ flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_params *par
 	roce_shape_init(&flow->ack, &flow->template, &nic->payloads->aeth, RC_ACK);
 	roce_shape_init(&flow->middle, &flow->template, flow->full, middle[params->verb]);
 	flow->raw = params->raw;
+	flow->stopped = params->stopped;
 	flow->rate_cap_bps = params->rate_cap_bps;
 	flow->data_queue = qos_map_classify(&p->qos, flow->path.dscp, pcp).queue;
 	if (nic->ready.ring[flow->data_queue].items == NULL &&

@@ -141,6 +141,7 @@ struct nic_qp_params {
 	uint32_t flow_id;      /* QPs with one number are one flow: never below the last's */
 	uint64_t base_rtt_ns;  /* of an idle network; 0: the least that is measured */
 	bool requester;        /* sends messages; a responder only answers */
+	bool stopped;          /* begins no message, until nic_reload() */
 	int verb;              /* enum nic_verb */
 	bool raw;              /* nobody answers; with UD always */
 	uint32_t qkey;         /* of UD, at both ends */
@@ -272,6 +273,34 @@ void nic_reset_pause(struct node *node, uint64_t now_ns);
 
 /** Add a QP before the first rx/tx. @return its local QPN, or -EINVAL, -ENOSPC, -ENOMEM. */
 int64_t nic_add_qp(struct node *node, const struct nic_qp_params *params, uint64_t now_ns);
+
+/* What may change of a flow while the node runs, as of struct nic_qp_params. */
+struct nic_flow_live {
+	bool stopped;
+	uint64_t rate_cap_bps, load_bps;
+};
+
+struct nic_reload {
+	struct nic_params params;          /* only members whose fields are live count */
+	const struct nic_flow_live *flows; /* by flow_id; not owned */
+	uint32_t n_flows;
+};
+
+/**
+ * Other params while the node runs: from any thread, one at a time. The owner puts them in force in
+ * its next rx() or tx(), for all QPs at once where they are few, else for some in each call.
+ *
+ * A flow that is stopped begins no message; what it has begun it ends. One that goes on begins
+ * within a millisecond, or a microsecond for each QP of the node if that is more; messages of an
+ * open loop that would have come meanwhile do not. A message that an open loop waits for comes when
+ * it was to come, those after it at the new load. A packet that waits for tokens leaves when it was
+ * to leave, or later.
+ *
+ * @param r  params after nic_params_check(). It must outlive nic_reload_is_done().
+ */
+void nic_reload(struct node *node, const struct nic_reload *r);
+/** From any thread. */
+bool nic_reload_is_done(const struct node *node);
 
 /**
  * Let the messages of a requester wait for those that another QP of the node receives: message m is

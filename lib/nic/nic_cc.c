@@ -68,6 +68,13 @@ nic_cc_follow(struct nic *nic, uint32_t item, uint32_t did, uint64_t now_ns)
 		nic_trace_add(nic, item, did, now_ns);
 }
 
+void
+nic_cc_reload(struct nic *nic, uint32_t item, uint32_t did, uint64_t now_ns)
+{
+	if (did || capped(nic, &nic->qps[item]) != nic->qps[item].bucket.rate_bps)
+		nic_cc_follow(nic, item, did | CC_DID_RELOAD, now_ns);
+}
+
 /* SIGCOMM15 section 3.1: line rate if the host has no other active flow, else local policy. */
 static uint64_t
 first_rate_bps(const struct nic *nic, uint32_t others)

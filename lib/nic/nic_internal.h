@@ -138,9 +138,12 @@ struct nic {
 	/* per neighbour, nic_resolve.c */
 	struct neigh_table *neighs;
 	struct pkt_fifo answers; /* to ARP, solicitations and echo requests */
-	uint32_t scan_item;      /* the next QP to get its neighbour's address */
-	uint32_t scan_left;      /* QPs to look at */
-	uint8_t plain_queue;     /* of DSCP 0, where all of this leaves */
+	/* nic_reload.c: what comes into force, and the next QP that it comes to; or NULL */
+	const struct nic_reload *reload;
+	uint32_t reload_item;
+	uint32_t scan_item;  /* the next QP to get its neighbour's address */
+	uint32_t scan_left;  /* QPs to look at */
+	uint8_t plain_queue; /* of DSCP 0, where all of this leaves */
 	/* at start-up */
 	const struct roce_payload *empty; /* of a READ request */
 	uint32_t flows_room;
@@ -315,6 +318,8 @@ void nic_cc_init(struct nic *nic);
 void nic_cc_start(struct nic *nic, uint32_t item, uint32_t others, uint64_t now_ns);
 /** The algorithm did something (enum cc_did): let the bucket follow its rate. */
 void nic_cc_follow(struct nic *nic, uint32_t item, uint32_t did, uint64_t now_ns);
+/** The parameters have changed, the cap of the flow among them. */
+void nic_cc_reload(struct nic *nic, uint32_t item, uint32_t did, uint64_t now_ns);
 /** Let the bucket follow what the timers did since the QP was last looked at. */
 void nic_cc_catch_up(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** A CNP for a known QP came from its peer. */
@@ -437,6 +442,18 @@ void nic_share_flush(struct nic *nic);
 void nic_share_take_over(struct nic *nic, uint64_t now_ns);
 /** Are there frames that crossed to us? */
 bool nic_share_waits(const struct nic *nic);
+
+/* nic_reload.c */
+/** Put some more of nic->reload in force. */
+void nic_reload_step(struct nic *nic, uint64_t now_ns);
+
+/** The same, if there is anything. */
+static inline void
+nic_reload_if_asked(struct nic *nic, uint64_t now_ns)
+{
+	if (unlikely(__atomic_load_n(&nic->reload, __ATOMIC_RELAXED) != NULL))
+		nic_reload_step(nic, now_ns);
+}
 
 /* nic_data.c */
 /** Send up to room data frames of queues that are open. @return how many. */

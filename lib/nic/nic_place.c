@@ -87,6 +87,22 @@ bytes_are_begun(const struct nic *nic, const struct nic_qp *qp, uint64_t message
 	return sum_bytes >= w->bytes;
 }
 
+/* How often a QP of a stopped flow is looked at that nothing else would bring back. */
+static uint64_t
+stopped_look_ns(const struct nic *nic, uint64_t now_ns)
+{
+	return now_ns + max_u64(NS_PER_MS, nic->n_qps * NS_PER_US);
+}
+
+/* A QP that waits for nothing else is set free by whoever lets its flow go on. */
+static uint64_t
+stopped_until_ns(const struct nic *nic, const struct workload *w, bool idle, uint64_t now_ns)
+{
+	if (w->stop_ns == NEVER_NS)
+		return NEVER_NS;
+	return min_u64(w->stop_ns, idle ? stopped_look_ns(nic, now_ns) : now_ns + LOOK_AGAIN_NS);
+}
+
 /*
  * Between two messages: begin the next one, if it may begin. @return when to look again; NEVER_NS
  * when it was begun, or nothing but an ACK matters.
@@ -103,22 +119,24 @@ next_message(struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 		return NEVER_NS;
 	}
 	if (!(qp->flags & QP_RESEND)) {
+		bool idle = qp->acked_seq == qp->next_seq;
+
 		if ((w->messages > 0 && message >= w->messages) || now_ns >= w->stop_ns ||
 		    (w->bytes > 0 && bytes_are_begun(nic, qp, message)))
 			qp->flags |= QP_LAST;
-		if (qp->flags & QP_LAST && qp->acked_seq == qp->next_seq)
+		if (qp->flags & QP_LAST && idle)
 			mark_end(nic, qp, QP_DONE);
 		if (qp->flags & QP_LAST)
 			return NEVER_NS;
+		if (unlikely(flow->stopped))
+			return stopped_until_ns(nic, w, idle, now_ns);
 		begin_ns = may_begin_ns(nic, qp, now_ns);
 		if (begin_ns == NEVER_NS)
 			return NEVER_NS;
 		if (begin_ns > now_ns) {
 			begin_ns = min_u64(begin_ns, w->stop_ns);
 			/* What has to be sent again does not wait for what is still to come. */
-			return qp->acked_seq == qp->next_seq
-				       ? begin_ns
-				       : min_u64(begin_ns, now_ns + LOOK_AGAIN_NS);
+			return idle ? begin_ns : min_u64(begin_ns, now_ns + LOOK_AGAIN_NS);
 		}
 		if (workload_is_open(w))
 			nic->arrivals_ns[qp - nic->qps] +=
@@ -220,9 +238,14 @@ release(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
 
-	if (unlikely(!(qp->flags & QP_STARTED)))
+	if (unlikely(!(qp->flags & QP_STARTED))) {
+		/* It starts when its flow goes on, at the rate that is right then. */
+		if (nic_flow_of(nic, qp)->stopped && (qp->flags & QP_REQUESTER)) {
+			nic_make_paced(nic, item, stopped_look_ns(nic, now_ns));
+			return;
+		}
 		nic_start(nic, item, now_ns);
-	else if (unlikely(now_ns >= qp->cc.head.next_event_ns))
+	} else if (unlikely(now_ns >= qp->cc.head.next_event_ns))
 		nic_cc_catch_up(nic, item, now_ns);
 	token_account_update(&qp->bucket, nic->qp_burst_nanobits, now_ns);
 	if (likely(nic_has_packet(qp) && token_account_can_send(&qp->bucket)))

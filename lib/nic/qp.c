@@ -32,11 +32,11 @@ qp_flow_fits(const struct qp_flow *flow, const struct nic_qp_params *params)
 	       p->flow_id == params->flow_id && p->base_rtt_ns == params->base_rtt_ns &&
 	       p->initial_psn == params->initial_psn && p->tagged == params->tagged &&
 	       p->vlan_tci == params->vlan_tci && p->requester == params->requester &&
-	       p->verb == params->verb && p->raw == params->raw && p->qkey == params->qkey &&
-	       p->max_recv_wr == params->max_recv_wr && p->post_recv_ns == params->post_recv_ns &&
-	       p->has_dscp == params->has_dscp && p->dscp == params->dscp &&
-	       p->mtu_bytes == params->mtu_bytes && p->rate_cap_bps == params->rate_cap_bps &&
-	       workload_same(&p->work, &params->work);
+	       p->stopped == params->stopped && p->verb == params->verb && p->raw == params->raw &&
+	       p->qkey == params->qkey && p->max_recv_wr == params->max_recv_wr &&
+	       p->post_recv_ns == params->post_recv_ns && p->has_dscp == params->has_dscp &&
+	       p->dscp == params->dscp && p->mtu_bytes == params->mtu_bytes &&
+	       p->rate_cap_bps == params->rate_cap_bps && workload_same(&p->work, &params->work);
 }
 
 void

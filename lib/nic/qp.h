@@ -169,6 +169,7 @@ struct qp_flow {
 	/* each message */
 	/* NULL: not measured; owned by the first of those that share them */
 	struct nic_times *times;
+	bool stopped;                /* no message is begun */
 	uint32_t timed_mask;         /* messages are timed whose number has none of these bits */
 	struct nic_qp_params params; /* of its first QP */
 	uint32_t first_item, n_qps;

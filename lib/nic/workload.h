@@ -116,7 +116,8 @@ uint64_t workload_on_at_ns(const struct workload *w, uint64_t now_ns);
 extern const char *const workload_size_words[];
 extern const char *const workload_arrival_words[];
 
-/* Rows of a table of fields of struct OWNER, whose member W holds WORKLOAD_EMBED or is a workload. */
+/* Rows of a table of fields of struct OWNER, whose member W holds WORKLOAD_EMBED or is a workload.
+ */
 /* clang-format off */
 #define WORKLOAD_ROW(owner, w, m) .name = #m, .offset = offsetof(owner, w.m)
 #define WORKLOAD_FIELDS(owner, w, default_bytes, default_depth)                                     \
@@ -145,7 +146,7 @@ extern const char *const workload_arrival_words[];
 	{ WORKLOAD_ROW(owner, w, depth), .type = FIELD_U32, .min = 1, .max = 1u << 16,              \
 	  .def = default_depth,                                                                    \
 	  .help = "messages that one QP keeps in flight, unless it is an open loop" },             \
-	{ WORKLOAD_ROW(owner, w, load_bps), .type = FIELD_U64, .unit = UNIT_BPS, .max = 800 * GBPS, \
+	{ WORKLOAD_ROW(owner, w, load_bps), .live = true, .type = FIELD_U64, .unit = UNIT_BPS, .max = 800 * GBPS, \
 	  .def = "0", .help = "payload that comes for one QP with arrival = poisson or periodic" },\
 	{ WORKLOAD_ROW(owner, w, on_ns), .type = FIELD_U64, .unit = UNIT_NS,                        \
 	  .max = 3600 * NS_PER_SEC, .def = "0", .help = "on time of arrival = on_off" },           \

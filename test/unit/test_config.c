@@ -21,8 +21,9 @@ struct thing {
 
 static const char *const profiles[] = {"paper", "mlx", NULL};
 static const struct field thing_fields[] = {
-	{AT(rate_bps), .help = "how fast", .type = FIELD_U64, .unit = UNIT_BPS, .max = 400000000000,
-	 .def = "40G", .aliases = {{"R_C", 0, false}, {"rate_mbps", 1000000, false}}},
+	{AT(rate_bps), .help = "how fast", .live = true, .type = FIELD_U64, .unit = UNIT_BPS,
+	 .max = 400000000000, .def = "40G",
+	 .aliases = {{"R_C", 0, false}, {"rate_mbps", 1000000, false}}},
 	{AT(period_us), .help = "how long", .type = FIELD_U32, .unit = UNIT_US, .min = 1,
 	 .max = 1000000, .def = "55us"},
 	{AT(profile), .help = "whose", .type = FIELD_ENUM, .choices = profiles, .def = "paper"},
@@ -341,13 +342,15 @@ the_reference_names_every_key_with_its_values(void **state)
 	assert_string_equal(
 		text,
 		"## [thing]\n\n"
-		"| key | values | default | also known as | meaning |\n|---|---|---|---|---|\n"
-		"| `rate_bps` | a rate in bit/s from 0 to 400G | 40G | `R_C`, `rate_mbps` (x "
+		"| key | values | default | live | also known as | meaning "
+		"|\n|---|---|---|---|---|---|\n"
+		"| `rate_bps` | a rate in bit/s from 0 to 400G | 40G | yes | `R_C`, `rate_mbps` (x "
 		"1000000) "
 		"| how fast |\n\n"
 		"## [peer NAME]\n\n"
-		"| key | values | default | also known as | meaning |\n|---|---|---|---|---|\n"
-		"| `peer_ip` | an IPv4 address such as 10.0.0.1 | required |  | who |\n\n");
+		"| key | values | default | live | also known as | meaning "
+		"|\n|---|---|---|---|---|---|\n"
+		"| `peer_ip` | an IPv4 address such as 10.0.0.1 | required |  |  | who |\n\n");
 	free(text);
 }
 

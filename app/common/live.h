@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The configuration in force of a program that runs, and how another one takes its place: from its
+ * file, read again, or by a single key.
+ *
+ * A change is made whole or refused whole. It is read and checked by the thread that asks, compared
+ * with what is in force, and handed to the main lcore; the owners of the data path put it in force
+ * between two bursts. Nobody waits but the one who asks. What was in force before is freed when the
+ * last reply that shows it has ended.
+ *
+ * SIGHUP reads the file again. A terminal that goes away stops the program.
+ */
+#ifndef QUENCH_APP_LIVE_H
+#define QUENCH_APP_LIVE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <rte_thread.h>
+
+#include "common/mailbox.h"
+#include "ctl/config_compare.h"
+
+/* A configuration; the program's begins with this. */
+struct live_version {
+	unsigned int users;
+};
+
+/* What a program does to its configurations. program is that of struct live. */
+struct live_ops {
+	/* All of a file, checked, what is to be found out filled in. @return the caller's, or NULL
+	 * with err filled in. */
+	struct live_version *(*read)(void *program, struct config *cfg, struct config_error *err);
+	void (*free)(struct live_version *v);
+	/* As a file that reads back the same. */
+	void (*print)(const struct live_version *v, FILE *out);
+	void (*rows)(const struct live_version *v, struct config_rows *rows);
+	/* The one in force, with what was changed beside it; valid until the next call. */
+	const struct live_version *(*running)(void *program, const struct live_version *v);
+	/* A rule between two of them that no flag of a key says, or NULL. */
+	const char *(*fault)(const struct live_version *now, const struct live_version *next);
+	/* On the main lcore: let it come into force. */
+	void (*apply)(void *program, const struct live_version *v, uint64_t now_ns);
+	/* Is the last one in force everywhere? From any thread. */
+	bool (*is_done)(void *program);
+};
+
+struct live {
+	const struct live_ops *ops;
+	void *program;
+	pthread_mutex_t turn; /* of who changes something */
+	char *path;           /* of the file that was read last */
+	pthread_mutex_t lock; /* of what follows */
+	struct live_version *current;
+	/* live_start() */
+	struct mailbox *mailbox;
+	atomic_bool *stop;
+	rte_thread_t thread;
+	bool has_thread;
+};
+
+/** Block SIGHUP, before any thread is made. */
+void live_block_signal(void);
+
+/** @param first  In force, owned from now on; read from path. @return 0 or -ENOMEM. */
+int live_init(struct live *l, const struct live_ops *ops, void *program, const char *path,
+	      struct live_version *first);
+/** Frees the version in force. Of a zero-initialised one: nothing. */
+void live_destroy(struct live *l);
+
+/** Changes are taken from now on; the main lcore serves mailbox. @return 0 or -errno. */
+int live_start(struct live *l, struct mailbox *mailbox, atomic_bool *stop);
+/** Before mailbox_close(). Without a start: nothing. */
+void live_stop(struct live *l);
+
+/** The configuration in force, which stays until it is released. */
+const struct live_version *live_hold(struct live *l);
+void live_release(struct live *l, const struct live_version *v);
+
+/* What is asked for. */
+struct live_request {
+	const char *path; /* file to read; NULL: the one that was read last */
+	const char *set;  /* not a file but this, "section.key=value", over what is in force */
+	/* For each difference, before it is made, and whether or not it will be. May be NULL. */
+	void (*visit)(void *arg, const struct config_change *change);
+	void *arg;
+};
+
+/**
+ * Change the configuration. Not on an lcore.
+ * @return 0: it is in force everywhere; or -errno with err filled in: -EINVAL refused, -ENOMEM,
+ *         -ESHUTDOWN, -ETIMEDOUT (nothing has changed), -EINPROGRESS (it will be in force later).
+ */
+int live_change(struct live *l, const struct live_request *request, struct config_error *err);
+
+/**
+ * Compare the file as it is now with what is in force. @return 0, or -errno with err filled in.
+ */
+int live_compare(struct live *l, void (*visit)(void *arg, const struct config_change *change),
+		 void *arg, struct config_error *err);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The configurations of quench-nic: read at the start, and again while it runs. */
+#ifndef QUENCH_APP_NIC_CONFIG_H
+#define QUENCH_APP_NIC_CONFIG_H
+
+#include "common/live.h"
+#include "ctl/nic_config.h"
+#include "nic/flows.h"
+#include "nic/nodes.h"
+
+struct nic_version {
+	struct live_version live;
+	struct nic_config config;
+	/* for nic_reload() */
+	struct nic_reload reload;
+	struct nic_flow_live *flows;
+};
+
+/** Read all of a file. @return the caller's, or NULL with err filled in. */
+struct nic_version *nic_version_read(struct config *cfg, struct config_error *err);
+void nic_version_free(struct nic_version *v);
+
+/* Of struct live, whose program is the following. */
+extern const struct live_ops nic_live_ops;
+
+struct nic_live {
+	const struct nic_nodes *nodes;
+	struct flows *flows; /* the main lcore's, which follow the version in force */
+};
+
+static inline const struct nic_config *
+nic_config_of(const struct live_version *v)
+{
+	return &((const struct nic_version *)v)->config;
+}
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The configurations of quench-switch: read at the start, and again while it runs. */
+#ifndef QUENCH_APP_SWITCH_CONFIG_H
+#define QUENCH_APP_SWITCH_CONFIG_H
+
+#include <stdio.h>
+
+#include "common/live.h"
+#include "ctl/switch_config.h"
+#include "switch/telemetry.h"
+
+struct switch_version {
+	struct live_version live;
+	struct sw_params params;
+	struct switch_pool pool;
+	struct switch_program shown; /* node may be NULL: not built yet */
+};
+
+/** Read all of a file. @return the caller's, or NULL with err filled in. */
+struct switch_version *switch_version_read(struct config *cfg, struct config_error *err);
+void switch_version_free(struct switch_version *v);
+
+/** Print it as a file that reads back the same. */
+void switch_version_print(FILE *out, const struct switch_version *v);
+/** Print every key. */
+void switch_version_print_reference(FILE *out);
+
+/* Of struct live, whose program is the following. */
+extern const struct live_ops switch_live_ops;
+
+struct switch_live {
+	struct node *node;
+	const uint16_t *ethdevs;
+	struct switch_version running; /* of ops->running */
+};
+
+#endif

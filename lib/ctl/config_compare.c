@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ctl/config_compare.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl/config_file.h"
+
+void
+config_rows_add(struct config_rows *rows, const char *section, const struct field *fields,
+		unsigned int n, const void *object, bool fixed)
+{
+	struct config_row *row;
+
+	if (rows->n == rows->room) {
+		unsigned int room = rows->room == 0 ? 64 : 2 * rows->room;
+		struct config_row *grown = realloc(rows->rows, room * sizeof(*grown));
+
+		rows->no_memory |= grown == NULL;
+		if (grown == NULL)
+			return;
+		rows->rows = grown;
+		rows->room = room;
+	}
+	row = &rows->rows[rows->n++];
+	*row = (struct config_row){.fields = fields, .n = n, .object = object, .fixed = fixed};
+	snprintf(row->section, sizeof(row->section), "%s", section);
+}
+
+void
+config_rows_free(struct config_rows *rows)
+{
+	free(rows->rows);
+	*rows = (struct config_rows){0};
+}
+
+/* The same section and table, mostly at the same place. */
+static const struct config_row *
+find(const struct config_rows *in, const struct config_row *row, unsigned int guess)
+{
+	for (unsigned int i = 0; i < in->n; i++) {
+		const struct config_row *other = &in->rows[(guess + i) % in->n];
+
+		if (other->fields == row->fields && strcmp(other->section, row->section) == 0)
+			return other;
+	}
+	return NULL;
+}
+
+struct visitor {
+	void (*visit)(void *arg, const struct config_change *change);
+	void *arg;
+};
+
+static void
+compare_row(const struct config_row *from, const struct config_row *to, const struct visitor *v)
+{
+	for (unsigned int i = 0; i < from->n; i++) {
+		const struct field *f = &from->fields[i];
+		char before[FIELD_TEXT_SIZE], after[FIELD_TEXT_SIZE];
+		struct config_change change = {.section = from->section,
+					       .field = f,
+					       .from = before,
+					       .to = after,
+					       .live = f->live && !from->fixed};
+
+		field_format(f, from->object, before, sizeof(before));
+		field_format(f, to->object, after, sizeof(after));
+		if (strcmp(before, after) != 0)
+			v->visit(v->arg, &change);
+	}
+}
+
+/* A section may come and go when all of its keys may change. */
+static bool
+is_live(const struct config_row *row)
+{
+	bool live = !row->fixed;
+
+	for (unsigned int i = 0; i < row->n; i++)
+		live = live && row->fields[i].live;
+	return live;
+}
+
+static void
+only_in_one(const struct config_row *row, const char *from, const char *to, const struct visitor *v)
+{
+	struct config_change change = {
+		.section = row->section, .from = from, .to = to, .live = is_live(row)};
+
+	v->visit(v->arg, &change);
+}
+
+void
+config_rows_compare(const struct config_rows *from, const struct config_rows *to,
+		    void (*visit)(void *arg, const struct config_change *change), void *arg)
+{
+	const struct visitor v = {visit, arg};
+
+	for (unsigned int i = 0; i < from->n; i++) {
+		const struct config_row *other = find(to, &from->rows[i], i);
+
+		if (other != NULL)
+			compare_row(&from->rows[i], other, &v);
+		else
+			only_in_one(&from->rows[i], "there", "", &v);
+	}
+	for (unsigned int i = 0; i < to->n; i++) {
+		if (find(from, &to->rows[i], i) == NULL)
+			only_in_one(&to->rows[i], "", "there", &v);
+	}
+}
+
+struct refusal {
+	const char *path;
+	struct config_error *err;
+	bool made;
+};
+
+static void
+refuse_fixed(void *arg, const struct config_change *c)
+{
+	struct refusal *r = arg;
+
+	if (c->live || r->made)
+		return;
+	r->made = true;
+	if (c->field == NULL)
+		config_error_set(r->err, r->path,
+				 " [%s]: this section cannot %s while the program runs", c->section,
+				 *c->to == '\0' ? "go" : "come");
+	else
+		config_error_set(r->err, r->path,
+				 " [%s] %s = %s: cannot change while the program runs; it is %s",
+				 c->section, c->field->name, c->to, c->from);
+}
+
+int
+config_rows_refuse_fixed(const char *path, const struct config_rows *from,
+			 const struct config_rows *to, struct config_error *err)
+{
+	struct refusal r = {.path = path, .err = err};
+
+	if (from->no_memory || to->no_memory) {
+		config_error_set(err, path, " out of memory");
+		return -ENOMEM;
+	}
+	config_rows_compare(from, to, refuse_fixed, &r);
+	return r.made ? -EINVAL : 0;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Two configurations of a switch, and what of their difference may be made while it runs. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "ctl/switch_config.h"
+
+#define PORTS "[port]\nlink_speed = 40G\n[port 0]\n[port 1]\n"
+
+static struct sw_params *
+read_text(const char *text)
+{
+	struct sw_params *p = calloc(1, sizeof(*p));
+	char *copy = strdup(text);
+	struct config_error err;
+	struct config *cfg = config_open_text("x.ini", copy, strlen(copy), &err);
+
+	assert_non_null(cfg);
+	if (switch_config_read(cfg, p, &err) != 0)
+		fail_msg("%s", err.text);
+	config_close(cfg);
+	free(copy);
+	return p;
+}
+
+struct seen {
+	char text[2048];
+	unsigned int n, live;
+};
+
+static void
+see(void *arg, const struct config_change *c)
+{
+	struct seen *s = arg;
+	size_t used = strlen(s->text);
+
+	s->n++;
+	s->live += c->live;
+	snprintf(s->text + used, sizeof(s->text) - used, "[%s] %s: %s > %s\n", c->section,
+		 c->field == NULL ? "" : c->field->name, c->from, c->to);
+}
+
+static int
+compare(const char *from_text, const char *to_text, struct seen *seen, struct config_error *err)
+{
+	struct sw_params *from = read_text(from_text), *to = read_text(to_text);
+	struct config_rows a = {0}, b = {0};
+	int rc;
+
+	*seen = (struct seen){0};
+	switch_config_rows(from, &a);
+	switch_config_rows(to, &b);
+	config_rows_compare(&a, &b, see, seen);
+	rc = config_rows_refuse_fixed("x.ini", &a, &b, err);
+	config_rows_free(&a);
+	config_rows_free(&b);
+	sw_tables_free(&from->tables);
+	sw_tables_free(&to->tables);
+	free(from);
+	free(to);
+	return rc;
+}
+
+static void
+words_of_one_value_are_no_difference(void **state)
+{
+	struct config_error err;
+	struct seen s;
+
+	(void)state;
+	assert_int_equal(compare(PORTS "[wred]\nKmax = 400KB\n",
+				 "[wred]\ngreen_max_threshold_bytes = 400000\n[queue 2]\n" PORTS,
+				 &s, &err),
+			 0);
+	assert_int_equal(s.n, 0);
+}
+
+static void
+each_key_that_differs_is_seen_with_both_values(void **state)
+{
+	struct config_error err;
+	struct seen s;
+
+	(void)state;
+	assert_int_equal(
+		compare(PORTS, PORTS "[wred]\nKmax = 400KB\n[queue 1|3]\npir = 1M\n", &s, &err), 0);
+	assert_string_equal(s.text, "[wred] green_max_threshold_bytes: 200KB > 400KB\n"
+				    "[queue 1|3] max_rate_bps: 0 > 1M\n");
+	assert_int_equal(s.live, 2);
+}
+
+static void
+profiles_come_and_go_and_ports_and_routes_do_not(void **state)
+{
+	struct config_error err;
+	struct seen s;
+
+	(void)state;
+	assert_int_equal(compare(PORTS "[wred a]\n", PORTS "[buffer_profile b]\n", &s, &err), 0);
+	assert_string_equal(s.text, "[wred a] : there > \n[buffer_profile b] :  > there\n");
+	assert_int_equal(compare(PORTS, PORTS "[port 2]\n", &s, &err), -EINVAL);
+	assert_string_equal(err.text,
+			    "x.ini: [port 2]: this section cannot come while the program runs");
+	assert_int_equal(
+		compare(PORTS "[fdb a]\nmac = 02:00:00:00:00:01\nport = 1\n", PORTS, &s, &err),
+		-EINVAL);
+	assert_string_equal(err.text,
+			    "x.ini: [fdb a]: this section cannot go while the program runs");
+}
+
+static void
+the_first_key_that_is_fixed_is_named(void **state)
+{
+	struct config_error err;
+	struct seen s;
+
+	(void)state;
+	assert_int_equal(
+		compare(PORTS, PORTS "[wred]\nKmax = 1MB\n[switch]\nfdb_entries = 64\n", &s, &err),
+		-EINVAL);
+	assert_string_equal(err.text, "x.ini: [switch] fdb_entries = 64: cannot change while the "
+				      "program runs; it is 16384");
+}
+
+/* What set goes over: a configuration printed reads back the same. */
+static void
+what_is_printed_differs_in_nothing(void **state)
+{
+	struct sw_params *p = read_text(PORTS
+					"[wred a]\nKmin = 1KB\n[queue 1|3]\nwred_profile = a\n"
+					"[buffer_profile b]\nxoff_bytes = 9KB\n[pg 3]\n"
+					"buffer_profile = b\n[tc 3]\nmtu = 1500\n"),
+			 *again;
+	struct config_rows a = {0}, b = {0};
+	struct seen s = {0};
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	(void)state;
+	switch_config_print(f, p);
+	fclose(f);
+	again = read_text(text);
+	switch_config_rows(p, &a);
+	switch_config_rows(again, &b);
+	config_rows_compare(&a, &b, see, &s);
+	assert_string_equal(s.text, "");
+	config_rows_free(&a);
+	config_rows_free(&b);
+	free(text);
+	free(p);
+	free(again);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(words_of_one_value_are_no_difference),
+		cmocka_unit_test(each_key_that_differs_is_seen_with_both_values),
+		cmocka_unit_test(profiles_come_and_go_and_ports_and_routes_do_not),
+		cmocka_unit_test(the_first_key_that_is_fixed_is_named),
+		cmocka_unit_test(what_is_printed_differs_in_nothing),
+	};
+
+	return cmocka_run_group_tests_name("config_compare", tests, NULL, NULL);
+}
