@@ -78,6 +78,24 @@ def thresholds(run):
     return found
 
 
+def groups(run, times_ns):
+    """What is held for ports that may be paused, and where XOFF is; a limit far above hides nothing by being left out."""
+    label = {key: place((key[0], key[1], f"pg {key[2]}")) for key in run.groups}
+    columns = [(label[key], ts.on_axis(s, s["shared_bytes"], times_ns) / 1e3) for key, s in run.groups.items()]
+    out = chart("groups", "Priority groups", "KB", "Shared buffer that each holds, at the sample; dashed its limit, where XOFF is sent.", times_ns, columns, steps=False)
+    shown = {s["label"] for s in out["parts"][0]["series"] if s["shown"]}
+    limits = [(f"limit of {label[key]}", ts.on_axis(s, s["limit_bytes"], times_ns) / 1e3) for key, s in run.groups.items()
+              if label[key] in shown and s["limit_bytes"].min() < 4 * s["shared_bytes"].max()]
+    for s in out["parts"][0]["series"]:
+        s["pair"] = s["label"]
+    if limits:
+        part = ts.part(times_ns / 1e6, limits)[0]
+        for s in part["series"]:
+            s |= {"shown": True, "pair": s["label"].removeprefix("limit of "), "dashed": True}
+        out["parts"].append(part)
+    return out
+
+
 def marks(run, times_ns):
     columns = [(queue_label(key), ts.growth_per_ms(s, "ecn_marked_packets", times_ns)) for key, s in run.queues.items() if s["ecn_marked_packets"][-1]]
     return chart("marks", "Packets marked CE", "per ms", "By the queue that marked them.", times_ns, columns, counts=True)
@@ -133,7 +151,7 @@ def over_time(run):
     times_ns = times_of(run)
     if not len(times_ns):
         return []
-    drawn = [draw(run, times_ns) for draw in (rates, allowed, queues, marks, cnps, pauses, pause_frames)]
+    drawn = [draw(run, times_ns) for draw in (rates, allowed, queues, groups, marks, cnps, pauses, pause_frames)]
     return [c for c in drawn if c["parts"][0]["series"]]
 
 

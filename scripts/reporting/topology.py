@@ -62,10 +62,12 @@ def place(graph):
     """{switch: (x, y)} of their middles, width, height of the part with switches."""
     top = max(graph.stage.values())
     leaves = [name for name in graph.switches if graph.stage[name] == 0]
+    in_a_row = any(graph.stage[p["node"]] == graph.stage[q["node"]] for p, q in graph.links)
+    head = 2 * SWITCH_HEIGHT + (50 if in_a_row else 0)  # room for what is bowed
     at, x = {}, GAP
     for name in leaves:
-        width = group_width(graph, name)
-        at[name] = (x + width / 2, top * ROW_HEIGHT + 2 * SWITCH_HEIGHT)
+        width = group_width(graph, name) + (40 if in_a_row else 0)
+        at[name] = (x + width / 2, top * ROW_HEIGHT + head)
         x += width
     widest = max(sum(1 for s in graph.stage.values() if s == stage) for stage in range(top + 1))
     width = max(x + GAP, widest * (SWITCH_WIDTH + GAP), 320)
@@ -74,8 +76,8 @@ def place(graph):
     for stage in range(1, top + 1):
         names = [name for name in graph.switches if graph.stage[name] == stage]
         for i, name in enumerate(names):
-            at[name] = (width * (i + 0.5) / len(names), (top - stage) * ROW_HEIGHT + 2 * SWITCH_HEIGHT)
-    return at, width, top * ROW_HEIGHT + 3 * SWITCH_HEIGHT
+            at[name] = (width * (i + 0.5) / len(names), (top - stage) * ROW_HEIGHT + head)
+    return at, width, top * ROW_HEIGHT + head + SWITCH_HEIGHT
 
 
 def tip(text):
@@ -90,10 +92,10 @@ def load_text(port, key="link_use"):
     return f"{port[key] * 100:.1f} % of {speed(port)}"
 
 
-def between(a, b, same_stage):
-    """Points of a link: straight, or bowed upwards between two switches of one row."""
+def between(a, b, at):
+    """Points of a link: straight, or bowed upwards between two switches of one row that have another one between them."""
     (x1, y1), (x2, y2) = a, b
-    if not same_stage:
+    if y1 != y2 or not any(y == y1 and min(x1, x2) < x < max(x1, x2) for x, y in at.values()):
         return (x1, y1), ((x1 + x2) / 2, (y1 + y2) / 2), (x2, y2)
     return (x1, y1), ((x1 + x2) / 2, y1 - min(20 + abs(x2 - x1) / 6, 70)), (x2, y2)
 
@@ -102,8 +104,7 @@ def link_lines(graph, at):
     """Each half in the colour of the direction that begins there."""
     width = 3 if len(graph.links) < 200 else 1.2
     for i, (p, q) in enumerate(graph.links):
-        flat = at[p["node"]][1] == at[q["node"]][1]
-        a, middle, b = between(at[p["node"]], at[q["node"]], flat)
+        a, middle, b = between(at[p["node"]], at[q["node"]], at)
         # Parallel links side by side
         shift = 5 * sum(1 for other, _ in graph.links[:i] if (other["node"], other["peer"]) == (p["node"], p["peer"])) if len(graph.links) < 500 else 0
         for end, port in ((a, p), (b, q)):

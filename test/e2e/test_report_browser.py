@@ -49,7 +49,7 @@ def ranges(browser):
 def check_zoom(browser):
     """By mouse over one chart, and all follow."""
     figures = browser.run("return [...document.querySelectorAll('#charts figure')].map(f => f.id)")
-    check_equal("the charts of such a run", figures, ["rates", "allowed", "queues", "marks", "cnps", "pauses", "pause-frames"])
+    check_equal("the charts of such a run", figures, ["rates", "allowed", "queues", "groups", "marks", "cnps", "pauses", "pause-frames"])
     check("they show the whole run", all(r == [0, END_MS] for r in ranges(browser)), ranges(browser))
     browser.drag("#queues .u-over", 0.25, 0.5)
     check("all follow a zoom by mouse", browser.wait(
