@@ -13,7 +13,7 @@ INGRESS = ("Rail-1", "2", "3")  # interface 3, from Spine-A
 SPINE_QUEUE = ("Spine-A", "1", "3")  # to Rail-1
 SPINE_INGRESS = ("Spine-A", "0", "3")  # from Rail-A
 FRAME_BYTES = 4200
-TITLES = {"spine": "behind Spine-A alone", "both": "and a host on interface 2"}
+TITLES = {"alone": "behind Spine-A alone", "both": "behind Spine-A and on interface 2"}
 
 
 def find(run):
@@ -56,7 +56,7 @@ def recovery(run):
 
 def in_order(found, name):
     """Both ends of t7 and t8 apart: where the document's order is not that of the run, findings say why."""
-    if name == "spine":
+    if name == "alone":
         return found
     by_mark = {stage.mark: stage for stage in found}
     return [*found[:9], by_mark["t8 (13)"], by_mark["t8 (14)"], by_mark["t7 (11)"]]
@@ -64,7 +64,7 @@ def in_order(found, name):
 
 def check_run(name, run):
     found = find(run)
-    checks = stages.checks(f"{TITLES[name]}: ", in_order(found, name)) + stages.checks(f"{TITLES[name]}: ", recovery(run)[1:])
+    checks = stages.checks(f"{name}: ", in_order(found, name)) + stages.checks(f"{name}: ", recovery(run)[1:])
     at_us = {stage.mark: stage.at_us for stage in found}
     cut, xoff, xon = at_us["t4 (4)"], at_us["t5 (7)"], at_us["t8 (13)"]
     spine_at_xoff = stages.at(run.groups[SPINE_INGRESS], "shared_bytes", at_us["t6 (9)"])
@@ -73,17 +73,17 @@ def check_run(name, run):
     clock = stages.clock(run)
     climb = recovery(run)[-1].at_us
     return checks + [
-        Check(f"{TITLES[name]}: (5), the queue at the first cut", stages.at(queue, "queue_bytes", np.ceil(cut)) / 1e3,
+        Check(f"{name}: (5), the queue at the first cut", stages.at(queue, "queue_bytes", np.ceil(cut)) / 1e3,
               run.results["bottleneck"]["wred_min_bytes"] / 1e3, unit="KB", stated="still congested"),
-        Check(f"{TITLES[name]}: Spine-A's ingress when its queue crosses WRED min", spine_at_xoff / 1e3,
+        Check(f"{name}: Spine-A's ingress when its queue crosses WRED min", spine_at_xoff / 1e3,
               run.results["bottleneck"]["wred_min_bytes"] / 1e3, unit="KB", stated="queue first, then ingress"),
-        Check(f"{TITLES[name]}: increases of GPUs' rates while Spine-A is held", sum(
+        Check(f"{name}: increases of GPUs' rates while Spine-A is held", sum(
             change.flow.startswith("GPU") and xoff <= change.at_us <= xon and bool(change.reasons & INCREASES) for change in stages.trace(run)),
-              1, unit="increases", stated="- (another guide: CNPs stop, rates rise)"),
-        Check(f"{TITLES[name]}: last PFC frame", recovery(run)[0].at_us, 0, 1500, "us", "no more pauses in the end"),
-        Check(f"{TITLES[name]}: rates of the GPUs at the end over those at the last CNP",
+              1, unit="increases", stated="-"),
+        Check(f"{name}: last PFC frame", recovery(run)[0].at_us, 0, 1500, "us", "no more pauses in the end"),
+        Check(f"{name}: rates of the GPUs at the end over those at the last CNP",
               rates[-1] / stages.value_at(clock, rates, climb - 1), 1.5, unit="times", stated="slowly increase"),
-        Check(f"{TITLES[name]}: dropped", dropped(run), 0, 0, "packets", "lossless"),
+        Check(f"{name}: dropped", dropped(run), 0, 0, "packets", "lossless"),
     ]
 
 
@@ -109,7 +109,7 @@ def draw_of(name):
         figure, (rail, spine, rates, bars) = plt.subplots(4, 1, figsize=(WIDTH, 8.6), sharex=True, height_ratios=(1.5, 1.1, 1.1, 0.9))
         queue, ingress = run.queues[QUEUE], run.groups[INGRESS]
         rail.plot(stages.us(queue), queue["queue_bytes"] / 1e3, color=COLOURS[0], label="egress queue 3 of interface 1")
-        rail.plot(stages.us(ingress), held_bytes(ingress) / 1e3, color=COLOURS[1], label="ingress of interface 3")
+        rail.plot(stages.us(ingress), held_bytes(ingress) / 1e3, color=COLOURS[1], ls="--", label="ingress of interface 3")
         thresholds(rail, {"WRED min": run.results["bottleneck"]["wred_min_bytes"] / 1e3, "WRED max": run.results["bottleneck"]["wred_max_bytes"] / 1e3,
                           "XOFF": ingress["limit_bytes"].max() / 1e3})
         rail.set_ylabel("Rail-1 (KB)")
@@ -152,11 +152,11 @@ EXPERIMENTS = (Experiment(
     scaled="Four GPUs of 100 Gb/s under Rail-A, two QPs each, 400 Gb/s between the switches; WRED as in the article's Example 11-3, and "
            "xON < WRED min < WRED max < xOFF. The article has no rates and no times. Samples of 1 us; cuts from the trace. --full "
            "changes nothing.",
-    variants=(Variant("spine", {"flow near.start_ns": NOT_IN_THIS_RUN}), Variant("both")),
+    variants=(Variant("alone", {"flow near.start_ns": NOT_IN_THIS_RUN}), Variant("both")),
     check=check,
     plots={name: (draw_of(name), "Each time is found in the run: samples of queues, priority groups and pauses, and the trace of rates.")
            for name in TITLES},
-    findings="In the first run the order is that of the text. In the second one XON (t8) comes before the queue is below WRED min (t7): "
+    findings="In the run alone the order is that of the text. In the other one XON (t8) comes before the queue is below WRED min (t7): "
              "packets of interface 2 are still in the queue when those of interface 3 have left. In a shared buffer the queue and the ingress of "
              "Spine-A hold the same bytes, so that the ingress is as full as the queue at (9), not behind it; (10) here is its XOFF. "
              "Packets of interface 3 leave all the time, so that (12) is no moment of its own. And there are two pauses: after XON all that has "
