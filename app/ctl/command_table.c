@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ctl/commands.h"
 #include "ctl/shapes.h"
+#include "ctl/top.h"
 
 #define SWITCH "quench-switch"
 #define NIC "quench-nic"
 
 const struct command commands[] = {
+	{.words = "top",
+	 .help = "rates, queues and pauses on the terminal, until q",
+	 .run = command_top},
 	{.words = "show info",
 	 .help = "program, version, run time",
 	 .run = command_show,

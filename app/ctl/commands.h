@@ -16,6 +16,7 @@
 
 struct ctl_options {
 	bool json;
+	double watch_s;     /* between two pictures; 0: one */
 	bool since_start;   /* do not subtract what was cleared */
 	const char *output; /* of import and export; NULL: standard output */
 	/* of metrics */

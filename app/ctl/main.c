@@ -12,10 +12,10 @@
 #include "common/say.h"
 #include "ctl/client.h"
 #include "ctl/commands.h"
+#include "ctl/top.h"
 
 struct options {
 	struct ctl_options show;
-	double watch_s; /* 0: once */
 	bool help, version;
 };
 
@@ -93,7 +93,7 @@ read_options(int argc, char **argv, struct options *o)
 			o->show.json = true;
 			break;
 		case 'w':
-			rc = read_watch(optarg, &o->watch_s);
+			rc = read_watch(optarg, &o->show.watch_s);
 			break;
 		case 'o':
 			o->show.output = optarg;
@@ -173,20 +173,21 @@ run(const struct options *o, int argc, char **argv)
 		command = command_find(argc, argv, c.program, params);
 		rc = command == NULL ? APP_BAD_USAGE : 0;
 	}
-	if (rc == 0 && o->watch_s > 0 && command->run != command_show) {
-		say_error("--watch: expected a show command");
+	if (rc == 0 && o->show.watch_s > 0 && command->run != command_show &&
+	    command->run != command_top) {
+		say_error("--watch: expected a show command, or top");
 		rc = APP_BAD_USAGE;
 	}
 	while (rc == 0) {
-		if (o->watch_s > 0 && !o->show.json)
+		if (o->show.watch_s > 0 && !o->show.json && command->run == command_show)
 			wipe();
 		rc = command->run(command, &c, &o->show, params);
-		if (rc != 0 || o->watch_s <= 0)
+		if (rc != 0 || o->show.watch_s <= 0 || command->run == command_top)
 			break;
 		/* A reader that went away has seen what it wanted. */
 		if (fflush(stdout) != 0)
 			break;
-		rest(o->watch_s);
+		rest(o->show.watch_s);
 	}
 	client_close(&c);
 	return rc;

@@ -110,7 +110,7 @@ flows_reply(struct telemetry_call *call)
 	json_t *o;
 
 	if (!telemetry_optional_number(call, 0, "FIRST", 0, config->n_flows - 1u, &i) ||
-	    !telemetry_optional_number(call, 1, "COUNT", 1, config->n_flows, &count))
+	    !telemetry_optional_number(call, 1, "COUNT", 1, UINT32_MAX, &count))
 		return NULL;
 	end = min_u64(config->n_flows, i + count);
 	/* One of our own: the main lcore has another for its files. */
@@ -139,7 +139,7 @@ qps_reply(struct telemetry_call *call)
 	json_t *o;
 
 	if (!telemetry_optional_number(call, 0, "FIRST", 0, total - 1, &i) ||
-	    !telemetry_optional_number(call, 1, "COUNT", 1, total, &count))
+	    !telemetry_optional_number(call, 1, "COUNT", 1, UINT32_MAX, &count))
 		return NULL;
 	end = min_u64(total, i + count);
 	o = json_object();

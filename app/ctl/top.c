@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ctl/top.h"
+
+#include <curses.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/say.h"
+#include "ctl/top_view.h"
+
+/* Flows that fit no screen are not asked for. */
+#define MOST_FLOWS 256
+#define NS_PER_S 1000000000ull
+
+struct top {
+	struct client *c;
+	char path[sizeof(((struct client *)0)->path)];
+	struct top_reading now, before;
+	struct top_view view;
+	double interval_s;
+	unsigned int first; /* line at the top */
+	bool held, gone;
+};
+
+/* What is asked of a program; PORTS: of each port. */
+struct question {
+	const char *path;
+	const char *name;
+	const char *list; /* of each port, gathered in one */
+	bool some;        /* the first MOST_FLOWS */
+};
+
+static const struct question of_switch[] = {
+	{"/quench/ports", "ports", NULL, false},   {"/quench/ecn", "ecn", NULL, false},
+	{"/quench/drops", "drops", NULL, false},   {"/quench/pfcwd", "pfcwd", NULL, false},
+	{"/quench/buffer", "buffer", NULL, false}, {"/quench/pg", "pg", "pgs", false},
+};
+static const struct question of_nic[] = {
+	{"/quench/nic", "nic", NULL, false},    {"/quench/port,0", "port", NULL, false},
+	{"/quench/rp", "rp", NULL, false},      {"/quench/np", "np", NULL, false},
+	{"/quench/flows", "flows", NULL, true},
+};
+
+static volatile sig_atomic_t stop;
+
+static void
+on_signal(int signal_number)
+{
+	(void)signal_number;
+	stop = 1;
+}
+
+static bool
+is_switch(const struct client *c)
+{
+	return strcmp(c->program, "quench-switch") == 0;
+}
+
+/* A list of each port, each element with its port. */
+static int
+ask_by_port(struct top *t, const struct question *q, const json_t *ports, json_t **reply)
+{
+	json_t *all = json_array(), *port, *element, *one;
+	size_t p, i;
+	int rc = 0;
+
+	json_array_foreach (ports, p, port) {
+		char command[64];
+
+		snprintf(command, sizeof(command), "%s,%zu", q->path, p);
+		rc = client_ask(t->c, command, &one);
+		if (rc != 0)
+			break;
+		json_array_foreach (json_object_get(one, q->list), i, element) {
+			json_object_set(element, "port", json_object_get(port, "port"));
+			json_array_append(all, element);
+		}
+		json_decref(one);
+	}
+	*reply = json_pack("{s:o}", q->list, all);
+	return rc;
+}
+
+static int
+ask(struct top *t, const struct question *q, json_t *replies)
+{
+	const json_t *ports = json_object_get(json_object_get(replies, "ports"), "rows");
+	json_t *reply = NULL;
+	int rc;
+
+	if (q->list != NULL)
+		rc = ask_by_port(t, q, ports, &reply);
+	else if (q->some)
+		rc = client_ask_first(t->c, q->path, MOST_FLOWS, &reply);
+	else
+		rc = client_ask(t->c, q->path, &reply);
+	/* A program refuses what it does not have, such as pfcwd when it is off. */
+	if (rc == APP_BAD_USAGE)
+		return 0;
+	if (rc == 0)
+		json_object_set_new(replies, q->name, reply);
+	else
+		json_decref(reply);
+	return rc;
+}
+
+static int
+read_program(struct top *t)
+{
+	const struct question *q = is_switch(t->c) ? of_switch : of_nic;
+	unsigned int n = is_switch(t->c) ? sizeof(of_switch) / sizeof(of_switch[0])
+					 : sizeof(of_nic) / sizeof(of_nic[0]);
+	struct top_reading r = {.replies = json_object()};
+	json_t *info;
+	int rc = client_ask(t->c, "/quench/info", &info);
+
+	if (rc == 0) {
+		r.elapsed_ns = (uint64_t)top_value(info, "elapsed_ns");
+		json_object_set_new(r.replies, "info", info);
+	}
+	for (unsigned int i = 0; rc == 0 && i < n; i++)
+		rc = ask(t, &q[i], r.replies);
+	if (rc != 0) {
+		json_decref(r.replies);
+		return rc;
+	}
+	json_decref(t->before.replies);
+	t->before = t->now;
+	t->now = r;
+	return 0;
+}
+
+/* Forget what was read: of another run it says nothing. */
+static void
+forget(struct top *t)
+{
+	json_decref(t->before.replies);
+	json_decref(t->now.replies);
+	t->before = t->now = (struct top_reading){0};
+}
+
+static void
+reconnect(struct top *t)
+{
+	client_close(t->c);
+	t->gone = client_open(t->c, t->path, NULL) != 0;
+	if (!t->gone)
+		forget(t);
+}
+
+static void
+build(struct top *t)
+{
+	unsigned long long up_s = t->now.elapsed_ns / NS_PER_S;
+	const json_t *info = json_object_get(t->now.replies, "info");
+	const char *version = json_string_value(json_object_get(info, "version"));
+
+	top_view_clear(&t->view);
+	top_view_add(&t->view, t->gone ? TOP_ALARM : TOP_PLAIN,
+		     "%s %s, pid %llu, up %llu:%02llu:%02llu, every %.3g s%s%s", t->c->program,
+		     version != NULL ? version : "", (unsigned long long)t->c->pid, up_s / 3600,
+		     up_s / 60 % 60, up_s % 60, t->interval_s, t->held ? ", held" : "",
+		     t->gone ? ", IT IS GONE: waiting for it" : "");
+	if (is_switch(t->c))
+		top_switch(&t->view, &t->now, &t->before);
+	else
+		top_nic(&t->view, &t->now, &t->before);
+}
+
+static void
+draw(struct top *t)
+{
+	static const attr_t with_colours[] = {
+		[TOP_PLAIN] = A_NORMAL,
+		[TOP_HEADING] = A_REVERSE,
+		[TOP_ALARM] = A_BOLD,
+		[TOP_QUIET] = A_DIM,
+	};
+	unsigned int rows = LINES > 1 ? (unsigned int)LINES - 1 : 1;
+
+	if (t->first + rows > t->view.n)
+		t->first = t->view.n > rows ? t->view.n - rows : 0;
+	erase();
+	for (unsigned int i = 0; i < rows && t->first + i < t->view.n; i++) {
+		const struct top_line *line = &t->view.lines[t->first + i];
+		attr_t attr = with_colours[line->style];
+
+		if (line->style == TOP_ALARM && has_colors())
+			attr |= COLOR_PAIR(1);
+		attrset(attr);
+		mvaddnstr((int)i, 0, line->text, COLS);
+	}
+	attrset(A_DIM);
+	mvaddnstr(LINES - 1, 0, "q quit   p hold   +/- slower, faster   arrows, page keys scroll",
+		  COLS);
+	refresh();
+}
+
+/* @return whether to go on. */
+static bool
+take_key(struct top *t, int key)
+{
+	unsigned int page = LINES > 2 ? (unsigned int)LINES - 2 : 1;
+
+	switch (key) {
+	case 'q':
+		return false;
+	case 'p':
+	case ' ':
+		t->held = !t->held;
+		break;
+	case '+':
+		t->interval_s = t->interval_s < 30 ? t->interval_s * 2 : 60;
+		break;
+	case '-':
+		t->interval_s = t->interval_s > 0.2 ? t->interval_s / 2 : 0.1;
+		break;
+	case KEY_DOWN:
+		t->first++;
+		break;
+	case KEY_UP:
+		t->first -= t->first > 0;
+		break;
+	case KEY_NPAGE:
+		t->first += page;
+		break;
+	case KEY_PPAGE:
+		t->first -= t->first > page ? page : t->first;
+		break;
+	default:
+		break;
+	}
+	return true;
+}
+
+static double
+clock_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void
+look(struct top *t)
+{
+	if (t->held)
+		return;
+	if (t->gone)
+		reconnect(t);
+	if (!t->gone)
+		t->gone = read_program(t) != 0;
+}
+
+/* Keys and a new size of the terminal are answered at once, between two readings. */
+static void
+loop(struct top *t)
+{
+	double next_s = 0;
+	bool on = true;
+
+	while (on && !stop) {
+		double now_s = clock_s();
+
+		if (now_s >= next_s) {
+			look(t);
+			next_s = now_s + t->interval_s;
+		}
+		build(t);
+		draw(t);
+		timeout((int)((next_s - now_s) * 1000) + 1);
+		on = take_key(t, getch());
+	}
+}
+
+int
+command_top(const struct command *command, struct client *c, const struct ctl_options *o,
+	    const char *const params[COMMAND_PARAMS])
+{
+	struct top t = {.c = c, .interval_s = o->watch_s > 0 ? o->watch_s : 1};
+	const struct sigaction action = {.sa_handler = on_signal};
+
+	(void)command;
+	(void)params;
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+		say_error("top: expected a terminal (for programs: quenchctl --json --watch show "
+			  "...)");
+		return APP_BAD_USAGE;
+	}
+	snprintf(t.path, sizeof(t.path), "%s", c->path);
+	c->quiet = true;
+	initscr();
+	/* After initscr(), which has handlers of its own: the terminal is given back in any case.
+	 */
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+	if (has_colors()) {
+		start_color();
+		use_default_colors();
+		init_pair(1, COLOR_RED, -1);
+	}
+	cbreak();
+	noecho();
+	keypad(stdscr, TRUE);
+	curs_set(0);
+	loop(&t);
+	endwin();
+	forget(&t);
+	top_view_free(&t.view);
+	return 0;
+}

@@ -1,0 +1,175 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""quenchctl top on a terminal (pyte): what it shows of both programs, keys, another size, a program that comes back."""
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+
+from harness import BUILD, PATIENCE_S, Program, check, check_equal, finish, run, skip, work_dir
+from telemetry import eal, prefix
+
+try:
+    import pyte
+except ImportError:
+    skip("python3-pyte is not installed")
+
+SWITCH = """
+[switch]
+buffer_bytes = 4MB
+[fdb away]
+mac = 02:00:00:00:08:08
+port = 0
+[port 0]
+mac = 02:5a:00:00:00:00
+link_speed_bps = 1G
+[port 1]
+mac = 02:5a:00:00:00:01
+link_speed_bps = 10G
+"""
+NIC = """
+[nic]
+mac = 02:00:00:00:00:01
+ip = 10.0.0.1
+link_speed_bps = 1G
+first_qpn = 100
+[flow write]
+peer_mac = 02:00:00:00:00:01
+peer_ip = 10.0.0.1
+peer_qpn = 104
+qp_count = 4
+message_bytes = 100000
+rate_cap_bps = 10M
+[flow answer]
+requester = off
+peer_mac = 02:00:00:00:00:01
+peer_ip = 10.0.0.1
+peer_qpn = 100
+qp_count = 4
+"""
+
+
+class Terminal:
+    """quenchctl in a terminal of our own."""
+
+    def __init__(self, *words, lines=30, columns=140):
+        self.screen = pyte.Screen(columns, lines)
+        self.stream = pyte.ByteStream(self.screen)
+        self.master, slave = pty.openpty()
+        self.resize(lines, columns)
+        self.process = subprocess.Popen([BUILD / "app/ctl/quenchctl", *words], stdin=slave, stdout=slave,
+                                        stderr=slave, start_new_session=True, env={**os.environ, "TERM": "linux"},
+                                        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+        os.close(slave)
+
+    def resize(self, lines, columns):
+        self.screen.resize(lines, columns)
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+
+    def read(self, seconds=0.1):
+        while select.select([self.master], [], [], seconds)[0]:
+            try:
+                self.stream.feed(os.read(self.master, 65536))
+            except OSError:
+                return
+
+    def rows(self):
+        return [row.rstrip() for row in self.screen.display]
+
+    def shows(self, what, holds):
+        """Wait for a picture of which holds(text) is true."""
+        end = time.monotonic() + PATIENCE_S
+        while time.monotonic() < end:
+            self.read()
+            if holds("\n".join(self.rows())):
+                return check(what, True)
+        return check(what, False, "\n".join(self.rows()))
+
+    def key(self, text):
+        os.write(self.master, text.encode())
+
+    def end(self):
+        try:
+            return self.process.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            return None
+
+
+def start_switch(work, name):
+    switch = Program(work, "switch", "switch", SWITCH, eal(name, "net_null0,no-rx=1", "net_null1"), "--stats-interval", 0,
+                     "--idle-sleep", 200)
+    switch.wait_started()
+    return switch
+
+
+def check_switch(work):
+    name = prefix("top")
+    switch = start_switch(work, name)
+    top = Terminal("-f", name, "--watch=0.2", "top")
+    top.shows("the program", lambda text: re.match(r"quench-switch \S+, pid \d+, up 0:00:\d\d, every 0.2 s", text))
+    top.shows("its buffer", lambda text: re.search(r"^buffer +[.=]+ +[\d.]+K? of 4.00M$", text, re.M))
+    top.shows("what comes by net_null, as a rate", lambda text: re.search(r"^ +1  net_null1 +up +10.00G +[\d.]+[MG]", text, re.M))
+    top.shows("queues with the marks of their curve", lambda text: re.search(r"^ +0 +3 [.=m]+M", text, re.M))
+    top.key("p")
+    top.shows("p holds it", lambda text: ", held" in text)
+    top.key("p")
+    top.key("+")
+    top.shows("+ slows it", lambda text: "every 0.4 s" in text and "held" not in text)
+    top.resize(8, 60)
+    top.process.send_signal(signal.SIGWINCH)
+    top.shows("a smaller terminal has its last line", lambda text: text.splitlines()[7].startswith("q quit"))
+    top.key("\x1b[B" * 3)
+    top.shows("and scrolls", lambda text: not text.startswith("quench-switch"))
+    top.key("\x1b[A" * 9)
+    top.shows("and back", lambda text: text.startswith("quench-switch"))
+    top.resize(30, 140)
+    top.process.send_signal(signal.SIGWINCH)
+    top.shows("a larger one all", lambda text: text.splitlines()[29].startswith("q quit") and "net_null1" in text)
+    check_equal("the switch ends", switch.stop(), 0)
+    top.shows("a program that ends is said to be gone", lambda text: "IT IS GONE" in text)
+    switch = start_switch(work, name)
+    top.shows("and seen again when it is back",
+              lambda text: "GONE" not in text and f"pid {switch.process.pid}" in text and "net_null1" in text)
+    top.key("q")
+    check_equal("q ends it", top.end(), 0)
+    switch.stop()
+
+
+def check_nic(work):
+    name = prefix("topn")
+    nic = Program(work, "nic", "nic", NIC, eal(name, "net_ring0"), "--stats-interval", 0, "--idle-sleep", 200)
+    nic.wait_started()
+    top = Terminal("-f", name, "--watch=0.2", "top")
+    top.shows("a NIC's flows and their rates", lambda text: re.search(r"^write +4 +[\d.]+[KM] +[\d.]+[KM]", text, re.M))
+    top.shows("and totals", lambda text: re.search(r"^ +1.00G +[\d.]+[KM] +[\d.]+[KM]", text, re.M))
+    top.process.send_signal(signal.SIGTERM)
+    check_equal("SIGTERM ends it", top.end(), 0)
+    top.read()
+    check("the terminal is given back", termios.tcgetattr(top.master)[3] & termios.ECHO)
+    nic.stop()
+
+
+def check_no_terminal():
+    name = prefix("none")
+    done = run(BUILD / "app/ctl/quenchctl", "-f", name, "top")
+    check("no program: one line", done.returncode == 1 and len(done.stderr.splitlines()) == 1, done.stderr)
+
+
+def main():
+    work = work_dir()
+    check_switch(work)
+    check_nic(work)
+    check_no_terminal()
+    finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
