@@ -29,6 +29,7 @@ static const struct meaning pg_meanings[] = {
 	{"shared_bytes", "held of the shared buffer"},
 	{"headroom_bytes", "held of the headroom"},
 	{"shared_limit_bytes", "limit on shared_bytes at this moment; a lossless group sends XOFF there"},
+	{"shared_xon_bytes", "shared_bytes at which a lossless group that sent XOFF sends XON"},
 	{"watermark_bytes", "the most that the group held since the last clear"},
 	{"persistent_watermark_bytes", "the most that the group ever held"},
 	{"shared_watermark_bytes", "the most of the shared buffer that it held since the last clear"},

@@ -49,6 +49,9 @@ switch_pg_object(const struct node *node, uint16_t port, uint8_t pg)
 	report_set_u64(o, "shared_limit_bytes",
 		       min_u64(mmu_pg_limit_bytes(sw_mmu(node), port, pg),
 			       mmu_pool_size_bytes(sw_mmu(node), MMU_INGRESS_LOSSLESS)));
+	report_set_u64(o, "shared_xon_bytes",
+		       min_u64(mmu_pg_xon_mark_bytes(sw_mmu(node), port, pg),
+			       mmu_pool_size_bytes(sw_mmu(node), MMU_INGRESS_LOSSLESS)));
 	json_set_counters(o, sw_pg_counter_fields, sw_pg_counter_fields_n,
 			  &sw_port_stats(node, port)->pg[pg]);
 	set_watermark(o, "", node, MMU_WATERMARK_PG, port, pg);

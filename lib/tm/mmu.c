@@ -144,3 +144,11 @@ mmu_pg_limit_bytes(const struct mmu *mmu, uint16_t port, uint8_t pg)
 {
 	return mmu_limit(pg_at(mmu, port, pg)->rule);
 }
+
+uint64_t
+mmu_pg_xon_mark_bytes(const struct mmu *mmu, uint16_t port, uint8_t pg)
+{
+	const struct mmu_rule *rule = pg_at(mmu, port, pg)->rule;
+
+	return mmu_xon_mark(rule, mmu_limit(rule));
+}

@@ -106,6 +106,9 @@ uint64_t mmu_used_bytes(const struct mmu *mmu);
 uint64_t mmu_headroom_used_bytes(const struct mmu *mmu);
 /** Limit on a PG's shared bytes at this moment; UINT64_MAX / 2 or more when there is none. */
 uint64_t mmu_pg_limit_bytes(const struct mmu *mmu, uint16_t port, uint8_t pg);
+/** The XON mark: shared bytes at which a lossless PG that sent XOFF sends XON, its headroom empty.
+ */
+uint64_t mmu_pg_xon_mark_bytes(const struct mmu *mmu, uint16_t port, uint8_t pg);
 /** Recompute sums from parts; true when they agree. For tests and a running switch's self-check. */
 bool mmu_balanced(const struct mmu *mmu);
 
@@ -420,13 +423,18 @@ mmu_egress_release(struct mmu *mmu, uint16_t port, uint8_t queue_index, uint32_t
 	mmu_pool_release(q->rule->pool, bytes, from_shared);
 }
 
+static inline uint64_t
+mmu_xon_mark(const struct mmu_rule *rule, uint64_t limit)
+{
+	return max_u64(rule->xon_bytes, sub_sat(limit, rule->xon_offset_bytes));
+}
+
 static inline bool
 mmu_pg_wants_xoff(const struct mmu *mmu, uint16_t port, uint8_t pg_index, bool xoff_now)
 {
 	const struct mmu_pg *pg = &mmu->pgs[port * TM_CLASSES + pg_index];
 	const struct mmu_rule *rule = pg->rule;
 	uint64_t shared_bytes, limit;
-	bool above_xon;
 
 	assert(port < mmu->n_ports && pg_index < TM_CLASSES);
 	if (!rule->lossless)
@@ -437,9 +445,7 @@ mmu_pg_wants_xoff(const struct mmu *mmu, uint16_t port, uint8_t pg_index, bool x
 	limit = mmu_limit(rule);
 	/* Tested on the way up too: a limit below xon must not make a PG flap, nor stop an empty
 	 * one. */
-	above_xon = shared_bytes > rule->xon_bytes &&
-		    shared_bytes > sub_sat(limit, rule->xon_offset_bytes);
-	return above_xon && (xoff_now || shared_bytes >= limit);
+	return shared_bytes > mmu_xon_mark(rule, limit) && (xoff_now || shared_bytes >= limit);
 }
 
 #endif
