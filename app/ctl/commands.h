@@ -83,4 +83,7 @@ int command_import_sonic(const struct ctl_options *o, const char *const params[C
 int command_import_mlnx(const struct ctl_options *o, const char *const params[COMMAND_PARAMS]);
 int command_export_sonic(const struct ctl_options *o, const char *const params[COMMAND_PARAMS]);
 
+/* In web.c. */
+int command_web(const struct ctl_options *o, const char *const params[COMMAND_PARAMS]);
+
 #endif

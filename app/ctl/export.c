@@ -79,7 +79,7 @@ command_serve_metrics(const struct ctl_options *o, const char *const params[COMM
 	e = exporter_new(o->path, o->prefix, &o->bounds);
 	if (e == NULL)
 		return APP_FAILED;
-	s = http_open(o->listen, routes, 1, e);
+	s = http_open(o->listen != NULL ? o->listen : "127.0.0.1:9880", routes, 1, e);
 	if (s == NULL) {
 		exporter_free(e);
 		return APP_FAILED;

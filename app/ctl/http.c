@@ -137,10 +137,15 @@ static bool
 is_loopback_name(const char *host)
 {
 	size_t n = *host == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
+	struct in_addr in;
+	char name[16];
 
+	/* 127.0.0.1.example.org is a name like others: it must be an address. */
+	snprintf(name, sizeof(name), "%.*s", (int)n, host);
 	return (n == strlen("localhost") && strncasecmp(host, "localhost", n) == 0) ||
 	       (n == strlen("[::1]") && strncmp(host, "[::1]", n) == 0) ||
-	       strncmp(host, "127.", 4) == 0;
+	       (n < sizeof(name) && inet_pton(AF_INET, name, &in) == 1 &&
+		ntohl(in.s_addr) >> 24 == 127);
 }
 
 static void
@@ -230,6 +235,8 @@ on_request(void *arg, struct MHD_Connection *c, const char *path, const char *me
 	if (answer.content_type != NULL)
 		MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, answer.content_type);
 	MHD_add_response_header(r, "X-Content-Type-Options", "nosniff");
+	MHD_add_response_header(r, "Content-Security-Policy",
+				"default-src 'self'; img-src data:; frame-ancestors 'none'");
 	MHD_add_response_header(r, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
 	if (answer.status == MHD_HTTP_METHOD_NOT_ALLOWED)
 		MHD_add_response_header(r, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");

@@ -29,7 +29,7 @@ static const char usage[] =
 	"  -w, --watch[=SECONDS]    again and again, every second or so many\n"
 	"  -o, --output FILE        of import and export, instead of standard output\n"
 	"      --since-start        counters since the start, whatever was cleared\n"
-	"      --listen ADDRESS:PORT  of serve-metrics; 127.0.0.1:9880 unless given\n"
+	"      --listen ADDRESS:PORT  of serve-metrics (127.0.0.1:9880) and web (127.0.0.1:9881)\n"
 	"      --qps N, --flows N   metrics of the first N of them; 0 and 256 unless given\n"
 	"      --help, --version\n"
 	"\n"
@@ -162,7 +162,7 @@ run(const struct options *o, int argc, char **argv)
 		say_error("--output: expected an import or export command");
 		return APP_BAD_USAGE;
 	}
-	if (command->run_files != NULL && o->watch_s > 0) {
+	if (command->run_files != NULL && o->show.watch_s > 0) {
 		say_error("--watch: expected a show of one program");
 		return APP_BAD_USAGE;
 	}
@@ -196,7 +196,7 @@ run(const struct options *o, int argc, char **argv)
 int
 main(int argc, char **argv)
 {
-	struct options o = {.show = {.listen = "127.0.0.1:9880", .bounds = {.flows = 256}}};
+	struct options o = {.show = {.bounds = {.flows = 256}}};
 	int rc;
 
 	say_as("quenchctl");

@@ -10,37 +10,16 @@
 #include "common/say.h"
 #include "ctl/top_view.h"
 
-/* Flows that fit no screen are not asked for. */
-#define MOST_FLOWS 256
 #define NS_PER_S 1000000000ull
 
 struct top {
 	struct client *c;
 	char path[sizeof(((struct client *)0)->path)];
-	struct top_reading now, before;
+	struct reading now, before;
 	struct top_view view;
 	double interval_s;
 	unsigned int first; /* line at the top */
 	bool held, gone;
-};
-
-/* What is asked of a program; PORTS: of each port. */
-struct question {
-	const char *path;
-	const char *name;
-	const char *list; /* of each port, gathered in one */
-	bool some;        /* the first MOST_FLOWS */
-};
-
-static const struct question of_switch[] = {
-	{"/quench/ports", "ports", NULL, false},   {"/quench/ecn", "ecn", NULL, false},
-	{"/quench/drops", "drops", NULL, false},   {"/quench/pfcwd", "pfcwd", NULL, false},
-	{"/quench/buffer", "buffer", NULL, false}, {"/quench/pg", "pg", "pgs", false},
-};
-static const struct question of_nic[] = {
-	{"/quench/nic", "nic", NULL, false},    {"/quench/port,0", "port", NULL, false},
-	{"/quench/rp", "rp", NULL, false},      {"/quench/np", "np", NULL, false},
-	{"/quench/flows", "flows", NULL, true},
 };
 
 static volatile sig_atomic_t stop;
@@ -58,75 +37,15 @@ is_switch(const struct client *c)
 	return strcmp(c->program, "quench-switch") == 0;
 }
 
-/* A list of each port, each element with its port. */
-static int
-ask_by_port(struct top *t, const struct question *q, const json_t *ports, json_t **reply)
-{
-	json_t *all = json_array(), *port, *element, *one;
-	size_t p, i;
-	int rc = 0;
-
-	json_array_foreach (ports, p, port) {
-		char command[64];
-
-		snprintf(command, sizeof(command), "%s,%zu", q->path, p);
-		rc = client_ask(t->c, command, &one);
-		if (rc != 0)
-			break;
-		json_array_foreach (json_object_get(one, q->list), i, element) {
-			json_object_set(element, "port", json_object_get(port, "port"));
-			json_array_append(all, element);
-		}
-		json_decref(one);
-	}
-	*reply = json_pack("{s:o}", q->list, all);
-	return rc;
-}
-
-static int
-ask(struct top *t, const struct question *q, json_t *replies)
-{
-	const json_t *ports = json_object_get(json_object_get(replies, "ports"), "rows");
-	json_t *reply = NULL;
-	int rc;
-
-	if (q->list != NULL)
-		rc = ask_by_port(t, q, ports, &reply);
-	else if (q->some)
-		rc = client_ask_first(t->c, q->path, MOST_FLOWS, &reply);
-	else
-		rc = client_ask(t->c, q->path, &reply);
-	/* A program refuses what it does not have, such as pfcwd when it is off. */
-	if (rc == APP_BAD_USAGE)
-		return 0;
-	if (rc == 0)
-		json_object_set_new(replies, q->name, reply);
-	else
-		json_decref(reply);
-	return rc;
-}
-
 static int
 read_program(struct top *t)
 {
-	const struct question *q = is_switch(t->c) ? of_switch : of_nic;
-	unsigned int n = is_switch(t->c) ? sizeof(of_switch) / sizeof(of_switch[0])
-					 : sizeof(of_nic) / sizeof(of_nic[0]);
-	struct top_reading r = {.replies = json_object()};
-	json_t *info;
-	int rc = client_ask(t->c, "/quench/info", &info);
+	struct reading r;
+	int rc = reading_take(t->c, &r);
 
-	if (rc == 0) {
-		r.elapsed_ns = (uint64_t)top_value(info, "elapsed_ns");
-		json_object_set_new(r.replies, "info", info);
-	}
-	for (unsigned int i = 0; rc == 0 && i < n; i++)
-		rc = ask(t, &q[i], r.replies);
-	if (rc != 0) {
-		json_decref(r.replies);
+	if (rc != 0)
 		return rc;
-	}
-	json_decref(t->before.replies);
+	reading_drop(&t->before);
 	t->before = t->now;
 	t->now = r;
 	return 0;
@@ -136,9 +55,8 @@ read_program(struct top *t)
 static void
 forget(struct top *t)
 {
-	json_decref(t->before.replies);
-	json_decref(t->now.replies);
-	t->before = t->now = (struct top_reading){0};
+	reading_drop(&t->before);
+	reading_drop(&t->now);
 }
 
 static void

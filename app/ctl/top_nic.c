@@ -4,21 +4,20 @@
 #include "ctl/top_view.h"
 
 static const json_t *
-reply(const struct top_reading *r, const char *name)
+reply(const struct reading *r, const char *name)
 {
 	return json_object_get(r->replies, name);
 }
 
 static double
-rise(const struct top_reading *now, const struct top_reading *before, const char *name,
-     const char *key)
+rise(const struct reading *now, const struct reading *before, const char *name, const char *key)
 {
 	return top_rate(reply(now, name), reply(before, name), key, top_seconds(now, before));
 }
 
 /* Counters that are drops say so, or are named as mlx5 names them. */
 static double
-drop_rate(const struct top_reading *now, const struct top_reading *before)
+drop_rate(const struct reading *now, const struct reading *before)
 {
 	static const char *const others[] = {"rx_icrc_encapsulated", "qkey_violations",
 					     "out_of_buffer", "rx_discards_phy"};
@@ -35,7 +34,7 @@ drop_rate(const struct top_reading *now, const struct top_reading *before)
 }
 
 static void
-add_total(struct top_view *v, const struct top_reading *now, const struct top_reading *before)
+add_total(struct top_view *v, const struct reading *now, const struct reading *before)
 {
 	double drops = drop_rate(now, before), ignored = rise(now, before, "rp", "rp_cnp_ignored");
 	double speed = top_value(reply(now, "port"), "link_speed_bps");
@@ -83,7 +82,7 @@ add_flow(struct top_view *v, const json_t *row, const json_t *was, double second
 }
 
 void
-top_nic(struct top_view *v, const struct top_reading *now, const struct top_reading *before)
+top_nic(struct top_view *v, const struct reading *now, const struct reading *before)
 {
 	static const char *const by[] = {"flow", NULL};
 	const json_t *rows = json_object_get(reply(now, "flows"), "rows");

@@ -14,7 +14,7 @@ struct pair {
 };
 
 static const json_t *
-rows_of(const struct top_reading *r, const char *reply, const char *list)
+rows_of(const struct reading *r, const char *reply, const char *list)
 {
 	return json_object_get(json_object_get(r->replies, reply), list);
 }
@@ -53,7 +53,7 @@ drop_rate(const json_t *now, const json_t *before, double seconds)
 }
 
 static void
-add_port(struct top_view *v, const struct top_reading *now, const struct top_reading *before,
+add_port(struct top_view *v, const struct reading *now, const struct reading *before,
 	 const struct pair *p)
 {
 	static const char *const by[] = {"port", NULL};
@@ -83,7 +83,7 @@ add_port(struct top_view *v, const struct top_reading *now, const struct top_rea
 }
 
 static void
-add_ports(struct top_view *v, const struct top_reading *now, const struct top_reading *before)
+add_ports(struct top_view *v, const struct reading *now, const struct reading *before)
 {
 	static const char *const by[] = {"port", NULL};
 	json_t *row;
@@ -105,7 +105,7 @@ add_ports(struct top_view *v, const struct top_reading *now, const struct top_re
 
 /* Queues with a curve: m and M are WRED's thresholds. */
 static void
-add_queues(struct top_view *v, const struct top_reading *now, const struct top_reading *before)
+add_queues(struct top_view *v, const struct reading *now, const struct reading *before)
 {
 	static const char *const by[] = {"port", "queue", NULL};
 	json_t *row;
@@ -141,7 +141,7 @@ add_queues(struct top_view *v, const struct top_reading *now, const struct top_r
 
 /* What a group holds of the shared buffer; X is where it sends XOFF. Beyond that is headroom. */
 static void
-add_groups(struct top_view *v, const struct top_reading *now, const struct top_reading *before)
+add_groups(struct top_view *v, const struct reading *now, const struct reading *before)
 {
 	static const char *const by[] = {"port", "pg", NULL};
 	bool heading = false;
@@ -178,7 +178,7 @@ add_groups(struct top_view *v, const struct top_reading *now, const struct top_r
 }
 
 static void
-add_storms(struct top_view *v, const struct top_reading *now)
+add_storms(struct top_view *v, const struct reading *now)
 {
 	json_t *row;
 	size_t i;
@@ -197,7 +197,7 @@ add_storms(struct top_view *v, const struct top_reading *now)
 }
 
 void
-top_switch(struct top_view *v, const struct top_reading *now, const struct top_reading *before)
+top_switch(struct top_view *v, const struct reading *now, const struct reading *before)
 {
 	const json_t *buffer = json_object_get(now->replies, "buffer");
 	double size = top_value(buffer, "buffer_bytes"),

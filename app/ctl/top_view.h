@@ -6,6 +6,8 @@
 #include <jansson.h>
 #include <stdint.h>
 
+#include "ctl/reading.h"
+
 #define TOP_COLUMNS 200
 
 enum top_style {
@@ -44,24 +46,17 @@ const char *top_number(double value, char text[16]);
 const char *top_bar(double value, double scale, const char *letters, const double *marks,
 		    unsigned int width, char text[TOP_COLUMNS]);
 
-/* A reading: replies of the program by the last word of their path. */
-struct top_reading {
-	json_t *replies;     /* object: "ports", "ecn", ... */
-	uint64_t elapsed_ns; /* of its run */
-};
-
 /** Add the lines of a quench-switch; before may be empty: then rates are 0. */
-void top_switch(struct top_view *v, const struct top_reading *now,
-		const struct top_reading *before);
+void top_switch(struct top_view *v, const struct reading *now, const struct reading *before);
 
 /** Add those of a quench-nic. */
-void top_nic(struct top_view *v, const struct top_reading *now, const struct top_reading *before);
+void top_nic(struct top_view *v, const struct reading *now, const struct reading *before);
 
 /** @return the rise of a counter for each second; 0 where it is not known before. */
 double top_rate(const json_t *now, const json_t *before, const char *key, double seconds);
 
 /** Seconds between two readings; 0: there is only one. */
-double top_seconds(const struct top_reading *now, const struct top_reading *before);
+double top_seconds(const struct reading *now, const struct reading *before);
 
 /** The row with the same members of these names; NULL: none. keys end with NULL. */
 const json_t *top_row(const json_t *rows, const json_t *like, const char *const *keys);

@@ -7,7 +7,7 @@ import pathlib
 import shutil
 import socket
 
-from harness import CORES, PATIENCE_S
+from harness import BUILD, CORES, PATIENCE_S, run
 
 # Where DPDK puts it (lib/eal: eal_get_runtime_dir()).
 BASE = pathlib.Path("/var/run" if os.geteuid() == 0 else os.environ.get("XDG_RUNTIME_DIR", "/tmp")) / "dpdk"
@@ -55,3 +55,10 @@ class Telemetry:
             if "next" not in page:
                 return columns
             page = self.ask(f"{command},{page['next']}")
+
+
+def wait_answers(program, file_prefix):
+    """A program says that it runs a moment before its telemetry does."""
+    program.wait_started()
+    program.wait_until("its telemetry answers",
+                       lambda: run(BUILD / "app/ctl/quenchctl", "-f", file_prefix, "show", "info").returncode == 0)

@@ -14,7 +14,7 @@ import termios
 import time
 
 from harness import BUILD, PATIENCE_S, Program, check, check_equal, finish, run, skip, work_dir
-from telemetry import eal, prefix
+from telemetry import eal, prefix, wait_answers
 
 try:
     import pyte
@@ -106,7 +106,7 @@ class Terminal:
 def start_switch(work, name):
     switch = Program(work, "switch", "switch", SWITCH, eal(name, "net_null0,no-rx=1", "net_null1"), "--stats-interval", 0,
                      "--idle-sleep", 200)
-    switch.wait_started()
+    wait_answers(switch, name)
     return switch
 
 
@@ -146,7 +146,7 @@ def check_switch(work):
 def check_nic(work):
     name = prefix("topn")
     nic = Program(work, "nic", "nic", NIC, eal(name, "net_ring0"), "--stats-interval", 0, "--idle-sleep", 200)
-    nic.wait_started()
+    wait_answers(nic, name)
     top = Terminal("-f", name, "--watch=0.2", "top")
     top.shows("a NIC's flows and their rates", lambda text: re.search(r"^write +4 +[\d.]+[KM] +[\d.]+[KM]", text, re.M))
     top.shows("and totals", lambda text: re.search(r"^ +1.00G +[\d.]+[KM] +[\d.]+[KM]", text, re.M))
