@@ -336,14 +336,18 @@ join_thread(struct live *l)
 }
 #endif
 
-int
-live_start(struct live *l, struct mailbox *mailbox, atomic_bool *stop)
+void
+live_prepare(struct live *l, struct mailbox *mailbox, atomic_bool *stop)
 {
-	int rc;
-
 	l->mailbox = mailbox;
 	l->stop = stop;
-	rc = start_thread(l);
+}
+
+int
+live_start(struct live *l)
+{
+	int rc = start_thread(l);
+
 	l->has_thread = rc == 0;
 	return rc;
 }

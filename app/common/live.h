@@ -52,7 +52,7 @@ struct live {
 	char *path;           /* of the file that was read last */
 	pthread_mutex_t lock; /* of what follows */
 	struct live_version *current;
-	/* live_start() */
+	/* live_prepare(), live_start() */
 	struct mailbox *mailbox;
 	atomic_bool *stop;
 	rte_thread_t thread;
@@ -68,8 +68,10 @@ int live_init(struct live *l, const struct live_ops *ops, void *program, const c
 /** Frees the version in force. Of a zero-initialised one: nothing. */
 void live_destroy(struct live *l);
 
-/** Changes are taken from now on; the main lcore serves mailbox. @return 0 or -errno. */
-int live_start(struct live *l, struct mailbox *mailbox, atomic_bool *stop);
+/** Changes are taken from now on; the main lcore serves mailbox. */
+void live_prepare(struct live *l, struct mailbox *mailbox, atomic_bool *stop);
+/** SIGHUP is one, too. @return 0 or -errno. */
+int live_start(struct live *l);
 /** Before mailbox_close(). Without a start: nothing. */
 void live_stop(struct live *l);
 

@@ -141,14 +141,18 @@ telemetry_open(struct telemetry *t)
 		snprintf(help, sizeof(help), "%s: %s%s", e->help, e->path, e->usage);
 		rc = rte_telemetry_register_cmd(e->path, on_command, help);
 	}
-	if (rc == 0 && t->live != NULL)
-		rc = live_start(t->live, &t->mailbox, t->stop);
 	if (rc != 0)
 		return rc;
+	if (t->live != NULL)
+		live_prepare(t->live, &t->mailbox, t->stop);
 	pthread_rwlock_wrlock(&current.lock);
 	current.open = t;
 	pthread_rwlock_unlock(&current.lock);
-	return 0;
+	/* Making a thread takes a while, in which there are answers already. */
+	rc = t->live != NULL ? live_start(t->live) : 0;
+	if (rc != 0)
+		telemetry_close(t);
+	return rc;
 }
 
 void
