@@ -45,7 +45,7 @@ _quenchctl()
 			m = split($0, c, " ")
 			for (i = 1; i <= n && (c[i] == g[i] || c[i] ~ /^\[?[A-Z]/); i++)
 				;
-			if (i <= n || n == m || (n == 0 && c[1] == "reload"))
+			if (i <= n || n == m)
 				next
 			if (c[n + 1] == "ON|OFF")
 				print "on off"

@@ -216,7 +216,9 @@ def check_completion():
         return run("bash", "-c", f"source {script}; COMP_WORDS=({line}); COMP_CWORD={len(words)}; _quenchctl; "
                    "echo ${COMPREPLY[@]}").stdout.split()
 
-    check_equal("completion: first words", complete(""), ["clear", "export", "import", "serve-metrics", "set", "show", "top", "web"])
+    check("completion: first words", {"clear", "export", "import", "reload", "serve-metrics", "set", "show", "top", "web"} <= set(complete("")),
+          complete(""))
+    check_equal("completion: a file to reload", complete("reload", __file__[:-1]), [__file__])
     check_equal("completion: show q", complete("show", "q"), ["qp", "queue"])
     check_equal("completion: behind an option", complete("-f", "x", "show", "queue", ""), ["counters", "watermark"])
     check_equal("completion: on and off", complete("set", "interface", "tx-disabled", "3", ""), ["off", "on"])
