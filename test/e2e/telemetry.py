@@ -6,6 +6,7 @@ import os
 import pathlib
 import shutil
 import socket
+import time
 
 from harness import BUILD, CORES, PATIENCE_S, run
 
@@ -37,6 +38,10 @@ class Telemetry:
         self.socket.settimeout(PATIENCE_S)
         self.socket.connect(str(self.path))
         self.info = json.loads(self.socket.recv(1024))
+        # DPDK has the socket before the program has its commands.
+        end = time.monotonic() + 10
+        while self.ask("/quench/info") is None and time.monotonic() < end:
+            time.sleep(0.01)
 
     def ask(self, command):
         self.socket.send(command.encode())
