@@ -132,15 +132,33 @@ DISTRIBUTIONS = (("completion_ns", "completion", "Completion time of messages", 
                  ("rtt_ns", "rtt", "Round-trip time", "µs", 1e3))
 
 
+def cumulated(at_most, count, scale):
+    """Share of the values up to each bin's end, from 0 % on: a bin begins at most 1/128 below its end."""
+    share = np.cumsum(count) / count.sum() * 100
+    steps = dict(zip(ts.rounded(np.insert(at_most, 0, at_most[0] * 127 / 128) / scale), ts.rounded(np.insert(share, 0, 0))))
+    return list(steps), list(steps.values())
+
+
+def all_times(run, measure):
+    """The histograms of all flows as one: (values, counts), or None."""
+    parts = [pair for (_, what), pair in run.times.items() if what == measure]
+    if not parts:
+        return None
+    values, where = np.unique(np.concatenate([values for values, _ in parts]), return_inverse=True)
+    return values, np.bincount(where, weights=np.concatenate([counts for _, counts in parts]))
+
+
 def distribution(run, measure, name, title, unit, scale):
-    """Which share of the values was at most so much: a part for each flow, since their steps differ."""
+    """Which share of the values was at most so much: a part for each flow, since their steps differ, and one for all together."""
     found = {flow: pair for (flow, what), pair in run.times.items() if what == measure}
-    parts = []
     order = sorted(found, key=lambda flow: -found[flow][1].sum())[:ts.MOST_SERIES]
-    for i, flow in enumerate(flow for flow in found if flow in set(order)):
-        at_most, count = found[flow]
-        share = np.cumsum(count) / count.sum() * 100
-        parts.append({"ms": ts.rounded(at_most / scale), "series": [{"label": flow, "shown": i < ts.SHOWN, "values": ts.rounded(share)}]})
+    drawn = [(flow, found[flow]) for flow in found if flow in set(order)]
+    if len(found) > 1:
+        drawn.insert(0, ("all flows", all_times(run, measure)))
+    parts = []
+    for i, (label, pair) in enumerate(drawn):
+        at_most, share = cumulated(*pair, scale)
+        parts.append({"ms": at_most, "series": [{"label": label, "shown": i < ts.SHOWN, "values": share}]})
     note = "Share of the values that were at most so much, whole run."
     if len(order) < len(found):
         note += f" {len(order)} of {len(found)} flows: those with most."

@@ -62,17 +62,8 @@ def read(folder):
     return run
 
 
-def all_times(run, measure):
-    """The histograms of all flows as one: (values, counts), or None."""
-    parts = [pair for (_, what), pair in run.times.items() if what == measure]
-    if not parts:
-        return None
-    values, where = np.unique(np.concatenate([values for values, _ in parts]), return_inverse=True)
-    return values, np.bincount(where, weights=np.concatenate([counts for _, counts in parts]))
-
-
 def quantile(run, measure, percent, scale):
-    times = all_times(run, measure)
+    times = charts.all_times(run, measure)
     if times is None:
         return None
     values, counts = times
@@ -243,11 +234,10 @@ class Pair:
         for measure, name, title, unit, scale in charts.DISTRIBUTIONS:
             parts = []
             for letter, run in zip("AB", self.runs):
-                times = all_times(run, measure)
+                times = charts.all_times(run, measure)
                 if times is not None:
-                    share = np.cumsum(times[1]) / times[1].sum() * 100
-                    parts.append({"ms": ts.rounded(times[0] / scale), "series": [
-                        {"label": letter, "dashed": letter == "B", "shown": True, "values": ts.rounded(share)}]})
+                    at_most, share = charts.cumulated(*times, scale)
+                    parts.append({"ms": at_most, "series": [{"label": letter, "dashed": letter == "B", "shown": True, "values": share}]})
             if parts:
                 found.append({"id": name, "title": title, "unit": "%", "note": "All flows together.", "parts": parts, "lines": [], "steps": True, "x": unit})
         return found

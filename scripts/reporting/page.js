@@ -98,11 +98,13 @@
 
 		options(series) {
 			const steps = this.spec.steps ? uPlot.paths.stepped({ align: this.overTime ? -1 : 1 }) : undefined;
-			const unit = this.spec.x || "ms";
+			const unit = this.spec.x || "ms", log = this.spec.x && this.logarithmic();
+			// From a round value on: uPlot counts a logarithmic axis' ticks from where it begins.
+			const from = low => log && low > 0 ? Number(`${low.toExponential(15)[0]}e${Math.floor(Math.log10(low))}`) : low;
 			return {
 				width: this.width(), height: 250,
 				scales: {
-					x: { time: false, distr: this.spec.x && this.logarithmic() ? 3 : 1, range: (u, low, high) => [low, high] },
+					x: { time: false, distr: log ? 3 : 1, range: (u, low, high) => [from(low), high] },
 					y: { range: (u, low, high) => [0, this.top(high)] },
 				},
 				axes: [{ label: this.overTime ? "time (ms)" : unit, labelSize: 20, size: 36, grid: { stroke: "#eee", width: 1 } },

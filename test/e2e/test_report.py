@@ -18,7 +18,7 @@ try:
     import matplotlib  # noqa: F401
     import numpy as np
     sys.path.insert(0, str(ROOT / "scripts"))
-    from reporting import series
+    from reporting import charts, data, series
 except ImportError:
     skip("python3-matplotlib is not installed")
 
@@ -54,6 +54,19 @@ def check_report(out):
     check(f"the page has {'the fluid model beside the packets' if model else 'why there is no fluid model'}",
           ("Fixed point" in page and "fluid model" in page) if model else "<h2>Fluid model</h2><p>None" in page)
     check("the page names every flow", all(flow["name"] in page for flow in results["flows"]))
+
+
+def check_distributions(out):
+    """A flow of one message is a step, not a lone point that no line is drawn through."""
+    run_ = data.Run(out)
+    drawn = charts.distributions(run_)
+    check("distributions are drawn", len(drawn) > 0)
+    for chart in drawn:
+        check_equal(f"{chart['title']}: all flows come first", chart["parts"][0]["series"][0]["label"], "all flows")
+        for part in chart["parts"]:
+            values = part["series"][0]["values"]
+            check(f"{chart['title']}: from 0 to 100 %", len(values) > 1 and (values[0], values[-1]) == (0, 100), values)
+            check(f"{chart['title']}: no value twice", all(a < b for a, b in zip(part["ms"], part["ms"][1:])), part["ms"])
 
 
 def check_refusals(out):
@@ -101,6 +114,7 @@ check_thinning()
 work = work_dir()
 for scenario_file in ("incast-4to1.ini", "incast-4to1-pfc-only.ini", "incast-4to1-no-pfc.ini"):
     check_report(lab(work, scenario_file))
+check_distributions(work / "incast-4to1")
 check_refusals(work / "incast-4to1")
 check_empty(work / "incast-4to1")
 finish()
