@@ -108,8 +108,10 @@ read_frames(pcap_t *pcap, struct room *r, char *why, size_t why_size)
 		if (add_frame(r, last_ns - first_ns, bytes, head->caplen) < 0)
 			return refuse(why, why_size, "memory for it");
 	}
-	if (rc == PCAP_ERROR)
-		return refuse(why, why_size, pcap_geterr(pcap));
+	if (rc == PCAP_ERROR) {
+		snprintf(why, why_size, "a capture that can be read (%.80s)", pcap_geterr(pcap));
+		return -EINVAL;
+	}
 	return r->out->n > 0 ? 0 : refuse(why, why_size, "a capture that holds a frame");
 }
 
