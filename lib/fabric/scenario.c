@@ -112,6 +112,16 @@ scenario_backing_frames(const struct scenario *s)
 	       (hosts > GENEROUS_HOSTS ? hosts - GENEROUS_HOSTS : 0) * FRAMES_PER_FURTHER_HOST;
 }
 
+/* Frames from outside are enough to see what a switch or NIC does with them. */
+static bool
+sends_frames(const struct scenario *s)
+{
+	for (uint32_t i = 0; i < s->n_events; i++)
+		if (s->events[i].action == EVENT_SEND)
+			return true;
+	return false;
+}
+
 static int
 check_fabric(struct scenario *s, struct scenario_fault *fault)
 {
@@ -127,8 +137,9 @@ check_fabric(struct scenario *s, struct scenario_fault *fault)
 	if (host_list_parse(s->topology, s->fabric.slow_hosts, hosts) < 0)
 		return scenario_refuse(fault, "fabric", "", "slow_hosts",
 				       "all, or hosts such as 1-4 or 1,3");
-	if (s->n_flows == 0)
-		return scenario_refuse(fault, "flow", "", NULL, "at least one [flow NAME] section");
+	if (s->n_flows == 0 && !sends_frames(s))
+		return scenario_refuse(fault, "flow", "", NULL,
+				       "a [flow NAME], or an [event NAME] that sends frames");
 	for (uint32_t i = 0; i < s->n_flows; i++)
 		if (scenario_pair_hosts(s, &s->flows[i], fault) < 0 ||
 		    check_flow(s, &s->flows[i], fault) < 0)
