@@ -162,7 +162,7 @@ open_source(struct exporter *e, struct source *s)
 	}
 	s->open = true;
 	s->foreign = false;
-	snprintf(s->program, sizeof(s->program), "%s", s->client.program);
+	memcpy(s->program, s->client.program, sizeof(s->program));
 	if (e->server != NULL)
 		say("%s: %s, pid %llu", s->name, s->program, (unsigned long long)s->client.pid);
 	return true;
