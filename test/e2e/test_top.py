@@ -13,47 +13,14 @@ import sys
 import termios
 import time
 
-from harness import BUILD, PATIENCE_S, Program, check, check_equal, finish, run, skip, work_dir
-from telemetry import eal, prefix, wait_answers
+from harness import BUILD, PATIENCE_S, check, check_equal, finish, run, skip, work_dir
+from looked_at import start_nic, start_switch
+from telemetry import prefix
 
 try:
     import pyte
 except ImportError:
     skip("python3-pyte is not installed")
-
-SWITCH = """
-[switch]
-buffer_bytes = 4MB
-[fdb away]
-mac = 02:00:00:00:08:08
-port = 0
-[port 0]
-mac = 02:5a:00:00:00:00
-link_speed_bps = 1G
-[port 1]
-mac = 02:5a:00:00:00:01
-link_speed_bps = 10G
-"""
-NIC = """
-[nic]
-mac = 02:00:00:00:00:01
-ip = 10.0.0.1
-link_speed_bps = 1G
-first_qpn = 100
-[flow write]
-peer_mac = 02:00:00:00:00:01
-peer_ip = 10.0.0.1
-peer_qpn = 104
-qp_count = 4
-message_bytes = 100000
-rate_cap_bps = 10M
-[flow answer]
-requester = off
-peer_mac = 02:00:00:00:00:01
-peer_ip = 10.0.0.1
-peer_qpn = 100
-qp_count = 4
-"""
 
 
 class Terminal:
@@ -103,13 +70,6 @@ class Terminal:
             return None
 
 
-def start_switch(work, name):
-    switch = Program(work, "switch", "switch", SWITCH, eal(name, "net_null0,no-rx=1", "net_null1"), "--stats-interval", 0,
-                     "--idle-sleep", 200)
-    wait_answers(switch, name)
-    return switch
-
-
 def check_switch(work):
     name = prefix("top")
     switch = start_switch(work, name)
@@ -145,8 +105,7 @@ def check_switch(work):
 
 def check_nic(work):
     name = prefix("topn")
-    nic = Program(work, "nic", "nic", NIC, eal(name, "net_ring0"), "--stats-interval", 0, "--idle-sleep", 200)
-    wait_answers(nic, name)
+    nic = start_nic(work, name)
     top = Terminal("-f", name, "--watch=0.2", "top")
     top.shows("a NIC's flows and their rates", lambda text: re.search(r"^write +4 +[\d.]+[KM] +[\d.]+[KM]", text, re.M))
     top.shows("and totals", lambda text: re.search(r"^ +1.00G +[\d.]+[KM] +[\d.]+[KM]", text, re.M))

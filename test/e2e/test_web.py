@@ -10,47 +10,15 @@ import time
 import urllib.error
 import urllib.request
 
-from harness import BUILD, PATIENCE_S, Program, check, check_equal, finish, run, skip, work_dir
-from telemetry import eal, prefix, wait_answers
+from harness import BUILD, PATIENCE_S, check, check_equal, finish, run, skip, work_dir
+from looked_at import start_nic, start_switch
+from telemetry import prefix
 
 try:
     from selenium import webdriver
     from selenium.webdriver.common.by import By
 except ImportError:
     skip("python3-selenium is not installed")
-
-SWITCH = """
-[switch]
-buffer_bytes = 4MB
-[pfcwd]
-pfcwd = sonic
-[port 0]
-mac = 02:5a:00:00:00:00
-link_speed_bps = 1G
-[port 1]
-mac = 02:5a:00:00:00:01
-link_speed_bps = 10G
-"""
-NIC = """
-[nic]
-mac = 02:00:00:00:00:01
-ip = 10.0.0.1
-link_speed_bps = 1G
-first_qpn = 100
-[flow <b>write</b>]
-peer_mac = 02:00:00:00:00:01
-peer_ip = 10.0.0.1
-peer_qpn = 104
-qp_count = 4
-message_bytes = 100000
-rate_cap_bps = 10M
-[flow answer]
-requester = off
-peer_mac = 02:00:00:00:00:01
-peer_ip = 10.0.0.1
-peer_qpn = 100
-qp_count = 4
-"""
 
 
 class Web:
@@ -107,13 +75,6 @@ def errors(page):
 def keep(page, name):
     if os.environ.get("QUENCH_KEEP"):
         page.save_screenshot(f"{os.environ['QUENCH_KEEP']}/{name}.png")
-
-
-def start_switch(work, name):
-    program = Program(work, "switch", "switch", SWITCH, eal(name, "net_null0,no-rx=1", "net_null1"), "--stats-interval", 0,
-                      "--idle-sleep", 200)
-    wait_answers(program, name)
-    return program
 
 
 def check_server(web):
@@ -179,8 +140,7 @@ def check_switch(work):
 
 def check_nic(work):
     name = prefix("webn")
-    nic = Program(work, "nic", "nic", NIC, eal(name, "net_ring0"), "--stats-interval", 0, "--idle-sleep", 200)
-    wait_answers(nic, name)
+    nic = start_nic(work, name, "<b>write</b>")
     web = Web(name)
     page = browser()
     page.get(web.url)
