@@ -16,7 +16,7 @@ struct config_section {
 	size_t offset; /* of the table's object in the role's params */
 };
 
-/** config_read_new() of every section. @return as config_read(). */
+/** Every section over what params holds: all defaults. @return as config_read(). */
 int config_sections_read(struct config *cfg, const struct config_section *sections, unsigned int n,
 			 void *params, struct config_error *err);
 

@@ -91,7 +91,7 @@ nic_config_read_common(struct config *cfg, struct nic_params *out, struct config
 {
 	int rc;
 
-	*out = (struct nic_params){0};
+	nic_params_default(out);
 	rc = config_sections_read(cfg, sections, N_SECTIONS, out, err);
 	if (rc != 0)
 		return rc;

@@ -63,7 +63,7 @@ switch_config_read_common(struct config *cfg, struct sw_params *out, struct conf
 {
 	int rc;
 
-	*out = (struct sw_params){0};
+	sw_params_default(out, 0);
 	rc = config_sections_read(cfg, sections, N_SECTIONS, out, err);
 	if (rc == 0)
 		rc = switch_classes_read(cfg, out, err);

@@ -116,6 +116,9 @@ struct nic_params {
 extern const struct field nic_fields[];
 extern const unsigned int nic_fields_n;
 
+/** Defaults of all these tables, rp's of its paper profile: all that is missing is an address. */
+void nic_params_default(struct nic_params *params);
+
 /**
  * Rules across keys, those of qos and rp included.
  * @param why  On failure one clause that names the key and the rule.

@@ -2,6 +2,7 @@
 /* What a NIC can be told, and what it counts. */
 #include "nic/nic_internal.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -81,6 +82,23 @@ const struct field nic_fields[] = {
 };
 /* clang-format on */
 const unsigned int nic_fields_n = sizeof(nic_fields) / sizeof(nic_fields[0]);
+
+void
+nic_params_default(struct nic_params *p)
+{
+	int rc = 0;
+
+	memset(p, 0, sizeof(*p));
+	rc |= field_defaults(nic_fields, nic_fields_n, p);
+	rc |= field_defaults(qos_map_fields, qos_map_fields_n, &p->qos);
+	rc |= field_defaults(dctcp_fields, dctcp_fields_n, &p->dctcp);
+	rc |= field_defaults(timely_fields, timely_fields_n, &p->timely);
+	rc |= field_defaults(np_fields, np_fields_n, &p->np);
+	rc |= field_defaults(rx_drain_fields, rx_drain_fields_n, &p->receiver);
+	rc |= field_defaults(pfc_fields, pfc_fields_n, &p->pfc);
+	assert(rc == 0);
+	rp_params_default(&p->rp, RP_PROFILE_PAPER);
+}
 
 #define COUNTER(m, text) COUNTER_FIELD(struct nic_stats, m, text)
 #define NEIGH_COUNTER(m, text)                                                                     \

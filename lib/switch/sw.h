@@ -153,6 +153,12 @@ extern const struct field sw_fields[];
 extern const unsigned int sw_fields_n;
 
 /**
+ * Defaults of all tables, ports 0..n_ports - 1 included, whose addresses and link speeds are
+ * missing. No class has profiles or rates of its own, and sw_params_resolve() was not called.
+ */
+void sw_params_default(struct sw_params *params, uint16_t n_ports);
+
+/**
  * Fill in what follows from other members: shaper rates left 0, profiles by their names, and
  * mmu.n_ports, lossless_pgs and lossless_queues from pfc_enable and the maps; the masks are empty
  * with pfc_generate off.

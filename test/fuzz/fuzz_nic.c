@@ -38,14 +38,7 @@ start(void)
 	pools.control = pkt_pool_create(&(struct pkt_pool_params){
 		.name = "control", .n_mbufs = MBUFS, .largest_frame = LONGEST, .socket = -1});
 	FUZZ_CHECK(pools.data != NULL && pools.control != NULL);
-	field_defaults(nic_fields, nic_fields_n, &params);
-	field_defaults(qos_map_fields, qos_map_fields_n, &params.qos);
-	field_defaults(np_fields, np_fields_n, &params.np);
-	field_defaults(dctcp_fields, dctcp_fields_n, &params.dctcp);
-	field_defaults(rx_drain_fields, rx_drain_fields_n, &params.receiver);
-	field_defaults(pfc_fields, pfc_fields_n, &params.pfc);
-	field_defaults(timely_fields, timely_fields_n, &params.timely);
-	rp_params_default(&params.rp, RP_PROFILE_PAPER);
+	nic_params_default(&params);
 	memcpy(params.mac, our_mac, 6);
 	params.ip = (struct field_ip){4, {10, 0, 0, 1}};
 	params.link_speed_bps = 40 * GBPS;

@@ -39,25 +39,11 @@ static uint64_t now_ns;
 static void
 set_params(struct sw_params *p)
 {
-	field_defaults(sw_fields, sw_fields_n, p);
-	field_defaults(qos_map_fields, qos_map_fields_n, &p->qos);
-	field_defaults(wred_fields, wred_fields_n, &p->wred);
-	field_defaults(sched_fields, sched_fields_n, &p->sched);
-	field_defaults(pfc_fields, pfc_fields_n, &p->pfc);
-	field_defaults(mmu_fields, mmu_fields_n, &p->mmu);
-	field_defaults(buffer_profile_fields, buffer_profile_fields_n, &p->mmu.lossless);
-	field_defaults(buffer_profile_lossy_fields, buffer_profile_lossy_fields_n, &p->mmu.lossy);
-	field_defaults(buffer_profile_egress_lossless_fields,
-		       buffer_profile_egress_lossless_fields_n, &p->mmu.egress_lossless);
-	field_defaults(buffer_profile_egress_lossy_fields, buffer_profile_egress_lossy_fields_n,
-		       &p->mmu.egress_lossy);
-	field_defaults(sw_router_fields, sw_router_fields_n, &p->router);
-	p->n_ports = PORTS;
+	sw_params_default(p, PORTS);
 	p->vlan_filtering = true;
 	p->router.neighbor_entries = 16;
 	memcpy(p->router.router_mac, router_mac, 6);
 	for (uint16_t i = 0; i < PORTS; i++) {
-		field_defaults(sw_port_fields, sw_port_fields_n, &p->ports[i]);
 		p->ports[i].mac[0] = 2;
 		p->ports[i].link_speed_bps = 100 * GBPS;
 		p->ports[i].access_vlan = i == 3 ? 0 : 10;

@@ -16,20 +16,7 @@ defaults(uint16_t n_ports)
 {
 	struct mmu_params p;
 
-	memset(&p, 0, sizeof(p));
-	assert_int_equal(field_defaults(mmu_fields, mmu_fields_n, &p), 0);
-	assert_int_equal(
-		field_defaults(buffer_profile_fields, buffer_profile_fields_n, &p.lossless), 0);
-	assert_int_equal(field_defaults(buffer_profile_lossy_fields, buffer_profile_lossy_fields_n,
-					&p.lossy),
-			 0);
-	assert_int_equal(field_defaults(buffer_profile_egress_lossless_fields,
-					buffer_profile_egress_lossless_fields_n,
-					&p.egress_lossless),
-			 0);
-	assert_int_equal(field_defaults(buffer_profile_egress_lossy_fields,
-					buffer_profile_egress_lossy_fields_n, &p.egress_lossy),
-			 0);
+	mmu_params_default(&p);
 	p.lossless_pgs = p.lossless_queues = 1 << PG;
 	p.n_ports = n_ports;
 	return p;

@@ -59,15 +59,7 @@ struct pair {
 static inline void
 nic_test_params(struct nic_params *p, unsigned int host)
 {
-	memset(p, 0, sizeof(*p));
-	assert_int_equal(field_defaults(nic_fields, nic_fields_n, p), 0);
-	assert_int_equal(field_defaults(qos_map_fields, qos_map_fields_n, &p->qos), 0);
-	assert_int_equal(field_defaults(np_fields, np_fields_n, &p->np), 0);
-	assert_int_equal(field_defaults(dctcp_fields, dctcp_fields_n, &p->dctcp), 0);
-	assert_int_equal(field_defaults(rx_drain_fields, rx_drain_fields_n, &p->receiver), 0);
-	assert_int_equal(field_defaults(pfc_fields, pfc_fields_n, &p->pfc), 0);
-	assert_int_equal(field_defaults(timely_fields, timely_fields_n, &p->timely), 0);
-	rp_params_default(&p->rp, RP_PROFILE_PAPER);
+	nic_params_default(p);
 	memcpy(p->mac, (uint8_t[6]){2, 0, 0, 0, 0, (uint8_t)(1 + host)}, 6);
 	p->ip = (struct field_ip){4, {10, 0, 0, (uint8_t)(1 + host)}};
 	p->ip6 = (struct field_ip){6, {0x20, 1, 0xd, 0xb8, [15] = (uint8_t)(1 + host)}};

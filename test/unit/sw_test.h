@@ -69,31 +69,8 @@ bench_shards(uint16_t n_ports)
 static inline void
 bench_defaults(struct sw_params *p, uint16_t n_ports)
 {
-	memset(p, 0, sizeof(*p));
-	assert_int_equal(field_defaults(sw_fields, sw_fields_n, p), 0);
-	assert_int_equal(field_defaults(qos_map_fields, qos_map_fields_n, &p->qos), 0);
-	assert_int_equal(field_defaults(wred_fields, wred_fields_n, &p->wred), 0);
-	assert_int_equal(field_defaults(sched_fields, sched_fields_n, &p->sched), 0);
-	assert_int_equal(field_defaults(pfc_fields, pfc_fields_n, &p->pfc), 0);
-	assert_int_equal(field_defaults(lldp_fields, lldp_fields_n, &p->lldp), 0);
-	assert_int_equal(field_defaults(pfcwd_fields, pfcwd_fields_n, &p->pfcwd), 0);
-	assert_int_equal(field_defaults(mmu_fields, mmu_fields_n, &p->mmu), 0);
-	assert_int_equal(
-		field_defaults(buffer_profile_fields, buffer_profile_fields_n, &p->mmu.lossless),
-		0);
-	assert_int_equal(field_defaults(buffer_profile_lossy_fields, buffer_profile_lossy_fields_n,
-					&p->mmu.lossy),
-			 0);
-	assert_int_equal(field_defaults(buffer_profile_egress_lossless_fields,
-					buffer_profile_egress_lossless_fields_n,
-					&p->mmu.egress_lossless),
-			 0);
-	assert_int_equal(field_defaults(buffer_profile_egress_lossy_fields,
-					buffer_profile_egress_lossy_fields_n, &p->mmu.egress_lossy),
-			 0);
-	assert_int_equal(field_defaults(sw_router_fields, sw_router_fields_n, &p->router), 0);
+	sw_params_default(p, n_ports);
 	p->shaper_burst_ns = 1;
-	p->n_ports = n_ports;
 	p->shards = bench_shards(n_ports);
 	for (uint16_t i = 0; i < n_ports; i++)
 		p->ports[i] = (struct sw_port_params){.mac = {0x02, 0, 0, 1, 0, (uint8_t)i},

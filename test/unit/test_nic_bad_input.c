@@ -276,8 +276,7 @@ defaults_need_only_addresses(void **state)
 	(void)state;
 	assert_int_equal(nic_params_check(&solo.params, why, sizeof(why)), 0);
 	p = solo.params;
-	memset(&p, 0, sizeof(p));
-	assert_int_equal(field_defaults(nic_fields, nic_fields_n, &p), 0);
+	nic_params_default(&p);
 	assert_int_equal(nic_params_check(&p, why, sizeof(why)), -EINVAL);
 	assert_non_null(strstr(why, "mac"));
 	assert_int_equal(p.data_dscp, 26);
