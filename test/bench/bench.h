@@ -19,6 +19,23 @@
 #include <rte_eal.h>
 
 #define BENCH_MAX_ROUNDS 15
+#define BENCH_SKIPPED 77 /* exit code: the machine lacks what is measured */
+
+/**
+ * Is this run only to see that every figure comes out (test/bench/smoke)? Then there is one round
+ * of each, and less of what takes long.
+ */
+static inline bool
+bench_is_smoke(void)
+{
+	return getenv("QUENCH_BENCH_SMOKE") != NULL;
+}
+
+static inline unsigned int
+bench_rounds(unsigned int n)
+{
+	return bench_is_smoke() ? 1 : n;
+}
 
 /** Time that this thread ran: what others do on its core in between is not in it. */
 static inline double
@@ -103,8 +120,11 @@ bench_compare(struct bench_side ours, struct bench_side peer, const char *unit, 
 	double a[BENCH_MAX_ROUNDS], b[BENCH_MAX_ROUNDS];
 
 	bench_check(rounds <= BENCH_MAX_ROUNDS, "number of rounds");
-	ours.round(ours.arg);
-	peer.round(peer.arg);
+	rounds = bench_rounds(rounds);
+	if (rounds > 1) {
+		ours.round(ours.arg);
+		peer.round(peer.arg);
+	}
 	for (unsigned int i = 0; i < rounds; i++) {
 		a[i] = ours.round(ours.arg);
 		b[i] = peer.round(peer.arg);

@@ -18,11 +18,11 @@
 #define SENDERS 4
 #define DATA_BYTES 1082 /* MTU 1024, RC WRITE Middle, without FCS */
 #define ACK_BYTES 62
-#define SIMULATED_NS (100 * NS_PER_MS)
 #define ROUNDS 5
 #define NS3_MHOPS 0.7 /* a DCQCN model in ns-3.39 on the same experiment */
 
 static struct rte_mempool *pool;
+static uint64_t simulated_ns = 100 * NS_PER_MS;
 
 /* A port that sends what lies in its FIFO, one frame each gap. */
 struct pipe {
@@ -145,7 +145,7 @@ event_loop_alone(void)
 		fabric_connect(f, (struct fabric_end){0, h}, (struct fabric_end){h + 1u, 0}, &link);
 	}
 	start_ns = bench_clock_ns();
-	fabric_run(f, SIMULATED_NS);
+	fabric_run(f, simulated_ns);
 	ns = ns_per_hop(fabric_stats(f)->packet_hops, start_ns);
 	fabric_destroy(f);
 	for (uint16_t p = 0; p <= SENDERS; p++)
@@ -189,7 +189,7 @@ pipelines_alone(const struct scenario *s)
 	struct net *net = create_net(s);
 	double start_ns = bench_clock_ns();
 	uint64_t step_ns = serialization_ns(wire_bytes(DATA_BYTES), 40 * GBPS);
-	double ns = ns_per_hop(bare_loop(net, SENDERS + 1, step_ns, SIMULATED_NS), start_ns);
+	double ns = ns_per_hop(bare_loop(net, SENDERS + 1, step_ns, simulated_ns), start_ns);
 
 	net_destroy(net);
 	return ns;
@@ -211,11 +211,17 @@ read_scenario(const char *file, uint64_t duration_ns)
 int
 main(void)
 {
-	struct scenario incast = read_scenario(QUENCH_CONFIG_DIR "/incast-4to1.ini", SIMULATED_NS);
-	struct scenario fabric = read_scenario(QUENCH_CONFIG_DIR "/leaf-spine-256.ini", 0);
 	double lab[ROUNDS], loop[ROUNDS], bare[ROUNDS], large[ROUNDS], seconds[ROUNDS];
+	unsigned int rounds = bench_rounds(ROUNDS);
+	struct scenario incast, fabric;
 	double ns;
 
+	if (bench_is_smoke())
+		simulated_ns = NS_PER_MS;
+	incast = read_scenario(QUENCH_CONFIG_DIR "/incast-4to1.ini", simulated_ns);
+	/* Else as long as it says. */
+	fabric = read_scenario(QUENCH_CONFIG_DIR "/leaf-spine-256.ini",
+			       bench_is_smoke() ? 10 * NS_PER_US : 0);
 	bench_eal(256);
 	pool = pkt_pool_create(&(struct pkt_pool_params){.name = "relay",
 							 .n_mbufs = 1 << 15,
@@ -223,22 +229,22 @@ main(void)
 							 .socket = SOCKET_ID_ANY});
 	bench_check(pool != NULL, "a pool");
 	whole_fabric(&incast, NULL);
-	for (unsigned int i = 0; i < ROUNDS; i++) {
+	for (unsigned int i = 0; i < rounds; i++) {
 		lab[i] = whole_fabric(&incast, NULL);
 		loop[i] = event_loop_alone();
 		bare[i] = pipelines_alone(&incast);
 		large[i] = whole_fabric(&fabric, &seconds[i]);
 	}
-	ns = bench_median(lab, ROUNDS);
+	ns = bench_median(lab, rounds);
 	bench_print("lab, 4:1 at 40G, ICRC checked", 1e3 / ns, "M hops/s", "wanted, at least", 10);
 	bench_print("the same", 1e3 / ns, "M hops/s", "50 x ns-3", 50 * NS3_MHOPS);
-	bench_print("its event loop and cables alone", bench_median(loop, ROUNDS), "ns/hop",
+	bench_print("its event loop and cables alone", bench_median(loop, rounds), "ns/hop",
 		    "whole hop", ns);
-	bench_print("cost of a hop, of NICs and switch alone", ns / bench_median(bare, ROUNDS), "x",
+	bench_print("cost of a hop, of NICs and switch alone", ns / bench_median(bare, rounds), "x",
 		    "wanted, at most", 2);
-	bench_print("cost of a hop, 256 hosts, of 4:1", bench_median(large, ROUNDS) / ns, "x",
+	bench_print("cost of a hop, 256 hosts, of 4:1", bench_median(large, rounds) / ns, "x",
 		    "wanted, at most", 1.5);
-	bench_print("256 hosts, 20 switches, 2 MB each", bench_median(seconds, ROUNDS), "s",
+	bench_print("256 hosts, 20 switches, 2 MB each", bench_median(seconds, rounds), "s",
 		    "wanted, about", 1.3);
 	scenario_free(&fabric);
 	scenario_free(&incast);

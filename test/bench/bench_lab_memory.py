@@ -8,7 +8,7 @@ import subprocess
 
 BUILD = pathlib.Path(__file__).resolve().parents[2]
 SCENARIO = "@SCENARIO@"
-TREES = (4, 8, 12, 16)  # k: k^3 / 4 hosts, 5 k^2 / 4 switches
+TREES = (2, 4, 6, 8) if "QUENCH_BENCH_SMOKE" in os.environ else (4, 8, 12, 16)  # k: k^3 / 4 hosts, 5 k^2 / 4 switches
 
 
 def peak_bytes(k):
@@ -27,12 +27,14 @@ def figure(name, value, unit, peer=None, peer_value=None):
 
 def main():
     used = {k: peak_bytes(k) for k in TREES}
-    for k in TREES[:-1]:
-        figure(f"memory, {k ** 3 // 4} hosts, {5 * k * k // 4} switches", used[k] / 1e9, "GB")
-    figure("memory, 1,024 hosts, 320 switches", used[16] / 1e9, "GB", "wanted, at most", 1)
+    for k in TREES:
+        limit = ("wanted, at most", 1) if k == TREES[-1] else ()
+        figure(f"memory, {k ** 3 // 4:,} hosts, {5 * k * k // 4} switches", used[k] / 1e9, "GB", *limit)
     # Straight lines have one slope, whatever they begin with.
-    below, above = ((used[b] - used[a]) / ((b ** 3 - a ** 3) / 4) for a, b in ((8, 12), (12, 16)))
-    figure("memory of a further host, from 432 on", above / 1e3, "KB", "from 128 on; linear: as much", round(below / 1e3, 3))
+    middle = TREES[1:]
+    below, above = ((used[b] - used[a]) / ((b ** 3 - a ** 3) / 4) for a, b in zip(middle, middle[1:]))
+    hosts = [k ** 3 // 4 for k in middle]
+    figure(f"memory of a further host, from {hosts[1]} on", above / 1e3, "KB", f"from {hosts[0]} on; linear: as much", round(below / 1e3, 3))
 
 
 main()

@@ -10,8 +10,7 @@
 #include "base/prng.h"
 #include "bench.h"
 #include "net_crc.h"
-#include "nic/nic.h"
-#include "node/pkt_pool.h"
+#include "nic_set_up.h"
 #include "plain_loop.h"
 
 #define FRAMES 512 /* in flight over and over: more than the first-level cache holds */
@@ -49,16 +48,10 @@ struct scene {
 static struct node *
 create(const struct bench *b, const struct scene *scene, uint8_t host)
 {
-	struct nic_params p = {0};
+	struct nic_params p;
 	struct node *node;
 
-	field_defaults(nic_fields, nic_fields_n, &p);
-	field_defaults(qos_map_fields, qos_map_fields_n, &p.qos);
-	field_defaults(np_fields, np_fields_n, &p.np);
-	rp_params_default(&p.rp, RP_PROFILE_PAPER);
-	memcpy(p.mac, (uint8_t[6]){2, 0, 0, 0, 0, host}, 6);
-	p.ip = (struct field_ip){4, {10, 0, 0, host}};
-	p.link_speed_bps = LINK_BPS;
+	nic_set_up_params(&p, host, LINK_BPS);
 	/* A poll loop comes by once a burst, the lab once a frame. */
 	p.shaper_burst_ns = scene->burst == 1 ? 1 : 3000;
 	p.max_qps = scene->qps;
@@ -74,19 +67,13 @@ create(const struct bench *b, const struct scene *scene, uint8_t host)
 static void
 add_qps(struct node *node, const struct scene *scene, uint8_t peer, bool requester)
 {
-	struct nic_qp_params qp = {
-		.peer_mac = {2, 0, 0, 0, 0, peer},
-		.peer_ip = {4, {10, 0, 0, peer}},
-		.requester = requester,
-		.mtu_bytes = MTU,
-		.message_bytes = 1 << 20,
-		.stop_ns = NEVER_NS,
-		.depth = 1u << 12,
-		/* Together they fill nearly all of the link, and each has to be paced. */
-		.rate_cap_bps = LINK_BPS / 100 * 95 / scene->qps,
-	};
+	struct nic_qp_params qp = nic_set_up_qp(peer);
 	struct prng r;
 
+	qp.requester = requester;
+	qp.depth = 1u << 12;
+	/* Together they fill nearly all of the link, and each has to be paced. */
+	qp.rate_cap_bps = LINK_BPS / 100 * 95 / scene->qps;
 	prng_seed(&r, 1, 0);
 	for (uint32_t i = 0; i < scene->qps; i++) {
 		/* In an order that no prefetcher knows. */
@@ -256,11 +243,12 @@ bench_receive(struct bench *b, bool acks, bool icrc_check)
 	struct scene scene = {
 		.qps = 16, .burst = 1, .ack_every = acks ? 1 : 1024, .icrc_check = icrc_check};
 	double receive_ns[ROUNDS], hear_ns[ROUNDS], plain_ns[ROUNDS], plain_hear_ns[ROUNDS];
+	int rounds = (int)bench_rounds(ROUNDS);
 	char name[64], peer[64];
 
 	start(b, &scene);
 	/* The first round fills caches. */
-	for (int round = -1; round < ROUNDS; round++) {
+	for (int round = -1; round < rounds; round++) {
 		b->receive_ns = b->hear_ns = b->plain_receive_ns = b->plain_hear_ns = 0;
 		for (unsigned int i = 0; i < ROUND_FRAMES; i += FRAMES) {
 			send_frames(b, 1);
@@ -282,11 +270,12 @@ bench_receive(struct bench *b, bool acks, bool icrc_check)
 	snprintf(peer, sizeof(peer), "headers%s%s, free%s (limit)",
 		 icrc_check ? ", rte_net_crc " : "", icrc_check ? net_crc_use_best() : "",
 		 acks ? ", generate" : "");
-	bench_print(name, bench_median(receive_ns, ROUNDS), "ns/packet", peer,
-		    bench_median(plain_ns, ROUNDS));
+	bench_print(name, bench_median(receive_ns, (unsigned int)rounds), "ns/packet", peer,
+		    bench_median(plain_ns, (unsigned int)rounds));
 	if (acks)
-		bench_print("nic rx of an ACK", bench_median(hear_ns, ROUNDS), "ns/packet",
-			    "headers, free (limit)", bench_median(plain_hear_ns, ROUNDS));
+		bench_print("nic rx of an ACK", bench_median(hear_ns, (unsigned int)rounds),
+			    "ns/packet", "headers, free (limit)",
+			    bench_median(plain_hear_ns, (unsigned int)rounds));
 }
 
 int
@@ -297,13 +286,7 @@ main(void)
 
 	bench_eal(64);
 	net_crc_use_best();
-	b.pools.data = nic_data_pool_create("data", 4096, MTU, SOCKET_ID_ANY);
-	b.pools.control =
-		pkt_pool_create(&(struct pkt_pool_params){.name = "control",
-							  .n_mbufs = 2048,
-							  .largest_frame = nic_largest_frame(0),
-							  .socket = SOCKET_ID_ANY});
-	bench_check(b.pools.data != NULL && b.pools.control != NULL, "pools");
+	nic_set_up_pools(&b.pools, 4096, MTU, 2048);
 	for (unsigned int i = 0; i < sizeof(qps) / sizeof(qps[0]); i++) {
 		bench_send(&b, qps[i], 1);
 		bench_send(&b, qps[i], BURST);
@@ -311,7 +294,6 @@ main(void)
 	bench_receive(&b, false, false);
 	bench_receive(&b, false, true);
 	bench_receive(&b, true, false);
-	pkt_pool_destroy(b.pools.data);
-	pkt_pool_destroy(b.pools.control);
+	nic_set_up_pools_free(&b.pools);
 	return EXIT_SUCCESS;
 }

@@ -7,8 +7,7 @@
 #include <rte_mbuf.h>
 
 #include "bench.h"
-#include "nic/nic.h"
-#include "node/pkt_pool.h"
+#include "nic_set_up.h"
 #include "wire/ecn.h"
 #include "wire/roce.h"
 
@@ -34,26 +33,14 @@ struct end {
 static void
 start(struct end *e)
 {
-	struct nic_qp_params qp = {
-		.peer_mac = {2, 0, 0, 0, 0, 2},
-		.peer_ip = {4, {10, 0, 0, 2}},
-		.requester = !e->np,
-		.mtu_bytes = 1024,
-		.message_bytes = 1 << 20,
-		.stop_ns = NEVER_NS,
-		.depth = 1,
-	};
-	struct nic_params p = {0};
+	struct nic_qp_params qp = nic_set_up_qp(2);
+	struct nic_params p;
 
-	field_defaults(nic_fields, nic_fields_n, &p);
-	field_defaults(qos_map_fields, qos_map_fields_n, &p.qos);
-	rp_params_default(&p.rp, RP_PROFILE_PAPER);
-	memcpy(p.mac, (uint8_t[6]){2, 0, 0, 0, 0, 1}, 6);
-	p.ip = (struct field_ip){4, {10, 0, 0, 1}};
-	p.link_speed_bps = LINK_BPS;
-	p.np.np_cnp_dscp = 48; /* and an interval of 0 */
+	nic_set_up_params(&p, 1, LINK_BPS);
+	p.np.np_min_time_between_cnps_us = 0;
 	e->nic = nic_create(&p, &e->pools);
 	bench_check(e->nic != NULL, "nic_create");
+	qp.requester = !e->np;
 	for (uint32_t i = 0; i < QPS; i++) {
 		qp.peer_qpn = 17 + i;
 		bench_check(nic_add_qp(e->nic, &qp, 0) == 17 + i, "nic_add_qp");
@@ -124,9 +111,10 @@ static void
 bench(struct end *e, const char *name, double goal_mpps)
 {
 	double mpps[ROUNDS];
+	int rounds = (int)bench_rounds(ROUNDS);
 
 	start(e);
-	for (int round = -1; round < ROUNDS; round++) {
+	for (int round = -1; round < rounds; round++) {
 		double spent_ns = 0;
 
 		for (unsigned int i = 0; i < ROUND_FRAMES; i += FRAMES) {
@@ -139,7 +127,7 @@ bench(struct end *e, const char *name, double goal_mpps)
 	if (!e->np)
 		bench_check(nic_stats(e->nic)->rp.rp_cnp_handled == e->n_frames, "CNPs handled");
 	nic_destroy(e->nic);
-	bench_print(name, bench_median(mpps, ROUNDS), "M/s", "goal", goal_mpps);
+	bench_print(name, bench_median(mpps, (unsigned int)rounds), "M/s", "goal", goal_mpps);
 }
 
 int
@@ -148,19 +136,11 @@ main(void)
 	static struct end e;
 
 	bench_eal(64);
-	e.pools.data = nic_data_pool_create("data", 4096, 1024, SOCKET_ID_ANY);
-	e.pools.control = pkt_pool_create(&(struct pkt_pool_params){
-		.name = "control",
-		.n_mbufs = 2048,
-		.largest_frame = nic_largest_frame(CE_PAYLOAD + 3),
-		.socket = SOCKET_ID_ANY,
-	});
-	bench_check(e.pools.data != NULL && e.pools.control != NULL, "pools");
+	nic_set_up_pools(&e.pools, 4096, 1024, 2048);
 	e.np = true;
 	bench(&e, "NP: CE frame in, CNP out", NP_GOAL_MPPS);
 	e.np = false;
 	bench(&e, "RP: CNP in", RP_GOAL_MPPS);
-	pkt_pool_destroy(e.pools.data);
-	pkt_pool_destroy(e.pools.control);
+	nic_set_up_pools_free(&e.pools);
 	return EXIT_SUCCESS;
 }

@@ -8,19 +8,15 @@
  * machine does only takes away.
  */
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <rte_cycles.h>
-#include <rte_eal.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
 #include "base/prng.h"
-#include "nic/nic.h"
-#include "node/pkt_pool.h"
+#include "bench.h"
+#include "nic_set_up.h"
 
 #define MTU 1024
 #define DEVICE "--vdev=net_null0,size=1082,no-rx=1"
@@ -29,19 +25,13 @@
 #define LOAD_PERCENT 95
 #define BURST 32
 #define PEER_SECONDS 5
-#define INTERVALS 8
+#define INTERVALS 8u
 #define INTERVAL_NS (150 * NS_PER_MS)
 #define FRAME_BYTES (MTU + 82) /* on the wire */
 #define MOST_QPS (1000u * 1000u)
+#define SMOKE_MOST_QPS (100u * 1000u)
 
 static const char *eal_memory; /* what scripts/bench found out */
-
-static void
-fail(const char *what)
-{
-	fprintf(stderr, "bench_nic_port: %s\n", what);
-	exit(EXIT_FAILURE);
-}
 
 /* The peer's best second; 0 when it does not run here. */
 static double
@@ -92,8 +82,7 @@ eal_start(void)
 	snprintf(memory, sizeof(memory), "%s", eal_memory);
 	if (memory[0] != '\0')
 		argv[argc++] = memory;
-	if (rte_eal_init(argc, argv) < 0)
-		fail("no EAL");
+	bench_check(rte_eal_init(argc, argv) >= 0, "EAL start-up");
 }
 
 static void
@@ -101,25 +90,19 @@ port_start(void)
 {
 	struct rte_eth_conf conf = {0};
 
-	if (rte_eth_dev_configure(0, 0, 1, &conf) != 0 ||
-	    rte_eth_tx_queue_setup(0, 0, 512, SOCKET_ID_ANY, NULL) != 0 ||
-	    rte_eth_dev_start(0) != 0)
-		fail("the port does not start");
+	bench_check(rte_eth_dev_configure(0, 0, 1, &conf) == 0 &&
+			    rte_eth_tx_queue_setup(0, 0, 512, SOCKET_ID_ANY, NULL) == 0 &&
+			    rte_eth_dev_start(0) == 0,
+		    "starting the port");
 }
 
 static struct node *
 create(const struct nic_pools *pools, uint32_t qps)
 {
-	struct nic_params p = {0};
+	struct nic_params p;
 	struct node *node;
 
-	field_defaults(nic_fields, nic_fields_n, &p);
-	field_defaults(qos_map_fields, qos_map_fields_n, &p.qos);
-	field_defaults(np_fields, np_fields_n, &p.np);
-	rp_params_default(&p.rp, RP_PROFILE_PAPER);
-	memcpy(p.mac, (uint8_t[6]){2, 0, 0, 0, 0, 1}, 6);
-	p.ip = (struct field_ip){4, {10, 0, 0, 1}};
-	p.link_speed_bps = LINK_BPS;
+	nic_set_up_params(&p, 1, LINK_BPS);
 	/* A few QPs have to fill a burst. */
 	if (qps < BURST)
 		p.qp_burst_bytes = 2 * BURST * FRAME_BYTES / qps;
@@ -133,34 +116,25 @@ create(const struct nic_pools *pools, uint32_t qps)
 	p.rp.rp_ai_rate_bps = MBPS;
 	p.rp.rp_hai_rate_bps = MBPS;
 	node = nic_create(&p, pools);
-	if (node == NULL)
-		fail("no NIC");
+	bench_check(node != NULL, "nic_create");
 	return node;
 }
 
 static void
 add_qps(struct node *node, uint32_t qps)
 {
-	struct nic_qp_params qp = {
-		.peer_mac = {2, 0, 0, 0, 0, 2},
-		.peer_ip = {4, {10, 0, 0, 2}},
-		.requester = true,
-		.mtu_bytes = MTU,
-		.message_bytes = 1 << 20,
-		.stop_ns = NEVER_NS,
-		.depth = UINT32_MAX,
-		.rate_cap_bps = LINK_BPS / 100 * LOAD_PERCENT / qps,
-	};
+	struct nic_qp_params qp = nic_set_up_qp(2);
 	uint64_t turn_ns = qps * serialization_ns(FRAME_BYTES, LINK_BPS);
 	struct prng r;
 
+	qp.depth = UINT32_MAX;
+	qp.rate_cap_bps = LINK_BPS / 100 * LOAD_PERCENT / qps;
 	prng_seed(&r, 1, 0);
 	for (uint32_t i = 0; i < qps; i++) {
 		/* In an order that no prefetcher knows. */
 		qp.start_ns = prng_below(&r, turn_ns);
 		qp.peer_qpn = 17 + i;
-		if (nic_add_qp(node, &qp, 0) < 0)
-			fail("no QP");
+		bench_check(nic_add_qp(node, &qp, 0) >= 0, "nic_add_qp");
 	}
 }
 
@@ -179,26 +153,18 @@ send_interval(struct node *node, uint64_t *now_ns)
 
 			*now_ns += serialization_ns(BURST * FRAME_BYTES, LINK_BPS);
 			sent += n;
-			if (n > 0 && rte_eth_tx_burst(0, 0, pkts, n) != n)
-				fail("the port refuses frames");
+			bench_check(n == 0 || rte_eth_tx_burst(0, 0, pkts, n) == n,
+				    "the port takes all frames");
 		}
 	} while ((cycles = rte_rdtsc() - start) < length);
 	return (double)sent * (double)rte_get_tsc_hz() / (double)cycles;
 }
 
+/* @param peer  Packets a second; 0: it did not run. */
 static void
-print(const char *name, double value, const char *unit, double peer)
+print(const char *name, double mpps, double peer)
 {
-	char against[32] = "null", ratio[32] = "null";
-
-	if (peer > 0) {
-		snprintf(against, sizeof(against), "%.2f", peer / 1e6);
-		snprintf(ratio, sizeof(ratio), "%.3f", value * 1e6 / peer);
-	}
-	printf("{\"name\": \"%s\", \"value\": %.2f, \"unit\": \"%s\", \"peer\": \"testpmd "
-	       "flowgen\", \"peer_value\": %s, \"ratio\": %s}\n",
-	       name, value, unit, against, ratio);
-	fflush(stdout);
+	bench_print(name, mpps, "Mpps", peer > 0 ? "testpmd flowgen" : NULL, peer / 1e6);
 }
 
 /* What no sender through this pool and this device can pass: mbufs out of one, into the other. */
@@ -208,20 +174,20 @@ bench_device(struct rte_mempool *pool, double peer)
 	struct rte_mbuf *pkts[BURST];
 	double best = 0;
 
-	for (int i = 0; i < INTERVALS; i++) {
+	for (unsigned int i = 0; i < bench_rounds(INTERVALS); i++) {
 		uint64_t start = rte_rdtsc(), cycles;
 		const unsigned int bursts = 100000;
 
 		for (unsigned int n = 0; n < bursts; n++) {
-			if (rte_mempool_get_bulk(pool, (void **)pkts, BURST) != 0 ||
-			    rte_eth_tx_burst(0, 0, pkts, BURST) != BURST)
-				fail("the port refuses frames");
+			bench_check(rte_mempool_get_bulk(pool, (void **)pkts, BURST) == 0 &&
+					    rte_eth_tx_burst(0, 0, pkts, BURST) == BURST,
+				    "the port takes all frames");
 		}
 		cycles = rte_rdtsc() - start;
 		best = RTE_MAX(best,
 			       (double)bursts * BURST * (double)rte_get_tsc_hz() / (double)cycles);
 	}
-	print("mbufs to net_null, nothing written", best / 1e6, "Mpps", peer);
+	print("mbufs to net_null, nothing written", best / 1e6, peer);
 }
 
 static double
@@ -230,8 +196,7 @@ resident_bytes(void)
 	FILE *file = fopen("/proc/self/statm", "r");
 	long pages = 0;
 
-	if (file == NULL || fscanf(file, "%*d %ld", &pages) != 1)
-		fail("no /proc/self/statm");
+	bench_check(file != NULL && fscanf(file, "%*d %ld", &pages) == 1, "/proc/self/statm");
 	fclose(file);
 	return (double)pages * (double)sysconf(_SC_PAGESIZE);
 }
@@ -245,7 +210,7 @@ bench(const struct nic_pools *pools, uint32_t qps, double peer)
 	char name[80];
 
 	add_qps(node, qps);
-	for (int i = 0; i < INTERVALS; i++) {
+	for (unsigned int i = 0; i < bench_rounds(INTERVALS); i++) {
 		double pps = send_interval(node, &now_ns);
 
 		if (pps > best)
@@ -254,46 +219,37 @@ bench(const struct nic_pools *pools, uint32_t qps, double peer)
 	per_qp = (resident_bytes() - before) / qps;
 	nic_destroy(node);
 	/* Of fewer, what a NIC has once would count. */
-	if (qps == MOST_QPS)
-		printf("{\"name\": \"nic memory, %u QPs that send\", \"value\": %.1f, \"unit\": "
-		       "\"bytes/QP\", \"peer\": \"limit\", \"peer_value\": 256, \"ratio\": %.3f}\n",
-		       qps, per_qp, per_qp / 256);
+	if (qps > 64 * 1024) {
+		snprintf(name, sizeof(name), "nic memory, %" PRIu32 " QPs that send", qps);
+		bench_print(name, per_qp, "bytes/QP", "limit", 256);
+	}
 	snprintf(name, sizeof(name), "nic to net_null, MTU %u, %" PRIu32 " QP%s limited", MTU, qps,
 		 qps == 1 ? "" : "s");
-	print(name, best / 1e6, "Mpps", peer);
+	print(name, best / 1e6, peer);
 	return 1e9 / best;
 }
 
 int
 main(void)
 {
-	static const uint32_t qps[] = {1, 1000, 64 * 1024, MOST_QPS};
+	const uint32_t qps[] = {1, 1000, 64 * 1024, bench_is_smoke() ? SMOKE_MOST_QPS : MOST_QPS};
 	struct nic_pools pools = {0};
 	double peer, ns[4];
 
 	eal_memory = getenv("QUENCH_BENCH_EAL");
 	if (eal_memory == NULL)
 		eal_memory = "--no-huge";
-	peer = peer_pps();
+	peer = bench_is_smoke() ? 0 : peer_pps();
 	if (peer == 0)
 		fprintf(stderr, "bench_nic_port: dpdk-testpmd does not run: no peer's figure\n");
 	eal_start();
 	port_start();
-	pools.data = nic_data_pool_create("data", 4096, MTU, SOCKET_ID_ANY);
-	pools.control =
-		pkt_pool_create(&(struct pkt_pool_params){.name = "control",
-							  .n_mbufs = 512,
-							  .largest_frame = nic_largest_frame(0),
-							  .socket = SOCKET_ID_ANY});
-	if (pools.data == NULL || pools.control == NULL)
-		fail("no pool");
+	nic_set_up_pools(&pools, 4096, MTU, 512);
 	bench_device(pools.data, peer);
 	for (unsigned int i = 0; i < 4; i++)
 		ns[i] = bench(&pools, qps[i], peer);
-	printf("{\"name\": \"nic to net_null, cost growth 1000 to 64 K QPs\", \"value\": %.2f, "
-	       "\"unit\": \"times\", \"peer\": \"limit\", \"peer_value\": 2, \"ratio\": %.2f}\n",
-	       ns[2] / ns[1], ns[2] / ns[1] / 2);
-	pkt_pool_destroy(pools.data);
-	pkt_pool_destroy(pools.control);
+	bench_print("nic to net_null, cost growth 1000 to 64 K QPs", ns[2] / ns[1], "times",
+		    "limit", 2);
+	nic_set_up_pools_free(&pools);
 	return EXIT_SUCCESS;
 }

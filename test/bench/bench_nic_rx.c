@@ -9,8 +9,7 @@
 
 #include "bench.h"
 #include "net_crc.h"
-#include "nic/nic.h"
-#include "node/pkt_pool.h"
+#include "nic_set_up.h"
 #include "plain_loop.h"
 #include "wire/icrc_impl.h"
 #include "wire/roce.h"
@@ -48,24 +47,15 @@ static volatile uint32_t sink;
 static void
 start(struct receiver *r)
 {
-	struct nic_qp_params qp = {
-		.peer_mac = {2, 0, 0, 0, 0, 2},
-		.peer_ip = {4, {10, 0, 0, 2}},
-		.mtu_bytes = r->mtu_bytes,
-		.stop_ns = NEVER_NS,
-	};
-	struct nic_params p = {0};
+	struct nic_qp_params qp = nic_set_up_qp(2);
+	struct nic_params p;
 
-	field_defaults(nic_fields, nic_fields_n, &p);
-	field_defaults(qos_map_fields, qos_map_fields_n, &p.qos);
-	field_defaults(np_fields, np_fields_n, &p.np);
-	rp_params_default(&p.rp, RP_PROFILE_PAPER);
-	memcpy(p.mac, (uint8_t[6]){2, 0, 0, 0, 0, 1}, 6);
-	p.ip = (struct field_ip){4, {10, 0, 0, 1}};
-	p.link_speed_bps = LINK_BPS;
+	nic_set_up_params(&p, 1, LINK_BPS);
 	p.icrc_check = r->check;
 	r->nic = nic_create(&p, &r->pools);
 	bench_check(r->nic != NULL, "nic_create");
+	qp.requester = false;
+	qp.mtu_bytes = r->mtu_bytes;
 	for (uint32_t i = 0; i < QPS; i++) {
 		qp.peer_qpn = 17 + i;
 		bench_check(nic_add_qp(r->nic, &qp, 0) == 17 + i, "nic_add_qp");
@@ -206,20 +196,13 @@ main(void)
 	static struct receiver r;
 
 	bench_eal(256);
-	r.pools.data = nic_data_pool_create("data", 2 * MANY_FRAMES - 1, MAX_MTU, SOCKET_ID_ANY);
-	r.pools.control =
-		pkt_pool_create(&(struct pkt_pool_params){.name = "control",
-							  .n_mbufs = 255,
-							  .largest_frame = nic_largest_frame(0),
-							  .socket = SOCKET_ID_ANY});
-	bench_check(r.pools.data != NULL && r.pools.control != NULL, "pools");
+	nic_set_up_pools(&r.pools, 2 * MANY_FRAMES - 1, MAX_MTU, 255);
 	for (r.mtu_bytes = 1024; r.mtu_bytes <= MAX_MTU; r.mtu_bytes *= 4) {
 		r.batch = FEW_FRAMES;
 		compare_all(&r);
 		r.batch = MANY_FRAMES;
 		compare_all(&r);
 	}
-	pkt_pool_destroy(r.pools.data);
-	pkt_pool_destroy(r.pools.control);
+	nic_set_up_pools_free(&r.pools);
 	return EXIT_SUCCESS;
 }

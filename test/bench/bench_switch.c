@@ -14,10 +14,9 @@
 #include "base/prng.h"
 #include "base/units.h"
 #include "bench.h"
-#include "node/pkt_pool.h"
 #include "plain_loop.h"
 #include "sched_peer.h"
-#include "switch/sw.h"
+#include "switch_set_up.h"
 #include "wire/be.h"
 #include "wire/roce.h"
 
@@ -49,30 +48,6 @@ struct bench {
 	struct rte_mbuf *peer_pkts[FRAMES];
 	uint64_t peer_in, peer_out;
 };
-
-static void
-set_defaults(struct sw_params *p)
-{
-	memset(p, 0, sizeof(*p));
-	field_defaults(sw_fields, sw_fields_n, p);
-	field_defaults(qos_map_fields, qos_map_fields_n, &p->qos);
-	field_defaults(wred_fields, wred_fields_n, &p->wred);
-	field_defaults(sched_fields, sched_fields_n, &p->sched);
-	field_defaults(pfc_fields, pfc_fields_n, &p->pfc);
-	field_defaults(mmu_fields, mmu_fields_n, &p->mmu);
-	field_defaults(buffer_profile_fields, buffer_profile_fields_n, &p->mmu.lossless);
-	field_defaults(buffer_profile_lossy_fields, buffer_profile_lossy_fields_n, &p->mmu.lossy);
-	field_defaults(buffer_profile_egress_lossless_fields,
-		       buffer_profile_egress_lossless_fields_n, &p->mmu.egress_lossless);
-	field_defaults(buffer_profile_egress_lossy_fields, buffer_profile_egress_lossy_fields_n,
-		       &p->mmu.egress_lossy);
-	p->n_ports = PORTS;
-	for (uint16_t i = 0; i < PORTS; i++)
-		p->ports[i] = (struct sw_port_params){.mac = {2, 0, 0, 1, 0, (uint8_t)i},
-						      .link_speed_bps = 400 * GBPS,
-						      .flow_control = SW_FLOW_PFC};
-	sw_params_resolve(p);
-}
 
 /* The shortest RoCE frame has 62 bytes: to have one of 60, its IP packet ends earlier. */
 static void
@@ -165,18 +140,14 @@ static void
 start(struct bench *b, const struct sw_pools *pools, uint16_t len)
 {
 	static struct sw_params params;
-	char why[256];
 
-	set_defaults(&params);
-	field_defaults(sw_router_fields, sw_router_fields_n, &params.router);
+	switch_set_up_params(&params, PORTS);
 	if (b->scene == MANY_MACS)
 		params.fdb_entries = 2 * MACS;
 	if (b->scene == MANY_ROUTES)
 		add_routes(&params);
 	prng_seed(&b->prng, 1, 0);
-	bench_check(sw_params_check(&params, why, sizeof(why)) == 0, why);
-	b->sw = sw_create(&params, pools);
-	bench_check(b->sw != NULL, "sw_create");
+	b->sw = switch_set_up(&params, pools);
 	b->now_ns = 0;
 	for (unsigned int i = 0; i < FRAMES; i++) {
 		unsigned int group = i / MAX_BURST;
@@ -371,11 +342,7 @@ main(void)
 	char name[64];
 
 	bench_eal(128);
-	pools.frames = pkt_pool_create(&(struct pkt_pool_params){
-		.name = "frames", .n_mbufs = 4096, .largest_frame = 2048, .socket = SOCKET_ID_ANY});
-	pools.clones = pkt_pool_create(&(struct pkt_pool_params){
-		.name = "clones", .n_mbufs = 256, .socket = SOCKET_ID_ANY});
-	bench_check(pools.frames != NULL && pools.clones != NULL, "pools");
+	pools = switch_set_up_pools(4096, 2048, false);
 	b.pool = pools.frames;
 	/* RED looks at each frame, and begins beyond the burst: it is to drop none. */
 	b.sched = sched_peer_create(2 * MAX_BURST);

@@ -10,9 +10,8 @@
 
 #include "base/units.h"
 #include "bench.h"
-#include "node/pkt_pool.h"
 #include "sched_peer.h"
-#include "switch/sw.h"
+#include "switch_set_up.h"
 
 #define PORTS 32
 #define PER_GROUP 31 /* frames of one ingress port and class: one to each other port */
@@ -41,19 +40,7 @@ static const uint8_t dscp_of_class[TM_CLASSES] = {0, 8, 16, 24, 32, 40, 46, 48};
 static void
 set_params(struct sw_params *p)
 {
-	memset(p, 0, sizeof(*p));
-	field_defaults(sw_fields, sw_fields_n, p);
-	field_defaults(qos_map_fields, qos_map_fields_n, &p->qos);
-	field_defaults(wred_fields, wred_fields_n, &p->wred);
-	field_defaults(sched_fields, sched_fields_n, &p->sched);
-	field_defaults(pfc_fields, pfc_fields_n, &p->pfc);
-	field_defaults(mmu_fields, mmu_fields_n, &p->mmu);
-	field_defaults(buffer_profile_fields, buffer_profile_fields_n, &p->mmu.lossless);
-	field_defaults(buffer_profile_lossy_fields, buffer_profile_lossy_fields_n, &p->mmu.lossy);
-	field_defaults(buffer_profile_egress_lossless_fields,
-		       buffer_profile_egress_lossless_fields_n, &p->mmu.egress_lossless);
-	field_defaults(buffer_profile_egress_lossy_fields, buffer_profile_egress_lossy_fields_n,
-		       &p->mmu.egress_lossy);
+	switch_set_up_params(p, PORTS);
 	for (unsigned int i = 0; i < TM_CLASSES; i++) {
 		p->qos.dscp_to_tc_map[dscp_of_class[i]] = (uint8_t)i;
 		p->qos.tc_to_priority_group_map[i] = (uint8_t)i;
@@ -67,12 +54,6 @@ set_params(struct sw_params *p)
 	p->mmu.lossless.dynamic = false;
 	p->mmu.lossless.static_th_bytes = (PER_GROUP - 1) * MIN_FRAME_BYTES;
 	p->mmu.lossless.xon_bytes = (PER_GROUP - 2) * MIN_FRAME_BYTES;
-	p->n_ports = PORTS;
-	for (uint16_t i = 0; i < PORTS; i++)
-		p->ports[i] = (struct sw_port_params){.mac = {2, 0, 0, 1, 0, (uint8_t)i},
-						      .link_speed_bps = 400 * GBPS,
-						      .flow_control = SW_FLOW_PFC};
-	sw_params_resolve(p);
 }
 
 static struct rte_mbuf *
@@ -149,13 +130,9 @@ static void
 start(struct bench *b, const struct sw_pools *pools)
 {
 	static struct sw_params params;
-	char why[256];
 
 	set_params(&params);
-	if (sw_params_check(&params, why, sizeof(why)) != 0)
-		bench_check(false, why);
-	b->sw = sw_create(&params, pools);
-	bench_check(b->sw != NULL, "sw_create");
+	b->sw = switch_set_up(&params, pools);
 	for (uint16_t port = 0; port < PORTS; port++)
 		sw_learn(b->sw, 0, (const uint8_t[6]){2, 0, 0, 0, 0, (uint8_t)port}, port, 0);
 	for (unsigned int i = 0; i < FRAMES; i++) {
@@ -237,11 +214,7 @@ main(void)
 	struct sw_pools pools;
 
 	bench_eal(64);
-	pools.frames = pkt_pool_create(&(struct pkt_pool_params){
-		.name = "frames", .n_mbufs = 16383, .largest_frame = 256, .socket = SOCKET_ID_ANY});
-	pools.clones = pkt_pool_create(&(struct pkt_pool_params){
-		.name = "clones", .n_mbufs = 256, .socket = SOCKET_ID_ANY});
-	bench_check(pools.frames != NULL && pools.clones != NULL, "pools");
+	pools = switch_set_up_pools(16383, 256, false);
 	start(&b, &pools);
 	b.sched = sched_peer_create(2 * BURST);
 	for (unsigned int i = 0; i < RTE_DIM(b.peer_pkts); i++)

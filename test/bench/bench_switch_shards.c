@@ -16,8 +16,7 @@
 
 #include "base/units.h"
 #include "bench.h"
-#include "node/pkt_pool.h"
-#include "switch/sw.h"
+#include "switch_set_up.h"
 #include "wire/frame.h"
 
 #define PORTS 4
@@ -52,31 +51,6 @@ struct side {
 static pthread_barrier_t together;
 static cpu_set_t allowed; /* cores, before EAL chose one */
 
-static void
-set_params(struct sw_params *p, uint16_t n_ports, uint16_t shards)
-{
-	memset(p, 0, sizeof(*p));
-	field_defaults(sw_fields, sw_fields_n, p);
-	field_defaults(qos_map_fields, qos_map_fields_n, &p->qos);
-	field_defaults(wred_fields, wred_fields_n, &p->wred);
-	field_defaults(sched_fields, sched_fields_n, &p->sched);
-	field_defaults(pfc_fields, pfc_fields_n, &p->pfc);
-	field_defaults(mmu_fields, mmu_fields_n, &p->mmu);
-	field_defaults(buffer_profile_fields, buffer_profile_fields_n, &p->mmu.lossless);
-	field_defaults(buffer_profile_lossy_fields, buffer_profile_lossy_fields_n, &p->mmu.lossy);
-	field_defaults(buffer_profile_egress_lossless_fields,
-		       buffer_profile_egress_lossless_fields_n, &p->mmu.egress_lossless);
-	field_defaults(buffer_profile_egress_lossy_fields, buffer_profile_egress_lossy_fields_n,
-		       &p->mmu.egress_lossy);
-	p->n_ports = n_ports;
-	p->shards = shards;
-	for (uint16_t i = 0; i < n_ports; i++)
-		p->ports[i] = (struct sw_port_params){.mac = {2, 0, 0, 1, 0, (uint8_t)i},
-						      .link_speed_bps = 400 * GBPS,
-						      .flow_control = SW_FLOW_PFC};
-	sw_params_resolve(p);
-}
-
 /* An IPv4 packet of the lossless class, ECT. */
 static struct rte_mbuf *
 make_frame(struct rte_mempool *pool)
@@ -105,12 +79,10 @@ create_switch(const struct sw_pools *pools, uint16_t n_ports, uint16_t shards)
 {
 	static struct sw_params params;
 	struct node *sw;
-	char why[256];
 
-	set_params(&params, n_ports, shards);
-	bench_check(sw_params_check(&params, why, sizeof(why)) == 0, why);
-	sw = sw_create(&params, pools);
-	bench_check(sw != NULL, "sw_create");
+	switch_set_up_params(&params, n_ports);
+	params.shards = shards;
+	sw = switch_set_up(&params, pools);
 	for (unsigned int i = 0; i < FLOWS * n_ports; i++) {
 		uint8_t mac[6] = {2, 0, 0, 0, (uint8_t)(i / n_ports), (uint8_t)(i % n_ports)};
 
@@ -268,15 +240,7 @@ main(void)
 		return EXIT_SUCCESS;
 	}
 	bench_eal(160);
-	pools.frames = pkt_pool_create(&(struct pkt_pool_params){.name = "frames",
-								 .n_mbufs = 8192,
-								 .largest_frame = 256,
-								 .socket = SOCKET_ID_ANY,
-								 .threads = true});
-	pools.clones = pkt_pool_create(&(struct pkt_pool_params){
-		.name = "clones", .n_mbufs = 256, .socket = SOCKET_ID_ANY, .threads = true});
-	bench_check(pools.frames != NULL && pools.clones != NULL, "pools");
-	pools.mbufs = 0;
+	pools = switch_set_up_pools(8192, 256, true);
 	two.n_lcores = apart.n_lcores = 2;
 	one.n_lcores = 1;
 	two.switches[0] = create_switch(&pools, PORTS, 2);

@@ -53,22 +53,17 @@ struct egress {
 static void
 tm_start(struct egress *tm)
 {
-	struct mmu_params mmu = {.n_ports = PORTS, .lossless_pgs = 8, .lossless_queues = 8};
+	struct mmu_params mmu;
 	struct sched_params sched;
 	struct wred_params wred;
 	struct pfc_params pfc;
 	int rc = 0;
 
 	memset(tm, 0, sizeof(*tm));
+	mmu_params_default(&mmu);
+	mmu.n_ports = PORTS;
+	mmu.lossless_pgs = mmu.lossless_queues = 8;
 	rc |= field_defaults(qos_map_fields, qos_map_fields_n, &tm->qos);
-	rc |= field_defaults(mmu_fields, mmu_fields_n, &mmu);
-	rc |= field_defaults(buffer_profile_fields, buffer_profile_fields_n, &mmu.lossless);
-	rc |= field_defaults(buffer_profile_lossy_fields, buffer_profile_lossy_fields_n,
-			     &mmu.lossy);
-	rc |= field_defaults(buffer_profile_egress_lossless_fields,
-			     buffer_profile_egress_lossless_fields_n, &mmu.egress_lossless);
-	rc |= field_defaults(buffer_profile_egress_lossy_fields,
-			     buffer_profile_egress_lossy_fields_n, &mmu.egress_lossy);
 	rc |= field_defaults(sched_fields, sched_fields_n, &sched);
 	rc |= field_defaults(wred_fields, wred_fields_n, &wred);
 	rc |= field_defaults(pfc_fields, pfc_fields_n, &pfc);
