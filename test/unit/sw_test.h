@@ -79,6 +79,28 @@ bench_defaults(struct sw_params *p, uint16_t n_ports)
 						      .pfcwd = true};
 }
 
+/* The bench of the group, with default parameters for a switch of n_ports. */
+static inline struct bench *
+bench_defaults_of(void **state, uint16_t n_ports)
+{
+	struct bench *b = *state;
+
+	bench_defaults(&b->params, n_ports);
+	return b;
+}
+
+/* A lossless group holds 10 frames, XOFF at the tenth, 5 in headroom, XON at 7. Queues are not
+ * limited. */
+static inline void
+set_small_group(struct sw_params *p)
+{
+	p->mmu.lossless = (struct buffer_profile){
+		.static_th_bytes = 10 * DATA_BYTES,
+		.xoff_bytes = 5 * DATA_BYTES,
+		.xon_offset_bytes = 3 * DATA_BYTES,
+	};
+}
+
 static inline void
 bench_start(struct bench *b)
 {

@@ -6,27 +6,6 @@
 /* 65535 quanta at 40G: 838848 ns; sent again after half of it. */
 #define REFRESH_NS 419424ull
 
-static struct bench *
-bench_defaults_of(void **state, uint16_t n_ports)
-{
-	struct bench *b = *state;
-
-	bench_defaults(&b->params, n_ports);
-	return b;
-}
-
-/* A lossless group holds 10 frames, XOFF at the tenth, 5 in headroom, XON at 7. Queues are not
- * limited. */
-static void
-set_small_group(struct sw_params *p)
-{
-	p->mmu.lossless = (struct buffer_profile){
-		.static_th_bytes = 10 * DATA_BYTES,
-		.xoff_bytes = 5 * DATA_BYTES,
-		.xon_offset_bytes = 3 * DATA_BYTES,
-	};
-}
-
 static struct mac_control
 take_pfc(struct bench *b, uint16_t port, uint64_t now_ns)
 {

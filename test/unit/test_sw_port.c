@@ -5,26 +5,6 @@
 /* At 40G a quantum is 12.8 ns. */
 #define QUANTA_1000_NS 12800u
 
-static struct bench *
-bench_defaults_of(void **state, uint16_t n_ports)
-{
-	struct bench *b = *state;
-
-	bench_defaults(&b->params, n_ports);
-	return b;
-}
-
-/* A lossless group holds 10 frames, XOFF at the tenth, 5 in headroom, XON at 7. */
-static void
-set_small_group(struct sw_params *p)
-{
-	p->mmu.lossless = (struct buffer_profile){
-		.static_th_bytes = 10 * DATA_BYTES,
-		.xoff_bytes = 5 * DATA_BYTES,
-		.xon_offset_bytes = 3 * DATA_BYTES,
-	};
-}
-
 static void
 give_pause(struct bench *b, uint16_t port, uint16_t quanta, uint64_t now_ns)
 {

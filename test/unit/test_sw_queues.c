@@ -2,15 +2,6 @@
 /* Classes, scheduler, shaper and marking of the switch. */
 #include "sw_test.h"
 
-static struct bench *
-bench_defaults_of(void **state, uint16_t n_ports)
-{
-	struct bench *b = *state;
-
-	bench_defaults(&b->params, n_ports);
-	return b;
-}
-
 /* All queues mark above bytes and never below. */
 static void
 set_step(struct sw_params *p, uint64_t bytes)
