@@ -7,7 +7,11 @@
 
 #include "common/say.h"
 #include "ctl/commands.h"
+#include "ctl/out_file.h"
 #include "import/import.h"
+
+/* A mark that editors of Windows put before UTF-8. */
+#define BOM "\xef\xbb\xbf"
 
 /* @return the text, to be freed, with a zero behind it; NULL after an error line. */
 static char *
@@ -34,31 +38,41 @@ read_input(const char *path, size_t *size)
 		text = NULL;
 	} else {
 		text[*size] = '\0';
+		if (strncmp(text, BOM, strlen(BOM)) == 0) {
+			*size -= strlen(BOM);
+			memmove(text, text + strlen(BOM), *size + 1);
+		}
 	}
 	if (!is_stdin)
 		fclose(in);
 	return text;
 }
 
+struct text_to_write {
+	const char *text;
+	size_t size;
+};
+
+static int
+print_text(FILE *out, const void *arg)
+{
+	const struct text_to_write *t = arg;
+
+	return fwrite(t->text, 1, t->size, out) == t->size ? 0 : -errno;
+}
+
 /* A file is whole, or what it was before. */
 static int
 write_file(const char *path, const char *text, size_t size)
 {
-	char *new = NULL;
-	FILE *out = asprintf(&new, "%s.new", path) < 0 ? NULL : fopen(new, "we");
-	bool written = out != NULL && fwrite(text, 1, size, out) == size;
+	const struct text_to_write t = {text, size};
+	int rc = out_file_write(path, print_text, &t);
 
-	if (out != NULL && fclose(out) != 0)
-		written = false;
-	if (!written || rename(new, path) != 0) {
-		say_error("%s: cannot be written: %s", path, strerror(errno));
-		if (out != NULL)
-			remove(new);
-		free(new);
-		return APP_FAILED;
-	}
-	free(new);
-	return APP_DONE;
+	if (rc == 0)
+		return APP_DONE;
+	say_error("%s: cannot be written: %s", strcmp(path, "-") == 0 ? "standard output" : path,
+		  strerror(-rc));
+	return APP_FAILED;
 }
 
 int
@@ -79,6 +93,9 @@ say_log(const struct import_log *log)
 		fprintf(stderr, "quenchctl: changed or assumed: %s:%s\n", log->file, log->notes[i]);
 	for (unsigned int i = 0; i < log->n_lost; i++)
 		fprintf(stderr, "quenchctl: not carried over: %s:%s\n", log->file, log->lost[i]);
+	/* A whole running-config fills more than a screen. */
+	if (log->n_lost + log->n_notes > 20)
+		say("%u not carried over, %u changed or assumed", log->n_lost, log->n_notes);
 	return log->n_lost > 0 ? APP_PARTLY : APP_DONE;
 }
 

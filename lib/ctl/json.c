@@ -3,13 +3,10 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/counter.h"
+#include "ctl/out_file.h"
 
 #define LAYOUT (JSON_INDENT(2) | JSON_PRESERVE_ORDER)
 
@@ -55,96 +52,21 @@ json_set_fields(json_t *object, const struct field *fields, unsigned int n, cons
 		json_object_set_new(object, fields[i].name, field_value(&fields[i], params));
 }
 
-/* Everything out of our hands: a full disk shows at the latest in the flush. @return 0 or -errno.
- */
 static int
-dump(const json_t *root, FILE *out)
+dump(FILE *out, const void *root)
 {
-	errno = 0;
-	if (json_dumpf(root, out, LAYOUT) != 0 || fputc('\n', out) == EOF || fflush(out) != 0)
+	if (json_dumpf(root, out, LAYOUT) != 0 || fputc('\n', out) == EOF)
 		return errno ? -errno : -ENOMEM;
 	return 0;
-}
-
-/* Devices and pipes are written as they are; there is nothing to rename over. */
-static int
-write_special(const json_t *root, const char *path)
-{
-	FILE *out = fopen(path, "we");
-	int rc;
-
-	if (!out)
-		return -errno;
-	rc = dump(root, out);
-	if (fclose(out) != 0 && rc == 0)
-		rc = -errno;
-	return rc;
-}
-
-/* mkstemp() keeps a file to its owner; a result gets the rights of any new file. */
-static int
-usual_rights(int fd)
-{
-	mode_t mask = umask(0);
-
-	umask(mask);
-	return fchmod(fd, 0666 & ~mask) == 0 ? 0 : -errno;
-}
-
-static int
-write_file(const json_t *root, int fd)
-{
-	FILE *out = fdopen(fd, "w");
-	int rc;
-
-	if (!out) {
-		rc = -errno;
-		close(fd);
-		return rc;
-	}
-	rc = usual_rights(fd);
-	if (rc == 0)
-		rc = dump(root, out);
-	if (rc == 0 && fsync(fd) != 0)
-		rc = -errno;
-	if (fclose(out) != 0 && rc == 0)
-		rc = -errno;
-	return rc;
-}
-
-static int
-replace_file(const json_t *root, const char *path)
-{
-	char *temporary = NULL;
-	int fd, rc;
-
-	if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
-		return -ENOMEM;
-	fd = mkstemp(temporary);
-	rc = fd < 0 ? -errno : write_file(root, fd);
-	if (rc == 0 && rename(temporary, path) != 0)
-		rc = -errno;
-	if (rc != 0 && fd >= 0)
-		unlink(temporary);
-	free(temporary);
-	return rc;
 }
 
 int
 json_write(const json_t *root, const char *path)
 {
-	bool to_stdout = strcmp(path, "-") == 0;
-	struct stat st;
-	int rc;
+	int rc = out_file_write(path, dump, root);
 
-	if (to_stdout)
-		rc = dump(root, stdout);
-	else if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-		rc = write_special(root, path);
-	else
-		rc = replace_file(root, path);
 	if (rc != 0)
-		fprintf(stderr, "%s: cannot be written: %s\n", to_stdout ? "standard output" : path,
-			strerror(-rc));
+		fprintf(stderr, "%s: cannot be written: %s\n",
+			strcmp(path, "-") == 0 ? "standard output" : path, strerror(-rc));
 	return rc;
 }

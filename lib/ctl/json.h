@@ -18,8 +18,7 @@ void json_set_fields(json_t *object, const struct field *fields, unsigned int n,
 		     const void *params);
 
 /**
- * Write a document, indented, with a newline at the end. A regular file is written beside its
- * place, synced and renamed, so that path never holds half of it; "-" is standard output.
+ * Write a document, indented, with a newline at the end, as out_file_write() does.
  *
  * @return 0, or -errno after one line on standard error: "path: cannot be written: reason".
  */

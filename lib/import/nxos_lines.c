@@ -325,15 +325,3 @@ nx_number(const struct nx_lines *nx, int i, const char *text, uint64_t min, uint
 		 text);
 	return nx_refuse(nx, i, expected);
 }
-
-void
-nx_report(const struct nx_lines *nx)
-{
-	for (int i = 0; i < nx->n; i++) {
-		const struct nx_line *line = &nx->lines[i];
-
-		if (!line->used)
-			import_lost(nx->log, "%u: %.200s: %s", line->number, line->text,
-				    line->why != NULL ? line->why : "no counterpart");
-	}
-}

@@ -9,6 +9,8 @@
 
 /* Each field is looked for in all entries: not in tables beyond what 64 ports need. */
 #define MAX_SHARED 1024
+/* More entries than a person reads are counted, if they are all of the table. */
+#define MANY 8
 
 /* Why the usual leftovers are left. */
 static const struct {
@@ -273,6 +275,9 @@ report_field(struct sonic *s, const char *table, json_t *entries, const char *fi
 	fclose(list);
 	if (n == 1)
 		import_lost(s->log, " %s|%s|%.80s = %.100s: %s", table, keys, field, value,
+			    reason_for(table, field));
+	else if (n > MANY && n == json_object_size(entries))
+		import_lost(s->log, " %s|all %u|%.80s: %s", table, n, field,
 			    reason_for(table, field));
 	else
 		import_lost(s->log, " %s|%s|%.80s: %s", table, keys, field,

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """quenchctl import: what it writes is what the programs read, and its exit code says if it was all."""
+import json
 import os
 import pathlib
 import subprocess
@@ -114,8 +115,52 @@ def check_refusals(work):
         check("a full disk", done.returncode == 1 and "No space left" in done.stderr, done)
 
 
+def check_outputs(work):
+    """A regular file is replaced whole; what is no file stays what it is."""
+    pipe = work / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True) as reader:
+        done = run(CTL, "-o", pipe, "import", "nxos", FIXTURES / "nxos-rocev2.txt")
+        got = reader.communicate(timeout=60)[0]
+    check("--output of a pipe is written into it", done.returncode == 0 and "[qos_map]" in got, done.stderr)
+    check("and it is a pipe still", pipe.is_fifo())
+    beside = work / "x.ini.new"
+    beside.write_text("mine\n")
+    run(CTL, "-o", work / "x.ini", "import", "nxos", FIXTURES / "nxos-rocev2.txt")
+    check_equal("files beside the output are left alone", beside.read_text(), "mine\n")
+    done = run(CTL, "-o", "-", "import", "nxos", FIXTURES / "nxos-rocev2.txt", cwd=work)
+    check("--output - is standard output", "[qos_map]" in done.stdout and not (work / "-").exists(), done.stderr)
+
+
+def check_inputs(work):
+    """Files as they come from other systems."""
+    for name, dialect in (("nxos-leaf.txt", "nxos"), ("sonic-tor.json", "sonic"), ("mlnx-mlxconfig.txt", "mlnx")):
+        text = (FIXTURES / name).read_bytes()
+        plain = run(CTL, "import", dialect, FIXTURES / name)
+        other = work / name
+        for what, changed in (("a byte order mark", b"\xef\xbb\xbf" + text), ("CR LF", text.replace(b"\n", b"\r\n"))):
+            other.write_bytes(changed)
+            done = run(CTL, "import", dialect, other)
+            check_equal(f"{name} with {what}", [done.returncode, done.stdout], [plain.returncode, plain.stdout])
+    secret = work / "secret.txt"
+    secret.write_text("username admin password 5 $5$HASH role network-admin\nsnmp-server user x auth md5 HASH priv HASH\n"
+                      "radius-server host 10.0.0.1 key 7 HASH\n" + (FIXTURES / "nxos-leaf.txt").read_text())
+    done = run(CTL, "import", "nxos", secret)
+    check("no secret of the device leaves its file", "HASH" not in done.stdout + done.stderr)
+    check("the line is named", "username admin password ...: no counterpart" in done.stdout, done.stdout[:500])
+    tables = json.loads((FIXTURES / "sonic-tor.json").read_text())
+    port = next(iter(tables["PORT"].values()))
+    tables["PORT"] = {f"Ethernet{4 * i}": {**port, "lanes": str(i)} for i in range(32)}
+    many = work / "many.json"
+    many.write_text(json.dumps({"PORT": tables["PORT"]}))
+    done = run(CTL, "import", "sonic", many)
+    check("what all ports have is named once", "PORT|all 32|lanes: of the hardware" in done.stderr, done.stderr)
+
+
 def main():
     work = work_dir()
+    check_outputs(work)
+    check_inputs(work)
     check_imports(work)
     check_exports(work)
     check_refusals(work)
