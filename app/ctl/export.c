@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/say.h"
+#include "common/service.h"
 #include "ctl/commands.h"
 #include "ctl/exporter.h"
 
@@ -70,6 +71,7 @@ command_serve_metrics(const struct ctl_options *o, const char *const params[COMM
 	};
 	struct exporter *e;
 	struct http_server *s;
+	int rc;
 
 	(void)params;
 	if (o->output != NULL) {
@@ -81,14 +83,17 @@ command_serve_metrics(const struct ctl_options *o, const char *const params[COMM
 		return APP_FAILED;
 	s = http_open(o->listen != NULL ? o->listen : "127.0.0.1:9880", routes, 1, e);
 	if (s == NULL) {
+		rc = errno == EINVAL ? APP_BAD_USAGE : APP_FAILED;
 		exporter_free(e);
-		return APP_FAILED;
+		return rc;
 	}
 	exporter_add_server(e, s);
 	signal(SIGINT, on_signal);
 	signal(SIGTERM, on_signal);
 	say("%s/metrics", http_url(s));
+	service_ready();
 	http_run(s, &stop);
+	service_stopping();
 	http_close(s);
 	exporter_free(e);
 	return APP_DONE;

@@ -283,6 +283,7 @@ resolve(const char *listen_at)
 	    getaddrinfo(address, port, &hints, &found) == 0)
 		return found;
 	say_error("--listen = %s: expected ADDRESS:PORT, such as 127.0.0.1:9880", listen_at);
+	errno = EINVAL;
 	return NULL;
 }
 
@@ -362,6 +363,7 @@ struct http_server *
 http_open(const char *listen_at, const struct http_route *routes, unsigned int n_routes, void *arg)
 {
 	struct http_server *s = calloc(1, sizeof(*s));
+	int error;
 
 	if (s == NULL) {
 		say_error("%s", strerror(ENOMEM));
@@ -373,9 +375,12 @@ http_open(const char *listen_at, const struct http_route *routes, unsigned int n
 	pthread_mutex_init(&s->lock, NULL);
 	for (unsigned int i = 0; i < MOST_CONNECTIONS; i++)
 		s->connections[i].fd = -1;
+	errno = 0;
 	if (start(s, listen_at))
 		return s;
+	error = errno;
 	free(s);
+	errno = error;
 	return NULL;
 }
 

@@ -46,7 +46,7 @@ struct http_server;
 /**
  * Listen at ADDRESS:PORT, [ADDRESS]:PORT or PORT of 127.0.0.1; port 0 is any that is free.
  *
- * @return NULL after an error line.
+ * @return NULL after an error line; errno is EINVAL when listen is no address.
  */
 struct http_server *http_open(const char *listen, const struct http_route *routes,
 			      unsigned int n_routes, void *arg);

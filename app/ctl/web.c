@@ -163,7 +163,7 @@ serve(struct web *w, const struct ctl_options *o)
 					  sizeof(routes) / sizeof(routes[0]), w);
 
 	if (s == NULL)
-		return APP_FAILED;
+		return errno == EINVAL ? APP_BAD_USAGE : APP_FAILED;
 	signal(SIGINT, on_signal);
 	signal(SIGTERM, on_signal);
 	say("%s/", http_url(s));

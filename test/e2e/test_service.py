@@ -1,12 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Both programs as systemd's services: what they tell it, as whom they run, and what their units say."""
+"""The programs and the exporter as systemd's services: what they tell it, as whom they run, and what their units say."""
 import atexit
 import os
 import pathlib
 import shutil
 import signal
 import socket
+import subprocess
+import urllib.request
 
 from harness import BUILD, PATIENCE_S, Program, check, check_equal, finish, run, work_dir
 from telemetry import Telemetry, eal, prefix
@@ -56,13 +58,13 @@ def check_program(work, role, config, devices, lcores):
     manager.close()
 
 
-def check_unit(work, role):
+def check_unit(work, unit, folder):
     """systemd's own judgement of the unit as installed, with our programs at their places."""
-    unit = BUILD / f"share/quench-{role}@.service"
+    unit = BUILD / "share" / unit
     text = unit.read_text()
-    bindir = next(line for line in text.splitlines() if line.startswith("ExecStart=")).partition("=")[2].split("/quench-")[0]
+    bindir = next(line for line in text.splitlines() if line.startswith("ExecStart=")).partition("=")[2].split("/quench")[0]
     copy = work / unit.name
-    copy.write_text(text.replace(bindir, str((BUILD / "app" / role).resolve())))
+    copy.write_text(text.replace(bindir, str((BUILD / "app" / folder).resolve())))
     done = run("systemd-analyze", "verify", "--man=no", copy)
     check(f"{unit.name}: systemd-analyze verify", done.returncode == 0 and "quench" not in done.stderr, done.stderr)
     done = run("systemd-analyze", "security", "--offline=true", "--threshold=25", copy)
@@ -93,7 +95,34 @@ def check_as_service_user(work):
     check_equal("its capabilities are the unit's", int(field["CapEff"], 16), 1 << 12 | 1 << 13 | 1 << 14)
     done = run(BUILD / "app/ctl/quenchctl", "-f", name, "show", "interfaces")
     check("root's quenchctl reaches it", done.returncode == 0 and "net_null1" in done.stdout, done.stderr)
+    check_exporter(work, name)
     check_equal("exit code", program.stop(), 0)
+
+
+def check_exporter(work, name):
+    """As the user of the services, without any capability: it finds their programs, and says when it listens."""
+    path = work / "notify-metrics"
+    manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    manager.settimeout(PATIENCE_S)
+    manager.bind(str(path))
+    shutil.chown(path, "nobody")
+    exporter = subprocess.Popen(
+        ["setpriv", "--reuid=nobody", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all", "--no-new-privs",
+         BUILD / "app/ctl/quenchctl", "--listen", "127.0.0.1:0", "serve-metrics"], stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "NOTIFY_SOCKET": str(path)})
+    try:
+        check_equal("exporter: ready", messages(manager, "READY=1"), ["READY=1"])
+        url = exporter.stderr.readline().split()[-1]
+        with urllib.request.urlopen(url, timeout=PATIENCE_S) as reply:
+            text = reply.read().decode()
+        check("exporter: it reads the service's program", f'quench_up{{program="quench-switch",prefix="{name}"}} 1' in text, text[:300])
+        exporter.send_signal(signal.SIGTERM)
+        check_equal("exporter: stopping", messages(manager, "STOPPING=1"), ["STOPPING=1"])
+        check_equal("exporter: exit code", exporter.wait(PATIENCE_S), 0)
+    finally:
+        exporter.kill()
+        exporter.wait()
+    manager.close()
 
 
 def main():
@@ -102,8 +131,9 @@ def main():
         check_program(work, "switch", SWITCH, ["net_null0", "net_null1"], lcores)
         check_program(work, "nic", NIC, ["net_null0"], lcores)
     if shutil.which("systemd-analyze"):
-        check_unit(work, "switch")
-        check_unit(work, "nic")
+        check_unit(work, "quench-switch@.service", "switch")
+        check_unit(work, "quench-nic@.service", "nic")
+        check_unit(work, "quench-metrics.service", "ctl")
     else:
         check("systemd-analyze is there (package systemd)", False)
     if os.geteuid() == 0:
