@@ -7,6 +7,7 @@
 #ifndef QUENCH_BASE_COUNTER_H
 #define QUENCH_BASE_COUNTER_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 static inline void
@@ -25,6 +26,17 @@ static inline uint64_t
 counter_read(const uint64_t *counter)
 {
 	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
+/** Add a struct of counters and nothing else, which others may write, to a sum of one's own. */
+static inline void
+counters_add(const void *part, void *sum, size_t bytes)
+{
+	const uint64_t *from = (const uint64_t *)part;
+	uint64_t *to = (uint64_t *)sum;
+
+	for (size_t i = 0; i < bytes / sizeof(*to); i++)
+		to[i] += counter_read(&from[i]);
 }
 
 #endif

@@ -120,9 +120,16 @@ enter(struct fdb *fdb, uint64_t key, uint64_t state)
 }
 
 static bool
+is_full(const struct fdb *fdb, uint16_t port)
+{
+	return fdb->ports[port].learned >=
+	       __atomic_load_n(&fdb->ports[port].limit, __ATOMIC_RELAXED);
+}
+
+static bool
 learn_new(struct fdb *fdb, uint64_t key, uint16_t port, uint64_t now_ns)
 {
-	if (fdb->ports[port].learned >= fdb->ports[port].limit) {
+	if (is_full(fdb, port)) {
 		counter_inc(&fdb->stats.learn_limited);
 		return false;
 	}
@@ -143,7 +150,7 @@ move(struct fdb *fdb, uint64_t state, uint16_t port)
 		counter_inc(&fdb->stats.static_kept);
 		return false;
 	}
-	if (fdb->ports[port].learned >= fdb->ports[port].limit) {
+	if (is_full(fdb, port)) {
 		counter_inc(&fdb->stats.learn_limited);
 		return false;
 	}
@@ -213,7 +220,8 @@ void
 fdb_set_limit(struct fdb *fdb, uint16_t port, uint32_t addresses)
 {
 	assert(port < FDB_MAX_PORTS);
-	fdb->ports[port].limit = addresses == 0 ? UINT32_MAX : addresses;
+	__atomic_store_n(&fdb->ports[port].limit, addresses == 0 ? UINT32_MAX : addresses,
+			 __ATOMIC_RELAXED);
 }
 
 uint32_t
@@ -281,6 +289,61 @@ fdb_forget_learned(struct fdb *fdb)
 	}
 }
 
+/* Enter, or make as young as in another table. */
+static void
+take(struct fdb *fdb, uint64_t key, uint64_t state)
+{
+	uint64_t *known = fdb_find(fdb, key, fdb_home(fdb, key));
+	uint16_t port = fdb_port_of(state);
+
+	if (known == NULL) {
+		if (!is_full(fdb, port) && enter(fdb, key, state))
+			count_learned(fdb, port, 1);
+		return;
+	}
+	/* The difference is of times, which wrap: less than half of them is later. */
+	if (*known & FDB_STATIC_BIT || fdb_age_ns(*known, state) >> (FDB_SEEN_BITS - 1) != 0)
+		return;
+	if (fdb_port_of(*known) != port) {
+		if (is_full(fdb, port))
+			return;
+		count_learned(fdb, fdb_port_of(*known), -1);
+		count_learned(fdb, port, 1);
+	}
+	set_state(known, state);
+}
+
+bool
+fdb_take_over(struct fdb *to, const struct fdb *from, const uint64_t members[], uint32_t *at)
+{
+	/* Owners leave writing to who is at it, and do not wait: this one may. */
+	if (to->shared)
+		rte_spinlock_lock(&to->writer);
+	for (uint32_t end = *at + SWEEP_BUCKETS; *at < end && *at <= from->mask; ++*at) {
+		const struct fdb_bucket *b = &from->buckets[*at];
+
+		for (unsigned int slot = 0; slot < FDB_SLOTS; slot++) {
+			uint64_t key = __atomic_load_n(&b->key[slot], __ATOMIC_ACQUIRE);
+			uint64_t state = __atomic_load_n(&b->state[slot], __ATOMIC_ACQUIRE);
+
+			/* A place that changes hands meanwhile is as good as free. */
+			if (key != FREE_KEY && !(state & FDB_STATIC_BIT) &&
+			    __atomic_load_n(&b->key[slot], __ATOMIC_RELAXED) == key &&
+			    members[key >> 48] >> fdb_port_of(state) & 1)
+				take(to, key, state);
+		}
+	}
+	if (to->shared)
+		rte_spinlock_unlock(&to->writer);
+	return *at <= from->mask;
+}
+
+void
+fdb_set_shared(struct fdb *fdb, bool shared)
+{
+	__atomic_store_n(&fdb->shared, shared, __ATOMIC_RELEASE);
+}
+
 uint64_t
 fdb_sweep_interval_ns(const struct fdb *fdb)
 {
@@ -325,38 +388,73 @@ init_buckets(struct fdb *fdb)
 		fdb_set_limit(fdb, port, 0);
 }
 
-struct fdb *
-fdb_create(const struct fdb_params *params)
+static bool
+params_fit(const struct fdb_params *params)
 {
-	uint32_t buckets;
-	struct fdb *fdb;
+	return params->entries >= FDB_MIN_ENTRIES && params->entries <= FDB_MAX_ENTRIES;
+}
 
-	if (params->entries < FDB_MIN_ENTRIES || params->entries > FDB_MAX_ENTRIES) {
-		rte_errno = EINVAL;
-		return NULL;
-	}
+static size_t
+bucket_bytes(const struct fdb *fdb)
+{
+	return (fdb->mask + 1ull) * sizeof(*fdb->buckets);
+}
+
+int
+fdb_renew(struct fdb *fdb, const struct fdb_params *params)
+{
 	/* Twice as many slots as entries, at least. */
-	buckets = rte_align32pow2(params->entries * 2 / FDB_SLOTS);
-	fdb = rte_zmalloc_socket("fdb", sizeof(*fdb), RTE_CACHE_LINE_SIZE, params->socket);
-	if (fdb == NULL) {
-		rte_errno = ENOMEM;
-		return NULL;
-	}
+	uint32_t buckets = rte_align32pow2(params->entries * 2 / FDB_SLOTS);
+
+	fdb_release(fdb);
+	if (!params_fit(params))
+		return -EINVAL;
 	fdb->mask = buckets - 1;
 	fdb->probes = RTE_MIN(buckets, MAX_PROBES);
 	fdb->entries = params->entries;
 	fdb->shared = params->shared;
+	fdb->next_bucket = 0;
 	rte_spinlock_init(&fdb->writer);
-	fdb->buckets = pages_alloc(buckets * sizeof(*fdb->buckets));
+	fdb->buckets = pages_alloc(bucket_bytes(fdb));
 	fdb->passed = rte_zmalloc_socket("fdb", buckets, RTE_CACHE_LINE_SIZE, params->socket);
 	if (fdb->buckets == NULL || fdb->passed == NULL) {
-		fdb_destroy(fdb);
-		rte_errno = ENOMEM;
-		return NULL;
+		fdb_release(fdb);
+		return -ENOMEM;
 	}
 	init_buckets(fdb);
 	init_times(fdb, params->ageing_ns);
-	return fdb;
+	return 0;
+}
+
+void
+fdb_release(struct fdb *fdb)
+{
+	pages_free(fdb->buckets, bucket_bytes(fdb));
+	rte_free(fdb->passed);
+	fdb->buckets = NULL;
+	fdb->passed = NULL;
+	count_used(fdb, -(int32_t)fdb->used);
+	for (uint16_t port = 0; port < FDB_MAX_PORTS; port++)
+		count_learned(fdb, port, -(int32_t)fdb->ports[port].learned);
+}
+
+struct fdb *
+fdb_create(const struct fdb_params *params)
+{
+	struct fdb *fdb;
+	int rc;
+
+	if (!params_fit(params)) {
+		rte_errno = EINVAL;
+		return NULL;
+	}
+	fdb = rte_zmalloc_socket("fdb", sizeof(*fdb), RTE_CACHE_LINE_SIZE, params->socket);
+	rc = fdb == NULL ? -ENOMEM : fdb_renew(fdb, params);
+	if (rc == 0)
+		return fdb;
+	rte_free(fdb);
+	rte_errno = -rc;
+	return NULL;
 }
 
 void
@@ -364,7 +462,6 @@ fdb_destroy(struct fdb *fdb)
 {
 	if (fdb == NULL)
 		return;
-	pages_free(fdb->buckets, (fdb->mask + 1ull) * sizeof(*fdb->buckets));
-	rte_free(fdb->passed);
+	fdb_release(fdb);
 	rte_free(fdb);
 }

@@ -67,6 +67,35 @@ struct fdb;
 struct fdb *fdb_create(const struct fdb_params *params);
 void fdb_destroy(struct fdb *fdb);
 
+/*
+ * One table in place of another, for owners that go over to it one by one: fdb_renew() a table that
+ * nobody uses, shared; fdb_take_over() what the other has learned; let the owners go over; then, as
+ * nobody uses the other any more, fdb_take_over() what it has learned meanwhile, fdb_set_shared()
+ * back to what it is to be, and fdb_release() the other. Counters of both go on, and may be read
+ * all the while.
+ */
+
+/** Let a table that nobody uses begin anew, empty and without limits. @return 0, or -errno: it is
+ * released. */
+int fdb_renew(struct fdb *fdb, const struct fdb_params *params);
+/** Give back a table's memory but its counters: until fdb_renew() it may only be asked for these.
+ */
+void fdb_release(struct fdb *fdb);
+/** Beside owners that go on, but no other call of this kind. */
+void fdb_set_shared(struct fdb *fdb, bool shared);
+
+/**
+ * Learn what another table has learned, as it was learned there: what is not known here, or was
+ * heard here before; not what is static here or is beyond a limit. A bounded step; beside owners of
+ * both, if to is shared.
+ *
+ * @param members  For each domain that has keys, mask of the ports, all below 64, on which its
+ *                 addresses are taken over.
+ * @param at       0, then what the last call left.
+ * @return         false: that was all.
+ */
+bool fdb_take_over(struct fdb *to, const struct fdb *from, const uint64_t members[], uint32_t *at);
+
 /**
  * Key of an address in a bridging domain: a VLAN (0: untagged), or any number below
  * FDB_MAX_DOMAINS. mac is in wire order.
@@ -113,7 +142,7 @@ bool fdb_learn(struct fdb *fdb, uint64_t key, uint16_t port, uint64_t now_ns);
 /** Enter an address for good, over one that was learned. @return 0, -EINVAL (group), -ENOSPC. */
 int fdb_add_static(struct fdb *fdb, uint64_t key, uint16_t port);
 
-/** Most addresses that are learned on a port from now on; 0: no limit. */
+/** Most addresses that are learned on a port from now on; 0: no limit. From any thread. */
 void fdb_set_limit(struct fdb *fdb, uint16_t port, uint32_t addresses);
 
 /** @return the port behind which the address was last heard, or FDB_UNKNOWN. */

@@ -16,6 +16,7 @@ struct neigh_table {
 	struct neigh *entries;
 	uint32_t n, room;
 	uint32_t unresolved;
+	uint32_t gaps; /* the first place that was given back, or NEIGH_NONE */
 	/* Open addressing: indices into entries, a power of two, at most half full. */
 	uint32_t *slots;
 	uint32_t mask;
@@ -56,7 +57,7 @@ neigh_table_create(const struct neigh_params *params)
 	if (t == NULL)
 		return NULL;
 	t->params = *params;
-	t->head.asks = NEIGH_NONE;
+	t->head.asks = t->gaps = NEIGH_NONE;
 	t->head.next_ns = NEVER_NS;
 	return t;
 }
@@ -104,8 +105,10 @@ grow(struct neigh_table *t, uint32_t room)
 	t->room = room;
 	t->mask = 2 * room - 1;
 	memset(slots, 0xFF, 2ull * room * sizeof(*slots));
-	for (uint32_t i = 0; i < t->n; i++)
-		slots[slot_of(t, &entries[i].key)] = i;
+	for (uint32_t i = 0; i < t->n; i++) {
+		if (entries[i].key.ip.version != 0)
+			slots[slot_of(t, &entries[i].key)] = i;
+	}
 	return 0;
 }
 
@@ -126,9 +129,14 @@ neigh_add(struct neigh_table *t, const struct neigh_key *key, uint64_t now_ns)
 
 	if (index != NEIGH_NONE)
 		return index;
-	if (t->n == t->room && grow(t, t->room == 0 ? 16 : 2 * t->room) != 0)
+	if (neigh_has_gap(t)) {
+		index = t->gaps;
+		t->gaps = t->entries[index].ask_link;
+	} else if (t->n == t->room && grow(t, t->room == 0 ? 16 : 2 * t->room) != 0) {
 		return -ENOMEM;
-	index = t->n++;
+	} else {
+		index = t->n++;
+	}
 	t->slots[slot_of(t, key)] = index;
 	t->entries[index] = (struct neigh){.key = *key, .next_ns = now_ns};
 	__atomic_store_n(&t->unresolved, t->unresolved + 1, __ATOMIC_RELAXED);
@@ -146,12 +154,41 @@ neigh_add_fixed(struct neigh_table *t, const struct neigh_key *key, const uint8_
 		return index;
 	e = &t->entries[index];
 	if (!e->has_mac)
-		t->unresolved--;
+		__atomic_store_n(&t->unresolved, t->unresolved - 1, __ATOMIC_RELAXED);
 	memcpy(e->mac, mac, 6);
 	e->has_mac = e->fixed = true;
 	e->state = NEIGH_REACHABLE;
 	e->next_ns = NEVER_NS;
 	return index;
+}
+
+void
+neigh_unfix(struct neigh_table *t, uint32_t index, uint64_t now_ns)
+{
+	struct neigh *e = &t->entries[index];
+
+	e->fixed = false;
+	e->tries = 0;
+	e->next_ns = now_ns;
+	t->head.next_ns = min_u64(t->head.next_ns, now_ns);
+}
+
+void
+neigh_pin(struct neigh_table *t, uint32_t index, bool pinned)
+{
+	t->entries[index].pinned = pinned;
+}
+
+bool
+neigh_has_gap(const struct neigh_table *t)
+{
+	return t->gaps != NEIGH_NONE;
+}
+
+void
+neigh_set_params(struct neigh_table *t, const struct neigh_params *params)
+{
+	t->params = *params;
 }
 
 const struct neigh *
@@ -293,7 +330,7 @@ neigh_replace(struct neigh_table *t, uint32_t index, const struct neigh_key *key
 {
 	struct neigh *e = &t->entries[index];
 
-	assert(!e->fixed && !e->asked && neigh_find(t, key) == NEIGH_NONE);
+	assert(!e->fixed && !e->pinned && !e->asked && neigh_find(t, key) == NEIGH_NONE);
 	vacate(t, index);
 	if (e->has_mac)
 		__atomic_store_n(&t->unresolved, t->unresolved + 1, __ATOMIC_RELAXED);
@@ -303,12 +340,25 @@ neigh_replace(struct neigh_table *t, uint32_t index, const struct neigh_key *key
 }
 
 void
+neigh_remove(struct neigh_table *t, uint32_t index)
+{
+	struct neigh *e = &t->entries[index];
+
+	assert(!e->asked && e->key.ip.version != 0);
+	vacate(t, index);
+	if (!e->has_mac)
+		__atomic_store_n(&t->unresolved, t->unresolved - 1, __ATOMIC_RELAXED);
+	*e = (struct neigh){.next_ns = NEVER_NS, .ask_link = t->gaps};
+	t->gaps = index;
+}
+
+void
 neigh_forget_learned(struct neigh_table *t, uint64_t now_ns)
 {
 	for (uint32_t i = 0; i < t->n; i++) {
 		struct neigh *e = &t->entries[i];
 
-		if (e->fixed)
+		if (e->fixed || e->key.ip.version == 0)
 			continue;
 		if (e->has_mac)
 			__atomic_store_n(&t->unresolved, t->unresolved + 1, __ATOMIC_RELAXED);

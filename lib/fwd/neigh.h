@@ -37,15 +37,16 @@ struct neigh_key {
 };
 
 struct neigh {
-	struct neigh_key key;
+	struct neigh_key key; /* ip.version 0: a place that was given back */
 	uint8_t mac[6];
 	bool has_mac;
-	bool fixed;    /* given by the user: never asked, never replaced */
-	bool asked;    /* in the list of questions to send */
-	uint8_t state; /* enum neigh_state */
-	uint8_t tries; /* questions in this state */
-	uint32_t ask_link;
-	uint64_t next_ns; /* of the state machine */
+	bool fixed;        /* given by the user: never asked, never replaced */
+	bool pinned;       /* the owner holds its index: never replaced */
+	bool asked;        /* in the list of questions to send */
+	uint8_t state;     /* enum neigh_state */
+	uint8_t tries;     /* questions in this state */
+	uint32_t ask_link; /* or the next place that was given back */
+	uint64_t next_ns;  /* of the state machine */
 };
 
 struct neigh_params {
@@ -85,8 +86,22 @@ int64_t neigh_add_fixed(struct neigh_table *t, const struct neigh_key *key, cons
 /** Somebody wants to send to it: ask if it is time to. @return whether its address may be used. */
 bool neigh_touch(struct neigh_table *t, struct neigh_stats *stats, uint32_t index, uint64_t now_ns);
 
-/** Give the place of one neighbour, not fixed and not in the list of questions, to another one that
- * the table does not hold, to be asked from now_ns on. */
+/** Take a fixed neighbour's address as one that was learnt, to be asked for when it is wanted. */
+void neigh_unfix(struct neigh_table *t, uint32_t index, uint64_t now_ns);
+
+/** The owner holds an index, or does so no more. */
+void neigh_pin(struct neigh_table *t, uint32_t index, bool pinned);
+
+/** Give back the place of a neighbour, not in the list of questions. */
+void neigh_remove(struct neigh_table *t, uint32_t index);
+/** Is there a place that was given back? The next neigh_add() takes it. */
+bool neigh_has_gap(const struct neigh_table *t);
+
+/** Other times from now on; a time that runs already ends when it was to. */
+void neigh_set_params(struct neigh_table *t, const struct neigh_params *params);
+
+/** Give the place of one neighbour, not fixed, not pinned and not in the list of questions, to
+ * another one that the table does not hold, to be asked from now_ns on. */
 void neigh_replace(struct neigh_table *t, uint32_t index, const struct neigh_key *key,
 		   uint64_t now_ns);
 
@@ -94,6 +109,7 @@ void neigh_replace(struct neigh_table *t, uint32_t index, const struct neigh_key
 uint32_t neigh_find(const struct neigh_table *t, const struct neigh_key *key);
 
 const struct neigh *neigh_get(const struct neigh_table *t, uint32_t index);
+/** Places: indices are below. */
 uint32_t neigh_count(const struct neigh_table *t);
 /** Neighbours whose address is not known. */
 uint32_t neigh_unresolved(const struct neigh_table *t);
