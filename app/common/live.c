@@ -133,6 +133,8 @@ read_next(struct live *l, const struct live_request *r, struct config_error *err
 			snprintf(err->text, sizeof(err->text), "%s: %s", config_path(cfg), fault);
 			rc = -EINVAL;
 		}
+		if (rc == 0 && l->ops->prepare != NULL)
+			rc = l->ops->prepare(l->program, next, cfg, err);
 		if (rc == 0 && r->visit != NULL)
 			config_rows_compare(&from, &to, r->visit, r->arg);
 		if (rc != 0) {

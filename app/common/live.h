@@ -39,6 +39,10 @@ struct live_ops {
 	const struct live_version *(*running)(void *program, const struct live_version *v);
 	/* A rule between two of them that no flag of a key says, or NULL. */
 	const char *(*fault)(const struct live_version *now, const struct live_version *next);
+	/* Build what next needs to come into force, beside what is; free() undoes it. NULL: there
+	 * is nothing to build. @return 0, or -errno with err filled in. */
+	int (*prepare)(void *program, struct live_version *next, const struct config *cfg,
+		       struct config_error *err);
 	/* On the main lcore: let it come into force. */
 	void (*apply)(void *program, const struct live_version *v, uint64_t now_ns);
 	/* Is the last one in force everywhere? From any thread. */

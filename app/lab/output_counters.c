@@ -163,9 +163,10 @@ put_switch(struct writer *w, const struct node *sw)
 {
 	const struct sw_router_stats router = sw_router_stats(sw);
 	const struct sw_ledger ledger = sw_ledger(sw);
+	const struct fdb_stats fdb = sw_fdb_stats(sw);
 
 	put_table(w, "router/", sw_router_counter_fields, sw_router_counter_fields_n, &router);
-	put_table(w, "fdb/", sw_fdb_counter_fields, sw_fdb_counter_fields_n, sw_fdb_stats(sw));
+	put_table(w, "fdb/", sw_fdb_counter_fields, sw_fdb_counter_fields_n, &fdb);
 	put_table(w, "ledger/", sw_ledger_counter_fields, sw_ledger_counter_fields_n, &ledger);
 }
 

@@ -62,15 +62,15 @@ interface_list(const struct net *net, uint32_t i)
 {
 	const struct topology_switch *t = &net_scenario(net)->topology->switches[i];
 	json_t *list = json_array();
-	uint32_t n = 0;
 
 	for (uint16_t p = t->n_hosts > 0 ? t->n_hosts - 1u : 0; p < t->n_ports; p++) {
-		struct sw_interface_stats stats = sw_interface_stats(net_switch(net, i), n++);
+		struct sw_interface_stats stats;
 		json_t *o = json_object();
 		char name[16] = "vlan 1";
 
 		if (p >= t->n_hosts)
 			snprintf(name, sizeof(name), "port %u", p);
+		stats = sw_interface_stats(net_switch(net, i), (uint16_t)sw_interface_domain(name));
 		json_object_set_new(o, "interface", json_string(name));
 		json_set_counters(o, sw_interface_counter_fields, sw_interface_counter_fields_n,
 				  &stats);

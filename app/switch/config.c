@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "switch/config.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <rte_common.h>
 
 #include "common/ports.h"
 #include "common/run.h"
+#include "ctl/switch_tables.h"
 #include "switch/thresholds.h"
 
 struct switch_version *
@@ -36,6 +38,7 @@ switch_version_read(struct config *cfg, struct config_error *err)
 void
 switch_version_free(struct switch_version *v)
 {
+	sw_reload_forget(v->next);
 	sw_tables_free(&v->params.tables);
 	free(v);
 }
@@ -110,6 +113,7 @@ live_running(void *program, const struct live_version *v)
 
 	/* Tables stay those of v. */
 	s->running = *of(v);
+	s->running.next = NULL;
 	sw_running_params(s->node, &s->running.params);
 	return &s->running.live;
 }
@@ -120,13 +124,29 @@ live_fault(const struct live_version *now, const struct live_version *next)
 	return sw_reload_fault(&of(now)->params, &of(next)->params);
 }
 
+static int
+live_prepare_next(void *program, struct live_version *next, const struct config *cfg,
+		  struct config_error *err)
+{
+	const struct switch_live *s = program;
+	struct switch_version *v = of(next);
+	char why[128];
+
+	if (sw_reload_prepare(s->node, &v->params, &v->next, why, sizeof(why)) == 0)
+		return 0;
+	switch_tables_refuse(cfg, why, err);
+	return -EINVAL;
+}
+
 static void
 live_apply(void *program, const struct live_version *v, uint64_t now_ns)
 {
 	const struct switch_live *s = program;
+	struct sw_forwarding *next = of(v)->next;
 
+	of(v)->next = NULL;
 	thresholds_warn(&of(v)->params);
-	sw_reload(s->node, &of(v)->params, now_ns);
+	sw_reload(s->node, &of(v)->params, next, now_ns);
 }
 
 static bool
@@ -142,6 +162,7 @@ const struct live_ops switch_live_ops = {
 	.rows = live_rows,
 	.running = live_running,
 	.fault = live_fault,
+	.prepare = live_prepare_next,
 	.apply = live_apply,
 	.is_done = live_is_done,
 };

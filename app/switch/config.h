@@ -13,6 +13,7 @@ struct switch_version {
 	struct live_version live;
 	struct sw_params params;
 	struct switch_pool pool;
+	struct sw_forwarding *next;  /* that was prepared, and is not in force yet */
 	struct switch_program shown; /* node may be NULL: not built yet */
 };
 

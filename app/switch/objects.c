@@ -175,10 +175,11 @@ pools_array(const struct node *node)
 json_t *
 switch_fdb_object(const struct node *node)
 {
+	const struct fdb_stats stats = sw_fdb_stats(node);
 	json_t *o = json_object();
 
 	report_set_u64(o, "entries", sw_fdb_entries(node));
-	json_set_counters(o, sw_fdb_counter_fields, sw_fdb_counter_fields_n, sw_fdb_stats(node));
+	json_set_counters(o, sw_fdb_counter_fields, sw_fdb_counter_fields_n, &stats);
 	return o;
 }
 
@@ -196,7 +197,8 @@ json_t *
 switch_interface_object(const struct node *node, const struct sw_params *params, uint32_t i)
 {
 	const struct sw_interface *interface = &params->tables.interfaces[i];
-	struct sw_interface_stats stats = sw_interface_stats(node, i);
+	struct sw_interface_stats stats =
+		sw_interface_stats(node, (uint16_t)sw_interface_domain(interface->name));
 	json_t *o = json_object();
 
 	json_object_set_new(o, "interface", json_string(interface->name));

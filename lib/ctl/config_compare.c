@@ -35,15 +35,18 @@ config_rows_free(struct config_rows *rows)
 	*rows = (struct config_rows){0};
 }
 
-/* The same section and table, mostly at the same place. */
+/* The same section and table, mostly at the guessed place; the next one is mostly behind it. */
 static const struct config_row *
-find(const struct config_rows *in, const struct config_row *row, unsigned int guess)
+find(const struct config_rows *in, const struct config_row *row, unsigned int *guess)
 {
 	for (unsigned int i = 0; i < in->n; i++) {
-		const struct config_row *other = &in->rows[(guess + i) % in->n];
+		unsigned int at = (*guess + i) % in->n;
+		const struct config_row *other = &in->rows[at];
 
-		if (other->fields == row->fields && strcmp(other->section, row->section) == 0)
-			return other;
+		if (other->fields != row->fields || strcmp(other->section, row->section) != 0)
+			continue;
+		*guess = at + 1;
+		return other;
 	}
 	return NULL;
 }
@@ -97,17 +100,19 @@ config_rows_compare(const struct config_rows *from, const struct config_rows *to
 		    void (*visit)(void *arg, const struct config_change *change), void *arg)
 {
 	const struct visitor v = {visit, arg};
+	unsigned int guess = 0;
 
 	for (unsigned int i = 0; i < from->n; i++) {
-		const struct config_row *other = find(to, &from->rows[i], i);
+		const struct config_row *other = find(to, &from->rows[i], &guess);
 
 		if (other != NULL)
 			compare_row(&from->rows[i], other, &v);
 		else
 			only_in_one(&from->rows[i], "there", "", &v);
 	}
+	guess = 0;
 	for (unsigned int i = 0; i < to->n; i++) {
-		if (find(from, &to->rows[i], i) == NULL)
+		if (find(from, &to->rows[i], &guess) == NULL)
 			only_in_one(&to->rows[i], "", "there", &v);
 	}
 }

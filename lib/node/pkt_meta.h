@@ -34,6 +34,8 @@ struct pkt_meta {
 	uint16_t out_port;       /* switch, in a frame that crosses to another shard; and these: */
 	struct rte_mbuf *origin; /* switch, in a copy: the flooded frame, holder of the charge */
 	uint16_t domain, tci_bits;
+	uint64_t form_ports; /* mask of the ports that it leaves with a tag that it has not, or the
+				reverse */
 };
 static_assert(sizeof(struct pkt_meta) <= PKT_PRIV_BYTES,
 	      "metadata fits the private area of an mbuf");

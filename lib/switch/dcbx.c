@@ -7,7 +7,7 @@
 #include "base/fixed.h"
 #include "base/units.h"
 
-#define MEMBER(m) .name = #m, .offset = offsetof(struct lldp_params, m)
+#define MEMBER(m) .name = #m, .offset = offsetof(struct lldp_params, m), .live = true
 
 /* clang-format off */
 const struct field lldp_fields[] = {
@@ -167,6 +167,12 @@ dcbx_port_say(struct dcbx_port *p, const struct dcbx_tlvs *says, uint64_t now_ns
 	p->local.dcbx = *says;
 	p->next_tx_ns = now_ns;
 	update(p, now_ns);
+}
+
+void
+dcbx_port_sooner(struct dcbx_port *p, const struct lldp_params *params, uint64_t now_ns)
+{
+	p->next_tx_ns = min_u64(p->next_tx_ns, now_ns + params->lldp_tx_interval_ns);
 }
 
 void

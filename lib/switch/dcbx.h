@@ -81,6 +81,9 @@ void dcbx_port_rx(struct dcbx_port *p, const struct lldp_params *params, const u
 /** Say something else from now on, at once. */
 void dcbx_port_say(struct dcbx_port *p, const struct dcbx_tlvs *says, uint64_t now_ns);
 
+/** The next frame is due in the interval of params at the latest. */
+void dcbx_port_sooner(struct dcbx_port *p, const struct lldp_params *params, uint64_t now_ns);
+
 /** The link went down: the neighbour is gone. */
 void dcbx_port_reset(struct dcbx_port *p, uint64_t now_ns);
 

@@ -19,7 +19,7 @@
 static uint64_t
 age_control(struct sw *sw, uint64_t now_ns)
 {
-	uint64_t interval_ns = fdb_sweep_interval_ns(sw->fdb);
+	uint64_t interval_ns = fdb_sweep_interval_ns(sw->forwarding.in_force.fdb);
 
 	if (interval_ns == NEVER_NS)
 		return NEVER_NS;
@@ -51,6 +51,7 @@ sw_control(struct node *node, uint64_t now_ns)
 	struct sw *sw = sw_of(node);
 	uint64_t next_ns = age_control(sw, now_ns);
 
+	next_ns = min_u64(next_ns, sw_forwarding_control(sw, now_ns));
 	next_ns = min_u64(next_ns, watermark_control(sw, now_ns));
 	next_ns = min_u64(next_ns, sw_pfcwd_control(sw, now_ns));
 	return min_u64(next_ns, sw_dcbx_control(sw, now_ns));
@@ -95,12 +96,6 @@ init_ports(struct sw *sw, const struct sw_params *params)
 static int
 create_tables(struct sw *sw, const struct sw_params *params)
 {
-	struct fdb_params fdb = {
-		.entries = params->fdb_entries,
-		.ageing_ns = params->fdb_ageing_s * NS_PER_SEC,
-		.socket = SOCKET_ID_ANY,
-		.shared = sw->shards != NULL,
-	};
 	uint8_t shard_of_port[SW_MAX_PORTS];
 	int rc;
 
@@ -108,13 +103,10 @@ create_tables(struct sw *sw, const struct sw_params *params)
 	sw->mmu = mmu_create_parts(&params->mmu, sw_shard_count(sw), shard_of_port);
 	if (sw->mmu == NULL)
 		return -errno;
-	sw->fdb = fdb_create(&fdb);
-	if (sw->fdb == NULL)
-		return -rte_errno;
-	rc = sw_l2_init(sw, params);
-	if (rc < 0)
-		return rc;
-	return sw->shards == NULL ? sw_router_create(sw, params) : sw_shards_create(sw, params);
+	rc = sw_forwarding_create(sw, params);
+	if (rc == 0 && sw->shards != NULL)
+		rc = sw_shards_create(sw, params);
+	return rc == 0 ? sw_forwarding_start(sw) : rc;
 }
 
 /* @return 0 or -ENOMEM. */
@@ -206,7 +198,7 @@ sw_destroy(struct node *node)
 	}
 	sw_router_destroy(sw->router);
 	sw_shards_destroy(sw);
-	fdb_destroy(sw->fdb);
+	sw_forwarding_destroy(sw);
 	mmu_destroy(sw->mmu);
 	rte_free(sw->ports);
 	rte_free(sw);
@@ -215,13 +207,14 @@ sw_destroy(struct node *node)
 int
 sw_learn(struct node *node, uint16_t vid, const uint8_t mac[6], uint16_t port, uint64_t now_ns)
 {
-	struct sw *sw = sw_of(node);
+	const struct sw *sw = sw_of(node);
+	const struct sw_forwarding *f = &sw->forwarding.in_force;
 	uint64_t key = fdb_key(vid, mac);
 
-	if (port >= sw->n_ports || vid >= SW_DOMAINS || !(sw->members[vid] >> port & 1) ||
+	if (port >= sw->n_ports || vid >= SW_DOMAINS || !(f->vlans->members[vid] >> port & 1) ||
 	    fdb_key_is_group(key))
 		return -EINVAL;
-	return fdb_learn(sw->fdb, key, port, now_ns) ? 0 : -ENOSPC;
+	return fdb_learn(f->fdb, key, port, now_ns) ? 0 : -ENOSPC;
 }
 
 const struct sw_port_stats *
@@ -288,16 +281,29 @@ sw_do_clear_watermarks(struct sw *sw)
 	}
 }
 
+/* Another one takes its place, but it stays. */
+static const struct fdb *
+fdb_of(const struct node *node)
+{
+	return __atomic_load_n(&sw_of_const(node)->forwarding.in_force.fdb, __ATOMIC_ACQUIRE);
+}
+
 uint32_t
 sw_fdb_entries(const struct node *node)
 {
-	return fdb_entries(sw_of_const(node)->fdb);
+	return fdb_entries(fdb_of(node));
 }
 
 uint32_t
 sw_fdb_port_entries(const struct node *node, uint16_t port)
 {
-	return fdb_port_entries(sw_of_const(node)->fdb, port);
+	return fdb_port_entries(fdb_of(node), port);
+}
+
+static const struct sw_router *
+router_of(const struct sw *sw)
+{
+	return __atomic_load_n(&sw->router, __ATOMIC_ACQUIRE);
 }
 
 struct sw_router_stats
@@ -306,24 +312,34 @@ sw_router_stats(const struct node *node)
 	struct sw_router_stats sum = {0};
 
 	for (uint16_t i = 0; i < sw_shard_count(sw_of_const(node)); i++)
-		sw_router_add_stats(sw_shard_at(sw_of_const(node), i)->router, &sum);
+		sw_router_add_stats(router_of(sw_shard_at(sw_of_const(node), i)), &sum);
 	return sum;
 }
 
 struct sw_interface_stats
-sw_interface_stats(const struct node *node, uint32_t i)
+sw_interface_stats(const struct node *node, uint16_t domain)
 {
 	struct sw_interface_stats sum = {0};
 
 	for (uint16_t k = 0; k < sw_shard_count(sw_of_const(node)); k++)
-		sw_router_add_interface_stats(sw_shard_at(sw_of_const(node), k)->router, i, &sum);
+		sw_router_add_interface_stats(router_of(sw_shard_at(sw_of_const(node), k)), domain,
+					      &sum);
 	return sum;
 }
 
-const struct fdb_stats *
+struct fdb_stats
 sw_fdb_stats(const struct node *node)
 {
-	return fdb_stats(sw_of_const(node)->fdb);
+	const struct sw_forwardings *f = &sw_of_const(node)->forwarding;
+	struct fdb_stats sum = {0};
+
+	for (unsigned int i = 0; i < RTE_DIM(f->fdbs); i++) {
+		const struct fdb *fdb = __atomic_load_n(&f->fdbs[i], __ATOMIC_ACQUIRE);
+
+		if (fdb != NULL)
+			counters_add(fdb_stats(fdb), &sum, sizeof(sum));
+	}
+	return sum;
 }
 
 /* What crosses is queued: in no queue yet, and in no other's books. */

@@ -55,6 +55,7 @@
 #include "wire/frame.h"
 
 struct rte_mempool;
+struct sw_forwarding;
 
 #define SW_MAX_PORTS MMU_MAX_PORTS
 #define SW_MAX_SHARDS SW_MAX_PORTS
@@ -321,9 +322,9 @@ void sw_set_tx_disabled(struct node *node, uint16_t port, bool disabled);
 void sw_set_pfc_delay(struct node *node, uint16_t port, uint16_t quanta);
 
 /**
- * Other routes from now on: those of tables, whose interfaces and neighbours are the ones that it
- * was created with. One thread drives all shards.
- * @return 0, or -errno: those of some shards may have changed.
+ * Other interfaces, routes and neighbours from now on. No router comes into being. One thread
+ * drives all shards.
+ * @return 0, or -errno: nothing has changed.
  */
 int sw_set_routes(struct node *node, const struct sw_tables *tables);
 
@@ -349,13 +350,29 @@ const char *sw_reload_fault(const struct sw_params *now, const struct sw_params 
 void sw_running_params(const struct node *node, struct sw_params *params);
 
 /**
- * Called where control() is. The owners put it in force in their next rx() or tx(), each between
- * two bursts and its part at once; what they knew by sw_set_..() is replaced.
+ * Build what is in place of addresses, VLANs and routes then, if it differs; from any thread, one
+ * at a time, and while the last reload is done.
  *
- * @param params  After sw_params_resolve(), sw_params_check() and sw_reload_fault(); must outlive
- *                sw_reload_is_done(). The last reload is done.
+ * @param params  After sw_params_resolve(), sw_params_check() and sw_reload_fault().
+ * @param next    For sw_reload() or sw_reload_forget().
+ * @param why     On failure as that of sw_tables_check().
+ * @return        0 or -EINVAL.
  */
-void sw_reload(struct node *node, const struct sw_params *params, uint64_t now_ns);
+int sw_reload_prepare(struct node *node, const struct sw_params *params,
+		      struct sw_forwarding **next, char *why, unsigned int why_size);
+/** It is not to be. NULL is allowed. */
+void sw_reload_forget(struct sw_forwarding *next);
+
+/**
+ * Called where control() is. The owners put it in force in their next rx() or tx(), each between
+ * two bursts and its part at once; what they knew by sw_set_..() is replaced. What was in force is
+ * freed by control().
+ *
+ * @param params  Those that were prepared; must outlive sw_reload_is_done().
+ * @param next    Of sw_reload_prepare(); taken.
+ */
+void sw_reload(struct node *node, const struct sw_params *params, struct sw_forwarding *next,
+	       uint64_t now_ns);
 /** From any thread. */
 bool sw_reload_is_done(const struct node *node);
 
@@ -395,11 +412,11 @@ uint64_t sw_queue_bytes(const struct node *node, uint16_t port, uint8_t queue);
 uint32_t sw_fdb_entries(const struct node *node);
 /** Addresses that are learned on port now. */
 uint32_t sw_fdb_port_entries(const struct node *node, uint16_t port);
-const struct fdb_stats *sw_fdb_stats(const struct node *node);
+struct fdb_stats sw_fdb_stats(const struct node *node);
 /** All zero without a router. */
 struct sw_router_stats sw_router_stats(const struct node *node);
-/** Of the i-th interface of params.tables. */
-struct sw_interface_stats sw_interface_stats(const struct node *node, uint32_t i);
+/** Of the interface in a domain (sw_interface_domain()), also one that is there no more. */
+struct sw_interface_stats sw_interface_stats(const struct node *node, uint16_t domain);
 struct sw_ledger sw_ledger(const struct node *node);
 
 #endif

@@ -21,29 +21,25 @@ sw_end(struct sw *sw, const struct arrival *a, enum sw_drop reason)
 	rte_pktmbuf_free(a->m);
 }
 
-/* The frame as the port wants it. @return false: no mbuf for that, a->m is as it was. */
+/* @return false: no mbuf for that, a->m is as it was. */
 static bool
-set_tag(struct sw *sw, struct arrival *a)
+change_form(struct sw *sw, struct arrival *a)
 {
-	int32_t tci = sw_egress_tci(sw, a, a->out_port);
-	struct rte_mbuf *own;
+	struct rte_mbuf *own = sw_retag(sw, a->m, a->view.tagged, sw_other_tci(a));
 
-	if (likely(tci == SW_TAG_AS_IS))
-		return true;
-	own = sw_retag(sw, a->m, a->view.tagged, tci);
 	if (own == NULL)
 		return false;
 	a->m = own;
-	a->view.tagged = tci != SW_UNTAGGED;
+	a->view.tagged = !a->view.tagged;
 	return true;
 }
 
 void
-sw_to_port(struct sw *sw, struct arrival *a)
+sw_to_port(struct sw *sw, struct arrival *a, bool other_form)
 {
 	enum sw_drop reason = sw_admit_egress(sw, a, a->out_port);
 
-	if (reason == SW_PASS && unlikely(!set_tag(sw, a))) {
+	if (reason == SW_PASS && unlikely(other_form) && !change_form(sw, a)) {
 		mmu_egress_release(sw->mmu, a->out_port, a->class.queue, a->charged_bytes);
 		reason = SW_DROP_NO_MBUF;
 	}
@@ -69,7 +65,7 @@ static void
 send_to_port(struct sw *sw, struct arrival *a)
 {
 	if (likely(sw_owns(sw, a->out_port)))
-		sw_to_port(sw, a);
+		sw_to_port(sw, a, sw_changes_form(sw, a, a->out_port));
 	else
 		sw_cross(sw, a);
 }

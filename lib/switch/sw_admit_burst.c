@@ -96,14 +96,14 @@ gather(struct sw *sw, struct run *run, unsigned int n, const enum sw_drop reason
 	if (likely(sw_owns(sw, out_port))) {
 		const struct sw_port *p = &sw->ports[out_port];
 
-		tags = p->filters;
+		tags = sw->vlans->access_domain[out_port] != SW_TRANSPARENT;
 		pass = pass_wred(p, c->class.queue);
 		if (unlikely(p->closed_queues >> c->class.queue & 1))
 			return c;
 	}
 	do {
 		if (unlikely(sw_above_mtu(c, a) || !((a->flags | ANY_FRAME) & pass)) ||
-		    (unlikely(tags) && sw_egress_tci(sw, a, out_port) != SW_TAG_AS_IS))
+		    (unlikely(tags) && sw_changes_form(sw, a, out_port)))
 			return NULL;
 		run->bytes += a->charged_bytes;
 		run->frame_bytes += a->frame_bytes;
@@ -221,7 +221,7 @@ gather_crossed(const struct sw *sw, struct run *run, unsigned int n)
 		return;
 	pass = pass_wred(&sw->ports[port], queue);
 	for (; run->n < n && a->out_port == port && a->class.queue == queue; run->n++, a++) {
-		if (!((a->flags | ANY_FRAME) & pass) || sw_egress_tci(sw, a, port) != SW_TAG_AS_IS)
+		if (!((a->flags | ANY_FRAME) & pass) || unlikely(a->form_ports != 0))
 			return;
 		run->bytes += a->charged_bytes;
 	}
@@ -241,6 +241,6 @@ sw_admit_crossed(struct sw *sw, struct arrival *a, unsigned int n)
 		if (a->out_port == FLOOD)
 			sw_flood_crossed(sw, a);
 		else
-			sw_to_port(sw, a);
+			sw_to_port(sw, a, a->form_ports != 0);
 	}
 }

@@ -164,13 +164,14 @@ put(struct sw *sw, struct rte_mbuf *m, uint16_t to)
 }
 
 static void
-label(const struct arrival *a)
+label(const struct arrival *a, uint64_t form_ports)
 {
 	struct pkt_meta *meta = pkt_meta(a->m);
 
 	meta->out_port = a->out_port;
 	meta->domain = a->domain;
 	meta->tci_bits = a->tci_bits;
+	meta->form_ports = form_ports;
 }
 
 void
@@ -185,7 +186,7 @@ sw_cross(struct sw *sw, const struct arrival *a)
 	meta->queue = a->class.queue;
 	meta->ip_version = a->view.ip_version;
 	meta->flags = a->flags;
-	label(a);
+	label(a, (uint64_t)sw_changes_form(sw, a, a->out_port) << a->out_port);
 	counter_add(&sw->crossed_out_bytes, a->charged_bytes);
 	put(sw, a->m, sw->shards->of_port[a->out_port]);
 }
@@ -193,14 +194,14 @@ sw_cross(struct sw *sw, const struct arrival *a)
 /* Each has a reference of its own before any makes copies: a count that is known to be one is not
  * changed atomically. */
 void
-sw_cross_flood(struct sw *sw, const struct arrival *a, uint64_t ports)
+sw_cross_flood(struct sw *sw, const struct arrival *a, uint64_t ports, uint64_t form_ports)
 {
 	struct sw_shards *s = sw->shards;
 	uint64_t shards = 0, others = ports & ~sw->own_ports;
 
 	for (uint64_t p = others; p != 0; p &= p - 1)
 		shards |= 1ull << s->of_port[__builtin_ctzll(p)];
-	label(a);
+	label(a, form_ports);
 	pkt_meta(a->m)->flood_ports = ports;
 	pkt_meta(a->m)->copies += (uint32_t)__builtin_popcountll(shards);
 	rte_mbuf_refcnt_update(a->m, (int16_t)__builtin_popcountll(shards));
@@ -224,6 +225,7 @@ unpack(struct sw *sw, struct arrival *a, struct rte_mbuf *m, uint64_t now_ns)
 	a->out_port = meta->out_port;
 	a->domain = meta->domain;
 	a->tci_bits = meta->tci_bits;
+	a->form_ports = meta->form_ports;
 	a->flags = meta->flags;
 	a->class.pg = meta->pg;
 	a->class.queue = meta->queue;

@@ -113,7 +113,7 @@ sw_dcbx_rx(struct sw *sw, const struct arrival *a)
 	uint32_t read = __atomic_load_n(&l->mail_read, __ATOMIC_ACQUIRE);
 	struct sw_lldp_mail *mail = &l->mail[l->mail_written % SW_LLDP_MAILS];
 
-	if (!l->params.lldp || (frame[5] & 0xF0) != 0 || memcmp(frame, lldp_address, 5) != 0)
+	if (!l->on || (frame[5] & 0xF0) != 0 || memcmp(frame, lldp_address, 5) != 0)
 		return SW_PASS;
 	if (l->mail_written - read == SW_LLDP_MAILS || a->m->data_len > sizeof(mail->frame))
 		return SW_DROP_CONTROL_BUSY;
@@ -227,7 +227,9 @@ void
 sw_dcbx_set_params(struct sw *sw, const struct sw_params *params, uint64_t now_ns)
 {
 	struct sw_lldp *l = &sw->lldp;
+	bool was_on = l->params.lldp;
 
+	l->params = params->lldp;
 	l->auto_ports = 0;
 	for (uint16_t port = 0; port < sw->n_ports; port++) {
 		bool is_auto = params->ports[port].flow_control == SW_FLOW_AUTO;
@@ -236,6 +238,10 @@ sw_dcbx_set_params(struct sw *sw, const struct sw_params *params, uint64_t now_n
 
 		if (is_auto)
 			l->auto_ports |= 1ull << port;
+		/* Nobody listens, or nobody has listened so far. */
+		if (was_on != l->params.lldp)
+			dcbx_port_reset(d, now_ns);
+		dcbx_port_sooner(d, &l->params, now_ns);
 		fill_dcbx(&says, params, port);
 		if (memcmp(&says, &d->local.dcbx, sizeof(says)) != 0)
 			dcbx_port_say(d, &says, now_ns);

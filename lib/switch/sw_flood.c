@@ -12,13 +12,13 @@ struct forms {
 	struct rte_mbuf *other;
 };
 
-/* The frame whose data a copy for this port shares, or NULL: no mbuf. */
+/* The frame whose data a copy shares, or NULL: no mbuf. */
 static struct rte_mbuf *
-form_of(struct sw *sw, const struct arrival *a, struct forms *forms, int32_t tci)
+form_of(struct sw *sw, const struct arrival *a, struct forms *forms, bool other)
 {
 	struct rte_mbuf *copy;
 
-	if (tci == SW_TAG_AS_IS)
+	if (!other)
 		return a->m;
 	if (forms->other != NULL)
 		return forms->other;
@@ -27,7 +27,7 @@ form_of(struct sw *sw, const struct arrival *a, struct forms *forms, int32_t tci
 	copy = rte_pktmbuf_copy(a->m, sw->pools.frames, 0, UINT32_MAX);
 	if (copy == NULL)
 		return NULL;
-	forms->other = sw_retag(sw, copy, a->view.tagged, tci);
+	forms->other = sw_retag(sw, copy, a->view.tagged, sw_other_tci(a));
 	if (forms->other == NULL)
 		rte_pktmbuf_free(copy);
 	return forms->other;
@@ -35,23 +35,21 @@ form_of(struct sw *sw, const struct arrival *a, struct forms *forms, int32_t tci
 
 /* One copy to one port. The frame itself stays behind as the holder of the ingress charge. */
 static enum sw_drop
-copy_to_port(struct sw *sw, struct arrival *a, struct forms *forms, uint16_t port)
+copy_to_port(struct sw *sw, struct arrival *a, struct forms *forms, uint16_t port, bool other)
 {
 	enum sw_drop reason = sw_admit_egress(sw, a, port);
-	int32_t tci = sw_egress_tci(sw, a, port);
 	struct rte_mbuf *form, *copy = NULL;
 
 	if (reason != SW_PASS)
 		return reason;
-	form = form_of(sw, a, forms, tci);
+	form = form_of(sw, a, forms, other);
 	if (form != NULL)
 		copy = rte_pktmbuf_clone(form, sw->pools.clones);
 	if (copy == NULL) {
 		mmu_egress_release(sw->mmu, port, a->class.queue, a->charged_bytes);
 		return SW_DROP_NO_MBUF;
 	}
-	sw_fill_meta(a, copy, tci == SW_TAG_AS_IS ? a->view.tagged : !a->view.tagged,
-		     a->flags | PKT_CLONE);
+	sw_fill_meta(a, copy, a->view.tagged != other, a->flags | PKT_CLONE);
 	pkt_meta(copy)->origin = a->m;
 	sw_enqueue(sw, a, port, copy);
 	return SW_PASS;
@@ -59,14 +57,14 @@ copy_to_port(struct sw *sw, struct arrival *a, struct forms *forms, uint16_t por
 
 /* @return copies that wait in queues now. */
 static unsigned int
-copy_to_ports(struct sw *sw, struct arrival *a, uint64_t ports)
+copy_to_ports(struct sw *sw, struct arrival *a, uint64_t ports, uint64_t form_ports)
 {
 	struct forms forms = {0};
 	unsigned int copies = 0;
 
 	for (; ports != 0; ports &= ports - 1) {
 		uint16_t port = (uint16_t)__builtin_ctzll(ports);
-		enum sw_drop reason = copy_to_port(sw, a, &forms, port);
+		enum sw_drop reason = copy_to_port(sw, a, &forms, port, form_ports >> port & 1);
 
 		if (reason == SW_PASS)
 			copies++;
@@ -88,10 +86,24 @@ let_go(struct sw *sw, const struct arrival *a, unsigned int copies)
 	rte_pktmbuf_free(a->m);
 }
 
+/* Those of ports that it leaves in the other form. */
+static uint64_t
+form_ports_of(const struct sw *sw, const struct arrival *a, uint64_t ports)
+{
+	uint64_t form_ports = 0;
+
+	for (; ports != 0; ports &= ports - 1) {
+		uint16_t port = (uint16_t)__builtin_ctzll(ports);
+
+		form_ports |= (uint64_t)sw_changes_form(sw, a, port) << port;
+	}
+	return form_ports;
+}
+
 void
 sw_flood(struct sw *sw, struct arrival *a)
 {
-	uint64_t ports = sw_flood_ports(sw, a);
+	uint64_t ports = sw_flood_ports(sw, a), form_ports = form_ports_of(sw, a, ports);
 
 	sw_fill_meta(a, a->m, a->view.tagged, a->flags);
 	pkt_meta(a->m)->copies = 1;
@@ -99,8 +111,8 @@ sw_flood(struct sw *sw, struct arrival *a)
 	counter_add(&sw->ledger.copies,
 		    (uint64_t)(__builtin_popcountll(ports) - 1) * a->charged_bytes);
 	if (unlikely((ports & ~sw->own_ports) != 0))
-		sw_cross_flood(sw, a, ports);
-	let_go(sw, a, copy_to_ports(sw, a, ports & sw->own_ports));
+		sw_cross_flood(sw, a, ports, form_ports);
+	let_go(sw, a, copy_to_ports(sw, a, ports & sw->own_ports, form_ports));
 }
 
 void
@@ -108,7 +120,7 @@ sw_flood_crossed(struct sw *sw, struct arrival *a)
 {
 	uint64_t ports = pkt_meta(a->m)->flood_ports & sw->own_ports;
 
-	let_go(sw, a, copy_to_ports(sw, a, ports));
+	let_go(sw, a, copy_to_ports(sw, a, ports, a->form_ports));
 	/* The reference that came with it. */
 	rte_pktmbuf_free(a->m);
 }

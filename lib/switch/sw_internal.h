@@ -12,6 +12,7 @@
 #include "pacer/token_bucket.h"
 #include "switch/sw.h"
 #include "switch/sw_event.h"
+#include "switch/sw_forwarding.h"
 #include "switch/sw_queue.h"
 
 /* Verdict on a frame that goes on, and on one that ended here as it should. */
@@ -32,11 +33,8 @@
 /* Verdict on a frame that the router has to look at. */
 #define SW_TO_ROUTER (SW_DROPS + 2)
 
-#define SW_DOMAINS (SW_PORT_DOMAIN + SW_MAX_PORTS)
-
-/* Of sw_retag() and what decides on it, beside a TCI. */
+/* Of sw_retag(), beside a TCI. */
 #define SW_UNTAGGED (-1)
-#define SW_TAG_AS_IS (-2)
 
 struct sw_router;
 struct sw_snapshot;
@@ -91,8 +89,6 @@ struct sw_port {
 	struct sched sched;
 	struct sw_queue queue[TM_CLASSES];
 	struct sw_port_stats stats;
-	bool filters;           /* by access_domain and the members of VLANs */
-	uint16_t access_domain; /* of untagged frames; SW_NO_DOMAIN: dropped */
 	/* per flooded frame; of no use at rate 0 */
 	struct token_bucket storm[SW_STORMS];
 	struct sw_queue_shaper queue_shaper[TM_CLASSES];
@@ -142,15 +138,17 @@ struct sw_lldp_out {
 };
 
 struct sw_lldp {
-	struct lldp_params params;
+	/* each shard's, of the configuration */
 	uint8_t queue;
-	uint64_t auto_ports; /* mask */
+	bool on;
 	/* each shard's, by its own hand */
 	uint32_t mail_written, mail_read;
 	struct sw_lldp_mail mail[SW_LLDP_MAILS];
 	/* the front's: each frame is for its port's owner */
 	struct sw_lldp_out out[SW_MAX_PORTS];
 	/* the control side's */
+	struct lldp_params params;
+	uint64_t auto_ports; /* mask */
 	struct dcbx_port port[SW_MAX_PORTS];
 	enum dcbx_pfc_state told[SW_MAX_PORTS];
 	uint8_t told_prios[SW_MAX_PORTS];
@@ -163,6 +161,7 @@ struct sw {
 	uint64_t own_ports;    /* mask */
 	struct mmu *mmu;
 	struct fdb *fdb;
+	const struct sw_vlans *vlans;
 	struct sw_ledger ledger; /* queued is not kept: it is the sum of the queues */
 	struct prng prng;
 	uint32_t wanted; /* SW_WANT_*, set by other threads */
@@ -190,8 +189,9 @@ struct sw {
 	struct sw_watchdog watchdog;
 	struct sw_event_log events;
 	struct sw_lldp lldp;
-	struct sw_snapshot *snapshot;   /* that somebody waits for, or NULL */
-	const struct sw_params *reload; /* to be put in force, or NULL */
+	struct sw_snapshot *snapshot;      /* that somebody waits for, or NULL */
+	const struct sw_params *reload;    /* to be put in force, or NULL */
+	const struct sw_forwarding *adopt; /* with that, or NULL */
 	/* of a shard; sw_shard.h */
 	struct sw *front;         /* the switch that this is a part of: itself, when alone */
 	struct sw_shards *shards; /* NULL: alone */
@@ -201,8 +201,7 @@ struct sw {
 	uint64_t owing;       /* mask: ports of others that are owed something */
 	uint64_t crossing_to; /* mask: shards that something crosses to at the end of the burst */
 	uint64_t crossed_out_bytes, crossed_in_bytes; /* charged */
-	/* per frame, by its domain */
-	uint64_t members[SW_DOMAINS]; /* mask of ports */
+	struct sw_forwardings forwarding;
 };
 
 static inline struct sw *
@@ -380,19 +379,12 @@ struct rte_mbuf *sw_make_private(struct sw *sw, struct rte_mbuf *m);
  */
 struct rte_mbuf *sw_retag(struct sw *sw, struct rte_mbuf *m, bool tagged, int32_t tci);
 
-/* sw_l2.c */
-/** @return 0 or -errno. */
-int sw_l2_init(struct sw *sw, const struct sw_params *params);
-
 /* sw_router.c */
 
-/** Build sw->router, if there are interfaces. @return 0 or -errno; sw_router_destroy() after both.
- */
-int sw_router_create(struct sw *sw, const struct sw_params *params);
 void sw_router_destroy(struct sw_router *r);
 /** Of no router, nothing. */
 void sw_router_add_stats(const struct sw_router *r, struct sw_router_stats *sum);
-void sw_router_add_interface_stats(const struct sw_router *r, uint32_t i,
+void sw_router_add_interface_stats(const struct sw_router *r, uint16_t domain,
 				   struct sw_interface_stats *sum);
 
 /* sw_rx.c */

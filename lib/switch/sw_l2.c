@@ -7,72 +7,6 @@
 #include "switch/sw_router.h"
 
 #define MAC_MASK 0xFFFFFFFFFFFFull
-static bool
-is_routed(const struct sw_tables *tables, uint16_t port)
-{
-	for (uint32_t i = 0; i < tables->n_interfaces; i++) {
-		if (sw_interface_domain(tables->interfaces[i].name) ==
-		    (int32_t)SW_PORT_DOMAIN + port)
-			return true;
-	}
-	return false;
-}
-
-static void
-join_vlans(struct sw *sw, uint16_t port, const struct sw_params *all)
-{
-	const struct sw_port_params *params = &all->ports[port];
-	struct vlan_set set;
-	uint64_t bit = 1ull << port;
-
-	sw->ports[port].access_domain = SW_NO_DOMAIN;
-	sw->ports[port].filters = true;
-	if (is_routed(&all->tables, port)) {
-		sw->ports[port].access_domain = (uint16_t)(SW_PORT_DOMAIN + port);
-		sw->members[SW_PORT_DOMAIN + port] = bit;
-		return;
-	}
-	if (!all->vlan_filtering) {
-		sw->ports[port].filters = false;
-		for (unsigned int vid = 0; vid < SW_PORT_DOMAIN; vid++)
-			sw->members[vid] |= bit;
-		return;
-	}
-	vlan_set_parse(params->tagged_vlans, &set);
-	for (uint16_t vid = 1; vid <= VLAN_MAX_ID; vid++) {
-		if (vlan_set_has(&set, vid))
-			sw->members[vid] |= bit;
-	}
-	if (params->access_vlan != 0) {
-		sw->ports[port].access_domain = params->access_vlan;
-		sw->members[params->access_vlan] |= bit;
-	}
-}
-
-static int
-add_static_macs(struct sw *sw, const struct sw_tables *tables)
-{
-	int rc = 0;
-
-	for (uint32_t i = 0; rc == 0 && i < tables->n_static_macs; i++) {
-		const struct sw_static_mac *s = &tables->static_macs[i];
-
-		rc = fdb_add_static(sw->fdb, fdb_key(s->vlan, s->mac), s->port);
-	}
-	return rc;
-}
-
-int
-sw_l2_init(struct sw *sw, const struct sw_params *params)
-{
-	for (uint16_t port = 0; port < params->n_ports; port++) {
-		const struct sw_port_params *p = &params->ports[port];
-
-		join_vlans(sw, port, params);
-		fdb_set_limit(sw->fdb, port, p->max_learned_addresses);
-	}
-	return add_static_macs(sw, &params->tables);
-}
 
 /* A priority tag (802.1Q 3.184) says nothing but the PCP: the frame goes on without it. */
 static enum sw_drop
@@ -93,7 +27,7 @@ drop_priority_tag(struct sw *sw, struct arrival *a)
 enum sw_drop
 sw_filter_vlan(struct sw *sw, struct arrival *a, uint16_t vid)
 {
-	uint16_t access = sw->ports[a->in_port].access_domain;
+	uint16_t access = sw->vlans->access_domain[a->in_port];
 
 	if (vid == 0) {
 		if (access == SW_NO_DOMAIN)
@@ -101,7 +35,7 @@ sw_filter_vlan(struct sw *sw, struct arrival *a, uint16_t vid)
 		a->domain = access;
 		return a->view.tagged ? drop_priority_tag(sw, a) : SW_PASS;
 	}
-	if (!(sw->members[vid] >> a->in_port & 1))
+	if (!(sw->vlans->members[vid] >> a->in_port & 1))
 		return SW_DROP_INGRESS_VLAN_FILTER;
 	a->domain = vid;
 	return SW_PASS;
@@ -169,8 +103,9 @@ forward(struct sw *sw, struct arrival *a, const uint64_t keys[2], const uint32_t
 		return SW_TO_ROUTER;
 	flood = sw_flood_ports(sw, a);
 	if (flood == 0)
-		return sw->members[a->domain] & sw_down_ports(sw) & ~a->not_to ? SW_DROP_LINK_DOWN
-									       : SW_DROP_SAME_PORT;
+		return sw->vlans->members[a->domain] & sw_down_ports(sw) & ~a->not_to
+			       ? SW_DROP_LINK_DOWN
+			       : SW_DROP_SAME_PORT;
 	/* With one port to go to there is nothing to copy. */
 	if ((flood & (flood - 1)) == 0)
 		a->out_port = (uint16_t)__builtin_ctzll(flood);

@@ -31,7 +31,7 @@ is_ours(const struct route_prefix *own, const uint8_t *ip, uint8_t ip_version)
 static bool
 is_idle(const struct neigh *e, uint64_t now_ns)
 {
-	return !e->fixed && !e->asked && now_ns >= e->next_ns;
+	return !e->fixed && !e->pinned && !e->asked && now_ns >= e->next_ns;
 }
 
 static uint32_t
@@ -39,11 +39,11 @@ replace(struct sw_router *r, const struct neigh_key *key, uint64_t now_ns)
 {
 	uint32_t n = neigh_count(r->neighs);
 
-	for (unsigned int i = 0; i < VICTIM_SEARCH && r->n_pinned < n; i++) {
+	for (unsigned int i = 0; i < VICTIM_SEARCH; i++) {
 		uint32_t at = r->next_victim;
 
-		r->next_victim = at + 1 < n ? at + 1 : r->n_pinned;
-		if (at < r->n_pinned || !is_idle(neigh_get(r->neighs, at), now_ns))
+		r->next_victim = at + 1 < n ? at + 1 : 0;
+		if (!is_idle(neigh_get(r->neighs, at), now_ns))
 			continue;
 		neigh_replace(r->neighs, at, key, now_ns);
 		return at;
@@ -59,7 +59,7 @@ sw_neigh_want(struct sw_router *r, const struct neigh_key *key, uint64_t now_ns)
 
 	if (likely(index != NEIGH_NONE))
 		return index;
-	if (neigh_count(r->neighs) < r->max_neighs)
+	if (neigh_count(r->neighs) < r->max_neighs || neigh_has_gap(r->neighs))
 		return (uint32_t)neigh_add(r->neighs, key, now_ns); /* its room is reserved */
 	return replace(r, key, now_ns);
 }
@@ -79,18 +79,40 @@ enter(struct sw_router *r, const struct sw_neigh_news *news, uint64_t now_ns)
 	return true;
 }
 
+/* Is it in the subnet of its interface, and not the router itself? */
+static bool
+is_neighbour(const struct sw_router *r, const struct neigh_key *key)
+{
+	const struct route_prefix *own;
+
+	if (!sw_router_has(r, key->vlan_id))
+		return false;
+	own = key->ip.version == 4 ? &sw_router_interface(r, key->vlan_id)->ip
+				   : &sw_router_interface(r, key->vlan_id)->ip6;
+	return !is_ours(own, key->ip.addr, key->ip.version) && route_prefix_has(own, &key->ip);
+}
+
+void
+sw_neigh_forget_strangers(struct sw_router *r)
+{
+	for (uint32_t i = 0; i < neigh_count(r->neighs); i++) {
+		const struct neigh *e = neigh_get(r->neighs, i);
+
+		if (e->key.ip.version != 0 && !is_neighbour(r, &e->key))
+			neigh_remove(r->neighs, i);
+	}
+}
+
 static void
 learn(struct sw_router *r, const struct arrival *a, uint8_t ip_version, const uint8_t *ip,
       const uint8_t mac[6], bool spoke_to_us)
 {
-	const struct sw_router_interface *interface = sw_router_interface(r, a->domain);
-	const struct route_prefix *own = ip_version == 4 ? &interface->ip : &interface->ip6;
 	struct sw_neigh_news news = {.key = {.ip.version = ip_version, .vlan_id = a->domain},
 				     .spoke_to_us = spoke_to_us};
 
 	memcpy(news.key.ip.addr, ip, ip_version == 4 ? 4 : 16);
 	memcpy(news.mac, mac, sizeof(news.mac));
-	if (mac[0] & 1 || is_ours(own, ip, ip_version) || !route_prefix_has(own, &news.key.ip))
+	if (mac[0] & 1 || !is_neighbour(r, &news.key))
 		return;
 	news.counted = enter(r, &news, a->now_ns);
 	sw_cross_tell(r->sw, &news);
@@ -99,7 +121,9 @@ learn(struct sw_router *r, const struct arrival *a, uint8_t ip_version, const ui
 void
 sw_neigh_told(struct sw *sw, const struct sw_neigh_news *news, uint64_t now_ns)
 {
-	(void)enter(sw->router, news, now_ns);
+	/* It may have other interfaces than the one who tells it. */
+	if (is_neighbour(sw->router, &news->key))
+		(void)enter(sw->router, news, now_ns);
 }
 
 static bool
@@ -343,7 +367,7 @@ sw_neigh_ask(struct sw *sw, uint64_t now_ns)
 
 	while ((index = neigh_pop_ask(neighs)) != NEIGH_NONE) {
 		const struct neigh *e = neigh_get(neighs, index);
-		uint64_t ports = sw->members[e->key.vlan_id] & ~sw_down_ports(sw);
+		uint64_t ports = sw->vlans->members[e->key.vlan_id] & ~sw_down_ports(sw);
 
 		for (; ports != 0; ports &= ports - 1)
 			ask_through(sw, e, (uint16_t)__builtin_ctzll(ports), now_ns);

@@ -101,6 +101,7 @@ const struct field sw_port_fields[] = {
 		.offset = offsetof(struct sw_port_params, access_vlan),
 		.max = VLAN_MAX_ID,
 		.def = "1",
+		.live = true,
 	},
 	{
 		.name = "tagged_vlans",
@@ -110,6 +111,7 @@ const struct field sw_port_fields[] = {
 		.offset = offsetof(struct sw_port_params, tagged_vlans),
 		.max = VLAN_LIST_CHARS,
 		.def = "none",
+		.live = true,
 	},
 	STORM_FIELD(SW_STORM_BROADCAST, "broadcast"),
 	STORM_FIELD(SW_STORM_MULTICAST, "multicast"),
@@ -122,6 +124,7 @@ const struct field sw_port_fields[] = {
 		.offset = offsetof(struct sw_port_params, max_learned_addresses),
 		.max = FDB_MAX_ENTRIES,
 		.def = "0",
+		.live = true,
 	},
 	{
 		.name = "flow_control",
@@ -318,6 +321,7 @@ const struct field sw_fields[] = {
 		.min = FDB_MIN_ENTRIES,
 		.max = FDB_MAX_ENTRIES,
 		.def = "16384",
+		.live = true,
 	},
 	{
 		.name = "fdb_ageing_s",
@@ -327,6 +331,7 @@ const struct field sw_fields[] = {
 		.max = 1000000, /* 802.1Q table 8-6 */
 		.def = "600",
 		.aliases = {{.name = "fdb_aging_time"}},
+		.live = true,
 	},
 	{
 		.name = "vlan_filtering",
@@ -337,6 +342,7 @@ const struct field sw_fields[] = {
 		.offset = offsetof(struct sw_params, vlan_filtering),
 		.max = 1,
 		.def = "off",
+		.live = true,
 	},
 	{
 		.name = "seed",

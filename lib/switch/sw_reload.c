@@ -26,7 +26,8 @@ sw_running_params(const struct node *node, struct sw_params *params)
 }
 
 void
-sw_reload(struct node *node, const struct sw_params *params, uint64_t now_ns)
+sw_reload(struct node *node, const struct sw_params *params, struct sw_forwarding *next,
+	  uint64_t now_ns)
 {
 	struct sw *front = sw_of(node);
 
@@ -39,6 +40,7 @@ sw_reload(struct node *node, const struct sw_params *params, uint64_t now_ns)
 		sw_set_tx_disabled(node, i, params->ports[i].tx_disabled);
 		sw_set_pfc_delay(node, i, params->ports[i].pfc_delay_quanta);
 	}
+	sw_forwarding_begin(front, next, params);
 	for (uint16_t i = 0; i < sw_shard_count(front); i++) {
 		struct sw *sw = sw_shard_at(front, i);
 
@@ -48,15 +50,22 @@ sw_reload(struct node *node, const struct sw_params *params, uint64_t now_ns)
 }
 
 bool
-sw_reload_is_done(const struct node *node)
+sw_reload_is_taken(const struct sw *front)
 {
-	const struct sw *front = sw_of_const(node);
-
 	for (uint16_t i = 0; i < sw_shard_count(front); i++) {
 		if (__atomic_load_n(&sw_shard_at(front, i)->reload, __ATOMIC_ACQUIRE) != NULL)
 			return false;
 	}
 	return true;
+}
+
+bool
+sw_reload_is_done(const struct node *node)
+{
+	const struct sw *front = sw_of_const(node);
+
+	return __atomic_load_n(&front->forwarding.next, __ATOMIC_ACQUIRE) == NULL &&
+	       sw_reload_is_taken(front);
 }
 
 /* Also of groups that are lossless no more. */
@@ -80,6 +89,7 @@ sw_do_reload(struct sw *sw, uint64_t now_ns)
 	if (params == NULL)
 		return;
 	sw_set_classes(sw, params);
+	sw_forwarding_adopt(sw, now_ns);
 	mmu_part_set_params(sw->mmu, sw->index, &params->mmu);
 	for (uint16_t port = 0; port < sw->n_ports; port++) {
 		if (!sw_owns(sw, port))

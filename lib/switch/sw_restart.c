@@ -33,7 +33,7 @@ sw_restart(struct node *node, uint64_t now_ns)
 		empty_ports(sw_shard_at(front, i), now_ns);
 	settle(front, now_ns);
 	sw_pfcwd_restart(front);
-	fdb_forget_learned(front->fdb);
+	fdb_forget_learned(front->forwarding.in_force.fdb);
 	for (uint16_t i = 0; i < sw_shard_count(front); i++) {
 		struct sw *sw = sw_shard_at(front, i);
 

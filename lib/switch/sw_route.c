@@ -46,7 +46,7 @@ look_up4(const struct sw_router *r, const struct arrival *a, struct batch *b)
 
 		ips[i] = be32_load(rte_pktmbuf_mtod_offset(x->m, uint8_t *, x->view.l3_off + 16));
 	}
-	route_lookup4(r->routes, ips, b->targets, b->n);
+	route_lookup4(r->table, ips, b->targets, b->n);
 }
 
 static void
@@ -59,7 +59,7 @@ look_up6(const struct sw_router *r, const struct arrival *a, struct batch *b)
 
 		memcpy(ips[i], rte_pktmbuf_mtod_offset(x->m, uint8_t *, x->view.l3_off + 24), 16);
 	}
-	route_lookup6(r->routes, ips, b->targets, b->n);
+	route_lookup6(r->table, ips, b->targets, b->n);
 }
 
 /* Both ports as they stand in the packet, or 0 where there are none. */
@@ -184,14 +184,13 @@ find_ports(struct sw *sw, struct arrival *a, const struct batch *b, enum sw_drop
 static void
 count(struct sw_router *r, uint16_t domain, const struct arrival *a, enum sw_drop reason)
 {
-	struct sw_interface_stats *in = &r->interfaces[r->interface_of[domain] - 1].stats;
+	struct sw_interface_stats *in = r->stats_of[domain];
 
 	assert(r->interface_of[domain] != 0);
 	counter_inc(&in->in_packets);
 	counter_add(&in->in_octets, a->frame_bytes);
 	if (reason == SW_PASS) {
-		struct sw_interface_stats *out =
-			&r->interfaces[r->interface_of[a->domain] - 1].stats;
+		struct sw_interface_stats *out = r->stats_of[a->domain];
 
 		assert(r->interface_of[a->domain] != 0);
 		counter_inc(&out->out_packets);

@@ -20,13 +20,30 @@ struct sw_target {
 struct sw_router_interface {
 	uint16_t domain;
 	struct route_prefix ip, ip6; /* ip.version 0: none */
-	struct sw_interface_stats stats;
 };
 
+/* What a configuration says of routing; shards read it, but for what is each one's own. */
+struct sw_routes {
+	struct sw_router_params params;
+	uint64_t digest; /* of all that it was made from */
+	struct route_table *table;
+	struct neigh_table *pinned; /* next hops, and neighbours that are given for good */
+	struct sw_router_interface *interfaces;
+	uint32_t n_interfaces;
+	uint32_t n_targets;
+	uint16_t n_shards;
+	uint16_t interface_of[SW_DOMAINS]; /* index + 1; 0: none */
+	/* of each shard: targets, whose hops are numbers of pinned ones until the shard has put
+	 * in those of its own neighbours; and these, in the order of pinned */
+	struct sw_target *targets[SW_MAX_SHARDS];
+	uint32_t *pinned_at[SW_MAX_SHARDS];
+};
+
+/* A shard's. It goes over from routes to routes, and keeps its neighbours and counters. */
 struct sw_router {
-	/* per packet */
-	struct route_table *routes;
-	struct sw_target *targets; /* by route's target; [0] is none */
+	/* per packet, of the routes in force */
+	struct route_table *table;
+	const struct sw_target *targets; /* by route's target; [0] is none */
 	struct neigh_table *neighs;
 	uint64_t mac_key; /* as fdb_key() of domain 0 */
 	uint32_t seed;
@@ -35,14 +52,13 @@ struct sw_router {
 	struct sw *sw; /* that it is the router of: a shard, of several */
 	struct sw_router_stats stats;
 	/* per new neighbour */
-	uint32_t n_pinned; /* neighbours of routes: the first ones */
 	uint32_t max_neighs;
 	uint32_t next_victim;
 	/* per question */
-	struct sw_router_interface *interfaces;
-	uint32_t n_interfaces;
-	uint32_t n_targets;
-	uint16_t interface_of[SW_DOMAINS]; /* index + 1; 0: none */
+	struct sw_routes *routes;
+	uint16_t interface_of[SW_DOMAINS];
+	/* of domains that have or had an interface; others read them, so they stay */
+	struct sw_interface_stats *stats_of[SW_DOMAINS];
 };
 
 static inline bool
@@ -56,8 +72,25 @@ static inline const struct sw_router_interface *
 sw_router_interface(const struct sw_router *r, uint16_t domain)
 {
 	assert(r->interface_of[domain] != 0);
-	return &r->interfaces[r->interface_of[domain] - 1];
+	return &r->routes->interfaces[r->interface_of[domain] - 1];
 }
+
+/* sw_routes.c */
+
+/** @param routes  Owned by the caller. @return 0, or -ENOMEM, or -ENOSPC: more than there is room
+ * for; and then *routes is NULL. */
+int sw_routes_create(const struct sw_router_params *params, const struct sw_tables *tables,
+		     uint16_t n_shards, struct sw_routes **routes);
+/** NULL is allowed. */
+void sw_routes_destroy(struct sw_routes *r);
+
+/* sw_router.c */
+
+/** Make what a shard needs beside routes, if it is not there: beside its owner. @return 0 or
+ * -ENOMEM. */
+int sw_router_prepare(struct sw *sw, const struct sw_routes *routes);
+/** The owner goes over to routes, which have been prepared. */
+void sw_router_adopt(struct sw_router *r, struct sw_routes *routes, uint64_t now_ns);
 
 /* sw_neigh.c */
 
@@ -75,6 +108,9 @@ enum sw_drop sw_neigh_rx(struct sw *sw, struct arrival *a, bool to_own_ip);
 
 /** Index of a neighbour, entered if it is new, or NEIGH_NONE: the table is full of busy ones. */
 uint32_t sw_neigh_want(struct sw_router *r, const struct neigh_key *key, uint64_t now_ns);
+
+/** Give the places of neighbours that are in no subnet of an interface to others. */
+void sw_neigh_forget_strangers(struct sw_router *r);
 
 /** Send the questions that touching neighbours has brought up. */
 void sw_neigh_ask(struct sw *sw, uint64_t now_ns);

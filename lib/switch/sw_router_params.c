@@ -9,6 +9,7 @@ const struct field sw_router_fields[] = {
 		.type = FIELD_MAC,
 		.offset = offsetof(struct sw_router_params, router_mac),
 		.def = "00:00:00:00:00:00",
+		.live = true,
 	},
 	{
 		.name = "ecmp_hash_seed",
@@ -18,6 +19,7 @@ const struct field sw_router_fields[] = {
 		.offset = offsetof(struct sw_router_params, ecmp_hash_seed),
 		.max = UINT32_MAX,
 		.def = "0",
+		.live = true,
 	},
 	{
 		.name = "ecmp_hash_flow_label",
@@ -26,6 +28,7 @@ const struct field sw_router_fields[] = {
 		.offset = offsetof(struct sw_router_params, ecmp_hash_flow_label),
 		.max = 1,
 		.def = "off",
+		.live = true,
 	},
 	{
 		.name = "neighbor_entries",
@@ -45,6 +48,7 @@ const struct field sw_router_fields[] = {
 		.min = 1000000,
 		.max = 3600 * NS_PER_SEC,
 		.def = "1s",
+		.live = true,
 	},
 	{
 		.name = "neigh_reachable_time_ns",
@@ -55,6 +59,7 @@ const struct field sw_router_fields[] = {
 		.min = 1000000,
 		.max = UINT64_MAX,
 		.def = "30s",
+		.live = true,
 	},
 };
 

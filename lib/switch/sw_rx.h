@@ -22,9 +22,10 @@ struct arrival {
 	uint16_t domain;   /* where it is forwarded: a VLAN, or a routed port */
 	uint64_t not_to; /* ports that it is not flooded to: the one that it came by, unless routed
 			  */
-	uint16_t tci_bits; /* PCP and DEI, where they stand in a tag */
-	int8_t pcp;        /* as received; -1: no tag */
-	uint8_t flags;     /* PKT_* that its copies start with */
+	uint64_t form_ports; /* crossed: mask of the ports that it leaves in the other form */
+	uint16_t tci_bits;   /* PCP and DEI, where they stand in a tag */
+	int8_t pcp;          /* as received; -1: no tag */
+	uint8_t flags;       /* PKT_* that its copies start with */
 	struct qos_class class;
 	struct frame_view view;
 };
@@ -50,7 +51,8 @@ sw_l2_classify(struct sw *sw, struct arrival *a)
 	}
 	a->not_to = 1ull << a->in_port;
 	a->domain = vid;
-	return sw->ports[a->in_port].filters ? sw_filter_vlan(sw, a, vid) : SW_PASS;
+	return sw->vlans->access_domain[a->in_port] != SW_TRANSPARENT ? sw_filter_vlan(sw, a, vid)
+								      : SW_PASS;
 }
 
 /**
@@ -65,22 +67,24 @@ bool sw_l2_forward(struct sw *sw, struct arrival *a, unsigned int n, enum sw_dro
 static inline uint64_t
 sw_flood_ports(const struct sw *sw, const struct arrival *a)
 {
-	return sw->members[a->domain] & ~sw_down_ports(sw) & ~a->not_to;
+	return sw->vlans->members[a->domain] & ~sw_down_ports(sw) & ~a->not_to;
 }
 
-/** TCI that a frame in domain leaves port with, or SW_UNTAGGED, or SW_TAG_AS_IS. */
-static inline int32_t
-sw_egress_tci(const struct sw *sw, const struct arrival *a, uint16_t port)
+/** Does a frame that came in here leave port in the other form: with a tag that it has not, or
+ * without the one that it has? */
+static inline bool
+sw_changes_form(const struct sw *sw, const struct arrival *a, uint16_t port)
 {
-	const struct sw_port *p = &sw->ports[port];
-	bool tagged;
+	uint16_t access = sw->vlans->access_domain[port];
 
-	if (!p->filters)
-		return SW_TAG_AS_IS;
-	tagged = a->domain != p->access_domain;
-	if (tagged == a->view.tagged)
-		return SW_TAG_AS_IS;
-	return tagged ? a->tci_bits | a->domain : SW_UNTAGGED;
+	return access != SW_TRANSPARENT && (a->domain != access) != a->view.tagged;
+}
+
+/** TCI of the other form, or SW_UNTAGGED. */
+static inline int32_t
+sw_other_tci(const struct arrival *a)
+{
+	return a->view.tagged ? SW_UNTAGGED : a->tci_bits | a->domain;
 }
 
 /* sw_route.c */
@@ -107,8 +111,12 @@ void sw_flood_crossed(struct sw *sw, struct arrival *a);
 
 /** A frame leaves by another shard's port: hand it over at the end of the burst; takes it. */
 void sw_cross(struct sw *sw, const struct arrival *a);
-/** A flooded frame goes to ports of other shards too: give each of these a hold on it. */
-void sw_cross_flood(struct sw *sw, const struct arrival *a, uint64_t ports);
+/**
+ * A flooded frame goes to ports of other shards too: give each of these a hold on it.
+ *
+ * @param form_ports  Those of ports that it leaves in the other form.
+ */
+void sw_cross_flood(struct sw *sw, const struct arrival *a, uint64_t ports, uint64_t form_ports);
 
 /* sw_admit.c */
 
@@ -126,8 +134,9 @@ void sw_send_own(struct sw *sw, struct rte_mbuf *m, uint16_t domain, uint16_t po
  */
 uint8_t sw_admit(struct sw *sw, struct arrival *a);
 
-/** An admitted frame, or one that the switch has made, is for a port of this shard; takes it. */
-void sw_to_port(struct sw *sw, struct arrival *a);
+/** An admitted frame, or one that the switch has made, is for a port of this shard, in the other
+ * form or as it is; takes it. */
+void sw_to_port(struct sw *sw, struct arrival *a, bool other_form);
 
 /** A frame ends here, dropped or consumed. */
 void sw_end(struct sw *sw, const struct arrival *a, enum sw_drop reason);

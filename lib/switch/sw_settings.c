@@ -106,6 +106,7 @@ sw_set_classes(struct sw *sw, const struct sw_params *params)
 	sw->qos = params->qos;
 	sw->mark_at_enqueue = params->mark_at == SW_MARK_AT_ENQUEUE;
 	sw->lossless_pgs = params->mmu.lossless_pgs;
+	sw->lldp.on = params->lldp.lldp;
 	sw->lldp.queue = params->qos.tc_to_queue_map[TM_CLASSES - 1];
 	sw->trust_dscp = params->qos.trust == QOS_TRUST_DSCP;
 	for (int i = 0; i < (int)SW_CODE_POINTS; i++) {

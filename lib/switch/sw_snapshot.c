@@ -51,8 +51,12 @@ read_neighbours(const struct sw_router *r, struct sw_snapshot *s)
 {
 	uint32_t all = r == NULL ? 0 : neigh_count(r->neighs);
 
-	while (s->at < all && s->n < SW_SNAPSHOT_ROWS)
-		s->neigh[s->n++] = *neigh_get(r->neighs, s->at++);
+	for (; s->at < all && s->n < SW_SNAPSHOT_ROWS; s->at++) {
+		const struct neigh *e = neigh_get(r->neighs, s->at);
+
+		if (e->key.ip.version != 0)
+			s->neigh[s->n++] = *e;
+	}
 	if (s->at >= all)
 		s->at = SW_SNAPSHOT_END;
 }

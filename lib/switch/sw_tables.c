@@ -18,6 +18,7 @@ const struct field sw_static_mac_fields[] = {
 		.type = FIELD_MAC,
 		.offset = offsetof(struct sw_static_mac, mac),
 		.min = 1,
+		.live = true,
 	},
 	{
 		.name = "vlan",
@@ -26,6 +27,7 @@ const struct field sw_static_mac_fields[] = {
 		.offset = offsetof(struct sw_static_mac, vlan),
 		.max = VLAN_MAX_ID,
 		.def = "0",
+		.live = true,
 	},
 	{
 		.name = "port",
@@ -33,6 +35,7 @@ const struct field sw_static_mac_fields[] = {
 		.type = FIELD_U16,
 		.offset = offsetof(struct sw_static_mac, port),
 		.max = SW_MAX_PORTS - 1,
+		.live = true,
 	},
 };
 const unsigned int sw_static_mac_fields_n = N_FIELDS(sw_static_mac_fields);
@@ -46,6 +49,7 @@ const struct field sw_interface_fields[] = {
 		.offset = offsetof(struct sw_interface, ip),
 		.max = SW_PREFIX_CHARS,
 		.def = "none",
+		.live = true,
 	},
 	{
 		.name = "ip6",
@@ -54,6 +58,7 @@ const struct field sw_interface_fields[] = {
 		.offset = offsetof(struct sw_interface, ip6),
 		.max = SW_PREFIX_CHARS,
 		.def = "none",
+		.live = true,
 	},
 };
 const unsigned int sw_interface_fields_n = N_FIELDS(sw_interface_fields);
@@ -68,6 +73,7 @@ const struct field sw_route_fields[] = {
 		.offset = offsetof(struct sw_route, nexthop),
 		.min = 1,
 		.max = SW_NEXTHOP_CHARS,
+		.live = true,
 	},
 };
 const unsigned int sw_route_fields_n = N_FIELDS(sw_route_fields);
@@ -80,6 +86,7 @@ const struct field sw_neighbor_fields[] = {
 		.type = FIELD_MAC,
 		.offset = offsetof(struct sw_neighbor, mac),
 		.min = 1,
+		.live = true,
 	},
 };
 const unsigned int sw_neighbor_fields_n = N_FIELDS(sw_neighbor_fields);
@@ -281,6 +288,57 @@ refuse(const char *word, const char *name, const char *fault, char *why, unsigne
 	return -EINVAL;
 }
 
+/* Neighbours that the tables name, NEIGH_NONE without memory; an address is in one subnet. */
+static uint32_t
+count_neighbors(const struct sw_tables *t)
+{
+	struct neigh_table *set = neigh_table_create(&(struct neigh_params){0});
+	int64_t rc = set == NULL ? -ENOMEM : 0;
+	uint32_t n;
+
+	for (uint32_t i = 0; rc >= 0 && i < t->n_neighbors; i++) {
+		struct neigh_key key = {0};
+
+		sw_address_parse(t->neighbors[i].name, &key.ip);
+		rc = neigh_add(set, &key, 0);
+	}
+	for (uint32_t i = 0; rc >= 0 && i < t->n_routes; i++) {
+		struct field_ip hops[SW_MAX_NEXTHOPS];
+
+		for (int k = sw_nexthops_parse(t->routes[i].nexthop, hops); rc >= 0 && k > 0; k--)
+			rc = neigh_add(set, &(struct neigh_key){.ip = hops[k - 1]}, 0);
+	}
+	n = rc < 0 ? NEIGH_NONE : neigh_count(set);
+	neigh_table_destroy(set);
+	return n;
+}
+
+/* Is there room for all of them? */
+static int
+check_room(const struct sw_params *params, char *why, unsigned int why_size)
+{
+	const struct sw_tables *t = &params->tables;
+	uint64_t most = t->n_neighbors + (uint64_t)t->n_routes * SW_MAX_NEXTHOPS;
+	uint32_t n;
+
+	if (t->n_static_macs > params->fdb_entries) {
+		snprintf(why, why_size,
+			 "switch: fdb_entries: expected %u at least, one for each [fdb]",
+			 t->n_static_macs);
+		return -EINVAL;
+	}
+	if (most <= params->router.neighbor_entries)
+		return 0;
+	n = count_neighbors(t);
+	if (n <= params->router.neighbor_entries)
+		return 0;
+	snprintf(why, why_size,
+		 "router: neighbor_entries: expected %u at least, one for each next hop and "
+		 "[neighbor]",
+		 n);
+	return -EINVAL;
+}
+
 int
 sw_tables_check(const struct sw_params *params, char *why, unsigned int why_size)
 {
@@ -299,7 +357,7 @@ sw_tables_check(const struct sw_params *params, char *why, unsigned int why_size
 	for (uint32_t i = 0; rc == 0 && i < t->n_neighbors; i++)
 		rc = refuse("neighbor", t->neighbors[i].name,
 			    neighbor_fault(params, &t->neighbors[i]), why, why_size);
-	return rc;
+	return rc == 0 ? check_room(params, why, why_size) : rc;
 }
 
 void

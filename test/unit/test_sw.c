@@ -73,7 +73,7 @@ station_that_moves_is_followed(void **state)
 	give(b, 0, make_data(b, 0, 1, 0), 0);
 	assert_null(take(b, 1, 0));
 	sent(take(b, 2, 0));
-	assert_int_equal(sw_fdb_stats(b->sw)->moved, 1);
+	assert_int_equal(sw_fdb_stats(b->sw).moved, 1);
 	bench_stop(b);
 }
 

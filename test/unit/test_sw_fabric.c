@@ -418,8 +418,8 @@ station_that_moves_behind_another_switch_is_followed(void **state)
 	fabric_run(net.fabric, 4 * NS_PER_MS);
 	assert_int_equal(net.hosts[1]->got, 5);
 	assert_int_equal(net.hosts[2]->got, 6);
-	assert_int_equal(sw_fdb_stats(net.switches[0])->moved, 1);
-	assert_int_equal(sw_fdb_stats(net.switches[1])->moved, 1);
+	assert_int_equal(sw_fdb_stats(net.switches[0]).moved, 1);
+	assert_int_equal(sw_fdb_stats(net.switches[1]).moved, 1);
 	close_net(&net);
 }
 

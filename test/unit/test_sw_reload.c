@@ -26,16 +26,18 @@ bench_of(void **state, uint16_t n_ports)
 static void
 reload(struct bench *b, uint64_t now_ns)
 {
+	struct sw_forwarding *next;
 	char why[256] = "";
 
 	sw_params_resolve(&b->params);
-	if (sw_params_check(&b->params, why, sizeof(why)) != 0)
+	if (sw_params_check(&b->params, why, sizeof(why)) != 0 ||
+	    sw_reload_prepare(b->sw, &b->params, &next, why, sizeof(why)) != 0)
 		fail_msg("parameters refused: %s", why);
-	sw_reload(b->sw, &b->params, now_ns);
+	sw_reload(b->sw, &b->params, next, now_ns);
 	assert_false(sw_reload_is_done(b->sw));
 	b->sw->ops->rx(b->sw, 0, NULL, 0, now_ns);
-	assert_true(sw_reload_is_done(b->sw));
 	b->sw->ops->control(b->sw, now_ns);
+	assert_true(sw_reload_is_done(b->sw));
 	bench_sees_balance(b);
 }
 

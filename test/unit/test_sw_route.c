@@ -196,9 +196,9 @@ interfaces_count_what_comes_to_the_router_and_goes_from_it(void **state)
 	give_packet(b, 0, "10.0.10.5", "11.0.0.1", 20000);
 	give_packet(b, 0, "10.0.10.5", "10.77.0.1", 20000);
 	sees_nothing(b, 30000);
-	vlan10 = sw_interface_stats(b->sw, 0);
-	vlan20 = sw_interface_stats(b->sw, 1);
-	port3 = sw_interface_stats(b->sw, 2);
+	vlan10 = sw_interface_stats(b->sw, 10);
+	vlan20 = sw_interface_stats(b->sw, 20);
+	port3 = sw_interface_stats(b->sw, SW_PORT_DOMAIN + 3);
 	assert_int_equal(vlan10.in_packets, 3);
 	assert_int_equal(vlan10.in_error_packets, 2);
 	assert_int_equal(vlan10.out_packets, 0);
