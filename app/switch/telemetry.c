@@ -414,6 +414,7 @@ const struct telemetry_endpoint switch_endpoints[] = {
 	 mark_accuracy_reply},
 	{"/quench/buffer", "", "Returns the shared buffer", 0, buffer_reply},
 	{"/quench/fdb", "[,PLACE]", "Returns the forwarding table", 1, switch_fdb_reply},
+	{"/quench/vlans", "[,FIRST]", "Returns VLANs and their ports", 1, switch_vlans_reply},
 	{"/quench/routes", "[,FIRST]", "Returns routes", 1, switch_routes_reply},
 	{"/quench/interfaces", "[,FIRST]", "Returns router interfaces", 1, switch_interfaces_reply},
 	{"/quench/neigh", "[,PLACE]", "Returns neighbours of the router", 1, switch_neigh_reply},

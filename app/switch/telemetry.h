@@ -22,6 +22,7 @@ json_t *switch_gauges_reply(struct telemetry_call *call);
 json_t *switch_fdb_reply(struct telemetry_call *call);
 json_t *switch_neigh_reply(struct telemetry_call *call);
 json_t *switch_routes_reply(struct telemetry_call *call);
+json_t *switch_vlans_reply(struct telemetry_call *call);
 json_t *switch_interfaces_reply(struct telemetry_call *call);
 json_t *switch_set_tx_disabled_reply(struct telemetry_call *call);
 json_t *switch_set_pfc_delay_reply(struct telemetry_call *call);

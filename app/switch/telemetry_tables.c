@@ -8,6 +8,7 @@
 #include "common/report.h"
 #include "switch/objects.h"
 #include "switch/sw_snapshot.h"
+#include "switch/sw_vlans.h"
 #include "switch/telemetry.h"
 
 /* The owner looks before every frame and in every round: it answers within one, unless it sleeps.
@@ -170,6 +171,66 @@ switch_routes_reply(struct telemetry_call *call)
 		if (!telemetry_page_add(&page, row, i))
 			break;
 	}
+	return o;
+}
+
+/* "0-3,7", in room for all ports. */
+static void
+ports_text(uint64_t ports, char *text, size_t size)
+{
+	size_t at = 0;
+
+	*text = '\0';
+	while (ports != 0) {
+		unsigned int first = (unsigned int)__builtin_ctzll(ports), last = first;
+
+		while (last < SW_MAX_PORTS - 1 && ports >> (last + 1) & 1)
+			last++;
+		at += (size_t)snprintf(text + at, size - at, at == 0 ? "%u" : ",%u", first);
+		if (last > first)
+			at += (size_t)snprintf(text + at, size - at, "-%u", last);
+		ports = last == SW_MAX_PORTS - 1 ? 0 : ports >> (last + 1) << (last + 1);
+	}
+}
+
+static json_t *
+vlan_row(const struct sw_params *params, const struct sw_vlans *v, uint16_t vid)
+{
+	uint64_t untagged = 0;
+	char text[4 * SW_MAX_PORTS];
+	json_t *o = json_object();
+
+	for (uint16_t port = 0; port < params->n_ports; port++)
+		untagged |= (uint64_t)(v->access_domain[port] == vid) << port;
+	report_set_u64(o, "vlan", vid);
+	ports_text(untagged, text, sizeof(text));
+	json_object_set_new(o, "untagged", json_string(text));
+	ports_text(v->members[vid] & ~untagged, text, sizeof(text));
+	json_object_set_new(o, "tagged", json_string(text));
+	return o;
+}
+
+json_t *
+switch_vlans_reply(struct telemetry_call *call)
+{
+	const struct sw_params *params = switch_of(call)->params;
+	struct telemetry_page page;
+	struct sw_vlans *v;
+	uint64_t vid = 1;
+	json_t *o;
+
+	if (!telemetry_optional_number(call, 0, "FIRST", 1, VLAN_MAX_ID, &vid))
+		return NULL;
+	v = sw_vlans_create(params);
+	o = json_object();
+	json_object_set_new(o, "vlan_filtering", json_boolean(params->vlan_filtering));
+	telemetry_page_begin(&page, o);
+	for (; v != NULL && params->vlan_filtering && vid <= VLAN_MAX_ID; vid++) {
+		if (v->members[vid] != 0 &&
+		    !telemetry_page_add(&page, vlan_row(params, v, (uint16_t)vid), vid))
+			break;
+	}
+	sw_vlans_free(v);
 	return o;
 }
 
