@@ -42,6 +42,15 @@ struct config *config_open(const char *path, struct config_error *err);
 /** The same of a text without a zero byte; path is what error lines call it. */
 struct config *config_open_text(const char *path, const char *text, size_t size,
 				struct config_error *err);
+/**
+ * A configuration over another one: config_set() on it goes before what is set under it, and it may
+ * be read once more, into other objects. Any number may stand over each other.
+ *
+ * @param under  Stays as it is; closed after what is returned.
+ * @param name   What error lines call it in place of a path.
+ * @return       Owned by the caller, or NULL with err filled in.
+ */
+struct config *config_over(const struct config *under, const char *name, struct config_error *err);
 /** NULL is allowed. */
 void config_close(struct config *cfg);
 

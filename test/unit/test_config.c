@@ -355,6 +355,67 @@ the_reference_names_every_key_with_its_values(void **state)
 }
 
 static void
+layers_stand_over_each_other(void **state)
+{
+	struct config *cfg = open_text("[thing]\nrate_mbps = 10000\nperiod_us = 5us\n");
+	struct config_error err;
+	struct config *low, *high;
+	struct thing t = {0};
+
+	(void)state;
+	assert_int_equal(config_set(cfg, "thing.profile=mlx", &err), 0);
+	low = config_over(cfg, "low", &err);
+	assert_int_equal(config_set(low, "thing.R_C=20G", &err), 0);
+	assert_int_equal(config_set(low, "peer a.peer_ip=10.0.0.7", &err), 0);
+	high = config_over(low, "high", &err);
+	assert_int_equal(config_set(high, "thing.rate_bps=30G", &err), 0);
+	assert_int_equal(read_thing(high, &t, &err), 0);
+	assert_int_equal(t.rate_bps, 30000000000);
+	assert_int_equal(t.period_us, 5);
+	assert_int_equal(t.profile, 1);
+	assert_int_equal(t.peer_ip.addr[3], 7);
+	/* Those below do not know. */
+	assert_int_equal(read_thing(low, &t, &err), 0);
+	assert_int_equal(t.rate_bps, 20000000000);
+	assert_int_equal(read_thing(cfg, &t, &err), 0);
+	assert_int_equal(t.rate_bps, 10000000000);
+	assert_false(config_has(cfg, "peer a"));
+	assert_true(config_has(high, "peer a"));
+	config_close(high);
+	config_close(low);
+	config_close(cfg);
+}
+
+static void
+errors_of_a_layer_have_its_name(void **state)
+{
+	static const struct {
+		const char *set, *expected;
+	} rows[] = {
+		{"thing.rate_bps=1X", "top: [thing] rate_bps = 1X: expected a rate"},
+		{"thing.rate=1G", "top: [thing] rate = 1G: expected a known key"},
+		{"other.rate=1G", "top: [other]: expected a known section"},
+		{"rate=1G", "top: rate=1G: expected SECTION.KEY=VALUE"},
+	};
+	struct config *cfg = open_text("[thing]\nrate_mbps = 10000\n");
+
+	(void)state;
+	for (unsigned int i = 0; i < N(rows); i++) {
+		struct config_error err;
+		struct config *over = config_over(cfg, "top", &err);
+		struct thing t = {0};
+		int rc = config_set(over, rows[i].set, &err);
+
+		if (rc == 0)
+			rc = read_thing(over, &t, &err);
+		assert_int_equal(rc, -EINVAL);
+		assert_memory_equal(err.text, rows[i].expected, strlen(rows[i].expected));
+		config_close(over);
+	}
+	config_close(cfg);
+}
+
+static void
 what_is_set_takes_the_place_of_the_file(void **state)
 {
 	struct config *cfg = open_text("[thing]\nrate_mbps = 10000\nperiod_us = 5us\n");
@@ -423,6 +484,8 @@ main(void)
 		cmocka_unit_test(a_rule_across_keys_is_refused_with_the_value_as_written),
 		cmocka_unit_test(what_is_printed_reads_back),
 		cmocka_unit_test(the_reference_names_every_key_with_its_values),
+		cmocka_unit_test(layers_stand_over_each_other),
+		cmocka_unit_test(errors_of_a_layer_have_its_name),
 		cmocka_unit_test(what_is_set_takes_the_place_of_the_file),
 		cmocka_unit_test(what_is_set_wrongly_is_refused_by_name),
 	};
