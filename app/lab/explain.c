@@ -213,6 +213,18 @@ see_received(void *arg, const struct rte_mbuf *m, uint64_t at_ns)
 	}
 }
 
+void
+lab_explain_set(struct lab_explain *x, const struct event_params *e, uint64_t now_ns)
+{
+	struct explain_event *event = x != NULL ? add(x, EXPLAIN_SET, now_ns) : NULL;
+
+	if (event == NULL)
+		return;
+	event->set = e->set;
+	event->set_by = e->name;
+	event->set_ends = now_ns > e->at_ns;
+}
+
 static int
 look_at(struct lab_explain *x, uint32_t node, uint16_t port)
 {

@@ -26,6 +26,9 @@ struct lab_explain;
 struct lab_explain *lab_explain_open(const char *name, struct net *net,
 				     struct recordings *recordings, int *rc);
 
+/** Other parameters come into force, or no longer are. NULL: nobody looks. */
+void lab_explain_set(struct lab_explain *x, const struct event_params *e, uint64_t now_ns);
+
 /** After the run. all: every event, else a story of some 30 lines. @return an exit code. */
 int lab_explain_print(FILE *out, struct lab_explain *x, bool all);
 

@@ -50,7 +50,14 @@ take_trace(const struct lab_explain *x, const struct nic_trace *trace, struct ex
 	return nic_trace_rows(trace);
 }
 
-/* Both lists are in the order of time. Of one time, what was seen is what it was answered. */
+/* Both lists are in the order of time. Of one time, what was seen is what it was answered, but for
+ * other parameters, which come before what they do. */
+static bool
+is_first(const struct explain_event *seen, const struct explain_event *row)
+{
+	return seen->at_ns < row->at_ns || (seen->at_ns == row->at_ns && seen->kind == EXPLAIN_SET);
+}
+
 static uint32_t
 merge(struct explain_event *out, const struct explain_event *rows, uint32_t n_rows,
       const struct lab_explain *x)
@@ -60,7 +67,7 @@ merge(struct explain_event *out, const struct explain_event *rows, uint32_t n_ro
 	while (r < n_rows || s < x->n) {
 		if (s < x->n && x->sights[s].e.kind == EXPLAIN_RATE)
 			s++;
-		else if (s < x->n && (r == n_rows || x->sights[s].e.at_ns < rows[r].at_ns))
+		else if (s < x->n && (r == n_rows || is_first(&x->sights[s].e, &rows[r])))
 			out[n++] = x->sights[s++].e;
 		else if (r < n_rows)
 			out[n++] = rows[r++];

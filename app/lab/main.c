@@ -56,6 +56,7 @@ struct run_context {
 	struct lab_run *run;
 	struct output_csv *csv;        /* NULL: none */
 	struct recordings *recordings; /* NULL: none */
+	struct lab_explain *explain;   /* NULL: none */
 	struct progress progress;
 };
 
@@ -101,6 +102,10 @@ on_event(void *arg, const struct event_params *e, uint64_t now_ns)
 {
 	struct run_context *ctx = arg;
 
+	if (e->action == EVENT_SET) {
+		lab_explain_set(ctx->explain, e, now_ns);
+		return;
+	}
 	/* What found no memory is missing in the list. */
 	(void)dumps_take(&ctx->run->dumps, ctx->run->net, e, now_ns);
 }
@@ -128,13 +133,14 @@ write_json(const struct lab_opts *o, json_t *json, const char *name)
 
 static int
 run_probe(const struct lab_opts *o, struct lab_run *run, struct output_csv *csv,
-	  struct recordings *recordings)
+	  struct recordings *recordings, struct lab_explain *explain)
 {
 	struct probe *probe = probe_create(run->net);
 	struct run_context ctx = {
 		.run = run,
 		.csv = csv,
 		.recordings = recordings,
+		.explain = explain,
 		.progress = {.shown = !o->no_progress && isatty(STDERR_FILENO),
 			     .started_s = progress_clock()},
 	};
@@ -207,7 +213,7 @@ run_net(const struct lab_opts *o, struct lab_run *run)
 	if (rc == APP_DONE && o->explain != NULL)
 		explain = lab_explain_open(o->explain, run->net, recordings, &rc);
 	if (rc == APP_DONE)
-		rc = run_probe(o, run, o->out_dir != NULL ? &csv : NULL, recordings);
+		rc = run_probe(o, run, o->out_dir != NULL ? &csv : NULL, recordings, explain);
 	if (o->out_dir != NULL && output_csv_close(&csv, o->out_dir, run->net) < 0)
 		rc = APP_FAILED;
 	if (rc == APP_DONE && o->out_dir != NULL && output_times(run, o->out_dir) < 0)

@@ -232,6 +232,8 @@ scheduled_list(const struct lab_run *run)
 		set_text(o, "name", e->name);
 		report_set_u64(o, "at_ns", e->at_ns);
 		set_text(o, "action", event_action_words[e->action]);
+		if (e->action == EVENT_SET)
+			set_text(o, "set", e->set);
 		if (e->action == EVENT_SEND) {
 			report_set_u64(o, "frames_sent", run->result.events[i].frames_sent);
 			report_set_u64(o, "no_mbuf", run->result.events[i].no_mbuf);

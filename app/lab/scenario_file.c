@@ -11,6 +11,7 @@
 #include "ctl/workload_file.h"
 #include "lab/capture_file.h"
 #include "lab/event_file.h"
+#include "lab/event_set.h"
 #include "lab/trace_file.h"
 
 static int
@@ -238,11 +239,24 @@ read_sections(struct config *cfg, const struct scenario_override *override, stru
 }
 
 int
-scenario_read(struct config *cfg, const struct scenario_override *override, struct scenario *s,
-	      struct config_error *err)
+scenario_read_one(struct config *cfg, const struct scenario_override *override, struct scenario *s,
+		  struct config_error *err)
 {
 	*s = (struct scenario){0};
 	if (read_sections(cfg, override, s, err) < 0) {
+		scenario_free(s);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int
+scenario_read(struct config *cfg, const struct scenario_override *override, struct scenario *s,
+	      struct config_error *err)
+{
+	if (scenario_read_one(cfg, override, s, err) < 0)
+		return -EINVAL;
+	if (event_set_read(cfg, override, s, err) < 0) {
 		scenario_free(s);
 		return -EINVAL;
 	}
@@ -254,8 +268,10 @@ scenario_free(struct scenario *s)
 {
 	for (uint32_t i = 0; i < s->n_flows; i++)
 		workload_release(&s->flows[i].work);
-	for (uint32_t i = 0; i < s->n_events; i++)
+	for (uint32_t i = 0; i < s->n_events; i++) {
 		capture_release(&s->events[i].send);
+		event_set_release(&s->events[i]);
+	}
 	scenario_release(s);
 }
 

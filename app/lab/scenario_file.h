@@ -26,6 +26,9 @@ struct scenario_override {
  */
 int scenario_read(struct config *cfg, const struct scenario_override *override, struct scenario *s,
 		  struct config_error *err);
+/** The same without what events make of it: their changes stay empty. */
+int scenario_read_one(struct config *cfg, const struct scenario_override *override,
+		      struct scenario *s, struct config_error *err);
 void scenario_free(struct scenario *s);
 
 /** Print the configuration in force as a file that reads back the same. */

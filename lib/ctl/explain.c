@@ -99,6 +99,19 @@ print_rise(FILE *out, const struct explain_event *e)
 }
 
 static void
+print_reload(FILE *out, const struct explain_event *e)
+{
+	char before[24], after[24];
+
+	if (e->before.rate_bps == e->after.rate_bps)
+		fputs("reload: other parameters", out);
+	else
+		fprintf(out, "reload: other parameters, from %s to %s",
+			explain_rate(before, e->before.rate_bps),
+			explain_rate(after, e->after.rate_bps));
+}
+
+static void
 print_change(FILE *out, const struct explain_event *e)
 {
 	char rate[24];
@@ -121,6 +134,8 @@ print_change(FILE *out, const struct explain_event *e)
 		fputs("; limited from here on", out);
 	if (e->did & CC_DID_FREE)
 		fputs("; at the maximum rate, no longer limited", out);
+	if (e->did & CC_DID_RELOAD)
+		print_reload(out, e);
 	if (e->did & CC_DID_CNP)
 		print_mark(out, &e->mark, e->at_ns);
 }
@@ -142,6 +157,10 @@ explain_line(FILE *out, const struct explain_event *e)
 	case EXPLAIN_SENT_AGAIN:
 		fprintf(out, "goes back to PSN %" PRIu32 ": %" PRIu32 " packets are sent again",
 			e->psn, e->packets);
+		break;
+	case EXPLAIN_SET:
+		fprintf(out, "%s%s (event %s)", e->set_ends ? "no longer set: " : "set ", e->set,
+			e->set_by);
 		break;
 	case EXPLAIN_DONE:
 		fputs(e->failed ? "gave up: out of retries" : "done", out);

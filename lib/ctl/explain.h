@@ -21,6 +21,7 @@ enum explain_kind {
 	EXPLAIN_HELD,       /* paused */
 	EXPLAIN_RELEASED,   /* and no longer */
 	EXPLAIN_SENT_AGAIN, /* the sender went back */
+	EXPLAIN_SET,        /* parameters were changed from outside */
 	EXPLAIN_DONE,       /* the last data is acknowledged, or the QP gave up */
 };
 
@@ -41,6 +42,8 @@ struct explain_event {
 	struct explain_mark mark;         /* of a CNP */
 	char by[EXPLAIN_WHERE_CHARS + 1]; /* EXPLAIN_HELD, _RELEASED: who paused whom */
 	uint64_t held_ns;                 /* EXPLAIN_RELEASED */
+	const char *set, *set_by;         /* EXPLAIN_SET: what, and the event's name; not owned */
+	bool set_ends;                    /* EXPLAIN_SET: it is as before again */
 	uint32_t psn, packets;            /* EXPLAIN_SENT_AGAIN: from where, how many */
 	bool failed;                      /* EXPLAIN_DONE */
 };

@@ -88,6 +88,7 @@ chapter_of(const struct explain_event *e, uint32_t i)
 		c.back = 1;
 		c.packets_again = e->packets;
 		break;
+	case EXPLAIN_SET:
 	case EXPLAIN_DONE:
 		c.told = true;
 		break;

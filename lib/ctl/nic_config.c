@@ -270,12 +270,25 @@ nic_config_print(FILE *out, const struct nic_config *config)
 	}
 }
 
+static void
+add_rows(const struct nic_params *params, unsigned int from, unsigned int to,
+	 struct config_rows *rows)
+{
+	for (unsigned int i = from; i < to; i++)
+		config_rows_add(rows, sections[i].name, sections[i].fields, *sections[i].n,
+				(const char *)params + sections[i].offset, i >= N_OWN);
+}
+
+void
+nic_config_rows_common(const struct nic_params *params, struct config_rows *rows)
+{
+	add_rows(params, 0, N_OWN, rows);
+}
+
 void
 nic_config_rows(const struct nic_config *config, struct config_rows *rows)
 {
-	for (unsigned int i = 0; i < N_SECTIONS; i++)
-		config_rows_add(rows, sections[i].name, sections[i].fields, *sections[i].n,
-				(const char *)&config->nic + sections[i].offset, i >= N_OWN);
+	add_rows(&config->nic, 0, N_SECTIONS, rows);
 	for (unsigned int i = 0; i < config->n_flows; i++) {
 		char section[NIC_FLOW_NAME_CHARS + 8];
 

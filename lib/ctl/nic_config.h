@@ -75,7 +75,8 @@ struct nic_qp_params nic_flow_qp(const struct nic_flow *flow, uint32_t i);
 void nic_config_print(FILE *out, const struct nic_config *config);
 void nic_config_print_common(FILE *out, const struct nic_params *params);
 
-/** All of it as rows to compare. */
+/** All of it as rows to compare; _common: as of nic_config_print_common(). */
+void nic_config_rows_common(const struct nic_params *params, struct config_rows *rows);
 void nic_config_rows(const struct nic_config *config, struct config_rows *rows);
 
 /** Print every key, in Markdown; _common: without flows and without [qos_map]. */

@@ -9,4 +9,9 @@
 /** Groups and queues of each port, whatever sections the file has for them. */
 void switch_classes_compare_rows(const struct sw_params *params, struct config_rows *rows);
 
+/** Those of a switch among several, by its section, such as "switch T4": without the profiles,
+ * which all share. */
+void switch_classes_compare_rows_one(const char *section, const struct sw_params *params,
+				     struct config_rows *rows);
+
 #endif

@@ -356,6 +356,19 @@ switch_config_rows(const struct sw_params *params, struct config_rows *rows)
 }
 
 void
+switch_config_rows_one(const char *section, const struct sw_params *params,
+		       struct config_rows *rows)
+{
+	struct one_sections one;
+
+	list_one(section, &one);
+	for (unsigned int i = 0; i < one.n; i++)
+		config_rows_add(rows, one.rows[i].name, one.rows[i].fields, *one.rows[i].n,
+				(const char *)params + one.rows[i].offset, false);
+	switch_classes_compare_rows_one(section, params, rows);
+}
+
+void
 switch_config_print_reference_common(FILE *out)
 {
 	config_sections_print_reference(out, sections, N_SECTIONS, false);

@@ -65,6 +65,9 @@ void switch_config_print_common(FILE *out, const struct sw_params *params);
 
 /** All of it, resolved, as rows to compare. */
 void switch_config_rows(const struct sw_params *params, struct config_rows *rows);
+/** What one switch among several may have of its own, under the names of those sections. */
+void switch_config_rows_one(const char *section, const struct sw_params *params,
+			    struct config_rows *rows);
 
 /* [pool], of quench-switch alone: what backs the buffer is the program's business, not the node's.
  */

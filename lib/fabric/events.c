@@ -144,6 +144,10 @@ set_state(struct events *ev, const struct event_params *e, bool on, uint64_t now
 	struct node *sw;
 
 	switch (e->action) {
+	case EVENT_SET:
+		if (ev->report != NULL)
+			ev->report(ev->arg, e, now_ns);
+		return net_change(ev->net, on ? &e->begin : &e->end, now_ns);
 	case EVENT_TX_DISABLE:
 		sw = events_switch(ev, e->at.node);
 		sw_set_tx_disabled(sw, e->at.port, on);
@@ -186,7 +190,8 @@ run_state(struct events *ev, const struct event_params *e, struct item *item)
 	on = begun.action == e->action && !item->lasts;
 	item->lasts = on && e->for_ns > 0;
 	item->next_ns = item->lasts ? now_ns + e->for_ns : NEVER_NS;
-	return set_state(ev, &begun, on, now_ns);
+	/* Whoever is told of it may keep e. */
+	return set_state(ev, begun.action == e->action ? e : &begun, on, now_ns);
 }
 
 static int

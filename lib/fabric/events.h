@@ -15,7 +15,8 @@
 
 struct events;
 
-/** Called for what is not done to the net: EVENT_DUMP and EVENT_CLEAR_COUNTERS. */
+/** Called for what is not done to the net, EVENT_DUMP and EVENT_CLEAR_COUNTERS; and for EVENT_SET,
+ * right before it is done, or ends. */
 typedef void (*events_report_fn)(void *arg, const struct event_params *e, uint64_t now_ns);
 
 /** @return owned by the caller, or NULL: no memory. net outlives it. */

@@ -83,6 +83,9 @@ int fabric_inject(struct fabric *f, struct fabric_end e, struct rte_mbuf *m, uin
 /** A node was told something by a call of its own at now_ns, up to which the fabric has run: let it
  * act. */
 void fabric_poke(struct fabric *f, uint32_t node, uint64_t now_ns);
+/** The same where what the node's control() does may be wanted at another time now: it is called.
+ */
+void fabric_control(struct fabric *f, uint32_t node, uint64_t now_ns);
 
 /** Let taps see what leaves by this end, and what arrives at it. @return as fabric_set_link(). */
 int fabric_tap(struct fabric *f, struct fabric_end e, struct cable_tap sent,

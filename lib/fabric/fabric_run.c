@@ -298,15 +298,27 @@ run_node(struct fabric *f, struct node_slot *slot, uint64_t until_ns)
 	}
 }
 
-void
-fabric_poke(struct fabric *f, uint32_t node, uint64_t now_ns)
+/* at_once: as take_wakes() returns it. */
+static void
+settle(struct fabric *f, uint32_t node, uint32_t at_once, uint64_t now_ns)
 {
 	struct node_slot *slot = &f->nodes[node];
-	uint32_t at_once = take_wakes(slot, now_ns);
 
 	while (at_once != NO_END)
 		at_once = transmit(f, slot, at_once, now_ns);
 	f->turns_ns[node] = min_u64(event_queue_min(&slot->tx).at_ns, slot->control_ns);
+}
+
+void
+fabric_poke(struct fabric *f, uint32_t node, uint64_t now_ns)
+{
+	settle(f, node, take_wakes(&f->nodes[node], now_ns), now_ns);
+}
+
+void
+fabric_control(struct fabric *f, uint32_t node, uint64_t now_ns)
+{
+	settle(f, node, control(&f->nodes[node], now_ns), now_ns);
 }
 
 static void

@@ -37,6 +37,7 @@ check_flow(const struct flow_params *flow, struct scenario_fault *fault)
 		 "a verb whose flows react to CNPs: not ud_send"},
 		{flow->arrival != WORKLOAD_CLOSED && flow->arrival != WORKLOAD_INCAST, "arrival",
 		 "closed or incast: the fluid model's flows always have something to send"},
+		{flow->stopped, "stopped", "off: the fluid model's flows start at start_ns"},
 		{flow->pattern == FLOW_ALL_REDUCE, "pattern",
 		 "one whose messages do not wait for each other: not all_reduce"},
 	};
@@ -128,6 +129,10 @@ fluid_net_check(const struct scenario *s, struct scenario_fault *fault)
 
 	for (uint32_t i = 0; rc == 0 && i < s->n_flows; i++)
 		rc = check_flow(&s->flows[i], fault);
+	for (uint32_t i = 0; rc == 0 && i < s->n_events; i++)
+		if (s->events[i].action == EVENT_SET)
+			rc = say(fault, "event", s->events[i].name, "action",
+				 "another one: the fluid model's parameters stay");
 	for (uint32_t i = 0; rc == 0 && i < s->n_links; i++)
 		rc = check_link(&s->links[i], fault);
 	/* Where all switches have a section, those alone count. */

@@ -127,20 +127,28 @@ net_drain_rate(const struct scenario *s, uint16_t host)
 	return 0;
 }
 
+struct nic_params
+net_host_params(const struct scenario *s, uint16_t host)
+{
+	const struct topology *t = s->topology;
+	struct nic_params p = s->nic;
+
+	scenario_host_mac(host, p.mac);
+	p.ip = scenario_host_ip(s, host);
+	p.link_speed_bps = t->links[t->hosts[host - 1].link].cable.rate_bps;
+	p.first_qpn = FIRST_QPN;
+	return p;
+}
+
 static int
 create_host(struct net *net, uint16_t h, uint32_t qps, bool slow, char *why, unsigned int why_size)
 {
-	const struct topology *t = net->scenario->topology;
 	struct nic_pools pools = {
 		.data = net->data, .control = net->control, .payloads = net->payloads};
-	struct nic_params p = net->scenario->nic;
+	struct nic_params p = net_host_params(net->scenario, h);
 
-	scenario_host_mac(h, p.mac);
-	p.ip = scenario_host_ip(net->scenario, h);
-	p.link_speed_bps = t->links[t->hosts[h - 1].link].cable.rate_bps;
 	if (!slow)
 		p.receiver.drain_rate_bps = 0;
-	p.first_qpn = FIRST_QPN;
 	p.max_qps = qps > 0 ? qps : 1;
 	net->hosts[h - 1] = nic_create(&p, &pools);
 	if (net->hosts[h - 1] == NULL)
@@ -285,6 +293,7 @@ net_destroy(struct net *net)
 	pkt_pool_destroy(net->frames);
 	pkt_pool_destroy(net->control);
 	pkt_pool_destroy(net->data);
+	free(net->down);
 	free(net->flows);
 	free(net->hosts);
 	free(net->switches);

@@ -20,6 +20,7 @@ add_qp(struct net *net, uint16_t at, uint16_t peer, uint32_t peer_qpn, bool requ
 		.max_recv_wr = requester ? 0 : flow->max_recv_wr,
 		.post_recv_ns = requester ? 0 : flow->post_recv_ns,
 		.rate_cap_bps = flow->rate_cap_bps,
+		.stopped = flow->stopped,
 	};
 
 	if (flow->pattern == FLOW_TRACE) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What net.c and net_flows.c share. Nothing outside lib/fabric includes it. */
+/* What the files of a net share. Nothing outside lib/fabric includes it. */
 #ifndef QUENCH_FABRIC_NET_INTERNAL_H
 #define QUENCH_FABRIC_NET_INTERNAL_H
 
@@ -19,6 +19,7 @@ struct net {
 	uint32_t n_flows;
 	struct rte_mempool *data, *control, *frames, *clones;
 	struct nic_payloads *payloads;
+	uint8_t *down; /* by link, what routes avoid; NULL: they never changed */
 };
 
 /** Write one line into why. @return -1. */
@@ -27,6 +28,13 @@ __attribute__((format(printf, 3, 4))) int net_fail(char *why, unsigned int why_s
 
 /** All routers have new routes, over the links that are not down. @return 0, -ENOSPC, -ENOMEM. */
 int net_reroute(struct net *net, const uint8_t *down);
+
+/** What another scenario, of the same nodes and flows, says of those that the change is for comes
+ * into force. @return 0, or -ENOMEM. */
+int net_change(struct net *net, const struct scenario_change *change, uint64_t now_ns);
+
+/** The params of a host, but for its number of QPs. */
+struct nic_params net_host_params(const struct scenario *s, uint16_t host);
 
 /** What [receiver] says of a host; 0: it is not slow. */
 uint64_t net_drain_rate(const struct scenario *s, uint16_t host);

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "fabric/net_internal.h"
 
@@ -28,8 +29,12 @@ net_reroute(struct net *net, const uint8_t *down)
 	int rc = 0;
 
 	changed.routes = scenario_routes(net->scenario, down);
-	if (params == NULL || changed.routes == NULL)
+	if (net->down == NULL)
+		net->down = malloc(net->scenario->topology->n_links);
+	if (params == NULL || changed.routes == NULL || net->down == NULL)
 		rc = -ENOMEM;
+	if (net->down != NULL)
+		memcpy(net->down, down, net->scenario->topology->n_links);
 	for (uint32_t i = 0; rc == 0 && i < changed.topology->n_switches; i++)
 		rc = change_switch(&changed, i, net->switches[i], params);
 	routes_destroy(changed.routes);

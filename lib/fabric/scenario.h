@@ -83,6 +83,7 @@ struct flow_params {
 	uint64_t rate_cap_bps; /* 0: none */
 	uint64_t base_rtt_ns;  /* for slowdown; 0: the least that is measured */
 	uint16_t trace_qps;    /* of each source, the first ones */
+	bool stopped;          /* until an event */
 	/* from scenario_resolve(); those of a trace from whoever read it */
 	struct flow_pair *pairs;
 	uint32_t n_pairs;
@@ -141,6 +142,7 @@ enum event_action {
 	EVENT_PAUSE_STORM_END,
 	EVENT_SLOW_RECEIVER,
 	EVENT_SWITCH_RESTART,
+	EVENT_SET,
 	EVENT_SEND,
 	EVENT_CLEAR_WATERMARKS,
 	EVENT_CLEAR_COUNTERS,
@@ -167,6 +169,15 @@ struct event_frames {
 	uint32_t n;
 };
 
+/* What other keys make of the scenario, from a time on; owned by whoever read it. */
+struct scenario_change {
+	struct scenario *next; /* whole, as if the file had said it from the start */
+	bool *switches;        /* by number: is anything else for it? */
+	bool hosts;
+};
+
+#define EVENT_SET_CHARS 252
+
 /* One [event NAME]. */
 struct event_params {
 	char name[FLOW_NAME_CHARS + 1];
@@ -188,6 +199,8 @@ struct event_params {
 	uint32_t count;
 	uint64_t rate_bps, interval_ns;
 	struct event_frames send; /* of frame or file */
+	char set[EVENT_SET_CHARS + 1];
+	struct scenario_change begin, end; /* of set; end: for_ns later */
 	/* from scenario_resolve(), unless it is about all nodes */
 	struct topology_end at;
 	bool everywhere;

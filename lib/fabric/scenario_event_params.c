@@ -18,6 +18,7 @@ const char *const event_action_words[] = {
 	[EVENT_PAUSE_STORM_END] = "pause_storm_end",
 	[EVENT_SLOW_RECEIVER] = "slow_receiver",
 	[EVENT_SWITCH_RESTART] = "switch_restart",
+	[EVENT_SET] = "set",
 	[EVENT_SEND] = "send",
 	[EVENT_CLEAR_WATERMARKS] = "clear_watermarks",
 	[EVENT_CLEAR_COUNTERS] = "clear_counters",
@@ -37,7 +38,8 @@ const struct field event_fields[] = {
 		 "delay: of frames on it; tx_disable, tx_enable: of data of a switch port; "
 		 "pfc_delay: a switch port obeys pause frames `quanta` later; pause_storm, "
 		 "pause_storm_end: a host pauses its peer; slow_receiver: a host drains at "
-		 "drain_rate_bps; switch_restart; send: frames leave by a port; clear_watermarks, "
+		 "drain_rate_bps; switch_restart; set: other keys, of any live ones; send: frames "
+		 "leave by a port; clear_watermarks, "
 		 "clear_counters, dump (to the results): of one node or of all"},
 	{F(node), .type = FIELD_STR, .max = TOPOLOGY_NODE_CHARS, .def = "all",
 	 .help = "a switch or a host, such as T1 or h3; all: every node, where the action has no "
@@ -67,6 +69,10 @@ const struct field event_fields[] = {
 	 .help = "slow_receiver: as of [receiver], whose limits hold; 0: all at once"},
 	{F(quanta), .type = FIELD_U16, .max = UINT16_MAX, .def = "0",
 	 .help = "pfc_delay: how much later, in quanta of 512 bit times"},
+	{F(set), .type = FIELD_STR, .max = EVENT_SET_CHARS, .def = "none",
+	 .help = "set: SECTION.KEY=VALUE, or several with commas between them, as if the other "
+		 "sections said so from now on: wred.Kmin=20KB, switch T1.pfc_generate=off, flow "
+		 "late.stopped=off; only keys that are live"},
 	{F(frame), .type = FIELD_STR, .max = EVENT_FRAME_CHARS, .def = "none",
 	 .help = "send: a frame without FCS, in hexadecimal, or none"},
 	{F(file), .type = FIELD_STR, .max = EVENT_PATH_CHARS, .def = "none",

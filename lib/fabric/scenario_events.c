@@ -9,7 +9,7 @@
 static bool
 has_port(int action)
 {
-	return action <= EVENT_SEND && action != EVENT_SWITCH_RESTART;
+	return action <= EVENT_SEND && action != EVENT_SWITCH_RESTART && action != EVENT_SET;
 }
 
 /* Actions that only a switch knows. */
@@ -102,14 +102,34 @@ check_times(const struct event_params *e, struct scenario_fault *fault)
 }
 
 static int
+check_set(const struct event_params *e, struct scenario_fault *fault)
+{
+	bool has_set = strcmp(e->set, "none") != 0;
+
+	if (has_set != (e->action == EVENT_SET))
+		return scenario_refuse(fault, "event", e->name, "set",
+				       e->action == EVENT_SET
+					       ? "SECTION.KEY=VALUE with action = set"
+					       : "none, unless action is set");
+	if (e->action == EVENT_SET && strcmp(e->node, "all") != 0)
+		return scenario_refuse(fault, "event", e->name, "node",
+				       "all with action = set: of one switch alone, set = switch "
+				       "NAME.KEY=VALUE");
+	return 0;
+}
+
+static int
 check_event(const struct scenario *s, struct event_params *e, struct scenario_fault *fault)
 {
 	const struct topology *t = s->topology;
 	int64_t node = topology_find(t, e->node);
 	int32_t port;
 
-	if (check_times(e, fault) < 0)
+	if (check_times(e, fault) < 0 || check_set(e, fault) < 0)
 		return -EINVAL;
+	/* Its keys say of whom. */
+	if (e->action == EVENT_SET)
+		return 0;
 	e->everywhere = strcmp(e->node, "all") == 0 && e->action > EVENT_SEND;
 	if (e->everywhere)
 		return 0;

@@ -122,7 +122,7 @@ def pause_frames(run, times_ns):
 def events(run):
     """What happened at one moment: [{at, label}] in ms, the first 60."""
     found = [(e["at_ns"], f"{e['event']} {e['node']} port {e['port']}") for e in run.results.get("events", [])]
-    found += [(e["at_ns"], f"{e['name']}: {e['action']}") for e in run.results.get("scheduled_events", [])]
+    found += [(e["at_ns"], f"{e['name']}: {e.get('set', e['action'])}") for e in run.results.get("scheduled_events", [])]
     return [{"at": at / 1e6, "label": label} for at, label in sorted(found)[:60]]
 
 
