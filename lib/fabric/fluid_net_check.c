@@ -130,7 +130,8 @@ fluid_net_check(const struct scenario *s, struct scenario_fault *fault)
 	for (uint32_t i = 0; rc == 0 && i < s->n_flows; i++)
 		rc = check_flow(&s->flows[i], fault);
 	for (uint32_t i = 0; rc == 0 && i < s->n_events; i++)
-		if (s->events[i].action == EVENT_SET)
+		if (s->events[i].action == EVENT_SET &&
+		    s->events[i].at_ns <= s->fabric.duration_ns)
 			rc = say(fault, "event", s->events[i].name, "action",
 				 "another one: the fluid model's parameters stay");
 	for (uint32_t i = 0; rc == 0 && i < s->n_links; i++)

@@ -67,7 +67,7 @@ with tempfile.TemporaryDirectory() as name:
         expect((out / f"{path}.png").read_bytes().startswith(b"\x89PNG"), f"{path}.png")
         expect(xml.etree.ElementTree.parse(out / f"{path}.svg").getroot().tag.endswith("svg"), f"{path}.svg")
 
-refused = subprocess.run([ROOT / "scripts/experiments", "--lab", sys.argv[1], "-j", "0"], stderr=subprocess.PIPE, text=True)
+refused = subprocess.run([ROOT / "scripts/experiments", "--lab", sys.argv[1], "--workers", "0"], stderr=subprocess.PIPE, text=True)
 expect(refused.returncode == 2 and "0: expected a number above 0" in refused.stderr, "no runs at a time are refused")
 
 sys.exit(1 if failures else 0)
