@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "import/nxos_lines.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Blocks are compared with each other. */
+/* More than any switch has. */
 #define MAX_LINES 65536u
 
 /* Lines by which a file is known as one of NX-OS. */
@@ -81,14 +82,52 @@ has_lines(const struct nx_lines *nx, int i)
 	return i + 1 < nx->n && nx->lines[i + 1].parent == i;
 }
 
-/* The line of the same words that opened this block before, or -1. */
+/* Blocks by their words: a file may have thousands. */
+struct blocks {
+	int *slots; /* lines; -1: free */
+	uint32_t mask;
+};
+
 static int
-opened_before(const struct nx_lines *nx, int block)
+blocks_create(struct blocks *b, int n_lines)
 {
-	for (int i = 0; i < block; i++)
-		if (nx->lines[i].parent == nx->lines[block].parent && has_lines(nx, i) &&
-		    strcasecmp(nx->lines[i].text, nx->lines[block].text) == 0)
-			return i;
+	uint32_t n = 64;
+
+	while (n < 2u * (uint32_t)n_lines)
+		n *= 2;
+	b->mask = n - 1;
+	b->slots = malloc(n * sizeof(*b->slots));
+	if (b->slots == NULL)
+		return -ENOMEM;
+	memset(b->slots, 0xff, n * sizeof(*b->slots));
+	return 0;
+}
+
+/* FNV-1a, of lower case. */
+static uint32_t
+hash(const struct nx_line *line)
+{
+	uint32_t h = 0x811c9dc5u ^ (uint32_t)line->parent;
+
+	for (const char *c = line->text; *c != '\0'; c++)
+		h = (h ^ (uint8_t)tolower((unsigned char)*c)) * 0x01000193u;
+	return h ^ h >> 15;
+}
+
+/* The line of the same words that opened this block before, or -1: then this one did. */
+static int
+opened_before(const struct nx_lines *nx, struct blocks *b, int block)
+{
+	const struct nx_line *line = &nx->lines[block];
+	uint32_t slot = hash(line) & b->mask;
+
+	for (; b->slots[slot] >= 0; slot = (slot + 1) & b->mask) {
+		const struct nx_line *other = &nx->lines[b->slots[slot]];
+
+		if (other->parent == line->parent && strcasecmp(other->text, line->text) == 0)
+			return b->slots[slot];
+	}
+	b->slots[slot] = block;
 	return -1;
 }
 
@@ -106,11 +145,15 @@ add_line(struct nx_lines *nx, char *text, unsigned int number)
 }
 
 /* Lines of a block that is opened again belong to where it was opened first. */
-static void
+static int
 join_blocks(struct nx_lines *nx)
 {
+	struct blocks blocks;
+
+	if (blocks_create(&blocks, nx->n) < 0)
+		return -ENOMEM;
 	for (int i = 0; i < nx->n; i++) {
-		int first = has_lines(nx, i) ? opened_before(nx, i) : -1;
+		int first = has_lines(nx, i) ? opened_before(nx, &blocks, i) : -1;
 
 		if (first < 0)
 			continue;
@@ -119,15 +162,36 @@ join_blocks(struct nx_lines *nx)
 			if (nx->lines[k].parent == i)
 				nx->lines[k].parent = first;
 	}
+	free(blocks.slots);
+	return 0;
+}
+
+/* So that a block is gone through without the lines of others. */
+static void
+chain_lines(struct nx_lines *nx)
+{
+	nx->first = nx->last = -1;
+	for (int i = 0; i < nx->n; i++)
+		nx->lines[i].first = nx->lines[i].last = nx->lines[i].next = -1;
+	for (int i = 0; i < nx->n; i++) {
+		int parent = nx->lines[i].parent;
+		int *first = parent == NX_TOP ? &nx->first : &nx->lines[parent].first;
+		int *last = parent == NX_TOP ? &nx->last : &nx->lines[parent].last;
+
+		if (*last < 0)
+			*first = i;
+		else
+			nx->lines[*last].next = i;
+		*last = i;
+	}
 }
 
 static void
 use_block(struct nx_lines *nx, int i)
 {
 	nx->lines[i].used = true;
-	for (int k = i + 1; k < nx->n; k++)
-		if (nx->lines[k].parent == i)
-			use_block(nx, k);
+	for (int k = nx->lines[i].first; k >= 0; k = nx->lines[k].next)
+		use_block(nx, k);
 }
 
 /* Are the words of a the first ones of b? */
@@ -149,9 +213,8 @@ take_back(struct nx_lines *nx)
 		if (line->used || strncasecmp(line->text, "no ", 3) != 0)
 			continue;
 		line->why = "takes back nothing that stands before it";
-		for (int k = 0; k < i; k++) {
-			if (nx->lines[k].parent != line->parent || nx->lines[k].used ||
-			    !begins(nx->lines[k].text, line->text + 3))
+		for (int k = nx_next_of(nx, line->parent, -1); k < i; k = nx->lines[k].next) {
+			if (nx->lines[k].used || !begins(nx->lines[k].text, line->text + 3))
 				continue;
 			use_block(nx, k);
 			line->used = true;
@@ -206,7 +269,11 @@ nx_lines_read(struct nx_lines *nx, const char *text, size_t size, struct import_
 			"1: '%.40s': expected a running-config of NX-OS with class-map, "
 			"policy-map, system qos, interface or priority-flow-control",
 			nx->n > 0 ? nx->lines[0].text : "");
-	join_blocks(nx);
+	if (join_blocks(nx) < 0) {
+		import_refuse(log, " out of memory");
+		return -ENOMEM;
+	}
+	chain_lines(nx);
 	take_back(nx);
 	return 0;
 }
@@ -270,12 +337,20 @@ nx_is(const struct nx_line *line, const char *pattern, struct nx_args *args)
 }
 
 int
+nx_next_of(const struct nx_lines *nx, int parent, int i)
+{
+	if (i >= 0)
+		return nx->lines[i].next;
+	return parent == NX_TOP ? nx->first : nx->lines[parent].first;
+}
+
+int
 nx_next(const struct nx_lines *nx, int parent, int i)
 {
-	for (i++; i < nx->n; i++)
-		if (nx->lines[i].parent == parent && !nx->lines[i].used)
-			return i;
-	return -1;
+	do {
+		i = nx_next_of(nx, parent, i);
+	} while (i >= 0 && nx->lines[i].used);
+	return i;
 }
 
 void
@@ -297,8 +372,8 @@ nx_lose_block(struct nx_lines *nx, int i, const char *why)
 	nx->lines[i].used = false;
 	if (nx->lines[i].why == NULL)
 		nx->lines[i].why = why;
-	for (int k = i + 1; k < nx->n; k++)
-		if (nx->lines[k].parent == i && !nx->lines[k].used)
+	for (int k = nx->lines[i].first; k >= 0; k = nx->lines[k].next)
+		if (!nx->lines[k].used)
 			nx_lose_block(nx, k, why);
 }
 

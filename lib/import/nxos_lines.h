@@ -19,6 +19,8 @@ struct nx_line {
 	unsigned int number;
 	unsigned int indent;
 	int parent; /* index of its block's line, NX_TOP outside of blocks */
+	/* Lines of its block, and the next line of the block that it is in; -1: none. */
+	int first, last, next;
 	bool used;
 	const char *why; /* if it stays unused; NULL: no counterpart */
 };
@@ -26,7 +28,8 @@ struct nx_line {
 struct nx_lines {
 	struct nx_line *lines;
 	int n;
-	char *text; /* that the lines point into */
+	int first, last; /* lines outside of blocks */
+	char *text;      /* that the lines point into */
 	struct import_log *log;
 };
 
@@ -47,7 +50,9 @@ void nx_lines_free(struct nx_lines *nx);
  */
 bool nx_is(const struct nx_line *line, const char *pattern, struct nx_args *args);
 
-/** The next line of a block behind line i (-1: from its beginning) that is not used yet, or -1. */
+/** The next line of a block behind line i of it (-1: from its beginning), or -1. */
+int nx_next_of(const struct nx_lines *nx, int parent, int i);
+/** The same, of those that are not used yet. */
 int nx_next(const struct nx_lines *nx, int parent, int i);
 
 /** Mark a line as carried over, or give the reason why it is not. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* class-map and policy-map of type qos: which group is a frame of? */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,9 +123,64 @@ read_match(struct nxos *x, int line, bool all, struct matches *m)
 	return rc;
 }
 
+/* Class-maps of any type, by name and then as in the file: there may be thousands. */
+struct class_map {
+	const char *name;
+	int line;
+};
+
+struct class_maps {
+	struct class_map *maps;
+	size_t n;
+};
+
+static int
+by_name(const void *a, const void *b)
+{
+	const struct class_map *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
+
+	return order != 0 ? order : x->line - y->line;
+}
+
+static int
+list_class_maps(struct nxos *x, struct class_maps *out)
+{
+	out->maps = calloc((size_t)x->nx.n + 1, sizeof(*out->maps));
+	if (out->maps == NULL) {
+		import_refuse(x->log, " out of memory");
+		return -ENOMEM;
+	}
+	for (int i = nx_next_of(&x->nx, NX_TOP, -1); i >= 0; i = nx_next_of(&x->nx, NX_TOP, i)) {
+		const struct nx_line *l = &x->nx.lines[i];
+
+		if (nx_is(l, "class-map % ...", NULL))
+			out->maps[out->n++] = (struct class_map){strrchr(l->text, ' ') + 1, i};
+	}
+	qsort(out->maps, out->n, sizeof(*out->maps), by_name);
+	return 0;
+}
+
+/* The first with this name; or out->n. */
+static size_t
+first_named(const struct class_maps *maps, const char *name)
+{
+	size_t low = 0, high = maps->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (strcmp(maps->maps[middle].name, name) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 /* @return the line of the class-map, or -1. *all: match-all. */
 static int
-find_class_map(struct nxos *x, const char *name, bool *all)
+find_class_map(struct nxos *x, const struct class_maps *maps, const char *name, bool *all)
 {
 	static const char *const heads[] = {
 		"class-map type qos match-any %", "class-map match-any %",
@@ -133,17 +189,15 @@ find_class_map(struct nxos *x, const char *name, bool *all)
 	};
 	struct nx_args a;
 
-	for (int i = 0; i < x->nx.n; i++) {
-		const struct nx_line *l = &x->nx.lines[i];
-		size_t n_name = strlen(name), n = strlen(l->text);
+	for (size_t i = first_named(maps, name);
+	     i < maps->n && strcmp(maps->maps[i].name, name) == 0; i++) {
+		const struct nx_line *l = &x->nx.lines[maps->maps[i].line];
 
-		if (l->parent != NX_TOP || n < n_name || strcmp(l->text + n - n_name, name) != 0)
-			continue;
 		for (unsigned int k = 0; k < sizeof(heads) / sizeof(heads[0]); k++) {
 			if (!nx_is(l, heads[k], &a) || strcmp(a.word[0], name) != 0)
 				continue;
 			*all = k >= 2; /* NX-OS's own choice, too */
-			return i;
+			return maps->maps[i].line;
 		}
 	}
 	return -1;
@@ -151,26 +205,23 @@ find_class_map(struct nxos *x, const char *name, bool *all)
 
 /* @return 0; 1: the class cannot be carried over; or -EINVAL. */
 static int
-read_class_map(struct nxos *x, int line, const char *name, struct matches *m)
+read_class_map(struct nxos *x, const struct class_maps *maps, int line, const char *name,
+	       struct matches *m)
 {
 	bool all = false;
-	int map = find_class_map(x, name, &all), rc = 0;
+	int map = find_class_map(x, maps, name, &all), rc = 0;
 
 	*m = (struct matches){.cos_line = -1};
 	if (map < 0)
 		return nx_refuse(&x->nx, line, "a class-map of type qos with this name");
 	/* A second policy's class, or the same class again: the lines are used already. */
-	for (int i = 0; rc == 0 && i < x->nx.n; i++) {
-		if (x->nx.lines[i].parent == map)
-			rc = read_match(x, i, all, m);
-	}
+	for (int i = nx_next_of(&x->nx, map, -1); rc == 0 && i >= 0; i = nx_next_of(&x->nx, map, i))
+		rc = read_match(x, i, all, m);
 	if (rc != 0)
 		return rc;
 	if (all && (m->has_other || (m->has_dscp && m->has_cos))) {
-		for (int i = 0; i < x->nx.n; i++)
-			if (x->nx.lines[i].parent == map)
-				nx_lose(&x->nx, i,
-					"match-all of different kinds has no counterpart");
+		for (int i = nx_next_of(&x->nx, map, -1); i >= 0; i = nx_next_of(&x->nx, map, i))
+			nx_lose(&x->nx, i, "match-all of different kinds has no counterpart");
 		nx_lose(&x->nx, map, "match-all of different kinds has no counterpart");
 		return 1;
 	}
@@ -226,7 +277,8 @@ assign(struct nxos *x, const struct matches *m, uint8_t group, struct assignment
 }
 
 static int
-read_class(struct nxos *x, int line, const char *name, struct assignment *done)
+read_class(struct nxos *x, const struct class_maps *maps, int line, const char *name,
+	   struct assignment *done)
 {
 	struct matches m = {.cos_line = -1};
 	uint8_t group = 0;
@@ -238,7 +290,7 @@ read_class(struct nxos *x, int line, const char *name, struct assignment *done)
 		rc = read_actions(x, line, &group);
 		x->default_group = group;
 	} else {
-		rc = read_class_map(x, line, name, &m);
+		rc = read_class_map(x, maps, line, name, &m);
 		if (rc == 1) {
 			nx_lose_block(&x->nx, line, "its class-map is not carried over");
 			return 0;
@@ -256,18 +308,21 @@ nxos_qos(struct nxos *x)
 {
 	struct qos_map_params *qos = &x->out->sw.qos;
 	struct assignment done = {.cos_line = -1};
+	struct class_maps maps = {0};
 	struct nx_args a;
-	int rc = 0;
+	int rc;
 
 	memset(qos->dscp_to_tc_map, 0, sizeof(qos->dscp_to_tc_map));
 	memset(qos->dot1p_to_tc_map, 0, sizeof(qos->dot1p_to_tc_map));
 	if (x->qos_policy < 0)
 		return 0;
+	rc = list_class_maps(x, &maps);
 	for (int i = nx_next(&x->nx, x->qos_policy, -1); rc == 0 && i >= 0;
 	     i = nx_next(&x->nx, x->qos_policy, i))
 		if (nx_is(&x->nx.lines[i], "class type qos %", &a) ||
 		    nx_is(&x->nx.lines[i], "class %", &a))
-			rc = read_class(x, i, a.word[0], &done);
+			rc = read_class(x, &maps, i, a.word[0], &done);
+	free(maps.maps);
 	qos->trust = !done.has_dscp && done.has_cos ? QOS_TRUST_PCP : QOS_TRUST_DSCP;
 	if (done.has_dscp && done.has_cos)
 		nx_lose(&x->nx, done.cos_line,

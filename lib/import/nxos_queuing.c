@@ -158,9 +158,8 @@ end_wred(struct nxos *x, int class, uint8_t queue, const struct wred_words *word
 				 "a minimum-threshold that is not above the maximum");
 	if (words->has_min && words->has_max)
 		return add_curve(x, words->line, queue, &words->params);
-	for (int i = class + 1; i < x->nx.n; i++)
-		if (x->nx.lines[i].parent == class &&
-		    nx_is(&x->nx.lines[i], "random-detect ...", NULL) && x->nx.lines[i].why == NULL)
+	for (int i = nx_next_of(&x->nx, class, -1); i >= 0; i = nx_next_of(&x->nx, class, i))
+		if (nx_is(&x->nx.lines[i], "random-detect ...", NULL) && x->nx.lines[i].why == NULL)
 			nx_lose(&x->nx, i, "no thresholds, so they are those of the platform");
 	return 0;
 }

@@ -317,6 +317,30 @@ classes_of_the_users_own_go_by_their_group(void **state)
 	assert_int_equal(sw->sched.strict_queues, 1 << 5);
 }
 
+/* Each class-map was once compared with all others, and each class of a policy with all lines. */
+static void
+thousands_of_class_maps_are_found_by_name(void **state)
+{
+	enum { MAPS = 12000, LINE = 80 };
+	char *text = malloc((size_t)MAPS * 5 * LINE), *at = text;
+
+	(void)state;
+	for (int i = 0; i < MAPS; i++)
+		at += sprintf(at, "class-map type qos match-any c%d\n  match dscp %d\n", i, i % 64);
+	/* Opened again, in other letters: both lines count. */
+	at += sprintf(at, "Class-Map type qos match-any c9001\n  match dscp 63\n");
+	at += sprintf(at, "policy-map type qos P\n");
+	/* The first class that a frame fits: c64 and on find nothing left. */
+	for (int i = 0; i < MAPS; i++)
+		at += sprintf(at, "  class c%d\n    set qos-group %d\n", (i + 9001) % MAPS,
+			      i == 0 ? 5 : 2);
+	sprintf(at, "%s", BOUND);
+	taken(import_nxos, text, 0);
+	for (unsigned int d = 0; d < TM_DSCPS; d++)
+		assert_int_equal(sw->qos.dscp_to_tc_map[d], d == 9001 % 64 || d == 63 ? 5 : 2);
+	free(text);
+}
+
 static void
 what_is_out_of_range_is_refused_with_its_line(void **state)
 {
@@ -406,6 +430,7 @@ main(void)
 		cmocka_unit_test(lines_of_a_curve_add_up),
 		cmocka_unit_test(strict_queues_that_go_first_by_level_alone_are_named),
 		cmocka_unit_test(classes_of_the_users_own_go_by_their_group),
+		cmocka_unit_test(thousands_of_class_maps_are_found_by_name),
 		cmocka_unit_test(what_is_out_of_range_is_refused_with_its_line),
 		cmocka_unit_test(equal_input_gives_equal_output),
 	};
