@@ -18,6 +18,7 @@
 #include "lab/output.h"
 #include "lab/progress.h"
 #include "lab/recording.h"
+#include "lab/scenario_late.h"
 
 /* Rings and tables only: packets live in regions of their own. Of the fabric, and of each switch.
  */
@@ -356,6 +357,7 @@ main(int argc, char **argv)
 		config_close(cfg);
 		return APP_BAD_USAGE;
 	}
+	scenario_warn_late(cfg, &s);
 	if (o.check_config) {
 		scenario_print(stdout, &s);
 		rc = APP_DONE;

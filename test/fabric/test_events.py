@@ -267,6 +267,20 @@ def record(program, folder):
     expect(done.returncode == 2 and "[record twice]" in done.stderr, f"twice: {done.returncode} {done.stderr}")
 
 
+def late(program, folder):
+    """What the run ends before is said in one line; what happens at its very end is not."""
+    (folder / "late.txt").write_text("1 2 1000 0\n2 1 1000 1ms\n".replace("1ms", "1000000"), encoding="utf-8")
+    for rest, words in ((event("x", "1001us", "dump"), ("[event x] at_ns = 1001us", "ends at 1ms")),
+                        (section("flow", "f", src=1, dst=2, start_ns="1ms"), ("[flow f] start_ns = 1ms",)),
+                        (section("flow", "f", src=1, pattern="trace", trace="late.txt"), ("[flow f] trace = late.txt",)),
+                        (event("x", "1ms", "dump"), ()),
+                        (section("flow", "f", src=1, dst=2, start_ns="999us"), ())):
+        done = lab(program, "--quiet", scenario(folder, {}, IDLE + rest))
+        expect(done.returncode == 0 and done.stderr.count("\n") == bool(words) and all(w in done.stderr for w in words), f"{rest}: {done.stderr}")
+    done = lab(program, "--quiet", "--duration", "500us", scenario(folder, {}, IDLE))
+    expect(done.returncode == 0 and "[flow none] start_ns = 999us" in done.stderr and "500us" in done.stderr, done.stderr)
+
+
 def refused(program, folder):
     """What cannot be is refused in one line."""
     (folder / "no.pcap").write_text("no capture", encoding="utf-8")
@@ -286,7 +300,7 @@ def refused(program, folder):
                f"{rest!r}: {done.returncode}, {done.stderr}")
 
 
-CASES = {f.__name__: f for f in (loss, link, disable, counters, every_counter, send, record, refused)}
+CASES = {f.__name__: f for f in (loss, link, disable, counters, every_counter, send, record, late, refused)}
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory(prefix="quench-events-") as work:
