@@ -4,13 +4,15 @@
  * through the same one: net_null takes every frame at once, so both are bound by the CPU. QPs have
  * a limiter engaged, its timers running, and a rate of their own, so that each frame waits for its
  * time. The node's clock goes on by the wire time of a burst from poll to poll: the lcore is just
- * as fast as the link, neither idle nor late. The best interval of each counts: what else the
- * machine does only takes away.
+ * as fast as the link, neither idle nor late. What counts is the best interval of each, by the CPU
+ * time of its thread: what else the machine does only takes away.
+ *
+ * bench_nic_port N: N QPs alone, for a profiler.
  */
+#include <dirent.h>
 #include <inttypes.h>
 #include <unistd.h>
 
-#include <rte_cycles.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
@@ -33,31 +35,72 @@
 
 static const char *eal_memory; /* what scripts/bench found out */
 
-/* The peer's best second; 0 when it does not run here. */
+/* CPU time of the thread of a process that has most: the one that polls. */
+static double
+poller_ns(int pid)
+{
+	char path[300];
+	double most = 0, ns;
+	struct dirent *entry;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir != NULL && (entry = readdir(dir)) != NULL) {
+		FILE *file;
+
+		snprintf(path, sizeof(path), "/proc/%d/task/%.20s/schedstat", pid, entry->d_name);
+		file = fopen(path, "r");
+		if (file == NULL)
+			continue;
+		if (fscanf(file, "%lf", &ns) == 1 && ns > most)
+			most = ns;
+		fclose(file);
+	}
+	if (dir != NULL)
+		closedir(dir);
+	return most;
+}
+
+/*
+ * What the peer sends in a second of the CPU time of its polling thread; 0 when it does not run
+ * here. It prints its count once a second, a moment before the time is looked at: over seconds that
+ * is no matter.
+ */
 static double
 peer_pps(void)
 {
 	char command[512], line[256];
-	double best = 0;
+	double first_packets = 0, first_ns = 0, packets = 0, ns = 0;
+	int pid = 0;
 	FILE *out;
 
 	snprintf(command, sizeof(command),
-		 "timeout -s INT %d dpdk-testpmd -l 0,1 --no-pci --no-telemetry --no-shconf -m 256 "
-		 "%s "
+		 "dpdk-testpmd -l 0,1 --no-pci --no-telemetry --no-shconf -m 256 %s "
 		 "--log-level=error %s -- --forward-mode=flowgen --txpkts=%u --nb-cores=1 "
-		 "--stats-period=1 --auto-start --total-num-mbufs=8192 2>/dev/null",
-		 PEER_SECONDS + 1, eal_memory, DEVICE, MTU + 58);
+		 "--stats-period=1 --auto-start --total-num-mbufs=8192 2>/dev/null & "
+		 "echo PID $!; sleep %d; kill -INT $!; wait",
+		 eal_memory, DEVICE, MTU + 58, PEER_SECONDS + 2);
 	out = popen(command, "r");
 	if (out == NULL)
 		return 0;
 	while (fgets(line, sizeof(line), out) != NULL) {
-		const char *at = strstr(line, "Tx-pps:");
+		const char *at = strstr(line, "TX-packets:");
+		double now_ns;
 
-		if (at != NULL && strtod(at + 7, NULL) > best)
-			best = strtod(at + 7, NULL);
+		sscanf(line, "PID %d", &pid);
+		/* What it prints when it ends has no time. */
+		if (at == NULL || (now_ns = poller_ns(pid)) <= ns)
+			continue;
+		packets = strtod(at + 11, NULL);
+		ns = now_ns;
+		if (first_ns == 0) {
+			first_packets = packets;
+			first_ns = ns;
+		}
 	}
 	pclose(out);
-	return best;
+	return ns > first_ns ? (packets - first_packets) * 1e9 / (ns - first_ns) : 0;
 }
 
 static void
@@ -138,15 +181,18 @@ add_qps(struct node *node, uint32_t qps)
 	}
 }
 
-/* Send for an interval. @return frames sent by second of CPU time. */
-static double
+/* Send for an interval; not inline, so that a profiler finds it. @return frames sent by second of
+ * CPU time. */
+static __attribute__((noinline)) double
 send_interval(struct node *node, uint64_t *now_ns)
 {
-	uint64_t start = rte_rdtsc(), length = rte_get_tsc_hz() / NS_PER_SEC * INTERVAL_NS;
+	double start_ns = bench_clock_ns();
 	struct rte_mbuf *pkts[BURST];
-	uint64_t sent = 0, cycles;
+	uint64_t sent = 0;
 
 	do {
+		uint64_t before = sent;
+
 		/* Looking at the real clock is no part of it. */
 		for (int i = 0; i < 64; i++) {
 			uint16_t n = node->ops->tx(node, 0, pkts, BURST, *now_ns);
@@ -156,8 +202,11 @@ send_interval(struct node *node, uint64_t *now_ns)
 			bench_check(n == 0 || rte_eth_tx_burst(0, 0, pkts, n) == n,
 				    "the port takes all frames");
 		}
-	} while ((cycles = rte_rdtsc() - start) < length);
-	return (double)sent * (double)rte_get_tsc_hz() / (double)cycles;
+		/* A QP alone soon comes to the end of its window. */
+		if (sent == before)
+			break;
+	} while (bench_clock_ns() - start_ns < INTERVAL_NS);
+	return (double)sent * 1e9 / (bench_clock_ns() - start_ns);
 }
 
 /* @param peer  Packets a second; 0: it did not run. */
@@ -175,7 +224,7 @@ bench_device(struct rte_mempool *pool, double peer)
 	double best = 0;
 
 	for (unsigned int i = 0; i < bench_rounds(INTERVALS); i++) {
-		uint64_t start = rte_rdtsc(), cycles;
+		double start_ns = bench_clock_ns();
 		const unsigned int bursts = 100000;
 
 		for (unsigned int n = 0; n < bursts; n++) {
@@ -183,9 +232,7 @@ bench_device(struct rte_mempool *pool, double peer)
 					    rte_eth_tx_burst(0, 0, pkts, BURST) == BURST,
 				    "the port takes all frames");
 		}
-		cycles = rte_rdtsc() - start;
-		best = RTE_MAX(best,
-			       (double)bursts * BURST * (double)rte_get_tsc_hz() / (double)cycles);
+		best = RTE_MAX(best, bursts * BURST * 1e9 / (bench_clock_ns() - start_ns));
 	}
 	print("mbufs to net_null, nothing written", best / 1e6, peer);
 }
@@ -230,7 +277,7 @@ bench(const struct nic_pools *pools, uint32_t qps, double peer)
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
 	const uint32_t qps[] = {1, 1000, 64 * 1024, bench_is_smoke() ? SMOKE_MOST_QPS : MOST_QPS};
 	struct nic_pools pools = {0};
@@ -239,12 +286,16 @@ main(void)
 	eal_memory = getenv("QUENCH_BENCH_EAL");
 	if (eal_memory == NULL)
 		eal_memory = "--no-huge";
-	peer = bench_is_smoke() ? 0 : peer_pps();
-	if (peer == 0)
+	peer = bench_is_smoke() || argc > 1 ? 0 : peer_pps();
+	if (peer == 0 && argc == 1)
 		fprintf(stderr, "bench_nic_port: dpdk-testpmd does not run: no peer's figure\n");
 	eal_start();
 	port_start();
 	nic_set_up_pools(&pools, 4096, MTU, 512);
+	if (argc > 1) {
+		bench(&pools, (uint32_t)strtoul(argv[1], NULL, 10), 0);
+		return EXIT_SUCCESS;
+	}
 	bench_device(pools.data, peer);
 	for (unsigned int i = 0; i < 4; i++)
 		ns[i] = bench(&pools, qps[i], peer);
