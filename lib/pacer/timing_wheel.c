@@ -137,7 +137,7 @@ ring_push(uint32_t *links, struct slot *s, uint32_t n, uint32_t item)
 }
 
 static inline void
-slot_push(struct timing_wheel *w, uint32_t slot, uint32_t item)
+slot_push(const struct timing_wheel *w, uint32_t slot, uint32_t item)
 {
 	struct slot *s = &w->slots[slot];
 	uint64_t *word = &w->words[slot / 64];
@@ -302,12 +302,35 @@ timing_wheel_insert(struct timing_wheel *w, uint32_t item, uint64_t deadline_ns)
 	assert(w->n_in <= w->n_items);
 }
 
+/*
+ * Up to INSERT_BURST items. What none of them changes is read from a copy: a compiler cannot know
+ * that an item is not written over it, and would read it again for each.
+ */
+static inline void
+insert_part(struct timing_wheel *w, const uint32_t *items, const uint64_t *deadlines_ns, uint32_t n)
+{
+	const struct timing_wheel was = *w;
+	uint64_t ticks[INSERT_BURST], next_tick = was.next_tick;
+
+	for (uint32_t i = 0; i < n; i++) {
+		ticks[i] = tick_of(&was, deadlines_ns[i]);
+		next_tick = min_u64(next_tick, ticks[i]);
+		__builtin_prefetch(&was.slots[slot_of(&was, ticks[i])], 1);
+	}
+	w->next_tick = next_tick;
+	for (uint32_t i = 0; i < n; i++) {
+		assert(items[i] < was.n_items);
+		if (ticks[i] < was.horizon_tick)
+			slot_push(&was, slot_of(&was, ticks[i]), items[i]);
+		else
+			overflow_push(w, items[i], ticks[i]);
+	}
+}
+
 void
 timing_wheel_insert_burst(struct timing_wheel *w, const uint32_t *items,
 			  const uint64_t *deadlines_ns, uint32_t n)
 {
-	uint64_t ticks[INSERT_BURST];
-
 	w->n_in += n;
 	assert(w->n_in <= w->n_items);
 	/* One alone is at hand. */
@@ -318,12 +341,7 @@ timing_wheel_insert_burst(struct timing_wheel *w, const uint32_t *items,
 	while (n > 0) {
 		uint32_t part = n < INSERT_BURST ? n : INSERT_BURST;
 
-		for (uint32_t i = 0; i < part; i++) {
-			ticks[i] = tick_of(w, deadlines_ns[i]);
-			__builtin_prefetch(&w->slots[slot_of(w, ticks[i])], 1);
-		}
-		for (uint32_t i = 0; i < part; i++)
-			insert(w, items[i], ticks[i]);
+		insert_part(w, items, deadlines_ns, part);
 		items += part;
 		deadlines_ns += part;
 		n -= part;
