@@ -156,13 +156,14 @@ void
 nic_stamp(struct nic *nic, uint32_t item, struct rte_mbuf *m, const struct roce_payload *payload,
 	  const struct roce_fields *fields)
 {
-	struct roce_ends ends = nic_ends(nic, item);
+	const struct nic_qp *qp = &nic->qps[item];
+	struct roce_ends ends = nic_ends(nic, item, qp);
 	uint16_t at = NIC_PAYLOAD_OFFSET;
 	unsigned int hdr;
 
 	restore_pattern(nic, m, at + payload->payload_bytes);
-	hdr = roce_template_stamp(&nic_flow_of(nic, &nic->qps[item])->template, &ends, payload,
-				  fields, (uint8_t *)m->buf_addr + at);
+	hdr = roce_template_stamp(&nic_flow_of(nic, qp)->template, &ends, payload, fields,
+				  (uint8_t *)m->buf_addr + at);
 	at -= (uint16_t)hdr;
 	set_frame(m, at,
 		  padded(m, at,
@@ -195,11 +196,11 @@ stamp_end(struct nic *nic, uint32_t item, struct rte_mbuf *m, bool ack_req)
 
 /* Any other. @return its length. */
 static inline uint32_t
-stamp_middle(const struct nic *nic, uint32_t item, const struct nic_qp *qp, struct rte_mbuf *m,
-	     bool ack_req)
+stamp_middle(const struct nic *nic, uint32_t item, const struct nic_qp *qp,
+	     const struct qp_flow *flow, struct rte_mbuf *m, bool ack_req)
 {
-	const struct roce_shape *shape = &nic_flow_of(nic, qp)->middle;
-	struct roce_ends ends = nic_ends(nic, item);
+	const struct roce_shape *shape = &flow->middle;
+	struct roce_ends ends = nic_ends(nic, item, qp);
 	unsigned int hdr;
 
 	restore_pattern(nic, m, NIC_PAYLOAD_OFFSET + shape->payload_bytes);
@@ -212,7 +213,9 @@ stamp_middle(const struct nic *nic, uint32_t item, const struct nic_qp *qp, stru
 void
 nic_stamp_middle(struct nic *nic, uint32_t item, struct rte_mbuf *m)
 {
-	stamp_middle(nic, item, &nic->qps[item], m, false);
+	const struct nic_qp *qp = &nic->qps[item];
+
+	stamp_middle(nic, item, qp, nic_flow_of(nic, qp), m, false);
 }
 
 /*
@@ -248,19 +251,17 @@ check_stop(const struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 }
 
 /*
- * Is the next packet one of the many that neither begin nor end a message, go for the first time,
- * and leave the QP with another packet that may go? Where it asks for an ACK, somebody must be
- * there to answer.
+ * Is the next packet one of the many that neither begin nor end a message nor ask for an ACK, go
+ * for the first time, and leave the QP with another packet that may go?
  */
 static inline bool
-is_plain(const struct nic *nic, const struct nic_qp *qp)
+is_plain(const struct nic_qp *qp)
 {
 	const uint16_t other =
 		QP_FIRST | QP_RESEND | QP_SPECIAL | QP_ERROR | QP_DONE | QP_UNRESOLVED | QP_RNR;
 
 	return likely(!(qp->flags & other)) && likely(qp->left_packets > 1) &&
-	       likely(qp_window(qp) > 1) &&
-	       (likely(qp->ack_countdown > 1) || !nic_flow_of(nic, qp)->raw);
+	       likely(qp_window(qp) > 1) && likely(qp->ack_countdown > 1);
 }
 
 /* May this QP, whose turn it is, send another one? What it was when it became ready may have
@@ -304,20 +305,18 @@ account(struct nic *nic, uint32_t item, struct nic_qp *qp, uint32_t wire, uint64
 		nic_cc_follow(nic, item, did, now_ns);
 }
 
-/* The packet at next_seq, a plain one, leaves in m. @return the frame's length. */
+/* The packet at next_seq, a plain one, leaves in m. @return its wire bytes. */
 static inline uint32_t
-send_plain(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf *m, uint64_t now_ns)
+send_plain(struct nic *nic, uint32_t item, struct nic_qp *qp, const struct qp_flow *flow,
+	   struct rte_mbuf *m, uint64_t now_ns)
 {
-	bool asks = qp->ack_countdown <= 1;
-	uint32_t len = stamp_middle(nic, item, qp, m, asks);
+	/* With the payload of the smallest MTU no frame is too short. */
+	uint32_t wire = stamp_middle(nic, item, qp, flow, m, false) + FCS_BYTES + GAP_BYTES;
 
-	if (likely(!asks))
-		qp->ack_countdown--;
-	else
-		ask(nic, item, qp, now_ns);
+	qp->ack_countdown--;
 	qp_sent_middle(qp);
-	account(nic, item, qp, wire_bytes(len), now_ns);
-	return len;
+	account(nic, item, qp, wire, now_ns);
+	return wire;
 }
 
 /* The same, of a QP that sends neither WRITE nor SEND. */
@@ -342,11 +341,12 @@ send_special(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf 
 	return m->data_len;
 }
 
-/* The same for any packet. */
-static __attribute__((noinline)) uint32_t
-send_other(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf *m, uint64_t now_ns)
+/* The same for any packet. @return the frame's length. */
+static uint32_t
+send_any(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf *m, uint64_t now_ns)
 {
-	bool raw = nic_flow_of(nic, qp)->raw, asks;
+	const struct qp_flow *flow = nic_flow_of(nic, qp);
+	bool raw = flow->raw, asks;
 	uint32_t len;
 
 	if (qp->flags & QP_SPECIAL)
@@ -356,7 +356,7 @@ send_other(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf *m
 	if (raw)
 		qp->ack_countdown = UINT16_MAX;
 	if (qp->left_packets > 1 && !(qp->flags & QP_FIRST))
-		len = stamp_middle(nic, item, qp, m, asks);
+		len = stamp_middle(nic, item, qp, flow, m, asks);
 	else
 		len = stamp_end(nic, item, m, asks);
 	if (asks)
@@ -371,16 +371,16 @@ send_other(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf *m
 }
 
 /*
- * Where the head of a ready ring goes when it has sent. With a packet left, and tokens, its next
- * turn comes after that of all others; it stays the head if there are none.
+ * Where the head of a ready ring goes when it has sent and has another packet. With tokens, its
+ * next turn comes after that of all others; it stays the head if there are none.
  */
 static inline void
 place_after(struct nic *nic, struct qp_ring *ring, uint32_t item, struct nic_qp *qp,
-	    uint64_t now_ns)
+	    const struct qp_flow *flow, uint64_t now_ns)
 {
 	uint64_t deadline_ns;
 
-	if (nic_must_wait(nic, qp, now_ns, &deadline_ns)) {
+	if (nic_must_wait(nic, qp, flow, now_ns, &deadline_ns)) {
 		ring->head++;
 		nic_make_paced(nic, item, deadline_ns);
 	} else if (qp_ring_count(ring) > 1) {
@@ -389,59 +389,82 @@ place_after(struct nic *nic, struct qp_ring *ring, uint32_t item, struct nic_qp 
 	}
 }
 
+/*
+ * The head of a ready ring, whose next packet is not plain, or is measured, or which may not send
+ * after all. @return wire bytes of the packet that left; 0: none.
+ */
+static __attribute__((noinline)) uint32_t
+send_other(struct nic *nic, struct outgoing *out, struct qp_ring *ring, uint64_t now_ns)
+{
+	uint32_t item = qp_ring_peek(ring, 0), wire;
+	struct nic_qp *qp = &nic->qps[item];
+	uint64_t *const due_ns = nic->due_ns;
+	struct rte_mbuf *m;
+
+	if (!token_account_can_send(&qp->bucket) || !has_other(nic, qp, now_ns)) {
+		ring->head++;
+		nic_settle(nic, item, now_ns);
+		return 0;
+	}
+	if (out->sent == out->taken && !take_mbufs(nic, out, qp_ring_count(ring), now_ns))
+		return 0;
+	m = out->pkts[out->sent++];
+	if (unlikely(due_ns != NULL)) {
+		pkt_meta(m)->due_ns = due_ns[item];
+		nic_measure_departure(nic, item, now_ns);
+	}
+	wire = wire_bytes(send_any(nic, item, qp, m, now_ns));
+	if (unlikely(due_ns != NULL)) {
+		nic_measure_departed(nic, item, wire);
+		note_due(nic, item, now_ns);
+	}
+	if (nic_has_packet(qp)) {
+		place_after(nic, ring, item, qp, nic_flow_of(nic, qp), now_ns);
+	} else {
+		ring->head++;
+		nic_settle(nic, item, now_ns);
+	}
+	return wire;
+}
+
 /* Send up to most packets of the QPs that are ready in this queue. @return how many. */
 static uint16_t
 send_queue(struct nic *nic, struct outgoing *out, uint8_t queue, uint16_t most, uint64_t now_ns)
 {
 	struct qp_ring *ring = &nic->ready.ring[queue];
-	const bool cached = nic->n_qps <= NIC_CACHED_QPS;
-	uint64_t *const due_ns = nic->due_ns;
+	const bool cached = nic->n_qps <= NIC_CACHED_QPS, measured = nic->due_ns != NULL;
+	const uint16_t before = out->sent, end = (uint16_t)(before + most);
+	uint16_t plain_end, n;
 	uint64_t bytes = 0;
-	uint16_t n = 0;
 
-	while (n < most && !qp_ring_is_empty(ring) && nic_wire_is_free(nic, now_ns)) {
+	if (out->sent == out->taken && !take_mbufs(nic, out, qp_ring_count(ring), now_ns))
+		return 0;
+	/* Plain packets need an mbuf at hand, and nobody who looks at them. */
+	plain_end = measured ? 0 : out->taken;
+	while (out->sent < end && !qp_ring_is_empty(ring) && nic_wire_is_free(nic, now_ns)) {
 		uint32_t item = qp_ring_peek(ring, 0);
 		struct nic_qp *qp = &nic->qps[item];
-		struct rte_mbuf *m;
-		uint32_t len;
-		bool plain;
+		const struct qp_flow *flow = nic_flow_of(nic, qp);
 
 		if (!cached)
 			nic_prefetch(nic, qp_ring_peek(ring, READY_AHEAD));
 		token_account_update(&qp->bucket, nic->qp_burst_nanobits, now_ns);
-		plain = is_plain(nic, qp);
-		if (unlikely(!token_account_can_send(&qp->bucket) ||
-			     (!plain && !has_other(nic, qp, now_ns)))) {
-			ring->head++;
-			nic_settle(nic, item, now_ns);
+		if (unlikely(out->sent >= plain_end || !is_plain(qp) ||
+			     !token_account_can_send(&qp->bucket))) {
+			bytes += send_other(nic, out, ring, now_ns);
+			if (out->dry)
+				break;
+			plain_end = measured ? 0 : out->taken;
 			continue;
 		}
-		if (out->sent == out->taken && !take_mbufs(nic, out, qp_ring_count(ring), now_ns))
-			break;
-		m = out->pkts[out->sent++];
-		if (unlikely(due_ns != NULL)) {
-			pkt_meta(m)->due_ns = due_ns[item];
-			nic_measure_departure(nic, item, now_ns);
-		}
-		len = likely(plain) ? send_plain(nic, item, qp, m, now_ns)
-				    : send_other(nic, item, qp, m, now_ns);
-		bytes += frame_bytes(len);
-		if (unlikely(due_ns != NULL)) {
-			nic_measure_departed(nic, item, wire_bytes(len));
-			note_due(nic, item, now_ns);
-		}
-		if (likely(plain) || nic_has_packet(qp)) {
-			place_after(nic, ring, item, qp, now_ns);
-		} else {
-			ring->head++;
-			nic_settle(nic, item, now_ns);
-		}
-		n++;
+		bytes += send_plain(nic, item, qp, flow, out->pkts[out->sent++], now_ns);
+		place_after(nic, ring, item, qp, flow, now_ns);
 	}
 	if (qp_ring_is_empty(ring))
 		nic->ready.backlogged &= (uint8_t) ~(1u << queue);
+	n = (uint16_t)(out->sent - before);
 	counter_add(&nic->stats.tx_packets, n);
-	counter_add(&nic->stats.tx_bytes, bytes);
+	counter_add(&nic->stats.tx_bytes, bytes - n * GAP_BYTES);
 	return n;
 }
 

@@ -223,9 +223,8 @@ nic_qpn(const struct nic *nic, const struct nic_qp *qp)
 }
 
 static inline struct roce_ends
-nic_ends(const struct nic *nic, uint32_t item)
+nic_ends(const struct nic *nic, uint32_t item, const struct nic_qp *qp)
 {
-	const struct nic_qp *qp = &nic->qps[item];
 	uint32_t label = roce_flow_label(nic_local_qpn(nic, item), qp->dest_qp);
 
 	return (struct roce_ends){

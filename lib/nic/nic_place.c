@@ -25,7 +25,8 @@ decide(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns, uint64_t
 		return *deadline_ns == NEVER_NS ? QP_BLOCKED : QP_PACED;
 	if (!qp_in_window(qp))
 		return QP_BLOCKED;
-	return nic_must_wait(nic, qp, now_ns, deadline_ns) ? QP_PACED : QP_READY;
+	return nic_must_wait(nic, qp, nic_flow_of(nic, qp), now_ns, deadline_ns) ? QP_PACED
+										 : QP_READY;
 }
 
 static void
@@ -178,6 +179,7 @@ nic_settle(struct nic *nic, uint32_t item, uint64_t now_ns)
 
 	if (unlikely(qp->flags & QP_RNR) && !(qp->flags & QP_ERROR) &&
 	    nic_rnr_waits(qp, now_ns, &deadline_ns)) {
+		qp->place = QP_PACED;
 		nic_make_paced(nic, item, deadline_ns);
 		if (nic->due_ns != NULL)
 			nic->due_ns[item] = 0;
@@ -199,7 +201,7 @@ nic_settle(struct nic *nic, uint32_t item, uint64_t now_ns)
 	    (place == QP_BLOCKED || place == QP_IDLE || qp->left_packets == 0))
 		nic->due_ns[item] = 0;
 	if (place == QP_READY)
-		nic_make_ready(nic, item);
+		nic_make_ready(nic, item, qp);
 	else if (place == QP_PACED)
 		nic_make_paced(nic, item, deadline_ns);
 	/* The last that others wait for may have ended here. */
@@ -233,25 +235,40 @@ nic_start(struct nic *nic, uint32_t item, uint64_t now_ns)
 	nic_cc_start(nic, item, others, now_ns);
 }
 
-static inline void
-release(struct nic *nic, uint32_t item, uint64_t now_ns)
+/* Out of the wheel, for whatever reason. */
+static __rte_noinline void
+release_other(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
 
-	if (unlikely(!(qp->flags & QP_STARTED))) {
+	if (!(qp->flags & QP_STARTED)) {
 		/* It starts when its flow goes on, at the rate that is right then. */
 		if (nic_flow_of(nic, qp)->stopped && (qp->flags & QP_REQUESTER)) {
 			nic_make_paced(nic, item, stopped_look_ns(nic, now_ns));
 			return;
 		}
 		nic_start(nic, item, now_ns);
-	} else if (unlikely(now_ns >= qp->cc.head.next_event_ns))
+	} else if (now_ns >= qp->cc.head.next_event_ns)
 		nic_cc_catch_up(nic, item, now_ns);
 	token_account_update(&qp->bucket, nic->qp_burst_nanobits, now_ns);
-	if (likely(nic_has_packet(qp) && token_account_can_send(&qp->bucket)))
-		nic_make_ready(nic, item);
+	if (nic_has_packet(qp) && token_account_can_send(&qp->bucket))
+		nic_make_ready(nic, item, qp);
 	else
 		nic_settle(nic, item, now_ns);
+}
+
+static inline void
+release(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	const uint16_t states = QP_STARTED | QP_ERROR | QP_DONE | QP_UNRESOLVED | QP_RNR;
+	struct nic_qp *qp = &nic->qps[item];
+
+	/* Mostly it waited for tokens, which are there; if its rate was cut, its turn shows it. */
+	if (likely((qp->flags & states) == QP_STARTED) && likely(qp->left_packets > 0) &&
+	    likely(qp_in_window(qp)) && likely(now_ns < qp->cc.head.next_event_ns))
+		nic_make_ready(nic, item, qp);
+	else
+		release_other(nic, item, now_ns);
 }
 
 /* What the next calls will need comes into the cache while this one sends. */
@@ -282,13 +299,13 @@ nic_release(struct nic *nic, uint64_t now_ns)
 {
 	uint32_t items[NIC_BURST];
 	uint32_t n = timing_wheel_advance(nic->wheel, items, NIC_BURST, now_ns);
-	bool more = n == NIC_BURST;
+	bool more = n == NIC_BURST, cached = nic->n_qps <= NIC_CACHED_QPS;
 
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n && !cached; i++)
 		nic_prefetch(nic, items[i]);
 	for (uint32_t i = 0; i < n; i++)
 		release(nic, items[i], now_ns);
-	if (n > 1 && nic->n_qps > NIC_CACHED_QPS)
+	if (n > 1 && !cached)
 		prefetch_next(nic, now_ns);
 	if (nic->timers.busy != 0 && unlikely(nic_timers_may_be_due(&nic->timers, now_ns)))
 		more |= fire_timers(nic, now_ns);

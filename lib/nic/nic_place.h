@@ -25,8 +25,8 @@ nic_has_packet(const struct nic_qp *qp)
  * Tokens that come while the wire is still busy need no wheel and lose no slot to rounding.
  */
 static inline bool
-nic_must_wait(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns,
-	      uint64_t *deadline_ns)
+nic_must_wait(const struct nic *nic, const struct nic_qp *qp, const struct qp_flow *flow,
+	      uint64_t now_ns, uint64_t *deadline_ns)
 {
 	uint64_t due_ns;
 	bool capped;
@@ -40,19 +40,17 @@ nic_must_wait(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns,
 		return false;
 	/* At a low rate the wait is long, and the rate may rise before it is over, unless the cap
 	 * holds it. Not a branch: it would be foreseen wrongly as often as not. */
-	capped = qp->bucket.rate_bps == nic_flow_of(nic, qp)->rate_cap_bps;
+	capped = qp->bucket.rate_bps == flow->rate_cap_bps;
 	*deadline_ns = min_u64(due_ns, qp->cc.head.next_event_ns | -(uint64_t)capped);
 	return true;
 }
 
 /** To the end of the ready ring of its queue. */
 static inline void
-nic_make_ready(struct nic *nic, uint32_t item)
+nic_make_ready(struct nic *nic, uint32_t item, struct nic_qp *qp)
 {
-	struct nic_qp *qp = &nic->qps[item];
 	uint8_t queue = nic_flow_of(nic, qp)->data_queue;
 
-	qp->place = QP_READY;
 	qp_ring_push(&nic->ready.ring[queue], item);
 	nic->ready.backlogged |= (uint8_t)(1u << queue);
 	node_wake(&nic->node, 0);
@@ -64,7 +62,6 @@ nic_make_paced(struct nic *nic, uint32_t item, uint64_t deadline_ns)
 {
 	uint32_t n = nic->n_paced;
 
-	nic->qps[item].place = QP_PACED;
 	nic->paced[n] = item;
 	nic->paced_until_ns[n] = deadline_ns;
 	nic->n_paced = n + 1;

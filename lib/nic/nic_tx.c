@@ -123,7 +123,7 @@ send_cnp(struct nic *nic, struct stock *stock, uint8_t queue, uint64_t now_ns)
 {
 	uint32_t item = nic->cnps.list[queue].head;
 	struct nic_qp *qp = &nic->qps[item];
-	struct roce_ends ends = nic_ends(nic, item);
+	struct roce_ends ends = nic_ends(nic, item, qp);
 	struct rte_mbuf *m = take_control_mbuf(nic, stock, now_ns);
 	unsigned int hdr_bytes;
 	uint8_t *body;
@@ -160,7 +160,7 @@ send_ack(struct nic *nic, struct stock *stock, uint8_t queue, uint64_t now_ns)
 	bool rnr = qp->owed == QP_OWES_RNR_NAK;
 	uint32_t syndrome = syndromes[qp->owed] | (rnr ? nic->params.min_rnr_timer : 0u);
 	uint32_t msn = (uint32_t)nic->tallies[item].rx_messages & 0xFFFFFFu;
-	struct roce_ends ends = nic_ends(nic, item);
+	struct roce_ends ends = nic_ends(nic, item, qp);
 	struct rte_mbuf *m = take_control_mbuf(nic, stock, now_ns);
 	unsigned int hdr_bytes;
 

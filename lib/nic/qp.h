@@ -42,7 +42,10 @@
 struct nic_pacing;
 struct nic_times;
 
-/* The one place of a QP that may send. */
+/*
+ * The one place of a QP that may send, as nic_settle() left it: between wheel and ready ring, where
+ * a packet takes it from one to the other, it goes without a note.
+ */
 enum qp_place {
 	QP_IDLE,    /* nothing to send: responder without READs, all acknowledged, or in error */
 	QP_PACED,   /* in the wheel: before its start, waiting for tokens or after an RNR NAK */

@@ -38,7 +38,7 @@ roce_shape_init(struct roce_shape *s, const struct roce_template *t, const struc
 		checksum_fold((uint64_t)t->udp_sum + 2u * p->udp_bytes + bth_start + p->checksum);
 	s->payload_bytes = p->payload_bytes;
 	s->frame_bytes = (uint16_t)(s->hdr_bytes + p->payload_bytes + ICRC_BYTES);
-	s->ip_version = t->ip_version;
+	assert((t->ip_version == 6) == (s->hdr_bytes > ROCE_SHAPE_NEAR_BYTES));
 }
 
 void

@@ -32,7 +32,6 @@ struct roce_shape {
 	uint16_t payload_bytes;
 	uint16_t frame_bytes; /* without FCS */
 	uint8_t hdr_bytes;
-	uint8_t ip_version;
 };
 
 /* A CNP's destination QP goes with this: BECN is a bit of the same word. */
@@ -79,16 +78,17 @@ roce_shape_write(const struct roce_shape *s, const struct roce_ends *ends, uint3
 	/* Constant lengths become vector moves, and where payloads are aligned, one line. */
 	memcpy(payload_at - ROCE_SHAPE_NEAR_BYTES, s->hdr + ROCE_SHAPE_FAR_BYTES,
 	       ROCE_SHAPE_NEAR_BYTES);
-	if (s->hdr_bytes > ROCE_SHAPE_NEAR_BYTES)
-		memcpy(payload_at - ROCE_SHAPE_NEAR_BYTES - ROCE_SHAPE_FAR_BYTES, s->hdr,
-		       ROCE_SHAPE_FAR_BYTES);
 	be64_store(bth + BTH_DEST_QP, (uint64_t)ends->dest_qp << 32 | psn_word);
 	be16_store(udp, ends->udp_sport);
 	icrc_store(payload_at + s->payload_bytes, icrc);
-	if (s->ip_version != 4)
+	/* Headers with IPv4 are shorter. */
+	if (s->hdr_bytes > ROCE_SHAPE_NEAR_BYTES) {
+		memcpy(payload_at - ROCE_SHAPE_NEAR_BYTES - ROCE_SHAPE_FAR_BYTES, s->hdr,
+		       ROCE_SHAPE_FAR_BYTES);
 		roce_shape_finish_ipv6(s, udp, ends->flow_label,
 				       (uint64_t)psn_word + ends->dest_qp + ends->udp_sport +
 					       payload_sum + __builtin_bswap32(icrc));
+	}
 	return s->hdr_bytes;
 }
 
