@@ -7,6 +7,7 @@
 #include <rte_devargs.h>
 #include <rte_ethdev.h>
 
+#include "common/port_stop.h"
 #include "common/ports.h"
 #include "common/say.h"
 
@@ -69,7 +70,7 @@ port_start(uint16_t ethdev)
 			say("%s: the server does not answer yet", port_name(ethdev));
 		waited_ms += wait_ms;
 		wait_ms *= 2;
-		rc = rte_eth_dev_stop(ethdev);
+		rc = port_stop(ethdev);
 		if (rc == 0)
 			rc = rte_eth_dev_start(ethdev);
 	}

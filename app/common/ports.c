@@ -15,6 +15,7 @@
 #include "common/port_probe.h"
 #include "common/port_rss.h"
 #include "common/port_start.h"
+#include "common/port_stop.h"
 #include "common/say.h"
 
 const char *
@@ -282,10 +283,8 @@ port_address(uint16_t ethdev, uint8_t mac[6])
 void
 ports_close(const uint16_t *ethdevs, uint16_t n)
 {
-	for (uint16_t i = 0; i < n; i++) {
-		(void)rte_eth_dev_stop(ethdevs[i]);
-		(void)rte_eth_dev_close(ethdevs[i]);
-	}
+	for (uint16_t i = 0; i < n; i++)
+		port_close(ethdevs[i]);
 }
 
 void

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "common/port_stop.h"
+
+#include <errno.h>
+#include <semaphore.h>
+#include <stdbool.h>
+#include <string.h>
+#include <rte_alarm.h>
+#include <rte_ethdev.h>
+
+struct job {
+	int (*run)(uint16_t ethdev);
+	uint16_t ethdev;
+	int rc;
+	sem_t done;
+};
+
+static bool
+is_memif(uint16_t ethdev)
+{
+	struct rte_eth_dev_info info;
+
+	return rte_eth_dev_info_get(ethdev, &info) == 0 &&
+	       strcmp(info.driver_name, "net_memif") == 0;
+}
+
+static void
+run_job(void *arg)
+{
+	struct job *job = arg;
+
+	job->rc = job->run(job->ethdev);
+	sem_post(&job->done);
+}
+
+/* An alarm goes off on the interrupt thread. */
+static int
+run_there(int (*run)(uint16_t ethdev), uint16_t ethdev)
+{
+	struct job job = {.run = run, .ethdev = ethdev};
+
+	if (!is_memif(ethdev))
+		return run(ethdev);
+	sem_init(&job.done, 0, 0);
+	if (rte_eal_alarm_set(1, run_job, &job) != 0)
+		run_job(&job);
+	while (sem_wait(&job.done) != 0 && errno == EINTR)
+		;
+	sem_destroy(&job.done);
+	return job.rc;
+}
+
+static int
+stop_and_close(uint16_t ethdev)
+{
+	(void)rte_eth_dev_stop(ethdev);
+	return rte_eth_dev_close(ethdev);
+}
+
+int
+port_stop(uint16_t ethdev)
+{
+	return run_there(rte_eth_dev_stop, ethdev);
+}
+
+void
+port_close(uint16_t ethdev)
+{
+	(void)run_there(stop_and_close, ethdev);
+}
