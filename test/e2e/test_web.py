@@ -146,6 +146,9 @@ def check_nic(work):
     page.get(web.url)
     wait("a NIC's page", lambda: text(page, "#program") == "quench-nic" and count(page, ".tile") == 1)
     wait("its flows; a name is text, whatever is in it", lambda: "<b>write</b>" in text(page, "#rates"))
+    wait("a bar for each of its flows", lambda: text(page, ".bar span") == "<b>write</b>" and "b/s" in text(page, ".bar output"))
+    wait("who points nowhere reads the newest values, in units a person reads",
+         lambda: re.search(r"<b>write</b>:?\s*[\d.]+ [KMG]b/s", text(page, "#rates")) and re.search(r"[\d.]+ (m|\u00b5)s", text(page, "#depth")))
     wait("CNPs and pauses", lambda: "CNPs handled" in text(page, "#signals"))
     keep(page, "web-nic")
     check_equal("no error in the browser", errors(page), [])

@@ -7,11 +7,25 @@ const COLOURS = ["#0a6ebd", "#d1571a", "#1a9e6c", "#b3479a", "#8a6d00", "#5b5bd6
 function number(value, unit) {
   const prefixes = ["", "K", "M", "G", "T", "P"];
   let i = 0;
+  // Of units only the second is worth its parts.
+  if (unit === "s" && value > 0 && value < 0.9995) {
+    const parts = ["m", "\u00b5", "n"];
+    while (value < 0.9995 && i < parts.length) {
+      value *= 1000;
+      i++;
+    }
+    return value.toPrecision(3) + " " + parts[i - 1] + "s";
+  }
   while (Math.abs(value) >= 999.5 && i < prefixes.length - 1) {
     value /= 1000;
     i++;
   }
   return (i === 0 ? Math.round(value * 10) / 10 : value.toPrecision(3)) + " " + prefixes[i] + (unit || "");
+}
+
+// The same everywhere on the page, whatever the browser's country.
+function clock(seconds) {
+  return new Date(seconds * 1000).toTimeString().slice(0, 8);
 }
 
 function element(name, attributes, ...children) {
@@ -52,7 +66,7 @@ class Tiles {
     this.list = new Keyed(parent, item => {
       const tile = element("button", {class: "tile", type: "button", "data-port": item.key},
         element("b"), element("small"), element("meter", {min: 0, max: 1, "aria-label": "in"}), element("small"),
-        element("meter", {min: 0, max: 1, "aria-label": "out"}));
+        element("meter", {min: 0, max: 1, "aria-label": "out"}), element("small", {class: "pauses"}));
       tile.addEventListener("click", () => choose(item.key));
       return tile;
     });
@@ -60,12 +74,14 @@ class Tiles {
 
   show(ports, chosen) {
     this.list.show(ports, (tile, p) => {
-      const [name, rx, rxUse, tx, txUse] = tile.children;
+      const [name, rx, rxUse, tx, txUse, pauses] = tile.children;
       name.textContent = p.name;
+      tile.title = `${p.name}, ${number(p.speed, "b/s")}`;
       rx.textContent = p.down ? "link down" : "in " + number(p.rx, "b/s");
       tx.textContent = "out " + number(p.tx, "b/s");
       rxUse.value = p.speed > 0 ? p.rx / p.speed : 0;
       txUse.value = p.speed > 0 ? p.tx / p.speed : 0;
+      pauses.textContent = p.pauses > 0 ? "pauses " + number(p.pauses, "/s") : "";
       tile.classList.toggle("down", p.down);
       tile.classList.toggle("storm", p.storm);
       tile.setAttribute("aria-pressed", String(chosen === p.key));
@@ -73,7 +89,7 @@ class Tiles {
   }
 }
 
-// A queue between its thresholds, or a group against its limit.
+// A queue between its thresholds, a group against its limit, a flow on its link.
 class Bars {
   constructor(parent) {
     this.list = new Keyed(parent, () => element("div", {class: "bar"}, element("span"),
@@ -83,11 +99,11 @@ class Bars {
   show(bars) {
     this.list.show(bars, (row, b) => {
       const [name, track, value] = row.children;
-      const most = Math.max(...b.marks.map(m => m.at)) * 1.25;
+      const most = b.full || Math.max(...b.marks.map(m => m.at)) * 1.25;
       const scale = Math.max(most, b.value, 1);
       name.textContent = b.name;
-      value.textContent = number(b.value, "B");
-      row.title = b.marks.map(m => m.name + " " + number(m.at, "B")).join(", ");
+      value.textContent = number(b.value, b.unit);
+      row.title = [b.name, ...b.marks.map(m => m.name + " " + number(m.at, b.unit))].join(", ");
       if (track.children.length !== b.marks.length + 1)
         track.replaceChildren(element("div", {class: "fill"}), ...b.marks.map(m => element("div", {class: "mark " + m.kind})));
       track.firstChild.style.width = Math.min(100, b.value / scale * 100) + "%";
@@ -151,6 +167,9 @@ class Chart {
     } else {
       this.plot.setData(data);
     }
+    // Who points nowhere reads the newest values.
+    if (!(this.plot.cursor.left >= 0))
+      this.plot.setLegend({idx: this.times.length - 1});
   }
 
   make(names, data) {
@@ -162,8 +181,8 @@ class Chart {
       ...this.size(),
       legend: {live: true},
       scales: {x: {range: (_, low, high) => [high - this.seconds, high]}, y: {range: (_, low, high) => [Math.min(0, low || 0), high > 0 ? high * 1.05 : 1]}},
-      axes: [axis, {...axis, size: 82, values: (_, ticks) => ticks.map(t => number(t, this.unit))}],
-      series: [{}, ...names.map((name, i) => ({
+      axes: [{...axis, space: 80, size: 32, values: (_, ticks) => ticks.map(clock)}, {...axis, size: 82, values: (_, ticks) => ticks.map(t => number(t, this.unit))}],
+      series: [{label: "at", value: (_, t) => t === null ? "" : clock(t)}, ...names.map((name, i) => ({
         label: name, stroke: COLOURS[i % COLOURS.length], width: 1.5, spanGaps: false,
         value: (_, v) => v === null ? "" : number(v, this.unit)}))],
     }, data, this.parent);

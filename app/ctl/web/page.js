@@ -5,6 +5,7 @@
 const EVERY_MS = 500;
 const WINDOW_S = 120;
 const MOST_LINES = 8;
+const MOST_BARS = 12; // beyond which idle ones are left out
 const GAP_BYTES = 20; // preamble and gap: a link's use counts them
 
 const byId = id => document.getElementById(id);
@@ -14,8 +15,9 @@ const bars = new Bars(byId("bars"));
 const charts = {
   rates: new Chart(byId("rates"), "b/s", WINDOW_S),
   depth: new Chart(byId("depth"), "B", WINDOW_S),
-  signals: new Chart(byId("signals"), "", WINDOW_S),
+  signals: new Chart(byId("signals"), "/s", WINDOW_S),
 };
+const busy = new Map(); // when a bar last held something
 let last = null; // what was shown last, for another choice
 
 const rows = (data, reply, list) => (data.replies && data.replies[reply] && data.replies[reply][list || "rows"]) || [];
@@ -44,16 +46,16 @@ function switchPicture(data) {
   for (const [row, was] of pairs(data, "ports", "rows", ["port"])) {
     const wire = way => (rise(row, was, way + "_bytes") + GAP_BYTES * rise(row, was, way + "_packets")) * 8;
     const port = {key: String(row.port), name: `${row.port}  ${row.device}`, rx: wire("rx"), tx: wire("tx"),
+      pauses: rise(row, was, "rx_pause_frames") + rise(row, was, "tx_pause_frames"),
       speed: row.link_speed_bps, down: row.link === "down", storm: storms.some(w => w.port === row.port)};
     picture.ports.push(port);
     picture.rates[`port ${row.port} in`] = port.rx;
     picture.rates[`port ${row.port} out`] = port.tx;
-    const pauses = rise(row, was, "rx_pause_frames") + rise(row, was, "tx_pause_frames");
-    picture.signals[`port ${row.port} pauses`] = pauses;
+    picture.signals[`port ${row.port} pauses`] = port.pauses;
   }
   for (const [row, was] of pairs(data, "ecn", "rows", ["port", "queue"])) {
     const name = `port ${row.port} queue ${row.queue}`;
-    picture.bars.push({key: name, port: String(row.port), name: `${row.port} queue ${row.queue}`, value: row.queue_bytes,
+    picture.bars.push({key: name, port: String(row.port), name, value: row.queue_bytes, unit: "B",
       alarm: false, marks: [{name: "WRED min", kind: "wred", at: row.green_min_threshold_bytes},
         {name: "WRED max", kind: "wred", at: row.green_max_threshold_bytes}]});
     picture.depth[name] = row.queue_bytes;
@@ -66,7 +68,7 @@ function switchPicture(data) {
     const marks = [{name: "XOFF", kind: "xoff", at: row.shared_limit_bytes}];
     if (row.shared_xon_bytes !== undefined)
       marks.push({name: "XON", kind: "xon", at: row.shared_xon_bytes});
-    picture.bars.push({key: `port ${row.port} pg ${row.pg}`, port: String(row.port), name: `${row.port} group ${row.pg}`,
+    picture.bars.push({key: `port ${row.port} pg ${row.pg}`, port: String(row.port), name: `port ${row.port} group ${row.pg}`, unit: "B",
       value: row.shared_bytes + row.headroom_bytes, alarm: row.headroom_bytes > 0, marks});
   }
   return picture;
@@ -78,9 +80,11 @@ function nicPicture(data) {
   const [nic, nicWas] = at("nic"), [port] = at("port"), [rp, rpWas] = at("rp"), [np, npWas] = at("np");
   const wire = way => (rise(nic, nicWas, way + "_bytes") + GAP_BYTES * rise(nic, nicWas, way + "_packets")) * 8;
   const picture = {ports: [{key: "0", name: port.device || "port", rx: wire("rx"), tx: wire("tx"), speed: port.link_speed_bps,
-    down: port.link === "down", storm: false}], bars: [], rates: {}, depth: {}, signals: {}, storms: []};
+    pauses: rise(nic, nicWas, "rx_pause_frames"), down: port.link === "down", storm: false}], bars: [], rates: {}, depth: {}, signals: {}, storms: []};
   for (const [row, was] of pairs(data, "flows", "rows", ["flow"])) {
-    picture.rates[row.flow] = rise(row, was, "wire_bytes") * 8;
+    const rate = rise(row, was, "wire_bytes") * 8;
+    picture.rates[row.flow] = rate;
+    picture.bars.push({key: row.flow, port: "0", name: row.flow, value: rate, unit: "b/s", alarm: false, full: port.link_speed_bps, marks: []});
     if (row.rtt_p50_ns !== undefined)
       picture.depth[row.flow] = row.rtt_p50_ns / 1e9;
   }
@@ -96,26 +100,40 @@ function nicPicture(data) {
 function wanted(chart) {
   if (chosen !== null && last && last.isSwitch)
     return name => name.startsWith(`port ${chosen} `);
-  const most = [...chart.series].map(([name, list]) => [name, Math.max(0, ...list)]);
+  let most = [...chart.series].map(([name, list]) => [name, Math.max(0, ...list)]);
+  if (most.length > MOST_LINES && most.some(m => m[1] > 0))
+    most = most.filter(m => m[1] > 0);
   most.sort((a, b) => b[1] - a[1]);
   const shown = new Set(most.slice(0, MOST_LINES).map(m => m[0]));
   return name => shown.has(name);
+}
+
+// With many bars those that held something in the last minutes.
+function shownBars(bars, now) {
+  for (const b of bars)
+    if (b.value > 0)
+      busy.set(b.key, now);
+  if (chosen !== null && last.isSwitch)
+    return bars.filter(b => b.port === chosen);
+  return bars.length <= MOST_BARS ? bars : bars.filter(b => now - (busy.get(b.key) || 0) < WINDOW_S * 1000);
 }
 
 function redraw() {
   if (!last)
     return;
   tiles.show(last.picture.ports, chosen);
-  bars.show(last.picture.bars.filter(b => chosen === null || b.port === chosen));
+  const shown = shownBars(last.picture.bars, last.at_ms), idle = last.picture.bars.length - shown.length;
+  bars.show(shown);
+  byId("idle").textContent = chosen !== null || idle === 0 ? "" : `${idle} that held nothing in two minutes are not shown.`;
   for (const chart of Object.values(charts))
     chart.draw(wanted(chart));
 }
 
 function showEvents(events) {
-  byId("events").replaceChildren(...events.slice().reverse().map(e => {
-    const at = new Date(e.at_ms);
-    return element("li", e.alarm ? {class: "alarm"} : {}, element("time", {datetime: at.toISOString()}, at.toLocaleTimeString()), e.text);
-  }));
+  byId("events").replaceChildren(...events.slice().reverse().map(e =>
+    element("li", e.alarm ? {class: "alarm"} : {},
+      element("time", {datetime: new Date(e.at_ms).toISOString()}, clock(e.at_ms / 1000)), e.text)));
+  byId("quiet").hidden = events.length > 0;
 }
 
 function showState(text, lost) {
@@ -130,7 +148,11 @@ function show(data) {
   byId("program").textContent = data.program;
   document.title = data.program;
   byId("facts").textContent = `${version}, pid ${data.pid}, up ${Math.floor(up / 3600)} h ${Math.floor(up / 60) % 60} min ${up % 60} s`;
-  byId("bars-title").textContent = isSwitch ? "Queues (WRED min and max) and priority groups (XOFF)" : "Queues: of a switch";
+  byId("bars-title").textContent = isSwitch ? "Queues and priority groups" : "Flows, of the link's speed";
+  byId("rates-title").textContent = isSwitch ? "Rates of ports" : "Rates of flows";
+  byId("signals-title").textContent = isSwitch ? "Marks and pauses a second" : "CNPs, pauses and packets sent again, a second";
+  for (const hint of document.querySelectorAll(".of-switch"))
+    hint.hidden = !isSwitch;
   byId("depth-title").textContent = isSwitch ? "Queue depth" : "Round trip time, median since the start";
   charts.depth.unit = isSwitch ? "B" : "s";
   if (before && before.pid !== data.pid)
@@ -141,7 +163,7 @@ function show(data) {
       chart.add(data.at_ms / 1000, picture[name]);
   byId("storms").hidden = picture.storms.length === 0;
   byId("storms").textContent = picture.storms.join("; ");
-  last = {picture, isSwitch};
+  last = {picture, isSwitch, at_ms: data.at_ms};
   before = data;
   if (!held)
     redraw();
