@@ -28,7 +28,7 @@ const struct command commands[] = {
 	 .program = NIC,
 	 .run = command_show,
 	 .path = "/quench/port"},
-	{.words = "show interface PORT",
+	{.words = "show interfaces PORT",
 	 .help = "all counters of a port",
 	 .program = SWITCH,
 	 .run = command_show,
@@ -116,7 +116,7 @@ const struct command commands[] = {
 	 .list = "rows",
 	 .columns = "port queue green_min_threshold_bytes=min green_max_threshold_bytes=max "
 		    "green_drop_probability_ppm=ppm ecn queue_bytes=bytes tx_packets "
-		    "ecn_marked_packets=marked marked_pct=%",
+		    "ecn_marked_packets=marked marked_pct=marked_%",
 	 .members = "",
 	 .shape = shape_marks},
 	{.words = "show mark-accuracy PORT QUEUE",
@@ -158,7 +158,7 @@ const struct command commands[] = {
 	 .run = command_show,
 	 .path = "/quench/fdb",
 	 .list = "rows",
-	 .columns = "mac domain port type age_ns",
+	 .columns = "mac domain port type age_ns=age",
 	 .members = "entries learned moved aged learn_failures learn_limited"},
 	{.words = "show vlan",
 	 .help = "VLANs and their ports",
@@ -220,7 +220,8 @@ const struct command commands[] = {
 	 .list = "rows",
 	 .columns = "flow qps wire_rate_bps=wire goodput_bps=goodput messages "
 		    "retransmitted_packets=retransmitted cnps_sent cnps_handled ce_packets "
-		    "completion_p50_ns completion_p99_ns rtt_p50_ns",
+		    "completion_p50_ns=completion_p50 completion_p99_ns=completion_p99 "
+		    "rtt_p50_ns=rtt_p50",
 	 .members = ""},
 	{.words = "show qp",
 	 .help = "QPs, their rates and packets",

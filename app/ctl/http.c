@@ -6,6 +6,7 @@
 #include <microhttpd.h>
 #include <netdb.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -369,6 +370,8 @@ http_open(const char *listen_at, const struct http_route *routes, unsigned int n
 		say_error("%s", strerror(ENOMEM));
 		return NULL;
 	}
+	/* A client that went away must not end the server. */
+	signal(SIGPIPE, SIG_IGN);
 	s->routes = routes;
 	s->n_routes = n_routes;
 	s->arg = arg;

@@ -2,7 +2,6 @@
 /* quenchctl: shows and steers a running quench-nic or quench-switch. */
 #include <errno.h>
 #include <getopt.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,7 +183,6 @@ run(const struct options *o, int argc, char **argv)
 		rc = command->run(command, &c, &o->show, params);
 		if (rc != 0 || o->show.watch_s <= 0 || command->run == command_top)
 			break;
-		/* A reader that went away has seen what it wanted. */
 		if (fflush(stdout) != 0)
 			break;
 		rest(o->show.watch_s);
@@ -200,7 +198,6 @@ main(int argc, char **argv)
 	int rc;
 
 	say_as("quenchctl");
-	signal(SIGPIPE, SIG_IGN);
 	rc = read_options(argc, argv, &o);
 	if (rc == 0 && o.help) {
 		fputs(usage, stdout);

@@ -34,11 +34,26 @@ format_rate(char text[TEXT_CHARS], json_int_t bps)
 	snprintf(text, TEXT_CHARS, "%.*f%c", unit == 0 ? 0 : 3, value, units[unit]);
 }
 
+/* 17.432ms: a time as files of configuration have it. */
+static void
+format_time(char text[TEXT_CHARS], json_int_t ns)
+{
+	static const char *const units[] = {"ns", "us", "ms", "s"};
+	double value = (double)ns;
+	unsigned int unit = 0;
+
+	for (; value >= 1000 && unit < 3; unit++)
+		value /= 1000;
+	snprintf(text, TEXT_CHARS, "%.*f%s", unit == 0 ? 0 : 3, value, units[unit]);
+}
+
 static void
 format(const char *key, const json_t *v, char text[TEXT_CHARS])
 {
 	if (json_is_integer(v) && ends_with(key, "_bps"))
 		format_rate(text, json_integer_value(v));
+	else if (json_is_integer(v) && ends_with(key, "_ns"))
+		format_time(text, json_integer_value(v));
 	else if (json_is_integer(v))
 		snprintf(text, TEXT_CHARS, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
 	else if (json_is_real(v))
@@ -111,6 +126,8 @@ table_rows(FILE *out, const json_t *rows, const char *columns)
 	}
 	for (unsigned int k = 0; k < n; k++)
 		put(out, &c[k], c[k].title, k + 1 == n);
+	if (json_array_size(rows) == 0)
+		fputs("(none)\n", out);
 	json_array_foreach (rows, i, row) {
 		for (unsigned int k = 0; k < n; k++) {
 			char text[TEXT_CHARS];
@@ -121,28 +138,49 @@ table_rows(FILE *out, const json_t *rows, const char *columns)
 	}
 }
 
+/* The least. */
+#define NAME_WIDTH 34
+
 static void
-put_member(FILE *out, const char *prefix, const char *key, const json_t *v)
+put_member(FILE *out, int width, const char *prefix, const char *key, const json_t *v)
 {
 	char text[TEXT_CHARS], name[TEXT_CHARS];
 
 	format(key, v, text);
 	snprintf(name, sizeof(name), "%s%s%s", prefix, *prefix != '\0' ? " " : "", key);
-	fprintf(out, "%-34s %s\n", name, text);
+	fprintf(out, "%-*s %s\n", width, name, text);
 }
 
 static void
-put_members(FILE *out, const char *prefix, const json_t *object)
+put_members(FILE *out, int width, const char *prefix, const json_t *object)
 {
 	const char *key;
 	json_t *v;
 
 	json_object_foreach ((json_t *)object, key, v) {
 		if (json_is_object(v))
-			put_members(out, key, v);
+			put_members(out, width, key, v);
 		else if (!json_is_array(v))
-			put_member(out, prefix, key, v);
+			put_member(out, width, prefix, key, v);
 	}
+}
+
+static int
+longest_name(int prefix, const json_t *object)
+{
+	int longest = NAME_WIDTH;
+	const char *key;
+	json_t *v;
+
+	json_object_foreach ((json_t *)object, key, v) {
+		int n = prefix + (int)strlen(key);
+
+		if (json_is_object(v))
+			n = longest_name((int)strlen(key) + 1, v);
+		if (!json_is_array(v) && n > longest)
+			longest = n;
+	}
+	return longest;
 }
 
 void
@@ -151,10 +189,10 @@ table_members(FILE *out, const json_t *object, const char *keys)
 	struct column c;
 
 	if (keys == NULL)
-		put_members(out, "", object);
+		put_members(out, longest_name(0, object), "", object);
 	while (keys != NULL) {
 		keys = next_column(keys, &c);
 		if (json_object_get(object, c.key) != NULL)
-			put_member(out, "", c.title, json_object_get(object, c.key));
+			put_member(out, NAME_WIDTH, "", c.title, json_object_get(object, c.key));
 	}
 }

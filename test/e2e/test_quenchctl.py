@@ -143,6 +143,16 @@ def check_switch(work, name, other):
     ctl.table("set pfcwd big-red-switch on")
     check_equal("big red switch", ctl.json("show pfcwd")["big_red_switch"], 1)
 
+    check_equal("words may be cut short", ctl.table("sh int"), ctl.table("show interfaces"))
+    check_equal("and of a port", ctl.json("sh int 1")["port"], 1)
+    check_equal("what is a word of the other program too is meant here", ctl.json("sh f")["entries"], FRAMES + 1)
+    check_equal("a table without rows says so", ctl.table("show route")[-1], ["(none)"])
+    check("times have units", ctl.table("show fdb")[-1][-1].endswith("s") or ctl.table("show fdb")[-1][-1] == "-", ctl.table("show fdb")[-1])
+    with subprocess.Popen([*map(str, ctl.command), "-w0.1", "show", "info"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ctl.env) as watch:
+        watch.stdout.readline()
+        watch.stdout.close()
+        check_equal("a reader that goes away ends it without a word", [watch.wait(60), watch.stderr.read()], [-signal.SIGPIPE, b""])
+    ctl.refused("sh p", "p: may be one of", "priority-group, pfc, pfcwd")
     ctl.refused("show interface 9", "PORT = 9", "0 to 1")
     ctl.refused("set interface tx-disabled 1 maybe", "maybe", "on or off")
     ctl.refused("show qp", "expected a quench-nic")
