@@ -77,9 +77,10 @@ build(struct top *t)
 
 	top_view_clear(&t->view);
 	top_view_add(&t->view, t->gone ? TOP_ALARM : TOP_PLAIN,
-		     "%s %s, pid %llu, up %llu:%02llu:%02llu, every %.3g s%s%s", t->c->program,
+		     "%s %s, pid %llu, up %llu:%02llu:%02llu, every %.3g s%s%s%s", t->c->program,
 		     version != NULL ? version : "", (unsigned long long)t->c->pid, up_s / 3600,
 		     up_s / 60 % 60, up_s % 60, t->interval_s, t->held ? ", held" : "",
+		     t->view.hide_quiet ? ", idle hidden" : "",
 		     t->gone ? ", IT IS GONE: waiting for it" : "");
 	if (is_switch(t->c))
 		top_switch(&t->view, &t->now, &t->before);
@@ -111,7 +112,8 @@ draw(struct top *t)
 		mvaddnstr((int)i, 0, line->text, COLS);
 	}
 	attrset(A_DIM);
-	mvaddnstr(LINES - 1, 0, "q quit   p hold   +/- slower, faster   arrows, page keys scroll",
+	mvaddnstr(LINES - 1, 0,
+		  "q quit   p hold   i hide idle   +/- slower, faster   arrows, page keys scroll",
 		  COLS);
 	refresh();
 }
@@ -128,6 +130,9 @@ take_key(struct top *t, int key)
 	case 'p':
 	case ' ':
 		t->held = !t->held;
+		break;
+	case 'i':
+		t->view.hide_quiet = !t->view.hide_quiet;
 		break;
 	case '+':
 		t->interval_s = t->interval_s < 30 ? t->interval_s * 2 : 60;

@@ -3,6 +3,9 @@
 
 #include "ctl/top_view.h"
 
+/* Of totals. Rows fit 80 columns; what is beyond is for wider terminals. */
+#define ROW "%7s %8s %8s %7s %7s %7s %8s %7s %7s %9s %9s"
+
 static const json_t *
 reply(const struct reading *r, const char *name)
 {
@@ -40,21 +43,18 @@ add_total(struct top_view *v, const struct reading *now, const struct reading *b
 	double speed = top_value(reply(now, "port"), "link_speed_bps");
 	char n[11][16];
 
-	top_view_add(v, TOP_HEADING, "%8s %9s %9s %9s %9s %8s %8s %8s %8s %8s %8s", "speed",
-		     "rx b/s", "tx b/s", "rx p/s", "tx p/s", "CNPs<", "CNPs>", "ignored",
-		     "resent/s", "pauses<", "drops/s");
-	top_view_add(v, drops + ignored > 0 ? TOP_ALARM : TOP_PLAIN,
-		     "%8s %9s %9s %9s %9s %8s %8s %8s %8s %8s %8s", top_number(speed, n[0]),
-		     top_number(8 * rise(now, before, "nic", "rx_bytes"), n[1]),
-		     top_number(8 * rise(now, before, "nic", "tx_bytes"), n[2]),
-		     top_number(rise(now, before, "nic", "rx_packets"), n[3]),
-		     top_number(rise(now, before, "nic", "tx_packets"), n[4]),
-		     top_number(rise(now, before, "rp", "rp_cnp_handled"), n[5]),
-		     top_number(rise(now, before, "np", "np_cnp_sent"), n[6]),
-		     top_number(ignored, n[7]),
-		     top_number(rise(now, before, "nic", "retransmitted_packets"), n[8]),
-		     top_number(rise(now, before, "nic", "rx_pause_frames"), n[9]),
-		     top_number(drops, n[10]));
+	top_view_add(v, TOP_HEADING, ROW, "speed", "rx b/s", "tx b/s", "CNPs<", "CNPs>", "ignored",
+		     "resent/s", "pauses<", "drops/s", "rx p/s", "tx p/s");
+	top_view_add(
+		v, drops + ignored > 0 ? TOP_ALARM : TOP_PLAIN, ROW, top_number(speed, n[0]),
+		top_number(8 * rise(now, before, "nic", "rx_bytes"), n[1]),
+		top_number(8 * rise(now, before, "nic", "tx_bytes"), n[2]),
+		top_number(rise(now, before, "rp", "rp_cnp_handled"), n[5]),
+		top_number(rise(now, before, "np", "np_cnp_sent"), n[6]), top_number(ignored, n[7]),
+		top_number(rise(now, before, "nic", "retransmitted_packets"), n[8]),
+		top_number(rise(now, before, "nic", "rx_pause_frames"), n[9]),
+		top_number(drops, n[10]), top_number(rise(now, before, "nic", "rx_packets"), n[3]),
+		top_number(rise(now, before, "nic", "tx_packets"), n[4]));
 }
 
 static void
@@ -70,7 +70,7 @@ add_flow(struct top_view *v, const json_t *row, const json_t *was, double second
 		     resent + failed > 0 ? TOP_ALARM
 		     : wire > 0          ? TOP_PLAIN
 					 : TOP_QUIET,
-		     "%-16.16s %7s %9s %9s %9s %8s %8s %8s %6.1f%% %10s",
+		     "%-12.12s %5s %8s %8s %7s %6s %6s %6s %5.1f%% %7s",
 		     json_string_value(json_object_get(row, "flow")),
 		     top_number(top_value(row, "qps"), n[0]), top_number(wire, n[1]),
 		     top_number(8 * top_rate(row, was, "payload_bytes", seconds), n[2]),
@@ -91,9 +91,9 @@ top_nic(struct top_view *v, const struct reading *now, const struct reading *bef
 	size_t i;
 
 	add_total(v, now, before);
-	top_view_add(v, TOP_HEADING, "%-16s %7s %9s %9s %9s %8s %8s %8s %7s %10s", "flow", "QPs",
-		     "wire b/s", "goodput", "msgs/s", "CNPs/s", "cuts/s", "resent/s", "paused",
-		     "RTT p50 us");
+	top_view_add(v, TOP_HEADING, "%-12s %5s %8s %8s %7s %6s %6s %6s %6s %7s", "flow", "QPs",
+		     "wire b/s", "goodput", "msgs/s", "CNPs/s", "cuts/s", "resent", "paused",
+		     "RTT us");
 	json_array_foreach (rows, i, row)
 		add_flow(v, row, top_row(were, row, by), top_seconds(now, before));
 }

@@ -4,7 +4,9 @@
 
 #include "ctl/top_view.h"
 
-#define BAR 32
+/* Rows fit 80 columns; what is beyond is for wider terminals. */
+#define BAR 24
+#define MOST_PERCENT 999.0
 /* Ethernet's preamble and gap, which are part of a link's use. */
 #define GAP_BYTES 20
 
@@ -52,6 +54,14 @@ drop_rate(const json_t *now, const json_t *before, double seconds)
 	return sum;
 }
 
+static double
+percent(double rate, double speed)
+{
+	double p = speed > 0 ? rate / speed * 100 : 0;
+
+	return p < MOST_PERCENT ? p : MOST_PERCENT;
+}
+
 static void
 add_port(struct top_view *v, const struct reading *now, const struct reading *before,
 	 const struct pair *p)
@@ -67,19 +77,18 @@ add_port(struct top_view *v, const struct reading *now, const struct reading *be
 	bool down = link != NULL && strcmp(link, "down") == 0;
 	char n[8][16];
 
-	top_view_add(v,
-		     down || dropped > 0 ? TOP_ALARM
-		     : rx + tx > 0       ? TOP_PLAIN
-					 : TOP_QUIET,
-		     "%4.0f  %-14.14s %-5.5s %7s %9s %9s %4.0f%% %4.0f%% %9s %9s %8s %8s %8s",
-		     top_value(p->now, "port"),
-		     json_string_value(json_object_get(p->now, "device")), link != NULL ? link : "",
-		     top_number(speed, n[0]), top_number(rx, n[1]), top_number(tx, n[2]),
-		     speed > 0 ? rx / speed * 100 : 0, speed > 0 ? tx / speed * 100 : 0,
-		     top_number(rise(p, "rx_packets"), n[3]),
-		     top_number(rise(p, "tx_packets"), n[4]),
-		     top_number(rise(p, "rx_pause_frames"), n[5]),
-		     top_number(rise(p, "tx_pause_frames"), n[6]), top_number(dropped, n[7]));
+	top_view_add(
+		v,
+		down || dropped > 0 ? TOP_ALARM
+		: rx + tx > 0       ? TOP_PLAIN
+				    : TOP_QUIET,
+		"%4.0f %-12.12s %-4.4s %6s %7s %7s %3.0f%% %3.0f%% %7s %7s %7s %8s %8s",
+		top_value(p->now, "port"), json_string_value(json_object_get(p->now, "device")),
+		link != NULL ? link : "", top_number(speed, n[0]), top_number(rx, n[1]),
+		top_number(tx, n[2]), percent(rx, speed), percent(tx, speed),
+		top_number(rise(p, "rx_pause_frames"), n[3]),
+		top_number(rise(p, "tx_pause_frames"), n[4]), top_number(dropped, n[5]),
+		top_number(rise(p, "rx_packets"), n[6]), top_number(rise(p, "tx_packets"), n[7]));
 }
 
 static void
@@ -89,9 +98,9 @@ add_ports(struct top_view *v, const struct reading *now, const struct reading *b
 	json_t *row;
 	size_t i;
 
-	top_view_add(v, TOP_HEADING, "%4s  %-14s %-5s %7s %9s %9s %5s %5s %9s %9s %8s %8s %8s",
-		     "port", "device", "link", "speed", "rx b/s", "tx b/s", "rx", "tx", "rx p/s",
-		     "tx p/s", "pauses<", "pauses>", "drops/s");
+	top_view_add(v, TOP_HEADING, "%4s %-12s %-4s %6s %7s %7s %4s %4s %7s %7s %7s %8s %8s",
+		     "port", "device", "link", "speed", "rx b/s", "tx b/s", "rx", "tx", "pauses<",
+		     "pauses>", "drops/s", "rx p/s", "tx p/s");
 	json_array_foreach (rows_of(now, "ports", "rows"), i, row) {
 		const struct pair p = {
 			.now = row,
@@ -111,9 +120,8 @@ add_queues(struct top_view *v, const struct reading *now, const struct reading *
 	json_t *row;
 	size_t i;
 
-	top_view_add(v, TOP_HEADING, "port queue %-*s %9s %9s %9s %9s %8s", BAR,
-		     "bytes (m, M: WRED min, max)", "bytes", "scale", "tx b/s", "marks/s",
-		     "drops/s");
+	top_view_add(v, TOP_HEADING, "port queue %-*s %8s %8s %8s %8s %8s", BAR,
+		     "m, M: WRED min, max", "bytes", "scale", "tx b/s", "marks/s", "drops/s");
 	json_array_foreach (rows_of(now, "ecn", "rows"), i, row) {
 		const struct pair p = {
 			.now = row,
@@ -130,7 +138,7 @@ add_queues(struct top_view *v, const struct reading *now, const struct reading *
 			     drops > 0                                 ? TOP_ALARM
 			     : bytes > 0 || rise(&p, "tx_packets") > 0 ? TOP_PLAIN
 								       : TOP_QUIET,
-			     "%4.0f %5.0f %s %9s %9s %9s %9s %8s", top_value(row, "port"),
+			     "%4.0f %5.0f %s %8s %8s %8s %8s %8s", top_value(row, "port"),
 			     top_value(row, "queue"), top_bar(bytes, scale, "mM", marks, BAR, bar),
 			     top_number(bytes, n[0]), top_number(scale, n[1]),
 			     top_number(rise(&p, "tx_bytes") * 8, n[2]),
@@ -164,12 +172,12 @@ add_groups(struct top_view *v, const struct reading *now, const struct reading *
 		if (shared + headroom <= 0 && drops <= 0)
 			continue;
 		if (!heading)
-			top_view_add(v, TOP_HEADING, "port group %-*s %9s %9s %9s %8s", BAR,
-				     "shared, headroom (X: limit)", "shared", "headroom", "limit",
+			top_view_add(v, TOP_HEADING, "port group %-*s %8s %8s %8s %8s", BAR,
+				     "X: limit of shared", "shared", "headroom", "limit",
 				     "drops/s");
 		heading = true;
 		top_view_add(v, drops > 0 || headroom > 0 ? TOP_ALARM : TOP_PLAIN,
-			     "%4.0f %5.0f %s %9s %9s %9s %8s", top_value(row, "port"),
+			     "%4.0f %5.0f %s %8s %8s %8s %8s", top_value(row, "port"),
 			     top_value(row, "pg"),
 			     top_bar(shared + headroom, scale, "X", &limit, BAR, bar),
 			     top_number(shared, n[0]), top_number(headroom, n[1]),

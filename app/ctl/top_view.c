@@ -26,6 +26,8 @@ top_view_add(struct top_view *v, enum top_style style, const char *format, ...)
 {
 	va_list args;
 
+	if (v->hide_quiet && style == TOP_QUIET)
+		return;
 	if (v->n == v->room) {
 		unsigned int room = v->room == 0 ? 64 : 2 * v->room;
 		struct top_line *lines = realloc(v->lines, room * sizeof(*lines));

@@ -4,6 +4,7 @@
 #define QUENCH_APP_CTL_TOP_VIEW_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "ctl/reading.h"
@@ -25,6 +26,7 @@ struct top_line {
 struct top_view {
 	struct top_line *lines;
 	unsigned int n, room;
+	bool hide_quiet; /* lines of TOP_QUIET are left out */
 };
 
 /** Empty it. Zero is an empty view. */
