@@ -111,6 +111,12 @@ def expressions(dashboard):
 def check_dashboard(server, exported):
     queries, variables = expressions(json.loads(DASHBOARD.read_text()))
     check("the dashboard has panels", len(queries) > 30, len(queries))
+    # Without showLegend Grafana shows none; bytes are thousands here, as in files of configuration.
+    panels = json.loads(DASHBOARD.read_text())["panels"]
+    legends = [p["options"]["legend"].get("showLegend") for p in panels if "legend" in p.get("options", {})]
+    check("its legends are shown", len(legends) > 15 and all(legends), legends)
+    units = {p["fieldConfig"]["defaults"]["unit"] for p in panels if p["type"] != "row"}
+    check_equal("its units are Grafana's", units - {"bps", "decbytes", "none", "ops", "percentunit", "pps", "s"}, set())
     for what, text in (("dashboard", " ".join(queries + variables)), ("alert rules", RULES.read_text()),
                        ("tests of alert rules", (RULES.parent / "quench.rules.test.yml").read_text())):
         unknown = set(re.findall(METRIC, text)) - exported
