@@ -6,10 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <arpa/inet.h>
+#include <rte_branch_prediction.h>
 #include <rte_common.h>
 #include <rte_errno.h>
 #include <rte_fib.h>
 #include <rte_fib6.h>
+
+#include "fwd/route_list.h"
 
 #define NAME_CHARS 32
 /* Groups of 256 entries of 2 bytes, for what is longer than 24 bits. */
@@ -19,7 +22,8 @@
 #define TBL8_PER_ROUTE6 8u
 
 struct route_table {
-	struct rte_fib *fib4;
+	struct route_list few4; /* where there are to be no more than ROUTE_FEW */
+	struct rte_fib *fib4;   /* else */
 	struct rte_fib6 *fib6;
 	struct route_params params;
 };
@@ -36,7 +40,7 @@ static struct rte_fib *
 create4(const struct route_params *params)
 {
 	struct rte_fib_conf conf = {
-		.type = params->routes <= ROUTE_TREE_MAX ? RTE_FIB_DUMMY : RTE_FIB_DIR24_8,
+		.type = RTE_FIB_DIR24_8,
 		.default_nh = ROUTE_NONE,
 		.max_routes = (int)params->routes,
 		.dir24_8 = {.nh_sz = RTE_FIB_DIR24_8_2B,
@@ -52,7 +56,7 @@ static struct rte_fib6 *
 create6(const struct route_params *params)
 {
 	struct rte_fib6_conf conf = {
-		.type = params->routes <= ROUTE_TREE_MAX ? RTE_FIB6_DUMMY : RTE_FIB6_TRIE,
+		.type = params->routes <= ROUTE_FEW ? RTE_FIB6_DUMMY : RTE_FIB6_TRIE,
 		.default_nh = ROUTE_NONE,
 		.max_routes = (int)params->routes,
 		.trie = {.nh_sz = RTE_FIB6_TRIE_2B,
@@ -94,15 +98,25 @@ host_order(const uint8_t ip[4])
 	return (uint32_t)ip[0] << 24 | (uint32_t)ip[1] << 16 | (uint32_t)ip[2] << 8 | ip[3];
 }
 
+static bool
+is_few(const struct route_table *t)
+{
+	return t->params.routes <= ROUTE_FEW;
+}
+
 /* The table of an IP version is made for its first route. */
 static int
 add4(struct route_table *t, const struct route_prefix *prefix, uint16_t target)
 {
+	uint32_t ip = host_order(prefix->ip.addr);
+
+	if (is_few(t))
+		return route_list_add(&t->few4, ip, prefix->length, target, t->params.routes);
 	if (t->fib4 == NULL)
 		t->fib4 = create4(&t->params);
 	if (t->fib4 == NULL)
 		return -rte_errno;
-	return rte_fib_add(t->fib4, host_order(prefix->ip.addr), prefix->length, target);
+	return rte_fib_add(t->fib4, ip, prefix->length, target);
 }
 
 static int
@@ -127,6 +141,11 @@ route_add(struct route_table *t, const struct route_prefix *prefix, uint16_t tar
 void
 route_lookup4(const struct route_table *t, const uint32_t ips[], uint64_t targets[], unsigned int n)
 {
+	if (likely(is_few(t))) {
+		for (unsigned int i = 0; i < n; i++)
+			targets[i] = route_list_look_up(&t->few4, ips[i], ROUTE_NONE);
+		return;
+	}
 	memset(targets, 0, n * sizeof(targets[0]));
 	if (t->fib4 != NULL)
 		rte_fib_lookup_bulk(t->fib4, (uint32_t *)(uintptr_t)ips, targets, (int)n);

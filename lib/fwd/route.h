@@ -3,8 +3,9 @@
  * Routes: longest prefix of an IPv4 or IPv6 address -> a target, which is a number of the owner's.
  *
  * Over rte_fib and rte_fib6: DIR24-8 and a trie over 24 bits, which read memory once for most IPv4
- * addresses and a few times for IPv6, and take 32 MB for each IP version that has a route; or, for
- * a table of few routes, the tree that both are made from, which takes none and is walked.
+ * addresses and a few times for IPv6, and take 32 MB for each IP version that has a route. For a
+ * table of few routes, a list of all IPv4 routes (route_list.h), and of IPv6 the tree that rte_fib6
+ * is made from, which is walked.
  * rte_lpm takes 64 MB for IPv4 and rte_lpm6 as much: entries of 4 bytes where ours have 2.
  *
  * One owner: no call may run beside another.
@@ -16,8 +17,8 @@
 
 #include "base/field.h"
 
-/* Up to so many routes the tree is walked. */
-#define ROUTE_TREE_MAX 64u
+/* So many routes are few. */
+#define ROUTE_FEW 64u
 #define ROUTE_MAX_TARGET 0x7FFFu
 /* Target of an address without a route. */
 #define ROUTE_NONE 0u

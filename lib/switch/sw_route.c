@@ -151,32 +151,37 @@ route_one(struct sw *sw, struct arrival *a, uint64_t target)
 	return rewrite(sw, a, neigh_get(r->neighs, hop));
 }
 
-/* The ports behind the next hops, for those frames of the batch that are still to be sent. */
+/* The ports behind the next hops, for those frames of the batch that are still to be sent. An
+ * answer of the router's own knows its port, and so does a frame to a routed port; of others the
+ * bridge is asked. */
 static void
 find_ports(struct sw *sw, struct arrival *a, const struct batch *b, enum sw_drop reasons[])
 {
 	uint64_t keys[SW_BURST];
 	uint32_t homes[SW_BURST];
+	uint8_t asked[SW_BURST];
+	unsigned int n = 0;
 
-	for (unsigned int i = 0; i < b->n; i++) {
-		const struct arrival *x = &a[b->at[i]];
-
-		keys[i] = fdb_key(x->domain, rte_pktmbuf_mtod(x->m, const uint8_t *));
-		homes[i] = fdb_home(sw->fdb, keys[i]);
-		fdb_prefetch(sw->fdb, homes[i]);
-	}
 	for (unsigned int i = 0; i < b->n; i++) {
 		struct arrival *x = &a[b->at[i]];
 
-		/* An answer of the router's own knows its port. */
 		if (reasons[b->at[i]] != SW_PASS || x->out_port != FLOOD)
 			continue;
-		if (x->domain >= SW_PORT_DOMAIN)
+		if (x->domain >= SW_PORT_DOMAIN) {
 			x->out_port = (uint16_t)(x->domain - SW_PORT_DOMAIN);
-		else
-			x->out_port = fdb_lookup_at(sw->fdb, keys[i], homes[i], x->now_ns);
+			continue;
+		}
+		keys[n] = fdb_key(x->domain, rte_pktmbuf_mtod(x->m, const uint8_t *));
+		homes[n] = fdb_home(sw->fdb, keys[n]);
+		fdb_prefetch(sw->fdb, homes[n]);
+		asked[n++] = b->at[i];
+	}
+	for (unsigned int i = 0; i < n; i++) {
+		struct arrival *x = &a[asked[i]];
+
+		x->out_port = fdb_lookup_at(sw->fdb, keys[i], homes[i], x->now_ns);
 		if (x->out_port == FLOOD && sw_flood_ports(sw, x) == 0)
-			reasons[b->at[i]] = SW_DROP_LINK_DOWN;
+			reasons[asked[i]] = SW_DROP_LINK_DOWN;
 	}
 }
 

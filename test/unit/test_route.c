@@ -51,11 +51,11 @@ look_up(const struct route_table *t, const char *text)
 	return (uint16_t)target;
 }
 
-/* The same with a table that is walked and with one that is indexed. */
+/* The same with a table of few routes and with one that is indexed. */
 static void
 longest_prefix_wins(void **state)
 {
-	static const uint32_t sizes[] = {ROUTE_TREE_MAX, ROUTE_TREE_MAX + 1};
+	static const uint32_t sizes[] = {ROUTE_FEW, ROUTE_FEW + 1};
 
 	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
@@ -85,18 +85,17 @@ longest_prefix_wins(void **state)
 }
 
 static void
-many_routes_are_what_a_plain_list_says(void **state)
+hold_against_a_plain_list(uint32_t n)
 {
 	static struct {
 		uint32_t ip;
 		uint8_t length;
 	} list[MANY];
-	struct route_table *t = create(MANY);
+	struct route_table *t = create(n);
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, 3, 0);
-	for (uint32_t i = 0; i < MANY; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		struct route_prefix p = {.ip.version = 4};
 
 		list[i].length = (uint8_t)(8 + prng_below(&r, 25));
@@ -108,11 +107,11 @@ many_routes_are_what_a_plain_list_says(void **state)
 		assert_int_equal(route_add(t, &p, (uint16_t)(i + 1)), 0);
 	}
 	for (unsigned int step = 0; step < 20000; step++) {
-		uint32_t ip = list[prng_below(&r, MANY)].ip ^ (uint32_t)prng_below(&r, 512);
+		uint32_t ip = list[prng_below(&r, n)].ip ^ (uint32_t)prng_below(&r, 512);
 		uint32_t best = 0, best_length = 0;
 		uint64_t target;
 
-		for (uint32_t i = 0; i < MANY; i++) {
+		for (uint32_t i = 0; i < n; i++) {
 			if ((list[i].ip ^ ip) >> (32 - list[i].length) == 0 &&
 			    list[i].length >= best_length) {
 				best = i + 1;
@@ -123,6 +122,23 @@ many_routes_are_what_a_plain_list_says(void **state)
 		assert_int_equal(target, best);
 	}
 	route_table_destroy(t);
+}
+
+static void
+many_routes_are_what_a_plain_list_says(void **state)
+{
+	(void)state;
+	hold_against_a_plain_list(MANY);
+}
+
+/* Of each number that fills the last step of the list or does not. */
+static void
+few_routes_are_what_a_plain_list_says(void **state)
+{
+	(void)state;
+	for (uint32_t n = 1; n <= 33; n++)
+		hold_against_a_plain_list(n);
+	hold_against_a_plain_list(ROUTE_FEW);
 }
 
 static void
@@ -179,6 +195,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(longest_prefix_wins),
 		cmocka_unit_test(many_routes_are_what_a_plain_list_says),
+		cmocka_unit_test(few_routes_are_what_a_plain_list_says),
 		cmocka_unit_test(wrong_routes_are_refused),
 		cmocka_unit_test(prefixes_are_read_whole_or_refused),
 	};
