@@ -8,6 +8,10 @@
  *
  * A slot names its first items itself: with a million QPs each line touched is a cache miss, and
  * a list through the items is a chain of them. Slots are read in order, so those misses are hidden.
+ *
+ * Of few items there are no slots but one sorted list, which is in the cache when it was used last:
+ * in a slot each item would wait in another line, and a process of hundreds of wheels comes back to
+ * none of them before it has left the caches.
  */
 #include <assert.h>
 #include <errno.h>
@@ -20,7 +24,8 @@
 #include "pacer/timing_wheel.h"
 
 #define NO_ITEM UINT32_MAX
-#define NO_TICK UINT64_MAX
+#define NO_TICK TIMING_WHEEL_NO_TICK
+#define WHEEL_ALIGN 64u
 #define MAX_SLOTS (1u << 24)
 
 #define SLOT_ITEMS 7u
@@ -45,18 +50,20 @@ struct list {
 };
 
 struct timing_wheel {
-	uint64_t now_tick;
+	_Alignas(WHEEL_ALIGN) struct timing_wheel_head head;
+	uint32_t n_in; /* items that are in */
+	uint32_t n_items;
+	/* of few items, those that are in, as they will come out */
+	uint32_t few_item[TIMING_WHEEL_FEW];
+	uint64_t few_tick[TIMING_WHEEL_FEW];
+	/* of many */
 	uint64_t horizon_tick;
 	uint64_t overflow_min_tick;
-	uint64_t next_tick; /* of all items */
 	uint64_t seen_tick; /* upcoming() has told of all slots before this */
 	struct slot *slots;
 	uint64_t *words;     /* bit: the slot holds items */
 	uint64_t *summaries; /* bit: the word is not zero */
 	uint32_t *links;
-	unsigned int slot_shift;
-	uint32_t n_in; /* items that are in */
-	uint32_t n_items;
 	uint32_t n_slots;
 	uint32_t n_words;     /* of 64 slots */
 	uint32_t n_summaries; /* of 64 words */
@@ -70,6 +77,33 @@ is_power_of_two(uint64_t x)
 	return x != 0 && (x & (x - 1)) == 0;
 }
 
+static inline bool
+is_few(const struct timing_wheel *w)
+{
+	return w->n_items <= TIMING_WHEEL_FEW;
+}
+
+/* @return 0 or -ENOMEM. */
+static int
+create_slots(struct timing_wheel *w, uint32_t n_slots)
+{
+	w->n_slots = n_slots;
+	w->n_words = n_slots / 64;
+	w->n_summaries = (w->n_words + 63) / 64;
+	w->horizon_tick = n_slots;
+	w->overflow_min_tick = NO_TICK;
+	w->overflow = (struct list){NO_ITEM, NO_ITEM};
+	w->slots = pages_alloc(n_slots * sizeof(w->slots[0]));
+	w->words = calloc(w->n_words, sizeof(w->words[0]));
+	w->summaries = calloc(w->n_summaries, sizeof(w->summaries[0]));
+	w->links = pages_alloc(w->n_items * sizeof(w->links[0]));
+	w->overflow_ticks = pages_alloc(w->n_items * sizeof(w->overflow_ticks[0]));
+	return w->slots == NULL || w->words == NULL || w->summaries == NULL || w->links == NULL ||
+			       w->overflow_ticks == NULL
+		       ? -ENOMEM
+		       : 0;
+}
+
 struct timing_wheel *
 timing_wheel_create(uint32_t n_items, uint32_t n_slots, uint64_t slot_ns)
 {
@@ -80,25 +114,14 @@ timing_wheel_create(uint32_t n_items, uint32_t n_slots, uint64_t slot_ns)
 		errno = EINVAL;
 		return NULL;
 	}
-	w = calloc(1, sizeof(*w));
+	w = aligned_alloc(WHEEL_ALIGN, sizeof(*w));
 	if (w == NULL)
 		return NULL;
-	w->slot_shift = (unsigned int)__builtin_ctzll(slot_ns);
+	memset(w, 0, sizeof(*w));
+	w->head.slot_shift = (unsigned int)__builtin_ctzll(slot_ns);
+	w->head.next_tick = TIMING_WHEEL_NO_TICK;
 	w->n_items = n_items;
-	w->n_slots = n_slots;
-	w->n_words = n_slots / 64;
-	w->n_summaries = (w->n_words + 63) / 64;
-	w->horizon_tick = n_slots;
-	w->overflow_min_tick = NO_TICK;
-	w->next_tick = NO_TICK;
-	w->overflow = (struct list){NO_ITEM, NO_ITEM};
-	w->slots = pages_alloc(n_slots * sizeof(w->slots[0]));
-	w->words = calloc(w->n_words, sizeof(w->words[0]));
-	w->summaries = calloc(w->n_summaries, sizeof(w->summaries[0]));
-	w->links = pages_alloc(n_items * sizeof(w->links[0]));
-	w->overflow_ticks = pages_alloc(n_items * sizeof(w->overflow_ticks[0]));
-	if (w->slots == NULL || w->words == NULL || w->summaries == NULL || w->links == NULL ||
-	    w->overflow_ticks == NULL) {
+	if (!is_few(w) && create_slots(w, n_slots) < 0) {
 		timing_wheel_destroy(w);
 		errno = ENOMEM;
 		return NULL;
@@ -198,7 +221,7 @@ next_word(const struct timing_wheel *w, uint32_t from)
 static uint64_t
 slots_next_tick(const struct timing_wheel *w)
 {
-	uint32_t start = slot_of(w, w->now_tick);
+	uint32_t start = slot_of(w, w->head.now_tick);
 	uint32_t word = start / 64;
 	uint64_t bits = w->words[word] & (~0ull << start % 64);
 	uint32_t slot;
@@ -210,7 +233,7 @@ slots_next_tick(const struct timing_wheel *w)
 		bits = w->words[word];
 	}
 	slot = word * 64 + (uint32_t)__builtin_ctzll(bits);
-	return w->now_tick + slot_of(w, (uint64_t)slot - start);
+	return w->head.now_tick + slot_of(w, (uint64_t)slot - start);
 }
 
 /* Earliest tick of all items; later ones only are in the overflow list. */
@@ -247,7 +270,7 @@ overflow_migrate(struct timing_wheel *w)
 	uint32_t next;
 	uint32_t i = w->overflow.head;
 
-	w->horizon_tick = w->now_tick + w->n_slots;
+	w->horizon_tick = w->head.now_tick + w->n_slots;
 	w->overflow = (struct list){NO_ITEM, NO_ITEM};
 	w->overflow_min_tick = NO_TICK;
 	for (; i != NO_ITEM; i = next) {
@@ -265,9 +288,9 @@ overflow_migrate(struct timing_wheel *w)
 static inline void
 move_to(struct timing_wheel *w, uint64_t tick)
 {
-	if (tick <= w->now_tick)
+	if (tick <= w->head.now_tick)
 		return;
-	w->now_tick = tick;
+	w->head.now_tick = tick;
 	/* Walking the list at half a turn leaves at least half a turn until the next walk. */
 	if (w->overflow_min_tick < tick + w->n_slots / 2)
 		overflow_migrate(w);
@@ -280,26 +303,66 @@ static inline uint64_t
 tick_of(const struct timing_wheel *w, uint64_t deadline_ns)
 {
 	assert(deadline_ns < 1ull << 63);
-	return max_u64((deadline_ns + (1ull << w->slot_shift) - 1) >> w->slot_shift, w->now_tick);
+	return max_u64((deadline_ns + (1ull << w->head.slot_shift) - 1) >> w->head.slot_shift,
+		       w->head.now_tick);
 }
 
+/* Behind all that are due no later. */
+static inline void
+few_insert(struct timing_wheel *w, uint32_t item, uint64_t tick)
+{
+	uint32_t at = w->n_in;
+
+	for (; at > 0 && w->few_tick[at - 1] > tick; at--) {
+		w->few_tick[at] = w->few_tick[at - 1];
+		w->few_item[at] = w->few_item[at - 1];
+	}
+	w->few_tick[at] = tick;
+	w->few_item[at] = item;
+}
+
+/* As timing_wheel_advance(), of one or more that are due. */
+static inline uint32_t
+few_take_due(struct timing_wheel *w, uint32_t *items, uint32_t budget, uint64_t now_tick)
+{
+	uint32_t n = 0, left;
+
+	while (n < budget && n < w->n_in && w->few_tick[n] <= now_tick) {
+		items[n] = w->few_item[n];
+		n++;
+	}
+	if (n == 0)
+		return 0;
+	w->head.now_tick = n < budget ? now_tick : w->few_tick[n - 1];
+	left = w->n_in - n;
+	for (uint32_t i = 0; i < left; i++) {
+		w->few_item[i] = w->few_item[n + i];
+		w->few_tick[i] = w->few_tick[n + i];
+	}
+	w->n_in = left;
+	w->head.next_tick = left > 0 ? w->few_tick[0] : NO_TICK;
+	return n;
+}
+
+/* It counts as in when it is. */
 static inline void
 insert(struct timing_wheel *w, uint32_t item, uint64_t tick)
 {
-	assert(item < w->n_items);
-	w->next_tick = min_u64(w->next_tick, tick);
-	if (tick < w->horizon_tick)
+	assert(item < w->n_items && w->n_in < w->n_items);
+	w->head.next_tick = min_u64(w->head.next_tick, tick);
+	if (is_few(w))
+		few_insert(w, item, tick);
+	else if (tick < w->horizon_tick)
 		slot_push(w, slot_of(w, tick), item);
 	else
 		overflow_push(w, item, tick);
+	w->n_in++;
 }
 
 void
 timing_wheel_insert(struct timing_wheel *w, uint32_t item, uint64_t deadline_ns)
 {
 	insert(w, item, tick_of(w, deadline_ns));
-	w->n_in++;
-	assert(w->n_in <= w->n_items);
 }
 
 /*
@@ -310,14 +373,14 @@ static inline void
 insert_part(struct timing_wheel *w, const uint32_t *items, const uint64_t *deadlines_ns, uint32_t n)
 {
 	const struct timing_wheel was = *w;
-	uint64_t ticks[INSERT_BURST], next_tick = was.next_tick;
+	uint64_t ticks[INSERT_BURST], next_tick = was.head.next_tick;
 
 	for (uint32_t i = 0; i < n; i++) {
 		ticks[i] = tick_of(&was, deadlines_ns[i]);
 		next_tick = min_u64(next_tick, ticks[i]);
 		__builtin_prefetch(&was.slots[slot_of(&was, ticks[i])], 1);
 	}
-	w->next_tick = next_tick;
+	w->head.next_tick = next_tick;
 	for (uint32_t i = 0; i < n; i++) {
 		assert(items[i] < was.n_items);
 		if (ticks[i] < was.horizon_tick)
@@ -331,13 +394,14 @@ void
 timing_wheel_insert_burst(struct timing_wheel *w, const uint32_t *items,
 			  const uint64_t *deadlines_ns, uint32_t n)
 {
-	w->n_in += n;
-	assert(w->n_in <= w->n_items);
-	/* One alone is at hand. */
-	if (n == 1) {
-		insert(w, items[0], tick_of(w, deadlines_ns[0]));
+	/* One alone is at hand, and so are few. */
+	if (n == 1 || is_few(w)) {
+		for (uint32_t i = 0; i < n; i++)
+			insert(w, items[i], tick_of(w, deadlines_ns[i]));
 		return;
 	}
+	w->n_in += n;
+	assert(w->n_in <= w->n_items);
 	while (n > 0) {
 		uint32_t part = n < INSERT_BURST ? n : INSERT_BURST;
 
@@ -351,10 +415,12 @@ timing_wheel_insert_burst(struct timing_wheel *w, const uint32_t *items,
 uint32_t
 timing_wheel_upcoming(struct timing_wheel *w, uint32_t *items, uint32_t budget, uint64_t until_ns)
 {
-	uint64_t end_tick = min_u64(until_ns >> w->slot_shift, w->horizon_tick);
-	uint64_t tick = max_u64(w->seen_tick, w->now_tick);
+	uint64_t end_tick = min_u64(until_ns >> w->head.slot_shift, w->horizon_tick);
+	uint64_t tick = max_u64(w->seen_tick, w->head.now_tick);
 	uint32_t n = 0;
 
+	if (is_few(w))
+		return 0;
 	while (tick < end_tick && n + SLOT_ITEMS <= budget) {
 		uint32_t slot = slot_of(w, tick);
 		uint64_t bits = w->words[slot / 64] >> slot % 64;
@@ -412,10 +478,10 @@ take_due(struct timing_wheel *w, uint32_t *items, uint32_t budget, uint64_t now_
 {
 	uint32_t n = 0;
 
-	while (n < budget && w->next_tick <= now_tick) {
-		move_to(w, w->next_tick);
-		n += slot_take(w, slot_of(w, w->next_tick), items + n, budget - n);
-		w->next_tick = find_next_tick(w);
+	while (n < budget && w->head.next_tick <= now_tick) {
+		move_to(w, w->head.next_tick);
+		n += slot_take(w, slot_of(w, w->head.next_tick), items + n, budget - n);
+		w->head.next_tick = find_next_tick(w);
 	}
 	if (n < budget)
 		move_to(w, now_tick);
@@ -425,17 +491,16 @@ take_due(struct timing_wheel *w, uint32_t *items, uint32_t budget, uint64_t now_
 uint32_t
 timing_wheel_advance(struct timing_wheel *w, uint32_t *items, uint32_t budget, uint64_t now_ns)
 {
-	uint64_t now_tick = now_ns >> w->slot_shift;
+	uint64_t now_tick = now_ns >> w->head.slot_shift;
 
-	if (w->next_tick <= now_tick)
-		return take_due(w, items, budget, now_tick);
-	if (budget > 0)
+	if (w->head.next_tick <= now_tick)
+		return is_few(w) ? few_take_due(w, items, budget, now_tick)
+				 : take_due(w, items, budget, now_tick);
+	if (budget == 0)
+		return 0;
+	if (is_few(w))
+		w->head.now_tick = max_u64(w->head.now_tick, now_tick);
+	else
 		move_to(w, now_tick);
 	return 0;
-}
-
-uint64_t
-timing_wheel_next_ns(const struct timing_wheel *w)
-{
-	return w->next_tick == NO_TICK ? NEVER_NS : w->next_tick << w->slot_shift;
 }

@@ -6,7 +6,8 @@
  * A deadline is rounded up to a slot boundary: an item is never released early and at most one slot
  * late. Items of one slot come out in the order in which they went in, so runs repeat.
  * Memory is taken at creation: 4 bytes an item, 32 a slot, and 8 an item once deadlines beyond the
- * horizon come. An item stays in until it is due: an owner that has lost interest ignores it then.
+ * horizon come; of TIMING_WHEEL_FEW items or fewer, none. An item stays in until it is due: an owner
+ * that has lost interest ignores it then.
  *
  * Work: advance() costs its items and a few bitmap words, however far the time jumps. The overflow
  * list is walked once each half horizon in which one of its items comes near; choose a horizon that
@@ -17,6 +18,19 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "base/units.h"
+
+/* So many items are few: they stand in one list, and there are no slots. */
+#define TIMING_WHEEL_FEW 7u
+#define TIMING_WHEEL_NO_TICK UINT64_MAX
+
+/* What a wheel begins with: callers ask this all the time. */
+struct timing_wheel_head {
+	uint64_t now_tick;
+	uint64_t next_tick; /* of all items; TIMING_WHEEL_NO_TICK: there are none */
+	unsigned int slot_shift;
+};
 
 struct timing_wheel;
 
@@ -51,14 +65,22 @@ uint32_t timing_wheel_advance(struct timing_wheel *w, uint32_t *items, uint32_t 
 /**
  * Items that are due soon, before until_ns, for their owner to bring what it will read of them into
  * the cache. A slot is told of once; later calls go on behind it. Some of a very full slot, and
- * those put in behind that, are left out.
+ * those put in behind that, are left out, and so are all of few items, which are at hand.
  *
  * @param budget  At least 7. @return how many.
  */
 uint32_t timing_wheel_upcoming(struct timing_wheel *w, uint32_t *items, uint32_t budget,
 			       uint64_t until_ns);
 
+/* Inline definitions */
+
 /** Time at which advance() will have an item, a slot boundary; NEVER_NS when the wheel is empty. */
-uint64_t timing_wheel_next_ns(const struct timing_wheel *w);
+static inline uint64_t
+timing_wheel_next_ns(const struct timing_wheel *w)
+{
+	const struct timing_wheel_head *h = (const struct timing_wheel_head *)w;
+
+	return h->next_tick == TIMING_WHEEL_NO_TICK ? NEVER_NS : h->next_tick << h->slot_shift;
+}
 
 #endif

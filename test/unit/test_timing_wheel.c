@@ -67,13 +67,16 @@ item_comes_at_the_slot_boundary_at_or_after_its_deadline(void **state)
 	}
 }
 
+/* The same of few items, and of more. */
+#define FEW TIMING_WHEEL_FEW
+#define MORE (TIMING_WHEEL_FEW + 1)
+
 static void
-items_of_one_slot_keep_their_order_across_the_horizon(void **state)
+items_of_one_slot_keep_their_order(uint32_t n_items)
 {
-	struct timing_wheel *w = timing_wheel_create(8, 64, 1);
+	struct timing_wheel *w = timing_wheel_create(n_items, 64, 1);
 	uint32_t items[8];
 
-	(void)state;
 	/* 0 is beyond the horizon when it goes in; when 1 follows, half a turn later, it no longer
 	 * is. */
 	timing_wheel_insert(w, 0, 70);
@@ -89,12 +92,19 @@ items_of_one_slot_keep_their_order_across_the_horizon(void **state)
 }
 
 static void
-past_deadline_is_due_at_once(void **state)
+items_of_one_slot_keep_their_order_across_the_horizon(void **state)
 {
-	struct timing_wheel *w = timing_wheel_create(8, 64, 1024);
+	(void)state;
+	items_of_one_slot_keep_their_order(FEW);
+	items_of_one_slot_keep_their_order(MORE);
+}
+
+static void
+past_deadline_comes_at_once(uint32_t n_items)
+{
+	struct timing_wheel *w = timing_wheel_create(n_items, 64, 1024);
 	uint32_t items[8];
 
-	(void)state;
 	assert_int_equal(timing_wheel_advance(w, items, 8, HOUR_NS + 700), 0);
 	timing_wheel_insert(w, 5, 17);
 	timing_wheel_insert(w, 4, HOUR_NS);
@@ -103,6 +113,14 @@ past_deadline_is_due_at_once(void **state)
 	assert_int_equal(items[0], 5);
 	assert_int_equal(items[1], 4);
 	timing_wheel_destroy(w);
+}
+
+static void
+past_deadline_is_due_at_once(void **state)
+{
+	(void)state;
+	past_deadline_comes_at_once(FEW);
+	past_deadline_comes_at_once(MORE);
 }
 
 /* Slots of few items, and of more than a slot names itself. */
@@ -217,7 +235,7 @@ ref_advance(struct ref *ref, uint32_t *items, uint32_t budget, uint64_t now_ns)
 	} while (0)
 
 static void
-one_random_run(uint64_t seed)
+one_random_run(uint64_t seed, uint32_t n_items)
 {
 	static const uint32_t slots[] = {64, 128, 4096, 16384};
 	struct timing_wheel *w;
@@ -232,9 +250,9 @@ one_random_run(uint64_t seed)
 	ref.slot_ns = 1ull << prng_below(&rnd, 12);
 	now_ns = prng_below(&rnd, 1ull << prng_below(&rnd, 55));
 	spread_ns = n_slots * ref.slot_ns << prng_below(&rnd, 4) >> 2;
-	w = timing_wheel_create(REF_ITEMS, n_slots, ref.slot_ns);
+	w = timing_wheel_create(n_items, n_slots, ref.slot_ns);
 	for (unsigned int step = 0; step < 1500; step++) {
-		uint32_t item = (uint32_t)prng_below(&rnd, REF_ITEMS);
+		uint32_t item = (uint32_t)prng_below(&rnd, n_items);
 		uint32_t got[16], want[16], n, budget = (uint32_t)prng_below(&rnd, 17);
 		int first;
 
@@ -324,7 +342,8 @@ random_runs_equal_a_sorted_reference(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 100; seed++) {
-		one_random_run(seed);
+		one_random_run(seed, REF_ITEMS);
+		one_random_run(seed, 1 + (uint32_t)(seed % MORE));
 	}
 }
 
