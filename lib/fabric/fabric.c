@@ -2,6 +2,7 @@
 /* Building a fabric: nodes, cables, and what their events need. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <rte_mbuf.h>
 
 #include "base/fixed.h"
@@ -17,10 +18,11 @@ fabric_create(uint32_t max_nodes, uint32_t max_links)
 	f->max_nodes = max_nodes;
 	f->max_ends = 2 * max_links;
 	f->lookahead_ns = NEVER_NS;
-	f->nodes = calloc(max_nodes, sizeof(*f->nodes));
+	f->nodes = aligned_alloc(RTE_CACHE_LINE_SIZE, max_nodes * sizeof(*f->nodes));
 	f->turns_ns = calloc(max_nodes, sizeof(*f->turns_ns));
+	f->due = calloc(max_nodes, sizeof(*f->due));
 	f->ends = aligned_alloc(RTE_CACHE_LINE_SIZE, f->max_ends * sizeof(*f->ends));
-	if (f->nodes == NULL || f->turns_ns == NULL || f->ends == NULL ||
+	if (f->nodes == NULL || f->turns_ns == NULL || f->due == NULL || f->ends == NULL ||
 	    event_queue_init(&f->arrivals, f->max_ends) < 0) {
 		fabric_destroy(f);
 		errno = ENOMEM;
@@ -49,6 +51,7 @@ fabric_destroy(struct fabric *f)
 	}
 	event_queue_free(&f->arrivals);
 	free(f->ends);
+	free(f->due);
 	free(f->turns_ns);
 	free(f->nodes);
 	free(f);
@@ -61,6 +64,7 @@ fabric_add_node(struct fabric *f, struct node *node)
 
 	if (f->n_nodes == f->max_nodes)
 		return -ENOSPC;
+	memset(slot, 0, sizeof(*slot));
 	if (event_queue_init(&slot->tx, 1) < 0)
 		return -ENOMEM;
 	slot->node = node;

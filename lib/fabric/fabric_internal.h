@@ -3,7 +3,9 @@
 #ifndef QUENCH_FABRIC_FABRIC_INTERNAL_H
 #define QUENCH_FABRIC_FABRIC_INTERNAL_H
 
+#include <assert.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <rte_common.h>
 
 #include "fabric/event_queue.h"
@@ -26,21 +28,25 @@ struct end {
 } __rte_cache_aligned;
 
 struct node_slot {
+	/* in one cache line */
 	struct node *node;
 	struct flights inbox;  /* what arrives in this window, in order */
 	struct event_queue tx; /* of the node's ends, in the order in which they were connected */
 	uint64_t control_ns;
+	/* in the next */
+	uint32_t *ends;      /* the fabric's numbers of them */
 	uint32_t wake_words; /* of node->wake: up to the highest port that is connected */
 	uint32_t n_ends;
-	uint32_t *ends;                         /* the fabric's numbers of them */
 	uint32_t local_of_port[NODE_MAX_PORTS]; /* place in ends; NO_END: not connected */
-};
+} __rte_cache_aligned;
+static_assert(offsetof(struct node_slot, ends) == RTE_CACHE_LINE_SIZE, "as it says");
 
 struct fabric {
 	struct event_queue arrivals; /* at the peers of the ends */
 	struct end *ends;
 	struct node_slot *nodes;
 	uint64_t *turns_ns; /* of the nodes: when they have something to do */
+	uint32_t *due;      /* nodes that have, in this window */
 	uint32_t n_ends, max_ends;
 	uint32_t n_nodes, max_nodes;
 	uint64_t lookahead_ns; /* a frame takes at least so long from node to node */

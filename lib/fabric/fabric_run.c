@@ -23,6 +23,8 @@
 
 #define BURST 32
 #define AHEAD 4
+/* What a node's fetch() reads is in so many. */
+#define NODE_LINES 4
 /* So many nodes, and the frames between them, are in the second-level cache anyway. */
 #define FEW_NODES 16
 
@@ -354,9 +356,33 @@ fabric_next_ns(struct fabric *f)
 	return min_u64(event_queue_min(&f->arrivals).at_ns, first_turn_ns(f));
 }
 
-/* The node's turn comes next: let what it will need be on its way. */
-static void
-fetch(const struct node_slot *slot)
+/*
+ * What the turn of a node will need is on its way while others have theirs. Each step reads what the
+ * one before has asked for: the slot, the node and its ends, and what these lead to.
+ */
+static inline void
+fetch_slot(const struct node_slot *slot)
+{
+	rte_prefetch0(slot);
+	rte_prefetch0(&slot->ends);
+}
+
+static inline void
+fetch_node(const struct fabric *f, const struct node_slot *slot)
+{
+	const char *node = (const char *)slot->node;
+
+	for (unsigned int i = 0; i < NODE_LINES; i++)
+		rte_prefetch0(node + i * RTE_CACHE_LINE_SIZE);
+	rte_prefetch0(slot->inbox.head);
+	rte_prefetch0(slot->inbox.head + 2);
+	rte_prefetch0(&slot->tx.best[1]);
+	if (slot->n_ends == 1)
+		rte_prefetch0(&f->ends[slot->ends[0]]);
+}
+
+static inline void
+fetch_content(const struct node_slot *slot)
 {
 	const struct flights *inbox = &slot->inbox;
 
@@ -376,26 +402,47 @@ take_turn(struct fabric *f, uint32_t node, uint64_t until_ns)
 	f->turns_ns[node] = min_u64(event_queue_min(&slot->tx).at_ns, slot->control_ns);
 }
 
-/* Node by node: a pass over an array is nothing beside what the nodes do. */
+/* Ends from which something arrives in this window, and the first of it: all at once, as handing out
+ * goes from one to another in the order of time, and has nothing else to do while it waits. */
+static void
+fetch_arrivals(const struct fabric *f, uint64_t until_ns)
+{
+	for (uint32_t end = 0; end < f->n_ends; end++)
+		if (event_queue_at(&f->arrivals, end) <= until_ns)
+			rte_prefetch0(&f->ends[end]);
+	for (uint32_t end = 0; end < f->n_ends; end++) {
+		if (event_queue_at(&f->arrivals, end) > until_ns)
+			continue;
+		rte_prefetch0(f->ends[end].on_cable.head);
+		rte_prefetch0(&f->nodes[f->ends[end].peer_node]);
+	}
+}
+
 static void
 run_window(struct fabric *f, uint64_t until_ns)
 {
-	uint32_t before = NO_END;
 	uint64_t arrival_ns;
+	uint32_t n = 0;
 
+	if (f->is_large)
+		fetch_arrivals(f, until_ns);
 	while ((arrival_ns = event_queue_next_ns(&f->arrivals)) <= until_ns)
 		hand_out(f, event_queue_next_source(&f->arrivals), arrival_ns);
 	for (uint32_t i = 0; i < f->n_nodes; i++) {
-		if (f->turns_ns[i] > until_ns)
-			continue;
-		if (f->is_large)
-			fetch(&f->nodes[i]);
-		if (before != NO_END)
-			take_turn(f, before, until_ns);
-		before = i;
+		f->due[n] = i;
+		n += f->turns_ns[i] <= until_ns;
 	}
-	if (before != NO_END)
-		take_turn(f, before, until_ns);
+	for (uint32_t i = 0; i < n; i++) {
+		if (f->is_large) {
+			if (i + 3 < n)
+				fetch_slot(&f->nodes[f->due[i + 3]]);
+			if (i + 2 < n)
+				fetch_node(f, &f->nodes[f->due[i + 2]]);
+			if (i + 1 < n)
+				fetch_content(&f->nodes[f->due[i + 1]]);
+		}
+		take_turn(f, f->due[i], until_ns);
+	}
 }
 
 int
