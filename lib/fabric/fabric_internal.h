@@ -23,6 +23,7 @@ struct end {
 	struct cable *cable;  /* NULL: all that leaves arrives, and nobody looks */
 	uint32_t timed_bytes; /* of the last frame, and how long those take */
 	uint64_t timed_ns;
+	uint64_t free_ns; /* when the last frame that the node sent has left */
 	struct fabric_link link;
 	uint64_t injected_ns; /* when the last frame of fabric_inject() has left */
 } __rte_cache_aligned;

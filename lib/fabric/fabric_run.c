@@ -134,7 +134,7 @@ next_tx_ns(const struct node_slot *slot, uint16_t port, uint64_t now_ns)
  * that is to transmit at once, before all else, and so need not go through the queue; or NO_END.
  */
 static inline uint32_t
-take_wakes(struct node_slot *slot, uint64_t now_ns)
+take_wakes(const struct fabric *f, struct node_slot *slot, uint64_t now_ns)
 {
 	uint32_t at_once = NO_END;
 
@@ -149,16 +149,21 @@ take_wakes(struct node_slot *slot, uint64_t now_ns)
 		for (; ports != 0; ports &= ports - 1) {
 			uint32_t port = w * 64 + (unsigned int)__builtin_ctzll(ports);
 			uint32_t local = slot->local_of_port[port];
-			uint64_t next_ns;
+			uint64_t next_ns = now_ns;
+			bool first;
 
 			if (local == NO_END)
 				continue;
 			if (at_once != NO_END)
 				event_queue_set(&slot->tx, at_once, now_ns);
 			at_once = NO_END;
-			next_ns = next_tx_ns(slot, (uint16_t)port, now_ns);
-			if (next_ns == now_ns && flights_next_ns(&slot->inbox) > now_ns &&
-			    event_queue_is_first(&slot->tx, local, now_ns))
+			first = flights_next_ns(&slot->inbox) > now_ns &&
+				event_queue_is_first(&slot->tx, local, now_ns);
+			/* Where the wire is free it mostly may: then it is asked by being called.
+			 */
+			if (!first || f->ends[slot->ends[local]].free_ns > now_ns)
+				next_ns = next_tx_ns(slot, (uint16_t)port, now_ns);
+			if (first && next_ns == now_ns)
 				at_once = local;
 			else
 				event_queue_set(&slot->tx, local, next_ns);
@@ -220,6 +225,7 @@ transmit(struct fabric *f, struct node_slot *slot, uint32_t local, uint64_t now_
 		}
 		put_on_cable(f, e, pkts[i], sent_ns + e->link.delay_ns);
 	}
+	e->free_ns = sent_ns;
 	if (n > 0 && flights_count(&e->on_cable) == n)
 		event_queue_set(&f->arrivals, end, flights_next_ns(&e->on_cable));
 	slot->node->wake[e->port / 64] &= ~(1ull << e->port % 64);
@@ -227,7 +233,7 @@ transmit(struct fabric *f, struct node_slot *slot, uint32_t local, uint64_t now_
 	/* A port that gave nothing must not ask to be called at the same instant for ever. */
 	assert(n > 0 || next_ns > now_ns);
 	event_queue_set(&slot->tx, local, next_ns);
-	return take_wakes(slot, now_ns);
+	return take_wakes(f, slot, now_ns);
 }
 
 /* The lines of a frame that receiving and sending it touch: of one that ends at a host, with its
@@ -264,16 +270,16 @@ receive(const struct fabric *f, struct node_slot *slot, uint64_t now_ns)
 		pkts[n++] = flights_pop(inbox)->m;
 	} while (n < BURST && flights_next_ns(inbox) == now_ns && inbox->head->to_port == port);
 	slot->node->ops->rx(slot->node, port, pkts, n, now_ns);
-	return take_wakes(slot, now_ns);
+	return take_wakes(f, slot, now_ns);
 }
 
 /* @return as take_wakes(). */
 static uint32_t
-control(struct node_slot *slot, uint64_t now_ns)
+control(const struct fabric *f, struct node_slot *slot, uint64_t now_ns)
 {
 	slot->control_ns = slot->node->ops->control(slot->node, now_ns);
 	assert(slot->control_ns > now_ns);
-	return take_wakes(slot, now_ns);
+	return take_wakes(f, slot, now_ns);
 }
 
 /* All that a node does up to and including until_ns. At equal times frames arrive first, then ports
@@ -294,7 +300,7 @@ run_node(struct fabric *f, struct node_slot *slot, uint64_t until_ns)
 		else if (tx_ns == now_ns)
 			at_once = transmit(f, slot, event_queue_next_source(&slot->tx), now_ns);
 		else
-			at_once = control(slot, now_ns);
+			at_once = control(f, slot, now_ns);
 		while (at_once != NO_END)
 			at_once = transmit(f, slot, at_once, now_ns);
 	}
@@ -314,13 +320,13 @@ settle(struct fabric *f, uint32_t node, uint32_t at_once, uint64_t now_ns)
 void
 fabric_poke(struct fabric *f, uint32_t node, uint64_t now_ns)
 {
-	settle(f, node, take_wakes(&f->nodes[node], now_ns), now_ns);
+	settle(f, node, take_wakes(f, &f->nodes[node], now_ns), now_ns);
 }
 
 void
 fabric_control(struct fabric *f, uint32_t node, uint64_t now_ns)
 {
-	settle(f, node, control(&f->nodes[node], now_ns), now_ns);
+	settle(f, node, control(f, &f->nodes[node], now_ns), now_ns);
 }
 
 static void
@@ -357,8 +363,8 @@ fabric_next_ns(struct fabric *f)
 }
 
 /*
- * What the turn of a node will need is on its way while others have theirs. Each step reads what the
- * one before has asked for: the slot, the node and its ends, and what these lead to.
+ * What the turn of a node will need is on its way while others have theirs. Each step reads what
+ * the one before has asked for: the slot, the node and its ends, and what these lead to.
  */
 static inline void
 fetch_slot(const struct node_slot *slot)
@@ -402,8 +408,8 @@ take_turn(struct fabric *f, uint32_t node, uint64_t until_ns)
 	f->turns_ns[node] = min_u64(event_queue_min(&slot->tx).at_ns, slot->control_ns);
 }
 
-/* Ends from which something arrives in this window, and the first of it: all at once, as handing out
- * goes from one to another in the order of time, and has nothing else to do while it waits. */
+/* Ends from which something arrives in this window, and the first of it: all at once, as handing
+ * out goes from one to another in the order of time, and has nothing else to do while it waits. */
 static void
 fetch_arrivals(const struct fabric *f, uint64_t until_ns)
 {
