@@ -45,7 +45,7 @@ struct live_ops {
 		       struct config_error *err);
 	/* On the main lcore: let it come into force. */
 	void (*apply)(void *program, const struct live_version *v, uint64_t now_ns);
-	/* Is the last one in force everywhere? From any thread. */
+	/* Is the last one in force everywhere? Asked by who changes something. */
 	bool (*is_done)(void *program);
 };
 

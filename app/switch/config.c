@@ -152,7 +152,7 @@ live_apply(void *program, const struct live_version *v, uint64_t now_ns)
 static bool
 live_is_done(void *program)
 {
-	return sw_reload_is_done(((const struct switch_live *)program)->node);
+	return sw_reload_settle(((const struct switch_live *)program)->node);
 }
 
 const struct live_ops switch_live_ops = {

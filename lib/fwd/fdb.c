@@ -4,28 +4,13 @@
 #include <stdbool.h>
 #include <rte_branch_prediction.h>
 #include <rte_common.h>
-#include <rte_errno.h>
-#include <rte_malloc.h>
 #include <rte_prefetch.h>
 #include <rte_spinlock.h>
 
 #include "base/counter.h"
 #include "base/fixed.h"
-#include "base/pages.h"
 #include "base/units.h"
 #include "fwd/fdb.h"
-
-/* An address stands in its home bucket or in one of the next: this bounds what made-up addresses
- * that all have one home can cost. At half load random ones need no more than three. */
-#define MAX_PROBES 8u
-/* Buckets looked at by one step of fdb_sweep(): about a microsecond. */
-#define SWEEP_BUCKETS 128u
-/* A refresh is written when the last one is older than this part of the ageing time. */
-#define REFRESH_PARTS 256u
-#define SWEEPS_PER_AGEING 4u
-
-/* No key has all bits set: a domain has 15. */
-#define FREE_KEY UINT64_MAX
 
 uint64_t *
 fdb_find_beyond(struct fdb *fdb, uint64_t key, uint32_t home)
@@ -107,7 +92,7 @@ enter(struct fdb *fdb, uint64_t key, uint64_t state)
 		struct fdb_bucket *b = &fdb->buckets[(home + i) & fdb->mask];
 
 		for (unsigned int slot = 0; slot < FDB_SLOTS; slot++) {
-			if (b->key[slot] != FREE_KEY)
+			if (b->key[slot] != FDB_FREE_KEY)
 				continue;
 			set_state(&b->state[slot], state);
 			count_passed(fdb, home, i, 1);
@@ -242,7 +227,7 @@ forget(struct fdb *fdb, uint32_t at, unsigned int slot)
 	struct fdb_bucket *b = &fdb->buckets[at];
 	uint32_t home = fdb_home(fdb, b->key[slot]);
 
-	__atomic_store_n(&b->key[slot], FREE_KEY, __ATOMIC_RELAXED);
+	__atomic_store_n(&b->key[slot], FDB_FREE_KEY, __ATOMIC_RELAXED);
 	/* Before the place has another state. */
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	count_passed(fdb, home, (at - home) & fdb->mask, -1);
@@ -257,7 +242,7 @@ sweep_bucket(struct fdb *fdb, uint32_t at, uint64_t now_ns)
 	const struct fdb_bucket *b = &fdb->buckets[at];
 
 	for (unsigned int slot = 0; slot < FDB_SLOTS; slot++) {
-		if (b->key[slot] != FREE_KEY && fdb_aged(fdb, b->state[slot], now_ns))
+		if (b->key[slot] != FDB_FREE_KEY && fdb_aged(fdb, b->state[slot], now_ns))
 			forget(fdb, at, slot);
 	}
 }
@@ -269,7 +254,7 @@ fdb_sweep(struct fdb *fdb, uint64_t now_ns)
 		return NEVER_NS;
 	if (!begin_write(fdb))
 		return now_ns;
-	for (uint32_t i = 0; i < SWEEP_BUCKETS && i <= fdb->mask; i++) {
+	for (uint32_t i = 0; i < FDB_STEP_BUCKETS && i <= fdb->mask; i++) {
 		sweep_bucket(fdb, fdb->next_bucket, now_ns);
 		fdb->next_bucket = (fdb->next_bucket + 1) & fdb->mask;
 	}
@@ -284,7 +269,7 @@ fdb_forget_learned(struct fdb *fdb)
 		const struct fdb_bucket *b = &fdb->buckets[at];
 
 		for (unsigned int slot = 0; slot < FDB_SLOTS; slot++)
-			if (b->key[slot] != FREE_KEY && !(b->state[slot] & FDB_STATIC_BIT))
+			if (b->key[slot] != FDB_FREE_KEY && !(b->state[slot] & FDB_STATIC_BIT))
 				forget(fdb, at, slot);
 	}
 }
@@ -319,7 +304,7 @@ fdb_take_over(struct fdb *to, const struct fdb *from, const uint64_t members[], 
 	/* Owners leave writing to who is at it, and do not wait: this one may. */
 	if (to->shared)
 		rte_spinlock_lock(&to->writer);
-	for (uint32_t end = *at + SWEEP_BUCKETS; *at < end && *at <= from->mask; ++*at) {
+	for (uint32_t end = *at + FDB_STEP_BUCKETS; *at < end && *at <= from->mask; ++*at) {
 		const struct fdb_bucket *b = &from->buckets[*at];
 
 		for (unsigned int slot = 0; slot < FDB_SLOTS; slot++) {
@@ -327,7 +312,7 @@ fdb_take_over(struct fdb *to, const struct fdb *from, const uint64_t members[], 
 			uint64_t state = __atomic_load_n(&b->state[slot], __ATOMIC_ACQUIRE);
 
 			/* A place that changes hands meanwhile is as good as free. */
-			if (key != FREE_KEY && !(state & FDB_STATIC_BIT) &&
+			if (key != FDB_FREE_KEY && !(state & FDB_STATIC_BIT) &&
 			    __atomic_load_n(&b->key[slot], __ATOMIC_RELAXED) == key &&
 			    members[key >> 48] >> fdb_port_of(state) & 1)
 				take(to, key, state);
@@ -360,108 +345,4 @@ const struct fdb_stats *
 fdb_stats(const struct fdb *fdb)
 {
 	return &fdb->stats;
-}
-
-static void
-init_times(struct fdb *fdb, uint64_t ageing_ns)
-{
-	uint64_t steps = ((uint64_t)fdb->mask + SWEEP_BUCKETS) / SWEEP_BUCKETS;
-
-	fdb->refresh_ns = FDB_SEEN_MASK >> 1;
-	fdb->lifetime_ns = NEVER_NS;
-	fdb->sweep_interval_ns = NEVER_NS;
-	if (ageing_ns == 0)
-		return;
-	fdb->refresh_ns = ageing_ns / REFRESH_PARTS;
-	fdb->lifetime_ns = add_sat(ageing_ns, fdb->refresh_ns);
-	fdb->sweep_interval_ns = max_u64(1, ageing_ns / (SWEEPS_PER_AGEING * steps));
-}
-
-static void
-init_buckets(struct fdb *fdb)
-{
-	for (uint32_t i = 0; i <= fdb->mask; i++) {
-		for (unsigned int slot = 0; slot < FDB_SLOTS; slot++)
-			fdb->buckets[i].key[slot] = FREE_KEY;
-	}
-	for (uint16_t port = 0; port < FDB_MAX_PORTS; port++)
-		fdb_set_limit(fdb, port, 0);
-}
-
-static bool
-params_fit(const struct fdb_params *params)
-{
-	return params->entries >= FDB_MIN_ENTRIES && params->entries <= FDB_MAX_ENTRIES;
-}
-
-static size_t
-bucket_bytes(const struct fdb *fdb)
-{
-	return (fdb->mask + 1ull) * sizeof(*fdb->buckets);
-}
-
-int
-fdb_renew(struct fdb *fdb, const struct fdb_params *params)
-{
-	/* Twice as many slots as entries, at least. */
-	uint32_t buckets = rte_align32pow2(params->entries * 2 / FDB_SLOTS);
-
-	fdb_release(fdb);
-	if (!params_fit(params))
-		return -EINVAL;
-	fdb->mask = buckets - 1;
-	fdb->probes = RTE_MIN(buckets, MAX_PROBES);
-	fdb->entries = params->entries;
-	fdb->shared = params->shared;
-	fdb->next_bucket = 0;
-	rte_spinlock_init(&fdb->writer);
-	fdb->buckets = pages_alloc(bucket_bytes(fdb));
-	fdb->passed = rte_zmalloc_socket("fdb", buckets, RTE_CACHE_LINE_SIZE, params->socket);
-	if (fdb->buckets == NULL || fdb->passed == NULL) {
-		fdb_release(fdb);
-		return -ENOMEM;
-	}
-	init_buckets(fdb);
-	init_times(fdb, params->ageing_ns);
-	return 0;
-}
-
-void
-fdb_release(struct fdb *fdb)
-{
-	pages_free(fdb->buckets, bucket_bytes(fdb));
-	rte_free(fdb->passed);
-	fdb->buckets = NULL;
-	fdb->passed = NULL;
-	count_used(fdb, -(int32_t)fdb->used);
-	for (uint16_t port = 0; port < FDB_MAX_PORTS; port++)
-		count_learned(fdb, port, -(int32_t)fdb->ports[port].learned);
-}
-
-struct fdb *
-fdb_create(const struct fdb_params *params)
-{
-	struct fdb *fdb;
-	int rc;
-
-	if (!params_fit(params)) {
-		rte_errno = EINVAL;
-		return NULL;
-	}
-	fdb = rte_zmalloc_socket("fdb", sizeof(*fdb), RTE_CACHE_LINE_SIZE, params->socket);
-	rc = fdb == NULL ? -ENOMEM : fdb_renew(fdb, params);
-	if (rc == 0)
-		return fdb;
-	rte_free(fdb);
-	rte_errno = -rc;
-	return NULL;
-}
-
-void
-fdb_destroy(struct fdb *fdb)
-{
-	if (fdb == NULL)
-		return;
-	fdb_release(fdb);
-	rte_free(fdb);
 }

@@ -189,6 +189,10 @@ const struct fdb_stats *fdb_stats(const struct fdb *fdb);
 #define FDB_SEEN_BITS 55
 #define FDB_SEEN_MASK ((1ull << FDB_SEEN_BITS) - 1)
 #define FDB_STATIC_BIT (1ull << 63)
+/* No key has all bits set: a domain has 15. */
+#define FDB_FREE_KEY UINT64_MAX
+/* Buckets looked at by one step of those that go through all: about a microsecond. */
+#define FDB_STEP_BUCKETS 128u
 
 struct fdb_bucket {
 	uint64_t key[FDB_SLOTS]; /* all ones: not in use */

@@ -3,10 +3,6 @@
 
 #include "base/fixed.h"
 
-#define FREE_KEY UINT64_MAX
-/* Buckets looked at in one step: about a microsecond. */
-#define STEP_BUCKETS 128u
-
 static struct fdb_entry
 entry_of(uint64_t key, uint64_t state, uint64_t now_ns)
 {
@@ -29,7 +25,7 @@ uint32_t
 fdb_read(const struct fdb *fdb, uint32_t *at, struct fdb_entry out[], uint32_t n, uint64_t now_ns)
 {
 	uint64_t all = (fdb->mask + 1ull) * FDB_SLOTS;
-	uint64_t end = min_u64((uint64_t)*at + STEP_BUCKETS * FDB_SLOTS, all);
+	uint64_t end = min_u64((uint64_t)*at + FDB_STEP_BUCKETS * FDB_SLOTS, all);
 	uint32_t found = 0;
 
 	if (*at == FDB_READ_END)
@@ -41,7 +37,7 @@ fdb_read(const struct fdb *fdb, uint32_t *at, struct fdb_entry out[], uint32_t n
 		uint64_t state = __atomic_load_n(&b->state[*at % FDB_SLOTS], __ATOMIC_ACQUIRE);
 
 		/* A place that changes hands meanwhile is as good as free. */
-		if (key != FREE_KEY && !fdb_aged(fdb, state, now_ns) &&
+		if (key != FDB_FREE_KEY && !fdb_aged(fdb, state, now_ns) &&
 		    __atomic_load_n(place, __ATOMIC_RELAXED) == key)
 			out[found++] = entry_of(key, state, now_ns);
 	}

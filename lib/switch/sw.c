@@ -12,6 +12,13 @@
 #include "tm/mmu_part.h"
 #include "wire/pfc_frame.h"
 
+/* Another one takes its place, but it stays. */
+static const struct fdb *
+fdb_of(const struct node *node)
+{
+	return __atomic_load_n(&sw_shard_at(sw_of_const(node), 0)->fdb, __ATOMIC_ACQUIRE);
+}
+
 /*
  * Ageing writes the table, which belongs to the data path: here only a step of it is asked for. The
  * owner does it in its next rx() or tx().
@@ -19,7 +26,7 @@
 static uint64_t
 age_control(struct sw *sw, uint64_t now_ns)
 {
-	uint64_t interval_ns = fdb_sweep_interval_ns(sw->forwarding.in_force.fdb);
+	uint64_t interval_ns = fdb_sweep_interval_ns(fdb_of(&sw->node));
 
 	if (interval_ns == NEVER_NS)
 		return NEVER_NS;
@@ -51,7 +58,6 @@ sw_control(struct node *node, uint64_t now_ns)
 	struct sw *sw = sw_of(node);
 	uint64_t next_ns = age_control(sw, now_ns);
 
-	next_ns = min_u64(next_ns, sw_forwarding_control(sw, now_ns));
 	next_ns = min_u64(next_ns, watermark_control(sw, now_ns));
 	next_ns = min_u64(next_ns, sw_pfcwd_control(sw, now_ns));
 	return min_u64(next_ns, sw_dcbx_control(sw, now_ns));
@@ -207,14 +213,13 @@ sw_destroy(struct node *node)
 int
 sw_learn(struct node *node, uint16_t vid, const uint8_t mac[6], uint16_t port, uint64_t now_ns)
 {
-	const struct sw *sw = sw_of(node);
-	const struct sw_forwarding *f = &sw->forwarding.in_force;
+	const struct sw *sw = sw_shard_at(sw_of(node), 0);
 	uint64_t key = fdb_key(vid, mac);
 
-	if (port >= sw->n_ports || vid >= SW_DOMAINS || !(f->vlans->members[vid] >> port & 1) ||
+	if (port >= sw->n_ports || vid >= SW_DOMAINS || !(sw->vlans->members[vid] >> port & 1) ||
 	    fdb_key_is_group(key))
 		return -EINVAL;
-	return fdb_learn(f->fdb, key, port, now_ns) ? 0 : -ENOSPC;
+	return fdb_learn(sw->fdb, key, port, now_ns) ? 0 : -ENOSPC;
 }
 
 const struct sw_port_stats *
@@ -279,13 +284,6 @@ sw_do_clear_watermarks(struct sw *sw)
 		if (kinds >> i & 1)
 			mmu_part_clear_watermarks(sw->mmu, sw->index, (enum mmu_watermark)i);
 	}
-}
-
-/* Another one takes its place, but it stays. */
-static const struct fdb *
-fdb_of(const struct node *node)
-{
-	return __atomic_load_n(&sw_of_const(node)->forwarding.in_force.fdb, __ATOMIC_ACQUIRE);
 }
 
 uint32_t

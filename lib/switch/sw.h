@@ -351,7 +351,7 @@ void sw_running_params(const struct node *node, struct sw_params *params);
 
 /**
  * Build what is in place of addresses, VLANs and routes then, if it differs; from any thread, one
- * at a time, and while the last reload is done.
+ * at a time, and after the last reload is in force everywhere.
  *
  * @param params  After sw_params_resolve(), sw_params_check() and sw_reload_fault().
  * @param next    For sw_reload() or sw_reload_forget().
@@ -365,15 +365,20 @@ void sw_reload_forget(struct sw_forwarding *next);
 
 /**
  * Called where control() is. The owners put it in force in their next rx() or tx(), each between
- * two bursts and its part at once; what they knew by sw_set_..() is replaced. What was in force is
- * freed by control().
+ * two bursts and its part at once; what they knew by sw_set_..() is replaced.
  *
  * @param params  Those that were prepared; must outlive sw_reload_is_done().
  * @param next    Of sw_reload_prepare(); taken.
  */
 void sw_reload(struct node *node, const struct sw_params *params, struct sw_forwarding *next,
 	       uint64_t now_ns);
-/** From any thread. */
+/**
+ * By who prepared it, when the owners have put it in force: take over what was learned meanwhile,
+ * and free what was before, which may take milliseconds; else the next sw_reload_prepare() does.
+ * @return sw_reload_is_done().
+ */
+bool sw_reload_settle(struct node *node);
+/** Have all owners put it in force? From any thread. */
 bool sw_reload_is_done(const struct node *node);
 
 /** Watched queues drop, and are not looked at; takes effect with the next control(). */

@@ -7,14 +7,8 @@
 #include <string.h>
 #include <rte_errno.h>
 
-#include "base/fixed.h"
 #include "switch/sw_router.h"
 #include "switch/sw_shard.h"
-
-/* How often it is asked whether all shards have gone over. */
-#define LOOK_NS (100 * NS_PER_US)
-/* Steps of taking over addresses in one call of control(): about a millisecond. */
-#define TAKE_STEPS 64u
 
 /* FNV-1a, over what two configurations differ in or not. */
 #define DIGEST_START 0xcbf29ce484222325ull
@@ -236,6 +230,7 @@ sw_reload_prepare(struct node *node, const struct sw_params *params, struct sw_f
 	const char *fault = NULL;
 
 	assert(sw_reload_is_done(node));
+	sw_reload_settle(node);
 	if (next != NULL)
 		next->vlans = sw_vlans_create(params);
 	if (next == NULL || next->vlans == NULL)
@@ -276,7 +271,6 @@ sw_forwarding_begin(struct sw *front, struct sw_forwarding *next, const struct s
 	set_limits(front->forwarding.in_force.fdb, params);
 	for (uint16_t i = 0; i < sw_shard_count(front); i++)
 		sw_shard_at(front, i)->adopt = next;
-	front->forwarding.taken_over = 0;
 	__atomic_store_n(&front->forwarding.next, next, __ATOMIC_RELEASE);
 }
 
@@ -291,42 +285,41 @@ sw_forwarding_adopt(struct sw *sw, uint64_t now_ns)
 	if (next->vlans != NULL)
 		sw->vlans = next->vlans;
 	if (next->fdb != NULL)
-		sw->fdb = next->fdb;
+		__atomic_store_n(&sw->fdb, next->fdb, __ATOMIC_RELEASE);
 	if (next->routes != NULL)
 		sw_router_adopt(sw->router, next->routes, now_ns);
 }
 
-/* What was learned in the old table after it was taken over first. @return is that all? */
-static bool
-take_rest(struct sw_forwardings *f, const struct sw_vlans *vlans)
-{
-	for (unsigned int i = 0; i < TAKE_STEPS; i++) {
-		if (!fdb_take_over(f->next->fdb, f->in_force.fdb, vlans->members, &f->taken_over))
-			return true;
-	}
-	return false;
-}
-
-uint64_t
-sw_forwarding_control(struct sw *front, uint64_t now_ns)
+static void
+replace_fdb(struct sw *front, const struct sw_vlans *vlans)
 {
 	struct sw_forwardings *f = &front->forwarding;
-	struct sw_forwarding *next = f->next, *now = &f->in_force;
+	struct fdb *old = f->in_force.fdb, *new = f->next->fdb;
+	uint32_t at = 0;
 
+	/* What was learned in the old one after it was taken over first. */
+	while (fdb_take_over(new, old, vlans->members, &at))
+		;
+	fdb_set_shared(new, front->shards != NULL);
+	f->in_force.fdb_digest = f->next->fdb_digest;
+	f->in_force.fdb = new;
+	fdb_release(old);
+}
+
+bool
+sw_reload_settle(struct node *node)
+{
+	struct sw *front = sw_of(node);
+	struct sw_forwardings *f = &front->forwarding;
+	struct sw_forwarding *next = __atomic_load_n(&f->next, __ATOMIC_ACQUIRE);
+	struct sw_forwarding *now = &f->in_force;
+
+	if (!sw_reload_is_done(node))
+		return false;
 	if (next == NULL)
-		return NEVER_NS;
-	if (!sw_reload_is_taken(front))
-		return now_ns + LOOK_NS;
-	if (next->fdb != NULL && !take_rest(f, next->vlans != NULL ? next->vlans : now->vlans))
-		return now_ns;
-	if (next->fdb != NULL) {
-		struct fdb *old = now->fdb;
-
-		fdb_set_shared(next->fdb, front->shards != NULL);
-		now->fdb_digest = next->fdb_digest;
-		__atomic_store_n(&now->fdb, next->fdb, __ATOMIC_RELEASE);
-		fdb_release(old);
-	}
+		return true;
+	if (next->fdb != NULL)
+		replace_fdb(front, next->vlans != NULL ? next->vlans : now->vlans);
 	if (next->vlans != NULL) {
 		sw_vlans_free(now->vlans);
 		now->vlans = next->vlans;
@@ -337,7 +330,7 @@ sw_forwarding_control(struct sw *front, uint64_t now_ns)
 	}
 	free(next);
 	__atomic_store_n(&f->next, NULL, __ATOMIC_RELEASE);
-	return NEVER_NS;
+	return true;
 }
 
 int
@@ -348,11 +341,17 @@ sw_set_routes(struct node *node, const struct sw_tables *tables)
 	struct sw_routes *next;
 	int rc;
 
+	assert(sw_reload_is_done(node));
+	sw_reload_settle(node);
 	if (now->routes == NULL)
 		return 0;
 	rc = sw_routes_create(&now->routes->params, tables, sw_shard_count(front), &next);
-	if (rc < 0)
+	if (rc == 0)
+		rc = prepare_routers(front, next);
+	if (rc < 0) {
+		sw_routes_destroy(next);
 		return rc;
+	}
 	for (uint16_t i = 0; i < sw_shard_count(front); i++)
 		sw_router_adopt(sw_shard_at(front, i)->router, next, 0);
 	sw_routes_destroy(now->routes);

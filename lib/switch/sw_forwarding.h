@@ -26,12 +26,11 @@ struct sw_forwarding {
 	struct sw_routes *routes;
 };
 
-/* The control side's, of the front. */
+/* Of the front; of who prepares, begins and settles. */
 struct sw_forwardings {
 	struct sw_forwarding in_force;
 	struct sw_forwarding *next; /* that shards are going over to, or NULL */
 	struct fdb *fdbs[2];        /* one in force, and one released, or NULL */
-	uint32_t taken_over;        /* of the addresses of the table that was in force */
 };
 
 /** Build the first one. @return 0 or -errno; sw_forwarding_destroy() after both. */
@@ -45,7 +44,5 @@ void sw_forwarding_begin(struct sw *front, struct sw_forwarding *next,
 			 const struct sw_params *params);
 /** A shard goes over. */
 void sw_forwarding_adopt(struct sw *sw, uint64_t now_ns);
-/** When all shards have, free what was before. @return when it wants to be called again. */
-uint64_t sw_forwarding_control(struct sw *front, uint64_t now_ns);
 
 #endif

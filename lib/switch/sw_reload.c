@@ -50,22 +50,15 @@ sw_reload(struct node *node, const struct sw_params *params, struct sw_forwardin
 }
 
 bool
-sw_reload_is_taken(const struct sw *front)
+sw_reload_is_done(const struct node *node)
 {
+	const struct sw *front = sw_of_const(node);
+
 	for (uint16_t i = 0; i < sw_shard_count(front); i++) {
 		if (__atomic_load_n(&sw_shard_at(front, i)->reload, __ATOMIC_ACQUIRE) != NULL)
 			return false;
 	}
 	return true;
-}
-
-bool
-sw_reload_is_done(const struct node *node)
-{
-	const struct sw *front = sw_of_const(node);
-
-	return __atomic_load_n(&front->forwarding.next, __ATOMIC_ACQUIRE) == NULL &&
-	       sw_reload_is_taken(front);
 }
 
 /* Also of groups that are lossless no more. */

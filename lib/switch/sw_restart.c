@@ -33,7 +33,7 @@ sw_restart(struct node *node, uint64_t now_ns)
 		empty_ports(sw_shard_at(front, i), now_ns);
 	settle(front, now_ns);
 	sw_pfcwd_restart(front);
-	fdb_forget_learned(front->forwarding.in_force.fdb);
+	fdb_forget_learned(sw_shard_at(front, 0)->fdb);
 	for (uint16_t i = 0; i < sw_shard_count(front); i++) {
 		struct sw *sw = sw_shard_at(front, i);
 

@@ -85,9 +85,6 @@ void sw_set_down(struct sw *sw, uint16_t port, bool down);
 uint16_t sw_shard_count(const struct sw *front);
 struct sw *sw_shard_at(const struct sw *front, uint16_t i);
 
-/** Have all shards put in force what they were told by sw_reload()? From any thread. */
-bool sw_reload_is_taken(const struct sw *front);
-
 /** Build the shards of a switch with more than one. @return 0 or -errno; sw_shards_destroy() after
  * both. */
 int sw_shards_create(struct sw *front, const struct sw_params *params);

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <cmocka.h>
+#include <errno.h>
 #include <rte_errno.h>
 #include <rte_memory.h>
 
@@ -281,6 +282,60 @@ static_address_neither_moves_nor_ages(void **state)
 }
 
 static void
+what_is_taken_over_is_the_newest_of_both_where_its_port_still_is(void **state)
+{
+	uint64_t members[4] = {0, 1u << 1 | 1u << 2, 1u << 1};
+	struct fdb *old = create(64, AGEING_NS), *new = create(64, 10 * NS_PER_SEC);
+	uint8_t mac[6] = {2};
+	uint32_t at = 0;
+
+	(void)state;
+	for (uint8_t i = 0; i < 20; i++) {
+		mac[5] = i;
+		fdb_learn(old, fdb_key(1 + i % 2, mac), (uint16_t)(1 + i % 4 / 2), 5 * NS_PER_SEC);
+	}
+	/* Host 0 has moved since; host 4 was heard later in the old one; host 8 is given. */
+	mac[5] = 0;
+	fdb_learn(new, fdb_key(1, mac), 2, 6 * NS_PER_SEC);
+	mac[5] = 4;
+	fdb_learn(new, fdb_key(1, mac), 2, 4 * NS_PER_SEC);
+	mac[5] = 8;
+	assert_int_equal(fdb_add_static(new, fdb_key(1, mac), 2), 0);
+	while (fdb_take_over(new, old, members, &at))
+		;
+	for (uint8_t i = 0; i < 20; i++) {
+		uint16_t port = (uint16_t)(1 + i % 4 / 2), domain = 1 + i % 2;
+
+		mac[5] = i;
+		if (i == 0 || i == 8)
+			port = 2;
+		else if (!(members[domain] >> port & 1))
+			port = FDB_UNKNOWN;
+		assert_int_equal(fdb_lookup(new, fdb_key(domain, mac), 7 * NS_PER_SEC), port);
+		/* As old as it was, by the new time. */
+		if (i != 0 && i != 8)
+			assert_int_equal(fdb_lookup(new, fdb_key(domain, mac), 16 * NS_PER_SEC),
+					 FDB_UNKNOWN);
+	}
+	assert_int_equal(fdb_entries(new), 15);
+	assert_int_equal(fdb_port_entries(new, 1), 8);
+	assert_int_equal(fdb_port_entries(new, 2), 6);
+	/* Counters stay, and the table may be made anew. */
+	fdb_release(old);
+	assert_int_equal(fdb_entries(old), 0);
+	assert_int_equal(fdb_stats(old)->learned, 20);
+	assert_int_equal(fdb_renew(old, &(struct fdb_params){.entries = 7}), -EINVAL);
+	assert_int_equal(
+		fdb_renew(old, &(struct fdb_params){.entries = 8, .socket = SOCKET_ID_ANY}), 0);
+	at = 0;
+	while (fdb_take_over(old, new, members, &at))
+		;
+	assert_int_equal(fdb_entries(old), 8);
+	fdb_destroy(old);
+	fdb_destroy(new);
+}
+
+static void
 burst_finds_what_single_calls_find(void **state)
 {
 	struct fdb *fdb = create(64, AGEING_NS);
@@ -370,6 +425,7 @@ main(void)
 		cmocka_unit_test(random_run_equals_a_plain_table),
 		cmocka_unit_test(flood_of_sources_on_a_limited_port_evicts_nobody),
 		cmocka_unit_test(static_address_neither_moves_nor_ages),
+		cmocka_unit_test(what_is_taken_over_is_the_newest_of_both_where_its_port_still_is),
 		cmocka_unit_test(burst_finds_what_single_calls_find),
 		cmocka_unit_test(size_out_of_range_is_refused),
 		cmocka_unit_test(reading_gives_every_address_once_in_bounded_steps),

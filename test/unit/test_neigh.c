@@ -285,6 +285,71 @@ replaced_neighbours_leave_the_others_to_be_found(void **state)
 	assert_int_equal(neigh_unresolved(t), PLACES);
 }
 
+/* Who holds an index goes on finding its neighbour there, whatever is given back around it. */
+static void
+places_are_given_back_and_taken_again_and_pinned_ones_stay(void **state)
+{
+	enum { PLACES = 32 };
+	uint32_t number[PLACES], next = PLACES, gone = 0;
+	struct prng r;
+
+	(void)state;
+	prng_seed(&r, 6, 0);
+	assert_int_equal(neigh_reserve(t, PLACES), 0);
+	for (uint32_t i = 0; i < PLACES; i++) {
+		number[i] = i;
+		assert_int_equal(add(i, 0), i);
+	}
+	neigh_pin(t, 0, true);
+	for (unsigned int step = 0; step < 5000; step++) {
+		uint32_t at = 1 + (uint32_t)prng_below(&r, PLACES - 1);
+		bool there = neigh_get(t, at)->key.ip.version != 0;
+		struct neigh_key k = key(number[at]);
+
+		if (there) {
+			neigh_on_learnt(t, &stats, at, mac, 0);
+			neigh_remove(t, at);
+			gone++;
+			assert_int_equal(neigh_find(t, &k), NEIGH_NONE);
+		} else {
+			uint32_t index;
+
+			assert_true(neigh_has_gap(t));
+			index = (uint32_t)add(next, 0);
+			assert_int_equal(neigh_get(t, index)->key.ip.version, 4);
+			number[index] = next++;
+			gone--;
+		}
+		for (uint32_t i = 0; step % 50 == 0 && i < PLACES; i++) {
+			k = key(number[i]);
+			assert_true(neigh_find(t, &k) == i || neigh_get(t, i)->key.ip.version == 0);
+		}
+		assert_int_equal(neigh_has_gap(t), gone > 0);
+	}
+	assert_true(neigh_get(t, 0)->pinned);
+	assert_int_equal(neigh_count(t), PLACES);
+	/* Nobody asks for one that is not there. */
+	neigh_run(t, &stats, NS_PER_SEC);
+	while (neigh_has_ask(t))
+		assert_int_equal(neigh_get(t, neigh_pop_ask(t))->key.ip.version, 4);
+}
+
+static void
+an_address_that_is_given_no_more_is_used_and_asked_for(void **state)
+{
+	struct neigh_key given = key(2);
+	uint32_t index = (uint32_t)neigh_add_fixed(t, &given, mac);
+
+	(void)state;
+	neigh_run(t, &stats, 100);
+	assert_int_equal(neigh_pop_ask(t), NEIGH_NONE);
+	neigh_unfix(t, index, 200);
+	assert_true(neigh_touch(t, &stats, index, 200));
+	assert_int_equal(neigh_pop_ask(t), index);
+	assert_int_equal(neigh_get(t, index)->state, NEIGH_PROBE);
+	assert_true(neigh_get(t, index)->has_mac);
+}
+
 /* As after a loss of power: what was given for good is configuration. */
 static void
 what_was_learnt_is_forgotten_and_asked_for_anew(void **state)
@@ -323,6 +388,8 @@ main(void)
 		TEST(touched_neighbour_is_asked_and_no_other),
 		TEST(fixed_neighbour_is_used_never_asked_and_never_changed),
 		TEST(replaced_neighbours_leave_the_others_to_be_found),
+		TEST(places_are_given_back_and_taken_again_and_pinned_ones_stay),
+		TEST(an_address_that_is_given_no_more_is_used_and_asked_for),
 		TEST(what_was_learnt_is_forgotten_and_asked_for_anew),
 	};
 

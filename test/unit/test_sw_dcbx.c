@@ -182,6 +182,58 @@ frame_meets_the_link_as_it_is_now(void **state)
 	bench_stop(b);
 }
 
+/* Put b->params, as the test has changed them, in force. */
+static void
+reload(struct bench *b, uint64_t now_ns)
+{
+	struct sw_forwarding *next;
+	char why[256];
+
+	sw_params_resolve(&b->params);
+	assert_int_equal(sw_params_check(&b->params, why, sizeof(why)), 0);
+	assert_int_equal(sw_reload_prepare(b->sw, &b->params, &next, why, sizeof(why)), 0);
+	sw_reload(b->sw, &b->params, next, now_ns);
+	b->sw->ops->rx(b->sw, 0, NULL, 0, now_ns);
+	b->sw->ops->control(b->sw, now_ns);
+	assert_true(sw_reload_settle(b->sw));
+}
+
+static void
+lldp_falls_silent_speaks_again_and_follows_its_interval(void **state)
+{
+	struct bench *b = bench_of(state, SW_FLOW_PFC);
+	struct rte_mbuf *m;
+
+	b->sw->ops->control(b->sw, 0);
+	hear(b, 1, 0x08, 100 * NS_PER_MS);
+	assert_true(sw_dcbx(b->sw, 1)->has_peer);
+	take_lldp(b, 0, 200 * NS_PER_MS);
+	take_lldp(b, 1, 200 * NS_PER_MS);
+	b->params.lldp.lldp = false;
+	reload(b, NS_PER_SEC);
+	assert_false(sw_dcbx(b->sw, 1)->has_peer);
+	hear(b, 1, 0x08, 2 * NS_PER_SEC);
+	assert_int_equal(drops(b, 1, SW_DROP_RESERVED_ADDRESS), 1);
+	b->sw->ops->control(b->sw, 100 * NS_PER_SEC);
+	assert_int_equal(take_lldp(b, 0, 100 * NS_PER_SEC), 0);
+	assert_int_equal(take_lldp(b, 1, 100 * NS_PER_SEC), 0);
+	b->params.lldp.lldp = true;
+	reload(b, 200 * NS_PER_SEC);
+	assert_int_equal(take_lldp(b, 0, 200 * NS_PER_SEC), 1);
+	assert_int_equal(take_lldp(b, 1, 200 * NS_PER_SEC), 1);
+	/* The next was due in 30 s. */
+	b->params.lldp.lldp_tx_interval_ns = 5 * NS_PER_SEC;
+	reload(b, 201 * NS_PER_SEC);
+	b->sw->ops->control(b->sw, 206 * NS_PER_SEC);
+	for (uint16_t port = 0; port < 2; port++) {
+		m = take(b, port, 206 * NS_PER_SEC);
+		assert_non_null(m);
+		sent(m);
+		assert_null(take(b, port, 207 * NS_PER_SEC));
+	}
+	bench_stop(b);
+}
+
 int
 main(void)
 {
@@ -191,6 +243,7 @@ main(void)
 		cmocka_unit_test(more_frames_than_boxes_are_dropped_under_their_own_name),
 		cmocka_unit_test(frame_heard_before_the_link_went_down_makes_no_neighbour),
 		cmocka_unit_test(frame_meets_the_link_as_it_is_now),
+		cmocka_unit_test(lldp_falls_silent_speaks_again_and_follows_its_interval),
 	};
 
 	if (test_eal_init(64) < 0)

@@ -37,7 +37,7 @@ reload(struct bench *b, uint64_t now_ns)
 	assert_false(sw_reload_is_done(b->sw));
 	b->sw->ops->rx(b->sw, 0, NULL, 0, now_ns);
 	b->sw->ops->control(b->sw, now_ns);
-	assert_true(sw_reload_is_done(b->sw));
+	assert_true(sw_reload_settle(b->sw));
 	bench_sees_balance(b);
 }
 

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Making a forwarding database, and making it anew. */
+#include <errno.h>
+#include <rte_common.h>
+#include <rte_errno.h>
+#include <rte_malloc.h>
+#include <rte_spinlock.h>
+
+#include "base/fixed.h"
+#include "base/pages.h"
+#include "base/units.h"
+#include "fwd/fdb.h"
+
+/* An address stands in its home bucket or in one of the next: this bounds what made-up addresses
+ * that all have one home can cost. At half load random ones need no more than three. */
+#define MAX_PROBES 8u
+/* A refresh is written when the last one is older than this part of the ageing time. */
+#define REFRESH_PARTS 256u
+#define SWEEPS_PER_AGEING 4u
+
+static void
+init_times(struct fdb *fdb, uint64_t ageing_ns)
+{
+	uint64_t steps = ((uint64_t)fdb->mask + FDB_STEP_BUCKETS) / FDB_STEP_BUCKETS;
+
+	fdb->refresh_ns = FDB_SEEN_MASK >> 1;
+	fdb->lifetime_ns = NEVER_NS;
+	fdb->sweep_interval_ns = NEVER_NS;
+	if (ageing_ns == 0)
+		return;
+	fdb->refresh_ns = ageing_ns / REFRESH_PARTS;
+	fdb->lifetime_ns = add_sat(ageing_ns, fdb->refresh_ns);
+	fdb->sweep_interval_ns = max_u64(1, ageing_ns / (SWEEPS_PER_AGEING * steps));
+}
+
+static void
+init_buckets(struct fdb *fdb)
+{
+	for (uint32_t i = 0; i <= fdb->mask; i++) {
+		for (unsigned int slot = 0; slot < FDB_SLOTS; slot++)
+			fdb->buckets[i].key[slot] = FDB_FREE_KEY;
+	}
+	for (uint16_t port = 0; port < FDB_MAX_PORTS; port++)
+		fdb_set_limit(fdb, port, 0);
+}
+
+static bool
+params_fit(const struct fdb_params *params)
+{
+	return params->entries >= FDB_MIN_ENTRIES && params->entries <= FDB_MAX_ENTRIES;
+}
+
+static size_t
+bucket_bytes(const struct fdb *fdb)
+{
+	return (fdb->mask + 1ull) * sizeof(*fdb->buckets);
+}
+
+int
+fdb_renew(struct fdb *fdb, const struct fdb_params *params)
+{
+	/* Twice as many slots as entries, at least. */
+	uint32_t buckets = rte_align32pow2(params->entries * 2 / FDB_SLOTS);
+
+	fdb_release(fdb);
+	if (!params_fit(params))
+		return -EINVAL;
+	fdb->mask = buckets - 1;
+	fdb->probes = RTE_MIN(buckets, MAX_PROBES);
+	fdb->entries = params->entries;
+	fdb->shared = params->shared;
+	fdb->next_bucket = 0;
+	rte_spinlock_init(&fdb->writer);
+	fdb->buckets = pages_alloc(bucket_bytes(fdb));
+	fdb->passed = rte_zmalloc_socket("fdb", buckets, RTE_CACHE_LINE_SIZE, params->socket);
+	if (fdb->buckets == NULL || fdb->passed == NULL) {
+		fdb_release(fdb);
+		return -ENOMEM;
+	}
+	init_buckets(fdb);
+	init_times(fdb, params->ageing_ns);
+	return 0;
+}
+
+void
+fdb_release(struct fdb *fdb)
+{
+	pages_free(fdb->buckets, bucket_bytes(fdb));
+	rte_free(fdb->passed);
+	fdb->buckets = NULL;
+	fdb->passed = NULL;
+	__atomic_store_n(&fdb->used, 0, __ATOMIC_RELAXED);
+	for (uint16_t port = 0; port < FDB_MAX_PORTS; port++)
+		__atomic_store_n(&fdb->ports[port].learned, 0, __ATOMIC_RELAXED);
+}
+
+struct fdb *
+fdb_create(const struct fdb_params *params)
+{
+	struct fdb *fdb;
+	int rc;
+
+	if (!params_fit(params)) {
+		rte_errno = EINVAL;
+		return NULL;
+	}
+	fdb = rte_zmalloc_socket("fdb", sizeof(*fdb), RTE_CACHE_LINE_SIZE, params->socket);
+	rc = fdb == NULL ? -ENOMEM : fdb_renew(fdb, params);
+	if (rc == 0)
+		return fdb;
+	rte_free(fdb);
+	rte_errno = -rc;
+	return NULL;
+}
+
+void
+fdb_destroy(struct fdb *fdb)
+{
+	if (fdb == NULL)
+		return;
+	fdb_release(fdb);
+	rte_free(fdb);
+}
