@@ -141,9 +141,10 @@ refuse(struct client *c, const char *command, json_t *reply)
 
 	if (json_is_null(reply) || (json_is_object(reply) && json_object_size(reply) == 0 &&
 				    strcmp(command, "/quench/info") == 0)) {
-		rc = fail(c, APP_BAD_USAGE, "%s: %s does not know %.*s", c->path,
+		rc = fail(c, APP_BAD_USAGE, "%s: %s does not know %.*s%s", c->path,
 			  *c->program != '\0' ? c->program : "the program",
-			  (int)strcspn(command, ","), command);
+			  (int)strcspn(command, ","), command,
+			  *c->program != '\0' ? "" : ": it is starting, or none of ours");
 	} else if (error != NULL && expected != NULL) {
 		rc = refuse_with(c, reply, error, expected);
 	}
@@ -301,7 +302,7 @@ describe(const struct sockets *found, const char *path, char *text, size_t size)
 
 	socket_name(path, name, sizeof(name));
 	snprintf(text, size, "%s%s (%s, pid %llu)", name, shares_prefix(found, path) ? ":0" : "",
-		 ours ? c.program : "not ours", (unsigned long long)c.pid);
+		 ours ? c.program : "starting, or not ours", (unsigned long long)c.pid);
 	client_close(&c);
 }
 

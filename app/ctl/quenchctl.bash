@@ -8,7 +8,8 @@ _quenchctl()
 	-f | --file-prefix)
 		local dir=/var/run
 		[ "$(id -u)" = 0 ] || dir=${XDG_RUNTIME_DIR:-/tmp}
-		mapfile -t COMPREPLY < <(compgen -W "$(cd "$dir/dpdk" 2>/dev/null && ls -d -- */ | tr -d /)" -- "$word")
+		# Folders outlive their programs, sockets only those that were killed.
+		mapfile -t COMPREPLY < <(compgen -W "$(printf '%s\n' {"$dir",/run/quench}/dpdk/*/dpdk_telemetry.v2 | awk -F/ '$(NF - 1) != "*" { print $(NF - 1) }' | sort -u)" -- "$word")
 		return
 		;;
 	--listen | --qps | --flows)

@@ -11,6 +11,7 @@ from frames import ECT0, roce, write_pcap
 from harness import BUILD, Program, check, check_equal, finish, run, work_dir
 from telemetry import BASE, eal, prefix
 
+SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "app/ctl/quenchctl.bash"
 FRAMES = 300
 RECEIVER = "02:00:00:00:08:08"
 SWITCH = f"""
@@ -218,12 +219,10 @@ def check_nic(work, nic, name):
 
 def check_completion():
     """The next words, from bash itself."""
-    script = pathlib.Path(__file__).resolve().parents[2] / "app/ctl/quenchctl.bash"
-
     def complete(*words):
         program = BUILD / "app/ctl/quenchctl"
         line = " ".join(f"'{w}'" for w in (program, *words))
-        return run("bash", "-c", f"source {script}; COMP_WORDS=({line}); COMP_CWORD={len(words)}; _quenchctl; "
+        return run("bash", "-c", f"source {SCRIPT}; COMP_WORDS=({line}); COMP_CWORD={len(words)}; _quenchctl; "
                    "echo ${COMPREPLY[@]}").stdout.split()
 
     check("completion: first words", {"clear", "export", "import", "reload", "serve-metrics", "set", "show", "top", "web"} <= set(complete("")),
@@ -236,6 +235,14 @@ def check_completion():
     check_equal("completion: options", complete("--js"), ["--json"])
 
 
+def check_completion_of_names(*names):
+    """Those of programs that run, not those of folders that others left."""
+    left = BASE / prefix("left")
+    left.mkdir()
+    done = run("bash", "-c", f"source {SCRIPT}; COMP_WORDS=(quenchctl -f qe{os.getpid()}); COMP_CWORD=2; _quenchctl; echo ${{COMPREPLY[@]}}")
+    check_equal("completion: names of programs", sorted(done.stdout.split()), sorted(names))
+
+
 def main():
     work = work_dir()
     write_pcap(work / "in.pcap", [roce(f"02:00:00:01:{i >> 8:02x}:{i & 255:02x}", RECEIVER, "10.0.0.1", "10.0.0.2",
@@ -245,6 +252,7 @@ def main():
     nic.wait_until("all messages completed", lambda: "all messages completed" in nic.err())
     switch, _ = check_switch(work, *names)
     check_completion()
+    check_completion_of_names(*names)
     check_watch(work, switch, names[0])
     check_nic(work, nic, names[1])
     usage = run(BUILD / "app/ctl/quenchctl", "--help")
