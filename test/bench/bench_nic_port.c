@@ -11,6 +11,7 @@
  */
 #include <dirent.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <rte_ethdev.h>
@@ -27,6 +28,7 @@
 #define LOAD_PERCENT 95
 #define BURST 32
 #define PEER_SECONDS 5
+#define PEER_AT_MOST_SECONDS 60 /* with its start, on a loaded machine */
 #define INTERVALS 8u
 #define INTERVAL_NS (150 * NS_PER_MS)
 #define FRAME_BYTES (MTU + 82) /* on the wire */
@@ -72,15 +74,15 @@ peer_pps(void)
 {
 	char command[512], line[256];
 	double first_packets = 0, first_ns = 0, packets = 0, ns = 0;
-	int pid = 0;
+	int pid = 0, seconds = 0;
 	FILE *out;
 
 	snprintf(command, sizeof(command),
-		 "dpdk-testpmd -l 0,1 --no-pci --no-telemetry --no-shconf -m 256 %s "
-		 "--log-level=error %s -- --forward-mode=flowgen --txpkts=%u --nb-cores=1 "
-		 "--stats-period=1 --auto-start --total-num-mbufs=8192 2>/dev/null & "
-		 "echo PID $!; sleep %d; kill -INT $!; wait",
-		 eal_memory, DEVICE, MTU + 58, PEER_SECONDS + 2);
+		 "exec timeout -s INT %d sh -c 'echo PID $$; exec dpdk-testpmd -l 0,1 --no-pci "
+		 "--no-telemetry --no-shconf -m 256 %s --log-level=error %s -- "
+		 "--forward-mode=flowgen --txpkts=%u --nb-cores=1 --stats-period=1 --auto-start "
+		 "--total-num-mbufs=8192' 2>/dev/null",
+		 PEER_AT_MOST_SECONDS, eal_memory, DEVICE, MTU + 58);
 	out = popen(command, "r");
 	if (out == NULL)
 		return 0;
@@ -97,6 +99,8 @@ peer_pps(void)
 		if (first_ns == 0) {
 			first_packets = packets;
 			first_ns = ns;
+		} else if (++seconds == PEER_SECONDS) {
+			kill(pid, SIGINT);
 		}
 	}
 	pclose(out);
