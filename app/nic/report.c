@@ -7,6 +7,7 @@
 #include "base/fixed.h"
 #include "common/report.h"
 #include "ctl/json.h"
+#include "nic/nic_hold.h"
 #include "nic/nic_share.h"
 
 /* Add what a table of counters names. */
@@ -106,27 +107,34 @@ info_object(const struct node *node, uint32_t index, const struct nic_flow *flow
 	return o;
 }
 
-/* The flow of a QP, by its number. */
-static const struct nic_flow *
-flow_of(const struct nic_config *config, uint32_t number)
-{
-	const struct nic_flow *flow = config->flows;
-
-	while (number >= flow->qp_count) {
-		number -= flow->qp_count;
-		flow++;
-	}
-	return flow;
-}
-
 json_t *
 nic_qp_object(const struct run_app *app, const struct nic_config *config, uint32_t number,
 	      uint64_t elapsed_ns)
 {
-	const struct nic_flow *flow = flow_of(config, number);
+	const struct nic_flow *flow = nic_config_flow_of(config, number, NULL);
 	struct nic_place at = nic_share_find(app->share, number);
 
 	return info_object(app->nodes[at.node], at.item, flow, flows_active_ns(flow, elapsed_ns));
+}
+
+void
+nic_add_hold(json_t *o, const struct run_app *app, const struct nic_config *config, uint32_t number,
+	     uint64_t now_ns)
+{
+	const struct nic_flow *flow = nic_config_flow_of(config, number, NULL);
+	struct nic_place at = nic_share_find(app->share, number);
+	struct nic_qp_hold h;
+
+	nic_qp_hold(app->nodes[at.node], at.item, &h);
+	json_object_set_new(o, "hold", json_string(nic_hold_words[h.hold]));
+	report_set_u64(o, "cc_rate_bps", h.cc_rate_bps);
+	report_set_u64(o, "rate_cap_bps", h.cap_bps);
+	report_set_u64(o, "unacked_packets", h.unacked_packets);
+	report_set_u64(o, "window_packets", h.window_packets);
+	report_set_u64(
+		o, "rx_pause_duration_us",
+		nic_flow_paused_ns(app->nodes[at.node], (uint32_t)(flow - config->flows), now_ns) /
+			NS_PER_US);
 }
 
 /* How late paced packets left, all lcores together. */

@@ -32,6 +32,10 @@ json_t *nic_counters_object(const struct run_app *app);
 json_t *nic_qp_object(const struct run_app *app, const struct nic_config *config, uint32_t number,
 		      uint64_t elapsed_ns);
 
+/** What holds that QP at this moment, as further members of its object. */
+void nic_add_hold(json_t *o, const struct run_app *app, const struct nic_config *config,
+		  uint32_t number, uint64_t now_ns);
+
 /** Are times measured on all lcores? */
 bool nic_measures_all_times(const struct run_app *app);
 

@@ -33,16 +33,16 @@ trace_start(struct node *const *nodes, const struct nic_share *share,
 }
 
 static void
-write_trace(FILE *out, const struct nic_config *config, uint32_t qp, const struct nic_trace *trace)
+write_trace(FILE *out, const struct nic_config *config, uint32_t number,
+	    const struct nic_trace *trace)
 {
-	unsigned int f = 0;
+	uint32_t qp;
+	const struct nic_flow *flow = nic_config_flow_of(config, number, &qp);
 
-	while (qp >= config->flows[f].qp_count)
-		qp -= config->flows[f++].qp_count;
-	trace_csv_rows(out, config->flows[f].name, qp, trace);
+	trace_csv_rows(out, flow->name, qp, trace);
 	if (trace->written > trace->capacity)
-		say("trace: %s QP %u: the first %" PRIu64 " rows are lost", config->flows[f].name,
-		    qp, trace->written - trace->capacity);
+		say("trace: %s QP %u: the first %" PRIu64 " rows are lost", flow->name, qp,
+		    trace->written - trace->capacity);
 }
 
 int
@@ -58,14 +58,16 @@ trace_write(struct node *const *nodes, uint16_t n_nodes, const struct nic_share 
 	}
 	trace_csv_head(out);
 	for (uint16_t at = 0; at < n_nodes; at++) {
-		unsigned int n;
-		const struct nic_trace *traces = nic_traces(nodes[at], &n);
+		const struct nic_traces *traces = nic_traces(nodes[at]);
 
-		for (unsigned int i = 0; i < n; i++)
-			write_trace(
-				out, config,
-				nic_share_number(share, (struct nic_place){at, traces[i].index}),
-				&traces[i]);
+		/* Not those that people asked for meanwhile. */
+		for (uint32_t i = 0; i < traces->n; i++)
+			if (traces->trace[i]->owned)
+				write_trace(
+					out, config,
+					nic_share_number(share,
+							 (struct nic_place){at, traces->index[i]}),
+					traces->trace[i]);
 	}
 	failed = ferror(out);
 	if (fclose(out) != 0 || failed) {

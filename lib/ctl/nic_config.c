@@ -217,6 +217,20 @@ nic_config_free(struct nic_config *config)
 	config->n_flows = 0;
 }
 
+const struct nic_flow *
+nic_config_flow_of(const struct nic_config *config, uint32_t number, uint32_t *i)
+{
+	const struct nic_flow *flow = config->flows;
+
+	while (number >= flow->qp_count) {
+		number -= flow->qp_count;
+		flow++;
+	}
+	if (i != NULL)
+		*i = number;
+	return flow;
+}
+
 struct nic_qp_params
 nic_flow_qp(const struct nic_flow *flow, uint32_t i)
 {

@@ -69,6 +69,12 @@ void nic_config_free(struct nic_config *config);
 struct nic_qp_params nic_flow_qp(const struct nic_flow *flow, uint32_t i);
 
 /**
+ * The flow of the QP with first_qpn + number. @param i  Out: which of the flow's QPs. May be NULL.
+ */
+const struct nic_flow *nic_config_flow_of(const struct nic_config *config, uint32_t number,
+					  uint32_t *i);
+
+/**
  * Print the configuration in force as a file that reads back the same; _common: what stands behind
  * switch_config_print_common(), so without flows and without [qos_map], which both roles share.
  */

@@ -168,12 +168,11 @@ const struct nic_trace *
 net_trace_of(const struct net *net, uint32_t index, uint16_t qp)
 {
 	struct net_end from = net_flow_sender(&net->flows[index]);
-	unsigned int n;
-	const struct nic_trace *traces = nic_traces(net->hosts[from.host - 1], &n);
+	const struct nic_traces *traces = nic_traces(net->hosts[from.host - 1]);
 
-	for (unsigned int i = 0; i < n; i++)
-		if (traces[i].index == from.first_qp + qp)
-			return &traces[i];
+	for (uint32_t i = 0; i < traces->n; i++)
+		if (traces->index[i] == from.first_qp + qp)
+			return traces->trace[i];
 	return NULL;
 }
 

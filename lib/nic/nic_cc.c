@@ -64,7 +64,7 @@ nic_cc_follow(struct nic *nic, uint32_t item, uint32_t did, uint64_t now_ns)
 	if (rate_bps < before_bps && rate_bps < nic->tallies[item].min_rate_kbps * KBPS)
 		nic->tallies[item].min_rate_kbps = (uint32_t)kbps(rate_bps);
 	qp->rate_cuts += (did & CC_DID_CUT) != 0;
-	if (unlikely(nic->n_traces > 0))
+	if (unlikely(nic->traces.n > 0))
 		nic_trace_add(nic, item, did, now_ns);
 }
 
@@ -96,7 +96,7 @@ nic_cc_start(struct nic *nic, uint32_t item, uint32_t others, uint64_t now_ns)
 
 	token_account_init(&qp->bucket, capped(nic, qp), nic->qp_burst_nanobits, now_ns);
 	nic->tallies[item].min_rate_kbps = (uint32_t)kbps(capped(nic, qp));
-	if (unlikely(nic->n_traces > 0))
+	if (unlikely(nic->traces.n > 0))
 		nic_trace_add(nic, item, did, now_ns);
 }
 

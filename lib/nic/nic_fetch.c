@@ -29,8 +29,8 @@ nic_fetch(const struct node *node)
 	FETCH(nic, measure.rtts, measure.n_gaps);
 	FETCH(nic, retry_ns, pause.xon_ns);
 	FETCH(nic, stats.rx_packets, stats.rx_write_requests);
-	FETCH(nic, n_traces, n_traces);
-	FETCH(nic, pending, scan_left);
+	FETCH(nic, traces.n, traces.n);
+	FETCH(nic, traces_asked, scan_left);
 	FETCH(nic, payloads, own_payloads);
 	for (uint32_t i = 0; i < nic->n_qps && i < FETCHED_QPS; i++) {
 		const struct nic_qp *qp = &nic->qps[i];

@@ -117,9 +117,8 @@ struct nic {
 	uint32_t qpn_stride;
 	struct nic_pause pause;
 	struct nic_stats stats;
-	/* per event of congestion control */
-	uint32_t n_traces;
-	struct nic_trace traces[NIC_MAX_TRACES];
+	/* per call: nic_set_traces(), not taken over yet; or NULL */
+	const struct nic_traces *traces_asked;
 	/* per flow */
 	uint32_t pending;          /* requesters that end and have not */
 	struct nic_common *common; /* own_common, or the share's */
@@ -152,6 +151,8 @@ struct nic {
 	bool own_payloads;
 	struct nic_params params;
 	struct nic_common own_common;
+	/* per event of congestion control */
+	struct nic_traces traces;
 };
 
 /* nic_tx.c: on a wire that we share, reserve the next turn, for the last one is used up. */
@@ -446,12 +447,22 @@ bool nic_share_waits(const struct nic *nic);
 /** Put some more of nic->reload in force. */
 void nic_reload_step(struct nic *nic, uint64_t now_ns);
 
-/** The same, if there is anything. */
+/* What other threads ask of the owner. */
+static inline bool
+nic_is_asked(const struct nic *nic)
+{
+	return __atomic_load_n(&nic->reload, __ATOMIC_RELAXED) != NULL ||
+	       __atomic_load_n(&nic->traces_asked, __ATOMIC_RELAXED) != NULL;
+}
+
+/** Do it, if there is anything. */
 static inline void
-nic_reload_if_asked(struct nic *nic, uint64_t now_ns)
+nic_do_if_asked(struct nic *nic, uint64_t now_ns)
 {
 	if (unlikely(__atomic_load_n(&nic->reload, __ATOMIC_RELAXED) != NULL))
 		nic_reload_step(nic, now_ns);
+	if (unlikely(__atomic_load_n(&nic->traces_asked, __ATOMIC_RELAXED) != NULL))
+		nic_traces_take(nic, now_ns);
 }
 
 /* nic_data.c */

@@ -329,7 +329,7 @@ nic_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uin
 		pkts += part;
 		n = (uint16_t)(n - part);
 	} while (unlikely(n > 0));
-	nic_reload_if_asked(nic, now_ns);
+	nic_do_if_asked(nic, now_ns);
 	if (unlikely(nic->crossing_to != 0))
 		nic_share_flush(nic);
 	nic_flush(nic);

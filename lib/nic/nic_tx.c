@@ -320,7 +320,7 @@ nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, 
 	nic->retry_ns = 0;
 	if (unlikely(nic_resolve_run_ns(nic) <= now_ns))
 		nic_resolve_run(nic, now_ns);
-	nic_reload_if_asked(nic, now_ns);
+	nic_do_if_asked(nic, now_ns);
 	nic_flush(nic);
 	if (nic->pause.paused_prios != 0)
 		nic_pause_update(nic, now_ns);
@@ -338,8 +338,7 @@ nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, 
 static uint64_t
 resolve_next_ns(const struct nic *nic)
 {
-	if (unlikely(nic->scan_left > 0) ||
-	    unlikely(__atomic_load_n(&nic->reload, __ATOMIC_RELAXED) != NULL))
+	if (unlikely(nic->scan_left > 0) || unlikely(nic_is_asked(nic)))
 		return 0;
 	if (likely(!nic_resolve_has_frame(nic)))
 		return neigh_next_ns(nic->neighs);

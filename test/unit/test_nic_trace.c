@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Traces: the events of chosen QPs, in order, in a ring that forgets the oldest. */
+/* Traces: the events of chosen QPs, in order, in a ring that forgets the oldest, and that others
+ * read while it is written. */
 #include "nic_test.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 
 #include "nic/nic_trace.h"
 
@@ -53,11 +57,10 @@ feed_cnp(uint32_t qp)
 static const struct nic_trace *
 trace(unsigned int i)
 {
-	unsigned int n;
-	const struct nic_trace *traces = nic_traces(solo.nic, &n);
+	const struct nic_traces *traces = nic_traces(solo.nic);
 
-	assert_true(i < n);
-	return &traces[i];
+	assert_true(i < traces->n);
+	return traces->trace[i];
 }
 
 static void
@@ -131,6 +134,154 @@ more_than_fit_are_refused(void **state)
 	solo_destroy(&solo);
 }
 
+static void
+traces_come_and_go_while_the_node_runs(void **state)
+{
+	struct nic_trace *extra;
+	struct nic_traces list = {0};
+	struct nic_trace_row row;
+
+	(void)state;
+	start_senders(2);
+	assert_int_equal(nic_trace_qp(solo.nic, 0, 16), 0);
+	run(10000);
+	feed_cnp(1);
+	extra = nic_trace_create(1, 16);
+	assert_non_null(extra);
+	nic_traces_add(&list, (struct nic_trace *)trace(0));
+	nic_traces_add(&list, extra);
+	nic_set_traces(solo.nic, &list);
+	/* The owner comes to it in its own time. */
+	assert_false(nic_traces_are_set(solo.nic));
+	assert_int_equal(nic_trace_written(extra), 0);
+	run(20000);
+	assert_true(nic_traces_are_set(solo.nic));
+	/* It begins with the state, from which the first cut comes. */
+	assert_int_equal(nic_trace_written(extra), 1);
+	assert_true(nic_trace_read(extra, 0, &row));
+	assert_int_equal(row.did, 0);
+	assert_in_range(row.at_ns, 10000, 20000);
+	assert_int_equal(row.view.rate_bps, 20 * GBPS);
+	assert_int_equal(row.view.target_rate_bps, 40 * GBPS);
+	feed_cnp(1);
+	assert_int_equal(nic_trace_written(extra), 2);
+	assert_true(nic_trace_read(extra, 1, &row));
+	assert_int_equal(row.did, CC_DID_CNP | CC_DID_CUT);
+	assert_int_equal(row.view.target_rate_bps, 20 * GBPS);
+	assert_int_equal(nic_trace_written(trace(0)), 1);
+
+	list.n = 1;
+	nic_set_traces(solo.nic, &list);
+	run(21000);
+	assert_true(nic_traces_are_set(solo.nic));
+	feed_cnp(1);
+	feed_cnp(0);
+	assert_int_equal(nic_trace_written(extra), 2);
+	assert_int_equal(nic_trace_written(trace(0)), 2);
+	nic_trace_destroy(extra);
+	solo_destroy(&solo);
+}
+
+#define ROWS 1000000u
+
+/* What row number n is made of, so that half of another one shows. */
+static uint64_t
+time_of(uint64_t n)
+{
+	return n * 3 + 1000;
+}
+
+static uint32_t
+did_of(uint64_t n)
+{
+	return (uint32_t)(n * 2654435761u);
+}
+
+struct reader {
+	const struct nic_trace *trace;
+	uint64_t good, lost, torn;
+	atomic_bool ready;
+};
+
+/* Mostly the oldest row, which is the next to go. */
+static void *
+read_rows(void *arg)
+{
+	struct reader *r = arg;
+	uint64_t written = 0;
+	cpu_set_t all;
+
+	/* Not on the lcore's CPU alone, where EAL has put us. */
+	memset(&all, 0xff, sizeof(all));
+	sched_setaffinity(0, sizeof(all), &all);
+	atomic_store(&r->ready, true);
+	while (written < ROWS) {
+		struct nic_trace_row row;
+		uint64_t first;
+
+		written = nic_trace_written(r->trace);
+		first = written > r->trace->capacity ? written - r->trace->capacity : 0;
+		for (uint64_t n = first; n < written; n++) {
+			if (!nic_trace_read(r->trace, n, &row))
+				r->lost++;
+			else if (row.at_ns == time_of(n) && row.did == did_of(n))
+				r->good++;
+			else
+				r->torn++;
+		}
+	}
+	return NULL;
+}
+
+static void
+another_thread_never_reads_half_a_row(void **state)
+{
+	struct reader r = {0};
+	pthread_t thread;
+
+	(void)state;
+	start_senders(1);
+	assert_int_equal(nic_trace_qp(solo.nic, 0, 4), 0);
+	r.trace = trace(0);
+	assert_int_equal(pthread_create(&thread, NULL, read_rows, &r), 0);
+	while (!atomic_load(&r.ready))
+		;
+	for (uint64_t n = 0; n < ROWS; n++) {
+		nic_trace_add((struct nic *)solo.nic, 0, did_of(n), time_of(n));
+		/* On a machine with one CPU it needs its turn. */
+		if (n % 1000 == 0)
+			sched_yield();
+	}
+	pthread_join(thread, NULL);
+	assert_int_equal(r.torn, 0);
+	/* The last rows stay. */
+	assert_true(r.good >= 4);
+	print_message("%" PRIu64 " rows read, %" PRIu64 " found lost\n", r.good, r.lost);
+	solo_destroy(&solo);
+}
+
+/* Without a race: a row that was begun over another one is lost, whether or not it is whole. */
+static void
+a_row_that_is_written_over_is_lost(void **state)
+{
+	struct nic_trace *t;
+	struct nic_trace_row row;
+
+	(void)state;
+	start_senders(1);
+	assert_int_equal(nic_trace_qp(solo.nic, 0, 4), 0);
+	t = (struct nic_trace *)trace(0);
+	for (uint64_t n = 0; n < 6; n++)
+		nic_trace_add((struct nic *)solo.nic, 0, did_of(n), time_of(n));
+	for (uint64_t n = 0; n < 6; n++)
+		assert_int_equal(nic_trace_read(t, n, &row), n >= 2);
+	assert_int_equal(row.at_ns, time_of(5));
+	t->begun++;
+	assert_false(nic_trace_read(t, 2, &row));
+	assert_true(nic_trace_read(t, 3, &row));
+	solo_destroy(&solo);
+}
+
 int
 main(void)
 {
@@ -138,6 +289,9 @@ main(void)
 		cmocka_unit_test_setup(rows_say_when_what_and_why, setup),
 		cmocka_unit_test_setup(full_ring_keeps_the_newest, setup),
 		cmocka_unit_test_setup(more_than_fit_are_refused, setup),
+		cmocka_unit_test_setup(traces_come_and_go_while_the_node_runs, setup),
+		cmocka_unit_test_setup(a_row_that_is_written_over_is_lost, setup),
+		cmocka_unit_test_setup(another_thread_never_reads_half_a_row, setup),
 	};
 
 	if (test_eal_init(64) < 0)

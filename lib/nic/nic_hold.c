@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nic/nic_hold.h"
+
+#include "nic/nic_internal.h"
+
+const char *const nic_hold_words[] = {
+	[NIC_HOLD_ERROR] = "error",         [NIC_HOLD_DONE] = "done",
+	[NIC_HOLD_RESPONDER] = "responder", [NIC_HOLD_NEIGHBOUR] = "neighbour",
+	[NIC_HOLD_START] = "start",         [NIC_HOLD_RNR] = "rnr",
+	[NIC_HOLD_STOPPED] = "stopped",     [NIC_HOLD_DEPTH] = "depth",
+	[NIC_HOLD_MESSAGE] = "message",     [NIC_HOLD_WINDOW] = "window",
+	[NIC_HOLD_PAUSE] = "pause",         [NIC_HOLD_RATE] = "rate",
+	[NIC_HOLD_WIRE] = "wire",           [NIC_HOLDS] = NULL,
+};
+
+static enum nic_hold
+between_messages(const struct nic_qp *qp, const struct qp_flow *flow)
+{
+	if (flow->stopped && !(qp->flags & QP_LAST))
+		return NIC_HOLD_STOPPED;
+	return qp->flags & QP_REQUESTER && qp->place == QP_BLOCKED &&
+			       qp->acked_seq != qp_sent_seq(qp)
+		       ? NIC_HOLD_DEPTH
+		       : NIC_HOLD_MESSAGE;
+}
+
+static enum nic_hold
+hold_of(const struct nic *nic, const struct nic_qp *qp)
+{
+	const struct qp_flow *flow = nic_flow_of(nic, qp);
+
+	if (qp->flags & QP_ERROR)
+		return NIC_HOLD_ERROR;
+	if (qp->flags & QP_DONE)
+		return NIC_HOLD_DONE;
+	if (!(qp->flags & (QP_REQUESTER | QP_SERVES)))
+		return NIC_HOLD_RESPONDER;
+	if (qp->flags & QP_UNRESOLVED)
+		return NIC_HOLD_NEIGHBOUR;
+	if (!(qp->flags & QP_STARTED))
+		return NIC_HOLD_START;
+	if (qp->flags & QP_RNR)
+		return NIC_HOLD_RNR;
+	if (qp->left_packets == 0)
+		return between_messages(qp, flow);
+	if (!qp_in_window(qp))
+		return NIC_HOLD_WINDOW;
+	if (nic->pause.paused_queues >> flow->data_queue & 1)
+		return NIC_HOLD_PAUSE;
+	return qp->place == QP_PACED ? NIC_HOLD_RATE : NIC_HOLD_WIRE;
+}
+
+void
+nic_qp_hold(const struct node *node, uint32_t index, struct nic_qp_hold *out)
+{
+	const struct nic *nic = nic_of_const(node);
+	const struct nic_qp *qp = &nic->qps[index];
+
+	assert(index < nic->n_qps);
+	*out = (struct nic_qp_hold){
+		.hold = hold_of(nic, qp),
+		.cc_rate_bps = qp->cc.head.rate_bps,
+		.cap_bps = nic_flow_of(nic, qp)->rate_cap_bps,
+		.unacked_packets = qp->flags & QP_REQUESTER ? qp_sent_seq(qp) - qp->acked_seq : 0,
+		.window_packets = nic->window_packets,
+	};
+}
