@@ -24,7 +24,10 @@ explain_set_before(struct explain_event *events, uint32_t n)
 	for (uint32_t i = 0; i < n; i++) {
 		if (events[i].kind != EXPLAIN_RATE)
 			continue;
-		events[i].before = last != NULL ? last->after : events[i].after;
+		if (last != NULL)
+			events[i].before = last->after;
+		else if (events[i].did == 0 || events[i].did & CC_DID_START)
+			events[i].before = events[i].after;
 		last = &events[i];
 	}
 }
@@ -32,18 +35,22 @@ explain_set_before(struct explain_event *events, uint32_t n)
 static void
 print_move(FILE *out, const char *what, const struct explain_event *e)
 {
-	char from[24], to[24];
+	char rate[24];
 
-	fprintf(out, "%s %s to %s", what, explain_rate(from, e->before.rate_bps),
-		explain_rate(to, e->after.rate_bps));
+	fputs(what, out);
+	/* The row before may be lost. */
+	if (e->before.rate_bps > 0)
+		fprintf(out, " from %s", explain_rate(rate, e->before.rate_bps));
+	fprintf(out, " to %s", explain_rate(rate, e->after.rate_bps));
 }
 
 /* Which of DCQCN's two clocks has gone on. */
 static const char *
 clock_of(const struct explain_event *e)
 {
-	bool timer = e->after.time_stage > e->before.time_stage;
-	bool bytes = e->after.byte_stage > e->before.byte_stage;
+	bool known = e->before.rate_bps > 0;
+	bool timer = known && e->after.time_stage > e->before.time_stage;
+	bool bytes = known && e->after.byte_stage > e->before.byte_stage;
 
 	return timer && bytes ? ", by timer and byte counter"
 	       : timer        ? ", by the timer"
@@ -73,12 +80,15 @@ print_cut(FILE *out, const struct explain_event *e)
 	double before = (double)e->before.rate_bps;
 	char target[24];
 
-	print_move(out, "cut from", e);
+	print_move(out, "cut", e);
+	if (!(e->did & CC_DID_CNP) || before == 0)
+		return;
 	/* SIGCOMM15 equation 1: R_C (1 - alpha / 2); of DCTCP and TIMELY the share that is gone. */
-	if (e->did & CC_DID_CNP && before > 0)
-		fprintf(out, " (alpha %.3f, target %s)",
-			2 * (1 - (double)e->after.rate_bps / before),
-			explain_rate(target, e->after.target_rate_bps));
+	if (e->did & (CC_DID_FAST | CC_DID_RAISE | CC_DID_HYPER))
+		fputs(" (an increase was due before it, ", out);
+	else
+		fprintf(out, " (alpha %.3f, ", 2 * (1 - (double)e->after.rate_bps / before));
+	fprintf(out, "target %s)", explain_rate(target, e->after.target_rate_bps));
 }
 
 static void
@@ -87,9 +97,9 @@ print_rise(FILE *out, const struct explain_event *e)
 	char target[24];
 
 	print_move(out,
-		   e->did & CC_DID_HYPER   ? "hyper increase from"
-		   : e->did & CC_DID_RAISE ? "additive increase from"
-					   : "fast recovery from",
+		   e->did & CC_DID_HYPER   ? "hyper increase"
+		   : e->did & CC_DID_RAISE ? "additive increase"
+					   : "fast recovery",
 		   e);
 	/* Stages are DCQCN's. */
 	if (e->after.time_stage > 0 || e->after.byte_stage > 0)
@@ -99,16 +109,28 @@ print_rise(FILE *out, const struct explain_event *e)
 }
 
 static void
+print_state(FILE *out, const struct explain_event *e)
+{
+	char rate[24], target[24];
+
+	fprintf(out, "the trace begins at %s", explain_rate(rate, e->after.rate_bps));
+	if (e->after.target_rate_bps != e->after.rate_bps)
+		fprintf(out, ", target %s", explain_rate(target, e->after.target_rate_bps));
+	if (e->after.alpha_q32 > 0)
+		fprintf(out, ", alpha %.3f", (double)e->after.alpha_q32 / (double)Q32_ONE);
+}
+
+/* The cap of a flow holds the QP beside congestion control: it is no rate of these. */
+static void
 print_reload(FILE *out, const struct explain_event *e)
 {
-	char before[24], after[24];
+	char rate[24];
 
-	if (e->before.rate_bps == e->after.rate_bps)
-		fputs("reload: other parameters", out);
+	if (e->before.rate_bps > 0 && e->before.rate_bps != e->after.rate_bps)
+		print_move(out, "reload: other parameters,", e);
 	else
-		fprintf(out, "reload: other parameters, from %s to %s",
-			explain_rate(before, e->before.rate_bps),
-			explain_rate(after, e->after.rate_bps));
+		fprintf(out, "reload: other parameters, or another cap: stays at %s",
+			explain_rate(rate, e->after.rate_bps));
 }
 
 static void
@@ -116,6 +138,10 @@ print_change(FILE *out, const struct explain_event *e)
 {
 	char rate[24];
 
+	if (e->did == 0)
+		print_state(out, e);
+	if (e->did & CC_DID_RELOAD)
+		print_reload(out, e);
 	if (e->did & CC_DID_START)
 		fprintf(out, "starts at %s", explain_rate(rate, e->after.rate_bps));
 	if (e->did & CC_DID_RTT)
@@ -134,16 +160,13 @@ print_change(FILE *out, const struct explain_event *e)
 		fputs("; limited from here on", out);
 	if (e->did & CC_DID_FREE)
 		fputs("; at the maximum rate, no longer limited", out);
-	if (e->did & CC_DID_RELOAD)
-		print_reload(out, e);
 	if (e->did & CC_DID_CNP)
 		print_mark(out, &e->mark, e->at_ns);
 }
 
 void
-explain_line(FILE *out, const struct explain_event *e)
+explain_words(FILE *out, const struct explain_event *e)
 {
-	fprintf(out, "%12.4f ms  ", (double)e->at_ns / NS_PER_MS);
 	switch (e->kind) {
 	case EXPLAIN_RATE:
 		print_change(out, e);
@@ -166,5 +189,12 @@ explain_line(FILE *out, const struct explain_event *e)
 		fputs(e->failed ? "gave up: out of retries" : "done", out);
 		break;
 	}
+}
+
+void
+explain_line(FILE *out, const struct explain_event *e)
+{
+	fprintf(out, "%12.4f ms  ", (double)e->at_ns / NS_PER_MS);
+	explain_words(out, e);
 	fputc('\n', out);
 }

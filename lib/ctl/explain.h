@@ -37,8 +37,9 @@ struct explain_mark {
 struct explain_event {
 	uint64_t at_ns;
 	enum explain_kind kind;
-	uint32_t did;                     /* EXPLAIN_RATE: mask of enum cc_did */
-	struct cc_view before, after;     /* the same */
+	uint32_t did;                     /* EXPLAIN_RATE: mask of enum cc_did; 0: the state
+					   * when the trace began */
+	struct cc_view before, after;     /* the same; before.rate_bps 0: not known */
 	struct explain_mark mark;         /* of a CNP */
 	char by[EXPLAIN_WHERE_CHARS + 1]; /* EXPLAIN_HELD, _RELEASED: who paused whom */
 	uint64_t held_ns;                 /* EXPLAIN_RELEASED */
@@ -48,11 +49,17 @@ struct explain_event {
 	bool failed;                      /* EXPLAIN_DONE */
 };
 
-/** Fill in what an event of congestion control was before: the state after the one before it. */
+/**
+ * Fill in what an event of congestion control was before: the state after the one before it. Of the
+ * first one that is not known, unless it is a start, or a trace's: its rate stays 0.
+ */
 void explain_set_before(struct explain_event *events, uint32_t n);
 
 /** One event, one line. */
 void explain_line(FILE *out, const struct explain_event *e);
+
+/** The same without its time and the end of the line. */
+void explain_words(FILE *out, const struct explain_event *e);
 
 /**
  * The same in at most so many lines.

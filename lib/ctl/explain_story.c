@@ -21,12 +21,12 @@ struct chapter {
 	uint64_t from_ns, to_ns;
 	uint64_t begin_bps, end_bps, low_bps, high_bps; /* 0: no event of congestion control */
 	uint32_t cnps, cuts, fast, additive, hyper, by_timer, by_bytes;
-	uint32_t marks, pauses, back;
+	uint32_t marks, pauses, back, reloads;
 	uint64_t held_ns, packets_again;
 	uint64_t least_queue_bytes, most_queue_bytes;
 	const char *marked_by, *held_by; /* the first of them */
 	bool others_marked, others_held;
-	bool told; /* a start or an end: in a line of its own */
+	bool told; /* where it begins, a start or an end: in a line of its own */
 };
 
 static void
@@ -43,17 +43,20 @@ note(const char **first, bool *others, const char *now)
 static void
 take_rate(struct chapter *c, const struct explain_event *e)
 {
-	if (c->begin_bps == 0)
-		c->begin_bps = c->low_bps = c->high_bps = e->before.rate_bps;
+	/* What was before may be lost. */
+	bool known = e->before.rate_bps > 0;
+
 	c->end_bps = e->after.rate_bps;
-	c->low_bps = min_u64(c->low_bps, min_u64(e->before.rate_bps, e->after.rate_bps));
-	c->high_bps = max_u64(c->high_bps, max_u64(e->before.rate_bps, e->after.rate_bps));
+	c->begin_bps = known ? e->before.rate_bps : c->end_bps;
+	c->low_bps = min_u64(c->begin_bps, c->end_bps);
+	c->high_bps = max_u64(c->begin_bps, c->end_bps);
 	c->cnps += (e->did & CC_DID_CNP) != 0;
 	c->cuts += (e->did & CC_DID_CUT) != 0;
 	c->fast += (e->did & CC_DID_FAST) != 0;
 	c->additive += (e->did & CC_DID_RAISE) != 0;
 	c->hyper += (e->did & CC_DID_HYPER) != 0;
-	if (!(e->did & CC_DID_CUT)) {
+	c->reloads += (e->did & CC_DID_RELOAD) != 0;
+	if (known && !(e->did & CC_DID_CUT)) {
 		c->by_timer += e->after.time_stage > e->before.time_stage;
 		c->by_bytes += e->after.byte_stage > e->before.byte_stage;
 	}
@@ -74,7 +77,7 @@ chapter_of(const struct explain_event *e, uint32_t i)
 	switch (e->kind) {
 	case EXPLAIN_RATE:
 		take_rate(&c, e);
-		c.told = e->did & CC_DID_START;
+		c.told = e->did == 0 || e->did & CC_DID_START;
 		break;
 	case EXPLAIN_HELD:
 		c.pauses = 1;
@@ -114,6 +117,7 @@ joined(const struct chapter *a, const struct chapter *b)
 	c.fast += b->fast;
 	c.additive += b->additive;
 	c.hyper += b->hyper;
+	c.reloads += b->reloads;
 	c.by_timer += b->by_timer;
 	c.by_bytes += b->by_bytes;
 	if (b->marks > 0) {
@@ -153,6 +157,8 @@ distance(const struct chapter *a, const struct chapter *b)
 	if (has_pause(a) != has_pause(b))
 		span *= 2;
 	if ((a->back > 0) != (b->back > 0))
+		span *= 2;
+	if ((a->reloads > 0) != (b->reloads > 0))
 		span *= 2;
 	return span;
 }
@@ -229,6 +235,7 @@ print_chapter(FILE *out, const struct chapter *c)
 	print_count(out, &joint, c->cnps, "CNP", "CNPs");
 	print_count(out, &joint, c->cuts, "cut", "cuts");
 	print_rises(out, &joint, c);
+	print_count(out, &joint, c->reloads, "change of parameters", "changes of parameters");
 	print_why(out, c);
 	fputc('\n', out);
 }

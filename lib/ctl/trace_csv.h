@@ -3,12 +3,20 @@
 #ifndef QUENCH_CTL_TRACE_CSV_H
 #define QUENCH_CTL_TRACE_CSV_H
 
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "nic/nic_trace.h"
 
+/* All words at once. */
+#define TRACE_REASON_CHARS 95
+
 /** The first line. */
 void trace_csv_head(FILE *out);
+
+/** Words of a cc_did mask, joined by '+'; of 0 "state". @return text, cut at its end. */
+const char *trace_reason(uint32_t did, char *text, size_t size);
 
 /** The rows of one QP. @param flow  How the file calls its flow. @param qp  Which QP of that flow.
  */

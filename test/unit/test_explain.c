@@ -93,6 +93,58 @@ each_event_says_what_moved_the_rate_and_why(void **state)
 }
 
 static void
+a_trace_that_begins_in_the_middle_says_what_it_knows(void **state)
+{
+	struct explain_event e[] = {
+		rate(5000000, 0, 20 * GBPS, 40 * GBPS, 3, 1),
+		rate(5010000, CC_DID_CNP | CC_DID_CUT, 15 * GBPS, 20 * GBPS, 0, 0),
+		rate(5020000, CC_DID_RELOAD, 10 * GBPS, 10 * GBPS, 0, 0),
+		rate(5030000, CC_DID_RELOAD, 10 * GBPS, 10 * GBPS, 0, 0),
+		rate(5040000, CC_DID_CNP | CC_DID_CUT | CC_DID_RAISE, 9 * GBPS, 12 * GBPS, 0, 0),
+	};
+
+	(void)state;
+	e[0].after.alpha_q32 = 1ull << 31;
+	explain_set_before(e, 5);
+	assert_string_equal(line(&e[0]), "      5.0000 ms  the trace begins at 20.000 Gb/s, target "
+					 "40.000 Gb/s, alpha 0.500\n");
+	assert_string_equal(line(&e[1]),
+			    "      5.0100 ms  CNP: cut from 20.000 Gb/s to 15.000 Gb/s "
+			    "(alpha 0.500, target 20.000 Gb/s)\n");
+	assert_string_equal(line(&e[2]),
+			    "      5.0200 ms  reload: other parameters, from 15.000 Gb/s to "
+			    "10.000 Gb/s\n");
+	assert_string_equal(line(&e[3]), "      5.0300 ms  reload: other parameters, or another "
+					 "cap: stays at 10.000 Gb/s\n");
+	assert_string_equal(line(&e[4]),
+			    "      5.0400 ms  CNP: cut from 10.000 Gb/s to 9.000 Gb/s (an "
+			    "increase was due before it, target 12.000 Gb/s)\n");
+	assert_int_equal(story(e, 5, 2), 2);
+	assert_non_null(strstr(text, "2 CNPs, 2 cuts, 1 additive increase"));
+	assert_non_null(strstr(text, ", 2 changes of parameters"));
+}
+
+/* The rows before have been written over: from what rate it came, nobody knows. */
+static void
+what_came_before_the_first_row_is_not_made_up(void **state)
+{
+	struct explain_event e[] = {
+		rate(1000, CC_DID_CNP | CC_DID_CUT, 15 * GBPS, 20 * GBPS, 0, 0),
+		rate(2000, CC_DID_FAST, 17 * GBPS, 20 * GBPS, 1, 0),
+	};
+
+	(void)state;
+	explain_set_before(e, 1);
+	assert_string_equal(line(&e[0]), "      0.0010 ms  CNP: cut to 15.000 Gb/s\n");
+	explain_set_before(&e[1], 1);
+	assert_string_equal(line(&e[1]), "      0.0020 ms  fast recovery to 17.000 Gb/s, target "
+					 "20.000 Gb/s (T 1, BC 0)\n");
+	explain_set_before(e, 2);
+	assert_int_equal(story(e, 2, 1), 1);
+	assert_non_null(strstr(text, "15.000 Gb/s to 17.000 Gb/s: 1 CNP, 1 cut, 1 fast recovery"));
+}
+
+static void
 pauses_losses_and_the_end_have_lines(void **state)
 {
 	(void)state;
@@ -198,6 +250,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_event_says_what_moved_the_rate_and_why),
+		cmocka_unit_test(a_trace_that_begins_in_the_middle_says_what_it_knows),
+		cmocka_unit_test(what_came_before_the_first_row_is_not_made_up),
 		cmocka_unit_test(pauses_losses_and_the_end_have_lines),
 		cmocka_unit_test(what_fits_is_told_event_by_event),
 		cmocka_unit_test(a_steady_state_is_a_few_lines_and_a_fall_is_told_whole),
