@@ -21,12 +21,14 @@
 #include "nic/report.h"
 #include "nic/telemetry.h"
 #include "nic/trace.h"
+#include "nic/tracing.h"
 
 static struct quench_nic {
 	struct nic_version *first; /* QPs have what it owns */
 	struct live live;
 	struct nic_live for_live;
 	struct nic_nodes nodes;
+	struct tracing tracing;
 	bool stay;
 	struct run_result result;
 	struct flows flows;
@@ -52,6 +54,7 @@ close_nic(void)
 	free(nic.result.links);
 	free(nic.result.paces);
 	nodes_close(&nic.nodes);
+	tracing_close(&nic.tracing);
 	rte_eal_cleanup();
 }
 
@@ -60,9 +63,13 @@ open_nic(const struct opts *opts)
 {
 	int rc = nodes_open(&nic.nodes, &nic.first->config, opts->config);
 
-	return rc == 0 && opts->trace != NULL
-		       ? trace_start(nic.nodes.node, nic.nodes.share, &nic.first->config)
-		       : rc;
+	if (rc == 0 && opts->trace != NULL)
+		rc = trace_start(nic.nodes.node, nic.nodes.share, &nic.first->config);
+	if (rc == 0 && tracing_open(&nic.tracing, &nic.nodes) != 0) {
+		say_error("%s", strerror(ENOMEM));
+		rc = APP_FAILED;
+	}
+	return rc;
 }
 
 /* Requesters that end by themselves: without one, there is nothing to wait for. */
@@ -119,6 +126,14 @@ sample(const struct run_app *app, FILE *out, uint64_t now_ns)
 }
 
 static void
+watch(const struct run_app *app, const struct port_link *links, uint64_t now_ns)
+{
+	(void)app;
+	(void)links;
+	tracing_tend(&nic.tracing, now_ns);
+}
+
+static void
 say_running(void)
 {
 	char lcores[80];
@@ -154,6 +169,7 @@ run_nic(const struct opts *opts)
 	struct telemetry telemetry = {
 		.endpoints = nic_endpoints,
 		.n_endpoints = nic_endpoints_n,
+		.program = &nic.tracing,
 		.live = &nic.live,
 	};
 	struct run_app app = {
@@ -171,6 +187,7 @@ run_nic(const struct opts *opts)
 		.done = has_an_end() ? nic_done : NULL,
 		.all_done = all_done,
 		.stats = nic_stats_line,
+		.watch = watch,
 		.sample = sample,
 	};
 	int rc, closed;

@@ -9,6 +9,7 @@
 #include "nic/config.h"
 #include "nic/flows.h"
 #include "nic/report.h"
+#include "nic/trace_telemetry.h"
 
 #define N(table) (sizeof(table) / sizeof((table)[0]))
 
@@ -157,13 +158,16 @@ static json_t *
 qp_reply(struct telemetry_call *call)
 {
 	const struct nic_config *config = config_of(call);
-	uint32_t first = config->nic.first_qpn;
+	uint32_t first = config->nic.first_qpn, number;
 	uint64_t qpn;
+	json_t *o;
 
 	if (!telemetry_number(call, 0, "QPN", first, (uint64_t)first + qps_of(config) - 1, &qpn))
 		return NULL;
-	return nic_qp_object(call->telemetry->app, config, (uint32_t)qpn - first,
-			     telemetry_now_ns(call));
+	number = (uint32_t)qpn - first;
+	o = nic_qp_object(call->telemetry->app, config, number, telemetry_now_ns(call));
+	nic_add_hold(o, call->telemetry->app, config, number, telemetry_now_ns(call));
+	return o;
 }
 
 /* clang-format off */
@@ -178,6 +182,9 @@ const struct telemetry_endpoint nic_endpoints[] = {
 	{"/quench/flows", "[,FIRST[,COUNT]]", "Returns flows", 2, flows_reply},
 	{"/quench/qps", "[,FIRST[,COUNT]]", "Returns QPs", 2, qps_reply},
 	{"/quench/qp", ",QPN", "Returns the QP with this local number", 1, qp_reply},
+	{"/quench/traces", "[,FIRST]", "Returns QPs that are traced", 1, traces_reply},
+	{"/quench/trace", ",ID[,FIRST]", "Returns rows of a QP's trace", 2, trace_reply},
+	{"/quench/set/trace", ",ID,start|stop|on|off", "Sets whether a QP is traced", 2, set_trace_reply},
 	LIVE_ENDPOINTS,
 };
 /* clang-format on */
