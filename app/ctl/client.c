@@ -132,6 +132,23 @@ refuse_with(struct client *c, const json_t *reply, const char *error, const char
 	return fail(c, APP_BAD_USAGE, "%s", line);
 }
 
+/* One that is about to end answers nothing any more. */
+static bool
+is_ending(struct client *c)
+{
+	bool quiet = c->quiet, ending;
+	json_t *info = NULL;
+
+	if (*c->program == '\0')
+		return false;
+	/* That it is gone by now is no other news. */
+	c->quiet = true;
+	ending = ask_once(c, "/quench/info", &info) != 0 || json_is_null(info);
+	c->quiet = quiet;
+	json_decref(info);
+	return ending;
+}
+
 static int
 refuse(struct client *c, const char *command, json_t *reply)
 {
@@ -139,8 +156,10 @@ refuse(struct client *c, const char *command, json_t *reply)
 	const char *expected = json_string_value(json_object_get(reply, "expected"));
 	int rc = 0;
 
-	if (json_is_null(reply) || (json_is_object(reply) && json_object_size(reply) == 0 &&
-				    strcmp(command, "/quench/info") == 0)) {
+	if (json_is_null(reply) && is_ending(c)) {
+		rc = fail(c, APP_FAILED, "%s: the program is about to end", c->path);
+	} else if (json_is_null(reply) || (json_is_object(reply) && json_object_size(reply) == 0 &&
+					   strcmp(command, "/quench/info") == 0)) {
 		rc = fail(c, APP_BAD_USAGE, "%s: %s does not know %.*s%s", c->path,
 			  *c->program != '\0' ? c->program : "the program",
 			  (int)strcspn(command, ","), command,

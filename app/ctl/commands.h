@@ -41,6 +41,8 @@ struct command {
 	const char *members;                  /* for table_members(): "" none, NULL all */
 	json_t *(*shape)(const json_t *rows); /* other rows for people; NULL: those */
 	bool by_port;
+	bool watchable; /* with --watch it is run again and again */
+	bool goes_on;   /* it goes on by itself; --watch is its interval */
 };
 
 extern const struct command commands[];
@@ -70,6 +72,17 @@ int command_set_key(const struct command *command, struct client *c, const struc
 		    const char *const params[COMMAND_PARAMS]);
 int command_clear_counters(const struct command *command, struct client *c,
 			   const struct ctl_options *o, const char *const params[COMMAND_PARAMS]);
+
+/** A comma would begin another parameter. @return 0, or APP_BAD_USAGE after an error line. */
+int check_params(const char *const params[COMMAND_PARAMS]);
+
+/* In trace.c and explain.c. */
+int command_trace(const struct command *command, struct client *c, const struct ctl_options *o,
+		  const char *const params[COMMAND_PARAMS]);
+int command_show_trace(const struct command *command, struct client *c, const struct ctl_options *o,
+		       const char *const params[COMMAND_PARAMS]);
+int command_explain(const struct command *command, struct client *c, const struct ctl_options *o,
+		    const char *const params[COMMAND_PARAMS]);
 
 /* Of its run_files, in export.c. */
 int command_show_metrics(const struct ctl_options *o, const char *const params[COMMAND_PARAMS]);

@@ -11,7 +11,6 @@
 #include "common/say.h"
 #include "ctl/client.h"
 #include "ctl/commands.h"
-#include "ctl/top.h"
 
 struct options {
 	struct ctl_options show;
@@ -146,6 +145,12 @@ rest(double seconds)
 	nanosleep(&t, NULL);
 }
 
+static bool
+may_watch(const struct command *command)
+{
+	return command->run == command_show || command->watchable || command->goes_on;
+}
+
 static int
 run(const struct options *o, int argc, char **argv)
 {
@@ -172,16 +177,15 @@ run(const struct options *o, int argc, char **argv)
 		command = command_find(argc, argv, c.program, params);
 		rc = command == NULL ? APP_BAD_USAGE : 0;
 	}
-	if (rc == 0 && o->show.watch_s > 0 && command->run != command_show &&
-	    command->run != command_top) {
-		say_error("--watch: expected a show command, or top");
+	if (rc == 0 && o->show.watch_s > 0 && !may_watch(command)) {
+		say_error("--watch: expected a show command, explain, trace or top");
 		rc = APP_BAD_USAGE;
 	}
 	while (rc == 0) {
-		if (o->show.watch_s > 0 && !o->show.json && command->run == command_show)
+		if (o->show.watch_s > 0 && !o->show.json && !command->goes_on)
 			wipe();
 		rc = command->run(command, &c, &o->show, params);
-		if (rc != 0 || o->show.watch_s <= 0 || command->run == command_top)
+		if (rc != 0 || o->show.watch_s <= 0 || command->goes_on)
 			break;
 		if (fflush(stdout) != 0)
 			break;

@@ -48,7 +48,7 @@ _quenchctl()
 				;
 			if (i <= n || n == m)
 				next
-			if (c[n + 1] == "ON|OFF")
+			if (c[n + 1] ~ /^\[?ON\|OFF\]?$/)
 				print "on off"
 			else if (c[n + 1] !~ /^\[?[A-Z]/)
 				print c[n + 1]

@@ -21,8 +21,7 @@ compose(char command[COMMAND_CHARS], const char *path, const char *const params[
 					 params[i]);
 }
 
-/* A comma would begin another parameter. */
-static int
+int
 check_params(const char *const params[COMMAND_PARAMS])
 {
 	for (unsigned int i = 0; i < COMMAND_PARAMS && params[i] != NULL; i++) {

@@ -225,12 +225,14 @@ def check_completion():
         return run("bash", "-c", f"source {SCRIPT}; COMP_WORDS=({line}); COMP_CWORD={len(words)}; _quenchctl; "
                    "echo ${COMPREPLY[@]}").stdout.split()
 
-    check("completion: first words", {"clear", "export", "import", "reload", "serve-metrics", "set", "show", "top", "web"} <= set(complete("")),
+    check("completion: first words", {"clear", "explain", "export", "import", "reload", "serve-metrics", "set", "show", "top", "trace", "web"} <= set(complete("")),
           complete(""))
     check_equal("completion: a file to reload", complete("reload", __file__[:-1]), [__file__])
     check_equal("completion: show q", complete("show", "q"), ["qp", "queue"])
     check_equal("completion: behind an option", complete("-f", "x", "show", "queue", ""), ["counters", "watermark"])
     check_equal("completion: on and off", complete("set", "interface", "tx-disabled", "3", ""), ["off", "on"])
+    check_equal("completion: on and off, or nothing", complete("trace", "qp", "100", ""), ["off", "on"])
+    check_equal("completion: explain", complete("explain", ""), ["qp"])
     check_equal("completion: nothing fits", complete("show", "zz"), [])
     check_equal("completion: options", complete("--js"), ["--json"])
 

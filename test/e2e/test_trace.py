@@ -1,0 +1,399 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""quenchctl trace and explain beside a running quench-nic.
+
+In the closed loop (quench-nic to quench-nic through a quench-switch whose egress is a fifth of the link) every row that
+clients follow obeys DCQCN's equations; clients come, go and die beside each other. Under full load a ring goes round, and
+what is lost is said; all traces are taken, and it is said by whom; nothing is lost on the wire for it.
+"""
+import json
+import signal
+import subprocess
+
+from harness import BUILD, PATIENCE_S, Program, check, check_equal, finish, run, work_dir
+from telemetry import eal, prefix, wait_answers
+
+CTL = BUILD / "app/ctl/quenchctl"
+QPS = 4
+MOST = 64
+SWITCH = """
+[switch]
+buffer_bytes = 4MB
+max_frame_bytes = 1600
+shaper_burst_ns = 200us
+[wred]
+green_min_threshold_bytes = 10KB
+green_max_threshold_bytes = 100KB
+green_drop_probability = 10%
+[buffer_profile lossless]
+dynamic = off
+static_th_bytes = 400KB
+xon_bytes = 300KB
+xoff_bytes = 500KB
+[port]
+link_speed_bps = 1G
+[port 0]
+mac = 02:5a:00:00:00:00
+[port 1]
+mac = 02:5a:00:00:00:01
+shaper_rate_bps = 200M
+"""
+
+
+def loop_nic(me, peer, requester):
+    """Its times are ten times the paper's: a frame takes 44 us here, 0.2 us there."""
+    return f"""
+[nic]
+mac = 02:00:00:00:00:0{me}
+ip = 10.0.0.{me}
+link_speed_bps = 1G
+shaper_burst_ns = 200us
+qp_burst_bytes = 8KB
+first_qpn = {100 * me}
+local_ack_timeout = 20
+[rp]
+rp_dce_tcp_rtt_us = 600
+rp_time_reset_us = 600
+rp_byte_reset_bytes = 0
+rp_ai_rate_bps = 2M
+rp_hai_rate_bps = 10M
+rp_min_rate_bps = 1M
+[np]
+np_min_time_between_cnps_us = 500
+[flow loop]
+peer_mac = 02:00:00:00:00:0{peer}
+peer_ip = 10.0.0.{peer}
+peer_qpn = {100 * peer}
+qp_count = {QPS}
+requester = {"on" if requester else "off"}
+messages = 0
+message_bytes = 64KB
+depth = 2
+"""
+
+
+class Ctl:
+    def __init__(self, file_prefix):
+        self.command = [CTL, "-f", file_prefix]
+
+    def __call__(self, words):
+        return run(*self.command, *words.split())
+
+    def text(self, words):
+        done = self(words)
+        check_equal(f"{words}: exit code", (done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def json(self, words):
+        done = self(f"--json {words}")
+        if done.returncode != 0:
+            check(f"{words} --json", False, done.stderr)
+            return {}
+        return json.loads(done.stdout)
+
+    def refused(self, words, *expected, code=2):
+        done = self(words)
+        check(f"{words} is refused in one line", done.returncode == code and done.stdout == "" and
+              len(done.stderr.splitlines()) == 1 and all(e in done.stderr for e in expected), (done.returncode, done.stderr))
+
+    def traces(self):
+        """The traced QPs and how many clients each has."""
+        return {row["local_qpn"]: row["clients"] for row in self.json("show traces").get("rows", [])}
+
+
+class Follower:
+    """quenchctl --json trace qp ID, whose lines go to a file."""
+
+    def __init__(self, work, name, ctl, words):
+        self.path, self.errors = work / f"{name}.out", work / f"{name}.err"
+        with open(self.path, "w") as out, open(self.errors, "w") as err:
+            self.process = subprocess.Popen([str(c) for c in (*ctl.command, *words.split())], stdout=out, stderr=err)
+
+    def lines(self):
+        return self.path.read_text().splitlines(keepends=True)
+
+    def rows(self):
+        return [json.loads(line) for line in self.lines() if line.endswith("\n")]
+
+    def stop(self, with_signal=signal.SIGINT):
+        self.process.send_signal(with_signal)
+        return self.process.wait(PATIENCE_S), self.errors.read_text()
+
+
+def pure(row, *words):
+    return set(row["reason"].split("+")) == set(words)
+
+
+def check_equations(who, rows, keys):
+    """Rows stand in their order, and each follows from the one before it by the equations of SIGCOMM'15, section 3.1."""
+    check_equal(f"{who}: every row is there", [r["row"] for r in rows], list(range(rows[0]["row"], rows[0]["row"] + len(rows))))
+    check(f"{who}: time goes on", all(a["time_ns"] <= b["time_ns"] for a, b in zip(rows, rows[1:])))
+    g, least, most = 1 - keys["rp_dce_tcp_g"] / 1024, keys["rp_min_rate_bps"], 1_000_000_000
+    wrong, seen = [], {"cut": 0, "fast": 0, "additive": 0}
+    for was, now in zip(rows, rows[1:]):
+        rate, target, alpha = now["rate_bps"], now["target_rate_bps"], now["alpha"]
+        if pure(now, "cnp", "cut"):
+            seen["cut"] += 1
+            used = 2 * (1 - rate / was["rate_bps"])
+            good = target == was["rate_bps"] and (rate == least or abs(alpha - ((1 - g) * used + g)) < 1e-4)
+            good = good and used <= was["alpha"] + 1e-5 and now["time_stage"] == now["byte_stage"] == 0
+        elif now["time_stage"] != was["time_stage"] + 1:
+            # The NIC looked later: a row of several increases.
+            continue
+        elif pure(now, "fast"):
+            seen["fast"] += 1
+            good = target == was["target_rate_bps"] and abs(rate - (was["rate_bps"] + target) / 2) <= 1
+        elif pure(now, "additive"):
+            seen["additive"] += 1
+            good = target == min(was["target_rate_bps"] + keys["rp_ai_rate_bps"], most)
+            good = good and abs(rate - (was["rate_bps"] + target) / 2) <= 1
+        else:
+            continue
+        if not good:
+            wrong.append((was, now))
+    check(f"{who}: rows obey the equations", not wrong, wrong[:2])
+    check(f"{who}: cuts, recoveries and increases are among them", all(n > 3 for n in seen.values()), seen)
+
+
+def check_clients(work, sender, ctl):
+    """Three clients at once, two of them of one QP; one dies."""
+    text = ctl.text("explain qp 100")
+    check("explain: not traced", "not traced" in text and "CNPs taken" in text and "dcqcn" in text and "now: " in text, text)
+    check("show trace: not traced", "QP 101 is not traced" in ctl.text("show trace loop#1"))
+    keys = ctl.json("show dcqcn")
+    a = Follower(work, "a", ctl, "--json trace qp 100")
+    b = Follower(work, "b", ctl, "--json --watch=0.05 trace qp loop#1")
+    sender.wait_until("two QPs are traced", lambda: ctl.traces() == {100: 1, 101: 1})
+    c = Follower(work, "c", ctl, "--json trace qp loop")
+    sender.wait_until("the third client is there", lambda: ctl.traces() == {100: 2, 101: 1})
+    for f in (a, b, c):
+        sender.wait_until("rows", lambda f=f: sum("cut" in line for line in f.lines()) > 30)
+    check_equal("a client leaves with Ctrl-C", a.stop(), (0, ""))
+    check_equal("the QP's other client keeps it", ctl.traces(), {100: 1, 101: 1})
+    b.process.kill()
+    b.process.wait()
+    check_equal("a client leaves with SIGTERM", c.stop(signal.SIGTERM), (0, ""))
+    check_equal("the last one ends the trace", list(ctl.traces()), [101])
+    check_equal("its first row", (a.rows()[0]["row"], a.rows()[0]["reason"]), (0, "state"))
+    for name, f, qp in (("first client", a, 0), ("client that is killed", b, 1), ("second client of a QP", c, 0)):
+        check_equal(f"{name}: its QP", {(r["local_qpn"], r["flow"], r["qp"]) for r in f.rows()}, {(100 + qp, "loop", qp)})
+        check_equations(name, f.rows(), keys)
+    sender.wait_until("the trace of a dead client is given up", lambda: not ctl.traces())
+
+
+def check_story(sender, ctl, work):
+    """A trace that is kept, and what becomes of it."""
+    ctl.text("trace qp 102 on")
+    check_equal("on: nobody follows it", ctl.traces(), {102: 0})
+    sender.wait_until("some cuts", lambda: ctl.json("show trace 102")["written"] > 100)
+    follower = Follower(work, "d", ctl, "trace qp 102")
+    sender.wait_until("it is followed from where it is", lambda: len(follower.lines()) > 13)
+    check_equal("a follower goes", follower.stop()[0], 0)
+    lines = follower.lines()
+    check("its last rows first", "traced already" in lines[0] and "R_C" in lines[1] and
+          not any("the trace begins" in line for line in lines), lines[:3])
+    check_equal("and leaves it on", ctl.traces(), {102: 0})
+
+    done = run(*ctl.command, "set", "flow loop.rate_cap_bps=20M")
+    check_equal("a cap: exit code", done.returncode, 0)
+    rows = ctl.json("show trace 102")["rows"]
+    check("a change of parameters is a row", any(r["reason"] == "reload" for r in rows), rows[-3:])
+    text = ctl.text("explain qp 102")
+    check("explain: the cap", "rate: 20.0 Mb/s, which is rate_cap_bps of its flow" in text, text)
+    check("explain: the story", "traced for" in text and "the trace begins at" in text and "cut" in text, text)
+    run(*ctl.command, "set", "flow loop.stopped=on")
+    sender.wait_until("it stands still", lambda: ctl.json("show qp 102")["hold"] == "stopped")
+    check("explain: stopped", "stopped = on" in ctl.text("explain qp 102"))
+    both = ctl.json("explain qp 102")
+    check_equal("explain as JSON", (both["now"]["local_qpn"], both["now"]["hold"], both["trace"]["end"]),
+                (102, "stopped", len(both["trace"]["rows"])))
+    check("explain as JSON: cuts", sum("cut" in r["reason"] for r in both["trace"]["rows"]) > 3)
+
+    follower = Follower(work, "e", ctl, "trace qp 102")
+    sender.wait_until("a follower comes", lambda: ctl.traces() == {102: 1})
+    ctl.text("trace qp 102 off")
+    check_equal("off, whoever follows", ctl.traces(), {})
+    check_equal("a follower is told", follower.process.wait(PATIENCE_S), 1)
+    check("in a line", "its trace was ended" in follower.errors.read_text(), follower.errors.read_text())
+    ctl.text("trace qp 103 on")
+    text = ctl.text("explain qp 103")
+    check("explain: a trace without an event", (" 0 events" in text) == ("congestion control has done nothing since" in text), text)
+    ctl.text("trace qp 103 off")
+
+
+def check_bad_input(ctl, receiver, switch):
+    ctl.refused("trace qp 99", "QPN = 99", "100 to 103")
+    ctl.refused("trace qp 104", "QPN = 104", "100 to 103")
+    ctl.refused("trace qp 99999999999999999999999", "QPN = 99999999999999999999999", "100 to 103")
+    ctl.refused("trace qp +100", "ID = +100", "100 to 103", "loop")
+    ctl.refused("trace qp nobody", "ID = nobody", "FLOW#I", "loop")
+    ctl.refused("explain qp loop#4", "ID = loop#4", "from 0 to 3")
+    ctl.refused("show trace loop#x", "ID = loop#x", "FLOW#I")
+    ctl.refused("trace qp 100,1", "comma")
+    ctl.refused("trace qp 100 maybe", "maybe", "on or off")
+    ctl.refused("trace qp 100 off", "QP 100 is not traced")
+    ctl.refused("--watch trace qp 100 on", "--watch")
+    ctl.refused("--watch=6 trace qp 100", "--watch = 6", "0.05 to 5")
+    ctl.refused("trace qp", "ID")
+    ctl.refused("explain", "qp")
+    receiver.refused("trace qp 200", "QP 200 of flow loop sends no data", "requester = on")
+    text = receiver.text("explain qp 200")
+    check("explain: a responder", "made by the peer" in text, text)
+    for words in ("trace qp 100", "explain qp 100", "show traces", "show trace 100"):
+        switch.refused(words, "expected a quench-nic, but this is a quench-switch")
+
+
+def closed_loop():
+    work = work_dir()
+    names = {name: prefix(name) for name in ("sw", "rx", "tx")}
+
+    def memif(role, port, wire):
+        return f"net_memif{port},role={role},id=0,socket={work}/wire{wire}.sock,socket-abstract=no,rsize=7"
+
+    def start(role, name, config, *devices):
+        program = Program(work, role, name, config, eal(names[name], *devices, memory=64), "--idle-sleep", 50,
+                          "--stats-interval", 0)
+        wait_answers(program, names[name])
+        return program
+
+    start("switch", "sw", SWITCH, memif("server", 0, 0), memif("server", 1, 1))
+    start("nic", "rx", loop_nic(2, 1, False), memif("client", 0, 1))
+    sender = start("nic", "tx", loop_nic(1, 2, True), memif("client", 0, 0))
+    ctl = Ctl(names["tx"])
+    sender.wait_until("CNPs", lambda: ctl.json("show dcqcn")["rp_cuts"] > 20)
+    check_bad_input(ctl, Ctl(names["rx"]), Ctl(names["sw"]))
+    check_clients(work, sender, ctl)
+    check_story(sender, ctl, work)
+    ctl.text("trace qp 101 on")
+    follower = Follower(work, "last", ctl, "--json trace qp 100")
+    sender.wait_until("the last client", lambda: ctl.traces() == {100: 1, 101: 0})
+    check_equal("the program ends while it is traced", sender.stop(), 0)
+    check_equal("a follower says so", follower.process.wait(PATIENCE_S), 1)
+    check("in one line", len(follower.errors.read_text().splitlines()) == 1, follower.errors.read_text())
+    counters = sender.json()["counters"]
+    check_equal("nothing was sent again", (counters["retransmitted_packets"], counters["qp_errors"]), (0, 0))
+
+
+LOADED = """
+[nic]
+mac = 02:00:00:00:00:01
+ip = 10.0.0.1
+link_speed_bps = 100G
+local_ack_timeout = 22
+first_qpn = 1000
+cc = timely
+ack_every = 1
+[timely]
+timely_t_low_ns = 900ms
+timely_t_high_ns = 1s
+[flow fast]
+peer_mac = 02:00:00:00:00:01
+peer_ip = 10.0.0.1
+peer_qpn = 1071
+messages = 0
+message_bytes = 64KB
+[flow write]
+peer_mac = 02:00:00:00:00:01
+peer_ip = 10.0.0.1
+peer_qpn = 1072
+qp_count = 70
+messages = 0
+message_bytes = 64KB
+rate_cap_bps = 10M
+trace_qps = 1
+[flow fast-back]
+requester = off
+peer_mac = 02:00:00:00:00:01
+peer_ip = 10.0.0.1
+peer_qpn = 1000
+[flow write-back]
+requester = off
+peer_mac = 02:00:00:00:00:01
+peer_ip = 10.0.0.1
+peer_qpn = 1001
+qp_count = 70
+[flow read]
+verb = read
+peer_mac = 02:00:00:00:00:01
+peer_ip = 10.0.0.1
+peer_qpn = 1143
+messages = 0
+message_bytes = 64KB
+[flow read-back]
+verb = read
+requester = off
+peer_mac = 02:00:00:00:00:01
+peer_ip = 10.0.0.1
+peer_qpn = 1142
+"""
+
+
+def check_overrun(who, work, nic, ctl):
+    """A ring that goes round, and a follower that comes too late."""
+    nic.wait_until("the ring goes round", lambda: ctl.json("show traces")["rows"][1]["written"] > 100_000)
+    held = ctl.json("show trace fast")
+    times = [r["time_ns"] for r in held["rows"]]
+    print(f"# {len(times)} rows are held of {held['written']}")
+    check(f"{who}: what is lost is said", held["lost"] > 0 and held["first"] == held["lost"] and
+          held["end"] == held["first"] + len(times), {k: v for k, v in held.items() if k != "rows"})
+    check(f"{who}: what is held is in order", times == sorted(times) and times, len(times))
+    check(f"{who}: reasons", {r["reason"] for r in held["rows"]} <= {"additive+rtt", "hyper+rtt"},
+          {r["reason"] for r in held["rows"]})
+    text = ctl.text("explain qp fast")
+    check(f"{who}: explain says it too", "events" in text and " rows are lost" in text and len(text.splitlines()) < 40, text)
+    follower = Follower(work, "slow", ctl, "--json --watch=5 trace qp fast")
+    nic.wait_until("it follows", follower.lines)
+    # It sleeps while the ring goes round; it may not die of that, since the trace is on.
+    follower.process.send_signal(signal.SIGSTOP)
+    written = ctl.json("show traces")["rows"][1]["written"]
+    nic.wait_until("the ring goes round again", lambda: ctl.json("show traces")["rows"][1]["written"] > written + 100_000)
+    follower.process.send_signal(signal.SIGCONT)
+    nic.wait_until("it lags behind", lambda: any('"lost"' in line for line in follower.lines()))
+    check_equal(f"{who}: a follower that is late", follower.stop()[0], 0)
+    numbers = [(r["row"], r.get("lost", 1)) for r in follower.rows()]
+    check(f"{who}: each row is there or counted", all(a[0] + a[1] == b[0] for a, b in zip(numbers, numbers[1:])), numbers[:3])
+
+
+def full_load(lcores, overrun):
+    """TIMELY answers every ACK, whatever the machine is busy with: rings go round in no time."""
+    work, name = work_dir(), prefix(f"l{lcores}")
+    who = f"{lcores} lcores"
+    nic = Program(work, "nic", "nic", LOADED, eal(name, "net_ring0", lcores=lcores, memory=160), "--stats-interval", 0, "--trace",
+                  work / "trace.csv")
+    wait_answers(nic, name)
+    ctl = Ctl(name)
+    check_equal(f"{who}: trace_qps", [(r["local_qpn"], r["trace_qps"]) for r in ctl.json("show traces")["rows"]], [(1001, 1)])
+    ctl.refused("trace qp 1001 off", "QP 1001", "trace_qps")
+    ctl.text("trace qp fast on")
+    if overrun:
+        check_overrun(who, work, nic, ctl)
+
+    # Traces come and go while frames pass.
+    words = [f"trace qp {1002 + i % 8} {'off' if i % 16 > 7 else 'on'}" for i in range(64)]
+    words += [f"trace qp {1009 + i} on" for i in range(MOST - 2)]
+    check_equal(f"{who}: traces come and go", [w for w in words if ctl(w).returncode != 0], [])
+    check_equal(f"{who}: all traces are taken", len(ctl.traces()), MOST)
+    ctl.refused("trace qp 1002", "all 64 traces are taken, by QPs", " 1000 ", " 1010 ", "off")
+    text = ctl.text("explain qp 1002")
+    check(f"{who}: explain without a trace", "not traced" in text and "timely" in text, text)
+    ctl.text("trace qp 1010 off")
+    ctl.text("trace qp read-back on")
+    nic.wait_until("a READ's responder has its rate", lambda: ctl.json("show trace read-back")["written"] > 0)
+    ctl.refused("trace qp read", "QP 1142 of flow read sends no data", "READ")
+    check(f"{who}: explain a READ's requester", "responder" in ctl.text("explain qp read"))
+    check_equal(f"{who}: exit code", nic.stop(), 0)
+    result = nic.json()
+    bad = ("retransmitted_packets", "qp_errors", "out_of_sequence", "duplicate_request", "local_ack_timeout_err")
+    check_equal(f"{who}: nothing was lost or sent again", {k: n for k, n in result["counters"].items() if n and k in bad}, {})
+    traced = {tuple(line.split(",")[1:3]) for line in (work / "trace.csv").read_text().splitlines()[1:]}
+    check_equal(f"{who}: trace.csv has what trace_qps says", traced, {("write", "0")})
+
+
+def main():
+    closed_loop()
+    full_load(1, overrun=True)
+    full_load(3, overrun=False)
+    finish()
+
+
+main()
