@@ -134,7 +134,7 @@ read_next(struct live *l, const struct live_request *r, struct config_error *err
 			rc = -EINVAL;
 		}
 		if (rc == 0 && l->ops->prepare != NULL)
-			rc = l->ops->prepare(l->program, next, cfg, err);
+			rc = l->ops->prepare(l->program, now, next, cfg, err);
 		if (rc == 0 && r->visit != NULL)
 			config_rows_compare(&from, &to, r->visit, r->arg);
 		if (rc != 0) {

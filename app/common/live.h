@@ -41,8 +41,8 @@ struct live_ops {
 	const char *(*fault)(const struct live_version *now, const struct live_version *next);
 	/* Build what next needs to come into force, beside what is; free() undoes it. NULL: there
 	 * is nothing to build. @return 0, or -errno with err filled in. */
-	int (*prepare)(void *program, struct live_version *next, const struct config *cfg,
-		       struct config_error *err);
+	int (*prepare)(void *program, const struct live_version *now, struct live_version *next,
+		       const struct config *cfg, struct config_error *err);
 	/* On the main lcore: let it come into force. */
 	void (*apply)(void *program, const struct live_version *v, uint64_t now_ns);
 	/* Is the last one in force everywhere? Asked by who changes something. */

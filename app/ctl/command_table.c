@@ -219,7 +219,7 @@ const struct command commands[] = {
 	 .run = command_show,
 	 .path = "/quench/flows",
 	 .list = "rows",
-	 .columns = "flow qps wire_rate_bps=wire goodput_bps=goodput messages "
+	 .columns = "flow gone qps wire_rate_bps=wire goodput_bps=goodput messages "
 		    "retransmitted_packets=retransmitted cnps_sent cnps_handled ce_packets "
 		    "completion_p50_ns=completion_p50 completion_p99_ns=completion_p99 "
 		    "rtt_p50_ns=rtt_p50",

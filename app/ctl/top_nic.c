@@ -95,5 +95,6 @@ top_nic(struct top_view *v, const struct reading *now, const struct reading *bef
 		     "wire b/s", "goodput", "msgs/s", "CNPs/s", "cuts/s", "resent", "paused",
 		     "RTT us");
 	json_array_foreach (rows, i, row)
-		add_flow(v, row, top_row(were, row, by), top_seconds(now, before));
+		if (!json_is_true(json_object_get(row, "gone")))
+			add_flow(v, row, top_row(were, row, by), top_seconds(now, before));
 }

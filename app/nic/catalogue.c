@@ -35,6 +35,7 @@ static const struct meaning flow_counters[] = {
 static const struct meaning flow_gauges[] = {
 	{"qps", "QPs of the flow"},
 	{"requester", "whether the flow asks, or answers"},
+	{"gone", "whether the configuration has the flow no more; what it counted stays"},
 	{"configured_rate_bps", "rate that the configuration allows the flow; 0: any"},
 	{"wire_rate_bps", "mean rate on the wire since the flow's start"},
 	{"goodput_bps", "mean rate of messages since the flow's start"},

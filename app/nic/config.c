@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nic/config.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "common/ports.h"
@@ -8,23 +9,102 @@
 void
 nic_version_free(struct nic_version *v)
 {
+	if (v->book != NULL)
+		book_leave(v->book, &v->config);
 	nic_config_free(&v->config);
 	free(v->flows);
+	free(v->go);
+	free(v->come);
 	free(v);
 }
 
-static void
-fill_reload(struct nic_version *v)
+static bool
+has_id(const struct nic_config *config, uint32_t id, unsigned int guess)
 {
-	v->reload = (struct nic_reload){
-		.params = v->config.nic, .flows = v->flows, .n_flows = v->config.n_flows};
-	for (unsigned int i = 0; i < v->config.n_flows; i++) {
-		const struct nic_qp_params *qp = &v->config.flows[i].qp;
+	for (unsigned int i = 0; i < config->n_flows; i++)
+		if (config->flows[(guess + i) % config->n_flows].id == id)
+			return true;
+	return false;
+}
 
-		v->flows[i] = (struct nic_flow_live){.stopped = qp->stopped,
-						     .rate_cap_bps = qp->rate_cap_bps,
-						     .load_bps = qp->load_bps};
+/* What the nodes have to do to come from now (NULL: nothing) to v. */
+static int
+fill_reload(const struct book *book, const struct nic_config *now, struct nic_version *v)
+{
+	const struct nic_config *config = &v->config;
+	unsigned int n_now = now != NULL ? now->n_flows : 0;
+	struct nic_reload *r = &v->reload;
+
+	v->flows = calloc(book->n_ids, sizeof(*v->flows));
+	v->go = calloc(n_now + 1, sizeof(*v->go));
+	v->come = calloc(config->n_flows, sizeof(*v->come));
+	if (v->flows == NULL || v->go == NULL || v->come == NULL)
+		return -ENOMEM;
+	*r = (struct nic_reload){.params = config->nic,
+				 .flows = v->flows,
+				 .n_flows = book->n_ids,
+				 .go = v->go,
+				 .come = v->come};
+	for (unsigned int i = 0; i < config->n_flows; i++) {
+		const struct nic_qp_params *qp = &config->flows[i].qp;
+		uint32_t id = config->flows[i].id;
+
+		v->flows[id] = (struct nic_flow_live){.stopped = qp->stopped,
+						      .rate_cap_bps = qp->rate_cap_bps,
+						      .load_bps = qp->load_bps};
+		if (now == NULL || !has_id(now, id, i))
+			v->come[r->n_come++] = id;
 	}
+	for (unsigned int i = 0; i < n_now; i++)
+		if (!has_id(config, now->flows[i].id, i))
+			v->go[r->n_go++] = now->flows[i].id;
+	return 0;
+}
+
+static int
+enter(struct book *book, const struct config *cfg, const struct nic_config *now,
+      struct nic_version *v, struct config_error *err)
+{
+	int rc = book_enter(book, cfg, now, &v->config, err);
+
+	if (rc != 0)
+		return rc;
+	v->book = book;
+	rc = fill_reload(book, now, v);
+	if (rc != 0)
+		snprintf(err->text, sizeof(err->text), "out of memory");
+	return rc;
+}
+
+/* On the main lcore. */
+static void
+apply(const struct nic_nodes *nodes, struct nic_version *v, uint64_t now_ns)
+{
+	const struct nic_reload *r = &v->reload;
+
+	for (uint32_t i = 0; i < r->n_go; i++)
+		book_went(v->book, r->go[i], now_ns);
+	for (uint32_t i = 0; i < r->n_come; i++)
+		book_came(v->book, r->come[i], now_ns);
+	for (unsigned int i = 0; i < v->config.n_flows; i++)
+		v->config.flows[i].came_ns = book_came_ns(v->book, v->config.flows[i].id);
+	for (uint16_t i = 0; i < nodes->plan.n_lcores; i++)
+		nic_reload(nodes->node[i], r);
+}
+
+int
+nic_version_begin(struct book *book, struct nic_version *v, struct config_error *err)
+{
+	const struct nic_nodes *nodes = book->nodes;
+	int rc = enter(book, NULL, NULL, v, err);
+
+	if (rc != 0)
+		return rc;
+	apply(nodes, v, 0);
+	for (uint16_t i = 0; i < nodes->plan.n_lcores; i++)
+		while (!nic_reload_is_done(nodes->node[i]))
+			nodes->node[i]->ops->rx(nodes->node[i], 0, NULL, 0, 0);
+	return 0;
 }
 
 struct nic_version *
@@ -42,14 +122,10 @@ nic_version_read(struct config *cfg, struct config_error *err)
 	rc = config_finish(cfg, err);
 	if (rc == 0 && v->config.n_flows == 0)
 		rc = config_refuse(cfg, "flow", NULL, "a section [flow NAME] at least", err);
-	v->flows = calloc(v->config.n_flows + 1, sizeof(*v->flows));
-	if (rc == 0 && v->flows == NULL)
-		rc = config_refuse(cfg, "flow", NULL, "fewer flows: out of memory", err);
 	if (rc != 0) {
 		nic_version_free(v);
 		return NULL;
 	}
-	fill_reload(v);
 	return v;
 }
 
@@ -106,15 +182,22 @@ live_fault(const struct live_version *now, const struct live_version *next)
 	return NULL;
 }
 
+static int
+live_prepare_next(void *program, const struct live_version *now, struct live_version *next,
+		  const struct config *cfg, struct config_error *err)
+{
+	const struct nic_live *l = program;
+
+	return enter(l->book, cfg, &of(now)->config, of(next), err);
+}
+
 static void
 live_apply(void *program, const struct live_version *v, uint64_t now_ns)
 {
 	const struct nic_live *l = program;
 
-	(void)now_ns;
 	l->flows->config = &of(v)->config;
-	for (uint16_t i = 0; i < l->nodes->plan.n_lcores; i++)
-		nic_reload(l->nodes->node[i], &of(v)->reload);
+	apply(l->nodes, of(v), now_ns);
 }
 
 static bool
@@ -135,6 +218,7 @@ const struct live_ops nic_live_ops = {
 	.rows = live_rows,
 	.running = live_running,
 	.fault = live_fault,
+	.prepare = live_prepare_next,
 	.apply = live_apply,
 	.is_done = live_is_done,
 };

@@ -5,26 +5,34 @@
 
 #include "common/live.h"
 #include "ctl/nic_config.h"
+#include "nic/book.h"
 #include "nic/flows.h"
 #include "nic/nodes.h"
 
 struct nic_version {
 	struct live_version live;
 	struct nic_config config;
+	struct book *book; /* its flows are in there; NULL: not yet */
 	/* for nic_reload() */
 	struct nic_reload reload;
-	struct nic_flow_live *flows;
+	struct nic_flow_live *flows; /* by flow_id */
+	uint32_t *go, *come;         /* flow_ids */
 };
 
 /** Read all of a file. @return the caller's, or NULL with err filled in. */
 struct nic_version *nic_version_read(struct config *cfg, struct config_error *err);
 void nic_version_free(struct nic_version *v);
 
+/** Let the flows of the first version come, before the nodes run. @return 0 or -errno, err filled
+ * in. */
+int nic_version_begin(struct book *book, struct nic_version *v, struct config_error *err);
+
 /* Of struct live, whose program is the following. */
 extern const struct live_ops nic_live_ops;
 
 struct nic_live {
 	const struct nic_nodes *nodes;
+	struct book *book;
 	struct flows *flows; /* the main lcore's, which follow the version in force */
 };
 

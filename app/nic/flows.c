@@ -46,13 +46,12 @@ print_headings(struct flows *f)
 }
 
 int
-flows_open(struct flows *f, const struct nic_config *config, const char *dir)
+flows_open(struct flows *f, const struct nic_config *config, struct book *book, const char *dir)
 {
-	*f = (struct flows){.config = config};
-	f->last = calloc(config->n_flows, sizeof(*f->last));
+	*f = (struct flows){.config = config, .book = book};
 	f->all = calloc(1, sizeof(*f->all));
 	f->interval = calloc(1, sizeof(*f->interval));
-	if (f->last == NULL || f->all == NULL || f->interval == NULL) {
+	if (f->all == NULL || f->interval == NULL) {
 		say_error("%s", strerror(ENOMEM));
 		return APP_FAILED;
 	}
@@ -85,79 +84,84 @@ flows_close(struct flows *f)
 	}
 	if (rc != 0)
 		say_error("the CSV files are not whole: %s", strerror(errno));
-	for (unsigned int i = 0; f->last != NULL && i < f->config->n_flows; i++)
-		free(f->last[i].times);
-	free(f->last);
+	free(f->shown);
 	free(f->all);
 	free(f->interval);
 	*f = (struct flows){0};
 	return rc;
 }
 
-/* Of all lcores, among which the QPs were dealt out. */
-static struct nic_flow_info
-read_info(const struct run_app *app, unsigned int flow)
+static bool
+show(struct flows *f, struct flow_shown one)
 {
-	struct nic_flow_info info = {0};
+	if (f->n_shown == f->shown_room) {
+		unsigned int room = f->shown_room == 0 ? 16 : 2 * f->shown_room;
+		struct flow_shown *shown = realloc(f->shown, room * sizeof(*shown));
 
-	for (uint16_t i = 0; i < app->n_nodes; i++)
-		nic_flow_info(app->nodes[i], flow, &info);
-	return info;
+		if (shown == NULL)
+			return false;
+		f->shown = shown;
+		f->shown_room = room;
+	}
+	f->shown[f->n_shown++] = one;
+	return true;
 }
 
-/* A pause stops all lcores alike, but not all have QPs of the flow. */
-static uint64_t
-read_paused_ns(const struct run_app *app, unsigned int flow, uint64_t now_ns)
+static int
+by_entry(const void *a, const void *b)
 {
-	uint64_t paused_ns = 0;
+	const struct flow_entry *const *x = a, *const *y = b;
 
-	for (uint16_t i = 0; i < app->n_nodes; i++)
-		paused_ns = max_u64(paused_ns, nic_flow_paused_ns(app->nodes[i], flow, now_ns));
-	return paused_ns;
+	return *x < *y ? -1 : *x > *y;
+}
+
+unsigned int
+flows_list(struct flows *f)
+{
+	const struct nic_config *config = f->config;
+	const struct flow_entry **present =
+		calloc(config->n_flows, sizeof(const struct flow_entry *));
+
+	f->n_shown = 0;
+	for (unsigned int i = 0; present != NULL && i < config->n_flows; i++) {
+		struct flow_entry *e = book_entry_of(f->book, config->flows[i].id);
+
+		present[i] = e;
+		show(f, (struct flow_shown){&config->flows[i], e, false});
+	}
+	if (present != NULL)
+		qsort(present, config->n_flows, sizeof(const struct flow_entry *), by_entry);
+	for (uint32_t i = 0; present != NULL && i < f->book->n_entries; i++) {
+		struct flow_entry *e = f->book->entries[i];
+
+		if (bsearch(&e, present, config->n_flows, sizeof(const struct flow_entry *),
+			    by_entry) == NULL)
+			show(f, (struct flow_shown){&e->flow, e, true});
+	}
+	free(present);
+	return f->n_shown;
 }
 
 /* Into f->all. @return it, or NULL: the flow is not measured. */
 static const struct nic_times *
-read_times(struct flows *f, const struct run_app *app, unsigned int flow)
+read_times(struct flows *f, const struct flow_entry *e)
 {
-	bool any = false;
-
-	memset(f->all, 0, sizeof(*f->all));
-	for (uint16_t i = 0; i < app->n_nodes; i++) {
-		const struct nic_times *times = nic_flow_times(app->nodes[i], flow);
-
-		if (times == NULL)
-			continue;
-		nic_times_merge(f->all, times);
-		any = true;
-	}
-	return any ? f->all : NULL;
+	return book_times(f->book, e, f->all) ? f->all : NULL;
 }
 
 /* Into *sum. @return sum, or NULL: the flow is not measured. */
 static const struct nic_pacing *
-read_pacing(const struct run_app *app, unsigned int flow, struct nic_pacing *sum)
+read_pacing(const struct flows *f, const struct flow_entry *e, struct nic_pacing *sum)
 {
-	bool any = false;
-
-	memset(sum, 0, sizeof(*sum));
-	for (uint16_t i = 0; i < app->n_nodes; i++) {
-		const struct nic_pacing *pacing = nic_flow_pacing(app->nodes[i], flow);
-
-		if (pacing == NULL)
-			continue;
-		nic_pacing_merge(sum, pacing);
-		any = true;
-	}
-	return any ? sum : NULL;
+	return book_pacing(f->book, e, sum) ? sum : NULL;
 }
 
 /* What came since the last sample, for whom it is read; or NULL. */
 static const struct nic_times *
-read_interval(struct flows *f, const struct run_app *app, unsigned int flow)
+read_interval(struct flows *f, struct flow_entry *e)
 {
-	const struct nic_times *times = read_times(f, app, flow);
-	struct flow_mark *last = &f->last[flow];
+	const struct nic_times *times = read_times(f, e);
+	struct flow_mark *last = &e->last;
 
 	if (times != NULL && last->times == NULL)
 		last->times = calloc(1, sizeof(*last->times));
@@ -201,7 +205,8 @@ flows_rate_bps(uint64_t bytes, uint64_t ns)
 uint64_t
 flows_active_ns(const struct nic_flow *flow, uint64_t elapsed_ns)
 {
-	return flow->qp.requester ? sub_sat(elapsed_ns, flow->qp.start_ns) : elapsed_ns;
+	return sub_sat(elapsed_ns,
+		       max_u64(flow->came_ns, flow->qp.requester ? flow->qp.start_ns : 0));
 }
 
 static void
@@ -245,19 +250,20 @@ flow_line(FILE *out, const struct flow_row *row)
 }
 
 static void
-sample_flow(struct flows *f, const struct run_app *app, unsigned int i, FILE *out, uint64_t now_ns)
+sample_flow(struct flows *f, const struct flow_shown *shown, FILE *out, uint64_t now_ns)
 {
-	const struct nic_flow *flow = &f->config->flows[i];
-	const struct nic_flow_info info = read_info(app, i);
+	const struct nic_flow *flow = shown->flow;
+	struct flow_entry *e = shown->entry;
+	const struct nic_flow_info info = book_info(f->book, e);
 	const struct nic_qp_info *sum = &info.sum;
-	struct flow_mark *last = &f->last[i];
+	struct flow_mark *last = &e->last;
 	uint64_t wire = wire_bytes_of(flow, sum), payload = payload_bytes_of(flow, sum);
 	const struct flow_row row = {
 		.time_ns = now_ns,
 		.flow = flow->name,
 		.wire_rate_bps = flows_rate_bps(wire - last->wire_bytes, now_ns - f->last_ns),
 		.goodput_bps = flows_rate_bps(payload - last->payload_bytes, now_ns - f->last_ns),
-		.times = read_interval(f, app, i),
+		.times = read_interval(f, e),
 		.rp_rate_bps = flows_sends_data(flow) ? sum->rate_bps : 0,
 		.rp_target_rate_bps = flows_sends_data(flow) ? sum->target_rate_bps : 0,
 		.cnps_handled = sum->cnps_handled,
@@ -267,15 +273,19 @@ sample_flow(struct flows *f, const struct run_app *app, unsigned int i, FILE *ou
 		.messages = messages_of(flow, sum),
 		.retransmitted_packets = sum->retransmitted_packets,
 		.rate_cuts = sum->rate_cuts,
-		.paused_ns = read_paused_ns(app, i, now_ns),
+		.paused_ns = book_paused_ns(f->book, e, now_ns),
 	};
 
+	/* One that has gone is said once more, and then only while it ends what it has begun. */
+	if (shown->gone && last->gone && wire == last->wire_bytes)
+		return;
 	if (f->flows_csv != NULL)
 		flow_csv_row(f->flows_csv, &row);
 	if (f->config->n_flows <= MOST_LINES)
 		flow_line(out, &row);
 	last->wire_bytes = wire;
 	last->payload_bytes = payload;
+	last->gone = shown->gone;
 }
 
 void
@@ -284,8 +294,11 @@ flows_sample(struct flows *f, const struct run_app *app, FILE *out, uint64_t now
 	/* Reading all QPs costs a single lcore the time of a packet each: only for a reader. */
 	if (f->flows_csv == NULL && f->config->n_flows > MOST_LINES)
 		return;
-	for (unsigned int i = 0; i < f->config->n_flows; i++)
-		sample_flow(f, app, i, out, now_ns);
+	book_read_begin(f->book);
+	flows_list(f);
+	for (unsigned int i = 0; i < f->n_shown; i++)
+		sample_flow(f, &f->shown[i], out, now_ns);
+	book_read_end(f->book);
 	f->last_ns = now_ns;
 	if (f->flows_csv != NULL) {
 		fflush(f->flows_csv);
@@ -314,28 +327,32 @@ table_row(FILE *out, const struct nic_flow *flow, const struct nic_qp_info *sum,
 }
 
 void
-flows_end(struct flows *f, const struct run_app *app, FILE *out, uint64_t elapsed_ns)
+flows_end(struct flows *f, FILE *out, uint64_t elapsed_ns)
 {
 	fprintf(out, "%-20s %9s %9s %10s %8s %8s %8s %9s %9s %9s %8s %8s %8s\n", "flow", "wire",
 		"goodput", "messages", "retrans-", "cnp", "ce", "complet.", "p99", "max",
 		"slowdown", "rtt", "p99");
 	fprintf(out, "%-20s %9s %9s %10s %8s %8s %8s %9s %9s %9s %8s %8s %8s\n", "", "Gb/s", "Gb/s",
 		"", "mitted", "", "packets", "p50 us", "us", "us", "p99", "p50 us", "us");
-	for (unsigned int i = 0; i < f->config->n_flows; i++) {
-		const struct nic_flow *flow = &f->config->flows[i];
-		const struct nic_flow_info info = read_info(app, i);
-		const struct nic_times *times = read_times(f, app, i);
+	book_read_begin(f->book);
+	flows_list(f);
+	for (unsigned int i = 0; i < f->n_shown; i++) {
+		const struct nic_flow *flow = f->shown[i].flow;
+		const struct flow_entry *e = f->shown[i].entry;
+		const struct nic_flow_info info = book_info(f->book, e);
+		const struct nic_times *times = read_times(f, e);
 		struct nic_pacing pacing;
 
 		if (i < MOST_ROWS)
-			table_row(out, flow, &info.sum, times, flows_active_ns(flow, elapsed_ns));
+			table_row(out, flow, &info.sum, times,
+				  book_active_ns(f->book, e, elapsed_ns));
 		if (f->times_csv != NULL)
-			times_csv_rows(f->times_csv, flow->name, times,
-				       read_pacing(app, i, &pacing));
+			times_csv_rows(f->times_csv, flow->name, times, read_pacing(f, e, &pacing));
 	}
-	if (f->config->n_flows > MOST_ROWS)
+	book_read_end(f->book);
+	if (f->n_shown > MOST_ROWS)
 		fprintf(out, "and %u more flows: --csv or --json has them\n",
-			f->config->n_flows - MOST_ROWS);
+			f->n_shown - MOST_ROWS);
 }
 
 static json_t *
@@ -368,25 +385,30 @@ flow_object(const struct nic_flow *flow, const struct nic_flow_info *info,
 }
 
 json_t *
-flows_object(struct flows *f, const struct run_app *app, unsigned int i, uint64_t elapsed_ns)
+flows_object(struct flows *f, unsigned int i, uint64_t elapsed_ns)
 {
-	const struct nic_flow *flow = &f->config->flows[i];
-	const struct nic_flow_info info = read_info(app, i);
+	const struct flow_shown *shown = &f->shown[i];
+	const struct flow_entry *e = shown->entry;
+	const struct nic_flow_info info = book_info(f->book, e);
 	struct nic_pacing pacing;
-	json_t *o =
-		flow_object(flow, &info, read_times(f, app, i), read_paused_ns(app, i, elapsed_ns),
-			    flows_active_ns(flow, elapsed_ns));
+	json_t *o = flow_object(shown->flow, &info, read_times(f, e),
+				book_paused_ns(f->book, e, elapsed_ns),
+				book_active_ns(f->book, e, elapsed_ns));
 
-	json_set_pacing(o, read_pacing(app, i, &pacing));
+	json_object_set_new(o, "gone", json_boolean(shown->gone));
+	json_set_pacing(o, read_pacing(f, e, &pacing));
 	return o;
 }
 
 json_t *
-flows_report(struct flows *f, const struct run_app *app, uint64_t elapsed_ns)
+flows_report(struct flows *f, uint64_t elapsed_ns)
 {
 	json_t *list = json_array();
 
-	for (unsigned int i = 0; i < f->config->n_flows; i++)
-		json_array_append_new(list, flows_object(f, app, i, elapsed_ns));
+	book_read_begin(f->book);
+	flows_list(f);
+	for (unsigned int i = 0; i < f->n_shown; i++)
+		json_array_append_new(list, flows_object(f, i, elapsed_ns));
+	book_read_end(f->book);
 	return list;
 }

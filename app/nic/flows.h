@@ -16,25 +16,30 @@
 
 #include "common/run.h"
 #include "ctl/nic_config.h"
+#include "nic/book.h"
 #include "nic/nic_flow.h"
 
-/* Of one flow at the last sample. */
-struct flow_mark {
-	uint64_t wire_bytes, payload_bytes;
-	struct nic_times *times; /* NULL: not measured, or nobody reads them */
+/* One flow, of the configuration or gone. */
+struct flow_shown {
+	const struct nic_flow *flow;
+	struct flow_entry *entry;
+	bool gone;
 };
 
 struct flows {
 	const struct nic_config *config;
+	struct book *book;
 	FILE *flows_csv, *port_csv, *times_csv; /* NULL: none */
-	struct flow_mark *last;                 /* of each flow, at last_ns */
 	uint64_t last_ns;
+	struct flow_shown *shown; /* flows_list(): those of config in its order, then those gone */
+	unsigned int n_shown, shown_room;
 	struct nic_times *all, *interval; /* of the flow in hand, all lcores together */
 };
 
 /** @param dir  NULL: no files; else made if it is missing. @return 0, or APP_FAILED after an error
  * line. */
-int flows_open(struct flows *f, const struct nic_config *config, const char *dir);
+int flows_open(struct flows *f, const struct nic_config *config, struct book *book,
+	       const char *dir);
 
 /** Close files. @return 0, or APP_FAILED after an error line: disk full. */
 int flows_close(struct flows *f);
@@ -43,19 +48,25 @@ int flows_close(struct flows *f);
 void flows_sample(struct flows *f, const struct run_app *app, FILE *out, uint64_t now_ns);
 
 /** The run is over: what the histograms hold goes into times.csv, a table of flows to out. */
-void flows_end(struct flows *f, const struct run_app *app, FILE *out, uint64_t elapsed_ns);
+void flows_end(struct flows *f, FILE *out, uint64_t elapsed_ns);
 
-/** What one flow of the configuration has done so far; of one thread at a time for each f. */
-json_t *flows_object(struct flows *f, const struct run_app *app, unsigned int i,
-		     uint64_t elapsed_ns);
+/*
+ * Flows of the configuration and those gone, of one thread at a time for each f, between
+ * book_read_begin() and book_read_end().
+ */
+
+/** List them anew. @return how many. */
+unsigned int flows_list(struct flows *f);
+/** What flow i of the list has done so far. */
+json_t *flows_object(struct flows *f, unsigned int i, uint64_t elapsed_ns);
 
 /** A list with one object for each flow, of the whole run. */
-json_t *flows_report(struct flows *f, const struct run_app *app, uint64_t elapsed_ns);
+json_t *flows_report(struct flows *f, uint64_t elapsed_ns);
 
 /** Does the flow's data leave here? Of READ it comes to the requester. */
 bool flows_sends_data(const struct nic_flow *flow);
 
-/** Time in which a flow could send so far. */
+/** Time in which a flow of the configuration could send so far. */
 uint64_t flows_active_ns(const struct nic_flow *flow, uint64_t elapsed_ns);
 
 /** Mean rate of bytes, rounded; 0 in no time. */

@@ -24,10 +24,11 @@
 #include "nic/tracing.h"
 
 static struct quench_nic {
-	struct nic_version *first; /* QPs have what it owns */
+	struct nic_version *first; /* in force when the nodes begin to run */
 	struct live live;
 	struct nic_live for_live;
 	struct nic_nodes nodes;
+	struct book book;
 	struct tracing tracing;
 	bool stay;
 	struct run_result result;
@@ -61,8 +62,14 @@ close_nic(void)
 static int
 open_nic(const struct opts *opts)
 {
+	struct config_error err;
 	int rc = nodes_open(&nic.nodes, &nic.first->config, opts->config);
 
+	if (rc == 0 && (book_open(&nic.book, &nic.nodes, nic.nodes.max_qps) != 0 ||
+			nic_version_begin(&nic.book, nic.first, &err) != 0)) {
+		say_error("flows: %s", strerror(ENOMEM));
+		rc = APP_FAILED;
+	}
 	if (rc == 0 && opts->trace != NULL)
 		rc = trace_start(nic.nodes.node, nic.nodes.share, &nic.first->config);
 	if (rc == 0 && tracing_open(&nic.tracing, &nic.nodes) != 0) {
@@ -74,10 +81,10 @@ open_nic(const struct opts *opts)
 
 /* Requesters that end by themselves: without one, there is nothing to wait for. */
 static bool
-has_an_end(void)
+has_an_end(const struct nic_config *config)
 {
-	for (unsigned int f = 0; f < nic.first->config.n_flows; f++) {
-		const struct nic_qp_params *qp = &nic.first->config.flows[f].qp;
+	for (unsigned int f = 0; f < config->n_flows; f++) {
+		const struct nic_qp_params *qp = &config->flows[f].qp;
 
 		if (qp->requester && workload_ends(&qp->work))
 			return true;
@@ -88,6 +95,13 @@ has_an_end(void)
 static bool
 all_done(const struct run_app *app)
 {
+	const struct live_version *v = live_hold(&nic.live);
+	bool ends = has_an_end(nic_config_of(v));
+
+	live_release(&nic.live, v);
+	/* What there was to wait for may have gone. */
+	if (!ends)
+		return false;
 	if (nic_total_stats(app).qp_errors == 0)
 		say("all messages completed");
 	return !nic.stay;
@@ -184,16 +198,17 @@ run_nic(const struct opts *opts)
 		.ethdevs = &nic.nodes.ethdev,
 		.n_ports = 1,
 		.opts = opts,
-		.done = has_an_end() ? nic_done : NULL,
+		.done = has_an_end(&nic.first->config) ? nic_done : NULL,
 		.all_done = all_done,
 		.stats = nic_stats_line,
 		.watch = watch,
 		.sample = sample,
 	};
+	const struct live_version *last;
 	int rc, closed;
 
 	nic.stay = opts->stay;
-	rc = flows_open(&nic.flows, &nic.first->config, opts->csv);
+	rc = flows_open(&nic.flows, &nic.first->config, &nic.book, opts->csv);
 	if (rc != 0) {
 		flows_close(&nic.flows);
 		return rc;
@@ -201,15 +216,16 @@ run_nic(const struct opts *opts)
 	say_running();
 	say_measures();
 	rc = run_node(&app, &nic.result);
+	last = live_hold(&nic.live);
 	check_neighbours();
 	port_check_hidden_pause(nic.nodes.ethdev, nic_total_stats(&app).rx_pause_frames);
 	if (rc == 0 && opts->trace != NULL)
-		rc = trace_write(nic.nodes.node, nic.nodes.plan.n_lcores, nic.nodes.share,
-				 &nic.first->config, opts->trace);
+		rc = trace_write(nic.nodes.node, nic.nodes.plan.n_lcores, opts->trace);
 	if (rc == 0 && opts->json != NULL)
 		rc = report_write(nic_report(&app, &nic.result, &nic.flows), opts->json);
 	if (rc == 0 && opts->stats_interval_ns > 0)
-		flows_end(&nic.flows, &app, run_stats_file(opts), nic.result.elapsed_ns);
+		flows_end(&nic.flows, run_stats_file(opts), nic.result.elapsed_ns);
+	live_release(&nic.live, last);
 	/* Whatever the counters came to, the files are closed. */
 	closed = flows_close(&nic.flows);
 	if (rc == 0)
@@ -240,7 +256,8 @@ start(const struct opts *opts)
 	rc = run_start(opts);
 	if (rc != 0)
 		return rc;
-	nic.for_live = (struct nic_live){.nodes = &nic.nodes, .flows = &nic.flows};
+	nic.for_live =
+		(struct nic_live){.nodes = &nic.nodes, .book = &nic.book, .flows = &nic.flows};
 	rc = open_nic(opts);
 	if (rc == 0)
 		rc = run_nic(opts);
@@ -258,12 +275,10 @@ start_with(struct nic_version *v, const struct opts *opts)
 	if (live_init(&nic.live, &nic_live_ops, &nic.for_live, opts->config, &v->live) != 0) {
 		say_error("%s", strerror(ENOMEM));
 	} else {
-		/* Until the end, whatever comes into force. */
-		live_hold(&nic.live);
 		rc = start(opts);
-		live_release(&nic.live, &v->live);
 	}
 	live_destroy(&nic.live);
+	book_close(&nic.book);
 	return rc;
 }
 

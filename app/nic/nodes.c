@@ -29,19 +29,18 @@ largest_mtu(const struct nic_config *config)
 
 /* As many nodes as there are lcores, transmit queues and QPs for. */
 static int
-choose_queues(struct nic_nodes *n)
+choose_queues(struct nic_nodes *n, const struct nic_config *config)
 {
 	struct port_offer offer = {0};
 	uint16_t want = run_poll_lcores();
 
-	for (unsigned int f = 0; f < n->config->n_flows; f++)
-		n->n_qps += n->config->flows[f].qp_count;
+	n->n_qps = (uint32_t)nic_config_qps(config);
 	if (want > NIC_SHARE_MAX_NODES)
 		want = NIC_SHARE_MAX_NODES;
 	if (want > n->n_qps)
 		want = (uint16_t)n->n_qps;
 	if (port_offer_of(n->ethdev, &offer) != 0 ||
-	    port_plan(&offer, n->config->nic.control_tx_queue, want, &n->plan) != 0) {
+	    port_plan(&offer, n->nic.control_tx_queue, want, &n->plan) != 0) {
 		say_error("%s has %u transmit and %u receive queues: control_tx_queue = on needs "
 			  "two for each lcore",
 			  port_name(n->ethdev), offer.tx_queues, offer.rx_queues);
@@ -78,8 +77,8 @@ create_pools(struct nic_nodes *n)
 	rx.largest_frame = nic_largest_frame(LARGEST_MTU);
 	n->pools.control = pkt_pool_create(&control);
 	if (n->pools.control != NULL)
-		n->pools.data = nic_data_pool_create("data", pool_frames(n), largest_mtu(n->config),
-						     control.socket);
+		n->pools.data =
+			nic_data_pool_create("data", pool_frames(n), n->mtu_bytes, control.socket);
 	if (n->pools.data != NULL)
 		n->rx_pool = pkt_pool_create(&rx);
 	if (n->rx_pool != NULL)
@@ -94,7 +93,7 @@ open_device(struct nic_nodes *n, struct nic_params *nic)
 {
 	struct port_params params = {
 		.link_speed_bps = nic->link_speed_bps,
-		.largest_frame = nic_largest_frame(largest_mtu(n->config)),
+		.largest_frame = nic_largest_frame(n->mtu_bytes),
 		.must_fit = true,
 		.pool = n->rx_pool,
 		.rx_queues = n->plan.rx_queues,
@@ -116,9 +115,9 @@ share_nic(struct nic_nodes *n)
 {
 	struct nic_share_params share = {
 		.n_nodes = n->plan.n_lcores,
-		.first_qpn = n->config->nic.first_qpn,
-		.link_speed_bps = n->config->nic.link_speed_bps,
-		.shaper_burst_ns = n->config->nic.shaper_burst_ns,
+		.first_qpn = n->nic.first_qpn,
+		.link_speed_bps = n->nic.link_speed_bps,
+		.shaper_burst_ns = n->nic.shaper_burst_ns,
 		/* Some devices hand over the sender's mbufs. */
 		.rx_mbufs = 3 * pool_frames(n),
 		.socket = (int)rte_lcore_to_socket_id(run_poll_lcore(0)),
@@ -131,85 +130,106 @@ share_nic(struct nic_nodes *n)
 	return APP_FAILED;
 }
 
-/* The device's bucket of each QP. @return false: it hashes not all of them, or no memory. */
-static bool
-find_buckets(const struct nic_nodes *n, uint16_t *bucket)
+/* The device's bucket of QP i of a flow. */
+static uint32_t
+bucket_of(const struct nic_nodes *n, const struct nic_flow *flow, uint32_t i)
 {
-	const struct nic_params *nic = &n->config->nic;
-	uint32_t number = 0;
+	struct nic_qp_params qp = nic_flow_qp(flow, i);
 
-	for (unsigned int f = 0; f < n->config->n_flows; f++) {
-		const struct nic_flow *flow = &n->config->flows[f];
+	return nic_rss_hash_of_qp(n->rss.key, &n->nic, &qp,
+				  n->nic.first_qpn + flow->first_number + i) &
+	       (n->rss.n_buckets - 1);
+}
+
+/* QPs in each bucket. @return false: the device hashes not all of them. */
+static bool
+fill_buckets(const struct nic_nodes *n, const struct nic_config *config, uint32_t *qps)
+{
+	for (unsigned int f = 0; f < config->n_flows; f++) {
+		const struct nic_flow *flow = &config->flows[f];
 
 		if (!port_rss_hashes(&n->rss, flow->qp.peer_ip.version))
 			return false;
-		for (uint32_t i = 0; i < flow->qp_count; i++, number++) {
-			struct nic_qp_params qp = nic_flow_qp(flow, i);
-
-			bucket[number] =
-				nic_rss_hash_of_qp(n->rss.key, nic, &qp, nic->first_qpn + number) &
-				(n->rss.n_buckets - 1);
-		}
+		for (uint32_t i = 0; i < flow->qp_count; i++)
+			qps[bucket_of(n, flow, i)]++;
 	}
 	return true;
 }
 
 /* Which lcore has which bucket, and with it the QPs in it; the device is told. */
 static bool
-deal_buckets(const struct nic_nodes *n, uint16_t *place)
+deal_buckets(struct nic_nodes *n, const uint32_t *qps)
 {
-	uint32_t qps[NIC_RSS_MAX_BUCKETS] = {0};
-	uint16_t lcore[NIC_RSS_MAX_BUCKETS];
 	int rc;
 
-	for (uint32_t i = 0; i < n->n_qps; i++)
-		qps[place[i]]++;
-	nic_rss_balance(qps, n->rss.n_buckets, n->plan.n_lcores, lcore);
-	rc = port_rss_set_queues(&n->rss, n->ethdev, lcore);
-	if (rc != 0) {
+	nic_rss_balance(qps, n->rss.n_buckets, n->plan.n_lcores, n->lcore);
+	rc = port_rss_set_queues(&n->rss, n->ethdev, n->lcore);
+	if (rc != 0)
 		say_warning(
 			"%s: its RSS table cannot be set (%s): frames will cross between lcores",
 			port_name(n->ethdev), rte_strerror(-rc));
-		return false;
-	}
-	for (uint32_t i = 0; i < n->n_qps; i++)
-		place[i] = lcore[place[i]];
-	return true;
+	return rc == 0;
 }
 
 /*
  * Place QPs by RSS, if the device has it and each lcore has one receive queue: lcore k's is queue
- * k. Without it they are dealt out in turn.
+ * k. Without it they are dealt out in turn. Buckets stay where they are when flows come and go.
  */
 static int
-place_qps(struct nic_nodes *n)
+place_qps(struct nic_nodes *n, const struct nic_config *config)
 {
-	uint16_t *place;
-	int rc = 0;
+	uint32_t qps[NIC_RSS_MAX_BUCKETS] = {0};
+	int rc;
 
 	if (!n->rss.known || n->plan.rx_queues < n->plan.n_lcores)
 		return 0;
-	place = malloc(n->n_qps * sizeof(*place));
-	if (place == NULL)
-		rc = -ENOMEM;
-	else if (find_buckets(n, place) && deal_buckets(n, place)) {
-		rc = nic_share_place(n->share, place, n->n_qps);
-		n->placed = true;
-	}
-	free(place);
+	if (!fill_buckets(n, config, qps) || !deal_buckets(n, qps))
+		return 0;
+	rc = nic_share_place(n->share, n->max_qps);
 	if (rc != 0)
-		say_error("places of %u QPs: %s", n->n_qps, strerror(-rc));
+		say_error("places of %u QPs: %s", n->max_qps, strerror(-rc));
+	n->placed = rc == 0;
 	return rc != 0 ? APP_FAILED : 0;
+}
+
+uint16_t
+nodes_home(const struct nic_nodes *n, const struct nic_flow *flow, uint32_t i)
+{
+	uint32_t number = flow->first_number + i;
+
+	/* A flow that came later may be of a kind that the device does not hash. */
+	if (n->placed && port_rss_hashes(&n->rss, flow->qp.peer_ip.version))
+		return n->lcore[bucket_of(n, flow, i)];
+	return (uint16_t)(number % n->plan.n_lcores);
+}
+
+void
+nodes_count(const struct nic_nodes *n, const struct nic_flow *flow, struct nic_flow_place *places)
+{
+	uint32_t n_lcores = n->plan.n_lcores, first = flow->first_number;
+
+	for (uint32_t k = 0; k < n_lcores; k++) {
+		uint32_t skipped = (k + n_lcores - first % n_lcores) % n_lcores;
+
+		places[k].first_item = (first + skipped) / n_lcores;
+		places[k].n_qps = flow->qp_count > skipped
+					  ? (flow->qp_count - skipped - 1) / n_lcores + 1
+					  : 0;
+	}
+	for (uint32_t k = 0; n->placed && k < n_lcores; k++)
+		places[k].n_qps = 0;
+	for (uint32_t i = 0; n->placed && i < flow->qp_count; i++)
+		places[nodes_home(n, flow, i)].n_qps++;
 }
 
 static int
 create_node(struct nic_nodes *n, uint16_t i)
 {
-	struct nic_params params = n->config->nic;
+	struct nic_params params = n->nic;
 
 	if (n->share != NULL) {
-		params.max_qps = nic_share_qps(n->share, n->n_qps, i);
-		/* RSS may leave a lcore without QPs: it forwards, and answers ARP. */
+		params.max_qps = nic_share_qps(n->share, n->max_qps, i);
+		/* One without QPs forwards, and answers ARP. */
 		if (params.max_qps == 0)
 			params.max_qps = 1;
 	}
@@ -225,50 +245,28 @@ create_node(struct nic_nodes *n, uint16_t i)
 	return 0;
 }
 
-static int
-add_qps(struct nic_nodes *n)
-{
-	uint32_t number = 0;
-
-	for (unsigned int f = 0; f < n->config->n_flows; f++) {
-		const struct nic_flow *flow = &n->config->flows[f];
-
-		for (uint32_t i = 0; i < flow->qp_count; i++) {
-			struct nic_place at = nic_share_find(n->share, number++);
-			struct nic_qp_params qp = nic_flow_qp(flow, i);
-			int64_t qpn;
-
-			qp.flow_id = f;
-			qpn = nic_add_qp(n->node[at.node], &qp, 0);
-			if (qpn >= 0)
-				continue;
-			say_error("flow %s: QP %u of %u: %s", flow->name, i + 1, flow->qp_count,
-				  strerror((int)-qpn));
-			return APP_FAILED;
-		}
-	}
-	return 0;
-}
-
 int
 nodes_open(struct nic_nodes *n, struct nic_config *config, const char *config_path)
 {
 	int rc = ports_find(&n->ethdev, 1, NULL, config_path);
 
-	n->config = config;
+	n->mtu_bytes = largest_mtu(config);
+	n->max_qps = config->nic.max_qps;
+	n->nic = config->nic;
 	if (rc == 0)
-		rc = choose_queues(n);
+		rc = choose_queues(n, config);
 	if (rc == 0)
 		rc = create_pools(n);
 	if (rc == 0)
-		rc = open_device(n, &config->nic);
+		rc = open_device(n, &n->nic);
+	memcpy(config->nic.mac, n->nic.mac, sizeof(n->nic.mac));
 	if (rc == 0 && n->plan.n_lcores > 1)
 		rc = share_nic(n);
 	if (rc == 0 && n->share != NULL)
-		rc = place_qps(n);
+		rc = place_qps(n, config);
 	for (uint16_t i = 0; rc == 0 && i < n->plan.n_lcores; i++)
 		rc = create_node(n, i);
-	return rc == 0 ? add_qps(n) : rc;
+	return rc;
 }
 
 void

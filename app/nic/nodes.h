@@ -13,16 +13,20 @@
 #include "common/port_queues.h"
 #include "common/port_rss.h"
 #include "ctl/nic_config.h"
+#include "nic/nic_rss.h"
 #include "nic/nic_share.h"
 
 struct nic_nodes {
-	const struct nic_config *config;
+	struct nic_params nic; /* as at the start */
 	struct node *node[NIC_SHARE_MAX_NODES];
 	struct poll_queues queues[NIC_SHARE_MAX_NODES];
 	struct port_plan plan;   /* its lcores are as many as there are nodes */
 	struct nic_share *share; /* NULL: one node */
-	uint32_t n_qps;
-	bool placed; /* by RSS */
+	uint32_t n_qps;          /* at the start */
+	uint32_t max_qps;
+	uint16_t mtu_bytes;                  /* that there is room for */
+	bool placed;                         /* by RSS */
+	uint16_t lcore[NIC_RSS_MAX_BUCKETS]; /* of each bucket, with it */
 	uint16_t ethdev;
 	uint16_t n_open; /* devices: 0 or 1 */
 	struct port_rss rss;
@@ -31,7 +35,7 @@ struct nic_nodes {
 };
 
 /**
- * Build all of it. config is kept by reference, and gets the device's MAC address if it has none.
+ * Build all of it but the QPs. config gets the device's MAC address if it has none.
  *
  * @param n  Zero-initialised; for nodes_close(), whatever the result.
  * @return   0, or an exit code after an error line.
@@ -39,5 +43,12 @@ struct nic_nodes {
 int nodes_open(struct nic_nodes *n, struct nic_config *config, const char *config_path);
 
 void nodes_close(struct nic_nodes *n);
+
+/** The node that has QP i of a flow. */
+uint16_t nodes_home(const struct nic_nodes *n, const struct nic_flow *flow, uint32_t i);
+
+/** How many QPs of a flow each node has; where they are unless they are placed by RSS. */
+void nodes_count(const struct nic_nodes *n, const struct nic_flow *flow,
+		 struct nic_flow_place *places);
 
 #endif

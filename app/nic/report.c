@@ -173,17 +173,19 @@ qp_list(const struct run_app *app, const struct nic_config *config, uint64_t ela
 	uint64_t *omitted)
 {
 	json_t *list = json_array();
-	uint32_t first = 0;
+	uint64_t room = app->opts->json_qps;
 
 	*omitted = 0;
 	for (unsigned int f = 0; f < config->n_flows; f++) {
-		uint32_t end = first + config->flows[f].qp_count;
-		uint32_t shown = (uint32_t)min_u64(end, max_u64(first, app->opts->json_qps));
+		const struct nic_flow *flow = &config->flows[f];
+		uint32_t shown = (uint32_t)min_u64(flow->qp_count, room);
 
-		for (uint32_t i = first; i < shown; i++)
-			json_array_append_new(list, nic_qp_object(app, config, i, elapsed_ns));
-		*omitted += end - shown;
-		first = end;
+		for (uint32_t i = 0; i < shown; i++)
+			json_array_append_new(
+				list,
+				nic_qp_object(app, config, flow->first_number + i, elapsed_ns));
+		*omitted += flow->qp_count - shown;
+		room -= shown;
 	}
 	return list;
 }
@@ -252,7 +254,7 @@ nic_report(const struct run_app *app, const struct run_result *result, struct fl
 	json_object_set_new(o, "counters", nic_counters_object(app));
 	if (result->paces != NULL)
 		json_object_set_new(o, "pacing", pacing_object(result));
-	json_object_set_new(o, "flows", flows_report(flows, app, result->elapsed_ns));
+	json_object_set_new(o, "flows", flows_report(flows, result->elapsed_ns));
 	report_set_u64(o, "qps_omitted", omitted);
 	json_object_set_new(o, "qps", qps);
 	return o;

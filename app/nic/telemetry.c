@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nic/telemetry.h"
 
+#include <inttypes.h>
+
 #include "base/fixed.h"
 #include "common/live_telemetry.h"
 #include "common/report.h"
@@ -19,16 +21,6 @@ config_of(const struct telemetry_call *call)
 	return nic_config_of(call->version);
 }
 
-static uint32_t
-qps_of(const struct nic_config *config)
-{
-	uint32_t n = 0;
-
-	for (unsigned int i = 0; i < config->n_flows; i++)
-		n += config->flows[i].qp_count;
-	return n;
-}
-
 static json_t *
 info_reply(struct telemetry_call *call)
 {
@@ -43,7 +35,7 @@ info_reply(struct telemetry_call *call)
 			    json_string(nic_measures_all_times(app) ? "on" : "off"));
 	json_object_set_new(o, "done", json_boolean(nic_all_done(app)));
 	report_set_u64(o, "flows", config->n_flows);
-	report_set_u64(o, "qps", qps_of(config));
+	report_set_u64(o, "qps", nic_config_qps(config));
 	report_set_u64(o, "suppressed_lines", say_suppressed());
 	return o;
 }
@@ -101,41 +93,11 @@ rp_reply(struct telemetry_call *call)
 	return o;
 }
 
+/* Of the configuration, then those that have gone. */
 static json_t *
-flows_reply(struct telemetry_call *call)
+flows_page(struct telemetry_call *call, struct flows *flows)
 {
-	const struct nic_config *config = config_of(call);
-	struct telemetry_page page;
-	struct flows flows;
-	uint64_t i = 0, count = config->n_flows, end;
-	json_t *o;
-
-	if (!telemetry_optional_number(call, 0, "FIRST", 0, config->n_flows - 1u, &i) ||
-	    !telemetry_optional_number(call, 1, "COUNT", 1, UINT32_MAX, &count))
-		return NULL;
-	end = min_u64(config->n_flows, i + count);
-	/* One of our own: the main lcore has another for its files. */
-	if (flows_open(&flows, config, NULL) != 0) {
-		flows_close(&flows);
-		return telemetry_refuse(call, "more memory", "there is no memory");
-	}
-	o = json_object();
-	report_set_u64(o, "total", config->n_flows);
-	telemetry_page_begin(&page, o);
-	while (i < end && telemetry_page_add(&page,
-					     flows_object(&flows, call->telemetry->app,
-							  (unsigned int)i, telemetry_now_ns(call)),
-					     i))
-		i++;
-	flows_close(&flows);
-	return o;
-}
-
-static json_t *
-qps_reply(struct telemetry_call *call)
-{
-	const struct nic_config *config = config_of(call);
-	uint64_t total = qps_of(config), i = 0, count = total, end;
+	uint64_t total = flows_list(flows), i = 0, count = total, end;
 	struct telemetry_page page;
 	json_t *o;
 
@@ -146,11 +108,60 @@ qps_reply(struct telemetry_call *call)
 	o = json_object();
 	report_set_u64(o, "total", total);
 	telemetry_page_begin(&page, o);
-	while (i < end && telemetry_page_add(&page,
-					     nic_qp_object(call->telemetry->app, config,
-							   (uint32_t)i, telemetry_now_ns(call)),
-					     i))
+	while (i < end &&
+	       telemetry_page_add(&page,
+				  flows_object(flows, (unsigned int)i, telemetry_now_ns(call)), i))
 		i++;
+	return o;
+}
+
+static json_t *
+flows_reply(struct telemetry_call *call)
+{
+	struct book *book = ((const struct nic_version *)call->version)->book;
+	struct flows flows;
+	json_t *o;
+
+	/* One of our own: the main lcore has another for its files. */
+	if (flows_open(&flows, config_of(call), book, NULL) != 0) {
+		flows_close(&flows);
+		return telemetry_refuse(call, "more memory", "there is no memory");
+	}
+	book_read_begin(book);
+	o = flows_page(call, &flows);
+	book_read_end(book);
+	flows_close(&flows);
+	return o;
+}
+
+static json_t *
+qps_reply(struct telemetry_call *call)
+{
+	const struct nic_config *config = config_of(call);
+	uint64_t total = nic_config_qps(config), i = 0, count = total, end, before = 0;
+	struct telemetry_page page;
+	unsigned int f = 0;
+	json_t *o;
+
+	if (!telemetry_optional_number(call, 0, "FIRST", 0, total - 1, &i) ||
+	    !telemetry_optional_number(call, 1, "COUNT", 1, UINT32_MAX, &count))
+		return NULL;
+	end = min_u64(total, i + count);
+	o = json_object();
+	report_set_u64(o, "total", total);
+	telemetry_page_begin(&page, o);
+	for (bool fits = true; fits && i < end; i += fits) {
+		const struct nic_flow *flow;
+
+		while (i - before >= config->flows[f].qp_count)
+			before += config->flows[f++].qp_count;
+		flow = &config->flows[f];
+		fits = telemetry_page_add(&page,
+					  nic_qp_object(call->telemetry->app, config,
+							flow->first_number + (uint32_t)(i - before),
+							telemetry_now_ns(call)),
+					  i);
+	}
 	return o;
 }
 
@@ -162,9 +173,13 @@ qp_reply(struct telemetry_call *call)
 	uint64_t qpn;
 	json_t *o;
 
-	if (!telemetry_number(call, 0, "QPN", first, (uint64_t)first + qps_of(config) - 1, &qpn))
+	if (!telemetry_number(call, 0, "QPN", first, (uint64_t)first + config->nic.max_qps - 1,
+			      &qpn))
 		return NULL;
 	number = (uint32_t)qpn - first;
+	if (nic_config_flow_of(config, number, NULL) == NULL)
+		return telemetry_refuse(call, "a QPN of /quench/qps", "no flow has QP %" PRIu64,
+					qpn);
 	o = nic_qp_object(call->telemetry->app, config, number, telemetry_now_ns(call));
 	nic_add_hold(o, call->telemetry->app, config, number, telemetry_now_ns(call));
 	return o;

@@ -3,51 +3,57 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/say.h"
 #include "ctl/trace_csv.h"
 
+/* What was asked for: a flow may go, and its numbers be another's. */
+static struct traced {
+	char flow[NIC_FLOW_NAME_CHARS + 1];
+	uint32_t qp;
+	struct nic_place at;
+} traced[NIC_MAX_TRACES];
+static unsigned int n_traced;
+
 int
 trace_start(struct node *const *nodes, const struct nic_share *share,
 	    const struct nic_config *config)
 {
-	uint32_t first = 0;
-
 	for (unsigned int f = 0; f < config->n_flows; f++) {
 		const struct nic_flow *flow = &config->flows[f];
 
 		for (uint32_t i = 0; i < flow->qp_count && i < flow->trace_qps; i++) {
-			struct nic_place at = nic_share_find(share, first + i);
+			struct nic_place at = nic_share_find(share, flow->first_number + i);
 			int rc = nic_trace_qp(nodes[at.node], at.item, NIC_TRACE_ROWS);
 
-			if (rc == 0)
+			if (rc == 0) {
+				struct traced *t = &traced[n_traced++];
+
+				*t = (struct traced){.qp = i, .at = at};
+				snprintf(t->flow, sizeof(t->flow), "%s", flow->name);
 				continue;
+			}
 			say_error("flow %s: trace of QP %u: %s (at most %u in all)", flow->name, i,
 				  strerror(-rc), NIC_MAX_TRACES);
 			return APP_FAILED;
 		}
-		first += flow->qp_count;
 	}
 	return 0;
 }
 
 static void
-write_trace(FILE *out, const struct nic_config *config, uint32_t number,
-	    const struct nic_trace *trace)
+write_trace(FILE *out, const struct traced *t, const struct nic_trace *trace)
 {
-	uint32_t qp;
-	const struct nic_flow *flow = nic_config_flow_of(config, number, &qp);
-
-	trace_csv_rows(out, flow->name, qp, trace);
+	trace_csv_rows(out, t->flow, t->qp, trace);
 	if (trace->written > trace->capacity)
-		say("trace: %s QP %u: the first %" PRIu64 " rows are lost", flow->name, qp,
+		say("trace: %s QP %u: the first %" PRIu64 " rows are lost", t->flow, t->qp,
 		    trace->written - trace->capacity);
 }
 
 int
-trace_write(struct node *const *nodes, uint16_t n_nodes, const struct nic_share *share,
-	    const struct nic_config *config, const char *path)
+trace_write(struct node *const *nodes, uint16_t n_nodes, const char *path)
 {
 	FILE *out = fopen(path, "w");
 	int failed;
@@ -62,12 +68,10 @@ trace_write(struct node *const *nodes, uint16_t n_nodes, const struct nic_share 
 
 		/* Not those that people asked for meanwhile. */
 		for (uint32_t i = 0; i < traces->n; i++)
-			if (traces->trace[i]->owned)
-				write_trace(
-					out, config,
-					nic_share_number(share,
-							 (struct nic_place){at, traces->index[i]}),
-					traces->trace[i]);
+			for (unsigned int k = 0; k < n_traced; k++)
+				if (traces->trace[i]->owned && traced[k].at.node == at &&
+				    traced[k].at.item == traces->trace[i]->index)
+					write_trace(out, &traced[k], traces->trace[i]);
 	}
 	failed = ferror(out);
 	if (fclose(out) != 0 || failed) {

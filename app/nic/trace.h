@@ -11,7 +11,6 @@ int trace_start(struct node *const *nodes, const struct nic_share *share,
 		const struct nic_config *config);
 
 /** Write what was traced as CSV. @return 0, or an exit code after an error line. */
-int trace_write(struct node *const *nodes, uint16_t n_nodes, const struct nic_share *share,
-		const struct nic_config *config, const char *path);
+int trace_write(struct node *const *nodes, uint16_t n_nodes, const char *path);
 
 #endif

@@ -54,16 +54,13 @@ find_by_flow(struct telemetry_call *call, const char *text, uint32_t qps, uint32
 	size_t n = has_index ? (size_t)(hash - text) : strlen(text);
 	char expected[64];
 
-	*number = 0;
 	for (unsigned int f = 0; f < config->n_flows; f++) {
 		const struct nic_flow *flow = &config->flows[f];
 		unsigned long i = has_index ? strtoul(hash + 1, NULL, 10) : 0;
 
-		if (strncmp(flow->name, text, n) != 0 || flow->name[n] != '\0') {
-			*number += flow->qp_count;
+		if (strncmp(flow->name, text, n) != 0 || flow->name[n] != '\0')
 			continue;
-		}
-		*number += (uint32_t)i;
+		*number = flow->first_number + (uint32_t)i;
 		if (i < flow->qp_count)
 			return true;
 		snprintf(expected, sizeof(expected), "an I from 0 to %u", flow->qp_count - 1);
@@ -78,11 +75,9 @@ static bool
 find_qp(struct telemetry_call *call, unsigned int i, uint32_t *number)
 {
 	const struct nic_config *config = config_of(call);
-	uint32_t first = config->nic.first_qpn, qps = 0;
+	uint32_t first = config->nic.first_qpn, qps = config->nic.max_qps;
 	uint64_t qpn;
 
-	for (unsigned int f = 0; f < config->n_flows; f++)
-		qps += config->flows[f].qp_count;
 	if (i >= call->n_args)
 		return refuse_name(call, "", qps);
 	if (!is_number(call->args[i]))
@@ -90,19 +85,23 @@ find_qp(struct telemetry_call *call, unsigned int i, uint32_t *number)
 	if (!telemetry_number(call, i, "QPN", first, (uint64_t)first + qps - 1, &qpn))
 		return false;
 	*number = (uint32_t)qpn - first;
-	return true;
+	if (nic_config_flow_of(config, *number, NULL) != NULL)
+		return true;
+	telemetry_refuse(call, "a QPN of /quench/qps", "no flow has QP %" PRIu64, qpn);
+	return false;
 }
 
 static json_t *
 qp_object(const struct telemetry_call *call, uint32_t number)
 {
 	const struct nic_config *config = config_of(call);
-	uint32_t i;
+	uint32_t i = 0;
 	const struct nic_flow *flow = nic_config_flow_of(config, number, &i);
 	json_t *o = json_object();
 
 	report_set_u64(o, "local_qpn", config->nic.first_qpn + number);
-	json_object_set_new(o, "flow", json_string(flow->name));
+	/* A flow may go while one of its QPs is traced. */
+	json_object_set_new(o, "flow", json_string(flow != NULL ? flow->name : ""));
 	report_set_u64(o, "qp", i);
 	return o;
 }

@@ -38,6 +38,7 @@ tracing_open(struct tracing *t, const struct nic_nodes *nodes)
 				.trace = traces->trace[i],
 				.number = nic_share_number(
 					nodes->share, (struct nic_place){at, traces->index[i]}),
+				.at = {at, traces->index[i]},
 				.serial = ++t->serials,
 				.configured = true,
 			};
@@ -70,7 +71,7 @@ static struct traced *
 find(struct tracing *t, uint32_t number)
 {
 	for (uint32_t i = 0; i < t->n; i++)
-		if (t->traced[i].number == number)
+		if (t->traced[i].number == number && !nic_trace_has_left(t->traced[i].trace))
 			return &t->traced[i];
 	return NULL;
 }
@@ -111,7 +112,7 @@ tell_owners(struct tracing *t)
 		/* Compared whole. */
 		memset(&now, 0, sizeof(now));
 		for (uint32_t i = 0; i < t->n; i++)
-			if (nic_share_find(t->nodes->share, t->traced[i].number).node == at)
+			if (t->traced[i].at.node == at)
 				nic_traces_add(&now, t->traced[i].trace);
 		if (memcmp(&now, &t->told[at], sizeof(now)) == 0)
 			continue;
@@ -131,7 +132,7 @@ take_out(struct tracing *t, struct traced *traced)
 static bool
 is_forgotten(const struct traced *traced, uint64_t now_ns)
 {
-	return !traced->configured && !traced->on &&
+	return !traced->configured && (!traced->on || nic_trace_has_left(traced->trace)) &&
 	       sub_sat(now_ns, traced->read_ns) > TRACING_LEASE_NS;
 }
 
@@ -147,6 +148,7 @@ take_out_forgotten(struct tracing *t, uint64_t now_ns)
 static int
 find_or_begin(struct tracing *t, uint32_t number, uint64_t now_ns, struct traced **out)
 {
+	struct nic_place at = nic_share_find(t->nodes->share, number);
 	struct nic_trace *trace;
 
 	*out = find(t, number);
@@ -154,12 +156,20 @@ find_or_begin(struct tracing *t, uint32_t number, uint64_t now_ns, struct traced
 		return 0;
 	if (t->n == NIC_MAX_TRACES)
 		return -ENOSPC;
-	trace = nic_trace_create(nic_share_find(t->nodes->share, number).item, NIC_TRACE_ROWS);
+	/* Its flow has just come. */
+	if (at.item == NIC_NOWHERE)
+		return -EBUSY;
+	trace = nic_trace_create(at.item, NIC_TRACE_ROWS);
 	if (trace == NULL)
 		return -ENOMEM;
 	*out = &t->traced[t->n++];
 	**out = (struct traced){
-		.trace = trace, .number = number, .serial = ++t->serials, .began_ns = now_ns};
+		.trace = trace,
+		.number = number,
+		.at = at,
+		.serial = ++t->serials,
+		.began_ns = now_ns,
+	};
 	return 0;
 }
 

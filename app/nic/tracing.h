@@ -27,7 +27,8 @@
 
 struct traced {
 	struct nic_trace *trace;
-	uint32_t number; /* of the QP, from first_qpn on */
+	uint32_t number; /* of the QP, from first_qpn on; when it has left it may be another's */
+	struct nic_place at;
 	uint32_t serial; /* of this trace: the QP may have had others */
 	uint32_t clients;
 	bool configured; /* by trace_qps: until the end */

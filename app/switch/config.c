@@ -125,13 +125,14 @@ live_fault(const struct live_version *now, const struct live_version *next)
 }
 
 static int
-live_prepare_next(void *program, struct live_version *next, const struct config *cfg,
-		  struct config_error *err)
+live_prepare_next(void *program, const struct live_version *now, struct live_version *next,
+		  const struct config *cfg, struct config_error *err)
 {
 	const struct switch_live *s = program;
 	struct switch_version *v = of(next);
 	char why[128];
 
+	(void)now;
 	if (sw_reload_prepare(s->node, &v->params, &v->next, why, sizeof(why)) == 0)
 		return 0;
 	switch_tables_refuse(cfg, why, err);

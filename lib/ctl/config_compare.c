@@ -29,6 +29,13 @@ config_rows_add(struct config_rows *rows, const char *section, const struct fiel
 }
 
 void
+config_rows_last_may_go(struct config_rows *rows)
+{
+	if (rows->n > 0)
+		rows->rows[rows->n - 1].may_go = true;
+}
+
+void
 config_rows_free(struct config_rows *rows)
 {
 	free(rows->rows);
@@ -80,6 +87,9 @@ static bool
 is_live(const struct config_row *row)
 {
 	bool live = !row->fixed;
+
+	if (row->may_go)
+		return true;
 
 	for (unsigned int i = 0; i < row->n; i++)
 		live = live && row->fields[i].live;

@@ -14,6 +14,7 @@ struct config_row {
 	unsigned int n;
 	const void *object; /* not owned */
 	bool fixed;         /* its keys cannot change while the program runs, whatever their flag */
+	bool may_go;        /* the section may come and go, whatever the flags of its keys */
 };
 
 /* Zero-initialised: none. */
@@ -26,6 +27,8 @@ struct config_rows {
 /** Add a row. When there is no memory no_memory is set. */
 void config_rows_add(struct config_rows *rows, const char *section, const struct field *fields,
 		     unsigned int n, const void *object, bool fixed);
+/** The section of the row added last may come and go while the program runs. */
+void config_rows_last_may_go(struct config_rows *rows);
 void config_rows_free(struct config_rows *rows);
 
 /* One difference. */

@@ -25,6 +25,9 @@ const struct field nic_flow_fields[] = {
 	{QP(peer_ip), .type = FIELD_IP, .min = 4, .max = 6, .help = "address of the peer"},
 	{QP(peer_qpn), .type = FIELD_U32, .min = 2, .max = MAX_QPN, .def = "17",
 	 .help = "the peer's number of the first QP; the others count on from it"},
+	{OWN(local_qpn), .type = FIELD_U32, .max = MAX_QPN, .def = "0",
+	 .help = "our number of the first QP; the others count on from it; 0: the lowest that are free, in the "
+		 "order of the file"},
 	{OWN(qp_count), .type = FIELD_U32, .min = 1, .max = MAX_FLOW_QPS, .def = "1",
 	 .help = "QPs of this flow"},
 	{QP(initial_psn), .type = FIELD_U32, .max = MAX_QPN, .def = "0",
@@ -140,11 +143,8 @@ static int
 check_flow(const struct config *cfg, const struct nic_config *c, const struct nic_flow *flow,
 	   uint64_t qps, uint64_t traces, struct config_error *err)
 {
-	char section[NIC_FLOW_NAME_CHARS + 8];
-	struct config_section row = {section, nic_flow_fields, &nic_flow_fields_n, 0};
 	const char *why = NULL;
 
-	snprintf(section, sizeof(section), "flow %s", flow->name);
 	nic_qp_params_check(&flow->qp, &c->nic, &why);
 	if (!why && flow->qp.peer_qpn + flow->qp_count - 1 > MAX_QPN)
 		why = "peer_qpn + qp_count - 1 must not exceed 2^24 - 1";
@@ -158,7 +158,7 @@ check_flow(const struct config *cfg, const struct nic_config *c, const struct ni
 		why = "peer_ip is IPv4, but ip of [nic] is none";
 	if (!why && flow->qp.peer_ip.version == 6 && c->nic.ip6.version == 0)
 		why = "peer_ip is IPv6, but ip6 of [nic] is none";
-	return why ? config_sections_refuse(cfg, &row, 1, flow, why, err) : 0;
+	return why ? nic_config_refuse_flow(cfg, flow, why, err) : 0;
 }
 
 int
@@ -178,8 +178,9 @@ nic_config_check_common(const struct config *cfg, const struct nic_params *param
 }
 
 static int
-check(const struct config *cfg, const struct nic_config *c, struct config_error *err)
+check(const struct config *cfg, struct nic_config *c, struct config_error *err)
 {
+	struct ranges used = {0};
 	uint64_t qps = 0, traces = 0;
 	int rc = nic_config_check_common(cfg, &c->nic, err);
 
@@ -188,6 +189,9 @@ check(const struct config *cfg, const struct nic_config *c, struct config_error 
 		traces += min_u64(c->flows[i].qp_count, c->flows[i].trace_qps);
 		rc = check_flow(cfg, c, &c->flows[i], qps, traces, err);
 	}
+	if (rc == 0)
+		rc = nic_config_number(cfg, c, &used, NULL, NULL, err);
+	ranges_free(&used);
 	return rc;
 }
 
@@ -215,20 +219,6 @@ nic_config_free(struct nic_config *config)
 	free(config->flows);
 	config->flows = NULL;
 	config->n_flows = 0;
-}
-
-const struct nic_flow *
-nic_config_flow_of(const struct nic_config *config, uint32_t number, uint32_t *i)
-{
-	const struct nic_flow *flow = config->flows;
-
-	while (number >= flow->qp_count) {
-		number -= flow->qp_count;
-		flow++;
-	}
-	if (i != NULL)
-		*i = number;
-	return flow;
 }
 
 struct nic_qp_params
@@ -309,6 +299,7 @@ nic_config_rows(const struct nic_config *config, struct config_rows *rows)
 		snprintf(section, sizeof(section), "flow %s", config->flows[i].name);
 		config_rows_add(rows, section, nic_flow_fields, nic_flow_fields_n,
 				&config->flows[i], false);
+		config_rows_last_may_go(rows);
 	}
 }
 

@@ -8,15 +8,18 @@
  * [rp], the other keys go over them [np]           the notification point [receiver]     a slow
  * one, and its [pfc] frames [flow NAME]    qp_count QPs to one peer
  *
- * QPs get local numbers in the order of the file: the first QP of the first flow is first_qpn, and
- * each QP after it one more. QP i of a flow talks to QP peer_qpn + i of the peer. So two files that
- * list their flows in the same order agree when each peer_qpn is what the other's order gives.
+ * A flow's QPs have local numbers side by side, from local_qpn on if that is given; the other
+ * flows, in the order of the file, have the lowest that are free then: without any local_qpn, from
+ * first_qpn on one after the other. QP i of a flow talks to QP peer_qpn + i of the peer. So two
+ * files that list their flows in the same order agree when each peer_qpn is what the other's order
+ * gives.
  *
  * No function here calls config_finish(): a program may have sections of its own.
  */
 #ifndef QUENCH_CTL_NIC_CONFIG_H
 #define QUENCH_CTL_NIC_CONFIG_H
 
+#include "base/ranges.h"
 #include "ctl/config_compare.h"
 #include "nic/nic.h"
 #include "nic/nic_trace.h"
@@ -28,6 +31,11 @@ struct nic_flow {
 	char name[NIC_FLOW_NAME_CHARS + 1];
 	struct nic_qp_params qp; /* of the first QP; its vlan_tci is vlan_pcp and vlan_id */
 	uint32_t qp_count;
+	uint32_t local_qpn;    /* of the first QP, as given; 0: not given */
+	uint32_t first_number; /* the same, found, and counted from first_qpn */
+	/* given by the program */
+	uint32_t id;        /* flow_id */
+	uint64_t came_ns;   /* when it came into force */
 	uint16_t trace_qps; /* the first ones */
 	uint16_t vlan_id;
 	uint8_t vlan_pcp;
@@ -65,14 +73,32 @@ int nic_config_check_common(const struct config *cfg, const struct nic_params *p
 /** Free what nic_config_read() allocated. */
 void nic_config_free(struct nic_config *config);
 
-/** Parameters of QP i of a flow, i < qp_count. */
-struct nic_qp_params nic_flow_qp(const struct nic_flow *flow, uint32_t i);
+/** The flow that has a number, which may lie in none, and which of its QPs it is. @return NULL:
+ * none. */
+const struct nic_flow *nic_config_flow_of(const struct nic_config *config, uint32_t number,
+					  uint32_t *qp);
+
+/** QPs of all flows. */
+uint64_t nic_config_qps(const struct nic_config *config);
 
 /**
- * The flow of the QP with first_qpn + number. @param i  Out: which of the flow's QPs. May be NULL.
+ * Why a flow's numbers cannot be had: as config_sections_refuse().
+ * @param why  A clause that begins with local_qpn or qp_count.
  */
-const struct nic_flow *nic_config_flow_of(const struct nic_config *config, uint32_t number,
-					  uint32_t *i);
+int nic_config_refuse_flow(const struct config *cfg, const struct nic_flow *flow, const char *why,
+			   struct config_error *err);
+
+/**
+ * Take the numbers of the flows for which wants(arg, flow) holds. @param used  Numbers that others
+ * have; those taken are added, also when it fails.
+ * @return 0; or -EINVAL or -ENOMEM with err filled in.
+ */
+int nic_config_number(const struct config *cfg, struct nic_config *config, struct ranges *used,
+		      bool (*wants)(void *arg, const struct nic_flow *flow), void *arg,
+		      struct config_error *err);
+
+/** Parameters of QP i of a flow, i < qp_count. */
+struct nic_qp_params nic_flow_qp(const struct nic_flow *flow, uint32_t i);
 
 /**
  * Print the configuration in force as a file that reads back the same; _common: what stands behind

@@ -127,8 +127,10 @@ neigh_add(struct neigh_table *t, const struct neigh_key *key, uint64_t now_ns)
 {
 	uint32_t index = neigh_find(t, key);
 
-	if (index != NEIGH_NONE)
+	if (index != NEIGH_NONE) {
+		t->entries[index].users++;
 		return index;
+	}
 	if (neigh_has_gap(t)) {
 		index = t->gaps;
 		t->gaps = t->entries[index].ask_link;
@@ -138,7 +140,7 @@ neigh_add(struct neigh_table *t, const struct neigh_key *key, uint64_t now_ns)
 		index = t->n++;
 	}
 	t->slots[slot_of(t, key)] = index;
-	t->entries[index] = (struct neigh){.key = *key, .next_ns = now_ns};
+	t->entries[index] = (struct neigh){.key = *key, .users = 1, .next_ns = now_ns};
 	__atomic_store_n(&t->unresolved, t->unresolved + 1, __ATOMIC_RELAXED);
 	t->head.next_ns = min_u64(t->head.next_ns, now_ns);
 	return index;
@@ -350,6 +352,35 @@ neigh_remove(struct neigh_table *t, uint32_t index)
 		__atomic_store_n(&t->unresolved, t->unresolved - 1, __ATOMIC_RELAXED);
 	*e = (struct neigh){.next_ns = NEVER_NS, .ask_link = t->gaps};
 	t->gaps = index;
+}
+
+/* Not to be asked any more, whose turn may be anywhere. */
+static void
+unask(struct neigh_table *t, uint32_t index)
+{
+	uint32_t *link = &t->head.asks, before = NEIGH_NONE;
+
+	while (*link != index) {
+		before = *link;
+		link = &t->entries[before].ask_link;
+	}
+	*link = t->entries[index].ask_link;
+	if (t->asks_tail == index)
+		t->asks_tail = before;
+	t->entries[index].asked = false;
+}
+
+void
+neigh_release(struct neigh_table *t, uint32_t index)
+{
+	struct neigh *e = &t->entries[index];
+
+	assert(!e->fixed && e->users > 0);
+	if (--e->users > 0)
+		return;
+	if (e->asked)
+		unask(t, index);
+	neigh_remove(t, index);
 }
 
 void

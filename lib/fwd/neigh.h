@@ -46,6 +46,7 @@ struct neigh {
 	uint8_t state;     /* enum neigh_state */
 	uint8_t tries;     /* questions in this state */
 	uint32_t ask_link; /* or the next place that was given back */
+	uint32_t users;    /* neigh_add() less neigh_release() */
 	uint64_t next_ns;  /* of the state machine */
 };
 
@@ -94,6 +95,9 @@ void neigh_pin(struct neigh_table *t, uint32_t index, bool pinned);
 
 /** Give back the place of a neighbour, not in the list of questions. */
 void neigh_remove(struct neigh_table *t, uint32_t index);
+/** Whoever added it needs it no more; after the last one its place is given back. Not of one that is
+ * fixed. */
+void neigh_release(struct neigh_table *t, uint32_t index);
 /** Is there a place that was given back? The next neigh_add() takes it. */
 bool neigh_has_gap(const struct neigh_table *t);
 

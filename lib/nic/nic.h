@@ -287,7 +287,43 @@ struct nic_reload {
 	struct nic_params params;          /* only members whose fields are live count */
 	const struct nic_flow_live *flows; /* by flow_id; not owned */
 	uint32_t n_flows;
+	/* with nic_take_flows(), flow_ids, not owned */
+	const uint32_t *go, *come;
+	uint32_t n_go, n_come;
 };
+
+/*
+ * Flows that come and go while the node runs.
+ *
+ * One that goes begins no message; what is in flight is ended, or given up after its timeouts. Its
+ * QPs are free when it is quiet; what they counted stays until then. One that comes starts at its
+ * start_ns, or when it comes if that is later.
+ */
+
+/** Let flows come by nic_reload() only, so many at a time, flow_id below that. Before the first.
+ * @return 0 or -ENOMEM. */
+int nic_take_flows(struct node *node, uint32_t max_flows);
+
+/* Which QPs of the node a flow has, side by side. */
+struct nic_flow_place {
+	uint32_t first_number; /* in the NIC, of the flow's first QP, counted from first_qpn */
+	uint32_t first_item, n_qps;
+};
+
+/**
+ * Take the memory that a flow needs; nic_reload() then lets it come. From one thread at a time,
+ * which need not be the owner. No flow has this number or these QPs.
+ *
+ * @param params  Of the QP with first_number; the peer's QPN of each other counts on from it.
+ * @return        0, -EINVAL or -ENOMEM; nic_forget_flow() in each case.
+ */
+int nic_prepare_flow(struct node *node, const struct nic_qp_params *params,
+		     const struct nic_flow_place *place);
+/** Has a flow that was let go come to rest? From any thread. */
+bool nic_flow_is_free(const struct node *node, uint32_t flow_id);
+/** Its number and its QPs may be another's. Of one that is free, or was prepared and not let come.
+ */
+void nic_forget_flow(struct node *node, uint32_t flow_id);
 
 /**
  * Other params while the node runs: from any thread, one at a time. The owner puts them in force in

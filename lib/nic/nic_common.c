@@ -39,42 +39,89 @@ place_of(const struct nic_units *u, const struct field_ip *peer_ip)
 	}
 }
 
-static int
-grow(struct nic_units *u)
+/* Each unit that has flows in its place of an empty table. */
+static void
+fill_table(struct nic_units *u)
 {
-	uint32_t room = u->room == 0 ? FIRST_ROOM : 2 * u->room;
+	memset(u->table, 0, 2 * u->room * sizeof(*u->table));
+	for (uint32_t i = 0; i < u->n; i++)
+		if (u->users[i] > 0)
+			*place_of(u, &u->peers[i]) = i + 1;
+}
+
+static int
+grow(struct nic_units *u, uint32_t room)
+{
 	uint64_t *gates_ns = realloc(u->gates_ns, room * sizeof(*gates_ns));
 	struct field_ip *peers = realloc(u->peers, room * sizeof(*peers));
-	uint32_t *table = calloc(2 * room, sizeof(*table));
+	uint32_t *users = realloc(u->users, room * sizeof(*users));
+	uint32_t *table = malloc(2 * room * sizeof(*table));
 
 	u->gates_ns = gates_ns != NULL ? gates_ns : u->gates_ns;
 	u->peers = peers != NULL ? peers : u->peers;
-	if (gates_ns == NULL || peers == NULL || table == NULL) {
+	u->users = users != NULL ? users : u->users;
+	if (gates_ns == NULL || peers == NULL || users == NULL || table == NULL) {
 		free(table);
 		return -ENOMEM;
 	}
 	free(u->table);
 	u->table = table;
 	u->room = room;
-	for (uint32_t i = 0; i < u->n; i++)
-		*place_of(u, &peers[i]) = i + 1;
+	fill_table(u);
 	return 0;
+}
+
+int
+nic_units_reserve(struct nic_units *units, uint32_t n)
+{
+	uint32_t room = FIRST_ROOM;
+
+	while (room < n)
+		room *= 2;
+	return room > units->room ? grow(units, room) : 0;
+}
+
+/* One that no flow has: its gate is closed for an interval at most. @return n: none. */
+static uint32_t
+find_unused(const struct nic_units *u)
+{
+	uint32_t i = 0;
+
+	while (i < u->n && u->users[i] > 0)
+		i++;
+	return i;
 }
 
 int64_t
 nic_units_find(struct nic_units *units, const struct field_ip *peer_ip)
 {
-	uint32_t *place;
+	uint32_t unit = units->n;
+	uint32_t *place = units->room > 0 ? place_of(units, peer_ip) : NULL;
 
-	if (units->n == units->room && grow(units) != 0)
-		return -ENOMEM;
-	place = place_of(units, peer_ip);
-	if (*place == 0) {
-		units->gates_ns[units->n] = 0;
-		units->peers[units->n] = *peer_ip;
-		*place = ++units->n;
+	if (place != NULL && *place != 0) {
+		units->users[*place - 1]++;
+		return *place - 1;
 	}
-	return *place - 1;
+	if (units->n == units->room)
+		unit = find_unused(units);
+	if (unit == units->room && grow(units, unit == 0 ? FIRST_ROOM : 2 * unit) != 0)
+		return -ENOMEM;
+	units->peers[unit] = *peer_ip;
+	units->users[unit] = 1;
+	if (unit < units->n) {
+		fill_table(units);
+	} else {
+		units->gates_ns[unit] = 0;
+		units->n++;
+		*place_of(units, peer_ip) = unit + 1;
+	}
+	return unit;
+}
+
+void
+nic_units_leave(struct nic_units *units, uint32_t unit)
+{
+	units->users[unit]--;
 }
 
 void
@@ -82,5 +129,6 @@ nic_common_free(struct nic_common *common)
 {
 	free(common->units.gates_ns);
 	free(common->units.peers);
+	free(common->units.users);
 	free(common->units.table);
 }

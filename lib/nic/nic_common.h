@@ -20,8 +20,9 @@
 /* Units of CNP moderation: pairs of addresses, or the port. */
 struct nic_units {
 	uint64_t *gates_ns; /* np_gate_pass() */
-	/* at start-up */
+	/* when flows come and go */
 	struct field_ip *peers;
+	uint32_t *users; /* flows of nodes */
 	uint32_t *table; /* hash of the peer's address to unit + 1; 0: free */
 	uint32_t n, room;
 };
@@ -35,10 +36,15 @@ struct nic_common {
 };
 
 /**
- * The unit of a peer; added if it is new. At start-up only, by one thread.
+ * The unit of a peer, for one more flow; added if it is new, in the place of one without flows if
+ * there is no room. By one thread at a time, at start-up only but for nic_units_reserve().
  * @return its index, or -ENOMEM.
  */
 int64_t nic_units_find(struct nic_units *units, const struct field_ip *peer_ip);
+/** A flow has left. */
+void nic_units_leave(struct nic_units *units, uint32_t unit);
+/** Room for n units with flows: what nodes read stays where it is then. @return 0 or -ENOMEM. */
+int nic_units_reserve(struct nic_units *units, uint32_t n);
 
 void nic_common_free(struct nic_common *common);
 

@@ -15,8 +15,10 @@ nic_measures_times(const struct node *node)
 static uint32_t
 first_part(const struct nic *nic, uint32_t flow_id)
 {
-	uint32_t low = 0, high = nic->n_flows;
+	uint32_t low = 0, high = __atomic_load_n(&nic->n_flows, __ATOMIC_RELAXED);
 
+	if (nic->comes_and_goes)
+		return flow_id;
 	while (low < high) {
 		uint32_t middle = (low + high) / 2;
 

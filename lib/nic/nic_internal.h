@@ -75,6 +75,12 @@ struct nic_read {
 	uint32_t bytes;
 };
 
+/* Flows that leave, each looked at in its turn. */
+struct nic_leaving {
+	uint32_t head, tail; /* FLOW_NONE: none */
+	uint64_t look_ns;
+};
+
 struct nic {
 	struct node node;
 	/* per packet */
@@ -139,7 +145,13 @@ struct nic {
 	struct pkt_fifo answers; /* to ARP, solicitations and echo requests */
 	/* nic_reload.c: what comes into force, and the next QP that it comes to; or NULL */
 	const struct nic_reload *reload;
-	uint32_t reload_item;
+	uint32_t reload_item, reload_items; /* of the QPs that were there */
+	uint32_t reload_go, reload_come;    /* of the flows that leave and come */
+	bool reload_begun;
+	/* nic_live.c */
+	bool comes_and_goes;    /* nic_take_flows(): slots of flows are their numbers */
+	uint64_t look_again_ns; /* most that a QP waits between two messages unlooked at */
+	struct nic_leaving leaving;
 	uint32_t scan_item;  /* the next QP to get its neighbour's address */
 	uint32_t scan_left;  /* QPs to look at */
 	uint8_t plain_queue; /* of DSCP 0, where all of this leaves */
@@ -273,6 +285,14 @@ nic_prefetch_control(const struct nic *nic, uint32_t item)
 	rte_prefetch0(&nic->tallies[item]);
 }
 
+/* nic_setup.c */
+
+/** Fill in a flow of which there are no QPs. @return 0 or -ENOMEM. */
+int nic_flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_params *params);
+/** A QP of a flow begins to be. nic_flush() follows. @return 0 or -ENOMEM. */
+int nic_qp_begin(struct nic *nic, uint32_t item, uint32_t flow, const struct nic_qp_params *params,
+		 uint64_t now_ns);
+
 /* nic_pool.c */
 
 /** Longest payload that the pool's mbufs have room for. */
@@ -402,6 +422,8 @@ enum nic_drop nic_on_ud(struct nic *nic, uint32_t item, const struct roce_view *
 
 /** Give a new QP its neighbour if its peer has no MAC address yet. @return 0 or -ENOMEM. */
 int nic_resolve_qp(struct nic *nic, uint32_t item, uint64_t now_ns);
+/** The QP no longer needs its neighbour, which nic_resolve_qp() gave it. */
+void nic_resolve_release(struct nic *nic, uint32_t item);
 /** A frame that is neither MAC control nor UDP. NIC_KEPT: m was taken. */
 unsigned int nic_on_other(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth,
 			  uint64_t now_ns);
@@ -447,6 +469,16 @@ bool nic_share_waits(const struct nic *nic);
 /** Put some more of nic->reload in force. */
 void nic_reload_step(struct nic *nic, uint64_t now_ns);
 
+/* nic_live.c */
+/** Make QPs of a flow that comes, at most budget. @return how many; fewer: it is whole. */
+uint32_t nic_flow_come(struct nic *nic, uint32_t flow_id, uint32_t budget, uint64_t now_ns);
+/** A flow begins no message any more, and its QPs are freed as they come to rest. */
+void nic_flow_leave(struct nic *nic, uint32_t flow_id, uint64_t now_ns);
+/** The same for one of its QPs, which nothing else may bring back. */
+void nic_qp_leave(struct nic *nic, uint32_t item, uint64_t now_ns);
+/** Free some QPs of nic->leaving. */
+void nic_leave_step(struct nic *nic, uint64_t now_ns);
+
 /* What other threads ask of the owner. */
 static inline bool
 nic_is_asked(const struct nic *nic)
@@ -455,7 +487,7 @@ nic_is_asked(const struct nic *nic)
 	       __atomic_load_n(&nic->traces_asked, __ATOMIC_RELAXED) != NULL;
 }
 
-/** Do it, if there is anything. */
+/** Do the next part of what others ask of the node, if there is anything. */
 static inline void
 nic_do_if_asked(struct nic *nic, uint64_t now_ns)
 {
@@ -463,6 +495,8 @@ nic_do_if_asked(struct nic *nic, uint64_t now_ns)
 		nic_reload_step(nic, now_ns);
 	if (unlikely(__atomic_load_n(&nic->traces_asked, __ATOMIC_RELAXED) != NULL))
 		nic_traces_take(nic, now_ns);
+	if (unlikely(nic->leaving.head != FLOW_NONE) && now_ns >= nic->leaving.look_ns)
+		nic_leave_step(nic, now_ns);
 }
 
 /* nic_data.c */

@@ -76,6 +76,15 @@ nic_measure_add_flow(struct nic *nic, struct qp_flow *flow)
 	return (times && flow->times == NULL) || (pacing && flow->pacing == NULL) ? -ENOMEM : 0;
 }
 
+void
+nic_measure_remove_flow(struct qp_flow *flow)
+{
+	pages_free(flow->times, sizeof(*flow->times));
+	free(flow->pacing);
+	flow->times = NULL;
+	flow->pacing = NULL;
+}
+
 /* Where the begin of a message is kept; NULL: it is not timed. */
 static uint64_t *
 begun_of(const struct qp_flow *flow, struct nic_qp_times *t, uint64_t message)

@@ -57,6 +57,9 @@ void nic_measure_free(struct nic *nic);
 /** Histograms of a new flow, behind the others. @return 0 or -ENOMEM. */
 int nic_measure_add_flow(struct nic *nic, struct qp_flow *flow);
 
+/** The flow is no more. */
+void nic_measure_remove_flow(struct qp_flow *flow);
+
 /** The next message is begun, or taken up again of which nothing had been sent. */
 void nic_measure_begun(struct nic *nic, uint32_t item, uint64_t message, uint64_t now_ns);
 /** Messages from this one on, up to the QP's acked_msg, are acknowledged. */

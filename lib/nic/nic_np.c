@@ -58,6 +58,33 @@ nic_np_add_flow(struct nic *nic, struct qp_flow *flow)
 	return nic->np.windows != NULL ? 0 : nic_np_units_add(nic, flow);
 }
 
+int
+nic_np_reserve(struct nic *nic, uint32_t n_flows)
+{
+	return nic->np.windows != NULL ? 0 : nic_np_units_reserve(nic, n_flows);
+}
+
+void
+nic_np_remove_flow(struct nic *nic, const struct qp_flow *flow)
+{
+	/* One that could not be prepared has no unit. */
+	if (nic->np.windows == NULL && flow->full != NULL)
+		nic_units_leave(&nic->common->units, flow->np_unit);
+}
+
+bool
+nic_np_is_quiet(const struct nic *nic, const struct qp_flow *flow, uint32_t item)
+{
+	const struct nic_np *np = &nic->np;
+	uint64_t last_ns = flow->hidden_ns + nic->params.np.np_cnp_delay_ns;
+
+	if (np->delayed_n > 0 && np->delayed[np->delayed_first].due_ns <= last_ns)
+		return false;
+	if (np->windows != NULL)
+		return np_next_ns(&np->windows[item]) == NEVER_NS;
+	return np->units[flow->np_unit].due_ns == 0 || np->units[flow->np_unit].marked != item;
+}
+
 static void
 queue_cnp(struct nic *nic, uint32_t item)
 {

@@ -61,6 +61,13 @@ void nic_np_free(struct nic *nic);
 /** A flow is added: find the unit that it belongs to. @return 0 or -ENOMEM. */
 int nic_np_add_flow(struct nic *nic, struct qp_flow *flow);
 
+/** Room for so many flows: none of them takes memory then. @return 0 or -ENOMEM. */
+int nic_np_reserve(struct nic *nic, uint32_t n_flows);
+/** A flow is no more. */
+void nic_np_remove_flow(struct nic *nic, const struct qp_flow *flow);
+/** Is there nothing that a hidden QP of the flow would still send a CNP for? */
+bool nic_np_is_quiet(const struct nic *nic, const struct qp_flow *flow, uint32_t item);
+
 /** A valid data packet with CE came. */
 void nic_np_on_ce(struct nic *nic, uint32_t item, uint64_t now_ns);
 
@@ -89,6 +96,8 @@ bool nic_np_may_leave(struct nic *nic, uint64_t now_ns);
 
 /** As nic_np_add_flow(). */
 int nic_np_units_add(struct nic *nic, struct qp_flow *flow);
+/** As nic_np_reserve(). */
+int nic_np_units_reserve(struct nic *nic, uint32_t n_flows);
 /** A mark came. @return true: send a CNP now. */
 bool nic_np_units_on_ce(struct nic *nic, uint32_t unit, uint32_t item, uint64_t now_ns);
 /** The next QP that is to send a CNP by now, since its unit's window is over; QP_NONE: none. */

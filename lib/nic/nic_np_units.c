@@ -24,6 +24,14 @@ grow(struct nic_np *np, uint32_t room)
 	return 0;
 }
 
+int
+nic_np_units_reserve(struct nic *nic, uint32_t n_flows)
+{
+	struct nic_units *all = &nic->common->units;
+
+	return nic_units_reserve(all, n_flows) != 0 ? -ENOMEM : grow(&nic->np, all->room);
+}
+
 /* We have one address of each family, so the peer's tells the pair; the port is a pair of its own.
  */
 int

@@ -35,7 +35,7 @@ const struct field nic_fields[] = {
 	{ MEMBER(first_qpn), .type = FIELD_U32, .min = 2, .max = QPN_MASK, .def = "17",
 	  .help = "Number of the first QP; 0 and 1 are reserved by InfiniBand" },
 	{ MEMBER(max_qps), .type = FIELD_U32, .min = 1, .max = 1u << 22, .def = "1024",
-	  .help = "QPs that there is memory for" },
+	  .help = "QPs that there is memory for, those of flows to come by reload included" },
 	{ MEMBER(icrc_check), .live = true, .type = FIELD_BOOL, .def = "on",
 	  .help = "Verify the ICRC of received frames" },
 	{ MEMBER(cc), .type = FIELD_ENUM, .choices = cc_words, .def = "dcqcn",

@@ -7,6 +7,13 @@
 /* A few times what memory takes to answer, and what passes between two calls. */
 #define AHEAD_NS NS_PER_US
 
+/* A QP that may have to leave its place does not wait in the wheel for hours. */
+static uint64_t
+look_again_ns(const struct nic *nic, uint64_t now_ns)
+{
+	return nic->look_again_ns == NEVER_NS ? NEVER_NS : now_ns + nic->look_again_ns;
+}
+
 /*
  * The state machine of a requester: its place at now_ns. For QP_PACED, until when; between two
  * messages, the caller has put that there.
@@ -18,7 +25,7 @@ decide(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns, uint64_t
 	    qp->flags & (QP_ERROR | QP_DONE | QP_UNRESOLVED))
 		return QP_IDLE;
 	if (!(qp->flags & QP_STARTED)) {
-		*deadline_ns = qp->bucket.updated_ns;
+		*deadline_ns = min_u64(qp->bucket.updated_ns, look_again_ns(nic, now_ns));
 		return QP_PACED;
 	}
 	if (qp->left_packets == 0)
@@ -123,7 +130,8 @@ next_message(struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 		bool idle = qp->acked_seq == qp->next_seq;
 
 		if ((w->messages > 0 && message >= w->messages) || now_ns >= w->stop_ns ||
-		    (w->bytes > 0 && bytes_are_begun(nic, qp, message)))
+		    (w->bytes > 0 && bytes_are_begun(nic, qp, message)) ||
+		    unlikely(flow->life == FLOW_LEAVES))
 			qp->flags |= QP_LAST;
 		if (qp->flags & QP_LAST && idle)
 			mark_end(nic, qp, QP_DONE);
@@ -136,6 +144,7 @@ next_message(struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 			return NEVER_NS;
 		if (begin_ns > now_ns) {
 			begin_ns = min_u64(begin_ns, w->stop_ns);
+			begin_ns = min_u64(begin_ns, look_again_ns(nic, now_ns));
 			/* What has to be sent again does not wait for what is still to come. */
 			return idle ? begin_ns : min_u64(begin_ns, now_ns + LOOK_AGAIN_NS);
 		}
@@ -235,6 +244,28 @@ nic_start(struct nic *nic, uint32_t item, uint64_t now_ns)
 	nic_cc_start(nic, item, others, now_ns);
 }
 
+/* Else it is looked at again. */
+static bool
+may_start(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	const struct nic_qp *qp = &nic->qps[item];
+	const struct qp_flow *flow = nic_flow_of(nic, qp);
+
+	/* One that leaves starts only to end. */
+	if (flow->life == FLOW_LEAVES)
+		return true;
+	if (qp->bucket.updated_ns > now_ns) {
+		nic_settle(nic, item, now_ns);
+		return false;
+	}
+	/* It starts when its flow goes on, at the rate that is right then. */
+	if (flow->stopped && qp->flags & QP_REQUESTER) {
+		nic_make_paced(nic, item, stopped_look_ns(nic, now_ns));
+		return false;
+	}
+	return true;
+}
+
 /* Out of the wheel, for whatever reason. */
 static __rte_noinline void
 release_other(struct nic *nic, uint32_t item, uint64_t now_ns)
@@ -242,11 +273,8 @@ release_other(struct nic *nic, uint32_t item, uint64_t now_ns)
 	struct nic_qp *qp = &nic->qps[item];
 
 	if (!(qp->flags & QP_STARTED)) {
-		/* It starts when its flow goes on, at the rate that is right then. */
-		if (nic_flow_of(nic, qp)->stopped && (qp->flags & QP_REQUESTER)) {
-			nic_make_paced(nic, item, stopped_look_ns(nic, now_ns));
+		if (!may_start(nic, item, now_ns))
 			return;
-		}
 		nic_start(nic, item, now_ns);
 	} else if (now_ns >= qp->cc.head.next_event_ns)
 		nic_cc_catch_up(nic, item, now_ns);

@@ -109,12 +109,17 @@ nic_payloads_destroy(struct nic_payloads *p)
 const struct roce_payload *
 nic_payload(struct nic_payloads *p, uint16_t payload_bytes)
 {
-	struct roce_payload **cut = &p->cut[payload_bytes];
+	struct roce_payload **cut = &p->cut[payload_bytes], *made = NULL, *old = NULL;
 
-	if (*cut == NULL) {
-		*cut = malloc(sizeof(**cut));
-		if (*cut != NULL)
-			roce_payload_init(*cut, p->pattern, payload_bytes);
-	}
-	return *cut;
+	if (likely(*cut != NULL))
+		return *cut;
+	made = malloc(sizeof(*made));
+	if (made == NULL)
+		return NULL;
+	roce_payload_init(made, p->pattern, payload_bytes);
+	/* The owner may come to it while another thread prepares a flow. */
+	if (__atomic_compare_exchange_n(cut, &old, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return made;
+	free(made);
+	return old;
 }

@@ -13,7 +13,8 @@ nic_reload(struct node *node, const struct nic_reload *r)
 	struct nic *nic = nic_of(node);
 
 	assert(nic_reload_is_done(node));
-	nic->reload_item = 0;
+	nic->reload_begun = false;
+	nic->reload_item = nic->reload_go = nic->reload_come = 0;
 	__atomic_store_n(&nic->reload, r, __ATOMIC_RELEASE);
 }
 
@@ -51,7 +52,7 @@ set_flow(struct nic *nic, struct qp_flow *flow)
 {
 	const struct nic_flow_live *next;
 
-	if (flow->params.flow_id >= nic->reload->n_flows)
+	if (flow->params.flow_id >= nic->reload->n_flows || flow->life != FLOW_STAYS)
 		return;
 	next = &nic->reload->flows[flow->params.flow_id];
 	flow->rate_cap_bps = flow->params.rate_cap_bps = next->rate_cap_bps;
@@ -78,26 +79,48 @@ set_qp(struct nic *nic, uint32_t item, uint64_t now_ns)
 	struct qp_flow *flow = nic_flow_of(nic, qp);
 	uint32_t did;
 
+	if (qp->place == QP_FREE)
+		return;
 	/* QPs of a flow stand side by side. */
 	if (item == flow->first_item)
 		set_flow(nic, flow);
+	if (flow->life == FLOW_LEAVES)
+		nic_qp_leave(nic, item, now_ns);
 	if (!(qp->flags & QP_STARTED))
 		return;
 	did = cc_on_params(&qp->cc, &nic->cc);
 	nic_cc_reload(nic, item, did, now_ns);
-	if ((qp->flags & QP_REQUESTER) && !flow->stopped)
+	if ((qp->flags & QP_REQUESTER) && !flow->stopped && flow->life == FLOW_STAYS)
 		go_on(nic, item, now_ns);
+}
+
+/* QPs that come are none of those that were there. */
+static void
+begin(struct nic *nic, const struct nic_reload *r)
+{
+	nic->reload_begun = true;
+	nic->reload_items = nic->n_qps;
+	set_params(nic, &r->params);
 }
 
 void
 nic_reload_step(struct nic *nic, uint64_t now_ns)
 {
 	const struct nic_reload *r = __atomic_load_n(&nic->reload, __ATOMIC_ACQUIRE);
+	uint32_t n = 0;
 
-	if (nic->reload_item == 0)
-		set_params(nic, &r->params);
-	for (uint32_t i = 0; i < STEP_QPS && nic->reload_item < nic->n_qps; i++)
+	if (!nic->reload_begun)
+		begin(nic, r);
+	for (; n < STEP_QPS && nic->reload_go < r->n_go; n++)
+		nic_flow_leave(nic, r->go[nic->reload_go++], now_ns);
+	for (; n < STEP_QPS && nic->reload_item < nic->reload_items; n++)
 		set_qp(nic, nic->reload_item++, now_ns);
-	if (nic->reload_item == nic->n_qps)
+	for (; n < STEP_QPS && nic->reload_come < r->n_come; n++) {
+		n += nic_flow_come(nic, r->come[nic->reload_come], STEP_QPS - n, now_ns);
+		if (n < STEP_QPS)
+			nic->reload_come++;
+	}
+	nic_flush(nic);
+	if (n < STEP_QPS)
 		__atomic_store_n(&nic->reload, NULL, __ATOMIC_RELEASE);
 }

@@ -72,6 +72,14 @@ nic_resolve_qp(struct nic *nic, uint32_t item, uint64_t now_ns)
 	return 0;
 }
 
+void
+nic_resolve_release(struct nic *nic, uint32_t item)
+{
+	struct neigh_key key = key_of_qp(nic, &nic->qps[item]);
+
+	neigh_release(nic->neighs, neigh_find(nic->neighs, &key));
+}
+
 /* All QPs of a neighbour take its address, one burst after the other. */
 static void
 learn(struct nic *nic, const struct neigh_key *key, const uint8_t mac[6], uint64_t now_ns)
@@ -102,10 +110,10 @@ scan(struct nic *nic, uint64_t now_ns)
 	for (unsigned int i = 0; i < SCAN_BURST && nic->scan_left > 0; i++, nic->scan_left--) {
 		uint32_t item = nic->scan_item;
 		const struct nic_qp *qp = &nic->qps[item];
-		struct neigh_key key = key_of_qp(nic, qp);
 
 		nic->scan_item = item + 1 == nic->n_qps ? 0 : item + 1;
-		if (qp->rx_flags & QP_RX_BY_ADDRESS) {
+		if (qp->place != QP_FREE && qp->rx_flags & QP_RX_BY_ADDRESS) {
+			struct neigh_key key = key_of_qp(nic, qp);
 			const struct neigh *e =
 				neigh_get(nic->neighs, neigh_find(nic->neighs, &key));
 

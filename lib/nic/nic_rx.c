@@ -138,7 +138,7 @@ on_roce(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 	if (unlikely(nic->share != NULL) && nic_share_cross(nic, f->m, f->roce.dest_qp))
 		return NIC_KEPT;
 	counter_inc(&nic->stats.rx_roce_packets);
-	if (item == QP_NONE) {
+	if (item == QP_NONE || unlikely(nic->qps[item].place == QP_FREE)) {
 		if (f->roce.opcode == ROCE_CNP)
 			counter_inc(&nic->stats.rp.rp_cnp_ignored);
 		return NIC_DROP_UNKNOWN_QP;

@@ -32,12 +32,11 @@ struct nic_share {
 	struct nic_common common __rte_cache_aligned;
 	struct rte_ring *rings[NIC_SHARE_MAX_NODES]; /* to each node */
 	struct nic_crossing *crossings;              /* [from][to] */
-	/* With nic_share_place(), else NULL. Of each QP, item << NODE_BITS | node: per packet
-	 * received. */
+	/* With nic_share_place(), else NULL. Of each QP, 1 + item << NODE_BITS | node; 0: none.
+	 * Per packet received. */
 	uint32_t *places;
 	uint32_t n_places;
-	uint32_t *numbers[NIC_SHARE_MAX_NODES]; /* of each node's QPs, in order */
-	uint32_t counts[NIC_SHARE_MAX_NODES];
+	uint32_t *numbers[NIC_SHARE_MAX_NODES]; /* of each node's QPs */
 };
 
 #define NODE_BITS 6
@@ -128,33 +127,33 @@ nic_share_destroy(struct nic_share *share)
 }
 
 /* Room for all QPs at each node: pages that are never touched cost nothing. */
-static int
-places_alloc(struct nic_share *share, uint32_t n)
+int
+nic_share_place(struct nic_share *share, uint32_t n_qps)
 {
 	bool good = true;
 
-	share->n_places = n;
-	share->places = pages_alloc(n * sizeof(*share->places));
+	share->n_places = n_qps;
+	share->places = pages_alloc(n_qps * sizeof(*share->places));
 	for (uint32_t i = 0; i < share->params.n_nodes; i++) {
-		share->numbers[i] = pages_alloc(n * sizeof(*share->numbers[i]));
+		share->numbers[i] = pages_alloc(n_qps * sizeof(*share->numbers[i]));
 		good = good && share->numbers[i] != NULL;
 	}
 	return good && share->places != NULL ? 0 : -ENOMEM;
 }
 
-int
-nic_share_place(struct nic_share *share, const uint16_t *node_of, uint32_t n_qps)
+void
+nic_share_put(struct nic_share *share, uint32_t number, struct nic_place at)
 {
-	if (places_alloc(share, n_qps) != 0)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < n_qps; i++) {
-		uint32_t node = node_of[i];
+	assert(at.node < share->params.n_nodes && number < share->n_places);
+	__atomic_store_n(&share->numbers[at.node][at.item], number, __ATOMIC_RELAXED);
+	__atomic_store_n(&share->places[number], (at.item + 1) << NODE_BITS | at.node,
+			 __ATOMIC_RELAXED);
+}
 
-		assert(node < share->params.n_nodes);
-		share->places[i] = share->counts[node] << NODE_BITS | node;
-		share->numbers[node][share->counts[node]++] = i;
-	}
-	return 0;
+void
+nic_share_take_out(struct nic_share *share, uint32_t number)
+{
+	__atomic_store_n(&share->places[number], 0, __ATOMIC_RELAXED);
 }
 
 uint32_t
@@ -162,10 +161,10 @@ nic_share_qps(const struct nic_share *share, uint32_t n, uint32_t index)
 {
 	uint32_t n_nodes;
 
-	if (share == NULL)
+	if (share == NULL || share->places != NULL)
 		return n;
 	n_nodes = share->params.n_nodes;
-	return share->places != NULL ? share->counts[index] : n / n_nodes + (index < n % n_nodes);
+	return n / n_nodes + (index < n % n_nodes);
 }
 
 struct nic_place
@@ -175,9 +174,11 @@ nic_share_find(const struct nic_share *share, uint32_t number)
 
 	if (share == NULL)
 		return (struct nic_place){0, number};
-	if (share->places != NULL)
-		return (struct nic_place){share->places[number] % NIC_SHARE_MAX_NODES,
-					  share->places[number] >> NODE_BITS};
+	if (share->places != NULL) {
+		uint32_t place = __atomic_load_n(&share->places[number], __ATOMIC_RELAXED);
+
+		return (struct nic_place){place % NIC_SHARE_MAX_NODES, (place >> NODE_BITS) - 1};
+	}
 	n = share->params.n_nodes;
 	return (struct nic_place){number % n, number / n};
 }
@@ -256,7 +257,7 @@ nic_share_cross(struct nic *nic, struct rte_mbuf *m, uint32_t dest_qp)
 	    (share->places != NULL && number >= share->n_places))
 		return false;
 	place = nic_share_find(share, number);
-	if (place.node == nic->share_index)
+	if (place.node == nic->share_index || place.item == NIC_NOWHERE)
 		return false;
 	counter_inc(&nic->stats.rx_crossed_packets);
 	cross(nic, m, place.node);

@@ -40,10 +40,10 @@ struct nic_share *nic_share_create(const struct nic_share_params *params);
 void nic_share_destroy(struct nic_share *share);
 
 /**
- * Deal QPs out by a table: QP number i goes to node_of[i]. Before nic_join().
+ * QPs are where a table of n_qps says, and nowhere yet. Before nic_join().
  * @return 0 or -ENOMEM.
  */
-int nic_share_place(struct nic_share *share, const uint16_t *node_of, uint32_t n_qps);
+int nic_share_place(struct nic_share *share, uint32_t n_qps);
 
 /**
  * Make a node one of the share's, before it has QPs. Its max_qps must be at least
@@ -51,14 +51,20 @@ int nic_share_place(struct nic_share *share, const uint16_t *node_of, uint32_t n
  */
 void nic_join(struct node *node, struct nic_share *share, uint32_t index);
 
-/* Where QPs are; with share NULL there is one node, number 0, which has all. */
-
-/** How many of n QPs, all that there are, one node has. */
-uint32_t nic_share_qps(const struct nic_share *share, uint32_t n, uint32_t index);
-
 struct nic_place {
 	uint32_t node, item; /* item: the node's index for nic_qp_info() */
 };
+#define NIC_NOWHERE UINT32_MAX
+
+/** With nic_share_place(): QP number is at this place, before it is, and while the nodes run. */
+void nic_share_put(struct nic_share *share, uint32_t number, struct nic_place at);
+/** It is nowhere. */
+void nic_share_take_out(struct nic_share *share, uint32_t number);
+
+/* Where QPs are; with share NULL there is one node, number 0, which has all. */
+
+/** How many of n QPs, all that there are, one node may have. */
+uint32_t nic_share_qps(const struct nic_share *share, uint32_t n, uint32_t index);
 
 /** Where the QP with first_qpn + number is. */
 struct nic_place nic_share_find(const struct nic_share *share, uint32_t number);

@@ -188,12 +188,31 @@ nic_traces_take(struct nic *nic, uint64_t now_ns)
 	for (uint32_t i = 0; i < nic->traces.n; i++) {
 		struct nic_trace *trace = nic->traces.trace[i];
 
-		if (!trace->wants_state)
+		if (trace->left)
+			nic->traces.index[i] = QP_NONE;
+		if (trace->left || !trace->wants_state)
 			continue;
 		trace->wants_state = false;
 		write_row(nic, trace, 0, now_ns);
 	}
 	__atomic_store_n(&nic->traces_asked, NULL, __ATOMIC_RELEASE);
+}
+
+bool
+nic_trace_has_left(const struct nic_trace *trace)
+{
+	return __atomic_load_n(&trace->left, __ATOMIC_RELAXED);
+}
+
+void
+nic_trace_leave(struct nic *nic, uint32_t item)
+{
+	for (uint32_t i = 0; i < nic->traces.n; i++) {
+		if (nic->traces.index[i] != item)
+			continue;
+		nic->traces.index[i] = QP_NONE;
+		__atomic_store_n(&nic->traces.trace[i]->left, true, __ATOMIC_RELAXED);
+	}
 }
 
 void

@@ -39,6 +39,7 @@ struct nic_trace {
 	uint32_t capacity;
 	bool owned;       /* by the node */
 	bool wants_state; /* begins with a row of the state; the node's while it traces */
+	bool left;        /* the QP is no more: what has its index now is another one */
 	uint64_t begun;   /* rows of which a part may be there */
 	uint64_t written; /* rows since the start; the last capacity of them are there */
 	struct nic_trace_row *rows;
@@ -94,12 +95,17 @@ uint64_t nic_trace_written(const struct nic_trace *trace);
  */
 bool nic_trace_read(const struct nic_trace *trace, uint64_t number, struct nic_trace_row *row);
 
+/** Its QP is no more: no row follows. From any thread. */
+bool nic_trace_has_left(const struct nic_trace *trace);
+
 /* Inside lib/nic. */
 
 /** Something was done to this QP's congestion control. */
 void nic_trace_add(struct nic *nic, uint32_t item, uint32_t did, uint64_t now_ns);
 /** Take over what nic_set_traces() was given. */
 void nic_traces_take(struct nic *nic, uint64_t now_ns);
+/** The QP is no more: its trace stays, and another QP in its place has none. */
+void nic_trace_leave(struct nic *nic, uint32_t item);
 void nic_traces_free(struct nic *nic);
 
 #endif

@@ -357,6 +357,8 @@ nic_next_ns(const struct node *node, uint16_t port)
 	assert(port == 0);
 	(void)port;
 	next_ns = min_u64(next_ns, resolve_next_ns(nic));
+	if (unlikely(nic->leaving.head != FLOW_NONE))
+		next_ns = min_u64(next_ns, nic->leaving.look_ns);
 	if (frames & open_queues)
 		next_ns = min_u64(next_ns, nic->retry_ns);
 	else if (unlikely(frames | nic->cnps.backlogged))

@@ -47,6 +47,7 @@ struct nic_times;
  * a packet takes it from one to the other, it goes without a note.
  */
 enum qp_place {
+	QP_FREE,    /* nobody's: zeroed, or its flow has left; no frame finds it */
 	QP_IDLE,    /* nothing to send: responder without READs, all acknowledged, or in error */
 	QP_PACED,   /* in the wheel: before its start, waiting for tokens or after an RNR NAK */
 	QP_READY,   /* in the ready ring of its queue */
@@ -146,6 +147,10 @@ static_assert(
 		2560,
 	"with its window, a link and a quarter of a slot of the wheel, a place in a ready ring");
 
+/* A flow that comes and goes while the node runs, nic_live.c; else it stays. */
+enum flow_life { FLOW_STAYS, FLOW_COMES, FLOW_LEAVES, FLOW_HIDDEN, FLOW_FREE };
+#define FLOW_NONE UINT32_MAX
+
 /* What the QPs of one flow have in common. */
 struct qp_flow {
 	/* each packet sent */
@@ -179,6 +184,12 @@ struct qp_flow {
 	/* incast: QPs that have not ended, those of them that have not done this round's message */
 	uint32_t round_members, round_left;
 	uint64_t round;
+	/* as it comes: QPs that there will be, the number of its first one in the NIC */
+	uint32_t coming_qps, first_number;
+	/* as it leaves: QPs looked at in this pass, the next flow, when the last QP was hidden */
+	uint32_t left_qps, next_leaving;
+	uint64_t hidden_ns;
+	uint8_t life; /* enum flow_life; FLOW_FREE is read by others */
 } __rte_cache_aligned;
 
 /** May a QP with these parameters share the flow? All but the numbers and the start are equal. */

@@ -19,8 +19,8 @@ qp_count = {QPS}
 messages = 0
 raw = on
 """
-# EAL, pools of four lcores, and 256 bytes for each QP with 32 more for its place among the lcores.
-MOST_RESIDENT_KB = 160_000 + QPS * 288 // 1000
+# EAL, pools of four lcores, for each 2.5 MB for flows and neighbours to come, and 256 bytes for each QP with 32 more for its place among the lcores.
+MOST_RESIDENT_KB = 160_000 + 4 * 2500 + QPS * 288 // 1000
 
 
 def four():

@@ -222,10 +222,10 @@ def check_story(sender, ctl, work):
 
 
 def check_bad_input(ctl, receiver, switch):
-    ctl.refused("trace qp 99", "QPN = 99", "100 to 103")
-    ctl.refused("trace qp 104", "QPN = 104", "100 to 103")
-    ctl.refused("trace qp 99999999999999999999999", "QPN = 99999999999999999999999", "100 to 103")
-    ctl.refused("trace qp +100", "ID = +100", "100 to 103", "loop")
+    ctl.refused("trace qp 99", "QPN = 99", "100 to 1123")
+    ctl.refused("trace qp 104", "no flow has QP 104", "/quench/qps")
+    ctl.refused("trace qp 99999999999999999999999", "QPN = 99999999999999999999999", "100 to 1123")
+    ctl.refused("trace qp +100", "ID = +100", "100 to 1123", "loop")
     ctl.refused("trace qp nobody", "ID = nobody", "FLOW#I", "loop")
     ctl.refused("explain qp loop#4", "ID = loop#4", "from 0 to 3")
     ctl.refused("show trace loop#x", "ID = loop#x", "FLOW#I")

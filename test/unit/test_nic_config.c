@@ -333,6 +333,16 @@ a_wrong_nic_is_refused_with_section_key_and_value(void **state)
 		{NIC "max_qps = 4\n[flow a]\n" PEER "qp_count = 3\n[flow b]\n" PEER
 		     "qp_count = 2\n",
 		 "x.ini: [flow b] qp_count = 2: qp_count of all flows up to this one must not "},
+		{NIC "[flow a]\n" PEER "local_qpn = 16\n",
+		 "x.ini: [flow a] local_qpn = 16: local_qpn, and as many numbers as"},
+		{NIC "max_qps = 4\n[flow a]\n" PEER "local_qpn = 19\nqp_count = 3\n",
+		 "x.ini: [flow a] local_qpn = 19: local_qpn, and as many numbers as"},
+		{NIC "[flow a]\n" PEER "local_qpn = 20\nqp_count = 3\n[flow b]\n" PEER
+		     "local_qpn = 22\n",
+		 "x.ini: [flow b] local_qpn = 22: local_qpn and the numbers that follow"},
+		{NIC "max_qps = 4\n[flow a]\n" PEER "local_qpn = 18\n[flow b]\n" PEER
+		     "qp_count = 3\n",
+		 "x.ini: [flow b] qp_count = 3: qp_count: max_qps of [nic] leaves no such"},
 		{NIC "[flow a]\n" PEER "vlan_id = 7\n",
 		 "x.ini: [flow a] vlan_id = 7: vlan_id and vlan_pcp need tagged = on"},
 		{NIC "[flow a]\n" PEER "vlan_pcp = 7\n",
@@ -413,6 +423,30 @@ the_shipped_example_is_taken(void **state)
 	config_close(cfg);
 }
 
+static void
+numbers_are_as_given_then_the_lowest_free(void **state)
+{
+	static const char text[] =
+		NIC "[flow a]\n" PEER "qp_count = 2\n[flow b]\n" PEER
+		    "qp_count = 3\n[flow c]\n" PEER "local_qpn = 20\nqp_count = 4\n[flow d]\n" PEER
+		    "[flow e]\n" PEER "local_qpn = 1000\n";
+	static const uint32_t first[] = {0, 7, 3, 2, 983};
+	struct config_error err;
+	struct nic_config c;
+	uint32_t qp = 9;
+
+	(void)state;
+	assert_int_equal(read_text(text, &c, &err), 0);
+	for (unsigned int i = 0; i < 5; i++)
+		assert_int_equal(c.flows[i].first_number, first[i]);
+	assert_int_equal(nic_config_qps(&c), 11);
+	assert_ptr_equal(nic_config_flow_of(&c, 6, &qp), &c.flows[2]);
+	assert_int_equal(qp, 3);
+	assert_ptr_equal(nic_config_flow_of(&c, 9, &qp), &c.flows[1]);
+	assert_null(nic_config_flow_of(&c, 10, &qp));
+	nic_config_free(&c);
+}
+
 int
 main(void)
 {
@@ -428,6 +462,7 @@ main(void)
 		cmocka_unit_test(a_wrong_nic_is_refused_with_section_key_and_value),
 		cmocka_unit_test(the_printed_configuration_reads_back_to_the_same),
 		cmocka_unit_test(the_shipped_example_is_taken),
+		cmocka_unit_test(numbers_are_as_given_then_the_lowest_free),
 	};
 
 	return cmocka_run_group_tests(tests, enter_folder, leave_folder);

@@ -82,6 +82,8 @@ function nicPicture(data) {
   const picture = {ports: [{key: "0", name: port.device || "port", rx: wire("rx"), tx: wire("tx"), speed: port.link_speed_bps,
     pauses: rise(nic, nicWas, "rx_pause_frames"), down: port.link === "down", storm: false}], bars: [], rates: {}, depth: {}, signals: {}, storms: []};
   for (const [row, was] of pairs(data, "flows", "rows", ["flow"])) {
+    if (row.gone)
+      continue;
     const rate = rise(row, was, "wire_bytes") * 8;
     picture.rates[row.flow] = rate;
     picture.bars.push({key: row.flow, port: "0", name: row.flow, value: rate, unit: "b/s", alarm: false, full: port.link_speed_bps, marks: []});

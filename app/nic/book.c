@@ -1,0 +1,578 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nic/book.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fixed.h"
+#include "ctl/config.h"
+
+/* Flows at a time: those of a file, and as many that have not come to rest. */
+#define MOST_FLOWS (2 * CONFIG_MAX_SECTIONS)
+#define ID_NONE UINT32_MAX
+#define NUMBER_NONE UINT32_MAX
+
+struct flow_life {
+	struct flow_entry *entry;
+	unsigned int users;        /* configurations that have it */
+	struct nic_flow flow;      /* its cdf is ours */
+	uint64_t came_ns, left_ns; /* NEVER_NS: not yet */
+	struct nic_flow_place places[];
+};
+
+int
+book_open(struct book *b, struct nic_nodes *nodes, uint32_t max_qps)
+{
+	b->nodes = nodes;
+	b->room = (uint32_t)min_u64(max_qps, MOST_FLOWS);
+	b->lives = calloc(b->room, sizeof(*b->lives));
+	if (b->lives == NULL || pthread_rwlock_init(&b->lock, NULL) != 0)
+		return -ENOMEM;
+	for (uint16_t i = 0; i < nodes->plan.n_lcores; i++)
+		if (nic_take_flows(nodes->node[i], b->room) != 0)
+			return -ENOMEM;
+	return 0;
+}
+
+static void
+free_life(struct flow_life *life)
+{
+	if (life == NULL)
+		return;
+	free((struct workload_cdf *)life->flow.qp.cdf);
+	free(life);
+}
+
+static void
+free_entry(struct flow_entry *e)
+{
+	free(e->last.times);
+	free(e->earlier_times);
+	free(e->earlier_pacing);
+	free(e->ids);
+	free(e);
+}
+
+void
+book_close(struct book *b)
+{
+	if (b->nodes == NULL)
+		return;
+	for (uint32_t i = 0; b->lives != NULL && i < b->room; i++)
+		free_life(b->lives[i]);
+	for (uint32_t i = 0; i < b->n_entries; i++)
+		free_entry(b->entries[i]);
+	for (unsigned int i = 0; i < NIC_SHARE_MAX_NODES; i++)
+		ranges_free(&b->items[i]);
+	ranges_free(&b->numbers);
+	free(b->entries);
+	free(b->lives);
+	pthread_rwlock_destroy(&b->lock);
+	*b = (struct book){0};
+}
+
+void
+book_read_begin(struct book *b)
+{
+	pthread_rwlock_rdlock(&b->lock);
+}
+
+void
+book_read_end(struct book *b)
+{
+	pthread_rwlock_unlock(&b->lock);
+}
+
+static uint64_t
+read_ns(const uint64_t *at_ns)
+{
+	return __atomic_load_n(at_ns, __ATOMIC_RELAXED);
+}
+
+void
+book_came(struct book *b, uint32_t flow_id, uint64_t now_ns)
+{
+	__atomic_store_n(&b->lives[flow_id]->came_ns, now_ns, __ATOMIC_RELAXED);
+}
+
+void
+book_went(struct book *b, uint32_t flow_id, uint64_t now_ns)
+{
+	__atomic_store_n(&b->lives[flow_id]->left_ns, now_ns, __ATOMIC_RELAXED);
+}
+
+uint64_t
+book_came_ns(const struct book *b, uint32_t flow_id)
+{
+	return read_ns(&b->lives[flow_id]->came_ns);
+}
+
+static uint64_t
+life_active_ns(const struct flow_life *life, uint64_t now_ns)
+{
+	uint64_t from_ns = read_ns(&life->came_ns);
+	uint64_t until_ns = min_u64(now_ns, read_ns(&life->left_ns));
+
+	if (life->flow.qp.requester)
+		from_ns = max_u64(from_ns, life->flow.qp.start_ns);
+	return sub_sat(until_ns, from_ns);
+}
+
+/* What one life has counted, added. */
+static void
+add_info(const struct book *b, uint32_t id, struct nic_flow_info *sum)
+{
+	for (uint16_t i = 0; i < b->nodes->plan.n_lcores; i++)
+		nic_flow_info(b->nodes->node[i], id, sum);
+}
+
+static bool
+add_times(const struct book *b, uint32_t id, struct nic_times *sum)
+{
+	bool any = false;
+
+	for (uint16_t i = 0; i < b->nodes->plan.n_lcores; i++) {
+		const struct nic_times *times = nic_flow_times(b->nodes->node[i], id);
+
+		if (times != NULL)
+			nic_times_merge(sum, times);
+		any = any || times != NULL;
+	}
+	return any;
+}
+
+static bool
+add_pacing(const struct book *b, uint32_t id, struct nic_pacing *sum)
+{
+	bool any = false;
+
+	for (uint16_t i = 0; i < b->nodes->plan.n_lcores; i++) {
+		const struct nic_pacing *pacing = nic_flow_pacing(b->nodes->node[i], id);
+
+		if (pacing != NULL)
+			nic_pacing_merge(sum, pacing);
+		any = any || pacing != NULL;
+	}
+	return any;
+}
+
+/* A pause stops all lcores alike, but not all have QPs of the flow. */
+static uint64_t
+life_paused_ns(const struct book *b, uint32_t id, uint64_t now_ns)
+{
+	uint64_t paused_ns = 0;
+
+	for (uint16_t i = 0; i < b->nodes->plan.n_lcores; i++)
+		paused_ns = max_u64(paused_ns, nic_flow_paused_ns(b->nodes->node[i], id, now_ns));
+	return paused_ns;
+}
+
+struct flow_entry *
+book_entry_of(const struct book *b, uint32_t flow_id)
+{
+	return b->lives[flow_id]->entry;
+}
+
+struct nic_flow_info
+book_info(const struct book *b, const struct flow_entry *e)
+{
+	struct nic_flow_info info = e->earlier;
+
+	for (uint32_t i = 0; i < e->n_ids; i++)
+		add_info(b, e->ids[i], &info);
+	return info;
+}
+
+bool
+book_times(const struct book *b, const struct flow_entry *e, struct nic_times *sum)
+{
+	bool any = e->earlier_times != NULL;
+
+	memset(sum, 0, sizeof(*sum));
+	if (any)
+		nic_times_merge(sum, e->earlier_times);
+	for (uint32_t i = 0; i < e->n_ids; i++)
+		any |= add_times(b, e->ids[i], sum);
+	return any;
+}
+
+bool
+book_pacing(const struct book *b, const struct flow_entry *e, struct nic_pacing *sum)
+{
+	bool any = e->earlier_pacing != NULL;
+
+	memset(sum, 0, sizeof(*sum));
+	if (any)
+		nic_pacing_merge(sum, e->earlier_pacing);
+	for (uint32_t i = 0; i < e->n_ids; i++)
+		any |= add_pacing(b, e->ids[i], sum);
+	return any;
+}
+
+uint64_t
+book_paused_ns(const struct book *b, const struct flow_entry *e, uint64_t now_ns)
+{
+	uint64_t paused_ns = e->earlier_paused_ns;
+
+	for (uint32_t i = 0; i < e->n_ids; i++)
+		paused_ns = max_u64(paused_ns, life_paused_ns(b, e->ids[i], now_ns));
+	return paused_ns;
+}
+
+uint64_t
+book_active_ns(const struct book *b, const struct flow_entry *e, uint64_t now_ns)
+{
+	uint64_t active_ns = e->earlier_active_ns;
+
+	for (uint32_t i = 0; i < e->n_ids; i++)
+		active_ns += life_active_ns(b->lives[e->ids[i]], now_ns);
+	return active_ns;
+}
+
+/* ---- lives end ---- */
+
+static bool
+is_over(const struct book *b, uint32_t id)
+{
+	const struct flow_life *life = b->lives[id];
+	bool over = life != NULL && __atomic_load_n(&life->users, __ATOMIC_ACQUIRE) == 0;
+
+	/* One that never came is known to nobody. */
+	for (uint16_t i = 0;
+	     over && read_ns(&life->came_ns) != NEVER_NS && i < b->nodes->plan.n_lcores; i++)
+		over = nic_flow_is_free(b->nodes->node[i], id);
+	return over;
+}
+
+/* What it has counted stays with its name. */
+static void
+unlink_life(struct book *b, uint32_t id)
+{
+	struct flow_life *life = b->lives[id];
+	struct flow_entry *e = life->entry;
+	struct nic_flow_info info = e->earlier;
+	struct nic_times *times = e->earlier_times;
+	struct nic_pacing *pacing = e->earlier_pacing;
+
+	add_info(b, id, &info);
+	/* Of what has ended. */
+	info.sum.rate_bps = info.sum.target_rate_bps = info.sum.min_rate_bps = info.sum.rtt_ns = 0;
+	if (times == NULL && nic_flow_times(b->nodes->node[0], id) != NULL)
+		times = calloc(1, sizeof(*times));
+	if (pacing == NULL && nic_flow_pacing(b->nodes->node[0], id) != NULL)
+		pacing = calloc(1, sizeof(*pacing));
+	pthread_rwlock_wrlock(&b->lock);
+	if (times != NULL)
+		add_times(b, id, times);
+	if (pacing != NULL)
+		add_pacing(b, id, pacing);
+	e->earlier = info;
+	e->earlier_times = times;
+	e->earlier_pacing = pacing;
+	e->earlier_active_ns += life_active_ns(life, NEVER_NS);
+	e->earlier_paused_ns =
+		max_u64(e->earlier_paused_ns, life_paused_ns(b, id, read_ns(&life->left_ns)));
+	for (uint32_t i = 0; i < e->n_ids; i++)
+		if (e->ids[i] == id)
+			e->ids[i] = e->ids[--e->n_ids];
+	pthread_rwlock_unlock(&b->lock);
+}
+
+static void
+end_life(struct book *b, uint32_t id)
+{
+	struct flow_life *life = b->lives[id];
+	uint32_t first = life->flow.first_number, n = life->flow.qp_count;
+
+	if (read_ns(&life->came_ns) != NEVER_NS) {
+		unlink_life(b, id);
+	} else {
+		pthread_rwlock_wrlock(&b->lock);
+		for (uint32_t i = 0; i < life->entry->n_ids; i++)
+			if (life->entry->ids[i] == id)
+				life->entry->ids[i] = life->entry->ids[--life->entry->n_ids];
+		pthread_rwlock_unlock(&b->lock);
+	}
+	for (uint32_t i = 0; b->nodes->placed && i < n; i++)
+		nic_share_take_out(b->nodes->share, first + i);
+	for (uint16_t i = 0; i < b->nodes->plan.n_lcores; i++) {
+		nic_forget_flow(b->nodes->node[i], id);
+		if (b->nodes->placed && life->places[i].n_qps > 0)
+			ranges_give(&b->items[i], life->places[i].first_item,
+				    life->places[i].n_qps);
+	}
+	ranges_give(&b->numbers, first, n);
+	b->lives[id] = NULL;
+	free_life(life);
+}
+
+static void
+reap(struct book *b)
+{
+	for (uint32_t id = 0; id < b->n_ids; id++)
+		if (is_over(b, id))
+			end_life(b, id);
+}
+
+void
+book_leave(struct book *b, const struct nic_config *config)
+{
+	for (unsigned int i = 0; i < config->n_flows; i++)
+		__atomic_sub_fetch(&b->lives[config->flows[i].id]->users, 1, __ATOMIC_RELEASE);
+}
+
+/* ---- lives begin ---- */
+
+static struct flow_entry *
+find_entry(const struct book *b, const char *name)
+{
+	for (uint32_t i = 0; i < b->n_entries; i++)
+		if (strcmp(b->entries[i]->flow.name, name) == 0)
+			return b->entries[i];
+	return NULL;
+}
+
+static int
+grow_entries(struct book *b)
+{
+	uint32_t room = b->entries_room == 0 ? 16 : 2 * b->entries_room;
+	struct flow_entry **entries = calloc(room, sizeof(struct flow_entry *)), **before;
+
+	if (entries == NULL)
+		return -ENOMEM;
+	if (b->n_entries > 0)
+		memcpy(entries, b->entries, b->n_entries * sizeof(struct flow_entry *));
+	pthread_rwlock_wrlock(&b->lock);
+	before = b->entries;
+	b->entries = entries;
+	b->entries_room = room;
+	pthread_rwlock_unlock(&b->lock);
+	free(before);
+	return 0;
+}
+
+static struct flow_entry *
+add_entry(struct book *b)
+{
+	struct flow_entry *e = NULL;
+
+	if (b->n_entries < b->entries_room || grow_entries(b) == 0)
+		e = calloc(1, sizeof(*e));
+	if (e == NULL)
+		return NULL;
+	pthread_rwlock_wrlock(&b->lock);
+	b->entries[b->n_entries++] = e;
+	pthread_rwlock_unlock(&b->lock);
+	return e;
+}
+
+static int
+link_life(struct book *b, struct flow_life *life, uint32_t id)
+{
+	struct flow_entry *e = find_entry(b, life->flow.name);
+	uint32_t *ids, *before;
+
+	if (e == NULL)
+		e = add_entry(b);
+	ids = e == NULL ? NULL : malloc((e->n_ids + 1) * sizeof(*ids));
+	if (ids == NULL)
+		return -ENOMEM;
+	pthread_rwlock_wrlock(&b->lock);
+	if (e->n_ids > 0)
+		memcpy(ids, e->ids, e->n_ids * sizeof(*ids));
+	before = e->ids;
+	e->ids = ids;
+	e->ids[e->n_ids++] = id;
+	e->flow = life->flow;
+	e->flow.qp.cdf = NULL;
+	life->entry = e;
+	b->lives[id] = life;
+	if (id >= b->n_ids)
+		b->n_ids = id + 1;
+	pthread_rwlock_unlock(&b->lock);
+	free(before);
+	return 0;
+}
+
+/* Sizes of messages are the data path's as long as the flow lives. */
+static int
+copy_cdf(struct flow_life *life)
+{
+	const struct workload_cdf *cdf = life->flow.qp.cdf;
+	struct workload_cdf *own = NULL;
+
+	if (cdf != NULL) {
+		own = malloc(sizeof(*own));
+		if (own != NULL)
+			*own = *cdf;
+	}
+	life->flow.qp.cdf = own;
+	return cdf != NULL && own == NULL ? -ENOMEM : 0;
+}
+
+/* Which QPs of each node: those of the flow stand side by side. */
+static int
+find_places(struct book *b, struct flow_life *life)
+{
+	struct nic_nodes *n = b->nodes;
+	uint32_t first = life->flow.first_number, next[NIC_SHARE_MAX_NODES];
+
+	nodes_count(n, &life->flow, life->places);
+	for (uint16_t i = 0; n->placed && i < n->plan.n_lcores; i++) {
+		struct nic_flow_place *p = &life->places[i];
+		int64_t item = p->n_qps == 0 ? 0 : ranges_take(&b->items[i], p->n_qps, n->max_qps);
+
+		if (item < 0) {
+			for (uint16_t k = 0; k < n->plan.n_lcores; k++)
+				if (k < i && life->places[k].n_qps > 0)
+					ranges_give(&b->items[k], life->places[k].first_item,
+						    life->places[k].n_qps);
+			return (int)item;
+		}
+		p->first_item = (uint32_t)item;
+		next[i] = p->first_item;
+	}
+	for (uint32_t i = 0; n->placed && i < life->flow.qp_count; i++) {
+		uint16_t at = nodes_home(n, &life->flow, i);
+
+		nic_share_put(n->share, first + i, (struct nic_place){at, next[at]++});
+	}
+	return 0;
+}
+
+static int
+prepare(struct book *b, struct flow_life *life, uint32_t id)
+{
+	struct nic_qp_params qp = life->flow.qp;
+	int rc = 0;
+
+	qp.flow_id = id;
+	for (uint16_t i = 0; rc == 0 && i < b->nodes->plan.n_lcores; i++) {
+		life->places[i].first_number = life->flow.first_number;
+		rc = nic_prepare_flow(b->nodes->node[i], &qp, &life->places[i]);
+	}
+	return rc;
+}
+
+/* A flow whose numbers were taken. @return 0, -ENOSPC, -ENOMEM; then its numbers are free. */
+static int
+begin_life(struct book *b, struct nic_flow *flow)
+{
+	size_t places = b->nodes->plan.n_lcores * sizeof(struct nic_flow_place);
+	struct flow_life *life = calloc(1, sizeof(*life) + places);
+	uint32_t id = 0;
+	int rc = life == NULL ? -ENOMEM : 0;
+
+	while (id < b->room && b->lives[id] != NULL)
+		id++;
+	if (rc == 0 && id == b->room)
+		rc = -ENOSPC;
+	if (rc == 0) {
+		life->came_ns = life->left_ns = NEVER_NS;
+		life->flow = *flow;
+		life->flow.id = id;
+		rc = copy_cdf(life);
+	}
+	if (rc == 0)
+		rc = find_places(b, life);
+	if (rc == 0 && link_life(b, life, id) != 0) {
+		for (uint16_t i = 0; b->nodes->placed && i < b->nodes->plan.n_lcores; i++)
+			if (life->places[i].n_qps > 0)
+				ranges_give(&b->items[i], life->places[i].first_item,
+					    life->places[i].n_qps);
+		rc = -ENOMEM;
+	}
+	if (rc != 0) {
+		free_life(life);
+		ranges_give(&b->numbers, flow->first_number, flow->qp_count);
+		return rc;
+	}
+	flow->id = id;
+	/* From here on it ends as all do. */
+	return prepare(b, life, id);
+}
+
+static const struct nic_flow *
+same_flow(const struct nic_config *in, const char *name, unsigned int guess)
+{
+	for (unsigned int i = 0; in != NULL && i < in->n_flows; i++) {
+		const struct nic_flow *flow = &in->flows[(guess + i) % in->n_flows];
+
+		if (strcmp(flow->name, name) == 0)
+			return flow;
+	}
+	return NULL;
+}
+
+static bool
+is_new(void *arg, const struct nic_flow *flow)
+{
+	(void)arg;
+	return flow->id == ID_NONE;
+}
+
+static int
+begin_lives(struct book *b, const struct config *cfg, struct nic_config *next,
+	    struct config_error *err)
+{
+	int rc = nic_config_number(cfg, next, &b->numbers, is_new, NULL, err);
+
+	for (unsigned int i = 0; i < next->n_flows; i++) {
+		struct nic_flow *flow = &next->flows[i];
+
+		if (flow->id != ID_NONE || flow->first_number == NUMBER_NONE)
+			continue;
+		if (rc != 0) {
+			ranges_give(&b->numbers, flow->first_number, flow->qp_count);
+			continue;
+		}
+		if (flow->qp.mtu_bytes > b->nodes->mtu_bytes) {
+			ranges_give(&b->numbers, flow->first_number, flow->qp_count);
+			rc = nic_config_refuse_flow(
+				cfg, flow,
+				"mtu_bytes must not exceed the largest of the flows with which the "
+				"program began",
+				err);
+			continue;
+		}
+		rc = begin_life(b, flow);
+		if (rc == -ENOMEM)
+			snprintf(err->text, sizeof(err->text), "[flow %s]: out of memory",
+				 flow->name);
+		else if (rc != 0)
+			nic_config_refuse_flow(
+				cfg, flow,
+				"qp_count: flows that have gone and have not come to rest leave no "
+				"room for this one yet: try again, or with more max_qps of [nic]",
+				err);
+	}
+	return rc;
+}
+
+int
+book_enter(struct book *b, const struct config *cfg, const struct nic_config *now_config,
+	   struct nic_config *next, struct config_error *err)
+{
+	int rc;
+
+	reap(b);
+	for (unsigned int i = 0; i < next->n_flows; i++) {
+		struct nic_flow *flow = &next->flows[i];
+		const struct nic_flow *same = same_flow(now_config, flow->name, i);
+
+		flow->id = same != NULL ? same->id : ID_NONE;
+		flow->first_number = same != NULL ? same->first_number : NUMBER_NONE;
+		flow->came_ns = same != NULL ? same->came_ns : 0;
+	}
+	rc = begin_lives(b, cfg, next, err);
+	if (rc != 0) {
+		/* What was begun has no users. */
+		reap(b);
+		return rc;
+	}
+	for (unsigned int i = 0; i < next->n_flows; i++)
+		__atomic_add_fetch(&b->lives[next->flows[i].id]->users, 1, __ATOMIC_RELAXED);
+	return 0;
+}
