@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Other parameters in the middle of a run: as programs that run would be told, all of them at one
  * time, and whole before anything else happens. */
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -32,10 +31,10 @@ change_switch(struct net *net, const struct scenario *next, uint32_t i, struct s
 	rc = sw_reload_prepare(sw, params, &forwarding, why, sizeof(why));
 	if (rc == 0) {
 		sw_reload(sw, params, forwarding, now_ns);
-		/* A call without a frame is enough; then control() frees what was before. */
+		/* A call without a frame is enough. */
 		sw->ops->rx(sw, 0, NULL, 0, now_ns);
 		fabric_control(net->fabric, i, now_ns);
-		assert(sw_reload_is_done(sw));
+		rc = sw_reload_settle(sw) ? 0 : -EBUSY;
 	}
 	scenario_switch_release(next, params);
 	return rc;
