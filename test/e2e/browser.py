@@ -19,7 +19,7 @@ DRIVER = "/usr/bin/chromedriver"
 OPTIONS = ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--no-first-run", "--disable-background-networking",
            "--disable-component-update", "--disable-default-apps", "--host-resolver-rules=MAP * ~NOTFOUND", "--window-size=1400,1000")
 # what a browser asks for by itself, and a page may hold
-INSIDE = ("data:", "about:", "chrome:", "devtools:", "blob:")
+INSIDE = ("data:", "about:", "chrome:", "chrome-untrusted:", "devtools:", "blob:")
 
 
 class Browser:
