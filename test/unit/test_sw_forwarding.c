@@ -20,7 +20,7 @@
 static struct sw_forwarding *
 prepare(struct bench *b)
 {
-	struct sw_forwarding *next;
+	struct sw_forwarding *next = NULL;
 	char why[256] = "";
 
 	sw_params_resolve(&b->params);
@@ -233,7 +233,7 @@ what_is_learned_while_shards_go_over_stays_known(void **state)
 {
 	struct sw_static_mac mac = {.name = "nine", .mac = {2, 0, 0, 0, 0, 9}, .port = 3};
 	struct bench *b = *state;
-	struct sw_forwarding *next;
+	struct sw_forwarding *next = NULL;
 	struct rte_mbuf *m;
 
 	bench_defaults(&b->params, 4);

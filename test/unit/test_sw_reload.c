@@ -26,7 +26,7 @@ bench_of(void **state, uint16_t n_ports)
 static void
 reload(struct bench *b, uint64_t now_ns)
 {
-	struct sw_forwarding *next;
+	struct sw_forwarding *next = NULL;
 	char why[256] = "";
 
 	sw_params_resolve(&b->params);
