@@ -124,6 +124,43 @@ def check_failures():
     check("so it is with Ctrl-C", process.returncode == 130 and "interrupted" in errors and not (out / "runs").exists(), errors)
 
 
+def check_others():
+    """What another sweep has left, or anybody, is neither collected under this one's names nor deleted."""
+    out = work / "others"
+    first = ("--set", "rp.F=2,3", "--seeds", "1", "--duration", "1ms")
+    check_equal("a sweep that keeps its runs", sweep(out, *first, "--keep").returncode, 0)
+    table = (out / "sweep.csv").read_bytes()
+    foreign = out / "runs" / "mine"
+    foreign.mkdir()
+    (foreign / "notes").write_text("kept", encoding="utf-8")
+    for what, options, words in (("grid", ("--set", "rp.F=2,4", "--seeds", "1", "--duration", "1ms"), ("runs/0001/effective.ini:", "rp.F=4", "= 4, as of")),
+                                 ("seed", ("--set", "rp.F=2,3", "--seeds", "2", "--duration", "1ms"), ("runs/0000/effective.ini:", "seed = 2", "got seed = 1")),
+                                 ("duration", ("--set", "rp.F=2,3", "--seeds", "1", "--duration", "2ms"), ("runs/0000/effective.ini:", "got duration_ns = 1ms"))):
+        done = sweep(out, *options, "--collect")
+        check(f"results of another {what} are not collected", done.returncode == 1 and all(w in done.stderr for w in words) and
+              done.stderr.count("\n") == 1, done.stderr)
+        done = sweep(out, *options)
+        check(f"a sweep of another {what} does not write over them", done.returncode == 2 and "runs/0000: it is there already" in done.stderr, done.stderr)
+    check_equal("the table is what it was", (out / "sweep.csv").read_bytes(), table)
+    check_equal("the first sweep's results are", sweep(out, *first, "--collect").returncode, 0)
+    check_equal("and the table is the same", (out / "sweep.csv").read_bytes(), table)
+    for run_dir in ("0000", "0001"):
+        shutil.rmtree(out / "runs" / run_dir)
+    check_equal("a sweep beside a foreign folder", sweep(out, *first).returncode, 0)
+    check("which it leaves alone", [p.name for p in (out / "runs").iterdir()] == ["mine"] and (foreign / "notes").read_text() == "kept")
+
+
+def check_lab():
+    """A path is a path, and no name to look for; what is no program is said in a line."""
+    shutil.copy(LAB, work / "a-lab")
+    done = run(SWEEP, SCENARIO, "--lab", "./a-lab", "--out", work / "by-path", "--set", "rp.F=2", "--duration", "1ms", cwd=work, timeout=300)
+    check_equal("--lab ./a-lab", (done.returncode, done.stderr), (0, ""))
+    (work / "text").write_text("no program", encoding="utf-8")
+    for name in ("text", "."):
+        done = run(SWEEP, SCENARIO, "--lab", work / name, "--out", work / "by-path", "--set", "rp.F=2")
+        check(f"--lab {name} is no program", done.returncode == 2 and str(work / name) in done.stderr and done.stderr.count("\n") == 1, done.stderr)
+
+
 def wait_until(condition):
     end = time.monotonic() + PATIENCE_S
     while not condition() and time.monotonic() < end:
@@ -150,5 +187,7 @@ check_commands(table_of_one)
 check_parallel(table_of_one)
 check_refusals()
 check_failures()
+check_others()
+check_lab()
 check_convergence()
 finish()
