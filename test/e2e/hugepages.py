@@ -3,27 +3,40 @@
 import atexit
 import os
 import pathlib
+import sys
 
-from harness import run
+from harness import lacks_privilege, run, skip
 
 HUGE_PAGES = pathlib.Path("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages")
 
 
-def huge_options(work, pages=128):
-    """EAL options for hugepages in a folder of our own, or None with the reason printed."""
+def without(reason, needed):
+    if needed:
+        skip(f"no hugepages: {reason}")
+    print(f"# no hugepages: {reason}")
+
+
+def huge_options(work, pages=128, needed=False):
+    """EAL options for hugepages in a folder of our own. For want of a prerequisite: None with the reason printed, or the test is
+    skipped if they are needed. Any other error fails the test."""
     if os.geteuid() != 0 or not HUGE_PAGES.exists():
-        print("# no hugepages: reserving them needs root and a kernel with 2 MB pages")
-        return None
+        return without("reserving them needs root and a kernel with 2 MB pages", needed)
     before = HUGE_PAGES.read_text()
-    HUGE_PAGES.write_text(str(int(before) + pages))
+    try:
+        HUGE_PAGES.write_text(str(int(before) + pages))
+    except OSError as error:
+        if not lacks_privilege(error.strerror):
+            raise
+        return without(str(error), needed)
     atexit.register(HUGE_PAGES.write_text, before)
     if int(HUGE_PAGES.read_text()) < int(before) + pages:
-        print(f"# no hugepages: this machine has no room for {pages} of them")
-        return None
+        return without(f"this machine has no room for {pages} of them", needed)
     folder = work / "huge"
     folder.mkdir()
-    if run("mount", "-t", "hugetlbfs", "none", folder).returncode != 0:
-        print("# no hugepages: hugetlbfs cannot be mounted")
-        return None
+    mounted = run("mount", "-t", "hugetlbfs", "none", folder, env={**os.environ, "LC_ALL": "C"})
+    if mounted.returncode != 0:
+        if not lacks_privilege(mounted.stderr):
+            sys.exit(f"mount hugetlbfs: {mounted.stderr.strip()}")
+        return without(mounted.stderr.strip(), needed)
     atexit.register(run, "umount", folder)
     return ["--huge-dir", str(folder)]

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 
-from harness import check, check_equal, finish, run, skip, work_dir
+from harness import check, check_equal, finish, privileged, run, skip, work_dir
 
 SCRIPT = pathlib.Path(__file__).parents[2] / "scripts/quench-prepare"
 NIC, TWIN, CX5, DISK = "0000:3b:00.0", "0000:3b:00.1", "0000:5e:00.0", "0000:01:00.0"
@@ -118,9 +118,21 @@ def check_vfio(kernel):
 
 
 def check_used(kernel):
-    """lo stands for the NIC's interface: it gets a global address."""
-    run("ip", "address", "add", "198.51.100.1/24", "dev", "lo")
+    """lo stands for the NIC's interface: it is part of the host's network in one way after the other."""
     (kernel.pci / NIC / "net/lo").mkdir(parents=True)
+    lo = kernel.sys / "class/net/lo"
+    lo.mkdir(parents=True)
+    for what, master, uppers, words in (("a bridge's port", "br0", ["br0"], ("lo has a place in br0", "ip link set dev lo nomaster")),
+                                        ("a bond's member", "bond0", ["bond0"], ("lo has a place in bond0", "--force")),
+                                        ("a VLAN's parent", None, ["lo.5"], ("lo has lo.5 on top of it", "ip link delete dev lo.5"))):
+        links = [lo / f"upper_{name}" for name in uppers] + ([lo / "master"] if master else [])
+        for link in links:
+            link.symlink_to(f"../{master or uppers[0]}")
+        check_refused(what, ["--vfio", NIC, "--vfio", TWIN], 1, *words, "the kernel uses it")
+        check_equal("it stays", kernel.driver(NIC), "ice")
+        for link in links:
+            link.unlink()
+    run("ip", "address", "add", "198.51.100.1/24", "dev", "lo")
     check_refused("a NIC with addresses", ["--vfio", NIC, "--vfio", TWIN], 1, "lo has addresses", "--force")
     check_equal("it stays", kernel.driver(NIC), "ice")
     check_equal("--force takes it", prepare("--force", "--vfio", NIC, "--vfio", TWIN).returncode, 0)
@@ -130,6 +142,22 @@ def check_used(kernel):
 def check_no_iommu(kernel):
     shutil.rmtree(kernel.sys / "class/iommu")
     check_refused("no IOMMU", ["--vfio", NIC], 1, "there is no IOMMU", "--no-iommu")
+
+
+def check_hugepages_1g(kernel, work):
+    """The kernel prints pagesize=1024M: a hugetlbfs that is there is found."""
+    pages = kernel.sys / "kernel/mm/hugepages/hugepages-1048576kB"
+    pages.mkdir()
+    (pages / "nr_hugepages").write_text("4")
+    proc = work / "proc"
+    proc.mkdir()
+    (proc / "mounts").write_text("hugetlbfs /mnt/2m hugetlbfs rw,relatime,pagesize=2M 0 0\n"
+                                 "hugetlbfs /mnt/1g hugetlbfs rw,relatime,gid=5,mode=1770,pagesize=1024M 0 0\n")
+    privileged("mount", "--bind", proc, "/proc")
+    for option, mount in (("4:1G", "1G on /mnt/1g"), ("1:2M", "2M on /mnt/2m")):
+        done = prepare("--hugepages", option)
+        check(f"--hugepages {option}: the mount is found", f"already: hugetlbfs of {mount}" in done.stdout, done.stdout + done.stderr)
+    run("umount", "/proc")
 
 
 def check_hugepages(kernel):
@@ -157,8 +185,8 @@ def main():
     if len(sys.argv) == 1:
         # Once more, where mounts and addresses are this test's own.
         done = subprocess.run(["unshare", "--mount", "--net", sys.executable, *sys.argv, "inside"], check=False)
-        if done.returncode == 1 and run("unshare", "--mount", "--net", "true").returncode != 0:
-            skip("this machine does not let us make namespaces")
+        if done.returncode == 1:
+            privileged("unshare", "--mount", "--net", "true")
         sys.exit(done.returncode)
     work = work_dir()
     sys_dir, dev_dir = work / "sys", work / "vfio"
@@ -170,16 +198,17 @@ def main():
     kernel.add(CX5, "0x020000", "mlx5_core", 8)
     kernel.add(DISK, "0x010802", "nvme", 9)
     # A /dev of our own, since /dev/vfio may not be there.
-    if run("mount", "--bind", sys_dir, "/sys").returncode != 0 or run("mount", "-t", "tmpfs", "none", "/dev").returncode != 0:
-        skip("this machine does not let us mount")
+    privileged("mount", "--bind", sys_dir, "/sys")
+    privileged("mount", "-t", "tmpfs", "none", "/dev")
     os.mknod("/dev/null", 0o20666, os.makedev(1, 3))
     pathlib.Path("/dev/vfio").mkdir()
-    run("mount", "--bind", dev_dir, "/dev/vfio")
+    privileged("mount", "--bind", dev_dir, "/dev/vfio")
     check_usage()
     check_vfio(kernel)
     check_used(kernel)
     check_no_iommu(kernel)
     check_hugepages(kernel)
+    check_hugepages_1g(kernel, work)
     finish()
 
 
