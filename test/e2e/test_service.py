@@ -4,6 +4,7 @@
 import atexit
 import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -56,6 +57,16 @@ def check_program(work, role, config, devices, lcores):
     check_equal(f"{what}: exit code", program.wait_end(), 0)
     del os.environ["NOTIFY_SOCKET"], os.environ["WATCHDOG_USEC"]
     manager.close()
+
+
+def check_starts(unit):
+    """systemd gives up after five starts within 10 s unless the unit says otherwise; and each thread is a task."""
+    head, _, service = (BUILD / "share" / unit).read_text().partition("[Service]")
+    check(f"{unit}: it is started again, however often it ends",
+          "\nStartLimitIntervalSec=0\n" in head and "\nRestart=on-failure\n" in service)
+    tasks = re.search(r"^TasksMax=(\d+)$", service, re.M)
+    # http.c: HTTP_CLIENTS, 32 who are refused, a thread that accepts; exporter.c: MOST_PROGRAMS; the main one.
+    check(f"{unit}: room for a thread of each client", not tasks or int(tasks[1]) >= 64 + 32 + 1 + 16 + 1, tasks)
 
 
 def check_unit(work, unit, folder):
@@ -130,6 +141,8 @@ def main():
     for lcores in (1, 2):
         check_program(work, "switch", SWITCH, ["net_null0", "net_null1"], lcores)
         check_program(work, "nic", NIC, ["net_null0"], lcores)
+    for unit in ("quench-switch@.service", "quench-nic@.service", "quench-metrics.service"):
+        check_starts(unit)
     if shutil.which("systemd-analyze"):
         check_unit(work, "quench-switch@.service", "switch")
         check_unit(work, "quench-nic@.service", "nic")
