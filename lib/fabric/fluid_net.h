@@ -7,8 +7,9 @@
  * choose for its packets (path.h); each QP's way is its own. Its loop delay is that of the cables
  * there and back. Flows of one section whose hosts send nothing else, on one way, are one class.
  *
- * What the equations do not know is refused, and said: other algorithms and the mlx profile, open
- * loops, UD, slow receivers, an averaged queue. Windows, pauses, losses and ACKs are left out.
+ * What the equations do not know is refused by name: other algorithms and the mlx profile, open
+ * loops, UD, slow receivers, an averaged queue, events that change a link, a host or a parameter.
+ * Windows, pauses, losses and ACKs are left out.
  */
 #ifndef QUENCH_FABRIC_FLUID_NET_H
 #define QUENCH_FABRIC_FLUID_NET_H

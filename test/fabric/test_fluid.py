@@ -194,6 +194,29 @@ def refused(lab, config):
             expect(f"{path}: [{section}] {key} = {value}: expected" in done.stderr, f"{key}: {done.stderr}")
         r = results(lab, "--duration", "1ms", changed(config, folder, {("nic", "cc"): "dctcp"}))
         expect(r["fluid"].keys() == {"refused"} and r["fluid"]["refused"].startswith("[nic] cc: expected dcqcn"), f"{r['fluid']}")
+        # Events: what changes the run is refused by its name, what only counts or lies behind the end is not.
+        link, host = {"node": "h1"}, {"node": "h5"}
+        rows = (("link_down", link, "links"), ("switch_restart", {"node": "s1", "for_ns": "1ms"}, "links"), ("tx_disable", {"node": "s1"}, "ports"),
+                ("pause_storm", host, "pauses"), ("slow_receiver", {**host, "drain_rate_bps": "1G"}, "pauses"), ("loss", {**link, "frame_ppb": 1}, "loses"),
+                ("corrupt", {**link, "frame_ppb": 1}, "loses"), ("bit_errors", {**link, "bit_errors_per_tbit": 1}, "loses"),
+                ("reorder", {**link, "frame_ppb": 1, "delay_ns": "1us"}, "order"), ("delay", {**link, "delay_ns": "5us"}, "delays"),
+                ("send", {**link, "frame": "02" * 60}, "flows"), ("set", {"set": "wred.Kmax=300KB"}, "parameters"))
+        for action, keys, word in rows:
+            text = (pathlib.Path(config) / "incast-4to1.ini").read_text(encoding="utf-8")
+            path = pathlib.Path(folder) / "events.ini"
+            lines = [f"{k} = {v}" for k, v in {"at_ns": "1ms", "action": action, **keys}.items()]
+            path.write_text(text + "\n[event e]\n" + "\n".join(lines) + "\n", encoding="utf-8")
+            done = run(lab, "--fluid", path)
+            expect(done.returncode == 2 and done.stderr.count("\n") == 1, f"{action}: {done}")
+            expect(f"{path}: [event e] action = {action}: expected another one: " in done.stderr and word in done.stderr, f"{action}: {done.stderr}")
+            refused_beside = results(lab, "--duration", "2ms", path)["fluid"]
+            expect(refused_beside.keys() == {"refused"}, f"{action}, beside packets: {refused_beside.keys()}")
+            if action != "set":
+                expect("queues" in results(lab, "--fluid", "--duration", "500us", path)["fluid"], f"{action} behind the end")
+        for action, keys in (("dump", {}), ("clear_counters", {}), ("pfc_delay", {"node": "s1", "quanta": 10}), ("loss", {**link, "frame_ppb": 0}), ("link_up", link)):
+            lines = [f"{k} = {v}" for k, v in {"at_ns": "1ms", "action": action, **keys}.items()]
+            path.write_text(text + "\n[event e]\n" + "\n".join(lines) + "\n", encoding="utf-8")
+            expect("queues" in results(lab, "--fluid", "--duration", "2ms", path)["fluid"], f"{action} is refused")
         done = run(lab, "--fluid", "--out", folder, "--trace", "incast", config + "/incast-4to1.ini")
         expect(done.returncode == 2 and "--trace" in done.stderr, f"--trace: {done}")
 
