@@ -21,7 +21,7 @@ read_config(const char *text, size_t size, struct nic_config *out, struct import
 
 	memset(out, 0, sizeof(*out));
 	if (cfg != NULL)
-		rc = nic_config_read(cfg, out, &err);
+		rc = nic_config_read(cfg, NULL, out, &err);
 	if (rc == 0 && config_finish(cfg, &err) != 0) {
 		nic_config_free(out);
 		rc = -EINVAL;

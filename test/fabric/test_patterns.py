@@ -168,7 +168,8 @@ def hpcc(program, folder):
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
 
     done = convert()
-    expect(done.returncode == 0 and "1024" in done.stderr and done.stderr.count("\n") == 1, f"{done.stderr}")
+    expect(done.returncode == 0 and all(w in done.stderr for w in ("1024", "37500 bytes", "theirs: 9375 to 37500", "for each doubling of 25000000000")) and
+           done.stderr.count("\n") == 3, f"{done.stderr}")
     r = results(program, folder / "out" / "scenario.ini")
     # Hosts 0, 1, 5 are h1 to h3, 2 and 3 are h4 and h5.
     expect(pairs(r) == [(1, 5), (2, 5), (3, 4), (5, 1)], f"{pairs(r)}")
@@ -184,8 +185,21 @@ def hpcc(program, folder):
     expect(130_000 < fct < 160_000, f"{fct} ns")
     text = lab(program, "--check-config", folder / "out" / "scenario.ini").stdout
     for line in ("wred_profile = r100000000000", "frame_loss_ppb = 1000", "rp_dce_tcp_g = 1020", "rp_time_reset_us = 300us",
-                 "buffer_bytes = 16MiB", "green_min_threshold_bytes = 400KB", "rp_ai_rate_bps = 40M"):
+                 "buffer_bytes = 16MiB", "green_min_threshold_bytes = 400KB", "rp_ai_rate_bps = 40M",
+                 "dynamic_th = -3", "xoff_bytes = 37500", "xon_offset_bytes = 3072", "rp_min_rate_bps = 100M"):
         expect(any(text_line.startswith(line) for text_line in text.splitlines()), f"{line} is not in the configuration")
+    # What the other algorithms have of the same keys; a key that nobody knows is named.
+    for mode, more, lines in (("8", "DCTCP_RATE_AI 1000Mb/s", ("dctcp_ai_rate_bps = 1G", "dctcp_min_rate_bps = 100M", "dctcp_g = 4")),
+                              ("7", "RATE_NEW 5", ("timely_ai_rate_bps = 40M", "timely_min_rate_bps = 100M"))):
+        changed = HPCC["config.txt"].replace("CC_MODE 1", f"CC_MODE {mode}\n{more}")
+        (folder / "mix" / "config.txt").write_text(changed, encoding="utf-8")
+        done = subprocess.run(["/usr/bin/python3", IMPORT, folder / "mix" / "config.txt", folder / f"cc{mode}"], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, check=False)
+        expect(("RATE_NEW 5: not a key" in done.stderr) == (mode == "7"), done.stderr)
+        text = lab(program, "--check-config", folder / f"cc{mode}" / "scenario.ini").stdout.splitlines()
+        for line in lines:
+            expect(any(text_line.startswith(line) for text_line in text), f"{line} is not in the configuration of CC_MODE {mode}")
+    (folder / "mix" / "config.txt").write_text(HPCC["config.txt"], encoding="utf-8")
     # The curve of the faster link is in force where it should be.
     rest = (folder / "out" / "scenario.ini").read_text(encoding="utf-8")
     rest = rest[:rest.index("[flow f]")].replace("cc = dcqcn", "cc = none") + flow("up", src="1-3", dst=5) \
@@ -207,13 +221,13 @@ def refused(program, folder):
     """What makes no sense is refused by its key."""
     (folder / "bad.csv").write_text("1 2 3\n", encoding="utf-8")
     (folder / "far.csv").write_text("1 9 3 0\n", encoding="utf-8")
-    (folder / "none.csv").write_text("# nothing\n", encoding="utf-8")
+    (folder / "none.csv").write_text("# nothing\nsrc,dst,bytes,start_ns\n", encoding="utf-8")
     for keys, word in (({"src": "1"}, "dst"), ({"pattern": "ring", "dst": 2}, "dst"),
                        ({"pattern": "ring", "src": "1"}, "src"), ({"pattern": "permutation", "src": "3"}, "src"),
                        ({"pattern": "all_reduce", "messages": 5}, "messages"),
                        ({"pattern": "all_reduce", "verb": "read"}, "verb"),
                        ({"pattern": "trace"}, "trace"), ({"pattern": "trace", "trace": "gone.csv"}, "trace"),
-                       ({"pattern": "trace", "trace": "bad.csv"}, "line 1"),
+                       ({"pattern": "trace", "trace": "bad.csv"}, "bad.csv:1: start_ns = : expected"),
                        ({"pattern": "trace", "trace": "far.csv"}, "message 1"),
                        ({"pattern": "trace", "trace": "none.csv"}, "trace"),
                        ({"dst": 1, "src": "2", "trace": "bad.csv"}, "trace")):
@@ -222,7 +236,30 @@ def refused(program, folder):
                word in done.stderr, f"{keys}: {done.returncode}, {done.stderr}")
 
 
-CASES = {f.__name__: f for f in (permutation, all_to_all, all_reduce, trace, hpcc, refused)}
+def trace_lines(program, folder):
+    """Each line of a trace is used, or refused with its place, field, value and what was expected."""
+    path = folder / "t.csv"
+    rest = "[nic]\ncc = none\n" + flow("t", pattern="trace", trace="t.csv")
+    # A comment is one line, however long: its tail is no message.
+    used = ["# " + "x" * 5000 + " 1 2 999 0", "src,dst,bytes,start_ns", "  # 1 2 1 0", "", "h1 2 1024 0", "#" * 253 + " 1 2 4 0"]
+    path.write_text("\n".join(used), encoding="utf-8")
+    r = results(program, scenario(folder, rest))
+    expect(pairs(r) == [(1, 2)], f"{pairs(r)}")
+    host, whole = "expected a host's number such as 3 or h3", "expected a whole number"
+    for line, words in (("T1/1 T1/2 999999 0", f"src = T1/1: {host}"), ("1 T1/2 999999 0", f"dst = T1/2: {host}"),
+                        ("0 2 9 0", f"src = 0: {host}"), ("1 h 9 0", f"dst = h: {host}"), ("1 65536 9 0", f"dst = 65536: {host}"),
+                        ("1 2 1KB 0", f"bytes = 1KB: {whole}"), ("1 2 2147483649 0", f"bytes = 2147483649: {whole} up to 2^31"),
+                        ("1 2 9 -1", f"start_ns = -1: {whole} of ns"), ("1 2 9 1e3", "start_ns = 1e3:"), ("1 2 9", "start_ns = : "),
+                        ("1 2 9 99999999999999999999", "start_ns = 99999999999999999999:"), ("1 2 9 0 x", "a fifth field = x:"),
+                        ("source destination", f"src = source: {host}"), ("1 2 9 0\0 5", "expected a text without a zero byte"),
+                        ("x" * 300, f"src = {'x' * 40}: {host}")):
+        path.write_text(f"# comment\n3 4 100 0\n{line}\n1 2 9 0\n", encoding="utf-8")
+        done = lab(program, scenario(folder, rest))
+        expect(done.returncode == 2 and done.stderr.count("\n") == 1 and f"{path}:3: " in done.stderr and words in done.stderr and
+               "[flow t] trace" in done.stderr, f"{line!r}: {done.returncode}, {done.stderr}")
+
+
+CASES = {f.__name__: f for f in (permutation, all_to_all, all_reduce, trace, trace_lines, hpcc, refused)}
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory(prefix="quench-patterns-") as work:
