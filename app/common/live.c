@@ -9,11 +9,11 @@
 #include <rte_lcore.h>
 #include <rte_version.h>
 
+#include "base/units.h"
 #include "common/say.h"
 
-/* How often, and how many times, it is asked whether the owners have done it. */
+/* How often it is asked whether the owners have done it. */
 #define OWNER_LOOK_NS 100000l
-#define OWNER_LOOKS 20000
 
 static sigset_t
 hangup(void)
@@ -82,27 +82,48 @@ live_release(struct live *l, const struct live_version *v)
 		l->ops->free(last);
 }
 
-/* What is in force as a file, so that a key is set over it and not over a file that may have
- * changed. */
-static struct config *
-open_running(struct live *l, const char *set, struct config_error *err)
+const struct live_version *
+live_running_begin(struct live *l)
 {
-	const struct live_version *running = l->ops->running(l->program, l->current);
+	pthread_mutex_lock(&l->turn);
+	return l->ops->running(l->program, l->current);
+}
+
+void
+live_running_end(struct live *l)
+{
+	pthread_mutex_unlock(&l->turn);
+}
+
+/* What is in force as a file, over which a key is set. The file that was read may have changed. */
+static struct config *
+open_running(struct live *l, const char *path, struct config_error *err)
+{
 	struct config *cfg = NULL;
-	char path[4096];
 	char *text = NULL;
 	size_t size = 0;
 	FILE *file = open_memstream(&text, &size);
 
-	snprintf(path, sizeof(path), "%s as it runs", l->path);
 	if (file != NULL) {
-		l->ops->print(running, file);
+		l->ops->print(l->ops->running(l->program, l->current), file);
 		fclose(file);
 		cfg = config_open_text(path, text, size, err);
-	}
-	if (cfg == NULL && file == NULL)
+	} else {
 		snprintf(err->text, sizeof(err->text), "out of memory");
+	}
 	free(text);
+	return cfg;
+}
+
+/* What request->set asks for: over what is in force as a file, or alone. */
+static struct config *
+open_set(struct live *l, const char *set, bool alone, struct config_error *err)
+{
+	struct config *cfg;
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s as it runs", l->path);
+	cfg = alone ? config_open_text(path, "", 0, err) : open_running(l, path, err);
 	if (cfg != NULL && config_set(cfg, set, err) != 0) {
 		config_close(cfg);
 		cfg = NULL;
@@ -110,14 +131,85 @@ open_running(struct live *l, const char *set, struct config_error *err)
 	return cfg;
 }
 
+/* @return whether there was a row of a section of cfg; if so *rc is as of config_read(). */
+static bool
+read_over_rows(struct config *cfg, const struct config_rows *rows, int *rc,
+	       struct config_error *err)
+{
+	bool any = false;
+
+	*rc = 0;
+	for (unsigned int i = 0; *rc == 0 && i < rows->n; i++) {
+		const struct config_row *row = &rows->rows[i];
+
+		if (!config_has(cfg, row->section))
+			continue;
+		any = true;
+		*rc = config_read(cfg, row->section, row->fields, row->n,
+				  (void *)(uintptr_t)row->object, err);
+	}
+	if (any && *rc == 0)
+		*rc = config_finish(cfg, err);
+	return any;
+}
+
+/*
+ * A copy of what is in force in which the key is set: what that costs does not depend on the number
+ * of keys. @return false: no section that is there has it; else *next is the caller's, or NULL with
+ * err filled in.
+ */
+static bool
+set_in_copy(struct live *l, struct config *cfg, struct live_version **next,
+	    struct config_error *err)
+{
+	struct config_rows rows = {0};
+	bool any = true;
+	int rc = -ENOMEM;
+
+	*next = l->ops->copy(l->ops->running(l->program, l->current));
+	if (*next != NULL)
+		l->ops->rows(*next, &rows);
+	if (*next == NULL || rows.no_memory)
+		snprintf(err->text, sizeof(err->text), "out of memory");
+	else
+		any = read_over_rows(cfg, &rows, &rc, err);
+	if (any && rc == 0)
+		rc = l->ops->check(*next, cfg, err);
+	config_rows_free(&rows);
+	if (*next != NULL && (rc != 0 || !any)) {
+		l->ops->free(*next);
+		*next = NULL;
+	}
+	return any;
+}
+
+/* The configuration that a request asks for, whether or not it may come into force. @return the
+ * caller's, or NULL with err filled in; *cfg is the caller's too, or NULL. */
+static struct live_version *
+read_request(struct live *l, const struct live_request *r, struct config **cfg,
+	     struct config_error *err)
+{
+	struct live_version *next = NULL;
+
+	if (r->set != NULL && l->ops->copy != NULL) {
+		*cfg = open_set(l, r->set, true, err);
+		if (*cfg == NULL || set_in_copy(l, *cfg, &next, err))
+			return next;
+		/* A section that comes. */
+		config_close(*cfg);
+	}
+	*cfg = r->set != NULL ? open_set(l, r->set, false, err)
+			      : config_open(r->path != NULL ? r->path : l->path, err);
+	return *cfg == NULL ? NULL : l->ops->read(l->program, *cfg, err);
+}
+
 /* What is asked for, if it may come into force. @return the caller's, or NULL with err filled in.
  */
 static struct live_version *
 read_next(struct live *l, const struct live_request *r, struct config_error *err)
 {
-	struct config *cfg = r->set != NULL ? open_running(l, r->set, err)
-					    : config_open(r->path != NULL ? r->path : l->path, err);
-	struct live_version *next = cfg == NULL ? NULL : l->ops->read(l->program, cfg, err);
+	struct config *cfg = NULL;
+	struct live_version *next = read_request(l, r, &cfg, err);
 	const struct live_version *now = l->ops->running(l->program, l->current);
 	struct config_rows from = {0}, to = {0};
 	const char *fault;
@@ -167,29 +259,47 @@ commit(void *arg, uint64_t now_ns)
 	c->next = before;
 }
 
-static int
-wait_for_owners(struct live *l, struct config_error *err)
+static uint64_t
+clock_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * NS_PER_SEC + (uint64_t)t.tv_nsec;
+}
+
+bool
+live_wait(struct live *l, bool (*is_done)(void *program), uint64_t *waited_ns)
 {
 	const struct timespec pause = {.tv_nsec = OWNER_LOOK_NS};
+	uint64_t begin_ns = clock_ns();
+	bool done = is_done(l->program);
 
-	for (unsigned int i = 0; i < OWNER_LOOKS && !l->ops->is_done(l->program) &&
-				 !atomic_load_explicit(l->stop, memory_order_relaxed);
-	     i++)
+	while (!done && clock_ns() - begin_ns < LIVE_PATIENCE_MS * NS_PER_MS &&
+	       !atomic_load_explicit(l->stop, memory_order_relaxed)) {
 		nanosleep(&pause, NULL);
-	if (l->ops->is_done(l->program))
-		return 0;
-	snprintf(err->text, sizeof(err->text),
-		 "%s: the data path has not come to it: it will be in force later", l->path);
-	return -EINPROGRESS;
+		done = is_done(l->program);
+	}
+	if (waited_ns != NULL)
+		*waited_ns = clock_ns() - begin_ns;
+	return done;
 }
 
 static int
-change(struct live *l, const struct live_request *r, struct config_error *err)
+change(struct live *l, const struct live_request *r, struct live_outcome *out,
+       struct config_error *err)
 {
 	struct commit c = {.live = l};
 	char *path = r->path != NULL && r->set == NULL ? strdup(r->path) : NULL;
-	int rc = wait_for_owners(l, err);
+	int rc = 0;
 
+	if (!live_wait(l, l->ops->is_done, NULL)) {
+		snprintf(
+			err->text, sizeof(err->text),
+			"%s: nothing was changed: the change before is not in force yet: try again",
+			l->path);
+		rc = -EBUSY;
+	}
 	if (rc == 0)
 		c.next = read_next(l, r, err);
 	if (rc == 0 && c.next == NULL)
@@ -197,10 +307,11 @@ change(struct live *l, const struct live_request *r, struct config_error *err)
 	if (rc == 0) {
 		rc = mailbox_call(l->mailbox, commit, &c);
 		if (rc != 0)
-			snprintf(err->text, sizeof(err->text), "%s: %s", l->path,
+			snprintf(err->text, sizeof(err->text), "%s: nothing was changed: %s",
+				 l->path,
 				 rc == -ETIMEDOUT ? "the main lcore did not come to it: try again"
 						  : "the program is about to end");
-		/* The one before, or the one that was not to be. */
+		/* The one before, or the one that was refused. */
 		live_release(l, c.next);
 		if (rc == 0 && path != NULL) {
 			free(l->path);
@@ -208,19 +319,20 @@ change(struct live *l, const struct live_request *r, struct config_error *err)
 			path = NULL;
 		}
 		if (rc == 0)
-			rc = wait_for_owners(l, err);
+			out->in_force = live_wait(l, l->ops->is_done, &out->waited_ns);
 	}
 	free(path);
 	return rc;
 }
 
 int
-live_change(struct live *l, const struct live_request *request, struct config_error *err)
+live_change(struct live *l, const struct live_request *request, struct live_outcome *out,
+	    struct config_error *err)
 {
 	int rc;
 
 	pthread_mutex_lock(&l->turn);
-	rc = change(l, request, err);
+	rc = change(l, request, out, err);
 	pthread_mutex_unlock(&l->turn);
 	return rc;
 }
@@ -263,14 +375,18 @@ count_change(void *arg, const struct config_change *change)
 static void
 reload_for_signal(struct live *l)
 {
+	struct live_outcome out;
 	struct config_error err;
 	unsigned int n = 0;
 	const struct live_request request = {.visit = count_change, .arg = &n};
 
-	if (live_change(l, &request, &err) != 0)
+	if (live_change(l, &request, &out, &err) != 0)
 		say_warning("SIGHUP: nothing changes: %s", err.text);
-	else
+	else if (out.in_force)
 		say("SIGHUP: %s: %u keys changed", l->path, n);
+	else
+		say_warning("SIGHUP: %s: %u keys change, but are not in force on all lcores yet",
+			    l->path, n);
 }
 
 static void

@@ -21,6 +21,9 @@
 #include "common/mailbox.h"
 #include "ctl/config_compare.h"
 
+/* So long a reply waits for the lcores. */
+#define LIVE_PATIENCE_MS 2000
+
 /* A configuration; the program's begins with this. */
 struct live_version {
 	unsigned int users;
@@ -32,6 +35,12 @@ struct live_ops {
 	 * with err filled in. */
 	struct live_version *(*read)(void *program, struct config *cfg, struct config_error *err);
 	void (*free)(struct live_version *v);
+	/* One of its own, in which a key may be set by its rows; check() then says whether it may
+	 * be. NULL: a key is set in the text that print() writes. @return the caller's, or NULL: no
+	 * memory. */
+	struct live_version *(*copy)(const struct live_version *v);
+	/* The rules of read(). cfg has what was set. @return 0, or -errno with err filled in. */
+	int (*check)(struct live_version *v, const struct config *cfg, struct config_error *err);
 	/* As a file that reads back the same. */
 	void (*print)(const struct live_version *v, FILE *out);
 	void (*rows)(const struct live_version *v, struct config_rows *rows);
@@ -83,6 +92,13 @@ void live_stop(struct live *l);
 const struct live_version *live_hold(struct live *l);
 void live_release(struct live *l, const struct live_version *v);
 
+/**
+ * The configuration in force with what commands changed beside it, which nobody changes until
+ * live_running_end(). Waits for a change that has begun. Not on an lcore.
+ */
+const struct live_version *live_running_begin(struct live *l);
+void live_running_end(struct live *l);
+
 /* What is asked for. */
 struct live_request {
 	const char *path; /* file to read; NULL: the one that was read last */
@@ -92,12 +108,26 @@ struct live_request {
 	void *arg;
 };
 
+/* Of a change that was taken. */
+struct live_outcome {
+	bool in_force;      /* on all lcores; false: not yet, but it will be */
+	uint64_t waited_ns; /* for that */
+};
+
 /**
  * Change the configuration. Not on an lcore.
- * @return 0: it is in force everywhere; or -errno with err filled in: -EINVAL refused, -ENOMEM,
- *         -ESHUTDOWN, -ETIMEDOUT (nothing has changed), -EINPROGRESS (it will be in force later).
+ * @return 0: out is filled in; or -errno with err filled in, and nothing has changed: -EINVAL
+ *         (refused), -EBUSY (the change before is not in force yet), -ENOMEM, -ESHUTDOWN,
+ * -ETIMEDOUT.
  */
-int live_change(struct live *l, const struct live_request *request, struct config_error *err);
+int live_change(struct live *l, const struct live_request *request, struct live_outcome *out,
+		struct config_error *err);
+
+/**
+ * Wait until is_done() of the program, at most LIVE_PATIENCE_MS. @return whether it is.
+ * @param waited_ns  How long it took. May be NULL.
+ */
+bool live_wait(struct live *l, bool (*is_done)(void *program), uint64_t *waited_ns);
 
 /**
  * Compare the file as it is now with what is in force. @return 0, or -errno with err filled in.

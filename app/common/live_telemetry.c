@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "common/report.h"
 #include "common/say.h"
 
@@ -50,8 +51,9 @@ change_reply(struct telemetry_call *call, const char *path, const char *set)
 	struct changes c = begin_changes(0);
 	const struct live_request request = {
 		.path = path, .set = set, .visit = add_change, .arg = &c};
+	struct live_outcome out;
 	struct config_error err;
-	int rc = live_change(call->telemetry->live, &request, &err);
+	int rc = live_change(call->telemetry->live, &request, &out, &err);
 
 	if (rc != 0) {
 		json_decref(c.object);
@@ -60,6 +62,8 @@ change_reply(struct telemetry_call *call, const char *path, const char *set)
 	/* What is not listed has been changed as well; there is no next page to ask for. */
 	json_object_del(c.object, "next");
 	report_set_u64(c.object, "changed", c.n);
+	json_object_set_new(c.object, "in_force", json_boolean(out.in_force));
+	report_set_u64(c.object, "waited_us", out.waited_ns / NS_PER_US);
 	if (set != NULL)
 		say("set %s: %u keys changed", set, (unsigned int)c.n);
 	else
@@ -143,11 +147,12 @@ live_config_reply(struct telemetry_call *call)
 	if (!telemetry_optional_number(call, 0, "FIRST", 0, UINT32_MAX, &first))
 		return NULL;
 	c = begin_changes(first);
-	live->ops->rows(call->version, &rows);
+	live->ops->rows(live_running_begin(live), &rows);
 	for (unsigned int i = 0; fits && i < rows.n; i++) {
 		for (unsigned int k = 0; fits && k < rows.rows[i].n; k++)
 			fits = add_key(&c, &rows.rows[i], &rows.rows[i].fields[k]);
 	}
+	live_running_end(live);
 	config_rows_free(&rows);
 	return c.object;
 }

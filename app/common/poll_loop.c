@@ -147,16 +147,28 @@ transmit(struct poll_loop *loop, uint16_t port, uint64_t now_ns)
 	struct poll_port *p = &loop->ports[port];
 	uint32_t n = 0;
 
-	if (unlikely(p->link != NULL && port_link_is_down(p->link)))
+	if (unlikely(p->link != NULL && port_link_is_down(p->link))) {
+		/* As for a device that takes nothing: what other threads ask of the node does not
+		 * wait for the link. */
+		loop->node->ops->rx(loop->node, port, NULL, 0, now_ns);
 		return 0;
+	}
 	if (p->queues.control_apart)
 		n = transmit_to(loop, port, &p->control, now_ns);
 	return n + transmit_to(loop, port, &p->data, now_ns);
 }
 
+/* May gated ports be used in this round? */
+static bool
+pass_gate(struct poll_loop *loop)
+{
+	return loop->gate == NULL || intr_gate_pass(loop->gate, loop->gate_poller);
+}
+
 uint32_t
 poll_loop_round(struct poll_loop *loop)
 {
+	bool gate_is_open = pass_gate(loop);
 	uint32_t moved = 0;
 
 	if (loop->pace != NULL)
@@ -165,6 +177,11 @@ poll_loop_round(struct poll_loop *loop)
 		uint16_t port = loop->polled[i];
 		uint64_t now_ns;
 
+		if (unlikely(!gate_is_open && loop->ports[port].gated)) {
+			/* As for a link that is down. */
+			loop->node->ops->rx(loop->node, port, NULL, 0, tsc_clock_now(loop->clock));
+			continue;
+		}
 		moved += receive(loop, port, &now_ns);
 		moved += transmit(loop, port, now_ns);
 	}
@@ -220,10 +237,11 @@ rest(struct poll_loop *loop, uint64_t now_ns)
 }
 
 static void
-drain_queue(struct poll_loop *loop, uint16_t ethdev, struct poll_txq *q, uint64_t end_ns)
+drain_queue(struct poll_loop *loop, const struct poll_port *p, struct poll_txq *q, uint64_t end_ns)
 {
 	while (poll_txq_held(q) > 0 && tsc_clock_now(loop->clock) < end_ns) {
-		offer_held(loop, ethdev, q);
+		if (pass_gate(loop) || !p->gated)
+			offer_held(loop, p->ethdev, q);
 		rte_pause();
 	}
 	rte_pktmbuf_free_bulk(q->held + q->first, poll_txq_held(q));
@@ -238,8 +256,8 @@ drain(struct poll_loop *loop)
 	for (uint16_t port = 0; port < loop->n_ports; port++) {
 		struct poll_port *p = &loop->ports[port];
 
-		drain_queue(loop, p->ethdev, &p->control, end_ns);
-		drain_queue(loop, p->ethdev, &p->data, end_ns);
+		drain_queue(loop, p, &p->control, end_ns);
+		drain_queue(loop, p, &p->data, end_ns);
 	}
 }
 
@@ -249,6 +267,8 @@ poll_loop_run(struct poll_loop *loop)
 	/* The kernel rounds sleeps up by its timer slack, 50 us unless told otherwise. */
 	if (loop->idle_sleep_ns > 0)
 		prctl(PR_SET_TIMERSLACK, 1ul);
+	if (loop->gate != NULL)
+		intr_gate_join(loop->gate, loop->gate_poller);
 	while (!atomic_load_explicit(loop->stop, memory_order_relaxed)) {
 		uint32_t moved = poll_loop_round(loop);
 		uint64_t now_ns = tsc_clock_now(loop->clock);
@@ -261,4 +281,6 @@ poll_loop_run(struct poll_loop *loop)
 			rest(loop, now_ns);
 	}
 	drain(loop);
+	if (loop->gate != NULL)
+		intr_gate_leave(loop->gate, loop->gate_poller);
 }

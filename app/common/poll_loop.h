@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "node/node.h"
+#include "common/intr_gate.h"
 #include "common/pace_meter.h"
 #include "common/port_link.h"
 #include "common/tsc_clock.h"
@@ -53,6 +54,7 @@ struct poll_port {
 	uint16_t ethdev;
 	struct poll_queues queues;
 	const struct port_link *link; /* send nothing while it is down; NULL: whatever it is */
+	bool gated;                   /* the interrupt thread frees its rings */
 	struct poll_txq control;      /* used if queues.control_apart */
 	struct poll_txq data;
 };
@@ -70,6 +72,8 @@ struct poll_loop {
 	uint64_t slow_next_ns;
 	uint64_t sleeps;
 	struct pace_meter *pace; /* NULL: departures are not measured */
+	struct intr_gate *gate;  /* of gated ports; NULL: there is none */
+	uint16_t gate_poller;    /* this loop's number there */
 	uint16_t n_polled;
 	uint16_t polled[NODE_MAX_PORTS]; /* ports that are this loop's */
 	uint16_t n_ports;                /* of the node, whoever has them */
@@ -103,6 +107,23 @@ static inline uint16_t
 poll_port_held(const struct poll_port *port)
 {
 	return (uint16_t)(poll_txq_held(&port->data) + poll_txq_held(&port->control));
+}
+
+/* From another thread: an end below first was read after the queue had become empty. */
+static inline uint16_t
+poll_txq_read_held(const struct poll_txq *q)
+{
+	uint16_t first = __atomic_load_n(&q->first, __ATOMIC_ACQUIRE);
+	uint16_t end = __atomic_load_n(&q->end, __ATOMIC_RELAXED);
+
+	return (uint16_t)(end > first ? end - first : 0);
+}
+
+/** Frames held for one port, from any thread. */
+static inline uint16_t
+poll_port_read_held(const struct poll_port *port)
+{
+	return (uint16_t)(poll_txq_read_held(&port->data) + poll_txq_read_held(&port->control));
 }
 
 /** Bursts that one port's device did not take whole. */

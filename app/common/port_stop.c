@@ -8,6 +8,8 @@
 #include <rte_alarm.h>
 #include <rte_ethdev.h>
 
+#include "common/eal_end.h"
+
 struct job {
 	int (*run)(uint16_t ethdev);
 	uint16_t ethdev;
@@ -15,8 +17,8 @@ struct job {
 	sem_t done;
 };
 
-static bool
-is_memif(uint16_t ethdev)
+bool
+port_is_memif(uint16_t ethdev)
 {
 	struct rte_eth_dev_info info;
 
@@ -39,7 +41,7 @@ run_there(int (*run)(uint16_t ethdev), uint16_t ethdev)
 {
 	struct job job = {.run = run, .ethdev = ethdev};
 
-	if (!is_memif(ethdev))
+	if (!port_is_memif(ethdev))
 		return run(ethdev);
 	sem_init(&job.done, 0, 0);
 	if (rte_eal_alarm_set(1, run_job, &job) != 0)
@@ -50,21 +52,43 @@ run_there(int (*run)(uint16_t ethdev), uint16_t ethdev)
 	return job.rc;
 }
 
-static int
-stop_and_close(uint16_t ethdev)
-{
-	(void)rte_eth_dev_stop(ethdev);
-	return rte_eth_dev_close(ethdev);
-}
-
 int
 port_stop(uint16_t ethdev)
 {
 	return run_there(rte_eth_dev_stop, ethdev);
 }
 
-void
-port_close(uint16_t ethdev)
+static void
+close_port(uint16_t ethdev)
 {
-	(void)run_there(stop_and_close, ethdev);
+	(void)rte_eth_dev_stop(ethdev);
+	(void)rte_eth_dev_close(ethdev);
+}
+
+struct ports {
+	uint16_t n;
+	uint16_t ethdevs[RTE_MAX_ETHPORTS];
+};
+
+static void
+close_ports(void *arg)
+{
+	const struct ports *p = arg;
+
+	for (uint16_t i = 0; i < p->n; i++)
+		close_port(p->ethdevs[i]);
+}
+
+void
+ports_close(const uint16_t *ethdevs, uint16_t n)
+{
+	struct ports memifs = {0};
+
+	for (uint16_t i = 0; i < n; i++) {
+		if (port_is_memif(ethdevs[i]))
+			memifs.ethdevs[memifs.n++] = ethdevs[i];
+		else
+			close_port(ethdevs[i]);
+	}
+	eal_park_interrupts(close_ports, &memifs);
 }

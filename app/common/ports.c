@@ -15,13 +15,12 @@
 #include "common/port_probe.h"
 #include "common/port_rss.h"
 #include "common/port_start.h"
-#include "common/port_stop.h"
 #include "common/say.h"
 
 const char *
 port_name(uint16_t ethdev)
 {
-	static char name[RTE_ETH_NAME_MAX_LEN];
+	static _Thread_local char name[RTE_ETH_NAME_MAX_LEN];
 
 	if (rte_eth_dev_get_name_by_port(ethdev, name) != 0)
 		snprintf(name, sizeof(name), "port %u", ethdev);
@@ -278,13 +277,6 @@ port_address(uint16_t ethdev, uint8_t mac[6])
 	}
 	memcpy(mac, &address, sizeof(address));
 	return 0;
-}
-
-void
-ports_close(const uint16_t *ethdevs, uint16_t n)
-{
-	for (uint16_t i = 0; i < n; i++)
-		port_close(ethdevs[i]);
 }
 
 void

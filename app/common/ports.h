@@ -33,9 +33,6 @@ struct rte_mempool;
  */
 int ports_find(uint16_t *ethdevs, uint16_t n, const char *const *names, const char *config);
 
-/* Data room that every driver accepts, whatever the largest frame. */
-#define PORT_LEAST_DATA_ROOM 2048
-
 struct port_params {
 	uint64_t link_speed_bps; /* from the configuration; the device's word is only compared with
 				    it */
@@ -57,16 +54,13 @@ int port_open(uint16_t ethdev, const struct port_params *params);
  */
 int port_address(uint16_t ethdev, uint8_t mac[6]);
 
-/** Stop and close: devices that write files complete them. */
-void ports_close(const uint16_t *ethdevs, uint16_t n);
-
 /** Warn when device, polling lcore and pool are not on one NUMA node. */
 void port_check_numa(uint16_t ethdev, unsigned int lcore, const struct rte_mempool *pool);
 
 /** Is it on no bus of hardware? Such a device makes up what it says of speeds and sizes. */
 bool port_is_virtual(const struct rte_eth_dev_info *info);
 
-/** Name of a device, e.g. "net_pcap0"; valid until the next call. */
+/** Name of a device, e.g. "net_pcap0"; valid until this thread's next call. */
 const char *port_name(uint16_t ethdev);
 
 #endif

@@ -50,7 +50,7 @@ report_port(const struct run_result *result, uint16_t number, uint64_t link_spee
 	json_t *o = json_object();
 
 	for (uint16_t i = 0; i < result->n_loops; i++) {
-		held += poll_port_held(&loops[i].ports[number]);
+		held += poll_port_read_held(&loops[i].ports[number]);
 		refusals += poll_port_refusals(&loops[i].ports[number]);
 	}
 	report_set_u64(o, "port", number);
@@ -106,7 +106,11 @@ report_set_pfc_tx(json_t *o, const struct pfc_tx *pfc, uint64_t now_ns)
 static json_t *
 mark_bin_object(const struct mark_bin *bin, uint64_t upper_bytes)
 {
-	uint64_t packets = counter_read(&bin->packets), marked = counter_read(&bin->marked);
+	/* Packets, which are counted first, are read last: no more of them are marked than there
+	 * are. */
+	uint64_t expected_q32 = counter_read(&bin->expected_q32);
+	uint64_t marked = __atomic_load_n(&bin->marked, __ATOMIC_ACQUIRE);
+	uint64_t packets = counter_read(&bin->packets);
 	json_t *o = json_object();
 
 	if (upper_bytes == UINT64_MAX)
@@ -117,8 +121,7 @@ mark_bin_object(const struct mark_bin *bin, uint64_t upper_bytes)
 	report_set_u64(o, "marked", marked);
 	json_object_set_new(o, "measured", json_real((double)marked / (double)packets));
 	json_object_set_new(o, "expected",
-			    json_real((double)counter_read(&bin->expected_q32) / (double)Q32_ONE /
-				      (double)packets));
+			    json_real((double)expected_q32 / (double)Q32_ONE / (double)packets));
 	return o;
 }
 

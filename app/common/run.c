@@ -16,6 +16,7 @@
 
 #include "base/fixed.h"
 #include "base/units.h"
+#include "common/port_stop.h"
 #include "common/say.h"
 #include "common/service.h"
 #include "common/telemetry.h"
@@ -35,13 +36,13 @@ static atomic_bool stop;
 struct slow {
 	const struct run_app *app;
 	const struct tsc_clock *clock;
-	uint64_t control_ns, stats_ns, link_ns, end_ns;
+	uint64_t control_ns, stats_ns, link_ns, done_ns, end_ns;
 	uint64_t last_stats_ns;
 	struct run_traffic last;
-	atomic_uint busy; /* nodes that are not done */
 	uint16_t n_workers;
 	struct worker *workers;
 	struct port_link *links;
+	struct intr_gate *gate; /* NULL: no device needs it */
 	struct service service;
 	struct service_pulse *pulses; /* of each worker */
 };
@@ -49,10 +50,8 @@ struct slow {
 /* What one polling lcore looks after. */
 struct worker {
 	struct slow *slow;
-	const struct node *node;
 	struct poll_loop *loop;
 	struct service_pulse *pulse;
-	bool done;
 };
 
 static void
@@ -186,6 +185,16 @@ serve_telemetry(struct slow *s, uint64_t now_ns)
 	return now_ns + MAIN_SLEEP_NS;
 }
 
+/* Here, where changes of the configuration are put in force, so that none is between the look and
+ * the stop. */
+static void
+look_whether_done(struct slow *s, uint64_t now_ns)
+{
+	if (s->app->done(s->app))
+		atomic_store_explicit(&stop, true, memory_order_relaxed);
+	s->done_ns = now_ns + DONE_POLL_NS;
+}
+
 static uint64_t
 do_slow_work(struct slow *s, uint64_t now_ns)
 {
@@ -207,26 +216,12 @@ do_slow_work(struct slow *s, uint64_t now_ns)
 				       app->opts->stats_interval_ns +
 			       app->opts->stats_interval_ns;
 	}
+	if (now_ns >= s->done_ns)
+		look_whether_done(s, now_ns);
 	if (now_ns >= s->end_ns)
 		atomic_store_explicit(&stop, true, memory_order_relaxed);
 	return min_u64(min_u64(min_u64(s->control_ns, s->link_ns), min_u64(serve_ns, service_ns)),
-		       min_u64(s->stats_ns, s->end_ns));
-}
-
-static uint64_t
-check_done(struct worker *w, uint64_t now_ns)
-{
-	const struct run_app *app = w->slow->app;
-
-	if (app->done == NULL)
-		return NEVER_NS;
-	if (!w->done && app->done(w->node)) {
-		w->done = true;
-		/* The last one to be done decides. */
-		if (atomic_fetch_sub(&w->slow->busy, 1) == 1 && app->all_done(app))
-			atomic_store_explicit(&stop, true, memory_order_relaxed);
-	}
-	return w->done ? NEVER_NS : now_ns + DONE_POLL_NS;
+		       min_u64(min_u64(s->stats_ns, s->done_ns), s->end_ns));
 }
 
 /* Slow hook of a loop that has a lcore of its own. */
@@ -234,9 +229,8 @@ static uint64_t
 beside_main(void *arg, uint64_t now_ns)
 {
 	struct worker *w = arg;
-	uint64_t beat_ns = service_beat(&w->slow->service, w->pulse, now_ns);
 
-	return min_u64(beat_ns, check_done(w, now_ns));
+	return service_beat(&w->slow->service, w->pulse, now_ns);
 }
 
 /* Slow hook of a loop that is alone. */
@@ -297,7 +291,6 @@ init_worker(struct slow *s, struct run_result *result, uint16_t i)
 
 	*w = (struct worker){
 		.slow = s,
-		.node = node,
 		.loop = &result->loops[i],
 		.pulse = &s->pulses[i],
 	};
@@ -307,8 +300,12 @@ init_worker(struct slow *s, struct run_result *result, uint16_t i)
 		poll_loop_use_queues(w->loop, &app->queues[i]);
 	if (app->node_ports != NULL)
 		poll_loop_use_ports(w->loop, app->node_ports[i]);
-	for (uint16_t p = 0; app->waits_for_link && p < app->n_ports; p++)
-		w->loop->ports[p].link = &s->links[p];
+	for (uint16_t p = 0; p < app->n_ports; p++) {
+		w->loop->ports[p].link = app->waits_for_link ? &s->links[p] : NULL;
+		w->loop->ports[p].gated = port_is_memif(app->ethdevs[p]);
+	}
+	w->loop->gate = s->gate;
+	w->loop->gate_poller = i;
 	w->loop->pace = result->paces == NULL ? NULL : &result->paces[i];
 	w->loop->idle_sleep_ns = app->opts->idle_sleep_ns;
 	w->loop->slow_arg = w;
@@ -334,9 +331,27 @@ begin_telemetry(const struct run_app *app, const struct run_result *result,
 	return rc != 0 ? APP_FAILED : 0;
 }
 
+/* A gate, if a device needs one. @return 0, or APP_FAILED after an error line. */
+static int
+open_gate(struct slow *s)
+{
+	bool needed = false;
+
+	for (uint16_t p = 0; p < s->app->n_ports; p++)
+		needed |= port_is_memif(s->app->ethdevs[p]);
+	if (!needed)
+		return 0;
+	s->gate = intr_gate_open(s->n_workers);
+	if (s->gate != NULL)
+		return 0;
+	say_error("EAL's interrupt thread cannot be kept from memif devices: %s", strerror(errno));
+	return APP_FAILED;
+}
+
 static void
 free_slow(struct slow *s)
 {
+	intr_gate_close(s->gate);
 	free(s->workers);
 	free(s->pulses);
 }
@@ -351,8 +366,8 @@ run_node(const struct run_app *app, struct run_result *result)
 		.clock = &clock,
 		.stats_ns =
 			app->opts->stats_interval_ns > 0 ? app->opts->stats_interval_ns : NEVER_NS,
+		.done_ns = app->done != NULL ? 0 : NEVER_NS,
 		.end_ns = app->opts->duration_ns,
-		.busy = n,
 		.n_workers = n,
 		.workers = calloc(n, sizeof(*s.workers)),
 		.pulses = calloc(n, sizeof(*s.pulses)),
@@ -369,6 +384,11 @@ run_node(const struct run_app *app, struct run_result *result)
 		free_slow(&s);
 		say_error("%s", strerror(ENOMEM));
 		return APP_FAILED;
+	}
+	rc = open_gate(&s);
+	if (rc != 0) {
+		free_slow(&s);
+		return rc;
 	}
 	tsc_clock_init(&clock, rte_get_tsc_hz());
 	service_init(&s.service, 0);

@@ -50,10 +50,8 @@ struct run_app {
 	uint16_t n_ports;
 	const struct opts *opts;
 	struct telemetry *telemetry; /* answers while the nodes run; NULL: none */
-	/* Called by the polling lcore of each node every millisecond. NULL: never done. */
-	bool (*done)(const struct node *node);
-	/* Called once, when all nodes are done: stop when true. */
-	bool (*all_done)(const struct run_app *app);
+	/* Called every millisecond by the lcore that does control work: stop when true. NULL: not. */
+	bool (*done)(const struct run_app *app);
 	/* Counters so far; text is what the program adds to the line. */
 	void (*stats)(const struct run_app *app, struct run_traffic *traffic, char *text,
 		      unsigned int text_size);

@@ -33,6 +33,22 @@ print_changes(const struct ctl_options *o, const json_t *reply)
 		printf("and %zu more\n", (size_t)changed - json_array_size(rows));
 }
 
+/* Is it in force? A line says so if not, or if it took long. */
+static void
+print_outcome(const struct ctl_options *o, const json_t *reply)
+{
+	json_int_t waited_us = json_integer_value(json_object_get(reply, "waited_us"));
+
+	if (o->json)
+		return;
+	if (json_integer_value(json_object_get(reply, "in_force")) == 0)
+		printf("taken, but not in force on all lcores yet, after %.1f s: they are busy or "
+		       "stand still\n",
+		       (double)waited_us / 1e6);
+	else if (waited_us >= 100000)
+		printf("in force after %.1f s\n", (double)waited_us / 1e6);
+}
+
 static int
 send_change(struct client *c, const struct ctl_options *o, const char *request)
 {
@@ -47,6 +63,7 @@ send_change(struct client *c, const struct ctl_options *o, const char *request)
 	if (rc != 0)
 		return rc;
 	print_changes(o, reply);
+	print_outcome(o, reply);
 	json_decref(reply);
 	return 0;
 }

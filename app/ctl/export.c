@@ -49,7 +49,7 @@ command_show_metrics(const struct ctl_options *o, const char *const params[COMMA
 		say_error("%s: expected openmetrics or text", params[0]);
 		return APP_BAD_USAGE;
 	}
-	e = exporter_new(o->path, o->prefix, &o->bounds);
+	e = exporter_new(o->path, o->prefix, &o->bounds, false);
 	if (e == NULL)
 		return APP_FAILED;
 	text = exporter_text(e, format, &bytes, &up);
@@ -78,7 +78,7 @@ command_serve_metrics(const struct ctl_options *o, const char *const params[COMM
 		say_error("--output: expected show metrics");
 		return APP_BAD_USAGE;
 	}
-	e = exporter_new(o->path, o->prefix, &o->bounds);
+	e = exporter_new(o->path, o->prefix, &o->bounds, true);
 	if (e == NULL)
 		return APP_FAILED;
 	s = http_open(o->listen != NULL ? o->listen : "127.0.0.1:9880", routes, 1, e);

@@ -2,58 +2,135 @@
 #include "ctl/exporter.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "common/say.h"
 #include "ctl/sockets.h"
+#include "ctl/utf8.h"
 
 #define MOST_PROGRAMS 16
-#define LEAST_AGE_NS 250000000ull
+#ifndef EXPORTER_LEAST_AGE_NS
+#define EXPORTER_LEAST_AGE_NS 250000000ull
+#endif
 /* Of the time that the last reading took. */
 #define REST 9u
+/* A program that does not answer is asked again, but nobody waits for it. */
+#ifndef EXPORTER_RETRY_NS
+#define EXPORTER_RETRY_NS 2000000000ull
+#endif
 /* Looking for programs makes each of them start a thread for us. */
 #define LOOK_NS 2000000000ull
+/* Prometheus waits 10 s for a scrape unless it is configured otherwise. */
+#ifndef EXPORTER_WAIT_NS
+#define EXPORTER_WAIT_NS 2000000000ull
+#endif
+/* Bounds of a reading: a NIC with a million QPs takes seconds, and the longest text has 2 MB. */
+#ifndef EXPORTER_READING_NS
+#define EXPORTER_READING_NS 20000000000ull
+#endif
+#define READING_BYTES (16u << 20)
+#define READING_ROWS 8192u
 
-/* A program, or one that was. */
+/*
+ * A program, or one that was, and the thread that reads it: one that hangs holds up its own thread
+ * alone. The thread owns what is first here, the exporter's lock protects the rest.
+ */
 struct source {
-	char path[sizeof(((struct client *)0)->path)]; /* "": the one that the user named */
-	char name[128];                                /* label prefix */
-	char program[32];
+	struct exporter *exporter;
 	struct client client;
 	struct meanings meanings;
 	bool open;
-	bool foreign; /* a DPDK program, but none of ours */
-	unsigned long long failures;
+
+	pthread_t thread;
+	char path[sizeof(((struct client *)0)->path)]; /* "": the one that the user named */
+	char name[128];                                /* label prefix */
+	char program[32];
+	bool wanted;      /* somebody asks for a reading */
+	bool reading;     /* it is under way */
+	bool known;       /* it was read once, or could not be */
+	bool up;          /* the last reading succeeded */
+	bool silent;      /* the last reading failed because the program does not answer */
+	bool foreign;     /* a DPDK program, but none of ours */
+	uint64_t next_ns; /* the earliest time of another reading */
+	uint64_t begun_ns, took_ns; /* of the last one that succeeded */
+	unsigned long long readings, failures;
+	struct metrics *last; /* of the last reading if it succeeded */
+};
+
+/* A text that was made already. */
+struct made {
+	struct text text;
+	uint64_t at_ns;
+	unsigned long long changes; /* as the exporter's then */
 };
 
 struct exporter {
 	const char *path, *prefix;
 	struct metrics_bounds bounds;
+	bool serves; /* again and again; else once */
 	const struct http_server *server;
-	pthread_mutex_t lock; /* one reading at a time */
+	int cancel[2]; /* a pipe: closing its end makes all readings give up */
+	pthread_mutex_t lock;
+	pthread_cond_t work, done;
+	bool ending;
 	struct source sources[MOST_PROGRAMS];
-	unsigned int n_sources, up;
+	unsigned int n_sources;
 	bool said_full;
-	uint64_t look_ns, begun_ns, took_ns;
-	unsigned long long readings, repeated;
-	struct text texts[METRICS_FORMATS];
+	uint64_t look_ns;
+	unsigned long long repeated, changes; /* changes: ends of readings */
+	struct made made[METRICS_FORMATS];
 };
 
-static uint64_t
-now_ns(void)
-{
-	struct timespec t;
+static void *read_when_asked(void *arg);
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+/* Begin the thread of the next source. @return NULL after a warning. */
+static struct source *
+add_source(struct exporter *e, const char *path, const char *name)
+{
+	struct source *s = &e->sources[e->n_sources];
+	int error;
+
+	*s = (struct source){.exporter = e, .client = {.fd = -1}};
+	snprintf(s->path, sizeof(s->path), "%s", path);
+	snprintf(s->name, sizeof(s->name), "%s", name);
+	error = pthread_create(&s->thread, NULL, read_when_asked, s);
+	if (error != 0) {
+		say_warning("%s: a thread: %s", name, strerror(error));
+		return NULL;
+	}
+	e->n_sources++;
+	return s;
+}
+
+static bool
+start(struct exporter *e)
+{
+	pthread_condattr_t monotonic;
+	char name[128];
+
+	if (pipe2(e->cancel, O_CLOEXEC) != 0)
+		return false;
+	pthread_mutex_init(&e->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&e->work, NULL);
+	pthread_cond_init(&e->done, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	if (e->path == NULL && e->prefix == NULL)
+		return true;
+	if (e->path != NULL)
+		socket_name(e->path, name, sizeof(name));
+	return add_source(e, "", e->path != NULL ? name : e->prefix) != NULL;
 }
 
 struct exporter *
-exporter_new(const char *path, const char *prefix, const struct metrics_bounds *bounds)
+exporter_new(const char *path, const char *prefix, const struct metrics_bounds *bounds, bool serves)
 {
 	struct exporter *e = calloc(1, sizeof(*e));
 
@@ -61,18 +138,12 @@ exporter_new(const char *path, const char *prefix, const struct metrics_bounds *
 		say_error("%s", strerror(ENOMEM));
 		return NULL;
 	}
-	e->path = path;
-	e->prefix = prefix;
-	e->bounds = *bounds;
-	pthread_mutex_init(&e->lock, NULL);
-	if (path == NULL && prefix == NULL)
+	*e = (struct exporter){.path = path, .prefix = prefix, .bounds = *bounds, .serves = serves};
+	if (start(e))
 		return e;
-	e->n_sources = 1;
-	if (path != NULL)
-		socket_name(path, e->sources[0].name, sizeof(e->sources[0].name));
-	else
-		snprintf(e->sources[0].name, sizeof(e->sources[0].name), "%s", prefix);
-	return e;
+	say_error("the metrics cannot be read: %s", strerror(errno));
+	free(e);
+	return NULL;
 }
 
 static void
@@ -87,10 +158,21 @@ end_source(struct source *s)
 void
 exporter_free(struct exporter *e)
 {
-	for (unsigned int i = 0; i < e->n_sources; i++)
+	pthread_mutex_lock(&e->lock);
+	e->ending = true;
+	pthread_cond_broadcast(&e->work);
+	pthread_mutex_unlock(&e->lock);
+	close(e->cancel[1]);
+	for (unsigned int i = 0; i < e->n_sources; i++) {
+		pthread_join(e->sources[i].thread, NULL);
 		end_source(&e->sources[i]);
+		metrics_free(e->sources[i].last);
+	}
+	close(e->cancel[0]);
 	for (unsigned int f = 0; f < METRICS_FORMATS; f++)
-		text_free(&e->texts[f]);
+		text_free(&e->made[f].text);
+	pthread_cond_destroy(&e->work);
+	pthread_cond_destroy(&e->done);
 	pthread_mutex_destroy(&e->lock);
 	free(e);
 }
@@ -98,7 +180,9 @@ exporter_free(struct exporter *e)
 void
 exporter_add_server(struct exporter *e, const struct http_server *server)
 {
+	pthread_mutex_lock(&e->lock);
 	e->server = server;
+	pthread_mutex_unlock(&e->lock);
 }
 
 static bool
@@ -110,19 +194,37 @@ is_known(const struct exporter *e, const char *path)
 	return false;
 }
 
-/* Room for another: one that has ended is forgotten. @return NULL: all run. */
-static struct source *
-free_source(struct exporter *e)
+/* The label prefix: two folders may have a program of the same name. */
+static void
+name_of(const struct exporter *e, const char *path, char name[128])
 {
-	if (e->n_sources < MOST_PROGRAMS)
-		return &e->sources[e->n_sources++];
-	for (unsigned int i = 0; i < MOST_PROGRAMS; i++)
-		if (!e->sources[i].open)
-			return &e->sources[i];
+	socket_name(path, name, 128);
+	utf8_clean(name);
+	for (unsigned int i = 0; i < e->n_sources; i++)
+		if (strcmp(e->sources[i].name, name) == 0)
+			snprintf(name, 128, "%s", path);
+}
+
+/* Room for another: one that has ended is forgotten, and its thread reads the new one. */
+static void
+replace_ended(struct exporter *e, const char *path)
+{
+	for (unsigned int i = 0; i < e->n_sources; i++) {
+		struct source *s = &e->sources[i];
+
+		if (s->up || s->silent || s->wanted || s->reading)
+			continue;
+		*s->name = '\0';
+		name_of(e, path, s->name);
+		snprintf(s->path, sizeof(s->path), "%s", path);
+		*s->program = '\0';
+		s->known = s->foreign = false;
+		s->readings = s->failures = s->next_ns = 0;
+		return;
+	}
 	if (!e->said_full)
 		say_warning("more than %u programs run: the others are left out", MOST_PROGRAMS);
 	e->said_full = true;
-	return NULL;
 }
 
 /* Programs come. */
@@ -130,42 +232,174 @@ static void
 look(struct exporter *e, uint64_t now)
 {
 	struct sockets found;
+	char name[128];
 
 	if (e->path != NULL || e->prefix != NULL || now < e->look_ns)
 		return;
 	e->look_ns = now + LOOK_NS;
 	sockets_find(NULL, &found);
 	for (size_t i = 0; i < found.n; i++) {
-		struct source *s = is_known(e, found.path[i]) ? NULL : free_source(e);
+		const char *path = found.path[i];
 
-		if (s == NULL)
+		if (is_known(e, path))
 			continue;
-		*s = (struct source){.client = {.fd = -1}};
-		snprintf(s->path, sizeof(s->path), "%s", found.path[i]);
-		socket_name(s->path, s->name, sizeof(s->name));
+		if (e->n_sources == MOST_PROGRAMS) {
+			replace_ended(e, path);
+			continue;
+		}
+		name_of(e, path, name);
+		add_source(e, path, name);
 	}
 	sockets_free(&found);
 }
 
-static bool
-open_source(struct exporter *e, struct source *s)
+/* @return 0, or an exit code: APP_BAD_USAGE of a program that answers, but knows nothing of ours.
+ */
+static int
+open_source(const struct exporter *e, struct source *s)
 {
 	bool by_path = *s->path != '\0';
+	int rc = client_open(&s->client, by_path ? s->path : e->path, by_path ? NULL : e->prefix);
+
+	if (rc == 0)
+		rc = meanings_read(&s->client, &s->meanings);
+	s->open = rc == 0;
+	if (s->open && e->serves)
+		say("%s: %s, pid %llu", s->name, s->client.program,
+		    (unsigned long long)s->client.pid);
+	return rc;
+}
+
+/* @return 0, or an exit code. */
+static int
+read_source(const struct exporter *e, struct source *s, struct metrics *m)
+{
+	const struct client_limits limits = {.deadline_ns = client_now_ns() + EXPORTER_READING_NS,
+					     .most_bytes = READING_BYTES,
+					     .most_rows = READING_ROWS,
+					     .cancel_fd = e->cancel[0]};
+	struct text labels = {0};
+	int rc = 0;
 
 	s->client.quiet = true;
-	if (client_open(&s->client, by_path ? s->path : e->path, by_path ? NULL : e->prefix) != 0 ||
-	    meanings_read(&s->client, &s->meanings) != 0) {
-		/* It answers, but knows nothing of ours. */
-		s->foreign = by_path && s->client.pid != 0 && *s->client.program == '\0';
-		client_close(&s->client);
-		return false;
+	s->client.limits = &limits;
+	s->client.received_bytes = 0;
+	if (!s->open)
+		rc = open_source(e, s);
+	if (rc == 0) {
+		text_add_label(&labels, "program", s->client.program);
+		text_add_label(&labels, "prefix", s->name);
+		rc = labels.failed
+			     ? APP_FAILED
+			     : metrics_collect(m, &s->client, &s->meanings, labels.at, &e->bounds);
 	}
-	s->open = true;
-	s->foreign = false;
-	memcpy(s->program, s->client.program, sizeof(s->program));
-	if (e->server != NULL)
-		say("%s: %s, pid %llu", s->name, s->program, (unsigned long long)s->client.pid);
-	return true;
+	text_free(&labels);
+	s->client.limits = NULL;
+	return rc;
+}
+
+/* With the lock. m: what was read, or NULL. */
+static void
+keep_reading(struct exporter *e, struct source *s, int rc, struct metrics *m, uint64_t begun_ns)
+{
+	uint64_t now = client_now_ns();
+	bool was_open = s->open;
+
+	metrics_free(s->last);
+	s->last = rc == 0 ? m : NULL;
+	s->up = rc == 0;
+	s->silent = rc != 0 && s->client.silent;
+	s->foreign = *s->path != '\0' && rc == APP_BAD_USAGE && !was_open;
+	s->known = true;
+	s->readings++;
+	if (rc == 0) {
+		snprintf(s->program, sizeof(s->program), "%s", s->client.program);
+		s->begun_ns = begun_ns;
+		s->took_ns = now - begun_ns;
+		s->next_ns = begun_ns + EXPORTER_LEAST_AGE_NS + (REST + 1) * s->took_ns;
+		return;
+	}
+	metrics_free(m);
+	s->failures += !s->foreign;
+	s->next_ns = s->silent ? now + EXPORTER_RETRY_NS : begun_ns + EXPORTER_LEAST_AGE_NS;
+	/* Once, unless it is asked only once. */
+	if (!e->ending && !s->foreign && (was_open || !e->serves))
+		say_warning("%s", s->client.error);
+	end_source(s);
+}
+
+static void *
+read_when_asked(void *arg)
+{
+	struct source *s = arg;
+	struct exporter *e = s->exporter;
+
+	pthread_mutex_lock(&e->lock);
+	while (!e->ending) {
+		uint64_t begun_ns;
+		struct metrics *m;
+		int rc;
+
+		if (!s->wanted) {
+			pthread_cond_wait(&e->work, &e->lock);
+			continue;
+		}
+		s->wanted = false;
+		s->reading = true;
+		pthread_mutex_unlock(&e->lock);
+		begun_ns = client_now_ns();
+		m = metrics_new();
+		rc = m != NULL ? read_source(e, s, m) : APP_FAILED;
+		pthread_mutex_lock(&e->lock);
+		keep_reading(e, s, rc, m, begun_ns);
+		s->reading = false;
+		e->changes++;
+		pthread_cond_broadcast(&e->done);
+	}
+	pthread_mutex_unlock(&e->lock);
+	return NULL;
+}
+
+/* @return did any begin? */
+static bool
+begin_readings(struct exporter *e, uint64_t now)
+{
+	bool any = false;
+
+	for (unsigned int i = 0; i < e->n_sources; i++) {
+		struct source *s = &e->sources[i];
+
+		if (s->wanted || s->reading || now < s->next_ns)
+			continue;
+		s->wanted = true;
+		any = true;
+	}
+	pthread_cond_broadcast(&e->work);
+	return any;
+}
+
+/* Nobody waits for a program that did not answer the last time. */
+static bool
+are_under_way(const struct exporter *e)
+{
+	for (unsigned int i = 0; i < e->n_sources; i++) {
+		const struct source *s = &e->sources[i];
+
+		if ((s->wanted || s->reading) && !s->silent)
+			return true;
+	}
+	return false;
+}
+
+static void
+wait_for_readings(struct exporter *e, uint64_t until_ns)
+{
+	const struct timespec until = {.tv_sec = (time_t)(until_ns / 1000000000u),
+				       .tv_nsec = (long)(until_ns % 1000000000u)};
+
+	while (are_under_way(e) && !e->ending)
+		if (pthread_cond_timedwait(&e->done, &e->lock, &until) == ETIMEDOUT)
+			return;
 }
 
 static void
@@ -182,31 +416,27 @@ add_number(struct metrics *m, const char *object, const char *key, bool counter,
 }
 
 static void
-read_source(struct exporter *e, struct source *s, struct metrics *m)
+add_source_numbers(const struct source *s, struct metrics *m, uint64_t now)
 {
 	struct text labels = {0};
-	bool was_open = s->open, up;
 
-	up = was_open || open_source(e, s);
-	if (s->foreign)
-		return;
 	text_add_label(&labels, "program", s->program);
 	text_add_label(&labels, "prefix", s->name);
-	up = up && !labels.failed &&
-	     metrics_collect(m, &s->client, &s->meanings, labels.at, &e->bounds) == 0;
-	if (!up) {
-		s->failures++;
-		/* Once, unless it is asked only once. */
-		if (s->open || e->server == NULL)
-			say_warning("%s", s->client.error);
-		end_source(s);
-	}
-	e->up += up;
 	if (!labels.failed) {
-		add_number(m, "up", "", false, "whether the program answers", labels.at, up);
+		add_number(m, "up", "", false, "whether the program answers", labels.at, s->up);
+		add_number(m, "exporter", "readings", true, "times that the program was read",
+			   labels.at, s->readings);
 		add_number(m, "exporter", "failures", true,
 			   "readings of the program that failed, while it was gone among them",
 			   labels.at, s->failures);
+	}
+	if (!labels.failed && s->up) {
+		add_number(m, "exporter", "reading_age_ns", false,
+			   "how old the program's values are; they are left out when it does not "
+			   "answer",
+			   labels.at, now - s->begun_ns);
+		add_number(m, "exporter", "reading_duration_ns", false,
+			   "how long the last reading of the program took", labels.at, s->took_ns);
 	}
 	text_free(&labels);
 }
@@ -216,13 +446,12 @@ add_own(const struct exporter *e, struct metrics *m)
 {
 	const struct http_counts *c = e->server != NULL ? http_counts(e->server) : NULL;
 
-	add_number(m, "exporter", "readings", true, "times that the programs were read", "",
-		   e->readings);
 	add_number(m, "exporter", "repeated", true,
-		   "requests that were given the last reading, for they came too soon", "",
+		   "requests for which no reading began: the last ones were young enough", "",
 		   e->repeated);
-	add_number(m, "exporter", "reading_duration_ns", false, "how long the last reading took",
-		   "", e->took_ns);
+	add_number(m, "exporter", "clashes", false,
+		   "families left out: two programs say that one is a counter, and a gauge", "",
+		   metrics_clashes(m));
 	if (c == NULL)
 		return;
 	add_number(m, "exporter", "requests", true, "HTTP requests", "", atomic_load(&c->requests));
@@ -235,49 +464,64 @@ add_own(const struct exporter *e, struct metrics *m)
 }
 
 static void
-read_all(struct exporter *e)
+make_text(struct exporter *e, enum metrics_format format, uint64_t now)
 {
+	struct made *made = &e->made[format];
 	struct metrics *m = metrics_new();
 
-	e->begun_ns = now_ns();
-	look(e, e->begun_ns);
-	e->readings++;
-	e->up = 0;
-	for (unsigned int i = 0; m != NULL && i < e->n_sources; i++)
-		read_source(e, &e->sources[i], m);
-	e->took_ns = now_ns() - e->begun_ns;
-	if (m != NULL)
+	for (unsigned int i = 0; m != NULL && i < e->n_sources; i++) {
+		const struct source *s = &e->sources[i];
+
+		if (!s->known || s->foreign)
+			continue;
+		if (s->up)
+			metrics_merge(m, s->last);
+		add_source_numbers(s, m, now);
+	}
+	made->at_ns = now;
+	made->changes = e->changes;
+	made->text.used = 0;
+	made->text.failed = m == NULL;
+	if (m != NULL) {
 		add_own(e, m);
-	for (unsigned int f = 0; f < METRICS_FORMATS; f++) {
-		e->texts[f].used = 0;
-		e->texts[f].failed = m == NULL;
-		if (m != NULL)
-			metrics_print(m, (enum metrics_format)f, &e->texts[f]);
+		metrics_print(m, format, &made->text);
 	}
 	metrics_free(m);
+}
+
+static unsigned int
+count_up(const struct exporter *e)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < e->n_sources; i++)
+		n += e->sources[i].up;
+	return n;
 }
 
 char *
 exporter_text(struct exporter *e, enum metrics_format format, size_t *bytes, unsigned int *up)
 {
-	const struct text *t = &e->texts[format];
+	struct made *made = &e->made[format];
 	char *copy = NULL;
-	uint64_t age_ns;
+	uint64_t now = client_now_ns();
 
 	pthread_mutex_lock(&e->lock);
-	age_ns = now_ns() - e->begun_ns;
-	if (e->readings == 0 || age_ns >= LEAST_AGE_NS + (REST + 1) * e->took_ns)
-		read_all(e);
-	else
-		e->repeated++;
-	if (!t->failed && t->used > 0)
-		copy = malloc(t->used);
+	look(e, now);
+	e->repeated += !begin_readings(e, now);
+	wait_for_readings(e, now + (e->serves ? EXPORTER_WAIT_NS : 2 * EXPORTER_READING_NS));
+	now = client_now_ns();
+	if (made->text.used == 0 || made->changes != e->changes ||
+	    now - made->at_ns >= EXPORTER_LEAST_AGE_NS)
+		make_text(e, format, now);
+	if (!made->text.failed && made->text.used > 0)
+		copy = malloc(made->text.used);
 	if (copy != NULL) {
-		memcpy(copy, t->at, t->used);
-		*bytes = t->used;
+		memcpy(copy, made->text.at, made->text.used);
+		*bytes = made->text.used;
 	}
 	if (up != NULL)
-		*up = e->up;
+		*up = count_up(e);
 	pthread_mutex_unlock(&e->lock);
 	return copy;
 }

@@ -28,7 +28,9 @@
 struct connection {
 	int fd; /* -1: free */
 	time_t since;
-	bool refused; /* it came when there were HTTP_CLIENTS */
+	bool refused; /* it came when HTTP_CLIENTS were busy */
+	bool busy;    /* it has asked, and has no whole answer yet */
+	bool ended;   /* by us; its thread sees that in a moment */
 };
 
 struct http_server {
@@ -69,6 +71,29 @@ http_say(struct http_answer *answer, unsigned int status, const char *format, ..
 	answer->bytes = n < 0 ? 0 : (size_t)n;
 }
 
+/*
+ * Make room for another client: end the connection that has been idle for longest. One that says
+ * nothing must not keep out one that asks. With the lock. @return false: all are busy.
+ */
+static bool
+end_most_idle(struct http_server *s)
+{
+	struct connection *most = NULL;
+
+	for (unsigned int i = 0; i < MOST_CONNECTIONS; i++) {
+		struct connection *c = &s->connections[i];
+
+		if (c->fd >= 0 && !c->busy && !c->ended && (most == NULL || c->since < most->since))
+			most = c;
+	}
+	if (most == NULL)
+		return false;
+	most->ended = true;
+	atomic_fetch_add(&s->counts.closed_slow, 1);
+	shutdown(most->fd, SHUT_RDWR);
+	return true;
+}
+
 /* The connection's place in the table is what the daemon keeps for us. */
 static void
 on_connection(void *arg, struct MHD_Connection *c, void **place,
@@ -79,6 +104,8 @@ on_connection(void *arg, struct MHD_Connection *c, void **place,
 
 	pthread_mutex_lock(&s->lock);
 	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+		bool refused = s->n_connections >= HTTP_CLIENTS && !end_most_idle(s);
+
 		for (at = s->connections; at < s->connections + MOST_CONNECTIONS && at->fd >= 0;)
 			at++;
 		*place = at < s->connections + MOST_CONNECTIONS ? at : NULL;
@@ -87,7 +114,7 @@ on_connection(void *arg, struct MHD_Connection *c, void **place,
 				.fd = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD)
 					      ->connect_fd,
 				.since = now_s(),
-				.refused = s->n_connections >= HTTP_CLIENTS};
+				.refused = refused};
 		s->n_connections++;
 	} else {
 		if (at != NULL)
@@ -109,8 +136,10 @@ on_completed(void *arg, struct MHD_Connection *c, void **request,
 	(void)request;
 	(void)code;
 	pthread_mutex_lock(&s->lock);
-	if (at != NULL)
+	if (at != NULL) {
 		at->since = now_s();
+		at->busy = false;
+	}
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -204,6 +233,18 @@ make_answer(struct http_server *s, struct MHD_Connection *c, const char *path, c
 	say_paths(s, answer, MHD_HTTP_NOT_FOUND, "no such path: expected one of");
 }
 
+static void
+set_busy(struct http_server *s, struct MHD_Connection *c)
+{
+	struct connection *at =
+		MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+
+	pthread_mutex_lock(&s->lock);
+	if (at != NULL)
+		at->busy = true;
+	pthread_mutex_unlock(&s->lock);
+}
+
 /* The library calls this when it has the headers, then for a body, then once more. */
 static enum MHD_Result
 on_request(void *arg, struct MHD_Connection *c, const char *path, const char *method,
@@ -219,6 +260,7 @@ on_request(void *arg, struct MHD_Connection *c, const char *path, const char *me
 	(void)upload;
 	if (*request == NULL) {
 		*request = (void *)(uintptr_t)&seen;
+		set_busy(s, c);
 		return MHD_YES;
 	}
 	if (*upload_bytes > 0) {

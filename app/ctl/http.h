@@ -3,8 +3,9 @@
  * A small HTTP server on one address, over libmicrohttpd: GET and HEAD of a few paths, whose text
  * is made when it is asked for. A thread for each client, so that a slow one keeps nobody waiting.
  *
- * Bounds: HTTP_CLIENTS at a time, and who comes then is told so (503); HTTP_PATIENCE_S for a
- * request and its answer together, then the connection is closed. Another method, path or Host is
+ * Bounds: HTTP_CLIENTS at a time. One that comes then takes the place of the connection that has
+ * been idle for longest, or is told (503) when all are busy. HTTP_PATIENCE_S for a request and its
+ * answer together, then the connection is closed. Another method, path or Host is
  * refused by name (405, 404, 403): on a loopback address only requests to loopback names are
  * answered, so that no page from elsewhere reads ours in a browser.
  */

@@ -27,6 +27,10 @@ struct place {
 	unsigned int count; /* the first rows alone; 0: all */
 };
 
+/* Prometheus' metric names have these characters; doc/counters.md has no longer name. */
+#define NAME_CHARS 64
+#define NAME_ALPHABET "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
 /* Behind the last address: counters of the table, and no row, which the data path would copy. */
 #define NO_ADDRESSES "/quench/fdb,4294967295"
 
@@ -54,6 +58,7 @@ static const struct place places[] = {
 	{SWITCH, .object = "pfcwd", .command = "/quench/pfcwd"},
 	{SWITCH, .object = "buffer", .command = "/quench/buffer"},
 	{SWITCH, .object = "pool", .command = "/quench/buffer", .list = "pools", .labels = "pool"},
+	{SWITCH, .object = "mempool", .command = "/quench/mempools", .list = "rows", .labels = "pool"},
 	{SWITCH, .object = "ledger", .command = "/quench/buffer", .list = "ledger",
 	 .more = "_bytes"},
 	{SWITCH, .object = "fdb", .command = NO_ADDRESSES, .list = "fdb"},
@@ -68,6 +73,7 @@ static const struct place places[] = {
 	{NIC, .object = "device", .command = "/quench/port", .list = "device_stats",
 	 .labels = "port"},
 	{NIC, .object = "pfc", .command = "/quench/port", .labels = "port"},
+	{NIC, .object = "mempool", .command = "/quench/mempools", .list = "rows", .labels = "pool"},
 	{NIC, .object = "nic", .command = "/quench/nic"},
 	{NIC, .object = "drop", .command = "/quench/nic", .more = "_packets", .key_label = "reason",
 	 .key_help = "packets dropped, by reason (doc/counters.md)"},
@@ -135,6 +141,24 @@ meanings_free(struct meanings *meanings)
 	*meanings = (struct meanings){0};
 }
 
+static bool
+is_name(const char *text)
+{
+	size_t n = strlen(text);
+
+	return n > 0 && n < NAME_CHARS && strspn(text, NAME_ALPHABET) == n;
+}
+
+/* A second key of a name would make the same samples again. */
+static bool
+has_key(const struct keys *keys, const char *name)
+{
+	for (unsigned int i = 0; i < keys->n; i++)
+		if (strcmp(keys->key[i].name, name) == 0)
+			return true;
+	return false;
+}
+
 static void
 add_keys(struct keys *keys, const json_t *rows, bool counter)
 {
@@ -149,7 +173,8 @@ add_keys(struct keys *keys, const json_t *rows, bool counter)
 		struct key *k = &keys->key[keys->n];
 
 		if (object == NULL || name == NULL || help == NULL ||
-		    strcmp(object, p->object) != 0 || keys->n == MOST_KEYS)
+		    strcmp(object, p->object) != 0 || keys->n == MOST_KEYS || !is_name(name) ||
+		    has_key(keys, name))
 			continue;
 		*k = (struct key){.name = name, .help = p->key_help != NULL ? p->key_help : help};
 		k->metric = metric_of(p->object, p->key_label != NULL ? "" : name,

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ctl/utf8.h"
+
 const char *const metrics_content_types[METRICS_FORMATS] = {
 	[METRICS_OPENMETRICS] = "application/openmetrics-text; version=1.0.0; charset=utf-8",
 	[METRICS_TEXT] = "text/plain; version=0.0.4; charset=utf-8",
@@ -21,6 +23,7 @@ struct metrics {
 	struct family *families;
 	size_t n, room;
 	json_t *by_name; /* index of a family */
+	unsigned int clashes;
 	bool failed;
 };
 
@@ -68,18 +71,35 @@ text_free(struct text *t)
 	*t = (struct text){0};
 }
 
-/* As the formats ask; quotes only within quotes. */
+/* How many bytes from s on stand in the text as they are. */
+static size_t
+plain_bytes(const char *s, const char *special)
+{
+	size_t plain = 0, n;
+
+	while (s[plain] != '\0' && strchr(special, s[plain]) == NULL &&
+	       (n = utf8_char_bytes(s + plain)) > 0)
+		plain += n;
+	return plain;
+}
+
+/*
+ * As the formats ask; quotes only within quotes. One byte that is no UTF-8 would make a scraper
+ * refuse the text of all programs: '?' stands for it.
+ */
 static void
 add_escaped(struct text *t, const char *s, bool quotes)
 {
 	const char *special = quotes ? "\n\\\"" : "\n\\";
 
 	while (*s != '\0') {
-		size_t plain = strcspn(s, special);
+		size_t plain = plain_bytes(s, special);
 
 		text_add(t, "%.*s", (int)plain, s);
 		s += plain;
-		if (*s != '\0')
+		if (*s != '\0' && strchr(special, *s) == NULL)
+			text_add(t, "?");
+		else if (*s != '\0')
 			text_add(t, "\\%c", *s == '\n' ? 'n' : *s);
 		s += *s != '\0';
 	}
@@ -150,6 +170,9 @@ metric_value(const struct metric *metric, const json_t *v, char *text, size_t si
 	long long n = json_integer_value(v), whole, part;
 	const char *word = json_string_value(v);
 
+	/* A counter below 0 is no counter: OpenMetrics' parsers refuse the text with it. */
+	if (metric->counter && json_number_value(v) < 0)
+		return false;
 	if (json_is_real(v)) {
 		snprintf(text, size, "%.9g", json_real_value(v));
 		return true;
@@ -226,8 +249,30 @@ metrics_add(struct metrics *m, const struct metric *metric, const char *help, co
 
 	if (f != NULL)
 		text_add(&f->samples, "%s%s%s%s%s %s\n", metric->name,
-			 metric->counter ? "_total" : "", *labels != '\0' ? "{" : "", labels,
+			 f->metric.counter ? "_total" : "", *labels != '\0' ? "{" : "", labels,
 			 *labels != '\0' ? "}" : "", value);
+}
+
+void
+metrics_merge(struct metrics *to, const struct metrics *from)
+{
+	for (size_t i = 0; i < from->n; i++) {
+		const struct family *f = &from->families[i];
+		struct family *known = find(to, &f->metric, f->help);
+
+		if (known != NULL && known->metric.counter != f->metric.counter)
+			to->clashes++;
+		else if (known != NULL && f->samples.used > 0)
+			text_add(&known->samples, "%s", f->samples.at);
+		to->failed = to->failed || known == NULL || f->samples.failed;
+	}
+	to->failed = to->failed || from->failed;
+}
+
+unsigned int
+metrics_clashes(const struct metrics *m)
+{
+	return m->clashes;
 }
 
 static void

@@ -53,6 +53,13 @@ void metrics_free(struct metrics *m);
 void metrics_add(struct metrics *m, const struct metric *metric, const char *help,
 		 const char *labels, const char *value);
 
+/**
+ * Add all samples of other metrics. A family that is a counter in the one and a gauge in the other
+ * is left out and counted as a clash: it would make the whole text wrong.
+ */
+void metrics_merge(struct metrics *to, const struct metrics *from);
+unsigned int metrics_clashes(const struct metrics *m);
+
 /** A JSON number, switch or word ("up", "stormed" are 1) as a value. @return false: it is none. */
 bool metric_value(const struct metric *metric, const json_t *v, char *text, size_t size);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ctl/sockets.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,8 +57,10 @@ is_alive(const char *path)
 	if (strlen(path) >= sizeof(addr.sun_path))
 		return false;
 	memcpy(addr.sun_path, path, strlen(path));
-	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	alive = fd >= 0 && connect(fd, (const struct sockaddr *)&addr, sizeof(addr)) == 0;
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	/* A program that hangs takes no connection out of its queue: EAGAIN once that is full. */
+	alive = fd >= 0 &&
+		(connect(fd, (const struct sockaddr *)&addr, sizeof(addr)) == 0 || errno == EAGAIN);
 	if (fd >= 0)
 		close(fd);
 	return alive;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ctl/table.h"
+#include "ctl/utf8.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -62,6 +63,8 @@ format(const char *key, const json_t *v, char text[TEXT_CHARS])
 		snprintf(text, TEXT_CHARS, "%s", json_string_value(v));
 	else
 		snprintf(text, TEXT_CHARS, "-");
+	/* A terminal obeys control characters. */
+	utf8_clean(text);
 }
 
 /* @return what stands behind the column in the list, or NULL. */

@@ -30,6 +30,7 @@ trace_read(struct trace_reader *r, json_t **reply)
 	trace = json_integer_value(json_object_get(*reply, "trace"));
 	if (r->trace != 0 && trace != r->trace) {
 		json_decref(*reply);
+		*reply = NULL;
 		say_error("%s: its trace was ended, by somebody else or because nobody read it",
 			  r->id);
 		return APP_FAILED;
@@ -56,11 +57,19 @@ read_to_end(struct trace_reader *r, json_t **reply, bool *lapped)
 
 	*lapped = false;
 	while (rc == 0 && r->next < until && !*lapped) {
-		json_t *page;
+		uint64_t at = r->next;
+		json_t *page = NULL;
 
 		rc = trace_read(r, &page);
+		/* All rows up to until were there when the first reply was made. */
+		if (rc == 0 && r->next <= at) {
+			say_error("%s: its trace: expected a row behind row %" PRIu64, r->id, at);
+			json_decref(page);
+			rc = APP_FAILED;
+		}
 		if (rc != 0) {
 			json_decref(*reply);
+			*reply = NULL;
 			break;
 		}
 		*lapped = member(page, "lost") > 0;
@@ -118,6 +127,8 @@ struct explain_event
 trace_event(const json_t *row)
 {
 	double alpha = json_number_value(json_object_get(row, "alpha"));
+
+	alpha = alpha > 0 ? alpha < 1 ? alpha : 1 : 0;
 
 	return (struct explain_event){
 		.at_ns = member(row, "time_ns"),

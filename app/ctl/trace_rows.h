@@ -23,6 +23,7 @@ struct trace_reader {
  *
  * @param reply  Set to the reply to /quench/trace, the caller's: "rows" may be missing, "lost" rows
  *               before "first" are gone; without "traced" there is nothing but the QP.
+ *               NULL after an error.
  * @return       0, or an exit code after an error line.
  */
 int trace_read(struct trace_reader *r, json_t **reply);

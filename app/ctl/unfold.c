@@ -87,12 +87,16 @@ child(json_t *object, const char *key, size_t n, bool list)
 	return found;
 }
 
+/* Objects within objects are freed by recursion: a path is no deeper than this, the rest is a name.
+ */
+#define MOST_OBJECTS 8u
+
 static void
 set_path(json_t *object, const char *path, json_t *v)
 {
 	const char *leaf = path, *slash;
 
-	while ((slash = strchr(leaf, '/')) != NULL) {
+	for (unsigned int i = 0; i < MOST_OBJECTS && (slash = strchr(leaf, '/')) != NULL; i++) {
 		bool list = json_is_array(v) && strchr(slash + 1, '/') == NULL;
 
 		object = child(object, leaf, (size_t)(slash - leaf), list);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ctl/top_view.h"
+#include "ctl/utf8.h"
 
 struct moment {
 	json_t *events;
@@ -22,6 +23,7 @@ web_event(json_t *events, int64_t at_ms, int alarm, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
+	utf8_clean(text);
 	json_array_append_new(events, json_pack("{s:I,s:b,s:s}", "at_ms", (json_int_t)at_ms,
 						"alarm", alarm, "text", text));
 	if (json_array_size(events) > WEB_EVENTS)

@@ -6,11 +6,13 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <rte_eal.h>
 
 #include "base/units.h"
+#include "common/eal_end.h"
 #include "common/say.h"
 #include "ctl/json.h"
 #include "lab/explain.h"
@@ -25,6 +27,9 @@
 #define EAL_MEGABYTES 256u
 #define EAL_MEGABYTES_PER_SWITCH 2u
 
+/* EAL opens about ten, and ends the process when its interrupt thread finds none. */
+#define EAL_DESCRIPTORS 32u
+
 static volatile sig_atomic_t stop_asked;
 
 static void
@@ -38,19 +43,28 @@ on_signal(int number)
 static int
 start_eal(uint32_t n_switches)
 {
+	struct rlimit files;
 	char megabytes[16];
 	static char words[] = "quench-lab\0--no-huge\0--no-shconf\0--no-pci\0--no-telemetry\0"
 			      "--log-level=error\0-m";
 	char *argv[16];
 	int argc = 0;
 
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < EAL_DESCRIPTORS) {
+		say_error("at most %ju files may be open: EAL needs %u (ulimit -n)",
+			  (uintmax_t)files.rlim_cur, EAL_DESCRIPTORS);
+		return -1;
+	}
 	for (char *w = words; w < words + sizeof(words); w += strlen(w) + 1)
 		argv[argc++] = w;
 	snprintf(megabytes, sizeof(megabytes), "%u",
 		 EAL_MEGABYTES + n_switches * EAL_MEGABYTES_PER_SWITCH);
 	argv[argc++] = megabytes;
 	argv[argc] = NULL;
-	return rte_eal_init(argc, argv);
+	if (rte_eal_init(argc, argv) >= 0)
+		return 0;
+	say_error("EAL does not start");
+	return -1;
 }
 
 struct run_context {
@@ -284,10 +298,8 @@ run_packets(const struct lab_opts *o, struct lab_run *run)
 	char why[256];
 	int rc;
 
-	if (start_eal(run->scenario->topology->n_switches) < 0) {
-		say_error("EAL does not start");
+	if (start_eal(run->scenario->topology->n_switches) < 0)
 		return APP_FAILED;
-	}
 	signal(SIGINT, on_signal);
 	signal(SIGTERM, on_signal);
 	run->net = net_create(run->scenario, why, sizeof(why));
@@ -298,7 +310,8 @@ run_packets(const struct lab_opts *o, struct lab_run *run)
 		rc = run_net(o, run);
 	}
 	net_destroy(run->net);
-	rte_eal_cleanup();
+	eal_quiet();
+	eal_end();
 	return rc;
 }
 

@@ -56,6 +56,30 @@ port_object(const struct net *net, uint32_t i, uint16_t port, uint64_t now_ns)
 	return o;
 }
 
+static void
+add_interface(json_t *list, const struct node *sw, const char *name)
+{
+	struct sw_interface_stats stats =
+		sw_interface_stats(sw, (uint16_t)sw_interface_domain(name));
+	json_t *o = json_object();
+
+	json_object_set_new(o, "interface", json_string(name));
+	json_set_counters(o, sw_interface_counter_fields, sw_interface_counter_fields_n, &stats);
+	json_array_append_new(list, o);
+}
+
+/* Those of the file. */
+static json_t *
+interfaces_of_bridge(const struct net *net, uint32_t i)
+{
+	const struct sw_tables *tables = &net_scenario(net)->sw.tables;
+	json_t *list = json_array();
+
+	for (uint32_t k = 0; k < tables->n_interfaces; k++)
+		add_interface(list, net_switch(net, i), tables->interfaces[k].name);
+	return list;
+}
+
 /* Of a router: its VLAN, if it has hosts, and then its ports to other switches. */
 static json_t *
 interface_list(const struct net *net, uint32_t i)
@@ -64,17 +88,11 @@ interface_list(const struct net *net, uint32_t i)
 	json_t *list = json_array();
 
 	for (uint16_t p = t->n_hosts > 0 ? t->n_hosts - 1u : 0; p < t->n_ports; p++) {
-		struct sw_interface_stats stats;
-		json_t *o = json_object();
 		char name[16] = "vlan 1";
 
 		if (p >= t->n_hosts)
 			snprintf(name, sizeof(name), "port %u", p);
-		stats = sw_interface_stats(net_switch(net, i), (uint16_t)sw_interface_domain(name));
-		json_object_set_new(o, "interface", json_string(name));
-		json_set_counters(o, sw_interface_counter_fields, sw_interface_counter_fields_n,
-				  &stats);
-		json_array_append_new(list, o);
+		add_interface(list, net_switch(net, i), name);
 	}
 	return list;
 }
@@ -91,6 +109,9 @@ switch_object(const struct net *net, uint32_t i, uint64_t now_ns)
 	if (s->routes != NULL) {
 		json_object_set_new(o, "router", switch_router_object(sw));
 		json_object_set_new(o, "interfaces", interface_list(net, i));
+	} else if (s->sw.tables.n_interfaces > 0) {
+		json_object_set_new(o, "router", switch_router_object(sw));
+		json_object_set_new(o, "interfaces", interfaces_of_bridge(net, i));
 	}
 	for (uint16_t port = 0; port < s->topology->switches[i].n_ports; port++)
 		json_array_append_new(ports, port_object(net, i, port, now_ns));

@@ -30,7 +30,7 @@ read_flow(struct config *cfg, const char *section, struct flow_params *flow,
 	if (config_read_new(cfg, section, flow_fields, flow_fields_n, flow, err) < 0)
 		return -EINVAL;
 	snprintf(flow->name, sizeof(flow->name), "%s", name + 1);
-	if (workload_read_cdf(cfg, section, &flow->work, err) < 0)
+	if (workload_read_cdf(cfg, section, &flow->work, NULL, err) < 0)
 		return -EINVAL;
 	if (trace_file_read(cfg, section, flow, err) < 0)
 		return -EINVAL;
@@ -219,9 +219,11 @@ read_sections(struct config *cfg, const struct scenario_override *override, stru
 	if (override->has_seed)
 		s->fabric.seed = override->seed;
 	if (override->duration_ns != 0) {
-		/* The measured window keeps its share of the run. */
-		s->fabric.measure_from_ns = mul_div(s->fabric.measure_from_ns,
-						    override->duration_ns, s->fabric.duration_ns);
+		/* The file's measured window keeps its share of the run; --set says a time of it. */
+		if (!config_gives_set(cfg, "fabric", "measure_from_ns"))
+			s->fabric.measure_from_ns =
+				mul_div(s->fabric.measure_from_ns, override->duration_ns,
+					s->fabric.duration_ns);
 		s->fabric.duration_ns = override->duration_ns;
 	}
 	if (scenario_resolve(s, &fault) < 0)

@@ -113,6 +113,26 @@ refuse_switches(const char *path, const struct scenario *now, const struct scena
 	return 0;
 }
 
+/* NICs keep their addresses, which follow their switch's interfaces. */
+static int
+refuse_hosts(const char *path, const struct scenario *now, const struct scenario *next,
+	     struct config_error *err)
+{
+	for (uint16_t h = 1; h <= now->topology->n_hosts; h++) {
+		struct field_ip a = scenario_host_ip(now, h), b = scenario_host_ip(next, h);
+
+		if (memcmp(&a, &b, sizeof(a)) == 0)
+			continue;
+		snprintf(err->text, sizeof(err->text),
+			 "%s: [interface]: cannot change while the program runs: h%u has its "
+			 "address "
+			 "from it",
+			 path, h);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 int
 scenario_refuse_fixed(const char *path, const struct scenario *now, const struct scenario *next,
 		      struct config_error *err)
@@ -121,14 +141,15 @@ scenario_refuse_fixed(const char *path, const struct scenario *now, const struct
 	uint32_t n = now->topology->n_switches;
 	/* A switch that has a section in one of the two has at most one made for the other. */
 	struct switch_section **made = calloc(n, sizeof(struct switch_section *));
-	int rc;
+	int rc = refuse_hosts(path, now, next, err);
 
 	from.no_memory = made == NULL;
 	if (made != NULL) {
 		add_all(&from, now, next, made);
 		add_all(&to, next, now, made);
 	}
-	rc = config_rows_refuse_fixed(path, &from, &to, err);
+	if (rc == 0)
+		rc = config_rows_refuse_fixed(path, &from, &to, err);
 	config_rows_free(&from);
 	config_rows_free(&to);
 	for (uint32_t i = 0; made != NULL && i < n; i++)

@@ -8,6 +8,7 @@
 
 #include "base/fixed.h"
 #include "ctl/config.h"
+#include "ctl/workload_file.h"
 
 /* Flows at a time: those of a file, and as many that have not come to rest. */
 #define MOST_FLOWS (2 * CONFIG_MAX_SECTIONS)
@@ -16,8 +17,8 @@
 
 struct flow_life {
 	struct flow_entry *entry;
-	unsigned int users;        /* configurations that have it */
-	struct nic_flow flow;      /* its cdf is ours */
+	unsigned int users; /* configurations that have it */
+	struct nic_flow flow;
 	uint64_t came_ns, left_ns; /* NEVER_NS: not yet */
 	struct nic_flow_place places[];
 };
@@ -41,7 +42,7 @@ free_life(struct flow_life *life)
 {
 	if (life == NULL)
 		return;
-	free((struct workload_cdf *)life->flow.qp.cdf);
+	workload_release(&life->flow.qp.work);
 	free(life);
 }
 
@@ -67,6 +68,7 @@ book_close(struct book *b)
 	for (unsigned int i = 0; i < NIC_SHARE_MAX_NODES; i++)
 		ranges_free(&b->items[i]);
 	ranges_free(&b->numbers);
+	names_free(&b->entry_names);
 	free(b->entries);
 	free(b->lives);
 	pthread_rwlock_destroy(&b->lock);
@@ -328,10 +330,9 @@ book_leave(struct book *b, const struct nic_config *config)
 static struct flow_entry *
 find_entry(const struct book *b, const char *name)
 {
-	for (uint32_t i = 0; i < b->n_entries; i++)
-		if (strcmp(b->entries[i]->flow.name, name) == 0)
-			return b->entries[i];
-	return NULL;
+	uint32_t i = names_find(&b->entry_names, name);
+
+	return i == NAMES_NONE ? NULL : b->entries[i];
 }
 
 static int
@@ -354,7 +355,7 @@ grow_entries(struct book *b)
 }
 
 static struct flow_entry *
-add_entry(struct book *b)
+add_entry(struct book *b, const char *name)
 {
 	struct flow_entry *e = NULL;
 
@@ -362,6 +363,11 @@ add_entry(struct book *b)
 		e = calloc(1, sizeof(*e));
 	if (e == NULL)
 		return NULL;
+	strcpy(e->flow.name, name);
+	if (names_add(&b->entry_names, e->flow.name) == NAMES_NONE) {
+		free(e);
+		return NULL;
+	}
 	pthread_rwlock_wrlock(&b->lock);
 	b->entries[b->n_entries++] = e;
 	pthread_rwlock_unlock(&b->lock);
@@ -375,7 +381,7 @@ link_life(struct book *b, struct flow_life *life, uint32_t id)
 	uint32_t *ids, *before;
 
 	if (e == NULL)
-		e = add_entry(b);
+		e = add_entry(b, life->flow.name);
 	ids = e == NULL ? NULL : malloc((e->n_ids + 1) * sizeof(*ids));
 	if (ids == NULL)
 		return -ENOMEM;
@@ -394,22 +400,6 @@ link_life(struct book *b, struct flow_life *life, uint32_t id)
 	pthread_rwlock_unlock(&b->lock);
 	free(before);
 	return 0;
-}
-
-/* Sizes of messages are the data path's as long as the flow lives. */
-static int
-copy_cdf(struct flow_life *life)
-{
-	const struct workload_cdf *cdf = life->flow.qp.cdf;
-	struct workload_cdf *own = NULL;
-
-	if (cdf != NULL) {
-		own = malloc(sizeof(*own));
-		if (own != NULL)
-			*own = *cdf;
-	}
-	life->flow.qp.cdf = own;
-	return cdf != NULL && own == NULL ? -ENOMEM : 0;
 }
 
 /* Which QPs of each node: those of the flow stand side by side. */
@@ -473,7 +463,8 @@ begin_life(struct book *b, struct nic_flow *flow)
 		life->came_ns = life->left_ns = NEVER_NS;
 		life->flow = *flow;
 		life->flow.id = id;
-		rc = copy_cdf(life);
+		/* Sizes of messages are the data path's as long as the flow lives. */
+		workload_share(&life->flow.qp.work);
 	}
 	if (rc == 0)
 		rc = find_places(b, life);
@@ -492,18 +483,6 @@ begin_life(struct book *b, struct nic_flow *flow)
 	flow->id = id;
 	/* From here on it ends as all do. */
 	return prepare(b, life, id);
-}
-
-static const struct nic_flow *
-same_flow(const struct nic_config *in, const char *name, unsigned int guess)
-{
-	for (unsigned int i = 0; in != NULL && i < in->n_flows; i++) {
-		const struct nic_flow *flow = &in->flows[(guess + i) % in->n_flows];
-
-		if (strcmp(flow->name, name) == 0)
-			return flow;
-	}
-	return NULL;
 }
 
 static bool
@@ -555,17 +534,28 @@ int
 book_enter(struct book *b, const struct config *cfg, const struct nic_config *now_config,
 	   struct nic_config *next, struct config_error *err)
 {
-	int rc;
+	struct names names = {0};
+	int rc = 0;
 
 	reap(b);
+	for (unsigned int i = 0; now_config != NULL && i < now_config->n_flows; i++)
+		if (names_add(&names, now_config->flows[i].name) == NAMES_NONE)
+			rc = -ENOMEM;
+	if (rc != 0) {
+		names_free(&names);
+		snprintf(err->text, sizeof(err->text), "out of memory");
+		return rc;
+	}
 	for (unsigned int i = 0; i < next->n_flows; i++) {
 		struct nic_flow *flow = &next->flows[i];
-		const struct nic_flow *same = same_flow(now_config, flow->name, i);
+		uint32_t at = names_find(&names, flow->name);
+		const struct nic_flow *same = at == NAMES_NONE ? NULL : &now_config->flows[at];
 
 		flow->id = same != NULL ? same->id : ID_NONE;
 		flow->first_number = same != NULL ? same->first_number : NUMBER_NONE;
 		flow->came_ns = same != NULL ? same->came_ns : 0;
 	}
+	names_free(&names);
 	rc = begin_lives(b, cfg, next, err);
 	if (rc != 0) {
 		/* What was begun has no users. */

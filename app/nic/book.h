@@ -16,6 +16,7 @@
 
 #include <pthread.h>
 
+#include "base/names.h"
 #include "base/ranges.h"
 #include "ctl/nic_config.h"
 #include "nic/nic_flow.h"
@@ -49,6 +50,7 @@ struct book {
 	uint32_t room, n_ids;     /* flow_ids are below n_ids */
 	struct flow_entry **entries;
 	uint32_t n_entries, entries_room;
+	struct names entry_names;
 	struct ranges numbers;                    /* of QPs, counted from first_qpn */
 	struct ranges items[NIC_SHARE_MAX_NODES]; /* of each node, where QPs are placed by RSS */
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the keys of quench-nic's telemetry mean. */
 #include "common/catalogue.h"
+#include "common/mempools.h"
 
 #include "nic/nic.h"
 #include "nic/telemetry.h"
@@ -134,6 +135,7 @@ nic_gauges_reply(struct telemetry_call *call)
 	static const struct catalogue tables[] = {
 		{"run", .meanings = run_meanings},
 		{"nic", .meanings = info_gauges},
+		{"mempool", .meanings = mempool_meanings},
 		{"port", .meanings = port_gauge_meanings},
 		{"flow", .meanings = flow_gauges},
 		{"qp", .meanings = qp_gauges},

@@ -18,15 +18,6 @@ nic_version_free(struct nic_version *v)
 	free(v);
 }
 
-static bool
-has_id(const struct nic_config *config, uint32_t id, unsigned int guess)
-{
-	for (unsigned int i = 0; i < config->n_flows; i++)
-		if (config->flows[(guess + i) % config->n_flows].id == id)
-			return true;
-	return false;
-}
-
 /* What the nodes have to do to come from now (NULL: nothing) to v. */
 static int
 fill_reload(const struct book *book, const struct nic_config *now, struct nic_version *v)
@@ -34,12 +25,20 @@ fill_reload(const struct book *book, const struct nic_config *now, struct nic_ve
 	const struct nic_config *config = &v->config;
 	unsigned int n_now = now != NULL ? now->n_flows : 0;
 	struct nic_reload *r = &v->reload;
+	/* By flow_id: is it in now, in v? */
+	struct {
+		bool was, is;
+	} *flows = calloc(book->n_ids, sizeof(*flows));
 
 	v->flows = calloc(book->n_ids, sizeof(*v->flows));
 	v->go = calloc(n_now + 1, sizeof(*v->go));
 	v->come = calloc(config->n_flows, sizeof(*v->come));
-	if (v->flows == NULL || v->go == NULL || v->come == NULL)
+	if (flows == NULL || v->flows == NULL || v->go == NULL || v->come == NULL) {
+		free(flows);
 		return -ENOMEM;
+	}
+	for (unsigned int i = 0; i < n_now; i++)
+		flows[now->flows[i].id].was = true;
 	*r = (struct nic_reload){.params = config->nic,
 				 .flows = v->flows,
 				 .n_flows = book->n_ids,
@@ -52,12 +51,14 @@ fill_reload(const struct book *book, const struct nic_config *now, struct nic_ve
 		v->flows[id] = (struct nic_flow_live){.stopped = qp->stopped,
 						      .rate_cap_bps = qp->rate_cap_bps,
 						      .load_bps = qp->load_bps};
-		if (now == NULL || !has_id(now, id, i))
+		flows[id].is = true;
+		if (!flows[id].was)
 			v->come[r->n_come++] = id;
 	}
 	for (unsigned int i = 0; i < n_now; i++)
-		if (!has_id(config, now->flows[i].id, i))
+		if (!flows[now->flows[i].id].is)
 			v->go[r->n_go++] = now->flows[i].id;
+	free(flows);
 	return 0;
 }
 
@@ -107,13 +108,25 @@ nic_version_begin(struct book *book, struct nic_version *v, struct config_error 
 	return 0;
 }
 
+static bool
+has_an_end(const struct nic_config *config)
+{
+	for (unsigned int f = 0; f < config->n_flows; f++) {
+		const struct nic_qp_params *qp = &config->flows[f].qp;
+
+		if (qp->requester && workload_ends(&qp->work))
+			return true;
+	}
+	return false;
+}
+
 struct nic_version *
-nic_version_read(struct config *cfg, struct config_error *err)
+nic_version_read(struct config *cfg, const struct nic_config *now, struct config_error *err)
 {
 	struct nic_version *v = calloc(1, sizeof(*v));
 	int rc;
 
-	if (v == NULL || nic_config_read(cfg, &v->config, err) != 0) {
+	if (v == NULL || nic_config_read(cfg, now, &v->config, err) != 0) {
 		if (v == NULL)
 			snprintf(err->text, sizeof(err->text), "out of memory");
 		free(v);
@@ -126,6 +139,7 @@ nic_version_read(struct config *cfg, struct config_error *err)
 		nic_version_free(v);
 		return NULL;
 	}
+	v->ends = has_an_end(&v->config);
 	return v;
 }
 
@@ -139,13 +153,33 @@ static struct live_version *
 live_read(void *program, struct config *cfg, struct config_error *err)
 {
 	const struct nic_live *l = program;
-	struct nic_version *v = nic_version_read(cfg, err);
+	struct nic_version *v = nic_version_read(cfg, nic_config_of(l->live->current), err);
 
 	if (v == NULL)
 		return NULL;
 	/* As at the start. */
 	port_address(l->nodes->ethdev, v->config.nic.mac);
 	return &v->live;
+}
+
+static struct live_version *
+live_copy(const struct live_version *v)
+{
+	const struct nic_version *from = (const struct nic_version *)v;
+	struct nic_version *copy = calloc(1, sizeof(*copy));
+
+	if (copy == NULL || nic_config_copy(&from->config, &copy->config) != 0) {
+		free(copy);
+		return NULL;
+	}
+	return &copy->live;
+}
+
+static int
+live_check(struct live_version *v, const struct config *cfg, struct config_error *err)
+{
+	of(v)->ends = has_an_end(&of(v)->config);
+	return nic_config_check(cfg, &of(v)->config, err);
 }
 
 static void
@@ -204,15 +238,14 @@ static bool
 live_is_done(void *program)
 {
 	const struct nic_live *l = program;
-	bool done = true;
 
-	for (uint16_t i = 0; i < l->nodes->plan.n_lcores; i++)
-		done = done && nic_reload_is_done(l->nodes->node[i]);
-	return done;
+	return nodes_are_reloaded(l->nodes);
 }
 
 const struct live_ops nic_live_ops = {
 	.read = live_read,
+	.copy = live_copy,
+	.check = live_check,
 	.free = live_free,
 	.print = live_print,
 	.rows = live_rows,

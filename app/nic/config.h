@@ -12,6 +12,7 @@
 struct nic_version {
 	struct live_version live;
 	struct nic_config config;
+	bool ends;         /* a requester of it ends by itself */
 	struct book *book; /* its flows are in there; NULL: not yet */
 	/* for nic_reload() */
 	struct nic_reload reload;
@@ -19,8 +20,10 @@ struct nic_version {
 	uint32_t *go, *come;         /* flow_ids */
 };
 
-/** Read all of a file. @return the caller's, or NULL with err filled in. */
-struct nic_version *nic_version_read(struct config *cfg, struct config_error *err);
+/** Read all of a file; now as for nic_config_read(). @return the caller's, or NULL with err filled
+ * in. */
+struct nic_version *nic_version_read(struct config *cfg, const struct nic_config *now,
+				     struct config_error *err);
 void nic_version_free(struct nic_version *v);
 
 /** Let the flows of the first version come, before the nodes run. @return 0 or -errno, err filled
@@ -31,6 +34,7 @@ int nic_version_begin(struct book *book, struct nic_version *v, struct config_er
 extern const struct live_ops nic_live_ops;
 
 struct nic_live {
+	const struct live *live;
 	const struct nic_nodes *nodes;
 	struct book *book;
 	struct flows *flows; /* the main lcore's, which follow the version in force */

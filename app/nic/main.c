@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <rte_eal.h>
 #include <rte_lcore.h>
 
 #include "base/units.h"
+#include "common/eal_end.h"
 #include "common/opts.h"
 #include "common/port_probe.h"
 #include "common/ports.h"
@@ -31,6 +31,7 @@ static struct quench_nic {
 	struct book book;
 	struct tracing tracing;
 	bool stay;
+	bool said_completed; /* of the main lcore */
 	struct run_result result;
 	struct flows flows;
 } nic;
@@ -51,12 +52,13 @@ static const struct opts_program program = {
 static void
 close_nic(void)
 {
+	eal_quiet();
 	free(nic.result.loops);
 	free(nic.result.links);
 	free(nic.result.paces);
 	nodes_close(&nic.nodes);
 	tracing_close(&nic.tracing);
-	rte_eal_cleanup();
+	eal_end();
 }
 
 static int
@@ -79,39 +81,39 @@ open_nic(const struct opts *opts)
 	return rc;
 }
 
-/* Requesters that end by themselves: without one, there is nothing to wait for. */
-static bool
-has_an_end(const struct nic_config *config)
+/* QPs that have given up, and were not reset since. */
+static uint64_t
+failed_qps(void)
 {
-	for (unsigned int f = 0; f < config->n_flows; f++) {
-		const struct nic_qp_params *qp = &config->flows[f].qp;
+	uint64_t failed = 0;
 
-		if (qp->requester && workload_ends(&qp->work))
-			return true;
-	}
-	return false;
+	for (uint16_t i = 0; i < nic.nodes.plan.n_lcores; i++)
+		failed += nic_failed(nic.nodes.node[i]);
+	return failed;
 }
 
+/* Are all messages of the configuration in force completed? Once that is true, a line says so. */
 static bool
-all_done(const struct run_app *app)
+is_done(const struct run_app *app)
 {
 	const struct live_version *v = live_hold(&nic.live);
-	bool ends = has_an_end(nic_config_of(v));
+	/* Without a requester that ends by itself there is nothing to wait for. */
+	bool done = ((const struct nic_version *)v)->ends && nodes_are_done(&nic.nodes);
+	bool completed = done && failed_qps() == 0;
 
+	(void)app;
 	live_release(&nic.live, v);
-	/* What there was to wait for may have gone. */
-	if (!ends)
-		return false;
-	if (nic_total_stats(app).qp_errors == 0)
+	if (completed && !nic.said_completed)
 		say("all messages completed");
-	return !nic.stay;
+	nic.said_completed = completed;
+	return done && !nic.stay;
 }
 
 /* A QP that gave up is no result to build on, however the run ended. */
 static int
-outcome(const struct run_app *app)
+outcome(void)
 {
-	uint64_t failed = nic_total_stats(app).qp_errors;
+	uint64_t failed = failed_qps();
 
 	if (failed == 0)
 		return APP_DONE;
@@ -198,8 +200,7 @@ run_nic(const struct opts *opts)
 		.ethdevs = &nic.nodes.ethdev,
 		.n_ports = 1,
 		.opts = opts,
-		.done = has_an_end(&nic.first->config) ? nic_done : NULL,
-		.all_done = all_done,
+		.done = is_done,
 		.stats = nic_stats_line,
 		.watch = watch,
 		.sample = sample,
@@ -230,7 +231,7 @@ run_nic(const struct opts *opts)
 	closed = flows_close(&nic.flows);
 	if (rc == 0)
 		rc = closed;
-	return rc == 0 ? outcome(&app) : rc;
+	return rc == 0 ? outcome() : rc;
 }
 
 /* @return NULL after an error line. */
@@ -239,7 +240,7 @@ read_config(const char *path)
 {
 	struct config_error err;
 	struct config *cfg = config_open(path, &err);
-	struct nic_version *v = cfg == NULL ? NULL : nic_version_read(cfg, &err);
+	struct nic_version *v = cfg == NULL ? NULL : nic_version_read(cfg, NULL, &err);
 
 	if (v == NULL)
 		fprintf(stderr, "%s\n", err.text);
@@ -256,8 +257,8 @@ start(const struct opts *opts)
 	rc = run_start(opts);
 	if (rc != 0)
 		return rc;
-	nic.for_live =
-		(struct nic_live){.nodes = &nic.nodes, .book = &nic.book, .flows = &nic.flows};
+	nic.for_live = (struct nic_live){
+		.live = &nic.live, .nodes = &nic.nodes, .book = &nic.book, .flows = &nic.flows};
 	rc = open_nic(opts);
 	if (rc == 0)
 		rc = run_nic(opts);

@@ -7,6 +7,9 @@
 #include <rte_errno.h>
 #include <rte_lcore.h>
 
+#include "base/units.h"
+#include "common/data_room.h"
+#include "common/port_stop.h"
 #include "common/ports.h"
 #include "common/run.h"
 #include "common/say.h"
@@ -74,7 +77,7 @@ create_pools(struct nic_nodes *n)
 	struct pkt_pool_params rx = control;
 
 	rx.name = "rx";
-	rx.largest_frame = nic_largest_frame(LARGEST_MTU);
+	rx.largest_frame = data_room_bytes(nic_largest_frame(LARGEST_MTU) + FCS_BYTES);
 	n->pools.control = pkt_pool_create(&control);
 	if (n->pools.control != NULL)
 		n->pools.data =
@@ -267,6 +270,27 @@ nodes_open(struct nic_nodes *n, struct nic_config *config, const char *config_pa
 	for (uint16_t i = 0; rc == 0 && i < n->plan.n_lcores; i++)
 		rc = create_node(n, i);
 	return rc;
+}
+
+bool
+nodes_are_reloaded(const struct nic_nodes *n)
+{
+	bool done = true;
+
+	for (uint16_t i = 0; i < n->plan.n_lcores; i++)
+		done = done && nic_reload_is_done(n->node[i]);
+	return done;
+}
+
+bool
+nodes_are_done(const struct nic_nodes *n)
+{
+	bool done = nodes_are_reloaded(n);
+
+	/* After that: a flow that came is counted before its reload is done. */
+	for (uint16_t i = 0; done && i < n->plan.n_lcores; i++)
+		done = nic_done(n->node[i]);
+	return done;
 }
 
 void

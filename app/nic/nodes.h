@@ -51,4 +51,10 @@ uint16_t nodes_home(const struct nic_nodes *n, const struct nic_flow *flow, uint
 void nodes_count(const struct nic_nodes *n, const struct nic_flow *flow,
 		 struct nic_flow_place *places);
 
+/** Is the last nic_reload() in force on every node? From any thread. */
+bool nodes_are_reloaded(const struct nic_nodes *n);
+
+/** Have all requesters that end ended, those of the last nic_reload() too? Where that is called. */
+bool nodes_are_done(const struct nic_nodes *n);
+
 #endif

@@ -62,14 +62,15 @@ nic_stats_line(const struct run_app *app, struct run_traffic *traffic, char *tex
 }
 
 static json_t *
-info_object(const struct node *node, uint32_t index, const struct nic_flow *flow,
-	    uint64_t active_ns)
+info_object(const struct node *node, uint32_t index, uint32_t local_qpn,
+	    const struct nic_flow *flow, uint64_t active_ns)
 {
 	struct nic_qp_info i;
 	json_t *o = json_object();
 
+	/* Zeros of one that the data path has not made yet. */
 	nic_qp_info(node, index, &i);
-	report_set_u64(o, "local_qpn", i.local_qpn);
+	report_set_u64(o, "local_qpn", local_qpn);
 	report_set_u64(o, "peer_qpn", i.peer_qpn);
 	json_object_set_new(o, "flow", json_string(flow->name));
 	report_set_u64(o, "wire_rate_bps",
@@ -114,7 +115,8 @@ nic_qp_object(const struct run_app *app, const struct nic_config *config, uint32
 	const struct nic_flow *flow = nic_config_flow_of(config, number, NULL);
 	struct nic_place at = nic_share_find(app->share, number);
 
-	return info_object(app->nodes[at.node], at.item, flow, flows_active_ns(flow, elapsed_ns));
+	return info_object(app->nodes[at.node], at.item, config->nic.first_qpn + number, flow,
+			   flows_active_ns(flow, elapsed_ns));
 }
 
 void
@@ -131,10 +133,8 @@ nic_add_hold(json_t *o, const struct run_app *app, const struct nic_config *conf
 	report_set_u64(o, "rate_cap_bps", h.cap_bps);
 	report_set_u64(o, "unacked_packets", h.unacked_packets);
 	report_set_u64(o, "window_packets", h.window_packets);
-	report_set_u64(
-		o, "rx_pause_duration_us",
-		nic_flow_paused_ns(app->nodes[at.node], (uint32_t)(flow - config->flows), now_ns) /
-			NS_PER_US);
+	report_set_u64(o, "rx_pause_duration_us",
+		       nic_flow_paused_ns(app->nodes[at.node], flow->id, now_ns) / NS_PER_US);
 }
 
 /* How late paced packets left, all lcores together. */

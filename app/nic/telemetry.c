@@ -5,12 +5,14 @@
 
 #include "base/fixed.h"
 #include "common/live_telemetry.h"
+#include "common/mempools.h"
 #include "common/report.h"
 #include "common/say.h"
 #include "ctl/json.h"
 #include "nic/config.h"
 #include "nic/flows.h"
 #include "nic/report.h"
+#include "nic/reset_telemetry.h"
 #include "nic/trace_telemetry.h"
 
 #define N(table) (sizeof(table) / sizeof((table)[0]))
@@ -191,6 +193,7 @@ const struct telemetry_endpoint nic_endpoints[] = {
 	{"/quench/counters", "[,FIRST]", "Returns names and meanings of counters", 1, nic_counters_reply},
 	{"/quench/gauges", "[,FIRST]", "Returns names and meanings of gauges", 1, nic_gauges_reply},
 	{"/quench/port", "[,PORT]", "Returns the port and its pauses", 1, port_reply},
+	{"/quench/mempools", "", "Returns mbuf pools", 0, mempools_reply},
 	{"/quench/nic", "", "Returns all counters, drops included", 0, nic_reply},
 	{"/quench/np", "", "Returns counters and keys of the notification point", 0, np_reply},
 	{"/quench/rp", "", "Returns counters and keys of congestion control", 0, rp_reply},
@@ -200,6 +203,7 @@ const struct telemetry_endpoint nic_endpoints[] = {
 	{"/quench/traces", "[,FIRST]", "Returns QPs that are traced", 1, traces_reply},
 	{"/quench/trace", ",ID[,FIRST]", "Returns rows of a QP's trace", 2, trace_reply},
 	{"/quench/set/trace", ",ID,start|stop|on|off", "Sets whether a QP is traced", 2, set_trace_reply},
+	{"/quench/reset", ",FLOW", "Sets the QPs of a flow to their initial PSN", TELEMETRY_WHOLE, reset_reply},
 	LIVE_ENDPOINTS,
 };
 /* clang-format on */

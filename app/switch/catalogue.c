@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the keys of quench-switch's telemetry mean. */
 #include "common/catalogue.h"
+#include "common/mempools.h"
 
 #include "switch/sw_counters.h"
 #include "switch/telemetry.h"
@@ -121,6 +122,7 @@ switch_gauges_reply(struct telemetry_call *call)
 		{"pool", .meanings = pool_meanings},
 		{"buffer", .meanings = buffer_meanings},
 		{"ledger", .meanings = ledger_meanings},
+		{"mempool", .meanings = mempool_meanings},
 		{"pfcwd", .meanings = pfcwd_meanings},
 		{"pfcwd", .fields = pfcwd_last_counters, .n_fields = pfcwd_last_counters_n},
 		{"fdb", .meanings = fdb_meanings},

@@ -5,14 +5,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <rte_common.h>
-#include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_lcore.h>
 
 #include "base/fixed.h"
 #include "base/units.h"
+#include "common/data_room.h"
+#include "common/eal_end.h"
 #include "common/opts.h"
+#include "common/port_stop.h"
 #include "common/ports.h"
 #include "common/report.h"
 #include "common/run.h"
@@ -28,6 +31,10 @@
 
 /* Mbufs that a mempool keeps in its cache of one lcore and may not hand out. */
 #define CACHE_MBUFS 1024
+/* Shortest frames of a shard that the others may not know of yet: 4096 bytes (mmu_part.h). */
+#define OWED_MBUFS 64
+/* Data room for a pause frame of 60 bytes. */
+#define PAUSE_ROOM_BYTES 128
 
 static const struct opts_program program = {
 	.name = "quench-switch",
@@ -51,59 +58,74 @@ struct quench_switch {
 static void
 close_switch(struct quench_switch *s)
 {
+	eal_quiet();
 	/* The node gives its packets back before devices and pools go. */
 	if (s->node != NULL)
 		sw_destroy(s->node);
 	free(s->result.loops);
 	free(s->result.links);
 	ports_close(s->ethdevs, s->n_open);
-	if (s->pools.frames != NULL)
-		pkt_pool_destroy(s->pools.frames);
-	if (s->pools.clones != NULL)
-		pkt_pool_destroy(s->pools.clones);
-	rte_eal_cleanup();
+	pkt_pool_destroy(s->pools.frames);
+	pkt_pool_destroy(s->pools.clones);
+	pkt_pool_destroy(s->pools.pause);
+	pkt_pool_destroy(s->pools.own);
+	eal_end();
 }
 
-/* Mbufs behind the buffer, the device rings, the bursts in flight and those by which shards may
- * exceed the buffer together. */
+/* What devices, bursts and caches may hold beside the buffer, and what shards may exceed it by
+ * together (doc/buffer.md). */
 static uint32_t
-frames_needed(const struct quench_switch *s)
+frames_needed(const struct sw_params *params)
 {
-	uint64_t buffer =
-		s->config->params.mmu.buffer_bytes / s->config->pool.backing_frame_bytes + 1;
 	uint64_t port = PORT_RX_DESCRIPTORS + PORT_TX_DESCRIPTORS + 2 * POLL_BURST;
+	uint64_t shard = CACHE_MBUFS + 3 * POLL_BURST + OWED_MBUFS;
 
 	/* More than a ring can index is refused by the pool, with the line that says why. */
-	return (uint32_t)min_u64(buffer + s->config->params.n_ports * port +
-					 s->config->params.shards * (CACHE_MBUFS + 2 * POLL_BURST),
+	return (uint32_t)min_u64(params->mmu.packets + params->n_ports * port +
+					 params->shards * shard,
 				 UINT32_MAX - 1);
+}
+
+/* What the devices' transmit rings may hold of frames that the switch made, with one burst. */
+static uint32_t
+own_frames_needed(const struct sw_params *params)
+{
+	return params->n_ports * (PORT_TX_DESCRIPTORS + POLL_BURST) + params->shards * CACHE_MBUFS;
+}
+
+static bool
+create_pool(struct rte_mempool **pool, struct pkt_pool_params params, const char *name,
+	    uint32_t n_mbufs, uint16_t largest_frame)
+{
+	params.name = name;
+	params.n_mbufs = n_mbufs;
+	params.largest_frame = largest_frame;
+	*pool = pkt_pool_create(&params);
+	return *pool != NULL;
 }
 
 static int
 create_pools(struct quench_switch *s, const char *path)
 {
-	struct pkt_pool_params frames = {
-		.name = "frames",
-		.n_mbufs = frames_needed(s),
-		.largest_frame =
-			(uint16_t)max_u64(s->config->params.max_frame_bytes, PORT_LEAST_DATA_ROOM),
+	struct sw_params *params = &s->config->params;
+	uint16_t room = data_room_bytes(params->max_frame_bytes);
+	struct pkt_pool_params pool = {
 		.socket = (int)rte_lcore_to_socket_id(run_poll_lcore(0)),
-		.threads = s->config->params.shards > 1,
+		.threads = params->shards > 1,
 	};
-	struct pkt_pool_params clones = frames;
+	uint32_t frames, own = own_frames_needed(params);
 
-	clones.name = "clones";
-	clones.largest_frame = 0;
-	s->pools.frames = pkt_pool_create(&frames);
-	if (s->pools.frames != NULL)
-		s->pools.clones = pkt_pool_create(&clones);
-	if (s->pools.clones != NULL)
+	frames = frames_needed(params);
+	if (create_pool(&s->pools.frames, pool, "frames", frames, room) &&
+	    create_pool(&s->pools.clones, pool, "clones", frames, 0) &&
+	    create_pool(&s->pools.pause, pool, "pause", own, PAUSE_ROOM_BYTES) &&
+	    create_pool(&s->pools.own, pool, "own", own, room))
 		return 0;
 	say_error("%s: buffer_bytes = %" PRIu64
 		  " at backing_frame_bytes = %u needs %u mbufs of %u bytes: %s "
 		  "(more memory with -m or hugepages, or a smaller buffer)",
-		  path, s->config->params.mmu.buffer_bytes, s->config->pool.backing_frame_bytes,
-		  frames.n_mbufs, frames.largest_frame, rte_strerror(rte_errno));
+		  path, params->mmu.buffer_bytes, s->config->pool.backing_frame_bytes, frames, room,
+		  rte_strerror(rte_errno));
 	return APP_FAILED;
 }
 
@@ -140,6 +162,17 @@ find_ports(struct quench_switch *s, const char *path)
 	return ports_find(s->ethdevs, s->config->params.n_ports, names, path);
 }
 
+/* Whoever sends us frames must not be able to guess the key of the tables' hashes. */
+static int
+make_key(struct half_sip_key *key)
+{
+	if (getrandom(key, sizeof(*key), 0) == (ssize_t)sizeof(*key))
+		return 0;
+	fprintf(stderr, "quench-switch: getrandom: expected %zu random bytes from the kernel: %s\n",
+		sizeof(*key), strerror(errno));
+	return -EIO;
+}
+
 static int
 open_switch(struct quench_switch *s, const char *path)
 {
@@ -151,6 +184,9 @@ open_switch(struct quench_switch *s, const char *path)
 		rc = create_pools(s, path);
 	if (rc == 0)
 		rc = open_ports(s);
+	if (rc != 0)
+		return rc;
+	rc = make_key(&s->config->params.table_key);
 	if (rc != 0)
 		return rc;
 	s->node = sw_create(&s->config->params, &s->pools);
@@ -260,6 +296,8 @@ act(const struct opts *opts)
 	v = read_config(opts->config);
 	if (v == NULL)
 		return APP_BAD_USAGE;
+	v->params.mmu.packets = (uint32_t)min_u64(
+		mmu_params_packets(&v->params.mmu, v->pool.backing_frame_bytes), UINT32_MAX);
 	if (opts->action != OPTS_THRESHOLDS)
 		thresholds_warn(&v->params);
 	if (opts->action == OPTS_RUN)

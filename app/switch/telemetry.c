@@ -2,6 +2,7 @@
 #include "switch/telemetry.h"
 
 #include "common/live_telemetry.h"
+#include "common/mempools.h"
 #include "common/report.h"
 #include "common/say.h"
 #include "ctl/json.h"
@@ -413,6 +414,7 @@ const struct telemetry_endpoint switch_endpoints[] = {
 	{"/quench/mark_accuracy", ",PORT,QUEUE", "Returns marks by queue length", 2,
 	 mark_accuracy_reply},
 	{"/quench/buffer", "", "Returns the shared buffer", 0, buffer_reply},
+	{"/quench/mempools", "", "Returns mbuf pools", 0, mempools_reply},
 	{"/quench/fdb", "[,PLACE]", "Returns the forwarding table", 1, switch_fdb_reply},
 	{"/quench/vlans", "[,FIRST]", "Returns VLANs and their ports", 1, switch_vlans_reply},
 	{"/quench/routes", "[,FIRST]", "Returns routes", 1, switch_routes_reply},

@@ -91,7 +91,7 @@ static json_t *
 neigh_row(const struct sw_snapshot *s, uint32_t i)
 {
 	static const uint8_t unknown[6];
-	static const char *const states[] = {"incomplete", "reachable", "probe", "failed"};
+	static const char *const states[] = {"incomplete", "reachable", "probe", "failed", "stale"};
 	const struct neigh *n = &s->neigh[i];
 	char ip[INET6_ADDRSTRLEN] = "";
 	json_t *o = json_object();
@@ -150,6 +150,30 @@ switch_neigh_reply(struct telemetry_call *call)
 	return table_reply(call, SW_SNAPSHOT_NEIGH, json_object(), neigh_row);
 }
 
+/* Those of a route's next hops that frames go around, "" for none. */
+static json_t *
+dead_hops(const struct node *node, const struct sw_route *route, uint32_t i)
+{
+	struct field_ip hops[SW_MAX_NEXTHOPS];
+	int n = sw_nexthops_parse(route->nexthop, hops);
+	uint16_t dead = sw_route_dead_hops(node, i);
+	char text[SW_NEXTHOP_CHARS + 1] = "";
+	size_t used = 0;
+
+	for (int k = 0; k < n; k++) {
+		char ip[INET6_ADDRSTRLEN] = "";
+
+		if (!(dead >> k & 1))
+			continue;
+		inet_ntop(hops[k].version == 4 ? AF_INET : AF_INET6, hops[k].addr, ip, sizeof(ip));
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
+					 used == 0 ? "" : ", ", ip);
+		if (used >= sizeof(text))
+			break;
+	}
+	return json_string(text);
+}
+
 json_t *
 switch_routes_reply(struct telemetry_call *call)
 {
@@ -168,6 +192,8 @@ switch_routes_reply(struct telemetry_call *call)
 
 		json_object_set_new(row, "prefix", json_string(t->routes[i].name));
 		json_object_set_new(row, "nexthop", json_string(t->routes[i].nexthop));
+		json_object_set_new(row, "dead",
+				    dead_hops(switch_of(call)->node, &t->routes[i], (uint32_t)i));
 		if (!telemetry_page_add(&page, row, i))
 			break;
 	}

@@ -106,6 +106,23 @@ print_thresholds(FILE *out, const struct sw_params *params, const char *title,
 		kb(t.dynamic_ecn_bytes));
 }
 
+static void
+print_packets(FILE *out, const struct sw_params *params)
+{
+	struct mmu_budget b = mmu_params_budget(&params->mmu);
+	uint64_t shared = b.shared_packets + b.lossy_packets;
+
+	fprintf(out,
+		"\nPacket memory: %u mbufs for frames that wait: %" PRIu64
+		" to share, one for each %" PRIu64 " bytes, and %" PRIu64
+		" of headroom and\nsize_bytes, one for each frame of %u bytes. A group that holds "
+		"so "
+		"many frames that its part of the mbufs is\nas full as its limit in bytes would "
+		"be is at its limit: a lossless one pauses, a lossy one drops (packet_memory).\n",
+		params->mmu.packets, shared, (b.shared_bytes + b.lossy_bytes) / max_u64(shared, 1),
+		b.reserved_packets + b.headroom_packets, MMU_SHORTEST_FRAME_BYTES);
+}
+
 /* Where marking must begin on a lossless queue so that it comes before any pause; 0: no pause. */
 static uint64_t
 ecn_bound_bytes(const struct sw_params *params)
@@ -205,6 +222,7 @@ thresholds_print(FILE *out, const struct sw_params *params)
 		print_thresholds(
 			out, params, "With the headroom of the table",
 			sub_sat(params->mmu.buffer_bytes, budget.reserved_bytes + needed_bytes));
+	print_packets(out, params);
 	print_rule_of_thumb(out, params);
 }
 

@@ -5,6 +5,35 @@
 
 #include "base/counter.h"
 
+/* From the buckets' tops: above the sum by at most 1/128. */
+static unsigned __int128
+rough_sum(const struct hist *h)
+{
+	unsigned __int128 sum = 0;
+
+	for (unsigned b = 0; b <= hist_bucket(h->max); b++)
+		sum += (unsigned __int128)hist_bucket_top(b) * h->weight[b];
+	return sum;
+}
+
+uint64_t
+hist_mean(const struct hist *h)
+{
+	unsigned __int128 sum = h->sum, rough;
+	uint64_t most;
+
+	if (h->count == 0)
+		return 0;
+	if (!__builtin_mul_overflow(h->count, h->max, &most))
+		return h->sum / h->count;
+	/* How often the sum has wrapped: the middle of what the buckets allow is near enough. */
+	rough = rough_sum(h);
+	rough -= rough >> 8;
+	if (rough > sum)
+		sum += (rough - sum + (1ull << 63)) >> 64 << 64;
+	return (uint64_t)(sum / h->count);
+}
+
 uint64_t
 hist_quantile(const struct hist *h, double pct)
 {

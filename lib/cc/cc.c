@@ -98,11 +98,12 @@ static uint32_t
 dcqcn_cnp(struct cc *cc, const struct cc_node *node, uint64_t now_ns)
 {
 	uint32_t did = cc_on_timer(cc, node, now_ns) | CC_DID_CNP;
+	uint64_t cuts = node->rp_stats->rp_cuts;
 	bool was_limited = rp_limited(&cc->rp);
 
 	/* Nothing is due any more: what follows is the CNP's own doing. */
 	rp_on_cnp(&cc->rp, node->rp, node->rp_stats, now_ns);
-	return did | (node->rp->rp_profile == RP_PROFILE_PAPER ? CC_DID_CUT : 0) |
+	return did | (node->rp_stats->rp_cuts != cuts ? CC_DID_CUT : 0) |
 	       (was_limited ? 0 : CC_DID_ENGAGE);
 }
 
@@ -121,6 +122,12 @@ dctcp_start(struct cc *cc, const struct cc_node *node, uint64_t start_rate_bps, 
 {
 	(void)now_ns;
 	dctcp_init(&cc->dctcp, node->dctcp, start_rate_bps, node->max_rate_bps);
+}
+
+static uint32_t
+dctcp_params(struct cc *cc, const struct cc_node *node)
+{
+	return dctcp_on_params(&cc->dctcp, node->dctcp, node->max_rate_bps) ? CC_DID_RELOAD : 0;
 }
 
 static uint32_t
@@ -167,6 +174,12 @@ timely_start(struct cc *cc, const struct cc_node *node, uint64_t start_rate_bps,
 }
 
 static uint32_t
+timely_params(struct cc *cc, const struct cc_node *node)
+{
+	return timely_on_params(&cc->timely, node->timely, node->max_rate_bps) ? CC_DID_RELOAD : 0;
+}
+
+static uint32_t
 timely_ack(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack, uint64_t now_ns)
 {
 	uint64_t rate_bps = cc->timely.rate_bps;
@@ -178,6 +191,8 @@ timely_ack(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack, 
 		      node->max_rate_bps);
 	if (cc->timely.rate_bps < rate_bps)
 		return CC_DID_RTT | CC_DID_CUT;
+	if (cc->timely.rate_bps == rate_bps)
+		return CC_DID_RTT;
 	return CC_DID_RTT |
 	       (cc->timely.good_samples >= node->timely->timely_hai_threshold ? CC_DID_HYPER
 									      : CC_DID_RAISE);
@@ -203,10 +218,12 @@ static const struct cc_ops algorithms[CC_ALGORITHMS] = {
 		      .cnp = dctcp_cnp,
 		      .ack = dctcp_ack,
 		      .loss = dctcp_loss,
+		      .params = dctcp_params,
 		      .read = dctcp_read},
 	[CC_TIMELY] = {.start = timely_start,
 		       .ack = timely_ack,
 		       .hears_rtts = true,
+		       .params = timely_params,
 		       .read = timely_read},
 };
 

@@ -64,12 +64,21 @@ dctcp_init(struct dctcp *d, const struct dctcp_params *params, uint64_t start_ra
 	};
 }
 
+bool
+dctcp_on_params(struct dctcp *d, const struct dctcp_params *params, uint64_t max_rate_bps)
+{
+	uint64_t before_bps = d->rate_bps;
+
+	d->rate_bps = max_u64(before_bps, min_u64(params->dctcp_min_rate_bps, max_rate_bps));
+	return d->rate_bps != before_bps;
+}
+
 /* RFC 8257 3.4: cwnd (1 - alpha / 2), once in a round trip. */
 static bool
 cut(struct dctcp *d, const struct dctcp_params *params, struct dctcp_stats *stats,
     uint32_t alpha_q31)
 {
-	uint64_t cut_bps;
+	uint64_t cut_bps, before_bps = d->rate_bps;
 
 	if (d->cut)
 		return false;
@@ -78,6 +87,9 @@ cut(struct dctcp *d, const struct dctcp_params *params, struct dctcp_stats *stat
 	d->rate_bps =
 		max_u64(d->rate_bps - cut_bps, min_u64(params->dctcp_min_rate_bps, d->rate_bps));
 	d->cut = true;
+	/* At the minimum rate nothing is cut. */
+	if (d->rate_bps == before_bps)
+		return false;
 	counter_inc(&stats->dctcp_cuts);
 	return true;
 }

@@ -146,7 +146,9 @@ cut(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint6
 		max_u64(params->rp_min_rate_bps, rate_bps - min_u64(by_alpha_bps, most_bps));
 	count_engagement(rp, stats);
 	restart_recovery(rp, at_ns + params->rp_time_reset_us * NS_PER_US);
-	counter_inc(&stats->rp_cuts);
+	/* At the minimum rate, or with rp_min_dec_fac_pct = 100, nothing is cut. */
+	if (rp->current_rate_bps < rate_bps)
+		counter_inc(&stats->rp_cuts);
 }
 
 /* Figure 7. paper: stages with this event counted in, F fast steps; mlx: stages of before, F as

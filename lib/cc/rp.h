@@ -84,8 +84,9 @@ int rp_params_check(const struct rp_params *params, const char **why);
 
 struct rp_stats {
 	uint64_t rp_cnp_handled; /* CNPs accepted for a known QP: counted by rp_on_cnp() */
-	uint64_t rp_cnp_ignored; /* CNPs for no known QP, or control off: counted by the caller */
-	uint64_t rp_cuts;
+	/* CNPs for no known QP, not of its peer, or control off: counted by the caller */
+	uint64_t rp_cnp_ignored;
+	uint64_t rp_cuts; /* that lowered the rate */
 	/* Increases that did something: not those of a QP that is at the maximum rate already. */
 	uint64_t rp_fast_recoveries;
 	uint64_t rp_additive_increases;

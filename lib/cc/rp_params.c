@@ -212,9 +212,10 @@ const unsigned int rp_fields_n = sizeof(rp_fields) / sizeof(rp_fields[0]);
 
 const struct counter_field rp_counters[] = {
 	COUNTER_FIELD(struct rp_stats, rp_cnp_handled, "CNPs accepted for a known QP"),
-	COUNTER_FIELD(struct rp_stats, rp_cnp_ignored,
-		      "CNPs for an unknown QP, or of no use to the algorithm"),
-	COUNTER_FIELD(struct rp_stats, rp_cuts, "cuts of a rate"),
+	COUNTER_FIELD(
+		struct rp_stats, rp_cnp_ignored,
+		"CNPs for an unknown QP, not of the QP's peer, or of no use to the algorithm"),
+	COUNTER_FIELD(struct rp_stats, rp_cuts, "times that a CNP lowered a rate"),
 	COUNTER_FIELD(struct rp_stats, rp_fast_recoveries, "steps of fast recovery"),
 	COUNTER_FIELD(struct rp_stats, rp_additive_increases, "steps of additive increase"),
 	COUNTER_FIELD(struct rp_stats, rp_hyper_increases, "steps of hyper increase"),

@@ -76,6 +76,15 @@ timely_init(struct timely *t, const struct timely_params *params, uint64_t start
 	};
 }
 
+bool
+timely_on_params(struct timely *t, const struct timely_params *params, uint64_t max_rate_bps)
+{
+	uint64_t before_bps = t->rate_bps;
+
+	t->rate_bps = max_u64(before_bps, min_u64(params->timely_min_rate_bps, max_rate_bps));
+	return t->rate_bps != before_bps;
+}
+
 static void
 rise(struct timely *t, const struct timely_params *params, struct timely_stats *stats,
      uint64_t steps, uint64_t max_rate_bps)
@@ -89,13 +98,15 @@ static void
 fall(struct timely *t, const struct timely_params *params, struct timely_stats *stats,
      uint64_t share_q10)
 {
-	uint64_t beta_share = params->timely_beta_ppm * share_q10;
+	uint64_t beta_share = params->timely_beta_ppm * share_q10, before_bps = t->rate_bps;
 	uint64_t cut_bps = mul_div(t->rate_bps, beta_share, 1024 * (uint64_t)PPM);
 
 	t->rate_bps =
 		max_u64(t->rate_bps - cut_bps, min_u64(params->timely_min_rate_bps, t->rate_bps));
 	t->good_samples = 0;
-	counter_inc(&stats->timely_cuts);
+	/* At the minimum rate nothing is cut. */
+	if (t->rate_bps < before_bps)
+		counter_inc(&stats->timely_cuts);
 }
 
 /*

@@ -18,6 +18,7 @@
 #ifndef QUENCH_CC_TIMELY_H
 #define QUENCH_CC_TIMELY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/field.h"
@@ -64,6 +65,10 @@ struct timely {
 
 void timely_init(struct timely *t, const struct timely_params *params, uint64_t start_rate_bps,
 		 uint64_t max_rate_bps);
+
+/** The parameters have changed: the rate is no lower than the minimum. @return is it another one?
+ */
+bool timely_on_params(struct timely *t, const struct timely_params *params, uint64_t max_rate_bps);
 
 /** A round-trip time was measured; above 18 minutes (2^40 ns) it counts as that. */
 void timely_on_rtt(struct timely *t, const struct timely_params *params, struct timely_stats *stats,

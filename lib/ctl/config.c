@@ -10,29 +10,23 @@
 static int
 list_sections(struct config *cfg)
 {
-	char **names;
-	int n = rte_cfgfile_num_sections(cfg->file, NULL, 0);
+	uint32_t n = cfg->file.names.n;
 
-	if (n <= 0)
-		return 0;
-	cfg->sections = calloc((size_t)n, sizeof(cfg->sections[0]));
-	names = calloc((size_t)n, sizeof(names[0]));
-	if (!cfg->sections || !names) {
-		free(names);
+	cfg->sections = calloc((size_t)n + 1, sizeof(cfg->sections[0]));
+	if (!cfg->sections)
 		return -ENOMEM;
-	}
-	for (int i = 0; i < n; i++)
-		names[i] = cfg->sections[i];
-	cfg->n_sections = rte_cfgfile_sections(cfg->file, names, n);
-	free(names);
+	for (uint32_t i = 0; i < n; i++)
+		strcpy(cfg->sections[i], cfg->file.parts[i]->name);
+	cfg->n_sections = (int)n;
 	return 0;
 }
 
-/* text: NULL for what stands in the file. */
+/* text: NULL to read the file. */
 static struct config *
 open_config(const char *path, const char *text, size_t size, struct config_error *err)
 {
 	struct config *cfg = calloc(1, sizeof(*cfg));
+	int rc;
 
 	if (cfg)
 		cfg->path = strdup(path);
@@ -41,12 +35,11 @@ open_config(const char *path, const char *text, size_t size, struct config_error
 		config_close(cfg);
 		return NULL;
 	}
-	cfg->file = text ? config_file_parse(path, text, size, err) : config_file_load(path, err);
-	if (cfg->file)
-		cfg->set = rte_cfgfile_create(0);
-	if (cfg->set && list_sections(cfg) == 0)
+	rc = text ? config_file_parse(path, text, size, &cfg->file, err)
+		  : config_file_load(path, &cfg->file, err);
+	if (rc == 0 && list_sections(cfg) == 0)
 		return cfg;
-	if (cfg->file)
+	if (rc == 0)
 		config_error_set(err, path, " out of memory");
 	config_close(cfg);
 	return NULL;
@@ -69,11 +62,14 @@ config_close(struct config *cfg)
 {
 	if (!cfg)
 		return;
-	if (cfg->file)
-		rte_cfgfile_close(cfg->file);
-	if (cfg->set)
-		rte_cfgfile_close(cfg->set);
-	free(cfg->readers);
+	config_store_free(&cfg->file);
+	config_store_free(&cfg->set);
+	for (uint32_t i = 0; i < cfg->read_names.n; i++) {
+		free(cfg->read[i]->readers);
+		free(cfg->read[i]);
+	}
+	free(cfg->read);
+	names_free(&cfg->read_names);
 	free(cfg->sections);
 	free(cfg->path);
 	free(cfg);
@@ -88,10 +84,9 @@ config_over(const struct config *under, const char *name, struct config_error *e
 	if (cfg) {
 		cfg->under = under;
 		cfg->path = strdup(name);
-		cfg->set = rte_cfgfile_create(0);
 		cfg->sections = malloc(bytes + 1);
 	}
-	if (!cfg || !cfg->path || !cfg->set || !cfg->sections) {
+	if (!cfg || !cfg->path || !cfg->sections) {
 		config_error_set(err, name, " out of memory");
 		config_close(cfg);
 		return NULL;
@@ -112,41 +107,41 @@ refuse_set(const struct config *cfg, const char *text, const char *expected,
 	return -EINVAL;
 }
 
-static int
-add_section(struct config *cfg, const char *name)
+/* A section of cfg->set. @return NULL: no memory. */
+static struct config_part *
+section_to_set(struct config *cfg, const char *name)
 {
-	char(*grown)[CFG_NAME_LEN];
-
+	struct config_part *part = config_store_find(&cfg->set, name);
 	bool known = config_has(cfg, name);
+	char(*grown)[CONFIG_MAX_NAME + 1];
 
-	if (rte_cfgfile_has_section(cfg->set, name))
-		return 0;
-	if (rte_cfgfile_add_section(cfg->set, name) != 0)
-		return -ENOMEM;
-	if (known)
-		return 0;
+	if (!part)
+		part = config_store_add(&cfg->set, name);
+	if (!part || known)
+		return part;
 	grown = realloc(cfg->sections, ((size_t)cfg->n_sections + 1) * sizeof(*grown));
 	if (!grown)
-		return -ENOMEM;
+		return NULL;
 	cfg->sections = grown;
 	strcpy(grown[cfg->n_sections++], name);
-	return 0;
+	return part;
 }
 
 int
 config_set(struct config *cfg, const char *text, struct config_error *err)
 {
-	char section[CFG_NAME_LEN], key[CFG_NAME_LEN], value[CFG_VALUE_LEN];
+	char section[CONFIG_MAX_NAME + 1], key[CONFIG_MAX_NAME + 1], value[CONFIG_MAX_VALUE + 1];
+	struct config_part *part;
 	enum config_set_fault fault = config_split_set(text, section, key, value);
 
 	if (fault == CONFIG_SET_FORM)
 		return refuse_set(cfg, text, "SECTION.KEY=VALUE, such as wred.Kmax=400KB", err);
 	if (fault == CONFIG_SET_LENGTH)
 		return refuse_set(cfg, text, "shorter names or a shorter value", err);
-	if (rte_cfgfile_has_entry(cfg->set, section, key))
+	part = section_to_set(cfg, section);
+	if (part && config_part_value(part, key))
 		return refuse_set(cfg, text, "each key once", err);
-	if (add_section(cfg, section) != 0 ||
-	    rte_cfgfile_add_entry(cfg->set, section, key, value) != 0) {
+	if (!part || config_part_add(part, key, value) != 0) {
 		config_error_set(err, cfg->path, " out of memory");
 		return -ENOMEM;
 	}
@@ -178,10 +173,9 @@ bool
 config_has(const struct config *cfg, const char *section)
 {
 	for (; cfg->under; cfg = cfg->under)
-		if (rte_cfgfile_has_section(cfg->set, section))
+		if (config_store_find(&cfg->set, section))
 			return true;
-	return rte_cfgfile_has_section(cfg->file, section) ||
-	       rte_cfgfile_has_section(cfg->set, section);
+	return config_store_find(&cfg->file, section) || config_store_find(&cfg->set, section);
 }
 
 const char *
@@ -191,7 +185,7 @@ config_next(const struct config *cfg, const char *word, const char *previous)
 	int i = 0;
 
 	if (previous)
-		i = (int)((previous - cfg->sections[0]) / CFG_NAME_LEN) + 1;
+		i = (int)((previous - cfg->sections[0]) / (CONFIG_MAX_NAME + 1)) + 1;
 	for (; i < cfg->n_sections; i++)
 		if (strncmp(cfg->sections[i], word, n) == 0 &&
 		    (cfg->sections[i][n] == '\0' || cfg->sections[i][n] == ' '))

@@ -108,6 +108,9 @@ int config_refuse(const struct config *cfg, const char *section, const char *key
 /** Does the file give this key of a section that was read, under its name or an alias? */
 bool config_gives(const struct config *cfg, const char *section, const char *key);
 
+/** The same, but config_set() gives it, whatever the file says. */
+bool config_gives_set(const struct config *cfg, const char *section, const char *key);
+
 /** Print one section with its effective values, as a file that can be read back. */
 void config_print(FILE *out, const char *section, const struct field *fields, unsigned int n,
 		  const void *object);

@@ -39,29 +39,77 @@ void
 config_rows_free(struct config_rows *rows)
 {
 	free(rows->rows);
+	free(rows->first);
+	names_free(&rows->sections);
 	*rows = (struct config_rows){0};
 }
 
-/* The same section and table, mostly at the guessed place; the next one is mostly behind it. */
+/* The same section and table. Tables that share a section stand side by side. */
 static const struct config_row *
-find(const struct config_rows *in, const struct config_row *row, unsigned int *guess)
+find(const struct config_rows *in, const struct config_row *row)
 {
-	for (unsigned int i = 0; i < in->n; i++) {
-		unsigned int at = (*guess + i) % in->n;
-		const struct config_row *other = &in->rows[at];
+	uint32_t section = names_find(&in->sections, row->section);
 
-		if (other->fields != row->fields || strcmp(other->section, row->section) != 0)
-			continue;
-		*guess = at + 1;
-		return other;
-	}
+	for (unsigned int i = section == NAMES_NONE ? in->n : in->first[section];
+	     i < in->n && strcmp(in->rows[i].section, row->section) == 0; i++)
+		if (in->rows[i].fields == row->fields)
+			return &in->rows[i];
 	return NULL;
+}
+
+/* Sections in the order of the rows. @return false: no memory. */
+static bool
+index_rows(struct config_rows *rows)
+{
+	if (rows->first != NULL)
+		return true;
+	rows->first = calloc(rows->n + 1, sizeof(*rows->first));
+	for (unsigned int i = 0; rows->first != NULL && i < rows->n; i++) {
+		if (i > 0 && strcmp(rows->rows[i].section, rows->rows[i - 1].section) == 0)
+			continue;
+		rows->first[rows->sections.n] = i;
+		rows->no_memory |= names_add(&rows->sections, rows->rows[i].section) == NAMES_NONE;
+	}
+	rows->no_memory |= rows->first == NULL;
+	return !rows->no_memory;
 }
 
 struct visitor {
 	void (*visit)(void *arg, const struct config_change *change);
 	void *arg;
 };
+
+/* Are the members equal byte by byte? Then their texts are, which costs much more to find out. */
+static bool
+same_bytes(const struct field *f, const void *a, const void *b)
+{
+	const char *from = (const char *)a + f->offset, *to = (const char *)b + f->offset;
+
+	switch (f->type) {
+	case FIELD_BOOL:
+	case FIELD_U8:
+	case FIELD_I8:
+	case FIELD_SET8:
+		return *from == *to;
+	case FIELD_U16:
+		return memcmp(from, to, sizeof(uint16_t)) == 0;
+	case FIELD_U32:
+		return memcmp(from, to, sizeof(uint32_t)) == 0;
+	case FIELD_U64:
+		return memcmp(from, to, sizeof(uint64_t)) == 0;
+	case FIELD_ENUM:
+		return memcmp(from, to, sizeof(int)) == 0;
+	case FIELD_MAC:
+		return memcmp(from, to, 6) == 0;
+	case FIELD_IP:
+		return memcmp(from, to, sizeof(struct field_ip)) == 0;
+	case FIELD_STR:
+		return strcmp(from, to) == 0;
+	case FIELD_MAP:
+		return memcmp(from, to, f->map_keys) == 0;
+	}
+	return false;
+}
 
 static void
 compare_row(const struct config_row *from, const struct config_row *to, const struct visitor *v)
@@ -75,6 +123,8 @@ compare_row(const struct config_row *from, const struct config_row *to, const st
 					       .to = after,
 					       .live = f->live && !from->fixed};
 
+		if (same_bytes(f, from->object, to->object))
+			continue;
 		field_format(f, from->object, before, sizeof(before));
 		field_format(f, to->object, after, sizeof(after));
 		if (strcmp(before, after) != 0)
@@ -106,23 +156,23 @@ only_in_one(const struct config_row *row, const char *from, const char *to, cons
 }
 
 void
-config_rows_compare(const struct config_rows *from, const struct config_rows *to,
+config_rows_compare(struct config_rows *from, struct config_rows *to,
 		    void (*visit)(void *arg, const struct config_change *change), void *arg)
 {
 	const struct visitor v = {visit, arg};
-	unsigned int guess = 0;
 
+	if (!index_rows(from) || !index_rows(to))
+		return;
 	for (unsigned int i = 0; i < from->n; i++) {
-		const struct config_row *other = find(to, &from->rows[i], &guess);
+		const struct config_row *other = find(to, &from->rows[i]);
 
 		if (other != NULL)
 			compare_row(&from->rows[i], other, &v);
 		else
 			only_in_one(&from->rows[i], "there", "", &v);
 	}
-	guess = 0;
 	for (unsigned int i = 0; i < to->n; i++) {
-		if (find(from, &to->rows[i], &guess) == NULL)
+		if (find(from, &to->rows[i]) == NULL)
 			only_in_one(&to->rows[i], "", "there", &v);
 	}
 }
@@ -152,15 +202,15 @@ refuse_fixed(void *arg, const struct config_change *c)
 }
 
 int
-config_rows_refuse_fixed(const char *path, const struct config_rows *from,
-			 const struct config_rows *to, struct config_error *err)
+config_rows_refuse_fixed(const char *path, struct config_rows *from, struct config_rows *to,
+			 struct config_error *err)
 {
 	struct refusal r = {.path = path, .err = err};
 
+	config_rows_compare(from, to, refuse_fixed, &r);
 	if (from->no_memory || to->no_memory) {
 		config_error_set(err, path, " out of memory");
 		return -ENOMEM;
 	}
-	config_rows_compare(from, to, refuse_fixed, &r);
 	return r.made ? -EINVAL : 0;
 }

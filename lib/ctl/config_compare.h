@@ -6,6 +6,7 @@
 #ifndef QUENCH_CTL_CONFIG_COMPARE_H
 #define QUENCH_CTL_CONFIG_COMPARE_H
 
+#include "base/names.h"
 #include "ctl/config.h"
 
 struct config_row {
@@ -22,6 +23,9 @@ struct config_rows {
 	struct config_row *rows;
 	unsigned int n, room;
 	bool no_memory;
+	/* of config_rows_compare(): after it no row is added */
+	struct names sections;
+	unsigned int *first; /* row of each */
 };
 
 /** Add a row. When there is no memory no_memory is set. */
@@ -39,8 +43,9 @@ struct config_change {
 	bool live;                 /* it may be made while the program runs */
 };
 
-/** Call visit for each difference, in the order of from, then of what only to has. */
-void config_rows_compare(const struct config_rows *from, const struct config_rows *to,
+/** Call visit for each difference, in the order of from, then of what only to has. Without memory
+ * no_memory of either is set. */
+void config_rows_compare(struct config_rows *from, struct config_rows *to,
 			 void (*visit)(void *arg, const struct config_change *change), void *arg);
 
 /**
@@ -50,7 +55,7 @@ void config_rows_compare(const struct config_rows *from, const struct config_row
  * @return      0, or -EINVAL with err filled in: "file: [section] key = value: cannot change while
  *              the program runs; it is other value".
  */
-int config_rows_refuse_fixed(const char *path, const struct config_rows *from,
-			     const struct config_rows *to, struct config_error *err);
+int config_rows_refuse_fixed(const char *path, struct config_rows *from, struct config_rows *to,
+			     struct config_error *err);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ctl/config_file.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -10,21 +9,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <rte_cfgfile.h>
-
-static_assert(CONFIG_MAX_NAME < CFG_NAME_LEN, "rte_cfgfile would cut names");
-static_assert(CONFIG_MAX_VALUE < CFG_VALUE_LEN, "rte_cfgfile would cut values");
-
 #define PATH_SHOWN 256
 
 struct parser {
 	const char *path;
-	struct rte_cfgfile *file;
+	struct config_store *store;
 	struct config_error *err;
 	unsigned int line;
 	unsigned int sections;
-	unsigned int keys; /* of this section */
-	char section[CFG_NAME_LEN];
+	struct config_part *section; /* NULL: before the first */
 };
 
 void
@@ -107,14 +100,13 @@ parse_section(struct parser *p, char *line)
 	if (strlen(name) > CONFIG_MAX_NAME)
 		return REFUSE(p, "%u: expected a section name of at most %u characters", p->line,
 			      CONFIG_MAX_NAME);
-	if (rte_cfgfile_has_section(p->file, name))
+	if (config_store_find(p->store, name) != NULL)
 		return REFUSE(p, "%u: section [%s] comes twice", p->line, name);
 	if (p->sections++ == CONFIG_MAX_SECTIONS)
 		return REFUSE(p, "%u: expected at most %u sections", p->line, CONFIG_MAX_SECTIONS);
-	if (rte_cfgfile_add_section(p->file, name) != 0)
+	p->section = config_store_add(p->store, name);
+	if (p->section == NULL)
 		return REFUSE(p, " out of memory");
-	strcpy(p->section, name);
-	p->keys = 0;
 	return 0;
 }
 
@@ -138,14 +130,14 @@ parse_key(struct parser *p, char *line)
 	if (strlen(value) > CONFIG_MAX_VALUE)
 		return REFUSE(p, "%u: expected a value of at most %u characters for %s", p->line,
 			      CONFIG_MAX_VALUE, key);
-	if (p->sections == 0)
+	if (p->section == NULL)
 		return REFUSE(p, "%u: expected a [section] before the first key, %s", p->line, key);
-	if (p->keys++ == CONFIG_MAX_KEYS)
+	if (p->section->n == CONFIG_MAX_KEYS)
 		return REFUSE(p, "%u: expected at most %u keys in [%s]", p->line, CONFIG_MAX_KEYS,
-			      p->section);
-	if (rte_cfgfile_has_entry(p->file, p->section, key))
-		return REFUSE(p, "%u: %s comes twice in [%s]", p->line, key, p->section);
-	if (rte_cfgfile_add_entry(p->file, p->section, key, value) != 0)
+			      p->section->name);
+	if (config_part_value(p->section, key) != NULL)
+		return REFUSE(p, "%u: %s comes twice in [%s]", p->line, key, p->section->name);
+	if (config_part_add(p->section, key, value) != 0)
 		return REFUSE(p, " out of memory");
 	return 0;
 }
@@ -249,58 +241,48 @@ read_file(const char *path, size_t *size, struct config_error *err)
 	return text;
 }
 
-/* text is written to, and has a zero behind its end. */
-static struct rte_cfgfile *
-parse(const char *path, char *text, size_t size, struct config_error *err)
+/* text is written to, and has a zero after its end. */
+static int
+parse(const char *path, char *text, size_t size, struct config_store *out, struct config_error *err)
 {
-	struct parser p = {.path = path, .err = err};
+	struct parser p = {.path = path, .store = out, .err = err};
 
-	p.file = rte_cfgfile_create(0);
-	if (!p.file)
-		config_error_set(err, path, " out of memory");
-	if (p.file && parse_text(&p, text, size) != 0) {
-		rte_cfgfile_close(p.file);
-		p.file = NULL;
-	}
-	return p.file;
+	return parse_text(&p, text, size);
 }
 
-struct rte_cfgfile *
-config_file_load(const char *path, struct config_error *err)
+int
+config_file_load(const char *path, struct config_store *out, struct config_error *err)
 {
-	struct rte_cfgfile *file = NULL;
 	size_t size = 0;
 	char *text = read_file(path, &size, err);
+	int rc = text ? parse(path, text, size, out, err) : -EINVAL;
 
-	if (text)
-		file = parse(path, text, size, err);
 	free(text);
-	return file;
+	return rc;
 }
 
-struct rte_cfgfile *
-config_file_parse(const char *path, const char *text, size_t size, struct config_error *err)
+int
+config_file_parse(const char *path, const char *text, size_t size, struct config_store *out,
+		  struct config_error *err)
 {
-	struct rte_cfgfile *file = NULL;
 	char *copy;
+	int rc;
 
-	if (size > CONFIG_MAX_FILE_BYTES) {
-		config_error_set(err, path, " expected at most %u bytes", CONFIG_MAX_FILE_BYTES);
-		return NULL;
-	}
 	copy = strndup(text, size);
-	if (copy)
-		file = parse(path, copy, strlen(copy), err);
-	else
+	if (copy) {
+		rc = parse(path, copy, strlen(copy), out, err);
+	} else {
 		config_error_set(err, path, " out of memory");
+		rc = -EINVAL;
+	}
 	free(copy);
-	return file;
+	return rc;
 }
 
 static bool
 copy_trimmed(char *to, const char *from, size_t n, size_t most)
 {
-	char text[CFG_VALUE_LEN];
+	char text[CONFIG_MAX_VALUE + 1];
 	char *word;
 
 	if (n >= sizeof(text))

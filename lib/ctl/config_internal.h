@@ -4,26 +4,30 @@
 #ifndef QUENCH_CTL_CONFIG_INTERNAL_H
 #define QUENCH_CTL_CONFIG_INTERNAL_H
 
-#include <rte_cfgfile.h>
+#include "ctl/config_store.h"
 
-#include "ctl/config.h"
-
-/* A table that has read a section. What no table knows is refused in the end. */
+/* A table that has read a section. Keys that no table knows are refused in the end. */
 struct reader {
-	char section[CFG_NAME_LEN];
 	const struct field *fields;
 	unsigned int n;
 };
 
-struct config {
-	char *path;                     /* what error lines call it */
-	const struct config *under;     /* goes behind set; NULL: file does */
-	struct rte_cfgfile *file;       /* NULL: there is one under */
-	struct rte_cfgfile *set;        /* what config_set() says */
-	char (*sections)[CFG_NAME_LEN]; /* in file order, then those that are only set */
-	int n_sections;
+struct read_section {
+	char name[CONFIG_MAX_NAME + 1];
 	struct reader *readers;
-	unsigned int n_readers;
+	unsigned int n;
+};
+
+struct config {
+	char *path;                            /* what error lines call it */
+	const struct config *under;            /* goes behind set; NULL: file does */
+	struct config_store file;              /* empty if there is one under */
+	struct config_store set;               /* from config_set() */
+	char (*sections)[CONFIG_MAX_NAME + 1]; /* in file order, then those that are only set */
+	int n_sections;
+	struct names read_names; /* of read[] */
+	struct read_section **read;
+	unsigned int read_room;
 };
 
 #endif

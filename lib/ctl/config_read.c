@@ -9,23 +9,59 @@
 #include "ctl/config_file.h"
 #include "ctl/nearest.h"
 
+/* @return NULL: no table has read the section. */
+static const struct read_section *
+find_read(const struct config *cfg, const char *section)
+{
+	uint32_t i = names_find(&cfg->read_names, section);
+
+	return i == NAMES_NONE ? NULL : cfg->read[i];
+}
+
+static struct read_section *
+add_read(struct config *cfg, const char *section)
+{
+	struct read_section *read;
+
+	if (cfg->read_names.n == cfg->read_room) {
+		unsigned int room = cfg->read_room == 0 ? 16 : 2 * cfg->read_room;
+		struct read_section **grown = realloc(cfg->read, room * sizeof(*grown));
+
+		if (!grown)
+			return NULL;
+		cfg->read = grown;
+		cfg->read_room = room;
+	}
+	read = calloc(1, sizeof(*read));
+	if (!read)
+		return NULL;
+	snprintf(read->name, sizeof(read->name), "%s", section);
+	cfg->read[cfg->read_names.n] = read;
+	if (names_add(&cfg->read_names, read->name) == NAMES_NONE) {
+		free(read);
+		return NULL;
+	}
+	return read;
+}
+
 static int
 remember_reader(struct config *cfg, const char *section, const struct field *fields, unsigned int n)
 {
+	struct read_section *read = (struct read_section *)find_read(cfg, section);
 	struct reader *grown;
 
-	for (unsigned int i = 0; i < cfg->n_readers; i++)
-		if (cfg->readers[i].fields == fields && cfg->readers[i].n == n &&
-		    strcmp(cfg->readers[i].section, section) == 0)
+	if (!read)
+		read = add_read(cfg, section);
+	if (!read)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < read->n; i++)
+		if (read->readers[i].fields == fields && read->readers[i].n == n)
 			return 0;
-	grown = realloc(cfg->readers, (cfg->n_readers + 1) * sizeof(*grown));
+	grown = realloc(read->readers, (read->n + 1) * sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
-	cfg->readers = grown;
-	grown += cfg->n_readers++;
-	snprintf(grown->section, sizeof(grown->section), "%s", section);
-	grown->fields = fields;
-	grown->n = n;
+	read->readers = grown;
+	grown[read->n++] = (struct reader){fields, n};
 	return 0;
 }
 
@@ -38,17 +74,18 @@ struct given {
 };
 
 static struct given
-given_in(struct rte_cfgfile *file, const char *section, const struct field *field)
+given_in(const struct config_store *store, const char *section, const struct field *field)
 {
+	const struct config_part *part = config_store_find(store, section);
 	struct given g = {0};
 
-	if (!rte_cfgfile_has_section(file, section))
+	if (!part)
 		return g;
-	g.value = rte_cfgfile_get_entry(file, section, field->name);
+	g.value = config_part_value(part, field->name);
 	g.name = field->name;
 	for (int a = 0; a < FIELD_ALIASES && field->aliases[a].name; a++) {
 		const char *name = field->aliases[a].name;
-		const char *value = rte_cfgfile_get_entry(file, section, name);
+		const char *value = config_part_value(part, name);
 
 		if (value && g.value) {
 			g.again = name;
@@ -61,14 +98,26 @@ given_in(struct rte_cfgfile *file, const char *section, const struct field *fiel
 	return g;
 }
 
+/* What config_set() says. *last: the lowest layer, which has the file. */
+static struct given
+given_set(const struct config *cfg, const char *section, const struct field *field,
+	  const struct config **last)
+{
+	struct given g = given_in(&cfg->set, section, field);
+
+	for (; !g.value && cfg->under; g = given_in(&cfg->set, section, field))
+		cfg = cfg->under;
+	*last = cfg;
+	return g;
+}
+
 static struct given
 find_given(const struct config *cfg, const char *section, const struct field *field)
 {
-	struct given g = given_in(cfg->set, section, field);
+	const struct config *last;
+	struct given g = given_set(cfg, section, field, &last);
 
-	for (; !g.value && cfg->under; g = given_in(cfg->set, section, field))
-		cfg = cfg->under;
-	return g.value ? g : given_in(cfg->file, section, field);
+	return g.value ? g : given_in(&last->file, section, field);
 }
 
 static int
@@ -106,27 +155,41 @@ config_read(struct config *cfg, const char *section, const struct field *fields,
 	return rc;
 }
 
+static const struct field *
+find_field(const struct config *cfg, const char *section, const char *key)
+{
+	const struct read_section *read = find_read(cfg, section);
+	const struct field *field = NULL;
+
+	for (unsigned int i = 0; field == NULL && read && i < read->n; i++) {
+		const struct reader *r = &read->readers[i];
+		const struct field_alias *alias;
+
+		field = field_find(r->fields, r->n, key, &alias);
+	}
+	return field;
+}
+
 static struct given
 find_key(const struct config *cfg, const char *section, const char *key)
 {
-	for (unsigned int i = 0; i < cfg->n_readers; i++) {
-		const struct reader *r = &cfg->readers[i];
-		const struct field_alias *alias;
-		const struct field *field;
+	const struct field *field = find_field(cfg, section, key);
 
-		if (strcmp(r->section, section) != 0)
-			continue;
-		field = field_find(r->fields, r->n, key, &alias);
-		if (field)
-			return find_given(cfg, section, field);
-	}
-	return (struct given){0};
+	return field != NULL ? find_given(cfg, section, field) : (struct given){0};
 }
 
 bool
 config_gives(const struct config *cfg, const char *section, const char *key)
 {
 	return find_key(cfg, section, key).value != NULL;
+}
+
+bool
+config_gives_set(const struct config *cfg, const char *section, const char *key)
+{
+	const struct field *field = find_field(cfg, section, key);
+
+	return field != NULL && given_set(cfg, section, field, &cfg).value != NULL;
 }
 
 int
@@ -158,21 +221,18 @@ nearest_key(struct nearest *best, const struct reader *r)
 }
 
 static int
-finish_key(const struct config *cfg, const char *section, const struct rte_cfgfile_entry *entry,
+finish_key(const struct config *cfg, const char *section, const struct config_entry *entry,
 	   struct config_error *err)
 {
+	const struct read_section *read = find_read(cfg, section);
 	struct nearest best = {.wanted = entry->name};
 	const struct field_alias *alias;
 
-	for (unsigned int i = 0; i < cfg->n_readers; i++) {
-		const struct reader *r = &cfg->readers[i];
-
-		if (strcmp(r->section, section) != 0)
-			continue;
-		if (field_find(r->fields, r->n, entry->name, &alias))
+	for (unsigned int i = 0; read && i < read->n; i++)
+		if (field_find(read->readers[i].fields, read->readers[i].n, entry->name, &alias))
 			return 0;
-		nearest_key(&best, r);
-	}
+	for (unsigned int i = 0; read && i < read->n; i++)
+		nearest_key(&best, &read->readers[i]);
 	if (best.name)
 		config_error_set(err, cfg->path, " [%s] %s = %s: expected a known key, such as %s",
 				 section, entry->name, entry->value, best.name);
@@ -183,23 +243,14 @@ finish_key(const struct config *cfg, const char *section, const struct rte_cfgfi
 }
 
 static int
-finish_in(const struct config *cfg, struct rte_cfgfile *file, const char *section,
+finish_in(const struct config *cfg, const struct config_store *store, const char *section,
 	  struct config_error *err)
 {
-	int n = rte_cfgfile_section_num_entries(file, section), rc = 0;
-	struct rte_cfgfile_entry *entries;
+	const struct config_part *part = config_store_find(store, section);
+	int rc = 0;
 
-	if (n <= 0)
-		return 0;
-	entries = calloc((size_t)n, sizeof(*entries));
-	if (!entries) {
-		config_error_set(err, cfg->path, " out of memory");
-		return -ENOMEM;
-	}
-	n = rte_cfgfile_section_entries(file, section, entries, n);
-	for (int i = 0; rc == 0 && i < n; i++)
-		rc = finish_key(cfg, section, &entries[i], err);
-	free(entries);
+	for (unsigned int i = 0; rc == 0 && part && i < part->n; i++)
+		rc = finish_key(cfg, section, &part->entries[i], err);
 	return rc;
 }
 
@@ -207,11 +258,11 @@ int
 config_finish_section(const struct config *cfg, const char *section, struct config_error *err)
 {
 	const struct config *last = cfg;
-	int rc = finish_in(cfg, cfg->set, section, err);
+	int rc = finish_in(cfg, &cfg->set, section, err);
 
-	for (; rc == 0 && last->under; rc = finish_in(cfg, last->set, section, err))
+	for (; rc == 0 && last->under; rc = finish_in(cfg, &last->set, section, err))
 		last = last->under;
-	return rc == 0 ? finish_in(cfg, last->file, section, err) : rc;
+	return rc == 0 ? finish_in(cfg, &last->file, section, err) : rc;
 }
 
 /* A key that is missing may stand there misspelt: then that is the better thing to say. */
@@ -251,11 +302,10 @@ finish_section(const struct config *cfg, const char *section, struct config_erro
 {
 	struct nearest best = {.wanted = section};
 
-	for (unsigned int i = 0; i < cfg->n_readers; i++) {
-		if (strcmp(cfg->readers[i].section, section) == 0)
-			return config_finish_section(cfg, section, err);
-		nearest_try(&best, cfg->readers[i].section);
-	}
+	if (find_read(cfg, section))
+		return config_finish_section(cfg, section, err);
+	for (uint32_t i = 0; i < cfg->read_names.n; i++)
+		nearest_try(&best, cfg->read[i]->name);
 	config_error_set(err, cfg->path, " [%s]: expected a known section%s%s%s", section,
 			 best.name ? ", such as [" : "", best.name ? best.name : "",
 			 best.name ? "]" : "");

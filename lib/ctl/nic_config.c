@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/fixed.h"
+#include "base/names.h"
 #include "base/units.h"
 #include "ctl/config_sections.h"
 #include "ctl/workload_file.h"
@@ -104,7 +105,8 @@ nic_config_read_common(struct config *cfg, struct nic_params *out, struct config
 }
 
 static int
-read_flow(struct config *cfg, const char *section, struct nic_flow *flow, struct config_error *err)
+read_flow(struct config *cfg, const char *section, struct nic_flow *flow,
+	  const struct nic_flow *known, struct config_error *err)
 {
 	const char *name = strchr(section, ' ');
 	int rc;
@@ -119,12 +121,28 @@ read_flow(struct config *cfg, const char *section, struct nic_flow *flow, struct
 	flow->qp.has_dscp = flow->dscp >= 0;
 	flow->qp.dscp = flow->dscp >= 0 ? (uint8_t)flow->dscp : 0;
 	flow->qp.vlan_tci = (uint16_t)(flow->vlan_pcp << 13 | flow->vlan_id);
-	return workload_read_cdf(cfg, section, &flow->qp.work, err);
+	return workload_read_cdf(cfg, section, &flow->qp.work,
+				 known != NULL ? &known->qp.work : NULL, err);
+}
+
+/* Which may have read the same message_cdf: the flow of this name in force, or the one before. */
+static const struct nic_flow *
+known_flow(const struct nic_config *now, const struct names *names, const char *section,
+	   const struct nic_config *out, unsigned int i)
+{
+	const char *name = strchr(section, ' ');
+	uint32_t at = name == NULL ? NAMES_NONE : names_find(names, name + 1);
+
+	if (at != NAMES_NONE && now->flows[at].qp.cdf != NULL)
+		return &now->flows[at];
+	return i > 0 ? &out->flows[i - 1] : NULL;
 }
 
 static int
-read_flows(struct config *cfg, struct nic_config *out, struct config_error *err)
+read_flows(struct config *cfg, const struct nic_config *now, struct nic_config *out,
+	   struct config_error *err)
 {
+	struct names names = {0};
 	unsigned int n = 0;
 	int rc = 0;
 
@@ -133,8 +151,15 @@ read_flows(struct config *cfg, struct nic_config *out, struct config_error *err)
 	out->flows = calloc(n + 1, sizeof(out->flows[0]));
 	if (!out->flows)
 		return config_refuse(cfg, "flow", NULL, "fewer flows: out of memory", err);
-	for (const char *s = NULL; rc == 0 && (s = config_next(cfg, "flow", s));)
-		rc = read_flow(cfg, s, &out->flows[out->n_flows++], err);
+	for (unsigned int i = 0; now != NULL && i < now->n_flows; i++)
+		if (names_add(&names, now->flows[i].name) == NAMES_NONE)
+			rc = config_refuse(cfg, "flow", NULL, "fewer flows: out of memory", err);
+	for (const char *s = NULL; rc == 0 && (s = config_next(cfg, "flow", s));) {
+		unsigned int i = out->n_flows++;
+
+		rc = read_flow(cfg, s, &out->flows[i], known_flow(now, &names, s, out, i), err);
+	}
+	names_free(&names);
 	return rc;
 }
 
@@ -177,8 +202,8 @@ nic_config_check_common(const struct config *cfg, const struct nic_params *param
 	return config_sections_refuse(cfg, sections, N_SECTIONS, params, why, err);
 }
 
-static int
-check(const struct config *cfg, struct nic_config *c, struct config_error *err)
+int
+nic_config_check(const struct config *cfg, struct nic_config *c, struct config_error *err)
 {
 	struct ranges used = {0};
 	uint64_t qps = 0, traces = 0;
@@ -196,19 +221,35 @@ check(const struct config *cfg, struct nic_config *c, struct config_error *err)
 }
 
 int
-nic_config_read(struct config *cfg, struct nic_config *out, struct config_error *err)
+nic_config_read(struct config *cfg, const struct nic_config *now, struct nic_config *out,
+		struct config_error *err)
 {
 	int rc;
 
 	*out = (struct nic_config){0};
 	rc = nic_config_read_common(cfg, &out->nic, err);
 	if (rc == 0)
-		rc = read_flows(cfg, out, err);
+		rc = read_flows(cfg, now, out, err);
 	if (rc == 0)
-		rc = check(cfg, out, err);
+		rc = nic_config_check(cfg, out, err);
 	if (rc != 0)
 		nic_config_free(out);
 	return rc;
+}
+
+int
+nic_config_copy(const struct nic_config *from, struct nic_config *out)
+{
+	*out = *from;
+	out->flows = malloc((from->n_flows + 1) * sizeof(out->flows[0]));
+	if (!out->flows) {
+		out->n_flows = 0;
+		return -ENOMEM;
+	}
+	memcpy(out->flows, from->flows, from->n_flows * sizeof(out->flows[0]));
+	for (unsigned int i = 0; i < out->n_flows; i++)
+		workload_share(&out->flows[i].qp.work);
+	return 0;
 }
 
 void

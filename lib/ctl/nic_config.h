@@ -59,9 +59,18 @@ int nic_config_read_common(struct config *cfg, struct nic_params *out, struct co
 
 /**
  * Everything, checked. mac may be left zero: the program puts in that of the device.
- * @return 0; or -EINVAL or -ENOMEM with err filled in and nothing to free.
+ *
+ * @param now  In force: its flows have their message_cdf, which is not read again. NULL: none.
+ * @return     0; or -EINVAL or -ENOMEM with err filled in and nothing to free.
  */
-int nic_config_read(struct config *cfg, struct nic_config *out, struct config_error *err);
+int nic_config_read(struct config *cfg, const struct nic_config *now, struct nic_config *out,
+		    struct config_error *err);
+
+/** What nic_config_read() checks, of a copy in which keys were set. @return 0, or as that. */
+int nic_config_check(const struct config *cfg, struct nic_config *config, struct config_error *err);
+
+/** A copy of its own. @return 0 or -ENOMEM; nic_config_free() in both cases. */
+int nic_config_copy(const struct nic_config *from, struct nic_config *out);
 
 /**
  * Check what nic_config_read_common() read and the program filled in.

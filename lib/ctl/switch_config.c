@@ -40,9 +40,9 @@ static const struct config_section sections[] = {
 const struct field switch_pool_fields[] = {
 	{
 		.name = "backing_frame_bytes",
-		.help = "one mbuf is made for this much of buffer_bytes; shorter frames on average "
-			"may "
-			"end in the counted drop no_mbuf",
+		.help = "one mbuf is made for this much of what groups share; a group of shorter "
+			"frames on average is held to its part of the mbufs: it pauses, or drops "
+			"as packet_memory",
 		.type = FIELD_U32,
 		.unit = UNIT_BYTES,
 		.offset = offsetof(struct switch_pool, backing_frame_bytes),

@@ -6,6 +6,9 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <rte_version.h>
+
+#include "base/dpdk_compat.h"
 
 /* What DPDK has room for, the zero at the end included. */
 #define TEXT_BYTES RTE_TEL_MAX_STRING_LEN
@@ -56,7 +59,7 @@ add_scalar(struct rte_tel_data *d, const char *name, const json_t *v)
 
 	switch (kind_of(v)) {
 	case KIND_U64:
-		return rte_tel_data_add_dict_u64(d, name, number_of(v));
+		return rte_tel_data_add_dict_uint(d, name, number_of(v));
 	case KIND_INT:
 		return rte_tel_data_add_dict_int(d, name, (int)json_integer_value(v));
 	case KIND_TEXT:
@@ -72,7 +75,7 @@ add_item(struct rte_tel_data *array, enum kind kind, const json_t *v)
 	char text[TEXT_BYTES];
 
 	if (kind == KIND_U64)
-		return rte_tel_data_add_array_u64(array, number_of(v));
+		return rte_tel_data_add_array_uint(array, number_of(v));
 	if (kind == KIND_INT)
 		return rte_tel_data_add_array_int(array, (int)json_integer_value(v));
 	text_of(v, text);
@@ -108,7 +111,7 @@ kind_of_column(const json_t *rows, const char *key)
 static int
 add_column(struct rte_tel_data *d, const char *name, const json_t *rows, const char *key)
 {
-	static const enum rte_tel_value_type types[] = {RTE_TEL_U64_VAL, RTE_TEL_INT_VAL,
+	static const enum rte_tel_value_type types[] = {RTE_TEL_UINT_VAL, RTE_TEL_INT_VAL,
 							RTE_TEL_STRING_VAL};
 	struct rte_tel_data *array = rte_tel_data_alloc();
 	enum kind kind = kind_of_column(rows, key);

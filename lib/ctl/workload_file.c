@@ -64,38 +64,67 @@ read_points(FILE *file, struct workload_cdf *cdf, char *why, size_t size)
 	return -EINVAL;
 }
 
-int
-workload_read_cdf(struct config *cfg, const char *section, struct workload *w,
-		  struct config_error *err)
+/* As it is allocated: flows, and configurations that follow each other, share it. */
+struct shared_cdf {
+	struct workload_cdf cdf;
+	unsigned int users;
+};
+
+static int
+read_file(struct config *cfg, const char *section, struct workload *w, struct config_error *err)
 {
-	struct workload_cdf *cdf;
+	struct shared_cdf *shared;
 	char why[160], path[4096];
 	FILE *file;
 	int rc;
 
-	if (w->message_size != WORKLOAD_CDF)
-		return 0;
 	config_beside(cfg, w->message_cdf, path, sizeof(path));
 	file = fopen(path, "re");
 	if (file == NULL) {
 		snprintf(why, sizeof(why), "a file that can be read (%s)", strerror(errno));
 		return config_refuse(cfg, section, "message_cdf", why, err);
 	}
-	cdf = calloc(1, sizeof(*cdf));
-	rc = cdf == NULL ? -ENOMEM : read_points(file, cdf, why, sizeof(why));
+	shared = calloc(1, sizeof(*shared));
+	rc = shared == NULL ? -ENOMEM : read_points(file, &shared->cdf, why, sizeof(why));
 	fclose(file);
 	if (rc == 0) {
-		w->cdf = cdf;
+		shared->users = 1;
+		w->cdf = &shared->cdf;
 		return 0;
 	}
-	free(cdf);
+	free(shared);
 	return config_refuse(cfg, section, "message_cdf", rc == -ENOMEM ? "memory for it" : why,
 			     err);
+}
+
+int
+workload_read_cdf(struct config *cfg, const char *section, struct workload *w,
+		  const struct workload *known, struct config_error *err)
+{
+	if (w->message_size != WORKLOAD_CDF)
+		return 0;
+	if (known == NULL || known->cdf == NULL || strcmp(known->message_cdf, w->message_cdf) != 0)
+		return read_file(cfg, section, w, err);
+	w->cdf = known->cdf;
+	workload_share(w);
+	return 0;
+}
+
+void
+workload_share(const struct workload *w)
+{
+	struct shared_cdf *shared = (struct shared_cdf *)(uintptr_t)w->cdf;
+
+	if (shared != NULL)
+		__atomic_add_fetch(&shared->users, 1, __ATOMIC_RELAXED);
 }
 
 void
 workload_release(struct workload *w)
 {
-	free((void *)(uintptr_t)w->cdf);
+	struct shared_cdf *shared = (struct shared_cdf *)(uintptr_t)w->cdf;
+
+	if (shared != NULL && __atomic_sub_fetch(&shared->users, 1, __ATOMIC_ACQ_REL) == 0)
+		free(shared);
 	w->cdf = NULL;
 }

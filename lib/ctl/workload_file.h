@@ -12,12 +12,18 @@
 /**
  * Read the file that a flow with message_size = cdf names; a name without / at its start is beside
  * the configuration file. Frees nothing: see workload_release().
- * @return 0; or -EINVAL or -ENOMEM with err filled in.
+ *
+ * @param known  One that may have read the same file: then that is shared, and not read again. May
+ *               be NULL.
+ * @return       0; or -EINVAL or -ENOMEM with err filled in.
  */
 int workload_read_cdf(struct config *cfg, const char *section, struct workload *w,
-		      struct config_error *err);
+		      const struct workload *known, struct config_error *err);
 
-/** Free what workload_read_cdf() read. */
+/** w is a copy of one that has read its file: it is released as well. */
+void workload_share(const struct workload *w);
+
+/** Free what workload_read_cdf() read when nobody shares it any more. From any thread. */
 void workload_release(struct workload *w);
 
 #endif

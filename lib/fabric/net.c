@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <rte_common.h>
-#include <rte_errno.h>
 #include <rte_mempool.h>
 
 #include "base/fixed.h"
@@ -67,8 +66,7 @@ create_pools(struct net *net, char *why, unsigned int why_size)
 	net->clones = plain_pool("lab_clones", CLONE_MBUFS, 0);
 	net->payloads = nic_payloads_create();
 	if (!net->data || !net->control || !net->frames || !net->clones || !net->payloads)
-		return net_fail(why, why_size, "no memory for %" PRIu64 " packets: %s", 2 * n,
-				rte_strerror(rte_errno));
+		return net_fail(why, why_size, "no memory for %" PRIu64 " packets", 2 * n);
 	return 0;
 }
 
@@ -212,6 +210,7 @@ teach_bridges(struct net *net, char *why, unsigned int why_size)
 		return net_fail(why, why_size, "no memory");
 	for (uint32_t sw = 0; sw < t->n_switches; sw++) {
 		for (uint16_t h = 1; rc == 0 && h <= t->n_hosts; h++) {
+			uint16_t domain = scenario_host_domain(net->scenario, h);
 			const struct topology_host *host = &t->hosts[h - 1];
 			uint16_t port = t->links[host->link].b.port;
 			uint8_t mac[6];
@@ -220,7 +219,11 @@ teach_bridges(struct net *net, char *why, unsigned int why_size)
 				port = (uint16_t)__builtin_ctzll(
 					routes_ports(ways, sw, routes_subnet(ways, host->sw)));
 			scenario_host_mac(h, mac);
-			if (sw_learn(net->switches[sw], 0, mac, port, 0) < 0)
+			/* A host without VLAN is nowhere, and a routed port has no table. */
+			if (domain >= SW_PORT_DOMAIN ||
+			    (domain == 0 && net->scenario->sw.vlan_filtering))
+				continue;
+			if (sw_learn(net->switches[sw], domain, mac, port, 0) < 0)
 				rc = net_fail(why, why_size,
 					      "forwarding table of %s is full at host %u",
 					      t->switches[sw].name, h);

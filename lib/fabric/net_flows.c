@@ -2,6 +2,8 @@
 /* The QPs of all flows, and what they have done. */
 #include "fabric/net_internal.h"
 
+#include <errno.h>
+
 static int64_t
 add_qp(struct net *net, uint16_t at, uint16_t peer, uint32_t peer_qpn, bool requester,
        const struct flow_params *flow, const struct flow_pair *pair)
@@ -33,8 +35,8 @@ add_qp(struct net *net, uint16_t at, uint16_t peer, uint32_t peer_qpn, bool requ
 	return nic_add_qp(net->hosts[at - 1], &qp, 0);
 }
 
-/* QPs of both ends are numbered in the order in which they are added, so each end's next number is
- * known. */
+/* @return 0, or -errno of a QP or its trace. QPs of both ends are numbered in the order in which
+ * they are added, so each end's next number is known. */
 static int
 add_flow(struct net *net, const struct flow_params *params, uint32_t index)
 {
@@ -56,12 +58,15 @@ add_flow(struct net *net, const struct flow_params *params, uint32_t index)
 		int64_t at_dst = add_qp(net, pair->dst, pair->src, FIRST_QPN + flow->src_qp + i,
 					false, params, pair);
 
+		int rc = 0;
+
 		if (at_src < 0 || at_dst < 0)
-			return -1;
-		if (i < params->trace_qps &&
-		    nic_trace_qp(net->hosts[net_flow_sender(flow).host - 1],
-				 net_flow_sender(flow).first_qp + i, NIC_TRACE_ROWS) < 0)
-			return -1;
+			return (int)(at_src < 0 ? at_src : at_dst);
+		if (i < params->trace_qps)
+			rc = nic_trace_qp(net->hosts[net_flow_sender(flow).host - 1],
+					  net_flow_sender(flow).first_qp + i, NIC_TRACE_ROWS);
+		if (rc < 0)
+			return rc;
 	}
 	return 0;
 }
@@ -91,11 +96,14 @@ net_create_flows(struct net *net, char *why, unsigned int why_size)
 	for (uint32_t i = 0; i < s->n_flows; i++) {
 		const struct flow_params *flow = &s->flows[i];
 
-		for (uint32_t k = 0; k < flow->n_pairs; k++)
-			if (add_flow(net, flow, k) < 0)
-				return net_fail(why, why_size,
-						"flow %s: a QP or its trace is refused",
-						flow->name);
+		for (uint32_t k = 0; k < flow->n_pairs; k++) {
+			int rc = add_flow(net, flow, k);
+
+			if (rc < 0)
+				return net_fail(why, why_size, "flow %s: %s", flow->name,
+						rc == -ENOMEM ? "no memory for its QPs"
+							      : "a QP or its trace is refused");
+		}
 		if (flow->pattern == FLOW_ALL_REDUCE && chain_ring(net, flow->n_pairs) < 0)
 			return net_fail(why, why_size, "flow %s: no memory", flow->name);
 	}

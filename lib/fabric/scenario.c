@@ -142,7 +142,8 @@ check_fabric(struct scenario *s, struct scenario_fault *fault)
 				       "a [flow NAME], or an [event NAME] that sends frames");
 	for (uint32_t i = 0; i < s->n_flows; i++)
 		if (scenario_pair_hosts(s, &s->flows[i], fault) < 0 ||
-		    check_flow(s, &s->flows[i], fault) < 0)
+		    check_flow(s, &s->flows[i], fault) < 0 ||
+		    scenario_check_reach(s, &s->flows[i], fault) < 0)
 			return -EINVAL;
 	return 0;
 }
@@ -206,8 +207,9 @@ fill_nics(struct scenario *s)
 int
 scenario_resolve(struct scenario *s, struct scenario_fault *fault)
 {
-	if (scenario_build_topology(s, fault) < 0 || scenario_check_events(s, fault) < 0 ||
-	    check_fabric(s, fault) < 0 || fill_switches(s, fault) < 0)
+	if (scenario_build_topology(s, fault) < 0 || scenario_place_hosts(s, fault) < 0 ||
+	    scenario_check_events(s, fault) < 0 || check_fabric(s, fault) < 0 ||
+	    fill_switches(s, fault) < 0)
 		return -EINVAL;
 	fill_nics(s);
 	return 0;
@@ -220,6 +222,7 @@ scenario_release(struct scenario *s)
 		free(s->flows[i].pairs);
 	sw_tables_free(&s->sw.tables);
 	routes_destroy(s->routes);
+	free(s->hosts);
 	topology_destroy(s->topology);
 	free(s->records);
 	free(s->events);

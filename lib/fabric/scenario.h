@@ -3,9 +3,9 @@
  * What a fabric is made of and what runs over it: the contents of a scenario file.
  *
  * Hosts are numbered from 1; host N has MAC 02:00:00:00:hh:ll of its number. Where switches are
- * bridges its address is 10.0.hh.ll, in one subnet. Where they are routers, the switches with hosts
- * have the subnets 10.0.0.0/24, 10.0.1.0/24 and on, of which .1 is the switch and .2 its first
- * host.
+ * bridges its address is 10.0.hh.ll, in one subnet, or one of the subnet of its [interface]. Where
+ * they are routers, the switches with hosts have the subnets 10.0.0.0/24, 10.0.1.0/24 and on, of
+ * which .1 is the switch and .2 its first host.
  */
 #ifndef QUENCH_FABRIC_SCENARIO_H
 #define QUENCH_FABRIC_SCENARIO_H
@@ -27,6 +27,8 @@ enum fabric_forwarding { FABRIC_FORWARDING_AUTO, FABRIC_FORWARDING_L2, FABRIC_FO
 #define FLOW_HOSTS_CHARS 128
 #define LINK_ENDS_CHARS 40
 #define EVENT_PATH_CHARS 128
+/* VLAN of hosts, unless a [link NAME] says otherwise. */
+#define SCENARIO_HOST_VLAN 1
 /* "NAME h12-h345" */
 #define FLOW_TITLE_CHARS (FLOW_NAME_CHARS + 16)
 
@@ -111,6 +113,8 @@ struct link_section {
 	uint32_t frame_loss_ppb;
 	uint64_t bit_errors_per_tbit;
 	char wred_profile[SW_PROFILE_NAME + 1];
+	uint16_t access_vlan; /* of the switch port of a host; 0: none */
+	char tagged_vlans[VLAN_LIST_CHARS + 1];
 };
 
 extern const struct field link_section_fields[];
@@ -222,6 +226,12 @@ struct record_params {
 extern const struct field record_fields[];
 extern const unsigned int record_fields_n;
 
+struct scenario_host {
+	struct field_ip ip;
+	uint16_t domain; /* VLAN, or SW_PORT_DOMAIN and the number of a routed port; 0: none */
+	bool routed;     /* behind an [interface] */
+};
+
 struct scenario {
 	struct fabric_params fabric;
 	struct sw_params sw;   /* of switches without a section; ports: for checks, and of a star */
@@ -235,7 +245,8 @@ struct scenario {
 	uint32_t n_switches, n_links, n_static_routes, n_flows, n_events, n_records;
 	/* from scenario_resolve() */
 	struct topology *topology;
-	struct routes *routes; /* NULL: bridges */
+	struct routes *routes;       /* NULL: bridges */
+	struct scenario_host *hosts; /* [n - 1] is host n */
 };
 
 /** Frames that buffers and cables may hold: what each of the fabric's packet pools must have. */
@@ -244,6 +255,8 @@ uint64_t scenario_backing_frames(const struct scenario *s);
 void scenario_host_mac(uint16_t host, uint8_t mac[6]);
 /** Of a resolved scenario. */
 struct field_ip scenario_host_ip(const struct scenario *s, uint16_t host);
+uint16_t scenario_host_domain(const struct scenario *s, uint16_t host);
+void scenario_router_mac(uint32_t sw, uint8_t mac[6]);
 /** Where a host's frames to another one go first: the host itself, or its own router. */
 void scenario_next_hop_mac(const struct scenario *s, uint16_t host, uint16_t peer, uint8_t mac[6]);
 
@@ -268,6 +281,19 @@ const char *scenario_flow_title(const struct flow_params *flow, uint32_t pair,
 
 /** Build s->topology and s->routes. @return 0, or -EINVAL with fault filled in. */
 int scenario_build_topology(struct scenario *s, struct scenario_fault *fault);
+
+/** Find VLANs and addresses of all hosts. @return 0, or -EINVAL with fault filled in. */
+int scenario_place_hosts(struct scenario *s, struct scenario_fault *fault);
+
+/** Do bridges and their router bring the flow's frames to where they go? @return as above. */
+int scenario_check_reach(const struct scenario *s, const struct flow_params *flow,
+			 struct scenario_fault *fault);
+
+/**
+ * Of bridges: hosts behind interfaces as static neighbours, after those of the file.
+ * @return 0: tables->neighbors is the caller's to free if it is another one; or -ENOMEM.
+ */
+int scenario_add_neighbors(const struct scenario *s, struct sw_tables *tables);
 
 /** Has the action an end of its own, for_ns after its beginning? */
 bool event_may_last(int action);

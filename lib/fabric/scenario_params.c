@@ -132,8 +132,9 @@ const unsigned int switch_section_fields_n =
 
 const struct field link_section_fields[] = {
 	{F(ends), .type = FIELD_STR, .min = 1, .max = LINK_ENDS_CHARS, .def = NULL,
-	 .help = "two nodes, such as T1 L1 or h3 T1; topology = graph: a link of two switches "
-		 "that is made; else one that is there"},
+	 .help = "two nodes, such as T1 L1 or h3 T1, or hosts and their switch, such as h1-h4 T1; "
+		 "topology = graph: a link of two switches that is made; else those that are "
+		 "there"},
 	{F(link_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS, .max = MAX_RATE, .def = "0",
 	 .help = "speed, both ways; 0: that of [fabric]"},
 	{F(link_delay_ns), .type = FIELD_U64, .unit = UNIT_NS, .max = NS_PER_SEC, .def = "0",
@@ -146,6 +147,11 @@ const struct field link_section_fields[] = {
 	{F(wred_profile), .type = FIELD_STR, .max = SW_PROFILE_NAME, .def = SW_PROFILE_DEFAULT,
 	 .help = "curve of the queues of wred_queues at its switch ports: the name of a [wred "
 		 "NAME], none, or default: what [wred] and [queue] say"},
+	{F(access_vlan), .type = FIELD_U16, .max = VLAN_MAX_ID, .def = "1",
+	 .help = "VLAN of a host, whose frames have no tag; 0: none; with vlan_filtering"},
+	{F(tagged_vlans), .type = FIELD_STR, .max = VLAN_LIST_CHARS, .def = "none",
+	 .help = "VLANs whose frames come from a host and go to it tagged, such as 10,20-29, or "
+		 "none; with vlan_filtering"},
 };
 const unsigned int link_section_fields_n =
 	sizeof(link_section_fields) / sizeof(link_section_fields[0]);

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What each switch is told. As a router: one VLAN for its hosts with an interface in their subnet,
- * a routed port for each cable to another switch, a route for each block of subnets with all
- * shortest paths as next hops, and static neighbours, so that no frame waits for ARP.
+ * The configuration of each switch. As a router: one VLAN for its hosts with an interface in their
+ * subnet, a routed port for each cable to another switch, a route for each block of subnets with
+ * all shortest paths as next hops, and static neighbours, so that no frame waits for ARP.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/prng.h"
 #include "fabric/scenario.h"
 
-#define HOST_VLAN 1
+/* Links between bridges carry all. */
+#define ALL_VLANS "1-4094"
 /* Routes of a switch, after merging. */
 #define MAX_ROUTES 4096u
+/* Of a switch's seed: the key of its tables, beside its other draws. */
+#define KEY_STREAM 1
 /* SONiC's seeds of ToR, leaf and spine; on in the same steps. */
 #define STAGE_SEED(stage) ((stage) == 0 ? 0u : 15u * (stage)-5u)
 
@@ -31,46 +35,12 @@ port_mac(uint32_t sw, uint16_t port, uint8_t mac[6])
 	memcpy(mac, m, sizeof(m));
 }
 
-static void
-router_mac(uint32_t sw, uint8_t mac[6])
+void
+scenario_router_mac(uint32_t sw, uint8_t mac[6])
 {
 	const uint8_t m[6] = {0x02, 0, (uint8_t)(sw >> 8), 2, (uint8_t)sw, 0};
 
 	memcpy(mac, m, sizeof(m));
-}
-
-struct field_ip
-scenario_host_ip(const struct scenario *s, uint16_t host)
-{
-	const struct topology_host *h = &s->topology->hosts[host - 1];
-	uint32_t subnet;
-
-	if (s->routes == NULL)
-		return (struct field_ip){.version = 4,
-					 .addr = {10, 0, (uint8_t)(host >> 8), (uint8_t)host}};
-	subnet = routes_subnet(s->routes, h->sw);
-	return (struct field_ip){
-		.version = 4,
-		.addr = {10, (uint8_t)(subnet >> 8), (uint8_t)subnet, (uint8_t)(h->place + 2)}};
-}
-
-void
-scenario_host_mac(uint16_t host, uint8_t mac[6])
-{
-	const uint8_t m[6] = {0x02, 0, 0, 0, (uint8_t)(host >> 8), (uint8_t)host};
-
-	memcpy(mac, m, sizeof(m));
-}
-
-void
-scenario_next_hop_mac(const struct scenario *s, uint16_t host, uint16_t peer, uint8_t mac[6])
-{
-	uint32_t sw = s->topology->hosts[host - 1].sw;
-
-	if (s->routes == NULL || s->topology->hosts[peer - 1].sw == sw)
-		scenario_host_mac(peer, mac);
-	else
-		router_mac(sw, mac);
 }
 
 const struct sw_params *
@@ -93,6 +63,38 @@ scenario_ecmp_seed(const struct scenario *s, uint32_t sw)
 }
 
 static void
+set_vlans(const struct build *b, uint16_t p, struct sw_port_params *port)
+{
+	const struct topology *t = b->s->topology;
+	const struct topology_switch *sw = &t->switches[b->sw];
+	uint32_t tag = t->links[sw->link[p]].tag;
+
+	if (b->s->routes != NULL) {
+		port->access_vlan = SCENARIO_HOST_VLAN;
+	} else if (b->out->vlan_filtering && p >= sw->n_hosts) {
+		strcpy(port->tagged_vlans, ALL_VLANS);
+	} else if (b->out->vlan_filtering) {
+		port->access_vlan = tag > 0 ? b->s->links[tag - 1].access_vlan : SCENARIO_HOST_VLAN;
+		if (tag > 0)
+			strcpy(port->tagged_vlans, b->s->links[tag - 1].tagged_vlans);
+	}
+}
+
+/* Both ends of a host's link speak alike; switches have PFC between them. */
+static int
+flow_control(const struct build *b, uint16_t p)
+{
+	const int of_host[] = {
+		[NIC_FLOW_OFF] = SW_FLOW_OFF,
+		[NIC_FLOW_PFC] = SW_FLOW_PFC,
+		[NIC_FLOW_PAUSE] = SW_FLOW_PAUSE,
+	};
+
+	return p < b->s->topology->switches[b->sw].n_hosts ? of_host[b->s->nic.flow_control]
+							   : SW_FLOW_PFC;
+}
+
+static void
 set_ports(const struct build *b)
 {
 	const struct topology *t = b->s->topology;
@@ -104,12 +106,11 @@ set_ports(const struct build *b)
 
 		*port = (struct sw_port_params){
 			.link_speed_bps = t->links[sw->link[p]].cable.rate_bps,
-			.flow_control = SW_FLOW_PFC,
+			.flow_control = flow_control(b, p),
 			.pfcwd = true,
 		};
 		port_mac(b->sw, p, port->mac);
-		if (b->s->routes != NULL)
-			port->access_vlan = HOST_VLAN;
+		set_vlans(b, p, port);
 	}
 }
 
@@ -162,7 +163,7 @@ add_interfaces(const struct build *b)
 	if (sw->n_hosts > 0) {
 		struct sw_interface *i = &tables->interfaces[tables->n_interfaces++];
 
-		snprintf(i->name, sizeof(i->name), "vlan %u", HOST_VLAN);
+		snprintf(i->name, sizeof(i->name), "vlan %u", SCENARIO_HOST_VLAN);
 		snprintf(i->ip, sizeof(i->ip), "10.%u.%u.1/24", subnet >> 8, subnet & 255);
 		strcpy(i->ip6, "none");
 	}
@@ -194,7 +195,7 @@ add_neighbors(const struct build *b)
 		if (topology_is_switch(t, peer.node)) {
 			format_link_address(n->name, sizeof(n->name),
 					    link_address(t, peer.node, peer.port));
-			router_mac(peer.node, n->mac);
+			scenario_router_mac(peer.node, n->mac);
 			continue;
 		}
 		ip = scenario_host_ip(b->s, host);
@@ -204,7 +205,7 @@ add_neighbors(const struct build *b)
 		mac = &tables->static_macs[tables->n_static_macs++];
 		snprintf(mac->name, sizeof(mac->name), "h%u", host);
 		scenario_host_mac(host, mac->mac);
-		mac->vlan = HOST_VLAN;
+		mac->vlan = SCENARIO_HOST_VLAN;
 		mac->port = p;
 	}
 }
@@ -257,7 +258,7 @@ make_router(const struct build *b)
 	struct sw_tables *tables = &b->out->tables;
 
 	b->out->vlan_filtering = true;
-	router_mac(b->sw, b->out->router.router_mac);
+	scenario_router_mac(b->sw, b->out->router.router_mac);
 	b->out->router.ecmp_hash_seed = scenario_ecmp_seed(b->s, b->sw);
 	tables->interfaces = calloc(n_ports + 1u, sizeof(*tables->interfaces));
 	tables->neighbors = calloc(n_ports, sizeof(*tables->neighbors));
@@ -273,11 +274,14 @@ void
 scenario_switch_fill(const struct scenario *s, uint32_t sw, struct sw_params *params)
 {
 	const struct build b = {.s = s, .sw = sw, .out = params};
+	struct prng rnd;
 
 	set_ports(&b);
 	/* In virtual time nobody comes late, so nothing is caught up. */
 	params->shaper_burst_ns = 1;
 	params->seed = s->fabric.seed + ((uint64_t)sw << 32);
+	prng_seed(&rnd, params->seed, KEY_STREAM);
+	params->table_key = half_sip_key(prng_u64(&rnd));
 	sw_params_resolve(params);
 }
 
@@ -291,7 +295,7 @@ scenario_switch_build(const struct scenario *s, uint32_t sw, struct sw_params *o
 	set_curves(&b);
 	scenario_switch_fill(s, sw, out);
 	if (s->routes == NULL)
-		return 0;
+		return scenario_add_neighbors(s, &out->tables);
 	out->tables = (struct sw_tables){0};
 	rc = make_router(&b);
 	if (rc < 0)
@@ -302,7 +306,9 @@ scenario_switch_build(const struct scenario *s, uint32_t sw, struct sw_params *o
 void
 scenario_switch_release(const struct scenario *s, struct sw_params *params)
 {
-	/* Those of bridges are the scenario's. */
 	if (s->routes != NULL)
 		sw_tables_free(&params->tables);
+	/* Those of bridges are the scenario's, but for neighbours that were added. */
+	else if (params->tables.neighbors != s->sw.tables.neighbors)
+		free(params->tables.neighbors);
 }

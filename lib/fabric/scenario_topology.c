@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "fabric/host_list.h"
 #include "fabric/scenario.h"
 
 static struct fabric_link
@@ -90,16 +91,41 @@ add_graph_link(const struct scenario *s, uint32_t index, struct scenario_fault *
 	const struct fabric_link cable = core_cable(&s->fabric);
 	uint32_t ends[2];
 
+	/* A host's only cable is there already; several hosts are looked for with them. */
 	if (find_ends(s->topology, section, ends) < 0)
-		return scenario_refuse(fault, "link", section->name, "ends",
-				       "two nodes of the fabric, such as T1 L1");
-	/* A host's only cable is there already. */
+		return 0;
 	if (!topology_is_switch(s->topology, ends[0]) || !topology_is_switch(s->topology, ends[1]))
 		return 0;
 	if (topology_join(s->topology, ends[0], ends[1], &cable) < 0)
 		return scenario_refuse(fault, "link", section->name, "ends",
 				       "two switches with fewer than 64 ports each");
 	apply_section(s, index, &s->topology->links[s->topology->n_links - 1]);
+	return 0;
+}
+
+/* "h1-h4 T1": each host has its cable to that switch. @return -1: not so, and nothing is changed.
+ */
+static int
+change_host_links(const struct scenario *s, uint32_t index)
+{
+	const struct link_section *section = &s->links[index];
+	char list[LINK_ENDS_CHARS + 1], name[LINK_ENDS_CHARS + 1], rest[2];
+	struct topology *t = s->topology;
+	uint16_t hosts[TOPOLOGY_MAX_HOSTS];
+	int64_t sw;
+	int32_t n;
+
+	if (sscanf(section->ends, "%40s %40s %1s", list, name, rest) != 2)
+		return -1;
+	sw = topology_find(t, name);
+	n = host_list_parse(t, list, hosts);
+	if (sw < 0 || n <= 0)
+		return -1;
+	for (int32_t i = 0; i < n; i++)
+		if (t->hosts[hosts[i] - 1].sw != sw)
+			return -1;
+	for (int32_t i = 0; i < n; i++)
+		apply_section(s, index, &t->links[t->hosts[hosts[i] - 1].link]);
 	return 0;
 }
 
@@ -114,9 +140,13 @@ change_links(const struct scenario *s, struct scenario_fault *fault)
 
 		if (find_ends(t, &s->links[i], ends) == 0)
 			link = topology_link_between(t, ends[0], ends[1], 0);
+		else if (change_host_links(s, i) == 0)
+			continue;
 		if (link == TOPOLOGY_NO_LINK)
-			return scenario_refuse(fault, "link", s->links[i].name, "ends",
-					       "two nodes that have a link, such as T1 L1");
+			return scenario_refuse(
+				fault, "link", s->links[i].name, "ends",
+				"two nodes that have a link, such as T1 L1, or hosts "
+				"and their switch, such as h1-h4 T1");
 		/* Of a graph the section has made its own cable. */
 		if (s->fabric.topology == TOPOLOGY_GRAPH && topology_is_switch(t, ends[0]) &&
 		    topology_is_switch(t, ends[1]))

@@ -46,6 +46,13 @@ ecmp_hash(const struct ecmp_flow *flow, uint32_t seed)
 	return (uint32_t)(ecmp_mix(h ^ flow->ports) >> 32);
 }
 
+/** Another hash of the same flow, for a choice after the first. */
+static inline uint32_t
+ecmp_again(uint32_t hash)
+{
+	return (uint32_t)(ecmp_mix(hash ^ 0x9e3779b97f4a7c15ull) >> 32);
+}
+
 /** @return a number below n: equal shares of the hash's range. */
 static inline uint32_t
 ecmp_pick(uint32_t hash, uint32_t n)

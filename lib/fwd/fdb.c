@@ -37,15 +37,17 @@ fdb_find_beyond(struct fdb *fdb, uint64_t key, uint32_t home)
  * read.
  */
 static inline bool
-begin_write(struct fdb *fdb)
+begin_write(struct fdb *fdb, bool *locks)
 {
-	return !fdb->shared || rte_spinlock_trylock(&fdb->writer);
+	*locks = fdb_is_shared(fdb);
+	return !*locks || rte_spinlock_trylock(&fdb->writer);
 }
 
+/* What begin_write() has locked, whether or not the table is shared by now. */
 static inline void
-end_write(struct fdb *fdb)
+end_write(struct fdb *fdb, bool locks)
 {
-	if (fdb->shared)
+	if (locks)
 		rte_spinlock_unlock(&fdb->writer);
 }
 
@@ -111,14 +113,86 @@ is_full(const struct fdb *fdb, uint16_t port)
 	       __atomic_load_n(&fdb->ports[port].limit, __ATOMIC_RELAXED);
 }
 
+static void
+forget(struct fdb *fdb, uint32_t at, unsigned int slot, uint64_t *counter)
+{
+	struct fdb_bucket *b = &fdb->buckets[at];
+	uint32_t home = fdb_home(fdb, b->key[slot]);
+
+	__atomic_store_n(&b->key[slot], FDB_FREE_KEY, __ATOMIC_RELAXED);
+	/* Before the place has another state. */
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	count_passed(fdb, home, (at - home) & fdb->mask, -1);
+	count_learned(fdb, fdb_port_of(b->state[slot]), -1);
+	count_used(fdb, -1);
+	counter_inc(counter);
+}
+
+/*
+ * How well an address may make room for a new one of port, 0: not at all. A port that holds one
+ * more than another keeps it: else the two would take one place from each other by turns.
+ */
+static uint64_t
+spare_rank(const struct fdb *fdb, uint64_t state, uint16_t port, uint64_t now_ns)
+{
+	uint16_t holder = fdb_port_of(state);
+	uint64_t age_ns = fdb_age_ns(state, now_ns);
+
+	if (state & FDB_STATIC_BIT)
+		return 0;
+	if (fdb_aged(fdb, state, now_ns))
+		return UINT64_MAX;
+	if (fdb->ports[holder].learned > fdb->ports[port].learned + 1)
+		return fdb->ports[holder].learned;
+	return holder == port && age_ns >= fdb->quiet_ns && age_ns >> (FDB_SEEN_BITS - 1) == 0;
+}
+
+/* Find an address that makes room, among those that stand where a new one of port would. @return
+ * false: there is none. */
+static bool
+displace(struct fdb *fdb, uint32_t home, uint16_t port, uint64_t now_ns)
+{
+	uint64_t best_rank = 0, best_age_ns = 0;
+	uint32_t best_at = 0;
+	unsigned int best_slot = 0;
+
+	for (uint32_t i = 0; i < fdb->probes; i++) {
+		uint32_t at = (home + i) & fdb->mask;
+		const struct fdb_bucket *b = &fdb->buckets[at];
+
+		for (unsigned int slot = 0; slot < FDB_SLOTS; slot++) {
+			uint64_t rank, age_ns = fdb_age_ns(b->state[slot], now_ns);
+
+			if (b->key[slot] == FDB_FREE_KEY)
+				continue;
+			rank = spare_rank(fdb, b->state[slot], port, now_ns);
+			if (rank < best_rank || rank == 0 ||
+			    (rank == best_rank && age_ns <= best_age_ns))
+				continue;
+			best_rank = rank;
+			best_age_ns = age_ns;
+			best_at = at;
+			best_slot = slot;
+		}
+	}
+	if (best_rank == 0)
+		return false;
+	forget(fdb, best_at, best_slot,
+	       best_rank == UINT64_MAX ? &fdb->stats.aged : &fdb->stats.displaced);
+	return true;
+}
+
 static bool
 learn_new(struct fdb *fdb, uint64_t key, uint16_t port, uint64_t now_ns)
 {
+	uint64_t state = fdb_state_of(port, now_ns);
+
 	if (is_full(fdb, port)) {
 		counter_inc(&fdb->stats.learn_limited);
 		return false;
 	}
-	if (!enter(fdb, key, fdb_state_of(port, now_ns))) {
+	if (!enter(fdb, key, state) &&
+	    !(displace(fdb, fdb_home(fdb, key), port, now_ns) && enter(fdb, key, state))) {
 		counter_inc(&fdb->stats.learn_failures);
 		return false;
 	}
@@ -163,16 +237,16 @@ bool
 fdb_learn_write(struct fdb *fdb, uint64_t key, uint32_t home, uint16_t port, uint64_t now_ns)
 {
 	uint64_t *state;
-	bool known;
+	bool known, locks;
 
-	if (!begin_write(fdb)) {
+	if (!begin_write(fdb, &locks)) {
 		__atomic_fetch_add(&fdb->stats.learn_busy, 1, __ATOMIC_RELAXED);
 		return false;
 	}
 	state = fdb_find(fdb, key, home);
 	known = state == NULL ? learn_new(fdb, key, port, now_ns)
 			      : refresh(fdb, state, port, now_ns);
-	end_write(fdb);
+	end_write(fdb, locks);
 	return known;
 }
 
@@ -222,43 +296,30 @@ fdb_lookup(struct fdb *fdb, uint64_t key, uint64_t now_ns)
 }
 
 static void
-forget(struct fdb *fdb, uint32_t at, unsigned int slot)
-{
-	struct fdb_bucket *b = &fdb->buckets[at];
-	uint32_t home = fdb_home(fdb, b->key[slot]);
-
-	__atomic_store_n(&b->key[slot], FDB_FREE_KEY, __ATOMIC_RELAXED);
-	/* Before the place has another state. */
-	__atomic_thread_fence(__ATOMIC_RELEASE);
-	count_passed(fdb, home, (at - home) & fdb->mask, -1);
-	count_learned(fdb, fdb_port_of(b->state[slot]), -1);
-	count_used(fdb, -1);
-	counter_inc(&fdb->stats.aged);
-}
-
-static void
 sweep_bucket(struct fdb *fdb, uint32_t at, uint64_t now_ns)
 {
 	const struct fdb_bucket *b = &fdb->buckets[at];
 
 	for (unsigned int slot = 0; slot < FDB_SLOTS; slot++) {
 		if (b->key[slot] != FDB_FREE_KEY && fdb_aged(fdb, b->state[slot], now_ns))
-			forget(fdb, at, slot);
+			forget(fdb, at, slot, &fdb->stats.aged);
 	}
 }
 
 uint64_t
 fdb_sweep(struct fdb *fdb, uint64_t now_ns)
 {
+	bool locks;
+
 	if (fdb->sweep_interval_ns == NEVER_NS)
 		return NEVER_NS;
-	if (!begin_write(fdb))
+	if (!begin_write(fdb, &locks))
 		return now_ns;
 	for (uint32_t i = 0; i < FDB_STEP_BUCKETS && i <= fdb->mask; i++) {
 		sweep_bucket(fdb, fdb->next_bucket, now_ns);
 		fdb->next_bucket = (fdb->next_bucket + 1) & fdb->mask;
 	}
-	end_write(fdb);
+	end_write(fdb, locks);
 	return add_sat(now_ns, fdb->sweep_interval_ns);
 }
 
@@ -270,7 +331,7 @@ fdb_forget_learned(struct fdb *fdb)
 
 		for (unsigned int slot = 0; slot < FDB_SLOTS; slot++)
 			if (b->key[slot] != FDB_FREE_KEY && !(b->state[slot] & FDB_STATIC_BIT))
-				forget(fdb, at, slot);
+				forget(fdb, at, slot, &fdb->stats.aged);
 	}
 }
 
@@ -301,8 +362,10 @@ take(struct fdb *fdb, uint64_t key, uint64_t state)
 bool
 fdb_take_over(struct fdb *to, const struct fdb *from, const uint64_t members[], uint32_t *at)
 {
+	bool locks = fdb_is_shared(to);
+
 	/* Owners leave writing to who is at it, and do not wait: this one may. */
-	if (to->shared)
+	if (locks)
 		rte_spinlock_lock(&to->writer);
 	for (uint32_t end = *at + FDB_STEP_BUCKETS; *at < end && *at <= from->mask; ++*at) {
 		const struct fdb_bucket *b = &from->buckets[*at];
@@ -318,8 +381,7 @@ fdb_take_over(struct fdb *to, const struct fdb *from, const uint64_t members[], 
 				take(to, key, state);
 		}
 	}
-	if (to->shared)
-		rte_spinlock_unlock(&to->writer);
+	end_write(to, locks);
 	return *at <= from->mask;
 }
 

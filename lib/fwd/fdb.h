@@ -7,11 +7,21 @@
  * Ageing counts from the last frame seen, rounded up to 1/256 of the ageing time, because an entry
  * is not written for every frame: an address is known for at least ageing_ns and at most ageing_ns
  * * 257 / 256. An aged entry answers like an absent one; fdb_sweep() gives its place back, a
- * bounded step at a time. A full table learns nothing more: such frames flood, which is counted.
+ * bounded step at a time.
+ *
+ * In a full table a new address takes the place of one that has aged, or of one of a port that
+ * holds at least two more than its own, the fullest port first, or of one of its own port that was
+ * not heard for a quarter of the ageing time. So a flood of made-up sources on one port leaves the
+ * others their share, and a port may fill the table as long as the others need no place. Else the
+ * frame's source is not learned: frames to it flood, which is counted.
  *
  * A static entry neither ages nor moves. A port may be given a limit of learned addresses: beyond
  * it its new addresses are not learned, nor do known ones move to it, so that a flood of made-up
  * sources evicts nobody; their frames still go on, and are counted.
+ *
+ * The hash has a key (fwd/half_sip.h), so that nobody can make addresses that belong in one place,
+ * and an address stands at most FDB_MAX_PROBES buckets from its own: a bound on what any frame can
+ * cost.
  *
  * Buckets of a cache line hold four addresses each, so that one line is read for an address, and a
  * burst's lines can be asked for ahead (fdb_prefetch()). rte_hash reads two, and our entries behind
@@ -38,6 +48,8 @@
 #include <rte_spinlock.h>
 #include <rte_vect.h>
 
+#include "fwd/half_sip.h"
+
 #define FDB_UNKNOWN UINT16_MAX
 #define FDB_MIN_ENTRIES 8u
 #define FDB_MAX_ENTRIES (1u << 20)
@@ -45,16 +57,18 @@
 #define FDB_MAX_DOMAINS (1u << 15) /* VLAN identifiers, and numbers beyond them for owners' use */
 
 struct fdb_params {
-	uint32_t entries;   /* addresses: FDB_MIN_ENTRIES..FDB_MAX_ENTRIES */
-	uint64_t ageing_ns; /* 0: never forgotten; less than 2^54 */
-	int socket;         /* NUMA node, or SOCKET_ID_ANY */
-	bool shared;        /* by several lcores, after set-up */
+	uint32_t entries;        /* addresses: FDB_MIN_ENTRIES..FDB_MAX_ENTRIES */
+	uint64_t ageing_ns;      /* 0: never forgotten; less than 2^54 */
+	int socket;              /* NUMA node, or SOCKET_ID_ANY */
+	bool shared;             /* by several lcores, after set-up */
+	struct half_sip_key key; /* of the hash; a secret, where frames come from strangers */
 };
 
 struct fdb_stats {
 	uint64_t learned;        /* new addresses, relearned after ageing included */
 	uint64_t moved;          /* known addresses heard on another port */
 	uint64_t aged;           /* entries given back by fdb_sweep() */
+	uint64_t displaced;      /* entries that gave their place in a full table to another */
 	uint64_t learn_failures; /* frames whose source found no place in the table */
 	uint64_t learn_limited;  /* frames whose source was beyond its port's limit */
 	uint64_t static_kept;    /* frames from a static address on another port */
@@ -149,12 +163,13 @@ void fdb_set_limit(struct fdb *fdb, uint16_t port, uint32_t addresses);
 uint16_t fdb_lookup(struct fdb *fdb, uint64_t key, uint64_t now_ns);
 
 /**
- * For bursts: where a key belongs. fdb_prefetch() brings the place into the cache; fdb_learn_at()
- * and fdb_lookup_at() are then fdb_learn(), of no group address, and fdb_lookup() of a key with its
- * home.
+ * For bursts: where n keys belong. Their places are on their way into the cache; fdb_learn_at() and
+ * fdb_lookup_at() are then fdb_learn(), of no group address, and fdb_lookup() of a key with its
+ * home. Keys are hashed four at a time: both arrays have room for the next multiple of four, and
+ * what stands in keys behind n is read.
  */
-static inline uint32_t fdb_home(const struct fdb *fdb, uint64_t key);
-static inline void fdb_prefetch(const struct fdb *fdb, uint32_t home);
+static inline void fdb_homes(const struct fdb *fdb, const uint64_t keys[], uint32_t homes[],
+			     unsigned int n);
 static inline bool fdb_learn_at(struct fdb *fdb, uint64_t key, uint32_t home, uint16_t port,
 				uint64_t now_ns);
 static inline uint16_t fdb_lookup_at(struct fdb *fdb, uint64_t key, uint32_t home, uint64_t now_ns);
@@ -193,6 +208,9 @@ const struct fdb_stats *fdb_stats(const struct fdb *fdb);
 #define FDB_FREE_KEY UINT64_MAX
 /* Buckets looked at by one step of those that go through all: about a microsecond. */
 #define FDB_STEP_BUCKETS 128u
+/* An address stands in its home bucket or in one of the next. At half load random ones need no more
+ * than three. */
+#define FDB_MAX_PROBES 8u
 
 struct fdb_bucket {
 	uint64_t key[FDB_SLOTS]; /* all ones: not in use */
@@ -211,10 +229,12 @@ struct fdb {
 	uint8_t *passed; /* per bucket: addresses that had no room here and stand further on */
 	uint32_t mask;
 	uint32_t probes;
+	struct half_sip_key hash_key;
 	uint64_t refresh_ns;  /* less than 2^54 */
 	uint64_t lifetime_ns; /* NEVER_NS: no ageing */
 	bool shared;
 	/* per address */
+	uint64_t quiet_ns; /* not heard for so long, an address may make room for one of its port */
 	uint32_t used;
 	rte_spinlock_t writer; /* if shared */
 	struct fdb_stats stats;
@@ -230,20 +250,22 @@ uint64_t *fdb_find_beyond(struct fdb *fdb, uint64_t key, uint32_t home);
 /** What learning has to write. @return as fdb_learn(). */
 bool fdb_learn_write(struct fdb *fdb, uint64_t key, uint32_t home, uint16_t port, uint64_t now_ns);
 
-/* Multiplications by odd constants with a fold between (MurmurHash3's finaliser): every key bit
- * reaches every bit. */
 static inline uint32_t
 fdb_home(const struct fdb *fdb, uint64_t key)
 {
-	key = (key ^ key >> 33) * 0xff51afd7ed558ccdull;
-	key = (key ^ key >> 33) * 0xc4ceb9fe1a85ec53ull;
-	return (uint32_t)(key >> 32) & fdb->mask;
+	return half_sip_u64(&fdb->hash_key, key) & fdb->mask;
 }
 
 static inline void
-fdb_prefetch(const struct fdb *fdb, uint32_t home)
+fdb_homes(const struct fdb *fdb, const uint64_t keys[], uint32_t homes[], unsigned int n)
 {
-	rte_prefetch0(&fdb->buckets[home]);
+	for (unsigned int i = 0; i < n; i += HALF_SIP_LANES) {
+		half_sip_u64_x4(&fdb->hash_key, &keys[i], &homes[i]);
+		for (unsigned int k = i; k < i + HALF_SIP_LANES; k++) {
+			homes[k] &= fdb->mask;
+			rte_prefetch0(&fdb->buckets[homes[k]]);
+		}
+	}
 }
 
 static inline uint64_t
@@ -280,16 +302,36 @@ fdb_key_of(const uint64_t *state)
 	return state - FDB_SLOTS;
 }
 
+/* Changes while other lcores are at it: fdb_set_shared(). */
+static inline bool
+fdb_is_shared(const struct fdb *fdb)
+{
+	return __atomic_load_n(&fdb->shared, __ATOMIC_RELAXED);
+}
+
 static inline uint8_t
 fdb_passed(const struct fdb *fdb, uint32_t at)
 {
 	return __atomic_load_n(&fdb->passed[at], __ATOMIC_RELAXED);
 }
 
+/* The state of the address that has this key in a bucket, or NULL. */
+#ifdef QUENCH_TSAN
+/* ThreadSanitizer takes a load of a vector for one that is not atomic. */
+static inline uint64_t *
+fdb_find_in(struct fdb_bucket *b, uint64_t key)
+{
+	for (unsigned int slot = 0; slot < FDB_SLOTS; slot++) {
+		if (__atomic_load_n(&b->key[slot], __ATOMIC_RELAXED) == key)
+			return &b->state[slot];
+	}
+	return NULL;
+}
+#else
 /*
- * The state of the address that has this key in a bucket, or NULL. All four are compared at once:
- * which of them it is cannot be foretold. The halves of a vector are loaded each at once (8 bytes
- * at least, on x86-64), and the state, whose place they say, after them.
+ * All four are compared at once: which of them it is cannot be foretold. The halves of a vector are
+ * loaded each at once (8 bytes at least, on x86-64), and the state, whose place they say, after
+ * them.
  */
 static inline uint64_t *
 fdb_find_in(struct fdb_bucket *b, uint64_t key)
@@ -303,6 +345,7 @@ fdb_find_in(struct fdb_bucket *b, uint64_t key)
 
 	return slots == 0 ? NULL : &b->state[__builtin_ctz((unsigned int)slots)];
 }
+#endif
 
 static inline uint64_t *
 fdb_find(struct fdb *fdb, uint64_t key, uint32_t home)
@@ -324,8 +367,10 @@ fdb_learn_at(struct fdb *fdb, uint64_t key, uint32_t home, uint16_t port, uint64
 	if (unlikely(at == NULL))
 		return fdb_learn_write(fdb, key, home, port, now_ns);
 	state = __atomic_load_n(at, __ATOMIC_RELAXED) & ~FDB_STATIC_BIT;
-	/* Of another port, the difference is more than refresh_ns. */
-	if (likely(fdb_state_of(port, now_ns) - state < fdb->refresh_ns))
+	/* Of another port, the bits above the age make it more than refresh_ns; a difference of both
+	 * words would carry from one into the other when the time wraps. */
+	if (likely((fdb_age_ns(state, now_ns) | (fdb_state_of(port, 0) ^ (state & ~FDB_SEEN_MASK))) <
+		   fdb->refresh_ns))
 		return true;
 	return fdb_learn_write(fdb, key, home, port, now_ns);
 }
@@ -342,7 +387,7 @@ fdb_lookup_at(struct fdb *fdb, uint64_t key, uint32_t home, uint64_t now_ns)
 	if (unlikely(fdb_aged(fdb, state, now_ns)))
 		return FDB_UNKNOWN;
 	/* The place may have got another address: an unknown one floods. */
-	if (fdb->shared && __atomic_load_n(fdb_key_of(at), __ATOMIC_RELAXED) != key)
+	if (fdb_is_shared(fdb) && __atomic_load_n(fdb_key_of(at), __ATOMIC_RELAXED) != key)
 		return FDB_UNKNOWN;
 	return fdb_port_of(state);
 }

@@ -11,12 +11,12 @@
 #include "base/units.h"
 #include "fwd/fdb.h"
 
-/* An address stands in its home bucket or in one of the next: this bounds what made-up addresses
- * that all have one home can cost. At half load random ones need no more than three. */
-#define MAX_PROBES 8u
 /* A refresh is written when the last one is older than this part of the ageing time. */
 #define REFRESH_PARTS 256u
 #define SWEEPS_PER_AGEING 4u
+/* An address that was not heard for this part of the ageing time may make room for one of its port.
+ */
+#define QUIET_PARTS 4u
 
 static void
 init_times(struct fdb *fdb, uint64_t ageing_ns)
@@ -25,10 +25,12 @@ init_times(struct fdb *fdb, uint64_t ageing_ns)
 
 	fdb->refresh_ns = FDB_SEEN_MASK >> 1;
 	fdb->lifetime_ns = NEVER_NS;
+	fdb->quiet_ns = NEVER_NS;
 	fdb->sweep_interval_ns = NEVER_NS;
 	if (ageing_ns == 0)
 		return;
 	fdb->refresh_ns = ageing_ns / REFRESH_PARTS;
+	fdb->quiet_ns = ageing_ns / QUIET_PARTS;
 	fdb->lifetime_ns = add_sat(ageing_ns, fdb->refresh_ns);
 	fdb->sweep_interval_ns = max_u64(1, ageing_ns / (SWEEPS_PER_AGEING * steps));
 }
@@ -66,9 +68,10 @@ fdb_renew(struct fdb *fdb, const struct fdb_params *params)
 	if (!params_fit(params))
 		return -EINVAL;
 	fdb->mask = buckets - 1;
-	fdb->probes = RTE_MIN(buckets, MAX_PROBES);
+	fdb->probes = RTE_MIN(buckets, FDB_MAX_PROBES);
 	fdb->entries = params->entries;
 	fdb->shared = params->shared;
+	fdb->hash_key = params->key;
 	fdb->next_bucket = 0;
 	rte_spinlock_init(&fdb->writer);
 	fdb->buckets = pages_alloc(bucket_bytes(fdb));

@@ -5,41 +5,26 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <rte_branch_prediction.h>
 
 #include "base/counter.h"
 #include "base/fixed.h"
 #include "base/units.h"
 
-struct neigh_table {
-	struct neigh_head head;
-	struct neigh_params params;
-	struct neigh *entries;
-	uint32_t n, room;
-	uint32_t unresolved;
-	uint32_t gaps; /* the first place that was given back, or NEIGH_NONE */
-	/* Open addressing: indices into entries, a power of two, at most half full. */
-	uint32_t *slots;
-	uint32_t mask;
-	uint32_t asks_tail;
-};
-
-static inline uint64_t
-mix(uint64_t h)
-{
-	h = (h ^ h >> 33) * 0xff51afd7ed558ccdull;
-	return h ^ h >> 33;
-}
+#define START_ROOM 16u
+#define SLOTS_PER_NEIGHBOUR 4u
+/* Neighbours that are looked at to give a place to a new one. */
+#define VICTIM_SEARCH 16u
 
 /* Over what tells neighbours apart: a router asks for every packet. */
 static inline uint32_t
-hash(const struct neigh_key *key)
+home_of(const struct neigh_table *t, const struct neigh_key *key)
 {
-	uint64_t half[2];
+	uint32_t words[5] = {(uint32_t)key->vlan_id << 8 | key->ip.version};
 
-	static_assert(sizeof(half) == sizeof(key->ip.addr), "an address is two words");
-	memcpy(half, key->ip.addr, sizeof(half));
-	return (uint32_t)mix(mix(half[0] ^ (uint64_t)key->vlan_id << 48 ^ key->ip.version) ^
-			     half[1]);
+	static_assert(sizeof(key->ip.addr) == 16, "an address is four words");
+	memcpy(&words[1], key->ip.addr, 16);
+	return half_sip(&t->key, words, key->ip.version == 4 ? 2 : 5) & t->mask;
 }
 
 static bool
@@ -57,8 +42,9 @@ neigh_table_create(const struct neigh_params *params)
 	if (t == NULL)
 		return NULL;
 	t->params = *params;
-	t->head.asks = t->gaps = NEIGH_NONE;
-	t->head.next_ns = NEVER_NS;
+	t->key = params->key;
+	t->asks = t->gaps = NEIGH_NONE;
+	t->next_ns = NEVER_NS;
 	return t;
 }
 
@@ -69,45 +55,80 @@ neigh_table_destroy(struct neigh_table *t)
 		return;
 	free(t->entries);
 	free(t->slots);
+	free(t->known);
+	free(t->wanted);
 	free(t);
 }
 
+/* The slot of a neighbour that is there, or NEIGH_NONE. */
 static uint32_t
 slot_of(const struct neigh_table *t, const struct neigh_key *key)
 {
-	uint32_t s = hash(key) & t->mask;
+	uint32_t home = home_of(t, key);
 
-	while (t->slots[s] != NEIGH_NONE && !same(&t->entries[t->slots[s]].key, key))
-		s = (s + 1) & t->mask;
-	return s;
+	for (uint32_t i = 0; i <= t->longest; i++) {
+		uint32_t s = (home + i) & t->mask;
+
+		if (t->slots[s] == NEIGH_NONE)
+			return NEIGH_NONE;
+		if (same(&t->entries[t->slots[s]].key, key))
+			return s;
+	}
+	return NEIGH_NONE;
 }
 
 uint32_t
 neigh_find(const struct neigh_table *t, const struct neigh_key *key)
 {
-	return t->n == 0 ? NEIGH_NONE : t->slots[slot_of(t, key)];
+	uint32_t s = t->n == 0 ? NEIGH_NONE : slot_of(t, key);
+
+	return s == NEIGH_NONE ? NEIGH_NONE : t->slots[s];
 }
 
-/* room is a power of two. Only neigh_add() grows a table, before traffic. */
+/* How far from its own the slot is that one that is not there would have. */
+static uint32_t
+distance_of(const struct neigh_table *t, const struct neigh_key *key)
+{
+	uint32_t home = home_of(t, key), i = 0;
+
+	while (t->slots[(home + i) & t->mask] != NEIGH_NONE)
+		i++;
+	return i;
+}
+
+static void
+enter_slot(struct neigh_table *t, uint32_t index)
+{
+	const struct neigh_key *key = &t->entries[index].key;
+	uint32_t i = distance_of(t, key);
+
+	t->slots[(home_of(t, key) + i) & t->mask] = index;
+	if (i > t->longest)
+		t->longest = i;
+}
+
+/* room is a power of two. */
 static int
 grow(struct neigh_table *t, uint32_t room)
 {
+	size_t bytes = (size_t)SLOTS_PER_NEIGHBOUR * room * sizeof(*t->slots);
 	struct neigh *entries = realloc(t->entries, room * sizeof(*entries));
 	uint32_t *slots;
 
 	if (entries == NULL)
 		return -ENOMEM;
 	t->entries = entries;
-	slots = realloc(t->slots, 2ull * room * sizeof(*slots));
+	slots = realloc(t->slots, bytes);
 	if (slots == NULL)
 		return -ENOMEM;
 	t->slots = slots;
 	t->room = room;
-	t->mask = 2 * room - 1;
-	memset(slots, 0xFF, 2ull * room * sizeof(*slots));
+	t->mask = SLOTS_PER_NEIGHBOUR * room - 1;
+	t->longest = 0;
+	memset(slots, 0xFF, bytes);
 	for (uint32_t i = 0; i < t->n; i++) {
 		if (entries[i].key.ip.version != 0)
-			slots[slot_of(t, &entries[i].key)] = i;
+			enter_slot(t, i);
 	}
 	return 0;
 }
@@ -115,11 +136,117 @@ grow(struct neigh_table *t, uint32_t room)
 int
 neigh_reserve(struct neigh_table *t, uint32_t n)
 {
-	uint32_t room = 16;
+	uint32_t room = START_ROOM;
 
 	while (room < n)
 		room *= 2;
 	return room > t->room ? grow(t, room) : 0;
+}
+
+static void
+clear_lists(struct neigh_list *lists, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		lists[i] = (struct neigh_list){.first = NEIGH_NONE, .last = NEIGH_NONE};
+}
+
+int
+neigh_limit(struct neigh_table *t, uint32_t entries, uint32_t interfaces, uint16_t ports)
+{
+	assert(t->n == 0 && t->known == NULL);
+	t->known = malloc(interfaces * sizeof(*t->known));
+	t->wanted = malloc((ports + 1u) * sizeof(*t->wanted));
+	if (t->known == NULL || t->wanted == NULL)
+		return -ENOMEM;
+	clear_lists(t->known, interfaces);
+	clear_lists(t->wanted, ports + 1u);
+	t->limit = entries;
+	t->n_ports = ports;
+	return neigh_reserve(t, entries);
+}
+
+static uint32_t
+count_free(const struct neigh_table *t)
+{
+	uint32_t used = t->n - t->n_gaps;
+
+	return used < t->limit ? t->limit - used : 0;
+}
+
+bool
+neigh_is_full(const struct neigh_table *t)
+{
+	return count_free(t) == 0;
+}
+
+/* Where a neighbour belongs as it is now, or NULL. */
+static struct neigh_list *
+list_of(const struct neigh_table *t, const struct neigh *e)
+{
+	if (t->known == NULL || e->fixed || e->pinned)
+		return NULL;
+	return e->has_mac ? &t->known[e->key.vlan_id] : &t->wanted[e->by];
+}
+
+static void
+link_last(struct neigh_table *t, uint32_t index)
+{
+	struct neigh *e = &t->entries[index];
+	struct neigh_list *list = list_of(t, e);
+
+	if (list == NULL)
+		return;
+	e->before = list->last;
+	e->behind = NEIGH_NONE;
+	if (list->last == NEIGH_NONE)
+		list->first = index;
+	else
+		t->entries[list->last].behind = index;
+	list->last = index;
+	list->n++;
+}
+
+/* Before what list_of() goes by changes. */
+static void
+unlink_entry(struct neigh_table *t, uint32_t index)
+{
+	const struct neigh *e = &t->entries[index];
+	struct neigh_list *list = list_of(t, e);
+
+	if (list == NULL)
+		return;
+	if (e->before == NEIGH_NONE)
+		list->first = e->behind;
+	else
+		t->entries[e->before].behind = e->behind;
+	if (e->behind == NEIGH_NONE)
+		list->last = e->before;
+	else
+		t->entries[e->behind].before = e->before;
+	list->n--;
+}
+
+/* One that is not there. @return its index, or -ENOMEM. */
+static int64_t
+insert(struct neigh_table *t, const struct neigh *e)
+{
+	uint32_t index;
+
+	if (neigh_has_gap(t)) {
+		index = t->gaps;
+		t->gaps = t->entries[index].ask_link;
+		t->n_gaps--;
+	} else if (t->n == t->room && grow(t, t->room == 0 ? START_ROOM : 2 * t->room) != 0) {
+		return -ENOMEM;
+	} else {
+		index = t->n++;
+	}
+	t->entries[index] = *e;
+	enter_slot(t, index);
+	link_last(t, index);
+	__atomic_store_n(&t->unresolved, t->unresolved + 1, __ATOMIC_RELAXED);
+	t->next_ns = min_u64(t->next_ns, e->next_ns);
+	return index;
 }
 
 int64_t
@@ -131,19 +258,66 @@ neigh_add(struct neigh_table *t, const struct neigh_key *key, uint64_t now_ns)
 		t->entries[index].users++;
 		return index;
 	}
-	if (neigh_has_gap(t)) {
-		index = t->gaps;
-		t->gaps = t->entries[index].ask_link;
-	} else if (t->n == t->room && grow(t, t->room == 0 ? 16 : 2 * t->room) != 0) {
-		return -ENOMEM;
-	} else {
-		index = t->n++;
+	return insert(
+		t, &(struct neigh){.key = *key, .by = t->n_ports, .users = 1, .next_ns = now_ns});
+}
+
+/* May it make room for another? */
+static bool
+is_idle(const struct neigh *e, uint64_t now_ns)
+{
+	if (e->asked)
+		return false;
+	return e->state == NEIGH_FAILED || now_ns >= (e->has_mac ? e->idle_ns : e->next_ns);
+}
+
+/* Have an idle one of a list make room. @return false: there is none, among the oldest. */
+static bool
+displace(struct neigh_table *t, const struct neigh_list *list, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < VICTIM_SEARCH && i < list->n; i++) {
+		uint32_t index = list->first;
+
+		if (is_idle(&t->entries[index], now_ns)) {
+			neigh_remove(t, index);
+			return true;
+		}
+		unlink_entry(t, index);
+		link_last(t, index);
 	}
-	t->slots[slot_of(t, key)] = index;
-	t->entries[index] = (struct neigh){.key = *key, .users = 1, .next_ns = now_ns};
-	__atomic_store_n(&t->unresolved, t->unresolved + 1, __ATOMIC_RELAXED);
-	t->head.next_ns = min_u64(t->head.next_ns, now_ns);
-	return index;
+	return false;
+}
+
+uint32_t
+neigh_claim(struct neigh_table *t, struct neigh_claim_stats *stats, const struct neigh_key *key,
+	    struct neigh_claim claim, uint64_t now_ns)
+{
+	const struct neigh_list *known = &t->known[key->vlan_id], *wanted = &t->wanted[claim.by];
+	const struct neigh_list *full = NULL;
+	uint32_t index = neigh_find(t, key), n_free;
+
+	if (likely(index != NEIGH_NONE))
+		return index;
+	n_free = count_free(t);
+	if (known->n >= n_free)
+		full = known;
+	else if (!claim.heard && wanted->n > n_free / 4)
+		full = wanted;
+	if (distance_of(t, key) >= NEIGH_MAX_PROBES ||
+	    (full != NULL && !displace(t, full, now_ns))) {
+		counter_inc(full == wanted ? &stats->neigh_unresolved_full
+					   : &stats->neigh_table_full);
+		return NEIGH_NONE;
+	}
+	if (full != NULL)
+		counter_inc(&stats->neigh_displaced);
+	return (uint32_t)insert(t, &(struct neigh){
+					   .key = *key,
+					   .by = claim.heard ? t->n_ports : claim.by,
+					   .users = 1,
+					   .next_ns = now_ns,
+					   .idle_ns = now_ns + (claim.heard ? 0 : NEIGH_IDLE_NS),
+				   });
 }
 
 int64_t
@@ -155,6 +329,7 @@ neigh_add_fixed(struct neigh_table *t, const struct neigh_key *key, const uint8_
 	if (index < 0)
 		return index;
 	e = &t->entries[index];
+	unlink_entry(t, (uint32_t)index);
 	if (!e->has_mac)
 		__atomic_store_n(&t->unresolved, t->unresolved - 1, __ATOMIC_RELAXED);
 	memcpy(e->mac, mac, 6);
@@ -172,13 +347,16 @@ neigh_unfix(struct neigh_table *t, uint32_t index, uint64_t now_ns)
 	e->fixed = false;
 	e->tries = 0;
 	e->next_ns = now_ns;
-	t->head.next_ns = min_u64(t->head.next_ns, now_ns);
+	link_last(t, index);
+	t->next_ns = min_u64(t->next_ns, now_ns);
 }
 
 void
 neigh_pin(struct neigh_table *t, uint32_t index, bool pinned)
 {
+	unlink_entry(t, index);
 	t->entries[index].pinned = pinned;
+	link_last(t, index);
 }
 
 bool
@@ -212,29 +390,59 @@ neigh_unresolved(const struct neigh_table *t)
 	return __atomic_load_n(&t->unresolved, __ATOMIC_RELAXED);
 }
 
+/* @return true if it is another address than before. */
+static bool
+take_mac(struct neigh_table *t, struct neigh_stats *stats, uint32_t index, const uint8_t mac[6])
+{
+	struct neigh *e = &t->entries[index];
+	bool changed = !e->has_mac || memcmp(e->mac, mac, 6) != 0;
+
+	if (!e->has_mac) {
+		counter_inc(&stats->neigh_learnt);
+		__atomic_store_n(&t->unresolved, t->unresolved - 1, __ATOMIC_RELAXED);
+		unlink_entry(t, index);
+		e->has_mac = true;
+		link_last(t, index);
+	} else if (changed) {
+		counter_inc(&stats->neigh_changed);
+	}
+	memcpy(e->mac, mac, 6);
+	e->tries = 0;
+	return changed;
+}
+
 bool
 neigh_on_learnt(struct neigh_table *t, struct neigh_stats *stats, uint32_t index,
 		const uint8_t mac[6], uint64_t now_ns)
 {
 	struct neigh *e = &t->entries[index];
-	bool changed = !e->has_mac || memcmp(e->mac, mac, 6) != 0;
+	bool changed;
 
 	if (e->fixed)
 		return false;
-	if (!e->has_mac) {
-		counter_inc(&stats->neigh_learnt);
-		__atomic_store_n(&t->unresolved, t->unresolved - 1, __ATOMIC_RELAXED);
-	} else if (changed) {
-		counter_inc(&stats->neigh_changed);
-	}
-	memcpy(e->mac, mac, 6);
-	e->has_mac = true;
+	changed = take_mac(t, stats, index, mac);
 	e->state = NEIGH_REACHABLE;
-	e->tries = 0;
 	/* Later than the table's next_ns: that one is put right when it comes. */
 	e->next_ns =
 		t->params.reachable_ns == NEVER_NS ? NEVER_NS : now_ns + t->params.reachable_ns;
-	t->head.next_ns = min_u64(t->head.next_ns, e->next_ns);
+	t->next_ns = min_u64(t->next_ns, e->next_ns);
+	return changed;
+}
+
+bool
+neigh_on_heard(struct neigh_table *t, struct neigh_stats *stats, uint32_t index,
+	       const uint8_t mac[6], uint64_t now_ns)
+{
+	struct neigh *e = &t->entries[index];
+	bool changed;
+
+	/* The same again says nothing, but of one that was given up. */
+	if (e->fixed || (e->has_mac && e->state != NEIGH_FAILED && memcmp(e->mac, mac, 6) == 0))
+		return false;
+	changed = take_mac(t, stats, index, mac);
+	e->state = NEIGH_STALE;
+	e->next_ns = now_ns;
+	t->next_ns = min_u64(t->next_ns, now_ns);
 	return changed;
 }
 
@@ -247,8 +455,8 @@ ask(struct neigh_table *t, uint32_t index)
 		return;
 	e->asked = true;
 	e->ask_link = NEIGH_NONE;
-	if (t->head.asks == NEIGH_NONE)
-		t->head.asks = index;
+	if (t->asks == NEIGH_NONE)
+		t->asks = index;
 	else
 		t->entries[t->asks_tail].ask_link = index;
 	t->asks_tail = index;
@@ -258,7 +466,7 @@ ask(struct neigh_table *t, uint32_t index)
 static uint8_t
 next_state(const struct neigh *e)
 {
-	if (e->state == NEIGH_REACHABLE)
+	if (e->state == NEIGH_REACHABLE || e->state == NEIGH_STALE)
 		return NEIGH_PROBE;
 	if (e->tries < NEIGH_TRIES || e->state == NEIGH_FAILED)
 		return e->state;
@@ -289,23 +497,25 @@ neigh_run(struct neigh_table *t, struct neigh_stats *stats, uint64_t now_ns)
 {
 	uint64_t next_ns = NEVER_NS;
 
-	if (now_ns < t->head.next_ns)
+	if (now_ns < t->next_ns)
 		return;
 	for (uint32_t i = 0; i < t->n; i++) {
 		if (t->entries[i].next_ns <= now_ns)
 			on_time(t, stats, i, now_ns);
 		next_ns = min_u64(next_ns, t->entries[i].next_ns);
 	}
-	t->head.next_ns = next_ns;
+	t->next_ns = next_ns;
 }
 
 bool
 neigh_touch(struct neigh_table *t, struct neigh_stats *stats, uint32_t index, uint64_t now_ns)
 {
-	const struct neigh *e = &t->entries[index];
+	struct neigh *e = &t->entries[index];
 
 	if (now_ns >= e->next_ns)
 		on_time(t, stats, index, now_ns);
+	if (e->idle_ns < now_ns + NEIGH_IDLE_NS - NEIGH_IDLE_STEP_NS)
+		e->idle_ns = now_ns + NEIGH_IDLE_NS;
 	return e->has_mac && e->state != NEIGH_FAILED;
 }
 
@@ -317,7 +527,7 @@ vacate(struct neigh_table *t, uint32_t index)
 	uint32_t hole = slot_of(t, &t->entries[index].key);
 
 	for (uint32_t s = (hole + 1) & t->mask; t->slots[s] != NEIGH_NONE; s = (s + 1) & t->mask) {
-		uint32_t home = hash(&t->entries[t->slots[s]].key) & t->mask;
+		uint32_t home = home_of(t, &t->entries[t->slots[s]].key);
 
 		if (((s - home) & t->mask) < ((s - hole) & t->mask))
 			continue;
@@ -327,38 +537,11 @@ vacate(struct neigh_table *t, uint32_t index)
 	t->slots[hole] = NEIGH_NONE;
 }
 
-void
-neigh_replace(struct neigh_table *t, uint32_t index, const struct neigh_key *key, uint64_t now_ns)
-{
-	struct neigh *e = &t->entries[index];
-
-	assert(!e->fixed && !e->pinned && !e->asked && neigh_find(t, key) == NEIGH_NONE);
-	vacate(t, index);
-	if (e->has_mac)
-		__atomic_store_n(&t->unresolved, t->unresolved + 1, __ATOMIC_RELAXED);
-	*e = (struct neigh){.key = *key, .next_ns = now_ns};
-	t->slots[slot_of(t, key)] = index;
-	t->head.next_ns = min_u64(t->head.next_ns, now_ns);
-}
-
-void
-neigh_remove(struct neigh_table *t, uint32_t index)
-{
-	struct neigh *e = &t->entries[index];
-
-	assert(!e->asked && e->key.ip.version != 0);
-	vacate(t, index);
-	if (!e->has_mac)
-		__atomic_store_n(&t->unresolved, t->unresolved - 1, __ATOMIC_RELAXED);
-	*e = (struct neigh){.next_ns = NEVER_NS, .ask_link = t->gaps};
-	t->gaps = index;
-}
-
 /* Not to be asked any more, whose turn may be anywhere. */
 static void
 unask(struct neigh_table *t, uint32_t index)
 {
-	uint32_t *link = &t->head.asks, before = NEIGH_NONE;
+	uint32_t *link = &t->asks, before = NEIGH_NONE;
 
 	while (*link != index) {
 		before = *link;
@@ -371,16 +554,30 @@ unask(struct neigh_table *t, uint32_t index)
 }
 
 void
+neigh_remove(struct neigh_table *t, uint32_t index)
+{
+	struct neigh *e = &t->entries[index];
+
+	assert(e->key.ip.version != 0);
+	if (e->asked)
+		unask(t, index);
+	vacate(t, index);
+	unlink_entry(t, index);
+	if (!e->has_mac)
+		__atomic_store_n(&t->unresolved, t->unresolved - 1, __ATOMIC_RELAXED);
+	*e = (struct neigh){.next_ns = NEVER_NS, .ask_link = t->gaps};
+	t->gaps = index;
+	t->n_gaps++;
+}
+
+void
 neigh_release(struct neigh_table *t, uint32_t index)
 {
 	struct neigh *e = &t->entries[index];
 
 	assert(!e->fixed && e->users > 0);
-	if (--e->users > 0)
-		return;
-	if (e->asked)
-		unask(t, index);
-	neigh_remove(t, index);
+	if (--e->users == 0)
+		neigh_remove(t, index);
 }
 
 void
@@ -391,23 +588,25 @@ neigh_forget_learned(struct neigh_table *t, uint64_t now_ns)
 
 		if (e->fixed || e->key.ip.version == 0)
 			continue;
+		unlink_entry(t, i);
 		if (e->has_mac)
 			__atomic_store_n(&t->unresolved, t->unresolved + 1, __ATOMIC_RELAXED);
 		e->has_mac = false;
+		link_last(t, i);
 		e->state = NEIGH_INCOMPLETE;
 		e->tries = 0;
 		e->next_ns = now_ns;
-		t->head.next_ns = min_u64(t->head.next_ns, now_ns);
+		t->next_ns = min_u64(t->next_ns, now_ns);
 	}
 }
 
 uint32_t
 neigh_pop_ask(struct neigh_table *t)
 {
-	uint32_t index = t->head.asks;
+	uint32_t index = t->asks;
 
 	if (index != NEIGH_NONE) {
-		t->head.asks = t->entries[index].ask_link;
+		t->asks = t->entries[index].ask_link;
 		t->entries[index].asked = false;
 	}
 	return index;

@@ -11,7 +11,9 @@
 #include <rte_errno.h>
 #include <rte_fib.h>
 #include <rte_fib6.h>
+#include <rte_version.h>
 
+#include "base/dpdk_compat.h"
 #include "fwd/route_list.h"
 
 #define NAME_CHARS 32
@@ -126,7 +128,7 @@ add6(struct route_table *t, const struct route_prefix *prefix, uint16_t target)
 		t->fib6 = create6(&t->params);
 	if (t->fib6 == NULL)
 		return -rte_errno;
-	return rte_fib6_add(t->fib6, prefix->ip.addr, prefix->length, target);
+	return rte_fib6_add(t->fib6, DPDK_IPV6(prefix->ip.addr), prefix->length, target);
 }
 
 int
@@ -156,7 +158,7 @@ route_lookup6(const struct route_table *t, uint8_t ips[][16], uint64_t targets[]
 {
 	memset(targets, 0, n * sizeof(targets[0]));
 	if (t->fib6 != NULL)
-		rte_fib6_lookup_bulk(t->fib6, ips, targets, (int)n);
+		rte_fib6_lookup_bulk(t->fib6, DPDK_IPV6(ips), targets, (int)n);
 }
 
 /* Plain digits, at most three. @return the number, or -1. */

@@ -8,6 +8,7 @@
 #include <rte_mbuf.h>
 
 #include "base/pages.h"
+#include "base/seq.h"
 #include "nic/nic_internal.h"
 #include "node/pkt_meta.h"
 
@@ -93,6 +94,7 @@ shaper_init(struct nic *nic)
 		(8 * NS_PER_SEC);
 
 	token_bucket_init(&nic->shaper, p->link_speed_bps, burst_bytes, 0);
+	nic_resolve_init(nic);
 }
 
 static void
@@ -181,10 +183,11 @@ nic_destroy(struct node *node)
 	pages_free(nic->qps, nic->params.max_qps * sizeof(*nic->qps));
 	pages_free(nic->tallies, nic->params.max_qps * sizeof(*nic->tallies));
 	nic_read_free(nic);
+	pages_free(nic->skipped, nic->params.max_qps * sizeof(*nic->skipped));
 	pages_free(nic->recv_full_ns, nic->params.max_qps * sizeof(*nic->recv_full_ns));
 	pages_free(nic->acked_bytes, nic->params.max_qps * sizeof(*nic->acked_bytes));
 	nic_chains_free(nic);
-	pages_free(nic->arrivals_ns, nic->params.max_qps * sizeof(*nic->arrivals_ns));
+	pages_free(nic->arrivals, nic->params.max_qps * sizeof(*nic->arrivals));
 	pages_free(nic->flows, nic->flows_room * sizeof(*nic->flows));
 	free(nic);
 }
@@ -192,19 +195,17 @@ nic_destroy(struct node *node)
 uint32_t
 nic_qp_count(const struct node *node)
 {
-	return nic_of_const(node)->n_qps;
+	return __atomic_load_n(&nic_of_const(node)->n_qps, __ATOMIC_RELAXED);
 }
 
-void
-nic_qp_info(const struct node *node, uint32_t index, struct nic_qp_info *out)
+static void
+read_qp(const struct nic *nic, uint32_t index, struct nic_qp_info *out)
 {
-	const struct nic *nic = nic_of_const(node);
 	const struct nic_qp *qp = &nic->qps[index];
 	const struct qp_flow *flow = nic_flow_of(nic, qp);
 	const struct qp_tally *tally = &nic->tallies[index];
 	struct cc_view cc;
 
-	assert(index < nic->n_qps);
 	cc_read(&qp->cc, &nic->cc, &cc, qp->bucket.updated_ns);
 	*out = (struct nic_qp_info){
 		.local_qpn = nic_local_qpn(nic, index),
@@ -235,6 +236,42 @@ nic_qp_info(const struct node *node, uint32_t index, struct nic_qp_info *out)
 	nic_read_info(nic, index, out);
 	if (nic->measure.times != NULL)
 		nic_measure_info(nic, index, out);
+}
+
+void
+nic_qp_read(const struct nic *nic, uint32_t index, struct nic_qp_info *out)
+{
+	const struct nic_skipped *skipped = __atomic_load_n(&nic->skipped, __ATOMIC_ACQUIRE);
+	uint32_t before;
+
+	if (likely(skipped == NULL)) {
+		read_qp(nic, index, out);
+		return;
+	}
+	skipped += index;
+	do {
+		before = seq_read(&skipped->seq);
+		read_qp(nic, index, out);
+		/* Of READs, requests are counted and not numbered; the responses are. */
+		if (nic->qps[index].flags & QP_READS)
+			out->rx_packets -= counter_read(&skipped->acked);
+		else
+			out->tx_packets -= counter_read(&skipped->sent);
+		out->rx_packets -= counter_read(&skipped->received);
+	} while (seq_changed(&skipped->seq, before));
+}
+
+bool
+nic_qp_info(const struct node *node, uint32_t index, struct nic_qp_info *out)
+{
+	const struct nic *nic = nic_of_const(node);
+
+	if (!nic_qp_is_there(nic, index)) {
+		*out = (struct nic_qp_info){0};
+		return false;
+	}
+	nic_qp_read(nic, index, out);
+	return true;
 }
 
 const struct nic_stats *
@@ -271,5 +308,11 @@ nic_neighbours(const struct node *node, uint32_t *unresolved)
 bool
 nic_done(const struct node *node)
 {
-	return nic_of_const(node)->pending == 0;
+	return __atomic_load_n(&nic_of_const(node)->pending, __ATOMIC_RELAXED) == 0;
+}
+
+uint32_t
+nic_failed(const struct node *node)
+{
+	return __atomic_load_n(&nic_of_const(node)->failed, __ATOMIC_RELAXED);
 }

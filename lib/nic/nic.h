@@ -180,8 +180,9 @@ enum nic_drop {
 	NIC_DROP_NO_BUFFER,     /* rx_discards_phy: the slow receiver's buffer is full */
 	NIC_DROP_MAC_CONTROL_MALFORMED,
 	NIC_DROP_MAC_CONTROL_UNKNOWN,
+	NIC_DROP_MAC_CONTROL_ADDRESS, /* to another station */
 	NIC_DROP_NEIGH_MALFORMED, /* ARP or neighbour discovery */
-	NIC_DROP_ANSWER_OVERFLOW, /* too many answers wait for the wire */
+	NIC_DROP_ANSWER_OVERFLOW, /* a question while answers have used up their share of the link */
 	NIC_DROPS
 };
 
@@ -327,19 +328,37 @@ void nic_forget_flow(struct node *node, uint32_t flow_id);
 
 /**
  * Other params while the node runs: from any thread, one at a time. The owner puts them in force in
- * its next rx() or tx(), for all QPs at once where they are few, else for some in each call.
+ * its next rx() or tx(), from that instant on for all QPs (doc/architecture.md, "A change while it
+ * runs"); some of those that nothing touches are visited in each call.
  *
  * A flow that is stopped begins no message; what it has begun it ends. One that goes on begins
- * within a millisecond, or a microsecond for each QP of the node if that is more; messages of an
- * open loop that would have come meanwhile do not. A message that an open loop waits for comes when
- * it was to come, those after it at the new load. A packet that waits for tokens leaves when it was
- * to leave, or later.
+ * within a millisecond, or a microsecond for each QP of the node if that is more. Messages of an
+ * open loop that had come stay, none come while it is stopped, and those to come do so at the new
+ * load. What waits for tokens or for a message waits no longer than the change allows, within a
+ * turn of all QPs.
  *
- * @param r  params after nic_params_check(). It must outlive nic_reload_is_done().
+ * @param r  params after nic_params_check(). It must outlive nic_reload_is_done(). Of a flow that
+ *           goes, flows[] is not read.
  */
 void nic_reload(struct node *node, const struct nic_reload *r);
 /** From any thread. */
 bool nic_reload_is_done(const struct node *node);
+
+/**
+ * Reset the QPs of a flow while the node runs, because its peer lost them: each begins again with
+ * its initial PSN, one that gave up too, and sends the messages again that were not acknowledged
+ * whole. What a responder had received of a message is forgotten. Rates and counters stay. Of UD
+ * nothing is reset. What the peer does meanwhile is answered by the new state as soon as it is
+ * there: reset the end that answers first.
+ *
+ * From any thread, one at a time, not beside nic_reload(). The owner does it in its next calls,
+ * some QPs in each.
+ *
+ * @return 0 or -ENOMEM.
+ */
+int nic_reset_flow(struct node *node, uint32_t flow_id);
+/** From any thread. */
+bool nic_reset_is_done(const struct node *node);
 
 /**
  * Let the messages of a requester wait for those that another QP of the node receives: message m is
@@ -352,7 +371,7 @@ bool nic_reload_is_done(const struct node *node);
  */
 int nic_chain(struct node *node, uint32_t index, uint32_t after);
 
-/* What a QP has done: read by the owner. */
+/* What a QP has done. */
 struct nic_qp_info {
 	uint32_t local_qpn, peer_qpn;
 	uint64_t rate_bps, target_rate_bps, alpha_q32; /* as of when the QP was last looked at */
@@ -371,8 +390,14 @@ struct nic_qp_info {
 };
 
 uint32_t nic_qp_count(const struct node *node);
-/** @param index  In [0, nic_qp_count()): QPs in the order in which they were added. */
-void nic_qp_info(const struct node *node, uint32_t index, struct nic_qp_info *out);
+/**
+ * Read what a QP has done. From any thread: members may be a packet apart.
+ *
+ * @param index  QPs in the order in which they were added; any number is allowed.
+ * @return       false: there is no such QP, and *out is zero. A QP of a flow that comes is there
+ *               when its owner has made it, after nic_reload(); it is gone when its flow has left.
+ */
+bool nic_qp_info(const struct node *node, uint32_t index, struct nic_qp_info *out);
 const struct nic_stats *nic_stats(const struct node *node);
 const struct pfc_rx *nic_pfc_rx(const struct node *node);
 /** All zero unless the receiver is slow. With 802.3x, priority 0 stands for the link in both. */
@@ -381,5 +406,7 @@ const struct pfc_tx *nic_pfc_tx(const struct node *node);
 uint32_t nic_neighbours(const struct node *node, uint32_t *unresolved);
 /** All requesters that end (messages or stop_ns given) have completed or failed; true if none. */
 bool nic_done(const struct node *node);
+/** QPs that have given up and were not reset since. From any thread. */
+uint32_t nic_failed(const struct node *node);
 
 #endif

@@ -28,7 +28,7 @@ struct nic_units {
 };
 
 struct nic_common {
-	uint32_t active;      /* requesters started and not at their end */
+	uint32_t active;      /* QPs that send: nic_becomes_active() */
 	uint32_t wants_xoff;  /* priorities whose senders have to be held */
 	uint64_t cnp_gate_ns; /* no CNP leaves the port before */
 	struct nic_units units;

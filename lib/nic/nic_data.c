@@ -448,6 +448,7 @@ send_queue(struct nic *nic, struct outgoing *out, uint8_t queue, uint16_t most, 
 
 		if (!cached)
 			nic_prefetch(nic, qp_ring_peek(ring, READY_AHEAD));
+		nic_touch(nic, item, qp);
 		token_account_update(&qp->bucket, nic->qp_burst_nanobits, now_ns);
 		if (unlikely(out->sent >= plain_end || !is_plain(qp) ||
 			     !token_account_can_send(&qp->bucket))) {

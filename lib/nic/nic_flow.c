@@ -3,6 +3,7 @@
 
 #include "base/counter.h"
 #include "base/fixed.h"
+#include "base/seq.h"
 #include "nic/nic_internal.h"
 
 bool
@@ -62,27 +63,28 @@ nic_flow_info(const struct node *node, uint32_t flow_id, struct nic_flow_info *o
 	for (uint32_t f = first_part(nic, flow_id);
 	     f < nic->n_flows && nic->flows[f].params.flow_id == flow_id; f++) {
 		const struct qp_flow *flow = &nic->flows[f];
+		/* With it, all that the QPs began with. */
+		uint32_t n_qps = __atomic_load_n(&flow->n_qps, __ATOMIC_ACQUIRE);
 
-		for (uint32_t i = 0; i < flow->n_qps; i++) {
+		for (uint32_t i = 0; i < n_qps; i++) {
 			struct nic_qp_info one;
 
-			nic_qp_info(node, flow->first_item + i, &one);
+			nic_qp_read(nic, flow->first_item + i, &one);
 			add_qp(&out->sum, &one);
 			out->qps_done += one.done;
 			out->qps_failed += one.error;
 		}
-		out->qps += flow->n_qps;
+		out->qps += n_qps;
 		/* Counted by flow: a QP has room for it only where times are measured. */
-		out->sum.ce_packets += flow->ce_packets;
-		out->sum.cnps_ignored += flow->cnps_ignored;
+		out->sum.ce_packets += counter_read(&flow->ce_packets);
+		out->sum.cnps_ignored += counter_read(&flow->cnps_ignored);
 	}
 	out->sum.error = out->qps_failed > 0;
 	out->sum.done = out->qps_done == out->qps;
 }
 
-/* The first part of a flow, or NULL. */
-static const struct qp_flow *
-find_flow(const struct nic *nic, uint32_t flow_id)
+struct qp_flow *
+nic_find_flow(const struct nic *nic, uint32_t flow_id)
 {
 	uint32_t f = first_part(nic, flow_id);
 
@@ -92,7 +94,7 @@ find_flow(const struct nic *nic, uint32_t flow_id)
 const struct nic_times *
 nic_flow_times(const struct node *node, uint32_t flow_id)
 {
-	const struct qp_flow *flow = find_flow(nic_of_const(node), flow_id);
+	const struct qp_flow *flow = nic_find_flow(nic_of_const(node), flow_id);
 
 	return flow != NULL ? flow->times : NULL;
 }
@@ -100,7 +102,7 @@ nic_flow_times(const struct node *node, uint32_t flow_id)
 const struct nic_pacing *
 nic_flow_pacing(const struct node *node, uint32_t flow_id)
 {
-	const struct qp_flow *flow = find_flow(nic_of_const(node), flow_id);
+	const struct qp_flow *flow = nic_find_flow(nic_of_const(node), flow_id);
 
 	return flow != NULL ? flow->pacing : NULL;
 }
@@ -108,9 +110,17 @@ nic_flow_pacing(const struct node *node, uint32_t flow_id)
 void
 nic_pacing_merge(struct nic_pacing *to, const struct nic_pacing *from)
 {
+	uint64_t gap_ns, expected_ps;
+	uint32_t before;
+
 	hist_merge(&to->jitter_ns, &from->jitter_ns);
-	to->gap_ns += counter_read(&from->gap_ns);
-	to->expected_ps += counter_read(&from->expected_ps);
+	do {
+		before = seq_read(&from->seq);
+		gap_ns = counter_read(&from->gap_ns);
+		expected_ps = counter_read(&from->expected_ps);
+	} while (seq_changed(&from->seq, before));
+	to->gap_ns += gap_ns;
+	to->expected_ps += expected_ps;
 }
 
 int64_t
@@ -126,7 +136,7 @@ nic_flow_paused_ns(const struct node *node, uint32_t flow_id, uint64_t now_ns)
 {
 	const struct nic *nic = nic_of_const(node);
 	const struct pfc_rx *pfc = &nic->pause.pfc_rx;
-	const struct qp_flow *flow = find_flow(nic, flow_id);
+	const struct qp_flow *flow = nic_find_flow(nic, flow_id);
 	uint64_t longest_ns = 0;
 
 	if (flow == NULL)

@@ -56,6 +56,7 @@ struct nic_pacing {
 	 */
 	uint64_t gap_ns;      /* sum of the gaps */
 	uint64_t expected_ps; /* and of what they should have been */
+	uint32_t seq;         /* of both: base/seq.h */
 	struct hist jitter_ns;
 };
 

@@ -50,18 +50,34 @@ hold_of(const struct nic *nic, const struct nic_qp *qp)
 	return qp->place == QP_PACED ? NIC_HOLD_RATE : NIC_HOLD_WIRE;
 }
 
-void
+/* The acknowledged ones are read first: their number does not pass that of the sent ones, which may
+ * grow in between. */
+static uint32_t
+unacked_packets(const struct nic_qp *qp)
+{
+	uint32_t acked_seq = __atomic_load_n(&qp->acked_seq, __ATOMIC_ACQUIRE);
+
+	return qp->flags & QP_REQUESTER ? qp_sent_seq(qp) - acked_seq : 0;
+}
+
+bool
 nic_qp_hold(const struct node *node, uint32_t index, struct nic_qp_hold *out)
 {
 	const struct nic *nic = nic_of_const(node);
-	const struct nic_qp *qp = &nic->qps[index];
+	const struct nic_qp *qp;
 
-	assert(index < nic->n_qps);
+	if (!nic_qp_is_there(nic, index)) {
+		*out = (struct nic_qp_hold){.hold = NIC_HOLD_START,
+					    .window_packets = nic->window_packets};
+		return false;
+	}
+	qp = &nic->qps[index];
 	*out = (struct nic_qp_hold){
 		.hold = hold_of(nic, qp),
 		.cc_rate_bps = qp->cc.head.rate_bps,
 		.cap_bps = nic_flow_of(nic, qp)->rate_cap_bps,
-		.unacked_packets = qp->flags & QP_REQUESTER ? qp_sent_seq(qp) - qp->acked_seq : 0,
+		.unacked_packets = unacked_packets(qp),
 		.window_packets = nic->window_packets,
 	};
+	return true;
 }

@@ -3,6 +3,7 @@
 #ifndef QUENCH_NIC_NIC_HOLD_H
 #define QUENCH_NIC_NIC_HOLD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "node/node.h"
@@ -13,7 +14,7 @@ enum nic_hold {
 	NIC_HOLD_DONE,      /* all is sent and acknowledged */
 	NIC_HOLD_RESPONDER, /* it only answers, and has no READ to serve */
 	NIC_HOLD_NEIGHBOUR, /* the peer's MAC address is not known */
-	NIC_HOLD_START,     /* it starts later */
+	NIC_HOLD_START,     /* it starts later, or its owner has not made it yet */
 	NIC_HOLD_RNR,       /* the peer had no receive buffer */
 	NIC_HOLD_STOPPED,   /* its flow begins no message */
 	NIC_HOLD_DEPTH,     /* it begins no message before one is acknowledged */
@@ -35,7 +36,12 @@ struct nic_qp_hold {
 	uint32_t unacked_packets, window_packets;
 };
 
-/** From any thread: members may be a packet apart. @param index  As for nic_qp_info(). */
-void nic_qp_hold(const struct node *node, uint32_t index, struct nic_qp_hold *out);
+/**
+ * From any thread: members may be a packet apart.
+ *
+ * @param index  As for nic_qp_info().
+ * @return       false: there is no such QP; it waits for its start.
+ */
+bool nic_qp_hold(const struct node *node, uint32_t index, struct nic_qp_hold *out);
 
 #endif

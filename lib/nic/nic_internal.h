@@ -67,12 +67,35 @@ struct nic_reads {
 	uint64_t tx_packets, tx_messages, tx_payload_bytes; /* each response once */
 	uint64_t rx_gap_psns; /* numbers that READs took beyond that of their request */
 	uint32_t received;    /* READs taken: the next goes to this place of the ring */
+	uint32_t seq;         /* of rx_gap_psns and the QP's rx_seq: base/seq.h */
 };
 
 /* One READ, in a ring of the last max_rd_atomic: to be answered, or to be answered again. */
 struct nic_read {
 	uint32_t start_seq;
 	uint32_t bytes;
+};
+
+/* Numbers of packets that resets have passed over, nic_reset.c: of each QP. */
+struct nic_skipped {
+	uint64_t sent, acked, received;
+	uint32_t seq; /* of these and the QP's own numbers: base/seq.h */
+};
+
+/* Of an open loop's QP. */
+struct nic_arrival {
+	uint64_t next_ns;  /* of the message to be begun next */
+	uint64_t begun_ns; /* of the one begun last */
+};
+
+/* What was in force before the last change, for QPs that have not been brought along yet. */
+struct nic_before {
+	uint64_t until_ns; /* the instant of the change */
+	int64_t qp_burst_nanobits;
+	struct cc_node cc;
+	struct rp_params rp;
+	struct dctcp_params dctcp;
+	struct timely_params timely;
 };
 
 /* Flows that leave, each looked at in its turn. */
@@ -92,15 +115,16 @@ struct nic {
 	struct qp_tally *tallies;
 	/* payload of each QP's acknowledged messages; NULL while all messages are of one size */
 	uint64_t *acked_bytes;
-	uint64_t *arrivals_ns;     /* of each QP's next message; NULL while there is no open loop */
-	struct nic_chains *chains; /* NULL: no QP waits for another */
-	uint64_t *recv_full_ns;    /* when all receive WQEs are posted; NULL: nobody counts them */
-	struct nic_reads *reads;   /* of each QP; NULL while no QP serves READs */
+	struct nic_arrival *arrivals; /* of each QP; NULL while there is no open loop */
+	struct nic_chains *chains;    /* NULL: no QP waits for another */
+	uint64_t *recv_full_ns;     /* when all receive WQEs are posted; NULL: nobody counts them */
+	struct nic_reads *reads;    /* of each QP; NULL while no QP serves READs */
 	struct nic_read *read_ring; /* [max_qps][max_rd_atomic], likewise */
 	uint32_t n_qps;
 	uint32_t n_flows;
 	uint32_t window_packets;
 	uint8_t last_queue; /* served last: data queues take turns */
+	uint8_t version;    /* of the parameters in force: nic_touch() */
 	struct cc_node cc;
 	struct nic_queues cnps;
 	struct nic_queues acks;
@@ -127,6 +151,7 @@ struct nic {
 	const struct nic_traces *traces_asked;
 	/* per flow */
 	uint32_t pending;          /* requesters that end and have not */
+	uint32_t failed;           /* QPs in error */
 	struct nic_common *common; /* own_common, or the share's */
 	/* with other nodes, nic_share.c; NULL: alone */
 	struct nic_share *share;
@@ -143,11 +168,17 @@ struct nic {
 	/* per neighbour, nic_resolve.c */
 	struct neigh_table *neighs;
 	struct pkt_fifo answers; /* to ARP, solicitations and echo requests */
+	struct token_bucket answer_budget;
 	/* nic_reload.c: what comes into force, and the next QP that it comes to; or NULL */
 	const struct nic_reload *reload;
 	uint32_t reload_item, reload_items; /* of the QPs that were there */
 	uint32_t reload_go, reload_come;    /* of the flows that leave and come */
 	bool reload_begun;
+	/* nic_reset.c */
+	uint32_t reset_asked;        /* 1 + flow_id; 0: none */
+	uint32_t reset_item;         /* the flow's next QP */
+	struct nic_skipped *skipped; /* NULL: no QP was reset yet */
+	struct nic_before before;
 	/* nic_live.c */
 	bool comes_and_goes;    /* nic_take_flows(): slots of flows are their numbers */
 	uint64_t look_again_ns; /* most that a QP waits between two messages unlooked at */
@@ -281,9 +312,29 @@ nic_prefetch_control(const struct nic *nic, uint32_t item)
 	if (item == QP_NONE)
 		return;
 	rte_prefetch0(&nic->qps[item]);
-	rte_prefetch0(&nic->qps[item].acked_msg);
+	rte_prefetch0(&nic->qps[item].acked_end); /* the line of acked_msg */
 	rte_prefetch0(&nic->tallies[item]);
 }
+
+/**
+ * Has the owner made this QP, and has its flow not left? From any thread: a QP that a configuration
+ * names is not there before the owner has taken the configuration over.
+ */
+static inline bool
+nic_qp_is_there(const struct nic *nic, uint32_t item)
+{
+	bool there = item < __atomic_load_n(&nic->n_qps, __ATOMIC_RELAXED) &&
+		     nic->qps[item].place != QP_FREE;
+
+	/* What is read of it is read after that: a flow that it does not have yet has no MTU. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return there;
+}
+
+/* nic.c */
+
+/** As nic_qp_info(), of a QP that has been made, even if its flow has left since. */
+void nic_qp_read(const struct nic *nic, uint32_t item, struct nic_qp_info *out);
 
 /* nic_setup.c */
 
@@ -326,7 +377,25 @@ nic_flush(struct nic *nic)
  * @return true: more may be due.
  */
 bool nic_release(struct nic *nic, uint64_t now_ns);
-/** A QP sends from now on. */
+/**
+ * A QP has something to send from now on: a requester from its start to its end, a responder while
+ * it has READs to answer.
+ * @return QPs of the host that had before. Of those that start together on several lcores, one is
+ * the first.
+ */
+static inline uint32_t
+nic_becomes_active(struct nic *nic)
+{
+	return __atomic_fetch_add(&nic->common->active, 1, __ATOMIC_RELAXED);
+}
+
+static inline void
+nic_becomes_idle(struct nic *nic)
+{
+	__atomic_fetch_sub(&nic->common->active, 1, __ATOMIC_RELAXED);
+}
+
+/** A QP sends for the first time: it becomes active, and gets its first rate. */
 void nic_start(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** A requester gives up. */
 void nic_fail(struct nic *nic, uint32_t item, uint64_t now_ns);
@@ -338,8 +407,10 @@ void nic_cc_init(struct nic *nic);
 void nic_cc_start(struct nic *nic, uint32_t item, uint32_t others, uint64_t now_ns);
 /** The algorithm did something (enum cc_did): let the bucket follow its rate. */
 void nic_cc_follow(struct nic *nic, uint32_t item, uint32_t did, uint64_t now_ns);
-/** The parameters have changed, the cap of the flow among them. */
-void nic_cc_reload(struct nic *nic, uint32_t item, uint32_t did, uint64_t now_ns);
+/** Bring a QP along: until nic->before.until_ns all as before, from then on as it is now. */
+void nic_cc_change(struct nic *nic, uint32_t item);
+/** Remember what is in force, and its end. */
+void nic_cc_keep_before(struct nic *nic, uint64_t now_ns);
 /** Let the bucket follow what the timers did since the QP was last looked at. */
 void nic_cc_catch_up(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** A CNP for a known QP came from its peer. */
@@ -433,6 +504,8 @@ void nic_resolve_from(struct nic *nic, uint32_t item, const uint8_t mac[6], uint
 void nic_resolve_run(struct nic *nic, uint64_t now_ns);
 /** The next answer or question, or NULL. */
 struct rte_mbuf *nic_resolve_frame(struct nic *nic, uint64_t now_ns);
+/** Give the answers their share of the link. */
+void nic_resolve_init(struct nic *nic);
 /** Free answers and neighbours. */
 void nic_resolve_free(struct nic *nic);
 
@@ -468,11 +541,29 @@ bool nic_share_waits(const struct nic *nic);
 /* nic_reload.c */
 /** Put some more of nic->reload in force. */
 void nic_reload_step(struct nic *nic, uint64_t now_ns);
+/** Of a QP whose version is not the node's: nic_touch(). */
+void nic_bring_along(struct nic *nic, uint32_t item);
+/** Before anything of a QP is used that a change of parameters may concern: it is of this version
+ * then. */
+static inline void
+nic_touch(struct nic *nic, uint32_t item, const struct nic_qp *qp)
+{
+	if (unlikely(qp->version != nic->version))
+		nic_bring_along(nic, item);
+}
+
+/* nic_flow.c */
+/** The first part of a flow, or NULL. */
+struct qp_flow *nic_find_flow(const struct nic *nic, uint32_t flow_id);
+
+/* nic_reset.c */
+/** Reset some more QPs. */
+void nic_reset_step(struct nic *nic, uint64_t now_ns);
 
 /* nic_live.c */
 /** Make QPs of a flow that comes, at most budget. @return how many; fewer: it is whole. */
 uint32_t nic_flow_come(struct nic *nic, uint32_t flow_id, uint32_t budget, uint64_t now_ns);
-/** A flow begins no message any more, and its QPs are freed as they come to rest. */
+/** A flow that begins no message any more: its QPs are freed as they come to rest. */
 void nic_flow_leave(struct nic *nic, uint32_t flow_id, uint64_t now_ns);
 /** The same for one of its QPs, which nothing else may bring back. */
 void nic_qp_leave(struct nic *nic, uint32_t item, uint64_t now_ns);
@@ -484,7 +575,8 @@ static inline bool
 nic_is_asked(const struct nic *nic)
 {
 	return __atomic_load_n(&nic->reload, __ATOMIC_RELAXED) != NULL ||
-	       __atomic_load_n(&nic->traces_asked, __ATOMIC_RELAXED) != NULL;
+	       __atomic_load_n(&nic->traces_asked, __ATOMIC_RELAXED) != NULL ||
+	       __atomic_load_n(&nic->reset_asked, __ATOMIC_RELAXED) != 0;
 }
 
 /** Do the next part of what others ask of the node, if there is anything. */
@@ -495,6 +587,8 @@ nic_do_if_asked(struct nic *nic, uint64_t now_ns)
 		nic_reload_step(nic, now_ns);
 	if (unlikely(__atomic_load_n(&nic->traces_asked, __ATOMIC_RELAXED) != NULL))
 		nic_traces_take(nic, now_ns);
+	if (unlikely(__atomic_load_n(&nic->reset_asked, __ATOMIC_RELAXED) != 0))
+		nic_reset_step(nic, now_ns);
 	if (unlikely(nic->leaving.head != FLOW_NONE) && now_ns >= nic->leaving.look_ns)
 		nic_leave_step(nic, now_ns);
 }

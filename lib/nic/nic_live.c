@@ -78,6 +78,8 @@ clear(struct nic *nic, uint32_t item)
 		nic->acked_bytes[item] = 0;
 	if (nic->recv_full_ns != NULL)
 		nic->recv_full_ns[item] = 0;
+	if (nic->skipped != NULL)
+		memset(&nic->skipped[item], 0, sizeof(nic->skipped[item]));
 	if (nic->reads != NULL)
 		memset(&nic->reads[item], 0, sizeof(nic->reads[item]));
 	if (nic->np.windows != NULL)
@@ -115,8 +117,7 @@ nic_flow_leave(struct nic *nic, uint32_t flow_id, uint64_t now_ns)
 	struct qp_flow *flow = &nic->flows[flow_id];
 	struct nic_leaving *l = &nic->leaving;
 
-	assert(flow->life == FLOW_STAYS);
-	flow->life = FLOW_LEAVES;
+	assert(flow->life == FLOW_LEAVES);
 	flow->left_qps = 0;
 	flow->next_leaving = FLOW_NONE;
 	if (l->head == FLOW_NONE)
@@ -183,7 +184,7 @@ go_on(struct nic *nic, struct qp_flow *flow, uint64_t now_ns)
 			return false;
 	}
 	if (flow->left_qps == flow->n_qps && flow->life == FLOW_LEAVES) {
-		flow->life = FLOW_HIDDEN;
+		__atomic_store_n(&flow->life, FLOW_HIDDEN, __ATOMIC_RELAXED);
 		flow->hidden_ns = now_ns;
 		flow->left_qps = 0;
 		return flow->n_qps > 0;

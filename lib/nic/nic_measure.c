@@ -6,6 +6,7 @@
 
 #include "base/fixed.h"
 #include "base/pages.h"
+#include "base/seq.h"
 #include "nic/nic_internal.h"
 
 static bool
@@ -73,7 +74,16 @@ nic_measure_add_flow(struct nic *nic, struct qp_flow *flow)
 	flow->pacing = pacing && same ? last->pacing : NULL;
 	if (pacing && flow->pacing == NULL)
 		flow->pacing = calloc(1, sizeof(*flow->pacing));
-	return (times && flow->times == NULL) || (pacing && flow->pacing == NULL) ? -ENOMEM : 0;
+	if ((!times || flow->times != NULL) && (!pacing || flow->pacing != NULL))
+		return 0;
+	/* What the last flow shares stays its own. */
+	if (last == NULL || flow->times != last->times)
+		pages_free(flow->times, sizeof(*flow->times));
+	if (last == NULL || flow->pacing != last->pacing)
+		free(flow->pacing);
+	flow->times = NULL;
+	flow->pacing = NULL;
+	return -ENOMEM;
 }
 
 void
@@ -102,12 +112,14 @@ nic_measure_begun(struct nic *nic, uint32_t item, uint64_t message, uint64_t now
 	const struct qp_flow *flow = nic_flow_of(nic, &nic->qps[item]);
 	uint64_t *begun_ns = begun_of(flow, &nic->measure.times[item], message);
 
+	if (workload_is_open(&flow->params.work)) {
+		/* Those after the oldest that is not acknowledged follow from it. */
+		if (message == nic->qps[item].acked_msg)
+			*begun_ns = nic->arrivals[item].begun_ns + 1;
+		return;
+	}
 	if (begun_ns == NULL || *begun_ns != 0)
 		return;
-	/* Of an open loop, the first: later ones follow from the gaps. */
-	if (workload_is_open(&flow->params.work))
-		now_ns = flow->params.start_ns +
-			 workload_gap_ns(&flow->params.work, nic_local_qpn(nic, item), 0);
 	*begun_ns = now_ns + 1;
 }
 
@@ -135,9 +147,11 @@ on_completion(struct nic *nic, const struct qp_flow *flow, uint32_t item, uint64
 	struct nic_qp_times *t = &nic->measure.times[item];
 	uint64_t idle_ns = ideal_ns(nic, flow, qp_bytes(flow, nic_local_qpn(nic, item), message));
 
-	t->completions++;
-	t->sum_ns += took_ns;
-	t->max_ns = max_u64(t->max_ns, took_ns);
+	seq_begin(&t->seq);
+	__atomic_store_n(&t->completions, t->completions + 1, __ATOMIC_RELAXED);
+	counter_add(&t->sum_ns, took_ns);
+	__atomic_store_n(&t->max_ns, max_u64(t->max_ns, took_ns), __ATOMIC_RELAXED);
+	seq_end(&t->seq);
 	hist_add(&flow->times->completion_ns, took_ns, 1);
 	if (idle_ns > 0)
 		hist_add(&flow->times->slowdown_milli, (mul_div(took_ns, 2000, idle_ns) + 1) / 2,
@@ -156,9 +170,12 @@ nic_measure_completed(struct nic *nic, uint32_t item, uint64_t message, uint64_t
 
 		if (begun_ns == NULL || *begun_ns == 0)
 			continue;
-		on_completion(nic, flow, item, message, now_ns + 1 - *begun_ns);
+		/* Only where spans of arrivals were merged may it seem to end before it came. */
+		on_completion(nic, flow, item, message, sub_sat(now_ns + 1, *begun_ns));
 		if (workload_is_open(w))
-			*begun_ns += workload_gap_ns(w, nic_local_qpn(nic, item), message + 1);
+			*begun_ns =
+				1 + arrivals_next_ns(&flow->arrivals, w, nic_local_qpn(nic, item),
+						     message + 1, *begun_ns - 1);
 		else
 			*begun_ns = 0;
 	}
@@ -173,7 +190,7 @@ nic_measure_rtt(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 	if (rtt_ns != 0 && times != NULL) {
 		hist_add(&times->rtt_ns, rtt_ns, 1);
 		if (times->least_rtt_ns == 0 || rtt_ns < times->least_rtt_ns)
-			times->least_rtt_ns = rtt_ns;
+			__atomic_store_n(&times->least_rtt_ns, rtt_ns, __ATOMIC_RELAXED);
 	}
 	return rtt_ns;
 }
@@ -215,8 +232,10 @@ nic_measure_gaps(struct nic *nic)
 		const struct nic_gap *g = &nic->measure.gaps[i];
 
 		hist_add(&g->pacing->jitter_ns, g->jitter_ns, 1);
+		seq_begin(&g->pacing->seq);
 		counter_add(&g->pacing->gap_ns, g->gap_ns);
 		counter_add(&g->pacing->expected_ps, g->expected_ps);
+		seq_end(&g->pacing->seq);
 	}
 	nic->measure.n_gaps = 0;
 }
@@ -231,18 +250,22 @@ void
 nic_measure_info(const struct nic *nic, uint32_t item, struct nic_qp_info *out)
 {
 	const struct nic_qp_times *t = &nic->measure.times[item];
+	uint32_t before;
 
 	out->ce_packets = t->ce_packets;
 	out->cnps_ignored = t->cnps_ignored;
-	out->completions = t->completions;
-	out->completion_sum_ns = t->sum_ns;
-	out->completion_max_ns = t->max_ns;
+	do {
+		before = seq_read(&t->seq);
+		out->completions = __atomic_load_n(&t->completions, __ATOMIC_RELAXED);
+		out->completion_sum_ns = counter_read(&t->sum_ns);
+		out->completion_max_ns = counter_read(&t->max_ns);
+	} while (seq_changed(&t->seq, before));
 }
 
 void
 nic_measure_ce(struct nic *nic, uint32_t item)
 {
-	nic_flow_of(nic, &nic->qps[item])->ce_packets++;
+	counter_inc(&nic_flow_of(nic, &nic->qps[item])->ce_packets);
 	if (nic->measure.times != NULL)
 		nic->measure.times[item].ce_packets++;
 }
@@ -250,7 +273,7 @@ nic_measure_ce(struct nic *nic, uint32_t item)
 void
 nic_measure_cnp_ignored(struct nic *nic, uint32_t item)
 {
-	nic_flow_of(nic, &nic->qps[item])->cnps_ignored++;
+	counter_inc(&nic_flow_of(nic, &nic->qps[item])->cnps_ignored);
 	if (nic->measure.times != NULL)
 		nic->measure.times[item].cnps_ignored++;
 }

@@ -173,10 +173,12 @@ const struct counter_field nic_counters[] = {
 	     "Dropped: MAC Control frame too short"),
 	DROP(MAC_CONTROL_UNKNOWN, "drop_mac_control_unknown",
 	     "Dropped: MAC Control opcode neither PFC nor PAUSE"),
+	DROP(MAC_CONTROL_ADDRESS, "drop_mac_control_address",
+	     "Dropped: MAC Control neither to 01:80:C2:00:00:01 nor to our own address"),
 	DROP(NEIGH_MALFORMED, "drop_neigh_malformed",
 	     "Dropped: ARP or neighbour discovery message not valid"),
 	DROP(ANSWER_OVERFLOW, "drop_answer_overflow",
-	     "Dropped: question or echo request while too many answers waited"),
+	     "Dropped: ARP, solicitation or echo request beyond what may be answered (1/64 of the link)"),
 };
 /* clang-format on */
 const unsigned int nic_counters_n = sizeof(nic_counters) / sizeof(nic_counters[0]);
@@ -202,6 +204,7 @@ nic_drop_name(enum nic_drop d)
 		[NIC_DROP_NO_BUFFER] = "no_buffer",
 		[NIC_DROP_MAC_CONTROL_MALFORMED] = "mac_control_malformed",
 		[NIC_DROP_MAC_CONTROL_UNKNOWN] = "mac_control_unknown",
+		[NIC_DROP_MAC_CONTROL_ADDRESS] = "mac_control_address",
 		[NIC_DROP_NEIGH_MALFORMED] = "neigh_malformed",
 		[NIC_DROP_ANSWER_OVERFLOW] = "answer_overflow",
 	};

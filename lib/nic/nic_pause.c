@@ -236,6 +236,9 @@ nic_set_drain_rate(struct node *node, uint64_t drain_rate_bps, uint64_t now_ns)
 		rx_drain_refill(buffer, &next, drain_rate_bps > 0 ? bytes : 0, now_ns);
 	}
 	params->drain_rate_bps = drain_rate_bps;
+	/* No buffer is at XOFF now; who is held already is let go as the time of XON is found. */
+	if (drain_rate_bps == 0)
+		__atomic_store_n(&nic->common->wants_xoff, 0, __ATOMIC_SEQ_CST);
 	pause->slow = drain_rate_bps > 0;
 	pause->speaks = true;
 	pause->xon_ns = 0; /* look at what is held */

@@ -48,11 +48,13 @@ mark_end(struct nic *nic, struct nic_qp *qp, uint16_t flag)
 	}
 	assert(!(qp->flags & (QP_ERROR | QP_DONE)));
 	qp->flags |= flag;
-	__atomic_fetch_sub(&nic->common->active, 1, __ATOMIC_RELAXED);
+	nic_becomes_idle(nic);
 	if (qp->flags & QP_ENDS)
 		nic->pending--;
-	if (flag == QP_ERROR)
+	if (flag == QP_ERROR) {
+		nic->failed++;
 		counter_inc(&nic->stats.qp_errors);
+	}
 }
 
 /* When the next message may be begun; NEVER_NS: not before others are acknowledged. */
@@ -65,7 +67,7 @@ may_begin_ns(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns)
 	if (qp->flags & QP_READS && !nic_read_may_ask(nic, qp))
 		return NEVER_NS;
 	if (workload_is_open(w))
-		return nic->arrivals_ns[qp - nic->qps];
+		return nic->arrivals[qp - nic->qps].next_ns;
 	if (w->arrival == WORKLOAD_INCAST)
 		return qp_next_message(qp) <= flow->round ? now_ns : NEVER_NS;
 	if (qp->next_msg - (uint32_t)qp->acked_msg >= w->depth)
@@ -111,6 +113,17 @@ stopped_until_ns(const struct nic *nic, const struct workload *w, bool idle, uin
 	return min_u64(w->stop_ns, idle ? stopped_look_ns(nic, now_ns) : now_ns + LOOK_AGAIN_NS);
 }
 
+/* The message that an open loop begins came before or now. */
+static void
+take_arrival(struct nic *nic, const struct nic_qp *qp, const struct qp_flow *flow, uint64_t message)
+{
+	struct nic_arrival *a = &nic->arrivals[qp - nic->qps];
+
+	a->begun_ns = a->next_ns;
+	a->next_ns = arrivals_next_ns(&flow->arrivals, &flow->params.work, nic_qpn(nic, qp),
+				      message + 1, a->begun_ns);
+}
+
 /*
  * Between two messages: begin the next one, if it may begin. @return when to look again; NEVER_NS
  * when it was begun, or nothing but an ACK matters.
@@ -149,8 +162,7 @@ next_message(struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 			return idle ? begin_ns : min_u64(begin_ns, now_ns + LOOK_AGAIN_NS);
 		}
 		if (workload_is_open(w))
-			nic->arrivals_ns[qp - nic->qps] +=
-				workload_gap_ns(w, nic_qpn(nic, qp), message + 1);
+			take_arrival(nic, qp, flow, message);
 		if (flow->times != NULL)
 			nic_measure_begun(nic, (uint32_t)(qp - nic->qps), message, now_ns);
 	}
@@ -186,6 +198,7 @@ nic_settle(struct nic *nic, uint32_t item, uint64_t now_ns)
 	uint64_t deadline_ns = NEVER_NS;
 	enum qp_place place;
 
+	nic_touch(nic, item, qp);
 	if (unlikely(qp->flags & QP_RNR) && !(qp->flags & QP_ERROR) &&
 	    nic_rnr_waits(qp, now_ns, &deadline_ns)) {
 		qp->place = QP_PACED;
@@ -235,8 +248,7 @@ void
 nic_start(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
-	/* Of flows that start together on several lcores, one is the first. */
-	uint32_t others = __atomic_fetch_add(&nic->common->active, 1, __ATOMIC_RELAXED);
+	uint32_t others = nic_becomes_active(nic);
 
 	qp->flags |= QP_STARTED;
 	qp->ack_countdown = nic->params.ack_every;
@@ -291,6 +303,7 @@ release(struct nic *nic, uint32_t item, uint64_t now_ns)
 	const uint16_t states = QP_STARTED | QP_ERROR | QP_DONE | QP_UNRESOLVED | QP_RNR;
 	struct nic_qp *qp = &nic->qps[item];
 
+	nic_touch(nic, item, qp);
 	/* Mostly it waited for tokens, which are there; if its rate was cut, its turn shows it. */
 	if (likely((qp->flags & states) == QP_STARTED) && likely(qp->left_packets > 0) &&
 	    likely(qp_in_window(qp)) && likely(now_ns < qp->cc.head.next_event_ns))

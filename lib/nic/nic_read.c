@@ -14,6 +14,7 @@
 
 #include "base/fixed.h"
 #include "base/pages.h"
+#include "base/seq.h"
 #include "nic/nic_internal.h"
 
 /* ---- requester ---- */
@@ -239,6 +240,10 @@ serve(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
 
+	if (!(qp->flags & QP_STARTED))
+		nic_start(nic, item, now_ns);
+	else if (!(qp->flags & QP_SERVES))
+		nic_becomes_active(nic);
 	qp->flags |= QP_SERVES;
 	qp->limit_seq = (uint32_t)qp->rx_seq;
 	if (qp->place == QP_IDLE)
@@ -262,13 +267,13 @@ nic_read_take(struct nic *nic, uint32_t item, const struct roce_view *v, uint32_
 		.bytes = v->reth_dma_bytes,
 	};
 	reads->received++;
-	reads->rx_gap_psns += packets - 1;
-	qp->rx_seq += packets;
+	seq_begin(&reads->seq);
+	counter_add(&reads->rx_gap_psns, packets - 1);
+	counter_add(&qp->rx_seq, packets);
+	seq_end(&reads->seq);
 	/* A READ counts in the MSN from its request on (IBTA C9-148). */
 	tally->rx_messages++;
 	tally->rx_wire_bytes += wire;
-	if (!(qp->flags & QP_STARTED))
-		nic_start(nic, item, now_ns);
 	serve(nic, item, now_ns);
 }
 
@@ -279,6 +284,8 @@ nic_read_next(struct nic *nic, uint32_t item)
 	const struct nic_read *read;
 
 	if (qp->next_msg == nic->reads[item].received) {
+		if (qp->flags & QP_SERVES)
+			nic_becomes_idle(nic);
 		qp->flags &= (uint16_t)~QP_SERVES;
 		nic_owed_may_go(nic, item);
 		return;
@@ -418,6 +425,7 @@ nic_read_info(const struct nic *nic, uint32_t item, struct nic_qp_info *info)
 	const struct nic_qp *qp = &nic->qps[item];
 	const struct qp_flow *flow = nic_flow_of(nic, qp);
 	const struct nic_reads *reads;
+	uint32_t before;
 
 	if (qp->flags & QP_READS) {
 		/* Requests are all of one length; responses have the numbers that they took. */
@@ -429,6 +437,10 @@ nic_read_info(const struct nic *nic, uint32_t item, struct nic_qp_info *info)
 		info->tx_packets = reads->tx_packets + qp->retransmitted_packets;
 		info->tx_messages = reads->tx_messages;
 		info->tx_payload_bytes = reads->tx_payload_bytes;
-		info->rx_packets -= reads->rx_gap_psns;
+		do {
+			before = seq_read(&reads->seq);
+			info->rx_packets = counter_read(&qp->rx_seq) - flow->params.initial_psn -
+					   counter_read(&reads->rx_gap_psns);
+		} while (seq_changed(&reads->seq, before));
 	}
 }

@@ -64,13 +64,12 @@ nic_go_back(struct nic *nic, uint32_t item)
 {
 	struct nic_qp *qp = &nic->qps[item];
 	const struct qp_flow *flow = nic_flow_of(nic, qp);
-	const struct workload *w = &flow->params.work;
-	uint32_t qpn = nic_qpn(nic, qp);
 
 	/* A message that has begun, and of which nothing was sent, will be begun once more. */
-	if (workload_is_open(w) && (qp->flags & (QP_FIRST | QP_RESEND)) == QP_FIRST)
-		nic->arrivals_ns[item] -= workload_gap_ns(w, qpn, qp_next_message(qp) + 1);
-	qp_go_back(qp, flow, qpn);
+	if (workload_is_open(&flow->params.work) &&
+	    (qp->flags & (QP_FIRST | QP_RESEND)) == QP_FIRST)
+		nic->arrivals[item].next_ns = nic->arrivals[item].begun_ns;
+	qp_go_back(qp, flow, nic_qpn(nic, qp));
 	if (nic->measure.rtts != NULL)
 		rtt_on_loss(&nic->measure.rtts[item]);
 }
@@ -132,13 +131,12 @@ nic_on_ack(struct nic *nic, uint32_t item, const struct roce_view *v, uint64_t n
 	struct nic_qp *qp = &nic->qps[item];
 	int32_t ahead = psn_diff(v->psn, qp->acked_seq & PSN_MASK);
 	const struct qp_flow *flow = nic_flow_of(nic, qp);
-	uint32_t initial_seq = flow->params.initial_psn;
 	enum aeth_kind kind = v->aeth_syndrome >> 5 & 3;
 
 	/* The PSN named by an ACK or NAK is of a packet that was sent. */
 	if (ahead >= (int32_t)(qp_sent_seq(qp) - qp->acked_seq) || flow->raw ||
 	    (qp->flags & (QP_REQUESTER | QP_ERROR)) != QP_REQUESTER ||
-	    (ahead < 0 && (uint32_t)-ahead > qp->acked_seq - initial_seq))
+	    (ahead < 0 && (uint32_t)-ahead > qp_acked_packets(qp, flow)))
 		return NIC_DROP_UNEXPECTED_ACK;
 	if (v->aeth_syndrome >> 7 != 0 ||
 	    (kind != AETH_KIND_ACK && kind != AETH_KIND_RNR && kind != AETH_KIND_NAK))
@@ -183,6 +181,7 @@ nic_on_timer(struct nic *nic, uint32_t item, uint64_t now_ns)
 	uint64_t now_tick = nic->timers.now_tick;
 	int32_t early = (int32_t)(qp->progress_tick + NIC_TIMEOUT_TICKS - (uint32_t)now_tick);
 
+	nic_touch(nic, item, qp);
 	qp->flags &= (uint16_t)~QP_TIMED;
 	/* No answer is due: the next packet that asks for one arms the timer. */
 	if (qp->flags & (QP_ERROR | QP_DONE) || !(qp->flags & QP_AWAITS))

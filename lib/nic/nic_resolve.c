@@ -13,6 +13,12 @@
 
 /* Answers that wait for the wire: more than a burst of questions, far fewer than a pool's mbufs. */
 #define MOST_ANSWERS 64
+/*
+ * Answers leave before data, so a flood of questions must not buy the whole link: answers get one 64th of it, and
+ * on links below 64 Mb/s, which only tests have, 1 Mb/s.
+ */
+#define ANSWER_SHARE 64u
+#define ANSWER_LEAST_BPS (1000 * 1000u)
 /* QPs that one call gives a new address to. */
 #define SCAN_BURST 64u
 #define VLAN_ID_MASK 0x0FFFu
@@ -134,12 +140,21 @@ nic_resolve_run(struct nic *nic, uint64_t now_ns)
 		scan(nic, now_ns);
 }
 
+void
+nic_resolve_init(struct nic *nic)
+{
+	uint64_t rate_bps = max_u64(nic->params.link_speed_bps / ANSWER_SHARE, ANSWER_LEAST_BPS);
+
+	token_bucket_init(&nic->answer_budget, rate_bps, MOST_ANSWERS * wire_bytes(ARP_FRAME_BYTES), 0);
+}
+
 /* The frame in m becomes the answer that stands in it now. */
 static unsigned int
 keep_answer(struct nic *nic, struct rte_mbuf *m, size_t len)
 {
 	m->data_len = (uint16_t)len;
 	m->pkt_len = (uint32_t)len;
+	token_bucket_charge(&nic->answer_budget, wire_bytes((uint32_t)len));
 	pkt_fifo_push(&nic->answers, m);
 	node_wake(&nic->node, 0);
 	return NIC_KEPT;
@@ -156,11 +171,12 @@ way_back(const struct nic *nic, const uint8_t *buf, const struct frame_view *eth
 	return l2;
 }
 
-/* May an answer of so many bytes be built in this mbuf? */
+/* May an answer of this length be built in the mbuf and sent? */
 static bool
-has_room(const struct nic *nic, const struct rte_mbuf *m, size_t bytes)
+may_answer(struct nic *nic, const struct rte_mbuf *m, size_t bytes, uint64_t now_ns)
 {
-	return nic->answers.count < MOST_ANSWERS &&
+	token_bucket_update(&nic->answer_budget, now_ns);
+	return nic->answers.count < MOST_ANSWERS && token_bucket_can_send(&nic->answer_budget) &&
 	       (size_t)m->data_len + rte_pktmbuf_tailroom(m) >= bytes;
 }
 
@@ -192,7 +208,7 @@ on_arp(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth, uint64
 		return NIC_USED;
 	if (!is_our_ip4(nic, arp.target_ip))
 		return NIC_DROP_NOT_FOR_US;
-	if (!has_room(nic, m, ARP_FRAME_BYTES))
+	if (!may_answer(nic, m, ARP_FRAME_BYTES, now_ns))
 		return NIC_DROP_ANSWER_OVERFLOW;
 	counter_inc(&nic->stats.neigh_requests_answered);
 	l2 = way_back(nic, buf, eth);
@@ -236,7 +252,7 @@ on_solicitation(struct nic *nic, struct rte_mbuf *m, const struct frame_view *et
 
 	if (nic->params.ip6.version != 6 || memcmp(nd->target_ip, nic->params.ip6.addr, 16) != 0)
 		return NIC_DROP_NOT_FOR_US;
-	if (!has_room(nic, m, ND_FRAME_BYTES))
+	if (!may_answer(nic, m, ND_FRAME_BYTES, now_ns))
 		return NIC_DROP_ANSWER_OVERFLOW;
 	if (nd->has_mac) {
 		learn(nic, &sender, nd->mac, now_ns);
@@ -308,7 +324,7 @@ nic_on_other(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth, 
 		return NIC_DROP_NOT_FOR_US;
 	if (!icmp_is_echo_request(buf, eth))
 		return NIC_DROP_NOT_ROCE;
-	if (!has_room(nic, m, 0))
+	if (!may_answer(nic, m, 0, now_ns))
 		return NIC_DROP_ANSWER_OVERFLOW;
 	counter_inc(&nic->stats.echo_requests_answered);
 	icmp_echo_answer(buf, eth);

@@ -70,8 +70,8 @@ on_mac_control(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 	struct mac_control mc;
 	enum mac_control_kind kind;
 
-	if (memcmp(f->buf, mac_control_address, 6) != 0 && !to_our_mac(nic, f->buf))
-		return NIC_DROP_NOT_FOR_US;
+	if (!mac_control_is_for(f->buf, nic->params.mac))
+		return NIC_DROP_MAC_CONTROL_ADDRESS;
 	kind = mac_control_parse(f->buf, f->len, &mc);
 	switch (kind) {
 	case MAC_CONTROL_PFC:
@@ -143,8 +143,12 @@ on_roce(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 			counter_inc(&nic->stats.rp.rp_cnp_ignored);
 		return NIC_DROP_UNKNOWN_QP;
 	}
-	if (!from_peer(nic_flow_of(nic, &nic->qps[item]), f))
+	if (!from_peer(nic_flow_of(nic, &nic->qps[item]), f)) {
+		if (f->roce.opcode == ROCE_CNP)
+			counter_inc(&nic->stats.rp.rp_cnp_ignored);
 		return NIC_DROP_WRONG_PEER;
+	}
+	nic_touch(nic, item, &nic->qps[item]);
 	if (unlikely(nic->qps[item].flags & QP_UNRESOLVED))
 		nic_resolve_from(nic, item, f->buf + 6, now_ns);
 	return on_qp(nic, item, f, now_ns);
@@ -322,13 +326,8 @@ nic_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uin
 
 	assert(port == 0);
 	(void)port;
-	do {
-		uint16_t part = RTE_MIN(n, (uint16_t)NIC_BURST);
-
-		rx_burst(nic, pkts, part, now_ns);
-		pkts += part;
-		n = (uint16_t)(n - part);
-	} while (unlikely(n > 0));
+	for (uint16_t at = 0; at < n; at += NIC_BURST)
+		rx_burst(nic, &pkts[at], RTE_MIN((uint16_t)(n - at), (uint16_t)NIC_BURST), now_ns);
 	nic_do_if_asked(nic, now_ns);
 	if (unlikely(nic->crossing_to != 0))
 		nic_share_flush(nic);

@@ -53,9 +53,9 @@ workload_prepare(struct nic *nic, const struct nic_qp_params *params)
 		if (nic->acked_bytes == NULL)
 			return -ENOMEM;
 	}
-	if (nic->arrivals_ns == NULL && workload_is_open(&params->work))
-		nic->arrivals_ns = pages_alloc(nic->params.max_qps * sizeof(*nic->arrivals_ns));
-	return nic->arrivals_ns == NULL && workload_is_open(&params->work) ? -ENOMEM : 0;
+	if (nic->arrivals == NULL && workload_is_open(&params->work))
+		nic->arrivals = pages_alloc(nic->params.max_qps * sizeof(*nic->arrivals));
+	return nic->arrivals == NULL && workload_is_open(&params->work) ? -ENOMEM : 0;
 }
 
 int
@@ -80,8 +80,6 @@ nic_flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_params 
 		nic_payload(nic->payloads, qp_last_bytes(params->message_bytes, params->mtu_bytes));
 	if (flow->full == NULL || flow->last == NULL || workload_prepare(nic, params) != 0)
 		return -ENOMEM;
-	if (nic_measure_add_flow(nic, flow) != 0)
-		return -ENOMEM;
 	flow->mtu_bytes = params->mtu_bytes;
 	flow->message_bytes = (uint32_t)params->message_bytes;
 	flow->message_packets = qp_message_packets(params->message_bytes, params->mtu_bytes);
@@ -105,7 +103,8 @@ nic_flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_params 
 	flow->cnp_queue = qos_map_classify(&p->qos, p->np.np_cnp_dscp,
 					   params->tagged ? p->np.np_cnp_prio : -1)
 				  .queue;
-	return 0;
+	/* At last: what a flow that is not made has, nobody would free. */
+	return nic_measure_add_flow(nic, flow);
 }
 
 /* Room for one more flow: twice as much as before. */
@@ -162,14 +161,19 @@ join_flow(struct nic *nic, struct nic_qp *qp)
 	struct qp_flow *flow = nic_flow_of(nic, qp);
 	const struct workload *w = &flow->params.work;
 
-	flow->n_qps++;
+	__atomic_store_n(&flow->n_qps, flow->n_qps + 1, __ATOMIC_RELEASE);
+	if (flow->n_qps == 1) {
+		flow->version = nic->version;
+		if (flow->params.requester && workload_is_open(w))
+			arrivals_init(&flow->arrivals, w->start_ns, w->load_bps, flow->stopped);
+	}
 	if (!(qp->flags & QP_REQUESTER))
 		return;
 	flow->round_members++;
 	flow->round_left++;
 	if (workload_is_open(w))
-		nic->arrivals_ns[qp - nic->qps] =
-			w->start_ns + workload_gap_ns(w, nic_qpn(nic, qp), 0);
+		nic->arrivals[qp - nic->qps] = (struct nic_arrival){
+			.next_ns = arrivals_first_ns(&flow->arrivals, w, nic_qpn(nic, qp))};
 }
 
 int
@@ -180,12 +184,16 @@ nic_qp_begin(struct nic *nic, uint32_t item, uint32_t flow, const struct nic_qp_
 
 	qp_init(qp, &nic->flows[flow], nic_local_qpn(nic, item), params);
 	qp->flow = flow;
+	qp->version = nic->version & 1;
 	connect_qp(nic, item);
 	if (nic_resolve_qp(nic, item, now_ns) != 0)
 		return -ENOMEM;
 	nic_cc_start(nic, item, 0, params->start_ns);
+	/* Other threads may read it from here on: nic_qp_is_there(). */
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	qp->place = QP_IDLE;
 	if (item >= nic->n_qps)
-		nic->n_qps = item + 1;
+		__atomic_store_n(&nic->n_qps, item + 1, __ATOMIC_RELAXED);
 	if (qp->flags & QP_ENDS)
 		nic->pending++;
 	join_flow(nic, qp);

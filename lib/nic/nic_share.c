@@ -42,6 +42,14 @@ struct nic_share {
 #define NODE_BITS 6
 static_assert(NIC_SHARE_MAX_NODES == 1 << NODE_BITS, "a place fits 32 bits, of 2^24 QPs and more");
 
+#ifdef QUENCH_TSAN
+/* Their 64-bit tail is read by the consumer as 32 bits, which ThreadSanitizer takes for another
+ * variable. */
+#define CROSS_PRODUCERS 0
+#else
+#define CROSS_PRODUCERS RING_F_MP_RTS_ENQ
+#endif
+
 static struct rte_ring *
 create_ring(const struct nic_share_params *p, uint32_t to)
 {
@@ -55,7 +63,7 @@ create_ring(const struct nic_share_params *p, uint32_t to)
 	 * synchronisation).
 	 */
 	return rte_ring_create(name, rte_align32pow2(p->rx_mbufs + 1), p->socket,
-			       RING_F_MP_RTS_ENQ | RING_F_SC_DEQ);
+			       CROSS_PRODUCERS | RING_F_SC_DEQ);
 }
 
 static int

@@ -193,6 +193,10 @@ nic_traces_take(struct nic *nic, uint64_t now_ns)
 		if (trace->left || !trace->wants_state)
 			continue;
 		trace->wants_state = false;
+		/* One that has not been made yet begins with its start. */
+		if (!nic_qp_is_there(nic, trace->index))
+			continue;
+		nic_touch(nic, trace->index, &nic->qps[trace->index]);
 		write_row(nic, trace, 0, now_ns);
 	}
 	__atomic_store_n(&nic->traces_asked, NULL, __ATOMIC_RELEASE);

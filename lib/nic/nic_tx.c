@@ -318,9 +318,10 @@ nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, 
 	if (!token_bucket_can_send(&nic->shaper))
 		return 0;
 	nic->retry_ns = 0;
+	/* A flow that comes may bring a neighbour that has to be asked. */
+	nic_do_if_asked(nic, now_ns);
 	if (unlikely(nic_resolve_run_ns(nic) <= now_ns))
 		nic_resolve_run(nic, now_ns);
-	nic_do_if_asked(nic, now_ns);
 	nic_flush(nic);
 	if (nic->pause.paused_prios != 0)
 		nic_pause_update(nic, now_ns);

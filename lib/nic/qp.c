@@ -44,7 +44,6 @@ qp_init(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn,
 	const struct nic_qp_params *params)
 {
 	memset(qp, 0, sizeof(*qp));
-	qp->place = QP_IDLE;
 	qp->dest_qp = params->peer_qpn & QPN_MASK;
 	qp->next_seq = params->initial_psn;
 	qp->acked_seq = params->initial_psn;
@@ -70,7 +69,7 @@ uint64_t
 qp_acked_packets(const struct nic_qp *qp, const struct qp_flow *flow)
 {
 	uint32_t sent_seq = qp_sent_seq(qp);
-	uint64_t sent = (uint64_t)qp->sent_wraps << 32 | sent_seq;
+	uint64_t sent = (uint64_t)qp_sent_wraps(qp) << 32 | sent_seq;
 
 	return sent - (sent_seq - qp->acked_seq) - flow->params.initial_psn;
 }
@@ -78,7 +77,7 @@ qp_acked_packets(const struct nic_qp *qp, const struct qp_flow *flow)
 uint64_t
 qp_tx_packets(const struct nic_qp *qp, const struct qp_flow *flow)
 {
-	uint64_t sent = (uint64_t)qp->sent_wraps << 32 | qp_sent_seq(qp);
+	uint64_t sent = (uint64_t)qp_sent_wraps(qp) << 32 | qp_sent_seq(qp);
 
 	return sent - flow->params.initial_psn + qp->retransmitted_packets;
 }
@@ -91,7 +90,7 @@ qp_sent_read(struct nic_qp *qp)
 	/* All but the last response's number; the rest is as with any packet. */
 	qp->next_seq += qp->left_packets - 1;
 	if (!(qp->flags & QP_RESEND) && qp->next_seq < before_seq)
-		qp->sent_wraps++;
+		qp_wrapped(qp);
 	qp->left_packets = 1;
 	qp_sent(qp);
 }

@@ -32,6 +32,7 @@
 
 #include "cc/cc.h"
 #include "cc/np.h"
+#include "nic/arrivals.h"
 #include "nic/nic.h"
 #include "pacer/token_bucket.h"
 #include "wire/roce.h"
@@ -103,15 +104,18 @@ struct nic_qp {
 	uint32_t rate_cuts;    /* with each, line and bucket are at hand */
 	uint32_t ends_reg;     /* roce_ends.reg */
 	uint32_t dest_qp : 24;
-	uint32_t place : 8;     /* enum qp_place */
+	uint32_t place : 7;     /* enum qp_place */
+	uint32_t version : 1;   /* of the parameters that its state is of: nic_touch() */
 	uint16_t ack_countdown; /* packets until the next AckReq */
 	uint16_t flags;
 
 	struct cc cc __rte_cache_aligned;
 
 	/* each message, each ACK, each packet received */
-	uint64_t acked_msg __rte_cache_aligned; /* oldest message not acknowledged whole */
-	uint32_t acked_end;                     /* number of the first packet behind it */
+	/* oldest message not acknowledged whole: 52 bits are 3 years of 4.5 x 10^7 in a second */
+	uint64_t acked_msg : 52 __rte_cache_aligned;
+	uint64_t sent_wraps_high : 12;
+	uint32_t acked_end; /* number of the first packet behind it */
 	uint32_t acked_seq;
 	uint32_t next_msg;      /* being sent, or to be begun; low half of its number */
 	uint32_t sent_seq;      /* with QP_RESEND; else it is next_seq */
@@ -124,7 +128,7 @@ struct nic_qp {
 	uint32_t window_link;   /* of nic_np, when each QP is a unit */
 	uint64_t rx_seq;        /* packets received, from the initial PSN on */
 	uint32_t rx_left_bytes; /* of the message being received */
-	uint8_t sent_wraps;     /* sent_seq's upper half, for the count of packets */
+	uint8_t sent_wraps;     /* bits 32 to 39 of sent_seq, for the count of packets */
 	uint8_t retries : 4;
 	uint8_t rnr_retries : 4;
 	uint8_t rx_flags;
@@ -178,8 +182,11 @@ struct qp_flow {
 	/* NULL: not measured; owned by the first of those that share them */
 	struct nic_times *times;
 	bool stopped;                /* no message is begun */
+	uint8_t version;             /* of the parameters here: nic_touch() */
 	uint32_t timed_mask;         /* messages are timed whose number has none of these bits */
-	struct nic_qp_params params; /* of its first QP */
+	struct nic_qp_params params; /* of its first QP, as the flow came */
+	struct arrivals arrivals;    /* of open loops */
+	uint64_t cap_before_bps;     /* rate_cap_bps of the version before */
 	uint32_t first_item, n_qps;
 	/* incast: QPs that have not ended, those of them that have not done this round's message */
 	uint32_t round_members, round_left;
@@ -265,6 +272,20 @@ qp_in_window(const struct nic_qp *qp)
 	return qp_window(qp) > 0;
 }
 
+/* Times that sent_seq went through its 32 bits: with them 52. */
+static inline uint32_t
+qp_sent_wraps(const struct nic_qp *qp)
+{
+	return (uint32_t)qp->sent_wraps_high << 8 | qp->sent_wraps;
+}
+
+static inline void
+qp_wrapped(struct nic_qp *qp)
+{
+	if (++qp->sent_wraps == 0)
+		qp->sent_wraps_high++;
+}
+
 /** The packet at next_seq was sent. */
 static inline void
 qp_sent(struct nic_qp *qp)
@@ -278,7 +299,7 @@ qp_sent(struct nic_qp *qp)
 		if (qp->next_seq == qp->sent_seq)
 			qp->flags &= (uint16_t)~QP_RESEND;
 	} else if (qp->next_seq == 0) {
-		qp->sent_wraps++;
+		qp_wrapped(qp);
 	}
 }
 
@@ -288,7 +309,7 @@ qp_sent_middle(struct nic_qp *qp)
 {
 	qp->left_packets--;
 	if (++qp->next_seq == 0)
-		qp->sent_wraps++;
+		qp_wrapped(qp);
 }
 
 /** The READ request at next_seq, of left_packets responses, was sent. */

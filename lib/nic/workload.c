@@ -135,15 +135,19 @@ minus_ln_q32(uint64_t u)
 }
 
 uint64_t
-workload_gap_ns(const struct workload *w, uint32_t qpn, uint64_t message)
+workload_gap_ns(const struct workload *w, uint64_t load_bps, uint32_t qpn, uint64_t message)
 {
-	uint64_t mean_ns = mul_div(mean_bytes(w), 8 * NS_PER_SEC, w->load_bps);
+	const uint64_t most_ns = 1ull << 62;
+	/* 2^31 bytes at 1 bit/s are below 2^64. */
+	uint64_t mean_ns = mul_div(mean_bytes(w), 8 * NS_PER_SEC, load_bps);
+	unsigned __int128 gap_q32;
 	uint64_t number;
 
 	if (w->arrival == WORKLOAD_PERIODIC)
-		return message == 0 ? 0 : mean_ns;
+		return message == 0 ? 0 : min_u64(mean_ns, most_ns);
 	number = draw(w, STREAM_ARRIVAL, qpn, message);
-	return mul_q32(mean_ns, minus_ln_q32(number == 0 ? 1 : number));
+	gap_q32 = (unsigned __int128)mean_ns * minus_ln_q32(number == 0 ? 1 : number);
+	return gap_q32 >> 32 > most_ns ? most_ns : (uint64_t)(gap_q32 >> 32);
 }
 
 uint64_t

@@ -107,8 +107,12 @@ workload_is_open(const struct workload *w)
 	return w->arrival == WORKLOAD_POISSON || w->arrival == WORKLOAD_PERIODIC;
 }
 
-/** Open loops: time from the arrival of the message before (the start) to that of this one. */
-uint64_t workload_gap_ns(const struct workload *w, uint32_t qpn, uint64_t message);
+/**
+ * Open loops: time from the arrival of the message before (the start) to that of this one, if
+ * load_bps is in force all the time. load_bps > 0. @return at most 2^62.
+ */
+uint64_t workload_gap_ns(const struct workload *w, uint64_t load_bps, uint32_t qpn,
+			 uint64_t message);
 
 /** First time at or after now_ns at which a message may be begun: on_off waits for its next on. */
 uint64_t workload_on_at_ns(const struct workload *w, uint64_t now_ns);

@@ -14,7 +14,7 @@ struct rte_mempool;
 struct pkt_pool_params {
 	const char *name;        /* unique in the process */
 	uint32_t n_mbufs;
-	uint16_t largest_frame;  /* bytes without FCS; data room is this plus headroom; 0: no data room (clones) */
+	uint16_t largest_frame;  /* data room is this plus headroom; 0: no data room (clones) */
 	int socket;              /* NUMA node, or SOCKET_ID_ANY */
 	bool threads;            /* used by more than one lcore */
 };

@@ -365,6 +365,50 @@ timing_wheel_insert(struct timing_wheel *w, uint32_t item, uint64_t deadline_ns)
 	insert(w, item, tick_of(w, deadline_ns));
 }
 
+static void
+few_hurry(struct timing_wheel *w, uint32_t item, uint64_t tick)
+{
+	for (uint32_t i = 0; i < w->n_in; i++) {
+		if (w->few_item[i] != item || w->few_tick[i] <= tick)
+			continue;
+		w->n_in--;
+		memmove(&w->few_item[i], &w->few_item[i + 1],
+			(w->n_in - i) * sizeof(w->few_item[0]));
+		memmove(&w->few_tick[i], &w->few_tick[i + 1],
+			(w->n_in - i) * sizeof(w->few_tick[0]));
+		few_insert(w, item, tick);
+		w->n_in++;
+		w->head.next_tick = w->few_tick[0];
+		return;
+	}
+}
+
+/*
+ * One in a slot is due before the horizon. Of one beyond it the tick may fall to the horizon, and
+ * where it stands in the list does not matter. Of one that is not in, the tick is nobody's, and the
+ * list may be walked once in vain.
+ */
+void
+timing_wheel_hurry(struct timing_wheel *w, uint32_t item, uint64_t deadline_ns)
+{
+	uint64_t tick = tick_of(w, deadline_ns);
+
+	assert(item < w->n_items);
+	if (is_few(w)) {
+		few_hurry(w, item, tick);
+		return;
+	}
+	if (w->overflow.head == NO_ITEM)
+		return;
+	tick = max_u64(tick, w->horizon_tick);
+	if (w->overflow_ticks[item] <= tick)
+		return;
+	w->overflow_ticks[item] = tick;
+	w->overflow_min_tick = min_u64(w->overflow_min_tick, tick);
+	if (w->head.next_tick > tick)
+		w->head.next_tick = tick;
+}
+
 /*
  * Up to INSERT_BURST items. What none of them changes is read from a copy: a compiler cannot know
  * that an item is not written over it, and would read it again for each.

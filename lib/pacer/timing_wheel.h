@@ -6,8 +6,8 @@
  * A deadline is rounded up to a slot boundary: an item is never released early and at most one slot
  * late. Items of one slot come out in the order in which they went in, so runs repeat.
  * Memory is taken at creation: 4 bytes an item, 32 a slot, and 8 an item once deadlines beyond the
- * horizon come; of TIMING_WHEEL_FEW items or fewer, none. An item stays in until it is due: an owner
- * that has lost interest ignores it then.
+ * horizon come; of TIMING_WHEEL_FEW items or fewer, none. An item stays in until it is due: an
+ * owner that has lost interest ignores it then.
  *
  * Work: advance() costs its items and a few bitmap words, however far the time jumps. The overflow
  * list is walked once each half horizon in which one of its items comes near; choose a horizon that
@@ -54,6 +54,13 @@ void timing_wheel_insert(struct timing_wheel *w, uint32_t item, uint64_t deadlin
 /** Put n items in, in this order: with many items each is a cache miss or two, now at once. */
 void timing_wheel_insert_burst(struct timing_wheel *w, const uint32_t *items,
 			       const uint64_t *deadlines_ns, uint32_t n);
+
+/**
+ * An item that may be in is due at deadline_ns already, or, of many items, at the horizon if that
+ * is later: its owner no longer waits for what it waited for. One that is due before stays so.
+ * Constant work.
+ */
+void timing_wheel_hurry(struct timing_wheel *w, uint32_t item, uint64_t deadline_ns);
 
 /**
  * Take out up to budget items that are due at now_ns, earliest slot first. @return how many; fewer

@@ -15,10 +15,10 @@ token_burst_nanobits(uint64_t burst_bytes)
 }
 
 void
-token_account_init(struct token_account *a, uint64_t rate_bps, int64_t cap_nanobits,
+token_account_init(struct token_account *a, uint64_t rate_bps, int64_t credit_nanobits,
 		   uint64_t now_ns)
 {
-	a->credit_nanobits = cap_nanobits;
+	a->credit_nanobits = credit_nanobits;
 	a->updated_ns = now_ns;
 	a->rate_bps = rate_bps;
 }
@@ -48,6 +48,5 @@ void
 token_bucket_set_burst(struct token_bucket *tb, uint64_t burst_bytes)
 {
 	tb->cap_nanobits = token_burst_nanobits(burst_bytes);
-	if (tb->account.credit_nanobits > tb->cap_nanobits)
-		tb->account.credit_nanobits = tb->cap_nanobits;
+	token_account_clamp(&tb->account, tb->cap_nanobits);
 }

@@ -40,8 +40,8 @@ struct token_bucket {
 /** Nanobits of a burst; at most 1 GB. */
 int64_t token_burst_nanobits(uint64_t burst_bytes);
 
-/** Start full. */
-void token_account_init(struct token_account *a, uint64_t rate_bps, int64_t cap_nanobits,
+/** Start with a credit, at most the cap. */
+void token_account_init(struct token_account *a, uint64_t rate_bps, int64_t credit_nanobits,
 			uint64_t now_ns);
 
 /** As token_bucket_set_rate(). */
@@ -80,6 +80,14 @@ token_account_update(struct token_account *a, int64_t cap_nanobits, uint64_t now
 	/* What is earned may pass 2^63; the sum is at most the cap. */
 	a->credit_nanobits = (int64_t)((uint64_t)a->credit_nanobits + earned);
 	a->updated_ns = now_ns;
+}
+
+/** The cap is another from now on: credit above it is lost. token_account_update() before. */
+static inline void
+token_account_clamp(struct token_account *a, int64_t cap_nanobits)
+{
+	if (a->credit_nanobits > cap_nanobits)
+		a->credit_nanobits = cap_nanobits;
 }
 
 /** As token_bucket_can_send(). */

@@ -31,7 +31,11 @@ age_control(struct sw *sw, uint64_t now_ns)
 	if (interval_ns == NEVER_NS)
 		return NEVER_NS;
 	if (now_ns >= sw->sweep_ns) {
-		sw_want(sw_shard_at(sw, 0), SW_WANT_SWEEP);
+		struct sw *owner = sw_shard_at(sw, 0);
+
+		sw_want(owner, SW_WANT_SWEEP);
+		/* In virtual time an owner without frames is not called unless a port is woken. */
+		sw_wake(sw, (uint16_t)__builtin_ctzll(owner->own_ports));
 		sw->sweep_ns = add_sat(now_ns, interval_ns);
 	}
 	return sw->sweep_ns;
@@ -155,15 +159,20 @@ sw_create(const struct sw_params *params, const struct sw_pools *pools)
 	}
 	sw->node.ops = &sw_ops;
 	sw_pfcwd_init(sw, params);
-	sw_dcbx_init(sw, params);
 	sw->n_ports = params->n_ports;
 	sw->max_frame_bytes = params->max_frame_bytes;
 	sw->watermark_interval_ns = params->watermark_interval_ns;
 	sw->pools = *pools;
-	sw->copy_room_bytes = rte_pktmbuf_data_room_size(pools->frames) - RTE_PKTMBUF_HEADROOM;
+	if (pools->pause == NULL)
+		sw->pools.pause = pools->frames;
+	if (pools->own == NULL)
+		sw->pools.own = pools->frames;
+	sw->copy_room_bytes = rte_pktmbuf_data_room_size(sw->pools.own) - RTE_PKTMBUF_HEADROOM;
 	prng_seed(&sw->prng, params->seed, 0);
 	sw_set_classes(sw, params);
-	rc = prepare_shards(sw, params);
+	rc = sw_dcbx_init(sw, params);
+	if (rc == 0)
+		rc = prepare_shards(sw, params);
 	if (rc == 0)
 		rc = init_ports(sw, params);
 	if (rc == 0)
@@ -206,6 +215,7 @@ sw_destroy(struct node *node)
 	sw_shards_destroy(sw);
 	sw_forwarding_destroy(sw);
 	mmu_destroy(sw->mmu);
+	sw_dcbx_free(sw);
 	rte_free(sw->ports);
 	rte_free(sw);
 }

@@ -147,6 +147,9 @@ struct sw_params {
 	uint64_t seed;
 	struct sw_router_params router;
 	struct sw_tables tables; /* not owned */
+	/* Of the hashes of tables that frames can write, for the switch's life: a secret, not of
+	 * the configuration. */
+	struct half_sip_key table_key;
 };
 
 /* Members of sw_params itself; ports and sub-structs have tables of their own. */
@@ -185,6 +188,7 @@ enum sw_drop {
 	SW_DROP_MALFORMED, /* Ethernet or IP: counted per frame_verdict too */
 	SW_DROP_MAC_CONTROL_MALFORMED,
 	SW_DROP_MAC_CONTROL_UNKNOWN, /* opcode neither PFC nor PAUSE, or in a tagged frame */
+	SW_DROP_MAC_CONTROL_ADDRESS, /* MAC control to another station: 802.3 31B.3.3 */
 	SW_DROP_RESERVED_ADDRESS,    /* 01:80:C2:00:00:0X is never forwarded */
 	SW_DROP_BAD_SOURCE,          /* group bit in the source address */
 	SW_DROP_SAME_PORT, /* the destination is where the frame came from, or no other port */
@@ -194,8 +198,9 @@ enum sw_drop {
 	SW_DROP_LPM4_MISS, /* no route */
 	SW_DROP_LPM6_MISS,
 	SW_DROP_BLACKHOLE_ROUTE,
-	SW_DROP_NON_ROUTABLE, /* no IP, or to an address that no router forwards to */
-	SW_DROP_TTL,          /* 1 or 0 hops left */
+	SW_DROP_NON_ROUTABLE,        /* no IP, or to an address that no router forwards to */
+	SW_DROP_NON_ROUTABLE_SOURCE, /* from an address that no router forwards from */
+	SW_DROP_TTL,                 /* 1 or 0 hops left */
 	SW_DROP_UNRESOLVED_NEXT_HOP,
 	SW_DROP_IP2ME, /* to the router's own address, and nothing that it answers */
 	SW_DROP_NEIGH_MALFORMED,
@@ -207,6 +212,7 @@ enum sw_drop {
 	SW_DROP_PG_LIMIT,
 	SW_DROP_NO_HEADROOM,
 	SW_DROP_POOL,
+	SW_DROP_PACKET_MEMORY, /* a lossy group at its limit of packets: tm/mmu.h */
 	SW_DROP_QUEUE_LIMIT,  /* egress */
 	SW_DROP_WRED,         /* egress */
 	SW_DROP_NO_MBUF,      /* no clone for a copy (egress) */
@@ -247,10 +253,12 @@ struct sw_port_stats {
 struct sw_router_stats {
 	uint64_t routed_packets;
 	uint64_t neigh_requests_sent, neigh_requests_answered, echo_requests_answered;
-	uint64_t neigh_table_full; /* frames whose neighbour found no place in the table */
-	uint64_t neigh_no_mbuf;    /* questions for which there was no mbuf */
-	uint64_t neigh_not_told;   /* what a neighbour said and another shard had no room for */
+	uint64_t ecmp_moved_packets; /* of these: their own next hop has no link or does not answer
+				      */
+	uint64_t neigh_no_mbuf;      /* questions for which there was no mbuf */
+	uint64_t neigh_not_told;     /* what a neighbour said and another shard had no room for */
 	struct neigh_stats neigh;
+	struct neigh_claim_stats claims;
 };
 
 /* SAI_ROUTER_INTERFACE_STAT_*; octets are frame bytes with FCS. */
@@ -271,7 +279,9 @@ struct sw_ledger {
 };
 
 struct sw_pools {
-	struct rte_mempool *frames; /* whole frames: PFC, private copies */
+	struct rte_mempool *frames; /* what is received; of the others, those that are NULL */
+	struct rte_mempool *pause;  /* PFC frames alone, so that nothing else holds XOFF back */
+	struct rte_mempool *own;    /* the switch's other frames: LLDP, questions, private copies */
 	struct rte_mempool *clones; /* no data room */
 	uint32_t mbufs; /* that can be in the switch at once, if not just those of frames */
 };
@@ -420,6 +430,9 @@ uint32_t sw_fdb_port_entries(const struct node *node, uint16_t port);
 struct fdb_stats sw_fdb_stats(const struct node *node);
 /** All zero without a router. */
 struct sw_router_stats sw_router_stats(const struct node *node);
+/** Mask of a route's next hops, in their order, that frames found dead (no link, or no answer) and
+ * went by another. From any thread. */
+uint16_t sw_route_dead_hops(const struct node *node, uint32_t route);
 /** Of the interface in a domain (sw_interface_domain()), also one that is there no more. */
 struct sw_interface_stats sw_interface_stats(const struct node *node, uint16_t domain);
 struct sw_ledger sw_ledger(const struct node *node);

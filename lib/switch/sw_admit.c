@@ -57,7 +57,14 @@ sw_to_port(struct sw *sw, struct arrival *a, bool other_form)
 static enum sw_drop
 admit_ingress(struct sw *sw, const struct arrival *a)
 {
-	return sw_drop_of(mmu_ingress_admit(sw->mmu, a->in_port, a->class.pg, a->charged_bytes));
+	enum mmu_verdict v = mmu_packet_admit(sw->mmu, a->in_port, a->class.pg);
+
+	if (unlikely(!mmu_admitted(v)))
+		return sw_drop_of(v);
+	v = mmu_ingress_admit(sw->mmu, a->in_port, a->class.pg, a->charged_bytes);
+	if (unlikely(!mmu_admitted(v)))
+		mmu_packet_release(sw->mmu, a->in_port, a->class.pg, 1);
+	return sw_drop_of(v);
 }
 
 /* A frame for one port, admitted or not charged at its ingress. */

@@ -13,7 +13,8 @@
 /* Of a group, in this burst. */
 struct group {
 	uint64_t room_bytes; /* that are certain to fit, whatever other groups take of the burst */
-	uint32_t bytes;      /* not charged yet */
+	uint64_t room_packets;
+	uint32_t bytes, n; /* not charged yet */
 	uint32_t packets;
 	uint32_t frame_bytes;
 };
@@ -22,7 +23,8 @@ struct burst {
 	struct sw *sw;
 	uint16_t port;
 	uint32_t total_bytes; /* charged, of all of its frames that may be admitted */
-	uint8_t known;        /* mask: groups whose room is known */
+	uint32_t total_packets;
+	uint8_t known; /* mask: groups whose room is known */
 	struct group group[TM_CLASSES];
 };
 
@@ -41,8 +43,10 @@ charge(struct burst *b)
 	for (; b->known != 0; b->known &= (uint8_t)(b->known - 1)) {
 		uint8_t pg = (uint8_t)__builtin_ctz(b->known);
 
-		if (b->group[pg].bytes > 0)
-			mmu_ingress_charge(b->sw->mmu, b->port, pg, b->group[pg].bytes);
+		if (b->group[pg].bytes == 0)
+			continue;
+		mmu_ingress_charge(b->sw->mmu, b->port, pg, b->group[pg].bytes);
+		mmu_packet_charge(b->sw->mmu, b->port, pg, b->group[pg].n);
 	}
 }
 
@@ -53,8 +57,9 @@ group_of(struct burst *b, uint8_t pg)
 
 	if (!(b->known >> pg & 1)) {
 		b->known |= (uint8_t)(1u << pg);
-		g->bytes = 0;
+		g->bytes = g->n = 0;
 		g->room_bytes = mmu_ingress_room(b->sw->mmu, b->port, pg, b->total_bytes);
+		g->room_packets = mmu_packet_room(b->sw->mmu, b->port, pg, b->total_packets);
 	}
 	return g;
 }
@@ -127,6 +132,7 @@ enqueue_run(struct sw *sw, const struct run *run)
 
 	if (unlikely(!mmu_egress_admit_fitting(sw->mmu, port, queue, run->bytes)))
 		return false;
+	sw_age_average(p, q, a->now_ns);
 	counter_add(&q->bytes, run->bytes);
 	if ((p->backlogged & ~(p->paused_queues | p->above_max)) == 0)
 		node_wake(&sw->node, port);
@@ -142,7 +148,8 @@ enqueue_run(struct sw *sw, const struct run *run)
 static inline bool
 admit_run(struct burst *b, struct group *g, const struct run *run)
 {
-	if (unlikely(run->n == 0 || g->bytes + run->bytes > g->room_bytes))
+	if (unlikely(run->n == 0 || g->bytes + run->bytes > g->room_bytes ||
+		     g->n + run->n > g->room_packets))
 		return false;
 	if (likely(sw_owns(b->sw, run->a->out_port))) {
 		if (unlikely(!enqueue_run(b->sw, run)))
@@ -152,6 +159,7 @@ admit_run(struct burst *b, struct group *g, const struct run *run)
 			sw_cross(b->sw, &run->a[i]);
 	}
 	g->bytes += run->bytes;
+	g->n += run->n;
 	return true;
 }
 
@@ -175,7 +183,7 @@ end_burst(struct burst *b, uint64_t now_ns)
 void
 sw_admit_burst(struct sw *sw, struct arrival *a, unsigned int n, const enum sw_drop reasons[])
 {
-	struct burst b = {.sw = sw, .port = a->in_port};
+	struct burst b = {.sw = sw, .port = a->in_port, .total_packets = n};
 	const struct sw_class *next = NULL;
 	uint64_t now_ns = a->now_ns;
 	struct run run;

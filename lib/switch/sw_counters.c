@@ -47,6 +47,8 @@ const struct counter_field sw_drop_counter_fields[SW_DROPS] = {
 	DROP(MAC_CONTROL_MALFORMED, "mac_control_malformed", "MAC Control frame too short"),
 	DROP(MAC_CONTROL_UNKNOWN, "mac_control_unknown",
 	     "MAC Control opcode neither PFC nor PAUSE, or in a tagged frame"),
+	DROP(MAC_CONTROL_ADDRESS, "mac_control_address",
+	     "MAC Control neither to 01:80:C2:00:00:01 nor to the port's own address"),
 	DROP(RESERVED_ADDRESS, "reserved_address", "to 01:80:C2:00:00:0X, which is never forwarded"),
 	DROP(BAD_SOURCE, "bad_source", "group bit in the source address"),
 	DROP(SAME_PORT, "same_port", "to where the frame came from, or there is no other port"),
@@ -56,6 +58,8 @@ const struct counter_field sw_drop_counter_fields[SW_DROPS] = {
 	DROP(LPM6_MISS, "lpm6_miss", "IPv6 without a route"),
 	DROP(BLACKHOLE_ROUTE, "blackhole_route", "by a route that says so"),
 	DROP(NON_ROUTABLE, "non_routable", "no IP, or to an address that no router forwards to"),
+	DROP(NON_ROUTABLE_SOURCE, "non_routable_source",
+	     "from a group, loopback, unspecified or link-local address, which no router forwards"),
 	DROP(TTL, "ttl", "1 or 0 hops left"),
 	DROP(UNRESOLVED_NEXT_HOP, "unresolved_next_hop", "the next hop's MAC address is not known"),
 	DROP(IP2ME, "ip2me", "to the router's own address, and nothing that it answers"),
@@ -68,6 +72,8 @@ const struct counter_field sw_drop_counter_fields[SW_DROPS] = {
 	DROP(PG_LIMIT, "pg_limit", "a lossy priority group was at its limit"),
 	DROP(NO_HEADROOM, "no_headroom", "a lossless priority group's headroom was full"),
 	DROP(POOL, "pool", "the pool was full"),
+	DROP(PACKET_MEMORY, "packet_memory",
+	     "a lossy priority group had its share of packet buffers: many short frames"),
 	DROP(QUEUE_LIMIT, "queue_limit", "an egress queue was at its limit"),
 	DROP(WRED, "wred", "an egress queue's WRED, of frames without ECT"),
 	DROP(NO_MBUF, "no_mbuf", "no mbuf for a copy"),
@@ -95,20 +101,25 @@ _Static_assert(N(sw_malformed_counter_fields) == FRAME_VERDICTS - 1, "a verdict 
 
 #define C(m, text) COUNTER_FIELD(struct sw_router_stats, m, text)
 #define NEIGH(m, text) {#m, text, offsetof(struct sw_router_stats, neigh.m)}
+#define CLAIM(m, text) {#m, text, offsetof(struct sw_router_stats, claims.m)}
 const struct counter_field sw_router_counter_fields[] = {
 	C(routed_packets, "frames routed"),
+	C(ecmp_moved_packets, "of them taken by another next hop than their own, which has no link or does not answer"),
 	C(neigh_requests_sent, "ARP requests and neighbour solicitations sent"),
 	C(neigh_requests_answered, "questions about the router's addresses answered"),
 	C(echo_requests_answered, "echo requests answered"),
 	NEIGH(neigh_learnt, "neighbours' addresses learnt for the first time"),
 	NEIGH(neigh_changed, "neighbours' addresses that another one replaced"),
 	NEIGH(neigh_failed, "times that a neighbour did not answer and was given up"),
-	C(neigh_table_full, "frames whose neighbour found no place in the table"),
+	CLAIM(neigh_displaced, "neighbours that nobody used and that gave their place to another"),
+	CLAIM(neigh_table_full, "frames whose neighbour found no place: its interface has its share of the table"),
+	CLAIM(neigh_unresolved_full, "frames whose neighbour found no place: their port wants too many that do not answer"),
 	C(neigh_no_mbuf, "questions for which there was no mbuf"),
 	C(neigh_not_told, "what a neighbour said and another shard had no room for"),
 };
 #undef C
 #undef NEIGH
+#undef CLAIM
 const unsigned int sw_router_counter_fields_n = N(sw_router_counter_fields);
 
 #define C(m, text) COUNTER_FIELD(struct sw_interface_stats, m, text)
@@ -127,7 +138,8 @@ const struct counter_field sw_fdb_counter_fields[] = {
 	C(learned, "new addresses, those relearned after ageing among them"),
 	C(moved, "known addresses heard on another port"),
 	C(aged, "addresses forgotten"),
-	C(learn_failures, "frames whose source found the table full"),
+	C(displaced, "addresses that gave their place in a full table to one of another port, or were not heard for long"),
+	C(learn_failures, "frames whose source found no place in the table"),
 	C(learn_limited, "frames whose source was beyond its port's max_learned_addresses"),
 	C(learn_busy, "frames whose source was not learned: another lcore was writing"),
 	C(static_kept, "frames from a static address on another port"),

@@ -324,15 +324,15 @@ given_by(const struct sw_shards *s, uint16_t from, uint16_t port)
 }
 
 void
-sw_give_back(struct sw *sw, uint16_t port, uint8_t pg, uint32_t charged_bytes)
+sw_give_back(struct sw *sw, uint16_t port, uint8_t pg, uint64_t charge)
 {
-	uint64_t *owed = &sw->shards->owed[sw->index * sw->n_ports + port].pg_bytes[pg];
+	uint64_t *owed = &sw->shards->owed[sw->index * sw->n_ports + port].pg_charge[pg];
 
-	*owed += charged_bytes;
+	*owed += charge;
 	sw->owing |= 1ull << port;
-	if (*owed < SW_OWED_BYTES)
+	if (sw_charge_bytes(*owed) < SW_OWED_BYTES)
 		return;
-	counter_add(&given_by(sw->shards, sw->index, port)->pg_bytes[pg], *owed);
+	counter_add(&given_by(sw->shards, sw->index, port)->pg_charge[pg], *owed);
 	*owed = 0;
 }
 
@@ -345,9 +345,9 @@ sw_cross_settle_debts(struct sw *sw)
 		struct sw_given *given = given_by(sw->shards, sw->index, port);
 
 		for (uint8_t pg = 0; pg < TM_CLASSES; pg++) {
-			if (owed->pg_bytes[pg] > 0)
-				counter_add(&given->pg_bytes[pg], owed->pg_bytes[pg]);
-			owed->pg_bytes[pg] = 0;
+			if (owed->pg_charge[pg] > 0)
+				counter_add(&given->pg_charge[pg], owed->pg_charge[pg]);
+			owed->pg_charge[pg] = 0;
 		}
 	}
 }
@@ -360,16 +360,13 @@ collect_from(struct sw *sw, uint16_t from, uint16_t port, uint64_t now_ns)
 	struct sw_given *taken = &s->taken[from * s->n_ports + port];
 
 	for (uint8_t pg = 0; pg < TM_CLASSES; pg++) {
-		uint64_t sum = counter_read(&given->pg_bytes[pg]);
-		uint64_t bytes = sum - taken->pg_bytes[pg];
+		uint64_t sum = counter_read(&given->pg_charge[pg]);
+		uint64_t charge = sum - taken->pg_charge[pg];
 
-		if (likely(bytes == 0))
+		if (likely(charge == 0))
 			continue;
-		taken->pg_bytes[pg] = sum;
-		/* A charge has 32 bits, what has been given back since may have more. */
-		for (; bytes > UINT32_MAX; bytes -= UINT32_MAX)
-			mmu_ingress_release(sw->mmu, port, pg, UINT32_MAX);
-		sw_ingress_release(sw, port, pg, (uint32_t)bytes, now_ns);
+		taken->pg_charge[pg] = sum;
+		sw_ingress_release(sw, port, pg, charge, now_ns);
 	}
 }
 
@@ -389,7 +386,7 @@ is_given(const struct sw_shards *s, uint16_t from, uint16_t port)
 	const struct sw_given *taken = &s->taken[from * s->n_ports + port];
 
 	for (unsigned int pg = 0; pg < TM_CLASSES; pg++) {
-		if (counter_read(&given->pg_bytes[pg]) != taken->pg_bytes[pg])
+		if (counter_read(&given->pg_charge[pg]) != taken->pg_charge[pg])
 			return true;
 	}
 	return false;

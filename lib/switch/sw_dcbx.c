@@ -3,7 +3,9 @@
  * LLDP and DCBX of the switch: frames cross between data path and control side by fixed boxes, and
  * what a port's ends agree on becomes its priorities with PFC.
  */
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <rte_mbuf.h>
 
@@ -82,12 +84,15 @@ fill_dcbx(struct dcbx_tlvs *t, const struct sw_params *params, uint16_t port)
 	fill_apps(t, &params->qos);
 }
 
-void
+int
 sw_dcbx_init(struct sw *sw, const struct sw_params *params)
 {
 	struct sw_lldp *l = &sw->lldp;
 
 	l->params = params->lldp;
+	l->boxes = calloc(params->n_ports, sizeof(*l->boxes));
+	if (l->boxes == NULL)
+		return -ENOMEM;
 	for (uint16_t port = 0; port < params->n_ports; port++) {
 		struct lldp_info local = {
 			.chassis = {.subtype = LLDP_CHASSIS_MAC, .len = 6},
@@ -102,25 +107,31 @@ sw_dcbx_init(struct sw *sw, const struct sw_params *params)
 		if (params->ports[port].flow_control == SW_FLOW_AUTO)
 			l->auto_ports |= 1ull << port;
 	}
+	return 0;
+}
+
+void
+sw_dcbx_free(struct sw *sw)
+{
+	free(sw->lldp.boxes);
 }
 
 /* Data path: a frame for the control side. */
 enum sw_drop
 sw_dcbx_rx(struct sw *sw, const struct arrival *a)
 {
-	struct sw_lldp *l = &sw->lldp;
+	struct sw_lldp_box *box = &sw->front->lldp.boxes[a->in_port];
 	const uint8_t *frame = rte_pktmbuf_mtod(a->m, const uint8_t *);
-	uint32_t read = __atomic_load_n(&l->mail_read, __ATOMIC_ACQUIRE);
-	struct sw_lldp_mail *mail = &l->mail[l->mail_written % SW_LLDP_MAILS];
+	uint32_t read = __atomic_load_n(&box->read, __ATOMIC_ACQUIRE);
+	struct sw_lldp_mail *mail = &box->mail[box->written % SW_LLDP_MAILS];
 
-	if (!l->on || (frame[5] & 0xF0) != 0 || memcmp(frame, lldp_address, 5) != 0)
+	if (!sw->lldp.on || (frame[5] & 0xF0) != 0 || memcmp(frame, lldp_address, 5) != 0)
 		return SW_PASS;
-	if (l->mail_written - read == SW_LLDP_MAILS || a->m->data_len > sizeof(mail->frame))
+	if (box->written - read == SW_LLDP_MAILS || a->m->data_len > sizeof(mail->frame))
 		return SW_DROP_CONTROL_BUSY;
-	mail->port = a->in_port;
 	mail->len = a->m->data_len;
 	memcpy(mail->frame, frame, mail->len);
-	__atomic_store_n(&l->mail_written, l->mail_written + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&box->written, box->written + 1, __ATOMIC_RELEASE);
 	return SW_CONSUMED;
 }
 
@@ -132,7 +143,7 @@ send_one(struct sw *sw, uint16_t port, const struct sw_lldp_out *out)
 	struct sw_port *p = &sw->ports[port];
 	uint8_t queue = sw->lldp.queue;
 	uint32_t charged_bytes = mmu_charge_bytes(sw->mmu, frame_bytes(out->len));
-	struct rte_mbuf *m = rte_pktmbuf_alloc(sw->pools.frames);
+	struct rte_mbuf *m = rte_pktmbuf_alloc(sw->pools.own);
 	enum sw_drop reason = SW_PASS;
 
 	counter_add(&sw->ledger.generated, charged_bytes);
@@ -177,26 +188,19 @@ sw_dcbx_send(struct sw *sw)
 /* The rest is the control side's. */
 
 static void
-read_box(struct sw *sw, struct sw_lldp *box, uint64_t now_ns)
+read_mail(struct sw *sw, uint16_t port, uint64_t now_ns)
 {
 	struct sw_lldp *l = &sw->lldp;
+	struct sw_lldp_box *box = &l->boxes[port];
 
-	while (box->mail_read != __atomic_load_n(&box->mail_written, __ATOMIC_ACQUIRE)) {
-		const struct sw_lldp_mail *mail = &box->mail[box->mail_read % SW_LLDP_MAILS];
+	while (box->read != __atomic_load_n(&box->written, __ATOMIC_ACQUIRE)) {
+		const struct sw_lldp_mail *mail = &box->mail[box->read % SW_LLDP_MAILS];
 
 		/* Heard before the link went down: nobody is there now. */
-		if (!sw->ports[mail->port].wish.link_down)
-			dcbx_port_rx(&l->port[mail->port], &l->params, mail->frame, mail->len,
-				     now_ns);
-		__atomic_store_n(&box->mail_read, box->mail_read + 1, __ATOMIC_RELEASE);
+		if (!sw->ports[port].wish.link_down)
+			dcbx_port_rx(&l->port[port], &l->params, mail->frame, mail->len, now_ns);
+		__atomic_store_n(&box->read, box->read + 1, __ATOMIC_RELEASE);
 	}
-}
-
-static void
-read_mail(struct sw *sw, uint64_t now_ns)
-{
-	for (uint16_t i = 0; i < sw_shard_count(sw); i++)
-		read_box(sw, &sw_shard_at(sw, i)->lldp, now_ns);
 }
 
 static void
@@ -262,7 +266,7 @@ offer_frame(struct sw *sw, uint16_t port, uint64_t now_ns)
 		(uint16_t)dcbx_port_tx(&sw->lldp.port[port], &sw->lldp.params, out->frame, now_ns);
 	__atomic_store_n(&out->ready, 1, __ATOMIC_RELEASE);
 	sw_want(sw_owner(sw, port), SW_WANT_LLDP);
-	__atomic_fetch_or(&sw->node.wake[port / 64], 1ull << (port % 64), __ATOMIC_RELAXED);
+	sw_wake(sw, port);
 }
 
 uint64_t
@@ -272,11 +276,12 @@ sw_dcbx_control(struct sw *sw, uint64_t now_ns)
 
 	if (!l->params.lldp)
 		return NEVER_NS;
-	read_mail(sw, now_ns);
 	for (uint16_t port = 0; port < sw->n_ports; port++) {
 		struct dcbx_port *d = &l->port[port];
-		bool due = dcbx_port_poll(d, now_ns);
+		bool due;
 
+		read_mail(sw, port, now_ns);
+		due = dcbx_port_poll(d, now_ns);
 		if (d->pfc_state != l->told[port] || d->pfc_prios != l->told_prios[port]) {
 			l->told[port] = d->pfc_state;
 			l->told_prios[port] = d->pfc_prios;
@@ -292,7 +297,7 @@ void
 sw_dcbx_link_down(struct sw *sw, uint16_t port, uint64_t now_ns)
 {
 	/* What it said before must not come after, when the link may be up again. */
-	read_mail(sw, now_ns);
+	read_mail(sw, port, now_ns);
 	dcbx_port_reset(&sw->lldp.port[port], now_ns);
 }
 

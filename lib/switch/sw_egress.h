@@ -50,6 +50,8 @@ sw_drop_of(enum mmu_verdict v)
 		return SW_DROP_NO_HEADROOM;
 	case MMU_DROP_POOL:
 		return SW_DROP_POOL;
+	case MMU_DROP_PACKETS:
+		return SW_DROP_PACKET_MEMORY;
 	case MMU_DROP_QUEUE_LIMIT:
 		return SW_DROP_QUEUE_LIMIT;
 	case MMU_ADMIT:
@@ -69,6 +71,14 @@ sw_wred_drops(const struct sw_port *p, const struct arrival *a)
 	return !may_mark && p->nonect_drop_queues >> a->class.queue & 1;
 }
 
+/** A packet comes to a queue: an average has aged while the queue was empty. */
+static inline void
+sw_age_average(const struct sw_port *p, struct sw_queue *q, uint64_t now_ns)
+{
+	if (unlikely(q->wred.weight > 0) && sw_queue_is_empty(q))
+		wred_age(&q->wred, p->shaper.account.rate_bps, now_ns);
+}
+
 /* Queue limits, then WRED for what it may not mark. */
 static inline enum sw_drop
 sw_admit_egress(struct sw *sw, struct arrival *a, uint16_t port)
@@ -84,6 +94,7 @@ sw_admit_egress(struct sw *sw, struct arrival *a, uint16_t port)
 	if (reason != SW_PASS || !sw_wred_drops(p, a))
 		return reason;
 	a->flags |= PKT_WRED_DONE;
+	sw_age_average(p, q, a->now_ns);
 	if (!wred_drop(&q->wred, q->bytes, prng_u32(&sw->prng)))
 		return SW_PASS;
 	mmu_egress_release(sw->mmu, port, a->class.queue, a->charged_bytes);
@@ -97,6 +108,7 @@ sw_enqueue(struct sw *sw, const struct arrival *a, uint16_t port, struct rte_mbu
 	uint8_t queue = a->class.queue;
 	struct sw_queue *q = &p->queue[queue];
 
+	sw_age_average(p, q, a->now_ns);
 	if (unlikely(sw->mark_at_enqueue) && p->wred_queues >> queue & 1)
 		m = sw_mark(sw, p, queue, q->bytes, m);
 	sw_queue_push(q, m);

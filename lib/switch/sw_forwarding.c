@@ -78,13 +78,14 @@ routes_digest(const struct sw_params *params)
 }
 
 static struct fdb_params
-fdb_params_of(const struct sw_params *params, bool shared)
+fdb_params_of(const struct sw_forwardings *f, const struct sw_params *params, bool shared)
 {
 	return (struct fdb_params){
 		.entries = params->fdb_entries,
 		.ageing_ns = params->fdb_ageing_s * NS_PER_SEC,
 		.socket = SOCKET_ID_ANY,
 		.shared = shared,
+		.key = f->key,
 	};
 }
 
@@ -134,10 +135,13 @@ create_routes(const struct sw *front, const struct sw_params *params, struct sw_
 int
 sw_forwarding_create(struct sw *front, const struct sw_params *params)
 {
-	const struct fdb_params fdb = fdb_params_of(params, front->shards != NULL);
 	struct sw_forwardings *f = &front->forwarding;
+	struct fdb_params fdb;
 	int rc;
 
+	/* Later params come from a file alone. */
+	f->key = params->table_key;
+	fdb = fdb_params_of(f, params, front->shards != NULL);
 	f->in_force.vlans = sw_vlans_create(params);
 	f->fdbs[0] = f->in_force.fdb = fdb_create(&fdb);
 	if (f->in_force.vlans == NULL || f->in_force.fdb == NULL)
@@ -179,7 +183,7 @@ sw_forwarding_destroy(struct sw *front)
 static struct fdb *
 renew_spare(struct sw_forwardings *f, const struct sw_params *params)
 {
-	const struct fdb_params fdb = fdb_params_of(params, true);
+	const struct fdb_params fdb = fdb_params_of(f, params, true);
 	unsigned int spare = f->in_force.fdb == f->fdbs[0];
 
 	if (f->fdbs[spare] != NULL)
@@ -227,9 +231,21 @@ sw_reload_prepare(struct node *node, const struct sw_params *params, struct sw_f
 {
 	struct sw *front = sw_of(node);
 	struct sw_forwarding *next = calloc(1, sizeof(*next));
+	struct mmu_params mmu = params->mmu;
 	const char *fault = NULL;
 
 	assert(sw_reload_is_done(node));
+	/* The packet buffers are those of the start: they may be too few for more headroom. */
+	mmu.packets = front->mmu->packets;
+	if (mmu_params_check(&mmu, why, why_size) < 0) {
+		snprintf(why, why_size,
+			 "lossless: xoff_bytes: expected no more headroom than the %u packet "
+			 "buffers of the start can hold",
+			 mmu.packets);
+		free(next);
+		*out = NULL;
+		return -EINVAL;
+	}
 	sw_reload_settle(node);
 	if (next != NULL)
 		next->vlans = sw_vlans_create(params);
@@ -325,8 +341,12 @@ sw_reload_settle(struct node *node)
 		now->vlans = next->vlans;
 	}
 	if (next->routes != NULL) {
-		sw_routes_destroy(now->routes);
+		struct sw_routes *before = now->routes;
+
+		rte_spinlock_lock(&f->routes_lock);
 		now->routes = next->routes;
+		rte_spinlock_unlock(&f->routes_lock);
+		sw_routes_destroy(before);
 	}
 	free(next);
 	__atomic_store_n(&f->next, NULL, __ATOMIC_RELEASE);

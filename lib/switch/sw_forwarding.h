@@ -13,6 +13,8 @@
 #ifndef QUENCH_SWITCH_SW_FORWARDING_H
 #define QUENCH_SWITCH_SW_FORWARDING_H
 
+#include <rte_spinlock.h>
+
 #include "switch/sw_vlans.h"
 
 struct sw;
@@ -30,7 +32,9 @@ struct sw_forwarding {
 struct sw_forwardings {
 	struct sw_forwarding in_force;
 	struct sw_forwarding *next; /* that shards are going over to, or NULL */
+	rte_spinlock_t routes_lock; /* of in_force.routes: who reads them keeps them */
 	struct fdb *fdbs[2];        /* one in force, and one released, or NULL */
+	struct half_sip_key key;    /* of the hashes of what frames write */
 };
 
 /** Build the first one. @return 0 or -errno; sw_forwarding_destroy() after both. */

@@ -83,7 +83,9 @@ struct sw_port {
 	uint8_t ecn_queues;         /* mask, in wred_queues: it marks */
 	uint8_t nonect_drop_queues; /* mask, in wred_queues: it drops what may not be marked */
 	uint8_t storm_pgs;          /* mask: sw_pfcwd_ingress() decides on what comes in */
-	struct token_bucket shaper;
+	bool shaped;                /* the shaper is slower than the wire */
+	struct token_bucket shaper; /* of data; control frames are charged, but do not wait */
+	struct token_bucket wire;   /* what control frames wait for; only while shaped */
 	struct pfc_tx pfc_tx;
 	uint64_t pfc_retry_ns; /* no mbuf for a PFC frame: not before */
 	struct sched sched;
@@ -123,12 +125,22 @@ struct sw_event_log {
 	struct sw_event event[SW_EVENTS];
 };
 
-/* Received frames that wait for the control side, and one for each port that it wants sent. */
-#define SW_LLDP_MAILS 16
+/*
+ * Received frames of a port that wait for the control side, and one that it wants sent. A port has
+ * places of its own: whoever sends faster than control() looks loses his own frames, not his
+ * neighbours' on other ports.
+ */
+#define SW_LLDP_MAILS 4u
 
 struct sw_lldp_mail {
-	uint16_t port, len;
+	uint16_t len;
 	uint8_t frame[1518];
+};
+
+struct sw_lldp_box {
+	uint32_t written; /* by the port's owner */
+	uint32_t read;    /* by control */
+	struct sw_lldp_mail mail[SW_LLDP_MAILS];
 };
 
 struct sw_lldp_out {
@@ -141,10 +153,8 @@ struct sw_lldp {
 	/* each shard's, of the configuration */
 	uint8_t queue;
 	bool on;
-	/* each shard's, by its own hand */
-	uint32_t mail_written, mail_read;
-	struct sw_lldp_mail mail[SW_LLDP_MAILS];
-	/* the front's: each frame is for its port's owner */
+	/* the front's: each is for its port's owner and control */
+	struct sw_lldp_box *boxes; /* by port */
 	struct sw_lldp_out out[SW_MAX_PORTS];
 	/* the control side's */
 	struct lldp_params params;
@@ -166,7 +176,7 @@ struct sw {
 	struct prng prng;
 	uint32_t wanted; /* SW_WANT_*, set by other threads */
 	uint32_t max_frame_bytes;
-	uint32_t copy_room_bytes; /* longest frame that an mbuf of pools.frames holds */
+	uint32_t copy_room_bytes; /* longest frame that an mbuf of pools.own holds */
 	uint16_t n_ports;
 	uint64_t down_ports; /* mask */
 	uint8_t lossless_pgs;
@@ -179,7 +189,7 @@ struct sw {
 	struct sw_class classes[TM_CLASSES];
 	struct sw_pools pools;
 	/* of a burst that leaves, zero in between: by group, and which groups */
-	uint32_t release_bytes[SW_MAX_PORTS * TM_CLASSES];
+	uint64_t release_charge[SW_MAX_PORTS * TM_CLASSES]; /* sums of sw_charge() */
 	uint16_t release_groups[SW_MAX_PORTS * TM_CLASSES];
 	/* per pause */
 	uint8_t prios_of_queue[TM_CLASSES]; /* mask of priorities that stop a queue */
@@ -203,6 +213,33 @@ struct sw {
 	uint64_t crossed_out_bytes, crossed_in_bytes; /* charged */
 	struct sw_forwardings forwarding;
 };
+
+/*
+ * Ingress charge of frames, bytes and packets in one word, so that they are added and given back
+ * together. What a group holds is below 2^24 packets and 2^40 bytes (mmu_params_check()): the
+ * difference of two sums is right although the sums wrap.
+ */
+#define SW_CHARGE_PACKET_BITS 24
+static_assert(1u << SW_CHARGE_PACKET_BITS >= MMU_MAX_PACKETS, "packets of a charge");
+
+/** Of one frame. */
+static inline uint64_t
+sw_charge(uint32_t charged_bytes)
+{
+	return (uint64_t)charged_bytes << SW_CHARGE_PACKET_BITS | 1;
+}
+
+static inline uint64_t
+sw_charge_bytes(uint64_t charge)
+{
+	return charge >> SW_CHARGE_PACKET_BITS;
+}
+
+static inline uint32_t
+sw_charge_packets(uint64_t charge)
+{
+	return charge & ((1u << SW_CHARGE_PACKET_BITS) - 1);
+}
 
 static inline struct sw *
 sw_of(struct node *node)
@@ -255,6 +292,13 @@ sw_want(struct sw *sw, uint32_t what)
 	__atomic_fetch_or(&sw->wanted, what, __ATOMIC_RELEASE);
 }
 
+/** Have a port's owner called in virtual time; from any thread. */
+static inline void
+sw_wake(struct sw *sw, uint16_t port)
+{
+	__atomic_fetch_or(&sw->node.wake[port / 64], 1ull << (port % 64), __ATOMIC_RELAXED);
+}
+
 /** Begin anew the watermarks of the kinds that were asked for. */
 void sw_do_clear_watermarks(struct sw *sw);
 
@@ -282,7 +326,9 @@ void sw_do_snapshot(struct sw *sw, uint64_t now_ns);
 void sw_event_record(struct sw *sw, const struct sw_event *e);
 
 /* sw_dcbx.c */
-void sw_dcbx_init(struct sw *sw, const struct sw_params *params);
+/** Of the front. @return 0 or -ENOMEM; sw_dcbx_free() after both. */
+int sw_dcbx_init(struct sw *sw, const struct sw_params *params);
+void sw_dcbx_free(struct sw *sw);
 void sw_dcbx_set_params(struct sw *sw, const struct sw_params *params, uint64_t now_ns);
 
 /** @return when it wants to be called again. */
@@ -322,8 +368,10 @@ void sw_pfc_init_port(struct sw *sw, uint16_t port, const struct sw_params *para
 enum sw_drop sw_pfc_rx_frame(struct sw *sw, uint16_t port, const struct rte_mbuf *m,
 			     uint64_t now_ns);
 
-/** The MAC control frame that is due, or NULL. Pause does not hold it; the shaper does (802.3
- * 31B.3: between frames). */
+/**
+ * The MAC control frame that is due, or NULL. The caller knows that the wire is free: neither pause
+ * nor a configured shaper holds it (802.3 31B.3: it waits for the frame on the wire alone).
+ */
 struct rte_mbuf *sw_pfc_take(struct sw *sw, struct sw_port *p, uint64_t now_ns);
 
 /** The buffer's answer for a group changed. */
@@ -356,10 +404,15 @@ sw_update_xoff(struct sw *sw, uint16_t port, uint8_t pg, uint64_t now_ns)
 }
 
 static inline void
-sw_ingress_release(struct sw *sw, uint16_t port, uint8_t pg, uint32_t charged_bytes,
-		   uint64_t now_ns)
+sw_ingress_release(struct sw *sw, uint16_t port, uint8_t pg, uint64_t charge, uint64_t now_ns)
 {
-	mmu_ingress_release(sw->mmu, port, pg, charged_bytes);
+	uint64_t bytes = sw_charge_bytes(charge);
+
+	/* One release has 32 bits; what another shard has given back may have more. */
+	for (; unlikely(bytes > UINT32_MAX); bytes -= UINT32_MAX)
+		mmu_ingress_release(sw->mmu, port, pg, UINT32_MAX);
+	mmu_ingress_release(sw->mmu, port, pg, (uint32_t)bytes);
+	mmu_packet_release(sw->mmu, port, pg, sw_charge_packets(charge));
 	sw_update_xoff(sw, port, pg, now_ns);
 }
 

@@ -112,19 +112,11 @@ forward(struct sw *sw, struct arrival *a, const uint64_t keys[2], const uint32_t
 	return SW_PASS;
 }
 
-static inline void
-get_ready(const struct fdb *fdb, uint64_t key, uint64_t *to_key, uint32_t *home)
-{
-	*to_key = key;
-	*home = fdb_home(fdb, key);
-	fdb_prefetch(fdb, *home);
-}
-
 bool
 sw_l2_forward(struct sw *sw, struct arrival *a, unsigned int n, enum sw_drop reasons[])
 {
-	uint64_t keys[2 * SW_BURST];
-	uint32_t homes[2 * SW_BURST];
+	uint64_t keys[2 * SW_BURST + 2];
+	uint32_t homes[2 * SW_BURST + 2];
 	bool routed = false;
 
 	if (n == 0)
@@ -132,11 +124,12 @@ sw_l2_forward(struct sw *sw, struct arrival *a, unsigned int n, enum sw_drop rea
 	for (unsigned int i = 0; i < n; i++) {
 		const uint8_t *frame = rte_pktmbuf_mtod(a[i].m, const uint8_t *);
 
-		get_ready(sw->fdb, fdb_key_in_header(a[i].domain, frame + 6), &keys[2 * i],
-			  &homes[2 * i]);
-		get_ready(sw->fdb, fdb_key_in_header(a[i].domain, frame), &keys[2 * i + 1],
-			  &homes[2 * i + 1]);
+		keys[2 * i] = fdb_key_in_header(a[i].domain, frame + 6);
+		keys[2 * i + 1] = fdb_key_in_header(a[i].domain, frame);
 	}
+	/* An odd frame leaves half of a step of fdb_homes(). */
+	keys[2 * n] = keys[2 * n + 1] = 0;
+	fdb_homes(sw->fdb, keys, homes, 2 * n);
 	for (unsigned int i = 0; i < n; i++) {
 		reasons[i] = forward(sw, &a[i], &keys[2 * i], &homes[2 * i]);
 		routed |= reasons[i] == SW_TO_ROUTER;

@@ -15,9 +15,6 @@
 #include "wire/icmp.h"
 #include "wire/nd.h"
 
-/* Neighbours that are looked at to give a place to a new one. */
-#define VICTIM_SEARCH 16u
-
 static const uint8_t all_nodes[16] = {0xFF, 0x02, [15] = 0x01};
 
 static bool
@@ -27,55 +24,36 @@ is_ours(const struct route_prefix *own, const uint8_t *ip, uint8_t ip_version)
 	       memcmp(own->ip.addr, ip, ip_version == 4 ? 4 : 16) == 0;
 }
 
-/* A neighbour that may make room: nobody has wanted it since it was due to be asked. */
+/* What an address that somebody has told is good for. */
+enum news_kind {
+	NEWS_OVERHEARD, /* said to others: who is in the table is updated */
+	NEWS_QUESTION,  /* said to us, who did not ask: entered */
+	NEWS_ANSWER,    /* said to us: confirmed, if we did ask */
+};
+
+/* Do we wait for an answer of it? */
 static bool
-is_idle(const struct neigh *e, uint64_t now_ns)
+is_asked(const struct neigh *e)
 {
-	return !e->fixed && !e->pinned && !e->asked && now_ns >= e->next_ns;
+	return e->state == NEIGH_INCOMPLETE || e->state == NEIGH_PROBE || e->state == NEIGH_FAILED;
 }
 
-static uint32_t
-replace(struct sw_router *r, const struct neigh_key *key, uint64_t now_ns)
-{
-	uint32_t n = neigh_count(r->neighs);
-
-	for (unsigned int i = 0; i < VICTIM_SEARCH; i++) {
-		uint32_t at = r->next_victim;
-
-		r->next_victim = at + 1 < n ? at + 1 : 0;
-		if (!is_idle(neigh_get(r->neighs, at), now_ns))
-			continue;
-		neigh_replace(r->neighs, at, key, now_ns);
-		return at;
-	}
-	counter_inc(&r->stats.neigh_table_full);
-	return NEIGH_NONE;
-}
-
-uint32_t
-sw_neigh_want(struct sw_router *r, const struct neigh_key *key, uint64_t now_ns)
-{
-	uint32_t index = neigh_find(r->neighs, key);
-
-	if (likely(index != NEIGH_NONE))
-		return index;
-	if (neigh_count(r->neighs) < r->max_neighs || neigh_has_gap(r->neighs))
-		return (uint32_t)neigh_add(r->neighs, key, now_ns); /* its room is reserved */
-	return replace(r, key, now_ns);
-}
-
-/* Somebody has told an address of its own. It is entered if it spoke to us. */
+/* Somebody has told an address. @return is its neighbour in the table? */
 static bool
 enter(struct sw_router *r, const struct sw_neigh_news *news, uint64_t now_ns)
 {
-	struct neigh_stats counted = {0};
-	uint32_t index = news->spoke_to_us ? sw_neigh_want(r, &news->key, now_ns)
-					   : neigh_find(r->neighs, &news->key);
+	struct neigh_stats counted = {0}, *stats = news->counted ? &counted : &r->stats.neigh;
+	uint32_t index = neigh_find(r->neighs, &news->key);
 
+	if (index == NEIGH_NONE && news->kind == NEWS_QUESTION)
+		index = neigh_claim(r->neighs, &r->stats.claims, &news->key,
+				    (struct neigh_claim){.heard = true}, now_ns);
 	if (index == NEIGH_NONE)
 		return false;
-	neigh_on_learnt(r->neighs, news->counted ? &counted : &r->stats.neigh, index, news->mac,
-			now_ns);
+	if (news->kind == NEWS_ANSWER && is_asked(neigh_get(r->neighs, index)))
+		neigh_on_learnt(r->neighs, stats, index, news->mac, now_ns);
+	else
+		neigh_on_heard(r->neighs, stats, index, news->mac, now_ns);
 	return true;
 }
 
@@ -105,10 +83,10 @@ sw_neigh_forget_strangers(struct sw_router *r)
 
 static void
 learn(struct sw_router *r, const struct arrival *a, uint8_t ip_version, const uint8_t *ip,
-      const uint8_t mac[6], bool spoke_to_us)
+      const uint8_t mac[6], enum news_kind kind)
 {
 	struct sw_neigh_news news = {.key = {.ip.version = ip_version, .vlan_id = a->domain},
-				     .spoke_to_us = spoke_to_us};
+				     .kind = (uint8_t)kind};
 
 	memcpy(news.key.ip.addr, ip, ip_version == 4 ? 4 : 16);
 	memcpy(news.mac, mac, sizeof(news.mac));
@@ -146,7 +124,7 @@ hear_arp(struct sw_router *r, const struct arrival *a, const uint8_t *frame)
 		return false;
 	if (is_ours(&sw_router_interface(r, a->domain)->ip, arp.target_ip, 4))
 		return true;
-	learn(r, a, 4, arp.sender_ip, arp.sender_mac, false);
+	learn(r, a, 4, arp.sender_ip, arp.sender_mac, NEWS_OVERHEARD);
 	return false;
 }
 
@@ -161,7 +139,7 @@ hear_nd(struct sw_router *r, const struct arrival *a, const uint8_t *frame)
 	if (nd.type == ND_SOLICITATION)
 		return is_ours(&sw_router_interface(r, a->domain)->ip6, nd.target_ip, 6);
 	if (nd.has_mac && nd.flags & ND_OVERRIDE)
-		learn(r, a, 6, nd.target_ip, nd.mac, false);
+		learn(r, a, 6, nd.target_ip, nd.mac, NEWS_OVERHEARD);
 	return false;
 }
 
@@ -223,7 +201,8 @@ on_arp(struct sw *sw, struct arrival *a)
 	if (!is_ours(&sw_router_interface(r, a->domain)->ip, arp.target_ip, 4))
 		return SW_DROP_NON_ROUTABLE;
 	if (memcmp(arp.sender_ip, none, sizeof(none)) != 0)
-		learn(r, a, 4, arp.sender_ip, arp.sender_mac, true);
+		learn(r, a, 4, arp.sender_ip, arp.sender_mac,
+		      arp.op == ARP_REPLY ? NEWS_ANSWER : NEWS_QUESTION);
 	if (arp.op == ARP_REPLY)
 		return SW_CONSUMED;
 	frame = answer_in(sw, a, ARP_FRAME_BYTES);
@@ -239,6 +218,25 @@ on_arp(struct sw *sw, struct arrival *a)
 	return send_answer(a, arp_build(frame, &l2, &arp));
 }
 
+/* RFC 4861 7.2.5: without the override flag an address that is known stays. */
+static void
+on_advertisement(struct sw_router *r, const struct arrival *a, const struct nd *nd,
+		 const uint8_t mac[6])
+{
+	struct neigh_key key = {.ip.version = 6, .vlan_id = a->domain};
+	const struct neigh *e;
+	uint32_t index;
+
+	memcpy(key.ip.addr, nd->target_ip, 16);
+	index = neigh_find(r->neighs, &key);
+	if (index == NEIGH_NONE)
+		return;
+	e = neigh_get(r->neighs, index);
+	if (e->has_mac && !(nd->flags & ND_OVERRIDE) && memcmp(e->mac, mac, 6) != 0)
+		return;
+	learn(r, a, 6, nd->target_ip, mac, nd->flags & ND_SOLICITED ? NEWS_ANSWER : NEWS_OVERHEARD);
+}
+
 static enum sw_drop
 on_nd(struct sw *sw, struct arrival *a)
 {
@@ -252,13 +250,13 @@ on_nd(struct sw *sw, struct arrival *a)
 	if (!nd_parse(frame, &a->view, &nd))
 		return SW_DROP_NEIGH_MALFORMED;
 	if (nd.type == ND_ADVERTISEMENT) {
-		learn(r, a, 6, nd.target_ip, nd.has_mac ? nd.mac : frame + 6, false);
+		on_advertisement(r, a, &nd, nd.has_mac ? nd.mac : frame + 6);
 		return SW_CONSUMED;
 	}
 	if (!is_ours(&sw_router_interface(r, a->domain)->ip6, nd.target_ip, 6))
 		return SW_DROP_NON_ROUTABLE;
 	if (nd.has_mac)
-		learn(r, a, 6, nd.src_ip, nd.mac, true);
+		learn(r, a, 6, nd.src_ip, nd.mac, NEWS_QUESTION);
 	frame = answer_in(sw, a, ND_FRAME_BYTES);
 	if (frame == NULL)
 		return SW_DROP_NO_MBUF;
@@ -342,7 +340,7 @@ build_solicitation(const struct sw_router *r, const struct neigh *e, uint8_t *fr
 static void
 ask_through(struct sw *sw, const struct neigh *e, uint16_t port, uint64_t now_ns)
 {
-	struct rte_mbuf *m = rte_pktmbuf_alloc(sw->pools.frames);
+	struct rte_mbuf *m = rte_pktmbuf_alloc(sw->pools.own);
 	uint8_t *frame;
 	size_t len;
 

@@ -62,7 +62,8 @@ const struct field sw_port_fields[] = {
 	},
 	{
 		.name = "shaper_rate_bps",
-		.help = "egress shaper, in wire bytes; 0: the link speed",
+		.help = "egress shaper of data, in wire bytes; 0: the link speed. Pause frames are "
+			"charged to it and do not wait for it",
 		.type = FIELD_U64,
 		.unit = UNIT_BPS,
 		.offset = offsetof(struct sw_port_params, shaper_rate_bps),

@@ -131,9 +131,12 @@ sw_pfc_rx_frame(struct sw *sw, uint16_t port, const struct rte_mbuf *m, uint64_t
 {
 	struct sw_port *p = &sw->ports[port];
 	struct pfc_vector v = {0};
+	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
 	struct mac_control mc;
 
-	switch (mac_control_parse(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len, &mc)) {
+	if (!mac_control_is_for(frame, p->mac))
+		return SW_DROP_MAC_CONTROL_ADDRESS;
+	switch (mac_control_parse(frame, m->data_len, &mc)) {
 	case MAC_CONTROL_PFC:
 		counter_inc(&p->stats.rx_pause_frames);
 		static_assert(sizeof(v.quanta) == sizeof(mc.quanta), "eight priorities");
@@ -182,7 +185,7 @@ sw_pfc_take(struct sw *sw, struct sw_port *p, uint64_t now_ns)
 	if (likely(pfc_tx_next_ns(&p->pfc_tx) > now_ns) || p->pfc_retry_ns > now_ns)
 		return NULL;
 	/* The mbuf first: what pfc_tx_take() gives counts as sent. */
-	m = rte_pktmbuf_alloc(sw->pools.frames);
+	m = rte_pktmbuf_alloc(sw->pools.pause);
 	if (m == NULL) {
 		counter_inc(&p->stats.pause_no_mbuf);
 		p->pfc_retry_ns = now_ns + PFC_RETRY_NS;

@@ -9,7 +9,7 @@
 void
 sw_wish_made(struct sw *sw, uint16_t port)
 {
-	__atomic_fetch_or(&sw->node.wake[port / 64], 1ull << (port % 64), __ATOMIC_RELAXED);
+	sw_wake(sw, port);
 	sw_want(sw_owner(sw, port), SW_WANT_PORTS);
 }
 

@@ -3,6 +3,7 @@
  * configuration comes back. */
 #include "switch/sw_router.h"
 #include "switch/sw_shard.h"
+#include "tm/mmu_part.h"
 
 static void
 empty_ports(struct sw *sw, uint64_t now_ns)
@@ -29,8 +30,14 @@ sw_restart(struct node *node, uint64_t now_ns)
 	struct sw *front = sw_of(node);
 
 	settle(front, now_ns);
-	for (uint16_t i = 0; i < sw_shard_count(front); i++)
-		empty_ports(sw_shard_at(front, i), now_ns);
+	for (uint16_t i = 0; i < sw_shard_count(front); i++) {
+		struct sw *sw = sw_shard_at(front, i);
+
+		empty_ports(sw, now_ns);
+		/* What it holds no longer, also when it owes nothing to another shard. */
+		if (front->shards != NULL)
+			mmu_part_publish(sw->mmu, sw->index);
+	}
 	settle(front, now_ns);
 	sw_pfcwd_restart(front);
 	fdb_forget_learned(sw_shard_at(front, 0)->fdb);

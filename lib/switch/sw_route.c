@@ -36,6 +36,21 @@ is_routable6(const uint8_t ip[16])
 	       !(memcmp(ip, zero, 15) == 0 && ip[15] <= 1);
 }
 
+/*
+ * RFC 1812 5.3.7 and RFC 3927 7; RFC 4291 2.5.2, 2.5.3, 2.5.6: a source that is a group, this host,
+ * loopback or link-local is never forwarded. The router itself may be spoken to from a link-local
+ * address.
+ */
+static bool
+has_routable_source(const struct arrival *a)
+{
+	const uint8_t *ip = rte_pktmbuf_mtod_offset(a->m, const uint8_t *, a->view.l3_off);
+
+	if (a->view.ip_version == 6)
+		return is_routable6(ip + 8);
+	return is_routable4(ip + 12) && !(ip[12] == 169 && ip[13] == 254);
+}
+
 static void
 look_up4(const struct sw_router *r, const struct arrival *a, struct batch *b)
 {
@@ -90,20 +105,75 @@ hash_of(const struct sw_router *r, const struct arrival *a)
 	return ecmp_hash(&flow, r->seed);
 }
 
+/* Has the port a link behind which a neighbour is? Where that is not known, one of its VLAN. */
+static bool
+has_link(const struct sw *sw, const struct neigh *e, uint64_t now_ns)
+{
+	uint64_t members = sw->vlans->members[e->key.vlan_id], down = sw_down_ports(sw) & members;
+	uint16_t port;
+
+	if (likely(down == 0))
+		return true;
+	if (down == members || !e->has_mac)
+		return down != members;
+	port = fdb_lookup(sw->fdb, fdb_key(e->key.vlan_id, e->mac), now_ns);
+	return port == FDB_UNKNOWN || !(down >> port & 1);
+}
+
+/* May a frame go by this one of several? It is asked when it is time to, so that it is heard again.
+ */
+static bool
+is_live(struct sw *sw, uint32_t hop, uint64_t now_ns)
+{
+	struct sw_router *r = sw->router;
+
+	return has_link(sw, neigh_get(r->neighs, hop), now_ns) &&
+	       neigh_touch(r->neighs, &r->stats.neigh, hop, now_ns);
+}
+
+/*
+ * One of several next hops: the flow's own while that is live, else another that is. So flows of
+ * live hops stay where they are when one dies, and when it lives again only its own come back.
+ */
+static uint32_t
+one_of_hops(struct sw *sw, const struct arrival *a, struct sw_target *t)
+{
+	uint32_t hash = hash_of(sw->router, a), own = ecmp_pick(hash, t->n_hops);
+	uint16_t dead = t->dead & (uint16_t) ~(1u << own);
+	uint32_t live[SW_MAX_NEXTHOPS], n = 0;
+
+	if (likely(is_live(sw, t->hops[own], a->now_ns))) {
+		if (unlikely(t->dead != dead))
+			__atomic_store_n(&t->dead, dead, __ATOMIC_RELAXED);
+		return t->hops[own];
+	}
+	__atomic_store_n(&t->dead, (uint16_t)(dead | 1u << own), __ATOMIC_RELAXED);
+	for (uint32_t i = 0; i < t->n_hops; i++) {
+		if (i != own && is_live(sw, t->hops[i], a->now_ns))
+			live[n++] = t->hops[i];
+	}
+	if (n == 0)
+		return t->hops[own];
+	counter_inc(&sw->router->stats.ecmp_moved_packets);
+	return live[ecmp_pick(ecmp_again(hash), n)];
+}
+
 /* The neighbour that a frame goes to next, or NEIGH_NONE. */
 static uint32_t
-next_hop(struct sw_router *r, const struct arrival *a, const struct sw_target *t)
+next_hop(struct sw *sw, const struct arrival *a, struct sw_target *t)
 {
+	struct sw_router *r = sw->router;
 	const uint8_t *ip = rte_pktmbuf_mtod_offset(a->m, const uint8_t *, a->view.l3_off);
 	struct neigh_key key = {.ip.version = a->view.ip_version, .vlan_id = t->domain};
 
 	if (t->kind == SW_TARGET_HOPS)
-		return t->n_hops == 1 ? t->hops[0] : t->hops[ecmp_pick(hash_of(r, a), t->n_hops)];
+		return t->n_hops == 1 ? t->hops[0] : one_of_hops(sw, a, t);
 	if (key.ip.version == 4)
 		memcpy(key.ip.addr, ip + 16, 4);
 	else
 		memcpy(key.ip.addr, ip + 24, 16);
-	return sw_neigh_want(r, &key, a->now_ns);
+	return neigh_claim(r->neighs, &r->stats.claims, &key,
+			   (struct neigh_claim){.by = a->in_port}, a->now_ns);
 }
 
 /* New addresses, one hop less, in bytes of its own. */
@@ -133,7 +203,7 @@ static enum sw_drop
 route_one(struct sw *sw, struct arrival *a, uint64_t target)
 {
 	struct sw_router *r = sw->router;
-	const struct sw_target *t = &r->targets[target];
+	struct sw_target *t = &r->targets[target];
 	uint32_t hop;
 
 	if (target == ROUTE_NONE)
@@ -142,9 +212,11 @@ route_one(struct sw *sw, struct arrival *a, uint64_t target)
 		return sw_neigh_rx(sw, a, true);
 	if (t->kind == SW_TARGET_BLACKHOLE)
 		return SW_DROP_BLACKHOLE_ROUTE;
+	if (!has_routable_source(a))
+		return SW_DROP_NON_ROUTABLE_SOURCE;
 	if (a->view.ttl <= 1)
 		return SW_DROP_TTL;
-	hop = next_hop(r, a, t);
+	hop = next_hop(sw, a, t);
 	if (hop == NEIGH_NONE || !neigh_touch(r->neighs, &r->stats.neigh, hop, a->now_ns))
 		return SW_DROP_UNRESOLVED_NEXT_HOP;
 	counter_inc(&r->stats.routed_packets);
@@ -157,7 +229,7 @@ route_one(struct sw *sw, struct arrival *a, uint64_t target)
 static void
 find_ports(struct sw *sw, struct arrival *a, const struct batch *b, enum sw_drop reasons[])
 {
-	uint64_t keys[SW_BURST];
+	uint64_t keys[SW_BURST] = {0};
 	uint32_t homes[SW_BURST];
 	uint8_t asked[SW_BURST];
 	unsigned int n = 0;
@@ -172,10 +244,9 @@ find_ports(struct sw *sw, struct arrival *a, const struct batch *b, enum sw_drop
 			continue;
 		}
 		keys[n] = fdb_key(x->domain, rte_pktmbuf_mtod(x->m, const uint8_t *));
-		homes[n] = fdb_home(sw->fdb, keys[n]);
-		fdb_prefetch(sw->fdb, homes[n]);
 		asked[n++] = b->at[i];
 	}
+	fdb_homes(sw->fdb, keys, homes, n);
 	for (unsigned int i = 0; i < n; i++) {
 		struct arrival *x = &a[asked[i]];
 

@@ -16,9 +16,9 @@ create(struct sw *sw, const struct sw_routes *routes)
 	if (r == NULL)
 		return -ENOMEM;
 	r->sw = sw;
-	r->max_neighs = routes->params.neighbor_entries;
-	r->neighs = neigh_table_create(&(struct neigh_params){0});
-	if (r->neighs == NULL || neigh_reserve(r->neighs, r->max_neighs) < 0) {
+	r->neighs = neigh_table_create(&(struct neigh_params){.key = sw->front->forwarding.key});
+	if (r->neighs == NULL ||
+	    neigh_limit(r->neighs, routes->params.neighbor_entries, SW_DOMAINS, sw->n_ports) < 0) {
 		sw_router_destroy(r);
 		return -ENOMEM;
 	}
@@ -64,14 +64,14 @@ unpin(struct sw_router *r, const struct sw_routes *before, uint64_t now_ns)
 static uint32_t
 make_place(struct sw_router *r, const struct neigh_key *key, uint64_t now_ns)
 {
-	uint32_t at = 0;
+	if (neigh_is_full(r->neighs)) {
+		uint32_t at = 0;
 
-	if (neigh_count(r->neighs) < r->max_neighs || neigh_has_gap(r->neighs))
-		return (uint32_t)neigh_add(r->neighs, key, now_ns); /* its room is reserved */
-	while (neigh_get(r->neighs, at)->pinned)
-		at++;
-	neigh_replace(r->neighs, at, key, now_ns);
-	return at;
+		while (neigh_get(r->neighs, at)->pinned)
+			at++;
+		neigh_remove(r->neighs, at);
+	}
+	return (uint32_t)neigh_add(r->neighs, key, now_ns); /* its room is reserved */
 }
 
 /* First those that are there, so that none of them has to go for another. */
@@ -136,6 +136,24 @@ sw_router_adopt(struct sw_router *r, struct sw_routes *routes, uint64_t now_ns)
 		sw_neigh_forget_strangers(r);
 	pin(r, routes, now_ns);
 	set_hops(routes->targets[shard], routes->n_targets, routes->pinned_at[shard]);
+}
+
+uint16_t
+sw_route_dead_hops(const struct node *node, uint32_t route)
+{
+	struct sw_forwardings *f = &((struct sw *)sw_of_const(node))->forwarding;
+	const struct sw_routes *routes;
+	uint16_t dead = 0;
+
+	/* sw_reload_settle() of another thread frees what was in force before. */
+	rte_spinlock_lock(&f->routes_lock);
+	routes = f->in_force.routes;
+	for (uint16_t i = 0; routes != NULL && route < routes->n_routes && i < routes->n_shards;
+	     i++)
+		dead |= __atomic_load_n(&routes->targets[i][routes->target_of_route[route]].dead,
+					__ATOMIC_RELAXED);
+	rte_spinlock_unlock(&f->routes_lock);
+	return dead;
 }
 
 void

@@ -13,7 +13,8 @@ enum sw_target_kind { SW_TARGET_LOCAL, SW_TARGET_CONNECTED, SW_TARGET_HOPS, SW_T
 struct sw_target {
 	uint8_t kind; /* enum sw_target_kind */
 	uint8_t n_hops;
-	uint16_t domain;                /* SW_TARGET_CONNECTED */
+	uint16_t domain; /* SW_TARGET_CONNECTED */
+	uint16_t dead;   /* mask of hops: a frame has found them so, and went by another */
 	uint32_t hops[SW_MAX_NEXTHOPS]; /* neighbours */
 };
 
@@ -31,6 +32,8 @@ struct sw_routes {
 	struct sw_router_interface *interfaces;
 	uint32_t n_interfaces;
 	uint32_t n_targets;
+	uint32_t *target_of_route; /* of each [route], in their order */
+	uint32_t n_routes;
 	uint16_t n_shards;
 	uint16_t interface_of[SW_DOMAINS]; /* index + 1; 0: none */
 	/* of each shard: targets, whose hops are numbers of pinned ones until the shard has put
@@ -43,7 +46,7 @@ struct sw_routes {
 struct sw_router {
 	/* per packet, of the routes in force */
 	struct route_table *table;
-	const struct sw_target *targets; /* by route's target; [0] is none */
+	struct sw_target *targets; /* by route's target; [0] is none */
 	struct neigh_table *neighs;
 	uint64_t mac_key; /* as fdb_key() of domain 0 */
 	uint32_t seed;
@@ -51,9 +54,6 @@ struct sw_router {
 	uint8_t mac[6];
 	struct sw *sw; /* that it is the router of: a shard, of several */
 	struct sw_router_stats stats;
-	/* per new neighbour */
-	uint32_t max_neighs;
-	uint32_t next_victim;
 	/* per question */
 	struct sw_routes *routes;
 	uint16_t interface_of[SW_DOMAINS];
@@ -105,9 +105,6 @@ bool sw_neigh_hear(struct sw_router *r, const struct arrival *a);
  * @return           SW_PASS: send what a holds now; SW_CONSUMED; or a reason to drop it.
  */
 enum sw_drop sw_neigh_rx(struct sw *sw, struct arrival *a, bool to_own_ip);
-
-/** Index of a neighbour, entered if it is new, or NEIGH_NONE: the table is full of busy ones. */
-uint32_t sw_neigh_want(struct sw_router *r, const struct neigh_key *key, uint64_t now_ns);
 
 /** Give the places of neighbours that are in no subnet of an interface to others. */
 void sw_neigh_forget_strangers(struct sw_router *r);

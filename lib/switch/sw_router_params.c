@@ -32,7 +32,7 @@ const struct field sw_router_fields[] = {
 	},
 	{
 		.name = "neighbor_entries",
-		.help = "neighbours that can be known, those of routes and [neighbor] among them",
+		.help = "neighbours that can be known, those of routes and [neighbor] among them; an interface has half of them at most",
 		.type = FIELD_U32,
 		.offset = offsetof(struct sw_router_params, neighbor_entries),
 		.min = 16,

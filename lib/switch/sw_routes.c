@@ -79,12 +79,14 @@ key_of(const struct sw_tables *tables, const struct field_ip *ip)
 }
 
 static int
-add_hops(struct sw_routes *r, const struct sw_tables *tables, const struct sw_route *route)
+add_hops(struct sw_routes *r, const struct sw_tables *tables, uint32_t i_route)
 {
+	const struct sw_route *route = &tables->routes[i_route];
 	struct field_ip hops[SW_MAX_NEXTHOPS];
 	int n = sw_nexthops_parse(route->nexthop, hops);
 	struct sw_target target = {.kind = n == 0 ? SW_TARGET_BLACKHOLE : SW_TARGET_HOPS};
 	struct route_prefix prefix;
+	int number;
 
 	for (int i = 0; i < n; i++) {
 		struct neigh_key key = key_of(tables, &hops[i]);
@@ -95,7 +97,9 @@ add_hops(struct sw_routes *r, const struct sw_tables *tables, const struct sw_ro
 		target.hops[target.n_hops++] = (uint32_t)neigh;
 	}
 	route_prefix_parse(route->name, &prefix);
-	return add_route(r, &prefix, share_target(r, &target));
+	number = share_target(r, &target);
+	r->target_of_route[i_route] = (uint32_t)number;
+	return add_route(r, &prefix, number);
 }
 
 static int
@@ -114,7 +118,7 @@ fill(struct sw_routes *r, const struct sw_tables *tables)
 		rc = neigh_add_fixed(r->pinned, &key, tables->neighbors[i].mac);
 	}
 	for (uint32_t i = 0; rc >= 0 && i < tables->n_routes; i++)
-		rc = add_hops(r, tables, &tables->routes[i]);
+		rc = add_hops(r, tables, i);
 	if (rc >= 0 && neigh_count(r->pinned) > r->params.neighbor_entries)
 		rc = -ENOSPC;
 	return rc < 0 ? (int)rc : 0;
@@ -148,9 +152,11 @@ create_tables(struct sw_routes *r, const struct sw_tables *tables)
 	r->targets[0] =
 		rte_zmalloc("sw", most_targets * sizeof(*r->targets[0]), RTE_CACHE_LINE_SIZE);
 	r->interfaces = calloc(tables->n_interfaces + 1, sizeof(*r->interfaces));
+	r->target_of_route = calloc(tables->n_routes + 1, sizeof(*r->target_of_route));
+	r->n_routes = tables->n_routes;
 	r->n_targets = 1;
 	return r->table == NULL || r->pinned == NULL || r->targets[0] == NULL ||
-			       r->interfaces == NULL
+			       r->interfaces == NULL || r->target_of_route == NULL
 		       ? -ENOMEM
 		       : 0;
 }
@@ -203,6 +209,7 @@ sw_routes_destroy(struct sw_routes *r)
 	route_table_destroy(r->table);
 	neigh_table_destroy(r->pinned);
 	free(r->interfaces);
+	free(r->target_of_route);
 	for (uint16_t i = 0; i < SW_MAX_SHARDS; i++) {
 		rte_free(r->targets[i]);
 		free(r->pinned_at[i]);

@@ -23,13 +23,22 @@ set_bucket(struct token_bucket *tb, uint64_t rate_bps, uint64_t burst_bytes, uin
 	token_bucket_set_burst(tb, burst_bytes);
 }
 
-static void
-set_shaper(struct sw_port *p, const struct sw_params *params, uint64_t rate_bps, uint64_t now_ns)
+/* At least a byte, so that the part of a nanosecond between two calls is not lost. */
+static uint64_t
+shaper_burst_bytes(const struct sw_params *params, uint64_t rate_bps)
 {
-	/* At least a byte, so that the part of a nanosecond between two calls is not lost. */
-	uint64_t burst_bytes = mul_div(rate_bps, params->shaper_burst_ns, NS_PER_SEC * 8) + 1;
+	return mul_div(rate_bps, params->shaper_burst_ns, NS_PER_SEC * 8) + 1;
+}
 
-	set_bucket(&p->shaper, rate_bps, burst_bytes, now_ns);
+static void
+set_shaper(struct sw_port *p, const struct sw_params *params, const struct sw_port_params *pp,
+	   uint64_t now_ns)
+{
+	uint64_t rate_bps = pp->shaper_rate_bps, link_bps = pp->link_speed_bps;
+
+	set_bucket(&p->shaper, rate_bps, shaper_burst_bytes(params, rate_bps), now_ns);
+	p->shaped = rate_bps < link_bps;
+	set_bucket(&p->wire, link_bps, shaper_burst_bytes(params, link_bps), now_ns);
 }
 
 static void
@@ -71,14 +80,15 @@ set_wred(struct sw_port *p, const struct sw_params *params, uint16_t port)
 	p->wred_queues = p->ecn_queues = p->nonect_drop_queues = 0;
 	for (uint8_t i = 0; i < TM_CLASSES; i++) {
 		const struct wred_params *wred = sw_queue_wred(params, port, i);
-		uint64_t average_q16 = p->queue[i].wred.average_q16;
+		const struct wred was = p->queue[i].wred;
 		uint8_t bit = (uint8_t)(1u << i);
 
 		if (wred == NULL)
 			continue;
 		/* What a queue has been like is not news. */
 		wred_init(&p->queue[i].wred, wred);
-		p->queue[i].wred.average_q16 = average_q16;
+		p->queue[i].wred.average_q16 = was.average_q16;
+		p->queue[i].wred.idle_since_ns = was.idle_since_ns;
 		p->wred_queues |= bit;
 		if (wred->ecn == WRED_ECN_ALL)
 			p->ecn_queues |= bit;
@@ -93,7 +103,7 @@ sw_set_port(struct sw *sw, uint16_t port, const struct sw_params *params, uint64
 	struct sw_port *p = &sw->ports[port];
 	const struct sw_port_params *pp = &params->ports[port];
 
-	set_shaper(p, params, pp->shaper_rate_bps, now_ns);
+	set_shaper(p, params, pp, now_ns);
 	sched_set_params(&p->sched, &params->sched);
 	set_queue_shapers(p, params->queues[port], now_ns);
 	set_storms(p, pp, params->max_frame_bytes, now_ns);

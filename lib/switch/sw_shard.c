@@ -258,9 +258,12 @@ sw_shards_create(struct sw *front, const struct sw_params *params)
 
 	for (uint16_t i = 0; rc == 0 && i < s->n; i++)
 		rc = create_shard(front, params, i);
+	/* Until all are there the front is destroyed as if there were none. */
+	if (rc < 0)
+		return rc;
 	front->own_ports = 0;
 	front->node.ops = &front_ops;
-	return rc;
+	return 0;
 }
 
 void

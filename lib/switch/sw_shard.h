@@ -46,7 +46,7 @@ struct sw_crossing {
 
 /* What one shard has given back to a port's groups, ever; and what its owner has taken of that. */
 struct sw_given {
-	uint64_t pg_bytes[TM_CLASSES];
+	uint64_t pg_charge[TM_CLASSES]; /* sums of sw_charge(), which wrap */
 } __rte_cache_aligned;
 
 /* Frames on their way into this shard's caches. */
@@ -96,8 +96,12 @@ void sw_shards_settle(struct sw *front, uint64_t now_ns);
 
 /* sw_cross.c */
 
-/** A group of another shard's port is to get back what its frames were charged. */
-void sw_give_back(struct sw *sw, uint16_t port, uint8_t pg, uint32_t charged_bytes);
+/**
+ * A group of another shard's port is to get back what its frames were charged.
+ *
+ * @param charge  A sum of sw_charge().
+ */
+void sw_give_back(struct sw *sw, uint16_t port, uint8_t pg, uint64_t charge);
 
 /** @return 0 or -errno. */
 int sw_cross_init(struct sw_shards *s, uint32_t mbufs);
@@ -125,7 +129,7 @@ void sw_cross_settle_debts(struct sw *sw);
 struct sw_neigh_news {
 	struct neigh_key key;
 	uint8_t mac[6];
-	bool spoke_to_us;
+	uint8_t kind; /* enum news_kind of sw_neigh.c */
 	bool counted; /* by the shard that heard it */
 };
 
@@ -139,10 +143,12 @@ void sw_neigh_told(struct sw *sw, const struct sw_neigh_news *news, uint64_t now
 static inline void
 sw_refund(struct sw *sw, uint16_t port, uint8_t pg, uint32_t charged_bytes)
 {
-	if (likely(sw_owns(sw, port)))
+	if (likely(sw_owns(sw, port))) {
 		mmu_ingress_release(sw->mmu, port, pg, charged_bytes);
-	else
-		sw_give_back(sw, port, pg, charged_bytes);
+		mmu_packet_release(sw->mmu, port, pg, 1);
+	} else {
+		sw_give_back(sw, port, pg, sw_charge(charged_bytes));
+	}
 }
 
 /** A holder of a flooded frame is done with it, or n more are not. @return holders that are left.

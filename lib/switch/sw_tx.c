@@ -7,6 +7,9 @@
 #include "switch/sw_shard.h"
 #include "wire/ecn.h"
 
+/* Deepest debt of a port's shaper by control frames: a few of the largest frames. */
+#define CONTROL_DEBT_BYTES 65536
+
 static struct rte_mbuf *
 set_ce(struct sw *sw, struct sw_queue_stats *stats, struct rte_mbuf *m)
 {
@@ -71,9 +74,9 @@ release_later(struct sw *sw, struct releases *r, uint16_t port, uint8_t pg, uint
 {
 	uint16_t group = (uint16_t)(port * TM_CLASSES + pg);
 
-	if (sw->release_bytes[group] == 0)
+	if (sw->release_charge[group] == 0)
 		sw->release_groups[r->n++] = group;
-	sw->release_bytes[group] += charged_bytes;
+	sw->release_charge[group] += sw_charge(charged_bytes);
 }
 
 static void
@@ -86,10 +89,10 @@ release_all(struct sw *sw, const struct releases *r, uint64_t now_ns)
 		uint8_t pg = group % TM_CLASSES;
 
 		if (likely(sw_owns(sw, port)))
-			sw_ingress_release(sw, port, pg, sw->release_bytes[group], now_ns);
+			sw_ingress_release(sw, port, pg, sw->release_charge[group], now_ns);
 		else
-			sw_give_back(sw, port, pg, sw->release_bytes[group]);
-		sw->release_bytes[group] = 0;
+			sw_give_back(sw, port, pg, sw->release_charge[group]);
+		sw->release_charge[group] = 0;
 	}
 }
 
@@ -195,7 +198,7 @@ unmarked_bytes(const struct sw *sw, const struct sw_port *p, uint8_t queue)
 /* What frames that have left a queue after each other change beside it. */
 static void
 charge_run(struct sw *sw, struct sw_port *p, uint16_t port, uint8_t queue, uint16_t packets,
-	   uint64_t frame_bytes, uint32_t charged_bytes)
+	   uint64_t frame_bytes, uint32_t charged_bytes, uint64_t now_ns)
 {
 	struct sw_queue *q = &p->queue[queue];
 	struct sw_queue_stats *stats = &p->stats.queue[queue];
@@ -203,13 +206,17 @@ charge_run(struct sw *sw, struct sw_port *p, uint16_t port, uint8_t queue, uint1
 	uint8_t bit = (uint8_t)(1u << queue);
 	bool backlogged = !sw_queue_is_empty(q);
 
-	if (!backlogged)
+	if (!backlogged) {
 		p->backlogged &= (uint8_t)~bit;
+		q->wred.idle_since_ns = now_ns;
+	}
 	counter_add(&q->bytes, -(uint64_t)charged_bytes);
 	if (likely(!(p->below_min & bit)))
 		sched_charge(&p->sched, queue, bytes, backlogged);
 	if (unlikely((p->min_queues | p->max_queues) & bit))
 		charge_queue_shapers(p, queue, bytes);
+	if (unlikely(p->shaped))
+		token_bucket_charge(&p->wire, bytes);
 	mmu_egress_release(sw->mmu, port, queue, charged_bytes);
 	counter_add(&stats->tx_packets, packets);
 	counter_add(&stats->tx_bytes, frame_bytes);
@@ -225,7 +232,7 @@ charge_run(struct sw *sw, struct sw_port *p, uint16_t port, uint8_t queue, uint1
  */
 static uint16_t
 send_run(struct sw *sw, struct sw_port *p, uint16_t port, uint8_t queue, struct releases *r,
-	 struct rte_mbuf **pkts, uint16_t room)
+	 struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
 {
 	struct sw_queue *q = &p->queue[queue];
 	struct token_account wire = p->shaper.account;
@@ -252,7 +259,7 @@ send_run(struct sw *sw, struct sw_port *p, uint16_t port, uint8_t queue, struct 
 	} while (n < room && !sw_queue_is_empty(q) && left_bytes > 0 &&
 		 token_account_can_send(&wire));
 	p->shaper.account.credit_nanobits = wire.credit_nanobits;
-	charge_run(sw, p, port, queue, n, sent_bytes, (uint32_t)(q->bytes - queue_bytes));
+	charge_run(sw, p, port, queue, n, sent_bytes, (uint32_t)(q->bytes - queue_bytes), now_ns);
 	return n;
 }
 
@@ -274,8 +281,8 @@ send_data(struct sw *sw, struct sw_port *p, uint16_t port, struct rte_mbuf **pkt
 		/* A queue's own rates may let another one go first after each of its frames. */
 		if (unlikely((p->min_queues | p->max_queues) != 0))
 			left = 1;
-		n = (uint16_t)(n +
-			       send_run(sw, p, port, (uint8_t)queue, &releases, pkts + n, left));
+		n = (uint16_t)(n + send_run(sw, p, port, (uint8_t)queue, &releases, pkts + n, left,
+					    now_ns));
 	}
 	release_all(sw, &releases, now_ns);
 	return n;
@@ -302,6 +309,7 @@ sw_flush_queue(struct sw *sw, uint16_t port, uint8_t queue, enum sw_drop reason,
 		n++;
 	}
 	p->backlogged &= (uint8_t) ~(1u << queue);
+	q->wred.idle_since_ns = now_ns;
 	sched_charge(&p->sched, queue, 0, false);
 	return n;
 }
@@ -311,11 +319,34 @@ static void
 begin_tx(struct sw *sw, struct sw_port *p, uint64_t now_ns)
 {
 	token_bucket_update(&p->shaper, now_ns);
+	if (unlikely(p->shaped))
+		token_bucket_update(&p->wire, now_ns);
 	if (unlikely((p->min_queues | p->max_queues) != 0))
 		update_queue_shapers(p, now_ns);
 	/* Pauses come with rx() and end with time: within one call neither moves on. */
 	if (unlikely(pfc_rx_next_ns(&p->pfc_rx) <= now_ns))
 		sw_pfc_update_paused(sw, p, now_ns);
+}
+
+/* What a control frame waits for. A slower shaper must not hold it: headroom covers the frame on
+ * the wire, and no wait beyond. */
+static const struct token_bucket *
+control_gate(const struct sw_port *p)
+{
+	return p->shaped ? &p->wire : &p->shaper;
+}
+
+/*
+ * Data pays for control frames, so that both together keep to the shaper's rate. Control frames
+ * alone may exceed a slow shaper, and then the debt has a bound: data goes on soon after.
+ */
+static void
+charge_control(struct sw_port *p, uint32_t bytes)
+{
+	if (unlikely(p->shaped))
+		token_bucket_charge(&p->wire, bytes);
+	if (p->shaper.account.credit_nanobits > -CONTROL_DEBT_BYTES * NANOBITS_PER_BYTE)
+		token_bucket_charge(&p->shaper, bytes);
 }
 
 uint16_t
@@ -331,13 +362,14 @@ sw_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, u
 	if (p->backlogged == 0 && pfc_tx_next_ns(&p->pfc_tx) > now_ns)
 		return 0;
 	begin_tx(sw, p, now_ns);
-	if (room == 0 || !token_bucket_can_send(&p->shaper))
+	if (room == 0)
 		return 0;
-	if (unlikely(pfc_tx_next_ns(&p->pfc_tx) <= now_ns)) {
+	if (unlikely(pfc_tx_next_ns(&p->pfc_tx) <= now_ns) &&
+	    token_bucket_can_send(control_gate(p))) {
 		/* One at most: what it says is all that there is to say now. */
 		control = sw_pfc_take(sw, p, now_ns);
 		if (control != NULL) {
-			token_bucket_charge(&p->shaper, wire_bytes(control->pkt_len));
+			charge_control(p, wire_bytes(control->pkt_len));
 			pkts[n++] = control;
 		}
 	}
@@ -363,16 +395,19 @@ sw_next_ns(const struct node *node, uint16_t port)
 {
 	const struct sw *sw = sw_of_const(node);
 	const struct sw_port *p = &sw->ports[port];
-	uint64_t due_ns = max_u64(pfc_tx_next_ns(&p->pfc_tx), p->pfc_retry_ns);
+	uint64_t control_ns = max_u64(pfc_tx_next_ns(&p->pfc_tx), p->pfc_retry_ns);
+	uint64_t data_ns = NEVER_NS;
 
 	assert(port < sw->n_ports);
 	if (__atomic_load_n(&sw->wanted, __ATOMIC_RELAXED) & (SW_WANT_PORTS | SW_WANT_LLDP))
 		return 0;
 	if ((p->backlogged & ~(p->paused_queues | p->above_max)) != 0)
-		due_ns = 0;
+		data_ns = 0;
 	else if (p->backlogged != 0)
-		due_ns = min_u64(due_ns, min_u64(max_due_ns(p), sw_pfc_resume_ns(sw, p)));
-	if (due_ns == NEVER_NS)
-		return NEVER_NS;
-	return max_u64(due_ns, token_bucket_next_ns(&p->shaper));
+		data_ns = min_u64(max_due_ns(p), sw_pfc_resume_ns(sw, p));
+	if (control_ns != NEVER_NS)
+		control_ns = max_u64(control_ns, token_bucket_next_ns(control_gate(p)));
+	if (data_ns != NEVER_NS)
+		data_ns = max_u64(data_ns, token_bucket_next_ns(&p->shaper));
+	return min_u64(control_ns, data_ns);
 }

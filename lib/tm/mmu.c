@@ -37,6 +37,7 @@ alloc_mmu(const struct mmu_params *params, uint16_t n_parts)
 	mmu->n_parts = n_parts;
 	mmu->n_ports = params->n_ports;
 	mmu->cell_bytes = params->cell_bytes;
+	mmu->packets = params->packets;
 	return mmu;
 }
 
@@ -130,6 +131,7 @@ mmu_pg_state(const struct mmu *mmu, uint16_t port, uint8_t pg_index)
 		.reserved_bytes = used_bytes - headroom_bytes - shared_bytes,
 		.shared_bytes = shared_bytes,
 		.headroom_bytes = headroom_bytes,
+		.packets = __atomic_load_n(&pg->packets, __ATOMIC_RELAXED),
 	};
 }
 

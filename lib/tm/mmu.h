@@ -19,6 +19,12 @@
  *   XON:     headroom empty and shr <= max(xon, limit - xon_offset), the XON mark.
  *   XOFF:    headroom in use, or shr >= limit and above the XON mark.
  *
+ * Packet memory is a second resource of the ingress side, in the same way: each frame takes one
+ * packet buffer, however short it is. What is shared has so many packets, in proportion to its
+ * bytes; limits and XON marks are those of the profiles in that proportion; reserved bytes and
+ * headroom have a packet for each frame of the shortest kind that fits into them. So long as frames
+ * have the size that memory was made for, or more, packets never decide.
+ *
  * One greedy PG under alpha = 2^dynamic_th settles at alpha/(1 + alpha) of the shared pool, k of
  * them at alpha/(1 + k alpha) each.
  *
@@ -42,6 +48,7 @@ enum mmu_verdict {
 	MMU_DROP_NO_HEADROOM, /* lossless PG with its headroom exhausted: a configuration or peer
 				 fault */
 	MMU_DROP_POOL,        /* no free shared bytes */
+	MMU_DROP_PACKETS,     /* lossy PG at its limit of packets, or no free shared packets */
 	MMU_DROP_QUEUE_LIMIT, /* egress queue at its limit */
 };
 
@@ -65,6 +72,17 @@ static inline enum mmu_verdict mmu_ingress_admit(struct mmu *mmu, uint16_t port,
 						 uint32_t bytes);
 static inline enum mmu_verdict mmu_egress_admit(struct mmu *mmu, uint16_t port, uint8_t queue,
 						uint32_t bytes);
+/**
+ * Decide on a frame's packet memory and, if admitted, charge it: before mmu_ingress_admit(). What
+ * that refuses is given back by mmu_packet_release(). Without params.packets all is admitted.
+ */
+static inline enum mmu_verdict mmu_packet_admit(struct mmu *mmu, uint16_t port, uint8_t pg);
+/** As mmu_ingress_room() and mmu_ingress_charge(), in packets. */
+static inline uint64_t mmu_packet_room(const struct mmu *mmu, uint16_t port, uint8_t pg,
+				       uint32_t total_packets);
+static inline void mmu_packet_charge(struct mmu *mmu, uint16_t port, uint8_t pg, uint32_t packets);
+/** Give back the packets of as many frames, with their bytes. */
+static inline void mmu_packet_release(struct mmu *mmu, uint16_t port, uint8_t pg, uint32_t packets);
 /**
  * Bytes that frames of a group are certain to be admitted, one by one and in whatever order,
  * without headroom or a drop, while the groups of the pool are charged up to total_bytes, these
@@ -96,6 +114,7 @@ static inline bool mmu_pg_wants_xoff(const struct mmu *mmu, uint16_t port, uint8
 
 struct mmu_pg_state {
 	uint64_t reserved_bytes, shared_bytes, headroom_bytes;
+	uint32_t packets; /* that it holds; 0 without params.packets */
 };
 
 struct mmu_pg_state mmu_pg_state(const struct mmu *mmu, uint16_t port, uint8_t pg);
@@ -135,6 +154,9 @@ enum mmu_pool_id {
 const char *mmu_watermark_name(enum mmu_watermark kind);
 /** SONiC's name of a pool, e.g. "ingress_lossless_pool". */
 const char *mmu_pool_name(enum mmu_pool_id pool);
+/** Shared packets in use of an ingress pool, and how many it has; 0 without params.packets. */
+uint64_t mmu_pool_used_packets(const struct mmu *mmu, enum mmu_pool_id pool);
+uint64_t mmu_pool_size_packets(const struct mmu *mmu, enum mmu_pool_id pool);
 /** Bytes in use of a pool, and its size. Headroom counts as use of the ingress lossless pool. */
 uint64_t mmu_pool_used_bytes(const struct mmu *mmu, enum mmu_pool_id pool);
 uint64_t mmu_pool_size_bytes(const struct mmu *mmu, enum mmu_pool_id pool);
@@ -171,6 +193,9 @@ struct mmu_pool {
 	uint64_t shared_used_bytes;
 	uint64_t used_bytes;
 	struct mmu_peak peak;
+	/* of ingress pools */
+	uint64_t size_packets;
+	uint64_t shared_packets; /* in use */
 };
 
 /* A profile as the data path wants it: limit = fixed + free * alpha, one of the terms being 0. */
@@ -182,6 +207,11 @@ struct mmu_rule {
 	uint64_t headroom_bytes; /* 0: lossy */
 	uint64_t xon_bytes;
 	uint64_t xon_offset_bytes; /* at least 1: XON lies below XOFF */
+	/* the same in packets; of no use without params.packets */
+	uint64_t reserved_packets;
+	uint64_t fixed_packets;
+	uint64_t headroom_packets;
+	uint64_t xon_offset_packets;
 	uint32_t alpha_q8;
 	bool lossless;
 	bool unlimited;
@@ -194,6 +224,8 @@ struct mmu_rule {
 struct mmu_pg {
 	uint64_t used_bytes;
 	uint64_t headroom_bytes;
+	uint32_t packets;          /* all of them */
+	uint32_t headroom_packets; /* of these */
 	const struct mmu_rule *rule;
 	struct mmu_peak peak, shared_peak, headroom_peak;
 };
@@ -204,11 +236,13 @@ struct mmu_queue {
 	struct mmu_peak peak;
 };
 
-/* In this order, what changes is in one cache line unless lossy queues have a pool of their own. */
+#define MMU_INGRESS_POOLS 2
+
 struct mmu_use {
 	uint64_t shared_used_bytes[MMU_POOLS];
 	uint64_t headroom_used_bytes;
 	uint64_t used_bytes[MMU_POOLS];
+	uint64_t shared_packets[MMU_INGRESS_POOLS];
 };
 
 struct mmu_part {
@@ -232,6 +266,7 @@ struct mmu {
 	uint16_t n_parts;
 	uint16_t n_ports;
 	uint16_t cell_bytes;
+	uint32_t packets; /* as in params */
 	uint8_t part_of_port[MMU_MAX_PORTS];
 	_Alignas(MMU_LINE_BYTES) struct mmu_pg pgs[]; /* port * TM_CLASSES + pg */
 };
@@ -253,7 +288,7 @@ static inline void
 mmu_peak_raise(struct mmu_peak *peak, uint64_t bytes)
 {
 	if (bytes > peak->bytes)
-		peak->bytes = bytes;
+		__atomic_store_n(&peak->bytes, bytes, __ATOMIC_RELAXED);
 }
 
 static inline uint64_t
@@ -324,6 +359,100 @@ mmu_ingress_admit(struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t byt
 	if (rule->lossless)
 		return mmu_admit_headroom(pg, bytes, beyond_bytes);
 	return in_limit ? MMU_DROP_POOL : MMU_DROP_PG_LIMIT;
+}
+
+static inline uint64_t
+mmu_free_packets(const struct mmu_pool *pool)
+{
+	return sub_sat(pool->size_packets, pool->shared_packets);
+}
+
+/* At most 2^24 packets (mmu_params_check) times 2^15. */
+static inline uint64_t
+mmu_packet_limit_at(const struct mmu_rule *rule, uint64_t free_packets)
+{
+	return rule->fixed_packets + (free_packets * rule->alpha_q8 >> MMU_ALPHA_BITS);
+}
+
+static inline uint64_t
+mmu_pg_shared_packets(const struct mmu_pg *pg)
+{
+	return sub_sat(pg->packets - pg->headroom_packets, pg->rule->reserved_packets);
+}
+
+/* Reserved, else shared, else headroom: the rules of mmu_ingress_admit(). */
+static inline enum mmu_verdict
+mmu_packet_admit(struct mmu *mmu, uint16_t port, uint8_t pg_index)
+{
+	struct mmu_pg *pg = &mmu->pgs[port * TM_CLASSES + pg_index];
+	const struct mmu_rule *rule = pg->rule;
+	uint64_t free_packets;
+
+	if (mmu->packets == 0)
+		return MMU_ADMIT;
+	if (pg->packets < rule->reserved_packets) {
+		pg->packets++;
+		return MMU_ADMIT;
+	}
+	free_packets = mmu_free_packets(rule->pool);
+	if (pg->headroom_packets == 0 && free_packets > 0 &&
+	    mmu_pg_shared_packets(pg) < mmu_packet_limit_at(rule, free_packets)) {
+		pg->packets++;
+		rule->pool->shared_packets++;
+		return MMU_ADMIT;
+	}
+	if (!rule->lossless)
+		return MMU_DROP_PACKETS;
+	if (pg->headroom_packets >= rule->headroom_packets)
+		return MMU_DROP_NO_HEADROOM;
+	pg->packets++;
+	pg->headroom_packets++;
+	return MMU_ADMIT_HEADROOM;
+}
+
+static inline uint64_t
+mmu_packet_room(const struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t total_packets)
+{
+	const struct mmu_pg *pg = &mmu->pgs[port * TM_CLASSES + pg_index];
+	const struct mmu_rule *rule = pg->rule;
+	uint64_t free_packets = mmu_free_packets(rule->pool);
+
+	if (mmu->packets == 0)
+		return UINT64_MAX;
+	if (pg->headroom_packets > 0 || total_packets > free_packets)
+		return 0;
+	return sub_sat(rule->reserved_packets +
+			       mmu_packet_limit_at(rule, free_packets - total_packets),
+		       pg->packets);
+}
+
+static inline void
+mmu_packet_charge(struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t packets)
+{
+	struct mmu_pg *pg = &mmu->pgs[port * TM_CLASSES + pg_index];
+
+	if (mmu->packets == 0)
+		return;
+	assert(pg->headroom_packets == 0);
+	pg->packets += packets;
+	pg->rule->pool->shared_packets +=
+		min_u64(packets, sub_sat(pg->packets, pg->rule->reserved_packets));
+}
+
+static inline void
+mmu_packet_release(struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t packets)
+{
+	struct mmu_pg *pg = &mmu->pgs[port * TM_CLASSES + pg_index];
+	uint32_t from_headroom;
+
+	if (mmu->packets == 0)
+		return;
+	assert(pg->packets >= packets);
+	from_headroom = (uint32_t)min_u64(packets, pg->headroom_packets);
+	pg->rule->pool->shared_packets -=
+		min_u64(packets - from_headroom, mmu_pg_shared_packets(pg));
+	pg->headroom_packets -= from_headroom;
+	pg->packets -= packets;
 }
 
 static inline uint64_t
@@ -429,6 +558,22 @@ mmu_xon_mark(const struct mmu_rule *rule, uint64_t limit)
 	return max_u64(rule->xon_bytes, sub_sat(limit, rule->xon_offset_bytes));
 }
 
+/* By packets alone; as by bytes, below. */
+static inline bool
+mmu_packets_want_xoff(const struct mmu *mmu, const struct mmu_pg *pg, bool xoff_now)
+{
+	uint64_t packets, limit;
+
+	if (mmu->packets == 0)
+		return false;
+	if (pg->headroom_packets > 0)
+		return true;
+	packets = mmu_pg_shared_packets(pg);
+	limit = mmu_packet_limit_at(pg->rule, mmu_free_packets(pg->rule->pool));
+	return packets > sub_sat(limit, pg->rule->xon_offset_packets) &&
+	       (xoff_now || packets >= limit);
+}
+
 static inline bool
 mmu_pg_wants_xoff(const struct mmu *mmu, uint16_t port, uint8_t pg_index, bool xoff_now)
 {
@@ -439,7 +584,7 @@ mmu_pg_wants_xoff(const struct mmu *mmu, uint16_t port, uint8_t pg_index, bool x
 	assert(port < mmu->n_ports && pg_index < TM_CLASSES);
 	if (!rule->lossless)
 		return false;
-	if (pg->headroom_bytes > 0)
+	if (pg->headroom_bytes > 0 || mmu_packets_want_xoff(mmu, pg, xoff_now))
 		return true;
 	shared_bytes = mmu_pg_shared(pg);
 	limit = mmu_limit(rule);

@@ -197,6 +197,42 @@ mmu_queue_profile(const struct mmu_params *p, uint16_t port, uint8_t queue)
 	return p->lossless_queues >> queue & 1 ? &p->egress_lossless : &p->egress_lossy;
 }
 
+uint64_t
+mmu_params_most_packets(const struct mmu_params *p, uint64_t bytes)
+{
+	uint64_t shortest = MMU_SHORTEST_FRAME_BYTES;
+
+	if (p->cell_bytes > 0)
+		shortest = (shortest + p->cell_bytes - 1) / p->cell_bytes * p->cell_bytes;
+	return (bytes + shortest - 1) / shortest;
+}
+
+uint64_t
+mmu_params_headroom_packets(const struct mmu_params *p, uint64_t xoff_bytes)
+{
+	return xoff_bytes == 0 ? 0 : mmu_params_most_packets(p, xoff_bytes) + MMU_BURST_PACKETS;
+}
+
+uint64_t
+mmu_params_packets(const struct mmu_params *p, uint32_t frame_bytes)
+{
+	struct mmu_budget b = mmu_params_budget(p);
+
+	return b.reserved_packets + b.headroom_packets +
+	       (b.shared_bytes + b.lossy_bytes) / frame_bytes + 1;
+}
+
+/* What reserved and headroom leave is divided as bytes are. */
+static void
+share_packets(struct mmu_budget *b, const struct mmu_params *p)
+{
+	uint64_t left = sub_sat(p->packets, b->reserved_packets + b->headroom_packets);
+	uint64_t bytes = b->shared_bytes + b->lossy_bytes;
+
+	b->lossy_packets = bytes == 0 ? 0 : mul_div(left, b->lossy_bytes, bytes);
+	b->shared_packets = left - b->lossy_packets;
+}
+
 struct mmu_budget
 mmu_params_budget(const struct mmu_params *p)
 {
@@ -210,8 +246,12 @@ mmu_params_budget(const struct mmu_params *p)
 			const struct buffer_profile *pg = mmu_pg_profile(p, port, i);
 
 			b.reserved_bytes += pg->size_bytes;
-			if (p->lossless_pgs >> i & 1)
+			b.reserved_packets += mmu_params_most_packets(p, pg->size_bytes);
+			if (p->lossless_pgs >> i & 1) {
 				b.headroom_bytes += pg->xoff_bytes;
+				b.headroom_packets +=
+					mmu_params_headroom_packets(p, pg->xoff_bytes);
+			}
 			b.egress_reserved_bytes += mmu_queue_profile(p, port, i)->size_bytes;
 		}
 	}
@@ -220,6 +260,7 @@ mmu_params_budget(const struct mmu_params *p)
 	b.shared_bytes =
 		sub_sat(p->buffer_bytes, b.reserved_bytes + b.headroom_bytes + b.lossy_bytes);
 	b.egress_shared_bytes = sub_sat(p->buffer_bytes, b.egress_reserved_bytes);
+	share_packets(&b, p);
 	return b;
 }
 
@@ -302,6 +343,18 @@ sums_check(const struct mmu_params *p, char *why, unsigned int why_size)
 			      "size_bytes of the egress profiles: %" PRIu64
 			      " for all queues of %u ports exceeds buffer_bytes %" PRIu64,
 			      b.egress_reserved_bytes, p->n_ports, p->buffer_bytes);
+	if (p->packets >= MMU_MAX_PACKETS)
+		return refuse(why, why_size,
+			      "buffer_bytes %" PRIu64
+			      " needs %u packet buffers, and there can be %u (a larger "
+			      "backing_frame_bytes)",
+			      p->buffer_bytes, p->packets, MMU_MAX_PACKETS - 1);
+	if (p->packets > 0 && b.reserved_packets + b.headroom_packets > p->packets)
+		return refuse(
+			why, why_size,
+			"headroom and size_bytes of all groups can be %" PRIu64
+			" of the shortest frames, and %u packet buffers were made at the start",
+			b.reserved_packets + b.headroom_packets, p->packets);
 	return 0;
 }
 

@@ -13,6 +13,12 @@
 #define MMU_MAX_PORTS 64
 #define MMU_MAX_PROFILES 32
 #define MMU_PROFILE_NAME 40 /* characters */
+#define MMU_SHORTEST_FRAME_BYTES 64u
+/* Frames that are admitted together before XOFF is asked for: a group without shared packets left
+ * begins its headroom with them. */
+#define MMU_BURST_PACKETS 32u
+/* Packets of all kinds are fewer than this. */
+#define MMU_MAX_PACKETS (1u << 24)
 
 /* SONiC's BUFFER_PROFILE. Used for PGs (ingress) and queues (egress). */
 struct buffer_profile {
@@ -38,6 +44,9 @@ struct mmu_params {
 	uint8_t lossless_pgs;                  /* mask */
 	uint8_t lossless_queues;               /* mask */
 	uint16_t n_ports;
+	/* Packet buffers that frames may occupy together while they wait, of whoever makes them; 0:
+	 * they are no resource, as when a lab's frames are all in one pool. */
+	uint32_t packets;
 	/* Single groups and queues: 0: the profile of their class, n: profiles[n - 1]. */
 	struct buffer_profile profiles[MMU_MAX_PROFILES];
 	char profile_names[MMU_MAX_PROFILES][MMU_PROFILE_NAME + 1];
@@ -81,9 +90,22 @@ struct mmu_budget {
 	uint64_t egress_reserved_bytes;
 	uint64_t egress_shared_bytes;
 	uint64_t egress_lossy_bytes;
+	/* of packets; 0 without them */
+	uint64_t reserved_packets, headroom_packets, lossy_packets, shared_packets;
 };
 
 struct mmu_budget mmu_params_budget(const struct mmu_params *params);
+
+/** Most frames that bytes of the buffer can be: of the shortest frames, as they are charged. */
+uint64_t mmu_params_most_packets(const struct mmu_params *params, uint64_t bytes);
+/** Packets of a lossless group's headroom: the same of xoff_bytes, and one burst. */
+uint64_t mmu_params_headroom_packets(const struct mmu_params *params, uint64_t xoff_bytes);
+
+/**
+ * Packets to be made for a buffer: one for each frame_bytes of what is shared, and as many as there
+ * can be in what is reserved and in the headroom of each group, so that no class takes those.
+ */
+uint64_t mmu_params_packets(const struct mmu_params *params, uint32_t frame_bytes);
 
 /** @return 0, or -EINVAL with a clause in why (reserved + headroom must fit the buffer, and so on).
  */

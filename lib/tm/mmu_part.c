@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The pools of the buffer: what parts of the ports let each other know of them, and what all use.
  */
+#include "base/counter.h"
 #include "tm/mmu_part.h"
 
 static void
@@ -20,6 +21,9 @@ add_use(struct mmu_use *sum, const struct mmu_use *use)
 		sum->used_bytes[i] += __atomic_load_n(&use->used_bytes[i], __ATOMIC_RELAXED);
 	}
 	sum->headroom_used_bytes += __atomic_load_n(&use->headroom_used_bytes, __ATOMIC_RELAXED);
+	for (unsigned int i = 0; i < MMU_INGRESS_POOLS; i++)
+		sum->shared_packets[i] +=
+			__atomic_load_n(&use->shared_packets[i], __ATOMIC_RELAXED);
 }
 
 void
@@ -38,6 +42,8 @@ mmu_part_refresh(struct mmu *mmu, uint16_t part)
 		p->pools[i].used_bytes += now.used_bytes[i] - p->others.used_bytes[i];
 	}
 	p->headroom_used_bytes += now.headroom_used_bytes - p->others.headroom_used_bytes;
+	for (unsigned int i = 0; i < MMU_INGRESS_POOLS; i++)
+		p->pools[i].shared_packets += now.shared_packets[i] - p->others.shared_packets[i];
 	p->others = now;
 }
 
@@ -52,6 +58,8 @@ own_use(const struct mmu_part *p)
 		own.used_bytes[i] = p->pools[i].used_bytes - p->others.used_bytes[i];
 	}
 	own.headroom_used_bytes = p->headroom_used_bytes - p->others.headroom_used_bytes;
+	for (unsigned int i = 0; i < MMU_INGRESS_POOLS; i++)
+		own.shared_packets[i] = p->pools[i].shared_packets - p->others.shared_packets[i];
 	return own;
 }
 
@@ -71,6 +79,9 @@ mmu_part_publish_lazily(struct mmu *mmu, uint16_t part, uint32_t near_bytes)
 	for (unsigned int i = 0; i < MMU_POOLS; i++)
 		near = near &&
 		       is_near(own.shared_used_bytes[i], p->own.shared_used_bytes[i], near_bytes);
+	for (unsigned int i = 0; i < MMU_INGRESS_POOLS; i++)
+		near = near && is_near(own.shared_packets[i], p->own.shared_packets[i],
+				       near_bytes / MMU_SHORTEST_FRAME_BYTES);
 	if (!near)
 		mmu_part_publish(mmu, part);
 }
@@ -86,6 +97,8 @@ mmu_part_publish(struct mmu *mmu, uint16_t part)
 		copy_word(&p->own.used_bytes[i], &own.used_bytes[i]);
 	}
 	copy_word(&p->own.headroom_used_bytes, &own.headroom_used_bytes);
+	for (unsigned int i = 0; i < MMU_INGRESS_POOLS; i++)
+		copy_word(&p->own.shared_packets[i], &own.shared_packets[i]);
 }
 
 static struct mmu_use
@@ -123,7 +136,19 @@ mmu_pool_used_bytes(const struct mmu *mmu, enum mmu_pool_id pool)
 uint64_t
 mmu_pool_size_bytes(const struct mmu *mmu, enum mmu_pool_id pool)
 {
-	return mmu->parts[0].pools[pool].size_bytes;
+	return counter_read(&mmu->parts[0].pools[pool].size_bytes);
+}
+
+uint64_t
+mmu_pool_used_packets(const struct mmu *mmu, enum mmu_pool_id pool)
+{
+	return pool < MMU_INGRESS_POOLS ? all_use(mmu).shared_packets[pool] : 0;
+}
+
+uint64_t
+mmu_pool_size_packets(const struct mmu *mmu, enum mmu_pool_id pool)
+{
+	return __atomic_load_n(&mmu->parts[0].pools[pool].size_packets, __ATOMIC_RELAXED);
 }
 
 static bool
@@ -132,6 +157,10 @@ agrees(const struct mmu_use *a, const struct mmu_use *b)
 	for (unsigned int i = 0; i < MMU_POOLS; i++) {
 		if (a->shared_used_bytes[i] != b->shared_used_bytes[i] ||
 		    a->used_bytes[i] != b->used_bytes[i])
+			return false;
+	}
+	for (unsigned int i = 0; i < MMU_INGRESS_POOLS; i++) {
+		if (a->shared_packets[i] != b->shared_packets[i])
 			return false;
 	}
 	return a->headroom_used_bytes == b->headroom_used_bytes;
@@ -145,6 +174,9 @@ is_within(const struct mmu_part *p, const struct mmu_use *sum)
 	for (unsigned int i = 0; i <= MMU_INGRESS_LOSSY; i++) {
 		if (sum->shared_used_bytes[i] >
 		    max_u64(p->pools[i].size_bytes, p->at_change.shared_used_bytes[i]))
+			return false;
+		if (sum->shared_packets[i] >
+		    max_u64(p->pools[i].size_packets, p->at_change.shared_packets[i]))
 			return false;
 	}
 	return sum->headroom_used_bytes <=
@@ -161,8 +193,10 @@ mmu_balanced(const struct mmu *mmu)
 		const struct mmu_queue *q = &mmu->queues[i];
 		unsigned int in = mmu_pool_of(pg->rule), out = mmu_pool_of(q->rule);
 
-		if (pg->headroom_bytes > pg->rule->headroom_bytes)
+		if (pg->headroom_bytes > pg->rule->headroom_bytes ||
+		    pg->headroom_packets > pg->rule->headroom_packets)
 			return false;
+		sum.shared_packets[in] += mmu_pg_shared_packets(pg);
 		sum.headroom_used_bytes += pg->headroom_bytes;
 		sum.used_bytes[in] += pg->used_bytes;
 		sum.shared_used_bytes[in] += mmu_pg_shared(pg);

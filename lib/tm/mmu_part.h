@@ -25,7 +25,7 @@ struct mmu *mmu_create_parts(const struct mmu_params *params, uint16_t n_parts,
 			     const uint8_t part_of_port[]);
 /**
  * Put other params in force for one part: sizes of pools, profiles, what is lossless. n_ports and
- * cell_bytes must be as they were. By the part's owner, between two frames; params have passed
+ * cell_bytes must be as they were; packets stay what they were. By the part's owner, between two frames; params have passed
  * mmu_params_check() and are not kept. When all parts have done so the change is whole.
  *
  * Nothing is dropped. What groups and queues hold is divided anew into reserved, shared and

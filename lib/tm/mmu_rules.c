@@ -6,9 +6,28 @@
 
 enum { RULE_PG, RULE_QUEUE };
 
+/* Packets in proportion to bytes, rounded up. */
+static uint64_t
+packets_of(const struct mmu_params *params, uint64_t bytes)
+{
+	return mul_div(bytes, params->packets, params->buffer_bytes) + 1;
+}
+
+static void
+set_packets(struct mmu_rule *r, const struct mmu_params *params)
+{
+	r->reserved_packets = mmu_params_most_packets(params, r->reserved_bytes);
+	r->headroom_packets = mmu_params_headroom_packets(params, r->headroom_bytes);
+	r->xon_offset_packets = packets_of(params, r->xon_offset_bytes);
+	if (r->unlimited)
+		r->fixed_packets = UNLIMITED;
+	else if (r->fixed_bytes > 0)
+		r->fixed_packets = packets_of(params, r->fixed_bytes);
+}
+
 static struct mmu_rule
-make_rule(const struct buffer_profile *b, struct mmu_part *part, enum mmu_pool_id pool,
-	  bool lossless)
+make_rule(const struct mmu_params *params, const struct buffer_profile *b, struct mmu_part *part,
+	  enum mmu_pool_id pool, bool lossless)
 {
 	struct mmu_rule r = {
 		.pool = &part->pools[pool],
@@ -25,6 +44,7 @@ make_rule(const struct buffer_profile *b, struct mmu_part *part, enum mmu_pool_i
 		r.alpha_q8 = 1u << (b->dynamic_th + MMU_ALPHA_BITS);
 	else
 		r.fixed_bytes = r.unlimited ? UNLIMITED : b->static_th_bytes;
+	set_packets(&r, params);
 	return r;
 }
 
@@ -44,6 +64,8 @@ set_pools(struct mmu_part *part, const struct mmu_params *params)
 	set_size(&part->pools[MMU_INGRESS_LOSSY].size_bytes, b.lossy_bytes);
 	set_size(&part->pools[MMU_EGRESS_LOSSLESS].size_bytes, b.egress_shared_bytes);
 	set_size(&part->pools[MMU_EGRESS_LOSSY].size_bytes, b.egress_lossy_bytes);
+	set_size(&part->pools[MMU_INGRESS_LOSSLESS].size_packets, b.shared_packets);
+	set_size(&part->pools[MMU_INGRESS_LOSSY].size_packets, b.lossy_packets);
 	part->headroom_size_bytes = params->shared_headroom_pool_bytes > 0
 					    ? params->shared_headroom_pool_bytes
 					    : UINT64_MAX;
@@ -66,13 +88,14 @@ set_rules(struct mmu_rule *rules, struct mmu_part *part, const struct mmu_params
 		const struct buffer_profile *own = i > 0 ? &p->profiles[i - 1] : NULL;
 
 		*rule_at(rules, i, RULE_PG, false) =
-			make_rule(own != NULL ? own : &p->lossy, part, lossy, false);
-		*rule_at(rules, i, RULE_PG, true) = make_rule(own != NULL ? own : &p->lossless,
+			make_rule(p, own != NULL ? own : &p->lossy, part, lossy, false);
+		*rule_at(rules, i, RULE_PG, true) = make_rule(p, own != NULL ? own : &p->lossless,
 							      part, MMU_INGRESS_LOSSLESS, true);
-		*rule_at(rules, i, RULE_QUEUE, false) =
-			make_rule(own != NULL ? own : &p->egress_lossy, part, egress_lossy, false);
-		*rule_at(rules, i, RULE_QUEUE, true) = make_rule(
-			own != NULL ? own : &p->egress_lossless, part, MMU_EGRESS_LOSSLESS, false);
+		*rule_at(rules, i, RULE_QUEUE, false) = make_rule(
+			p, own != NULL ? own : &p->egress_lossy, part, egress_lossy, false);
+		*rule_at(rules, i, RULE_QUEUE, true) =
+			make_rule(p, own != NULL ? own : &p->egress_lossless, part,
+				  MMU_EGRESS_LOSSLESS, false);
 	}
 }
 
@@ -85,7 +108,11 @@ bind_pg(struct mmu_pg *pg, const struct mmu_rule *rule, struct mmu_use *own)
 	pg->rule = rule;
 	pg->headroom_bytes =
 		min_u64(pg->headroom_bytes, min_u64(rule->headroom_bytes, beyond_bytes));
+	pg->headroom_packets = (uint32_t)min_u64(
+		pg->headroom_packets,
+		min_u64(rule->headroom_packets, sub_sat(pg->packets, rule->reserved_packets)));
 	mmu_peak_raise(&pg->shared_peak, mmu_pg_shared(pg));
+	own->shared_packets[mmu_pool_of(rule)] += mmu_pg_shared_packets(pg);
 	own->headroom_used_bytes += pg->headroom_bytes;
 	own->used_bytes[mmu_pool_of(rule)] += pg->used_bytes;
 	own->shared_used_bytes[mmu_pool_of(rule)] += mmu_pg_shared(pg);
@@ -122,12 +149,15 @@ bind_ports(struct mmu *mmu, uint16_t part, struct mmu_rule *rules, const struct 
 }
 
 void
-mmu_part_set_params(struct mmu *mmu, uint16_t part, const struct mmu_params *params)
+mmu_part_set_params(struct mmu *mmu, uint16_t part, const struct mmu_params *wanted)
 {
+	struct mmu_params with_packets = *wanted;
+	const struct mmu_params *params = &with_packets;
 	struct mmu_part *p = &mmu->parts[part];
 	struct mmu_rule *rules = &mmu->rules[part * MMU_PART_RULES];
 	struct mmu_use own;
 
+	with_packets.packets = mmu->packets;
 	assert(params->n_ports == mmu->n_ports && params->cell_bytes == mmu->cell_bytes);
 	set_pools(p, params);
 	set_rules(rules, p, params);
@@ -138,6 +168,8 @@ mmu_part_set_params(struct mmu *mmu, uint16_t part, const struct mmu_params *par
 		p->pools[i].used_bytes = own.used_bytes[i] + p->others.used_bytes[i];
 		mmu_peak_raise(&p->pools[i].peak, p->pools[i].used_bytes);
 	}
+	for (unsigned int i = 0; i < MMU_INGRESS_POOLS; i++)
+		p->pools[i].shared_packets = own.shared_packets[i] + p->others.shared_packets[i];
 	p->headroom_used_bytes = own.headroom_used_bytes + p->others.headroom_used_bytes;
 	p->at_change = own;
 	mmu_part_publish(mmu, part);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Peaks of the buffer: read, and begun anew by kind. */
+#include "base/counter.h"
 #include "tm/mmu_part.h"
 
 static const char *const watermark_names[MMU_WATERMARKS] = {
@@ -93,8 +94,9 @@ peak_of(const struct mmu *mmu, enum mmu_watermark kind, uint16_t port, uint8_t i
 		const struct mmu_peak *peak =
 			gauge_at((struct mmu *)mmu, &mmu->parts[part], kind, i).peak;
 
-		mmu_peak_raise(&highest, peak->bytes);
-		highest.past_bytes = max_u64(highest.past_bytes, peak->past_bytes);
+		mmu_peak_raise(&highest, counter_read(&peak->bytes));
+		highest.past_bytes =
+			max_u64(highest.past_bytes, counter_read(&peak->past_bytes));
 	}
 	return highest;
 }
@@ -117,8 +119,9 @@ mmu_persistent_watermark_bytes(const struct mmu *mmu, enum mmu_watermark kind, u
 static void
 begin_anew(struct gauge g)
 {
-	g.peak->past_bytes = max_u64(g.peak->past_bytes, g.peak->bytes);
-	g.peak->bytes = g.now_bytes;
+	__atomic_store_n(&g.peak->past_bytes, max_u64(g.peak->past_bytes, g.peak->bytes),
+			 __ATOMIC_RELAXED);
+	__atomic_store_n(&g.peak->bytes, g.now_bytes, __ATOMIC_RELAXED);
 }
 
 uint64_t

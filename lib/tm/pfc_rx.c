@@ -6,6 +6,7 @@
 
 #include "base/counter.h"
 #include "base/fixed.h"
+#include "base/seq.h"
 
 void
 pfc_rx_init(struct pfc_rx *p, uint8_t enabled, uint64_t speed_bps)
@@ -15,21 +16,6 @@ pfc_rx_init(struct pfc_rx *p, uint8_t enabled, uint64_t speed_bps)
 	p->enabled = enabled;
 	p->speed_bps = speed_bps;
 	p->next_ns = NEVER_NS;
-}
-
-/* A reader that finds seq odd, or changed, reads again (Boehm 2012, "Can seqlocks get along with
- * programming language memory models?"). */
-static void
-begin_change(struct pfc_rx *p)
-{
-	__atomic_store_n(&p->seq, p->seq + 1, __ATOMIC_RELAXED);
-	__atomic_thread_fence(__ATOMIC_RELEASE);
-}
-
-static void
-end_change(struct pfc_rx *p)
-{
-	__atomic_store_n(&p->seq, p->seq + 1, __ATOMIC_RELEASE);
 }
 
 static void
@@ -131,10 +117,10 @@ catch_up(struct pfc_rx *p, uint64_t now_ns)
 uint8_t
 pfc_rx_expire(struct pfc_rx *p, uint64_t now_ns)
 {
-	begin_change(p);
+	seq_begin(&p->seq);
 	catch_up(p, now_ns);
 	find_next(p);
-	end_change(p);
+	seq_end(&p->seq);
 	return p->paused;
 }
 
@@ -152,7 +138,7 @@ count(struct pfc_rx *p, const struct pfc_vector *v)
 uint8_t
 pfc_rx_on_frame(struct pfc_rx *p, const struct pfc_vector *v, uint64_t now_ns)
 {
-	begin_change(p);
+	seq_begin(&p->seq);
 	count(p, v);
 	catch_up(p, now_ns);
 	if (p->delay_quanta > 0 || p->late_n > 0)
@@ -160,7 +146,7 @@ pfc_rx_on_frame(struct pfc_rx *p, const struct pfc_vector *v, uint64_t now_ns)
 	else
 		obey(p, v, now_ns);
 	find_next(p);
-	end_change(p);
+	seq_end(&p->seq);
 	/* Below a nanosecond a pause is over at once. */
 	return pfc_rx_paused(p, now_ns);
 }
@@ -168,13 +154,13 @@ pfc_rx_on_frame(struct pfc_rx *p, const struct pfc_vector *v, uint64_t now_ns)
 void
 pfc_rx_set_enabled(struct pfc_rx *p, uint8_t enabled, uint64_t now_ns)
 {
-	begin_change(p);
+	seq_begin(&p->seq);
 	catch_up(p, now_ns);
 	for (uint8_t m = p->paused & (uint8_t)~enabled; m != 0; m &= (uint8_t)(m - 1))
 		resume(p, (unsigned int)__builtin_ctz(m), now_ns);
 	p->enabled = enabled;
 	find_next(p);
-	end_change(p);
+	seq_end(&p->seq);
 }
 
 void
@@ -215,14 +201,14 @@ read_once(const struct pfc_rx *p, uint8_t prio, uint64_t now_ns)
 struct pfc_rx_view
 pfc_rx_read(const struct pfc_rx *p, uint8_t prio, uint64_t now_ns)
 {
-	for (;;) {
-		uint32_t before = __atomic_load_n(&p->seq, __ATOMIC_ACQUIRE);
-		struct pfc_rx_view v = read_once(p, prio, now_ns);
+	struct pfc_rx_view v;
+	uint32_t before;
 
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (!(before & 1) && before == __atomic_load_n(&p->seq, __ATOMIC_RELAXED))
-			return v;
-	}
+	do {
+		before = seq_read(&p->seq);
+		v = read_once(p, prio, now_ns);
+	} while (seq_changed(&p->seq, before));
+	return v;
 }
 
 uint64_t

@@ -46,7 +46,7 @@ struct pfc_rx {
 	uint8_t enabled;  /* mask */
 	uint16_t delay_quanta;
 	uint8_t late_first, late_n; /* of late[] */
-	uint32_t seq;               /* odd while a call changes what follows */
+	uint32_t seq;               /* of what follows: base/seq.h */
 	uint64_t speed_bps;
 	uint64_t until_ns[TM_CLASSES]; /* 0: running */
 	uint64_t since_ns[TM_CLASSES];

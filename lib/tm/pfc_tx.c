@@ -6,6 +6,7 @@
 
 #include "base/counter.h"
 #include "base/fixed.h"
+#include "base/seq.h"
 
 #define QUANTUM_BITS 512ull /* IEEE 802.3 31B.2 */
 
@@ -100,8 +101,8 @@ static uint16_t
 tell_xoff(struct pfc_tx *p, unsigned int prio, uint64_t now_ns)
 {
 	if (!(p->told >> prio & 1))
-		p->since_ns[prio] = now_ns;
-	p->told |= (uint8_t)(1u << prio);
+		__atomic_store_n(&p->since_ns[prio], now_ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&p->told, (uint8_t)(p->told | 1u << prio), __ATOMIC_RELAXED);
 	p->next_ns[prio] = now_ns + p->refresh_ns;
 	return p->quanta;
 }
@@ -111,7 +112,7 @@ tell_xon(struct pfc_tx *p, unsigned int prio, uint64_t now_ns)
 {
 	counter_add(&p->stats.tx_pause_duration_ns[prio], now_ns - p->since_ns[prio]);
 	counter_inc(&p->stats.tx_pause_transition[prio]);
-	p->told &= (uint8_t) ~(1u << prio);
+	__atomic_store_n(&p->told, (uint8_t)(p->told & ~(1u << prio)), __ATOMIC_RELAXED);
 	p->next_ns[prio] = NEVER_NS;
 	return 0;
 }
@@ -120,8 +121,10 @@ void
 pfc_tx_reset(struct pfc_tx *p, uint64_t now_ns)
 {
 	p->xoff = 0;
+	seq_begin(&p->seq);
 	for (uint8_t m = p->told; m != 0; m &= (uint8_t)(m - 1))
 		tell_xon(p, (unsigned int)__builtin_ctz(m), now_ns);
+	seq_end(&p->seq);
 	p->refresh_due_ns = NEVER_NS;
 }
 
@@ -134,6 +137,7 @@ pfc_tx_take(struct pfc_tx *p, struct pfc_vector *out, uint64_t now_ns)
 		return false;
 	memset(out, 0, sizeof(*out));
 	out->enable = todo;
+	seq_begin(&p->seq);
 	for (; todo != 0; todo &= (uint8_t)(todo - 1)) {
 		unsigned int prio = (unsigned int)__builtin_ctz(todo);
 
@@ -141,6 +145,7 @@ pfc_tx_take(struct pfc_tx *p, struct pfc_vector *out, uint64_t now_ns)
 							: tell_xon(p, prio, now_ns);
 		counter_inc(&p->stats.tx_pause[prio]);
 	}
+	seq_end(&p->seq);
 	p->refresh_due_ns = NEVER_NS;
 	for (unsigned int i = 0; i < TM_CLASSES; i++)
 		p->refresh_due_ns = min_u64(p->refresh_due_ns, p->next_ns[i]);
@@ -151,7 +156,18 @@ pfc_tx_take(struct pfc_tx *p, struct pfc_vector *out, uint64_t now_ns)
 uint64_t
 pfc_tx_duration_ns(const struct pfc_tx *p, uint8_t prio, uint64_t now_ns)
 {
-	uint64_t running_ns = p->told >> prio & 1 ? now_ns - p->since_ns[prio] : 0;
+	uint64_t duration_ns;
+	uint32_t before;
 
-	return counter_read(&p->stats.tx_pause_duration_ns[prio]) + running_ns;
+	do {
+		bool told;
+
+		before = seq_read(&p->seq);
+		told = __atomic_load_n(&p->told, __ATOMIC_RELAXED) >> prio & 1;
+		duration_ns = counter_read(&p->stats.tx_pause_duration_ns[prio]);
+		/* now_ns may be older than the last frame: the reader's clock was read before. */
+		if (told)
+			duration_ns += sub_sat(now_ns, counter_read(&p->since_ns[prio]));
+	} while (seq_changed(&p->seq, before));
+	return duration_ns;
 }

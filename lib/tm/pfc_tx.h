@@ -51,6 +51,7 @@ struct pfc_tx {
 	uint8_t xoff; /* mask: state wanted */
 	uint8_t told; /* mask: state last sent */
 	uint16_t quanta;
+	uint32_t seq;                  /* of told, since_ns and stats: base/seq.h */
 	uint64_t refresh_due_ns;       /* earliest of next_ns[] */
 	uint64_t refresh_ns;           /* period */
 	uint64_t next_ns[TM_CLASSES];  /* refresh due; NEVER_NS when told XON */
@@ -91,7 +92,7 @@ pfc_tx_next_ns(const struct pfc_tx *p)
 	return p->xoff != p->told ? 0 : p->refresh_due_ns;
 }
 
-/** Pause time so far, the running XOFF included. */
+/** Pause time so far, the running XOFF included. From any thread. */
 uint64_t pfc_tx_duration_ns(const struct pfc_tx *p, uint8_t prio, uint64_t now_ns);
 
 #endif

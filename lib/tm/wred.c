@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "base/fixed.h"
+#include "base/units.h"
 
 #define PPM 1000000u
+#define SMALL_FRAME_BITS (84 * 8ull)
 
 static const char *const ecn_words[] = {"ecn_none", "ecn_all", NULL};
 
@@ -102,8 +104,9 @@ const struct field wred_fields[] = {
 	},
 	{
 		.name = "wred_weight",
-		.help = "w: average += (queue - average) / 2^w for each packet; 0 is the queue "
-			"itself",
+		.help = "w: average += (queue - average) / 2^w for each packet, and for each small "
+			"frame "
+			"that an idle port could send; 0 is the queue itself",
 		.type = FIELD_U8,
 		.offset = offsetof(struct wred_params, wred_weight),
 		.max = 15,
@@ -147,6 +150,12 @@ wred_params_check(const struct wred_params *params, const char **why)
 	return *why == NULL ? 0 : -EINVAL;
 }
 
+static uint64_t
+mul_q63(uint64_t a, uint64_t fraction_q63)
+{
+	return (uint64_t)((unsigned __int128)a * fraction_q63 >> 63);
+}
+
 static struct wred_curve
 make_curve(uint64_t min_bytes, uint64_t max_bytes, uint32_t pmax_ppm)
 {
@@ -177,4 +186,33 @@ wred_init(struct wred *w, const struct wred_params *p)
 		w->mark = make_curve(p->ecn_green_min_threshold_bytes,
 				     p->ecn_green_max_threshold_bytes,
 				     p->ecn_green_mark_probability_ppm);
+}
+
+/*
+ * F&J 1993 figure 2: m = f(time - q_time), avg = (1 - w_q)^m avg. f is the time in small packets,
+ * as they suggest: a frame of 64 bytes with preamble and gap. By squaring, in at most 22 steps: (1
+ * - 2^-w)^m < e^(-m / 2^w), so after 64 x 2^w packets no bit of an average below 2^64 is left.
+ */
+void
+wred_age(struct wred *w, uint64_t rate_bps, uint64_t now_ns)
+{
+	uint64_t idle_ns = sub_sat(now_ns, w->idle_since_ns);
+	uint64_t most = 64ull << w->weight;
+	/* (1 - 2^-w) as Q63; rounded down at each step, so that a queue that stays idle gets to 0.
+	 */
+	uint64_t factor_q63 = (1ull << 63) - (1ull << (63 - w->weight));
+	unsigned __int128 small_frames =
+		(unsigned __int128)idle_ns * rate_bps / (SMALL_FRAME_BITS * NS_PER_SEC);
+
+	assert(w->weight > 0);
+	w->idle_since_ns = max_u64(now_ns, w->idle_since_ns);
+	if (small_frames >= most) {
+		w->average_q16 = 0;
+		return;
+	}
+	for (uint64_t m = (uint64_t)small_frames; m > 0; m >>= 1) {
+		if (m & 1)
+			w->average_q16 = mul_q63(w->average_q16, factor_q63);
+		factor_q63 = mul_q63(factor_q63, factor_q63);
+	}
 }

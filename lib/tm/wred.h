@@ -6,7 +6,9 @@
  * min) up to max; 1 above. The jump from Pmax to 1 is intended; min = max is a step. An independent
  * draw for each packet (no spreading of marks as in RED's count). q is the length at departure,
  * without the departing packet, when marking at dequeue. wred_weight w: avg += (q - avg) / 2^w for
- * each packet; 0 is the instantaneous length.
+ * each packet; 0 is the instantaneous length. While the queue is empty no packet moves the average,
+ * so it ages by time: as if m packets had left an empty queue, m being the small frames that the
+ * port could have sent meanwhile (Floyd and Jacobson 1993, section 4 and figure 2).
  *
  * One curve for marking and dropping alike; or, as newer SAI has it, ecn_green_* for the marks of
  * ECT packets, so that marking may begin below dropping.
@@ -57,7 +59,8 @@ struct wred_curve {
 /* Per queue. */
 struct wred {
 	struct wred_curve mark;
-	uint64_t average_q16; /* EWMA of the queue length; unused at weight 0 */
+	uint64_t average_q16;   /* EWMA of the queue length; unused at weight 0 */
+	uint64_t idle_since_ns; /* while the queue is empty: the average is of this time */
 	uint8_t weight;
 	bool enabled;
 	struct wred_curve drop;
@@ -71,6 +74,14 @@ static inline uint64_t wred_curve_q32(const struct wred_curve *curve, uint64_t q
 
 /** That of the marking curve; 0 when WRED is off. Does not move the average. */
 static inline uint64_t wred_probability_q32(const struct wred *w, uint64_t queue_bytes);
+
+/**
+ * Age the average of a queue that has been empty since idle_since_ns; before a packet enters it or
+ * is decided on. The caller sets idle_since_ns when the queue becomes empty. Of no use at weight 0.
+ *
+ * @param rate_bps  What the queue's port sends, in wire bytes.
+ */
+void wred_age(struct wred *w, uint64_t rate_bps, uint64_t now_ns);
 
 /** Move the average. @return the length that the curves are asked for. */
 static inline uint64_t wred_length(struct wred *w, uint64_t queue_bytes);

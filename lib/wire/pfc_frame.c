@@ -10,6 +10,12 @@
 
 const uint8_t mac_control_address[6] = {0x01, 0x80, 0xC2, 0x00, 0x00, 0x01};
 
+bool
+mac_control_is_for(const uint8_t *buf, const uint8_t own_mac[6])
+{
+	return memcmp(buf, mac_control_address, 6) == 0 || memcmp(buf, own_mac, 6) == 0;
+}
+
 enum mac_control_kind
 mac_control_parse(const uint8_t *buf, size_t len, struct mac_control *out)
 {

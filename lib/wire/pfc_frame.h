@@ -5,6 +5,7 @@
 #ifndef QUENCH_WIRE_PFC_FRAME_H
 #define QUENCH_WIRE_PFC_FRAME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,7 +29,17 @@ struct mac_control {
 	uint16_t quanta[8];
 };
 
-/** Parse a frame whose EtherType is MAC Control. Source address is not looked at (it may be zero).
+/**
+ * Is a MAC Control frame addressed to this station: to the multicast address of MAC Control, or to
+ * the station's own address (802.3 31B.3.3)? A frame to any other address changes no pause.
+ *
+ * @param buf  At least ETH_HDR_BYTES.
+ */
+bool mac_control_is_for(const uint8_t *buf, const uint8_t own_mac[6]);
+
+/**
+ * Parse a frame whose EtherType is MAC Control. Neither address is looked at: mac_control_is_for()
+ * decides on the destination, and the source may be zero.
  */
 enum mac_control_kind mac_control_parse(const uint8_t *buf, size_t len, struct mac_control *out);
 

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "ctl/unfold.h"
@@ -62,6 +63,29 @@ a_reply_that_is_none_is_empty(void **state)
 	assert_unfolds("[1]", "{}");
 }
 
+/* Freeing an object within an object recurses. */
+static void
+a_path_is_no_deeper_than_a_stack_bears(void **state)
+{
+	size_t n = 1000000;
+	char *path = malloc(2 * n + 2);
+	json_t *folded = json_object(), *object, *inner;
+	unsigned int depth = 0;
+
+	(void)state;
+	for (size_t i = 0; i < n; i++)
+		memcpy(path + 2 * i, "a/", 2);
+	strcpy(path + 2 * n, "b");
+	json_object_set_new(folded, path, json_integer(1));
+	object = unfold(folded);
+	for (inner = object; json_is_object(inner); depth++)
+		inner = json_object_iter_value(json_object_iter(inner));
+	assert_in_range(depth, 2, 20);
+	json_decref(object);
+	json_decref(folded);
+	free(path);
+}
+
 int
 main(void)
 {
@@ -70,6 +94,7 @@ main(void)
 		cmocka_unit_test(fractions_are_numbers_again_and_other_texts_stay),
 		cmocka_unit_test(what_a_row_has_not_is_absent_where_numbers_are),
 		cmocka_unit_test(a_reply_that_is_none_is_empty),
+		cmocka_unit_test(a_path_is_no_deeper_than_a_stack_bears),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

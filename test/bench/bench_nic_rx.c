@@ -135,8 +135,8 @@ round_peer(void *arg)
 		spent_ns -= bench_clock_ns();
 		if (r->check)
 			for (unsigned int i = 0; i < r->batch; i++)
-				seen += rte_net_crc_calc(rte_pktmbuf_mtod(r->in[i], void *),
-							 r->in[i]->data_len, RTE_NET_CRC32_ETH);
+				seen += net_crc(rte_pktmbuf_mtod(r->in[i], void *),
+						r->in[i]->data_len);
 		else
 			seen += plain_receive(r->in, r->batch, false);
 		spent_ns += bench_clock_ns();

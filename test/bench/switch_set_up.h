@@ -28,6 +28,8 @@ switch_set_up(struct sw_params *p, const struct sw_pools *pools)
 	char why[256];
 
 	sw_params_resolve(p);
+	/* As quench-switch has it. */
+	p->mmu.packets = (uint32_t)mmu_params_packets(&p->mmu, 512);
 	bench_check(sw_params_check(p, why, sizeof(why)) == 0, why);
 	sw = sw_create(p, pools);
 	bench_check(sw != NULL, "sw_create");

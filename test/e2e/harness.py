@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the end-to-end tests share: running our programs, counting checks, and leaving nothing behind.
 
-A test prints one line per check and ends with finish(). Exit code 77 means skipped, with the reason printed.
+A test prints one line per check and ends with finish(). Exit code 77 means skipped: a prerequisite is missing, and the last
+line names it. A test that ran into an error has failed.
 Programs are stopped, namespaces and folders removed on every way out.
 """
 import atexit
@@ -38,6 +39,10 @@ def check_equal(what, got, expected):
 
 
 def skip(reason):
+    """End the test for want of a named prerequisite. A check that failed before counts nevertheless."""
+    if _failed:
+        print(f"{_failed} checks failed; the rest was not run: {reason}")
+        sys.exit(1)
     print(f"SKIP: {reason}")
     sys.exit(77)
 
@@ -58,6 +63,23 @@ def run(*command, **kw):
     """Run to its end; returns the completed process with text output."""
     kw.setdefault("timeout", PATIENCE_S)
     return subprocess.run([str(c) for c in command], capture_output=True, text=True, **kw)
+
+
+def lacks_privilege(said):
+    """Whether a command failed with EPERM, EACCES or EROFS: root of a container may lack a capability, or write access to /sys."""
+    return re.search(r"operation not permitted|permission denied|read-only file system", said, re.I) is not None
+
+
+def privileged(*command):
+    """Run a command that needs more than root's name. Without the privilege the test is skipped; any other error fails it."""
+    done = run(*command, env={**os.environ, "LC_ALL": "C"})
+    if done.returncode == 0:
+        return
+    said = (done.stderr or done.stdout).strip()
+    said = f"{' '.join(map(str, command))}: {said or f'exit code {done.returncode}'}"
+    if lacks_privilege(said):
+        skip(said)
+    sys.exit(said)
 
 
 def eal(*devices, core=0, memory=64, huge=False):

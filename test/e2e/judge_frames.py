@@ -241,7 +241,7 @@ def self_test(frames, folder):
 
 def main(make_frames):
     if shutil.which("tshark") is None:
-        print("tshark is not installed")
+        print("SKIP: tshark is not installed")
         return EXIT_SKIP
     with tempfile.TemporaryDirectory() as folder:
         pcap, words = os.path.join(folder, "frames.pcap"), os.path.join(folder, "frames.json")

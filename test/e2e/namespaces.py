@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 
-from harness import run, skip
+from harness import privileged, run, skip
 
 
 def need(*tools):
@@ -34,13 +34,10 @@ class Host:
         self.name = f"qh{os.getpid()}-{number}"
         self.device = f"q{os.getpid() % 100000}v{number}"
         self.address, self.mac = address, mac
-        if run("ip", "netns", "add", self.name).returncode != 0:
-            skip("this machine does not let us make network namespaces")
+        privileged("ip", "netns", "add", self.name)
         atexit.register(self.remove)
-        made = run("ip", "link", "add", self.device, "mtu", mtu, "type", "veth", "peer", "name", "eth0", "mtu", mtu,
+        privileged("ip", "link", "add", self.device, "mtu", mtu, "type", "veth", "peer", "name", "eth0", "mtu", mtu,
                    "address", mac, "netns", self.name)
-        if made.returncode != 0:
-            skip(f"no veth interfaces here: {made.stderr.strip()}")
         # The kernel outside shall not speak on this wire, and the one inside only what the test asks for.
         self.must("sysctl", "-qw", f"net.ipv6.conf.{self.device}.disable_ipv6=1", outside=True)
         self.must("sysctl", "-qw", "net.ipv6.conf.all.disable_ipv6=1")

@@ -58,10 +58,8 @@ def capture(work, program, prefix, interface, count):
 def main():
     work = work_dir()
     if DUMPCAP is None:
-        skip("there is no dpdk-dumpcap")
-    huge = huge_options(work)
-    if huge is None:
-        skip("dpdk-dumpcap needs hugepages and shared configuration")
+        skip("dpdk-dumpcap is not installed")
+    huge = huge_options(work, needed=True)
 
     def options(*devices):
         return eal(*devices, huge=True, memory=128) + huge

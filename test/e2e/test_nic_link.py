@@ -9,7 +9,7 @@ import atexit
 import os
 import time
 
-from harness import CORES, Program, check, check_equal, eal, finish, run, skip, work_dir
+from harness import CORES, Program, check, check_equal, eal, finish, privileged, run, skip, work_dir
 
 OUTAGE_S = 1
 BRIDGE = f"q{os.getpid() % 100000}b"
@@ -41,16 +41,13 @@ def start(work, name, text, tap, first, *more):
 
 
 def link(device, *what):
-    done = run("ip", "link", "set", device, *what)
-    if done.returncode != 0:
-        skip(f"ip link set {device}: {done.stderr.strip()}")
+    privileged("ip", "link", "set", device, *what)
 
 
 def main():
     if os.geteuid() != 0 or not os.path.exists("/dev/net/tun"):
         skip("TAP interfaces need root and /dev/net/tun")
-    if run("ip", "link", "add", BRIDGE, "type", "bridge").returncode != 0:
-        skip("this machine does not let us make a bridge")
+    privileged("ip", "link", "add", BRIDGE, "type", "bridge")
     atexit.register(run, "ip", "link", "del", BRIDGE)
     link(BRIDGE, "up")
     work = work_dir()

@@ -131,7 +131,7 @@ def check_dashboard(server, exported):
 
 def main():
     if not shutil.which("prometheus"):
-        skip("there is no prometheus")
+        skip("prometheus is not installed")
     work = work_dir()
     names = prefix("s"), prefix("n")
     programs = start_switch(work, names[0]), start_nic(work, names[1])

@@ -113,7 +113,8 @@ def check_switch(work, name, other):
     check_equal("show fdb: all pages", len(ctl.json("show fdb")["rows"]), FRAMES + 1)
     check_equal("show lldp", [p["pfc_state"] for p in ctl.json("show lldp")["rows"]], ["no_neighbour"] * 2)
     for words in ("show info", "show priority-group drop", "show priority-group watermark", "show pfc counters",
-                  "show drops", "show route", "show neighbors", "show router interfaces", "show router counters"):
+                  "show device counters", "show drops", "show route", "show neighbors", "show router interfaces",
+                  "show router counters"):
         ctl.table(words)
         ctl.json(words)
 

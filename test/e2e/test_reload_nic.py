@@ -3,6 +3,7 @@
 """A NIC at full load whose flows stop, go on and change their rates a hundred times, and whose DCQCN changes with them:
 no packet is lost, sent twice, or wrong. And flows that come and go beside others."""
 import sys
+import time
 
 from harness import Program, check, check_equal, finish, work_dir
 from telemetry import Telemetry, eal, prefix
@@ -93,7 +94,8 @@ def try_reloads(lcores, reloads):
                     bad.append((what, refused))
     check_equal(f"{name}: reloads that went wrong", bad, [])
 
-    check_equal(f"{name}: nothing to do", t.ask(f"/quench/reload,{work}/{variant}.ini"), {"changed": 0})
+    reply = t.ask(f"/quench/reload,{work}/{variant}.ini")
+    check_equal(f"{name}: nothing to do", [reply["changed"], reply["in_force"], "section" in reply], [0, 1, False])
     t.ask(f"/quench/reload,{work}/plain.ini")
     check_equal(f"{name}: a cap by set", t.ask("/quench/set,flow b.rate_cap_bps=100M")["to"], ["100M"])
     rows = t.all("/quench/qps")
@@ -210,7 +212,81 @@ def try_flows(lcores, rounds):
     print(f"# {whole} messages, {rounds} guests")
 
 
+def try_end():
+    """The program ends by itself when the last flow is done, also one that came to an lcore that was done before."""
+    work = work_dir()
+    file_prefix = prefix("end")
+    common = "[nic]\nmac = 02:00:00:00:00:01\nip = 10.0.0.1\nlink_speed_bps = 100G\nlocal_ack_timeout = 22\nfirst_qpn = 16\n"
+    # Two lcores poll: even numbers are the first's, odd ones the second's.
+    first = pair("slow", 16, 1, "messages = 2\nmessage_bytes = 1MB\nrate_cap_bps = 1M\n") + pair("quick", 17, 1, "messages = 2\nmessage_bytes = 1MB\n")
+    late = pair("late", 19, 1, "messages = 2\nmessage_bytes = 1MB\nrate_cap_bps = 1M\n")
+    nic = Program(work, "nic", "nic", common + "".join(first), eal(file_prefix, "net_ring0", lcores=3, memory=128), "--stats-interval", 0)
+    nic.wait_started()
+    t = Telemetry(file_prefix)
+
+    def done(which):
+        rows = t.ask("/quench/flows")
+        return rows["qps_done"][rows["flow"].index(which)]
+
+    nic.wait_until("the second lcore is done", lambda: done("quick") == 1)
+    (work / "late.ini").write_text(common + "".join(first + late))
+    check("end: a flow comes to it", "changed" in t.ask(f"/quench/reload,{work}/late.ini"))
+    t.ask("/quench/set,flow slow.rate_cap_bps=0")
+    nic.wait_until("the first lcore is done", lambda: done("slow") == 1)
+    check_equal("end: the late flow is not", done("late"), 0)
+    # Longer than the program takes to look whether it is done.
+    time.sleep(0.1)
+    check_equal("end: so the program runs", (nic.process.poll(), "all messages completed" in nic.err()), (None, False))
+    t.ask("/quench/set,flow late.rate_cap_bps=0")
+    check_equal("end: exit code", nic.wait_end(), 0)
+    check_equal("end: messages", {f["flow"]: f["messages"] for f in nic.json()["flows"] if f["requester"]}, {"slow": 2, "quick": 2, "late": 2})
+    check_equal("end: it is said once", nic.err().count("all messages completed"), 1)
+
+
+def try_many():
+    """As many flows as a file may have: a change of one key is taken, and needs no file of sizes."""
+    work = work_dir()
+    file_prefix = prefix("many")
+    sizes = work / "sizes.cdf"
+    sizes.write_text("1000 50\n2000 100\n")
+
+    def text(cap="10M"):
+        peer = "peer_mac = 02:00:00:00:00:02\npeer_ip = 10.0.0.2\nstopped = on\n"
+        return ("[nic]\nmac = 02:00:00:00:00:01\nip = 10.0.0.1\nlink_speed_bps = 100G\nmax_qps = 8192\nmeasure_times = off\n"
+                # Nobody answers: its QP shall not give up before the test has ended.
+                "local_ack_timeout = 24\n"
+                f"[flow sizes]\n{peer}message_size = cdf\nmessage_cdf = sizes.cdf\n"
+                + "".join(f"[flow f{i}]\n{peer}rate_cap_bps = {cap if i == 3999 else '10M'}\n" for i in range(4000)))
+
+    nic = Program(work, "nic", "nic", text(), eal(file_prefix, "net_null0", lcores=2, memory=256), "--stats-interval", 0, "--idle-sleep", 1000)
+    nic.wait_started()
+    t = Telemetry(file_prefix)
+    reply = t.ask("/quench/set,flow f3999.rate_cap_bps=20M")
+    check_equal("4001 flows: a key by set", [reply.get(k) for k in ("changed", "section", "from", "to", "in_force")],
+                [1, ["flow f3999"], ["10M"], ["20M"], 1])
+    reply = t.ask("/quench/set,flow f3999.rate_cap=1")
+    check("4001 flows: a key that there is not", "expected a known key" in line_of(reply), reply)
+    reply = t.ask("/quench/set,flow f3999.rate_cap_bps=900G")
+    check("4001 flows: a value out of range", "[flow f3999] rate_cap_bps = 900G: expected" in line_of(reply), reply)
+    reply = t.ask("/quench/set,flow f3999.qp_count=2")
+    check("4001 flows: a key that cannot change", "[flow f3999] qp_count = 2: cannot change while the program runs; it is 1" in line_of(reply), reply)
+    (work / "other.ini").write_text(text("30M"))
+    sizes.unlink()
+    reply = t.ask(f"/quench/reload,{work}/other.ini")
+    check_equal("the file of sizes is gone: a reload", [reply.get(k) for k in ("changed", "section", "to", "in_force")], [1, ["flow f3999"], ["30M"], 1])
+    reply = t.ask("/quench/set,flow sizes.stopped=off")
+    check_equal("and its flow goes on", [reply.get("changed"), reply.get("in_force")], [1, 1])
+    (work / "more.ini").write_text(text("30M").replace("[flow f0]", "[flow g]\npeer_ip = 10.0.0.2\nmessage_size = cdf\nmessage_cdf = gone.cdf\n[flow f0]"))
+    reply = t.ask(f"/quench/reload,{work}/more.ini")
+    check("a new flow needs its file", "[flow g] message_cdf = gone.cdf: expected a file that can be read" in line_of(reply), reply)
+    reply = t.ask("/quench/set,flow h.peer_ip=10.0.0.2")
+    check_equal("a flow that comes by set", [reply.get("changed"), reply.get("section")], [1, ["flow h"]])
+    check_equal("4001 flows: exit code", nic.stop(), 0)
+
+
 def main():
+    try_end()
+    try_many()
     try_reloads(1, RELOADS)
     try_reloads(3, 30)
     try_flows(1, 12)

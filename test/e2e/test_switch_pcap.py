@@ -100,6 +100,7 @@ def garbage(rng):
         (bytes.fromhex("0180c200000e") + own + bytes.fromhex("88cc") + bytes(46), "reserved_address"),
         (PAUSE_ADDRESS + own + bytes.fromhex("88080101000800"), "mac_control_malformed"),
         (PAUSE_ADDRESS + own + bytes.fromhex("88080077") + bytes(44), "mac_control_unknown"),
+        (to + own + pfc_frame(mac(3), 0x08, [0, 0, 0, 9, 0, 0, 0, 0])[12:], "mac_control_address"),
         (pfc_frame(mac(3), 0x08, [0, 0, 0, 9, 0, 0, 0, 0]), "consumed"),
         (good[:12] + bytes.fromhex("86dd") + bytes(4), "truncated_ip"),
     ]
@@ -227,7 +228,7 @@ def main():
     for port in ports:
         drops.update({reason: n for reason, n in port["drops"].items() if n})
     consumed = {1: 0, 2: 0, 3: expected["consumed"] + expected["mac_control_malformed"] +
-                expected["mac_control_unknown"]}
+                expected["mac_control_unknown"] + expected["mac_control_address"]}
     for port in INGRESS:
         check_equal(f"port {port}: rx_packets", ports[port]["rx_packets"], len(captures[port]) - consumed[port])
         check_equal(f"port {port}: frames sent", ports[port]["tx_packets"], 2)

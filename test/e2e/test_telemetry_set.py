@@ -68,6 +68,9 @@ def check_with(shards):
 
     check_equal("pause delay", t.ask("/quench/set/pfc_delay_quanta,1,9"), {"port": 1, "pfc_delay_quanta": 9})
     check_equal("it is set", t.ask("/quench/port,1")["pfc_delay_quanta"], 9)
+    rows = t.all("/quench/config")
+    check_equal("and shown among the keys in force", [v for s, k, v in zip(rows["section"], rows["key"], rows["value"])
+                                                      if (s, k) == ("port 1", "pfc_delay_quanta")], ["9"])
 
     # The queue and the pool are read and cleared while all is held: what is held stays.
     reply = t.ask("/quench/clear/watermark,queue,1")

@@ -40,6 +40,7 @@ def main():
 
     none = work / "none.ini"
     none.write_text("[switch]\npfc_generate = off\n[port]\nlink_speed_bps = 10G\n[port 0]\n[port 1]\n")
+    check("packet memory: what is shared, and headroom", "mbufs for frames that wait: " in paper.stdout, paper.stdout)
     lossy = run(SWITCH, "--config", none, "--thresholds")
     check("without PFC there is nothing to calculate", "headroom is not needed" in lossy.stdout, lossy.stdout)
     nic = run(BUILD / "app" / "nic" / "quench-nic", "--config", PAPER, "--thresholds")

@@ -142,7 +142,27 @@ def outputs(program, folder):
         expect(done.returncode == 2 and done.stderr.count("\n") == 1 and name in done.stderr, f"flow {name}: {done}")
 
 
-CASES = {f.__name__: f for f in (times, last_pause, groups, slow_links, read_back, outputs)}
+def link_pause(program, folder):
+    """Hosts with flow_control = pause: their switch ports speak it too, to them and from them; between switches PFC goes on."""
+    for topology in ("star", "dumbbell"):
+        flows = "[flow in]\nsrc = 1-3\ndst = 4\n[nic]\ncc = none\nflow_control = pause\n[switch]\nbuffer_bytes = 2MB\n[event look]\nat_ns = 2999us\naction = dump\n"
+        slow = "[receiver]\ndrain_rate_bps = 5G\n"
+        for text, fabric in ((flows, {}), (flows + slow, {"slow_hosts": 4})):
+            r = results(program, scenario(folder, flows=text, hosts=4, topology=topology, duration_ns="3ms", **fabric))
+            nodes = r["dumps"][0]["nodes"]
+            expect(r["drops"] == [], f"{topology}: {r['drops']}")
+            expect(all(f["retransmitted_packets"] == 0 for f in r["flows"]), f"{topology}: {r['flows']}")
+            paused = [nodes[f"h{i}"]["counters"]["rx_global_pause_frames"] for i in (1, 2, 3)]
+            expect(all(n > 0 for n in paused), f"{topology}: {paused}")
+            last = "s1" if topology == "star" else "s2"
+            (port,) = [p for p in nodes[last]["ports"] if p["port"] == (3 if last == "s1" else 1)]
+            expect((port["rx_global_pause_frames"] > 0) == bool(fabric) and port["rx_pause_frames"] == 0, f"{topology}: {port}")
+            if last == "s2":
+                between = nodes["s2"]["ports"][2]
+                expect(between["tx_pause_frames"] > 0 and between["tx_global_pause_frames"] == 0, f"{topology}: {between}")
+
+
+CASES = {f.__name__: f for f in (link_pause, times, last_pause, groups, slow_links, read_back, outputs)}
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory(prefix="quench-edges-") as work:

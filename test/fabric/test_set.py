@@ -202,6 +202,28 @@ def flows(program, folder):
     expect(abs(got / 5e9 - 1) < 0.15, f"{got} with loads of 2 and 8 Gb/s")
 
 
+def open_loops(program, folder):
+    """Messages come as load and stops say, from each change on; their times count from when they came."""
+    open_loop = section("flow", "f", src=1, dst=4, arrival="periodic", load_bps="25G", message_bytes="64KB")
+    other = section("flow", "other", src=2, dst=4, message_bytes="1MB", depth=4, stop_ns="5ms")
+    fabric = {"duration_ns": "20ms"}
+    for text, expected, at in (("flow f.load_bps=500M", 7 * 48.8 + 13 * 0.98, "7ms"), ("dctcp.dctcp_min_rate_bps=11M", 20 * 48.8, "5100us"),
+                               ("flow f.stopped=on", 7 * 48.8, "7ms"), ("nic.qp_burst_bytes=0", 20 * 48.8, "7ms")):
+        f = results(program, scenario(folder, fabric, open_loop + event("e", at, text)))["flows"][0]
+        expect(abs(f["messages_completed"] / expected - 1) < 0.02, f"{text}: {f['messages_completed']} messages of {expected}")
+        expect(f["completion_max_ns"] < 40_000, f"{text}: {f['completion_max_ns']} ns on an idle path")
+        # What waited behind another flow's messages is sent, and times are short again.
+        f = results(program, scenario(folder, fabric, open_loop + other + event("e", "5100us", text)))["flows"][0]
+        expect(f["completion_max_ns"] < 20_000_000, f"{text}: {f['completion_max_ns']} ns")
+    kept = results(program, scenario(folder, {"duration_ns": "40ms"}, open_loop + other + event("e", "5100us", "nic.retry_cnt=6")))
+    plain = results(program, scenario(folder, {"duration_ns": "40ms"}, open_loop + other))
+    expect(kept["flows"][0]["messages_completed"] == plain["flows"][0]["messages_completed"] and
+           kept["flows"][0]["completion_p50_ns"] == plain["flows"][0]["completion_p50_ns"], "a key of no meaning to it changed an open loop")
+    late = open_loop.replace("25G", "1G") + "stopped = on\n" + event("go", "15ms", "flow f.stopped=off")
+    f = results(program, scenario(folder, fabric, late))["flows"][0]
+    expect(6 <= f["messages_completed"] <= 11, f"{f['messages_completed']} messages in 4 to 5 ms of 1 Gb/s")
+
+
 def told(program, folder):
     """--explain, the trace and results.json name the change."""
     path = scenario(folder, {}, INCAST + event("less", "1ms", "rp.rp_max_rate=2G, rp.R_AI=10M", for_ns="500us"))
@@ -250,7 +272,19 @@ def refused(program, folder):
     expect(done.returncode == 2 and done.stderr.count("\n") == 1 and "[event b] set: [wred]" in done.stderr, f"{done.stderr}")
 
 
-CASES = {f.__name__: f for f in (same, ends, one_switch, queues, pfc, flows, told, refused)}
+def window(program, folder):
+    """Rules are about what is set in the end: a window of --set in the run of --duration, and the file's in its share."""
+    path = scenario(folder, {"measure_from_ns": "1ms"}, INCAST)
+    for options, words in ((("--duration", "4ms"), "measure_from_ns = 2ms"),
+                           (("--duration", "8ms", "--set", "fabric.measure_from_ns=4ms"), "measure_from_ns = 4ms"),
+                           (("--set", "fabric.duration_ns=8ms", "--set", "fabric.measure_from_ns=4ms"), "measure_from_ns = 4ms")):
+        done = lab(program, "--check-config", *options, path)
+        expect(done.returncode == 0 and words in done.stdout, f"{options}: {done.stderr or done.stdout}")
+    done = lab(program, "--check-config", "--duration", "8ms", "--set", "fabric.measure_from_ns=8ms", path)
+    expect(done.returncode == 2 and "measure_from_ns = 8ms: expected a time before duration_ns" in done.stderr, f"{done.stderr}")
+
+
+CASES = {f.__name__: f for f in (same, ends, one_switch, queues, pfc, flows, open_loops, told, refused, window)}
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory(prefix="quench-set-") as work:

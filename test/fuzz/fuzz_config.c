@@ -33,7 +33,7 @@ static int
 nic_role(struct config *cfg, FILE *out, struct config_error *err)
 {
 	struct nic_config config;
-	int rc = nic_config_read(cfg, &config, err);
+	int rc = nic_config_read(cfg, NULL, &config, err);
 
 	if (rc != 0)
 		return rc;

@@ -37,7 +37,9 @@ start(void)
 	pools.data = nic_data_pool_create("data", MBUFS, MTU, -1);
 	pools.control = pkt_pool_create(&(struct pkt_pool_params){
 		.name = "control", .n_mbufs = MBUFS, .largest_frame = LONGEST, .socket = -1});
-	FUZZ_CHECK(pools.data != NULL && pools.control != NULL);
+	/* Else each NIC sums the payloads of all lengths anew. */
+	pools.payloads = nic_payloads_create();
+	FUZZ_CHECK(pools.data != NULL && pools.control != NULL && pools.payloads != NULL);
 	nic_params_default(&params);
 	memcpy(params.mac, our_mac, 6);
 	params.ip = (struct field_ip){4, {10, 0, 0, 1}};

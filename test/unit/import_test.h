@@ -96,8 +96,10 @@ fixture(const char *name)
 	char path[4096];
 	FILE *in;
 
-	if (folder == NULL)
+	if (folder == NULL) {
+		print_message("QUENCH_IMPORTS_DIR is not set: no %s\n", name);
 		skip();
+	}
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	in = fopen(path, "r");
 	assert_non_null(in);

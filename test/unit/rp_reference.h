@@ -70,6 +70,7 @@ ref_cut(struct ref *r, uint64_t now)
 	unsigned __int128 alpha_1024 = (unsigned __int128)r->rate * r->alpha * 1024;
 	uint64_t cut = (uint64_t)(alpha_1024 / REF_ONE / (1u << p->rp_gd));
 	uint64_t most = r->rate * (100 - p->rp_min_dec_fac_pct) / 100;
+	uint64_t before = r->rate;
 
 	if (p->rp_clamp_tgt_rate || r->bc > 0 || (p->rp_clamp_tgt_rate_ati && r->t > 0))
 		r->target = r->rate;
@@ -79,7 +80,7 @@ ref_cut(struct ref *r, uint64_t now)
 	r->t = r->bc = r->bytes = 0;
 	ref_engage(r);
 	r->increase_at = now + p->rp_time_reset_us * NS_PER_US;
-	r->stats.rp_cuts++;
+	r->stats.rp_cuts += r->rate < before;
 }
 
 static inline void

@@ -137,7 +137,7 @@ every_malformed_file_has_its_error_line(void **state)
 }
 
 static void
-what_rte_cfgfile_would_cut_is_refused(void **state)
+names_and_values_that_are_too_long_are_refused(void **state)
 {
 	char text[1024], expected[256];
 	struct config_error err;
@@ -430,6 +430,10 @@ what_is_set_takes_the_place_of_the_file(void **state)
 	assert_int_equal(t.rate_bps, 1500000000);
 	assert_int_equal(t.period_us, 5);
 	assert_int_equal(t.peer_ip.addr[3], 7);
+	assert_true(config_gives_set(cfg, "thing", "rate_bps"));
+	assert_false(config_gives_set(cfg, "thing", "period_us"));
+	assert_false(config_gives_set(cfg, "thing", "profile"));
+	assert_false(config_gives_set(cfg, "thing", "no such key"));
 	config_close(cfg);
 }
 
@@ -475,7 +479,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_malformed_file_has_its_error_line),
-		cmocka_unit_test(what_rte_cfgfile_would_cut_is_refused),
+		cmocka_unit_test(names_and_values_that_are_too_long_are_refused),
 		cmocka_unit_test(a_zero_byte_and_too_much_of_anything_are_refused),
 		cmocka_unit_test(what_is_no_file_is_said),
 		cmocka_unit_test(comments_blanks_and_line_ends_do_not_matter),

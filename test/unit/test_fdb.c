@@ -178,6 +178,120 @@ full_table_learns_nothing_and_forgets_nothing(void **state)
 	fdb_destroy(fdb);
 }
 
+/* Buckets that a lookup of this key reads. */
+static uint32_t
+count_probes(const struct fdb *fdb, uint64_t key)
+{
+	uint32_t home = fdb_home(fdb, key), probes = 1;
+
+	while (probes < fdb->probes && fdb->passed[(home + probes - 1) & fdb->mask] != 0)
+		probes++;
+	return probes;
+}
+
+/* The attacker has the source, and takes the table for one with the key zero; or knows the key. */
+static void
+addresses_made_to_meet_are_apart_under_a_secret_key(void **state)
+{
+	enum { ENTRIES = 16384, MADE = 32 * FDB_MAX_PROBES };
+	struct fdb_params p = {.entries = ENTRIES, .ageing_ns = AGEING_NS, .socket = SOCKET_ID_ANY};
+	uint64_t victim = fdb_key(0, mac_a), made[MADE];
+	struct fdb *open = fdb_create(&p), *secret;
+	uint32_t n = 0;
+
+	(void)state;
+	p.key = half_sip_key(0x243f6a8885a308d3);
+	secret = fdb_create(&p);
+	for (uint64_t key = 0x060000000000ull; n < MADE; key++) {
+		if (fdb_home(open, key) == fdb_home(open, victim))
+			made[n++] = key;
+	}
+	for (uint32_t i = 0; i < MADE; i++) {
+		fdb_learn(open, made[i], 3, 0);
+		assert_true(fdb_learn(secret, made[i], 3, 0));
+	}
+	/* Without a secret: all of the places are taken, and the bound on looking is what is left.
+	 */
+	assert_int_equal(fdb_entries(open), FDB_SLOTS * FDB_MAX_PROBES);
+	assert_int_equal(count_probes(open, victim), FDB_MAX_PROBES);
+	/* With it, the victim's place is one like any other. */
+	assert_int_equal(fdb_entries(secret), MADE);
+	for (uint32_t i = 0; i < MADE; i++)
+		assert_int_equal(count_probes(secret, made[i]), 1);
+	assert_int_equal(count_probes(secret, victim), 1);
+	assert_true(fdb_learn(secret, victim, 1, 0));
+	assert_int_equal(fdb_lookup(secret, victim, 0), 1);
+	/* Even who knows the key leaves a place to who has fewer. */
+	assert_true(fdb_learn(open, victim, 1, 0));
+	assert_int_equal(fdb_lookup(open, victim, 0), 1);
+	assert_int_equal(fdb_stats(open)->displaced, 1);
+	fdb_destroy(open);
+	fdb_destroy(secret);
+}
+
+static void
+flood_of_sources_leaves_other_ports_their_share(void **state)
+{
+	enum { ENTRIES = 4096, HONEST = 100 };
+	struct fdb *fdb = create(ENTRIES, AGEING_NS);
+	uint64_t flood = 0x060000000000ull;
+	uint32_t attacker = 0;
+
+	(void)state;
+	/* Others are there before, and one comes after the table is full. */
+	for (uint64_t i = 0; i < HONEST; i++)
+		assert_true(fdb_learn(fdb, 0x020000000100ull + i, 1, 0));
+	for (uint32_t i = 0; i < 10 * ENTRIES; i++)
+		fdb_learn(fdb, flood++, 3, NS_PER_SEC);
+	assert_int_equal(fdb_port_entries(fdb, 3), ENTRIES - HONEST);
+	for (uint64_t i = 0; i < HONEST; i++)
+		assert_true(fdb_learn(fdb, 0x020000000200ull + i, 2, NS_PER_SEC));
+	for (uint32_t i = 0; i < 10 * ENTRIES; i++)
+		fdb_learn(fdb, flood++, 3, NS_PER_SEC);
+	for (uint64_t i = 0; i < HONEST; i++) {
+		assert_int_equal(fdb_lookup(fdb, 0x020000000100ull + i, NS_PER_SEC), 1);
+		assert_int_equal(fdb_lookup(fdb, 0x020000000200ull + i, NS_PER_SEC), 2);
+	}
+	assert_int_equal(fdb_stats(fdb)->displaced, HONEST);
+	/* Two that flood come to equal shares, and do not take turns. */
+	for (uint32_t i = 0; i < 20 * ENTRIES; i++) {
+		fdb_learn(fdb, flood++, 3, NS_PER_SEC);
+		fdb_learn(fdb, flood++, 4, NS_PER_SEC);
+	}
+	attacker = fdb_port_entries(fdb, 4);
+	assert_in_range(fdb_port_entries(fdb, 3), attacker, attacker + 1);
+	assert_int_equal(fdb_entries(fdb), ENTRIES);
+	assert_int_equal(fdb_port_entries(fdb, 1) + fdb_port_entries(fdb, 2), 2 * HONEST);
+	fdb_destroy(fdb);
+}
+
+static void
+address_not_heard_for_long_makes_room_for_one_of_its_port(void **state)
+{
+	enum { ENTRIES = FDB_MIN_ENTRIES }; /* any place is near enough */
+	struct fdb *fdb = create(ENTRIES, AGEING_NS);
+	uint64_t key = 0x020000000100ull, late_ns = AGEING_NS / 4;
+
+	(void)state;
+	for (uint64_t i = 0; i < ENTRIES; i++)
+		assert_true(fdb_learn(fdb, key + i, 1, 0));
+	assert_int_equal(fdb_add_static(fdb, key, 1), 0);
+	assert_false(fdb_learn(fdb, key + ENTRIES, 1, late_ns - 1));
+	assert_int_equal(fdb_stats(fdb)->learn_failures, 1);
+	/* All but one go on speaking. */
+	for (uint64_t i = 0; i < ENTRIES - 1; i++)
+		assert_true(fdb_learn(fdb, key + i, 1, late_ns));
+	assert_true(fdb_learn(fdb, key + ENTRIES, 1, late_ns));
+	assert_int_equal(fdb_lookup(fdb, key + ENTRIES - 1, late_ns), FDB_UNKNOWN);
+	assert_false(fdb_learn(fdb, key + ENTRIES + 1, 1, late_ns));
+	/* What has aged goes first, before it is swept. */
+	assert_true(fdb_learn(fdb, key + ENTRIES + 1, 1, 3 * AGEING_NS));
+	assert_int_equal(fdb_stats(fdb)->displaced, 1);
+	assert_int_equal(fdb_stats(fdb)->aged, 1);
+	assert_int_equal(fdb_lookup(fdb, key, 3 * AGEING_NS), 1);
+	fdb_destroy(fdb);
+}
+
 /* Against a plain array: random addresses, ports, pauses and sweeps. */
 static void
 random_run_equals_a_plain_table(void **state)
@@ -339,14 +453,13 @@ static void
 burst_finds_what_single_calls_find(void **state)
 {
 	struct fdb *fdb = create(64, AGEING_NS);
-	const uint64_t keys[] = {0, UINT64_MAX, fdb_key(7, mac_a)};
-	uint32_t homes[3];
+	const uint64_t keys[] = {0, UINT64_MAX, fdb_key(7, mac_a), 0};
+	uint32_t homes[4];
 
 	(void)state;
-	for (unsigned int i = 0; i < 3; i++) {
-		homes[i] = fdb_home(fdb, keys[i]);
-		fdb_prefetch(fdb, homes[i]);
-	}
+	fdb_homes(fdb, keys, homes, 3);
+	for (unsigned int i = 0; i < 3; i++)
+		assert_int_equal(homes[i], fdb_home(fdb, keys[i]));
 	assert_int_equal(fdb_entries(fdb), 0);
 	assert_true(fdb_learn_at(fdb, keys[2], homes[2], 5, 0));
 	assert_int_equal(fdb_lookup(fdb, keys[2], 0), 5);
@@ -410,6 +523,30 @@ reading_gives_every_address_once_in_bounded_steps(void **state)
 	fdb_destroy(fdb);
 }
 
+/* The time that an entry was heard has 55 bits: 416 days. */
+static void
+address_that_moves_as_the_time_wraps_is_found(void **state)
+{
+	static const uint64_t ageings_ns[] = {0, AGEING_NS};
+	const uint64_t wrap_ns = 1ull << FDB_SEEN_BITS, key = fdb_key(0, mac_a);
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct fdb *fdb = create(64, ageings_ns[i]);
+
+		for (uint16_t port = 0; port < 8; port++)
+			fdb_learn(fdb, key, port, wrap_ns - NS_PER_MS + port);
+		fdb_learn(fdb, key, 8, wrap_ns + 10);
+		assert_int_equal(fdb_lookup(fdb, key, wrap_ns + 11), 8);
+		fdb_learn(fdb, key, 7, wrap_ns + 12);
+		assert_int_equal(fdb_lookup(fdb, key, wrap_ns + 13), 7);
+		assert_int_equal(fdb_stats(fdb)->moved, 9);
+		sweep_all(fdb, 64, wrap_ns + AGEING_NS / 2);
+		assert_int_equal(fdb_entries(fdb), 1);
+		fdb_destroy(fdb);
+	}
+}
+
 int
 main(void)
 {
@@ -422,12 +559,16 @@ main(void)
 		cmocka_unit_test(sweep_gives_back_aged_places_only),
 		cmocka_unit_test(steps_pass_the_table_four_times_per_ageing_time),
 		cmocka_unit_test(full_table_learns_nothing_and_forgets_nothing),
+		cmocka_unit_test(addresses_made_to_meet_are_apart_under_a_secret_key),
+		cmocka_unit_test(flood_of_sources_leaves_other_ports_their_share),
+		cmocka_unit_test(address_not_heard_for_long_makes_room_for_one_of_its_port),
 		cmocka_unit_test(random_run_equals_a_plain_table),
 		cmocka_unit_test(flood_of_sources_on_a_limited_port_evicts_nobody),
 		cmocka_unit_test(static_address_neither_moves_nor_ages),
 		cmocka_unit_test(what_is_taken_over_is_the_newest_of_both_where_its_port_still_is),
 		cmocka_unit_test(burst_finds_what_single_calls_find),
 		cmocka_unit_test(size_out_of_range_is_refused),
+		cmocka_unit_test(address_that_moves_as_the_time_wraps_is_found),
 		cmocka_unit_test(reading_gives_every_address_once_in_bounded_steps),
 	};
 

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "base/counter.h"
@@ -169,6 +170,37 @@ a_counter_adds_and_reads(void **state)
 	assert_int_equal(counter_read(&counter), 42);
 }
 
+/* Completion times of 10^6 QPs, which are all in flight all the time, add up to 2^64 ns in hours.
+ */
+static void
+the_mean_outlives_its_sum(void **state)
+{
+	static struct hist h;
+	struct prng r;
+
+	(void)state;
+	prng_seed(&r, 1, 0);
+	for (unsigned int day = 1; day <= 365; day++) {
+		unsigned __int128 sum = 0;
+		uint64_t mean;
+
+		/* Each message of the day takes 1 to 3 s. */
+		for (unsigned int i = 0; i < 100; i++)
+			hist_add(&h, 1000000000 + prng_below(&r, 2000000000), 432000000);
+		for (unsigned int b = 0; b < HIST_BUCKETS; b++)
+			sum += (unsigned __int128)hist_bucket_top(b) * h.weight[b];
+		mean = hist_mean(&h);
+		assert_true(mean <= (uint64_t)(sum / h.count));
+		assert_true(mean >= (uint64_t)(sum / h.count / 128 * 127));
+	}
+	/* 2^64 exactly, twice. */
+	memset(&h, 0, sizeof(h));
+	hist_add(&h, 1ull << 40, 1ull << 25);
+	hist_add(&h, 3, 1ull << 25);
+	assert_true(h.sum == 3ull << 25);
+	assert_int_equal(hist_mean(&h), ((1ull << 40) + 3) / 2);
+}
+
 int
 main(void)
 {
@@ -179,6 +211,7 @@ main(void)
 		cmocka_unit_test(quantiles_weigh_time_not_samples),
 		cmocka_unit_test(quantiles_of_random_values_are_within_a_128th),
 		cmocka_unit_test(the_mean_is_that_of_the_values_themselves),
+		cmocka_unit_test(the_mean_outlives_its_sum),
 		cmocka_unit_test(merged_parts_are_what_one_histogram_had_counted),
 		cmocka_unit_test(the_difference_of_two_readings_is_what_came_between),
 		cmocka_unit_test(a_counter_adds_and_reads),

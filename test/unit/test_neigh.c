@@ -14,16 +14,18 @@
 #define RETRANS NS_PER_SEC
 #define REACHABLE (30 * NS_PER_SEC)
 
-static const struct neigh_params params = {RETRANS, REACHABLE};
+static const struct neigh_params params = {.retrans_ns = RETRANS, .reachable_ns = REACHABLE};
 static const uint8_t mac[6] = {2, 0, 0, 0, 0, 7}, other_mac[6] = {2, 0, 0, 0, 0, 8};
 static struct neigh_table *t;
 static struct neigh_stats stats;
+static struct neigh_claim_stats claims;
 
 static int
 setup(void **state)
 {
 	(void)state;
 	memset(&stats, 0, sizeof(stats));
+	memset(&claims, 0, sizeof(claims));
 	t = neigh_table_create(&params);
 	return t == NULL;
 }
@@ -131,7 +133,7 @@ lost_neighbour_keeps_its_address_while_all_are_asked(void **state)
 static void
 never_means_that_nobody_is_asked_again(void **state)
 {
-	struct neigh_params once = {RETRANS, NEVER_NS};
+	struct neigh_params once = {.retrans_ns = RETRANS, .reachable_ns = NEVER_NS};
 
 	(void)state;
 	neigh_table_destroy(t);
@@ -272,7 +274,8 @@ replaced_neighbours_leave_the_others_to_be_found(void **state)
 
 		if (step % 3 == 0)
 			neigh_on_learnt(t, &stats, at, mac, 0);
-		neigh_replace(t, at, &k, 0);
+		neigh_remove(t, at);
+		assert_int_equal(neigh_add(t, &k, 0), at);
 		number[at] = next++;
 		assert_int_equal(neigh_find(t, &old), NEIGH_NONE);
 		assert_false(neigh_get(t, at)->has_mac);
@@ -334,6 +337,264 @@ places_are_given_back_and_taken_again_and_pinned_ones_stay(void **state)
 		assert_int_equal(neigh_get(t, neigh_pop_ask(t))->key.ip.version, 4);
 }
 
+static uint64_t
+answered(uint32_t index, uint64_t now_ns)
+{
+	neigh_touch(t, &stats, index, now_ns);
+	while (neigh_pop_ask(t) != NEIGH_NONE)
+		;
+	return neigh_on_learnt(t, &stats, index, mac, now_ns);
+}
+
+static struct neigh_key
+key_in(uint16_t interface, uint32_t number)
+{
+	struct neigh_key k = key(number);
+
+	k.vlan_id = interface;
+	return k;
+}
+
+static uint32_t
+claim(uint16_t interface, uint32_t number, struct neigh_claim why, uint64_t now_ns)
+{
+	struct neigh_key k = key_in(interface, number);
+
+	return neigh_claim(t, &claims, &k, why, now_ns);
+}
+
+static const struct neigh_claim heard = {.heard = true};
+
+/* RFC 4861 7.2.3: whoever speaks to us is known, but not that it can be reached. */
+static void
+neighbour_that_is_heard_is_used_at_once_and_asked(void **state)
+{
+	uint32_t i = add(1, 0);
+
+	(void)state;
+	assert_true(neigh_on_heard(t, &stats, i, mac, 100));
+	assert_int_equal(neigh_get(t, i)->state, NEIGH_STALE);
+	assert_false(neigh_has_ask(t));
+	assert_true(neigh_touch(t, &stats, i, 200));
+	assert_int_equal(neigh_pop_ask(t), i);
+	assert_int_equal(neigh_get(t, i)->state, NEIGH_PROBE);
+	neigh_on_learnt(t, &stats, i, mac, 300);
+	/* The same address again proves nothing, another one has to be proved. */
+	assert_false(neigh_on_heard(t, &stats, i, mac, 400));
+	assert_int_equal(neigh_get(t, i)->state, NEIGH_REACHABLE);
+	assert_true(neigh_on_heard(t, &stats, i, other_mac, 500));
+	assert_int_equal(neigh_get(t, i)->state, NEIGH_STALE);
+	assert_int_equal(stats.neigh_changed, 1);
+}
+
+/* The attacker has the source, and takes the table for one with the key zero; or knows the key. */
+static void
+addresses_made_to_meet_are_apart_under_a_secret_key(void **state)
+{
+	enum { ENTRIES = 1024, MADE = 2 * NEIGH_MAX_PROBES };
+	struct neigh_params secret = params;
+	struct neigh_table *other;
+	struct neigh_key made[MADE];
+	uint32_t n = 0;
+
+	(void)state;
+	secret.key = half_sip_key(0x243f6a8885a308d3);
+	other = neigh_table_create(&secret);
+	assert_int_equal(neigh_limit(t, ENTRIES, 2, 1), 0);
+	assert_int_equal(neigh_limit(other, ENTRIES, 2, 1), 0);
+	for (uint32_t number = 0; n < MADE; number++) {
+		uint32_t words[2] = {1u << 8 | 4};
+
+		made[n] = key_in(1, number);
+		memcpy(&words[1], made[n].ip.addr, 4);
+		if ((half_sip(&t->key, words, 2) & t->mask) == 77)
+			n++;
+	}
+	for (n = 0; n < MADE; n++) {
+		neigh_claim(t, &claims, &made[n], heard, 0);
+		assert_int_not_equal(neigh_claim(other, &claims, &made[n], heard, 0), NEIGH_NONE);
+	}
+	/* Slots that a look-up reads: bounded for who knows the key, and few for who does not. */
+	assert_int_equal(neigh_count(t), NEIGH_MAX_PROBES);
+	assert_int_equal(t->longest, NEIGH_MAX_PROBES - 1);
+	assert_int_equal(claims.neigh_table_full, MADE - NEIGH_MAX_PROBES);
+	assert_in_range(other->longest, 0, 3);
+	neigh_table_destroy(other);
+}
+
+/* Neighbours of an interface that somebody makes up, answers for and sends to leave places for
+ * others. */
+static void
+interfaces_leave_each_other_places(void **state)
+{
+	enum { ENTRIES = 1024 };
+	uint32_t i;
+
+	(void)state;
+	assert_int_equal(neigh_limit(t, ENTRIES, 4, 2), 0);
+	for (uint32_t number = 0; number < 10 * ENTRIES; number++) {
+		i = claim(1, number, heard, 0);
+		if (i != NEIGH_NONE)
+			answered(i, 0);
+	}
+	assert_int_equal(neigh_count(t), ENTRIES / 2);
+	for (uint32_t number = 0; number < 10 * ENTRIES; number++) {
+		i = claim(2, number, heard, 0);
+		if (i != NEIGH_NONE)
+			answered(i, 0);
+	}
+	/* All are in use, and stay: none was displaced. There is room for a third, heard or wanted.
+	 */
+	assert_int_equal(claims.neigh_displaced, 0);
+	for (uint32_t number = 0; number < 100; number++)
+		assert_int_not_equal(claim(3, number, heard, 0), NEIGH_NONE);
+	assert_int_not_equal(claim(3, 100, (struct neigh_claim){.by = 1}, 0), NEIGH_NONE);
+	for (uint32_t number = 0; number < ENTRIES / 2; number++) {
+		struct neigh_key k = key_in(1, number);
+
+		assert_int_not_equal(neigh_find(t, &k), NEIGH_NONE);
+	}
+}
+
+static void
+idle_neighbours_make_room_and_those_in_use_do_not(void **state)
+{
+	enum { ENTRIES = 64, USED = 8 };
+	uint64_t now_ns = NS_PER_SEC;
+
+	(void)state;
+	assert_int_equal(neigh_limit(t, ENTRIES, 2, 1), 0);
+	for (uint32_t number = 0; number < USED; number++)
+		answered(claim(1, number, (struct neigh_claim){.by = 0}, now_ns), now_ns);
+	/* Strangers that only speak, without end: they displace each other. */
+	for (uint32_t number = 1000; number < 3000; number++, now_ns += NS_PER_MS) {
+		uint32_t i = claim(1, number, heard, now_ns);
+
+		assert_int_not_equal(i, NEIGH_NONE);
+		neigh_on_heard(t, &stats, i, mac, now_ns);
+	}
+	for (uint32_t number = 0; number < USED; number++) {
+		struct neigh_key k = key_in(1, number);
+
+		assert_true(neigh_touch(t, &stats, neigh_find(t, &k), now_ns));
+	}
+	assert_true(claims.neigh_displaced > 1900);
+	/* Nobody sends to them any longer: they go, too. */
+	now_ns += NEIGH_IDLE_NS;
+	while (neigh_pop_ask(t) != NEIGH_NONE)
+		;
+	for (uint32_t number = 4000; number < 4000 + ENTRIES; number++) {
+		uint32_t i = claim(1, number, heard, now_ns);
+
+		neigh_on_heard(t, &stats, i, mac, now_ns);
+	}
+	for (uint32_t number = 0; number < USED; number++) {
+		struct neigh_key k = key_in(1, number);
+
+		assert_int_equal(neigh_find(t, &k), NEIGH_NONE);
+	}
+}
+
+/* A scan by one port: others ask for new neighbours all the while, and whoever is known stays. */
+static void
+those_who_do_not_answer_displace_their_own_kind_only(void **state)
+{
+	enum { ENTRIES = 1024 };
+	uint64_t now_ns = NS_PER_SEC;
+	uint32_t i, known = 0;
+
+	(void)state;
+	assert_int_equal(neigh_limit(t, ENTRIES, 2, 2), 0);
+	for (uint32_t number = 0; number < 5000; number++) {
+		i = claim(1, 0x10000 + number, (struct neigh_claim){.by = 0}, now_ns);
+		if (i != NEIGH_NONE)
+			neigh_touch(t, &stats, i, now_ns);
+		while (neigh_pop_ask(t) != NEIGH_NONE)
+			;
+		now_ns += RETRANS / 1000;
+		if (number % 50 != 0)
+			continue;
+		i = claim(1, number, (struct neigh_claim){.by = 1}, now_ns);
+		assert_int_not_equal(i, NEIGH_NONE);
+		answered(i, now_ns);
+		known++;
+	}
+	assert_true(claims.neigh_unresolved_full > 1000);
+	assert_true(claims.neigh_displaced > 500);
+	for (uint32_t number = 0; number < 5000; number += 50) {
+		struct neigh_key k = key_in(1, number);
+
+		i = neigh_find(t, &k);
+		assert_int_not_equal(i, NEIGH_NONE);
+		assert_true(neigh_get(t, i)->has_mac);
+	}
+	assert_int_equal(known, 100);
+	assert_in_range(neigh_unresolved(t), ENTRIES / 10, ENTRIES / 5 + 2);
+}
+
+/* Whatever happens, each neighbour is in the list that it belongs to, and in no other. */
+static void
+lists_hold_all_neighbours_that_may_go(void **state)
+{
+	enum { ENTRIES = 64, INTERFACES = 3, PORTS = 2 };
+	struct prng r;
+	uint64_t now_ns = 0;
+
+	(void)state;
+	prng_seed(&r, 12, 0);
+	assert_int_equal(neigh_limit(t, ENTRIES, INTERFACES, PORTS), 0);
+	for (unsigned int step = 0; step < 20000; step++) {
+		uint16_t interface = (uint16_t)prng_below(&r, INTERFACES);
+		uint32_t listed = 0, free_to_go = 0, i;
+
+		now_ns += prng_below(&r, RETRANS / 8);
+		i = claim(interface, (uint32_t)prng_below(&r, 200),
+			  (struct neigh_claim){.heard = prng_below(&r, 2) == 0,
+					       .by = (uint16_t)prng_below(&r, PORTS)},
+			  now_ns);
+		if (i == NEIGH_NONE)
+			continue;
+		if (prng_below(&r, 4) == 0)
+			neigh_on_heard(t, &stats, i, mac, now_ns);
+		if (prng_below(&r, 4) == 0)
+			neigh_touch(t, &stats, i, now_ns);
+		if (prng_below(&r, 8) == 0)
+			neigh_on_learnt(t, &stats, i, other_mac, now_ns);
+		if (prng_below(&r, 16) == 0)
+			neigh_pin(t, i, !neigh_get(t, i)->pinned);
+		if (prng_below(&r, 16) == 0 && !neigh_get(t, i)->pinned)
+			neigh_remove(t, i);
+		if (prng_below(&r, 500) == 0)
+			neigh_forget_learned(t, now_ns);
+		while (prng_below(&r, 2) == 0 && neigh_pop_ask(t) != NEIGH_NONE)
+			;
+		for (i = 0; i < neigh_count(t); i++) {
+			const struct neigh *e = neigh_get(t, i);
+
+			free_to_go += e->key.ip.version != 0 && !e->pinned;
+		}
+		for (uint32_t k = 0; k < INTERFACES + PORTS + 1; k++) {
+			bool is_known = k < INTERFACES;
+			const struct neigh_list *list =
+				is_known ? &t->known[k] : &t->wanted[k - INTERFACES];
+			uint32_t n = 0;
+
+			for (i = list->first; i != NEIGH_NONE; i = neigh_get(t, i)->behind, n++) {
+				const struct neigh *e = neigh_get(t, i);
+
+				assert_int_equal(e->has_mac, is_known);
+				assert_int_equal(is_known ? e->key.vlan_id : e->by,
+						 is_known ? k : k - INTERFACES);
+			}
+			assert_int_equal(n, list->n);
+			listed += n;
+		}
+		assert_int_equal(listed, free_to_go);
+		assert_true(neigh_count(t) <= ENTRIES);
+	}
+	assert_true(claims.neigh_displaced > 100);
+}
+
 static void
 an_address_that_is_given_no_more_is_used_and_asked_for(void **state)
 {
@@ -389,6 +650,12 @@ main(void)
 		TEST(fixed_neighbour_is_used_never_asked_and_never_changed),
 		TEST(replaced_neighbours_leave_the_others_to_be_found),
 		TEST(places_are_given_back_and_taken_again_and_pinned_ones_stay),
+		TEST(neighbour_that_is_heard_is_used_at_once_and_asked),
+		TEST(addresses_made_to_meet_are_apart_under_a_secret_key),
+		TEST(interfaces_leave_each_other_places),
+		TEST(idle_neighbours_make_room_and_those_in_use_do_not),
+		TEST(those_who_do_not_answer_displace_their_own_kind_only),
+		TEST(lists_hold_all_neighbours_that_may_go),
 		TEST(an_address_that_is_given_no_more_is_used_and_asked_for),
 		TEST(what_was_learnt_is_forgotten_and_asked_for_anew),
 	};

@@ -211,7 +211,8 @@ mac_control_is_pfc_or_dropped_by_name(void **state)
 	assert_int_equal(drops(NIC_DROP_MAC_CONTROL_UNKNOWN), 1);
 	frame[5] = 0x02; /* 01:80:C2:00:00:02 is not a pause address */
 	solo_feed_bytes(&solo, frame, sizeof(frame));
-	assert_int_equal(drops(NIC_DROP_NOT_FOR_US), 1);
+	assert_int_equal(drops(NIC_DROP_MAC_CONTROL_ADDRESS), 1);
+	assert_int_equal(drops(NIC_DROP_NOT_FOR_US), 0);
 	assert_int_equal(nic_stats(solo.nic)->rx_pause_frames, 0);
 	solo_destroy(&solo);
 }

@@ -209,7 +209,8 @@ flows_of_other_lcores_count_for_the_first_rate(void **state)
 		add_requester(&two, 0, 0);
 		add_requester(&two, 0, NS_PER_US);
 		add_requester(&two, 0, 2 * NS_PER_US);
-		host_run(&two, 3 * NS_PER_US);
+		/* A turn of the wire is 1.7 us: by then each has had one. */
+		host_run(&two, 6 * NS_PER_US);
 		assert_int_equal(rate_of(&two, 0), 40 * GBPS);
 		assert_int_equal(rate_of(&two, 1), rows[i].second_bps);
 		assert_int_equal(rate_of(&two, 2), rows[i].third_bps);

@@ -2,6 +2,8 @@
 /* The NIC's notification and reaction point: marks into CNPs, CNPs into rates. */
 #include "nic_test.h"
 
+#include "nic/nic_trace.h"
+
 static struct solo solo;
 
 static int
@@ -251,6 +253,29 @@ tagged_cnp_has_a_priority_of_its_own(void **state)
 	solo_destroy(&solo);
 }
 
+/* With rp_min_dec_fac = 100 a CNP limits the QP and takes nothing from its rate. */
+static void
+a_cnp_that_cuts_nothing_is_no_cut(void **state)
+{
+	struct roce_path path = solo_path(&solo);
+	const struct nic_trace *trace;
+
+	(void)state;
+	solo.params.rp.rp_min_dec_fac_pct = 100;
+	start_sender(1);
+	assert_int_equal(nic_trace_qp(solo.nic, 0, 16), 0);
+	run(10 * NS_PER_US);
+	feed_cnp(&path);
+	assert_int_equal(info(0).cnps_handled, 1);
+	assert_int_equal(info(0).rate_bps, 40 * GBPS);
+	assert_int_equal(info(0).rate_cuts, 0);
+	assert_int_equal(stats()->rp.rp_cuts, 0);
+	trace = nic_traces(solo.nic)->trace[0];
+	assert_int_equal(nic_trace_row(trace, nic_trace_rows(trace) - 1)->did,
+			 CC_DID_CNP | CC_DID_ENGAGE);
+	solo_destroy(&solo);
+}
+
 static void
 cnp_for_a_qp_that_never_sent_is_ignored(void **state)
 {
@@ -441,7 +466,8 @@ spoofed_cnp_changes_no_rate(void **state)
 	feed_cnp(&other_family);
 	assert_int_equal(info(0).rate_bps, 40 * GBPS);
 	assert_int_equal(info(0).cnps_handled, 0);
-	assert_int_equal(stats()->rp.rp_cnp_ignored, 2);
+	/* Each is handled or ignored, so that sent = handled + ignored + lost. */
+	assert_int_equal(stats()->rp.rp_cnp_ignored, 4);
 	assert_int_equal(stats()->drops[NIC_DROP_UNKNOWN_QP], 2);
 	assert_int_equal(stats()->drops[NIC_DROP_WRONG_PEER], 2);
 	assert_int_equal(stats()->rp.rp_cnp_handled, 0);
@@ -629,6 +655,7 @@ main(void)
 		cmocka_unit_test_setup(zero_interval_answers_every_mark, setup),
 		cmocka_unit_test_setup(marked_packet_beyond_a_gap_is_answered, setup),
 		cmocka_unit_test_setup(tagged_cnp_has_a_priority_of_its_own, setup),
+		cmocka_unit_test_setup(a_cnp_that_cuts_nothing_is_no_cut, setup),
 		cmocka_unit_test_setup(cnp_for_a_qp_that_never_sent_is_ignored, setup),
 		cmocka_unit_test_setup(marked_read_response_is_answered, setup),
 		cmocka_unit_test_setup(marks_on_cnp_and_ack_are_counted_only, setup),

@@ -11,6 +11,7 @@
 #include "base/prng.h"
 #include "base/ranges.h"
 #include "nic/nic_flow.h"
+#include "nic/nic_hold.h"
 #include "nic/nic_share.h"
 
 #define HOSTS 2
@@ -259,6 +260,27 @@ describe(struct flow *f, uint32_t id)
 	}
 }
 
+/* Reading a QP is always allowed: before its owner has made it, and after its flow has left. */
+static void
+qps_are(const struct flow *f, unsigned int h, bool there)
+{
+	for (uint32_t number = f->first[h]; number < f->first[h] + f->n_qps; number++) {
+		struct nic_place at = nic_share_find(hosts[h].share, number);
+		const struct node *node = hosts[h].node[at.node];
+		struct nic_qp_info info;
+		struct nic_qp_hold hold;
+
+		assert_int_equal(nic_qp_info(node, at.item, &info), there);
+		assert_int_equal(nic_qp_hold(node, at.item, &hold), there);
+		if (there) {
+			assert_int_equal(info.local_qpn, PAIR_QPN + number);
+			continue;
+		}
+		assert_int_equal(info.local_qpn + info.tx_packets + info.rx_packets, 0);
+		assert_int_equal(hold.hold, NIC_HOLD_START);
+	}
+}
+
 static void
 come(uint32_t id)
 {
@@ -289,7 +311,9 @@ come(uint32_t id)
 							.rate_cap_bps = f->params[h].rate_cap_bps,
 							.load_bps = f->params[h].load_bps};
 		host->come[host->reload.n_come++] = id;
+		qps_are(f, h, false);
 		reload(host);
+		qps_are(f, h, true);
 	}
 }
 
@@ -359,6 +383,7 @@ go(uint32_t id)
 			assert_true(looks < 20000);
 			run(NS_PER_MS / 10);
 		}
+		qps_are(f, h, false);
 		if (h == 0)
 			run(2 * DELAY_NS);
 	}

@@ -198,7 +198,7 @@ an_open_loop_counts_the_wait_at_the_source(void **state)
 	for (n = 0; n < MOST_MESSAGES; n++) {
 		uint64_t begin_ns;
 
-		arrival_ns += workload_gap_ns(&qp.work, PAIR_QPN, n);
+		arrival_ns += workload_gap_ns(&qp.work, qp.load_bps, PAIR_QPN, n);
 		begin_ns = max_u64(arrival_ns, free_ns);
 		free_ns = begin_ns + ser_ns(wire);
 		wait_ns += begin_ns - arrival_ns;

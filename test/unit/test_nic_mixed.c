@@ -5,8 +5,12 @@
  */
 #include <stdlib.h>
 
+#include <rte_common.h>
+
+#include "base/fixed.h"
 #include "base/prng.h"
 #include "base/units.h"
+#include "nic/nic_internal.h"
 #include "nic_test.h"
 
 #define QPS_MAX 12
@@ -214,6 +218,22 @@ empty_send_is_no_runt_and_spoils_no_payload(void **state)
 
 /* ---- any of it at once ---- */
 
+/* A life that begins late: at a time, and with numbers of packets near the end of their 32 bits. */
+static struct {
+	uint64_t start_ns;
+	bool near_end_of_seq;
+} age;
+
+/* What a life was: every frame with its time, counted from the start, and what was counted. */
+static uint64_t digest;
+
+static void
+mix_in(const void *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		digest = (digest ^ ((const uint8_t *)bytes)[i]) * 0x100000001b3ull;
+}
+
 /* What was connected: requesters are at host from. */
 static struct {
 	struct nic_qp_params qp;
@@ -279,8 +299,9 @@ any_qp(unsigned int from, uint32_t flow)
 	qp.message_bytes = qp.verb == NIC_UD_SEND ? qp.mtu_bytes : any(1, 6000);
 	qp.message_size = chance(50) ? WORKLOAD_UNIFORM : WORKLOAD_FIXED;
 	qp.arrival = (int)any(WORKLOAD_CLOSED, WORKLOAD_INCAST);
+	qp.start_ns = age.start_ns;
 	if (qp.arrival == WORKLOAD_CLOSED && chance(20))
-		qp.start_ns = 50000;
+		qp.start_ns += 50000;
 	qp.load_bps = workload_is_open(&qp.work) ? any(1, 20) * GBPS : 0;
 	qp.on_ns = qp.arrival == WORKLOAD_ON_OFF ? 20000 : 0;
 	qp.off_ns = qp.arrival == WORKLOAD_ON_OFF ? 30000 : 0;
@@ -290,7 +311,7 @@ any_qp(unsigned int from, uint32_t flow)
 	if (chance(20))
 		qp.bytes = 50000;
 	if (chance(20))
-		qp.stop_ns = 100 * NS_PER_US;
+		qp.stop_ns = age.start_ns + 100 * NS_PER_US;
 	if (chance(30)) {
 		qp.max_recv_wr = (uint32_t)any(1, 3);
 		qp.post_recv_ns = any(500, 5000);
@@ -298,6 +319,41 @@ any_qp(unsigned int from, uint32_t flow)
 	qp.rate_cap_bps = chance(30) ? any(1, 10) * GBPS : 0;
 	qp.has_dscp = chance(30);
 	return qp;
+}
+
+/*
+ * Let both ends be where they would be after nearly 2^32 packets: on the wire nothing is otherwise.
+ * The first PSN was another one, which the packets to come pass.
+ */
+static void
+make_old(struct node *node, uint32_t item, uint32_t psn, uint8_t wraps)
+{
+	struct nic *nic = nic_of(node);
+	struct nic_qp *qp = &nic->qps[item];
+	uint32_t later = UINT32_MAX - PSN_MASK + psn - qp->next_seq;
+
+	qp->next_seq += later;
+	qp->acked_seq += later;
+	qp->acked_end += later;
+	qp->limit_seq += later;
+	qp->rx_seq += ((uint64_t)wraps << 32) + later;
+	qp->sent_wraps = wraps;
+}
+
+/* Both ends of a QP. */
+static void
+add_ends(unsigned int from, struct nic_qp_params a, struct nic_qp_params b)
+{
+	uint32_t psn = a.initial_psn;
+
+	if (age.near_end_of_seq)
+		a.initial_psn = b.initial_psn = (psn + 30) & PSN_MASK;
+	assert_true(nic_add_qp(pair.nic[from], &a, age.start_ns) > 0);
+	assert_true(nic_add_qp(pair.nic[1 - from], &b, age.start_ns) > 0);
+	if (!age.near_end_of_seq)
+		return;
+	make_old(pair.nic[from], n_qps, psn, 1);
+	make_old(pair.nic[1 - from], n_qps, psn, 1);
 }
 
 static void
@@ -313,8 +369,7 @@ connect_any(void)
 		b.peer_ip = pair.params[from].ip;
 		for (uint64_t i = any(1, 3); i > 0; i--) {
 			a.peer_qpn = b.peer_qpn = PAIR_QPN + n_qps;
-			assert_true(nic_add_qp(pair.nic[from], &a, 0) > 0);
-			assert_true(nic_add_qp(pair.nic[1 - from], &b, 0) > 0);
+			add_ends(from, a, b);
 			qps[n_qps].qp = a;
 			qps[n_qps++].from = from;
 		}
@@ -326,7 +381,11 @@ static void
 carry(unsigned int from, struct rte_mbuf *m)
 {
 	const uint8_t *eth = rte_pktmbuf_mtod(m, const uint8_t *);
+	uint64_t at_ns = pair.now_ns - age.start_ns;
 
+	mix_in(&from, sizeof(from));
+	mix_in(&at_ns, sizeof(at_ns));
+	mix_in(eth, m->data_len);
 	if (eth[12] == 0x88 && eth[13] == 0x08)
 		cable_push(&pair.cable[from], m, pair.now_ns + PAIR_DELAY_NS + 100);
 	else
@@ -394,7 +453,7 @@ run(uint32_t pause_pct)
 
 	while ((next_ns = pair_next_ns(&pair)) != NEVER_NS) {
 		pair.now_ns = next_ns > pair.now_ns ? next_ns : pair.now_ns;
-		if (pair.now_ns > 10 * NS_PER_SEC) {
+		if (pair.now_ns - age.start_ns > 10 * NS_PER_SEC) {
 			for (uint32_t i = 0; i < n_qps; i++) {
 				struct nic_qp_info a = pair_info(&pair, qps[i].from, i),
 						   b = pair_info(&pair, 1 - qps[i].from, i);
@@ -432,7 +491,8 @@ run(uint32_t pause_pct)
 			fail_msg("still busy after 10 s");
 		}
 		step();
-		if (pair.now_ns < 300 * NS_PER_US && prng_below(&cable.r, 1000) < pause_pct)
+		if (pair.now_ns - age.start_ns < 300 * NS_PER_US &&
+		    prng_below(&cable.r, 1000) < pause_pct)
 			pause_any();
 	}
 }
@@ -510,10 +570,29 @@ expect_end(void)
 		assert_int_equal(heard + cable.cnps_lost, sent + cable.cnps_doubled);
 }
 
+/* But for numbers of packets since the first PSN, which is another one in an old QP. */
+static void
+mix_in_counts(void)
+{
+	for (unsigned int h = 0; h < 2; h++) {
+		mix_in(nic_stats(pair.nic[h]), sizeof(struct nic_stats));
+		for (uint32_t i = 0; i < n_qps; i++) {
+			struct nic_qp_info info;
+
+			memset(&info, 0, sizeof(info));
+			nic_qp_info(pair.nic[h], i, &info);
+			info.tx_packets = info.rx_packets = 0;
+			mix_in(&info, offsetof(struct nic_qp_info, error));
+		}
+	}
+}
+
 static void
 run_seed(uint64_t seed)
 {
 	setup(NULL);
+	digest = 0xcbf29ce484222325ull;
+	pair.now_ns = age.start_ns;
 	prng_seed(&cable.r, seed, 0);
 	any_params(&pair.params[0]);
 	any_params(&pair.params[1]);
@@ -534,7 +613,89 @@ run_seed(uint64_t seed)
 	assert_int_equal(rte_mempool_in_use_count(pair.pools.data), 0);
 	assert_int_equal(rte_mempool_in_use_count(pair.pools.control), 0);
 	expect_end();
+	mix_in_counts();
 	pair_destroy(&pair);
+}
+
+/* Dates at which something in 64 bits begins again, or might: 2^32 ns, milliseconds in 32 bits, a
+ * year, the 55 bits of an FDB entry, 2^56 ns, and the last that a timing wheel takes. All are
+ * multiples of what time is rounded to. */
+static const uint64_t dates_ns[] = {
+	(1ull << 32) - (1 << 19),    (1ull << 42) - (1 << 19), 31536000ull * NS_PER_SEC >> 20 << 20,
+	(1ull << 55) - (1 << 19),    (1ull << 56) - (1 << 19), (1ull << 59) + (1ull << 40),
+	(1ull << 63) - (1ull << 35),
+};
+
+/* A slow receiver counts the bytes that it has drained since 0: its clock ends sooner. */
+static bool
+ends_sooner(uint64_t date_ns)
+{
+	uint64_t most_bps = max_u64(pair.params[0].receiver.drain_rate_bps,
+				    pair.params[1].receiver.drain_rate_bps);
+
+	return most_bps > 0 && date_ns / (8 * NS_PER_SEC) >= UINT64_MAX / most_bps;
+}
+
+/* An ACK that comes twice says nothing new, also when the packets since the first PSN were 2^32. */
+static void
+late_ack_is_no_surprise_after_2_32_packets(void **state)
+{
+	struct nic_qp_params qp = nic_test_qp(0);
+	struct nic_qp_info info;
+	struct roce_view v;
+
+	(void)state;
+	solo_init(&solo);
+	solo_create(&solo, 64);
+	qp.initial_psn = 3;
+	qp.messages = 4;
+	assert_int_equal(nic_add_qp(solo.nic, &qp, 0), PAIR_QPN);
+	make_old(solo.nic, 0, PSN_MASK - 1, UINT8_MAX);
+	for (uint32_t i = 0; i < 6; i++) {
+		assert_true(solo_take(&solo, NS_PER_MS, &v));
+		assert_int_equal(v.psn, (PSN_MASK - 1 + i) & PSN_MASK);
+	}
+	/* PSN 3 is the sixth, and the second message's last. */
+	solo_feed(&solo, (struct roce_fields){.opcode = RC_ACK, .psn = 3}, 0);
+	solo_feed(&solo, (struct roce_fields){.opcode = RC_ACK, .psn = 0}, 0);
+	assert_int_equal(nic_stats(solo.nic)->drops[NIC_DROP_UNEXPECTED_ACK], 0);
+	assert_int_equal(nic_stats(solo.nic)->acks_received, 2);
+	nic_qp_info(solo.nic, 0, &info);
+	assert_true(info.tx_packets == (1ull << 40) + 4 - 3);
+	solo_destroy(&solo);
+}
+
+static void
+a_life_that_begins_late_is_the_same(void **state)
+{
+	const char *n = getenv("QUENCH_NIC_SEEDS"), *first = getenv("QUENCH_NIC_SEED");
+	uint64_t seed = first != NULL ? strtoull(first, NULL, 10) : 1001;
+
+	(void)state;
+	for (uint64_t end = seed + (n != NULL ? strtoull(n, NULL, 10) : 12); seed < end; seed++) {
+		uint64_t young;
+
+		/* At 0 a NIC is asked once more for nothing, which draws a number. */
+		age.start_ns = 1ull << 30;
+		age.near_end_of_seq = false;
+		run_seed(seed);
+		young = digest;
+		for (unsigned int i = 0; i < RTE_DIM(dates_ns); i++) {
+			if (ends_sooner(dates_ns[i]))
+				continue;
+			age.start_ns = dates_ns[i];
+			run_seed(seed);
+			if (digest != young)
+				fail_msg("seed %ju: not the same from %ju ns on", (uintmax_t)seed,
+					 (uintmax_t)dates_ns[i]);
+		}
+		age.start_ns = 1ull << 30;
+		age.near_end_of_seq = true;
+		run_seed(seed);
+		if (digest != young)
+			fail_msg("seed %ju: not the same after 2^32 packets", (uintmax_t)seed);
+	}
+	memset(&age, 0, sizeof(age));
 }
 
 /* QUENCH_NIC_SEEDS: so many, from QUENCH_NIC_SEED on. */
@@ -562,6 +723,8 @@ main(void)
 		cmocka_unit_test(raw_qp_sends_nothing_again_whatever_it_hears),
 		cmocka_unit_test_setup(empty_send_is_no_runt_and_spoils_no_payload, setup),
 		cmocka_unit_test(anything_at_once_ends_with_everything_accounted_for),
+		cmocka_unit_test(late_ack_is_no_surprise_after_2_32_packets),
+		cmocka_unit_test(a_life_that_begins_late_is_the_same),
 	};
 
 	if (test_eal_init(64) < 0)

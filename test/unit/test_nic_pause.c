@@ -354,6 +354,32 @@ link_pause_of_a_slow_receiver(void **state)
 	solo_destroy(&solo);
 }
 
+/* The buffer is at XOFF, and before that is said the host takes everything at once. */
+static void
+a_receiver_that_is_slow_no_more_pauses_nobody(void **state)
+{
+	enum mac_control_kind kind;
+	struct mac_control mc;
+
+	(void)state;
+	start_slow(&small_buffer);
+	for (unsigned int i = 0; i < 4; i++)
+		feed_data(false);
+	nic_set_drain_rate(solo.nic, 0, solo.now_ns);
+	assert_int_equal(take(NEVER_NS, &kind, &mc), 0);
+	assert_int_equal(stats()->tx_pause_frames, 0);
+	/* Slow again: from an empty buffer on. */
+	nic_set_drain_rate(solo.nic, small_buffer.drain_rate_bps, solo.now_ns);
+	for (unsigned int i = 0; i < 4; i++)
+		feed_data(false);
+	assert_int_equal(take(solo.now_ns, &kind, &mc), ETHERTYPE_MAC_CONTROL);
+	/* Held, let go, and the link comes back before that is said. */
+	nic_set_drain_rate(solo.nic, 0, solo.now_ns);
+	nic_reset_pause(solo.nic, solo.now_ns);
+	assert_int_equal(take(NEVER_NS, &kind, &mc), 0);
+	solo_destroy(&solo);
+}
+
 int
 main(void)
 {
@@ -368,6 +394,7 @@ main(void)
 		cmocka_unit_test_setup(a_pause_that_lasts_too_long_is_given_up, setup),
 		cmocka_unit_test_setup(short_pauses_are_no_storm, setup),
 		cmocka_unit_test_setup(link_pause_of_a_slow_receiver, setup),
+		cmocka_unit_test_setup(a_receiver_that_is_slow_no_more_pauses_nobody, setup),
 	};
 
 	if (test_eal_init(64) < 0)

@@ -414,6 +414,45 @@ responder_is_the_reaction_point(void **state)
 	pair_destroy(&pair);
 }
 
+/* Another flow's share of the link at its start is that of the QPs that send then. */
+static void
+a_responder_is_active_while_it_has_reads_to_answer(void **state)
+{
+	struct nic_qp_params served = read_qp(), late = nic_test_qp(0);
+	struct solo s;
+	struct nic_qp_info info;
+	struct roce_view v;
+
+	(void)state;
+	solo_init(&s);
+	s.params.initial_rate = NIC_INITIAL_FAIR;
+	solo_create(&s, 64);
+	served.requester = false;
+	assert_int_equal(nic_add_qp(s.nic, &served, 0), PAIR_QPN);
+	for (unsigned int i = 1; i < 3; i++) {
+		late.flow_id = i;
+		late.messages = 0;
+		late.message_bytes = 1 << 20;
+		late.start_ns = i * NS_PER_MS;
+		assert_int_equal(nic_add_qp(s.nic, &late, 0), PAIR_QPN + i);
+	}
+	solo_feed(&s, (struct roce_fields){.opcode = RC_READ_REQUEST, .reth_dma_bytes = 8}, 0);
+	while (solo_take(&s, NS_PER_MS + NS_PER_US, &v))
+		;
+	nic_qp_info(s.nic, 1, &info);
+	assert_int_equal(info.min_rate_bps, 40 * GBPS);
+	/* While the next one starts, a long one is answered. */
+	solo_feed(&s,
+		  (struct roce_fields){
+			  .opcode = RC_READ_REQUEST, .psn = 1, .reth_dma_bytes = 10 << 20},
+		  0);
+	while (solo_take(&s, 2 * NS_PER_MS + NS_PER_US, &v))
+		;
+	nic_qp_info(s.nic, 2, &info);
+	assert_int_equal(info.min_rate_bps / GBPS, 13);
+	solo_destroy(&s);
+}
+
 static void
 rate_cap_of_the_responder_paces_the_data(void **state)
 {
@@ -427,9 +466,9 @@ rate_cap_of_the_responder_paces_the_data(void **state)
 	pair_connect(&pair, &qp);
 	pair_run(&pair, NEVER_NS);
 	b = pair_info(&pair, 1, 0);
-	/* 120 responses at 1 Gb/s, but for the burst at the start. */
-	assert_true(pair.now_ns > serialization_ns((uint32_t)b.tx_wire_bytes - 4500, GBPS));
-	assert_true(pair.now_ns < serialization_ns((uint32_t)b.tx_wire_bytes, GBPS) + 20000);
+	/* 120 responses at 1 Gb/s from the first one on, and the timer that is set last. */
+	assert_true(pair.now_ns > serialization_ns((uint32_t)b.tx_wire_bytes - 1200, GBPS));
+	assert_true(pair.now_ns < serialization_ns((uint32_t)b.tx_wire_bytes, GBPS) + 80000);
 	expect_complete(&qp, 40 * 2560);
 	pair_destroy(&pair);
 }
@@ -648,6 +687,7 @@ main(void)
 		cmocka_unit_test(loss_at_random_loses_nothing_and_repeats),
 		cmocka_unit_test(outstanding_reads_are_bounded),
 		cmocka_unit_test_setup(responder_is_the_reaction_point, setup),
+		cmocka_unit_test(a_responder_is_active_while_it_has_reads_to_answer),
 		cmocka_unit_test_setup(rate_cap_of_the_responder_paces_the_data, setup),
 		cmocka_unit_test(absurd_requests_are_refused),
 		cmocka_unit_test(more_reads_than_agreed_are_refused_behind_the_others),

@@ -3,6 +3,7 @@
 #include "nic_test.h"
 
 #include "base/prng.h"
+#include "nic/nic_flow.h"
 #include "wire/arp.h"
 #include "wire/icmp.h"
 #include "wire/nd.h"
@@ -330,6 +331,31 @@ answers_wait_while_their_priority_is_paused(void **state)
 	destroy(1);
 }
 
+/* tx() that gives nothing has looked at all that was due, the neighbour of a new flow included. */
+static void
+question_of_a_flow_that_comes_leaves_with_the_same_call(void **state)
+{
+	static const uint32_t come[] = {0};
+	static const struct nic_flow_live live[1];
+	const struct nic_flow_place place = {.n_qps = 1};
+	struct nic_qp_params qp = nic_test_qp(0);
+	const struct nic_reload reload = {
+		.params = params[0], .flows = live, .n_flows = 1, .come = come, .n_come = 1};
+	struct rte_mbuf *m;
+
+	(void)state;
+	create(1);
+	assert_int_equal(nic_take_flows(nic[0], 1), 0);
+	memset(qp.peer_mac, 0, sizeof(qp.peer_mac));
+	assert_int_equal(nic_prepare_flow(nic[0], &qp, &place), 0);
+	nic_reload(nic[0], &reload);
+	assert_int_equal(nic[0]->ops->tx(nic[0], 0, &m, 1, now_ns), 1);
+	rte_pktmbuf_free(m);
+	assert_true(nic_reload_is_done(nic[0]));
+	assert_true(nic[0]->ops->next_ns(nic[0], 0) > now_ns);
+	destroy(1);
+}
+
 int
 main(void)
 {
@@ -343,6 +369,8 @@ main(void)
 		cmocka_unit_test_setup(our_address_is_told_on_the_vlan_that_asked, setup),
 		cmocka_unit_test_setup(flood_of_questions_is_bounded_and_counted, setup),
 		cmocka_unit_test_setup(answers_wait_while_their_priority_is_paused, setup),
+		cmocka_unit_test_setup(question_of_a_flow_that_comes_leaves_with_the_same_call,
+				       setup),
 	};
 
 	if (test_eal_init(64) < 0)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -223,6 +224,58 @@ the_peer_is_always_told_the_truth(void **state)
 		assert_true(xoffs[i] > 1000 && xons[i] > 1000);
 }
 
+#define PAUSES 4000000ull
+
+struct watched {
+	struct pfc_tx tx;
+	uint64_t now_ns; /* of the writer; a reader's clock is never ahead of it */
+	bool ended;
+};
+
+/* XOFF for 10 ns, XON for 1 ns, again and again. */
+static void *
+pause_and_resume(void *arg)
+{
+	struct watched *w = arg;
+	struct pfc_vector v;
+
+	for (uint64_t now = 1; now < 11 * PAUSES;) {
+		for (unsigned int xoff = 0; xoff < 2; xoff++) {
+			now += xoff ? 1 : 10;
+			__atomic_store_n(&w->now_ns, now, __ATOMIC_RELEASE);
+			pfc_tx_set(&w->tx, 3, xoff, now);
+			pfc_tx_take(&w->tx, &v, now);
+		}
+	}
+	__atomic_store_n(&w->ended, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static void
+duration_read_by_another_thread_never_falls_and_never_leaps(void **state)
+{
+	struct watched w = {.now_ns = 1};
+	uint64_t last_ns = 0, last_now_ns = 0, falls = 0, leaps = 0;
+	pthread_t writer;
+
+	(void)state;
+	w.tx = fresh();
+	assert_int_equal(pthread_create(&writer, NULL, pause_and_resume, &w), 0);
+	while (!__atomic_load_n(&w.ended, __ATOMIC_ACQUIRE)) {
+		uint64_t now_ns = __atomic_load_n(&w.now_ns, __ATOMIC_ACQUIRE);
+		uint64_t duration_ns = pfc_tx_duration_ns(&w.tx, 3, now_ns);
+		uint64_t after_ns = __atomic_load_n(&w.now_ns, __ATOMIC_ACQUIRE);
+
+		falls += duration_ns < last_ns;
+		leaps += duration_ns > last_ns + (after_ns - last_now_ns);
+		last_ns = duration_ns;
+		last_now_ns = now_ns;
+	}
+	pthread_join(writer, NULL);
+	assert_int_equal(falls, 0);
+	assert_int_equal(leaps, 0);
+}
+
 int
 main(void)
 {
@@ -234,6 +287,7 @@ main(void)
 		cmocka_unit_test(duration_counts_the_running_pause),
 		cmocka_unit_test(pause_time_and_refresh_are_configured),
 		cmocka_unit_test(the_peer_is_always_told_the_truth),
+		cmocka_unit_test(duration_read_by_another_thread_never_falls_and_never_leaps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -161,9 +161,9 @@ add_link(struct scenario *s, const char *ends)
 {
 	struct link_section *l = &s->links[s->n_links++];
 
+	assert_int_equal(field_defaults(link_section_fields, link_section_fields_n, l), 0);
 	snprintf(l->name, sizeof(l->name), "l%u", s->n_links);
 	strcpy(l->ends, ends);
-	strcpy(l->wred_profile, SW_PROFILE_DEFAULT);
 	return l;
 }
 

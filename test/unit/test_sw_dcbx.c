@@ -125,11 +125,41 @@ more_frames_than_boxes_are_dropped_under_their_own_name(void **state)
 
 	for (unsigned int i = 0; i < 20; i++)
 		give_bytes(b, 1, frame, sizeof(frame), 0);
-	assert_int_equal(drops(b, 1, SW_DROP_CONTROL_BUSY), 4);
+	assert_int_equal(drops(b, 1, SW_DROP_CONTROL_BUSY), 16);
 	b->sw->ops->control(b->sw, 0);
-	assert_int_equal(sw_dcbx(b->sw, 1)->stats.rx_malformed, 16);
+	assert_int_equal(sw_dcbx(b->sw, 1)->stats.rx_malformed, 4);
 	take_lldp(b, 0, 0);
 	take_lldp(b, 1, 0);
+	bench_stop(b);
+}
+
+/* Port 0 sends more LLDP than anybody looks at, without a pause; the peer of port 1 is heard. */
+static void
+flood_of_lldp_takes_nothing_from_other_ports(void **state)
+{
+	static const uint8_t broken[60] = {0x01, 0x80, 0xC2, 0, 0, 0x0E, 2,
+					   0,    0,    0,    0, 5, 0x88, 0xCC};
+	struct bench *b = bench_of(state, SW_FLOW_AUTO);
+	uint64_t now_ns = 0, heard = 0;
+
+	for (unsigned int second = 0; second < 300; second++) {
+		for (unsigned int i = 0; i < 20; i++, now_ns += 50 * NS_PER_MS) {
+			for (unsigned int k = 0; k < 100; k++)
+				give_bytes(b, 0, broken, sizeof(broken), now_ns);
+			if (second % 30 == 0 && i == 10) {
+				hear(b, 1, 1u << 3, now_ns);
+				heard++;
+			}
+			b->sw->ops->control(b->sw, now_ns);
+			take_lldp(b, 0, now_ns);
+			take_lldp(b, 1, now_ns);
+		}
+		if (second > 0)
+			assert_int_equal(sw_dcbx(b->sw, 1)->pfc_prios, 1u << 3);
+	}
+	assert_int_equal(sw_dcbx(b->sw, 1)->stats.rx_frames, heard);
+	assert_int_equal(drops(b, 1, SW_DROP_CONTROL_BUSY), 0);
+	assert_true(drops(b, 0, SW_DROP_CONTROL_BUSY) > 0);
 	bench_stop(b);
 }
 
@@ -241,6 +271,7 @@ main(void)
 		cmocka_unit_test(negotiated_pfc_is_off_until_the_peer_agrees_and_when_it_is_gone),
 		cmocka_unit_test(pfc_that_is_on_stays_on_and_the_mismatch_is_said),
 		cmocka_unit_test(more_frames_than_boxes_are_dropped_under_their_own_name),
+		cmocka_unit_test(flood_of_lldp_takes_nothing_from_other_ports),
 		cmocka_unit_test(frame_heard_before_the_link_went_down_makes_no_neighbour),
 		cmocka_unit_test(frame_meets_the_link_as_it_is_now),
 		cmocka_unit_test(lldp_falls_silent_speaks_again_and_follows_its_interval),

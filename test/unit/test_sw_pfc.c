@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* PFC of the switch: obeying it and generating it, packet by packet and to the nanosecond. */
 #include "sw_test.h"
+#include "tm/thresholds.h"
 
 #define QUANTUM_PS 12800ull /* 512 bit times at 40G */
 /* 65535 quanta at 40G: 838848 ns; sent again after half of it. */
@@ -77,6 +78,40 @@ pause_of_another_priority_or_port_or_not_enabled_holds_nothing(void **state)
 	sent(take(b, 1, 0));
 	assert_int_equal(sw_pfc_rx(b->sw, 1)->stats.rx_pause[0], 1); /* counted all the same */
 	assert_int_equal(sw_port_stats(b->sw, 1)->rx_pause_frames, 2);
+	bench_stop(b);
+}
+
+static void
+mac_control_to_another_station_is_counted_and_pauses_nothing(void **state)
+{
+	static const uint8_t others[][6] = {
+		{0x02, 0, 0, 1, 0, 0},          /* the address of port 0 */
+		{0x02, 0, 0, 0, 0, 1},          /* a host's */
+		{0x01, 0x80, 0xC2, 0, 0, 0x02}, /* of slow protocols */
+		{0x01, 0x80, 0xC2, 0, 0, 0x0E}, /* of LLDP */
+		{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF},
+	};
+	struct bench *b = bench_defaults_of(state, 2);
+	uint8_t frame[PFC_FRAME_BYTES];
+
+	bench_start(b);
+	learn_hosts(b);
+	for (unsigned int i = 0; i < RTE_DIM(others); i++) {
+		pfc_frame_build(frame, (uint8_t[6]){0}, 0xFF,
+				(uint16_t[8]){9, 9, 9, 9, 9, 9, 9, 9});
+		memcpy(frame, others[i], 6);
+		give_bytes(b, 1, frame, sizeof(frame), 0);
+		assert_int_equal(drops(b, 1, SW_DROP_MAC_CONTROL_ADDRESS), i + 1);
+	}
+	assert_int_equal(sw_port_stats(b->sw, 1)->rx_pause_frames, 0);
+	assert_int_equal(sw_pfc_rx(b->sw, 1)->paused, 0);
+	assert_null(take(b, 0, 0)); /* forwarded to nobody */
+	/* The port's own address is as good as the group's. */
+	memcpy(frame, b->params.ports[1].mac, 6);
+	give_bytes(b, 1, frame, sizeof(frame), 0);
+	give(b, 0, make_data(b, 0, 1, 1), 0);
+	assert_null(take(b, 1, 1));
+	assert_int_equal(sw_port_stats(b->sw, 1)->rx_pause_frames, 1);
 	bench_stop(b);
 }
 
@@ -195,6 +230,104 @@ pfc_frame_leaves_while_data_is_paused_and_goes_first(void **state)
 	assert_int_equal(next_ns(b, 0), now_ns + 16);
 	assert_null(take(b, 0, now_ns + 15));
 	sent(take(b, 0, now_ns + 16));
+	bench_stop(b);
+}
+
+/*
+ * Lossless frames come in by port 0 at line rate, for a host that is paused, and stop when the XOFF
+ * has left. Meanwhile port 0 sends under its shaper.
+ *
+ * @return how long the XOFF waited.
+ */
+static uint64_t
+xoff_delay_ns(void **state, uint64_t shaper_rate_bps)
+{
+	struct bench *b = bench_defaults_of(state, 2);
+	struct pfc_link link = {
+		.link_speed_bps = 40 * GBPS, .own_frame_bytes = 2048, .peer_frame_bytes = 2048};
+	struct frame_spec back = {.src = 1, .dst = 0, .payload_bytes = 1900};
+	uint64_t now_ns = 0, wanted_ns = 0, left_ns = 0;
+	struct mac_control mc;
+
+	b->params.ports[0].shaper_rate_bps = shaper_rate_bps;
+	set_small_group(&b->params);
+	b->params.mmu.lossless.xoff_bytes = pfc_headroom(&link).total_bytes;
+	bench_start(b);
+	learn_hosts(b);
+	give_pfc(b, 1, 1u << 3, 65535, 0);
+	for (unsigned int i = 0; i < 4; i++)
+		give(b, 1, make_frame(b, &back), 0);
+	for (unsigned int i = 0; left_ns == 0; i++) {
+		struct rte_mbuf *m;
+
+		give(b, 0, make_data(b, 0, 1, i), now_ns);
+		if (wanted_ns == 0 && pfc_tx_is_xoff(sw_pfc_tx(b->sw, 0), 3))
+			wanted_ns = now_ns;
+		while ((m = take(b, 0, now_ns)) != NULL) {
+			if (is_pfc(m, &mc))
+				left_ns = now_ns;
+			sent(m);
+		}
+		now_ns += serialization_ns(DATA_WIRE_BYTES, 40 * GBPS);
+		assert_int_equal(drops(b, 0, SW_DROP_NO_HEADROOM), 0);
+	}
+	bench_stop(b);
+	return left_ns - wanted_ns;
+}
+
+static void
+xoff_waits_for_the_wire_and_not_for_the_shaper(void **state)
+{
+	static const uint64_t rates_bps[] = {40 * GBPS, 20 * GBPS, 1 * GBPS, 4 * MBPS};
+
+	/* The frame in front takes 395 ns of the wire; the bench looks once in 222 ns. */
+	for (unsigned int i = 0; i < RTE_DIM(rates_bps); i++)
+		assert_in_range(xoff_delay_ns(state, rates_bps[i]), 0, 444 + 222);
+}
+
+/* One second under a shaper of 4 Mb/s: XOFF and XON every 250 us are 5.4 Mb/s of pause frames. */
+static void
+data_pays_for_pause_frames_and_their_debt_has_a_bound(void **state)
+{
+	struct bench *b = bench_defaults_of(state, 2);
+	struct frame_spec back = {.src = 1, .dst = 0};
+	uint64_t data_bytes = 0, now_ns = 0, end_ns;
+	unsigned int pauses = 0;
+	struct mac_control mc;
+	struct rte_mbuf *m;
+
+	b->params.ports[0].shaper_rate_bps = 4 * MBPS;
+	set_small_group(&b->params);
+	bench_start(b);
+	learn_hosts(b);
+	for (unsigned int i = 0; i < 3500; i++)
+		give(b, 1, make_frame(b, &back), 0);
+	for (unsigned int i = 0; i < 4000; i++) {
+		now_ns = i * 250 * NS_PER_US;
+		for (unsigned int k = 0; k < 11; k++)
+			give(b, 0, make_data(b, 0, 1, k), now_ns);
+		for (unsigned int half = 0; half < 2; half++) {
+			while ((m = take(b, 0, now_ns)) != NULL) {
+				pauses += is_pfc(m, &mc);
+				data_bytes += is_pfc(m, &mc) ? 0 : wire_bytes(m->pkt_len);
+				sent(m);
+			}
+			drain(b, 1, &now_ns);
+			now_ns += NS_PER_US;
+		}
+	}
+	assert_int_equal(pauses, 8000);
+	assert_true(data_bytes < 1000);
+	/* 65536 bytes of debt take 131 ms; from then on data has all of the rate. */
+	now_ns += 132 * NS_PER_MS;
+	data_bytes = 0;
+	for (end_ns = now_ns + 100 * NS_PER_MS; now_ns < end_ns; now_ns += 10 * NS_PER_US) {
+		while ((m = take(b, 0, now_ns)) != NULL) {
+			data_bytes += wire_bytes(m->pkt_len);
+			sent(m);
+		}
+	}
+	assert_in_range(data_bytes, 49000, 50500);
 	bench_stop(b);
 }
 
@@ -321,10 +454,13 @@ main(void)
 		cmocka_unit_test(pause_holds_its_priority_and_ends_by_itself),
 		cmocka_unit_test(xon_resumes_at_once_and_wakes_the_port),
 		cmocka_unit_test(pause_of_another_priority_or_port_or_not_enabled_holds_nothing),
+		cmocka_unit_test(mac_control_to_another_station_is_counted_and_pauses_nothing),
 		cmocka_unit_test(next_time_is_the_first_expiry_that_frees_a_packet),
 		cmocka_unit_test(xoff_headroom_drop_and_xon_come_at_their_packets),
 		cmocka_unit_test(xoff_is_sent_again_while_it_holds),
 		cmocka_unit_test(pfc_frame_leaves_while_data_is_paused_and_goes_first),
+		cmocka_unit_test(xoff_waits_for_the_wire_and_not_for_the_shaper),
+		cmocka_unit_test(data_pays_for_pause_frames_and_their_debt_has_a_bound),
 		cmocka_unit_test(own_drain_makes_xon_go_before_the_next_packet),
 		cmocka_unit_test(without_pfc_the_group_drops_at_its_lossy_limit),
 		cmocka_unit_test(lossy_queue_limit_is_counted_at_the_egress),

@@ -338,6 +338,43 @@ average_follows_ce_and_non_ect_packets_too(void **state)
 	bench_stop(b);
 }
 
+/* After a burst that has drained, a frame a second: nothing of the burst is left to mark or drop.
+ */
+static void
+average_of_an_idle_queue_ages(void **state)
+{
+	for (uint8_t weight = 1; weight <= 15; weight += 7) {
+		for (unsigned int mark = 0; mark < 2; mark++) {
+			struct bench *b = bench_defaults_of(state, 2);
+			struct frame_spec s = {.src = 0, .dst = 1, .payload_bytes = DATA_PAYLOAD};
+			uint64_t now_ns = 0;
+
+			b->params.wred_queues = 1u << 0;
+			set_step(&b->params, 10 * DATA_BYTES);
+			b->params.wred.wred_weight = weight;
+			bench_start(b);
+			learn_hosts(b);
+			s.ecn = ECN_ECT0;
+			for (unsigned int i = 0; i < 2000; i++)
+				give(b, 0, make_frame(b, &s), 0);
+			assert_int_equal(drain(b, 1, &now_ns), 2000);
+			assert_true(sw_port_stats(b->sw, 1)->queue[0].ecn_marked_packets > 0);
+			s.ecn = mark ? ECN_ECT0 : ECN_NOT_ECT;
+			for (unsigned int i = 0; i < 20; i++) {
+				struct rte_mbuf *m;
+
+				now_ns += NS_PER_SEC;
+				give(b, 0, make_frame(b, &s), now_ns);
+				m = take(b, 1, now_ns);
+				assert_non_null(m);
+				assert_int_equal(roce_of(m).ecn, s.ecn);
+				sent(m);
+			}
+			bench_stop(b);
+		}
+	}
+}
+
 /* Whatever stands where an IP header would have ECT, in its place for IPv4 and for IPv6. */
 static void
 frame_without_ip_is_never_marked(void **state)
@@ -444,6 +481,7 @@ main(void)
 		cmocka_unit_test(wred_drops_what_it_may_not_mark_in_a_lossy_queue_only),
 		cmocka_unit_test(queue_without_wred_is_left_alone),
 		cmocka_unit_test(average_follows_ce_and_non_ect_packets_too),
+		cmocka_unit_test(average_of_an_idle_queue_ages),
 		cmocka_unit_test(frame_without_ip_is_never_marked),
 		cmocka_unit_test(marked_copy_has_data_of_its_own),
 		cmocka_unit_test(mark_without_an_mbuf_is_skipped_and_counted),

@@ -293,6 +293,30 @@ knobs_go_back_to_what_is_loaded_and_the_storm_of_a_watchdog_that_is_off_is_over(
 	bench_stop(b);
 }
 
+/* Packet buffers are those of the start. */
+static void
+more_headroom_than_packets_were_made_for_is_refused(void **state)
+{
+	struct bench *b = bench_defaults_of(state, 2);
+	struct sw_forwarding *next = NULL;
+	char why[256] = "";
+
+	sw_params_resolve(&b->params);
+	b->params.mmu.packets = (uint32_t)mmu_params_packets(&b->params.mmu, 4096);
+	bench_start(b);
+	/* As a configuration is read again: it knows nothing of packets. */
+	b->params.mmu.packets = 0;
+	b->params.mmu.lossless.xoff_bytes = 200000;
+	assert_int_equal(sw_params_check(&b->params, why, sizeof(why)), 0);
+	assert_true(sw_reload_prepare(b->sw, &b->params, &next, why, sizeof(why)) < 0);
+	assert_non_null(strstr(why, "lossless: xoff_bytes: expected"));
+	assert_null(next);
+	b->params.mmu.lossless.xoff_bytes = 20000;
+	assert_int_equal(sw_reload_prepare(b->sw, &b->params, &next, why, sizeof(why)), 0);
+	sw_reload_forget(next);
+	bench_stop(b);
+}
+
 static void
 pause_of_the_link_and_pfc_do_not_change_into_each_other(void **state)
 {
@@ -409,6 +433,7 @@ main(void)
 		cmocka_unit_test(weights_and_rates_change_between_two_frames),
 		cmocka_unit_test(
 			knobs_go_back_to_what_is_loaded_and_the_storm_of_a_watchdog_that_is_off_is_over),
+		cmocka_unit_test(more_headroom_than_packets_were_made_for_is_refused),
 		cmocka_unit_test(pause_of_the_link_and_pfc_do_not_change_into_each_other),
 		cmocka_unit_test(reloads_under_load_drop_nothing_lossless_and_balance),
 	};

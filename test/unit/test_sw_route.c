@@ -270,6 +270,34 @@ what_cannot_be_routed_is_dropped_by_name(void **state)
 	bench_stop(b);
 }
 
+/* RFC 1812 5.3.7, RFC 3927 7, RFC 4291 2.5.2, 2.5.3 and 2.5.6. */
+static void
+packet_from_an_address_that_is_nobody_s_is_not_forwarded(void **state)
+{
+	static const char *const sources4[] = {"239.1.1.1", "255.255.255.255", "240.0.0.1",
+					       "127.0.0.1", "0.0.0.0",         "169.254.3.4"};
+	static const char *const sources6[] = {"ff02::1", "ff0e::7", "::1",
+					       "::",      "fe80::1", "febf::9"};
+	struct bench *b = bench_of_router(state);
+
+	for (unsigned int i = 0; i < N(sources4); i++)
+		give_packet(b, 0, sources4[i], "10.99.1.2", 0);
+	for (unsigned int i = 0; i < N(sources6); i++)
+		give_packet(b, 0, sources6[i], "fd00:99::1", 0);
+	assert_int_equal(drops(b, 0, SW_DROP_NON_ROUTABLE_SOURCE), N(sources4) + N(sources6));
+	assert_string_equal(sw_drop_name(SW_DROP_NON_ROUTABLE_SOURCE), "non_routable_source");
+	sees_nothing(b, 0);
+	/* Those next to them are anybody's; and a link-local host may speak to the router. */
+	give_packet(b, 0, "169.253.3.4", "10.99.1.2", 10000);
+	sees_routed(b, 3, neighbors[0].mac, 63, 10000);
+	give_packet(b, 0, "fec0::1", "fd00:99::1", 20000);
+	sees_routed(b, 3, neighbors[3].mac, 63, 20000);
+	give_packet(b, 0, "fe80::1", "fd00:10::1", 30000);
+	assert_int_equal(drops(b, 0, SW_DROP_IP2ME), 1);
+	assert_int_equal(all_drops(b), N(sources4) + N(sources6) + 1);
+	bench_stop(b);
+}
+
 static void
 router_answers_for_its_own_addresses_only(void **state)
 {
@@ -290,10 +318,16 @@ router_answers_for_its_own_addresses_only(void **state)
 	assert_int_equal(take_arp(b, 1, 10000).op, ARP_REQUEST);
 	assert_null(take(b, 0, 10000));
 	assert_int_equal(sw_router_stats(b->sw).neigh_requests_answered, 1);
-	/* Who asked is known from then on: no question of ours is needed. */
+	/* Who asked is known from then on, and is used; its first use asks whether it can be
+	 * reached, each port of its VLAN. */
+	assert_int_equal(sw_router_stats(b->sw).neigh_requests_sent, 0);
 	give_packet(b, 2, "10.0.20.5", "10.0.10.5", 20000);
 	sees_routed(b, 0, (const uint8_t[6]){2, 0, 0, 0, 0, 0}, 63, 20000);
-	assert_int_equal(sw_router_stats(b->sw).neigh_requests_sent, 0);
+	arp = take_arp(b, 0, 30000);
+	assert_int_equal(arp.op, ARP_REQUEST);
+	assert_memory_equal(arp.target_ip, host, 4);
+	assert_int_equal(take_arp(b, 1, 30000).op, ARP_REQUEST);
+	assert_int_equal(sw_router_stats(b->sw).neigh_requests_sent, 2);
 	bench_stop(b);
 }
 
@@ -497,6 +531,279 @@ shared_packet_is_copied_before_it_is_changed(void **state)
 	bench_stop(b);
 }
 
+struct spread {
+	uint8_t port[600]; /* of each flow */
+	unsigned int n[6];
+};
+
+/* Where 600 flows to 10.88.0.0/16 go, whose next hops are behind ports 3, 4 and 5. */
+static struct spread
+send_flows(struct bench *b, uint64_t now_ns)
+{
+	struct spread s = {0};
+
+	for (unsigned int i = 0; i < N(s.port); i++, now_ns += 1000) {
+		char to[32];
+		struct packet p = {.from = "10.0.10.5", .to = to, .sport = (uint16_t)(40000 + i)};
+
+		snprintf(to, sizeof(to), "10.88.%u.%u", i / 200, 1 + i % 200);
+		give(b, 0, make_packet(b, &p), now_ns);
+		for (uint16_t port = 0; port < 6; port++) {
+			struct rte_mbuf *m = take(b, port, now_ns);
+
+			if (m == NULL)
+				continue;
+			if (rte_pktmbuf_mtod(m, uint8_t *)[12] == 0x08 &&
+			    rte_pktmbuf_mtod(m, uint8_t *)[13] == 0) {
+				s.port[i] = (uint8_t)port;
+				s.n[port]++;
+			}
+			sent(m);
+		}
+	}
+	return s;
+}
+
+/* Flows of live next hops stay; those of the dead one are spread over all others. */
+static void
+sees_moved(const struct spread *before, const struct spread *now, uint8_t dead)
+{
+	assert_int_equal(now->n[dead], 0);
+	assert_int_equal(now->n[3] + now->n[4] + now->n[5], 600);
+	for (unsigned int i = 0; i < N(now->port); i++) {
+		if (before->port[i] != dead)
+			assert_int_equal(now->port[i], before->port[i]);
+	}
+	for (uint8_t port = 3; port < 6; port++) {
+		if (port != dead)
+			assert_in_range(now->n[port], before->n[port] + 60, before->n[port] + 140);
+	}
+}
+
+static void
+flows_of_a_next_hop_without_a_link_go_by_the_others_and_come_back(void **state)
+{
+	struct bench *b = bench_of_router(state);
+	struct spread before = send_flows(b, 1000), now;
+
+	assert_int_equal(sw_route_dead_hops(b->sw, 1), 0);
+	sw_set_link(b->sw, 4, false, 2 * NS_PER_MS);
+	now = send_flows(b, 4 * NS_PER_MS);
+	sees_moved(&before, &now, 4);
+	assert_int_equal(sw_router_stats(b->sw).ecmp_moved_packets, before.n[4]);
+	assert_int_equal(sw_route_dead_hops(b->sw, 1), 1u << 1);
+	assert_int_equal(sw_route_dead_hops(b->sw, 0), 0);
+	assert_int_equal(drops(b, 4, SW_DROP_LINK_DOWN), 0);
+	/* Back: its own flows return, and no other moves. */
+	sw_set_link(b->sw, 4, true, 10 * NS_PER_MS);
+	now = send_flows(b, 12 * NS_PER_MS);
+	assert_memory_equal(now.port, before.port, sizeof(now.port));
+	assert_int_equal(sw_route_dead_hops(b->sw, 1), 0);
+	/* Without any link they are dropped as ever. */
+	for (uint16_t port = 3; port < 6; port++)
+		sw_set_link(b->sw, port, false, 20 * NS_PER_MS);
+	now = send_flows(b, 22 * NS_PER_MS);
+	assert_int_equal(now.n[3] + now.n[4] + now.n[5], 0);
+	bench_stop(b);
+}
+
+/* Answers of the stations behind ports 3 to 5, but for the silent one. */
+static void
+answer_asks(struct bench *b, uint8_t silent, uint64_t now_ns)
+{
+	for (uint16_t port = 0; port < 6; port++) {
+		struct rte_mbuf *m;
+
+		while ((m = take(b, port, now_ns)) != NULL) {
+			struct frame_view v = view_of(m);
+			struct arp arp;
+
+			if (port >= 3 && port != silent &&
+			    arp_parse(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len, &v,
+				      &arp)) {
+				struct l2 l2 = {0};
+				uint8_t frame[ARP_FRAME_BYTES];
+				uint8_t ip[4];
+
+				memcpy(ip, arp.target_ip, 4);
+				memcpy(l2.dst_mac, router_mac, 6);
+				host_mac(l2.src_mac, (uint8_t)(30 + port));
+				arp.op = ARP_REPLY;
+				memcpy(arp.target_ip, arp.sender_ip, 4);
+				memcpy(arp.sender_ip, ip, 4);
+				memcpy(arp.sender_mac, l2.src_mac, 6);
+				give_bytes(b, port, frame, (uint16_t)arp_build(frame, &l2, &arp),
+					   now_ns);
+			}
+			sent(m);
+			now_ns += 100;
+		}
+	}
+}
+
+static void
+flows_of_a_next_hop_that_does_not_answer_go_by_the_others(void **state)
+{
+	struct bench *b = *state;
+	struct spread before, now;
+	uint64_t now_ns = NS_PER_SEC;
+
+	bench_of_router(state);
+	sw_destroy(b->sw);
+	b->params.tables.n_neighbors = 0; /* all are asked for */
+	bench_start(b);
+	for (unsigned int i = 0; i < 40; i++, now_ns += 10 * NS_PER_MS) {
+		struct packet p = {.from = "10.0.10.5", .to = "10.88.0.1", .sport = (uint16_t)i};
+
+		give(b, 0, make_packet(b, &p), now_ns);
+		answer_asks(b, 0, now_ns);
+	}
+	before = send_flows(b, now_ns);
+	assert_int_equal(before.n[3] + before.n[4] + before.n[5], 600);
+	/* Port 4's does not answer any more, and is given up in the end. */
+	for (unsigned int i = 0; i < 1000; i++, now_ns += 100 * NS_PER_MS) {
+		struct packet p = {.from = "10.0.10.5", .to = "10.88.0.1", .sport = (uint16_t)i};
+
+		give(b, 0, make_packet(b, &p), now_ns);
+		answer_asks(b, 4, now_ns);
+	}
+	assert_int_equal(sw_router_stats(b->sw).neigh.neigh_failed, 1);
+	now = send_flows(b, now_ns);
+	sees_moved(&before, &now, 4);
+	assert_int_equal(sw_route_dead_hops(b->sw, 1), 1u << 1);
+	/* It is asked on, and its flows come back when it answers. */
+	for (unsigned int i = 0; i < 150; i++, now_ns += 100 * NS_PER_MS) {
+		struct packet p = {.from = "10.0.10.5", .to = "10.88.0.1", .sport = (uint16_t)i};
+
+		give(b, 0, make_packet(b, &p), now_ns);
+		answer_asks(b, 0, now_ns);
+	}
+	now = send_flows(b, now_ns);
+	assert_memory_equal(now.port, before.port, sizeof(now.port));
+	bench_stop(b);
+}
+
+/* A solicitation or an ARP request for the router's address, from a made-up host of VLAN 10. */
+static void
+speak_as(struct bench *b, uint8_t version, uint32_t number, uint64_t now_ns)
+{
+	uint8_t frame[ND_FRAME_BYTES];
+	struct l2 l2 = {.src_mac = {2}};
+	uint16_t len;
+
+	if (version == 4) {
+		struct arp arp = {.op = ARP_REQUEST,
+				  .sender_mac = {2},
+				  .sender_ip = {10, 0, 10, (uint8_t)(2 + number % 250)},
+				  .target_ip = {10, 0, 10, 1}};
+
+		memset(l2.dst_mac, 0xFF, 6);
+		len = (uint16_t)arp_build(frame, &l2, &arp);
+	} else {
+		struct nd nd = {.type = ND_SOLICITATION,
+				.has_mac = true,
+				.mac = {2},
+				.target_ip = {0xFD, 0, 0, 0x10, [15] = 1},
+				.src_ip = {0xFD, 0, 0, 0x10, [8] = 0xBA}};
+
+		nd_solicited_node(nd.target_ip, nd.dst_ip);
+		nd_group_mac(nd.dst_ip, l2.dst_mac);
+		be32_store(nd.src_ip + 12, number);
+		len = (uint16_t)nd_build(frame, &l2, &nd);
+	}
+	give_bytes(b, 0, frame, len, now_ns);
+}
+
+/*
+ * One host of VLAN 10 makes up neighbours, by speaking as them or by sending to them in another
+ * VLAN. A host of VLAN 20 that nobody has talked to yet, and which answers, is reached by others
+ * all the while: one packet is lost, the one that asks.
+ */
+static void
+reach_new_hosts_beside(void **state, uint8_t version, bool scan)
+{
+	struct bench *b = *state;
+	uint64_t now_ns = NS_PER_SEC;
+	uint32_t made = 0;
+
+	bench_of_router(state);
+	sw_destroy(b->sw);
+	b->params.router.neighbor_entries = 256;
+	bench_start(b);
+	for (uint8_t host = 0; host < 40; host++) {
+		static const uint8_t mac[6] = {2, 0, 0, 0, 0, 2};
+		uint8_t ip[4] = {10, 0, 20, 0};
+		char to[32];
+
+		ip[3] = (uint8_t)(200 + host);
+		snprintf(to, sizeof(to), "10.0.20.%u", ip[3]);
+		for (unsigned int i = 0; i < 300; i++, now_ns += NS_PER_MS / 10) {
+			made++;
+			if (scan) {
+				char target[40];
+
+				snprintf(target, sizeof(target), "fd00:20::%x", made);
+				if (version == 4)
+					snprintf(target, sizeof(target), "10.0.20.%u",
+						 2 + made % 190);
+				give_packet(b, 0, version == 4 ? "10.0.10.5" : "fd00:10::5", target,
+					    now_ns);
+			} else {
+				speak_as(b, version, made, now_ns);
+			}
+			for (uint16_t port = 0; port < 3; port++) {
+				struct rte_mbuf *m;
+
+				while ((m = take(b, port, now_ns)) != NULL) {
+					sent(m);
+					now_ns += 1000;
+				}
+			}
+		}
+		give_packet(b, 1, "10.0.10.9", to, now_ns);
+		{
+			struct l2 l2 = {.src_mac = {2, 0, 0, 0, 0, 2}};
+			struct arp arp = {.op = ARP_REPLY, .target_ip = {10, 0, 20, 1}};
+			uint8_t frame[ARP_FRAME_BYTES];
+			struct arp asked = take_arp(b, 2, now_ns);
+
+			assert_memory_equal(asked.target_ip, ip, 4);
+			memcpy(l2.dst_mac, router_mac, 6);
+			memcpy(arp.sender_mac, mac, 6);
+			memcpy(arp.sender_ip, ip, 4);
+			give_bytes(b, 2, frame, (uint16_t)arp_build(frame, &l2, &arp), now_ns);
+		}
+		for (unsigned int i = 1; i <= 10; i++) {
+			now_ns += 1000;
+			give_packet(b, 1, "10.0.10.9", to, now_ns);
+			sees_routed(b, 2, mac, 63, now_ns);
+		}
+	}
+	assert_int_equal(drops(b, 1, SW_DROP_UNRESOLVED_NEXT_HOP), 40);
+	for (uint16_t port = 0; port < 6; port++)
+		drain(b, port, &now_ns);
+	bench_stop(b);
+}
+
+static void
+new_host_is_reached_beside_a_flood_of_arp(void **state)
+{
+	reach_new_hosts_beside(state, 4, false);
+}
+
+static void
+new_host_is_reached_beside_a_flood_of_solicitations(void **state)
+{
+	reach_new_hosts_beside(state, 6, false);
+}
+
+static void
+new_host_is_reached_beside_a_scan_of_its_subnet(void **state)
+{
+	reach_new_hosts_beside(state, 4, true);
+	reach_new_hosts_beside(state, 6, true);
+}
+
 /* A scan of the subnet finds no end of places, throws out no gateway, and asks a bounded number. */
 static void
 scan_of_a_subnet_is_bounded(void **state)
@@ -517,14 +824,16 @@ scan_of_a_subnet_is_bounded(void **state)
 		now_ns = i;
 	}
 	assert_int_equal(drops(b, 2, SW_DROP_UNRESOLVED_NEXT_HOP), 200);
-	/* 16 places, of which 4 are the gateways', two ports each. */
-	assert_int_equal(sw_router_stats(b->sw).neigh_requests_sent, 2 * 12);
-	assert_int_equal(sw_router_stats(b->sw).neigh_table_full, 200 - 12);
+	/* 16 places, of which 4 are the gateways'; a port has 3 of those without address, each
+	 * asked through two ports. */
+	assert_int_equal(sw_router_stats(b->sw).neigh_requests_sent, 2 * 3);
+	assert_int_equal(sw_router_stats(b->sw).claims.neigh_unresolved_full, 200 - 3);
 	give_packet(b, 0, "10.0.10.5", "10.99.1.2", NS_PER_MS);
 	sees_routed(b, 3, neighbors[0].mac, 63, NS_PER_MS);
 	/* A second on, those that did not answer make room. */
 	give_packet(b, 2, "10.0.20.5", "10.0.10.250", 2 * NS_PER_SEC);
-	assert_int_equal(sw_router_stats(b->sw).neigh_table_full, 200 - 12);
+	assert_int_equal(sw_router_stats(b->sw).claims.neigh_unresolved_full, 200 - 3);
+	assert_int_equal(sw_router_stats(b->sw).claims.neigh_displaced, 1);
 	now_ns = 2 * NS_PER_SEC;
 	for (uint16_t port = 0; port < 6; port++)
 		drain(b, port, &now_ns);
@@ -579,6 +888,7 @@ main(void)
 		cmocka_unit_test(interfaces_count_what_comes_to_the_router_and_goes_from_it),
 		cmocka_unit_test(frame_not_to_the_router_is_bridged_and_never_crosses),
 		cmocka_unit_test(what_cannot_be_routed_is_dropped_by_name),
+		cmocka_unit_test(packet_from_an_address_that_is_nobody_s_is_not_forwarded),
 		cmocka_unit_test(router_answers_for_its_own_addresses_only),
 		cmocka_unit_test(unknown_neighbour_is_asked_for_in_its_vlan_and_then_used),
 		cmocka_unit_test(ipv6_neighbour_is_solicited_and_advertises),
@@ -586,6 +896,11 @@ main(void)
 		cmocka_unit_test(flows_are_spread_over_equal_routes_and_stay_there),
 		cmocka_unit_test(packet_may_leave_by_the_port_that_it_came_by),
 		cmocka_unit_test(shared_packet_is_copied_before_it_is_changed),
+		cmocka_unit_test(flows_of_a_next_hop_without_a_link_go_by_the_others_and_come_back),
+		cmocka_unit_test(flows_of_a_next_hop_that_does_not_answer_go_by_the_others),
+		cmocka_unit_test(new_host_is_reached_beside_a_flood_of_arp),
+		cmocka_unit_test(new_host_is_reached_beside_a_flood_of_solicitations),
+		cmocka_unit_test(new_host_is_reached_beside_a_scan_of_its_subnet),
 		cmocka_unit_test(scan_of_a_subnet_is_bounded),
 		cmocka_unit_test(burst_equals_its_frames_one_by_one),
 	};

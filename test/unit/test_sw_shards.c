@@ -440,6 +440,26 @@ shards_with_a_thread_each_lose_nothing_and_keep_order(void **state)
 	pkt_pool_destroy(pools.clones);
 }
 
+/* Shards read of each other what each has published. */
+static void
+a_restart_leaves_no_use_of_the_buffer_in_any_shard(void **state)
+{
+	struct bench *b = *state;
+
+	/* From and to ports of one shard, and of two. */
+	for (uint8_t to = 0; to < PORTS; to++) {
+		bench_defaults(&b->params, PORTS);
+		b->params.shards = SHARDS;
+		bench_start(b);
+		learn_hosts(b);
+		give(b, 3, make_data(b, 3, to == 3 ? BROADCAST_HOST : to, 1), 0);
+		sw_restart(b->sw, 1);
+		bench_sees_balance(b);
+		assert_int_equal(mmu_used_bytes(sw_mmu(b->sw)), 0);
+		bench_stop(b);
+	}
+}
+
 int
 main(void)
 {
@@ -447,6 +467,7 @@ main(void)
 		cmocka_unit_test(shards_in_any_order_lose_nothing_keep_order_and_let_senders_go_on),
 		cmocka_unit_test(xon_comes_with_the_ports_next_tx),
 		cmocka_unit_test(a_frame_that_crosses_lets_nobody_sleep),
+		cmocka_unit_test(a_restart_leaves_no_use_of_the_buffer_in_any_shard),
 		cmocka_unit_test(shards_with_a_thread_each_lose_nothing_and_keep_order),
 	};
 

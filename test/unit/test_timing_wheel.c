@@ -347,6 +347,42 @@ random_runs_equal_a_sorted_reference(void **state)
 	}
 }
 
+/* An item that no longer waits for what it waited for is due earlier, at the horizon at best. */
+static void
+hurried_items_are_due_earlier(uint32_t n_items, bool few)
+{
+	struct timing_wheel *w = timing_wheel_create(n_items, 64, 16);
+	uint32_t items[8];
+
+	timing_wheel_insert(w, 0, HOUR_NS);
+	timing_wheel_insert(w, 1, HOUR_NS + 1600);
+	timing_wheel_insert(w, 2, 160);
+	/* Not in, in a slot already, and later than it is. */
+	timing_wheel_hurry(w, 3, 16);
+	timing_wheel_hurry(w, 2, 320);
+	timing_wheel_hurry(w, 0, 2 * HOUR_NS);
+	assert_int_equal(timing_wheel_next_ns(w), 160);
+	timing_wheel_hurry(w, 1, 320);
+	assert_int_equal(timing_wheel_advance(w, items, 8, 319), 1);
+	assert_int_equal(items[0], 2);
+	assert_true(timing_wheel_next_ns(w) <= (few ? 320 : 2 * 64 * 16));
+	assert_int_equal(timing_wheel_advance(w, items, 8, 2 * 64 * 16), 1);
+	assert_int_equal(items[0], 1);
+	assert_int_equal(timing_wheel_next_ns(w), HOUR_NS);
+	assert_int_equal(timing_wheel_advance(w, items, 8, HOUR_NS), 1);
+	assert_int_equal(items[0], 0);
+	assert_int_equal(timing_wheel_next_ns(w), NEVER_NS);
+	timing_wheel_destroy(w);
+}
+
+static void
+hurried_items_come_at_the_horizon_or_before(void **state)
+{
+	(void)state;
+	hurried_items_are_due_earlier(FEW, true);
+	hurried_items_are_due_earlier(MORE, false);
+}
+
 int
 main(void)
 {
@@ -354,6 +390,7 @@ main(void)
 		cmocka_unit_test(sizes_that_are_no_power_of_two_are_refused),
 		cmocka_unit_test(item_comes_at_the_slot_boundary_at_or_after_its_deadline),
 		cmocka_unit_test(items_of_one_slot_keep_their_order_across_the_horizon),
+		cmocka_unit_test(hurried_items_come_at_the_horizon_or_before),
 		cmocka_unit_test(past_deadline_is_due_at_once),
 		cmocka_unit_test(budget_leaves_the_rest_due),
 		cmocka_unit_test(stall_of_hours_costs_no_walk_over_empty_slots),

@@ -8,6 +8,8 @@
 #include <cmocka.h>
 
 #include "base/fixed.h"
+#include "base/prng.h"
+#include "nic/arrivals.h"
 #include "nic/workload.h"
 
 #define DRAWS 200000
@@ -134,7 +136,7 @@ poisson_gaps_have_the_mean_and_deviation_of_an_exponential(void **state)
 	w.arrival = WORKLOAD_POISSON;
 	w.load_bps = GBPS;
 	for (uint64_t i = 0; i < DRAWS; i++) {
-		double gap = (double)workload_gap_ns(&w, 17, i);
+		double gap = (double)workload_gap_ns(&w, w.load_bps, 17, i);
 
 		sum += gap;
 		squares += gap * gap;
@@ -154,9 +156,9 @@ periodic_messages_come_from_the_start_on(void **state)
 	(void)state;
 	w.arrival = WORKLOAD_PERIODIC;
 	w.load_bps = GBPS;
-	assert_int_equal(workload_gap_ns(&w, 17, 0), 0);
-	assert_int_equal(workload_gap_ns(&w, 17, 1), 32768);
-	assert_int_equal(workload_gap_ns(&w, 17, 1000), 32768);
+	assert_int_equal(workload_gap_ns(&w, w.load_bps, 17, 0), 0);
+	assert_int_equal(workload_gap_ns(&w, w.load_bps, 17, 1), 32768);
+	assert_int_equal(workload_gap_ns(&w, w.load_bps, 17, 1000), 32768);
 }
 
 static void
@@ -211,6 +213,80 @@ a_workload_that_lacks_something_is_refused(void **state)
 	REFUSED(arrival, WORKLOAD_ON_OFF);
 }
 
+/*
+ * Messages that come one after the other, while load and stops change, and the same ones found
+ * afterwards from the first: the times are equal, whichever way they went, and as many come as the
+ * loads bring.
+ */
+static void
+arrivals_are_the_same_forwards_and_afterwards(void **state)
+{
+	struct prng rnd;
+
+	(void)state;
+	prng_seed(&rnd, 12, 0);
+	for (unsigned int round = 0; round < 500; round++) {
+		struct workload w = {.message_bytes = 1000 + prng_below(&rnd, 100000),
+				     .arrival = round % 2 ? WORKLOAD_POISSON : WORKLOAD_PERIODIC,
+				     .seed = round};
+		uint64_t came_ns[2000], at_ns = prng_below(&rnd, 1000), now_ns = 0, n = 0;
+		uint64_t load_bps = 1 + prng_below(&rnd, GBPS);
+		bool stopped = prng_below(&rnd, 4) == 0;
+		double messages = 0;
+		struct arrivals a;
+
+		arrivals_init(&a, at_ns, load_bps, stopped);
+		now_ns = at_ns;
+		at_ns = arrivals_first_ns(&a, &w, 17);
+		for (unsigned int change = 0; change < ARRIVALS_SPANS; change++) {
+			uint64_t until_ns = now_ns + prng_below(&rnd, 20 * NS_PER_MS);
+
+			while (!stopped && at_ns < until_ns && n < 2000) {
+				assert_true(at_ns >= now_ns);
+				came_ns[n++] = at_ns;
+				at_ns = arrivals_next_ns(&a, &w, 17, n, at_ns);
+			}
+			if (!stopped)
+				messages += (double)(until_ns - now_ns) * (double)load_bps / 8e9 /
+					    (double)w.message_bytes;
+			now_ns = until_ns;
+			stopped = prng_below(&rnd, 3) == 0;
+			if (prng_below(&rnd, 3) > 0)
+				load_bps = 1 + prng_below(&rnd, 1ull << prng_below(&rnd, 34));
+			arrivals_change(&a, load_bps, stopped, now_ns);
+			at_ns = arrivals_moved_ns(&a, at_ns);
+			if (n == 2000)
+				break;
+		}
+		if (n > 0 && w.arrival == WORKLOAD_PERIODIC && n < 2000)
+			assert_true((double)n > messages - 2 && (double)n < messages * 1.01 + 2);
+		for (uint64_t m = 1; m < n; m++)
+			assert_int_equal(arrivals_next_ns(&a, &w, 17, m, came_ns[m - 1]),
+					 came_ns[m]);
+	}
+}
+
+/* Of more changes than are kept, the oldest become one: as much comes, and nothing in the future.
+ */
+static void
+many_changes_of_load_stay_in_the_past(void **state)
+{
+	struct workload w = {.message_bytes = 1000, .arrival = WORKLOAD_PERIODIC};
+	struct arrivals a;
+	uint64_t at_ns, before_ns, n = 0;
+
+	(void)state;
+	arrivals_init(&a, 0, GBPS, false);
+	for (uint64_t i = 1; i <= 100; i++)
+		arrivals_change(&a, (i % 5 + 1) * GBPS, i % 7 == 3, i * NS_PER_MS);
+	for (before_ns = 0; before_ns < 100 * NS_PER_MS; before_ns = at_ns, n++) {
+		at_ns = arrivals_next_ns(&a, &w, 17, n + 1, before_ns);
+		assert_true(at_ns > before_ns);
+	}
+	/* 3 Gb/s in six of seven milliseconds, 1000 bytes a message. */
+	assert_in_range(n, 31000, 33500);
+}
+
 int
 main(void)
 {
@@ -223,6 +299,8 @@ main(void)
 		cmocka_unit_test(periodic_messages_come_from_the_start_on),
 		cmocka_unit_test(bursts_wait_for_their_next_on),
 		cmocka_unit_test(a_workload_that_lacks_something_is_refused),
+		cmocka_unit_test(arrivals_are_the_same_forwards_and_afterwards),
+		cmocka_unit_test(many_changes_of_load_stay_in_the_past),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

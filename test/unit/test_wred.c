@@ -9,9 +9,11 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/fixed.h"
+#include "base/units.h"
 #include "base/prng.h"
 #include "tm/wred.h"
 
@@ -264,6 +266,47 @@ the_average_reaches_a_steady_queue(void **state)
 	assert_int_equal(w.average_q16 >> 16, 0);
 }
 
+/* As if small frames had left an empty queue (Floyd and Jacobson 1993, figure 2). */
+static void
+an_idle_queue_ages_its_average_as_small_frames_would(void **state)
+{
+	(void)state;
+	for (uint8_t weight = 1; weight <= 15; weight++) {
+		/* 84 bytes at 672 Mb/s are 1000 ns. */
+		for (uint64_t frames = 0; frames < 100000; frames = frames * 3 / 2 + 1) {
+			struct wred w = curve(0, 1, 0, weight);
+			double average = 1e6 * pow(1 - 1 / (double)(1 << weight), (double)frames);
+
+			w.average_q16 = 1000000ull << 16;
+			w.idle_since_ns = 5000;
+			wred_age(&w, 672 * MBPS, 5000 + frames * 1000 + 999);
+			assert_true((double)w.average_q16 / 65536 <= average * (1 + 1e-9));
+			assert_true((double)w.average_q16 / 65536 >= average - 0.01);
+			assert_int_equal(w.idle_since_ns, 5000 + frames * 1000 + 999);
+		}
+	}
+}
+
+static void
+any_average_is_gone_after_a_bounded_time(void **state)
+{
+	struct wred w = curve(0, 1, 0, 15);
+
+	(void)state;
+	w.average_q16 = UINT64_MAX >> 1;
+	wred_age(&w, 672 * MBPS, (64ull << 15) * 1000);
+	assert_int_equal(w.average_q16, 0);
+	w.average_q16 = 1ull << 40;
+	w.idle_since_ns = 0;
+	wred_age(&w, 1600 * GBPS, UINT64_MAX);
+	assert_int_equal(w.average_q16, 0);
+	/* A time before is no time. */
+	w.average_q16 = 7;
+	wred_age(&w, 1600 * GBPS, 1);
+	assert_int_equal(w.average_q16, 7);
+	assert_true(w.idle_since_ns == UINT64_MAX);
+}
+
 static void
 refusals_name_the_key(void **state)
 {
@@ -302,6 +345,8 @@ main(void)
 		cmocka_unit_test(runs_between_marks_are_geometric),
 		cmocka_unit_test(weight_averages_over_packets),
 		cmocka_unit_test(the_average_reaches_a_steady_queue),
+		cmocka_unit_test(an_idle_queue_ages_its_average_as_small_frames_would),
+		cmocka_unit_test(any_average_is_gone_after_a_bounded_time),
 		cmocka_unit_test(refusals_name_the_key),
 	};
 

@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A life of one NIC: a configuration from the tables of keys, flows of any verb that come and go,
+ * then frames, live changes, readings, traces and time in any order. No input may lose an mbuf,
+ * make a bad frame, or keep tx() from its end.
+ */
+#include <rte_mempool.h>
+
+#include "ctl/nic_config.h"
+#include "fuzz/sequence.h"
+#include "nic/nic_flow.h"
+#include "nic/nic_hold.h"
+#include "node/pkt_pool.h"
+#include "unit/eal.h"
+
+#define MBUFS 64
+#define FIRST_QPN 17u
+#define FLOWS 4u
+#define FLOW_QPS 2u
+#define STEPS 300
+#define BURST 8
+#define TRACE_ROWS 16
+/* In which a change comes into force. */
+#define CHANGE_CALLS 100
+
+enum flow_state { GONE, THERE, LEAVING };
+
+static struct nic_pools pools;
+/* In force, or on their way, and what may follow. */
+static struct nic_config configs[2];
+static struct nic_flow flows[2][FLOWS];
+static struct config_rows rows[2];
+static struct nic_config base;
+static struct nic_flow base_flows[FLOWS];
+
+struct life {
+	struct node *nic;
+	uint64_t now_ns;
+	unsigned int now_config;
+	bool lives; /* do flows come and go? */
+	bool reloading;
+	bool asked; /* something that the next call does */
+	enum flow_state state[FLOWS];
+	struct nic_reload reload;
+	struct nic_flow_live live[FLOWS];
+	uint32_t go[FLOWS], come[FLOWS];
+	struct nic_traces traces;
+	struct nic_trace *trace, *old_trace;
+	struct sequence in;
+};
+
+static void
+set_base(void)
+{
+	static const int verbs[] = {NIC_WRITE, NIC_SEND, NIC_READ, NIC_UD_SEND};
+	struct nic_params *p = &base.nic;
+
+	nic_params_default(p);
+	memcpy(p->mac, ((const uint8_t[6]){2, 0, 0, 0, 0, 1}), 6);
+	p->ip = (struct field_ip){4, {10, 0, 0, 1}};
+	p->ip6 = (struct field_ip){6, {0xFD, [15] = 1}};
+	p->link_speed_bps = 40 * GBPS;
+	p->max_qps = FLOWS * FLOW_QPS;
+	p->first_qpn = FIRST_QPN;
+	p->measure_times = NIC_MEASURE_ON;
+	p->cc = CC_DCQCN;
+	for (unsigned int i = 0; i < FLOWS; i++) {
+		struct nic_flow *f = &base_flows[i];
+
+		FUZZ_CHECK(field_defaults(nic_flow_fields, nic_flow_fields_n, f) == 0);
+		snprintf(f->name, sizeof(f->name), "f%u", i);
+		f->qp_count = FLOW_QPS;
+		f->id = i;
+		f->first_number = i * FLOW_QPS;
+		f->qp.peer_ip = (struct field_ip){4, {10, 0, 0, 2}};
+		f->qp.peer_qpn = FIRST_QPN + i * FLOW_QPS;
+		f->qp.flow_id = i;
+		f->qp.verb = verbs[i];
+		f->qp.mtu_bytes = 256;
+		f->qp.message_bytes = i == 3 ? 256 : 600;
+		f->qp.depth = 2;
+	}
+	base.n_flows = FLOWS;
+}
+
+static void
+start(void)
+{
+	if (test_eal_init(64) < 0)
+		abort();
+	pools.data = nic_data_pool_create("data", MBUFS, 4096, -1);
+	pools.control = pkt_pool_create(&(struct pkt_pool_params){
+		.name = "control", .n_mbufs = MBUFS, .largest_frame = 1024, .socket = -1});
+	pools.payloads = nic_payloads_create();
+	FUZZ_CHECK(pools.data != NULL && pools.control != NULL && pools.payloads != NULL);
+	set_base();
+	for (unsigned int i = 0; i < 2; i++) {
+		configs[i] = base;
+		configs[i].flows = flows[i];
+		memcpy(flows[i], base_flows, sizeof(base_flows));
+		nic_config_rows(&configs[i], &rows[i]);
+		FUZZ_CHECK(!rows[i].no_memory);
+	}
+}
+
+/* As the programs have them: number, identifier and count are not the file's to change here. */
+static struct nic_qp_params
+qp_of(const struct nic_flow *f, uint32_t i)
+{
+	struct nic_flow flow = *f;
+
+	flow.qp_count = FLOW_QPS;
+	flow.qp.flow_id = f->id;
+	return nic_flow_qp(&flow, i);
+}
+
+/* May this flow be? */
+static bool
+is_flow(const struct nic_config *c, uint32_t id)
+{
+	struct nic_qp_params qp = qp_of(&c->flows[id], 0);
+	const struct field_ip *own = qp.peer_ip.version == 4 ? &c->nic.ip : &c->nic.ip6;
+	const char *why = NULL;
+
+	/* A rule of the file that names both. */
+	if (own->version != qp.peer_ip.version)
+		return false;
+	if (nic_qp_params_check(&qp, &c->nic, &why) == 0)
+		return qp.peer_qpn < (1u << 24) - FLOW_QPS;
+	check_refusal(why);
+	return false;
+}
+
+static void
+set_live(struct life *l, uint32_t id)
+{
+	const struct nic_flow *f = &configs[l->now_config].flows[id];
+
+	l->live[id] = (struct nic_flow_live){.stopped = f->qp.stopped,
+					     .rate_cap_bps = f->qp.rate_cap_bps,
+					     .load_bps = f->qp.load_bps};
+}
+
+static void
+add_flows(struct life *l)
+{
+	for (uint32_t id = 0; id < FLOWS; id++) {
+		if (!is_flow(&configs[0], id))
+			return;
+		for (uint32_t i = 0; i < FLOW_QPS; i++) {
+			struct nic_qp_params qp = qp_of(&configs[0].flows[id], i);
+
+			FUZZ_CHECK(nic_add_qp(l->nic, &qp, l->now_ns) ==
+				   FIRST_QPN + id * FLOW_QPS + i);
+		}
+		l->state[id] = THERE;
+		set_live(l, id);
+	}
+}
+
+static bool
+create(struct life *l)
+{
+	struct nic_config *c = &configs[0];
+	uint8_t first = take8(&l->in), keys = take8(&l->in) % 12;
+	char why[256] = "";
+
+	c->nic = base.nic;
+	memcpy(c->flows, base_flows, sizeof(base_flows));
+	c->nic.measure_pacing = first & 1;
+	c->nic.cc = first / 2 % 4;
+	for (uint32_t id = 0; id < FLOWS; id++)
+		c->flows[id].qp.requester = first >> 4 >> id & 1;
+	while (keys-- > 0)
+		take_key(&l->in, &rows[0], false);
+	c->nic.first_qpn = FIRST_QPN;
+	c->nic.max_qps = FLOWS * FLOW_QPS;
+	if (nic_params_check(&c->nic, why, sizeof(why)) != 0) {
+		check_refusal(why);
+		return false;
+	}
+	l->nic = nic_create(&c->nic, &pools);
+	FUZZ_CHECK(l->nic != NULL);
+	l->lives = first & 8;
+	if (l->lives)
+		FUZZ_CHECK(nic_take_flows(l->nic, FLOWS) == 0);
+	else
+		add_flows(l);
+	return true;
+}
+
+static struct sequence_hosts
+take_hosts(struct life *l)
+{
+	uint8_t who = take8(&l->in);
+	const struct nic_flow *f = &configs[l->now_config].flows[who / FLOW_QPS % FLOWS];
+	const struct nic_params *p = &configs[l->now_config].nic;
+	const struct field_ip *peer = &f->qp.peer_ip;
+	const struct field_ip *own = peer->version == 4 ? &p->ip : &p->ip6;
+	struct sequence_hosts h = {
+		.src_mac = {2, 0, 0, 0, 0, 2},
+		.ip_version = peer->version,
+		.tagged = who & 64,
+		.vlan_tci = who & 128 ? 10 : 0,
+		.dest_qp = FIRST_QPN + who % (FLOWS * FLOW_QPS),
+	};
+
+	memcpy(h.dst_mac, p->mac, 6);
+	memcpy(h.src_ip, peer->addr, 16);
+	memcpy(h.dst_ip, own->addr, 16);
+	if (who & 32)
+		h.src_ip[3] ^= 1;
+	return h;
+}
+
+static void
+feed(struct life *l)
+{
+	uint8_t what = take8(&l->in), buf[SEQUENCE_FRAME];
+	struct sequence_hosts h = take_hosts(l);
+	size_t len = make_frame(&l->in, buf, &h);
+	struct rte_mbuf *pkts[BURST];
+	uint16_t n = 0;
+
+	for (uint16_t want = 1 + what % 4; n < want; n++) {
+		pkts[n] = rte_pktmbuf_alloc(pools.control);
+		if (pkts[n] == NULL)
+			break;
+		memcpy(rte_pktmbuf_append(pkts[n], (uint16_t)len), buf, len);
+	}
+	l->nic->ops->rx(l->nic, 0, pkts, n, l->now_ns);
+}
+
+static void
+check_sent(const struct rte_mbuf *m)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+	struct frame_view eth;
+	struct roce_view v;
+
+	FUZZ_CHECK(m->nb_segs == 1 && m->data_len == m->pkt_len && m->data_len >= 60);
+	FUZZ_CHECK(frame_parse(frame, m->data_len, &eth) == FRAME_OK);
+	if (eth.ip_proto == IP_PROTO_UDP)
+		FUZZ_CHECK(roce_parse(frame, m->data_len, &eth, true, &v) == ROCE_OK);
+}
+
+static uint16_t
+tx(struct life *l, uint16_t room)
+{
+	struct rte_mbuf *pkts[BURST];
+	uint16_t n = l->nic->ops->tx(l->nic, 0, pkts, room, l->now_ns);
+
+	FUZZ_CHECK(n <= room);
+	for (uint16_t i = 0; i < n; i++) {
+		check_sent(pkts[i]);
+		rte_pktmbuf_free(pkts[i]);
+	}
+	return n;
+}
+
+/* Nothing to send now is nothing before another time, but for changes that come in several calls.
+ */
+static void
+poll(struct life *l, uint16_t room)
+{
+	uint16_t n = tx(l, room);
+
+	for (unsigned int i = 0; n == 0 && room > 0; i++) {
+		if (l->nic->ops->next_ns(l->nic, 0) > l->now_ns)
+			break;
+		FUZZ_CHECK(l->asked && i < CHANGE_CALLS);
+		n = tx(l, room);
+	}
+	l->asked = l->asked && room == 0;
+}
+
+/* At the times that the node names, a few frames. */
+static void
+run(struct life *l)
+{
+	for (unsigned int i = 1 + take8(&l->in) % 32; i > 0; i--) {
+		uint64_t next_ns = l->nic->ops->next_ns(l->nic, 0);
+
+		if (next_ns >= SEQUENCE_END_NS)
+			break;
+		l->now_ns = next_ns > l->now_ns ? next_ns : l->now_ns;
+		poll(l, 1);
+	}
+}
+
+static void
+end_reload(struct life *l)
+{
+	if (!l->reloading)
+		return;
+	for (unsigned int i = 0; !nic_reload_is_done(l->nic); i++) {
+		FUZZ_CHECK(i < CHANGE_CALLS);
+		l->nic->ops->rx(l->nic, 0, NULL, 0, l->now_ns);
+	}
+	l->reloading = false;
+}
+
+static void
+let_go(struct life *l, uint32_t id)
+{
+	l->go[l->reload.n_go++] = id;
+	l->state[id] = LEAVING;
+}
+
+/* One that has left may come again, as another one. */
+static void
+let_come(struct life *l, uint32_t id, struct nic_config *next)
+{
+	struct nic_flow_place place = {id * FLOW_QPS, id * FLOW_QPS, FLOW_QPS};
+	struct nic_flow *f = &next->flows[id];
+	struct nic_qp_params qp;
+
+	if (l->state[id] == LEAVING) {
+		if (!nic_flow_is_free(l->nic, id))
+			return;
+		nic_forget_flow(l->nic, id);
+		l->state[id] = GONE;
+	}
+	f->qp.verb = take8(&l->in) % (NIC_UD_SEND + 1);
+	f->qp.requester = take8(&l->in) & 1;
+	f->qp.arrival = take8(&l->in) % 5;
+	if (!is_flow(next, id))
+		return;
+	qp = qp_of(f, 0);
+	FUZZ_CHECK(nic_prepare_flow(l->nic, &qp, &place) == 0);
+	if (take8(&l->in) & 1) {
+		nic_forget_flow(l->nic, id);
+		return;
+	}
+	l->come[l->reload.n_come++] = id;
+	l->state[id] = THERE;
+}
+
+static void
+reload(struct life *l)
+{
+	struct nic_config *now = &configs[l->now_config], *next = &configs[1 - l->now_config];
+	uint8_t what = take8(&l->in), which = take8(&l->in);
+	char why[256] = "";
+
+	end_reload(l);
+	next->nic = now->nic;
+	memcpy(next->flows, now->flows, sizeof(base_flows));
+	for (unsigned int i = 0; i < 1u + what % 4; i++)
+		take_key(&l->in, &rows[1 - l->now_config], true);
+	if (nic_params_check(&next->nic, why, sizeof(why)) != 0) {
+		check_refusal(why);
+		return;
+	}
+	for (uint32_t id = 0; id < FLOWS; id++) {
+		if (l->state[id] == THERE && !is_flow(next, id))
+			return;
+	}
+	l->reload.n_go = l->reload.n_come = 0;
+	for (uint32_t id = 0; id < FLOWS && l->lives; id++) {
+		if (!(which >> id & 1))
+			continue;
+		if (l->state[id] == THERE)
+			let_go(l, id);
+		else
+			let_come(l, id, next);
+	}
+	l->now_config = 1 - l->now_config;
+	for (uint32_t id = 0; id < FLOWS; id++)
+		set_live(l, id);
+	l->reload.params = next->nic;
+	l->reload.flows = l->live;
+	l->reload.n_flows = FLOWS;
+	l->reload.go = l->go;
+	l->reload.come = l->come;
+	nic_reload(l->nic, &l->reload);
+	l->reloading = l->asked = true;
+}
+
+static void
+read_qp(const struct node *nic, uint32_t index)
+{
+	struct nic_qp_info info;
+	struct nic_qp_hold hold;
+	bool is_there = nic_qp_info(nic, index, &info);
+
+	(void)nic_qp_hold(nic, index, &hold);
+	FUZZ_CHECK((unsigned int)hold.hold < NIC_HOLDS);
+	FUZZ_CHECK(index < FLOWS * FLOW_QPS || !is_there);
+	FUZZ_CHECK(is_there || (info.tx_packets == 0 && info.rate_bps == 0));
+	FUZZ_CHECK(info.retransmitted_packets <= info.tx_packets);
+	FUZZ_CHECK(info.completion_max_ns <= SEQUENCE_END_NS);
+}
+
+static void
+read_flow(const struct life *l, uint32_t id)
+{
+	static struct nic_times times_since, times_sum;
+	struct nic_flow_info info = {0};
+	const struct nic_times *times = nic_flow_times(l->nic, id);
+	const struct nic_pacing *pacing = nic_flow_pacing(l->nic, id);
+
+	nic_flow_info(l->nic, id, &info);
+	FUZZ_CHECK(info.qps <= FLOW_QPS && info.qps_done + info.qps_failed <= 2 * info.qps);
+	FUZZ_CHECK(nic_flow_paused_ns(l->nic, id, l->now_ns) <= SEQUENCE_END_NS);
+	if (times != NULL && id == 0) {
+		memset(&times_since, 0, sizeof(times_since));
+		nic_times_since(times, &times_since, &times_sum);
+	}
+	if (pacing != NULL)
+		(void)nic_pacing_error_ppm(pacing);
+}
+
+/* Every figure that telemetry reads, of QPs and flows that are not there as well. */
+static void
+read_all(struct life *l)
+{
+	struct nic_trace_row row;
+	uint32_t unresolved = 0;
+
+	for (uint32_t i = 0; i < FLOWS * FLOW_QPS + 2; i++)
+		read_qp(l->nic, i);
+	read_qp(l->nic, UINT32_MAX);
+	for (uint32_t id = 0; id <= FLOWS; id++)
+		read_flow(l, id);
+	FUZZ_CHECK(nic_qp_count(l->nic) <= FLOWS * FLOW_QPS);
+	FUZZ_CHECK(nic_neighbours(l->nic, &unresolved) >= unresolved);
+	FUZZ_CHECK(nic_stats(l->nic) != NULL && nic_pfc_rx(l->nic) != NULL);
+	FUZZ_CHECK(nic_pfc_tx(l->nic) != NULL);
+	(void)nic_done(l->nic);
+	for (uint64_t i = 0; l->trace != NULL && i < nic_trace_written(l->trace); i++)
+		(void)nic_trace_read(l->trace, i, &row);
+}
+
+static void
+end_traces(struct life *l)
+{
+	if (!nic_traces_are_set(l->nic))
+		l->nic->ops->rx(l->nic, 0, NULL, 0, l->now_ns);
+	FUZZ_CHECK(nic_traces_are_set(l->nic));
+	nic_trace_destroy(l->old_trace);
+	l->old_trace = NULL;
+}
+
+static void
+trace(struct life *l)
+{
+	uint8_t what = take8(&l->in);
+	uint32_t index = what % (FLOWS * FLOW_QPS);
+	struct nic_qp_info info;
+
+	end_traces(l);
+	l->traces.n = 0;
+	l->old_trace = l->trace;
+	l->trace = NULL;
+	if (what & 0x80 && nic_qp_info(l->nic, index, &info)) {
+		l->trace = nic_trace_create(index, 1 + what / 8 % TRACE_ROWS);
+		FUZZ_CHECK(l->trace != NULL);
+		nic_traces_add(&l->traces, l->trace);
+	}
+	nic_set_traces(l->nic, &l->traces);
+	l->asked = true;
+}
+
+/* As the lab's events do it: at a rate that the configuration could have had. */
+static void
+set_drain_rate(struct life *l)
+{
+	struct rx_drain_params receiver = configs[l->now_config].nic.receiver;
+	const char *why = NULL;
+
+	receiver.drain_rate_bps = take_ns(&l->in) % (800 * GBPS + 1);
+	if (rx_drain_params_check(&receiver, &why) == 0)
+		nic_set_drain_rate(l->nic, receiver.drain_rate_bps, l->now_ns);
+}
+
+static void
+step(struct life *l)
+{
+	switch (take8(&l->in) % 12) {
+	case 0:
+	case 1:
+	case 2:
+		feed(l);
+		break;
+	case 3:
+		poll(l, take8(&l->in) % (BURST + 1));
+		break;
+	case 4:
+	case 5:
+		run(l);
+		break;
+	case 6:
+		step_on(&l->in, &l->now_ns);
+		break;
+	case 7:
+		reload(l);
+		break;
+	case 8:
+		read_all(l);
+		break;
+	case 9:
+		trace(l);
+		break;
+	case 10:
+		set_drain_rate(l);
+		break;
+	case 11:
+		if (take8(&l->in) & 1)
+			nic_reset_pause(l->nic, l->now_ns);
+		else
+			nic_set_pause_storm(l->nic, take8(&l->in) & 1, l->now_ns);
+		break;
+	}
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	static struct life l;
+
+	l = (struct life){.in = {data, len}, .now_ns = 1};
+	if (pools.data == NULL)
+		start();
+	if (!create(&l))
+		return 0;
+	for (unsigned int i = 0; i < STEPS && l.in.len > 0; i++)
+		step(&l);
+	end_reload(&l);
+	end_traces(&l);
+	read_all(&l);
+	nic_destroy(l.nic);
+	nic_trace_destroy(l.trace);
+	FUZZ_CHECK(rte_mempool_avail_count(pools.data) == MBUFS);
+	FUZZ_CHECK(rte_mempool_avail_count(pools.control) == MBUFS);
+	return 0;
+}

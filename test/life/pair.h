@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A pair of NICs, each of one to three nodes, on a bad cable: what the life is (pair.c), what is
+ * known of it from outside and must agree with what the nodes say (pair_watch.c).
+ */
+#ifndef QUENCH_TEST_LIFE_PAIR_H
+#define QUENCH_TEST_LIFE_PAIR_H
+
+#include "base/ranges.h"
+#include "ctl/nic_config.h"
+#include "life.h"
+#include "nic/nic_flow.h"
+#include "nic/nic_hold.h"
+#include "nic/nic_share.h"
+#include "nic/nic_trace.h"
+#include "nic_test.h"
+
+#define HOSTS 2
+#define MOST_NODES 3
+#define FLOWS 8
+#define MOST_QPS 256u
+#define ARRIVALS 1024u /* of an open loop, that are remembered */
+#define TRACES 4u
+
+/* What an open loop should have done, from outside: arrivals follow from its parameters. */
+struct open_loop {
+	bool on;
+	bool known;               /* high_ns holds as well as low_ns */
+	bool waits;               /* it was seen to wait for its next message */
+	uint64_t next;            /* number of the message that arrives next */
+	uint64_t low_ns, high_ns; /* between these */
+	uint64_t begun;           /* messages of which a packet was seen */
+};
+
+/* What is known of one QP of a host, by its number. */
+struct seen {
+	bool made;      /* its flow has come into force at this host */
+	bool has_state; /* last is of this QP */
+	uint32_t flow, i;
+	/* sent frames that are charged to it */
+	uint64_t wire_bytes, packets;
+	bool paces;
+	__int128 credit_nanobits;
+	uint64_t updated_ns, rate_bps;
+	/* it holds still since */
+	enum nic_hold hold;
+	uint64_t still_ns, still_rate_bps; /* since; the lowest rate since its last frame */
+	uint32_t front; /* of the PSNs sent: 1 + the highest, counted from the initial one */
+	struct open_loop arrivals;
+	struct nic_qp_info last;
+};
+
+enum flow_state { ABSENT, WANTED, THERE, ENDING, ENDED };
+
+/* One flow, from a host to the other. */
+struct pair_flow {
+	struct nic_flow config; /* as in a file, of the requester */
+	unsigned int from;
+	uint32_t n_qps, first[HOSTS];
+	struct nic_qp_params params[HOSTS];
+	enum flow_state state[HOSTS];
+	bool cut_short;    /* the responder left first */
+	uint64_t ended_ns; /* at the requester */
+	uint64_t came_ns;  /* wanted since */
+};
+
+struct pair_host {
+	struct nic_params first;     /* created with */
+	struct nic_params wanted;    /* asked for last */
+	struct nic_params old, next; /* in force; with is_pending one of the two, QP by QP */
+	uint32_t burst_bytes;        /* the most that is in force */
+	struct nic_share *share;
+	struct node *node[MOST_NODES];
+	struct nic_pools pools[MOST_NODES];
+	struct ranges numbers;
+	/* what is asked for, what is being put in force, and what was before */
+	bool is_wanted, is_pending;
+	struct nic_flow_live wanted_live[FLOWS], live[FLOWS], old_live[FLOWS];
+	uint32_t wanted_go[FLOWS], wanted_come[FLOWS], n_wanted_go, n_wanted_come;
+	uint32_t go[FLOWS], come[FLOWS];
+	struct nic_reload reload;
+	struct seen seen[MOST_QPS];
+	uint64_t paused_until_ns[TM_CLASSES];
+	uint64_t paused_last_ns; /* some priority was paused */
+	/* the cable from here */
+	uint64_t sent, sent_bytes, cnps_sent, pauses_sent;
+	/* and to here */
+	uint64_t arrived, arrived_bytes, cnps_arrived;
+	struct nic_trace *trace[TRACES];
+	uint32_t trace_number[TRACES];
+	struct nic_traces traces;
+	struct nic_trace *old_trace[64];
+	uint32_t n_old_traces;
+};
+
+/* The way from a host. */
+struct bad_cable {
+	uint64_t lose_ppm, twice_ppm, late_ppm, mark_ppm, late_ns, salt;
+	uint64_t frames;
+};
+
+struct flying_frame {
+	struct rte_mbuf *m;
+	uint64_t due_ns;
+	uint32_t bytes;
+};
+
+#define PAIR_FLYING 16384u
+
+struct pair_life {
+	struct pair_host host[HOSTS];
+	struct pair_flow flow[FLOWS];
+	struct bad_cable cable[HOSTS];
+	struct flying_frame flying[HOSTS][PAIR_FLYING];
+	uint32_t head[HOSTS], tail[HOSTS];
+	uint32_t n_nodes, max_qps;
+	uint64_t speed_bps, delay_ns, salt;
+	uint64_t now_ns, calls, most_calls;
+	bool down, silent; /* the link; silent: the driver asks for no frames then */
+	uint64_t down_last_ns;
+	bool is_poor; /* few mbufs */
+	bool ending;
+	bool errors; /* a QP may have failed */
+	uint64_t digest;
+};
+
+extern struct pair_life pair_now;
+
+static inline const struct nic_params *
+params_of(unsigned int h)
+{
+	return &pair_now.host[h].next;
+}
+
+static inline struct nic_place
+pair_place(unsigned int h, uint32_t number)
+{
+	return nic_share_find(pair_now.host[h].share, number);
+}
+
+static inline struct node *
+pair_node(unsigned int h, uint32_t number, uint32_t *item)
+{
+	struct nic_place at = pair_place(h, number);
+
+	*item = at.item;
+	return pair_now.host[h].node[at.node];
+}
+
+/* pair_watch.c */
+
+/** A flow's QPs are there from now on, or no longer. */
+void watch_came(unsigned int h, uint32_t flow);
+void watch_went(unsigned int h, uint32_t flow);
+/** Other parameters are asked for; they are in force. */
+void watch_asked(unsigned int h);
+void watch_in_force(unsigned int h);
+/** A frame leaves a host. */
+void watch_sent(unsigned int h, const struct rte_mbuf *m, const struct roce_view *v);
+/** A node of a host was called. */
+void watch_called(unsigned int h);
+/** A pause frame arrives. */
+void watch_pause(unsigned int h, const struct rte_mbuf *m);
+/** Time passes: does anybody hold still? */
+void watch_still(void);
+/** Call all that reads, and compare it. */
+void watch_read(unsigned int h);
+/** A flow has ended at both hosts. */
+void watch_ended(uint32_t flow);
+/** All is over. */
+void watch_end(void);
+
+#endif

@@ -1,0 +1,901 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What must hold in the life of a pair, seen from outside: frames on the cable against what the
+ * nodes say, and both against a model of each QP that needs no knowledge of how they work.
+ *
+ * - pace: a QP has a token bucket of its own here, with the rate that nic_qp_info() names and the
+ *   burst in force. A frame that leaves while it is in debt was sent too early.
+ * - rate: what is in force lies within the bounds in force; while a change is not, within those of
+ *   both.
+ * - arrivals: the messages of an open loop come when its parameters say, whatever else happens.
+ * - still: a QP that is held by its rate, the wire, its window or its next message goes on in time.
+ * - count: what is read agrees with the cable, with itself, and never goes back.
+ */
+#include "pair.h"
+
+#include <inttypes.h>
+
+#include "base/counter.h"
+#include "base/fixed.h"
+#include "nic/qp.h"
+#include "pacer/token_bucket.h"
+
+#define LARGEST_WIRE_BYTES 4400u
+
+static struct pair_life *const p = &pair_now;
+
+/*
+ * A node is asked for nothing while its wire is busy, or another's turn; and the slots of the
+ * pacing wheel round up.
+ */
+static uint64_t
+slack_ns(void)
+{
+	return 2000 + 4 * p->n_nodes * serialization_ns(LARGEST_WIRE_BYTES, p->speed_bps);
+}
+
+/* @return false: it is not there yet, or no longer. */
+static bool
+read_qp(unsigned int h, uint32_t number, struct nic_qp_info *info)
+{
+	uint32_t item;
+	struct node *node = pair_node(h, number, &item);
+
+	return nic_qp_info(node, item, info);
+}
+
+static struct nic_qp_hold
+hold_of(unsigned int h, uint32_t number)
+{
+	struct nic_qp_hold hold;
+	uint32_t item;
+	struct node *node = pair_node(h, number, &item);
+
+	nic_qp_hold(node, item, &hold);
+	return hold;
+}
+
+static struct pair_flow *
+flow_of(const struct seen *q)
+{
+	return &p->flow[q->flow];
+}
+
+/* ---- pace ---- */
+
+static __int128
+burst_of(unsigned int h)
+{
+	return (__int128)p->host[h].burst_bytes * NANOBITS_PER_BYTE;
+}
+
+/* Earn at the rate in force since the last call. */
+static void
+earn(unsigned int h, struct seen *q)
+{
+	if (p->now_ns > q->updated_ns)
+		q->credit_nanobits += (__int128)q->rate_bps * (p->now_ns - q->updated_ns);
+	if (q->credit_nanobits > burst_of(h))
+		q->credit_nanobits = burst_of(h);
+	q->updated_ns = p->now_ns;
+}
+
+static void
+charge(unsigned int h, uint32_t number, uint32_t wire)
+{
+	struct seen *q = &p->host[h].seen[number];
+
+	if (!q->paces) {
+		/* It starts with a full bucket. */
+		q->paces = true;
+		q->credit_nanobits = burst_of(h);
+		q->updated_ns = p->now_ns;
+	}
+	earn(h, q);
+	life_must("pace", q->credit_nanobits >= 0,
+		  "QP %u of host %u (flow %u) sends %u bytes too early: at %" PRIu64
+		  " bit/s its debt is %" PRId64 " bits",
+		  number, h, q->flow, wire, q->rate_bps,
+		  (int64_t)(-q->credit_nanobits / (int64_t)NS_PER_SEC));
+	q->credit_nanobits -= (__int128)wire * NANOBITS_PER_BYTE;
+	q->wire_bytes += wire;
+	q->packets++;
+	q->still_ns = p->now_ns;
+	q->still_rate_bps = q->rate_bps;
+}
+
+/* ---- arrivals of open loops ---- */
+
+static uint64_t
+gap_ns(unsigned int h, const struct seen *q, uint64_t message, bool least)
+{
+	const struct pair_host *host = &p->host[h];
+	struct workload w = flow_of(q)->params[h].work;
+	uint64_t now_bps = host->live[q->flow].load_bps, old_bps = host->old_live[q->flow].load_bps;
+
+	w.load_bps = now_bps;
+	if (host->is_pending && old_bps != 0)
+		w.load_bps = least ? max_u64(now_bps, old_bps) : min_u64(now_bps, old_bps);
+	return workload_gap_ns(&w, w.load_bps, PAIR_QPN + flow_of(q)->first[h] + q->i, message);
+}
+
+static bool
+is_stopped(unsigned int h, const struct seen *q)
+{
+	return p->host[h].live[q->flow].stopped;
+}
+
+/* Let arrive what has arrived by now. */
+static void
+advance_arrivals(unsigned int h, struct seen *q)
+{
+	struct open_loop *a = &q->arrivals;
+
+	while (a->on && a->low_ns <= p->now_ns && !(is_stopped(h, q) && !p->host[h].is_pending)) {
+		uint64_t next = a->next + 1;
+
+		/* Far behind, the model is of no use; and gaps may be nothing at all. */
+		if (a->next > a->begun + ARRIVALS) {
+			a->on = false;
+			return;
+		}
+		a->low_ns += gap_ns(h, q, next, true);
+		if (a->known)
+			a->high_ns += gap_ns(h, q, next, false);
+		a->next = next;
+	}
+}
+
+/* Messages that have come at the latest by a time: all before this number. */
+static uint64_t
+surely_arrived(unsigned int h, const struct seen *q)
+{
+	const struct open_loop *a = &q->arrivals;
+	uint64_t number = a->next, high_ns = a->high_ns;
+
+	/* high_ns is that of next: go back over those that may still come. */
+	while (number > a->begun && high_ns > 0) {
+		uint64_t gap = gap_ns(h, q, number, false);
+
+		if (high_ns < gap || high_ns - gap + slack_ns() < p->now_ns)
+			break;
+		high_ns -= gap;
+		number--;
+	}
+	return number;
+}
+
+static void
+message_begun(unsigned int h, struct seen *q)
+{
+	struct open_loop *a = &q->arrivals;
+
+	a->begun++;
+	if (!a->on)
+		return;
+	advance_arrivals(h, q);
+	life_must("arrivals", a->begun <= a->next,
+		  "QP %u of host %u (flow %u) begins message %" PRIu64 ", which comes at %" PRIu64
+		  " ns at the earliest",
+		  flow_of(q)->first[h] + q->i, h, q->flow, a->begun - 1, a->low_ns);
+}
+
+static bool
+is_paused(unsigned int h)
+{
+	for (unsigned int i = 0; i < TM_CLASSES; i++)
+		if (p->host[h].paused_until_ns[i] + slack_ns() > p->now_ns)
+			return true;
+	return false;
+}
+
+/* It is seen to wait for its next message, so the others have been sent. */
+static void
+look_at_arrivals(unsigned int h, struct seen *q, const struct nic_qp_hold *hold)
+{
+	struct open_loop *a = &q->arrivals;
+	/* One that goes back has packets to send first; and one that went back, and heard of their
+	 * arrival after all, begins its next message when its queue is let go. */
+	bool waits = hold->hold == NIC_HOLD_MESSAGE && hold->unacked_packets == 0 && !is_paused(h);
+
+	if (!a->on)
+		return;
+	advance_arrivals(h, q);
+	/* One that leaves begins no message. */
+	if (waits && a->known && !is_stopped(h, q) && !p->host[h].is_pending &&
+	    flow_of(q)->state[h] == THERE)
+		life_must("arrivals", a->begun >= surely_arrived(h, q),
+			  "QP %u of host %u (flow %u) waits for message %" PRIu64
+			  ", but by now %" PRIu64 " have come",
+			  flow_of(q)->first[h] + q->i, h, q->flow, a->begun, surely_arrived(h, q));
+	a->waits = waits;
+}
+
+static void make_seen(unsigned int h, uint32_t id, uint32_t i);
+
+/* ---- frames ---- */
+
+static bool
+is_first(uint8_t opcode)
+{
+	switch (opcode) {
+	case RC_SEND_FIRST:
+	case RC_SEND_ONLY:
+	case RC_SEND_ONLY_IMM:
+	case RC_WRITE_FIRST:
+	case RC_WRITE_ONLY:
+	case RC_WRITE_ONLY_IMM:
+	case RC_READ_REQUEST:
+	case UD_SEND_ONLY:
+	case UD_SEND_ONLY_IMM:
+		return true;
+	default:
+		return false;
+	}
+}
+
+void
+watch_sent(unsigned int h, const struct rte_mbuf *m, const struct roce_view *v)
+{
+	uint32_t number = v->dest_qp - PAIR_QPN, mine, psns = 1;
+	const struct pair_flow *f;
+	struct seen *q;
+	uint32_t flow;
+
+	/* Whose is it? The other end has the number that it names. */
+	for (flow = 0; flow < FLOWS; flow++) {
+		f = &p->flow[flow];
+		if (f->state[0] != ABSENT && number >= f->first[1 - h] &&
+		    number < f->first[1 - h] + f->n_qps)
+			break;
+	}
+	life_must("frame", flow < FLOWS, "host %u sends to QP %u, which no flow has", h,
+		  v->dest_qp);
+	if (v->opcode == RC_ACK || v->opcode == ROCE_CNP)
+		return;
+	mine = f->first[h] + number - f->first[1 - h];
+	q = &p->host[h].seen[mine];
+	life_must("frame", f->state[h] != WANTED || p->host[h].is_pending,
+		  "flow %u sends from host %u before it came", flow, h);
+	/* Others of its flow may not be made yet. */
+	make_seen(h, flow, mine - f->first[h]);
+	charge(h, mine, wire_bytes(m->pkt_len));
+	if (h != f->from)
+		return;
+	if (v->opcode == RC_READ_REQUEST)
+		psns = qp_message_packets(v->reth_dma_bytes, f->params[h].mtu_bytes);
+	/* A packet ahead of all that were sent. */
+	if ((int32_t)((v->psn - f->params[h].initial_psn - q->front) << 8) >= 0) {
+		if (is_first(v->opcode))
+			message_begun(h, q);
+		q->front = v->psn - f->params[h].initial_psn + psns;
+	}
+}
+
+void
+watch_pause(unsigned int h, const struct rte_mbuf *m)
+{
+	struct pair_host *host = &p->host[h];
+	struct mac_control mc;
+	enum mac_control_kind kind =
+		mac_control_parse(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len, &mc);
+	bool pfc = kind == MAC_CONTROL_PFC;
+
+	host->paused_last_ns = p->now_ns;
+	for (unsigned int i = 0; i < TM_CLASSES; i++) {
+		uint16_t quanta = mc.quanta[pfc ? i : 0];
+
+		if (!pfc || mc.enable >> i & 1)
+			host->paused_until_ns[i] =
+				p->now_ns + quanta * (512 * NS_PER_SEC / p->speed_bps + 1);
+	}
+}
+
+/* ---- rates ---- */
+
+struct bounds {
+	uint64_t low_bps, high_bps;
+};
+
+static struct bounds
+bounds_of(const struct nic_params *params)
+{
+	struct bounds b = {1, params->link_speed_bps};
+
+	switch (params->cc) {
+	case CC_NONE:
+		b.low_bps = params->link_speed_bps;
+		break;
+	case CC_DCQCN:
+		b.low_bps = params->rp.rp_min_rate_bps;
+		if (params->rp.rp_max_rate_bps != 0)
+			b.high_bps = params->rp.rp_max_rate_bps;
+		break;
+	case CC_DCTCP:
+		b.low_bps = params->dctcp.dctcp_min_rate_bps;
+		break;
+	default:
+		b.low_bps = params->timely.timely_min_rate_bps;
+	}
+	return b;
+}
+
+static uint64_t
+capped(uint64_t rate_bps, uint64_t cap_bps)
+{
+	return cap_bps > 0 ? min_u64(rate_bps, cap_bps) : rate_bps;
+}
+
+static void
+look_at_rate(unsigned int h, uint32_t number, const struct seen *q, uint64_t rate_bps)
+{
+	const struct pair_host *host = &p->host[h];
+	struct bounds b = bounds_of(&host->next), old = bounds_of(&host->old);
+	uint64_t low = capped(b.low_bps, host->live[q->flow].rate_cap_bps);
+	uint64_t high = capped(b.high_bps, host->live[q->flow].rate_cap_bps);
+	enum nic_hold hold;
+
+	if (host->is_pending) {
+		low = min_u64(low, capped(old.low_bps, host->old_live[q->flow].rate_cap_bps));
+		high = max_u64(high, capped(old.high_bps, host->old_live[q->flow].rate_cap_bps));
+	}
+	/* One that has left is as it was. */
+	if ((rate_bps >= low && rate_bps <= high) || flow_of(q)->state[h] != THERE)
+		return;
+	/* Before its start it has no rate. */
+	hold = hold_of(h, number).hold;
+	life_must("rate",
+		  q->packets == 0 && (hold == NIC_HOLD_START || hold == NIC_HOLD_NEIGHBOUR ||
+				      hold == NIC_HOLD_RESPONDER),
+		  "QP %u of host %u (flow %u) has %" PRIu64 " bit/s, not from %" PRIu64
+		  " to %" PRIu64,
+		  number, h, q->flow, rate_bps, low, high);
+}
+
+/* ---- what a QP says, after each call ---- */
+
+static void
+look_at_info(unsigned int h, uint32_t number, struct seen *q, const struct nic_qp_info *is)
+{
+	const struct nic_qp_info *was = &q->last;
+	const struct pair_flow *f = flow_of(q);
+	uint64_t life_ns = p->now_ns - min_u64(p->now_ns, f->came_ns) + 1;
+
+#define NOT_BACK(member)                                                                           \
+	life_must("count", !q->has_state || is->member >= was->member,                             \
+		  "QP %u of host %u (flow %u): " #member " goes back from %" PRIu64                \
+		  " to %" PRIu64,                                                                  \
+		  number, h, q->flow, (uint64_t)was->member, (uint64_t)is->member)
+	NOT_BACK(tx_wire_bytes);
+	NOT_BACK(tx_packets);
+	NOT_BACK(retransmitted_packets);
+	NOT_BACK(tx_messages);
+	NOT_BACK(tx_payload_bytes);
+	NOT_BACK(rx_payload_bytes);
+	NOT_BACK(rx_messages);
+	NOT_BACK(rx_packets);
+	NOT_BACK(rx_wire_bytes);
+	NOT_BACK(cnps_handled);
+	NOT_BACK(cnps_sent);
+	NOT_BACK(rate_cuts);
+	NOT_BACK(completions);
+	NOT_BACK(completion_sum_ns);
+	NOT_BACK(completion_max_ns);
+	NOT_BACK(error);
+#undef NOT_BACK
+	life_must("count", is->tx_wire_bytes == q->wire_bytes,
+		  "QP %u of host %u (flow %u): tx_wire_bytes is %" PRIu64
+		  ", the cable has seen %" PRIu64,
+		  number, h, q->flow, is->tx_wire_bytes, q->wire_bytes);
+	life_must("times", is->completion_max_ns <= life_ns,
+		  "QP %u of host %u (flow %u): a message took %" PRIu64
+		  " ns, and the flow came %" PRIu64 " ns ago",
+		  number, h, q->flow, is->completion_max_ns, life_ns);
+	life_must("times", is->completion_sum_ns <= is->completions * is->completion_max_ns,
+		  "QP %u of host %u (flow %u): %" PRIu64 " messages took %" PRIu64
+		  " ns, none more than %" PRIu64,
+		  number, h, q->flow, is->completions, is->completion_sum_ns,
+		  is->completion_max_ns);
+	life_must("times", is->completions <= is->tx_messages,
+		  "QP %u of host %u (flow %u): %" PRIu64 " messages were timed, %" PRIu64
+		  " completed",
+		  number, h, q->flow, is->completions, is->tx_messages);
+	life_must("count", is->local_qpn == PAIR_QPN + number, "QP %u of host %u says it is %u",
+		  number, h, is->local_qpn);
+	life_must("count", is->peer_qpn == PAIR_QPN + f->first[1 - h] + q->i,
+		  "QP %u of host %u says that its peer is %u", number, h, is->peer_qpn);
+	life_must("count", !(is->done && is->error), "QP %u of host %u is done and in error",
+		  number, h);
+	p->errors |= is->error;
+	q->last = *is;
+	q->has_state = true;
+}
+
+static void
+look(unsigned int h, uint32_t number, struct seen *q)
+{
+	struct nic_qp_info is;
+
+	if (!read_qp(h, number, &is)) {
+		life_must("count", flow_of(q)->state[h] == ENDING || flow_of(q)->state[h] == ENDED,
+			  "QP %u of host %u (flow %u) is not there", number, h, q->flow);
+		return;
+	}
+	if (is.rate_bps != q->rate_bps) {
+		if (q->paces)
+			earn(h, q);
+		q->rate_bps = is.rate_bps;
+		q->still_rate_bps = min_u64(q->still_rate_bps, is.rate_bps);
+	}
+	look_at_rate(h, number, q, is.rate_bps);
+	look_at_info(h, number, q, &is);
+	if (q->arrivals.on) {
+		struct nic_qp_hold hold = hold_of(h, number);
+
+		look_at_arrivals(h, q, &hold);
+	}
+}
+
+static void
+look_at_all(unsigned int h)
+{
+	for (uint32_t id = 0; id < FLOWS; id++) {
+		const struct pair_flow *f = &p->flow[id];
+
+		if (f->state[h] == ABSENT)
+			continue;
+		for (uint32_t number = f->first[h]; number < f->first[h] + f->n_qps; number++)
+			if (p->host[h].seen[number].made)
+				look(h, number, &p->host[h].seen[number]);
+	}
+}
+
+void
+watch_called(unsigned int h)
+{
+	look_at_all(h);
+}
+
+/* ---- changes ---- */
+
+static void
+make_seen(unsigned int h, uint32_t id, uint32_t i)
+{
+	struct pair_flow *f = &p->flow[id];
+	struct seen *q = &p->host[h].seen[f->first[h] + i];
+	const struct workload *w = &f->params[h].work;
+	struct nic_qp_info is;
+
+	if (q->made)
+		return;
+	*q = (struct seen){.made = true, .flow = id, .i = i, .still_ns = p->now_ns};
+	life_must("count", read_qp(h, f->first[h] + i, &is),
+		  "QP %u of host %u (flow %u) has come, and is not there", f->first[h] + i, h, id);
+	q->still_rate_bps = q->rate_bps = is.rate_bps;
+	if (h != f->from || !workload_is_open(w) || f->params[h].raw)
+		return;
+	q->arrivals.on = true;
+	/* It may have come in any call since it was asked for. */
+	q->arrivals.low_ns = max_u64(w->start_ns, f->came_ns);
+	q->arrivals.high_ns = max_u64(w->start_ns, p->now_ns);
+	q->arrivals.low_ns += gap_ns(h, q, 0, true);
+	q->arrivals.high_ns += gap_ns(h, q, 0, false);
+	q->arrivals.known = !p->host[h].live[id].stopped;
+}
+
+void
+watch_came(unsigned int h, uint32_t id)
+{
+	for (uint32_t i = 0; i < p->flow[id].n_qps; i++)
+		make_seen(h, id, i);
+}
+
+void
+watch_went(unsigned int h, uint32_t id)
+{
+	const struct pair_flow *f = &p->flow[id];
+
+	for (uint32_t i = 0; i < f->n_qps; i++)
+		p->host[h].seen[f->first[h] + i] = (struct seen){0};
+}
+
+void
+watch_asked(unsigned int h)
+{
+	struct pair_host *host = &p->host[h];
+
+	memcpy(host->old_live, host->live, sizeof(host->old_live));
+	host->burst_bytes = host->burst_bytes > host->wanted.qp_burst_bytes
+				    ? host->burst_bytes
+				    : host->wanted.qp_burst_bytes;
+	for (uint32_t number = 0; number < MOST_QPS; number++) {
+		struct seen *q = &host->seen[number];
+		const struct nic_flow_live *is = &host->live[q->flow];
+		const struct nic_flow_live *next = &host->wanted_live[q->flow];
+
+		if (!q->made)
+			continue;
+		/* The burst is earned by who looks later. */
+		if (q->paces && host->wanted.qp_burst_bytes > host->next.qp_burst_bytes)
+			q->credit_nanobits = burst_of(h);
+		if (!q->arrivals.on)
+			continue;
+		advance_arrivals(h, q);
+		if (is->load_bps != next->load_bps || is->stopped != next->stopped)
+			q->arrivals.known = false;
+		/* A higher load shortens what is left of the gap. */
+		if (next->load_bps > is->load_bps && q->arrivals.low_ns > p->now_ns)
+			q->arrivals.low_ns = p->now_ns + mul_div(q->arrivals.low_ns - p->now_ns,
+								 is->load_bps, next->load_bps);
+		/* Messages of the time in between do not come. */
+		if (is->stopped && !next->stopped)
+			q->arrivals.low_ns = max_u64(q->arrivals.low_ns, p->now_ns);
+	}
+}
+
+void
+watch_in_force(unsigned int h)
+{
+	struct pair_host *host = &p->host[h];
+
+	host->old = host->next;
+	host->burst_bytes = host->next.qp_burst_bytes;
+	look_at_all(h);
+}
+
+/* ---- who holds still ---- */
+
+static uint64_t
+timeout_ns(unsigned int h)
+{
+	return 4096ull << p->host[h].first.local_ack_timeout;
+}
+
+/* The longest that an RNR NAK may make it wait, IBTA table 46. */
+#define MOST_RNR_NS (656 * NS_PER_MS)
+
+static void
+hold_still(unsigned int h, uint32_t number, struct seen *q)
+{
+	const struct pair_flow *f = flow_of(q);
+	const struct workload *w = &f->params[h].work;
+	struct nic_qp_hold hold;
+	struct nic_qp_info is;
+	uint64_t frame_ns = serialization_ns(LARGEST_WIRE_BYTES, p->speed_bps), most_ns;
+	uint64_t since_ns;
+
+	/* One that has left is held by nothing. */
+	if (!read_qp(h, number, &is))
+		return;
+	hold = hold_of(h, number);
+	if (hold.hold != q->hold)
+		q->still_ns = p->now_ns;
+	q->hold = hold.hold;
+	since_ns = max_u64(q->still_ns, max_u64(p->host[h].paused_last_ns, p->down_last_ns));
+	if (p->down || is_paused(h) || p->now_ns <= since_ns) {
+		q->still_ns = p->now_ns;
+		return;
+	}
+	most_ns = 2 * NS_PER_MS + 100 * p->max_qps * frame_ns;
+	switch (hold.hold) {
+	case NIC_HOLD_RATE:
+	case NIC_HOLD_WIRE:
+		most_ns += 2 * LARGEST_WIRE_BYTES * (8 * NS_PER_SEC / q->still_rate_bps + 1);
+		break;
+	case NIC_HOLD_WINDOW:
+	case NIC_HOLD_DEPTH:
+		/* The first is of all QPs of its flow. */
+		if (w->arrival == WORKLOAD_INCAST || timeout_ns(h) == 4096 || f->cut_short)
+			return;
+		most_ns += 8 * timeout_ns(h) +
+			   2 * LARGEST_WIRE_BYTES * (8 * NS_PER_SEC / q->still_rate_bps + 1);
+		break;
+	case NIC_HOLD_RNR:
+		most_ns += MOST_RNR_NS;
+		break;
+	case NIC_HOLD_MESSAGE:
+		if (q->arrivals.on && q->arrivals.known && !is_stopped(h, q) &&
+		    f->state[h] == THERE)
+			life_must("still",
+				  p->now_ns < q->arrivals.high_ns + slack_ns() + most_ns ||
+					  p->host[h].is_pending,
+				  "QP %u of host %u (flow %u) waits for a message that has come",
+				  number, h, q->flow);
+		if (w->arrival != WORKLOAD_ON_OFF)
+			return;
+		most_ns += w->off_ns;
+		break;
+	case NIC_HOLD_START:
+		since_ns = max_u64(since_ns, f->params[h].start_ns);
+		if (is_stopped(h, q) || p->host[h].is_pending || since_ns > p->now_ns)
+			return;
+		break;
+	case NIC_HOLD_STOPPED:
+		life_must("hold",
+			  is_stopped(h, q) || p->host[h].is_pending ||
+				  p->host[h].old_live[q->flow].stopped,
+			  "QP %u of host %u (flow %u) is stopped, its flow is not", number, h,
+			  q->flow);
+		return;
+	default:
+		return;
+	}
+	life_must("still", p->now_ns - since_ns <= most_ns,
+		  "QP %u of host %u (flow %u) is held by \"%s\" since %" PRIu64 " ns, at %" PRIu64
+		  " bit/s, %" PRIu64 " packets sent",
+		  number, h, q->flow, nic_hold_words[hold.hold], since_ns, q->rate_bps, q->packets);
+}
+
+void
+watch_still(void)
+{
+	static uint64_t last_calls;
+
+	/* Not after each frame. */
+	if (p->calls / 32 == last_calls)
+		return;
+	last_calls = p->calls / 32;
+	for (unsigned int h = 0; h < HOSTS; h++) {
+		if (is_paused(h))
+			p->host[h].paused_last_ns = p->now_ns;
+		for (uint32_t number = 0; number < p->max_qps; number++) {
+			struct seen *q = &p->host[h].seen[number];
+
+			if (q->made)
+				hold_still(h, number, q);
+		}
+	}
+	if (p->down)
+		p->down_last_ns = p->now_ns;
+}
+
+/* ---- everything that can be read ---- */
+
+static void
+read_hist(const struct hist *hist, const char *name, unsigned int h, uint32_t id)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
+		sum += hist->weight[i];
+	life_must("count", sum == hist->count,
+		  "%s of flow %u at host %u counts %" PRIu64 ", its buckets have %" PRIu64, name,
+		  id, h, hist->count, sum);
+}
+
+static void
+read_flow(unsigned int h, uint32_t id)
+{
+	const struct pair_flow *f = &p->flow[id];
+	uint64_t completions = 0, sum_ns = 0, wire_bytes_ = 0, tx_messages = 0, rx_messages = 0;
+	uint64_t times_count = 0, times_sum_ns = 0, failed = 0;
+	struct nic_flow_info info = {0};
+	bool timed = false, all_there = true;
+
+	for (uint32_t k = 0; k < p->n_nodes; k++) {
+		struct node *node = p->host[h].node[k];
+		const struct nic_times *times;
+		const struct nic_pacing *pacing;
+
+		nic_flow_info(node, id, &info);
+		times = nic_flow_times(node, id);
+		pacing = nic_flow_pacing(node, id);
+		if (pacing != NULL) {
+			nic_pacing_error_ppm(pacing);
+			read_hist(&pacing->jitter_ns, "jitter", h, id);
+		}
+		life_must("times", nic_flow_paused_ns(node, id, p->now_ns) <= p->now_ns,
+			  "flow %u of host %u was paused for longer than the run", id, h);
+		if (times == NULL)
+			continue;
+		timed = true;
+		read_hist(&times->completion_ns, "completion", h, id);
+		read_hist(&times->slowdown_milli, "slowdown", h, id);
+		read_hist(&times->rtt_ns, "rtt", h, id);
+		times_count += times->completion_ns.count;
+		times_sum_ns += times->completion_ns.sum;
+		life_must("times",
+			  times->rtt_ns.max <= p->now_ns && times->completion_ns.max <= p->now_ns,
+			  "flow %u of host %u: a round trip of %" PRIu64
+			  " ns, a completion of %" PRIu64 " ns",
+			  id, h, times->rtt_ns.max, times->completion_ns.max);
+	}
+	for (uint32_t number = f->first[h]; number < f->first[h] + f->n_qps; number++) {
+		struct nic_qp_hold hold = hold_of(h, number);
+		struct nic_qp_info is;
+
+		/* Telemetry reads it before its owner has made it, and after it has left. */
+		if (!read_qp(h, number, &is) || !p->host[h].seen[number].made) {
+			all_there = false;
+			continue;
+		}
+		completions += is.completions;
+		sum_ns += is.completion_sum_ns;
+		wire_bytes_ += is.tx_wire_bytes;
+		tx_messages += is.tx_messages;
+		rx_messages += is.rx_messages;
+		failed += is.error;
+		life_must("hold",
+			  hold.cap_bps == p->host[h].live[id].rate_cap_bps ||
+				  p->host[h].is_pending || f->state[h] != THERE,
+			  "QP %u of host %u says that its cap is %" PRIu64, number, h,
+			  hold.cap_bps);
+		life_must("hold", (hold.hold == NIC_HOLD_ERROR) == is.error,
+			  "QP %u of host %u is held by \"%s\", error is %d", number, h,
+			  nic_hold_words[hold.hold], is.error);
+	}
+	if (timed && f->state[h] != WANTED)
+		life_must("count",
+			  times_count == info.sum.completions &&
+				  times_sum_ns == info.sum.completion_sum_ns,
+			  "flow %u of host %u: completion times of %" PRIu64 " messages, %" PRIu64
+			  " ns, but its QPs have %" PRIu64 ", %" PRIu64 " ns",
+			  id, h, times_count, times_sum_ns, info.sum.completions,
+			  info.sum.completion_sum_ns);
+	if (!all_there)
+		return;
+	life_must("count",
+		  info.qps == f->n_qps && info.sum.completions == completions &&
+			  info.sum.completion_sum_ns == sum_ns &&
+			  info.sum.tx_wire_bytes == wire_bytes_ &&
+			  info.sum.tx_messages == tx_messages &&
+			  info.sum.rx_messages == rx_messages && info.qps_failed == failed,
+		  "flow %u of host %u says %u QPs, %u failed, %" PRIu64
+		  " messages; its QPs say %u, %" PRIu64 ", %" PRIu64,
+		  id, h, info.qps, info.qps_failed, info.sum.tx_messages, f->n_qps, failed,
+		  tx_messages);
+}
+
+static void
+read_traces(unsigned int h)
+{
+	struct pair_host *host = &p->host[h];
+
+	for (uint32_t i = 0; i < TRACES; i++) {
+		const struct nic_trace *trace = host->trace[i];
+		uint64_t last_ns = 0;
+
+		if (trace == NULL)
+			continue;
+		nic_trace_has_left(trace);
+		for (uint64_t n = 0; n < nic_trace_written(trace); n++) {
+			struct nic_trace_row row;
+
+			if (!nic_trace_read(trace, n, &row))
+				continue;
+			life_must("trace", row.at_ns >= last_ns && row.at_ns <= p->now_ns,
+				  "row %" PRIu64 " of a trace is of %" PRIu64
+				  " ns, behind one of %" PRIu64,
+				  n, row.at_ns, last_ns);
+			last_ns = row.at_ns;
+		}
+	}
+}
+
+static struct nic_stats
+sum_stats(unsigned int h)
+{
+	struct nic_stats sum = {0};
+
+	for (uint32_t k = 0; k < p->n_nodes; k++)
+		counters_add(nic_stats(p->host[h].node[k]), &sum, sizeof(sum));
+	return sum;
+}
+
+void
+watch_read(unsigned int h)
+{
+	struct pair_host *host = &p->host[h];
+	struct nic_stats s = sum_stats(h);
+
+	for (uint32_t k = 0; k < p->n_nodes; k++) {
+		uint32_t unresolved;
+
+		nic_neighbours(host->node[k], &unresolved);
+		nic_done(host->node[k]);
+		nic_measures_times(host->node[k]);
+		nic_reload_is_done(host->node[k]);
+		for (uint8_t prio = 0; prio < TM_CLASSES; prio++)
+			life_must("times",
+				  pfc_rx_read(nic_pfc_rx(host->node[k]), prio, p->now_ns)
+						  .duration_ns <= p->now_ns,
+				  "priority %u of host %u was paused for longer than the run", prio,
+				  h);
+	}
+	for (uint32_t id = 0; id < FLOWS; id++)
+		if (p->flow[id].state[h] != ABSENT)
+			read_flow(h, id);
+	read_traces(h);
+	life_must("count", s.tx_packets == host->sent && s.tx_bytes == host->sent_bytes,
+		  "host %u counts %" PRIu64 " frames and %" PRIu64 " bytes sent, the cable %" PRIu64
+		  " and %" PRIu64,
+		  h, s.tx_packets, s.tx_bytes, host->sent, host->sent_bytes);
+	life_must("count", s.np.np_cnp_sent == host->cnps_sent,
+		  "host %u counts %" PRIu64 " CNPs sent, the cable %" PRIu64, h, s.np.np_cnp_sent,
+		  host->cnps_sent);
+	life_must("count", s.tx_pause_frames == host->pauses_sent,
+		  "host %u counts %" PRIu64 " pause frames sent, the cable %" PRIu64, h,
+		  s.tx_pause_frames, host->pauses_sent);
+}
+
+/* ---- the ends ---- */
+
+static struct nic_flow_info
+flow_info(unsigned int h, uint32_t id)
+{
+	struct nic_flow_info info = {0};
+
+	for (uint32_t k = 0; k < p->n_nodes; k++)
+		nic_flow_info(p->host[h].node[k], id, &info);
+	return info;
+}
+
+void
+watch_ended(uint32_t id)
+{
+	const struct pair_flow *f = &p->flow[id];
+	const struct nic_qp_params *qp = &f->params[f->from];
+	struct nic_flow_info a = flow_info(f->from, id), b = flow_info(1 - f->from, id);
+	const struct nic_qp_info *in = qp->verb == NIC_READ ? &a.sum : &b.sum;
+
+	life_must("once",
+		  a.qps == f->n_qps && b.qps == f->n_qps && a.qps_done + a.qps_failed == a.qps,
+		  "flow %u has ended, with %u and %u QPs of %u, %u of them done, %u in error", id,
+		  a.qps, b.qps, f->n_qps, a.qps_done, a.qps_failed);
+	life_must("once", qp->messages == 0 || a.sum.tx_messages <= qp->messages * a.qps,
+		  "flow %u: %" PRIu64 " messages of %" PRIu64, id, a.sum.tx_messages,
+		  qp->messages * a.qps);
+	if (workload_is_fixed(&qp->work))
+		life_must("once", a.sum.tx_payload_bytes == a.sum.tx_messages * qp->message_bytes,
+			  "flow %u: %" PRIu64 " messages have %" PRIu64 " bytes", id,
+			  a.sum.tx_messages, a.sum.tx_payload_bytes);
+	if (qp->raw || qp->verb == NIC_UD_SEND)
+		return;
+	if (a.qps_failed == 0)
+		life_must("once",
+			  in->rx_messages == a.sum.tx_messages &&
+				  in->rx_payload_bytes == a.sum.tx_payload_bytes,
+			  "flow %u: %" PRIu64 " messages of %" PRIu64
+			  " bytes are acknowledged, %" PRIu64 " of %" PRIu64 " came",
+			  id, a.sum.tx_messages, a.sum.tx_payload_bytes, in->rx_messages,
+			  in->rx_payload_bytes);
+	else
+		life_must("once", in->rx_messages >= a.sum.tx_messages,
+			  "flow %u: %" PRIu64 " messages are acknowledged, %" PRIu64 " came", id,
+			  a.sum.tx_messages, in->rx_messages);
+}
+
+void
+watch_end(void)
+{
+	for (unsigned int h = 0; h < HOSTS; h++) {
+		struct nic_stats s = sum_stats(h);
+		uint64_t heard = s.rp.rp_cnp_handled + s.rp.rp_cnp_ignored;
+		uint32_t unresolved;
+
+		for (uint32_t k = 0; k < p->n_nodes; k++) {
+			life_must("rest", nic_done(p->host[h].node[k]),
+				  "host %u has no flow, and is not done", h);
+			life_must("rest",
+				  nic_neighbours(p->host[h].node[k], &unresolved) == 0 &&
+					  unresolved == 0,
+				  "host %u has no flow, and neighbours", h);
+		}
+		life_must("count",
+			  s.rx_packets == p->host[h].arrived &&
+				  s.rx_bytes == p->host[h].arrived_bytes,
+			  "host %u counts %" PRIu64 " frames and %" PRIu64
+			  " bytes received, the cable %" PRIu64 " and %" PRIu64,
+			  h, s.rx_packets, s.rx_bytes, p->host[h].arrived,
+			  p->host[h].arrived_bytes);
+		/* Dropped ones have a name, but not as CNPs. */
+		life_must("count",
+			  heard <= p->host[h].cnps_arrived &&
+				  (heard == p->host[h].cnps_arrived ||
+				   s.drops[NIC_DROP_UNKNOWN_QP] + s.drops[NIC_DROP_WRONG_PEER] +
+						   s.drops[NIC_DROP_NO_BUFFER] >=
+					   p->host[h].cnps_arrived - heard),
+			  "host %u: %" PRIu64 " CNPs handled and ignored, %" PRIu64 " came", h,
+			  heard, p->host[h].cnps_arrived);
+	}
+}
