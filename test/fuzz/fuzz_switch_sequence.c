@@ -424,6 +424,8 @@ check(const struct node *sw)
 static void
 step(struct life *l)
 {
+	uint16_t port;
+
 	switch (take8(&l->in) % 12) {
 	case 0:
 	case 1:
@@ -431,7 +433,8 @@ step(struct life *l)
 		feed(l);
 		break;
 	case 3:
-		(void)poll(l, take8(&l->in) % PORTS, take8(&l->in) % (BURST + 1));
+		port = take8(&l->in) % PORTS;
+		(void)poll(l, port, take8(&l->in) % (BURST + 1));
 		break;
 	case 4:
 		drain(l);

@@ -95,7 +95,8 @@ take_value(struct sequence *s, const struct field *f, char *text, size_t size)
 		}
 		return;
 	case 6:
-		snprintf(text, size, "%u-%u", take8(s) % 8u, take8(s) % 8u);
+		n = take8(s);
+		snprintf(text, size, "%u-%u", n % 8, take8(s) % 8u);
 		return;
 	}
 	n = take8(s) % 24;

@@ -83,6 +83,92 @@ words_at(const struct words *w, unsigned int i)
 	return i < w->n ? life_number(w->word[i]) : 0;
 }
 
+/* ---- templates ---- */
+
+#define TEMPLATE_BYTES 1024
+
+/* Where a part ends: at a stop of its own level, or at the end. */
+static const char *
+part_end(const char *at, const char *end, char stop)
+{
+	for (unsigned int depth = 0; at < end; at++) {
+		if (depth == 0 && *at == stop)
+			break;
+		depth += *at == '{';
+		depth -= *at == '}';
+	}
+	return at;
+}
+
+static void write_choice(struct prng *r, FILE *out, const char *at, const char *end);
+
+static void
+write_part(struct prng *r, FILE *out, const char *at, const char *end)
+{
+	while (at < end) {
+		const char *close;
+
+		if (*at != '{') {
+			fputc(*at++, out);
+			continue;
+		}
+		close = part_end(at + 1, end, '}');
+		write_choice(r, out, at + 1, close);
+		at = close + 1;
+	}
+}
+
+static void
+write_one_of(struct prng *r, FILE *out, const char *at, const char *end)
+{
+	unsigned int n = 1;
+
+	for (const char *bar = part_end(at, end, '|'); bar < end; bar = part_end(bar + 1, end, '|'))
+		n++;
+	for (uint64_t which = any(r, 0, n - 1); which > 0; which--)
+		at = part_end(at, end, '|') + 1;
+	write_part(r, out, at, part_end(at, end, '|'));
+}
+
+/* What stands in a pair of braces. */
+static void
+write_choice(struct prng *r, FILE *out, const char *at, const char *end)
+{
+	unsigned long long low, high;
+	unsigned int pct;
+	int n = 0;
+
+	if (sscanf(at, "?%u:%n", &pct, &n) == 1 && n > 0) {
+		const char *bar = part_end(at + n, end, '|');
+
+		if (chance(r, pct))
+			write_part(r, out, at + n, bar);
+		else if (bar < end)
+			write_part(r, out, bar + 1, end);
+	} else if (sscanf(at, "%llu..%llu%n", &low, &high, &n) == 2 && at + n == end) {
+		fprintf(out, "%" PRIu64, any(r, low, high));
+	} else if (sscanf(at, "~%llu..%llu%n", &low, &high, &n) == 2 && at + n == end) {
+		fprintf(out, "%" PRIu64, any_size(r, low, high));
+	} else {
+		write_one_of(r, out, at, end);
+	}
+}
+
+void
+life_write(struct prng *r, FILE *out, const char *format, ...)
+{
+	char text[TEMPLATE_BYTES];
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	life_must("harness", n >= 0 && n < TEMPLATE_BYTES, "the template \"%s\" is too long",
+		  format);
+	write_part(r, out, text, text + n);
+}
+
 const char *
 life_any_value(struct prng *r, const struct field *f, char *text, size_t size)
 {

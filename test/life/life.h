@@ -70,6 +70,11 @@ uint64_t words_number(const struct words *w, const char *key, uint64_t def);
 uint64_t words_at(const struct words *w, unsigned int i);
 uint64_t life_number(const char *text);
 
+/*
+ * What makers draw. C leaves the order of the operands of an expression and of the arguments of a
+ * call open, and a seed makes one life on all compilers: an expression draws once at most, and a
+ * line of several choices is written with life_write().
+ */
 static inline uint64_t
 any(struct prng *r, uint64_t low, uint64_t high)
 {
@@ -87,10 +92,25 @@ static inline uint64_t
 any_size(struct prng *r, uint64_t low, uint64_t high)
 {
 	unsigned int bits = 64 - (unsigned int)__builtin_clzll((high - low) | 1);
-	uint64_t n = prng_u64(r) >> (64 - any(r, 1, bits));
+	uint64_t shift = 64 - any(r, 1, bits);
+	uint64_t n = prng_u64(r) >> shift;
 
 	return low + (n > high - low ? high - low : n);
 }
+
+/**
+ * Write a template: printf() fills it in first, then its braces are drawn from left to right.
+ *
+ *   {a|b|c}       one of these
+ *   {3..9}        a number from 3 to 9
+ *   {~3..9}       the same by any_size()
+ *   {?40:a}       a, 40 times of 100
+ *   {?40:a|b}     a, 40 times of 100, b otherwise
+ *
+ * Braces may stand within braces.
+ */
+void life_write(struct prng *r, FILE *out, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 struct field;
 /** A value of a number, a switch or a word: often a bound or the default. NULL: not of these. */

@@ -1004,7 +1004,8 @@ live(const struct script *s)
 static bool
 any_key(struct prng *r, bool live_only, struct nic_params *params, FILE *out)
 {
-	const struct section *s = &sections[chance(r, 40) ? 0 : any(r, 0, N_SECTIONS - 1)];
+	bool of_nic = chance(r, 40);
+	const struct section *s = &sections[of_nic ? 0 : any(r, 0, N_SECTIONS - 1)];
 	const struct field *f = &s->fields[any(r, 0, *s->n - 1)];
 	struct nic_params next = *params;
 	char word[256], value[128];
@@ -1030,35 +1031,29 @@ any_key(struct prng *r, bool live_only, struct nic_params *params, FILE *out)
 static void
 make_nic(struct prng *r, unsigned int h, struct nic_params *params, FILE *out)
 {
-	static const char *const windows[] = {"1", "3", "64", "4096"};
-	static const char *const moderations[] = {"qp", "ip_pair", "port"};
-	static const char *const ccs[] = {"none", "dcqcn", "dcqcn", "dctcp", "timely"};
-	char line[512];
+	char line[1024];
+	FILE *text = fmemopen(line, sizeof(line), "w");
 	struct words w;
 
-	snprintf(line, sizeof(line),
-		 "nic %u nic.cc=%s nic.local_ack_timeout=%u nic.window_packets=%s "
-		 "nic.ack_every=%u nic.max_rd_atomic=%u nic.measure_times=%s nic.measure_pacing=%s "
-		 "nic.flow_control=%s nic.shaper_burst_ns=%u nic.rnr_retry=7 nic.min_rnr_timer=%u "
-		 "np.np_cnp_moderation=%s np.np_cnp_delay_ns=%u rp.rp_profile=%s",
-		 h, ccs[any(r, 0, 4)], (unsigned int)any(r, 3, 9), windows[any(r, 0, 3)],
-		 (unsigned int)any(r, 1, 20), (unsigned int)any(r, 1, 8),
-		 chance(r, 80) ? "on" : "off", chance(r, 50) ? "on" : "off",
-		 chance(r, 70) ? "pfc" : "pause", chance(r, 70) ? 1 : 2000,
-		 (unsigned int)any(r, 1, 10), moderations[any(r, 0, 2)], chance(r, 30) ? 3000 : 0,
-		 chance(r, 50) ? "paper" : "mlx");
+	life_write(r, text,
+		   "nic %u nic.cc={none|dcqcn|dcqcn|dctcp|timely} nic.local_ack_timeout={3..9}"
+		   " nic.window_packets={1|3|64|4096} nic.ack_every={1..20}"
+		   " nic.max_rd_atomic={1..8} nic.measure_times={?80:on|off}"
+		   " nic.measure_pacing={on|off} nic.flow_control={?70:pfc|pause}"
+		   " nic.shaper_burst_ns={?70:1|2000} nic.rnr_retry=7 nic.min_rnr_timer={1..10}"
+		   " np.np_cnp_moderation={qp|ip_pair|port} np.np_cnp_delay_ns={?30:3000|0}"
+		   " rp.rp_profile={paper|mlx}",
+		   h);
+	fclose(text);
 	words_of(line, &w);
 	for (unsigned int k = 2; k < w.n; k++)
 		set_key(params, w.word[k], false);
 	fputs(line, out);
 	for (unsigned int n = (unsigned int)any(r, 0, 4); n > 0; n--)
 		any_key(r, true, params, out);
-	if (chance(r, 25))
-		fprintf(out,
-			" receiver.drain_rate_bps=%" PRIu64 " receiver.buffer_bytes=65536"
-			" receiver.xoff_bytes=20000 receiver.xon_bytes=10000",
-			any(r, 1, 20) * GBPS / 4);
-	fputc('\n', out);
+	life_write(r, out,
+		   "{?25: receiver.drain_rate_bps={1..20}250M receiver.buffer_bytes=65536"
+		   " receiver.xoff_bytes=20000 receiver.xon_bytes=10000}\n");
 }
 
 /* What the maker remembers of flows: steps that do something are worth more. */
@@ -1083,62 +1078,35 @@ make_flow(struct prng *r, uint32_t id, uint32_t most_qps, uint64_t speed_bps,
 	static const char *const verbs[] = {"write", "write_imm", "send", "read", "ud_send"};
 	static const char *const arrivals[] = {"closed",   "closed", "poisson",
 					       "periodic", "on_off", "incast"};
-	const char *verb = verbs[any(r, 0, 4)], *arrival = arrivals[any(r, 0, 5)];
-	bool open = arrival[0] == 'p', ud = strcmp(verb, "ud_send") == 0;
-	uint32_t mtu = 256u << any(r, 0, 3), depth = (uint32_t)any(r, 1, 6);
-	uint64_t bytes = ud ? any(r, 1, mtu) : any_size(r, 1, 20000);
+	const char *verb = verbs[any(r, 0, 4)];
+	const char *arrival = arrivals[any(r, 0, 5)];
+	bool ud = strcmp(verb, "ud_send") == 0;
+	uint32_t mtu = 256u << any(r, 0, 3);
+	uint64_t depth = min_u64(params[0].max_rd_atomic, params[1].max_rd_atomic);
 
-	if (depth > params[0].max_rd_atomic)
-		depth = params[0].max_rd_atomic;
-	if (depth > params[1].max_rd_atomic)
-		depth = params[1].max_rd_atomic;
-	fprintf(out,
-		"come %u from=%u qp_count=%u verb=%s mtu_bytes=%u message_bytes=%" PRIu64
-		" arrival=%s depth=%u",
-		id, (unsigned int)any(r, 0, 1), (uint32_t)any_size(r, 1, most_qps), verb, mtu,
-		bytes, arrival, depth);
-	if (chance(r, 40))
-		fprintf(out, " message_size=uniform");
-	if (open)
-		fprintf(out, " load_bps=%" PRIu64 " seed=%u", any_load(r, bytes, speed_bps),
-			(unsigned int)any(r, 1, 9));
-	made[id].is_open = open;
-	made[id].bytes = bytes;
-	made[id].is_stopped = false;
+	made[id].is_open = arrival[0] == 'p';
+	made[id].bytes = ud ? any(r, 1, mtu) : any_size(r, 1, 20000);
+	made[id].is_stopped = chance(r, 20);
+	life_write(r, out,
+		   "come %u from={0|1} qp_count={~1..%u} verb=%s mtu_bytes=%u"
+		   " message_bytes=%" PRIu64 " arrival=%s depth={1..%" PRIu64 "}"
+		   "{?40: message_size=uniform}%s",
+		   id, most_qps, verb, mtu, made[id].bytes, arrival, min_u64(depth, 6),
+		   made[id].is_stopped ? " stopped=on" : "");
+	if (made[id].is_open)
+		life_write(r, out, " load_bps=%" PRIu64 " seed={1..9}",
+			   any_load(r, made[id].bytes, speed_bps));
 	if (strcmp(arrival, "on_off") == 0)
-		fprintf(out, " on_ns=%u off_ns=%u", (unsigned int)any(r, 1, 60000),
-			(unsigned int)any(r, 0, 200000));
-	if (chance(r, 30))
-		fprintf(out, " messages=%u", (unsigned int)any(r, 1, 60));
-	if (chance(r, 15))
-		fprintf(out, " bytes=%u", (unsigned int)any(r, 1, 100000));
-	if (chance(r, 15))
-		fprintf(out, " start_ns=%" PRIu64, any_size(r, 1, 2 * NS_PER_MS));
-	if (chance(r, 10))
-		fprintf(out, " stop_ns=%" PRIu64, any_size(r, 1, 4 * NS_PER_MS));
-	if (chance(r, 20)) {
-		fprintf(out, " stopped=on");
-		made[id].is_stopped = true;
-	}
-	if (chance(r, 25))
-		fprintf(out, " rate_cap_bps=%" PRIu64, 1000000 + any_size(r, 0, speed_bps));
-	if (chance(r, 25))
-		fprintf(out, " max_recv_wr=%u post_recv_ns=%u", (unsigned int)any(r, 1, 3),
-			(unsigned int)any(r, 500, 5000));
-	if (chance(r, 30))
-		fprintf(out, " initial_psn=%u", chance(r, 50) ? PSN_MASK - 20 : 0);
-	if (chance(r, 10) && strcmp(verb, "read") != 0)
-		fprintf(out, " raw=on");
-	if (chance(r, 20))
-		fprintf(out, " dscp=%u", (unsigned int)any(r, 0, 63));
-	if (chance(r, 15))
-		fprintf(out, " ask=1");
-	if (chance(r, 15))
-		fprintf(out, " ipv6=1");
-	if (chance(r, 15))
-		fprintf(out, " tagged=on vlan_id=%u vlan_pcp=%u", (unsigned int)any(r, 0, 10),
-			(unsigned int)any(r, 0, 7));
-	fputc('\n', out);
+		life_write(r, out, " on_ns={1..60000} off_ns={0..200000}");
+	if (strcmp(verb, "read") != 0)
+		life_write(r, out, "{?10: raw=on}");
+	life_write(r, out,
+		   "{?30: messages={1..60}}{?15: bytes={1..100000}}{?15: start_ns={~1..2000000}}"
+		   "{?10: stop_ns={~1..4000000}}{?25: rate_cap_bps={~1000000..%" PRIu64 "}}"
+		   "{?25: max_recv_wr={1..3} post_recv_ns={500..5000}}"
+		   "{?30: initial_psn={0|%u}}{?20: dscp={0..63}}{?15: ask=1}{?15: ipv6=1}"
+		   "{?15: tagged=on vlan_id={0..10} vlan_pcp={0..7}}\n",
+		   1000000 + speed_bps, PSN_MASK - 20);
 }
 
 static void
@@ -1157,8 +1125,8 @@ make_set(struct prng *r, struct nic_params *params, uint64_t speed_bps, FILE *ou
 			made[id].is_stopped = !made[id].is_stopped;
 			fprintf(out, " flow%u.stopped=%s", id, made[id].is_stopped ? "on" : "off");
 		} else if (chance(r, 50) || !made[id].is_open) {
-			fprintf(out, " flow%u.rate_cap_bps=%" PRIu64, id,
-				chance(r, 40) ? 0 : 1000000 + any_size(r, 0, speed_bps));
+			life_write(r, out, " flow%u.rate_cap_bps={?40:0|{~1000000..%" PRIu64 "}}",
+				   id, 1000000 + speed_bps);
 		} else {
 			fprintf(out, " flow%u.load_bps=%" PRIu64, id,
 				any_load(r, made[id].bytes, speed_bps));
@@ -1167,53 +1135,43 @@ make_set(struct prng *r, struct nic_params *params, uint64_t speed_bps, FILE *ou
 	fputc('\n', out);
 }
 
-static uint64_t
-any_ppm(struct prng *r)
-{
-	return chance(r, 50) ? 0 : any_size(r, 1, 30000);
-}
-
 static void
 make_step(struct prng *r, struct nic_params *params, uint32_t most_qps, uint64_t speed_bps,
 	  FILE *out)
 {
-	unsigned int h = (unsigned int)any(r, 0, 1), what = (unsigned int)any(r, 0, 99);
+	unsigned int what = (unsigned int)any(r, 0, 99);
+	unsigned int h = (unsigned int)any(r, 0, 1);
 	uint32_t id = (uint32_t)any(r, 0, FLOWS - 1);
 
 	if (what < 12)
 		make_flow(r, id, most_qps, speed_bps, params, out);
 	else if (what < 20)
-		fprintf(out, "%s %u\n", chance(r, 90) ? "go" : "cut", id);
+		life_write(r, out, "{?90:go|cut} %u\n", id);
 	else if (what < 48)
 		make_set(r, params, speed_bps, out);
 	else if (what < 53)
-		fprintf(out, "poll %u %u\n", h, (unsigned int)any(r, 1, 3));
+		life_write(r, out, "poll %u {1..3}\n", h);
 	else if (what < 62)
-		fprintf(out, "cable %u lose=%u twice=%u late=%u by=%u mark=%u salt=%u\n", h,
-			(unsigned int)any_ppm(r), (unsigned int)any_ppm(r),
-			(unsigned int)any_ppm(r), (unsigned int)any(r, 1, 20000),
-			(unsigned int)any_ppm(r) * 3, (unsigned int)any(r, 1, 1000));
+		life_write(r, out,
+			   "cable %u lose={0|{~1..30000}} twice={0|{~1..30000}}"
+			   " late={0|{~1..30000}} by={1..20000} mark={0|{~1..90000}}"
+			   " salt={1..1000}\n",
+			   h);
 	else if (what < 70)
-		fprintf(out, "pause %u prios=%u quanta=%u\n", h, (unsigned int)any(r, 1, 255),
-			(unsigned int)(chance(r, 25) ? 0 : any_size(r, 1, 65535)));
+		life_write(r, out, "pause %u prios={1..255} quanta={?25:0|{~1..65535}}\n", h);
 	else if (what < 80)
-		fprintf(out, "cnp %u flow=%u qp=%u n=%u\n", h, id, (unsigned int)any(r, 0, 3),
-			(unsigned int)any(r, 1, 5));
+		life_write(r, out, "cnp %u flow=%u qp={0..3} n={1..5}\n", h, id);
 	else if (what < 83)
-		fprintf(out, "drain %u %" PRIu64 "\n", h,
-			chance(r, 40) ? 0 : any_size(r, 1000000, speed_bps));
+		life_write(r, out, "drain %u {?40:0|{~1000000..%" PRIu64 "}}\n", h, speed_bps);
 	else if (what < 84)
-		fprintf(out, "storm %u %s\n", h, chance(r, 50) ? "on" : "off");
+		life_write(r, out, "storm %u {on|off}\n", h);
 	else if (what < 90)
-		fprintf(out, "trace %u flow=%u qp=%u slot=%u\n", h, id, (unsigned int)any(r, 0, 3),
-			(unsigned int)any(r, 0, 3));
+		life_write(r, out, "trace %u flow=%u qp={0..3} slot={0..3}\n", h, id);
 	else if (what < 92)
-		fprintf(out, "link %s\nrun %u\nlink up\n", chance(r, 50) ? "down" : "silent",
-			(unsigned int)any_size(r, 1, NS_PER_MS));
+		life_write(r, out, "link {down|silent}\nrun {~1..1000000}\nlink up\n");
 	else
-		fprintf(out, "read\n");
-	if (chance(r, 60))
-		fprintf(out, "run %" PRIu64 "\n", any_size(r, 1, 2 * NS_PER_MS));
+		life_write(r, out, "read\n");
+	life_write(r, out, "{?60:run {~1..2000000}\n}");
 }
 
 static void
@@ -1221,17 +1179,16 @@ make(struct prng *r, FILE *out)
 {
 	struct nic_params params[HOSTS];
 	bool large = chance(r, 8);
-	uint32_t nodes = chance(r, 75) ? 1 : (uint32_t)any(r, 2, 3);
 	uint32_t most_qps = large ? 150 : 5;
 	uint64_t speed_bps = any(r, 1, 40) * GBPS;
 
 	memset(made, 0, sizeof(made));
 	if (chance(r, 20))
 		speed_bps = 100 * MBPS;
-	fprintf(out, "pair nodes=%u qps=%u speed=%" PRIu64 " delay=%u mbufs=%u budget=%u salt=%u\n",
-		nodes, large ? 220 : 24, speed_bps, (unsigned int)any_size(r, 100, 10000),
-		(unsigned int)(chance(r, 20) ? any(r, 4, 16) : 256), large ? 4000 : 12000,
-		(unsigned int)any(r, 1, 1000000));
+	life_write(r, out,
+		   "pair nodes={?75:1|{2..3}} qps=%u speed=%" PRIu64 " delay={~100..10000}"
+		   " mbufs={?20:{4..16}|256} budget=%u salt={1..1000000}\n",
+		   large ? 220 : 24, speed_bps, large ? 4000 : 12000);
 	for (unsigned int h = 0; h < HOSTS; h++) {
 		nic_test_params(&params[h], h);
 		params[h].link_speed_bps = speed_bps;

@@ -744,7 +744,7 @@ any_key(struct prng *r, const struct config_rows *rows, const char *verb, bool l
 			continue;
 		/* Slow shapers would make the end long. */
 		if (strcmp(f->name, "shaper_rate_bps") == 0 || strcmp(f->name, "max_rate_bps") == 0)
-			snprintf(value, sizeof(value), "%" PRIu64, any(r, 10, 10000) * 1000000);
+			snprintf(value, sizeof(value), "%" PRIu64 "M", any(r, 10, 10000));
 		fprintf(out, "%s ", verb);
 		write_section(row->section, out);
 		fprintf(out, " %s=%s\n", f->name, value);
@@ -757,28 +757,25 @@ any_table(struct prng *r, unsigned int ports, const char *verb, FILE *out)
 {
 	switch (any(r, 0, 4)) {
 	case 0:
-		fprintf(out, "%s fdb+host%u mac=02:00:00:00:00:%02x port=%u\n", verb,
-			(unsigned int)any(r, 0, 3), (unsigned int)any(r, 0, ports + 1),
-			(unsigned int)any(r, 0, ports - 1));
+		life_write(r, out, "%s fdb+host{0..3} mac=02:00:00:00:00:0{0..%u} port={0..%u}\n",
+			   verb, ports + 1, ports - 1);
 		break;
 	case 1:
-		fprintf(out, "%s interface+vlan+%u ip=10.%u.0.254/24\n", verb,
-			(unsigned int)any(r, 1, 3), (unsigned int)any(r, 0, 3));
+		life_write(r, out, "%s interface+vlan+{1..3} ip=10.{0..3}.0.254/24\n", verb);
 		break;
 	case 2:
-		fprintf(out, "%s route+10.%u.0.0/16 nexthop=%s\n", verb, (unsigned int)any(r, 0, 5),
-			chance(r, 30) ? "blackhole" : "10.0.0.1");
+		life_write(r, out, "%s route+10.{0..5}.0.0/16 nexthop={?30:blackhole|10.0.0.1}\n",
+			   verb);
 		break;
 	case 3:
-		fprintf(out, "%s neighbor+10.0.0.%u mac=02:00:00:00:00:%02x\n", verb,
-			(unsigned int)any(r, 0, 5), (unsigned int)any(r, 0, ports));
+		life_write(r, out, "%s neighbor+10.0.0.{0..5} mac=02:00:00:00:00:0{0..%u}\n", verb,
+			   ports);
 		break;
 	default:
-		fprintf(out, "%s port+%u access_vlan=%u tagged_vlans=%s\n", verb,
-			(unsigned int)any(r, 0, ports - 1), (unsigned int)any(r, 0, 3),
-			chance(r, 50)   ? "none"
-			: chance(r, 50) ? "1-3"
-					: "2,5-9");
+		life_write(
+			r, out,
+			"%s port+{0..%u} access_vlan={0..3} tagged_vlans={none|none|1-3|2,5-9}\n",
+			verb, ports - 1);
 	}
 }
 
@@ -786,27 +783,22 @@ any_table(struct prng *r, unsigned int ports, const char *verb, FILE *out)
 static void
 make_sends(struct prng *r, unsigned int ports, FILE *out)
 {
-	static const char *const kinds[] = {"data", "data", "data", "flood", "routed", "broken"};
-	static const uint8_t dscps[] = {0, 26, 26, 26, 48, 10};
 	unsigned int to = (unsigned int)any(r, 0, ports + 1);
 
 	for (unsigned int n = (unsigned int)any(r, 1, 4); n > 0; n--)
-		fprintf(out,
-			"send %u n=%u to=%u gap=%u dscp=%u ecn=%u bytes=%u kind=%s salt=%u%s\n",
-			(unsigned int)any(r, 0, ports - 1), (unsigned int)any_size(r, 1, 1500), to,
-			(unsigned int)any_size(r, 1, 3000), dscps[any(r, 0, 5)],
-			(unsigned int)any(r, 0, 3),
-			(unsigned int)(chance(r, 50) ? 0 : any(r, 1, 1800)), kinds[any(r, 0, 5)],
-			(unsigned int)any(r, 1, 100000),
-			chance(r, 15)   ? " vlan=2"
-			: chance(r, 20) ? " ip=6"
-					: "");
+		life_write(r, out,
+			   "send {0..%u} n={~1..1500} to=%u gap={~1..3000}"
+			   " dscp={0|26|26|26|48|10} ecn={0..3} bytes={0|{1..1800}}"
+			   " kind={data|data|data|flood|routed|broken} salt={1..100000}"
+			   "{?15: vlan=2|{?20: ip=6}}\n",
+			   ports - 1, to);
 }
 
 static void
 make_step(struct prng *r, unsigned int ports, const struct config_rows *rows, FILE *out)
 {
-	unsigned int what = (unsigned int)any(r, 0, 99), port = (unsigned int)any(r, 0, ports - 1);
+	unsigned int what = (unsigned int)any(r, 0, 99);
+	unsigned int port = (unsigned int)any(r, 0, ports - 1);
 
 	if (what < 40)
 		make_sends(r, ports, out);
@@ -815,26 +807,24 @@ make_step(struct prng *r, unsigned int ports, const struct config_rows *rows, FI
 	else if (what < 70)
 		any_table(r, ports, "set", out);
 	else if (what < 73)
-		fprintf(out, "drop route+10.%u.0.0/16\n", (unsigned int)any(r, 0, 5));
+		life_write(r, out, "drop route+10.{0..5}.0.0/16\n");
 	else if (what < 74)
-		fprintf(out, "drop fdb+host%u\n", (unsigned int)any(r, 0, 3));
+		life_write(r, out, "drop fdb+host{0..3}\n");
 	else if (what < 84)
-		fprintf(out, "pause %u prios=%u quanta=%u\n", port, (unsigned int)any(r, 0, 255),
-			(unsigned int)(chance(r, 25) ? 0 : any_size(r, 1, 65535)));
+		life_write(r, out, "pause %u prios={0..255} quanta={?25:0|{~1..65535}}\n", port);
 	else if (what < 90)
-		fprintf(out, "link %u %s\n", port, chance(r, 50) ? "up" : "down");
+		life_write(r, out, "link %u {up|down}\n", port);
 	else if (what < 92)
-		fprintf(out, "hold %u %s\n", port, chance(r, 60) ? "off" : "on");
+		life_write(r, out, "hold %u {?60:off|on}\n", port);
 	else if (what < 94)
-		fprintf(out, "delay %u %u\n", port, (unsigned int)any_size(r, 0, 1000));
+		life_write(r, out, "delay %u {~0..1000}\n", port);
 	else if (what < 96)
-		fprintf(out, "brs %s\n", chance(r, 30) ? "on" : "off");
+		life_write(r, out, "brs {?30:on|off}\n");
 	else if (what < 98)
-		fprintf(out, "clear %u\n", (unsigned int)any(r, 0, 255));
+		life_write(r, out, "clear {0..255}\n");
 	else if (what < 99)
-		fprintf(out, "restart\n");
-	if (chance(r, 70))
-		fprintf(out, "run %" PRIu64 "\n", any_size(r, 1, 300 * NS_PER_US));
+		life_write(r, out, "restart\n");
+	life_write(r, out, "{?70:run {~1..300000}\n}");
 }
 
 static void
@@ -846,13 +836,12 @@ make_script(struct prng *r, FILE *out)
 
 	sw_params_default(&params, (uint16_t)ports);
 	switch_config_rows(&params, &rows);
-	fprintf(out, "switch ports=%u shards=%u salt=%u\n", ports, (unsigned int)any(r, 1, 3),
-		(unsigned int)any(r, 1, 1000000));
-	fprintf(out, "is switch buffer_bytes=%u\n", (unsigned int)any_size(r, 150000, 3000000));
-	if (chance(r, 40))
-		fprintf(out, "is router router_mac=02:00:00:00:ff:01\n");
-	if (chance(r, 30))
-		fprintf(out, "is switch vlan_filtering=on\n");
+	life_write(r, out,
+		   "switch ports=%u shards={1..3} salt={1..1000000}\n"
+		   "is switch buffer_bytes={~150000..3000000}\n"
+		   "{?40:is router router_mac=02:00:00:00:ff:01\n}"
+		   "{?30:is switch vlan_filtering=on\n}",
+		   ports);
 	for (unsigned int n = (unsigned int)any(r, 0, 12); n > 0; n--)
 		any_key(r, &rows, "is", false, out);
 	for (unsigned int n = (unsigned int)any(r, 0, 5); n > 0; n--)
