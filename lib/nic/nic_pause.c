@@ -128,8 +128,9 @@ hold(struct nic *nic, uint8_t prio, uint64_t now_ns)
 		pfc_tx_set(&pause->pfc_tx, prio, true, now_ns);
 		pause_storm_begin(&pause->storm, prio, now_ns);
 	}
-	pause->xon_ns = min_u64(
-		pause->xon_ns, rx_drain_xon_ns(&nic->common->buffers[prio], &nic->params.receiver));
+	pause->xon_ns =
+		min_u64(pause->xon_ns, rx_drain_xon_ns(&nic->common->buffers[prio],
+						       &nic->params.receiver, now_ns));
 }
 
 static void

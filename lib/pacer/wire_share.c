@@ -3,14 +3,16 @@
 
 #include <stdbool.h>
 
-#include "base/fixed.h"
 #include "base/units.h"
 
-/* Bytes that the wire could have carried by a time. */
-static uint64_t
+/* More than the burst and a turn of each sender: further ahead lies only the past. */
+#define MOST_AHEAD (1ull << 33)
+
+/* Bytes that the wire could have carried by a time: 71 bits at the end of time. */
+static __int128
 carried_bytes(const struct wire_share *w, uint64_t now_ns)
 {
-	return mul_div(now_ns, w->rate_bps, 8 * NS_PER_SEC);
+	return (__int128)((unsigned __int128)now_ns * w->rate_bps / (8 * NS_PER_SEC));
 }
 
 void
@@ -24,16 +26,18 @@ wire_share_init(struct wire_share *w, uint64_t rate_bps, uint64_t burst_bytes)
 uint64_t
 wire_share_reserve(struct wire_share *w, uint32_t bytes, uint64_t now_ns)
 {
-	uint64_t oldest = sub_sat(carried_bytes(w, now_ns), w->burst_bytes);
+	/* The first byte that may still be reserved. Negative during the first burst. */
+	__int128 oldest = carried_bytes(w, now_ns) - w->burst_bytes;
 	uint64_t at = __atomic_load_n(&w->reserved_bytes, __ATOMIC_RELAXED);
-	uint64_t start;
+	__int128 start;
 
 	/* What nobody reserved in time is gone, but for the burst. */
 	do {
-		start = max_u64(at, oldest);
-	} while (!__atomic_compare_exchange_n(&w->reserved_bytes, &at, start + bytes, true,
-					      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+		uint64_t ahead = at - (uint64_t)oldest;
+
+		start = oldest + (ahead <= MOST_AHEAD ? ahead : 0);
+	} while (!__atomic_compare_exchange_n(&w->reserved_bytes, &at, (uint64_t)start + bytes,
+					      true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 	/* Rounded up: one nanosecond earlier the wire is not free. */
-	return (uint64_t)(((unsigned __int128)start * (8 * NS_PER_SEC) + w->rate_bps - 1) /
-			  w->rate_bps);
+	return (uint64_t)((start * (8 * NS_PER_SEC) + w->rate_bps - 1) / w->rate_bps);
 }

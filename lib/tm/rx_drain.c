@@ -51,42 +51,55 @@ rx_drain_params_check(const struct rx_drain_params *params, const char **why)
 	return -EINVAL;
 }
 
-/* Bytes that the drain could have taken by a time. */
-static uint64_t
+/* More than any buffer holds, and any two lcores' clocks differ: further ahead lies only the past. */
+#define MOST_AHEAD (1ull << 33)
+
+/* Bytes that the drain could have taken by a time: 70 bits at the end of time. */
+static unsigned __int128
 drained_bytes(const struct rx_drain_params *params, uint64_t now_ns)
 {
-	return mul_div(now_ns, params->drain_rate_bps, 8 * NS_PER_SEC);
+	return (unsigned __int128)now_ns * params->drain_rate_bps / (8 * NS_PER_SEC);
+}
+
+/* What is in a buffer that is filled up to a byte. Both count modulo 2^64. */
+static uint64_t
+bytes_left(uint64_t filled, uint64_t drained)
+{
+	uint64_t bytes = filled - drained;
+
+	return bytes <= MOST_AHEAD ? bytes : 0;
 }
 
 uint64_t
 rx_drain_bytes(const struct rx_drain *d, const struct rx_drain_params *params, uint64_t now_ns)
 {
-	return sub_sat(__atomic_load_n(&d->filled_bytes, __ATOMIC_SEQ_CST),
-		       drained_bytes(params, now_ns));
+	return bytes_left(__atomic_load_n(&d->filled_bytes, __ATOMIC_SEQ_CST),
+			  (uint64_t)drained_bytes(params, now_ns));
 }
 
 void
 rx_drain_refill(struct rx_drain *d, const struct rx_drain_params *params, uint64_t bytes,
 		uint64_t now_ns)
 {
-	__atomic_store_n(&d->filled_bytes, drained_bytes(params, now_ns) + bytes, __ATOMIC_RELAXED);
+	__atomic_store_n(&d->filled_bytes, (uint64_t)drained_bytes(params, now_ns) + bytes,
+			 __ATOMIC_RELAXED);
 }
 
 bool
 rx_drain_admit(struct rx_drain *d, const struct rx_drain_params *params, uint32_t bytes,
 	       uint64_t now_ns)
 {
-	uint64_t drained = drained_bytes(params, now_ns);
+	uint64_t drained = (uint64_t)drained_bytes(params, now_ns);
 	uint64_t filled = __atomic_load_n(&d->filled_bytes, __ATOMIC_RELAXED);
-	uint64_t full;
+	uint64_t bytes_then;
 
 	do {
-		full = max_u64(filled, drained) + bytes;
-		if (full - drained > params->buffer_bytes)
+		bytes_then = bytes_left(filled, drained) + bytes;
+		if (bytes_then > params->buffer_bytes)
 			return false;
 		/* Before the caller reads whether the sender is held: nic_pause.c. */
-	} while (!__atomic_compare_exchange_n(&d->filled_bytes, &filled, full, true,
-					      __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
+	} while (!__atomic_compare_exchange_n(&d->filled_bytes, &filled, drained + bytes_then,
+					      true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
 	return true;
 }
 
@@ -100,11 +113,11 @@ rx_drain_wants_xoff(const struct rx_drain *d, const struct rx_drain_params *para
 }
 
 uint64_t
-rx_drain_xon_ns(const struct rx_drain *d, const struct rx_drain_params *params)
+rx_drain_xon_ns(const struct rx_drain *d, const struct rx_drain_params *params, uint64_t now_ns)
 {
-	uint64_t at =
-		sub_sat(__atomic_load_n(&d->filled_bytes, __ATOMIC_RELAXED), params->xon_bytes);
+	unsigned __int128 at = drained_bytes(params, now_ns) +
+			       sub_sat(rx_drain_bytes(d, params, now_ns), params->xon_bytes);
 
-	return (uint64_t)(((unsigned __int128)at * (8 * NS_PER_SEC) + params->drain_rate_bps - 1) /
+	return (uint64_t)((at * (8 * NS_PER_SEC) + params->drain_rate_bps - 1) /
 			  params->drain_rate_bps);
 }

@@ -5,9 +5,10 @@
  * Accepted frames fill it, a host that never pauses for breath empties it at drain_rate, whatever
  * lies in it. At xoff_bytes the sender has to be held, at xon_bytes or below it may go on; a frame
  * that does not fit buffer_bytes is lost. Nothing is kept but the byte up to which it is filled,
- * counted as the drain counts, whole bytes from time 0: an idle buffer costs nothing, no remainder
- * of the rate is lost, and several lcores may fill one buffer by an atomic operation for each
- * frame.
+ * counted as the drain counts, whole bytes from time 0 modulo 2^64: an idle buffer costs nothing, no
+ * remainder of the rate is lost, and several lcores may fill one buffer by an atomic operation for
+ * each frame. A buffer that nothing filled for 5.8 years at 800 Gb/s looks filled to such a byte
+ * again for at most 86 ms.
  *
  * Invariant (tested): in any time t at most drain_rate t + buffer_bytes of frames are accepted, and
  * one byte.
@@ -59,7 +60,8 @@ bool rx_drain_admit(struct rx_drain *d, const struct rx_drain_params *params, ui
 bool rx_drain_wants_xoff(const struct rx_drain *d, const struct rx_drain_params *params, bool held,
 			 uint64_t now_ns);
 
-/** When it will first have sunk to xon_bytes if nothing more comes. */
-uint64_t rx_drain_xon_ns(const struct rx_drain *d, const struct rx_drain_params *params);
+/** When it will first have sunk to xon_bytes if nothing more comes; at most now_ns if it has. */
+uint64_t rx_drain_xon_ns(const struct rx_drain *d, const struct rx_drain_params *params,
+			 uint64_t now_ns);
 
 #endif

@@ -47,7 +47,7 @@ xon_waits_for_hysteresis(void **state)
 	rx_drain_admit(&d, &params, 1, 0);
 	assert_true(rx_drain_wants_xoff(&d, &params, false, 0));
 	/* 2000 bytes are 1600 ns. */
-	assert_int_equal(rx_drain_xon_ns(&d, &params), 1600);
+	assert_int_equal(rx_drain_xon_ns(&d, &params, 0), 1600);
 	assert_true(rx_drain_wants_xoff(&d, &params, true, 1599));
 	assert_false(rx_drain_wants_xoff(&d, &params, true, 1600));
 	assert_false(rx_drain_wants_xoff(&d, &params, false, 1599));
@@ -76,10 +76,44 @@ no_remainder_is_lost(void **state)
 			now_ns += prng_below(&rnd, 900);
 		}
 		assert_in_range(rx_drain_bytes(&d, &p, now_ns), 1, p.buffer_bytes);
-		assert_false(rx_drain_wants_xoff(&d, &p, true, rx_drain_xon_ns(&d, &p)));
+		assert_false(rx_drain_wants_xoff(&d, &p, true, rx_drain_xon_ns(&d, &p, now_ns)));
 	}
 	bytes -= rx_drain_bytes(&d, &p, now_ns);
 	assert_in_range(bytes, now_ns * 7 / 8 - 2, now_ns * 7 / 8 + 2);
+}
+
+/* 2^64 bytes of 800 Gb/s pass after 5.8 years. */
+static void
+a_buffer_fills_and_empties_past_2_64_bytes(void **state)
+{
+	static const uint64_t dates_ns[] = {
+		(uint64_t)(((unsigned __int128)1 << 64) / 100) - 20,
+		1ull << 62,
+		(1ull << 63) - (1ull << 35),
+	};
+	struct rx_drain_params p = params;
+
+	(void)state;
+	p.drain_rate_bps = 800 * GBPS;
+	for (unsigned int i = 0; i < sizeof(dates_ns) / sizeof(dates_ns[0]); i++) {
+		uint64_t at_ns = dates_ns[i];
+		struct rx_drain d = {0};
+
+		assert_true(rx_drain_admit(&d, &p, 1000, at_ns - NS_PER_SEC));
+		for (unsigned int n = 1; n <= 5; n++) {
+			assert_true(rx_drain_admit(&d, &p, 1000, at_ns));
+			assert_int_equal(rx_drain_bytes(&d, &p, at_ns), n * 1000);
+		}
+		assert_false(rx_drain_admit(&d, &p, 1, at_ns));
+		assert_true(rx_drain_wants_xoff(&d, &p, false, at_ns));
+		/* 4000 bytes are 40 ns. */
+		assert_int_equal(rx_drain_xon_ns(&d, &p, at_ns), at_ns + 40);
+		assert_int_equal(rx_drain_bytes(&d, &p, at_ns + 40), 1000);
+		assert_int_equal(rx_drain_bytes(&d, &p, at_ns + 51), 0);
+		assert_true(rx_drain_admit(&d, &p, 5000, at_ns + 1000));
+		rx_drain_refill(&d, &params, 2000, at_ns + 1000);
+		assert_int_equal(rx_drain_bytes(&d, &params, at_ns + 1000), 2000);
+	}
 }
 
 #define RACERS 4
@@ -158,6 +192,7 @@ main(void)
 		cmocka_unit_test(frames_fill_it_and_time_empties_it),
 		cmocka_unit_test(xon_waits_for_hysteresis),
 		cmocka_unit_test(no_remainder_is_lost),
+		cmocka_unit_test(a_buffer_fills_and_empties_past_2_64_bytes),
 		cmocka_unit_test(lcores_that_race_fill_one_buffer),
 		cmocka_unit_test(bad_parameters_name_their_key),
 	};

@@ -82,6 +82,31 @@ odd_rates_lose_no_remainder(void **state)
 	assert_int_equal(at_ns, (110600000ull * 8 * NS_PER_SEC + 7777776) / 7777777);
 }
 
+/* 2^64 bytes of 1.6 Tb/s pass after 2.9 years. Times count from the date; it divides by the rate. */
+static void
+reservations_go_on_past_2_64_bytes(void **state)
+{
+	static const uint64_t dates_ns[] = {
+		((uint64_t)(((unsigned __int128)1 << 64) / 200) - 1000) / 2000 * 2000,
+		(1ull << 62) / 2000 * 2000,
+		((1ull << 63) - (1ull << 35)) / 2000 * 2000,
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(dates_ns) / sizeof(dates_ns[0]); i++) {
+		uint64_t at_ns = dates_ns[i];
+
+		wire_share_init(&w, 1600 * GBPS, 1000);
+		wire_share_reserve(&w, 1000, at_ns - NS_PER_SEC);
+		/* All that nobody wanted since is gone, but the burst: 5 ns of the wire. */
+		assert_int_equal(wire_share_reserve(&w, 1000, at_ns), at_ns - 5);
+		for (unsigned int n = 0; n < 1000; n++)
+			assert_int_equal(wire_share_reserve(&w, 1000, at_ns), at_ns + n * 5);
+		at_ns += 10000;
+		assert_int_equal(wire_share_reserve(&w, 1000, at_ns), at_ns - 5);
+	}
+}
+
 int
 main(void)
 {
@@ -90,6 +115,7 @@ main(void)
 		cmocka_unit_test(what_nobody_reserved_is_gone_but_for_the_burst),
 		cmocka_unit_test(senders_get_like_parts_and_all_of_the_wire_together),
 		cmocka_unit_test(odd_rates_lose_no_remainder),
+		cmocka_unit_test(reservations_go_on_past_2_64_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
