@@ -41,7 +41,8 @@ hold_of(const struct nic *nic, const struct nic_qp *qp)
 		return NIC_HOLD_START;
 	if (qp->flags & QP_RNR)
 		return NIC_HOLD_RNR;
-	if (qp->left_packets == 0)
+	/* What it was to send again was acknowledged: its turn begins the next message. */
+	if (qp->left_packets == 0 && qp->place != QP_READY)
 		return between_messages(qp, flow);
 	if (!qp_in_window(qp))
 		return NIC_HOLD_WINDOW;

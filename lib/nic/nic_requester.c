@@ -38,11 +38,24 @@ acknowledge(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 		nic_cc_acked(nic, item, &ack, now_ns);
 }
 
+/*
+ * What was to be sent again has arrived after all. The QP waits in the wheel for the tokens of
+ * that, or for the end of an RNR NAK: at a low rate longer than for anything that it has to do now.
+ */
+static __rte_noinline void
+leave_wheel(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	nic_flush(nic);
+	timing_wheel_hurry(nic->wheel, item, now_ns);
+	node_wake(&nic->node, 0);
+}
+
 void
 nic_progress(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
 	struct qp_flow *flow = nic_flow_of(nic, qp);
+	bool was_refused = qp->flags & QP_RNR, had_packets = qp->left_packets > 0;
 
 	acknowledge(nic, item, seq, now_ns);
 	if (!qp_awaits_ack(qp, nic->params.ack_every))
@@ -55,6 +68,9 @@ nic_progress(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 	qp->flags &= (uint16_t)~QP_RNR;
 	if (qp->place == QP_BLOCKED)
 		nic_settle(nic, item, now_ns);
+	else if (unlikely(qp->place == QP_PACED &&
+			  (was_refused || (had_packets && qp->left_packets == 0))))
+		leave_wheel(nic, item, now_ns);
 	if (flow->params.arrival == WORKLOAD_INCAST)
 		nic_next_round(nic, flow, now_ns);
 }

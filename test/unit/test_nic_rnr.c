@@ -375,6 +375,44 @@ a_paced_sender_waits_as_well(void **state)
 	}
 }
 
+/* One message of a QP: what it is to send again, after an RNR NAK or a timeout, arrives after all.
+ */
+static void
+an_ack_ends_what_it_waits_for(void **state)
+{
+	(void)state;
+	for (unsigned int refused = 0; refused < 2; refused++) {
+		struct nic_qp_params qp = nic_test_qp(0);
+		struct nic_qp_info info;
+		struct roce_view v;
+
+		solo_init(&solo);
+		solo.params.local_ack_timeout = 4;
+		solo_create(&solo, 64);
+		qp.messages = 1;
+		qp.message_bytes = 1024;
+		/* A packet in 8 ms. */
+		qp.rate_cap_bps = MBPS;
+		nic_add_qp(solo.nic, &qp, 0);
+		assert_true(solo_take(&solo, 0, &v));
+		if (refused)
+			solo_feed(&solo,
+				  (struct roce_fields){.opcode = RC_ACK,
+						       .aeth_syndrome = AETH_RNR_NAK},
+				  0);
+		else
+			expect_silence(&solo, 200000);
+		assert_int_equal(nic_stats(solo.nic)->local_ack_timeout_err, !refused);
+		solo_feed(&solo, (struct roce_fields){.opcode = RC_ACK, .aeth_syndrome = 31}, 0);
+		/* It leaves the pacing wheel at the horizon. */
+		expect_silence(&solo, solo.now_ns + 20000);
+		assert_true(nic_qp_info(solo.nic, 0, &info));
+		assert_true(info.done);
+		assert_true(nic_done(solo.nic));
+		solo_destroy(&solo);
+	}
+}
+
 int
 main(void)
 {
@@ -391,6 +429,7 @@ main(void)
 		cmocka_unit_test(loss_at_random_loses_nothing_and_repeats),
 		cmocka_unit_test_setup(datagrams_without_a_wqe_are_lost, setup),
 		cmocka_unit_test(a_paced_sender_waits_as_well),
+		cmocka_unit_test(an_ack_ends_what_it_waits_for),
 	};
 
 	if (test_eal_init(64) < 0)
