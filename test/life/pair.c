@@ -357,6 +357,7 @@ ask(unsigned int h, uint32_t k)
 	n = node->ops->tx(node, 0, m, room, p->now_ns);
 	for (uint16_t i = 0; i < n; i++)
 		carry(h, m[i]);
+	p->host[h].is_poor = rte_mempool_avail_count(p->host[h].pools[0].data) < 64;
 	/* Nodes that share a wire may be early; and of many QPs, each call looks at some. */
 	if (n == 0 && p->n_nodes == 1 && p->max_qps <= 64 && nic_reload_is_done(node) &&
 	    nic_traces_are_set(node))
@@ -387,8 +388,8 @@ ask_early(unsigned int h, uint64_t until_ns)
 	struct node *node = p->host[h].node[0];
 	struct rte_mbuf *m[1];
 
-	/* Of a small pool, a frame may be free before the node asks again. */
-	if (p->n_nodes > 1 || p->is_poor || p->down || gap_ns < 2 ||
+	/* A frame may be free before a node that found none looks again. */
+	if (p->n_nodes > 1 || p->host[h].is_poor || p->down || gap_ns < 2 ||
 	    draw(p->salt, p->calls) % 8 != 0)
 		return;
 	p->now_ns += 1 + draw(p->salt, p->calls + 1) % (gap_ns - 1);
@@ -940,7 +941,6 @@ begin(const struct script *s)
 	p->most_calls = words_number(&w, "budget", 30000);
 	p->salt = words_number(&w, "salt", 1);
 	mbufs = (uint32_t)min_u64(max_u64(words_number(&w, "mbufs", 512), 4), 1024);
-	p->is_poor = mbufs < 256;
 	for (unsigned int h = 0; h < HOSTS; h++) {
 		struct nic_params *first = &p->host[h].first;
 

@@ -25,8 +25,9 @@
 /* What an open loop should have done, from outside: arrivals follow from its parameters. */
 struct open_loop {
 	bool on;
-	bool known;               /* high_ns holds as well as low_ns */
-	bool waits;               /* it was seen to wait for its next message */
+	bool known; /* high_ns holds as well as low_ns */
+	bool waits; /* it is seen to wait for its next message */
+	uint64_t waits_since_ns;
 	uint64_t next;            /* number of the message that arrives next */
 	uint64_t low_ns, high_ns; /* between these */
 	uint64_t begun;           /* messages of which a packet was seen */
@@ -72,6 +73,7 @@ struct pair_host {
 	struct nic_share *share;
 	struct node *node[MOST_NODES];
 	struct nic_pools pools[MOST_NODES];
+	bool is_poor; /* few mbufs were free when it was asked last */
 	struct ranges numbers;
 	/* what is asked for, what is being put in force, and what was before */
 	bool is_wanted, is_pending;
@@ -118,7 +120,6 @@ struct pair_life {
 	uint64_t now_ns, calls, most_calls;
 	bool down, silent; /* the link; silent: the driver asks for no frames then */
 	uint64_t down_last_ns;
-	bool is_poor; /* few mbufs */
 	bool ending;
 	bool errors; /* a QP may have failed */
 	uint64_t digest;

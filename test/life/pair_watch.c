@@ -189,21 +189,33 @@ is_paused(unsigned int h)
 	return false;
 }
 
+/* What a QP waits for in the pacing wheel may end, and it leaves the wheel at its horizon. */
+static uint64_t
+horizon_ns(void)
+{
+	uint64_t frames_ns = p->max_qps * serialization_ns(1400, p->speed_bps);
+
+	return 2 * max_u64(frames_ns, p->max_qps > 64 ? NS_PER_MS : 500 * p->max_qps);
+}
+
 /* It is seen to wait for its next message, so the others have been sent. */
 static void
 look_at_arrivals(unsigned int h, struct seen *q, const struct nic_qp_hold *hold)
 {
 	struct open_loop *a = &q->arrivals;
-	/* One that goes back has packets to send first; and one that went back, and heard of their
-	 * arrival after all, begins its next message when its queue is let go. */
-	bool waits = hold->hold == NIC_HOLD_MESSAGE && hold->unacked_packets == 0 && !is_paused(h);
+	/* One that goes back has packets to send first; and a node that nobody asks sends nothing.
+	 */
+	bool waits = hold->hold == NIC_HOLD_MESSAGE && hold->unacked_packets == 0 &&
+		     !is_paused(h) && !p->down;
 
 	if (!a->on)
 		return;
 	advance_arrivals(h, q);
 	/* One that leaves begins no message. */
-	if (waits && a->known && !is_stopped(h, q) && !p->host[h].is_pending &&
-	    flow_of(q)->state[h] == THERE)
+	if (!waits || !a->waits)
+		a->waits_since_ns = p->now_ns;
+	if (waits && p->now_ns > a->waits_since_ns + slack_ns() + horizon_ns() && a->known &&
+	    !is_stopped(h, q) && !p->host[h].is_pending && flow_of(q)->state[h] == THERE)
 		life_must("arrivals", a->begun >= surely_arrived(h, q),
 			  "QP %u of host %u (flow %u) waits for message %" PRIu64
 			  ", but by now %" PRIu64 " have come",
