@@ -158,8 +158,9 @@ host_reload(unsigned int h)
 	struct pair_host *host = &p->host[h];
 
 	if (host->is_pending && reload_is_done(h)) {
-		host->is_pending = false;
 		watch_in_force(h);
+		host->is_pending = false;
+		watch_called(h);
 		for (uint32_t i = 0; i < host->reload.n_come; i++) {
 			p->flow[host->come[i]].state[h] = THERE;
 			watch_came(h, host->come[i]);
@@ -167,9 +168,9 @@ host_reload(unsigned int h)
 	}
 	if (host->is_pending || !host->is_wanted)
 		return;
+	watch_asked(h);
 	host->is_wanted = false;
 	host->is_pending = true;
-	watch_asked(h);
 	memcpy(host->live, host->wanted_live, sizeof(host->live));
 	memcpy(host->go, host->wanted_go, sizeof(host->go));
 	memcpy(host->come, host->wanted_come, sizeof(host->come));
@@ -748,8 +749,9 @@ do_cnp(const struct words *w)
 		.pkey = PKEY_DEFAULT,
 	};
 
-	if (f->state[h] == ABSENT || p->down || i >= f->n_qps)
+	if (f->state[h] == ABSENT || p->down)
 		return;
+	i %= f->n_qps;
 	memcpy(path.src_mac, peer->mac, 6);
 	memcpy(path.dst_mac, us->mac, 6);
 	memcpy(path.src_ip, v4 ? peer->ip.addr : peer->ip6.addr, 16);
@@ -799,8 +801,9 @@ do_trace(const struct words *w)
 	uint32_t slot = (uint32_t)words_number(w, "slot", 0) % TRACES;
 
 	if (p->n_nodes > 1 || !nic_traces_are_set(host->node[0]) || f->state[h] != THERE ||
-	    i >= f->n_qps || host->n_old_traces == 64)
+	    host->n_old_traces == 64)
 		return;
+	i %= f->n_qps;
 	pair_node(h, f->first[h] + i, &item);
 	for (uint32_t k = 0; k < TRACES; k++)
 		if (host->trace[k] != NULL && host->trace[k]->index == item)
@@ -881,6 +884,7 @@ be_kind(void)
 		host->wanted.rp.rp_min_rate_bps = fast_bps;
 		host->wanted.dctcp.dctcp_min_rate_bps = fast_bps;
 		host->wanted.timely.timely_min_rate_bps = fast_bps;
+		host->wanted.min_rnr_timer = 1;
 		for (uint32_t id = 0; id < FLOWS; id++)
 			if (p->flow[id].state[h] == THERE)
 				host->wanted_live[id].rate_cap_bps = 0;
@@ -1000,13 +1004,11 @@ live(const struct script *s)
 
 /* ---- a random one ---- */
 
-/* A key that is live, or any of these tables. @return false: of no use. */
+/* @return false: of no use. */
 static bool
-any_key(struct prng *r, bool live_only, struct nic_params *params, FILE *out)
+write_key(struct prng *r, const char *section, const struct field *f, struct nic_params *params,
+	  bool live_only, FILE *out)
 {
-	bool of_nic = chance(r, 40);
-	const struct section *s = &sections[of_nic ? 0 : any(r, 0, N_SECTIONS - 1)];
-	const struct field *f = &s->fields[any(r, 0, *s->n - 1)];
 	struct nic_params next = *params;
 	char word[256], value[128];
 
@@ -1016,7 +1018,7 @@ any_key(struct prng *r, bool live_only, struct nic_params *params, FILE *out)
 		   "neigh_retrans_time_ns neigh_reachable_time_ns rp_profile local_ack_timeout",
 		   f->name) != NULL)
 		return false;
-	snprintf(word, sizeof(word), "%s.%s=%s", s->name, f->name, value);
+	snprintf(word, sizeof(word), "%s.%s=%s", section, f->name, value);
 	if (!set_key(&next, word, live_only))
 		return false;
 	/* Now and then one that is refused. */
@@ -1026,6 +1028,31 @@ any_key(struct prng *r, bool live_only, struct nic_params *params, FILE *out)
 		*params = next;
 	fprintf(out, " %s", word);
 	return true;
+}
+
+/* A key of any table. */
+static bool
+any_key(struct prng *r, bool live_only, struct nic_params *params, FILE *out)
+{
+	bool of_nic = chance(r, 40);
+	const struct section *s = &sections[of_nic ? 0 : any(r, 0, N_SECTIONS - 1)];
+
+	return write_key(r, s->name, &s->fields[any(r, 0, *s->n - 1)], params, live_only, out);
+}
+
+/* What each QP has a state of that a change has to bring within other bounds. */
+static bool
+any_bound(struct prng *r, struct nic_params *params, FILE *out)
+{
+	static const char *const keys[] = {"nic.qp_burst_bytes", "rp.rp_min_rate_bps",
+					   "rp.rp_max_rate_bps", "dctcp.dctcp_min_rate_bps",
+					   "timely.timely_min_rate_bps"};
+	const char *key = keys[any(r, 0, sizeof(keys) / sizeof(keys[0]) - 1)];
+	char section[16];
+	size_t offset;
+
+	snprintf(section, sizeof(section), "%.*s", (int)strcspn(key, "."), key);
+	return write_key(r, section, find_key(key, &offset), params, true, out);
 }
 
 static void
@@ -1058,9 +1085,21 @@ make_nic(struct prng *r, unsigned int h, struct nic_params *params, FILE *out)
 
 /* What the maker remembers of flows: steps that do something are worth more. */
 static struct {
+	unsigned int from;
 	bool is_open, is_stopped;
 	uint64_t bytes;
 } made[FLOWS];
+
+/* Mostly one that begins at this host: changes of the other end do nothing. */
+static uint32_t
+any_flow_of(struct prng *r, unsigned int h)
+{
+	uint32_t id = (uint32_t)any(r, 0, FLOWS - 1);
+
+	for (unsigned int tries = 0; tries < 4 && made[id].from != h; tries++)
+		id = (uint32_t)any(r, 0, FLOWS - 1);
+	return id;
+}
 
 /* Of messages that come a microsecond to half a millisecond after each other. */
 static uint64_t
@@ -1076,23 +1115,24 @@ make_flow(struct prng *r, uint32_t id, uint32_t most_qps, uint64_t speed_bps,
 	  const struct nic_params *params, FILE *out)
 {
 	static const char *const verbs[] = {"write", "write_imm", "send", "read", "ud_send"};
-	static const char *const arrivals[] = {"closed",   "closed", "poisson",
-					       "periodic", "on_off", "incast"};
+	static const char *const arrivals[] = {"closed",   "poisson", "poisson", "periodic",
+					       "periodic", "on_off",  "incast"};
 	const char *verb = verbs[any(r, 0, 4)];
-	const char *arrival = arrivals[any(r, 0, 5)];
+	const char *arrival = arrivals[any(r, 0, 6)];
 	bool ud = strcmp(verb, "ud_send") == 0;
 	uint32_t mtu = 256u << any(r, 0, 3);
 	uint64_t depth = min_u64(params[0].max_rd_atomic, params[1].max_rd_atomic);
 
+	made[id].from = (unsigned int)any(r, 0, 1);
 	made[id].is_open = arrival[0] == 'p';
 	made[id].bytes = ud ? any(r, 1, mtu) : any_size(r, 1, 20000);
 	made[id].is_stopped = chance(r, 20);
 	life_write(r, out,
-		   "come %u from={0|1} qp_count={~1..%u} verb=%s mtu_bytes=%u"
+		   "come %u from=%u qp_count={~1..%u} verb=%s mtu_bytes=%u"
 		   " message_bytes=%" PRIu64 " arrival=%s depth={1..%" PRIu64 "}"
 		   "{?40: message_size=uniform}%s",
-		   id, most_qps, verb, mtu, made[id].bytes, arrival, min_u64(depth, 6),
-		   made[id].is_stopped ? " stopped=on" : "");
+		   id, made[id].from, most_qps, verb, mtu, made[id].bytes, arrival,
+		   min_u64(depth, 6), made[id].is_stopped ? " stopped=on" : "");
 	if (made[id].is_open)
 		life_write(r, out, " load_bps=%" PRIu64 " seed={1..9}",
 			   any_load(r, made[id].bytes, speed_bps));
@@ -1115,16 +1155,18 @@ make_set(struct prng *r, struct nic_params *params, uint64_t speed_bps, FILE *ou
 	unsigned int h = (unsigned int)any(r, 0, 1);
 
 	fprintf(out, "set %u", h);
+	if (chance(r, 40))
+		any_bound(r, &params[h], out);
 	for (unsigned int n = (unsigned int)any(r, 0, 3); n > 0; n--)
 		for (unsigned int tries = 0; tries < 8 && !any_key(r, true, &params[h], out);)
 			tries++;
 	for (unsigned int n = (unsigned int)any(r, 0, 2); n > 0; n--) {
-		uint32_t id = (uint32_t)any(r, 0, FLOWS - 1);
+		uint32_t id = any_flow_of(r, h);
 
 		if (chance(r, made[id].is_stopped ? 60 : 25)) {
 			made[id].is_stopped = !made[id].is_stopped;
 			fprintf(out, " flow%u.stopped=%s", id, made[id].is_stopped ? "on" : "off");
-		} else if (chance(r, 50) || !made[id].is_open) {
+		} else if (!made[id].is_open || chance(r, 30)) {
 			life_write(r, out, " flow%u.rate_cap_bps={?40:0|{~1000000..%" PRIu64 "}}",
 				   id, 1000000 + speed_bps);
 		} else {
@@ -1132,7 +1174,24 @@ make_set(struct prng *r, struct nic_params *params, uint64_t speed_bps, FILE *ou
 				any_load(r, made[id].bytes, speed_bps));
 		}
 	}
-	fputc('\n', out);
+	/* CNPs at the same instant, when some QPs know of the change and others do not. */
+	life_write(
+		r, out,
+		"\n{?30:cnp %u flow={0..%u} qp={0..%u} n=1\ncnp %u flow={0..%u} qp={0..%u} n=1\n}",
+		h, FLOWS / 2, MOST_QPS, h, FLOWS / 2, MOST_QPS);
+}
+
+/* A minimum above the rate that a QP was cut to, and one more CNP before it knows. */
+static void
+make_raise(struct prng *r, unsigned int h, uint32_t id, uint64_t speed_bps, FILE *out)
+{
+	unsigned int qp = (unsigned int)any(r, 0, MOST_QPS);
+
+	life_write(r, out,
+		   "cnp %u flow=%u qp=%u n={1..5}\nrun {~1..100000}\n"
+		   "set %u rp.rp_min_rate_bps={~1000000..%" PRIu64 "}\n"
+		   "cnp %u flow=%u qp=%u n={1..2}\n",
+		   h, id, qp, h, speed_bps, h, id, qp);
 }
 
 static void
@@ -1153,22 +1212,24 @@ make_step(struct prng *r, struct nic_params *params, uint32_t most_qps, uint64_t
 		life_write(r, out, "poll %u {1..3}\n", h);
 	else if (what < 62)
 		life_write(r, out,
-			   "cable %u lose={0|{~1..30000}} twice={0|{~1..30000}}"
-			   " late={0|{~1..30000}} by={1..20000} mark={0|{~1..90000}}"
+			   "cable %u lose={0|{~1000..60000}} twice={0|{~1000..60000}}"
+			   " late={0|{~1000..60000}} by={1..20000} mark={0|{~1000..90000}}"
 			   " salt={1..1000}\n",
 			   h);
 	else if (what < 70)
 		life_write(r, out, "pause %u prios={1..255} quanta={?25:0|{~1..65535}}\n", h);
 	else if (what < 80)
-		life_write(r, out, "cnp %u flow=%u qp={0..3} n={1..5}\n", h, id);
+		life_write(r, out, "cnp %u flow=%u qp={0..%u} n={1..5}\n", h, id, MOST_QPS);
 	else if (what < 83)
 		life_write(r, out, "drain %u {?40:0|{~1000000..%" PRIu64 "}}\n", h, speed_bps);
 	else if (what < 84)
 		life_write(r, out, "storm %u {on|off}\n", h);
 	else if (what < 90)
-		life_write(r, out, "trace %u flow=%u qp={0..3} slot={0..3}\n", h, id);
+		life_write(r, out, "trace %u flow=%u qp={0..%u} slot={0..3}\n", h, id, MOST_QPS);
 	else if (what < 92)
 		life_write(r, out, "link {down|silent}\nrun {~1..1000000}\nlink up\n");
+	else if (what < 98)
+		make_raise(r, h, id, speed_bps, out);
 	else
 		life_write(r, out, "read\n");
 	life_write(r, out, "{?60:run {~1..2000000}\n}");
@@ -1178,7 +1239,7 @@ static void
 make(struct prng *r, FILE *out)
 {
 	struct nic_params params[HOSTS];
-	bool large = chance(r, 8);
+	bool large = chance(r, 10);
 	uint32_t most_qps = large ? 150 : 5;
 	uint64_t speed_bps = any(r, 1, 40) * GBPS;
 

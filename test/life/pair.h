@@ -25,12 +25,15 @@
 /* What an open loop should have done, from outside: arrivals follow from its parameters. */
 struct open_loop {
 	bool on;
-	bool known; /* high_ns holds as well as low_ns */
-	bool waits; /* it is seen to wait for its next message */
-	uint64_t waits_since_ns;
-	uint64_t next;            /* number of the message that arrives next */
-	uint64_t low_ns, high_ns; /* between these */
-	uint64_t begun;           /* messages of which a packet was seen */
+	uint64_t begun; /* messages of which a packet was seen */
+	/* The earliest: number and time of the message that comes next. */
+	uint64_t next, low_ns;
+	/* The latest. Of a change the instant is not known: what is left of the gap is kept as time
+	 * at a load, until it is in force and while the flow is stopped. */
+	bool known, is_left;
+	uint64_t sure, high_ns;
+	uint64_t left_ns, left_bps, left_at_ns;
+	uint64_t kept_up_ns; /* when it was last not seen to wait for a message that has come */
 };
 
 /* What is known of one QP of a host, by its number. */

@@ -125,44 +125,65 @@ is_stopped(unsigned int h, const struct seen *q)
 	return p->host[h].live[q->flow].stopped;
 }
 
+/* May a message come? */
+static bool
+may_come(unsigned int h, const struct seen *q)
+{
+	const struct pair_host *host = &p->host[h];
+
+	return !is_stopped(h, q) || (host->is_pending && !host->old_live[q->flow].stopped);
+}
+
 /* Let arrive what has arrived by now. */
 static void
 advance_arrivals(unsigned int h, struct seen *q)
 {
 	struct open_loop *a = &q->arrivals;
 
-	while (a->on && a->low_ns <= p->now_ns && !(is_stopped(h, q) && !p->host[h].is_pending)) {
-		uint64_t next = a->next + 1;
-
+	while (a->on && a->low_ns <= p->now_ns && may_come(h, q)) {
 		/* Far behind, the model is of no use; and gaps may be nothing at all. */
 		if (a->next > a->begun + ARRIVALS) {
 			a->on = false;
 			return;
 		}
-		a->low_ns += gap_ns(h, q, next, true);
-		if (a->known)
-			a->high_ns += gap_ns(h, q, next, false);
-		a->next = next;
+		a->low_ns += gap_ns(h, q, ++a->next, true);
 	}
+	while (a->on && a->known && !a->is_left && a->high_ns <= p->now_ns)
+		a->high_ns += gap_ns(h, q, ++a->sure, false);
 }
 
-/* Messages that have come at the latest by a time: all before this number. */
-static uint64_t
-surely_arrived(unsigned int h, const struct seen *q)
+/* Its load changes, or it stops or goes on: what is left of the gap, at the latest. */
+static void
+keep_left(struct open_loop *a, const struct nic_flow_live *is)
 {
-	const struct open_loop *a = &q->arrivals;
-	uint64_t number = a->next, high_ns = a->high_ns;
-
-	/* high_ns is that of next: go back over those that may still come. */
-	while (number > a->begun && high_ns > 0) {
-		uint64_t gap = gap_ns(h, q, number, false);
-
-		if (high_ns < gap || high_ns - gap + slack_ns() < p->now_ns)
-			break;
-		high_ns -= gap;
-		number--;
+	if (!a->is_left) {
+		a->left_ns = a->high_ns - p->now_ns;
+		a->left_bps = is->load_bps;
 	}
-	return number;
+	a->is_left = true;
+	a->left_at_ns = p->now_ns;
+}
+
+/* The change is in force now at the latest, and was by then at the earliest when it was asked for.
+ */
+static void
+use_left(unsigned int h, struct seen *q)
+{
+	const struct nic_flow_live *is = &p->host[h].live[q->flow];
+	const struct nic_flow_live *was = &p->host[h].old_live[q->flow];
+	struct open_loop *a = &q->arrivals;
+
+	if (!a->is_left)
+		return;
+	if (!is->stopped && !was->stopped)
+		a->left_ns = sub_sat(a->left_ns,
+				     mul_div(p->now_ns - a->left_at_ns,
+					     min_u64(is->load_bps, was->load_bps), a->left_bps));
+	a->left_at_ns = p->now_ns;
+	if (is->stopped)
+		return;
+	a->high_ns = p->now_ns + mul_div(a->left_ns, a->left_bps, is->load_bps) + 1;
+	a->is_left = false;
 }
 
 static void
@@ -198,29 +219,26 @@ horizon_ns(void)
 	return 2 * max_u64(frames_ns, p->max_qps > 64 ? NS_PER_MS : 500 * p->max_qps);
 }
 
-/* It is seen to wait for its next message, so the others have been sent. */
+/* When it is seen to wait for its next message, the others have been sent. */
 static void
 look_at_arrivals(unsigned int h, struct seen *q, const struct nic_qp_hold *hold)
 {
 	struct open_loop *a = &q->arrivals;
-	/* One that goes back has packets to send first; and a node that nobody asks sends nothing.
-	 */
+	/* One that goes back has packets to send first; a node that nobody asks sends nothing; and
+	 * one that leaves begins no message. */
 	bool waits = hold->hold == NIC_HOLD_MESSAGE && hold->unacked_packets == 0 &&
-		     !is_paused(h) && !p->down;
+		     !is_paused(h) && !p->down && !is_stopped(h, q) && !p->host[h].is_pending &&
+		     flow_of(q)->state[h] == THERE;
 
 	if (!a->on)
 		return;
 	advance_arrivals(h, q);
-	/* One that leaves begins no message. */
-	if (!waits || !a->waits)
-		a->waits_since_ns = p->now_ns;
-	if (waits && p->now_ns > a->waits_since_ns + slack_ns() + horizon_ns() && a->known &&
-	    !is_stopped(h, q) && !p->host[h].is_pending && flow_of(q)->state[h] == THERE)
-		life_must("arrivals", a->begun >= surely_arrived(h, q),
-			  "QP %u of host %u (flow %u) waits for message %" PRIu64
-			  ", but by now %" PRIu64 " have come",
-			  flow_of(q)->first[h] + q->i, h, q->flow, a->begun, surely_arrived(h, q));
-	a->waits = waits;
+	if (!waits || !a->known || a->begun >= a->sure)
+		a->kept_up_ns = p->now_ns;
+	life_must("arrivals", p->now_ns - a->kept_up_ns <= slack_ns() + horizon_ns(),
+		  "QP %u of host %u (flow %u) waits for message %" PRIu64 ", but by now %" PRIu64
+		  " have come",
+		  flow_of(q)->first[h] + q->i, h, q->flow, a->begun, a->sure);
 }
 
 static void make_seen(unsigned int h, uint32_t id, uint32_t i);
@@ -493,6 +511,7 @@ make_seen(unsigned int h, uint32_t id, uint32_t i)
 	q->arrivals.low_ns += gap_ns(h, q, 0, true);
 	q->arrivals.high_ns += gap_ns(h, q, 0, false);
 	q->arrivals.known = !p->host[h].live[id].stopped;
+	q->arrivals.kept_up_ns = p->now_ns;
 }
 
 void
@@ -533,8 +552,9 @@ watch_asked(unsigned int h)
 		if (!q->arrivals.on)
 			continue;
 		advance_arrivals(h, q);
-		if (is->load_bps != next->load_bps || is->stopped != next->stopped)
-			q->arrivals.known = false;
+		if (q->arrivals.known &&
+		    (is->load_bps != next->load_bps || is->stopped != next->stopped))
+			keep_left(&q->arrivals, is);
 		/* A higher load shortens what is left of the gap. */
 		if (next->load_bps > is->load_bps && q->arrivals.low_ns > p->now_ns)
 			q->arrivals.low_ns = p->now_ns + mul_div(q->arrivals.low_ns - p->now_ns,
@@ -550,9 +570,16 @@ watch_in_force(unsigned int h)
 {
 	struct pair_host *host = &p->host[h];
 
+	for (uint32_t number = 0; number < MOST_QPS; number++) {
+		struct seen *q = &host->seen[number];
+
+		if (!q->made || !q->arrivals.on)
+			continue;
+		advance_arrivals(h, q);
+		use_left(h, q);
+	}
 	host->old = host->next;
 	host->burst_bytes = host->next.qp_burst_bytes;
-	look_at_all(h);
 }
 
 /* ---- who holds still ---- */
@@ -606,13 +633,6 @@ hold_still(unsigned int h, uint32_t number, struct seen *q)
 		most_ns += MOST_RNR_NS;
 		break;
 	case NIC_HOLD_MESSAGE:
-		if (q->arrivals.on && q->arrivals.known && !is_stopped(h, q) &&
-		    f->state[h] == THERE)
-			life_must("still",
-				  p->now_ns < q->arrivals.high_ns + slack_ns() + most_ns ||
-					  p->host[h].is_pending,
-				  "QP %u of host %u (flow %u) waits for a message that has come",
-				  number, h, q->flow);
 		if (w->arrival != WORKLOAD_ON_OFF)
 			return;
 		most_ns += w->off_ns;
