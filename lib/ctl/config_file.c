@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #define PATH_SHOWN 256
+/* Bytes of text at first. */
+#define FIRST_ROOM (16u << 10)
 
 struct parser {
 	const char *path;
@@ -180,40 +182,48 @@ parse_text(struct parser *p, char *text, size_t size)
 
 /*
  * Read to the end, or one byte more than a file may have, which tells a file that is too large even
- * if it is still growing. @return the count, or -1 with errno set.
+ * if it is still growing. The room grows with what is read: most files are far below the largest.
+ *
+ * @param text  *text is NULL, or to be freed, after any return.
+ * @return      The count, or -1 with errno set.
  */
 static ssize_t
-read_all(int fd, char *text)
+read_all(int fd, char **text)
 {
-	size_t size = 0;
+	size_t size = 0, room = 0;
+	ssize_t n;
 
-	while (size <= CONFIG_MAX_FILE_BYTES) {
-		ssize_t n = read(fd, text + size, CONFIG_MAX_FILE_BYTES + 1 - size);
+	do {
+		if (size == room) {
+			char *grown;
 
+			room = room == 0 ? FIRST_ROOM : 2 * room;
+			grown = realloc(*text, room + 1);
+			if (!grown)
+				return -1;
+			*text = grown;
+		}
+		n = read(fd, *text + size, room - size);
 		if (n < 0)
 			return -1;
-		if (n == 0)
-			break;
 		size += (size_t)n;
-	}
+	} while (n > 0 && size <= CONFIG_MAX_FILE_BYTES);
 	return (ssize_t)size;
 }
 
-/* @return the text of an open file with a zero behind it, to be freed, or NULL. */
+/* @return the text of an open file with a zero after it, to be freed, or NULL. */
 static char *
 read_text(int fd, const char *path, size_t *size, struct config_error *err)
 {
-	char *text = malloc(CONFIG_MAX_FILE_BYTES + 1);
-	ssize_t n = text ? read_all(fd, text) : 0;
+	char *text = NULL;
+	ssize_t n = read_all(fd, &text);
 
-	if (!text)
-		config_error_set(err, path, " out of memory");
-	else if (n < 0)
+	if (n < 0)
 		config_error_set(err, path, " cannot be read: %s", strerror(errno));
 	else if (n > (ssize_t)CONFIG_MAX_FILE_BYTES)
 		config_error_set(err, path, " expected a file of at most %u bytes",
 				 CONFIG_MAX_FILE_BYTES);
-	if (!text || n < 0 || n > (ssize_t)CONFIG_MAX_FILE_BYTES) {
+	if (n < 0 || n > (ssize_t)CONFIG_MAX_FILE_BYTES) {
 		free(text);
 		return NULL;
 	}

@@ -44,16 +44,17 @@ nic_role(struct config *cfg, FILE *out, struct config_error *err)
 	return rc;
 }
 
-/* A file in memory that config_open() can be given by name. */
-static int
+/* One file in memory, written anew for each text, that config_open() is given by name. */
+static void
 memory_file(const void *data, size_t len, char *path, size_t size)
 {
-	int fd = memfd_create("config", MFD_CLOEXEC);
+	static int fd = -1;
 
-	FUZZ_CHECK(fd >= 0);
-	FUZZ_CHECK(write(fd, data, len) == (ssize_t)len);
+	if (fd < 0)
+		fd = memfd_create("config", MFD_CLOEXEC);
+	FUZZ_CHECK(fd >= 0 && ftruncate(fd, 0) == 0);
+	FUZZ_CHECK(pwrite(fd, data, len, 0) == (ssize_t)len);
 	snprintf(path, size, "/proc/self/fd/%d", fd);
-	return fd;
 }
 
 /* @return what the role prints, to be freed; or NULL after a refusal of one line. */
@@ -62,14 +63,16 @@ take(const struct role *role, const void *data, size_t len)
 {
 	struct config_error err = {""};
 	char path[64], *text = NULL;
-	int fd = memory_file(data, len, path, sizeof(path));
+	struct config *cfg;
 	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
-	struct config *cfg = config_open(path, &err);
-	bool taken = cfg && role->read_and_print(cfg, out, &err) == 0;
+	bool taken;
+	FILE *out;
 
+	memory_file(data, len, path, sizeof(path));
+	out = open_memstream(&text, &size);
+	cfg = config_open(path, &err);
+	taken = cfg && role->read_and_print(cfg, out, &err) == 0;
 	config_close(cfg);
-	close(fd);
 	fclose(out);
 	if (taken)
 		return text;
