@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A life of one NIC: a configuration from the tables of keys, flows of any verb that come and go,
- * then frames, live changes, readings, traces and time in any order. No input may lose an mbuf,
- * make a bad frame, or keep tx() from its end.
+ * A life of one NIC, of one node or of two that share a port: a configuration from the tables of
+ * keys, flows of any verb that come and go, then frames, live changes, resets, readings, traces and
+ * time in any order. No input may lose an mbuf, make a bad frame, or keep tx() from its end.
  */
-#include <rte_mempool.h>
-
 #include "ctl/nic_config.h"
 #include "fuzz/sequence.h"
 #include "nic/nic_flow.h"
 #include "nic/nic_hold.h"
-#include "node/pkt_pool.h"
-#include "unit/eal.h"
+#include "nic/nic_share.h"
 
 #define MBUFS 64
 #define FIRST_QPN 17u
 #define FLOWS 4u
 #define FLOW_QPS 2u
+#define QPS (FLOWS * FLOW_QPS)
+#define MOST_NODES 2u
 #define STEPS 300
 #define BURST 8
 #define TRACE_ROWS 16
@@ -34,12 +33,15 @@ static struct nic_config base;
 static struct nic_flow base_flows[FLOWS];
 
 struct life {
-	struct node *nic;
+	struct node *node[MOST_NODES];
+	struct nic_share *share; /* NULL: of one node */
+	uint32_t n_nodes, at;    /* at: the node of this step */
 	uint64_t now_ns;
 	unsigned int now_config;
-	bool lives; /* do flows come and go? */
-	bool reloading;
-	bool asked; /* something that the next call does */
+	uint64_t fed, sent; /* frames */
+	bool lives;         /* do flows come and go? */
+	bool changing;
+	bool asked[MOST_NODES]; /* something that the node's next call does */
 	enum flow_state state[FLOWS];
 	struct nic_reload reload;
 	struct nic_flow_live live[FLOWS];
@@ -60,7 +62,7 @@ set_base(void)
 	p->ip = (struct field_ip){4, {10, 0, 0, 1}};
 	p->ip6 = (struct field_ip){6, {0xFD, [15] = 1}};
 	p->link_speed_bps = 40 * GBPS;
-	p->max_qps = FLOWS * FLOW_QPS;
+	p->max_qps = QPS;
 	p->first_qpn = FIRST_QPN;
 	p->measure_times = NIC_MEASURE_ON;
 	p->cc = CC_DCQCN;
@@ -86,13 +88,11 @@ set_base(void)
 static void
 start(void)
 {
-	if (test_eal_init(64) < 0)
-		abort();
+	start_eal();
 	pools.data = nic_data_pool_create("data", MBUFS, 4096, -1);
-	pools.control = pkt_pool_create(&(struct pkt_pool_params){
-		.name = "control", .n_mbufs = MBUFS, .largest_frame = 1024, .socket = -1});
+	pools.control = create_pool("control", MBUFS, 1024);
 	pools.payloads = nic_payloads_create();
-	FUZZ_CHECK(pools.data != NULL && pools.control != NULL && pools.payloads != NULL);
+	FUZZ_CHECK(pools.data != NULL && pools.payloads != NULL);
 	set_base();
 	for (unsigned int i = 0; i < 2; i++) {
 		configs[i] = base;
@@ -149,12 +149,55 @@ add_flows(struct life *l)
 			return;
 		for (uint32_t i = 0; i < FLOW_QPS; i++) {
 			struct nic_qp_params qp = qp_of(&configs[0].flows[id], i);
+			uint32_t number = id * FLOW_QPS + i;
+			struct node *nic = l->node[nic_share_find(l->share, number).node];
 
-			FUZZ_CHECK(nic_add_qp(l->nic, &qp, l->now_ns) ==
-				   FIRST_QPN + id * FLOW_QPS + i);
+			FUZZ_CHECK(nic_add_qp(nic, &qp, l->now_ns) == FIRST_QPN + number);
 		}
 		l->state[id] = THERE;
 		set_live(l, id);
+	}
+}
+
+/* QPs in turn, or where a table has each of them. */
+static void
+create_share(struct life *l, const struct nic_params *p, bool placed)
+{
+	uint8_t homes = placed ? take8(&l->in) : 0;
+	uint32_t items[MOST_NODES] = {0};
+
+	l->share = nic_share_create(&(struct nic_share_params){
+		.n_nodes = l->n_nodes,
+		.first_qpn = FIRST_QPN,
+		.link_speed_bps = p->link_speed_bps,
+		.shaper_burst_ns = p->shaper_burst_ns,
+		.rx_mbufs = MBUFS,
+		.socket = -1,
+	});
+	FUZZ_CHECK(l->share != NULL);
+	if (!placed)
+		return;
+	FUZZ_CHECK(nic_share_place(l->share, QPS) == 0);
+	for (uint32_t number = 0; number < QPS; number++) {
+		uint32_t node = homes >> number & 1;
+
+		nic_share_put(l->share, number, (struct nic_place){node, items[node]++});
+	}
+}
+
+static void
+create_nodes(struct life *l, const struct nic_params *p)
+{
+	for (uint32_t k = 0; k < l->n_nodes; k++) {
+		struct nic_params params = *p;
+
+		params.max_qps = nic_share_qps(l->share, QPS, k);
+		l->node[k] = nic_create(&params, &pools);
+		FUZZ_CHECK(l->node[k] != NULL);
+		if (l->share != NULL)
+			nic_join(l->node[k], l->share, k);
+		if (l->lives)
+			FUZZ_CHECK(nic_take_flows(l->node[k], FLOWS) == 0);
 	}
 }
 
@@ -162,7 +205,7 @@ static bool
 create(struct life *l)
 {
 	struct nic_config *c = &configs[0];
-	uint8_t first = take8(&l->in), keys = take8(&l->in) % 12;
+	uint8_t first = take8(&l->in), second = take8(&l->in), keys = second % 12;
 	char why[256] = "";
 
 	c->nic = base.nic;
@@ -174,19 +217,25 @@ create(struct life *l)
 	while (keys-- > 0)
 		take_key(&l->in, &rows[0], false);
 	c->nic.first_qpn = FIRST_QPN;
-	c->nic.max_qps = FLOWS * FLOW_QPS;
+	c->nic.max_qps = QPS;
 	if (nic_params_check(&c->nic, why, sizeof(why)) != 0) {
 		check_refusal(why);
 		return false;
 	}
-	l->nic = nic_create(&c->nic, &pools);
-	FUZZ_CHECK(l->nic != NULL);
 	l->lives = first & 8;
-	if (l->lives)
-		FUZZ_CHECK(nic_take_flows(l->nic, FLOWS) == 0);
-	else
+	l->n_nodes = second < 168 ? 1 : MOST_NODES;
+	if (l->n_nodes > 1)
+		create_share(l, &c->nic, second & 1);
+	create_nodes(l, &c->nic);
+	if (!l->lives)
 		add_flows(l);
 	return true;
+}
+
+static struct node *
+acting(const struct life *l)
+{
+	return l->node[l->at];
 }
 
 static struct sequence_hosts
@@ -202,7 +251,7 @@ take_hosts(struct life *l)
 		.ip_version = peer->version,
 		.tagged = who & 64,
 		.vlan_tci = who & 128 ? 10 : 0,
-		.dest_qp = FIRST_QPN + who % (FLOWS * FLOW_QPS),
+		.dest_qp = FIRST_QPN + who % QPS,
 	};
 
 	memcpy(h.dst_mac, p->mac, 6);
@@ -219,38 +268,33 @@ feed(struct life *l)
 	uint8_t what = take8(&l->in), buf[SEQUENCE_FRAME];
 	struct sequence_hosts h = take_hosts(l);
 	size_t len = make_frame(&l->in, buf, &h);
-	struct rte_mbuf *pkts[BURST];
-	uint16_t n = 0;
+	struct rte_mbuf *pkts[4];
+	uint16_t n = make_burst(pools.control, buf, len, pkts, 1 + what % 4);
 
-	for (uint16_t want = 1 + what % 4; n < want; n++) {
-		pkts[n] = rte_pktmbuf_alloc(pools.control);
-		if (pkts[n] == NULL)
-			break;
-		memcpy(rte_pktmbuf_append(pkts[n], (uint16_t)len), buf, len);
-	}
-	l->nic->ops->rx(l->nic, 0, pkts, n, l->now_ns);
+	l->fed += n;
+	acting(l)->ops->rx(acting(l), 0, pkts, n, l->now_ns);
 }
 
 static void
 check_sent(const struct rte_mbuf *m)
 {
-	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
-	struct frame_view eth;
+	struct frame_view eth = check_frame(m);
 	struct roce_view v;
 
-	FUZZ_CHECK(m->nb_segs == 1 && m->data_len == m->pkt_len && m->data_len >= 60);
-	FUZZ_CHECK(frame_parse(frame, m->data_len, &eth) == FRAME_OK);
+	FUZZ_CHECK(m->data_len >= 60);
 	if (eth.ip_proto == IP_PROTO_UDP)
-		FUZZ_CHECK(roce_parse(frame, m->data_len, &eth, true, &v) == ROCE_OK);
+		FUZZ_CHECK(roce_parse(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len, &eth, true,
+				      &v) == ROCE_OK);
 }
 
 static uint16_t
 tx(struct life *l, uint16_t room)
 {
 	struct rte_mbuf *pkts[BURST];
-	uint16_t n = l->nic->ops->tx(l->nic, 0, pkts, room, l->now_ns);
+	uint16_t n = acting(l)->ops->tx(acting(l), 0, pkts, room, l->now_ns);
 
 	FUZZ_CHECK(n <= room);
+	l->sent += n;
 	for (uint16_t i = 0; i < n; i++) {
 		check_sent(pkts[i]);
 		rte_pktmbuf_free(pkts[i]);
@@ -266,12 +310,12 @@ poll(struct life *l, uint16_t room)
 	uint16_t n = tx(l, room);
 
 	for (unsigned int i = 0; n == 0 && room > 0; i++) {
-		if (l->nic->ops->next_ns(l->nic, 0) > l->now_ns)
+		if (acting(l)->ops->next_ns(acting(l), 0) > l->now_ns)
 			break;
-		FUZZ_CHECK(l->asked && i < CHANGE_CALLS);
+		FUZZ_CHECK(l->asked[l->at] && i < CHANGE_CALLS);
 		n = tx(l, room);
 	}
-	l->asked = l->asked && room == 0;
+	l->asked[l->at] = l->asked[l->at] && room == 0;
 }
 
 /* At the times that the node names, a few frames. */
@@ -279,7 +323,7 @@ static void
 run(struct life *l)
 {
 	for (unsigned int i = 1 + take8(&l->in) % 32; i > 0; i--) {
-		uint64_t next_ns = l->nic->ops->next_ns(l->nic, 0);
+		uint64_t next_ns = acting(l)->ops->next_ns(acting(l), 0);
 
 		if (next_ns >= SEQUENCE_END_NS)
 			break;
@@ -288,16 +332,38 @@ run(struct life *l)
 	}
 }
 
+/* That all nodes do with their next calls. */
 static void
-end_reload(struct life *l)
+ask(struct life *l)
 {
-	if (!l->reloading)
-		return;
-	for (unsigned int i = 0; !nic_reload_is_done(l->nic); i++) {
-		FUZZ_CHECK(i < CHANGE_CALLS);
-		l->nic->ops->rx(l->nic, 0, NULL, 0, l->now_ns);
+	for (uint32_t k = 0; k < l->n_nodes; k++)
+		l->asked[k] = true;
+	l->changing = true;
+}
+
+/* A reload or a reset; the next one begins after it. */
+static void
+end_change(struct life *l)
+{
+	for (uint32_t k = 0; l->changing && k < l->n_nodes; k++) {
+		struct node *nic = l->node[k];
+
+		for (unsigned int i = 0; !nic_reload_is_done(nic) || !nic_reset_is_done(nic); i++) {
+			FUZZ_CHECK(i < CHANGE_CALLS);
+			nic->ops->rx(nic, 0, NULL, 0, l->now_ns);
+		}
 	}
-	l->reloading = false;
+	l->changing = false;
+}
+
+/* Of a flow that is there, has left or never was. */
+static void
+reset(struct life *l, uint32_t id)
+{
+	end_change(l);
+	for (uint32_t k = 0; k < l->n_nodes; k++)
+		FUZZ_CHECK(nic_reset_flow(l->node[k], id) == 0);
+	ask(l);
 }
 
 static void
@@ -307,18 +373,38 @@ let_go(struct life *l, uint32_t id)
 	l->state[id] = LEAVING;
 }
 
+static struct nic_flow_place
+place_of(const struct life *l, uint32_t id, uint32_t node)
+{
+	struct nic_flow_place p = {.first_number = id * FLOW_QPS};
+
+	for (uint32_t number = id * FLOW_QPS; number < (id + 1) * FLOW_QPS; number++) {
+		struct nic_place at = nic_share_find(l->share, number);
+
+		if (at.node == node && p.n_qps++ == 0)
+			p.first_item = at.item;
+	}
+	return p;
+}
+
+static void
+forget(const struct life *l, uint32_t id)
+{
+	for (uint32_t k = 0; k < l->n_nodes; k++)
+		nic_forget_flow(l->node[k], id);
+}
+
 /* One that has left may come again, as another one. */
 static void
 let_come(struct life *l, uint32_t id, struct nic_config *next)
 {
-	struct nic_flow_place place = {id * FLOW_QPS, id * FLOW_QPS, FLOW_QPS};
 	struct nic_flow *f = &next->flows[id];
-	struct nic_qp_params qp;
 
 	if (l->state[id] == LEAVING) {
-		if (!nic_flow_is_free(l->nic, id))
-			return;
-		nic_forget_flow(l->nic, id);
+		for (uint32_t k = 0; k < l->n_nodes; k++)
+			if (!nic_flow_is_free(l->node[k], id))
+				return;
+		forget(l, id);
 		l->state[id] = GONE;
 	}
 	f->qp.verb = take8(&l->in) % (NIC_UD_SEND + 1);
@@ -326,10 +412,14 @@ let_come(struct life *l, uint32_t id, struct nic_config *next)
 	f->qp.arrival = take8(&l->in) % 5;
 	if (!is_flow(next, id))
 		return;
-	qp = qp_of(f, 0);
-	FUZZ_CHECK(nic_prepare_flow(l->nic, &qp, &place) == 0);
+	for (uint32_t k = 0; k < l->n_nodes; k++) {
+		struct nic_flow_place place = place_of(l, id, k);
+		struct nic_qp_params qp = qp_of(f, 0);
+
+		FUZZ_CHECK(nic_prepare_flow(l->node[k], &qp, &place) == 0);
+	}
 	if (take8(&l->in) & 1) {
-		nic_forget_flow(l->nic, id);
+		forget(l, id);
 		return;
 	}
 	l->come[l->reload.n_come++] = id;
@@ -343,7 +433,7 @@ reload(struct life *l)
 	uint8_t what = take8(&l->in), which = take8(&l->in);
 	char why[256] = "";
 
-	end_reload(l);
+	end_change(l);
 	next->nic = now->nic;
 	memcpy(next->flows, now->flows, sizeof(base_flows));
 	for (unsigned int i = 0; i < 1u + what % 4; i++)
@@ -373,12 +463,13 @@ reload(struct life *l)
 	l->reload.n_flows = FLOWS;
 	l->reload.go = l->go;
 	l->reload.come = l->come;
-	nic_reload(l->nic, &l->reload);
-	l->reloading = l->asked = true;
+	for (uint32_t k = 0; k < l->n_nodes; k++)
+		nic_reload(l->node[k], &l->reload);
+	ask(l);
 }
 
 static void
-read_qp(const struct node *nic, uint32_t index)
+read_qp(const struct life *l, const struct node *nic, uint32_t index)
 {
 	struct nic_qp_info info;
 	struct nic_qp_hold hold;
@@ -386,23 +477,24 @@ read_qp(const struct node *nic, uint32_t index)
 
 	(void)nic_qp_hold(nic, index, &hold);
 	FUZZ_CHECK((unsigned int)hold.hold < NIC_HOLDS);
-	FUZZ_CHECK(index < FLOWS * FLOW_QPS || !is_there);
+	FUZZ_CHECK(index < QPS || !is_there);
 	FUZZ_CHECK(is_there || (info.tx_packets == 0 && info.rate_bps == 0));
+	FUZZ_CHECK(info.tx_packets <= l->sent && info.rx_packets <= l->fed);
 	FUZZ_CHECK(info.retransmitted_packets <= info.tx_packets);
 	FUZZ_CHECK(info.completion_max_ns <= SEQUENCE_END_NS);
 }
 
 static void
-read_flow(const struct life *l, uint32_t id)
+read_flow(const struct life *l, const struct node *nic, uint32_t id)
 {
 	static struct nic_times times_since, times_sum;
 	struct nic_flow_info info = {0};
-	const struct nic_times *times = nic_flow_times(l->nic, id);
-	const struct nic_pacing *pacing = nic_flow_pacing(l->nic, id);
+	const struct nic_times *times = nic_flow_times(nic, id);
+	const struct nic_pacing *pacing = nic_flow_pacing(nic, id);
 
-	nic_flow_info(l->nic, id, &info);
+	nic_flow_info(nic, id, &info);
 	FUZZ_CHECK(info.qps <= FLOW_QPS && info.qps_done + info.qps_failed <= 2 * info.qps);
-	FUZZ_CHECK(nic_flow_paused_ns(l->nic, id, l->now_ns) <= SEQUENCE_END_NS);
+	FUZZ_CHECK(nic_flow_paused_ns(nic, id, l->now_ns) <= SEQUENCE_END_NS);
 	if (times != NULL && id == 0) {
 		memset(&times_since, 0, sizeof(times_since));
 		nic_times_since(times, &times_since, &times_sum);
@@ -411,33 +503,44 @@ read_flow(const struct life *l, uint32_t id)
 		(void)nic_pacing_error_ppm(pacing);
 }
 
-/* Every figure that telemetry reads, of QPs and flows that are not there as well. */
 static void
-read_all(struct life *l)
+read_node(const struct life *l, const struct node *nic)
 {
-	struct nic_trace_row row;
 	uint32_t unresolved = 0;
 
-	for (uint32_t i = 0; i < FLOWS * FLOW_QPS + 2; i++)
-		read_qp(l->nic, i);
-	read_qp(l->nic, UINT32_MAX);
+	for (uint32_t i = 0; i < QPS + 2; i++)
+		read_qp(l, nic, i);
+	read_qp(l, nic, UINT32_MAX);
 	for (uint32_t id = 0; id <= FLOWS; id++)
-		read_flow(l, id);
-	FUZZ_CHECK(nic_qp_count(l->nic) <= FLOWS * FLOW_QPS);
-	FUZZ_CHECK(nic_neighbours(l->nic, &unresolved) >= unresolved);
-	FUZZ_CHECK(nic_stats(l->nic) != NULL && nic_pfc_rx(l->nic) != NULL);
-	FUZZ_CHECK(nic_pfc_tx(l->nic) != NULL);
-	(void)nic_done(l->nic);
+		read_flow(l, nic, id);
+	FUZZ_CHECK(nic_qp_count(nic) <= QPS);
+	FUZZ_CHECK(nic_neighbours(nic, &unresolved) >= unresolved);
+	FUZZ_CHECK(nic_stats(nic) != NULL && nic_pfc_rx(nic) != NULL);
+	FUZZ_CHECK(nic_pfc_tx(nic) != NULL);
+	(void)nic_done(nic);
+}
+
+/* Every figure that telemetry reads, of QPs and flows that are not there as well. */
+static void
+read_all(const struct life *l)
+{
+	struct nic_trace_row row;
+
+	for (uint32_t k = 0; k < l->n_nodes; k++)
+		read_node(l, l->node[k]);
 	for (uint64_t i = 0; l->trace != NULL && i < nic_trace_written(l->trace); i++)
 		(void)nic_trace_read(l->trace, i, &row);
 }
 
+/* Traces are of QPs of the first node. */
 static void
 end_traces(struct life *l)
 {
-	if (!nic_traces_are_set(l->nic))
-		l->nic->ops->rx(l->nic, 0, NULL, 0, l->now_ns);
-	FUZZ_CHECK(nic_traces_are_set(l->nic));
+	struct node *nic = l->node[0];
+
+	if (!nic_traces_are_set(nic))
+		nic->ops->rx(nic, 0, NULL, 0, l->now_ns);
+	FUZZ_CHECK(nic_traces_are_set(nic));
 	nic_trace_destroy(l->old_trace);
 	l->old_trace = NULL;
 }
@@ -446,20 +549,20 @@ static void
 trace(struct life *l)
 {
 	uint8_t what = take8(&l->in);
-	uint32_t index = what % (FLOWS * FLOW_QPS);
+	uint32_t index = what % QPS;
 	struct nic_qp_info info;
 
 	end_traces(l);
 	l->traces.n = 0;
 	l->old_trace = l->trace;
 	l->trace = NULL;
-	if (what & 0x80 && nic_qp_info(l->nic, index, &info)) {
+	if (what & 0x80 && nic_qp_info(l->node[0], index, &info)) {
 		l->trace = nic_trace_create(index, 1 + what / 8 % TRACE_ROWS);
 		FUZZ_CHECK(l->trace != NULL);
 		nic_traces_add(&l->traces, l->trace);
 	}
-	nic_set_traces(l->nic, &l->traces);
-	l->asked = true;
+	nic_set_traces(l->node[0], &l->traces);
+	l->asked[0] = true;
 }
 
 /* As the lab's events do it: at a rate that the configuration could have had. */
@@ -470,13 +573,29 @@ set_drain_rate(struct life *l)
 	const char *why = NULL;
 
 	receiver.drain_rate_bps = take_ns(&l->in) % (800 * GBPS + 1);
-	if (rx_drain_params_check(&receiver, &why) == 0)
-		nic_set_drain_rate(l->nic, receiver.drain_rate_bps, l->now_ns);
+	/* A fault of a host of one node. */
+	if (l->n_nodes == 1 && rx_drain_params_check(&receiver, &why) == 0)
+		nic_set_drain_rate(acting(l), receiver.drain_rate_bps, l->now_ns);
+}
+
+static void
+command(struct life *l)
+{
+	uint8_t what = take8(&l->in);
+
+	if (what & 1)
+		nic_reset_pause(acting(l), l->now_ns);
+	else if (what & 2)
+		reset(l, what / 4 % (FLOWS + 1));
+	else if (l->n_nodes == 1)
+		nic_set_pause_storm(acting(l), take8(&l->in) & 1, l->now_ns);
 }
 
 static void
 step(struct life *l)
 {
+	if (l->n_nodes > 1)
+		l->at = take8(&l->in) % l->n_nodes;
 	switch (take8(&l->in) % 12) {
 	case 0:
 	case 1:
@@ -506,10 +625,7 @@ step(struct life *l)
 		set_drain_rate(l);
 		break;
 	case 11:
-		if (take8(&l->in) & 1)
-			nic_reset_pause(l->nic, l->now_ns);
-		else
-			nic_set_pause_storm(l->nic, take8(&l->in) & 1, l->now_ns);
+		command(l);
 		break;
 	}
 }
@@ -526,10 +642,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		return 0;
 	for (unsigned int i = 0; i < STEPS && l.in.len > 0; i++)
 		step(&l);
-	end_reload(&l);
+	end_change(&l);
 	end_traces(&l);
 	read_all(&l);
-	nic_destroy(l.nic);
+	for (uint32_t k = 0; k < l.n_nodes; k++)
+		nic_destroy(l.node[k]);
+	nic_share_destroy(l.share);
 	nic_trace_destroy(l.trace);
 	FUZZ_CHECK(rte_mempool_avail_count(pools.data) == MBUFS);
 	FUZZ_CHECK(rte_mempool_avail_count(pools.control) == MBUFS);

@@ -4,34 +4,18 @@
  * readings and time in any order. After each step the ledger closes and the buffer's sums agree; at
  * the end all mbufs are back.
  */
-#include <rte_mempool.h>
-
 #include "ctl/switch_config.h"
+#include "fuzz/router.h"
 #include "fuzz/sequence.h"
-#include "node/pkt_pool.h"
 #include "switch/sw_counters.h"
 #include "switch/sw_snapshot.h"
-#include "unit/eal.h"
 
-#define PORTS 4
 #define FRAMES 512u
 #define STEPS 400
 #define BURST 8
 
-static struct sw_interface interfaces[] = {
-	{.name = "vlan 10", .ip = "10.0.10.1/24", .ip6 = "fd00:10::1/64"},
-	{.name = "port 3", .ip = "10.0.33.1/24", .ip6 = "fd00:33::1/64"},
-};
-static struct sw_route routes[] = {
-	{.name = "0.0.0.0/1", .nexthop = "10.0.33.2, 10.0.33.3"},
-	{.name = "fd00::/8", .nexthop = "fd00:33::2"},
-	{.name = "11.0.0.0/8", .nexthop = "blackhole"},
-};
-static struct sw_neighbor neighbors[] = {{.name = "10.0.33.2", .mac = {2, 1}},
-					 {.name = "fd00:33::2", .mac = {2, 1}}};
 static struct sw_static_mac static_macs[] = {
 	{.name = "printer", .mac = {2, 0, 0, 0, 0, 9}, .vlan = 10, .port = 1}};
-static const uint8_t router_mac[6] = {2, 0xFF, 0, 0, 0, 1};
 
 static struct rte_mempool *frames, *clones;
 static struct sw_params base, params[2];
@@ -62,33 +46,13 @@ set_tables(struct sw_tables *t, uint8_t which)
 }
 
 static void
-set_base(struct sw_params *p)
-{
-	sw_params_default(p, PORTS);
-	p->vlan_filtering = true;
-	p->fdb_entries = 64;
-	p->router.neighbor_entries = 16;
-	memcpy(p->router.router_mac, router_mac, 6);
-	for (uint16_t i = 0; i < PORTS; i++) {
-		p->ports[i].mac[0] = 2;
-		p->ports[i].link_speed_bps = 100 * GBPS;
-		p->ports[i].access_vlan = i == 3 ? 0 : 10;
-	}
-	p->ports[2].access_vlan = 20;
-	strcpy(p->ports[2].tagged_vlans, "10");
-}
-
-static void
 start(void)
 {
-	if (test_eal_init(64) < 0)
-		abort();
-	frames = pkt_pool_create(&(struct pkt_pool_params){
-		.name = "frames", .n_mbufs = FRAMES, .largest_frame = 1024, .socket = -1});
-	clones = pkt_pool_create(
-		&(struct pkt_pool_params){.name = "clones", .n_mbufs = FRAMES, .socket = -1});
-	FUZZ_CHECK(frames != NULL && clones != NULL);
-	set_base(&base);
+	start_eal();
+	frames = create_pool("frames", FRAMES, 1024);
+	clones = create_pool("clones", FRAMES, 0);
+	set_router(&base);
+	base.fdb_entries = 64;
 	/* Rows of what is not in a table alone: those of the tables come and go. */
 	for (unsigned int i = 0; i < 2; i++) {
 		params[i] = base;
@@ -172,25 +136,9 @@ feed(struct life *l)
 	struct sequence_hosts h = take_hosts(l);
 	size_t len = make_frame(&l->in, buf, &h);
 	struct rte_mbuf *pkts[BURST];
-	uint16_t n = 0;
+	uint16_t n = make_burst(frames, buf, len, pkts, 1 + what / 4 % BURST);
 
-	for (uint16_t want = 1 + what / 4 % BURST; n < want; n++) {
-		pkts[n] = rte_pktmbuf_alloc(frames);
-		if (pkts[n] == NULL)
-			break;
-		memcpy(rte_pktmbuf_append(pkts[n], (uint16_t)len), buf, len);
-	}
 	l->sw->ops->rx(l->sw, what % PORTS, pkts, n, l->now_ns);
-}
-
-static void
-check_sent(const struct rte_mbuf *m)
-{
-	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
-	struct frame_view v;
-
-	FUZZ_CHECK(m->nb_segs == 1 && m->data_len == m->pkt_len);
-	FUZZ_CHECK(frame_parse(frame, m->data_len, &v) == FRAME_OK);
 }
 
 /* Of one port, with any room. @return how many came. */
@@ -202,7 +150,7 @@ poll(struct life *l, uint16_t port, uint16_t room)
 
 	FUZZ_CHECK(n <= room);
 	for (uint16_t i = 0; i < n; i++) {
-		check_sent(pkts[i]);
+		(void)check_frame(pkts[i]);
 		rte_pktmbuf_free(pkts[i]);
 	}
 	if (n == 0 && room > 0)

@@ -7,12 +7,11 @@
 #define QUENCH_TEST_FUZZ_SEQUENCE_H
 
 #include <string.h>
-#include <rte_mbuf.h>
 
 #include "base/field.h"
 #include "base/units.h"
 #include "ctl/config_compare.h"
-#include "fuzz/fuzz.h"
+#include "fuzz/node.h"
 #include "wire/arp.h"
 #include "wire/icmp.h"
 #include "wire/nd.h"
@@ -313,6 +312,22 @@ make_frame(struct sequence *s, uint8_t *buf, const struct sequence_hosts *h)
 	if (what & 32)
 		len = len > 20 ? len - take8(s) % (len - 14) : len;
 	return len;
+}
+
+/* Copies of a frame, as many as the pool has of what is wanted. @return how many. */
+static inline uint16_t
+make_burst(struct rte_mempool *pool, const uint8_t *buf, size_t len, struct rte_mbuf **pkts,
+	   uint16_t want)
+{
+	uint16_t n = 0;
+
+	for (; n < want; n++) {
+		pkts[n] = rte_pktmbuf_alloc(pool);
+		if (pkts[n] == NULL)
+			break;
+		memcpy(rte_pktmbuf_append(pkts[n], (uint16_t)len), buf, len);
+	}
+	return n;
 }
 
 static inline void
