@@ -217,11 +217,14 @@ empty_send_is_no_runt_and_spoils_no_payload(void **state)
 
 /* ---- any of it at once ---- */
 
-/* A life that begins late: at a time, and with numbers of packets near the end of their 32 bits. */
+/* A life that begins late: at a time, and with what a QP counts near the end of its 32 bits. */
 static struct {
 	uint64_t start_ns;
-	bool near_end_of_seq;
+	bool near_end_of_counts;
 } age;
+
+#define OLD_COUNT (UINT32_MAX - 2)
+#define OLD_MESSAGES ((1ull << 32) - 16) /* of which the same ones are timed */
 
 /* What a life was: every frame with its time, counted from the start, and what was counted. */
 static uint64_t digest;
@@ -339,20 +342,67 @@ make_old(struct node *node, uint32_t item, uint32_t psn, uint8_t wraps)
 	qp->sent_wraps = wraps;
 }
 
+static void
+make_counts_old(struct node *node, uint32_t item)
+{
+	struct nic *nic = nic_of(node);
+
+	nic->qps[item].rate_cuts = nic->qps[item].retransmitted_packets = OLD_COUNT;
+	nic->tallies[item].cnps_handled = nic->tallies[item].cnps_sent = OLD_COUNT;
+}
+
+/* Messages that a QP had acknowledged before. Of several sizes, or of a clock's, each would be
+ * another one than that of a young QP; so is what a WRITE tells with its data. */
+static uint64_t
+old_messages(const struct nic_qp_params *qp)
+{
+	return age.near_end_of_counts && qp->arrival == WORKLOAD_CLOSED &&
+			       qp->message_size == WORKLOAD_FIXED && qp->bytes == 0 &&
+			       qp->verb != NIC_WRITE_IMM
+		       ? OLD_MESSAGES
+		       : 0;
+}
+
+/* What a QP has done in this life. */
+static struct nic_qp_info
+info_of(unsigned int host, uint32_t i)
+{
+	struct nic_qp_info info = pair_info(&pair, host, i);
+	uint64_t before = host == qps[i].from ? old_messages(&qps[i].qp) : 0;
+
+	if (!age.near_end_of_counts)
+		return info;
+	info.rate_cuts = (uint32_t)(info.rate_cuts - OLD_COUNT);
+	info.retransmitted_packets = (uint32_t)(info.retransmitted_packets - OLD_COUNT);
+	info.cnps_handled = (uint32_t)(info.cnps_handled - OLD_COUNT);
+	info.cnps_sent = (uint32_t)(info.cnps_sent - OLD_COUNT);
+	info.tx_messages -= before;
+	info.tx_payload_bytes -= before * qps[i].qp.message_bytes;
+	return info;
+}
+
 /* Both ends of a QP. */
 static void
 add_ends(unsigned int from, struct nic_qp_params a, struct nic_qp_params b)
 {
 	uint32_t psn = a.initial_psn;
+	uint64_t before = old_messages(&a);
+	struct nic_qp *qp;
 
-	if (age.near_end_of_seq)
+	if (age.near_end_of_counts)
 		a.initial_psn = b.initial_psn = (psn + 30) & PSN_MASK;
+	a.messages += before;
 	assert_true(nic_add_qp(pair.nic[from], &a, age.start_ns) > 0);
 	assert_true(nic_add_qp(pair.nic[1 - from], &b, age.start_ns) > 0);
-	if (!age.near_end_of_seq)
+	if (!age.near_end_of_counts)
 		return;
 	make_old(pair.nic[from], n_qps, psn, 1);
 	make_old(pair.nic[1 - from], n_qps, psn, 1);
+	make_counts_old(pair.nic[from], n_qps);
+	make_counts_old(pair.nic[1 - from], n_qps);
+	qp = &nic_of(pair.nic[from])->qps[n_qps];
+	qp->acked_msg += before;
+	qp->next_msg += (uint32_t)before;
 }
 
 static void
@@ -511,8 +561,8 @@ static uint64_t
 expect_end_of(uint32_t i)
 {
 	const struct nic_qp_params *qp = &qps[i].qp;
-	struct nic_qp_info a = pair_info(&pair, qps[i].from, i);
-	struct nic_qp_info b = pair_info(&pair, 1 - qps[i].from, i);
+	struct nic_qp_info a = info_of(qps[i].from, i);
+	struct nic_qp_info b = info_of(1 - qps[i].from, i);
 	const struct nic_qp_info *to = qp->verb == NIC_READ ? &a : &b;
 	bool unreliable = qp->raw || qp->verb == NIC_UD_SEND;
 	uint64_t bytes = payload_sum(qp, PAIR_QPN + i, a.tx_messages);
@@ -576,10 +626,8 @@ mix_in_counts(void)
 	for (unsigned int h = 0; h < 2; h++) {
 		mix_in(nic_stats(pair.nic[h]), sizeof(struct nic_stats));
 		for (uint32_t i = 0; i < n_qps; i++) {
-			struct nic_qp_info info;
+			struct nic_qp_info info = info_of(h, i);
 
-			memset(&info, 0, sizeof(info));
-			nic_qp_info(pair.nic[h], i, &info);
 			info.tx_packets = info.rx_packets = 0;
 			mix_in(&info, offsetof(struct nic_qp_info, error));
 		}
@@ -654,6 +702,66 @@ late_ack_is_no_surprise_after_2_32_packets(void **state)
 	solo_destroy(&solo);
 }
 
+/* 24 bits on the wire, of 64 here. */
+static void
+msn_begins_again_after_2_24_messages(void **state)
+{
+	struct nic_qp_params qp = nic_test_qp(0);
+
+	(void)state;
+	solo_init(&solo);
+	qp.requester = false;
+	solo_create(&solo, 64);
+	nic_add_qp(solo.nic, &qp, 0);
+	nic_of(solo.nic)->tallies[0].rx_messages = (1 << 24) - 2;
+	for (uint32_t psn = 0; psn < 4; psn++) {
+		struct roce_view v;
+
+		solo_feed(&solo,
+			  (struct roce_fields){.opcode = RC_SEND_ONLY, .psn = psn, .ack_req = true},
+			  0);
+		assert_true(solo_take(&solo, 10000, &v));
+		assert_int_equal(v.aeth_msn, ((1 << 24) - 1 + psn) & PSN_MASK);
+	}
+	assert_int_equal(pair_info(&(struct pair){.nic = {solo.nic}}, 0, 0).rx_messages,
+			 (1 << 24) + 2);
+	solo_destroy(&solo);
+}
+
+/* After 2^52 messages their number begins again; the packets go on. */
+static void
+messages_go_on_past_2_52(void **state)
+{
+	(void)state;
+	for (int verb = NIC_WRITE; verb <= NIC_UD_SEND; verb++) {
+		struct nic_qp_params qp = nic_test_qp(0);
+		struct nic_qp *old;
+
+		setup(NULL);
+		cable.mishap_ppm = 3000;
+		qp.verb = verb;
+		qp.messages = 0;
+		qp.mtu_bytes = 256;
+		qp.message_bytes = verb == NIC_UD_SEND ? 256 : 1000;
+		qp.stop_ns = NS_PER_MS;
+		pair.params[0].local_ack_timeout = 2;
+		pair.params[0].measure_times = NIC_MEASURE_ON;
+		pair_create(&pair, 512);
+		pair_connect(&pair, &qp);
+		old = &nic_of(pair.nic[0])->qps[0];
+		old->acked_msg = (1ull << 52) - 100;
+		old->next_msg = (uint32_t)old->acked_msg;
+		pair_run(&pair, NEVER_NS);
+		assert_true(pair_info(&pair, 0, 0).done);
+		assert_in_range(pair_info(&pair, 0, 0).tx_messages, 100, 1000000);
+		if (verb != NIC_UD_SEND)
+			assert_int_equal(verb == NIC_READ ? pair_info(&pair, 0, 0).rx_messages
+							  : pair_info(&pair, 1, 0).rx_messages,
+					 pair_info(&pair, 0, 0).tx_messages + 100);
+		pair_destroy(&pair);
+	}
+}
+
 static void
 a_life_that_begins_late_is_the_same(void **state)
 {
@@ -666,7 +774,7 @@ a_life_that_begins_late_is_the_same(void **state)
 
 		/* At 0 a NIC is asked once more for nothing, which draws a number. */
 		age.start_ns = 1ull << 30;
-		age.near_end_of_seq = false;
+		age.near_end_of_counts = false;
 		run_seed(seed);
 		young = digest;
 		for (unsigned int i = 0; i < RTE_DIM(dates_ns); i++) {
@@ -677,10 +785,11 @@ a_life_that_begins_late_is_the_same(void **state)
 					 (uintmax_t)dates_ns[i]);
 		}
 		age.start_ns = 1ull << 30;
-		age.near_end_of_seq = true;
+		age.near_end_of_counts = true;
 		run_seed(seed);
 		if (digest != young)
-			fail_msg("seed %ju: not the same after 2^32 packets", (uintmax_t)seed);
+			fail_msg("seed %ju: not the same after 2^32 of all that it counts",
+				 (uintmax_t)seed);
 	}
 	memset(&age, 0, sizeof(age));
 }
@@ -711,6 +820,8 @@ main(void)
 		cmocka_unit_test_setup(empty_send_is_no_runt_and_spoils_no_payload, setup),
 		cmocka_unit_test(anything_at_once_ends_with_everything_accounted_for),
 		cmocka_unit_test(late_ack_is_no_surprise_after_2_32_packets),
+		cmocka_unit_test(msn_begins_again_after_2_24_messages),
+		cmocka_unit_test(messages_go_on_past_2_52),
 		cmocka_unit_test(a_life_that_begins_late_is_the_same),
 	};
 
