@@ -209,11 +209,7 @@ read_rows(void *arg)
 {
 	struct reader *r = arg;
 	uint64_t written = 0;
-	cpu_set_t all;
 
-	/* Not on the lcore's CPU alone, where EAL has put us. */
-	memset(&all, 0xff, sizeof(all));
-	sched_setaffinity(0, sizeof(all), &all);
 	atomic_store(&r->ready, true);
 	while (written < ROWS) {
 		struct nic_trace_row row;
