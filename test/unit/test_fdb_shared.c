@@ -124,11 +124,45 @@ an_address_heard_by_a_later_clock_is_no_old_one(void **state)
 	fdb_destroy(t.fdb);
 }
 
+static void *
+move_about(void *arg)
+{
+	struct table *t = arg;
+	uint16_t port;
+
+	/* Each moves the address: all of them write. */
+	for (unsigned int i = 0; i < 10 * STEPS; i++)
+		fdb_learn(t->fdb, address(1, &port), (uint16_t)(i % PORTS), i);
+	atomic_store_explicit(&t->found, 1, memory_order_relaxed);
+	return NULL;
+}
+
+/* It is shared while another table is taken over, and no more then: beside who learns. */
+static void
+no_lock_stays_taken_when_a_table_is_shared_no_more(void **state)
+{
+	struct table t = create(false);
+	pthread_t mover;
+	uint16_t port;
+
+	(void)state;
+	assert_int_equal(pthread_create(&mover, NULL, move_about, &t), 0);
+	for (bool shared = true; !atomic_load_explicit(&t.found, memory_order_relaxed);
+	     shared = !shared)
+		fdb_set_shared(t.fdb, shared);
+	pthread_join(mover, NULL);
+	fdb_set_shared(t.fdb, true);
+	assert_true(fdb_learn(t.fdb, address(2, &port), 1, 10 * STEPS));
+	assert_int_equal(fdb_stats(t.fdb)->learn_busy, 0);
+	fdb_destroy(t.fdb);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_lookup_finds_another_address_s_port_while_places_change_hands),
+		cmocka_unit_test(no_lock_stays_taken_when_a_table_is_shared_no_more),
 		cmocka_unit_test(an_address_heard_by_a_later_clock_is_no_old_one),
 	};
 

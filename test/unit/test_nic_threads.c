@@ -542,10 +542,63 @@ nodes_changes_and_readers_run_beside_each_other(void **state)
 	destroy();
 }
 
+#define MADE_QPS 20000u
+
+/* The QP that the reader looks for, so that each is made while it looks. */
+static atomic_uint looked_for;
+
+/* Reads each QP from the moment on at which it is there. */
+static void *
+read_new_qps(void *arg)
+{
+	struct node *node = arg;
+	uint64_t torn = 0;
+
+	for (uint32_t i = 0; i < MADE_QPS; i++) {
+		struct nic_qp_info info;
+
+		atomic_store_explicit(&looked_for, i, memory_order_relaxed);
+		for (unsigned int look = 1; !nic_qp_info(node, i, &info); look++)
+			if (look % 1000 == 0)
+				sched_yield();
+		torn += info.peer_qpn != 0x100 + i || info.local_qpn != PAIR_QPN + i ||
+			info.rx_packets != 0 || info.min_rate_bps == 0 || info.rate_bps == 0;
+	}
+	return (void *)(uintptr_t)torn;
+}
+
+static void
+a_qp_is_whole_when_it_is_there(void **state)
+{
+	static struct solo s;
+	pthread_t reader;
+	void *torn;
+
+	(void)state;
+	solo_init(&s);
+	s.params.max_qps = MADE_QPS;
+	solo_create(&s, 64);
+	assert_int_equal(pthread_create(&reader, NULL, read_new_qps, s.nic), 0);
+	for (uint32_t i = 0; i < MADE_QPS; i++) {
+		struct nic_qp_params qp = nic_test_qp(0);
+
+		qp.peer_qpn = 0x100 + i;
+		qp.initial_psn = 7;
+		qp.requester = false;
+		while (atomic_load_explicit(&looked_for, memory_order_relaxed) < i)
+			sched_yield();
+		assert_int_equal(nic_add_qp(s.nic, &qp, 0), PAIR_QPN + i);
+	}
+	pthread_join(reader, &torn);
+	assert_int_equal((uintptr_t)torn, 0);
+	solo_destroy(&s);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_qp_is_whole_when_it_is_there),
 		cmocka_unit_test(nodes_changes_and_readers_run_beside_each_other),
 	};
 
