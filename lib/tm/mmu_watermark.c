@@ -31,34 +31,49 @@ mmu_pool_name(enum mmu_pool_id pool)
 	return (unsigned int)pool < MMU_POOLS ? pool_names[pool] : "unknown";
 }
 
-/* A peak, and what it is the peak of. */
-struct gauge {
-	struct mmu_peak *peak;
-	uint64_t now_bytes;
-};
-
 /* index: port * TM_CLASSES + class, or a pool's number, or 0. The last two as a part sees them. */
-static struct gauge
-gauge_at(struct mmu *mmu, struct mmu_part *part, enum mmu_watermark kind, unsigned int index)
+static struct mmu_peak *
+peak_at(struct mmu *mmu, struct mmu_part *part, enum mmu_watermark kind, unsigned int index)
 {
 	switch (kind) {
 	case MMU_WATERMARK_PG:
-		return (struct gauge){&mmu->pgs[index].peak, mmu->pgs[index].used_bytes};
+		return &mmu->pgs[index].peak;
 	case MMU_WATERMARK_PG_SHARED:
-		return (struct gauge){&mmu->pgs[index].shared_peak,
-				      mmu_pg_shared(&mmu->pgs[index])};
+		return &mmu->pgs[index].shared_peak;
 	case MMU_WATERMARK_PG_HEADROOM:
-		return (struct gauge){&mmu->pgs[index].headroom_peak,
-				      mmu->pgs[index].headroom_bytes};
+		return &mmu->pgs[index].headroom_peak;
 	case MMU_WATERMARK_QUEUE:
-		return (struct gauge){&mmu->queues[index].peak, mmu->queues[index].used_bytes};
+		return &mmu->queues[index].peak;
 	case MMU_WATERMARK_POOL:
-		return (struct gauge){&part->pools[index].peak, part->pools[index].used_bytes};
+		return &part->pools[index].peak;
 	case MMU_WATERMARK_HEADROOM_POOL:
 	case MMU_WATERMARKS:
 		break;
 	}
-	return (struct gauge){&part->headroom_peak, part->headroom_used_bytes};
+	return &part->headroom_peak;
+}
+
+/* What that is the peak of. By the part's owner. */
+static uint64_t
+bytes_at(const struct mmu *mmu, const struct mmu_part *part, enum mmu_watermark kind,
+	 unsigned int index)
+{
+	switch (kind) {
+	case MMU_WATERMARK_PG:
+		return mmu->pgs[index].used_bytes;
+	case MMU_WATERMARK_PG_SHARED:
+		return mmu_pg_shared(&mmu->pgs[index]);
+	case MMU_WATERMARK_PG_HEADROOM:
+		return mmu->pgs[index].headroom_bytes;
+	case MMU_WATERMARK_QUEUE:
+		return mmu->queues[index].used_bytes;
+	case MMU_WATERMARK_POOL:
+		return part->pools[index].used_bytes;
+	case MMU_WATERMARK_HEADROOM_POOL:
+	case MMU_WATERMARKS:
+		break;
+	}
+	return part->headroom_used_bytes;
 }
 
 static unsigned int
@@ -92,7 +107,7 @@ peak_of(const struct mmu *mmu, enum mmu_watermark kind, uint16_t port, uint8_t i
 
 	for (uint16_t part = 0; part < mmu->n_parts; part++) {
 		const struct mmu_peak *peak =
-			gauge_at((struct mmu *)mmu, &mmu->parts[part], kind, i).peak;
+			peak_at((struct mmu *)mmu, &mmu->parts[part], kind, i);
 
 		mmu_peak_raise(&highest, counter_read(&peak->bytes));
 		highest.past_bytes =
@@ -117,33 +132,23 @@ mmu_persistent_watermark_bytes(const struct mmu *mmu, enum mmu_watermark kind, u
 }
 
 static void
-begin_anew(struct gauge g)
+begin_anew(struct mmu_peak *peak, uint64_t now_bytes)
 {
-	__atomic_store_n(&g.peak->past_bytes, max_u64(g.peak->past_bytes, g.peak->bytes),
+	__atomic_store_n(&peak->past_bytes, max_u64(peak->past_bytes, peak->bytes),
 			 __ATOMIC_RELAXED);
-	__atomic_store_n(&g.peak->bytes, g.now_bytes, __ATOMIC_RELAXED);
+	__atomic_store_n(&peak->bytes, now_bytes, __ATOMIC_RELAXED);
 }
 
 uint64_t
 mmu_part_take_watermark_bytes(struct mmu *mmu, uint16_t part, enum mmu_watermark kind,
 			      uint16_t port, uint8_t index)
 {
-	struct gauge g = gauge_at(mmu, &mmu->parts[part], kind, number_of(mmu, kind, port, index));
-	uint64_t peak_bytes = g.peak->bytes;
+	unsigned int i = number_of(mmu, kind, port, index);
+	struct mmu_peak *peak = peak_at(mmu, &mmu->parts[part], kind, i);
+	uint64_t peak_bytes = peak->bytes;
 
-	begin_anew(g);
+	begin_anew(peak, bytes_at(mmu, &mmu->parts[part], kind, i));
 	return peak_bytes;
-}
-
-/* Whose watermark is it? Those of pools are each part's own. */
-static bool
-belongs(const struct mmu *mmu, const struct mmu_part *part, enum mmu_watermark kind,
-	unsigned int index)
-{
-	if (kind >= MMU_WATERMARK_POOL)
-		return true;
-	return kind == MMU_WATERMARK_QUEUE ? mmu->queues[index].rule->part == part
-					   : mmu->pgs[index].rule->part == part;
 }
 
 void
@@ -152,8 +157,9 @@ mmu_part_clear_watermarks(struct mmu *mmu, uint16_t part, enum mmu_watermark kin
 	struct mmu_part *p = &mmu->parts[part];
 
 	for (unsigned int i = 0; i < gauges(mmu, kind); i++) {
-		if (belongs(mmu, p, kind, i))
-			begin_anew(gauge_at(mmu, p, kind, i));
+		/* Those of pools are each part's own. */
+		if (kind >= MMU_WATERMARK_POOL || mmu->part_of_port[i / TM_CLASSES] == part)
+			begin_anew(peak_at(mmu, p, kind, i), bytes_at(mmu, p, kind, i));
 	}
 }
 
