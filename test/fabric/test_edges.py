@@ -162,7 +162,15 @@ def link_pause(program, folder):
                 expect(between["tx_pause_frames"] > 0 and between["tx_global_pause_frames"] == 0, f"{topology}: {between}")
 
 
-CASES = {f.__name__: f for f in (link_pause, times, last_pause, groups, slow_links, read_back, outputs)}
+def cpus(program, folder):
+    """Runs at once have all CPUs, not the first one together: EAL would put each there."""
+    with subprocess.Popen([program, "--quiet", "--no-progress", scenario(folder)], stdout=subprocess.DEVNULL) as run:
+        os.waitid(os.P_PID, run.pid, os.WEXITED | os.WNOWAIT)
+        ended_on = os.sched_getaffinity(run.pid)  # not reaped yet
+    expect(run.returncode == 0 and ended_on == os.sched_getaffinity(0), f"ended on CPUs {ended_on}")
+
+
+CASES = {f.__name__: f for f in (cpus, link_pause, times, last_pause, groups, slow_links, read_back, outputs)}
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory(prefix="quench-edges-") as work:
