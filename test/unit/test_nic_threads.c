@@ -542,7 +542,7 @@ nodes_changes_and_readers_run_beside_each_other(void **state)
 	destroy();
 }
 
-#define MADE_QPS 20000u
+#define MADE_QPS 5000u
 
 /* The QP that the reader looks for, so that each is made while it looks. */
 static atomic_uint looked_for;

@@ -373,6 +373,7 @@ shared_pool(const char *name, uint16_t largest_frame)
 	});
 
 	assert_non_null(pool);
+	threads_see_all(pool);
 	return pool;
 }
 
