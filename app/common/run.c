@@ -16,6 +16,7 @@
 
 #include "base/fixed.h"
 #include "base/units.h"
+#include "common/eal_files.h"
 #include "common/port_stop.h"
 #include "common/say.h"
 #include "common/service.h"
@@ -83,10 +84,24 @@ asks_for_hugepages(const struct opts *opts)
 	return true;
 }
 
+/* Which lcores these are only EAL knows. */
+static bool
+names_lcores(const struct opts *opts)
+{
+	for (int i = 1; i < opts->eal_argc; i++)
+		if (strncmp(opts->eal_argv[i], "-l", 2) == 0 ||
+		    strncmp(opts->eal_argv[i], "-c", 2) == 0 ||
+		    strncmp(opts->eal_argv[i], "--lcores", 8) == 0)
+			return true;
+	return false;
+}
+
 int
 run_start(const struct opts *opts)
 {
 	catch_signals();
+	if (!eal_has_files(names_lcores(opts) ? 1 : 0))
+		return APP_FAILED;
 	if (rte_eal_init(opts->eal_argc, opts->eal_argv) < 0) {
 		int error = rte_errno;
 

@@ -8,13 +8,13 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <rte_eal.h>
 
 #include "base/units.h"
 #include "common/eal_end.h"
+#include "common/eal_files.h"
 #include "common/say.h"
 #include "ctl/json.h"
 #include "lab/explain.h"
@@ -28,9 +28,6 @@
  */
 #define EAL_MEGABYTES 256u
 #define EAL_MEGABYTES_PER_SWITCH 2u
-
-/* EAL opens about ten, and ends the process when its interrupt thread finds none. */
-#define EAL_DESCRIPTORS 32u
 
 static volatile sig_atomic_t stop_asked;
 
@@ -48,7 +45,6 @@ on_signal(int number)
 static int
 start_eal(uint32_t n_switches)
 {
-	struct rlimit files;
 	cpu_set_t cpus;
 	bool has_cpus = sched_getaffinity(0, sizeof(cpus), &cpus) == 0;
 	char megabytes[16];
@@ -57,11 +53,8 @@ start_eal(uint32_t n_switches)
 	char *argv[16];
 	int argc = 0;
 
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < EAL_DESCRIPTORS) {
-		say_error("at most %ju files may be open: EAL needs %u (ulimit -n)",
-			  (uintmax_t)files.rlim_cur, EAL_DESCRIPTORS);
+	if (!eal_has_files(0))
 		return -1;
-	}
 	for (char *w = words; w < words + sizeof(words); w += strlen(w) + 1)
 		argv[argc++] = w;
 	snprintf(megabytes, sizeof(megabytes), "%u",

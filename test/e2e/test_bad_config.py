@@ -122,6 +122,16 @@ def no_hugepages(work):
           "quench-nic: error: EAL does not start" in last and "--no-huge" in last, (done.returncode, done.stderr))
 
 
+def few_files(work):
+    """EAL panics, with a stack, when it finds no file for a pipe."""
+    for role, sections in (("switch", SWITCH), ("nic", NIC)):
+        path = work / "in.ini"
+        path.write_text(ini(sections))
+        for n in (10, 12, 24):
+            done = run("prlimit", f"--nofile={n}:{n}", program(role), *eal("net_null0"), "--", "--config", path)
+            one_line(f"quench-{role} with {n} files", done, 1, [f"at most {n} files may be open", "ulimit -n"])
+
+
 def run_time(work):
     good = work / "good.ini"
     good.write_text(ini(SWITCH))
@@ -161,6 +171,7 @@ def main():
     wrong_files(work)
     wrong_usage(work)
     no_hugepages(work)
+    few_files(work)
     run_time(work)
     finish()
 
