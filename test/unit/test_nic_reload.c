@@ -46,6 +46,22 @@ reload(void)
 		nic->ops->rx(nic, 0, NULL, 0, pair.now_ns);
 }
 
+/* Whoever polls an idle port hands nothing in, and all the same does what it was asked for. */
+static void
+a_node_that_gets_nothing_puts_a_change_in_force(void **state)
+{
+	(void)state;
+	pair_create(&pair, 1024);
+	pair.params[0].rp.rp_min_rate_bps = 20 * MBPS;
+	next = (struct nic_reload){.params = pair.params[0], .flows = flows, .n_flows = 4};
+	nic_reload(pair.nic[0], &next);
+	for (unsigned int i = 0; i < 10 && !nic_reload_is_done(pair.nic[0]); i++)
+		pair.nic[0]->ops->rx(pair.nic[0], 0, NULL, 0, pair.now_ns);
+	assert_true(nic_reload_is_done(pair.nic[0]));
+	assert_int_equal(nic_stats(pair.nic[0])->rx_packets, 0);
+	pair_destroy(&pair);
+}
+
 static uint64_t
 sent(uint32_t qp)
 {
@@ -535,6 +551,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_node_that_gets_nothing_puts_a_change_in_force, setup),
 		cmocka_unit_test_setup(a_cap_holds_from_the_next_packet_on_and_ends, setup),
 		cmocka_unit_test_setup(a_flow_that_stops_ends_what_it_has_begun_and_goes_on_later,
 				       setup),
