@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 #include <rte_cycles.h>
 #include <rte_eal.h>
@@ -115,6 +116,16 @@ run_start(const struct opts *opts)
 	if (rte_pdump_init() != 0)
 		say_warning("packet capture is not available: %s", rte_strerror(rte_errno));
 	return 0;
+}
+
+int
+run_make_key(struct half_sip_key *key)
+{
+	if (getrandom(key, sizeof(*key), 0) == (ssize_t)sizeof(*key))
+		return 0;
+	say_error("getrandom: expected %zu random bytes from the kernel: %s", sizeof(*key),
+		  strerror(errno));
+	return APP_FAILED;
 }
 
 uint16_t

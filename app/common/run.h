@@ -13,12 +13,19 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "fwd/half_sip.h"
 #include "node/node.h"
 #include "common/opts.h"
 #include "common/poll_loop.h"
 
 /** Start EAL and catch SIGINT and SIGTERM. @return 0 or an exit code after an error line. */
 int run_start(const struct opts *opts);
+
+/**
+ * A key that whoever sends us frames cannot guess: of the hashes of tables that frames can write.
+ * @return 0 or an exit code after an error line.
+ */
+int run_make_key(struct half_sip_key *key);
 
 /** lcores that can poll: all but the main one, or that one if it is alone. */
 uint16_t run_poll_lcores(void);

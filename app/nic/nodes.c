@@ -257,6 +257,8 @@ nodes_open(struct nic_nodes *n, struct nic_config *config, const char *config_pa
 	n->max_qps = config->nic.max_qps;
 	n->nic = config->nic;
 	if (rc == 0)
+		rc = run_make_key(&n->nic.table_key);
+	if (rc == 0)
 		rc = choose_queues(n, config);
 	if (rc == 0)
 		rc = create_pools(n);

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <rte_common.h>
 #include <rte_errno.h>
 #include <rte_lcore.h>
@@ -162,17 +161,6 @@ find_ports(struct quench_switch *s, const char *path)
 	return ports_find(s->ethdevs, s->config->params.n_ports, names, path);
 }
 
-/* Whoever sends us frames must not be able to guess the key of the tables' hashes. */
-static int
-make_key(struct half_sip_key *key)
-{
-	if (getrandom(key, sizeof(*key), 0) == (ssize_t)sizeof(*key))
-		return 0;
-	fprintf(stderr, "quench-switch: getrandom: expected %zu random bytes from the kernel: %s\n",
-		sizeof(*key), strerror(errno));
-	return -EIO;
-}
-
 static int
 open_switch(struct quench_switch *s, const char *path)
 {
@@ -186,7 +174,7 @@ open_switch(struct quench_switch *s, const char *path)
 		rc = open_ports(s);
 	if (rc != 0)
 		return rc;
-	rc = make_key(&s->config->params.table_key);
+	rc = run_make_key(&s->config->params.table_key);
 	if (rc != 0)
 		return rc;
 	s->node = sw_create(&s->config->params, &s->pools);

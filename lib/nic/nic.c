@@ -144,6 +144,7 @@ nic_create(const struct nic_params *params, const struct nic_pools *pools)
 	nic->neighs = neigh_table_create(&(struct neigh_params){
 		.retrans_ns = params->neigh_retrans_time_ns,
 		.reachable_ns = params->neigh_reachable_time_ns,
+		.key = params->table_key,
 	});
 	if (params->measure_pacing)
 		nic->due_ns = calloc(params->max_qps, sizeof(*nic->due_ns));

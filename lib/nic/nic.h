@@ -110,6 +110,8 @@ struct nic_params {
 	struct np_params np;
 	struct rx_drain_params receiver; /* a slow one */
 	struct pfc_params pfc;           /* pause frames of a slow receiver */
+	/* Of the hash of neighbours, for the node's life: a secret, not of the configuration. */
+	struct half_sip_key table_key;
 };
 
 /* Members of nic_params itself; its structs have tables of their own. */
