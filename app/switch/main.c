@@ -66,6 +66,7 @@ close_switch(struct quench_switch *s)
 	ports_close(s->ethdevs, s->n_open);
 	pkt_pool_destroy(s->pools.frames);
 	pkt_pool_destroy(s->pools.clones);
+	pkt_pool_destroy(s->pools.lossless_clones);
 	pkt_pool_destroy(s->pools.pause);
 	pkt_pool_destroy(s->pools.own);
 	eal_end();
@@ -117,6 +118,7 @@ create_pools(struct quench_switch *s, const char *path)
 	frames = frames_needed(params);
 	if (create_pool(&s->pools.frames, pool, "frames", frames, room) &&
 	    create_pool(&s->pools.clones, pool, "clones", frames, 0) &&
+	    create_pool(&s->pools.lossless_clones, pool, "lossless_clones", frames / 4 + 1, 0) &&
 	    create_pool(&s->pools.pause, pool, "pause", own, PAUSE_ROOM_BYTES) &&
 	    create_pool(&s->pools.own, pool, "own", own, room))
 		return 0;

@@ -165,6 +165,8 @@ sw_create(const struct sw_params *params, const struct sw_pools *pools)
 	sw->pools = *pools;
 	if (pools->pause == NULL)
 		sw->pools.pause = pools->frames;
+	if (pools->lossless_clones == NULL)
+		sw->pools.lossless_clones = pools->clones;
 	if (pools->own == NULL)
 		sw->pools.own = pools->frames;
 	sw->copy_room_bytes = rte_pktmbuf_data_room_size(sw->pools.own) - RTE_PKTMBUF_HEADROOM;

@@ -283,6 +283,9 @@ struct sw_pools {
 	struct rte_mempool *pause;  /* PFC frames alone, so that nothing else holds XOFF back */
 	struct rte_mempool *own;    /* the switch's other frames: LLDP, questions, private copies */
 	struct rte_mempool *clones; /* no data room */
+	/* The same, of frames of lossless groups, so that no lossy flood takes them; if NULL,
+	 * clones. */
+	struct rte_mempool *lossless_clones;
 	uint32_t mbufs; /* that can be in the switch at once, if not just those of frames */
 };
 

@@ -38,13 +38,15 @@ static enum sw_drop
 copy_to_port(struct sw *sw, struct arrival *a, struct forms *forms, uint16_t port, bool other)
 {
 	enum sw_drop reason = sw_admit_egress(sw, a, port);
+	bool lossless = sw->lossless_pgs >> a->class.pg & 1;
 	struct rte_mbuf *form, *copy = NULL;
 
 	if (reason != SW_PASS)
 		return reason;
 	form = form_of(sw, a, forms, other);
 	if (form != NULL)
-		copy = rte_pktmbuf_clone(form, sw->pools.clones);
+		copy = rte_pktmbuf_clone(form,
+					 lossless ? sw->pools.lossless_clones : sw->pools.clones);
 	if (copy == NULL) {
 		mmu_egress_release(sw->mmu, port, a->class.queue, a->charged_bytes);
 		return SW_DROP_NO_MBUF;

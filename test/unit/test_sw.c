@@ -364,6 +364,37 @@ copies_without_an_mbuf_are_dropped_by_name(void **state)
 	bench_stop(b);
 }
 
+/* Ports that send nothing hold the copies of a flood. */
+static void
+a_lossy_flood_takes_no_copy_of_a_lossless_frame(void **state)
+{
+	struct bench *b = bench_defaults_of(state, 4);
+	struct rte_mempool *few = bench_pool("few", 8, 0);
+	const struct sw_pools pools = {
+		.frames = b->frames, .clones = few, .lossless_clones = b->clones};
+	uint64_t none[4];
+
+	sw_params_resolve(&b->params);
+	b->sw = sw_create(&b->params, &pools);
+	assert_non_null(b->sw);
+	for (unsigned int i = 0; i < 20; i++)
+		give(b, 0, make_frame(b, &(struct frame_spec){.src = 0, .dst = BROADCAST_HOST}), 0);
+	assert_int_equal(rte_mempool_avail_count(few), 0);
+	for (uint16_t port = 1; port < 4; port++) {
+		none[port] = drops(b, port, SW_DROP_NO_MBUF);
+		assert_true(none[port] > 0);
+	}
+	/* Nobody knows host 1 yet. */
+	give(b, 0, make_data(b, 0, 1, 0), 0);
+	for (uint16_t port = 1; port < 4; port++) {
+		assert_int_equal(drops(b, port, SW_DROP_NO_MBUF), none[port]);
+		assert_int_equal(sw_queue_bytes(b->sw, port, 3), DATA_BYTES);
+	}
+	bench_stop(b);
+	assert_int_equal(rte_mempool_avail_count(few), 8);
+	pkt_pool_destroy(few);
+}
+
 static void
 rx_wakes_the_ports_that_got_work(void **state)
 {
@@ -478,6 +509,7 @@ main(void)
 		cmocka_unit_test(flooded_frame_is_charged_once_until_its_last_copy_left),
 		cmocka_unit_test(flood_between_two_ports_copies_nothing),
 		cmocka_unit_test(copies_without_an_mbuf_are_dropped_by_name),
+		cmocka_unit_test(a_lossy_flood_takes_no_copy_of_a_lossless_frame),
 		cmocka_unit_test(rx_wakes_the_ports_that_got_work),
 		cmocka_unit_test(wrong_parameters_are_refused_with_the_key),
 		cmocka_unit_test(names_of_drops_are_distinct),
