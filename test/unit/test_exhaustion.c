@@ -104,6 +104,83 @@ a_nic_is_made_whole_or_not_at_all(void **state)
 	failing_each("a NIC of many QPs", make_nic, &c);
 }
 
+static void
+let_come(struct node *nic, const struct nic_params *params, uint32_t id)
+{
+	static const struct nic_flow_live live[2];
+	struct nic_reload next = {
+		.params = *params, .flows = live, .n_flows = 2, .come = &id, .n_come = 1};
+
+	nic_reload(nic, &next);
+	for (unsigned int i = 0; i < 10 && !nic_reload_is_done(nic); i++)
+		nic->ops->rx(nic, 0, NULL, 0, 0);
+	assert_true(nic_reload_is_done(nic));
+}
+
+/* A flow of case c comes beside one that sends. */
+static int
+add_flow(void *arg)
+{
+	const struct nic_case *c = arg;
+	struct nic_qp_params first = nic_test_qp(0), second = c->qp;
+	bool armed = failing.armed;
+	struct nic_qp_info info;
+	struct rte_mbuf *m;
+	struct node *nic;
+	int rc;
+
+	failing.armed = false;
+	nic = nic_create(&c->params, &nic_pools);
+	assert_non_null(nic);
+	assert_int_equal(nic_take_flows(nic, 2), 0);
+	assert_int_equal(nic_prepare_flow(nic, &first, &(struct nic_flow_place){0, 0, 1}), 0);
+	let_come(nic, &c->params, 0);
+	second.flow_id = 1;
+	failing.armed = armed;
+	rc = nic_prepare_flow(nic, &second, &(struct nic_flow_place){1, 1, 1});
+	if (rc == 0)
+		let_come(nic, &c->params, 1); /* asks for nothing: it would not stand a failure */
+	else
+		nic_forget_flow(nic, 1);
+	failing.armed = false;
+	assert_true(nic_qp_info(nic, 1, &info) == (rc == 0));
+	/* A question for the second's peer may go first. */
+	for (unsigned int i = 0; i < 4; i++)
+		if (nic->ops->tx(nic, 0, &m, 1, i * NS_PER_US) == 1)
+			rte_pktmbuf_free(m);
+	nic_qp_info(nic, 0, &info);
+	assert_true(info.tx_packets > 0);
+	nic_destroy(nic);
+	return rc;
+}
+
+static void
+a_flow_that_finds_no_memory_leaves_the_others_alone(void **state)
+{
+	struct nic_case c = {.qp = nic_test_qp(0)}, plain;
+
+	(void)state;
+	nic_test_params(&c.params, 0);
+	c.params.max_qps = 4;
+	c.params.measure_times = NIC_MEASURE_ON;
+	c.params.np.np_cnp_moderation = NP_PER_IP_PAIR;
+	c.qp.requester = false;
+	plain = c;
+	c.qp.verb = NIC_READ;
+	failing_each("a flow that is read from", add_flow, &c);
+	c = plain;
+	c.qp.verb = NIC_SEND;
+	c.qp.max_recv_wr = 2;
+	c.qp.post_recv_ns = 100;
+	failing_each("a flow with receive WQEs", add_flow, &c);
+	c = plain;
+	c.qp.requester = true;
+	c.qp.arrival = WORKLOAD_POISSON;
+	c.qp.load_bps = GBPS;
+	memset(c.qp.peer_mac, 0, 6);
+	failing_each("a flow of an open loop, whose peer is asked for", add_flow, &c);
+}
+
 static int
 make_pools(void *arg)
 {
@@ -356,6 +433,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_nic_is_made_whole_or_not_at_all),
+		cmocka_unit_test(a_flow_that_finds_no_memory_leaves_the_others_alone),
 		cmocka_unit_test(a_pool_is_made_whole_or_not_at_all),
 		cmocka_unit_test(a_switch_is_made_whole_or_not_at_all),
 		cmocka_unit_test(a_reload_of_a_switch_that_fails_leaves_the_old_one),
