@@ -46,6 +46,32 @@ split(struct telemetry_call *call, unsigned int max_args, char *params)
 	return true;
 }
 
+/* Jansson leaves out what it found no memory for: the reply would look whole. */
+static _Thread_local bool lacks_memory;
+static json_malloc_t take_memory;
+static json_free_t give_memory;
+
+static void *
+take_noted(size_t n)
+{
+	void *p = take_memory(n);
+
+	lacks_memory = lacks_memory || p == NULL;
+	return p;
+}
+
+static void
+note_lacking_memory(void)
+{
+	json_malloc_t now;
+
+	json_get_alloc_funcs(&now, &give_memory);
+	if (now == take_noted)
+		return;
+	take_memory = now;
+	json_set_alloc_funcs(take_noted, give_memory);
+}
+
 static json_t *
 reply_to(const struct telemetry_endpoint *e, struct telemetry_call *call, const char *params)
 {
@@ -105,6 +131,7 @@ answer(const struct telemetry *t, const char *path, const char *params, struct r
 
 	if (e == NULL)
 		return -ENOENT;
+	lacks_memory = false;
 	if (t->live != NULL)
 		call.version = live_hold(t->live);
 	object = reply_to(e, &call, params);
@@ -114,7 +141,8 @@ answer(const struct telemetry *t, const char *path, const char *params, struct r
 		live_release(t->live, call.version);
 	rc = telemetry_fold(reply, object);
 	json_decref(object);
-	return rc;
+	/* DPDK answers null. */
+	return lacks_memory ? -ENOMEM : rc;
 }
 
 static int
@@ -134,6 +162,7 @@ telemetry_open(struct telemetry *t)
 {
 	int rc = mailbox_init(&t->mailbox);
 
+	note_lacking_memory();
 	for (unsigned int i = 0; rc == 0 && i < t->n_endpoints; i++) {
 		char help[128];
 		const struct telemetry_endpoint *e = &t->endpoints[i];

@@ -2,11 +2,14 @@
 /* Commands as a client of the socket sees them, and work for the main lcore. */
 #include <errno.h>
 #include <pthread.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -54,6 +57,17 @@ ask(const char *command)
 	json_decref(whole);
 	assert_non_null(reply);
 	return reply;
+}
+
+/* Jansson's memory on the thread that answers: which allocation fails, counted from 0. */
+static pthread_t asks;
+static atomic_llong left = LLONG_MAX;
+
+static void *
+take_memory(size_t n)
+{
+	return pthread_equal(pthread_self(), asks) || atomic_fetch_sub(&left, 1) != 0 ? malloc(n)
+										      : NULL;
 }
 
 static void
@@ -318,6 +332,8 @@ set_up(void **state)
 	/* After DPDK's own, which removes the socket. */
 	atexit(remove_runtime_dir);
 	snprintf(prefix, sizeof(prefix), "qtest%d", getpid());
+	asks = pthread_self();
+	json_set_alloc_funcs(take_memory, free);
 	if (rte_eal_init(sizeof(argv) / sizeof(argv[0]), argv) < 0)
 		return -1;
 	if (telemetry_open(&telemetry) != 0)
@@ -337,11 +353,34 @@ tear_down(void **state)
 	return 0;
 }
 
+/* Each allocation fails once: none of them makes a reply that lacks something. */
+static void
+a_reply_is_whole_or_null(void **state)
+{
+	unsigned int failed = 0;
+
+	(void)state;
+	for (long long at = 0;; at++, failed++) {
+		json_t *reply;
+		bool met;
+
+		atomic_store(&left, at);
+		reply = ask("/quench/shapes");
+		met = atomic_exchange(&left, LLONG_MAX) < 0;
+		assert_true(json_is_null(reply) == met);
+		json_decref(reply);
+		if (!met)
+			break;
+	}
+	assert_true(failed > 20);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_object_is_folded_into_paths_and_columns),
+		cmocka_unit_test(a_reply_is_whole_or_null),
 		cmocka_unit_test(pages_fit_and_give_every_row_once),
 		cmocka_unit_test(a_reply_that_does_not_fit_is_none),
 		cmocka_unit_test(wrong_parameters_are_told_what_was_expected),
