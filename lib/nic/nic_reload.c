@@ -113,8 +113,10 @@ nic_bring_along(struct nic *nic, uint32_t item)
 	/* A wait that got longer shows when it ends; one that got shorter must end earlier. */
 	is_due_ns = due_ns(nic, item);
 	if (is_due_ns < was_due_ns && (qp->place == QP_PACED || qp->place == QP_READY) &&
-	    !(qp->flags & QP_RNR))
+	    !(qp->flags & QP_RNR)) {
 		timing_wheel_hurry(nic->wheel, item, is_due_ns);
+		node_wake(&nic->node, 0);
+	}
 }
 
 static void

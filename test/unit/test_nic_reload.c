@@ -100,6 +100,29 @@ a_cap_holds_from_the_next_packet_on_and_ends(void **state)
 	pair_destroy(&pair);
 }
 
+/* An event loop asks next_ns() of woken ports only. */
+static void
+a_wait_that_a_reload_shortens_wakes_the_port(void **state)
+{
+	struct nic_qp_params qp = endless(0);
+	struct node *nic;
+
+	(void)state;
+	pair_create(&pair, 1024);
+	pair_connect(&pair, &qp);
+	nic = pair.nic[0];
+	flows[0].rate_cap_bps = 1000;
+	reload();
+	pair_run(&pair, NS_PER_MS);
+	assert_true(nic->ops->next_ns(nic, 0) > NS_PER_SEC);
+	nic->wake[0] = 0;
+	flows[0].rate_cap_bps = 0;
+	reload();
+	assert_in_range(nic->ops->next_ns(nic, 0), pair.now_ns, pair.now_ns + NS_PER_US);
+	assert_int_equal(nic->wake[0], 1);
+	pair_destroy(&pair);
+}
+
 static void
 a_flow_that_stops_ends_what_it_has_begun_and_goes_on_later(void **state)
 {
@@ -553,6 +576,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_node_that_gets_nothing_puts_a_change_in_force, setup),
 		cmocka_unit_test_setup(a_cap_holds_from_the_next_packet_on_and_ends, setup),
+		cmocka_unit_test_setup(a_wait_that_a_reload_shortens_wakes_the_port, setup),
 		cmocka_unit_test_setup(a_flow_that_stops_ends_what_it_has_begun_and_goes_on_later,
 				       setup),
 		cmocka_unit_test_setup(a_flow_that_is_stopped_at_first_starts_when_it_goes_on,
