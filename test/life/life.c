@@ -28,6 +28,37 @@ life_fail(const char *check, const char *format, ...)
 	_exit(1);
 }
 
+/* A word, or a part of one, with its blanks. */
+static void
+write_blanks(const char *text, FILE *out)
+{
+	for (; *text != '\0'; text++)
+		fputc(*text == '+' ? ' ' : *text, out);
+}
+
+void
+script_ini(const struct script *s, FILE *out)
+{
+	for (unsigned int i = 0; i < s->n; i++) {
+		struct words w;
+
+		words_of(s->line[i], &w);
+		for (unsigned int k = 0; k < w.n; k++) {
+			char *value = k > 0 ? strchr(w.word[k], '=') : NULL;
+
+			fputs(k == 0 ? "[" : "", out);
+			if (value != NULL)
+				*value++ = '\0';
+			write_blanks(w.word[k], out);
+			if (value != NULL) {
+				fputs(" = ", out);
+				write_blanks(value, out);
+			}
+			fputs(k == 0 ? "]\n" : "\n", out);
+		}
+	}
+}
+
 void
 words_of(const char *line, struct words *w)
 {

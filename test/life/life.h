@@ -9,6 +9,9 @@
  * same each time, also after other steps were deleted: the shrinker only deletes lines and words
  * and makes numbers smaller, and a step that makes no sense any more does nothing.
  *
+ * A script of the fabric is a scenario file, where a section is a step: here it is one line, as
+ * "event+cut at_ns=5 action=link_down", with + for a blank.
+ *
  * A kind of life is a pair of functions: one writes a script, one lives it and calls life_fail()
  * when something does not hold. Each life is lived in a process that may crash.
  */
@@ -35,10 +38,15 @@ struct life_kind {
 	void (*make)(struct prng *r, FILE *script);
 	/* Live a script. @return a digest of all that happened. */
 	uint64_t (*live)(const struct script *script);
+	bool is_ini; /* people read and write its scripts as INI files */
 };
 
 extern const struct life_kind life_pair;
 extern const struct life_kind life_switch;
+extern const struct life_kind life_fabric;
+
+/** Write a script of sections as an INI file. */
+void script_ini(const struct script *s, FILE *out);
 
 /* Where a life is: named when it fails. */
 extern const char *life_line;

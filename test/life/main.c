@@ -23,7 +23,7 @@
 /* Lives that the shrinker tries, at most. */
 #define MOST_ATTEMPTS 1500
 
-static const struct life_kind *const kinds[] = {&life_pair, &life_switch};
+static const struct life_kind *const kinds[] = {&life_pair, &life_switch, &life_fabric};
 #define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
 /* What a life that failed said, and the part of it that does not change with the numbers. */
@@ -50,15 +50,58 @@ script_free(struct script *s)
 	*s = (struct script){0};
 }
 
+/* A part of a line of an INI file, as a word. */
+static void
+add_word(char *to, size_t size, const char *from, const char *end)
+{
+	size_t n = strlen(to);
+
+	while (from < end && *from == ' ')
+		from++;
+	while (end > from && end[-1] == ' ')
+		end--;
+	for (; from < end && n + 1 < size; from++)
+		to[n++] = *from == ' ' ? '+' : *from;
+	to[n] = '\0';
+}
+
+/* "[event cut]" begins a line, and each "key = value" below it is a word of that. */
+static void
+read_ini_line(struct script *s, const char *line)
+{
+	const char *end = line + strlen(line), *value = strchr(line, '=');
+	char text[1024] = "";
+
+	if (line[0] == '[') {
+		add_word(text, sizeof(text), line + 1, line + strcspn(line, "]"));
+		script_add(s, text);
+		return;
+	}
+	snprintf(text, sizeof(text), "%s ", s->line[s->n - 1]);
+	add_word(text, sizeof(text), line, value == NULL ? end : value);
+	if (value != NULL) {
+		strncat(text, "=", sizeof(text) - strlen(text) - 1);
+		add_word(text, sizeof(text), value + 1, end);
+	}
+	free(s->line[s->n - 1]);
+	s->line[s->n - 1] = strdup(text);
+}
+
 static struct script
 script_read(FILE *in)
 {
 	struct script s = {0};
+	bool is_ini = false;
 	char line[1024];
 
 	while (fgets(line, sizeof(line), in) != NULL) {
 		line[strcspn(line, "\r\n")] = '\0';
-		if (line[strspn(line, " \t")] != '\0' && line[0] != '#')
+		if (line[strspn(line, " \t")] == '\0' || line[0] == '#')
+			continue;
+		is_ini |= line[0] == '[';
+		if (is_ini)
+			read_ini_line(&s, line);
+		else
 			script_add(&s, line);
 	}
 	return s;
@@ -450,6 +493,11 @@ is_new(const struct failure *why, uint64_t seed)
 static void
 show_script(const struct script *s)
 {
+	if (kind_of(s)->is_ini) {
+		script_ini(s, stdout);
+		fflush(stdout);
+		return;
+	}
 	for (unsigned int i = 0; i < s->n; i++)
 		printf("    %s\n", s->line[i]);
 	fflush(stdout);
@@ -656,7 +704,9 @@ main(int argc, char **argv)
 		} else if (strcmp(argv[i], "--print") == 0 && *value != '\0') {
 			struct script s = script_of(all.kind, strtoull(value, NULL, 10));
 
-			for (unsigned int k = 0; k < s.n; k++)
+			if (all.kind->is_ini)
+				script_ini(&s, stdout);
+			for (unsigned int k = 0; k < s.n && !all.kind->is_ini; k++)
 				printf("%s\n", s.line[k]);
 			script_free(&s);
 			return 0;
