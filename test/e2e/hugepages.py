@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Hugepages for a test, given back at its end."""
 import atexit
+import fcntl
 import os
 import pathlib
 import sys
@@ -21,6 +22,8 @@ def huge_options(work, pages=128, needed=False):
     skipped if they are needed. Any other error fails the test."""
     if os.geteuid() != 0 or not HUGE_PAGES.exists():
         return without("reserving them needs root and a kernel with 2 MB pages", needed)
+    # One test at a time: each gives back the number that it found. The lock is this process's until its end.
+    fcntl.flock(os.open(HUGE_PAGES, os.O_RDONLY), fcntl.LOCK_EX)
     before = HUGE_PAGES.read_text()
     try:
         HUGE_PAGES.write_text(str(int(before) + pages))

@@ -460,8 +460,8 @@ messages_arrive_once_whoever_comes_and_goes(void **state)
 	(void)state;
 	prng_seed(&rnd, 1, 0);
 	loss_in = 0;
-	rounds(1, NP_PER_QP, 0, 120);
-	rounds(3, NP_PER_QP, 0, 80);
+	rounds(1, NP_PER_QP, 0, 40);
+	rounds(3, NP_PER_QP, 0, 30);
 }
 
 static void
@@ -470,8 +470,8 @@ the_same_with_loss(void **state)
 	(void)state;
 	prng_seed(&rnd, 2, 0);
 	loss_in = 300;
-	rounds(1, NP_PER_QP, 0, 60);
-	rounds(3, NP_PER_IP_PAIR, 0, 60);
+	rounds(1, NP_PER_QP, 0, 30);
+	rounds(3, NP_PER_IP_PAIR, 0, 20);
 }
 
 static void
@@ -480,9 +480,9 @@ the_same_with_cnps_that_wait(void **state)
 	(void)state;
 	prng_seed(&rnd, 3, 0);
 	loss_in = 0;
-	rounds(1, NP_PER_IP_PAIR, 20 * NS_PER_US, 60);
-	rounds(3, NP_PER_PORT, 0, 60);
-	rounds(1, NP_PER_QP, 120 * NS_PER_US, 60);
+	rounds(1, NP_PER_IP_PAIR, 20 * NS_PER_US, 20);
+	rounds(3, NP_PER_PORT, 0, 20);
+	rounds(1, NP_PER_QP, 120 * NS_PER_US, 20);
 }
 
 int

@@ -184,7 +184,7 @@ random_graph(struct prng *rnd, uint32_t n)
 	struct topology *t = topology_create();
 
 	for (uint32_t i = 0; i < n; i++) {
-		char name[8];
+		char name[12];
 
 		snprintf(name, sizeof(name), "x%u", i);
 		assert_int_equal(topology_add_switch(t, name, 0), i);
