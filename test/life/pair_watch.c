@@ -148,8 +148,12 @@ advance_arrivals(unsigned int h, struct seen *q)
 		}
 		a->low_ns += gap_ns(h, q, ++a->next, true);
 	}
-	while (a->on && a->known && !a->is_left && a->high_ns <= p->now_ns)
+	while (a->on && a->known && !a->is_left && a->high_ns <= p->now_ns) {
+		/* Nobody looks when a message comes: it is waited for from then on. */
+		if (a->sure == a->begun)
+			a->kept_up_ns = max_u64(a->kept_up_ns, a->high_ns);
 		a->high_ns += gap_ns(h, q, ++a->sure, false);
+	}
 }
 
 /* Its load changes, or it stops or goes on: what is left of the gap, at the latest. */
