@@ -3,12 +3,15 @@
  * The life of a pair of NICs.
  *
  *   pair nodes=1 qps=24 speed=10G delay=1500ns mbufs=512 budget=30000 salt=7
- *   nic H KEY=VALUE ...         what host H begins with; keys of other sections as
- * rp.rp_ai_rate_bps come F from=H KEY=VALUE ... flow F comes, a [flow] of host H that is answered
- * by the other go F / cut F                it leaves, its requester first / its responder first set
- * H KEY=VALUE ...         other parameters; flowF.load_bps is of a flow poll H N N calls of rx()
- * without a frame run TIME read                        everything that can be read cable H lose=PPM
- * twice=PPM late=PPM by=TIME mark=PPM salt=N     the way from host H pause H prios=MASK quanta=N
+ *   nic H KEY=VALUE ...         what host H begins with; other sections as rp.rp_ai_rate_bps
+ *   come F from=H KEY=VALUE ... flow F comes, a [flow] of host H that is answered by the other
+ *   go F / cut F                it leaves, its requester first / its responder first
+ *   set H KEY=VALUE ...         other parameters; flowF.load_bps is of a flow
+ *   poll H N                    N calls of rx() without a frame
+ *   run TIME
+ *   read                        everything that can be read
+ *   cable H lose=PPM twice=PPM late=PPM by=TIME mark=PPM salt=N     the way from host H
+ *   pause H prios=MASK quanta=N
  *   cnp H flow=F qp=I n=N       from the flow's other end to host H
  *   drain H RATE                a slow receiver
  *   storm H on|off
