@@ -156,16 +156,26 @@ advance_arrivals(unsigned int h, struct seen *q)
 	}
 }
 
+/* Of a gap nothing passes before the start, whatever the load. */
+static uint64_t
+passes_from_ns(unsigned int h, const struct seen *q)
+{
+	return max_u64(p->now_ns, flow_of(q)->params[h].work.start_ns);
+}
+
 /* Its load changes, or it stops or goes on: what is left of the gap, at the latest. */
 static void
-keep_left(struct open_loop *a, const struct nic_flow_live *is)
+keep_left(unsigned int h, struct seen *q)
 {
+	struct open_loop *a = &q->arrivals;
+	uint64_t from_ns = passes_from_ns(h, q);
+
 	if (!a->is_left) {
-		a->left_ns = a->high_ns - p->now_ns;
-		a->left_bps = is->load_bps;
+		a->left_ns = a->high_ns - from_ns;
+		a->left_bps = p->host[h].live[q->flow].load_bps;
 	}
 	a->is_left = true;
-	a->left_at_ns = p->now_ns;
+	a->left_at_ns = from_ns;
 }
 
 /* The change is in force now at the latest, and was by then at the earliest when it was asked for.
@@ -176,17 +186,18 @@ use_left(unsigned int h, struct seen *q)
 	const struct nic_flow_live *is = &p->host[h].live[q->flow];
 	const struct nic_flow_live *was = &p->host[h].old_live[q->flow];
 	struct open_loop *a = &q->arrivals;
+	uint64_t from_ns = passes_from_ns(h, q);
 
 	if (!a->is_left)
 		return;
 	if (!is->stopped && !was->stopped)
 		a->left_ns = sub_sat(a->left_ns,
-				     mul_div(p->now_ns - a->left_at_ns,
+				     mul_div(from_ns - a->left_at_ns,
 					     min_u64(is->load_bps, was->load_bps), a->left_bps));
-	a->left_at_ns = p->now_ns;
+	a->left_at_ns = from_ns;
 	if (is->stopped)
 		return;
-	a->high_ns = p->now_ns + mul_div(a->left_ns, a->left_bps, is->load_bps) + 1;
+	a->high_ns = from_ns + mul_div(a->left_ns, a->left_bps, is->load_bps) + 1;
 	a->is_left = false;
 }
 
@@ -558,7 +569,7 @@ watch_asked(unsigned int h)
 		advance_arrivals(h, q);
 		if (q->arrivals.known &&
 		    (is->load_bps != next->load_bps || is->stopped != next->stopped))
-			keep_left(&q->arrivals, is);
+			keep_left(h, q);
 		/* A higher load shortens what is left of the gap. */
 		if (next->load_bps > is->load_bps && q->arrivals.low_ns > p->now_ns)
 			q->arrivals.low_ns = p->now_ns + mul_div(q->arrivals.low_ns - p->now_ns,
