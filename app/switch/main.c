@@ -27,6 +27,7 @@
 #include "switch/sw.h"
 #include "switch/telemetry.h"
 #include "switch/thresholds.h"
+#include "wire/lldp.h"
 
 /* Mbufs that a mempool keeps in its cache of one lcore and may not hand out. */
 #define CACHE_MBUFS 1024
@@ -69,6 +70,7 @@ close_switch(struct quench_switch *s)
 	pkt_pool_destroy(s->pools.lossless_clones);
 	pkt_pool_destroy(s->pools.pause);
 	pkt_pool_destroy(s->pools.own);
+	pkt_pool_destroy(s->pools.copies);
 	eal_end();
 }
 
@@ -120,7 +122,8 @@ create_pools(struct quench_switch *s, const char *path)
 	    create_pool(&s->pools.clones, pool, "clones", frames, 0) &&
 	    create_pool(&s->pools.lossless_clones, pool, "lossless_clones", frames / 4 + 1, 0) &&
 	    create_pool(&s->pools.pause, pool, "pause", own, PAUSE_ROOM_BYTES) &&
-	    create_pool(&s->pools.own, pool, "own", own, room))
+	    create_pool(&s->pools.own, pool, "own", own, LLDP_MAX_BYTES) &&
+	    create_pool(&s->pools.copies, pool, "copies", own, room))
 		return 0;
 	say_error("%s: buffer_bytes = %" PRIu64
 		  " at backing_frame_bytes = %u needs %u mbufs of %u bytes: %s "

@@ -169,7 +169,10 @@ sw_create(const struct sw_params *params, const struct sw_pools *pools)
 		sw->pools.lossless_clones = pools->clones;
 	if (pools->own == NULL)
 		sw->pools.own = pools->frames;
-	sw->copy_room_bytes = rte_pktmbuf_data_room_size(sw->pools.own) - RTE_PKTMBUF_HEADROOM;
+	if (pools->copies == NULL)
+		sw->pools.copies = sw->pools.own;
+	sw->copy_room_bytes =
+		rte_pktmbuf_data_room_size(sw->pools.copies) - RTE_PKTMBUF_HEADROOM;
 	prng_seed(&sw->prng, params->seed, 0);
 	sw_set_classes(sw, params);
 	rc = sw_dcbx_init(sw, params);

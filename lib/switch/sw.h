@@ -281,7 +281,9 @@ struct sw_ledger {
 struct sw_pools {
 	struct rte_mempool *frames; /* what is received; of the others, those that are NULL */
 	struct rte_mempool *pause;  /* PFC frames alone, so that nothing else holds XOFF back */
-	struct rte_mempool *own;    /* the switch's other frames: LLDP, questions, private copies */
+	struct rte_mempool *own;    /* the switch's other frames: LLDP, questions; LLDP_MAX_BYTES */
+	/* Copies that are written into, of frames that others hold; if NULL, own. */
+	struct rte_mempool *copies;
 	struct rte_mempool *clones; /* no data room */
 	/* The same, of frames of lossless groups, so that no lossy flood takes them; if NULL,
 	 * clones. */

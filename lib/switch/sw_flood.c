@@ -24,7 +24,7 @@ form_of(struct sw *sw, const struct arrival *a, struct forms *forms, bool other)
 		return forms->other;
 	if (a->m->pkt_len > sw->copy_room_bytes)
 		return NULL;
-	copy = rte_pktmbuf_copy(a->m, sw->pools.own, 0, UINT32_MAX);
+	copy = rte_pktmbuf_copy(a->m, sw->pools.copies, 0, UINT32_MAX);
 	if (copy == NULL)
 		return NULL;
 	forms->other = sw_retag(sw, copy, a->view.tagged, sw_other_tci(a));

@@ -176,7 +176,7 @@ struct sw {
 	struct prng prng;
 	uint32_t wanted; /* SW_WANT_*, set by other threads */
 	uint32_t max_frame_bytes;
-	uint32_t copy_room_bytes; /* longest frame that an mbuf of pools.own holds */
+	uint32_t copy_room_bytes; /* longest frame that an mbuf of pools.copies holds */
 	uint16_t n_ports;
 	uint64_t down_ports; /* mask */
 	uint8_t lossless_pgs;

@@ -26,7 +26,7 @@ sw_make_private(struct sw *sw, struct rte_mbuf *m)
 		return m;
 	if (m->pkt_len > sw->copy_room_bytes)
 		return NULL;
-	copy = rte_pktmbuf_copy(m, sw->pools.own, 0, UINT32_MAX);
+	copy = rte_pktmbuf_copy(m, sw->pools.copies, 0, UINT32_MAX);
 	if (copy == NULL)
 		return NULL;
 	*pkt_meta(copy) = *pkt_meta(m);

@@ -163,6 +163,43 @@ flood_of_lldp_takes_nothing_from_other_ports(void **state)
 	bench_stop(b);
 }
 
+/* Ports 1 and 2 send nothing and hold the tagged copies of what port 0 floods. */
+static void
+flood_that_gets_tags_leaves_lldp_its_frames(void **state)
+{
+	struct bench *b = *state;
+	struct rte_mempool *few = bench_pool("few", 8, 2048);
+	struct rte_mempool *own = bench_pool("own", 8, LLDP_MAX_BYTES);
+	const struct sw_pools pools = {
+		.frames = b->frames, .clones = b->clones, .own = own, .copies = few};
+	uint64_t none;
+
+	bench_defaults(&b->params, 3);
+	b->params.lldp.lldp = true;
+	b->params.vlan_filtering = true;
+	b->params.ports[0].access_vlan = 10;
+	strcpy(b->params.ports[1].tagged_vlans, "10");
+	strcpy(b->params.ports[2].tagged_vlans, "10");
+	sw_params_resolve(&b->params);
+	b->sw = sw_create(&b->params, &pools);
+	assert_non_null(b->sw);
+	for (unsigned int i = 0; i < 20; i++)
+		give(b, 0, make_frame(b, &(struct frame_spec){.src = 0, .dst = BROADCAST_HOST}), 0);
+	assert_int_equal(rte_mempool_avail_count(few), 0);
+	none = drops(b, 1, SW_DROP_NO_MBUF);
+	assert_true(none > 0);
+	assert_int_equal(rte_mempool_avail_count(own), 8);
+	b->sw->ops->control(b->sw, 0);
+	b->sw->ops->rx(b->sw, 0, NULL, 0, 0);
+	assert_int_equal(rte_mempool_avail_count(own), 5);
+	assert_int_equal(drops(b, 1, SW_DROP_NO_MBUF), none);
+	bench_stop(b);
+	assert_int_equal(rte_mempool_avail_count(few), 8);
+	assert_int_equal(rte_mempool_avail_count(own), 8);
+	pkt_pool_destroy(few);
+	pkt_pool_destroy(own);
+}
+
 static void
 frame_heard_before_the_link_went_down_makes_no_neighbour(void **state)
 {
@@ -272,6 +309,7 @@ main(void)
 		cmocka_unit_test(pfc_that_is_on_stays_on_and_the_mismatch_is_said),
 		cmocka_unit_test(more_frames_than_boxes_are_dropped_under_their_own_name),
 		cmocka_unit_test(flood_of_lldp_takes_nothing_from_other_ports),
+		cmocka_unit_test(flood_that_gets_tags_leaves_lldp_its_frames),
 		cmocka_unit_test(frame_heard_before_the_link_went_down_makes_no_neighbour),
 		cmocka_unit_test(frame_meets_the_link_as_it_is_now),
 		cmocka_unit_test(lldp_falls_silent_speaks_again_and_follows_its_interval),
