@@ -8,9 +8,10 @@ peer as fast as it can, so that each kill meets a burst; each second life of a p
     test_peer_killed.py [REPEATS]
 """
 import signal
+import socket
 import sys
 
-from harness import Program, check, check_equal, eal, finish, work_dir
+from harness import PATIENCE_S, Program, check, check_equal, eal, finish, work_dir
 
 REPEATS = int(sys.argv[1]) if len(sys.argv) > 1 else 3
 PEERS = 3  # of one server
@@ -86,6 +87,27 @@ def nic_and_its_peers(work, repeat):
         check(f"round {repeat}: and has its counters", server.json()["counters"]["rx_packets"] > 0)
 
 
+def peers_that_never_were(work, repeat):
+    """Clients that have gone before the server comes to accept them, as it is on a loaded machine."""
+    folder = work / f"gone{repeat}"
+    folder.mkdir()
+    server = start_nic(folder, "server", 1, "server", 0)
+    server.wait_started()
+    server.process.send_signal(signal.SIGSTOP)
+    # net_memif has room for two that wait.
+    for _ in range(2):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
+            client.settimeout(PATIENCE_S)
+            client.connect(str(folder / "m0.sock"))
+    server.process.send_signal(signal.SIGCONT)
+    peer = start_nic(folder, "peer", 2, "client", 1)
+    peer.wait_started()
+    wait_traffic(server, ("rx", "tx"))
+    wait_traffic(peer, ("rx",))
+    check_equal(f"round {repeat}: the peer after two that never were ends", peer.stop(signal.SIGINT), 0)
+    check_equal(f"round {repeat}: and so does its server", server.stop(signal.SIGINT), 0)
+
+
 def switch_and_its_peers(work, repeat):
     """One port's peer is killed; the other's frames still come through to the next one."""
     folder = work / f"switch{repeat}"
@@ -108,6 +130,7 @@ def main():
     work = work_dir()
     for repeat in range(REPEATS):
         nic_and_its_peers(work, repeat)
+        peers_that_never_were(work, repeat)
         switch_and_its_peers(work, repeat)
     check_equal("sockets of memif that are left", [str(p) for p in work.rglob("*.sock")], [])
     finish()
