@@ -139,10 +139,10 @@ answer(const struct telemetry *t, const char *path, const char *params, struct r
 		object = error_object(e, &call);
 	if (t->live != NULL)
 		live_release(t->live, call.version);
-	rc = telemetry_fold(reply, object);
+	/* DPDK answers null to an error. */
+	rc = telemetry_fold(reply, object, &lacks_memory);
 	json_decref(object);
-	/* DPDK answers null. */
-	return lacks_memory ? -ENOMEM : rc;
+	return rc;
 }
 
 static int

@@ -108,8 +108,15 @@ kind_of_column(const json_t *rows, const char *key)
 	return kind;
 }
 
+/* A reply in the making. Its arrays are freed by DPDK when it sends the reply, and only then. */
+struct fold {
+	struct rte_tel_data *reply;
+	struct rte_tel_data *array[RTE_TEL_MAX_DICT_ENTRIES];
+	unsigned int n_arrays;
+};
+
 static int
-add_column(struct rte_tel_data *d, const char *name, const json_t *rows, const char *key)
+add_column(struct fold *f, const char *name, const json_t *rows, const char *key)
 {
 	static const enum rte_tel_value_type types[] = {RTE_TEL_UINT_VAL, RTE_TEL_INT_VAL,
 							RTE_TEL_STRING_VAL};
@@ -127,9 +134,11 @@ add_column(struct rte_tel_data *d, const char *name, const json_t *rows, const c
 			rc = add_item(array, kind, json_object_get(row, key));
 	}
 	if (rc == 0)
-		rc = rte_tel_data_add_dict_container(d, name, array, 0);
+		rc = rte_tel_data_add_dict_container(f->reply, name, array, 0);
 	if (rc != 0)
 		rte_tel_data_free(array);
+	else
+		f->array[f->n_arrays++] = array; /* as many as the dictionary takes */
 	return rc;
 }
 
@@ -143,7 +152,7 @@ join(char name[TEXT_BYTES], const char *prefix, const char *key)
 
 /* A column for each key that any of the rows has. */
 static int
-add_rows(struct rte_tel_data *d, const char *prefix, const json_t *rows)
+add_rows(struct fold *f, const char *prefix, const json_t *rows)
 {
 	json_t *keys = json_object(), *row, *v;
 	char name[TEXT_BYTES];
@@ -159,14 +168,14 @@ add_rows(struct rte_tel_data *d, const char *prefix, const json_t *rows)
 		if (rc == 0)
 			rc = join(name, prefix, key);
 		if (rc == 0)
-			rc = add_column(d, name, rows, key);
+			rc = add_column(f, name, rows, key);
 	}
 	json_decref(keys);
 	return rc;
 }
 
 static int
-add_members(struct rte_tel_data *d, const char *prefix, const json_t *object)
+add_members(struct fold *f, const char *prefix, const json_t *object)
 {
 	char name[TEXT_BYTES];
 	const char *key;
@@ -177,11 +186,11 @@ add_members(struct rte_tel_data *d, const char *prefix, const json_t *object)
 		int rc = join(name, prefix, key);
 
 		if (rc == 0 && json_is_object(v))
-			rc = add_members(d, name, v);
+			rc = add_members(f, name, v);
 		else if (rc == 0 && json_is_array(v))
-			rc = add_rows(d, is_page ? "" : name, v);
+			rc = add_rows(f, is_page ? "" : name, v);
 		else if (rc == 0)
-			rc = add_scalar(d, name, v);
+			rc = add_scalar(f->reply, name, v);
 		if (rc != 0)
 			return rc;
 	}
@@ -238,12 +247,20 @@ reply_bytes(const json_t *object, size_t prefix_bytes)
 }
 
 int
-telemetry_fold(struct rte_tel_data *reply, const json_t *object)
+telemetry_fold(struct rte_tel_data *reply, const json_t *object, const bool *lacks_memory)
 {
+	struct fold f = {.reply = reply};
+	int rc;
+
 	if (reply_bytes(object, 0) > TELEMETRY_REPLY_BYTES)
 		return -E2BIG;
 	rte_tel_data_start_dict(reply);
-	return add_members(reply, "", object);
+	rc = add_members(&f, "", object);
+	if (rc == 0 && *lacks_memory)
+		rc = -ENOMEM;
+	for (unsigned int i = 0; rc != 0 && i < f.n_arrays; i++)
+		rte_tel_data_free(f.array[i]);
+	return rc;
 }
 
 void

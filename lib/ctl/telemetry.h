@@ -24,8 +24,13 @@
 /* Of a reply of 16 KiB, with room for the command that begins it. */
 #define TELEMETRY_REPLY_BYTES 15360u
 
-/** Fill a reply with an object. @return 0, or -E2BIG, -EINVAL (our mistake), -ENOMEM. */
-int telemetry_fold(struct rte_tel_data *reply, const json_t *object);
+/**
+ * Fill a reply with an object. After an error the reply owns nothing.
+ *
+ * @param lacks_memory  Set by the caller's allocator for Jansson, which says of few failures itself.
+ * @return              0, or -E2BIG, -EINVAL (our mistake), -ENOMEM.
+ */
+int telemetry_fold(struct rte_tel_data *reply, const json_t *object, const bool *lacks_memory);
 
 /* Rows that are added to an object until it would not fit a reply. */
 struct telemetry_page {
