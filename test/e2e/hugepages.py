@@ -22,7 +22,7 @@ def huge_options(work, pages=128, needed=False):
     skipped if they are needed. Any other error fails the test."""
     if os.geteuid() != 0 or not HUGE_PAGES.exists():
         return without("reserving them needs root and a kernel with 2 MB pages", needed)
-    # One test at a time: each gives back the number that it found. The lock is this process's until its end.
+    # One test of all checkouts at a time: each gives back the number that it found. The lock is this process's until its end.
     fcntl.flock(os.open(HUGE_PAGES, os.O_RDONLY), fcntl.LOCK_EX)
     before = HUGE_PAGES.read_text()
     try:
