@@ -327,7 +327,7 @@ next_of(struct client *c, const char *command, const json_t *page, json_int_t at
 	*next = json_integer_value(found);
 	if (found == NULL || *next > at)
 		return 0;
-	return fail(c, APP_FAILED, "%s: %.*s: expected a next page that begins behind row %lld",
+	return fail(c, APP_FAILED, "%s: %.*s: expected a next page that begins after row %lld",
 		    c->path, (int)strcspn(command, ","), command, (long long)at);
 }
 

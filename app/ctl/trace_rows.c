@@ -63,7 +63,7 @@ read_to_end(struct trace_reader *r, json_t **reply, bool *lapped)
 		rc = trace_read(r, &page);
 		/* All rows up to until were there when the first reply was made. */
 		if (rc == 0 && r->next <= at) {
-			say_error("%s: its trace: expected a row behind row %" PRIu64, r->id, at);
+			say_error("%s: its trace: expected a row after row %" PRIu64, r->id, at);
 			json_decref(page);
 			rc = APP_FAILED;
 		}
