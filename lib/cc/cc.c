@@ -240,7 +240,6 @@ cc_init(struct cc_node *node, const struct cc_setup *setup)
 	switch (setup->algorithm) {
 	case CC_DCQCN:
 		node->rp = setup->rp;
-		node->byte_event_bytes = setup->rp->rp_byte_reset_bytes;
 		break;
 	case CC_DCTCP:
 		node->dctcp = setup->dctcp;
@@ -253,6 +252,14 @@ cc_init(struct cc_node *node, const struct cc_setup *setup)
 	default:
 		break;
 	}
+	cc_take_params(node);
+}
+
+void
+cc_take_params(struct cc_node *node)
+{
+	if (node->ops == &algorithms[CC_DCQCN])
+		node->byte_event_bytes = node->rp->rp_byte_reset_bytes;
 }
 
 uint32_t

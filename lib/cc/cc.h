@@ -109,6 +109,9 @@ struct cc_setup {
 
 void cc_init(struct cc_node *node, const struct cc_setup *setup);
 
+/** The parameters that node points to have changed. Other threads may call cc_read() meanwhile. */
+void cc_take_params(struct cc_node *node);
+
 /* What is acknowledged and how far the requester has got: packets counted modulo 2^32. */
 struct cc_ack {
 	uint32_t acked_seq; /* first packet that is not acknowledged */
@@ -160,7 +163,7 @@ uint32_t cc_on_ack(struct cc *cc, const struct cc_node *node, const struct cc_ac
 /** The requester goes back: after a NAK, or after silence. */
 uint32_t cc_on_loss(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
 
-/** The parameters that node points to have changed; cc_init() was called again. */
+/** After cc_take_params(), for each QP: its rate within the limits that are new. */
 uint32_t cc_on_params(struct cc *cc, const struct cc_node *node);
 
 void cc_read(const struct cc *cc, const struct cc_node *node, struct cc_view *out, uint64_t now_ns);

@@ -33,10 +33,11 @@ static void
 set_params(struct nic *nic, const struct nic_params *next)
 {
 	struct nic_params *p = &nic->params;
-	uint64_t max_rate_bps = next->rp.rp_max_rate_bps;
+	struct rp_params rp = next->rp;
 
-	p->rp = next->rp;
-	p->rp.rp_max_rate_bps = max_rate_bps > 0 ? max_rate_bps : p->link_speed_bps;
+	if (rp.rp_max_rate_bps == 0)
+		rp.rp_max_rate_bps = p->link_speed_bps;
+	p->rp = rp;
 	p->dctcp = next->dctcp;
 	p->timely = next->timely;
 	p->np.np_min_time_between_cnps_us = next->np.np_min_time_between_cnps_us;
@@ -49,7 +50,7 @@ set_params(struct nic *nic, const struct nic_params *next)
 	p->rnr_retry = next->rnr_retry;
 	p->min_rnr_timer = next->min_rnr_timer;
 	nic->qp_burst_nanobits = token_burst_nanobits(p->qp_burst_bytes);
-	nic_cc_init(nic);
+	cc_take_params(&nic->cc);
 }
 
 /* The flow's part of the change, when the first of its QPs is brought along. */

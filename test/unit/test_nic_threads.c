@@ -594,11 +594,81 @@ a_qp_is_whole_when_it_is_there(void **state)
 	solo_destroy(&s);
 }
 
+#define READINGS 1000000u
+#define ALPHA_ONE (1ull << 32)
+
+static atomic_bool has_read;
+
+/* No change is about its rates. */
+static void *
+read_a_qp(void *arg)
+{
+	struct node *node = arg;
+	struct nic_qp_info info, first;
+	uint64_t torn = 0;
+
+	nic_qp_info(node, 0, &first);
+	torn += first.alpha_q32 == 0 || first.alpha_q32 == ALPHA_ONE;
+	for (uint32_t i = 0; i < READINGS; i++) {
+		nic_qp_info(node, 0, &info);
+		torn += info.target_rate_bps != first.target_rate_bps ||
+			info.alpha_q32 != first.alpha_q32;
+	}
+	atomic_store_explicit(&has_read, true, memory_order_relaxed);
+	return (void *)(uintptr_t)torn;
+}
+
+/* A QP that a CNP has limited: its alpha, which decays, is worked out at each reading. */
+static void
+create_limited(struct solo *s)
+{
+	struct nic_qp_params qp = nic_test_qp(0);
+	struct roce_path path;
+	struct roce_view v;
+
+	solo_init(s);
+	s->params.rp.rp_dce_tcp_rtt_us = 1;
+	solo_create(s, 64);
+	qp.messages = 0;
+	nic_add_qp(s->nic, &qp, 0);
+	path = solo_path(s);
+	assert_true(solo_take(s, 0, &v));
+	solo_feed_on(s, &path, &(struct roce_fields){.opcode = ROCE_CNP, .becn = true}, 0);
+	while (solo_take(s, 20 * NS_PER_US, &v))
+		;
+}
+
+static void
+a_qp_is_read_while_parameters_change(void **state)
+{
+	struct nic_flow_live live = {0};
+	static struct solo s;
+	pthread_t reader;
+	void *torn;
+
+	(void)state;
+	create_limited(&s);
+	atomic_store_explicit(&has_read, false, memory_order_relaxed);
+	assert_int_equal(pthread_create(&reader, NULL, read_a_qp, s.nic), 0);
+	for (uint32_t i = 0; !atomic_load_explicit(&has_read, memory_order_relaxed); i++) {
+		struct nic_reload r = {.params = s.params, .flows = &live, .n_flows = 1};
+
+		r.params.rp.rp_byte_reset_bytes += i % 2;
+		nic_reload(s.nic, &r);
+		while (!nic_reload_is_done(s.nic))
+			s.nic->ops->rx(s.nic, 0, NULL, 0, s.now_ns);
+	}
+	pthread_join(reader, &torn);
+	assert_int_equal((uintptr_t)torn, 0);
+	solo_destroy(&s);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_qp_is_whole_when_it_is_there),
+		cmocka_unit_test(a_qp_is_read_while_parameters_change),
 		cmocka_unit_test(nodes_changes_and_readers_run_beside_each_other),
 	};
 
