@@ -30,9 +30,10 @@ SENT = r"tx +[1-9][0-9]* pps"
 
 
 def nic(messages):
-    """Two QPs that are each other's peers: 17 sends, 18 answers."""
+    """Two QPs that are each other's peers: 17 sends, 18 answers. Where no peer answers it waits without end for the signal."""
     return f"""
 [nic]
+local_ack_timeout = 0
 mac = 02:00:00:00:00:01
 ip = 10.0.0.1
 link_speed_bps = 10G
@@ -66,10 +67,9 @@ def devices(work):
     return pairs
 
 
-def try_one(work, role, name, config, options, with_signal):
+def try_one(work, role, name, config, options, with_signal, seen=" pps"):
     program = Program(work, role, name, config, options, "--stats-interval", 0.1, "--idle-sleep", 100)
     program.wait_started()
-    seen = " pps" if role == "switch" else SENT
     program.wait_until("a statistics line", lambda: re.search(seen, program.out()))
     code = program.stop(with_signal)
     result = program.json()
@@ -90,8 +90,12 @@ def main():
 
             for with_signal in (signal.SIGINT, signal.SIGTERM):
                 try_one(work, "switch", f"quench-switch on {device}, {pages}", SWITCH, options(*pair), with_signal)
-            out = try_one(work, "nic", f"quench-nic on {device}, {pages}", nic(0), options(pair[0]), signal.SIGTERM)
-            check(f"quench-nic on {device}, {pages}: it sent", out["counters"]["tx_packets"] > 0)
+            # memif's link is down until a client comes: nothing has to be sent there.
+            has_link = device != "net_memif"
+            out = try_one(work, "nic", f"quench-nic on {device}, {pages}", nic(0), options(pair[0]), signal.SIGTERM,
+                          SENT if has_link else " pps")
+            if has_link:
+                check(f"quench-nic on {device}, {pages}: it sent", out["counters"]["tx_packets"] > 0)
             if device == "net_pcap":
                 held = out["port"]["held"]
                 check_equal("and its frames are in the capture", len(read_pcap(work / "out0.pcap")),
