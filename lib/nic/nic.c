@@ -199,50 +199,55 @@ nic_qp_count(const struct node *node)
 	return __atomic_load_n(&nic_of_const(node)->n_qps, __ATOMIC_RELAXED);
 }
 
-static void
+/* @return its flags. */
+static uint16_t
 read_qp(const struct nic *nic, uint32_t index, struct nic_qp_info *out)
 {
-	const struct nic_qp *qp = &nic->qps[index];
-	const struct qp_flow *flow = nic_flow_of(nic, qp);
 	const struct qp_tally *tally = &nic->tallies[index];
+	const struct qp_flow *flow;
+	struct nic_qp qp;
 	struct cc_view cc;
 
-	cc_read(&qp->cc, &nic->cc, &cc, qp->bucket.updated_ns);
+	words_read(&qp, &nic->qps[index], sizeof(qp));
+	flow = nic_flow_of(nic, &qp);
+	cc_read(&qp.cc, &nic->cc, &cc, qp.bucket.updated_ns);
 	*out = (struct nic_qp_info){
 		.local_qpn = nic_local_qpn(nic, index),
-		.peer_qpn = qp->dest_qp,
-		.rate_bps = qp->bucket.rate_bps,
+		.peer_qpn = qp.dest_qp,
+		.rate_bps = qp.bucket.rate_bps,
 		.target_rate_bps = cc.target_rate_bps,
 		.alpha_q32 = cc.alpha_q32,
 		.rtt_ns = nic->measure.rtts != NULL ? nic->measure.rtts[index].last_ns : 0,
-		.tx_wire_bytes = qp->tx_wire_bytes,
-		.tx_packets = qp_tx_packets(qp, flow),
-		.retransmitted_packets = qp->retransmitted_packets,
-		.tx_messages = qp->acked_msg,
+		.tx_wire_bytes = qp.tx_wire_bytes,
+		.tx_packets = qp_tx_packets(&qp, flow),
+		.retransmitted_packets = qp.retransmitted_packets,
+		.tx_messages = qp.acked_msg,
 		.tx_payload_bytes = workload_is_fixed(&flow->params.work)
-					    ? qp->acked_msg * flow->message_bytes
+					    ? qp.acked_msg * flow->message_bytes
 					    : nic->acked_bytes[index],
 		.rx_payload_bytes = tally->rx_payload_bytes,
 		.rx_messages = tally->rx_messages,
-		.rx_packets = qp->flags & QP_UD ? tally->rx_messages
-						: qp->rx_seq - flow->params.initial_psn,
+		.rx_packets = qp.flags & QP_UD ? tally->rx_messages
+						: qp.rx_seq - flow->params.initial_psn,
 		.rx_wire_bytes = tally->rx_wire_bytes,
 		.cnps_handled = tally->cnps_handled,
 		.cnps_sent = tally->cnps_sent,
-		.rate_cuts = qp->rate_cuts,
+		.rate_cuts = qp.rate_cuts,
 		.min_rate_bps = tally->min_rate_kbps * KBPS,
-		.error = qp->flags & QP_ERROR,
-		.done = qp->flags & QP_DONE,
+		.error = qp.flags & QP_ERROR,
+		.done = qp.flags & QP_DONE,
 	};
-	nic_read_info(nic, index, out);
+	nic_read_info(nic, index, &qp, out);
 	if (nic->measure.times != NULL)
 		nic_measure_info(nic, index, out);
+	return qp.flags;
 }
 
 void
 nic_qp_read(const struct nic *nic, uint32_t index, struct nic_qp_info *out)
 {
 	const struct nic_skipped *skipped = __atomic_load_n(&nic->skipped, __ATOMIC_ACQUIRE);
+	uint16_t flags;
 	uint32_t before;
 
 	if (likely(skipped == NULL)) {
@@ -252,9 +257,9 @@ nic_qp_read(const struct nic *nic, uint32_t index, struct nic_qp_info *out)
 	skipped += index;
 	do {
 		before = seq_read(&skipped->seq);
-		read_qp(nic, index, out);
+		flags = read_qp(nic, index, out);
 		/* Of READs, requests are counted and not numbered; the responses are. */
-		if (nic->qps[index].flags & QP_READS)
+		if (flags & QP_READS)
 			out->rx_packets -= counter_read(&skipped->acked);
 		else
 			out->tx_packets -= counter_read(&skipped->sent);

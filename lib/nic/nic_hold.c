@@ -16,7 +16,7 @@ const char *const nic_hold_words[] = {
 static enum nic_hold
 between_messages(const struct nic_qp *qp, const struct qp_flow *flow)
 {
-	if (flow->stopped && !(qp->flags & QP_LAST))
+	if (__atomic_load_n(&flow->stopped, __ATOMIC_RELAXED) && !(qp->flags & QP_LAST))
 		return NIC_HOLD_STOPPED;
 	return qp->flags & QP_REQUESTER && qp->place == QP_BLOCKED &&
 			       qp->acked_seq != qp_sent_seq(qp)
@@ -46,38 +46,37 @@ hold_of(const struct nic *nic, const struct nic_qp *qp)
 		return between_messages(qp, flow);
 	if (!qp_in_window(qp))
 		return NIC_HOLD_WINDOW;
-	if (nic->pause.paused_queues >> flow->data_queue & 1)
+	if (__atomic_load_n(&nic->pause.paused_queues, __ATOMIC_RELAXED) >> flow->data_queue & 1)
 		return NIC_HOLD_PAUSE;
 	return qp->place == QP_PACED ? NIC_HOLD_RATE : NIC_HOLD_WIRE;
 }
 
-/* The acknowledged ones are read first: their number does not pass that of the sent ones, which may
- * grow in between. */
+/* Of the copy: packets may have been sent and acknowledged between the reading of the two. */
 static uint32_t
 unacked_packets(const struct nic_qp *qp)
 {
-	uint32_t acked_seq = __atomic_load_n(&qp->acked_seq, __ATOMIC_ACQUIRE);
+	uint32_t unacked = qp_sent_seq(qp) - qp->acked_seq;
 
-	return qp->flags & QP_REQUESTER ? qp_sent_seq(qp) - acked_seq : 0;
+	return qp->flags & QP_REQUESTER && unacked <= NIC_MAX_WINDOW ? unacked : 0;
 }
 
 bool
 nic_qp_hold(const struct node *node, uint32_t index, struct nic_qp_hold *out)
 {
 	const struct nic *nic = nic_of_const(node);
-	const struct nic_qp *qp;
+	struct nic_qp qp;
 
 	if (!nic_qp_is_there(nic, index)) {
 		*out = (struct nic_qp_hold){.hold = NIC_HOLD_START,
 					    .window_packets = nic->window_packets};
 		return false;
 	}
-	qp = &nic->qps[index];
+	words_read(&qp, &nic->qps[index], sizeof(qp));
 	*out = (struct nic_qp_hold){
-		.hold = hold_of(nic, qp),
-		.cc_rate_bps = qp->cc.head.rate_bps,
-		.cap_bps = nic_flow_of(nic, qp)->rate_cap_bps,
-		.unacked_packets = unacked_packets(qp),
+		.hold = hold_of(nic, &qp),
+		.cc_rate_bps = qp.cc.head.rate_bps,
+		.cap_bps = counter_read(&nic_flow_of(nic, &qp)->rate_cap_bps),
+		.unacked_packets = unacked_packets(&qp),
 		.window_packets = nic->window_packets,
 	};
 	return true;

@@ -9,6 +9,7 @@
 #include <rte_prefetch.h>
 
 #include "base/counter.h"
+#include "base/words.h"
 #include "fwd/neigh.h"
 #include "nic/nic.h"
 #include "nic/nic_common.h"
@@ -327,7 +328,7 @@ nic_qp_is_there(const struct nic *nic, uint32_t item)
 		     nic->qps[item].place != QP_FREE;
 
 	/* What is read of it is read after that: a flow that it does not have yet has no MTU. */
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	words_found(&nic->qps[item]);
 	return there;
 }
 
@@ -474,7 +475,8 @@ void nic_read_stamp(struct nic *nic, uint32_t item, struct rte_mbuf *m);
 /** It has left. */
 void nic_read_sent(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** What differs from other QPs in what a QP has done. */
-void nic_read_info(const struct nic *nic, uint32_t item, struct nic_qp_info *info);
+void nic_read_info(const struct nic *nic, uint32_t item, const struct nic_qp *qp,
+		   struct nic_qp_info *info);
 
 /* nic_rnr.c */
 /** Take a receive WQE. @return false: there is none. */

@@ -252,8 +252,8 @@ nic_measure_info(const struct nic *nic, uint32_t item, struct nic_qp_info *out)
 	const struct nic_qp_times *t = &nic->measure.times[item];
 	uint32_t before;
 
-	out->ce_packets = t->ce_packets;
-	out->cnps_ignored = t->cnps_ignored;
+	out->ce_packets = __atomic_load_n(&t->ce_packets, __ATOMIC_RELAXED);
+	out->cnps_ignored = __atomic_load_n(&t->cnps_ignored, __ATOMIC_RELAXED);
 	do {
 		before = seq_read(&t->seq);
 		out->completions = __atomic_load_n(&t->completions, __ATOMIC_RELAXED);
@@ -262,12 +262,18 @@ nic_measure_info(const struct nic *nic, uint32_t item, struct nic_qp_info *out)
 	} while (seq_changed(&t->seq, before));
 }
 
+static void
+count_one(uint32_t *counter)
+{
+	__atomic_store_n(counter, *counter + 1, __ATOMIC_RELAXED);
+}
+
 void
 nic_measure_ce(struct nic *nic, uint32_t item)
 {
 	counter_inc(&nic_flow_of(nic, &nic->qps[item])->ce_packets);
 	if (nic->measure.times != NULL)
-		nic->measure.times[item].ce_packets++;
+		count_one(&nic->measure.times[item].ce_packets);
 }
 
 void
@@ -275,5 +281,5 @@ nic_measure_cnp_ignored(struct nic *nic, uint32_t item)
 {
 	counter_inc(&nic_flow_of(nic, &nic->qps[item])->cnps_ignored);
 	if (nic->measure.times != NULL)
-		nic->measure.times[item].cnps_ignored++;
+		count_one(&nic->measure.times[item].cnps_ignored);
 }

@@ -31,12 +31,12 @@ static void
 set_paused(struct nic *nic, uint8_t prios)
 {
 	struct nic_pause *pause = &nic->pause;
+	uint8_t queues = qos_map_paused_queues(&nic->params.qos, prios);
 
-	pause->paused_prios = prios;
 	if (nic->params.flow_control == NIC_FLOW_PAUSE)
-		pause->paused_queues = prios != 0 ? UINT8_MAX : 0;
-	else
-		pause->paused_queues = qos_map_paused_queues(&nic->params.qos, prios);
+		queues = prios != 0 ? UINT8_MAX : 0;
+	pause->paused_prios = prios;
+	__atomic_store_n(&pause->paused_queues, queues, __ATOMIC_RELAXED);
 }
 
 void

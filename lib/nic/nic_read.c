@@ -383,10 +383,11 @@ response_sent(struct nic *nic, uint32_t item)
 	struct nic_reads *reads = &nic->reads[item];
 
 	if (!(qp->flags & QP_RESEND)) {
-		reads->tx_packets++;
+		counter_inc(&reads->tx_packets);
 		if (qp->left_packets == 1) {
-			reads->tx_messages++;
-			reads->tx_payload_bytes += read_at(nic, item, qp->next_msg)->bytes;
+			counter_inc(&reads->tx_messages);
+			counter_add(&reads->tx_payload_bytes,
+				    read_at(nic, item, qp->next_msg)->bytes);
 		}
 	}
 	qp_sent(qp);
@@ -420,9 +421,9 @@ nic_read_sent(struct nic *nic, uint32_t item, uint64_t now_ns)
 }
 
 void
-nic_read_info(const struct nic *nic, uint32_t item, struct nic_qp_info *info)
+nic_read_info(const struct nic *nic, uint32_t item, const struct nic_qp *qp,
+	      struct nic_qp_info *info)
 {
-	const struct nic_qp *qp = &nic->qps[item];
 	const struct qp_flow *flow = nic_flow_of(nic, qp);
 	const struct nic_reads *reads;
 	uint32_t before;
@@ -434,12 +435,12 @@ nic_read_info(const struct nic *nic, uint32_t item, struct nic_qp_info *info)
 		info->rx_packets += qp_acked_packets(qp, flow);
 	} else if (is_server(nic, qp)) {
 		reads = &nic->reads[item];
-		info->tx_packets = reads->tx_packets + qp->retransmitted_packets;
-		info->tx_messages = reads->tx_messages;
-		info->tx_payload_bytes = reads->tx_payload_bytes;
+		info->tx_packets = counter_read(&reads->tx_packets) + qp->retransmitted_packets;
+		info->tx_messages = counter_read(&reads->tx_messages);
+		info->tx_payload_bytes = counter_read(&reads->tx_payload_bytes);
 		do {
 			before = seq_read(&reads->seq);
-			info->rx_packets = counter_read(&qp->rx_seq) - flow->params.initial_psn -
+			info->rx_packets = counter_read(&nic->qps[item].rx_seq) - flow->params.initial_psn -
 					   counter_read(&reads->rx_gap_psns);
 		} while (seq_changed(&reads->seq, before));
 	}

@@ -37,7 +37,7 @@ set_params(struct nic *nic, const struct nic_params *next)
 
 	if (rp.rp_max_rate_bps == 0)
 		rp.rp_max_rate_bps = p->link_speed_bps;
-	p->rp = rp;
+	words_write(&p->rp, &rp, sizeof(rp));
 	p->dctcp = next->dctcp;
 	p->timely = next->timely;
 	p->np.np_min_time_between_cnps_us = next->np.np_min_time_between_cnps_us;
@@ -67,8 +67,8 @@ change_flow(struct nic *nic, struct qp_flow *flow)
 	if (id >= r->n_flows || flow->life != FLOW_STAYS)
 		return;
 	next = &r->flows[id];
-	flow->rate_cap_bps = next->rate_cap_bps;
-	flow->stopped = next->stopped;
+	__atomic_store_n(&flow->rate_cap_bps, next->rate_cap_bps, __ATOMIC_RELAXED);
+	__atomic_store_n(&flow->stopped, next->stopped, __ATOMIC_RELAXED);
 	if (flow->params.requester && workload_is_open(&flow->params.work))
 		arrivals_change(&flow->arrivals, next->load_bps, next->stopped,
 				nic->before.until_ns);

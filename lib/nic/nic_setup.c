@@ -190,7 +190,7 @@ nic_qp_begin(struct nic *nic, uint32_t item, uint32_t flow, const struct nic_qp_
 		return -ENOMEM;
 	nic_cc_start(nic, item, 0, params->start_ns);
 	/* Other threads may read it from here on: nic_qp_is_there(). */
-	__atomic_thread_fence(__ATOMIC_RELEASE);
+	words_publish(qp);
 	qp->place = QP_IDLE;
 	if (item >= nic->n_qps)
 		__atomic_store_n(&nic->n_qps, item + 1, __ATOMIC_RELAXED);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/counter.h"
+#include "base/words.h"
 
 /* Zeros that begin on a cache line, or NULL with errno set. */
 static void *
@@ -121,17 +122,20 @@ queue_at(const struct mmu *mmu, uint16_t port, uint8_t queue)
 struct mmu_pg_state
 mmu_pg_state(const struct mmu *mmu, uint16_t port, uint8_t pg_index)
 {
-	const struct mmu_pg *pg = pg_at(mmu, port, pg_index);
-	uint64_t used_bytes = counter_read(&pg->used_bytes);
-	/* Beside the owner one may have moved before the other is read. */
-	uint64_t headroom_bytes = min_u64(counter_read(&pg->headroom_bytes), used_bytes);
-	uint64_t shared_bytes = sub_sat(used_bytes - headroom_bytes, pg->rule->reserved_bytes);
+	uint64_t headroom_bytes, shared_bytes;
+	struct mmu_rule rule;
+	struct mmu_pg pg;
 
+	words_read(&pg, pg_at(mmu, port, pg_index), sizeof(pg));
+	words_read(&rule, pg.rule, sizeof(rule));
+	/* Beside the owner one may have moved before the other is read. */
+	headroom_bytes = min_u64(pg.headroom_bytes, pg.used_bytes);
+	shared_bytes = sub_sat(pg.used_bytes - headroom_bytes, rule.reserved_bytes);
 	return (struct mmu_pg_state){
-		.reserved_bytes = used_bytes - headroom_bytes - shared_bytes,
+		.reserved_bytes = pg.used_bytes - headroom_bytes - shared_bytes,
 		.shared_bytes = shared_bytes,
 		.headroom_bytes = headroom_bytes,
-		.packets = __atomic_load_n(&pg->packets, __ATOMIC_RELAXED),
+		.packets = pg.packets,
 	};
 }
 
@@ -141,16 +145,32 @@ mmu_queue_bytes(const struct mmu *mmu, uint16_t port, uint8_t queue)
 	return queue_at(mmu, port, queue)->used_bytes;
 }
 
+/* What is in force now, for a reader beside the owner. */
+static uint64_t
+read_limit(const struct mmu *mmu, uint16_t port, uint8_t pg_index, struct mmu_rule *rule)
+{
+	struct mmu_pool pool;
+	struct mmu_pg pg;
+
+	words_read(&pg, pg_at(mmu, port, pg_index), sizeof(pg));
+	words_read(rule, pg.rule, sizeof(*rule));
+	words_read(&pool, rule->pool, sizeof(pool));
+	return mmu_limit_at(rule, mmu_pool_free(&pool));
+}
+
 uint64_t
 mmu_pg_limit_bytes(const struct mmu *mmu, uint16_t port, uint8_t pg)
 {
-	return mmu_limit(pg_at(mmu, port, pg)->rule);
+	struct mmu_rule rule;
+
+	return read_limit(mmu, port, pg, &rule);
 }
 
 uint64_t
 mmu_pg_xon_mark_bytes(const struct mmu *mmu, uint16_t port, uint8_t pg)
 {
-	const struct mmu_rule *rule = pg_at(mmu, port, pg)->rule;
+	struct mmu_rule rule;
+	uint64_t limit_bytes = read_limit(mmu, port, pg, &rule);
 
-	return mmu_xon_mark(rule, mmu_limit(rule));
+	return mmu_xon_mark(&rule, limit_bytes);
 }
