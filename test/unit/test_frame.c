@@ -366,12 +366,18 @@ mutated_frames_never_give_offsets_outside(void **state)
 		struct pkt p;
 		size_t len;
 
-		if (prng_below(&r, 2))
-			ipv4(&p, prng_below(&r, 2), 5 + (unsigned int)prng_below(&r, 11), 40);
-		else
+		if (prng_below(&r, 2)) {
+			bool tagged = prng_below(&r, 2);
+
+			ipv4(&p, tagged, 5 + (unsigned int)prng_below(&r, 11), 40);
+		} else {
 			ipv6(&p, (uint8_t[]){0, 17, 43, 44, 60}[prng_below(&r, 5)], 60);
-		for (uint64_t k = prng_below(&r, 4); k > 0; k--)
-			p.b[12 + prng_below(&r, 80)] = (uint8_t)prng_u32(&r);
+		}
+		for (uint64_t k = prng_below(&r, 4); k > 0; k--) {
+			uint64_t at = 12 + prng_below(&r, 80);
+
+			p.b[at] = (uint8_t)prng_u32(&r);
+		}
 		len = prng_below(&r, p.len + 1);
 		if (parse(&p, len, &v) != FRAME_OK || v.ip_version == 0)
 			continue;

@@ -251,8 +251,11 @@ random_damage_is_counted_frame_by_frame(void **state)
 		uint16_t n = good_frame(frame, opcodes[prng_below(&r, 3)]);
 		struct rte_mbuf *m;
 
-		for (uint64_t k = prng_below(&r, 4); k > 0; k--)
-			frame[prng_below(&r, n)] = (uint8_t)prng_u32(&r);
+		for (uint64_t k = prng_below(&r, 4); k > 0; k--) {
+			uint64_t at = prng_below(&r, n);
+
+			frame[at] = (uint8_t)prng_u32(&r);
+		}
 		if (prng_below(&r, 8) == 0)
 			n = (uint16_t)prng_below(&r, n + 1u);
 		solo_feed_bytes(&solo, frame, n);

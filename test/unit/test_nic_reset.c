@@ -229,9 +229,11 @@ both_ends_reset_at_any_time_end_all_messages(void **state)
 		uint64_t tx_packets = 0, rx_packets = 0;
 		struct nic_qp_params qp;
 		struct prng rng;
+		int verb;
 
 		prng_seed(&rng, seed, 0);
-		qp = flow_of(verbs[prng_below(&rng, 4)], (uint32_t)prng_below(&rng, 1 << 24));
+		verb = verbs[prng_below(&rng, 4)];
+		qp = flow_of(verb, (uint32_t)prng_below(&rng, 1 << 24));
 		qp.depth = 1 + (uint32_t)prng_below(&rng, 8);
 		qp.message_size = prng_below(&rng, 2) ? WORKLOAD_UNIFORM : WORKLOAD_FIXED;
 		qp.message_bytes = prng_below(&rng, 9000);

@@ -284,7 +284,7 @@ change_rates(struct prng *r)
 		struct nic_flow_live *live = &c.hosts[0].live[id];
 
 		live->stopped = prng_below(r, 4) == 0;
-		live->rate_cap_bps = prng_below(r, 2) * (1 + prng_below(r, 9)) * GBPS;
+		live->rate_cap_bps = prng_below(r, 2) ? (1 + prng_below(r, 9)) * GBPS : 0;
 		if (live->load_bps > 0)
 			live->load_bps = (1 + prng_below(r, 9)) * 100 * MBPS;
 	}

@@ -107,7 +107,8 @@ hold_against_a_plain_list(uint32_t n)
 		assert_int_equal(route_add(t, &p, (uint16_t)(i + 1)), 0);
 	}
 	for (unsigned int step = 0; step < 20000; step++) {
-		uint32_t ip = list[prng_below(&r, n)].ip ^ (uint32_t)prng_below(&r, 512);
+		uint32_t near_ip = list[prng_below(&r, n)].ip;
+		uint32_t ip = near_ip ^ (uint32_t)prng_below(&r, 512);
 		uint32_t best = 0, best_length = 0;
 		uint64_t target;
 
