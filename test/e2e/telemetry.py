@@ -35,11 +35,12 @@ class Telemetry:
     def __init__(self, file_prefix):
         self.path = BASE / file_prefix / "dpdk_telemetry.v2"
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.socket.settimeout(PATIENCE_S)
+        # Not with a timeout yet: it would make a full backlog an error in place of a wait.
         self.socket.connect(str(self.path))
+        self.socket.settimeout(PATIENCE_S)
         self.info = json.loads(self.socket.recv(1024))
         # DPDK has the socket before the program has its commands.
-        end = time.monotonic() + 10
+        end = time.monotonic() + PATIENCE_S
         while self.ask("/quench/info") is None and time.monotonic() < end:
             time.sleep(0.01)
 

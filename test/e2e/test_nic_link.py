@@ -9,7 +9,8 @@ import atexit
 import os
 import time
 
-from harness import CORES, Program, check, check_equal, eal, finish, privileged, run, skip, work_dir
+from harness import Program, check, check_equal, finish, privileged, run, skip, work_dir
+from telemetry import Telemetry, eal, prefix, wait_answers
 
 OUTAGE_S = 1
 BRIDGE = f"q{os.getpid() % 100000}b"
@@ -34,10 +35,12 @@ message_bytes = 64KB
 """
 
 
-def start(work, name, text, tap, first, *more):
-    lcores = ",".join(f"{i}@{CORES[(first + i) % len(CORES)]}" for i in range(3))
-    options = ["--lcores", lcores] + eal(f"net_tap0,iface={tap}", core=first)[2:]
-    return Program(work, "nic", name, text, options, "--idle-sleep", 50, "--stats-interval", 0.1, *more)
+def start(work, name, text, tap, *more):
+    file_prefix = prefix(name)
+    program = Program(work, "nic", name, text, eal(file_prefix, f"net_tap0,iface={tap}", lcores=3), "--idle-sleep", 50,
+                      "--stats-interval", 0.1, *more)
+    wait_answers(program, file_prefix)
+    return program, file_prefix
 
 
 def link(device, *what):
@@ -51,14 +54,12 @@ def main():
     atexit.register(run, "ip", "link", "del", BRIDGE)
     link(BRIDGE, "up")
     work = work_dir()
-    receiver = start(work, "receiver", config(2, 1, False), TAPS[1], 0)
-    receiver.wait_started()
-    # Before the bridge takes its frames, they are lost: it begins late.
-    text = config(1, 2, True).replace("messages = 8", "messages = 8\nstart_ns = 1s")
-    sender = start(work, "sender", text, TAPS[0], 1, "--stay")
-    sender.wait_started()
+    receiver, _ = start(work, "receiver", config(2, 1, False), TAPS[1])
+    # Nothing is sent before the bridge has both.
+    sender, sender_prefix = start(work, "sender", config(1, 2, True) + "stopped = on\n", TAPS[0], "--stay")
     for tap in TAPS:
         link(tap, "master", BRIDGE)
+    Telemetry(sender_prefix).ask("/quench/set,flow a.stopped=off")
     sender.wait_until("data", lambda: any("tx          0 pps" not in line for line in sender.out().splitlines()))
     link(TAPS[0], "down")
     sender.wait_until("the line that says so", lambda: "link is down" in sender.err())

@@ -9,7 +9,7 @@ import subprocess
 
 from frames import ECT0, roce, write_pcap
 from harness import BUILD, Program, check, check_equal, finish, run, work_dir
-from telemetry import BASE, eal, prefix
+from telemetry import BASE, eal, prefix, wait_answers
 
 SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "app/ctl/quenchctl.bash"
 FRAMES = 300
@@ -85,7 +85,7 @@ def check_switch(work, name, other):
     switch = Program(work, "switch", "switch", SWITCH, eal(
         name, f"net_pcap0,rx_pcap={work}/in.pcap,tx_pcap={work}/out0.pcap", f"net_pcap1,tx_pcap={work}/out1.pcap"),
         "--stats-interval", 0, "--idle-sleep", 200)
-    switch.wait_started()
+    wait_answers(switch, name)
     ctl = Ctl(work, "--file-prefix", name)
 
     def interfaces(more=""):

@@ -7,7 +7,7 @@ import sys
 
 from frames import ECT0, roce, write_pcap
 from harness import BUILD, Program, check, check_equal, finish, run, work_dir
-from telemetry import Telemetry, eal, prefix
+from telemetry import Telemetry, eal, prefix, wait_answers
 
 RELOADS = 100
 STATIONS = ("02:00:00:00:00:01", "02:00:00:00:01:01")
@@ -183,7 +183,7 @@ def try_quenchctl():
     file_prefix = prefix("q")
     switch = Program(work, "switch", "switch", plain, eal(file_prefix, "net_null0", "net_null1"), "--stats-interval", 0,
                      "--idle-sleep", 200)
-    switch.wait_started()
+    wait_answers(switch, file_prefix)
 
     def ctl(*words, **kw):
         return run((BUILD / "app/ctl/quenchctl").absolute(), "-f", file_prefix, *words, **kw)

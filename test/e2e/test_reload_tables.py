@@ -6,7 +6,7 @@ import sys
 
 from frames import ECT0, roce, write_pcap
 from harness import BUILD, Program, check, check_equal, finish, run, work_dir
-from telemetry import Telemetry, eal, prefix
+from telemetry import Telemetry, eal, prefix, wait_answers
 
 RELOADS = 60
 STATIONS = ("02:00:00:00:00:01", "02:00:00:00:01:01")
@@ -184,7 +184,7 @@ def try_quenchctl():
     file_prefix = prefix("tq")
     switch = Program(work, "switch", "switch", plain, eal(file_prefix, *(f"net_null{i},no-rx=1" for i in range(4)), memory=160),
                      "--stats-interval", 0, "--idle-sleep", 200)
-    switch.wait_started()
+    wait_answers(switch, file_prefix)
 
     def ctl(*words):
         return run((BUILD / "app/ctl/quenchctl").absolute(), "-f", file_prefix, *words, cwd=work)

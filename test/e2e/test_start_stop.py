@@ -38,6 +38,8 @@ NIC = """
 mac = 02:00:00:00:00:01
 ip = 10.0.0.1
 link_speed_bps = 10G
+# Nobody answers: it shall not give up before the signal.
+local_ack_timeout = 0
 [flow a]
 peer_mac = 02:00:00:00:00:02
 peer_ip = 10.0.0.2
