@@ -3,9 +3,14 @@
 import struct
 import zlib
 
-from scapy.all import IP, TCP, UDP, Dot1Q, Ether, IPv6, Raw, RawPcapReader, raw
+# Not scapy.all, which takes half a second to load.
+from scapy.compat import raw
 from scapy.contrib.roce import BTH
-from scapy.utils import RawPcapWriter
+from scapy.layers.inet import IP, TCP, UDP
+from scapy.layers.inet6 import IPv6
+from scapy.layers.l2 import Dot1Q, Ether
+from scapy.packet import Raw
+from scapy.utils import RawPcapReader, RawPcapWriter
 
 NOT_ECT, ECT1, ECT0, CE = range(4)
 PAUSE_ADDRESS = bytes.fromhex("0180c2000001")
