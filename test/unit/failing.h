@@ -29,17 +29,9 @@
 #include <rte_malloc.h>
 #include <rte_memzone.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define FAILING_WORKS 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) ||                         \
-	__has_feature(thread_sanitizer)
-#define FAILING_WORKS 0
-#endif
-#endif
-#ifndef FAILING_WORKS
-#define FAILING_WORKS 1
-#endif
+#include "sanitized.h"
+
+#define FAILING_WORKS (!SANITIZED)
 
 struct failing_live {
 	int64_t blocks;      /* of malloc and its family */

@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "nic/nic_internal.h"
 #include "nic_test.h"
+#include "sanitized.h"
 
 #define QPS_MAX 12
 
@@ -769,7 +770,9 @@ a_life_that_begins_late_is_the_same(void **state)
 	uint64_t seed = first != NULL ? strtoull(first, NULL, 10) : 1001;
 
 	(void)state;
-	for (uint64_t end = seed + (n != NULL ? strtoull(n, NULL, 10) : 12); seed < end; seed++) {
+	/* What differs late are numbers, which no sanitizer judges. */
+	for (uint64_t end = seed + (n != NULL ? strtoull(n, NULL, 10) : SANITIZED ? 2 : 12);
+	     seed < end; seed++) {
 		uint64_t young;
 
 		/* At 0 a NIC is asked once more for nothing, which draws a number. */

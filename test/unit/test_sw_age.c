@@ -11,6 +11,7 @@
 
 #include "base/fixed.h"
 #include "base/prng.h"
+#include "sanitized.h"
 #include "switch/sw_event.h"
 #include "wire/arp.h"
 
@@ -347,7 +348,8 @@ a_life_that_begins_late_is_the_same(void **state)
 		(1ull << 63) / NS_PER_SEC - 100,
 	};
 	const char *n = getenv("QUENCH_SWITCH_SEEDS");
-	uint64_t seeds = n != NULL ? strtoull(n, NULL, 10) : 6;
+	/* What differs late are numbers, which no sanitizer judges. */
+	uint64_t seeds = n != NULL ? strtoull(n, NULL, 10) : SANITIZED ? 2 : 6;
 
 	for (uint64_t seed = 1; seed <= seeds; seed++) {
 		uint64_t young = live(*state, seed, NS_PER_SEC);
