@@ -41,7 +41,12 @@ set_params(struct nic *nic, const struct nic_params *next)
 	p->dctcp = next->dctcp;
 	p->timely = next->timely;
 	p->np.np_min_time_between_cnps_us = next->np.np_min_time_between_cnps_us;
-	p->np.np_min_port_cnp_interval_ns = next->np.np_min_port_cnp_interval_ns;
+	if (p->np.np_min_port_cnp_interval_ns != next->np.np_min_port_cnp_interval_ns) {
+		p->np.np_min_port_cnp_interval_ns = next->np.np_min_port_cnp_interval_ns;
+		/* The gate was closed for the interval of before: a CNP that waits asks again. */
+		nic->np.gate_ns = 0;
+		node_wake(&nic->node, 0);
+	}
 	p->qp_burst_bytes = next->qp_burst_bytes;
 	p->icrc_check = next->icrc_check;
 	p->initial_rate = next->initial_rate;

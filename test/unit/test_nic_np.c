@@ -296,6 +296,31 @@ port_sends_no_two_cnps_closer_than_it_can(void **state)
 	solo_destroy(&solo);
 }
 
+/* The node names no time that is later than what it does. */
+static void
+a_shorter_interval_lets_a_waiting_cnp_go(void **state)
+{
+	struct nic_reload reload = {0};
+
+	(void)state;
+	solo.params.np.np_min_time_between_cnps_us = 0;
+	solo.params.np.np_min_port_cnp_interval_ns = 100 * NS_PER_US;
+	start(NP_PER_QP);
+	feed(NS_PER_US, 0, ECN_CE);
+	feed(NS_PER_US, 1, ECN_CE);
+	assert_int_equal(take_cnp(NS_PER_US), 0);
+	assert_int_equal(take_cnp(2 * NS_PER_US), -1);
+	assert_int_equal(solo.nic->ops->next_ns(solo.nic, 0), 101 * NS_PER_US);
+	reload.params = solo.params;
+	reload.params.np.np_min_port_cnp_interval_ns = 0;
+	nic_reload(solo.nic, &reload);
+	while (!nic_reload_is_done(solo.nic))
+		solo.nic->ops->rx(solo.nic, 0, NULL, 0, solo.now_ns);
+	assert_true(solo.nic->ops->next_ns(solo.nic, 0) <= 2 * NS_PER_US);
+	assert_int_equal(take_cnp(2 * NS_PER_US), 1);
+	solo_destroy(&solo);
+}
+
 static void
 cnps_carry_the_code_point_they_are_told(void **state)
 {
@@ -362,6 +387,7 @@ main(void)
 		cmocka_unit_test_setup(delay_beyond_the_interval_loses_no_cnp, setup),
 		cmocka_unit_test_setup(marks_meanwhile_are_answered_by_the_cnp_on_its_way, setup),
 		cmocka_unit_test_setup(port_sends_no_two_cnps_closer_than_it_can, setup),
+		cmocka_unit_test_setup(a_shorter_interval_lets_a_waiting_cnp_go, setup),
 		cmocka_unit_test_setup(cnps_carry_the_code_point_they_are_told, setup),
 		cmocka_unit_test_setup(more_pairs_than_the_table_is_wide_are_found_again, setup),
 	};
