@@ -115,8 +115,14 @@ class Exporter:
         return samples(self.get()[2])
 
     def wait_until(self, what, condition):
+        def holds():
+            try:
+                return condition(self.samples())
+            except ConnectionError:  # a server that is full makes room for others
+                return False
+
         end = time.monotonic() + PATIENCE_S
-        while not condition(self.samples()):
+        while not holds():
             if time.monotonic() > end:
                 raise SystemExit(f"the exporter does not get to: {what}\n{self.err()}")
             time.sleep(0.1)
