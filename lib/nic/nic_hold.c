@@ -24,8 +24,23 @@ between_messages(const struct nic_qp *qp, const struct qp_flow *flow)
 		       : NIC_HOLD_MESSAGE;
 }
 
+/* A QP in the wheel between two messages: does it wait for tokens, and longer than for the next
+ * message? What it was to send again was acknowledged before they came. */
+static bool
+lacks_tokens(const struct nic *nic, uint32_t index, const struct nic_qp *qp,
+	     const struct qp_flow *flow)
+{
+	struct nic_arrival arrival = {0};
+
+	if (qp->place != QP_PACED || !(qp->flags & QP_REQUESTER))
+		return false;
+	if (workload_is_open(&flow->params.work))
+		words_read(&arrival, &nic->arrivals[index], sizeof(arrival));
+	return token_account_next_ns(&qp->bucket) > arrival.next_ns;
+}
+
 static enum nic_hold
-hold_of(const struct nic *nic, const struct nic_qp *qp)
+hold_of(const struct nic *nic, uint32_t index, const struct nic_qp *qp)
 {
 	const struct qp_flow *flow = nic_flow_of(nic, qp);
 
@@ -42,8 +57,13 @@ hold_of(const struct nic *nic, const struct nic_qp *qp)
 	if (qp->flags & QP_RNR)
 		return NIC_HOLD_RNR;
 	/* What it was to send again was acknowledged: its turn begins the next message. */
-	if (qp->left_packets == 0 && qp->place != QP_READY)
-		return between_messages(qp, flow);
+	if (qp->left_packets == 0 && qp->place != QP_READY) {
+		enum nic_hold hold = between_messages(qp, flow);
+
+		return hold == NIC_HOLD_MESSAGE && lacks_tokens(nic, index, qp, flow)
+			       ? NIC_HOLD_RATE
+			       : hold;
+	}
 	if (!qp_in_window(qp))
 		return NIC_HOLD_WINDOW;
 	if (__atomic_load_n(&nic->pause.paused_queues, __ATOMIC_RELAXED) >> flow->data_queue & 1)
@@ -73,7 +93,7 @@ nic_qp_hold(const struct node *node, uint32_t index, struct nic_qp_hold *out)
 	}
 	words_read(&qp, &nic->qps[index], sizeof(qp));
 	*out = (struct nic_qp_hold){
-		.hold = hold_of(nic, &qp),
+		.hold = hold_of(nic, index, &qp),
 		.cc_rate_bps = qp.cc.head.rate_bps,
 		.cap_bps = counter_read(&nic_flow_of(nic, &qp)->rate_cap_bps),
 		.unacked_packets = unacked_packets(&qp),

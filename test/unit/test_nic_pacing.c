@@ -5,6 +5,8 @@
  */
 #include "nic_test.h"
 
+#include "nic/nic_hold.h"
+
 #define QPS 11
 #define SPAN_NS (100 * NS_PER_MS)
 #define BURST_BYTES 2048
@@ -124,12 +126,43 @@ qps_of_all_rates_keep_theirs_side_by_side(void **state)
 	solo_destroy(&solo);
 }
 
+/* A late ACK ends what was to be sent again; the QP's debt is still there, and so is its wait. */
+static void
+a_qp_in_debt_waits_for_its_rate(void **state)
+{
+	struct roce_fields ack = {.opcode = RC_ACK, .aeth_syndrome = AETH_ACK};
+	struct nic_qp_params qp = nic_test_qp(0);
+	struct nic_qp_hold hold;
+	struct roce_view v;
+
+	(void)state;
+	solo_init(&solo);
+	solo.params.qp_burst_bytes = 0;
+	solo.params.local_ack_timeout = 1; /* 8 us */
+	qp.messages = 0;
+	qp.message_bytes = 1000;
+	qp.rate_cap_bps = 10 * MBPS;
+	solo_create(&solo, 64);
+	nic_add_qp(solo.nic, &qp, 0);
+	assert_true(solo_take(&solo, 0, &v));
+	ack.psn = v.psn;
+	/* 1,000 bytes and headers at 10 Mb/s: some 870 us. */
+	assert_false(solo_take(&solo, 100 * NS_PER_US, &v));
+	assert_true(nic_stats(solo.nic)->local_ack_timeout_err > 0);
+	solo_feed(&solo, ack, 0);
+	nic_qp_hold(solo.nic, 0, &hold);
+	assert_int_equal(hold.unacked_packets, 0);
+	assert_int_equal(hold.hold, NIC_HOLD_RATE);
+	solo_destroy(&solo);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_qp_keeps_its_rate_from_1_mbps_to_400_gbps),
 		cmocka_unit_test(qps_of_all_rates_keep_theirs_side_by_side),
+		cmocka_unit_test(a_qp_in_debt_waits_for_its_rate),
 	};
 
 	if (test_eal_init(64) < 0)
