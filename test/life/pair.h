@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A pair of NICs, each of one to three nodes, on a bad cable: what the life is (pair.c), what is
- * known of it from outside and must agree with what the nodes say (pair_watch.c).
+ * A pair of NICs, each of one to three nodes, on a bad cable: what a random script says
+ * (pair_make.c), what its steps do (pair.c), what is known of the life from outside and must agree
+ * with what the nodes say (pair_watch.c).
  */
 #ifndef QUENCH_TEST_LIFE_PAIR_H
 #define QUENCH_TEST_LIFE_PAIR_H
@@ -150,6 +151,28 @@ pair_node(unsigned int h, uint32_t number, uint32_t *item)
 	*item = at.item;
 	return pair_now.host[h].node[at.node];
 }
+
+/* pair.c */
+
+/* A section of a NIC's file. */
+struct pair_section {
+	const char *name;
+	const struct field *fields;
+	const unsigned int *n;
+	size_t offset;
+};
+#define PAIR_SECTIONS 7u
+extern const struct pair_section pair_sections[PAIR_SECTIONS];
+
+/** The row that "rp.rp_ai_rate_bps" names, or NULL. */
+const struct field *pair_find_key(const char *key, size_t *offset);
+/** Put "SECTION.KEY=VALUE" into params. @return false: no such key, or no such value. */
+bool pair_set_key(struct nic_params *params, const char *word, bool live_only);
+bool pair_params_are_good(const struct nic_params *params);
+
+/* pair_make.c */
+
+void pair_make(struct prng *r, FILE *out);
 
 /* pair_watch.c */
 
