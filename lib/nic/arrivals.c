@@ -45,8 +45,10 @@ merge_oldest(struct arrivals *a)
 		(unsigned __int128)two->load_bps * (two->until_ns - two->from_ns);
 	uint64_t load_bps = (uint64_t)(nanobits / max_u64(1, two->until_ns - one->from_ns));
 
-	a->span[1].from_ns = one->from_ns;
-	a->span[1].load_bps = max_u64(1, load_bps);
+	if (one->from_ns < one->until_ns) {
+		a->span[1].from_ns = one->from_ns;
+		a->span[1].load_bps = max_u64(1, load_bps);
+	}
 	memmove(&a->span[0], &a->span[1], (a->n - 1) * sizeof(a->span[0]));
 	a->n--;
 }
@@ -61,8 +63,10 @@ go_on(struct arrivals *a, uint64_t load_bps, uint64_t at_ns)
 	a->moved_bps = last->load_bps;
 	a->moved_from_ns = last->until_ns;
 	a->moved_to_ns = from_ns;
-	if (last->from_ns == last->until_ns)
-		a->n--;
+	/* Before the first one nothing came. Other empty ones stay: what they moved was rounded at
+	 * their load. */
+	if (a->n == 1 && last->from_ns == last->until_ns)
+		a->n = 0;
 	else if (a->n == ARRIVALS_SPANS)
 		merge_oldest(a);
 	a->span[a->n++] = (struct arrivals_span){from_ns, NEVER_NS, load_bps};

@@ -266,6 +266,28 @@ arrivals_are_the_same_forwards_and_afterwards(void **state)
 	}
 }
 
+/* The first of two changes at one instant lets a message come there; the second finds it there. */
+static void
+two_changes_at_one_instant_agree_with_what_has_come(void **state)
+{
+	struct workload w = {.message_bytes = 1000, .arrival = WORKLOAD_PERIODIC};
+	uint64_t first_ns, next_ns, at_ns;
+	struct arrivals a;
+
+	(void)state;
+	arrivals_init(&a, 0, MBPS, false);
+	first_ns = arrivals_first_ns(&a, &w, 17);
+	next_ns = arrivals_next_ns(&a, &w, 17, 1, first_ns);
+	/* The last nanoseconds of the gap are nothing at so high a load. */
+	at_ns = next_ns - 100;
+	arrivals_change(&a, 100 * GBPS, false, at_ns);
+	next_ns = arrivals_moved_ns(&a, next_ns);
+	assert_int_equal(next_ns, at_ns);
+	arrivals_change(&a, 1, false, at_ns);
+	assert_int_equal(arrivals_moved_ns(&a, next_ns), at_ns);
+	assert_int_equal(arrivals_next_ns(&a, &w, 17, 1, first_ns), at_ns);
+}
+
 /* Of more changes than are kept, the oldest become one: as much comes, and nothing in the future.
  */
 static void
@@ -300,6 +322,7 @@ main(void)
 		cmocka_unit_test(bursts_wait_for_their_next_on),
 		cmocka_unit_test(a_workload_that_lacks_something_is_refused),
 		cmocka_unit_test(arrivals_are_the_same_forwards_and_afterwards),
+		cmocka_unit_test(two_changes_at_one_instant_agree_with_what_has_come),
 		cmocka_unit_test(many_changes_of_load_stay_in_the_past),
 	};
 
