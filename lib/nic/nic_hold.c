@@ -32,7 +32,11 @@ lacks_tokens(const struct nic *nic, uint32_t index, const struct nic_qp *qp,
 {
 	struct nic_arrival arrival = {0};
 
-	if (qp->place != QP_PACED || !(qp->flags & QP_REQUESTER))
+	if (qp->place != QP_PACED || !(qp->flags & QP_REQUESTER) ||
+	    token_account_can_send(&qp->bucket))
+		return false;
+	/* Nobody keeps when the next on time begins. */
+	if (flow->params.arrival == WORKLOAD_ON_OFF)
 		return false;
 	if (workload_is_open(&flow->params.work))
 		words_read(&arrival, &nic->arrivals[index], sizeof(arrival));

@@ -156,6 +156,37 @@ a_qp_in_debt_waits_for_its_rate(void **state)
 	solo_destroy(&solo);
 }
 
+/* Its bucket is full: between two messages nothing but the next on time matters. */
+static void
+a_qp_in_its_off_time_waits_for_a_message(void **state)
+{
+	struct roce_fields ack = {.opcode = RC_ACK, .aeth_syndrome = AETH_ACK};
+	struct nic_qp_params qp = nic_test_qp(0);
+	struct nic_qp_hold hold;
+	struct roce_view v;
+
+	(void)state;
+	solo_init(&solo);
+	qp.messages = 0;
+	qp.message_bytes = 1000;
+	qp.arrival = WORKLOAD_ON_OFF;
+	qp.depth = 1;
+	qp.start_ns = NS_PER_US;
+	qp.on_ns = 2 * NS_PER_US;
+	qp.off_ns = NS_PER_MS;
+	solo_create(&solo, 64);
+	nic_add_qp(solo.nic, &qp, 0);
+	assert_true(solo_take(&solo, 2 * NS_PER_US, &v));
+	ack.psn = v.psn;
+	assert_false(solo_take(&solo, 10 * NS_PER_US, &v));
+	solo.now_ns = 10 * NS_PER_US;
+	solo_feed(&solo, ack, 0);
+	nic_qp_hold(solo.nic, 0, &hold);
+	assert_int_equal(hold.unacked_packets, 0);
+	assert_int_equal(hold.hold, NIC_HOLD_MESSAGE);
+	solo_destroy(&solo);
+}
+
 int
 main(void)
 {
@@ -163,6 +194,7 @@ main(void)
 		cmocka_unit_test(one_qp_keeps_its_rate_from_1_mbps_to_400_gbps),
 		cmocka_unit_test(qps_of_all_rates_keep_theirs_side_by_side),
 		cmocka_unit_test(a_qp_in_debt_waits_for_its_rate),
+		cmocka_unit_test(a_qp_in_its_off_time_waits_for_a_message),
 	};
 
 	if (test_eal_init(64) < 0)
