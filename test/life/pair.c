@@ -180,6 +180,7 @@ host_reload(unsigned int h)
 	host->n_wanted_go = host->n_wanted_come = 0;
 	host->old = host->next;
 	host->next = host->wanted;
+	memset(host->has_begun, 0, sizeof(host->has_begun));
 	for (uint32_t k = 0; k < p->n_nodes; k++)
 		nic_reload(host->node[k], &host->reload);
 }
@@ -301,6 +302,7 @@ give(unsigned int h, uint32_t k, struct rte_mbuf **m, uint16_t n)
 
 	node->wake[0] = 0;
 	node->ops->rx(node, 0, m, n, p->now_ns);
+	watch_stepped(h, k);
 	life_must("wake", node_next_ns(h, k) >= before_ns || node->wake[0] == 1 || n == 0,
 		  "rx() of host %u made work earlier than next_ns() had said, and did not say so",
 		  h);
@@ -352,6 +354,7 @@ ask(unsigned int h, uint32_t k)
 	struct rte_mbuf *m[8];
 
 	n = node->ops->tx(node, 0, m, room, p->now_ns);
+	watch_stepped(h, k);
 	for (uint16_t i = 0; i < n; i++)
 		carry(h, m[i]);
 	p->host[h].is_poor = rte_mempool_avail_count(p->host[h].pools[0].data) < 64;
@@ -557,6 +560,7 @@ come(uint32_t id, const struct words *w)
 	}
 	f->cut_short = false;
 	f->came_ns = p->now_ns;
+	memset(f->made_ns, 0, sizeof(f->made_ns));
 	for (unsigned int i = 0; i < HOSTS; i++) {
 		/* Who answers is told first. */
 		unsigned int h = i == 0 ? 1 - f->from : f->from;

@@ -10,6 +10,7 @@
 #include "base/ranges.h"
 #include "ctl/nic_config.h"
 #include "life.h"
+#include "nic/arrivals.h"
 #include "nic/nic_flow.h"
 #include "nic/nic_hold.h"
 #include "nic/nic_share.h"
@@ -20,21 +21,23 @@
 #define MOST_NODES 3
 #define FLOWS 8
 #define MOST_QPS 256u
-#define ARRIVALS 1024u /* of an open loop, that are remembered */
 #define TRACES 4u
 
-/* What an open loop should have done, from outside: arrivals follow from its parameters. */
+/*
+ * When the messages of an open loop come, from outside: it follows from its workload and from the
+ * instants at which its load changed. nic/arrivals.h says what a change does.
+ */
 struct open_loop {
 	bool on;
-	uint64_t begun; /* messages of which a packet was seen */
-	/* The earliest: number and time of the message that comes next. */
-	uint64_t next, low_ns;
-	/* The latest. Of a change the instant is not known: what is left of the gap is kept as time
-	 * at a load, until it is in force and while the flow is stopped. */
-	bool known, is_left;
-	uint64_t sure, high_ns;
-	uint64_t left_ns, left_bps, left_at_ns;
-	uint64_t kept_up_ns; /* when it was last not seen to wait for a message that has come */
+	bool leaves; /* no change concerns it any more */
+	const struct workload *w;
+	uint32_t qpn;
+	uint64_t *came_ns;            /* of the last messages that came, a ring */
+	uint64_t next, next_ns;       /* the message that comes next; as if it had not stopped */
+	uint64_t from_ns, stopped_ns; /* the load in force began; NEVER_NS: it has not stopped */
+	uint64_t load_bps;
+	uint64_t begun, acked; /* messages of which a packet was seen; that are acknowledged */
+	uint64_t changes, changed_ns[ARRIVALS_SPANS];
 };
 
 /* What is known of one QP of a host, by its number. */
@@ -45,8 +48,13 @@ struct seen {
 	/* sent frames that are charged to it */
 	uint64_t wire_bytes, packets;
 	bool paces;
-	__int128 credit_nanobits;
+	__int128 credit_nanobits, least_nanobits; /* at most, at least */
 	uint64_t updated_ns, rate_bps;
+	bool was_begun; /* at the last look: the change was in force at its node */
+	bool is_new;    /* while a change is put in force: the QP has done something under it */
+	/* What it waits for is there from due_ns on; NEVER_NS: nobody knows. */
+	enum nic_hold due_hold;
+	uint64_t due_ns, looked_at_ns; /* it is looked at again by then */
 	/* it holds still since */
 	enum nic_hold hold;
 	uint64_t still_ns, still_rate_bps; /* since; the lowest rate since its last frame */
@@ -64,9 +72,10 @@ struct pair_flow {
 	uint32_t n_qps, first[HOSTS];
 	struct nic_qp_params params[HOSTS];
 	enum flow_state state[HOSTS];
-	bool cut_short;    /* the responder left first */
-	uint64_t ended_ns; /* at the requester */
-	uint64_t came_ns;  /* wanted since */
+	bool cut_short;               /* the responder left first */
+	uint64_t ended_ns;            /* at the requester */
+	uint64_t came_ns;             /* wanted since */
+	uint64_t made_ns[MOST_NODES]; /* the first QP of the requester; 0: none yet */
 };
 
 struct pair_host {
@@ -80,7 +89,8 @@ struct pair_host {
 	bool is_poor; /* few mbufs were free when it was asked last */
 	struct ranges numbers;
 	/* what is asked for, what is being put in force, and what was before */
-	bool is_wanted, is_pending;
+	bool is_wanted, is_pending, has_begun[MOST_NODES];
+	uint64_t begun_ns[MOST_NODES];
 	struct nic_flow_live wanted_live[FLOWS], live[FLOWS], old_live[FLOWS];
 	uint32_t wanted_go[FLOWS], wanted_come[FLOWS], n_wanted_go, n_wanted_come;
 	uint32_t go[FLOWS], come[FLOWS];
@@ -107,7 +117,7 @@ struct bad_cable {
 
 struct flying_frame {
 	struct rte_mbuf *m;
-	uint64_t due_ns;
+	uint64_t due_ns, looked_at_ns; /* it is looked at again by then */
 	uint32_t bytes;
 };
 
@@ -174,6 +184,21 @@ bool pair_params_are_good(const struct nic_params *params);
 
 void pair_make(struct prng *r, FILE *out);
 
+/* pair_arrivals.c */
+
+/** It begins with its flow. came_ns is its own from then on. */
+void open_loop_begin(struct open_loop *o, const struct workload *w, uint32_t qpn, uint64_t from_ns,
+		     const struct nic_flow_live *live);
+void open_loop_end(struct open_loop *o);
+/** Another load, a stop or its end at an instant. */
+void open_loop_change(struct open_loop *o, const struct nic_flow_live *live, uint64_t at_ns);
+/** Let come what comes until then. */
+void open_loop_advance(struct open_loop *o, uint64_t until_ns);
+/** When did a message come, or when will it, as it stands? NEVER_NS: not before another change. */
+uint64_t open_loop_came_ns(const struct open_loop *o, uint64_t message);
+/** All before a message are acknowledged at now_ns. @return the sum of their times so far. */
+uint64_t open_loop_acked(struct open_loop *o, uint64_t message, uint64_t now_ns);
+
 /* pair_watch.c */
 
 /** A flow's QPs are there from now on, or no longer. */
@@ -182,6 +207,8 @@ void watch_went(unsigned int h, uint32_t flow);
 /** Other parameters are asked for; they are in force. */
 void watch_asked(unsigned int h);
 void watch_in_force(unsigned int h);
+/** A node did the next part of what is asked: with the first one all is in force there. */
+void watch_stepped(unsigned int h, uint32_t k);
 /** A frame leaves a host. */
 void watch_sent(unsigned int h, const struct rte_mbuf *m, const struct roce_view *v);
 /** A node of a host was called. */

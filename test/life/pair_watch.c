@@ -8,6 +8,7 @@
  * - rate: what is in force lies within the bounds in force; while a change is not, within those of
  *   both.
  * - arrivals: the messages of an open loop come when its parameters say, whatever else happens.
+ * - late: a QP that says it waits for tokens, or for the next message, goes on when it is there.
  * - still: a QP that is held by its rate, the wire, its window or its next message goes on in time.
  * - count: what is read agrees with the cable, with itself, and never goes back.
  */
@@ -21,6 +22,8 @@
 #include "pacer/token_bucket.h"
 
 #define LARGEST_WIRE_BYTES 4400u
+/* How long a QP that has packets in flight may wait between two messages unlooked at. */
+#define MOST_LOOK_AGAIN_NS (64 * NS_PER_US)
 
 static struct pair_life *const p = &pair_now;
 
@@ -73,148 +76,50 @@ burst_of(unsigned int h)
 static void
 earn(unsigned int h, struct seen *q)
 {
+	const struct pair_host *host = &p->host[h];
+	uint32_t least_bytes = host->next.qp_burst_bytes;
+	__int128 earned = 0;
+
 	if (p->now_ns > q->updated_ns)
-		q->credit_nanobits += (__int128)q->rate_bps * (p->now_ns - q->updated_ns);
+		earned = (__int128)q->rate_bps * (p->now_ns - q->updated_ns);
+	q->credit_nanobits += earned;
 	if (q->credit_nanobits > burst_of(h))
 		q->credit_nanobits = burst_of(h);
+	/* A change may concern it from its instant on before its rate shows it. */
+	if (host->is_pending) {
+		earned = 0;
+		if (least_bytes > host->old.qp_burst_bytes)
+			least_bytes = host->old.qp_burst_bytes;
+	}
+	q->least_nanobits += earned;
+	if (q->least_nanobits > (__int128)least_bytes * NANOBITS_PER_BYTE)
+		q->least_nanobits = (__int128)least_bytes * NANOBITS_PER_BYTE;
 	q->updated_ns = p->now_ns;
 }
 
 static void
-charge(unsigned int h, uint32_t number, uint32_t wire)
-{
-	struct seen *q = &p->host[h].seen[number];
-
-	if (!q->paces) {
-		/* It starts with a full bucket. */
-		q->paces = true;
-		q->credit_nanobits = burst_of(h);
-		q->updated_ns = p->now_ns;
-	}
-	earn(h, q);
-	life_must("pace", q->credit_nanobits >= 0,
-		  "QP %u of host %u (flow %u) sends %u bytes too early: at %" PRIu64
-		  " bit/s its debt is %" PRId64 " bits",
-		  number, h, q->flow, wire, q->rate_bps,
-		  (int64_t)(-q->credit_nanobits / (int64_t)NS_PER_SEC));
-	q->credit_nanobits -= (__int128)wire * NANOBITS_PER_BYTE;
-	q->wire_bytes += wire;
-	q->packets++;
-	q->still_ns = p->now_ns;
-	q->still_rate_bps = q->rate_bps;
-}
-
-/* ---- arrivals of open loops ---- */
-
-static uint64_t
-gap_ns(unsigned int h, const struct seen *q, uint64_t message, bool least)
+see_rate(unsigned int h, uint32_t number, struct seen *q, uint64_t rate_bps)
 {
 	const struct pair_host *host = &p->host[h];
-	struct workload w = flow_of(q)->params[h].work;
-	uint64_t now_bps = host->live[q->flow].load_bps, old_bps = host->old_live[q->flow].load_bps;
+	uint32_t k = pair_place(h, number).node;
 
-	w.load_bps = now_bps;
-	if (host->is_pending && old_bps != 0)
-		w.load_bps = least ? max_u64(now_bps, old_bps) : min_u64(now_bps, old_bps);
-	return workload_gap_ns(&w, w.load_bps, PAIR_QPN + flow_of(q)->first[h] + q->i, message);
-}
-
-static bool
-is_stopped(unsigned int h, const struct seen *q)
-{
-	return p->host[h].live[q->flow].stopped;
-}
-
-/* May a message come? */
-static bool
-may_come(unsigned int h, const struct seen *q)
-{
-	const struct pair_host *host = &p->host[h];
-
-	return !is_stopped(h, q) || (host->is_pending && !host->old_live[q->flow].stopped);
-}
-
-/* Let arrive what has arrived by now. */
-static void
-advance_arrivals(unsigned int h, struct seen *q)
-{
-	struct open_loop *a = &q->arrivals;
-
-	while (a->on && a->low_ns <= p->now_ns && may_come(h, q)) {
-		/* Far behind, the model is of no use; and gaps may be nothing at all. */
-		if (a->next > a->begun + ARRIVALS) {
-			a->on = false;
-			return;
-		}
-		a->low_ns += gap_ns(h, q, ++a->next, true);
-	}
-	while (a->on && a->known && !a->is_left && a->high_ns <= p->now_ns) {
-		/* Nobody looks when a message comes: it is waited for from then on. */
-		if (a->sure == a->begun)
-			a->kept_up_ns = max_u64(a->kept_up_ns, a->high_ns);
-		a->high_ns += gap_ns(h, q, ++a->sure, false);
-	}
-}
-
-/* Of a gap nothing passes before the start, whatever the load. */
-static uint64_t
-passes_from_ns(unsigned int h, const struct seen *q)
-{
-	return max_u64(p->now_ns, flow_of(q)->params[h].work.start_ns);
-}
-
-/* Its load changes, or it stops or goes on: what is left of the gap, at the latest. */
-static void
-keep_left(unsigned int h, struct seen *q)
-{
-	struct open_loop *a = &q->arrivals;
-	uint64_t from_ns = passes_from_ns(h, q);
-
-	if (!a->is_left) {
-		a->left_ns = a->high_ns - from_ns;
-		a->left_bps = p->host[h].live[q->flow].load_bps;
-	}
-	a->is_left = true;
-	a->left_at_ns = from_ns;
-}
-
-/* The change is in force now at the latest, and was by then at the earliest when it was asked for.
- */
-static void
-use_left(unsigned int h, struct seen *q)
-{
-	const struct nic_flow_live *is = &p->host[h].live[q->flow];
-	const struct nic_flow_live *was = &p->host[h].old_live[q->flow];
-	struct open_loop *a = &q->arrivals;
-	uint64_t from_ns = passes_from_ns(h, q);
-
-	if (!a->is_left)
+	if (rate_bps == q->rate_bps)
 		return;
-	if (!is->stopped && !was->stopped)
-		a->left_ns = sub_sat(a->left_ns,
-				     mul_div(from_ns - a->left_at_ns,
-					     min_u64(is->load_bps, was->load_bps), a->left_bps));
-	a->left_at_ns = from_ns;
-	if (is->stopped)
-		return;
-	a->high_ns = from_ns + mul_div(a->left_ns, a->left_bps, is->load_bps) + 1;
-	a->is_left = false;
+	if (q->paces)
+		earn(h, q);
+	/* A change counts from its instant on, whenever the QP is looked at. */
+	if (q->paces && host->is_pending && host->has_begun[k] && rate_bps > q->rate_bps)
+		q->credit_nanobits +=
+			(__int128)(rate_bps - q->rate_bps) * (p->now_ns - host->begun_ns[k]);
+	/* These rise with an ACK, which shortens no wait that has begun. */
+	if ((host->first.cc == CC_DCTCP || host->first.cc == CC_TIMELY) && !host->is_pending &&
+	    rate_bps > q->rate_bps && q->due_hold == NIC_HOLD_RATE && q->due_ns != NEVER_NS)
+		q->looked_at_ns = max_u64(q->looked_at_ns, q->due_ns);
+	q->rate_bps = rate_bps;
+	q->still_rate_bps = min_u64(q->still_rate_bps, rate_bps);
 }
 
-static void
-message_begun(unsigned int h, struct seen *q)
-{
-	struct open_loop *a = &q->arrivals;
-
-	a->begun++;
-	if (!a->on)
-		return;
-	advance_arrivals(h, q);
-	life_must("arrivals", a->begun <= a->next,
-		  "QP %u of host %u (flow %u) begins message %" PRIu64 ", which comes at %" PRIu64
-		  " ns at the earliest",
-		  flow_of(q)->first[h] + q->i, h, q->flow, a->begun - 1, a->low_ns);
-}
+/* ---- late ---- */
 
 static bool
 is_paused(unsigned int h)
@@ -234,29 +139,144 @@ horizon_ns(void)
 	return 2 * max_u64(frames_ns, p->max_qps > 64 ? NS_PER_MS : 500 * p->max_qps);
 }
 
-/* When it is seen to wait for its next message, the others have been sent. */
+/* What it was seen to wait for was there, and still it waits, or goes on only now. */
 static void
-look_at_arrivals(unsigned int h, struct seen *q, const struct nic_qp_hold *hold)
+must_not_be_late(unsigned int h, uint32_t number, const struct seen *q)
 {
-	struct open_loop *a = &q->arrivals;
-	/* One that goes back has packets to send first; a node that nobody asks sends nothing; and
-	 * one that leaves begins no message. */
-	bool waits = hold->hold == NIC_HOLD_MESSAGE && hold->unacked_packets == 0 &&
-		     !is_paused(h) && !p->down && !is_stopped(h, q) && !p->host[h].is_pending &&
-		     flow_of(q)->state[h] == THERE;
-	uint64_t late_ns;
+	const struct pair_host *host = &p->host[h];
+	uint64_t since_ns = max_u64(q->due_ns, max_u64(host->paused_last_ns, p->down_last_ns));
 
-	if (!a->on)
+	for (unsigned int i = 0; i < TM_CLASSES; i++)
+		since_ns = max_u64(since_ns, host->paused_until_ns[i]);
+	life_must("late",
+		  p->down || p->now_ns <= since_ns ||
+			  p->now_ns - since_ns <= slack_ns() + horizon_ns(),
+		  "QP %u of host %u (flow %u) is held by \"%s\", which was over at %" PRIu64
+		  ", at %" PRIu64 " bit/s",
+		  number, h, q->flow, nic_hold_words[q->due_hold], q->due_ns, q->rate_bps);
+}
+
+/* When what it says it waits for is there. */
+static uint64_t
+due_ns(unsigned int h, const struct seen *q, const struct nic_qp_hold *hold)
+{
+	const struct open_loop *o = &q->arrivals;
+
+	if (p->host[h].is_pending || p->down)
+		return NEVER_NS;
+	if (hold->hold == NIC_HOLD_RATE && q->paces) {
+		__int128 debt = q->least_nanobits < 0 ? -q->least_nanobits : 0;
+
+		return max_u64(q->looked_at_ns,
+			       p->now_ns + (uint64_t)((debt + q->rate_bps - 1) / q->rate_bps));
+	}
+	/* One that goes back has packets to send first; one that leaves begins no message. */
+	if (hold->hold == NIC_HOLD_MESSAGE && hold->unacked_packets == 0 && o->on && !o->leaves &&
+	    o->begun <= o->next)
+		return max_u64(p->now_ns, open_loop_came_ns(o, o->begun));
+	return NEVER_NS;
+}
+
+static void
+look_at_wait(unsigned int h, uint32_t number, struct seen *q)
+{
+	struct nic_qp_hold hold = hold_of(h, number);
+	uint64_t is_due_ns;
+
+	if (q->paces)
+		earn(h, q);
+	/* It may go back while it waits for a message, and is looked at again in its turn. */
+	if (hold.hold == NIC_HOLD_MESSAGE || hold.hold == NIC_HOLD_STOPPED)
+		q->looked_at_ns = p->now_ns + MOST_LOOK_AGAIN_NS;
+	is_due_ns = due_ns(h, q, &hold);
+	if (is_due_ns <= p->now_ns && q->due_ns != NEVER_NS && q->due_hold == hold.hold) {
+		must_not_be_late(h, number, q);
+		is_due_ns = min_u64(is_due_ns, q->due_ns);
+	}
+	q->due_hold = hold.hold;
+	q->due_ns = is_due_ns;
+}
+
+static void
+charge(unsigned int h, uint32_t number, uint32_t wire)
+{
+	struct seen *q = &p->host[h].seen[number];
+	struct nic_qp_info is;
+
+	if (!q->paces) {
+		/* It starts with a full bucket. */
+		q->paces = true;
+		q->credit_nanobits = burst_of(h);
+		q->updated_ns = p->now_ns;
+	}
+	if (p->host[h].is_pending && read_qp(h, number, &is))
+		see_rate(h, number, q, is.rate_bps);
+	earn(h, q);
+	must_not_be_late(h, number, q);
+	q->is_new = p->host[h].is_pending;
+	life_must("pace", q->credit_nanobits >= 0,
+		  "QP %u of host %u (flow %u) sends %u bytes too early: at %" PRIu64
+		  " bit/s its debt is %" PRId64 " bits",
+		  number, h, q->flow, wire, q->rate_bps,
+		  (int64_t)(-q->credit_nanobits / (int64_t)NS_PER_SEC));
+	q->credit_nanobits -= (__int128)wire * NANOBITS_PER_BYTE;
+	q->least_nanobits -= (__int128)wire * NANOBITS_PER_BYTE;
+	q->due_ns = NEVER_NS;
+	q->looked_at_ns = 0;
+	q->wire_bytes += wire;
+	q->packets++;
+	q->still_ns = p->now_ns;
+	q->still_rate_bps = q->rate_bps;
+}
+
+/* ---- arrivals of open loops ---- */
+
+static bool
+is_stopped(unsigned int h, const struct seen *q)
+{
+	return p->host[h].live[q->flow].stopped;
+}
+
+static void
+message_begun(unsigned int h, struct seen *q)
+{
+	struct open_loop *o = &q->arrivals;
+
+	o->begun++;
+	open_loop_advance(o, p->now_ns);
+	if (!o->on)
 		return;
-	advance_arrivals(h, q);
-	if (!waits || !a->known || a->begun >= a->sure)
-		a->kept_up_ns = p->now_ns;
-	/* Behind a link that is down the driver may ask for no frames. */
-	late_ns = p->now_ns - max_u64(a->kept_up_ns, p->down_last_ns);
-	life_must("arrivals", late_ns <= slack_ns() + horizon_ns(),
-		  "QP %u of host %u (flow %u) waits for message %" PRIu64 ", but by now %" PRIu64
+	life_must("arrivals", o->begun <= o->next,
+		  "QP %u of host %u (flow %u) begins message %" PRIu64 ", which comes at %" PRIu64
+		  " ns",
+		  flow_of(q)->first[h] + q->i, h, q->flow, o->begun - 1,
+		  open_loop_came_ns(o, o->begun - 1));
+}
+
+/* Messages were acknowledged in this call: their times count from their arrivals. */
+static void
+look_at_completions(unsigned int h, uint32_t number, struct seen *q, const struct nic_qp_info *is)
+{
+	const struct nic_qp_info *was = &q->last;
+	struct open_loop *o = &q->arrivals;
+	uint64_t n = is->tx_messages - o->acked, took_ns;
+
+	open_loop_advance(o, p->now_ns);
+	if (!o->on || n == 0)
+		return;
+	life_must("arrivals", is->tx_messages <= o->next,
+		  "QP %u of host %u (flow %u) has %" PRIu64 " messages acknowledged, but %" PRIu64
 		  " have come",
-		  flow_of(q)->first[h] + q->i, h, q->flow, a->begun, a->sure);
+		  number, h, q->flow, is->tx_messages, o->next);
+	took_ns = open_loop_acked(o, is->tx_messages, p->now_ns);
+	if (is->completions == was->completions)
+		return; /* they are not timed */
+	life_must("arrivals",
+		  is->completions - was->completions == n &&
+			  is->completion_sum_ns - was->completion_sum_ns == took_ns,
+		  "QP %u of host %u (flow %u): %" PRIu64 " messages took %" PRIu64
+		  " ns, but since their arrivals %" PRIu64 " have passed",
+		  number, h, q->flow, n, is->completion_sum_ns - was->completion_sum_ns, took_ns);
 }
 
 static void make_seen(unsigned int h, uint32_t id, uint32_t i);
@@ -383,7 +403,8 @@ look_at_rate(unsigned int h, uint32_t number, const struct seen *q, uint64_t rat
 	uint64_t high = capped(b.high_bps, host->live[q->flow].rate_cap_bps);
 	enum nic_hold hold;
 
-	if (host->is_pending) {
+	/* A QP that has sent, or was cut, since the instant of the change is of the new version. */
+	if (host->is_pending && !q->is_new) {
 		low = min_u64(low, capped(old.low_bps, host->old_live[q->flow].rate_cap_bps));
 		high = max_u64(high, capped(old.high_bps, host->old_live[q->flow].rate_cap_bps));
 	}
@@ -454,6 +475,11 @@ look_at_info(unsigned int h, uint32_t number, struct seen *q, const struct nic_q
 		  "QP %u of host %u says that its peer is %u", number, h, is->peer_qpn);
 	life_must("count", !(is->done && is->error), "QP %u of host %u is done and in error",
 		  number, h);
+	if (q->arrivals.on)
+		look_at_completions(h, number, q, is);
+	if (q->has_state && is->cnps_handled != was->cnps_handled)
+		q->is_new = q->was_begun;
+	q->was_begun = p->host[h].is_pending && p->host[h].has_begun[pair_place(h, number).node];
 	p->errors |= is->error;
 	q->last = *is;
 	q->has_state = true;
@@ -469,19 +495,10 @@ look(unsigned int h, uint32_t number, struct seen *q)
 			  "QP %u of host %u (flow %u) is not there", number, h, q->flow);
 		return;
 	}
-	if (is.rate_bps != q->rate_bps) {
-		if (q->paces)
-			earn(h, q);
-		q->rate_bps = is.rate_bps;
-		q->still_rate_bps = min_u64(q->still_rate_bps, is.rate_bps);
-	}
-	look_at_rate(h, number, q, is.rate_bps);
+	see_rate(h, number, q, is.rate_bps);
 	look_at_info(h, number, q, &is);
-	if (q->arrivals.on) {
-		struct nic_qp_hold hold = hold_of(h, number);
-
-		look_at_arrivals(h, q, &hold);
-	}
+	look_at_rate(h, number, q, is.rate_bps);
+	look_at_wait(h, number, q);
 }
 
 static void
@@ -498,12 +515,6 @@ look_at_all(unsigned int h)
 	}
 }
 
-void
-watch_called(unsigned int h)
-{
-	look_at_all(h);
-}
-
 /* ---- changes ---- */
 
 static void
@@ -512,24 +523,23 @@ make_seen(unsigned int h, uint32_t id, uint32_t i)
 	struct pair_flow *f = &p->flow[id];
 	struct seen *q = &p->host[h].seen[f->first[h] + i];
 	const struct workload *w = &f->params[h].work;
+	uint32_t k = pair_place(h, f->first[h] + i).node;
 	struct nic_qp_info is;
 
 	if (q->made)
 		return;
-	*q = (struct seen){.made = true, .flow = id, .i = i, .still_ns = p->now_ns};
+	*q = (struct seen){
+		.made = true, .flow = id, .i = i, .still_ns = p->now_ns, .due_ns = NEVER_NS};
 	life_must("count", read_qp(h, f->first[h] + i, &is),
 		  "QP %u of host %u (flow %u) has come, and is not there", f->first[h] + i, h, id);
 	q->still_rate_bps = q->rate_bps = is.rate_bps;
-	if (h != f->from || !workload_is_open(w) || f->params[h].raw)
+	if (h != f->from)
 		return;
-	q->arrivals.on = true;
-	/* It may have come in any call since it was asked for. */
-	q->arrivals.low_ns = max_u64(w->start_ns, f->came_ns);
-	q->arrivals.high_ns = max_u64(w->start_ns, p->now_ns);
-	q->arrivals.low_ns += gap_ns(h, q, 0, true);
-	q->arrivals.high_ns += gap_ns(h, q, 0, false);
-	q->arrivals.known = !p->host[h].live[id].stopped;
-	q->arrivals.kept_up_ns = p->now_ns;
+	if (f->made_ns[k] == 0)
+		f->made_ns[k] = p->now_ns + 1;
+	if (workload_is_open(w) && !f->params[h].raw)
+		open_loop_begin(&q->arrivals, w, is.local_qpn,
+				max_u64(w->start_ns, f->made_ns[k] - 1), &p->host[h].live[id]);
 }
 
 void
@@ -544,8 +554,10 @@ watch_went(unsigned int h, uint32_t id)
 {
 	const struct pair_flow *f = &p->flow[id];
 
-	for (uint32_t i = 0; i < f->n_qps; i++)
+	for (uint32_t i = 0; i < f->n_qps; i++) {
+		open_loop_end(&p->host[h].seen[f->first[h] + i].arrivals);
 		p->host[h].seen[f->first[h] + i] = (struct seen){0};
+	}
 }
 
 void
@@ -557,30 +569,60 @@ watch_asked(unsigned int h)
 	host->burst_bytes = host->burst_bytes > host->wanted.qp_burst_bytes
 				    ? host->burst_bytes
 				    : host->wanted.qp_burst_bytes;
-	for (uint32_t number = 0; number < MOST_QPS; number++) {
+	for (uint32_t number = 0; number < p->max_qps; number++) {
 		struct seen *q = &host->seen[number];
-		const struct nic_flow_live *is = &host->live[q->flow];
-		const struct nic_flow_live *next = &host->wanted_live[q->flow];
 
 		if (!q->made)
 			continue;
 		/* The burst is earned by who looks later. */
 		if (q->paces && host->wanted.qp_burst_bytes > host->next.qp_burst_bytes)
 			q->credit_nanobits = burst_of(h);
-		if (!q->arrivals.on)
-			continue;
-		advance_arrivals(h, q);
-		if (q->arrivals.known &&
-		    (is->load_bps != next->load_bps || is->stopped != next->stopped))
-			keep_left(h, q);
-		/* A higher load shortens what is left of the gap. */
-		if (next->load_bps > is->load_bps && q->arrivals.low_ns > p->now_ns)
-			q->arrivals.low_ns = p->now_ns + mul_div(q->arrivals.low_ns - p->now_ns,
-								 is->load_bps, next->load_bps);
-		/* Messages of the time in between do not come. */
-		if (is->stopped && !next->stopped)
-			q->arrivals.low_ns = max_u64(q->arrivals.low_ns, p->now_ns);
+		q->is_new = q->was_begun = false;
+		q->due_ns = NEVER_NS;
 	}
+}
+
+void
+watch_stepped(unsigned int h, uint32_t k)
+{
+	struct pair_host *host = &p->host[h];
+
+	if (!host->is_pending || host->has_begun[k])
+		return;
+	host->has_begun[k] = true;
+	host->begun_ns[k] = p->now_ns;
+	for (uint32_t number = 0; number < p->max_qps; number++) {
+		struct seen *q = &host->seen[number];
+
+		if (!q->arrivals.on || pair_place(h, number).node != k)
+			continue;
+		for (uint32_t i = 0; i < host->reload.n_go; i++)
+			q->arrivals.leaves |= host->go[i] == q->flow;
+		open_loop_change(&q->arrivals, &host->live[q->flow], p->now_ns);
+	}
+}
+
+/* A flow comes: its QPs are made in some calls. */
+static void
+look_at_come(unsigned int h)
+{
+	const struct pair_host *host = &p->host[h];
+	struct nic_qp_info is;
+
+	for (uint32_t n = 0; host->is_pending && n < host->reload.n_come; n++) {
+		const struct pair_flow *f = &p->flow[host->come[n]];
+
+		for (uint32_t i = 0; i < f->n_qps; i++)
+			if (read_qp(h, f->first[h] + i, &is))
+				make_seen(h, host->come[n], i);
+	}
+}
+
+void
+watch_called(unsigned int h)
+{
+	look_at_come(h);
+	look_at_all(h);
 }
 
 void
@@ -588,14 +630,6 @@ watch_in_force(unsigned int h)
 {
 	struct pair_host *host = &p->host[h];
 
-	for (uint32_t number = 0; number < MOST_QPS; number++) {
-		struct seen *q = &host->seen[number];
-
-		if (!q->made || !q->arrivals.on)
-			continue;
-		advance_arrivals(h, q);
-		use_left(h, q);
-	}
 	host->old = host->next;
 	host->burst_bytes = host->next.qp_burst_bytes;
 }
@@ -657,7 +691,9 @@ hold_still(unsigned int h, uint32_t number, struct seen *q)
 		break;
 	case NIC_HOLD_START:
 		since_ns = max_u64(since_ns, f->params[h].start_ns);
-		if (is_stopped(h, q) || p->host[h].is_pending || since_ns > p->now_ns)
+		if (is_stopped(h, q) || p->host[h].is_pending)
+			q->still_ns = p->now_ns;
+		if (q->still_ns == p->now_ns || since_ns > p->now_ns)
 			return;
 		break;
 	case NIC_HOLD_STOPPED:
