@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * State of one thread that others read: words that their owner writes as plain numbers, since it
- * does so for every packet, and structs that are made before others learn of them.
+ * State that one thread owns and others read: structs whose words the owner writes as plain numbers,
+ * since it does so for every packet, and structs that are complete before others find them.
  *
- * A reader copies the words first and works on the copy: what it reads twice would be two numbers.
- * Each word of the copy is one that the owner has written (x86-64 and AArch64 write a word of 8
- * bytes at once); two of them may be a packet apart. Where that matters there is base/seq.h.
+ * A reader copies the words first and works on the copy: the same word read twice could be two
+ * numbers. Each word of the copy is one that the owner has written (x86-64 and AArch64 write an
+ * aligned word of 8 bytes at once); two of them may be a packet apart. Where they have to belong
+ * together, use base/seq.h.
  */
 #ifndef QUENCH_BASE_WORDS_H
 #define QUENCH_BASE_WORDS_H
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +26,7 @@ words_read(void *to, const void *from, size_t bytes)
 	const uint64_t *f = (const uint64_t *)from;
 	uint64_t *t = (uint64_t *)to;
 
+	assert(bytes % sizeof(*t) == 0);
 	for (size_t i = 0; i < bytes / sizeof(*t); i++)
 		t[i] = __atomic_load_n(&f[i], __ATOMIC_RELAXED);
 }
@@ -35,11 +38,12 @@ words_write(void *to, const void *from, size_t bytes)
 	const uint64_t *f = (const uint64_t *)from;
 	uint64_t *t = (uint64_t *)to;
 
+	assert(bytes % sizeof(*t) == 0);
 	for (size_t i = 0; i < bytes / sizeof(*t); i++)
 		__atomic_store_n(&t[i], f[i], __ATOMIC_RELAXED);
 }
 
-/** The owner has made what a reader finds by way of at; it writes at next. */
+/** The struct that a reader finds through `at` is complete; the owner's next store to `at` shows it. */
 static inline void
 words_publish(void *at)
 {
@@ -51,7 +55,7 @@ words_publish(void *at)
 #endif
 }
 
-/** The reader has found the way at: what was made before words_publish() is whole. */
+/** Call after the load of `at`: what the owner wrote before words_publish() can be read. */
 static inline void
 words_found(const void *at)
 {

@@ -163,7 +163,7 @@ uint32_t cc_on_ack(struct cc *cc, const struct cc_node *node, const struct cc_ac
 /** The requester goes back: after a NAK, or after silence. */
 uint32_t cc_on_loss(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
 
-/** After cc_take_params(), for each QP: its rate within the limits that are new. */
+/** After cc_take_params(), once for each QP: put its rate within the new limits. */
 uint32_t cc_on_params(struct cc *cc, const struct cc_node *node);
 
 void cc_read(const struct cc *cc, const struct cc_node *node, struct cc_view *out, uint64_t now_ns);

@@ -24,8 +24,8 @@ between_messages(const struct nic_qp *qp, const struct qp_flow *flow)
 		       : NIC_HOLD_MESSAGE;
 }
 
-/* A QP in the wheel between two messages: does it wait for tokens, and longer than for the next
- * message? What it was to send again was acknowledged before they came. */
+/* Does a QP in the wheel between two messages wait for tokens, and longer than for the next message?
+ * A late ACK may have acknowledged what it was to send again, and its debt is still there. */
 static bool
 lacks_tokens(const struct nic *nic, uint32_t index, const struct nic_qp *qp,
 	     const struct qp_flow *flow)
@@ -35,7 +35,7 @@ lacks_tokens(const struct nic *nic, uint32_t index, const struct nic_qp *qp,
 	if (qp->place != QP_PACED || !(qp->flags & QP_REQUESTER) ||
 	    token_account_can_send(&qp->bucket))
 		return false;
-	/* Nobody keeps when the next on time begins. */
+	/* The start of the next on time is not stored. */
 	if (flow->params.arrival == WORKLOAD_ON_OFF)
 		return false;
 	if (workload_is_open(&flow->params.work))
@@ -75,7 +75,7 @@ hold_of(const struct nic *nic, uint32_t index, const struct nic_qp *qp)
 	return qp->place == QP_PACED ? NIC_HOLD_RATE : NIC_HOLD_WIRE;
 }
 
-/* Of the copy: packets may have been sent and acknowledged between the reading of the two. */
+/* In a copy the two numbers may be a packet apart: acknowledged beyond sent counts as none. */
 static uint32_t
 unacked_packets(const struct nic_qp *qp)
 {

@@ -426,6 +426,7 @@ nic_read_info(const struct nic *nic, uint32_t item, const struct nic_qp *qp,
 {
 	const struct qp_flow *flow = nic_flow_of(nic, qp);
 	const struct nic_reads *reads;
+	uint64_t rx_psns;
 	uint32_t before;
 
 	if (qp->flags & QP_READS) {
@@ -440,8 +441,10 @@ nic_read_info(const struct nic *nic, uint32_t item, const struct nic_qp *qp,
 		info->tx_payload_bytes = counter_read(&reads->tx_payload_bytes);
 		do {
 			before = seq_read(&reads->seq);
-			info->rx_packets = counter_read(&nic->qps[item].rx_seq) - flow->params.initial_psn -
-					   counter_read(&reads->rx_gap_psns);
+			/* Both anew: the copy's number may be older than the gaps. */
+			rx_psns = counter_read(&nic->qps[item].rx_seq) -
+				  counter_read(&reads->rx_gap_psns);
 		} while (seq_changed(&reads->seq, before));
+		info->rx_packets = rx_psns - flow->params.initial_psn;
 	}
 }

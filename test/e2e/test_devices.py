@@ -30,7 +30,7 @@ SENT = r"tx +[1-9][0-9]* pps"
 
 
 def nic(messages):
-    """Two QPs that are each other's peers: 17 sends, 18 answers. Where no peer answers it waits without end for the signal."""
+    """Two QPs that are each other's peers: 17 sends, 18 answers. Without an answer it waits until it is stopped."""
     return f"""
 [nic]
 local_ack_timeout = 0
