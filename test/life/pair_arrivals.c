@@ -48,7 +48,7 @@ void
 open_loop_advance(struct open_loop *o, uint64_t until_ns)
 {
 	while (o->on && o->stopped_ns == NEVER_NS && o->next_ns <= until_ns) {
-		/* Far behind, the model is of no use; and gaps may be nothing at all. */
+		/* A NIC this far behind its arrivals is not checked; gaps may be 0 ns long. */
 		if (o->next - o->acked == ARRIVALS) {
 			o->on = false;
 			return;
@@ -68,6 +68,16 @@ note_change(struct open_loop *o, uint64_t at_ns)
 	if (o->changes >= ARRIVALS_SPANS &&
 	    oldest_ns < o->changed_ns[(o->changes + 1) % ARRIVALS_SPANS])
 		o->on = false;
+}
+
+/* A NIC works a gap that has changed out from its message, in whole ns at each load: 2 ns more or less
+ * before a change are as much longer after it as the load is smaller, and the end is rounded too. */
+static uint64_t
+rounded_ns(uint64_t before_ns, uint64_t old_bps, uint64_t new_bps)
+{
+	unsigned __int128 ns = (unsigned __int128)(before_ns + 2) * old_bps / new_bps + 1;
+
+	return ns > ARRIVALS_LAST_NS ? ARRIVALS_LAST_NS : (uint64_t)ns;
 }
 
 void
@@ -92,6 +102,8 @@ open_loop_change(struct open_loop *o, const struct nic_flow_live *live, uint64_t
 	left_ns = (unsigned __int128)(o->next_ns - o->stopped_ns) * o->load_bps / live->load_bps;
 	o->from_ns = at_ns;
 	o->next_ns = sum_ns(at_ns, left_ns);
+	/* Messages of before may still be in the backlog: the most that there was counts. */
+	o->slack_ns = max_u64(o->slack_ns, rounded_ns(o->slack_ns, o->load_bps, live->load_bps));
 	o->load_bps = live->load_bps;
 	o->stopped_ns = NEVER_NS;
 	note_change(o, at_ns);
