@@ -17,8 +17,9 @@ def interrupted(*_):
 
 signal.signal(signal.SIGINT, interrupted)
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 try:
-    from reporting import counters, data, fluid, output, page, plots
+    from report import counters, data, fluid, output, page, plots
 except ImportError as error:
     sys.exit(f"report.py: {error}: install python3-matplotlib, or run scripts/install-deps report")
 

@@ -17,8 +17,8 @@ PLOTS = ("rates", "slowdown", "queue", "cnp", "pauses")
 try:
     import matplotlib  # noqa: F401
     import numpy as np
-    sys.path.insert(0, str(ROOT / "scripts"))
-    from reporting import charts, data, series
+    sys.path.insert(0, str(ROOT / "tools"))
+    from report import charts, data, series
 except ImportError:
     skip("python3-matplotlib is not installed")
 

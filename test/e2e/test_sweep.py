@@ -20,9 +20,9 @@ SCENARIO = ROOT / "config" / "paper-sweep.ini"
 
 try:
     import numpy as np
-    sys.path.insert(0, str(ROOT / "scripts"))
+    sys.path.insert(0, str(ROOT / "tools"))
     os.environ["MPLCONFIGDIR"] = str(work_dir())
-    from reporting import data, sweep as rows_of_runs
+    from report import data, sweep as rows_of_runs
 except ImportError:
     skip("python3-matplotlib is not installed")
 

@@ -8,8 +8,8 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "scripts"))
-from experimenting import EXPERIMENTS, frame, page  # noqa: E402
+sys.path.insert(0, str(ROOT / "tools"))
+from experiments import EXPERIMENTS, frame, page  # noqa: E402
 
 failures = []
 

@@ -12,9 +12,9 @@ import tempfile
 import xml.etree.ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "scripts"))
-from experimenting import frame, page  # noqa: E402
-from reporting import plots  # noqa: E402
+sys.path.insert(0, str(ROOT / "tools"))
+from experiments import frame, page  # noqa: E402
+from report import plots  # noqa: E402
 
 failures = []
 

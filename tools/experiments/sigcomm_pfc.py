@@ -4,9 +4,9 @@ import itertools
 
 import numpy as np
 
-from experimenting.frame import NOT_IN_THIS_RUN, Check, Experiment, Variant
-from experimenting.measures import dropped, flow, transfers_gbps
-from reporting.plots import COLOURS, GREY, WIDTH, plt
+from experiments.frame import NOT_IN_THIS_RUN, Check, Experiment, Variant
+from experiments.measures import dropped, flow, transfers_gbps
+from report.plots import COLOURS, GREY, WIDTH, plt
 
 SENDERS = ("H1", "H2", "H3", "H4")
 MESSAGE_BYTES = 4e6

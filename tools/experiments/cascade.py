@@ -2,11 +2,11 @@
 """The fabric of "Understanding DCQCN": pauses from leaf 5 over spine 1 to leaves 1 and 3 and their hosts, and the way back."""
 import numpy as np
 
-from experimenting import stages
-from experimenting.frame import NOT_IN_THIS_RUN, Check, Experiment, Variant
-from experimenting.measures import dropped
-from experimenting.stages import INCREASES, Stage, held_bytes
-from reporting.plots import COLOURS, GREY, WIDTH, plt
+from experiments import stages
+from experiments.frame import NOT_IN_THIS_RUN, Check, Experiment, Variant
+from experiments.measures import dropped
+from experiments.stages import INCREASES, Stage, held_bytes
+from report.plots import COLOURS, GREY, WIDTH, plt
 
 LEAF5_QUEUE = ("leaf5", "0", "3")  # to node 9
 # Who holds whom, by (switch, ports); spine1 has leaf1, leaf3 and leaf5 on its ports 0, 1 and 2.

@@ -2,9 +2,9 @@
 """SIGCOMM 2015, Figure 10: the fluid model's throughput beside that of packets."""
 import numpy as np
 
-from experimenting.frame import Check, Experiment, Variant
-from reporting.fluid import means
-from reporting.plots import COLOURS, GREY, MODEL, WIDTH, plt
+from experiments.frame import Check, Experiment, Variant
+from report.fluid import means
+from report.plots import COLOURS, GREY, MODEL, WIDTH, plt
 
 START_MS = 20  # until then packets fall lower than the model, and come back later
 

@@ -2,9 +2,9 @@
 """SIGCOMM 2015, section 4: ECN must come before PFC, and PFC before loss."""
 import numpy as np
 
-from experimenting.frame import Check, Experiment, Variant
-from experimenting.measures import dropped
-from reporting.plots import COLOURS, WIDTH, plt
+from experiments.frame import Check, Experiment, Variant
+from experiments.measures import dropped
+from report.plots import COLOURS, WIDTH, plt
 
 T_PFC_BYTES = 24475  # (12 MB - 8 x 32 x 22.4 KB) / (8 x 32)
 STATIC = {"buffer_profile lossless.dynamic": "off", "buffer_profile lossless.static_th_bytes": T_PFC_BYTES}

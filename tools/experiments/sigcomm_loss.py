@@ -2,9 +2,9 @@
 """SIGCOMM 2015, section 7: packets lost without congestion, and go-back-N."""
 import numpy as np
 
-from experimenting.frame import Check, Experiment, Variant
-from experimenting.measures import flow
-from reporting.plots import COLOURS, GREY, WIDTH, plt
+from experiments.frame import Check, Experiment, Variant
+from experiments.measures import flow
+from report.plots import COLOURS, GREY, WIDTH, plt
 
 FRAME_NS = 1106 * 8 / 40
 TIMEOUTS = (5, 8)  # local_ack_timeout: 131 us and 1.05 ms

@@ -2,9 +2,9 @@
 """What vendors' guides say of congestion in RoCEv2 networks."""
 import numpy as np
 
-from experimenting.frame import Check, Experiment, Variant
-from experimenting.measures import dropped, flow
-from reporting.plots import COLOURS, GREY, WIDTH, plt
+from experiments.frame import Check, Experiment, Variant
+from experiments.measures import dropped, flow
+from report.plots import COLOURS, GREY, WIDTH, plt
 
 DCQCN = {"nic.cc": "dcqcn", "wred.wred_green_enable": "on", "wred.Kmin": "5KB", "wred.Kmax": "200KB", "wred.Pmax": "1%"}
 SAMPLES_IN_A_MS = 10

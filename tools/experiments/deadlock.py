@@ -2,9 +2,9 @@
 """PFC deadlock: buffers that wait for each other in a ring."""
 import numpy as np
 
-from experimenting.frame import NOT_IN_THIS_RUN, Check, Experiment, Variant
-from experimenting.measures import dropped
-from reporting.plots import COLOURS, GREY, WIDTH, plt
+from experiments.frame import NOT_IN_THIS_RUN, Check, Experiment, Variant
+from experiments.measures import dropped
+from report.plots import COLOURS, GREY, WIDTH, plt
 
 STOP_MS = 20  # the flows' end
 RING = (("A", "B"), ("B", "C"), ("C", "D"), ("D", "A"))

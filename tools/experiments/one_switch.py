@@ -2,11 +2,11 @@
 """One switch of "Understanding DCQCN": the stages of a queue between WRED min, WRED max, XON and XOFF."""
 import numpy as np
 
-from experimenting import stages
-from experimenting.frame import Check, Experiment, Variant
-from experimenting.measures import dropped
-from experimenting.stages import INCREASES, Stage
-from reporting.plots import COLOURS, WIDTH, plt
+from experiments import stages
+from experiments.frame import Check, Experiment, Variant
+from experiments.measures import dropped
+from experiments.stages import INCREASES, Stage
+from report.plots import COLOURS, WIDTH, plt
 
 QUEUE = ("s1", "8", "3")  # Eth 1/9
 NICS = {"NIC h1": "0", "NIC h2": "1", "NIC h3": "2"}  # flow: port

@@ -2,11 +2,11 @@
 """Figure 11-7 of "Congestion Avoidance in AI Fabric": ECN, then PFC, then the way back, as times t1 to t8."""
 import numpy as np
 
-from experimenting import stages
-from experimenting.frame import NOT_IN_THIS_RUN, Check, Experiment, Variant
-from experimenting.measures import dropped
-from experimenting.stages import INCREASES, Stage, held_bytes, thresholds
-from reporting.plots import COLOURS, GREY, WIDTH, plt
+from experiments import stages
+from experiments.frame import NOT_IN_THIS_RUN, Check, Experiment, Variant
+from experiments.measures import dropped
+from experiments.stages import INCREASES, Stage, held_bytes, thresholds
+from report.plots import COLOURS, GREY, WIDTH, plt
 
 QUEUE = ("Rail-1", "0", "3")  # egress queue 3 of interface 1, to h1
 INGRESS = ("Rail-1", "2", "3")  # interface 3, from Spine-A

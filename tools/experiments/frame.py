@@ -5,7 +5,7 @@ import pathlib
 import subprocess
 from collections.abc import Callable
 
-from reporting import data, fluid
+from report import data, fluid
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCENARIOS = ROOT / "config"
@@ -49,7 +49,7 @@ class Experiment:
     statement: str  # of the source, in our words
     scaled: str  # what differs from the source's set-up, and what --full does
     variants: tuple  # of Variant, for the test
-    check: Callable  # (runs) -> [Check]; runs: {variant's name: reporting.data.Run}
+    check: Callable  # (runs) -> [Check]; runs: {variant's name: report.data.Run}
     plots: dict  # {name: (function of runs that gives a matplotlib figure, caption)}
     full: dict = dataclasses.field(default_factory=dict)  # settings with --full, over each variant's
     full_variants: tuple = ()  # with --full, instead of variants

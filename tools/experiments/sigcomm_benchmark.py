@@ -4,9 +4,9 @@ import random
 
 import numpy as np
 
-from experimenting.frame import NOT_IN_THIS_RUN, Check, Experiment, Variant
-from experimenting.measures import dropped
-from reporting.plots import COLOURS, WIDTH, plt
+from experiments.frame import NOT_IN_THIS_RUN, Check, Experiment, Variant
+from experiments.measures import dropped
+from report.plots import COLOURS, WIDTH, plt
 
 HOSTS = 20
 LOW, HIGH = 2, 10  # degrees of the rebuild

@@ -5,8 +5,8 @@ import dataclasses
 
 import numpy as np
 
-from experimenting.frame import Check
-from reporting.plots import GREY
+from experiments.frame import Check
+from report.plots import GREY
 
 INCREASES = {"fast", "additive", "hyper"}  # reasons in trace.csv
 LOOKED_AT_US = 10  # from the end of a pause until the NIC has looked at each QP

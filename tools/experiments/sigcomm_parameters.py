@@ -2,9 +2,9 @@
 """SIGCOMM 2015, section 5.2: what the parameters do."""
 import numpy as np
 
-from experimenting.frame import Check, Experiment, Variant
-from reporting.plots import COLOURS, GREY, MODEL, WIDTH, plt
-from reporting.sweep import converged_ms, started_ms
+from experiments.frame import Check, Experiment, Variant
+from report.plots import COLOURS, GREY, MODEL, WIDTH, plt
+from report.sweep import converged_ms, started_ms
 
 QCN = {"rp.T": "1500us", "rp.B": "150KB"}
 LONG = {"fabric.link_delay_ns": "21us"}  # a loop of 85 us

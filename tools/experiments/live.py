@@ -2,10 +2,10 @@
 """Parameters that change while packets pass, beside the fixed points of the fluid model."""
 import numpy as np
 
-from experimenting.frame import NOT_IN_THIS_RUN, Check, Experiment, Variant
-from experimenting.measures import dropped
-from reporting.fluid import means
-from reporting.plots import COLOURS, MODEL, WIDTH, plt
+from experiments.frame import NOT_IN_THIS_RUN, Check, Experiment, Variant
+from experiments.measures import dropped
+from report.fluid import means
+from report.plots import COLOURS, MODEL, WIDTH, plt
 
 SETTLED_MS = 30  # behind a change, or the start
 END_MS = 400

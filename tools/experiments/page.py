@@ -3,9 +3,9 @@
 import shlex
 from html import escape
 
-from experimenting import frame
-from reporting import output
-from reporting.html import STYLE, number, table
+from experiments import frame
+from report import output
+from report.html import STYLE, number, table
 
 STYLE_HERE = """
 blockquote { margin: .5rem 0; padding: .1rem 1rem; border-left: 4px solid #0072B2; background: #f4f8fb }

@@ -3,7 +3,7 @@
 import io
 import re
 
-from reporting import plots
+from report import plots
 
 
 def draw_plot(run, name, draw):
