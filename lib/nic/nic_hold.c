@@ -43,6 +43,18 @@ lacks_tokens(const struct nic *nic, uint32_t index, const struct nic_qp *qp,
 	return token_account_next_ns(&qp->bucket) > arrival.next_ns;
 }
 
+/* As of the owner's last call for frames. The place does not tell: between wheel and ready ring a packet
+ * takes the QP from one to the other, and frames that go first may keep it in the ring for long. */
+static bool
+waits_for_rate(const struct nic *nic, const struct nic_qp *qp)
+{
+	struct token_account wire;
+
+	words_read(&wire, &nic->shaper.account, sizeof(wire));
+	return !token_account_can_send(&qp->bucket) &&
+	       token_account_next_ns(&qp->bucket) > wire.updated_ns;
+}
+
 static enum nic_hold
 hold_of(const struct nic *nic, uint32_t index, const struct nic_qp *qp)
 {
@@ -72,7 +84,7 @@ hold_of(const struct nic *nic, uint32_t index, const struct nic_qp *qp)
 		return NIC_HOLD_WINDOW;
 	if (__atomic_load_n(&nic->pause.paused_queues, __ATOMIC_RELAXED) >> flow->data_queue & 1)
 		return NIC_HOLD_PAUSE;
-	return qp->place == QP_PACED ? NIC_HOLD_RATE : NIC_HOLD_WIRE;
+	return waits_for_rate(nic, qp) ? NIC_HOLD_RATE : NIC_HOLD_WIRE;
 }
 
 /* In a copy the two numbers may be a packet apart: acknowledged beyond sent counts as none. */

@@ -248,6 +248,7 @@ carry(unsigned int from, struct rte_mbuf *m)
 
 	host->sent++;
 	host->sent_bytes += frame_bytes(m->pkt_len);
+	watch_wire(from, wire_bytes(m->pkt_len));
 	host->cnps_sent += is_roce && roce.opcode == ROCE_CNP;
 	host->pauses_sent += is_mac_control(m);
 	p->digest = digest_add(p->digest, p->now_ns << 16 ^ (uint64_t)m->pkt_len << 1 ^ from);
@@ -358,6 +359,8 @@ ask(unsigned int h, uint32_t k)
 	for (uint16_t i = 0; i < n; i++)
 		carry(h, m[i]);
 	p->host[h].is_poor = rte_mempool_avail_count(p->host[h].pools[0].data) < 64;
+	if (p->host[h].is_poor)
+		p->host[h].poor_last_ns = p->now_ns;
 	/* Nodes that share a wire may be early; and of many QPs, each call looks at some. */
 	if (n == 0 && p->n_nodes == 1 && p->max_qps <= 64 && nic_reload_is_done(node) &&
 	    nic_traces_are_set(node))

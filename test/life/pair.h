@@ -88,6 +88,8 @@ struct pair_host {
 	struct node *node[MOST_NODES];
 	struct nic_pools pools[MOST_NODES];
 	bool is_poor; /* few mbufs were free when it was asked last */
+	uint64_t poor_last_ns;
+	uint64_t busy_until_ns, free_last_ns; /* its wire */
 	struct ranges numbers;
 	/* what is asked for, what is being put in force, and what was before */
 	bool is_wanted, is_pending, has_begun[MOST_NODES];
@@ -214,6 +216,8 @@ void watch_stepped(unsigned int h, uint32_t k);
 void watch_sent(unsigned int h, const struct rte_mbuf *m, const struct roce_view *v);
 /** A node of a host was called. */
 void watch_called(unsigned int h);
+/** A frame takes the wire of a host: how many bytes of it. */
+void watch_wire(unsigned int h, uint32_t wire);
 /** A pause frame arrives. */
 void watch_pause(unsigned int h, const struct rte_mbuf *m);
 /** Time passes: does anybody hold still? */

@@ -139,18 +139,40 @@ horizon_ns(void)
 	return 2 * max_u64(frames_ns, p->max_qps > 64 ? NS_PER_MS : 500 * p->max_qps);
 }
 
-/* What it was seen to wait for was there, and still it waits, or goes on only now. */
+/* Between two frames of a busy wire: nanoseconds are whole, and wheels have slots. */
+#define LONGEST_GAP_NS 100u
+
+/* Frames that go first, CNPs and ACKs, may take all of a wire. */
+static uint64_t
+wire_free_last_ns(const struct pair_host *host)
+{
+	return p->now_ns > host->busy_until_ns + LONGEST_GAP_NS ? p->now_ns : host->free_last_ns;
+}
+
+void
+watch_wire(unsigned int h, uint32_t wire)
+{
+	struct pair_host *host = &p->host[h];
+
+	host->free_last_ns = wire_free_last_ns(host);
+	host->busy_until_ns =
+		max_u64(host->busy_until_ns, p->now_ns) + serialization_ns(wire, p->speed_bps);
+}
+
+/* What it was seen to wait for was there, and the wire was free; still it waits, or goes on only now. */
 static void
 must_not_be_late(unsigned int h, uint32_t number, const struct seen *q)
 {
 	const struct pair_host *host = &p->host[h];
 	uint64_t since_ns = max_u64(q->due_ns, max_u64(host->paused_last_ns, p->down_last_ns));
+	uint64_t free_ns = wire_free_last_ns(host);
 
+	since_ns = max_u64(since_ns, host->poor_last_ns);
 	for (unsigned int i = 0; i < TM_CLASSES; i++)
 		since_ns = max_u64(since_ns, host->paused_until_ns[i]);
 	life_must("late",
-		  p->down || p->now_ns <= since_ns ||
-			  p->now_ns - since_ns <= slack_ns() + horizon_ns(),
+		  p->down || p->now_ns <= since_ns || free_ns <= since_ns ||
+			  free_ns - since_ns <= slack_ns() + horizon_ns(),
 		  "QP %u of host %u (flow %u) is held by \"%s\", which was over at %" PRIu64
 		  ", at %" PRIu64 " bit/s",
 		  number, h, q->flow, nic_hold_words[q->due_hold], q->due_ns, q->rate_bps);
@@ -164,7 +186,7 @@ due_ns(unsigned int h, const struct seen *q, const struct nic_qp_hold *hold)
 
 	if (p->host[h].is_pending || p->down)
 		return NEVER_NS;
-	if (hold->hold == NIC_HOLD_RATE && q->paces) {
+	if ((hold->hold == NIC_HOLD_RATE || hold->hold == NIC_HOLD_WIRE) && q->paces) {
 		__int128 debt = q->least_nanobits < 0 ? -q->least_nanobits : 0;
 
 		return max_u64(q->looked_at_ns,

@@ -187,6 +187,39 @@ a_qp_in_its_off_time_waits_for_a_message(void **state)
 	solo_destroy(&solo);
 }
 
+/* Its tokens are there; answers go first and take the wire. */
+static void
+a_qp_behind_answers_waits_for_the_wire(void **state)
+{
+	struct roce_fields write = {.opcode = RC_WRITE_ONLY, .reth_dma_bytes = 8, .ack_req = true};
+	struct nic_qp_params qp = nic_test_qp(0);
+	struct nic_qp_hold hold;
+	struct roce_view v;
+
+	(void)state;
+	solo_init(&solo);
+	qp.message_bytes = 1000;
+	qp.depth = 8;
+	qp.rate_cap_bps = 100 * MBPS;
+	solo_create(&solo, 64);
+	nic_add_qp(solo.nic, &qp, 0);
+	assert_true(solo_take(&solo, 0, &v));
+	nic_qp_hold(solo.nic, 0, &hold);
+	assert_int_equal(hold.hold, NIC_HOLD_RATE);
+	/* 1,082 bytes on the wire at 100 Mb/s: some 87 us. */
+	solo.now_ns = 90 * NS_PER_US;
+	solo_feed(&solo, write, 8);
+	assert_true(solo_take(&solo, 90 * NS_PER_US, &v));
+	assert_int_equal(v.opcode, RC_ACK);
+	nic_qp_hold(solo.nic, 0, &hold);
+	assert_int_equal(hold.hold, NIC_HOLD_WIRE);
+	assert_true(solo_take(&solo, 91 * NS_PER_US, &v));
+	assert_int_equal(v.opcode, RC_WRITE_ONLY);
+	nic_qp_hold(solo.nic, 0, &hold);
+	assert_int_equal(hold.hold, NIC_HOLD_RATE);
+	solo_destroy(&solo);
+}
+
 int
 main(void)
 {
@@ -195,6 +228,7 @@ main(void)
 		cmocka_unit_test(qps_of_all_rates_keep_theirs_side_by_side),
 		cmocka_unit_test(a_qp_in_debt_waits_for_its_rate),
 		cmocka_unit_test(a_qp_in_its_off_time_waits_for_a_message),
+		cmocka_unit_test(a_qp_behind_answers_waits_for_the_wire),
 	};
 
 	if (test_eal_init(64) < 0)
