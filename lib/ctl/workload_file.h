@@ -7,7 +7,7 @@
 #define QUENCH_CTL_WORKLOAD_FILE_H
 
 #include "ctl/config.h"
-#include "nic/workload.h"
+#include "nic/workload/workload.h"
 
 /**
  * Read the file that a flow with message_size = cdf names; a name without / at its start is beside

@@ -18,7 +18,7 @@
 #include "fabric/topology.h"
 #include "nic/nic.h"
 #include "nic/nic_trace.h"
-#include "nic/workload.h"
+#include "nic/workload/workload.h"
 #include "switch/sw.h"
 
 enum fabric_forwarding { FABRIC_FORWARDING_AUTO, FABRIC_FORWARDING_L2, FABRIC_FORWARDING_L3 };

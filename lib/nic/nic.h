@@ -44,189 +44,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/field.h"
 #include "base/hist.h"
-#include "cc/cc.h"
-#include "cc/np.h"
-#include "fwd/neigh.h"
-#include "nic/workload.h"
+#include "nic/params/counters.h"
+#include "nic/params/params.h"
+#include "nic/qp/payload.h"
 #include "node/node.h"
-#include "tm/pause_storm.h"
 #include "tm/pfc_rx.h"
 #include "tm/pfc_tx.h"
-#include "tm/qos_map.h"
-#include "tm/rx_drain.h"
 
 struct rte_mempool;
-
-/* Pause frames that are obeyed, and sent by a slow receiver: 802.1Qbb, 802.3x, or none. */
-enum nic_flow_control { NIC_FLOW_OFF, NIC_FLOW_PFC, NIC_FLOW_PAUSE };
-
-/* Whether control frames have a transmit queue of the device apart: where it has one to spare, or
- * else nothing starts; for the programs. */
-enum nic_control_tx_queue {
-	NIC_CONTROL_TX_QUEUE_OFF,
-	NIC_CONTROL_TX_QUEUE_ON,
-	NIC_CONTROL_TX_QUEUE_AUTO,
-};
-
-/* measure_times: off, on, or on up to NIC_TIMED_QPS QPs of a node. */
-enum nic_measure_choice { NIC_MEASURE_OFF, NIC_MEASURE_ON, NIC_MEASURE_AUTO };
-
-enum nic_initial_rate { NIC_INITIAL_LINE, NIC_INITIAL_FAIR, NIC_INITIAL_VALUE };
-
-struct nic_params {
-	uint8_t mac[6];
-	struct field_ip ip;  /* our IPv4; version 0: none */
-	struct field_ip ip6; /* our IPv6; version 0: none */
-	uint64_t link_speed_bps;
-	uint32_t shaper_burst_ns; /* how far a late poll may catch up; the lab uses 1 */
-	uint32_t qp_burst_bytes;  /* how far a late QP may catch up */
-	uint32_t first_qpn; /* QPs are numbered from here, in the order in which they are added */
-	uint32_t max_qps;
-	bool icrc_check;
-	int cc;                    /* enum cc_algorithm */
-	int flow_control;          /* enum nic_flow_control */
-	int initial_rate;          /* enum nic_initial_rate: when the host has other active flows */
-	uint64_t initial_rate_bps; /* for NIC_INITIAL_VALUE */
-	uint8_t data_dscp;
-	uint8_t local_ack_timeout; /* 4.096 us x 2^n; 0 never */
-	uint8_t retry_cnt;
-	uint8_t rnr_retry;     /* waits for a receiver that is not ready, in a row; 7: any number */
-	uint8_t min_rnr_timer; /* code of an RNR NAK: how long our peer waits */
-	uint8_t max_rd_atomic; /* READs outstanding per QP: asked for, and kept to be served again
-				*/
-	uint16_t ack_every;    /* AckReq is set on each n-th packet and on the last of a message */
-	uint32_t window_packets;          /* unacknowledged packets per QP */
-	int control_tx_queue;             /* enum nic_control_tx_queue */
-	bool measure_pacing;              /* say in pkt_meta.due_ns when a paced frame was due */
-	int measure_times;                /* enum nic_measure_choice: of messages and round trips */
-	uint64_t neigh_retrans_time_ns;   /* between two ARP requests or solicitations of a peer */
-	uint64_t neigh_reachable_time_ns; /* then a peer is asked again; NEVER_NS: not */
-	struct qos_map_params qos; /* dscp -> tc -> priority, and which priorities obey PFC */
-	struct rp_params rp;       /* of cc = dcqcn; each algorithm has its own */
-	struct dctcp_params dctcp;
-	struct timely_params timely;
-	struct np_params np;
-	struct rx_drain_params receiver; /* a slow one */
-	struct pfc_params pfc;           /* pause frames of a slow receiver */
-	/* Of the hash of neighbours, for the node's life: a secret, not of the configuration. */
-	struct half_sip_key table_key;
-};
-
-/* Members of nic_params itself; its structs have tables of their own. */
-extern const struct field nic_fields[];
-extern const unsigned int nic_fields_n;
-
-/** Defaults of all these tables, rp's of its paper profile: all that is missing is an address. */
-void nic_params_default(struct nic_params *params);
-
-/**
- * Rules across keys, those of qos and rp included.
- * @param why  On failure one clause that names the key and the rule.
- * @return     0 or -EINVAL.
- */
-int nic_params_check(const struct nic_params *params, char *why, unsigned int why_size);
-
-/* Receive WQEs, and the time in which they are posted: their product has 64 bits to spare. */
-#define NIC_MAX_RECV_WR 65536u
-#define NIC_MAX_POST_RECV_NS (3600 * NS_PER_SEC)
-
-enum nic_verb { NIC_WRITE, NIC_WRITE_IMM, NIC_SEND, NIC_READ, NIC_UD_SEND };
-extern const char *const nic_verb_words[];
-
-/* One QP, connected without a connection manager: both ends are told the same. */
-struct nic_qp_params {
-	uint8_t peer_mac[6]; /* zero: found out from peer_ip, by ARP or neighbour discovery */
-	struct field_ip peer_ip;
-	uint32_t peer_qpn;
-	uint32_t initial_psn; /* of both directions */
-	bool tagged;
-	uint16_t vlan_tci;
-	uint32_t flow_id;      /* QPs with one number are one flow: never below the last's */
-	uint64_t base_rtt_ns;  /* of an idle network; 0: the least that is measured */
-	bool requester;        /* sends messages; a responder only answers */
-	bool stopped;          /* begins no message, until nic_reload() */
-	int verb;              /* enum nic_verb */
-	bool raw;              /* nobody answers; with UD always */
-	uint32_t qkey;         /* of UD, at both ends */
-	uint32_t max_recv_wr;  /* a responder's receive WQEs; 0: there is always one */
-	uint64_t post_recv_ns; /* time after which one that was taken is posted again */
-	bool has_dscp;         /* dscp instead of the NIC's data_dscp */
-	uint8_t dscp;
-	uint16_t mtu_bytes;    /* 256, 512, 1024, 2048, 4096 */
-	uint64_t rate_cap_bps; /* 0: none */
-	WORKLOAD_EMBED;
-};
-
-/** @return 0, or -EINVAL with a clause in *why that names the member and the rule. */
-int nic_qp_params_check(const struct nic_qp_params *params, const struct nic_params *nic,
-			const char **why);
-
-/* Every way in which a received frame is not used. */
-enum nic_drop {
-	NIC_DROP_MALFORMED, /* Ethernet or IP: frame_verdict */
-	NIC_DROP_NOT_FOR_US,
-	NIC_DROP_NOT_ROCE,
-	NIC_DROP_BAD_ROCE, /* lengths, version, opcode, pad: roce_verdict */
-	NIC_DROP_BAD_ICRC, /* rx_icrc_encapsulated */
-	NIC_DROP_UNKNOWN_QP,
-	NIC_DROP_WRONG_PEER, /* source address is not that QP's peer */
-	NIC_DROP_UNEXPECTED_OPCODE,
-	NIC_DROP_WRONG_TRANSPORT,     /* UD for an RC QP, or the reverse */
-	NIC_DROP_BAD_QKEY,            /* qkey_violations */
-	NIC_DROP_UNEXPECTED_ACK,      /* acknowledges what was not sent */
-	NIC_DROP_UNEXPECTED_RESPONSE, /* of READ: not asked for, or not of the form it must have */
-	NIC_DROP_OUT_OF_SEQUENCE,
-	NIC_DROP_OUT_OF_BUFFER, /* no receive WQE */
-	NIC_DROP_NO_BUFFER,     /* rx_discards_phy: the slow receiver's buffer is full */
-	NIC_DROP_MAC_CONTROL_MALFORMED,
-	NIC_DROP_MAC_CONTROL_UNKNOWN,
-	NIC_DROP_MAC_CONTROL_ADDRESS, /* to another station */
-	NIC_DROP_NEIGH_MALFORMED, /* ARP or neighbour discovery */
-	NIC_DROP_ANSWER_OVERFLOW, /* a question while answers have used up their share of the link */
-	NIC_DROPS
-};
-
-/** The reason's name, e.g. "wrong_peer". */
-const char *nic_drop_name(enum nic_drop d);
-
-struct nic_stats {
-	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes; /* frame bytes with FCS */
-	uint64_t rx_roce_packets;
-	uint64_t rx_crossed_packets;                  /* received for a QP of another node */
-	uint64_t rx_write_requests, rx_send_requests; /* messages begun */
-	uint64_t rx_read_requests;                    /* in order, each once */
-	uint64_t duplicate_response;                  /* READ responses that came again */
-	uint64_t implied_nak_seq_err; /* an answer showed that READ responses before it are lost */
-	uint64_t rx_ud_missed_packets,
-		rx_ud_late_packets; /* PSNs passed over; behind a later one */
-	uint64_t out_of_sequence;
-	uint64_t packet_seq_err; /* NAK sequence errors received */
-	uint64_t duplicate_request;
-	uint64_t local_ack_timeout_err;
-	uint64_t retransmitted_packets;
-	uint64_t qp_errors; /* QPs that ran out of retries or were refused by their responder */
-	uint64_t acks_sent, naks_sent, acks_received;
-	uint64_t rnr_naks_sent, rnr_naks_received; /* the former among naks_sent */
-	uint64_t rnr_nak_retry_err;                /* QPs that waited for a receiver too often */
-	uint64_t no_mbuf; /* a frame could not be built now; it is built later */
-	uint64_t rx_pause_frames, tx_pause_frames;
-	uint64_t rx_global_pause_frames; /* 802.3x, among rx_pause_frames */
-	struct pause_storm_stats pause_storm;
-	uint64_t neigh_requests_sent, neigh_requests_answered, echo_requests_answered;
-	uint64_t drops[NIC_DROPS];
-	struct rp_stats rp; /* CNPs of all algorithms */
-	struct dctcp_stats dctcp;
-	struct timely_stats timely;
-	struct np_stats np;
-	struct neigh_stats neigh;
-};
-
-/* Members of nic_stats itself and of neigh, drops included; its other structs have tables of their
- * own. */
-extern const struct counter_field nic_counters[];
-extern const unsigned int nic_counters_n;
 
 struct nic_pools {
 	struct rte_mempool *data;    /* from nic_data_pool_create() */
@@ -235,24 +65,6 @@ struct nic_pools {
 	 * each makes its own. */
 	struct nic_payloads *payloads;
 };
-
-/** What is known of the constant payload, by length. @return owned by the caller, or NULL. */
-struct nic_payloads *nic_payloads_create(void);
-void nic_payloads_destroy(struct nic_payloads *p);
-
-/** Largest frame we make, without FCS, at an MTU. */
-uint16_t nic_largest_frame(uint16_t mtu_bytes);
-
-/**
- * A pool whose mbufs hold the constant payload pattern at a fixed place. Only NICs allocate from
- * it. Whoever changes payload bytes of such a frame restores them before the mbuf is freed: the
- * pattern is written once. Freed with pkt_pool_destroy().
- *
- * @param mtu_bytes  Largest MTU of the QPs that use it.
- * @return           The pool, or NULL with rte_errno set.
- */
-struct rte_mempool *nic_data_pool_create(const char *name, uint32_t n_mbufs, uint16_t mtu_bytes,
-					 int socket);
 
 /**
  * Build a NIC. params are copied; rp_max_rate_bps 0 becomes the link speed.

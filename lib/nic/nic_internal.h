@@ -12,14 +12,15 @@
 #include "base/words.h"
 #include "fwd/neigh.h"
 #include "nic/nic.h"
-#include "nic/nic_common.h"
+#include "nic/port/common.h"
 #include "nic/nic_measure.h"
 #include "nic/nic_np.h"
 #include "nic/nic_pause.h"
 #include "nic/nic_share.h"
-#include "nic/nic_timers.h"
+#include "nic/qp/timers.h"
 #include "nic/nic_trace.h"
-#include "nic/qp.h"
+#include "nic/qp/payload.h"
+#include "nic/qp/qp.h"
 #include "node/node.h"
 #include "node/pkt_fifo.h"
 #include "pacer/timing_wheel.h"
@@ -34,11 +35,6 @@ struct rte_mbuf;
 #define NIC_BURST 32
 /* So many QPs are in the second-level cache anyway: a megabyte. */
 #define NIC_CACHED_QPS 4096u
-#define NIC_MAX_MTU 4096u
-/* A window must leave PSN comparisons unambiguous (IBTA: half of the PSN space). */
-#define NIC_MAX_WINDOW ((1u << 23) - 1)
-/* Where the payload stands in every mbuf of the data pool, from buf_addr. */
-#define NIC_PAYLOAD_OFFSET RTE_ALIGN_CEIL(RTE_PKTMBUF_HEADROOM + ROCE_MAX_HDR_BYTES, 64u)
 /* Verdict on a received frame that was used. */
 #define NIC_USED NIC_DROPS
 /* The same, and the frame became an answer: it is not freed. */
@@ -54,13 +50,6 @@ struct nic_queues {
 struct nic_ready {
 	struct qp_ring ring[TM_CLASSES];
 	uint8_t backlogged; /* mask of rings that are not empty */
-};
-
-/* The same for all NICs, and found out once. */
-struct nic_payloads {
-	struct roce_payload aeth, cnp_body;
-	struct roce_payload *cut[NIC_MAX_MTU + 1]; /* the pattern, by length; NULL: not used yet */
-	uint8_t pattern[NIC_MAX_MTU + 8];
 };
 
 /* What a QP that has served READs keeps beside its struct. */
@@ -344,13 +333,6 @@ int nic_flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_par
 /** A QP of a flow begins to be. nic_flush() follows. @return 0 or -ENOMEM. */
 int nic_qp_begin(struct nic *nic, uint32_t item, uint32_t flow, const struct nic_qp_params *params,
 		 uint64_t now_ns);
-
-/* nic_pool.c */
-
-/** Longest payload that the pool's mbufs have room for. */
-uint16_t nic_pool_payload_bytes(struct rte_mempool *pool);
-/** The description of the pattern cut at a length, made on first use. NULL: no memory. */
-const struct roce_payload *nic_payload(struct nic_payloads *p, uint16_t payload_bytes);
 
 /* nic_place.c: where QPs wait */
 

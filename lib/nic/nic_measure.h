@@ -8,7 +8,7 @@
 
 #include "cc/rtt.h"
 #include "nic/nic_flow.h"
-#include "nic/qp.h"
+#include "nic/qp/qp.h"
 
 struct nic;
 

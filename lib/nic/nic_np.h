@@ -23,7 +23,7 @@
 #include "base/fixed.h"
 #include "cc/np.h"
 #include "nic/nic.h"
-#include "nic/qp.h"
+#include "nic/qp/qp.h"
 
 struct nic;
 

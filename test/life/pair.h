@@ -10,7 +10,7 @@
 #include "base/ranges.h"
 #include "ctl/nic_config.h"
 #include "life.h"
-#include "nic/arrivals.h"
+#include "nic/workload/arrivals.h"
 #include "nic/nic_flow.h"
 #include "nic/nic_hold.h"
 #include "nic/nic_share.h"
@@ -25,7 +25,7 @@
 
 /*
  * When the messages of an open loop come, from outside: it follows from its workload and from the
- * instants at which its load changed. nic/arrivals.h says what a change does.
+ * instants at which its load changed. nic/workload/arrivals.h says what a change does.
  */
 struct open_loop {
 	bool on;

@@ -18,7 +18,7 @@
 
 #include "base/counter.h"
 #include "base/fixed.h"
-#include "nic/qp.h"
+#include "nic/qp/qp.h"
 #include "pacer/token_bucket.h"
 
 #define LARGEST_WIRE_BYTES 4400u

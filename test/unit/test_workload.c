@@ -9,8 +9,8 @@
 
 #include "base/fixed.h"
 #include "base/prng.h"
-#include "nic/arrivals.h"
-#include "nic/workload.h"
+#include "nic/workload/arrivals.h"
+#include "nic/workload/workload.h"
 
 #define DRAWS 200000
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "nic/nic_timers.h"
+#include "nic/qp/timers.h"
 
 #include "base/fixed.h"
 

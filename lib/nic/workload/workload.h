@@ -11,8 +11,8 @@
  * together, and the next round when all are acknowledged; `poisson` and `periodic` are open loops:
  * messages come at load_bps whatever the network does, and wait their turn.
  */
-#ifndef QUENCH_NIC_WORKLOAD_H
-#define QUENCH_NIC_WORKLOAD_H
+#ifndef QUENCH_NIC_WORKLOAD_WORKLOAD_H
+#define QUENCH_NIC_WORKLOAD_WORKLOAD_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,8 +7,8 @@
  * Written by any node, with atomics, at most once for an event (a flow that starts, a CNP, a frame
  * into a slow receiver), never to note a time.
  */
-#ifndef QUENCH_NIC_NIC_COMMON_H
-#define QUENCH_NIC_NIC_COMMON_H
+#ifndef QUENCH_NIC_PORT_COMMON_H
+#define QUENCH_NIC_PORT_COMMON_H
 
 #include <stdint.h>
 #include <rte_common.h>

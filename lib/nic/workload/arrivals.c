@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "nic/arrivals.h"
+#include "nic/workload/arrivals.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "nic/nic_common.h"
+#include "nic/port/common.h"
 
 #include <errno.h>
 #include <stdbool.h>

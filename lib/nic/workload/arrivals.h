@@ -13,13 +13,13 @@
  * spans. Both ways give the same times, as long as a backlog spans no more than ARRIVALS_SPANS
  * changes; of an older one the two oldest spans count as one at their mean load.
  */
-#ifndef QUENCH_NIC_ARRIVALS_H
-#define QUENCH_NIC_ARRIVALS_H
+#ifndef QUENCH_NIC_WORKLOAD_ARRIVALS_H
+#define QUENCH_NIC_WORKLOAD_ARRIVALS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "nic/workload.h"
+#include "nic/workload/workload.h"
 
 #define ARRIVALS_SPANS 8u
 /* Later than any run; the pacing wheel takes no later deadline. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "nic/qp.h"
+#include "nic/qp/qp.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,13 +3,13 @@
  * Retransmission timers. All QPs wait equally long, so a ring of lists is enough: one slot is a
  * sixteenth of the timeout. A timer is not stopped: when it fires early, it is set again.
  */
-#ifndef QUENCH_NIC_NIC_TIMERS_H
-#define QUENCH_NIC_NIC_TIMERS_H
+#ifndef QUENCH_NIC_QP_TIMERS_H
+#define QUENCH_NIC_QP_TIMERS_H
 
 #include <stdbool.h>
 
 #include "base/units.h"
-#include "nic/qp.h"
+#include "nic/qp/qp.h"
 
 #define NIC_TIMER_SLOTS 32u
 #define NIC_TIMEOUT_TICKS 16u

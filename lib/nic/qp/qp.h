@@ -21,8 +21,8 @@
  * is rarely touched is in struct qp_tally. With a CNP window, a link and a quarter of a slot of the
  * pacing wheel, and a place in a ready ring, a QP takes 253 bytes where there are a million.
  */
-#ifndef QUENCH_NIC_QP_H
-#define QUENCH_NIC_QP_H
+#ifndef QUENCH_NIC_QP_QP_H
+#define QUENCH_NIC_QP_QP_H
 
 #include <assert.h>
 #include <stdbool.h>
@@ -32,8 +32,8 @@
 
 #include "cc/cc.h"
 #include "cc/np.h"
-#include "nic/arrivals.h"
-#include "nic/nic.h"
+#include "nic/params/params.h"
+#include "nic/workload/arrivals.h"
 #include "pacer/token_bucket.h"
 #include "wire/roce.h"
 #include "wire/roce_shape.h"

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The constant payload: written into every mbuf of the data pool once, described once per length.
- *
- * The payload stands at one place in all mbufs, behind room for the longest headers, and its bytes
- * depend on their place only, so a shorter payload is a longer one cut short.
- */
-#include "nic/nic_internal.h"
+#include "nic/qp/payload.h"
 
 #include <errno.h>
 #include <stdlib.h>

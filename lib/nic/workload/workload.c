@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "nic/workload.h"
+#include "nic/workload/workload.h"
 
 #include <errno.h>
 

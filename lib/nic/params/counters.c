@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nic/params/counters.h"
+
+#include <stddef.h>
+
+#define COUNTER(m, text) COUNTER_FIELD(struct nic_stats, m, text)
+#define NEIGH_COUNTER(m, text)                                                                     \
+	{                                                                                          \
+#m, text, offsetof(struct nic_stats, neigh.m)                                      \
+	}
+#define DROP(d, word, text)                                                                        \
+	{                                                                                          \
+		word, text, offsetof(struct nic_stats, drops[NIC_DROP_##d])                        \
+	}
+
+/* clang-format off */
+const struct counter_field nic_counters[] = {
+	COUNTER(rx_packets, "Frames received"),
+	COUNTER(rx_bytes, "Bytes received, with FCS"),
+	COUNTER(tx_packets, "Frames sent"),
+	COUNTER(tx_bytes, "Bytes sent, with FCS"),
+	COUNTER(rx_roce_packets, "Valid RoCEv2 packets received"),
+	COUNTER(rx_crossed_packets, "RoCEv2 packets handed to the lcore that has their QP"),
+	COUNTER(rx_write_requests, "WRITE messages begun by peers"),
+	COUNTER(rx_send_requests, "SEND messages begun by peers"),
+	COUNTER(rx_read_requests, "READ requests of peers"),
+	COUNTER(rx_ud_missed_packets, "PSNs of UD passed over by a later packet"),
+	COUNTER(rx_ud_late_packets, "UD packets behind a later one: late, or received twice"),
+	COUNTER(out_of_sequence, "Requests and READ responses received ahead of the expected PSN"),
+	COUNTER(packet_seq_err, "NAK sequence errors received"),
+	COUNTER(implied_nak_seq_err, "ACKs or NAKs received that skip READ responses"),
+	COUNTER(duplicate_request, "Requests received again"),
+	COUNTER(duplicate_response, "READ responses received again"),
+	COUNTER(local_ack_timeout_err, "Retransmission timeouts"),
+	COUNTER(retransmitted_packets, "Data packets sent again"),
+	COUNTER(qp_errors, "QPs that gave up or were refused"),
+	COUNTER(acks_sent, "ACKs sent"),
+	COUNTER(naks_sent, "NAKs sent"),
+	COUNTER(acks_received, "ACKs received"),
+	COUNTER(rnr_naks_sent, "RNR NAKs sent, among the NAKs"),
+	COUNTER(rnr_naks_received, "RNR NAKs received"),
+	COUNTER(rnr_nak_retry_err, "QPs in error because their receiver was not ready too often"),
+	COUNTER(no_mbuf, "Times a frame had to wait for an mbuf"),
+	COUNTER(rx_pause_frames, "PFC and 802.3x PAUSE frames received"),
+	COUNTER(rx_global_pause_frames, "802.3x PAUSE frames among them"),
+	COUNTER(tx_pause_frames, "PFC or 802.3x PAUSE frames sent"),
+	{ "tx_pause_storm_warning_events", "Times that a priority was held for long",
+	  offsetof(struct nic_stats, pause_storm.tx_pause_storm_warning_events) },
+	{ "tx_pause_storm_error_events",
+	  "Times that a priority was held for too long, and its pausing stopped",
+	  offsetof(struct nic_stats, pause_storm.tx_pause_storm_error_events) },
+	COUNTER(neigh_requests_sent, "ARP requests and neighbour solicitations sent"),
+	COUNTER(neigh_requests_answered, "ARP requests and neighbour solicitations answered"),
+	NEIGH_COUNTER(neigh_learnt, "Peers whose MAC address was learnt"),
+	NEIGH_COUNTER(neigh_changed, "Times that a peer had a new MAC address"),
+	NEIGH_COUNTER(neigh_failed, "Times that a peer was asked for its MAC address in vain"),
+	COUNTER(echo_requests_answered, "ICMP and ICMPv6 echo requests answered"),
+	DROP(MALFORMED, "drop_malformed", "Dropped: Ethernet or IP header malformed"),
+	DROP(NOT_FOR_US, "drop_not_for_us", "Dropped: another station's MAC or IP address"),
+	DROP(NOT_ROCE, "drop_not_roce", "Dropped: not UDP port 4791"),
+	DROP(BAD_ROCE, "drop_bad_roce", "Dropped: RoCEv2 lengths, version, opcode or pad wrong"),
+	DROP(BAD_ICRC, "rx_icrc_encapsulated", "Dropped: ICRC wrong"),
+	DROP(UNKNOWN_QP, "drop_unknown_qp", "Dropped: no such QP here"),
+	DROP(WRONG_PEER, "drop_wrong_peer", "Dropped: source address is not the QP's peer"),
+	DROP(UNEXPECTED_OPCODE, "drop_unexpected_opcode",
+	     "Dropped: request out of order in its message, or not served"),
+	DROP(WRONG_TRANSPORT, "drop_wrong_transport", "Dropped: UD packet for an RC QP, or the reverse"),
+	DROP(BAD_QKEY, "qkey_violations", "Dropped: UD packet with another Q_Key"),
+	DROP(UNEXPECTED_ACK, "drop_unexpected_ack", "Dropped: acknowledges what was not sent"),
+	DROP(UNEXPECTED_RESPONSE, "drop_unexpected_response",
+	     "Dropped: READ response not asked for, or of the wrong length"),
+	DROP(OUT_OF_SEQUENCE, "drop_out_of_sequence", "Dropped: behind a gap, to be sent again"),
+	DROP(OUT_OF_BUFFER, "out_of_buffer", "Dropped: no receive WQE; RC answers with an RNR NAK"),
+	DROP(NO_BUFFER, "rx_discards_phy", "Dropped: the slow receiver's buffer is full"),
+	DROP(MAC_CONTROL_MALFORMED, "drop_mac_control_malformed",
+	     "Dropped: MAC Control frame too short"),
+	DROP(MAC_CONTROL_UNKNOWN, "drop_mac_control_unknown",
+	     "Dropped: MAC Control opcode neither PFC nor PAUSE"),
+	DROP(MAC_CONTROL_ADDRESS, "drop_mac_control_address",
+	     "Dropped: MAC Control neither to 01:80:C2:00:00:01 nor to our own address"),
+	DROP(NEIGH_MALFORMED, "drop_neigh_malformed",
+	     "Dropped: ARP or neighbour discovery message not valid"),
+	DROP(ANSWER_OVERFLOW, "drop_answer_overflow",
+	     "Dropped: ARP, solicitation or echo request beyond what may be answered (1/64 of the link)"),
+};
+/* clang-format on */
+const unsigned int nic_counters_n = sizeof(nic_counters) / sizeof(nic_counters[0]);
+
+const char *
+nic_drop_name(enum nic_drop d)
+{
+	static const char *const names[NIC_DROPS] = {
+		[NIC_DROP_MALFORMED] = "malformed",
+		[NIC_DROP_NOT_FOR_US] = "not_for_us",
+		[NIC_DROP_NOT_ROCE] = "not_roce",
+		[NIC_DROP_BAD_ROCE] = "bad_roce",
+		[NIC_DROP_BAD_ICRC] = "bad_icrc",
+		[NIC_DROP_UNKNOWN_QP] = "unknown_qp",
+		[NIC_DROP_WRONG_PEER] = "wrong_peer",
+		[NIC_DROP_UNEXPECTED_OPCODE] = "unexpected_opcode",
+		[NIC_DROP_WRONG_TRANSPORT] = "wrong_transport",
+		[NIC_DROP_BAD_QKEY] = "bad_qkey",
+		[NIC_DROP_UNEXPECTED_ACK] = "unexpected_ack",
+		[NIC_DROP_UNEXPECTED_RESPONSE] = "unexpected_response",
+		[NIC_DROP_OUT_OF_SEQUENCE] = "out_of_sequence",
+		[NIC_DROP_OUT_OF_BUFFER] = "out_of_buffer",
+		[NIC_DROP_NO_BUFFER] = "no_buffer",
+		[NIC_DROP_MAC_CONTROL_MALFORMED] = "mac_control_malformed",
+		[NIC_DROP_MAC_CONTROL_UNKNOWN] = "mac_control_unknown",
+		[NIC_DROP_MAC_CONTROL_ADDRESS] = "mac_control_address",
+		[NIC_DROP_NEIGH_MALFORMED] = "neigh_malformed",
+		[NIC_DROP_ANSWER_OVERFLOW] = "answer_overflow",
+	};
+
+	return d < NIC_DROPS ? names[d] : "none";
+}

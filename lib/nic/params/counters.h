@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Counters of a NIC node. One writer, the node's owner; any thread may read.
+ *
+ * Each received frame that is not used is counted in exactly one of drops[].
+ */
+#ifndef QUENCH_NIC_PARAMS_COUNTERS_H
+#define QUENCH_NIC_PARAMS_COUNTERS_H
+
+#include <stdint.h>
+
+#include "base/counter.h"
+#include "cc/cc.h"
+#include "cc/np.h"
+#include "fwd/neigh.h"
+#include "tm/pause_storm.h"
+
+/* Every way in which a received frame is not used. */
+enum nic_drop {
+	NIC_DROP_MALFORMED, /* Ethernet or IP: frame_verdict */
+	NIC_DROP_NOT_FOR_US,
+	NIC_DROP_NOT_ROCE,
+	NIC_DROP_BAD_ROCE, /* lengths, version, opcode, pad: roce_verdict */
+	NIC_DROP_BAD_ICRC, /* rx_icrc_encapsulated */
+	NIC_DROP_UNKNOWN_QP,
+	NIC_DROP_WRONG_PEER, /* source address is not that QP's peer */
+	NIC_DROP_UNEXPECTED_OPCODE,
+	NIC_DROP_WRONG_TRANSPORT,     /* UD for an RC QP, or the reverse */
+	NIC_DROP_BAD_QKEY,            /* qkey_violations */
+	NIC_DROP_UNEXPECTED_ACK,      /* acknowledges what was not sent */
+	NIC_DROP_UNEXPECTED_RESPONSE, /* of READ: not asked for, or not of the form it must have */
+	NIC_DROP_OUT_OF_SEQUENCE,
+	NIC_DROP_OUT_OF_BUFFER, /* no receive WQE */
+	NIC_DROP_NO_BUFFER,     /* rx_discards_phy: the slow receiver's buffer is full */
+	NIC_DROP_MAC_CONTROL_MALFORMED,
+	NIC_DROP_MAC_CONTROL_UNKNOWN,
+	NIC_DROP_MAC_CONTROL_ADDRESS, /* to another station */
+	NIC_DROP_NEIGH_MALFORMED, /* ARP or neighbour discovery */
+	NIC_DROP_ANSWER_OVERFLOW, /* a question while answers have used up their share of the link */
+	NIC_DROPS
+};
+
+/** The reason's name, e.g. "wrong_peer". */
+const char *nic_drop_name(enum nic_drop d);
+
+struct nic_stats {
+	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes; /* frame bytes with FCS */
+	uint64_t rx_roce_packets;
+	uint64_t rx_crossed_packets;                  /* received for a QP of another node */
+	uint64_t rx_write_requests, rx_send_requests; /* messages begun */
+	uint64_t rx_read_requests;                    /* in order, each once */
+	uint64_t duplicate_response;                  /* READ responses that came again */
+	uint64_t implied_nak_seq_err; /* an answer showed that READ responses before it are lost */
+	uint64_t rx_ud_missed_packets,
+		rx_ud_late_packets; /* PSNs passed over; behind a later one */
+	uint64_t out_of_sequence;
+	uint64_t packet_seq_err; /* NAK sequence errors received */
+	uint64_t duplicate_request;
+	uint64_t local_ack_timeout_err;
+	uint64_t retransmitted_packets;
+	uint64_t qp_errors; /* QPs that ran out of retries or were refused by their responder */
+	uint64_t acks_sent, naks_sent, acks_received;
+	uint64_t rnr_naks_sent, rnr_naks_received; /* the former among naks_sent */
+	uint64_t rnr_nak_retry_err;                /* QPs that waited for a receiver too often */
+	uint64_t no_mbuf; /* a frame could not be built now; it is built later */
+	uint64_t rx_pause_frames, tx_pause_frames;
+	uint64_t rx_global_pause_frames; /* 802.3x, among rx_pause_frames */
+	struct pause_storm_stats pause_storm;
+	uint64_t neigh_requests_sent, neigh_requests_answered, echo_requests_answered;
+	uint64_t drops[NIC_DROPS];
+	struct rp_stats rp; /* CNPs of all algorithms */
+	struct dctcp_stats dctcp;
+	struct timely_stats timely;
+	struct np_stats np;
+	struct neigh_stats neigh;
+};
+
+/* Members of nic_stats itself and of neigh, drops included; its other structs have tables of their
+ * own. */
+extern const struct counter_field nic_counters[];
+extern const unsigned int nic_counters_n;
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Parameters of a NIC and of its QPs: keys, defaults, and the rules that they obey.
+ *
+ * A NIC copies its parameters when it is created. Members whose fields are live may change while it runs (nic_reload()).
+ */
+#ifndef QUENCH_NIC_PARAMS_PARAMS_H
+#define QUENCH_NIC_PARAMS_PARAMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/field.h"
+#include "cc/cc.h"
+#include "cc/np.h"
+#include "fwd/half_sip.h"
+#include "nic/workload/workload.h"
+#include "tm/pfc_tx.h"
+#include "tm/qos_map.h"
+#include "tm/rx_drain.h"
+
+/* Pause frames that are obeyed, and sent by a slow receiver: 802.1Qbb, 802.3x, or none. */
+enum nic_flow_control { NIC_FLOW_OFF, NIC_FLOW_PFC, NIC_FLOW_PAUSE };
+
+/* Whether control frames have a transmit queue of the device apart: where it has one to spare, or
+ * else nothing starts; for the programs. */
+enum nic_control_tx_queue {
+	NIC_CONTROL_TX_QUEUE_OFF,
+	NIC_CONTROL_TX_QUEUE_ON,
+	NIC_CONTROL_TX_QUEUE_AUTO,
+};
+
+/* measure_times: off, on, or on up to NIC_TIMED_QPS QPs of a node. */
+enum nic_measure_choice { NIC_MEASURE_OFF, NIC_MEASURE_ON, NIC_MEASURE_AUTO };
+
+enum nic_initial_rate { NIC_INITIAL_LINE, NIC_INITIAL_FAIR, NIC_INITIAL_VALUE };
+
+struct nic_params {
+	uint8_t mac[6];
+	struct field_ip ip;  /* our IPv4; version 0: none */
+	struct field_ip ip6; /* our IPv6; version 0: none */
+	uint64_t link_speed_bps;
+	uint32_t shaper_burst_ns; /* how far a late poll may catch up; the lab uses 1 */
+	uint32_t qp_burst_bytes;  /* how far a late QP may catch up */
+	uint32_t first_qpn; /* QPs are numbered from here, in the order in which they are added */
+	uint32_t max_qps;
+	bool icrc_check;
+	int cc;                    /* enum cc_algorithm */
+	int flow_control;          /* enum nic_flow_control */
+	int initial_rate;          /* enum nic_initial_rate: when the host has other active flows */
+	uint64_t initial_rate_bps; /* for NIC_INITIAL_VALUE */
+	uint8_t data_dscp;
+	uint8_t local_ack_timeout; /* 4.096 us x 2^n; 0 never */
+	uint8_t retry_cnt;
+	uint8_t rnr_retry;     /* waits for a receiver that is not ready, in a row; 7: any number */
+	uint8_t min_rnr_timer; /* code of an RNR NAK: how long our peer waits */
+	uint8_t max_rd_atomic; /* READs outstanding per QP: asked for, and kept to be served again
+				*/
+	uint16_t ack_every;    /* AckReq is set on each n-th packet and on the last of a message */
+	uint32_t window_packets;          /* unacknowledged packets per QP */
+	int control_tx_queue;             /* enum nic_control_tx_queue */
+	bool measure_pacing;              /* say in pkt_meta.due_ns when a paced frame was due */
+	int measure_times;                /* enum nic_measure_choice: of messages and round trips */
+	uint64_t neigh_retrans_time_ns;   /* between two ARP requests or solicitations of a peer */
+	uint64_t neigh_reachable_time_ns; /* then a peer is asked again; NEVER_NS: not */
+	struct qos_map_params qos; /* dscp -> tc -> priority, and which priorities obey PFC */
+	struct rp_params rp;       /* of cc = dcqcn; each algorithm has its own */
+	struct dctcp_params dctcp;
+	struct timely_params timely;
+	struct np_params np;
+	struct rx_drain_params receiver; /* a slow one */
+	struct pfc_params pfc;           /* pause frames of a slow receiver */
+	/* Of the hash of neighbours, for the node's life: a secret, not of the configuration. */
+	struct half_sip_key table_key;
+};
+
+/* Members of nic_params itself; its structs have tables of their own. */
+extern const struct field nic_fields[];
+extern const unsigned int nic_fields_n;
+
+/** Defaults of all these tables, rp's of its paper profile: all that is missing is an address. */
+void nic_params_default(struct nic_params *params);
+
+/**
+ * Rules across keys, those of qos and rp included.
+ * @param why  On failure one clause that names the key and the rule.
+ * @return     0 or -EINVAL.
+ */
+int nic_params_check(const struct nic_params *params, char *why, unsigned int why_size);
+
+/* Largest MTU of a QP. */
+#define NIC_MAX_MTU 4096u
+/* A window must leave PSN comparisons unambiguous (IBTA: half of the PSN space). */
+#define NIC_MAX_WINDOW ((1u << 23) - 1)
+/* Receive WQEs, and the time in which they are posted: their product has 64 bits to spare. */
+#define NIC_MAX_RECV_WR 65536u
+#define NIC_MAX_POST_RECV_NS (3600 * NS_PER_SEC)
+
+enum nic_verb { NIC_WRITE, NIC_WRITE_IMM, NIC_SEND, NIC_READ, NIC_UD_SEND };
+extern const char *const nic_verb_words[];
+
+/* One QP, connected without a connection manager: both ends are told the same. */
+struct nic_qp_params {
+	uint8_t peer_mac[6]; /* zero: found out from peer_ip, by ARP or neighbour discovery */
+	struct field_ip peer_ip;
+	uint32_t peer_qpn;
+	uint32_t initial_psn; /* of both directions */
+	bool tagged;
+	uint16_t vlan_tci;
+	uint32_t flow_id;      /* QPs with one number are one flow: never below the last's */
+	uint64_t base_rtt_ns;  /* of an idle network; 0: the least that is measured */
+	bool requester;        /* sends messages; a responder only answers */
+	bool stopped;          /* begins no message, until nic_reload() */
+	int verb;              /* enum nic_verb */
+	bool raw;              /* nobody answers; with UD always */
+	uint32_t qkey;         /* of UD, at both ends */
+	uint32_t max_recv_wr;  /* a responder's receive WQEs; 0: there is always one */
+	uint64_t post_recv_ns; /* time after which one that was taken is posted again */
+	bool has_dscp;         /* dscp instead of the NIC's data_dscp */
+	uint8_t dscp;
+	uint16_t mtu_bytes;    /* 256, 512, 1024, 2048, 4096 */
+	uint64_t rate_cap_bps; /* 0: none */
+	WORKLOAD_EMBED;
+};
+
+/** @return 0, or -EINVAL with a clause in *why that names the member and the rule. */
+int nic_qp_params_check(const struct nic_qp_params *params, const struct nic_params *nic,
+			const char **why);
+
+#endif
