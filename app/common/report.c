@@ -10,7 +10,7 @@
 #include "common/say.h"
 #include "ctl/json.h"
 #include "switch/sw.h"
-#include "switch/sw_counters.h"
+#include "switch/params/counters.h"
 
 json_t *
 report_program(const char *program, uint64_t elapsed_ns)

@@ -8,7 +8,7 @@
 #include "base/units.h"
 #include "common/say.h"
 #include "lab/output.h"
-#include "switch/sw_counters.h"
+#include "switch/params/counters.h"
 
 #define NAME_CHARS 63
 

@@ -8,7 +8,7 @@
 #include "common/report.h"
 #include "ctl/json.h"
 #include "switch/objects.h"
-#include "switch/sw_counters.h"
+#include "switch/params/counters.h"
 
 /* What did not arrive at the end of a cable; of a switch port beside its own reasons. */
 static void

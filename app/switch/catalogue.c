@@ -3,7 +3,7 @@
 #include "common/catalogue.h"
 #include "common/mempools.h"
 
-#include "switch/sw_counters.h"
+#include "switch/params/counters.h"
 #include "switch/telemetry.h"
 
 #define N(table) (sizeof(table) / sizeof((table)[0]))

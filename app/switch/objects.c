@@ -7,7 +7,7 @@
 #include "base/fixed.h"
 #include "common/report.h"
 #include "ctl/json.h"
-#include "switch/sw_counters.h"
+#include "switch/params/counters.h"
 
 /* Since the last clear, and since the start (SONiC's persistent watermark). */
 static void

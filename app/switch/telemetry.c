@@ -7,7 +7,7 @@
 #include "common/say.h"
 #include "ctl/json.h"
 #include "switch/objects.h"
-#include "switch/sw_counters.h"
+#include "switch/params/counters.h"
 #include "tm/mark_accuracy.h"
 
 #define N(table) (sizeof(table) / sizeof((table)[0]))

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 #include "ctl/config_compare.h"
-#include "switch/sw_tables.h"
+#include "switch/params/tables.h"
 
 /**
  * Read them all into empty tables, which the caller frees with sw_tables_free(), after a failure

@@ -23,18 +23,8 @@
 #include <stdint.h>
 
 #include "base/field.h"
+#include "switch/params/lldp.h"
 #include "wire/lldp.h"
-
-struct lldp_params {
-	bool lldp;
-	uint64_t lldp_tx_interval_ns;
-	uint8_t lldp_tx_hold;
-	uint8_t lldp_tx_fast_init;
-	bool dcbx_willing;
-};
-
-extern const struct field lldp_fields[];
-extern const unsigned int lldp_fields_n;
 
 struct dcbx_stats {
 	uint64_t tx_frames, rx_frames;

@@ -25,23 +25,6 @@ is_watched(const struct sw *sw, uint16_t port, uint8_t prio)
 	       wd->params.pfcwd_sw_enable & wd->qos.pfc_enable & 1u << prio;
 }
 
-struct pfcwd_params
-sw_port_pfcwd(const struct sw_params *params, uint16_t port)
-{
-	const struct sw_port_params *p = &params->ports[port];
-	struct pfcwd_params merged = params->pfcwd;
-
-	if (p->pfcwd_action != 0)
-		merged.action = p->pfcwd_action - 1;
-	if (p->pfcwd_detection_time_ns != 0)
-		merged.detection_time_ns = p->pfcwd_detection_time_ns;
-	if (p->pfcwd_restoration_time_ns != 0)
-		merged.restoration_time_ns = p->pfcwd_restoration_time_ns;
-	if (p->pfcwd_interface_multiplier != 0)
-		merged.shutdown_multiplier = p->pfcwd_interface_multiplier;
-	return merged;
-}
-
 static void
 set_params(struct sw_watchdog *wd, const struct sw_params *params)
 {

@@ -93,11 +93,3 @@ sw_do_snapshot(struct sw *sw, uint64_t now_ns)
 		take_watermarks(sw, s);
 	__atomic_store_n(&s->done, 1, __ATOMIC_RELEASE);
 }
-
-int
-sw_domain_text(uint16_t domain, char *text, size_t size)
-{
-	if (domain >= SW_PORT_DOMAIN)
-		return snprintf(text, size, "port %u", domain - SW_PORT_DOMAIN);
-	return snprintf(text, size, "vlan %u", domain);
-}

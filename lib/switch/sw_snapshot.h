@@ -47,7 +47,4 @@ bool sw_snapshot_is_done(const struct sw_snapshot *s);
 /** Do not wait any longer. @return false: too late, it will be done in a moment. */
 bool sw_snapshot_withdraw(struct sw_snapshot *s);
 
-/** "vlan 10" or "port 3", what a domain is called in the configuration. @return as snprintf. */
-int sw_domain_text(uint16_t domain, char *text, size_t size);
-
 #endif

@@ -5,7 +5,6 @@
 
 #include "switch/sw.h"
 
-#define SW_DOMAINS (SW_PORT_DOMAIN + SW_MAX_PORTS)
 /* A port that is in all VLANs and leaves tags alone. */
 #define SW_TRANSPARENT (SW_NO_DOMAIN - 1u)
 

@@ -7,7 +7,7 @@
 #include "ctl/switch_config.h"
 #include "fuzz/router.h"
 #include "fuzz/sequence.h"
-#include "switch/sw_counters.h"
+#include "switch/params/counters.h"
 #include "switch/sw_snapshot.h"
 
 #define FRAMES 512u

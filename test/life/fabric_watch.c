@@ -9,7 +9,7 @@
 #include "fabric_life.h"
 #include "nic/nic_flow.h"
 #include "nic/nic_hold.h"
-#include "switch/sw_counters.h"
+#include "switch/params/counters.h"
 
 #define PFC_WIRE_BYTES 64 /* a frame with FCS */
 #define FIRST_QPN 0x100   /* of every host */

@@ -9,7 +9,7 @@
 
 #include "base/counter.h"
 #include "base/prng.h"
-#include "switch/sw_counters.h"
+#include "switch/params/counters.h"
 #include "switch/sw_snapshot.h"
 #include "tm/mark_accuracy.h"
 #include "wire/arp.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "switch/sw_counters.h"
+#include "switch/params/counters.h"
 
-#include "switch/sw.h"
+#include "fwd/fdb.h"
 
 #define N(table) (sizeof(table) / sizeof((table)[0]))
 

@@ -3,9 +3,10 @@
  * What a switch may be told of single classes: of a traffic class, of one port's priority group or
  * queue, by the names of profiles as SONiC's BUFFER_PG, BUFFER_QUEUE and QUEUE tables do.
  */
-#ifndef QUENCH_SWITCH_SW_CLASS_H
-#define QUENCH_SWITCH_SW_CLASS_H
+#ifndef QUENCH_SWITCH_PARAMS_CLASSES_H
+#define QUENCH_SWITCH_PARAMS_CLASSES_H
 
+#include "base/field.h"
 #include "tm/mmu_params.h"
 #include "tm/wred.h"
 
@@ -44,20 +45,5 @@ extern const struct field sw_pg_fields[];
 extern const unsigned int sw_pg_fields_n;
 extern const struct field sw_tc_fields[];
 extern const unsigned int sw_tc_fields_n;
-
-struct sw_params;
-
-/** The curve of one queue, or NULL: it has none. Names must have passed sw_class_check(). */
-const struct wred_params *sw_queue_wred(const struct sw_params *params, uint16_t port,
-					uint8_t queue);
-
-/** Fill in the MMU's numbers of profiles by their names; an unknown name is left for the check. */
-void sw_class_resolve(struct sw_params *params);
-
-/** Rules of this header's structs. @return 0, or -EINVAL with a clause in why. */
-int sw_class_check(const struct sw_params *params, char *why, unsigned int why_size);
-
-/** Longest frame, with FCS, of the lossless classes: what a paused peer may be sending. */
-uint32_t sw_largest_lossless_frame(const struct sw_params *params);
 
 #endif

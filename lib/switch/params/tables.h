@@ -3,13 +3,18 @@
  * What a switch may be told in any number: static addresses, router interfaces, routes, static
  * neighbours. Each kind has its table of keys, and each item the name of its section.
  */
-#ifndef QUENCH_SWITCH_SW_TABLES_H
-#define QUENCH_SWITCH_SW_TABLES_H
+#ifndef QUENCH_SWITCH_PARAMS_TABLES_H
+#define QUENCH_SWITCH_PARAMS_TABLES_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/field.h"
 #include "fwd/route.h"
+#include "tm/mmu_params.h"
+
+#define SW_MAX_PORTS MMU_MAX_PORTS
 
 #define SW_NAME_CHARS 48
 #define SW_PREFIX_CHARS 43 /* the longest IPv6 prefix */
@@ -18,6 +23,7 @@
 
 /* Bridging domains: VLAN identifiers, then one for each routed port. */
 #define SW_PORT_DOMAIN 4096u
+#define SW_DOMAINS (SW_PORT_DOMAIN + SW_MAX_PORTS)
 #define SW_NO_DOMAIN UINT16_MAX
 
 /* [fdb NAME]: an address that neither ages nor moves. */
@@ -65,21 +71,14 @@ struct sw_tables {
 	uint32_t n_static_macs, n_interfaces, n_routes, n_neighbors;
 };
 
-struct sw_params;
-
-/**
- * Rules of the tables against the rest of params.
- *
- * @param why  On failure "SECTION: KEY: expected ...".
- * @return     0 or -EINVAL.
- */
-int sw_tables_check(const struct sw_params *params, char *why, unsigned int why_size);
-
 /** Free the arrays. */
 void sw_tables_free(struct sw_tables *tables);
 
 /** Domain of "vlan N" or "port N", or -1. */
 int32_t sw_interface_domain(const char *name);
+
+/** "vlan 10" or "port 3", the name of a domain in the configuration. @return as snprintf. */
+int sw_domain_text(uint16_t domain, char *text, size_t size);
 
 /** An address in text. @return false: none. */
 bool sw_address_parse(const char *text, struct field_ip *ip);

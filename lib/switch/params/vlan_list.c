@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "switch/sw_vlan.h"
+#include "switch/params/vlan_list.h"
 
 #include <errno.h>
 #include <stdlib.h>

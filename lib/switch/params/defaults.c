@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "switch/sw.h"
+#include "switch/params/params.h"
 
 void
 sw_params_default(struct sw_params *p, uint16_t n_ports)

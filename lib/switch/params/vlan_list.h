@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Lists of VLAN identifiers as they stand in a file: "10,20-29", or "none". */
-#ifndef QUENCH_SWITCH_SW_VLAN_H
-#define QUENCH_SWITCH_SW_VLAN_H
+#ifndef QUENCH_SWITCH_PARAMS_VLAN_LIST_H
+#define QUENCH_SWITCH_PARAMS_VLAN_LIST_H
 
 #include <stdbool.h>
 #include <stdint.h>

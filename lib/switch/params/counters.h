@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The switch's counters and the tables that describe them: reports, telemetry and the reference are
+ * loops over these tables.
+ */
+#ifndef QUENCH_SWITCH_PARAMS_COUNTERS_H
+#define QUENCH_SWITCH_PARAMS_COUNTERS_H
+
+#include <stdint.h>
+
+#include "base/field.h"
+#include "fwd/neigh.h"
+#include "tm/qos_map.h"
+#include "wire/frame.h"
+
+/* Every way in which a frame ends here other than being sent or consumed. */
+enum sw_drop {
+	SW_DROP_MALFORMED, /* Ethernet or IP: counted per frame_verdict too */
+	SW_DROP_MAC_CONTROL_MALFORMED,
+	SW_DROP_MAC_CONTROL_UNKNOWN, /* opcode neither PFC nor PAUSE, or in a tagged frame */
+	SW_DROP_MAC_CONTROL_ADDRESS, /* MAC control to another station: 802.3 31B.3.3 */
+	SW_DROP_RESERVED_ADDRESS,    /* 01:80:C2:00:00:0X is never forwarded */
+	SW_DROP_BAD_SOURCE,          /* group bit in the source address */
+	SW_DROP_SAME_PORT, /* the destination is where the frame came from, or no other port */
+	SW_DROP_VLAN_TAG_NOT_ALLOWED, /* untagged, on a port without access VLAN */
+	SW_DROP_INGRESS_VLAN_FILTER,  /* of a VLAN that its port is not in */
+	/* frames to the router */
+	SW_DROP_LPM4_MISS, /* no route */
+	SW_DROP_LPM6_MISS,
+	SW_DROP_BLACKHOLE_ROUTE,
+	SW_DROP_NON_ROUTABLE,        /* no IP, or to an address that no router forwards to */
+	SW_DROP_NON_ROUTABLE_SOURCE, /* from an address that no router forwards from */
+	SW_DROP_TTL,                 /* 1 or 0 hops left */
+	SW_DROP_UNRESOLVED_NEXT_HOP,
+	SW_DROP_IP2ME, /* to the router's own address, and nothing that it answers */
+	SW_DROP_NEIGH_MALFORMED,
+	SW_DROP_STORM_BROADCAST,
+	SW_DROP_STORM_MULTICAST,
+	SW_DROP_STORM_UNKNOWN_UNICAST,
+	SW_DROP_OVERSIZE, /* longer than max_frame_bytes, or in several segments */
+	SW_DROP_MTU,      /* longer than its class allows */
+	SW_DROP_PG_LIMIT,
+	SW_DROP_NO_HEADROOM,
+	SW_DROP_POOL,
+	SW_DROP_PACKET_MEMORY, /* a lossy group at its limit of packets: tm/mmu.h */
+	SW_DROP_QUEUE_LIMIT,  /* egress */
+	SW_DROP_WRED,         /* egress */
+	SW_DROP_NO_MBUF,      /* no clone for a copy (egress) */
+	SW_DROP_RESTART,      /* it waited while the switch lost its power */
+	SW_DROP_LINK_DOWN,    /* the port that it waits for or is to leave by has no link */
+	SW_DROP_PFC_WATCHDOG, /* a storm, and the watchdog's action is drop (egress, ingress) */
+	SW_DROP_CONTROL_BUSY, /* LLDP faster than it is looked at */
+	SW_DROPS
+};
+
+/** Counter name, e.g. "no_headroom". */
+const char *sw_drop_name(enum sw_drop d);
+
+struct sw_queue_stats {
+	uint64_t tx_packets, tx_bytes;     /* frame bytes with FCS */
+	uint64_t ecn_marked_packets;       /* ECT that we turned into CE */
+	uint64_t ecn_mark_no_mbuf_packets; /* should have been, but no private copy could be had */
+	uint64_t drop_packets;             /* egress drops: queue limit, pool, WRED, no mbuf */
+};
+
+struct sw_pg_stats {
+	uint64_t rx_packets, rx_bytes; /* frame bytes with FCS, of frames that were forwarded */
+	uint64_t drop_packets;         /* of these, refused by the ingress side of the buffer */
+};
+
+struct sw_port_stats {
+	uint64_t rx_packets, rx_bytes; /* frame bytes with FCS; MAC control not included */
+	uint64_t tx_packets, tx_bytes; /* same; our PFC frames not included */
+	uint64_t drops[SW_DROPS];      /* of the ingress port; egress reasons: of the egress port */
+	uint64_t malformed[FRAME_VERDICTS];                      /* SW_DROP_MALFORMED by verdict */
+	uint64_t rx_pause_frames, tx_pause_frames;               /* PFC, whatever their vector */
+	uint64_t rx_global_pause_frames, tx_global_pause_frames; /* 802.3x */
+	uint64_t pause_no_mbuf; /* a PFC frame had to wait for an mbuf */
+	struct sw_queue_stats queue[TM_CLASSES];
+	struct sw_pg_stats pg[TM_CLASSES];
+};
+
+struct sw_router_stats {
+	uint64_t routed_packets;
+	uint64_t neigh_requests_sent, neigh_requests_answered, echo_requests_answered;
+	uint64_t ecmp_moved_packets; /* of these: their own next hop has no link or does not answer
+				      */
+	uint64_t neigh_no_mbuf;      /* questions for which there was no mbuf */
+	uint64_t neigh_not_told;     /* what a neighbour said and another shard had no room for */
+	struct neigh_stats neigh;
+	struct neigh_claim_stats claims;
+};
+
+/* SAI_ROUTER_INTERFACE_STAT_*; octets are frame bytes with FCS. */
+struct sw_interface_stats {
+	uint64_t in_packets, in_octets;   /* to the router's address */
+	uint64_t in_error_packets;        /* of these, dropped by the router */
+	uint64_t out_packets, out_octets; /* routed to there, and answers of the router's */
+};
+
+/*
+ * Charged bytes of the whole switch since creation. A frame of any kind is charged its size with
+ * FCS, in whole cells: received frames to in, MAC control among them to consumed as well; a flooded
+ * frame's second and further copies to copies; our PFC frames to generated and sent when they are
+ * given away.
+ */
+struct sw_ledger {
+	uint64_t in, copies, generated, queued, sent, dropped, consumed;
+};
+
+extern const struct counter_field sw_port_counter_fields[]; /* of struct sw_port_stats */
+extern const unsigned int sw_port_counter_fields_n;
+extern const struct counter_field sw_queue_counter_fields[]; /* of struct sw_queue_stats */
+extern const unsigned int sw_queue_counter_fields_n;
+extern const struct counter_field sw_pg_counter_fields[]; /* of struct sw_pg_stats */
+extern const unsigned int sw_pg_counter_fields_n;
+extern const struct counter_field sw_drop_counter_fields[SW_DROPS]; /* of struct sw_port_stats */
+extern const struct counter_field sw_malformed_counter_fields[];    /* of struct sw_port_stats */
+extern const unsigned int sw_malformed_counter_fields_n;
+extern const struct counter_field sw_router_counter_fields[]; /* of struct sw_router_stats */
+extern const unsigned int sw_router_counter_fields_n;
+extern const struct counter_field sw_interface_counter_fields[]; /* of struct sw_interface_stats */
+extern const unsigned int sw_interface_counter_fields_n;
+extern const struct counter_field sw_fdb_counter_fields[]; /* of struct fdb_stats */
+extern const unsigned int sw_fdb_counter_fields_n;
+extern const struct counter_field
+	sw_ledger_counter_fields[]; /* of struct sw_ledger; queued is none */
+extern const unsigned int sw_ledger_counter_fields_n;
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Configuration of a switch: the structs, their keys, defaults and rules. Nothing here knows a
+ * running switch.
+ *
+ * Invariant: params that sw_params_check() accepts can be put in force; what can still fail is memory.
+ */
+#ifndef QUENCH_SWITCH_PARAMS_PARAMS_H
+#define QUENCH_SWITCH_PARAMS_PARAMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/field.h"
+#include "fwd/fdb.h"
+#include "switch/params/classes.h"
+#include "switch/params/lldp.h"
+#include "switch/params/tables.h"
+#include "switch/params/vlan_list.h"
+#include "tm/mmu.h"
+#include "tm/pfc_rx.h"
+#include "tm/pfc_tx.h"
+#include "tm/pfcwd.h"
+#include "tm/qos_map.h"
+#include "tm/sched.h"
+#include "tm/wred.h"
+
+#define SW_MAX_SHARDS SW_MAX_PORTS
+/* What a frame, with FCS, may have beyond its class's MTU: header, one tag, FCS. */
+#define SW_MTU_OVERHEAD_BYTES 22u
+
+enum sw_mark_at { SW_MARK_AT_DEQUEUE, SW_MARK_AT_ENQUEUE };
+
+/* What is limited of the frames that a port may flood others with. */
+enum sw_storm { SW_STORM_BROADCAST, SW_STORM_MULTICAST, SW_STORM_UNKNOWN_UNICAST, SW_STORMS };
+
+/* What a port obeys and sends; the two kinds exclude each other. */
+enum sw_flow_control {
+	SW_FLOW_OFF,
+	SW_FLOW_PFC,   /* IEEE 802.1Qbb, the priorities of pfc_enable */
+	SW_FLOW_PAUSE, /* 802.3 annex 31B: the whole link */
+	SW_FLOW_AUTO,  /* PFC where DCBX finds that the peer agrees */
+};
+
+#define SW_DEVICE_CHARS 63
+
+struct sw_port_params {
+	char device[SW_DEVICE_CHARS + 1]; /* for the program: EAL's name of it, or "any" */
+	uint8_t mac[6];                   /* source of our PFC frames */
+	uint64_t link_speed_bps;          /* pause quanta and the default shaper */
+	uint64_t shaper_rate_bps;         /* wire bytes; 0: link_speed_bps */
+	/* for headroom only, which --thresholds prints */
+	uint32_t cable_length_m;
+	uint64_t peer_response_ns; /* 0: what 802.3 allows at this speed */
+	uint16_t access_vlan;      /* of untagged frames, which leave untagged; 0: none */
+	char tagged_vlans[VLAN_LIST_CHARS + 1]; /* "10,20-29" or "none" */
+	uint64_t storm_bps[SW_STORMS];          /* wire bytes; 0: no limit */
+	uint32_t max_learned_addresses;         /* 0: no limit */
+	int flow_control;                       /* enum sw_flow_control */
+	bool pfc_asymmetric;                 /* obey PFC on all priorities, generate it as ever */
+	bool tx_disabled;                    /* debugging: hold all data */
+	uint16_t pfc_delay_quanta;           /* debugging: obey a pause frame that much later */
+	bool pfcwd;                          /* watched by the PFC watchdog, if that is on */
+	uint16_t pfcwd_interface_multiplier; /* NX-OS; 0: shutdown_multiplier */
+	int pfcwd_action;                    /* 1 + enum pfcwd_action; 0: action of [pfcwd] */
+	uint64_t pfcwd_detection_time_ns;    /* SONiC; 0: detection_time_ns of [pfcwd] */
+	uint64_t pfcwd_restoration_time_ns;  /* the same */
+	uint16_t shard;                      /* 1..shards; 0: dealt out in turn */
+};
+
+extern const struct field sw_port_fields[];
+extern const unsigned int sw_port_fields_n;
+
+struct sw_router_params {
+	uint8_t router_mac[6]; /* zero: no router */
+	uint32_t ecmp_hash_seed;
+	bool ecmp_hash_flow_label;
+	uint32_t neighbor_entries;
+	uint64_t neigh_retrans_time_ns;
+	uint64_t neigh_reachable_time_ns; /* NEVER_NS: never asked again */
+};
+
+extern const struct field sw_router_fields[];
+extern const unsigned int sw_router_fields_n;
+
+struct sw_params {
+	uint16_t n_ports;
+	uint16_t shards; /* each with an lcore of its own, or in turn in one; 0: one */
+	struct sw_port_params ports[SW_MAX_PORTS];
+	struct qos_map_params qos;
+	struct wred_params wred; /* for the queues in wred_queues */
+	uint8_t wred_queues;     /* mask */
+	struct mmu_params mmu;   /* n_ports, lossless_* are filled in by sw_params_resolve() */
+	struct sched_params sched;
+	struct pfc_params pfc;
+	struct pfcwd_params pfcwd;
+	struct lldp_params lldp;
+	bool pfc_generate;        /* off: DCQCN without PFC */
+	int mark_at;              /* enum sw_mark_at */
+	uint32_t shaper_burst_ns; /* how far a late poll may catch up, at shaper speed; the lab uses
+				     1 */
+	uint32_t max_frame_bytes; /* longest frame that is forwarded, with FCS */
+	bool mark_accuracy;       /* count marks by queue length */
+	uint64_t watermark_interval_ns; /* watermarks of all kinds begin anew so often; NEVER_NS:
+					   not */
+	struct sw_wred_profile wred_profiles[SW_MAX_WRED_PROFILES];
+	uint8_t n_wred_profiles;
+	struct sw_tc_params tcs[TM_CLASSES];
+	struct sw_pg_params pgs[SW_MAX_PORTS][TM_CLASSES];
+	struct sw_queue_params queues[SW_MAX_PORTS][TM_CLASSES];
+	uint32_t fdb_entries;
+	uint32_t fdb_ageing_s;
+	bool vlan_filtering;
+	uint64_t seed;
+	struct sw_router_params router;
+	struct sw_tables tables; /* not owned */
+	/* Of the hashes of tables that frames can write, for the switch's life: a secret, not of
+	 * the configuration. */
+	struct half_sip_key table_key;
+};
+
+/* Members of sw_params itself; ports and sub-structs have tables of their own. */
+extern const struct field sw_fields[];
+extern const unsigned int sw_fields_n;
+
+/**
+ * Defaults of all tables, ports 0..n_ports - 1 included, whose addresses and link speeds are
+ * missing. No class has profiles or rates of its own, and sw_params_resolve() was not called.
+ */
+void sw_params_default(struct sw_params *params, uint16_t n_ports);
+
+/**
+ * Fill in what follows from other members: shaper rates left 0, profiles by their names, and
+ * mmu.n_ports, lossless_pgs and lossless_queues from pfc_enable and the maps; the masks are empty
+ * with pfc_generate off.
+ */
+void sw_params_resolve(struct sw_params *params);
+
+/** Which shard, from 0 on, has which port. */
+void sw_shards_deal(const struct sw_params *params, uint8_t shard_of_port[]);
+
+/** What is wrong with that, one clause of sw_params_check(), or NULL. */
+const char *sw_shards_fault(const struct sw_params *params);
+
+/**
+ * Rules of this struct and of those inside, for params after sw_params_resolve().
+ *
+ * @param why  On failure one clause that names the key and the rule.
+ * @return     0 or -EINVAL.
+ */
+int sw_params_check(const struct sw_params *params, char *why, unsigned int why_size);
+
+/**
+ * Rules of the tables against the rest of params.
+ *
+ * @param why  On failure "SECTION: KEY: expected ...".
+ * @return     0 or -EINVAL.
+ */
+int sw_tables_check(const struct sw_params *params, char *why, unsigned int why_size);
+
+/** The curve of one queue, or NULL: it has none. Names must have passed sw_class_check(). */
+const struct wred_params *sw_queue_wred(const struct sw_params *params, uint16_t port,
+					uint8_t queue);
+
+/** Fill in the MMU's numbers of profiles by their names; an unknown name is left for the check. */
+void sw_class_resolve(struct sw_params *params);
+
+/** Rules of this header's structs. @return 0, or -EINVAL with a clause in why. */
+int sw_class_check(const struct sw_params *params, char *why, unsigned int why_size);
+
+/** Longest frame, with FCS, of the lossless classes: what a paused peer may be sending. */
+uint32_t sw_largest_lossless_frame(const struct sw_params *params);
+
+/** What the watchdog goes by on a port: [pfcwd], and over it what the port has of its own. */
+struct pfcwd_params sw_port_pfcwd(const struct sw_params *params, uint16_t port);
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What follows from the keys of a switch, and the rules across them. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "switch/params/limits.h"
+#include "switch/params/params.h"
+#include "wire/frame.h"
+#include "wire/pfc_frame.h"
+
+void
+sw_params_resolve(struct sw_params *params)
+{
+	for (uint16_t i = 0; i < params->n_ports && i < SW_MAX_PORTS; i++) {
+		if (params->ports[i].shaper_rate_bps == 0)
+			params->ports[i].shaper_rate_bps = params->ports[i].link_speed_bps;
+	}
+	params->mmu.n_ports = params->n_ports;
+	params->mmu.lossless_pgs = params->pfc_generate ? params->qos.pfc_enable : 0;
+	params->mmu.lossless_queues =
+		params->pfc_generate ? qos_map_lossless_queues(&params->qos) : 0;
+	sw_class_resolve(params);
+}
+
+static const char *
+port_fault(const struct sw_port_params *p)
+{
+	static const uint8_t zero[6];
+
+	/* Facts of PFC testers: a zero source is obeyed, but never sent. */
+	if (memcmp(p->mac, zero, sizeof(zero)) == 0 || p->mac[0] & 1)
+		return "mac is zero or a group address";
+	if (p->link_speed_bps < MIN_LINK_SPEED || p->link_speed_bps > MAX_LINK_SPEED)
+		return "link_speed_bps is out of 1M to 1600G";
+	if (p->flow_control < SW_FLOW_OFF || p->flow_control > SW_FLOW_AUTO)
+		return "flow_control is none of off, pfc, pause, auto";
+	if (p->pfc_asymmetric && p->flow_control != SW_FLOW_PFC && p->flow_control != SW_FLOW_AUTO)
+		return "pfc_asymmetric is for flow_control = pfc or auto";
+	if (p->shaper_rate_bps == 0 || p->shaper_rate_bps > p->link_speed_bps)
+		return "shaper_rate_bps is above link_speed_bps";
+	if (p->access_vlan > VLAN_MAX_ID)
+		return "access_vlan is out of 0 to 4094";
+	return NULL;
+}
+
+static const char *
+vlan_fault(const struct sw_params *params, const struct sw_port_params *p)
+{
+	struct vlan_set set;
+
+	if (vlan_set_parse(p->tagged_vlans, &set) < 0)
+		return "tagged_vlans is neither none nor numbers from 1 to 4094 such as 10,20-29";
+	if (!params->vlan_filtering)
+		return p->access_vlan > 1 || !vlan_set_is_empty(&set)
+			       ? "access_vlan or tagged_vlans without vlan_filtering = on"
+			       : NULL;
+	if (p->access_vlan != 0 && vlan_set_has(&set, p->access_vlan))
+		return "tagged_vlans has the access_vlan among it";
+	return NULL;
+}
+
+void
+sw_shards_deal(const struct sw_params *params, uint8_t shard_of_port[])
+{
+	uint16_t n = params->shards > 0 ? params->shards : 1, turn = 0;
+
+	for (uint16_t i = 0; i < params->n_ports; i++) {
+		uint16_t given = params->ports[i].shard;
+
+		shard_of_port[i] = (uint8_t)(given > 0 ? given - 1 : turn++ % n);
+	}
+}
+
+const char *
+sw_shards_fault(const struct sw_params *p)
+{
+	/* 0: the program does not know yet how many there will be. */
+	if (p->shards > p->n_ports)
+		return "shards is above the number of ports: each has one at least";
+	for (uint16_t i = 0; i < p->n_ports; i++) {
+		if (p->shards > 0 && p->ports[i].shard > p->shards)
+			return "shard of a port is above shards";
+	}
+	return NULL;
+}
+
+struct pfcwd_params
+sw_port_pfcwd(const struct sw_params *params, uint16_t port)
+{
+	const struct sw_port_params *p = &params->ports[port];
+	struct pfcwd_params merged = params->pfcwd;
+
+	if (p->pfcwd_action != 0)
+		merged.action = p->pfcwd_action - 1;
+	if (p->pfcwd_detection_time_ns != 0)
+		merged.detection_time_ns = p->pfcwd_detection_time_ns;
+	if (p->pfcwd_restoration_time_ns != 0)
+		merged.restoration_time_ns = p->pfcwd_restoration_time_ns;
+	if (p->pfcwd_interface_multiplier != 0)
+		merged.shutdown_multiplier = p->pfcwd_interface_multiplier;
+	return merged;
+}
+
+/* What the port has of its own, as keys of [pfcwd]. */
+static const char *
+pfcwd_fault(const struct sw_params *params, uint16_t port)
+{
+	const struct pfcwd_params merged = sw_port_pfcwd(params, port);
+	const char *why;
+
+	pfcwd_params_check(&merged, &why);
+	return why;
+}
+
+static const char *
+own_fault(const struct sw_params *p)
+{
+	if (p->n_ports == 0 || p->n_ports > SW_MAX_PORTS)
+		return "a switch has 1 to 64 ports";
+	if (sw_shards_fault(p) != NULL)
+		return sw_shards_fault(p);
+	if (p->mark_at != SW_MARK_AT_DEQUEUE && p->mark_at != SW_MARK_AT_ENQUEUE)
+		return "mark_at is neither dequeue nor enqueue";
+	if (p->shaper_burst_ns == 0 || p->shaper_burst_ns > 1000000)
+		return "shaper_burst_ns is out of 1 ns to 1 ms";
+	if (p->max_frame_bytes < MIN_FRAME_BYTES || p->max_frame_bytes > MAX_FRAME_BYTES)
+		return "max_frame_bytes is out of 64 to 16000";
+	if (p->fdb_entries < FDB_MIN_ENTRIES || p->fdb_entries > FDB_MAX_ENTRIES)
+		return "fdb_entries is out of 8 to 1048576";
+	if (p->watermark_interval_ns == 0)
+		return "watermark_interval_ns is 0";
+	if (p->pfc.pfc_xoff_quanta == 0)
+		return "pfc_xoff_quanta is 0";
+	if (p->pfc.pfc_refresh_pct == 0 || p->pfc.pfc_refresh_pct > 99)
+		return "pfc_refresh_pct is out of 1 to 99";
+	for (unsigned int i = 0; i < TM_CLASSES; i++) {
+		if (p->sched.dwrr_weight[i] == 0)
+			return "dwrr_weight of a queue is 0";
+	}
+	return NULL;
+}
+
+/*
+ * A port that spends its time on refreshes sends no data; when all do, no buffer is ever freed, and
+ * no XOFF ends. Half of the time at least is left for others.
+ */
+static bool
+refresh_starves(const struct sw_params *params, const struct sw_port_params *port)
+{
+	uint64_t pause_ns = pfc_quanta_ns(params->pfc.pfc_xoff_quanta, port->link_speed_bps);
+	uint64_t frame_ns = serialization_ns(wire_bytes(PFC_FRAME_BYTES), port->shaper_rate_bps);
+
+	return pause_ns * params->pfc.pfc_refresh_pct / 100 < 2 * frame_ns;
+}
+
+int
+sw_params_check(const struct sw_params *params, char *why, unsigned int why_size)
+{
+	const char *fault = own_fault(params);
+
+	if (fault == NULL)
+		qos_map_params_check(&params->qos, &fault);
+	if (fault == NULL)
+		wred_params_check(&params->wred, &fault);
+	if (fault == NULL)
+		pfcwd_params_check(&params->pfcwd, &fault);
+	for (uint16_t i = 0; fault == NULL && i < params->n_ports; i++) {
+		const char *port = port_fault(&params->ports[i]);
+
+		if (port == NULL)
+			port = vlan_fault(params, &params->ports[i]);
+		if (port == NULL)
+			port = pfcwd_fault(params, i);
+		if (port != NULL) {
+			snprintf(why, why_size, "port %u: %s", i, port);
+			return -EINVAL;
+		}
+		if (params->ports[i].flow_control == SW_FLOW_AUTO && !params->lldp.lldp) {
+			snprintf(why, why_size, "port %u: flow_control = auto without lldp = on",
+				 i);
+			return -EINVAL;
+		}
+		if (params->pfc_generate && refresh_starves(params, &params->ports[i]))
+			fault = "pfc_xoff_quanta x pfc_refresh_pct is less than two pause frames "
+				"take at shaper_rate_bps: a port would send nothing else";
+	}
+	if (fault != NULL) {
+		snprintf(why, why_size, "%s", fault);
+		return -EINVAL;
+	}
+	if (sw_tables_check(params, why, why_size) < 0 || sw_class_check(params, why, why_size) < 0)
+		return -EINVAL;
+	return mmu_params_check(&params->mmu, why, why_size);
+}

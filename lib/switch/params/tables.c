@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "switch/params/tables.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "switch/params/vlan_list.h"
+
+#define N_FIELDS(table) (sizeof(table) / sizeof((table)[0]))
+
+const struct field sw_static_mac_fields[] = {
+	{
+		.name = "mac",
+		.help = "the station's address",
+		.type = FIELD_MAC,
+		.offset = offsetof(struct sw_static_mac, mac),
+		.min = 1,
+		.live = true,
+	},
+	{
+		.name = "vlan",
+		.help = "its VLAN; 0: untagged, with vlan_filtering off",
+		.type = FIELD_U16,
+		.offset = offsetof(struct sw_static_mac, vlan),
+		.max = VLAN_MAX_ID,
+		.def = "0",
+		.live = true,
+	},
+	{
+		.name = "port",
+		.help = "where it is",
+		.type = FIELD_U16,
+		.offset = offsetof(struct sw_static_mac, port),
+		.max = SW_MAX_PORTS - 1,
+		.live = true,
+	},
+};
+const unsigned int sw_static_mac_fields_n = N_FIELDS(sw_static_mac_fields);
+
+const struct field sw_interface_fields[] = {
+	{
+		.name = "ip",
+		.help = "the router's IPv4 address here, and the subnet's length, such as "
+			"10.0.0.1/24, or none",
+		.type = FIELD_STR,
+		.offset = offsetof(struct sw_interface, ip),
+		.max = SW_PREFIX_CHARS,
+		.def = "none",
+		.live = true,
+	},
+	{
+		.name = "ip6",
+		.help = "the same for IPv6, such as fd00::1/64, or none",
+		.type = FIELD_STR,
+		.offset = offsetof(struct sw_interface, ip6),
+		.max = SW_PREFIX_CHARS,
+		.def = "none",
+		.live = true,
+	},
+};
+const unsigned int sw_interface_fields_n = N_FIELDS(sw_interface_fields);
+
+const struct field sw_route_fields[] = {
+	{
+		.name = "nexthop",
+		.help = "addresses of routers in subnets of interfaces, 16 at most, among which "
+			"the "
+			"flows are spread; or blackhole",
+		.type = FIELD_STR,
+		.offset = offsetof(struct sw_route, nexthop),
+		.min = 1,
+		.max = SW_NEXTHOP_CHARS,
+		.live = true,
+	},
+};
+const unsigned int sw_route_fields_n = N_FIELDS(sw_route_fields);
+
+const struct field sw_neighbor_fields[] = {
+	{
+		.name = "mac",
+		.help = "address of the station with this IP address, which is then never asked "
+			"for it",
+		.type = FIELD_MAC,
+		.offset = offsetof(struct sw_neighbor, mac),
+		.min = 1,
+		.live = true,
+	},
+};
+const unsigned int sw_neighbor_fields_n = N_FIELDS(sw_neighbor_fields);
+
+/* Plain digits of a number up to max, or -1. */
+static int32_t
+parse_number(const char *text, int32_t max)
+{
+	size_t n = strspn(text, "0123456789");
+
+	if (n == 0 || n > 4 || text[n] != '\0' || (n > 1 && *text == '0') || atoi(text) > max)
+		return -1;
+	return atoi(text);
+}
+
+int32_t
+sw_interface_domain(const char *name)
+{
+	int32_t number;
+
+	if (strncmp(name, "vlan ", 5) == 0) {
+		number = parse_number(name + 5, VLAN_MAX_ID);
+		return number == 0 ? -1 : number;
+	}
+	if (strncmp(name, "port ", 5) != 0)
+		return -1;
+	number = parse_number(name + 5, SW_MAX_PORTS - 1);
+	return number < 0 ? -1 : (int32_t)SW_PORT_DOMAIN + number;
+}
+
+bool
+sw_address_parse(const char *text, struct field_ip *ip)
+{
+	*ip = (struct field_ip){0};
+	if (inet_pton(AF_INET, text, ip->addr) == 1)
+		ip->version = 4;
+	else if (inet_pton(AF_INET6, text, ip->addr) == 1)
+		ip->version = 6;
+	return ip->version != 0;
+}
+
+int
+sw_nexthops_parse(const char *list, struct field_ip hops[SW_MAX_NEXTHOPS])
+{
+	const char *at = list;
+	int n = 0;
+
+	if (strcmp(list, "blackhole") == 0)
+		return 0;
+	for (;;) {
+		char text[INET6_ADDRSTRLEN];
+		size_t length;
+
+		at += strspn(at, " ");
+		length = strcspn(at, ", ");
+		if (n == SW_MAX_NEXTHOPS || length >= sizeof(text))
+			return -1;
+		snprintf(text, sizeof(text), "%.*s", (int)length, at);
+		if (!sw_address_parse(text, &hops[n]) || hops[n].version != hops[0].version)
+			return -1;
+		n++;
+		at += length;
+		at += strspn(at, " ");
+		if (*at == '\0')
+			return n;
+		if (*at++ != ',')
+			return -1;
+	}
+}
+
+/* Is the address in the subnet that this text says? */
+static bool
+in_subnet(const char *subnet, const struct field_ip *ip)
+{
+	struct route_prefix prefix;
+
+	return route_prefix_parse(subnet, &prefix) == 0 && route_prefix_has(&prefix, ip);
+}
+
+const struct sw_interface *
+sw_tables_connected(const struct sw_tables *tables, const struct field_ip *ip)
+{
+	for (uint32_t i = 0; i < tables->n_interfaces; i++) {
+		const struct sw_interface *interface = &tables->interfaces[i];
+
+		if (in_subnet(ip->version == 4 ? interface->ip : interface->ip6, ip))
+			return interface;
+	}
+	return NULL;
+}
+
+void
+sw_tables_free(struct sw_tables *tables)
+{
+	free(tables->static_macs);
+	free(tables->interfaces);
+	free(tables->routes);
+	free(tables->neighbors);
+	*tables = (struct sw_tables){0};
+}
+
+int
+sw_domain_text(uint16_t domain, char *text, size_t size)
+{
+	if (domain >= SW_PORT_DOMAIN)
+		return snprintf(text, size, "port %u", domain - SW_PORT_DOMAIN);
+	return snprintf(text, size, "vlan %u", domain);
+}
