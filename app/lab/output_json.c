@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "lab/output.h"
-#include "switch/sw_event.h"
+#include "switch/control/event_log.h"
 
 #include <inttypes.h>
 

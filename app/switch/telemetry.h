@@ -5,7 +5,7 @@
 
 #include "common/telemetry.h"
 #include "switch/sw.h"
-#include "switch/sw_snapshot.h"
+#include "switch/control/snapshot.h"
 
 extern const struct telemetry_endpoint switch_endpoints[];
 extern const unsigned int switch_endpoints_n;

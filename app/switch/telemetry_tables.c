@@ -7,8 +7,8 @@
 
 #include "common/report.h"
 #include "switch/objects.h"
-#include "switch/sw_snapshot.h"
-#include "switch/sw_vlans.h"
+#include "switch/control/snapshot.h"
+#include "switch/forward/vlans.h"
 #include "switch/telemetry.h"
 
 /* The owner looks before every frame and in every round: it answers within one, unless it sleeps.

@@ -4,7 +4,7 @@
 #include "common/run.h"
 #include "common/say.h"
 #include "switch/sw.h"
-#include "switch/sw_event.h"
+#include "switch/control/event_log.h"
 
 static void
 say_one(const struct sw_event *e)

@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Wiring of the switch node, and its readers. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <rte_errno.h>
 #include <rte_malloc.h>
 #include <rte_mbuf.h>
 #include <rte_memory.h>
 
-#include "base/fixed.h"
-#include "switch/sw_shard.h"
+#include "switch/control/state.h"
+#include "switch/egress/pfc.h"
+#include "switch/egress/release.h"
+#include "switch/egress/settings.h"
+#include "switch/forward/router.h"
+#include "switch/ingress/crossed.h"
+#include "switch/sw.h"
+#include "switch/sw_verbs.h"
 #include "tm/mmu_part.h"
 #include "wire/pfc_frame.h"
 
@@ -16,63 +23,8 @@
 static const struct fdb *
 fdb_of(const struct node *node)
 {
-	return __atomic_load_n(&sw_shard_at(sw_of_const(node), 0)->fdb, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&sw_shard_at(sw_of_const(node), 0)->forward.fdb, __ATOMIC_ACQUIRE);
 }
-
-/*
- * Ageing writes the table, which belongs to the data path: here only a step of it is asked for. The
- * owner does it in its next rx() or tx().
- */
-static uint64_t
-age_control(struct sw *sw, uint64_t now_ns)
-{
-	uint64_t interval_ns = fdb_sweep_interval_ns(fdb_of(&sw->node));
-
-	if (interval_ns == NEVER_NS)
-		return NEVER_NS;
-	if (now_ns >= sw->sweep_ns) {
-		struct sw *owner = sw_shard_at(sw, 0);
-
-		sw_want(owner, SW_WANT_SWEEP);
-		/* In virtual time an owner without frames is not called unless a port is woken. */
-		sw_wake(sw, (uint16_t)__builtin_ctzll(owner->own_ports));
-		sw->sweep_ns = add_sat(now_ns, interval_ns);
-	}
-	return sw->sweep_ns;
-}
-
-/* On the grid of the interval; a late call skips what it missed. */
-static uint64_t
-watermark_control(struct sw *sw, uint64_t now_ns)
-{
-	if (sw->watermark_interval_ns == NEVER_NS)
-		return NEVER_NS;
-	if (now_ns >= sw->watermark_ns) {
-		if (sw->watermark_ns > 0)
-			sw_clear_watermarks(&sw->node, (1u << MMU_WATERMARKS) - 1);
-		sw->watermark_ns =
-			(now_ns / sw->watermark_interval_ns + 1) * sw->watermark_interval_ns;
-	}
-	return sw->watermark_ns;
-}
-
-uint64_t
-sw_control(struct node *node, uint64_t now_ns)
-{
-	struct sw *sw = sw_of(node);
-	uint64_t next_ns = age_control(sw, now_ns);
-
-	next_ns = min_u64(next_ns, watermark_control(sw, now_ns));
-	next_ns = min_u64(next_ns, sw_pfcwd_control(sw, now_ns));
-	return min_u64(next_ns, sw_dcbx_control(sw, now_ns));
-}
-
-static const struct node_ops sw_ops = {
-	.rx = sw_rx,
-	.tx = sw_tx,
-	.next_ns = sw_next_ns,
-	.control = sw_control,
-};
 
 /* @return 0 or -ENOMEM. */
 static int
@@ -104,6 +56,45 @@ init_ports(struct sw *sw, const struct sw_params *params)
 }
 
 static int
+create_shard(struct sw *front, const struct sw_params *params, uint16_t i)
+{
+	struct sw_shards *s = front->shard.shards;
+	struct sw *sw = rte_malloc("sw", sizeof(*sw), RTE_CACHE_LINE_SIZE);
+
+	if (sw == NULL)
+		return -ENOMEM;
+	/* Settings alike; nothing has come in yet. */
+	*sw = *front;
+	s->shard[i] = sw;
+	sw->node.ops = &sw_shard_ops;
+	sw->shard.index = i;
+	sw->shard.own_ports = 0;
+	for (uint16_t port = 0; port < sw->n_ports; port++) {
+		if (s->of_port[port] == i)
+			sw->shard.own_ports |= 1ull << port;
+	}
+	prng_seed(&sw->prng, params->seed, i);
+	return 0;
+}
+
+static int
+create_shards(struct sw *front, const struct sw_params *params)
+{
+	struct sw_shards *s = front->shard.shards;
+	uint32_t mbufs = front->pools.mbufs > 0 ? front->pools.mbufs : front->pools.frames->size;
+	int rc = sw_shards_connect(s, mbufs);
+
+	for (uint16_t i = 0; rc == 0 && i < s->n; i++)
+		rc = create_shard(front, params, i);
+	/* Until all are there the front is destroyed as if there were none. */
+	if (rc < 0)
+		return rc;
+	front->shard.own_ports = 0;
+	front->node.ops = &sw_front_ops;
+	return 0;
+}
+
+static int
 create_tables(struct sw *sw, const struct sw_params *params)
 {
 	uint8_t shard_of_port[SW_MAX_PORTS];
@@ -114,26 +105,58 @@ create_tables(struct sw *sw, const struct sw_params *params)
 	if (sw->mmu == NULL)
 		return -errno;
 	rc = sw_forwarding_create(sw, params);
-	if (rc == 0 && sw->shards != NULL)
-		rc = sw_shards_create(sw, params);
+	if (rc == 0 && sw->shard.shards != NULL)
+		rc = create_shards(sw, params);
 	return rc == 0 ? sw_forwarding_start(sw) : rc;
+}
+
+/* Members that are NULL take from others. */
+static void
+set_pools(struct sw *sw, const struct sw_pools *pools)
+{
+	sw->pools = *pools;
+	if (pools->pause == NULL)
+		sw->pools.pause = pools->frames;
+	if (pools->lossless_clones == NULL)
+		sw->pools.lossless_clones = pools->clones;
+	if (pools->own == NULL)
+		sw->pools.own = pools->frames;
+	if (pools->copies == NULL)
+		sw->pools.copies = sw->pools.own;
+	sw->forward.pools = &sw->pools;
 }
 
 /* @return 0 or -ENOMEM. */
 static int
 prepare_shards(struct sw *sw, const struct sw_params *params)
 {
-	sw->front = sw;
-	sw->own_ports = UINT64_MAX;
+	sw->shard.own_ports = UINT64_MAX;
 	if (params->shards <= 1)
 		return 0;
-	sw->shards = rte_zmalloc("sw", sizeof(*sw->shards), RTE_CACHE_LINE_SIZE);
-	if (sw->shards == NULL)
-		return -ENOMEM;
-	sw->shards->n = params->shards;
-	sw->shards->n_ports = params->n_ports;
-	sw_shards_deal(params, sw->shards->of_port);
-	return 0;
+	sw->shard.shards = sw_shards_alloc(params);
+	return sw->shard.shards == NULL ? -ENOMEM : 0;
+}
+
+/* @return what sw_destroy() takes, or NULL. */
+static struct sw *
+alloc(uint16_t n_ports)
+{
+	struct sw *sw = rte_zmalloc("sw", sizeof(*sw), RTE_CACHE_LINE_SIZE);
+
+	if (sw == NULL)
+		return NULL;
+	sw->node.ops = &sw_alone_ops;
+	sw->ports = rte_zmalloc("sw", n_ports * sizeof(sw->ports[0]), RTE_CACHE_LINE_SIZE);
+	sw->forward.storms =
+		rte_zmalloc("sw", n_ports * sizeof(sw->forward.storms[0]), RTE_CACHE_LINE_SIZE);
+	sw->control = calloc(1, sizeof(*sw->control));
+	if (sw->ports != NULL && sw->forward.storms != NULL && sw->control != NULL)
+		return sw;
+	rte_free(sw->ports);
+	rte_free(sw->forward.storms);
+	free(sw->control);
+	rte_free(sw);
+	return NULL;
 }
 
 struct node *
@@ -148,31 +171,16 @@ sw_create(const struct sw_params *params, const struct sw_pools *pools)
 		errno = EINVAL;
 		return NULL;
 	}
-	sw = rte_zmalloc("sw", sizeof(*sw), RTE_CACHE_LINE_SIZE);
-	if (sw != NULL)
-		sw->ports = rte_zmalloc("sw", params->n_ports * sizeof(sw->ports[0]),
-					RTE_CACHE_LINE_SIZE);
-	if (sw == NULL || sw->ports == NULL) {
-		rte_free(sw);
+	sw = alloc(params->n_ports);
+	if (sw == NULL) {
 		errno = ENOMEM;
 		return NULL;
 	}
-	sw->node.ops = &sw_ops;
 	sw_pfcwd_init(sw, params);
 	sw->n_ports = params->n_ports;
 	sw->max_frame_bytes = params->max_frame_bytes;
-	sw->watermark_interval_ns = params->watermark_interval_ns;
-	sw->pools = *pools;
-	if (pools->pause == NULL)
-		sw->pools.pause = pools->frames;
-	if (pools->lossless_clones == NULL)
-		sw->pools.lossless_clones = pools->clones;
-	if (pools->own == NULL)
-		sw->pools.own = pools->frames;
-	if (pools->copies == NULL)
-		sw->pools.copies = sw->pools.own;
-	sw->copy_room_bytes =
-		rte_pktmbuf_data_room_size(sw->pools.copies) - RTE_PKTMBUF_HEADROOM;
+	sw->control->watermark_interval_ns = params->watermark_interval_ns;
+	set_pools(sw, pools);
 	prng_seed(&sw->prng, params->seed, 0);
 	sw_set_classes(sw, params);
 	rc = sw_dcbx_init(sw, params);
@@ -202,6 +210,17 @@ free_queue(struct sw *sw, struct sw_queue *q)
 	rte_free(q->accuracy);
 }
 
+static void
+destroy_shards(struct sw_shards *s)
+{
+	for (uint16_t i = 0; s != NULL && i < s->n; i++) {
+		if (s->shard[i] != NULL)
+			sw_router_destroy(s->shard[i]->forward.router);
+		rte_free(s->shard[i]);
+	}
+	sw_shards_free(s);
+}
+
 void
 sw_destroy(struct node *node)
 {
@@ -210,17 +229,19 @@ sw_destroy(struct node *node)
 	if (node == NULL)
 		return;
 	/* Nothing waits before shards are built. */
-	if (sw->node.ops != &sw_ops)
+	if (sw->node.ops == &sw_front_ops)
 		sw_shards_settle(sw, 0);
 	for (uint16_t port = 0; port < sw->n_ports; port++) {
 		for (unsigned int queue = 0; queue < TM_CLASSES; queue++)
 			free_queue(sw, &sw->ports[port].queue[queue]);
 	}
-	sw_router_destroy(sw->router);
-	sw_shards_destroy(sw);
+	sw_router_destroy(sw->forward.router);
+	destroy_shards(sw->shard.shards);
 	sw_forwarding_destroy(sw);
 	mmu_destroy(sw->mmu);
 	sw_dcbx_free(sw);
+	free(sw->control);
+	rte_free(sw->forward.storms);
 	rte_free(sw->ports);
 	rte_free(sw);
 }
@@ -231,10 +252,10 @@ sw_learn(struct node *node, uint16_t vid, const uint8_t mac[6], uint16_t port, u
 	const struct sw *sw = sw_shard_at(sw_of(node), 0);
 	uint64_t key = fdb_key(vid, mac);
 
-	if (port >= sw->n_ports || vid >= SW_DOMAINS || !(sw->vlans->members[vid] >> port & 1) ||
-	    fdb_key_is_group(key))
+	if (port >= sw->n_ports || vid >= SW_DOMAINS ||
+	    !(sw->forward.vlans->members[vid] >> port & 1) || fdb_key_is_group(key))
 		return -EINVAL;
-	return fdb_learn(sw->fdb, key, port, now_ns) ? 0 : -ENOSPC;
+	return fdb_learn(sw->forward.fdb, key, port, now_ns) ? 0 : -ENOSPC;
 }
 
 const struct sw_port_stats *
@@ -279,28 +300,6 @@ sw_mark_curve(const struct node *node, uint16_t port, uint8_t queue)
 	return &sw_of_const(node)->ports[port].queue[queue].wred.mark;
 }
 
-void
-sw_clear_watermarks(struct node *node, uint32_t kinds)
-{
-	for (uint16_t i = 0; i < sw_shard_count(sw_of(node)); i++) {
-		struct sw *sw = sw_shard_at(sw_of(node), i);
-
-		__atomic_fetch_or(&sw->clear_watermarks, kinds, __ATOMIC_RELAXED);
-		sw_want(sw, SW_WANT_CLEAR);
-	}
-}
-
-void
-sw_do_clear_watermarks(struct sw *sw)
-{
-	uint32_t kinds = __atomic_exchange_n(&sw->clear_watermarks, 0, __ATOMIC_RELAXED);
-
-	for (unsigned int i = 0; i < MMU_WATERMARKS; i++) {
-		if (kinds >> i & 1)
-			mmu_part_clear_watermarks(sw->mmu, sw->index, (enum mmu_watermark)i);
-	}
-}
-
 uint32_t
 sw_fdb_entries(const struct node *node)
 {
@@ -316,7 +315,7 @@ sw_fdb_port_entries(const struct node *node, uint16_t port)
 static const struct sw_router *
 router_of(const struct sw *sw)
 {
-	return __atomic_load_n(&sw->router, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&sw->forward.router, __ATOMIC_ACQUIRE);
 }
 
 struct sw_router_stats
@@ -343,7 +342,7 @@ sw_interface_stats(const struct node *node, uint16_t domain)
 struct fdb_stats
 sw_fdb_stats(const struct node *node)
 {
-	const struct sw_forwardings *f = &sw_of_const(node)->forwarding;
+	const struct sw_forwardings *f = &sw_of_const(node)->control->forwarding;
 	struct fdb_stats sum = {0};
 
 	for (unsigned int i = 0; i < RTE_DIM(f->fdbs); i++) {
@@ -365,7 +364,8 @@ add_ledger(const struct sw *sw, struct sw_ledger *l)
 	l->sent += counter_read(&sw->ledger.sent);
 	l->dropped += counter_read(&sw->ledger.dropped);
 	l->consumed += counter_read(&sw->ledger.consumed);
-	l->queued += counter_read(&sw->crossed_out_bytes) - counter_read(&sw->crossed_in_bytes);
+	l->queued += counter_read(&sw->shard.crossed_out_bytes) -
+		     counter_read(&sw->shard.crossed_in_bytes);
 }
 
 struct sw_ledger
@@ -381,4 +381,24 @@ sw_ledger(const struct node *node)
 			l.queued += sw_queue_bytes(node, port, queue);
 	}
 	return l;
+}
+
+uint16_t
+sw_shards(const struct node *node)
+{
+	return sw_shard_count(sw_of_const(node));
+}
+
+struct node *
+sw_shard(struct node *node, uint16_t i)
+{
+	return &sw_shard_at(sw_of(node), i)->node;
+}
+
+uint64_t
+sw_shard_ports(const struct node *node, uint16_t i)
+{
+	const struct sw *sw = sw_shard_at(sw_of_const(node), i);
+
+	return sw->shard.own_ports & UINT64_MAX >> (64 - sw->n_ports);
 }

@@ -8,7 +8,7 @@
 #include "fuzz/router.h"
 #include "fuzz/sequence.h"
 #include "switch/params/counters.h"
-#include "switch/sw_snapshot.h"
+#include "switch/control/snapshot.h"
 
 #define FRAMES 512u
 #define STEPS 400

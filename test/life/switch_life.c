@@ -23,7 +23,7 @@
 #include "ctl/switch_config.h"
 #include "life.h"
 #include "pacer/token_bucket.h"
-#include "switch/sw_snapshot.h"
+#include "switch/control/snapshot.h"
 
 #define PORTS 8
 #define MOST_KEYS 400u

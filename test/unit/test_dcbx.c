@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/units.h"
-#include "switch/dcbx.h"
+#include "switch/control/dcbx_port.h"
 
 #define S NS_PER_SEC
 

@@ -12,7 +12,7 @@
 #include "base/fixed.h"
 #include "base/prng.h"
 #include "sanitized.h"
-#include "switch/sw_event.h"
+#include "switch/control/event_log.h"
 #include "wire/arp.h"
 
 #define PORTS 4

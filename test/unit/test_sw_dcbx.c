@@ -2,7 +2,7 @@
 /* LLDP through the switch: consumed, answered, and PFC in force only where the peer agrees. */
 #include "sw_test.h"
 
-#include "switch/sw_event.h"
+#include "switch/control/event_log.h"
 #include "wire/lldp.h"
 
 static struct bench *

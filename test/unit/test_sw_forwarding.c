@@ -14,8 +14,8 @@
 #include <rte_malloc.h>
 
 #include "base/prng.h"
-#include "switch/sw_router.h"
-#include "switch/sw_snapshot.h"
+#include "switch/forward/router.h"
+#include "switch/control/snapshot.h"
 
 static struct sw_forwarding *
 prepare(struct bench *b)

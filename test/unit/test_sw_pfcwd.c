@@ -2,7 +2,7 @@
 /* The PFC watchdog on a switch: what it detects when, what it does to whom, when it ends. */
 #include "sw_test.h"
 
-#include "switch/sw_event.h"
+#include "switch/control/event_log.h"
 
 #define PRIO 3
 #define XOFF_EVERY_NS (400 * NS_PER_US) /* 65535 quanta at 40G last 838.8 us */

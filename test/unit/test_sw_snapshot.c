@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The owner's tables, read by others: in its time, in steps, or not at all. */
 #include "sw_test.h"
-#include "switch/sw_snapshot.h"
+#include "switch/control/snapshot.h"
 
 #define ADDRESSES 300u
 

@@ -10,7 +10,7 @@
 #include "base/counter.h"
 #include "base/prng.h"
 #include "switch/params/counters.h"
-#include "switch/sw_snapshot.h"
+#include "switch/control/snapshot.h"
 #include "tm/mark_accuracy.h"
 #include "wire/arp.h"
 

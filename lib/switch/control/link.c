@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "switch/control/link.h"
+
+#include "switch/control/dcbx.h"
+#include "switch/control/event_log.h"
+#include "switch/control/owners.h"
+#include "switch/egress/switch.h"
+
+void
+sw_set_link(struct node *node, uint16_t port, bool up, uint64_t now_ns)
+{
+	struct sw *sw = sw_of(node);
+	struct sw_port *p = &sw->ports[port];
+
+	if (p->wish.link_down == !up) {
+		/* Who looks again and still sees no link knows better than a frame of before. */
+		if (!up && __atomic_load_n(&p->heard, __ATOMIC_RELAXED)) {
+			__atomic_store_n(&p->wish.link_down_looks,
+					 (uint8_t)(p->wish.link_down_looks + 1), __ATOMIC_RELAXED);
+			sw_wish_made(sw, port);
+		}
+		return;
+	}
+	sw_event_record(sw, &(struct sw_event){.at_ns = now_ns,
+					       .kind = up ? SW_EVENT_LINK_UP : SW_EVENT_LINK_DOWN,
+					       .port = port});
+	if (!up)
+		sw_dcbx_link_down(sw, port, now_ns);
+	__atomic_store_n(&p->wish.link_down, !up, __ATOMIC_RELAXED);
+	sw_wish_made(sw, port);
+}
+
+void
+sw_set_tx_disabled(struct node *node, uint16_t port, bool disabled)
+{
+	struct sw *sw = sw_of(node);
+
+	__atomic_store_n(&sw->ports[port].wish.tx_disabled, disabled, __ATOMIC_RELAXED);
+	sw_wish_made(sw, port);
+}
+
+void
+sw_set_pfc_delay(struct node *node, uint16_t port, uint16_t quanta)
+{
+	struct sw *sw = sw_of(node);
+
+	__atomic_store_n(&sw->ports[port].wish.pfc_delay_quanta, quanta, __ATOMIC_RELAXED);
+	sw_wish_made(sw, port);
+}
+
+bool
+sw_tx_disabled(const struct node *node, uint16_t port)
+{
+	return __atomic_load_n(&sw_of_const(node)->ports[port].wish.tx_disabled, __ATOMIC_RELAXED);
+}
+
+uint16_t
+sw_pfc_delay(const struct node *node, uint16_t port)
+{
+	return __atomic_load_n(&sw_of_const(node)->ports[port].wish.pfc_delay_quanta,
+			       __ATOMIC_RELAXED);
+}

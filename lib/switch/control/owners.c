@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "switch/control/owners.h"
+
+#include "switch/egress/switch.h"
+
+/* control() and the program's other threads wake ports beside the owner, who ignores it but in
+ * virtual time, where there is one thread. */
+void
+sw_wish_made(struct sw *sw, uint16_t port)
+{
+	sw_wake(sw, port);
+	sw_want(&sw_owner(sw, port)->request, SW_WANT_PORTS);
+}
+
+bool
+sw_reload_is_done(const struct node *node)
+{
+	const struct sw *front = sw_of_const(node);
+
+	for (uint16_t i = 0; i < sw_shard_count(front); i++) {
+		const struct sw *sw = sw_shard_at(front, i);
+
+		if (__atomic_load_n(&sw->request.reload, __ATOMIC_ACQUIRE) != NULL)
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The PFC watchdog of all queues: control work, which reads what the data path counts and asks it
+ * to drop or to forward. A priority's queue and the group of its number are watched together.
+ */
+#ifndef QUENCH_SWITCH_CONTROL_PFCWD_H
+#define QUENCH_SWITCH_CONTROL_PFCWD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct node;
+struct pfcwd;
+struct sw;
+struct sw_params;
+
+void sw_pfcwd_init(struct sw *sw, const struct sw_params *params);
+void sw_pfcwd_set_params(struct sw *sw, const struct sw_params *params, uint64_t now_ns);
+
+/** @return when it wants to be called again. */
+uint64_t sw_pfcwd_control(struct sw *sw, uint64_t now_ns);
+
+/** No queue is in a storm any more; counts stay. */
+void sw_pfcwd_restart(struct sw *sw);
+
+/** Watched queues drop, and are not looked at; takes effect with the next control(). */
+void sw_set_big_red_switch(struct node *node, bool on);
+
+/** Also true when it tripped by itself. */
+bool sw_big_red_switch(const struct node *node);
+
+/** Does the watchdog look at this priority of this port? */
+bool sw_pfcwd_watches(const struct node *node, uint16_t port, uint8_t prio);
+
+const struct pfcwd *sw_pfcwd(const struct node *node, uint16_t port, uint8_t prio);
+
+#endif

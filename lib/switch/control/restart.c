@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "switch/control/restart.h"
+
+#include "switch/control/pfcwd.h"
+#include "switch/egress/closed.h"
+#include "switch/egress/pfc.h"
+#include "switch/forward/router.h"
+#include "switch/ingress/crossed.h"
+#include "tm/mmu_part.h"
+
+static void
+empty_ports(struct sw *sw, uint64_t now_ns)
+{
+	for (uint16_t port = 0; port < sw->n_ports; port++) {
+		if (!sw_owns(&sw->shard, port))
+			continue;
+		for (uint8_t queue = 0; queue < TM_CLASSES; queue++)
+			sw_flush_queue(sw, port, queue, SW_DROP_RESTART, now_ns);
+	}
+}
+
+/* Give what crosses its place, and what was given back to whom it belongs. */
+static void
+settle(struct sw *front, uint64_t now_ns)
+{
+	if (front->shard.shards != NULL)
+		sw_shards_settle(front, now_ns);
+}
+
+void
+sw_restart(struct node *node, uint64_t now_ns)
+{
+	struct sw *front = sw_of(node);
+
+	settle(front, now_ns);
+	for (uint16_t i = 0; i < sw_shard_count(front); i++) {
+		struct sw *sw = sw_shard_at(front, i);
+
+		empty_ports(sw, now_ns);
+		/* What it holds no longer, also when it owes nothing to another shard. */
+		if (front->shard.shards != NULL)
+			mmu_part_publish(sw->mmu, sw->shard.index);
+	}
+	settle(front, now_ns);
+	sw_pfcwd_restart(front);
+	fdb_forget_learned(sw_shard_at(front, 0)->forward.fdb);
+	for (uint16_t i = 0; i < sw_shard_count(front); i++) {
+		struct sw *sw = sw_shard_at(front, i);
+
+		if (sw->forward.router != NULL)
+			neigh_forget_learned(sw->forward.router->neighs, now_ns);
+	}
+	/* After the last release: those wake up, and say XON. */
+	for (uint16_t port = 0; port < front->n_ports; port++)
+		sw_pfc_reset(front, port, now_ns);
+}

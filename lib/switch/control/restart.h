@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The switch loses its power for a moment: what it held is gone, what it was told by its
+ * configuration comes back. */
+#ifndef QUENCH_SWITCH_CONTROL_RESTART_H
+#define QUENCH_SWITCH_CONTROL_RESTART_H
+
+#include <stdint.h>
+
+struct node;
+
+/**
+ * Lose all that a loss of power takes, at once: frames (dropped under restart, and their buffer is
+ * given back), learned addresses and neighbours, pauses of both directions, storms of the watchdog.
+ * Counters, configuration and what was asked for at run time stay. One thread drives all shards.
+ * The links are the caller's to take down and up.
+ */
+void sw_restart(struct node *node, uint64_t now_ns);
+
+#endif

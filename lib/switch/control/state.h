@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the control side of a switch knows; one for the whole switch, of its front.
+ *
+ * Invariant: the thread that calls control() writes it, but for members that say otherwise.
+ */
+#ifndef QUENCH_SWITCH_CONTROL_STATE_H
+#define QUENCH_SWITCH_CONTROL_STATE_H
+
+#include <rte_spinlock.h>
+#include "fwd/half_sip.h"
+#include "switch/control/dcbx_port.h"
+#include "switch/control/event.h"
+#include "switch/egress/switch.h"
+#include "switch/forward/routes.h"
+#include "switch/forward/vlans.h"
+
+/* The watchdog of all queues; the control side's, but for the switch that others turn. */
+struct sw_watchdog {
+	struct pfcwd_params params;
+	struct qos_map_params qos;
+	uint64_t ports; /* mask: watched */
+	uint64_t next_ns;
+	uint32_t n_storms;
+	bool big_red, big_red_wish;
+	struct pfcwd_params of_port[SW_MAX_PORTS];
+	struct pfcwd queue[SW_MAX_PORTS][TM_CLASSES];
+};
+
+struct sw_event_log {
+	uint32_t written, read;
+	uint64_t lost;
+	struct sw_event event[SW_EVENTS];
+};
+
+struct sw_lldp {
+	struct lldp_params params;
+	uint64_t auto_ports; /* mask */
+	struct dcbx_port port[SW_MAX_PORTS];
+	enum dcbx_pfc_state told[SW_MAX_PORTS];
+	uint8_t told_prios[SW_MAX_PORTS];
+};
+
+/* Parts that are NULL stay as they are. */
+struct sw_forwarding {
+	struct sw_vlans *vlans;
+	struct fdb *fdb;
+	uint64_t fdb_digest; /* of what made it what it was before anything was learned */
+	struct sw_routes *routes;
+};
+
+/* Of the front; of who prepares, begins and settles. */
+struct sw_forwardings {
+	struct sw_forwarding in_force;
+	struct sw_forwarding *next; /* that shards are going over to, or NULL */
+	rte_spinlock_t routes_lock; /* of in_force.routes: who reads them keeps them */
+	struct fdb *fdbs[2];        /* one in force, and one released, or NULL */
+	struct half_sip_key key;    /* of the hashes of what frames write */
+};
+
+struct sw_control {
+	uint64_t sweep_ns; /* when the next step of ageing is asked for */
+	uint64_t watermark_interval_ns, watermark_ns; /* when they are to begin anew */
+	struct sw_watchdog watchdog;
+	struct sw_event_log events;
+	struct sw_lldp lldp;
+	struct sw_forwardings forwarding;
+};
+
+#endif

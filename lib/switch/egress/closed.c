@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "switch/egress/closed.h"
+
+#include <rte_mbuf.h>
+
+#include "switch/egress/release.h"
+
+/* The priorities of a storm that stop a queue. */
+static uint8_t
+storms_of(const struct sw *sw, const struct sw_port *p, uint8_t queue)
+{
+	return p->now.storm_drop & sw->classes.prios_of_queue[queue];
+}
+
+uint64_t
+sw_flush_queue(struct sw *sw, uint16_t port, uint8_t queue, enum sw_drop reason, uint64_t now_ns)
+{
+	struct sw_port *p = &sw->ports[port];
+	struct sw_queue *q = &p->queue[queue];
+	uint64_t n = 0;
+
+	while (!sw_queue_is_empty(q)) {
+		struct rte_mbuf *m = sw_queue_pop(q);
+		uint32_t charged_bytes = pkt_meta(m)->charged_bytes;
+
+		counter_add(&q->bytes, -(uint64_t)charged_bytes);
+		mmu_egress_release(sw->mmu, port, queue, charged_bytes);
+		sw_leave_ingress(sw, m, now_ns);
+		counter_inc(&p->stats.drops[reason]);
+		counter_inc(&p->stats.queue[queue].drop_packets);
+		counter_add(&sw->ledger.dropped, charged_bytes);
+		rte_pktmbuf_free(m);
+		n++;
+	}
+	p->backlogged &= (uint8_t) ~(1u << queue);
+	q->wred.idle_since_ns = now_ns;
+	sched_charge(&p->sched, queue, 0, false);
+	return n;
+}
+
+void
+sw_pfcwd_flush(struct sw *sw, uint16_t port, uint8_t queue, uint64_t now_ns)
+{
+	struct sw_port *p = &sw->ports[port];
+	uint8_t prio = (uint8_t)__builtin_ctz(storms_of(sw, p, queue));
+
+	counter_add(&p->storm_counts[prio].tx_dropped,
+		    sw_flush_queue(sw, port, queue, SW_DROP_PFC_WATCHDOG, now_ns));
+}
+
+enum sw_drop
+sw_port_refuses(struct sw *sw, uint16_t port, uint8_t queue)
+{
+	struct sw_port *p = &sw->ports[port];
+
+	if (p->now.link_down)
+		return SW_DROP_LINK_DOWN;
+	counter_inc(&p->storm_counts[__builtin_ctz(storms_of(sw, p, queue))].tx_dropped);
+	return SW_DROP_PFC_WATCHDOG;
+}
+
+enum sw_drop
+sw_pfcwd_ingress(struct sw *sw, uint16_t port, uint8_t pg)
+{
+	struct sw_port *p = &sw->ports[port];
+
+	if (p->now.storm_drop >> pg & 1) {
+		counter_inc(&p->storm_counts[pg].rx_dropped);
+		return SW_DROP_PFC_WATCHDOG;
+	}
+	counter_inc(&p->storm_counts[pg].rx_packets);
+	return SW_PASS;
+}

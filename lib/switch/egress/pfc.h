@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Flow control of a port, both ways: PFC (IEEE 802.1Qbb) or link pause (802.3 annex 31B).
+ *
+ * Invariant: the peer is asked to hold exactly the groups of xoff_pgs that flow control covers.
+ */
+#ifndef QUENCH_SWITCH_EGRESS_PFC_H
+#define QUENCH_SWITCH_EGRESS_PFC_H
+
+#include "switch/egress/switch.h"
+#include "switch/frame/arrival.h"
+
+/** What a port obeys and sends; sw_port_apply() puts it in force. */
+void sw_pfc_set_port(struct sw *sw, uint16_t port, const struct sw_params *params);
+/** Put a port's flow control together: what it obeys, and whom it may hold. */
+void sw_pfc_init_port(struct sw *sw, uint16_t port, const struct sw_params *params);
+
+/** A MAC control frame came. @return SW_CONSUMED or why it is dropped. */
+enum sw_drop sw_pfc_rx_frame(struct sw *sw, uint16_t port, const struct rte_mbuf *m,
+			     uint64_t now_ns);
+
+/**
+ * The MAC control frame that is due, or NULL. The caller knows that the wire is free: neither pause
+ * nor a configured shaper holds it (802.3 31B.3: it waits for the frame on the wire alone).
+ */
+struct rte_mbuf *sw_pfc_take(struct sw *sw, struct sw_port *p, uint64_t now_ns);
+
+/** The buffer's answer for a group changed. */
+void sw_pfc_set_xoff(struct sw *sw, uint16_t port, uint8_t pg, bool xoff, uint64_t now_ns);
+
+/** Put p->now in force: priorities with PFC, response delay. */
+void sw_pfc_apply(struct sw *sw, struct sw_port *p, uint64_t now_ns);
+
+/** The link went down: both directions start anew. */
+void sw_pfc_reset(struct sw *sw, uint16_t port, uint64_t now_ns);
+
+/** Find paused_queues again: a frame came, time has passed, or the port was disabled. */
+void sw_pfc_update_paused(struct sw *sw, struct sw_port *p, uint64_t now_ns);
+
+/** When the first of the port's queues may go on, or a frame counts that waits for its delay. */
+uint64_t sw_pfc_resume_ns(const struct sw *sw, const struct sw_port *p);
+
+/* Inline definitions */
+
+/** A lossless group's use or limit changed: say XOFF or XON if that changes the answer. */
+static inline void
+sw_update_xoff(struct sw *sw, uint16_t port, uint8_t pg, uint64_t now_ns)
+{
+	bool xoff, wanted;
+
+	if (!(sw->classes.lossless_pgs >> pg & 1))
+		return;
+	xoff = sw->ports[port].xoff_pgs >> pg & 1;
+	wanted = mmu_pg_wants_xoff(sw->mmu, port, pg, xoff);
+	if (unlikely(wanted != xoff))
+		sw_pfc_set_xoff(sw, port, pg, wanted, now_ns);
+}
+
+#endif

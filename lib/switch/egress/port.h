@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A port: its queues, scheduler, shapers and flow control, written by its owner, and the wish of
+ * other threads, which the owner puts in force.
+ *
+ * Invariants: a queue's bit in backlogged is set as long as it holds packets; what is in force
+ * (now) changes in sw_port_apply() alone.
+ */
+#ifndef QUENCH_SWITCH_EGRESS_PORT_H
+#define QUENCH_SWITCH_EGRESS_PORT_H
+
+#include <rte_common.h>
+
+#include "pacer/token_bucket.h"
+#include "switch/egress/queue.h"
+#include "switch/params/counters.h"
+#include "switch/params/params.h"
+
+/* What a queue may send beside the port's shaper: at least, at most. */
+struct sw_queue_shaper {
+	struct token_bucket min, max;
+};
+
+/* What others ask of a port; each member has one writer, and the owner puts it in force. */
+struct sw_port_wish {
+	uint8_t link_down;
+	uint8_t link_down_looks; /* times that it was said again, after a frame had come */
+	uint8_t tx_disabled;
+	uint8_t pfc_prios;                 /* mask: priorities with PFC */
+	uint8_t storm_drop, storm_forward; /* masks: priorities in a storm */
+	uint16_t pfc_delay_quanta;
+};
+
+/* Of a priority while the watchdog drops or forwards it. */
+struct sw_storm_counts {
+	uint64_t tx_dropped;             /* of its queue */
+	uint64_t rx_packets, rx_dropped; /* of its group */
+};
+
+struct sw_port {
+	/* per packet */
+	uint8_t backlogged;         /* mask of queues that hold packets */
+	uint8_t paused_queues;      /* mask, of pfc_rx when it was last asked; all while disabled */
+	uint8_t xoff_pgs;           /* mask: groups whose senders the buffer wants held */
+	uint8_t closed_queues;      /* mask: sw_port_refuses() what comes to these */
+	uint8_t min_queues;         /* mask: have a min_rate_bps */
+	uint8_t max_queues;         /* mask: have a max_rate_bps */
+	uint8_t below_min;          /* mask, in min_queues, as of the last tx() */
+	uint8_t above_max;          /* mask, in max_queues, as of the last tx() */
+	uint8_t wred_queues;        /* mask: have a curve */
+	uint8_t ecn_queues;         /* mask, in wred_queues: it marks */
+	uint8_t nonect_drop_queues; /* mask, in wred_queues: it drops what may not be marked */
+	uint8_t storm_pgs;          /* mask: sw_pfcwd_ingress() decides on what comes in */
+	bool shaped;                /* the shaper is slower than the wire */
+	struct token_bucket shaper; /* of data; control frames are charged, but do not wait */
+	struct token_bucket wire;   /* what control frames wait for; only while shaped */
+	struct pfc_tx pfc_tx;
+	uint64_t pfc_retry_ns; /* no mbuf for a PFC frame: not before */
+	struct sched sched;
+	struct sw_queue queue[TM_CLASSES];
+	struct sw_port_stats stats;
+	struct sw_queue_shaper queue_shaper[TM_CLASSES];
+	/* per MAC control frame */
+	struct pfc_rx pfc_rx;
+	int flow_control; /* enum sw_flow_control */
+	uint8_t tell_pgs; /* mask: groups that may hold their senders */
+	uint8_t obeyed;   /* mask: priorities that may be paused, before pfc_prios */
+	uint8_t mac[6];
+	struct sw_storm_counts storm_counts[TM_CLASSES];
+	/* in force, and wanted */
+	struct sw_port_wish now;
+	struct sw_port_wish wish;
+	bool heard; /* a frame came while the wish said that the link is down */
+} __rte_cache_aligned;
+
+#endif

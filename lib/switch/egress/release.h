@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Ingress charges given back: here, or to the shard that owns the group.
+ *
+ * Invariant (tested): what is admitted is released once, by the last that holds the frame.
+ */
+#ifndef QUENCH_SWITCH_EGRESS_RELEASE_H
+#define QUENCH_SWITCH_EGRESS_RELEASE_H
+
+#include <rte_mbuf.h>
+#include "switch/egress/pfc.h"
+#include "switch/egress/switch.h"
+#include "switch/frame/charge.h"
+#include "switch/shard/give_back.h"
+
+/*
+ * What a burst gives back, group by group: the limits of the groups are looked at once, when all of
+ * it has left. Nothing in between asks for them, as all of it leaves at one time.
+ */
+struct sw_releases {
+	uint16_t n;
+};
+
+/** Give back what has left. */
+void sw_release_all(struct sw *sw, const struct sw_releases *r, uint64_t now_ns);
+
+/** A packet leaves its queue: give back its ingress charge, that of a flooded frame with the last
+ * copy. */
+void sw_leave_ingress(struct sw *sw, struct rte_mbuf *m, uint64_t now_ns);
+
+/* Inline definitions */
+
+static inline void
+sw_ingress_release(struct sw *sw, uint16_t port, uint8_t pg, uint64_t charge, uint64_t now_ns)
+{
+	uint64_t bytes = sw_charge_bytes(charge);
+
+	/* One release has 32 bits; what another shard has given back may have more. */
+	for (; unlikely(bytes > UINT32_MAX); bytes -= UINT32_MAX)
+		mmu_ingress_release(sw->mmu, port, pg, UINT32_MAX);
+	mmu_ingress_release(sw->mmu, port, pg, (uint32_t)bytes);
+	mmu_packet_release(sw->mmu, port, pg, sw_charge_packets(charge));
+	sw_update_xoff(sw, port, pg, now_ns);
+}
+
+/** A frame that was admitted is dropped behind that: the end of its burst looks at XOFF. */
+static inline void
+sw_refund(struct sw *sw, uint16_t port, uint8_t pg, uint32_t charged_bytes)
+{
+	if (likely(sw_owns(&sw->shard, port))) {
+		mmu_ingress_release(sw->mmu, port, pg, charged_bytes);
+		mmu_packet_release(sw->mmu, port, pg, 1);
+	} else {
+		sw_give_back(&sw->shard, port, pg, sw_charge(charged_bytes));
+	}
+}
+
+/** A holder of a flooded frame is done with it, or n more are not. @return holders that are left.
+ */
+static inline uint32_t
+sw_hold_copies(const struct sw *sw, struct rte_mbuf *origin, int32_t n)
+{
+	uint32_t *copies = &pkt_meta(origin)->copies;
+
+	if (likely(sw->shard.shards == NULL))
+		return *copies += (uint32_t)n;
+	return __atomic_add_fetch(copies, (uint32_t)n, __ATOMIC_ACQ_REL);
+}
+
+static inline void
+sw_release_later(struct sw *sw, struct sw_releases *r, uint16_t port, uint8_t pg,
+		 uint32_t charged_bytes)
+{
+	uint16_t group = (uint16_t)(port * TM_CLASSES + pg);
+
+	if (sw->release.charge[group] == 0)
+		sw->release.groups[r->n++] = group;
+	sw->release.charge[group] += sw_charge(charged_bytes);
+}
+
+/** A packet leaves its queue: its ingress charge goes back, that of a flooded frame with the last
+ * copy. */
+static inline void
+sw_leave_ingress_later(struct sw *sw, struct sw_releases *r, struct rte_mbuf *m)
+{
+	const struct pkt_meta *meta = pkt_meta(m);
+	struct rte_mbuf *origin;
+
+	if (likely(!(meta->flags & (PKT_CLONE | PKT_GENERATED)))) {
+		sw_release_later(sw, r, meta->in_port, meta->pg, meta->charged_bytes);
+		return;
+	}
+	if (meta->flags & PKT_GENERATED)
+		return;
+	origin = meta->origin;
+	meta = pkt_meta(origin);
+	if (sw_hold_copies(sw, origin, -1) > 0)
+		return;
+	sw_release_later(sw, r, meta->in_port, meta->pg, meta->charged_bytes);
+	rte_pktmbuf_free(origin);
+}
+
+#endif

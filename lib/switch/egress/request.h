@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What other threads ask of a shard's owner, who does it before its next frame: a bit for each
+ * kind, and what belongs to it.
+ *
+ * Invariant: what belongs to a bit is written before the bit is set.
+ */
+#ifndef QUENCH_SWITCH_EGRESS_REQUEST_H
+#define QUENCH_SWITCH_EGRESS_REQUEST_H
+
+#include <stdint.h>
+
+struct sw_forwarding;
+struct sw_params;
+struct sw_snapshot;
+
+#define SW_WANT_SWEEP 0x1u
+#define SW_WANT_PORTS 0x2u
+#define SW_WANT_CLEAR 0x4u
+#define SW_WANT_LLDP 0x8u
+#define SW_WANT_SNAPSHOT 0x10u
+#define SW_WANT_RELOAD 0x20u
+
+struct sw_request {
+	uint32_t wanted;                   /* SW_WANT_* */
+	uint32_t clear_watermarks;         /* mask of kinds */
+	struct sw_snapshot *snapshot;      /* that somebody waits for, or NULL */
+	const struct sw_params *reload;    /* to be put in force, or NULL */
+	const struct sw_forwarding *adopt; /* with that, or NULL */
+};
+
+/** Ask the owner for something; from any thread. */
+static inline void
+sw_want(struct sw_request *request, uint32_t what)
+{
+	__atomic_fetch_or(&request->wanted, what, __ATOMIC_RELEASE);
+}
+
+/** Has something been asked for? A mask of SW_WANT_*. */
+static inline uint32_t
+sw_wanted(const struct sw_request *request)
+{
+	return __atomic_load_n(&request->wanted, __ATOMIC_RELAXED);
+}
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * struct sw: a shard's data path, the parts of all rooms below the control side. A switch on one
+ * lcore has one, which is its own front; of a switch of several shards the front is what
+ * sw_create() returned, and each shard is a copy of it with ports of its own (shard/shard.h).
+ *
+ * Invariant: one thread, the owner, writes a shard's struct sw and its ports, but for members that
+ * say otherwise.
+ */
+#ifndef QUENCH_SWITCH_EGRESS_SWITCH_H
+#define QUENCH_SWITCH_EGRESS_SWITCH_H
+
+#include <assert.h>
+#include <rte_branch_prediction.h>
+
+#include "base/counter.h"
+#include "base/prng.h"
+#include "node/node.h"
+#include "switch/egress/mailbox.h"
+#include "switch/egress/port.h"
+#include "switch/egress/request.h"
+#include "switch/forward/forward.h"
+#include "switch/frame/classes.h"
+#include "switch/shard/shard.h"
+
+struct sw_control;
+
+/* Of a burst that leaves, zero in between: by group, and which groups. */
+struct sw_release {
+	uint64_t charge[SW_MAX_PORTS * TM_CLASSES]; /* sums of sw_charge() */
+	uint16_t groups[SW_MAX_PORTS * TM_CLASSES];
+};
+
+/* What each packet reads and writes comes first, in lines of 64 bytes. */
+struct sw {
+	struct node node;
+	struct sw_port *ports; /* of the whole switch; each has one owner */
+	struct mmu *mmu;
+	uint32_t max_frame_bytes;
+	uint16_t n_ports;
+	bool mark_at_enqueue;
+	struct sw_forward forward;
+	struct sw_shard shard;
+	struct sw_request request; /* written by other threads */
+	struct sw_ledger ledger;   /* queued is not kept: it is the sum of the queues */
+	struct prng prng;
+	struct sw_classes classes;
+	struct sw_pools pools;
+	struct sw_release release;
+	/* per MAC control frame */
+	uint32_t n_xoff; /* groups whose senders the buffer wants held */
+	/* per LLDP frame */
+	struct sw_mailbox lldp;
+	struct sw_control *control; /* of the whole switch */
+};
+static_assert(offsetof(struct sw, forward) == 64, "what a frame is forwarded by, in one line");
+static_assert(offsetof(struct sw, shard.shards) / 64 == offsetof(struct sw, forward) / 64,
+	      "and whose it is");
+static_assert(offsetof(struct sw, ledger) / 64 ==
+		      (offsetof(struct sw, ledger) + sizeof(struct sw_ledger) - 1) / 64,
+	      "the ledger in one line");
+
+static inline struct sw *
+sw_of(struct node *node)
+{
+	return (struct sw *)node;
+}
+
+static inline const struct sw *
+sw_of_const(const struct node *node)
+{
+	return (const struct sw *)node;
+}
+
+/** The shard that owns a port, from the front. */
+static inline struct sw *
+sw_owner(struct sw *front, uint16_t port)
+{
+	struct sw_shards *s = front->shard.shards;
+
+	return s == NULL ? front : s->shard[s->of_port[port]];
+}
+
+/** Shards, one by one; the switch itself when it is alone. */
+static inline uint16_t
+sw_shard_count(const struct sw *front)
+{
+	return front->shard.shards == NULL ? 1 : front->shard.shards->n;
+}
+
+static inline struct sw *
+sw_shard_at(const struct sw *front, uint16_t i)
+{
+	return front->shard.shards == NULL ? (struct sw *)front : front->shard.shards->shard[i];
+}
+
+/** Have a port's owner called in virtual time; from any thread. */
+static inline void
+sw_wake(struct sw *sw, uint16_t port)
+{
+	__atomic_fetch_or(&sw->node.wake[port / 64], 1ull << (port % 64), __ATOMIC_RELAXED);
+}
+
+#endif

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "switch/egress/tx.h"
+
+#include <rte_mbuf.h>
+#include <rte_prefetch.h>
+
+#include "base/fixed.h"
+#include "switch/egress/mark.h"
+#include "switch/egress/pfc.h"
+#include "switch/egress/release.h"
+
+/* Deepest debt of a port's shaper by control frames: a few of the largest frames. */
+#define CONTROL_DEBT_BYTES 65536
+
+/* Time has passed: which queues have not had their minimum, and which have had their maximum? */
+static void
+update_queue_shapers(struct sw_port *p, uint64_t now_ns)
+{
+	uint8_t queues = p->backlogged & (p->min_queues | p->max_queues);
+
+	for (; queues != 0; queues &= (uint8_t)(queues - 1)) {
+		unsigned int i = (unsigned int)__builtin_ctz(queues);
+		struct sw_queue_shaper *s = &p->queue_shaper[i];
+		uint8_t bit = (uint8_t)(1u << i);
+
+		token_bucket_update(&s->min, now_ns);
+		token_bucket_update(&s->max, now_ns);
+		if (p->min_queues & bit && token_bucket_can_send(&s->min))
+			p->below_min |= bit;
+		if (token_bucket_can_send(&s->max))
+			p->above_max &= (uint8_t)~bit;
+	}
+}
+
+/* What is sent within the minimum is not charged to the queue's weight, nor the rest to its
+ * minimum: a queue gets its minimum, and its share of what is left when all have theirs. */
+static void
+charge_queue_shapers(struct sw_port *p, uint8_t queue, uint32_t bytes)
+{
+	struct sw_queue_shaper *s = &p->queue_shaper[queue];
+	uint8_t bit = (uint8_t)(1u << queue);
+
+	if (p->below_min & bit) {
+		token_bucket_charge(&s->min, bytes);
+		if (!token_bucket_can_send(&s->min))
+			p->below_min &= (uint8_t)~bit;
+	}
+	if (p->max_queues & bit) {
+		token_bucket_charge(&s->max, bytes);
+		if (!token_bucket_can_send(&s->max))
+			p->above_max |= bit;
+	}
+}
+
+/*
+ * First a queue that has not had its minimum: the highest of them, as all of them get theirs (their
+ * sum is no more than the port's rate). The scheduler knows nothing of it.
+ */
+static int
+pick(struct sw_port *p)
+{
+	uint8_t ready = p->backlogged & (uint8_t) ~(p->paused_queues | p->above_max);
+	uint8_t below_min = ready & p->below_min;
+
+	if (unlikely(below_min != 0))
+		return 31 - __builtin_clz(below_min);
+	return sched_pick(&p->sched, ready);
+}
+
+/* How many bytes may wait behind a frame without its mark having to be thought about; -1: it has to
+ * be, always. */
+static int64_t
+unmarked_bytes(const struct sw *sw, const struct sw_port *p, uint8_t queue)
+{
+	const struct sw_queue *q = &p->queue[queue];
+
+	if (!(p->wred_queues >> queue & 1) || sw->mark_at_enqueue)
+		return INT64_MAX;
+	/* Below the curve the answer is known; an average has to see every packet. */
+	return q->accuracy == NULL && q->wred.weight == 0 ? (int64_t)q->wred.mark.min_bytes : -1;
+}
+
+/* What frames that have left a queue after each other change beside it. */
+static void
+charge_run(struct sw *sw, struct sw_port *p, uint16_t port, uint8_t queue, uint16_t packets,
+	   uint64_t frame_bytes, uint32_t charged_bytes, uint64_t now_ns)
+{
+	struct sw_queue *q = &p->queue[queue];
+	struct sw_queue_stats *stats = &p->stats.queue[queue];
+	uint32_t bytes = (uint32_t)frame_bytes + packets * GAP_BYTES;
+	uint8_t bit = (uint8_t)(1u << queue);
+	bool backlogged = !sw_queue_is_empty(q);
+
+	if (!backlogged) {
+		p->backlogged &= (uint8_t)~bit;
+		q->wred.idle_since_ns = now_ns;
+	}
+	counter_add(&q->bytes, -(uint64_t)charged_bytes);
+	if (likely(!(p->below_min & bit)))
+		sched_charge(&p->sched, queue, bytes, backlogged);
+	if (unlikely((p->min_queues | p->max_queues) & bit))
+		charge_queue_shapers(p, queue, bytes);
+	if (unlikely(p->shaped))
+		token_bucket_charge(&p->wire, bytes);
+	mmu_egress_release(sw->mmu, port, queue, charged_bytes);
+	counter_add(&stats->tx_packets, packets);
+	counter_add(&stats->tx_bytes, frame_bytes);
+	counter_add(&p->stats.tx_packets, packets);
+	counter_add(&p->stats.tx_bytes, frame_bytes);
+	counter_add(&sw->ledger.sent, charged_bytes);
+}
+
+/*
+ * Let a picked queue send until it is empty, the wire is taken, or another queue's turn may have
+ * come. At least one frame leaves. Nothing but the queue itself changes meanwhile, so what a frame
+ * alone would change in turn is added up, and changed once.
+ */
+static uint16_t
+send_run(struct sw *sw, struct sw_port *p, uint16_t port, uint8_t queue, struct sw_releases *r,
+	 struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
+{
+	struct sw_queue *q = &p->queue[queue];
+	struct token_account wire = p->shaper.account;
+	int64_t unmarked = unmarked_bytes(sw, p, queue), left_bytes = sched_grant(&p->sched, queue);
+	uint64_t queue_bytes = q->bytes, sent_bytes = 0;
+	uint16_t n = 0;
+
+	do {
+		struct rte_mbuf *m = sw_queue_pop(q);
+		uint32_t bytes = frame_bytes(m->pkt_len);
+
+		queue_bytes -= pkt_meta(m)->charged_bytes;
+		sent_bytes += bytes;
+		left_bytes -= bytes + GAP_BYTES;
+		token_account_charge(&wire, bytes + GAP_BYTES);
+		sw_leave_ingress_later(sw, r, m);
+		if (unlikely((int64_t)queue_bytes > unmarked)) {
+			if (!sw_queue_is_empty(q))
+				rte_prefetch0(rte_pktmbuf_mtod_offset(sw_queue_head(q), void *,
+								      ETH_HDR_BYTES));
+			m = sw_mark(sw, p, queue, queue_bytes, m);
+		}
+		pkts[n++] = m;
+	} while (n < room && !sw_queue_is_empty(q) && left_bytes > 0 &&
+		 token_account_can_send(&wire));
+	p->shaper.account.credit_nanobits = wire.credit_nanobits;
+	charge_run(sw, p, port, queue, n, sent_bytes, (uint32_t)(q->bytes - queue_bytes), now_ns);
+	return n;
+}
+
+/* Data packets, up to room of them, while there is a queue that may send and the wire is free. */
+static uint16_t
+send_data(struct sw *sw, struct sw_port *p, uint16_t port, struct rte_mbuf **pkts, uint16_t room,
+	  uint64_t now_ns)
+{
+	struct sw_releases releases;
+	uint16_t n = 0;
+
+	releases.n = 0;
+	while (n < room && token_bucket_can_send(&p->shaper)) {
+		int queue = pick(p);
+		uint16_t left = (uint16_t)(room - n);
+
+		if (queue < 0)
+			break;
+		/* A queue's own rates may let another one go first after each of its frames. */
+		if (unlikely((p->min_queues | p->max_queues) != 0))
+			left = 1;
+		n = (uint16_t)(n + send_run(sw, p, port, (uint8_t)queue, &releases, pkts + n, left,
+					    now_ns));
+	}
+	sw_release_all(sw, &releases, now_ns);
+	return n;
+}
+
+/* What happens once for a call, before it looks for packets. */
+static void
+begin_tx(struct sw *sw, struct sw_port *p, uint64_t now_ns)
+{
+	token_bucket_update(&p->shaper, now_ns);
+	if (unlikely(p->shaped))
+		token_bucket_update(&p->wire, now_ns);
+	if (unlikely((p->min_queues | p->max_queues) != 0))
+		update_queue_shapers(p, now_ns);
+	/* Pauses come with rx() and end with time: within one call neither moves on. */
+	if (unlikely(pfc_rx_next_ns(&p->pfc_rx) <= now_ns))
+		sw_pfc_update_paused(sw, p, now_ns);
+}
+
+/* What a control frame waits for. A slower shaper must not hold it: headroom covers the frame on
+ * the wire, and no wait beyond. */
+static const struct token_bucket *
+control_gate(const struct sw_port *p)
+{
+	return p->shaped ? &p->wire : &p->shaper;
+}
+
+/*
+ * Data pays for control frames, so that both together keep to the shaper's rate. Control frames
+ * alone may exceed a slow shaper, and then the debt has a bound: data goes on soon after.
+ */
+static void
+charge_control(struct sw_port *p, uint32_t bytes)
+{
+	if (unlikely(p->shaped))
+		token_bucket_charge(&p->wire, bytes);
+	if (p->shaper.account.credit_nanobits > -CONTROL_DEBT_BYTES * NANOBITS_PER_BYTE)
+		token_bucket_charge(&p->shaper, bytes);
+}
+
+uint16_t
+sw_tx(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
+{
+	struct sw_port *p = &sw->ports[port];
+	struct rte_mbuf *control;
+	uint16_t n = 0;
+
+	assert(port < sw->n_ports);
+	if (p->backlogged == 0 && pfc_tx_next_ns(&p->pfc_tx) > now_ns)
+		return 0;
+	begin_tx(sw, p, now_ns);
+	if (room == 0)
+		return 0;
+	if (unlikely(pfc_tx_next_ns(&p->pfc_tx) <= now_ns) &&
+	    token_bucket_can_send(control_gate(p))) {
+		/* One at most: what it says is all that there is to say now. */
+		control = sw_pfc_take(sw, p, now_ns);
+		if (control != NULL) {
+			charge_control(p, wire_bytes(control->pkt_len));
+			pkts[n++] = control;
+		}
+	}
+	return n + send_data(sw, p, port, pkts + n, room - n, now_ns);
+}
+
+/* When the first queue that only its maximum holds may send; NEVER_NS: there is none. */
+static uint64_t
+max_due_ns(const struct sw_port *p)
+{
+	uint8_t queues = p->backlogged & p->above_max & (uint8_t)~p->paused_queues;
+	uint64_t first_ns = NEVER_NS;
+
+	for (; queues != 0; queues &= (uint8_t)(queues - 1))
+		first_ns =
+			min_u64(first_ns,
+				token_bucket_next_ns(&p->queue_shaper[__builtin_ctz(queues)].max));
+	return first_ns;
+}
+
+uint64_t
+sw_next_ns(const struct sw *sw, uint16_t port)
+{
+	const struct sw_port *p = &sw->ports[port];
+	uint64_t control_ns = max_u64(pfc_tx_next_ns(&p->pfc_tx), p->pfc_retry_ns);
+	uint64_t data_ns = NEVER_NS;
+
+	assert(port < sw->n_ports);
+	if ((p->backlogged & ~(p->paused_queues | p->above_max)) != 0)
+		data_ns = 0;
+	else if (p->backlogged != 0)
+		data_ns = min_u64(max_due_ns(p), sw_pfc_resume_ns(sw, p));
+	if (control_ns != NEVER_NS)
+		control_ns = max_u64(control_ns, token_bucket_next_ns(control_gate(p)));
+	if (data_ns != NEVER_NS)
+		data_ns = max_u64(data_ns, token_bucket_next_ns(&p->shaper));
+	return min_u64(control_ns, data_ns);
+}

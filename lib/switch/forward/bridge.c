@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "switch/forward/bridge.h"
+
+#include <rte_mbuf.h>
+
+#include "switch/forward/neighbours.h"
+#include "switch/forward/router.h"
+#include "switch/frame/copy_on_write.h"
+#include "wire/l2.h"
+
+#define MAC_MASK 0xFFFFFFFFFFFFull
+
+/* A priority tag (802.1Q 3.184) says nothing but the PCP: the frame goes on without it. */
+static enum sw_drop
+drop_priority_tag(const struct sw_pools *pools, struct arrival *a)
+{
+	struct rte_mbuf *own = sw_retag(pools, a->m, true, SW_UNTAGGED);
+
+	if (own == NULL)
+		return SW_DROP_NO_MBUF;
+	a->m = own;
+	a->view.tagged = false;
+	a->view.l3_off -= VLAN_TAG_BYTES;
+	a->view.l4_off -= VLAN_TAG_BYTES;
+	a->view.ip_end -= VLAN_TAG_BYTES;
+	return SW_PASS;
+}
+
+enum sw_drop
+sw_filter_vlan(const struct sw_forward *f, struct arrival *a, uint16_t vid)
+{
+	uint16_t access = f->vlans->access_domain[a->in_port];
+
+	if (vid == 0) {
+		if (access == SW_NO_DOMAIN)
+			return SW_DROP_VLAN_TAG_NOT_ALLOWED;
+		a->domain = access;
+		return a->view.tagged ? drop_priority_tag(f->pools, a) : SW_PASS;
+	}
+	if (!(f->vlans->members[vid] >> a->in_port & 1))
+		return SW_DROP_INGRESS_VLAN_FILTER;
+	a->domain = vid;
+	return SW_PASS;
+}
+
+/* 01:80:C2:00:00:00..0F (802.1Q table 8-1). */
+static bool
+is_reserved(uint64_t dst_key)
+{
+	return (dst_key & 0xFFFFFFFFFFF0ull) == 0x0180C2000000ull;
+}
+
+static bool
+is_storm(struct sw_storm_control *s, const struct arrival *a, enum sw_storm kind)
+{
+	struct token_bucket *tb = &s->bucket[kind];
+
+	if (likely(tb->account.rate_bps == 0))
+		return false;
+	token_bucket_update(tb, a->now_ns);
+	if (!token_bucket_can_send(tb))
+		return true;
+	token_bucket_charge(tb, wire_bytes(a->m->pkt_len));
+	return false;
+}
+
+static enum sw_drop
+check_storm(const struct sw_forward *f, const struct arrival *a, uint64_t dst)
+{
+	struct sw_storm_control *s = &f->storms[a->in_port];
+
+	if (!fdb_key_is_group(dst))
+		return is_storm(s, a, SW_STORM_UNKNOWN_UNICAST) ? SW_DROP_STORM_UNKNOWN_UNICAST
+								: SW_PASS;
+	if ((dst & MAC_MASK) == MAC_MASK)
+		return is_storm(s, a, SW_STORM_BROADCAST) ? SW_DROP_STORM_BROADCAST : SW_PASS;
+	return is_storm(s, a, SW_STORM_MULTICAST) ? SW_DROP_STORM_MULTICAST : SW_PASS;
+}
+
+static enum sw_drop
+forward(struct sw_forward *f, struct arrival *a, const uint64_t keys[2], const uint32_t homes[2])
+{
+	uint64_t src = keys[0], dst = keys[1];
+	uint64_t flood;
+	enum sw_drop reason;
+
+	if (unlikely(fdb_key_is_group(src)))
+		return SW_DROP_BAD_SOURCE;
+	if (unlikely(is_reserved(dst)))
+		return SW_DROP_RESERVED_ADDRESS;
+	fdb_learn_at(f->fdb, src, homes[0], a->in_port, a->now_ns);
+	if (sw_router_has(f->router, a->domain) && (dst & MAC_MASK) == f->router->mac_key)
+		return SW_TO_ROUTER;
+	a->out_port =
+		fdb_key_is_group(dst) ? FLOOD : fdb_lookup_at(f->fdb, dst, homes[1], a->now_ns);
+	if (unlikely(a->out_port == a->in_port))
+		return SW_DROP_SAME_PORT;
+	if (likely(a->out_port != FLOOD))
+		return SW_PASS;
+	reason = check_storm(f, a, dst);
+	if (reason != SW_PASS)
+		return reason;
+	if (sw_router_has(f->router, a->domain) && fdb_key_is_group(dst) &&
+	    sw_neigh_hear(f->router, a))
+		return SW_TO_ROUTER;
+	flood = sw_flood_ports(f, a);
+	if (flood == 0)
+		return f->vlans->members[a->domain] & sw_down_ports(f) & ~a->not_to
+			       ? SW_DROP_LINK_DOWN
+			       : SW_DROP_SAME_PORT;
+	/* With one port to go to there is nothing to copy. */
+	if ((flood & (flood - 1)) == 0)
+		a->out_port = (uint16_t)__builtin_ctzll(flood);
+	return SW_PASS;
+}
+
+bool
+sw_l2_forward(struct sw_forward *f, struct arrival *a, unsigned int n, enum sw_drop reasons[])
+{
+	uint64_t keys[2 * SW_BURST + 2];
+	uint32_t homes[2 * SW_BURST + 2];
+	bool routed = false;
+
+	if (n == 0)
+		return false;
+	for (unsigned int i = 0; i < n; i++) {
+		const uint8_t *frame = rte_pktmbuf_mtod(a[i].m, const uint8_t *);
+
+		keys[2 * i] = fdb_key_in_header(a[i].domain, frame + 6);
+		keys[2 * i + 1] = fdb_key_in_header(a[i].domain, frame);
+	}
+	/* An odd frame leaves half of a step of fdb_homes(). */
+	keys[2 * n] = keys[2 * n + 1] = 0;
+	fdb_homes(f->fdb, keys, homes, 2 * n);
+	for (unsigned int i = 0; i < n; i++) {
+		reasons[i] = forward(f, &a[i], &keys[2 * i], &homes[2 * i]);
+		routed |= reasons[i] == SW_TO_ROUTER;
+	}
+	return routed;
+}

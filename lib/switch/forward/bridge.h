@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The bridge: VLANs, learning, forwarding, storm control. */
+#ifndef QUENCH_SWITCH_FORWARD_BRIDGE_H
+#define QUENCH_SWITCH_FORWARD_BRIDGE_H
+
+#include <stdbool.h>
+
+#include "switch/forward/forward.h"
+
+#define VLAN_ID_MASK 0x0FFFu
+
+/** Which VLAN a frame is in that came by a port that filters, with this one in its tag, or 0.
+ * @return SW_PASS or why it is not forwarded. */
+enum sw_drop sw_filter_vlan(const struct sw_forward *f, struct arrival *a, uint16_t vid);
+
+/**
+ * Learn where the sources of a burst are, and find where the destinations are.
+ *
+ * @param reasons  Per frame: SW_PASS, SW_TO_ROUTER, or why it is not forwarded.
+ * @return         Is there one for the router?
+ */
+bool sw_l2_forward(struct sw_forward *f, struct arrival *a, unsigned int n, enum sw_drop reasons[]);
+
+/* Inline definitions */
+
+/** Which VLAN a frame is in, by its port and its tag. @return as sw_filter_vlan(). */
+static inline enum sw_drop
+sw_l2_classify(const struct sw_forward *f, struct arrival *a)
+{
+	uint16_t vid = 0;
+
+	a->pcp = -1;
+	a->tci_bits = 0;
+	if (unlikely(a->view.tagged)) {
+		vid = a->view.vlan_tci & VLAN_ID_MASK;
+		a->pcp = (int8_t)(a->view.vlan_tci >> 13);
+		a->tci_bits = a->view.vlan_tci & (uint16_t)~VLAN_ID_MASK;
+	}
+	a->not_to = 1ull << a->in_port;
+	a->domain = vid;
+	return f->vlans->access_domain[a->in_port] != SW_TRANSPARENT ? sw_filter_vlan(f, a, vid)
+								     : SW_PASS;
+}
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Forwarding of a shard: the tables in force, and the ports without a link.
+ *
+ * Invariant: a frame is forwarded by one set of tables. The owner goes over from one to another
+ * between two bursts (control/forwarding.h).
+ */
+#ifndef QUENCH_SWITCH_FORWARD_FORWARD_H
+#define QUENCH_SWITCH_FORWARD_FORWARD_H
+
+#include "fwd/fdb.h"
+#include "pacer/token_bucket.h"
+#include "switch/forward/vlans.h"
+#include "switch/frame/arrival.h"
+#include "switch/frame/pools.h"
+
+struct sw_router;
+
+/* A limit of each kind of frames that a port floods others with; of no use at rate 0. */
+struct sw_storm_control {
+	struct token_bucket bucket[SW_STORMS];
+};
+
+struct sw_forward {
+	/* per packet */
+	struct fdb *fdb;
+	const struct sw_vlans *vlans;
+	struct sw_router *router; /* NULL: none */
+	uint64_t down_ports;      /* mask; each port's owner writes its bit */
+	/* per flooded frame */
+	struct sw_storm_control *storms; /* of the whole switch, by port; each has one owner */
+	/* per frame that is written into */
+	const struct sw_pools *pools;
+};
+
+/** Ports without a link, as all shards know them. */
+static inline uint64_t
+sw_down_ports(const struct sw_forward *f)
+{
+	return __atomic_load_n(&f->down_ports, __ATOMIC_RELAXED);
+}
+
+/** Ports that a frame goes to when its destination is not known. */
+static inline uint64_t
+sw_flood_ports(const struct sw_forward *f, const struct arrival *a)
+{
+	return f->vlans->members[a->domain] & ~sw_down_ports(f) & ~a->not_to;
+}
+
+#endif

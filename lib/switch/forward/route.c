@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "switch/forward/route.h"
+
+#include <string.h>
+#include <rte_mbuf.h>
+
+#include "base/counter.h"
+#include "fwd/ecmp.h"
+#include "switch/forward/neighbours.h"
+#include "switch/forward/router.h"
+#include "switch/frame/copy_on_write.h"
+#include "wire/be.h"
+#include "wire/ttl.h"
+
+#define IP_PROTO_TCP 6u
+#define FLOW_LABEL_MASK 0x000FFFFFu
+
+/* Frames of a burst that are routed, and what is known of each by its place here. */
+struct batch {
+	uint8_t at[SW_BURST]; /* in the burst */
+	uint64_t targets[SW_BURST];
+	unsigned int n;
+};
+
+/* Addresses that no router may forward to (RFC 1122 3.2.1.3, RFC 4291 2.5), groups among them. */
+static bool
+is_routable4(const uint8_t ip[4])
+{
+	return ip[0] != 0 && ip[0] != 127 && ip[0] < 224;
+}
+
+static bool
+is_routable6(const uint8_t ip[16])
+{
+	static const uint8_t zero[15];
+
+	return ip[0] != 0xFF && !(ip[0] == 0xFE && (ip[1] & 0xC0) == 0x80) &&
+	       !(memcmp(ip, zero, 15) == 0 && ip[15] <= 1);
+}
+
+/*
+ * RFC 1812 5.3.7 and RFC 3927 7; RFC 4291 2.5.2, 2.5.3, 2.5.6: a source that is a group, this host,
+ * loopback or link-local is never forwarded. The router itself may be spoken to from a link-local
+ * address.
+ */
+static bool
+has_routable_source(const struct arrival *a)
+{
+	const uint8_t *ip = rte_pktmbuf_mtod_offset(a->m, const uint8_t *, a->view.l3_off);
+
+	if (a->view.ip_version == 6)
+		return is_routable6(ip + 8);
+	return is_routable4(ip + 12) && !(ip[12] == 169 && ip[13] == 254);
+}
+
+static void
+look_up4(const struct sw_router *r, const struct arrival *a, struct batch *b)
+{
+	uint32_t ips[SW_BURST];
+
+	for (unsigned int i = 0; i < b->n; i++) {
+		const struct arrival *x = &a[b->at[i]];
+
+		ips[i] = be32_load(rte_pktmbuf_mtod_offset(x->m, uint8_t *, x->view.l3_off + 16));
+	}
+	route_lookup4(r->table, ips, b->targets, b->n);
+}
+
+static void
+look_up6(const struct sw_router *r, const struct arrival *a, struct batch *b)
+{
+	uint8_t ips[SW_BURST][16];
+
+	for (unsigned int i = 0; i < b->n; i++) {
+		const struct arrival *x = &a[b->at[i]];
+
+		memcpy(ips[i], rte_pktmbuf_mtod_offset(x->m, uint8_t *, x->view.l3_off + 24), 16);
+	}
+	route_lookup6(r->table, ips, b->targets, b->n);
+}
+
+/* Both ports as they stand in the packet, or 0 where there are none. */
+static uint32_t
+ports_of(const struct arrival *a, const uint8_t *frame)
+{
+	const struct frame_view *v = &a->view;
+	uint32_t ports;
+
+	if (v->fragment || (v->ip_proto != IP_PROTO_UDP && v->ip_proto != IP_PROTO_TCP) ||
+	    v->l4_off + sizeof(ports) > v->ip_end)
+		return 0;
+	memcpy(&ports, frame + v->l4_off, sizeof(ports));
+	return ports;
+}
+
+static uint32_t
+hash_of(const struct sw_router *r, const struct arrival *a)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(a->m, const uint8_t *);
+	const uint8_t *ip = frame + a->view.l3_off;
+	struct ecmp_flow flow = {.addrs = ip + (a->view.ip_version == 4 ? 12 : 8),
+				 .ip_version = a->view.ip_version,
+				 .proto = a->view.ip_proto};
+
+	flow.ports = r->flow_label && flow.ip_version == 6 ? be32_load(ip) & FLOW_LABEL_MASK
+							   : ports_of(a, frame);
+	return ecmp_hash(&flow, r->seed);
+}
+
+/* Has the port a link behind which a neighbour is? Where that is not known, one of its VLAN. */
+static bool
+has_link(const struct sw_forward *f, const struct neigh *e, uint64_t now_ns)
+{
+	uint64_t members = f->vlans->members[e->key.vlan_id], down = sw_down_ports(f) & members;
+	uint16_t port;
+
+	if (likely(down == 0))
+		return true;
+	if (down == members || !e->has_mac)
+		return down != members;
+	port = fdb_lookup(f->fdb, fdb_key(e->key.vlan_id, e->mac), now_ns);
+	return port == FDB_UNKNOWN || !(down >> port & 1);
+}
+
+/* May a frame go by this one of several? It is asked when it is time to, so that it is heard again.
+ */
+static bool
+is_live(struct sw_forward *f, uint32_t hop, uint64_t now_ns)
+{
+	struct sw_router *r = f->router;
+
+	return has_link(f, neigh_get(r->neighs, hop), now_ns) &&
+	       neigh_touch(r->neighs, &r->stats.neigh, hop, now_ns);
+}
+
+/*
+ * One of several next hops: the flow's own while that is live, else another that is. So flows of
+ * live hops stay where they are when one dies, and when it lives again only its own come back.
+ */
+static uint32_t
+one_of_hops(struct sw_forward *f, const struct arrival *a, struct sw_target *t)
+{
+	uint32_t hash = hash_of(f->router, a), own = ecmp_pick(hash, t->n_hops);
+	uint16_t dead = t->dead & (uint16_t) ~(1u << own);
+	uint32_t live[SW_MAX_NEXTHOPS], n = 0;
+
+	if (likely(is_live(f, t->hops[own], a->now_ns))) {
+		if (unlikely(t->dead != dead))
+			__atomic_store_n(&t->dead, dead, __ATOMIC_RELAXED);
+		return t->hops[own];
+	}
+	__atomic_store_n(&t->dead, (uint16_t)(dead | 1u << own), __ATOMIC_RELAXED);
+	for (uint32_t i = 0; i < t->n_hops; i++) {
+		if (i != own && is_live(f, t->hops[i], a->now_ns))
+			live[n++] = t->hops[i];
+	}
+	if (n == 0)
+		return t->hops[own];
+	counter_inc(&f->router->stats.ecmp_moved_packets);
+	return live[ecmp_pick(ecmp_again(hash), n)];
+}
+
+/* The neighbour that a frame goes to next, or NEIGH_NONE. */
+static uint32_t
+next_hop(struct sw_forward *f, const struct arrival *a, struct sw_target *t)
+{
+	struct sw_router *r = f->router;
+	const uint8_t *ip = rte_pktmbuf_mtod_offset(a->m, const uint8_t *, a->view.l3_off);
+	struct neigh_key key = {.ip.version = a->view.ip_version, .vlan_id = t->domain};
+
+	if (t->kind == SW_TARGET_HOPS)
+		return t->n_hops == 1 ? t->hops[0] : one_of_hops(f, a, t);
+	if (key.ip.version == 4)
+		memcpy(key.ip.addr, ip + 16, 4);
+	else
+		memcpy(key.ip.addr, ip + 24, 16);
+	return neigh_claim(r->neighs, &r->stats.claims, &key,
+			   (struct neigh_claim){.by = a->in_port}, a->now_ns);
+}
+
+/* New addresses, one hop less, in bytes of its own. */
+static enum sw_drop
+rewrite(struct sw_forward *f, struct arrival *a, const struct neigh *hop)
+{
+	struct rte_mbuf *own = sw_make_private(f->pools, a->m);
+	uint8_t *frame;
+
+	if (own == NULL)
+		return SW_DROP_NO_MBUF;
+	a->m = own;
+	a->domain = hop->key.vlan_id;
+	a->not_to = 0;
+	frame = rte_pktmbuf_mtod(own, uint8_t *);
+	memcpy(frame, hop->mac, 6);
+	memcpy(frame + 6, f->router->mac, 6);
+	/* A tag stays with the frame until its port is known, and names the VLAN that it is in now.
+	 */
+	if (a->view.tagged)
+		be16_store(frame + 14, a->tci_bits | (a->domain & (SW_PORT_DOMAIN - 1)));
+	ip_decrement_ttl(frame + a->view.l3_off, a->view.ip_version);
+	return SW_PASS;
+}
+
+static enum sw_drop
+route_one(struct sw_forward *f, struct arrival *a, uint64_t target)
+{
+	struct sw_router *r = f->router;
+	struct sw_target *t = &r->targets[target];
+	uint32_t hop;
+
+	if (target == ROUTE_NONE)
+		return a->view.ip_version == 4 ? SW_DROP_LPM4_MISS : SW_DROP_LPM6_MISS;
+	if (t->kind == SW_TARGET_LOCAL)
+		return sw_neigh_rx(f->router, a, true);
+	if (t->kind == SW_TARGET_BLACKHOLE)
+		return SW_DROP_BLACKHOLE_ROUTE;
+	if (!has_routable_source(a))
+		return SW_DROP_NON_ROUTABLE_SOURCE;
+	if (a->view.ttl <= 1)
+		return SW_DROP_TTL;
+	hop = next_hop(f, a, t);
+	if (hop == NEIGH_NONE || !neigh_touch(r->neighs, &r->stats.neigh, hop, a->now_ns))
+		return SW_DROP_UNRESOLVED_NEXT_HOP;
+	counter_inc(&r->stats.routed_packets);
+	return rewrite(f, a, neigh_get(r->neighs, hop));
+}
+
+/* The ports behind the next hops, for those frames of the batch that are still to be sent. An
+ * answer of the router's own knows its port, and so does a frame to a routed port; of others the
+ * bridge is asked. */
+static void
+find_ports(struct sw_forward *f, struct arrival *a, const struct batch *b, enum sw_drop reasons[])
+{
+	uint64_t keys[SW_BURST] = {0};
+	uint32_t homes[SW_BURST];
+	uint8_t asked[SW_BURST];
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < b->n; i++) {
+		struct arrival *x = &a[b->at[i]];
+
+		if (reasons[b->at[i]] != SW_PASS || x->out_port != FLOOD)
+			continue;
+		if (x->domain >= SW_PORT_DOMAIN) {
+			x->out_port = (uint16_t)(x->domain - SW_PORT_DOMAIN);
+			continue;
+		}
+		keys[n] = fdb_key(x->domain, rte_pktmbuf_mtod(x->m, const uint8_t *));
+		asked[n++] = b->at[i];
+	}
+	fdb_homes(f->fdb, keys, homes, n);
+	for (unsigned int i = 0; i < n; i++) {
+		struct arrival *x = &a[asked[i]];
+
+		x->out_port = fdb_lookup_at(f->fdb, keys[i], homes[i], x->now_ns);
+		if (x->out_port == FLOOD && sw_flood_ports(f, x) == 0)
+			reasons[asked[i]] = SW_DROP_LINK_DOWN;
+	}
+}
+
+/* A frame of this domain has been to the router. */
+static void
+count(struct sw_router *r, uint16_t domain, const struct arrival *a, enum sw_drop reason)
+{
+	struct sw_interface_stats *in = r->stats_of[domain];
+
+	assert(r->interface_of[domain] != 0);
+	counter_inc(&in->in_packets);
+	counter_add(&in->in_octets, a->frame_bytes);
+	if (reason == SW_PASS) {
+		struct sw_interface_stats *out = r->stats_of[a->domain];
+
+		assert(r->interface_of[a->domain] != 0);
+		counter_inc(&out->out_packets);
+		counter_add(&out->out_octets, a->frame_bytes);
+	} else if (reason != SW_CONSUMED) {
+		counter_inc(&in->in_error_packets);
+	}
+}
+
+static void
+route_batch(struct sw_forward *f, struct arrival *a, const struct batch *b, enum sw_drop reasons[])
+{
+	for (unsigned int i = 0; i < b->n; i++) {
+		struct arrival *x = &a[b->at[i]];
+		uint16_t domain = x->domain;
+
+		reasons[b->at[i]] = route_one(f, x, b->targets[i]);
+		count(f->router, domain, x, reasons[b->at[i]]);
+	}
+	find_ports(f, a, b, reasons);
+}
+
+void
+sw_route(struct sw_forward *f, struct arrival *a, unsigned int n, enum sw_drop reasons[])
+{
+	struct batch v4, v6;
+
+	v4.n = v6.n = 0;
+	for (unsigned int i = 0; i < n; i++) {
+		const uint8_t *ip =
+			rte_pktmbuf_mtod_offset(a[i].m, const uint8_t *, a[i].view.l3_off);
+
+		if (reasons[i] != SW_TO_ROUTER)
+			continue;
+		a[i].out_port = FLOOD;
+		reasons[i] = SW_DROP_NON_ROUTABLE;
+		if (a[i].view.ip_version == 4 && is_routable4(ip + 16))
+			v4.at[v4.n++] = (uint8_t)i;
+		else if (a[i].view.ip_version == 6 && is_routable6(ip + 24))
+			v6.at[v6.n++] = (uint8_t)i;
+		else {
+			uint16_t domain = a[i].domain;
+
+			reasons[i] = sw_neigh_rx(f->router, &a[i], false);
+			count(f->router, domain, &a[i], reasons[i]);
+		}
+	}
+	if (v4.n > 0) {
+		look_up4(f->router, a, &v4);
+		route_batch(f, a, &v4, reasons);
+	}
+	if (v6.n > 0) {
+		look_up6(f->router, a, &v6);
+		route_batch(f, a, &v6, reasons);
+	}
+}

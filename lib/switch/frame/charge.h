@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Ingress charge of frames, bytes and packets in one word, so that they are added and given back
+ * together.
+ *
+ * Invariant: what a group holds is below 2^24 packets and 2^40 bytes (mmu_params_check()), so the
+ * difference of two sums is right although the sums wrap.
+ */
+#ifndef QUENCH_SWITCH_FRAME_CHARGE_H
+#define QUENCH_SWITCH_FRAME_CHARGE_H
+
+#include <assert.h>
+#include <stdint.h>
+
+#include "tm/mmu.h"
+
+#define SW_CHARGE_PACKET_BITS 24
+static_assert(1u << SW_CHARGE_PACKET_BITS >= MMU_MAX_PACKETS, "packets of a charge");
+
+/** Of one frame. */
+static inline uint64_t
+sw_charge(uint32_t charged_bytes)
+{
+	return (uint64_t)charged_bytes << SW_CHARGE_PACKET_BITS | 1;
+}
+
+static inline uint64_t
+sw_charge_bytes(uint64_t charge)
+{
+	return charge >> SW_CHARGE_PACKET_BITS;
+}
+
+static inline uint32_t
+sw_charge_packets(uint64_t charge)
+{
+	return charge & ((1u << SW_CHARGE_PACKET_BITS) - 1);
+}
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Class of a frame, by its DSCP or PCP: traffic class, priority group, queue, longest frame.
+ *
+ * Invariant: each code point has a class, also that of a frame with neither (SW_CODE_POINT_NONE).
+ */
+#ifndef QUENCH_SWITCH_FRAME_CLASSES_H
+#define QUENCH_SWITCH_FRAME_CLASSES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <rte_mbuf.h>
+
+#include "node/pkt_meta.h"
+#include "switch/frame/arrival.h"
+#include "switch/params/params.h"
+#include "wire/ecn.h"
+#include "wire/l2.h"
+
+/* What a frame's class is known by: DSCP, or PCP, or neither. */
+#define SW_CODE_POINT_NONE TM_DSCPS
+#define SW_CODE_POINTS (TM_DSCPS + 1 + TM_CLASSES)
+
+struct sw_class {
+	struct qos_class class;
+	uint32_t max_frame_bytes; /* without a tag; UINT32_MAX: no limit of its own */
+};
+
+struct sw_classes {
+	/* per packet */
+	uint8_t lossless_pgs; /* mask */
+	bool trust_dscp;
+	uint8_t tcs[SW_CODE_POINTS]; /* traffic classes by code point */
+	struct sw_class classes[TM_CLASSES];
+	/* per pause */
+	uint8_t prios_of_queue[TM_CLASSES]; /* mask of priorities that stop a queue */
+	struct qos_map_params qos;
+};
+
+/** Maps, and what follows from them; also over those in force. */
+void sw_classes_set(struct sw_classes *classes, const struct sw_params *params);
+
+/* Inline definitions */
+
+/** A frame's class; fills in class and flags. */
+static inline const struct sw_class *
+sw_classify(const struct sw_classes *classes, struct arrival *a)
+{
+	/* By code point; that of a frame without IP is 0. */
+	static const uint8_t flags[] = {
+		[ECN_ECT0] = PKT_ECT, [ECN_ECT1] = PKT_ECT, [ECN_CE] = PKT_CE};
+	bool dscp = classes->trust_dscp && a->view.ip_version != 0;
+	uint8_t tc = classes->tcs[dscp ? a->view.dscp : SW_CODE_POINT_NONE + 1 + a->pcp];
+	const struct sw_class *c = &classes->classes[tc];
+
+	a->class = c->class;
+	a->flags = flags[a->view.ecn];
+	return c;
+}
+
+/** Longer than the class allows? (NX-OS: mtu of a network-qos class.) */
+static inline bool
+sw_above_mtu(const struct sw_class *c, const struct arrival *a)
+{
+	uint32_t tag = a->view.tagged ? VLAN_TAG_BYTES : 0;
+
+	/* A priority tag that the frame came with may be off by now. */
+	return c->max_frame_bytes != UINT32_MAX &&
+	       frame_bytes(a->m->pkt_len) - tag > c->max_frame_bytes;
+}
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "switch/ingress/admit.h"
+
+#include <rte_mbuf.h>
+
+#include "switch/egress/enqueue.h"
+#include "switch/egress/release.h"
+#include "switch/ingress/cross.h"
+#include "switch/ingress/drop.h"
+#include "switch/ingress/flood.h"
+
+/* @return false: no mbuf for that, a->m is as it was. */
+static bool
+change_form(struct sw *sw, struct arrival *a)
+{
+	struct rte_mbuf *own = sw_retag(&sw->pools, a->m, a->view.tagged, sw_other_tci(a));
+
+	if (own == NULL)
+		return false;
+	a->m = own;
+	a->view.tagged = !a->view.tagged;
+	return true;
+}
+
+void
+sw_to_port(struct sw *sw, struct arrival *a, bool other_form)
+{
+	enum sw_drop reason = sw_admit_egress(sw, a, a->out_port);
+
+	if (reason == SW_PASS && unlikely(other_form) && !change_form(sw, a)) {
+		mmu_egress_release(sw->mmu, a->out_port, a->class.queue, a->charged_bytes);
+		reason = SW_DROP_NO_MBUF;
+	}
+	if (reason == SW_PASS) {
+		sw_fill_meta(a, a->m, a->view.tagged, a->flags);
+		sw_enqueue(sw, a, a->out_port, a->m);
+		return;
+	}
+	sw_count_egress_drop(sw, a, a->out_port, reason);
+	if (!(a->flags & PKT_GENERATED))
+		sw_refund(sw, a->in_port, a->class.pg, a->charged_bytes);
+	rte_pktmbuf_free(a->m);
+}
+
+static enum sw_drop
+admit_ingress(struct sw *sw, const struct arrival *a)
+{
+	enum mmu_verdict v = mmu_packet_admit(sw->mmu, a->in_port, a->class.pg);
+
+	if (unlikely(!mmu_admitted(v)))
+		return sw_drop_of(v);
+	v = mmu_ingress_admit(sw->mmu, a->in_port, a->class.pg, a->charged_bytes);
+	if (unlikely(!mmu_admitted(v)))
+		mmu_packet_release(sw->mmu, a->in_port, a->class.pg, 1);
+	return sw_drop_of(v);
+}
+
+/* A frame for one port, admitted or not charged at its ingress. */
+static void
+send_to_port(struct sw *sw, struct arrival *a)
+{
+	if (likely(sw_owns(&sw->shard, a->out_port)))
+		sw_to_port(sw, a, sw_changes_form(sw->forward.vlans, a, a->out_port));
+	else
+		sw_cross(sw, a);
+}
+
+void
+sw_send_own(struct sw *sw, struct rte_mbuf *m, uint16_t domain, uint16_t port, uint64_t now_ns)
+{
+	struct arrival a = {.m = m,
+			    .now_ns = now_ns,
+			    .frame_bytes = frame_bytes(m->pkt_len),
+			    .in_port = port,
+			    .out_port = port,
+			    .domain = domain,
+			    .pcp = -1};
+
+	a.charged_bytes = mmu_charge_bytes(sw->mmu, a.frame_bytes);
+	counter_add(&sw->ledger.generated, a.charged_bytes);
+	sw_classify(&sw->classes, &a);
+	a.flags |= PKT_GENERATED;
+	send_to_port(sw, &a);
+}
+
+uint8_t
+sw_admit(struct sw *sw, struct arrival *a)
+{
+	enum sw_drop reason;
+
+	reason = unlikely(sw_above_mtu(sw_classify(&sw->classes, a), a)) ? SW_DROP_MTU : SW_PASS;
+	if (unlikely(sw->ports[a->in_port].storm_pgs >> a->class.pg & 1) && reason == SW_PASS)
+		reason = sw_pfcwd_ingress(sw, a->in_port, a->class.pg);
+	if (likely(reason == SW_PASS))
+		reason = admit_ingress(sw, a);
+	if (unlikely(reason != SW_PASS)) {
+		sw_count_drop(sw, a->in_port, reason, a->charged_bytes);
+		counter_inc(&sw->ports[a->in_port].stats.pg[a->class.pg].drop_packets);
+		rte_pktmbuf_free(a->m);
+	} else if (likely(a->out_port != FLOOD)) {
+		send_to_port(sw, a);
+	} else {
+		sw_flood(sw, a);
+	}
+	return a->class.pg;
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "switch/ingress/admit_burst.h"
+
+#include <rte_mbuf.h>
+
+#include "switch/egress/enqueue.h"
+#include "switch/egress/pfc.h"
+#include "switch/ingress/admit.h"
+#include "switch/ingress/cross.h"
+#include "switch/ingress/drop.h"
+#include "switch/ingress/flood.h"
+
+/* Of a group, in this burst. */
+struct group {
+	uint64_t room_bytes; /* that are certain to fit, whatever other groups take of the burst */
+	uint64_t room_packets;
+	uint32_t bytes, n; /* not charged yet */
+	uint32_t packets;
+	uint32_t frame_bytes;
+};
+
+struct burst {
+	struct sw *sw;
+	uint16_t port;
+	uint32_t total_bytes; /* charged, of all of its frames that may be admitted */
+	uint32_t total_packets;
+	uint8_t known; /* mask: groups whose room is known */
+	struct group group[TM_CLASSES];
+};
+
+struct run {
+	struct arrival *a;
+	const struct sw_class *class;
+	unsigned int n;
+	uint32_t bytes; /* charged */
+	uint32_t frame_bytes;
+};
+
+/* What the frames of a group take from now on is admitted by the buffer as it is now. */
+static void
+charge(struct burst *b)
+{
+	for (; b->known != 0; b->known &= (uint8_t)(b->known - 1)) {
+		uint8_t pg = (uint8_t)__builtin_ctz(b->known);
+
+		if (b->group[pg].bytes == 0)
+			continue;
+		mmu_ingress_charge(b->sw->mmu, b->port, pg, b->group[pg].bytes);
+		mmu_packet_charge(b->sw->mmu, b->port, pg, b->group[pg].n);
+	}
+}
+
+static inline struct group *
+group_of(struct burst *b, uint8_t pg)
+{
+	struct group *g = &b->group[pg];
+
+	if (!(b->known >> pg & 1)) {
+		b->known |= (uint8_t)(1u << pg);
+		g->bytes = g->n = 0;
+		g->room_bytes = mmu_ingress_room(b->sw->mmu, b->port, pg, b->total_bytes);
+		g->room_packets = mmu_packet_room(b->sw->mmu, b->port, pg, b->total_packets);
+	}
+	return g;
+}
+
+/* In a mask of flags: a frame may pass without any. */
+#define ANY_FRAME 0x80u
+static_assert(!(ANY_FRAME & (PKT_ECT | PKT_CE)), "of its own");
+
+/* Frames with one of these flags go to a port's queue without WRED deciding on a drop. Looked up,
+ * not decided: in a burst to many queues branches are guessed wrong. */
+static inline uint8_t
+pass_wred(const struct sw_port *p, unsigned int queue)
+{
+	static const uint8_t flags[] = {ANY_FRAME, ANY_FRAME, 0, PKT_ECT | PKT_CE};
+	unsigned int drops = p->nonect_drop_queues >> queue & 1;
+
+	return flags[2 * drops + (p->ecn_queues >> queue & 1)];
+}
+
+/*
+ * The run that begins with run->a. n stays 0 if that has to be looked at alone.
+ *
+ * @param n      Frames of the burst from there on.
+ * @return       Class of the frame behind the run, or NULL: not known.
+ */
+static inline const struct sw_class *
+gather(struct sw *sw, struct run *run, unsigned int n, const enum sw_drop reasons[])
+{
+	const struct sw_class *c = run->class;
+	struct arrival *a = run->a;
+	uint16_t out_port = a->out_port;
+	uint8_t pass = ANY_FRAME;
+	bool tags = false;
+
+	run->n = run->bytes = run->frame_bytes = 0;
+	if (unlikely(out_port == FLOOD || sw->mark_at_enqueue ||
+		     sw->ports[a->in_port].storm_pgs >> c->class.pg & 1))
+		return c;
+	if (likely(sw_owns(&sw->shard, out_port))) {
+		const struct sw_port *p = &sw->ports[out_port];
+
+		tags = sw->forward.vlans->access_domain[out_port] != SW_TRANSPARENT;
+		pass = pass_wred(p, c->class.queue);
+		if (unlikely(p->closed_queues >> c->class.queue & 1))
+			return c;
+	}
+	do {
+		if (unlikely(sw_above_mtu(c, a) || !((a->flags | ANY_FRAME) & pass)) ||
+		    (unlikely(tags) && sw_changes_form(sw->forward.vlans, a, out_port)))
+			return NULL;
+		run->bytes += a->charged_bytes;
+		run->frame_bytes += a->frame_bytes;
+		a++;
+		if (++run->n == n || unlikely(reasons[run->n] != SW_PASS))
+			return NULL;
+		c = sw_classify(&sw->classes, a);
+	} while (c == run->class && a->out_port == out_port);
+	return c;
+}
+
+/* @return false: nothing was done. */
+static inline bool
+enqueue_run(struct sw *sw, const struct run *run)
+{
+	const struct arrival *a = run->a;
+	uint16_t port = a->out_port;
+	uint8_t queue = a->class.queue;
+	struct sw_port *p = &sw->ports[port];
+	struct sw_queue *q = &p->queue[queue];
+
+	if (unlikely(!mmu_egress_admit_fitting(sw->mmu, port, queue, run->bytes)))
+		return false;
+	sw_age_average(p, q, a->now_ns);
+	counter_add(&q->bytes, run->bytes);
+	if ((p->backlogged & ~(p->paused_queues | p->above_max)) == 0)
+		node_wake(&sw->node, port);
+	p->backlogged |= (uint8_t)(1u << queue);
+	for (unsigned int i = 0; i < run->n; i++, a++) {
+		sw_fill_meta(a, a->m, a->view.tagged, a->flags);
+		sw_queue_push(q, a->m);
+	}
+	return true;
+}
+
+/* @return false: nothing was done. */
+static inline bool
+admit_run(struct burst *b, struct group *g, const struct run *run)
+{
+	if (unlikely(run->n == 0 || g->bytes + run->bytes > g->room_bytes ||
+		     g->n + run->n > g->room_packets))
+		return false;
+	if (likely(sw_owns(&b->sw->shard, run->a->out_port))) {
+		if (unlikely(!enqueue_run(b->sw, run)))
+			return false;
+	} else {
+		for (unsigned int i = 0; i < run->n; i++)
+			sw_cross(b->sw, &run->a[i]);
+	}
+	g->bytes += run->bytes;
+	g->n += run->n;
+	return true;
+}
+
+/* XOFF is asked for once for each group, as its use only grows while frames are admitted; after
+ * refusals too: under a dynamic threshold the limit moves without this group. */
+static void
+end_burst(struct burst *b, uint64_t now_ns)
+{
+	charge(b);
+	for (uint8_t pg = 0; pg < TM_CLASSES; pg++) {
+		struct sw_pg_stats *stats = &b->sw->ports[b->port].stats.pg[pg];
+
+		if (b->group[pg].packets == 0)
+			continue;
+		counter_add(&stats->rx_packets, b->group[pg].packets);
+		counter_add(&stats->rx_bytes, b->group[pg].frame_bytes);
+		sw_update_xoff(b->sw, b->port, pg, now_ns);
+	}
+}
+
+void
+sw_admit_burst(struct sw *sw, struct arrival *a, unsigned int n, const enum sw_drop reasons[])
+{
+	struct burst b = {.sw = sw, .port = a->in_port, .total_packets = n};
+	const struct sw_class *next = NULL;
+	uint64_t now_ns = a->now_ns;
+	struct run run;
+
+	for (unsigned int i = 0; i < n; i++)
+		b.total_bytes += a[i].charged_bytes;
+	for (unsigned int i = 0; i < n; i += run.n) {
+		struct group *g;
+
+		run.a = &a[i];
+		run.n = 1;
+		if (unlikely(reasons[i] != SW_PASS)) {
+			sw_end(sw, run.a, reasons[i]);
+			next = NULL;
+			continue;
+		}
+		run.class = next == NULL ? sw_classify(&sw->classes, run.a) : next;
+		next = gather(sw, &run, n - i, &reasons[i]);
+		g = group_of(&b, run.class->class.pg);
+		if (unlikely(!admit_run(&b, g, &run))) {
+			charge(&b);
+			run.n = 1;
+			run.frame_bytes = run.a->frame_bytes;
+			sw_admit(sw, run.a);
+			next = NULL;
+		}
+		g->packets += run.n;
+		g->frame_bytes += run.frame_bytes;
+	}
+	end_burst(&b, now_ns);
+}
+
+/* Of frames that have crossed: one queue, their groups are another shard's. */
+static void
+gather_crossed(const struct sw *sw, struct run *run, unsigned int n)
+{
+	const struct arrival *a = run->a;
+	uint16_t port = a->out_port;
+	uint8_t pass, queue = a->class.queue;
+
+	run->n = run->bytes = 0;
+	if (port == FLOOD || sw->mark_at_enqueue || sw->ports[port].closed_queues >> queue & 1)
+		return;
+	pass = pass_wred(&sw->ports[port], queue);
+	for (; run->n < n && a->out_port == port && a->class.queue == queue; run->n++, a++) {
+		if (!((a->flags | ANY_FRAME) & pass) || unlikely(a->form_ports != 0))
+			return;
+		run->bytes += a->charged_bytes;
+	}
+}
+
+void
+sw_admit_crossed(struct sw *sw, struct arrival *a, unsigned int n)
+{
+	struct run run;
+
+	for (; n > 0; n -= run.n, a += run.n) {
+		run.a = a;
+		gather_crossed(sw, &run, n);
+		if (likely(run.n > 0 && enqueue_run(sw, &run)))
+			continue;
+		run.n = 1;
+		if (a->out_port == FLOOD)
+			sw_flood_crossed(sw, a);
+		else
+			sw_to_port(sw, a, a->form_ports != 0);
+	}
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "switch/ingress/cross.h"
+
+#include <rte_mbuf.h>
+
+#include "switch/shard/crossing.h"
+
+static void
+label(const struct arrival *a, uint64_t form_ports)
+{
+	struct pkt_meta *meta = pkt_meta(a->m);
+
+	meta->out_port = a->out_port;
+	meta->domain = a->domain;
+	meta->tci_bits = a->tci_bits;
+	meta->form_ports = form_ports;
+}
+
+void
+sw_cross(struct sw *sw, const struct arrival *a)
+{
+	struct pkt_meta *meta = pkt_meta(a->m);
+
+	meta->charged_bytes = a->charged_bytes;
+	meta->in_port = a->in_port;
+	meta->l3_off = ETH_HDR_BYTES + (a->view.tagged ? VLAN_TAG_BYTES : 0);
+	meta->pg = a->class.pg;
+	meta->queue = a->class.queue;
+	meta->ip_version = a->view.ip_version;
+	meta->flags = a->flags;
+	label(a, (uint64_t)sw_changes_form(sw->forward.vlans, a, a->out_port) << a->out_port);
+	counter_add(&sw->shard.crossed_out_bytes, a->charged_bytes);
+	sw_crossing_put(&sw->shard, a->m, sw->shard.shards->of_port[a->out_port]);
+}
+
+/* Each has a reference of its own before any makes copies: a count that is known to be one is not
+ * changed atomically. */
+void
+sw_cross_flood(struct sw *sw, const struct arrival *a, uint64_t ports, uint64_t form_ports)
+{
+	const struct sw_shards *s = sw->shard.shards;
+	uint64_t shards = 0, others = ports & ~sw->shard.own_ports;
+
+	for (uint64_t p = others; p != 0; p &= p - 1)
+		shards |= 1ull << s->of_port[__builtin_ctzll(p)];
+	label(a, form_ports);
+	pkt_meta(a->m)->flood_ports = ports;
+	pkt_meta(a->m)->copies += (uint32_t)__builtin_popcountll(shards);
+	rte_mbuf_refcnt_update(a->m, (int16_t)__builtin_popcountll(shards));
+	counter_add(&sw->shard.crossed_out_bytes,
+		    (uint64_t)__builtin_popcountll(others) * a->charged_bytes);
+	for (; shards != 0; shards &= shards - 1)
+		sw_crossing_put(&sw->shard, a->m, (uint16_t)__builtin_ctzll(shards));
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The end of a frame that is not forwarded, and its counters. */
+#ifndef QUENCH_SWITCH_INGRESS_DROP_H
+#define QUENCH_SWITCH_INGRESS_DROP_H
+
+#include <rte_mbuf.h>
+#include "switch/egress/switch.h"
+#include "switch/frame/arrival.h"
+
+/** Count a frame that ends here, without freeing it. */
+static inline void
+sw_count_drop(struct sw *sw, uint16_t port, enum sw_drop reason, uint32_t charged_bytes)
+{
+	counter_inc(&sw->ports[port].stats.drops[reason]);
+	counter_add(&sw->ledger.dropped, charged_bytes);
+}
+
+static inline void
+sw_count_egress_drop(struct sw *sw, const struct arrival *a, uint16_t port, enum sw_drop reason)
+{
+	sw_count_drop(sw, port, reason, a->charged_bytes);
+	counter_inc(&sw->ports[port].stats.queue[a->class.queue].drop_packets);
+}
+
+/** A frame ends here, dropped or consumed. */
+static inline void
+sw_end(struct sw *sw, const struct arrival *a, enum sw_drop reason)
+{
+	if (reason == SW_CONSUMED)
+		counter_add(&sw->ledger.consumed, a->charged_bytes);
+	else
+		sw_count_drop(sw, a->in_port, reason, a->charged_bytes);
+	rte_pktmbuf_free(a->m);
+}
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "switch/ingress/flood.h"
+
+#include <rte_mbuf.h>
+
+#include "switch/egress/enqueue.h"
+#include "switch/egress/release.h"
+#include "switch/frame/copy_on_write.h"
+#include "switch/ingress/cross.h"
+#include "switch/ingress/drop.h"
+
+/*
+ * The two forms in which copies of a flooded frame leave, with and without a tag. The one that it
+ * did not come in is made once, and only if a port wants it.
+ */
+struct forms {
+	struct rte_mbuf *other;
+};
+
+/* The frame whose data a copy shares, or NULL: no mbuf. */
+static struct rte_mbuf *
+form_of(struct sw *sw, const struct arrival *a, struct forms *forms, bool other)
+{
+	struct rte_mbuf *copy;
+
+	if (!other)
+		return a->m;
+	if (forms->other != NULL)
+		return forms->other;
+	copy = sw_copy_frame(&sw->pools, a->m);
+	if (copy == NULL)
+		return NULL;
+	forms->other = sw_retag(&sw->pools, copy, a->view.tagged, sw_other_tci(a));
+	if (forms->other == NULL)
+		rte_pktmbuf_free(copy);
+	return forms->other;
+}
+
+/* One copy to one port. The frame itself stays behind as the holder of the ingress charge. */
+static enum sw_drop
+copy_to_port(struct sw *sw, struct arrival *a, struct forms *forms, uint16_t port, bool other)
+{
+	enum sw_drop reason = sw_admit_egress(sw, a, port);
+	bool lossless = sw->classes.lossless_pgs >> a->class.pg & 1;
+	struct rte_mbuf *form, *copy = NULL;
+
+	if (reason != SW_PASS)
+		return reason;
+	form = form_of(sw, a, forms, other);
+	if (form != NULL)
+		copy = rte_pktmbuf_clone(form,
+					 lossless ? sw->pools.lossless_clones : sw->pools.clones);
+	if (copy == NULL) {
+		mmu_egress_release(sw->mmu, port, a->class.queue, a->charged_bytes);
+		return SW_DROP_NO_MBUF;
+	}
+	sw_fill_meta(a, copy, a->view.tagged != other, a->flags | PKT_CLONE);
+	pkt_meta(copy)->origin = a->m;
+	sw_enqueue(sw, a, port, copy);
+	return SW_PASS;
+}
+
+/* @return copies that wait in queues now. */
+static unsigned int
+copy_to_ports(struct sw *sw, struct arrival *a, uint64_t ports, uint64_t form_ports)
+{
+	struct forms forms = {0};
+	unsigned int copies = 0;
+
+	for (; ports != 0; ports &= ports - 1) {
+		uint16_t port = (uint16_t)__builtin_ctzll(ports);
+		enum sw_drop reason = copy_to_port(sw, a, &forms, port, form_ports >> port & 1);
+
+		if (reason == SW_PASS)
+			copies++;
+		else
+			sw_count_egress_drop(sw, a, port, reason);
+	}
+	/* Copies hold the data of the other form from here on. */
+	rte_pktmbuf_free(forms.other);
+	return copies;
+}
+
+/* The frame's holder has made its copies, which hold it now. */
+static void
+let_go(struct sw *sw, const struct arrival *a, unsigned int copies)
+{
+	if (sw_hold_copies(sw, a->m, (int32_t)copies - 1) > 0)
+		return;
+	sw_refund(sw, a->in_port, a->class.pg, a->charged_bytes);
+	rte_pktmbuf_free(a->m);
+}
+
+/* Those of ports that it leaves in the other form. */
+static uint64_t
+form_ports_of(const struct sw *sw, const struct arrival *a, uint64_t ports)
+{
+	uint64_t form_ports = 0;
+
+	for (; ports != 0; ports &= ports - 1) {
+		uint16_t port = (uint16_t)__builtin_ctzll(ports);
+
+		form_ports |= (uint64_t)sw_changes_form(sw->forward.vlans, a, port) << port;
+	}
+	return form_ports;
+}
+
+void
+sw_flood(struct sw *sw, struct arrival *a)
+{
+	uint64_t ports = sw_flood_ports(&sw->forward, a), form_ports = form_ports_of(sw, a, ports);
+
+	sw_fill_meta(a, a->m, a->view.tagged, a->flags);
+	pkt_meta(a->m)->copies = 1;
+	/* The frame counts as its first copy. */
+	counter_add(&sw->ledger.copies,
+		    (uint64_t)(__builtin_popcountll(ports) - 1) * a->charged_bytes);
+	if (unlikely((ports & ~sw->shard.own_ports) != 0))
+		sw_cross_flood(sw, a, ports, form_ports);
+	let_go(sw, a, copy_to_ports(sw, a, ports & sw->shard.own_ports, form_ports));
+}
+
+void
+sw_flood_crossed(struct sw *sw, struct arrival *a)
+{
+	uint64_t ports = pkt_meta(a->m)->flood_ports & sw->shard.own_ports;
+
+	let_go(sw, a, copy_to_ports(sw, a, ports, a->form_ports));
+	/* The reference that came with it. */
+	rte_pktmbuf_free(a->m);
+}

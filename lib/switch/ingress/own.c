@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "switch/ingress/own.h"
+
+#include <string.h>
+#include <rte_mbuf.h>
+
+#include "switch/egress/closed.h"
+#include "switch/forward/neighbours.h"
+#include "switch/ingress/admit.h"
+#include "switch/ingress/drop.h"
+
+enum sw_drop
+sw_lldp_rx(struct sw *sw, const struct arrival *a)
+{
+	struct sw_lldp_box *box = &sw->lldp.boxes[a->in_port];
+	const uint8_t *frame = rte_pktmbuf_mtod(a->m, const uint8_t *);
+	uint32_t read = __atomic_load_n(&box->read, __ATOMIC_ACQUIRE);
+	struct sw_lldp_mail *mail = &box->mail[box->written % SW_LLDP_MAILS];
+
+	if (!sw->lldp.on || (frame[5] & 0xF0) != 0 || memcmp(frame, lldp_address, 5) != 0)
+		return SW_PASS;
+	if (box->written - read == SW_LLDP_MAILS || a->m->data_len > sizeof(mail->frame))
+		return SW_DROP_CONTROL_BUSY;
+	mail->len = a->m->data_len;
+	memcpy(mail->frame, frame, mail->len);
+	__atomic_store_n(&box->written, box->written + 1, __ATOMIC_RELEASE);
+	return SW_CONSUMED;
+}
+
+/* The control side's frame into its queue. It obeys pause as any other (only MAC control
+ * does not), and its ingress is nobody's. */
+static void
+send_one(struct sw *sw, uint16_t port, const struct sw_lldp_out *out)
+{
+	struct sw_port *p = &sw->ports[port];
+	uint8_t queue = sw->lldp.queue;
+	uint32_t charged_bytes = mmu_charge_bytes(sw->mmu, frame_bytes(out->len));
+	struct rte_mbuf *m = rte_pktmbuf_alloc(sw->pools.own);
+	enum sw_drop reason = SW_PASS;
+
+	counter_add(&sw->ledger.generated, charged_bytes);
+	if (m == NULL)
+		reason = SW_DROP_NO_MBUF;
+	else if (p->closed_queues >> queue & 1)
+		reason = sw_port_refuses(sw, port, queue);
+	else if (mmu_egress_admit(sw->mmu, port, queue, charged_bytes) != MMU_ADMIT)
+		reason = SW_DROP_QUEUE_LIMIT;
+	if (reason != SW_PASS) {
+		sw_count_drop(sw, port, reason, charged_bytes);
+		counter_inc(&p->stats.queue[queue].drop_packets);
+		rte_pktmbuf_free(m);
+		return;
+	}
+	memcpy(rte_pktmbuf_append(m, out->len), out->frame, out->len);
+	*pkt_meta(m) = (struct pkt_meta){
+		.charged_bytes = charged_bytes,
+		.in_port = port,
+		.queue = queue,
+		.flags = PKT_GENERATED | PKT_WRED_DONE,
+	};
+	sw_queue_push(&p->queue[queue], m);
+	counter_add(&p->queue[queue].bytes, charged_bytes);
+	p->backlogged |= (uint8_t)(1u << queue);
+	node_wake(&sw->node, port);
+}
+
+void
+sw_lldp_send(struct sw *sw)
+{
+	for (uint16_t port = 0; port < sw->n_ports; port++) {
+		struct sw_lldp_out *out = &sw->lldp.out[port];
+
+		if (!sw_owns(&sw->shard, port) || !__atomic_load_n(&out->ready, __ATOMIC_ACQUIRE))
+			continue;
+		send_one(sw, port, out);
+		__atomic_store_n(&out->ready, 0, __ATOMIC_RELEASE);
+	}
+}
+
+static void
+ask_through(struct sw *sw, const struct neigh *e, uint16_t port, uint64_t now_ns)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(sw->pools.own);
+	uint8_t *frame;
+	size_t len;
+
+	if (m == NULL || rte_pktmbuf_tailroom(m) < SW_QUESTION_BYTES) {
+		rte_pktmbuf_free(m);
+		counter_inc(&sw->forward.router->stats.neigh_no_mbuf);
+		return;
+	}
+	frame = rte_pktmbuf_mtod(m, uint8_t *);
+	len = sw_neigh_question(sw->forward.router, e, frame);
+	rte_pktmbuf_append(m, (uint16_t)len);
+	counter_inc(&sw->forward.router->stats.neigh_requests_sent);
+	sw_send_own(sw, m, e->key.vlan_id, port, now_ns);
+}
+
+void
+sw_neigh_ask(struct sw *sw, uint64_t now_ns)
+{
+	struct neigh_table *neighs = sw->forward.router->neighs;
+	uint32_t index;
+
+	while ((index = neigh_pop_ask(neighs)) != NEIGH_NONE) {
+		const struct neigh *e = neigh_get(neighs, index);
+		uint64_t ports =
+			sw->forward.vlans->members[e->key.vlan_id] & ~sw_down_ports(&sw->forward);
+
+		for (; ports != 0; ports &= ports - 1)
+			ask_through(sw, e, (uint16_t)__builtin_ctzll(ports), now_ns);
+	}
+}

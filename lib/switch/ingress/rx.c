@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "switch/ingress/rx.h"
+
+#include <rte_mbuf.h>
+#include <rte_prefetch.h>
+
+#include "switch/egress/apply.h"
+#include "switch/egress/pfc.h"
+#include "switch/forward/bridge.h"
+#include "switch/forward/route.h"
+#include "switch/forward/router.h"
+#include "switch/ingress/admit.h"
+#include "switch/ingress/admit_burst.h"
+#include "switch/ingress/drop.h"
+#include "switch/ingress/own.h"
+#include "wire/frame_plain.h"
+
+/* Frames of a burst whose headers are on their way into the cache. */
+#define PREFETCH 4
+
+static bool
+is_mac_control(const struct rte_mbuf *m)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+
+	return m->data_len >= ETH_HDR_BYTES && frame[12] == ETHERTYPE_MAC_CONTROL >> 8 &&
+	       frame[13] == (ETHERTYPE_MAC_CONTROL & 0xFF);
+}
+
+/* MAC control ends here: it is not learned from, not forwarded, and no received frame to the
+ * counters. */
+static void
+rx_mac_control(struct sw *sw, const struct arrival *a)
+{
+	enum sw_drop reason = sw_pfc_rx_frame(sw, a->in_port, a->m, a->now_ns);
+
+	if (reason == SW_CONSUMED)
+		counter_add(&sw->ledger.consumed, a->charged_bytes);
+	else
+		sw_count_drop(sw, a->in_port, reason, a->charged_bytes);
+	rte_pktmbuf_free(a->m);
+}
+
+/* Is this a frame that a bridge may forward? */
+static __rte_noinline enum sw_drop
+inspect(struct sw *sw, struct arrival *a)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(a->m, const uint8_t *);
+	enum frame_verdict verdict;
+
+	if (a->m->nb_segs != 1 || a->frame_bytes > sw->max_frame_bytes)
+		return SW_DROP_OVERSIZE;
+	verdict = frame_parse(frame, a->m->data_len, &a->view);
+	if (verdict != FRAME_OK) {
+		counter_inc(&sw->ports[a->in_port].stats.malformed[verdict]);
+		return SW_DROP_MALFORMED;
+	}
+	if (a->view.ethertype == ETHERTYPE_MAC_CONTROL)
+		return SW_DROP_MAC_CONTROL_UNKNOWN;
+	if (unlikely(a->view.ethertype == ETHERTYPE_LLDP && !a->view.tagged)) {
+		enum sw_drop reason = sw_lldp_rx(sw, a);
+
+		if (reason != SW_PASS)
+			return reason;
+	}
+	return SW_PASS;
+}
+
+/*
+ * Parse a burst. Nearly all frames are plain: nothing can be wrong with them, and they are no MAC
+ * control and no LLDP.
+ *
+ * @return how many have not ended here, in arrivals.
+ */
+static unsigned int
+parse(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, unsigned int n,
+      struct arrival arrivals[], uint64_t now_ns)
+{
+	struct sw_port_stats *stats = &sw->ports[port].stats;
+	uint32_t max_frame_bytes = sw->max_frame_bytes;
+	/* One addition to counters for all. */
+	uint64_t in = 0, packets = 0, bytes = 0;
+	struct arrival *a = arrivals;
+
+	for (unsigned int i = 0; i < n; i++) {
+		struct rte_mbuf *m = pkts[i];
+		const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+		enum sw_drop reason = SW_PASS;
+
+		if (i + PREFETCH < n)
+			rte_prefetch0(rte_pktmbuf_mtod(pkts[i + PREFETCH], void *));
+		a->m = m;
+		a->now_ns = now_ns;
+		a->in_port = port;
+		a->frame_bytes = frame_bytes(m->pkt_len);
+		a->charged_bytes = mmu_charge_bytes(sw->mmu, a->frame_bytes);
+		in += a->charged_bytes;
+		if (unlikely(m->nb_segs != 1 || a->frame_bytes > max_frame_bytes ||
+			     !frame_parse_plain(frame, m->data_len, &a->view))) {
+			if (is_mac_control(m)) {
+				rx_mac_control(sw, a);
+				continue;
+			}
+			reason = inspect(sw, a);
+		}
+		packets++;
+		bytes += a->frame_bytes;
+		if (likely(reason == SW_PASS))
+			reason = sw_l2_classify(&sw->forward, a);
+		if (likely(reason == SW_PASS))
+			a++;
+		else
+			sw_end(sw, a, reason);
+	}
+	counter_add(&sw->ledger.in, in);
+	counter_add(&stats->rx_packets, packets);
+	counter_add(&stats->rx_bytes, bytes);
+	return (unsigned int)(a - arrivals);
+}
+
+/* sw_admit_burst() of a frame that came alone. */
+static void
+admit_one(struct sw *sw, uint16_t port, struct arrival *a, enum sw_drop reason, uint64_t now_ns)
+{
+	uint32_t bytes = a->frame_bytes;
+	struct sw_pg_stats *stats;
+	uint8_t pg;
+
+	if (unlikely(reason != SW_PASS)) {
+		sw_end(sw, a, reason);
+		return;
+	}
+	pg = sw_admit(sw, a);
+	stats = &sw->ports[port].stats.pg[pg];
+	counter_inc(&stats->rx_packets);
+	counter_add(&stats->rx_bytes, bytes);
+	sw_update_xoff(sw, port, pg, now_ns);
+}
+
+static void
+route(struct sw *sw, struct arrival *a, unsigned int n, enum sw_drop reasons[], uint64_t now_ns)
+{
+	sw_route(&sw->forward, a, n, reasons);
+	if (unlikely(neigh_has_ask(sw->forward.router->neighs)))
+		sw_neigh_ask(sw, now_ns);
+}
+
+static void
+rx_burst(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, unsigned int n, uint64_t now_ns)
+{
+	struct arrival arrivals[SW_BURST];
+	enum sw_drop reasons[SW_BURST];
+
+	for (unsigned int i = 0; i < n && i < PREFETCH; i++)
+		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], void *));
+	n = parse(sw, port, pkts, n, arrivals, now_ns);
+	if (sw_l2_forward(&sw->forward, arrivals, n, reasons))
+		route(sw, arrivals, n, reasons, now_ns);
+	if (n == 1)
+		admit_one(sw, port, arrivals, reasons[0], now_ns);
+	else if (n > 1)
+		sw_admit_burst(sw, arrivals, n, reasons);
+}
+
+void
+sw_rx(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
+{
+	assert(port < sw->n_ports);
+	if (unlikely(sw_down_ports(&sw->forward) >> port & 1) && n > 0)
+		sw_hear(sw, port, now_ns);
+	for (unsigned int i = 0; i < n; i += SW_BURST)
+		rx_burst(sw, port, pkts + i, RTE_MIN(n - i, (unsigned int)SW_BURST), now_ns);
+}

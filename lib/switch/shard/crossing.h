@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Frames from one shard to another: handed over by bursts, fetched into the caches, taken. */
+#ifndef QUENCH_SWITCH_SHARD_CROSSING_H
+#define QUENCH_SWITCH_SHARD_CROSSING_H
+
+#include "switch/shard/shard.h"
+
+struct rte_mbuf;
+
+/** One operation on a ring for all that crosses to one shard. */
+void sw_crossing_hand_over(struct sw_shard *shard, uint16_t to);
+/** Hand over what has to cross. */
+void sw_cross_flush(struct sw_shard *shard);
+
+/** Have what is handed over now brought near for the next sw_cross_take(): each of these frames was
+ * last written by another core. */
+void sw_cross_fetch(struct sw_shard *shard);
+/** Do frames wait that are worth another burst, unfetched? */
+bool sw_crossing_burst_waits(const struct sw_shard *shard);
+
+/** Does something wait for the shard, or for a port of its, that no call has brought it? */
+bool sw_cross_waits(const struct sw_shard *shard, uint16_t port);
+/** Bring near what the port's next sw_cross_collect() will read. */
+void sw_cross_prefetch(const struct sw_shard *shard, uint16_t port);
+
+/* Inline definitions */
+
+/** A frame crosses at the end of the burst; takes it. */
+static inline void
+sw_crossing_put(struct sw_shard *shard, struct rte_mbuf *m, uint16_t to)
+{
+	struct sw_crossing *c = &shard->shards->crossings[shard->index * shard->shards->n + to];
+
+	c->m[c->n++] = m;
+	shard->crossing_to |= 1ull << to;
+	if (c->n == SW_BURST)
+		sw_crossing_hand_over(shard, to);
+}
+
+/** What the shard has in hand. */
+static inline struct sw_fetched *
+sw_fetched_by(const struct sw_shard *shard)
+{
+	return &shard->shards->fetched[shard->index];
+}
+
+#endif

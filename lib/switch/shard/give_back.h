@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Ingress charges on their way back to the shard that owns the group.
+ *
+ * Invariant: what is owed, given and not taken yet is what the group's owner believes to be in use
+ * beyond what is: never too little.
+ */
+#ifndef QUENCH_SWITCH_SHARD_GIVE_BACK_H
+#define QUENCH_SWITCH_SHARD_GIVE_BACK_H
+
+#include "base/counter.h"
+#include "switch/shard/shard.h"
+
+/* What is owed to a group is written for its owner when it is so much, or when there is time. */
+#define SW_OWED_BYTES 4096u
+
+/**
+ * A group of another shard's port is to get back what its frames were charged.
+ *
+ * @param charge  A sum of sw_charge().
+ */
+void sw_give_back(struct sw_shard *shard, uint16_t port, uint8_t pg, uint64_t charge);
+
+/** Give back all that is owed. */
+void sw_cross_settle_debts(struct sw_shard *shard);
+
+/* Inline definitions */
+
+static inline struct sw_given *
+sw_given_by(const struct sw_shards *s, uint16_t from, uint16_t port)
+{
+	return &s->given[from * s->n_ports + port];
+}
+
+static inline struct sw_given *
+sw_taken_by(const struct sw_shards *s, uint16_t from, uint16_t port)
+{
+	return &s->taken[from * s->n_ports + port];
+}
+
+/** Has a shard given a port something that its owner has not taken? */
+static inline bool
+sw_is_given(const struct sw_shards *s, uint16_t from, uint16_t port)
+{
+	const struct sw_given *given = sw_given_by(s, from, port);
+	const struct sw_given *taken = sw_taken_by(s, from, port);
+
+	for (unsigned int pg = 0; pg < TM_CLASSES; pg++) {
+		if (counter_read(&given->pg_charge[pg]) != taken->pg_charge[pg])
+			return true;
+	}
+	return false;
+}
+
+/** Take what has been given back to a group. @return a sum of sw_charge(). */
+static inline uint64_t
+sw_given_take(const struct sw_given *given, struct sw_given *taken, uint8_t pg)
+{
+	uint64_t sum = counter_read(&given->pg_charge[pg]);
+	uint64_t charge = sum - taken->pg_charge[pg];
+
+	if (unlikely(charge != 0))
+		taken->pg_charge[pg] = sum;
+	return charge;
+}
+
+#endif

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "switch/sw_verbs.h"
+
+#include <rte_branch_prediction.h>
+#include <rte_common.h>
+
+#include "switch/control/reload.h"
+#include "switch/control/snapshot.h"
+#include "switch/control/watermarks.h"
+#include "switch/control/work.h"
+#include "switch/egress/apply.h"
+#include "switch/egress/switch.h"
+#include "switch/egress/tx.h"
+#include "switch/ingress/crossed.h"
+#include "switch/ingress/own.h"
+#include "switch/ingress/rx.h"
+#include "switch/shard/crossing.h"
+#include "switch/shard/give_back.h"
+#include "tm/mmu_part.h"
+
+/* Debts, and what the others know of the pools, are put right after so many calls of tx() that have
+ * sent something; and by the first that has not. */
+#define SETTLE_CALLS 8
+
+static void
+do_wanted(struct sw *sw, uint64_t now_ns)
+{
+	uint32_t what = __atomic_exchange_n(&sw->request.wanted, 0, __ATOMIC_ACQUIRE);
+
+	if (what & SW_WANT_RELOAD)
+		sw_do_reload(sw, now_ns);
+	if (what & SW_WANT_CLEAR)
+		sw_do_clear_watermarks(sw);
+	if (what & SW_WANT_SNAPSHOT)
+		sw_do_snapshot(sw, now_ns);
+	if (what & SW_WANT_SWEEP)
+		fdb_sweep(sw->forward.fdb, now_ns);
+	for (uint16_t port = 0; what & SW_WANT_PORTS && port < sw->n_ports; port++) {
+		if (sw_owns(&sw->shard, port))
+			sw_port_apply(sw, port, now_ns);
+	}
+	/* After the ports: the first frame of a link comes with it. */
+	if (what & SW_WANT_LLDP)
+		sw_lldp_send(sw);
+}
+
+/* Do what other threads asked for, if they did. */
+static inline void
+do_if_wanted(struct sw *sw, uint64_t now_ns)
+{
+	if (unlikely(sw_wanted(&sw->request) != 0))
+		do_wanted(sw, now_ns);
+}
+
+static inline uint64_t
+next_ns(const struct sw *sw, uint16_t port)
+{
+	if (sw_wanted(&sw->request) & (SW_WANT_PORTS | SW_WANT_LLDP))
+		return 0;
+	return sw_next_ns(sw, port);
+}
+
+static uint64_t
+control(struct node *node, uint64_t now_ns)
+{
+	return sw_control_work(sw_of(node), now_ns);
+}
+
+/* Out of line, so that the usual call saves no registers. */
+static __rte_noinline void
+rx_wanted(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
+{
+	do_wanted(sw, now_ns);
+	sw_rx(sw, port, pkts, n, now_ns);
+}
+
+static void
+alone_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
+{
+	struct sw *sw = sw_of(node);
+
+	if (unlikely(sw_wanted(&sw->request) != 0))
+		rx_wanted(sw, port, pkts, n, now_ns);
+	else
+		sw_rx(sw, port, pkts, n, now_ns);
+}
+
+static __rte_noinline uint16_t
+tx_wanted(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
+{
+	do_wanted(sw, now_ns);
+	return sw_tx(sw, port, pkts, room, now_ns);
+}
+
+static uint16_t
+alone_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
+{
+	struct sw *sw = sw_of(node);
+
+	if (unlikely(sw_wanted(&sw->request) != 0))
+		return tx_wanted(sw, port, pkts, room, now_ns);
+	return sw_tx(sw, port, pkts, room, now_ns);
+}
+
+static uint64_t
+alone_next_ns(const struct node *node, uint16_t port)
+{
+	return next_ns(sw_of_const(node), port);
+}
+
+const struct node_ops sw_alone_ops = {
+	.rx = alone_rx,
+	.tx = alone_tx,
+	.next_ns = alone_next_ns,
+	.control = control,
+};
+
+/* The compiler knows the instruction only of CPUs that are newer than the oldest we run on; these
+ * take it for none. */
+static inline void
+prefetch_to_write(const void *p)
+{
+	__asm__ volatile("prefetchw %0" : : "m"(*(const char *)p));
+}
+
+/* The pools are looked at once for a burst that comes in; and what is written into frames that
+ * another core had last is asked for at once, as stores wait for each other. */
+static void
+shard_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
+{
+	struct sw *sw = sw_of(node);
+
+	assert(sw_owns(&sw->shard, port));
+	mmu_part_refresh(sw->mmu, sw->shard.index);
+	sw_cross_prefetch(&sw->shard, port);
+	for (uint16_t i = 0; i < n; i++)
+		prefetch_to_write(pkt_meta(pkts[i]));
+	/* A port whose device holds frames back has no tx() that would do it. */
+	if (n == 0) {
+		sw_cross_collect(sw, port, now_ns);
+		sw_cross_take(sw, now_ns);
+		sw_cross_fetch(&sw->shard);
+	}
+	do_if_wanted(sw, now_ns);
+	sw_rx(sw, port, pkts, n, now_ns);
+	if (n == 0) {
+		sw_cross_flush(&sw->shard);
+		sw_cross_settle_debts(&sw->shard);
+	}
+	mmu_part_publish_lazily(sw->mmu, sw->shard.index, SW_OWED_BYTES);
+}
+
+static uint16_t
+shard_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
+{
+	struct sw *sw = sw_of(node);
+	/* Who polls a shard polls its ports in turn. */
+	bool starts_round = port == (uint16_t)__builtin_ctzll(sw->shard.own_ports);
+	uint16_t n;
+
+	assert(sw_owns(&sw->shard, port));
+	/* What is released may let a sender go on, and then it counts what others use. */
+	if (unlikely(sw->n_xoff > 0))
+		mmu_part_refresh(sw->mmu, sw->shard.index);
+	sw_cross_collect(sw, port, now_ns);
+	if (starts_round)
+		sw_cross_take(sw, now_ns);
+	do_if_wanted(sw, now_ns);
+	n = sw_tx(sw, port, pkts, room, now_ns);
+	if (starts_round || n == 0)
+		sw_cross_flush(&sw->shard);
+	if (n == 0 || ++sw->shard.calls >= SETTLE_CALLS) {
+		sw->shard.calls = 0;
+		sw_cross_settle_debts(&sw->shard);
+		mmu_part_publish(sw->mmu, sw->shard.index);
+	} else {
+		mmu_part_publish_lazily(sw->mmu, sw->shard.index, SW_OWED_BYTES);
+	}
+	if (starts_round)
+		sw_cross_fetch(&sw->shard);
+	return n;
+}
+
+static uint64_t
+shard_next_ns(const struct node *node, uint16_t port)
+{
+	const struct sw *sw = sw_of_const(node);
+
+	return sw_cross_waits(&sw->shard, port) ? 0 : next_ns(sw, port);
+}
+
+/* Control work is the switch's, not a shard's. */
+static uint64_t
+shard_control(struct node *node, uint64_t now_ns)
+{
+	(void)node;
+	(void)now_ns;
+	return NEVER_NS;
+}
+
+const struct node_ops sw_shard_ops = {
+	.rx = shard_rx,
+	.tx = shard_tx,
+	.next_ns = shard_next_ns,
+	.control = shard_control,
+};
+
+/* As one node, for one thread: an event loop asks for the ports that any shard has woken. */
+static void
+end_call(struct sw *front, uint64_t now_ns)
+{
+	struct sw_shards *s = front->shard.shards;
+
+	for (uint16_t i = 0; i < s->n; i++) {
+		sw_cross_flush(&s->shard[i]->shard);
+		sw_cross_settle_debts(&s->shard[i]->shard);
+		mmu_part_publish(front->mmu, i);
+	}
+	sw_shards_settle(front, now_ns);
+	for (uint16_t i = 0; i < s->n; i++) {
+		for (unsigned int w = 0; w < RTE_DIM(front->node.wake); w++) {
+			front->node.wake[w] |= s->shard[i]->node.wake[w];
+			s->shard[i]->node.wake[w] = 0;
+		}
+	}
+}
+
+/* What is asked of one shard, such as the state of a link, changes what the others do. */
+static void
+begin_call(struct sw *front, uint64_t now_ns)
+{
+	struct sw_shards *s = front->shard.shards;
+
+	for (uint16_t i = 0; i < s->n; i++) {
+		if (sw_wanted(&s->shard[i]->request) == 0)
+			continue;
+		do_wanted(s->shard[i], now_ns);
+		mmu_part_publish(front->mmu, i);
+	}
+}
+
+static void
+front_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
+{
+	struct sw *front = sw_of(node);
+
+	begin_call(front, now_ns);
+	shard_rx(&sw_owner(front, port)->node, port, pkts, n, now_ns);
+	end_call(front, now_ns);
+}
+
+static uint16_t
+front_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
+{
+	struct sw *front = sw_of(node);
+	uint16_t n;
+
+	begin_call(front, now_ns);
+	n = shard_tx(&sw_owner(front, port)->node, port, pkts, room, now_ns);
+	end_call(front, now_ns);
+	return n;
+}
+
+static uint64_t
+front_next_ns(const struct node *node, uint16_t port)
+{
+	return shard_next_ns(&sw_owner(sw_of((struct node *)node), port)->node, port);
+}
+
+const struct node_ops sw_front_ops = {
+	.rx = front_rx,
+	.tx = front_tx,
+	.next_ns = front_next_ns,
+	.control = control,
+};

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The verbs of a switch as a node, in three forms: alone on one lcore, one of several shards, and
+ * the front that drives several shards as one node. Each does what other threads have asked for,
+ * and then calls the rooms in order.
+ */
+#ifndef QUENCH_SWITCH_SW_VERBS_H
+#define QUENCH_SWITCH_SW_VERBS_H
+
+#include "node/node.h"
+
+extern const struct node_ops sw_alone_ops;
+extern const struct node_ops sw_shard_ops;
+extern const struct node_ops sw_front_ops;
+
+#endif
