@@ -9,8 +9,8 @@
 void
 nic_version_free(struct nic_version *v)
 {
-	if (v->book != NULL)
-		book_leave(v->book, &v->config);
+	if (v->registry != NULL)
+		flow_registry_release(v->registry, &v->config);
 	nic_config_free(&v->config);
 	free(v->flows);
 	free(v->go);
@@ -20,7 +20,8 @@ nic_version_free(struct nic_version *v)
 
 /* What the nodes have to do to come from now (NULL: nothing) to v. */
 static int
-fill_reload(const struct book *book, const struct nic_config *now, struct nic_version *v)
+fill_reload(const struct flow_registry *registry, const struct nic_config *now,
+	    struct nic_version *v)
 {
 	const struct nic_config *config = &v->config;
 	unsigned int n_now = now != NULL ? now->n_flows : 0;
@@ -28,9 +29,9 @@ fill_reload(const struct book *book, const struct nic_config *now, struct nic_ve
 	/* By flow_id: is it in now, in v? */
 	struct {
 		bool was, is;
-	} *flows = calloc(book->n_ids, sizeof(*flows));
+	} *flows = calloc(registry->n_ids, sizeof(*flows));
 
-	v->flows = calloc(book->n_ids, sizeof(*v->flows));
+	v->flows = calloc(registry->n_ids, sizeof(*v->flows));
 	v->go = calloc(n_now + 1, sizeof(*v->go));
 	v->come = calloc(config->n_flows, sizeof(*v->come));
 	if (flows == NULL || v->flows == NULL || v->go == NULL || v->come == NULL) {
@@ -41,7 +42,7 @@ fill_reload(const struct book *book, const struct nic_config *now, struct nic_ve
 		flows[now->flows[i].id].was = true;
 	*r = (struct nic_reload){.params = config->nic,
 				 .flows = v->flows,
-				 .n_flows = book->n_ids,
+				 .n_flows = registry->n_ids,
 				 .go = v->go,
 				 .come = v->come};
 	for (unsigned int i = 0; i < config->n_flows; i++) {
@@ -63,15 +64,15 @@ fill_reload(const struct book *book, const struct nic_config *now, struct nic_ve
 }
 
 static int
-enter(struct book *book, const struct config *cfg, const struct nic_config *now,
+enter(struct flow_registry *registry, const struct config *cfg, const struct nic_config *now,
       struct nic_version *v, struct config_error *err)
 {
-	int rc = book_enter(book, cfg, now, &v->config, err);
+	int rc = flow_registry_assign(registry, cfg, now, &v->config, err);
 
 	if (rc != 0)
 		return rc;
-	v->book = book;
-	rc = fill_reload(book, now, v);
+	v->registry = registry;
+	rc = fill_reload(registry, now, v);
 	if (rc != 0)
 		snprintf(err->text, sizeof(err->text), "out of memory");
 	return rc;
@@ -84,20 +85,21 @@ apply(const struct nic_nodes *nodes, struct nic_version *v, uint64_t now_ns)
 	const struct nic_reload *r = &v->reload;
 
 	for (uint32_t i = 0; i < r->n_go; i++)
-		book_went(v->book, r->go[i], now_ns);
+		flow_registry_removed(v->registry, r->go[i], now_ns);
 	for (uint32_t i = 0; i < r->n_come; i++)
-		book_came(v->book, r->come[i], now_ns);
+		flow_registry_added(v->registry, r->come[i], now_ns);
 	for (unsigned int i = 0; i < v->config.n_flows; i++)
-		v->config.flows[i].came_ns = book_came_ns(v->book, v->config.flows[i].id);
+		v->config.flows[i].came_ns =
+			flow_registry_added_ns(v->registry, v->config.flows[i].id);
 	for (uint16_t i = 0; i < nodes->plan.n_lcores; i++)
 		nic_reload(nodes->node[i], r);
 }
 
 int
-nic_version_begin(struct book *book, struct nic_version *v, struct config_error *err)
+nic_version_begin(struct flow_registry *registry, struct nic_version *v, struct config_error *err)
 {
-	const struct nic_nodes *nodes = book->nodes;
-	int rc = enter(book, NULL, NULL, v, err);
+	const struct nic_nodes *nodes = registry->nodes;
+	int rc = enter(registry, NULL, NULL, v, err);
 
 	if (rc != 0)
 		return rc;
@@ -222,7 +224,7 @@ live_prepare_next(void *program, const struct live_version *now, struct live_ver
 {
 	const struct nic_live *l = program;
 
-	return enter(l->book, cfg, &of(now)->config, of(next), err);
+	return enter(l->registry, cfg, &of(now)->config, of(next), err);
 }
 
 static void

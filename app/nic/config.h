@@ -5,15 +5,15 @@
 
 #include "common/live.h"
 #include "ctl/nic_config.h"
-#include "nic/book.h"
+#include "nic/flow_registry.h"
 #include "nic/flows.h"
 #include "nic/nodes.h"
 
 struct nic_version {
 	struct live_version live;
 	struct nic_config config;
-	bool ends;         /* a requester of it ends by itself */
-	struct book *book; /* its flows are in there; NULL: not yet */
+	bool ends;                      /* a requester of it ends by itself */
+	struct flow_registry *registry; /* its flows are in there; NULL: not yet */
 	/* for nic_reload() */
 	struct nic_reload reload;
 	struct nic_flow_live *flows; /* by flow_id */
@@ -28,7 +28,8 @@ void nic_version_free(struct nic_version *v);
 
 /** Let the flows of the first version come, before the nodes run. @return 0 or -errno, err filled
  * in. */
-int nic_version_begin(struct book *book, struct nic_version *v, struct config_error *err);
+int nic_version_begin(struct flow_registry *registry, struct nic_version *v,
+		      struct config_error *err);
 
 /* Of struct live, whose program is the following. */
 extern const struct live_ops nic_live_ops;
@@ -36,7 +37,7 @@ extern const struct live_ops nic_live_ops;
 struct nic_live {
 	const struct live *live;
 	const struct nic_nodes *nodes;
-	struct book *book;
+	struct flow_registry *registry;
 	struct flows *flows; /* the main lcore's, which follow the version in force */
 };
 

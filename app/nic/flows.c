@@ -46,9 +46,10 @@ print_headings(struct flows *f)
 }
 
 int
-flows_open(struct flows *f, const struct nic_config *config, struct book *book, const char *dir)
+flows_open(struct flows *f, const struct nic_config *config, struct flow_registry *registry,
+	   const char *dir)
 {
-	*f = (struct flows){.config = config, .book = book};
+	*f = (struct flows){.config = config, .registry = registry};
 	f->all = calloc(1, sizeof(*f->all));
 	f->interval = calloc(1, sizeof(*f->interval));
 	if (f->all == NULL || f->interval == NULL) {
@@ -124,15 +125,15 @@ flows_list(struct flows *f)
 
 	f->n_shown = 0;
 	for (unsigned int i = 0; present != NULL && i < config->n_flows; i++) {
-		struct flow_entry *e = book_entry_of(f->book, config->flows[i].id);
+		struct flow_entry *e = flow_registry_entry_of(f->registry, config->flows[i].id);
 
 		present[i] = e;
 		show(f, (struct flow_shown){&config->flows[i], e, false});
 	}
 	if (present != NULL)
 		qsort(present, config->n_flows, sizeof(const struct flow_entry *), by_entry);
-	for (uint32_t i = 0; present != NULL && i < f->book->n_entries; i++) {
-		struct flow_entry *e = f->book->entries[i];
+	for (uint32_t i = 0; present != NULL && i < f->registry->n_entries; i++) {
+		struct flow_entry *e = f->registry->entries[i];
 
 		if (bsearch(&e, present, config->n_flows, sizeof(const struct flow_entry *),
 			    by_entry) == NULL)
@@ -146,14 +147,14 @@ flows_list(struct flows *f)
 static const struct nic_times *
 read_times(struct flows *f, const struct flow_entry *e)
 {
-	return book_times(f->book, e, f->all) ? f->all : NULL;
+	return flow_registry_times(f->registry, e, f->all) ? f->all : NULL;
 }
 
 /* Into *sum. @return sum, or NULL: the flow is not measured. */
 static const struct nic_pacing *
 read_pacing(const struct flows *f, const struct flow_entry *e, struct nic_pacing *sum)
 {
-	return book_pacing(f->book, e, sum) ? sum : NULL;
+	return flow_registry_pacing(f->registry, e, sum) ? sum : NULL;
 }
 
 /* What came since the last sample, for whom it is read; or NULL. */
@@ -254,7 +255,7 @@ sample_flow(struct flows *f, const struct flow_shown *shown, FILE *out, uint64_t
 {
 	const struct nic_flow *flow = shown->flow;
 	struct flow_entry *e = shown->entry;
-	const struct nic_flow_info info = book_info(f->book, e);
+	const struct nic_flow_info info = flow_registry_info(f->registry, e);
 	const struct nic_qp_info *sum = &info.sum;
 	struct flow_mark *last = &e->last;
 	uint64_t wire = wire_bytes_of(flow, sum), payload = payload_bytes_of(flow, sum);
@@ -273,7 +274,7 @@ sample_flow(struct flows *f, const struct flow_shown *shown, FILE *out, uint64_t
 		.messages = messages_of(flow, sum),
 		.retransmitted_packets = sum->retransmitted_packets,
 		.rate_cuts = sum->rate_cuts,
-		.paused_ns = book_paused_ns(f->book, e, now_ns),
+		.paused_ns = flow_registry_paused_ns(f->registry, e, now_ns),
 	};
 
 	/* One that has gone is said once more, and then only while it ends what it has begun. */
@@ -294,11 +295,11 @@ flows_sample(struct flows *f, const struct run_app *app, FILE *out, uint64_t now
 	/* Reading all QPs costs a single lcore the time of a packet each: only for a reader. */
 	if (f->flows_csv == NULL && f->config->n_flows > MOST_LINES)
 		return;
-	book_read_begin(f->book);
+	flow_registry_read_begin(f->registry);
 	flows_list(f);
 	for (unsigned int i = 0; i < f->n_shown; i++)
 		sample_flow(f, &f->shown[i], out, now_ns);
-	book_read_end(f->book);
+	flow_registry_read_end(f->registry);
 	f->last_ns = now_ns;
 	if (f->flows_csv != NULL) {
 		fflush(f->flows_csv);
@@ -334,22 +335,22 @@ flows_end(struct flows *f, FILE *out, uint64_t elapsed_ns)
 		"slowdown", "rtt", "p99");
 	fprintf(out, "%-20s %9s %9s %10s %8s %8s %8s %9s %9s %9s %8s %8s %8s\n", "", "Gb/s", "Gb/s",
 		"", "mitted", "", "packets", "p50 us", "us", "us", "p99", "p50 us", "us");
-	book_read_begin(f->book);
+	flow_registry_read_begin(f->registry);
 	flows_list(f);
 	for (unsigned int i = 0; i < f->n_shown; i++) {
 		const struct nic_flow *flow = f->shown[i].flow;
 		const struct flow_entry *e = f->shown[i].entry;
-		const struct nic_flow_info info = book_info(f->book, e);
+		const struct nic_flow_info info = flow_registry_info(f->registry, e);
 		const struct nic_times *times = read_times(f, e);
 		struct nic_pacing pacing;
 
 		if (i < MOST_ROWS)
 			table_row(out, flow, &info.sum, times,
-				  book_active_ns(f->book, e, elapsed_ns));
+				  flow_registry_active_ns(f->registry, e, elapsed_ns));
 		if (f->times_csv != NULL)
 			times_csv_rows(f->times_csv, flow->name, times, read_pacing(f, e, &pacing));
 	}
-	book_read_end(f->book);
+	flow_registry_read_end(f->registry);
 	if (f->n_shown > MOST_ROWS)
 		fprintf(out, "and %u more flows: --csv or --json has them\n",
 			f->n_shown - MOST_ROWS);
@@ -389,11 +390,11 @@ flows_object(struct flows *f, unsigned int i, uint64_t elapsed_ns)
 {
 	const struct flow_shown *shown = &f->shown[i];
 	const struct flow_entry *e = shown->entry;
-	const struct nic_flow_info info = book_info(f->book, e);
+	const struct nic_flow_info info = flow_registry_info(f->registry, e);
 	struct nic_pacing pacing;
 	json_t *o = flow_object(shown->flow, &info, read_times(f, e),
-				book_paused_ns(f->book, e, elapsed_ns),
-				book_active_ns(f->book, e, elapsed_ns));
+				flow_registry_paused_ns(f->registry, e, elapsed_ns),
+				flow_registry_active_ns(f->registry, e, elapsed_ns));
 
 	json_object_set_new(o, "gone", json_boolean(shown->gone));
 	json_set_pacing(o, read_pacing(f, e, &pacing));
@@ -405,10 +406,10 @@ flows_report(struct flows *f, uint64_t elapsed_ns)
 {
 	json_t *list = json_array();
 
-	book_read_begin(f->book);
+	flow_registry_read_begin(f->registry);
 	flows_list(f);
 	for (unsigned int i = 0; i < f->n_shown; i++)
 		json_array_append_new(list, flows_object(f, i, elapsed_ns));
-	book_read_end(f->book);
+	flow_registry_read_end(f->registry);
 	return list;
 }

@@ -16,7 +16,7 @@
 
 #include "common/run.h"
 #include "ctl/nic_config.h"
-#include "nic/book.h"
+#include "nic/flow_registry.h"
 #include "nic/nic_flow.h"
 
 /* One flow, of the configuration or gone. */
@@ -28,7 +28,7 @@ struct flow_shown {
 
 struct flows {
 	const struct nic_config *config;
-	struct book *book;
+	struct flow_registry *registry;
 	FILE *flows_csv, *port_csv, *times_csv; /* NULL: none */
 	uint64_t last_ns;
 	struct flow_shown *shown; /* flows_list(): those of config in its order, then those gone */
@@ -38,7 +38,7 @@ struct flows {
 
 /** @param dir  NULL: no files; else made if it is missing. @return 0, or APP_FAILED after an error
  * line. */
-int flows_open(struct flows *f, const struct nic_config *config, struct book *book,
+int flows_open(struct flows *f, const struct nic_config *config, struct flow_registry *registry,
 	       const char *dir);
 
 /** Close files. @return 0, or APP_FAILED after an error line: disk full. */
@@ -52,7 +52,7 @@ void flows_end(struct flows *f, FILE *out, uint64_t elapsed_ns);
 
 /*
  * Flows of the configuration and those gone, of one thread at a time for each f, between
- * book_read_begin() and book_read_end().
+ * flow_registry_read_begin() and flow_registry_read_end().
  */
 
 /** List them anew. @return how many. */

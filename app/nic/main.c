@@ -28,7 +28,7 @@ static struct quench_nic {
 	struct live live;
 	struct nic_live for_live;
 	struct nic_nodes nodes;
-	struct book book;
+	struct flow_registry registry;
 	struct tracing tracing;
 	bool stay;
 	bool said_completed; /* of the main lcore */
@@ -67,8 +67,8 @@ open_nic(const struct opts *opts)
 	struct config_error err;
 	int rc = nodes_open(&nic.nodes, &nic.first->config, opts->config);
 
-	if (rc == 0 && (book_open(&nic.book, &nic.nodes, nic.nodes.max_qps) != 0 ||
-			nic_version_begin(&nic.book, nic.first, &err) != 0)) {
+	if (rc == 0 && (flow_registry_open(&nic.registry, &nic.nodes, nic.nodes.max_qps) != 0 ||
+			nic_version_begin(&nic.registry, nic.first, &err) != 0)) {
 		say_error("flows: %s", strerror(ENOMEM));
 		rc = APP_FAILED;
 	}
@@ -209,7 +209,7 @@ run_nic(const struct opts *opts)
 	int rc, closed;
 
 	nic.stay = opts->stay;
-	rc = flows_open(&nic.flows, &nic.first->config, &nic.book, opts->csv);
+	rc = flows_open(&nic.flows, &nic.first->config, &nic.registry, opts->csv);
 	if (rc != 0) {
 		flows_close(&nic.flows);
 		return rc;
@@ -257,8 +257,10 @@ start(const struct opts *opts)
 	rc = run_start(opts);
 	if (rc != 0)
 		return rc;
-	nic.for_live = (struct nic_live){
-		.live = &nic.live, .nodes = &nic.nodes, .book = &nic.book, .flows = &nic.flows};
+	nic.for_live = (struct nic_live){.live = &nic.live,
+					 .nodes = &nic.nodes,
+					 .registry = &nic.registry,
+					 .flows = &nic.flows};
 	rc = open_nic(opts);
 	if (rc == 0)
 		rc = run_nic(opts);
@@ -279,7 +281,7 @@ start_with(struct nic_version *v, const struct opts *opts)
 		rc = start(opts);
 	}
 	live_destroy(&nic.live);
-	book_close(&nic.book);
+	flow_registry_close(&nic.registry);
 	return rc;
 }
 

@@ -31,14 +31,14 @@ find_flow(const struct nic_config *config, const char *name)
 
 /* QPs of the flow in force that have given up. */
 static uint32_t
-failed_qps(struct book *book, const struct nic_flow *flow)
+failed_qps(struct flow_registry *registry, const struct nic_flow *flow)
 {
 	struct nic_flow_info info = {0};
 
-	book_read_begin(book);
-	for (uint16_t i = 0; i < book->nodes->plan.n_lcores; i++)
-		nic_flow_info(book->nodes->node[i], flow->id, &info);
-	book_read_end(book);
+	flow_registry_read_begin(registry);
+	for (uint16_t i = 0; i < registry->nodes->plan.n_lcores; i++)
+		nic_flow_info(registry->nodes->node[i], flow->id, &info);
+	flow_registry_read_end(registry);
 	return info.qps_failed;
 }
 
@@ -46,7 +46,7 @@ static json_t *
 reset_flow(struct telemetry_call *call, struct live *live, const struct nic_flow *flow)
 {
 	const struct nic_live *l = (const struct nic_live *)live->program;
-	uint32_t failed = failed_qps(l->book, flow);
+	uint32_t failed = failed_qps(l->registry, flow);
 	uint64_t waited_ns;
 	bool in_force;
 	json_t *o;

@@ -120,18 +120,18 @@ flows_page(struct telemetry_call *call, struct flows *flows)
 static json_t *
 flows_reply(struct telemetry_call *call)
 {
-	struct book *book = ((const struct nic_version *)call->version)->book;
+	struct flow_registry *registry = ((const struct nic_version *)call->version)->registry;
 	struct flows flows;
 	json_t *o;
 
 	/* One of our own: the main lcore has another for its files. */
-	if (flows_open(&flows, config_of(call), book, NULL) != 0) {
+	if (flows_open(&flows, config_of(call), registry, NULL) != 0) {
 		flows_close(&flows);
 		return telemetry_refuse(call, "more memory", "there is no memory");
 	}
-	book_read_begin(book);
+	flow_registry_read_begin(registry);
 	o = flows_page(call, &flows);
-	book_read_end(book);
+	flow_registry_read_end(registry);
 	flows_close(&flows);
 	return o;
 }
