@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -21,6 +22,11 @@
 #include "base/units.h"
 #include "common/intr_source.h"
 
+#ifndef EAL_END_PATIENCE_S
+/* Longer than any end that was seen, and shorter than service managers wait. */
+#define EAL_END_PATIENCE_S 20u
+#endif
+
 /* Telemetry's clients have this long to take the reply that is under way. */
 #define REPLY_LOOKS 500
 /* Then they are cut off, and have this long to end. */
@@ -30,7 +36,21 @@
 static struct {
 	bool telemetry_rests;
 	bool interrupts_rest;
+	int code; /* what the program exits with */
 } state;
+
+/* What is left on disk, EAL removes at the next start. */
+static void
+give_up(int signo)
+{
+	static const char line[] =
+		"the end of EAL hangs: a process that shared its memory died with a "
+		"lock; ended without\n";
+
+	(void)signo;
+	(void)!write(STDERR_FILENO, line, sizeof(line) - 1);
+	_exit(state.code);
+}
 
 /* Is fd telemetry's listening socket, or one that it accepted? An accepted one has the name too. */
 static bool
@@ -114,8 +134,12 @@ end_telemetry(void)
 }
 
 void
-eal_quiet(void)
+eal_quiet(int code)
 {
+	state.code = code;
+	(void)fflush(NULL);
+	signal(SIGALRM, give_up);
+	(void)alarm(EAL_END_PATIENCE_S);
 	(void)rte_pdump_uninit();
 	state.telemetry_rests = end_telemetry();
 }
@@ -163,4 +187,5 @@ eal_end(void)
 		eal_park_interrupts(NULL, NULL);
 	if (state.telemetry_rests && state.interrupts_rest)
 		(void)rte_eal_cleanup();
+	(void)alarm(0);
 }

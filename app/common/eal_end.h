@@ -11,12 +11,22 @@
  * kept in a callback for good. If one of them does not come to rest, the program ends without
  * rte_eal_cleanup(): EAL removes what that leaves on disk when a program starts with the same
  * --file-prefix.
+ *
+ * Memory and its locks are shared with secondary processes, such as dpdk-dumpcap. One that is killed
+ * while it holds a lock leaves it taken, and whoever frees memory then waits for ever. Reports are
+ * written before the end begins, so a program whose end takes too long exits in the middle of it,
+ * with the exit code that it would have had.
  */
 #ifndef QUENCH_APP_EAL_END_H
 #define QUENCH_APP_EAL_END_H
 
-/** Before devices are closed: no more captures, no more telemetry, none in progress. */
-void eal_quiet(void);
+/**
+ * The end begins, before devices are closed: no more captures, no more telemetry, none in progress.
+ *
+ * @param code  With it the program exits, by SIGALRM and a line on standard error, if eal_end() has
+ *              not returned after EAL_END_PATIENCE_S.
+ */
+void eal_quiet(int code);
 
 /**
  * Run work(arg) on the interrupt thread and keep that thread from then on.

@@ -313,7 +313,7 @@ run_packets(const struct lab_opts *o, struct lab_run *run)
 		rc = run_net(o, run);
 	}
 	net_destroy(run->net);
-	eal_quiet();
+	eal_quiet(rc);
 	eal_end();
 	return rc;
 }

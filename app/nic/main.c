@@ -50,9 +50,9 @@ static const struct opts_program program = {
 };
 
 static void
-close_nic(void)
+close_nic(int code)
 {
-	eal_quiet();
+	eal_quiet(code);
 	free(nic.result.loops);
 	free(nic.result.links);
 	free(nic.result.paces);
@@ -264,7 +264,7 @@ start(const struct opts *opts)
 	rc = open_nic(opts);
 	if (rc == 0)
 		rc = run_nic(opts);
-	close_nic();
+	close_nic(rc);
 	return rc;
 }
 

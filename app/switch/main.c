@@ -56,9 +56,9 @@ struct quench_switch {
 };
 
 static void
-close_switch(struct quench_switch *s)
+close_switch(struct quench_switch *s, int code)
 {
-	eal_quiet();
+	eal_quiet(code);
 	/* The node gives its packets back before devices and pools go. */
 	if (s->node != NULL)
 		sw_destroy(s->node);
@@ -246,7 +246,7 @@ start(struct quench_switch *s, const struct opts *opts)
 	rc = open_switch(s, opts->config);
 	if (rc == 0)
 		rc = run_switch(s, opts);
-	close_switch(s);
+	close_switch(s, rc);
 	live_destroy(&s->live);
 	return rc;
 }
