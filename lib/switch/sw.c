@@ -19,7 +19,7 @@
 #include "tm/mmu_part.h"
 #include "wire/pfc_frame.h"
 
-/* Another one takes its place, but it stays. */
+/* A reload replaces the table in force; the old one stays allocated. */
 static const struct fdb *
 fdb_of(const struct node *node)
 {

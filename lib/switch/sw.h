@@ -4,27 +4,26 @@
  *
  * rx: MAC control consumed -> parse -> classify -> learn, forward -> ingress and egress admission
  * -> WRED drop (non-ECT in a lossy queue) -> enqueue -> XOFF? tx: PFC frames, then strict and DWRR
- * among queues that hold packets and are not paused -> release
- * -> ECN mark -> XON?
+ * among queues that hold packets and are not paused -> release -> ECN mark -> XON?
  *
  * Choices, where the standards leave one:
  * - vlan_filtering off: VLAN-transparent; the forwarding table's key has the VLAN identifier, and
- *   nothing else is done with a tag. On: a frame is in the VLAN of its tag or its port's access
- *   VLAN, and leaves by ports in that VLAN, untagged where it is the access VLAN. PCP and DEI are
- *   kept from tag to tag; a tag that is put on a frame without one has PCP 0.
+ *   tags are left alone. On: a frame is in the VLAN of its tag or its port's access VLAN, and
+ *   leaves by ports in that VLAN, untagged where it is the access VLAN. PCP and DEI are kept from
+ *   tag to tag; a tag that is put on a frame without one has PCP 0.
  * - A frame of EtherType MAC control ends here, whatever its addresses. A port runs PFC or 802.3x
  *   link pause, not both: frames of the other kind are counted and not obeyed. With link pause the
  *   peer is held as long as any lossless group wants it held.
- * - A link that goes down: what waits for the port is dropped under link_down and gives its buffer
- *   back, as is what is to leave by it until the link is up; frames already given away are the
- * wire's. Pause state of both directions starts anew. Frames that had come in by it are forwarded.
- * A frame that comes in by it proves a link: a program that asks devices now and then hears of it
- *   later, and the first frames are not to be lost for that.
+ * - When a link goes down, frames that wait for the port are dropped under link_down and release
+ *   their buffer, and so are frames to it until the link is up; frames already given away are the
+ *   wire's. The pause state of both directions is reset. Frames that came in by the port are
+ *   forwarded. A frame that comes in by it proves a link: a program that polls its devices learns
+ * of the link later, and the first frames must not be lost for that.
  * - A frame to 01:80:C2:00:00:00..0F ends here (802.1Q 8.6.3), LLDP included.
  * - A flooded frame is charged once to its ingress, until its last copy has left or was dropped,
- * and once to each egress queue. Copies share the data; the one that is marked gets data of its
- * own. When the pool has none it leaves unmarked, under a counter: dropping a lossless frame for
- * want of a mark would be worse than a mark less.
+ *   and once to each egress queue. Copies share the data; a copy that is marked gets data of its
+ *   own. When the pool has none it leaves unmarked, under a counter: dropping a lossless frame is
+ *   worse than a missing mark.
  * - With pfc_generate off no group is lossless: the priorities of pfc_enable obey pauses, but their
  *   traffic is admitted by the lossy profiles and dropped under pg_limit, pool or queue_limit.
  *

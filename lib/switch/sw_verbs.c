@@ -18,8 +18,8 @@
 #include "switch/shard/give_back.h"
 #include "tm/mmu_part.h"
 
-/* Debts, and what the others know of the pools, are put right after so many calls of tx() that have
- * sent something; and by the first that has not. */
+/* Debts and the published use of the pools are settled after this many calls of tx() that sent
+ * something, and by the first call that sent nothing. */
 #define SETTLE_CALLS 8
 
 static void

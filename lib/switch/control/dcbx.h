@@ -18,7 +18,7 @@ int sw_dcbx_init(struct sw *sw, const struct sw_params *params);
 void sw_dcbx_free(struct sw *sw);
 void sw_dcbx_set_params(struct sw *sw, const struct sw_params *params, uint64_t now_ns);
 
-/** @return when it wants to be called again. */
+/** @return when to call again. */
 uint64_t sw_dcbx_control(struct sw *sw, uint64_t now_ns);
 void sw_dcbx_link_down(struct sw *sw, uint16_t port, uint64_t now_ns);
 

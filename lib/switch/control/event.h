@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What an operator of the switch wants to be told, when it happens: storms, links, negotiation. The
- * control side of the node records it, its program prints it, the lab writes it.
+ * Events for the operator: storms, links, negotiation. The control side records them, quench-switch
+ * prints them, the lab writes them to a file.
  */
 #ifndef QUENCH_SWITCH_CONTROL_EVENT_H
 #define QUENCH_SWITCH_CONTROL_EVENT_H

@@ -9,13 +9,13 @@
 struct node;
 struct sw;
 
-/** Of the front. */
+/** Record an event; of the front. */
 void sw_event_record(struct sw *sw, const struct sw_event *e);
 
 /** Take the oldest event. Called where control() is. @return false: there is none. */
 bool sw_event_next(struct node *node, struct sw_event *out);
 
-/** Look at the i-th event that waits. @return false: there are not so many. */
+/** Look at the i-th event that waits. @return false: fewer wait. */
 bool sw_event_peek(const struct node *node, uint32_t i, struct sw_event *out);
 
 /** Events that nobody took in time. */

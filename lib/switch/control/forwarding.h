@@ -20,16 +20,16 @@ struct sw_forwarding;
 struct sw_params;
 struct sw_tables;
 
-/** Build the first one. @return 0 or -errno; sw_forwarding_destroy() after both. */
+/** Build the first tables. @return 0 or -errno; sw_forwarding_destroy() after both. */
 int sw_forwarding_create(struct sw *front, const struct sw_params *params);
-/** Let the shards, which are there by now, have it. @return 0 or -errno. */
+/** Give them to the shards, which exist by now. @return 0 or -errno. */
 int sw_forwarding_start(struct sw *front);
 void sw_forwarding_destroy(struct sw *front);
 
-/** Let the shards go over to it, in their next sw_forwarding_adopt(). Takes next, or NULL. */
+/** Have the shards put next in force in their next sw_forwarding_adopt(). Takes next, or NULL. */
 void sw_forwarding_begin(struct sw *front, struct sw_forwarding *next,
 			 const struct sw_params *params);
-/** A shard goes over. */
+/** A shard puts the next tables in force. */
 void sw_forwarding_adopt(struct sw *sw, uint64_t now_ns);
 
 /**
@@ -50,7 +50,7 @@ int sw_set_routes(struct node *node, const struct sw_tables *tables);
  */
 int sw_reload_prepare(struct node *node, const struct sw_params *params,
 		      struct sw_forwarding **next, char *why, unsigned int why_size);
-/** It is not to be. NULL is allowed. */
+/** Discard a prepared reload. NULL is allowed. */
 void sw_reload_forget(struct sw_forwarding *next);
 
 /**

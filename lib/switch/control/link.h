@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an operator asks of a port: from any thread; the owner puts it in force before its next
- * frame. One caller for each. */
+/* Requests of an operator to a port, from any thread; the owner puts them in force before its next
+ * frame. One caller for each function. */
 #ifndef QUENCH_SWITCH_CONTROL_LINK_H
 #define QUENCH_SWITCH_CONTROL_LINK_H
 
@@ -16,10 +16,10 @@ struct node;
 void sw_set_link(struct node *node, uint16_t port, bool up, uint64_t now_ns);
 /** Hold all data of the port; MAC control frames still leave, so that its peer can be held. */
 void sw_set_tx_disabled(struct node *node, uint16_t port, bool disabled);
-/** Let pause frames that come from now on wait so many quanta until they are obeyed. */
+/** Delay the effect of pause frames that come from now on by this many quanta. */
 void sw_set_pfc_delay(struct node *node, uint16_t port, uint16_t quanta);
 
-/* What was asked for last, by these or by the configuration; from any thread. */
+/* The last request, or the configuration; from any thread. */
 bool sw_tx_disabled(const struct node *node, uint16_t port);
 uint16_t sw_pfc_delay(const struct node *node, uint16_t port);
 

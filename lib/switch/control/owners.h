@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the control side asks of the owners of the shards. */
+/* Requests of the control side to the owners of shards. */
 #ifndef QUENCH_SWITCH_CONTROL_OWNERS_H
 #define QUENCH_SWITCH_CONTROL_OWNERS_H
 
@@ -9,7 +9,7 @@
 struct node;
 struct sw;
 
-/** A wish of this port changed; from any thread. Of the front. */
+/** The requested state of a port changed; from any thread. Of the front. */
 void sw_wish_made(struct sw *sw, uint16_t port);
 
 /** Have all owners put the last reload in force? From any thread. */

@@ -17,10 +17,10 @@ struct sw_params;
 void sw_pfcwd_init(struct sw *sw, const struct sw_params *params);
 void sw_pfcwd_set_params(struct sw *sw, const struct sw_params *params, uint64_t now_ns);
 
-/** @return when it wants to be called again. */
+/** @return when to call again. */
 uint64_t sw_pfcwd_control(struct sw *sw, uint64_t now_ns);
 
-/** No queue is in a storm any more; counts stay. */
+/** End all storms; counts stay. */
 void sw_pfcwd_restart(struct sw *sw);
 
 /** Watched queues drop, and are not looked at; takes effect with the next control(). */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The switch loses its power for a moment: what it held is gone, what it was told by its
- * configuration comes back. */
+/* A short loss of power: the switch loses its frames and what it learned, and starts again from its
+ * configuration. */
 #ifndef QUENCH_SWITCH_CONTROL_RESTART_H
 #define QUENCH_SWITCH_CONTROL_RESTART_H
 

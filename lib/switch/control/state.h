@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the control side of a switch knows; one for the whole switch, of its front.
+ * State of the control side; one for the whole switch.
  *
  * Invariant: the thread that calls control() writes it, but for members that say otherwise.
  */
@@ -59,8 +59,8 @@ struct sw_forwardings {
 };
 
 struct sw_control {
-	uint64_t sweep_ns; /* when the next step of ageing is asked for */
-	uint64_t watermark_interval_ns, watermark_ns; /* when they are to begin anew */
+	uint64_t sweep_ns;                            /* next step of ageing */
+	uint64_t watermark_interval_ns, watermark_ns; /* when they are reset next */
 	struct sw_watchdog watchdog;
 	struct sw_event_log events;
 	struct sw_lldp lldp;

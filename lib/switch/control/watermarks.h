@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Watermarks of the buffer, begun anew. */
+/* Reset of the buffer's watermarks. */
 #ifndef QUENCH_SWITCH_CONTROL_WATERMARKS_H
 #define QUENCH_SWITCH_CONTROL_WATERMARKS_H
 
@@ -9,14 +9,14 @@ struct node;
 struct sw;
 
 /**
- * Begin the watermarks of these kinds (a mask of 1 << enum mmu_watermark) anew. May be called from
- * any thread: the owner does it in its next rx() or tx().
+ * Reset the watermarks of these kinds (a mask of 1 << enum mmu_watermark). May be called from any
+ * thread: the owner does it in its next rx() or tx().
  */
 void sw_clear_watermarks(struct node *node, uint32_t kinds);
-/** By the owner: those that were asked for. */
+/** Reset the requested kinds; by the owner. */
 void sw_do_clear_watermarks(struct sw *sw);
 
-/** At each interval, of the front. @return when it wants to be called again. */
+/** Reset all kinds at each interval; of the front. @return when to call again. */
 uint64_t sw_watermarks_control(struct sw *sw, uint64_t now_ns);
 
 #endif

@@ -7,7 +7,7 @@
 #include "switch/control/state.h"
 #include "switch/control/watermarks.h"
 
-/* Another one takes its place, but it stays. */
+/* A reload replaces the table in force; the old one stays allocated. */
 static const struct fdb *
 fdb_of(const struct sw *sw)
 {

@@ -27,7 +27,7 @@ set_bit(uint64_t *mask, uint16_t port, bool on)
 		__atomic_fetch_and(mask, ~(1ull << port), __ATOMIC_RELAXED);
 }
 
-/* All shards are to know whether a port has a link; by its owner. */
+/* Tell all shards whether a port has a link; by its owner. */
 static void
 set_down(struct sw *sw, uint16_t port, bool down)
 {

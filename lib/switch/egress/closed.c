@@ -5,7 +5,7 @@
 
 #include "switch/egress/release.h"
 
-/* The priorities of a storm that stop a queue. */
+/* Priorities in a storm whose queue this is. */
 static uint8_t
 storms_of(const struct sw *sw, const struct sw_port *p, uint8_t queue)
 {

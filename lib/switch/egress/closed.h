@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Queues and groups that are closed, by a storm or for want of a link: what comes is refused, what
- * waits is dropped. */
+/* Queues and groups closed by a storm or without a link: arriving frames are refused, waiting
+ * frames dropped. */
 #ifndef QUENCH_SWITCH_EGRESS_CLOSED_H
 #define QUENCH_SWITCH_EGRESS_CLOSED_H
 
 #include "switch/egress/switch.h"
 
-/** Drop all that waits in a queue, counted under reason. @return packets. */
+/** Drop all packets of a queue, counted under reason. @return how many. */
 uint64_t sw_flush_queue(struct sw *sw, uint16_t port, uint8_t queue, enum sw_drop reason,
 			uint64_t now_ns);
 
-/** Drop what waits in a queue whose storm has begun. */
+/** Drop all packets of a queue whose storm has begun. */
 void sw_pfcwd_flush(struct sw *sw, uint16_t port, uint8_t queue, uint64_t now_ns);
 
 /** A frame came in to a group of storm_pgs. @return SW_PASS or why it is dropped. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * LLDP frames between the data path and the control side. A port has places of its own: whoever
- * sends faster than control() looks loses his own frames, not his neighbours' on other ports.
+ * LLDP frames between the data path and the control side. Each port has slots of its own: a peer
+ * that sends faster than control() polls loses its own frames, not those of other ports.
  *
- * Invariant: a place has one writer at a time; written and read, or ready, say who.
+ * Invariant: a slot has one writer at a time; the indices, or ready, say which.
  */
 #ifndef QUENCH_SWITCH_EGRESS_MAILBOX_H
 #define QUENCH_SWITCH_EGRESS_MAILBOX_H
@@ -27,7 +27,7 @@ struct sw_lldp_box {
 	struct sw_lldp_mail mail[SW_LLDP_MAILS];
 };
 
-/* One that is to be sent. */
+/* A frame to send. */
 struct sw_lldp_out {
 	uint32_t ready; /* set by control, cleared by the owner of the data path */
 	uint16_t len;

@@ -22,7 +22,7 @@ set_ce(struct sw *sw, struct sw_queue_stats *stats, struct rte_mbuf *m)
 	return own;
 }
 
-/* The decision, written down beside what the curve says: with mark_accuracy only. */
+/* Decide and record the decision beside the curve's probability; with mark_accuracy only. */
 static bool
 counted_hit(struct sw *sw, struct sw_queue *q, uint64_t queue_bytes, bool ect)
 {

@@ -26,7 +26,7 @@ sw_pfc_set_port(struct sw *sw, uint16_t port, const struct sw_params *params)
 		[SW_FLOW_PAUSE] = 1u << LINK_PRIO,
 	};
 
-	/* Negotiated PFC is PFC of which nothing has been agreed yet. */
+	/* Negotiated PFC starts as PFC without agreed priorities. */
 	p->flow_control = pp->flow_control == SW_FLOW_AUTO ? SW_FLOW_PFC : pp->flow_control;
 	p->obeyed = obeyed[pp->flow_control];
 	pfc_tx_set_params(&p->pfc_tx, &params->pfc, pp->link_speed_bps);
@@ -63,7 +63,7 @@ sw_pfc_update_paused(struct sw *sw, struct sw_port *p, uint64_t now_ns)
 		p->paused_queues = qos_map_paused_queues(&sw->classes.qos, prios);
 }
 
-/* Tell the peer, unless it knows. */
+/* Tell the peer which groups to hold, unless it knows. */
 static void
 tell(struct sw_port *p)
 {
@@ -115,7 +115,7 @@ sw_pfc_set_xoff(struct sw *sw, uint16_t port, uint8_t pg, bool xoff, uint64_t no
 	node_wake(&sw->node, port);
 }
 
-/* Frames of the kind that the port does not run change nothing. */
+/* Frames of the other kind of flow control change nothing. */
 static void
 obey(struct sw *sw, uint16_t port, const struct pfc_vector *v, uint64_t now_ns)
 {

@@ -12,7 +12,7 @@
 
 /** What a port obeys and sends; sw_port_apply() puts it in force. */
 void sw_pfc_set_port(struct sw *sw, uint16_t port, const struct sw_params *params);
-/** Put a port's flow control together: what it obeys, and whom it may hold. */
+/** Initialise a port's flow control. */
 void sw_pfc_init_port(struct sw *sw, uint16_t port, const struct sw_params *params);
 
 /** A MAC control frame came. @return SW_CONSUMED or why it is dropped. */
@@ -25,24 +25,24 @@ enum sw_drop sw_pfc_rx_frame(struct sw *sw, uint16_t port, const struct rte_mbuf
  */
 struct rte_mbuf *sw_pfc_take(struct sw *sw, struct sw_port *p, uint64_t now_ns);
 
-/** The buffer's answer for a group changed. */
+/** The buffer wants a group's sender held, or no longer. */
 void sw_pfc_set_xoff(struct sw *sw, uint16_t port, uint8_t pg, bool xoff, uint64_t now_ns);
 
 /** Put p->now in force: priorities with PFC, response delay. */
 void sw_pfc_apply(struct sw *sw, struct sw_port *p, uint64_t now_ns);
 
-/** The link went down: both directions start anew. */
+/** The link went down: reset the pause state of both directions. */
 void sw_pfc_reset(struct sw *sw, uint16_t port, uint64_t now_ns);
 
-/** Find paused_queues again: a frame came, time has passed, or the port was disabled. */
+/** Recompute paused_queues: a frame came, a pause ended, or the port was disabled. */
 void sw_pfc_update_paused(struct sw *sw, struct sw_port *p, uint64_t now_ns);
 
-/** When the first of the port's queues may go on, or a frame counts that waits for its delay. */
+/** When the first paused queue of the port resumes, or a delayed pause frame takes effect. */
 uint64_t sw_pfc_resume_ns(const struct sw *sw, const struct sw_port *p);
 
 /* Inline definitions */
 
-/** A lossless group's use or limit changed: say XOFF or XON if that changes the answer. */
+/** A lossless group's use or limit changed: send XOFF or XON if the group crossed its threshold. */
 static inline void
 sw_update_xoff(struct sw *sw, uint16_t port, uint8_t pg, uint64_t now_ns)
 {

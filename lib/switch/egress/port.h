@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A port: its queues, scheduler, shapers and flow control, written by its owner, and the wish of
- * other threads, which the owner puts in force.
+ * A port: its queues, scheduler, shapers and flow control, written by its owner, and the state that
+ * other threads request (wish), which the owner puts in force (now).
  *
  * Invariants: a queue's bit in backlogged is set as long as it holds packets; what is in force
  * (now) changes in sw_port_apply() alone.
@@ -21,10 +21,10 @@ struct sw_queue_shaper {
 	struct token_bucket min, max;
 };
 
-/* What others ask of a port; each member has one writer, and the owner puts it in force. */
+/* Requested state of a port; each member has one writer. */
 struct sw_port_wish {
 	uint8_t link_down;
-	uint8_t link_down_looks; /* times that it was said again, after a frame had come */
+	uint8_t link_down_looks; /* times that it was confirmed after a frame had come */
 	uint8_t tx_disabled;
 	uint8_t pfc_prios;                 /* mask: priorities with PFC */
 	uint8_t storm_drop, storm_forward; /* masks: priorities in a storm */

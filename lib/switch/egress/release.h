@@ -2,7 +2,7 @@
 /*
  * Ingress charges given back: here, or to the shard that owns the group.
  *
- * Invariant (tested): what is admitted is released once, by the last that holds the frame.
+ * Invariant (tested): an admitted charge is released once, by the last holder of the frame.
  */
 #ifndef QUENCH_SWITCH_EGRESS_RELEASE_H
 #define QUENCH_SWITCH_EGRESS_RELEASE_H
@@ -14,14 +14,14 @@
 #include "switch/shard/give_back.h"
 
 /*
- * What a burst gives back, group by group: the limits of the groups are looked at once, when all of
- * it has left. Nothing in between asks for them, as all of it leaves at one time.
+ * Charges that a burst gives back, by group: each group's limit is checked once, when the whole
+ * burst has left. Nothing asks for it in between, as all frames leave at one time.
  */
 struct sw_releases {
 	uint16_t n;
 };
 
-/** Give back what has left. */
+/** Give back the charges of the packets that have left. */
 void sw_release_all(struct sw *sw, const struct sw_releases *r, uint64_t now_ns);
 
 /** A packet leaves its queue: give back its ingress charge, that of a flooded frame with the last
@@ -43,7 +43,7 @@ sw_ingress_release(struct sw *sw, uint16_t port, uint8_t pg, uint64_t charge, ui
 	sw_update_xoff(sw, port, pg, now_ns);
 }
 
-/** A frame that was admitted is dropped behind that: the end of its burst looks at XOFF. */
+/** An admitted frame is dropped after all: XOFF is checked at the end of its burst. */
 static inline void
 sw_refund(struct sw *sw, uint16_t port, uint8_t pg, uint32_t charged_bytes)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What other threads ask of a shard's owner, who does it before its next frame: a bit for each
- * kind, and what belongs to it.
+ * Requests of other threads to a shard's owner, who serves them before its next frame: a bit for
+ * each kind, and its argument.
  *
- * Invariant: what belongs to a bit is written before the bit is set.
+ * Invariant: an argument is written before its bit is set.
  */
 #ifndef QUENCH_SWITCH_EGRESS_REQUEST_H
 #define QUENCH_SWITCH_EGRESS_REQUEST_H
@@ -24,19 +24,19 @@ struct sw_snapshot;
 struct sw_request {
 	uint32_t wanted;                   /* SW_WANT_* */
 	uint32_t clear_watermarks;         /* mask of kinds */
-	struct sw_snapshot *snapshot;      /* that somebody waits for, or NULL */
+	struct sw_snapshot *snapshot;      /* requested, or NULL */
 	const struct sw_params *reload;    /* to be put in force, or NULL */
 	const struct sw_forwarding *adopt; /* with that, or NULL */
 };
 
-/** Ask the owner for something; from any thread. */
+/** Set request bits; from any thread. */
 static inline void
 sw_want(struct sw_request *request, uint32_t what)
 {
 	__atomic_fetch_or(&request->wanted, what, __ATOMIC_RELEASE);
 }
 
-/** Has something been asked for? A mask of SW_WANT_*. */
+/** Pending requests, a mask of SW_WANT_*. */
 static inline uint32_t
 sw_wanted(const struct sw_request *request)
 {

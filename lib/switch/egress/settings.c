@@ -7,7 +7,7 @@
  * a handful of ARP requests at once is no storm. */
 #define STORM_BURST_NS (10 * NS_PER_MS)
 
-/* A new bucket is full; one that was there keeps its credit, and its debt. */
+/* A new bucket is full; an existing one keeps its credit or debt. */
 static void
 set_bucket(struct token_bucket *tb, uint64_t rate_bps, uint64_t burst_bytes, uint64_t now_ns)
 {
@@ -20,7 +20,7 @@ set_bucket(struct token_bucket *tb, uint64_t rate_bps, uint64_t burst_bytes, uin
 	token_bucket_set_burst(tb, burst_bytes);
 }
 
-/* At least a byte, so that the part of a nanosecond between two calls is not lost. */
+/* At least a byte, so that a fraction of a nanosecond between two calls is not lost. */
 static uint64_t
 shaper_burst_bytes(const struct sw_params *params, uint64_t rate_bps)
 {
@@ -82,7 +82,7 @@ set_wred(struct sw_port *p, const struct sw_params *params, uint16_t port)
 
 		if (wred == NULL)
 			continue;
-		/* What a queue has been like is not news. */
+		/* Keep the queue's average. */
 		wred_init(&p->queue[i].wred, wred);
 		p->queue[i].wred.average_q16 = was.average_q16;
 		p->queue[i].wred.idle_since_ns = was.idle_since_ns;

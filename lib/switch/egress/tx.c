@@ -12,7 +12,7 @@
 /* Deepest debt of a port's shaper by control frames: a few of the largest frames. */
 #define CONTROL_DEBT_BYTES 65536
 
-/* Time has passed: which queues have not had their minimum, and which have had their maximum? */
+/* Refill the queues' shapers: which are below their minimum, which above their maximum? */
 static void
 update_queue_shapers(struct sw_port *p, uint64_t now_ns)
 {
@@ -148,7 +148,7 @@ send_run(struct sw *sw, struct sw_port *p, uint16_t port, uint8_t queue, struct 
 	return n;
 }
 
-/* Data packets, up to room of them, while there is a queue that may send and the wire is free. */
+/* Up to room data packets, while a queue may send and the wire is free. */
 static uint16_t
 send_data(struct sw *sw, struct sw_port *p, uint16_t port, struct rte_mbuf **pkts, uint16_t room,
 	  uint64_t now_ns)
@@ -173,7 +173,7 @@ send_data(struct sw *sw, struct sw_port *p, uint16_t port, struct rte_mbuf **pkt
 	return n;
 }
 
-/* What happens once for a call, before it looks for packets. */
+/* Once for a call: refill buckets, end pauses that are over. */
 static void
 begin_tx(struct sw *sw, struct sw_port *p, uint64_t now_ns)
 {
@@ -182,7 +182,7 @@ begin_tx(struct sw *sw, struct sw_port *p, uint64_t now_ns)
 		token_bucket_update(&p->wire, now_ns);
 	if (unlikely((p->min_queues | p->max_queues) != 0))
 		update_queue_shapers(p, now_ns);
-	/* Pauses come with rx() and end with time: within one call neither moves on. */
+	/* A pause begins in rx() and ends by time: within one call neither happens. */
 	if (unlikely(pfc_rx_next_ns(&p->pfc_rx) <= now_ns))
 		sw_pfc_update_paused(sw, p, now_ns);
 }
@@ -223,7 +223,7 @@ sw_tx(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t room, uint6
 		return 0;
 	if (unlikely(pfc_tx_next_ns(&p->pfc_tx) <= now_ns) &&
 	    token_bucket_can_send(control_gate(p))) {
-		/* One at most: what it says is all that there is to say now. */
+		/* One at most: it carries the whole state. */
 		control = sw_pfc_take(sw, p, now_ns);
 		if (control != NULL) {
 			charge_control(p, wire_bytes(control->pkt_len));
@@ -233,7 +233,7 @@ sw_tx(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t room, uint6
 	return n + send_data(sw, p, port, pkts + n, room - n, now_ns);
 }
 
-/* When the first queue that only its maximum holds may send; NEVER_NS: there is none. */
+/* When the first queue that only its maximum rate holds may send; NEVER_NS: none. */
 static uint64_t
 max_due_ns(const struct sw_port *p)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The way out: MAC control frames, scheduler, marking, release; and when to ask again.
+ * The way out: MAC control frames, scheduler, marking, release; and when to call again.
  *
- * Invariant (tested): a port sends no faster than its shaper, over any time, beyond its burst.
+ * Invariant (tested): over any time a port sends no more than its shaper's rate and burst allow.
  */
 #ifndef QUENCH_SWITCH_EGRESS_TX_H
 #define QUENCH_SWITCH_EGRESS_TX_H
 
 #include "switch/egress/switch.h"
 
-/** Up to room frames that may leave now; those given are the caller's. @return how many. */
+/** Give up to room frames that may leave now to the caller. @return how many. */
 uint16_t sw_tx(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t room,
 	       uint64_t now_ns);
 /** Earliest time at which sw_tx() could do more; NEVER_NS: none. */

@@ -2,8 +2,8 @@
 /*
  * Forwarding of a shard: the tables in force, and the ports without a link.
  *
- * Invariant: a frame is forwarded by one set of tables. The owner goes over from one to another
- * between two bursts (control/forwarding.h).
+ * Invariant (tested): one set of tables forwards a frame. The owner changes to another set between
+ * two bursts (control/forwarding.h).
  */
 #ifndef QUENCH_SWITCH_FORWARD_FORWARD_H
 #define QUENCH_SWITCH_FORWARD_FORWARD_H
@@ -16,7 +16,7 @@
 
 struct sw_router;
 
-/* A limit of each kind of frames that a port floods others with; of no use at rate 0. */
+/* Rate limits of the frames that a port floods, by kind; rate 0: no limit. */
 struct sw_storm_control {
 	struct token_bucket bucket[SW_STORMS];
 };

@@ -13,14 +13,14 @@
 
 static const uint8_t all_nodes[16] = {0xFF, 0x02, [15] = 0x01};
 
-/* What an address that somebody has told is good for. */
+/* How an address was learned. */
 enum news_kind {
 	NEWS_OVERHEARD, /* said to others: who is in the table is updated */
 	NEWS_QUESTION,  /* said to us, who did not ask: entered */
 	NEWS_ANSWER,    /* said to us: confirmed, if we did ask */
 };
 
-/* Do we wait for an answer of it? */
+/* Do we wait for its answer? */
 static bool
 is_asked(const struct neigh *e)
 {
@@ -309,7 +309,7 @@ build_solicitation(const struct sw_router *r, const struct neigh *e, uint8_t *fr
 }
 
 size_t
-sw_neigh_question(const struct sw_router *r, const struct neigh *e, uint8_t *frame)
+sw_neigh_request(const struct sw_router *r, const struct neigh *e, uint8_t *frame)
 {
 	return e->key.ip.version == 4 ? build_arp_request(r, e, frame)
 				      : build_solicitation(r, e, frame);

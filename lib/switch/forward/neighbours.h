@@ -12,11 +12,11 @@
 #include "switch/forward/router.h"
 #include "wire/nd.h"
 
-/* The longest question. */
-#define SW_QUESTION_BYTES ND_FRAME_BYTES
+/* The longest request. */
+#define SW_REQUEST_BYTES ND_FRAME_BYTES
 
-/** Listen to a frame to a group, of an interface's VLAN: neighbours that moved say so. @return is
- * it a question to the router, which the group need not see? */
+/** Learn from a frame to a group in an interface's VLAN, as neighbours that moved announce it.
+ * @return true: it is a request to the router, which the group need not see. */
 bool sw_neigh_hear(struct sw_router *r, const struct arrival *a);
 
 /**
@@ -27,11 +27,11 @@ bool sw_neigh_hear(struct sw_router *r, const struct arrival *a);
  */
 enum sw_drop sw_neigh_rx(struct sw_router *r, struct arrival *a, bool to_own_ip);
 
-/** Take what neighbours have said to other shards. */
+/** Enter the addresses that other shards have learned. */
 void sw_neigh_take_news(struct sw_router *r, uint64_t now_ns);
 
-/** Build the question that touching a neighbour has brought up. @return its length, at most
- * SW_QUESTION_BYTES. */
-size_t sw_neigh_question(const struct sw_router *r, const struct neigh *e, uint8_t *frame);
+/** Build an ARP request or a solicitation for a neighbour. @return its length, at most
+ * SW_REQUEST_BYTES. */
+size_t sw_neigh_request(const struct sw_router *r, const struct neigh *e, uint8_t *frame);
 
 #endif

@@ -107,7 +107,7 @@ hash_of(const struct sw_router *r, const struct arrival *a)
 	return ecmp_hash(&flow, r->seed);
 }
 
-/* Has the port a link behind which a neighbour is? Where that is not known, one of its VLAN. */
+/* Does the neighbour's port have a link? If the port is unknown, does any port of its VLAN? */
 static bool
 has_link(const struct sw_forward *f, const struct neigh *e, uint64_t now_ns)
 {

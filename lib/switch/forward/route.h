@@ -8,8 +8,8 @@
 
 #include "switch/forward/forward.h"
 
-/** Route those frames of a burst whose reason is SW_TO_ROUTER; gives each another one. Questions
- * about neighbours that this brings up are the caller's to send. */
+/** Route those frames of a burst whose reason is SW_TO_ROUTER; gives each another one. The
+ * caller sends the requests for neighbours' addresses. */
 void sw_route(struct sw_forward *f, struct arrival *a, unsigned int n, enum sw_drop reasons[]);
 
 #endif

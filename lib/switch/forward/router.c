@@ -56,7 +56,7 @@ create(struct sw_forward *f, const struct sw_shard *shard, const struct sw_route
 		sw_router_destroy(r);
 		return -ENOMEM;
 	}
-	/* Without routes it is the router of no domain. */
+	/* Without routes it has no interface. */
 	__atomic_store_n(&f->router, r, __ATOMIC_RELEASE);
 	return 0;
 }
@@ -82,7 +82,7 @@ sw_router_prepare(struct sw_forward *f, const struct sw_shard *shard,
 	return rc;
 }
 
-/* They may lose their places from now on, and are asked again. */
+/* Unpinned neighbours may lose their entries, and are asked again. */
 static void
 unpin(struct sw_router *r, const struct sw_routes *before, uint64_t now_ns)
 {

@@ -2,8 +2,7 @@
 /*
  * The router of a shard: the routes in force, its neighbours and counters.
  *
- * Invariant: a next hop of a route has its place in the table of neighbours as long as the route is
- * in force.
+ * Invariant: each next hop of the routes in force has an entry in the table of neighbours.
  */
 #ifndef QUENCH_SWITCH_FORWARD_ROUTER_H
 #define QUENCH_SWITCH_FORWARD_ROUTER_H
@@ -50,15 +49,15 @@ sw_router_interface(const struct sw_router *r, uint16_t domain)
 }
 
 /**
- * Make what a shard needs beside routes, if it is not there: beside its owner.
+ * Create a shard's router and the counters of new interfaces; runs beside the owner.
  *
- * @param key  Of the hashes of what frames write.
+ * @param key  Key of the hashes over fields of frames.
  * @return     0 or -ENOMEM.
  */
 int sw_router_prepare(struct sw_forward *f, const struct sw_shard *shard,
 		      const struct sw_routes *routes, const struct half_sip_key *key,
 		      uint16_t n_ports);
-/** The owner goes over to routes, which have been prepared. */
+/** The owner puts prepared routes in force. */
 void sw_router_adopt(struct sw_router *r, struct sw_routes *routes, uint64_t now_ns);
 void sw_router_destroy(struct sw_router *r);
 
@@ -67,7 +66,7 @@ bool sw_router_is_neighbour(const struct sw_router *r, const struct neigh_key *k
 /** Is this the router's own address of an interface? */
 bool sw_router_is_own(const struct route_prefix *own, const uint8_t *ip, uint8_t ip_version);
 
-/** Of no router, nothing. */
+/** Add a router's counters to sum; NULL adds nothing. */
 void sw_router_add_stats(const struct sw_router *r, struct sw_router_stats *sum);
 void sw_router_add_interface_stats(const struct sw_router *r, uint16_t domain,
 				   struct sw_interface_stats *sum);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a configuration says of routing: interfaces, routes and their next hops. Built beside the
- * routes in force, and then read by all shards, but for what is each one's own.
+ * Routes of a configuration: interfaces, prefixes and next hops. Built beside the routes in force,
+ * then read by all shards; some members are each shard's own.
  */
 #ifndef QUENCH_SWITCH_FORWARD_ROUTES_H
 #define QUENCH_SWITCH_FORWARD_ROUTES_H

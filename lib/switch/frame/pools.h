@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packet buffers that a switch takes its own frames and copies from. */
+/* Packet pools of a switch. */
 #ifndef QUENCH_SWITCH_FRAME_POOLS_H
 #define QUENCH_SWITCH_FRAME_POOLS_H
 

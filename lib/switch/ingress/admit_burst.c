@@ -10,7 +10,7 @@
 #include "switch/ingress/drop.h"
 #include "switch/ingress/flood.h"
 
-/* Of a group, in this burst. */
+/* A group's share of this burst. */
 struct group {
 	uint64_t room_bytes; /* that are certain to fit, whatever other groups take of the burst */
 	uint64_t room_packets;
@@ -36,7 +36,7 @@ struct run {
 	uint32_t frame_bytes;
 };
 
-/* What the frames of a group take from now on is admitted by the buffer as it is now. */
+/* Charge the admitted runs: from now on the buffer's state includes them. */
 static void
 charge(struct burst *b)
 {
@@ -216,7 +216,7 @@ sw_admit_burst(struct sw *sw, struct arrival *a, unsigned int n, const enum sw_d
 	end_burst(&b, now_ns);
 }
 
-/* Of frames that have crossed: one queue, their groups are another shard's. */
+/* A run of frames that have crossed: one queue; their groups are another shard's. */
 static void
 gather_crossed(const struct sw *sw, struct run *run, unsigned int n)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A frame that crosses to another shard: what that has to know of it is written into its metadata.
+ * A frame that crosses to another shard: its metadata carries all that the other shard needs.
  *
  * Invariant (tested): frames of one port to another keep their order.
  */
@@ -10,10 +10,10 @@
 #include "switch/egress/switch.h"
 #include "switch/frame/arrival.h"
 
-/** A frame leaves by another shard's port: hand it over at the end of the burst; takes it. */
+/** Hand a frame over to the shard of its port at the end of the burst; takes it. */
 void sw_cross(struct sw *sw, const struct arrival *a);
 /**
- * A flooded frame goes to ports of other shards too: give each of these a hold on it.
+ * Give each other shard that a flooded frame goes to a reference to it.
  *
  * @param form_ports  Those of ports that it leaves in the other form.
  */

@@ -7,11 +7,10 @@
 #include "switch/shard/crossing.h"
 #include "tm/mmu_part.h"
 
-/* Bursts that are taken from one ring in one call: frames that keep coming must not keep the ports
- * waiting. */
+/* Bursts taken in one call: a steady stream of frames must not keep the ports waiting. */
 #define TAKE_BURSTS 4
 
-/* What the stages of the way out need to know of a frame, as sw_cross() left it. */
+/* The fields that admission at the egress needs, as sw_cross() left them. */
 static void
 unpack(struct sw *sw, struct arrival *a, struct rte_mbuf *m, uint64_t now_ns)
 {
@@ -54,7 +53,7 @@ void
 sw_cross_take(struct sw *sw, uint64_t now_ns)
 {
 	take_fetched(sw, now_ns);
-	/* So many that those which follow are worth it, unfetched. */
+	/* At a high rate, more bursts without prefetching. */
 	for (unsigned int i = 1; i < TAKE_BURSTS && sw_crossing_burst_waits(&sw->shard); i++) {
 		sw_cross_fetch(&sw->shard);
 		take_fetched(sw, now_ns);

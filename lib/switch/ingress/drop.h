@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The end of a frame that is not forwarded, and its counters. */
+/* Frames that are not forwarded: freed and counted. */
 #ifndef QUENCH_SWITCH_INGRESS_DROP_H
 #define QUENCH_SWITCH_INGRESS_DROP_H
 

@@ -17,7 +17,7 @@ struct forms {
 	struct rte_mbuf *other;
 };
 
-/* The frame whose data a copy shares, or NULL: no mbuf. */
+/* The frame whose data a copy shares; NULL: no mbuf. */
 static struct rte_mbuf *
 form_of(struct sw *sw, const struct arrival *a, struct forms *forms, bool other)
 {
@@ -81,7 +81,7 @@ copy_to_ports(struct sw *sw, struct arrival *a, uint64_t ports, uint64_t form_po
 	return copies;
 }
 
-/* The frame's holder has made its copies, which hold it now. */
+/* The copies are made and hold the frame from now on. */
 static void
 let_go(struct sw *sw, const struct arrival *a, unsigned int copies)
 {
@@ -91,7 +91,7 @@ let_go(struct sw *sw, const struct arrival *a, unsigned int copies)
 	rte_pktmbuf_free(a->m);
 }
 
-/* Those of ports that it leaves in the other form. */
+/* Of these ports, those that the frame leaves in the other form. */
 static uint64_t
 form_ports_of(const struct sw *sw, const struct arrival *a, uint64_t ports)
 {

@@ -84,13 +84,13 @@ ask_through(struct sw *sw, const struct neigh *e, uint16_t port, uint64_t now_ns
 	uint8_t *frame;
 	size_t len;
 
-	if (m == NULL || rte_pktmbuf_tailroom(m) < SW_QUESTION_BYTES) {
+	if (m == NULL || rte_pktmbuf_tailroom(m) < SW_REQUEST_BYTES) {
 		rte_pktmbuf_free(m);
 		counter_inc(&sw->forward.router->stats.neigh_no_mbuf);
 		return;
 	}
 	frame = rte_pktmbuf_mtod(m, uint8_t *);
-	len = sw_neigh_question(sw->forward.router, e, frame);
+	len = sw_neigh_request(sw->forward.router, e, frame);
 	rte_pktmbuf_append(m, (uint16_t)len);
 	counter_inc(&sw->forward.router->stats.neigh_requests_sent);
 	sw_send_own(sw, m, e->key.vlan_id, port, now_ns);

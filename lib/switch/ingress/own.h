@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The switch's own frames: LLDP from and for the control side, questions about neighbours. */
+/* The switch's own frames: LLDP of the control side, ARP requests and solicitations. */
 #ifndef QUENCH_SWITCH_INGRESS_OWN_H
 #define QUENCH_SWITCH_INGRESS_OWN_H
 
@@ -7,15 +7,15 @@
 #include "switch/frame/arrival.h"
 
 /**
- * An untagged LLDP frame came.
+ * Pass a received untagged LLDP frame to the control side.
  * @return SW_CONSUMED or why it is dropped; SW_PASS: it is not for us.
  */
 enum sw_drop sw_lldp_rx(struct sw *sw, const struct arrival *a);
 
-/** Put the frames that the control side wants sent into their queues. */
+/** Queue the frames that the control side has ready. */
 void sw_lldp_send(struct sw *sw);
 
-/** Send the questions that touching neighbours has brought up. */
+/** Send the pending requests for neighbours' addresses. */
 void sw_neigh_ask(struct sw *sw, uint64_t now_ns);
 
 #endif

@@ -15,7 +15,7 @@
 #include "switch/ingress/own.h"
 #include "wire/frame_plain.h"
 
-/* Frames of a burst whose headers are on their way into the cache. */
+/* How many frames ahead headers are prefetched. */
 #define PREFETCH 4
 
 static bool
@@ -41,7 +41,7 @@ rx_mac_control(struct sw *sw, const struct arrival *a)
 	rte_pktmbuf_free(a->m);
 }
 
-/* Is this a frame that a bridge may forward? */
+/* May a bridge forward this frame? */
 static __rte_noinline enum sw_drop
 inspect(struct sw *sw, struct arrival *a)
 {
@@ -78,7 +78,7 @@ parse(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, unsigned int n,
 {
 	struct sw_port_stats *stats = &sw->ports[port].stats;
 	uint32_t max_frame_bytes = sw->max_frame_bytes;
-	/* One addition to counters for all. */
+	/* One addition to the counters for the whole burst. */
 	uint64_t in = 0, packets = 0, bytes = 0;
 	struct arrival *a = arrivals;
 
@@ -118,7 +118,7 @@ parse(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, unsigned int n,
 	return (unsigned int)(a - arrivals);
 }
 
-/* sw_admit_burst() of a frame that came alone. */
+/* sw_admit_burst() for a single frame. */
 static void
 admit_one(struct sw *sw, uint16_t port, struct arrival *a, enum sw_drop reason, uint64_t now_ns)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a switch does that is told nothing. */
+/* Defaults of a switch without configuration. */
 #include <assert.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What follows from the keys of a switch, and the rules across them. */
+/* Values derived from the keys of a switch, and the rules across them. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A number and what is behind it, or NULL. */
+/* Parse a number. @return the text after it, or NULL. */
 static const char *
 parse_vid(const char *text, unsigned long *vid)
 {

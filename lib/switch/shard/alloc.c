@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory that lies between the shards. */
+/* Memory between the shards. */
 #include <errno.h>
 #include <stdlib.h>
 #include <rte_malloc.h>

@@ -9,18 +9,18 @@ struct rte_mbuf;
 
 /** One operation on a ring for all that crosses to one shard. */
 void sw_crossing_hand_over(struct sw_shard *shard, uint16_t to);
-/** Hand over what has to cross. */
+/** Hand over all crossing frames. */
 void sw_cross_flush(struct sw_shard *shard);
 
-/** Have what is handed over now brought near for the next sw_cross_take(): each of these frames was
- * last written by another core. */
+/** Prefetch the frames handed over so far for the next sw_cross_take(): another core wrote each of
+ * them last. */
 void sw_cross_fetch(struct sw_shard *shard);
-/** Do frames wait that are worth another burst, unfetched? */
+/** Does at least a burst wait in the rings? */
 bool sw_crossing_burst_waits(const struct sw_shard *shard);
 
-/** Does something wait for the shard, or for a port of its, that no call has brought it? */
+/** Does anything wait for the shard, or for this port of it? */
 bool sw_cross_waits(const struct sw_shard *shard, uint16_t port);
-/** Bring near what the port's next sw_cross_collect() will read. */
+/** Prefetch what the port's next sw_cross_collect() will read. */
 void sw_cross_prefetch(const struct sw_shard *shard, uint16_t port);
 
 /* Inline definitions */
@@ -37,7 +37,7 @@ sw_crossing_put(struct sw_shard *shard, struct rte_mbuf *m, uint16_t to)
 		sw_crossing_hand_over(shard, to);
 }
 
-/** What the shard has in hand. */
+/** Frames that the shard has taken from the rings. */
 static inline struct sw_fetched *
 sw_fetched_by(const struct sw_shard *shard)
 {

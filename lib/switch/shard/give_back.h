@@ -2,8 +2,8 @@
 /*
  * Ingress charges on their way back to the shard that owns the group.
  *
- * Invariant: what is owed, given and not taken yet is what the group's owner believes to be in use
- * beyond what is: never too little.
+ * Invariant (tested): each charge reaches its group once. Until then the owner counts it as in use,
+ * so its view is never below the real use.
  */
 #ifndef QUENCH_SWITCH_SHARD_GIVE_BACK_H
 #define QUENCH_SWITCH_SHARD_GIVE_BACK_H
@@ -11,17 +11,17 @@
 #include "base/counter.h"
 #include "switch/shard/shard.h"
 
-/* What is owed to a group is written for its owner when it is so much, or when there is time. */
+/* A debt to a group is written for its owner when it reaches this size, or when there is time. */
 #define SW_OWED_BYTES 4096u
 
 /**
- * A group of another shard's port is to get back what its frames were charged.
+ * Return to a group of another shard's port the charge of its frames.
  *
  * @param charge  A sum of sw_charge().
  */
 void sw_give_back(struct sw_shard *shard, uint16_t port, uint8_t pg, uint64_t charge);
 
-/** Give back all that is owed. */
+/** Write all debts for their owners. */
 void sw_cross_settle_debts(struct sw_shard *shard);
 
 /* Inline definitions */
@@ -38,7 +38,7 @@ sw_taken_by(const struct sw_shards *s, uint16_t from, uint16_t port)
 	return &s->taken[from * s->n_ports + port];
 }
 
-/** Has a shard given a port something that its owner has not taken? */
+/** Has a shard given back charges that the port's owner has not taken? */
 static inline bool
 sw_is_given(const struct sw_shards *s, uint16_t from, uint16_t port)
 {
@@ -52,7 +52,7 @@ sw_is_given(const struct sw_shards *s, uint16_t from, uint16_t port)
 	return false;
 }
 
-/** Take what has been given back to a group. @return a sum of sw_charge(). */
+/** Take the charges given back to a group. @return a sum of sw_charge(). */
 static inline uint64_t
 sw_given_take(const struct sw_given *given, struct sw_given *taken, uint8_t pg)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a neighbour of the router has said to one shard, for the others. A full ring takes no more:
- * what it does not take the others find out by asking.
+ * Addresses of neighbours that one shard has learned, for the routers of the others. A full ring
+ * drops the rest; the other shards then ask the neighbours themselves.
  */
 #ifndef QUENCH_SWITCH_SHARD_NEWS_H
 #define QUENCH_SWITCH_SHARD_NEWS_H
@@ -24,15 +24,15 @@ struct rte_ring *sw_news_ring_create(void);
 /** NULL is allowed. */
 void sw_news_ring_free(struct rte_ring *r);
 
-/** Tell the other shards. @return how many had no room for it. */
+/** Tell the other shards. @return how many of them had no room. */
 uint16_t sw_news_tell(const struct sw_shard *shard, const struct sw_neigh_news *news);
 
-/** Take the next that one of the others has told. @return false: there is none. */
+/** Take the next news of another shard. @return false: there is none. */
 bool sw_news_take(const struct sw_shard *shard, uint16_t from, struct sw_neigh_news *news);
 
 /* Inline definitions */
 
-/** Has this one told something that was not taken? */
+/** Does news of this shard wait? */
 static inline bool
 sw_news_waits(const struct sw_shard *shard, uint16_t from)
 {

@@ -29,13 +29,14 @@
 struct rte_ring;
 struct sw;
 
-/* What crosses from one shard to another, until the end of the burst. */
+/* Frames from one shard to another, collected until the end of the burst. */
 struct sw_crossing {
 	uint32_t n;
 	void *m[SW_BURST];
 } __rte_cache_aligned;
 
-/* What one shard has given back to a port's groups, ever; and what its owner has taken of that. */
+/* Charges that one shard has given back to a port's groups since creation, or that the owner has
+ * taken. */
 struct sw_given {
 	uint64_t pg_charge[TM_CLASSES]; /* sums of sw_charge(), which wrap */
 } __rte_cache_aligned;
@@ -47,7 +48,7 @@ struct sw_fetched {
 	void *m[SW_BURST];
 } __rte_cache_aligned;
 
-/* What is between all shards of a switch. */
+/* The memory between all shards of a switch. */
 struct sw_shards {
 	uint16_t n;
 	uint8_t of_port[SW_MAX_PORTS];
@@ -62,14 +63,14 @@ struct sw_shards {
 	struct sw_fetched fetched[SW_MAX_SHARDS];
 };
 
-/* One shard: its ports, and its end of what is between the shards. */
+/* One shard: its ports, and its end of the rings and debts. */
 struct sw_shard {
 	uint64_t own_ports;       /* mask */
 	struct sw_shards *shards; /* NULL: alone */
 	uint16_t index;
 	uint32_t calls;       /* of tx(), since debts were settled */
-	uint64_t owing;       /* mask: ports of others that are owed something */
-	uint64_t crossing_to; /* mask: shards that something crosses to at the end of the burst */
+	uint64_t owing;       /* mask: ports of other shards with a debt */
+	uint64_t crossing_to; /* mask: shards that frames cross to at the end of the burst */
 	uint64_t crossed_out_bytes, crossed_in_bytes; /* charged */
 };
 
@@ -79,9 +80,9 @@ sw_owns(const struct sw_shard *shard, uint16_t port)
 	return shard->own_ports >> port & 1;
 }
 
-/** What is between the shards of params. @return NULL: no memory; else for sw_shards_free(). */
+/** Allocate for the shards of params. @return NULL: no memory; else for sw_shards_free(). */
 struct sw_shards *sw_shards_alloc(const struct sw_params *params);
-/** Rings with room for so many mbufs. @return 0 or -errno. */
+/** Create the rings, each with room for this many mbufs. @return 0 or -errno. */
 int sw_shards_connect(struct sw_shards *s, uint32_t mbufs);
 /** NULL is allowed. Nodes are the caller's. */
 void sw_shards_free(struct sw_shards *s);
