@@ -126,7 +126,7 @@ read_mail(struct sw *sw, uint16_t port, uint64_t now_ns)
 		const struct sw_lldp_mail *mail = &box->mail[box->read % SW_LLDP_MAILS];
 
 		/* Heard before the link went down: nobody is there now. */
-		if (!sw->ports[port].wish.link_down)
+		if (!sw->ports[port].wanted.link_down)
 			dcbx_port_rx(&l->port[port], &l->params, mail->frame, mail->len, now_ns);
 		__atomic_store_n(&box->read, box->read + 1, __ATOMIC_RELEASE);
 	}
@@ -143,7 +143,7 @@ tell_change(struct sw *sw, uint16_t port, uint64_t now_ns)
 		[DCBX_MISMATCH] = SW_EVENT_DCBX_MISMATCH,
 	};
 	const struct dcbx_port *d = &sw->control->lldp.port[port];
-	struct sw_port_wish *wish = &sw->ports[port].wish;
+	struct sw_port_state *wanted = &sw->ports[port].wanted;
 
 	sw_event_record(sw, &(struct sw_event){.at_ns = now_ns,
 					       .kind = kinds[d->pfc_state],
@@ -152,8 +152,8 @@ tell_change(struct sw *sw, uint16_t port, uint64_t now_ns)
 					       .theirs = d->peer.dcbx.pfc.enable});
 	if (!(sw->control->lldp.auto_ports >> port & 1))
 		return;
-	__atomic_store_n(&wish->pfc_prios, d->pfc_prios, __ATOMIC_RELAXED);
-	sw_wish_made(sw, port);
+	__atomic_store_n(&wanted->pfc_prios, d->pfc_prios, __ATOMIC_RELAXED);
+	sw_want_port(sw, port);
 }
 
 void
@@ -179,7 +179,7 @@ sw_dcbx_set_params(struct sw *sw, const struct sw_params *params, uint64_t now_n
 		if (memcmp(&says, &d->local.dcbx, sizeof(says)) != 0)
 			dcbx_port_say(d, &says, now_ns);
 		l->told_prios[port] = d->pfc_prios;
-		__atomic_store_n(&sw->ports[port].wish.pfc_prios,
+		__atomic_store_n(&sw->ports[port].wanted.pfc_prios,
 				 is_auto ? d->pfc_prios : params->qos.pfc_enable, __ATOMIC_RELAXED);
 	}
 }
@@ -189,7 +189,7 @@ offer_frame(struct sw *sw, uint16_t port, uint64_t now_ns)
 {
 	struct sw_lldp_out *out = &sw->lldp.out[port];
 
-	if (sw->ports[port].wish.link_down || __atomic_load_n(&out->ready, __ATOMIC_ACQUIRE))
+	if (sw->ports[port].wanted.link_down || __atomic_load_n(&out->ready, __ATOMIC_ACQUIRE))
 		return;
 	out->len = (uint16_t)dcbx_port_tx(&sw->control->lldp.port[port], &sw->control->lldp.params,
 					  out->frame, now_ns);

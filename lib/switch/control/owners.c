@@ -6,7 +6,7 @@
 /* control() and the program's other threads wake ports beside the owner, who ignores it but in
  * virtual time, where there is one thread. */
 void
-sw_wish_made(struct sw *sw, uint16_t port)
+sw_want_port(struct sw *sw, uint16_t port)
 {
 	sw_wake(sw, port);
 	sw_want(&sw_owner(sw, port)->request, SW_WANT_PORTS);

@@ -10,7 +10,7 @@ struct node;
 struct sw;
 
 /** The requested state of a port changed; from any thread. Of the front. */
-void sw_wish_made(struct sw *sw, uint16_t port);
+void sw_want_port(struct sw *sw, uint16_t port);
 
 /** Have all owners put the last reload in force? From any thread. */
 bool sw_reload_is_done(const struct node *node);

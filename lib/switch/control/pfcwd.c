@@ -42,7 +42,7 @@ set_params(struct sw_watchdog *wd, const struct sw_params *params)
 void
 sw_pfcwd_init(struct sw *sw, const struct sw_params *params)
 {
-	sw->control->watchdog.big_red_wish = params->pfcwd.big_red_switch;
+	sw->control->watchdog.big_red_wanted = params->pfcwd.big_red_switch;
 	set_params(&sw->control->watchdog, params);
 }
 
@@ -73,20 +73,20 @@ read_sample(const struct sw *sw, uint16_t port, uint8_t prio, uint64_t now_ns)
 static void
 ask_for(struct sw *sw, uint16_t port, uint8_t prio, bool stormed)
 {
-	struct sw_port_wish *wish = &sw->ports[port].wish;
+	struct sw_port_state *wanted = &sw->ports[port].wanted;
 	int action = sw->control->watchdog.big_red ? PFCWD_DROP
 						   : sw->control->watchdog.of_port[port].action;
 	uint8_t bit = (uint8_t)(1u << prio);
-	uint8_t drop = wish->storm_drop & (uint8_t)~bit;
-	uint8_t forward = wish->storm_forward & (uint8_t)~bit;
+	uint8_t drop = wanted->storm_drop & (uint8_t)~bit;
+	uint8_t forward = wanted->storm_forward & (uint8_t)~bit;
 
 	if (stormed && action == PFCWD_DROP)
 		drop |= bit;
 	if (stormed && action == PFCWD_FORWARD)
 		forward |= bit;
-	__atomic_store_n(&wish->storm_drop, drop, __ATOMIC_RELAXED);
-	__atomic_store_n(&wish->storm_forward, forward, __ATOMIC_RELAXED);
-	sw_wish_made(sw, port);
+	__atomic_store_n(&wanted->storm_drop, drop, __ATOMIC_RELAXED);
+	__atomic_store_n(&wanted->storm_forward, forward, __ATOMIC_RELAXED);
+	sw_want_port(sw, port);
 }
 
 static void
@@ -160,19 +160,19 @@ sw_pfcwd_control(struct sw *sw, uint64_t now_ns)
 {
 	struct sw_watchdog *wd = &sw->control->watchdog;
 	uint64_t interval_ns = pfcwd_interval_ns(&wd->params);
-	bool wish;
+	bool wanted;
 
 	if (interval_ns == NEVER_NS)
 		return NEVER_NS;
-	wish = __atomic_load_n(&wd->big_red_wish, __ATOMIC_RELAXED);
-	if (wish != wd->big_red)
-		turn_big_red(sw, wish, now_ns);
+	wanted = __atomic_load_n(&wd->big_red_wanted, __ATOMIC_RELAXED);
+	if (wanted != wd->big_red)
+		turn_big_red(sw, wanted, now_ns);
 	if (now_ns < wd->next_ns)
 		return wd->next_ns;
 	poll_queues(sw, now_ns);
 	if (!wd->big_red && wd->params.big_red_switch_storms != 0 &&
 	    wd->n_storms >= wd->params.big_red_switch_storms) {
-		__atomic_store_n(&wd->big_red_wish, true, __ATOMIC_RELAXED);
+		__atomic_store_n(&wd->big_red_wanted, true, __ATOMIC_RELAXED);
 		turn_big_red(sw, true, now_ns);
 	}
 	/* On the grid, so that times are multiples of the interval; a late poll skips one. */
@@ -212,7 +212,7 @@ sw_pfcwd_set_params(struct sw *sw, const struct sw_params *params, uint64_t now_
 	/* Before it may be off, and nobody looks at the switch any more. */
 	if (wd->big_red && !params->pfcwd.big_red_switch)
 		turn_big_red(sw, false, now_ns);
-	__atomic_store_n(&wd->big_red_wish, params->pfcwd.big_red_switch, __ATOMIC_RELAXED);
+	__atomic_store_n(&wd->big_red_wanted, params->pfcwd.big_red_switch, __ATOMIC_RELAXED);
 	memcpy(old, wd->of_port, sizeof(old));
 	set_params(wd, params);
 	for (uint16_t port = 0; port < sw->n_ports; port++) {
@@ -238,19 +238,19 @@ sw_pfcwd_restart(struct sw *sw)
 	}
 	wd->n_storms = 0;
 	wd->big_red = false;
-	__atomic_store_n(&wd->big_red_wish, wd->params.big_red_switch, __ATOMIC_RELAXED);
+	__atomic_store_n(&wd->big_red_wanted, wd->params.big_red_switch, __ATOMIC_RELAXED);
 }
 
 void
 sw_set_big_red_switch(struct node *node, bool on)
 {
-	__atomic_store_n(&sw_of(node)->control->watchdog.big_red_wish, on, __ATOMIC_RELAXED);
+	__atomic_store_n(&sw_of(node)->control->watchdog.big_red_wanted, on, __ATOMIC_RELAXED);
 }
 
 bool
 sw_big_red_switch(const struct node *node)
 {
-	return __atomic_load_n(&sw_of_const(node)->control->watchdog.big_red_wish,
+	return __atomic_load_n(&sw_of_const(node)->control->watchdog.big_red_wanted,
 			       __ATOMIC_RELAXED);
 }
 

@@ -22,7 +22,7 @@ struct sw_watchdog {
 	uint64_t ports; /* mask: watched */
 	uint64_t next_ns;
 	uint32_t n_storms;
-	bool big_red, big_red_wish;
+	bool big_red, big_red_wanted;
 	struct pfcwd_params of_port[SW_MAX_PORTS];
 	struct pfcwd queue[SW_MAX_PORTS][TM_CLASSES];
 };

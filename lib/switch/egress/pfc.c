@@ -41,12 +41,12 @@ sw_pfc_init_port(struct sw *sw, uint16_t port, const struct sw_params *params)
 	pfc_rx_init(&p->pfc_rx, 0, pp->link_speed_bps);
 	pfc_tx_init(&p->pfc_tx, &params->pfc, pp->link_speed_bps);
 	sw_pfc_set_port(sw, port, params);
-	p->wish = (struct sw_port_wish){
+	p->wanted = (struct sw_port_state){
 		.tx_disabled = pp->tx_disabled,
 		.pfc_prios = pp->flow_control == SW_FLOW_AUTO ? 0 : params->qos.pfc_enable,
 		.pfc_delay_quanta = pp->pfc_delay_quanta,
 	};
-	p->now = p->wish;
+	p->now = p->wanted;
 	sw_pfc_apply(sw, p, 0);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A port: its queues, scheduler, shapers and flow control, written by its owner, and the state that
- * other threads request (wish), which the owner puts in force (now).
+ * other threads request (wanted), which the owner puts in force (now).
  *
  * Invariants: a queue's bit in backlogged is set as long as it holds packets; what is in force
  * (now) changes in sw_port_apply() alone.
@@ -21,8 +21,8 @@ struct sw_queue_shaper {
 	struct token_bucket min, max;
 };
 
-/* Requested state of a port; each member has one writer. */
-struct sw_port_wish {
+/* State of a port that other threads set; each member has one writer. */
+struct sw_port_state {
 	uint8_t link_down;
 	uint8_t link_down_looks; /* times that it was confirmed after a frame had come */
 	uint8_t tx_disabled;
@@ -68,9 +68,9 @@ struct sw_port {
 	uint8_t mac[6];
 	struct sw_storm_counts storm_counts[TM_CLASSES];
 	/* in force, and wanted */
-	struct sw_port_wish now;
-	struct sw_port_wish wish;
-	bool heard; /* a frame came while the wish said that the link is down */
+	struct sw_port_state now;
+	struct sw_port_state wanted;
+	bool heard; /* a frame came while wanted.link_down was set */
 } __rte_cache_aligned;
 
 #endif
