@@ -230,7 +230,7 @@ sw_destroy(struct node *node)
 		return;
 	/* Nothing waits before shards are built. */
 	if (sw->node.ops == &sw_front_ops)
-		sw_shards_settle(sw, 0);
+		sw_crossed_settle(sw, 0);
 	for (uint16_t port = 0; port < sw->n_ports; port++) {
 		for (unsigned int queue = 0; queue < TM_CLASSES; queue++)
 			free_queue(sw, &sw->ports[port].queue[queue]);

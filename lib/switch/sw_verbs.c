@@ -132,20 +132,20 @@ shard_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, u
 
 	assert(sw_owns(&sw->shard, port));
 	mmu_part_refresh(sw->mmu, sw->shard.index);
-	sw_cross_prefetch(&sw->shard, port);
+	sw_crossing_prefetch(&sw->shard, port);
 	for (uint16_t i = 0; i < n; i++)
 		prefetch_to_write(pkt_meta(pkts[i]));
 	/* A port whose device holds frames back has no tx() that would do it. */
 	if (n == 0) {
-		sw_cross_collect(sw, port, now_ns);
-		sw_cross_take(sw, now_ns);
-		sw_cross_fetch(&sw->shard);
+		sw_crossed_collect(sw, port, now_ns);
+		sw_crossed_take(sw, now_ns);
+		sw_crossing_fetch(&sw->shard);
 	}
 	do_if_wanted(sw, now_ns);
 	sw_rx(sw, port, pkts, n, now_ns);
 	if (n == 0) {
-		sw_cross_flush(&sw->shard);
-		sw_cross_settle_debts(&sw->shard);
+		sw_crossing_flush(&sw->shard);
+		sw_give_back_debts(&sw->shard);
 	}
 	mmu_part_publish_lazily(sw->mmu, sw->shard.index, SW_OWED_BYTES);
 }
@@ -162,22 +162,22 @@ shard_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room
 	/* What is released may let a sender go on, and then it counts what others use. */
 	if (unlikely(sw->n_xoff > 0))
 		mmu_part_refresh(sw->mmu, sw->shard.index);
-	sw_cross_collect(sw, port, now_ns);
+	sw_crossed_collect(sw, port, now_ns);
 	if (starts_round)
-		sw_cross_take(sw, now_ns);
+		sw_crossed_take(sw, now_ns);
 	do_if_wanted(sw, now_ns);
 	n = sw_tx(sw, port, pkts, room, now_ns);
 	if (starts_round || n == 0)
-		sw_cross_flush(&sw->shard);
+		sw_crossing_flush(&sw->shard);
 	if (n == 0 || ++sw->shard.calls >= SETTLE_CALLS) {
 		sw->shard.calls = 0;
-		sw_cross_settle_debts(&sw->shard);
+		sw_give_back_debts(&sw->shard);
 		mmu_part_publish(sw->mmu, sw->shard.index);
 	} else {
 		mmu_part_publish_lazily(sw->mmu, sw->shard.index, SW_OWED_BYTES);
 	}
 	if (starts_round)
-		sw_cross_fetch(&sw->shard);
+		sw_crossing_fetch(&sw->shard);
 	return n;
 }
 
@@ -186,7 +186,7 @@ shard_next_ns(const struct node *node, uint16_t port)
 {
 	const struct sw *sw = sw_of_const(node);
 
-	return sw_cross_waits(&sw->shard, port) ? 0 : next_ns(sw, port);
+	return sw_crossing_waits(&sw->shard, port) ? 0 : next_ns(sw, port);
 }
 
 /* Control work is the switch's, not a shard's. */
@@ -212,11 +212,11 @@ end_call(struct sw *front, uint64_t now_ns)
 	struct sw_shards *s = front->shard.shards;
 
 	for (uint16_t i = 0; i < s->n; i++) {
-		sw_cross_flush(&s->shard[i]->shard);
-		sw_cross_settle_debts(&s->shard[i]->shard);
+		sw_crossing_flush(&s->shard[i]->shard);
+		sw_give_back_debts(&s->shard[i]->shard);
 		mmu_part_publish(front->mmu, i);
 	}
-	sw_shards_settle(front, now_ns);
+	sw_crossed_settle(front, now_ns);
 	for (uint16_t i = 0; i < s->n; i++) {
 		for (unsigned int w = 0; w < RTE_DIM(front->node.wake); w++) {
 			front->node.wake[w] |= s->shard[i]->node.wake[w];

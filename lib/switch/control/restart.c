@@ -15,7 +15,7 @@ empty_ports(struct sw *sw, uint64_t now_ns)
 		if (!sw_owns(&sw->shard, port))
 			continue;
 		for (uint8_t queue = 0; queue < TM_CLASSES; queue++)
-			sw_flush_queue(sw, port, queue, SW_DROP_RESTART, now_ns);
+			sw_closed_flush(sw, port, queue, SW_DROP_RESTART, now_ns);
 	}
 }
 
@@ -24,7 +24,7 @@ static void
 settle(struct sw *front, uint64_t now_ns)
 {
 	if (front->shard.shards != NULL)
-		sw_shards_settle(front, now_ns);
+		sw_crossed_settle(front, now_ns);
 }
 
 void

@@ -40,7 +40,7 @@ link_down(struct sw *sw, uint16_t port, uint64_t now_ns)
 {
 	set_down(sw, port, true);
 	for (uint8_t queue = 0; queue < TM_CLASSES; queue++)
-		sw_flush_queue(sw, port, queue, SW_DROP_LINK_DOWN, now_ns);
+		sw_closed_flush(sw, port, queue, SW_DROP_LINK_DOWN, now_ns);
 	sw_pfc_reset(sw, port, now_ns);
 }
 
@@ -54,7 +54,7 @@ close_queues(struct sw *sw, uint16_t port, uint64_t now_ns)
 	p->storm_pgs = p->now.storm_drop | p->now.storm_forward;
 	p->closed_queues = p->now.link_down ? UINT8_MAX : storm;
 	for (; fresh != 0 && !p->now.link_down; fresh &= (uint8_t)(fresh - 1))
-		sw_pfcwd_flush(sw, port, (uint8_t)__builtin_ctz(fresh), now_ns);
+		sw_closed_flush_storm(sw, port, (uint8_t)__builtin_ctz(fresh), now_ns);
 }
 
 void
@@ -79,7 +79,7 @@ sw_port_apply(struct sw *sw, uint16_t port, uint64_t now_ns)
 }
 
 void
-sw_hear(struct sw *sw, uint16_t port, uint64_t now_ns)
+sw_port_hear(struct sw *sw, uint16_t port, uint64_t now_ns)
 {
 	__atomic_store_n(&sw->ports[port].heard, true, __ATOMIC_RELAXED);
 	sw_port_apply(sw, port, now_ns);

@@ -9,6 +9,6 @@
 void sw_port_apply(struct sw *sw, uint16_t port, uint64_t now_ns);
 
 /** A frame came in by a port whose link is down: the link is up until it is reported down again. */
-void sw_hear(struct sw *sw, uint16_t port, uint64_t now_ns);
+void sw_port_hear(struct sw *sw, uint16_t port, uint64_t now_ns);
 
 #endif

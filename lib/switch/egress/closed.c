@@ -13,7 +13,7 @@ storms_of(const struct sw *sw, const struct sw_port *p, uint8_t queue)
 }
 
 uint64_t
-sw_flush_queue(struct sw *sw, uint16_t port, uint8_t queue, enum sw_drop reason, uint64_t now_ns)
+sw_closed_flush(struct sw *sw, uint16_t port, uint8_t queue, enum sw_drop reason, uint64_t now_ns)
 {
 	struct sw_port *p = &sw->ports[port];
 	struct sw_queue *q = &p->queue[queue];
@@ -39,17 +39,17 @@ sw_flush_queue(struct sw *sw, uint16_t port, uint8_t queue, enum sw_drop reason,
 }
 
 void
-sw_pfcwd_flush(struct sw *sw, uint16_t port, uint8_t queue, uint64_t now_ns)
+sw_closed_flush_storm(struct sw *sw, uint16_t port, uint8_t queue, uint64_t now_ns)
 {
 	struct sw_port *p = &sw->ports[port];
 	uint8_t prio = (uint8_t)__builtin_ctz(storms_of(sw, p, queue));
 
 	counter_add(&p->storm_counts[prio].tx_dropped,
-		    sw_flush_queue(sw, port, queue, SW_DROP_PFC_WATCHDOG, now_ns));
+		    sw_closed_flush(sw, port, queue, SW_DROP_PFC_WATCHDOG, now_ns));
 }
 
 enum sw_drop
-sw_port_refuses(struct sw *sw, uint16_t port, uint8_t queue)
+sw_closed_refuse(struct sw *sw, uint16_t port, uint8_t queue)
 {
 	struct sw_port *p = &sw->ports[port];
 
@@ -60,7 +60,7 @@ sw_port_refuses(struct sw *sw, uint16_t port, uint8_t queue)
 }
 
 enum sw_drop
-sw_pfcwd_ingress(struct sw *sw, uint16_t port, uint8_t pg)
+sw_closed_ingress(struct sw *sw, uint16_t port, uint8_t pg)
 {
 	struct sw_port *p = &sw->ports[port];
 

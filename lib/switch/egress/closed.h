@@ -7,16 +7,16 @@
 #include "switch/egress/switch.h"
 
 /** Drop all packets of a queue, counted under reason. @return how many. */
-uint64_t sw_flush_queue(struct sw *sw, uint16_t port, uint8_t queue, enum sw_drop reason,
-			uint64_t now_ns);
+uint64_t sw_closed_flush(struct sw *sw, uint16_t port, uint8_t queue, enum sw_drop reason,
+			 uint64_t now_ns);
 
 /** Drop all packets of a queue whose storm has begun. */
-void sw_pfcwd_flush(struct sw *sw, uint16_t port, uint8_t queue, uint64_t now_ns);
+void sw_closed_flush_storm(struct sw *sw, uint16_t port, uint8_t queue, uint64_t now_ns);
 
 /** A frame came in to a group of storm_pgs. @return SW_PASS or why it is dropped. */
-enum sw_drop sw_pfcwd_ingress(struct sw *sw, uint16_t port, uint8_t pg);
+enum sw_drop sw_closed_ingress(struct sw *sw, uint16_t port, uint8_t pg);
 
 /** Why a frame to a queue of closed_queues is refused, and count it where that is counted. */
-enum sw_drop sw_port_refuses(struct sw *sw, uint16_t port, uint8_t queue);
+enum sw_drop sw_closed_refuse(struct sw *sw, uint16_t port, uint8_t queue);
 
 #endif

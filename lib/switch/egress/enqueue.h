@@ -56,7 +56,7 @@ sw_admit_egress(struct sw *sw, struct arrival *a, uint16_t port)
 	enum sw_drop reason;
 
 	if (unlikely(p->closed_queues >> a->class.queue & 1))
-		return sw_port_refuses(sw, port, a->class.queue);
+		return sw_closed_refuse(sw, port, a->class.queue);
 	reason = sw_drop_of(mmu_egress_admit(sw->mmu, port, a->class.queue, a->charged_bytes));
 	a->flags &= (uint8_t)~PKT_WRED_DONE;
 	if (reason != SW_PASS || !sw_wred_drops(p, a))

@@ -42,7 +42,7 @@ struct sw_port {
 	uint8_t backlogged;         /* mask of queues that hold packets */
 	uint8_t paused_queues;      /* mask, of pfc_rx when it was last asked; all while disabled */
 	uint8_t xoff_pgs;           /* mask: groups whose senders the buffer wants held */
-	uint8_t closed_queues;      /* mask: sw_port_refuses() what comes to these */
+	uint8_t closed_queues;      /* mask: sw_closed_refuse() what comes to these */
 	uint8_t min_queues;         /* mask: have a min_rate_bps */
 	uint8_t max_queues;         /* mask: have a max_rate_bps */
 	uint8_t below_min;          /* mask, in min_queues, as of the last tx() */
@@ -50,7 +50,7 @@ struct sw_port {
 	uint8_t wred_queues;        /* mask: have a curve */
 	uint8_t ecn_queues;         /* mask, in wred_queues: it marks */
 	uint8_t nonect_drop_queues; /* mask, in wred_queues: it drops what may not be marked */
-	uint8_t storm_pgs;          /* mask: sw_pfcwd_ingress() decides on what comes in */
+	uint8_t storm_pgs;          /* mask: sw_closed_ingress() decides on what comes in */
 	bool shaped;                /* the shaper is slower than the wire */
 	struct token_bucket shaper; /* of data; control frames are charged, but do not wait */
 	struct token_bucket wire;   /* what control frames wait for; only while shaped */

@@ -27,7 +27,7 @@ drop_priority_tag(const struct sw_pools *pools, struct arrival *a)
 }
 
 enum sw_drop
-sw_filter_vlan(const struct sw_forward *f, struct arrival *a, uint16_t vid)
+sw_bridge_filter(const struct sw_forward *f, struct arrival *a, uint16_t vid)
 {
 	uint16_t access = f->vlans->access_domain[a->in_port];
 
@@ -115,7 +115,7 @@ forward(struct sw_forward *f, struct arrival *a, const uint64_t keys[2], const u
 }
 
 bool
-sw_l2_forward(struct sw_forward *f, struct arrival *a, unsigned int n, enum sw_drop reasons[])
+sw_bridge_forward(struct sw_forward *f, struct arrival *a, unsigned int n, enum sw_drop reasons[])
 {
 	uint64_t keys[2 * SW_BURST + 2];
 	uint32_t homes[2 * SW_BURST + 2];

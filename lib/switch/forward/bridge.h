@@ -11,7 +11,7 @@
 
 /** Which VLAN a frame is in that came by a port that filters, with this one in its tag, or 0.
  * @return SW_PASS or why it is not forwarded. */
-enum sw_drop sw_filter_vlan(const struct sw_forward *f, struct arrival *a, uint16_t vid);
+enum sw_drop sw_bridge_filter(const struct sw_forward *f, struct arrival *a, uint16_t vid);
 
 /**
  * Learn where the sources of a burst are, and find where the destinations are.
@@ -19,13 +19,14 @@ enum sw_drop sw_filter_vlan(const struct sw_forward *f, struct arrival *a, uint1
  * @param reasons  Per frame: SW_PASS, SW_TO_ROUTER, or why it is not forwarded.
  * @return         Is there one for the router?
  */
-bool sw_l2_forward(struct sw_forward *f, struct arrival *a, unsigned int n, enum sw_drop reasons[]);
+bool sw_bridge_forward(struct sw_forward *f, struct arrival *a, unsigned int n,
+		       enum sw_drop reasons[]);
 
 /* Inline definitions */
 
-/** Which VLAN a frame is in, by its port and its tag. @return as sw_filter_vlan(). */
+/** Which VLAN a frame is in, by its port and its tag. @return as sw_bridge_filter(). */
 static inline enum sw_drop
-sw_l2_classify(const struct sw_forward *f, struct arrival *a)
+sw_bridge_classify(const struct sw_forward *f, struct arrival *a)
 {
 	uint16_t vid = 0;
 
@@ -38,7 +39,7 @@ sw_l2_classify(const struct sw_forward *f, struct arrival *a)
 	}
 	a->not_to = 1ull << a->in_port;
 	a->domain = vid;
-	return f->vlans->access_domain[a->in_port] != SW_TRANSPARENT ? sw_filter_vlan(f, a, vid)
+	return f->vlans->access_domain[a->in_port] != SW_TRANSPARENT ? sw_bridge_filter(f, a, vid)
 								     : SW_PASS;
 }
 

@@ -90,7 +90,7 @@ sw_admit(struct sw *sw, struct arrival *a)
 
 	reason = unlikely(sw_above_mtu(sw_classify(&sw->classes, a), a)) ? SW_DROP_MTU : SW_PASS;
 	if (unlikely(sw->ports[a->in_port].storm_pgs >> a->class.pg & 1) && reason == SW_PASS)
-		reason = sw_pfcwd_ingress(sw, a->in_port, a->class.pg);
+		reason = sw_closed_ingress(sw, a->in_port, a->class.pg);
 	if (likely(reason == SW_PASS))
 		reason = admit_ingress(sw, a);
 	if (unlikely(reason != SW_PASS)) {

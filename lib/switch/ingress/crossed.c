@@ -38,7 +38,7 @@ unpack(struct sw *sw, struct arrival *a, struct rte_mbuf *m, uint64_t now_ns)
 static void
 take_fetched(struct sw *sw, uint64_t now_ns)
 {
-	struct sw_fetched *f = sw_fetched_by(&sw->shard);
+	struct sw_fetched *f = sw_crossing_fetched(&sw->shard);
 	struct arrival arrivals[SW_BURST];
 
 	if (f->n == 0)
@@ -50,12 +50,12 @@ take_fetched(struct sw *sw, uint64_t now_ns)
 }
 
 void
-sw_cross_take(struct sw *sw, uint64_t now_ns)
+sw_crossed_take(struct sw *sw, uint64_t now_ns)
 {
 	take_fetched(sw, now_ns);
 	/* At a high rate, more bursts without prefetching. */
 	for (unsigned int i = 1; i < TAKE_BURSTS && sw_crossing_burst_waits(&sw->shard); i++) {
-		sw_cross_fetch(&sw->shard);
+		sw_crossing_fetch(&sw->shard);
 		take_fetched(sw, now_ns);
 	}
 	if (sw->forward.router != NULL)
@@ -77,7 +77,7 @@ collect_from(struct sw *sw, uint16_t from, uint16_t port, uint64_t now_ns)
 }
 
 void
-sw_cross_collect(struct sw *sw, uint16_t port, uint64_t now_ns)
+sw_crossed_collect(struct sw *sw, uint16_t port, uint64_t now_ns)
 {
 	for (uint16_t from = 0; from < sw->shard.shards->n; from++) {
 		if (from != sw->shard.index)
@@ -86,7 +86,7 @@ sw_cross_collect(struct sw *sw, uint16_t port, uint64_t now_ns)
 }
 
 void
-sw_shards_settle(struct sw *front, uint64_t now_ns)
+sw_crossed_settle(struct sw *front, uint64_t now_ns)
 {
 	bool waits = true;
 
@@ -95,15 +95,15 @@ sw_shards_settle(struct sw *front, uint64_t now_ns)
 		for (uint16_t port = 0; port < front->n_ports; port++) {
 			struct sw *sw = sw_owner(front, port);
 
-			if (!sw_cross_waits(&sw->shard, port))
+			if (!sw_crossing_waits(&sw->shard, port))
 				continue;
 			waits = true;
 			mmu_part_refresh(sw->mmu, sw->shard.index);
-			sw_cross_collect(sw, port, now_ns);
-			sw_cross_fetch(&sw->shard);
-			sw_cross_take(sw, now_ns);
-			sw_cross_flush(&sw->shard);
-			sw_cross_settle_debts(&sw->shard);
+			sw_crossed_collect(sw, port, now_ns);
+			sw_crossing_fetch(&sw->shard);
+			sw_crossed_take(sw, now_ns);
+			sw_crossing_flush(&sw->shard);
+			sw_give_back_debts(&sw->shard);
 			mmu_part_publish(sw->mmu, sw->shard.index);
 		}
 	}

@@ -6,10 +6,10 @@
 #include "switch/egress/switch.h"
 
 /** Release the charges that other shards have given back to a port. */
-void sw_cross_collect(struct sw *sw, uint16_t port, uint64_t now_ns);
+void sw_crossed_collect(struct sw *sw, uint16_t port, uint64_t now_ns);
 /** Admit frames that other shards have handed over, up to a bound. */
-void sw_cross_take(struct sw *sw, uint64_t now_ns);
+void sw_crossed_take(struct sw *sw, uint64_t now_ns);
 /** Serve all shards until nothing waits between them; one thread drives all of them. */
-void sw_shards_settle(struct sw *front, uint64_t now_ns);
+void sw_crossed_settle(struct sw *front, uint64_t now_ns);
 
 #endif

@@ -42,7 +42,7 @@ send_one(struct sw *sw, uint16_t port, const struct sw_lldp_out *out)
 	if (m == NULL)
 		reason = SW_DROP_NO_MBUF;
 	else if (p->closed_queues >> queue & 1)
-		reason = sw_port_refuses(sw, port, queue);
+		reason = sw_closed_refuse(sw, port, queue);
 	else if (mmu_egress_admit(sw->mmu, port, queue, charged_bytes) != MMU_ADMIT)
 		reason = SW_DROP_QUEUE_LIMIT;
 	if (reason != SW_PASS) {

@@ -106,7 +106,7 @@ parse(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, unsigned int n,
 		packets++;
 		bytes += a->frame_bytes;
 		if (likely(reason == SW_PASS))
-			reason = sw_l2_classify(&sw->forward, a);
+			reason = sw_bridge_classify(&sw->forward, a);
 		if (likely(reason == SW_PASS))
 			a++;
 		else
@@ -154,7 +154,7 @@ rx_burst(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, unsigned int n, u
 	for (unsigned int i = 0; i < n && i < PREFETCH; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], void *));
 	n = parse(sw, port, pkts, n, arrivals, now_ns);
-	if (sw_l2_forward(&sw->forward, arrivals, n, reasons))
+	if (sw_bridge_forward(&sw->forward, arrivals, n, reasons))
 		route(sw, arrivals, n, reasons, now_ns);
 	if (n == 1)
 		admit_one(sw, port, arrivals, reasons[0], now_ns);
@@ -167,7 +167,7 @@ sw_rx(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t
 {
 	assert(port < sw->n_ports);
 	if (unlikely(sw_down_ports(&sw->forward) >> port & 1) && n > 0)
-		sw_hear(sw, port, now_ns);
+		sw_port_hear(sw, port, now_ns);
 	for (unsigned int i = 0; i < n; i += SW_BURST)
 		rx_burst(sw, port, pkts + i, RTE_MIN(n - i, (unsigned int)SW_BURST), now_ns);
 }

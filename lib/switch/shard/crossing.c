@@ -25,7 +25,7 @@ sw_crossing_hand_over(struct sw_shard *shard, uint16_t to)
 }
 
 void
-sw_cross_flush(struct sw_shard *shard)
+sw_crossing_flush(struct sw_shard *shard)
 {
 	for (; shard->crossing_to != 0; shard->crossing_to &= shard->crossing_to - 1) {
 		uint16_t to = (uint16_t)__builtin_ctzll(shard->crossing_to);
@@ -36,10 +36,10 @@ sw_cross_flush(struct sw_shard *shard)
 }
 
 void
-sw_cross_fetch(struct sw_shard *shard)
+sw_crossing_fetch(struct sw_shard *shard)
 {
 	const struct sw_shards *s = shard->shards;
-	struct sw_fetched *f = sw_fetched_by(shard);
+	struct sw_fetched *f = sw_crossing_fetched(shard);
 	uint32_t first = f->n;
 
 	for (uint16_t i = 0; f->n < SW_BURST && i < s->n; i++) {
@@ -69,12 +69,12 @@ sw_crossing_burst_waits(const struct sw_shard *shard)
 }
 
 bool
-sw_cross_waits(const struct sw_shard *shard, uint16_t port)
+sw_crossing_waits(const struct sw_shard *shard, uint16_t port)
 {
 	const struct sw_shards *s = shard->shards;
 
 	/* What this shard has in hand has left the rings. */
-	if (sw_fetched_by(shard)->n > 0 || shard->crossing_to != 0 || shard->owing != 0)
+	if (sw_crossing_fetched(shard)->n > 0 || shard->crossing_to != 0 || shard->owing != 0)
 		return true;
 	for (uint16_t from = 0; from < s->n; from++) {
 		if (from != shard->index && (sw_is_given(s, from, port) ||
@@ -86,7 +86,7 @@ sw_cross_waits(const struct sw_shard *shard, uint16_t port)
 }
 
 void
-sw_cross_prefetch(const struct sw_shard *shard, uint16_t port)
+sw_crossing_prefetch(const struct sw_shard *shard, uint16_t port)
 {
 	const struct sw_shards *s = shard->shards;
 

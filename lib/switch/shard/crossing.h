@@ -10,18 +10,18 @@ struct rte_mbuf;
 /** One operation on a ring for all that crosses to one shard. */
 void sw_crossing_hand_over(struct sw_shard *shard, uint16_t to);
 /** Hand over all crossing frames. */
-void sw_cross_flush(struct sw_shard *shard);
+void sw_crossing_flush(struct sw_shard *shard);
 
-/** Prefetch the frames handed over so far for the next sw_cross_take(): another core wrote each of
- * them last. */
-void sw_cross_fetch(struct sw_shard *shard);
+/** Prefetch the frames handed over so far for the next sw_crossed_take(): another core wrote each
+ * of them last. */
+void sw_crossing_fetch(struct sw_shard *shard);
 /** Does at least a burst wait in the rings? */
 bool sw_crossing_burst_waits(const struct sw_shard *shard);
 
 /** Does anything wait for the shard, or for this port of it? */
-bool sw_cross_waits(const struct sw_shard *shard, uint16_t port);
-/** Prefetch what the port's next sw_cross_collect() will read. */
-void sw_cross_prefetch(const struct sw_shard *shard, uint16_t port);
+bool sw_crossing_waits(const struct sw_shard *shard, uint16_t port);
+/** Prefetch what the port's next sw_crossed_collect() will read. */
+void sw_crossing_prefetch(const struct sw_shard *shard, uint16_t port);
 
 /* Inline definitions */
 
@@ -39,7 +39,7 @@ sw_crossing_put(struct sw_shard *shard, struct rte_mbuf *m, uint16_t to)
 
 /** Frames that the shard has taken from the rings. */
 static inline struct sw_fetched *
-sw_fetched_by(const struct sw_shard *shard)
+sw_crossing_fetched(const struct sw_shard *shard)
 {
 	return &shard->shards->fetched[shard->index];
 }

@@ -18,7 +18,7 @@ sw_give_back(struct sw_shard *shard, uint16_t port, uint8_t pg, uint64_t charge)
 }
 
 void
-sw_cross_settle_debts(struct sw_shard *shard)
+sw_give_back_debts(struct sw_shard *shard)
 {
 	struct sw_shards *s = shard->shards;
 

@@ -22,7 +22,7 @@
 void sw_give_back(struct sw_shard *shard, uint16_t port, uint8_t pg, uint64_t charge);
 
 /** Write all debts for their owners. */
-void sw_cross_settle_debts(struct sw_shard *shard);
+void sw_give_back_debts(struct sw_shard *shard);
 
 /* Inline definitions */
 
