@@ -48,6 +48,8 @@ give_up(int signo)
 		"lock; ended without\n";
 
 	(void)signo;
+	/* No thread is in stdio: the one that ends the program waits in EAL. */
+	(void)fflush(NULL);
 	(void)!write(STDERR_FILENO, line, sizeof(line) - 1);
 	_exit(state.code);
 }
@@ -137,7 +139,6 @@ void
 eal_quiet(int code)
 {
 	state.code = code;
-	(void)fflush(NULL);
 	signal(SIGALRM, give_up);
 	(void)alarm(EAL_END_PATIENCE_S);
 	(void)rte_pdump_uninit();
