@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <rte_ethdev.h>
 
-#include "nic/nic_rss.h"
+#include "nic/port/rss.h"
 
 struct port_rss {
 	bool asked;         /* the device hashes UDP */

@@ -12,7 +12,7 @@
 
 #define STORY_LINES 24u
 
-/* Words of "hold": of nic/nic_hold.h. */
+/* Words of "hold": of nic/observe/hold.h. */
 static const struct {
 	const char *hold, *words;
 } holds[] = {

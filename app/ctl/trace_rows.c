@@ -8,7 +8,7 @@
 
 #include "base/fixed.h"
 #include "common/say.h"
-#include "nic/nic_trace.h"
+#include "nic/measure/trace.h"
 
 static uint64_t
 member(const json_t *o, const char *key)

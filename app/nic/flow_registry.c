@@ -435,7 +435,7 @@ find_places(struct flow_registry *registry, struct flow_life *life)
 	for (uint32_t i = 0; n->placed && i < life->flow.qp_count; i++) {
 		uint16_t at = nodes_home(n, &life->flow, i);
 
-		nic_share_put(n->share, first + i, (struct nic_place){at, next[at]++});
+		nic_share_put(n->share, first + i, (struct nic_home){at, next[at]++});
 	}
 	return 0;
 }

@@ -21,8 +21,8 @@
 #include "base/names.h"
 #include "base/ranges.h"
 #include "ctl/nic_config.h"
-#include "nic/nic_flow.h"
 #include "nic/nodes.h"
+#include "nic/observe/flow_info.h"
 
 /* Of one entry at the last sample: the main lcore's. */
 struct flow_mark {

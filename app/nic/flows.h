@@ -17,7 +17,7 @@
 #include "common/run.h"
 #include "ctl/nic_config.h"
 #include "nic/flow_registry.h"
-#include "nic/nic_flow.h"
+#include "nic/observe/flow_info.h"
 
 /* One flow, of the configuration or gone. */
 struct flow_shown {

@@ -13,8 +13,8 @@
 #include "common/port_queues.h"
 #include "common/port_rss.h"
 #include "ctl/nic_config.h"
-#include "nic/nic_rss.h"
-#include "nic/nic_share.h"
+#include "nic/port/rss.h"
+#include "nic/port/share.h"
 
 struct nic_nodes {
 	struct nic_params nic; /* as at the start */

@@ -7,8 +7,8 @@
 #include "base/fixed.h"
 #include "common/report.h"
 #include "ctl/json.h"
-#include "nic/nic_hold.h"
-#include "nic/nic_share.h"
+#include "nic/observe/hold.h"
+#include "nic/port/share.h"
 
 /* Add what a table of counters names. */
 static void
@@ -113,7 +113,7 @@ nic_qp_object(const struct run_app *app, const struct nic_config *config, uint32
 	      uint64_t elapsed_ns)
 {
 	const struct nic_flow *flow = nic_config_flow_of(config, number, NULL);
-	struct nic_place at = nic_share_find(app->share, number);
+	struct nic_home at = nic_share_find(app->share, number);
 
 	return info_object(app->nodes[at.node], at.item, config->nic.first_qpn + number, flow,
 			   flows_active_ns(flow, elapsed_ns));
@@ -124,7 +124,7 @@ nic_add_hold(json_t *o, const struct run_app *app, const struct nic_config *conf
 	     uint64_t now_ns)
 {
 	const struct nic_flow *flow = nic_config_flow_of(config, number, NULL);
-	struct nic_place at = nic_share_find(app->share, number);
+	struct nic_home at = nic_share_find(app->share, number);
 	struct nic_qp_hold h;
 
 	nic_qp_hold(app->nodes[at.node], at.item, &h);

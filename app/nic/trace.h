@@ -4,7 +4,7 @@
 #define QUENCH_APP_NIC_TRACE_H
 
 #include "ctl/nic_config.h"
-#include "nic/nic_share.h"
+#include "nic/port/share.h"
 
 /** Begin. share: where the QPs are. @return 0, or an exit code. */
 int trace_start(struct node *const *nodes, const struct nic_share *share,

@@ -37,7 +37,7 @@ tracing_open(struct tracing *t, const struct nic_nodes *nodes)
 			t->traced[t->n++] = (struct traced){
 				.trace = traces->trace[i],
 				.number = nic_share_number(
-					nodes->share, (struct nic_place){at, traces->index[i]}),
+					nodes->share, (struct nic_home){at, traces->index[i]}),
 				.at = {at, traces->index[i]},
 				.serial = ++t->serials,
 				.configured = true,
@@ -148,7 +148,7 @@ take_out_forgotten(struct tracing *t, uint64_t now_ns)
 static int
 find_or_begin(struct tracing *t, uint32_t number, uint64_t now_ns, struct traced **out)
 {
-	struct nic_place at = nic_share_find(t->nodes->share, number);
+	struct nic_home at = nic_share_find(t->nodes->share, number);
 	struct nic_trace *trace;
 
 	*out = find(t, number);

@@ -19,16 +19,16 @@
 #include <stdint.h>
 
 #include "base/units.h"
-#include "nic/nic_share.h"
-#include "nic/nic_trace.h"
+#include "nic/measure/trace.h"
 #include "nic/nodes.h"
+#include "nic/port/share.h"
 
 #define TRACING_LEASE_NS (10 * NS_PER_SEC)
 
 struct traced {
 	struct nic_trace *trace;
 	uint32_t number; /* of the QP, from first_qpn on; when it has left it may be another's */
-	struct nic_place at;
+	struct nic_home at;
 	uint32_t serial; /* of this trace: the QP may have had others */
 	uint32_t clients;
 	bool configured; /* by trace_qps: until the end */

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "nic/nic_flow.h"
+#include "nic/observe/flow_info.h"
 
 /* A row of flows.csv: an interval of a flow ends. */
 struct flow_row {

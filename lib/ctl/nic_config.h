@@ -21,8 +21,8 @@
 
 #include "base/ranges.h"
 #include "ctl/config_compare.h"
+#include "nic/measure/trace.h"
 #include "nic/nic.h"
-#include "nic/nic_trace.h"
 
 #define NIC_FLOW_NAME_CHARS 32
 

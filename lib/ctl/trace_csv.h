@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "nic/nic_trace.h"
+#include "nic/measure/trace.h"
 
 /* All words at once. */
 #define TRACE_REASON_CHARS 95

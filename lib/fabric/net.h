@@ -10,7 +10,7 @@
 
 #include "fabric/fabric.h"
 #include "fabric/scenario.h"
-#include "nic/nic_flow.h"
+#include "nic/observe/flow_info.h"
 
 /* One flow from one host to another: consecutive QPs at both ends. */
 struct net_flow {

@@ -16,8 +16,8 @@
 #include "base/field.h"
 #include "fabric/routes.h"
 #include "fabric/topology.h"
+#include "nic/measure/trace.h"
 #include "nic/nic.h"
-#include "nic/nic_trace.h"
 #include "nic/workload/workload.h"
 #include "switch/sw.h"
 

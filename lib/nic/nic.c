@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Building a NIC, and reading what its QPs did. */
+/* Wiring: a node of its rooms' parts, and its verbs. */
 #include "nic/nic.h"
 
 #include <errno.h>
@@ -7,10 +7,19 @@
 #include <string.h>
 #include <rte_mbuf.h>
 
+#include "base/fixed.h"
 #include "base/pages.h"
-#include "base/seq.h"
-#include "nic/nic_internal.h"
-#include "node/pkt_meta.h"
+#include "nic/core/core.h"
+#include "nic/io/fetch.h"
+#include "nic/io/rx.h"
+#include "nic/measure/measure.h"
+#include "nic/measure/trace.h"
+#include "nic/np/np.h"
+#include "nic/place/cc.h"
+#include "nic/place/reads.h"
+#include "nic/port/common.h"
+#include "nic/port/share.h"
+#include "nic/transport/resolve.h"
 
 /*
  * Pacing: 32 ns is a seventh of a frame at 40 Gb/s.
@@ -30,6 +39,23 @@
 #define PACE_MAX_SLOTS (1u << 18)
 #define PACE_MIN_SLOT_NS 32u
 #define PACE_FRAME_BYTES 1106u
+
+/* A node with what its rooms keep; parts that each call reads stand side by side. */
+struct whole {
+	struct nic nic; /* first: a pointer to it is one to all */
+	struct nic_reloading reload;
+	struct nic_resetting reset;
+	struct nic_leaving leaving;
+	struct nic_neighbours neighbours;
+	struct nic_np np;
+	struct nic_pause pause;
+	struct nic_measure measure;
+	struct nic_tracing tracing;
+	struct nic_crossings crossings;
+	struct nic_before before;
+	struct nic_common common;
+	bool own_payloads;
+};
 
 static uint64_t
 nic_control(struct node *node, uint64_t now_ns)
@@ -93,8 +119,29 @@ shaper_init(struct nic *nic)
 		(p->link_speed_bps * (unsigned __int128)p->shaper_burst_ns + 8 * NS_PER_SEC - 1) /
 		(8 * NS_PER_SEC);
 
-	token_bucket_init(&nic->shaper, p->link_speed_bps, burst_bytes, 0);
-	nic_resolve_init(nic);
+	token_bucket_init(&nic->wire.shaper, p->link_speed_bps, burst_bytes, 0);
+}
+
+static struct whole *
+whole_create(void)
+{
+	struct whole *w = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*w));
+
+	if (w == NULL)
+		return NULL;
+	memset(w, 0, sizeof(*w));
+	w->nic.reload = &w->reload;
+	w->nic.reset = &w->reset;
+	w->nic.leaving = &w->leaving;
+	w->nic.neighbours = &w->neighbours;
+	w->nic.np = &w->np;
+	w->nic.pause = &w->pause;
+	w->nic.measure = &w->measure;
+	w->nic.tracing = &w->tracing;
+	w->nic.crossings = &w->crossings;
+	w->nic.before = &w->before;
+	w->nic.common = &w->common;
+	return w;
 }
 
 static void
@@ -106,15 +153,13 @@ init(struct nic *nic, const struct nic_params *params, const struct nic_pools *p
 	if (nic->params.rp.rp_max_rate_bps == 0)
 		nic->params.rp.rp_max_rate_bps = params->link_speed_bps;
 	nic->window_packets = params->window_packets;
-	nic->qpn_stride = 1;
-	nic->own_qpn = params->first_qpn;
-	nic->common = &nic->own_common;
-	nic->data_pool = pools->data;
-	nic->control_pool = pools->control;
-	nic->plain_queue = qos_map_classify(&params->qos, 0, -1).queue;
-	nic->max_payload_bytes = nic_pool_payload_bytes(pools->data);
+	nic->numbers.stride = 1;
+	nic->numbers.own = params->first_qpn;
+	nic->mbufs.data = pools->data;
+	nic->mbufs.control = pools->control;
+	nic->mbufs.max_payload_bytes = nic_pool_payload_bytes(pools->data);
 	nic->look_again_ns = NEVER_NS;
-	nic->leaving = (struct nic_leaving){.head = FLOW_NONE, .tail = FLOW_NONE};
+	*nic->leaving = (struct nic_leaving){.head = FLOW_NONE, .tail = FLOW_NONE};
 	queues_init(&nic->cnps);
 	queues_init(&nic->acks);
 	nic->qp_burst_nanobits = token_burst_nanobits(params->qp_burst_bytes);
@@ -127,6 +172,7 @@ init(struct nic *nic, const struct nic_params *params, const struct nic_pools *p
 struct node *
 nic_create(const struct nic_params *params, const struct nic_pools *pools)
 {
+	struct whole *whole;
 	struct nic *nic;
 	char why[128];
 
@@ -137,24 +183,20 @@ nic_create(const struct nic_params *params, const struct nic_pools *pools)
 		errno = EINVAL;
 		return NULL;
 	}
-	nic = calloc(1, sizeof(*nic));
-	if (nic == NULL)
+	whole = whole_create();
+	if (whole == NULL)
 		return NULL;
+	nic = &whole->nic;
 	init(nic, params, pools);
-	nic->neighs = neigh_table_create(&(struct neigh_params){
-		.retrans_ns = params->neigh_retrans_time_ns,
-		.reachable_ns = params->neigh_reachable_time_ns,
-		.key = params->table_key,
-	});
 	if (params->measure_pacing)
 		nic->due_ns = calloc(params->max_qps, sizeof(*nic->due_ns));
-	nic->own_payloads = pools->payloads == NULL;
-	nic->payloads = nic->own_payloads ? nic_payloads_create() : pools->payloads;
-	if (nic->payloads != NULL)
-		nic->empty = nic_payload(nic->payloads, 0);
+	whole->own_payloads = pools->payloads == NULL;
+	nic->mbufs.payloads = whole->own_payloads ? nic_payloads_create() : pools->payloads;
+	if (nic->mbufs.payloads != NULL)
+		nic->mbufs.empty = nic_payload(nic->mbufs.payloads, 0);
 	nic->wheel = pacing_wheel_create(&nic->params);
-	if (nic->empty == NULL || nic->wheel == NULL || qps_alloc(nic) != 0 ||
-	    nic->neighs == NULL || (params->measure_pacing && nic->due_ns == NULL) ||
+	if (nic->mbufs.empty == NULL || nic->wheel == NULL || qps_alloc(nic) != 0 ||
+	    nic_resolve_init(nic) != 0 || (params->measure_pacing && nic->due_ns == NULL) ||
 	    nic_np_init(nic) != 0 || nic_measure_init(nic) != 0) {
 		nic_destroy(&nic->node);
 		errno = ENOMEM;
@@ -166,14 +208,15 @@ nic_create(const struct nic_params *params, const struct nic_pools *pools)
 void
 nic_destroy(struct node *node)
 {
+	struct whole *whole = (struct whole *)node;
 	struct nic *nic = nic_of(node);
 
 	if (node == NULL)
 		return;
-	if (nic->own_payloads)
-		nic_payloads_destroy(nic->payloads);
+	if (whole->own_payloads)
+		nic_payloads_destroy(nic->mbufs.payloads);
 	nic_np_free(nic);
-	nic_common_free(&nic->own_common);
+	nic_common_free(&whole->common);
 	nic_traces_free(nic);
 	nic_resolve_free(nic);
 	nic_measure_free(nic);
@@ -183,101 +226,14 @@ nic_destroy(struct node *node)
 		qp_ring_free(&nic->ready.ring[i]);
 	pages_free(nic->qps, nic->params.max_qps * sizeof(*nic->qps));
 	pages_free(nic->tallies, nic->params.max_qps * sizeof(*nic->tallies));
-	nic_read_free(nic);
-	pages_free(nic->skipped, nic->params.max_qps * sizeof(*nic->skipped));
+	nic_reads_free(nic);
+	pages_free(nic->reset->skipped, nic->params.max_qps * sizeof(*nic->reset->skipped));
 	pages_free(nic->recv_full_ns, nic->params.max_qps * sizeof(*nic->recv_full_ns));
 	pages_free(nic->acked_bytes, nic->params.max_qps * sizeof(*nic->acked_bytes));
 	nic_chains_free(nic);
 	pages_free(nic->arrivals, nic->params.max_qps * sizeof(*nic->arrivals));
 	pages_free(nic->flows, nic->flows_room * sizeof(*nic->flows));
-	free(nic);
-}
-
-uint32_t
-nic_qp_count(const struct node *node)
-{
-	return __atomic_load_n(&nic_of_const(node)->n_qps, __ATOMIC_RELAXED);
-}
-
-/* @return its flags. */
-static uint16_t
-read_qp(const struct nic *nic, uint32_t index, struct nic_qp_info *out)
-{
-	const struct qp_tally *tally = &nic->tallies[index];
-	const struct qp_flow *flow;
-	struct nic_qp qp;
-	struct cc_view cc;
-
-	words_read(&qp, &nic->qps[index], sizeof(qp));
-	flow = nic_flow_of(nic, &qp);
-	cc_read(&qp.cc, &nic->cc, &cc, qp.bucket.updated_ns);
-	*out = (struct nic_qp_info){
-		.local_qpn = nic_local_qpn(nic, index),
-		.peer_qpn = qp.dest_qp,
-		.rate_bps = qp.bucket.rate_bps,
-		.target_rate_bps = cc.target_rate_bps,
-		.alpha_q32 = cc.alpha_q32,
-		.rtt_ns = nic->measure.rtts != NULL ? nic->measure.rtts[index].last_ns : 0,
-		.tx_wire_bytes = qp.tx_wire_bytes,
-		.tx_packets = qp_tx_packets(&qp, flow),
-		.retransmitted_packets = qp.retransmitted_packets,
-		.tx_messages = qp.acked_msg,
-		.tx_payload_bytes = workload_is_fixed(&flow->params.work)
-					    ? qp.acked_msg * flow->message_bytes
-					    : nic->acked_bytes[index],
-		.rx_payload_bytes = tally->rx_payload_bytes,
-		.rx_messages = tally->rx_messages,
-		.rx_packets = qp.flags & QP_UD ? tally->rx_messages
-						: qp.rx_seq - flow->params.initial_psn,
-		.rx_wire_bytes = tally->rx_wire_bytes,
-		.cnps_handled = tally->cnps_handled,
-		.cnps_sent = tally->cnps_sent,
-		.rate_cuts = qp.rate_cuts,
-		.min_rate_bps = tally->min_rate_kbps * KBPS,
-		.error = qp.flags & QP_ERROR,
-		.done = qp.flags & QP_DONE,
-	};
-	nic_read_info(nic, index, &qp, out);
-	if (nic->measure.times != NULL)
-		nic_measure_info(nic, index, out);
-	return qp.flags;
-}
-
-void
-nic_qp_read(const struct nic *nic, uint32_t index, struct nic_qp_info *out)
-{
-	const struct nic_skipped *skipped = __atomic_load_n(&nic->skipped, __ATOMIC_ACQUIRE);
-	uint16_t flags;
-	uint32_t before;
-
-	if (likely(skipped == NULL)) {
-		read_qp(nic, index, out);
-		return;
-	}
-	skipped += index;
-	do {
-		before = seq_read(&skipped->seq);
-		flags = read_qp(nic, index, out);
-		/* Of READs, requests are counted and not numbered; the responses are. */
-		if (flags & QP_READS)
-			out->rx_packets -= counter_read(&skipped->acked);
-		else
-			out->tx_packets -= counter_read(&skipped->sent);
-		out->rx_packets -= counter_read(&skipped->received);
-	} while (seq_changed(&skipped->seq, before));
-}
-
-bool
-nic_qp_info(const struct node *node, uint32_t index, struct nic_qp_info *out)
-{
-	const struct nic *nic = nic_of_const(node);
-
-	if (!nic_qp_is_there(nic, index)) {
-		*out = (struct nic_qp_info){0};
-		return false;
-	}
-	nic_qp_read(nic, index, out);
-	return true;
+	free(whole);
 }
 
 const struct nic_stats *
@@ -289,13 +245,13 @@ nic_stats(const struct node *node)
 const struct pfc_rx *
 nic_pfc_rx(const struct node *node)
 {
-	return &nic_of_const(node)->pause.pfc_rx;
+	return &nic_of_const(node)->pause->pfc_rx;
 }
 
 const struct pfc_tx *
 nic_pfc_tx(const struct node *node)
 {
-	return &nic_of_const(node)->pause.pfc_tx;
+	return &nic_of_const(node)->pause->pfc_tx;
 }
 
 uint32_t
@@ -305,9 +261,9 @@ nic_neighbours(const struct node *node, uint32_t *unresolved)
 
 	uint32_t n = 0;
 
-	*unresolved = neigh_unresolved(nic->neighs);
-	for (uint32_t i = 0; i < neigh_count(nic->neighs); i++)
-		n += neigh_get(nic->neighs, i)->key.ip.version != 0;
+	*unresolved = neigh_unresolved(nic->neighbours->table);
+	for (uint32_t i = 0; i < neigh_count(nic->neighbours->table); i++)
+		n += neigh_get(nic->neighbours->table, i)->key.ip.version != 0;
 	return n;
 }
 

@@ -44,13 +44,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "base/field.h"
-#include "base/hist.h"
+#include "nic/change/live.h"
+#include "nic/change/reload.h"
+#include "nic/change/reset.h"
+#include "nic/change/setup.h"
+#include "nic/io/tx.h"
+#include "nic/observe/qp_info.h"
 #include "nic/params/counters.h"
 #include "nic/params/params.h"
+#include "nic/place/chain.h"
+#include "nic/port/pause.h"
 #include "nic/qp/payload.h"
 #include "node/node.h"
 #include "tm/pfc_rx.h"
@@ -73,145 +76,6 @@ struct nic_pools {
 struct node *nic_create(const struct nic_params *params, const struct nic_pools *pools);
 void nic_destroy(struct node *node);
 
-/**
- * The device has a transmit queue for pause frames, CNPs, ACKs and NAKs: from now on tx_control()
- * gives those, and tx() the rest. Before the first tx().
- */
-void nic_send_control_apart(struct node *node);
-
-/* Faults of a host that is one node, beside rx() and tx(). */
-
-/** The host takes frames out of its buffers at another rate from now on; 0: all at once. */
-void nic_set_drain_rate(struct node *node, uint64_t drain_rate_bps, uint64_t now_ns);
-/** A defect holds the peer: XOFF for all priorities with PFC (or the link), sent again for ever,
- * whatever its buffers say and device_stall_critical_watermark_ns; or no longer. */
-void nic_set_pause_storm(struct node *node, bool on, uint64_t now_ns);
-/** The link went down or came up: pauses of both directions begin anew. */
-void nic_reset_pause(struct node *node, uint64_t now_ns);
-
-/** Add a QP before the first rx/tx. @return its local QPN, or -EINVAL, -ENOSPC, -ENOMEM. */
-int64_t nic_add_qp(struct node *node, const struct nic_qp_params *params, uint64_t now_ns);
-
-/* What may change of a flow while the node runs, as of struct nic_qp_params. */
-struct nic_flow_live {
-	bool stopped;
-	uint64_t rate_cap_bps, load_bps;
-};
-
-struct nic_reload {
-	struct nic_params params;          /* only members whose fields are live count */
-	const struct nic_flow_live *flows; /* by flow_id; not owned */
-	uint32_t n_flows;
-	/* with nic_take_flows(), flow_ids, not owned */
-	const uint32_t *go, *come;
-	uint32_t n_go, n_come;
-};
-
-/*
- * Flows that come and go while the node runs.
- *
- * One that goes begins no message; what is in flight is ended, or given up after its timeouts. Its
- * QPs are free when it is quiet; what they counted stays until then. One that comes starts at its
- * start_ns, or when it comes if that is later.
- */
-
-/** Let flows come by nic_reload() only, so many at a time, flow_id below that. Before the first.
- * @return 0 or -ENOMEM. */
-int nic_take_flows(struct node *node, uint32_t max_flows);
-
-/* Which QPs of the node a flow has, side by side. */
-struct nic_flow_place {
-	uint32_t first_number; /* in the NIC, of the flow's first QP, counted from first_qpn */
-	uint32_t first_item, n_qps;
-};
-
-/**
- * Take the memory that a flow needs; nic_reload() then lets it come. From one thread at a time,
- * which need not be the owner. No flow has this number or these QPs.
- *
- * @param params  Of the QP with first_number; the peer's QPN of each other counts on from it.
- * @return        0, -EINVAL or -ENOMEM; nic_forget_flow() in each case.
- */
-int nic_prepare_flow(struct node *node, const struct nic_qp_params *params,
-		     const struct nic_flow_place *place);
-/** Has a flow that was let go come to rest? From any thread. */
-bool nic_flow_is_free(const struct node *node, uint32_t flow_id);
-/** Its number and its QPs may be another's. Of one that is free, or was prepared and not let come.
- */
-void nic_forget_flow(struct node *node, uint32_t flow_id);
-
-/**
- * Other params while the node runs: from any thread, one at a time. The owner puts them in force in
- * its next rx() or tx(), from that instant on for all QPs (doc/architecture.md, "A change while it
- * runs"); some of those that nothing touches are visited in each call.
- *
- * A flow that is stopped begins no message; what it has begun it ends. One that goes on begins
- * within a millisecond, or a microsecond for each QP of the node if that is more. Messages of an
- * open loop that had come stay, none come while it is stopped, and those to come do so at the new
- * load. What waits for tokens or for a message waits no longer than the change allows, within a
- * turn of all QPs.
- *
- * @param r  params after nic_params_check(). It must outlive nic_reload_is_done(). Of a flow that
- *           goes, flows[] is not read.
- */
-void nic_reload(struct node *node, const struct nic_reload *r);
-/** From any thread. */
-bool nic_reload_is_done(const struct node *node);
-
-/**
- * Reset the QPs of a flow while the node runs, because its peer lost them: each begins again with
- * its initial PSN, one that gave up too, and sends the messages again that were not acknowledged
- * whole. What a responder had received of a message is forgotten. Rates and counters stay. Of UD
- * nothing is reset. What the peer does meanwhile is answered by the new state as soon as it is
- * there: reset the end that answers first.
- *
- * From any thread, one at a time, not beside nic_reload(). The owner does it in its next calls,
- * some QPs in each.
- *
- * @return 0 or -ENOMEM.
- */
-int nic_reset_flow(struct node *node, uint32_t flow_id);
-/** From any thread. */
-bool nic_reset_is_done(const struct node *node);
-
-/**
- * Let the messages of a requester wait for those that another QP of the node receives: message m is
- * begun when m messages have come in whole, so the first at once. Before the first rx/tx, once for
- * either QP.
- *
- * @param index, after  QPs in the order in which they were added: a requester with arrival =
- * closed, and one that answers WRITE or SEND.
- * @return              0, -EINVAL or -ENOMEM.
- */
-int nic_chain(struct node *node, uint32_t index, uint32_t after);
-
-/* What a QP has done. */
-struct nic_qp_info {
-	uint32_t local_qpn, peer_qpn;
-	uint64_t rate_bps, target_rate_bps, alpha_q32; /* as of when the QP was last looked at */
-	uint64_t rtt_ns;                               /* last measured, at most 4.29 s; 0: none */
-	uint64_t tx_wire_bytes, tx_packets, retransmitted_packets;
-	uint64_t tx_messages;      /* completed: acknowledged whole, of READ all data is here */
-	uint64_t tx_payload_bytes; /* of these messages; of a responder, of READs answered */
-	uint64_t rx_payload_bytes, rx_messages, rx_packets, rx_wire_bytes; /* in order, once */
-	uint64_t cnps_handled, cnps_sent;
-	uint64_t rate_cuts;
-	uint64_t min_rate_bps; /* lowest rate in force so far */
-	/* Of a single QP 0 unless times are measured. CE: of data received. */
-	uint64_t ce_packets, cnps_ignored;
-	uint64_t completions, completion_sum_ns, completion_max_ns; /* messages that were timed */
-	bool error, done;
-};
-
-uint32_t nic_qp_count(const struct node *node);
-/**
- * Read what a QP has done. From any thread: members may be a packet apart.
- *
- * @param index  QPs in the order in which they were added; any number is allowed.
- * @return       false: there is no such QP, and *out is zero. A QP of a flow that comes is there
- *               when its owner has made it, after nic_reload(); it is gone when its flow has left.
- */
-bool nic_qp_info(const struct node *node, uint32_t index, struct nic_qp_info *out);
 const struct nic_stats *nic_stats(const struct node *node);
 const struct pfc_rx *nic_pfc_rx(const struct node *node);
 /** All zero unless the receiver is slow. With 802.3x, priority 0 stands for the link in both. */

@@ -6,9 +6,9 @@
  */
 #include "ctl/nic_config.h"
 #include "fuzz/sequence.h"
-#include "nic/nic_flow.h"
-#include "nic/nic_hold.h"
-#include "nic/nic_share.h"
+#include "nic/observe/flow_info.h"
+#include "nic/observe/hold.h"
+#include "nic/port/share.h"
 
 #define MBUFS 64
 #define FIRST_QPN 17u
@@ -181,7 +181,7 @@ create_share(struct life *l, const struct nic_params *p, bool placed)
 	for (uint32_t number = 0; number < QPS; number++) {
 		uint32_t node = homes >> number & 1;
 
-		nic_share_put(l->share, number, (struct nic_place){node, items[node]++});
+		nic_share_put(l->share, number, (struct nic_home){node, items[node]++});
 	}
 }
 
@@ -379,7 +379,7 @@ place_of(const struct life *l, uint32_t id, uint32_t node)
 	struct nic_flow_place p = {.first_number = id * FLOW_QPS};
 
 	for (uint32_t number = id * FLOW_QPS; number < (id + 1) * FLOW_QPS; number++) {
-		struct nic_place at = nic_share_find(l->share, number);
+		struct nic_home at = nic_share_find(l->share, number);
 
 		if (at.node == node && p.n_qps++ == 0)
 			p.first_item = at.item;

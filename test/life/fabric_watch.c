@@ -7,8 +7,8 @@
 
 #include "base/fixed.h"
 #include "fabric_life.h"
-#include "nic/nic_flow.h"
-#include "nic/nic_hold.h"
+#include "nic/observe/flow_info.h"
+#include "nic/observe/hold.h"
 #include "switch/params/counters.h"
 
 #define PFC_WIRE_BYTES 64 /* a frame with FCS */

@@ -471,7 +471,7 @@ place_of(const struct pair_flow *f, unsigned int h, uint32_t k)
 	struct nic_flow_place at = {.first_number = f->first[h], .first_item = UINT32_MAX};
 
 	for (uint32_t number = f->first[h]; number < f->first[h] + f->n_qps; number++) {
-		struct nic_place place = pair_place(h, number);
+		struct nic_home place = pair_place(h, number);
 
 		if (place.node == k && at.n_qps++ == 0)
 			at.first_item = place.item;

@@ -10,11 +10,11 @@
 #include "base/ranges.h"
 #include "ctl/nic_config.h"
 #include "life.h"
+#include "nic/measure/trace.h"
+#include "nic/observe/flow_info.h"
+#include "nic/observe/hold.h"
+#include "nic/port/share.h"
 #include "nic/workload/arrivals.h"
-#include "nic/nic_flow.h"
-#include "nic/nic_hold.h"
-#include "nic/nic_share.h"
-#include "nic/nic_trace.h"
 #include "nic_test.h"
 
 #define HOSTS 2
@@ -150,7 +150,7 @@ params_of(unsigned int h)
 	return &pair_now.host[h].next;
 }
 
-static inline struct nic_place
+static inline struct nic_home
 pair_place(unsigned int h, uint32_t number)
 {
 	return nic_share_find(pair_now.host[h].share, number);
@@ -159,7 +159,7 @@ pair_place(unsigned int h, uint32_t number)
 static inline struct node *
 pair_node(unsigned int h, uint32_t number, uint32_t *item)
 {
-	struct nic_place at = pair_place(h, number);
+	struct nic_home at = pair_place(h, number);
 
 	*item = at.item;
 	return pair_now.host[h].node[at.node];

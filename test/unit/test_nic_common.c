@@ -6,7 +6,7 @@
 #include "nic_test.h"
 
 #include "base/prng.h"
-#include "nic/nic_share.h"
+#include "nic/port/share.h"
 
 #define QPS 6u
 #define MOST_CNPS 4000

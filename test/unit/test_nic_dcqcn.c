@@ -2,7 +2,7 @@
 /* The NIC's notification and reaction point: marks into CNPs, CNPs into rates. */
 #include "nic_test.h"
 
-#include "nic/nic_trace.h"
+#include "nic/measure/trace.h"
 
 static struct solo solo;
 

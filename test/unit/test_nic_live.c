@@ -10,9 +10,9 @@
 
 #include "base/prng.h"
 #include "base/ranges.h"
-#include "nic/nic_flow.h"
-#include "nic/nic_hold.h"
-#include "nic/nic_share.h"
+#include "nic/observe/flow_info.h"
+#include "nic/observe/hold.h"
+#include "nic/port/share.h"
 
 #define HOSTS 2
 #define MOST_NODES 3
@@ -214,7 +214,7 @@ place_of(const struct flow *f, unsigned int h, uint32_t k)
 	struct nic_flow_place p = {.first_number = f->first[h], .first_item = UINT32_MAX};
 
 	for (uint32_t number = f->first[h]; number < f->first[h] + f->n_qps; number++) {
-		struct nic_place at = nic_share_find(hosts[h].share, number);
+		struct nic_home at = nic_share_find(hosts[h].share, number);
 
 		if (at.node != k)
 			continue;
@@ -265,7 +265,7 @@ static void
 qps_are(const struct flow *f, unsigned int h, bool there)
 {
 	for (uint32_t number = f->first[h]; number < f->first[h] + f->n_qps; number++) {
-		struct nic_place at = nic_share_find(hosts[h].share, number);
+		struct nic_home at = nic_share_find(hosts[h].share, number);
 		const struct node *node = hosts[h].node[at.node];
 		struct nic_qp_info info;
 		struct nic_qp_hold hold;

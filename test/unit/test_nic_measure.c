@@ -5,7 +5,7 @@
 #include "nic_test.h"
 
 #include "base/fixed.h"
-#include "nic/nic_flow.h"
+#include "nic/observe/flow_info.h"
 
 #define LINK_BPS (40 * GBPS)
 /* Wire bytes over IPv4: Eth, IP, UDP, BTH, [RETH], payload, ICRC, FCS, gap. */

@@ -9,7 +9,7 @@
 
 #include "base/prng.h"
 #include "base/units.h"
-#include "nic/nic_internal.h"
+#include "nic/core/core.h"
 #include "nic_test.h"
 #include "sanitized.h"
 

@@ -3,7 +3,7 @@
  * asked. */
 #include "nic_test.h"
 
-#include "nic/nic_flow.h"
+#include "nic/observe/flow_info.h"
 #include "node/pkt_meta.h"
 
 #define CAP (10 * MBPS)

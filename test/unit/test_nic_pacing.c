@@ -5,7 +5,7 @@
  */
 #include "nic_test.h"
 
-#include "nic/nic_hold.h"
+#include "nic/observe/hold.h"
 
 #define QPS 11
 #define SPAN_NS (100 * NS_PER_MS)

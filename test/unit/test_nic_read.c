@@ -5,7 +5,7 @@
 #include "base/fixed.h"
 #include "base/prng.h"
 #include "base/units.h"
-#include "nic/nic_flow.h"
+#include "nic/observe/flow_info.h"
 
 #define SEEN_MAX 8192
 

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "nic/nic_flow.h"
-#include "nic/nic_trace.h"
+#include "nic/measure/trace.h"
+#include "nic/observe/flow_info.h"
 
 #define FRAME_WIRE (1106ull * 8) /* bits of a full packet at MTU 1024 */
 

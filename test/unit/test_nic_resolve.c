@@ -3,7 +3,7 @@
 #include "nic_test.h"
 
 #include "base/prng.h"
-#include "nic/nic_flow.h"
+#include "nic/observe/flow_info.h"
 #include "wire/arp.h"
 #include "wire/icmp.h"
 #include "wire/nd.h"

@@ -3,7 +3,7 @@
 #include "nic_test.h"
 
 #include "base/prng.h"
-#include "nic/nic_flow.h"
+#include "nic/observe/flow_info.h"
 
 static struct pair pair;
 static struct solo solo;

@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "base/prng.h"
-#include "nic/nic_rss.h"
-#include "nic/nic_share.h"
+#include "nic/port/rss.h"
+#include "nic/port/share.h"
 
 /* Microsoft, "Verifying the RSS Hash Calculation": TCP and UDP are hashed alike. */
 static void

@@ -3,8 +3,8 @@
  */
 #include "nic_test.h"
 
-#include "nic/nic_rss.h"
-#include "nic/nic_share.h"
+#include "nic/port/rss.h"
+#include "nic/port/share.h"
 #include "wire/arp.h"
 
 #define NODES 2
@@ -63,7 +63,7 @@ place(void)
 		uint32_t node = bucket_node[bucket_of_qp(i)];
 
 		assert_int_equal(nic_share_find(share, i).item, NIC_NOWHERE);
-		nic_share_put(share, i, (struct nic_place){node, items[node]++});
+		nic_share_put(share, i, (struct nic_home){node, items[node]++});
 	}
 }
 
@@ -195,7 +195,7 @@ numbers_are_dealt_out_in_turn(void **state)
 	assert_int_equal(nic_share_qps(share, 5, 1), 2);
 	assert_int_equal(nic_share_find(share, 3).node, 1);
 	assert_int_equal(nic_share_find(share, 3).item, 1);
-	assert_int_equal(nic_share_number(share, (struct nic_place){1, 1}), 3);
+	assert_int_equal(nic_share_number(share, (struct nic_home){1, 1}), 3);
 	nic_qp_info(nodes[1], 1, &info);
 	assert_int_equal(info.local_qpn, PAIR_QPN + 3);
 	destroy();
@@ -246,7 +246,7 @@ nothing_crosses_where_qps_are_placed_by_rss(void **state)
 	create();
 	for (uint32_t i = 0; i < placed_qps; i++) {
 		struct nic_qp_params qp = nic_test_qp(0);
-		struct nic_place at = nic_share_find(share, i);
+		struct nic_home at = nic_share_find(share, i);
 		struct nic_qp_info info;
 
 		if (i % 3 == 2)

@@ -11,10 +11,10 @@
 
 #include "base/counter.h"
 #include "base/prng.h"
-#include "nic/nic_flow.h"
-#include "nic/nic_hold.h"
-#include "nic/nic_share.h"
-#include "nic/nic_trace.h"
+#include "nic/measure/trace.h"
+#include "nic/observe/flow_info.h"
+#include "nic/observe/hold.h"
+#include "nic/port/share.h"
 
 #define HOSTS 2
 #define NODES 3 /* 0 and 1 are one NIC, 2 is their peer */
@@ -141,7 +141,7 @@ place_of(unsigned int node, uint32_t id)
 	struct nic_flow_place p = {.first_number = id * FLOW_QPS};
 
 	for (uint32_t number = id * FLOW_QPS; number < (id + 1) * FLOW_QPS; number++) {
-		struct nic_place at = nic_share_find(share_of(host_of(node)), number);
+		struct nic_home at = nic_share_find(share_of(host_of(node)), number);
 
 		if (host_of(node) == 0 && at.node != node)
 			continue;

@@ -8,7 +8,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-#include "nic/nic_trace.h"
+#include "nic/measure/trace.h"
 
 static struct solo solo;
 

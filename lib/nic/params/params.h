@@ -2,7 +2,8 @@
 /*
  * Parameters of a NIC and of its QPs: keys, defaults, and the rules that they obey.
  *
- * A NIC copies its parameters when it is created. Members whose fields are live may change while it runs (nic_reload()).
+ * A NIC copies its parameters when it is created. Members whose fields are live may change while
+ * it runs (nic_reload()).
  */
 #ifndef QUENCH_NIC_PARAMS_PARAMS_H
 #define QUENCH_NIC_PARAMS_PARAMS_H
@@ -121,6 +122,12 @@ struct nic_qp_params {
 	uint16_t mtu_bytes;    /* 256, 512, 1024, 2048, 4096 */
 	uint64_t rate_cap_bps; /* 0: none */
 	WORKLOAD_EMBED;
+};
+
+/* What may change of a flow while the node runs, as of struct nic_qp_params. */
+struct nic_flow_live {
+	bool stopped;
+	uint64_t rate_cap_bps, load_bps;
 };
 
 /** @return 0, or -EINVAL with a clause in *why that names the member and the rule. */

@@ -27,6 +27,7 @@ struct nic_units {
 	uint32_t n, room;
 };
 
+/* The node's own where it is alone, else the share's. */
 struct nic_common {
 	uint32_t active;      /* QPs that send: nic_becomes_active() */
 	uint32_t wants_xoff;  /* priorities whose senders have to be held */
@@ -47,5 +48,23 @@ void nic_units_leave(struct nic_units *units, uint32_t unit);
 int nic_units_reserve(struct nic_units *units, uint32_t n);
 
 void nic_common_free(struct nic_common *common);
+
+/**
+ * A QP has something to send from now on: a requester from its start to its end, a responder while
+ * it has READs to answer.
+ * @return QPs of the host that had before. Of those that start together on several lcores, one is
+ * the first.
+ */
+static inline uint32_t
+nic_becomes_active(struct nic_common *common)
+{
+	return __atomic_fetch_add(&common->active, 1, __ATOMIC_RELAXED);
+}
+
+static inline void
+nic_becomes_idle(struct nic_common *common)
+{
+	__atomic_fetch_sub(&common->active, 1, __ATOMIC_RELAXED);
+}
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The constant payload: written into every mbuf of the data pool once, described once per length.
+ * The constant payload: written into every mbuf of the data pool once, described once per
+ * length.
  *
- * The payload stands at one place in all mbufs, behind room for the longest headers, and its bytes
- * depend on their place only, so a shorter payload is a longer one cut short. Invariant: an mbuf that is in the pool
- * holds the pattern, but for the eight bytes at its dirty_off.
+ * The payload stands at one place in all mbufs, behind room for the longest headers, and its
+ * bytes depend on their place only, so a shorter payload is a longer one cut short. Invariant:
+ * an mbuf that is in the pool holds the pattern, but for the eight bytes at its dirty_off.
  */
 #ifndef QUENCH_NIC_QP_PAYLOAD_H
 #define QUENCH_NIC_QP_PAYLOAD_H

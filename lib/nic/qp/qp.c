@@ -7,6 +7,9 @@
 #include "base/fixed.h"
 #include "base/pages.h"
 
+/* The end of an RNR wait is kept in 32 bits of 1.024 us, with no timer of another kind beside it. */
+#define RNR_SHIFT 10
+
 uint32_t
 qp_message_packets(uint64_t message_bytes, uint16_t mtu_bytes)
 {
@@ -146,6 +149,27 @@ qp_go_back(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn)
 	qp->sent_seq = qp_sent_seq(qp);
 	qp->next_seq = qp->acked_seq;
 	find_place(qp, flow, qpn);
+}
+
+void
+qp_begin_rnr_wait(struct nic_qp *qp, uint64_t until_ns)
+{
+	qp->flags |= QP_RNR;
+	qp->progress_tick = (uint32_t)((until_ns + (1u << RNR_SHIFT) - 1) >> RNR_SHIFT);
+}
+
+bool
+qp_in_rnr_wait(struct nic_qp *qp, uint64_t now_ns, uint64_t *until_ns)
+{
+	uint64_t now_tick = now_ns >> RNR_SHIFT;
+	int32_t left = (int32_t)(qp->progress_tick - (uint32_t)now_tick);
+
+	if (left <= 0) {
+		qp->flags &= (uint16_t)~QP_RNR;
+		return false;
+	}
+	*until_ns = (now_tick + (uint32_t)left) << RNR_SHIFT;
+	return true;
 }
 
 int

@@ -151,7 +151,7 @@ static_assert(
 		2560,
 	"with its window, a link and a quarter of a slot of the wheel, a place in a ready ring");
 
-/* A flow that comes and goes while the node runs, nic_live.c; else it stays. */
+/* Life of a flow: it stays, or is added and removed while the node runs (change/live.h). */
 enum flow_life { FLOW_STAYS, FLOW_COMES, FLOW_LEAVES, FLOW_HIDDEN, FLOW_FREE };
 #define FLOW_NONE UINT32_MAX
 
@@ -323,6 +323,11 @@ void qp_acknowledge(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn,
 
 /** Send again from the first unacknowledged packet. */
 void qp_go_back(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn);
+
+/** The responder was not ready: send nothing before a time, at most 2^41 ns from now. Sets QP_RNR. */
+void qp_begin_rnr_wait(struct nic_qp *qp, uint64_t until_ns);
+/** Must a QP with QP_RNR still wait? If not, QP_RNR is cleared. */
+bool qp_in_rnr_wait(struct nic_qp *qp, uint64_t now_ns, uint64_t *until_ns);
 
 /* FIFO of QPs by number, linked through one member of each; a QP is in it at most once. */
 struct qp_list {

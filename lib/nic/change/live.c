@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nic/change/live.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/fixed.h"
+#include "base/pages.h"
+#include "nic/change/reset.h"
+#include "nic/change/setup.h"
+#include "nic/core/core.h"
+#include "nic/measure/measure.h"
+#include "nic/measure/trace.h"
+#include "nic/np/np.h"
+#include "nic/place/place.h"
+#include "nic/place/reads.h"
+#include "nic/transport/resolve.h"
+
+/* QPs looked at in one call. */
+#define STEP_QPS 64u
+/* How often a flow is looked at that waits for ACKs. */
+#define LOOK_NS (100 * NS_PER_US)
+/* A QP that waits for its start or its next message is looked at so often, so that it can leave. */
+#define LOOK_AGAIN_NS NS_PER_SEC
+
+int
+nic_take_flows(struct node *node, uint32_t max_flows)
+{
+	struct nic *nic = nic_of(node);
+
+	assert(nic->n_flows == 0 && nic->flows == NULL);
+	nic->flows = pages_alloc(max_flows * sizeof(*nic->flows));
+	if (nic->flows == NULL)
+		return -ENOMEM;
+	nic->flows_room = max_flows;
+	nic->flows_change = true;
+	nic->look_again_ns = LOOK_AGAIN_NS;
+	/* A flow has one peer. */
+	if (neigh_reserve(nic->neighbours->table, max_flows) != 0)
+		return -ENOMEM;
+	return nic_np_reserve(nic, max_flows);
+}
+
+bool
+nic_flow_is_free(const struct node *node, uint32_t flow_id)
+{
+	return __atomic_load_n(&nic_of_const(node)->flows[flow_id].life, __ATOMIC_ACQUIRE) ==
+	       FLOW_FREE;
+}
+
+void
+nic_forget_flow(struct node *node, uint32_t flow_id)
+{
+	struct nic *nic = nic_of(node);
+	struct qp_flow *flow = &nic->flows[flow_id];
+
+	nic_measure_remove_flow(flow);
+	nic_np_remove_flow(nic, flow);
+	memset(flow, 0, sizeof(*flow));
+}
+
+/* What the QP before kept beside its struct. */
+static void
+clear(struct nic *nic, uint32_t item)
+{
+	memset(&nic->tallies[item], 0, sizeof(nic->tallies[item]));
+	nic_measure_clear(nic, item);
+	if (nic->acked_bytes != NULL)
+		nic->acked_bytes[item] = 0;
+	if (nic->recv_full_ns != NULL)
+		nic->recv_full_ns[item] = 0;
+	if (nic->reset->skipped != NULL)
+		memset(&nic->reset->skipped[item], 0, sizeof(nic->reset->skipped[item]));
+	if (nic->reads != NULL)
+		memset(&nic->reads[item], 0, sizeof(nic->reads[item]));
+	if (nic->np->windows != NULL)
+		memset(&nic->np->windows[item], 0, sizeof(nic->np->windows[item]));
+}
+
+uint32_t
+nic_flow_come(struct nic *nic, uint32_t flow_id, uint32_t budget, uint64_t now_ns)
+{
+	struct qp_flow *flow = &nic->flows[flow_id];
+	uint32_t n = 0;
+
+	if (flow->n_qps == 0)
+		flow->params.start_ns = max_u64(flow->params.start_ns, now_ns);
+	for (; n < budget && flow->n_qps < flow->coming_qps; n++) {
+		uint32_t item = flow->first_item + flow->n_qps;
+		struct nic_qp_params params = flow->params;
+		int rc;
+
+		params.peer_qpn +=
+			nic_local_qpn(nic, item) - nic->params.first_qpn - flow->first_number;
+		clear(nic, item);
+		rc = nic_qp_begin(nic, item, flow_id, &params, now_ns);
+		assert(rc == 0); /* its neighbour has a place */
+		RTE_SET_USED(rc);
+	}
+	if (flow->n_qps == flow->coming_qps)
+		flow->life = FLOW_STAYS;
+	return n;
+}
+
+void
+nic_flow_leave(struct nic *nic, uint32_t flow_id, uint64_t now_ns)
+{
+	struct qp_flow *flow = &nic->flows[flow_id];
+	struct nic_leaving *l = nic->leaving;
+
+	assert(flow->life == FLOW_LEAVES);
+	flow->left_qps = 0;
+	flow->next_leaving = FLOW_NONE;
+	if (l->head == FLOW_NONE)
+		l->head = flow_id;
+	else
+		nic->flows[l->tail].next_leaving = flow_id;
+	l->tail = flow_id;
+	l->look_ns = now_ns;
+	node_wake(&nic->node, 0);
+}
+
+void
+nic_qp_leave(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+
+	if (!(qp->flags & QP_REQUESTER) || qp->flags & (QP_DONE | QP_ERROR))
+		return;
+	/* Its peer never told its address: nothing is in flight. */
+	if (qp->flags & QP_UNRESOLVED) {
+		nic_start(nic, item, now_ns);
+		nic_settle(nic, item, now_ns);
+	} else if (qp->place == QP_BLOCKED && qp->left_packets == 0) {
+		nic_settle(nic, item, now_ns);
+	}
+}
+
+/* Is there nothing that it has to send? Then no frame finds it any more. */
+static bool
+hide(struct nic *nic, uint32_t item)
+{
+	struct nic_qp *qp = &nic->qps[item];
+
+	if (qp->place != QP_IDLE || qp->flags & QP_SERVES ||
+	    ((qp->flags & QP_REQUESTER) && !(qp->flags & (QP_DONE | QP_ERROR))))
+		return false;
+	qp->place = QP_FREE;
+	if (qp->rx_flags & QP_RX_BY_ADDRESS)
+		nic_resolve_release(nic, item);
+	if (unlikely(nic->tracing->traces.n > 0))
+		nic_trace_leave(nic, item);
+	return true;
+}
+
+/* Has all passed that names a QP which is hidden? */
+static bool
+is_quiet(const struct nic *nic, const struct qp_flow *flow, uint32_t item)
+{
+	const struct nic_qp *qp = &nic->qps[item];
+
+	return qp->owed == QP_OWES_NOTHING && !(qp->flags & QP_TIMED) &&
+	       !(qp->rx_flags & (QP_RX_OWES_CNP | QP_RX_DEFERRED)) &&
+	       nic_np_is_quiet(nic, flow, item);
+}
+
+/* Go on with one flow. @return false: a QP of it is not so far. */
+static bool
+go_on(struct nic *nic, struct qp_flow *flow, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < STEP_QPS && flow->left_qps < flow->n_qps; i++, flow->left_qps++) {
+		uint32_t item = flow->first_item + flow->left_qps;
+
+		if (flow->life == FLOW_LEAVES ? !hide(nic, item) : !is_quiet(nic, flow, item))
+			return false;
+	}
+	if (flow->left_qps == flow->n_qps && flow->life == FLOW_LEAVES) {
+		__atomic_store_n(&flow->life, FLOW_HIDDEN, __ATOMIC_RELAXED);
+		flow->hidden_ns = now_ns;
+		flow->left_qps = 0;
+		return flow->n_qps > 0;
+	}
+	return true;
+}
+
+void
+nic_leave_step(struct nic *nic, uint64_t now_ns)
+{
+	struct nic_leaving *l = nic->leaving;
+	uint32_t id = l->head;
+	struct qp_flow *flow = &nic->flows[id];
+	bool moves = go_on(nic, flow, now_ns);
+
+	nic_flush(nic);
+	/* Those that come to an end are looked at without a break, the others in turn. */
+	l->look_ns = now_ns + (moves ? 1 : LOOK_NS);
+	if (moves && flow->left_qps < flow->n_qps)
+		return;
+	l->head = flow->next_leaving;
+	flow->next_leaving = FLOW_NONE;
+	if (flow->life == FLOW_HIDDEN && flow->left_qps == flow->n_qps) {
+		/* Gaps measured of its packets are in its histogram. */
+		nic_measure_gaps(nic);
+		__atomic_store_n(&flow->life, FLOW_FREE, __ATOMIC_RELEASE);
+		return;
+	}
+	if (l->head == FLOW_NONE)
+		l->head = id;
+	else
+		nic->flows[l->tail].next_leaving = id;
+	l->tail = id;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nic/change/reload.h"
+
+#include "nic/change/live.h"
+#include "nic/core/core.h"
+#include "nic/np/np.h"
+#include "nic/place/cc.h"
+#include "nic/place/place.h"
+#include "nic/place/version.h"
+
+/* Looked at in one call: some 10 us where each QP is a few cache misses. */
+#define STEP_QPS 64u
+
+void
+nic_reload(struct node *node, const struct nic_reload *r)
+{
+	struct nic *nic = nic_of(node);
+
+	assert(nic_reload_is_done(node));
+	nic->reload->begun = false;
+	nic->reload->item = nic->reload->go = nic->reload->come = 0;
+	__atomic_store_n(&nic->reload->asked, r, __ATOMIC_RELEASE);
+}
+
+bool
+nic_reload_is_done(const struct node *node)
+{
+	return __atomic_load_n(&nic_of_const(node)->reload->asked, __ATOMIC_ACQUIRE) == NULL;
+}
+
+static void
+set_params(struct nic *nic, const struct nic_params *next)
+{
+	struct nic_params *p = &nic->params;
+	struct rp_params rp = next->rp;
+
+	if (rp.rp_max_rate_bps == 0)
+		rp.rp_max_rate_bps = p->link_speed_bps;
+	words_write(&p->rp, &rp, sizeof(rp));
+	p->dctcp = next->dctcp;
+	p->timely = next->timely;
+	p->np.np_min_time_between_cnps_us = next->np.np_min_time_between_cnps_us;
+	if (p->np.np_min_port_cnp_interval_ns != next->np.np_min_port_cnp_interval_ns) {
+		p->np.np_min_port_cnp_interval_ns = next->np.np_min_port_cnp_interval_ns;
+		/* The time was computed with the old interval: a waiting CNP asks the gate again. */
+		nic->np->gate_ns = 0;
+		node_wake(&nic->node, 0);
+	}
+	p->qp_burst_bytes = next->qp_burst_bytes;
+	p->icrc_check = next->icrc_check;
+	p->initial_rate = next->initial_rate;
+	p->initial_rate_bps = next->initial_rate_bps;
+	p->retry_cnt = next->retry_cnt;
+	p->rnr_retry = next->rnr_retry;
+	p->min_rnr_timer = next->min_rnr_timer;
+	nic->qp_burst_nanobits = token_burst_nanobits(p->qp_burst_bytes);
+	cc_take_params(&nic->cc);
+}
+
+static void
+sweep_qp(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	const struct qp_flow *flow = nic_flow_of(nic, qp);
+
+	nic_touch(nic, item, qp);
+	if (qp->place == QP_FREE)
+		return;
+	if (flow->life == FLOW_LEAVES)
+		nic_qp_leave(nic, item, now_ns);
+	else if ((qp->flags & (QP_REQUESTER | QP_STARTED)) == (QP_REQUESTER | QP_STARTED) &&
+		 !flow->stopped && qp->place == QP_BLOCKED && qp->left_packets == 0)
+		nic_settle(nic, item, now_ns);
+}
+
+/*
+ * The instant of the change. QPs are brought along as they are touched, and all others by the
+ * steps; those that come are none of those that were there.
+ */
+static void
+begin(struct nic *nic, const struct nic_reload *r, uint64_t now_ns)
+{
+	nic->reload->begun = true;
+	nic->reload->items = nic->n_qps;
+	nic_cc_keep_before(nic, now_ns);
+	nic->before->flows = r->flows;
+	nic->before->n_flows = r->n_flows;
+	set_params(nic, &r->params);
+	nic->version ^= 1;
+	/* r->flows says nothing of these. */
+	for (uint32_t i = 0; i < r->n_go; i++) {
+		assert(nic->flows[r->go[i]].life == FLOW_STAYS);
+		nic->flows[r->go[i]].life = FLOW_LEAVES;
+	}
+}
+
+void
+nic_reload_step(struct nic *nic, uint64_t now_ns)
+{
+	const struct nic_reload *r = __atomic_load_n(&nic->reload->asked, __ATOMIC_ACQUIRE);
+	uint32_t n = 0;
+
+	if (!nic->reload->begun)
+		begin(nic, r, now_ns);
+	for (; n < STEP_QPS && nic->reload->go < r->n_go; n++)
+		nic_flow_leave(nic, r->go[nic->reload->go++], now_ns);
+	for (; n < STEP_QPS && nic->reload->item < nic->reload->items; n++)
+		sweep_qp(nic, nic->reload->item++, now_ns);
+	for (; n < STEP_QPS && nic->reload->come < r->n_come; n++) {
+		n += nic_flow_come(nic, r->come[nic->reload->come], STEP_QPS - n, now_ns);
+		if (n < STEP_QPS)
+			nic->reload->come++;
+	}
+	nic_flush(nic);
+	if (n < STEP_QPS)
+		__atomic_store_n(&nic->reload->asked, NULL, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Other parameters while the node runs. All are in force from one instant on. With a million QPs
+ * the owner cannot visit each of them then, so each knows the version that its state is of, and is
+ * brought along when it is touched next; steps of a few QPs in each call visit those that nothing
+ * touches. doc/architecture.md, "A change while it runs".
+ */
+#ifndef QUENCH_NIC_CHANGE_RELOAD_H
+#define QUENCH_NIC_CHANGE_RELOAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "nic/params/params.h"
+#include "node/node.h"
+
+struct nic;
+
+struct nic_reload {
+	struct nic_params params;          /* only members whose fields are live count */
+	const struct nic_flow_live *flows; /* by flow_id; not owned */
+	uint32_t n_flows;
+	/* with nic_take_flows(), flow_ids, not owned */
+	const uint32_t *go, *come;
+	uint32_t n_go, n_come;
+};
+
+/**
+ * Other params while the node runs: from any thread, one at a time. The owner puts them in force in
+ * its next rx() or tx(), from that instant on for all QPs (doc/architecture.md, "A change while it
+ * runs"); some of those that nothing touches are visited in each call.
+ *
+ * A flow that is stopped begins no message; what it has begun it ends. One that goes on begins
+ * within a millisecond, or a microsecond for each QP of the node if that is more. Messages of an
+ * open loop that had come stay, none come while it is stopped, and those to come do so at the new
+ * load. What waits for tokens or for a message waits no longer than the change allows, within a
+ * turn of all QPs.
+ *
+ * @param r  params after nic_params_check(). It must outlive nic_reload_is_done(). Of a flow that
+ *           goes, flows[] is not read.
+ */
+void nic_reload(struct node *node, const struct nic_reload *r);
+/** From any thread. */
+bool nic_reload_is_done(const struct node *node);
+
+/* Inside lib/nic. */
+
+struct nic_reloading {
+	const struct nic_reload *asked; /* comes into force; or NULL */
+	uint32_t item, items;           /* the next QP that it comes to, of those that were there */
+	uint32_t go, come;              /* the next of the flows that leave and come */
+	bool begun;
+};
+
+/** Put some more of it in force. */
+void nic_reload_step(struct nic *nic, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nic/change/reset.h"
+
+#include <errno.h>
+
+#include "base/pages.h"
+#include "base/seq.h"
+#include "nic/core/core.h"
+#include "nic/place/place.h"
+#include "nic/place/reads.h"
+#include "nic/place/version.h"
+#include "nic/port/common.h"
+#include "nic/transport/requester.h"
+
+/* QPs in one call. */
+#define STEP_QPS 64u
+
+int
+nic_reset_flow(struct node *node, uint32_t flow_id)
+{
+	struct nic *nic = nic_of(node);
+
+	assert(nic_reset_is_done(node));
+	if (nic->reset->skipped == NULL) {
+		struct nic_skipped *skipped = pages_alloc(nic->params.max_qps * sizeof(*skipped));
+
+		if (skipped == NULL)
+			return -ENOMEM;
+		__atomic_store_n(&nic->reset->skipped, skipped, __ATOMIC_RELEASE);
+	}
+	nic->reset->item = 0;
+	__atomic_store_n(&nic->reset->asked, flow_id + 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
+bool
+nic_reset_is_done(const struct node *node)
+{
+	return __atomic_load_n(&nic_of_const(node)->reset->asked, __ATOMIC_ACQUIRE) == 0;
+}
+
+/* It had given up: it takes part again. */
+static void
+revive(struct nic *nic, struct nic_qp *qp)
+{
+	struct qp_flow *flow = nic_flow_of(nic, qp);
+
+	qp->flags &= (uint16_t)~QP_ERROR;
+	nic->failed--;
+	nic_becomes_active(nic->common);
+	if (qp->flags & QP_ENDS)
+		nic->pending++;
+	if (flow->params.arrival == WORKLOAD_INCAST) {
+		flow->round_members++;
+		if (qp->acked_msg <= flow->round)
+			flow->round_left++;
+	}
+}
+
+/* Numbers from seq to the next one with the initial PSN. */
+static uint32_t
+to_initial(const struct qp_flow *flow, uint64_t seq)
+{
+	return (flow->params.initial_psn - (uint32_t)seq) & PSN_MASK;
+}
+
+/* Everything in flight is to be sent again, from the start of the oldest message on. */
+static void
+go_to_start(struct nic *nic, uint32_t item, struct nic_skipped *skipped)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	const struct qp_flow *flow = nic_flow_of(nic, qp);
+	uint32_t packets = qp_packets(flow, nic_qpn(nic, qp), qp->acked_msg);
+	uint32_t start = qp->acked_end - packets, sent, passed;
+
+	nic_go_back(nic, item);
+	sent = qp_sent_seq(qp);
+	passed = to_initial(flow, start);
+	if (sent + passed < sent)
+		qp_wrapped(qp);
+	counter_add(&skipped->sent, passed);
+	counter_add(&skipped->acked, (uint64_t)passed - (qp->acked_seq - start));
+	if (sent != start) {
+		qp->flags |= QP_RESEND | QP_FIRST;
+		qp->left_packets = packets;
+	}
+	qp->acked_end += passed;
+	qp->acked_seq = qp->next_seq = start + passed;
+	qp->sent_seq = sent + passed;
+}
+
+static void
+reset_requester(struct nic *nic, uint32_t item, struct nic_skipped *skipped, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+
+	if (!(qp->flags & QP_STARTED))
+		return;
+	if (qp->flags & QP_ERROR)
+		revive(nic, qp);
+	go_to_start(nic, item, skipped);
+	/* Of the timer's list it is taken out in its turn. */
+	qp->flags &= (uint16_t) ~(QP_RNR | QP_AWAITS);
+	qp->limit_seq = qp->acked_seq + nic->window_packets;
+	qp->ack_countdown = nic->params.ack_every;
+	qp->retries = 0;
+	qp->rnr_retries = 0;
+	/* Elsewhere it is looked at in its turn. */
+	if (qp->place == QP_IDLE || qp->place == QP_BLOCKED)
+		nic_settle(nic, item, now_ns);
+}
+
+/* READs that were not answered are forgotten: who asked has forgotten them. */
+static void
+forget_reads(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+
+	qp->next_msg = nic->reads[item].received;
+	qp->left_packets = 0;
+	qp->flags &= (uint16_t) ~(QP_RESEND | QP_FIRST);
+	qp->next_seq = qp->limit_seq = (uint32_t)qp->rx_seq;
+	if (qp->place == QP_IDLE || qp->place == QP_BLOCKED)
+		nic_settle(nic, item, now_ns);
+}
+
+static void
+reset_responder(struct nic *nic, uint32_t item, struct nic_skipped *skipped, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	uint32_t passed = to_initial(nic_flow_of(nic, qp), qp->rx_seq);
+
+	counter_add(&skipped->received, passed);
+	counter_add(&qp->rx_seq, passed);
+	qp->rx_left_bytes = 0;
+	qp->rx_flags &= (uint8_t) ~(QP_RX_IN_MESSAGE | QP_RX_NAKED | QP_RX_REFUSED | QP_RX_ASKED |
+				    QP_RX_SEND);
+	/* It waits in a list for its turn. An ACK of nothing is harmless, a NAK is not. */
+	if (qp->owed != QP_OWES_NOTHING)
+		qp->owed = QP_OWES_ACK;
+	if (qp->flags & QP_SERVES)
+		forget_reads(nic, item, now_ns);
+}
+
+static void
+reset_qp(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	struct nic_skipped *skipped = &nic->reset->skipped[item];
+
+	/* Datagrams know no connection. */
+	if (qp->place == QP_FREE || qp->flags & QP_UD)
+		return;
+	nic_touch(nic, item, qp);
+	seq_begin(&skipped->seq);
+	reset_responder(nic, item, skipped, now_ns);
+	if (qp->flags & QP_REQUESTER)
+		reset_requester(nic, item, skipped, now_ns);
+	seq_end(&skipped->seq);
+}
+
+void
+nic_reset_step(struct nic *nic, uint64_t now_ns)
+{
+	uint32_t id = __atomic_load_n(&nic->reset->asked, __ATOMIC_ACQUIRE) - 1, n = 0;
+	const struct qp_flow *flow = nic_find_flow(nic, id);
+
+	while (n < STEP_QPS && flow != NULL && flow->life == FLOW_STAYS &&
+	       nic->reset->item < flow->n_qps) {
+		reset_qp(nic, flow->first_item + nic->reset->item++, now_ns);
+		n++;
+	}
+	nic_flush(nic);
+	if (n < STEP_QPS)
+		__atomic_store_n(&nic->reset->asked, 0, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nic/change/setup.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/pages.h"
+#include "nic/core/core.h"
+#include "nic/measure/measure.h"
+#include "nic/np/np.h"
+#include "nic/place/cc.h"
+#include "nic/place/place.h"
+#include "nic/place/reads.h"
+#include "nic/transport/resolve.h"
+
+/* Time to live of what we send; routers in between are few. */
+#define TTL 64
+
+static void
+path_init(struct roce_path *path, const struct nic_params *p, const struct nic_qp_params *qp)
+{
+	const struct field_ip *ip = qp->peer_ip.version == 4 ? &p->ip : &p->ip6;
+
+	*path = (struct roce_path){
+		.ip_version = qp->peer_ip.version,
+		.tagged = qp->tagged,
+		.vlan_tci = qp->vlan_tci,
+		.dscp = qp->has_dscp ? qp->dscp : p->data_dscp,
+		.ecn = ECN_ECT0,
+		.ttl = TTL,
+		.pkey = PKEY_DEFAULT,
+	};
+	memcpy(path->src_mac, p->mac, sizeof(path->src_mac));
+	memcpy(path->dst_mac, qp->peer_mac, sizeof(path->dst_mac));
+	memcpy(path->src_ip, ip->addr, sizeof(path->src_ip));
+	memcpy(path->dst_ip, qp->peer_ip.addr, sizeof(path->dst_ip));
+}
+
+/* What messages of any length, and those that come by themselves, need in addition. */
+static int
+workload_prepare(struct nic *nic, const struct nic_qp_params *params)
+{
+	bool serves = !params->requester && params->verb == NIC_READ;
+	bool varies = (serves || params->requester) && !workload_is_fixed(&params->work);
+
+	for (uint16_t n = 0; varies && n <= params->mtu_bytes; n++) {
+		if (nic_payload(nic->mbufs.payloads, n) == NULL)
+			return -ENOMEM;
+	}
+	if (serves && nic_reads_prepare(nic) != 0)
+		return -ENOMEM;
+	if (params->max_recv_wr > 0 && nic->recv_full_ns == NULL) {
+		nic->recv_full_ns = pages_alloc(nic->params.max_qps * sizeof(*nic->recv_full_ns));
+		if (nic->recv_full_ns == NULL)
+			return -ENOMEM;
+	}
+	if (nic->acked_bytes == NULL && !workload_is_fixed(&params->work)) {
+		nic->acked_bytes = pages_alloc(nic->params.max_qps * sizeof(*nic->acked_bytes));
+		if (nic->acked_bytes == NULL)
+			return -ENOMEM;
+	}
+	if (nic->arrivals == NULL && workload_is_open(&params->work))
+		nic->arrivals = pages_alloc(nic->params.max_qps * sizeof(*nic->arrivals));
+	return nic->arrivals == NULL && workload_is_open(&params->work) ? -ENOMEM : 0;
+}
+
+static int
+flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_params *params)
+{
+	static const uint8_t middle[] = {
+		[NIC_WRITE] = RC_WRITE_MIDDLE,  [NIC_WRITE_IMM] = RC_WRITE_MIDDLE,
+		[NIC_SEND] = RC_SEND_MIDDLE,    [NIC_READ] = RC_READ_RESP_MIDDLE,
+		[NIC_UD_SEND] = RC_SEND_MIDDLE, /* not sent: a datagram is one packet */
+	};
+	const struct nic_params *p = &nic->params;
+	int pcp = params->tagged ? params->vlan_tci >> 13 : -1;
+	struct roce_template cnp_template;
+	struct roce_path cnp_path;
+
+	memset(flow, 0, sizeof(*flow));
+	flow->params = *params;
+	if (nic_np_add_flow(nic, flow) != 0)
+		return -ENOMEM;
+	flow->full = nic_payload(nic->mbufs.payloads, params->mtu_bytes);
+	flow->last =
+		nic_payload(nic->mbufs.payloads, qp_last_bytes(params->message_bytes, params->mtu_bytes));
+	if (flow->full == NULL || flow->last == NULL || workload_prepare(nic, params) != 0)
+		return -ENOMEM;
+	flow->mtu_bytes = params->mtu_bytes;
+	flow->message_bytes = (uint32_t)params->message_bytes;
+	flow->message_packets = qp_message_packets(params->message_bytes, params->mtu_bytes);
+	path_init(&flow->path, p, params);
+	roce_template_init(&flow->template, &flow->path);
+	cnp_path = flow->path;
+	cnp_path.dscp = p->np.np_cnp_dscp;
+	cnp_path.ecn = (uint8_t)p->np.np_cnp_ecn;
+	cnp_path.vlan_tci = (uint16_t)((cnp_path.vlan_tci & 0x0FFF) | p->np.np_cnp_prio << 13);
+	roce_template_init(&cnp_template, &cnp_path);
+	roce_shape_init(&flow->cnp, &cnp_template, &nic->mbufs.payloads->cnp_body, ROCE_CNP);
+	roce_shape_init(&flow->ack, &flow->template, &nic->mbufs.payloads->aeth, RC_ACK);
+	roce_shape_init(&flow->middle, &flow->template, flow->full, middle[params->verb]);
+	flow->raw = params->raw;
+	flow->stopped = params->stopped;
+	flow->rate_cap_bps = params->rate_cap_bps;
+	flow->data_queue = qos_map_classify(&p->qos, flow->path.dscp, pcp).queue;
+	if (nic->ready.ring[flow->data_queue].items == NULL &&
+	    qp_ring_init(&nic->ready.ring[flow->data_queue], p->max_qps) != 0)
+		return -ENOMEM;
+	flow->cnp_queue = qos_map_classify(&p->qos, p->np.np_cnp_dscp,
+					   params->tagged ? p->np.np_cnp_prio : -1)
+				  .queue;
+	/* At last: what a flow that is not made has, nobody would free. */
+	return nic_measure_add_flow(nic, flow);
+}
+
+/* Room for one more flow: twice as much as before. */
+static int
+flows_grow(struct nic *nic)
+{
+	uint32_t room = nic->flows_room == 0 ? 4 : 2 * nic->flows_room;
+	struct qp_flow *flows = pages_alloc(room * sizeof(*flows));
+
+	if (flows == NULL)
+		return -ENOMEM;
+	if (nic->n_flows > 0)
+		memcpy(flows, nic->flows, nic->n_flows * sizeof(*flows));
+	pages_free(nic->flows, nic->flows_room * sizeof(*flows));
+	nic->flows = flows;
+	nic->flows_room = room;
+	return 0;
+}
+
+/* The flow of a new QP: that of the last one added, if it fits. @return its index, or -ENOMEM. */
+static int64_t
+flow_for(struct nic *nic, const struct nic_qp_params *params)
+{
+	int rc;
+
+	if (nic->n_flows > 0 && params->flow_id < nic->flows[nic->n_flows - 1].params.flow_id)
+		return -EINVAL;
+	if (nic->n_flows > 0 && qp_flow_fits(&nic->flows[nic->n_flows - 1], params))
+		return nic->n_flows - 1;
+	if (nic->n_flows == nic->flows_room && flows_grow(nic) != 0)
+		return -ENOMEM;
+	rc = flow_init(nic, &nic->flows[nic->n_flows], params);
+	if (rc != 0)
+		return rc;
+	nic->flows[nic->n_flows].first_item = nic->n_qps;
+	return nic->n_flows++;
+}
+
+/* What tells this QP's frames from those of its flow. */
+static void
+connect_qp(const struct nic *nic, uint32_t item)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	struct roce_path path = nic_flow_of(nic, qp)->path;
+
+	path.dest_qp = qp->dest_qp;
+	path.udp_sport = roce_udp_sport(roce_flow_label(nic_local_qpn(nic, item), qp->dest_qp));
+	qp->ends_reg = roce_path_ends(&path).reg;
+}
+
+static void
+join_flow(struct nic *nic, struct nic_qp *qp)
+{
+	struct qp_flow *flow = nic_flow_of(nic, qp);
+	const struct workload *w = &flow->params.work;
+
+	__atomic_store_n(&flow->n_qps, flow->n_qps + 1, __ATOMIC_RELEASE);
+	if (flow->n_qps == 1) {
+		flow->version = nic->version;
+		if (flow->params.requester && workload_is_open(w))
+			arrivals_init(&flow->arrivals, w->start_ns, w->load_bps, flow->stopped);
+	}
+	if (!(qp->flags & QP_REQUESTER))
+		return;
+	flow->round_members++;
+	flow->round_left++;
+	if (workload_is_open(w))
+		nic->arrivals[qp - nic->qps] = (struct nic_arrival){
+			.next_ns = arrivals_first_ns(&flow->arrivals, w, nic_qpn(nic, qp))};
+}
+
+int
+nic_qp_begin(struct nic *nic, uint32_t item, uint32_t flow, const struct nic_qp_params *params,
+	     uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+
+	qp_init(qp, &nic->flows[flow], nic_local_qpn(nic, item), params);
+	qp->flow = flow;
+	qp->version = nic->version & 1;
+	connect_qp(nic, item);
+	if (nic_resolve_qp(nic, item, now_ns) != 0)
+		return -ENOMEM;
+	nic_cc_start(nic, item, 0, params->start_ns);
+	/* Other threads may read it from here on: nic_qp_is_there(). */
+	words_publish(qp);
+	qp->place = QP_IDLE;
+	if (item >= nic->n_qps)
+		__atomic_store_n(&nic->n_qps, item + 1, __ATOMIC_RELAXED);
+	if (qp->flags & QP_ENDS)
+		nic->pending++;
+	join_flow(nic, qp);
+	nic_settle(nic, item, now_ns);
+	return 0;
+}
+
+/* Nobody answers a datagram. */
+static struct nic_qp_params
+with_raw(const struct nic_qp_params *params)
+{
+	struct nic_qp_params p = *params;
+
+	p.raw |= p.verb == NIC_UD_SEND;
+	return p;
+}
+
+/* Can this NIC have such a QP? */
+static bool
+fits(const struct nic *nic, const struct nic_qp_params *params)
+{
+	bool v4 = params->peer_ip.version == 4;
+	const char *why;
+
+	return nic_qp_params_check(params, &nic->params, &why) == 0 &&
+	       params->mtu_bytes <= nic->mbufs.max_payload_bytes &&
+	       (v4 ? nic->params.ip.version : nic->params.ip6.version) == params->peer_ip.version;
+}
+
+int64_t
+nic_add_qp(struct node *node, const struct nic_qp_params *params, uint64_t now_ns)
+{
+	struct nic *nic = nic_of(node);
+	struct nic_qp_params p = with_raw(params);
+	uint32_t item = nic->n_qps;
+	int64_t flow;
+
+	if (!fits(nic, &p))
+		return -EINVAL;
+	if (item == nic->params.max_qps)
+		return -ENOSPC;
+	flow = flow_for(nic, &p);
+	if (flow < 0)
+		return flow;
+	if (nic_qp_begin(nic, item, (uint32_t)flow, &p, now_ns) != 0)
+		return -ENOMEM;
+	nic_flush(nic);
+	return nic_local_qpn(nic, item);
+}
+
+int
+nic_prepare_flow(struct node *node, const struct nic_qp_params *params,
+		 const struct nic_flow_place *place)
+{
+	struct nic *nic = nic_of(node);
+	struct nic_qp_params p = with_raw(params);
+	struct qp_flow *flow = &nic->flows[p.flow_id];
+	int rc;
+
+	assert(nic->flows_change && place->first_item + place->n_qps <= nic->params.max_qps);
+	if (p.flow_id >= nic->flows_room || !fits(nic, &p))
+		return -EINVAL;
+	rc = flow_init(nic, flow, &p);
+	flow->first_item = place->first_item;
+	flow->coming_qps = place->n_qps;
+	flow->first_number = place->first_number;
+	flow->life = FLOW_COMES;
+	if (p.flow_id >= nic->n_flows)
+		__atomic_store_n(&nic->n_flows, p.flow_id + 1, __ATOMIC_RELAXED);
+	return rc;
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The node as all rooms above see it: QPs and flows, queues, wheel and shaper, parameters and
+ * counters.
+ *
+ * The state of a room of its own is a struct that the room declares. The node has a pointer to
+ * each, and nic.c allocates them together. So whoever wants a part includes its room's header.
+ *
+ * Invariants: a QP that has something to send is in exactly one place (enum qp_place). What a QP
+ * owes its peer is a note in the QP, and the QP is then in the list of a queue: at most once in
+ * cnps and once in acks.
+ */
+#ifndef QUENCH_NIC_CORE_CORE_H
+#define QUENCH_NIC_CORE_CORE_H
+
+#include <assert.h>
+#include <stddef.h>
+#include <rte_branch_prediction.h>
+#include <rte_prefetch.h>
+
+#include "base/counter.h"
+#include "base/words.h"
+#include "nic/params/counters.h"
+#include "nic/params/params.h"
+#include "nic/qp/payload.h"
+#include "nic/qp/qp.h"
+#include "nic/qp/timers.h"
+#include "node/node.h"
+#include "pacer/timing_wheel.h"
+#include "pacer/token_bucket.h"
+#include "pacer/wire_share.h"
+#include "wire/frame.h"
+#include "wire/roce.h"
+
+struct nic_before;
+struct nic_chains;
+struct nic_common;
+struct nic_crossings;
+struct nic_leaving;
+struct nic_measure;
+struct nic_neighbours;
+struct nic_np;
+struct nic_pause;
+struct nic_read;
+struct nic_reads;
+struct nic_reloading;
+struct nic_resetting;
+struct nic_share;
+struct nic_tracing;
+struct rte_mbuf;
+
+/* Frames, and QPs looked at, in one go. */
+#define NIC_BURST 32
+/* QPs that stay in the second-level cache: a megabyte. */
+#define NIC_CACHED_QPS 4096u
+/* Verdict on a received frame that was used. */
+#define NIC_USED NIC_DROPS
+/* The same, and the frame became an answer: it is not freed. */
+#define NIC_KEPT (NIC_DROPS + 1)
+
+/* QPs waiting in one list per egress queue. */
+struct nic_queues {
+	struct qp_list list[TM_CLASSES];
+	uint8_t backlogged; /* mask of lists that are not empty */
+};
+
+/* QPs whose turn to send comes, by egress queue. */
+struct nic_ready {
+	struct qp_ring ring[TM_CLASSES];
+	uint8_t backlogged; /* mask of rings that are not empty */
+};
+
+/* Of an open loop's QP. */
+struct nic_arrival {
+	uint64_t next_ns;  /* of the message to be begun next */
+	uint64_t begun_ns; /* of the one begun last */
+};
+
+/* When the wire is free: our own shaper, and reservations where nodes share the wire. Invariant:
+ * every frame that leaves is charged, nic_charge(). */
+struct nic_wire {
+	struct token_bucket shaper;
+	struct wire_share *share; /* NULL: alone */
+	int64_t left_bytes;       /* of the reservation in hand; a debt is the next one's */
+	uint64_t from_ns;         /* from when on it may leave */
+};
+
+/* QPs on their way into the wheel: none between two calls of the node. */
+struct nic_paced {
+	uint32_t n;
+	uint32_t item[NIC_BURST];
+	uint64_t until_ns[NIC_BURST];
+};
+
+/* Numbers of our QPs: a table, counted from first_qpn, or own and each stride-th after it. */
+struct nic_numbers {
+	const uint32_t *table;
+	uint32_t own, stride;
+};
+
+/* Of which frames are made. Invariant: mbufs taken = given away + put back. */
+struct nic_mbufs {
+	struct rte_mempool *data;
+	struct rte_mempool *control;
+	uint64_t retry_ns; /* a pool was empty: look again then */
+	struct nic_payloads *payloads;
+	const struct roce_payload *empty; /* of a READ request */
+	uint16_t max_payload_bytes;       /* that the data pool's mbufs hold */
+};
+
+struct nic {
+	struct node node;
+	/* per packet */
+	struct roce_station station; /* us, where frames have no surprises */
+	struct nic_wire wire;
+	int64_t qp_burst_nanobits;
+	struct nic_qp *qps;
+	struct qp_flow *flows;
+	struct qp_tally *tallies;
+	/* payload of each QP's acknowledged messages; NULL while all messages are of one size */
+	uint64_t *acked_bytes;
+	struct nic_arrival *arrivals; /* of each QP; NULL while there is no open loop */
+	struct nic_chains *chains;    /* NULL: no QP waits for another */
+	uint64_t *recv_full_ns;       /* when all receive WQEs are posted; NULL: nobody counts them */
+	struct nic_reads *reads;      /* of each QP; NULL while no QP serves READs */
+	struct nic_read *read_ring;   /* [max_qps][max_rd_atomic], likewise */
+	uint32_t n_qps;
+	uint32_t n_flows;
+	uint32_t window_packets;
+	uint8_t last_queue; /* served last: data queues take turns */
+	uint8_t version;    /* of the parameters in force: nic_touch() */
+	struct cc_node cc;
+	struct nic_queues cnps;
+	struct nic_queues acks;
+	struct nic_ready ready;
+	struct timing_wheel *wheel;
+	struct nic_paced paced;
+	struct nic_timers timers;
+	struct nic_mbufs mbufs;
+	struct nic_numbers numbers;
+	/* the rooms' own */
+	struct nic_pause *pause;
+	struct nic_np *np;
+	struct nic_measure *measure;
+	struct nic_tracing *tracing;
+	struct nic_neighbours *neighbours;
+	struct nic_reloading *reload;
+	struct nic_resetting *reset;
+	struct nic_leaving *leaving;
+	struct nic_share *share; /* NULL: alone */
+	struct nic_crossings *crossings;
+	struct nic_stats stats;
+	bool control_apart; /* nic_tx_control() is called: nic_tx() has data only */
+	bool taking_over;   /* the frames of this rx() crossed from another node */
+	/* per QP, where pacing is measured: when the next packet is due, 0 not known; else NULL */
+	uint64_t *due_ns;
+	/* per flow */
+	uint32_t pending;          /* requesters that end and have not */
+	uint32_t failed;           /* QPs in error */
+	struct nic_common *common; /* the node's own, or the share's */
+	struct nic_before *before; /* the last change of parameters */
+	bool flows_change;         /* nic_take_flows(): the slot of a flow is its number */
+	uint64_t look_again_ns;    /* longest wait between two messages until the QP is looked at */
+	/* at start-up */
+	uint32_t flows_room;
+	struct nic_params params;
+};
+
+/** On a wire that we share, reserve the next turn, for the last one is used up. */
+void nic_reserve_next_turn(struct nic *nic, uint64_t now_ns);
+
+/** A pool is empty: count it, and ask again soon. */
+void nic_no_mbuf(struct nic *nic, uint64_t now_ns);
+/** An mbuf of a pool, or NULL: counted, and asked for again soon. */
+struct rte_mbuf *nic_take_mbuf(struct nic *nic, struct rte_mempool *pool, uint64_t now_ns);
+
+/** First part of a flow: its parts stand side by side in the order of their numbers. */
+uint32_t nic_first_part(const struct nic *nic, uint32_t flow_id);
+/** The first part of a flow, or NULL. */
+struct qp_flow *nic_find_flow(const struct nic *nic, uint32_t flow_id);
+
+/* Inline definitions */
+
+/** Before the turn's time is over, so that a sender which is alone has the whole wire. */
+static inline void
+nic_reserve_turn(struct nic *nic, uint64_t now_ns)
+{
+	if (unlikely(nic->wire.share != NULL) && nic->wire.left_bytes <= 0)
+		nic_reserve_next_turn(nic, now_ns);
+}
+
+static inline struct nic *
+nic_of(struct node *node)
+{
+	return (struct nic *)node;
+}
+
+static inline const struct nic *
+nic_of_const(const struct node *node)
+{
+	return (const struct nic *)node;
+}
+
+/** Number of one of our QPs. */
+static inline uint32_t
+nic_local_qpn(const struct nic *nic, uint32_t item)
+{
+	if (unlikely(nic->numbers.table != NULL))
+		return nic->params.first_qpn + nic->numbers.table[item];
+	return nic->numbers.own + item * nic->numbers.stride;
+}
+
+static inline void
+nic_queues_push(struct nic *nic, struct nic_queues *q, uint8_t queue, uint32_t item, size_t link)
+{
+	qp_list_push(&q->list[queue], nic->qps, item, link);
+	q->backlogged |= (uint8_t)(1u << queue);
+	node_wake(&nic->node, 0);
+}
+
+static inline uint32_t
+nic_queues_pop(struct nic *nic, struct nic_queues *q, uint8_t queue, size_t link)
+{
+	uint32_t item = qp_list_pop(&q->list[queue], nic->qps, link);
+
+	if (q->list[queue].head == QP_NONE)
+		q->backlogged &= (uint8_t) ~(1u << queue);
+	return item;
+}
+
+static inline struct qp_flow *
+nic_flow_of(const struct nic *nic, const struct nic_qp *qp)
+{
+	return &nic->flows[qp->flow];
+}
+
+static inline struct qp_tally *
+nic_tally_of(const struct nic *nic, const struct nic_qp *qp)
+{
+	return &nic->tallies[qp - nic->qps];
+}
+
+static inline uint32_t
+nic_qpn(const struct nic *nic, const struct nic_qp *qp)
+{
+	return nic_local_qpn(nic, (uint32_t)(qp - nic->qps));
+}
+
+static inline struct roce_ends
+nic_ends(const struct nic *nic, uint32_t item, const struct nic_qp *qp)
+{
+	uint32_t label = roce_flow_label(nic_local_qpn(nic, item), qp->dest_qp);
+
+	return (struct roce_ends){
+		.dest_qp = qp->dest_qp,
+		.flow_label = label,
+		.udp_sport = roce_udp_sport(label),
+		.reg = qp->ends_reg,
+	};
+}
+
+/** May the next frame leave? */
+static inline bool
+nic_wire_is_free(const struct nic *nic, uint64_t now_ns)
+{
+	return token_bucket_can_send(&nic->wire.shaper) && nic->wire.from_ns <= now_ns;
+}
+
+/** Charge wire bytes of a frame that leaves. */
+static inline void
+nic_charge(struct nic *nic, uint32_t bytes, uint64_t now_ns)
+{
+	token_bucket_charge(&nic->wire.shaper, bytes);
+	if (unlikely(nic->wire.share != NULL)) {
+		nic->wire.left_bytes -= bytes;
+		nic_reserve_turn(nic, now_ns);
+	}
+}
+
+/* Both lines of a QP that sending touches: with many QPs each is a cache miss. */
+static inline void
+nic_prefetch(const struct nic *nic, uint32_t item)
+{
+	rte_prefetch0(&nic->qps[item]);
+	rte_prefetch0(&nic->qps[item].cc);
+}
+
+/* The same for what is received, and for what that makes it owe. */
+static inline void
+nic_prefetch_control(const struct nic *nic, uint32_t item)
+{
+	if (item == QP_NONE)
+		return;
+	rte_prefetch0(&nic->qps[item]);
+	rte_prefetch0(&nic->qps[item].acked_end); /* the line of acked_msg */
+	rte_prefetch0(&nic->tallies[item]);
+}
+
+/**
+ * Has the owner made this QP, and has its flow not left? From any thread: a QP that a configuration
+ * names is not there before the owner has taken the configuration over.
+ */
+static inline bool
+nic_qp_is_there(const struct nic *nic, uint32_t item)
+{
+	bool there = item < __atomic_load_n(&nic->n_qps, __ATOMIC_RELAXED) &&
+		     nic->qps[item].place != QP_FREE;
+
+	/* What is read of it is read after that: a flow that it does not have yet has no MTU. */
+	words_found(&nic->qps[item]);
+	return there;
+}
+
+#endif

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A frame has some 90 ns at 100 Gb/s and the shortest messages have far less, so what each
+ * packet needs stands inline here, in place/place.h and in transport/stamp.h; what is done once
+ * in a message, or less often, is a call.
+ */
+#include "nic/io/data.h"
+
+#include <rte_mbuf.h>
+
+#include "base/fixed.h"
+#include "nic/core/core.h"
+#include "nic/measure/measure.h"
+#include "nic/place/cc.h"
+#include "nic/place/place.h"
+#include "nic/place/version.h"
+#include "nic/transport/read.h"
+#include "nic/transport/requester.h"
+#include "nic/transport/stamp.h"
+#include "nic/transport/ud.h"
+#include "node/pkt_meta.h"
+
+/* Places of a ready ring from a QP that sends to one that is fetched: a few hundred nanoseconds. */
+#define READY_AHEAD 8
+
+/* Lowest queue of a mask that comes after last, going round. */
+static uint8_t
+queue_after(uint8_t mask, uint8_t last)
+{
+	unsigned int shift = (last + 1u) % TM_CLASSES;
+	unsigned int turned = (uint32_t)(mask | mask << 8) >> shift;
+
+	return (uint8_t)(((unsigned int)__builtin_ctz(turned) + shift) % TM_CLASSES);
+}
+
+/*
+ * The mbufs of one call, in the caller's array: sent of them hold frames, more are there. They are
+ * taken in bulk when one is needed, and what is left over is given back.
+ */
+struct outgoing {
+	struct rte_mbuf **pkts;
+	uint16_t sent, taken, room;
+	uint32_t batch; /* taken next at least; grows: a call that makes one frame pays for one */
+	bool dry;       /* the pool is empty */
+};
+
+/* Take mbufs, as many as there are QPs ready, or more if they go on; there is room. */
+static bool
+take_mbufs(struct nic *nic, struct outgoing *out, uint32_t ready, uint64_t now_ns)
+{
+	void **to = (void **)(out->pkts + out->taken);
+	unsigned int n = RTE_MIN(RTE_MAX(ready, out->batch), out->room - (uint32_t)out->taken);
+
+	/* Where the pool has less, one at a time. */
+	if (rte_mempool_get_bulk(nic->mbufs.data, to, n) != 0 &&
+	    rte_mempool_get_bulk(nic->mbufs.data, to, n = 1) != 0) {
+		nic_no_mbuf(nic, now_ns);
+		out->dry = true;
+		return false;
+	}
+	out->taken = (uint16_t)(out->taken + n);
+	out->batch = RTE_MIN(8 * out->batch, (uint32_t)NIC_BURST);
+	return true;
+}
+
+/*
+ * AckReq on each n-th packet, on the last of a message, and on one after which the QP must wait
+ * for an ACK.
+ */
+static inline bool
+wants_ack(struct nic_qp *qp)
+{
+	if (likely(qp->ack_countdown > 1 && qp->left_packets > 1 &&
+		   qp->next_seq + 1 != qp->limit_seq)) {
+		qp->ack_countdown--;
+		return false;
+	}
+	return true;
+}
+
+/* The packet at next_seq leaves with AckReq. */
+static inline void
+ask(struct nic *nic, uint32_t item, struct nic_qp *qp, uint64_t now_ns)
+{
+	qp->ack_countdown = nic->params.ack_every;
+	/* An ACK does not tell which sending of a packet it answers (Karn). */
+	if (nic->measure->rtts != NULL && !(qp->flags & QP_RESEND))
+		rtt_on_ask(&nic->measure->rtts[item], qp->next_seq, now_ns);
+	if (!(qp->flags & QP_AWAITS))
+		nic_arm_timer(nic, item, now_ns);
+}
+
+/* Opcode of the next packet. */
+static uint8_t
+data_opcode(const struct qp_flow *flow, const struct nic_qp *qp)
+{
+	/* [verb][is the first][is the last] */
+	static const uint8_t opcodes[][2][2] = {
+		[NIC_WRITE] = {{RC_WRITE_MIDDLE, RC_WRITE_LAST}, {RC_WRITE_FIRST, RC_WRITE_ONLY}},
+		[NIC_WRITE_IMM] = {{RC_WRITE_MIDDLE, RC_WRITE_LAST_IMM},
+				   {RC_WRITE_FIRST, RC_WRITE_ONLY_IMM}},
+		[NIC_SEND] = {{RC_SEND_MIDDLE, RC_SEND_LAST}, {RC_SEND_FIRST, RC_SEND_ONLY}},
+	};
+
+	return opcodes[flow->params.verb][(qp->flags & QP_FIRST) != 0][qp->left_packets == 1];
+}
+
+/* Payload of the next packet, which is of a message of these bytes if that is known. */
+static const struct roce_payload *
+payload_of(const struct nic *nic, const struct qp_flow *flow, const struct nic_qp *qp,
+	   uint32_t message_bytes)
+{
+	if (qp->left_packets != 1)
+		return flow->full;
+	if (workload_is_fixed(&flow->params.work))
+		return flow->last;
+	return nic->mbufs.payloads->cut[qp_last_bytes(message_bytes, flow->mtu_bytes)];
+}
+
+/* The first or the last packet of a message, or both. @return its length. */
+static __attribute__((noinline)) uint32_t
+stamp_end(struct nic *nic, uint32_t item, struct rte_mbuf *m, bool ack_req)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	const struct qp_flow *flow = nic_flow_of(nic, qp);
+	/* The first packet says it, and the last is cut by it. */
+	uint32_t message_bytes = qp_bytes(flow, nic_qpn(nic, qp), qp_next_message(qp));
+	const struct roce_payload *payload = payload_of(nic, flow, qp, message_bytes);
+	struct roce_fields fields = {
+		.opcode = data_opcode(flow, qp),
+		.ack_req = ack_req,
+		.migreq = true,
+		.psn = qp->next_seq & PSN_MASK,
+		.reth_dma_bytes = message_bytes,
+	};
+
+	/* The number is not in the lines of a packet that needs it not. */
+	if (qp->left_packets == 1 && flow->params.verb == NIC_WRITE_IMM)
+		fields.imm = qp->next_msg;
+	nic_stamp(nic, item, m, payload, &fields);
+	return m->data_len;
+}
+
+/* After its stop time a QP begins no message; what it has begun it finishes. */
+static void
+check_stop(const struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
+{
+	if (!(qp->flags & QP_FIRST) || qp->flags & QP_RESEND ||
+	    now_ns < nic_flow_of(nic, qp)->params.stop_ns)
+		return;
+	qp->left_packets = 0;
+	qp->flags &= (uint16_t)~QP_FIRST;
+}
+
+/*
+ * Is the next packet one of the many that neither begin nor end a message nor ask for an ACK, go
+ * for the first time, and leave the QP with another packet that may go?
+ */
+static inline bool
+is_plain(const struct nic_qp *qp)
+{
+	const uint16_t other =
+		QP_FIRST | QP_RESEND | QP_SPECIAL | QP_ERROR | QP_DONE | QP_UNRESOLVED | QP_RNR;
+
+	return likely(!(qp->flags & other)) && likely(qp->left_packets > 1) &&
+	       likely(qp_window(qp) > 1) && likely(qp->ack_countdown > 1);
+}
+
+/* May this QP, whose turn it is, send another one? What it was when it became ready may have
+ * passed. */
+static bool
+has_other(const struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
+{
+	if (qp->flags & (QP_ERROR | QP_DONE | QP_RNR))
+		return false;
+	if (qp->flags & QP_STOPS)
+		check_stop(nic, qp, now_ns);
+	return qp->left_packets > 0 && qp_in_window(qp);
+}
+
+/*
+ * When will, or did, the tokens suffice for the next packet? A QP with tokens left is catching up
+ * if it is known when its last packet was due; else it may have been idle, which says nothing.
+ */
+static void
+note_due(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	const struct token_account *b = &nic->qps[item].bucket;
+
+	if (b->credit_nanobits < 0)
+		nic->due_ns[item] = token_account_next_ns(b);
+	else if (nic->due_ns[item] != 0 && b->rate_bps > 0)
+		nic->due_ns[item] = sub_sat(now_ns, (uint64_t)b->credit_nanobits / b->rate_bps);
+}
+
+/* Wire bytes of this QP leave: charge them to the port, its bucket and its congestion control. */
+static inline void
+account(struct nic *nic, uint32_t item, struct nic_qp *qp, uint32_t wire, uint64_t now_ns)
+{
+	uint32_t did;
+
+	nic_charge(nic, wire, now_ns);
+	qp->tx_wire_bytes += wire;
+	token_account_charge(&qp->bucket, wire);
+	did = cc_on_sent(&qp->cc, &nic->cc, wire, now_ns);
+	if (unlikely(did != 0))
+		nic_cc_follow(nic, item, did, now_ns);
+}
+
+/* The packet at next_seq, a plain one, leaves in m. @return its wire bytes. */
+static inline uint32_t
+send_plain(struct nic *nic, uint32_t item, struct nic_qp *qp, const struct qp_flow *flow,
+	   struct rte_mbuf *m, uint64_t now_ns)
+{
+	/* With the payload of the smallest MTU no frame is too short. */
+	uint32_t wire = nic_stamp_middle(nic, item, qp, flow, m, false) + FCS_BYTES + GAP_BYTES;
+
+	qp->ack_countdown--;
+	qp_sent_middle(qp);
+	account(nic, item, qp, wire, now_ns);
+	return wire;
+}
+
+/* The same, of a QP that sends neither WRITE nor SEND. */
+static uint32_t
+send_special(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf *m, uint64_t now_ns)
+{
+	bool ud = qp->flags & QP_UD;
+
+	if (ud)
+		nic_ud_stamp(nic, item, m);
+	else
+		nic_read_stamp(nic, item, m);
+	if (qp->flags & QP_RESEND)
+		counter_inc(&nic->stats.retransmitted_packets);
+	if (ud)
+		qp_sent(qp);
+	else
+		nic_read_sent(nic, item, now_ns);
+	account(nic, item, qp, wire_bytes(m->data_len), now_ns);
+	if (ud)
+		nic_unanswered(nic, item, now_ns);
+	return m->data_len;
+}
+
+/* The same for any packet. @return the frame's length. */
+static uint32_t
+send_any(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf *m, uint64_t now_ns)
+{
+	const struct qp_flow *flow = nic_flow_of(nic, qp);
+	bool raw = flow->raw, asks;
+	uint32_t len;
+
+	if (qp->flags & QP_SPECIAL)
+		return send_special(nic, item, qp, m, now_ns);
+	asks = !raw && wants_ack(qp);
+	/* Nobody is asked: the countdown only ends plain packets, now and then. */
+	if (raw)
+		qp->ack_countdown = UINT16_MAX;
+	if (qp->left_packets > 1 && !(qp->flags & QP_FIRST))
+		len = nic_stamp_middle(nic, item, qp, flow, m, asks);
+	else
+		len = stamp_end(nic, item, m, asks);
+	if (asks)
+		ask(nic, item, qp, now_ns);
+	if (qp->flags & QP_RESEND)
+		counter_inc(&nic->stats.retransmitted_packets);
+	qp_sent(qp);
+	account(nic, item, qp, wire_bytes(len), now_ns);
+	if (raw && (qp->left_packets == 0 || !qp_in_window(qp)))
+		nic_unanswered(nic, item, now_ns);
+	return len;
+}
+
+/*
+ * Where the head of a ready ring goes when it has sent and has another packet. With tokens, its
+ * next turn comes after that of all others; it stays the head if there are none.
+ */
+static inline void
+place_after(struct nic *nic, struct qp_ring *ring, uint32_t item, struct nic_qp *qp,
+	    const struct qp_flow *flow, uint64_t now_ns)
+{
+	uint64_t deadline_ns;
+
+	if (nic_must_wait(nic, qp, flow, now_ns, &deadline_ns)) {
+		ring->head++;
+		nic_make_paced(nic, item, deadline_ns);
+	} else if (qp_ring_count(ring) > 1) {
+		ring->head++;
+		qp_ring_push(ring, item);
+	}
+}
+
+/*
+ * The head of a ready ring, whose next packet is not plain, or is measured, or which may not send
+ * after all. @return wire bytes of the packet that left; 0: none.
+ */
+static __attribute__((noinline)) uint32_t
+send_other(struct nic *nic, struct outgoing *out, struct qp_ring *ring, uint64_t now_ns)
+{
+	uint32_t item = qp_ring_peek(ring, 0), wire;
+	struct nic_qp *qp = &nic->qps[item];
+	uint64_t *const due_ns = nic->due_ns;
+	struct rte_mbuf *m;
+
+	if (!token_account_can_send(&qp->bucket) || !has_other(nic, qp, now_ns)) {
+		ring->head++;
+		nic_settle(nic, item, now_ns);
+		return 0;
+	}
+	if (out->sent == out->taken && !take_mbufs(nic, out, qp_ring_count(ring), now_ns))
+		return 0;
+	m = out->pkts[out->sent++];
+	if (unlikely(due_ns != NULL)) {
+		pkt_meta(m)->due_ns = due_ns[item];
+		nic_measure_departure(nic, item, now_ns);
+	}
+	wire = wire_bytes(send_any(nic, item, qp, m, now_ns));
+	if (unlikely(due_ns != NULL)) {
+		nic_measure_departed(nic, item, wire);
+		note_due(nic, item, now_ns);
+	}
+	if (nic_has_packet(qp)) {
+		place_after(nic, ring, item, qp, nic_flow_of(nic, qp), now_ns);
+	} else {
+		ring->head++;
+		nic_settle(nic, item, now_ns);
+	}
+	return wire;
+}
+
+/* Send up to most packets of the QPs that are ready in this queue. @return how many. */
+static uint16_t
+send_queue(struct nic *nic, struct outgoing *out, uint8_t queue, uint16_t most, uint64_t now_ns)
+{
+	struct qp_ring *ring = &nic->ready.ring[queue];
+	const bool cached = nic->n_qps <= NIC_CACHED_QPS, measured = nic->due_ns != NULL;
+	const uint16_t before = out->sent, end = (uint16_t)(before + most);
+	uint16_t plain_end, n;
+	uint64_t bytes = 0;
+
+	if (out->sent == out->taken && !take_mbufs(nic, out, qp_ring_count(ring), now_ns))
+		return 0;
+	/* Plain packets need an mbuf at hand, and nobody who looks at them. */
+	plain_end = measured ? 0 : out->taken;
+	while (out->sent < end && !qp_ring_is_empty(ring) && nic_wire_is_free(nic, now_ns)) {
+		uint32_t item = qp_ring_peek(ring, 0);
+		struct nic_qp *qp = &nic->qps[item];
+		const struct qp_flow *flow = nic_flow_of(nic, qp);
+
+		if (!cached)
+			nic_prefetch(nic, qp_ring_peek(ring, READY_AHEAD));
+		nic_touch(nic, item, qp);
+		token_account_update(&qp->bucket, nic->qp_burst_nanobits, now_ns);
+		if (unlikely(out->sent >= plain_end || !is_plain(qp) ||
+			     !token_account_can_send(&qp->bucket))) {
+			bytes += send_other(nic, out, ring, now_ns);
+			if (out->dry)
+				break;
+			plain_end = measured ? 0 : out->taken;
+			continue;
+		}
+		bytes += send_plain(nic, item, qp, flow, out->pkts[out->sent++], now_ns);
+		place_after(nic, ring, item, qp, flow, now_ns);
+	}
+	if (qp_ring_is_empty(ring))
+		nic->ready.backlogged &= (uint8_t) ~(1u << queue);
+	n = (uint16_t)(out->sent - before);
+	counter_add(&nic->stats.tx_packets, n);
+	counter_add(&nic->stats.tx_bytes, bytes - n * GAP_BYTES);
+	return n;
+}
+
+uint16_t
+nic_send_data(struct nic *nic, uint8_t open_queues, struct rte_mbuf **pkts, uint16_t room,
+	      uint64_t now_ns)
+{
+	struct outgoing out = {.pkts = pkts, .room = room, .batch = 1};
+	uint8_t eligible;
+
+	while (out.sent < room && !out.dry && nic_wire_is_free(nic, now_ns) &&
+	       (eligible = nic->ready.backlogged & open_queues) != 0) {
+		uint8_t queue = queue_after(eligible, nic->last_queue);
+		/* Queues take turns packet by packet; one that is alone has them all. */
+		bool alone = (eligible & (eligible - 1)) == 0;
+
+		if (send_queue(nic, &out, queue, alone ? (uint16_t)(room - out.sent) : 1, now_ns))
+			nic->last_queue = queue;
+	}
+	if (out.sent < out.taken)
+		rte_mempool_put_bulk(nic->mbufs.data, (void *const *)(pkts + out.sent),
+				     out.taken - out.sent);
+	return out.sent;
+}

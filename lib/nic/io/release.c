@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nic/io/release.h"
+
+#include "nic/core/core.h"
+#include "nic/np/np.h"
+#include "nic/place/cc.h"
+#include "nic/place/place.h"
+#include "nic/place/version.h"
+#include "nic/transport/requester.h"
+
+/* A few times what memory takes to answer, and what passes between two calls. */
+#define AHEAD_NS NS_PER_US
+
+/* Else it is looked at again. */
+static bool
+may_start(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	const struct nic_qp *qp = &nic->qps[item];
+	const struct qp_flow *flow = nic_flow_of(nic, qp);
+
+	/* One that leaves starts only to end. */
+	if (flow->life == FLOW_LEAVES)
+		return true;
+	if (qp->bucket.updated_ns > now_ns) {
+		nic_settle(nic, item, now_ns);
+		return false;
+	}
+	/* It starts when its flow goes on, at the rate that is right then. */
+	if (flow->stopped && qp->flags & QP_REQUESTER) {
+		nic_make_paced(nic, item, nic_stopped_look_ns(nic, now_ns));
+		return false;
+	}
+	return true;
+}
+
+/* Out of the wheel, for whatever reason. */
+static __rte_noinline void
+release_other(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+
+	if (!(qp->flags & QP_STARTED)) {
+		if (!may_start(nic, item, now_ns))
+			return;
+		nic_start(nic, item, now_ns);
+	} else if (now_ns >= qp->cc.head.next_event_ns)
+		nic_cc_catch_up(nic, item, now_ns);
+	token_account_update(&qp->bucket, nic->qp_burst_nanobits, now_ns);
+	if (nic_has_packet(qp) && token_account_can_send(&qp->bucket))
+		nic_make_ready(nic, item, qp);
+	else
+		nic_settle(nic, item, now_ns);
+}
+
+static inline void
+release(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	const uint16_t states = QP_STARTED | QP_ERROR | QP_DONE | QP_UNRESOLVED | QP_RNR;
+	struct nic_qp *qp = &nic->qps[item];
+
+	nic_touch(nic, item, qp);
+	/* Mostly it waited for tokens, which are there; if its rate was cut, its turn shows it. */
+	if (likely((qp->flags & states) == QP_STARTED) && likely(qp->left_packets > 0) &&
+	    likely(qp_in_window(qp)) && likely(now_ns < qp->cc.head.next_event_ns))
+		nic_make_ready(nic, item, qp);
+	else
+		release_other(nic, item, now_ns);
+}
+
+/* What the next calls will need comes into the cache while this one sends. */
+static void
+prefetch_next(const struct nic *nic, uint64_t now_ns)
+{
+	uint32_t items[2 * NIC_BURST];
+	uint32_t n = timing_wheel_upcoming(nic->wheel, items, 2 * NIC_BURST, now_ns + AHEAD_NS);
+
+	for (uint32_t i = 0; i < n; i++)
+		nic_prefetch(nic, items[i]);
+}
+
+/* @return as nic_release(). */
+static __rte_noinline bool
+fire_timers(struct nic *nic, uint64_t now_ns)
+{
+	uint32_t items[NIC_BURST];
+	uint32_t n = nic_timers_advance(&nic->timers, nic->qps, items, NIC_BURST, now_ns);
+
+	for (uint32_t i = 0; i < n; i++)
+		nic_on_timer(nic, items[i], now_ns);
+	return n == NIC_BURST;
+}
+
+bool
+nic_release(struct nic *nic, uint64_t now_ns)
+{
+	uint32_t items[NIC_BURST];
+	uint32_t n = timing_wheel_advance(nic->wheel, items, NIC_BURST, now_ns);
+	bool more = n == NIC_BURST, cached = nic->n_qps <= NIC_CACHED_QPS;
+
+	for (uint32_t i = 0; i < n && !cached; i++)
+		nic_prefetch(nic, items[i]);
+	for (uint32_t i = 0; i < n; i++)
+		release(nic, items[i], now_ns);
+	if (n > 1 && !cached)
+		prefetch_next(nic, now_ns);
+	if (nic->timers.busy != 0 && unlikely(nic_timers_may_be_due(&nic->timers, now_ns)))
+		more |= fire_timers(nic, now_ns);
+	if (nic_np_next_ns(nic->np) <= now_ns)
+		nic_np_run(nic, now_ns);
+	return more;
+}

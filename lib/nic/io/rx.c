@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nic/io/rx.h"
+
+#include <string.h>
+#include <rte_branch_prediction.h>
+#include <rte_mbuf.h>
+
+#include "nic/change/asked.h"
+#include "nic/core/core.h"
+#include "nic/np/np.h"
+#include "nic/place/cc.h"
+#include "nic/place/place.h"
+#include "nic/place/version.h"
+#include "nic/port/pause.h"
+#include "nic/port/share.h"
+#include "nic/transport/ack.h"
+#include "nic/transport/read.h"
+#include "nic/transport/resolve.h"
+#include "nic/transport/responder.h"
+#include "nic/transport/ud.h"
+#include "wire/be.h"
+#include "wire/pfc_frame.h"
+
+/* Frames of a burst whose headers are on their way into the cache. */
+#define PREFETCH_AHEAD 4
+/* Frames whose payload is, for the ICRC, and how many lines of it: by then the CPU's own prefetcher
+ * knows where it goes. */
+#define PAYLOAD_AHEAD 2
+#define PAYLOAD_LINES 16u
+
+/* Bursts of frames that crossed to us, of one call at most. */
+#define CROSS_BURSTS 4
+
+enum rx_class {
+	RX_ROCE, /* to us, well-formed; the ICRC is not looked at yet */
+	RX_MAC_CONTROL,
+	RX_OTHER,
+	RX_DROP, /* for the reason in drop */
+};
+
+struct rx_frame {
+	struct rte_mbuf *m;
+	const uint8_t *buf;
+	uint16_t len;
+	uint8_t class; /* enum rx_class */
+	uint8_t drop;  /* enum nic_drop */
+	uint32_t item; /* of RX_ROCE: the QP, or QP_NONE */
+	union {
+		struct frame_view eth; /* of RX_MAC_CONTROL and RX_OTHER */
+		struct roce_view roce;
+	};
+};
+
+static bool
+to_our_mac(const struct nic *nic, const uint8_t *buf)
+{
+	return memcmp(buf, nic->params.mac, 6) == 0;
+}
+
+static bool
+to_our_ip(const struct nic *nic, const uint8_t *buf, const struct frame_view *eth)
+{
+	const uint8_t *ip = buf + eth->l3_off;
+
+	if (eth->ip_version == 4)
+		return nic->params.ip.version == 4 && memcmp(ip + 16, nic->params.ip.addr, 4) == 0;
+	return nic->params.ip6.version == 6 && memcmp(ip + 24, nic->params.ip6.addr, 16) == 0;
+}
+
+static bool
+from_peer(const struct qp_flow *flow, const struct rx_frame *f)
+{
+	const uint8_t *ip = f->buf + f->roce.ip_off;
+
+	if (f->roce.ip_version != flow->path.ip_version)
+		return false;
+	if (f->roce.ip_version == 4)
+		return memcmp(ip + 12, flow->path.dst_ip, 4) == 0;
+	return memcmp(ip + 8, flow->path.dst_ip, 16) == 0;
+}
+
+static enum nic_drop
+on_mac_control(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
+{
+	struct mac_control mc;
+	enum mac_control_kind kind;
+
+	if (!mac_control_is_for(f->buf, nic->params.mac))
+		return NIC_DROP_MAC_CONTROL_ADDRESS;
+	kind = mac_control_parse(f->buf, f->len, &mc);
+	switch (kind) {
+	case MAC_CONTROL_PFC:
+	case MAC_CONTROL_PAUSE:
+		if ((kind == MAC_CONTROL_PAUSE) == (nic->params.flow_control == NIC_FLOW_PAUSE))
+			nic_share_tell_all(nic, f->m);
+		nic_pause_on_frame(nic, kind, &mc, now_ns);
+		return NIC_USED;
+	case MAC_CONTROL_UNKNOWN:
+		return NIC_DROP_MAC_CONTROL_UNKNOWN;
+	default:
+		return NIC_DROP_MAC_CONTROL_MALFORMED;
+	}
+}
+
+/* A CNP, ACK or request of one of our QPs. */
+static enum nic_drop
+on_qp(struct nic *nic, uint32_t item, const struct rx_frame *f, uint64_t now_ns)
+{
+	const struct roce_view *v = &f->roce;
+
+	/* Answering CE on an answer would let two NICs talk for ever. */
+	if (v->ecn == ECN_CE && (v->opcode == ROCE_CNP || v->opcode == RC_ACK))
+		counter_inc(&nic->stats.np.np_ce_on_control);
+	if (v->opcode == ROCE_CNP) {
+		nic_on_cnp(nic, item, now_ns);
+		return NIC_USED;
+	}
+	if (v->opcode == RC_ACK)
+		return nic_on_ack(nic, item, v, now_ns);
+	/* A marked packet counts for congestion even if the transport has no use for it. One of UD
+	 * may be of another QP of the sender than our peer: its own file looks. */
+	if (v->ecn == ECN_CE && v->opcode < UD_SEND_ONLY)
+		nic_np_on_ce(nic, item, now_ns);
+	if (v->opcode <= RC_READ_REQUEST || v->opcode == RC_COMPARE_SWAP ||
+	    v->opcode == RC_FETCH_ADD)
+		return nic_on_request(nic, item, v, wire_bytes(f->len), now_ns);
+	if (v->opcode <= RC_READ_RESP_ONLY)
+		return nic_on_read_response(nic, item, v, wire_bytes(f->len), now_ns);
+	if (v->opcode == UD_SEND_ONLY || v->opcode == UD_SEND_ONLY_IMM)
+		return nic_on_ud(nic, item, v, wire_bytes(f->len), now_ns);
+	return NIC_DROP_UNEXPECTED_OPCODE; /* responses to atomics */
+}
+
+/* Which of our QPs a number is; QP_NONE: none. */
+static uint32_t
+find_qp(const struct nic *nic, uint32_t qpn)
+{
+	uint32_t number = qpn - nic->params.first_qpn;
+	uint32_t item = number;
+
+	if (qpn < nic->params.first_qpn)
+		return QP_NONE;
+	if (unlikely(nic->share != NULL))
+		item = nic_share_item(nic, number);
+	return item < nic->n_qps ? item : QP_NONE;
+}
+
+static unsigned int
+on_roce(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
+{
+	uint32_t item = f->item;
+
+	if (unlikely(nic->share != NULL) && nic_share_cross(nic, f->m, f->roce.dest_qp))
+		return NIC_KEPT;
+	counter_inc(&nic->stats.rx_roce_packets);
+	if (item == QP_NONE || unlikely(nic->qps[item].place == QP_FREE)) {
+		if (f->roce.opcode == ROCE_CNP)
+			counter_inc(&nic->stats.rp.rp_cnp_ignored);
+		return NIC_DROP_UNKNOWN_QP;
+	}
+	if (!from_peer(nic_flow_of(nic, &nic->qps[item]), f)) {
+		if (f->roce.opcode == ROCE_CNP)
+			counter_inc(&nic->stats.rp.rp_cnp_ignored);
+		return NIC_DROP_WRONG_PEER;
+	}
+	nic_touch(nic, item, &nic->qps[item]);
+	if (unlikely(nic->qps[item].flags & QP_UNRESOLVED))
+		nic_resolve_from(nic, item, f->buf + 6, now_ns);
+	return on_qp(nic, item, f, now_ns);
+}
+
+static bool
+has_room(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
+{
+	bool tagged = f->roce.ip_off > ETH_HDR_BYTES;
+
+	return nic_pause_admit(nic, f->roce.dscp,
+			       tagged ? be16_load(f->buf + ETH_HDR_BYTES) >> 13 : -1, f->len,
+			       now_ns);
+}
+
+/* Act on a frame. @return why it is not used, NIC_USED or NIC_KEPT. */
+static __rte_always_inline unsigned int
+act(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
+{
+	if (likely(f->class == RX_ROCE)) {
+		if (nic->params.icrc_check && unlikely(!roce_icrc_holds(f->buf, &f->roce)))
+			return NIC_DROP_BAD_ICRC;
+		if (unlikely(nic->pause->slow) && !nic->taking_over && !has_room(nic, f, now_ns))
+			return NIC_DROP_NO_BUFFER;
+		return on_roce(nic, f, now_ns);
+	}
+	if (f->class == RX_MAC_CONTROL)
+		return on_mac_control(nic, f, now_ns);
+	if (f->class == RX_OTHER)
+		return nic_on_other(nic, f->m, &f->eth, now_ns);
+	return f->drop;
+}
+
+static void
+drop(struct rx_frame *f, enum nic_drop reason)
+{
+	f->class = RX_DROP;
+	f->drop = (uint8_t)reason;
+}
+
+/* One step at a time, for what is not plain, and to say what is wrong. */
+static __rte_noinline void
+classify_other(const struct nic *nic, struct rx_frame *f)
+{
+	struct frame_view eth;
+
+	if (f->m->nb_segs != 1 || frame_parse(f->buf, f->len, &eth) != FRAME_OK) {
+		drop(f, NIC_DROP_MALFORMED);
+	} else if (eth.ethertype == ETHERTYPE_MAC_CONTROL || eth.ip_proto != IP_PROTO_UDP) {
+		f->class = eth.ethertype == ETHERTYPE_MAC_CONTROL ? RX_MAC_CONTROL : RX_OTHER;
+		f->eth = eth;
+	} else if (!to_our_mac(nic, f->buf) || !to_our_ip(nic, f->buf, &eth)) {
+		drop(f, NIC_DROP_NOT_FOR_US);
+	} else {
+		switch (roce_parse(f->buf, f->len, &eth, false, &f->roce)) {
+		case ROCE_OK:
+			f->class = RX_ROCE;
+			break;
+		case ROCE_NOT_ROCE:
+			drop(f, NIC_DROP_NOT_ROCE);
+			break;
+		default:
+			drop(f, NIC_DROP_BAD_ROCE);
+		}
+	}
+}
+
+/* What is it? Changes nothing, so that frames of a burst can be looked at ahead of their turn. */
+static __rte_always_inline void
+classify(const struct nic *nic, struct rte_mbuf *m, struct rx_frame *f)
+{
+	f->m = m;
+	f->buf = rte_pktmbuf_mtod(m, const uint8_t *);
+	f->len = m->data_len;
+	f->class = RX_ROCE;
+	if (m->nb_segs != 1 || !roce_parse_plain(f->buf, f->len, &nic->station, &f->roce))
+		classify_other(nic, f);
+	if (f->class != RX_ROCE)
+		return;
+	f->item = find_qp(nic, f->roce.dest_qp);
+	nic_prefetch_control(nic, f->item);
+	if (f->item != QP_NONE && f->roce.opcode == ROCE_CNP)
+		rte_prefetch0(&nic->qps[f->item].cc);
+}
+
+static inline void
+prefetch_payload(const struct rx_frame *f)
+{
+	unsigned int lines = f->len / RTE_CACHE_LINE_SIZE;
+
+	if (likely(lines >= PAYLOAD_LINES)) {
+		for (unsigned int i = 1; i <= PAYLOAD_LINES; i++)
+			rte_prefetch0(f->buf + i * RTE_CACHE_LINE_SIZE);
+	} else {
+		for (unsigned int i = 1; i <= lines; i++)
+			rte_prefetch0(f->buf + i * RTE_CACHE_LINE_SIZE);
+	}
+}
+
+/* As rte_pktmbuf_free_bulk(), for frames of which nearly all have one segment and come from one
+ * pool. */
+static void
+free_frames(struct rte_mbuf **pkts, unsigned int n)
+{
+	struct rte_mempool *pool = NULL;
+	unsigned int kept = 0;
+
+	if (n == 1) {
+		rte_pktmbuf_free(pkts[0]);
+		return;
+	}
+	for (unsigned int i = 0; i < n; i++) {
+		struct rte_mbuf *m = pkts[i];
+
+		if (unlikely(m->nb_segs != 1)) {
+			rte_pktmbuf_free(m);
+			continue;
+		}
+		m = rte_pktmbuf_prefree_seg(m);
+		if (unlikely(m == NULL))
+			continue;
+		if (unlikely(m->pool != pool)) {
+			if (kept > 0)
+				rte_mempool_put_bulk(pool, (void **)pkts, kept);
+			pool = m->pool;
+			kept = 0;
+		}
+		pkts[kept++] = m;
+	}
+	if (kept > 0)
+		rte_mempool_put_bulk(pool, (void **)pkts, kept);
+}
+
+/* First look at all frames, then act on each: what acting needs is in the cache by then. In memory
+ * that a device has written, the payload makes most of the difference. */
+static void
+rx_burst(struct nic *nic, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
+{
+	struct rx_frame frames[NIC_BURST];
+	unsigned int to_free = 0;
+	uint64_t bytes = 0;
+
+	for (uint16_t i = 0; n > 1 && i < n && i < PREFETCH_AHEAD; i++)
+		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], const void *));
+	for (uint16_t i = 0; i < n; i++) {
+		if (i + PREFETCH_AHEAD < n)
+			rte_prefetch0(rte_pktmbuf_mtod(pkts[i + PREFETCH_AHEAD], const void *));
+		bytes += frame_bytes(pkts[i]->pkt_len);
+		classify(nic, pkts[i], &frames[i]);
+	}
+	if (likely(!nic->taking_over)) {
+		counter_add(&nic->stats.rx_packets, n);
+		counter_add(&nic->stats.rx_bytes, bytes);
+	}
+	for (uint16_t i = 0; i < n; i++) {
+		unsigned int d;
+
+		if (i + PAYLOAD_AHEAD < n && nic->params.icrc_check)
+			prefetch_payload(&frames[i + PAYLOAD_AHEAD]);
+		d = act(nic, &frames[i], now_ns);
+
+		if (d == NIC_KEPT)
+			continue;
+		if (d != NIC_USED)
+			counter_inc(&nic->stats.drops[d]);
+		pkts[to_free++] = pkts[i];
+	}
+	free_frames(pkts, to_free);
+}
+
+void
+nic_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
+{
+	struct nic *nic = nic_of(node);
+
+	assert(port == 0);
+	(void)port;
+	for (uint16_t at = 0; at < n; at += NIC_BURST)
+		rx_burst(nic, &pkts[at], RTE_MIN((uint16_t)(n - at), (uint16_t)NIC_BURST), now_ns);
+	nic_do_if_asked(nic, now_ns);
+	if (unlikely(nic->share != NULL) && nic->crossings->pending != 0)
+		nic_share_flush(nic);
+	nic_flush(nic);
+}
+
+void
+nic_rx_crossed(struct nic *nic, uint64_t now_ns)
+{
+	struct rte_mbuf *pkts[NIC_CROSS_BURST];
+	uint16_t n = NIC_CROSS_BURST;
+
+	nic->taking_over = true;
+	for (unsigned int i = 0; i < CROSS_BURSTS && n == NIC_CROSS_BURST; i++) {
+		n = nic_share_take(nic, pkts);
+		if (n > 0)
+			nic_rx(&nic->node, 0, pkts, n, now_ns);
+	}
+	nic->taking_over = false;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Received frames: whose are they, are they whole, and who answers them. */
+#ifndef QUENCH_NIC_IO_RX_H
+#define QUENCH_NIC_IO_RX_H
+
+#include <stdint.h>
+
+#include "node/node.h"
+
+struct nic;
+struct rte_mbuf;
+
+void nic_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns);
+
+/** Receive frames that crossed to us from other nodes; bounded work. */
+void nic_rx_crossed(struct nic *nic, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nic/measure/measure.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fixed.h"
+#include "base/pages.h"
+#include "base/seq.h"
+#include "nic/core/core.h"
+
+static bool
+wants_times(const struct nic_params *p)
+{
+	return p->measure_times == NIC_MEASURE_ON ||
+	       (p->measure_times == NIC_MEASURE_AUTO && p->max_qps <= NIC_TIMED_QPS);
+}
+
+int
+nic_measure_init(struct nic *nic)
+{
+	struct nic_measure *m = nic->measure;
+	size_t n = nic->params.max_qps;
+	bool times = wants_times(&nic->params);
+
+	if (times)
+		m->times = pages_alloc(n * sizeof(*m->times));
+	if (times || nic->cc.hears_rtts)
+		m->rtts = pages_alloc(n * sizeof(*m->rtts));
+	if (nic->params.measure_pacing)
+		m->departures = pages_alloc(n * sizeof(*m->departures));
+	if ((times && m->times == NULL) || ((times || nic->cc.hears_rtts) && m->rtts == NULL) ||
+	    (nic->params.measure_pacing && m->departures == NULL))
+		return -ENOMEM;
+	return 0;
+}
+
+void
+nic_measure_free(struct nic *nic)
+{
+	struct nic_measure *m = nic->measure;
+
+	pages_free(m->times, nic->params.max_qps * sizeof(*m->times));
+	pages_free(m->rtts, nic->params.max_qps * sizeof(*m->rtts));
+	pages_free(m->departures, nic->params.max_qps * sizeof(*m->departures));
+	/* Those that are one flow to people stand side by side. */
+	for (uint32_t i = 0; i < nic->n_flows; i++) {
+		const struct qp_flow *flow = &nic->flows[i], *last = i > 0 ? flow - 1 : NULL;
+
+		if (last == NULL || flow->times != last->times)
+			pages_free(flow->times, sizeof(*flow->times));
+		if (last == NULL || flow->pacing != last->pacing)
+			free(flow->pacing);
+	}
+}
+
+int
+nic_measure_add_flow(struct nic *nic, struct qp_flow *flow)
+{
+	const struct workload *w = &flow->params.work;
+	const struct qp_flow *last = nic->n_flows > 0 ? &nic->flows[nic->n_flows - 1] : NULL;
+	bool same = last != NULL && last->params.flow_id == flow->params.flow_id;
+	bool times = nic->measure->times != NULL && flow->params.requester && !flow->params.raw;
+	bool pacing = nic->measure->departures != NULL &&
+		      (flow->params.requester || flow->params.verb == NIC_READ);
+
+	flow->timed_mask = 0;
+	while (w->arrival != WORKLOAD_INCAST &&
+	       NIC_TIMED_MESSAGES * (uint64_t)(flow->timed_mask + 1) < w->depth)
+		flow->timed_mask = 2 * flow->timed_mask + 1;
+	flow->times = times && same ? last->times : NULL;
+	if (times && flow->times == NULL)
+		flow->times = pages_alloc(sizeof(*flow->times)); /* few of them are touched */
+	flow->pacing = pacing && same ? last->pacing : NULL;
+	if (pacing && flow->pacing == NULL)
+		flow->pacing = calloc(1, sizeof(*flow->pacing));
+	if ((!times || flow->times != NULL) && (!pacing || flow->pacing != NULL))
+		return 0;
+	/* What the last flow shares stays its own. */
+	if (last == NULL || flow->times != last->times)
+		pages_free(flow->times, sizeof(*flow->times));
+	if (last == NULL || flow->pacing != last->pacing)
+		free(flow->pacing);
+	flow->times = NULL;
+	flow->pacing = NULL;
+	return -ENOMEM;
+}
+
+void
+nic_measure_remove_flow(struct qp_flow *flow)
+{
+	pages_free(flow->times, sizeof(*flow->times));
+	free(flow->pacing);
+	flow->times = NULL;
+	flow->pacing = NULL;
+}
+
+/* Where the begin of a message is kept; NULL: it is not timed. */
+static uint64_t *
+begun_of(const struct qp_flow *flow, struct nic_qp_times *t, uint64_t message)
+{
+	if (workload_is_open(&flow->params.work))
+		return &t->begun_ns[0];
+	if (message & flow->timed_mask)
+		return NULL;
+	return &t->begun_ns[message / (flow->timed_mask + 1u) % NIC_TIMED_MESSAGES];
+}
+
+void
+nic_measure_begun(struct nic *nic, uint32_t item, uint64_t message, uint64_t now_ns)
+{
+	const struct qp_flow *flow = nic_flow_of(nic, &nic->qps[item]);
+	uint64_t *begun_ns = begun_of(flow, &nic->measure->times[item], message);
+
+	if (workload_is_open(&flow->params.work)) {
+		/* Those after the oldest that is not acknowledged follow from it. */
+		if (message == nic->qps[item].acked_msg)
+			*begun_ns = nic->arrivals[item].begun_ns + 1;
+		return;
+	}
+	if (begun_ns == NULL || *begun_ns != 0)
+		return;
+	*begun_ns = now_ns + 1;
+}
+
+/* On an idle network, if its round-trip time is known; else 0. */
+static uint64_t
+ideal_ns(const struct nic *nic, const struct qp_flow *flow, uint32_t message_bytes)
+{
+	uint64_t rtt_ns = flow->params.base_rtt_ns != 0 ? flow->params.base_rtt_ns
+							: flow->times->least_rtt_ns;
+	uint64_t before_last = qp_message_packets(message_bytes, flow->mtu_bytes) - 1;
+	uint64_t wire =
+		before_last * wire_bytes(flow->template.hdr_bytes + flow->mtu_bytes + ICRC_BYTES);
+
+	if (before_last > 0 && flow->params.verb == NIC_READ)
+		wire += AETH_BYTES;
+	else if (before_last > 0 && flow->params.verb != NIC_SEND)
+		wire += RETH_BYTES;
+	return rtt_ns == 0 ? 0 : mul_div(wire, 8 * NS_PER_SEC, nic->params.link_speed_bps) + rtt_ns;
+}
+
+static void
+on_completion(struct nic *nic, const struct qp_flow *flow, uint32_t item, uint64_t message,
+	      uint64_t took_ns)
+{
+	struct nic_qp_times *t = &nic->measure->times[item];
+	uint64_t idle_ns = ideal_ns(nic, flow, qp_bytes(flow, nic_local_qpn(nic, item), message));
+
+	seq_begin(&t->seq);
+	__atomic_store_n(&t->completions, t->completions + 1, __ATOMIC_RELAXED);
+	counter_add(&t->sum_ns, took_ns);
+	__atomic_store_n(&t->max_ns, max_u64(t->max_ns, took_ns), __ATOMIC_RELAXED);
+	seq_end(&t->seq);
+	hist_add(&flow->times->completion_ns, took_ns, 1);
+	if (idle_ns > 0)
+		hist_add(&flow->times->slowdown_milli, (mul_div(took_ns, 2000, idle_ns) + 1) / 2,
+			 1);
+}
+
+void
+nic_measure_completed(struct nic *nic, uint32_t item, uint64_t message, uint64_t now_ns)
+{
+	const struct nic_qp *qp = &nic->qps[item];
+	const struct qp_flow *flow = nic_flow_of(nic, qp);
+	const struct workload *w = &flow->params.work;
+
+	for (; message < qp->acked_msg; message++) {
+		uint64_t *begun_ns = begun_of(flow, &nic->measure->times[item], message);
+
+		if (begun_ns == NULL || *begun_ns == 0)
+			continue;
+		/* Only where spans of arrivals were merged may it seem to end before it came. */
+		on_completion(nic, flow, item, message, sub_sat(now_ns + 1, *begun_ns));
+		if (workload_is_open(w))
+			*begun_ns =
+				1 + arrivals_next_ns(&flow->arrivals, w, nic_local_qpn(nic, item),
+						     message + 1, *begun_ns - 1);
+		else
+			*begun_ns = 0;
+	}
+}
+
+uint64_t
+nic_measure_rtt(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
+{
+	struct nic_times *times = nic_flow_of(nic, &nic->qps[item])->times;
+	uint64_t rtt_ns = rtt_on_ack(&nic->measure->rtts[item], seq, now_ns);
+
+	if (rtt_ns != 0 && times != NULL) {
+		hist_add(&times->rtt_ns, rtt_ns, 1);
+		if (times->least_rtt_ns == 0 || rtt_ns < times->least_rtt_ns)
+			__atomic_store_n(&times->least_rtt_ns, rtt_ns, __ATOMIC_RELAXED);
+	}
+	return rtt_ns;
+}
+
+void
+nic_measure_departure(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	const struct nic_qp *qp = &nic->qps[item];
+	struct nic_departure *last = &nic->measure->departures[item];
+	struct nic_pacing *pacing = nic_flow_of(nic, qp)->pacing;
+
+	bool paced = nic->due_ns[item] != 0;
+
+	if (last->paced && paced && qp->bucket.rate_bps > 0) {
+		uint64_t gap_ns = now_ns - last->sent_ns;
+		/* 2^16 bytes x 8000 x 10^9 is below 2^59. */
+		uint64_t expected_ps =
+			(uint64_t)last->wire_bytes * 8000 * NS_PER_SEC / qp->bucket.rate_bps;
+		uint64_t expected_ns = (expected_ps + 500) / 1000;
+
+		uint64_t jitter_ns =
+			gap_ns > expected_ns ? gap_ns - expected_ns : expected_ns - gap_ns;
+
+		if (nic->measure->n_gaps == NIC_GAPS)
+			nic_measure_gaps(nic);
+		nic->measure->gaps[nic->measure->n_gaps++] =
+			(struct nic_gap){pacing, gap_ns, expected_ps, jitter_ns};
+		rte_prefetch0(pacing);
+		rte_prefetch0(&pacing->jitter_ns.weight[hist_bucket(jitter_ns)]);
+	}
+	last->sent_ns = now_ns;
+	last->paced = paced;
+}
+
+void
+nic_measure_gaps(struct nic *nic)
+{
+	for (uint32_t i = 0; i < nic->measure->n_gaps; i++) {
+		const struct nic_gap *g = &nic->measure->gaps[i];
+
+		hist_add(&g->pacing->jitter_ns, g->jitter_ns, 1);
+		seq_begin(&g->pacing->seq);
+		counter_add(&g->pacing->gap_ns, g->gap_ns);
+		counter_add(&g->pacing->expected_ps, g->expected_ps);
+		seq_end(&g->pacing->seq);
+	}
+	nic->measure->n_gaps = 0;
+}
+
+void
+nic_measure_departed(struct nic *nic, uint32_t item, uint32_t wire_bytes)
+{
+	nic->measure->departures[item].wire_bytes = wire_bytes;
+}
+
+static void
+count_one(uint32_t *counter)
+{
+	__atomic_store_n(counter, *counter + 1, __ATOMIC_RELAXED);
+}
+
+void
+nic_measure_ce(struct nic *nic, uint32_t item)
+{
+	counter_inc(&nic_flow_of(nic, &nic->qps[item])->ce_packets);
+	if (nic->measure->times != NULL)
+		count_one(&nic->measure->times[item].ce_packets);
+}
+
+void
+nic_measure_cnp_ignored(struct nic *nic, uint32_t item)
+{
+	counter_inc(&nic_flow_of(nic, &nic->qps[item])->cnps_ignored);
+	if (nic->measure->times != NULL)
+		count_one(&nic->measure->times[item].cnps_ignored);
+}
+
+void
+nic_measure_clear(struct nic *nic, uint32_t item)
+{
+	struct nic_measure *m = nic->measure;
+
+	if (m->times != NULL)
+		memset(&m->times[item], 0, sizeof(m->times[item]));
+	if (m->rtts != NULL)
+		memset(&m->rtts[item], 0, sizeof(m->rtts[item]));
+	if (m->departures != NULL)
+		memset(&m->departures[item], 0, sizeof(m->departures[item]));
+	if (nic->due_ns != NULL)
+		nic->due_ns[item] = 0;
+}

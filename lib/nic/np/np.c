@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nic/np/np.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/fixed.h"
+#include "nic/core/core.h"
+#include "nic/measure/measure.h"
+#include "nic/port/common.h"
+
+/*
+ * Decisions of a unit are N apart, so that a delay holds so many of them, and no more units have
+ * one than there are QPs. With N = 0 each mark is a decision: a QP then has one on its way at most.
+ */
+static uint32_t
+delayed_of_a_qp(const struct np_params *p)
+{
+	uint64_t interval_ns = p->np_min_time_between_cnps_us * NS_PER_US;
+
+	return interval_ns == 0 ? 1 : (uint32_t)(p->np_cnp_delay_ns / interval_ns) + 1;
+}
+
+int
+nic_np_init(struct nic *nic)
+{
+	const struct np_params *p = &nic->params.np;
+	uint32_t max_qps = nic->params.max_qps;
+	struct nic_np *np = nic->np;
+
+	*np = (struct nic_np){.first = QP_NONE, .last = QP_NONE};
+	if (p->np_cnp_moderation == NP_PER_QP) {
+		np->windows = calloc(max_qps, sizeof(*np->windows));
+		if (np->windows == NULL)
+			return -ENOMEM;
+	}
+	if (p->np_cnp_delay_ns > 0) {
+		np->delayed_room = (uint64_t)max_qps * delayed_of_a_qp(p);
+		np->delayed = calloc(np->delayed_room, sizeof(*np->delayed));
+		if (np->delayed == NULL)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+void
+nic_np_free(struct nic *nic)
+{
+	struct nic_np *np = nic->np;
+
+	free(np->windows);
+	nic_np_units_free(&np->units);
+	free(np->delayed);
+}
+
+int
+nic_np_add_flow(struct nic *nic, struct qp_flow *flow)
+{
+	return nic->np->windows != NULL ? 0 : nic_np_units_add(&nic->np->units, nic, flow);
+}
+
+int
+nic_np_reserve(struct nic *nic, uint32_t n_flows)
+{
+	return nic->np->windows != NULL ? 0 : nic_np_units_reserve(&nic->np->units, nic, n_flows);
+}
+
+void
+nic_np_remove_flow(struct nic *nic, const struct qp_flow *flow)
+{
+	/* One that could not be prepared has no unit. */
+	if (nic->np->windows == NULL && flow->full != NULL)
+		nic_units_leave(&nic->common->units, flow->np_unit);
+}
+
+bool
+nic_np_is_quiet(const struct nic *nic, const struct qp_flow *flow, uint32_t item)
+{
+	const struct nic_np *np = nic->np;
+	uint64_t last_ns = flow->hidden_ns + nic->params.np.np_cnp_delay_ns;
+	const struct nic_np_unit *unit;
+
+	if (np->delayed_n > 0 && np->delayed[np->delayed_first].due_ns <= last_ns)
+		return false;
+	if (np->windows != NULL)
+		return np_next_ns(&np->windows[item]) == NEVER_NS;
+	unit = &np->units.unit[flow->np_unit];
+	return unit->due_ns == 0 || unit->marked != item;
+}
+
+static void
+queue_cnp(struct nic *nic, uint32_t item)
+{
+	nic_queues_push(nic, &nic->cnps, nic_flow_of(nic, &nic->qps[item])->cnp_queue, item,
+			offsetof(struct nic_qp, cnp_link));
+}
+
+/* A QP owes one at most: one CNP may answer many marks. */
+static void
+owe_cnp_now(struct nic *nic, uint32_t item)
+{
+	struct nic_qp *qp = &nic->qps[item];
+
+	if (qp->rx_flags & QP_RX_OWES_CNP)
+		return;
+	qp->rx_flags |= QP_RX_OWES_CNP;
+	queue_cnp(nic, item);
+}
+
+static void
+owe_cnp(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	bool alone = nic->params.np.np_min_time_between_cnps_us == 0;
+	struct nic_np *np = nic->np;
+	struct nic_qp *qp = &nic->qps[item];
+
+	if (np->delayed == NULL) {
+		owe_cnp_now(nic, item);
+		return;
+	}
+	/* Only if N became shorter on the way. */
+	if (unlikely(np->delayed_n == np->delayed_room))
+		return;
+	if (alone && qp->rx_flags & QP_RX_OWES_CNP)
+		return;
+	if (alone)
+		qp->rx_flags |= QP_RX_OWES_CNP;
+	np->delayed[(np->delayed_first + np->delayed_n) % np->delayed_room] =
+		(struct nic_np_delayed){now_ns + nic->params.np.np_cnp_delay_ns, item, alone};
+	np->delayed_n++;
+	node_wake(&nic->node, 0);
+}
+
+static void
+push_window(struct nic *nic, uint32_t item)
+{
+	struct nic_np *np = nic->np;
+
+	nic->qps[item].window_link = QP_NONE;
+	if (np->first == QP_NONE)
+		np->first = item;
+	else
+		nic->qps[np->last].window_link = item;
+	np->last = item;
+	node_wake(&nic->node, 0);
+}
+
+static void
+end_windows(struct nic *nic, uint64_t now_ns)
+{
+	struct nic_np *np = nic->np;
+
+	while (np->first != QP_NONE && np_next_ns(&np->windows[np->first]) <= now_ns) {
+		uint32_t item = np->first;
+
+		np->first = nic->qps[item].window_link;
+		if (np_on_window_end(&np->windows[item], &nic->params.np, now_ns))
+			owe_cnp(nic, item, now_ns);
+		if (np_next_ns(&np->windows[item]) != NEVER_NS)
+			push_window(nic, item);
+	}
+}
+
+void
+nic_np_run(struct nic *nic, uint64_t now_ns)
+{
+	struct nic_np *np = nic->np;
+	uint32_t item;
+
+	end_windows(nic, now_ns);
+	while (np->units.n_due > 0 &&
+	       (item = nic_np_units_next(&np->units, nic, now_ns)) != QP_NONE)
+		owe_cnp(nic, item, now_ns);
+	while (np->delayed_n > 0 && np->delayed[np->delayed_first].due_ns <= now_ns) {
+		const struct nic_np_delayed *d = &np->delayed[np->delayed_first];
+
+		np->delayed_first = (np->delayed_first + 1) % np->delayed_room;
+		np->delayed_n--;
+		if (d->alone)
+			queue_cnp(nic, d->item);
+		else
+			owe_cnp_now(nic, d->item);
+	}
+}
+
+/* A mark of a QP that is a unit of its own. */
+static void
+on_ce_of_qp(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	struct np *window = &nic->np->windows[item];
+	bool ran;
+
+	/* A window that is over and not yet looked at must end before this mark is judged. */
+	end_windows(nic, now_ns);
+	/* It is in the FIFO just as long as it runs. */
+	ran = np_next_ns(window) != NEVER_NS;
+	if (np_on_ce(window, &nic->params.np, now_ns))
+		owe_cnp(nic, item, now_ns);
+	if (!ran)
+		push_window(nic, item);
+}
+
+void
+nic_np_on_ce(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	struct nic_np *np = nic->np;
+
+	counter_inc(&nic->stats.np.np_ecn_marked_roce_packets);
+	nic_measure_ce(nic, item);
+	if (nic->params.np.np_min_time_between_cnps_us == 0)
+		owe_cnp(nic, item, now_ns);
+	else if (np->windows != NULL)
+		on_ce_of_qp(nic, item, now_ns);
+	else if (nic_np_units_on_ce(&np->units, nic, nic_flow_of(nic, &nic->qps[item])->np_unit,
+				    item, now_ns))
+		owe_cnp(nic, item, now_ns);
+}
+
+bool
+nic_np_may_leave(struct nic *nic, uint64_t now_ns)
+{
+	uint64_t interval_ns = nic->params.np.np_min_port_cnp_interval_ns;
+	uint64_t opens_ns;
+
+	if (interval_ns == 0)
+		return true;
+	if (now_ns < nic->np->gate_ns)
+		return false;
+	/* Another node's CNP may have closed it. */
+	opens_ns = np_gate_pass(&nic->common->cnp_gate_ns, interval_ns, now_ns);
+	nic->np->gate_ns = opens_ns == 0 ? now_ns + interval_ns : opens_ns;
+	return opens_ns == 0;
+}

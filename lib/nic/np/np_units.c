@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nic/np/np_units.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "nic/core/core.h"
+#include "nic/port/common.h"
+
+/* Room for as many units as there are in the NIC: those of other nodes have no QPs here. */
+static int
+grow(struct nic_np_units *u, uint32_t room)
+{
+	struct nic_np_unit *unit = realloc(u->unit, room * sizeof(*unit));
+	uint32_t *heap = realloc(u->heap, room * sizeof(*heap));
+
+	u->unit = unit != NULL ? unit : u->unit;
+	u->heap = heap != NULL ? heap : u->heap;
+	if (unit == NULL || heap == NULL)
+		return -ENOMEM;
+	for (uint32_t i = u->room; i < room; i++)
+		unit[i] = (struct nic_np_unit){.marked = QP_NONE};
+	u->room = room;
+	return 0;
+}
+
+void
+nic_np_units_free(struct nic_np_units *u)
+{
+	free(u->unit);
+	free(u->heap);
+}
+
+int
+nic_np_units_reserve(struct nic_np_units *u, const struct nic *nic, uint32_t n_flows)
+{
+	struct nic_units *all = &nic->common->units;
+
+	return nic_units_reserve(all, n_flows) != 0 ? -ENOMEM : grow(u, all->room);
+}
+
+/* We have one address of each family, so the peer's tells the pair; the port is a pair of its own.
+ */
+int
+nic_np_units_add(struct nic_np_units *u, const struct nic *nic, struct qp_flow *flow)
+{
+	static const struct field_ip port = {0};
+	bool per_port = nic->params.np.np_cnp_moderation == NP_PER_PORT;
+	struct nic_units *all = &nic->common->units;
+	int64_t unit = nic_units_find(all, per_port ? &port : &flow->params.peer_ip);
+
+	if (unit < 0 || ((uint32_t)unit >= u->room && grow(u, all->room) != 0))
+		return -ENOMEM;
+	flow->np_unit = (uint32_t)unit;
+	return 0;
+}
+
+static bool
+earlier(const struct nic_np_units *u, uint32_t a, uint32_t b)
+{
+	return u->unit[u->heap[a]].due_ns < u->unit[u->heap[b]].due_ns;
+}
+
+static void
+swap(struct nic_np_units *u, uint32_t a, uint32_t b)
+{
+	uint32_t unit = u->heap[a];
+
+	u->heap[a] = u->heap[b];
+	u->heap[b] = unit;
+}
+
+static void
+heap_push(struct nic_np_units *u, uint32_t unit)
+{
+	uint32_t at = u->n_due++;
+
+	u->heap[at] = unit;
+	for (; at > 0 && earlier(u, at, (at - 1) / 2); at = (at - 1) / 2)
+		swap(u, at, (at - 1) / 2);
+}
+
+static uint32_t
+heap_pop(struct nic_np_units *u)
+{
+	uint32_t unit = u->heap[0];
+	uint32_t at = 0, child;
+
+	u->heap[0] = u->heap[--u->n_due];
+	while ((child = 2 * at + 1) < u->n_due) {
+		if (child + 1 < u->n_due && earlier(u, child + 1, child))
+			child++;
+		if (!earlier(u, child, at))
+			break;
+		swap(u, child, at);
+		at = child;
+	}
+	return unit;
+}
+
+static uint64_t
+interval_ns(const struct nic *nic)
+{
+	return nic->params.np.np_min_time_between_cnps_us * NS_PER_US;
+}
+
+bool
+nic_np_units_on_ce(struct nic_np_units *units, struct nic *nic, uint32_t unit, uint32_t item,
+		   uint64_t now_ns)
+{
+	struct nic_np_unit *u = &units->unit[unit];
+	uint64_t opens_ns;
+
+	u->marked = item;
+	/* It waits already, for a gate that has not been looked at since if that is open now. */
+	if (u->due_ns != 0)
+		return false;
+	opens_ns = np_gate_pass(&nic->common->units.gates_ns[unit], interval_ns(nic), now_ns);
+	if (opens_ns == 0)
+		return true;
+	u->due_ns = opens_ns;
+	heap_push(units, unit);
+	node_wake(&nic->node, 0);
+	return false;
+}
+
+uint32_t
+nic_np_units_next(struct nic_np_units *units, const struct nic *nic, uint64_t now_ns)
+{
+	while (units->n_due > 0 && nic_np_units_next_ns(units) <= now_ns) {
+		uint32_t unit = heap_pop(units);
+		struct nic_np_unit *u = &units->unit[unit];
+		uint64_t seen_ns = u->due_ns;
+
+		u->due_ns = 0;
+		if (np_gate_pass_from(&nic->common->units.gates_ns[unit], seen_ns, interval_ns(nic),
+				      now_ns))
+			return u->marked;
+	}
+	return QP_NONE;
+}

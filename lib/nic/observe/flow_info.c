@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nic/observe/flow_info.h"
+
+#include "base/counter.h"
+#include "base/fixed.h"
+#include "nic/core/core.h"
+#include "nic/measure/measure.h"
+#include "nic/port/pause.h"
+
+bool
+nic_measures_times(const struct node *node)
+{
+	return nic_of_const(node)->measure->times != NULL;
+}
+
+static void
+add_qp(struct nic_qp_info *sum, const struct nic_qp_info *one)
+{
+	sum->rate_bps += one->rate_bps;
+	sum->target_rate_bps += one->target_rate_bps;
+	sum->min_rate_bps += one->min_rate_bps;
+	sum->rtt_ns = max_u64(sum->rtt_ns, one->rtt_ns);
+	sum->tx_wire_bytes += one->tx_wire_bytes;
+	sum->tx_packets += one->tx_packets;
+	sum->retransmitted_packets += one->retransmitted_packets;
+	sum->tx_messages += one->tx_messages;
+	sum->tx_payload_bytes += one->tx_payload_bytes;
+	sum->rx_payload_bytes += one->rx_payload_bytes;
+	sum->rx_messages += one->rx_messages;
+	sum->rx_packets += one->rx_packets;
+	sum->rx_wire_bytes += one->rx_wire_bytes;
+	sum->cnps_handled += one->cnps_handled;
+	sum->cnps_sent += one->cnps_sent;
+	sum->rate_cuts += one->rate_cuts;
+	sum->completions += one->completions;
+	sum->completion_sum_ns += one->completion_sum_ns;
+	sum->completion_max_ns = max_u64(sum->completion_max_ns, one->completion_max_ns);
+}
+
+void
+nic_flow_info(const struct node *node, uint32_t flow_id, struct nic_flow_info *out)
+{
+	const struct nic *nic = nic_of_const(node);
+
+	for (uint32_t f = nic_first_part(nic, flow_id);
+	     f < nic->n_flows && nic->flows[f].params.flow_id == flow_id; f++) {
+		const struct qp_flow *flow = &nic->flows[f];
+		/* With it, all that the QPs began with. */
+		uint32_t n_qps = __atomic_load_n(&flow->n_qps, __ATOMIC_ACQUIRE);
+
+		for (uint32_t i = 0; i < n_qps; i++) {
+			struct nic_qp_info one;
+
+			nic_qp_read(nic, flow->first_item + i, &one);
+			add_qp(&out->sum, &one);
+			out->qps_done += one.done;
+			out->qps_failed += one.error;
+		}
+		out->qps += n_qps;
+		/* Counted by flow: a QP has room for it only where times are measured. */
+		out->sum.ce_packets += counter_read(&flow->ce_packets);
+		out->sum.cnps_ignored += counter_read(&flow->cnps_ignored);
+	}
+	out->sum.error = out->qps_failed > 0;
+	out->sum.done = out->qps_done == out->qps;
+}
+
+const struct nic_times *
+nic_flow_times(const struct node *node, uint32_t flow_id)
+{
+	const struct qp_flow *flow = nic_find_flow(nic_of_const(node), flow_id);
+
+	return flow != NULL ? flow->times : NULL;
+}
+
+const struct nic_pacing *
+nic_flow_pacing(const struct node *node, uint32_t flow_id)
+{
+	const struct qp_flow *flow = nic_find_flow(nic_of_const(node), flow_id);
+
+	return flow != NULL ? flow->pacing : NULL;
+}
+
+uint64_t
+nic_flow_paused_ns(const struct node *node, uint32_t flow_id, uint64_t now_ns)
+{
+	const struct nic *nic = nic_of_const(node);
+	const struct pfc_rx *pfc = &nic->pause->pfc_rx;
+	const struct qp_flow *flow = nic_find_flow(nic, flow_id);
+	uint64_t longest_ns = 0;
+
+	if (flow == NULL)
+		return 0;
+	if (nic->params.flow_control == NIC_FLOW_PAUSE)
+		return pfc_rx_duration_ns(pfc, 0, now_ns);
+	for (uint8_t prio = 0; prio < TM_CLASSES; prio++) {
+		uint8_t held = qos_map_paused_queues(&nic->params.qos, (uint8_t)(1u << prio));
+
+		if (held >> flow->data_queue & 1)
+			longest_ns = max_u64(longest_ns, pfc_rx_duration_ns(pfc, prio, now_ns));
+	}
+	return longest_ns;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nic/observe/hold.h"
+
+#include "nic/core/core.h"
+#include "nic/port/pause.h"
+
+const char *const nic_hold_words[] = {
+	[NIC_HOLD_ERROR] = "error",         [NIC_HOLD_DONE] = "done",
+	[NIC_HOLD_RESPONDER] = "responder", [NIC_HOLD_NEIGHBOUR] = "neighbour",
+	[NIC_HOLD_START] = "start",         [NIC_HOLD_RNR] = "rnr",
+	[NIC_HOLD_STOPPED] = "stopped",     [NIC_HOLD_DEPTH] = "depth",
+	[NIC_HOLD_MESSAGE] = "message",     [NIC_HOLD_WINDOW] = "window",
+	[NIC_HOLD_PAUSE] = "pause",         [NIC_HOLD_RATE] = "rate",
+	[NIC_HOLD_WIRE] = "wire",           [NIC_HOLDS] = NULL,
+};
+
+static enum nic_hold
+between_messages(const struct nic_qp *qp, const struct qp_flow *flow)
+{
+	if (__atomic_load_n(&flow->stopped, __ATOMIC_RELAXED) && !(qp->flags & QP_LAST))
+		return NIC_HOLD_STOPPED;
+	return qp->flags & QP_REQUESTER && qp->place == QP_BLOCKED &&
+			       qp->acked_seq != qp_sent_seq(qp)
+		       ? NIC_HOLD_DEPTH
+		       : NIC_HOLD_MESSAGE;
+}
+
+/* Does a QP in the wheel between two messages wait for tokens, and longer than for the next message?
+ * A late ACK may have acknowledged what it was to send again, and its debt is still there. */
+static bool
+lacks_tokens(const struct nic *nic, uint32_t index, const struct nic_qp *qp,
+	     const struct qp_flow *flow)
+{
+	struct nic_arrival arrival = {0};
+
+	if (qp->place != QP_PACED || !(qp->flags & QP_REQUESTER) ||
+	    token_account_can_send(&qp->bucket))
+		return false;
+	/* The start of the next on time is not stored. */
+	if (flow->params.arrival == WORKLOAD_ON_OFF)
+		return false;
+	if (workload_is_open(&flow->params.work))
+		words_read(&arrival, &nic->arrivals[index], sizeof(arrival));
+	return token_account_next_ns(&qp->bucket) > arrival.next_ns;
+}
+
+/* As of the owner's last call for frames. The place does not tell: between wheel and ready ring a packet
+ * takes the QP from one to the other, and frames that go first may keep it in the ring for long. */
+static bool
+waits_for_rate(const struct nic *nic, const struct nic_qp *qp)
+{
+	struct token_account wire;
+
+	words_read(&wire, &nic->wire.shaper.account, sizeof(wire));
+	return !token_account_can_send(&qp->bucket) &&
+	       token_account_next_ns(&qp->bucket) > wire.updated_ns;
+}
+
+static enum nic_hold
+hold_of(const struct nic *nic, uint32_t index, const struct nic_qp *qp)
+{
+	const struct qp_flow *flow = nic_flow_of(nic, qp);
+
+	if (qp->flags & QP_ERROR)
+		return NIC_HOLD_ERROR;
+	if (qp->flags & QP_DONE)
+		return NIC_HOLD_DONE;
+	if (!(qp->flags & (QP_REQUESTER | QP_SERVES)))
+		return NIC_HOLD_RESPONDER;
+	if (qp->flags & QP_UNRESOLVED)
+		return NIC_HOLD_NEIGHBOUR;
+	if (!(qp->flags & QP_STARTED))
+		return NIC_HOLD_START;
+	if (qp->flags & QP_RNR)
+		return NIC_HOLD_RNR;
+	/* What it was to send again was acknowledged: its turn begins the next message. */
+	if (qp->left_packets == 0 && qp->place != QP_READY) {
+		enum nic_hold hold = between_messages(qp, flow);
+
+		return hold == NIC_HOLD_MESSAGE && lacks_tokens(nic, index, qp, flow)
+			       ? NIC_HOLD_RATE
+			       : hold;
+	}
+	if (!qp_in_window(qp))
+		return NIC_HOLD_WINDOW;
+	if (__atomic_load_n(&nic->pause->paused_queues, __ATOMIC_RELAXED) >> flow->data_queue & 1)
+		return NIC_HOLD_PAUSE;
+	return waits_for_rate(nic, qp) ? NIC_HOLD_RATE : NIC_HOLD_WIRE;
+}
+
+/* In a copy the two numbers may be a packet apart: acknowledged beyond sent counts as none. */
+static uint32_t
+unacked_packets(const struct nic_qp *qp)
+{
+	uint32_t unacked = qp_sent_seq(qp) - qp->acked_seq;
+
+	return qp->flags & QP_REQUESTER && unacked <= NIC_MAX_WINDOW ? unacked : 0;
+}
+
+bool
+nic_qp_hold(const struct node *node, uint32_t index, struct nic_qp_hold *out)
+{
+	const struct nic *nic = nic_of_const(node);
+	struct nic_qp qp;
+
+	if (!nic_qp_is_there(nic, index)) {
+		*out = (struct nic_qp_hold){.hold = NIC_HOLD_START,
+					    .window_packets = nic->window_packets};
+		return false;
+	}
+	words_read(&qp, &nic->qps[index], sizeof(qp));
+	*out = (struct nic_qp_hold){
+		.hold = hold_of(nic, index, &qp),
+		.cc_rate_bps = qp.cc.head.rate_bps,
+		.cap_bps = counter_read(&nic_flow_of(nic, &qp)->rate_cap_bps),
+		.unacked_packets = unacked_packets(&qp),
+		.window_packets = nic->window_packets,
+	};
+	return true;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nic/observe/qp_info.h"
+
+#include "base/seq.h"
+#include "nic/change/reset.h"
+#include "nic/core/core.h"
+#include "nic/measure/measure.h"
+#include "nic/place/reads.h"
+
+uint32_t
+nic_qp_count(const struct node *node)
+{
+	return __atomic_load_n(&nic_of_const(node)->n_qps, __ATOMIC_RELAXED);
+}
+
+/* What differs from other QPs in what a QP of READs has done. */
+static void
+add_reads(const struct nic *nic, uint32_t item, const struct nic_qp *qp,
+	      struct nic_qp_info *info)
+{
+	const struct qp_flow *flow = nic_flow_of(nic, qp);
+	const struct nic_reads *reads;
+	uint64_t rx_psns;
+	uint32_t before;
+
+	if (qp->flags & QP_READS) {
+		/* Requests are all of one length; responses have the numbers that they took. */
+		info->tx_packets = qp->tx_wire_bytes /
+				   wire_bytes(flow->template.hdr_bytes + RETH_BYTES + ICRC_BYTES);
+		info->rx_packets += qp_acked_packets(qp, flow);
+	} else if (nic_serves_reads(nic, qp)) {
+		reads = &nic->reads[item];
+		info->tx_packets = counter_read(&reads->tx_packets) + qp->retransmitted_packets;
+		info->tx_messages = counter_read(&reads->tx_messages);
+		info->tx_payload_bytes = counter_read(&reads->tx_payload_bytes);
+		do {
+			before = seq_read(&reads->seq);
+			/* Both anew: the copy's number may be older than the gaps. */
+			rx_psns = counter_read(&nic->qps[item].rx_seq) -
+				  counter_read(&reads->rx_gap_psns);
+		} while (seq_changed(&reads->seq, before));
+		info->rx_packets = rx_psns - flow->params.initial_psn;
+	}
+}
+
+static void
+add_times(const struct nic *nic, uint32_t item, struct nic_qp_info *out)
+{
+	const struct nic_qp_times *t = &nic->measure->times[item];
+	uint32_t before;
+
+	out->ce_packets = __atomic_load_n(&t->ce_packets, __ATOMIC_RELAXED);
+	out->cnps_ignored = __atomic_load_n(&t->cnps_ignored, __ATOMIC_RELAXED);
+	do {
+		before = seq_read(&t->seq);
+		out->completions = __atomic_load_n(&t->completions, __ATOMIC_RELAXED);
+		out->completion_sum_ns = counter_read(&t->sum_ns);
+		out->completion_max_ns = counter_read(&t->max_ns);
+	} while (seq_changed(&t->seq, before));
+}
+
+/* @return its flags. */
+static uint16_t
+read_qp(const struct nic *nic, uint32_t index, struct nic_qp_info *out)
+{
+	const struct qp_tally *tally = &nic->tallies[index];
+	const struct qp_flow *flow;
+	struct nic_qp qp;
+	struct cc_view cc;
+
+	words_read(&qp, &nic->qps[index], sizeof(qp));
+	flow = nic_flow_of(nic, &qp);
+	cc_read(&qp.cc, &nic->cc, &cc, qp.bucket.updated_ns);
+	*out = (struct nic_qp_info){
+		.local_qpn = nic_local_qpn(nic, index),
+		.peer_qpn = qp.dest_qp,
+		.rate_bps = qp.bucket.rate_bps,
+		.target_rate_bps = cc.target_rate_bps,
+		.alpha_q32 = cc.alpha_q32,
+		.rtt_ns = nic->measure->rtts != NULL ? nic->measure->rtts[index].last_ns : 0,
+		.tx_wire_bytes = qp.tx_wire_bytes,
+		.tx_packets = qp_tx_packets(&qp, flow),
+		.retransmitted_packets = qp.retransmitted_packets,
+		.tx_messages = qp.acked_msg,
+		.tx_payload_bytes = workload_is_fixed(&flow->params.work)
+					    ? qp.acked_msg * flow->message_bytes
+					    : nic->acked_bytes[index],
+		.rx_payload_bytes = tally->rx_payload_bytes,
+		.rx_messages = tally->rx_messages,
+		.rx_packets = qp.flags & QP_UD ? tally->rx_messages
+						: qp.rx_seq - flow->params.initial_psn,
+		.rx_wire_bytes = tally->rx_wire_bytes,
+		.cnps_handled = tally->cnps_handled,
+		.cnps_sent = tally->cnps_sent,
+		.rate_cuts = qp.rate_cuts,
+		.min_rate_bps = tally->min_rate_kbps * KBPS,
+		.error = qp.flags & QP_ERROR,
+		.done = qp.flags & QP_DONE,
+	};
+	add_reads(nic, index, &qp, out);
+	if (nic->measure->times != NULL)
+		add_times(nic, index, out);
+	return qp.flags;
+}
+
+void
+nic_qp_read(const struct nic *nic, uint32_t index, struct nic_qp_info *out)
+{
+	const struct nic_skipped *skipped = __atomic_load_n(&nic->reset->skipped, __ATOMIC_ACQUIRE);
+	uint16_t flags;
+	uint32_t before;
+
+	if (likely(skipped == NULL)) {
+		read_qp(nic, index, out);
+		return;
+	}
+	skipped += index;
+	do {
+		before = seq_read(&skipped->seq);
+		flags = read_qp(nic, index, out);
+		/* Of READs, requests are counted and not numbered; the responses are. */
+		if (flags & QP_READS)
+			out->rx_packets -= counter_read(&skipped->acked);
+		else
+			out->tx_packets -= counter_read(&skipped->sent);
+		out->rx_packets -= counter_read(&skipped->received);
+	} while (seq_changed(&skipped->seq, before));
+}
+
+bool
+nic_qp_info(const struct node *node, uint32_t index, struct nic_qp_info *out)
+{
+	const struct nic *nic = nic_of_const(node);
+
+	if (!nic_qp_is_there(nic, index)) {
+		*out = (struct nic_qp_info){0};
+		return false;
+	}
+	nic_qp_read(nic, index, out);
+	return true;
+}

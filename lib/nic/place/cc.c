@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nic/place/cc.h"
+
+#include <rte_branch_prediction.h>
+
+#include "base/fixed.h"
+#include "nic/core/core.h"
+#include "nic/measure/measure.h"
+#include "nic/measure/trace.h"
+
+static void
+node_init(struct nic *nic, struct cc_node *node, const struct rp_params *rp,
+	  const struct dctcp_params *dctcp, const struct timely_params *timely)
+{
+	struct nic_stats *s = &nic->stats;
+	const struct cc_setup setup = {
+		.algorithm = (enum cc_algorithm)nic->params.cc,
+		.max_rate_bps = nic->params.link_speed_bps,
+		.rp = rp,
+		.dctcp = dctcp,
+		.timely = timely,
+		.rp_stats = &s->rp,
+		.dctcp_stats = &s->dctcp,
+		.timely_stats = &s->timely,
+	};
+
+	cc_init(node, &setup);
+}
+
+void
+nic_cc_init(struct nic *nic)
+{
+	const struct nic_params *p = &nic->params;
+
+	node_init(nic, &nic->cc, &p->rp, &p->dctcp, &p->timely);
+}
+
+void
+nic_cc_keep_before(struct nic *nic, uint64_t now_ns)
+{
+	struct nic_before *b = nic->before;
+
+	b->until_ns = now_ns;
+	b->qp_burst_nanobits = nic->qp_burst_nanobits;
+	b->rp = nic->params.rp;
+	b->dctcp = nic->params.dctcp;
+	b->timely = nic->params.timely;
+	node_init(nic, &b->cc, &b->rp, &b->dctcp, &b->timely);
+}
+
+static uint64_t
+capped_at(const struct nic_qp *qp, uint64_t cap_bps)
+{
+	uint64_t rate_bps = qp->cc.head.rate_bps;
+
+	return cap_bps > 0 ? min_u64(rate_bps, cap_bps) : rate_bps;
+}
+
+static uint64_t
+capped(const struct nic *nic, const struct nic_qp *qp)
+{
+	return capped_at(qp, nic_flow_of(nic, qp)->rate_cap_bps);
+}
+
+/* Rounded up; 32 bits are 4 Tb/s. */
+static uint64_t
+kbps(uint64_t rate_bps)
+{
+	return (rate_bps + KBPS - 1) / KBPS;
+}
+
+/*
+ * After the algorithm did something: let the QP's bucket follow its rate. Debt already there is
+ * paid off at the new rate. A wait that has begun gets longer with a cut: the QP is still in debt
+ * when the wheel releases it. That is rare, and what it touches is not in the lines of a packet
+ * sent.
+ */
+static inline void
+follow(struct nic *nic, uint32_t item, uint32_t did, uint64_t rate_bps, int64_t burst_nanobits,
+       uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	uint64_t before_bps = qp->bucket.rate_bps;
+
+	/* At the minimum, or behind a cap, there is nothing to follow. */
+	if (rate_bps != before_bps) {
+		/* A packet that waits is due at another time now. */
+		if (unlikely(nic->due_ns != NULL))
+			nic->due_ns[item] = 0;
+		token_account_set_rate(&qp->bucket, burst_nanobits, rate_bps, now_ns);
+	}
+	/* A rise is no news for the tally, which would be a cache miss. */
+	if (rate_bps < before_bps && rate_bps < nic->tallies[item].min_rate_kbps * KBPS)
+		nic->tallies[item].min_rate_kbps = (uint32_t)kbps(rate_bps);
+	qp->rate_cuts += (did & CC_DID_CUT) != 0;
+	if (unlikely(nic->tracing->traces.n > 0))
+		nic_trace_add(nic, item, did, now_ns);
+}
+
+void
+nic_cc_follow(struct nic *nic, uint32_t item, uint32_t did, uint64_t now_ns)
+{
+	follow(nic, item, did, capped(nic, &nic->qps[item]), nic->qp_burst_nanobits, now_ns);
+}
+
+void
+nic_cc_change(struct nic *nic, uint32_t item)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	const struct nic_before *b = nic->before;
+	uint64_t cap_bps = nic_flow_of(nic, qp)->cap_before_bps;
+	uint32_t did = cc_on_timer(&qp->cc, &b->cc, b->until_ns);
+
+	if (did)
+		follow(nic, item, did, capped_at(qp, cap_bps), b->qp_burst_nanobits, b->until_ns);
+	token_account_update(&qp->bucket, b->qp_burst_nanobits, b->until_ns);
+	token_account_clamp(&qp->bucket, nic->qp_burst_nanobits);
+	did = cc_on_params(&qp->cc, &nic->cc);
+	if (did || capped(nic, qp) != qp->bucket.rate_bps)
+		nic_cc_follow(nic, item, did | CC_DID_RELOAD, b->until_ns);
+}
+
+/* SIGCOMM15 section 3.1: line rate if the host has no other active flow, else local policy. */
+static uint64_t
+first_rate_bps(const struct nic *nic, uint32_t others)
+{
+	const struct nic_params *p = &nic->params;
+
+	if (others == 0 || p->initial_rate == NIC_INITIAL_LINE || p->cc == CC_NONE)
+		return p->link_speed_bps;
+	if (p->initial_rate == NIC_INITIAL_FAIR)
+		return p->link_speed_bps / (others + 1);
+	return p->initial_rate_bps;
+}
+
+void
+nic_cc_start(struct nic *nic, uint32_t item, uint32_t others, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	uint32_t did = cc_on_start(&qp->cc, &nic->cc, first_rate_bps(nic, others), now_ns);
+	uint64_t rate_bps = capped(nic, qp);
+
+	/* Nobody is late at the start: the first packet may go, the next when the rate lets it. At
+	 * the link's rate the wire paces. */
+	token_account_init(&qp->bucket, rate_bps,
+			   rate_bps < nic->params.link_speed_bps ? 0 : nic->qp_burst_nanobits,
+			   now_ns);
+	nic->tallies[item].min_rate_kbps = (uint32_t)kbps(rate_bps);
+	if (unlikely(nic->tracing->traces.n > 0))
+		nic_trace_add(nic, item, did, now_ns);
+}
+
+void
+nic_cc_catch_up(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	uint32_t did = cc_on_timer(&qp->cc, &nic->cc, now_ns);
+
+	if (did)
+		nic_cc_follow(nic, item, did, now_ns);
+}
+
+void
+nic_on_cnp(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	uint32_t did;
+
+	if (!(qp->flags & QP_STARTED)) {
+		counter_inc(&nic->stats.rp.rp_cnp_ignored);
+		nic_measure_cnp_ignored(nic, item);
+		return;
+	}
+	did = cc_on_cnp(&qp->cc, &nic->cc, now_ns);
+	if (!did) {
+		nic_measure_cnp_ignored(nic, item);
+		return;
+	}
+	nic_cc_follow(nic, item, did, now_ns);
+	nic->tallies[item].cnps_handled++;
+}
+
+void
+nic_cc_acked(struct nic *nic, uint32_t item, struct cc_ack *ack, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	uint32_t did;
+
+	if (ack->packets == 0)
+		return;
+	ack->next_seq = qp_sent_seq(qp);
+	did = cc_on_ack(&qp->cc, &nic->cc, ack, now_ns);
+	if (did)
+		nic_cc_follow(nic, item, did, now_ns);
+}
+
+void
+nic_cc_lost(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	uint32_t did = cc_on_loss(&qp->cc, &nic->cc, now_ns);
+
+	if (did)
+		nic_cc_follow(nic, item, did, now_ns);
+}

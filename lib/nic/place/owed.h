@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The answer that a QP owes its peer: an ACK or a NAK.
+ *
+ * Invariant: a QP that owes one is in nic->acks once, or has QP_RX_DEFERRED, while the READs
+ * before it are answered.
+ */
+#ifndef QUENCH_NIC_PLACE_OWED_H
+#define QUENCH_NIC_PLACE_OWED_H
+
+#include <stdint.h>
+
+#include "nic/core/core.h"
+
+static inline void
+nic_queue_answer(struct nic *nic, uint32_t item)
+{
+	nic_queues_push(nic, &nic->acks, nic_flow_of(nic, &nic->qps[item])->data_queue, item,
+			offsetof(struct nic_qp, ack_link));
+}
+
+/** Owe an answer; it replaces one that has not left, since all of them are cumulative. */
+static inline void
+nic_owe(struct nic *nic, uint32_t item, enum qp_owed owed)
+{
+	struct nic_qp *qp = &nic->qps[item];
+
+	if (qp->owed == QP_OWES_NOTHING) {
+		if (unlikely(qp->flags & QP_SERVES))
+			qp->rx_flags |= QP_RX_DEFERRED;
+		else
+			nic_queue_answer(nic, item);
+	}
+	qp->owed = (uint8_t)owed;
+}
+
+/** Let the answer that a QP owes go, if there is one: the READs before it are answered. */
+static inline void
+nic_owed_may_go(struct nic *nic, uint32_t item)
+{
+	struct nic_qp *qp = &nic->qps[item];
+
+	if (qp->rx_flags & QP_RX_DEFERRED) {
+		qp->rx_flags &= (uint8_t)~QP_RX_DEFERRED;
+		nic_queue_answer(nic, item);
+	}
+}
+
+#endif

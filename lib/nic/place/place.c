@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nic/place/place.h"
+
+#include "nic/measure/measure.h"
+#include "nic/place/cc.h"
+#include "nic/place/chain.h"
+#include "nic/place/reads.h"
+#include "nic/place/version.h"
+#include "nic/port/common.h"
+
+/* How often a QP is looked at that has packets in flight and waits for its next message. */
+#define LOOK_AGAIN_NS (64 * NS_PER_US)
+
+/* A QP that may have to leave its place does not wait in the wheel for hours. */
+static uint64_t
+look_again_ns(const struct nic *nic, uint64_t now_ns)
+{
+	return nic->look_again_ns == NEVER_NS ? NEVER_NS : now_ns + nic->look_again_ns;
+}
+
+/*
+ * The state machine of a requester: its place at now_ns. For QP_PACED, until when; between two
+ * messages, the caller has put that there.
+ */
+static enum qp_place
+decide(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns, uint64_t *deadline_ns)
+{
+	if (!(qp->flags & (QP_REQUESTER | QP_SERVES)) ||
+	    qp->flags & (QP_ERROR | QP_DONE | QP_UNRESOLVED))
+		return QP_IDLE;
+	if (!(qp->flags & QP_STARTED)) {
+		*deadline_ns = min_u64(qp->bucket.updated_ns, look_again_ns(nic, now_ns));
+		return QP_PACED;
+	}
+	if (qp->left_packets == 0)
+		return *deadline_ns == NEVER_NS ? QP_BLOCKED : QP_PACED;
+	if (!qp_in_window(qp))
+		return QP_BLOCKED;
+	return nic_must_wait(nic, qp, nic_flow_of(nic, qp), now_ns, deadline_ns) ? QP_PACED
+										 : QP_READY;
+}
+
+static void
+mark_end(struct nic *nic, struct nic_qp *qp, uint16_t flag)
+{
+	struct qp_flow *flow = nic_flow_of(nic, qp);
+
+	if (flow->params.arrival == WORKLOAD_INCAST) {
+		flow->round_members--;
+		if (qp->acked_msg <= flow->round)
+			flow->round_left--;
+	}
+	assert(!(qp->flags & (QP_ERROR | QP_DONE)));
+	qp->flags |= flag;
+	nic_becomes_idle(nic->common);
+	if (qp->flags & QP_ENDS)
+		nic->pending--;
+	if (flag == QP_ERROR) {
+		nic->failed++;
+		counter_inc(&nic->stats.qp_errors);
+	}
+}
+
+/* When the next message may be begun; NEVER_NS: not before others are acknowledged. */
+static uint64_t
+may_begin_ns(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns)
+{
+	const struct qp_flow *flow = nic_flow_of(nic, qp);
+	const struct workload *w = &flow->params.work;
+
+	if (qp->flags & QP_READS && !nic_read_may_ask(nic, qp))
+		return NEVER_NS;
+	if (workload_is_open(w))
+		return nic->arrivals[qp - nic->qps].next_ns;
+	if (w->arrival == WORKLOAD_INCAST)
+		return qp_next_message(qp) <= flow->round ? now_ns : NEVER_NS;
+	if (qp->next_msg - (uint32_t)qp->acked_msg >= w->depth)
+		return NEVER_NS;
+	if (unlikely(nic->chains != NULL) &&
+	    !nic_chain_may_begin(nic, (uint32_t)(qp - nic->qps), qp_next_message(qp)))
+		return NEVER_NS;
+	return workload_on_at_ns(w, now_ns);
+}
+
+/* Have the messages before this one as much payload as the flow's limit? */
+static bool
+bytes_are_begun(const struct nic *nic, const struct nic_qp *qp, uint64_t message)
+{
+	const struct qp_flow *flow = nic_flow_of(nic, qp);
+	const struct workload *w = &flow->params.work;
+	uint64_t largest_bytes = workload_largest_bytes(w), sum_bytes;
+
+	if (workload_is_fixed(w))
+		return message * largest_bytes >= w->bytes;
+	sum_bytes = nic->acked_bytes[qp - nic->qps];
+	/* Mostly what is in flight matters not. */
+	if (sum_bytes + (message - qp->acked_msg) * largest_bytes < w->bytes)
+		return false;
+	for (uint64_t m = qp->acked_msg; m < message; m++)
+		sum_bytes += qp_bytes(flow, nic_qpn(nic, qp), m);
+	return sum_bytes >= w->bytes;
+}
+
+uint64_t
+nic_stopped_look_ns(const struct nic *nic, uint64_t now_ns)
+{
+	return now_ns + max_u64(NS_PER_MS, nic->n_qps * NS_PER_US);
+}
+
+/* A QP that waits for nothing else is set free by whoever lets its flow go on. */
+static uint64_t
+stopped_until_ns(const struct nic *nic, const struct workload *w, bool idle, uint64_t now_ns)
+{
+	if (w->stop_ns == NEVER_NS)
+		return NEVER_NS;
+	return min_u64(w->stop_ns, idle ? nic_stopped_look_ns(nic, now_ns) : now_ns + LOOK_AGAIN_NS);
+}
+
+/* The message that an open loop begins came before or now. */
+static void
+take_arrival(struct nic *nic, const struct nic_qp *qp, const struct qp_flow *flow, uint64_t message)
+{
+	struct nic_arrival *a = &nic->arrivals[qp - nic->qps];
+
+	a->begun_ns = a->next_ns;
+	a->next_ns = arrivals_next_ns(&flow->arrivals, &flow->params.work, nic_qpn(nic, qp),
+				      message + 1, a->begun_ns);
+}
+
+/*
+ * Between two messages: begin the next one, if it may begin. @return when to look again; NEVER_NS
+ * when it was begun, or nothing but an ACK matters.
+ */
+static uint64_t
+next_message(struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
+{
+	const struct qp_flow *flow = nic_flow_of(nic, qp);
+	const struct workload *w = &flow->params.work;
+	uint64_t begin_ns, message = qp_next_message(qp);
+
+	if (!(qp->flags & QP_REQUESTER)) {
+		nic_read_next(nic, (uint32_t)(qp - nic->qps));
+		return NEVER_NS;
+	}
+	if (!(qp->flags & QP_RESEND)) {
+		bool idle = qp->acked_seq == qp->next_seq;
+
+		if ((w->messages > 0 && message >= w->messages) || now_ns >= w->stop_ns ||
+		    (w->bytes > 0 && bytes_are_begun(nic, qp, message)) ||
+		    unlikely(flow->life == FLOW_LEAVES))
+			qp->flags |= QP_LAST;
+		if (qp->flags & QP_LAST && idle)
+			mark_end(nic, qp, QP_DONE);
+		if (qp->flags & QP_LAST)
+			return NEVER_NS;
+		if (unlikely(flow->stopped))
+			return stopped_until_ns(nic, w, idle, now_ns);
+		begin_ns = may_begin_ns(nic, qp, now_ns);
+		if (begin_ns == NEVER_NS)
+			return NEVER_NS;
+		if (begin_ns > now_ns) {
+			begin_ns = min_u64(begin_ns, w->stop_ns);
+			begin_ns = min_u64(begin_ns, look_again_ns(nic, now_ns));
+			/* What has to be sent again does not wait for what is still to come. */
+			return idle ? begin_ns : min_u64(begin_ns, now_ns + LOOK_AGAIN_NS);
+		}
+		if (workload_is_open(w))
+			take_arrival(nic, qp, flow, message);
+		if (flow->times != NULL)
+			nic_measure_begun(nic, (uint32_t)(qp - nic->qps), message, now_ns);
+	}
+	qp_begin(qp, flow, nic_qpn(nic, qp));
+	return NEVER_NS;
+}
+
+void
+nic_next_round(struct nic *nic, struct qp_flow *flow, uint64_t now_ns)
+{
+	while (flow->round_left == 0 && flow->round_members > 0) {
+		flow->round++;
+		flow->round_left = flow->round_members;
+		for (uint32_t i = 0; i < flow->n_qps; i++) {
+			if (nic->qps[flow->first_item + i].place == QP_BLOCKED)
+				nic_settle(nic, flow->first_item + i, now_ns);
+		}
+	}
+}
+
+void
+nic_flush_paced(struct nic *nic)
+{
+	timing_wheel_insert_burst(nic->wheel, nic->paced.item, nic->paced.until_ns, nic->paced.n);
+	nic->paced.n = 0;
+	node_wake(&nic->node, 0);
+}
+
+void
+nic_settle(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	uint64_t deadline_ns = NEVER_NS;
+	enum qp_place place;
+
+	nic_touch(nic, item, qp);
+	if (unlikely(qp->flags & QP_RNR) && !(qp->flags & QP_ERROR) &&
+	    qp_in_rnr_wait(qp, now_ns, &deadline_ns)) {
+		qp->place = QP_PACED;
+		nic_make_paced(nic, item, deadline_ns);
+		if (nic->due_ns != NULL)
+			nic->due_ns[item] = 0;
+		return;
+	}
+
+	if (qp->left_packets == 0 && (qp->flags & QP_STARTED) &&
+	    !(qp->flags & (QP_ERROR | QP_DONE)))
+		deadline_ns = next_message(nic, qp, now_ns);
+	place = decide(nic, qp, now_ns, &deadline_ns);
+	/* The rate was to change while the QP waited for something else. */
+	if (unlikely(place == QP_PACED && deadline_ns <= now_ns && qp->flags & QP_STARTED)) {
+		nic_cc_catch_up(nic, item, now_ns);
+		place = decide(nic, qp, now_ns, &deadline_ns);
+	}
+	qp->place = (uint8_t)place;
+	/* What waits for an ACK, or for a message to come, is not due at any time. */
+	if (unlikely(nic->due_ns != NULL) &&
+	    (place == QP_BLOCKED || place == QP_IDLE || qp->left_packets == 0))
+		nic->due_ns[item] = 0;
+	if (place == QP_READY)
+		nic_make_ready(nic, item, qp);
+	else if (place == QP_PACED)
+		nic_make_paced(nic, item, deadline_ns);
+	/* The last that others wait for may have ended here. */
+	if (qp->flags & QP_DONE && nic_flow_of(nic, qp)->params.arrival == WORKLOAD_INCAST)
+		nic_next_round(nic, nic_flow_of(nic, qp), now_ns);
+}
+
+void
+nic_fail(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+
+	mark_end(nic, qp, QP_ERROR);
+	/* Out of the middle of a list nothing is taken: the QP is looked at in its turn. */
+	if (qp->place == QP_BLOCKED)
+		qp->place = QP_IDLE;
+	if (nic_flow_of(nic, qp)->params.arrival == WORKLOAD_INCAST)
+		nic_next_round(nic, nic_flow_of(nic, qp), now_ns);
+}
+
+void
+nic_start(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	uint32_t others = nic_becomes_active(nic->common);
+
+	qp->flags |= QP_STARTED;
+	qp->ack_countdown = nic->params.ack_every;
+	qp->limit_seq = qp->acked_seq + nic->window_packets;
+	nic_cc_start(nic, item, others, now_ns);
+}

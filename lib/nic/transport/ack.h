@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a requester hears: ACK, NAK and RNR NAK. */
+#ifndef QUENCH_NIC_TRANSPORT_ACK_H
+#define QUENCH_NIC_TRANSPORT_ACK_H
+
+#include <stdint.h>
+
+#include "nic/params/counters.h"
+
+struct nic;
+struct roce_view;
+
+enum nic_drop nic_on_ack(struct nic *nic, uint32_t item, const struct roce_view *v,
+			 uint64_t now_ns);
+
+#endif

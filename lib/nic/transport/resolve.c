@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nic/transport/resolve.h"
+
+#include <errno.h>
+#include <string.h>
+#include <rte_mbuf.h>
+
+#include "base/fixed.h"
+#include "nic/core/core.h"
+#include "nic/place/place.h"
+#include "nic/port/share.h"
+#include "wire/arp.h"
+#include "wire/icmp.h"
+#include "wire/nd.h"
+
+/* Answers that wait for the wire: more than a burst of questions, far fewer than a pool's mbufs. */
+#define MOST_ANSWERS 64
+/*
+ * Answers leave before data, so a flood of questions must not buy the whole link: answers get one 64th of it, and
+ * on links below 64 Mb/s, which only tests have, 1 Mb/s.
+ */
+#define ANSWER_SHARE 64u
+#define ANSWER_LEAST_BPS (1000 * 1000u)
+/* QPs that one call gives a new address to. */
+#define SCAN_BURST 64u
+#define VLAN_ID_MASK 0x0FFFu
+
+static const uint8_t broadcast[6] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
+static const uint8_t all_nodes[16] = {0xFF, 0x02, [15] = 0x01};
+
+static struct neigh_key
+key_of(uint8_t ip_version, const uint8_t *ip, uint16_t vlan_tci)
+{
+	struct neigh_key key = {.ip.version = ip_version, .vlan_id = vlan_tci & VLAN_ID_MASK};
+
+	memcpy(key.ip.addr, ip, ip_version == 4 ? 4 : 16);
+	return key;
+}
+
+static struct neigh_key
+key_of_qp(const struct nic *nic, const struct nic_qp *qp)
+{
+	const struct roce_path *path = &nic_flow_of(nic, qp)->path;
+
+	return key_of(path->ip_version, path->dst_ip, path->tagged ? path->vlan_tci : 0);
+}
+
+static void
+set_address(struct nic *nic, uint32_t item, const uint8_t mac[6], uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	struct qp_flow *flow = nic_flow_of(nic, qp);
+
+	memcpy(flow->path.dst_mac, mac, 6);
+	roce_template_set_dst_mac(&flow->template, mac);
+	roce_shape_set_dst_mac(&flow->middle, mac);
+	roce_shape_set_dst_mac(&flow->ack, mac);
+	roce_shape_set_dst_mac(&flow->cnp, mac);
+	if (!(qp->flags & QP_UNRESOLVED))
+		return;
+	qp->flags &= (uint16_t)~QP_UNRESOLVED;
+	nic_settle(nic, item, now_ns);
+}
+
+int
+nic_resolve_qp(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	static const uint8_t zero[6];
+	struct nic_qp *qp = &nic->qps[item];
+	struct neigh_key key = key_of_qp(nic, qp);
+	int64_t index;
+
+	if (memcmp(nic_flow_of(nic, qp)->params.peer_mac, zero, sizeof(zero)) != 0)
+		return 0;
+	index = neigh_add(nic->neighbours->table, &key, now_ns);
+	if (index < 0)
+		return (int)index;
+	qp->flags |= QP_UNRESOLVED;
+	qp->rx_flags |= QP_RX_BY_ADDRESS;
+	return 0;
+}
+
+void
+nic_resolve_release(struct nic *nic, uint32_t item)
+{
+	struct neigh_key key = key_of_qp(nic, &nic->qps[item]);
+
+	neigh_release(nic->neighbours->table, neigh_find(nic->neighbours->table, &key));
+}
+
+/* All QPs of a neighbour take its address, one burst after the other. */
+static void
+learn(struct nic *nic, const struct neigh_key *key, const uint8_t mac[6], uint64_t now_ns)
+{
+	uint32_t index = neigh_find(nic->neighbours->table, key);
+
+	if (index == NEIGH_NONE)
+		return;
+	if (neigh_on_learnt(nic->neighbours->table, &nic->stats.neigh, index, mac, now_ns))
+		nic->neighbours->scan_left = nic->n_qps;
+	node_wake(&nic->node, 0);
+}
+
+void
+nic_resolve_from(struct nic *nic, uint32_t item, const uint8_t mac[6], uint64_t now_ns)
+{
+	struct neigh_key key = key_of_qp(nic, &nic->qps[item]);
+
+	if (mac[0] & 1)
+		return;
+	learn(nic, &key, mac, now_ns);
+	set_address(nic, item, mac, now_ns);
+}
+
+static void
+scan(struct nic *nic, uint64_t now_ns)
+{
+	for (unsigned int i = 0; i < SCAN_BURST && nic->neighbours->scan_left > 0; i++, nic->neighbours->scan_left--) {
+		uint32_t item = nic->neighbours->scan_item;
+		const struct nic_qp *qp = &nic->qps[item];
+
+		nic->neighbours->scan_item = item + 1 == nic->n_qps ? 0 : item + 1;
+		if (qp->place != QP_FREE && qp->rx_flags & QP_RX_BY_ADDRESS) {
+			struct neigh_key key = key_of_qp(nic, qp);
+			const struct neigh *e =
+				neigh_get(nic->neighbours->table, neigh_find(nic->neighbours->table, &key));
+
+			/* The QPs of a flow share the address; each has to be let go. */
+			if (e->has_mac &&
+			    (qp->flags & QP_UNRESOLVED ||
+			     memcmp(e->mac, nic_flow_of(nic, qp)->path.dst_mac, 6) != 0))
+				set_address(nic, item, e->mac, now_ns);
+		}
+	}
+}
+
+void
+nic_resolve_run(struct nic *nic, uint64_t now_ns)
+{
+	neigh_run(nic->neighbours->table, &nic->stats.neigh, now_ns);
+	if (unlikely(nic->neighbours->scan_left > 0))
+		scan(nic, now_ns);
+}
+
+int
+nic_resolve_init(struct nic *nic)
+{
+	const struct nic_params *p = &nic->params;
+	uint64_t rate_bps = max_u64(p->link_speed_bps / ANSWER_SHARE, ANSWER_LEAST_BPS);
+
+	token_bucket_init(&nic->neighbours->answer_budget, rate_bps, MOST_ANSWERS * wire_bytes(ARP_FRAME_BYTES), 0);
+	nic->neighbours->plain_queue = qos_map_classify(&p->qos, 0, -1).queue;
+	nic->neighbours->table = neigh_table_create(&(struct neigh_params){
+		.retrans_ns = p->neigh_retrans_time_ns,
+		.reachable_ns = p->neigh_reachable_time_ns,
+		.key = p->table_key,
+	});
+	return nic->neighbours->table == NULL ? -ENOMEM : 0;
+}
+
+/* The frame in m becomes the answer that stands in it now. */
+static unsigned int
+keep_answer(struct nic *nic, struct rte_mbuf *m, size_t len)
+{
+	m->data_len = (uint16_t)len;
+	m->pkt_len = (uint32_t)len;
+	token_bucket_charge(&nic->neighbours->answer_budget, wire_bytes((uint32_t)len));
+	pkt_fifo_push(&nic->neighbours->answers, m);
+	node_wake(&nic->node, 0);
+	return NIC_KEPT;
+}
+
+/* To whoever sent a frame, on its VLAN. */
+static struct l2
+way_back(const struct nic *nic, const uint8_t *buf, const struct frame_view *eth)
+{
+	struct l2 l2 = {.tagged = eth->tagged, .vlan_tci = eth->vlan_tci};
+
+	memcpy(l2.dst_mac, buf + 6, 6);
+	memcpy(l2.src_mac, nic->params.mac, 6);
+	return l2;
+}
+
+/* May an answer of this length be built in the mbuf and sent? */
+static bool
+may_answer(struct nic *nic, const struct rte_mbuf *m, size_t bytes, uint64_t now_ns)
+{
+	token_bucket_update(&nic->neighbours->answer_budget, now_ns);
+	return nic->neighbours->answers.count < MOST_ANSWERS && token_bucket_can_send(&nic->neighbours->answer_budget) &&
+	       (size_t)m->data_len + rte_pktmbuf_tailroom(m) >= bytes;
+}
+
+static bool
+is_our_ip4(const struct nic *nic, const uint8_t ip[4])
+{
+	return nic->params.ip.version == 4 && memcmp(ip, nic->params.ip.addr, 4) == 0;
+}
+
+static unsigned int
+on_arp(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth, uint64_t now_ns)
+{
+	static const uint8_t none[4];
+	uint8_t *buf = rte_pktmbuf_mtod(m, uint8_t *);
+	struct neigh_key sender;
+	struct l2 l2;
+	struct arp arp;
+
+	if (!arp_parse(buf, m->data_len, eth, &arp))
+		return NIC_DROP_NEIGH_MALFORMED;
+	/* A question about us becomes an answer in place: no other node may read it. */
+	if (arp.op == ARP_REPLY || !is_our_ip4(nic, arp.target_ip))
+		nic_share_tell_all(nic, m);
+	/* RFC 826: who is in the table is updated by whatever it says. */
+	sender = key_of(4, arp.sender_ip, eth->tagged ? eth->vlan_tci : 0);
+	if (memcmp(arp.sender_ip, none, 4) != 0)
+		learn(nic, &sender, arp.sender_mac, now_ns);
+	if (nic->taking_over || (arp.op == ARP_REPLY && is_our_ip4(nic, arp.target_ip)))
+		return NIC_USED;
+	if (!is_our_ip4(nic, arp.target_ip))
+		return NIC_DROP_NOT_FOR_US;
+	if (!may_answer(nic, m, ARP_FRAME_BYTES, now_ns))
+		return NIC_DROP_ANSWER_OVERFLOW;
+	counter_inc(&nic->stats.neigh_requests_answered);
+	l2 = way_back(nic, buf, eth);
+	arp.op = ARP_REPLY;
+	memcpy(arp.target_mac, arp.sender_mac, 6);
+	memcpy(arp.target_ip, arp.sender_ip, 4);
+	memcpy(arp.sender_mac, nic->params.mac, 6);
+	memcpy(arp.sender_ip, nic->params.ip.addr, 4);
+	return keep_answer(nic, m, arp_build(buf, &l2, &arp));
+}
+
+/* RFC 4861 7.2.5, of a neighbour that we asked. */
+static unsigned int
+on_advertisement(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth,
+		 const struct nd *nd, uint64_t now_ns)
+{
+	const uint8_t *buf = rte_pktmbuf_mtod(m, const uint8_t *);
+	struct neigh_key key = key_of(6, nd->target_ip, eth->tagged ? eth->vlan_tci : 0);
+	uint32_t index = neigh_find(nic->neighbours->table, &key);
+	const uint8_t *mac = nd->has_mac ? nd->mac : buf + 6;
+	const struct neigh *e;
+
+	nic_share_tell_all(nic, m);
+	if (index == NEIGH_NONE)
+		return nic->taking_over ? NIC_USED : NIC_DROP_NOT_FOR_US;
+	e = neigh_get(nic->neighbours->table, index);
+	if (!e->has_mac || nd->flags & ND_OVERRIDE || memcmp(e->mac, mac, 6) == 0)
+		learn(nic, &key, mac, now_ns);
+	return NIC_USED;
+}
+
+/* RFC 4861 7.2.3 and 7.2.4. */
+static unsigned int
+on_solicitation(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth,
+		const struct nd *nd, uint64_t now_ns)
+{
+	uint8_t *buf = rte_pktmbuf_mtod(m, uint8_t *);
+	struct neigh_key sender = key_of(6, nd->src_ip, eth->tagged ? eth->vlan_tci : 0);
+	struct l2 l2 = way_back(nic, buf, eth);
+	struct nd answer = {.type = ND_ADVERTISEMENT, .flags = ND_OVERRIDE, .has_mac = true};
+
+	if (nic->params.ip6.version != 6 || memcmp(nd->target_ip, nic->params.ip6.addr, 16) != 0)
+		return NIC_DROP_NOT_FOR_US;
+	if (!may_answer(nic, m, ND_FRAME_BYTES, now_ns))
+		return NIC_DROP_ANSWER_OVERFLOW;
+	if (nd->has_mac) {
+		learn(nic, &sender, nd->mac, now_ns);
+		memcpy(l2.dst_mac, nd->mac, 6);
+	}
+	memcpy(answer.dst_ip, nd->src_ip, 16);
+	if (nd_is_unspecified(nd->src_ip)) {
+		memcpy(answer.dst_ip, all_nodes, 16);
+		nd_group_mac(all_nodes, l2.dst_mac);
+	} else {
+		answer.flags |= ND_SOLICITED;
+	}
+	memcpy(answer.src_ip, nic->params.ip6.addr, 16);
+	memcpy(answer.target_ip, nic->params.ip6.addr, 16);
+	memcpy(answer.mac, nic->params.mac, 6);
+	counter_inc(&nic->stats.neigh_requests_answered);
+	return keep_answer(nic, m, nd_build(buf, &l2, &answer));
+}
+
+static bool
+is_nd(const uint8_t *buf, const struct frame_view *eth)
+{
+	if (eth->ip_proto != IP_PROTO_ICMPV6 || eth->ip_version != 6 || eth->fragment ||
+	    eth->ip_end <= eth->l4_off)
+		return false;
+	return buf[eth->l4_off] == ND_SOLICITATION || buf[eth->l4_off] == ND_ADVERTISEMENT;
+}
+
+static unsigned int
+on_nd(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth, uint64_t now_ns)
+{
+	const uint8_t *buf = rte_pktmbuf_mtod(m, const uint8_t *);
+	struct nd nd;
+
+	if (!nd_parse(buf, eth, &nd))
+		return NIC_DROP_NEIGH_MALFORMED;
+	if (nd.type == ND_ADVERTISEMENT)
+		return on_advertisement(nic, m, eth, &nd, now_ns);
+	return on_solicitation(nic, m, eth, &nd, now_ns);
+}
+
+static bool
+is_our_ip(const struct nic *nic, const uint8_t *ip, uint8_t ip_version)
+{
+	const struct nic_params *p = &nic->params;
+
+	if (ip_version == 4)
+		return p->ip.version == 4 && memcmp(ip + 16, p->ip.addr, 4) == 0;
+	return p->ip6.version == 6 && memcmp(ip + 24, p->ip6.addr, 16) == 0;
+}
+
+unsigned int
+nic_on_other(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth, uint64_t now_ns)
+{
+	uint8_t *buf = rte_pktmbuf_mtod(m, uint8_t *);
+	bool to_us = memcmp(buf, nic->params.mac, 6) == 0;
+
+	if (!to_us && !(buf[0] & 1))
+		return NIC_DROP_NOT_FOR_US;
+	if (eth->ethertype == ETHERTYPE_ARP)
+		return on_arp(nic, m, eth, now_ns);
+	if (is_nd(buf, eth))
+		return on_nd(nic, m, eth, now_ns);
+	if (!to_us)
+		return NIC_DROP_NOT_FOR_US;
+	if (eth->ip_version == 0)
+		return NIC_DROP_NOT_ROCE;
+	if (!is_our_ip(nic, buf + eth->l3_off, eth->ip_version))
+		return NIC_DROP_NOT_FOR_US;
+	if (!icmp_is_echo_request(buf, eth))
+		return NIC_DROP_NOT_ROCE;
+	if (!may_answer(nic, m, 0, now_ns))
+		return NIC_DROP_ANSWER_OVERFLOW;
+	counter_inc(&nic->stats.echo_requests_answered);
+	icmp_echo_answer(buf, eth);
+	return keep_answer(nic, m, m->data_len);
+}
+
+/* To one neighbour whose address we had, or to all. */
+static struct l2
+way_to_ask(const struct nic *nic, const struct neigh *e, const uint8_t group_mac[6])
+{
+	struct l2 l2 = {.tagged = e->key.vlan_id != 0, .vlan_tci = e->key.vlan_id};
+
+	memcpy(l2.dst_mac, e->state == NEIGH_PROBE ? e->mac : group_mac, 6);
+	memcpy(l2.src_mac, nic->params.mac, 6);
+	return l2;
+}
+
+static size_t
+build_arp_request(const struct nic *nic, const struct neigh *e, uint8_t *buf)
+{
+	struct l2 l2 = way_to_ask(nic, e, broadcast);
+	struct arp arp = {.op = ARP_REQUEST};
+
+	memcpy(arp.sender_mac, nic->params.mac, 6);
+	memcpy(arp.sender_ip, nic->params.ip.addr, 4);
+	memcpy(arp.target_ip, e->key.ip.addr, 4);
+	return arp_build(buf, &l2, &arp);
+}
+
+static size_t
+build_solicitation(const struct nic *nic, const struct neigh *e, uint8_t *buf)
+{
+	struct nd nd = {.type = ND_SOLICITATION, .has_mac = true};
+	uint8_t group_mac[6];
+	struct l2 l2;
+
+	nd_solicited_node(e->key.ip.addr, nd.dst_ip);
+	nd_group_mac(nd.dst_ip, group_mac);
+	if (e->state == NEIGH_PROBE)
+		memcpy(nd.dst_ip, e->key.ip.addr, 16);
+	l2 = way_to_ask(nic, e, group_mac);
+	memcpy(nd.src_ip, nic->params.ip6.addr, 16);
+	memcpy(nd.target_ip, e->key.ip.addr, 16);
+	memcpy(nd.mac, nic->params.mac, 6);
+	return nd_build(buf, &l2, &nd);
+}
+
+struct rte_mbuf *
+nic_resolve_frame(struct nic *nic, uint64_t now_ns)
+{
+	struct rte_mbuf *m = pkt_fifo_pop(&nic->neighbours->answers);
+	const struct neigh *e;
+	uint8_t *buf;
+	size_t len;
+
+	if (m != NULL || !neigh_has_ask(nic->neighbours->table))
+		return m;
+	m = nic_take_mbuf(nic, nic->mbufs.control, now_ns);
+	if (m == NULL)
+		return NULL;
+	e = neigh_get(nic->neighbours->table, neigh_pop_ask(nic->neighbours->table));
+	buf = rte_pktmbuf_mtod(m, uint8_t *);
+	len = e->key.ip.version == 4 ? build_arp_request(nic, e, buf)
+				     : build_solicitation(nic, e, buf);
+	m->data_len = (uint16_t)len;
+	m->pkt_len = (uint32_t)len;
+	counter_inc(&nic->stats.neigh_requests_sent);
+	return m;
+}
+
+void
+nic_resolve_free(struct nic *nic)
+{
+	struct rte_mbuf *m;
+
+	while ((m = pkt_fifo_pop(&nic->neighbours->answers)) != NULL)
+		rte_pktmbuf_free(m);
+	neigh_table_destroy(nic->neighbours->table);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nic/transport/responder.h"
+
+#include <rte_branch_prediction.h>
+
+#include "nic/core/core.h"
+#include "nic/place/chain.h"
+#include "nic/place/owed.h"
+#include "nic/place/place.h"
+#include "nic/transport/read.h"
+#include "nic/transport/rnr.h"
+
+/* Packets that take a receive WQE. */
+#define TAKES_RECV                                                                                 \
+	(1u << RC_SEND_FIRST | 1u << RC_SEND_ONLY | 1u << RC_SEND_ONLY_IMM |                       \
+	 1u << RC_WRITE_LAST_IMM | 1u << RC_WRITE_ONLY_IMM)
+
+/* Does this request continue what has come so far, with the lengths that its opcode allows? */
+static bool
+request_fits(struct nic *nic, uint32_t item, uint16_t mtu_bytes, const struct roce_view *v)
+{
+	const struct nic_qp *qp = &nic->qps[item];
+	bool in_message = qp->rx_flags & QP_RX_IN_MESSAGE && !(qp->rx_flags & QP_RX_SEND);
+	bool in_send = qp->rx_flags & QP_RX_IN_MESSAGE && qp->rx_flags & QP_RX_SEND;
+
+	switch (v->opcode) {
+	case RC_SEND_FIRST:
+		return !in_message && !in_send && v->payload_bytes == mtu_bytes;
+	case RC_SEND_MIDDLE:
+		return in_send && v->payload_bytes == mtu_bytes;
+	case RC_SEND_LAST:
+	case RC_SEND_LAST_IMM:
+		return in_send && v->payload_bytes <= mtu_bytes;
+	case RC_SEND_ONLY:
+	case RC_SEND_ONLY_IMM:
+		return !in_message && !in_send && v->payload_bytes <= mtu_bytes;
+	case RC_WRITE_FIRST:
+		return !in_message && !in_send && v->payload_bytes == mtu_bytes &&
+		       v->reth_dma_bytes > v->payload_bytes &&
+		       v->reth_dma_bytes <= NIC_MAX_MESSAGE_BYTES;
+	case RC_WRITE_MIDDLE:
+		return in_message && v->payload_bytes == mtu_bytes &&
+		       qp->rx_left_bytes > v->payload_bytes;
+	case RC_WRITE_LAST:
+	case RC_WRITE_LAST_IMM:
+		return in_message && v->payload_bytes <= mtu_bytes &&
+		       qp->rx_left_bytes == v->payload_bytes;
+	case RC_WRITE_ONLY:
+	case RC_WRITE_ONLY_IMM:
+		return !in_message && !in_send && v->payload_bytes <= mtu_bytes &&
+		       v->reth_dma_bytes == v->payload_bytes;
+	case RC_READ_REQUEST:
+		return nic_read_fits(nic, item, v);
+	default:
+		return false;
+	}
+}
+
+/* The first packet of a message is here. */
+static void
+begin_message(struct nic *nic, struct nic_qp *qp, const struct roce_view *v)
+{
+	bool send = v->opcode <= RC_SEND_ONLY_IMM;
+
+	counter_inc(send ? &nic->stats.rx_send_requests : &nic->stats.rx_write_requests);
+	qp->rx_flags &= (uint8_t)~QP_RX_SEND;
+	qp->rx_flags |= send ? QP_RX_IN_MESSAGE | QP_RX_SEND : QP_RX_IN_MESSAGE;
+	qp->rx_left_bytes = send ? 0 : v->reth_dma_bytes;
+}
+
+static void
+deliver(struct nic *nic, struct nic_qp *qp, const struct roce_view *v, uint32_t wire)
+{
+	struct qp_tally *tally = nic_tally_of(nic, qp);
+	bool last;
+
+	if (!(qp->rx_flags & QP_RX_IN_MESSAGE))
+		begin_message(nic, qp, v);
+	qp->rx_seq++;
+	if (qp->rx_flags & QP_RX_SEND) {
+		last = v->opcode != RC_SEND_FIRST && v->opcode != RC_SEND_MIDDLE;
+	} else {
+		qp->rx_left_bytes -= v->payload_bytes;
+		last = qp->rx_left_bytes == 0;
+	}
+	tally->rx_payload_bytes += v->payload_bytes;
+	tally->rx_wire_bytes += wire;
+	if (last) {
+		tally->rx_messages++;
+		qp->rx_flags &= (uint8_t)~QP_RX_IN_MESSAGE;
+	}
+}
+
+static enum nic_drop
+on_gap(struct nic *nic, uint32_t item)
+{
+	struct nic_qp *qp = &nic->qps[item];
+
+	counter_inc(&nic->stats.out_of_sequence);
+	if (!(qp->rx_flags & QP_RX_NAKED)) {
+		qp->rx_flags |= QP_RX_NAKED;
+		nic_owe(nic, item, QP_OWES_NAK_SEQ);
+	}
+	return NIC_DROP_OUT_OF_SEQUENCE;
+}
+
+/* IBTA 9.7.5.2.8: what follows is dropped in silence until this packet comes again. */
+static enum nic_drop
+on_not_ready(struct nic *nic, uint32_t item)
+{
+	nic->qps[item].rx_flags |= QP_RX_NAKED;
+	nic_owe(nic, item, QP_OWES_RNR_NAK);
+	return NIC_DROP_OUT_OF_BUFFER;
+}
+
+/* A message is here whole: one of another QP may wait for it. */
+static void
+pass_on(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	uint32_t next = nic_chain_waiting(nic, item);
+
+	if (next != QP_NONE)
+		nic_settle(nic, next, now_ns);
+}
+
+enum nic_drop
+nic_on_request(struct nic *nic, uint32_t item, const struct roce_view *v, uint32_t wire,
+	       uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	int32_t ahead = psn_diff(v->psn, (uint32_t)qp->rx_seq & PSN_MASK);
+
+	if (qp->rx_flags & QP_RX_REFUSED)
+		return qp->flags & QP_UD ? NIC_DROP_WRONG_TRANSPORT : NIC_DROP_UNEXPECTED_OPCODE;
+	if (ahead > 0)
+		return on_gap(nic, item);
+	if (ahead < 0) {
+		counter_inc(&nic->stats.duplicate_request);
+		if (v->opcode == RC_READ_REQUEST)
+			nic_read_again(nic, item, v, now_ns);
+		else if (qp->owed == QP_OWES_NOTHING)
+			nic_owe(nic, item, QP_OWES_ACK);
+		return NIC_USED;
+	}
+	if (!request_fits(nic, item, nic_flow_of(nic, qp)->mtu_bytes, v)) {
+		qp->rx_flags |= QP_RX_REFUSED;
+		nic_owe(nic, item, QP_OWES_NAK_INVALID);
+		return NIC_DROP_UNEXPECTED_OPCODE;
+	}
+	if (1u << v->opcode & TAKES_RECV && !nic_recv_take(nic, item, now_ns))
+		return on_not_ready(nic, item);
+	qp->rx_flags &= (uint8_t)~QP_RX_NAKED;
+	/* The gap closed before its NAK left: an ACK tells the truth now. A READ is answered by its
+	 * responses. */
+	if (qp->owed == QP_OWES_NAK_SEQ || qp->owed == QP_OWES_RNR_NAK ||
+	    (v->ack_req && v->opcode != RC_READ_REQUEST))
+		nic_owe(nic, item, QP_OWES_ACK);
+	if (v->opcode == RC_READ_REQUEST)
+		nic_read_take(nic, item, v, wire, now_ns);
+	else
+		deliver(nic, qp, v, wire);
+	if (unlikely(nic->chains != NULL) && !(qp->rx_flags & QP_RX_IN_MESSAGE))
+		pass_on(nic, item, now_ns);
+	return NIC_USED;
+}
