@@ -50,7 +50,7 @@ struct whole {
 	struct nic_np np;
 	struct nic_pause pause;
 	struct nic_measure measure;
-	struct nic_tracing tracing;
+	struct nic_traces traces;
 	struct nic_crossings crossings;
 	struct nic_before before;
 	struct nic_common common;
@@ -137,7 +137,7 @@ whole_create(void)
 	w->nic.np = &w->np;
 	w->nic.pause = &w->pause;
 	w->nic.measure = &w->measure;
-	w->nic.tracing = &w->tracing;
+	w->nic.traces = &w->traces;
 	w->nic.crossings = &w->crossings;
 	w->nic.before = &w->before;
 	w->nic.common = &w->common;

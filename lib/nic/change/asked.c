@@ -7,8 +7,8 @@ void
 nic_take_traces(struct nic *nic, uint64_t now_ns)
 {
 	nic_traces_take(nic);
-	for (uint32_t i = 0; i < nic->tracing->traces.n; i++) {
-		uint32_t item = nic->tracing->traces.trace[i]->index;
+	for (uint32_t i = 0; i < nic->traces->n; i++) {
+		uint32_t item = nic->traces->trace[i]->index;
 
 		if (!nic_trace_wants_state(nic, i))
 			continue;

@@ -20,20 +20,20 @@ void nic_take_traces(struct nic *nic, uint64_t now_ns);
 static inline bool
 nic_is_asked(const struct nic *nic)
 {
-	return __atomic_load_n(&nic->reload->asked, __ATOMIC_RELAXED) != NULL ||
-	       __atomic_load_n(&nic->tracing->asked, __ATOMIC_RELAXED) != NULL ||
-	       __atomic_load_n(&nic->reset->asked, __ATOMIC_RELAXED) != 0;
+	return __atomic_load_n(&nic->asked.reload, __ATOMIC_RELAXED) != NULL ||
+	       __atomic_load_n(&nic->asked.traces, __ATOMIC_RELAXED) != NULL ||
+	       __atomic_load_n(&nic->asked.reset, __ATOMIC_RELAXED) != 0;
 }
 
 /** Do the next part of what others ask of the node, if there is anything. */
 static inline void
 nic_do_if_asked(struct nic *nic, uint64_t now_ns)
 {
-	if (unlikely(__atomic_load_n(&nic->reload->asked, __ATOMIC_RELAXED) != NULL))
+	if (unlikely(__atomic_load_n(&nic->asked.reload, __ATOMIC_RELAXED) != NULL))
 		nic_reload_step(nic, now_ns);
-	if (unlikely(__atomic_load_n(&nic->tracing->asked, __ATOMIC_RELAXED) != NULL))
+	if (unlikely(__atomic_load_n(&nic->asked.traces, __ATOMIC_RELAXED) != NULL))
 		nic_take_traces(nic, now_ns);
-	if (unlikely(__atomic_load_n(&nic->reset->asked, __ATOMIC_RELAXED) != 0))
+	if (unlikely(__atomic_load_n(&nic->asked.reset, __ATOMIC_RELAXED) != 0))
 		nic_reset_step(nic, now_ns);
 	if (unlikely(nic->leaving->head != FLOW_NONE) && now_ns >= nic->leaving->look_ns)
 		nic_leave_step(nic, now_ns);

@@ -148,7 +148,7 @@ hide(struct nic *nic, uint32_t item)
 	qp->place = QP_FREE;
 	if (qp->rx_flags & QP_RX_BY_ADDRESS)
 		nic_resolve_release(nic, item);
-	if (unlikely(nic->tracing->traces.n > 0))
+	if (unlikely(nic->traces->n > 0))
 		nic_trace_leave(nic, item);
 	return true;
 }

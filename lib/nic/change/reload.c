@@ -19,13 +19,13 @@ nic_reload(struct node *node, const struct nic_reload *r)
 	assert(nic_reload_is_done(node));
 	nic->reload->begun = false;
 	nic->reload->item = nic->reload->go = nic->reload->come = 0;
-	__atomic_store_n(&nic->reload->asked, r, __ATOMIC_RELEASE);
+	__atomic_store_n(&nic->asked.reload, r, __ATOMIC_RELEASE);
 }
 
 bool
 nic_reload_is_done(const struct node *node)
 {
-	return __atomic_load_n(&nic_of_const(node)->reload->asked, __ATOMIC_ACQUIRE) == NULL;
+	return __atomic_load_n(&nic_of_const(node)->asked.reload, __ATOMIC_ACQUIRE) == NULL;
 }
 
 static void
@@ -97,7 +97,7 @@ begin(struct nic *nic, const struct nic_reload *r, uint64_t now_ns)
 void
 nic_reload_step(struct nic *nic, uint64_t now_ns)
 {
-	const struct nic_reload *r = __atomic_load_n(&nic->reload->asked, __ATOMIC_ACQUIRE);
+	const struct nic_reload *r = __atomic_load_n(&nic->asked.reload, __ATOMIC_ACQUIRE);
 	uint32_t n = 0;
 
 	if (!nic->reload->begun)
@@ -113,5 +113,5 @@ nic_reload_step(struct nic *nic, uint64_t now_ns)
 	}
 	nic_flush(nic);
 	if (n < STEP_QPS)
-		__atomic_store_n(&nic->reload->asked, NULL, __ATOMIC_RELEASE);
+		__atomic_store_n(&nic->asked.reload, NULL, __ATOMIC_RELEASE);
 }

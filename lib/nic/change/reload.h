@@ -46,9 +46,8 @@ bool nic_reload_is_done(const struct node *node);
 /* Inside lib/nic. */
 
 struct nic_reloading {
-	const struct nic_reload *asked; /* comes into force; or NULL */
-	uint32_t item, items;           /* the next QP that it comes to, of those that were there */
-	uint32_t go, come;              /* the next of the flows that leave and come */
+	uint32_t item, items; /* the next QP that it comes to, of those that were there */
+	uint32_t go, come;    /* the next of the flows that leave and come */
 	bool begun;
 };
 

@@ -29,14 +29,14 @@ nic_reset_flow(struct node *node, uint32_t flow_id)
 		__atomic_store_n(&nic->reset->skipped, skipped, __ATOMIC_RELEASE);
 	}
 	nic->reset->item = 0;
-	__atomic_store_n(&nic->reset->asked, flow_id + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&nic->asked.reset, flow_id + 1, __ATOMIC_RELEASE);
 	return 0;
 }
 
 bool
 nic_reset_is_done(const struct node *node)
 {
-	return __atomic_load_n(&nic_of_const(node)->reset->asked, __ATOMIC_ACQUIRE) == 0;
+	return __atomic_load_n(&nic_of_const(node)->asked.reset, __ATOMIC_ACQUIRE) == 0;
 }
 
 /* It had given up: it takes part again. */
@@ -162,7 +162,7 @@ reset_qp(struct nic *nic, uint32_t item, uint64_t now_ns)
 void
 nic_reset_step(struct nic *nic, uint64_t now_ns)
 {
-	uint32_t id = __atomic_load_n(&nic->reset->asked, __ATOMIC_ACQUIRE) - 1, n = 0;
+	uint32_t id = __atomic_load_n(&nic->asked.reset, __ATOMIC_ACQUIRE) - 1, n = 0;
 	const struct qp_flow *flow = nic_find_flow(nic, id);
 
 	while (n < STEP_QPS && flow != NULL && flow->life == FLOW_STAYS &&
@@ -172,5 +172,5 @@ nic_reset_step(struct nic *nic, uint64_t now_ns)
 	}
 	nic_flush(nic);
 	if (n < STEP_QPS)
-		__atomic_store_n(&nic->reset->asked, 0, __ATOMIC_RELEASE);
+		__atomic_store_n(&nic->asked.reset, 0, __ATOMIC_RELEASE);
 }

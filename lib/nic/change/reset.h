@@ -43,7 +43,6 @@ struct nic_skipped {
 };
 
 struct nic_resetting {
-	uint32_t asked;              /* 1 + flow_id; 0: none */
 	uint32_t item;               /* the flow's next QP */
 	struct nic_skipped *skipped; /* of each QP; NULL: no QP was reset yet */
 };

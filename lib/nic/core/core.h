@@ -43,10 +43,11 @@ struct nic_np;
 struct nic_pause;
 struct nic_read;
 struct nic_reads;
+struct nic_reload;
 struct nic_reloading;
 struct nic_resetting;
 struct nic_share;
-struct nic_tracing;
+struct nic_traces;
 struct rte_mbuf;
 
 /* Frames, and QPs looked at, in one go. */
@@ -108,6 +109,13 @@ struct nic_mbufs {
 	uint16_t max_payload_bytes;       /* that the data pool's mbufs hold */
 };
 
+/* What other threads ask of the owner, which does it in its next rx() and tx() calls. */
+struct nic_asked {
+	const struct nic_reload *reload; /* or NULL */
+	const struct nic_traces *traces; /* to trace from now on; or NULL */
+	uint32_t reset;                  /* 1 + flow_id; 0: none */
+};
+
 struct nic {
 	struct node node;
 	/* per packet */
@@ -138,11 +146,12 @@ struct nic {
 	struct nic_timers timers;
 	struct nic_mbufs mbufs;
 	struct nic_numbers numbers;
+	struct nic_asked asked;
 	/* the rooms' own */
 	struct nic_pause *pause;
 	struct nic_np *np;
 	struct nic_measure *measure;
-	struct nic_tracing *tracing;
+	struct nic_traces *traces;
 	struct nic_neighbours *neighbours;
 	struct nic_reloading *reload;
 	struct nic_resetting *reset;

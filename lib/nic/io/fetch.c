@@ -2,8 +2,6 @@
 #include "nic/io/fetch.h"
 
 #include "nic/change/live.h"
-#include "nic/change/reload.h"
-#include "nic/change/reset.h"
 #include "nic/core/core.h"
 #include "nic/measure/measure.h"
 #include "nic/measure/trace.h"
@@ -41,11 +39,9 @@ nic_fetch(const struct node *node)
 	FETCH(nic->np, windows, gate_ns);
 	FETCH(nic->measure, rtts, n_gaps);
 	FETCH(nic->pause, paused_prios, xon_ns);
-	FETCH(nic->reload, asked, asked);
-	FETCH(nic->reset, asked, asked);
 	FETCH(nic->leaving, head, look_ns);
 	FETCH(nic->neighbours, table, plain_queue);
-	FETCH(nic->tracing, asked, traces.n);
+	FETCH(nic->traces, n, n);
 	for (uint32_t i = 0; i < nic->n_qps && i < FETCHED_QPS; i++) {
 		const struct nic_qp *qp = &nic->qps[i];
 

@@ -64,20 +64,20 @@ nic_trace_qp(struct node *node, uint32_t index, uint32_t capacity)
 	struct nic_trace *trace;
 
 	assert(index < nic->n_qps);
-	if (nic->tracing->traces.n == NIC_MAX_TRACES)
+	if (nic->traces->n == NIC_MAX_TRACES)
 		return -ENOSPC;
 	trace = create(index, capacity);
 	if (trace == NULL)
 		return -ENOMEM;
 	trace->owned = true;
-	nic_traces_add(&nic->tracing->traces, trace);
+	nic_traces_add(nic->traces, trace);
 	return 0;
 }
 
 const struct nic_traces *
 nic_traces(const struct node *node)
 {
-	return &nic_of_const(node)->tracing->traces;
+	return nic_of_const(node)->traces;
 }
 
 uint32_t
@@ -157,7 +157,7 @@ write_row(struct nic *nic, struct nic_trace *trace, uint32_t did, uint64_t now_n
 void
 nic_trace_add(struct nic *nic, uint32_t item, uint32_t did, uint64_t now_ns)
 {
-	const struct nic_traces *traces = &nic->tracing->traces;
+	const struct nic_traces *traces = nic->traces;
 
 	for (uint32_t i = 0; i < traces->n; i++) {
 		if (traces->index[i] != item)
@@ -173,21 +173,21 @@ nic_set_traces(struct node *node, const struct nic_traces *traces)
 	struct nic *nic = nic_of(node);
 
 	assert(nic_traces_are_set(node));
-	__atomic_store_n(&nic->tracing->asked, traces, __ATOMIC_RELEASE);
+	__atomic_store_n(&nic->asked.traces, traces, __ATOMIC_RELEASE);
 }
 
 bool
 nic_traces_are_set(const struct node *node)
 {
-	return __atomic_load_n(&nic_of_const(node)->tracing->asked, __ATOMIC_ACQUIRE) == NULL;
+	return __atomic_load_n(&nic_of_const(node)->asked.traces, __ATOMIC_ACQUIRE) == NULL;
 }
 
 void
 nic_traces_take(struct nic *nic)
 {
-	struct nic_traces *traces = &nic->tracing->traces;
+	struct nic_traces *traces = nic->traces;
 
-	*traces = *__atomic_load_n(&nic->tracing->asked, __ATOMIC_ACQUIRE);
+	*traces = *__atomic_load_n(&nic->asked.traces, __ATOMIC_ACQUIRE);
 	for (uint32_t i = 0; i < traces->n; i++)
 		if (traces->trace[i]->left)
 			traces->index[i] = QP_NONE;
@@ -196,7 +196,7 @@ nic_traces_take(struct nic *nic)
 bool
 nic_trace_wants_state(struct nic *nic, uint32_t i)
 {
-	struct nic_trace *trace = nic->tracing->traces.trace[i];
+	struct nic_trace *trace = nic->traces->trace[i];
 
 	if (trace->left || !trace->wants_state)
 		return false;
@@ -208,13 +208,13 @@ nic_trace_wants_state(struct nic *nic, uint32_t i)
 void
 nic_trace_state(struct nic *nic, uint32_t i, uint64_t now_ns)
 {
-	write_row(nic, nic->tracing->traces.trace[i], 0, now_ns);
+	write_row(nic, nic->traces->trace[i], 0, now_ns);
 }
 
 void
 nic_traces_taken(struct nic *nic)
 {
-	__atomic_store_n(&nic->tracing->asked, NULL, __ATOMIC_RELEASE);
+	__atomic_store_n(&nic->asked.traces, NULL, __ATOMIC_RELEASE);
 }
 
 bool
@@ -226,18 +226,18 @@ nic_trace_has_left(const struct nic_trace *trace)
 void
 nic_trace_leave(struct nic *nic, uint32_t item)
 {
-	for (uint32_t i = 0; i < nic->tracing->traces.n; i++) {
-		if (nic->tracing->traces.index[i] != item)
+	for (uint32_t i = 0; i < nic->traces->n; i++) {
+		if (nic->traces->index[i] != item)
 			continue;
-		nic->tracing->traces.index[i] = QP_NONE;
-		__atomic_store_n(&nic->tracing->traces.trace[i]->left, true, __ATOMIC_RELAXED);
+		nic->traces->index[i] = QP_NONE;
+		__atomic_store_n(&nic->traces->trace[i]->left, true, __ATOMIC_RELAXED);
 	}
 }
 
 void
 nic_traces_free(struct nic *nic)
 {
-	for (uint32_t i = 0; i < nic->tracing->traces.n; i++)
-		if (nic->tracing->traces.trace[i]->owned)
-			nic_trace_destroy(nic->tracing->traces.trace[i]);
+	for (uint32_t i = 0; i < nic->traces->n; i++)
+		if (nic->traces->trace[i]->owned)
+			nic_trace_destroy(nic->traces->trace[i]);
 }

@@ -100,11 +100,6 @@ bool nic_trace_has_left(const struct nic_trace *trace);
 
 /* Inside lib/nic. */
 
-struct nic_tracing {
-	const struct nic_traces *asked; /* nic_set_traces(), not taken over yet; or NULL */
-	struct nic_traces traces;
-};
-
 /** Something was done to this QP's congestion control. */
 void nic_trace_add(struct nic *nic, uint32_t item, uint32_t did, uint64_t now_ns);
 /** Take over what nic_set_traces() was given; nic_traces_taken() ends it. */

@@ -93,7 +93,7 @@ follow(struct nic *nic, uint32_t item, uint32_t did, uint64_t rate_bps, int64_t 
 	if (rate_bps < before_bps && rate_bps < nic->tallies[item].min_rate_kbps * KBPS)
 		nic->tallies[item].min_rate_kbps = (uint32_t)kbps(rate_bps);
 	qp->rate_cuts += (did & CC_DID_CUT) != 0;
-	if (unlikely(nic->tracing->traces.n > 0))
+	if (unlikely(nic->traces->n > 0))
 		nic_trace_add(nic, item, did, now_ns);
 }
 
@@ -146,7 +146,7 @@ nic_cc_start(struct nic *nic, uint32_t item, uint32_t others, uint64_t now_ns)
 			   rate_bps < nic->params.link_speed_bps ? 0 : nic->qp_burst_nanobits,
 			   now_ns);
 	nic->tallies[item].min_rate_kbps = (uint32_t)kbps(rate_bps);
-	if (unlikely(nic->tracing->traces.n > 0))
+	if (unlikely(nic->traces->n > 0))
 		nic_trace_add(nic, item, did, now_ns);
 }
 
