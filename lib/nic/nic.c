@@ -27,9 +27,9 @@
  * The horizon is a turn of all QPs with a frame of 1 KB each and a quarter more, so that QPs which
  * share the link fairly stay within it, and at least 1 ms for slower ones. Those beyond it are in a
  * list that is walked twice in a horizon, at some 5 ns a QP: of many, that would make others late.
- * Of few it does not, and since all of the wheel passes through the caches theirs is short: so many
- * slots for each that the walk takes a hundredth of the time. Above a quarter of a million slots
- * the slots grow instead.
+ * Of few it does not, and since all of the wheel passes through the caches theirs is short: the
+ * slots of each are enough for the walk to take a hundredth of the time. Above a quarter of a
+ * million slots the slots grow instead.
  */
 #define PACE_MIN_NS NS_PER_MS
 #define PACE_FEW_QPS 64u
@@ -56,6 +56,7 @@ struct whole {
 	struct nic_common common;
 	bool own_payloads;
 };
+static_assert(offsetof(struct whole, nic) == 0, "nic_destroy() casts");
 
 static uint64_t
 nic_control(struct node *node, uint64_t now_ns)

@@ -80,7 +80,7 @@ const struct nic_stats *nic_stats(const struct node *node);
 const struct pfc_rx *nic_pfc_rx(const struct node *node);
 /** All zero unless the receiver is slow. With 802.3x, priority 0 stands for the link in both. */
 const struct pfc_tx *nic_pfc_tx(const struct node *node);
-/** Peers given by address only, and how many of them have not told theirs. */
+/** Peers given by IP address only, and how many of their MAC addresses are not known. */
 uint32_t nic_neighbours(const struct node *node, uint32_t *unresolved);
 /** All requesters that end (messages or stop_ns given) have completed or failed; true if none. */
 bool nic_done(const struct node *node);

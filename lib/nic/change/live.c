@@ -18,9 +18,10 @@
 
 /* QPs looked at in one call. */
 #define STEP_QPS 64u
-/* How often a flow is looked at that waits for ACKs. */
+/* Interval between two looks at a flow that waits for ACKs. */
 #define LOOK_NS (100 * NS_PER_US)
-/* A QP that waits for its start or its next message is looked at so often, so that it can leave. */
+/* Longest wait of a QP for its start or its next message before it is looked at: it may have to
+ * leave. */
 #define LOOK_AGAIN_NS NS_PER_SEC
 
 int
@@ -59,7 +60,7 @@ nic_forget_flow(struct node *node, uint32_t flow_id)
 	memset(flow, 0, sizeof(*flow));
 }
 
-/* What the QP before kept beside its struct. */
+/* State of the last QP at this index, beside its struct. */
 static void
 clear(struct nic *nic, uint32_t item)
 {
@@ -78,7 +79,7 @@ clear(struct nic *nic, uint32_t item)
 }
 
 uint32_t
-nic_flow_come(struct nic *nic, uint32_t flow_id, uint32_t budget, uint64_t now_ns)
+nic_flow_make_qps(struct nic *nic, uint32_t flow_id, uint32_t budget, uint64_t now_ns)
 {
 	struct qp_flow *flow = &nic->flows[flow_id];
 	uint32_t n = 0;
@@ -127,7 +128,7 @@ nic_qp_leave(struct nic *nic, uint32_t item, uint64_t now_ns)
 
 	if (!(qp->flags & QP_REQUESTER) || qp->flags & (QP_DONE | QP_ERROR))
 		return;
-	/* Its peer never told its address: nothing is in flight. */
+	/* Its peer's address is not known: nothing is in flight. */
 	if (qp->flags & QP_UNRESOLVED) {
 		nic_start(nic, item, now_ns);
 		nic_settle(nic, item, now_ns);
@@ -136,7 +137,7 @@ nic_qp_leave(struct nic *nic, uint32_t item, uint64_t now_ns)
 	}
 }
 
-/* Is there nothing that it has to send? Then no frame finds it any more. */
+/* Hide a QP that has nothing left to send: no frame finds it from now on. @return false: it has. */
 static bool
 hide(struct nic *nic, uint32_t item)
 {
@@ -153,7 +154,7 @@ hide(struct nic *nic, uint32_t item)
 	return true;
 }
 
-/* Has all passed that names a QP which is hidden? */
+/* Has everything passed that names a hidden QP? */
 static bool
 is_quiet(const struct nic *nic, const struct qp_flow *flow, uint32_t item)
 {
@@ -164,7 +165,7 @@ is_quiet(const struct nic *nic, const struct qp_flow *flow, uint32_t item)
 	       nic_np_is_quiet(nic, flow, item);
 }
 
-/* Go on with one flow. @return false: a QP of it is not so far. */
+/* Continue with one flow. @return false: one of its QPs has to be looked at again. */
 static bool
 go_on(struct nic *nic, struct qp_flow *flow, uint64_t now_ns)
 {
@@ -192,7 +193,7 @@ nic_leave_step(struct nic *nic, uint64_t now_ns)
 	bool moves = go_on(nic, flow, now_ns);
 
 	nic_flush(nic);
-	/* Those that come to an end are looked at without a break, the others in turn. */
+	/* A flow that makes progress is looked at again at once, the others in turn. */
 	l->look_ns = now_ns + (moves ? 1 : LOOK_NS);
 	if (moves && flow->left_qps < flow->n_qps)
 		return;

@@ -2,11 +2,13 @@
 /*
  * Flows that are added and removed while the node runs.
  *
- * What takes memory is prepared by another thread (nic_prepare_flow(), in a slot that no QP names);
- * the owner makes the QPs, some in each call. A flow that leaves begins no message. Each of its QPs
- * is hidden when it has nothing to send any more: no frame finds it then. When all are, and what
- * they still owed (ACKs, CNPs, windows, timers) has passed, the flow is free: its QPs and its slot
- * may be another one's, and until then what they counted can be read.
+ * Another thread prepares the memory (nic_prepare_flow(), in a slot that no QP names); the owner
+ * makes the QPs, some in each call. A flow that leaves begins no message. Each of its QPs is hidden
+ * once it has nothing to send: then no frame finds it. When all are hidden, and the answers, CNPs,
+ * windows and timers that name them have passed, the flow is free.
+ *
+ * Invariant: until a flow is free, its QPs and its slot are not reused, and their counters can be
+ * read.
  */
 #ifndef QUENCH_NIC_CHANGE_LIVE_H
 #define QUENCH_NIC_CHANGE_LIVE_H
@@ -18,35 +20,33 @@
 
 struct nic;
 
-/* Flows that leave, each looked at in its turn. */
+/* A list of the flows that leave, each looked at in its turn. */
 struct nic_leaving {
 	uint32_t head, tail; /* FLOW_NONE: none */
 	uint64_t look_ns;
 };
 
 /*
- * Flows that come and go while the node runs.
- *
- * One that goes begins no message; what is in flight is ended, or given up after its timeouts. Its
- * QPs are free when it is quiet; what they counted stays until then. One that comes starts at its
- * start_ns, or when it comes if that is later.
+ * A flow that is removed begins no message. Messages in flight end, or are given up after their
+ * timeouts. Its QPs are free when it is quiet; their counters stay until then. A flow that is added
+ * starts at its start_ns, or when it is added if that is later.
  */
 
-/** Let flows come by nic_reload() only, so many at a time, flow_id below that. Before the first.
- * @return 0 or -ENOMEM. */
+/** Add flows by nic_reload() only, at most max_flows at a time, with flow_id below it. Before
+ * the first. @return 0 or -ENOMEM. */
 int nic_take_flows(struct node *node, uint32_t max_flows);
 
-/** Has a flow that was let go come to rest? From any thread. */
+/** Is a removed flow quiet? From any thread. */
 bool nic_flow_is_free(const struct node *node, uint32_t flow_id);
-/** Its number and its QPs may be another's. Of one that is free, or was prepared and not let come.
- */
+/** Free the number and the QPs of a flow that is free, or was prepared and not added. */
 void nic_forget_flow(struct node *node, uint32_t flow_id);
 
 /* Inside lib/nic. */
 
-/** Make QPs of a flow that comes, at most budget. @return how many; fewer: it is whole. */
-uint32_t nic_flow_come(struct nic *nic, uint32_t flow_id, uint32_t budget, uint64_t now_ns);
-/** A flow that begins no message any more: its QPs are freed as they come to rest. */
+/** Make QPs of a flow that is added, at most budget. @return how many; fewer than budget: all
+ * are made. */
+uint32_t nic_flow_make_qps(struct nic *nic, uint32_t flow_id, uint32_t budget, uint64_t now_ns);
+/** A flow that begins no message any more: free its QPs as they become quiet. */
 void nic_flow_leave(struct nic *nic, uint32_t flow_id, uint64_t now_ns);
 /** The same for one of its QPs, which nothing else may bring back. */
 void nic_qp_leave(struct nic *nic, uint32_t item, uint64_t now_ns);

@@ -75,7 +75,7 @@ sweep_qp(struct nic *nic, uint32_t item, uint64_t now_ns)
 
 /*
  * The instant of the change. QPs are brought along as they are touched, and all others by the
- * steps; those that come are none of those that were there.
+ * steps. QPs that are added begin with the new version.
  */
 static void
 begin(struct nic *nic, const struct nic_reload *r, uint64_t now_ns)
@@ -87,7 +87,7 @@ begin(struct nic *nic, const struct nic_reload *r, uint64_t now_ns)
 	nic->before->n_flows = r->n_flows;
 	set_params(nic, &r->params);
 	nic->version ^= 1;
-	/* r->flows says nothing of these. */
+	/* r->flows is not read for these. */
 	for (uint32_t i = 0; i < r->n_go; i++) {
 		assert(nic->flows[r->go[i]].life == FLOW_STAYS);
 		nic->flows[r->go[i]].life = FLOW_LEAVES;
@@ -107,7 +107,7 @@ nic_reload_step(struct nic *nic, uint64_t now_ns)
 	for (; n < STEP_QPS && nic->reload->item < nic->reload->items; n++)
 		sweep_qp(nic, nic->reload->item++, now_ns);
 	for (; n < STEP_QPS && nic->reload->come < r->n_come; n++) {
-		n += nic_flow_come(nic, r->come[nic->reload->come], STEP_QPS - n, now_ns);
+		n += nic_flow_make_qps(nic, r->come[nic->reload->come], STEP_QPS - n, now_ns);
 		if (n < STEP_QPS)
 			nic->reload->come++;
 	}

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Other parameters while the node runs. All are in force from one instant on. With a million QPs
- * the owner cannot visit each of them then, so each knows the version that its state is of, and is
- * brought along when it is touched next; steps of a few QPs in each call visit those that nothing
- * touches. doc/architecture.md, "A change while it runs".
+ * New parameters while the node runs, in force from one instant on. With a million QPs the owner
+ * cannot visit each of them then: QPs are brought along when they are touched next
+ * (place/version.h), and steps of a few QPs in each call visit those that nothing touches.
+ * doc/architecture.md, "A change while it runs".
+ *
+ * Invariant: the next change begins after all QPs are of the new version.
  */
 #ifndef QUENCH_NIC_CHANGE_RELOAD_H
 #define QUENCH_NIC_CHANGE_RELOAD_H
@@ -46,12 +48,12 @@ bool nic_reload_is_done(const struct node *node);
 /* Inside lib/nic. */
 
 struct nic_reloading {
-	uint32_t item, items; /* the next QP that it comes to, of those that were there */
-	uint32_t go, come;    /* the next of the flows that leave and come */
+	uint32_t item, items; /* the next QP to visit, of those that existed at the instant */
+	uint32_t go, come;    /* the next flow of go[] and of come[] */
 	bool begun;
 };
 
-/** Put some more of it in force. */
+/** Continue with the change that is asked for: some QPs in each call. */
 void nic_reload_step(struct nic *nic, uint64_t now_ns);
 
 #endif

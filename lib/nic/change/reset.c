@@ -99,18 +99,18 @@ reset_requester(struct nic *nic, uint32_t item, struct nic_skipped *skipped, uin
 	if (qp->flags & QP_ERROR)
 		revive(nic, qp);
 	go_to_start(nic, item, skipped);
-	/* Of the timer's list it is taken out in its turn. */
+	/* It stays in its list of timers until its turn. */
 	qp->flags &= (uint16_t) ~(QP_RNR | QP_AWAITS);
 	qp->limit_seq = qp->acked_seq + nic->window_packets;
 	qp->ack_countdown = nic->params.ack_every;
 	qp->retries = 0;
 	qp->rnr_retries = 0;
-	/* Elsewhere it is looked at in its turn. */
+	/* From the wheel or a ready ring it is settled in its turn. */
 	if (qp->place == QP_IDLE || qp->place == QP_BLOCKED)
 		nic_settle(nic, item, now_ns);
 }
 
-/* READs that were not answered are forgotten: who asked has forgotten them. */
+/* Forget READs that were not answered, as their requester has. */
 static void
 forget_reads(struct nic *nic, uint32_t item, uint64_t now_ns)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Resetting QPs while the node runs, as both ends of a connection do after one of them restarted:
- * RESET to RTS of the IBTA's QP states, with the initial PSN of the configuration. The owner does
- * it, some QPs in each call.
+ * Resetting QPs while the node runs, as both ends of a connection do after one of them
+ * restarted: RESET to RTS of the IBTA's QP states, with the initial PSN of the configuration.
+ * The owner does it, some QPs in each call.
  *
- * Numbers of packets only grow, so a reset passes over those that are left of the PSN's 24 bits:
- * the next packet is sent, or expected, with the initial PSN. Counters leave out what was passed
- * over. A message that was not acknowledged whole begins again with its first packet.
+ * Invariant: packet numbers only grow. A reset skips the rest of the PSN's 24 bits, so that the
+ * next packet is sent, or expected, with the initial PSN; counters leave out the skipped
+ * numbers. A message that was not acknowledged whole begins again with its first packet.
  */
 #ifndef QUENCH_NIC_CHANGE_RESET_H
 #define QUENCH_NIC_CHANGE_RESET_H

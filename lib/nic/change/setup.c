@@ -14,7 +14,7 @@
 #include "nic/place/reads.h"
 #include "nic/transport/resolve.h"
 
-/* Time to live of what we send; routers in between are few. */
+/* Time to live of our packets; routers in between are few. */
 #define TTL 64
 
 static void
@@ -37,7 +37,7 @@ path_init(struct roce_path *path, const struct nic_params *p, const struct nic_q
 	memcpy(path->dst_ip, qp->peer_ip.addr, sizeof(path->dst_ip));
 }
 
-/* What messages of any length, and those that come by themselves, need in addition. */
+/* Memory for messages that differ in length, and for those of open loops. */
 static int
 workload_prepare(struct nic *nic, const struct nic_qp_params *params)
 {
@@ -110,7 +110,7 @@ flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_params *par
 	flow->cnp_queue = qos_map_classify(&p->qos, p->np.np_cnp_dscp,
 					   params->tagged ? p->np.np_cnp_prio : -1)
 				  .queue;
-	/* At last: what a flow that is not made has, nobody would free. */
+	/* Last, because nobody frees the histograms of a flow that is not made. */
 	return nic_measure_add_flow(nic, flow);
 }
 
@@ -150,7 +150,7 @@ flow_for(struct nic *nic, const struct nic_qp_params *params)
 	return nic->n_flows++;
 }
 
-/* What tells this QP's frames from those of its flow. */
+/* The members in which frames of this QP differ from others of its flow. */
 static void
 connect_qp(const struct nic *nic, uint32_t item)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Flows and QPs: what sending and answering need of each, before the first packet. */
+/* Flows and QPs: making them, with all that sending and answering need. */
 #ifndef QUENCH_NIC_CHANGE_SETUP_H
 #define QUENCH_NIC_CHANGE_SETUP_H
 
@@ -20,7 +20,7 @@ struct nic_flow_place {
 };
 
 /**
- * Take the memory that a flow needs; nic_reload() then lets it come. From one thread at a time,
+ * Take the memory that a flow needs; nic_reload() then adds it. From one thread at a time,
  * which need not be the owner. No flow has this number or these QPs.
  *
  * @param params  Of the QP with first_number; the peer's QPN of each other counts on from it.
@@ -31,7 +31,7 @@ int nic_prepare_flow(struct node *node, const struct nic_qp_params *params,
 
 /* Inside lib/nic. */
 
-/** A QP of a flow begins to be. nic_flush() follows. @return 0 or -ENOMEM. */
+/** Make a QP of a flow. nic_flush() follows. @return 0 or -ENOMEM. */
 int nic_qp_begin(struct nic *nic, uint32_t item, uint32_t flow, const struct nic_qp_params *params,
 		 uint64_t now_ns);
 

@@ -99,7 +99,7 @@ struct nic_numbers {
 	uint32_t own, stride;
 };
 
-/* Of which frames are made. Invariant: mbufs taken = given away + put back. */
+/* Mbufs and payload for frames. Invariant: mbufs taken = given away + put back. */
 struct nic_mbufs {
 	struct rte_mempool *data;
 	struct rte_mempool *control;
@@ -294,7 +294,7 @@ nic_prefetch(const struct nic *nic, uint32_t item)
 	rte_prefetch0(&nic->qps[item].cc);
 }
 
-/* The same for what is received, and for what that makes it owe. */
+/* The lines of a QP that a received frame and its answer touch. */
 static inline void
 nic_prefetch_control(const struct nic *nic, uint32_t item)
 {
@@ -315,7 +315,7 @@ nic_qp_is_there(const struct nic *nic, uint32_t item)
 	bool there = item < __atomic_load_n(&nic->n_qps, __ATOMIC_RELAXED) &&
 		     nic->qps[item].place != QP_FREE;
 
-	/* What is read of it is read after that: a flow that it does not have yet has no MTU. */
+	/* Members are read after that: a flow that it does not have yet has no MTU. */
 	words_found(&nic->qps[item]);
 	return there;
 }

@@ -134,7 +134,7 @@ stamp_end(struct nic *nic, uint32_t item, struct rte_mbuf *m, bool ack_req)
 		.reth_dma_bytes = message_bytes,
 	};
 
-	/* The number is not in the lines of a packet that needs it not. */
+	/* next_msg is not in the lines that other packets touch. */
 	if (qp->left_packets == 1 && flow->params.verb == NIC_WRITE_IMM)
 		fields.imm = qp->next_msg;
 	nic_stamp(nic, item, m, payload, &fields);
@@ -254,7 +254,7 @@ send_any(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf *m, 
 	if (qp->flags & QP_SPECIAL)
 		return send_special(nic, item, qp, m, now_ns);
 	asks = !raw && wants_ack(qp);
-	/* Nobody is asked: the countdown only ends plain packets, now and then. */
+	/* A raw QP asks for no ACK: its countdown only ends runs of plain packets. */
 	if (raw)
 		qp->ack_countdown = UINT16_MAX;
 	if (qp->left_packets > 1 && !(qp->flags & QP_FIRST))

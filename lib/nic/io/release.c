@@ -59,7 +59,7 @@ release(struct nic *nic, uint32_t item, uint64_t now_ns)
 	struct nic_qp *qp = &nic->qps[item];
 
 	nic_touch(nic, item, qp);
-	/* Mostly it waited for tokens, which are there; if its rate was cut, its turn shows it. */
+	/* Fast path: it waited for tokens, which are there. If its rate was cut, send_queue() sees it. */
 	if (likely((qp->flags & states) == QP_STARTED) && likely(qp->left_packets > 0) &&
 	    likely(qp_in_window(qp)) && likely(now_ns < qp->cc.head.next_event_ns))
 		nic_make_ready(nic, item, qp);
@@ -67,7 +67,7 @@ release(struct nic *nic, uint32_t item, uint64_t now_ns)
 		release_other(nic, item, now_ns);
 }
 
-/* What the next calls will need comes into the cache while this one sends. */
+/* Fetch what the next calls need while this one sends. */
 static void
 prefetch_next(const struct nic *nic, uint64_t now_ns)
 {

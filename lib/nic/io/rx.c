@@ -131,7 +131,7 @@ on_qp(struct nic *nic, uint32_t item, const struct rx_frame *f, uint64_t now_ns)
 	return NIC_DROP_UNEXPECTED_OPCODE; /* responses to atomics */
 }
 
-/* Which of our QPs a number is; QP_NONE: none. */
+/* The QP that has a number; QP_NONE: none of ours. */
 static uint32_t
 find_qp(const struct nic *nic, uint32_t qpn)
 {
@@ -204,7 +204,7 @@ drop(struct rx_frame *f, enum nic_drop reason)
 	f->drop = (uint8_t)reason;
 }
 
-/* One step at a time, for what is not plain, and to say what is wrong. */
+/* Step by step: frames that are not plain, and faults by reason. */
 static __rte_noinline void
 classify_other(const struct nic *nic, struct rx_frame *f)
 {
@@ -231,7 +231,8 @@ classify_other(const struct nic *nic, struct rx_frame *f)
 	}
 }
 
-/* What is it? Changes nothing, so that frames of a burst can be looked at ahead of their turn. */
+/* Classify a frame. Changes no state, so that frames of a burst can be classified ahead of their
+ * turn. */
 static __rte_always_inline void
 classify(const struct nic *nic, struct rte_mbuf *m, struct rx_frame *f)
 {
@@ -297,7 +298,7 @@ free_frames(struct rte_mbuf **pkts, unsigned int n)
 		rte_mempool_put_bulk(pool, (void **)pkts, kept);
 }
 
-/* First look at all frames, then act on each: what acting needs is in the cache by then. In memory
+/* First classify all frames, then act on each: by then its lines are in the cache. In memory
  * that a device has written, the payload makes most of the difference. */
 static void
 rx_burst(struct nic *nic, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)

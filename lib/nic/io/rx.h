@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Received frames: whose are they, are they whole, and who answers them. */
+/* Received frames: for which QP, whether they are whole, and who handles them. */
 #ifndef QUENCH_NIC_IO_RX_H
 #define QUENCH_NIC_IO_RX_H
 

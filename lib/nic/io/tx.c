@@ -89,7 +89,7 @@ icrc_of(struct rte_mbuf *m)
 	return (uint8_t *)m->buf_addr + CONTROL_ICRC_OFFSET;
 }
 
-/* The frame is written: so many bytes before the ICRC. */
+/* The frame is written, hdr_bytes of it before the ICRC. */
 static inline void
 send_control(struct nic *nic, struct rte_mbuf *m, unsigned int hdr_bytes, uint64_t now_ns)
 {
@@ -127,7 +127,7 @@ send_cnp(struct nic *nic, struct stock *stock, uint8_t queue, uint64_t now_ns)
 	return m;
 }
 
-/* ACK or NAK, whichever is owed: it says what has arrived by now, not by when it was asked for. */
+/* ACK or NAK, whichever is owed. It acknowledges all that has arrived by now. */
 static struct rte_mbuf *
 send_ack(struct nic *nic, struct stock *stock, uint8_t queue, uint64_t now_ns)
 {
@@ -139,7 +139,7 @@ send_ack(struct nic *nic, struct stock *stock, uint8_t queue, uint64_t now_ns)
 	};
 	uint32_t item = nic->acks.list[queue].head;
 	struct nic_qp *qp = &nic->qps[item];
-	/* What has not been answered has not been acknowledged. */
+	/* READs that are not answered yet are not acknowledged. */
 	uint32_t seq = qp->flags & QP_SERVES ? qp->next_seq : (uint32_t)qp->rx_seq;
 	bool rnr = qp->owed == QP_OWES_RNR_NAK;
 	uint32_t syndrome = syndromes[qp->owed] | (rnr ? nic->params.min_rnr_timer : 0u);
@@ -295,7 +295,7 @@ nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, 
 	if (!token_bucket_can_send(&nic->wire.shaper))
 		return 0;
 	nic->mbufs.retry_ns = 0;
-	/* A flow that comes may bring a neighbour that has to be asked. */
+	/* A flow that is added may have a neighbour that has to be asked. */
 	nic_do_if_asked(nic, now_ns);
 	if (unlikely(nic_resolve_run_ns(nic) <= now_ns))
 		nic_resolve_run(nic, now_ns);
@@ -316,12 +316,15 @@ nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, 
 static uint64_t
 resolve_next_ns(const struct nic *nic)
 {
-	if (unlikely(nic->neighbours->scan_left > 0) || unlikely(nic_is_asked(nic)))
+	const struct nic_neighbours *n = nic->neighbours;
+
+	if (unlikely(n->scan_left > 0) || unlikely(nic_is_asked(nic)))
 		return 0;
 	if (likely(!nic_resolve_has_frame(nic)))
-		return neigh_next_ns(nic->neighbours->table);
-	return nic->pause->paused_queues >> nic->neighbours->plain_queue & 1 ? pfc_rx_next_ns(&nic->pause->pfc_rx)
-								: nic->mbufs.retry_ns;
+		return neigh_next_ns(n->table);
+	if (nic->pause->paused_queues >> n->plain_queue & 1)
+		return pfc_rx_next_ns(&nic->pause->pfc_rx);
+	return nic->mbufs.retry_ns;
 }
 
 uint64_t

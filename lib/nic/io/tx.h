@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Frames to send: pause, then CNP, then ACK and NAK, then data, as shaper and pause allow. All but
- * data may leave by a queue of the device that is theirs.
+ * data may leave by a transmit queue of their own.
  */
 #ifndef QUENCH_NIC_IO_TX_H
 #define QUENCH_NIC_IO_TX_H

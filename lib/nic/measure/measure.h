@@ -61,13 +61,13 @@ struct nic_measure {
 /** @return 0 or -ENOMEM; nic_measure_free() in both cases. */
 int nic_measure_init(struct nic *nic);
 void nic_measure_free(struct nic *nic);
-/** Histograms of a new flow, behind the others. @return 0 or -ENOMEM. */
+/** Histograms of a new flow, the last one. @return 0 or -ENOMEM. */
 int nic_measure_add_flow(struct nic *nic, struct qp_flow *flow);
 
-/** The flow is no more. */
+/** The flow is removed. */
 void nic_measure_remove_flow(struct qp_flow *flow);
 
-/** The next message is begun, or taken up again of which nothing had been sent. */
+/** A message is begun; or begun again, if nothing of it had been sent. */
 void nic_measure_begun(struct nic *nic, uint32_t item, uint64_t message, uint64_t now_ns);
 /** Messages from this one on, up to the QP's acked_msg, are acknowledged. */
 void nic_measure_completed(struct nic *nic, uint32_t item, uint64_t message, uint64_t now_ns);
@@ -75,11 +75,13 @@ void nic_measure_completed(struct nic *nic, uint32_t item, uint64_t message, uin
 uint64_t nic_measure_rtt(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns);
 /** A QP is another one now: nothing was measured of it. */
 void nic_measure_clear(struct nic *nic, uint32_t item);
-/** With measure_pacing: the QP's next packet leaves, which was due at nic->due_ns if that is known;
- * it was so long; and what left before goes into the flows' histograms. */
+/** With measure_pacing: the QP's next packet leaves, which was due at nic->due_ns if that is
+ * known. */
 void nic_measure_departure(struct nic *nic, uint32_t item, uint64_t now_ns);
-void nic_measure_gaps(struct nic *nic);
+/** The length of the packet that left last. */
 void nic_measure_departed(struct nic *nic, uint32_t item, uint32_t wire_bytes);
+/** Write the gaps measured so far into the histograms of their flows. */
+void nic_measure_gaps(struct nic *nic);
 /** A frame with CE came. */
 void nic_measure_ce(struct nic *nic, uint32_t item);
 /** A CNP changed nothing. */

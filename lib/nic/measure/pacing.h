@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How evenly paced packets leave: the gap between two of a QP, both of which waited for
- * tokens only, against the time that the first takes at the QP's rate. Measured by the clock of
- * the node's tx(), if measure_pacing says so. The deviation of one gap is jitter as in RFC 3550
- * section 6.4.1, before it is averaged.
+ * How evenly paced packets leave.
+ *
+ * The gap between two packets of a QP that both waited for tokens only is compared with the time
+ * that the first takes at the QP's rate. Measured by the clock of the node's tx(), if
+ * measure_pacing says so. The deviation of one gap is jitter as in RFC 3550 section 6.4.1,
+ * before averaging.
  */
 #ifndef QUENCH_NIC_MEASURE_PACING_H
 #define QUENCH_NIC_MEASURE_PACING_H

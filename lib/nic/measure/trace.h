@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Why did the rate of this QP move? Each event of its congestion control, with the state after it.
+ * Why did the rate of this QP change? Each event of its congestion control, with the state after
+ * it.
  *
- * A traced QP has a ring of rows; when it is full the oldest row goes, and is counted. A row is
- * written when the algorithm did something, never per packet, so tracing costs a sender nothing
- * between events; a QP that is not traced pays one comparison per event. Timers are evaluated when
- * the NIC looks at the QP: a row may stand for several of their events, and then names all their
- * reasons.
+ * A traced QP has a ring of rows. When it is full, a new row replaces the oldest, which is
+ * counted. A row is written when the algorithm did something, never per packet, so tracing costs
+ * a sender nothing between events; a QP that is not traced pays one comparison per event. Timers
+ * are evaluated when the NIC looks at the QP, so a row may stand for several events of timers,
+ * and then names all reasons.
  *
- * One writer, the node's owner. Any thread may read beside it: without locks, and never half a row
- * (tested). What is traced changes while the node runs: another thread says what, and the owner
- * takes it over between two bursts.
+ * One writer, the node's owner. Any thread may read without locks. Another thread may change the
+ * set of traces; the owner takes the new set over between two bursts.
+ *
+ * Invariant (tested): a reader never gets half a row.
  */
 #ifndef QUENCH_NIC_MEASURE_TRACE_H
 #define QUENCH_NIC_MEASURE_TRACE_H
@@ -39,8 +41,8 @@ struct nic_trace {
 	uint32_t capacity;
 	bool owned;       /* by the node */
 	bool wants_state; /* begins with a row of the state; the node's while it traces */
-	bool left;        /* the QP is no more: what has its index now is another one */
-	uint64_t begun;   /* rows of which a part may be there */
+	bool left;        /* the QP is removed: its index may belong to another one */
+	uint64_t begun;   /* rows written, or being written */
 	uint64_t written; /* rows since the start; the last capacity of them are there */
 	struct nic_trace_row *rows;
 };
@@ -95,7 +97,7 @@ uint64_t nic_trace_written(const struct nic_trace *trace);
  */
 bool nic_trace_read(const struct nic_trace *trace, uint64_t number, struct nic_trace_row *row);
 
-/** Its QP is no more: no row follows. From any thread. */
+/** Is its QP removed? Then no row follows. From any thread. */
 bool nic_trace_has_left(const struct nic_trace *trace);
 
 /* Inside lib/nic. */
@@ -109,7 +111,7 @@ bool nic_trace_wants_state(struct nic *nic, uint32_t i);
 /** Begin trace i with the state of its QP. */
 void nic_trace_state(struct nic *nic, uint32_t i, uint64_t now_ns);
 void nic_traces_taken(struct nic *nic);
-/** The QP is no more: its trace stays, and another QP in its place has none. */
+/** The QP is removed: its trace ends, and another QP with its index is not traced by it. */
 void nic_trace_leave(struct nic *nic, uint32_t item);
 void nic_traces_free(struct nic *nic);
 

@@ -10,7 +10,7 @@
 #include "nic/port/common.h"
 
 /*
- * Decisions of a unit are N apart, so that a delay holds so many of them, and no more units have
+ * Decisions of a unit are N apart, which bounds those that a delay holds, and no more units have
  * one than there are QPs. With N = 0 each mark is a decision: a QP then has one on its way at most.
  */
 static uint32_t

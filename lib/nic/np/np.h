@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The notification point of a NIC: marks in, CNPs owed.
+ * The notification point of a NIC: CE marks in, CNPs owed.
  *
- * Each unit of moderation has a window of its own. Where that is a QP, its owner keeps the window,
- * and windows that run are in a FIFO, in order of their ends since all last N. A pair of addresses,
- * or the port, may be marked at several nodes: its window is a gate in nic_common, and a node knows
- * only of which units it has a mark that waits for the gate, in a heap. A decision to send makes
- * the QP owe a CNP, which joins the queue of CNPs now or np_cnp_delay later. In that queue a QP has
- * one at most, and on the way there one for each N of the delay, or one if N is 0, so all lists are
- * bounded; what comes beyond that is answered by the one that is there.
+ * Each unit of moderation has a window. Where the unit is a QP, the node keeps its window; windows
+ * that run are in a FIFO, in the order of their ends, since all last N. Other units are in
+ * np_units.h. A decision to send makes the QP owe a CNP, which joins the queue of CNPs now or
+ * np_cnp_delay later. Marks that come while the lists are full are answered by a CNP that is
+ * already owed.
  *
- * The intervals are those of decisions. What holds a CNP up afterwards (a pause, the port's least
- * interval) may bring two of them closer together on the wire, never more of them.
+ * Invariants: a window is in the FIFO just as long as it runs. A QP is in the queue of CNPs at most
+ * once; on the way there it has one CNP for each N of the delay, or one if N is 0.
+ *
+ * The intervals are those of decisions. A delay after that (a pause, the port's least interval) may
+ * bring two CNPs closer together on the wire, but never makes more of them.
  */
 #ifndef QUENCH_NIC_NP_NP_H
 #define QUENCH_NIC_NP_NP_H
@@ -52,9 +53,9 @@ void nic_np_free(struct nic *nic);
 /** A flow is added: find the unit that it belongs to. @return 0 or -ENOMEM. */
 int nic_np_add_flow(struct nic *nic, struct qp_flow *flow);
 
-/** Room for so many flows: none of them takes memory then. @return 0 or -ENOMEM. */
+/** Room for n_flows flows: adding one of them takes no memory. @return 0 or -ENOMEM. */
 int nic_np_reserve(struct nic *nic, uint32_t n_flows);
-/** A flow is no more. */
+/** A flow is removed. */
 void nic_np_remove_flow(struct nic *nic, const struct qp_flow *flow);
 /** Is there nothing that a hidden QP of the flow would still send a CNP for? */
 bool nic_np_is_quiet(const struct nic *nic, const struct qp_flow *flow, uint32_t item);

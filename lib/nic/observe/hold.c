@@ -25,8 +25,9 @@ between_messages(const struct nic_qp *qp, const struct qp_flow *flow)
 		       : NIC_HOLD_MESSAGE;
 }
 
-/* Does a QP in the wheel between two messages wait for tokens, and longer than for the next message?
- * A late ACK may have acknowledged what it was to send again, and its debt is still there. */
+/* Does a QP in the wheel between two messages wait for tokens, and longer than for the next
+ * message? A late ACK may have acknowledged what it was to send again, and its debt is still
+ * there. */
 static bool
 lacks_tokens(const struct nic *nic, uint32_t index, const struct nic_qp *qp,
 	     const struct qp_flow *flow)
@@ -44,8 +45,9 @@ lacks_tokens(const struct nic *nic, uint32_t index, const struct nic_qp *qp,
 	return token_account_next_ns(&qp->bucket) > arrival.next_ns;
 }
 
-/* As of the owner's last call for frames. The place does not tell: between wheel and ready ring a packet
- * takes the QP from one to the other, and frames that go first may keep it in the ring for long. */
+/* As of the owner's last call for frames. The place does not tell: between wheel and ready ring
+ * a packet takes the QP from one to the other, and frames that go first may keep it in the ring
+ * for long. */
 static bool
 waits_for_rate(const struct nic *nic, const struct nic_qp *qp)
 {

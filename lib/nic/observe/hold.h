@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What holds a QP at this moment, for a person who asks why it is slow, or silent. */
+/* Why a QP waits at this moment, for an operator who asks why it is slow or silent. */
 #ifndef QUENCH_NIC_OBSERVE_HOLD_H
 #define QUENCH_NIC_OBSERVE_HOLD_H
 
@@ -19,10 +19,10 @@ enum nic_hold {
 	NIC_HOLD_STOPPED,   /* its flow begins no message */
 	NIC_HOLD_DEPTH,     /* it begins no message before one is acknowledged */
 	NIC_HOLD_MESSAGE,   /* the next message has not come */
-	NIC_HOLD_WINDOW,    /* so many packets are not acknowledged */
+	NIC_HOLD_WINDOW,    /* its window is full */
 	NIC_HOLD_PAUSE,     /* its priority is paused */
 	NIC_HOLD_RATE,      /* the next packet waits until its rate lets it go */
-	NIC_HOLD_WIRE,      /* its turn on the wire comes */
+	NIC_HOLD_WIRE,      /* it waits for its turn on the wire */
 	NIC_HOLDS
 };
 

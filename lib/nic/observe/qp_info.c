@@ -13,7 +13,7 @@ nic_qp_count(const struct node *node)
 	return __atomic_load_n(&nic_of_const(node)->n_qps, __ATOMIC_RELAXED);
 }
 
-/* What differs from other QPs in what a QP of READs has done. */
+/* Correct the numbers of a QP of READs, at either end. */
 static void
 add_reads(const struct nic *nic, uint32_t item, const struct nic_qp *qp,
 	      struct nic_qp_info *info)
@@ -35,7 +35,7 @@ add_reads(const struct nic *nic, uint32_t item, const struct nic_qp *qp,
 		info->tx_payload_bytes = counter_read(&reads->tx_payload_bytes);
 		do {
 			before = seq_read(&reads->seq);
-			/* Both anew: the copy's number may be older than the gaps. */
+			/* Both are read again: rx_seq of the copy may be older than the gaps. */
 			rx_psns = counter_read(&nic->qps[item].rx_seq) -
 				  counter_read(&reads->rx_gap_psns);
 		} while (seq_changed(&reads->seq, before));
@@ -118,7 +118,7 @@ nic_qp_read(const struct nic *nic, uint32_t index, struct nic_qp_info *out)
 	do {
 		before = seq_read(&skipped->seq);
 		flags = read_qp(nic, index, out);
-		/* Of READs, requests are counted and not numbered; the responses are. */
+		/* READ requests are counted but not numbered; responses are numbered. */
 		if (flags & QP_READS)
 			out->rx_packets -= counter_read(&skipped->acked);
 		else

@@ -32,8 +32,8 @@ uint32_t nic_qp_count(const struct node *node);
  * Read what a QP has done. From any thread: members may be a packet apart.
  *
  * @param index  QPs in the order in which they were added; any number is allowed.
- * @return       false: there is no such QP, and *out is zero. A QP of a flow that comes is there
- *               when its owner has made it, after nic_reload(); it is gone when its flow has left.
+ * @return       false: there is no such QP, and *out is zero. A QP of an added flow exists
+ *               when its owner has made it, after nic_reload(), until its flow has left.
  */
 bool nic_qp_info(const struct node *node, uint32_t index, struct nic_qp_info *out);
 

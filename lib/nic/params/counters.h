@@ -52,7 +52,7 @@ struct nic_stats {
 	uint64_t duplicate_response;                  /* READ responses that came again */
 	uint64_t implied_nak_seq_err; /* an answer showed that READ responses before it are lost */
 	uint64_t rx_ud_missed_packets,
-		rx_ud_late_packets; /* PSNs passed over; behind a later one */
+		rx_ud_late_packets; /* PSNs passed over; packets after a later one */
 	uint64_t out_of_sequence;
 	uint64_t packet_seq_err; /* NAK sequence errors received */
 	uint64_t duplicate_request;

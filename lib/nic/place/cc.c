@@ -72,8 +72,7 @@ kbps(uint64_t rate_bps)
 /*
  * After the algorithm did something: let the QP's bucket follow its rate. Debt already there is
  * paid off at the new rate. A wait that has begun gets longer with a cut: the QP is still in debt
- * when the wheel releases it. That is rare, and what it touches is not in the lines of a packet
- * sent.
+ * when the wheel releases it. That is rare, and its lines are not those of a packet sent.
  */
 static inline void
 follow(struct nic *nic, uint32_t item, uint32_t did, uint64_t rate_bps, int64_t burst_nanobits,
@@ -82,14 +81,14 @@ follow(struct nic *nic, uint32_t item, uint32_t did, uint64_t rate_bps, int64_t 
 	struct nic_qp *qp = &nic->qps[item];
 	uint64_t before_bps = qp->bucket.rate_bps;
 
-	/* At the minimum, or behind a cap, there is nothing to follow. */
+	/* At the minimum, or above a cap, the rate does not change. */
 	if (rate_bps != before_bps) {
 		/* A packet that waits is due at another time now. */
 		if (unlikely(nic->due_ns != NULL))
 			nic->due_ns[item] = 0;
 		token_account_set_rate(&qp->bucket, burst_nanobits, rate_bps, now_ns);
 	}
-	/* A rise is no news for the tally, which would be a cache miss. */
+	/* A rise does not concern the tally, which would be a cache miss. */
 	if (rate_bps < before_bps && rate_bps < nic->tallies[item].min_rate_kbps * KBPS)
 		nic->tallies[item].min_rate_kbps = (uint32_t)kbps(rate_bps);
 	qp->rate_cuts += (did & CC_DID_CUT) != 0;

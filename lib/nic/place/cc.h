@@ -29,9 +29,10 @@ void nic_cc_init(struct nic *nic);
 void nic_cc_start(struct nic *nic, uint32_t item, uint32_t others, uint64_t now_ns);
 /** The algorithm did something (enum cc_did): let the bucket follow its rate. */
 void nic_cc_follow(struct nic *nic, uint32_t item, uint32_t did, uint64_t now_ns);
-/** Bring a QP along: until nic->before.until_ns all as before, from then on as it is now. */
+/** Bring a QP along: under the old parameters until nic->before->until_ns, then under the new
+ * ones. */
 void nic_cc_change(struct nic *nic, uint32_t item);
-/** Remember what is in force, and its end. */
+/** Keep the parameters in force, which end now. */
 void nic_cc_keep_before(struct nic *nic, uint64_t now_ns);
 /** Let the bucket follow what the timers did since the QP was last looked at. */
 void nic_cc_catch_up(struct nic *nic, uint32_t item, uint64_t now_ns);
@@ -39,7 +40,7 @@ void nic_cc_catch_up(struct nic *nic, uint32_t item, uint64_t now_ns);
 void nic_on_cnp(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** All before ack->acked_seq was acknowledged; its next_seq is filled in here. */
 void nic_cc_acked(struct nic *nic, uint32_t item, struct cc_ack *ack, uint64_t now_ns);
-/** The QP goes back to what is not acknowledged. */
+/** The QP goes back to its first unacknowledged packet. */
 void nic_cc_lost(struct nic *nic, uint32_t item, uint64_t now_ns);
 
 #endif

@@ -8,7 +8,8 @@
 #include "nic/place/version.h"
 #include "nic/port/common.h"
 
-/* How often a QP is looked at that has packets in flight and waits for its next message. */
+/* Longest wait until a QP is looked at that has packets in flight and waits for its next
+ * message. */
 #define LOOK_AGAIN_NS (64 * NS_PER_US)
 
 /* A QP that may have to leave its place does not wait in the wheel for hours. */
@@ -93,7 +94,7 @@ bytes_are_begun(const struct nic *nic, const struct nic_qp *qp, uint64_t message
 	if (workload_is_fixed(w))
 		return message * largest_bytes >= w->bytes;
 	sum_bytes = nic->acked_bytes[qp - nic->qps];
-	/* Mostly what is in flight matters not. */
+	/* Fast path: bytes in flight cannot reach the limit. */
 	if (sum_bytes + (message - qp->acked_msg) * largest_bytes < w->bytes)
 		return false;
 	for (uint64_t m = qp->acked_msg; m < message; m++)
@@ -107,7 +108,7 @@ nic_stopped_look_ns(const struct nic *nic, uint64_t now_ns)
 	return now_ns + max_u64(NS_PER_MS, nic->n_qps * NS_PER_US);
 }
 
-/* A QP that waits for nothing else is set free by whoever lets its flow go on. */
+/* A QP that waits for nothing else is settled by the reload that ends the stop. */
 static uint64_t
 stopped_until_ns(const struct nic *nic, const struct workload *w, bool idle, uint64_t now_ns)
 {
@@ -161,7 +162,7 @@ next_message(struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 		if (begin_ns > now_ns) {
 			begin_ns = min_u64(begin_ns, w->stop_ns);
 			begin_ns = min_u64(begin_ns, look_again_ns(nic, now_ns));
-			/* What has to be sent again does not wait for what is still to come. */
+			/* A retransmission does not wait for the next arrival. */
 			return idle ? begin_ns : min_u64(begin_ns, now_ns + LOOK_AGAIN_NS);
 		}
 		if (workload_is_open(w))
@@ -221,7 +222,7 @@ nic_settle(struct nic *nic, uint32_t item, uint64_t now_ns)
 		place = decide(nic, qp, now_ns, &deadline_ns);
 	}
 	qp->place = (uint8_t)place;
-	/* What waits for an ACK, or for a message to come, is not due at any time. */
+	/* A QP that waits for an ACK or a message has no packet that is due. */
 	if (unlikely(nic->due_ns != NULL) &&
 	    (place == QP_BLOCKED || place == QP_IDLE || qp->left_packets == 0))
 		nic->due_ns[item] = 0;
@@ -240,7 +241,7 @@ nic_fail(struct nic *nic, uint32_t item, uint64_t now_ns)
 	struct nic_qp *qp = &nic->qps[item];
 
 	mark_end(nic, qp, QP_ERROR);
-	/* Out of the middle of a list nothing is taken: the QP is looked at in its turn. */
+	/* Nothing is taken out of the middle of a list: the QP is looked at in its turn. */
 	if (qp->place == QP_BLOCKED)
 		qp->place = QP_IDLE;
 	if (nic_flow_of(nic, qp)->params.arrival == WORKLOAD_INCAST)

@@ -24,7 +24,7 @@ void nic_next_round(struct nic *nic, struct qp_flow *flow, uint64_t now_ns);
 void nic_start(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** A requester gives up. */
 void nic_fail(struct nic *nic, uint32_t item, uint64_t now_ns);
-/** When a QP of a stopped flow is looked at that nothing else would bring back. */
+/** When to look at a QP of a stopped flow that no other event wakes. */
 uint64_t nic_stopped_look_ns(const struct nic *nic, uint64_t now_ns);
 /** As nic_flush(), when there are some. */
 void nic_flush_paced(struct nic *nic);
@@ -39,7 +39,7 @@ nic_flush(struct nic *nic)
 		nic_flush_paced(nic);
 }
 
-/** Has a requester a packet that pause, tokens and the wire alone may hold back? */
+/** Has a QP a packet that only pause, tokens or the wire may hold back? */
 static inline bool
 nic_has_packet(const struct nic_qp *qp)
 {
@@ -48,7 +48,7 @@ nic_has_packet(const struct nic_qp *qp)
 }
 
 /**
- * Must a QP that has a packet wait in the wheel? *deadline_ns is then until when.
+ * Must a QP that has a packet wait in the wheel? Then *deadline_ns is the end of the wait.
  *
  * Tokens that come while the wire is still busy need no wheel and lose no slot to rounding.
  */
@@ -67,7 +67,7 @@ nic_must_wait(const struct nic *nic, const struct nic_qp *qp, const struct qp_fl
 	if (!token_bucket_can_send(&nic->wire.shaper) && due_ns <= token_bucket_next_ns(&nic->wire.shaper))
 		return false;
 	/* At a low rate the wait is long, and the rate may rise before it is over, unless the cap
-	 * holds it. Not a branch: it would be foreseen wrongly as often as not. */
+	 * holds it. Not a branch: it would be predicted wrongly half of the time. */
 	capped = qp->bucket.rate_bps == flow->rate_cap_bps;
 	*deadline_ns = min_u64(due_ns, qp->cc.head.next_event_ns | -(uint64_t)capped);
 	return true;

@@ -37,7 +37,7 @@ void nic_read_next(struct nic *nic, uint32_t item);
 
 /* Inline definitions */
 
-/* Is it a responder that was told to serve READs? */
+/** Is it a responder that is configured to serve READs? */
 static inline bool
 nic_serves_reads(const struct nic *nic, const struct nic_qp *qp)
 {

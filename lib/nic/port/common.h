@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What all nodes of one NIC have in common, besides the wire: how many flows are active, the least
+ * State that all nodes of one NIC share, besides the wire: how many flows are active, the least
  * interval between CNPs, the receive buffers of a slow host, the units of CNP moderation that are
  * not one QP's. A node that is alone has one of its own.
  *
@@ -20,7 +20,7 @@
 /* Units of CNP moderation: pairs of addresses, or the port. */
 struct nic_units {
 	uint64_t *gates_ns; /* np_gate_pass() */
-	/* when flows come and go */
+	/* where flows are added and removed */
 	struct field_ip *peers;
 	uint32_t *users; /* flows of nodes */
 	uint32_t *table; /* hash of the peer's address to unit + 1; 0: free */

@@ -168,7 +168,7 @@ storm_params(const struct nic *nic)
 	};
 }
 
-/* What has been held for too long goes on, whether or not there is room. */
+/* A priority that has been held for too long is released, whether or not there is room. */
 static void
 end_storms(struct nic *nic, uint64_t now_ns)
 {
@@ -188,7 +188,7 @@ nic_pause_due(struct nic *nic, uint64_t now_ns)
 	for (uint32_t fresh = fresh_xoffs(nic); fresh != 0; fresh &= fresh - 1)
 		hold(nic, (uint8_t)__builtin_ctz(fresh), now_ns);
 	if (now_ns >= pause->xon_ns) {
-		/* Frames that came since may have moved the time: it is found anew. */
+		/* Frames that came since may have moved the time: it is computed again. */
 		pause->xon_ns = NEVER_NS;
 		for (uint32_t held = pause->pfc_tx.xoff | pause->storm.disabled; held != 0;
 		     held &= held - 1) {
@@ -234,7 +234,7 @@ nic_set_drain_rate(struct node *node, uint64_t drain_rate_bps, uint64_t now_ns)
 		uint64_t bytes = pause->slow ? rx_drain_bytes(buffer, params, now_ns) : 0;
 
 		next.drain_rate_bps = drain_rate_bps;
-		/* A host that takes all at once has taken what there was. */
+		/* A host without a drain rate has emptied its buffers. */
 		rx_drain_refill(buffer, &next, drain_rate_bps > 0 ? bytes : 0, now_ns);
 	}
 	params->drain_rate_bps = drain_rate_bps;

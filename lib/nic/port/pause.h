@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Link-level flow control of a NIC: pausing when told to, and telling the peer to pause.
+ * Link-level flow control of a NIC: obeying pause frames, and sending them as a slow receiver.
  *
  * flow_control = pfc: IEEE 802.1Qbb, each priority of pfc_enable for itself. pause: 802.3 annex
  * 31B, the whole link, kept as priority 0. The other kind of frame is counted and changes nothing.
@@ -48,12 +48,13 @@ void nic_pause_on_frame(struct nic *nic, enum mac_control_kind kind, const struc
 /** Let pauses end that are over; called while paused_prios is not 0. */
 void nic_pause_update(struct nic *nic, uint64_t now_ns);
 
-/* The rest is called if the receiver is slow or defect, all but admit() if this node speaks. */
+/* The rest is called if the receiver is slow or defective; all but admit() only if this node
+ * speaks. */
 
 /** Room in the receive buffer for a frame of this class? len without FCS. */
 bool nic_pause_admit(struct nic *nic, int dscp, int pcp, uint32_t len, uint64_t now_ns);
 
-/** Has a MAC control frame to leave? */
+/** Is a MAC control frame due? */
 bool nic_pause_due(struct nic *nic, uint64_t now_ns);
 /** Write the frame that is due into an empty mbuf; it counts as sent. */
 void nic_pause_build(struct nic *nic, struct rte_mbuf *m, uint64_t now_ns);

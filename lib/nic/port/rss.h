@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Receive side scaling: where a device puts the frames of each QP, and QPs where their frames are.
+ * Receive side scaling: at which queue of a device the frames of a QP arrive.
  *
  * The device hashes addresses and UDP ports of a frame (Toeplitz), and the low bits of the hash
- * choose an entry of its redirection table, a bucket, which names a receive queue. All that a
- * peer's QP sends has one source port (roce_udp_sport()), so a QP's bucket is known beforehand:
- * buckets are dealt out to the nodes so that each has about as many QPs, and a QP is placed at its
- * bucket's node. Nothing then crosses but CNPs of peers that give them another port.
+ * choose an entry of its redirection table, a bucket, which names a receive queue. All frames of a
+ * peer's QP have one source port (roce_udp_sport()), so the bucket of a QP is known beforehand.
+ * Buckets are dealt out to the nodes so that each has about as many QPs, and a QP is placed at the
+ * node of its bucket. Then only CNPs of peers that use another source port cross.
  */
 #ifndef QUENCH_NIC_PORT_RSS_H
 #define QUENCH_NIC_PORT_RSS_H

@@ -223,7 +223,7 @@ hand_over(struct nic_crossing *c, struct rte_ring *ring)
 {
 	unsigned int n = rte_ring_enqueue_bulk(ring, c->m, c->n, NULL);
 
-	/* There is room for all mbufs that can have been received. */
+	/* The ring has room for every mbuf of the receive pool. */
 	assert(n == c->n);
 	RTE_SET_USED(n);
 	c->n = 0;

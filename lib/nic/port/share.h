@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Several NIC nodes, each with a lcore of its own, that are one NIC on one port: one address, one
+ * Several NIC nodes, each with an lcore of its own, that are one NIC on one port: one address, one
  * wire, one range of QP numbers.
  *
  * QPs are dealt out in turn: node k of n has first_qpn + k, first_qpn + k + n, and so on, so that
- * whose a QP is follows from its number; or by a table, where it is known at whose queue their
- * frames will arrive (rss.h). A frame for another node's QP crosses once, by that node's ring,
- * which all others fill: it has room for every mbuf of the receive pool, so a crossing never drops,
- * and one for each node takes memory that n (n - 1) of them would not find (64 lcores: 0.5 against
- * 32 GB). A pause frame, and what a neighbour tells, goes to all. Questions about our address
- * are answered by the node that receives them. The wire is divided by wire_share: each node
- * reserves what it sends, in turn. What a host has once (active flows, a slow receiver's buffers,
- * moderation of CNPs per pair or port) they have in common: common.h.
+ * the number of a QP gives its node. Where it is known at whose receive queue frames will arrive
+ * (rss.h), QPs are placed by a table instead. A frame for another node's QP crosses once, by that
+ * node's ring, which all others fill. One ring for each node takes less memory than n (n - 1) of
+ * them (64 lcores: 0.5 against 32 GB). Pause frames and answers of neighbours go to all nodes.
+ * Questions about our address are answered by the node that receives them. The wire is divided by
+ * wire_share: each node reserves its next frames, in turn. The other state of a host is common.h.
+ *
+ * Invariant: a crossing never drops, since each ring has room for every mbuf of the receive pool.
  */
 #ifndef QUENCH_NIC_PORT_SHARE_H
 #define QUENCH_NIC_PORT_SHARE_H
@@ -55,6 +55,7 @@ int nic_share_place(struct nic_share *share, uint32_t n_qps);
 void nic_join(struct node *node, struct nic_share *share, uint32_t index);
 
 /* The node that has a QP. */
+/* The node that has a QP. */
 struct nic_home {
 	uint32_t node, item; /* item: the node's index for nic_qp_info() */
 };
@@ -92,8 +93,8 @@ struct nic_crossings {
 bool nic_share_cross(struct nic *nic, struct rte_mbuf *m, uint32_t dest_qp);
 /** Which of our QPs has a number, counted from first_qpn; QP_NONE: none. */
 uint32_t nic_share_item(const struct nic *nic, uint32_t number);
-/** Let all other nodes see a frame, which nobody writes to any more. Nothing is done where the node is
- * alone, or the frame has crossed. */
+/** Let all other nodes see a frame, which nobody writes to any more. Nothing is done where the
+ * node is alone, or the frame has crossed. */
 void nic_share_tell_all(struct nic *nic, struct rte_mbuf *m);
 /** Hand over what has to cross: before rx() returns. */
 void nic_share_flush(struct nic *nic);

@@ -11,7 +11,7 @@
 #include "node/pkt_meta.h"
 #include "node/pkt_pool.h"
 
-/* Pad and ICRC behind the payload: at most 3 + 4 bytes, restored as one word. */
+/* Pad and ICRC after the payload: at most 3 + 4 bytes, restored as one word. */
 #define TAIL_BYTES 8u
 
 uint16_t

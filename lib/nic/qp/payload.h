@@ -3,7 +3,7 @@
  * The constant payload: written into every mbuf of the data pool once, described once per
  * length.
  *
- * The payload stands at one place in all mbufs, behind room for the longest headers, and its
+ * The payload stands at one place in all mbufs, after room for the longest headers, and its
  * bytes depend on their place only, so a shorter payload is a longer one cut short. Invariant:
  * an mbuf that is in the pool holds the pattern, but for the eight bytes at its dirty_off.
  */

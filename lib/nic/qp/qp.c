@@ -7,7 +7,8 @@
 #include "base/fixed.h"
 #include "base/pages.h"
 
-/* The end of an RNR wait is kept in 32 bits of 1.024 us, with no timer of another kind beside it. */
+/* The end of an RNR wait is kept in 32 bits of 1.024 us, with no timer of another kind beside
+ * it. */
 #define RNR_SHIFT 10
 
 uint32_t

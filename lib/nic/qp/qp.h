@@ -115,7 +115,7 @@ struct nic_qp {
 	/* oldest message not acknowledged whole: 52 bits are 3 years of 4.5 x 10^7 in a second */
 	uint64_t acked_msg : 52 __rte_cache_aligned;
 	uint64_t sent_wraps_high : 12;
-	uint32_t acked_end; /* number of the first packet behind it */
+	uint32_t acked_end; /* number of the first packet after it */
 	uint32_t acked_seq;
 	uint32_t next_msg;      /* being sent, or to be begun; low half of its number */
 	uint32_t sent_seq;      /* with QP_RESEND; else it is next_seq */
@@ -324,7 +324,8 @@ void qp_acknowledge(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn,
 /** Send again from the first unacknowledged packet. */
 void qp_go_back(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn);
 
-/** The responder was not ready: send nothing before a time, at most 2^41 ns from now. Sets QP_RNR. */
+/** The responder was not ready: send nothing before a time, at most 2^41 ns from now. Sets
+ * QP_RNR. */
 void qp_begin_rnr_wait(struct nic_qp *qp, uint64_t until_ns);
 /** Must a QP with QP_RNR still wait? If not, QP_RNR is cleared. */
 bool qp_in_rnr_wait(struct nic_qp *qp, uint64_t now_ns, uint64_t *until_ns);
@@ -397,7 +398,8 @@ qp_ring_is_empty(const struct qp_ring *ring)
 	return ring->head == ring->tail;
 }
 
-/** The QP that is ahead places behind the head; one that was in the ring before, if none is. */
+/** The QP that is ahead places after the head; if there is none, one that was in the ring
+ * before. */
 static inline uint32_t
 qp_ring_peek(const struct qp_ring *ring, uint32_t ahead)
 {

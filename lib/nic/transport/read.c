@@ -122,7 +122,7 @@ stamp_request(struct nic *nic, uint32_t item, struct rte_mbuf *m)
 
 /* ---- responder ---- */
 
-/* The number behind the READ that is being answered, or comes next. */
+/* The number after the READ that is being answered, or comes next. */
 static uint32_t
 answer_end(const struct nic *nic, uint32_t item)
 {

@@ -3,12 +3,11 @@
  * Both ends of an RDMA READ (RC transport; IBTA 9.4.4, 9.7.5.1.9 and 9.7.7, Linux rxe_resp.c).
  *
  * The requester takes responses in order only. At a gap, or when its timer fires, it goes back and
- * asks again from the first response that is missing: the request names the PSN, and address and
- * length of what is left. No NAK exists for this.
+ * asks again from the first missing response on: the request names the PSN, and the address and the
+ * length of the rest. No NAK exists for this.
  *
- * The responder keeps the last max_rd_atomic READs in a ring. Those from next_msg on wait to be
- * answered, in order; to a request that came before it goes back, and answers all behind it again,
- * as the requester asks again for all behind it. What it has not come to yet needs no second place.
+ * The responder keeps the last READs of a QP (place/reads.h). To a request that it has taken before
+ * it goes back, and answers all later ones again, as the requester asks for them again.
  */
 #ifndef QUENCH_NIC_TRANSPORT_READ_H
 #define QUENCH_NIC_TRANSPORT_READ_H
@@ -34,7 +33,7 @@ bool nic_read_fits(struct nic *nic, uint32_t item, const struct roce_view *v);
 /** It can: its responses are sent in their turn. */
 void nic_read_take(struct nic *nic, uint32_t item, const struct roce_view *v, uint32_t wire,
 		   uint64_t now_ns);
-/** A request that is behind the expected PSN: answer it again. */
+/** A request with a PSN before the expected one: answer it again. */
 void nic_read_again(struct nic *nic, uint32_t item, const struct roce_view *v, uint64_t now_ns);
 /** Build the next request, or the next response. */
 void nic_read_stamp(struct nic *nic, uint32_t item, struct rte_mbuf *m);

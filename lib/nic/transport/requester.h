@@ -12,8 +12,8 @@
 
 struct nic;
 
-/** All before seq is acknowledged, by an ACK or by a NAK of what follows. nic_progress() settles the
- * QP. */
+/** All before seq is acknowledged, by an ACK or by a NAK of what follows. nic_progress() settles
+ * the QP. */
 void nic_acknowledge(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns);
 /** Packets before seq have arrived. */
 void nic_progress(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns);

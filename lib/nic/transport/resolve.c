@@ -16,8 +16,8 @@
 /* Answers that wait for the wire: more than a burst of questions, far fewer than a pool's mbufs. */
 #define MOST_ANSWERS 64
 /*
- * Answers leave before data, so a flood of questions must not buy the whole link: answers get one 64th of it, and
- * on links below 64 Mb/s, which only tests have, 1 Mb/s.
+ * Answers leave before data, so a flood of questions must not buy the whole link: answers get one
+ * 64th of it, and on links below 64 Mb/s, which only tests have, 1 Mb/s.
  */
 #define ANSWER_SHARE 64u
 #define ANSWER_LEAST_BPS (1000 * 1000u)
@@ -115,15 +115,16 @@ nic_resolve_from(struct nic *nic, uint32_t item, const uint8_t mac[6], uint64_t 
 static void
 scan(struct nic *nic, uint64_t now_ns)
 {
-	for (unsigned int i = 0; i < SCAN_BURST && nic->neighbours->scan_left > 0; i++, nic->neighbours->scan_left--) {
-		uint32_t item = nic->neighbours->scan_item;
+	struct nic_neighbours *n = nic->neighbours;
+
+	for (unsigned int i = 0; i < SCAN_BURST && n->scan_left > 0; i++, n->scan_left--) {
+		uint32_t item = n->scan_item;
 		const struct nic_qp *qp = &nic->qps[item];
 
-		nic->neighbours->scan_item = item + 1 == nic->n_qps ? 0 : item + 1;
+		n->scan_item = item + 1 == nic->n_qps ? 0 : item + 1;
 		if (qp->place != QP_FREE && qp->rx_flags & QP_RX_BY_ADDRESS) {
 			struct neigh_key key = key_of_qp(nic, qp);
-			const struct neigh *e =
-				neigh_get(nic->neighbours->table, neigh_find(nic->neighbours->table, &key));
+			const struct neigh *e = neigh_get(n->table, neigh_find(n->table, &key));
 
 			/* The QPs of a flow share the address; each has to be let go. */
 			if (e->has_mac &&
@@ -146,16 +147,18 @@ int
 nic_resolve_init(struct nic *nic)
 {
 	const struct nic_params *p = &nic->params;
+	struct nic_neighbours *n = nic->neighbours;
 	uint64_t rate_bps = max_u64(p->link_speed_bps / ANSWER_SHARE, ANSWER_LEAST_BPS);
 
-	token_bucket_init(&nic->neighbours->answer_budget, rate_bps, MOST_ANSWERS * wire_bytes(ARP_FRAME_BYTES), 0);
-	nic->neighbours->plain_queue = qos_map_classify(&p->qos, 0, -1).queue;
-	nic->neighbours->table = neigh_table_create(&(struct neigh_params){
+	token_bucket_init(&n->answer_budget, rate_bps, MOST_ANSWERS * wire_bytes(ARP_FRAME_BYTES),
+			  0);
+	n->plain_queue = qos_map_classify(&p->qos, 0, -1).queue;
+	n->table = neigh_table_create(&(struct neigh_params){
 		.retrans_ns = p->neigh_retrans_time_ns,
 		.reachable_ns = p->neigh_reachable_time_ns,
 		.key = p->table_key,
 	});
-	return nic->neighbours->table == NULL ? -ENOMEM : 0;
+	return n->table == NULL ? -ENOMEM : 0;
 }
 
 /* The frame in m becomes the answer that stands in it now. */
@@ -185,8 +188,10 @@ way_back(const struct nic *nic, const uint8_t *buf, const struct frame_view *eth
 static bool
 may_answer(struct nic *nic, const struct rte_mbuf *m, size_t bytes, uint64_t now_ns)
 {
-	token_bucket_update(&nic->neighbours->answer_budget, now_ns);
-	return nic->neighbours->answers.count < MOST_ANSWERS && token_bucket_can_send(&nic->neighbours->answer_budget) &&
+	struct nic_neighbours *n = nic->neighbours;
+
+	token_bucket_update(&n->answer_budget, now_ns);
+	return n->answers.count < MOST_ANSWERS && token_bucket_can_send(&n->answer_budget) &&
 	       (size_t)m->data_len + rte_pktmbuf_tailroom(m) >= bytes;
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Receiver not ready: receive WQEs that run out, and a requester that waits for them
- * (IBTA 9.7.5.2.8 and 9.9.2.1; codes of table 46).
+ * Receiver not ready: receive WQEs that run out, and a requester that waits for them (IBTA
+ * 9.7.5.2.8 and 9.9.2.1; codes of table 46).
  *
- * A SEND takes a receive WQE with its first packet, a WRITE with immediate with its last one. The
- * application posts them again one after the other, post_recv_ns each: so when the last one will be
- * posted tells how many are there now, and is all that a responder remembers.
+ * A SEND takes a receive WQE with its first packet, a WRITE with immediate with its last one.
+ * The application posts WQEs again one after the other, each takes post_recv_ns. So a responder
+ * needs to remember only when the last one will be posted: this gives the number of WQEs there
+ * are now.
  */
 #ifndef QUENCH_NIC_TRANSPORT_RNR_H
 #define QUENCH_NIC_TRANSPORT_RNR_H

@@ -2,9 +2,9 @@
 /*
  * UD SEND: one packet for each message, nothing acknowledged, nothing sent again (IBTA 9.8.3).
  *
- * The receiver takes whatever has the right key, in any order. PSNs only tell what is missing:
- * those passed over are counted, and so is what comes behind a later one, late or twice. Lost is at
- * least the difference.
+ * The receiver takes packets with the right key, in any order. PSNs only show missing packets:
+ * those passed over are counted, and so are packets after a later one, late or twice. At least
+ * the difference is lost.
  */
 #ifndef QUENCH_NIC_TRANSPORT_UD_H
 #define QUENCH_NIC_TRANSPORT_UD_H
