@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Numbers with units as text: the part of field.[ch] that knows suffixes. Private to lib/base.
+ * Numbers with units as text: the part of field.h that knows suffixes. Private to lib/base.
  *
  * A number is exact: decimals and small units are kept as a ratio until the end, and what does not
  * come out as a whole count of the stored unit is refused, never rounded.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* From text to the members that rows describe. */
 #include "base/field.h"
 
 #include <arpa/inet.h>
