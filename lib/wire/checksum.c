@@ -5,6 +5,8 @@
 #include <endian.h>
 #include <string.h>
 
+#include "wire/headers.h"
+
 uint16_t
 checksum_bytes(const void *buf, size_t n)
 {

@@ -9,8 +9,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "wire/frame.h"
-
 /** Fold a sum of 16-bit words to 16 bits; 0 only if every word was 0. sum < 2^48. */
 static inline uint16_t
 checksum_fold(uint64_t sum)
@@ -44,5 +42,16 @@ uint16_t checksum_bytes(const void *buf, size_t n);
 
 /** Sum of the pseudo header of UDP, but for its length (RFC 768, RFC 8200 section 8.1). */
 uint32_t checksum_udp_pseudo(const uint8_t *ip, unsigned int ip_version);
+
+/** Internet checksum (RFC 1071) over an IPv4 header. hdr_len is a multiple of 4. 0 when a received
+ * header is right. */
+uint16_t ipv4_header_checksum(const uint8_t *hdr, size_t hdr_len);
+
+/**
+ * Checksum of UDP over IPv4 or IPv6 (RFC 768, RFC 8200 8.1), as stored; 0 becomes 0xFFFF.
+ * ip points at the IP header, udp at the UDP header, of udp_len bytes with payload.
+ */
+uint16_t udp_checksum(const uint8_t *ip, unsigned int ip_version, const uint8_t *udp,
+		      size_t udp_len);
 
 #endif

@@ -14,20 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ETH_HDR_BYTES 14u
-#define VLAN_TAG_BYTES 4u
-#define IPV4_HDR_BYTES 20u
-#define IPV6_HDR_BYTES 40u
-#define UDP_HDR_BYTES 8u
-
-#define ETHERTYPE_IPV4 0x0800u
-#define ETHERTYPE_ARP 0x0806u
-#define ETHERTYPE_VLAN 0x8100u
-#define ETHERTYPE_IPV6 0x86DDu
-#define ETHERTYPE_MAC_CONTROL 0x8808u
-#define ETHERTYPE_LLDP 0x88CCu
-
-#define IP_PROTO_UDP 17u
+#include "wire/headers.h"
 
 /* RFC 3168 section 5: binary code points. */
 enum ecn { ECN_NOT_ECT = 0, ECN_ECT1 = 1, ECN_ECT0 = 2, ECN_CE = 3 };
@@ -73,16 +60,5 @@ struct frame_view {
  * padding.
  */
 enum frame_verdict frame_parse(const uint8_t *buf, size_t len, struct frame_view *v);
-
-/** Internet checksum (RFC 1071) over an IPv4 header. hdr_len is a multiple of 4. 0 when a received
- * header is right. */
-uint16_t ipv4_header_checksum(const uint8_t *hdr, size_t hdr_len);
-
-/**
- * Checksum of UDP over IPv4 or IPv6 (RFC 768, RFC 8200 8.1), as stored; 0 becomes 0xFFFF.
- * ip points at the IP header, udp at the UDP header, of udp_len bytes with payload.
- */
-uint16_t udp_checksum(const uint8_t *ip, unsigned int ip_version, const uint8_t *udp,
-		      size_t udp_len);
 
 #endif

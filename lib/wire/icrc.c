@@ -6,8 +6,7 @@
 
 #include "wire/frame.h"
 #include "wire/icrc_impl.h"
-
-uint32_t icrc_table[16][256];
+#include "wire/le.h"
 
 #define AT(i) [ICRC_SHAPE_START + (i)]
 #define SEED(i) AT(i) = (uint8_t)(ICRC_SEED >> 8 * (i))
@@ -72,20 +71,7 @@ static const struct icrc_backend *used = &icrc_backends[0];
 __attribute__((constructor)) static void
 icrc_init(void)
 {
-	for (unsigned int b = 0; b < 256; b++) {
-		uint32_t reg = b;
-
-		for (int bit = 0; bit < 8; bit++)
-			reg = reg >> 1 ^ (reg & 1 ? ICRC_POLY : 0);
-		icrc_table[0][b] = reg;
-	}
-	for (unsigned int k = 1; k < 16; k++) {
-		for (unsigned int b = 0; b < 256; b++) {
-			uint32_t reg = icrc_table[k - 1][b];
-
-			icrc_table[k][b] = reg >> 8 ^ icrc_table[0][reg & 0xFF];
-		}
-	}
+	icrc_table_init();
 #ifdef __x86_64__
 	__builtin_cpu_init();
 	icrc_x86_init();
@@ -109,38 +95,6 @@ icrc_use(const struct icrc_backend *backend)
 	used = backend;
 }
 
-/* Sixteen look-ups that do not wait for each other move the register by 16 bytes. */
-static uint32_t
-update_plain(uint32_t reg, const uint8_t *p, size_t n)
-{
-	for (; n >= 16; n -= 16, p += 16) {
-		uint32_t next = 0;
-
-		reg ^= icrc_load(p);
-		for (unsigned int i = 0; i < 4; i++)
-			next ^= icrc_table[15 - i][reg >> 8 * i & 0xFF];
-		for (unsigned int i = 4; i < 16; i++)
-			next ^= icrc_table[15 - i][p[i]];
-		reg = next;
-	}
-	for (; n > 0; n--, p++)
-		reg = reg >> 8 ^ icrc_table[0][(reg ^ *p) & 0xFF];
-	return reg;
-}
-
-uint32_t
-icrc_run_table(const uint8_t *buf, size_t n, const struct icrc_shape *shape)
-{
-	uint32_t reg = icrc_load(shape->seed + ICRC_SHAPE_START);
-	uint8_t head[ICRC_SHAPE_BYTES];
-	size_t head_bytes = n < sizeof(head) ? n : sizeof(head);
-
-	for (size_t i = 0; i < head_bytes; i++)
-		head[i] = buf[i] | shape->ones[ICRC_SHAPE_START + i];
-	reg = update_plain(reg, head, head_bytes);
-	return update_plain(reg, buf + head_bytes, n - head_bytes);
-}
-
 uint32_t
 icrc_update(uint32_t reg, const void *buf, size_t n)
 {
@@ -148,7 +102,7 @@ icrc_update(uint32_t reg, const void *buf, size_t n)
 
 	if (n == 0) /* buf may be NULL then */
 		return reg;
-	icrc_store(shape.seed + ICRC_SHAPE_START, reg);
+	le32_store(shape.seed + ICRC_SHAPE_START, reg);
 	return used->run(buf, n, &shape);
 }
 
@@ -166,33 +120,6 @@ icrc_compute(const uint8_t *ip, unsigned int ip_version, size_t n)
 	return ~used->run(ip, n, ip_version == 4 ? &ipv4 : &ipv6);
 }
 
-/* Product of two polynomials in registers. */
-static uint32_t
-mul(uint32_t a, uint32_t b)
-{
-	uint32_t product = 0;
-
-	for (; a != 0; a <<= 1) {
-		if (a & 0x80000000u)
-			product ^= b;
-		b = b >> 1 ^ (b & 1 ? ICRC_POLY : 0);
-	}
-	return product;
-}
-
-uint32_t
-icrc_mul_x_pow(uint32_t reg, uint64_t n_bits)
-{
-	uint32_t square = 0x40000000u; /* x */
-
-	for (; n_bits != 0; n_bits >>= 1) {
-		if (n_bits & 1)
-			reg = mul(square, reg);
-		square = mul(square, square);
-	}
-	return reg;
-}
-
 void
 icrc_shift_init(struct icrc_shift *s, size_t n_bytes)
 {
@@ -200,6 +127,6 @@ icrc_shift_init(struct icrc_shift *s, size_t n_bytes)
 
 	for (unsigned int k = 0; k < 4; k++) {
 		for (unsigned int b = 0; b < 256; b++)
-			s->table[k][b] = mul((uint32_t)b << 8 * k, power);
+			s->table[k][b] = icrc_mul((uint32_t)b << 8 * k, power);
 	}
 }

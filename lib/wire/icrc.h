@@ -29,26 +29,11 @@ const char *icrc_backend(void);
 uint32_t icrc_headers(const uint8_t *ip, unsigned int ip_version);
 
 /**
- * ICRC of a frame from its IP header to the last pad byte (n bytes); load and store with the two
- * below. Routers' fields are taken as ones on the fly, nothing is copied: a receive check is one
+ * ICRC of a frame from its IP header to the last pad byte (n bytes); load and store with
+ * wire/le.h. Routers' fields are taken as ones on the fly, nothing is copied: a receive check is one
  * pass.
  */
 uint32_t icrc_compute(const uint8_t *ip, unsigned int ip_version, size_t n);
-
-static inline void
-icrc_store(uint8_t *p, uint32_t icrc)
-{
-	p[0] = (uint8_t)icrc;
-	p[1] = (uint8_t)(icrc >> 8);
-	p[2] = (uint8_t)(icrc >> 16);
-	p[3] = (uint8_t)(icrc >> 24);
-}
-
-static inline uint32_t
-icrc_load(const uint8_t *p)
-{
-	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
 
 /* Operator "append n bytes of zero", as four tables: four look-ups apply it to a register. */
 struct icrc_shift {

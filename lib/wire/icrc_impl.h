@@ -49,6 +49,8 @@ extern const unsigned int icrc_backend_count;
 void icrc_use(const struct icrc_backend *backend);
 
 icrc_run_fn icrc_run_table;
+/** Fill icrc_table, before its first use. */
+void icrc_table_init(void);
 #ifdef __x86_64__
 icrc_run_fn icrc_run_pclmul;
 icrc_run_fn icrc_run_vpclmul;
@@ -58,6 +60,9 @@ void icrc_x86_init(void);
 
 /* The polynomial 1 in a register: bit 31 is the coefficient of x^0. */
 #define ICRC_X_0 0x80000000u
+
+/** Product of two polynomials in registers. */
+uint32_t icrc_mul(uint32_t a, uint32_t b);
 
 /** x^n_bits times reg, modulo the polynomial: the register after n_bits of zero. */
 uint32_t icrc_mul_x_pow(uint32_t reg, uint64_t n_bits);

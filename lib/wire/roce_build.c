@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
+#include "wire/checksum.h"
+#include "wire/le.h"
 #include "wire/roce.h"
 #include "wire/roce_impl.h"
 
@@ -113,7 +115,7 @@ roce_build(uint8_t *buf, size_t room, const struct roce_path *path,
 		memcpy(at, payload, payload_bytes);
 	memset(at + payload_bytes, 0, pad);
 	at += payload_bytes + pad;
-	icrc_store(at, icrc_compute(buf + ip_off, path->ip_version, (size_t)(at - buf) - ip_off));
+	le32_store(at, icrc_compute(buf + ip_off, path->ip_version, (size_t)(at - buf) - ip_off));
 	if (path->ip_version == 6) {
 		/* The ICRC takes the checksum as ones, the checksum covers the ICRC: in this order.
 		 */

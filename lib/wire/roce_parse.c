@@ -3,6 +3,7 @@
 
 #include "wire/be.h"
 #include "wire/checksum.h"
+#include "wire/le.h"
 #include "wire/roce.h"
 #include "wire/roce_impl.h"
 
@@ -175,7 +176,7 @@ bool
 roce_icrc_holds(const uint8_t *buf, const struct roce_view *v)
 {
 	return icrc_compute(buf + v->ip_off, v->ip_version, (size_t)(v->icrc_off - v->ip_off)) ==
-	       icrc_load(buf + v->icrc_off);
+	       le32_load(buf + v->icrc_off);
 }
 
 enum roce_verdict

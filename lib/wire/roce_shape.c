@@ -30,7 +30,7 @@ roce_shape_init(struct roce_shape *s, const struct roce_template *t, const struc
 	s->hdr_bytes = (uint8_t)roce_template_stamp(t, &no_ends, p, &fields, payload_at);
 	*(payload_at - BTH_BYTES) = opcode;
 	memcpy(s->hdr, payload_at - sizeof(s->hdr), sizeof(s->hdr));
-	s->icrc = icrc_load(payload_at + p->payload_bytes) ^
+	s->icrc = le32_load(payload_at + p->payload_bytes) ^
 		  icrc_shift_apply(&p->shift, icrc_table[BTH_BYTES - 1][opcode] ^
 						      icrc_table[BTH_BYTES - 1][fields.opcode]);
 	s->shift = &p->shift;

@@ -16,6 +16,7 @@
 
 #include "wire/checksum.h"
 #include "wire/icrc_impl.h"
+#include "wire/le.h"
 #include "wire/roce.h"
 #include "wire/roce_impl.h"
 
@@ -80,7 +81,7 @@ roce_shape_write(const struct roce_shape *s, const struct roce_ends *ends, uint3
 	       ROCE_SHAPE_NEAR_BYTES);
 	be64_store(bth + BTH_DEST_QP, (uint64_t)ends->dest_qp << 32 | psn_word);
 	be16_store(udp, ends->udp_sport);
-	icrc_store(payload_at + s->payload_bytes, icrc);
+	le32_store(payload_at + s->payload_bytes, icrc);
 	/* Headers with IPv4 are shorter. */
 	if (s->hdr_bytes > ROCE_SHAPE_NEAR_BYTES) {
 		memcpy(payload_at - ROCE_SHAPE_NEAR_BYTES - ROCE_SHAPE_FAR_BYTES, s->hdr,

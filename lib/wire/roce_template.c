@@ -12,6 +12,7 @@
 
 #include "wire/checksum.h"
 #include "wire/icrc_impl.h"
+#include "wire/le.h"
 #include "wire/roce.h"
 #include "wire/roce_impl.h"
 
@@ -106,8 +107,8 @@ static inline uint32_t
 update_words(uint32_t reg, const uint8_t *at, unsigned int words)
 {
 	for (; words >= 4; words -= 4, at += 16) {
-		uint32_t a = reg ^ icrc_load(at), b = icrc_load(at + 4);
-		uint32_t c = icrc_load(at + 8), d = icrc_load(at + 12);
+		uint32_t a = reg ^ le32_load(at), b = le32_load(at + 4);
+		uint32_t c = le32_load(at + 8), d = le32_load(at + 12);
 
 		reg = 0;
 		for (unsigned int i = 0; i < 4; i++) {
@@ -118,7 +119,7 @@ update_words(uint32_t reg, const uint8_t *at, unsigned int words)
 		}
 	}
 	for (; words > 0; words--, at += 4) {
-		uint32_t a = reg ^ icrc_load(at);
+		uint32_t a = reg ^ le32_load(at);
 
 		reg = icrc_table[3][a & 0xFF] ^ icrc_table[2][a >> 8 & 0xFF] ^
 		      icrc_table[1][a >> 16 & 0xFF] ^ icrc_table[0][a >> 24];

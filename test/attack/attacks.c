@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "wire/arp.h"
 #include "wire/be.h"
+#include "wire/checksum.h"
 #include "wire/frame.h"
 #include "wire/lldp.h"
 #include "wire/nd.h"

@@ -11,6 +11,7 @@
 #include "base/fixed.h"
 #include "wire/arp.h"
 #include "wire/be.h"
+#include "wire/checksum.h"
 #include "wire/icmp.h"
 #include "wire/nd.h"
 

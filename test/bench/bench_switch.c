@@ -18,6 +18,7 @@
 #include "sched_peer.h"
 #include "switch_set_up.h"
 #include "wire/be.h"
+#include "wire/checksum.h"
 #include "wire/roce.h"
 
 #define PORTS 4

@@ -9,6 +9,7 @@
 #include <rte_sched.h>
 
 #include "base/units.h"
+#include "wire/checksum.h"
 #include "bench.h"
 #include "sched_peer.h"
 #include "switch_set_up.h"

@@ -17,6 +17,7 @@
 #include "base/units.h"
 #include "bench.h"
 #include "switch_set_up.h"
+#include "wire/checksum.h"
 #include "wire/frame.h"
 
 #define PORTS 4

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "wire/be.h"
+#include "wire/checksum.h"
 #include "wire/frame.h"
 
 #define FUZZ_CHECK(what)                                                                           \

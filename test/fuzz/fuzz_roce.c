@@ -9,7 +9,9 @@
 #include "fuzz/fuzz.h"
 #include "golden/rebuild.h"
 #include "unit/roce_plain.h"
+#include "wire/checksum.h"
 #include "wire/ecn.h"
+#include "wire/le.h"
 
 #define IPV4_DF_ONLY 0x4000
 
@@ -134,7 +136,7 @@ mend(uint8_t *data, size_t len, unsigned int how)
 		   (uint16_t)(version == 4 ? end - off : end - udp));
 	be16_store(data + udp + 4, (uint16_t)(end - udp));
 	fuzz_mend_ipv4_checksum(data, len);
-	icrc_store(data + end - 4, icrc_compute(data + off, version, end - 4 - off));
+	le32_store(data + end - 4, icrc_compute(data + off, version, end - 4 - off));
 	if (how & 2)
 		be16_store(data + udp + 6,
 			   udp_checksum(data + off, version, data + udp, end - udp));

@@ -15,6 +15,7 @@
 
 #include "golden/hex.h"
 #include "golden/rebuild.h"
+#include "wire/checksum.h"
 #include "wire/ecn.h"
 
 #define ROOM 2048u

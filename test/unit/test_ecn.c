@@ -7,6 +7,7 @@
 
 #include "base/prng.h"
 #include "wire/be.h"
+#include "wire/checksum.h"
 #include "wire/ecn.h"
 
 #define SEED 3168u

@@ -12,6 +12,7 @@
 
 #include "base/prng.h"
 #include "wire/be.h"
+#include "wire/checksum.h"
 #include "wire/frame.h"
 #include "wire/frame_plain.h"
 

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "wire/arp.h"
+#include "wire/checksum.h"
 #include "wire/icmp.h"
 #include "wire/nd.h"
 

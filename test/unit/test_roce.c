@@ -9,6 +9,8 @@
 #include "roce_plain.h"
 #include "roce_random.h"
 #include "wire/be.h"
+#include "wire/checksum.h"
+#include "wire/le.h"
 
 #define SEED 4791u
 #define ROOM 9216u
@@ -100,7 +102,7 @@ mend(uint8_t *buf, size_t len)
 	be16_store(buf + IP + 10, 0);
 	be16_store(buf + IP + 10, ipv4_header_checksum(buf + IP, 20));
 	be16_store(buf + UDP + 4, (uint16_t)(len - UDP));
-	icrc_store(buf + len - 4, icrc_compute(buf + IP, 4, len - IP - 4));
+	le32_store(buf + len - 4, icrc_compute(buf + IP, 4, len - IP - 4));
 }
 
 static void

@@ -6,6 +6,7 @@
 #include "sw_test.h"
 
 #include "wire/arp.h"
+#include "wire/checksum.h"
 #include "wire/icmp.h"
 #include "wire/nd.h"
 

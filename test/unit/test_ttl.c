@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "base/prng.h"
+#include "wire/checksum.h"
 #include "wire/frame.h"
 #include "wire/ttl.h"
 
