@@ -7,7 +7,7 @@
 
 #include "base/fixed.h"
 #include "base/units.h"
-#include "fluid/fluid_internal.h"
+#include "fluid/fluid_slopes.h"
 
 /* At 4:1 and 40 Gb/s half of it moves no rate by more than 0.2 % of the link: tested. */
 #define MOST_STEP_NS NS_PER_US

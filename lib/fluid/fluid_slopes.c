@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The derivatives: what is sent, what comes to the queues, and what marks of the past do. */
+#include "fluid/fluid_slopes.h"
+
 #include <math.h>
 
 #include "base/fixed.h"
-#include "fluid/fluid_internal.h"
 
 /* Steps of the past: whole ones, and the share of the next older one. */
 struct lag {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of the model share: its state and its past; slopes; steps. */
-#ifndef QUENCH_FLUID_FLUID_INTERNAL_H
-#define QUENCH_FLUID_FLUID_INTERNAL_H
+/* The state of the model and its past, and its derivatives. Private to lib/fluid. */
+#ifndef QUENCH_FLUID_FLUID_SLOPES_H
+#define QUENCH_FLUID_FLUID_SLOPES_H
 
-#include "fluid/fluid.h"
 #include "fluid/fluid_law.h"
+#include "fluid/fluid_params.h"
 
 struct fluid_class_state {
 	double alpha, target_bps, rate_bps;
