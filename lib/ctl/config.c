@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "ctl/config_internal.h"
+#include "ctl/config.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ctl/config_file.h"
+#include "ctl/config_internal.h"
 
 static int
 list_sections(struct config *cfg)

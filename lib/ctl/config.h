@@ -20,19 +20,10 @@
 #include <stdio.h>
 
 #include "base/field.h"
-
-/* The most that a file may hold. Lengths are without the terminating zero. */
-#define CONFIG_MAX_FILE_BYTES (1u << 20)
-#define CONFIG_MAX_SECTIONS 4096
-#define CONFIG_MAX_KEYS 1024 /* of one section */
-#define CONFIG_MAX_NAME 63   /* section and key */
-#define CONFIG_MAX_VALUE 255
+#include "ctl/config_error.h"
+#include "ctl/config_limits.h"
 
 struct config;
-
-struct config_error {
-	char text[1024]; /* without a newline */
-};
 
 /**
  * Read a file.

@@ -3,13 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PATH_SHOWN 256
 /* Bytes of text at first. */
 #define FIRST_ROOM (16u << 10)
 
@@ -21,21 +20,6 @@ struct parser {
 	unsigned int sections;
 	struct config_part *section; /* NULL: before the first */
 };
-
-void
-config_error_set(struct config_error *err, const char *path, const char *format, ...)
-{
-	size_t n = strlen(path);
-	bool cut = n > PATH_SHOWN;
-	va_list args;
-	int used;
-
-	used = snprintf(err->text, sizeof(err->text), "%s%s:", cut ? "..." : "",
-			cut ? path + n - PATH_SHOWN : path);
-	va_start(args, format);
-	vsnprintf(err->text + used, sizeof(err->text) - (size_t)used, format, args);
-	va_end(args);
-}
 
 #define REFUSE(p, ...) (config_error_set((p)->err, (p)->path, __VA_ARGS__), -EINVAL)
 

@@ -3,6 +3,9 @@
 #ifndef QUENCH_CTL_CONFIG_FILE_H
 #define QUENCH_CTL_CONFIG_FILE_H
 
+#include <stddef.h>
+
+#include "ctl/config_error.h"
 #include "ctl/config_store.h"
 
 /**
@@ -22,9 +25,5 @@ enum config_set_fault { CONFIG_SET_OK, CONFIG_SET_FORM, CONFIG_SET_LENGTH };
  * room for CONFIG_MAX_NAME characters and a zero, value for CONFIG_MAX_VALUE.
  */
 enum config_set_fault config_split_set(const char *text, char *section, char *key, char *value);
-
-/** Fill err like printf, with the path in front (its end, when it is long). */
-__attribute__((format(printf, 3, 4))) void
-config_error_set(struct config_error *err, const char *path, const char *format, ...);
 
 #endif

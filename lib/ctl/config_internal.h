@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What config.c (files, what is set over them) and config_read.c (tables over both) share. Private
- * to lib/ctl. */
+/* A configuration: a file, what is set over it, and the tables that have read both. Private to
+ * lib/ctl. */
 #ifndef QUENCH_CTL_CONFIG_INTERNAL_H
 #define QUENCH_CTL_CONFIG_INTERNAL_H
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Field tables over what a file says and what is set over it. */
-#include "ctl/config_internal.h"
+#include "ctl/config.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctl/config_file.h"
+#include "ctl/config_internal.h"
 #include "ctl/nearest.h"
 
 /* @return NULL: no table has read the section. */

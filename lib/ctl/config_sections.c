@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "ctl/config_file.h"
 #include "ctl/config_rows.h"
 
 int

@@ -7,7 +7,7 @@
 #define QUENCH_CTL_CONFIG_STORE_H
 
 #include "base/names.h"
-#include "ctl/config.h"
+#include "ctl/config_limits.h"
 
 struct config_entry {
 	char name[CONFIG_MAX_NAME + 1];

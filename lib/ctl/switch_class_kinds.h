@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What reading and printing the sections of single classes share. Private to lib/ctl. */
+/* Sections that exist for all ports and for single ones: where their objects are. Private to lib/ctl. */
 #ifndef QUENCH_CTL_SWITCH_CLASS_KINDS_H
 #define QUENCH_CTL_SWITCH_CLASS_KINDS_H
 
-#include "ctl/switch_classes.h"
+#include "ctl/config_limits.h"
+#include "switch/sw.h"
 
 #define SWITCH_SECTION_SIZE (CONFIG_MAX_NAME + 1)
 

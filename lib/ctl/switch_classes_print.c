@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "ctl/switch_class_kinds.h"
+#include "ctl/switch_classes.h"
 
 static bool
 is_untouched(const struct switch_class_kind *kind, const void *object)
