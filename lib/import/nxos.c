@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* What is in force, and where: system qos, interfaces, the watchdog. */
-#include "import/nxos.h"
+/* The whole of a running-config: what is in force by system qos, the watchdog, then the parts. */
+#include "import/nxos_parts.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,69 +14,6 @@
 /* What shares a buffer in hardware of this speed. */
 #define ASSUMED_BUFFER 40000000u
 #define XON_OFFSET 20000u
-
-/* @return the line of the policy-map, -1: it is one of NX-OS's own; or -EINVAL after a refusal. */
-static int
-find_policy(struct nxos *x, int line, const char *type, const char *name, int *policy)
-{
-	struct nx_args a;
-
-	*policy = -1;
-	for (int i = 0; i < x->nx.n; i++) {
-		const struct nx_line *l = &x->nx.lines[i];
-		bool plain = strcmp(type, "qos") == 0 && nx_is(l, "policy-map %", &a);
-
-		if (l->parent != NX_TOP ||
-		    (!plain &&
-		     (!nx_is(l, "policy-map type % %", &a) || strcasecmp(a.word[0], type) != 0)) ||
-		    strcmp(a.word[a.n - 1], name) != 0)
-			continue;
-		*policy = i;
-		return 0;
-	}
-	if (strncasecmp(name, "default-", 8) != 0)
-		return nx_refuse(&x->nx, line, "a policy-map of this type and name");
-	nx_lose(&x->nx, line, "a policy of NX-OS's own, which does not stand in the file");
-	return 0;
-}
-
-/* The policy that a line puts in force; all must name the same one. */
-static int
-bind(struct nxos *x, int line, const char *type, const char *name, int *bound)
-{
-	int policy, rc;
-
-	nx_use(&x->nx, line);
-	rc = find_policy(x, line, type, name, &policy);
-	if (rc != 0 || policy < 0)
-		return rc;
-	if (*bound >= 0 && *bound != policy) {
-		nx_lose(&x->nx, line,
-			"another policy of this type is in force: there is one for all");
-		return 0;
-	}
-	*bound = policy;
-	nx_use(&x->nx, policy);
-	return 0;
-}
-
-int
-nxos_service(struct nxos *x, int line)
-{
-	const struct nx_line *l = &x->nx.lines[line];
-	struct nx_args a;
-
-	if (nx_is(l, "service-policy type network-qos %", &a))
-		return bind(x, line, "network-qos", a.word[0], &x->network_policy);
-	if (nx_is(l, "service-policy type queuing output %", &a))
-		return bind(x, line, "queuing", a.word[0], &x->queuing_policy);
-	if (nx_is(l, "service-policy type qos input %", &a) ||
-	    nx_is(l, "service-policy input %", &a))
-		return bind(x, line, "qos", a.word[0], &x->qos_policy);
-	if (nx_is(l, "service-policy ...", &a))
-		nx_lose(&x->nx, line, "policies are for input (qos) or output (queuing)");
-	return 0;
-}
 
 static int
 read_system(struct nxos *x)

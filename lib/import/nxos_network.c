@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "import/nxos.h"
+#include "import/nxos_parts.h"
 
 /* What a frame has beyond its MTU, and what 9216 needs. */
 #define MAX_MTU (16000u - SW_MTU_OVERHEAD_BYTES)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "import/nxos.h"
+#include "import/nxos_parts.h"
 
 #define ASSUMED_SPEED (100 * GBPS)
 

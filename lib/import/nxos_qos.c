@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "import/nxos.h"
+#include "import/nxos_parts.h"
 
 #define DSCPS TM_DSCPS
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "import/nxos.h"
+#include "import/nxos_parts.h"
 
 #define MAX_LEVEL 3
 /* "queue-limit dynamic N" is an alpha of 2^(N - 7). */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "import/sonic.h"
+#include "import/sonic_parts.h"
 
 #include <errno.h>
 #include <string.h>

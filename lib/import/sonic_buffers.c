@@ -12,7 +12,7 @@
 
 #include "base/fixed.h"
 #include "base/units.h"
-#include "import/sonic.h"
+#include "import/sonic_parts.h"
 #include "tm/thresholds.h"
 
 #define MAX_BYTES (1ll << 40)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "import/sonic.h"
+#include "import/sonic_parts.h"
 
 struct map {
 	const char *field; /* of PORT_QOS_MAP */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "import/sonic.h"
+#include "import/sonic_parts.h"
 
 #define ASSUMED_SPEED_MBPS 100000
 #define ASSUMED_MTU 9100

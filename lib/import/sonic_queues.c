@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "import/sonic.h"
+#include "import/sonic_parts.h"
 
 #define MAX_BYTES_PER_S (200 * GBPS) /* cir and pir: 1600 Gb/s */
 #define MAX_BURST 1000000u

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "import/sonic.h"
+#include "import/sonic_tables.h"
 
 /* Each field is looked for in all entries: not in tables beyond what 64 ports need. */
 #define MAX_SHARED 1024

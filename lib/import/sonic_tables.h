@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SONiC's config_db.json and a switch. Private to lib/import.
+ * The tables of SONiC's config_db.json, and what is taken out of them for a switch. Private to
+ * lib/import.
  *
  * What is read of the tables is taken out of them: what is still there in the end is lost, and
  * sonic_report() names it. A reference is a name or "[TABLE|name]", as older releases wrote it.
  */
-#ifndef QUENCH_IMPORT_SONIC_H
-#define QUENCH_IMPORT_SONIC_H
+#ifndef QUENCH_IMPORT_SONIC_TABLES_H
+#define QUENCH_IMPORT_SONIC_TABLES_H
 
 #include <jansson.h>
 
@@ -69,12 +70,6 @@ int sonic_refuse(struct sonic *s, const char *table, const char *key, const char
 void sonic_lose(struct sonic *s, const char *table, const char *key, const char *field,
 		const char *value, const char *why);
 
-/* The parts, in this order. Each: 0, or -EINVAL after a refusal. */
-int sonic_ports(struct sonic *s);
-int sonic_maps(struct sonic *s);
-int sonic_queues(struct sonic *s);
-int sonic_buffers(struct sonic *s);
-int sonic_watchdog(struct sonic *s);
 /** All that is left goes to the lost list. */
 void sonic_report(struct sonic *s);
 
