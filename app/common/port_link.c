@@ -8,7 +8,7 @@
 #include <rte_ethdev.h>
 
 #include "base/units.h"
-#include "common/ports.h"
+#include "common/port_device.h"
 #include "common/say.h"
 
 bool

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <rte_ethdev.h>
 
-#include "common/ports.h"
+#include "common/port_device.h"
 
 /* All that is not on a bus of hardware; virtio's queues come in pairs there as well. */
 static bool

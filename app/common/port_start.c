@@ -12,7 +12,7 @@
 #include <rte_ethdev.h>
 
 #include "common/port_stop.h"
-#include "common/ports.h"
+#include "common/port_device.h"
 #include "common/say.h"
 
 /* A server that has just been begun takes a second or two to get to its devices. */

@@ -4,28 +4,17 @@
 #include <inttypes.h>
 #include <numa.h>
 #include <string.h>
-#include <rte_bus.h>
-#include <rte_dev.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_lcore.h>
 #include <rte_mempool.h>
 
 #include "base/units.h"
+#include "common/port_device.h"
 #include "common/port_probe.h"
 #include "common/port_rss.h"
 #include "common/port_start.h"
 #include "common/say.h"
-
-const char *
-port_name(uint16_t ethdev)
-{
-	static _Thread_local char name[RTE_ETH_NAME_MAX_LEN];
-
-	if (rte_eth_dev_get_name_by_port(ethdev, name) != 0)
-		snprintf(name, sizeof(name), "port %u", ethdev);
-	return name;
-}
 
 /* @return 0, or APP_BAD_USAGE after an error line: EAL found another number of devices. */
 static int
@@ -103,14 +92,6 @@ refuse(uint16_t ethdev, const char *what, int rc)
 {
 	say_error("%s: %s: %s", port_name(ethdev), what, rte_strerror(-rc));
 	return APP_FAILED;
-}
-
-bool
-port_is_virtual(const struct rte_eth_dev_info *info)
-{
-	const struct rte_bus *bus = info->device == NULL ? NULL : rte_dev_bus(info->device);
-
-	return bus == NULL || strcmp(rte_bus_name(bus), "vdev") == 0;
 }
 
 /* Largest MTU up to the wanted one that the device's limits allow. */

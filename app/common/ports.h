@@ -14,7 +14,6 @@
 #include <stdint.h>
 
 struct port_rss;
-struct rte_eth_dev_info;
 struct rte_mempool;
 
 #define PORT_RX_DESCRIPTORS 512
@@ -56,11 +55,5 @@ int port_address(uint16_t ethdev, uint8_t mac[6]);
 
 /** Warn when device, polling lcore and pool are not on one NUMA node. */
 void port_check_numa(uint16_t ethdev, unsigned int lcore, const struct rte_mempool *pool);
-
-/** Is it on no bus of hardware? Such a device makes up what it says of speeds and sizes. */
-bool port_is_virtual(const struct rte_eth_dev_info *info);
-
-/** Name of a device, e.g. "net_pcap0"; valid until this thread's next call. */
-const char *port_name(uint16_t ethdev);
 
 #endif

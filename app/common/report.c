@@ -5,7 +5,7 @@
 #include <rte_ethdev.h>
 
 #include "base/units.h"
-#include "common/ports.h"
+#include "common/port_device.h"
 #include "common/run.h"
 #include "common/say.h"
 #include "ctl/json.h"

@@ -11,7 +11,7 @@
 #include "common/eal_end.h"
 #include "common/opts.h"
 #include "common/port_probe.h"
-#include "common/ports.h"
+#include "common/port_device.h"
 #include "common/report.h"
 #include "common/run.h"
 #include "common/say.h"

@@ -9,6 +9,7 @@
 
 #include "base/units.h"
 #include "common/data_room.h"
+#include "common/port_device.h"
 #include "common/port_stop.h"
 #include "common/ports.h"
 #include "common/run.h"

@@ -12,7 +12,7 @@
 #include <rte_ethdev.h>
 #include <rte_ring.h>
 
-#include "common/ports.h"
+#include "common/port_device.h"
 
 static uint16_t ethdevs[2];
 
