@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "common/say.h"
-#include "ctl/commands.h"
+#include "ctl/command_runs.h"
 #include "ctl/table.h"
 
 /* As much as a program reads, its command included. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "ctl/commands.h"
+#include "ctl/command_table.h"
+
+#include "ctl/command_runs.h"
 #include "ctl/shapes.h"
 #include "ctl/top.h"
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/say.h"
+#include "ctl/command_table.h"
 
 #define MAX_WORDS 8
 

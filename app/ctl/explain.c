@@ -7,7 +7,7 @@
 
 #include "base/units.h"
 #include "common/say.h"
-#include "ctl/commands.h"
+#include "ctl/command_runs.h"
 #include "ctl/trace_rows.h"
 
 #define STORY_LINES 24u

@@ -7,7 +7,7 @@
 
 #include "common/say.h"
 #include "common/service.h"
-#include "ctl/commands.h"
+#include "ctl/command_runs.h"
 #include "ctl/exporter.h"
 
 static atomic_bool stop;

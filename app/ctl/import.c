@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "common/say.h"
-#include "ctl/commands.h"
-#include "ctl/out_file.h"
+#include "ctl/command_runs.h"
 #include "import/import.h"
 
 /* A mark that editors of Windows put before UTF-8. */
@@ -46,43 +45,6 @@ read_input(const char *path, size_t *size)
 	if (!is_stdin)
 		fclose(in);
 	return text;
-}
-
-struct text_to_write {
-	const char *text;
-	size_t size;
-};
-
-static int
-print_text(FILE *out, const void *arg)
-{
-	const struct text_to_write *t = arg;
-
-	return fwrite(t->text, 1, t->size, out) == t->size ? 0 : -errno;
-}
-
-/* A file is whole, or what it was before. */
-static int
-write_file(const char *path, const char *text, size_t size)
-{
-	const struct text_to_write t = {text, size};
-	int rc = out_file_write(path, print_text, &t);
-
-	if (rc == 0)
-		return APP_DONE;
-	say_error("%s: cannot be written: %s", strcmp(path, "-") == 0 ? "standard output" : path,
-		  strerror(-rc));
-	return APP_FAILED;
-}
-
-int
-write_output(const struct ctl_options *o, const char *text, size_t size)
-{
-	if (o->output != NULL)
-		return write_file(o->output, text, size);
-	/* What is lost here is found at the end of the program. */
-	fwrite(text, 1, size, stdout);
-	return APP_DONE;
 }
 
 static int

@@ -10,6 +10,7 @@
 
 #include "common/say.h"
 #include "ctl/client.h"
+#include "ctl/command_runs.h"
 #include "ctl/commands.h"
 
 struct options {

@@ -5,10 +5,8 @@
 
 #include "common/say.h"
 #include "ctl/baseline.h"
-#include "ctl/commands.h"
+#include "ctl/command_runs.h"
 #include "ctl/table.h"
-
-#define COMMAND_CHARS 256
 
 static void
 compose(char command[COMMAND_CHARS], const char *path, const char *const params[COMMAND_PARAMS])
@@ -19,20 +17,6 @@ compose(char command[COMMAND_CHARS], const char *path, const char *const params[
 		used += (size_t)snprintf(command + used,
 					 used < COMMAND_CHARS ? COMMAND_CHARS - used : 0, ",%s",
 					 params[i]);
-}
-
-int
-check_params(const char *const params[COMMAND_PARAMS])
-{
-	for (unsigned int i = 0; i < COMMAND_PARAMS && params[i] != NULL; i++) {
-		if (*params[i] != '\0' && strchr(params[i], ',') == NULL &&
-		    strlen(params[i]) < COMMAND_CHARS / COMMAND_PARAMS)
-			continue;
-		say_error("%s: expected a word without a comma, of at most %d characters",
-			  params[i], COMMAND_CHARS / COMMAND_PARAMS - 1);
-		return APP_BAD_USAGE;
-	}
-	return 0;
 }
 
 static void

@@ -4,7 +4,7 @@
 #define QUENCH_APP_CTL_TOP_H
 
 #include "ctl/client.h"
-#include "ctl/commands.h"
+#include "ctl/command.h"
 
 /**
  * Show rates, queues and pauses until q; of struct command's run. A program that ends is waited

@@ -9,7 +9,7 @@
 #include "base/fixed.h"
 #include "base/units.h"
 #include "common/say.h"
-#include "ctl/commands.h"
+#include "ctl/command_runs.h"
 #include "ctl/trace_rows.h"
 
 #define FOLLOW_S 0.2

@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "common/say.h"
-#include "ctl/commands.h"
+#include "ctl/command_runs.h"
 #include "ctl/http.h"
 #include "ctl/reading.h"
 #include "ctl/web_events.h"
