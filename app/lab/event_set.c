@@ -152,7 +152,7 @@ read_next(struct config *cfg, const struct turns *t, const struct scenario_overr
 		change->next = calloc(1, sizeof(*change->next));
 		rc = change->next == NULL ? config_refuse(cfg, "event", NULL,
 							  "fewer sections: out of memory", err)
-					  : scenario_read_one(top, override, change->next, err);
+					  : scenario_file_read(top, override, change->next, err);
 	}
 	if (rc == 0)
 		rc = compare(top, before, change, err);
@@ -169,9 +169,9 @@ free_turns(struct turns *t)
 	free(t->layers);
 }
 
-int
-event_set_read(struct config *cfg, const struct scenario_override *override, struct scenario *s,
-	       struct config_error *err)
+static int
+read_events(struct config *cfg, const struct scenario_override *override, struct scenario *s,
+	    struct config_error *err)
 {
 	const struct scenario *before = s;
 	struct turns t = {0};
@@ -191,19 +191,15 @@ event_set_read(struct config *cfg, const struct scenario_override *override, str
 	return rc;
 }
 
-static void
-release(struct scenario_change *change)
+int
+scenario_read(struct config *cfg, const struct scenario_override *override, struct scenario *s,
+	      struct config_error *err)
 {
-	if (change->next != NULL)
-		scenario_free(change->next);
-	free(change->next);
-	free(change->switches);
-	*change = (struct scenario_change){0};
-}
-
-void
-event_set_release(struct event_params *e)
-{
-	release(&e->begin);
-	release(&e->end);
+	if (scenario_file_read(cfg, override, s, err) < 0)
+		return -EINVAL;
+	if (read_events(cfg, override, s, err) < 0) {
+		scenario_free(s);
+		return -EINVAL;
+	}
+	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Events with action = set: what they make of the scenario.
+ * A whole scenario: the file, and what its events with action = set make of it.
  *
  * Each time at which such an event begins or ends has a scenario of its own: the file, read once
  * more, with what is set then over it, the latest before all others. So it is read, checked and
@@ -12,12 +12,12 @@
 
 #include "lab/scenario_file.h"
 
-/** Fill in begin and end of each event of s, read from cfg. @return 0, or -EINVAL with err filled
- * in: "file: [event NAME] set: [section] key = value: expected ...". */
-int event_set_read(struct config *cfg, const struct scenario_override *override, struct scenario *s,
-		   struct config_error *err);
-
-/** Free what it filled in. */
-void event_set_release(struct event_params *e);
+/**
+ * scenario_file_read(), and begin and end of each event filled in, which scenario_free() frees too.
+ * @return 0, or -EINVAL with err filled in: of an event "file: [event NAME] set: [section] key =
+ *         value: expected ...".
+ */
+int scenario_read(struct config *cfg, const struct scenario_override *override, struct scenario *s,
+		  struct config_error *err);
 
 #endif

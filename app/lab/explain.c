@@ -5,6 +5,7 @@
 #include <rte_mbuf.h>
 
 #include "common/say.h"
+#include "lab/explain.h"
 #include "lab/explain_internal.h"
 #include "node/pkt_meta.h"
 #include "wire/pfc_frame.h"

@@ -3,8 +3,11 @@
 #ifndef QUENCH_APP_LAB_EXPLAIN_INTERNAL_H
 #define QUENCH_APP_LAB_EXPLAIN_INTERNAL_H
 
+#include <stdbool.h>
+
 #include "ctl/explain.h"
-#include "lab/explain.h"
+#include "fabric/net.h"
+#include "lab/recording.h"
 
 /* One end of a cable, and what is known about it. */
 struct place {

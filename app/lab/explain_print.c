@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "common/say.h"
+#include "lab/explain.h"
 #include "lab/explain_internal.h"
 
 #define STORY_LINES 26u /* with what stands above them, 30 */

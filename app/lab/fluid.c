@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/say.h"
-#include "lab/output.h"
+#include "lab/output_file.h"
 
 /* Beside packets the model should take less time than they: a step of a queue is a packet's. */
 #define MOST_HOPS 128

@@ -17,6 +17,7 @@
 #include "common/eal_files.h"
 #include "common/say.h"
 #include "ctl/json.h"
+#include "lab/event_set.h"
 #include "lab/explain.h"
 #include "lab/lab_opts.h"
 #include "lab/output.h"

@@ -11,6 +11,7 @@
 #include "fabric/probe.h"
 #include "lab/fluid.h"
 #include "lab/output_dump.h"
+#include "lab/output_file.h"
 
 struct lab_run {
 	const char *scenario_name;
@@ -39,12 +40,6 @@ void output_table(FILE *out, const struct lab_run *run);
  * The caller owns the reference.
  */
 json_t *output_settings(const char *scenario_name, const struct scenario *s);
-
-/** Open a series under its name with ".part" and write its columns (NULL: none). @return
- * NULL after an error line. */
-FILE *output_open(const char *dir, const char *name, const char *columns);
-/** NULL is closed already. @return 0 when all rows are on the disk, or -EIO after an error line. */
-int output_close(FILE *f, const char *dir, const char *name);
 
 struct output_csv {
 	FILE *flows, *queues, *pfc, *pgs;

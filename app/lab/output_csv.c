@@ -3,46 +3,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <rte_common.h>
 
 #include "base/units.h"
 #include "common/say.h"
 #include "ctl/flow_results.h"
-
-/* Rows go to a file of another name, so that a run that fails leaves the whole results of the one
- * before. */
-static void
-path_of(char path[static PATH_MAX], const char *dir, const char *name, const char *suffix)
-{
-	snprintf(path, PATH_MAX, "%s/%s%s", dir, name, suffix);
-}
-
-static FILE *
-open_part(const char *dir, const char *name)
-{
-	char path[PATH_MAX];
-	FILE *f;
-
-	path_of(path, dir, name, ".part");
-	f = fopen(path, "w");
-	if (f == NULL)
-		say_error("%s: %s", path, strerror(errno));
-	return f;
-}
-
-FILE *
-output_open(const char *dir, const char *name, const char *columns)
-{
-	FILE *f = open_part(dir, name);
-
-	if (f != NULL && columns != NULL)
-		fprintf(f, "%s\n", columns);
-	return f;
-}
 
 int
 output_csv_open(struct output_csv *csv, const char *dir, const struct net *net)
@@ -55,7 +22,7 @@ output_csv_open(struct output_csv *csv, const char *dir, const struct net *net)
 		say_error("%s", strerror(ENOMEM));
 		return -ENOMEM;
 	}
-	csv->flows = open_part(dir, "flows.csv");
+	csv->flows = output_open(dir, "flows.csv", NULL);
 	if (csv->flows != NULL)
 		flow_csv_head(csv->flows);
 	if (csv->flows != NULL)
@@ -231,21 +198,6 @@ output_csv_sample(struct output_csv *csv, const struct probe *p, uint64_t now_ns
 }
 
 int
-output_close(FILE *f, const char *dir, const char *name)
-{
-	int failed;
-
-	if (f == NULL)
-		return 0;
-	failed = ferror(f);
-	if (fclose(f) != 0 || failed) {
-		say_error("%s/%s: %s", dir, name, strerror(errno ? errno : EIO));
-		return -EIO;
-	}
-	return 0;
-}
-
-int
 output_csv_close(struct output_csv *csv, const char *dir, const struct net *net)
 {
 	int flows = output_close(csv->flows, dir, "flows.csv");
@@ -263,7 +215,7 @@ output_csv_close(struct output_csv *csv, const char *dir, const struct net *net)
 int
 output_times(const struct lab_run *run, const char *dir)
 {
-	FILE *out = open_part(dir, "times.csv");
+	FILE *out = output_open(dir, "times.csv", NULL);
 
 	if (out == NULL)
 		return -EIO;
@@ -274,42 +226,11 @@ output_times(const struct lab_run *run, const char *dir)
 	return output_close(out, dir, "times.csv");
 }
 
-static int
-keep_one(const char *dir, const char *name, bool keep)
-{
-	char part[PATH_MAX], path[PATH_MAX];
-
-	path_of(part, dir, name, ".part");
-	path_of(path, dir, name, "");
-	if (!keep) {
-		unlink(part);
-	} else if (rename(part, path) < 0) {
-		say_error("%s: %s", path, strerror(errno));
-		return -EIO;
-	}
-	return 0;
-}
-
-/* Of a run that did not make one, that of a run before does not belong to these results. */
-static int
-keep_optional(const char *dir, const char *name, bool keep)
-{
-	char part[PATH_MAX], path[PATH_MAX];
-
-	path_of(part, dir, name, ".part");
-	path_of(path, dir, name, "");
-	if (keep && access(part, F_OK) < 0) {
-		unlink(path);
-		return 0;
-	}
-	return keep_one(dir, name, keep);
-}
-
 int
 output_fluid_keep(const char *dir, bool keep)
 {
-	int flows = keep_optional(dir, "fluid_flows.csv", keep);
-	int queues = keep_optional(dir, "fluid_queues.csv", keep);
+	int flows = output_keep_optional(dir, "fluid_flows.csv", keep);
+	int queues = output_keep_optional(dir, "fluid_queues.csv", keep);
 
 	return flows < 0 || queues < 0 ? -EIO : 0;
 }
@@ -322,9 +243,9 @@ output_csv_keep(const char *dir, bool keep)
 	int rc = 0;
 
 	for (unsigned int i = 0; i < RTE_DIM(names); i++)
-		if (keep_one(dir, names[i], keep) < 0)
+		if (output_keep(dir, names[i], keep) < 0)
 			rc = -EIO;
-	if (keep_optional(dir, "trace.csv", keep) < 0 || output_fluid_keep(dir, keep) < 0)
+	if (output_keep_optional(dir, "trace.csv", keep) < 0 || output_fluid_keep(dir, keep) < 0)
 		rc = -EIO;
 	return rc;
 }

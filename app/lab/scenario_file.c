@@ -11,7 +11,6 @@
 #include "ctl/workload_file.h"
 #include "lab/capture_file.h"
 #include "lab/event_file.h"
-#include "lab/event_set.h"
 #include "lab/trace_file.h"
 
 static int
@@ -241,8 +240,8 @@ read_sections(struct config *cfg, const struct scenario_override *override, stru
 }
 
 int
-scenario_read_one(struct config *cfg, const struct scenario_override *override, struct scenario *s,
-		  struct config_error *err)
+scenario_file_read(struct config *cfg, const struct scenario_override *override,
+		   struct scenario *s, struct config_error *err)
 {
 	*s = (struct scenario){0};
 	if (read_sections(cfg, override, s, err) < 0) {
@@ -252,17 +251,15 @@ scenario_read_one(struct config *cfg, const struct scenario_override *override, 
 	return 0;
 }
 
-int
-scenario_read(struct config *cfg, const struct scenario_override *override, struct scenario *s,
-	      struct config_error *err)
+/* What an event makes of the scenario is one of its own. */
+static void
+release(struct scenario_change *change)
 {
-	if (scenario_read_one(cfg, override, s, err) < 0)
-		return -EINVAL;
-	if (event_set_read(cfg, override, s, err) < 0) {
-		scenario_free(s);
-		return -EINVAL;
-	}
-	return 0;
+	if (change->next != NULL)
+		scenario_free(change->next);
+	free(change->next);
+	free(change->switches);
+	*change = (struct scenario_change){0};
 }
 
 void
@@ -272,7 +269,8 @@ scenario_free(struct scenario *s)
 		workload_release(&s->flows[i].work);
 	for (uint32_t i = 0; i < s->n_events; i++) {
 		capture_release(&s->events[i].send);
-		event_set_release(&s->events[i]);
+		release(&s->events[i].begin);
+		release(&s->events[i].end);
 	}
 	scenario_release(s);
 }

@@ -21,14 +21,13 @@ struct scenario_override {
 };
 
 /**
- * Read and check the whole file. On success scenario owns its flows: scenario_free().
+ * Read and check the whole file, but for what its events make of it (event_set.h): their changes
+ * stay empty. On success scenario owns its flows: scenario_free().
  * @return 0, or -EINVAL with err filled in.
  */
-int scenario_read(struct config *cfg, const struct scenario_override *override, struct scenario *s,
-		  struct config_error *err);
-/** The same without what events make of it: their changes stay empty. */
-int scenario_read_one(struct config *cfg, const struct scenario_override *override,
-		      struct scenario *s, struct config_error *err);
+int scenario_file_read(struct config *cfg, const struct scenario_override *override,
+		       struct scenario *s, struct config_error *err);
+/** Of scenario_read() too. */
 void scenario_free(struct scenario *s);
 
 /** Print the configuration in force as a file that reads back the same. */

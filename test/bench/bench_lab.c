@@ -11,7 +11,7 @@
 #include "base/units.h"
 #include "bench.h"
 #include "fabric/probe.h"
-#include "lab/scenario_file.h"
+#include "lab/event_set.h"
 #include "node/pkt_fifo.h"
 #include "node/pkt_pool.h"
 
