@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the keys of quench-nic's telemetry mean. */
+#include "nic/catalogue.h"
+
 #include "common/catalogue.h"
 #include "common/mempools.h"
-
 #include "nic/nic.h"
-#include "nic/telemetry.h"
 
 #define N(table) (sizeof(table) / sizeof((table)[0]))
 

@@ -12,7 +12,7 @@
 #include "common/report.h"
 #include "common/say.h"
 #include "ctl/flow_results.h"
-#include "nic/report.h"
+#include "nic/totals.h"
 
 /* More of them would hide the line about the port. */
 #define MOST_LINES 8

@@ -20,6 +20,7 @@
 #include "nic/nodes.h"
 #include "nic/report.h"
 #include "nic/telemetry.h"
+#include "nic/totals.h"
 #include "nic/trace.h"
 #include "nic/tracing.h"
 

@@ -13,9 +13,6 @@
 void nic_stats_line(const struct run_app *app, struct run_traffic *traffic, char *text,
 		    unsigned int text_size);
 
-/** Counters of all lcores together. */
-struct nic_stats nic_total_stats(const struct run_app *app);
-
 /** All counters and QPs, after the loop has ended. @return a new object. */
 json_t *nic_report(const struct run_app *app, const struct run_result *result, struct flows *flows);
 

@@ -9,10 +9,12 @@
 #include "common/report.h"
 #include "common/say.h"
 #include "ctl/json.h"
+#include "nic/catalogue.h"
 #include "nic/config.h"
 #include "nic/flows.h"
 #include "nic/report.h"
 #include "nic/reset_telemetry.h"
+#include "nic/totals.h"
 #include "nic/trace_telemetry.h"
 
 #define N(table) (sizeof(table) / sizeof((table)[0]))

@@ -8,8 +8,4 @@
 extern const struct telemetry_endpoint nic_endpoints[];
 extern const unsigned int nic_endpoints_n;
 
-/* Of several files. */
-json_t *nic_counters_reply(struct telemetry_call *call);
-json_t *nic_gauges_reply(struct telemetry_call *call);
-
 #endif

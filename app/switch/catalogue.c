@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the keys of quench-switch's telemetry mean. */
+#include "switch/catalogue.h"
+
 #include "common/catalogue.h"
 #include "common/mempools.h"
-
 #include "switch/params/counters.h"
-#include "switch/telemetry.h"
+#include "switch/sw.h"
 
 #define N(table) (sizeof(table) / sizeof((table)[0]))
 

@@ -6,8 +6,15 @@
 #include <stdio.h>
 
 #include "common/live.h"
+#include "common/telemetry.h"
 #include "ctl/switch_config.h"
-#include "switch/telemetry.h"
+#include "switch/sw.h"
+
+/* What replies of telemetry need. */
+struct switch_program {
+	struct node *node;
+	const struct sw_params *params;
+};
 
 struct switch_version {
 	struct live_version live;
@@ -16,6 +23,9 @@ struct switch_version {
 	struct sw_forwarding *next;  /* that was prepared, and is not in force yet */
 	struct switch_program shown; /* node may be NULL: not built yet */
 };
+
+/** Of the configuration that was in force when the call came. */
+const struct switch_program *switch_of(const struct telemetry_call *call);
 
 /** Read all of a file. @return the caller's, or NULL with err filled in. */
 struct switch_version *switch_version_read(struct config *cfg, struct config_error *err);

@@ -6,8 +6,12 @@
 #include "common/report.h"
 #include "common/say.h"
 #include "ctl/json.h"
+#include "switch/catalogue.h"
+#include "switch/config.h"
 #include "switch/objects.h"
 #include "switch/params/counters.h"
+#include "switch/telemetry_set.h"
+#include "switch/telemetry_tables.h"
 #include "tm/mark_accuracy.h"
 
 #define N(table) (sizeof(table) / sizeof((table)[0]))

@@ -4,13 +4,16 @@
  * knobs; watermarks are read and begun anew by their owner, at once, so that no peak is lost
  * between.
  */
+#include "switch/telemetry_set.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "base/fixed.h"
 #include "common/report.h"
 #include "common/say.h"
-#include "switch/telemetry.h"
+#include "switch/config.h"
+#include "switch/telemetry_tables.h"
 
 struct knob {
 	const struct switch_program *program;

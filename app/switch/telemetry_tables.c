@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Telemetry of the switch's tables: addresses, neighbours, routes, interfaces. */
+#include "switch/telemetry_tables.h"
+
 #include <arpa/inet.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <time.h>
 
 #include "common/report.h"
-#include "switch/objects.h"
+#include "switch/config.h"
 #include "switch/control/snapshot.h"
 #include "switch/forward/vlans.h"
-#include "switch/telemetry.h"
+#include "switch/objects.h"
 
 /* The owner looks before every frame and in every round: it answers within one, unless it sleeps.
  */

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Replies of commands that change a switch: what it is told, and what is cleared. */
+#ifndef QUENCH_APP_SWITCH_TELEMETRY_SET_H
+#define QUENCH_APP_SWITCH_TELEMETRY_SET_H
+
+#include "common/telemetry.h"
+
+json_t *switch_set_tx_disabled_reply(struct telemetry_call *call);
+json_t *switch_set_pfc_delay_reply(struct telemetry_call *call);
+json_t *switch_set_big_red_switch_reply(struct telemetry_call *call);
+json_t *switch_clear_watermark_reply(struct telemetry_call *call);
+
+#endif
