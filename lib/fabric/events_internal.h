@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What events.c and event_faults.c share. Nothing outside lib/fabric includes it. */
+/* The events of a run, and how far they are. Nothing outside lib/fabric includes it. */
 #ifndef QUENCH_FABRIC_EVENTS_INTERNAL_H
 #define QUENCH_FABRIC_EVENTS_INTERNAL_H
 
@@ -37,8 +37,6 @@ events_switch(const struct events *ev, uint32_t node)
 {
 	return ev->net->switches[node];
 }
-
-/* event_faults.c */
 
 /** Begin (on), or end, what an event does to a link, a cable, a host or a whole switch. @return 0,
  * or -ENOMEM. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The QPs of all flows, and what they have done. */
+#include "fabric/net_fail.h"
 #include "fabric/net_internal.h"
 
 #include <errno.h>

@@ -22,10 +22,6 @@ struct net {
 	uint8_t *down; /* by link, what routes avoid; NULL: they never changed */
 };
 
-/** Write one line into why. @return -1. */
-__attribute__((format(printf, 3, 4))) int net_fail(char *why, unsigned int why_size,
-						   const char *format, ...);
-
 /** All routers have new routes, over the links that are not down. @return 0, -ENOSPC, -ENOMEM. */
 int net_reroute(struct net *net, const uint8_t *down);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/probe.h"
 #include "fabric/probe_internal.h"
 
 #include <errno.h>

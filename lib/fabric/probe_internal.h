@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What probe.c and results.c share. Nothing outside lib/fabric includes it. */
+/* What a run has shown so far. Nothing outside lib/fabric includes it. */
 #ifndef QUENCH_FABRIC_PROBE_INTERNAL_H
 #define QUENCH_FABRIC_PROBE_INTERNAL_H
 
+#include <stdbool.h>
+
 #include "base/hist.h"
-#include "fabric/probe.h"
+#include "fabric/net.h"
+
+struct events;
+struct flow_sample;
 
 struct flow_mark {
 	uint64_t tx_wire_bytes, rx_payload_bytes;

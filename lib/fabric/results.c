@@ -6,6 +6,7 @@
 
 #include "base/fixed.h"
 #include "base/units.h"
+#include "fabric/probe.h"
 #include "fabric/probe_internal.h"
 
 /*

@@ -15,6 +15,7 @@
 
 #include "base/field.h"
 #include "fabric/routes.h"
+#include "fabric/scenario_fault.h"
 #include "fabric/topology.h"
 #include "nic/measure/trace.h"
 #include "nic/nic.h"
@@ -259,17 +260,6 @@ uint16_t scenario_host_domain(const struct scenario *s, uint16_t host);
 void scenario_router_mac(uint32_t sw, uint8_t mac[6]);
 /** Where a host's frames to another one go first: the host itself, or its own router. */
 void scenario_next_hop_mac(const struct scenario *s, uint16_t host, uint16_t peer, uint8_t mac[6]);
-
-/* What a rule across keys found wrong: section and key, and what was expected. */
-struct scenario_fault {
-	char section[64];
-	const char *key;
-	char expected[128];
-};
-
-/** Fill fault in. @return -EINVAL. */
-int scenario_refuse(struct scenario_fault *fault, const char *word, const char *name,
-		    const char *key, const char *expected);
 
 /** Find the pairs of hosts of a flow. @return 0, or -EINVAL with fault filled in. */
 int scenario_pair_hosts(const struct scenario *s, struct flow_params *flow,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where hosts are: addresses, VLANs, and whom they reach by which MAC address.
+ * Where hosts are: addresses, VLANs, and whom they reach.
  *
  * A host behind an interface of its switch ([interface vlan N] of its VLAN, or [interface port N])
  * has the next free address of that subnet, in the order of the hosts; and the switch knows it as a
@@ -14,39 +14,6 @@
 
 #include "fabric/scenario.h"
 #include "wire/be.h"
-
-void
-scenario_host_mac(uint16_t host, uint8_t mac[6])
-{
-	const uint8_t m[6] = {0x02, 0, 0, 0, (uint8_t)(host >> 8), (uint8_t)host};
-
-	memcpy(mac, m, sizeof(m));
-}
-
-struct field_ip
-scenario_host_ip(const struct scenario *s, uint16_t host)
-{
-	return s->hosts[host - 1].ip;
-}
-
-uint16_t
-scenario_host_domain(const struct scenario *s, uint16_t host)
-{
-	return s->hosts[host - 1].domain;
-}
-
-void
-scenario_next_hop_mac(const struct scenario *s, uint16_t host, uint16_t peer, uint8_t mac[6])
-{
-	uint32_t sw = s->topology->hosts[host - 1].sw;
-
-	if (s->routes != NULL && s->topology->hosts[peer - 1].sw != sw)
-		scenario_router_mac(sw, mac);
-	else if (s->routes == NULL && s->hosts[peer - 1].domain != s->hosts[host - 1].domain)
-		memcpy(mac, scenario_switch_params(s, sw)->router.router_mac, 6);
-	else
-		scenario_host_mac(peer, mac);
-}
 
 /* Router mode: subnets of switches, .1 is the switch. */
 static struct scenario_host

@@ -18,8 +18,6 @@
 #define MAX_ROUTES 4096u
 /* Of a switch's seed: the key of its tables, beside its other draws. */
 #define KEY_STREAM 1
-/* SONiC's seeds of ToR, leaf and spine; on in the same steps. */
-#define STAGE_SEED(stage) ((stage) == 0 ? 0u : 15u * (stage)-5u)
 
 struct build {
 	const struct scenario *s;
@@ -33,33 +31,6 @@ port_mac(uint32_t sw, uint16_t port, uint8_t mac[6])
 	const uint8_t m[6] = {0x02, 0, (uint8_t)(sw >> 8), 1, (uint8_t)sw, (uint8_t)port};
 
 	memcpy(mac, m, sizeof(m));
-}
-
-void
-scenario_router_mac(uint32_t sw, uint8_t mac[6])
-{
-	const uint8_t m[6] = {0x02, 0, (uint8_t)(sw >> 8), 2, (uint8_t)sw, 0};
-
-	memcpy(mac, m, sizeof(m));
-}
-
-const struct sw_params *
-scenario_switch_params(const struct scenario *s, uint32_t sw)
-{
-	for (uint32_t i = 0; i < s->n_switches; i++)
-		if (strcmp(s->switches[i].name, s->topology->switches[sw].name) == 0)
-			return &s->switches[i].sw;
-	return &s->sw;
-}
-
-uint32_t
-scenario_ecmp_seed(const struct scenario *s, uint32_t sw)
-{
-	uint32_t seed = scenario_switch_params(s, sw)->router.ecmp_hash_seed;
-
-	if (s->fabric.ecmp_seed_by_stage)
-		seed += STAGE_SEED(s->topology->switches[sw].stage);
-	return seed;
 }
 
 static void

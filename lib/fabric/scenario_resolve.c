@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* A scenario checked as a whole, and filled in; what it must be backed by. */
 #include "fabric/scenario.h"
 
 #include <errno.h>
@@ -21,16 +22,6 @@
 #define MAX_BACKING_FRAMES (1u << 24)
 /* What a fabric of many switches gets for their buffers if nothing is said: some 190 MB. */
 #define LARGE_FABRIC_FRAMES 100000u
-
-int
-scenario_refuse(struct scenario_fault *fault, const char *word, const char *name, const char *key,
-		const char *expected)
-{
-	snprintf(fault->section, sizeof(fault->section), "%s%s%s", word, *name ? " " : "", name);
-	fault->key = key;
-	snprintf(fault->expected, sizeof(fault->expected), "%s", expected);
-	return -EINVAL;
-}
 
 static int
 check_flow(const struct scenario *s, const struct flow_params *flow, struct scenario_fault *fault)

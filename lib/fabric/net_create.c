@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "fabric/net_internal.h"
-
+/* A scenario built, and taken down. */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,20 +10,11 @@
 
 #include "base/fixed.h"
 #include "fabric/host_list.h"
+#include "fabric/net_fail.h"
+#include "fabric/net_internal.h"
 #include "node/pkt_pool.h"
 
 #define CLONE_MBUFS 4096
-
-int
-net_fail(char *why, unsigned int why_size, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(why, why_size, format, args);
-	va_end(args);
-	return -1;
-}
 
 static uint16_t
 largest_mtu(const struct scenario *s)
@@ -111,32 +100,6 @@ create_switches(struct net *net, char *why, unsigned int why_size)
 	}
 	free(params);
 	return rc;
-}
-
-uint64_t
-net_drain_rate(const struct scenario *s, uint16_t host)
-{
-	uint16_t slow[TOPOLOGY_MAX_HOSTS];
-	int32_t n = host_list_parse(s->topology, s->fabric.slow_hosts, slow);
-
-	for (int32_t i = 0; i < n; i++)
-		if (slow[i] == host)
-			return s->nic.receiver.drain_rate_bps;
-	return 0;
-}
-
-struct nic_params
-net_host_params(const struct scenario *s, uint16_t host)
-{
-	const struct topology *t = s->topology;
-	struct nic_params p = s->nic;
-
-	scenario_host_mac(host, p.mac);
-	p.ip = scenario_host_ip(s, host);
-	p.link_speed_bps = t->links[t->hosts[host - 1].link].cable.rate_bps;
-	p.first_qpn = FIRST_QPN;
-	p.table_key = half_sip_key(s->fabric.seed + ((uint64_t)host << 32));
-	return p;
 }
 
 static int
@@ -302,40 +265,4 @@ net_destroy(struct net *net)
 	free(net->hosts);
 	free(net->switches);
 	free(net);
-}
-
-const struct scenario *
-net_scenario(const struct net *net)
-{
-	return net->scenario;
-}
-
-struct fabric *
-net_fabric(struct net *net)
-{
-	return net->fabric;
-}
-
-const struct node *
-net_switch(const struct net *net, uint32_t i)
-{
-	return net->switches[i];
-}
-
-const struct node *
-net_host(const struct net *net, uint16_t h)
-{
-	return net->hosts[h - 1];
-}
-
-uint64_t
-net_cable_drops(const struct net *net, struct fabric_end e, enum cable_drop why)
-{
-	return fabric_cable_drops(net->fabric, e, why);
-}
-
-struct cable_stats
-net_cable_stats(const struct net *net, struct fabric_end e)
-{
-	return fabric_cable_stats(net->fabric, e);
 }
