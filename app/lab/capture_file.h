@@ -7,7 +7,7 @@
 #ifndef QUENCH_APP_LAB_CAPTURE_FILE_H
 #define QUENCH_APP_LAB_CAPTURE_FILE_H
 
-#include "fabric/scenario.h"
+#include "fabric/scenario/scenario.h"
 
 /* Of a frame in an mbuf, with its headroom; and of a file in memory. */
 #define CAPTURE_MAX_FRAME 16000u

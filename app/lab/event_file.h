@@ -5,7 +5,7 @@
 #define QUENCH_APP_LAB_EVENT_FILE_H
 
 #include "ctl/config.h"
-#include "fabric/scenario.h"
+#include "fabric/scenario/scenario.h"
 
 /** @return 0, or -EINVAL with err filled in; capture_release() of each event after both. */
 int event_file_read(struct config *cfg, struct scenario *s, struct config_error *err);

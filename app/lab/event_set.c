@@ -23,7 +23,7 @@ struct turns {
 	struct config **layers; /* of the active ones */
 };
 
-/* As events.h has it: by time, and at one time as in the file. */
+/* As fabric/events has it: by time, and at one time as in the file. */
 static int
 by_time(const void *a, const void *b)
 {

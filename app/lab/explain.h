@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "fabric/net.h"
+#include "fabric/net/net.h"
 #include "lab/recording.h"
 
 struct lab_explain;

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "ctl/explain.h"
-#include "fabric/net.h"
+#include "fabric/net/net.h"
 #include "lab/recording.h"
 
 /* One end of a cable, and what is known about it. */

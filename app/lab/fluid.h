@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <jansson.h>
 
-#include "fabric/fluid_net.h"
+#include "fabric/fluid/fluid_net.h"
 
 struct lab_fluid {
 	struct fluid_net *net; /* NULL: refused */

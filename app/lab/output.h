@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <jansson.h>
 
-#include "fabric/probe.h"
+#include "fabric/results/probe.h"
 #include "lab/fluid.h"
 #include "lab/output_dump.h"
 #include "lab/output_file.h"

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "fabric/events.h"
+#include "fabric/events/events.h"
 
 /* Zero-initialised state has none. */
 struct dumps {

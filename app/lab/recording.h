@@ -8,7 +8,7 @@
 #ifndef QUENCH_APP_LAB_RECORDING_H
 #define QUENCH_APP_LAB_RECORDING_H
 
-#include "fabric/net.h"
+#include "fabric/net/net.h"
 
 struct recordings;
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "ctl/config.h"
-#include "fabric/scenario.h"
+#include "fabric/scenario/scenario.h"
 
 #define SCENARIO_MAX_TRACES 16u
 

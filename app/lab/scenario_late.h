@@ -4,7 +4,7 @@
 #define QUENCH_APP_LAB_SCENARIO_LATE_H
 
 #include "ctl/config.h"
-#include "fabric/scenario.h"
+#include "fabric/scenario/scenario.h"
 
 /**
  * Warn of each event and flow that the run ends before, in a line each. It is no error: --duration

@@ -5,7 +5,7 @@
 #define QUENCH_APP_LAB_SCENARIO_ROWS_H
 
 #include "ctl/config.h"
-#include "fabric/scenario.h"
+#include "fabric/scenario/scenario.h"
 
 /**
  * Refuse what differs and is not live.

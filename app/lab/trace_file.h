@@ -8,7 +8,7 @@
 #define QUENCH_APP_LAB_TRACE_FILE_H
 
 #include "ctl/config.h"
-#include "fabric/scenario.h"
+#include "fabric/scenario/scenario.h"
 
 #define TRACE_MAX_MESSAGES 1000000u
 

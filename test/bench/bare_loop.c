@@ -2,7 +2,7 @@
 #include "bare_loop.h"
 
 #include "bench.h"
-#include "fabric/net.h"
+#include "fabric/net/net.h"
 #include "node/node.h"
 
 #define STEPS 8 /* of a window: 2 us, in which a node has its code and data to itself */

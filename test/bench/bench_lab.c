@@ -10,7 +10,7 @@
 #include "bare_loop.h"
 #include "base/units.h"
 #include "bench.h"
-#include "fabric/probe.h"
+#include "fabric/results/probe.h"
 #include "lab/event_set.h"
 #include "node/pkt_fifo.h"
 #include "node/pkt_pool.h"

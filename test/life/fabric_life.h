@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "ctl/config.h"
-#include "fabric/probe.h"
+#include "fabric/results/probe.h"
 #include "life.h"
 
 /* What a scenario says of its own run. */

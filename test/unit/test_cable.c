@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <rte_mbuf.h>
 
-#include "fabric/cable.h"
+#include "fabric/links/cable.h"
 
 #define FRAMES 200000u
 

@@ -6,7 +6,7 @@
 
 #include "base/prng.h"
 #include "base/units.h"
-#include "fabric/event_queue.h"
+#include "fabric/links/event_queue.h"
 
 /* More levels than are always played. */
 #define SOURCES 300

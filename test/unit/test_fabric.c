@@ -9,7 +9,7 @@
 
 #include "eal.h"
 #include "base/units.h"
-#include "fabric/fabric.h"
+#include "fabric/links/fabric.h"
 #include "node/pkt_pool.h"
 
 #define FRAMES 4

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "base/prng.h"
-#include "fabric/flights.h"
+#include "fabric/links/flights.h"
 
 static void
 an_empty_one_has_nothing_that_arrives(void **state)

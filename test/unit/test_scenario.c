@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "base/units.h"
-#include "fabric/host_list.h"
-#include "fabric/scenario.h"
+#include "fabric/scenario/scenario.h"
+#include "fabric/topology/host_list.h"
 
 static void
 host_lists_come_out_sorted_and_once(void **state)

@@ -5,7 +5,7 @@
  */
 #include "sw_test.h"
 
-#include "fabric/fabric.h"
+#include "fabric/links/fabric.h"
 #include "wire/arp.h"
 #include "wire/be.h"
 

@@ -11,7 +11,7 @@
 
 #include "base/prng.h"
 #include "base/units.h"
-#include "fabric/routes.h"
+#include "fabric/topology/routes.h"
 
 static const struct fabric_link cable = {.rate_bps = 40 * GBPS, .delay_ns = 1000};
 

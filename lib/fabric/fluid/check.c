@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a scenario may ask for that the fluid model's equations do not know. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/units.h"
+#include "cc/cc.h"
+#include "fabric/fluid/state.h"
+
+uint8_t
+fluid_net_queue_of(const struct scenario *s, const struct sw_params *sw,
+		   const struct flow_params *flow)
+{
+	int dscp = flow->dscp < 0 ? s->nic.data_dscp : flow->dscp;
+
+	return qos_map_classify(&sw->qos, dscp, -1).queue;
+}
+
+static int
+say(struct scenario_fault *fault, const char *section, const char *name, const char *key,
+    const char *expected)
+{
+	snprintf(fault->section, sizeof(fault->section), "%s%s%s", section, *name ? " " : "", name);
+	fault->key = key;
+	snprintf(fault->expected, sizeof(fault->expected), "%s", expected);
+	return -ENOTSUP;
+}
+
+static int
+check_flow(const struct flow_params *flow, struct scenario_fault *fault)
+{
+	const struct {
+		bool broken;
+		const char *key, *expected;
+	} rules[] = {
+		{flow->verb == NIC_UD_SEND, "verb",
+		 "a verb whose flows react to CNPs: not ud_send"},
+		{flow->arrival != WORKLOAD_CLOSED && flow->arrival != WORKLOAD_INCAST, "arrival",
+		 "closed or incast: the fluid model's flows always have something to send"},
+		{flow->stopped, "stopped", "off: the fluid model's flows start at start_ns"},
+		{flow->pattern == FLOW_ALL_REDUCE, "pattern",
+		 "one whose messages do not wait for each other: not all_reduce"},
+	};
+
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		if (rules[i].broken)
+			return say(fault, "flow", flow->name, rules[i].key, rules[i].expected);
+	return 0;
+}
+
+/* name: of the switch's section, or "" when the params are those of all. */
+static int
+check_switch(const struct scenario *s, const struct sw_params *sw, const char *name,
+	     struct scenario_fault *fault)
+{
+	const char *section = *name ? "switch" : "wred";
+	const struct {
+		bool broken;
+		const char *key, *expected;
+	} rules[] = {
+		{!sw->wred.wred_green_enable, "wred_green_enable",
+		 "on: the fluid model is of marking"},
+		{sw->wred.ecn != WRED_ECN_ALL, "ecn", "ecn_all: the fluid model is of marking"},
+		{sw->wred.wred_weight != 0, "wred_weight",
+		 "0: the fluid model marks by the queue itself"},
+		{sw->n_wred_profiles != 0, NULL, "one curve in the fluid model"},
+	};
+
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		if (rules[i].broken)
+			return say(fault, section, name, rules[i].key, rules[i].expected);
+	for (uint32_t i = 0; i < s->n_flows; i++) {
+		const struct flow_params *flow = &s->flows[i];
+		uint8_t queue = fluid_net_queue_of(s, sw, flow);
+
+		if (!(sw->wred_queues >> queue & 1))
+			return say(fault, "flow", flow->name, "dscp",
+				   "one whose queue is in wred_queues");
+		/* All data of a port in one queue, or the scheduler would divide the link. */
+		if (queue != fluid_net_queue_of(s, sw, &s->flows[0]))
+			return say(fault, "flow", flow->name, "dscp",
+				   "one queue for all flows in the fluid model");
+	}
+	return 0;
+}
+
+static int
+check_link(const struct link_section *link, struct scenario_fault *fault)
+{
+	if (link->frame_loss_ppb != 0)
+		return say(fault, "link", link->name, "frame_loss_ppb",
+			   "0: the fluid model loses nothing");
+	if (link->bit_errors_per_tbit != 0)
+		return say(fault, "link", link->name, "bit_errors_per_tbit",
+			   "0: the fluid model loses nothing");
+	return 0;
+}
+
+static int
+check_hosts(const struct scenario *s, struct scenario_fault *fault)
+{
+	const struct {
+		bool broken;
+		const char *section, *key, *expected;
+	} rules[] = {
+		{s->nic.cc != CC_DCQCN, "nic", "cc", "dcqcn: it is what the fluid model is of"},
+		{s->nic.rp.rp_profile != RP_PROFILE_PAPER, "rp", "rp_profile",
+		 "paper: the fluid model has no equations for mlx"},
+		{!s->nic.rp.rp_clamp_tgt_rate, "rp", "rp_clamp_tgt_rate",
+		 "on: in the fluid model the target follows every cut"},
+		{s->nic.np.np_cnp_moderation != NP_PER_QP, "np", "np_cnp_moderation",
+		 "qp: in the fluid model each has its CNPs"},
+		{s->nic.np.np_min_port_cnp_interval_ns != 0, "np", "np_min_port_cnp_interval_ns",
+		 "0 in the fluid model"},
+		{s->nic.receiver.drain_rate_bps != 0, "receiver", "drain_rate_bps",
+		 "0: the fluid model has no pauses"},
+	};
+
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		if (rules[i].broken)
+			return say(fault, rules[i].section, "", rules[i].key, rules[i].expected);
+	return 0;
+}
+
+/*
+ * Of events only those that the equations can tell: another one would leave a table that is valid
+ * for a scenario without it. Ends of what has not begun, and errors that are set to 0, change
+ * nothing; of pauses the model leaves out all. The rest looks at packets or counts them.
+ */
+static const char *
+event_expected(const struct event_params *e)
+{
+	switch (e->action) {
+	case EVENT_SET:
+		return "another one: the fluid model's parameters stay";
+	case EVENT_LINK_DOWN:
+	case EVENT_SWITCH_RESTART:
+		return "another one: links of the fluid model stay up";
+	case EVENT_TX_DISABLE:
+		return "another one: ports of the fluid model always send";
+	case EVENT_PAUSE_STORM:
+		return "another one: the fluid model has no pauses";
+	case EVENT_SLOW_RECEIVER:
+		return e->drain_rate_bps > 0 ? "another one: the fluid model has no pauses" : NULL;
+	case EVENT_LOSS:
+	case EVENT_CORRUPT:
+		return e->frame_ppb > 0 ? "another one: the fluid model loses nothing" : NULL;
+	case EVENT_BIT_ERRORS:
+		return e->bit_errors_per_tbit > 0 ? "another one: the fluid model loses nothing"
+						  : NULL;
+	case EVENT_REORDER:
+		return e->frame_ppb > 0 ? "another one: the fluid model keeps the order" : NULL;
+	case EVENT_DELAY:
+		return "another one: delays of the fluid model stay";
+	case EVENT_SEND:
+		return "another one: the fluid model has its flows alone";
+	default:
+		return NULL;
+	}
+}
+
+static int
+check_event(const struct scenario *s, const struct event_params *e, struct scenario_fault *fault)
+{
+	const char *expected = event_expected(e);
+
+	if (expected == NULL || e->at_ns > s->fabric.duration_ns)
+		return 0;
+	return say(fault, "event", e->name, "action", expected);
+}
+
+int
+fluid_net_check(const struct scenario *s, struct scenario_fault *fault)
+{
+	int rc = check_hosts(s, fault);
+
+	for (uint32_t i = 0; rc == 0 && i < s->n_flows; i++)
+		rc = check_flow(&s->flows[i], fault);
+	for (uint32_t i = 0; rc == 0 && i < s->n_events; i++)
+		rc = check_event(s, &s->events[i], fault);
+	for (uint32_t i = 0; rc == 0 && i < s->n_links; i++)
+		rc = check_link(&s->links[i], fault);
+	/* Where all switches have a section, those alone count. */
+	if (rc == 0 && s->n_switches < s->topology->n_switches)
+		rc = check_switch(s, &s->sw, "", fault);
+	for (uint32_t i = 0; rc == 0 && i < s->n_switches; i++)
+		rc = check_switch(s, &s->switches[i].sw, s->switches[i].name, fault);
+	return rc;
+}

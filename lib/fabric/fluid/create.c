@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/fluid/fluid_net.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fixed.h"
+#include "base/units.h"
+#include "fabric/fluid/state.h"
+#include "fluid/fluid_law.h"
+
+/* Of Pmax: at half of it the queue of eight flows is beyond Kmax for 0.9 % of the time. */
+#define NEAR_THE_END 0.5
+/* Flows of one class are one; but each has to be looked at. */
+#define MOST_FLOWS_OF_A_CLASS 64
+
+static uint32_t
+count_flows(const struct scenario *s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->n_flows; i++)
+		n += s->flows[i].n_pairs;
+	return n;
+}
+
+static int
+allocate(struct fluid_net *net)
+{
+	const struct topology *t = net->scenario->topology;
+	uint32_t n = net->n_flows;
+
+	net->flows = calloc(n, sizeof(*net->flows));
+	net->params_of = calloc(n, sizeof(*net->params_of));
+	net->pair_of = calloc(n, sizeof(*net->pair_of));
+	net->senders = calloc(n, sizeof(*net->senders));
+	net->receivers = calloc(n, sizeof(*net->receivers));
+	net->flows_of = calloc(t->n_hosts + 1u, sizeof(*net->flows_of));
+	net->uplink_rates_bps = calloc(t->n_hosts, sizeof(*net->uplink_rates_bps));
+	net->sent_before = calloc(n, sizeof(*net->sent_before));
+	net->sent_at_window = calloc(n, sizeof(*net->sent_at_window));
+	return net->flows && net->params_of && net->pair_of && net->senders && net->receivers &&
+			       net->flows_of && net->uplink_rates_bps && net->sent_before &&
+			       net->sent_at_window
+		       ? 0
+		       : -ENOMEM;
+}
+
+static int
+set_params(struct fluid_net *net)
+{
+	const struct scenario *s = net->scenario;
+	struct fluid_params *p = &net->params;
+	int rc = fluid_net_add_flows(net);
+
+	if (rc < 0)
+		return rc;
+	p->rp = s->nic.rp;
+	p->np_min_time_between_cnps_us = s->nic.np.np_min_time_between_cnps_us;
+	p->n_uplinks = s->topology->n_hosts;
+	p->uplink_rates_bps = net->uplink_rates_bps;
+	p->queues = net->queue_params;
+	p->classes = net->classes;
+	p->hops = net->hops;
+	net->points = calloc(p->n_classes, sizeof(*net->points));
+	net->queue_points = calloc(p->n_queues, sizeof(*net->queue_points));
+	net->area_at_window = calloc(p->n_queues, sizeof(*net->area_at_window));
+	if (net->points == NULL || net->queue_points == NULL || net->area_at_window == NULL)
+		return -ENOMEM;
+	net->model = fluid_create(p);
+	return net->model != NULL ? 0 : -ENOMEM;
+}
+
+/* Of a flow's QPs sums of rates, and the mean of alpha. */
+static struct fluid_class_point
+flow_point(const struct fluid_net *net, const struct fluid_net_flow *flow)
+{
+	struct fluid_class_point sum = {0};
+
+	for (uint32_t i = flow->first_part; i < flow->first_part + flow->n_parts; i++) {
+		const struct fluid_class_point *point = &net->points[net->parts[i].class];
+
+		sum.rate_bps += net->parts[i].qps * point->rate_bps;
+		sum.target_rate_bps += net->parts[i].qps * point->target_rate_bps;
+		sum.alpha += point->alpha * net->parts[i].qps / flow->qps;
+	}
+	return sum;
+}
+
+/* Packets are cut one by one and by chance: their queue swings, and reaches Kmax from afar. */
+static enum fluid_net_end
+end_of(const struct fluid_point *point, const struct wred_params *wred)
+{
+	if (point->mark <= 0)
+		return FLUID_NET_ON_SLOPE;
+	if (!point->interior)
+		return FLUID_NET_BEYOND_SLOPE;
+	return point->mark > NEAR_THE_END * fluid_curve(wred).most ? FLUID_NET_NEAR_END
+								   : FLUID_NET_ON_SLOPE;
+}
+
+static int
+find_points(struct fluid_net *net)
+{
+	if (fluid_fixed_point(&net->params, net->queue_points, net->points) < 0)
+		return -ENOMEM;
+	for (uint32_t q = 0; q < net->params.n_queues; q++) {
+		net->queues[q].point = net->queue_points[q];
+		net->queues[q].end = end_of(&net->queue_points[q], net->queue_params[q].wred);
+	}
+	for (uint32_t i = 0; i < net->n_flows; i++)
+		net->flows[i].point = flow_point(net, &net->flows[i]);
+	return 0;
+}
+
+static int
+refuse_ways(const struct fluid_net *net, int rc, struct scenario_fault *fault)
+{
+	snprintf(fault->section, sizeof(fault->section), "fabric");
+	fault->key = "topology";
+	if (rc == -ELOOP)
+		snprintf(fault->expected, sizeof(fault->expected),
+			 "ways of at most 64 hops, without a loop of static routes");
+	else
+		snprintf(fault->expected, sizeof(fault->expected),
+			 "at most %u queues on the ways of all flows; --fluid alone has no limit",
+			 net->most_hops);
+	return -ENOTSUP;
+}
+
+struct fluid_net *
+fluid_net_create(const struct scenario *s, uint32_t most_hops, struct scenario_fault *fault)
+{
+	struct fluid_net *net;
+	int rc;
+
+	if (fluid_net_check(s, fault) < 0) {
+		errno = ENOTSUP;
+		return NULL;
+	}
+	net = calloc(1, sizeof(*net));
+	if (net == NULL)
+		return NULL;
+	net->scenario = s;
+	net->n_flows = count_flows(s);
+	net->most_hops = most_hops;
+	rc = most_hops > 0 && net->n_flows > MOST_FLOWS_OF_A_CLASS * most_hops ? -E2BIG
+									       : allocate(net);
+	if (rc == 0)
+		rc = set_params(net);
+	if (rc == 0)
+		rc = find_points(net);
+	if (rc == -E2BIG || rc == -ELOOP)
+		rc = refuse_ways(net, rc, fault);
+	if (rc < 0) {
+		fluid_net_destroy(net);
+		errno = -rc;
+		return NULL;
+	}
+	return net;
+}
+
+void
+fluid_net_destroy(struct fluid_net *net)
+{
+	if (net == NULL)
+		return;
+	fluid_destroy(net->model);
+	routes_destroy(net->bridge_ways);
+	free(net->flows);
+	free(net->params_of);
+	free(net->pair_of);
+	free(net->senders);
+	free(net->receivers);
+	free(net->flows_of);
+	free(net->uplink_rates_bps);
+	free(net->parts);
+	free(net->classes);
+	free(net->hops);
+	free(net->points);
+	free(net->sent_before);
+	free(net->sent_at_window);
+	free(net->queues);
+	free(net->queue_params);
+	free(net->queue_points);
+	free(net->area_at_window);
+	free(net);
+}
+
+uint32_t
+fluid_net_flow_count(const struct fluid_net *net)
+{
+	return net->n_flows;
+}
+
+const struct fluid_net_flow *
+fluid_net_flow(const struct fluid_net *net, uint32_t index)
+{
+	return &net->flows[index];
+}
+
+uint32_t
+fluid_net_queue_count(const struct fluid_net *net)
+{
+	return net->params.n_queues;
+}
+
+const struct fluid_net_queue *
+fluid_net_queue(const struct fluid_net *net, uint32_t index)
+{
+	return &net->queues[index];
+}
+
+uint64_t
+fluid_net_step_ns(const struct fluid_net *net)
+{
+	return fluid_step_ns(net->model);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/fluid/path.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "fwd/ecmp.h"
+#include "wire/be.h"
+#include "wire/roce.h"
+
+#define IP_PROTO_UDP 17u
+
+/* Bit n of those that are set, from 0. */
+static uint16_t
+nth_port(uint64_t ports, uint32_t n)
+{
+	for (; n > 0; n--)
+		ports &= ports - 1;
+	return (uint16_t)__builtin_ctzll(ports);
+}
+
+int
+path_find(const struct scenario *s, const struct routes *ways, uint16_t from, uint16_t to,
+	  uint16_t udp_sport, struct path_hop hops[PATH_MAX_HOPS])
+{
+	const struct topology *t = s->topology;
+	const struct topology_host *dst = &t->hosts[to - 1];
+	struct field_ip ips[2] = {scenario_host_ip(s, from), scenario_host_ip(s, to)};
+	uint8_t addrs[8], ports[4];
+	struct ecmp_flow flow = {.addrs = addrs, .ip_version = 4, .proto = IP_PROTO_UDP};
+	uint32_t sw = t->hosts[from - 1].sw, subnet = routes_subnet(ways, dst->sw);
+	int n = 0;
+
+	memcpy(addrs, ips[0].addr, 4);
+	memcpy(addrs + 4, ips[1].addr, 4);
+	be16_store(ports, udp_sport);
+	be16_store(ports + 2, ROCE_UDP_PORT);
+	memcpy(&flow.ports, ports, sizeof(flow.ports));
+	for (; sw != dst->sw; sw = topology_peer(t, sw, hops[n - 1].port).node) {
+		uint64_t nearer = routes_ports(ways, sw, subnet);
+		uint32_t choices = (uint32_t)__builtin_popcountll(nearer), choice = 0;
+
+		if (n == PATH_MAX_HOPS - 1)
+			return -ELOOP;
+		/* Of bridges there is one way, or the first of cables side by side. */
+		if (s->routes != NULL && choices > 1)
+			choice = ecmp_pick(ecmp_hash(&flow, scenario_ecmp_seed(s, sw)), choices);
+		hops[n++] = (struct path_hop){sw, nth_port(nearer, choice)};
+	}
+	hops[n++] = (struct path_hop){sw, t->links[dst->link].b.port};
+	return n;
+}

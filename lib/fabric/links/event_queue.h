@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which event source is next? A tournament over all sources: a tree whose leaves are the sources'
+ * next times and in which each node is the earlier of its two children, so the root is the next
+ * event. A change of one time plays that leaf's matches again: a load, a comparison and a store for
+ * each level, without a branch. A heap has half as many levels, and a branch in each that nothing
+ * foretells. Equal times come out in the order of source numbers, so runs repeat on every machine.
+ */
+#ifndef QUENCH_FABRIC_LINKS_EVENT_QUEUE_H
+#define QUENCH_FABRIC_LINKS_EVENT_QUEUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/fixed.h"
+#include "base/units.h"
+
+/*
+ * One word holds time above and source below, so that order is one comparison. Times end at
+ * 2^42 - 2 ns (73 minutes); what is later counts as never.
+ */
+#define EVENT_SOURCE_BITS 22
+#define EVENT_MAX_SOURCES (1u << EVENT_SOURCE_BITS)
+#define EVENT_NEVER ((UINT64_C(1) << (64 - EVENT_SOURCE_BITS)) - 1)
+
+struct event_queue {
+	uint64_t *best;          /* of node i the children are 2i and 2i + 1; the root is 1 */
+	uint32_t unasked_levels; /* always played; above it is asked whether anything has changed */
+	uint32_t n_leaves;       /* a power of two; source s is node n_leaves + s */
+};
+
+struct event {
+	uint64_t at_ns;
+	uint32_t source;
+};
+
+/** All sources [0, n), 0 < n <= EVENT_MAX_SOURCES, start at NEVER_NS. @return 0, -EINVAL, -ENOMEM.
+ */
+int event_queue_init(struct event_queue *q, uint32_t n);
+void event_queue_free(struct event_queue *q);
+
+/* Inline definitions */
+
+static inline uint64_t
+event_queue_pack(uint64_t at_ns, uint32_t source)
+{
+	return (at_ns < EVENT_NEVER ? at_ns : EVENT_NEVER) << EVENT_SOURCE_BITS | source;
+}
+
+static inline struct event
+event_queue_unpack(uint64_t entry)
+{
+	uint64_t at = entry >> EVENT_SOURCE_BITS;
+
+	return (struct event){.at_ns = at == EVENT_NEVER ? NEVER_NS : at,
+			      .source = (uint32_t)(entry & (EVENT_MAX_SOURCES - 1))};
+}
+
+static inline struct event
+event_queue_min(const struct event_queue *q)
+{
+	return event_queue_unpack(q->best[1]);
+}
+
+/** When the next event comes; EVENT_NEVER or later: never. */
+static inline uint64_t
+event_queue_next_ns(const struct event_queue *q)
+{
+	return q->best[1] >> EVENT_SOURCE_BITS;
+}
+
+/** Whose it is. */
+static inline uint32_t
+event_queue_next_source(const struct event_queue *q)
+{
+	return (uint32_t)(q->best[1] & (EVENT_MAX_SOURCES - 1));
+}
+
+/** Would this source, at this time, come before all that is in the queue? */
+static inline bool
+event_queue_is_first(const struct event_queue *q, uint32_t source, uint64_t at_ns)
+{
+	return event_queue_pack(at_ns, source) < q->best[1];
+}
+
+static inline uint64_t
+event_queue_at(const struct event_queue *q, uint32_t source)
+{
+	return event_queue_unpack(q->best[q->n_leaves + source]).at_ns;
+}
+
+/** Move one source to a new time, earlier or later. */
+static inline void
+event_queue_set(struct event_queue *q, uint32_t source, uint64_t at_ns)
+{
+	uint64_t *const best = q->best;
+	uint64_t entry = event_queue_pack(at_ns, source);
+	uint64_t i = (uint64_t)q->n_leaves + source;
+
+	if (best[i] == entry)
+		return;
+	best[i] = entry;
+	for (uint32_t level = q->unasked_levels; level > 0; level--) {
+		entry = min_u64(entry, best[i ^ 1]);
+		i /= 2;
+		best[i] = entry;
+	}
+	while (i > 1) {
+		entry = min_u64(entry, best[i ^ 1]);
+		i /= 2;
+		if (best[i] == entry)
+			return;
+		best[i] = entry;
+	}
+}
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/links/flights.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAST_ROOM 8u
+
+/* What is empty and has no array: only due_ns is ever read, and nothing written. */
+static const struct flight nothing = {.due_ns = NEVER_NS};
+
+void
+flights_init(struct flights *f)
+{
+	f->items = f->head = f->tail = f->last = (struct flight *)(uintptr_t)&nothing;
+}
+
+void
+flights_free(struct flights *f)
+{
+	if (f->items != &nothing)
+		free(f->items);
+	*f = (struct flights){0};
+}
+
+/* Moving at least half of the array to its start is not worth it: it would be full again soon. */
+bool
+flights_make_room(struct flights *f)
+{
+	size_t n = flights_count(f), room = (size_t)(f->last - f->items);
+	struct flight *items = f->items;
+
+	if (2 * n >= room) {
+		room = room == 0 ? LEAST_ROOM : 2 * room;
+		items = aligned_alloc(64, (room + 2) * sizeof(*items));
+		if (items == NULL)
+			return false;
+	}
+	memmove(items, f->head, n * sizeof(*items));
+	if (items != f->items && f->items != &nothing)
+		free(f->items);
+	*f = (struct flights){
+		.items = items, .head = items, .tail = items + n, .last = items + room};
+	return true;
+}

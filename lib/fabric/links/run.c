@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The event loop, window by window.
+ *
+ * Nothing passes from node to node faster than the fastest frame on the shortest cable. So within a
+ * window of that length all that will arrive is on the cables when it begins, and what one node
+ * does matters to no other: each has its share of the window to itself. The results are those of
+ * going through all events in order (Chandy and Misra 1979, conservative simulation with
+ * lookahead); the code and data of a node stay in the first-level caches meanwhile, which hold only
+ * one pipeline at a time.
+ */
+#include <assert.h>
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+#include <rte_branch_prediction.h>
+#include <rte_mbuf.h>
+#include <rte_prefetch.h>
+
+#include "base/fixed.h"
+#include "fabric/links/state.h"
+#include "node/pkt_meta.h"
+
+#define BURST 32
+#define AHEAD 4
+/* What a node's fetch() reads is in so many. */
+#define NODE_LINES 4
+/* So many nodes, and the frames between them, are in the second-level cache anyway. */
+#define FEW_NODES 16
+
+/* An order-sensitive mix (the finalizer of splitmix64). */
+static uint64_t
+mix(uint64_t digest, uint64_t value)
+{
+	digest ^= value;
+	digest *= 0xbf58476d1ce4e5b9ull;
+	return digest ^ digest >> 29;
+}
+
+/*
+ * What tells one frame from another: EtherType, ToS and lengths of an untagged frame, and the last
+ * four bytes, which are an ICRC over nearly all the rest.
+ */
+static uint64_t
+fingerprint(const struct rte_mbuf *m)
+{
+	const char *frame = rte_pktmbuf_mtod(m, const char *);
+	uint64_t head;
+	uint32_t tail;
+
+	if (m->data_len < 20)
+		return 0;
+	memcpy(&head, frame + 12, sizeof(head));
+	memcpy(&tail, frame + m->data_len - sizeof(tail), sizeof(tail));
+	return le64toh(head) ^ (uint64_t)le32toh(tail) << 32;
+}
+
+/* There is no memory to keep a frame. */
+static __rte_noinline void
+lose(struct fabric *f, struct rte_mbuf *m)
+{
+	rte_pktmbuf_free(m);
+	f->no_memory = true;
+}
+
+static inline void
+put(struct fabric *f, struct flights *to, const struct flight *frame)
+{
+	if (unlikely(!flights_push(to, frame)))
+		lose(f, frame->m);
+}
+
+/* A frame has left by an end, and is due at its peer. */
+static inline struct flight
+flight_of(const struct end *e, struct rte_mbuf *m, uint64_t due_ns)
+{
+	return (struct flight){.m = m,
+			       .due_ns = due_ns,
+			       .fingerprint = fingerprint(m),
+			       .pkt_len = m->pkt_len,
+			       .data_off = m->data_off,
+			       .to_port = e->peer_port};
+}
+
+static inline void
+put_on_cable(struct fabric *f, struct end *e, struct rte_mbuf *m, uint64_t due_ns)
+{
+	struct flight frame = flight_of(e, m, due_ns);
+
+	put(f, &e->on_cable, &frame);
+}
+
+/* What arrives from one end at now_ns, into the inbox of its peer. */
+static void
+hand_out(struct fabric *f, uint32_t end, uint64_t now_ns)
+{
+	struct end *e = &f->ends[end];
+	struct flights *inbox = &f->nodes[e->peer_node].inbox;
+	struct cable *cable = e->cable;
+	uint64_t digest = f->stats.digest, bytes = 0, hops = 0, next_ns;
+
+	do {
+		const struct flight *frame = flights_pop(&e->on_cable);
+
+		if (unlikely(cable != NULL))
+			cable_arrive(cable, frame->m, now_ns);
+		digest = mix(digest, now_ns ^ (uint64_t)end << 48);
+		digest = mix(digest, frame->pkt_len);
+		digest = mix(digest, frame->fingerprint);
+		bytes += wire_bytes(frame->pkt_len);
+		hops++;
+		rte_prefetch0(frame + 2);
+		put(f, inbox, frame);
+		next_ns = flights_next_ns(&e->on_cable);
+	} while (unlikely(next_ns <= now_ns));
+	if (next_ns == NEVER_NS)
+		flights_rewind(&e->on_cable);
+	f->stats.digest = digest;
+	f->stats.hop_bytes += bytes;
+	f->stats.packet_hops += hops;
+	event_queue_set(&f->arrivals, end, next_ns);
+	f->turns_ns[e->peer_node] = min_u64(f->turns_ns[e->peer_node], now_ns);
+}
+
+/* A time that has passed means at once. */
+static inline uint64_t
+next_tx_ns(const struct node_slot *slot, uint16_t port, uint64_t now_ns)
+{
+	return max_u64(slot->node->ops->next_ns(slot->node, port), now_ns);
+}
+
+/*
+ * A call into a node may have made work on any of its ports. @return the local number of the end
+ * that is to transmit at once, before all else, and so need not go through the queue; or NO_END.
+ */
+static inline uint32_t
+take_wakes(const struct fabric *f, struct node_slot *slot, uint64_t now_ns)
+{
+	uint32_t at_once = NO_END;
+
+	if (slot->wake_words == 1 && slot->node->wake[0] == 0)
+		return NO_END;
+	for (uint32_t w = 0; w < slot->wake_words; w++) {
+		uint64_t ports = slot->node->wake[w];
+
+		if (ports == 0)
+			continue;
+		slot->node->wake[w] = 0;
+		for (; ports != 0; ports &= ports - 1) {
+			uint32_t port = w * 64 + (unsigned int)__builtin_ctzll(ports);
+			uint32_t local = slot->local_of_port[port];
+			uint64_t next_ns = now_ns;
+			bool first;
+
+			if (local == NO_END)
+				continue;
+			if (at_once != NO_END)
+				event_queue_set(&slot->tx, at_once, now_ns);
+			at_once = NO_END;
+			first = flights_next_ns(&slot->inbox) > now_ns &&
+				event_queue_is_first(&slot->tx, local, now_ns);
+			/* Where the wire is free it mostly may: then it is asked by being called.
+			 */
+			if (!first || f->ends[slot->ends[local]].free_ns > now_ns)
+				next_ns = next_tx_ns(slot, (uint16_t)port, now_ns);
+			if (first && next_ns == now_ns)
+				at_once = local;
+			else
+				event_queue_set(&slot->tx, local, next_ns);
+		}
+	}
+	return at_once;
+}
+
+/* Frames of one length follow each other, and a division takes as long as all the rest. */
+static inline uint64_t
+time_on_wire(struct end *e, uint32_t bytes)
+{
+	if (bytes != e->timed_bytes) {
+		e->timed_bytes = bytes;
+		e->timed_ns = serialization_ns(bytes, e->link.rate_bps);
+	}
+	return e->timed_ns;
+}
+
+void
+fabric_put(struct fabric *f, uint32_t end, struct rte_mbuf *m, uint64_t sent_ns)
+{
+	struct end *e = &f->ends[end];
+	uint64_t due_ns = sent_ns + e->link.delay_ns;
+	size_t n = flights_count(&e->on_cable);
+
+	if (e->cable == NULL) {
+		/* Behind what was put there out of turn. */
+		if (n > 0)
+			due_ns = max_u64(due_ns, e->on_cable.tail[-1].due_ns);
+		put_on_cable(f, e, m, due_ns);
+	} else if (cable_send(e->cable, &m, m->pkt_len + FCS_BYTES, sent_ns) == CABLE_DROPS) {
+		struct flight frame = flight_of(e, m, due_ns);
+
+		if (!cable_queue(e->cable, &e->on_cable, &frame))
+			lose(f, m);
+	} else {
+		rte_pktmbuf_free(m);
+		return;
+	}
+	event_queue_set(&f->arrivals, end, flights_next_ns(&e->on_cable));
+}
+
+/* @return as take_wakes(). */
+static uint32_t
+transmit(struct fabric *f, struct node_slot *slot, uint32_t local, uint64_t now_ns)
+{
+	uint32_t end = slot->ends[local];
+	struct end *e = &f->ends[end];
+	struct rte_mbuf *pkts[BURST];
+	uint16_t n = slot->node->ops->tx(slot->node, e->port, pkts, BURST, now_ns);
+	uint64_t sent_ns = now_ns, next_ns;
+
+	for (uint16_t i = 0; i < n; i++) {
+		sent_ns += time_on_wire(e, wire_bytes(pkts[i]->pkt_len));
+		if (unlikely(e->cable != NULL)) {
+			fabric_put(f, end, pkts[i], sent_ns);
+			continue;
+		}
+		put_on_cable(f, e, pkts[i], sent_ns + e->link.delay_ns);
+	}
+	e->free_ns = sent_ns;
+	if (n > 0 && flights_count(&e->on_cable) == n)
+		event_queue_set(&f->arrivals, end, flights_next_ns(&e->on_cable));
+	slot->node->wake[e->port / 64] &= ~(1ull << e->port % 64);
+	next_ns = next_tx_ns(slot, e->port, now_ns);
+	/* A port that gave nothing must not ask to be called at the same instant for ever. */
+	assert(n > 0 || next_ns > now_ns);
+	event_queue_set(&slot->tx, local, next_ns);
+	return take_wakes(f, slot, now_ns);
+}
+
+/* The lines of a frame that receiving and sending it touch: of one that ends at a host, with its
+ * one cable, the payload too, for the ICRC. */
+static inline void
+prefetch_frame(const struct node_slot *slot, const struct flight *frame)
+{
+	const char *m = (const char *)frame->m;
+	const char *buf = m + sizeof(struct rte_mbuf) + PKT_PRIV_BYTES;
+	const char *data = buf + frame->data_off, *end = data + frame->pkt_len - 1;
+
+	rte_prefetch0(m);
+	rte_prefetch0(m + RTE_CACHE_LINE_SIZE);
+	rte_prefetch0(m + sizeof(struct rte_mbuf));
+	rte_prefetch0(data);
+	rte_prefetch0(end);
+	if (slot->n_ends > 1)
+		return;
+	for (const char *p = data + RTE_CACHE_LINE_SIZE; p < end; p += RTE_CACHE_LINE_SIZE)
+		rte_prefetch0(p);
+}
+
+/* Frames of one port that arrive at one time, the first of the inbox. @return as take_wakes(). */
+static uint32_t
+receive(const struct fabric *f, struct node_slot *slot, uint64_t now_ns)
+{
+	struct flights *inbox = &slot->inbox;
+	uint16_t port = inbox->head->to_port, n = 0;
+	struct rte_mbuf *pkts[BURST];
+
+	if (f->is_large && inbox->tail - inbox->head > AHEAD)
+		prefetch_frame(slot, inbox->head + AHEAD);
+	do {
+		pkts[n++] = flights_pop(inbox)->m;
+	} while (n < BURST && flights_next_ns(inbox) == now_ns && inbox->head->to_port == port);
+	slot->node->ops->rx(slot->node, port, pkts, n, now_ns);
+	return take_wakes(f, slot, now_ns);
+}
+
+/* @return as take_wakes(). */
+static uint32_t
+control(const struct fabric *f, struct node_slot *slot, uint64_t now_ns)
+{
+	slot->control_ns = slot->node->ops->control(slot->node, now_ns);
+	assert(slot->control_ns > now_ns);
+	return take_wakes(f, slot, now_ns);
+}
+
+/* All that a node does up to and including until_ns. At equal times frames arrive first, then ports
+ * transmit in the order of their ends. */
+static void
+run_node(struct fabric *f, struct node_slot *slot, uint64_t until_ns)
+{
+	for (;;) {
+		uint64_t arrival_ns = flights_next_ns(&slot->inbox),
+			 tx_ns = event_queue_next_ns(&slot->tx);
+		uint64_t now_ns = min_u64(min_u64(arrival_ns, tx_ns), slot->control_ns);
+		uint32_t at_once;
+
+		if (now_ns > until_ns)
+			return;
+		if (arrival_ns == now_ns)
+			at_once = receive(f, slot, now_ns);
+		else if (tx_ns == now_ns)
+			at_once = transmit(f, slot, event_queue_next_source(&slot->tx), now_ns);
+		else
+			at_once = control(f, slot, now_ns);
+		while (at_once != NO_END)
+			at_once = transmit(f, slot, at_once, now_ns);
+	}
+}
+
+/* at_once: as take_wakes() returns it. */
+static void
+settle(struct fabric *f, uint32_t node, uint32_t at_once, uint64_t now_ns)
+{
+	struct node_slot *slot = &f->nodes[node];
+
+	while (at_once != NO_END)
+		at_once = transmit(f, slot, at_once, now_ns);
+	f->turns_ns[node] = min_u64(event_queue_min(&slot->tx).at_ns, slot->control_ns);
+}
+
+void
+fabric_poke(struct fabric *f, uint32_t node, uint64_t now_ns)
+{
+	settle(f, node, take_wakes(f, &f->nodes[node], now_ns), now_ns);
+}
+
+void
+fabric_control(struct fabric *f, uint32_t node, uint64_t now_ns)
+{
+	settle(f, node, control(f, &f->nodes[node], now_ns), now_ns);
+}
+
+static void
+start(struct fabric *f)
+{
+	f->started = true;
+	f->is_large = f->n_nodes > FEW_NODES;
+	for (uint32_t i = 0; i < f->n_nodes; i++) {
+		struct node_slot *slot = &f->nodes[i];
+
+		for (uint32_t local = 0; local < slot->n_ends; local++)
+			event_queue_set(&slot->tx, local,
+					next_tx_ns(slot, f->ends[slot->ends[local]].port, 0));
+	}
+}
+
+/* When the first node has something to do; of frames on cables those count that are handed out. */
+static uint64_t
+first_turn_ns(const struct fabric *f)
+{
+	uint64_t first_ns = NEVER_NS;
+
+	for (uint32_t i = 0; i < f->n_nodes; i++)
+		first_ns = min_u64(first_ns, f->turns_ns[i]);
+	return first_ns;
+}
+
+uint64_t
+fabric_next_ns(struct fabric *f)
+{
+	if (!f->started)
+		start(f);
+	return min_u64(event_queue_min(&f->arrivals).at_ns, first_turn_ns(f));
+}
+
+/*
+ * What the turn of a node will need is on its way while others have theirs. Each step reads what
+ * the one before has asked for: the slot, the node and its ends, and what these lead to.
+ */
+static inline void
+fetch_slot(const struct node_slot *slot)
+{
+	rte_prefetch0(slot);
+	rte_prefetch0(&slot->ends);
+}
+
+static inline void
+fetch_node(const struct fabric *f, const struct node_slot *slot)
+{
+	const char *node = (const char *)slot->node;
+
+	for (unsigned int i = 0; i < NODE_LINES; i++)
+		rte_prefetch0(node + i * RTE_CACHE_LINE_SIZE);
+	rte_prefetch0(slot->inbox.head);
+	rte_prefetch0(slot->inbox.head + 2);
+	rte_prefetch0(&slot->tx.best[1]);
+	if (slot->n_ends == 1)
+		rte_prefetch0(&f->ends[slot->ends[0]]);
+}
+
+static inline void
+fetch_content(const struct node_slot *slot)
+{
+	const struct flights *inbox = &slot->inbox;
+
+	if (slot->node->ops->fetch != NULL)
+		slot->node->ops->fetch(slot->node);
+	for (unsigned int i = 0; i < AHEAD && inbox->head + i < inbox->tail; i++)
+		prefetch_frame(slot, inbox->head + i);
+}
+
+static void
+take_turn(struct fabric *f, uint32_t node, uint64_t until_ns)
+{
+	struct node_slot *slot = &f->nodes[node];
+
+	run_node(f, slot, until_ns);
+	flights_rewind(&slot->inbox);
+	f->turns_ns[node] = min_u64(event_queue_min(&slot->tx).at_ns, slot->control_ns);
+}
+
+/* Ends from which something arrives in this window, and the first of it: all at once, as handing
+ * out goes from one to another in the order of time, and has nothing else to do while it waits. */
+static void
+fetch_arrivals(const struct fabric *f, uint64_t until_ns)
+{
+	for (uint32_t end = 0; end < f->n_ends; end++)
+		if (event_queue_at(&f->arrivals, end) <= until_ns)
+			rte_prefetch0(&f->ends[end]);
+	for (uint32_t end = 0; end < f->n_ends; end++) {
+		if (event_queue_at(&f->arrivals, end) > until_ns)
+			continue;
+		rte_prefetch0(f->ends[end].on_cable.head);
+		rte_prefetch0(&f->nodes[f->ends[end].peer_node]);
+	}
+}
+
+static void
+run_window(struct fabric *f, uint64_t until_ns)
+{
+	uint64_t arrival_ns;
+	uint32_t n = 0;
+
+	if (f->is_large)
+		fetch_arrivals(f, until_ns);
+	while ((arrival_ns = event_queue_next_ns(&f->arrivals)) <= until_ns)
+		hand_out(f, event_queue_next_source(&f->arrivals), arrival_ns);
+	for (uint32_t i = 0; i < f->n_nodes; i++) {
+		f->due[n] = i;
+		n += f->turns_ns[i] <= until_ns;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (f->is_large) {
+			if (i + 3 < n)
+				fetch_slot(&f->nodes[f->due[i + 3]]);
+			if (i + 2 < n)
+				fetch_node(f, &f->nodes[f->due[i + 2]]);
+			if (i + 1 < n)
+				fetch_content(&f->nodes[f->due[i + 1]]);
+		}
+		take_turn(f, f->due[i], until_ns);
+	}
+}
+
+int
+fabric_run(struct fabric *f, uint64_t until_ns)
+{
+	until_ns = min_u64(until_ns, EVENT_NEVER - 1);
+	for (;;) {
+		uint64_t first_ns = fabric_next_ns(f);
+
+		if (unlikely(f->no_memory))
+			return -ENOMEM;
+		if (first_ns > until_ns)
+			return 0;
+		run_window(f, min_u64(until_ns, add_sat(first_ns, f->lookahead_ns - 1)));
+	}
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Other parameters in the middle of a run: as programs that run would be told, all of them at one
+ * time, and whole before anything else happens. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "fabric/net/state.h"
+
+/* What events have done to ports stays. */
+static void
+keep_ports(const struct node *sw, struct sw_params *params)
+{
+	bool big_red_switch = params->pfcwd.big_red_switch;
+
+	sw_running_params(sw, params);
+	params->pfcwd.big_red_switch = big_red_switch;
+}
+
+static int
+change_switch(struct net *net, const struct scenario *next, uint32_t i, struct sw_params *params,
+	      uint64_t now_ns)
+{
+	struct node *sw = net->switches[i];
+	struct sw_forwarding *forwarding = NULL;
+	char why[256];
+	int rc = scenario_switch_build(next, i, params);
+
+	if (rc < 0)
+		return rc;
+	keep_ports(sw, params);
+	rc = sw_reload_prepare(sw, params, &forwarding, why, sizeof(why));
+	if (rc == 0) {
+		sw_reload(sw, params, forwarding, now_ns);
+		/* A call without a frame is enough. */
+		sw->ops->rx(sw, 0, NULL, 0, now_ns);
+		fabric_control(net->fabric, i, now_ns);
+		rc = sw_reload_settle(sw) ? 0 : -EBUSY;
+	}
+	scenario_switch_release(next, params);
+	return rc;
+}
+
+static int
+change_switches(struct net *net, const struct scenario_change *change, uint64_t now_ns)
+{
+	struct sw_params *params = malloc(sizeof(*params));
+	struct scenario next = *change->next;
+	int rc = params == NULL ? -ENOMEM : 0;
+
+	/* Routes stay those over the links that are up. */
+	if (net->down != NULL)
+		next.routes = scenario_routes(change->next, net->down);
+	if (net->down != NULL && next.routes == NULL)
+		rc = -ENOMEM;
+	for (uint32_t i = 0; rc == 0 && i < next.topology->n_switches; i++)
+		if (change->switches[i])
+			rc = change_switch(net, &next, i, params, now_ns);
+	if (net->down != NULL)
+		routes_destroy(next.routes);
+	free(params);
+	return rc;
+}
+
+/* By flow_id: flows of both scenarios are the same ones. */
+static struct nic_flow_live *
+live_flows(const struct net *net, const struct scenario *next)
+{
+	struct nic_flow_live *live = calloc(net->n_flows + 1u, sizeof(*live));
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; live != NULL && i < next->n_flows; i++) {
+		const struct flow_params *flow = &next->flows[i];
+
+		for (uint32_t k = 0; k < flow->n_pairs; k++)
+			live[n++] = (struct nic_flow_live){.stopped = flow->stopped,
+							   .rate_cap_bps = flow->rate_cap_bps,
+							   .load_bps = flow->load_bps};
+	}
+	return live;
+}
+
+static int
+change_hosts(struct net *net, const struct scenario *next, uint64_t now_ns)
+{
+	const struct topology *t = net->scenario->topology;
+	struct nic_reload reload = {.n_flows = net->n_flows, .flows = live_flows(net, next)};
+
+	if (reload.flows == NULL)
+		return -ENOMEM;
+	for (uint16_t h = 1; h <= t->n_hosts; h++) {
+		struct node *host = net->hosts[h - 1];
+
+		reload.params = net_host_params(next, h);
+		nic_reload(host, &reload);
+		while (!nic_reload_is_done(host))
+			host->ops->rx(host, 0, NULL, 0, now_ns);
+		fabric_poke(net->fabric, topology_host_node(t, h), now_ns);
+	}
+	free((void *)(uintptr_t)reload.flows);
+	return 0;
+}
+
+int
+net_change(struct net *net, const struct scenario_change *change, uint64_t now_ns)
+{
+	int rc = change_switches(net, change, now_ns);
+
+	return rc == 0 && change->hosts ? change_hosts(net, change->next, now_ns) : rc;
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A scenario built, and taken down. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <rte_common.h>
+#include <rte_mempool.h>
+
+#include "base/fixed.h"
+#include "fabric/net/fail.h"
+#include "fabric/net/state.h"
+#include "fabric/topology/host_list.h"
+#include "node/pkt_pool.h"
+
+#define CLONE_MBUFS 4096
+
+static uint16_t
+largest_mtu(const struct scenario *s)
+{
+	uint16_t mtu = 256;
+
+	for (uint32_t i = 0; i < s->n_flows; i++)
+		if (s->flows[i].mtu_bytes > mtu)
+			mtu = s->flows[i].mtu_bytes;
+	return mtu;
+}
+
+static struct rte_mempool *
+plain_pool(const char *name, uint32_t n, uint16_t largest_frame)
+{
+	return pkt_pool_create(&(struct pkt_pool_params){.name = name,
+							 .n_mbufs = n,
+							 .largest_frame = largest_frame,
+							 .socket = SOCKET_ID_ANY});
+}
+
+static int
+create_pools(struct net *net, char *why, unsigned int why_size)
+{
+	const struct scenario *s = net->scenario;
+	uint16_t mtu = largest_mtu(s), frame = nic_largest_frame(mtu);
+	uint64_t n = scenario_backing_frames(s);
+	bool sends = false;
+
+	for (uint32_t i = 0; i < s->n_events; i++) {
+		sends |= s->events[i].action == EVENT_SEND || s->events[i].action == EVENT_CORRUPT;
+		for (uint32_t k = 0; k < s->events[i].send.n; k++)
+			frame = (uint16_t)RTE_MAX(frame, s->events[i].send.frames[k].n_bytes);
+	}
+	net->data = nic_data_pool_create("lab_data", (uint32_t)n, mtu, SOCKET_ID_ANY);
+	net->control = plain_pool("lab_control", (uint32_t)n, 128);
+	net->frames = plain_pool("lab_frames", CLONE_MBUFS + (uint32_t)(sends ? n : 0), frame);
+	net->clones = plain_pool("lab_clones", CLONE_MBUFS, 0);
+	net->payloads = nic_payloads_create();
+	if (!net->data || !net->control || !net->frames || !net->clones || !net->payloads)
+		return net_fail(why, why_size, "no memory for %" PRIu64 " packets", 2 * n);
+	return 0;
+}
+
+/* QPs of each host, by its number. @return owned by the caller, or NULL. */
+static uint32_t *
+count_qps(const struct scenario *s)
+{
+	uint32_t *n = calloc(s->topology->n_hosts + 1, sizeof(*n));
+
+	for (uint32_t i = 0; n != NULL && i < s->n_flows; i++) {
+		const struct flow_params *flow = &s->flows[i];
+
+		for (uint32_t k = 0; k < flow->n_pairs; k++) {
+			n[flow->pairs[k].src] += flow->qp_count;
+			n[flow->pairs[k].dst] += flow->qp_count;
+		}
+	}
+	return n;
+}
+
+static int
+create_switches(struct net *net, char *why, unsigned int why_size)
+{
+	const struct scenario *s = net->scenario;
+	struct sw_pools pools = {.frames = net->frames, .clones = net->clones};
+	struct sw_params *params = malloc(sizeof(*params));
+	int rc = 0;
+
+	if (params == NULL)
+		return net_fail(why, why_size, "no memory");
+	for (uint32_t i = 0; rc == 0 && i < s->topology->n_switches; i++) {
+		if (scenario_switch_build(s, i, params) < 0) {
+			rc = net_fail(why, why_size, "switch %s: no memory for its tables",
+				      s->topology->switches[i].name);
+			break;
+		}
+		net->switches[i] = sw_create(params, &pools);
+		if (net->switches[i] == NULL)
+			rc = net_fail(why, why_size, "switch %s: %s", s->topology->switches[i].name,
+				      strerror(errno));
+		scenario_switch_release(s, params);
+	}
+	free(params);
+	return rc;
+}
+
+static int
+create_host(struct net *net, uint16_t h, uint32_t qps, bool slow, char *why, unsigned int why_size)
+{
+	struct nic_pools pools = {
+		.data = net->data, .control = net->control, .payloads = net->payloads};
+	struct nic_params p = net_host_params(net->scenario, h);
+
+	if (!slow)
+		p.receiver.drain_rate_bps = 0;
+	p.max_qps = qps > 0 ? qps : 1;
+	net->hosts[h - 1] = nic_create(&p, &pools);
+	if (net->hosts[h - 1] == NULL)
+		return net_fail(why, why_size, "host %u: %s", h, strerror(errno));
+	return 0;
+}
+
+static int
+create_hosts(struct net *net, char *why, unsigned int why_size)
+{
+	const struct scenario *s = net->scenario;
+	uint16_t slow[TOPOLOGY_MAX_HOSTS];
+	int32_t n_slow = host_list_parse(s->topology, s->fabric.slow_hosts, slow), next = 0;
+	uint32_t *qps = count_qps(s);
+	int rc = 0;
+
+	if (qps == NULL)
+		return net_fail(why, why_size, "no memory");
+	for (uint16_t h = 1; rc == 0 && h <= s->topology->n_hosts; h++) {
+		bool is_slow = next < n_slow && slow[next] == h;
+
+		next += is_slow;
+		rc = create_host(net, h, qps[h], is_slow, why, why_size);
+	}
+	free(qps);
+	return rc;
+}
+
+/* Nodes of the fabric have the graph's numbers. */
+static int
+connect_all(struct net *net, char *why, unsigned int why_size)
+{
+	const struct topology *t = net->scenario->topology;
+	int rc = 0;
+
+	for (uint32_t i = 0; rc >= 0 && i < t->n_switches; i++)
+		rc = fabric_add_node(net->fabric, net->switches[i]);
+	for (uint32_t i = 0; rc >= 0 && i < t->n_hosts; i++)
+		rc = fabric_add_node(net->fabric, net->hosts[i]);
+	for (uint32_t i = 0; rc >= 0 && i < t->n_links; i++) {
+		const struct topology_link *l = &t->links[i];
+
+		rc = fabric_connect(net->fabric, (struct fabric_end){l->a.node, l->a.port},
+				    (struct fabric_end){l->b.node, l->b.port}, &l->cable);
+	}
+	return rc < 0 ? net_fail(why, why_size, "the fabric does not connect: %s", strerror(-rc))
+		      : 0;
+}
+
+/* Bridges know all hosts, as if each had spoken. */
+static int
+teach_bridges(struct net *net, char *why, unsigned int why_size)
+{
+	const struct topology *t = net->scenario->topology;
+	struct routes *ways = net->scenario->routes == NULL ? routes_create(t, NULL) : NULL;
+	int rc = 0;
+
+	if (net->scenario->routes != NULL)
+		return 0;
+	if (ways == NULL)
+		return net_fail(why, why_size, "no memory");
+	for (uint32_t sw = 0; sw < t->n_switches; sw++) {
+		for (uint16_t h = 1; rc == 0 && h <= t->n_hosts; h++) {
+			uint16_t domain = scenario_host_domain(net->scenario, h);
+			const struct topology_host *host = &t->hosts[h - 1];
+			uint16_t port = t->links[host->link].b.port;
+			uint8_t mac[6];
+
+			if (host->sw != sw)
+				port = (uint16_t)__builtin_ctzll(
+					routes_ports(ways, sw, routes_subnet(ways, host->sw)));
+			scenario_host_mac(h, mac);
+			/* A host without VLAN is nowhere, and a routed port has no table. */
+			if (domain >= SW_PORT_DOMAIN ||
+			    (domain == 0 && net->scenario->sw.vlan_filtering))
+				continue;
+			if (sw_learn(net->switches[sw], domain, mac, port, 0) < 0)
+				rc = net_fail(why, why_size,
+					      "forwarding table of %s is full at host %u",
+					      t->switches[sw].name, h);
+		}
+	}
+	routes_destroy(ways);
+	return rc;
+}
+
+static uint32_t
+count_pairs(const struct scenario *s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->n_flows; i++)
+		n += s->flows[i].n_pairs;
+	return n;
+}
+
+static int
+build(struct net *net, char *why, unsigned int why_size)
+{
+	const struct topology *t = net->scenario->topology;
+
+	net->switches = calloc(t->n_switches, sizeof(struct node *));
+	net->hosts = calloc(t->n_hosts, sizeof(struct node *));
+	net->flows = calloc(count_pairs(net->scenario), sizeof(*net->flows));
+	net->fabric = fabric_create(t->n_switches + t->n_hosts, t->n_links);
+	if (net->switches == NULL || net->hosts == NULL || net->flows == NULL ||
+	    net->fabric == NULL)
+		return net_fail(why, why_size, "no memory");
+	if (create_pools(net, why, why_size) < 0 || create_switches(net, why, why_size) < 0 ||
+	    create_hosts(net, why, why_size) < 0 || connect_all(net, why, why_size) < 0 ||
+	    teach_bridges(net, why, why_size) < 0)
+		return -1;
+	return net_create_flows(net, why, why_size);
+}
+
+struct net *
+net_create(const struct scenario *s, char *why, unsigned int why_size)
+{
+	struct net *net = calloc(1, sizeof(*net));
+
+	if (net == NULL) {
+		net_fail(why, why_size, "no memory");
+		return NULL;
+	}
+	net->scenario = s;
+	if (build(net, why, why_size) < 0) {
+		net_destroy(net);
+		return NULL;
+	}
+	return net;
+}
+
+void
+net_destroy(struct net *net)
+{
+	if (net == NULL)
+		return;
+	fabric_destroy(net->fabric);
+	for (uint32_t i = 0; net->switches != NULL && i < net->scenario->topology->n_switches; i++)
+		if (net->switches[i] != NULL)
+			sw_destroy(net->switches[i]);
+	for (uint32_t i = 0; net->hosts != NULL && i < net->scenario->topology->n_hosts; i++)
+		if (net->hosts[i] != NULL)
+			nic_destroy(net->hosts[i]);
+	nic_payloads_destroy(net->payloads);
+	pkt_pool_destroy(net->clones);
+	pkt_pool_destroy(net->frames);
+	pkt_pool_destroy(net->control);
+	pkt_pool_destroy(net->data);
+	free(net->down);
+	free(net->flows);
+	free(net->hosts);
+	free(net->switches);
+	free(net);
+}

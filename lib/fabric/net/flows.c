@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The QPs of all flows, and what they have done. */
+#include "fabric/net/fail.h"
+#include "fabric/net/state.h"
+
+#include <errno.h>
+
+static int64_t
+add_qp(struct net *net, uint16_t at, uint16_t peer, uint32_t peer_qpn, bool requester,
+       const struct flow_params *flow, const struct flow_pair *pair)
+{
+	struct nic_qp_params qp = {
+		.peer_ip = scenario_host_ip(net->scenario, peer),
+		.peer_qpn = peer_qpn,
+		.requester = requester,
+		.mtu_bytes = flow->mtu_bytes,
+		.verb = flow->verb,
+		.flow_id = net->n_flows - 1,
+		.base_rtt_ns = flow->base_rtt_ns,
+		.work = flow->work,
+		.has_dscp = flow->dscp >= 0,
+		.dscp = flow->dscp >= 0 ? (uint8_t)flow->dscp : 0,
+		.max_recv_wr = requester ? 0 : flow->max_recv_wr,
+		.post_recv_ns = requester ? 0 : flow->post_recv_ns,
+		.rate_cap_bps = flow->rate_cap_bps,
+		.stopped = flow->stopped,
+	};
+
+	if (flow->pattern == FLOW_TRACE) {
+		qp.work.message_bytes = pair->bytes;
+		qp.work.start_ns = pair->at_ns;
+	}
+	/* QPs of all hosts are numbered alike: the host makes their messages its own. */
+	qp.seed = flow->seed + (net->scenario->fabric.seed << 32) + ((uint64_t)at << 16);
+	scenario_next_hop_mac(net->scenario, at, peer, qp.peer_mac);
+	return nic_add_qp(net->hosts[at - 1], &qp, 0);
+}
+
+/* @return 0, or -errno of a QP or its trace. QPs of both ends are numbered in the order in which
+ * they are added, so each end's next number is known. */
+static int
+add_flow(struct net *net, const struct flow_params *params, uint32_t index)
+{
+	const struct flow_pair *pair = &params->pairs[index];
+	struct net_flow *flow = &net->flows[net->n_flows++];
+
+	*flow = (struct net_flow){
+		.src = pair->src,
+		.dst = pair->dst,
+		.src_qp = nic_qp_count(net->hosts[pair->src - 1]),
+		.dst_qp = nic_qp_count(net->hosts[pair->dst - 1]),
+		.qps = params->qp_count,
+		.params = params,
+	};
+	scenario_flow_title(params, index, flow->name);
+	for (uint16_t i = 0; i < params->qp_count; i++) {
+		int64_t at_src = add_qp(net, pair->src, pair->dst, FIRST_QPN + flow->dst_qp + i,
+					true, params, pair);
+		int64_t at_dst = add_qp(net, pair->dst, pair->src, FIRST_QPN + flow->src_qp + i,
+					false, params, pair);
+
+		int rc = 0;
+
+		if (at_src < 0 || at_dst < 0)
+			return (int)(at_src < 0 ? at_src : at_dst);
+		if (i < params->trace_qps)
+			rc = nic_trace_qp(net->hosts[net_flow_sender(flow).host - 1],
+					  net_flow_sender(flow).first_qp + i, NIC_TRACE_ROWS);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+/* Of the last n flows, a ring: what a host sends on waits for what the one before has sent it. */
+static int
+chain_ring(struct net *net, uint32_t n)
+{
+	const struct net_flow *ring = &net->flows[net->n_flows - n];
+
+	for (uint32_t k = 0; k < n; k++) {
+		const struct net_flow *flow = &ring[k], *before = &ring[(k + n - 1) % n];
+
+		for (uint16_t i = 0; i < flow->qps; i++)
+			if (nic_chain(net->hosts[flow->src - 1], flow->src_qp + i,
+				      before->dst_qp + i) < 0)
+				return -1;
+	}
+	return 0;
+}
+
+int
+net_create_flows(struct net *net, char *why, unsigned int why_size)
+{
+	const struct scenario *s = net->scenario;
+
+	for (uint32_t i = 0; i < s->n_flows; i++) {
+		const struct flow_params *flow = &s->flows[i];
+
+		for (uint32_t k = 0; k < flow->n_pairs; k++) {
+			int rc = add_flow(net, flow, k);
+
+			if (rc < 0)
+				return net_fail(why, why_size, "flow %s: %s", flow->name,
+						rc == -ENOMEM ? "no memory for its QPs"
+							      : "a QP or its trace is refused");
+		}
+		if (flow->pattern == FLOW_ALL_REDUCE && chain_ring(net, flow->n_pairs) < 0)
+			return net_fail(why, why_size, "flow %s: no memory", flow->name);
+	}
+	return 0;
+}
+
+uint32_t
+net_flow_count(const struct net *net)
+{
+	return net->n_flows;
+}
+
+const struct net_flow *
+net_flow(const struct net *net, uint32_t index)
+{
+	return &net->flows[index];
+}
+
+struct net_end
+net_flow_sender(const struct net_flow *flow)
+{
+	if (flow->params->verb == NIC_READ)
+		return (struct net_end){flow->dst, flow->dst_qp};
+	return (struct net_end){flow->src, flow->src_qp};
+}
+
+struct net_end
+net_flow_receiver(const struct net_flow *flow)
+{
+	if (flow->params->verb == NIC_READ)
+		return (struct net_end){flow->src, flow->src_qp};
+	return (struct net_end){flow->dst, flow->dst_qp};
+}
+
+void
+net_flow_info(const struct net *net, uint32_t index, struct nic_qp_info *at_sender,
+	      struct nic_qp_info *at_receiver)
+{
+	const struct net_flow *flow = &net->flows[index];
+	struct net_end from = net_flow_sender(flow), to = net_flow_receiver(flow);
+	struct nic_flow_info sender = {0}, receiver = {0};
+
+	nic_flow_info(net_host(net, from.host), index, &sender);
+	nic_flow_info(net_host(net, to.host), index, &receiver);
+	*at_sender = sender.sum;
+	*at_receiver = receiver.sum;
+}
+
+const struct nic_times *
+net_flow_times(const struct net *net, uint32_t index)
+{
+	return nic_flow_times(net_host(net, net->flows[index].src), index);
+}
+
+const struct nic_pacing *
+net_flow_pacing(const struct net *net, uint32_t index)
+{
+	return nic_flow_pacing(net_host(net, net_flow_sender(&net->flows[index]).host), index);
+}
+
+uint64_t
+net_flow_paused_ns(const struct net *net, uint32_t index, uint64_t now_ns)
+{
+	uint16_t host = net_flow_sender(&net->flows[index]).host;
+
+	return nic_flow_paused_ns(net_host(net, host), index, now_ns);
+}
+
+const struct nic_trace *
+net_trace_of(const struct net *net, uint32_t index, uint16_t qp)
+{
+	struct net_end from = net_flow_sender(&net->flows[index]);
+	const struct nic_traces *traces = nic_traces(net->hosts[from.host - 1]);
+
+	for (uint32_t i = 0; i < traces->n; i++)
+		if (traces->index[i] == from.first_qp + qp)
+			return traces->trace[i];
+	return NULL;
+}
+
+int
+net_trace_qp(struct net *net, uint32_t index, uint16_t qp)
+{
+	struct net_end from = net_flow_sender(&net->flows[index]);
+
+	if (net_trace_of(net, index, qp) != NULL)
+		return 0;
+	return nic_trace_qp(net->hosts[from.host - 1], from.first_qp + qp, NIC_TRACE_ROWS);
+}

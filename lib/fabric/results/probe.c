@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/results/probe.h"
+#include "fabric/results/probe_state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fixed.h"
+#include "base/hist.h"
+#include "base/units.h"
+
+/* Queues that are read at each tick before ticks grow apart: reading them is what takes time. */
+#define QUEUES_PER_US 256u
+
+/* On one switch: the port of the host that most QPs send data to, the lowest of equals. */
+static uint16_t
+most_wanted_port(const struct net *net)
+{
+	uint32_t wanted[SW_MAX_PORTS] = {0};
+	uint16_t best = 0;
+
+	for (uint32_t i = 0; i < net_flow_count(net); i++)
+		wanted[net_flow_receiver(net_flow(net, i)).host - 1] += net_flow(net, i)->qps;
+	for (uint16_t port = 1; port < SW_MAX_PORTS; port++)
+		if (wanted[port] > wanted[best])
+			best = port;
+	return best;
+}
+
+/* Each port of a switch by its number in the list of all. */
+static int
+list_queues(struct probe *p)
+{
+	const struct topology *t = scenario_of(p)->topology;
+	uint8_t queue =
+		qos_map_classify(&scenario_of(p)->sw.qos, scenario_of(p)->nic.data_dscp, -1).queue;
+	uint32_t n = 0;
+
+	p->first_queue = calloc(t->n_switches + 1, sizeof(*p->first_queue));
+	if (p->first_queue == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < t->n_switches; i++)
+		p->first_queue[i + 1] = p->first_queue[i] + t->switches[i].n_ports;
+	p->n_queues = p->first_queue[t->n_switches];
+	p->queues = calloc(p->n_queues, sizeof(*p->queues));
+	if (p->queues == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < t->n_switches; i++)
+		for (uint16_t port = 0; port < t->switches[i].n_ports; port++)
+			p->queues[n++] = (struct probe_queue){.node = net_switch(p->net, i),
+							      .sw = i,
+							      .port = port,
+							      .queue = queue};
+	/* Of one switch the queue that matters is known, and only it is read. */
+	p->one = t->n_switches == 1;
+	if (p->one)
+		p->bottleneck = most_wanted_port(p->net);
+	p->tick_ns = PROBE_TICK_NS * (p->one ? 1 : (p->n_queues - 1) / QUEUES_PER_US + 1);
+	return 0;
+}
+
+struct probe *
+probe_create(struct net *net)
+{
+	struct probe *p = calloc(1, sizeof(*p));
+	uint32_t flows = net_flow_count(net);
+
+	if (p == NULL)
+		return NULL;
+	p->net = net;
+	p->window = calloc(flows, sizeof(*p->window));
+	p->last = calloc(flows, sizeof(*p->last));
+	p->samples = calloc(flows, sizeof(*p->samples));
+	if (p->window == NULL || p->last == NULL || p->samples == NULL || list_queues(p) < 0) {
+		probe_destroy(p);
+		errno = ENOMEM;
+		return NULL;
+	}
+	p->last_pause_ns = NEVER_NS;
+	return p;
+}
+
+void
+probe_destroy(struct probe *p)
+{
+	if (p == NULL)
+		return;
+	for (uint32_t i = 0; p->queues != NULL && i < p->n_queues; i++)
+		free(p->queues[i].hist);
+	events_destroy(p->events);
+	free(p->queues);
+	free(p->first_queue);
+	free(p->samples);
+	free(p->last);
+	free(p->window);
+	free(p);
+}
+
+uint64_t
+probe_port_wire_bytes(const struct probe_queue *q)
+{
+	const struct sw_port_stats *stats = sw_port_stats(q->node, q->port);
+
+	return stats->tx_bytes + stats->tx_packets * GAP_BYTES;
+}
+
+uint64_t
+probe_port_rx_wire_bytes(const struct probe_queue *q)
+{
+	const struct sw_port_stats *stats = sw_port_stats(q->node, q->port);
+
+	return stats->rx_bytes + stats->rx_packets * GAP_BYTES;
+}
+
+uint64_t
+probe_pause_frames(const struct probe *p)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < p->n_queues; i++)
+		n += sw_port_stats(p->queues[i].node, p->queues[i].port)->tx_pause_frames;
+	return n;
+}
+
+static void
+open_window(struct probe *p)
+{
+	p->measuring = true;
+	for (uint32_t i = 0; i < p->n_queues; i++) {
+		p->queues[i].window_wire_bytes = probe_port_wire_bytes(&p->queues[i]);
+		p->queues[i].window_rx_wire_bytes = probe_port_rx_wire_bytes(&p->queues[i]);
+	}
+	p->window_pause_frames = probe_pause_frames(p);
+	for (uint32_t i = 0; i < net_flow_count(p->net); i++) {
+		struct nic_qp_info src, dst;
+
+		net_flow_info(p->net, i, &src, &dst);
+		p->window[i] = (struct flow_mark){src.tx_wire_bytes, dst.rx_payload_bytes};
+	}
+}
+
+/* @return false: no memory. */
+static bool
+look_at_queue(struct probe_queue *q, bool weighs)
+{
+	uint64_t bytes = sw_queue_bytes(q->node, q->port, q->queue);
+
+	if (bytes > q->peak_bytes)
+		q->peak_bytes = bytes;
+	/* Empty is what is left when all others are counted. */
+	if (!weighs || bytes == 0)
+		return true;
+	if (q->hist == NULL)
+		q->hist = calloc(1, sizeof(*q->hist));
+	if (q->hist == NULL)
+		return false;
+	hist_add(q->hist, bytes, 1);
+	return true;
+}
+
+/* At each stop of the run; only those of equal distance have equal weight in mean and quantiles. */
+static bool
+look(struct probe *p, uint64_t now_ns, bool weighs)
+{
+	uint64_t pauses = probe_pause_frames(p);
+	uint32_t first = p->one ? p->bottleneck : 0, end = p->one ? first + 1 : p->n_queues;
+	bool ok = true;
+
+	if (pauses != p->pause_frames)
+		p->last_pause_ns = now_ns;
+	p->pause_frames = pauses;
+	weighs = weighs && p->measuring;
+	for (uint32_t i = first; i < end; i++)
+		ok &= look_at_queue(&p->queues[i], weighs);
+	p->ticks += weighs;
+	return ok;
+}
+
+uint64_t
+probe_bps(uint64_t bytes, uint64_t ns)
+{
+	return ns ? mul_div(bytes, 8 * NS_PER_SEC, ns) : 0;
+}
+
+static void
+take_flow_samples(struct probe *p, uint64_t now_ns)
+{
+	uint64_t ns = now_ns - p->previous_ns;
+
+	for (uint32_t i = 0; i < net_flow_count(p->net); i++) {
+		struct nic_qp_info src, dst;
+
+		net_flow_info(p->net, i, &src, &dst);
+		p->samples[i] = (struct flow_sample){
+			.wire_rate_bps =
+				probe_bps(src.tx_wire_bytes - p->last[i].tx_wire_bytes, ns),
+			.goodput_bps =
+				probe_bps(dst.rx_payload_bytes - p->last[i].rx_payload_bytes, ns),
+			.src = src,
+			.dst = dst,
+		};
+		p->last[i] = (struct flow_mark){src.tx_wire_bytes, dst.rx_payload_bytes};
+	}
+}
+
+static bool
+take_sample(struct probe *p, probe_sample_fn sample, void *arg, uint64_t now_ns)
+{
+	bool go_on = true;
+
+	if (sample != NULL) {
+		take_flow_samples(p, now_ns);
+		go_on = sample(arg, p, now_ns);
+	}
+	p->previous_ns = now_ns;
+	for (uint32_t i = 0; i < p->n_queues; i++)
+		p->queues[i].peak_bytes = 0;
+	return go_on;
+}
+
+/* The next time at which something has to be read: ticks, samples, both ends of the measured
+ * window. */
+static uint64_t
+next_stop_ns(const struct probe *p, uint64_t now_ns, uint64_t next_sample_ns)
+{
+	const struct fabric_params *params = &scenario_of(p)->fabric;
+	uint64_t tick_ns = (now_ns / p->tick_ns + 1) * p->tick_ns;
+	uint64_t stop_ns = min_u64(min_u64(tick_ns, next_sample_ns), params->duration_ns);
+
+	return p->measuring ? stop_ns : min_u64(stop_ns, params->measure_from_ns);
+}
+
+/* Up to now_ns, with a stop at each event. */
+static int
+run_to(struct probe *p, uint64_t now_ns)
+{
+	int rc = 0;
+
+	while (rc == 0 && events_next_ns(p->events) <= now_ns) {
+		uint64_t event_ns = events_next_ns(p->events);
+
+		rc = fabric_run(net_fabric(p->net), event_ns);
+		if (rc == 0)
+			rc = events_run(p->events, event_ns);
+	}
+	return rc == 0 ? fabric_run(net_fabric(p->net), now_ns) : rc;
+}
+
+const struct events *
+probe_events(const struct probe *p)
+{
+	return p->events;
+}
+
+bool
+probe_run(struct probe *p, probe_sample_fn sample, probe_sample_fn progress,
+	  events_report_fn report, void *arg)
+{
+	const struct fabric_params *params = &scenario_of(p)->fabric;
+	uint64_t next_sample_ns = params->sample_ns;
+	uint64_t progress_step_ns = params->duration_ns / 100 + 1;
+	uint64_t next_progress_ns = progress_step_ns;
+
+	p->events = events_create(p->net, report, arg);
+	if (p->events == NULL)
+		return false;
+	if (params->measure_from_ns == 0)
+		open_window(p);
+	for (uint64_t now = 0; now < params->duration_ns;) {
+		now = next_stop_ns(p, now, next_sample_ns);
+		if (run_to(p, now) < 0 ||
+		    !look(p, now, now % p->tick_ns == 0 || now == params->duration_ns))
+			return false;
+		if (now == params->measure_from_ns)
+			open_window(p);
+		if (now == next_sample_ns || now == params->duration_ns) {
+			if (!take_sample(p, sample, arg, now))
+				return false;
+			next_sample_ns = now + params->sample_ns;
+		}
+		if (progress != NULL && (now >= next_progress_ns || now == params->duration_ns)) {
+			if (!progress(arg, p, now))
+				return false;
+			next_progress_ns = now + progress_step_ns;
+		}
+	}
+	return true;
+}
+
+const struct flow_sample *
+probe_flow_sample(const struct probe *p, uint32_t flow)
+{
+	return &p->samples[flow];
+}
+
+uint64_t
+probe_queue_peak_bytes(const struct probe *p, uint32_t sw, uint16_t port, uint8_t queue)
+{
+	const struct probe_queue *q = &p->queues[p->first_queue[sw] + port];
+	uint64_t bytes = sw_queue_bytes(q->node, port, queue);
+
+	return queue == q->queue ? max_u64(q->peak_bytes, bytes) : bytes;
+}
+
+struct net *
+probe_net(const struct probe *p)
+{
+	return p->net;
+}

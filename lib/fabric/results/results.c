@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From what a probe has seen to the results of a run, and their digest. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fixed.h"
+#include "base/units.h"
+#include "fabric/results/probe.h"
+#include "fabric/results/probe_state.h"
+
+/*
+ * Jain, Chiu, Hawe 1984: (sum x)^2 / (n sum x^2). All hosts together send less than 2^46 bit/s,
+ * whose square times 10^6 has 112 bits, and so has the product of the squares with 2^18 flows at
+ * the most.
+ */
+static uint32_t
+jain_ppm(const struct flow_result *flows, uint32_t n)
+{
+	unsigned __int128 sum = 0, squares = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		sum += flows[i].wire_rate_bps;
+		squares += (unsigned __int128)flows[i].wire_rate_bps * flows[i].wire_rate_bps;
+	}
+	if (squares == 0)
+		return 0;
+	return (uint32_t)(sum * sum * 1000000 / (squares * n));
+}
+
+/* The requester knows; of UD only the receiver does. */
+static uint64_t
+messages_completed(const struct flow_result *r)
+{
+	switch (r->flow->params->verb) {
+	case NIC_READ:
+		return r->dst.tx_messages;
+	case NIC_UD_SEND:
+		return r->dst.rx_messages;
+	default:
+		return r->src.tx_messages;
+	}
+}
+
+static void
+flow_results(const struct probe *p, struct run_result *out, uint64_t window_ns)
+{
+	for (uint32_t i = 0; i < out->n_flows; i++) {
+		struct flow_result *r = &out->flows[i];
+
+		net_flow_info(p->net, i, &r->src, &r->dst);
+		r->flow = net_flow(p->net, i);
+		r->wire_rate_bps =
+			probe_bps(r->src.tx_wire_bytes - p->window[i].tx_wire_bytes, window_ns);
+		r->goodput_bps = probe_bps(r->dst.rx_payload_bytes - p->window[i].rx_payload_bytes,
+					   window_ns);
+		r->messages_completed = messages_completed(r);
+		r->error = r->src.error || r->dst.error;
+	}
+}
+
+/* The queue that was longest in the mean; of one switch the one that was watched. */
+static uint32_t
+find_bottleneck(const struct probe *p)
+{
+	uint32_t best = p->bottleneck;
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; !p->one && i < p->n_queues; i++) {
+		const struct hist *hist = p->queues[i].hist;
+
+		if (hist != NULL && hist->sum > most) {
+			most = hist->sum;
+			best = i;
+		}
+	}
+	return best;
+}
+
+static struct queue_result
+queue_result(const struct probe *p, uint32_t index, uint64_t window_ns)
+{
+	const struct probe_queue *q = &p->queues[index];
+	const struct topology *t = scenario_of(p)->topology;
+	uint64_t rate_bps = t->links[t->switches[q->sw].link[q->port]].cable.rate_bps;
+	uint64_t capacity = mul_div(rate_bps, window_ns, 8 * NS_PER_SEC);
+	uint64_t sent = probe_port_wire_bytes(q) - q->window_wire_bytes;
+	uint64_t received = probe_port_rx_wire_bytes(q) - q->window_rx_wire_bytes;
+	struct queue_result r = {
+		.sw = q->sw,
+		.port = q->port,
+		.queue = q->queue,
+		.link_use_ppm = capacity ? (uint32_t)mul_div(sent, 1000000, capacity) : 0,
+		.rx_link_use_ppm = capacity ? (uint32_t)mul_div(received, 1000000, capacity) : 0,
+		.ecn_marked_packets =
+			sw_port_stats(q->node, q->port)->queue[q->queue].ecn_marked_packets,
+	};
+
+	r.watched = !p->one || index == p->bottleneck;
+	if (q->hist == NULL)
+		return r;
+	r.sum_bytes = q->hist->sum;
+	r.mean_bytes = r.sum_bytes / p->ticks;
+	r.max_bytes = q->hist->max;
+	/* Once; count then has them. */
+	hist_add(q->hist, 0, p->ticks - q->hist->count);
+	r.p50_bytes = hist_quantile(q->hist, 50);
+	r.p99_bytes = hist_quantile(q->hist, 99);
+	return r;
+}
+
+/* FNV-1a over the integers of the results, on top of the hop-by-hop digest. */
+static uint64_t
+digest_bytes(uint64_t digest, const void *data, size_t n)
+{
+	const uint8_t *bytes = data;
+
+	for (size_t i = 0; i < n; i++)
+		digest = (digest ^ bytes[i]) * 0x100000001b3ull;
+	return digest;
+}
+
+static uint64_t
+digest_u64(uint64_t digest, uint64_t value)
+{
+	uint8_t bytes[8];
+
+	for (int i = 0; i < 8; i++)
+		bytes[i] = (uint8_t)(value >> 8 * i);
+	return digest_bytes(digest, bytes, sizeof(bytes));
+}
+
+static uint64_t
+digest_qp(uint64_t d, const struct nic_qp_info *q)
+{
+	const uint64_t values[] = {
+		q->rate_bps,      q->target_rate_bps,
+		q->alpha_q32,     q->tx_wire_bytes,
+		q->tx_packets,    q->retransmitted_packets,
+		q->tx_messages,   q->rx_payload_bytes,
+		q->rx_messages,   q->rx_packets,
+		q->rx_wire_bytes, q->cnps_handled,
+		q->cnps_sent,     q->rate_cuts,
+		q->min_rate_bps,  q->error,
+		q->done,
+	};
+
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		d = digest_u64(d, values[i]);
+	return d;
+}
+
+static uint64_t
+digest_ports(const struct probe *p, uint64_t d)
+{
+	for (uint32_t k = 0; k < p->n_queues; k++) {
+		const struct sw_port_stats *s = sw_port_stats(p->queues[k].node, p->queues[k].port);
+
+		d = digest_u64(d, s->rx_bytes);
+		d = digest_u64(d, s->tx_bytes);
+		d = digest_u64(d, s->tx_pause_frames);
+		/* By name and only what happened: a reason that is new changes no old digest. */
+		for (unsigned int i = 0; i < SW_DROPS; i++) {
+			const char *name = sw_drop_name((enum sw_drop)i);
+
+			if (s->drops[i] != 0)
+				d = digest_u64(digest_bytes(d, name, strlen(name)), s->drops[i]);
+		}
+		for (unsigned int q = 0; q < TM_CLASSES; q++)
+			d = digest_u64(d, s->queue[q].ecn_marked_packets);
+	}
+	return d;
+}
+
+/* The first three reasons are older than the others, which are known by their names. */
+static uint64_t
+digest_cable_drop(uint64_t d, uint32_t direction, enum cable_drop why)
+{
+	const char *name = cable_drop_name(why);
+
+	if (why <= CABLE_DROP_LINK_DOWN)
+		return digest_u64(d, direction * 3u + why);
+	return digest_u64(digest_bytes(d, name, strlen(name)), direction);
+}
+
+/* Only what happened, as above. */
+static uint64_t
+digest_cables(const struct probe *p, uint64_t d)
+{
+	const struct topology *t = scenario_of(p)->topology;
+
+	for (uint32_t i = 0; i < 2 * t->n_links; i++) {
+		const struct topology_end end = i % 2 ? t->links[i / 2].b : t->links[i / 2].a;
+
+		for (unsigned int k = 0; k < CABLE_DROPS; k++) {
+			uint64_t n = net_cable_drops(
+				p->net, (struct fabric_end){.node = end.node, .port = end.port}, k);
+
+			if (n != 0)
+				d = digest_u64(digest_cable_drop(d, i, k), n);
+		}
+	}
+	return d;
+}
+
+static uint64_t
+digest_of(const struct probe *p, const struct run_result *r)
+{
+	uint64_t d = fabric_stats(net_fabric(p->net))->digest;
+
+	for (uint32_t i = 0; i < r->n_flows; i++)
+		d = digest_qp(digest_qp(d, &r->flows[i].src), &r->flows[i].dst);
+	d = digest_cables(p, digest_ports(p, d));
+	d = digest_u64(d, r->bottleneck.sum_bytes);
+	d = digest_u64(d, r->bottleneck.p99_bytes);
+	return digest_u64(d, r->packet_hops);
+}
+
+/* Frames that came to be: what hosts sent, and what the switch sent beyond what it got. */
+static uint64_t
+frames_made(const struct probe *p)
+{
+	uint64_t n = probe_pause_frames(p);
+
+	for (uint16_t h = 1; h <= scenario_of(p)->topology->n_hosts; h++)
+		n += nic_stats(net_host(p->net, h))->tx_packets;
+	return n;
+}
+
+int
+probe_result(const struct probe *p, struct run_result *out)
+{
+	const struct fabric_params *params = &scenario_of(p)->fabric;
+	uint64_t window_ns = params->duration_ns - params->measure_from_ns;
+
+	*out = (struct run_result){.n_flows = net_flow_count(p->net)};
+	out->n_queues = p->n_queues;
+	out->flows = calloc(out->n_flows, sizeof(*out->flows));
+	out->queues = calloc(out->n_queues, sizeof(*out->queues));
+	out->events = calloc(scenario_of(p)->n_events + 1, sizeof(*out->events));
+	if (out->flows == NULL || out->queues == NULL || out->events == NULL) {
+		run_result_free(out);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < scenario_of(p)->n_events; i++)
+		out->events[i] = events_result(p->events, i);
+	for (uint32_t i = 0; i < out->n_queues; i++)
+		out->queues[i] = queue_result(p, i, window_ns);
+	flow_results(p, out, window_ns);
+	out->jain_ppm = jain_ppm(out->flows, out->n_flows);
+	out->bottleneck = out->queues[find_bottleneck(p)];
+	out->pause_frames_after_measure = probe_pause_frames(p) - p->window_pause_frames;
+	out->last_pause_ns = p->last_pause_ns;
+	out->frames = frames_made(p);
+	out->packet_hops = fabric_stats(net_fabric(p->net))->packet_hops;
+	out->digest = digest_of(p, out);
+	return 0;
+}
+
+void
+run_result_free(struct run_result *r)
+{
+	free(r->events);
+	free(r->queues);
+	free(r->flows);
+	r->events = NULL;
+	r->queues = NULL;
+	r->flows = NULL;
+}

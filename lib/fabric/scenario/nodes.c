@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a scenario says of a single host or switch: addresses, VLAN, params. */
+#include <string.h>
+
+#include "fabric/scenario/scenario.h"
+
+/* SONiC's seeds of ToR, leaf and spine; on in the same steps. */
+#define STAGE_SEED(stage) ((stage) == 0 ? 0u : 15u * (stage)-5u)
+
+void
+scenario_host_mac(uint16_t host, uint8_t mac[6])
+{
+	const uint8_t m[6] = {0x02, 0, 0, 0, (uint8_t)(host >> 8), (uint8_t)host};
+
+	memcpy(mac, m, sizeof(m));
+}
+
+struct field_ip
+scenario_host_ip(const struct scenario *s, uint16_t host)
+{
+	return s->hosts[host - 1].ip;
+}
+
+uint16_t
+scenario_host_domain(const struct scenario *s, uint16_t host)
+{
+	return s->hosts[host - 1].domain;
+}
+
+void
+scenario_next_hop_mac(const struct scenario *s, uint16_t host, uint16_t peer, uint8_t mac[6])
+{
+	uint32_t sw = s->topology->hosts[host - 1].sw;
+
+	if (s->routes != NULL && s->topology->hosts[peer - 1].sw != sw)
+		scenario_router_mac(sw, mac);
+	else if (s->routes == NULL && s->hosts[peer - 1].domain != s->hosts[host - 1].domain)
+		memcpy(mac, scenario_switch_params(s, sw)->router.router_mac, 6);
+	else
+		scenario_host_mac(peer, mac);
+}
+
+void
+scenario_router_mac(uint32_t sw, uint8_t mac[6])
+{
+	const uint8_t m[6] = {0x02, 0, (uint8_t)(sw >> 8), 2, (uint8_t)sw, 0};
+
+	memcpy(mac, m, sizeof(m));
+}
+
+const struct sw_params *
+scenario_switch_params(const struct scenario *s, uint32_t sw)
+{
+	for (uint32_t i = 0; i < s->n_switches; i++)
+		if (strcmp(s->switches[i].name, s->topology->switches[sw].name) == 0)
+			return &s->switches[i].sw;
+	return &s->sw;
+}
+
+uint32_t
+scenario_ecmp_seed(const struct scenario *s, uint32_t sw)
+{
+	uint32_t seed = scenario_switch_params(s, sw)->router.ecmp_hash_seed;
+
+	if (s->fabric.ecmp_seed_by_stage)
+		seed += STAGE_SEED(s->topology->switches[sw].stage);
+	return seed;
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A scenario checked as a whole, and filled in; what it must be backed by. */
+#include "fabric/scenario/scenario.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fixed.h"
+#include "base/units.h"
+#include "fabric/topology/host_list.h"
+
+/* Frames in a node's hands or stamped ahead: of the first hosts, and of each further one. */
+#define FRAMES_PER_HOST 1024u
+#define GENEROUS_HOSTS 64u
+#define FRAMES_PER_FURTHER_HOST 16u
+/* design: a pool backs a buffer with one mbuf for this many bytes; smaller frames may find none. */
+#define BACKING_FRAME_BYTES 512u
+/* The same for what is on cables of several switches: nearly all data there is of longer frames. */
+#define CABLE_FRAME_BYTES 1024u
+#define MAX_BACKING_FRAMES (1u << 24)
+/* What a fabric of many switches gets for their buffers if nothing is said: some 190 MB. */
+#define LARGE_FABRIC_FRAMES 100000u
+
+static int
+check_flow(const struct scenario *s, const struct flow_params *flow, struct scenario_fault *fault)
+{
+	char text[64];
+
+	if ((flow->mtu_bytes & (flow->mtu_bytes - 1)) != 0)
+		return scenario_refuse(fault, "flow", flow->name, "mtu_bytes",
+				       "one of 256, 512, 1024, 2048, 4096");
+	if (flow->max_recv_wr > 0 && flow->post_recv_ns == 0)
+		return scenario_refuse(fault, "flow", flow->name, "post_recv_ns",
+				       "a time above 0 with max_recv_wr");
+	if (flow->verb == NIC_UD_SEND && workload_largest_bytes(&flow->work) > flow->mtu_bytes)
+		return scenario_refuse(fault, "flow", flow->name, "message_bytes",
+				       "mtu_bytes at most with verb = ud_send");
+	if (flow->verb == NIC_READ && flow->depth > s->nic.max_rd_atomic &&
+	    !workload_is_open(&flow->work)) {
+		snprintf(text, sizeof(text), "%u (max_rd_atomic) at most with verb = read",
+			 s->nic.max_rd_atomic);
+		return scenario_refuse(fault, "flow", flow->name, "depth", text);
+	}
+	if (flow->stop_ns <= flow->start_ns)
+		return scenario_refuse(fault, "flow", flow->name, "stop_ns",
+				       "a time behind start_ns");
+	return 0;
+}
+
+static uint64_t
+buffer_bytes(const struct scenario *s)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < s->topology->n_switches; i++)
+		bytes += scenario_switch_params(s, i)->mmu.buffer_bytes;
+	return bytes;
+}
+
+/* Speed of the link that an event is about. */
+static uint64_t
+event_rate_bps(const struct scenario *s, uint32_t event)
+{
+	const struct topology *t = s->topology;
+
+	return t->links[topology_link_at(t, s->events[event].at)].cable.rate_bps;
+}
+
+/* What is on the way on all cables, both ways, also when events make them longer. */
+static uint64_t
+cable_bytes(const struct scenario *s)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < s->topology->n_links; i++) {
+		const struct fabric_link *cable = &s->topology->links[i].cable;
+
+		bytes += 2 * mul_div(cable->delay_ns, cable->rate_bps, 8 * NS_PER_SEC);
+	}
+	for (uint32_t i = 0; i < s->n_events; i++)
+		if (s->events[i].action == EVENT_DELAY)
+			bytes += 2 * mul_div(s->events[i].delay_ns, event_rate_bps(s, i),
+					     8 * NS_PER_SEC);
+	return bytes;
+}
+
+uint64_t
+scenario_backing_frames(const struct scenario *s)
+{
+	uint64_t hosts = s->topology->n_hosts;
+	uint64_t buffers = buffer_bytes(s) / BACKING_FRAME_BYTES;
+
+	if (s->fabric.backing_frame_bytes > 0)
+		buffers = buffer_bytes(s) / s->fabric.backing_frame_bytes;
+	else if (s->topology->n_switches > 1)
+		buffers = min_u64(buffers, LARGE_FABRIC_FRAMES);
+	return buffers +
+	       cable_bytes(s) /
+		       (s->topology->n_switches > 1 ? CABLE_FRAME_BYTES : BACKING_FRAME_BYTES) +
+	       min_u64(hosts, GENEROUS_HOSTS) * FRAMES_PER_HOST +
+	       (hosts > GENEROUS_HOSTS ? hosts - GENEROUS_HOSTS : 0) * FRAMES_PER_FURTHER_HOST;
+}
+
+/* Frames from outside are enough to see what a switch or NIC does with them. */
+static bool
+sends_frames(const struct scenario *s)
+{
+	for (uint32_t i = 0; i < s->n_events; i++)
+		if (s->events[i].action == EVENT_SEND)
+			return true;
+	return false;
+}
+
+static int
+check_fabric(struct scenario *s, struct scenario_fault *fault)
+{
+	uint16_t hosts[TOPOLOGY_MAX_HOSTS];
+
+	if (s->fabric.measure_from_ns >= s->fabric.duration_ns)
+		return scenario_refuse(fault, "fabric", "", "measure_from_ns",
+				       "a time before duration_ns");
+	if (scenario_backing_frames(s) > MAX_BACKING_FRAMES)
+		return scenario_refuse(
+			fault, "fabric", "", "link_delay_ns",
+			"buffer_bytes and what the cables hold to be 8.5 GB at most");
+	if (host_list_parse(s->topology, s->fabric.slow_hosts, hosts) < 0)
+		return scenario_refuse(fault, "fabric", "", "slow_hosts",
+				       "all, or hosts such as 1-4 or 1,3");
+	if (s->n_flows == 0 && !sends_frames(s))
+		return scenario_refuse(fault, "flow", "", NULL,
+				       "a [flow NAME], or an [event NAME] that sends frames");
+	for (uint32_t i = 0; i < s->n_flows; i++)
+		if (scenario_pair_hosts(s, &s->flows[i], fault) < 0 ||
+		    check_flow(s, &s->flows[i], fault) < 0 ||
+		    scenario_check_reach(s, &s->flows[i], fault) < 0)
+			return -EINVAL;
+	return 0;
+}
+
+/* The switch on which rules about ports show: that with most of them. */
+static uint32_t
+largest_switch(const struct topology *t)
+{
+	uint32_t best = 0;
+
+	for (uint32_t i = 1; i < t->n_switches; i++)
+		if (t->switches[i].n_ports > t->switches[best].n_ports)
+			best = i;
+	return best;
+}
+
+static bool
+has_curve(const struct sw_params *sw, const char *name)
+{
+	if (strcmp(name, SW_PROFILE_DEFAULT) == 0 || strcmp(name, SW_PROFILE_NONE) == 0)
+		return true;
+	for (unsigned int i = 0; i < sw->n_wred_profiles; i++)
+		if (strcmp(sw->wred_profiles[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static int
+fill_switches(struct scenario *s, struct scenario_fault *fault)
+{
+	scenario_switch_fill(s, largest_switch(s->topology), &s->sw);
+	/* Of all switches alike: each gets a number of its own on top. */
+	s->sw.seed = s->fabric.seed;
+	for (uint32_t i = 0; i < s->n_switches; i++) {
+		int64_t sw = topology_find(s->topology, s->switches[i].name);
+
+		scenario_switch_fill(s, (uint32_t)sw, &s->switches[i].sw);
+	}
+	for (uint32_t i = 0; i < s->n_links; i++)
+		if (!has_curve(&s->sw, s->links[i].wred_profile))
+			return scenario_refuse(fault, "link", s->links[i].name, "wred_profile",
+					       "default, none or the name of a [wred NAME]");
+	for (uint32_t i = 0; s->routes != NULL && i < s->topology->n_switches; i++)
+		for (uint32_t n = 0; n < routes_n_subnets(s->routes); n++)
+			if (__builtin_popcountll(routes_ports(s->routes, i, n)) > SW_MAX_NEXTHOPS)
+				return scenario_refuse(fault, "fabric", "", "topology",
+						       "16 shortest paths at most at a switch");
+	return 0;
+}
+
+static void
+fill_nics(struct scenario *s)
+{
+	s->nic.link_speed_bps = s->fabric.link_rate_bps;
+	s->nic.shaper_burst_ns = 1;
+	/* Those of host 1, for the checks; each host gets its own. */
+	s->nic.ip = scenario_host_ip(s, 1);
+	scenario_host_mac(1, s->nic.mac);
+}
+
+int
+scenario_resolve(struct scenario *s, struct scenario_fault *fault)
+{
+	if (scenario_build_topology(s, fault) < 0 || scenario_place_hosts(s, fault) < 0 ||
+	    scenario_check_events(s, fault) < 0 || check_fabric(s, fault) < 0 ||
+	    fill_switches(s, fault) < 0)
+		return -EINVAL;
+	fill_nics(s);
+	return 0;
+}
+
+void
+scenario_release(struct scenario *s)
+{
+	for (uint32_t i = 0; i < s->n_flows; i++)
+		free(s->flows[i].pairs);
+	sw_tables_free(&s->sw.tables);
+	routes_destroy(s->routes);
+	free(s->hosts);
+	topology_destroy(s->topology);
+	free(s->records);
+	free(s->events);
+	free(s->flows);
+	free(s->static_routes);
+	free(s->links);
+	free(s->switches);
+	*s = (struct scenario){0};
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The configuration of each switch. As a router: one VLAN for its hosts with an interface in their
+ * subnet, a routed port for each cable to another switch, a route for each block of subnets with
+ * all shortest paths as next hops, and static neighbours, so that no frame waits for ARP.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/prng.h"
+#include "fabric/scenario/scenario.h"
+
+/* Links between bridges carry all. */
+#define ALL_VLANS "1-4094"
+/* Routes of a switch, after merging. */
+#define MAX_ROUTES 4096u
+/* Of a switch's seed: the key of its tables, beside its other draws. */
+#define KEY_STREAM 1
+
+struct build {
+	const struct scenario *s;
+	uint32_t sw;
+	struct sw_params *out;
+};
+
+static void
+port_mac(uint32_t sw, uint16_t port, uint8_t mac[6])
+{
+	const uint8_t m[6] = {0x02, 0, (uint8_t)(sw >> 8), 1, (uint8_t)sw, (uint8_t)port};
+
+	memcpy(mac, m, sizeof(m));
+}
+
+static void
+set_vlans(const struct build *b, uint16_t p, struct sw_port_params *port)
+{
+	const struct topology *t = b->s->topology;
+	const struct topology_switch *sw = &t->switches[b->sw];
+	uint32_t tag = t->links[sw->link[p]].tag;
+
+	if (b->s->routes != NULL) {
+		port->access_vlan = SCENARIO_HOST_VLAN;
+	} else if (b->out->vlan_filtering && p >= sw->n_hosts) {
+		strcpy(port->tagged_vlans, ALL_VLANS);
+	} else if (b->out->vlan_filtering) {
+		port->access_vlan = tag > 0 ? b->s->links[tag - 1].access_vlan : SCENARIO_HOST_VLAN;
+		if (tag > 0)
+			strcpy(port->tagged_vlans, b->s->links[tag - 1].tagged_vlans);
+	}
+}
+
+/* Both ends of a host's link speak alike; switches have PFC between them. */
+static int
+flow_control(const struct build *b, uint16_t p)
+{
+	const int of_host[] = {
+		[NIC_FLOW_OFF] = SW_FLOW_OFF,
+		[NIC_FLOW_PFC] = SW_FLOW_PFC,
+		[NIC_FLOW_PAUSE] = SW_FLOW_PAUSE,
+	};
+
+	return p < b->s->topology->switches[b->sw].n_hosts ? of_host[b->s->nic.flow_control]
+							   : SW_FLOW_PFC;
+}
+
+static void
+set_ports(const struct build *b)
+{
+	const struct topology *t = b->s->topology;
+	const struct topology_switch *sw = &t->switches[b->sw];
+
+	b->out->n_ports = sw->n_ports;
+	for (uint16_t p = 0; p < sw->n_ports; p++) {
+		struct sw_port_params *port = &b->out->ports[p];
+
+		*port = (struct sw_port_params){
+			.link_speed_bps = t->links[sw->link[p]].cable.rate_bps,
+			.flow_control = flow_control(b, p),
+			.pfcwd = true,
+		};
+		port_mac(b->sw, p, port->mac);
+		set_vlans(b, p, port);
+	}
+}
+
+/* Curves of single links go to the ports at their ends. */
+static void
+set_curves(const struct build *b)
+{
+	const struct topology *t = b->s->topology;
+	const struct topology_switch *sw = &t->switches[b->sw];
+
+	for (uint16_t p = 0; p < sw->n_ports; p++) {
+		uint32_t tag = t->links[sw->link[p]].tag;
+		const char *name =
+			tag == 0 ? SW_PROFILE_DEFAULT : b->s->links[tag - 1].wred_profile;
+
+		if (strcmp(name, SW_PROFILE_DEFAULT) == 0)
+			continue;
+		for (unsigned int q = 0; q < TM_CLASSES; q++)
+			if (b->out->wred_queues >> q & 1)
+				snprintf(b->out->queues[p][q].wred_profile,
+					 sizeof(b->out->queues[p][q].wred_profile), "%s", name);
+	}
+}
+
+/* Each cable between switches has two addresses of 10.128.0.0/9: its first end the even one. */
+static uint32_t
+link_address(const struct topology *t, uint32_t sw, uint16_t port)
+{
+	uint32_t index = t->switches[sw].link[port];
+	const struct topology_end *a = &t->links[index].a;
+
+	return 2 * index + (a->node == sw && a->port == port ? 0 : 1);
+}
+
+static int
+format_link_address(char *text, size_t size, uint32_t address)
+{
+	return snprintf(text, size, "10.%u.%u.%u", 128 + (address >> 16), address >> 8 & 255,
+			address & 255);
+}
+
+static void
+add_interfaces(const struct build *b)
+{
+	const struct topology *t = b->s->topology;
+	const struct topology_switch *sw = &t->switches[b->sw];
+	uint32_t subnet = routes_subnet(b->s->routes, b->sw);
+	struct sw_tables *tables = &b->out->tables;
+
+	if (sw->n_hosts > 0) {
+		struct sw_interface *i = &tables->interfaces[tables->n_interfaces++];
+
+		snprintf(i->name, sizeof(i->name), "vlan %u", SCENARIO_HOST_VLAN);
+		snprintf(i->ip, sizeof(i->ip), "10.%u.%u.1/24", subnet >> 8, subnet & 255);
+		strcpy(i->ip6, "none");
+	}
+	for (uint16_t p = sw->n_hosts; p < sw->n_ports; p++) {
+		struct sw_interface *i = &tables->interfaces[tables->n_interfaces++];
+		int n;
+
+		snprintf(i->name, sizeof(i->name), "port %u", p);
+		n = format_link_address(i->ip, sizeof(i->ip), link_address(t, b->sw, p));
+		strcpy(i->ip + n, "/31");
+		strcpy(i->ip6, "none");
+	}
+}
+
+static void
+add_neighbors(const struct build *b)
+{
+	const struct topology *t = b->s->topology;
+	const struct topology_switch *sw = &t->switches[b->sw];
+	struct sw_tables *tables = &b->out->tables;
+
+	for (uint16_t p = 0; p < sw->n_ports; p++) {
+		struct sw_neighbor *n = &tables->neighbors[tables->n_neighbors++];
+		struct topology_end peer = topology_peer(t, b->sw, p);
+		uint16_t host = (uint16_t)(peer.node - t->n_switches + 1);
+		struct sw_static_mac *mac;
+		struct field_ip ip;
+
+		if (topology_is_switch(t, peer.node)) {
+			format_link_address(n->name, sizeof(n->name),
+					    link_address(t, peer.node, peer.port));
+			scenario_router_mac(peer.node, n->mac);
+			continue;
+		}
+		ip = scenario_host_ip(b->s, host);
+		snprintf(n->name, sizeof(n->name), "%u.%u.%u.%u", ip.addr[0], ip.addr[1],
+			 ip.addr[2], ip.addr[3]);
+		scenario_host_mac(host, n->mac);
+		mac = &tables->static_macs[tables->n_static_macs++];
+		snprintf(mac->name, sizeof(mac->name), "h%u", host);
+		scenario_host_mac(host, mac->mac);
+		mac->vlan = SCENARIO_HOST_VLAN;
+		mac->port = p;
+	}
+}
+
+static int
+add_route(const struct build *b, const struct routes_block *block)
+{
+	const struct topology *t = b->s->topology;
+	struct sw_route *route = &b->out->tables.routes[b->out->tables.n_routes++];
+	size_t used = 0;
+
+	if (__builtin_popcountll(block->ports) > SW_MAX_NEXTHOPS)
+		return -ENOSPC;
+	snprintf(route->name, sizeof(route->name), "10.%u.%u.0/%u", block->first >> 8,
+		 block->first & 255, 24 - block->bits);
+	for (uint64_t ports = block->ports; ports != 0; ports &= ports - 1) {
+		uint16_t p = (uint16_t)__builtin_ctzll(ports);
+		struct topology_end peer = topology_peer(t, b->sw, p);
+
+		if (used > 0)
+			route->nexthop[used++] = ',';
+		used += (size_t)format_link_address(route->nexthop + used,
+						    sizeof(route->nexthop) - used,
+						    link_address(t, peer.node, peer.port));
+	}
+	return 0;
+}
+
+static int
+add_routes(const struct build *b)
+{
+	struct routes_block blocks[MAX_ROUTES];
+	int32_t n = routes_merged(b->s->routes, b->sw, blocks, MAX_ROUTES);
+	int rc = 0;
+
+	if (n <= 0)
+		return n;
+	b->out->tables.routes = calloc((size_t)n, sizeof(struct sw_route));
+	if (b->out->tables.routes == NULL)
+		return -ENOMEM;
+	for (int32_t i = 0; rc == 0 && i < n; i++)
+		rc = add_route(b, &blocks[i]);
+	return rc;
+}
+
+static int
+make_router(const struct build *b)
+{
+	uint16_t n_ports = b->s->topology->switches[b->sw].n_ports;
+	struct sw_tables *tables = &b->out->tables;
+
+	b->out->vlan_filtering = true;
+	scenario_router_mac(b->sw, b->out->router.router_mac);
+	b->out->router.ecmp_hash_seed = scenario_ecmp_seed(b->s, b->sw);
+	tables->interfaces = calloc(n_ports + 1u, sizeof(*tables->interfaces));
+	tables->neighbors = calloc(n_ports, sizeof(*tables->neighbors));
+	tables->static_macs = calloc(n_ports, sizeof(*tables->static_macs));
+	if (tables->interfaces == NULL || tables->neighbors == NULL || tables->static_macs == NULL)
+		return -ENOMEM;
+	add_interfaces(b);
+	add_neighbors(b);
+	return add_routes(b);
+}
+
+void
+scenario_switch_fill(const struct scenario *s, uint32_t sw, struct sw_params *params)
+{
+	const struct build b = {.s = s, .sw = sw, .out = params};
+	struct prng rnd;
+
+	set_ports(&b);
+	/* In virtual time nobody comes late, so nothing is caught up. */
+	params->shaper_burst_ns = 1;
+	params->seed = s->fabric.seed + ((uint64_t)sw << 32);
+	prng_seed(&rnd, params->seed, KEY_STREAM);
+	params->table_key = half_sip_key(prng_u64(&rnd));
+	sw_params_resolve(params);
+}
+
+int
+scenario_switch_build(const struct scenario *s, uint32_t sw, struct sw_params *out)
+{
+	const struct build b = {.s = s, .sw = sw, .out = out};
+	int rc = 0;
+
+	*out = *scenario_switch_params(s, sw);
+	set_curves(&b);
+	scenario_switch_fill(s, sw, out);
+	if (s->routes == NULL)
+		return scenario_add_neighbors(s, &out->tables);
+	out->tables = (struct sw_tables){0};
+	rc = make_router(&b);
+	if (rc < 0)
+		scenario_switch_release(s, out);
+	return rc;
+}
+
+void
+scenario_switch_release(const struct scenario *s, struct sw_params *params)
+{
+	if (s->routes != NULL)
+		sw_tables_free(&params->tables);
+	/* Those of bridges are the scenario's, but for neighbours that were added. */
+	else if (params->tables.neighbors != s->sw.tables.neighbors)
+		free(params->tables.neighbors);
+}

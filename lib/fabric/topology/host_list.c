@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/topology/host_list.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Hosts that an item chooses from: consecutive ones, since those of a switch are. */
+struct choice {
+	uint16_t first, n;
+};
+
+/* Digits of a number from 1 on, behind an h or not. @return what is behind it, or NULL. */
+static const char *
+parse_number(const char *text, bool may_h, uint32_t *out)
+{
+	size_t n;
+
+	if (may_h && *text == 'h')
+		text++;
+	n = strspn(text, "0123456789");
+	if (n == 0 || n > 5 || *text == '0')
+		return NULL;
+	*out = (uint32_t)strtoul(text, NULL, 10);
+	return text + n;
+}
+
+static int
+choose(const char *text, bool may_h, struct choice from, struct choice *out)
+{
+	uint32_t first, last;
+
+	text = parse_number(text, may_h, &first);
+	if (text == NULL)
+		return -EINVAL;
+	last = first;
+	if (*text == '-')
+		text = parse_number(text + 1, may_h, &last);
+	if (text == NULL || *text != '\0' || last < first)
+		return -EINVAL;
+	if (last > from.n)
+		return -ERANGE;
+	*out = (struct choice){.first = (uint16_t)(from.first + first - 1),
+			       .n = (uint16_t)(last - first + 1)};
+	return 0;
+}
+
+static int
+hosts_of_switch(const struct topology *t, const char *name, struct choice *out)
+{
+	int64_t sw = topology_find(t, name);
+
+	if (sw < 0 || !topology_is_switch(t, (uint32_t)sw))
+		return -ERANGE;
+	*out = (struct choice){.n = t->switches[sw].n_hosts};
+	for (uint32_t i = t->n_hosts; i > 0; i--)
+		if (t->hosts[i - 1].sw == sw)
+			out->first = (uint16_t)i;
+	return 0;
+}
+
+static int
+parse_item(const struct topology *t, char *item, struct choice *out)
+{
+	const struct choice all = {.first = 1, .n = (uint16_t)t->n_hosts};
+	char *slash = strchr(item, '/');
+	struct choice on_switch;
+	int rc;
+
+	if (slash != NULL)
+		*slash = '\0';
+	rc = hosts_of_switch(t, item, &on_switch);
+	if (slash == NULL && rc < 0)
+		return choose(item, true, all, out);
+	if (rc < 0)
+		return rc;
+	if (slash != NULL)
+		return choose(slash + 1, false, on_switch, out);
+	*out = on_switch;
+	return on_switch.n > 0 ? 0 : -ERANGE;
+}
+
+static int
+parse_items(const struct topology *t, const char *list, bool *chosen)
+{
+	for (const char *at = list;; at++) {
+		size_t length;
+		struct choice c;
+		char item[64];
+		int rc;
+
+		at += strspn(at, " ");
+		length = strcspn(at, ", ");
+		if (length >= sizeof(item))
+			return -EINVAL;
+		snprintf(item, sizeof(item), "%.*s", (int)length, at);
+		rc = parse_item(t, item, &c);
+		if (rc < 0)
+			return rc;
+		memset(&chosen[c.first], true, c.n);
+		at += length;
+		at += strspn(at, " ");
+		if (*at == '\0')
+			return 0;
+		if (*at != ',')
+			return -EINVAL;
+	}
+}
+
+int32_t
+host_list_parse(const struct topology *t, const char *list, uint16_t *out)
+{
+	bool chosen[TOPOLOGY_MAX_HOSTS + 1] = {0};
+	int32_t n = 0;
+	int rc = 0;
+
+	if (strcmp(list, "all") == 0)
+		memset(chosen, true, sizeof(chosen));
+	else
+		rc = parse_items(t, list, chosen);
+	for (uint32_t h = 1; rc == 0 && h <= t->n_hosts; h++)
+		if (chosen[h])
+			out[n++] = (uint16_t)h;
+	return rc < 0 ? rc : n;
+}
