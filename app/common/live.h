@@ -19,7 +19,7 @@
 #include <rte_thread.h>
 
 #include "common/mailbox.h"
-#include "ctl/config_compare.h"
+#include "ctl/config/compare.h"
 
 /* So long a reply waits for the lcores. */
 #define LIVE_PATIENCE_MS 2000

@@ -8,7 +8,7 @@
 #include "common/port_device.h"
 #include "common/run.h"
 #include "common/say.h"
-#include "ctl/json.h"
+#include "ctl/output/json.h"
 #include "switch/sw.h"
 #include "switch/params/counters.h"
 

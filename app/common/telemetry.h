@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "common/live.h"
-#include "ctl/telemetry.h"
+#include "ctl/output/telemetry.h"
 
 #define TELEMETRY_ARGS 4
 /* One parameter, commas and all. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/say.h"
-#include "ctl/out_file.h"
+#include "ctl/output/out_file.h"
 
 int
 check_params(const char *const params[COMMAND_PARAMS])

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "ctl/client.h"
-#include "ctl/explain.h"
+#include "ctl/results/explain.h"
 
 /* Where a reader of a trace stands. */
 struct trace_reader {

@@ -4,7 +4,7 @@
 #ifndef QUENCH_APP_LAB_EVENT_FILE_H
 #define QUENCH_APP_LAB_EVENT_FILE_H
 
-#include "ctl/config.h"
+#include "ctl/config/config.h"
 #include "fabric/scenario/scenario.h"
 
 /** @return 0, or -EINVAL with err filled in; capture_release() of each event after both. */

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "ctl/explain.h"
+#include "ctl/results/explain.h"
 #include "fabric/net/net.h"
 #include "lab/recording.h"
 

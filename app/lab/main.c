@@ -16,7 +16,7 @@
 #include "common/eal_end.h"
 #include "common/eal_files.h"
 #include "common/say.h"
-#include "ctl/json.h"
+#include "ctl/output/json.h"
 #include "lab/event_set.h"
 #include "lab/explain.h"
 #include "lab/lab_opts.h"

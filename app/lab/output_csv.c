@@ -9,7 +9,7 @@
 
 #include "base/units.h"
 #include "common/say.h"
-#include "ctl/flow_results.h"
+#include "ctl/results/flow_results.h"
 
 int
 output_csv_open(struct output_csv *csv, const char *dir, const struct net *net)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/report.h"
-#include "ctl/json.h"
+#include "ctl/output/json.h"
 #include "switch/objects.h"
 #include "switch/params/counters.h"
 

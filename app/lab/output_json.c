@@ -6,8 +6,8 @@
 
 #include "base/units.h"
 #include "common/report.h"
-#include "ctl/flow_results.h"
-#include "ctl/json.h"
+#include "ctl/output/json.h"
+#include "ctl/results/flow_results.h"
 
 #define FORMAT 2
 

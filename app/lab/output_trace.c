@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/say.h"
-#include "ctl/trace_csv.h"
+#include "ctl/results/trace_csv.h"
 
 /* Flow by flow, QP by QP, so that a reader finds one after the other. */
 static void

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/fixed.h"
-#include "ctl/nic_config.h"
-#include "ctl/switch_config.h"
-#include "ctl/workload_file.h"
+#include "ctl/nic_config/nic_config.h"
+#include "ctl/nic_config/workload_file.h"
+#include "ctl/switch_config/switch_config.h"
 #include "lab/capture_file.h"
 #include "lab/event_file.h"
 #include "lab/trace_file.h"

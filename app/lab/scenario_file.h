@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "ctl/config.h"
+#include "ctl/config/config.h"
 #include "fabric/scenario/scenario.h"
 
 #define SCENARIO_MAX_TRACES 16u

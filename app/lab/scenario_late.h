@@ -3,7 +3,7 @@
 #ifndef QUENCH_APP_LAB_SCENARIO_LATE_H
 #define QUENCH_APP_LAB_SCENARIO_LATE_H
 
-#include "ctl/config.h"
+#include "ctl/config/config.h"
 #include "fabric/scenario/scenario.h"
 
 /**

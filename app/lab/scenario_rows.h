@@ -4,7 +4,7 @@
 #ifndef QUENCH_APP_LAB_SCENARIO_ROWS_H
 #define QUENCH_APP_LAB_SCENARIO_ROWS_H
 
-#include "ctl/config.h"
+#include "ctl/config/config.h"
 #include "fabric/scenario/scenario.h"
 
 /**

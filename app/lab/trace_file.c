@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "ctl/config_file.h"
+#include "ctl/ini/file.h"
 
 #define FIELDS 4u
 #define BETWEEN " \t,\r\n"

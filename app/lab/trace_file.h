@@ -7,7 +7,7 @@
 #ifndef QUENCH_APP_LAB_TRACE_FILE_H
 #define QUENCH_APP_LAB_TRACE_FILE_H
 
-#include "ctl/config.h"
+#include "ctl/config/config.h"
 #include "fabric/scenario/scenario.h"
 
 #define TRACE_MAX_MESSAGES 1000000u

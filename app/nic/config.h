@@ -4,7 +4,7 @@
 #define QUENCH_APP_NIC_CONFIG_H
 
 #include "common/live.h"
-#include "ctl/nic_config.h"
+#include "ctl/nic_config/nic_config.h"
 #include "nic/flow_registry.h"
 #include "nic/flows.h"
 #include "nic/nodes.h"

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/fixed.h"
-#include "ctl/config.h"
-#include "ctl/workload_file.h"
+#include "ctl/config/config.h"
+#include "ctl/nic_config/workload_file.h"
 
 /* Flows at a time: those of a file, and as many that have not come to rest. */
 #define MOST_FLOWS (2 * CONFIG_MAX_SECTIONS)

@@ -20,7 +20,8 @@
 
 #include "base/names.h"
 #include "base/ranges.h"
-#include "ctl/nic_config.h"
+#include "ctl/nic_config/nic_config.h"
+#include "nic/observe/flow_info.h"
 #include "nic/nodes.h"
 #include "nic/observe/flow_info.h"
 

@@ -11,7 +11,7 @@
 #include "base/units.h"
 #include "common/report.h"
 #include "common/say.h"
-#include "ctl/flow_results.h"
+#include "ctl/results/flow_results.h"
 #include "nic/totals.h"
 
 /* More of them would hide the line about the port. */

@@ -15,7 +15,7 @@
 #include <stdio.h>
 
 #include "common/run.h"
-#include "ctl/nic_config.h"
+#include "ctl/nic_config/nic_config.h"
 #include "nic/flow_registry.h"
 #include "nic/observe/flow_info.h"
 

@@ -15,7 +15,7 @@
 #include "common/report.h"
 #include "common/run.h"
 #include "common/say.h"
-#include "ctl/nic_config.h"
+#include "ctl/nic_config/nic_config.h"
 #include "nic/config.h"
 #include "nic/nodes.h"
 #include "nic/report.h"

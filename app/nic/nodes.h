@@ -12,7 +12,7 @@
 
 #include "common/port_queues.h"
 #include "common/port_rss.h"
-#include "ctl/nic_config.h"
+#include "ctl/nic_config/nic_config.h"
 #include "nic/port/rss.h"
 #include "nic/port/share.h"
 

@@ -6,7 +6,7 @@
 #include "base/counter.h"
 #include "base/fixed.h"
 #include "common/report.h"
-#include "ctl/json.h"
+#include "ctl/output/json.h"
 #include "nic/observe/hold.h"
 #include "nic/port/share.h"
 #include "nic/totals.h"

@@ -8,7 +8,7 @@
 #include "common/mempools.h"
 #include "common/report.h"
 #include "common/say.h"
-#include "ctl/json.h"
+#include "ctl/output/json.h"
 #include "nic/catalogue.h"
 #include "nic/config.h"
 #include "nic/flows.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "common/say.h"
-#include "ctl/trace_csv.h"
+#include "ctl/results/trace_csv.h"
 
 /* What was asked for: a flow may go, and its numbers be another's. */
 static struct traced {

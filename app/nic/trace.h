@@ -3,7 +3,7 @@
 #ifndef QUENCH_APP_NIC_TRACE_H
 #define QUENCH_APP_NIC_TRACE_H
 
-#include "ctl/nic_config.h"
+#include "ctl/nic_config/nic_config.h"
 #include "nic/port/share.h"
 
 /** Begin. share: where the QPs are. @return 0, or an exit code. */

@@ -9,7 +9,7 @@
 
 #include "base/fixed.h"
 #include "common/report.h"
-#include "ctl/trace_csv.h"
+#include "ctl/results/trace_csv.h"
 #include "nic/config.h"
 #include "nic/tracing.h"
 

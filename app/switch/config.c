@@ -7,7 +7,7 @@
 
 #include "common/ports.h"
 #include "common/run.h"
-#include "ctl/switch_tables.h"
+#include "ctl/switch_config/tables.h"
 #include "switch/thresholds.h"
 
 struct switch_version *

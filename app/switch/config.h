@@ -7,7 +7,7 @@
 
 #include "common/live.h"
 #include "common/telemetry.h"
-#include "ctl/switch_config.h"
+#include "ctl/switch_config/switch_config.h"
 #include "switch/sw.h"
 
 /* What replies of telemetry need. */

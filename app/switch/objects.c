@@ -6,7 +6,7 @@
 #include "base/counter.h"
 #include "base/fixed.h"
 #include "common/report.h"
-#include "ctl/json.h"
+#include "ctl/output/json.h"
 #include "switch/params/counters.h"
 
 /* Since the last clear, and since the start (SONiC's persistent watermark). */

@@ -5,7 +5,7 @@
 #include "common/mempools.h"
 #include "common/report.h"
 #include "common/say.h"
-#include "ctl/json.h"
+#include "ctl/output/json.h"
 #include "switch/catalogue.h"
 #include "switch/config.h"
 #include "switch/objects.h"

@@ -16,8 +16,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "ctl/nic_config.h"
-#include "ctl/switch_config.h"
+#include "ctl/nic_config/nic_config.h"
+#include "ctl/switch_config/switch_config.h"
 
 /* An input may have so many bytes. */
 #define IMPORT_MAX_BYTES (8u << 20)

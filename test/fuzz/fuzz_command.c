@@ -7,8 +7,8 @@
  */
 #include <string.h>
 
-#include "ctl/nic_config.h"
-#include "ctl/switch_config.h"
+#include "ctl/nic_config/nic_config.h"
+#include "ctl/switch_config/switch_config.h"
 #include "fuzz/fuzz.h"
 
 #define MOST_COMMANDS 4

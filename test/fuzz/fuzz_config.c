@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "ctl/nic_config.h"
-#include "ctl/switch_config.h"
+#include "ctl/nic_config/nic_config.h"
+#include "ctl/switch_config/switch_config.h"
 #include "fuzz/fuzz.h"
 
 struct role {

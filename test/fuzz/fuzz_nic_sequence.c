@@ -4,7 +4,7 @@
  * keys, flows of any verb that come and go, then frames, live changes, resets, readings, traces and
  * time in any order. No input may lose an mbuf, make a bad frame, or keep tx() from its end.
  */
-#include "ctl/nic_config.h"
+#include "ctl/nic_config/nic_config.h"
 #include "fuzz/sequence.h"
 #include "nic/observe/flow_info.h"
 #include "nic/observe/hold.h"

@@ -4,7 +4,7 @@
  * readings and time in any order. After each step the ledger closes and the buffer's sums agree; at
  * the end all mbufs are back.
  */
-#include "ctl/switch_config.h"
+#include "ctl/switch_config/switch_config.h"
 #include "fuzz/router.h"
 #include "fuzz/sequence.h"
 #include "switch/params/counters.h"

@@ -10,7 +10,7 @@
 
 #include "base/field.h"
 #include "base/units.h"
-#include "ctl/config_compare.h"
+#include "ctl/config/compare.h"
 #include "fuzz/node.h"
 #include "wire/arp.h"
 #include "wire/icmp.h"

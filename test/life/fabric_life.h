@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ctl/config.h"
+#include "ctl/config/config.h"
 #include "fabric/results/probe.h"
 #include "life.h"
 

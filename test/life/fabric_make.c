@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/fixed.h"
-#include "ctl/nic_config.h"
-#include "ctl/switch_config.h"
+#include "ctl/nic_config/nic_config.h"
+#include "ctl/switch_config/switch_config.h"
 #include "fabric_life.h"
 #include "lab/scenario_file.h"
 

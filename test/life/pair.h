@@ -8,7 +8,7 @@
 #define QUENCH_TEST_LIFE_PAIR_H
 
 #include "base/ranges.h"
-#include "ctl/nic_config.h"
+#include "ctl/nic_config/nic_config.h"
 #include "life.h"
 #include "nic/measure/trace.h"
 #include "nic/observe/flow_info.h"

@@ -19,8 +19,8 @@
 #include <inttypes.h>
 
 #include "base/fixed.h"
-#include "ctl/config_compare.h"
-#include "ctl/switch_config.h"
+#include "ctl/config/compare.h"
+#include "ctl/switch_config/switch_config.h"
 #include "life.h"
 #include "pacer/token_bucket.h"
 #include "switch/control/snapshot.h"

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ctl/config.h"
+#include "ctl/config/config.h"
 
 static inline void
 put_bytes(const char *text, size_t size)

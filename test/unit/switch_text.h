@@ -4,7 +4,7 @@
 #define QUENCH_TEST_UNIT_SWITCH_TEXT_H
 
 #include "config_text.h"
-#include "ctl/switch_config.h"
+#include "ctl/switch_config/switch_config.h"
 
 #define TWO_PORTS "[port]\nlink_speed_bps = 40G\n[port 0]\n[port 1]\n"
 

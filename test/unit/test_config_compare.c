@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "ctl/switch_config.h"
+#include "ctl/switch_config/switch_config.h"
 
 #define PORTS "[port]\nlink_speed = 40G\n[port 0]\n[port 1]\n"
 

@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #include "config_text.h"
-#include "ctl/nic_config.h"
-#include "ctl/switch_config.h"
+#include "ctl/nic_config/nic_config.h"
+#include "ctl/switch_config/switch_config.h"
 #include "failing.h"
 #include "nic_test.h"
 #include "sw_test.h"

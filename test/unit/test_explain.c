@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/units.h"
-#include "ctl/explain.h"
+#include "ctl/results/explain.h"
 
 static char text[1 << 16];
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "ctl/json.h"
+#include "ctl/output/json.h"
 
 struct stats {
 	uint64_t rx, tx;

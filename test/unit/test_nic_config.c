@@ -9,7 +9,7 @@
 
 #include "base/units.h"
 #include "config_text.h"
-#include "ctl/nic_config.h"
+#include "ctl/nic_config/nic_config.h"
 
 #define N(a) (sizeof(a) / sizeof((a)[0]))
 #define NIC "[nic]\nip = 10.0.0.1\n"

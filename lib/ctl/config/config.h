@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * INI files read through field tables. One vocabulary for all programs; a file is taken whole or
+ * refused whole.
+ *
+ *   file    = { "[" section "]" | key "=" value | blank line }
+ *   comment = "#" or ";" at the start of a line or after a blank, to the end of the line
+ *
+ * Outside comments a file is printable ASCII. A section or a key of a section that comes twice, a
+ * line that is neither, and a name or value that is too long are errors, never guessed at.
+ *
+ * An error is one line: "file:line: what" for a malformed line, and for a value
+ * "file: [section] key = value: expected what". Sections and keys that nobody read are errors too,
+ * so that a misspelt key never passes in silence.
+ */
+#ifndef QUENCH_CTL_CONFIG_H
+#define QUENCH_CTL_CONFIG_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/field.h"
+#include "ctl/ini/error.h"
+#include "ctl/ini/limits.h"
+
+struct config;
+
+/**
+ * Read a file.
+ * @return owned by the caller, or NULL with err filled in (missing, unreadable, line N malformed).
+ */
+struct config *config_open(const char *path, struct config_error *err);
+/** The same of a text without a zero byte; path is what error lines call it. */
+struct config *config_open_text(const char *path, const char *text, size_t size,
+				struct config_error *err);
+/**
+ * A configuration over another one: config_set() on it goes before what is set under it, and it may
+ * be read once more, into other objects. Any number may stand over each other.
+ *
+ * @param under  Stays as it is; closed after what is returned.
+ * @param name   What error lines call it in place of a path.
+ * @return       Owned by the caller, or NULL with err filled in.
+ */
+struct config *config_over(const struct config *under, const char *name, struct config_error *err);
+/** NULL is allowed. */
+void config_close(struct config *cfg);
+
+/**
+ * Say a key in place of the file, before anything is read: "section.key=value". The key may be
+ * another name of the one in the file. The section need not be there.
+ * @return 0, or -EINVAL (malformed, said before) or -ENOMEM with err filled in.
+ */
+int config_set(struct config *cfg, const char *text, struct config_error *err);
+
+const char *config_path(const struct config *cfg);
+/** Path of a file that a value names: as it is if it is absolute, else beside cfg's own file. */
+void config_beside(const struct config *cfg, const char *name, char *path, size_t size);
+bool config_has(const struct config *cfg, const char *section);
+
+/**
+ * Section names that are word, or word followed by a space and a name ("flow", "flow incast"), in
+ * file order.
+ * @param previous  What the last call returned; NULL: the first.
+ * @return          The next such section, valid until config_close(), or NULL.
+ */
+const char *config_next(const struct config *cfg, const char *word, const char *previous);
+
+/**
+ * Read the keys of one section that fields knows into object, over what object holds. A section
+ * that is absent changes nothing. Several calls with different tables may read one section; each
+ * key is used by the tables that know it. A key and its alias together are refused.
+ *
+ * @param fields  Must outlive cfg.
+ * @return        0, -EINVAL or -ENOMEM with err filled in.
+ */
+int config_read(struct config *cfg, const char *section, const struct field *fields, unsigned int n,
+		void *object, struct config_error *err);
+
+/**
+ * field_defaults(), then config_read(); keys without default that are missing are an error if the
+ * section exists.
+ */
+int config_read_new(struct config *cfg, const char *section, const struct field *fields,
+		    unsigned int n, void *object, struct config_error *err);
+
+/** Refuse keys of one section that no table so far knows. @return as config_finish(). */
+int config_finish_section(const struct config *cfg, const char *section, struct config_error *err);
+
+/** Refuse what nobody has read, with the nearest known name. @return 0, -EINVAL or -ENOMEM. */
+int config_finish(const struct config *cfg, struct config_error *err);
+
+/**
+ * For rules across keys: fill err with "file: [section] key = value: expected ..." (without the
+ * value when the file does not give the key) and return -EINVAL. key may be NULL: the section.
+ */
+int config_refuse(const struct config *cfg, const char *section, const char *key,
+		  const char *expected, struct config_error *err);
+
+/** Does the file give this key of a section that was read, under its name or an alias? */
+bool config_gives(const struct config *cfg, const char *section, const char *key);
+
+/** The same, but config_set() gives it, whatever the file says. */
+bool config_gives_set(const struct config *cfg, const char *section, const char *key);
+
+/** Print one section with its effective values, as a file that can be read back. */
+void config_print(FILE *out, const char *section, const struct field *fields, unsigned int n,
+		  const void *object);
+
+/**
+ * Print the reference of a table in Markdown: name, values, default, aliases, help. For
+ * doc/parameters.md and --help-config.
+ */
+void config_print_reference(FILE *out, const char *section, const struct field *fields,
+			    unsigned int n);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A configuration: a file, what is set over it, and the tables that have read both. Private to
+ * lib/ctl. */
+#ifndef QUENCH_CTL_CONFIG_STATE_H
+#define QUENCH_CTL_CONFIG_STATE_H
+
+#include "ctl/ini/store.h"
+
+/* A table that has read a section. Keys that no table knows are refused in the end. */
+struct reader {
+	const struct field *fields;
+	unsigned int n;
+};
+
+struct read_section {
+	char name[CONFIG_MAX_NAME + 1];
+	struct reader *readers;
+	unsigned int n;
+};
+
+struct config {
+	char *path;                            /* what error lines call it */
+	const struct config *under;            /* goes behind set; NULL: file does */
+	struct config_store file;              /* empty if there is one under */
+	struct config_store set;               /* from config_set() */
+	char (*sections)[CONFIG_MAX_NAME + 1]; /* in file order, then those that are only set */
+	int n_sections;
+	struct names read_names; /* of read[] */
+	struct read_section **read;
+	unsigned int read_room;
+};
+
+#endif

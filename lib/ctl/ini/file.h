@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From the bytes of an INI file to sections and keys, checked line by line. Private to lib/ctl. */
+#ifndef QUENCH_CTL_INI_FILE_H
+#define QUENCH_CTL_INI_FILE_H
+
+#include <stddef.h>
+
+#include "ctl/ini/error.h"
+#include "ctl/ini/store.h"
+
+/**
+ * Read a file into an empty store.
+ * @return 0, or -EINVAL with err filled in. config_store_free() in both cases.
+ */
+int config_file_load(const char *path, struct config_store *out, struct config_error *err);
+
+/** The same of a text, which is copied; path is what error lines call it. */
+int config_file_parse(const char *path, const char *text, size_t size, struct config_store *out,
+		      struct config_error *err);
+
+enum config_set_fault { CONFIG_SET_OK, CONFIG_SET_FORM, CONFIG_SET_LENGTH };
+
+/**
+ * Take "section.key=value" apart: the key follows the last dot before the '='. section and key have
+ * room for CONFIG_MAX_NAME characters and a zero, value for CONFIG_MAX_VALUE.
+ */
+enum config_set_fault config_split_set(const char *text, char *section, char *key, char *value);
+
+#endif

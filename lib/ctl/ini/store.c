@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ctl/ini/store.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void
+free_part(struct config_part *part)
+{
+	for (unsigned int i = 0; i < part->n; i++)
+		free(part->entries[i].value);
+	free(part->entries);
+	free(part);
+}
+
+void
+config_store_free(struct config_store *s)
+{
+	for (uint32_t i = 0; i < s->names.n; i++)
+		free_part(s->parts[i]);
+	free(s->parts);
+	names_free(&s->names);
+	*s = (struct config_store){0};
+}
+
+struct config_part *
+config_store_find(const struct config_store *s, const char *section)
+{
+	uint32_t i = names_find(&s->names, section);
+
+	return i == NAMES_NONE ? NULL : s->parts[i];
+}
+
+struct config_part *
+config_store_add(struct config_store *s, const char *section)
+{
+	struct config_part *part;
+
+	if (s->names.n == s->room) {
+		uint32_t room = s->room == 0 ? 16 : 2 * s->room;
+		struct config_part **parts = realloc(s->parts, room * sizeof(*parts));
+
+		if (parts == NULL)
+			return NULL;
+		s->parts = parts;
+		s->room = room;
+	}
+	part = calloc(1, sizeof(*part));
+	if (part == NULL)
+		return NULL;
+	strcpy(part->name, section);
+	/* Not named yet: no part of the store. */
+	s->parts[s->names.n] = part;
+	if (names_add(&s->names, part->name) == NAMES_NONE) {
+		free(part);
+		return NULL;
+	}
+	return part;
+}
+
+static const struct config_entry *
+find_entry(const struct config_part *part, const char *key)
+{
+	for (unsigned int i = 0; i < part->n; i++)
+		if (strcmp(part->entries[i].name, key) == 0)
+			return &part->entries[i];
+	return NULL;
+}
+
+const char *
+config_part_value(const struct config_part *part, const char *key)
+{
+	const struct config_entry *entry = find_entry(part, key);
+
+	return entry == NULL ? NULL : entry->value;
+}
+
+int
+config_part_add(struct config_part *part, const char *key, const char *value)
+{
+	struct config_entry *entry;
+
+	if (part->n == part->room) {
+		unsigned int room = part->room == 0 ? 8 : 2 * part->room;
+		struct config_entry *entries = realloc(part->entries, room * sizeof(*entries));
+
+		if (entries == NULL)
+			return -ENOMEM;
+		part->entries = entries;
+		part->room = room;
+	}
+	entry = &part->entries[part->n];
+	strcpy(entry->name, key);
+	entry->value = strdup(value);
+	if (entry->value == NULL)
+		return -ENOMEM;
+	part->n++;
+	return 0;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sections and their keys as a text has them, in its order. A section is found by a hash, since a
+ * file may have thousands. Private to lib/ctl.
+ */
+#ifndef QUENCH_CTL_INI_STORE_H
+#define QUENCH_CTL_INI_STORE_H
+
+#include "base/names.h"
+#include "ctl/ini/limits.h"
+
+struct config_entry {
+	char name[CONFIG_MAX_NAME + 1];
+	char *value; /* owned */
+};
+
+struct config_part {
+	char name[CONFIG_MAX_NAME + 1];
+	struct config_entry *entries;
+	unsigned int n, room;
+};
+
+/* Zero-initialised: empty. */
+struct config_store {
+	struct names names;         /* of parts */
+	struct config_part **parts; /* by number */
+	uint32_t room;
+};
+
+void config_store_free(struct config_store *s);
+
+/** @return the section, or NULL. */
+struct config_part *config_store_find(const struct config_store *s, const char *section);
+
+/** Add a section that is not there. @return it, or NULL: no memory. */
+struct config_part *config_store_add(struct config_store *s, const char *section);
+
+/** Value of a key of a section. @return NULL: it has none. */
+const char *config_part_value(const struct config_part *part, const char *key);
+
+/** Add a key that is not there. @return 0 or -ENOMEM. */
+int config_part_add(struct config_part *part, const char *key, const char *value);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ctl/nic_config/flows.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/units.h"
+#include "ctl/config/sections.h"
+
+#define MAX_FLOW_QPS (1u << 22)
+
+#define QP(member) .name = #member, .offset = offsetof(struct nic_flow, qp.member)
+#define OWN(member) .name = #member, .offset = offsetof(struct nic_flow, member)
+
+/* clang-format off */
+const struct field nic_flow_fields[] = {
+	{QP(peer_mac), .type = FIELD_MAC, .def = "00:00:00:00:00:00",
+	 .help = "station address of the peer, or of the router to it; all zero asks by ARP or "
+		 "neighbour discovery"},
+	{QP(peer_ip), .type = FIELD_IP, .min = 4, .max = 6, .help = "address of the peer"},
+	{QP(peer_qpn), .type = FIELD_U32, .min = 2, .max = NIC_FLOW_MAX_QPN, .def = "17",
+	 .help = "the peer's number of the first QP; the others count on from it"},
+	{OWN(local_qpn), .type = FIELD_U32, .max = NIC_FLOW_MAX_QPN, .def = "0",
+	 .help = "our number of the first QP; the others count on from it; 0: the lowest that are free, in the "
+		 "order of the file"},
+	{OWN(qp_count), .type = FIELD_U32, .min = 1, .max = MAX_FLOW_QPS, .def = "1",
+	 .help = "QPs of this flow"},
+	{QP(initial_psn), .type = FIELD_U32, .max = NIC_FLOW_MAX_QPN, .def = "0",
+	 .help = "first packet sequence number of both directions; the same at the peer"},
+	{QP(requester), .type = FIELD_BOOL, .def = "on",
+	 .help = "send messages; off: answer the peer's"},
+	{QP(stopped), .type = FIELD_BOOL, .def = "off", .live = true,
+	 .help = "begin no message; off later lets the flow go on, or start"},
+	{QP(verb), .type = FIELD_ENUM, .choices = nic_verb_words, .def = "write",
+	 .help = "what a message is: an RDMA WRITE, one with immediate data, a SEND, an RDMA READ, "
+		 "whose data the peer sends, or a UD SEND of one packet; the same at the peer"},
+	{QP(max_recv_wr), .type = FIELD_U32, .max = NIC_MAX_RECV_WR, .def = "0",
+	 .help = "receive WQEs of each QP that answers: SEND, and WRITE with immediate, take one, or "
+		 "get an RNR NAK; 0: there is always one"},
+	{QP(post_recv_ns), .type = FIELD_U64, .unit = UNIT_NS, .max = NIC_MAX_POST_RECV_NS, .def = "0",
+	 .help = "time in which the application posts one receive WQE again, one after the other"},
+	{QP(qkey), .type = FIELD_U32, .max = UINT32_MAX, .def = "0x11111111",
+	 .help = "key of verb = ud_send; the same at the peer"},
+	{QP(raw), .type = FIELD_BOOL, .def = "off",
+	 .help = "send to a device without responder: no ACK is asked for, nothing is sent again; "
+		 "CNPs are obeyed"},
+	{QP(tagged), .type = FIELD_BOOL, .def = "off", .help = "send with an 802.1Q tag"},
+	{OWN(vlan_id), .type = FIELD_U16, .max = 4094, .def = "0",
+	 .help = "VLAN of the tag; 0: a priority tag"},
+	{OWN(vlan_pcp), .type = FIELD_U8, .max = 7, .def = "0", .help = "priority of the tag"},
+	{OWN(dscp), .type = FIELD_I8, .min = -1, .max = 63, .def = "-1",
+	 .help = "DSCP of data, ACK and NAK; -1: data_dscp of [nic]; the same at the peer"},
+	{QP(mtu_bytes), .type = FIELD_U16, .unit = UNIT_BYTES, .min = 256, .max = 4096,
+	 .def = "1024", .help = "RoCE MTU, the most payload of a packet: a power of two"},
+	WORKLOAD_FIELDS(struct nic_flow, qp, "1MB", "1"),
+	{QP(rate_cap_bps), .type = FIELD_U64, .live = true, .unit = UNIT_BPS, .max = 800 * GBPS, .def = "0",
+	 .help = "most that one QP sends, in wire bytes, whatever congestion control allows; 0: no cap"},
+	{QP(base_rtt_ns), .type = FIELD_U64, .unit = UNIT_NS, .max = NS_PER_SEC, .def = "0",
+	 .help = "round-trip time of a packet on an idle network, for the slowdown of messages; 0: "
+		 "the least one measured"},
+	{OWN(trace_qps), .type = FIELD_U16, .max = NIC_MAX_TRACES, .def = "0",
+	 .help = "QPs of this flow, the first ones, whose every change of rate goes to --trace FILE"},
+};
+/* clang-format on */
+const unsigned int nic_flow_fields_n = sizeof(nic_flow_fields) / sizeof(nic_flow_fields[0]);
+
+int
+nic_config_refuse_flow(const struct config *cfg, const struct nic_flow *flow, const char *why,
+		       struct config_error *err)
+{
+	char section[NIC_FLOW_NAME_CHARS + 8];
+	struct config_section row = {section, nic_flow_fields, &nic_flow_fields_n, 0};
+
+	snprintf(section, sizeof(section), "flow %s", flow->name);
+	return config_sections_refuse(cfg, &row, 1, flow, why, err);
+}
+
+static int
+take_given(const struct config *cfg, const struct nic_params *nic, struct nic_flow *flow,
+	   struct ranges *used, struct config_error *err)
+{
+	uint64_t end = (uint64_t)nic->first_qpn + nic->max_qps;
+	int rc;
+
+	if (flow->local_qpn < nic->first_qpn || flow->local_qpn + flow->qp_count > end)
+		return nic_config_refuse_flow(
+			cfg, flow,
+			"local_qpn, and as many numbers as qp_count says, must be in [first_qpn, "
+			"first_qpn + max_qps - 1] of [nic]",
+			err);
+	rc = ranges_take_at(used, flow->local_qpn - nic->first_qpn, flow->qp_count);
+	if (rc == 0)
+		flow->first_number = flow->local_qpn - nic->first_qpn;
+	if (rc == -EEXIST)
+		return nic_config_refuse_flow(
+			cfg, flow,
+			"local_qpn and the numbers that follow must not be another flow's, nor of "
+			"one that has gone and has not come to rest",
+			err);
+	return rc;
+}
+
+static int
+take_free(const struct config *cfg, const struct nic_params *nic, struct nic_flow *flow,
+	  struct ranges *used, struct config_error *err)
+{
+	int64_t first = ranges_take(used, flow->qp_count, nic->max_qps);
+
+	if (first == -ENOSPC)
+		return nic_config_refuse_flow(
+			cfg, flow,
+			"qp_count: max_qps of [nic] leaves no such range of numbers free; a flow "
+			"that has gone keeps its own until it has come to rest",
+			err);
+	if (first < 0)
+		return (int)first;
+	flow->first_number = (uint32_t)first;
+	return 0;
+}
+
+int
+nic_config_number(const struct config *cfg, struct nic_config *config, struct ranges *used,
+		  bool (*wants)(void *arg, const struct nic_flow *flow), void *arg,
+		  struct config_error *err)
+{
+	int rc = 0;
+
+	/* Those that are given first, so that others keep clear of them. */
+	for (unsigned int given = 2; rc == 0 && given-- > 0;) {
+		for (unsigned int i = 0; rc == 0 && i < config->n_flows; i++) {
+			struct nic_flow *flow = &config->flows[i];
+
+			if ((flow->local_qpn != 0) != given || (wants != NULL && !wants(arg, flow)))
+				continue;
+			rc = (given ? take_given : take_free)(cfg, &config->nic, flow, used, err);
+		}
+	}
+	if (rc == -ENOMEM)
+		snprintf(err->text, sizeof(err->text), "out of memory");
+	return rc;
+}
+
+const struct nic_flow *
+nic_config_flow_of(const struct nic_config *config, uint32_t number, uint32_t *qp)
+{
+	for (unsigned int i = 0; i < config->n_flows; i++) {
+		const struct nic_flow *flow = &config->flows[i];
+
+		if (number - flow->first_number >= flow->qp_count)
+			continue;
+		if (qp != NULL)
+			*qp = number - flow->first_number;
+		return flow;
+	}
+	return NULL;
+}
+
+uint64_t
+nic_config_qps(const struct nic_config *config)
+{
+	uint64_t n = 0;
+
+	for (unsigned int i = 0; i < config->n_flows; i++)
+		n += config->flows[i].qp_count;
+	return n;
+}
+
+struct nic_qp_params
+nic_flow_qp(const struct nic_flow *flow, uint32_t i)
+{
+	struct nic_qp_params qp = flow->qp;
+
+	qp.peer_qpn += i;
+	return qp;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The flows of a NIC's configuration, and the numbers of their QPs.
+ *
+ * A flow's QPs have local numbers side by side, from local_qpn on if that is given; the other
+ * flows, in the order of the file, have the lowest that are free then: without any local_qpn, from
+ * first_qpn on one after the other. QP i of a flow talks to QP peer_qpn + i of the peer. So two
+ * files that list their flows in the same order agree when each peer_qpn is what the other's order
+ * gives.
+ */
+#ifndef QUENCH_CTL_NIC_CONFIG_FLOWS_H
+#define QUENCH_CTL_NIC_CONFIG_FLOWS_H
+
+#include "base/ranges.h"
+#include "ctl/config/config.h"
+#include "nic/nic.h"
+#include "nic/measure/trace.h"
+
+#define NIC_FLOW_NAME_CHARS 32
+#define NIC_FLOW_MAX_QPN 0xffffffu
+
+/* One [flow NAME]. */
+struct nic_flow {
+	char name[NIC_FLOW_NAME_CHARS + 1];
+	struct nic_qp_params qp; /* of the first QP; its vlan_tci is vlan_pcp and vlan_id */
+	uint32_t qp_count;
+	uint32_t local_qpn;    /* of the first QP, as given; 0: not given */
+	uint32_t first_number; /* the same, found, and counted from first_qpn */
+	/* given by the program */
+	uint32_t id;        /* flow_id */
+	uint64_t came_ns;   /* when it came into force */
+	uint16_t trace_qps; /* the first ones */
+	uint16_t vlan_id;
+	uint8_t vlan_pcp;
+	int8_t dscp; /* -1: data_dscp */
+};
+
+extern const struct field nic_flow_fields[];
+extern const unsigned int nic_flow_fields_n;
+
+struct nic_config {
+	struct nic_params nic;
+	struct nic_flow *flows; /* in file order; owned */
+	unsigned int n_flows;
+};
+
+/** The flow that has a number, which may lie in none, and which of its QPs it is. @return NULL:
+ * none. */
+const struct nic_flow *nic_config_flow_of(const struct nic_config *config, uint32_t number,
+					  uint32_t *qp);
+
+/** QPs of all flows. */
+uint64_t nic_config_qps(const struct nic_config *config);
+
+/**
+ * Why a flow's numbers cannot be had: as config_sections_refuse().
+ * @param why  A clause that begins with local_qpn or qp_count.
+ */
+int nic_config_refuse_flow(const struct config *cfg, const struct nic_flow *flow, const char *why,
+			   struct config_error *err);
+
+/**
+ * Take the numbers of the flows for which wants(arg, flow) holds. @param used  Numbers that others
+ * have; those taken are added, also when it fails.
+ * @return 0; or -EINVAL or -ENOMEM with err filled in.
+ */
+int nic_config_number(const struct config *cfg, struct nic_config *config, struct ranges *used,
+		      bool (*wants)(void *arg, const struct nic_flow *flow), void *arg,
+		      struct config_error *err);
+
+/** Parameters of QP i of a flow, i < qp_count. */
+struct nic_qp_params nic_flow_qp(const struct nic_flow *flow, uint32_t i);
+
+#endif

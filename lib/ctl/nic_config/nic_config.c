@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ctl/nic_config/nic_config.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fixed.h"
+#include "base/names.h"
+#include "base/units.h"
+#include "ctl/config/sections.h"
+#include "ctl/nic_config/workload_file.h"
+
+#define SECTION(name, table, member)                                                               \
+	{                                                                                          \
+		name, table, &table##_n, offsetof(struct nic_params, member)                       \
+	}
+
+static const struct config_section sections[] = {
+	{"nic", nic_fields, &nic_fields_n, 0},
+	SECTION("rp", rp_fields, rp),
+	SECTION("dctcp", dctcp_fields, dctcp),
+	SECTION("timely", timely_fields, timely),
+	SECTION("np", np_fields, np),
+	SECTION("receiver", rx_drain_fields, receiver),
+	SECTION("qos_map", qos_map_fields, qos),
+	SECTION("pfc", pfc_fields, pfc),
+};
+#define N_SECTIONS (sizeof(sections) / sizeof(sections[0]))
+/* A fabric's file has one of the last two for its switches and its hosts, printed with the
+ * switch's. */
+#define N_OWN (N_SECTIONS - 2)
+
+int
+nic_config_read_common(struct config *cfg, struct nic_params *out, struct config_error *err)
+{
+	int rc;
+
+	nic_params_default(out);
+	rc = config_sections_read(cfg, sections, N_SECTIONS, out, err);
+	if (rc != 0)
+		return rc;
+	/* The profile is known now. Its defaults, then once more what the file says of them. */
+	rp_params_default(&out->rp, (enum rp_profile)out->rp.rp_profile);
+	return config_read(cfg, "rp", rp_fields, rp_fields_n, &out->rp, err);
+}
+
+static int
+read_flow(struct config *cfg, const char *section, struct nic_flow *flow,
+	  const struct nic_flow *known, struct config_error *err)
+{
+	const char *name = strchr(section, ' ');
+	int rc;
+
+	if (!name || strlen(name + 1) > NIC_FLOW_NAME_CHARS)
+		return config_refuse(cfg, section, NULL,
+				     "[flow NAME] with a name of 1 to 32 characters", err);
+	rc = config_read_new(cfg, section, nic_flow_fields, nic_flow_fields_n, flow, err);
+	if (rc != 0)
+		return rc;
+	snprintf(flow->name, sizeof(flow->name), "%s", name + 1);
+	flow->qp.has_dscp = flow->dscp >= 0;
+	flow->qp.dscp = flow->dscp >= 0 ? (uint8_t)flow->dscp : 0;
+	flow->qp.vlan_tci = (uint16_t)(flow->vlan_pcp << 13 | flow->vlan_id);
+	return workload_read_cdf(cfg, section, &flow->qp.work,
+				 known != NULL ? &known->qp.work : NULL, err);
+}
+
+/* Which may have read the same message_cdf: the flow of this name in force, or the one before. */
+static const struct nic_flow *
+known_flow(const struct nic_config *now, const struct names *names, const char *section,
+	   const struct nic_config *out, unsigned int i)
+{
+	const char *name = strchr(section, ' ');
+	uint32_t at = name == NULL ? NAMES_NONE : names_find(names, name + 1);
+
+	if (at != NAMES_NONE && now->flows[at].qp.cdf != NULL)
+		return &now->flows[at];
+	return i > 0 ? &out->flows[i - 1] : NULL;
+}
+
+static int
+read_flows(struct config *cfg, const struct nic_config *now, struct nic_config *out,
+	   struct config_error *err)
+{
+	struct names names = {0};
+	unsigned int n = 0;
+	int rc = 0;
+
+	for (const char *s = NULL; (s = config_next(cfg, "flow", s));)
+		n++;
+	out->flows = calloc(n + 1, sizeof(out->flows[0]));
+	if (!out->flows)
+		return config_refuse(cfg, "flow", NULL, "fewer flows: out of memory", err);
+	for (unsigned int i = 0; now != NULL && i < now->n_flows; i++)
+		if (names_add(&names, now->flows[i].name) == NAMES_NONE)
+			rc = config_refuse(cfg, "flow", NULL, "fewer flows: out of memory", err);
+	for (const char *s = NULL; rc == 0 && (s = config_next(cfg, "flow", s));) {
+		unsigned int i = out->n_flows++;
+
+		rc = read_flow(cfg, s, &out->flows[i], known_flow(now, &names, s, out, i), err);
+	}
+	names_free(&names);
+	return rc;
+}
+
+/* What one flow must fit beside its own ranges. @param qps, traces  of the flows up to this one. */
+static int
+check_flow(const struct config *cfg, const struct nic_config *c, const struct nic_flow *flow,
+	   uint64_t qps, uint64_t traces, struct config_error *err)
+{
+	const char *why = NULL;
+
+	nic_qp_params_check(&flow->qp, &c->nic, &why);
+	if (!why && flow->qp.peer_qpn + flow->qp_count - 1 > NIC_FLOW_MAX_QPN)
+		why = "peer_qpn + qp_count - 1 must not exceed 2^24 - 1";
+	if (!why && qps > c->nic.max_qps)
+		why = "qp_count of all flows up to this one must not exceed max_qps of [nic]";
+	if (!why && traces > NIC_MAX_TRACES)
+		why = "trace_qps of all flows up to this one must not exceed 64 QPs";
+	if (!why && !flow->qp.tagged && flow->qp.vlan_tci)
+		why = "vlan_id and vlan_pcp need tagged = on";
+	if (!why && flow->qp.peer_ip.version == 4 && c->nic.ip.version == 0)
+		why = "peer_ip is IPv4, but ip of [nic] is none";
+	if (!why && flow->qp.peer_ip.version == 6 && c->nic.ip6.version == 0)
+		why = "peer_ip is IPv6, but ip6 of [nic] is none";
+	return why ? nic_config_refuse_flow(cfg, flow, why, err) : 0;
+}
+
+int
+nic_config_check_common(const struct config *cfg, const struct nic_params *params,
+			struct config_error *err)
+{
+	static const uint8_t zero[6], stand_in[6] = {2};
+	/* With a stand-in for the address that the program will take from its device. */
+	struct nic_params filled = *params;
+	char why[512];
+
+	if (memcmp(filled.mac, zero, sizeof(zero)) == 0)
+		memcpy(filled.mac, stand_in, sizeof(stand_in));
+	if (nic_params_check(&filled, why, sizeof(why)) == 0)
+		return 0;
+	return config_sections_refuse(cfg, sections, N_SECTIONS, params, why, err);
+}
+
+int
+nic_config_check(const struct config *cfg, struct nic_config *c, struct config_error *err)
+{
+	struct ranges used = {0};
+	uint64_t qps = 0, traces = 0;
+	int rc = nic_config_check_common(cfg, &c->nic, err);
+
+	for (unsigned int i = 0; rc == 0 && i < c->n_flows; i++) {
+		qps += c->flows[i].qp_count;
+		traces += min_u64(c->flows[i].qp_count, c->flows[i].trace_qps);
+		rc = check_flow(cfg, c, &c->flows[i], qps, traces, err);
+	}
+	if (rc == 0)
+		rc = nic_config_number(cfg, c, &used, NULL, NULL, err);
+	ranges_free(&used);
+	return rc;
+}
+
+int
+nic_config_read(struct config *cfg, const struct nic_config *now, struct nic_config *out,
+		struct config_error *err)
+{
+	int rc;
+
+	*out = (struct nic_config){0};
+	rc = nic_config_read_common(cfg, &out->nic, err);
+	if (rc == 0)
+		rc = read_flows(cfg, now, out, err);
+	if (rc == 0)
+		rc = nic_config_check(cfg, out, err);
+	if (rc != 0)
+		nic_config_free(out);
+	return rc;
+}
+
+int
+nic_config_copy(const struct nic_config *from, struct nic_config *out)
+{
+	*out = *from;
+	out->flows = malloc((from->n_flows + 1) * sizeof(out->flows[0]));
+	if (!out->flows) {
+		out->n_flows = 0;
+		return -ENOMEM;
+	}
+	memcpy(out->flows, from->flows, from->n_flows * sizeof(out->flows[0]));
+	for (unsigned int i = 0; i < out->n_flows; i++)
+		workload_share(&out->flows[i].qp.work);
+	return 0;
+}
+
+void
+nic_config_free(struct nic_config *config)
+{
+	for (unsigned int i = 0; i < config->n_flows; i++)
+		workload_release(&config->flows[i].qp.work);
+	free(config->flows);
+	config->flows = NULL;
+	config->n_flows = 0;
+}
+
+/*
+ * Vendors and papers name the weights of alpha the other way round: say which way ours go. And the
+ * rate that 0 stands for.
+ */
+static void
+print_formulas(FILE *out, const struct nic_params *params)
+{
+	const struct rp_params *rp = &params->rp;
+	uint64_t max_bps = rp->rp_max_rate_bps > 0 ? rp->rp_max_rate_bps : params->link_speed_bps;
+	bool mlx = rp->rp_profile == RP_PROFILE_MLX;
+
+	fprintf(out,
+		"# [rp] in force, with a = rp_dce_tcp_g / 1024 = %u/1024, the weight of the old "
+		"alpha:\n"
+		"#   every %u us without a CNP: alpha = a alpha\n"
+		"#   %s: alpha = a alpha + (1 - a)\n"
+		"#   cut: rate = rate (1 - alpha x 1024 / 2^%u), and at least %u %% of it\n"
+		"#   free of the limiter at rp_max_rate_bps in force: %" PRIu64 " bit/s\n\n",
+		rp->rp_dce_tcp_g, rp->rp_dce_tcp_rtt_us,
+		mlx ? "every such slot with one" : "at a CNP, after its cut", rp->rp_gd,
+		rp->rp_min_dec_fac_pct, max_bps);
+}
+
+void
+nic_config_print_common(FILE *out, const struct nic_params *params)
+{
+	config_sections_print(out, sections, N_OWN, params);
+	if (params->cc == CC_DCQCN)
+		print_formulas(out, params);
+}
+
+void
+nic_config_print(FILE *out, const struct nic_config *config)
+{
+	nic_config_print_common(out, &config->nic);
+	config_sections_print(out, sections + N_OWN, N_SECTIONS - N_OWN, &config->nic);
+	for (unsigned int i = 0; i < config->n_flows; i++) {
+		char section[NIC_FLOW_NAME_CHARS + 8];
+
+		snprintf(section, sizeof(section), "flow %s", config->flows[i].name);
+		config_print(out, section, nic_flow_fields, nic_flow_fields_n, &config->flows[i]);
+	}
+}
+
+static void
+add_rows(const struct nic_params *params, unsigned int from, unsigned int to,
+	 struct config_rows *rows)
+{
+	for (unsigned int i = from; i < to; i++)
+		config_rows_add(rows, sections[i].name, sections[i].fields, *sections[i].n,
+				(const char *)params + sections[i].offset, i >= N_OWN);
+}
+
+void
+nic_config_rows_common(const struct nic_params *params, struct config_rows *rows)
+{
+	add_rows(params, 0, N_OWN, rows);
+}
+
+void
+nic_config_rows(const struct nic_config *config, struct config_rows *rows)
+{
+	add_rows(&config->nic, 0, N_SECTIONS, rows);
+	for (unsigned int i = 0; i < config->n_flows; i++) {
+		char section[NIC_FLOW_NAME_CHARS + 8];
+
+		snprintf(section, sizeof(section), "flow %s", config->flows[i].name);
+		config_rows_add(rows, section, nic_flow_fields, nic_flow_fields_n,
+				&config->flows[i], false);
+		config_rows_last_may_go(rows);
+	}
+}
+
+void
+nic_config_print_reference_common(FILE *out)
+{
+	config_sections_print_reference(out, sections, N_OWN, false);
+}
+
+void
+nic_config_print_reference(FILE *out)
+{
+	nic_config_print_reference_common(out);
+	/* A switch may change these keys while it runs, a NIC not. */
+	config_sections_print_reference(out, sections + N_OWN, N_SECTIONS - N_OWN, true);
+	config_print_reference(out, "flow NAME", nic_flow_fields, nic_flow_fields_n);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What jansson leaves to us: counters of a table as an object, and a file that is whole or absent.
+ */
+#ifndef QUENCH_CTL_OUTPUT_JSON_H
+#define QUENCH_CTL_OUTPUT_JSON_H
+
+#include <jansson.h>
+
+#include "base/field.h"
+
+/** Set one key of object for each counter of a stats struct, read as another thread may. */
+void json_set_counters(json_t *object, const struct counter_field *fields, unsigned int n,
+		       const void *stats);
+
+/** Set one key of object for each parameter of a table: numbers and switches as such, the rest as
+ * text. */
+void json_set_fields(json_t *object, const struct field *fields, unsigned int n,
+		     const void *params);
+
+/**
+ * Write a document, indented, with a newline at the end, as out_file_write() does.
+ *
+ * @return 0, or -errno after one line on standard error: "path: cannot be written: reason".
+ */
+int json_write(const json_t *root, const char *path);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sections that exist for all ports and for single ones: where their objects are. Private to lib/ctl. */
+#ifndef QUENCH_CTL_SWITCH_CONFIG_CLASS_KINDS_H
+#define QUENCH_CTL_SWITCH_CONFIG_CLASS_KINDS_H
+
+#include "ctl/ini/limits.h"
+#include "switch/sw.h"
+
+#define SWITCH_SECTION_SIZE (CONFIG_MAX_NAME + 1)
+
+/* One kind of section that exists for all ports and for single ones. */
+struct switch_class_kind {
+	const char *word;
+	const struct field *fields;
+	const unsigned int *n;
+	size_t offset; /* of its [SW_MAX_PORTS][TM_CLASSES] in struct sw_params */
+	size_t size;   /* of one object */
+};
+
+#define SWITCH_CLASS_KINDS 2u
+extern const struct switch_class_kind switch_class_kinds[SWITCH_CLASS_KINDS];
+
+static inline const void *
+switch_class_object(const struct switch_class_kind *kind, const struct sw_params *params,
+		    unsigned int port, unsigned int index)
+{
+	return (const char *)params + kind->offset + (port * TM_CLASSES + index) * kind->size;
+}
+
+#endif

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ctl/switch_config/classes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl/switch_config/class_kinds.h"
+
+static void *
+object_at(const struct switch_class_kind *kind, struct sw_params *params, unsigned int port,
+	  unsigned int index)
+{
+	return (char *)params + kind->offset + (port * TM_CLASSES + index) * kind->size;
+}
+
+/* "queue", or "switch T4 queue". @return text. */
+static const char *
+word_of(const char *of, const char *word, char text[SWITCH_SECTION_SIZE])
+{
+	snprintf(text, SWITCH_SECTION_SIZE, "%s%s%s", of != NULL ? of : "", of != NULL ? " " : "",
+		 word);
+	return text;
+}
+
+/* A number without leading zeros below bound, up to end. @return it, or -1. */
+static int
+number_to(const char *text, char end, int bound)
+{
+	size_t n = strspn(text, "0123456789");
+	int number = atoi(text);
+
+	if (n == 0 || n > 2 || text[n] != end || (n == 2 && text[0] == '0') || number >= bound)
+		return -1;
+	return number;
+}
+
+/* "queue 3": port -1; "queue 0|3": both. @return false: neither. */
+static bool
+parse_place(const char *section, const char *word, int *port, int *index)
+{
+	const char *text = section + strlen(word) + 1;
+	const char *bar = strchr(text, '|');
+
+	if (section[strlen(word)] == '\0')
+		return false;
+	*port = bar != NULL ? number_to(text, '|', SW_MAX_PORTS) : -1;
+	*index = number_to(bar != NULL ? bar + 1 : text, '\0', TM_CLASSES);
+	return *index >= 0 && (bar == NULL || *port >= 0);
+}
+
+static bool
+is_class_profile(const char *name)
+{
+	return strcmp(name, "lossless") == 0 || strcmp(name, "lossy") == 0 ||
+	       strcmp(name, "egress_lossless") == 0 || strcmp(name, "egress_lossy") == 0;
+}
+
+/* The NAME of "wred NAME", or NULL after an error: too long, or a word with a meaning. */
+static const char *
+profile_name(const struct config *cfg, const char *section, const char *word,
+	     struct config_error *err)
+{
+	const char *name = section + strlen(word) + 1;
+
+	if (strlen(name) <= SW_PROFILE_NAME && strcmp(name, SW_PROFILE_DEFAULT) != 0 &&
+	    strcmp(name, SW_PROFILE_NONE) != 0)
+		return name;
+	config_refuse(cfg, section, NULL,
+		      "a name of at most 40 characters, neither default nor none", err);
+	return NULL;
+}
+
+static int
+read_wred_profiles(struct config *cfg, struct sw_params *out, struct config_error *err)
+{
+	int rc = 0;
+
+	for (const char *s = NULL; rc == 0 && (s = config_next(cfg, "wred", s));) {
+		struct sw_wred_profile *profile = &out->wred_profiles[out->n_wred_profiles];
+		const char *name;
+
+		if (strcmp(s, "wred") == 0)
+			continue;
+		if (out->n_wred_profiles == SW_MAX_WRED_PROFILES)
+			return config_refuse(cfg, s, NULL, "at most 32 profiles", err);
+		name = profile_name(cfg, s, "wred", err);
+		if (name == NULL)
+			return -EINVAL;
+		snprintf(profile->name, sizeof(profile->name), "%s", name);
+		rc = config_read_new(cfg, s, wred_fields, wred_fields_n, &profile->params, err);
+		out->n_wred_profiles++;
+	}
+	return rc;
+}
+
+static int
+read_buffer_profiles(struct config *cfg, struct mmu_params *out, struct config_error *err)
+{
+	static const char word[] = "buffer_profile";
+	int rc = 0;
+
+	for (const char *s = NULL; rc == 0 && (s = config_next(cfg, word, s));) {
+		const char *name;
+
+		if (strcmp(s, word) == 0 || is_class_profile(s + sizeof(word)))
+			continue;
+		if (out->n_profiles == MMU_MAX_PROFILES)
+			return config_refuse(cfg, s, NULL, "at most 32 profiles", err);
+		name = profile_name(cfg, s, word, err);
+		if (name == NULL)
+			return -EINVAL;
+		snprintf(out->profile_names[out->n_profiles], MMU_PROFILE_NAME + 1, "%s", name);
+		rc = config_read_new(cfg, s, buffer_profile_named_fields,
+				     buffer_profile_named_fields_n, &out->profiles[out->n_profiles],
+				     err);
+		out->n_profiles++;
+	}
+	return rc;
+}
+
+static int
+read_tcs(struct config *cfg, const char *of, struct sw_params *out, struct config_error *err)
+{
+	char word[SWITCH_SECTION_SIZE];
+	int rc = 0;
+
+	word_of(of, "tc", word);
+	for (const char *s = NULL; rc == 0 && (s = config_next(cfg, word, s));) {
+		int port, index;
+
+		if (!parse_place(s, word, &port, &index) || port >= 0)
+			return config_refuse(cfg, s, NULL, "[tc N], N from 0 to 7", err);
+		rc = config_read_new(cfg, s, sw_tc_fields, sw_tc_fields_n, &out->tcs[index], err);
+	}
+	return rc;
+}
+
+/* Names have to be those of sections: said here, where the section is known. */
+static int
+check_names(const struct config *cfg, const char *section, const struct switch_class_kind *kind,
+	    const void *object, struct config_error *err)
+{
+	for (unsigned int i = 0; i < *kind->n; i++) {
+		const struct field *f = &kind->fields[i];
+		bool wred = strcmp(f->name, "wred_profile") == 0;
+		const char *name = (const char *)object + f->offset;
+		char profile[SWITCH_SECTION_SIZE + SW_PROFILE_NAME];
+
+		if (f->type != FIELD_STR || strcmp(name, SW_PROFILE_DEFAULT) == 0 ||
+		    (wred && strcmp(name, SW_PROFILE_NONE) == 0))
+			continue;
+		snprintf(profile, sizeof(profile), "%s %s", wred ? "wred" : "buffer_profile", name);
+		if (!config_has(cfg, profile) || (!wred && is_class_profile(name)))
+			return config_refuse(cfg, section, f->name,
+					     wred ? "default, none, or the NAME of a [wred NAME]"
+						  : "default, or the NAME of a [buffer_profile "
+						    "NAME] other than those of the classes",
+					     err);
+	}
+	return 0;
+}
+
+static int
+read_places(struct config *cfg, const struct switch_class_kind *kind, bool of_ports,
+	    struct sw_params *out, struct config_error *err)
+{
+	int rc = 0;
+
+	for (const char *s = NULL; rc == 0 && (s = config_next(cfg, kind->word, s));) {
+		int port, index;
+
+		if (!parse_place(s, kind->word, &port, &index))
+			return config_refuse(cfg, s, NULL,
+					     "N or PORT|N after the word, N from 0 to 7", err);
+		if ((port >= 0) != of_ports)
+			continue;
+		if (!of_ports)
+			port = 0;
+		rc = config_read(cfg, s, kind->fields, *kind->n,
+				 object_at(kind, out, (unsigned int)port, (unsigned int)index),
+				 err);
+		if (rc == 0)
+			rc = check_names(
+				cfg, s, kind,
+				object_at(kind, out, (unsigned int)port, (unsigned int)index), err);
+	}
+	return rc;
+}
+
+static int
+read_kind(struct config *cfg, const struct switch_class_kind *kind, struct sw_params *out,
+	  struct config_error *err)
+{
+	int rc = 0;
+
+	for (unsigned int i = 0; rc == 0 && i < TM_CLASSES; i++)
+		rc = field_defaults(kind->fields, *kind->n, object_at(kind, out, 0, i));
+	if (rc == 0)
+		rc = read_places(cfg, kind, false, out, err);
+	for (unsigned int port = 1; port < SW_MAX_PORTS; port++)
+		memcpy(object_at(kind, out, port, 0), object_at(kind, out, 0, 0),
+		       TM_CLASSES * kind->size);
+	return rc == 0 ? read_places(cfg, kind, true, out, err) : rc;
+}
+
+/* As read_places(), of all ports alike: each has what it had beside. */
+static int
+read_over_all_ports(struct config *cfg, const struct switch_class_kind *kind, const char *s,
+		    unsigned int index, struct sw_params *out, struct config_error *err)
+{
+	int rc = 0;
+
+	for (unsigned int port = 0; rc == 0 && port < SW_MAX_PORTS; port++)
+		rc = config_read(cfg, s, kind->fields, *kind->n, object_at(kind, out, port, index),
+				 err);
+	return rc == 0 ? check_names(cfg, s, kind, object_at(kind, out, 0, index), err) : rc;
+}
+
+/* Single ports go over all ports. */
+static int
+read_kind_over(struct config *cfg, const char *of, const struct switch_class_kind *kind,
+	       struct sw_params *out, struct config_error *err)
+{
+	struct switch_class_kind own = *kind;
+	char word[SWITCH_SECTION_SIZE];
+	int rc = 0;
+
+	own.word = word_of(of, kind->word, word);
+	for (const char *s = NULL; rc == 0 && (s = config_next(cfg, word, s));) {
+		int port, index;
+
+		if (parse_place(s, word, &port, &index) && port < 0)
+			rc = read_over_all_ports(cfg, &own, s, (unsigned int)index, out, err);
+	}
+	return rc == 0 ? read_places(cfg, &own, true, out, err) : rc;
+}
+
+int
+switch_classes_read_over(struct config *cfg, const char *of, struct sw_params *out,
+			 struct config_error *err)
+{
+	int rc = read_tcs(cfg, of, out, err);
+
+	for (unsigned int i = 0; rc == 0 && i < SWITCH_CLASS_KINDS; i++)
+		rc = read_kind_over(cfg, of, &switch_class_kinds[i], out, err);
+	return rc;
+}
+
+int
+switch_classes_read(struct config *cfg, struct sw_params *out, struct config_error *err)
+{
+	int rc = read_wred_profiles(cfg, out, err);
+
+	if (rc == 0)
+		rc = read_buffer_profiles(cfg, &out->mmu, err);
+	if (rc == 0)
+		rc = read_tcs(cfg, NULL, out, err);
+	for (unsigned int i = 0; rc == 0 && i < SWITCH_CLASS_KINDS; i++)
+		rc = read_kind(cfg, &switch_class_kinds[i], out, err);
+	return rc;
+}
+
+int
+switch_classes_check_ports(const struct config *cfg, const char *of, uint16_t n_ports,
+			   struct config_error *err)
+{
+	for (unsigned int i = 0; i < SWITCH_CLASS_KINDS; i++) {
+		char word[SWITCH_SECTION_SIZE];
+
+		word_of(of, switch_class_kinds[i].word, word);
+		for (const char *s = NULL; (s = config_next(cfg, word, s));) {
+			int port, index;
+
+			if (parse_place(s, word, &port, &index) && port >= n_ports)
+				return config_refuse(cfg, s, NULL, "a port that there is", err);
+		}
+	}
+	return 0;
+}
+
+static void
+add_row(struct switch_classes_rows *out, const char *section, const struct field *fields,
+	const unsigned int *n, size_t offset)
+{
+	if (out->n < SWITCH_CLASSES_ROWS)
+		out->rows[out->n++] = (struct config_section){section, fields, n, offset};
+}
+
+/* The file's own word for a profile's section, or NULL. */
+static const char *
+section_of(const struct config *cfg, const char *word, const char *name)
+{
+	for (const char *s = NULL; (s = config_next(cfg, word, s));) {
+		if (strlen(s) > strlen(word) && strcmp(s + strlen(word) + 1, name) == 0)
+			return s;
+	}
+	return NULL;
+}
+
+static void
+list_profiles(const struct config *cfg, const struct sw_params *params,
+	      struct switch_classes_rows *out)
+{
+	for (unsigned int i = 0; i < params->n_wred_profiles; i++)
+		add_row(out, section_of(cfg, "wred", params->wred_profiles[i].name), wred_fields,
+			&wred_fields_n,
+			offsetof(struct sw_params, wred_profiles) +
+				i * sizeof(params->wred_profiles[0]) +
+				offsetof(struct sw_wred_profile, params));
+	for (unsigned int i = 0; i < params->mmu.n_profiles; i++)
+		add_row(out, section_of(cfg, "buffer_profile", params->mmu.profile_names[i]),
+			buffer_profile_named_fields, &buffer_profile_named_fields_n,
+			offsetof(struct sw_params, mmu.profiles) +
+				i * sizeof(params->mmu.profiles[0]));
+}
+
+void
+switch_classes_list(const struct config *cfg, const char *of, const struct sw_params *params,
+		    struct switch_classes_rows *out)
+{
+	out->n = 0;
+	if (of == NULL)
+		list_profiles(cfg, params, out);
+	for (unsigned int i = 0; i < SWITCH_CLASS_KINDS; i++) {
+		const struct switch_class_kind *kind = &switch_class_kinds[i];
+		char word[SWITCH_SECTION_SIZE];
+
+		word_of(of, kind->word, word);
+		for (const char *s = NULL; (s = config_next(cfg, word, s));) {
+			int port, index;
+
+			if (parse_place(s, word, &port, &index))
+				add_row(out, s, kind->fields, kind->n,
+					kind->offset + ((size_t)(port < 0 ? 0 : port) * TM_CLASSES +
+							(size_t)index) *
+							       kind->size);
+		}
+	}
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Profiles, classes, groups and queues of a switch as rows to compare. Private to lib/ctl. */
+#ifndef QUENCH_CTL_SWITCH_CONFIG_CLASSES_ROWS_H
+#define QUENCH_CTL_SWITCH_CONFIG_CLASSES_ROWS_H
+
+#include "ctl/config/compare.h"
+#include "switch/sw.h"
+
+/** Groups and queues of each port, whatever sections the file has for them. */
+void switch_classes_compare_rows(const struct sw_params *params, struct config_rows *rows);
+
+/** Those of a switch among several, by its section, such as "switch T4": without the profiles,
+ * which all share. */
+void switch_classes_compare_rows_one(const char *section, const struct sw_params *params,
+				     struct config_rows *rows);
+
+#endif
