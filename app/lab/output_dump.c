@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "common/report.h"
+#include "common/switch_objects.h"
 #include "ctl/output/json.h"
-#include "switch/objects.h"
 #include "switch/params/counters.h"
 
 /* What did not arrive at the end of a cable; of a switch port beside its own reasons. */

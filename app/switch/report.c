@@ -5,7 +5,7 @@
 
 #include "base/counter.h"
 #include "common/report.h"
-#include "switch/objects.h"
+#include "common/switch_objects.h"
 
 void
 switch_stats(const struct run_app *app, struct run_traffic *traffic, char *text,

@@ -8,10 +8,10 @@
 #include <time.h>
 
 #include "common/report.h"
+#include "common/switch_objects.h"
 #include "switch/config.h"
 #include "switch/control/snapshot.h"
 #include "switch/forward/vlans.h"
-#include "switch/objects.h"
 
 /* The owner looks before every frame and in every round: it answers within one, unless it sleeps.
  */

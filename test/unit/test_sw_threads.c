@@ -276,7 +276,7 @@ change(void *arg)
 	return NULL;
 }
 
-/* As quench-switch's telemetry does (app/switch/objects.c). */
+/* As quench-switch's telemetry does (app/common/switch_objects.c). */
 static uint64_t
 read_port(const struct crew *c, uint16_t port)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "switch/objects.h"
+#include "common/switch_objects.h"
 
 #include <stdio.h>
 
