@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/scenario/scenario.h"
+#include "fabric/scenario/parts.h"
 
 static bool
 has_port(int action)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/prng.h"
-#include "fabric/scenario/scenario.h"
+#include "fabric/scenario/parts.h"
 #include "fabric/topology/host_list.h"
 
 /* Hosts of one key. @return how many, or -EINVAL with fault filled in. */

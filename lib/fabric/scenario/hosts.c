@@ -12,7 +12,7 @@
 #include <string.h>
 #include <arpa/inet.h>
 
-#include "fabric/scenario/scenario.h"
+#include "fabric/scenario/parts.h"
 #include "wire/be.h"
 
 /* Router mode: subnets of switches, .1 is the switch. */

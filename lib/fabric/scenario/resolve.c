@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A scenario checked as a whole, and filled in; what it must be backed by. */
-#include "fabric/scenario/scenario.h"
+#include "fabric/scenario/parts.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -261,29 +261,9 @@ void scenario_router_mac(uint32_t sw, uint8_t mac[6]);
 /** Where a host's frames to another one go first: the host itself, or its own router. */
 void scenario_next_hop_mac(const struct scenario *s, uint16_t host, uint16_t peer, uint8_t mac[6]);
 
-/** Find the pairs of hosts of a flow. @return 0, or -EINVAL with fault filled in. */
-int scenario_pair_hosts(const struct scenario *s, struct flow_params *flow,
-			struct scenario_fault *fault);
-
 /** What results call one of its pairs. @return text. */
 const char *scenario_flow_title(const struct flow_params *flow, uint32_t pair,
 				char text[FLOW_TITLE_CHARS + 1]);
-
-/** Build s->topology and s->routes. @return 0, or -EINVAL with fault filled in. */
-int scenario_build_topology(struct scenario *s, struct scenario_fault *fault);
-
-/** Find VLANs and addresses of all hosts. @return 0, or -EINVAL with fault filled in. */
-int scenario_place_hosts(struct scenario *s, struct scenario_fault *fault);
-
-/** Do bridges and their router bring the flow's frames to where they go? @return as above. */
-int scenario_check_reach(const struct scenario *s, const struct flow_params *flow,
-			 struct scenario_fault *fault);
-
-/**
- * Of bridges: hosts behind interfaces as static neighbours, after those of the file.
- * @return 0: tables->neighbors is the caller's to free if it is another one; or -ENOMEM.
- */
-int scenario_add_neighbors(const struct scenario *s, struct sw_tables *tables);
 
 /** Has the action an end of its own, for_ns after its beginning? */
 bool event_may_last(int action);
@@ -295,10 +275,6 @@ bool event_may_last(int action);
  * @return      Owned by the caller, or NULL: no memory.
  */
 struct routes *scenario_routes(const struct scenario *s, const uint8_t *down);
-
-/** Find the ends that events and recordings are about. @return 0, or -EINVAL with fault filled in.
- */
-int scenario_check_events(struct scenario *s, struct scenario_fault *fault);
 
 /** The params of a switch by its section, or those of all. */
 const struct sw_params *scenario_switch_params(const struct scenario *s, uint32_t sw);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/prng.h"
-#include "fabric/scenario/scenario.h"
+#include "fabric/scenario/parts.h"
 
 /* Links between bridges carry all. */
 #define ALL_VLANS "1-4094"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "fabric/scenario/scenario.h"
+#include "fabric/scenario/parts.h"
 #include "fabric/topology/host_list.h"
 
 static struct fabric_link
