@@ -56,8 +56,7 @@ is_epoll(const char *name)
 }
 
 /* EAL makes another epoll descriptor whenever its sources change; it does not while we are called.
- * @return -1: not found.
- */
+ * @return -1: not found. */
 static int
 find_epoll(const struct intr_gate *gate)
 {
@@ -104,8 +103,7 @@ is_closing(const struct intr_gate *gate)
 }
 
 /* On the interrupt thread. The epoll descriptor shows our source too, so closing the gate is an
- * event.
- */
+ * event. */
 static void
 wait_in_gate(void *arg)
 {

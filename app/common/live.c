@@ -203,8 +203,8 @@ read_request(struct live *l, const struct live_request *r, struct config **cfg,
 	return *cfg == NULL ? NULL : l->ops->read(l->program, *cfg, err);
 }
 
-/* What is asked for, if it may come into force. @return the caller's, or NULL with err filled in.
- */
+/* What is asked for, if it may come into force. @return the caller's, or NULL with err filled
+ * in. */
 static struct live_version *
 read_next(struct live *l, const struct live_request *r, struct config_error *err)
 {

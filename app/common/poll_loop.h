@@ -9,7 +9,7 @@
  * time per burst.
  *
  * Where the device has a transmit queue to spare, control frames leave by it: they neither stand
- * behind the data in a device's ring nor behind data that it refused.
+ * after the data in a device's ring nor after data that it refused.
  *
  * Invariant (tested): frames taken from the node = frames taken by the device + frames held, in
  * that order, for each queue.
@@ -29,7 +29,7 @@
 
 struct rte_mbuf;
 
-/* Frames asked for and received at once. Larger bursts would arrive behind a threshold and
+/* Frames asked for and received at once. Larger bursts would arrive after a threshold and
  * overshoot it. */
 #define POLL_BURST 32
 
@@ -65,8 +65,8 @@ struct poll_loop {
 	const atomic_bool *stop;
 	uint64_t idle_sleep_ns; /* 0: spin */
 	uint64_t idle_since_ns; /* NEVER_NS: busy */
-	/* Work at long intervals, called with the time; returns when it wants to be called again.
-	 */
+	/* Work at long intervals, called with the time; returns when it wants to be called
+	 * again. */
 	uint64_t (*slow)(void *arg, uint64_t now_ns);
 	void *slow_arg;
 	uint64_t slow_next_ns;

@@ -49,8 +49,8 @@ struct port_params {
  */
 int port_open(uint16_t ethdev, const struct port_params *params);
 
-/** Put the device's address into mac if mac is zero. @return 0, or APP_FAILED after an error line.
- */
+/** Put the device's address into mac if mac is zero. @return 0, or APP_FAILED after an error
+ * line. */
 int port_address(uint16_t ethdev, uint8_t mac[6]);
 
 /** Warn when device, polling lcore and pool are not on one NUMA node. */

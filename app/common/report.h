@@ -36,8 +36,8 @@ json_t *report_device_stats(const struct run_result *result, uint16_t number);
 /** "up" or "down", as the port's link was seen last. */
 const char *report_link_word(const struct run_result *result, uint16_t number);
 
-/** Write a report and free it. @return 0, or APP_FAILED after an error line (disk full, no folder).
- */
+/** Write a report and free it. @return 0, or APP_FAILED after an error line (disk full, no
+ * folder). */
 int report_write(json_t *report, const char *path);
 
 /** Add rx_prioN_pause, _pause_transition and _pause_duration_us for each priority. */

@@ -47,8 +47,8 @@ struct run_app {
 	const struct poll_queues *queues; /* of each of them, on every port; NULL: node alone */
 	uint16_t n_nodes;                 /* 0: node alone */
 	/* Of each of nodes[], a mask: the ports that it has to itself. node then is what they are
-	 * parts of, for control work and counters. NULL: all have all ports, and node is nodes[0].
-	 */
+	 * parts of, for control work and counters. NULL: all have all ports, and node is
+	 * nodes[0]. */
 	const uint64_t *node_ports;
 	const struct nic_share *share; /* where quench-nic's QPs are; NULL: one node has all */
 	bool measure_pacing;           /* the nodes say when frames are due */

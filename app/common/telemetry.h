@@ -67,8 +67,8 @@ struct telemetry {
 /** Answer from now on. One at a time. @return 0 or -errno. */
 int telemetry_open(struct telemetry *t);
 
-/** On the main lcore: answer no more; waits for replies that have begun. Without an open: nothing.
- */
+/** On the main lcore: answer no more; waits for replies that have begun. Without an open:
+ * nothing. */
 void telemetry_close(struct telemetry *t);
 
 /** Time of the run. */

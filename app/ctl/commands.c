@@ -112,7 +112,7 @@ say_expected(int argc, char **argv, const char *program)
 }
 
 /*
- * Word i, which may be cut short, in full: the only one that may stand behind those before it and
+ * Word i, which may be cut short, in full: the only one that may stand after those before it and
  * begins so. @return NULL: none, or several, of which there is a list then.
  */
 static const char *
@@ -148,7 +148,7 @@ struct given {
 	int n;
 	char *word[MAX_WORDS];
 	char full[MAX_WORDS][32];
-	char ambiguous[512]; /* what the word behind those may be; "": nothing is ambiguous */
+	char ambiguous[512]; /* what the word after those may be; "": nothing is ambiguous */
 };
 
 static void

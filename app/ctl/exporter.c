@@ -253,8 +253,8 @@ look(struct exporter *e, uint64_t now)
 	sockets_free(&found);
 }
 
-/* @return 0, or an exit code: APP_BAD_USAGE of a program that answers, but knows nothing of ours.
- */
+/* @return 0, or an exit code: APP_BAD_USAGE of a program that answers, but knows nothing of
+ * ours. */
 static int
 open_source(const struct exporter *e, struct source *s)
 {

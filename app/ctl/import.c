@@ -12,7 +12,7 @@
 /* A mark that editors of Windows put before UTF-8. */
 #define BOM "\xef\xbb\xbf"
 
-/* @return the text, to be freed, with a zero behind it; NULL after an error line. */
+/* @return the text, to be freed, with a zero after it; NULL after an error line. */
 static char *
 read_input(const char *path, size_t *size)
 {

@@ -31,7 +31,7 @@ struct place {
 #define NAME_CHARS 64
 #define NAME_ALPHABET "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
-/* Behind the last address: counters of the table, and no row, which the data path would copy. */
+/* After the last address: counters of the table, and no row, which the data path would copy. */
 #define NO_ADDRESSES "/quench/fdb,4294967295"
 
 static const struct place places[] = {
@@ -58,7 +58,8 @@ static const struct place places[] = {
 	{SWITCH, .object = "pfcwd", .command = "/quench/pfcwd"},
 	{SWITCH, .object = "buffer", .command = "/quench/buffer"},
 	{SWITCH, .object = "pool", .command = "/quench/buffer", .list = "pools", .labels = "pool"},
-	{SWITCH, .object = "mempool", .command = "/quench/mempools", .list = "rows", .labels = "pool"},
+	{SWITCH, .object = "mempool", .command = "/quench/mempools", .list = "rows",
+	 .labels = "pool"},
 	{SWITCH, .object = "ledger", .command = "/quench/buffer", .list = "ledger",
 	 .more = "_bytes"},
 	{SWITCH, .object = "fdb", .command = NO_ADDRESSES, .list = "fdb"},

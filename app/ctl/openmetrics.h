@@ -37,7 +37,7 @@ struct metric {
 	bool counter;
 	/* How a value of the key becomes one in the base unit. */
 	unsigned int divide_by; /* 1, 8, 10^6 or 10^9 */
-	unsigned int digits;    /* behind the point */
+	unsigned int digits;    /* after the point */
 };
 
 /** Name, unit and scale of object's key. more: last word of its name, "_bytes", unless there is. */

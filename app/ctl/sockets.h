@@ -25,8 +25,8 @@ struct sockets {
 void sockets_find(const char *prefix, struct sockets *found);
 void sockets_free(struct sockets *found);
 
-/** The same, but one that is alone is taken untried: what is wrong with it shows when it is used.
- */
+/** The same, but one that is alone is taken untried: what is wrong with it shows when it is
+ * used. */
 void sockets_find_one(const char *prefix, struct sockets *found);
 
 /** Where the first program with a prefix has its socket. */

@@ -22,7 +22,7 @@ ends_with(const char *text, const char *end)
 	return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-/* 40G, 2.5M: with as many digits as it takes, at most three behind the point. */
+/* 40G, 2.5M: with as many digits as it takes, at most three after the point. */
 static void
 format_rate(char text[TEXT_CHARS], json_int_t bps)
 {
@@ -67,7 +67,7 @@ format(const char *key, const json_t *v, char text[TEXT_CHARS])
 	utf8_clean(text);
 }
 
-/* @return what stands behind the column in the list, or NULL. */
+/* @return what stands after the column in the list, or NULL. */
 static const char *
 next_column(const char *columns, struct column *c)
 {

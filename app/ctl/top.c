@@ -216,8 +216,8 @@ command_top(const struct command *command, struct client *c, const struct ctl_op
 	snprintf(t.path, sizeof(t.path), "%s", c->path);
 	c->quiet = true;
 	initscr();
-	/* After initscr(), which has handlers of its own: the terminal is given back in any case.
-	 */
+	/* After initscr(), which has handlers of its own: the terminal is given back in any
+	 * case. */
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGHUP, &action, NULL);

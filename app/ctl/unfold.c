@@ -87,8 +87,8 @@ child(json_t *object, const char *key, size_t n, bool list)
 	return found;
 }
 
-/* Objects within objects are freed by recursion: a path is no deeper than this, the rest is a name.
- */
+/* Objects within objects are freed by recursion: a path is no deeper than this, the rest is a
+ * name. */
 #define MOST_OBJECTS 8u
 
 static void

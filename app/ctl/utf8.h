@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-/** @return bytes of the character at text, 1 to 4; 0: it is none (RFC 3629), or the text ends here.
- */
+/** @return bytes of the character at text, 1 to 4; 0: it is none (RFC 3629), or the text ends
+ * here. */
 size_t utf8_char_bytes(const char *text);
 
 /** Put '?' in place of each control character and each byte that is no UTF-8. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What happened between two readings of a program, in words: the list of last events on the page.
- */
+/* What happened between two readings of a program, in words: the list of last events on the
+ * page. */
 #ifndef QUENCH_APP_CTL_WEB_EVENTS_H
 #define QUENCH_APP_CTL_WEB_EVENTS_H
 
@@ -20,8 +20,8 @@
 void web_event(json_t *events, int64_t at_ms, int alarm, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/** Put "N of what" there; if the same went on until now, its event grows in place of another one.
- */
+/** Put "N of what" there; if the same went on until now, its event grows in place of another
+ * one. */
 void web_event_count(json_t *events, int64_t at_ms, double n, const char *what);
 
 /**

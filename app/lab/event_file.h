@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The [event NAME] and [record NAME] sections of a scenario file, and the frames that events send.
- */
+/* The [event NAME] and [record NAME] sections of a scenario file, and the frames that events
+ * send. */
 #ifndef QUENCH_APP_LAB_EVENT_FILE_H
 #define QUENCH_APP_LAB_EVENT_FILE_H
 

@@ -147,7 +147,7 @@ lab_opts_parse(int argc, char **argv, struct lab_opts *o)
 			break;
 		case JSON:
 			o->json = optarg;
-			/* For a program, which wants nothing behind it. */
+			/* For a program, which wants nothing after it. */
 			o->quiet |= strcmp(optarg, "-") == 0;
 			break;
 		case OUT:

@@ -25,8 +25,8 @@
 #include "lab/recording.h"
 #include "lab/scenario_late.h"
 
-/* Rings and tables only: packets live in regions of their own. Of the fabric, and of each switch.
- */
+/* Rings and tables only: packets live in regions of their own. Of the fabric, and of each
+ * switch. */
 #define EAL_MEGABYTES 256u
 #define EAL_MEGABYTES_PER_SWITCH 2u
 

@@ -215,7 +215,7 @@ recordings_close(struct recordings *r, bool keep)
 {
 	int rc = 0;
 
-	/* What arrives behind the end of the run is not of it. */
+	/* What arrives after the end of the run is not of it. */
 	for (uint32_t i = 0; r != NULL && i < r->n; i++)
 		if (close_one(&r->items[i], keep) < 0)
 			rc = -EIO;

@@ -240,8 +240,8 @@ read_sections(struct config *cfg, const struct scenario_override *override, stru
 }
 
 int
-scenario_file_read(struct config *cfg, const struct scenario_override *override,
-		   struct scenario *s, struct config_error *err)
+scenario_file_read(struct config *cfg, const struct scenario_override *override, struct scenario *s,
+		   struct config_error *err)
 {
 	*s = (struct scenario){0};
 	if (read_sections(cfg, override, s, err) < 0) {

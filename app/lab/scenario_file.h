@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A scenario file into struct scenario: sections of the fabric, of all switches and of all hosts.
- */
+/* A scenario file into struct scenario: sections of the fabric, of all switches and of all
+ * hosts. */
 #ifndef QUENCH_APP_LAB_SCENARIO_FILE_H
 #define QUENCH_APP_LAB_SCENARIO_FILE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a scenario says of times behind its own end. */
+/* What a scenario says of times after its own end. */
 #ifndef QUENCH_APP_LAB_SCENARIO_LATE_H
 #define QUENCH_APP_LAB_SCENARIO_LATE_H
 

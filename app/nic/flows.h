@@ -55,7 +55,7 @@ void flows_end(struct flows *f, FILE *out, uint64_t elapsed_ns);
  * flow_registry_read_begin() and flow_registry_read_end().
  */
 
-/** List them anew. @return how many. */
+/** List them again. @return how many. */
 unsigned int flows_list(struct flows *f);
 /** What flow i of the list has done so far. */
 json_t *flows_object(struct flows *f, unsigned int i, uint64_t elapsed_ns);

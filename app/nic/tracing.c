@@ -36,8 +36,8 @@ tracing_open(struct tracing *t, const struct nic_nodes *nodes)
 			assert(t->n < NIC_MAX_TRACES);
 			t->traced[t->n++] = (struct traced){
 				.trace = traces->trace[i],
-				.number = nic_share_number(
-					nodes->share, (struct nic_home){at, traces->index[i]}),
+				.number = nic_share_number(nodes->share,
+							   (struct nic_home){at, traces->index[i]}),
 				.at = {at, traces->index[i]},
 				.serial = ++t->serials,
 				.configured = true,

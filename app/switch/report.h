@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a switch has counted: the end of a statistics line, and the JSON object of doc/interface.md.
- */
+/* What a switch has counted: the end of a statistics line, and the JSON object of
+ * doc/interface.md. */
 #ifndef QUENCH_APP_SWITCH_REPORT_H
 #define QUENCH_APP_SWITCH_REPORT_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What telemetry may change of a switch: the knobs of testers, and watermarks. The main lcore turns
- * knobs; watermarks are read and begun anew by their owner, at once, so that no peak is lost
+ * knobs; watermarks are read and cleared by their owner, at once, so that no peak is lost
  * between.
  */
 #include "switch/telemetry_set.h"

@@ -13,8 +13,8 @@
 #include "switch/control/snapshot.h"
 #include "switch/forward/vlans.h"
 
-/* The owner looks before every frame and in every round: it answers within one, unless it sleeps.
- */
+/* The owner looks before every frame and in every round: it answers within one, unless it
+ * sleeps. */
 #define OWNER_LOOKS 20000
 #define OWNER_LOOK_NS 100000l
 

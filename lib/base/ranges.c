@@ -74,7 +74,7 @@ ranges_take(struct ranges *r, uint32_t n, uint32_t end)
 	return rc != 0 ? rc : (int64_t)from;
 }
 
-/* The first range that ends behind a number. */
+/* The first range that ends after a number. */
 static uint32_t
 find(const struct ranges *r, uint32_t number)
 {

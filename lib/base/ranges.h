@@ -21,8 +21,8 @@ struct ranges {
 
 void ranges_free(struct ranges *r);
 
-/** Take the lowest n > 0 free numbers in a row below end. @return the first, or -ENOSPC, -ENOMEM.
- */
+/** Take the lowest n > 0 free numbers in a row below end. @return the first, or -ENOSPC,
+ * -ENOMEM. */
 int64_t ranges_take(struct ranges *r, uint32_t n, uint32_t end);
 
 /** Take n > 0 numbers from first on. @return 0, or -EEXIST (one of them is in use), -ENOMEM. */

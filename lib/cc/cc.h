@@ -168,7 +168,7 @@ uint32_t cc_on_params(struct cc *cc, const struct cc_node *node);
 
 void cc_read(const struct cc *cc, const struct cc_node *node, struct cc_view *out, uint64_t now_ns);
 
-/** Behind cc_on_sent(); takes what that does. */
+/** After cc_on_sent(); takes what that does. */
 uint32_t cc_on_sent_slow(struct cc *cc, const struct cc_node *node, uint32_t bytes,
 			 uint64_t now_ns);
 

@@ -107,8 +107,8 @@ dctcp_on_loss(struct dctcp *d, const struct dctcp_params *params, struct dctcp_s
 	return cut(d, params, stats, ALPHA_ONE);
 }
 
-/* RFC 8257 3.3 step 7: alpha = (1 - g) alpha + g M. A CNP that overtook its ACK counts here once.
- */
+/* RFC 8257 3.3 step 7: alpha = (1 - g) alpha + g M. A CNP that overtook its ACK counts here
+ * once. */
 static void
 update_alpha(struct dctcp *d, const struct dctcp_params *params)
 {

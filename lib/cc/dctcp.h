@@ -69,8 +69,8 @@ struct dctcp_ack {
 void dctcp_init(struct dctcp *d, const struct dctcp_params *params, uint64_t start_rate_bps,
 		uint64_t max_rate_bps);
 
-/** The parameters have changed: the rate is no lower than the minimum. @return is it another one?
- */
+/** The parameters have changed: the rate is no lower than the minimum. @return is it another
+ * one? */
 bool dctcp_on_params(struct dctcp *d, const struct dctcp_params *params, uint64_t max_rate_bps);
 
 /** @return true: the rate was cut. */

@@ -262,8 +262,8 @@ jump(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint
 	uint64_t step, events = max_events;
 	enum rp_phase phase;
 
-	/* From here on the phase is the same; in paper the step too once T is not the lower stage.
-	 */
+	/* From here on the phase is the same; in paper the step too once T is not the lower
+	 * stage. */
 	if (time_stage <= params->rp_threshold ||
 	    (paper && time_stage < byte_stage && byte_stage > params->rp_threshold))
 		return 0;

@@ -17,7 +17,7 @@
  * Life of a QP. At the maximum rate it is free: no rate timer runs and bytes are not counted. A CNP
  * limits it. When recovery has brought both rates back to the maximum it is free again: `paper`
  * goes on decaying alpha, `mlx` frees the limiter, so that the next CNP is a first CNP again and
- * sets alpha anew. A QP that starts below the maximum rate is limited from the start, with
+ * sets alpha again. A QP that starts below the maximum rate is limited from the start, with
  * target = current = start rate: F steps later it probes upward by R_AI. Alpha holds its initial
  * value until the first CNP in any case.
  */
@@ -162,7 +162,7 @@ enum rp_phase { RP_FAST_RECOVERY, RP_ADDITIVE_INCREASE, RP_HYPER_INCREASE };
 bool rp_increase_once(struct rp *rp, const struct rp_params *params, struct rp_stats *stats,
 		      uint64_t now_ns, enum rp_phase *phase);
 
-/* Behind the two inline functions below; they take what those do. */
+/* After the two inline functions below; they take what those do. */
 void rp_catch_up(struct rp *rp, const struct rp_params *params, struct rp_stats *stats,
 		 uint64_t now_ns);
 uint64_t rp_on_sent_slow(struct rp *rp, const struct rp_params *params, struct rp_stats *stats,

@@ -66,8 +66,8 @@ struct timely {
 void timely_init(struct timely *t, const struct timely_params *params, uint64_t start_rate_bps,
 		 uint64_t max_rate_bps);
 
-/** The parameters have changed: the rate is no lower than the minimum. @return is it another one?
- */
+/** The parameters have changed: the rate is no lower than the minimum. @return is it another
+ * one? */
 bool timely_on_params(struct timely *t, const struct timely_params *params, uint64_t max_rate_bps);
 
 /** A round-trip time was measured; above 18 minutes (2^40 ns) it counts as that. */

@@ -12,7 +12,7 @@
  *
  * What a queue marks acts at the flow one loop delay later (tau* of the papers: from the queue over
  * receiver and sender back to the flow's first queue), and so do the flow's own rate's
- * consequences. The packet's wait in the queues behind the one that marks comes on top, and with
+ * consequences. The packet's wait in the queues after the one that marks comes on top, and with
  * mark_at_enqueue that in the queue itself.
  *
  * Heun's method with a fixed step, which no delay may be shorter than; what lies between two steps

@@ -41,7 +41,7 @@ power(double base, unsigned int n)
 
 /*
  * Add the events of a counter that runs out after so many packets without a mark, since a CNP
- * starts it anew: r p / ((1 - p)^-packets - 1), and behind F of them (1 - p)^(F packets) of those.
+ * restarts it: r p / ((1 - p)^-packets - 1), and after F of them (1 - p)^(F packets) of those.
  *
  * @param log_free  ln(1 - p), 0 when there are no marks.
  */

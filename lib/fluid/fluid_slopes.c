@@ -44,7 +44,7 @@ wait_ns(const struct fluid_class_params *c, const struct fluid_queue_params *q, 
 
 /*
  * Share of the packets that come to the receiver marked. From the last queue to the first: a mark
- * of one waits in those behind it.
+ * of one waits in those after it.
  */
 static double
 mark_seen(const struct fluid *f, uint32_t class, unsigned int ahead)

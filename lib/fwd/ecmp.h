@@ -6,7 +6,7 @@
  * (polarisation). Of a fragment, and of anything but TCP and UDP, the ports count as 0.
  *
  * IPv6's flow label stands in for the ports on request (RFC 6438): hosts that set one per flow are
- * then spread behind any extension header.
+ * then spread after any extension header.
  */
 #ifndef QUENCH_FWD_ECMP_H
 #define QUENCH_FWD_ECMP_H

@@ -71,7 +71,7 @@ count_used(struct fdb *fdb, int32_t change)
 	__atomic_store_n(&fdb->used, fdb->used + (uint32_t)change, __ATOMIC_RELAXED);
 }
 
-/* An address takes or leaves a place some steps behind its home: those between know. */
+/* An address takes or leaves a place some steps after its home: those between know. */
 static void
 count_passed(struct fdb *fdb, uint32_t home, uint32_t steps, int change)
 {

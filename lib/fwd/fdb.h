@@ -24,7 +24,7 @@
  * cost.
  *
  * Buckets of a cache line hold four addresses each, so that one line is read for an address, and a
- * burst's lines can be asked for ahead (fdb_prefetch()). rte_hash reads two, and our entries behind
+ * burst's lines can be asked for ahead (fdb_prefetch()). rte_hash reads two, and our entries after
  * it.
  *
  * One owner: no call may run beside another. Or shared: learning, lookups and sweeps of several
@@ -89,11 +89,11 @@ void fdb_destroy(struct fdb *fdb);
  * all the while.
  */
 
-/** Let a table that nobody uses begin anew, empty and without limits. @return 0, or -errno: it is
+/** Reset a table that nobody uses: empty and without limits. @return 0, or -errno: it is
  * released. */
 int fdb_renew(struct fdb *fdb, const struct fdb_params *params);
-/** Give back a table's memory but its counters: until fdb_renew() it may only be asked for these.
- */
+/** Give back a table's memory but its counters: until fdb_renew() it may only be asked for
+ * these. */
 void fdb_release(struct fdb *fdb);
 /** Beside owners that go on, but no other call of this kind. */
 void fdb_set_shared(struct fdb *fdb, bool shared);
@@ -126,7 +126,7 @@ fdb_key(uint16_t domain, const uint8_t mac[6])
 	       be16toh(low);
 }
 
-/** fdb_key() of an address in an Ethernet header: what stands in the two bytes behind it may be
+/** fdb_key() of an address in an Ethernet header: what stands in the two bytes after it may be
  * read too. */
 static inline uint64_t
 fdb_key_in_header(uint16_t domain, const uint8_t mac[8])
@@ -166,7 +166,7 @@ uint16_t fdb_lookup(struct fdb *fdb, uint64_t key, uint64_t now_ns);
  * For bursts: where n keys belong. Their places are on their way into the cache; fdb_learn_at() and
  * fdb_lookup_at() are then fdb_learn(), of no group address, and fdb_lookup() of a key with its
  * home. Keys are hashed four at a time: both arrays have room for the next multiple of four, and
- * what stands in keys behind n is read.
+ * what stands in keys after n is read.
  */
 static inline void fdb_homes(const struct fdb *fdb, const uint64_t keys[], uint32_t homes[],
 			     unsigned int n);
@@ -369,8 +369,8 @@ fdb_learn_at(struct fdb *fdb, uint64_t key, uint32_t home, uint16_t port, uint64
 	state = __atomic_load_n(at, __ATOMIC_RELAXED) & ~FDB_STATIC_BIT;
 	/* Of another port, the bits above the age make it more than refresh_ns; a difference of both
 	 * words would carry from one into the other when the time wraps. */
-	if (likely((fdb_age_ns(state, now_ns) | (fdb_state_of(port, 0) ^ (state & ~FDB_SEEN_MASK))) <
-		   fdb->refresh_ns))
+	if (likely((fdb_age_ns(state, now_ns) |
+		    (fdb_state_of(port, 0) ^ (state & ~FDB_SEEN_MASK))) < fdb->refresh_ns))
 		return true;
 	return fdb_learn_write(fdb, key, home, port, now_ns);
 }

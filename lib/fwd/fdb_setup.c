@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Making a forwarding database, and making it anew. */
+/* Making a forwarding database, and resetting it. */
 #include <errno.h>
 #include <rte_common.h>
 #include <rte_errno.h>
@@ -14,8 +14,8 @@
 /* A refresh is written when the last one is older than this part of the ageing time. */
 #define REFRESH_PARTS 256u
 #define SWEEPS_PER_AGEING 4u
-/* An address that was not heard for this part of the ageing time may make room for one of its port.
- */
+/* An address that was not heard for this part of the ageing time may make room for one of its
+ * port. */
 #define QUIET_PARTS 4u
 
 static void

@@ -519,8 +519,8 @@ neigh_touch(struct neigh_table *t, struct neigh_stats *stats, uint32_t index, ui
 	return e->has_mac && e->state != NEIGH_FAILED;
 }
 
-/* Take a neighbour out of the slots; those behind it move up, so that each is found from its own.
- */
+/* Take a neighbour out of the slots; those after it move up, so that each is found from its
+ * own. */
 static void
 vacate(struct neigh_table *t, uint32_t index)
 {

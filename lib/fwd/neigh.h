@@ -104,8 +104,8 @@ struct neigh_table;
 struct neigh_table *neigh_table_create(const struct neigh_params *params);
 void neigh_table_destroy(struct neigh_table *t);
 
-/** Add a neighbour, to be asked from now_ns on, unless it is there. @return its index, or -ENOMEM.
- */
+/** Add a neighbour, to be asked from now_ns on, unless it is there. @return its index, or
+ * -ENOMEM. */
 int64_t neigh_add(struct neigh_table *t, const struct neigh_key *key, uint64_t now_ns);
 
 /** Make room for n neighbours at once: neigh_add() does not take memory below that. @return 0 or
@@ -173,7 +173,7 @@ bool neigh_on_learnt(struct neigh_table *t, struct neigh_stats *stats, uint32_t 
 bool neigh_on_heard(struct neigh_table *t, struct neigh_stats *stats, uint32_t index,
 		    const uint8_t mac[6], uint64_t now_ns);
 
-/** Forget all addresses that were not given for good, and ask for them anew from now_ns on. */
+/** Forget all addresses that were not given for good, and ask for them again from now_ns on. */
 void neigh_forget_learned(struct neigh_table *t, uint64_t now_ns);
 
 /** Run the state machines that are due; call before neigh_pop_ask(). */
@@ -209,7 +209,7 @@ struct neigh_table {
 	uint32_t limit;
 	uint16_t n_ports;
 	struct neigh_list *known;  /* with an address, by interface */
-	struct neigh_list *wanted; /* without, by port, and behind them those of no port */
+	struct neigh_list *wanted; /* without, by port, and after them those of no port */
 };
 
 /** Is there one to ask? */

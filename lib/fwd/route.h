@@ -17,7 +17,7 @@
 
 #include "base/field.h"
 
-/* So many routes are few. */
+/* Up to this many routes are few. */
 #define ROUTE_FEW 64u
 #define ROUTE_MAX_TARGET 0x7FFFu
 /* Target of an address without a route. */

@@ -19,7 +19,7 @@
 
 struct route_list {
 	uint32_t n;
-	uint32_t n_steps; /* of ROUTE_LIST_STEP routes; places behind the last route hold nothing */
+	uint32_t n_steps; /* of ROUTE_LIST_STEP routes; places after the last route hold nothing */
 	/* An address is in a prefix if (address & mask) == net. */
 	_Alignas(16) uint32_t mask[ROUTE_LIST_MAX];
 	_Alignas(16) uint32_t net[ROUTE_LIST_MAX];

@@ -19,7 +19,7 @@
 #include "ctl/nic_config/nic_config.h"
 #include "ctl/switch_config/switch_config.h"
 
-/* An input may have so many bytes. */
+/* The largest input, in bytes. */
 #define IMPORT_MAX_BYTES (8u << 20)
 
 /* What is said of an import. Texts begin with the place: "12: text: why" or " TABLE|key: why". */
@@ -77,7 +77,7 @@ int import_switch_read(const char *text, size_t size, struct import_switch *out,
  */
 int export_sonic(const struct import_switch *sw, FILE *out, struct import_log *log);
 
-/** Print a switch as an INI: what differs from the defaults, behind the log's lists. */
+/** Print a switch as an INI: what differs from the defaults, after the log's lists. */
 void import_switch_print(FILE *out, const struct import_switch *sw, const struct import_log *log);
 
 /** The same of a NIC. */

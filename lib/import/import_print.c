@@ -115,7 +115,7 @@ print_line(FILE *out, struct line l)
 	fputc('\n', out);
 }
 
-/* @return the first line behind the section. */
+/* @return the first line after the section. */
 static const char *
 print_section(FILE *out, const char *whole, const char *text, const char *base)
 {

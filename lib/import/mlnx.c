@@ -99,8 +99,8 @@ copy_name(char *to, const char *from, size_t n)
 	to[n] = '\0';
 }
 
-/* "RPG_AI_RATE_P1" is port 1's rpg_ai_rate; the same setting of another port is compared with it.
- */
+/* "RPG_AI_RATE_P1" is port 1's rpg_ai_rate; the same setting of another port is compared with
+ * it. */
 static void
 cut_port(char *name)
 {

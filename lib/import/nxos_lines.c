@@ -47,7 +47,7 @@ indent_of(const char *text)
 	return indent;
 }
 
-/* What stands behind " !" is a remark, too, but in free text. */
+/* What stands after " !" is a remark, too, but in free text. */
 static void
 cut_remark(char *text)
 {

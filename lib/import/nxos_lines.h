@@ -50,7 +50,7 @@ void nx_lines_free(struct nx_lines *nx);
  */
 bool nx_is(const struct nx_line *line, const char *pattern, struct nx_args *args);
 
-/** The next line of a block behind line i of it (-1: from its beginning), or -1. */
+/** The next line of a block after line i of it (-1: from its beginning), or -1. */
 int nx_next_of(const struct nx_lines *nx, int parent, int i);
 /** The same, of those that are not used yet. */
 int nx_next(const struct nx_lines *nx, int parent, int i);

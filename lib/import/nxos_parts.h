@@ -48,7 +48,7 @@ int nxos_service(struct nxos *x, int line);
  */
 int nxos_group(struct nxos *x, const char *type, const char *name);
 
-/** The next class of a policy behind line i. *group as nxos_group(). @return its line, or -1. */
+/** The next class of a policy after line i. *group as nxos_group(). @return its line, or -1. */
 int nxos_next_class(struct nxos *x, const char *type, int policy, int i, int *group);
 
 #endif

@@ -145,7 +145,7 @@ read_wred(struct nxos *x, int line, char *rest, struct wred_words *words)
 	return 0;
 }
 
-/* Behind the last line of a class. */
+/* After the last line of a class. */
 static int
 end_wred(struct nxos *x, int class, uint8_t queue, const struct wred_words *words)
 {

@@ -6,8 +6,8 @@
 #include "import/import_log.h"
 #include "import/nxos_lines.h"
 
-/* Words of a line up to which it may be shown to anybody. @return bytes; all, if it has no secret.
- */
+/* Words of a line up to which it may be shown to anybody. @return bytes; all, if it has no
+ * secret. */
 static size_t
 open_part(const char *text)
 {

@@ -18,8 +18,8 @@ struct pkt_meta {
 	struct rte_mbuf *next; /* link of pkt_fifo, or of a queue of the switch */
 	union {
 		uint64_t due_ns; /* NIC that measures: departure, 0 none */
-		/* switch, in a flooded frame that crosses to other shards: mask of ports it goes to
-		 */
+		/* switch, in a flooded frame that crosses to other shards: mask of ports it goes
+		 * to */
 		uint64_t flood_ports;
 	};
 	uint32_t charged_bytes; /* what the switch's MMU charged */

@@ -66,7 +66,8 @@ struct rte_mempool *
 pkt_pool_create(const struct pkt_pool_params *params)
 {
 	uint16_t room = params->largest_frame
-				? (uint16_t)(params->largest_frame + RTE_PKTMBUF_HEADROOM) : 0;
+				? (uint16_t)(params->largest_frame + RTE_PKTMBUF_HEADROOM)
+				: 0;
 	struct rte_pktmbuf_pool_private private = {
 		.mbuf_data_room_size = room,
 		.mbuf_priv_size = PKT_PRIV_BYTES,
@@ -76,15 +77,14 @@ pkt_pool_create(const struct pkt_pool_params *params)
 	struct rte_mempool *pool;
 	int rc;
 
-	pool = rte_mempool_create_empty(params->name, params->n_mbufs,
-					sizeof(struct rte_mbuf) + PKT_PRIV_BYTES + room,
-					cache < CACHE_MBUFS ? cache : CACHE_MBUFS, sizeof(private),
-					params->socket,
-					rte_eal_has_hugepages() ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG);
+	pool = rte_mempool_create_empty(
+		params->name, params->n_mbufs, sizeof(struct rte_mbuf) + PKT_PRIV_BYTES + room,
+		cache < CACHE_MBUFS ? cache : CACHE_MBUFS, sizeof(private), params->socket,
+		rte_eal_has_hugepages() ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG);
 	if (pool == NULL)
 		return NULL;
-	rc = rte_mempool_set_ops_byname(pool, params->threads ? rte_mbuf_best_mempool_ops()
-							      : "ring_sp_sc", NULL);
+	rc = rte_mempool_set_ops_byname(
+		pool, params->threads ? rte_mbuf_best_mempool_ops() : "ring_sp_sc", NULL);
 	if (rc == 0) {
 		rte_pktmbuf_pool_init(pool, &private);
 		if (rte_eal_has_hugepages()) {

@@ -12,11 +12,11 @@
 struct rte_mempool;
 
 struct pkt_pool_params {
-	const char *name;        /* unique in the process */
+	const char *name; /* unique in the process */
 	uint32_t n_mbufs;
-	uint16_t largest_frame;  /* data room is this plus headroom; 0: no data room (clones) */
-	int socket;              /* NUMA node, or SOCKET_ID_ANY */
-	bool threads;            /* used by more than one lcore */
+	uint16_t largest_frame; /* data room is this plus headroom; 0: no data room (clones) */
+	int socket;             /* NUMA node, or SOCKET_ID_ANY */
+	bool threads;           /* used by more than one lcore */
 };
 
 /** @return the pool, or NULL with rte_errno set. */

@@ -30,7 +30,7 @@
 
 #define SLOT_ITEMS 7u
 #define LAST (SLOT_ITEMS - 1)
-/* So many slots are fetched from memory at once. */
+/* Slots fetched from memory at once. */
 #define INSERT_BURST 32u
 
 /*
@@ -148,7 +148,7 @@ slot_of(const struct timing_wheel *w, uint64_t tick)
 	return (uint32_t)tick & (w->n_slots - 1);
 }
 
-/* Behind the last of a slot that is full, before the first, which it may be itself. */
+/* After the last of a slot that is full, before the first, which it may be itself. */
 static __attribute__((noinline)) void
 ring_push(uint32_t *links, struct slot *s, uint32_t n, uint32_t item)
 {
@@ -307,7 +307,7 @@ tick_of(const struct timing_wheel *w, uint64_t deadline_ns)
 		       w->head.now_tick);
 }
 
-/* Behind all that are due no later. */
+/* After all that are due no later. */
 static inline void
 few_insert(struct timing_wheel *w, uint32_t item, uint64_t tick)
 {

@@ -21,7 +21,7 @@
 
 #include "base/units.h"
 
-/* So many items are few: they stand in one list, and there are no slots. */
+/* Up to this many items stand in one sorted list, without slots. */
 #define TIMING_WHEEL_FEW 7u
 #define TIMING_WHEEL_NO_TICK UINT64_MAX
 
@@ -71,8 +71,8 @@ uint32_t timing_wheel_advance(struct timing_wheel *w, uint32_t *items, uint32_t 
 
 /**
  * Items that are due soon, before until_ns, for their owner to bring what it will read of them into
- * the cache. A slot is told of once; later calls go on behind it. Some of a very full slot, and
- * those put in behind that, are left out, and so are all of few items, which are at hand.
+ * the cache. A slot is returned once; later calls go on after it. Some of a very full slot, and
+ * those put in after that, are left out, and so are all of few items, which are at hand.
  *
  * @param budget  At least 7. @return how many.
  */

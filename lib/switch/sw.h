@@ -89,8 +89,8 @@ const struct sw_port_stats *sw_port_stats(const struct node *node, uint16_t port
 const struct pfc_rx *sw_pfc_rx(const struct node *node, uint16_t port);
 const struct pfc_tx *sw_pfc_tx(const struct node *node, uint16_t port);
 const struct mmu *sw_mmu(const struct node *node);
-/** Marks of a queue by its length; NULL without mark_accuracy, or for a queue that does not mark.
- */
+/** Marks of a queue by its length; NULL without mark_accuracy, or for a queue that does not
+ * mark. */
 const struct mark_accuracy *sw_mark_accuracy(const struct node *node, uint16_t port, uint8_t queue);
 /** Marking curve of a queue; of no meaning for one without WRED. */
 const struct wred_curve *sw_mark_curve(const struct node *node, uint16_t port, uint8_t queue);

@@ -125,8 +125,8 @@ uint64_t mmu_used_bytes(const struct mmu *mmu);
 uint64_t mmu_headroom_used_bytes(const struct mmu *mmu);
 /** Limit on a PG's shared bytes at this moment; UINT64_MAX / 2 or more when there is none. */
 uint64_t mmu_pg_limit_bytes(const struct mmu *mmu, uint16_t port, uint8_t pg);
-/** The XON mark: shared bytes at which a lossless PG that sent XOFF sends XON, its headroom empty.
- */
+/** The XON mark: shared bytes at which a lossless PG that sent XOFF sends XON, its headroom
+ * empty. */
 uint64_t mmu_pg_xon_mark_bytes(const struct mmu *mmu, uint16_t port, uint8_t pg);
 /** Recompute sums from parts; true when they agree. For tests and a running switch's self-check. */
 bool mmu_balanced(const struct mmu *mmu);
@@ -168,12 +168,12 @@ uint64_t mmu_watermark_bytes(const struct mmu *mmu, enum mmu_watermark kind, uin
 uint64_t mmu_persistent_watermark_bytes(const struct mmu *mmu, enum mmu_watermark kind,
 					uint16_t port, uint8_t index);
 /**
- * Read one and begin it anew with what is in use now, so that no peak is lost between. By the owner
+ * Read one and restart it from the current use in one step, so that no peak is lost. By the owner
  * of the part: of the port, or for a pool, of which each part has its own.
  */
 uint64_t mmu_part_take_watermark_bytes(struct mmu *mmu, uint16_t part, enum mmu_watermark kind,
 				       uint16_t port, uint8_t index);
-/** Begin anew with what is in use now: every watermark of the kind. By the owner only. */
+/** Restart every watermark of the kind from the current use. By the owner only. */
 void mmu_clear_watermarks(struct mmu *mmu, enum mmu_watermark kind);
 
 /* Inline definitions */

@@ -57,8 +57,8 @@ struct mmu_params {
 
 /* Tables over struct mmu_params (its own members) and over struct buffer_profile. The four profiles
  * have the same keys as far as they apply, and defaults of their own; buffer_profile_fields is
- * lossless's, buffer_profile_named_fields has all keys, for profiles of single groups and queues.
- */
+ * lossless's, buffer_profile_named_fields has all keys, for profiles of single groups and
+ * queues. */
 extern const struct field mmu_fields[];
 extern const unsigned int mmu_fields_n;
 extern const struct field buffer_profile_fields[];
@@ -107,8 +107,8 @@ uint64_t mmu_params_headroom_packets(const struct mmu_params *params, uint64_t x
  */
 uint64_t mmu_params_packets(const struct mmu_params *params, uint32_t frame_bytes);
 
-/** @return 0, or -EINVAL with a clause in why (reserved + headroom must fit the buffer, and so on).
- */
+/** @return 0, or -EINVAL with a clause in why (reserved + headroom must fit the buffer, and so
+ * on). */
 int mmu_params_check(const struct mmu_params *params, char *why, unsigned int why_size);
 
 #endif

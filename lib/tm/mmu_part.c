@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The pools of the buffer: what parts of the ports let each other know of them, and what all use.
- */
+/* The pools of the buffer: what parts of the ports let each other know of them, and what all
+ * use. */
 #include "base/counter.h"
 #include "tm/mmu_part.h"
 

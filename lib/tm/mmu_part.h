@@ -28,7 +28,7 @@ struct mmu *mmu_create_parts(const struct mmu_params *params, uint16_t n_parts,
  * cell_bytes must be as they were; packets stay what they were. By the part's owner, between two frames; params have passed
  * mmu_params_check() and are not kept. When all parts have done so the change is whole.
  *
- * Nothing is dropped. What groups and queues hold is divided anew into reserved, shared and
+ * Nothing is dropped. What groups and queues hold is divided again into reserved, shared and
  * headroom; headroom in use beyond the new size becomes shared use. A pool may then be used beyond
  * its size: it takes no more shared bytes until it is not. Ask mmu_pg_wants_xoff() for every group
  * of the part afterwards: what lossless groups hold beyond a limit that shrank pauses their

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Peaks of the buffer: read, and begun anew by kind. */
+/* Peaks of the buffer: read and cleared by kind. */
 #include "base/counter.h"
 #include "tm/mmu_part.h"
 
@@ -110,8 +110,7 @@ peak_of(const struct mmu *mmu, enum mmu_watermark kind, uint16_t port, uint8_t i
 			peak_at((struct mmu *)mmu, &mmu->parts[part], kind, i);
 
 		mmu_peak_raise(&highest, counter_read(&peak->bytes));
-		highest.past_bytes =
-			max_u64(highest.past_bytes, counter_read(&peak->past_bytes));
+		highest.past_bytes = max_u64(highest.past_bytes, counter_read(&peak->past_bytes));
 	}
 	return highest;
 }

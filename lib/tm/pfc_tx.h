@@ -61,8 +61,8 @@ struct pfc_tx {
 
 void pfc_tx_init(struct pfc_tx *p, const struct pfc_params *params, uint64_t speed_bps);
 
-/** Other params from the next frame on: a pause that was told is refreshed as it was going to be.
- */
+/** Other params from the next frame on: a pause that was told is refreshed as it was going to
+ * be. */
 void pfc_tx_set_params(struct pfc_tx *p, const struct pfc_params *params, uint64_t speed_bps);
 
 /** State wanted, whether or not the peer has been told yet. */
@@ -81,8 +81,8 @@ void pfc_tx_set_all(struct pfc_tx *p, uint8_t xoff);
 /** The link went down: the peer knows of no XOFF any more, and none is wanted. */
 void pfc_tx_reset(struct pfc_tx *p, uint64_t now_ns);
 
-/** Is a frame due now? Fills in out and counts it as sent. out is untouched when the answer is no.
- */
+/** Is a frame due now? Fills in out and counts it as sent. out is untouched when the answer is
+ * no. */
 bool pfc_tx_take(struct pfc_tx *p, struct pfc_vector *out, uint64_t now_ns);
 
 /** When pfc_tx_take() will have a frame: 0 when at once, NEVER_NS when all is XON. */

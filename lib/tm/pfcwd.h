@@ -81,7 +81,7 @@ struct pfcwd_stats {
 
 extern const struct counter_field pfcwd_counters[]; /* SONiC's names, in lower case */
 extern const unsigned int pfcwd_counters_n;
-/* Of the present or the latest storm: they begin anew with each. */
+/* Of the present or the latest storm: they restart with each. */
 extern const struct counter_field pfcwd_last_counters[];
 extern const unsigned int pfcwd_last_counters_n;
 
@@ -106,7 +106,7 @@ enum pfcwd_event pfcwd_poll(struct pfcwd *w, const struct pfcwd_params *params,
 /** Count only: a storm that was declared from outside goes on. */
 void pfcwd_count(struct pfcwd *w, const struct pfcwd_sample *sample, uint64_t now_ns);
 
-/** Other params from now on, of the same mode: the countdown that runs begins anew. */
+/** Other params from now on, of the same mode: the running countdown restarts. */
 void pfcwd_restart(struct pfcwd *w, const struct pfcwd_params *params);
 
 /** Declare a storm, or its end, from outside: the big red switch. */

@@ -60,8 +60,8 @@ struct qos_class qos_map_classify(const struct qos_map_params *params, int dscp,
 /** Queues that a set of paused priorities stops. */
 uint8_t qos_map_paused_queues(const struct qos_map_params *params, uint8_t paused_prios);
 
-/** Egress queues of lossless traffic: those of the classes whose priority group is in pfc_enable.
- */
+/** Egress queues of lossless traffic: those of the classes whose priority group is in
+ * pfc_enable. */
 uint8_t qos_map_lossless_queues(const struct qos_map_params *params);
 
 #endif

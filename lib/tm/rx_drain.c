@@ -98,8 +98,8 @@ rx_drain_admit(struct rx_drain *d, const struct rx_drain_params *params, uint32_
 		if (bytes_then > params->buffer_bytes)
 			return false;
 		/* Before the caller reads whether the sender is held: nic/port/pause.c. */
-	} while (!__atomic_compare_exchange_n(&d->filled_bytes, &filled, drained + bytes_then,
-					      true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
+	} while (!__atomic_compare_exchange_n(&d->filled_bytes, &filled, drained + bytes_then, true,
+					      __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
 	return true;
 }
 

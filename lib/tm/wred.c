@@ -198,8 +198,8 @@ wred_age(struct wred *w, uint64_t rate_bps, uint64_t now_ns)
 {
 	uint64_t idle_ns = sub_sat(now_ns, w->idle_since_ns);
 	uint64_t most = 64ull << w->weight;
-	/* (1 - 2^-w) as Q63; rounded down at each step, so that a queue that stays idle gets to 0.
-	 */
+	/* (1 - 2^-w) as Q63; rounded down at each step, so that a queue that stays idle gets to
+	 * 0. */
 	uint64_t factor_q63 = (1ull << 63) - (1ull << (63 - w->weight));
 	unsigned __int128 small_frames =
 		(unsigned __int128)idle_ns * rate_bps / (SMALL_FRAME_BITS * NS_PER_SEC);

@@ -5,7 +5,7 @@
 
 #include "wire/l2.h"
 
-#define ARP_BYTES 28u       /* behind the Ethernet header */
+#define ARP_BYTES 28u       /* after the Ethernet header */
 #define ARP_FRAME_BYTES 60u /* padded, without FCS; tagged or not */
 
 enum arp_op { ARP_REQUEST = 1, ARP_REPLY = 2 };

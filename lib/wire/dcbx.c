@@ -5,7 +5,7 @@
 
 #include "wire/be.h"
 
-/* Behind OUI and subtype. */
+/* After OUI and subtype. */
 #define ETS_BODY 21u
 #define PFC_BODY 2u
 #define APP_BYTES 3u

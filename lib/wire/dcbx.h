@@ -66,7 +66,7 @@ dcbx_has(const struct dcbx_tlvs *t, enum dcbx_kind kind)
 	return t->present >> kind & 1;
 }
 
-/** Take what stands behind the OUI: subtype and body. Subtypes of no enum dcbx_kind are passed
+/** Take what stands after the OUI: subtype and body. Subtypes of no enum dcbx_kind are passed
  * over. */
 void dcbx_parse(struct dcbx_tlvs *t, const uint8_t *body, size_t len);
 

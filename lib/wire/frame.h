@@ -35,13 +35,13 @@ enum frame_verdict {
 const char *frame_verdict_name(enum frame_verdict v);
 
 struct frame_view {
-	uint16_t ethertype; /* behind the tag, host order */
+	uint16_t ethertype; /* after the tag, host order */
 	uint16_t vlan_tci;  /* host order; valid if tagged */
 	uint16_t l3_off;
-	/* Behind IPv4 options and IPv6 extension headers; valid if ip_version != 0 and no fragment.
-	 */
+	/* After IPv4 options and IPv6 extension headers; valid if ip_version != 0 and no
+	 * fragment. */
 	uint16_t l4_off;
-	uint16_t ip_end;    /* offset one past the IP packet: Ethernet padding is behind it */
+	uint16_t ip_end;    /* offset one past the IP packet: Ethernet padding is after it */
 	uint8_t ip_version; /* 0, 4, 6 */
 	uint8_t ip_proto;   /* last next-header looked at */
 	uint8_t dscp;
@@ -56,7 +56,7 @@ struct frame_view {
  * on).
  *
  * IPv4 options are skipped; of IPv6, up to five hop-by-hop, routing and destination options
- * headers. Behind a fragment header nothing is looked for. Bytes behind the IP packet are Ethernet
+ * headers. After a fragment header nothing is looked for. Bytes after the IP packet are Ethernet
  * padding.
  */
 enum frame_verdict frame_parse(const uint8_t *buf, size_t len, struct frame_view *v);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Invariant CRC of RoCEv2: CRC-32 of IEEE 802.3 over eight 0xFF bytes, the IP header, UDP, BTH and
- * all behind it up to the pad, with the fields that routers change taken as ones (IBTA annex A17;
+ * all after it up to the pad, with the fields that routers change taken as ones (IBTA annex A17;
  * Linux rxe_icrc.c). On the wire it stands least significant byte first.
  *
  * A register is the CRC state before the final complement. A CRC is linear: the register after

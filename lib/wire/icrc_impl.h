@@ -22,7 +22,7 @@ extern uint32_t icrc_table[16][256];
 /* What a message begins with is not taken as it is: a register of before, and bits that count as
  * ones, all within this many bytes. */
 #define ICRC_SHAPE_BYTES 64u
-/* The message begins here in the tables below; a vector may begin before it and end behind. */
+/* The message begins here in the tables below; a vector may begin before it and end after. */
 #define ICRC_SHAPE_START 64u
 #define ICRC_SHAPE_ROOM (ICRC_SHAPE_START + 2 * ICRC_SHAPE_BYTES)
 

@@ -29,7 +29,7 @@
 #define FOLD_1024 0x1e88ef372ull, 0x14a7fe880ull
 #define FOLD_512 0x154442bd4ull, 0x1c6e41596ull
 #define FOLD_128 0x1751997d0ull, 0x0ccaa009eull
-/* With d bits behind: {x^(d+96), x^(d+32)} mod P. */
+/* With d bits after: {x^(d+96), x^(d+32)} mod P. */
 #define REDUCE_384 0x1c6e41596ull, 0x03db1ecdcull
 #define REDUCE_256 0x174359406ull, 0x0f1da05aaull
 #define REDUCE_128 0x15a546366ull, 0x1751997d0ull
@@ -179,8 +179,8 @@ reduce4(__m512i x)
 
 /*
  * A long message: whole vectors from aligned addresses, since a load across two cache lines costs
- * two; what is behind them follows by a fold over less than a vector. A short one ends where a
- * vector ends, and nothing is behind.
+ * two; what is after them follows by a fold over less than a vector. A short one ends where a
+ * vector ends, and nothing is after.
  */
 TARGET_VPCLMUL uint32_t
 icrc_run_vpclmul(const uint8_t *buf, size_t n, const struct icrc_shape *shape)

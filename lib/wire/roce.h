@@ -279,13 +279,13 @@ struct roce_ends roce_path_ends(const struct roce_path *path);
 void roce_template_set_dst_mac(struct roce_template *t, const uint8_t mac[6]);
 
 /**
- * Write headers so that they end where the payload begins, and pad and ICRC behind the payload.
+ * Write headers so that they end where the payload begins, and pad and ICRC after the payload.
  *
  * @param fields      opcode (RC SEND, WRITE, READ response or ACK, UD SEND, CNP), psn, ack_req,
  *                    solicited, migreq, becn, and what its extension headers hold. The IPv4 id is
  *                    0, which DF permits (RFC 6864).
  * @param payload_at  Where the constant pattern stands in the packet buffer. ROCE_MAX_HDR_BYTES
- *                    before it and 8 bytes (pad, ICRC) behind the payload are overwritten.
+ *                    before it and 8 bytes (pad, ICRC) after the payload are overwritten.
  * @return            Header bytes h: the frame is [payload_at - h, payload_at + payload + pad + 4).
  */
 unsigned int roce_template_stamp(const struct roce_template *t, const struct roce_ends *ends,

@@ -88,8 +88,8 @@ check_udp(const uint8_t *buf, const struct frame_view *frame)
 		return ROCE_BAD_UDP_LENGTH;
 	if (be16_load(udp + 2) != ROCE_UDP_PORT)
 		return ROCE_NOT_ROCE;
-	/* The ICRC's masks are at fixed places from the start of IP: no sender puts options here.
-	 */
+	/* The ICRC's masks are at fixed places from the start of IP: no sender puts options
+	 * here. */
 	if ((size_t)(frame->l4_off - frame->l3_off) != roce_ip_bytes(frame->ip_version))
 		return ROCE_IP_OPTIONS;
 	if (be16_load(udp + 4) != udp_bytes || udp_bytes < MIN_UDP_BYTES)
@@ -115,7 +115,7 @@ read_headers(struct roce_view *out, const uint8_t *buf, size_t ip_off, unsigned 
 		.ip_off = (uint16_t)ip_off,
 		.bth_off = (uint16_t)bth_off,
 		.ext_off = (uint16_t)(bth_off + BTH_BYTES),
-		/* By the length in IP, not by the frame's end: padding may stand behind. */
+		/* By the length in IP, not by the frame's end: padding may stand after. */
 		.icrc_off = (uint16_t)(ip_end - ICRC_BYTES),
 		.udp_sport = be16_load(buf + udp_off),
 		.pkey = be16_load(buf + bth_off + BTH_PKEY),

@@ -64,8 +64,8 @@ roce_shape_finish_ipv6(const struct roce_shape *s, uint8_t *udp, uint32_t flow_l
 	be16_store(udp + 6, checksum == 0 ? 0xFFFF : checksum);
 }
 
-/* payload_reg: what the payload adds to the ICRC beyond the shape's, payload_sum to the checksum.
- */
+/* payload_reg: what the payload adds to the ICRC beyond the shape's, payload_sum to the
+ * checksum. */
 static inline unsigned int
 roce_shape_write(const struct roce_shape *s, const struct roce_ends *ends, uint32_t psn_word,
 		 uint32_t payload_reg, uint32_t payload_sum, uint8_t *payload_at)

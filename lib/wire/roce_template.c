@@ -101,8 +101,8 @@ roce_template_set_dst_mac(struct roce_template *t, const uint8_t mac[6])
 	memcpy(t->hdr + sizeof(t->hdr) - t->hdr_bytes, mac, 6);
 }
 
-/* Register over the extension headers, all of which are whole words. Baseline code: they are short.
- */
+/* Register over the extension headers, all of which are whole words. Baseline code: they are
+ * short. */
 static inline uint32_t
 update_words(uint32_t reg, const uint8_t *at, unsigned int words)
 {
@@ -214,8 +214,8 @@ roce_template_stamp(const struct roce_template *t, const struct roce_ends *ends,
 		   icrc_table[11][fields->opcode] ^ icrc_table[10][flags] ^
 		   icrc_table[3][psn_word >> 24] ^ icrc_table[2][psn_word >> 16 & 0xFF] ^
 		   icrc_table[1][psn_word >> 8 & 0xFF] ^ icrc_table[0][psn_word & 0xFF];
-	/* The template ends where BTH ends; of a constant length, the copy is a few vector moves.
-	 */
+	/* The template ends where BTH ends; of a constant length, the copy is a few vector
+	 * moves. */
 	memcpy(bth + BTH_BYTES - sizeof(t->hdr), t->hdr, sizeof(t->hdr));
 	be16_store(bth, bth_start);
 	be32_store(bth + BTH_DEST_QP, dest_word);

@@ -9,9 +9,11 @@
 #include "common/opts.h"
 #include "common/say.h"
 
-static const struct opts_program stays = {
-	.name = "prog", .purpose = "does things", .stay_help = "go on", .trace_help = "tell",
-	.json_qps_help = "most"};
+static const struct opts_program stays = {.name = "prog",
+					  .purpose = "does things",
+					  .stay_help = "go on",
+					  .trace_help = "tell",
+					  .json_qps_help = "most"};
 static const struct opts_program leaves = {.name = "prog", .purpose = "does things"};
 
 static int

@@ -372,8 +372,8 @@ take_all(struct town *t)
 	return some;
 }
 
-/* Hosts that are there from the start have spoken, and the router knows the one that it sends to.
- */
+/* Hosts that are there from the start have spoken, and the router knows the one that it sends
+ * to. */
 static void
 greet(struct town *t)
 {

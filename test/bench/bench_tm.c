@@ -26,8 +26,8 @@
 #define FRAME_BYTES 1082 /* MTU 1024 */
 #define MBUFS 4095
 
-/* One egress port of a switch with four ingress ports; queues hold sizes and origins, not packets.
- */
+/* One egress port of a switch with four ingress ports; queues hold sizes and origins, not
+ * packets. */
 struct item {
 	uint16_t port;
 	uint8_t pg;

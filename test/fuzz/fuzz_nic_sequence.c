@@ -302,8 +302,8 @@ tx(struct life *l, uint16_t room)
 	return n;
 }
 
-/* Nothing to send now is nothing before another time, but for changes that come in several calls.
- */
+/* Nothing to send now is nothing before another time, but for changes that come in several
+ * calls. */
 static void
 poll(struct life *l, uint16_t room)
 {

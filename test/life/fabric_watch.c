@@ -30,8 +30,8 @@ struct way {
 struct seen_flow {
 	struct nic_qp_info src, dst;
 	uint64_t quiet_sent, quiet_came;
-	/* of an open loop: payload that has come for each QP so far, and by when; the highest load
-	 */
+	/* of an open loop: payload that has come for each QP so far, and by when; the highest
+	 * load */
 	unsigned __int128 nanobits;
 	uint64_t came_by_ns, most_bps;
 };

@@ -36,7 +36,7 @@ struct open_loop {
 	uint64_t next, next_ns;       /* the message that comes next; as if it had not stopped */
 	uint64_t from_ns, stopped_ns; /* the load in force began; NEVER_NS: it has not stopped */
 	uint64_t load_bps;
-	uint64_t slack_ns; /* an arrival in a NIC may differ by so much: see rounded_ns() */
+	uint64_t slack_ns;     /* an arrival in a NIC may differ by so much: see rounded_ns() */
 	uint64_t begun, acked; /* messages of which a packet was seen; that are acknowledged */
 	uint64_t changes, changed_ns[ARRIVALS_SPANS];
 };

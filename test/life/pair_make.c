@@ -87,8 +87,8 @@ make_nic(struct prng *r, unsigned int h, bool large, bool same, struct nic_param
 		   " receiver.xoff_bytes=20000 receiver.xon_bytes=10000}\n");
 }
 
-/* More QPs than two steps of a change come to: after the call that cuts one, others are as before.
- */
+/* More QPs than two steps of a change come to: after the call that cuts one, others are as
+ * before. */
 #define CROWD 140u
 #define MOST_CROWD 190u
 

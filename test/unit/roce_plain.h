@@ -22,8 +22,8 @@ same_view(const struct roce_view *a, const struct roce_view *b)
 	       a->deth_src_qp == b->deth_src_qp && a->imm == b->imm;
 }
 
-/** Does it take just the frames that it should, and read them alike? @return a complaint or NULL.
- */
+/** Does it take just the frames that it should, and read them alike? @return a complaint or
+ * NULL. */
 static inline const char *
 plain_complaint(const uint8_t *buf, size_t len)
 {

@@ -12,12 +12,14 @@
 /* The largest payload of a test, so that frames stamped from it stay inside their room. */
 #define PAYLOAD_MOST 4096u
 
+/* clang-format off */
 static const uint8_t opcodes[] = {
 	RC_SEND_FIRST, RC_SEND_MIDDLE, RC_SEND_LAST, RC_SEND_LAST_IMM, RC_SEND_ONLY,
 	RC_SEND_ONLY_IMM, RC_WRITE_FIRST, RC_WRITE_MIDDLE, RC_WRITE_LAST, RC_WRITE_LAST_IMM,
 	RC_WRITE_ONLY, RC_WRITE_ONLY_IMM, RC_READ_RESP_FIRST, RC_READ_RESP_MIDDLE,
 	RC_READ_RESP_LAST, RC_READ_RESP_ONLY,
 	RC_READ_REQUEST, RC_ACK, UD_SEND_ONLY, UD_SEND_ONLY_IMM, ROCE_CNP};
+/* clang-format on */
 #define OPCODES (sizeof(opcodes) / sizeof(opcodes[0]))
 
 /* What every payload is cut from. */

@@ -210,8 +210,8 @@ addresses_made_to_meet_are_apart_under_a_secret_key(void **state)
 		fdb_learn(open, made[i], 3, 0);
 		assert_true(fdb_learn(secret, made[i], 3, 0));
 	}
-	/* Without a secret: all of the places are taken, and the bound on looking is what is left.
-	 */
+	/* Without a secret: all of the places are taken, and the bound on looking is what is
+	 * left. */
 	assert_int_equal(fdb_entries(open), FDB_SLOTS * FDB_MAX_PROBES);
 	assert_int_equal(count_probes(open, victim), FDB_MAX_PROBES);
 	/* With it, the victim's place is one like any other. */

@@ -81,8 +81,8 @@ without_marks_timer_and_bytes_raise_and_nothing_cuts(void **state)
 	assert_near(e.increases, 1 / 55e-6 + 100, 1e-9);
 	assert_near(e.additive, e.increases, 1e-9);
 	assert_true(e.cuts == 0 && e.alpha_goal == 0);
-	/* Marks that hardly ever come change this hardly at all: the limit is met from both sides.
-	 */
+	/* Marks that hardly ever come change this hardly at all: the limit is met from both
+	 * sides. */
 	assert_near(fluid_events(&law, 1e-10, 8e9).increases, e.increases, 1e-5);
 	law.byte_reset_packets = 0;
 	assert_near(fluid_events(&law, 0, 8e9).increases, 1 / 55e-6, 1e-9);

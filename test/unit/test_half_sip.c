@@ -8,8 +8,8 @@
 #include "base/prng.h"
 #include "fwd/half_sip.h"
 
-/* HalfSipHash-1-3 of the bytes 0, 1, 2, ... under the key 00..07, as other implementations give it.
- */
+/* HalfSipHash-1-3 of the bytes 0, 1, 2, ... under the key 00..07, as other implementations give
+ * it. */
 static void
 hashes_are_those_of_other_implementations(void **state)
 {

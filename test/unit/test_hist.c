@@ -170,8 +170,8 @@ a_counter_adds_and_reads(void **state)
 	assert_int_equal(counter_read(&counter), 42);
 }
 
-/* Completion times of 10^6 QPs, which are all in flight all the time, add up to 2^64 ns in hours.
- */
+/* Completion times of 10^6 QPs, which are all in flight all the time, add up to 2^64 ns in
+ * hours. */
 static void
 the_mean_outlives_its_sum(void **state)
 {

@@ -222,8 +222,8 @@ shift_joins_the_registers_of_two_parts(void **state)
 			 reference(ICRC_SEED, buf, sizeof(buf)));
 }
 
-/* The fold constants of icrc_x86.c as they are derived: x^n mod P, reflected, shifted left by one.
- */
+/* The fold constants of icrc_x86.c as they are derived: x^n mod P, reflected, shifted left by
+ * one. */
 static uint64_t
 fold_constant(unsigned int n)
 {

@@ -16,22 +16,24 @@ an_info(void)
 		.chassis = {.subtype = LLDP_CHASSIS_MAC, .len = 6, .id = {2, 0, 0, 1, 0, 0}},
 		.port = {.subtype = LLDP_PORT_IFNAME, .len = 5, .id = "port3"},
 		.ttl_s = 120,
-		.dcbx = {
-			.present = 1u << DCBX_ETS_CONF | 1u << DCBX_ETS_RECO | 1u << DCBX_PFC |
-				   1u << DCBX_APP,
-			.ets_conf = {.willing = true,
-				     .max_tcs = 8,
-				     .prio_tc = {0, 0, 0, 3, 0, 0, 0, 7},
-				     .tc_pct = {50, 0, 0, 50, 0, 0, 0, 0},
-				     .tc_tsa = {2, 2, 2, 2, 2, 2, 2, 0}},
-			.ets_reco = {.max_tcs = 8, .prio_tc = {0, 1, 2, 3, 4, 5, 6, 7}},
-			.pfc = {.willing = true, .capability = 8, .enable = 0x08},
-			.n_apps = 2,
-			.apps = {{3, DCBX_UDP, 4791}, {3, DCBX_DSCP, 26}},
-		},
+		.dcbx =
+			{
+				.present = 1u << DCBX_ETS_CONF | 1u << DCBX_ETS_RECO |
+					   1u << DCBX_PFC | 1u << DCBX_APP,
+				.ets_conf = {.willing = true,
+					     .max_tcs = 8,
+					     .prio_tc = {0, 0, 0, 3, 0, 0, 0, 7},
+					     .tc_pct = {50, 0, 0, 50, 0, 0, 0, 0},
+					     .tc_tsa = {2, 2, 2, 2, 2, 2, 2, 0}},
+				.ets_reco = {.max_tcs = 8, .prio_tc = {0, 1, 2, 3, 4, 5, 6, 7}},
+				.pfc = {.willing = true, .capability = 8, .enable = 0x08},
+				.n_apps = 2,
+				.apps = {{3, DCBX_UDP, 4791}, {3, DCBX_DSCP, 26}},
+			},
 	};
 }
 
+/* clang-format off */
 /* Laid out by hand from 802.1AB clause 8 and 802.1Q annex D.2. */
 static const uint8_t by_hand[] = {
 	0x01, 0x80, 0xC2, 0x00, 0x00, 0x0E, 0x02, 0x00, 0x00, 0x01, 0x00, 0x03, 0x88, 0xCC,
@@ -46,6 +48,7 @@ static const uint8_t by_hand[] = {
 	0xFE, 0x0B, 0x00, 0x80, 0xC2, 0x0C, 0x00, 0x63, 0x12, 0xB7, 0x65, 0x00, 0x1A,
 	0x00, 0x00,
 };
+/* clang-format on */
 
 static void
 frame_is_the_one_laid_out_by_hand(void **state)

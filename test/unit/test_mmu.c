@@ -77,7 +77,8 @@ paper_thresholds_use_the_buffer_to_the_last_byte(void **state)
 	assert_int_equal(mmu_used_bytes(mmu), 12000000);
 	assert_true(mmu_balanced(mmu));
 	drain(mmu, 32);
-	assert_int_equal(mmu_watermark_bytes(mmu, MMU_WATERMARK_POOL, 0, MMU_INGRESS_LOSSLESS), 12000000);
+	assert_int_equal(mmu_watermark_bytes(mmu, MMU_WATERMARK_POOL, 0, MMU_INGRESS_LOSSLESS),
+			 12000000);
 	mmu_destroy(mmu);
 }
 

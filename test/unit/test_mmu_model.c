@@ -76,8 +76,8 @@ model_release(struct model *m, uint16_t port, uint8_t pg, uint64_t s)
 
 #define HELD 512
 
-/* A switch in miniature: random frames come and go; every verdict and counter equals the model's.
- */
+/* A switch in miniature: random frames come and go; every verdict and counter equals the
+ * model's. */
 static void
 run_against_model(const struct mmu_params *p, uint64_t seed)
 {

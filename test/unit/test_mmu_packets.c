@@ -258,8 +258,8 @@ frames_of_ordinary_size_are_decided_by_bytes_alone(void **state)
 	mmu_destroy(b);
 }
 
-/* What a burst is told to have room for, and charges at once, is what its frames one by one take.
- */
+/* What a burst is told to have room for, and charges at once, is what its frames one by one
+ * take. */
 static void
 room_of_a_burst_is_what_its_frames_would_get(void **state)
 {

@@ -443,8 +443,8 @@ interfaces_leave_each_other_places(void **state)
 		if (i != NEIGH_NONE)
 			answered(i, 0);
 	}
-	/* All are in use, and stay: none was displaced. There is room for a third, heard or wanted.
-	 */
+	/* All are in use, and stay: none was displaced. There is room for a third, heard or
+	 * wanted. */
 	assert_int_equal(claims.neigh_displaced, 0);
 	for (uint32_t number = 0; number < 100; number++)
 		assert_int_not_equal(claim(3, number, heard, 0), NEIGH_NONE);

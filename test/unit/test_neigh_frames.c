@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ARP, neighbour discovery and echo: layouts from the RFCs, and everything that makes one invalid.
- */
+/* ARP, neighbour discovery and echo: layouts from the RFCs, and everything that makes one
+ * invalid. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -129,8 +129,8 @@ each_algorithm_has_its_word_and_section(void **state)
 	nic_config_free(&c);
 }
 
-/* Vendors and papers weigh alpha the other way round: the file that is printed says how ours goes.
- */
+/* Vendors and papers weigh alpha the other way round: the file that is printed says how ours
+ * goes. */
 static void
 formula_of_alpha_is_printed_with_its_numbers(void **state)
 {

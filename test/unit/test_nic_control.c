@@ -105,8 +105,8 @@ control_frames_wait_for_the_wire(void **state)
 	solo.now_ns = 1000;
 	expect_burst(false, "D");
 	feed_marked();
-	/* 1122 bytes on the wire take 224.4 ns at 40 Gb/s, of which 1 was saved; the CNP's 98 19.6.
-	 */
+	/* 1122 bytes on the wire take 224.4 ns at 40 Gb/s, of which 1 was saved; the CNP's 98
+	 * 19.6. */
 	solo.now_ns += 223;
 	expect_burst(true, "");
 	solo.now_ns += 1;

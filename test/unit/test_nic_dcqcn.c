@@ -129,8 +129,8 @@ marks_are_answered_once_a_window(void **state)
 	solo_destroy(&solo);
 }
 
-/* Facts 5.4: toward the sender of the marked packet, DSCP 48, ECT(0), BECN, PSN 0, 16 zero bytes.
- */
+/* Facts 5.4: toward the sender of the marked packet, DSCP 48, ECT(0), BECN, PSN 0, 16 zero
+ * bytes. */
 static void
 cnp_looks_like_the_field_s(void **state)
 {
@@ -375,8 +375,8 @@ one_cnp_halves_the_rate_which_then_recovers(void **state)
 	solo_destroy(&solo);
 }
 
-/* The wait of a QP in the wheel was for tokens at the old rate: half of the rate, twice the rest.
- */
+/* The wait of a QP in the wheel was for tokens at the old rate: half of the rate, twice the
+ * rest. */
 static void
 cut_lengthens_a_wait_that_has_begun(void **state)
 {

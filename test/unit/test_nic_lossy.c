@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every reliable verb over a cable that loses, doubles and reorders frames, across the PSNs' wrap.
- */
+/* Every reliable verb over a cable that loses, doubles and reorders frames, across the PSNs'
+ * wrap. */
 #include "base/prng.h"
 #include "nic_test.h"
 

@@ -771,7 +771,9 @@ a_life_that_begins_late_is_the_same(void **state)
 
 	(void)state;
 	/* What differs late are numbers, which no sanitizer judges. */
-	for (uint64_t end = seed + (n != NULL ? strtoull(n, NULL, 10) : SANITIZED ? 2 : 12);
+	for (uint64_t end = seed + (n != NULL   ? strtoull(n, NULL, 10)
+				    : SANITIZED ? 2
+						: 12);
 	     seed < end; seed++) {
 		uint64_t young;
 

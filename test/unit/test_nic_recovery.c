@@ -261,8 +261,8 @@ no_timeout_means_never(void **state)
 	pair_destroy(&pair);
 }
 
-/* The stop falls into a wait after which all of it, from the start of a message on, is sent again.
- */
+/* The stop falls into a wait after which all of it, from the start of a message on, is sent
+ * again. */
 static void
 stop_time_finishes_what_is_sent_again(void **state)
 {
@@ -305,8 +305,8 @@ chaos(struct pair *p, unsigned int from, uint64_t n, const struct roce_view *v)
 	return dice < 100 ? FATE_MARK : FATE_PASS;
 }
 
-/* Lost, doubled, overtaken, marked: every message arrives whole, once, and every mbuf comes back.
- */
+/* Lost, doubled, overtaken, marked: every message arrives whole, once, and every mbuf comes
+ * back. */
 static void
 messages_survive_a_bad_cable(void **state)
 {

@@ -164,26 +164,26 @@ request_that_does_not_fit_is_refused(void **state)
 		struct roce_fields fields;
 		uint16_t payload_bytes;
 	} rows[] = {
-		{false, MIDDLE(0), 1024},            /* without First */
-		{false, LAST(0), 100},               /* without First */
-		{false, FIRST(0, 2560), 1000},       /* First shorter than the MTU */
-		{false, FIRST(0, 2560), 2048},       /* longer than the MTU */
-		{false, FIRST(0, 1024), 1024},       /* a message of one packet is an Only */
-		{false, FIRST(0, 0x80000001), 1024}, /* above 2^31 */
-		{false, ONLY(0, 8), 12},             /* DMA length is another one */
-		{false, ONLY(0, 2048), 2048},        /* longer than the MTU */
-		{false, {.opcode = RC_SEND_MIDDLE}, 1024},  /* without First */
-		{false, {.opcode = RC_SEND_LAST}, 8},       /* without First */
-		{false, {.opcode = RC_SEND_FIRST}, 1020},   /* First shorter than the MTU */
-		{false, {.opcode = RC_SEND_ONLY}, 1028},    /* longer than the MTU */
+		{false, MIDDLE(0), 1024},                  /* without First */
+		{false, LAST(0), 100},                     /* without First */
+		{false, FIRST(0, 2560), 1000},             /* First shorter than the MTU */
+		{false, FIRST(0, 2560), 2048},             /* longer than the MTU */
+		{false, FIRST(0, 1024), 1024},             /* a message of one packet is an Only */
+		{false, FIRST(0, 0x80000001), 1024},       /* above 2^31 */
+		{false, ONLY(0, 8), 12},                   /* DMA length is another one */
+		{false, ONLY(0, 2048), 2048},              /* longer than the MTU */
+		{false, {.opcode = RC_SEND_MIDDLE}, 1024}, /* without First */
+		{false, {.opcode = RC_SEND_LAST}, 8},      /* without First */
+		{false, {.opcode = RC_SEND_FIRST}, 1020},  /* First shorter than the MTU */
+		{false, {.opcode = RC_SEND_ONLY}, 1028},   /* longer than the MTU */
 		{false, {.opcode = RC_READ_REQUEST, .reth_dma_bytes = 8}, 0},
-		{true, FIRST(1, 2560), 1024}, /* First inside a message */
-		{true, ONLY(1, 8), 8},        /* Only inside a message */
+		{true, FIRST(1, 2560), 1024},                    /* First inside a message */
+		{true, ONLY(1, 8), 8},                           /* Only inside a message */
 		{true, {.opcode = RC_SEND_LAST, .psn = 1}, 512}, /* of a SEND inside a WRITE */
 		{true, {.opcode = RC_SEND_ONLY, .psn = 1}, 512},
-		{true, MIDDLE(1), 1020},      /* Middle shorter than the MTU */
-		{true, LAST(1), 512},         /* one packet too early */
-		{true, LAST(1), 1536},        /* right in sum, longer than the MTU */
+		{true, MIDDLE(1), 1020}, /* Middle shorter than the MTU */
+		{true, LAST(1), 512},    /* one packet too early */
+		{true, LAST(1), 1536},   /* right in sum, longer than the MTU */
 	};
 
 	(void)state;
@@ -207,8 +207,8 @@ request_that_does_not_fit_is_refused(void **state)
 	}
 }
 
-/* Atomics are requests as well. They are not built: a SEND of the right length is turned into one.
- */
+/* Atomics are requests as well. They are not built: a SEND of the right length is turned into
+ * one. */
 static void
 atomic_is_refused(void **state)
 {

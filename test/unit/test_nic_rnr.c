@@ -375,8 +375,8 @@ a_paced_sender_waits_as_well(void **state)
 	}
 }
 
-/* One message of a QP: what it is to send again, after an RNR NAK or a timeout, arrives after all.
- */
+/* One message of a QP: what it is to send again, after an RNR NAK or a timeout, arrives after
+ * all. */
 static void
 an_ack_ends_what_it_waits_for(void **state)
 {

@@ -84,8 +84,8 @@ many_qps_are_spread_evenly(void **state)
 			load[node[i]] += qps[i];
 			empty[node[i]] += qps[i] == 0;
 		}
-		/* Within a bucket of the mean, 250 or so of them; frames of nobody are spread too.
-		 */
+		/* Within a bucket of the mean, 250 or so of them; frames of nobody are spread
+		 * too. */
 		for (uint32_t n = 0; n < n_nodes; n++) {
 			assert_in_range(load[n], 100000 / n_nodes - 300, 100000 / n_nodes + 300);
 			assert_in_range(empty[n], 112 / n_nodes, 112 / n_nodes + 1);

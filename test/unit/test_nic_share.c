@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two nodes that are one NIC: crossing, pause for both, one wire. Their peer is a NIC of one node.
- */
+/* Two nodes that are one NIC: crossing, pause for both, one wire. Their peer is a NIC of one
+ * node. */
 #include "nic_test.h"
 
 #include "nic/port/rss.h"

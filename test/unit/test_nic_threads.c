@@ -63,8 +63,8 @@ time_of(void)
 	return threads_round(&c.pace) * ROUND_NS;
 }
 
-/* Marked now and then, lost rarely, and to any node of the other host: what is not its own crosses.
- */
+/* Marked now and then, lost rarely, and to any node of the other host: what is not its own
+ * crosses. */
 static void
 carry(unsigned int from, struct rte_mbuf *m, struct prng *r)
 {

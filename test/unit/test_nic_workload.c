@@ -214,8 +214,8 @@ incast_rounds_wait_for_the_slowest(void **state)
 	for (unsigned int i = 0; i < 100; i++) {
 		uint32_t mask = 0;
 
-		/* Each round has a message of each QP, and its last comes before the next's first.
-		 */
+		/* Each round has a message of each QP, and its last comes before the next's
+		 * first. */
 		for (unsigned int k = i / 5 * 5; k < i / 5 * 5 + 5; k++)
 			mask |= 1u << (seen.qpn[k] - PAIR_QPN);
 		assert_int_equal(mask, 0x1f);

@@ -179,8 +179,8 @@ next_is_the_earliest_expiry(void **state)
 	assert_int_equal(pfc_rx_next_ns(&p), NEVER_NS);
 }
 
-/* Random frames, looked at seldom, against the same frames with a state that is looked at each ns.
- */
+/* Random frames, looked at seldom, against the same frames with a state that is looked at each
+ * ns. */
 static void
 seldom_looks_agree_with_a_clock(void **state)
 {

@@ -17,15 +17,17 @@
 static struct rte_mempool *
 make_pool(const char *name, uint32_t n, uint16_t largest_frame)
 {
-	return pkt_pool_create(&(struct pkt_pool_params){
-		.name = name, .n_mbufs = n, .largest_frame = largest_frame, .socket = SOCKET_ID_ANY });
+	return pkt_pool_create(&(struct pkt_pool_params){.name = name,
+							 .n_mbufs = n,
+							 .largest_frame = largest_frame,
+							 .socket = SOCKET_ID_ANY});
 }
 
 static void
 every_mbuf_can_be_had_and_given_back(void **state)
 {
 	struct rte_mempool *pool = make_pool("all", MBUFS, 1518);
-	struct pkt_fifo fifo = { 0 };
+	struct pkt_fifo fifo = {0};
 	struct rte_mbuf *m;
 
 	(void)state;
@@ -45,7 +47,7 @@ static void
 memory_suffices_at_every_frame_size(void **state)
 {
 	/* Objects that divide a page badly, enough of them to use up any slack. */
-	static const uint16_t sizes[] = { 0, 64, 700, 1100, 1596, 2500, 4000, 9238 };
+	static const uint16_t sizes[] = {0, 64, 700, 1100, 1596, 2500, 4000, 9238};
 
 	(void)state;
 	for (unsigned int i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {

@@ -40,8 +40,8 @@ mlx_cnp_in_every_alpha_slot_keeps_alpha(void **state)
 	};
 
 	(void)state;
-	/* The source's integers keep alpha at 1023 / 1024; it rises by 0.02 / 1024 in four slots.
-	 */
+	/* The source's integers keep alpha at 1023 / 1024; it rises by 0.02 / 1024 in four
+	 * slots. */
 	run(&params, rows, LEN(rows), 2);
 	params.rp_dce_tcp_g = 1024;
 	run(&params, rows, LEN(rows), 1);

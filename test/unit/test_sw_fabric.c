@@ -444,8 +444,8 @@ storm_gets_through_at_its_rate(void **state)
 	send_to(net.hosts[0], broadcast, net.hosts[1]->ip, 20 * NS_PER_MS / (wire * 4), 1, 0,
 		wire * 4);
 	fabric_run(net.fabric, 30 * NS_PER_MS);
-	/* Bytes of 10 ms in the bucket and of 20 ms on the way, and the frame that leaves a debt.
-	 */
+	/* Bytes of 10 ms in the bucket and of 20 ms on the way, and the frame that leaves a
+	 * debt. */
 	expected = 30 * 12500 / wire + 1;
 	assert_in_range(net.hosts[1]->broadcasts, expected - 1, expected + 1);
 	dropped = sw_port_stats(net.switches[0], 0)->drops[SW_DROP_STORM_BROADCAST];

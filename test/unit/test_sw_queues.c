@@ -152,8 +152,8 @@ weights_share_wire_bytes_between_sizes(void **state)
 	bench_stop(b);
 }
 
-/* Packet i of N at dequeue has N - i behind it (facts: the first out is marked, the last is not).
- */
+/* Packet i of N at dequeue has N - i behind it (facts: the first out is marked, the last is
+ * not). */
 static void
 dequeue_marking_counts_what_stays_behind(void **state)
 {
@@ -319,8 +319,8 @@ average_follows_ce_and_non_ect_packets_too(void **state)
 	give(b, 0, make_data(b, 0, 1, 0), 0);
 	for (unsigned int i = 0; i < 200; i++)
 		sent(take_next(b, 1, &now_ns));
-	/* Behind it nothing, but the average of the 200 before it is still low of 100: not marked.
-	 */
+	/* Behind it nothing, but the average of the 200 before it is still low of 100: not
+	 * marked. */
 	m = take_next(b, 1, &now_ns);
 	assert_int_equal(roce_of(m).ecn, ECN_ECT0);
 	sent(m);
@@ -338,8 +338,8 @@ average_follows_ce_and_non_ect_packets_too(void **state)
 	bench_stop(b);
 }
 
-/* After a burst that has drained, a frame a second: nothing of the burst is left to mark or drop.
- */
+/* After a burst that has drained, a frame a second: nothing of the burst is left to mark or
+ * drop. */
 static void
 average_of_an_idle_queue_ages(void **state)
 {

@@ -140,8 +140,8 @@ weights_divide_what_the_minimum_leaves(void **state)
 	bench_stop(b);
 }
 
-/* A queue that is paused and above its maximum waits for the later of the two, to the nanosecond.
- */
+/* A queue that is paused and above its maximum waits for the later of the two, to the
+ * nanosecond. */
 static void
 pause_and_maximum_hold_until_the_later(void **state)
 {

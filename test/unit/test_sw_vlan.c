@@ -292,8 +292,8 @@ storms_are_held_to_their_rate_each_to_its_own(void **state)
 	bench_stop(b);
 }
 
-/* Groups in turn and in runs; what the buffer refuses counts as received by its group, and dropped.
- */
+/* Groups in turn and in runs; what the buffer refuses counts as received by its group, and
+ * dropped. */
 static void
 frames_and_refusals_are_counted_by_group(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* TIMELY: worked numbers with D_minRTT 20 us, T_low 50 us, T_high 500 us, delta 10 Mb/s, beta 0.8.
- */
+/* TIMELY: worked numbers with D_minRTT 20 us, T_low 50 us, T_high 500 us, delta 10 Mb/s, beta
+ * 0.8. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

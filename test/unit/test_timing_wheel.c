@@ -172,8 +172,8 @@ stall_of_hours_costs_no_walk_over_empty_slots(void **state)
 	timing_wheel_destroy(w);
 }
 
-/* The reference: every item with its tick and the number of its insertion, searched for the least.
- */
+/* The reference: every item with its tick and the number of its insertion, searched for the
+ * least. */
 #define REF_ITEMS 200
 
 struct ref {

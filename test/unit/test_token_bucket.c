@@ -152,8 +152,8 @@ smaller_burst_takes_credit_and_larger_gives_none(void **state)
 	assert_int_equal(tb.account.credit_nanobits, 9000 * NANOBITS_PER_BYTE);
 }
 
-/* The header's bound over every interval that ends now, by the lowest (earned - sent) seen so far.
- */
+/* The header's bound over every interval that ends now, by the lowest (earned - sent) seen so
+ * far. */
 static void
 bytes_stay_within_the_bound_under_random_rates(void **state)
 {

@@ -288,8 +288,8 @@ two_changes_at_one_instant_agree_with_what_has_come(void **state)
 	assert_int_equal(arrivals_next_ns(&a, &w, 17, 1, first_ns), at_ns);
 }
 
-/* Of more changes than are kept, the oldest become one: as much comes, and nothing in the future.
- */
+/* Of more changes than are kept, the oldest become one: as much comes, and nothing in the
+ * future. */
 static void
 many_changes_of_load_stay_in_the_past(void **state)
 {

@@ -203,8 +203,8 @@ marks_come_at_the_rate_of_the_curve(void **state)
 	assert_true(chi2 > 10 && chi2 < 80);
 }
 
-/* RED's count spreads marks evenly; independent draws have geometric runs: variance (1 - p) / p^2.
- */
+/* RED's count spreads marks evenly; independent draws have geometric runs: variance (1 - p) /
+ * p^2. */
 static void
 runs_between_marks_are_geometric(void **state)
 {

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 void
 config_rows_add(struct config_rows *rows, const char *section, const struct field *fields,
 		unsigned int n, const void *object, bool fixed)

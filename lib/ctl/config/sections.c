@@ -14,7 +14,7 @@ config_sections_read(struct config *cfg, const struct config_section *sections, 
 
 	for (unsigned int i = 0; rc == 0 && i < n; i++)
 		rc = config_read(cfg, sections[i].name, sections[i].fields, *sections[i].n,
-				     (char *)params + sections[i].offset, err);
+				 (char *)params + sections[i].offset, err);
 	return rc;
 }
 

@@ -20,7 +20,7 @@ struct read_section {
 
 struct config {
 	char *path;                            /* what error lines call it */
-	const struct config *under;            /* goes behind set; NULL: file does */
+	const struct config *under;            /* goes after set; NULL: file does */
 	struct config_store file;              /* empty if there is one under */
 	struct config_store set;               /* from config_set() */
 	char (*sections)[CONFIG_MAX_NAME + 1]; /* in file order, then those that are only set */

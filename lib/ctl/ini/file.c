@@ -152,7 +152,7 @@ parse_text(struct parser *p, char *text, size_t size)
 	for (char *line = text; rc == 0 && line < text + size; line = next) {
 		char *end = memchr(line, '\n', (size_t)(text + size - line));
 
-		/* There is a zero behind the last byte, so a last line without newline ends too. */
+		/* There is a zero after the last byte, so a last line without newline ends too. */
 		end = end ? end : text + size;
 		next = end + 1;
 		p->line++;

@@ -50,7 +50,7 @@ int nic_config_check_common(const struct config *cfg, const struct nic_params *p
 void nic_config_free(struct nic_config *config);
 
 /**
- * Print the configuration in force as a file that reads back the same; _common: what stands behind
+ * Print the configuration in force as a file that reads back the same; _common: what stands after
  * switch_config_print_common(), so without flows and without [qos_map], which both roles share.
  */
 void nic_config_print(FILE *out, const struct nic_config *config);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What jansson leaves to us: counters of a table as an object, and a file that is whole or absent.
- */
+/* What jansson leaves to us: counters of a table as an object, and a file that is whole or
+ * absent. */
 #ifndef QUENCH_CTL_OUTPUT_JSON_H
 #define QUENCH_CTL_OUTPUT_JSON_H
 

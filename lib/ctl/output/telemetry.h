@@ -48,7 +48,7 @@ void telemetry_page_begin(struct telemetry_page *p, json_t *object);
  */
 bool telemetry_page_add(struct telemetry_page *p, json_t *row, uint64_t number);
 
-/** Will so many rows fit for certain, none of which takes more than row_bytes? */
+/** Do n rows of at most row_bytes each fit for certain? */
 bool telemetry_page_fits(const struct telemetry_page *p, size_t rows, size_t row_bytes);
 
 /** Say that there is more, from there on, although all that was tried fitted. */

@@ -18,8 +18,8 @@ void trace_csv_head(FILE *out);
 /** Words of a cc_did mask, joined by '+'; of 0 "state". @return text, cut at its end. */
 const char *trace_reason(uint32_t did, char *text, size_t size);
 
-/** The rows of one QP. @param flow  How the file calls its flow. @param qp  Which QP of that flow.
- */
+/** The rows of one QP. @param flow  How the file calls its flow. @param qp  Which QP of that
+ * flow. */
 void trace_csv_rows(FILE *out, const char *flow, uint32_t qp, const struct nic_trace *trace);
 
 #endif

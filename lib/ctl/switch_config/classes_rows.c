@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ctl/switch_config/classes_rows.h"
 
-/* Room for the section of a switch among several, and a name behind it. */
+/* Room for the section of a switch among several, and a name after it. */
 #define SECTION_SIZE (2 * (CONFIG_MAX_NAME + 1))
 
 static void

@@ -69,8 +69,8 @@ void switch_config_rows(const struct sw_params *params, struct config_rows *rows
 void switch_config_rows_one(const char *section, const struct sw_params *params,
 			    struct config_rows *rows);
 
-/* [pool], of quench-switch alone: what backs the buffer is the program's business, not the node's.
- */
+/* [pool], of quench-switch alone: what backs the buffer is the program's business, not the
+ * node's. */
 struct switch_pool {
 	uint32_t backing_frame_bytes;
 };

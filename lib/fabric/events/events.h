@@ -2,10 +2,10 @@
 /*
  * The scheduled events of a scenario, done to its net when their time has come.
  *
- * An event happens behind all else of its nanosecond. Events of one time happen in the order of the
+ * An event happens after all else of its nanosecond. Events of one time happen in the order of the
  * file. A frame that is sent leaves whole by its port beside what the node sends: neither a shaper
- * nor a pause holds it, it waits only behind what is on the cable. A host whose link is down is not
- * told: what it sends is lost, and its pauses begin anew. A switch is told. Routes
+ * nor a pause holds it, it waits only after what is on the cable. A host whose link is down is not
+ * told: what it sends is lost, and its pause state is reset. A switch is told. Routes
  * follow reroute_after_ns later, if at all.
  */
 #ifndef QUENCH_FABRIC_EVENTS_H

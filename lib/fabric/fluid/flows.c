@@ -121,7 +121,7 @@ class_of_flow(const struct fluid_net *net, uint32_t index)
 
 /*
  * The class of a flow before this one that does the same, its own host for itself, on the same way,
- * which stands behind all classes' hops; -1: none.
+ * which stands after all classes' hops; -1: none.
  */
 static int64_t
 same_class(const struct fluid_net *net, uint32_t index, const struct fluid_class_params *c)

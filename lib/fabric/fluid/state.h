@@ -56,7 +56,7 @@ struct fluid_net_ends {
 };
 
 /**
- * Put the way from sender to receiver behind all hops, and let the class, whose packets are known,
+ * Put the way from sender to receiver after all hops, and let the class, whose packets are known,
  * go it. @return 0, -ENOMEM, -E2BIG: more hops than most_hops, or -ELOOP: more
  * than a packet lives.
  */

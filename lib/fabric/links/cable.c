@@ -72,7 +72,7 @@ cable_init(struct cable *c, const struct cable_params *params, uint64_t stream)
 	prng_seed(&c->rnd, params->seed, stream);
 }
 
-/* x^n of x in [0, 1), both with 64 bits behind the point: by squares. */
+/* x^n of x in [0, 1), both with 64 bits after the point: by squares. */
 static uint64_t
 power_q64(uint64_t x, uint32_t n)
 {

@@ -8,11 +8,11 @@
  * Losses are independent of each other. A frame of n bits on the wire is damaged with probability
  * 1 - (1 - b)^n, b = bit_errors_per_tbit / 10^12. Integers only, so all compilers draw alike.
  *
- * A corrupted frame is one of which a single bit was turned behind the check of its FCS, in a
+ * A corrupted frame is one of which a single bit was turned after the check of its FCS, in a
  * switch's memory for instance, and that got a right FCS on its way out: only RoCEv2's ICRC shows
- * it. The bit is any from behind the BTH to the end of the ICRC. Other frames are left as they are.
+ * it. The bit is any from after the BTH to the end of the ICRC. Other frames are left as they are.
  *
- * A late frame is overtaken by the next reorder_frames frames and arrives right behind the last of
+ * A late frame is overtaken by the next reorder_frames frames and arrives right after the last of
  * these, or reorder_delay_ns after its time, whichever comes first. One frame of a direction is
  * late at a time, all others keep their order.
  */

@@ -6,7 +6,7 @@
 
 #include "base/fixed.h"
 
-/* An answer that nothing foretells costs as much as so many levels. */
+/* A mispredicted branch costs as much as this many levels. */
 #define MAX_UNASKED_LEVELS 6u
 
 int

@@ -34,8 +34,8 @@ struct event {
 	uint32_t source;
 };
 
-/** All sources [0, n), 0 < n <= EVENT_MAX_SOURCES, start at NEVER_NS. @return 0, -EINVAL, -ENOMEM.
- */
+/** All sources [0, n), 0 < n <= EVENT_MAX_SOURCES, start at NEVER_NS. @return 0, -EINVAL,
+ * -ENOMEM. */
 int event_queue_init(struct event_queue *q, uint32_t n);
 void event_queue_free(struct event_queue *q);
 

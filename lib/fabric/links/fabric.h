@@ -49,8 +49,8 @@ struct fabric_end {
 	uint16_t port;
 };
 
-/** Join two ports, each at most once, before the first run. @return 0, -EINVAL, -ENOSPC, -ENOMEM.
- */
+/** Join two ports, each at most once, before the first run. @return 0, -EINVAL, -ENOSPC,
+ * -ENOMEM. */
 int fabric_connect(struct fabric *f, struct fabric_end a, struct fabric_end b,
 		   const struct fabric_link *link);
 
@@ -74,7 +74,7 @@ const struct fabric_link *fabric_cable(const struct fabric *f, struct fabric_end
 
 /**
  * Put a frame on the cable at this end at now_ns, up to which the fabric has run, as if the node
- * had sent it: beside what the node sends, behind the last frame that was put there so, and behind
+ * had sent it: beside what the node sends, after the last frame that was put there so, and after
  * what is on the cable. The fabric owns it.
  * @return 0, or -EINVAL (no such end): then it is still the caller's.
  */
@@ -83,8 +83,8 @@ int fabric_inject(struct fabric *f, struct fabric_end e, struct rte_mbuf *m, uin
 /** A node was told something by a call of its own at now_ns, up to which the fabric has run: let it
  * act. */
 void fabric_poke(struct fabric *f, uint32_t node, uint64_t now_ns);
-/** The same where what the node's control() does may be wanted at another time now: it is called.
- */
+/** The same where what the node's control() does may be wanted at another time now: it is
+ * called. */
 void fabric_control(struct fabric *f, uint32_t node, uint64_t now_ns);
 
 /** Let taps see what leaves by this end, and what arrives at it. @return as fabric_set_link(). */

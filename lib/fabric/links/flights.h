@@ -18,7 +18,7 @@ struct rte_mbuf;
 
 struct flight {
 	struct rte_mbuf *m;
-	uint64_t due_ns;      /* arrival; NEVER_NS behind the last */
+	uint64_t due_ns;      /* arrival; NEVER_NS after the last */
 	uint64_t fingerprint; /* what tells it from another frame */
 	uint32_t pkt_len;     /* without FCS */
 	uint16_t data_off;    /* its first byte, from buf_addr */
@@ -27,18 +27,18 @@ struct flight {
 
 /*
  * An array from whose front frames are taken. At its end those that are left move to its start, or
- * to an array of twice the size. Behind the last stands one that never arrives.
+ * to an array of twice the size. After the last stands one that never arrives.
  */
 struct flights {
 	struct flight *head, *tail;
-	struct flight *last; /* of the array; tail is never behind it */
+	struct flight *last; /* of the array; tail is never after it */
 	struct flight *items;
 };
 
 void flights_init(struct flights *f);
 /** What is in it stays the caller's, who has taken it out before. Of all zeros, nothing. */
 void flights_free(struct flights *f);
-/** Room for one more behind tail. @return false: there is no memory, and nothing has changed. */
+/** Room for one more after tail. @return false: there is no memory, and nothing has changed. */
 bool flights_make_room(struct flights *f);
 
 /* Inline definitions */

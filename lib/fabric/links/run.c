@@ -23,9 +23,9 @@
 
 #define BURST 32
 #define AHEAD 4
-/* What a node's fetch() reads is in so many. */
+/* Cache lines that a node's fetch() reads. */
 #define NODE_LINES 4
-/* So many nodes, and the frames between them, are in the second-level cache anyway. */
+/* Up to this many nodes, and the frames between them, stay in the second-level cache. */
 #define FEW_NODES 16
 
 /* An order-sensitive mix (the finalizer of splitmix64). */
@@ -159,8 +159,8 @@ take_wakes(const struct fabric *f, struct node_slot *slot, uint64_t now_ns)
 			at_once = NO_END;
 			first = flights_next_ns(&slot->inbox) > now_ns &&
 				event_queue_is_first(&slot->tx, local, now_ns);
-			/* Where the wire is free it mostly may: then it is asked by being called.
-			 */
+			/* Where the wire is free it mostly may: then it is asked by being
+			 * called. */
 			if (!first || f->ends[slot->ends[local]].free_ns > now_ns)
 				next_ns = next_tx_ns(slot, (uint16_t)port, now_ns);
 			if (first && next_ns == now_ns)
@@ -191,7 +191,7 @@ fabric_put(struct fabric *f, uint32_t end, struct rte_mbuf *m, uint64_t sent_ns)
 	size_t n = flights_count(&e->on_cable);
 
 	if (e->cable == NULL) {
-		/* Behind what was put there out of turn. */
+		/* After what was put there out of turn. */
 		if (n > 0)
 			due_ns = max_u64(due_ns, e->on_cable.tail[-1].due_ns);
 		put_on_cable(f, e, m, due_ns);

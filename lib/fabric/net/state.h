@@ -7,8 +7,8 @@
 
 struct rte_mempool;
 
-/* First QPN of every host: small numbers are reserved (0 and 1 are management QPs in InfiniBand).
- */
+/* First QPN of every host: small numbers are reserved (0 and 1 are management QPs in
+ * InfiniBand). */
 #define FIRST_QPN 0x100
 
 struct net {

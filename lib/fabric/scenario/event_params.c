@@ -32,7 +32,7 @@ static const char *const direction_words[] = {"both", "tx", "rx", NULL};
 
 const struct field event_fields[] = {
 	{F(at_ns), .type = FIELD_U64, .unit = UNIT_NS, .min = 1, .max = 3600 * NS_PER_SEC,
-	 .def = NULL, .help = "when: behind all else that happens at that time"},
+	 .def = NULL, .help = "when: after all else that happens at that time"},
 	{F(action), .type = FIELD_ENUM, .choices = event_action_words, .def = NULL,
 	 .help = "link_down, link_up: of the cable at a port; loss, bit_errors, corrupt, reorder, "
 		 "delay: of frames on it; tx_disable, tx_enable: of data of a switch port; "
@@ -60,9 +60,9 @@ const struct field event_fields[] = {
 	{F(bit_errors_per_tbit), .type = FIELD_U64, .max = CABLE_MAX_BIT_ERRORS, .def = "0",
 	 .help = "bit_errors: in 10^12 bits, as of [link NAME]"},
 	{F(reorder_frames), .type = FIELD_U32, .max = 1000000, .def = "0",
-	 .help = "reorder: a frame arrives behind the next so many ones, but at most delay_ns "
+	 .help = "reorder: a frame arrives after this many of the next ones, but at most delay_ns "
 		 "late; "
-		 "0: delay_ns late, behind what overtakes it in that time"},
+		 "0: delay_ns late, after those that overtake it in that time"},
 	{F(delay_ns), .type = FIELD_U64, .unit = UNIT_NS, .max = NS_PER_SEC, .def = "0",
 	 .help = "delay: propagation delay of the cable from now on; reorder: how late"},
 	{F(drain_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS, .max = 800 * GBPS, .def = "0",

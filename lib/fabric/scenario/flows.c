@@ -53,8 +53,8 @@ pair_to_dst(const struct scenario *s, struct flow_params *flow, const uint16_t *
 	return 0;
 }
 
-/* One cycle through all hosts, each of which is as likely (Sattolo 1986): nobody sends to itself.
- */
+/* One cycle through all hosts, each of which is as likely (Sattolo 1986): nobody sends to
+ * itself. */
 static void
 shuffle(uint16_t *hosts, uint32_t n, uint64_t seed, uint64_t stream)
 {
@@ -98,8 +98,8 @@ pair_ring(struct flow_params *flow, const uint16_t *src, uint32_t n)
 		add_pair(flow, src[i], src[(i + 1) % n]);
 }
 
-/* A ring's N chunks are added up on N - 1 steps, and told to all on as many (Patarasuk, Yuan 2009).
- */
+/* A ring's N chunks are added up on N - 1 steps, and told to all on as many (Patarasuk, Yuan
+ * 2009). */
 static int
 check_all_reduce(struct flow_params *flow, uint32_t n, struct scenario_fault *fault)
 {

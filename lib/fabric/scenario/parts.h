@@ -8,8 +8,8 @@
 /** Build s->topology and s->routes. @return 0, or -EINVAL with fault filled in. */
 int scenario_build_topology(struct scenario *s, struct scenario_fault *fault);
 
-/** Find the ends that events and recordings are about. @return 0, or -EINVAL with fault filled in.
- */
+/** Find the ends that events and recordings are about. @return 0, or -EINVAL with fault filled
+ * in. */
 int scenario_check_events(struct scenario *s, struct scenario_fault *fault);
 
 /** Find the pairs of hosts of a flow. @return 0, or -EINVAL with fault filled in. */

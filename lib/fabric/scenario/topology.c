@@ -103,8 +103,8 @@ add_graph_link(const struct scenario *s, uint32_t index, struct scenario_fault *
 	return 0;
 }
 
-/* "h1-h4 T1": each host has its cable to that switch. @return -1: not so, and nothing is changed.
- */
+/* "h1-h4 T1": each host has its cable to that switch. @return -1: not so, and nothing is
+ * changed. */
 static int
 change_host_links(const struct scenario *s, uint32_t index)
 {

@@ -11,7 +11,7 @@ struct choice {
 	uint16_t first, n;
 };
 
-/* Digits of a number from 1 on, behind an h or not. @return what is behind it, or NULL. */
+/* Digits of a number from 1 on, after an h or not. @return what is after it, or NULL. */
 static const char *
 parse_number(const char *text, bool may_h, uint32_t *out)
 {

@@ -26,8 +26,8 @@ topology_destroy(struct topology *t)
 	free(t);
 }
 
-/* Room for one more item: arrays double, so that growing costs little. @return the array or NULL.
- */
+/* Room for one more item: arrays double, so that growing costs little. @return the array or
+ * NULL. */
 static void *
 room_for_one(void *items, uint32_t n, size_t item_bytes)
 {

@@ -145,7 +145,7 @@ struct topology_end topology_peer(const struct topology *t, uint32_t sw, uint16_
 const char *topology_node_name(const struct topology *t, uint32_t node,
 			       char text[TOPOLOGY_NODE_CHARS + 1]);
 
-/** The next cable between two nodes at or behind first, or TOPOLOGY_NO_LINK. */
+/** The next cable between two nodes at or after first, or TOPOLOGY_NO_LINK. */
 uint32_t topology_link_between(const struct topology *t, uint32_t a, uint32_t b, uint32_t first);
 
 /** Is every node reached from every other? */

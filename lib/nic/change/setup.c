@@ -83,8 +83,8 @@ flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_params *par
 	if (nic_np_add_flow(nic, flow) != 0)
 		return -ENOMEM;
 	flow->full = nic_payload(nic->mbufs.payloads, params->mtu_bytes);
-	flow->last =
-		nic_payload(nic->mbufs.payloads, qp_last_bytes(params->message_bytes, params->mtu_bytes));
+	flow->last = nic_payload(nic->mbufs.payloads,
+				 qp_last_bytes(params->message_bytes, params->mtu_bytes));
 	if (flow->full == NULL || flow->last == NULL || workload_prepare(nic, params) != 0)
 		return -ENOMEM;
 	flow->mtu_bytes = params->mtu_bytes;

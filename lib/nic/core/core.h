@@ -129,9 +129,9 @@ struct nic {
 	uint64_t *acked_bytes;
 	struct nic_arrival *arrivals; /* of each QP; NULL while there is no open loop */
 	struct nic_chains *chains;    /* NULL: no QP waits for another */
-	uint64_t *recv_full_ns;       /* when all receive WQEs are posted; NULL: nobody counts them */
-	struct nic_reads *reads;      /* of each QP; NULL while no QP serves READs */
-	struct nic_read *read_ring;   /* [max_qps][max_rd_atomic], likewise */
+	uint64_t *recv_full_ns;     /* when all receive WQEs are posted; NULL: nobody counts them */
+	struct nic_reads *reads;    /* of each QP; NULL while no QP serves READs */
+	struct nic_read *read_ring; /* [max_qps][max_rd_atomic], likewise */
 	uint32_t n_qps;
 	uint32_t n_flows;
 	uint32_t window_packets;

@@ -15,8 +15,8 @@
 #include "base/hist.h"
 
 struct nic_pacing {
-	/* On one page with the histogram's first microsecond: of many flows each is a cache miss.
-	 */
+	/* On one page with the histogram's first microsecond: of many flows each is a cache
+	 * miss. */
 	uint64_t gap_ns;      /* sum of the gaps */
 	uint64_t expected_ps; /* and of what they should have been */
 	uint32_t seq;         /* of both: base/seq.h */

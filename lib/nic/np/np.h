@@ -38,7 +38,7 @@ struct nic_np_delayed {
 struct nic_np {
 	/* per QP */
 	struct np *windows;
-	uint32_t first, last; /* FIFO of windows, by nic_qp.window_link */
+	uint32_t first, last;      /* FIFO of windows, by nic_qp.window_link */
 	struct nic_np_units units; /* per pair, or port */
 	/* with np_cnp_delay only: a ring */
 	struct nic_np_delayed *delayed;

@@ -39,8 +39,8 @@ nic_np_units_reserve(struct nic_np_units *u, const struct nic *nic, uint32_t n_f
 	return nic_units_reserve(all, n_flows) != 0 ? -ENOMEM : grow(u, all->room);
 }
 
-/* We have one address of each family, so the peer's tells the pair; the port is a pair of its own.
- */
+/* We have one address of each family, so the peer's tells the pair; the port is a pair of its
+ * own. */
 int
 nic_np_units_add(struct nic_np_units *u, const struct nic *nic, struct qp_flow *flow)
 {

@@ -15,8 +15,7 @@ nic_qp_count(const struct node *node)
 
 /* Correct the numbers of a QP of READs, at either end. */
 static void
-add_reads(const struct nic *nic, uint32_t item, const struct nic_qp *qp,
-	      struct nic_qp_info *info)
+add_reads(const struct nic *nic, uint32_t item, const struct nic_qp *qp, struct nic_qp_info *info)
 {
 	const struct qp_flow *flow = nic_flow_of(nic, qp);
 	const struct nic_reads *reads;
@@ -88,7 +87,7 @@ read_qp(const struct nic *nic, uint32_t index, struct nic_qp_info *out)
 		.rx_payload_bytes = tally->rx_payload_bytes,
 		.rx_messages = tally->rx_messages,
 		.rx_packets = qp.flags & QP_UD ? tally->rx_messages
-						: qp.rx_seq - flow->params.initial_psn,
+					       : qp.rx_seq - flow->params.initial_psn,
 		.rx_wire_bytes = tally->rx_wire_bytes,
 		.cnps_handled = tally->cnps_handled,
 		.cnps_sent = tally->cnps_sent,

@@ -35,7 +35,7 @@ enum nic_drop {
 	NIC_DROP_MAC_CONTROL_MALFORMED,
 	NIC_DROP_MAC_CONTROL_UNKNOWN,
 	NIC_DROP_MAC_CONTROL_ADDRESS, /* to another station */
-	NIC_DROP_NEIGH_MALFORMED, /* ARP or neighbour discovery */
+	NIC_DROP_NEIGH_MALFORMED,     /* ARP or neighbour discovery */
 	NIC_DROP_ANSWER_OVERFLOW, /* a question while answers have used up their share of the link */
 	NIC_DROPS
 };

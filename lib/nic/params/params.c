@@ -156,8 +156,8 @@ check_rates(const struct nic_params *p)
 	return NULL;
 }
 
-/* The section of the algorithm in use; [rp], whose profiles are many keys, is checked in any case.
- */
+/* The section of the algorithm in use; [rp], whose profiles are many keys, is checked in any
+ * case. */
 static const char *
 check_cc(const struct nic_params *p)
 {

@@ -114,7 +114,8 @@ stopped_until_ns(const struct nic *nic, const struct workload *w, bool idle, uin
 {
 	if (w->stop_ns == NEVER_NS)
 		return NEVER_NS;
-	return min_u64(w->stop_ns, idle ? nic_stopped_look_ns(nic, now_ns) : now_ns + LOOK_AGAIN_NS);
+	return min_u64(w->stop_ns,
+		       idle ? nic_stopped_look_ns(nic, now_ns) : now_ns + LOOK_AGAIN_NS);
 }
 
 /* The message that an open loop begins came before or now. */

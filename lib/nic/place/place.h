@@ -64,7 +64,8 @@ nic_must_wait(const struct nic *nic, const struct nic_qp *qp, const struct qp_fl
 	due_ns = token_account_next_ns(&qp->bucket);
 	if (due_ns <= now_ns)
 		return false;
-	if (!token_bucket_can_send(&nic->wire.shaper) && due_ns <= token_bucket_next_ns(&nic->wire.shaper))
+	if (!token_bucket_can_send(&nic->wire.shaper) &&
+	    due_ns <= token_bucket_next_ns(&nic->wire.shaper))
 		return false;
 	/* At a low rate the wait is long, and the rate may rise before it is over, unless the cap
 	 * holds it. Not a branch: it would be predicted wrongly half of the time. */

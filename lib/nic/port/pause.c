@@ -112,8 +112,8 @@ nic_pause_admit(struct nic *nic, int dscp, int pcp, uint32_t len, uint64_t now_n
 	if (!rx_drain_admit(&nic->common->buffers[prio], &nic->params.receiver, frame_bytes(len),
 			    now_ns))
 		return false;
-	/* Filled before it is read, as let_go() clears before it reads: one of us sees the other.
-	 */
+	/* Filled before it is read, as let_go() clears before it reads: one of us sees the
+	 * other. */
 	wanted = __atomic_load_n(&nic->common->wants_xoff, __ATOMIC_SEQ_CST);
 	if (held_prios(nic) & ~wanted & 1u << prio && is_full(nic, prio, false, now_ns))
 		want_xoff(nic, prio);
@@ -129,9 +129,8 @@ hold(struct nic *nic, uint8_t prio, uint64_t now_ns)
 		pfc_tx_set(&pause->pfc_tx, prio, true, now_ns);
 		pause_storm_begin(&pause->storm, prio, now_ns);
 	}
-	pause->xon_ns =
-		min_u64(pause->xon_ns, rx_drain_xon_ns(&nic->common->buffers[prio],
-						       &nic->params.receiver, now_ns));
+	pause->xon_ns = min_u64(pause->xon_ns, rx_drain_xon_ns(&nic->common->buffers[prio],
+							       &nic->params.receiver, now_ns));
 }
 
 static void

@@ -45,7 +45,7 @@ struct nic_times;
 
 /*
  * The one place of a QP that may send, as nic_settle() left it: between wheel and ready ring, where
- * a packet takes it from one to the other, it goes without a note.
+ * a packet takes it from one to the other, the move is not recorded.
  */
 enum qp_place {
 	QP_FREE,    /* nobody's: zeroed, or its flow has left; no frame finds it */

@@ -172,8 +172,9 @@ nic_read_fits(struct nic *nic, uint32_t item, const struct roce_view *v)
 	    v->reth_dma_bytes > NIC_MAX_MESSAGE_BYTES || !has_place(nic, item))
 		return false;
 	/* A size that our section of the file does not know: made once, for all that follow. */
-	return nic_payload(nic->mbufs.payloads, qp_last_bytes(v->reth_dma_bytes,
-							nic_flow_of(nic, qp)->mtu_bytes)) != NULL;
+	return nic_payload(nic->mbufs.payloads,
+			   qp_last_bytes(v->reth_dma_bytes, nic_flow_of(nic, qp)->mtu_bytes)) !=
+	       NULL;
 }
 
 /* There is something to answer. */
@@ -284,7 +285,8 @@ stamp_response(struct nic *nic, uint32_t item, struct rte_mbuf *m)
 	bool last = qp->left_packets == 1;
 	const struct nic_read *read = nic_read_at(nic, item, qp->next_msg);
 	const struct roce_payload *payload =
-		last ? nic->mbufs.payloads->cut[qp_last_bytes(read->bytes, flow->mtu_bytes)] : flow->full;
+		last ? nic->mbufs.payloads->cut[qp_last_bytes(read->bytes, flow->mtu_bytes)]
+		     : flow->full;
 	const struct roce_fields fields = {
 		.opcode = opcodes[(qp->flags & QP_FIRST) != 0][last],
 		.migreq = true,

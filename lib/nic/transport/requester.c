@@ -7,8 +7,8 @@
 #include "nic/place/place.h"
 #include "nic/place/version.h"
 
-/* All before seq is taken as acknowledged; of an incast, that may be this QP's part of the round.
- */
+/* All before seq is taken as acknowledged; of an incast, that may be this QP's part of the
+ * round. */
 static void
 forget(struct nic *nic, struct nic_qp *qp, uint32_t seq, uint64_t now_ns)
 {

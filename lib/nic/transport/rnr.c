@@ -31,8 +31,8 @@ nic_recv_take(struct nic *nic, uint32_t item, uint64_t now_ns)
 	return true;
 }
 
-/* May the QP ask once more? Progress, which is an answer to another packet, starts the count again.
- */
+/* May the QP ask once more? Progress, which is an answer to another packet, starts the count
+ * again. */
 static bool
 may_retry(const struct nic *nic, struct nic_qp *qp)
 {

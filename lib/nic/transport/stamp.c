@@ -28,6 +28,6 @@ nic_stamp(struct nic *nic, uint32_t item, struct rte_mbuf *m, const struct roce_
 				  (uint8_t *)m->buf_addr + at);
 	at -= (uint16_t)hdr;
 	nic_set_frame(m, at,
-		  padded(m, at,
-			 (uint16_t)(hdr + payload->payload_bytes + payload->pad + ICRC_BYTES)));
+		      padded(m, at,
+			     (uint16_t)(hdr + payload->payload_bytes + payload->pad + ICRC_BYTES)));
 }

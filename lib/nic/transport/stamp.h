@@ -51,7 +51,7 @@ nic_set_frame(struct rte_mbuf *m, uint16_t from, uint16_t frame_bytes_)
 /** A packet that is neither the first nor the last of its message. @return the frame's length. */
 static inline uint32_t
 nic_stamp_middle(const struct nic *nic, uint32_t item, const struct nic_qp *qp,
-	     const struct qp_flow *flow, struct rte_mbuf *m, bool ack_req)
+		 const struct qp_flow *flow, struct rte_mbuf *m, bool ack_req)
 {
 	const struct roce_shape *shape = &flow->middle;
 	struct roce_ends ends = nic_ends(nic, item, qp);

@@ -120,8 +120,8 @@ uint64_t workload_on_at_ns(const struct workload *w, uint64_t now_ns);
 extern const char *const workload_size_words[];
 extern const char *const workload_arrival_words[];
 
-/* Rows of a table of fields of struct OWNER, whose member W holds WORKLOAD_EMBED or is a workload.
- */
+/* Rows of a table of fields of struct OWNER, whose member W holds WORKLOAD_EMBED or is a
+ * workload. */
 /* clang-format off */
 #define WORKLOAD_ROW(owner, w, m) .name = #m, .offset = offsetof(owner, w.m)
 #define WORKLOAD_FIELDS(owner, w, default_bytes, default_depth)                                     \

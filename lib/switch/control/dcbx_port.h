@@ -80,8 +80,8 @@ void dcbx_port_reset(struct dcbx_port *p, uint64_t now_ns);
 /** Let time pass. @return true when a frame is due. */
 bool dcbx_port_poll(struct dcbx_port *p, uint64_t now_ns);
 
-/** Build the frame that is due into buf, of LLDP_MAX_BYTES; it counts as sent. @return its length.
- */
+/** Build the frame that is due into buf, of LLDP_MAX_BYTES; it counts as sent. @return its
+ * length. */
 size_t dcbx_port_tx(struct dcbx_port *p, const struct lldp_params *params, uint8_t *buf,
 		    uint64_t now_ns);
 

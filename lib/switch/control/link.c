@@ -13,7 +13,7 @@ sw_set_link(struct node *node, uint16_t port, bool up, uint64_t now_ns)
 	struct sw_port *p = &sw->ports[port];
 
 	if (p->wanted.link_down == !up) {
-		/* Who looks again and still sees no link knows better than a frame of before. */
+		/* A later link poll overrides an earlier frame. */
 		if (!up && __atomic_load_n(&p->heard, __ATOMIC_RELAXED)) {
 			__atomic_store_n(&p->wanted.link_down_looks,
 					 (uint8_t)(p->wanted.link_down_looks + 1),

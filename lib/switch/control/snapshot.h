@@ -3,7 +3,7 @@
  * Tables that belong to the owner of the data path (addresses, neighbours), read by others: they
  * ask, the owner copies a bounded number of rows before its next frame, and they go on from there.
  * Addresses: at most SW_SNAPSHOT_ROWS of the next few hundred places, about a microsecond.
- * Watermarks of a kind, read and begun anew at once: those of port number at; or of a pool, those
+ * Watermarks of a kind, read and cleared at once: those of port number at; or of a pool, those
  * of shard number at, of which the highest is the pool's.
  *
  * The reader waits as it likes: one that has waited long enough withdraws. One reader at a time.

@@ -45,7 +45,7 @@ struct sw_lldp {
 struct sw_forwarding {
 	struct sw_vlans *vlans;
 	struct fdb *fdb;
-	uint64_t fdb_digest; /* of what made it what it was before anything was learned */
+	uint64_t fdb_digest; /* hash of the static configuration */
 	struct sw_routes *routes;
 };
 

@@ -29,8 +29,8 @@ sw_drop_of(enum mmu_verdict v)
 	return SW_PASS;
 }
 
-/* Does WRED decide on a drop here, because it may not mark? (RFC 3168 section 5: one or the other)
- */
+/* Does WRED decide on a drop here, because it may not mark? (RFC 3168 section 5: one or the
+ * other) */
 static inline bool
 sw_wred_drops(const struct sw_port *p, const struct arrival *a)
 {

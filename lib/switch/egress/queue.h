@@ -2,7 +2,7 @@
 /*
  * Egress queue: FIFO of packets without memory or limit of its own, linked through their metadata.
  *
- * A packet links to the one that comes SW_LANES behind it, so that a queue is as many lists side by
+ * A packet links to the one that comes SW_LANES after it, so that a queue is as many lists side by
  * side, which take turns: when it leaves, the one that is so far behind is known, and fetched
  * early.
  */
@@ -16,7 +16,7 @@
 #include "tm/mark_accuracy.h"
 #include "tm/wred.h"
 
-/* What a core does for so many packets takes as long as memory does. */
+/* The time for this many packets covers the latency of memory. */
 #define SW_LANES 4u
 
 /* Zero-initialised state is an empty queue. */

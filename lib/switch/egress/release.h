@@ -55,8 +55,8 @@ sw_refund(struct sw *sw, uint16_t port, uint8_t pg, uint32_t charged_bytes)
 	}
 }
 
-/** A holder of a flooded frame is done with it, or n more are not. @return holders that are left.
- */
+/** A holder of a flooded frame is done with it, or n more are not. @return holders that are
+ * left. */
 static inline uint32_t
 sw_hold_copies(const struct sw *sw, struct rte_mbuf *origin, int32_t n)
 {

@@ -67,7 +67,7 @@ pick(struct sw_port *p)
 	return sched_pick(&p->sched, ready);
 }
 
-/* How many bytes may wait behind a frame without its mark having to be thought about; -1: it has to
+/* How many bytes may wait after a frame without its mark having to be thought about; -1: it has to
  * be, always. */
 static int64_t
 unmarked_bytes(const struct sw *sw, const struct sw_port *p, uint8_t queue)

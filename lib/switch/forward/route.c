@@ -122,8 +122,8 @@ has_link(const struct sw_forward *f, const struct neigh *e, uint64_t now_ns)
 	return port == FDB_UNKNOWN || !(down >> port & 1);
 }
 
-/* May a frame go by this one of several? It is asked when it is time to, so that it is heard again.
- */
+/* May a frame go by this one of several? It is asked when it is time to, so that it is heard
+ * again. */
 static bool
 is_live(struct sw_forward *f, uint32_t hop, uint64_t now_ns)
 {
@@ -193,8 +193,8 @@ rewrite(struct sw_forward *f, struct arrival *a, const struct neigh *hop)
 	frame = rte_pktmbuf_mtod(own, uint8_t *);
 	memcpy(frame, hop->mac, 6);
 	memcpy(frame + 6, f->router->mac, 6);
-	/* A tag stays with the frame until its port is known, and names the VLAN that it is in now.
-	 */
+	/* A tag stays with the frame until its port is known, and names the VLAN that it is in
+	 * now. */
 	if (a->view.tagged)
 		be16_store(frame + 14, a->tci_bits | (a->domain & (SW_PORT_DOMAIN - 1)));
 	ip_decrement_ttl(frame + a->view.l3_off, a->view.ip_version);

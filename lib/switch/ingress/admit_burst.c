@@ -83,7 +83,7 @@ pass_wred(const struct sw_port *p, unsigned int queue)
  * The run that begins with run->a. n stays 0 if that has to be looked at alone.
  *
  * @param n      Frames of the burst from there on.
- * @return       Class of the frame behind the run, or NULL: not known.
+ * @return       Class of the frame after the run, or NULL: not known.
  */
 static inline const struct sw_class *
 gather(struct sw *sw, struct run *run, unsigned int n, const enum sw_drop reasons[])

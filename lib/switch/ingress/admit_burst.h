@@ -19,8 +19,8 @@
  */
 void sw_admit_burst(struct sw *sw, struct arrival *a, unsigned int n, const enum sw_drop reasons[]);
 
-/** Frames that have crossed to this shard, admitted at their ingress: to their queues; takes them.
- */
+/** Frames that have crossed to this shard, admitted at their ingress: to their queues; takes
+ * them. */
 void sw_admit_crossed(struct sw *sw, struct arrival *a, unsigned int n);
 
 #endif

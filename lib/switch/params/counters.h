@@ -43,13 +43,13 @@ enum sw_drop {
 	SW_DROP_NO_HEADROOM,
 	SW_DROP_POOL,
 	SW_DROP_PACKET_MEMORY, /* a lossy group at its limit of packets: tm/mmu.h */
-	SW_DROP_QUEUE_LIMIT,  /* egress */
-	SW_DROP_WRED,         /* egress */
-	SW_DROP_NO_MBUF,      /* no clone for a copy (egress) */
-	SW_DROP_RESTART,      /* it waited while the switch lost its power */
-	SW_DROP_LINK_DOWN,    /* the port that it waits for or is to leave by has no link */
-	SW_DROP_PFC_WATCHDOG, /* a storm, and the watchdog's action is drop (egress, ingress) */
-	SW_DROP_CONTROL_BUSY, /* LLDP faster than it is looked at */
+	SW_DROP_QUEUE_LIMIT,   /* egress */
+	SW_DROP_WRED,          /* egress */
+	SW_DROP_NO_MBUF,       /* no clone for a copy (egress) */
+	SW_DROP_RESTART,       /* it waited while the switch lost its power */
+	SW_DROP_LINK_DOWN,     /* the port that it waits for or is to leave by has no link */
+	SW_DROP_PFC_WATCHDOG,  /* a storm, and the watchdog's action is drop (egress, ingress) */
+	SW_DROP_CONTROL_BUSY,  /* LLDP faster than it is looked at */
 	SW_DROPS
 };
 

@@ -153,7 +153,7 @@ const struct field sw_port_fields[] = {
 	},
 	{
 		.name = "pfc_delay_quanta",
-		.help = "for tests: a pause frame is obeyed so many quanta after it came",
+		.help = "for tests: a pause frame is obeyed this many quanta after it arrived",
 		.type = FIELD_U16,
 		.offset = offsetof(struct sw_port_params, pfc_delay_quanta),
 		.max = UINT16_MAX,
@@ -256,7 +256,7 @@ const struct field sw_fields[] = {
 	},
 	{
 		.name = "mark_at",
-		.help = "CE is set when a packet leaves its queue, by the length behind it, or "
+		.help = "CE is set when a packet leaves its queue, by the length of the rest, or "
 			"when "
 			"it enters, by the length before it",
 		.type = FIELD_ENUM,
@@ -298,7 +298,7 @@ const struct field sw_fields[] = {
 	},
 	{
 		.name = "watermark_interval_ns",
-		.help = "watermarks of all kinds begin anew so often, but for the persistent ones; "
+		.help = "watermarks of all kinds are cleared at this interval, except the persistent ones; "
 			"never: only when they are cleared",
 		.type = FIELD_U64,
 		.unit = UNIT_NS,

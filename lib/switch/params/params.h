@@ -101,7 +101,7 @@ struct sw_params {
 				     1 */
 	uint32_t max_frame_bytes; /* longest frame that is forwarded, with FCS */
 	bool mark_accuracy;       /* count marks by queue length */
-	uint64_t watermark_interval_ns; /* watermarks of all kinds begin anew so often; NEVER_NS:
+	uint64_t watermark_interval_ns; /* interval at which all watermarks are cleared; NEVER_NS:
 					   not */
 	struct sw_wred_profile wred_profiles[SW_MAX_WRED_PROFILES];
 	uint8_t n_wred_profiles;

@@ -140,8 +140,8 @@ dynamic_limit_is_reached_where_alpha_says(void **state)
 	}
 }
 
-/* 1086 bytes are six cells of 208, 1248 bytes: ten frames of budget hold eight of them, and a bit.
- */
+/* 1086 bytes are six cells of 208, 1248 bytes: ten frames of budget hold eight of them, and a
+ * bit. */
 static void
 cells_bring_the_xoff_limit_forward(void **state)
 {

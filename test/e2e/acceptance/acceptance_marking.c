@@ -68,8 +68,8 @@ marks_are_those_of_the_curve_at_every_length(void **state)
 	bench_stop(b);
 }
 
-/* The report of the same: bins add up, and hold what the curve says of the lengths that they met.
- */
+/* The report of the same: bins add up, and hold what the curve says of the lengths that they
+ * met. */
 static void
 accuracy_report_agrees_with_marks_and_curve(void **state)
 {
