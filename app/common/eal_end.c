@@ -23,7 +23,7 @@
 #include "common/intr_source.h"
 
 #ifndef EAL_END_PATIENCE_S
-/* Longer than any end that was seen, and shorter than service managers wait. */
+/* Longer than any end that was seen, and shorter than TimeoutStopSec of share/systemd. */
 #define EAL_END_PATIENCE_S 20u
 #endif
 
@@ -36,21 +36,18 @@
 static struct {
 	bool telemetry_rests;
 	bool interrupts_rest;
-	int code; /* what the program exits with */
+	int code;       /* what the program exits with */
+	char line[160]; /* said when it gives up: a signal handler formats nothing */
 } state;
 
-/* What is left on disk, EAL removes at the next start. */
+/* EAL removes files that are left when a program starts with the same --file-prefix. */
 static void
 give_up(int signo)
 {
-	static const char line[] =
-		"the end of EAL hangs: a process that shared its memory died with a "
-		"lock; ended without\n";
-
 	(void)signo;
 	/* No thread is in stdio: the one that ends the program waits in EAL. */
 	(void)fflush(NULL);
-	(void)!write(STDERR_FILENO, line, sizeof(line) - 1);
+	(void)!write(STDERR_FILENO, state.line, strlen(state.line));
 	_exit(state.code);
 }
 
@@ -139,6 +136,10 @@ void
 eal_quiet(int code)
 {
 	state.code = code;
+	snprintf(state.line, sizeof(state.line),
+		 "%s: warning: DPDK's clean-up took more than %u s and was cut off: a process that "
+		 "shares its memory may have died with a lock\n",
+		 program_invocation_short_name, EAL_END_PATIENCE_S);
 	signal(SIGALRM, give_up);
 	(void)alarm(EAL_END_PATIENCE_S);
 	(void)rte_pdump_uninit();

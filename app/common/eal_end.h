@@ -12,10 +12,10 @@
  * rte_eal_cleanup(): EAL removes what that leaves on disk when a program starts with the same
  * --file-prefix.
  *
- * Memory and its locks are shared with secondary processes, such as dpdk-dumpcap. One that is killed
- * while it holds a lock leaves it taken, and whoever frees memory then waits for ever. Reports are
- * written before the end begins, so a program whose end takes too long exits in the middle of it,
- * with the exit code that it would have had.
+ * Memory and its locks are shared with secondary processes, such as dpdk-dumpcap. One that is
+ * killed while it holds a lock leaves it locked, and freeing memory then blocks for ever. Reports
+ * are written before the end begins, so a program whose end takes too long exits in the middle of
+ * it, with the exit code that it would have had.
  */
 #ifndef QUENCH_APP_EAL_END_H
 #define QUENCH_APP_EAL_END_H

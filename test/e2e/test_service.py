@@ -14,6 +14,7 @@ import urllib.request
 from harness import BUILD, PATIENCE_S, Program, check, check_equal, finish, run, work_dir
 from telemetry import Telemetry, eal, prefix
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 SWITCH = "[switch]\nbuffer_bytes = 1MB\n[port 0]\nmac = 02:5a:00:00:00:00\nlink_speed_bps = 10G\n[port 1]\nmac = 02:5a:00:00:00:01\nlink_speed_bps = 10G\n"
 NIC = """
 [nic]
@@ -64,6 +65,10 @@ def check_starts(unit):
     head, _, service = (BUILD / "share" / unit).read_text().partition("[Service]")
     check(f"{unit}: it is started again, however often it ends",
           "\nStartLimitIntervalSec=0\n" in head and "\nRestart=on-failure\n" in service)
+    stop = re.search(r"^TimeoutStopSec=(\d+)$", service, re.M)
+    if stop:
+        patience = re.search(r"#define EAL_END_PATIENCE_S (\d+)u", (ROOT / "app/common/eal_end.c").read_text())
+        check(f"{unit}: a program whose end hangs ends by itself before it is killed", int(patience[1]) + 5 <= int(stop[1]))
     tasks = re.search(r"^TasksMax=(\d+)$", service, re.M)
     # http.c: HTTP_CLIENTS, 32 who are refused, a thread that accepts; exporter.c: MOST_PROGRAMS; the main one.
     check(f"{unit}: room for a thread of each client", not tasks or int(tasks[1]) >= 64 + 32 + 1 + 16 + 1, tasks)
