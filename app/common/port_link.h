@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Whether a port's link is up: looked at by the control thread now and then, said in a line when it
- * changes, and counted. While it is down a poll loop that waits for its link does not call tx(): frames
- * stay in the node, and its retransmission timers stand still. What other threads ask of the node is
- * done all the same.
+ * changes, and counted. While it is down a poll loop that waits for its link does not call tx():
+ * frames stay in the node, and its retransmission timers stand still. What other threads ask of the
+ * node is done all the same.
  */
 #ifndef QUENCH_APP_PORT_LINK_H
 #define QUENCH_APP_PORT_LINK_H

@@ -32,10 +32,10 @@ is_local(int fd)
 /*
  * In place of libc's, for DPDK too. When a client has gone before its server accepts it, the
  * server's HELLO fails with EPIPE, and net_memif (22.11 to 26.07) closes the connection without
- * taking it from EAL's interrupt sources. The next client gets the same descriptor, and two callbacks
- * for it: the second waits for ever in recvmsg() on EAL's interrupt thread, or EAL panics because
- * the descriptor is closed. A HELLO that is lost without an error does no harm: the end of the
- * connection is read next, and net_memif lets go of it as it should.
+ * taking it from EAL's interrupt sources. The next client gets the same descriptor, and two
+ * callbacks for it: the second waits for ever in recvmsg() on EAL's interrupt thread, or EAL panics
+ * because the descriptor is closed. A HELLO that is lost without an error does no harm: the end of
+ * the connection is read next, and net_memif lets go of it as it should.
  */
 ssize_t
 sendmsg(int fd, const struct msghdr *msg, int flags)

@@ -57,7 +57,8 @@ struct run_app {
 	uint16_t n_ports;
 	const struct opts *opts;
 	struct telemetry *telemetry; /* answers while the nodes run; NULL: none */
-	/* Called every millisecond by the lcore that does control work: stop when true. NULL: not. */
+	/* Called every millisecond by the lcore that does control work: stop when true. NULL:
+	 * not. */
 	bool (*done)(const struct run_app *app);
 	/* Counters so far; text is what the program adds to the line. */
 	void (*stats)(const struct run_app *app, struct run_traffic *traffic, char *text,

@@ -50,8 +50,8 @@ int client_open(struct client *c, const char *path, const char *prefix);
 void client_close(struct client *c);
 
 /**
- * Ask for all pages of a command. Each page begins after the one before it, else the reply is an error.
- * A program that is silent, gone or out of step is not asked again on this connection.
+ * Ask for all pages of a command. Each page begins after the one before it, else the reply is an
+ * error. A program that is silent, gone or out of step is not asked again on this connection.
  *
  * @param reply  Set in any case: to one object, the caller's, with the rows of all pages in "rows";
  *               or to NULL after an error, so that json_decref() of it is always right.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The reverse of ctl/output/telemetry.h in lib: a reply of telemetry becomes the object it was made of. */
+/* The reverse of ctl/output/telemetry.h in lib: a reply of telemetry becomes the object it was made
+ * of. */
 #ifndef QUENCH_APP_CTL_UNFOLD_H
 #define QUENCH_APP_CTL_UNFOLD_H
 

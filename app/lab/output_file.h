@@ -14,7 +14,8 @@
 FILE *output_open(const char *dir, const char *name, const char *columns);
 /** NULL is closed already. @return 0 when all rows are on the disk, or -EIO after an error line. */
 int output_close(FILE *f, const char *dir, const char *name);
-/** Give a closed file its name, or without keep remove it. @return 0, or -EIO after an error line. */
+/** Give a closed file its name, or without keep remove it. @return 0, or -EIO after an error
+ * line. */
 int output_keep(const char *dir, const char *name, bool keep);
 /** The same of one that a run may not make: that of a run before does not belong to its results. */
 int output_keep_optional(const char *dir, const char *name, bool keep);

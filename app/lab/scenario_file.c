@@ -218,7 +218,8 @@ read_sections(struct config *cfg, const struct scenario_override *override, stru
 	if (override->has_seed)
 		s->fabric.seed = override->seed;
 	if (override->duration_ns != 0) {
-		/* The file's measured window keeps its share of the run; --set says a time of it. */
+		/* The file's measured window keeps its share of the run; --set says a time of
+		 * it. */
 		if (!config_gives_set(cfg, "fabric", "measure_from_ns"))
 			s->fabric.measure_from_ns =
 				mul_div(s->fabric.measure_from_ns, override->duration_ns,

@@ -2,10 +2,11 @@
 /*
  * Flow registry of quench-nic: every flow that was ever configured, with its numbers and counters.
  *
- * A *life* is one flow in the data path: a flow_id, consecutive QP numbers, places at each lcore. It
- * begins when a configuration with the flow takes effect. It ends when no configuration has the
- * flow, all its QPs are idle, and no reply uses it; its numbers and places are then free. An *entry*
- * is one flow name with the counters of all its lives, so no count is lost and no counter decreases.
+ * A *life* is one flow in the data path: a flow_id, consecutive QP numbers, places at each lcore.
+ * It begins when a configuration with the flow takes effect. It ends when no configuration has the
+ * flow, all its QPs are idle, and no reply uses it; its numbers and places are then free. An
+ * *entry* is one flow name with the counters of all its lives, so no count is lost and no counter
+ * decreases.
  *
  *     count of a name = sum over its ended lives (earlier) + sum over its present lives
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Replies of commands that change a switch: what it is told, and what is cleared. */
+/* Replies of commands that change a switch: /quench/set and /quench/clear. */
 #ifndef QUENCH_APP_SWITCH_TELEMETRY_SET_H
 #define QUENCH_APP_SWITCH_TELEMETRY_SET_H
 

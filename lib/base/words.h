@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * State that one thread owns and others read: structs whose words the owner writes as plain numbers,
- * since it does so for every packet, and structs that are complete before others find them.
+ * State that one thread owns and others read: structs whose words the owner writes as plain
+ * numbers, since it does so for every packet, and structs that are complete before others find
+ * them.
  *
  * A reader copies the words first and works on the copy: the same word read twice could be two
  * numbers. Each word of the copy is one that the owner has written (x86-64 and AArch64 write an
@@ -43,7 +44,8 @@ words_write(void *to, const void *from, size_t bytes)
 		__atomic_store_n(&t[i], f[i], __ATOMIC_RELAXED);
 }
 
-/** The struct that a reader finds through `at` is complete; the owner's next store to `at` shows it. */
+/** The struct that a reader finds through `at` is complete; the owner's next store to `at` shows
+ * it. */
 static inline void
 words_publish(void *at)
 {

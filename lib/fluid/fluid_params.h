@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the fluid model is made of: uplinks, queues, classes of flows and the queues on their ways. */
+/* What the fluid model is made of: uplinks, queues, classes of flows and the queues on their
+ * ways. */
 #ifndef QUENCH_FLUID_FLUID_PARAMS_H
 #define QUENCH_FLUID_FLUID_PARAMS_H
 

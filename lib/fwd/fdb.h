@@ -367,8 +367,8 @@ fdb_learn_at(struct fdb *fdb, uint64_t key, uint32_t home, uint16_t port, uint64
 	if (unlikely(at == NULL))
 		return fdb_learn_write(fdb, key, home, port, now_ns);
 	state = __atomic_load_n(at, __ATOMIC_RELAXED) & ~FDB_STATIC_BIT;
-	/* Of another port, the bits above the age make it more than refresh_ns; a difference of both
-	 * words would carry from one into the other when the time wraps. */
+	/* Of another port, the bits above the age make it more than refresh_ns; a difference of
+	 * both words would carry from one into the other when the time wraps. */
 	if (likely((fdb_age_ns(state, now_ns) |
 		    (fdb_state_of(port, 0) ^ (state & ~FDB_SEEN_MASK))) < fdb->refresh_ns))
 		return true;

@@ -21,7 +21,8 @@ free_region(struct rte_mempool_memhdr *hdr, void *mapped_bytes)
 	munmap(hdr->addr, (size_t)(uintptr_t)mapped_bytes);
 }
 
-/* A mapping that starts on a huge page boundary, so that the kernel can back all of it with huge pages. */
+/* A mapping that starts on a huge page boundary, so that the kernel can back all of it with huge
+ * pages. */
 static void *
 map_aligned(size_t bytes)
 {
@@ -42,8 +43,9 @@ map_aligned(size_t bytes)
 }
 
 /*
- * Devices under --no-huge are virtual ones, which copy: no IOVA is needed, and with F_NO_IOVA_CONTIG
- * an object may lie across a page boundary (else as few as one would fit into each 4 KB).
+ * Devices under --no-huge are virtual ones, which copy: no IOVA is needed, and with
+ * F_NO_IOVA_CONTIG an object may lie across a page boundary (else as few as one would fit into each
+ * 4 KB).
  */
 static int
 populate_own_region(struct rte_mempool *pool)
@@ -72,7 +74,8 @@ pkt_pool_create(const struct pkt_pool_params *params)
 		.mbuf_data_room_size = room,
 		.mbuf_priv_size = PKT_PRIV_BYTES,
 	};
-	/* DPDK wants 1.5 caches to fit into the pool; a shared pool wants frames left for the others. */
+	/* DPDK wants 1.5 caches to fit into the pool; a shared pool wants frames left for the
+	 * others. */
 	uint32_t cache = params->n_mbufs / (params->threads ? 8 : 2);
 	struct rte_mempool *pool;
 	int rc;

@@ -25,8 +25,9 @@ struct mmu *mmu_create_parts(const struct mmu_params *params, uint16_t n_parts,
 			     const uint8_t part_of_port[]);
 /**
  * Put other params in force for one part: sizes of pools, profiles, what is lossless. n_ports and
- * cell_bytes must be as they were; packets stay what they were. By the part's owner, between two frames; params have passed
- * mmu_params_check() and are not kept. When all parts have done so the change is whole.
+ * cell_bytes must be as they were; packets stay what they were. By the part's owner, between two
+ * frames; params have passed mmu_params_check() and are not kept. When all parts have done so the
+ * change is whole.
  *
  * Nothing is dropped. What groups and queues hold is divided again into reserved, shared and
  * headroom; headroom in use beyond the new size becomes shared use. A pool may then be used beyond

@@ -51,7 +51,8 @@ rx_drain_params_check(const struct rx_drain_params *params, const char **why)
 	return -EINVAL;
 }
 
-/* More than any buffer holds, and any two lcores' clocks differ: further ahead lies only the past. */
+/* More than any buffer holds, and any two lcores' clocks differ: further ahead lies only the
+ * past. */
 #define MOST_AHEAD (1ull << 33)
 
 /* Bytes that the drain could have taken by a time: 70 bits at the end of time. */

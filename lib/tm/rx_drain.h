@@ -5,10 +5,10 @@
  * Accepted frames fill it, a host that never pauses for breath empties it at drain_rate, whatever
  * lies in it. At xoff_bytes the sender has to be held, at xon_bytes or below it may go on; a frame
  * that does not fit buffer_bytes is lost. Nothing is kept but the byte up to which it is filled,
- * counted as the drain counts, whole bytes from time 0 modulo 2^64: an idle buffer costs nothing, no
- * remainder of the rate is lost, and several lcores may fill one buffer by an atomic operation for
- * each frame. A buffer that nothing filled for 5.8 years at 800 Gb/s looks filled to such a byte
- * again for at most 86 ms.
+ * counted as the drain counts, whole bytes from time 0 modulo 2^64: an idle buffer costs nothing,
+ * no remainder of the rate is lost, and several lcores may fill one buffer by an atomic operation
+ * for each frame. A buffer that nothing filled for 5.8 years at 800 Gb/s looks filled to such a
+ * byte again for at most 86 ms.
  *
  * Invariant (tested): in any time t at most drain_rate t + buffer_bytes of frames are accepted, and
  * one byte.

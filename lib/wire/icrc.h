@@ -30,8 +30,8 @@ uint32_t icrc_headers(const uint8_t *ip, unsigned int ip_version);
 
 /**
  * ICRC of a frame from its IP header to the last pad byte (n bytes); load and store with
- * wire/le.h. Routers' fields are taken as ones on the fly, nothing is copied: a receive check is one
- * pass.
+ * wire/le.h. Routers' fields are taken as ones on the fly, nothing is copied: a receive check is
+ * one pass.
  */
 uint32_t icrc_compute(const uint8_t *ip, unsigned int ip_version, size_t n);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The CRC by tables, and arithmetic of polynomials: what every backend and every shift begins with. */
+/* The CRC by tables, and arithmetic of polynomials: what every backend and every shift begins
+ * with. */
 #include <string.h>
 
 #include "wire/icrc_impl.h"

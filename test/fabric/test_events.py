@@ -123,7 +123,7 @@ def disable(program, folder):
 
 
 def counters(program, folder):
-    """A dump is of its nanosecond; counters that were cleared count from there, watermarks begin anew."""
+    """A dump is of its nanosecond; counters that were cleared count from there, watermarks restart."""
     rest = "[nic]\ncc = none\n" + section("flow", "f", src="1,2", dst=3, message_bytes="100KB", messages=1)
     rest += event("first", "10us", "dump") + event("early", "15us", "clear_counters", node="s1")
     rest += event("second", "15us", "dump") + event("calm", "500us", "clear_watermarks")

@@ -230,7 +230,7 @@ def slow_receiver(program, folder):
 
 
 def restart(program, folder):
-    """A switch that restarts loses what it holds, by name, and what it knew; its peers and it begin anew."""
+    """A switch that restarts loses what it holds, by name, and what it knew; its peers and it start again."""
     flow = NO_CC + section("flow", "f", src="1,2", dst=3, message_bytes="1MB", messages=2)
     flow += section("flow", "back", src=4, dst=1, message_bytes="1MB", messages=2)
     # h1 and h2 on s1, h3 and h4 on s2.

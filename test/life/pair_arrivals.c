@@ -70,8 +70,9 @@ note_change(struct open_loop *o, uint64_t at_ns)
 		o->on = false;
 }
 
-/* A NIC works a gap that has changed out from its message, in whole ns at each load: 2 ns more or less
- * before a change are as much longer after it as the load is smaller, and the end is rounded too. */
+/* A NIC works a gap that has changed out from its message, in whole ns at each load: 2 ns more or
+ * less before a change are as much longer after it as the load is smaller, and the end is rounded
+ * too. */
 static uint64_t
 rounded_ns(uint64_t before_ns, uint64_t old_bps, uint64_t new_bps)
 {

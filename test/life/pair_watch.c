@@ -159,7 +159,8 @@ watch_wire(unsigned int h, uint32_t wire)
 		max_u64(host->busy_until_ns, p->now_ns) + serialization_ns(wire, p->speed_bps);
 }
 
-/* What it was seen to wait for was there, and the wire was free; still it waits, or goes on only now. */
+/* What it was seen to wait for was there, and the wire was free; still it waits, or goes on only
+ * now. */
 static void
 must_not_be_late(unsigned int h, uint32_t number, const struct seen *q)
 {

@@ -36,7 +36,8 @@ open_text(const char *text)
 	return cfg;
 }
 
-/* A file of the project's config/. Without QUENCH_CONFIG_DIR, which meson sets, the test is skipped. */
+/* A file of the project's config/. Without QUENCH_CONFIG_DIR, which meson sets, the test is
+ * skipped. */
 static inline struct config *
 open_shipped(const char *name)
 {

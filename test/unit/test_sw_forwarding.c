@@ -868,7 +868,8 @@ change_crew(struct bench *b, struct sw_static_mac *mac, struct sw_route *route, 
 	snprintf(route->nexthop, sizeof(route->nexthop), "10.0.10.%u", 2 + i % 7);
 }
 
-/* While the machine does not run one of the threads, what others flood fills the queues of its ports. */
+/* While the machine does not run one of the threads, what others flood fills the queues of its
+ * ports. */
 static uint64_t
 drops_for_room(const struct bench *b)
 {

@@ -82,7 +82,8 @@ odd_rates_lose_no_remainder(void **state)
 	assert_int_equal(at_ns, (110600000ull * 8 * NS_PER_SEC + 7777776) / 7777777);
 }
 
-/* 2^64 bytes of 1.6 Tb/s pass after 2.9 years. Times count from the date; it divides by the rate. */
+/* 2^64 bytes of 1.6 Tb/s pass after 2.9 years. Times count from the date; it divides by the
+ * rate. */
 static void
 reservations_go_on_past_2_64_bytes(void **state)
 {

@@ -27,7 +27,8 @@
 /**
  * Fill a reply with an object. After an error the reply owns nothing.
  *
- * @param lacks_memory  Set by the caller's allocator for Jansson, which says of few failures itself.
+ * @param lacks_memory  Set by the caller's allocator for Jansson, which says of few failures
+ *                      itself.
  * @return              0, or -E2BIG, -EINVAL (our mistake), -ENOMEM.
  */
 int telemetry_fold(struct rte_tel_data *reply, const json_t *object, const bool *lacks_memory);

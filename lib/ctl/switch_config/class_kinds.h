@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sections that exist for all ports and for single ones: where their objects are. Private to lib/ctl. */
+/* Sections that exist for all ports and for single ones: where their objects are. Private to
+ * lib/ctl. */
 #ifndef QUENCH_CTL_SWITCH_CONFIG_CLASS_KINDS_H
 #define QUENCH_CTL_SWITCH_CONFIG_CLASS_KINDS_H
 

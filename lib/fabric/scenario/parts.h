@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What scenario_resolve() is made of, a file for each part. Nothing outside lib/fabric includes it. */
+/* What scenario_resolve() is made of, a file for each part. Nothing outside lib/fabric includes
+ * it. */
 #ifndef QUENCH_FABRIC_SCENARIO_PARTS_H
 #define QUENCH_FABRIC_SCENARIO_PARTS_H
 

@@ -42,7 +42,8 @@ set_params(struct nic *nic, const struct nic_params *next)
 	p->np.np_min_time_between_cnps_us = next->np.np_min_time_between_cnps_us;
 	if (p->np.np_min_port_cnp_interval_ns != next->np.np_min_port_cnp_interval_ns) {
 		p->np.np_min_port_cnp_interval_ns = next->np.np_min_port_cnp_interval_ns;
-		/* The time was computed with the old interval: a waiting CNP asks the gate again. */
+		/* The time was computed with the old interval: a waiting CNP asks the gate
+		 * again. */
 		nic->np->gate_ns = 0;
 		node_wake(&nic->node, 0);
 	}

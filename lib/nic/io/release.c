@@ -59,7 +59,8 @@ release(struct nic *nic, uint32_t item, uint64_t now_ns)
 	struct nic_qp *qp = &nic->qps[item];
 
 	nic_touch(nic, item, qp);
-	/* Fast path: it waited for tokens, which are there. If its rate was cut, send_queue() sees it. */
+	/* Fast path: it waited for tokens, which are there. If its rate was cut, send_queue() sees
+	 * it. */
 	if (likely((qp->flags & states) == QP_STARTED) && likely(qp->left_packets > 0) &&
 	    likely(qp_in_window(qp)) && likely(now_ns < qp->cc.head.next_event_ns))
 		nic_make_ready(nic, item, qp);

@@ -61,7 +61,8 @@ nic_bring_along(struct nic *nic, uint32_t item)
 	if (!(qp->flags & QP_STARTED))
 		return;
 	nic_cc_change(nic, item);
-	/* A wait that became longer is noticed at its end; one that became shorter must end earlier. */
+	/* A wait that became longer is noticed at its end; one that became shorter must end
+	 * earlier. */
 	is_due_ns = due_ns(nic, item);
 	if (is_due_ns < was_due_ns && (qp->place == QP_PACED || qp->place == QP_READY) &&
 	    !(qp->flags & QP_RNR)) {

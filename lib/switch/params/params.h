@@ -3,7 +3,8 @@
  * Configuration of a switch: the structs, their keys, defaults and rules. Nothing here knows a
  * running switch.
  *
- * Invariant: params that sw_params_check() accepts can be put in force; what can still fail is memory.
+ * Invariant: params that sw_params_check() accepts can be put in force; what can still fail is
+ * memory.
  */
 #ifndef QUENCH_SWITCH_PARAMS_PARAMS_H
 #define QUENCH_SWITCH_PARAMS_PARAMS_H
