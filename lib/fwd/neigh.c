@@ -18,13 +18,13 @@
 
 /* Over what tells neighbours apart: a router asks for every packet. */
 static inline uint32_t
-home_of(const struct neigh_table *t, const struct neigh_key *key)
+hash_of(const struct neigh_table *t, const struct neigh_key *key)
 {
 	uint32_t words[5] = {(uint32_t)key->vlan_id << 8 | key->ip.version};
 
 	static_assert(sizeof(key->ip.addr) == 16, "an address is four words");
 	memcpy(&words[1], key->ip.addr, 16);
-	return half_sip(&t->key, words, key->ip.version == 4 ? 2 : 5) & t->mask;
+	return half_sip(&t->key, words, key->ip.version == 4 ? 2 : 5);
 }
 
 static bool
@@ -54,6 +54,7 @@ neigh_table_destroy(struct neigh_table *t)
 	if (t == NULL)
 		return;
 	free(t->entries);
+	free(t->hashes);
 	free(t->slots);
 	free(t->known);
 	free(t->wanted);
@@ -62,12 +63,10 @@ neigh_table_destroy(struct neigh_table *t)
 
 /* The slot of a neighbour that is there, or NEIGH_NONE. */
 static uint32_t
-slot_of(const struct neigh_table *t, const struct neigh_key *key)
+slot_of(const struct neigh_table *t, const struct neigh_key *key, uint32_t hash)
 {
-	uint32_t home = home_of(t, key);
-
 	for (uint32_t i = 0; i <= t->longest; i++) {
-		uint32_t s = (home + i) & t->mask;
+		uint32_t s = (hash + i) & t->mask;
 
 		if (t->slots[s] == NEIGH_NONE)
 			return NEIGH_NONE;
@@ -80,18 +79,18 @@ slot_of(const struct neigh_table *t, const struct neigh_key *key)
 uint32_t
 neigh_find(const struct neigh_table *t, const struct neigh_key *key)
 {
-	uint32_t s = t->n == 0 ? NEIGH_NONE : slot_of(t, key);
+	uint32_t s = t->n == 0 ? NEIGH_NONE : slot_of(t, key, hash_of(t, key));
 
 	return s == NEIGH_NONE ? NEIGH_NONE : t->slots[s];
 }
 
-/* How far from its own the slot is that one that is not there would have. */
+/* Slots between the home of a new neighbour and the first free one. */
 static uint32_t
-distance_of(const struct neigh_table *t, const struct neigh_key *key)
+distance_of(const struct neigh_table *t, uint32_t hash)
 {
-	uint32_t home = home_of(t, key), i = 0;
+	uint32_t i = 0;
 
-	while (t->slots[(home + i) & t->mask] != NEIGH_NONE)
+	while (t->slots[(hash + i) & t->mask] != NEIGH_NONE)
 		i++;
 	return i;
 }
@@ -99,10 +98,9 @@ distance_of(const struct neigh_table *t, const struct neigh_key *key)
 static void
 enter_slot(struct neigh_table *t, uint32_t index)
 {
-	const struct neigh_key *key = &t->entries[index].key;
-	uint32_t i = distance_of(t, key);
+	uint32_t hash = t->hashes[index], i = distance_of(t, hash);
 
-	t->slots[(home_of(t, key) + i) & t->mask] = index;
+	t->slots[(hash + i) & t->mask] = index;
 	if (i > t->longest)
 		t->longest = i;
 }
@@ -113,11 +111,15 @@ grow(struct neigh_table *t, uint32_t room)
 {
 	size_t bytes = (size_t)SLOTS_PER_NEIGHBOUR * room * sizeof(*t->slots);
 	struct neigh *entries = realloc(t->entries, room * sizeof(*entries));
-	uint32_t *slots;
+	uint32_t *hashes, *slots;
 
 	if (entries == NULL)
 		return -ENOMEM;
 	t->entries = entries;
+	hashes = realloc(t->hashes, room * sizeof(*hashes));
+	if (hashes == NULL)
+		return -ENOMEM;
+	t->hashes = hashes;
 	slots = realloc(t->slots, bytes);
 	if (slots == NULL)
 		return -ENOMEM;
@@ -228,7 +230,7 @@ unlink_entry(struct neigh_table *t, uint32_t index)
 
 /* One that is not there. @return its index, or -ENOMEM. */
 static int64_t
-insert(struct neigh_table *t, const struct neigh *e)
+insert(struct neigh_table *t, uint32_t hash, const struct neigh *e)
 {
 	uint32_t index;
 
@@ -242,6 +244,7 @@ insert(struct neigh_table *t, const struct neigh *e)
 		index = t->n++;
 	}
 	t->entries[index] = *e;
+	t->hashes[index] = hash;
 	enter_slot(t, index);
 	link_last(t, index);
 	__atomic_store_n(&t->unresolved, t->unresolved + 1, __ATOMIC_RELAXED);
@@ -259,7 +262,8 @@ neigh_add(struct neigh_table *t, const struct neigh_key *key, uint64_t now_ns)
 		return index;
 	}
 	return insert(
-		t, &(struct neigh){.key = *key, .by = t->n_ports, .users = 1, .next_ns = now_ns});
+		t, hash_of(t, key),
+		&(struct neigh){.key = *key, .by = t->n_ports, .users = 1, .next_ns = now_ns});
 }
 
 /* May it make room for another? */
@@ -294,16 +298,17 @@ neigh_claim(struct neigh_table *t, struct neigh_claim_stats *stats, const struct
 {
 	const struct neigh_list *known = &t->known[key->vlan_id], *wanted = &t->wanted[claim.by];
 	const struct neigh_list *full = NULL;
-	uint32_t index = neigh_find(t, key), n_free;
+	uint32_t hash = hash_of(t, key), n_free;
+	uint32_t slot = t->n == 0 ? NEIGH_NONE : slot_of(t, key, hash);
 
-	if (likely(index != NEIGH_NONE))
-		return index;
+	if (likely(slot != NEIGH_NONE))
+		return t->slots[slot];
 	n_free = count_free(t);
 	if (known->n >= n_free)
 		full = known;
 	else if (!claim.heard && wanted->n > n_free / 4)
 		full = wanted;
-	if (distance_of(t, key) >= NEIGH_MAX_PROBES ||
+	if (distance_of(t, hash) >= NEIGH_MAX_PROBES ||
 	    (full != NULL && !displace(t, full, now_ns))) {
 		counter_inc(full == wanted ? &stats->neigh_unresolved_full
 					   : &stats->neigh_table_full);
@@ -311,13 +316,14 @@ neigh_claim(struct neigh_table *t, struct neigh_claim_stats *stats, const struct
 	}
 	if (full != NULL)
 		counter_inc(&stats->neigh_displaced);
-	return (uint32_t)insert(t, &(struct neigh){
-					   .key = *key,
-					   .by = claim.heard ? t->n_ports : claim.by,
-					   .users = 1,
-					   .next_ns = now_ns,
-					   .idle_ns = now_ns + (claim.heard ? 0 : NEIGH_IDLE_NS),
-				   });
+	return (uint32_t)insert(t, hash,
+				&(struct neigh){
+					.key = *key,
+					.by = claim.heard ? t->n_ports : claim.by,
+					.users = 1,
+					.next_ns = now_ns,
+					.idle_ns = now_ns + (claim.heard ? 0 : NEIGH_IDLE_NS),
+				});
 }
 
 int64_t
@@ -524,10 +530,10 @@ neigh_touch(struct neigh_table *t, struct neigh_stats *stats, uint32_t index, ui
 static void
 vacate(struct neigh_table *t, uint32_t index)
 {
-	uint32_t hole = slot_of(t, &t->entries[index].key);
+	uint32_t hole = slot_of(t, &t->entries[index].key, t->hashes[index]);
 
 	for (uint32_t s = (hole + 1) & t->mask; t->slots[s] != NEIGH_NONE; s = (s + 1) & t->mask) {
-		uint32_t home = home_of(t, &t->entries[t->slots[s]].key);
+		uint32_t home = t->hashes[t->slots[s]];
 
 		if (((s - home) & t->mask) < ((s - hole) & t->mask))
 			continue;

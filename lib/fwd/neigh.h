@@ -201,6 +201,7 @@ struct neigh_table {
 	struct half_sip_key key;
 	struct neigh_params params;
 	/* per neighbour */
+	uint32_t *hashes; /* of the entries' keys: computed once, needed whenever slots move */
 	uint32_t n, room;
 	uint32_t n_gaps;
 	uint32_t gaps; /* the first place that was given back, or NEIGH_NONE */
