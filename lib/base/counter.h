@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Counters with one writer (the lcore that owns the node) and any number of readers. The store is a
- * relaxed atomic so that a reader on another thread never sees half a value; there is no locked
- * instruction, and counting costs an add and a store.
+ * relaxed atomic, so a reader on another thread never sees half a value. There is no locked
+ * instruction: counting costs an add and a store.
  */
 #ifndef QUENCH_BASE_COUNTER_H
 #define QUENCH_BASE_COUNTER_H
@@ -28,7 +28,9 @@ counter_read(const uint64_t *counter)
 	return __atomic_load_n(counter, __ATOMIC_RELAXED);
 }
 
-/** Add a struct of counters and nothing else, which others may write, to a sum of one's own. */
+/**
+ * Add a struct of nothing but counters, which its owner may be writing, to the caller's own sum.
+ */
 static inline void
 counters_add(const void *part, void *sum, size_t bytes)
 {

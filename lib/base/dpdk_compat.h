@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Differences between the releases of DPDK from 22.11 on, under the names of the newest.
+ * Differences between DPDK releases from 22.11 on, under the names of the newest release.
  *
- * Include it after the DPDK header in question; this shelf itself uses none. The CRC of rte_net,
- * which only benchmarks use, is in test/bench/net_crc.h.
+ * Include it after the DPDK header in question; lib/base itself uses no DPDK header. The CRC of
+ * rte_net, which only benchmarks use, is in test/bench/net_crc.h.
  */
 #ifndef QUENCH_BASE_DPDK_COMPAT_H
 #define QUENCH_BASE_DPDK_COMPAT_H

@@ -4,10 +4,10 @@
  *
  * Config files, --check-config, counters in JSON and telemetry, and the parameter reference in doc/
  * are loops over such a table. The name of a row is the INI key, the JSON key and the struct
- * member. A table ends where its length says; rows of one table have different names and aliases.
+ * member. The length of a table is passed beside it; names and aliases are unique within a table.
  *
- * Invariants (tested): what field_format() writes, field_parse() reads back to the same bytes; a
- * value that is refused leaves the object as it was; no value outside [min, max] is ever stored.
+ * Invariants (tested): field_parse() reads the output of field_format() back to the same bytes; a
+ * refused value leaves the object unchanged; no value outside [min, max] is ever stored.
  */
 #ifndef QUENCH_BASE_FIELD_H
 #define QUENCH_BASE_FIELD_H
@@ -21,24 +21,25 @@ enum field_type {
 	FIELD_U8,
 	FIELD_U16,
 	FIELD_U32,
-	FIELD_U64, /* in UNIT_NS and UNIT_US with max UINT64_MAX: "never" is UINT64_MAX */
+	FIELD_U64, /* with max UINT64_MAX, in UNIT_NS and UNIT_US: "never" stands for UINT64_MAX */
 	FIELD_I8,
 	FIELD_ENUM, /* int: index into choices */
-	FIELD_MAC,  /* uint8_t[6]; min 1: a station's address, neither zero nor a group's */
-	FIELD_IP,   /* struct field_ip, or "none"; min and max 4 or 6: this version, and not none */
+	FIELD_MAC,  /* uint8_t[6]; min 1: a station's address, neither zero nor a group */
+	/* struct field_ip, or "none"; min and max 4 or 6: only that version, and not "none" */
+	FIELD_IP,
 	FIELD_STR,  /* char[max + 1]; at least min characters */
 	FIELD_SET8, /* uint8_t bit mask, written "3,4" or "3-4" or "none" */
 	/*
-	 * uint8_t[map_keys], written "26:3, 24:3, 48:7, *:0" with ranges "0-7:1"; * is every key
-	 * that is not named, and without it every key must be. Keys [0, map_keys), at most 256;
-	 * values [min, max].
+	 * uint8_t[map_keys], written "26:3, 24:3, 48:7, *:0" with ranges "0-7:1". * stands for
+	 * every key that is not named; without it, every key must be named. Keys are [0, map_keys),
+	 * at most 256; values are [min, max].
 	 */
 	FIELD_MAP,
 };
 
 /*
- * The unit of a stored number. A bare number counts that unit; a value may carry a suffix of the
- * same kind, and decimals, and is converted. It must come out whole.
+ * The unit of a stored number. A bare number counts that unit. A number may have decimals and a
+ * suffix of the same kind; the conversion must give a whole number.
  */
 enum field_unit {
 	UNIT_NONE,  /* also hexadecimal: 0x1f */
@@ -48,7 +49,7 @@ enum field_unit {
 	UNIT_BPS,   /* bits per second, powers of 1000: K M G T, alone or before bps or bit/s */
 	UNIT_PPM,   /* ppm or % */
 	UNIT_PCT,   /* % */
-	UNIT_1024,  /* parts of 1024; fractions of one such as 1/256 as well */
+	UNIT_1024,  /* parts of 1024; also a fraction such as 1/256 */
 };
 
 /** An IPv4 or IPv6 address in network order; IPv4 in the first four bytes. version 0: not set. */
@@ -58,10 +59,10 @@ struct field_ip {
 };
 
 /**
- * Another word for the same member: a paper symbol or a vendor's spelling. A bare number N under
- * the alias is stored as N * scale (scale 0 means 1); a unit or a fraction says its own scale.
- * one_minus: the alias weighs the other side of a filter, so the stored value is full scale - N
- * (1024, 100 % or max): with DCQCN's g = 1/256, the weight of the old alpha is 1020 / 1024.
+ * Another name for the same member: a paper symbol or a vendor's spelling. A bare number N under
+ * the alias is stored as N * scale (scale 0 means 1); a number with a unit or a fraction ignores
+ * scale. one_minus: the alias weighs the other side of a filter, so full scale - N is stored (full
+ * scale is 1024, 100 % or max). With DCQCN's g = 1/256, the weight of the old alpha is 1020 / 1024.
  */
 struct field_alias {
 	const char *name;
@@ -79,10 +80,10 @@ struct field {
 	size_t offset;
 	int64_t min;
 	uint64_t max;               /* numbers: highest value; FIELD_STR: most characters */
-	const char *def;            /* as in a file; NULL: the key is required */
+	const char *def;            /* as written in a file; NULL: the key is required */
 	const char *const *choices; /* FIELD_ENUM: NULL-terminated words */
 	uint16_t map_keys;          /* FIELD_MAP: number of keys */
-	bool live;                  /* may change while the program runs */
+	bool live;                  /* may change at run time */
 	struct field_alias aliases[FIELD_ALIASES];
 };
 
@@ -97,40 +98,43 @@ struct counter_field {
 #define COUNTER_FIELD(type, member, text) {#member, text, offsetof(type, member)}
 /* clang-format on */
 
-/* Room for any formatted value but a long FIELD_STR, and for any text of what is expected. */
+/* Room for any formatted value except a long FIELD_STR, and for any "expected" text. */
 #define FIELD_TEXT_SIZE 512
 
 /**
  * Parse text into the member of object that field describes.
  *
- * @param alias     NULL, or the alias of field under which the value was given.
- * @param expected  On failure, what would have been accepted, for the error line: at most size
- *                  bytes. May be NULL when size is 0.
- * @return          0, or -EINVAL (not of the form, not whole), -ERANGE (out of [min, max]).
+ * @param alias     The alias of field under which the value was given, or NULL.
+ * @param expected  On failure, receives a description of the accepted values for the error line: at
+ *                  most size bytes. May be NULL when size is 0.
+ * @return          0, -EINVAL (malformed, not whole) or -ERANGE (outside [min, max]).
  */
 int field_parse(const struct field *field, const struct field_alias *alias, const char *text,
 		void *object, char *expected, size_t size);
 
-/** Write the member's value as a file would hold it. @return as snprintf. */
+/** Write the member's value as it would stand in a file. @return as snprintf. */
 int field_format(const struct field *field, const void *object, char *text, size_t size);
 
-/** The value of a member of a number type (FIELD_U8 to FIELD_U64), in its unit. */
+/** The value of an unsigned number member (FIELD_U8 to FIELD_U64), in its unit. */
 uint64_t field_number(const struct field *field, const void *object);
 
 /**
- * Write the value of a number, switch or word as a file would hold it under an alias, without a
- * unit: a vendor's own figure. @return as snprintf.
+ * Write the value of a number, switch or word as it would stand in a file under an alias, without a
+ * unit: the vendor's own figure. @return as snprintf.
  */
 int field_format_alias(const struct field *field, const struct field_alias *alias,
 		       const void *object, char *text, size_t size);
 
-/** Write what field accepts: "a rate from 1M to 400G, such as 40M". @return as snprintf. */
+/**
+ * Write a description of the accepted values: "a rate from 1M to 400G, such as 40M". @return as
+ * snprintf.
+ */
 int field_expected(const struct field *field, const struct field_alias *alias, char *text,
 		   size_t size);
 
 /**
  * Set every member that has a default.
- * @return 0, or -EINVAL when a default does not parse (our mistake, which a test finds).
+ * @return 0, or -EINVAL when a default does not parse (a programming error, which a test finds).
  */
 int field_defaults(const struct field *fields, size_t n, void *object);
 
@@ -138,7 +142,7 @@ int field_defaults(const struct field *fields, size_t n, void *object);
 const struct field *field_find(const struct field *fields, size_t n, const char *name,
 			       const struct field_alias **alias);
 
-/** What a stored number counts, for a reference: "ns", "bit/s", "" for none. */
+/** Name of the unit of a stored number, for the reference: "ns", "bit/s", "" for none. */
 const char *field_unit_name(enum field_unit unit);
 
 #endif

@@ -74,7 +74,7 @@ field_format(const struct field *field, const void *object, char *text, size_t s
 	}
 }
 
-/* part / whole, which is below 1, as ".015625"; nothing for 0. Scales are powers of 10 and of 2. */
+/* part / whole, below 1, as ".015625"; nothing for 0. whole is a power of 10 or of 2. */
 static void
 decimals(uint64_t part, uint64_t whole, char *text, size_t size)
 {

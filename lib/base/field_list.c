@@ -22,7 +22,7 @@ take_number(const char **p, unsigned int limit, unsigned int *value)
 		return -EINVAL;
 	*value = 0;
 	for (; n > 0; n--, (*p)++)
-		if (*value < limit) /* beyond the limit the rest does not matter */
+		if (*value < limit) /* past the limit, further digits do not matter */
 			*value = *value * 10 + (unsigned int)(**p - '0');
 	return *value < limit ? 0 : -ERANGE;
 }
@@ -43,7 +43,7 @@ take_range(const char **p, unsigned int limit, unsigned int *first, unsigned int
 	return rc;
 }
 
-/* After an item: the end, or a comma that another item follows. */
+/* After an item: the end of the text, or a comma, which another item must follow. */
 static int
 take_comma(const char **p, bool *more)
 {
@@ -157,7 +157,7 @@ map_parse(const struct field *field, const char *text, uint8_t *values)
 	return 0;
 }
 
-/* Where the next piece goes, when what came before may already have been cut off. */
+/* Where to append, or NULL once the text has been truncated. */
 static char *
 tail(char *text, size_t size, int used)
 {
@@ -207,7 +207,7 @@ run_format(const uint8_t *values, unsigned int first, unsigned int last, char *t
 	return snprintf(text, size, "%u:%u", first, values[first]);
 }
 
-/* The value whose runs would take the most text: that is left to *. The smallest of equals. */
+/* The value whose runs take the most text, to be written as *. The smallest value wins a tie. */
 static uint8_t
 longest(const uint8_t *values, unsigned int n)
 {
@@ -245,7 +245,7 @@ map_join(const uint8_t *values, unsigned int n, const char *comma, char *text, s
 	return used + snprintf(tail(text, size, used), room(size, used), "*:%u", rest);
 }
 
-/* So long a value, a file still takes (CONFIG_MAX_VALUE). Without blanks no text is shorter. */
+/* Longest value in a file (CONFIG_MAX_VALUE). Without blanks the text is shortest. */
 #define FILE_CHARS 255
 
 int

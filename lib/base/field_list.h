@@ -13,11 +13,13 @@
 /** Most keys of a FIELD_MAP. */
 #define FIELD_MAP_KEYS 256
 
-/* All return 0, -EINVAL (not of the form, named twice) or -ERANGE, and write only on success. */
+/*
+ * All return 0, -EINVAL (malformed, or a number named twice) or -ERANGE, and write only on success.
+ */
 int set8_parse(const char *text, uint8_t *mask);
 int map_parse(const struct field *field, const char *text, uint8_t *values);
 
-/* As snprintf. */
+/* Return as snprintf. */
 int set8_format(uint8_t mask, char *text, size_t size);
 int map_format(const struct field *field, const uint8_t *values, char *text, size_t size);
 

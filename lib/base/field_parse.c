@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From text to the members that rows describe. */
+/* Parse text into the members that rows describe. */
 #include "base/field.h"
 
 #include <arpa/inet.h>
@@ -98,7 +98,7 @@ parse_str(const struct field *field, const char *text, char *out)
 	return 0;
 }
 
-/* The highest value that both the table and the member's type allow. */
+/* The highest value that both the row and the member's type allow. */
 static uint64_t
 highest(const struct field *field)
 {

@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* More decimals than any of our units can use, and 10^18 still fits 64 bits. */
+/* More decimals than any unit can use; 10^18 still fits 64 bits. */
 #define MAX_DECIMALS 18
 
-/* One stored unit is den / num of the suffix. Rows that are printed come largest first. */
+/* A suffix means num / den stored units. Printed suffixes are sorted, largest first. */
 struct unit_suffix {
 	const char *word;
 	uint64_t num;
@@ -39,7 +39,7 @@ static const struct unit_suffix bytes_suffixes[] = {
 	{"KB", 1000, 1, true},
 	{"GiB", 1ull << 30, 1, true},
 	{"MiB", 1ull << 20, 1, true},
-	{"KiB", 1ull << 10, 1, false}, /* 1024B is how people write an MTU */
+	{"KiB", 1ull << 10, 1, false}, /* not printed: people write an MTU as 1024B */
 	{"B", 1, 1, true},
 	{"kB", 1000, 1, false},
 	{NULL, 0, 0, false},
@@ -99,7 +99,7 @@ digits(const char *text, size_t n, uint64_t *value)
 	return 0;
 }
 
-/* value * num / den, which must be whole. num < 2^64 and den < 2^64 * 10^18 leave 128 bits room. */
+/* value * num / den, which must be whole. num < 2^64, den < 2^64 * 10^18: both fit 128 bits. */
 static int
 whole(uint64_t value, uint64_t num, unsigned __int128 den, uint64_t *out)
 {
@@ -142,7 +142,7 @@ parse_fraction(uint64_t full_scale, uint64_t numerator, const char *text, uint64
 	return whole(numerator, full_scale, denominator, out);
 }
 
-/* "bps" and "bit/s" may follow a rate's prefix, or stand alone. */
+/* "bps" and "bit/s" may follow the prefix of a rate, or stand alone. */
 static bool
 suffix_matches(enum field_unit unit, const struct unit_suffix *s, const char *text)
 {

@@ -2,8 +2,8 @@
 /*
  * Numbers with units as text: the part of field.h that knows suffixes. Private to lib/base.
  *
- * A number is exact: decimals and small units are kept as a ratio until the end, and what does not
- * come out as a whole count of the stored unit is refused, never rounded.
+ * Conversion is exact: decimals and small units are kept as a ratio until the end. A value that is
+ * not a whole multiple of the stored unit is refused, never rounded.
  */
 #ifndef QUENCH_BASE_FIELD_UNIT_H
 #define QUENCH_BASE_FIELD_UNIT_H
@@ -20,9 +20,9 @@ struct unit_number {
 };
 
 /**
- * Read a whole text as one number of a unit.
+ * Parse a whole text as one number of a unit.
  *
- * @param bare_scale  What a number without a suffix is multiplied by.
+ * @param bare_scale  Multiplier of a number without a suffix.
  * @return            0, -EINVAL (not a number of this unit, not whole), -ERANGE (over 64 bits).
  */
 int unit_parse(enum field_unit unit, uint64_t bare_scale, const char *text,
@@ -31,13 +31,13 @@ int unit_parse(enum field_unit unit, uint64_t bare_scale, const char *text,
 /** Write a value with the largest suffix that divides it. @return as snprintf. */
 int unit_format(enum field_unit unit, uint64_t value, char *text, size_t size);
 
-/** One whole of a unit of shares (1024, 100, 1000000), else 0. */
+/** Full scale of a share (1024, 100 or 1000000); 0 for other units. */
 uint64_t unit_full_scale(enum field_unit unit);
 
-/** What a number of this unit is called in an error line, e.g. "a rate". */
+/** Noun for a number of this unit in an error line, such as "a rate". */
 const char *unit_noun(enum field_unit unit);
 
-/** Does "never" stand for this member's highest value? */
+/** Is this member's highest value written "never"? */
 static inline bool
 field_has_never(const struct field *field)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Integer arithmetic that does not overflow silently: scaled products, saturation, Q32 fractions.
- * A Q32 fraction is a uint64_t in [0, Q32_ONE]; it needs the 33rd bit for one itself.
+ * Integer arithmetic that does not overflow silently: scaled products, saturation, Q32 fractions. A
+ * Q32 fraction is a uint64_t in [0, Q32_ONE]; only 1.0 itself uses the 33rd bit.
  */
 #ifndef QUENCH_BASE_FIXED_H
 #define QUENCH_BASE_FIXED_H

@@ -5,7 +5,7 @@
 
 #include "base/counter.h"
 
-/* From the buckets' tops: above the sum by at most 1/128. */
+/* Sum of the bucket tops: at most 1/128 above the true sum. */
 static unsigned __int128
 rough_sum(const struct hist *h)
 {
@@ -26,7 +26,10 @@ hist_mean(const struct hist *h)
 		return 0;
 	if (!__builtin_mul_overflow(h->count, h->max, &most))
 		return h->sum / h->count;
-	/* How often the sum has wrapped: the middle of what the buckets allow is near enough. */
+	/*
+	 * Restore the wraps of the 64-bit sum: round to the middle of the range that the buckets
+	 * allow.
+	 */
 	rough = rough_sum(h);
 	rough -= rough >> 8;
 	if (rough > sum)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Log-linear histogram of uint64_t values: 128 linear steps in each power of two (HdrHistogram's
- * idea), so that a quantile is never below the exact one and above it by at most 1/128 of its value
- * (0.8 %); values below 256, count, sum and maximum are exact. Zero-initialised state is an empty
- * one. It takes 59 KB, of which only the few pages are touched where values lie.
+ * Log-linear histogram of uint64_t values: 128 linear steps in each power of two, as in
+ * HdrHistogram. Invariant: exact <= reported quantile <= exact * (1 + 1/128), which is 0.8 %.
+ * Values below 256, count, sum and maximum are exact. Zero-initialised state is empty. A histogram
+ * takes 59 KB of address space, but only the pages whose buckets are hit are touched.
  *
- * One writer. Another thread may read it with hist_merge(), which counts what it finds in the
- * buckets: a value that is being added is in it or not.
+ * One writer. Another thread may read it with hist_merge(), which sums the buckets: a value that is
+ * being added concurrently is counted or not.
  */
 #ifndef QUENCH_BASE_HIST_H
 #define QUENCH_BASE_HIST_H
@@ -20,7 +20,7 @@
 
 struct hist {
 	uint64_t count;
-	uint64_t sum; /* of value x weight, modulo 2^64: read it with hist_mean() */
+	uint64_t sum; /* of value x weight, modulo 2^64; read it with hist_mean() */
 	uint64_t max;
 	uint64_t weight[HIST_BUCKETS];
 };
@@ -38,7 +38,7 @@ hist_bucket(uint64_t value)
 	       (unsigned)((value >> shift) & ((1u << HIST_SUB_BITS) - 1));
 }
 
-/** Highest value that falls into a bucket. */
+/** Highest value of a bucket. */
 static inline uint64_t
 hist_bucket_top(unsigned bucket)
 {
@@ -49,7 +49,7 @@ hist_bucket_top(unsigned bucket)
 	return ((step + 1) << ((bucket >> HIST_SUB_BITS) - 1)) - 1;
 }
 
-/** Count value weight times (a duration, for a time-weighted quantile). */
+/** Count value with a weight (a duration gives a time-weighted quantile). */
 static inline void
 hist_add(struct hist *h, uint64_t value, uint64_t weight)
 {
@@ -61,20 +61,20 @@ hist_add(struct hist *h, uint64_t value, uint64_t weight)
 }
 
 /**
- * Mean, rounded down; 0 when empty. Exact until the sum is 2^70 (completion times of 10^6 QPs add
- * up to 2^64 ns in some hours, and to 2^70 in some days); after that within 1/128.
+ * Mean, rounded down; 0 when empty. Exact until the sum reaches 2^70, then within 1/128.
+ * (Completion times of 10^6 QPs reach 2^64 ns in some hours, and 2^70 in some days.)
  */
 uint64_t hist_mean(const struct hist *h);
 
 /** Smallest bucket top at or below which at least pct percent of the weight lies; 0 when empty. */
 uint64_t hist_quantile(const struct hist *h, double pct);
 
-/** Add what another one has counted, perhaps one that is being written. */
+/** Add the counts of another histogram, which its owner may be writing. */
 void hist_merge(struct hist *h, const struct hist *other);
 
 /**
- * What h has counted since the last call with this earlier, which is zero at first and then what h
- * was. The maximum is known no better than a quantile.
+ * Set out to the values added to h since the last call with this `earlier`, and earlier to h.
+ * earlier is zero before the first call. The maximum is only as precise as a quantile.
  */
 void hist_since(const struct hist *h, struct hist *earlier, struct hist *out);
 

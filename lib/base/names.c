@@ -17,7 +17,7 @@ hash_of(const char *name)
 	return h;
 }
 
-/* Where the name is, or the free slot where it belongs. A quarter of the slots at least is free. */
+/* The slot of the name, or the free slot where it belongs. At least half of the slots are free. */
 static uint32_t *
 slot_of(const struct names *names, const char *name)
 {

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Names numbered in the order in which they are added, and found by a hash: thousands of sections
- * or flows are compared without looking at each for each.
+ * Names numbered in the order in which they are added, and found by a hash, so that comparing
+ * thousands of sections or flows is not quadratic.
+ *
+ * Invariant: names[i] has number i; slots has 2 x room entries, so at least half of them are
+ * free.
  */
 #ifndef QUENCH_BASE_NAMES_H
 #define QUENCH_BASE_NAMES_H
@@ -10,19 +13,19 @@
 
 #define NAMES_NONE UINT32_MAX
 
-/* Zero-initialised: none. */
+/* Zero-initialised: empty. */
 struct names {
-	const char **names; /* by number; not owned */
+	const char **names; /* by number; the strings are not owned */
 	uint32_t n, room;
-	uint32_t *slots; /* 1 + number; 0: free. Twice as many as there is room for names */
+	uint32_t *slots; /* 1 + number, or 0: free; 2 x room of them */
 };
 
 void names_free(struct names *names);
 
 /**
- * Add a name that is not there.
- * @param name  Stays as it is until names_free().
- * @return      Its number, or NAMES_NONE: no memory.
+ * Add a name that is not in the set.
+ * @param name  Must stay valid and unchanged until names_free().
+ * @return      Its number, or NAMES_NONE: out of memory.
  */
 uint32_t names_add(struct names *names, const char *name);
 

@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 
 /*
- * Below this, pages of one's own do harm: what begins with a page competes with all else that does
- * for the same few sets of a cache. Hundreds of small NICs are such a fabric.
+ * Smaller regions come from the heap: regions that all start at a page boundary compete for the
+ * same few cache sets, and a fabric of hundreds of small NICs has thousands of them.
  */
 #define OWN_PAGES_BYTES ((size_t)64 << 10)
 #define LINE_BYTES 64u
@@ -42,13 +42,13 @@ own_pages(size_t n)
 		return NULL;
 	if (n < HUGE_BYTES)
 		return p;
-	/* Keep what starts at a huge page, give back the rest. */
+	/* Keep the part that starts at a huge page and unmap the rest. */
 	before = round_up((uintptr_t)p, HUGE_BYTES) - (uintptr_t)p;
 	if (before > 0)
 		munmap(p, before);
 	if (before < HUGE_BYTES)
 		munmap(p + before + used, HUGE_BYTES - before);
-	/* Advice only: without huge pages all works the same. */
+	/* Only advice: without huge pages everything still works. */
 	(void)madvise(p + before, used, MADV_HUGEPAGE);
 	return p + before;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Large zeroed regions on huge pages where the system has them: on 4 KB pages, a table that is read
- * at random misses the TLB each time from a few megabytes on.
+ * Large zeroed regions on huge pages where the system has them. On 4 KB pages, random reads of a
+ * table of a few megabytes miss the TLB nearly every time.
  */
 #ifndef QUENCH_BASE_PAGES_H
 #define QUENCH_BASE_PAGES_H
@@ -9,8 +9,8 @@
 #include <stddef.h>
 
 /**
- * @return n > 0 bytes of zeros at a cache line's start, or NULL with errno set. Large regions take
- *         memory as they are touched.
+ * @return n > 0 bytes of zeros, aligned to a cache line, or NULL with errno set. Large regions take
+ *         physical memory only as they are touched.
  */
 void *pages_alloc(size_t n);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A small seeded generator (xoshiro256++, state filled by splitmix64; Blackman and Vigna 2019).
- * Its state belongs to whoever draws from it; equal seeds give equal sequences on every compiler.
+ * A small seeded generator (xoshiro256++, state filled by splitmix64; Blackman and Vigna 2019). The
+ * caller owns the state; equal seeds give equal sequences on every compiler.
  */
 #ifndef QUENCH_BASE_PRNG_H
 #define QUENCH_BASE_PRNG_H
@@ -18,7 +18,10 @@ prng_rotl(uint64_t x, int k)
 	return (x << k) | (x >> (64 - k));
 }
 
-/** Fill the state from a seed and a stream number: objects of one seed draw different numbers. */
+/**
+ * Fill the state from a seed and a stream number, so that objects with one seed draw different
+ * numbers.
+ */
 static inline void
 prng_seed(struct prng *r, uint64_t seed, uint64_t stream)
 {

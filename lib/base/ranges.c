@@ -13,7 +13,7 @@ ranges_free(struct ranges *r)
 	*r = (struct ranges){0};
 }
 
-/* A place for one more range before the i-th. */
+/* Insert a range before the i-th. */
 static int
 insert(struct ranges *r, uint32_t i, struct range one)
 {
@@ -39,19 +39,19 @@ take_out(struct ranges *r, uint32_t i)
 	memmove(&r->used[i], &r->used[i + 1], (r->n - i) * sizeof(*r->used));
 }
 
-/* [first, end) is free, and belongs before the i-th range. */
+/* Mark [first, end) as used. It is free and belongs before the i-th range. */
 static int
 use(struct ranges *r, uint32_t i, uint32_t first, uint32_t end)
 {
-	bool before = i > 0 && r->used[i - 1].end == first;
-	bool behind = i < r->n && r->used[i].first == end;
+	bool joins_prev = i > 0 && r->used[i - 1].end == first;
+	bool joins_next = i < r->n && r->used[i].first == end;
 
-	if (before && behind) {
+	if (joins_prev && joins_next) {
 		r->used[i - 1].end = r->used[i].end;
 		take_out(r, i);
-	} else if (before) {
+	} else if (joins_prev) {
 		r->used[i - 1].end = end;
-	} else if (behind) {
+	} else if (joins_next) {
 		r->used[i].first = first;
 	} else {
 		return insert(r, i, (struct range){first, end});
@@ -74,7 +74,7 @@ ranges_take(struct ranges *r, uint32_t n, uint32_t end)
 	return rc != 0 ? rc : (int64_t)from;
 }
 
-/* The first range that ends after a number. */
+/* Index of the first range that ends after a number. */
 static uint32_t
 find(const struct ranges *r, uint32_t number)
 {
@@ -116,9 +116,9 @@ ranges_give(struct ranges *r, uint32_t first, uint32_t n)
 	} else if (one->end == end) {
 		one->end = first;
 	} else {
-		struct range behind = {end, one->end};
+		struct range rest = {end, one->end};
 
-		if (insert(r, i + 1, behind) != 0)
+		if (insert(r, i + 1, rest) != 0)
 			return -ENOMEM;
 		r->used[i].end = first;
 	}

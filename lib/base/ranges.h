@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Numbers in use, as ranges: the lowest free range of a length is taken, or a given one. Ranges
- * side by side are one, so that a long list of neighbours taken in order costs no more than one.
+ * Allocator of number ranges: takes the lowest free range of a given length, or a range that the
+ * caller names.
+ *
+ * Invariant: used[] is sorted, with used[i].end < used[i + 1].first. Adjacent ranges are merged, so
+ * a long run of numbers taken in order is one entry.
  */
 #ifndef QUENCH_BASE_RANGES_H
 #define QUENCH_BASE_RANGES_H
@@ -13,22 +16,23 @@ struct range {
 	uint32_t first, end;
 };
 
-/* Zero-initialised: none in use. */
+/* Zero-initialised: no number is in use. */
 struct ranges {
-	struct range *used; /* rising, with a gap between any two */
+	struct range *used; /* sorted; at least one free number between two ranges */
 	uint32_t n, room;
 };
 
 void ranges_free(struct ranges *r);
 
-/** Take the lowest n > 0 free numbers in a row below end. @return the first, or -ENOSPC,
- * -ENOMEM. */
+/**
+ * Take the lowest n > 0 consecutive free numbers below end. @return the first, or -ENOSPC, -ENOMEM.
+ */
 int64_t ranges_take(struct ranges *r, uint32_t n, uint32_t end);
 
-/** Take n > 0 numbers from first on. @return 0, or -EEXIST (one of them is in use), -ENOMEM. */
+/** Take the n > 0 numbers from first on. @return 0, -EEXIST if one is in use, or -ENOMEM. */
 int ranges_take_at(struct ranges *r, uint32_t first, uint32_t n);
 
-/** Give back n > 0 numbers that are in use. @return 0 or -ENOMEM: then they stay in use. */
+/** Release n > 0 numbers that are in use. @return 0, or -ENOMEM: they stay in use. */
 int ranges_give(struct ranges *r, uint32_t first, uint32_t n);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A sequence lock: one writer changes several words, any thread reads them as they were together.
+ * Sequence lock: one writer changes several words, and any thread reads them as one consistent set.
  * The number is odd while the writer is between seq_begin() and seq_end(). A reader that finds it
- * odd, or changed, reads again (Boehm 2012, "Can seqlocks get along with programming language
- * memory models?"). A change costs two stores and no locked instruction.
+ * odd or changed reads again (Boehm 2012, "Can seqlocks get along with programming language memory
+ * models?"). A change costs two stores and no locked instruction.
  *
- * The words in between are read and written as counters are (base/counter.h).
+ * Both sides access the protected words as relaxed atomics, as counters do (base/counter.h).
  *
  *	do {
  *		before = seq_read(&x->seq);
@@ -37,7 +37,7 @@ seq_read(const uint32_t *seq)
 	return __atomic_load_n(seq, __ATOMIC_ACQUIRE);
 }
 
-/** Must what was read since seq_read() be read again? */
+/** Must the words read since seq_read() be read again? */
 static inline bool
 seq_changed(const uint32_t *seq, uint32_t before)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Time, rate and size: what the project counts in.
+ * Units of time, rate and size, used throughout the project.
  *
  * Times are uint64_t nanoseconds. Rates are bits per second of wire bytes: a frame, its FCS (4) and
- * preamble, start delimiter and inter-frame gap (20), so that a rate equal to the link speed is a
- * full link. Buffer and queue lengths count frame bytes with FCS. mbuf lengths come without FCS.
+ * preamble, start delimiter and inter-frame gap (20), so that a rate equal to the link speed fills
+ * the link. Buffer and queue lengths count frame bytes with FCS. mbuf lengths exclude the FCS.
  */
 #ifndef QUENCH_BASE_UNITS_H
 #define QUENCH_BASE_UNITS_H
@@ -26,7 +26,7 @@
 /* Shortest frame with FCS; shorter ones are padded by the MAC. */
 #define MIN_FRAME_BYTES 64u
 
-/** Bytes that a frame of len bytes (no FCS) takes in a buffer: with FCS, padded to the minimum. */
+/** Buffer bytes of a frame of len bytes (no FCS): with FCS, padded to the minimum. */
 static inline uint32_t
 frame_bytes(uint32_t len)
 {
@@ -35,7 +35,7 @@ frame_bytes(uint32_t len)
 	return with_fcs < MIN_FRAME_BYTES ? MIN_FRAME_BYTES : with_fcs;
 }
 
-/** Bytes that a frame of len bytes (no FCS) takes on the wire. */
+/** Wire bytes of a frame of len bytes (no FCS). */
 static inline uint32_t
 wire_bytes(uint32_t len)
 {

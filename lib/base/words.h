@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * State that one thread owns and others read: structs whose words the owner writes as plain
- * numbers, since it does so for every packet, and structs that are complete before others find
- * them.
+ * State that one thread owns and others read. Two kinds: structs whose words the owner writes as
+ * plain integers, because it does so for every packet; and structs that are complete before the
+ * owner publishes a pointer to them.
  *
- * A reader copies the words first and works on the copy: the same word read twice could be two
- * numbers. Each word of the copy is one that the owner has written (x86-64 and AArch64 write an
- * aligned word of 8 bytes at once); two of them may be a packet apart. Where they have to belong
- * together, use base/seq.h.
+ * A reader copies the words first and works on the copy, because reading a word twice may give two
+ * values. Each word of the copy is a value that the owner wrote (x86-64 and AArch64 write an
+ * aligned 8-byte word at once), but two words may be a packet apart. Where they must be consistent,
+ * use base/seq.h.
  */
 #ifndef QUENCH_BASE_WORDS_H
 #define QUENCH_BASE_WORDS_H
@@ -20,7 +20,7 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
-/** Copy a struct of 8-byte words that its owner may write meanwhile. bytes: a multiple of 8. */
+/** Copy a struct of 8-byte words while its owner may be writing. bytes: a multiple of 8. */
 static inline void
 words_read(void *to, const void *from, size_t bytes)
 {
@@ -32,7 +32,7 @@ words_read(void *to, const void *from, size_t bytes)
 		t[i] = __atomic_load_n(&f[i], __ATOMIC_RELAXED);
 }
 
-/** The owner's side of words_read(), for what it writes seldom: no reader sees half a word. */
+/** The owner's side of words_read(), for words written rarely: no reader sees half a word. */
 static inline void
 words_write(void *to, const void *from, size_t bytes)
 {
@@ -44,8 +44,7 @@ words_write(void *to, const void *from, size_t bytes)
 		__atomic_store_n(&t[i], f[i], __ATOMIC_RELAXED);
 }
 
-/** The struct that a reader finds through `at` is complete; the owner's next store to `at` shows
- * it. */
+/** Make a complete struct visible: the owner's next store to `at` publishes it to readers. */
 static inline void
 words_publish(void *at)
 {
@@ -57,7 +56,7 @@ words_publish(void *at)
 #endif
 }
 
-/** Call after the load of `at`: what the owner wrote before words_publish() can be read. */
+/** Call after loading `at`: everything that the owner wrote before words_publish() is visible. */
 static inline void
 words_found(const void *at)
 {
