@@ -87,6 +87,10 @@ struct field {
 	struct field_alias aliases[FIELD_ALIASES];
 };
 
+/* What a row begins with: name and place of a member; of one that lies in a struct inside. */
+#define FIELD_OF(type, member) .name = #member, .offset = offsetof(type, member)
+#define FIELD_IN(type, part, member) .name = #member, .offset = offsetof(type, part.member)
+
 /** One counter of a stats struct: a uint64_t member, its name and what it counts. */
 struct counter_field {
 	const char *name;

@@ -8,26 +8,21 @@
 
 #define ALPHA_ONE (1u << 31)
 
-#define MEMBER(member)                                                                             \
-	.name = #member, .live = true, .offset = offsetof(struct dctcp_params, member)
-
-/* clang-format off */
 const struct field dctcp_fields[] = {
-	{ MEMBER(dctcp_g), .type = FIELD_U16, .unit = UNIT_1024, .min = 1, .max = 1024, .def = "64",
-	  .help = "g: weight of the new marked fraction in alpha, in 1/1024 (RFC 8257: 1/16)",
-	  .aliases = { { .name = "g" } } },
-	{ MEMBER(dctcp_initial_alpha), .type = FIELD_U16, .unit = UNIT_1024, .max = 1024,
-	  .def = "1024", .help = "alpha before the first round trip, in 1/1024; as alpha0 in whole units",
-	  .aliases = { { .name = "alpha0", .scale = 1024 } } },
-	{ MEMBER(dctcp_ai_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS, .max = 1600 * GBPS,
-	  .def = "615M",
-	  .help = "rise of the rate in a round trip without a mark: about a packet of 1 KB in 13 us",
-	  .aliases = { { .name = "dctcp_ai_rate" } } },
-	{ MEMBER(dctcp_min_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS, .min = 1,
-	  .max = 1600 * GBPS, .def = "10M", .help = "no cut goes below this rate",
-	  .aliases = { { .name = "dctcp_min_rate" } } },
+	{FIELD_OF(struct dctcp_params, dctcp_g), .type = FIELD_U16, .unit = UNIT_1024, .min = 1,
+	 .max = 1024, .def = "64", .live = true, .aliases = {{.name = "g"}},
+	 .help = "g: weight of the new marked fraction in alpha, in 1/1024 (RFC 8257: 1/16)"},
+	{FIELD_OF(struct dctcp_params, dctcp_initial_alpha), .type = FIELD_U16, .unit = UNIT_1024,
+	 .max = 1024, .def = "1024", .live = true, .aliases = {{.name = "alpha0", .scale = 1024}},
+	 .help = "alpha before the first round trip, in 1/1024; as alpha0 in whole units"},
+	{FIELD_OF(struct dctcp_params, dctcp_ai_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS,
+	 .max = 1600 * GBPS, .def = "615M", .live = true, .aliases = {{.name = "dctcp_ai_rate"}},
+	 .help = "rise of the rate in a round trip without a mark: about a packet of 1 KB in 13 "
+		 "us"},
+	{FIELD_OF(struct dctcp_params, dctcp_min_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS,
+	 .min = 1, .max = 1600 * GBPS, .def = "10M", .live = true,
+	 .aliases = {{.name = "dctcp_min_rate"}}, .help = "no cut goes below this rate"},
 };
-/* clang-format on */
 const unsigned int dctcp_fields_n = sizeof(dctcp_fields) / sizeof(dctcp_fields[0]);
 
 const struct counter_field dctcp_counters[] = {

@@ -8,81 +8,32 @@ static const char *const moderations[] = {"qp", "ip_pair", "port", NULL};
 static const char *const code_points[] = {"not_ect", "ect1", "ect0", NULL};
 
 const struct field np_fields[] = {
-	{
-		.name = "np_min_time_between_cnps_us",
-		.help = "N: least time between two CNPs of a unit; 0 answers every CE mark "
-			"(paper 50us, mlx firmware 4us)",
-		.type = FIELD_U32,
-		.unit = UNIT_US,
-		.offset = offsetof(struct np_params, np_min_time_between_cnps_us),
-		.max = 1000000,
-		.def = "50us",
-		.aliases = {{.name = "N"},
-			    {.name = "min_time_between_cnps"},
-			    {.name = "np_min_time_between_cnps"}},
-		.live = true,
-	},
-	{
-		.name = "np_cnp_moderation",
-		.help = "what N counts for: each QP, each pair of IP addresses, or the port; the "
-			"CNP "
-			"goes to the QP marked last",
-		.type = FIELD_ENUM,
-		.choices = moderations,
-		.max = NP_PER_PORT,
-		.offset = offsetof(struct np_params, np_cnp_moderation),
-		.def = "qp",
-		.aliases = {{.name = "roce_cc_cnp_moderation"}},
-	},
-	{
-		.name = "np_cnp_delay_ns",
-		.help = "time from the mark, or the window's end, to the CNP's leaving, at most "
-			"64 N; 0 none (adapters show about 50us)",
-		.type = FIELD_U32,
-		.unit = UNIT_NS,
-		.offset = offsetof(struct np_params, np_cnp_delay_ns),
-		.max = 1000000000,
-		.def = "0",
-	},
-	{
-		.name = "np_min_port_cnp_interval_ns",
-		.help = "least time between any two CNPs of the port, the adapter's capacity; 0 "
-			"none "
-			"(ConnectX-3 Pro 1us to 5us)",
-		.type = FIELD_U32,
-		.unit = UNIT_NS,
-		.offset = offsetof(struct np_params, np_min_port_cnp_interval_ns),
-		.max = 1000000000,
-		.def = "0",
-		.live = true,
-	},
-	{
-		.name = "np_cnp_ecn",
-		.help = "ECN code point of the CNPs that are sent",
-		.type = FIELD_ENUM,
-		.choices = code_points,
-		.max = 2,
-		.offset = offsetof(struct np_params, np_cnp_ecn),
-		.def = "ect0",
-	},
-	{
-		.name = "np_cnp_dscp",
-		.help = "DSCP of the CNPs that are sent",
-		.type = FIELD_U8,
-		.offset = offsetof(struct np_params, np_cnp_dscp),
-		.max = 63,
-		.def = "48",
-		.aliases = {{.name = "cnp_dscp"}},
-	},
-	{
-		.name = "np_cnp_prio",
-		.help = "802.1p priority of the CNPs that are sent, on links with VLAN tags",
-		.type = FIELD_U8,
-		.offset = offsetof(struct np_params, np_cnp_prio),
-		.max = 7,
-		.def = "6",
-		.aliases = {{.name = "cnp_802p_prio"}, {.name = "np_cnp_802p_prio"}},
-	},
+	{FIELD_OF(struct np_params, np_min_time_between_cnps_us), .type = FIELD_U32,
+	 .unit = UNIT_US, .max = 1000000, .def = "50us", .live = true,
+	 .aliases = {{.name = "N"},
+		     {.name = "min_time_between_cnps"},
+		     {.name = "np_min_time_between_cnps"}},
+	 .help = "N: least time between two CNPs of a unit; 0 answers every CE mark (paper 50us, "
+		 "mlx firmware 4us)"},
+	{FIELD_OF(struct np_params, np_cnp_moderation), .type = FIELD_ENUM, .choices = moderations,
+	 .def = "qp", .aliases = {{.name = "roce_cc_cnp_moderation"}},
+	 .help = "what N counts for: each QP, each pair of IP addresses, or the port; the CNP "
+		 "goes to the QP marked last"},
+	{FIELD_OF(struct np_params, np_cnp_delay_ns), .type = FIELD_U32, .unit = UNIT_NS,
+	 .max = 1000000000, .def = "0",
+	 .help = "time from the mark, or the window's end, to the CNP's leaving, at most 64 N; 0 "
+		 "none (adapters show about 50us)"},
+	{FIELD_OF(struct np_params, np_min_port_cnp_interval_ns), .type = FIELD_U32,
+	 .unit = UNIT_NS, .max = 1000000000, .def = "0", .live = true,
+	 .help = "least time between any two CNPs of the port, the adapter's capacity; 0 none "
+		 "(ConnectX-3 Pro 1us to 5us)"},
+	{FIELD_OF(struct np_params, np_cnp_ecn), .type = FIELD_ENUM, .choices = code_points,
+	 .def = "ect0", .help = "ECN code point of the CNPs that are sent"},
+	{FIELD_OF(struct np_params, np_cnp_dscp), .type = FIELD_U8, .max = 63, .def = "48",
+	 .aliases = {{.name = "cnp_dscp"}}, .help = "DSCP of the CNPs that are sent"},
+	{FIELD_OF(struct np_params, np_cnp_prio), .type = FIELD_U8, .max = 7, .def = "6",
+	 .aliases = {{.name = "cnp_802p_prio"}, {.name = "np_cnp_802p_prio"}},
+	 .help = "802.1p priority of the CNPs that are sent, on links with VLAN tags"},
 };
 const unsigned int np_fields_n = sizeof(np_fields) / sizeof(np_fields[0]);
 

@@ -10,34 +10,35 @@
 #define HAI_STEPS 5
 #define PPM INT64_C(1000000)
 
-#define MEMBER(member)                                                                             \
-	.name = #member, .live = true, .offset = offsetof(struct timely_params, member)
-
-/* clang-format off */
 const struct field timely_fields[] = {
-	{ MEMBER(timely_t_low_ns), .type = FIELD_U64, .unit = UNIT_NS, .max = NS_PER_SEC,
-	  .def = "50us", .help = "round-trip time below which the rate always rises",
-	  .aliases = { { .name = "T_low" } } },
-	{ MEMBER(timely_t_high_ns), .type = FIELD_U64, .unit = UNIT_NS, .min = 1, .max = NS_PER_SEC,
-	  .def = "500us", .help = "round-trip time above which the rate always falls",
-	  .aliases = { { .name = "T_high" } } },
-	{ MEMBER(timely_min_rtt_ns), .type = FIELD_U64, .unit = UNIT_NS, .min = 1,
-	  .max = NS_PER_SEC, .def = "20us",
-	  .help = "change of the round-trip time between samples that is a gradient of 1",
-	  .aliases = { { .name = "D_minRTT" } } },
-	{ MEMBER(timely_ai_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS, .max = 1600 * GBPS,
-	  .def = "10M", .help = "rise of the rate at a sample", .aliases = { { .name = "delta" } } },
-	{ MEMBER(timely_beta_ppm), .type = FIELD_U32, .unit = UNIT_PPM, .max = 1000000,
-	  .def = "80%", .help = "most of the rate that one sample takes away",
-	  .aliases = { { .name = "beta", .scale = 1000000 } } },
-	{ MEMBER(timely_ewma_ppm), .type = FIELD_U32, .unit = UNIT_PPM, .min = 1, .max = 1000000,
-	  .def = "87.5%", .help = "weight of the new difference in the average" },
-	{ MEMBER(timely_hai_threshold), .type = FIELD_U8, .min = 1, .max = 255, .def = "5",
-	  .help = "samples in a row without a positive gradient before the rise is five times as large" },
-	{ MEMBER(timely_min_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS, .min = 1,
-	  .max = 1600 * GBPS, .def = "10M", .help = "no cut goes below this rate" },
+	{FIELD_OF(struct timely_params, timely_t_low_ns), .type = FIELD_U64, .unit = UNIT_NS,
+	 .max = NS_PER_SEC, .def = "50us", .live = true, .aliases = {{.name = "T_low"}},
+	 .help = "round-trip time below which the rate always rises"},
+	{FIELD_OF(struct timely_params, timely_t_high_ns), .type = FIELD_U64, .unit = UNIT_NS,
+	 .min = 1, .max = NS_PER_SEC, .def = "500us", .live = true, .aliases = {{.name = "T_high"}},
+	 .help = "round-trip time above which the rate always falls"},
+	{FIELD_OF(struct timely_params, timely_min_rtt_ns), .type = FIELD_U64, .unit = UNIT_NS,
+	 .min = 1, .max = NS_PER_SEC, .def = "20us", .live = true,
+	 .aliases = {{.name = "D_minRTT"}},
+	 .help = "change of the round-trip time between samples that is a gradient of 1"},
+	{FIELD_OF(struct timely_params, timely_ai_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS,
+	 .max = 1600 * GBPS, .def = "10M", .live = true, .aliases = {{.name = "delta"}},
+	 .help = "rise of the rate at a sample"},
+	{FIELD_OF(struct timely_params, timely_beta_ppm), .type = FIELD_U32, .unit = UNIT_PPM,
+	 .max = 1000000, .def = "80%", .live = true,
+	 .aliases = {{.name = "beta", .scale = 1000000}},
+	 .help = "most of the rate that one sample takes away"},
+	{FIELD_OF(struct timely_params, timely_ewma_ppm), .type = FIELD_U32, .unit = UNIT_PPM,
+	 .min = 1, .max = 1000000, .def = "87.5%", .live = true,
+	 .help = "weight of the new difference in the average"},
+	{FIELD_OF(struct timely_params, timely_hai_threshold), .type = FIELD_U8, .min = 1,
+	 .max = 255, .def = "5", .live = true,
+	 .help = "samples in a row without a positive gradient before the rise is five times as "
+		 "large"},
+	{FIELD_OF(struct timely_params, timely_min_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS,
+	 .min = 1, .max = 1600 * GBPS, .def = "10M", .live = true,
+	 .help = "no cut goes below this rate"},
 };
-/* clang-format on */
 const unsigned int timely_fields_n = sizeof(timely_fields) / sizeof(timely_fields[0]);
 
 const struct counter_field timely_counters[] = {

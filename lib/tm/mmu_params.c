@@ -15,79 +15,42 @@
 #define MAX_CELL_BYTES 4096
 
 const struct field mmu_fields[] = {
-	{
-		.name = "buffer_bytes",
-		.help = "shared packet memory of the switch, reserved and headroom included; 12 MB "
-			"as in the SIGCOMM 2015 testbed (Trident II)",
-		.type = FIELD_U64,
-		.unit = UNIT_BYTES,
-		.offset = offsetof(struct mmu_params, buffer_bytes),
-		.min = 1,
-		.max = MAX_BUFFER_BYTES,
-		.def = "12MB",
-	},
-	{
-		.name = "shared_headroom_pool_bytes",
-		.help = "headroom that all lossless groups share (xoff of SONiC's BUFFER_POOL); 0: "
-			"each has xoff_bytes of its own",
-		.type = FIELD_U64,
-		.unit = UNIT_BYTES,
-		.offset = offsetof(struct mmu_params, shared_headroom_pool_bytes),
-		.max = MAX_BUFFER_BYTES,
-		.def = "0",
-		.live = true,
-	},
-	{
-		.name = "lossy_pool_bytes",
-		.help = "what lossy groups share among themselves, out of buffer_bytes (SONiC's "
-			"ingress_lossy_pool); 0: they share with the lossless ones",
-		.type = FIELD_U64,
-		.unit = UNIT_BYTES,
-		.offset = offsetof(struct mmu_params, lossy_pool_bytes),
-		.max = MAX_BUFFER_BYTES,
-		.def = "0",
-		.live = true,
-	},
-	{
-		.name = "egress_lossy_pool_bytes",
-		.help = "what lossy queues may hold together beyond their reserved bytes (SONiC's "
-			"egress_lossy_pool); 0: as much as all queues",
-		.type = FIELD_U64,
-		.unit = UNIT_BYTES,
-		.offset = offsetof(struct mmu_params, egress_lossy_pool_bytes),
-		.max = MAX_BUFFER_BYTES,
-		.def = "0",
-		.live = true,
-	},
-	{
-		.name = "cell_bytes",
-		.help = "frames are charged in whole cells of this size (hardware: 80 to 256); 0: "
-			"byte exact",
-		.type = FIELD_U16,
-		.unit = UNIT_BYTES,
-		.offset = offsetof(struct mmu_params, cell_bytes),
-		.max = MAX_CELL_BYTES,
-		.def = "0",
-	},
+	{FIELD_OF(struct mmu_params, buffer_bytes), .type = FIELD_U64, .unit = UNIT_BYTES, .min = 1,
+	 .max = MAX_BUFFER_BYTES, .def = "12MB",
+	 .help = "shared packet memory of the switch, reserved and headroom included; 12 MB as in "
+		 "the SIGCOMM 2015 testbed (Trident II)"},
+	{FIELD_OF(struct mmu_params, shared_headroom_pool_bytes), .type = FIELD_U64,
+	 .unit = UNIT_BYTES, .max = MAX_BUFFER_BYTES, .def = "0", .live = true,
+	 .help = "headroom that all lossless groups share (xoff of SONiC's BUFFER_POOL); 0: each "
+		 "has xoff_bytes of its own"},
+	{FIELD_OF(struct mmu_params, lossy_pool_bytes), .type = FIELD_U64, .unit = UNIT_BYTES,
+	 .max = MAX_BUFFER_BYTES, .def = "0", .live = true,
+	 .help = "what lossy groups share among themselves, out of buffer_bytes (SONiC's "
+		 "ingress_lossy_pool); 0: they share with the lossless ones"},
+	{FIELD_OF(struct mmu_params, egress_lossy_pool_bytes), .type = FIELD_U64,
+	 .unit = UNIT_BYTES, .max = MAX_BUFFER_BYTES, .def = "0", .live = true,
+	 .help = "what lossy queues may hold together beyond their reserved bytes (SONiC's "
+		 "egress_lossy_pool); 0: as much as all queues"},
+	{FIELD_OF(struct mmu_params, cell_bytes), .type = FIELD_U16, .unit = UNIT_BYTES,
+	 .max = MAX_CELL_BYTES, .def = "0",
+	 .help = "frames are charged in whole cells of this size (hardware: 80 to 256); 0: byte "
+		 "exact"},
 };
 
+#define PROFILE_FIELD(member, text, defaults)                                                      \
+	FIELD_OF(struct buffer_profile, member), .def = defaults, .live = true, .help = text
 #define BYTES_FIELD(member, text, defaults)                                                        \
 	{                                                                                          \
-		.name = #member, .help = text, .type = FIELD_U64, .unit = UNIT_BYTES,              \
-		.offset = offsetof(struct buffer_profile, member), .max = MAX_BUFFER_BYTES,        \
-		.def = defaults, .live = true                                                      \
+		PROFILE_FIELD(member, text, defaults), .type = FIELD_U64, .unit = UNIT_BYTES,      \
+						       .max = MAX_BUFFER_BYTES                     \
 	}
 #define DYNAMIC_FIELD(text, defaults)                                                              \
 	{                                                                                          \
-		.name = "dynamic", .help = text, .type = FIELD_BOOL,                               \
-		.offset = offsetof(struct buffer_profile, dynamic), .max = 1, .def = defaults,     \
-		.live = true                                                                       \
+		PROFILE_FIELD(dynamic, text, defaults), .type = FIELD_BOOL                         \
 	}
 #define DYNAMIC_TH_FIELD(text, defaults)                                                           \
 	{                                                                                          \
-		.name = "dynamic_th", .help = text, .type = FIELD_I8,                              \
-		.offset = offsetof(struct buffer_profile, dynamic_th), .min = -8, .max = 7,        \
-		.def = defaults, .live = true                                                      \
+		PROFILE_FIELD(dynamic_th, text, defaults), .type = FIELD_I8, .min = -8, .max = 7   \
 	}
 #define DYNAMIC_HELP "on: the limit is dynamic_th; off: it is static_th_bytes"
 #define DYNAMIC_TH_HELP "n: limit = 2^n times the free shared bytes; "

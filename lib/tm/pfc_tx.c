@@ -11,28 +11,13 @@
 #define QUANTUM_BITS 512ull /* IEEE 802.3 31B.2 */
 
 const struct field pfc_fields[] = {
-	{
-		.name = "pfc_xoff_quanta",
-		.help = "pause time told with XOFF, in 512 bit times of the port; the largest is "
-			"usual, as XON ends the pause (838.8 us at 40G)",
-		.type = FIELD_U16,
-		.offset = offsetof(struct pfc_params, pfc_xoff_quanta),
-		.min = 1,
-		.max = UINT16_MAX,
-		.def = "65535",
-		.live = true,
-	},
-	{
-		.name = "pfc_refresh_pct",
-		.help = "XOFF is sent again after this part of its pause time",
-		.type = FIELD_U8,
-		.unit = UNIT_PCT,
-		.offset = offsetof(struct pfc_params, pfc_refresh_pct),
-		.min = 1,
-		.max = 99, /* 100 would let the peer's timer run out first */
-		.def = "50",
-		.live = true,
-	},
+	{FIELD_OF(struct pfc_params, pfc_xoff_quanta), .type = FIELD_U16, .min = 1,
+	 .max = UINT16_MAX, .def = "65535", .live = true,
+	 .help = "pause time told with XOFF, in 512 bit times of the port; the largest is usual, "
+		 "as XON ends the pause (838.8 us at 40G)"},
+	{FIELD_OF(struct pfc_params, pfc_refresh_pct), .type = FIELD_U8, .unit = UNIT_PCT, .min = 1,
+	 .max = 99 /* 100 would let the peer's timer run out first */, .def = "50", .live = true,
+	 .help = "XOFF is sent again after this part of its pause time"},
 };
 
 const unsigned int pfc_fields_n = sizeof(pfc_fields) / sizeof(pfc_fields[0]);

@@ -8,23 +8,16 @@ static const char *const trust_words[] = {"dscp", "pcp", NULL};
 
 #define MAP_FIELD(member, keys, text, defaults)                                                    \
 	{                                                                                          \
-		.name = #member, .help = text, .type = FIELD_MAP,                                  \
-		.offset = offsetof(struct qos_map_params, member), .max = TM_CLASSES - 1,          \
-		.def = defaults, .map_keys = keys, .live = true                                    \
+		FIELD_OF(struct qos_map_params, member), .type = FIELD_MAP, .map_keys = keys,      \
+							 .max = TM_CLASSES - 1, .def = defaults,   \
+							 .live = true, .help = text                \
 	}
 
 const struct field qos_map_fields[] = {
-	{
-		.name = "trust",
-		.help = "what sets the class: dscp (tagged frames without IP: their PCP), or pcp "
-			"(untagged frames: class 0)",
-		.type = FIELD_ENUM,
-		.offset = offsetof(struct qos_map_params, trust),
-		.max = QOS_TRUST_PCP,
-		.def = "dscp",
-		.choices = trust_words,
-		.live = true,
-	},
+	{FIELD_OF(struct qos_map_params, trust), .type = FIELD_ENUM, .choices = trust_words,
+	 .def = "dscp", .live = true,
+	 .help = "what sets the class: dscp (tagged frames without IP: their PCP), or pcp "
+		 "(untagged frames: class 0)"},
 	MAP_FIELD(dscp_to_tc_map, TM_DSCPS,
 		  "DSCP to traffic class: RoCE data 26 and 24 to 3, CNP 48 to 7, the rest 0",
 		  "24:3, 26:3, 48:7, *:0"),
@@ -42,15 +35,8 @@ const struct field qos_map_fields[] = {
 	MAP_FIELD(pfc_priority_to_queue_map, TM_CLASSES,
 		  "priority of a received PFC frame to the egress queue that it stops: identity",
 		  "0:0, 1:1, 2:2, 3:3, 4:4, 5:5, 6:6, 7:7"),
-	{
-		.name = "pfc_enable",
-		.help = "lossless priorities: they obey PFC, and their groups generate it",
-		.type = FIELD_SET8,
-		.offset = offsetof(struct qos_map_params, pfc_enable),
-		.max = 255,
-		.def = "3",
-		.live = true,
-	},
+	{FIELD_OF(struct qos_map_params, pfc_enable), .type = FIELD_SET8, .def = "3", .live = true,
+	 .help = "lossless priorities: they obey PFC, and their groups generate it"},
 };
 
 const unsigned int qos_map_fields_n = sizeof(qos_map_fields) / sizeof(qos_map_fields[0]);

@@ -7,29 +7,28 @@
 
 #define MAX_BYTES (1ull << 31)
 
-#define MEMBER(member) .name = #member, .offset = offsetof(struct rx_drain_params, member)
-
-/* clang-format off */
 const struct field rx_drain_fields[] = {
-	{ MEMBER(drain_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS, .max = 800 * GBPS,
-	  .def = "0",
-	  .help = "rate at which the host takes frames out of each priority's buffer; 0: all at once" },
-	{ MEMBER(xoff_bytes), .type = FIELD_U64, .unit = UNIT_BYTES, .min = 1, .max = MAX_BYTES,
-	  .def = "100KB", .help = "length of a priority's buffer at which its sender is paused" },
-	{ MEMBER(xon_bytes), .type = FIELD_U64, .unit = UNIT_BYTES, .max = MAX_BYTES,
-	  .def = "50KB", .help = "length at which it may go on" },
-	{ MEMBER(buffer_bytes), .type = FIELD_U64, .unit = UNIT_BYTES, .min = 1, .max = MAX_BYTES,
-	  .def = "1MB", .help = "room of each priority; what comes beyond it is lost" },
-	{ MEMBER(device_stall_minor_watermark_ns), .type = FIELD_U64, .unit = UNIT_NS,
-	  .max = 3600 * NS_PER_SEC, .def = "6800ms",
-	  .help = "a priority held without a break for so long counts as "
-		  "tx_pause_storm_warning_events; 0: never" },
-	{ MEMBER(device_stall_critical_watermark_ns), .type = FIELD_U64, .unit = UNIT_NS,
-	  .max = 3600 * NS_PER_SEC, .def = "8s",
-	  .help = "and for so long as tx_pause_storm_error_events: pausing stops, and what finds no "
-		  "room is lost, until the buffer is down to xon_bytes; 0: never" },
+	{FIELD_OF(struct rx_drain_params, drain_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS,
+	 .max = 800 * GBPS, .def = "0",
+	 .help = "rate at which the host takes frames out of each priority's buffer; 0: all at "
+		 "once"},
+	{FIELD_OF(struct rx_drain_params, xoff_bytes), .type = FIELD_U64, .unit = UNIT_BYTES,
+	 .min = 1, .max = MAX_BYTES, .def = "100KB",
+	 .help = "length of a priority's buffer at which its sender is paused"},
+	{FIELD_OF(struct rx_drain_params, xon_bytes), .type = FIELD_U64, .unit = UNIT_BYTES,
+	 .max = MAX_BYTES, .def = "50KB", .help = "length at which it may go on"},
+	{FIELD_OF(struct rx_drain_params, buffer_bytes), .type = FIELD_U64, .unit = UNIT_BYTES,
+	 .min = 1, .max = MAX_BYTES, .def = "1MB",
+	 .help = "room of each priority; what comes beyond it is lost"},
+	{FIELD_OF(struct rx_drain_params, device_stall_minor_watermark_ns), .type = FIELD_U64,
+	 .unit = UNIT_NS, .max = 3600 * NS_PER_SEC, .def = "6800ms",
+	 .help = "a priority held without a break for so long counts as "
+		 "tx_pause_storm_warning_events; 0: never"},
+	{FIELD_OF(struct rx_drain_params, device_stall_critical_watermark_ns), .type = FIELD_U64,
+	 .unit = UNIT_NS, .max = 3600 * NS_PER_SEC, .def = "8s",
+	 .help = "and for so long as tx_pause_storm_error_events: pausing stops, and what finds "
+		 "no room is lost, until the buffer is down to xon_bytes; 0: never"},
 };
-/* clang-format on */
 const unsigned int rx_drain_fields_n = sizeof(rx_drain_fields) / sizeof(rx_drain_fields[0]);
 
 int

@@ -13,28 +13,13 @@
 #define MAX_WEIGHT 100
 
 const struct field sched_fields[] = {
-	{
-		.name = "strict_queues",
-		.help = "queues served before all others, higher number first; they starve the "
-			"rest, so they suit CNPs and control",
-		.type = FIELD_SET8,
-		.offset = offsetof(struct sched_params, strict_queues),
-		.max = 255,
-		.def = "7",
-		.live = true,
-	},
-	{
-		.name = "dwrr_weight",
-		.help = "weights of the other queues in wire bytes; with 3:60, *:10 RoCE in queue "
-			"3 has half of what strict queues leave even when all others are full",
-		.type = FIELD_MAP,
-		.offset = offsetof(struct sched_params, dwrr_weight),
-		.min = 1,
-		.max = MAX_WEIGHT,
-		.def = "3:60, *:10",
-		.map_keys = TM_CLASSES,
-		.live = true,
-	},
+	{FIELD_OF(struct sched_params, strict_queues), .type = FIELD_SET8, .def = "7", .live = true,
+	 .help = "queues served before all others, higher number first; they starve the rest, so "
+		 "they suit CNPs and control"},
+	{FIELD_OF(struct sched_params, dwrr_weight), .type = FIELD_MAP, .map_keys = TM_CLASSES,
+	 .min = 1, .max = MAX_WEIGHT, .def = "3:60, *:10", .live = true,
+	 .help = "weights of the other queues in wire bytes; with 3:60, *:10 RoCE in queue 3 has "
+		 "half of what strict queues leave even when all others are full"},
 };
 
 const unsigned int sched_fields_n = sizeof(sched_fields) / sizeof(sched_fields[0]);

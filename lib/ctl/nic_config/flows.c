@@ -9,59 +9,69 @@
 
 #define MAX_FLOW_QPS (1u << 22)
 
-#define QP(member) .name = #member, .offset = offsetof(struct nic_flow, qp.member)
-#define OWN(member) .name = #member, .offset = offsetof(struct nic_flow, member)
-
-/* clang-format off */
 const struct field nic_flow_fields[] = {
-	{QP(peer_mac), .type = FIELD_MAC, .def = "00:00:00:00:00:00",
+	{FIELD_IN(struct nic_flow, qp, peer_mac), .type = FIELD_MAC, .def = "00:00:00:00:00:00",
 	 .help = "station address of the peer, or of the router to it; all zero asks by ARP or "
 		 "neighbour discovery"},
-	{QP(peer_ip), .type = FIELD_IP, .min = 4, .max = 6, .help = "address of the peer"},
-	{QP(peer_qpn), .type = FIELD_U32, .min = 2, .max = NIC_FLOW_MAX_QPN, .def = "17",
+	{FIELD_IN(struct nic_flow, qp, peer_ip), .type = FIELD_IP, .min = 4, .max = 6,
+	 .help = "address of the peer"},
+	{FIELD_IN(struct nic_flow, qp, peer_qpn), .type = FIELD_U32, .min = 2,
+	 .max = NIC_FLOW_MAX_QPN, .def = "17",
 	 .help = "the peer's number of the first QP; the others count on from it"},
-	{OWN(local_qpn), .type = FIELD_U32, .max = NIC_FLOW_MAX_QPN, .def = "0",
-	 .help = "our number of the first QP; the others count on from it; 0: the lowest that are free, in the "
-		 "order of the file"},
-	{OWN(qp_count), .type = FIELD_U32, .min = 1, .max = MAX_FLOW_QPS, .def = "1",
-	 .help = "QPs of this flow"},
-	{QP(initial_psn), .type = FIELD_U32, .max = NIC_FLOW_MAX_QPN, .def = "0",
+	{FIELD_OF(struct nic_flow, local_qpn), .type = FIELD_U32, .max = NIC_FLOW_MAX_QPN,
+	 .def = "0",
+	 .help = "our number of the first QP; the others count on from it; 0: the lowest that are "
+		 "free, in the order of the file"},
+	{FIELD_OF(struct nic_flow, qp_count), .type = FIELD_U32, .min = 1, .max = MAX_FLOW_QPS,
+	 .def = "1", .help = "QPs of this flow"},
+	{FIELD_IN(struct nic_flow, qp, initial_psn), .type = FIELD_U32, .max = NIC_FLOW_MAX_QPN,
+	 .def = "0",
 	 .help = "first packet sequence number of both directions; the same at the peer"},
-	{QP(requester), .type = FIELD_BOOL, .def = "on",
+	{FIELD_IN(struct nic_flow, qp, requester), .type = FIELD_BOOL, .def = "on",
 	 .help = "send messages; off: answer the peer's"},
-	{QP(stopped), .type = FIELD_BOOL, .def = "off", .live = true,
+	{FIELD_IN(struct nic_flow, qp, stopped), .type = FIELD_BOOL, .def = "off", .live = true,
 	 .help = "begin no message; off later lets the flow go on, or start"},
-	{QP(verb), .type = FIELD_ENUM, .choices = nic_verb_words, .def = "write",
-	 .help = "what a message is: an RDMA WRITE, one with immediate data, a SEND, an RDMA READ, "
-		 "whose data the peer sends, or a UD SEND of one packet; the same at the peer"},
-	{QP(max_recv_wr), .type = FIELD_U32, .max = NIC_MAX_RECV_WR, .def = "0",
-	 .help = "receive WQEs of each QP that answers: SEND, and WRITE with immediate, take one, or "
-		 "get an RNR NAK; 0: there is always one"},
-	{QP(post_recv_ns), .type = FIELD_U64, .unit = UNIT_NS, .max = NIC_MAX_POST_RECV_NS, .def = "0",
+	{FIELD_IN(struct nic_flow, qp, verb), .type = FIELD_ENUM, .choices = nic_verb_words,
+	 .def = "write",
+	 .help = "what a message is: an RDMA WRITE, one with immediate data, a SEND, an RDMA "
+		 "READ, whose data the peer sends, or a UD SEND of one packet; the same at the "
+		 "peer"},
+	{FIELD_IN(struct nic_flow, qp, max_recv_wr), .type = FIELD_U32, .max = NIC_MAX_RECV_WR,
+	 .def = "0",
+	 .help = "receive WQEs of each QP that answers: SEND, and WRITE with immediate, take one, "
+		 "or get an RNR NAK; 0: there is always one"},
+	{FIELD_IN(struct nic_flow, qp, post_recv_ns), .type = FIELD_U64, .unit = UNIT_NS,
+	 .max = NIC_MAX_POST_RECV_NS, .def = "0",
 	 .help = "time in which the application posts one receive WQE again, one after the other"},
-	{QP(qkey), .type = FIELD_U32, .max = UINT32_MAX, .def = "0x11111111",
-	 .help = "key of verb = ud_send; the same at the peer"},
-	{QP(raw), .type = FIELD_BOOL, .def = "off",
+	{FIELD_IN(struct nic_flow, qp, qkey), .type = FIELD_U32, .max = UINT32_MAX,
+	 .def = "0x11111111", .help = "key of verb = ud_send; the same at the peer"},
+	{FIELD_IN(struct nic_flow, qp, raw), .type = FIELD_BOOL, .def = "off",
 	 .help = "send to a device without responder: no ACK is asked for, nothing is sent again; "
 		 "CNPs are obeyed"},
-	{QP(tagged), .type = FIELD_BOOL, .def = "off", .help = "send with an 802.1Q tag"},
-	{OWN(vlan_id), .type = FIELD_U16, .max = 4094, .def = "0",
+	{FIELD_IN(struct nic_flow, qp, tagged), .type = FIELD_BOOL, .def = "off",
+	 .help = "send with an 802.1Q tag"},
+	{FIELD_OF(struct nic_flow, vlan_id), .type = FIELD_U16, .max = 4094, .def = "0",
 	 .help = "VLAN of the tag; 0: a priority tag"},
-	{OWN(vlan_pcp), .type = FIELD_U8, .max = 7, .def = "0", .help = "priority of the tag"},
-	{OWN(dscp), .type = FIELD_I8, .min = -1, .max = 63, .def = "-1",
+	{FIELD_OF(struct nic_flow, vlan_pcp), .type = FIELD_U8, .max = 7, .def = "0",
+	 .help = "priority of the tag"},
+	{FIELD_OF(struct nic_flow, dscp), .type = FIELD_I8, .min = -1, .max = 63, .def = "-1",
 	 .help = "DSCP of data, ACK and NAK; -1: data_dscp of [nic]; the same at the peer"},
-	{QP(mtu_bytes), .type = FIELD_U16, .unit = UNIT_BYTES, .min = 256, .max = 4096,
-	 .def = "1024", .help = "RoCE MTU, the most payload of a packet: a power of two"},
+	{FIELD_IN(struct nic_flow, qp, mtu_bytes), .type = FIELD_U16, .unit = UNIT_BYTES,
+	 .min = 256, .max = 4096, .def = "1024",
+	 .help = "RoCE MTU, the most payload of a packet: a power of two"},
 	WORKLOAD_FIELDS(struct nic_flow, qp, "1MB", "1"),
-	{QP(rate_cap_bps), .type = FIELD_U64, .live = true, .unit = UNIT_BPS, .max = 800 * GBPS, .def = "0",
-	 .help = "most that one QP sends, in wire bytes, whatever congestion control allows; 0: no cap"},
-	{QP(base_rtt_ns), .type = FIELD_U64, .unit = UNIT_NS, .max = NS_PER_SEC, .def = "0",
-	 .help = "round-trip time of a packet on an idle network, for the slowdown of messages; 0: "
-		 "the least one measured"},
-	{OWN(trace_qps), .type = FIELD_U16, .max = NIC_MAX_TRACES, .def = "0",
-	 .help = "QPs of this flow, the first ones, whose every change of rate goes to --trace FILE"},
+	{FIELD_IN(struct nic_flow, qp, rate_cap_bps), .type = FIELD_U64, .unit = UNIT_BPS,
+	 .max = 800 * GBPS, .def = "0", .live = true,
+	 .help = "most that one QP sends, in wire bytes, whatever congestion control allows; 0: "
+		 "no cap"},
+	{FIELD_IN(struct nic_flow, qp, base_rtt_ns), .type = FIELD_U64, .unit = UNIT_NS,
+	 .max = NS_PER_SEC, .def = "0",
+	 .help = "round-trip time of a packet on an idle network, for the slowdown of messages; "
+		 "0: the least one measured"},
+	{FIELD_OF(struct nic_flow, trace_qps), .type = FIELD_U16, .max = NIC_MAX_TRACES, .def = "0",
+	 .help = "QPs of this flow, the first ones, whose every change of rate goes to --trace "
+		 "FILE"},
 };
-/* clang-format on */
 const unsigned int nic_flow_fields_n = sizeof(nic_flow_fields) / sizeof(nic_flow_fields[0]);
 
 int

@@ -38,18 +38,11 @@ static const struct config_section sections[] = {
 #define N_SECTIONS (sizeof(sections) / sizeof(sections[0]))
 
 const struct field switch_pool_fields[] = {
-	{
-		.name = "backing_frame_bytes",
-		.help = "one mbuf is made for this much of what groups share; a group of shorter "
-			"frames on average is held to its part of the mbufs: it pauses, or drops "
-			"as packet_memory",
-		.type = FIELD_U32,
-		.unit = UNIT_BYTES,
-		.offset = offsetof(struct switch_pool, backing_frame_bytes),
-		.min = 64,
-		.max = 16384,
-		.def = "512",
-	},
+	{FIELD_OF(struct switch_pool, backing_frame_bytes), .type = FIELD_U32, .unit = UNIT_BYTES,
+	 .min = 64, .max = 16384, .def = "512",
+	 .help = "one mbuf is made for this much of what groups share; a group of shorter frames "
+		 "on average is held to its part of the mbufs: it pauses, or drops as "
+		 "packet_memory"},
 };
 const unsigned int switch_pool_fields_n = RTE_DIM(switch_pool_fields);
 

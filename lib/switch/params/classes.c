@@ -5,78 +5,43 @@
 
 #include "switch/params/limits.h"
 
-/* clang-format off */
 #define PROFILE_FIELD(owner, member, text)                                                         \
 	{                                                                                          \
-		.name = #member, .help = text, .type = FIELD_STR,                                  \
-		.offset = offsetof(struct owner, member), .min = 1, .max = SW_PROFILE_NAME,         \
-		.def = SW_PROFILE_DEFAULT, .live = true,                                                         \
+		FIELD_OF(owner, member), .type = FIELD_STR, .min = 1, .max = SW_PROFILE_NAME,      \
+					 .def = SW_PROFILE_DEFAULT, .live = true, .help = text     \
 	}
-/* clang-format on */
 
 const struct field sw_queue_fields[] = {
 	PROFILE_FIELD(
-		sw_queue_params, wred_profile,
+		struct sw_queue_params, wred_profile,
 		"NAME of a [wred NAME]; none: no WRED; default: [wred] if wred_queues has the "
 		"queue"),
-	PROFILE_FIELD(sw_queue_params, buffer_profile,
+	PROFILE_FIELD(struct sw_queue_params, buffer_profile,
 		      "NAME of a [buffer_profile NAME]; default: egress_lossless or egress_lossy"),
-	{
-		.name = "min_rate_bps",
-		.help = "served before all queues that have had theirs, wire bytes; 0: none "
-			"(SONiC's cir, which counts bytes per second)",
-		.type = FIELD_U64,
-		.unit = UNIT_BPS,
-		.offset = offsetof(struct sw_queue_params, min_rate_bps),
-		.max = MAX_LINK_SPEED,
-		.def = "0",
-		.aliases = {{.name = "cir", .scale = 8}},
-		.live = true,
-	},
-	{
-		.name = "max_rate_bps",
-		.help = "shaper of the queue, wire bytes; 0: that of the port (SONiC's pir, which "
-			"counts bytes per second)",
-		.type = FIELD_U64,
-		.unit = UNIT_BPS,
-		.offset = offsetof(struct sw_queue_params, max_rate_bps),
-		.max = MAX_LINK_SPEED,
-		.def = "0",
-		.aliases = {{.name = "pir", .scale = 8}},
-		.live = true,
-	},
-	{
-		.name = "burst_bytes",
-		.help = "how far both rates may catch up what others' turns have cost the queue "
-			"(SONiC's cbs and pbs)",
-		.type = FIELD_U32,
-		.unit = UNIT_BYTES,
-		.offset = offsetof(struct sw_queue_params, burst_bytes),
-		.max = 1000000,
-		.def = "16KB",
-		.aliases = {{.name = "cbs"}, {.name = "pbs"}},
-		.live = true,
-	},
+	{FIELD_OF(struct sw_queue_params, min_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS,
+	 .max = MAX_LINK_SPEED, .def = "0", .live = true, .aliases = {{.name = "cir", .scale = 8}},
+	 .help = "served before all queues that have had theirs, wire bytes; 0: none (SONiC's "
+		 "cir, which counts bytes per second)"},
+	{FIELD_OF(struct sw_queue_params, max_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS,
+	 .max = MAX_LINK_SPEED, .def = "0", .live = true, .aliases = {{.name = "pir", .scale = 8}},
+	 .help = "shaper of the queue, wire bytes; 0: that of the port (SONiC's pir, which counts "
+		 "bytes per second)"},
+	{FIELD_OF(struct sw_queue_params, burst_bytes), .type = FIELD_U32, .unit = UNIT_BYTES,
+	 .max = 1000000, .def = "16KB", .live = true, .aliases = {{.name = "cbs"}, {.name = "pbs"}},
+	 .help = "how far both rates may catch up what others' turns have cost the queue (SONiC's "
+		 "cbs and pbs)"},
 };
 
 const struct field sw_pg_fields[] = {
-	PROFILE_FIELD(sw_pg_params, buffer_profile,
+	PROFILE_FIELD(struct sw_pg_params, buffer_profile,
 		      "NAME of a [buffer_profile NAME]; default: lossless or lossy"),
 };
 
 const struct field sw_tc_fields[] = {
-	{
-		.name = "mtu_bytes",
-		.help = "frames of the class with more payload (beyond Ethernet header, one tag "
-			"and FCS) are dropped under mtu; 0: max_frame_bytes alone counts",
-		.type = FIELD_U32,
-		.unit = UNIT_BYTES,
-		.offset = offsetof(struct sw_tc_params, mtu_bytes),
-		.max = MAX_FRAME_BYTES,
-		.def = "0",
-		.aliases = {{.name = "mtu"}},
-		.live = true,
-	},
+	{FIELD_OF(struct sw_tc_params, mtu_bytes), .type = FIELD_U32, .unit = UNIT_BYTES,
+	 .max = MAX_FRAME_BYTES, .def = "0", .live = true, .aliases = {{.name = "mtu"}},
+	 .help = "frames of the class with more payload (beyond Ethernet header, one tag and FCS) "
+		 "are dropped under mtu; 0: max_frame_bytes alone counts"},
 };
 
 const unsigned int sw_queue_fields_n = sizeof(sw_queue_fields) / sizeof(sw_queue_fields[0]);

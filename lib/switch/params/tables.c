@@ -12,82 +12,36 @@
 #define N_FIELDS(table) (sizeof(table) / sizeof((table)[0]))
 
 const struct field sw_static_mac_fields[] = {
-	{
-		.name = "mac",
-		.help = "the station's address",
-		.type = FIELD_MAC,
-		.offset = offsetof(struct sw_static_mac, mac),
-		.min = 1,
-		.live = true,
-	},
-	{
-		.name = "vlan",
-		.help = "its VLAN; 0: untagged, with vlan_filtering off",
-		.type = FIELD_U16,
-		.offset = offsetof(struct sw_static_mac, vlan),
-		.max = VLAN_MAX_ID,
-		.def = "0",
-		.live = true,
-	},
-	{
-		.name = "port",
-		.help = "where it is",
-		.type = FIELD_U16,
-		.offset = offsetof(struct sw_static_mac, port),
-		.max = SW_MAX_PORTS - 1,
-		.live = true,
-	},
+	{FIELD_OF(struct sw_static_mac, mac), .type = FIELD_MAC, .min = 1, .live = true,
+	 .help = "the station's address"},
+	{FIELD_OF(struct sw_static_mac, vlan), .type = FIELD_U16, .max = VLAN_MAX_ID, .def = "0",
+	 .live = true, .help = "its VLAN; 0: untagged, with vlan_filtering off"},
+	{FIELD_OF(struct sw_static_mac, port), .type = FIELD_U16, .max = SW_MAX_PORTS - 1,
+	 .live = true, .help = "where it is"},
 };
 const unsigned int sw_static_mac_fields_n = N_FIELDS(sw_static_mac_fields);
 
 const struct field sw_interface_fields[] = {
-	{
-		.name = "ip",
-		.help = "the router's IPv4 address here, and the subnet's length, such as "
-			"10.0.0.1/24, or none",
-		.type = FIELD_STR,
-		.offset = offsetof(struct sw_interface, ip),
-		.max = SW_PREFIX_CHARS,
-		.def = "none",
-		.live = true,
-	},
-	{
-		.name = "ip6",
-		.help = "the same for IPv6, such as fd00::1/64, or none",
-		.type = FIELD_STR,
-		.offset = offsetof(struct sw_interface, ip6),
-		.max = SW_PREFIX_CHARS,
-		.def = "none",
-		.live = true,
-	},
+	{FIELD_OF(struct sw_interface, ip), .type = FIELD_STR, .max = SW_PREFIX_CHARS,
+	 .def = "none", .live = true,
+	 .help = "the router's IPv4 address here, and the subnet's length, such as 10.0.0.1/24, "
+		 "or none"},
+	{FIELD_OF(struct sw_interface, ip6), .type = FIELD_STR, .max = SW_PREFIX_CHARS,
+	 .def = "none", .live = true, .help = "the same for IPv6, such as fd00::1/64, or none"},
 };
 const unsigned int sw_interface_fields_n = N_FIELDS(sw_interface_fields);
 
 const struct field sw_route_fields[] = {
-	{
-		.name = "nexthop",
-		.help = "addresses of routers in subnets of interfaces, 16 at most, among which "
-			"the "
-			"flows are spread; or blackhole",
-		.type = FIELD_STR,
-		.offset = offsetof(struct sw_route, nexthop),
-		.min = 1,
-		.max = SW_NEXTHOP_CHARS,
-		.live = true,
-	},
+	{FIELD_OF(struct sw_route, nexthop), .type = FIELD_STR, .min = 1, .max = SW_NEXTHOP_CHARS,
+	 .live = true,
+	 .help = "addresses of routers in subnets of interfaces, 16 at most, among which the "
+		 "flows are spread; or blackhole"},
 };
 const unsigned int sw_route_fields_n = N_FIELDS(sw_route_fields);
 
 const struct field sw_neighbor_fields[] = {
-	{
-		.name = "mac",
-		.help = "address of the station with this IP address, which is then never asked "
-			"for it",
-		.type = FIELD_MAC,
-		.offset = offsetof(struct sw_neighbor, mac),
-		.min = 1,
-		.live = true,
-	},
+	{FIELD_OF(struct sw_neighbor, mac), .type = FIELD_MAC, .min = 1, .live = true,
+	 .help = "address of the station with this IP address, which is then never asked for it"},
 };
 const unsigned int sw_neighbor_fields_n = N_FIELDS(sw_neighbor_fields);
 
