@@ -4,7 +4,7 @@
  * complete at 95 % of the calm rate or more, nothing is sent twice, no rate is cut, and each of the
  * stranger's frames is counted once.
  */
-#include "unit/nic_test.h"
+#include "unit/nic/nic_test.h"
 
 #include <inttypes.h>
 

@@ -7,7 +7,7 @@
 #include <rte_meter.h>
 #include <rte_timer.h>
 
-#include "../unit/rp_reference.h"
+#include "../unit/cc/rp_reference.h"
 #include "base/prng.h"
 #include "bench.h"
 #include "cc/cc.h"

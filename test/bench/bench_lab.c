@@ -11,7 +11,7 @@
 #include "base/units.h"
 #include "bench.h"
 #include "fabric/results/probe.h"
-#include "lab/event_set.h"
+#include "quench-lab/scenario/event_set.h"
 #include "node/pkt_fifo.h"
 #include "node/pkt_pool.h"
 

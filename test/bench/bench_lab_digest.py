@@ -11,7 +11,7 @@ import tempfile
 
 BUILD = pathlib.Path(__file__).resolve().parents[2]
 ROOT = pathlib.Path("@ROOT@")
-LAB = BUILD / "app/lab/quench-lab"
+LAB = BUILD / "app/quench-lab/quench-lab"
 SMOKE = "QUENCH_BENCH_SMOKE" in os.environ
 WORKERS = (1, 2) if SMOKE else (1, 2, 3, 6)
 
@@ -28,9 +28,9 @@ def same(*args):
 
 def built_with(compiler, folder):
     env = {**os.environ, "CC": compiler}
-    for command in (["meson", "setup", folder, ROOT], ["ninja", "-C", folder, "app/lab/quench-lab"]):
+    for command in (["meson", "setup", folder, ROOT], ["ninja", "-C", folder, "app/quench-lab/quench-lab"]):
         subprocess.run(command, stdout=subprocess.DEVNULL, check=True, env=env)
-    return pathlib.Path(folder) / "app/lab/quench-lab"
+    return pathlib.Path(folder) / "app/quench-lab/quench-lab"
 
 
 def sweep(folder, workers):

@@ -12,7 +12,7 @@ TREES = (2, 4, 6, 8) if "QUENCH_BENCH_SMOKE" in os.environ else (4, 8, 12, 16)  
 
 
 def peak_bytes(k):
-    run = subprocess.Popen([BUILD / "app/lab/quench-lab", "--quiet", "--no-progress", "--json", "/dev/null", "--set", f"fabric.fat_tree_k={k}",
+    run = subprocess.Popen([BUILD / "app/quench-lab/quench-lab", "--quiet", "--no-progress", "--json", "/dev/null", "--set", f"fabric.fat_tree_k={k}",
                             "--set", f"fabric.hosts={k ** 3 // 4}", SCENARIO])
     _, status, used = os.wait4(run.pid, 0)
     if status != 0:

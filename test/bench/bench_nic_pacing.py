@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-PROGRAM = pathlib.Path(__file__).resolve().parents[2] / "app" / "nic" / "quench-nic"
+PROGRAM = pathlib.Path(__file__).resolve().parents[2] / "app" / "quench-nic" / "quench-nic"
 SECONDS = 0.3 if "QUENCH_BENCH_SMOKE" in os.environ else 5
 QPS, RATE, START_NS = 1000, 10_000_000, 100_000_000
 WIRE_BYTES = 1106  # of a full packet at MTU 1024

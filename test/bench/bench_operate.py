@@ -129,7 +129,7 @@ class Abuse:
     def __init__(self, prefix):
         self.prefix = prefix
         self.counts = [multiprocessing.Value("q", 0, lock=False) for _ in range(2)]
-        self.exporter = subprocess.Popen([BUILD / "app/ctl/quenchctl", "-f", prefix, "--listen", "127.0.0.1:0",
+        self.exporter = subprocess.Popen([BUILD / "app/quenchctl/quenchctl", "-f", prefix, "--listen", "127.0.0.1:0",
                                           "serve-metrics"], stderr=subprocess.PIPE, text=True)
         port = int(re.search(r":(\d+)/metrics", self.exporter.stderr.readline()).group(1))
         self.asking = [multiprocessing.Process(target=target, args=args, daemon=True)

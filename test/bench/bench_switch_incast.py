@@ -14,7 +14,7 @@ WHOLE = ("--duration", "1ms") if "QUENCH_BENCH_SMOKE" in os.environ else ()
 
 
 def run(*options):
-    done = subprocess.run([BUILD / "app/lab/quench-lab", "--quiet", "--no-progress", "--json", "-", *options, SCENARIO],
+    done = subprocess.run([BUILD / "app/quench-lab/quench-lab", "--quiet", "--no-progress", "--json", "-", *options, SCENARIO],
                           stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout)
 

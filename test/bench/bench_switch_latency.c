@@ -44,7 +44,7 @@ struct forwarder {
 static const struct forwarder ours = {
 	"quench-switch",
 	"exec " QUENCH_BUILD
-	"/app/switch/quench-switch -l 0,1 -m 64 --no-pci --no-huge --no-shconf --no-telemetry "
+	"/app/quench-switch/quench-switch -l 0,1 -m 64 --no-pci --no-huge --no-shconf --no-telemetry "
 	"--log-level=4 --file-prefix %2$s "
 	"--vdev net_memif0,role=client,id=0,socket=%1$s/m.sock,socket-abstract=no "
 	"--vdev net_memif1,role=client,id=1,socket=%1$s/m.sock,socket-abstract=no "

@@ -10,7 +10,7 @@ from frames import ECT0, roce, write_pcap
 from harness import BUILD, PATIENCE_S, Program, _running, run
 from telemetry import eal
 
-CTL = BUILD / "app/ctl/quenchctl"
+CTL = BUILD / "app/quenchctl/quenchctl"
 FRAMES = 300
 SWITCH = """
 [switch]

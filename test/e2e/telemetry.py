@@ -67,4 +67,4 @@ def wait_answers(program, file_prefix):
     """A program says that it runs a moment before its telemetry does."""
     program.wait_started()
     program.wait_until("its telemetry answers",
-                       lambda: run(BUILD / "app/ctl/quenchctl", "-f", file_prefix, "show", "info").returncode == 0)
+                       lambda: run(BUILD / "app/quenchctl/quenchctl", "-f", file_prefix, "show", "info").returncode == 0)

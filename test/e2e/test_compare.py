@@ -19,7 +19,7 @@ except ImportError:
 
 
 def lab(out, *options):
-    done = run(BUILD / "app" / "lab" / "quench-lab", "--quiet", "--no-progress", *options, "--out", out, ROOT / "config" / "incast-4to1.ini")
+    done = run(BUILD / "app" / "quench-lab" / "quench-lab", "--quiet", "--no-progress", *options, "--out", out, ROOT / "config" / "incast-4to1.ini")
     check_equal(f"quench-lab runs {out.name}", (done.returncode, done.stderr), (0, ""))
     return out, json.loads((out / "results.json").read_text(encoding="utf-8"))
 

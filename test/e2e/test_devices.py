@@ -109,7 +109,7 @@ def main():
     check_equal("with a polling lcore of its own: --duration ends it", two.wait_end(), 0)
     check_equal("and its counters are written", two.json()["program"], "quench-switch")
     (work / "null.ini").write_text(SWITCH)
-    done = run(BUILD / "app/switch/quench-switch", *eal("net_null0", "net_null1"), "--", "--config", work / "null.ini",
+    done = run(BUILD / "app/quench-switch/quench-switch", *eal("net_null0", "net_null1"), "--", "--config", work / "null.ini",
                "--json", "-", "--duration", 0.3, "--stats-interval", 0.1)
     check("--json - has standard output for itself", done.stdout.startswith("{") and " pps" in done.stderr, done.stdout[:200])
     check_equal("and is whole", json.loads(done.stdout[done.stdout.find("{"):])["program"], "quench-switch")

@@ -8,7 +8,7 @@ import subprocess
 
 from harness import BUILD, check, check_equal, finish, run, work_dir
 
-CTL = BUILD / "app/ctl/quenchctl"
+CTL = BUILD / "app/quenchctl/quenchctl"
 FIXTURES = pathlib.Path(__file__).resolve().parent.parent / "imports"
 CONFIG = FIXTURES.parent.parent / "config"
 # fixture, dialect, role, exit code, words of a line on standard error

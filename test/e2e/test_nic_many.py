@@ -64,11 +64,11 @@ def main():
     full_disk(work)
     path = work / "check.ini"
     path.write_text(CONFIG)
-    done = run(BUILD / "app" / "nic" / "quench-nic", "--check-config", "--config", path)
+    done = run(BUILD / "app" / "quench-nic" / "quench-nic", "--check-config", "--config", path)
     check("--check-config prints what is in force, not each QP",
           done.returncode == 0 and f"qp_count = {QPS}" in done.stdout and len(done.stdout) < 20_000, len(done.stdout))
     path.write_text(CONFIG.replace(f"max_qps = {QPS}\n", ""))
-    done = run(BUILD / "app" / "nic" / "quench-nic", "--check-config", "--config", path)
+    done = run(BUILD / "app" / "quench-nic" / "quench-nic", "--check-config", "--config", path)
     check("more QPs than max_qps are refused with a line", done.returncode == 2 and "max_qps" in done.stderr,
           (done.returncode, done.stderr))
     finish()

@@ -76,7 +76,7 @@ def main():
     wait_answers(receiver, receiver_prefix)
     link(TAPS[1], "master", BRIDGE)
     check_equal("a flow that is not there", "there is no flow x" in t.ask("/quench/reset,x").get("error", ""), True)
-    done = run(BUILD / "app/ctl/quenchctl", "-f", sender_prefix, "reset", "flow", "a")
+    done = run(BUILD / "app/quenchctl/quenchctl", "-f", sender_prefix, "reset", "flow", "a")
     check("quenchctl resets the flow", done.returncode == 0 and "qps_failed" in done.stdout, (done.stdout, done.stderr))
     sender.wait_until("all messages completed", lambda: "all messages completed" in sender.err())
     after = {key: flow(key) for key in ("messages", "wire_bytes", "retransmitted_packets", "qps_failed")}

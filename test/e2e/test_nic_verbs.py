@@ -82,7 +82,7 @@ def refused(work):
     (work / "large.cdf").write_text("100 50\n100000 100\n")
     for key, more in (("message_bytes", ""), ("message_cdf", "message_size = cdf\nmessage_cdf = large.cdf\n")):
         path.write_text(hears_itself("", "verb = ud_send\n" + more))
-        done = run(BUILD / "app" / "nic" / "quench-nic", "--config", path, "--check-config")
+        done = run(BUILD / "app" / "quench-nic" / "quench-nic", "--config", path, "--check-config")
         check(f"ud_send of more than a packet by {key}", done.returncode == 2 and done.stderr.count("\n") == 1 and
               all(w in done.stderr for w in (str(path), "[flow out]", key, "mtu_bytes")), done)
 

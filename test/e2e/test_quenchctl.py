@@ -11,7 +11,7 @@ from frames import ECT0, roce, write_pcap
 from harness import BUILD, Program, check, check_equal, finish, run, work_dir
 from telemetry import BASE, eal, prefix, wait_answers
 
-SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "app/ctl/quenchctl.bash"
+SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "app/quenchctl/quenchctl.bash"
 FRAMES = 300
 RECEIVER = "02:00:00:00:08:08"
 SWITCH = f"""
@@ -56,7 +56,7 @@ qp_count = 60
 
 class Ctl:
     def __init__(self, work, *options):
-        self.command = [BUILD / "app/ctl/quenchctl", *options]
+        self.command = [BUILD / "app/quenchctl/quenchctl", *options]
         self.env = {**os.environ, "XDG_CACHE_HOME": str(work / "cache")}
 
     def __call__(self, words):
@@ -179,7 +179,7 @@ def check_watch(work, switch, name):
     Ctl(work, "-f", name).refused("show info", "does not answer", code=1)
     switch.process.send_signal(signal.SIGCONT)
     with open(work / "watch.out", "w") as out, open(work / "watch.err", "w") as err:
-        watch = subprocess.Popen([str(BUILD / "app/ctl/quenchctl"), "-f", name, "-w0.1", "show", "info"], stdout=out,
+        watch = subprocess.Popen([str(BUILD / "app/quenchctl/quenchctl"), "-f", name, "-w0.1", "show", "info"], stdout=out,
                                  stderr=err)
     switch.wait_until("three pictures", lambda: (work / "watch.out").read_text().count("elapsed_ns") >= 3)
     switch.process.send_signal(signal.SIGKILL)
@@ -222,7 +222,7 @@ def check_nic(work, nic, name):
 def check_completion():
     """The next words, from bash itself."""
     def complete(*words):
-        program = BUILD / "app/ctl/quenchctl"
+        program = BUILD / "app/quenchctl/quenchctl"
         line = " ".join(f"'{w}'" for w in (program, *words))
         return run("bash", "-c", f"source {SCRIPT}; COMP_WORDS=({line}); COMP_CWORD={len(words)}; _quenchctl; "
                    "echo ${COMPREPLY[@]}").stdout.split()
@@ -259,7 +259,7 @@ def main():
     check_completion_of_names(*names)
     check_watch(work, switch, names[0])
     check_nic(work, nic, names[1])
-    usage = run(BUILD / "app/ctl/quenchctl", "--help")
+    usage = run(BUILD / "app/quenchctl/quenchctl", "--help")
     check("--help lists commands", usage.returncode == 0 and "show priority-group watermark [PORT]" in usage.stdout)
     finish()
 

@@ -186,7 +186,7 @@ def try_quenchctl():
     wait_answers(switch, file_prefix)
 
     def ctl(*words, **kw):
-        return run((BUILD / "app/ctl/quenchctl").absolute(), "-f", file_prefix, *words, **kw)
+        return run((BUILD / "app/quenchctl/quenchctl").absolute(), "-f", file_prefix, *words, **kw)
 
     done = ctl("reload", "other.ini", cwd=work)
     check("reload prints what changed", done.returncode == 0 and "pfc_xoff_quanta" in done.stdout and "65535" in done.stdout,

@@ -187,7 +187,7 @@ def try_quenchctl():
     wait_answers(switch, file_prefix)
 
     def ctl(*words):
-        return run((BUILD / "app/ctl/quenchctl").absolute(), "-f", file_prefix, *words, cwd=work)
+        return run((BUILD / "app/quenchctl/quenchctl").absolute(), "-f", file_prefix, *words, cwd=work)
 
     done = ctl("reload", "other.ini")
     check("sections that come are listed", done.returncode == 0 and "route 10.9.0.0/16" in done.stdout and "fdb c" in done.stdout,

@@ -29,7 +29,7 @@ def lab(folder, scenario):
     short = folder / scenario
     short.write_text(re.sub(r"measure_from_ns = \S+", "measure_from_ns = 1ms", text), encoding="utf-8")
     out = folder / short.stem
-    done = run(BUILD / "app" / "lab" / "quench-lab", "--quiet", "--no-progress", "--duration", "2ms", "--out", out, short)
+    done = run(BUILD / "app" / "quench-lab" / "quench-lab", "--quiet", "--no-progress", "--duration", "2ms", "--out", out, short)
     check_equal(f"quench-lab runs {scenario}", (done.returncode, done.stderr), (0, ""))
     return out
 

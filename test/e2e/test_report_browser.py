@@ -35,7 +35,7 @@ message_bytes = 200KB
 
 def report(work, name, scenario, *options):
     out = work / name
-    done = run(BUILD / "app" / "lab" / "quench-lab", "--quiet", "--no-progress", *options, "--out", out, scenario)
+    done = run(BUILD / "app" / "quench-lab" / "quench-lab", "--quiet", "--no-progress", *options, "--out", out, scenario)
     check_equal(f"quench-lab runs {name}", (done.returncode, done.stderr), (0, ""))
     done = run(ROOT / "scripts" / "report.py", out)
     check_equal("report.py ends well", (done.returncode, done.stderr), (0, ""))

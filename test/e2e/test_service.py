@@ -67,7 +67,7 @@ def check_starts(unit):
           "\nStartLimitIntervalSec=0\n" in head and "\nRestart=on-failure\n" in service)
     stop = re.search(r"^TimeoutStopSec=(\d+)$", service, re.M)
     if stop:
-        patience = re.search(r"#define EAL_END_PATIENCE_S (\d+)u", (ROOT / "app/common/eal_end.c").read_text())
+        patience = re.search(r"#define EAL_END_PATIENCE_S (\d+)u", (ROOT / "app/runtime/eal/eal_end.c").read_text())
         check(f"{unit}: a program whose end hangs ends by itself before it is killed", int(patience[1]) + 5 <= int(stop[1]))
     tasks = re.search(r"^TasksMax=(\d+)$", service, re.M)
     # http.c: HTTP_CLIENTS, 32 who are refused, a thread that accepts; exporter.c: MOST_PROGRAMS; the main one.
@@ -109,7 +109,7 @@ def check_as_service_user(work):
     field = dict(line.split(":", 1) for line in status.splitlines())
     check("it does not run as root", field["Uid"].split()[0] != "0", field["Uid"])
     check_equal("its capabilities are the unit's", int(field["CapEff"], 16), 1 << 12 | 1 << 13 | 1 << 14)
-    done = run(BUILD / "app/ctl/quenchctl", "-f", name, "show", "interfaces")
+    done = run(BUILD / "app/quenchctl/quenchctl", "-f", name, "show", "interfaces")
     check("root's quenchctl reaches it", done.returncode == 0 and "net_null1" in done.stdout, done.stderr)
     check_exporter(work, name)
     check_equal("exit code", program.stop(), 0)
@@ -124,7 +124,7 @@ def check_exporter(work, name):
     shutil.chown(path, "nobody")
     exporter = subprocess.Popen(
         ["setpriv", "--reuid=nobody", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all", "--no-new-privs",
-         BUILD / "app/ctl/quenchctl", "--listen", "127.0.0.1:0", "serve-metrics"], stderr=subprocess.PIPE, text=True,
+         BUILD / "app/quenchctl/quenchctl", "--listen", "127.0.0.1:0", "serve-metrics"], stderr=subprocess.PIPE, text=True,
         env={**os.environ, "NOTIFY_SOCKET": str(path)})
     try:
         check_equal("exporter: ready", messages(manager, "READY=1"), ["READY=1"])

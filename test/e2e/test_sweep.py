@@ -15,7 +15,7 @@ from harness import BUILD, PATIENCE_S, check, check_equal, finish, run, skip, wo
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SWEEP = ROOT / "scripts" / "sweep"
-LAB = BUILD / "app" / "lab" / "quench-lab"
+LAB = BUILD / "app" / "quench-lab" / "quench-lab"
 SCENARIO = ROOT / "config" / "paper-sweep.ini"
 
 try:

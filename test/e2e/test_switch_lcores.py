@@ -124,7 +124,7 @@ def refused(work, name, text, workers, *words):
     path = work / f"{name}.ini"
     path.write_text(text)
     devices = [f"net_null{p}" for p in range(PORTS)]
-    binary = os.environ.get("QUENCH_BUILD", "build") + "/app/switch/quench-switch"
+    binary = os.environ.get("QUENCH_BUILD", "build") + "/app/quench-switch/quench-switch"
     done = run(binary, *lcores(workers), *eal(*devices, memory=128)[2:], "--", "--config", path)
     check_equal(f"{name}: exit code", done.returncode, 2)
     check(f"{name}: says why", all(word in done.stderr for word in words), done.stderr)

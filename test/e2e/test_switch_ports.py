@@ -65,7 +65,7 @@ def main():
             ("a device of two ports", 2, [(0, "net_null1"), (1, "net_null1")], ("[port 1] device = net_null1", "port 0"))):
         path = work / "wrong.ini"
         path.write_text(config(ports, devices))
-        done = run(BUILD / "app/switch/quench-switch", *eal("net_null0", "net_null1"), "--", "--config", path)
+        done = run(BUILD / "app/quench-switch/quench-switch", *eal("net_null0", "net_null1"), "--", "--config", path)
         check(f"{what} is refused, with the reason", done.returncode == 2 and all(w in done.stderr for w in words),
               (done.returncode, done.stderr))
     finish()

@@ -6,7 +6,7 @@ import pathlib
 from harness import BUILD, check, check_equal, finish, run, work_dir
 
 PAPER = pathlib.Path(__file__).resolve().parents[2] / "config" / "paper-thresholds.ini"
-SWITCH = BUILD / "app" / "switch" / "quench-switch"
+SWITCH = BUILD / "app" / "quench-switch" / "quench-switch"
 
 
 def main():
@@ -43,7 +43,7 @@ def main():
     check("packet memory: what is shared, and headroom", "mbufs for frames that wait: " in paper.stdout, paper.stdout)
     lossy = run(SWITCH, "--config", none, "--thresholds")
     check("without PFC there is nothing to calculate", "headroom is not needed" in lossy.stdout, lossy.stdout)
-    nic = run(BUILD / "app" / "nic" / "quench-nic", "--config", PAPER, "--thresholds")
+    nic = run(BUILD / "app" / "quench-nic" / "quench-nic", "--config", PAPER, "--thresholds")
     check_equal("quench-nic has no such option", nic.returncode, 2)
     finish()
 

@@ -31,7 +31,7 @@ class Terminal:
         self.stream = pyte.ByteStream(self.screen)
         self.master, slave = pty.openpty()
         self.resize(lines, columns)
-        self.process = subprocess.Popen([BUILD / "app/ctl/quenchctl", *words], stdin=slave, stdout=slave,
+        self.process = subprocess.Popen([BUILD / "app/quenchctl/quenchctl", *words], stdin=slave, stdout=slave,
                                         stderr=slave, start_new_session=True, env={**os.environ, "TERM": "linux"},
                                         preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
         os.close(slave)
@@ -125,7 +125,7 @@ def check_nic(work):
 
 def check_no_terminal():
     name = prefix("none")
-    done = run(BUILD / "app/ctl/quenchctl", "-f", name, "top")
+    done = run(BUILD / "app/quenchctl/quenchctl", "-f", name, "top")
     check("no program: one line", done.returncode == 1 and len(done.stderr.splitlines()) == 1, done.stderr)
 
 

@@ -13,7 +13,7 @@ import subprocess
 from harness import BUILD, PATIENCE_S, Program, check, check_equal, finish, run, work_dir
 from telemetry import Telemetry, eal, prefix, wait_answers
 
-CTL = BUILD / "app/ctl/quenchctl"
+CTL = BUILD / "app/quenchctl/quenchctl"
 QPS = 4
 MOST = 64
 SWITCH = """

@@ -23,7 +23,7 @@ except ImportError:
 
 class Web:
     def __init__(self, name, *options):
-        self.process = subprocess.Popen([BUILD / "app/ctl/quenchctl", "-f", name, "--listen", "127.0.0.1:0", *options, "web"],
+        self.process = subprocess.Popen([BUILD / "app/quenchctl/quenchctl", "-f", name, "--listen", "127.0.0.1:0", *options, "web"],
                                         stderr=subprocess.PIPE, text=True)
         line = self.process.stderr.readline()
         self.url = re.search(r"http://\S+", line).group(0) if "http" in line else None
@@ -158,7 +158,7 @@ def check_nic(work):
 
 
 def check_refused():
-    done = run(BUILD / "app/ctl/quenchctl", "-f", prefix("none"), "web")
+    done = run(BUILD / "app/quenchctl/quenchctl", "-f", prefix("none"), "web")
     check("no program: one line", done.returncode == 1 and len(done.stderr.splitlines()) == 1, done.stderr)
 
 

@@ -8,7 +8,7 @@
 
 #include "fuzz/fuzz.h"
 #include "golden/rebuild.h"
-#include "unit/roce_plain.h"
+#include "unit/wire/roce_plain.h"
 #include "wire/checksum.h"
 #include "wire/ecn.h"
 #include "wire/le.h"

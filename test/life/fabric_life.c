@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "base/fixed.h"
-#include "lab/event_set.h"
+#include "quench-lab/scenario/event_set.h"
 
 #define PAUSE_QUANTUM_BITS 512
 

@@ -13,7 +13,7 @@
 #include "ctl/nic_config/nic_config.h"
 #include "ctl/switch_config/switch_config.h"
 #include "fabric_life.h"
-#include "lab/scenario_file.h"
+#include "quench-lab/scenario/scenario_file.h"
 
 #define MOST_LINES 80
 #define LINE_CHARS 800

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "eal.h"
+#include "unit/eal.h"
 #include "life.h"
 
 #define MEGABYTES 96

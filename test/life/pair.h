@@ -15,7 +15,7 @@
 #include "nic/observe/hold.h"
 #include "nic/port/share.h"
 #include "nic/workload/arrivals.h"
-#include "nic_test.h"
+#include "unit/nic/nic_test.h"
 
 #define HOSTS 2
 #define MOST_NODES 3

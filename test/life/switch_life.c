@@ -14,7 +14,7 @@
  * Host H has the address 02:00:00:00:00:0H and 10.0.0.H; each is on the port of its number, and
  * those above the ports are nowhere. KIND: data, flood (broadcast), routed (to the router), broken.
  */
-#include "sw_test.h"
+#include "unit/switch/sw_test.h"
 
 #include <inttypes.h>
 

@@ -7,7 +7,7 @@
 #ifndef QUENCH_TEST_E2E_ACCEPTANCE_H
 #define QUENCH_TEST_E2E_ACCEPTANCE_H
 
-#include "unit/sw_test.h"
+#include "unit/switch/sw_test.h"
 
 /* Both in frames of DATA_BYTES, so that edges fall on whole packets. */
 #define LIMIT 10

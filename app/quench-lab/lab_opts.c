@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "quench-lab/lab_opts.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "runtime/notice/say.h"
+
+static const char usage_text[] =
+	"quench-lab: run a fabric of RoCEv2 NICs and switches in virtual time\n"
+	"\n"
+	"  quench-lab [options] SCENARIO.ini\n"
+	"\n"
+	"  --set S.K=VALUE   key K of section S, instead of the file's: wred.Kmax=400KB,\n"
+	"                    \"flow incast.src=1-8\"; may be given again\n"
+	"  --seed N          seed of all random choices, instead of the file's\n"
+	"  --duration T      simulated time, such as 20ms, instead of the file's\n"
+	"  --json FILE       write the results as JSON; - is standard output, without the table\n"
+	"  --out DIR         write results.json and time series (CSV) into DIR\n"
+	"  --trace FLOW      write each change of rate of the QPs of a [flow FLOW] to trace.csv in "
+	"DIR;\n"
+	"                    may be given again\n"
+	"  --explain FLOW    why the rate of a flow moved, in place of the table: who marked, who "
+	"paused,\n"
+	"                    what congestion control did; FLOW as in the table, FLOW#3 its QP 3\n"
+	"  --all             with --explain: every event in a line, not a story of 30\n"
+	"  --fluid           the fluid model of the scenario alone, without packets: its fixed "
+	"point,\n"
+	"                    and with --out fluid.json, fluid_flows.csv and fluid_queues.csv\n"
+	"  --check-config    check the scenario, print the configuration in force, do not run\n"
+	"  --quiet           no table on standard output\n"
+	"  --no-progress     no progress bar\n"
+	"  --help-config     print every key with unit, range, default and meaning\n"
+	"  --help, --version\n"
+	"\n"
+	"Exit code 0: done; 1: failed while running; 2: bad usage or configuration.\n";
+
+static bool
+parse_u64(const char *text, uint64_t *out)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtoull(text, &end, 10);
+	return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0 && *out <= INT64_MAX;
+}
+
+static bool
+parse_duration(const char *text, uint64_t *out_ns)
+{
+	const struct field field = {.name = "duration",
+				    .type = FIELD_U64,
+				    .unit = UNIT_NS,
+				    .min = NS_PER_US,
+				    .max = 3600 * NS_PER_SEC};
+	char expected[128];
+
+	return field_parse(&field, NULL, text, out_ns, expected, sizeof(expected)) == 0;
+}
+
+/* Do the options go together? */
+static bool
+fits(const struct lab_opts *o)
+{
+	const char *trace = o->override.n_traces > 0 ? o->override.traces[0] : NULL;
+
+	if (trace != NULL && o->out_dir == NULL)
+		say_error("--trace %s: needs --out DIR", trace);
+	else if (trace != NULL && o->fluid)
+		say_error("--trace %s: needs packets, not --fluid", trace);
+	else if (o->explain != NULL && o->fluid)
+		say_error("--explain %s: needs packets, not --fluid", o->explain);
+	else if (o->explain != NULL && o->json != NULL && strcmp(o->json, "-") == 0)
+		say_error("--explain %s: needs standard output, which --json - has", o->explain);
+	else if (o->explain_all && o->explain == NULL)
+		say_error("--all: needs --explain FLOW");
+	else
+		return true;
+	return false;
+}
+
+int
+lab_opts_parse(int argc, char **argv, struct lab_opts *o)
+{
+	enum {
+		SEED = 256,
+		SET,
+		DURATION,
+		JSON,
+		OUT,
+		TRACE,
+		EXPLAIN,
+		ALL,
+		CHECK,
+		FLUID,
+		QUIET,
+		NO_PROGRESS,
+		HELP,
+		HELP_CONFIG,
+		VERSION
+	};
+	static const struct option options[] = {
+		{"seed", required_argument, NULL, SEED},
+		{"set", required_argument, NULL, SET},
+		{"duration", required_argument, NULL, DURATION},
+		{"json", required_argument, NULL, JSON},
+		{"out", required_argument, NULL, OUT},
+		{"trace", required_argument, NULL, TRACE},
+		{"explain", required_argument, NULL, EXPLAIN},
+		{"all", no_argument, NULL, ALL},
+		{"check-config", no_argument, NULL, CHECK},
+		{"fluid", no_argument, NULL, FLUID},
+		{"quiet", no_argument, NULL, QUIET},
+		{"no-progress", no_argument, NULL, NO_PROGRESS},
+		{"help", no_argument, NULL, HELP},
+		{"help-config", no_argument, NULL, HELP_CONFIG},
+		{"version", no_argument, NULL, VERSION},
+		{NULL, 0, NULL, 0},
+	};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		switch (option) {
+		case SEED:
+			o->override.has_seed = true;
+			if (!parse_u64(optarg, &o->override.seed)) {
+				say_error("--seed %s: expected a whole number", optarg);
+				return APP_BAD_USAGE;
+			}
+			break;
+		case SET:
+			if (o->n_sets == LAB_MAX_SETS) {
+				say_error("--set %s: at most %u keys", optarg, LAB_MAX_SETS);
+				return APP_BAD_USAGE;
+			}
+			o->sets[o->n_sets++] = optarg;
+			break;
+		case DURATION:
+			if (!parse_duration(optarg, &o->override.duration_ns)) {
+				say_error("--duration %s: expected a time such as 20ms", optarg);
+				return APP_BAD_USAGE;
+			}
+			break;
+		case JSON:
+			o->json = optarg;
+			/* For a program, which wants nothing after it. */
+			o->quiet |= strcmp(optarg, "-") == 0;
+			break;
+		case OUT:
+			o->out_dir = optarg;
+			break;
+		case TRACE:
+			if (o->override.n_traces == SCENARIO_MAX_TRACES) {
+				say_error("--trace %s: at most %u flows", optarg,
+					  SCENARIO_MAX_TRACES);
+				return APP_BAD_USAGE;
+			}
+			o->override.traces[o->override.n_traces++] = optarg;
+			break;
+		case EXPLAIN:
+			o->explain = optarg;
+			break;
+		case ALL:
+			o->explain_all = true;
+			break;
+		case CHECK:
+			o->check_config = true;
+			break;
+		case FLUID:
+			o->fluid = true;
+			break;
+		case QUIET:
+			o->quiet = true;
+			break;
+		case NO_PROGRESS:
+			o->no_progress = true;
+			break;
+		case HELP:
+			fputs(usage_text, stdout);
+			return APP_DONE;
+		case HELP_CONFIG:
+			scenario_print_reference(stdout);
+			return APP_DONE;
+		case VERSION:
+			puts("quench-lab " QUENCH_VERSION);
+			return APP_DONE;
+		default:
+			fputs("try quench-lab --help\n", stderr);
+			return APP_BAD_USAGE;
+		}
+	}
+	if (optind + 1 != argc) {
+		say_error("expected one scenario file; try quench-lab --help");
+		return APP_BAD_USAGE;
+	}
+	if (!fits(o))
+		return APP_BAD_USAGE;
+	o->scenario = argv[optind];
+	return -1;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The command line of quench-lab (doc/interface.md). */
+#ifndef QUENCH_APP_QUENCH_LAB_LAB_OPTS_H
+#define QUENCH_APP_QUENCH_LAB_LAB_OPTS_H
+
+#include <stdbool.h>
+
+#include "quench-lab/scenario/scenario_file.h"
+
+#define LAB_MAX_SETS 64u
+
+struct lab_opts {
+	const char *scenario, *json, *out_dir;
+	const char *explain; /* flow; NULL: none */
+	bool explain_all;    /* every event in a line of its own */
+	struct scenario_override override;
+	const char *sets[LAB_MAX_SETS]; /* section.key=value, in place of the file's */
+	unsigned int n_sets;
+	bool check_config, fluid, quiet, no_progress;
+};
+
+/** @return -1 to run, else the exit code; what there was to say is said. */
+int lab_opts_parse(int argc, char **argv, struct lab_opts *o);
+
+#endif

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* quench-lab: a whole fabric of NICs and switches in one process, in virtual time. */
+#include <errno.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <rte_eal.h>
+
+#include "base/units.h"
+#include "runtime/eal/eal_end.h"
+#include "runtime/eal/eal_files.h"
+#include "runtime/notice/say.h"
+#include "ctl/output/json.h"
+#include "quench-lab/scenario/event_set.h"
+#include "quench-lab/recording/explain_flow.h"
+#include "quench-lab/lab_opts.h"
+#include "quench-lab/output/output.h"
+#include "quench-lab/output/progress.h"
+#include "quench-lab/recording/recording.h"
+#include "quench-lab/scenario/scenario_late.h"
+
+/* Rings and tables only: packets live in regions of their own. Of the fabric, and of each
+ * switch. */
+#define EAL_MEGABYTES 256u
+#define EAL_MEGABYTES_PER_SWITCH 2u
+
+static volatile sig_atomic_t stop_asked;
+
+static void
+on_signal(int number)
+{
+	(void)number;
+	stop_asked = 1;
+}
+
+/*
+ * A process of its own that shares nothing and touches no device. EAL would put it on the first
+ * CPU, beside every other run.
+ */
+static int
+start_eal(uint32_t n_switches)
+{
+	cpu_set_t cpus;
+	bool has_cpus = sched_getaffinity(0, sizeof(cpus), &cpus) == 0;
+	char megabytes[16];
+	static char words[] = "quench-lab\0--no-huge\0--no-shconf\0--no-pci\0--no-telemetry\0"
+			      "--log-level=error\0-m";
+	char *argv[16];
+	int argc = 0;
+
+	if (!eal_has_files(0))
+		return -1;
+	for (char *w = words; w < words + sizeof(words); w += strlen(w) + 1)
+		argv[argc++] = w;
+	snprintf(megabytes, sizeof(megabytes), "%u",
+		 EAL_MEGABYTES + n_switches * EAL_MEGABYTES_PER_SWITCH);
+	argv[argc++] = megabytes;
+	argv[argc] = NULL;
+	if (rte_eal_init(argc, argv) < 0) {
+		say_error("EAL does not start");
+		return -1;
+	}
+	if (has_cpus)
+		sched_setaffinity(0, sizeof(cpus), &cpus);
+	return 0;
+}
+
+struct run_context {
+	struct lab_run *run;
+	struct output_csv *csv;        /* NULL: none */
+	struct recordings *recordings; /* NULL: none */
+	struct lab_explain *explain;   /* NULL: none */
+	struct progress progress;
+};
+
+static void
+show_progress(struct run_context *ctx, const struct probe *p, uint64_t now_ns)
+{
+	const struct progress_state state = {
+		.now_ns = now_ns,
+		.duration_ns = net_scenario(probe_net(p))->fabric.duration_ns,
+		.packet_hops = fabric_stats(net_fabric(probe_net(p)))->packet_hops,
+		.wall_seconds = progress_clock() - ctx->progress.started_s,
+	};
+
+	progress_show(&ctx->progress, &state);
+}
+
+static bool
+on_sample(void *arg, const struct probe *p, uint64_t now_ns)
+{
+	struct run_context *ctx = arg;
+
+	if (ctx->csv != NULL)
+		output_csv_sample(ctx->csv, p, now_ns);
+	recordings_flush(ctx->recordings, now_ns);
+	if (ctx->progress.shown)
+		show_progress(ctx, p, now_ns);
+	return !stop_asked;
+}
+
+static bool
+on_progress(void *arg, const struct probe *p, uint64_t now_ns)
+{
+	struct run_context *ctx = arg;
+
+	recordings_flush(ctx->recordings, now_ns);
+	if (ctx->progress.shown)
+		show_progress(ctx, p, now_ns);
+	return !stop_asked;
+}
+
+static void
+on_event(void *arg, const struct event_params *e, uint64_t now_ns)
+{
+	struct run_context *ctx = arg;
+
+	if (e->action == EVENT_SET) {
+		lab_explain_set(ctx->explain, e, now_ns);
+		return;
+	}
+	/* What found no memory is missing in the list. */
+	(void)dumps_take(&ctx->run->dumps, ctx->run->net, e, now_ns);
+}
+
+/* Takes the reference. name: of the file in DIR. */
+static int
+write_json(const struct lab_opts *o, json_t *json, const char *name)
+{
+	char path[4096];
+	int rc = 0;
+
+	if (json == NULL) {
+		say_error("no memory for the results");
+		return APP_FAILED;
+	}
+	if (o->json != NULL)
+		rc = json_write(json, o->json);
+	if (rc == 0 && o->out_dir != NULL) {
+		snprintf(path, sizeof(path), "%s/%s", o->out_dir, name);
+		rc = json_write(json, path);
+	}
+	json_decref(json);
+	return rc < 0 ? APP_FAILED : APP_DONE;
+}
+
+static int
+run_probe(const struct lab_opts *o, struct lab_run *run, struct output_csv *csv,
+	  struct recordings *recordings, struct lab_explain *explain)
+{
+	struct probe *probe = probe_create(run->net);
+	struct run_context ctx = {
+		.run = run,
+		.csv = csv,
+		.recordings = recordings,
+		.explain = explain,
+		.progress = {.shown = !o->no_progress && isatty(STDERR_FILENO),
+			     .started_s = progress_clock()},
+	};
+	bool whole;
+
+	if (probe == NULL) {
+		say_error("no memory");
+		return APP_FAILED;
+	}
+	whole = probe_run(probe, on_sample, on_progress, on_event, &ctx);
+	run->wall_seconds = progress_clock() - ctx.progress.started_s;
+	if (!whole) {
+		if (ctx.progress.shown)
+			fputc('\n', stderr);
+		say_error(stop_asked ? "stopped by a signal: no results are written" : "no memory");
+		probe_destroy(probe);
+		return APP_FAILED;
+	}
+	if (probe_result(probe, &run->result) < 0) {
+		say_error("no memory");
+		probe_destroy(probe);
+		return APP_FAILED;
+	}
+	probe_destroy(probe);
+	return APP_DONE;
+}
+
+static int
+make_out_dir(const struct lab_opts *o)
+{
+	if (mkdir(o->out_dir, 0777) == 0 || errno == EEXIST)
+		return 0;
+	say_error("%s: %s", o->out_dir, strerror(errno));
+	return -errno;
+}
+
+/* The configuration in force, which reads back the same. */
+static int
+write_effective(const struct lab_opts *o, const struct lab_run *run)
+{
+	FILE *out = output_open(o->out_dir, "effective.ini", NULL);
+
+	if (out == NULL)
+		return -EIO;
+	scenario_print(out, run->scenario);
+	return output_close(out, o->out_dir, "effective.ini");
+}
+
+static int
+run_net(const struct lab_opts *o, struct lab_run *run)
+{
+	struct recordings *recordings = NULL;
+	struct lab_explain *explain = NULL;
+	struct output_csv csv;
+	int rc = APP_DONE;
+
+	if (o->out_dir != NULL) {
+		if (make_out_dir(o) < 0)
+			return APP_FAILED;
+		if (output_csv_open(&csv, o->out_dir, run->net) < 0) {
+			output_csv_close(&csv, o->out_dir, run->net);
+			output_csv_keep(o->out_dir, false);
+			return APP_FAILED;
+		}
+	}
+	if (run->scenario->n_records > 0) {
+		recordings = recordings_open(run->scenario, run->net, o->out_dir);
+		rc = recordings != NULL ? APP_DONE : APP_FAILED;
+	}
+	if (rc == APP_DONE && o->explain != NULL)
+		explain = lab_explain_open(o->explain, run->net, recordings, &rc);
+	if (rc == APP_DONE)
+		rc = run_probe(o, run, o->out_dir != NULL ? &csv : NULL, recordings, explain);
+	if (o->out_dir != NULL && output_csv_close(&csv, o->out_dir, run->net) < 0)
+		rc = APP_FAILED;
+	if (rc == APP_DONE && o->out_dir != NULL && output_times(run, o->out_dir) < 0)
+		rc = APP_FAILED;
+	if (rc == APP_DONE && o->out_dir != NULL &&
+	    (output_counters(run, o->out_dir) < 0 || write_effective(o, run) < 0))
+		rc = APP_FAILED;
+	if (rc == APP_DONE && o->out_dir != NULL && output_trace(run, o->out_dir) < 0)
+		rc = APP_FAILED;
+	if (rc == APP_DONE && o->out_dir != NULL && lab_fluid_run(&run->fluid, o->out_dir) < 0)
+		rc = APP_FAILED;
+	if (rc == APP_DONE)
+		rc = write_json(o, output_json(run), "results.json");
+	if (recordings_close(recordings, rc == APP_DONE) < 0)
+		rc = APP_FAILED;
+	if (o->out_dir != NULL && output_csv_keep(o->out_dir, rc == APP_DONE) < 0)
+		rc = APP_FAILED;
+	if (rc == APP_DONE && explain != NULL)
+		rc = lab_explain_print(stdout, explain, o->explain_all);
+	else if (rc == APP_DONE && !o->quiet)
+		output_table(stdout, run);
+	lab_explain_close(explain);
+	run_result_free(&run->result);
+	dumps_free(&run->dumps, run->net);
+	return rc;
+}
+
+/* File name without folder and ".ini". */
+static void
+scenario_name(const char *path, char *name, size_t size)
+{
+	const char *base = strrchr(path, '/');
+	size_t n;
+
+	snprintf(name, size, "%s", base ? base + 1 : path);
+	n = strlen(name);
+	if (n > 4 && strcmp(name + n - 4, ".ini") == 0)
+		name[n - 4] = '\0';
+}
+
+/* The model alone: nothing of DPDK is started. */
+static int
+run_fluid(const struct lab_opts *o, struct lab_run *run)
+{
+	json_t *json;
+	int rc;
+
+	if (o->out_dir != NULL && make_out_dir(o) < 0)
+		return APP_FAILED;
+	rc = lab_fluid_run(&run->fluid, o->out_dir) < 0 ? APP_FAILED : APP_DONE;
+	json = output_settings(run->scenario_name, run->scenario);
+	json_object_set_new(json, "fluid", lab_fluid_json(&run->fluid));
+	if (rc == APP_DONE)
+		rc = write_json(o, json, "fluid.json");
+	else
+		json_decref(json);
+	if (o->out_dir != NULL && output_fluid_keep(o->out_dir, rc == APP_DONE) < 0)
+		rc = APP_FAILED;
+	if (rc == APP_DONE && !o->quiet)
+		lab_fluid_table(stdout, &run->fluid);
+	return rc;
+}
+
+static int
+run_packets(const struct lab_opts *o, struct lab_run *run)
+{
+	char why[256];
+	int rc;
+
+	if (start_eal(run->scenario->topology->n_switches) < 0)
+		return APP_FAILED;
+	signal(SIGINT, on_signal);
+	signal(SIGTERM, on_signal);
+	run->net = net_create(run->scenario, why, sizeof(why));
+	if (run->net == NULL) {
+		say_error("%s", why);
+		rc = APP_FAILED;
+	} else {
+		rc = run_net(o, run);
+	}
+	net_destroy(run->net);
+	eal_quiet(rc);
+	eal_end();
+	return rc;
+}
+
+static int
+run_scenario(const struct lab_opts *o, const struct config *cfg, const struct scenario *s)
+{
+	struct lab_run run = {.scenario = s};
+	const struct scenario_fault *fault = &run.fluid.fault;
+	struct config_error err;
+	char name[256];
+	int rc;
+
+	scenario_name(o->scenario, name, sizeof(name));
+	run.scenario_name = name;
+	if (lab_fluid_open(&run.fluid, s, o->fluid) < 0)
+		return APP_FAILED;
+	if (!o->fluid) {
+		rc = run_packets(o, &run);
+	} else if (run.fluid.net != NULL) {
+		rc = run_fluid(o, &run);
+	} else {
+		config_refuse(cfg, fault->section, fault->key, fault->expected, &err);
+		say_error("%s", err.text);
+		rc = APP_BAD_USAGE;
+	}
+	lab_fluid_close(&run.fluid);
+	return rc;
+}
+
+static int
+set_keys(struct config *cfg, const struct lab_opts *o, struct config_error *err)
+{
+	for (unsigned int i = 0; i < o->n_sets; i++)
+		if (config_set(cfg, o->sets[i], err) < 0)
+			return -EINVAL;
+	return 0;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct lab_opts o = {0};
+	struct config_error err;
+	struct scenario s;
+	struct config *cfg;
+	int rc;
+
+	say_as("quench-lab");
+	rc = lab_opts_parse(argc, argv, &o);
+	if (rc >= 0)
+		return say_end(rc);
+	cfg = config_open(o.scenario, &err);
+	if (cfg == NULL || set_keys(cfg, &o, &err) < 0 ||
+	    scenario_read(cfg, &o.override, &s, &err) < 0) {
+		say_error("%s", err.text);
+		config_close(cfg);
+		return APP_BAD_USAGE;
+	}
+	scenario_warn_late(cfg, &s);
+	if (o.check_config) {
+		scenario_print(stdout, &s);
+		rc = APP_DONE;
+	} else if (s.n_records > 0 && o.out_dir == NULL) {
+		say_error("%s: [record %s]: needs --out DIR", o.scenario, s.records[0].name);
+		rc = APP_BAD_USAGE;
+	} else {
+		rc = run_scenario(&o, cfg, &s);
+	}
+	config_close(cfg);
+	scenario_free(&s);
+	return say_end(rc);
+}

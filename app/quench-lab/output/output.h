@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a run leaves behind: results.json, CSV time series, the table on the terminal
+ * (doc/interface.md). */
+#ifndef QUENCH_APP_QUENCH_LAB_OUTPUT_OUTPUT_H
+#define QUENCH_APP_QUENCH_LAB_OUTPUT_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <jansson.h>
+
+#include "fabric/results/probe.h"
+#include "quench-lab/output/fluid.h"
+#include "quench-lab/output/output_dump.h"
+#include "quench-lab/output/output_file.h"
+
+struct lab_run {
+	const char *scenario_name;
+	const struct scenario *scenario;
+	struct net *net;
+	struct run_result result;
+	struct lab_fluid fluid;
+	struct dumps dumps;
+	double wall_seconds;
+};
+
+/** All results as one object; the caller owns the reference. NULL: no memory. */
+json_t *output_json(const struct lab_run *run);
+
+/** Of that the list of all switch ports. */
+json_t *output_ports(const struct lab_run *run);
+/** Lists of frames that ended on the way, and of those to which something happened on a cable. */
+json_t *output_drops(const struct lab_run *run);
+json_t *output_cable_faults(const struct lab_run *run);
+
+/** The same words as a table for people. */
+void output_table(FILE *out, const struct lab_run *run);
+
+/**
+ * What stands before all else in results.json and fluid.json: format, program, scenario, times.
+ * The caller owns the reference.
+ */
+json_t *output_settings(const char *scenario_name, const struct scenario *s);
+
+struct output_csv {
+	FILE *flows, *queues, *pfc, *pgs;
+	struct nic_times **earlier; /* of each flow: up to the sample before; NULL: not yet */
+	struct nic_times *interval;
+};
+
+/**
+ * Open the four series in dir and write their first lines.
+ * @return 0, or -errno after an error line; output_csv_close() in any case.
+ */
+int output_csv_open(struct output_csv *csv, const char *dir, const struct net *net);
+/** One sample of all series. */
+void output_csv_sample(struct output_csv *csv, const struct probe *p, uint64_t now_ns);
+/** @return 0, or -errno after an error line: a full disk shows here at the latest. */
+int output_csv_close(struct output_csv *csv, const char *dir, const struct net *net);
+/**
+ * Write times.csv, what the histograms of all flows hold, under its name with ".part".
+ * @return 0, or -errno after an error line.
+ */
+int output_times(const struct lab_run *run, const char *dir);
+/**
+ * Write counters.csv, every counter of every node, under its name with ".part".
+ * @return 0, or -errno after an error line.
+ */
+int output_counters(const struct lab_run *run, const char *dir);
+/**
+ * Give the closed series their names, or without keep (the run failed) remove them: older files
+ * stay as they were.
+ * @return 0, or -errno after an error line.
+ */
+int output_csv_keep(const char *dir, bool keep);
+/** The same for the fluid model's series alone. */
+int output_fluid_keep(const char *dir, bool keep);
+
+/**
+ * Write trace.csv into dir, under its name with ".part" until output_csv_keep(): the QPs that
+ * trace_qps chose; no file when there are none.
+ * @return 0, or -errno after an error line.
+ */
+int output_trace(const struct lab_run *run, const char *dir);
+
+#endif

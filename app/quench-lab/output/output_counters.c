@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Every counter of every node at the end of a run: counters.csv. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/fixed.h"
+#include "base/units.h"
+#include "runtime/notice/say.h"
+#include "quench-lab/output/output.h"
+#include "switch/params/counters.h"
+
+#define NAME_CHARS 63
+
+/* Over all nodes of a kind. They have the same counters in the same order. */
+struct total {
+	char name[NAME_CHARS + 1];
+	const char *help;
+	uint64_t value; /* of a watermark the highest, else the sum */
+};
+
+struct totals {
+	struct total *rows;
+	uint32_t n, room;
+};
+
+struct writer {
+	FILE *out;
+	const char *node;
+	int32_t port;          /* -1: the node as a whole */
+	struct totals *totals; /* of this kind of node, or of port */
+	uint32_t next;         /* which of them comes now */
+	bool lost;             /* no memory */
+};
+
+enum how { SUM, HIGHEST };
+
+static struct total *
+next_total(struct writer *w, const char *group, const char *name, const char *help)
+{
+	struct totals *t = w->totals;
+
+	if (w->next == t->room) {
+		uint32_t room = t->room > 0 ? 2 * t->room : 64;
+		struct total *rows = realloc(t->rows, room * sizeof(*rows));
+
+		if (rows == NULL) {
+			w->lost = true;
+			return NULL;
+		}
+		t->rows = rows;
+		t->room = room;
+	}
+	if (w->next == t->n) {
+		t->rows[t->n] = (struct total){.help = help};
+		snprintf(t->rows[t->n++].name, NAME_CHARS + 1, "%s%s", group, name);
+	}
+	return &t->rows[w->next++];
+}
+
+/* Zeros are in the totals alone. */
+static void
+put(struct writer *w, enum how how, const char *group, const char *name, const char *help,
+    uint64_t value)
+{
+	struct total *total = next_total(w, group, name, help);
+
+	if (total == NULL || value == 0)
+		return;
+	total->value = how == SUM ? total->value + value : max_u64(total->value, value);
+	fprintf(w->out, "%s,", w->node);
+	if (w->port >= 0)
+		fprintf(w->out, "%d", w->port);
+	fprintf(w->out, ",%s,%" PRIu64 ",\n", total->name, value);
+}
+
+static void
+put_table(struct writer *w, const char *group, const struct counter_field *fields, unsigned int n,
+	  const void *stats)
+{
+	for (unsigned int i = 0; i < n; i++)
+		put(w, SUM, group, fields[i].name, fields[i].help,
+		    *(const uint64_t *)(const void *)((const char *)stats + fields[i].offset));
+}
+
+static void
+put_pfc(struct writer *w, const struct pfc_tx *tx, const struct pfc_rx *rx, uint64_t end_ns)
+{
+	for (uint8_t prio = 0; prio < TM_CLASSES; prio++) {
+		char group[16];
+
+		snprintf(group, sizeof(group), "tx_prio%u_pause", prio);
+		put(w, SUM, group, "", "frames with the priority's bit, XON and refresh included",
+		    tx->stats.tx_pause[prio]);
+		put(w, SUM, group, "_transition", "XOFF to XON",
+		    tx->stats.tx_pause_transition[prio]);
+		put(w, SUM, group, "_duration_us", "time in which it held its peer",
+		    pfc_tx_duration_ns(tx, prio, end_ns) / NS_PER_US);
+		snprintf(group, sizeof(group), "rx_prio%u_pause", prio);
+		put(w, SUM, group, "", "frames with the priority's bit, XON and refresh included",
+		    rx->stats.rx_pause[prio]);
+		put(w, SUM, group, "_transition", "XOFF to XON",
+		    rx->stats.rx_pause_transition[prio]);
+		put(w, SUM, group, "_duration_us", "time in which it was held",
+		    pfc_rx_duration_ns(rx, prio, end_ns) / NS_PER_US);
+	}
+}
+
+static void
+put_cable(struct writer *w, const struct net *net, uint32_t node, uint16_t port)
+{
+	for (unsigned int d = 0; d < CABLE_DROPS; d++)
+		put(w, SUM, "drops/", cable_drop_name(d), "frames to here that did not arrive",
+		    net_cable_drops(net, (struct fabric_end){.node = node, .port = port}, d));
+}
+
+static void
+put_classes(struct writer *w, const struct node *sw, uint16_t port)
+{
+	const struct sw_port_stats *s = sw_port_stats(sw, port);
+	const struct mmu *mmu = sw_mmu(sw);
+
+	for (uint8_t i = 0; i < TM_CLASSES; i++) {
+		char group[16];
+
+		snprintf(group, sizeof(group), "queue%u/", i);
+		put_table(w, group, sw_queue_counter_fields, sw_queue_counter_fields_n,
+			  &s->queue[i]);
+		put(w, HIGHEST, group, "watermark_bytes", "most that it held",
+		    mmu_watermark_bytes(mmu, MMU_WATERMARK_QUEUE, port, i));
+		snprintf(group, sizeof(group), "pg%u/", i);
+		put_table(w, group, sw_pg_counter_fields, sw_pg_counter_fields_n, &s->pg[i]);
+		put(w, HIGHEST, group, "watermark_bytes", "most that it held",
+		    mmu_watermark_bytes(mmu, MMU_WATERMARK_PG, port, i));
+		put(w, HIGHEST, group, "headroom_watermark_bytes", "most that it had in headroom",
+		    mmu_watermark_bytes(mmu, MMU_WATERMARK_PG_HEADROOM, port, i));
+		snprintf(group, sizeof(group), "pfcwd%u/", i);
+		put_table(w, group, pfcwd_counters, pfcwd_counters_n,
+			  &sw_pfcwd(sw, port, i)->stats);
+	}
+}
+
+static void
+put_port(struct writer *w, const struct net *net, uint32_t i, uint16_t port, uint64_t end_ns)
+{
+	const struct node *sw = net_switch(net, i);
+	const struct sw_port_stats *s = sw_port_stats(sw, port);
+
+	put_table(w, "", sw_port_counter_fields, sw_port_counter_fields_n, s);
+	for (unsigned int d = 0; d < SW_DROPS; d++)
+		put(w, SUM, "drops/", sw_drop_name((enum sw_drop)d), "frames dropped, by reason",
+		    s->drops[d]);
+	put_cable(w, net, i, port);
+	for (unsigned int v = FRAME_OK + 1; v < FRAME_VERDICTS; v++)
+		put(w, SUM, "malformed/", frame_verdict_name((enum frame_verdict)v),
+		    "malformed frames dropped, by kind", s->malformed[v]);
+	put_pfc(w, sw_pfc_tx(sw, port), sw_pfc_rx(sw, port), end_ns);
+	put_classes(w, sw, port);
+}
+
+static void
+put_switch(struct writer *w, const struct node *sw)
+{
+	const struct sw_router_stats router = sw_router_stats(sw);
+	const struct sw_ledger ledger = sw_ledger(sw);
+	const struct fdb_stats fdb = sw_fdb_stats(sw);
+
+	put_table(w, "router/", sw_router_counter_fields, sw_router_counter_fields_n, &router);
+	put_table(w, "fdb/", sw_fdb_counter_fields, sw_fdb_counter_fields_n, &fdb);
+	put_table(w, "ledger/", sw_ledger_counter_fields, sw_ledger_counter_fields_n, &ledger);
+}
+
+static void
+put_host(struct writer *w, const struct net *net, uint16_t h, uint64_t end_ns)
+{
+	const struct node *nic = net_host(net, h);
+	const struct nic_stats *s = nic_stats(nic);
+
+	put_table(w, "", nic_counters, nic_counters_n, s);
+	put_table(w, "", rp_counters, rp_counters_n, &s->rp);
+	put_table(w, "", dctcp_counters, dctcp_counters_n, &s->dctcp);
+	put_table(w, "", timely_counters, timely_counters_n, &s->timely);
+	put_table(w, "", np_counters, np_counters_n, &s->np);
+	put_cable(w, net, topology_host_node(net_scenario(net)->topology, h), 0);
+	put_pfc(w, nic_pfc_tx(nic), nic_pfc_rx(nic), end_ns);
+}
+
+/* The totals' rows, which have the help texts too. None of these holds a quote. */
+static void
+put_totals(FILE *out, const char *of, const char *port, const struct totals *t)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		fprintf(out, "%s,%s,%s,%" PRIu64 ",\"%s\"\n", of, port, t->rows[i].name,
+			t->rows[i].value, t->rows[i].help);
+}
+
+static bool
+put_all(FILE *out, const struct net *net, struct totals totals[3])
+{
+	const struct topology *t = net_scenario(net)->topology;
+	uint64_t end_ns = net_scenario(net)->fabric.duration_ns;
+	struct writer w = {.out = out};
+
+	for (uint32_t i = 0; i < t->n_switches; i++) {
+		w = (struct writer){out, t->switches[i].name, -1, &totals[0], 0, w.lost};
+		put_switch(&w, net_switch(net, i));
+		for (uint16_t port = 0; port < t->switches[i].n_ports; port++) {
+			w.port = port;
+			w.totals = &totals[1];
+			w.next = 0;
+			put_port(&w, net, i, port, end_ns);
+		}
+	}
+	for (uint16_t h = 1; h <= t->n_hosts; h++) {
+		char name[TOPOLOGY_NODE_CHARS + 1];
+
+		topology_node_name(t, topology_host_node(t, h), name);
+		w = (struct writer){out, name, -1, &totals[2], 0, w.lost};
+		put_host(&w, net, h, end_ns);
+	}
+	put_totals(out, "all switches", "", &totals[0]);
+	put_totals(out, "all switches", "all", &totals[1]);
+	put_totals(out, "all hosts", "", &totals[2]);
+	return !w.lost;
+}
+
+int
+output_counters(const struct lab_run *run, const char *dir)
+{
+	FILE *out = output_open(dir, "counters.csv", "node,port,counter,value,help");
+	struct totals totals[3] = {0};
+	bool whole;
+
+	if (out == NULL)
+		return -EIO;
+	whole = put_all(out, run->net, totals);
+	for (unsigned int i = 0; i < 3; i++)
+		free(totals[i].rows);
+	if (output_close(out, dir, "counters.csv") < 0)
+		return -EIO;
+	if (!whole)
+		say_error("%s/counters.csv: no memory", dir);
+	return whole ? 0 : -ENOMEM;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Frames that ended on the way, and frames to which something happened on a cable. */
+#include "runtime/report/report.h"
+#include "quench-lab/output/output.h"
+
+/* Where, and under which word of which key; only what is not zero. */
+static void
+add(json_t *list, const char *node, uint16_t port, const char *key, const char *word,
+    uint64_t packets)
+{
+	json_t *o;
+
+	if (packets == 0)
+		return;
+	o = json_object();
+	json_object_set_new(o, "node", json_string(node));
+	report_set_u64(o, "port", port);
+	json_object_set_new(o, key, json_string(word));
+	report_set_u64(o, "packets", packets);
+	json_array_append_new(list, o);
+}
+
+/* What did not arrive at this end. */
+static void
+add_cable_drops(json_t *list, const struct lab_run *run, struct topology_end end)
+{
+	char name[TOPOLOGY_NODE_CHARS + 1];
+
+	topology_node_name(run->scenario->topology, end.node, name);
+	for (unsigned int d = 0; d < CABLE_DROPS; d++)
+		add(list, name, end.port, "reason", cable_drop_name(d),
+		    net_cable_drops(run->net, (struct fabric_end){end.node, end.port}, d));
+}
+
+json_t *
+output_drops(const struct lab_run *run)
+{
+	const struct topology *t = run->scenario->topology;
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < t->n_switches; i++)
+		for (uint16_t port = 0; port < t->switches[i].n_ports; port++)
+			for (unsigned int d = 0; d < SW_DROPS; d++)
+				add(list, t->switches[i].name, port, "reason", sw_drop_name(d),
+				    sw_port_stats(net_switch(run->net, i), port)->drops[d]);
+	for (uint32_t i = 0; i < t->n_links; i++) {
+		add_cable_drops(list, run, t->links[i].a);
+		add_cable_drops(list, run, t->links[i].b);
+	}
+	for (uint16_t h = 1; h <= t->n_hosts; h++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "h%u", h);
+		for (unsigned int d = 0; d < NIC_DROPS; d++)
+			add(list, name, 0, "reason", nic_drop_name(d),
+			    nic_stats(net_host(run->net, h))->drops[d]);
+	}
+	return list;
+}
+
+/* What arrived at this end, and not as it was sent. */
+static void
+add_cable_faults(json_t *list, const struct lab_run *run, struct topology_end end)
+{
+	const struct cable_stats stats =
+		net_cable_stats(run->net, (struct fabric_end){end.node, end.port});
+	char name[TOPOLOGY_NODE_CHARS + 1];
+
+	topology_node_name(run->scenario->topology, end.node, name);
+	add(list, name, end.port, "fault", "corrupted", stats.corrupted);
+	add(list, name, end.port, "fault", "corrupt_no_mbuf", stats.corrupt_no_mbuf);
+	add(list, name, end.port, "fault", "reordered", stats.reordered);
+}
+
+json_t *
+output_cable_faults(const struct lab_run *run)
+{
+	const struct topology *t = run->scenario->topology;
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < t->n_links; i++) {
+		add_cable_faults(list, run, t->links[i].a);
+		add_cable_faults(list, run, t->links[i].b);
+	}
+	return list;
+}

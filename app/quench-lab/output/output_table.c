@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "quench-lab/output/output.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+
+/* More rows than fit on a screen tell nothing: then quantiles do, and files have the rest. */
+#define MAX_ROWS 40u
+
+static const struct topology *
+topology_of(const struct lab_run *run)
+{
+	return run->scenario->topology;
+}
+
+static int
+compare_u64(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void
+quantile_row(FILE *out, const char *what, uint64_t *values, uint32_t n, double unit)
+{
+	static const unsigned int percent[] = {0, 10, 50, 90, 100};
+
+	qsort(values, n, sizeof(*values), compare_u64);
+	fprintf(out, "%-20s", what);
+	for (unsigned int i = 0; i < sizeof(percent) / sizeof(percent[0]); i++)
+		fprintf(out, " %9.3f", (double)values[(uint64_t)(n - 1) * percent[i] / 100] / unit);
+	fputc('\n', out);
+}
+
+static void
+flow_quantiles(FILE *out, const struct run_result *r)
+{
+	uint64_t *values = calloc(r->n_flows, sizeof(*values));
+	uint64_t completed = 0, errors = 0;
+
+	if (values == NULL)
+		return;
+	fprintf(out, "\n%-20s %9s %9s %9s %9s %9s\n", "flows", "lowest", "p10", "p50", "p90",
+		"highest");
+	for (uint32_t i = 0; i < r->n_flows; i++)
+		values[i] = r->flows[i].wire_rate_bps;
+	quantile_row(out, "wire Gb/s", values, r->n_flows, 1e9);
+	for (uint32_t i = 0; i < r->n_flows; i++)
+		values[i] = r->flows[i].goodput_bps;
+	quantile_row(out, "goodput Gb/s", values, r->n_flows, 1e9);
+	for (uint32_t i = 0; i < r->n_flows; i++) {
+		values[i] = r->flows[i].src.cnps_handled;
+		completed += r->flows[i].messages_completed;
+		errors += r->flows[i].error;
+	}
+	quantile_row(out, "cnp handled", values, r->n_flows, 1);
+	for (uint32_t i = 0; i < r->n_flows; i++)
+		values[i] = r->flows[i].src.retransmitted_packets;
+	quantile_row(out, "retransmitted", values, r->n_flows, 1);
+	fprintf(out, "%-26s %u, %" PRIu64 " messages complete, %" PRIu64 " with an error\n",
+		"flows", r->n_flows, completed, errors);
+	free(values);
+}
+
+static void
+flow_table(FILE *out, const struct run_result *r)
+{
+	fprintf(out, "\n%-20s %9s %9s %9s %9s %9s %8s %8s %9s\n", "flow", "wire", "goodput",
+		"lowest", "messages", "messages", "cnp", "rate", "retrans-");
+	fprintf(out, "%-20s %9s %9s %9s %9s %9s %8s %8s %9s\n", "", "Gb/s", "Gb/s", "Gb/s",
+		"complete", "wanted", "handled", "cuts", "mitted");
+	for (uint32_t i = 0; i < r->n_flows; i++) {
+		const struct flow_result *f = &r->flows[i];
+		uint64_t wanted = f->flow->params->messages * f->flow->qps;
+		char limit[24];
+
+		if (wanted > 0)
+			snprintf(limit, sizeof(limit), "%" PRIu64, wanted);
+		else
+			snprintf(limit, sizeof(limit), "-");
+		fprintf(out,
+			"%-20s %9.3f %9.3f %9.3f %9" PRIu64 " %9s %8" PRIu64 " %8" PRIu64
+			" %9" PRIu64 "%s\n",
+			f->flow->name, (double)f->wire_rate_bps / 1e9, (double)f->goodput_bps / 1e9,
+			(double)f->src.min_rate_bps / 1e9, f->messages_completed, limit,
+			f->src.cnps_handled, f->src.rate_cuts, f->src.retransmitted_packets,
+			f->error ? "  error" : "");
+	}
+}
+
+static double
+us(uint64_t ns)
+{
+	return (double)ns / 1e3;
+}
+
+static void
+times_table(FILE *out, const struct lab_run *run)
+{
+	fprintf(out, "\n%-20s %9s %9s %9s %9s %9s %9s %9s %9s\n", "flow", "complet.", "p99", "max",
+		"slowdown", "p99", "rtt", "p99", "ce");
+	fprintf(out, "%-20s %9s %9s %9s %9s %9s %9s %9s %9s\n", "", "p50 us", "us", "us", "p50", "",
+		"p50 us", "us", "packets");
+	for (uint32_t i = 0; i < run->result.n_flows; i++) {
+		const struct nic_times *t = net_flow_times(run->net, i);
+
+		if (t == NULL)
+			continue;
+		fprintf(out, "%-20s %9.1f %9.1f %9.1f %9.2f %9.2f %9.1f %9.1f %9" PRIu64 "\n",
+			net_flow(run->net, i)->name, us(hist_quantile(&t->completion_ns, 50)),
+			us(hist_quantile(&t->completion_ns, 99)), us(t->completion_ns.max),
+			(double)hist_quantile(&t->slowdown_milli, 50) / 1000,
+			(double)hist_quantile(&t->slowdown_milli, 99) / 1000,
+			us(hist_quantile(&t->rtt_ns, 50)), us(hist_quantile(&t->rtt_ns, 99)),
+			run->result.flows[i].dst.ce_packets);
+	}
+}
+
+static const char *
+peer_name(const struct lab_run *run, uint32_t sw, uint16_t port, char name[TOPOLOGY_NODE_CHARS + 1])
+{
+	const struct topology *t = topology_of(run);
+
+	return topology_node_name(t, topology_peer(t, sw, port).node, name);
+}
+
+static void
+bottleneck_table(FILE *out, const struct lab_run *run)
+{
+	const struct run_result *r = &run->result;
+	const struct queue_result *q = &r->bottleneck;
+	char peer[TOPOLOGY_NODE_CHARS + 1];
+
+	fprintf(out, "\n%-26s %.4f\n", "jain_index", r->jain_ppm / 1e6);
+	fprintf(out, "%-26s %s port %u queue %u, to %s\n", "bottleneck",
+		topology_of(run)->switches[q->sw].name, q->port, q->queue,
+		peer_name(run, q->sw, q->port, peer));
+	fprintf(out, "%-26s %.2f %%\n", "link_use", q->link_use_ppm / 1e4);
+	fprintf(out, "%-26s mean %" PRIu64 "  p50 %" PRIu64 "  p99 %" PRIu64 "  max %" PRIu64 "\n",
+		"queue_bytes", q->mean_bytes, q->p50_bytes, q->p99_bytes, q->max_bytes);
+	fprintf(out, "%-26s %" PRIu64 "\n", "ecn_marked_packets", q->ecn_marked_packets);
+}
+
+static uint64_t
+cnps_sent(const struct lab_run *run)
+{
+	uint64_t n = 0;
+
+	for (uint16_t h = 1; h <= topology_of(run)->n_hosts; h++)
+		n += nic_stats(net_host(run->net, h))->np.np_cnp_sent;
+	return n;
+}
+
+/* @return row, and one more for each that there is; those beyond MAX_ROWS are not printed. */
+static uint32_t
+pause_rows(FILE *out, const struct lab_run *run, uint32_t i, uint32_t row)
+{
+	const struct topology_switch *t = &topology_of(run)->switches[i];
+	uint64_t end_ns = run->scenario->fabric.duration_ns;
+	char peer[TOPOLOGY_NODE_CHARS + 1];
+
+	for (uint16_t port = 0; port < t->n_ports; port++) {
+		for (uint8_t prio = 0; prio < TM_CLASSES; prio++) {
+			const struct pfc_tx *tx = sw_pfc_tx(net_switch(run->net, i), port);
+
+			if (tx->stats.tx_pause[prio] == 0 || ++row > MAX_ROWS)
+				continue;
+			fprintf(out,
+				"%-26s %s port %u prio %u, to %s: %" PRIu64 " frames, %" PRIu64
+				" us paused\n",
+				"tx_pause", t->name, port, prio, peer_name(run, i, port, peer),
+				tx->stats.tx_pause[prio],
+				pfc_tx_duration_ns(tx, prio, end_ns) / NS_PER_US);
+		}
+	}
+	return row;
+}
+
+static void
+pause_table(FILE *out, const struct lab_run *run)
+{
+	uint32_t rows = 0;
+
+	for (uint32_t i = 0; i < topology_of(run)->n_switches; i++)
+		rows = pause_rows(out, run, i, rows);
+	if (rows == 0)
+		fprintf(out, "%-26s none\n", "tx_pause");
+	if (rows > MAX_ROWS)
+		fprintf(out, "%-26s %u more ports and priorities\n", "tx_pause", rows - MAX_ROWS);
+}
+
+static uint64_t
+switch_drops(const struct lab_run *run, uint32_t i, enum sw_drop reason)
+{
+	uint64_t n = 0;
+
+	for (uint16_t port = 0; port < topology_of(run)->switches[i].n_ports; port++)
+		n += sw_port_stats(net_switch(run->net, i), port)->drops[reason];
+	return n;
+}
+
+static void
+drop_table(FILE *out, const struct lab_run *run)
+{
+	uint32_t rows = 0;
+
+	for (uint32_t i = 0; i < topology_of(run)->n_switches; i++) {
+		for (unsigned int d = 0; d < SW_DROPS; d++) {
+			uint64_t n = switch_drops(run, i, d);
+
+			if (n > 0 && ++rows <= MAX_ROWS)
+				fprintf(out, "%-26s %s %s: %" PRIu64 "\n", "drops",
+					topology_of(run)->switches[i].name, sw_drop_name(d), n);
+		}
+	}
+	for (unsigned int d = 0; d < NIC_DROPS; d++) {
+		uint64_t n = 0;
+
+		for (uint16_t h = 1; h <= topology_of(run)->n_hosts; h++)
+			n += nic_stats(net_host(run->net, h))->drops[d];
+		if (n > 0 && ++rows <= MAX_ROWS)
+			fprintf(out, "%-26s hosts %s: %" PRIu64 "\n", "drops", nic_drop_name(d), n);
+	}
+	if (rows == 0)
+		fprintf(out, "%-26s none\n", "drops");
+	if (rows > MAX_ROWS)
+		fprintf(out, "%-26s %u more\n", "drops", rows - MAX_ROWS);
+}
+
+void
+output_table(FILE *out, const struct lab_run *run)
+{
+	const struct scenario *s = run->scenario;
+	const struct run_result *r = &run->result;
+
+	fprintf(out,
+		"%s: seed %" PRIu64 ", %.3f ms simulated, measured from %.3f ms; cc %s, pfc %s, "
+		"icrc_check %s\n",
+		run->scenario_name, s->fabric.seed, (double)s->fabric.duration_ns / NS_PER_MS,
+		(double)s->fabric.measure_from_ns / NS_PER_MS, cc_words[s->nic.cc],
+		s->sw.pfc_generate ? "on" : "off", s->nic.icrc_check ? "on" : "off");
+	if (r->n_flows > MAX_ROWS) {
+		flow_quantiles(out, r);
+	} else {
+		flow_table(out, r);
+		times_table(out, run);
+	}
+	bottleneck_table(out, run);
+	fprintf(out, "%-26s %" PRIu64 "\n", "np_cnp_sent", cnps_sent(run));
+	pause_table(out, run);
+	drop_table(out, run);
+	fprintf(out, "%-26s %" PRIu64 "\n", "frames", r->frames);
+	fprintf(out, "%-26s %" PRIu64 " in %.2f s: %.2f M/s\n", "packet_hops", r->packet_hops,
+		run->wall_seconds,
+		run->wall_seconds > 0 ? (double)r->packet_hops / run->wall_seconds / 1e6 : 0);
+	fprintf(out, "%-26s %016" PRIx64 "\n", "digest", r->digest);
+}

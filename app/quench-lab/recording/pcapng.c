@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "quench-lab/recording/pcapng.h"
+
+#include <string.h>
+
+#define BLOCK_SECTION 0x0A0D0D0Au
+#define BLOCK_INTERFACE 1u
+#define BLOCK_FRAME 6u
+#define BYTE_ORDER_MAGIC 0x1A2B3C4Du
+#define LINKTYPE_ETHERNET 1u
+#define OPTION_END 0u
+#define OPTION_NAME 2u
+#define OPTION_TIME_RESOLUTION 9u
+#define OPTION_FLAGS 2u
+#define FLAG_INBOUND 1u
+#define FLAG_OUTBOUND 2u
+
+/* Blocks, values and options are whole words. */
+static uint32_t
+padded(uint32_t n)
+{
+	return (n + 3u) & ~3u;
+}
+
+/* Little-endian, as the magic tells who reads. */
+static void
+put32(FILE *out, uint32_t value)
+{
+	const uint8_t bytes[4] = {(uint8_t)value, (uint8_t)(value >> 8), (uint8_t)(value >> 16),
+				  (uint8_t)(value >> 24)};
+
+	fwrite(bytes, 1, sizeof(bytes), out);
+}
+
+static void
+put_bytes(FILE *out, const void *bytes, uint32_t n)
+{
+	static const uint8_t zero[3];
+
+	fwrite(bytes, 1, n, out);
+	fwrite(zero, 1, padded(n) - n, out);
+}
+
+static void
+put_option(FILE *out, uint32_t code, const void *value, uint32_t n)
+{
+	put32(out, code | n << 16);
+	put_bytes(out, value, n);
+}
+
+static void
+put_section(FILE *out)
+{
+	const uint32_t length = 28;
+
+	put32(out, BLOCK_SECTION);
+	put32(out, length);
+	put32(out, BYTE_ORDER_MAGIC);
+	put32(out, 1);          /* version 1.0 */
+	put32(out, UINT32_MAX); /* length of the section: not said */
+	put32(out, UINT32_MAX);
+	put32(out, length);
+}
+
+void
+pcapng_begin(FILE *out, const char *name)
+{
+	const uint8_t nanoseconds = 9;
+	uint32_t n = (uint32_t)strlen(name);
+	uint32_t length = 20 + (4 + padded(n)) + (4 + 4) + 4;
+
+	put_section(out);
+	put32(out, BLOCK_INTERFACE);
+	put32(out, length);
+	put32(out, LINKTYPE_ETHERNET);
+	put32(out, 0); /* no limit on a frame's length */
+	put_option(out, OPTION_NAME, name, n);
+	put_option(out, OPTION_TIME_RESOLUTION, &nanoseconds, 1);
+	put32(out, OPTION_END);
+	put32(out, length);
+}
+
+void
+pcapng_write(FILE *out, const struct pcapng_frame *frame)
+{
+	const uint8_t flags[4] = {frame->sent ? FLAG_OUTBOUND : FLAG_INBOUND};
+	uint32_t length = 32 + padded(frame->n_bytes) + (4 + 4) + 4;
+
+	put32(out, BLOCK_FRAME);
+	put32(out, length);
+	put32(out, 0); /* the interface */
+	put32(out, (uint32_t)(frame->at_ns >> 32));
+	put32(out, (uint32_t)frame->at_ns);
+	put32(out, frame->n_bytes);
+	put32(out, frame->frame_bytes);
+	put_bytes(out, frame->bytes, frame->n_bytes);
+	put_option(out, OPTION_FLAGS, flags, sizeof(flags));
+	put32(out, OPTION_END);
+	put32(out, length);
+}

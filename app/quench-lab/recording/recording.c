@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "quench-lab/recording/recording.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <rte_mbuf.h>
+
+#include "base/fixed.h"
+#include "base/units.h"
+#include "runtime/notice/say.h"
+#include "quench-lab/recording/pcapng.h"
+
+struct seen {
+	uint64_t at_ns;
+	uint64_t number; /* in the order in which they were seen */
+	uint32_t n_bytes, frame_bytes;
+	bool sent;
+	uint8_t *bytes;
+};
+
+struct recording {
+	FILE *file;
+	char path[PATH_MAX];
+	uint32_t snap_bytes;
+	struct fabric_end end;
+	struct cable_tap also_sent, also_received;
+	/* that are not written yet, since an earlier one may still be seen */
+	struct seen *waiting;
+	uint32_t n, room;
+	uint64_t numbers;
+	bool lost; /* no memory */
+};
+
+struct recordings {
+	uint32_t n;
+	struct recording items[];
+};
+
+static void
+add(struct recording *r, const struct rte_mbuf *m, uint64_t at_ns, bool sent)
+{
+	uint32_t n = (uint32_t)min_u64(m->data_len, r->snap_bytes);
+	struct seen *more = r->waiting;
+
+	if (r->n == r->room) {
+		uint32_t room = r->room == 0 ? 64 : 2 * r->room;
+
+		more = realloc(r->waiting, room * sizeof(*more));
+		if (more != NULL) {
+			r->waiting = more;
+			r->room = room;
+		}
+	}
+	if (more == NULL || (more = &r->waiting[r->n], more->bytes = malloc(n + 1u)) == NULL) {
+		r->lost = true;
+		return;
+	}
+	memcpy(more->bytes, rte_pktmbuf_mtod(m, const uint8_t *), n);
+	more->at_ns = at_ns;
+	more->number = r->numbers++;
+	more->n_bytes = n;
+	more->frame_bytes = m->pkt_len;
+	more->sent = sent;
+	r->n++;
+}
+
+static void
+see_sent(void *arg, const struct rte_mbuf *m, uint64_t at_ns)
+{
+	const struct recording *r = arg;
+
+	add(arg, m, at_ns, true);
+	if (r->also_sent.fn != NULL)
+		r->also_sent.fn(r->also_sent.arg, m, at_ns);
+}
+
+static void
+see_received(void *arg, const struct rte_mbuf *m, uint64_t at_ns)
+{
+	const struct recording *r = arg;
+
+	add(arg, m, at_ns, false);
+	if (r->also_received.fn != NULL)
+		r->also_received.fn(r->also_received.arg, m, at_ns);
+}
+
+static int
+by_time(const void *a, const void *b)
+{
+	const struct seen *x = a, *y = b;
+
+	if (x->at_ns != y->at_ns)
+		return x->at_ns < y->at_ns ? -1 : 1;
+	return x->number < y->number ? -1 : 1;
+}
+
+static void
+flush(struct recording *r, uint64_t now_ns)
+{
+	uint32_t n = 0;
+
+	if (r->n == 0)
+		return;
+	qsort(r->waiting, r->n, sizeof(*r->waiting), by_time);
+	for (; n < r->n && r->waiting[n].at_ns <= now_ns; n++) {
+		const struct seen *s = &r->waiting[n];
+		const struct pcapng_frame frame = {.bytes = s->bytes,
+						   .n_bytes = s->n_bytes,
+						   .frame_bytes = s->frame_bytes,
+						   .at_ns = s->at_ns,
+						   .sent = s->sent};
+
+		pcapng_write(r->file, &frame);
+		free(s->bytes);
+	}
+	r->n -= n;
+	if (n > 0)
+		memmove(r->waiting, r->waiting + n, r->n * sizeof(*r->waiting));
+}
+
+static int
+open_one(struct recording *r, const struct scenario *s, const struct record_params *params,
+	 struct net *net, const char *dir)
+{
+	const struct fabric_end end = {.node = params->at.node, .port = params->at.port};
+	char node[TOPOLOGY_NODE_CHARS + 1], name[TOPOLOGY_NODE_CHARS + 16];
+	int rc;
+
+	r->end = end;
+	snprintf(r->path, sizeof(r->path), "%s/%s.pcapng.part", dir, params->name);
+	r->snap_bytes = params->snap_bytes > 0 ? params->snap_bytes : UINT32_MAX;
+	r->file = fopen(r->path, "we");
+	if (r->file == NULL) {
+		say_error("%s: %s", r->path, strerror(errno));
+		return -EIO;
+	}
+	snprintf(name, sizeof(name), "%s port %u",
+		 topology_node_name(s->topology, params->at.node, node), params->at.port);
+	pcapng_begin(r->file, name);
+	rc = fabric_tap(net_fabric(net), end, (struct cable_tap){see_sent, r},
+			(struct cable_tap){see_received, r});
+	if (rc < 0)
+		say_error("%s: %s", r->path, strerror(-rc));
+	return rc;
+}
+
+struct recordings *
+recordings_open(const struct scenario *s, struct net *net, const char *dir)
+{
+	struct recordings *r = calloc(1, sizeof(*r) + s->n_records * sizeof(r->items[0]));
+	int rc = 0;
+
+	if (r == NULL) {
+		say_error("no memory for recordings");
+		return NULL;
+	}
+	for (; rc == 0 && r->n < s->n_records; r->n++)
+		rc = open_one(&r->items[r->n], s, &s->records[r->n], net, dir);
+	if (rc < 0) {
+		recordings_close(r, false);
+		return NULL;
+	}
+	return r;
+}
+
+bool
+recordings_share(struct recordings *r, struct fabric_end end, struct cable_tap sent,
+		 struct cable_tap received)
+{
+	for (uint32_t i = 0; r != NULL && i < r->n; i++) {
+		if (r->items[i].end.node != end.node || r->items[i].end.port != end.port)
+			continue;
+		r->items[i].also_sent = sent;
+		r->items[i].also_received = received;
+		return true;
+	}
+	return false;
+}
+
+void
+recordings_flush(struct recordings *r, uint64_t now_ns)
+{
+	for (uint32_t i = 0; r != NULL && i < r->n; i++)
+		flush(&r->items[i], now_ns);
+}
+
+static int
+close_one(struct recording *r, bool keep)
+{
+	char path[PATH_MAX];
+	int failed = 0;
+
+	if (r->file != NULL) {
+		failed = ferror(r->file);
+		failed |= fclose(r->file) != 0;
+	}
+	for (uint32_t i = 0; i < r->n; i++)
+		free(r->waiting[i].bytes);
+	free(r->waiting);
+	if (!keep || failed || r->lost)
+		unlink(r->path);
+	snprintf(path, sizeof(path), "%.*s", (int)(strlen(r->path) - strlen(".part")), r->path);
+	if (keep && (failed || r->lost || rename(r->path, path) < 0)) {
+		say_error("%s: %s", path, strerror(r->lost ? ENOMEM : errno ? errno : EIO));
+		return -EIO;
+	}
+	return 0;
+}
+
+int
+recordings_close(struct recordings *r, bool keep)
+{
+	int rc = 0;
+
+	/* What arrives after the end of the run is not of it. */
+	for (uint32_t i = 0; r != NULL && i < r->n; i++)
+		if (close_one(&r->items[i], keep) < 0)
+			rc = -EIO;
+	free(r);
+	return rc;
+}

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "quench-lab/scenario/scenario_file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fixed.h"
+#include "ctl/nic_config/nic_config.h"
+#include "ctl/nic_config/workload_file.h"
+#include "ctl/switch_config/switch_config.h"
+#include "quench-lab/scenario/capture_file.h"
+#include "quench-lab/scenario/event_file.h"
+#include "quench-lab/scenario/trace_file.h"
+
+static int
+read_flow(struct config *cfg, const char *section, struct flow_params *flow,
+	  struct config_error *err)
+{
+	const char *name = strchr(section, ' ');
+	const char *why;
+
+	/* The name is a column of flows.csv. */
+	if (name == NULL || strlen(name + 1) > FLOW_NAME_CHARS || strpbrk(name, ",\"") != NULL)
+		return config_refuse(cfg, section, NULL,
+				     "a section [flow NAME] with a name of 1 to 32 "
+				     "characters, no comma and no quote among them",
+				     err);
+	if (config_read_new(cfg, section, flow_fields, flow_fields_n, flow, err) < 0)
+		return -EINVAL;
+	snprintf(flow->name, sizeof(flow->name), "%s", name + 1);
+	if (workload_read_cdf(cfg, section, &flow->work, NULL, err) < 0)
+		return -EINVAL;
+	if (trace_file_read(cfg, section, flow, err) < 0)
+		return -EINVAL;
+	if (workload_check(&flow->work, &why) < 0)
+		return config_refuse(cfg, section, NULL, why, err);
+	return 0;
+}
+
+static int
+read_flows(struct config *cfg, struct scenario *s, struct config_error *err)
+{
+	const char *section = NULL;
+	uint32_t n = 0;
+
+	while ((section = config_next(cfg, "flow", section)) != NULL)
+		n++;
+	s->flows = calloc(n + 1, sizeof(*s->flows));
+	if (s->flows == NULL)
+		return config_refuse(cfg, "flow", NULL, "fewer sections: out of memory", err);
+	while ((section = config_next(cfg, "flow", section)) != NULL)
+		if (read_flow(cfg, section, &s->flows[s->n_flows++], err) < 0)
+			return -EINVAL;
+	return 0;
+}
+
+/* "[word NAME]": NAME, or NULL with err. */
+static const char *
+section_name(const struct config *cfg, const char *section, size_t max, struct config_error *err)
+{
+	const char *name = strchr(section, ' ');
+	char expected[96];
+
+	if (name != NULL && strlen(name + 1) <= max && strpbrk(name + 1, ",\"/ ") == NULL)
+		return name + 1;
+	snprintf(expected, sizeof(expected),
+		 "a name of 1 to %zu characters, no comma, quote, slash or blank among them", max);
+	config_refuse(cfg, section, NULL, expected, err);
+	return NULL;
+}
+
+static int
+read_switch(struct config *cfg, const char *section, const struct sw_params *common,
+	    struct switch_section *out, struct config_error *err)
+{
+	const char *name = section_name(cfg, section, TOPOLOGY_NAME_CHARS, err);
+
+	if (name == NULL)
+		return -EINVAL;
+	/* Numbers and h with a number are hosts. */
+	if (strspn(name + (*name == 'h'), "0123456789") == strlen(name + (*name == 'h')) ||
+	    strcmp(name, "all") == 0)
+		return config_refuse(cfg, section, NULL, "a name that no host has", err);
+	if (config_read_new(cfg, section, switch_section_fields, switch_section_fields_n, out,
+			    err) < 0)
+		return -EINVAL;
+	strcpy(out->name, name);
+	out->sw = *common;
+	return switch_config_read_one(cfg, section, &out->sw, err);
+}
+
+static int
+read_link(struct config *cfg, const char *section, struct link_section *out,
+	  struct config_error *err)
+{
+	const char *name = section_name(cfg, section, FLOW_NAME_CHARS, err);
+
+	if (name == NULL ||
+	    config_read_new(cfg, section, link_section_fields, link_section_fields_n, out, err) < 0)
+		return -EINVAL;
+	strcpy(out->name, name);
+	return 0;
+}
+
+static int
+read_static_route(struct config *cfg, const char *section, struct static_route *out,
+		  struct config_error *err)
+{
+	const char *name = section_name(cfg, section, FLOW_NAME_CHARS, err);
+
+	if (name == NULL ||
+	    config_read_new(cfg, section, static_route_fields, static_route_fields_n, out, err) < 0)
+		return -EINVAL;
+	strcpy(out->name, name);
+	return 0;
+}
+
+static uint32_t
+count_named(const struct config *cfg, const char *word)
+{
+	uint32_t n = 0;
+
+	for (const char *s = NULL; (s = config_next(cfg, word, s)) != NULL;)
+		n += strcmp(s, word) != 0;
+	return n;
+}
+
+/* [switch T4 queue 3] is read with [switch T4], which there has to be. @return -1: there is not,
+ * 1: it is such a section. */
+static int
+is_of_switch(const struct config *cfg, const char *section, struct config_error *err)
+{
+	const char *name = strchr(section, ' ');
+	const char *rest = name == NULL ? NULL : strchr(name + 1, ' ');
+	char owner[CONFIG_MAX_NAME + 1];
+
+	if (rest == NULL)
+		return 0;
+	snprintf(owner, sizeof(owner), "%.*s", (int)(rest - section), section);
+	if (config_has(cfg, owner))
+		return 1;
+	config_refuse(cfg, section, NULL, "a section [switch NAME] of that switch, too", err);
+	return -1;
+}
+
+static int
+read_switches(struct config *cfg, struct scenario *s, struct config_error *err)
+{
+	for (const char *at = NULL; (at = config_next(cfg, "switch", at)) != NULL;) {
+		int of = is_of_switch(cfg, at, err);
+
+		if (of < 0)
+			return -EINVAL;
+		if (of == 0 && strcmp(at, "switch") != 0 &&
+		    read_switch(cfg, at, &s->sw, &s->switches[s->n_switches++], err) < 0)
+			return -EINVAL;
+	}
+	return 0;
+}
+
+/* [switch NAME], [link NAME], [static_route NAME]; [switch] alone is that of all. */
+static int
+read_parts(struct config *cfg, struct scenario *s, struct config_error *err)
+{
+	s->switches = calloc(count_named(cfg, "switch") + 1, sizeof(*s->switches));
+	s->links = calloc(count_named(cfg, "link") + 1, sizeof(*s->links));
+	s->static_routes = calloc(count_named(cfg, "static_route") + 1, sizeof(*s->static_routes));
+	if (s->switches == NULL || s->links == NULL || s->static_routes == NULL)
+		return config_refuse(cfg, "switch", NULL, "fewer sections: out of memory", err);
+	if (read_switches(cfg, s, err) < 0)
+		return -EINVAL;
+	for (const char *at = NULL; (at = config_next(cfg, "link", at)) != NULL;)
+		if (read_link(cfg, at, &s->links[s->n_links++], err) < 0)
+			return -EINVAL;
+	for (const char *at = NULL; (at = config_next(cfg, "static_route", at)) != NULL;)
+		if (read_static_route(cfg, at, &s->static_routes[s->n_static_routes++], err) < 0)
+			return -EINVAL;
+	return 0;
+}
+
+/* Every QP of the flow of that name. @return false: there is none. */
+static bool
+trace_flow(struct scenario *s, const char *name)
+{
+	bool found = false;
+
+	for (uint32_t i = 0; i < s->n_flows; i++) {
+		struct flow_params *flow = &s->flows[i];
+
+		if (strcmp(flow->name, name) != 0)
+			continue;
+		flow->trace_qps = (uint16_t)min_u64(flow->qp_count, NIC_MAX_TRACES);
+		found = true;
+	}
+	return found;
+}
+
+static int
+read_sections(struct config *cfg, const struct scenario_override *override, struct scenario *s,
+	      struct config_error *err)
+{
+	struct scenario_fault fault;
+
+	if (config_read_new(cfg, "fabric", fabric_fields, fabric_fields_n, &s->fabric, err) < 0 ||
+	    switch_config_read_common(cfg, &s->sw, err) < 0 || read_parts(cfg, s, err) < 0 ||
+	    nic_config_read_common(cfg, &s->nic, err) < 0 || read_flows(cfg, s, err) < 0 ||
+	    event_file_read(cfg, s, err) < 0 || config_finish(cfg, err) < 0)
+		return -EINVAL;
+	for (unsigned int i = 0; i < override->n_traces; i++) {
+		char section[128];
+
+		snprintf(section, sizeof(section), "flow %s", override->traces[i]);
+		if (!trace_flow(s, override->traces[i]))
+			return config_refuse(cfg, section, NULL,
+					     "a flow of the file, since --trace names it", err);
+	}
+	if (override->has_seed)
+		s->fabric.seed = override->seed;
+	if (override->duration_ns != 0) {
+		/* The file's measured window keeps its share of the run; --set says a time of
+		 * it. */
+		if (!config_gives_set(cfg, "fabric", "measure_from_ns"))
+			s->fabric.measure_from_ns =
+				mul_div(s->fabric.measure_from_ns, override->duration_ns,
+					s->fabric.duration_ns);
+		s->fabric.duration_ns = override->duration_ns;
+	}
+	if (scenario_resolve(s, &fault) < 0)
+		return config_refuse(cfg, fault.section, fault.key, fault.expected, err);
+	if (switch_config_check(cfg, &s->sw, err) < 0)
+		return -EINVAL;
+	for (uint32_t i = 0; i < s->n_switches; i++) {
+		char section[TOPOLOGY_NAME_CHARS + 8];
+
+		snprintf(section, sizeof(section), "switch %s", s->switches[i].name);
+		if (switch_config_check_one(cfg, section, &s->switches[i].sw, err) < 0)
+			return -EINVAL;
+	}
+	return nic_config_check_common(cfg, &s->nic, err);
+}
+
+int
+scenario_file_read(struct config *cfg, const struct scenario_override *override, struct scenario *s,
+		   struct config_error *err)
+{
+	*s = (struct scenario){0};
+	if (read_sections(cfg, override, s, err) < 0) {
+		scenario_free(s);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* What an event makes of the scenario is one of its own. */
+static void
+release(struct scenario_change *change)
+{
+	if (change->next != NULL)
+		scenario_free(change->next);
+	free(change->next);
+	free(change->switches);
+	*change = (struct scenario_change){0};
+}
+
+void
+scenario_free(struct scenario *s)
+{
+	for (uint32_t i = 0; i < s->n_flows; i++)
+		workload_release(&s->flows[i].work);
+	for (uint32_t i = 0; i < s->n_events; i++) {
+		capture_release(&s->events[i].send);
+		release(&s->events[i].begin);
+		release(&s->events[i].end);
+	}
+	scenario_release(s);
+}
+
+void
+scenario_print(FILE *out, const struct scenario *s)
+{
+	config_print(out, "fabric", fabric_fields, fabric_fields_n, &s->fabric);
+	switch_config_print_common(out, &s->sw);
+	for (uint32_t i = 0; i < s->n_switches; i++) {
+		char section[TOPOLOGY_NAME_CHARS + 8];
+
+		snprintf(section, sizeof(section), "switch %s", s->switches[i].name);
+		switch_config_print_one(out, section, switch_section_fields,
+					switch_section_fields_n, &s->switches[i],
+					&s->switches[i].sw, &s->sw);
+	}
+	for (uint32_t i = 0; i < s->n_links; i++) {
+		char section[FLOW_NAME_CHARS + 8];
+
+		snprintf(section, sizeof(section), "link %s", s->links[i].name);
+		config_print(out, section, link_section_fields, link_section_fields_n,
+			     &s->links[i]);
+	}
+	for (uint32_t i = 0; i < s->n_static_routes; i++) {
+		char section[FLOW_NAME_CHARS + 16];
+
+		snprintf(section, sizeof(section), "static_route %s", s->static_routes[i].name);
+		config_print(out, section, static_route_fields, static_route_fields_n,
+			     &s->static_routes[i]);
+	}
+	nic_config_print_common(out, &s->nic);
+	for (uint32_t i = 0; i < s->n_flows; i++) {
+		char section[FLOW_NAME_CHARS + 8];
+
+		snprintf(section, sizeof(section), "flow %s", s->flows[i].name);
+		config_print(out, section, flow_fields, flow_fields_n, &s->flows[i]);
+	}
+	for (uint32_t i = 0; i < s->n_records; i++) {
+		char section[FLOW_NAME_CHARS + 8];
+
+		snprintf(section, sizeof(section), "record %s", s->records[i].name);
+		config_print(out, section, record_fields, record_fields_n, &s->records[i]);
+	}
+	for (uint32_t i = 0; i < s->n_events; i++) {
+		char section[FLOW_NAME_CHARS + 8];
+
+		snprintf(section, sizeof(section), "event %s", s->events[i].name);
+		config_print(out, section, event_fields, event_fields_n, &s->events[i]);
+	}
+}
+
+void
+scenario_print_reference(FILE *out)
+{
+	config_print_reference(out, "fabric", fabric_fields, fabric_fields_n);
+	switch_config_print_reference_common(out);
+	config_print_reference(out, "switch NAME", switch_section_fields, switch_section_fields_n);
+	config_print_reference(out, "link NAME", link_section_fields, link_section_fields_n);
+	config_print_reference(out, "static_route NAME", static_route_fields,
+			       static_route_fields_n);
+	nic_config_print_reference_common(out);
+	config_print_reference(out, "record NAME", record_fields, record_fields_n);
+	config_print_reference(out, "event NAME", event_fields, event_fields_n);
+	config_print_reference(out, "flow NAME", flow_fields, flow_fields_n);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "quench-lab/scenario/scenario_late.h"
+
+#include <stdio.h>
+
+#include "runtime/notice/say.h"
+
+static void
+warn(const struct config *cfg, const struct scenario *s, const char *word, const char *name,
+     const char *key)
+{
+	char section[FLOW_NAME_CHARS + 16], end[FIELD_TEXT_SIZE], expected[FIELD_TEXT_SIZE + 64];
+	const struct field_alias *alias;
+	struct config_error err;
+
+	field_format(field_find(fabric_fields, fabric_fields_n, "duration_ns", &alias), &s->fabric,
+		     end, sizeof(end));
+	snprintf(expected, sizeof(expected), "a time in the run, which ends at %s: nothing happens",
+		 end);
+	snprintf(section, sizeof(section), "%s %s", word, name);
+	config_refuse(cfg, section, key, expected, &err);
+	say_warning("%s", err.text);
+}
+
+/* Of a trace: any of its messages. */
+static bool
+has_late_message(const struct flow_params *flow, uint64_t end_ns)
+{
+	for (uint32_t i = 0; flow->pattern == FLOW_TRACE && i < flow->n_pairs; i++)
+		if (flow->pairs[i].at_ns >= end_ns)
+			return true;
+	return false;
+}
+
+void
+scenario_warn_late(const struct config *cfg, const struct scenario *s)
+{
+	uint64_t end_ns = s->fabric.duration_ns;
+
+	for (uint32_t i = 0; i < s->n_flows; i++) {
+		const struct flow_params *flow = &s->flows[i];
+
+		if (flow->start_ns >= end_ns)
+			warn(cfg, s, "flow", flow->name, "start_ns");
+		else if (has_late_message(flow, end_ns))
+			warn(cfg, s, "flow", flow->name, "trace");
+	}
+	/* At the very end an event happens yet. */
+	for (uint32_t i = 0; i < s->n_events; i++)
+		if (s->events[i].at_ns > end_ns)
+			warn(cfg, s, "event", s->events[i].name, "at_ns");
+}

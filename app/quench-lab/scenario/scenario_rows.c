@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "quench-lab/scenario/scenario_rows.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl/nic_config/nic_config.h"
+#include "ctl/switch_config/switch_config.h"
+
+static void
+add(struct config_rows *rows, const char *word, const char *name, const struct field *fields,
+    unsigned int n, const void *object)
+{
+	char section[CONFIG_MAX_NAME + 1];
+
+	snprintf(section, sizeof(section), "%s %s", word, name);
+	config_rows_add(rows, section, fields, n, object, false);
+}
+
+static const struct switch_section *
+section_of(const struct scenario *s, const char *name)
+{
+	for (uint32_t i = 0; i < s->n_switches; i++)
+		if (strcmp(s->switches[i].name, name) == 0)
+			return &s->switches[i];
+	return NULL;
+}
+
+/* What a section without a key would be. @return the caller's, or NULL. */
+static struct switch_section *
+empty_section(const struct scenario *s, uint32_t sw)
+{
+	struct switch_section *section = calloc(1, sizeof(*section));
+
+	if (section == NULL)
+		return NULL;
+	section->sw = s->sw;
+	scenario_switch_fill(s, sw, &section->sw);
+	return section;
+}
+
+/* Of switches that have a section in either scenario. made: room for one of each. */
+static void
+add_switches(struct config_rows *rows, const struct scenario *s, const struct scenario *other,
+	     struct switch_section **made)
+{
+	const struct topology *t = s->topology;
+
+	for (uint32_t i = 0; i < t->n_switches; i++) {
+		const char *name = t->switches[i].name;
+		const struct switch_section *own = section_of(s, name);
+		char section[TOPOLOGY_NAME_CHARS + 8];
+
+		if (own == NULL && section_of(other, name) == NULL)
+			continue;
+		if (own == NULL)
+			own = made[i] = empty_section(s, i);
+		rows->no_memory |= own == NULL;
+		if (own == NULL)
+			return;
+		add(rows, "switch", name, switch_section_fields, switch_section_fields_n, own);
+		snprintf(section, sizeof(section), "switch %s", name);
+		switch_config_rows_one(section, &own->sw, rows);
+	}
+}
+
+static void
+add_hosts(struct config_rows *rows, const struct scenario *s)
+{
+	nic_config_rows_common(&s->nic, rows);
+	for (uint32_t i = 0; i < s->n_flows; i++)
+		add(rows, "flow", s->flows[i].name, flow_fields, flow_fields_n, &s->flows[i]);
+}
+
+static void
+add_all(struct config_rows *rows, const struct scenario *s, const struct scenario *other,
+	struct switch_section **made)
+{
+	config_rows_add(rows, "fabric", fabric_fields, fabric_fields_n, &s->fabric, false);
+	switch_config_rows(&s->sw, rows);
+	add_switches(rows, s, other, made);
+	for (uint32_t i = 0; i < s->n_links; i++)
+		add(rows, "link", s->links[i].name, link_section_fields, link_section_fields_n,
+		    &s->links[i]);
+	for (uint32_t i = 0; i < s->n_static_routes; i++)
+		add(rows, "static_route", s->static_routes[i].name, static_route_fields,
+		    static_route_fields_n, &s->static_routes[i]);
+	add_hosts(rows, s);
+	for (uint32_t i = 0; i < s->n_records; i++)
+		add(rows, "record", s->records[i].name, record_fields, record_fields_n,
+		    &s->records[i]);
+	for (uint32_t i = 0; i < s->n_events; i++)
+		add(rows, "event", s->events[i].name, event_fields, event_fields_n, &s->events[i]);
+}
+
+/* A rule of the switch that no flag of a key says. */
+static int
+refuse_switches(const char *path, const struct scenario *now, const struct scenario *next,
+		struct config_error *err)
+{
+	for (uint32_t i = 0; i < now->topology->n_switches; i++) {
+		const char *fault = sw_reload_fault(scenario_switch_params(now, i),
+						    scenario_switch_params(next, i));
+
+		if (fault == NULL)
+			continue;
+		snprintf(err->text, sizeof(err->text), "%s: switch %s: %s", path,
+			 now->topology->switches[i].name, fault);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* NICs keep their addresses, which follow their switch's interfaces. */
+static int
+refuse_hosts(const char *path, const struct scenario *now, const struct scenario *next,
+	     struct config_error *err)
+{
+	for (uint16_t h = 1; h <= now->topology->n_hosts; h++) {
+		struct field_ip a = scenario_host_ip(now, h), b = scenario_host_ip(next, h);
+
+		if (memcmp(&a, &b, sizeof(a)) == 0)
+			continue;
+		snprintf(err->text, sizeof(err->text),
+			 "%s: [interface]: cannot change while the program runs: h%u has its "
+			 "address "
+			 "from it",
+			 path, h);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int
+scenario_refuse_fixed(const char *path, const struct scenario *now, const struct scenario *next,
+		      struct config_error *err)
+{
+	struct config_rows from = {0}, to = {0};
+	uint32_t n = now->topology->n_switches;
+	/* A switch that has a section in one of the two has at most one made for the other. */
+	struct switch_section **made = calloc(n, sizeof(struct switch_section *));
+	int rc = refuse_hosts(path, now, next, err);
+
+	from.no_memory = made == NULL;
+	if (made != NULL) {
+		add_all(&from, now, next, made);
+		add_all(&to, next, now, made);
+	}
+	if (rc == 0)
+		rc = config_rows_refuse_fixed(path, &from, &to, err);
+	config_rows_free(&from);
+	config_rows_free(&to);
+	for (uint32_t i = 0; made != NULL && i < n; i++)
+		free(made[i]);
+	free(made);
+	return rc == 0 ? refuse_switches(path, now, next, err) : rc;
+}
+
+static void
+count(void *arg, const struct config_change *change)
+{
+	(void)change;
+	++*(unsigned int *)arg;
+}
+
+/* Whoever finds no memory is told for nothing. Frees both. */
+static bool
+differ(struct config_rows *from, struct config_rows *to)
+{
+	unsigned int n = from->no_memory || to->no_memory;
+
+	config_rows_compare(from, to, count, &n);
+	config_rows_free(from);
+	config_rows_free(to);
+	return n > 0;
+}
+
+bool
+scenario_switch_differs(const struct scenario *now, const struct scenario *next, uint32_t sw)
+{
+	struct config_rows from = {0}, to = {0};
+
+	switch_config_rows(scenario_switch_params(now, sw), &from);
+	switch_config_rows(scenario_switch_params(next, sw), &to);
+	return differ(&from, &to);
+}
+
+bool
+scenario_hosts_differ(const struct scenario *now, const struct scenario *next)
+{
+	struct config_rows from = {0}, to = {0};
+
+	add_hosts(&from, now);
+	add_hosts(&to, next);
+	return differ(&from, &to);
+}

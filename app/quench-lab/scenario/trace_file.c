@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "quench-lab/scenario/trace_file.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "ctl/ini/file.h"
+
+#define FIELDS 4u
+#define BETWEEN " \t,\r\n"
+/* Of a field in an error line. */
+#define SHOWN_CHARS 40
+
+/* The fields of a line, in order. */
+static const struct {
+	const char *name, *expected;
+	uint64_t min, max;
+} fields[FIELDS] = {
+	{"src", "a host's number such as 3 or h3", 1, UINT16_MAX},
+	{"dst", "a host's number such as 3 or h3", 1, UINT16_MAX},
+	{"bytes", "a whole number up to 2^31", 0, WORKLOAD_MAX_BYTES},
+	{"start_ns", "a whole number of ns up to 3600 s", 0, 3600 * NS_PER_SEC},
+};
+
+/* Where error lines point to. */
+struct place {
+	const char *path, *section;
+	unsigned int line;
+	struct config_error *err;
+};
+
+/* "t.csv:3: src = T1/1: expected a host's number such as 3 or h3 ([flow x] trace)" */
+static int
+refuse(const struct place *at, const char *what, const char *value, const char *expected)
+{
+	char shown[SHOWN_CHARS + 1];
+
+	snprintf(shown, sizeof(shown), "%.*s", (int)strcspn(value, "\r\n"), value);
+	config_error_set(at->err, at->path, "%u: %s = %s: expected %s ([%s] trace)", at->line, what,
+			 shown, expected, at->section);
+	return -EINVAL;
+}
+
+/* @return how many: a line of more has a field too many. */
+static unsigned int
+split(char *line, char *words[FIELDS + 1])
+{
+	unsigned int n = 0;
+
+	line += strspn(line, BETWEEN);
+	while (*line != '\0' && n <= FIELDS) {
+		words[n++] = line;
+		line += strcspn(line, BETWEEN);
+		if (*line != '\0')
+			*line++ = '\0';
+		line += strspn(line, BETWEEN);
+	}
+	return n;
+}
+
+/* Names of columns: no field is a number, nor h and a number. */
+static bool
+is_heading(char *const words[FIELDS + 1], unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		bool host = words[i][0] == 'h' && isdigit((unsigned char)words[i][1]);
+
+		if (!isalpha((unsigned char)words[i][0]) || host)
+			return false;
+	}
+	return true;
+}
+
+static int
+parse_field(const struct place *at, unsigned int field, const char *text, uint64_t *out)
+{
+	bool is_host = field < 2;
+	const char *digits = text + (is_host && *text == 'h');
+	char *end;
+
+	errno = 0;
+	*out = strtoull(digits, &end, 10);
+	if (isdigit((unsigned char)*digits) && *end == '\0' && errno == 0 &&
+	    *out >= fields[field].min && *out <= fields[field].max)
+		return 0;
+	return refuse(at, fields[field].name, text, fields[field].expected);
+}
+
+static int
+parse_pair(const struct place *at, char *const words[FIELDS + 1], unsigned int n,
+	   struct flow_pair *out)
+{
+	uint64_t values[FIELDS];
+
+	if (n > FIELDS)
+		return refuse(at, "a fifth field", words[FIELDS], "src, dst, bytes and start_ns");
+	for (unsigned int i = 0; i < FIELDS; i++)
+		if (parse_field(at, i, i < n ? words[i] : "", &values[i]) != 0)
+			return -EINVAL;
+	*out = (struct flow_pair){.src = (uint16_t)values[0],
+				  .dst = (uint16_t)values[1],
+				  .bytes = values[2],
+				  .at_ns = values[3]};
+	return 0;
+}
+
+/* Room for one more, in steps of powers of two. */
+static int
+make_room(const struct place *at, struct flow_params *flow)
+{
+	struct flow_pair *pairs;
+	char text[24];
+
+	if (flow->n_pairs < TRACE_MAX_MESSAGES && (flow->n_pairs & (flow->n_pairs - 1)) != 0)
+		return 0;
+	pairs = flow->n_pairs == TRACE_MAX_MESSAGES
+			? NULL
+			: realloc(flow->pairs,
+				  (flow->n_pairs == 0 ? 1 : 2ull * flow->n_pairs) * sizeof(*pairs));
+	if (pairs != NULL) {
+		flow->pairs = pairs;
+		return 0;
+	}
+	snprintf(text, sizeof(text), "%" PRIu32, flow->n_pairs + 1);
+	return refuse(at, "messages", text, "a million at most, and memory for them");
+}
+
+static int
+add_line(const struct place *at, struct flow_params *flow, char *line, size_t bytes)
+{
+	char *words[FIELDS + 1];
+	unsigned int n;
+
+	if (strlen(line) != bytes)
+		return refuse(at, "line", line, "a text without a zero byte");
+	n = line[strspn(line, BETWEEN)] == '#' ? 0 : split(line, words);
+	if (n == 0 || (flow->n_pairs == 0 && is_heading(words, n)))
+		return 0;
+	if (make_room(at, flow) != 0 || parse_pair(at, words, n, &flow->pairs[flow->n_pairs]) != 0)
+		return -EINVAL;
+	flow->n_pairs++;
+	return 0;
+}
+
+static int
+read_lines(FILE *file, struct place *at, struct flow_params *flow)
+{
+	size_t room = 0;
+	char *line = NULL;
+	ssize_t bytes;
+	int rc = 0;
+
+	while (rc == 0 && (bytes = getline(&line, &room, file)) >= 0) {
+		at->line++;
+		rc = add_line(at, flow, line, (size_t)bytes);
+	}
+	free(line);
+	return rc;
+}
+
+int
+trace_file_read(struct config *cfg, const char *section, struct flow_params *flow,
+		struct config_error *err)
+{
+	char path[4096], why[160];
+	struct place at = {.path = path, .section = section, .err = err};
+	FILE *file;
+	bool unread;
+	int rc;
+
+	if (flow->pattern != FLOW_TRACE || strcmp(flow->trace, "none") == 0)
+		return 0;
+	config_beside(cfg, flow->trace, path, sizeof(path));
+	file = fopen(path, "re");
+	if (file == NULL) {
+		snprintf(why, sizeof(why), "a file that can be read (%s)", strerror(errno));
+		return config_refuse(cfg, section, "trace", why, err);
+	}
+	rc = read_lines(file, &at, flow);
+	unread = ferror(file) != 0;
+	fclose(file);
+	if (rc == 0 && (unread || flow->n_pairs == 0))
+		rc = config_refuse(cfg, section, "trace",
+				   "a file that can be read and has a message", err);
+	return rc;
+}

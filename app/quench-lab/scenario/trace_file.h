@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A trace of messages: a line for each, "src dst bytes start", host numbers (3 or h3), payload
+ * bytes and ns, between blanks or commas. A line that begins with # or with a letter other than h
+ * is a comment or a head.
+ */
+#ifndef QUENCH_APP_QUENCH_LAB_SCENARIO_TRACE_FILE_H
+#define QUENCH_APP_QUENCH_LAB_SCENARIO_TRACE_FILE_H
+
+#include "ctl/config/config.h"
+#include "fabric/scenario/scenario.h"
+
+#define TRACE_MAX_MESSAGES 1000000u
+
+/** Read the trace of a flow, if it has one. @return 0, or -EINVAL with err filled in. */
+int trace_file_read(struct config *cfg, const char *section, struct flow_params *flow,
+		    struct config_error *err);
+
+#endif

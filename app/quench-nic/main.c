@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* quench-nic: read the configuration, build the NIC and its QPs on one device, run it. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <rte_lcore.h>
+
+#include "base/units.h"
+#include "runtime/eal/eal_end.h"
+#include "runtime/run/opts.h"
+#include "runtime/port/port_probe.h"
+#include "runtime/port/port_device.h"
+#include "runtime/report/report.h"
+#include "runtime/run/run.h"
+#include "runtime/notice/say.h"
+#include "ctl/nic_config/nic_config.h"
+#include "quench-nic/nic_version.h"
+#include "quench-nic/nodes.h"
+#include "quench-nic/nic_report.h"
+#include "quench-nic/nic_telemetry.h"
+#include "quench-nic/totals.h"
+#include "quench-nic/trace_qps.h"
+#include "quench-nic/tracing.h"
+
+static struct quench_nic {
+	struct nic_version *first; /* in force when the nodes begin to run */
+	struct live live;
+	struct nic_live for_live;
+	struct nic_nodes nodes;
+	struct flow_registry registry;
+	struct tracing tracing;
+	bool stay;
+	bool said_completed; /* of the main lcore */
+	struct run_result result;
+	struct flows flows;
+} nic;
+
+static const struct opts_program program = {
+	.name = "quench-nic",
+	.purpose =
+		"A RoCEv2 traffic generator and responder with DCQCN on a DPDK port. It ends when "
+		"all\nmessages of its flows are completed; one that only answers ends on a signal.",
+	.trace_help = "write the traces of QPs that trace_qps of [flow NAME] chooses",
+	.csv_help = "write DIR/flows.csv and DIR/port.csv, a row for each statistics line; "
+		    "DIR/times.csv",
+	.json_qps_help = "most QPs that the JSON lists one by one; flows are whole",
+	.stay_help = "go on after the last message, until a signal or the duration's end",
+	.help_config = nic_config_print_reference,
+};
+
+static void
+close_nic(int code)
+{
+	eal_quiet(code);
+	free(nic.result.loops);
+	free(nic.result.links);
+	free(nic.result.paces);
+	nodes_close(&nic.nodes);
+	tracing_close(&nic.tracing);
+	eal_end();
+}
+
+static int
+open_nic(const struct opts *opts)
+{
+	struct config_error err;
+	int rc = nodes_open(&nic.nodes, &nic.first->config, opts->config);
+
+	if (rc == 0 && (flow_registry_open(&nic.registry, &nic.nodes, nic.nodes.max_qps) != 0 ||
+			nic_version_begin(&nic.registry, nic.first, &err) != 0)) {
+		say_error("flows: %s", strerror(ENOMEM));
+		rc = APP_FAILED;
+	}
+	if (rc == 0 && opts->trace != NULL)
+		rc = trace_start(nic.nodes.node, nic.nodes.share, &nic.first->config);
+	if (rc == 0 && tracing_open(&nic.tracing, &nic.nodes) != 0) {
+		say_error("%s", strerror(ENOMEM));
+		rc = APP_FAILED;
+	}
+	return rc;
+}
+
+/* QPs that have given up, and were not reset since. */
+static uint64_t
+failed_qps(void)
+{
+	uint64_t failed = 0;
+
+	for (uint16_t i = 0; i < nic.nodes.plan.n_lcores; i++)
+		failed += nic_failed(nic.nodes.node[i]);
+	return failed;
+}
+
+/* Are all messages of the configuration in force completed? Once that is true, a line says so. */
+static bool
+is_done(const struct run_app *app)
+{
+	const struct live_version *v = live_hold(&nic.live);
+	/* Without a requester that ends by itself there is nothing to wait for. */
+	bool done = ((const struct nic_version *)v)->ends && nodes_are_done(&nic.nodes);
+	bool completed = done && failed_qps() == 0;
+
+	(void)app;
+	live_release(&nic.live, v);
+	if (completed && !nic.said_completed)
+		say("all messages completed");
+	nic.said_completed = completed;
+	return done && !nic.stay;
+}
+
+/* A QP that gave up is no result to build on, however the run ended. */
+static int
+outcome(void)
+{
+	uint64_t failed = failed_qps();
+
+	if (failed == 0)
+		return APP_DONE;
+	say_error("%" PRIu64 " of %u QPs gave up: the peer does not answer, or refused", failed,
+		  nic.nodes.n_qps);
+	return APP_FAILED;
+}
+
+/* A flow whose peer never answered has sent nothing: that is worth a line. */
+static void
+check_neighbours(void)
+{
+	uint32_t unresolved;
+	uint32_t n = nic_neighbours(nic.nodes.node[0], &unresolved);
+
+	if (unresolved > 0)
+		say_warning("%u of %u peers given without peer_mac did not answer: their MAC "
+			    "addresses are not known",
+			    unresolved, n);
+}
+
+static void
+sample(const struct run_app *app, FILE *out, uint64_t now_ns)
+{
+	flows_sample(&nic.flows, app, out, now_ns);
+}
+
+static void
+watch(const struct run_app *app, const struct port_link *links, uint64_t now_ns)
+{
+	(void)app;
+	(void)links;
+	tracing_tend(&nic.tracing, now_ns);
+}
+
+static void
+say_running(void)
+{
+	char lcores[80];
+
+	if (nic.nodes.plan.n_lcores == 1)
+		snprintf(lcores, sizeof(lcores), "polling on lcore %u", run_poll_lcore(0));
+	else
+		snprintf(lcores, sizeof(lcores), "polling on %u lcores, %u receive queue%s%s",
+			 nic.nodes.plan.n_lcores, nic.nodes.plan.rx_queues,
+			 nic.nodes.plan.rx_queues == 1 ? "" : "s",
+			 nic.nodes.placed ? ", QPs placed by RSS" : "");
+	say("running: %u QPs on %s, %s%s", nic.nodes.n_qps, port_name(nic.nodes.ethdev), lcores,
+	    nic.nodes.plan.control_apart ? ", control frames by queues of their own" : "");
+}
+
+/* A result that is missing is worth a line. */
+static void
+say_measures(void)
+{
+	bool all = true;
+
+	for (uint16_t i = 0; i < nic.nodes.plan.n_lcores; i++)
+		all = all && nic_measures_times(nic.nodes.node[i]);
+	if (!all && nic.first->config.nic.measure_times == NIC_MEASURE_AUTO)
+		say("completion and round-trip times are not measured: more than %u QPs on an "
+		    "lcore; measure_times = on measures them",
+		    NIC_TIMED_QPS);
+}
+
+static int
+run_nic(const struct opts *opts)
+{
+	struct telemetry telemetry = {
+		.endpoints = nic_endpoints,
+		.n_endpoints = nic_endpoints_n,
+		.program = &nic.tracing,
+		.live = &nic.live,
+	};
+	struct run_app app = {
+		.node = nic.nodes.node[0],
+		.telemetry = &telemetry,
+		.nodes = nic.nodes.node,
+		.n_nodes = nic.nodes.plan.n_lcores,
+		.waits_for_link = true,
+		.measure_pacing = nic.first->config.nic.measure_pacing,
+		.queues = nic.nodes.queues,
+		.share = nic.nodes.share,
+		.ethdevs = &nic.nodes.ethdev,
+		.n_ports = 1,
+		.opts = opts,
+		.done = is_done,
+		.stats = nic_stats_line,
+		.watch = watch,
+		.sample = sample,
+	};
+	const struct live_version *last;
+	int rc, closed;
+
+	nic.stay = opts->stay;
+	rc = flows_open(&nic.flows, &nic.first->config, &nic.registry, opts->csv);
+	if (rc != 0) {
+		flows_close(&nic.flows);
+		return rc;
+	}
+	say_running();
+	say_measures();
+	rc = run_node(&app, &nic.result);
+	last = live_hold(&nic.live);
+	check_neighbours();
+	port_check_hidden_pause(nic.nodes.ethdev, nic_total_stats(&app).rx_pause_frames);
+	if (rc == 0 && opts->trace != NULL)
+		rc = trace_write(nic.nodes.node, nic.nodes.plan.n_lcores, opts->trace);
+	if (rc == 0 && opts->json != NULL)
+		rc = report_write(nic_report(&app, &nic.result, &nic.flows), opts->json);
+	if (rc == 0 && opts->stats_interval_ns > 0)
+		flows_end(&nic.flows, run_stats_file(opts), nic.result.elapsed_ns);
+	live_release(&nic.live, last);
+	/* Whatever the counters came to, the files are closed. */
+	closed = flows_close(&nic.flows);
+	if (rc == 0)
+		rc = closed;
+	return rc == 0 ? outcome() : rc;
+}
+
+/* @return NULL after an error line. */
+static struct nic_version *
+read_config(const char *path)
+{
+	struct config_error err;
+	struct config *cfg = config_open(path, &err);
+	struct nic_version *v = cfg == NULL ? NULL : nic_version_read(cfg, NULL, &err);
+
+	if (v == NULL)
+		fprintf(stderr, "%s\n", err.text);
+	config_close(cfg);
+	return v;
+}
+
+static int
+start(const struct opts *opts)
+{
+	int rc;
+
+	live_block_signal();
+	rc = run_start(opts);
+	if (rc != 0)
+		return rc;
+	nic.for_live = (struct nic_live){.live = &nic.live,
+					 .nodes = &nic.nodes,
+					 .registry = &nic.registry,
+					 .flows = &nic.flows};
+	rc = open_nic(opts);
+	if (rc == 0)
+		rc = run_nic(opts);
+	close_nic(rc);
+	return rc;
+}
+
+/* Takes v. */
+static int
+start_with(struct nic_version *v, const struct opts *opts)
+{
+	int rc = APP_FAILED;
+
+	nic.first = v;
+	if (live_init(&nic.live, &nic_live_ops, &nic.for_live, opts->config, &v->live) != 0) {
+		say_error("%s", strerror(ENOMEM));
+	} else {
+		rc = start(opts);
+	}
+	live_destroy(&nic.live);
+	flow_registry_close(&nic.registry);
+	return rc;
+}
+
+static int
+act(const struct opts *opts)
+{
+	struct nic_version *v;
+
+	if (opts_answer(&program, opts))
+		return APP_DONE;
+	v = read_config(opts->config);
+	if (v == NULL)
+		return APP_BAD_USAGE;
+	if (opts->action == OPTS_RUN)
+		return start_with(v, opts);
+	nic_config_print(stdout, &v->config);
+	nic_version_free(v);
+	return APP_DONE;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct opts opts;
+	int rc;
+
+	say_as(program.name);
+	rc = opts_parse(&program, argc, argv, &opts);
+	if (rc == 0)
+		rc = act(&opts);
+	opts_free(&opts);
+	return say_end(rc);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the keys of quench-nic's telemetry mean. */
+#include "quench-nic/nic_catalogue.h"
+
+#include "runtime/telemetry/catalogue.h"
+#include "runtime/port/mempools.h"
+#include "nic/nic.h"
+
+#define N(table) (sizeof(table) / sizeof((table)[0]))
+
+/* clang-format off */
+static const struct meaning flow_counters[] = {
+	{"wire_bytes", "bytes of data packets on the wire, with preamble and gap"},
+	{"payload_bytes", "bytes of messages, each counted once"},
+	{"messages", "messages sent whole, or received"},
+	{"retransmitted_packets", "data packets sent again"},
+	{"cnps_handled", "CNPs that the rate control took"},
+	{"cnps_ignored", "CNPs of no use to the rate control"},
+	{"cnps_sent", "CNPs sent for packets with CE"},
+	{"ce_packets", "data packets received with CE"},
+	{"rate_cuts", "cuts of a rate"},
+	{"rx_pause_duration_us", "how long the flow's priority was paused"},
+	{"completions", "messages whose completion time was measured"},
+	{"rtt_samples", "round-trip times measured"},
+	{0},
+};
+
+#define HIST(prefix, suffix, text) \
+	{prefix "_mean" suffix, text ", mean since the start"}, \
+	{prefix "_p50" suffix, text ", median since the start"}, \
+	{prefix "_p95" suffix, text ", 95th percentile since the start"}, \
+	{prefix "_p99" suffix, text ", 99th percentile since the start"}, \
+	{prefix "_p999" suffix, text ", 99.9th percentile since the start"}, \
+	{prefix "_max" suffix, text ", the longest since the start"}
+
+static const struct meaning flow_gauges[] = {
+	{"qps", "QPs of the flow"},
+	{"requester", "whether the flow asks, or answers"},
+	{"gone", "whether the configuration has the flow no more; what it counted stays"},
+	{"configured_rate_bps", "rate that the configuration allows the flow; 0: any"},
+	{"wire_rate_bps", "mean rate on the wire since the flow's start"},
+	{"goodput_bps", "mean rate of messages since the flow's start"},
+	{"qps_done", "QPs that have sent all that they should"},
+	{"qps_failed", "QPs in error"},
+	HIST("completion", "_ns", "time from a message's post to its completion"),
+	HIST("slowdown", "", "completion time over that of an idle network"),
+	{"rtt_min_ns", "least round-trip time measured"},
+	HIST("rtt", "_ns", "round-trip time"),
+	{"paced_gaps", "gaps between packets that the pacer set"},
+	{"paced_rate_error_ppm", "the paced rate beside what was asked for, in parts of a million"},
+	HIST("jitter", "_ns", "how far a gap was from what was asked for"),
+	{0},
+};
+
+static const struct meaning qp_counters[] = {
+	{"tx_packets", "data packets sent"},
+	{"tx_wire_bytes", "bytes of data packets sent, with preamble and gap"},
+	{"tx_messages", "messages sent whole"},
+	{"tx_payload_bytes", "bytes of messages sent, each counted once"},
+	{"retransmitted_packets", "data packets sent again"},
+	{"rx_packets", "data packets received"},
+	{"rx_wire_bytes", "bytes of data packets received, with preamble and gap"},
+	{"rx_payload_bytes", "bytes of messages received, each counted once"},
+	{"rx_messages", "messages received whole"},
+	{"cnps_sent", "CNPs sent for packets with CE"},
+	{"cnps_handled", "CNPs that the rate control took"},
+	{"cnps_ignored", "CNPs of no use to the rate control"},
+	{"ce_packets", "data packets received with CE"},
+	{"completions", "messages whose completion time was measured"},
+	{"rate_cuts", "cuts of the rate"},
+	{0},
+};
+
+static const struct meaning qp_gauges[] = {
+	{"peer_qpn", "the peer's QP"},
+	{"wire_rate_bps", "mean rate on the wire since the flow's start"},
+	{"goodput_bps", "mean rate of messages since the flow's start"},
+	{"rate_bps", "rate that congestion control allows (R_C)"},
+	{"target_rate_bps", "rate that congestion control aims at (R_T)"},
+	{"min_rate_bps", "lowest rate that the QP was allowed"},
+	{"alpha", "congestion estimate"},
+	{"rtt_ns", "round-trip time measured last"},
+	{"completion_mean_ns", "time from a message's post to its completion, mean since the start"},
+	{"completion_max_ns", "time from a message's post to its completion, the longest since the start"},
+	{"error", "whether the QP is in error"},
+	{"done", "whether the QP has sent all that it should"},
+	{0},
+};
+
+static const struct meaning info_gauges[] = {
+	{"lcores", "lcores that poll"},
+	{"flows", "flows"},
+	{"qps", "QPs"},
+	{"done", "whether all flows that end have ended"},
+	{0},
+};
+/* clang-format on */
+
+/* Drops end nic_counters[], in their order: the first one's index. */
+static unsigned int
+first_drop(void)
+{
+	unsigned int i = 0;
+
+	while (i < nic_counters_n && nic_counters[i].offset != offsetof(struct nic_stats, drops[0]))
+		i++;
+	return i;
+}
+
+json_t *
+nic_counters_reply(struct telemetry_call *call)
+{
+	const unsigned int drop = first_drop();
+	const struct catalogue tables[] = {
+		{"run", .meanings = run_counters},
+		{"port", .meanings = port_counter_meanings},
+		{"device", .meanings = device_meanings},
+		{"pfc", .meanings = pfc_meanings},
+		{"nic", .fields = nic_counters, .n_fields = drop},
+		{"drop", .fields = nic_counters + drop, .n_fields = nic_counters_n - drop},
+		{"rp", .fields = rp_counters, .n_fields = rp_counters_n},
+		{"dctcp", .fields = dctcp_counters, .n_fields = dctcp_counters_n},
+		{"timely", .fields = timely_counters, .n_fields = timely_counters_n},
+		{"np", .fields = np_counters, .n_fields = np_counters_n},
+		{"flow", .meanings = flow_counters},
+		{"qp", .meanings = qp_counters},
+	};
+
+	return catalogue_reply(call, tables, N(tables));
+}
+
+json_t *
+nic_gauges_reply(struct telemetry_call *call)
+{
+	static const struct catalogue tables[] = {
+		{"run", .meanings = run_meanings},
+		{"nic", .meanings = info_gauges},
+		{"mempool", .meanings = mempool_meanings},
+		{"port", .meanings = port_gauge_meanings},
+		{"flow", .meanings = flow_gauges},
+		{"qp", .meanings = qp_gauges},
+	};
+
+	return catalogue_reply(call, tables, N(tables));
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "quench-nic/nic_version.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "runtime/port/ports.h"
+
+void
+nic_version_free(struct nic_version *v)
+{
+	if (v->registry != NULL)
+		flow_registry_release(v->registry, &v->config);
+	nic_config_free(&v->config);
+	free(v->flows);
+	free(v->go);
+	free(v->come);
+	free(v);
+}
+
+/* What the nodes have to do to come from now (NULL: nothing) to v. */
+static int
+fill_reload(const struct flow_registry *registry, const struct nic_config *now,
+	    struct nic_version *v)
+{
+	const struct nic_config *config = &v->config;
+	unsigned int n_now = now != NULL ? now->n_flows : 0;
+	struct nic_reload *r = &v->reload;
+	/* By flow_id: is it in now, in v? */
+	struct {
+		bool was, is;
+	} *flows = calloc(registry->n_ids, sizeof(*flows));
+
+	v->flows = calloc(registry->n_ids, sizeof(*v->flows));
+	v->go = calloc(n_now + 1, sizeof(*v->go));
+	v->come = calloc(config->n_flows, sizeof(*v->come));
+	if (flows == NULL || v->flows == NULL || v->go == NULL || v->come == NULL) {
+		free(flows);
+		return -ENOMEM;
+	}
+	for (unsigned int i = 0; i < n_now; i++)
+		flows[now->flows[i].id].was = true;
+	*r = (struct nic_reload){.params = config->nic,
+				 .flows = v->flows,
+				 .n_flows = registry->n_ids,
+				 .go = v->go,
+				 .come = v->come};
+	for (unsigned int i = 0; i < config->n_flows; i++) {
+		const struct nic_qp_params *qp = &config->flows[i].qp;
+		uint32_t id = config->flows[i].id;
+
+		v->flows[id] = (struct nic_flow_live){.stopped = qp->stopped,
+						      .rate_cap_bps = qp->rate_cap_bps,
+						      .load_bps = qp->load_bps};
+		flows[id].is = true;
+		if (!flows[id].was)
+			v->come[r->n_come++] = id;
+	}
+	for (unsigned int i = 0; i < n_now; i++)
+		if (!flows[now->flows[i].id].is)
+			v->go[r->n_go++] = now->flows[i].id;
+	free(flows);
+	return 0;
+}
+
+static int
+enter(struct flow_registry *registry, const struct config *cfg, const struct nic_config *now,
+      struct nic_version *v, struct config_error *err)
+{
+	int rc = flow_registry_assign(registry, cfg, now, &v->config, err);
+
+	if (rc != 0)
+		return rc;
+	v->registry = registry;
+	rc = fill_reload(registry, now, v);
+	if (rc != 0)
+		snprintf(err->text, sizeof(err->text), "out of memory");
+	return rc;
+}
+
+/* On the main lcore. */
+static void
+apply(const struct nic_nodes *nodes, struct nic_version *v, uint64_t now_ns)
+{
+	const struct nic_reload *r = &v->reload;
+
+	for (uint32_t i = 0; i < r->n_go; i++)
+		flow_registry_removed(v->registry, r->go[i], now_ns);
+	for (uint32_t i = 0; i < r->n_come; i++)
+		flow_registry_added(v->registry, r->come[i], now_ns);
+	for (unsigned int i = 0; i < v->config.n_flows; i++)
+		v->config.flows[i].came_ns =
+			flow_registry_added_ns(v->registry, v->config.flows[i].id);
+	for (uint16_t i = 0; i < nodes->plan.n_lcores; i++)
+		nic_reload(nodes->node[i], r);
+}
+
+int
+nic_version_begin(struct flow_registry *registry, struct nic_version *v, struct config_error *err)
+{
+	const struct nic_nodes *nodes = registry->nodes;
+	int rc = enter(registry, NULL, NULL, v, err);
+
+	if (rc != 0)
+		return rc;
+	apply(nodes, v, 0);
+	for (uint16_t i = 0; i < nodes->plan.n_lcores; i++)
+		while (!nic_reload_is_done(nodes->node[i]))
+			nodes->node[i]->ops->rx(nodes->node[i], 0, NULL, 0, 0);
+	return 0;
+}
+
+static bool
+has_an_end(const struct nic_config *config)
+{
+	for (unsigned int f = 0; f < config->n_flows; f++) {
+		const struct nic_qp_params *qp = &config->flows[f].qp;
+
+		if (qp->requester && workload_ends(&qp->work))
+			return true;
+	}
+	return false;
+}
+
+struct nic_version *
+nic_version_read(struct config *cfg, const struct nic_config *now, struct config_error *err)
+{
+	struct nic_version *v = calloc(1, sizeof(*v));
+	int rc;
+
+	if (v == NULL || nic_config_read(cfg, now, &v->config, err) != 0) {
+		if (v == NULL)
+			snprintf(err->text, sizeof(err->text), "out of memory");
+		free(v);
+		return NULL;
+	}
+	rc = config_finish(cfg, err);
+	if (rc == 0 && v->config.n_flows == 0)
+		rc = config_refuse(cfg, "flow", NULL, "a section [flow NAME] at least", err);
+	if (rc != 0) {
+		nic_version_free(v);
+		return NULL;
+	}
+	v->ends = has_an_end(&v->config);
+	return v;
+}
+
+static struct nic_version *
+of(const struct live_version *v)
+{
+	return (struct nic_version *)v;
+}
+
+static struct live_version *
+live_read(void *program, struct config *cfg, struct config_error *err)
+{
+	const struct nic_live *l = program;
+	struct nic_version *v = nic_version_read(cfg, nic_config_of(l->live->current), err);
+
+	if (v == NULL)
+		return NULL;
+	/* As at the start. */
+	port_address(l->nodes->ethdev, v->config.nic.mac);
+	return &v->live;
+}
+
+static struct live_version *
+live_copy(const struct live_version *v)
+{
+	const struct nic_version *from = (const struct nic_version *)v;
+	struct nic_version *copy = calloc(1, sizeof(*copy));
+
+	if (copy == NULL || nic_config_copy(&from->config, &copy->config) != 0) {
+		free(copy);
+		return NULL;
+	}
+	return &copy->live;
+}
+
+static int
+live_check(struct live_version *v, const struct config *cfg, struct config_error *err)
+{
+	of(v)->ends = has_an_end(&of(v)->config);
+	return nic_config_check(cfg, &of(v)->config, err);
+}
+
+static void
+live_free(struct live_version *v)
+{
+	nic_version_free(of(v));
+}
+
+static void
+live_print(const struct live_version *v, FILE *out)
+{
+	nic_config_print(out, &of(v)->config);
+}
+
+static void
+live_rows(const struct live_version *v, struct config_rows *rows)
+{
+	nic_config_rows(&of(v)->config, rows);
+}
+
+/* Nothing changes beside it. */
+static const struct live_version *
+live_running(void *program, const struct live_version *v)
+{
+	(void)program;
+	return v;
+}
+
+static const char *
+live_fault(const struct live_version *now, const struct live_version *next)
+{
+	(void)now;
+	(void)next;
+	return NULL;
+}
+
+static int
+live_prepare_next(void *program, const struct live_version *now, struct live_version *next,
+		  const struct config *cfg, struct config_error *err)
+{
+	const struct nic_live *l = program;
+
+	return enter(l->registry, cfg, &of(now)->config, of(next), err);
+}
+
+static void
+live_apply(void *program, const struct live_version *v, uint64_t now_ns)
+{
+	const struct nic_live *l = program;
+
+	l->flows->config = &of(v)->config;
+	apply(l->nodes, of(v), now_ns);
+}
+
+static bool
+live_is_done(void *program)
+{
+	const struct nic_live *l = program;
+
+	return nodes_are_reloaded(l->nodes);
+}
+
+const struct live_ops nic_live_ops = {
+	.read = live_read,
+	.copy = live_copy,
+	.check = live_check,
+	.free = live_free,
+	.print = live_print,
+	.rows = live_rows,
+	.running = live_running,
+	.fault = live_fault,
+	.prepare = live_prepare_next,
+	.apply = live_apply,
+	.is_done = live_is_done,
+};

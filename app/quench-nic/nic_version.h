@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The configurations of quench-nic: read at the start, and again while it runs. */
+#ifndef QUENCH_APP_QUENCH_NIC_NIC_VERSION_H
+#define QUENCH_APP_QUENCH_NIC_NIC_VERSION_H
+
+#include "runtime/telemetry/live.h"
+#include "ctl/nic_config/nic_config.h"
+#include "quench-nic/flow_registry.h"
+#include "quench-nic/flows.h"
+#include "quench-nic/nodes.h"
+
+struct nic_version {
+	struct live_version live;
+	struct nic_config config;
+	bool ends;                      /* a requester of it ends by itself */
+	struct flow_registry *registry; /* its flows are in there; NULL: not yet */
+	/* for nic_reload() */
+	struct nic_reload reload;
+	struct nic_flow_live *flows; /* by flow_id */
+	uint32_t *go, *come;         /* flow_ids */
+};
+
+/** Read all of a file; now as for nic_config_read(). @return the caller's, or NULL with err filled
+ * in. */
+struct nic_version *nic_version_read(struct config *cfg, const struct nic_config *now,
+				     struct config_error *err);
+void nic_version_free(struct nic_version *v);
+
+/** Let the flows of the first version come, before the nodes run. @return 0 or -errno, err filled
+ * in. */
+int nic_version_begin(struct flow_registry *registry, struct nic_version *v,
+		      struct config_error *err);
+
+/* Of struct live, whose program is the following. */
+extern const struct live_ops nic_live_ops;
+
+struct nic_live {
+	const struct live *live;
+	const struct nic_nodes *nodes;
+	struct flow_registry *registry;
+	struct flows *flows; /* the main lcore's, which follow the version in force */
+};
+
+static inline const struct nic_config *
+nic_config_of(const struct live_version *v)
+{
+	return &((const struct nic_version *)v)->config;
+}
+
+#endif

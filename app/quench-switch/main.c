@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* quench-switch: read the configuration, build the switch on its devices, run it. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <rte_common.h>
+#include <rte_errno.h>
+#include <rte_lcore.h>
+
+#include "base/fixed.h"
+#include "base/units.h"
+#include "runtime/port/data_room.h"
+#include "runtime/eal/eal_end.h"
+#include "runtime/run/opts.h"
+#include "runtime/port/port_stop.h"
+#include "runtime/port/ports.h"
+#include "runtime/report/report.h"
+#include "runtime/run/run.h"
+#include "runtime/notice/say.h"
+#include "node/pkt_pool.h"
+#include "quench-switch/switch_version.h"
+#include "quench-switch/switch_report.h"
+#include "quench-switch/shards.h"
+#include "quench-switch/watch.h"
+#include "switch/sw.h"
+#include "quench-switch/switch_telemetry.h"
+#include "quench-switch/thresholds.h"
+#include "wire/lldp.h"
+
+/* Mbufs that a mempool keeps in its cache of one lcore and may not hand out. */
+#define CACHE_MBUFS 1024
+/* Shortest frames of a shard that the others may not know of yet: 4096 bytes (mmu_part.h). */
+#define OWED_MBUFS 64
+/* Data room for a pause frame of 60 bytes. */
+#define PAUSE_ROOM_BYTES 128
+
+static const struct opts_program program = {
+	.name = "quench-switch",
+	.purpose = "A software switch with lossless queues, ECN marking and PFC on DPDK ports.",
+	.help_config = switch_version_print_reference,
+	.thresholds_help = "print headroom and thresholds for the configuration, do not run",
+};
+
+struct quench_switch {
+	struct switch_version *config; /* as the start left it */
+	struct live live;
+	struct switch_live for_live;
+	uint16_t ethdevs[SW_MAX_PORTS];
+	uint16_t n_open; /* devices started so far */
+	struct sw_pools pools;
+	struct node *node;
+	struct shards shards;
+	struct run_result result;
+};
+
+static void
+close_switch(struct quench_switch *s, int code)
+{
+	eal_quiet(code);
+	/* The node gives its packets back before devices and pools go. */
+	if (s->node != NULL)
+		sw_destroy(s->node);
+	free(s->result.loops);
+	free(s->result.links);
+	ports_close(s->ethdevs, s->n_open);
+	pkt_pool_destroy(s->pools.frames);
+	pkt_pool_destroy(s->pools.clones);
+	pkt_pool_destroy(s->pools.lossless_clones);
+	pkt_pool_destroy(s->pools.pause);
+	pkt_pool_destroy(s->pools.own);
+	pkt_pool_destroy(s->pools.copies);
+	eal_end();
+}
+
+/* What devices, bursts and caches may hold beside the buffer, and what shards may exceed it by
+ * together (doc/buffer.md). */
+static uint32_t
+frames_needed(const struct sw_params *params)
+{
+	uint64_t port = PORT_RX_DESCRIPTORS + PORT_TX_DESCRIPTORS + 2 * POLL_BURST;
+	uint64_t shard = CACHE_MBUFS + 3 * POLL_BURST + OWED_MBUFS;
+
+	/* More than a ring can index is refused by the pool, with the line that says why. */
+	return (uint32_t)min_u64(params->mmu.packets + params->n_ports * port +
+					 params->shards * shard,
+				 UINT32_MAX - 1);
+}
+
+/* What the devices' transmit rings may hold of frames that the switch made, with one burst. */
+static uint32_t
+own_frames_needed(const struct sw_params *params)
+{
+	return params->n_ports * (PORT_TX_DESCRIPTORS + POLL_BURST) + params->shards * CACHE_MBUFS;
+}
+
+static bool
+create_pool(struct rte_mempool **pool, struct pkt_pool_params params, const char *name,
+	    uint32_t n_mbufs, uint16_t largest_frame)
+{
+	params.name = name;
+	params.n_mbufs = n_mbufs;
+	params.largest_frame = largest_frame;
+	*pool = pkt_pool_create(&params);
+	return *pool != NULL;
+}
+
+static int
+create_pools(struct quench_switch *s, const char *path)
+{
+	struct sw_params *params = &s->config->params;
+	uint16_t room = data_room_bytes(params->max_frame_bytes);
+	struct pkt_pool_params pool = {
+		.socket = (int)rte_lcore_to_socket_id(run_poll_lcore(0)),
+		.threads = params->shards > 1,
+	};
+	uint32_t frames, own = own_frames_needed(params);
+
+	frames = frames_needed(params);
+	if (create_pool(&s->pools.frames, pool, "frames", frames, room) &&
+	    create_pool(&s->pools.clones, pool, "clones", frames, 0) &&
+	    create_pool(&s->pools.lossless_clones, pool, "lossless_clones", frames / 4 + 1, 0) &&
+	    create_pool(&s->pools.pause, pool, "pause", own, PAUSE_ROOM_BYTES) &&
+	    create_pool(&s->pools.own, pool, "own", own, LLDP_MAX_BYTES) &&
+	    create_pool(&s->pools.copies, pool, "copies", own, room))
+		return 0;
+	say_error("%s: buffer_bytes = %" PRIu64
+		  " at backing_frame_bytes = %u needs %u mbufs of %u bytes: %s "
+		  "(more memory with -m or hugepages, or a smaller buffer)",
+		  path, params->mmu.buffer_bytes, s->config->pool.backing_frame_bytes, frames, room,
+		  rte_strerror(rte_errno));
+	return APP_FAILED;
+}
+
+static int
+open_ports(struct quench_switch *s)
+{
+	for (uint16_t i = 0; i < s->config->params.n_ports; i++) {
+		struct port_params params = {
+			.link_speed_bps = s->config->params.ports[i].link_speed_bps,
+			.largest_frame = (uint16_t)(s->config->params.max_frame_bytes - FCS_BYTES),
+			.pool = s->pools.frames,
+		};
+		int rc = port_open(s->ethdevs[i], &params);
+
+		if (rc != 0)
+			return rc;
+		s->n_open++;
+		rc = port_address(s->ethdevs[i], s->config->params.ports[i].mac);
+		if (rc != 0)
+			return rc;
+		port_check_numa(s->ethdevs[i], shards_lcore(&s->config->params, i),
+				s->pools.frames);
+	}
+	return 0;
+}
+
+static int
+find_ports(struct quench_switch *s, const char *path)
+{
+	const char *names[SW_MAX_PORTS];
+
+	for (uint16_t i = 0; i < s->config->params.n_ports; i++)
+		names[i] = s->config->params.ports[i].device;
+	return ports_find(s->ethdevs, s->config->params.n_ports, names, path);
+}
+
+static int
+open_switch(struct quench_switch *s, const char *path)
+{
+	int rc = find_ports(s, path);
+
+	if (rc == 0)
+		rc = shards_plan(&s->config->params, path);
+	if (rc == 0)
+		rc = create_pools(s, path);
+	if (rc == 0)
+		rc = open_ports(s);
+	if (rc != 0)
+		return rc;
+	rc = run_make_key(&s->config->params.table_key);
+	if (rc != 0)
+		return rc;
+	s->node = sw_create(&s->config->params, &s->pools);
+	if (s->node == NULL) {
+		say_error("the switch cannot be built: %s", strerror(errno));
+		return APP_FAILED;
+	}
+	s->config->shown.node = s->node;
+	s->for_live =
+		(struct switch_live){.node = s->node, .ethdevs = s->ethdevs, .running = *s->config};
+	return 0;
+}
+
+static const struct sw_params *
+params_in_force(const struct quench_switch *s)
+{
+	return &((const struct switch_version *)s->live.current)->params;
+}
+
+static int
+run_switch(struct quench_switch *s, const struct opts *opts)
+{
+	struct telemetry telemetry = {
+		.endpoints = switch_endpoints,
+		.n_endpoints = switch_endpoints_n,
+		.live = &s->live,
+	};
+	struct run_app app = {
+		.node = s->node,
+		.telemetry = &telemetry,
+		.nodes = s->shards.node,
+		.node_ports = s->shards.ports,
+		.n_nodes = s->config->params.shards,
+		.ethdevs = s->ethdevs,
+		.n_ports = s->config->params.n_ports,
+		.opts = opts,
+		.stats = switch_stats,
+		.watch = switch_watch,
+	};
+	char lcores[40];
+	int rc;
+
+	shards_find(&s->shards, s->node);
+	snprintf(lcores, sizeof(lcores), app.n_nodes == 1 ? "lcore %u" : "%u lcores",
+		 app.n_nodes == 1 ? run_poll_lcore(0) : app.n_nodes);
+	say("running: %u ports, %" PRIu64 " bytes of buffer, polling on %s", app.n_ports,
+	    s->config->params.mmu.buffer_bytes, lcores);
+	rc = run_node(&app, &s->result);
+	if (rc == 0 && opts->json != NULL)
+		rc = report_write(switch_report(&app, params_in_force(s), &s->result), opts->json);
+	return rc;
+}
+
+static int
+start(struct quench_switch *s, const struct opts *opts)
+{
+	int rc;
+
+	live_block_signal();
+	rc = run_start(opts);
+
+	if (rc != 0)
+		return rc;
+	rc = open_switch(s, opts->config);
+	if (rc == 0)
+		rc = run_switch(s, opts);
+	close_switch(s, rc);
+	live_destroy(&s->live);
+	return rc;
+}
+
+/* @return NULL after an error line. */
+static struct switch_version *
+read_config(const char *path)
+{
+	struct config_error err;
+	struct config *cfg = config_open(path, &err);
+	struct switch_version *v = cfg == NULL ? NULL : switch_version_read(cfg, &err);
+
+	if (v == NULL)
+		fprintf(stderr, "%s\n", err.text);
+	config_close(cfg);
+	return v;
+}
+
+/* Takes v. */
+static int
+start_with(struct switch_version *v, const struct opts *opts)
+{
+	static struct quench_switch sw;
+
+	sw.config = v;
+	if (live_init(&sw.live, &switch_live_ops, &sw.for_live, opts->config, &v->live) == 0)
+		return start(&sw, opts);
+	live_destroy(&sw.live);
+	say_error("%s", strerror(ENOMEM));
+	return APP_FAILED;
+}
+
+static int
+act(const struct opts *opts)
+{
+	struct switch_version *v;
+
+	if (opts_answer(&program, opts))
+		return APP_DONE;
+	v = read_config(opts->config);
+	if (v == NULL)
+		return APP_BAD_USAGE;
+	v->params.mmu.packets = (uint32_t)min_u64(
+		mmu_params_packets(&v->params.mmu, v->pool.backing_frame_bytes), UINT32_MAX);
+	if (opts->action != OPTS_THRESHOLDS)
+		thresholds_warn(&v->params);
+	if (opts->action == OPTS_RUN)
+		return start_with(v, opts);
+	if (opts->action == OPTS_THRESHOLDS)
+		thresholds_print(stdout, &v->params);
+	else
+		switch_version_print(stdout, v);
+	switch_version_free(v);
+	return APP_DONE;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct opts opts;
+	int rc;
+
+	say_as(program.name);
+	rc = opts_parse(&program, argc, argv, &opts);
+	if (rc == 0)
+		rc = act(&opts);
+	opts_free(&opts);
+	return say_end(rc);
+}

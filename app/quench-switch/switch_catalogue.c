@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the keys of quench-switch's telemetry mean. */
+#include "quench-switch/switch_catalogue.h"
+
+#include "runtime/telemetry/catalogue.h"
+#include "runtime/port/mempools.h"
+#include "switch/params/counters.h"
+#include "switch/sw.h"
+
+#define N(table) (sizeof(table) / sizeof((table)[0]))
+
+/* clang-format off */
+static const struct meaning port_meanings[] = {
+	{"shard", "lcore that owns the port, counted from 1"},
+	{"shaper_rate_bps", "rate that the port is held to; 0: the link's"},
+	{"learned_addresses", "addresses learned from the port"},
+	{"tx_disabled", "whether the port holds all data"},
+	{"pfc_delay_quanta", "how late the port obeys a pause, in times of 512 bits"},
+	{0},
+};
+
+static const struct meaning queue_meanings[] = {
+	{"queue_bytes", "what waits in the egress queue, in charged bytes"},
+	{"watermark_bytes", "the most that the queue held since the last clear"},
+	{"persistent_watermark_bytes", "the most that the queue ever held"},
+	{0},
+};
+
+static const struct meaning pg_meanings[] = {
+	{"reserved_bytes", "held of what is the group's own"},
+	{"shared_bytes", "held of the shared buffer"},
+	{"headroom_bytes", "held of the headroom"},
+	{"shared_limit_bytes", "limit on shared_bytes at this moment; a lossless group sends XOFF there"},
+	{"shared_xon_bytes", "shared_bytes at which a lossless group that sent XOFF sends XON"},
+	{"watermark_bytes", "the most that the group held since the last clear"},
+	{"persistent_watermark_bytes", "the most that the group ever held"},
+	{"shared_watermark_bytes", "the most of the shared buffer that it held since the last clear"},
+	{"shared_persistent_watermark_bytes", "the most of the shared buffer that it ever held"},
+	{"headroom_watermark_bytes", "the most of the headroom that it held since the last clear"},
+	{"headroom_persistent_watermark_bytes", "the most of the headroom that it ever held"},
+	{0},
+};
+
+static const struct meaning pool_meanings[] = {
+	{"size_bytes", "size of the pool"},
+	{"used_bytes", "held of the pool"},
+	{"watermark_bytes", "the most that the pool held since the last clear"},
+	{"persistent_watermark_bytes", "the most that the pool ever held"},
+	{0},
+};
+
+static const struct meaning buffer_meanings[] = {
+	{"buffer_bytes", "size of the shared buffer"},
+	{"buffer_used_bytes", "charged on the ingress side, all priority groups together"},
+	{"headroom_pool_watermark_bytes", "the most headroom in use since the last clear"},
+	{"headroom_pool_persistent_watermark_bytes", "the most headroom ever in use"},
+	{0},
+};
+
+static const struct meaning ledger_meanings[] = {
+	{"queued", "charged bytes that wait"},
+	{0},
+};
+
+static const struct meaning fdb_meanings[] = {
+	{"entries", "addresses in the forwarding table"},
+	{0},
+};
+
+static const struct meaning pfcwd_meanings[] = {
+	{"status", "whether the queue is in a storm"},
+	{"big_red_switch", "whether all watched queues drop"},
+	{0},
+};
+
+static const struct meaning dcbx_meanings[] = {
+	{"neighbour", "whether a neighbour is heard"},
+	{"pfc_agreed", "bit mask of priorities on which both ends run PFC"},
+	{"pfc_ours", "bit mask of priorities that we offer"},
+	{"pfc_peer", "bit mask of priorities that the peer offers"},
+	{0},
+};
+/* clang-format on */
+
+json_t *
+switch_counters_reply(struct telemetry_call *call)
+{
+	const struct catalogue tables[] = {
+		{"run", .meanings = run_counters},
+		{"port", .fields = sw_port_counter_fields, .n_fields = sw_port_counter_fields_n},
+		{"port", .meanings = port_counter_meanings},
+		{"device", .meanings = device_meanings},
+		{"drop", .fields = sw_drop_counter_fields, .n_fields = SW_DROPS},
+		{"malformed", .fields = sw_malformed_counter_fields,
+		 .n_fields = sw_malformed_counter_fields_n},
+		{"queue", .fields = sw_queue_counter_fields, .n_fields = sw_queue_counter_fields_n},
+		{"pg", .fields = sw_pg_counter_fields, .n_fields = sw_pg_counter_fields_n},
+		{"pfc", .meanings = pfc_meanings},
+		{"pfcwd", .fields = pfcwd_counters, .n_fields = pfcwd_counters_n},
+		{"router", .fields = sw_router_counter_fields,
+		 .n_fields = sw_router_counter_fields_n},
+		{"interface", .fields = sw_interface_counter_fields,
+		 .n_fields = sw_interface_counter_fields_n},
+		{"fdb", .fields = sw_fdb_counter_fields, .n_fields = sw_fdb_counter_fields_n},
+		{"dcbx", .fields = dcbx_counters, .n_fields = dcbx_counters_n},
+		{"ledger", .fields = sw_ledger_counter_fields,
+		 .n_fields = sw_ledger_counter_fields_n},
+	};
+
+	return catalogue_reply(call, tables, N(tables));
+}
+
+json_t *
+switch_gauges_reply(struct telemetry_call *call)
+{
+	const struct catalogue tables[] = {
+		{"run", .meanings = run_meanings},
+		{"port", .meanings = port_gauge_meanings},
+		{"port", .meanings = port_meanings},
+		{"queue", .meanings = queue_meanings},
+		{"wred", .params = wred_fields, .n_params = wred_fields_n},
+		{"pg", .meanings = pg_meanings},
+		{"pool", .meanings = pool_meanings},
+		{"buffer", .meanings = buffer_meanings},
+		{"ledger", .meanings = ledger_meanings},
+		{"mempool", .meanings = mempool_meanings},
+		{"pfcwd", .meanings = pfcwd_meanings},
+		{"pfcwd", .fields = pfcwd_last_counters, .n_fields = pfcwd_last_counters_n},
+		{"fdb", .meanings = fdb_meanings},
+		{"dcbx", .meanings = dcbx_meanings},
+	};
+
+	return catalogue_reply(call, tables, N(tables));
+}

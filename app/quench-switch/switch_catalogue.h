@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the keys of a switch's telemetry mean: replies to /quench/counters and /quench/gauges. */
+#ifndef QUENCH_APP_QUENCH_SWITCH_SWITCH_CATALOGUE_H
+#define QUENCH_APP_QUENCH_SWITCH_SWITCH_CATALOGUE_H
+
+#include "runtime/telemetry/telemetry.h"
+
+json_t *switch_counters_reply(struct telemetry_call *call);
+json_t *switch_gauges_reply(struct telemetry_call *call);
+
+#endif

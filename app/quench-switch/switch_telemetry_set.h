@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Replies of commands that change a switch: /quench/set and /quench/clear. */
+#ifndef QUENCH_APP_QUENCH_SWITCH_SWITCH_TELEMETRY_SET_H
+#define QUENCH_APP_QUENCH_SWITCH_SWITCH_TELEMETRY_SET_H
+
+#include "runtime/telemetry/telemetry.h"
+
+json_t *switch_set_tx_disabled_reply(struct telemetry_call *call);
+json_t *switch_set_pfc_delay_reply(struct telemetry_call *call);
+json_t *switch_set_big_red_switch_reply(struct telemetry_call *call);
+json_t *switch_clear_watermark_reply(struct telemetry_call *call);
+
+#endif

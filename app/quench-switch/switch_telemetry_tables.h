@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Replies with the tables of a switch: addresses, neighbours, routes, VLANs, interfaces. */
+#ifndef QUENCH_APP_QUENCH_SWITCH_SWITCH_TELEMETRY_TABLES_H
+#define QUENCH_APP_QUENCH_SWITCH_SWITCH_TELEMETRY_TABLES_H
+
+#include "runtime/telemetry/telemetry.h"
+#include "switch/control/snapshot.h"
+
+json_t *switch_fdb_reply(struct telemetry_call *call);
+json_t *switch_neigh_reply(struct telemetry_call *call);
+json_t *switch_routes_reply(struct telemetry_call *call);
+json_t *switch_vlans_reply(struct telemetry_call *call);
+json_t *switch_interfaces_reply(struct telemetry_call *call);
+
+/** Ask the owner of the data path for a snapshot, and wait. @return false: call says why not. */
+bool switch_take(struct telemetry_call *call, struct sw_snapshot *s);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "quench-switch/switch_version.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <rte_common.h>
+
+#include "runtime/port/ports.h"
+#include "runtime/run/run.h"
+#include "ctl/switch_config/tables.h"
+#include "quench-switch/thresholds.h"
+
+struct switch_version *
+switch_version_read(struct config *cfg, struct config_error *err)
+{
+	struct switch_version *v = calloc(1, sizeof(*v));
+	int rc;
+
+	if (v == NULL) {
+		snprintf(err->text, sizeof(err->text), "%s: out of memory", config_path(cfg));
+		return NULL;
+	}
+	rc = switch_config_read(cfg, &v->params, err);
+	if (rc != 0) {
+		free(v);
+		return NULL;
+	}
+	rc = config_read_new(cfg, "pool", switch_pool_fields, switch_pool_fields_n, &v->pool, err);
+	if (rc == 0)
+		rc = config_finish(cfg, err);
+	v->shown.params = &v->params;
+	if (rc == 0)
+		return v;
+	switch_version_free(v);
+	return NULL;
+}
+
+void
+switch_version_free(struct switch_version *v)
+{
+	sw_reload_forget(v->next);
+	sw_tables_free(&v->params.tables);
+	free(v);
+}
+
+void
+switch_version_print(FILE *out, const struct switch_version *v)
+{
+	switch_config_print(out, &v->params);
+	config_print(out, "pool", switch_pool_fields, switch_pool_fields_n, &v->pool);
+}
+
+void
+switch_version_print_reference(FILE *out)
+{
+	switch_config_print_reference(out);
+	config_print_reference(out, "pool", switch_pool_fields, switch_pool_fields_n);
+}
+
+const struct switch_program *
+switch_of(const struct telemetry_call *call)
+{
+	return &((const struct switch_version *)call->version)->shown;
+}
+
+static struct switch_version *
+of(const struct live_version *v)
+{
+	return (struct switch_version *)v;
+}
+
+/* What the start found out is found out again: it is compared with what the file says. */
+static struct live_version *
+live_read(void *program, struct config *cfg, struct config_error *err)
+{
+	const struct switch_live *s = program;
+	struct switch_version *v = switch_version_read(cfg, err);
+
+	if (v == NULL)
+		return NULL;
+	if (v->params.shards == 0)
+		v->params.shards = RTE_MIN(run_poll_lcores(), v->params.n_ports);
+	for (uint16_t i = 0; i < v->params.n_ports && i < s->running.params.n_ports; i++)
+		port_address(s->ethdevs[i], v->params.ports[i].mac);
+	v->shown.node = s->node;
+	return &v->live;
+}
+
+static void
+live_free(struct live_version *v)
+{
+	switch_version_free(of(v));
+}
+
+static void
+live_print(const struct live_version *v, FILE *out)
+{
+	switch_version_print(out, of(v));
+}
+
+static void
+live_rows(const struct live_version *v, struct config_rows *rows)
+{
+	switch_config_rows(&of(v)->params, rows);
+	config_rows_add(rows, "pool", switch_pool_fields, switch_pool_fields_n, &of(v)->pool,
+			false);
+}
+
+static const struct live_version *
+live_running(void *program, const struct live_version *v)
+{
+	struct switch_live *s = program;
+
+	/* Tables stay those of v. */
+	s->running = *of(v);
+	s->running.next = NULL;
+	sw_running_params(s->node, &s->running.params);
+	return &s->running.live;
+}
+
+static const char *
+live_fault(const struct live_version *now, const struct live_version *next)
+{
+	return sw_reload_fault(&of(now)->params, &of(next)->params);
+}
+
+static int
+live_prepare_next(void *program, const struct live_version *now, struct live_version *next,
+		  const struct config *cfg, struct config_error *err)
+{
+	const struct switch_live *s = program;
+	struct switch_version *v = of(next);
+	char why[128];
+
+	(void)now;
+	if (sw_reload_prepare(s->node, &v->params, &v->next, why, sizeof(why)) == 0)
+		return 0;
+	switch_tables_refuse(cfg, why, err);
+	return -EINVAL;
+}
+
+static void
+live_apply(void *program, const struct live_version *v, uint64_t now_ns)
+{
+	const struct switch_live *s = program;
+	struct sw_forwarding *next = of(v)->next;
+
+	of(v)->next = NULL;
+	thresholds_warn(&of(v)->params);
+	sw_reload(s->node, &of(v)->params, next, now_ns);
+}
+
+static bool
+live_is_done(void *program)
+{
+	return sw_reload_settle(((const struct switch_live *)program)->node);
+}
+
+const struct live_ops switch_live_ops = {
+	.read = live_read,
+	.free = live_free,
+	.print = live_print,
+	.rows = live_rows,
+	.running = live_running,
+	.fault = live_fault,
+	.prepare = live_prepare_next,
+	.apply = live_apply,
+	.is_done = live_is_done,
+};

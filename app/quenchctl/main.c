@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* quenchctl: shows and steers a running quench-nic or quench-switch. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/notice/say.h"
+#include "quenchctl/socket/client.h"
+#include "quenchctl/metrics/metrics.h"
+#include "quenchctl/show/show.h"
+#include "quenchctl/commands.h"
+
+struct options {
+	struct ctl_options show;
+	bool help, version;
+};
+
+static const char usage[] =
+	"quenchctl [options] COMMAND: shows and steers a running quench-nic or quench-switch.\n"
+	"\n"
+	"  -f, --file-prefix NAME   the program that was started with --file-prefix NAME\n"
+	"  -s, --socket PATH        the program with this telemetry socket\n"
+	"                           (without both: the only one that runs)\n"
+	"  -j, --json               JSON instead of tables\n"
+	"  -w, --watch[=SECONDS]    again and again, every second or so many\n"
+	"  -o, --output FILE        of import and export, instead of standard output\n"
+	"      --since-start        counters since the start, whatever was cleared\n"
+	"      --listen ADDRESS:PORT  of serve-metrics (127.0.0.1:9880) and web (127.0.0.1:9881)\n"
+	"      --qps N, --flows N   metrics of the first N of them; 0 and 256 unless given\n"
+	"      --help, --version\n"
+	"\n"
+	"Commands:\n";
+
+static int
+read_watch(const char *text, double *seconds)
+{
+	char *end;
+
+	*seconds = text != NULL ? strtod(text, &end) : 1;
+	if (text == NULL || (end != text && *end == '\0' && *seconds >= 0.05 && *seconds <= 86400))
+		return 0;
+	say_error("--watch = %s: expected seconds from 0.05 to 86400", text);
+	return APP_BAD_USAGE;
+}
+
+static int
+read_bound(const char *option, const char *text, unsigned int most, unsigned int *value)
+{
+	char *end;
+	unsigned long number = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end != '\0' || number > most) {
+		say_error("%s = %s: expected a number from 0 to %u", option, text, most);
+		return APP_BAD_USAGE;
+	}
+	*value = (unsigned int)number;
+	return 0;
+}
+
+static int
+read_options(int argc, char **argv, struct options *o)
+{
+	static const struct option options[] = {
+		{"file-prefix", required_argument, NULL, 'f'},
+		{"socket", required_argument, NULL, 's'},
+		{"json", no_argument, NULL, 'j'},
+		{"watch", optional_argument, NULL, 'w'},
+		{"output", required_argument, NULL, 'o'},
+		{"since-start", no_argument, NULL, 'S'},
+		{"listen", required_argument, NULL, 'L'},
+		{"qps", required_argument, NULL, 'Q'},
+		{"flows", required_argument, NULL, 'F'},
+		{"help", no_argument, NULL, 'h'},
+		{"version", no_argument, NULL, 'V'},
+		{NULL, 0, NULL, 0},
+	};
+	int option, rc = 0;
+
+	opterr = 0;
+	while (rc == 0 && (option = getopt_long(argc, argv, "f:s:jw::o:h", options, NULL)) != -1) {
+		switch (option) {
+		case 'f':
+			o->show.prefix = optarg;
+			break;
+		case 's':
+			o->show.path = optarg;
+			break;
+		case 'j':
+			o->show.json = true;
+			break;
+		case 'w':
+			rc = read_watch(optarg, &o->show.watch_s);
+			break;
+		case 'o':
+			o->show.output = optarg;
+			break;
+		case 'S':
+			o->show.since_start = true;
+			break;
+		case 'L':
+			o->show.listen = optarg;
+			break;
+		case 'Q':
+			rc = read_bound("--qps", optarg, METRICS_MOST_QPS, &o->show.bounds.qps);
+			break;
+		case 'F':
+			rc = read_bound("--flows", optarg, METRICS_MOST_FLOWS,
+					&o->show.bounds.flows);
+			break;
+		case 'h':
+			o->help = true;
+			break;
+		case 'V':
+			o->version = true;
+			break;
+		default:
+			say_error("%s: expected an option of --help, with its value",
+				  argv[optind - 1]);
+			rc = APP_BAD_USAGE;
+		}
+	}
+	if (rc == 0 && o->show.path != NULL && o->show.prefix != NULL) {
+		say_error("--socket and --file-prefix: expected one of them");
+		rc = APP_BAD_USAGE;
+	}
+	return rc;
+}
+
+/* A new picture over the old one, where there is a screen. */
+static void
+wipe(void)
+{
+	if (isatty(STDOUT_FILENO))
+		fputs("\033[H\033[2J", stdout);
+}
+
+static void
+rest(double seconds)
+{
+	struct timespec t = {.tv_sec = (time_t)seconds};
+
+	t.tv_nsec = (long)((seconds - (double)t.tv_sec) * 1e9);
+	nanosleep(&t, NULL);
+}
+
+static bool
+may_watch(const struct command *command)
+{
+	return command->run == command_show || command->watchable || command->goes_on;
+}
+
+static int
+run(const struct options *o, int argc, char **argv)
+{
+	const char *params[COMMAND_PARAMS];
+	const struct command *command = command_find(argc, argv, NULL, params);
+	struct client c = {0};
+	int rc;
+
+	/* What no program knows is said without one. */
+	if (command == NULL)
+		return APP_BAD_USAGE;
+	if (o->show.output != NULL && command->run_files == NULL) {
+		say_error("--output: expected an import or export command");
+		return APP_BAD_USAGE;
+	}
+	if (command->run_files != NULL && o->show.watch_s > 0) {
+		say_error("--watch: expected a show of one program");
+		return APP_BAD_USAGE;
+	}
+	if (command->run_files != NULL)
+		return command->run_files(&o->show, params);
+	rc = client_open(&c, o->show.path, o->show.prefix);
+	if (rc == 0) {
+		command = command_find(argc, argv, c.program, params);
+		rc = command == NULL ? APP_BAD_USAGE : 0;
+	}
+	if (rc == 0 && o->show.watch_s > 0 && !may_watch(command)) {
+		say_error("--watch: expected a show command, explain, trace or top");
+		rc = APP_BAD_USAGE;
+	}
+	while (rc == 0) {
+		if (o->show.watch_s > 0 && !o->show.json && !command->goes_on)
+			wipe();
+		rc = command->run(command, &c, &o->show, params);
+		if (rc != 0 || o->show.watch_s <= 0 || command->goes_on)
+			break;
+		if (fflush(stdout) != 0)
+			break;
+		rest(o->show.watch_s);
+	}
+	client_close(&c);
+	return rc;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct options o = {.show = {.bounds = {.flows = 256}}};
+	int rc;
+
+	say_as("quenchctl");
+	rc = read_options(argc, argv, &o);
+	if (rc == 0 && o.help) {
+		fputs(usage, stdout);
+		commands_print(stdout);
+	} else if (rc == 0 && o.version) {
+		puts("quenchctl " QUENCH_VERSION);
+	} else if (rc == 0) {
+		rc = run(&o, argc - optind, argv + optind);
+	}
+	return say_end(rc);
+}

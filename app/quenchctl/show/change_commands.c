@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* reload and set: what changes the configuration of the program. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/notice/say.h"
+#include "quenchctl/show/show.h"
+#include "quenchctl/show/table.h"
+
+/* As much as a program reads, its command included. */
+#define REQUEST_CHARS 900
+
+static void
+print_changes(const struct ctl_options *o, const json_t *reply)
+{
+	json_int_t changed = json_integer_value(json_object_get(reply, "changed"));
+	const json_t *rows = json_object_get(reply, "rows");
+
+	if (o->json) {
+		json_dumpf(reply, stdout, JSON_INDENT(2));
+		putchar('\n');
+		return;
+	}
+	if (changed == 0) {
+		puts("nothing to change: all keys are as they were");
+		return;
+	}
+	table_rows(stdout, rows, "section key from to");
+	if ((size_t)changed > json_array_size(rows))
+		printf("and %zu more\n", (size_t)changed - json_array_size(rows));
+}
+
+/* Is it in force? A line says so if not, or if it took long. */
+static void
+print_outcome(const struct ctl_options *o, const json_t *reply)
+{
+	json_int_t waited_us = json_integer_value(json_object_get(reply, "waited_us"));
+
+	if (o->json)
+		return;
+	if (json_integer_value(json_object_get(reply, "in_force")) == 0)
+		printf("taken, but not in force on all lcores yet, after %.1f s: they are busy or "
+		       "stand still\n",
+		       (double)waited_us / 1e6);
+	else if (waited_us >= 100000)
+		printf("in force after %.1f s\n", (double)waited_us / 1e6);
+}
+
+static int
+send_change(struct client *c, const struct ctl_options *o, const char *request)
+{
+	json_t *reply;
+	int rc;
+
+	if (strlen(request) >= REQUEST_CHARS) {
+		say_error("%.60s...: expected at most %d characters", request, REQUEST_CHARS);
+		return APP_BAD_USAGE;
+	}
+	rc = client_ask(c, request, &reply);
+	if (rc != 0)
+		return rc;
+	print_changes(o, reply);
+	print_outcome(o, reply);
+	json_decref(reply);
+	return 0;
+}
+
+int
+command_reload(const struct command *command, struct client *c, const struct ctl_options *o,
+	       const char *const params[COMMAND_PARAMS])
+{
+	char request[PATH_MAX + 64], path[PATH_MAX];
+
+	if (params[0] == NULL)
+		return send_change(c, o, command->path);
+	/* The program may run elsewhere. */
+	if (realpath(params[0], path) == NULL) {
+		say_error("%s: %s", params[0], strerror(errno));
+		return APP_BAD_USAGE;
+	}
+	snprintf(request, sizeof(request), "%s,%s", command->path, path);
+	return send_change(c, o, request);
+}
+
+int
+command_set_key(const struct command *command, struct client *c, const struct ctl_options *o,
+		const char *const params[COMMAND_PARAMS])
+{
+	char request[REQUEST_CHARS + 1];
+
+	snprintf(request, sizeof(request), "%s,%s", command->path, params[0]);
+	return send_change(c, o, request);
+}

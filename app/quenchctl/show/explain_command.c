@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* explain: what a QP does now and what holds it, and what moved its rate since its trace began. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "runtime/notice/say.h"
+#include "quenchctl/show/show.h"
+#include "quenchctl/show/trace_rows.h"
+
+#define STORY_LINES 24u
+
+/* Words of "hold": of nic/observe/hold.h. */
+static const struct {
+	const char *hold, *words;
+} holds[] = {
+	{"error", "it gave up: out of retries, or its peer refused; it sends nothing any more"},
+	{"done", "it is done: all it had to send is acknowledged"},
+	{"responder", "it only answers, and has nothing to answer now"},
+	{"neighbour", "it waits for its peer's MAC address: nobody has answered ARP or neighbour "
+		      "discovery"},
+	{"start", "it has not started yet (start)"},
+	{"rnr", "it waits because its peer had no receive buffer (RNR NAK)"},
+	{"stopped", "its flow is stopped (stopped = on): it begins no message"},
+	{"depth", "it begins no message before the peer has acknowledged one (depth)"},
+	{"message", "it has nothing to send: its next message has not come"},
+	{"window", "it waits for an acknowledgement: its window of packets is full"},
+	{"pause", "its peer holds its priority: paused"},
+	{"rate", "its next packet waits until the rate lets it go"},
+	{"wire", "its next packet waits for its turn on the wire"},
+};
+
+static uint64_t
+member(const json_t *o, const char *key)
+{
+	return (uint64_t)json_integer_value(json_object_get(o, key));
+}
+
+static const char *
+word(const json_t *o, const char *key)
+{
+	const char *text = json_string_value(json_object_get(o, key));
+
+	return text != NULL ? text : "";
+}
+
+static void
+print_hold(const json_t *qp)
+{
+	for (unsigned int i = 0; i < sizeof(holds) / sizeof(holds[0]); i++)
+		if (strcmp(holds[i].hold, word(qp, "hold")) == 0)
+			printf("now: %s\n", holds[i].words);
+	printf("     %" PRIu64 " of at most %" PRIu64
+	       " packets are not acknowledged; paused %" PRIu64 " us so far\n",
+	       member(qp, "unacked_packets"), member(qp, "window_packets"),
+	       member(qp, "rx_pause_duration_us"));
+}
+
+static void
+print_rate(const json_t *qp, const json_t *trace)
+{
+	uint64_t cap = member(qp, "rate_cap_bps"), allowed = member(qp, "cc_rate_bps");
+	char rate[24], target[24], lowest[24], most[24];
+
+	printf("rate: %s", explain_rate(rate, member(qp, "rate_bps")));
+	if (cap > 0 && cap < allowed)
+		printf(", which is rate_cap_bps of its flow; congestion control (%s) would allow "
+		       "%s\n",
+		       word(trace, "cc"), explain_rate(most, allowed));
+	else if (strcmp(word(trace, "cc"), "none") == 0)
+		printf(", fixed: cc = none\n");
+	else
+		printf(", as congestion control says (%s)\n", word(trace, "cc"));
+	if (strcmp(word(trace, "cc"), "dcqcn") == 0)
+		printf("      target %s, alpha %.4f\n",
+		       explain_rate(target, member(qp, "target_rate_bps")),
+		       json_number_value(json_object_get(qp, "alpha")));
+	printf("since the start: %" PRIu64 " CNPs taken, %" PRIu64 " ignored, %" PRIu64
+	       " cuts, lowest rate %s, %" PRIu64 " packets sent again\n",
+	       member(qp, "cnps_handled"), member(qp, "cnps_ignored"), member(qp, "rate_cuts"),
+	       explain_rate(lowest, member(qp, "min_rate_bps")),
+	       member(qp, "retransmitted_packets"));
+}
+
+/* Of a QP that sends no data somebody else makes the rate. */
+static bool
+explain_silent(const json_t *trace)
+{
+	if (member(trace, "sends_data") != 0)
+		return false;
+	if (strcmp(word(trace, "verb"), "read") == 0)
+		printf("it asks with READ: the data comes from the responder, whose congestion "
+		       "control is in the peer; explain it there\n");
+	else
+		printf("it only answers: the rate of its data is made by the peer; explain it "
+		       "there\n");
+	return true;
+}
+
+static void
+print_last_cut(const struct explain_event *events, size_t n, uint64_t now_ns)
+{
+	for (size_t i = n; i-- > 0;) {
+		if (!(events[i].did & CC_DID_CUT))
+			continue;
+		printf("last cut: %.4f ms ago\n",
+		       (double)(now_ns > events[i].at_ns ? now_ns - events[i].at_ns : 0) /
+			       NS_PER_MS);
+		return;
+	}
+}
+
+static void
+print_length(const json_t *trace, uint64_t now_ns)
+{
+	uint64_t rows = member(trace, "end");
+	/* The first row is no event but the state then, unless the trace is from the start. */
+	uint64_t n = rows > 0 && member(trace, "trace_qps") == 0 ? rows - 1 : rows;
+
+	printf("traced for %.1f s: %" PRIu64 " event%s%s\n",
+	       (double)(now_ns - member(trace, "began_ns")) / (double)NS_PER_SEC, n,
+	       n == 1 ? "" : "s", n == 0 ? "; congestion control has done nothing since" : "");
+	if (member(trace, "lost") > 0)
+		printf("the first %" PRIu64 " rows are lost\n", member(trace, "lost"));
+}
+
+static int
+print_story(const json_t *trace, const char *id, uint64_t now_ns)
+{
+	const json_t *rows = json_object_get(trace, "rows");
+	size_t n = json_array_size(rows);
+	struct explain_event *events;
+	int rc = -1;
+
+	if (member(trace, "traced") == 0) {
+		printf("not traced: \"quenchctl trace qp %s on\" keeps what moves its rate\n", id);
+		return 0;
+	}
+	events = trace_events(rows);
+	if (events != NULL) {
+		print_last_cut(events, n, now_ns);
+		print_length(trace, now_ns);
+		rc = explain_story(stdout, events, (uint32_t)n, STORY_LINES);
+		if (n > STORY_LINES)
+			printf("show trace %s prints each\n", id);
+	}
+	free(events);
+	if (rc == 0)
+		return 0;
+	say_error("no memory");
+	return APP_FAILED;
+}
+
+static int
+ask_qp(struct client *c, const json_t *trace, json_t **qp)
+{
+	char command[64];
+
+	snprintf(command, sizeof(command), "/quench/qp,%" PRIu64, member(trace, "local_qpn"));
+	return client_ask(c, command, qp);
+}
+
+static int
+print(const json_t *trace, const json_t *qp, const char *id, uint64_t now_ns)
+{
+	printf("QP %" PRIu64 " (%s#%" PRIu64 ") to QP %" PRIu64 ", %s\n",
+	       member(trace, "local_qpn"), word(trace, "flow"), member(trace, "qp"),
+	       member(qp, "peer_qpn"), word(trace, "verb"));
+	if (explain_silent(trace))
+		return 0;
+	print_hold(qp);
+	print_rate(qp, trace);
+	return print_story(trace, id, now_ns);
+}
+
+int
+command_explain(const struct command *command, struct client *c, const struct ctl_options *o,
+		const char *const params[COMMAND_PARAMS])
+{
+	json_t *trace = NULL, *qp = NULL, *info = NULL;
+	int rc = check_params(params);
+
+	(void)command;
+	if (rc == 0)
+		rc = trace_read_all(c, params[0], &trace);
+	if (rc == 0)
+		rc = ask_qp(c, trace, &qp);
+	if (rc == 0)
+		rc = client_ask(c, "/quench/info", &info);
+	if (rc == 0 && o->json) {
+		json_t *both = json_pack("{s:O, s:O}", "now", qp, "trace", trace);
+
+		json_dumpf(both, stdout, JSON_INDENT(2));
+		putchar('\n');
+		json_decref(both);
+	} else if (rc == 0) {
+		rc = print(trace, qp, params[0], member(info, "elapsed_ns"));
+	}
+	json_decref(trace);
+	json_decref(qp);
+	json_decref(info);
+	return rc;
+}

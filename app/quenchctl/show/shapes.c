@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "quenchctl/show/shapes.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Priority 8 is the link. */
+#define LINK 8
+
+/* @return 0 when the port has no such counter. */
+static json_int_t
+pause_counter(const json_t *port, const char *way, unsigned int prio, const char *what)
+{
+	char key[64];
+
+	if (prio == LINK && *what == '\0')
+		snprintf(key, sizeof(key), "%s_global_pause_frames", way);
+	else if (prio == LINK)
+		snprintf(key, sizeof(key), "%s_global_pause%s", way, what);
+	else
+		snprintf(key, sizeof(key), "%s_prio%u_pause%s", way, prio, what);
+	return json_integer_value(json_object_get(port, key));
+}
+
+/* @return a row, or NULL: nothing happened. */
+static json_t *
+pause_row(const json_t *port, unsigned int prio)
+{
+	static const char *const ways[] = {"rx", "tx"};
+	static const char *const whats[] = {"", "_transition", "_duration_us"};
+	json_t *row = json_object();
+	bool any = false;
+
+	json_object_set(row, "port", json_object_get(port, "port"));
+	json_object_set_new(row, "prio",
+			    prio == LINK ? json_string("link") : json_integer((json_int_t)prio));
+	for (unsigned int w = 0; w < 2; w++) {
+		for (unsigned int i = 0; i < 3; i++) {
+			json_int_t n = pause_counter(port, ways[w], prio, whats[i]);
+			char key[64];
+
+			snprintf(key, sizeof(key), "%s_pause%s", ways[w], whats[i]);
+			json_object_set_new(row, key, json_integer(n));
+			any = any || n != 0;
+		}
+	}
+	if (any)
+		return row;
+	json_decref(row);
+	return NULL;
+}
+
+static void
+add_pauses(json_t *list, const json_t *port)
+{
+	for (unsigned int prio = 0; prio <= LINK; prio++) {
+		json_t *row = pause_row(port, prio);
+
+		if (row != NULL)
+			json_array_append_new(list, row);
+	}
+}
+
+json_t *
+shape_pauses(const json_t *rows)
+{
+	json_t *list = json_array(), *port;
+	size_t i;
+
+	if (json_is_object(rows))
+		add_pauses(list, rows);
+	json_array_foreach (rows, i, port)
+		add_pauses(list, port);
+	return list;
+}
+
+json_t *
+shape_drops(const json_t *rows)
+{
+	json_t *list = json_array(), *port, *n;
+	const char *reason;
+	size_t i;
+
+	json_array_foreach (rows, i, port) {
+		json_object_foreach (port, reason, n) {
+			if (strcmp(reason, "port") != 0 && json_integer_value(n) > 0)
+				json_array_append_new(list,
+						      json_pack("{s:O, s:s, s:O}", "port",
+								json_object_get(port, "port"),
+								"reason", reason, "packets", n));
+		}
+	}
+	return list;
+}
+
+/* Vendors have names for some. */
+static bool
+is_nic_drop(const char *name)
+{
+	return strncmp(name, "drop_", 5) == 0 || strcmp(name, "rx_icrc_encapsulated") == 0 ||
+	       strcmp(name, "qkey_violations") == 0 || strcmp(name, "out_of_buffer") == 0 ||
+	       strcmp(name, "rx_discards_phy") == 0;
+}
+
+json_t *
+shape_nic_drops(const json_t *counters)
+{
+	json_t *list = json_array(), *n;
+	const char *name;
+
+	json_object_foreach ((json_t *)counters, name, n) {
+		if (is_nic_drop(name) && json_integer_value(n) > 0)
+			json_array_append_new(
+				list, json_pack("{s:s, s:O}", "reason", name, "packets", n));
+	}
+	return list;
+}
+
+json_t *
+shape_marks(const json_t *rows)
+{
+	json_t *list = json_array(), *queue;
+	size_t i;
+
+	json_array_foreach (rows, i, queue) {
+		double sent = (double)json_integer_value(json_object_get(queue, "tx_packets"));
+		double marked =
+			(double)json_integer_value(json_object_get(queue, "ecn_marked_packets"));
+		json_t *row = json_copy(queue);
+
+		json_object_set_new(row, "marked_pct",
+				    json_real(sent > 0 ? 100 * marked / sent : 0));
+		json_array_append_new(list, row);
+	}
+	return list;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rows of objects as a table for people. */
+#ifndef QUENCH_APP_QUENCHCTL_SHOW_TABLE_H
+#define QUENCH_APP_QUENCHCTL_SHOW_TABLE_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+/**
+ * Print rows, aligned, under headings.
+ *
+ * @param columns  Keys in order, such as "port queue tx_packets=packets": a heading may follow.
+ */
+void table_rows(FILE *out, const json_t *rows, const char *columns);
+
+/** Print "key value" for scalars of an object, in keys' order or, with keys NULL, all of them;
+ * those of objects inside as "object key". */
+void table_members(FILE *out, const json_t *object, const char *keys);
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "quenchctl/show/trace_rows.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fixed.h"
+#include "runtime/notice/say.h"
+#include "nic/measure/trace.h"
+
+static uint64_t
+member(const json_t *o, const char *key)
+{
+	return (uint64_t)json_integer_value(json_object_get(o, key));
+}
+
+int
+trace_read(struct trace_reader *r, json_t **reply)
+{
+	char command[192];
+	json_int_t trace;
+	int rc;
+
+	snprintf(command, sizeof(command), "/quench/trace,%s,%" PRIu64, r->id, r->next);
+	rc = client_ask(r->client, command, reply);
+	if (rc != 0)
+		return rc;
+	trace = json_integer_value(json_object_get(*reply, "trace"));
+	if (r->trace != 0 && trace != r->trace) {
+		json_decref(*reply);
+		*reply = NULL;
+		say_error("%s: its trace was ended, by somebody else or because nobody read it",
+			  r->id);
+		return APP_FAILED;
+	}
+	if (trace != 0)
+		r->next = member(*reply, "end");
+	r->trace = trace;
+	return 0;
+}
+
+bool
+trace_has_more(const json_t *reply)
+{
+	return member(reply, "end") < member(reply, "written");
+}
+
+/* From r->next on, up to what was written by the first reply: what comes meanwhile is for the next
+ * time. *lapped: rows in the middle were lost, the ring has gone round. */
+static int
+read_to_end(struct trace_reader *r, json_t **reply, bool *lapped)
+{
+	int rc = trace_read(r, reply);
+	uint64_t until = rc == 0 ? member(*reply, "written") : 0;
+
+	*lapped = false;
+	while (rc == 0 && r->next < until && !*lapped) {
+		uint64_t at = r->next;
+		json_t *page = NULL;
+
+		rc = trace_read(r, &page);
+		/* All rows up to until were there when the first reply was made. */
+		if (rc == 0 && r->next <= at) {
+			say_error("%s: its trace: expected a row after row %" PRIu64, r->id, at);
+			json_decref(page);
+			rc = APP_FAILED;
+		}
+		if (rc != 0) {
+			json_decref(*reply);
+			*reply = NULL;
+			break;
+		}
+		*lapped = member(page, "lost") > 0;
+		json_object_set(*reply, "written", json_object_get(page, "written"));
+		/* Rows of the reply have no gap. */
+		if (!*lapped) {
+			json_array_extend(json_object_get(*reply, "rows"),
+					  json_object_get(page, "rows"));
+			json_object_set(*reply, "end", json_object_get(page, "end"));
+		}
+		json_decref(page);
+	}
+	return rc;
+}
+
+int
+trace_read_all(struct client *c, const char *id, json_t **reply)
+{
+	struct trace_reader r = {.client = c, .id = id};
+	bool lapped;
+	int rc = read_to_end(&r, reply, &lapped);
+
+	/* Where rows come faster than we read, the newest half can be had, or half of it. */
+	for (uint64_t n = NIC_TRACE_ROWS / 2; rc == 0 && lapped && n > 0; n /= 2) {
+		uint64_t written = member(*reply, "written");
+
+		json_decref(*reply);
+		r.next = written > n ? written - n : 0;
+		rc = read_to_end(&r, reply, &lapped);
+	}
+	if (rc == 0)
+		json_object_set(*reply, "lost", json_object_get(*reply, "first"));
+	return rc;
+}
+
+/* The mask of words joined by '+'; what is no word of ours is left out. */
+static uint32_t
+did_of(const char *reason)
+{
+	uint32_t did = 0;
+
+	while (reason != NULL && *reason != '\0') {
+		size_t n = strcspn(reason, "+");
+
+		for (unsigned int i = 0; i < CC_REASONS; i++)
+			if (strlen(cc_reason_word(i)) == n &&
+			    strncmp(cc_reason_word(i), reason, n) == 0)
+				did |= 1u << i;
+		reason += n + (reason[n] == '+');
+	}
+	return did;
+}
+
+struct explain_event
+trace_event(const json_t *row)
+{
+	double alpha = json_number_value(json_object_get(row, "alpha"));
+
+	alpha = alpha > 0 ? alpha < 1 ? alpha : 1 : 0;
+
+	return (struct explain_event){
+		.at_ns = member(row, "time_ns"),
+		.kind = EXPLAIN_RATE,
+		.did = did_of(json_string_value(json_object_get(row, "reason"))),
+		.after = {.rate_bps = member(row, "rate_bps"),
+			  .target_rate_bps = member(row, "target_rate_bps"),
+			  .alpha_q32 = (uint64_t)(alpha * (double)Q32_ONE),
+			  .rtt_ns = member(row, "rtt_ns"),
+			  .time_stage = (uint16_t)member(row, "time_stage"),
+			  .byte_stage = (uint16_t)member(row, "byte_stage"),
+			  .limited = member(row, "limited") != 0},
+	};
+}
+
+struct explain_event *
+trace_events(const json_t *rows)
+{
+	struct explain_event *events = calloc(json_array_size(rows) + 1, sizeof(*events));
+	json_t *row;
+	size_t i;
+
+	if (events == NULL)
+		return NULL;
+	json_array_foreach (rows, i, row)
+		events[i] = trace_event(row);
+	explain_set_before(events, (uint32_t)json_array_size(rows));
+	return events;
+}

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "quenchctl/socket/http.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <netdb.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/notice/say.h"
+
+#define DEFAULT_ADDRESS "127.0.0.1"
+/* Beyond them none is accepted: they wait in the listening queue. */
+#define MOST_CONNECTIONS (HTTP_CLIENTS + 32u)
+/* Of a request: its line and headers. */
+#define REQUEST_BYTES 16384u
+#define TICK_NS 500000000l
+
+struct connection {
+	int fd; /* -1: free */
+	time_t since;
+	bool refused; /* it came when HTTP_CLIENTS were busy */
+	bool busy;    /* it has asked, and has no whole answer yet */
+	bool ended;   /* by us; its thread sees that in a moment */
+};
+
+struct http_server {
+	struct MHD_Daemon *daemon;
+	const struct http_route *routes;
+	unsigned int n_routes;
+	void *arg;
+	bool loopback;
+	char url[128];
+	struct http_counts counts;
+	pthread_mutex_t lock;
+	struct connection connections[MOST_CONNECTIONS];
+	unsigned int n_connections;
+};
+
+static time_t
+now_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec;
+}
+
+void
+http_say(struct http_answer *answer, unsigned int status, const char *format, ...)
+{
+	char *text = NULL;
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vasprintf(&text, format, args);
+	va_end(args);
+	answer->status = status;
+	answer->content_type = "text/plain; charset=utf-8";
+	answer->body = n < 0 ? NULL : text;
+	answer->bytes = n < 0 ? 0 : (size_t)n;
+}
+
+/*
+ * Make room for another client: end the connection that has been idle for longest. One that says
+ * nothing must not keep out one that asks. With the lock. @return false: all are busy.
+ */
+static bool
+end_most_idle(struct http_server *s)
+{
+	struct connection *most = NULL;
+
+	for (unsigned int i = 0; i < MOST_CONNECTIONS; i++) {
+		struct connection *c = &s->connections[i];
+
+		if (c->fd >= 0 && !c->busy && !c->ended && (most == NULL || c->since < most->since))
+			most = c;
+	}
+	if (most == NULL)
+		return false;
+	most->ended = true;
+	atomic_fetch_add(&s->counts.closed_slow, 1);
+	shutdown(most->fd, SHUT_RDWR);
+	return true;
+}
+
+/* The connection's place in the table is what the daemon keeps for us. */
+static void
+on_connection(void *arg, struct MHD_Connection *c, void **place,
+	      enum MHD_ConnectionNotificationCode code)
+{
+	struct http_server *s = arg;
+	struct connection *at = *place;
+
+	pthread_mutex_lock(&s->lock);
+	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+		bool refused = s->n_connections >= HTTP_CLIENTS && !end_most_idle(s);
+
+		for (at = s->connections; at < s->connections + MOST_CONNECTIONS && at->fd >= 0;)
+			at++;
+		*place = at < s->connections + MOST_CONNECTIONS ? at : NULL;
+		if (*place != NULL)
+			*at = (struct connection){
+				.fd = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD)
+					      ->connect_fd,
+				.since = now_s(),
+				.refused = refused};
+		s->n_connections++;
+	} else {
+		if (at != NULL)
+			at->fd = -1;
+		s->n_connections--;
+	}
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* A client that has its answer may ask again. */
+static void
+on_completed(void *arg, struct MHD_Connection *c, void **request,
+	     enum MHD_RequestTerminationCode code)
+{
+	struct http_server *s = arg;
+	struct connection *at =
+		MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+
+	(void)request;
+	(void)code;
+	pthread_mutex_lock(&s->lock);
+	if (at != NULL) {
+		at->since = now_s();
+		at->busy = false;
+	}
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* Who asks too slowly, reads too slowly, or says nothing. Its thread sees the end of the stream. */
+static void
+end_slow_ones(struct http_server *s)
+{
+	time_t now = now_s();
+
+	pthread_mutex_lock(&s->lock);
+	for (unsigned int i = 0; i < MOST_CONNECTIONS; i++) {
+		struct connection *c = &s->connections[i];
+
+		if (c->fd < 0 || now - c->since < (time_t)HTTP_PATIENCE_S)
+			continue;
+		atomic_fetch_add(&s->counts.closed_slow, 1);
+		shutdown(c->fd, SHUT_RDWR);
+		c->since = now;
+	}
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* The name in Host, without its port, is one of this machine's loopback. */
+static bool
+is_loopback_name(const char *host)
+{
+	size_t n = *host == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
+	struct in_addr in;
+	char name[16];
+
+	/* 127.0.0.1.example.org is a name like others: it must be an address. */
+	snprintf(name, sizeof(name), "%.*s", (int)n, host);
+	return (n == strlen("localhost") && strncasecmp(host, "localhost", n) == 0) ||
+	       (n == strlen("[::1]") && strncmp(host, "[::1]", n) == 0) ||
+	       (n < sizeof(name) && inet_pton(AF_INET, name, &in) == 1 &&
+		ntohl(in.s_addr) >> 24 == 127);
+}
+
+static void
+say_paths(const struct http_server *s, struct http_answer *answer, unsigned int status,
+	  const char *why)
+{
+	char list[1024] = "";
+
+	for (unsigned int i = 0; i < s->n_routes; i++) {
+		size_t used = strlen(list);
+
+		snprintf(list + used, sizeof(list) - used, "%-12s %s\n", s->routes[i].path,
+			 s->routes[i].what);
+	}
+	http_say(answer, status, "%s\n%s", why, list);
+}
+
+static void
+make_answer(struct http_server *s, struct MHD_Connection *c, const char *path, const char *method,
+	    struct http_answer *answer)
+{
+	const char *accept =
+		MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
+	const char *host = MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
+	const struct connection *at =
+		MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+
+	atomic_fetch_add(&s->counts.requests, 1);
+	if (at == NULL || at->refused) {
+		atomic_fetch_add(&s->counts.refused_clients, 1);
+		http_say(answer, MHD_HTTP_SERVICE_UNAVAILABLE,
+			 "more than %u clients at a time: expected fewer\n", HTTP_CLIENTS);
+		return;
+	}
+	if (s->loopback && host != NULL && !is_loopback_name(host)) {
+		http_say(answer, MHD_HTTP_FORBIDDEN,
+			 "Host is another machine's: expected localhost or 127.0.0.1\n");
+		return;
+	}
+	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
+		http_say(answer, MHD_HTTP_METHOD_NOT_ALLOWED, "expected GET or HEAD\n");
+		return;
+	}
+	for (unsigned int i = 0; i < s->n_routes; i++) {
+		if (strcmp(path, s->routes[i].path) == 0) {
+			s->routes[i].answer(s->arg, accept != NULL ? accept : "", answer);
+			return;
+		}
+	}
+	if (strcmp(path, "/") == 0) {
+		say_paths(s, answer, MHD_HTTP_OK, "quenchctl");
+		return;
+	}
+	atomic_fetch_add(&s->counts.not_found, 1);
+	say_paths(s, answer, MHD_HTTP_NOT_FOUND, "no such path: expected one of");
+}
+
+static void
+set_busy(struct http_server *s, struct MHD_Connection *c)
+{
+	struct connection *at =
+		MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+
+	pthread_mutex_lock(&s->lock);
+	if (at != NULL)
+		at->busy = true;
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* The library calls this when it has the headers, then for a body, then once more. */
+static enum MHD_Result
+on_request(void *arg, struct MHD_Connection *c, const char *path, const char *method,
+	   const char *version, const char *upload, size_t *upload_bytes, void **request)
+{
+	static const char seen;
+	struct http_server *s = arg;
+	struct http_answer answer = {.status = MHD_HTTP_OK};
+	struct MHD_Response *r;
+	enum MHD_Result queued;
+
+	(void)version;
+	(void)upload;
+	if (*request == NULL) {
+		*request = (void *)(uintptr_t)&seen;
+		set_busy(s, c);
+		return MHD_YES;
+	}
+	if (*upload_bytes > 0) {
+		*upload_bytes = 0;
+		return MHD_YES;
+	}
+	make_answer(s, c, path, method, &answer);
+	if (answer.body == NULL)
+		answer.bytes = 0;
+	r = MHD_create_response_from_buffer(answer.bytes, answer.body, MHD_RESPMEM_MUST_FREE);
+	if (r == NULL) {
+		free(answer.body);
+		return MHD_NO;
+	}
+	if (answer.content_type != NULL)
+		MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, answer.content_type);
+	MHD_add_response_header(r, "X-Content-Type-Options", "nosniff");
+	MHD_add_response_header(r, "Content-Security-Policy",
+				"default-src 'self'; img-src data:; frame-ancestors 'none'");
+	MHD_add_response_header(r, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+	if (answer.status == MHD_HTTP_METHOD_NOT_ALLOWED)
+		MHD_add_response_header(r, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+	if (answer.status == MHD_HTTP_SERVICE_UNAVAILABLE) {
+		MHD_add_response_header(r, MHD_HTTP_HEADER_RETRY_AFTER, "1");
+		MHD_add_response_header(r, MHD_HTTP_HEADER_CONNECTION, "close");
+	}
+	queued = MHD_queue_response(c, answer.status, r);
+	MHD_destroy_response(r);
+	return queued;
+}
+
+/* ADDRESS:PORT, [ADDRESS]:PORT or PORT. @return false: it is of another form. */
+static bool
+split_address(const char *text, char address[64], char port[8])
+{
+	const char *colon = strrchr(text, ':');
+	const char *digits = colon != NULL ? colon + 1 : text;
+	size_t n = colon != NULL ? (size_t)(colon - text) : 0;
+	char *end;
+	unsigned long number = strtoul(digits, &end, 10);
+
+	if (*digits < '0' || *digits > '9' || *end != '\0' || number > UINT16_MAX || n >= 64)
+		return false;
+	snprintf(port, 8, "%lu", number);
+	if (colon == NULL)
+		snprintf(address, 64, DEFAULT_ADDRESS);
+	else if (n >= 2 && text[0] == '[' && text[n - 1] == ']')
+		snprintf(address, 64, "%.*s", (int)n - 2, text + 1);
+	else
+		snprintf(address, 64, "%.*s", (int)n, text);
+	return colon == NULL || n > 0;
+}
+
+static struct addrinfo *
+resolve(const char *listen_at)
+{
+	const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
+				       .ai_socktype = SOCK_STREAM};
+	char address[64], port[8];
+	struct addrinfo *found = NULL;
+
+	if (split_address(listen_at, address, port) &&
+	    getaddrinfo(address, port, &hints, &found) == 0)
+		return found;
+	say_error("--listen = %s: expected ADDRESS:PORT, such as 127.0.0.1:9880", listen_at);
+	errno = EINVAL;
+	return NULL;
+}
+
+static bool
+is_loopback(const struct sockaddr *a)
+{
+	const struct sockaddr_in *in = (const struct sockaddr_in *)(const void *)a;
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)(const void *)a;
+
+	if (a->sa_family == AF_INET)
+		return ntohl(in->sin_addr.s_addr) >> 24 == 127;
+	return IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr);
+}
+
+/* @return a listening socket, or -1 with errno. */
+static int
+listen_at_address(const struct addrinfo *at)
+{
+	int one = 1, fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0)
+		return -1;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (bind(fd, at->ai_addr, at->ai_addrlen) == 0 && listen(fd, 128) == 0)
+		return fd;
+	one = errno;
+	close(fd);
+	errno = one;
+	return -1;
+}
+
+static void
+set_url(struct http_server *s, int fd)
+{
+	struct sockaddr_storage a = {0};
+	socklen_t n = sizeof(a);
+	char address[64] = "", port[8] = "";
+
+	getsockname(fd, (struct sockaddr *)&a, &n);
+	getnameinfo((const struct sockaddr *)&a, n, address, sizeof(address), port, sizeof(port),
+		    NI_NUMERICHOST | NI_NUMERICSERV);
+	snprintf(s->url, sizeof(s->url),
+		 a.ss_family == AF_INET6 ? "http://[%s]:%s" : "http://%s:%s", address, port);
+}
+
+static bool
+start(struct http_server *s, const char *listen_at)
+{
+	struct addrinfo *at = resolve(listen_at);
+	int fd;
+
+	if (at == NULL)
+		return false;
+	fd = listen_at_address(at);
+	s->loopback = is_loopback(at->ai_addr);
+	freeaddrinfo(at);
+	if (fd < 0) {
+		say_error("--listen = %s: %s", listen_at, strerror(errno));
+		return false;
+	}
+	set_url(s, fd);
+	s->daemon = MHD_start_daemon(
+		MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL, 0,
+		NULL, NULL, on_request, s, MHD_OPTION_LISTEN_SOCKET, fd,
+		MHD_OPTION_CONNECTION_LIMIT, MOST_CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		(size_t)REQUEST_BYTES, MHD_OPTION_THREAD_STACK_SIZE, (size_t)1 << 20,
+		MHD_OPTION_NOTIFY_CONNECTION, on_connection, s, MHD_OPTION_NOTIFY_COMPLETED,
+		on_completed, s, MHD_OPTION_END);
+	if (s->daemon != NULL)
+		return true;
+	say_error("--listen = %s: the server does not start", listen_at);
+	close(fd);
+	return false;
+}
+
+struct http_server *
+http_open(const char *listen_at, const struct http_route *routes, unsigned int n_routes, void *arg)
+{
+	struct http_server *s = calloc(1, sizeof(*s));
+	int error;
+
+	if (s == NULL) {
+		say_error("%s", strerror(ENOMEM));
+		return NULL;
+	}
+	/* A client that went away must not end the server. */
+	signal(SIGPIPE, SIG_IGN);
+	s->routes = routes;
+	s->n_routes = n_routes;
+	s->arg = arg;
+	pthread_mutex_init(&s->lock, NULL);
+	for (unsigned int i = 0; i < MOST_CONNECTIONS; i++)
+		s->connections[i].fd = -1;
+	errno = 0;
+	if (start(s, listen_at))
+		return s;
+	error = errno;
+	free(s);
+	errno = error;
+	return NULL;
+}
+
+const char *
+http_url(const struct http_server *s)
+{
+	return s->url;
+}
+
+const struct http_counts *
+http_counts(const struct http_server *s)
+{
+	return &s->counts;
+}
+
+void
+http_run(struct http_server *s, const atomic_bool *stop)
+{
+	const struct timespec tick = {.tv_nsec = TICK_NS};
+
+	while (!atomic_load(stop)) {
+		nanosleep(&tick, NULL);
+		end_slow_ones(s);
+	}
+}
+
+void
+http_close(struct http_server *s)
+{
+	/* No answer waits for its reader. */
+	pthread_mutex_lock(&s->lock);
+	for (unsigned int i = 0; i < MOST_CONNECTIONS; i++)
+		if (s->connections[i].fd >= 0)
+			shutdown(s->connections[i].fd, SHUT_RDWR);
+	pthread_mutex_unlock(&s->lock);
+	MHD_stop_daemon(s->daemon);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}

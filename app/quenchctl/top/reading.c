@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "quenchctl/top/reading.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/notice/say.h"
+
+/* A picture is of one moment: a program that takes longer, or says more, counts as silent. */
+#define READING_NS 4000000000ull
+#define READING_BYTES (4u << 20)
+#define READING_ROWS 1024u
+
+/* What is asked of a program. */
+struct question {
+	const char *path;
+	const char *name;
+	const char *list; /* of each port, gathered in one */
+	bool some;        /* the first READING_FLOWS */
+};
+
+static const struct question of_switch[] = {
+	{"/quench/ports", "ports", NULL, false}, {"/quench/ecn", "ecn", NULL, false},
+	{"/quench/drops", "drops", NULL, false}, {"/quench/pfc", "pfc", NULL, false},
+	{"/quench/pfcwd", "pfcwd", NULL, false}, {"/quench/buffer", "buffer", NULL, false},
+	{"/quench/pg", "pg", "pgs", false},
+};
+static const struct question of_nic[] = {
+	{"/quench/nic", "nic", NULL, false},    {"/quench/port,0", "port", NULL, false},
+	{"/quench/rp", "rp", NULL, false},      {"/quench/np", "np", NULL, false},
+	{"/quench/flows", "flows", NULL, true},
+};
+
+/* A list of each port, each element with its port. */
+static int
+ask_by_port(struct client *c, const struct question *q, const json_t *ports, json_t **reply)
+{
+	json_t *all = json_array(), *port, *element;
+	size_t p, i;
+	int rc = 0;
+
+	json_array_foreach (ports, p, port) {
+		char command[64];
+		json_t *one;
+
+		snprintf(command, sizeof(command), "%s,%zu", q->path, p);
+		rc = client_ask(c, command, &one);
+		if (rc != 0)
+			break;
+		json_array_foreach (json_object_get(one, q->list), i, element) {
+			json_object_set(element, "port", json_object_get(port, "port"));
+			json_array_append(all, element);
+		}
+		json_decref(one);
+		/* Its reader compares each row with each of the last reading. */
+		if (json_array_size(all) > READING_ROWS)
+			break;
+	}
+	*reply = json_pack("{s:o}", q->list, all);
+	return rc;
+}
+
+static int
+ask(struct client *c, const struct question *q, json_t *replies)
+{
+	const json_t *ports = json_object_get(json_object_get(replies, "ports"), "rows");
+	json_t *reply = NULL;
+	int rc;
+
+	if (q->list != NULL)
+		rc = ask_by_port(c, q, ports, &reply);
+	else if (q->some)
+		rc = client_ask_first(c, q->path, READING_FLOWS, &reply);
+	else
+		rc = client_ask(c, q->path, &reply);
+	if (rc == 0)
+		json_object_set(replies, q->name, reply);
+	json_decref(reply);
+	/* A program refuses what it does not have, such as pfcwd when it is off. */
+	return rc == APP_BAD_USAGE ? 0 : rc;
+}
+
+static int
+take(struct client *c, struct reading *r)
+{
+	bool is_switch = strcmp(c->program, "quench-switch") == 0;
+	const struct question *q = is_switch ? of_switch : of_nic;
+	unsigned int n = is_switch ? sizeof(of_switch) / sizeof(of_switch[0])
+				   : sizeof(of_nic) / sizeof(of_nic[0]);
+	json_t *info;
+	int rc = client_ask(c, "/quench/info", &info);
+
+	if (rc != 0)
+		return rc;
+	r->elapsed_ns = (uint64_t)json_integer_value(json_object_get(info, "elapsed_ns"));
+	r->replies = json_pack("{s:o}", "info", info);
+	for (unsigned int i = 0; rc == 0 && i < n; i++)
+		rc = ask(c, &q[i], r->replies);
+	return rc;
+}
+
+int
+reading_take(struct client *c, struct reading *r)
+{
+	struct client_limits limits = {.deadline_ns = client_now_ns() + READING_NS,
+				       .most_bytes = READING_BYTES,
+				       .most_rows = READING_ROWS,
+				       .cancel_fd = -1};
+	int rc;
+
+	*r = (struct reading){0};
+	c->limits = &limits;
+	c->received_bytes = 0;
+	rc = take(c, r);
+	c->limits = NULL;
+	if (rc != 0)
+		reading_drop(r);
+	return rc;
+}
+
+void
+reading_drop(struct reading *r)
+{
+	json_decref(r->replies);
+	*r = (struct reading){0};
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* All that a picture of a running program needs, asked for at once: for top and for web. */
+#ifndef QUENCH_APP_QUENCHCTL_TOP_READING_H
+#define QUENCH_APP_QUENCHCTL_TOP_READING_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "quenchctl/socket/client.h"
+
+/* Flows that are asked for: the first. */
+#define READING_FLOWS 256u
+
+struct reading {
+	/* "info", and of a switch "ports", "ecn", "drops", "pfc", "pfcwd", "buffer", "pg"; of a NIC
+	 * "nic", "port", "rp", "np", "flows": the replies to the commands of these names. */
+	json_t *replies;
+	uint64_t elapsed_ns; /* of the program's run */
+};
+
+/**
+ * Ask a connected program.
+ *
+ * @param r  Set; reading_drop() it.
+ * @return   0, or an exit code: the client's error says why.
+ */
+int reading_take(struct client *c, struct reading *r);
+
+/** Forget it. Zero is a reading of nothing. */
+void reading_drop(struct reading *r);
+
+#endif

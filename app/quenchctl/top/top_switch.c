@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdbool.h>
+#include <string.h>
+
+#include "quenchctl/top/top_view.h"
+
+/* Rows fit 80 columns; what is beyond is for wider terminals. */
+#define BAR 24
+#define MOST_PERCENT 999.0
+/* Ethernet's preamble and gap, which are part of a link's use. */
+#define GAP_BYTES 20
+
+struct pair {
+	const json_t *now, *before;
+	double seconds;
+};
+
+static const json_t *
+rows_of(const struct reading *r, const char *reply, const char *list)
+{
+	return json_object_get(json_object_get(r->replies, reply), list);
+}
+
+static double
+rise(const struct pair *p, const char *key)
+{
+	return top_rate(p->now, p->before, key, p->seconds);
+}
+
+/* bit/s on the wire. */
+static double
+wire_rate(const struct pair *p, const char *bytes, const char *packets)
+{
+	return (rise(p, bytes) + GAP_BYTES * rise(p, packets)) * 8;
+}
+
+/* All reasons together. */
+static double
+drop_rate(const json_t *now, const json_t *before, double seconds)
+{
+	const json_t *drops = json_object_get(now, "drops"),
+		     *were = json_object_get(before, "drops");
+	const char *reason;
+	json_t *value;
+	double sum = 0;
+
+	if (drops == NULL) {
+		drops = now;
+		were = before;
+	}
+	json_object_foreach ((json_t *)drops, reason, value)
+		if (strcmp(reason, "port") != 0)
+			sum += top_rate(drops, were, reason, seconds);
+	return sum;
+}
+
+static double
+percent(double rate, double speed)
+{
+	double p = speed > 0 ? rate / speed * 100 : 0;
+
+	return p < MOST_PERCENT ? p : MOST_PERCENT;
+}
+
+static void
+add_port(struct top_view *v, const struct reading *now, const struct reading *before,
+	 const struct pair *p)
+{
+	static const char *const by[] = {"port", NULL};
+	const json_t *drops = top_row(rows_of(now, "drops", "rows"), p->now, by);
+	double dropped =
+		drop_rate(drops, top_row(rows_of(before, "drops", "rows"), p->now, by), p->seconds);
+	double rx = wire_rate(p, "rx_bytes", "rx_packets");
+	double tx = wire_rate(p, "tx_bytes", "tx_packets");
+	double speed = top_value(p->now, "link_speed_bps");
+	const char *link = json_string_value(json_object_get(p->now, "link"));
+	bool down = link != NULL && strcmp(link, "down") == 0;
+	char n[8][16];
+
+	top_view_add(
+		v,
+		down || dropped > 0 ? TOP_ALARM
+		: rx + tx > 0       ? TOP_PLAIN
+				    : TOP_QUIET,
+		"%4.0f %-12.12s %-4.4s %6s %7s %7s %3.0f%% %3.0f%% %7s %7s %7s %8s %8s",
+		top_value(p->now, "port"), json_string_value(json_object_get(p->now, "device")),
+		link != NULL ? link : "", top_number(speed, n[0]), top_number(rx, n[1]),
+		top_number(tx, n[2]), percent(rx, speed), percent(tx, speed),
+		top_number(rise(p, "rx_pause_frames"), n[3]),
+		top_number(rise(p, "tx_pause_frames"), n[4]), top_number(dropped, n[5]),
+		top_number(rise(p, "rx_packets"), n[6]), top_number(rise(p, "tx_packets"), n[7]));
+}
+
+static void
+add_ports(struct top_view *v, const struct reading *now, const struct reading *before)
+{
+	static const char *const by[] = {"port", NULL};
+	json_t *row;
+	size_t i;
+
+	top_view_add(v, TOP_HEADING, "%4s %-12s %-4s %6s %7s %7s %4s %4s %7s %7s %7s %8s %8s",
+		     "port", "device", "link", "speed", "rx b/s", "tx b/s", "rx", "tx", "pauses<",
+		     "pauses>", "drops/s", "rx p/s", "tx p/s");
+	json_array_foreach (rows_of(now, "ports", "rows"), i, row) {
+		const struct pair p = {
+			.now = row,
+			.before = top_row(rows_of(before, "ports", "rows"), row, by),
+			.seconds = top_seconds(now, before),
+		};
+
+		add_port(v, now, before, &p);
+	}
+}
+
+/* Queues with a curve: m and M are WRED's thresholds. */
+static void
+add_queues(struct top_view *v, const struct reading *now, const struct reading *before)
+{
+	static const char *const by[] = {"port", "queue", NULL};
+	json_t *row;
+	size_t i;
+
+	top_view_add(v, TOP_HEADING, "port queue %-*s %8s %8s %8s %8s %8s", BAR,
+		     "m, M: WRED min, max", "bytes", "scale", "tx b/s", "marks/s", "drops/s");
+	json_array_foreach (rows_of(now, "ecn", "rows"), i, row) {
+		const struct pair p = {
+			.now = row,
+			.before = top_row(rows_of(before, "ecn", "rows"), row, by),
+			.seconds = top_seconds(now, before),
+		};
+		double marks[] = {top_value(row, "green_min_threshold_bytes"),
+				  top_value(row, "green_max_threshold_bytes")};
+		double bytes = top_value(row, "queue_bytes"), drops = rise(&p, "drop_packets");
+		double scale = bytes > marks[1] * 1.25 ? bytes : marks[1] * 1.25;
+		char bar[TOP_COLUMNS], n[5][16];
+
+		top_view_add(v,
+			     drops > 0                                 ? TOP_ALARM
+			     : bytes > 0 || rise(&p, "tx_packets") > 0 ? TOP_PLAIN
+								       : TOP_QUIET,
+			     "%4.0f %5.0f %s %8s %8s %8s %8s %8s", top_value(row, "port"),
+			     top_value(row, "queue"), top_bar(bytes, scale, "mM", marks, BAR, bar),
+			     top_number(bytes, n[0]), top_number(scale, n[1]),
+			     top_number(rise(&p, "tx_bytes") * 8, n[2]),
+			     top_number(rise(&p, "ecn_marked_packets"), n[3]),
+			     top_number(drops, n[4]));
+	}
+}
+
+/* What a group holds of the shared buffer; X is where it sends XOFF. Beyond that is headroom. */
+static void
+add_groups(struct top_view *v, const struct reading *now, const struct reading *before)
+{
+	static const char *const by[] = {"port", "pg", NULL};
+	bool heading = false;
+	json_t *row;
+	size_t i;
+
+	json_array_foreach (rows_of(now, "pg", "pgs"), i, row) {
+		const struct pair p = {
+			.now = row,
+			.before = top_row(rows_of(before, "pg", "pgs"), row, by),
+			.seconds = top_seconds(now, before),
+		};
+		double shared = top_value(row, "shared_bytes"),
+		       headroom = top_value(row, "headroom_bytes");
+		double limit = top_value(row, "shared_limit_bytes"),
+		       drops = rise(&p, "drop_packets");
+		double scale = shared + headroom > limit * 1.25 ? shared + headroom : limit * 1.25;
+		char bar[TOP_COLUMNS], n[4][16];
+
+		if (shared + headroom <= 0 && drops <= 0)
+			continue;
+		if (!heading)
+			top_view_add(v, TOP_HEADING, "port group %-*s %8s %8s %8s %8s", BAR,
+				     "X: limit of shared", "shared", "headroom", "limit",
+				     "drops/s");
+		heading = true;
+		top_view_add(v, drops > 0 || headroom > 0 ? TOP_ALARM : TOP_PLAIN,
+			     "%4.0f %5.0f %s %8s %8s %8s %8s", top_value(row, "port"),
+			     top_value(row, "pg"),
+			     top_bar(shared + headroom, scale, "X", &limit, BAR, bar),
+			     top_number(shared, n[0]), top_number(headroom, n[1]),
+			     top_number(limit, n[2]), top_number(drops, n[3]));
+	}
+}
+
+static void
+add_storms(struct top_view *v, const struct reading *now)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach (rows_of(now, "pfcwd", "rows"), i, row) {
+		const char *status = json_string_value(json_object_get(row, "status"));
+
+		if (status != NULL && strcmp(status, "stormed") == 0)
+			top_view_add(v, TOP_ALARM,
+				     "STORM: port %.0f, priority %.0f, queue %.0f: %s; %.0f storms",
+				     top_value(row, "port"), top_value(row, "prio"),
+				     top_value(row, "queue"),
+				     json_string_value(json_object_get(row, "action")),
+				     top_value(row, "deadlock_detected"));
+	}
+}
+
+void
+top_switch(struct top_view *v, const struct reading *now, const struct reading *before)
+{
+	const json_t *buffer = json_object_get(now->replies, "buffer");
+	double size = top_value(buffer, "buffer_bytes"),
+	       used = top_value(buffer, "buffer_used_bytes");
+	char bar[TOP_COLUMNS], n[2][16];
+
+	top_view_add(v, TOP_PLAIN, "buffer     %s %9s of %s",
+		     top_bar(used, size, "", NULL, BAR, bar), top_number(used, n[0]),
+		     top_number(size, n[1]));
+	add_storms(v, now);
+	add_ports(v, now, before);
+	add_queues(v, now, before);
+	add_groups(v, now, before);
+}

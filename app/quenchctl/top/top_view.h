@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The lines of quenchctl top, made of two readings of a program. No terminal here. */
+#ifndef QUENCH_APP_QUENCHCTL_TOP_TOP_VIEW_H
+#define QUENCH_APP_QUENCHCTL_TOP_TOP_VIEW_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "quenchctl/top/reading.h"
+
+#define TOP_COLUMNS 200
+
+enum top_style {
+	TOP_PLAIN,
+	TOP_HEADING,
+	TOP_ALARM, /* a storm, drops, a link that is down */
+	TOP_QUIET, /* nothing moves */
+};
+
+struct top_line {
+	enum top_style style;
+	char text[TOP_COLUMNS + 1];
+};
+
+struct top_view {
+	struct top_line *lines;
+	unsigned int n, room;
+	bool hide_quiet; /* lines of TOP_QUIET are left out */
+};
+
+/** Empty it. Zero is an empty view. */
+void top_view_clear(struct top_view *v);
+void top_view_free(struct top_view *v);
+
+void top_view_add(struct top_view *v, enum top_style style, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/** "12.3K": three or more digits of any number, with the prefix of a thousand. Returns text. */
+const char *top_number(double value, char text[16]);
+
+/**
+ * A bar of `width` characters over 0 to scale: filled up to value, with one letter at each mark
+ * that is on it. Returns text.
+ *
+ * @param marks  Values; as many as letters has characters.
+ */
+const char *top_bar(double value, double scale, const char *letters, const double *marks,
+		    unsigned int width, char text[TOP_COLUMNS]);
+
+/** Add the lines of a quench-switch; before may be empty: then rates are 0. */
+void top_switch(struct top_view *v, const struct reading *now, const struct reading *before);
+
+/** Add those of a quench-nic. */
+void top_nic(struct top_view *v, const struct reading *now, const struct reading *before);
+
+/** @return the rise of a counter for each second; 0 where it is not known before. */
+double top_rate(const json_t *now, const json_t *before, const char *key, double seconds);
+
+/** Seconds between two readings; 0: there is only one. */
+double top_seconds(const struct reading *now, const struct reading *before);
+
+/** The row with the same members of these names; NULL: none. keys end with NULL. */
+const json_t *top_row(const json_t *rows, const json_t *like, const char *const *keys);
+
+double top_value(const json_t *object, const char *key);
+
+#endif

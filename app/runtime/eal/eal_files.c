@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "runtime/eal/eal_files.h"
+
+#include <sched.h>
+#include <stdint.h>
+#include <sys/resource.h>
+
+#include "runtime/notice/say.h"
+
+/* It opens about ten, the standard ones not counted, and two pipes to each lcore but the first. */
+#define FILES 32u
+#define FILES_PER_LCORE 4u
+
+bool
+eal_has_files(unsigned int lcores)
+{
+	struct rlimit limit;
+	cpu_set_t cpus;
+	uint64_t need;
+
+	if (lcores == 0)
+		lcores = sched_getaffinity(0, sizeof(cpus), &cpus) == 0
+				 ? (unsigned int)CPU_COUNT(&cpus)
+				 : 1;
+	need = FILES + (uint64_t)FILES_PER_LCORE * (lcores - 1);
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= need)
+		return true;
+	say_error("at most %ju files may be open: EAL needs %ju (ulimit -n)",
+		  (uintmax_t)limit.rlim_cur, (uintmax_t)need);
+	return false;
+}

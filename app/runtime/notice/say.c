@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "runtime/notice/say.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define NS_PER_S 1000000000u
+#define MOST_EVENTS 32u
+
+static const char *name = "quench";
+
+static struct event {
+	const char *name;
+	struct say_limit limit;
+} events[MOST_EVENTS];
+static unsigned int n_events;
+static _Atomic uint64_t suppressed;
+
+void
+say_as(const char *program)
+{
+	name = program;
+}
+
+/* One write for one line: lines of programs that share a terminal do not mix. */
+static void
+say_line(const char *kind, const char *format, va_list args)
+{
+	char text[1024];
+
+	vsnprintf(text, sizeof(text), format, args);
+	fprintf(stderr, "%s: %s%s\n", name, kind, text);
+}
+
+void
+say(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say_line("", format, args);
+	va_end(args);
+}
+
+void
+say_warning(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say_line("warning: ", format, args);
+	va_end(args);
+}
+
+void
+say_error(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say_line("error: ", format, args);
+	va_end(args);
+}
+
+bool
+say_limit_passes(struct say_limit *l, uint64_t now_ns)
+{
+	if (now_ns / NS_PER_S != l->second) {
+		l->second = now_ns / NS_PER_S;
+		l->n = 0;
+	}
+	if (l->n < SAY_EVENTS_PER_S) {
+		l->n++;
+		return true;
+	}
+	l->suppressed++;
+	return false;
+}
+
+uint64_t
+say_suppressed(void)
+{
+	return atomic_load_explicit(&suppressed, memory_order_relaxed);
+}
+
+/* Those beyond the table share its last row. */
+static struct event *
+find_event(const char *event)
+{
+	unsigned int i = 0;
+
+	while (i < n_events && strcmp(events[i].name, event) != 0)
+		i++;
+	if (i == MOST_EVENTS)
+		return &events[MOST_EVENTS - 1];
+	if (i == n_events)
+		events[n_events++].name = event;
+	return &events[i];
+}
+
+void
+say_event(bool warning, const char *event, const char *format, ...)
+{
+	struct event *e = find_event(event);
+	char text[1024], more[48] = "";
+	struct timespec now;
+	va_list args;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (!say_limit_passes(&e->limit, (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec)) {
+		atomic_fetch_add_explicit(&suppressed, 1, memory_order_relaxed);
+		return;
+	}
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (e->limit.suppressed > 0)
+		snprintf(more, sizeof(more), " suppressed=%" PRIu64, e->limit.suppressed);
+	e->limit.suppressed = 0;
+	(warning ? say_warning : say)("%s event=%s%s", text, event, more);
+}
+
+/* What no later line of its event has said. */
+static void
+say_rest(void)
+{
+	for (unsigned int i = 0; i < n_events; i++) {
+		struct say_limit *l = &events[i].limit;
+
+		if (l->suppressed > 0)
+			say("%" PRIu64 " more lines were not said; event=%s suppressed=%" PRIu64,
+			    l->suppressed, events[i].name, l->suppressed);
+		l->suppressed = 0;
+	}
+}
+
+int
+say_end(int rc)
+{
+	say_rest();
+	errno = 0;
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return rc;
+	say_error("standard output: %s",
+		  errno ? strerror(errno) : "some of it could not be written");
+	return rc == APP_DONE || rc == APP_PARTLY ? APP_FAILED : rc;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Data room of mbufs that devices receive into: each frame is one segment.
+ *
+ * Drivers give a device less than the room, and split longer frames into segments: i40e, iavf and
+ * ice round it down to 128 bytes (DBUFF of the receive queue's context), ixgbe and igb to 1 KB
+ * (BSIZEPKT of SRRCTL); both want two VLAN tags to fit beside the largest frame.
+ */
+#ifndef QUENCH_APP_RUNTIME_PORT_DATA_ROOM_H
+#define QUENCH_APP_RUNTIME_PORT_DATA_ROOM_H
+
+#include <stdint.h>
+
+#include "wire/frame.h"
+
+/* Room that every driver accepts, whatever the largest frame. */
+#define DATA_ROOM_LEAST_BYTES 2048u
+/* The coarsest step of a driver, and a multiple of the others'. */
+#define DATA_ROOM_STEP_BYTES 1024u
+
+/**
+ * @param frame_bytes  Largest frame, with FCS; below 16 KB.
+ * @return             Bytes of data room without headroom.
+ */
+static inline uint16_t
+data_room_bytes(uint32_t frame_bytes)
+{
+	uint32_t needed_bytes = frame_bytes + 2 * VLAN_TAG_BYTES;
+
+	if (needed_bytes < DATA_ROOM_LEAST_BYTES)
+		needed_bytes = DATA_ROOM_LEAST_BYTES;
+	return (uint16_t)((needed_bytes + DATA_ROOM_STEP_BYTES - 1) / DATA_ROOM_STEP_BYTES *
+			  DATA_ROOM_STEP_BYTES);
+}
+
+#endif

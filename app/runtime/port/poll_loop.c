@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "runtime/port/poll_loop.h"
+
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+#include <rte_pause.h>
+
+#include "base/fixed.h"
+#include "node/pkt_meta.h"
+
+/* Nothing to do for this long before the first sleep: between the frames of a busy port the loop
+ * spins. */
+#define IDLE_BEFORE_SLEEP_NS (20 * NS_PER_US)
+/* Shorter sleeps cost more in system calls and late wake-ups than they give back. */
+#define SHORTEST_SLEEP_NS (5 * NS_PER_US)
+/* Held frames have this long to leave when the loop stops. */
+#define DRAIN_NS (20 * NS_PER_MS)
+
+void
+poll_loop_init(struct poll_loop *loop, struct node *node, const uint16_t *ethdevs, uint16_t n_ports,
+	       const struct tsc_clock *clock, const atomic_bool *stop)
+{
+	memset(loop, 0, sizeof(*loop));
+	loop->node = node;
+	loop->clock = clock;
+	loop->stop = stop;
+	loop->idle_since_ns = NEVER_NS;
+	loop->slow_next_ns = NEVER_NS;
+	loop->n_ports = n_ports;
+	loop->n_polled = n_ports;
+	for (uint16_t i = 0; i < n_ports; i++) {
+		loop->ports[i].ethdev = ethdevs[i];
+		loop->polled[i] = i;
+	}
+	poll_loop_use_queues(loop, &(struct poll_queues){.rx_step = 1, .rx_end = 1});
+}
+
+void
+poll_loop_use_queues(struct poll_loop *loop, const struct poll_queues *queues)
+{
+	for (uint16_t i = 0; i < loop->n_ports; i++) {
+		struct poll_port *p = &loop->ports[i];
+
+		p->queues = *queues;
+		p->data.queue = queues->data;
+		p->control.queue = queues->control;
+	}
+}
+
+void
+poll_loop_use_ports(struct poll_loop *loop, uint64_t ports)
+{
+	loop->n_polled = 0;
+	for (; ports != 0; ports &= ports - 1)
+		loop->polled[loop->n_polled++] = (uint16_t)__builtin_ctzll(ports);
+}
+
+static uint16_t
+receive_from(struct poll_loop *loop, uint16_t port, uint16_t queue, uint64_t *now_ns)
+{
+	struct rte_mbuf *pkts[POLL_BURST];
+	uint16_t n = rte_eth_rx_burst(loop->ports[port].ethdev, queue, pkts, POLL_BURST);
+
+	/* After the burst: no frame is stamped earlier than it arrived. */
+	*now_ns = tsc_clock_now(loop->clock);
+	if (n > 0)
+		loop->node->ops->rx(loop->node, port, pkts, n, *now_ns);
+	return n;
+}
+
+static uint32_t
+receive(struct poll_loop *loop, uint16_t port, uint64_t *now_ns)
+{
+	const struct poll_queues *q = &loop->ports[port].queues;
+	uint32_t n = 0;
+
+	if (unlikely(q->rx_first >= q->rx_end))
+		*now_ns = tsc_clock_now(loop->clock);
+	for (uint16_t queue = q->rx_first; queue < q->rx_end; queue += q->rx_step)
+		n += receive_from(loop, port, queue, now_ns);
+	return n;
+}
+
+/* Their due times are read before the device has the frames, which may then be gone. */
+static uint16_t
+offer_and_measure(struct poll_loop *loop, uint16_t ethdev, struct poll_txq *q)
+{
+	uint64_t due_ns[POLL_BURST];
+	uint16_t held = poll_txq_held(q), n;
+	uint64_t now_ns;
+
+	for (uint16_t i = 0; i < held; i++)
+		due_ns[i] = pkt_meta(q->held[q->first + i])->due_ns;
+	n = rte_eth_tx_burst(ethdev, q->queue, q->held + q->first, held);
+	now_ns = tsc_clock_now(loop->clock);
+	for (uint16_t i = 0; i < n; i++)
+		pace_meter_departure(loop->pace, due_ns[i], now_ns);
+	return n;
+}
+
+static uint16_t
+offer_held(struct poll_loop *loop, uint16_t ethdev, struct poll_txq *q)
+{
+	uint16_t n;
+
+	if (loop->pace != NULL)
+		n = offer_and_measure(loop, ethdev, q);
+	else
+		n = rte_eth_tx_burst(ethdev, q->queue, q->held + q->first, poll_txq_held(q));
+	q->first += n;
+	if (q->first == q->end)
+		q->first = q->end = 0;
+	else
+		q->refusals++;
+	return n;
+}
+
+/* Frames for one queue: what it refused, then what the node has. */
+static uint16_t
+transmit_to(struct poll_loop *loop, uint16_t port, struct poll_txq *q, uint64_t now_ns)
+{
+	const struct node_ops *ops = loop->node->ops;
+	struct poll_port *p = &loop->ports[port];
+	uint16_t n = 0;
+
+	if (poll_txq_held(q) > 0)
+		n = offer_held(loop, p->ethdev, q);
+	if (poll_txq_held(q) > 0) {
+		/* No tx(), but what others ask of the node must not wait for a device: one that
+		 * has lost its link may take nothing for ever. */
+		ops->rx(loop->node, port, NULL, 0, now_ns);
+		return n;
+	}
+	q->end = q == &p->data ? ops->tx(loop->node, port, q->held, POLL_BURST, now_ns)
+			       : ops->tx_control(loop->node, port, q->held, POLL_BURST, now_ns);
+	if (q->end > 0)
+		n += offer_held(loop, p->ethdev, q);
+	return n;
+}
+
+static uint32_t
+transmit(struct poll_loop *loop, uint16_t port, uint64_t now_ns)
+{
+	struct poll_port *p = &loop->ports[port];
+	uint32_t n = 0;
+
+	if (unlikely(p->link != NULL && port_link_is_down(p->link))) {
+		/* As for a device that takes nothing: what other threads ask of the node does not
+		 * wait for the link. */
+		loop->node->ops->rx(loop->node, port, NULL, 0, now_ns);
+		return 0;
+	}
+	if (p->queues.control_apart)
+		n = transmit_to(loop, port, &p->control, now_ns);
+	return n + transmit_to(loop, port, &p->data, now_ns);
+}
+
+/* May gated ports be used in this round? */
+static bool
+pass_gate(struct poll_loop *loop)
+{
+	return loop->gate == NULL || intr_gate_pass(loop->gate, loop->gate_poller);
+}
+
+uint32_t
+poll_loop_round(struct poll_loop *loop)
+{
+	bool gate_is_open = pass_gate(loop);
+	uint32_t moved = 0;
+
+	if (loop->pace != NULL)
+		pace_meter_round(loop->pace, tsc_clock_now(loop->clock));
+	for (uint16_t i = 0; i < loop->n_polled; i++) {
+		uint16_t port = loop->polled[i];
+		uint64_t now_ns;
+
+		if (unlikely(!gate_is_open && loop->ports[port].gated)) {
+			/* As for a link that is down. */
+			loop->node->ops->rx(loop->node, port, NULL, 0, tsc_clock_now(loop->clock));
+			continue;
+		}
+		moved += receive(loop, port, &now_ns);
+		moved += transmit(loop, port, now_ns);
+	}
+	return moved;
+}
+
+static void
+sleep_ns(uint64_t ns)
+{
+	struct timespec t = {
+		.tv_sec = (time_t)(ns / NS_PER_SEC),
+		.tv_nsec = (long)(ns % NS_PER_SEC),
+	};
+
+	/* A signal ends the sleep early, which is what it is for. */
+	(void)nanosleep(&t, NULL);
+}
+
+/* Until when nothing but an arriving frame could give us work. A refused frame waits for its
+ * device: ask again soon. */
+static uint64_t
+next_work_ns(const struct poll_loop *loop)
+{
+	uint64_t next = loop->slow_next_ns;
+
+	for (uint16_t i = 0; i < loop->n_polled; i++) {
+		uint16_t port = loop->polled[i];
+
+		if (poll_port_held(&loop->ports[port]) == 0)
+			next = min_u64(next, loop->node->ops->next_ns(loop->node, port));
+	}
+	return next;
+}
+
+static void
+rest(struct poll_loop *loop, uint64_t now_ns)
+{
+	uint64_t wait;
+
+	if (loop->idle_since_ns == NEVER_NS)
+		loop->idle_since_ns = now_ns;
+	if (now_ns - loop->idle_since_ns < IDLE_BEFORE_SLEEP_NS) {
+		rte_pause();
+		return;
+	}
+	wait = min_u64(sub_sat(next_work_ns(loop), now_ns), loop->idle_sleep_ns);
+	if (wait < SHORTEST_SLEEP_NS) {
+		rte_pause();
+		return;
+	}
+	loop->sleeps++;
+	sleep_ns(wait);
+}
+
+static void
+drain_queue(struct poll_loop *loop, const struct poll_port *p, struct poll_txq *q, uint64_t end_ns)
+{
+	while (poll_txq_held(q) > 0 && tsc_clock_now(loop->clock) < end_ns) {
+		if (pass_gate(loop) || !p->gated)
+			offer_held(loop, p->ethdev, q);
+		rte_pause();
+	}
+	rte_pktmbuf_free_bulk(q->held + q->first, poll_txq_held(q));
+}
+
+/* What the node gave up is sent if the device takes it, although the loop was told to stop. */
+static void
+drain(struct poll_loop *loop)
+{
+	uint64_t end_ns = tsc_clock_now(loop->clock) + DRAIN_NS;
+
+	for (uint16_t port = 0; port < loop->n_ports; port++) {
+		struct poll_port *p = &loop->ports[port];
+
+		drain_queue(loop, p, &p->control, end_ns);
+		drain_queue(loop, p, &p->data, end_ns);
+	}
+}
+
+void
+poll_loop_run(struct poll_loop *loop)
+{
+	/* The kernel rounds sleeps up by its timer slack, 50 us unless told otherwise. */
+	if (loop->idle_sleep_ns > 0)
+		prctl(PR_SET_TIMERSLACK, 1ul);
+	if (loop->gate != NULL)
+		intr_gate_join(loop->gate, loop->gate_poller);
+	while (!atomic_load_explicit(loop->stop, memory_order_relaxed)) {
+		uint32_t moved = poll_loop_round(loop);
+		uint64_t now_ns = tsc_clock_now(loop->clock);
+
+		if (now_ns >= loop->slow_next_ns)
+			loop->slow_next_ns = loop->slow(loop->slow_arg, now_ns);
+		if (moved > 0)
+			loop->idle_since_ns = NEVER_NS;
+		else if (loop->idle_sleep_ns > 0)
+			rest(loop, now_ns);
+	}
+	drain(loop);
+	if (loop->gate != NULL)
+		intr_gate_leave(loop->gate, loop->gate_poller);
+}

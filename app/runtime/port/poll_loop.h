@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Drives one node over ethdev ports: receive a burst, give it to the node, ask the node for what
+ * the wire can take now, hand that to the device.
+ *
+ * Frames that a device refused are held, in order, and offered again before the node is asked for
+ * more: nothing is dropped between node and device and nothing is counted twice, and a device that
+ * takes nothing lets the frames wait where WRED, PFC and the scheduler see them. The node sees one
+ * time per burst.
+ *
+ * Where the device has a transmit queue to spare, control frames leave by it: they neither stand
+ * after the data in a device's ring nor after data that it refused.
+ *
+ * Invariant (tested): frames taken from the node = frames taken by the device + frames held, in
+ * that order, for each queue.
+ */
+#ifndef QUENCH_APP_RUNTIME_PORT_POLL_LOOP_H
+#define QUENCH_APP_RUNTIME_PORT_POLL_LOOP_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "node/node.h"
+#include "runtime/eal/intr_gate.h"
+#include "runtime/port/pace_meter.h"
+#include "runtime/port/port_link.h"
+#include "runtime/eal/tsc_clock.h"
+
+struct rte_mbuf;
+
+/* Frames asked for and received at once. Larger bursts would arrive after a threshold and
+ * overshoot it. */
+#define POLL_BURST 32
+
+/* A transmit queue, with what it refused. */
+struct poll_txq {
+	uint16_t queue;
+	uint16_t first; /* of held[]: the next to offer */
+	uint16_t end;
+	struct rte_mbuf *held[POLL_BURST];
+	uint64_t refusals; /* bursts that the device did not take whole */
+};
+
+/* Queues of a port that one loop has: of the receive queues, each rx_step-th from the first on. */
+struct poll_queues {
+	uint16_t rx_first, rx_step, rx_end; /* none: rx_end is rx_first */
+	uint16_t data;                      /* transmit queue of all, or of what is not control */
+	uint16_t control;                   /* of control frames, if apart */
+	bool control_apart;
+};
+
+struct poll_port {
+	uint16_t ethdev;
+	struct poll_queues queues;
+	const struct port_link *link; /* send nothing while it is down; NULL: whatever it is */
+	bool gated;                   /* the interrupt thread frees its rings */
+	struct poll_txq control;      /* used if queues.control_apart */
+	struct poll_txq data;
+};
+
+struct poll_loop {
+	struct node *node;
+	const struct tsc_clock *clock;
+	const atomic_bool *stop;
+	uint64_t idle_sleep_ns; /* 0: spin */
+	uint64_t idle_since_ns; /* NEVER_NS: busy */
+	/* Work at long intervals, called with the time; returns when it wants to be called
+	 * again. */
+	uint64_t (*slow)(void *arg, uint64_t now_ns);
+	void *slow_arg;
+	uint64_t slow_next_ns;
+	uint64_t sleeps;
+	struct pace_meter *pace; /* NULL: departures are not measured */
+	struct intr_gate *gate;  /* of gated ports; NULL: there is none */
+	uint16_t gate_poller;    /* this loop's number there */
+	uint16_t n_polled;
+	uint16_t polled[NODE_MAX_PORTS]; /* ports that are this loop's */
+	uint16_t n_ports;                /* of the node, whoever has them */
+	struct poll_port ports[NODE_MAX_PORTS];
+};
+
+/** Set up over ports 0..n_ports-1 of the node; ethdevs holds their device numbers. */
+void poll_loop_init(struct poll_loop *loop, struct node *node, const uint16_t *ethdevs,
+		    uint16_t n_ports, const struct tsc_clock *clock, const atomic_bool *stop);
+
+/** Use other queues of every port than the first each way. */
+void poll_loop_use_queues(struct poll_loop *loop, const struct poll_queues *queues);
+
+/** Poll only these of the first 64 ports, a mask: others have loops of their own. */
+void poll_loop_use_ports(struct poll_loop *loop, uint64_t ports);
+
+/** Poll every port once. @return the number of frames moved. */
+uint32_t poll_loop_round(struct poll_loop *loop);
+
+/** Poll until *stop, then offer the held frames a last time and free the rest. */
+void poll_loop_run(struct poll_loop *loop);
+
+static inline uint16_t
+poll_txq_held(const struct poll_txq *q)
+{
+	return (uint16_t)(q->end - q->first);
+}
+
+/** Frames held for one port. */
+static inline uint16_t
+poll_port_held(const struct poll_port *port)
+{
+	return (uint16_t)(poll_txq_held(&port->data) + poll_txq_held(&port->control));
+}
+
+/* From another thread: an end below first was read after the queue had become empty. */
+static inline uint16_t
+poll_txq_read_held(const struct poll_txq *q)
+{
+	uint16_t first = __atomic_load_n(&q->first, __ATOMIC_ACQUIRE);
+	uint16_t end = __atomic_load_n(&q->end, __ATOMIC_RELAXED);
+
+	return (uint16_t)(end > first ? end - first : 0);
+}
+
+/** Frames held for one port, from any thread. */
+static inline uint16_t
+poll_port_read_held(const struct poll_port *port)
+{
+	return (uint16_t)(poll_txq_read_held(&port->data) + poll_txq_read_held(&port->control));
+}
+
+/** Bursts that one port's device did not take whole. */
+static inline uint64_t
+poll_port_refusals(const struct poll_port *port)
+{
+	return port->data.refusals + port->control.refusals;
+}
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "runtime/port/port_device.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <rte_bus.h>
+#include <rte_dev.h>
+#include <rte_ethdev.h>
+
+const char *
+port_name(uint16_t ethdev)
+{
+	static _Thread_local char name[RTE_ETH_NAME_MAX_LEN];
+
+	if (rte_eth_dev_get_name_by_port(ethdev, name) != 0)
+		snprintf(name, sizeof(name), "port %u", ethdev);
+	return name;
+}
+
+bool
+port_is_virtual(const struct rte_eth_dev_info *info)
+{
+	const struct rte_bus *bus = info->device == NULL ? NULL : rte_dev_bus(info->device);
+
+	return bus == NULL || strcmp(rte_bus_name(bus), "vdev") == 0;
+}

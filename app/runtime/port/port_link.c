@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "runtime/port/port_link.h"
+
+#include <net/if.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include <rte_ethdev.h>
+
+#include "base/units.h"
+#include "runtime/port/port_device.h"
+#include "runtime/notice/say.h"
+
+bool
+port_link_saw(struct port_link *link, bool up, uint64_t now_ns)
+{
+	bool was_down = port_link_is_down(link);
+
+	if (was_down)
+		link->down_ns += now_ns - link->looked_ns;
+	link->looked_ns = now_ns;
+	if (was_down == !up)
+		return false;
+	link->down_events += was_down ? 0 : 1;
+	atomic_store_explicit(&link->down, !up, memory_order_relaxed);
+	return true;
+}
+
+/* net_af_packet (DPDK 22.11) says up whatever its interface does; the kernel knows. */
+static bool
+kernel_knows_better(uint16_t ethdev, bool *up)
+{
+	struct rte_eth_dev_info info;
+	struct ifreq request = {0};
+	bool known = false;
+	int fd;
+
+	if (rte_eth_dev_info_get(ethdev, &info) != 0 ||
+	    strcmp(info.driver_name, "net_af_packet") != 0 ||
+	    if_indextoname(info.if_index, request.ifr_name) == NULL)
+		return false;
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return false;
+	if (ioctl(fd, SIOCGIFFLAGS, &request) == 0) {
+		*up = request.ifr_flags & IFF_RUNNING;
+		known = true;
+	}
+	close(fd);
+	return known;
+}
+
+/* @return 0, or -errno: the device cannot tell. */
+static int
+ask(uint16_t ethdev, bool *up)
+{
+	struct rte_eth_link seen;
+	int rc;
+
+	if (kernel_knows_better(ethdev, up))
+		return 0;
+	rc = rte_eth_link_get_nowait(ethdev, &seen);
+	*up = seen.link_status != RTE_ETH_LINK_DOWN;
+	return rc;
+}
+
+void
+port_link_look(struct port_link *link, uint16_t port, uint16_t ethdev, bool waits, uint64_t now_ns)
+{
+	bool up;
+
+	if (ask(ethdev, &up) != 0 || !port_link_saw(link, up, now_ns))
+		return;
+	if (port_link_is_down(link))
+		say_event(true, "link_down", "port %u (%s): link is down%s; port=%u device=%s",
+			  port, port_name(ethdev), waits ? ": what is to be sent waits for it" : "",
+			  port, port_name(ethdev));
+	else
+		say_event(
+			false, "link_up",
+			"port %u (%s): link is up, after %.3f s in all without; port=%u device=%s",
+			port, port_name(ethdev), (double)link->down_ns / (double)NS_PER_SEC, port,
+			port_name(ethdev));
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "runtime/port/port_start.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <rte_cycles.h>
+#include <rte_dev.h>
+#include <rte_devargs.h>
+#include <rte_ethdev.h>
+
+#include "runtime/port/port_stop.h"
+#include "runtime/port/port_device.h"
+#include "runtime/notice/say.h"
+
+/* A server that has just been begun takes a second or two to get to its devices. */
+#define FIRST_WAIT_MS 100u
+#define MOST_WAIT_MS 10000u
+
+static bool
+is_local(int fd)
+{
+	struct sockaddr_storage address;
+	socklen_t len = sizeof(address);
+
+	return getsockname(fd, (struct sockaddr *)&address, &len) == 0 &&
+	       address.ss_family == AF_UNIX;
+}
+
+/*
+ * In place of libc's, for DPDK too. When a client has gone before its server accepts it, the
+ * server's HELLO fails with EPIPE, and net_memif (22.11 to 26.07) closes the connection without
+ * taking it from EAL's interrupt sources. The next client gets the same descriptor, and two
+ * callbacks for it: the second waits for ever in recvmsg() on EAL's interrupt thread, or EAL panics
+ * because the descriptor is closed. A HELLO that is lost without an error does no harm: the end of
+ * the connection is read next, and net_memif lets go of it as it should.
+ */
+ssize_t
+sendmsg(int fd, const struct msghdr *msg, int flags)
+{
+	ssize_t n = syscall(SYS_sendmsg, fd, msg, flags);
+
+	if (n >= 0 || errno != EPIPE || !is_local(fd))
+		return n;
+	n = 0;
+	for (size_t i = 0; i < msg->msg_iovlen; i++)
+		n += (ssize_t)msg->msg_iov[i].iov_len;
+	return n;
+}
+
+bool
+port_is_memif_client(const char *driver, const char *args)
+{
+	const char *role = args == NULL ? NULL : strstr(args, "role=");
+
+	if (strcmp(driver, "net_memif") != 0)
+		return false;
+	/* master is the former name of server. */
+	return role == NULL ||
+	       (strncmp(role, "role=server", 11) != 0 && strncmp(role, "role=master", 11) != 0);
+}
+
+static bool
+is_memif_client(uint16_t ethdev)
+{
+	const struct rte_devargs *args = NULL;
+	struct rte_eth_dev_info info;
+
+	if (rte_eth_dev_info_get(ethdev, &info) != 0)
+		return false;
+	if (info.device != NULL)
+		args = rte_dev_devargs(info.device);
+	return port_is_memif_client(info.driver_name, args == NULL ? NULL : args->args);
+}
+
+/* Does the link come up within a time? */
+static bool
+comes_up(uint16_t ethdev, unsigned int wait_ms)
+{
+	struct rte_eth_link link;
+
+	for (unsigned int ms = 0; ms < wait_ms; ms++) {
+		if (rte_eth_link_get_nowait(ethdev, &link) == 0 &&
+		    link.link_status == RTE_ETH_LINK_UP)
+			return true;
+		rte_delay_us_sleep(1000);
+	}
+	return false;
+}
+
+int
+port_start(uint16_t ethdev)
+{
+	bool client = is_memif_client(ethdev);
+	unsigned int wait_ms = FIRST_WAIT_MS, waited_ms = 0;
+	int rc = rte_eth_dev_start(ethdev);
+
+	/* Longer each time: a loaded machine may need a while for the handshake itself. */
+	while (rc == 0 && client && waited_ms < MOST_WAIT_MS) {
+		if (comes_up(ethdev, wait_ms))
+			return 0;
+		if (waited_ms == 0)
+			say("%s: the server does not answer yet", port_name(ethdev));
+		waited_ms += wait_ms;
+		wait_ms *= 2;
+		rc = port_stop(ethdev);
+		if (rc == 0)
+			rc = rte_eth_dev_start(ethdev);
+	}
+	if (rc == 0 && client && !comes_up(ethdev, FIRST_WAIT_MS))
+		say_warning("%s: the server does not answer: start this after it",
+			    port_name(ethdev));
+	return rc;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "runtime/port/ports.h"
+
+#include <inttypes.h>
+#include <numa.h>
+#include <string.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+#include <rte_lcore.h>
+#include <rte_mempool.h>
+
+#include "base/units.h"
+#include "runtime/port/port_device.h"
+#include "runtime/port/port_probe.h"
+#include "runtime/port/port_rss.h"
+#include "runtime/port/port_start.h"
+#include "runtime/notice/say.h"
+
+/* @return 0, or APP_BAD_USAGE after an error line: EAL found another number of devices. */
+static int
+check_count(uint16_t n, const char *config)
+{
+	uint16_t found = rte_eth_dev_count_avail();
+
+	if (found == n)
+		return 0;
+	if (n > RTE_MAX_ETHPORTS)
+		say_error("%s has %u ports, but this DPDK is built for %u devices at most", config,
+			  n, RTE_MAX_ETHPORTS);
+	else
+		say_error("%s has %u port%s, but EAL found %u device%s (give one --vdev or -a for "
+			  "each port before \"--\")",
+			  config, n, n == 1 ? "" : "s", found, found == 1 ? "" : "s");
+	return APP_BAD_USAGE;
+}
+
+/* @return the port whose device this is, or n. */
+static uint16_t
+owner_of(const uint16_t *ethdevs, uint16_t n, uint16_t ethdev)
+{
+	uint16_t i = 0;
+
+	while (i < n && ethdevs[i] != ethdev)
+		i++;
+	return i;
+}
+
+static int
+find_named(uint16_t *ethdevs, uint16_t port, const char *name, const char *config)
+{
+	uint16_t ethdev, other;
+
+	if (rte_eth_dev_get_port_by_name(name, &ethdev) != 0) {
+		say_error("%s: [port %u] device = %s: expected one that EAL found, or %s", config,
+			  port, name, PORT_ANY_DEVICE);
+		return APP_BAD_USAGE;
+	}
+	other = owner_of(ethdevs, port, ethdev);
+	if (other < port) {
+		say_error("%s: [port %u] device = %s is the device of port %u", config, port, name,
+			  other);
+		return APP_BAD_USAGE;
+	}
+	ethdevs[port] = ethdev;
+	return 0;
+}
+
+int
+ports_find(uint16_t *ethdevs, uint16_t n, const char *const *names, const char *config)
+{
+	uint16_t ethdev;
+	int rc = check_count(n, config);
+
+	for (uint16_t i = 0; i < n; i++)
+		ethdevs[i] = RTE_MAX_ETHPORTS;
+	for (uint16_t i = 0; rc == 0 && names != NULL && i < n; i++)
+		if (strcmp(names[i], PORT_ANY_DEVICE) != 0)
+			rc = find_named(ethdevs, i, names[i], config);
+	if (rc != 0)
+		return rc;
+	RTE_ETH_FOREACH_DEV(ethdev)
+	{
+		/* The first port without a device. */
+		if (owner_of(ethdevs, n, ethdev) == n)
+			ethdevs[owner_of(ethdevs, n, RTE_MAX_ETHPORTS)] = ethdev;
+	}
+	return 0;
+}
+
+static int
+refuse(uint16_t ethdev, const char *what, int rc)
+{
+	say_error("%s: %s: %s", port_name(ethdev), what, rte_strerror(-rc));
+	return APP_FAILED;
+}
+
+/* Largest MTU up to the wanted one that the device's limits allow. */
+static uint16_t
+choose_mtu(const struct rte_eth_dev_info *info, uint16_t largest_frame)
+{
+	uint32_t want = largest_frame - RTE_ETHER_HDR_LEN;
+	/* Overhead as ethdev computes it: what the device counts beyond the MTU. */
+	uint32_t overhead = info->max_mtu != UINT16_MAX && info->max_rx_pktlen > info->max_mtu
+				    ? info->max_rx_pktlen - info->max_mtu
+				    : RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
+	uint32_t most = info->max_rx_pktlen - overhead;
+
+	if (most > info->max_mtu)
+		most = info->max_mtu;
+	if (want > most)
+		return (uint16_t)most;
+	return (uint16_t)(want < info->min_mtu ? info->min_mtu : want);
+}
+
+/* @return 0, or APP_BAD_USAGE: the device cannot carry what the configuration has. */
+static int
+set_mtu(uint16_t ethdev, const struct port_params *params, const struct rte_eth_dev_info *info,
+	struct rte_eth_conf *conf)
+{
+	uint32_t most;
+
+	conf->rxmode.mtu = choose_mtu(info, params->largest_frame);
+	most = conf->rxmode.mtu + RTE_ETHER_HDR_LEN;
+	if (most >= params->largest_frame)
+		return 0;
+	/* net_memif says 1514 whatever its buffers hold. */
+	if (!params->must_fit || port_is_virtual(info)) {
+		say_warning("%s: says that it takes frames up to %u bytes only, the configuration "
+			    "has %u",
+			    port_name(ethdev), most, params->largest_frame);
+		return 0;
+	}
+	say_error("%s: takes frames up to %u bytes only, the configuration has %u: a smaller "
+		  "mtu_bytes",
+		  port_name(ethdev), most, params->largest_frame);
+	return APP_BAD_USAGE;
+}
+
+static uint16_t
+queues(uint16_t n)
+{
+	return n == 0 ? 1 : n;
+}
+
+static int
+set_up_queues(uint16_t ethdev, const struct port_params *params, struct rte_eth_dev_info *info)
+{
+	uint16_t rx_desc = PORT_RX_DESCRIPTORS;
+	uint16_t tx_desc = PORT_TX_DESCRIPTORS;
+	int socket = rte_eth_dev_socket_id(ethdev);
+	int rc = rte_eth_dev_adjust_nb_rx_tx_desc(ethdev, &rx_desc, &tx_desc);
+
+	if (rc != 0)
+		return refuse(ethdev, "ring sizes", rc);
+	if (tx_desc > 2 * PORT_TX_DESCRIPTORS)
+		say_warning("%s: its transmit ring holds %u frames at least: marking, pause and "
+			    "scheduling cannot reach those",
+			    port_name(ethdev), tx_desc);
+	info->default_txconf.offloads = 0;
+	info->default_rxconf.offloads = 0;
+	for (uint16_t q = 0; rc == 0 && q < queues(params->rx_queues); q++)
+		rc = rte_eth_rx_queue_setup(ethdev, q, rx_desc, (unsigned int)socket,
+					    &info->default_rxconf, params->pool);
+	if (rc != 0)
+		return refuse(ethdev, "receive queue", rc);
+	for (uint16_t q = 0; rc == 0 && q < queues(params->tx_queues); q++)
+		rc = rte_eth_tx_queue_setup(ethdev, q, tx_desc, (unsigned int)socket,
+					    &info->default_txconf);
+	return rc != 0 ? refuse(ethdev, "transmit queue", rc) : 0;
+}
+
+/* Virtual devices make their speed up. */
+static void
+check_speed(uint16_t ethdev, const struct rte_eth_dev_info *info, uint64_t configured_bps)
+{
+	struct rte_eth_link link;
+
+	if (port_is_virtual(info) || rte_eth_link_get_nowait(ethdev, &link) != 0)
+		return;
+	if (link.link_speed != RTE_ETH_SPEED_NUM_NONE &&
+	    link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN &&
+	    link.link_speed * MBPS != configured_bps)
+		say_warning("%s: device says %u Mb/s, link_speed_bps %" PRIu64
+			    " Mb/s, which counts",
+			    port_name(ethdev), link.link_speed, (uint64_t)(configured_bps / MBPS));
+}
+
+/* With RSS if it is wanted and taken; a device that refuses it may still work without. */
+static int
+configure(uint16_t ethdev, const struct port_params *params, const struct rte_eth_dev_info *info,
+	  struct rte_eth_conf *conf)
+{
+	const struct rte_eth_conf without = *conf;
+	uint16_t rx = queues(params->rx_queues), tx = queues(params->tx_queues);
+	int rc;
+
+	if (params->rss == NULL || rx < 2)
+		return rte_eth_dev_configure(ethdev, rx, tx, conf);
+	port_rss_ask(params->rss, info, conf);
+	rc = rte_eth_dev_configure(ethdev, rx, tx, conf);
+	if (rc == 0 || !params->rss->asked)
+		return rc;
+	params->rss->asked = false;
+	return rte_eth_dev_configure(ethdev, rx, tx, &without);
+}
+
+int
+port_open(uint16_t ethdev, const struct port_params *params)
+{
+	struct rte_eth_conf conf = {0};
+	struct rte_eth_dev_info info;
+	int rc = rte_eth_dev_info_get(ethdev, &info);
+
+	if (rc != 0)
+		return refuse(ethdev, "device information", rc);
+	rc = set_mtu(ethdev, params, &info, &conf);
+	if (rc != 0)
+		return rc;
+	rc = configure(ethdev, params, &info, &conf);
+	if (rc != 0)
+		return refuse(ethdev, "configure", rc);
+	rc = set_up_queues(ethdev, params, &info);
+	if (rc != 0)
+		return rc;
+	rc = port_start(ethdev);
+	if (rc != 0)
+		return refuse(ethdev, "start", rc);
+	if (params->rss != NULL)
+		port_rss_learn(params->rss, ethdev);
+	/* Devices without the notion see all frames anyway. */
+	rc = rte_eth_promiscuous_enable(ethdev);
+	if (rc != 0 && rc != -ENOTSUP)
+		return refuse(ethdev, "promiscuous mode", rc);
+	port_probe(ethdev);
+	port_check_pcie(ethdev, params->link_speed_bps);
+	check_speed(ethdev, &info, params->link_speed_bps);
+	return 0;
+}
+
+int
+port_address(uint16_t ethdev, uint8_t mac[6])
+{
+	struct rte_ether_addr address;
+	int rc;
+
+	memcpy(&address, mac, sizeof(address));
+	if (!rte_is_zero_ether_addr(&address))
+		return 0;
+	rc = rte_eth_macaddr_get(ethdev, &address);
+	if (rc != 0)
+		return refuse(ethdev, "MAC address", rc);
+	/* net_ring has none. A locally administered one, different for each port. */
+	if (rte_is_zero_ether_addr(&address)) {
+		address =
+			(struct rte_ether_addr){{0x02, 0x71, 0x75, 0, ethdev >> 8, ethdev & 0xff}};
+		say("%s: has no MAC address, gets " RTE_ETHER_ADDR_PRT_FMT, port_name(ethdev),
+		    RTE_ETHER_ADDR_BYTES(&address));
+	}
+	memcpy(mac, &address, sizeof(address));
+	return 0;
+}
+
+void
+port_check_numa(uint16_t ethdev, unsigned int lcore, const struct rte_mempool *pool)
+{
+	int device = rte_eth_dev_socket_id(ethdev);
+	int core = numa_available() < 0 ? 0 : numa_node_of_cpu(rte_lcore_to_cpu_id((int)lcore));
+
+	/* Virtual devices are on no node. */
+	if (device == SOCKET_ID_ANY)
+		device = core;
+	if (device != core || (pool->socket_id != SOCKET_ID_ANY && pool->socket_id != core))
+		say_warning("%s is on NUMA node %d, lcore %u on %d, its pool %s on %d: each frame "
+			    "crosses between them",
+			    port_name(ethdev), device, lcore, core, pool->name, pool->socket_id);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a switch is doing, as JSON objects: the parts of the final report and of telemetry's
+ * replies, so that a key means the same in both (doc/interface.md). All but what is said otherwise
+ * may be read by any thread while the switch runs.
+ */
+#ifndef QUENCH_APP_RUNTIME_REPORT_SWITCH_OBJECTS_H
+#define QUENCH_APP_RUNTIME_REPORT_SWITCH_OBJECTS_H
+
+#include <jansson.h>
+
+#include "runtime/run/run.h"
+#include "switch/sw.h"
+
+/** A port and its counters, without those of its queues, groups, priorities and drops. */
+json_t *switch_port_object(const struct run_result *result, const struct node *node,
+			   const struct sw_params *params, uint16_t port);
+json_t *switch_queue_object(const struct node *node, uint16_t port, uint8_t queue);
+json_t *switch_pg_object(const struct node *node, uint16_t port, uint8_t pg);
+/** Packets by reason; of malformed ones by kind. */
+json_t *switch_drops_object(const struct node *node, uint16_t port);
+json_t *switch_malformed_object(const struct node *node, uint16_t port);
+/** Set what the port obeyed and sent of pauses. */
+void switch_set_pause(json_t *o, const struct node *node, const struct sw_port_params *params,
+		      uint16_t port, uint64_t now_ns);
+
+/** Does the watchdog look at this priority of the ports that it watches? */
+bool switch_watches(const struct sw_params *params, uint8_t prio);
+/** SONiC's PFC_WD_QUEUE_STATS_* and PFC_WD_STATUS. Where control() is called. */
+json_t *switch_pfcwd_object(const struct node *node, const struct sw_params *params, uint16_t port,
+			    uint8_t prio);
+/** Where control() is called. */
+json_t *switch_dcbx_object(const struct node *node, uint16_t port);
+
+json_t *switch_fdb_object(const struct node *node);
+json_t *switch_router_object(const struct node *node);
+/** The i-th interface of the router. */
+json_t *switch_interface_object(const struct node *node, const struct sw_params *params,
+				uint32_t i);
+/** Set the shared buffer, its pools, and the ledger of charged bytes. */
+void switch_set_buffer(json_t *o, const struct node *node, const struct sw_params *params);
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "runtime/report/telemetry_live.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "runtime/report/report.h"
+#include "runtime/notice/say.h"
+
+/* Of a FIELD_STR, or of a map: the longest members. */
+#define MEMBER_BYTES 256
+
+struct changes {
+	json_t *object;
+	struct telemetry_page page;
+	uint64_t n, first; /* all of them; those before this one are not listed */
+	bool full;
+};
+
+static struct changes
+begin_changes(uint64_t first)
+{
+	struct changes c = {.object = json_object(), .first = first};
+
+	telemetry_page_begin(&c.page, c.object);
+	return c;
+}
+
+static void
+add_change(void *arg, const struct config_change *change)
+{
+	struct changes *c = arg;
+	json_t *row = json_object();
+
+	json_object_set_new(row, "section", json_string(change->section));
+	json_object_set_new(row, "key",
+			    json_string(change->field == NULL ? "" : change->field->name));
+	json_object_set_new(row, "from", json_string(change->from));
+	json_object_set_new(row, "to", json_string(change->to));
+	if (c->full || c->n < c->first)
+		json_decref(row);
+	else
+		c->full = !telemetry_page_add(&c->page, row, c->n);
+	c->n++;
+}
+
+static json_t *
+change_reply(struct telemetry_call *call, const char *path, const char *set)
+{
+	struct changes c = begin_changes(0);
+	const struct live_request request = {
+		.path = path, .set = set, .visit = add_change, .arg = &c};
+	struct live_outcome out;
+	struct config_error err;
+	int rc = live_change(call->telemetry->live, &request, &out, &err);
+
+	if (rc != 0) {
+		json_decref(c.object);
+		return telemetry_refuse_line(call, err.text);
+	}
+	/* What is not listed has been changed as well; there is no next page to ask for. */
+	json_object_del(c.object, "next");
+	report_set_u64(c.object, "changed", c.n);
+	json_object_set_new(c.object, "in_force", json_boolean(out.in_force));
+	report_set_u64(c.object, "waited_us", out.waited_ns / NS_PER_US);
+	if (set != NULL)
+		say("set %s: %u keys changed", set, (unsigned int)c.n);
+	else
+		say("reload%s%s: %u keys changed", path != NULL ? " " : "",
+		    path != NULL ? path : "", (unsigned int)c.n);
+	return c.object;
+}
+
+json_t *
+live_reload_reply(struct telemetry_call *call)
+{
+	return change_reply(call, call->n_args > 0 ? call->args[0] : NULL, NULL);
+}
+
+json_t *
+live_set_reply(struct telemetry_call *call)
+{
+	if (call->n_args == 0)
+		return telemetry_refuse(call, "SECTION.KEY=VALUE, such as wred.Kmax=400KB",
+					"there is nothing to set");
+	return change_reply(call, NULL, call->args[0]);
+}
+
+json_t *
+live_changes_reply(struct telemetry_call *call)
+{
+	struct config_error err;
+	uint64_t first = 0;
+	struct changes c;
+
+	if (!telemetry_optional_number(call, 0, "FIRST", 0, UINT32_MAX, &first))
+		return NULL;
+	c = begin_changes(first);
+	if (live_compare(call->telemetry->live, add_change, &c, &err) != 0) {
+		json_decref(c.object);
+		return telemetry_refuse_line(call, err.text);
+	}
+	report_set_u64(c.object, "total", c.n);
+	return c.object;
+}
+
+static bool
+is_default(const struct field *f, const char *value)
+{
+	char member[MEMBER_BYTES] = {0}, text[FIELD_TEXT_SIZE];
+	struct field alone = *f;
+
+	alone.offset = 0;
+	if (f->def == NULL || field_parse(&alone, NULL, f->def, member, NULL, 0) != 0)
+		return false;
+	field_format(&alone, member, text, sizeof(text));
+	return strcmp(text, value) == 0;
+}
+
+static bool
+add_key(struct changes *c, const struct config_row *row, const struct field *f)
+{
+	char value[FIELD_TEXT_SIZE];
+
+	field_format(f, row->object, value, sizeof(value));
+	if (is_default(f, value))
+		return true;
+	if (c->n++ < c->first)
+		return true;
+	return telemetry_page_add(&c->page,
+				  json_pack("{s:s, s:s, s:s, s:b}", "section", row->section, "key",
+					    f->name, "value", value, "live",
+					    f->live && !row->fixed),
+				  c->n - 1);
+}
+
+json_t *
+live_config_reply(struct telemetry_call *call)
+{
+	struct live *live = call->telemetry->live;
+	struct config_rows rows = {0};
+	uint64_t first = 0;
+	bool fits = true;
+	struct changes c;
+
+	if (!telemetry_optional_number(call, 0, "FIRST", 0, UINT32_MAX, &first))
+		return NULL;
+	c = begin_changes(first);
+	live->ops->rows(live_running_begin(live), &rows);
+	for (unsigned int i = 0; fits && i < rows.n; i++) {
+		for (unsigned int k = 0; fits && k < rows.rows[i].n; k++)
+			fits = add_key(&c, &rows.rows[i], &rows.rows[i].fields[k]);
+	}
+	live_running_end(live);
+	config_rows_free(&rows);
+	return c.object;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Telemetry commands that show and change the configuration of a program with a struct live. */
+#ifndef QUENCH_APP_RUNTIME_REPORT_TELEMETRY_LIVE_H
+#define QUENCH_APP_RUNTIME_REPORT_TELEMETRY_LIVE_H
+
+#include "runtime/telemetry/telemetry.h"
+
+json_t *live_reload_reply(struct telemetry_call *call);
+json_t *live_set_reply(struct telemetry_call *call);
+json_t *live_config_reply(struct telemetry_call *call);
+json_t *live_changes_reply(struct telemetry_call *call);
+
+/* Rows of a program's table. */
+/* clang-format off */
+#define LIVE_ENDPOINTS                                                                             \
+	{"/quench/reload", "[,FILE]", "Sets the configuration to what the file says now",          \
+	 TELEMETRY_WHOLE, live_reload_reply},                                                      \
+	{"/quench/set", ",SECTION.KEY=VALUE", "Sets a key of the configuration",                   \
+	 TELEMETRY_WHOLE, live_set_reply},                                                         \
+	{"/quench/config", "[,FIRST]", "Returns keys in force that are not as by default", 1,      \
+	 live_config_reply},                                                                       \
+	{"/quench/config_changes", "[,FIRST]", "Returns keys in force that are not as in the file",\
+	 1, live_changes_reply}
+/* clang-format on */
+
+#endif

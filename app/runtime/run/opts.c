@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "runtime/run/opts.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "runtime/notice/say.h"
+
+enum {
+	OPT_CONFIG = 'c',
+	OPT_JSON = 'j',
+	OPT_HELP = 'h',
+	OPT_THRESHOLDS,
+	OPT_CHECK_CONFIG = 256,
+	OPT_STATS_INTERVAL,
+	OPT_DURATION,
+	OPT_IDLE_SLEEP,
+	OPT_STAY,
+	OPT_TRACE,
+	OPT_CSV,
+	OPT_JSON_QPS,
+	OPT_HELP_CONFIG,
+	OPT_VERSION,
+};
+
+static const struct option options[] = {
+	{"config", required_argument, NULL, OPT_CONFIG},
+	{"check-config", no_argument, NULL, OPT_CHECK_CONFIG},
+	{"thresholds", no_argument, NULL, OPT_THRESHOLDS},
+	{"json", required_argument, NULL, OPT_JSON},
+	{"stats-interval", required_argument, NULL, OPT_STATS_INTERVAL},
+	{"duration", required_argument, NULL, OPT_DURATION},
+	{"idle-sleep", required_argument, NULL, OPT_IDLE_SLEEP},
+	{"stay", no_argument, NULL, OPT_STAY},
+	{"trace", required_argument, NULL, OPT_TRACE},
+	{"csv", required_argument, NULL, OPT_CSV},
+	{"json-qps", required_argument, NULL, OPT_JSON_QPS},
+	{"help", no_argument, NULL, OPT_HELP},
+	{"help-config", no_argument, NULL, OPT_HELP_CONFIG},
+	{"version", no_argument, NULL, OPT_VERSION},
+	{NULL, 0, NULL, 0},
+};
+
+/* A decimal number of units; 0 means off. @return 0, or APP_BAD_USAGE after an error line. */
+static int
+parse_time(const char *option, const char *text, double unit_ns, double max, const char *expected,
+	   uint64_t *out_ns)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	if (end == text || *end != '\0' || !(value >= 0 && value <= max)) {
+		say_error("--%s %s: expected %s", option, text, expected);
+		return APP_BAD_USAGE;
+	}
+	*out_ns = (uint64_t)(value * unit_ns + 0.5);
+	return 0;
+}
+
+static int
+parse_count(const char *option, const char *text, uint32_t *out)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end != '\0' || value > UINT32_MAX) {
+		say_error("--%s %s: expected a number from 0 to %u", option, text, UINT32_MAX);
+		return APP_BAD_USAGE;
+	}
+	*out = (uint32_t)value;
+	return 0;
+}
+
+static int
+take_option(const struct opts_program *program, int option, struct opts *opts)
+{
+	switch (option) {
+	case OPT_CONFIG:
+		opts->config = optarg;
+		return 0;
+	case OPT_JSON:
+		opts->json = optarg;
+		return 0;
+	case OPT_CHECK_CONFIG:
+		opts->action = OPTS_CHECK_CONFIG;
+		return 0;
+	case OPT_THRESHOLDS:
+		opts->action = OPTS_THRESHOLDS;
+		return 0;
+	case OPT_HELP:
+		opts->action = OPTS_HELP;
+		return 0;
+	case OPT_HELP_CONFIG:
+		opts->action = OPTS_HELP_CONFIG;
+		return 0;
+	case OPT_VERSION:
+		opts->action = OPTS_VERSION;
+		return 0;
+	case OPT_STATS_INTERVAL:
+		return parse_time("stats-interval", optarg, 1e9, 1e6, "seconds, 0 (off) to 1000000",
+				  &opts->stats_interval_ns);
+	case OPT_DURATION:
+		return parse_time("duration", optarg, 1e9, 1e9,
+				  "seconds, 0 (until a signal) to 1000000000", &opts->duration_ns);
+	case OPT_IDLE_SLEEP:
+		return parse_time("idle-sleep", optarg, 1e3, 1e6,
+				  "microseconds, 0 (never sleep) to 1000000", &opts->idle_sleep_ns);
+	case OPT_CSV:
+		opts->csv = optarg;
+		return 0;
+	case OPT_JSON_QPS:
+		return parse_count("json-qps", optarg, &opts->json_qps);
+	case OPT_STAY:
+		if (program->stay_help == NULL)
+			break;
+		opts->stay = true;
+		return 0;
+	case OPT_TRACE:
+		if (program->trace_help == NULL)
+			break;
+		opts->trace = optarg;
+		return 0;
+	default:
+		break;
+	}
+	return APP_BAD_USAGE;
+}
+
+static int
+parse_program_options(const struct opts_program *program, int argc, char **argv, struct opts *opts)
+{
+	int option;
+
+	optind = 1;
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, ":c:j:h", options, NULL)) != -1) {
+		const char *text = argv[optind - 1];
+		int rc;
+
+		if (option == ':') {
+			say_error("%s: a value is missing (see --help)", text);
+			return APP_BAD_USAGE;
+		}
+		if (option == '?' || (option == OPT_STAY && program->stay_help == NULL) ||
+		    (option == OPT_TRACE && program->trace_help == NULL) ||
+		    (option == OPT_THRESHOLDS && program->thresholds_help == NULL) ||
+		    (option == OPT_CSV && program->csv_help == NULL) ||
+		    (option == OPT_JSON_QPS && program->json_qps_help == NULL)) {
+			say_error("%s: unknown option (see --help; EAL options come before \"--\")",
+				  text);
+			return APP_BAD_USAGE;
+		}
+		rc = take_option(program, option, opts);
+		if (rc != 0)
+			return rc;
+	}
+	if (optind < argc) {
+		say_error("%s: unexpected argument (see --help)", argv[optind]);
+		return APP_BAD_USAGE;
+	}
+	return 0;
+}
+
+/* EAL permutes its arguments, so it gets a list of its own. */
+static char **
+copy_arguments(int argc, char **argv)
+{
+	char **copy = calloc((size_t)argc + 1, sizeof(*copy));
+
+	if (copy != NULL)
+		memcpy(copy, argv, (size_t)argc * sizeof(*copy));
+	return copy;
+}
+
+int
+opts_parse(const struct opts_program *program, int argc, char **argv, struct opts *opts)
+{
+	int split = 0;
+	int rc;
+
+	*opts = (struct opts){.stats_interval_ns = NS_PER_SEC, .json_qps = OPTS_JSON_QPS};
+	for (int i = 1; i < argc && split == 0; i++)
+		if (strcmp(argv[i], "--") == 0)
+			split = i;
+	opts->eal_argc = split > 0 ? split : 1;
+	opts->eal_argv = copy_arguments(opts->eal_argc, argv);
+	if (opts->eal_argv == NULL) {
+		say_error("%s", strerror(ENOMEM));
+		return APP_FAILED;
+	}
+	rc = parse_program_options(program, argc - split, argv + split, opts);
+	if (rc != 0)
+		return rc;
+	if (opts->duration_ns == 0)
+		opts->duration_ns = NEVER_NS;
+	if (opts->csv != NULL && opts->stats_interval_ns == 0) {
+		say_error("--csv has a row for each --stats-interval, which must not be 0");
+		return APP_BAD_USAGE;
+	}
+	if (opts->config == NULL &&
+	    (opts->action == OPTS_RUN || opts->action == OPTS_CHECK_CONFIG ||
+	     opts->action == OPTS_THRESHOLDS)) {
+		say_error("--config FILE is missing (see --help)");
+		return APP_BAD_USAGE;
+	}
+	return 0;
+}
+
+void
+opts_free(struct opts *opts)
+{
+	free(opts->eal_argv);
+}
+
+static void
+print_help(const struct opts_program *program)
+{
+	printf("usage: %s [EAL options] -- --config FILE [options]\n"
+	       "       %s --config FILE --check-config\n"
+	       "\n"
+	       "%s\n"
+	       "\n"
+	       "  -c, --config FILE       configuration, INI; keys: --help-config\n"
+	       "      --check-config      check the file, print the configuration in force, do not "
+	       "run\n"
+	       "  -j, --json FILE         write all counters at the end; - is standard output\n"
+	       "      --stats-interval S  seconds between statistics lines; 0 none (1)\n"
+	       "      --duration S        stop after S seconds; 0 when a signal comes (0)\n"
+	       "      --idle-sleep US     sleep up to US microseconds when there is nothing to do; "
+	       "0 never (0)\n",
+	       program->name, program->name, program->purpose);
+	if (program->thresholds_help != NULL)
+		printf("      --thresholds        %s\n", program->thresholds_help);
+	if (program->json_qps_help != NULL)
+		printf("      --json-qps N        %s (%u)\n", program->json_qps_help,
+		       OPTS_JSON_QPS);
+	if (program->csv_help != NULL)
+		printf("      --csv DIR           %s\n", program->csv_help);
+	if (program->stay_help != NULL)
+		printf("      --stay              %s\n", program->stay_help);
+	if (program->trace_help != NULL)
+		printf("      --trace FILE        %s\n", program->trace_help);
+	printf("  -h, --help              this text\n"
+	       "      --help-config       all keys with unit, range, default and meaning\n"
+	       "      --version           version\n"
+	       "\n"
+	       "EAL options are DPDK's; without hugepages: -l 0 --no-huge --no-shconf --no-pci -m "
+	       "256.\n"
+	       "SIGHUP lets it read its configuration again. SIGINT and SIGTERM stop it cleanly.\n"
+	       "Exit: 0 done, 1 failed while running, 2 bad usage or configuration.\n");
+}
+
+bool
+opts_answer(const struct opts_program *program, const struct opts *opts)
+{
+	switch (opts->action) {
+	case OPTS_HELP:
+		print_help(program);
+		return true;
+	case OPTS_HELP_CONFIG:
+		program->help_config(stdout);
+		return true;
+	case OPTS_VERSION:
+		printf("%s %s\n", program->name, QUENCH_VERSION);
+		return true;
+	default:
+		return false;
+	}
+}

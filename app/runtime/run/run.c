@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "runtime/run/run.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <rte_cycles.h>
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_launch.h>
+#include <rte_lcore.h>
+#include <rte_pdump.h>
+
+#include "base/fixed.h"
+#include "base/units.h"
+#include "runtime/eal/eal_files.h"
+#include "runtime/port/port_stop.h"
+#include "runtime/notice/say.h"
+#include "runtime/notice/service.h"
+#include "runtime/telemetry/telemetry.h"
+
+#define DONE_POLL_NS NS_PER_MS
+/* The main lcore looks at the stop flag at least this often. */
+#define MAIN_SLEEP_NS (10 * NS_PER_MS)
+
+/* How often links are looked at: some drivers ask the kernel. A loop that is alone must not wait
+ * for that too often. */
+#define LINK_LOOK_NS (10 * NS_PER_MS)
+#define LINK_LOOK_ALONE_NS (100 * NS_PER_MS)
+
+static atomic_bool stop;
+
+/* Slow work of a run: when each part is due. */
+struct slow {
+	const struct run_app *app;
+	const struct tsc_clock *clock;
+	uint64_t control_ns, stats_ns, link_ns, done_ns, end_ns;
+	uint64_t last_stats_ns;
+	struct run_traffic last;
+	uint16_t n_workers;
+	struct worker *workers;
+	struct port_link *links;
+	struct intr_gate *gate; /* NULL: no device needs it */
+	struct service service;
+	struct service_pulse *pulses; /* of each worker */
+};
+
+/* What one polling lcore looks after. */
+struct worker {
+	struct slow *slow;
+	struct poll_loop *loop;
+	struct service_pulse *pulse;
+};
+
+static void
+on_signal(int signal_number)
+{
+	(void)signal_number;
+	atomic_store_explicit(&stop, true, memory_order_relaxed);
+}
+
+/* The second signal ends a program that hangs in the first one's clean stop. */
+static void
+catch_signals(void)
+{
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	/* A reader of the statistics that goes away is no reason to lose the final counters. */
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static bool
+asks_for_hugepages(const struct opts *opts)
+{
+	for (int i = 1; i < opts->eal_argc; i++)
+		if (strcmp(opts->eal_argv[i], "--no-huge") == 0)
+			return false;
+	return true;
+}
+
+/* Which lcores these are only EAL knows. */
+static bool
+names_lcores(const struct opts *opts)
+{
+	for (int i = 1; i < opts->eal_argc; i++)
+		if (strncmp(opts->eal_argv[i], "-l", 2) == 0 ||
+		    strncmp(opts->eal_argv[i], "-c", 2) == 0 ||
+		    strncmp(opts->eal_argv[i], "--lcores", 8) == 0)
+			return true;
+	return false;
+}
+
+int
+run_start(const struct opts *opts)
+{
+	catch_signals();
+	if (!eal_has_files(names_lcores(opts) ? 1 : 0))
+		return APP_FAILED;
+	if (rte_eal_init(opts->eal_argc, opts->eal_argv) < 0) {
+		int error = rte_errno;
+
+		say_error("EAL does not start: %s%s", rte_strerror(error),
+			  asks_for_hugepages(opts) ? "; if there are no hugepages: --no-huge "
+						     "--no-shconf -m 256"
+						   : "");
+		return error == EINVAL ? APP_BAD_USAGE : APP_FAILED;
+	}
+	/* For dpdk-dumpcap, which cannot attach where there is no shared configuration. */
+	if (rte_pdump_init() != 0)
+		say_warning("packet capture is not available: %s", rte_strerror(rte_errno));
+	return 0;
+}
+
+int
+run_make_key(struct half_sip_key *key)
+{
+	if (getrandom(key, sizeof(*key), 0) == (ssize_t)sizeof(*key))
+		return 0;
+	say_error("getrandom: expected %zu random bytes from the kernel: %s", sizeof(*key),
+		  strerror(errno));
+	return APP_FAILED;
+}
+
+uint16_t
+run_poll_lcores(void)
+{
+	unsigned int n = rte_lcore_count();
+
+	return (uint16_t)(n > 1 ? n - 1 : 1);
+}
+
+unsigned int
+run_poll_lcore(uint16_t i)
+{
+	unsigned int lcore = rte_get_next_lcore(-1u, 1, 0);
+
+	if (lcore >= RTE_MAX_LCORE)
+		return rte_get_main_lcore();
+	while (i-- > 0)
+		lcore = rte_get_next_lcore(lcore, 1, 0);
+	return lcore;
+}
+
+/* bits/s on the wire over an interval: frames with FCS, preamble and gap. */
+static double
+wire_gbps(uint64_t packets, uint64_t bytes, double seconds)
+{
+	return (double)(bytes + packets * GAP_BYTES) * 8 / seconds / 1e9;
+}
+
+/* Standard output, unless the counters go there at the end: those are for a program. */
+FILE *
+run_stats_file(const struct opts *opts)
+{
+	return opts->json != NULL && strcmp(opts->json, "-") == 0 ? stderr : stdout;
+}
+
+static void
+print_stats(struct slow *s, uint64_t now_ns)
+{
+	FILE *out = run_stats_file(s->app->opts);
+	struct run_traffic t;
+	char text[256];
+	double seconds = (double)(now_ns - s->last_stats_ns) / 1e9;
+	uint64_t rx, tx;
+
+	if (now_ns <= s->last_stats_ns)
+		return;
+	s->app->stats(s->app, &t, text, sizeof(text));
+	rx = t.rx_packets - s->last.rx_packets;
+	tx = t.tx_packets - s->last.tx_packets;
+	fprintf(out, "%8.1f s  rx %10.0f pps %8.4f Gb/s  tx %10.0f pps %8.4f Gb/s  %s\n",
+		(double)now_ns / 1e9, (double)rx / seconds,
+		wire_gbps(rx, t.rx_bytes - s->last.rx_bytes, seconds), (double)tx / seconds,
+		wire_gbps(tx, t.tx_bytes - s->last.tx_bytes, seconds), text);
+	if (s->app->sample != NULL)
+		s->app->sample(s->app, out, now_ns);
+	/* A reader that went away has seen what it wanted; anything else is said at the end. */
+	if (fflush(out) != 0 && errno == EPIPE)
+		clearerr(out);
+	s->last = t;
+	s->last_stats_ns = now_ns;
+}
+
+static void
+look_at_links(struct slow *s, uint64_t now_ns)
+{
+	const struct run_app *app = s->app;
+
+	for (uint16_t i = 0; i < app->n_ports; i++)
+		port_link_look(&s->links[i], i, app->ethdevs[i], app->waits_for_link, now_ns);
+	s->link_ns = now_ns + (rte_lcore_count() > 1 ? LINK_LOOK_NS : LINK_LOOK_ALONE_NS);
+}
+
+/* @return when telemetry wants to be served again. */
+static uint64_t
+serve_telemetry(struct slow *s, uint64_t now_ns)
+{
+	if (s->app->telemetry == NULL)
+		return NEVER_NS;
+	/* What was changed may make control work due. */
+	if (mailbox_serve(&s->app->telemetry->mailbox, now_ns))
+		s->control_ns = now_ns;
+	return now_ns + MAIN_SLEEP_NS;
+}
+
+/* Here, where changes of the configuration are put in force, so that none is between the look and
+ * the stop. */
+static void
+look_whether_done(struct slow *s, uint64_t now_ns)
+{
+	if (s->app->done(s->app))
+		atomic_store_explicit(&stop, true, memory_order_relaxed);
+	s->done_ns = now_ns + DONE_POLL_NS;
+}
+
+static uint64_t
+do_slow_work(struct slow *s, uint64_t now_ns)
+{
+	const struct run_app *app = s->app;
+	uint64_t serve_ns = serve_telemetry(s, now_ns);
+	uint64_t service_ns = service_watch(&s->service, s->pulses, s->n_workers, now_ns);
+	bool controlled = now_ns >= s->control_ns, looked = now_ns >= s->link_ns;
+
+	if (controlled)
+		s->control_ns = app->node->ops->control(app->node, now_ns);
+	if (looked)
+		look_at_links(s, now_ns);
+	if (app->watch != NULL && (controlled || looked))
+		app->watch(app, looked ? s->links : NULL, now_ns);
+	if (now_ns >= s->stats_ns) {
+		print_stats(s, now_ns);
+		/* On the grid, so that lines do not drift; a late line skips what it missed. */
+		s->stats_ns += (now_ns - s->stats_ns) / app->opts->stats_interval_ns *
+				       app->opts->stats_interval_ns +
+			       app->opts->stats_interval_ns;
+	}
+	if (now_ns >= s->done_ns)
+		look_whether_done(s, now_ns);
+	if (now_ns >= s->end_ns)
+		atomic_store_explicit(&stop, true, memory_order_relaxed);
+	return min_u64(min_u64(min_u64(s->control_ns, s->link_ns), min_u64(serve_ns, service_ns)),
+		       min_u64(min_u64(s->stats_ns, s->done_ns), s->end_ns));
+}
+
+/* Slow hook of a loop that has a lcore of its own. */
+static uint64_t
+beside_main(void *arg, uint64_t now_ns)
+{
+	struct worker *w = arg;
+
+	return service_beat(&w->slow->service, w->pulse, now_ns);
+}
+
+/* Slow hook of a loop that is alone. */
+static uint64_t
+as_main(void *arg, uint64_t now_ns)
+{
+	struct worker *w = arg;
+	uint64_t next_ns = beside_main(w, now_ns);
+
+	return min_u64(next_ns, do_slow_work(w->slow, now_ns));
+}
+
+static int
+poll_on_worker(void *loop)
+{
+	poll_loop_run(loop);
+	return 0;
+}
+
+static void
+work_until_stop(struct slow *s)
+{
+	while (!atomic_load_explicit(&stop, memory_order_relaxed)) {
+		uint64_t now_ns = tsc_clock_now(s->clock);
+		uint64_t next_ns = do_slow_work(s, now_ns);
+		struct timespec t = {
+			.tv_nsec = (long)min_u64(sub_sat(next_ns, now_ns), MAIN_SLEEP_NS),
+		};
+
+		(void)nanosleep(&t, NULL);
+	}
+}
+
+static int
+run_beside_workers(struct slow *s, uint16_t n)
+{
+	int rc = 0;
+
+	for (uint16_t i = 0; rc == 0 && i < n; i++) {
+		rc = rte_eal_remote_launch(poll_on_worker, s->workers[i].loop, run_poll_lcore(i));
+		if (rc != 0) {
+			say_error("lcore %u does not start: %s", run_poll_lcore(i),
+				  rte_strerror(-rc));
+			atomic_store_explicit(&stop, true, memory_order_relaxed);
+		}
+	}
+	work_until_stop(s);
+	rte_eal_mp_wait_lcore();
+	return rc != 0 ? APP_FAILED : 0;
+}
+
+static void
+init_worker(struct slow *s, struct run_result *result, uint16_t i)
+{
+	const struct run_app *app = s->app;
+	struct worker *w = &s->workers[i];
+	struct node *node = app->n_nodes == 0 ? app->node : app->nodes[i];
+
+	*w = (struct worker){
+		.slow = s,
+		.loop = &result->loops[i],
+		.pulse = &s->pulses[i],
+	};
+	w->pulse->lcore = run_poll_lcore(i);
+	poll_loop_init(w->loop, node, app->ethdevs, app->n_ports, s->clock, &stop);
+	if (app->queues != NULL)
+		poll_loop_use_queues(w->loop, &app->queues[i]);
+	if (app->node_ports != NULL)
+		poll_loop_use_ports(w->loop, app->node_ports[i]);
+	for (uint16_t p = 0; p < app->n_ports; p++) {
+		w->loop->ports[p].link = app->waits_for_link ? &s->links[p] : NULL;
+		w->loop->ports[p].gated = port_is_memif(app->ethdevs[p]);
+	}
+	w->loop->gate = s->gate;
+	w->loop->gate_poller = i;
+	w->loop->pace = result->paces == NULL ? NULL : &result->paces[i];
+	w->loop->idle_sleep_ns = app->opts->idle_sleep_ns;
+	w->loop->slow_arg = w;
+	w->loop->slow_next_ns = 0;
+	w->loop->slow = rte_lcore_count() > 1 ? beside_main : as_main;
+}
+
+static int
+begin_telemetry(const struct run_app *app, const struct run_result *result,
+		const struct tsc_clock *clock)
+{
+	int rc;
+
+	if (app->telemetry == NULL)
+		return 0;
+	app->telemetry->app = app;
+	app->telemetry->result = result;
+	app->telemetry->clock = clock;
+	app->telemetry->stop = &stop;
+	rc = telemetry_open(app->telemetry);
+	if (rc != 0)
+		say_error("telemetry: %s", strerror(-rc));
+	return rc != 0 ? APP_FAILED : 0;
+}
+
+/* A gate, if a device needs one. @return 0, or APP_FAILED after an error line. */
+static int
+open_gate(struct slow *s)
+{
+	bool needed = false;
+
+	for (uint16_t p = 0; p < s->app->n_ports; p++)
+		needed |= port_is_memif(s->app->ethdevs[p]);
+	if (!needed)
+		return 0;
+	s->gate = intr_gate_open(s->n_workers);
+	if (s->gate != NULL)
+		return 0;
+	say_error("EAL's interrupt thread cannot be kept from memif devices: %s", strerror(errno));
+	return APP_FAILED;
+}
+
+static void
+free_slow(struct slow *s)
+{
+	intr_gate_close(s->gate);
+	free(s->workers);
+	free(s->pulses);
+}
+
+int
+run_node(const struct run_app *app, struct run_result *result)
+{
+	struct tsc_clock clock;
+	uint16_t n = app->n_nodes == 0 ? 1 : app->n_nodes;
+	struct slow s = {
+		.app = app,
+		.clock = &clock,
+		.stats_ns =
+			app->opts->stats_interval_ns > 0 ? app->opts->stats_interval_ns : NEVER_NS,
+		.done_ns = app->done != NULL ? 0 : NEVER_NS,
+		.end_ns = app->opts->duration_ns,
+		.n_workers = n,
+		.workers = calloc(n, sizeof(*s.workers)),
+		.pulses = calloc(n, sizeof(*s.pulses)),
+	};
+	int rc;
+
+	result->n_loops = n;
+	result->loops = calloc(n, sizeof(*result->loops));
+	if (app->measure_pacing)
+		result->paces = calloc(n, sizeof(*result->paces));
+	result->links = s.links = calloc(app->n_ports, sizeof(*s.links));
+	if (s.workers == NULL || s.pulses == NULL || result->loops == NULL || s.links == NULL ||
+	    (app->measure_pacing && result->paces == NULL)) {
+		free_slow(&s);
+		say_error("%s", strerror(ENOMEM));
+		return APP_FAILED;
+	}
+	rc = open_gate(&s);
+	if (rc != 0) {
+		free_slow(&s);
+		return rc;
+	}
+	tsc_clock_init(&clock, rte_get_tsc_hz());
+	service_init(&s.service, 0);
+	for (uint16_t i = 0; i < n; i++)
+		init_worker(&s, result, i);
+	if (run_poll_lcores() > n)
+		say_warning("%u of the %u lcores stay idle: there is work for %u",
+			    run_poll_lcores() - n, rte_lcore_count(), n + 1);
+	rc = begin_telemetry(app, result, &clock);
+	if (rc != 0) {
+		free_slow(&s);
+		return rc;
+	}
+	service_ready();
+	if (rte_lcore_count() > 1)
+		rc = run_beside_workers(&s, n);
+	else
+		poll_loop_run(&result->loops[0]);
+	service_stopping();
+	if (app->telemetry != NULL)
+		telemetry_close(app->telemetry);
+	result->elapsed_ns = tsc_clock_now(&clock);
+	look_at_links(&s, result->elapsed_ns);
+	/* The last line, unless the one before it has just been printed; files end at the end. */
+	if (s.stats_ns != NEVER_NS &&
+	    (app->opts->csv != NULL ||
+	     result->elapsed_ns - s.last_stats_ns > app->opts->stats_interval_ns / 10))
+		print_stats(&s, result->elapsed_ns);
+	free_slow(&s);
+	return rc;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "runtime/telemetry/catalogue.h"
+
+#include "runtime/telemetry/telemetry.h"
+
+/* clang-format off */
+const struct meaning run_counters[] = {
+	{"suppressed_lines", "lines of events that were too many for their second, and not said"},
+	{0},
+};
+
+const struct meaning run_meanings[] = {
+	{"elapsed_ns", "how long the program has run"},
+	{0},
+};
+
+const struct meaning port_counter_meanings[] = {
+	{"refusals", "times that the device left frames of a burst, retries included"},
+	{"link_down_events_phy", "times that the link was seen down"},
+	{"link_down_ns", "how long the link was down in all"},
+	{0},
+};
+
+const struct meaning port_gauge_meanings[] = {
+	{"link_speed_bps", "speed of the link, from the configuration"},
+	{"held", "frames that the device has not taken yet"},
+	{"link", "whether the port has a link"},
+	{0},
+};
+
+const struct meaning device_meanings[] = {
+	{"ipackets", "the device's own: frames received"},
+	{"opackets", "the device's own: frames sent"},
+	{"imissed", "the device's own: frames that found its receive ring full"},
+	{"ierrors", "the device's own: frames received in error"},
+	{"oerrors", "the device's own: frames that it failed to send"},
+	{"rx_nombuf", "the device's own: times that it had no mbuf to receive into"},
+	{0},
+};
+
+const struct meaning pfc_meanings[] = {
+	{"rx_prioN_pause", "pause frames received that name the priority"},
+	{"rx_prioN_pause_transition", "times that the peer began to pause the priority"},
+	{"rx_prioN_pause_duration_us", "how long the peer paused the priority"},
+	{"tx_prioN_pause", "pause frames sent that name the priority"},
+	{"tx_prioN_pause_transition", "times that we began to pause the priority"},
+	{"tx_prioN_pause_duration_us", "how long we paused the priority"},
+	{"rx_global_pause_transition", "times that the peer began to pause the port by link pause"},
+	{"rx_global_pause_duration_us", "how long the peer paused the port by link pause"},
+	{"tx_global_pause_transition", "times that we began to pause the peer by link pause"},
+	{"tx_global_pause_duration_us", "how long we paused the peer by link pause"},
+	{0},
+};
+/* clang-format on */
+
+/* Rows from first on go into the page, until it is full; number counts all. */
+struct listing {
+	struct telemetry_page page;
+	uint64_t first, number;
+	bool full;
+};
+
+static void
+add(struct listing *l, const char *object, const char *name, const char *help)
+{
+	if (!l->full && l->number >= l->first)
+		l->full = !telemetry_page_add(
+			&l->page,
+			json_pack("{s:s, s:s, s:s}", "object", object, "name", name, "help", help),
+			l->number);
+	l->number++;
+}
+
+static bool
+is_number(const struct field *field)
+{
+	return field->type == FIELD_BOOL || (field->type >= FIELD_U8 && field->type <= FIELD_U64);
+}
+
+static void
+add_table(struct listing *l, const struct catalogue *t)
+{
+	for (unsigned int i = 0; i < t->n_fields; i++)
+		add(l, t->object, t->fields[i].name, t->fields[i].help);
+	for (const struct meaning *m = t->meanings; m != NULL && m->name != NULL; m++)
+		add(l, t->object, m->name, m->help);
+	for (unsigned int i = 0; i < t->n_params; i++)
+		if (is_number(&t->params[i]))
+			add(l, t->object, t->params[i].name, t->params[i].help);
+}
+
+json_t *
+catalogue_reply(struct telemetry_call *call, const struct catalogue *tables, unsigned int n)
+{
+	struct listing l = {0};
+	json_t *o;
+
+	if (!telemetry_optional_number(call, 0, "FIRST", 0, UINT32_MAX, &l.first))
+		return NULL;
+	o = json_object();
+	telemetry_page_begin(&l.page, o);
+	for (unsigned int i = 0; i < n && !l.full; i++)
+		add_table(&l, &tables[i]);
+	return o;
+}

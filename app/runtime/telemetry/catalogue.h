@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the keys of telemetry mean: a list of objects, each with the tables of its counters or
+ * gauges. The commands /quench/counters and /quench/gauges reply it, and exporters of metrics take
+ * names, kinds and help from there. The unit is the last word of a name.
+ *
+ * An N in a name stands for a priority: rx_prioN_pause.
+ */
+#ifndef QUENCH_APP_RUNTIME_TELEMETRY_CATALOGUE_H
+#define QUENCH_APP_RUNTIME_TELEMETRY_CATALOGUE_H
+
+#include <jansson.h>
+
+#include "base/field.h"
+
+struct telemetry_call;
+
+/* Of a value that is no member of a struct of counters. */
+struct meaning {
+	const char *name;
+	const char *help;
+};
+
+/* One table of an object; several may be of one object. Of the three, one is set. */
+struct catalogue {
+	const char *object;
+	const struct counter_field *fields;
+	unsigned int n_fields;
+	const struct meaning *meanings; /* ends with a row without a name */
+	const struct field *params;     /* numbers and switches among them */
+	unsigned int n_params;
+};
+
+/* Of what the two programs share. */
+extern const struct meaning run_counters[];
+extern const struct meaning run_meanings[];
+extern const struct meaning port_counter_meanings[];
+extern const struct meaning port_gauge_meanings[];
+extern const struct meaning device_meanings[];
+extern const struct meaning pfc_meanings[];
+
+/**
+ * A page of object, name and help of n tables. Rows are numbered through all tables; parameter
+ * FIRST.
+ */
+json_t *catalogue_reply(struct telemetry_call *call, const struct catalogue *tables,
+			unsigned int n);
+
+#endif

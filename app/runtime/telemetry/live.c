@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "runtime/telemetry/live.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <rte_lcore.h>
+#include <rte_version.h>
+
+#include "base/units.h"
+#include "runtime/notice/say.h"
+
+/* How often it is asked whether the owners have done it. */
+#define OWNER_LOOK_NS 100000l
+
+static sigset_t
+hangup(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGHUP);
+	return set;
+}
+
+void
+live_block_signal(void)
+{
+	const sigset_t set = hangup();
+
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
+int
+live_init(struct live *l, const struct live_ops *ops, void *program, const char *path,
+	  struct live_version *first)
+{
+	*l = (struct live){.ops = ops, .program = program, .current = first};
+	first->users = 1;
+	l->path = strdup(path);
+	pthread_mutex_init(&l->turn, NULL);
+	pthread_mutex_init(&l->lock, NULL);
+	return l->path == NULL ? -ENOMEM : 0;
+}
+
+void
+live_destroy(struct live *l)
+{
+	if (l->ops == NULL)
+		return;
+	live_release(l, l->current);
+	pthread_mutex_destroy(&l->turn);
+	pthread_mutex_destroy(&l->lock);
+	free(l->path);
+	*l = (struct live){0};
+}
+
+const struct live_version *
+live_hold(struct live *l)
+{
+	struct live_version *v;
+
+	pthread_mutex_lock(&l->lock);
+	v = l->current;
+	v->users++;
+	pthread_mutex_unlock(&l->lock);
+	return v;
+}
+
+void
+live_release(struct live *l, const struct live_version *v)
+{
+	struct live_version *last = (struct live_version *)v;
+	bool is_last;
+
+	pthread_mutex_lock(&l->lock);
+	is_last = --last->users == 0;
+	pthread_mutex_unlock(&l->lock);
+	if (is_last)
+		l->ops->free(last);
+}
+
+const struct live_version *
+live_running_begin(struct live *l)
+{
+	pthread_mutex_lock(&l->turn);
+	return l->ops->running(l->program, l->current);
+}
+
+void
+live_running_end(struct live *l)
+{
+	pthread_mutex_unlock(&l->turn);
+}
+
+/* What is in force as a file, over which a key is set. The file that was read may have changed. */
+static struct config *
+open_running(struct live *l, const char *path, struct config_error *err)
+{
+	struct config *cfg = NULL;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *file = open_memstream(&text, &size);
+
+	if (file != NULL) {
+		l->ops->print(l->ops->running(l->program, l->current), file);
+		fclose(file);
+		cfg = config_open_text(path, text, size, err);
+	} else {
+		snprintf(err->text, sizeof(err->text), "out of memory");
+	}
+	free(text);
+	return cfg;
+}
+
+/* What request->set asks for: over what is in force as a file, or alone. */
+static struct config *
+open_set(struct live *l, const char *set, bool alone, struct config_error *err)
+{
+	struct config *cfg;
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s as it runs", l->path);
+	cfg = alone ? config_open_text(path, "", 0, err) : open_running(l, path, err);
+	if (cfg != NULL && config_set(cfg, set, err) != 0) {
+		config_close(cfg);
+		cfg = NULL;
+	}
+	return cfg;
+}
+
+/* @return whether there was a row of a section of cfg; if so *rc is as of config_read(). */
+static bool
+read_over_rows(struct config *cfg, const struct config_rows *rows, int *rc,
+	       struct config_error *err)
+{
+	bool any = false;
+
+	*rc = 0;
+	for (unsigned int i = 0; *rc == 0 && i < rows->n; i++) {
+		const struct config_row *row = &rows->rows[i];
+
+		if (!config_has(cfg, row->section))
+			continue;
+		any = true;
+		*rc = config_read(cfg, row->section, row->fields, row->n,
+				  (void *)(uintptr_t)row->object, err);
+	}
+	if (any && *rc == 0)
+		*rc = config_finish(cfg, err);
+	return any;
+}
+
+/*
+ * A copy of what is in force in which the key is set: what that costs does not depend on the number
+ * of keys. @return false: no section that is there has it; else *next is the caller's, or NULL with
+ * err filled in.
+ */
+static bool
+set_in_copy(struct live *l, struct config *cfg, struct live_version **next,
+	    struct config_error *err)
+{
+	struct config_rows rows = {0};
+	bool any = true;
+	int rc = -ENOMEM;
+
+	*next = l->ops->copy(l->ops->running(l->program, l->current));
+	if (*next != NULL)
+		l->ops->rows(*next, &rows);
+	if (*next == NULL || rows.no_memory)
+		snprintf(err->text, sizeof(err->text), "out of memory");
+	else
+		any = read_over_rows(cfg, &rows, &rc, err);
+	if (any && rc == 0)
+		rc = l->ops->check(*next, cfg, err);
+	config_rows_free(&rows);
+	if (*next != NULL && (rc != 0 || !any)) {
+		l->ops->free(*next);
+		*next = NULL;
+	}
+	return any;
+}
+
+/* The configuration that a request asks for, whether or not it may come into force. @return the
+ * caller's, or NULL with err filled in; *cfg is the caller's too, or NULL. */
+static struct live_version *
+read_request(struct live *l, const struct live_request *r, struct config **cfg,
+	     struct config_error *err)
+{
+	struct live_version *next = NULL;
+
+	if (r->set != NULL && l->ops->copy != NULL) {
+		*cfg = open_set(l, r->set, true, err);
+		if (*cfg == NULL || set_in_copy(l, *cfg, &next, err))
+			return next;
+		/* A section that comes. */
+		config_close(*cfg);
+	}
+	*cfg = r->set != NULL ? open_set(l, r->set, false, err)
+			      : config_open(r->path != NULL ? r->path : l->path, err);
+	return *cfg == NULL ? NULL : l->ops->read(l->program, *cfg, err);
+}
+
+/* What is asked for, if it may come into force. @return the caller's, or NULL with err filled
+ * in. */
+static struct live_version *
+read_next(struct live *l, const struct live_request *r, struct config_error *err)
+{
+	struct config *cfg = NULL;
+	struct live_version *next = read_request(l, r, &cfg, err);
+	const struct live_version *now = l->ops->running(l->program, l->current);
+	struct config_rows from = {0}, to = {0};
+	const char *fault;
+	int rc;
+
+	if (next != NULL) {
+		next->users = 1;
+		l->ops->rows(now, &from);
+		l->ops->rows(next, &to);
+		fault = l->ops->fault(now, next);
+		rc = config_rows_refuse_fixed(config_path(cfg), &from, &to, err);
+		if (rc == 0 && fault != NULL) {
+			snprintf(err->text, sizeof(err->text), "%s: %s", config_path(cfg), fault);
+			rc = -EINVAL;
+		}
+		if (rc == 0 && l->ops->prepare != NULL)
+			rc = l->ops->prepare(l->program, now, next, cfg, err);
+		if (rc == 0 && r->visit != NULL)
+			config_rows_compare(&from, &to, r->visit, r->arg);
+		if (rc != 0) {
+			l->ops->free(next);
+			next = NULL;
+		}
+	}
+	config_rows_free(&from);
+	config_rows_free(&to);
+	config_close(cfg);
+	return next;
+}
+
+struct commit {
+	struct live *live;
+	struct live_version *next;
+};
+
+static void
+commit(void *arg, uint64_t now_ns)
+{
+	struct commit *c = arg;
+	struct live *l = c->live;
+	struct live_version *before = l->current;
+
+	l->ops->apply(l->program, c->next, now_ns);
+	pthread_mutex_lock(&l->lock);
+	l->current = c->next;
+	pthread_mutex_unlock(&l->lock);
+	c->next = before;
+}
+
+static uint64_t
+clock_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * NS_PER_SEC + (uint64_t)t.tv_nsec;
+}
+
+bool
+live_wait(struct live *l, bool (*is_done)(void *program), uint64_t *waited_ns)
+{
+	const struct timespec pause = {.tv_nsec = OWNER_LOOK_NS};
+	uint64_t begin_ns = clock_ns();
+	bool done = is_done(l->program);
+
+	while (!done && clock_ns() - begin_ns < LIVE_PATIENCE_MS * NS_PER_MS &&
+	       !atomic_load_explicit(l->stop, memory_order_relaxed)) {
+		nanosleep(&pause, NULL);
+		done = is_done(l->program);
+	}
+	if (waited_ns != NULL)
+		*waited_ns = clock_ns() - begin_ns;
+	return done;
+}
+
+static int
+change(struct live *l, const struct live_request *r, struct live_outcome *out,
+       struct config_error *err)
+{
+	struct commit c = {.live = l};
+	char *path = r->path != NULL && r->set == NULL ? strdup(r->path) : NULL;
+	int rc = 0;
+
+	if (!live_wait(l, l->ops->is_done, NULL)) {
+		snprintf(
+			err->text, sizeof(err->text),
+			"%s: nothing was changed: the change before is not in force yet: try again",
+			l->path);
+		rc = -EBUSY;
+	}
+	if (rc == 0)
+		c.next = read_next(l, r, err);
+	if (rc == 0 && c.next == NULL)
+		rc = -EINVAL;
+	if (rc == 0) {
+		rc = mailbox_call(l->mailbox, commit, &c);
+		if (rc != 0)
+			snprintf(err->text, sizeof(err->text), "%s: nothing was changed: %s",
+				 l->path,
+				 rc == -ETIMEDOUT ? "the main lcore did not come to it: try again"
+						  : "the program is about to end");
+		/* The one before, or the one that was refused. */
+		live_release(l, c.next);
+		if (rc == 0 && path != NULL) {
+			free(l->path);
+			l->path = path;
+			path = NULL;
+		}
+		if (rc == 0)
+			out->in_force = live_wait(l, l->ops->is_done, &out->waited_ns);
+	}
+	free(path);
+	return rc;
+}
+
+int
+live_change(struct live *l, const struct live_request *request, struct live_outcome *out,
+	    struct config_error *err)
+{
+	int rc;
+
+	pthread_mutex_lock(&l->turn);
+	rc = change(l, request, out, err);
+	pthread_mutex_unlock(&l->turn);
+	return rc;
+}
+
+int
+live_compare(struct live *l, void (*visit)(void *arg, const struct config_change *change),
+	     void *arg, struct config_error *err)
+{
+	struct config_rows from = {0}, to = {0};
+	struct live_version *file = NULL;
+	struct config *cfg;
+	int rc = 0;
+
+	pthread_mutex_lock(&l->turn);
+	cfg = config_open(l->path, err);
+	if (cfg != NULL)
+		file = l->ops->read(l->program, cfg, err);
+	if (file != NULL) {
+		l->ops->rows(file, &from);
+		l->ops->rows(l->ops->running(l->program, l->current), &to);
+		config_rows_compare(&from, &to, visit, arg);
+		l->ops->free(file);
+	} else {
+		rc = -EINVAL;
+	}
+	config_rows_free(&from);
+	config_rows_free(&to);
+	config_close(cfg);
+	pthread_mutex_unlock(&l->turn);
+	return rc;
+}
+
+static void
+count_change(void *arg, const struct config_change *change)
+{
+	(void)change;
+	++*(unsigned int *)arg;
+}
+
+static void
+reload_for_signal(struct live *l)
+{
+	struct live_outcome out;
+	struct config_error err;
+	unsigned int n = 0;
+	const struct live_request request = {.visit = count_change, .arg = &n};
+
+	if (live_change(l, &request, &out, &err) != 0)
+		say_warning("SIGHUP: nothing changes: %s", err.text);
+	else if (out.in_force)
+		say("SIGHUP: %s: %u keys changed", l->path, n);
+	else
+		say_warning("SIGHUP: %s: %u keys change, but are not in force on all lcores yet",
+			    l->path, n);
+}
+
+static void
+wait_for_signals(struct live *l)
+{
+	const sigset_t set = hangup();
+
+	while (!atomic_load_explicit(l->stop, memory_order_relaxed)) {
+		siginfo_t info;
+
+		if (sigwaitinfo(&set, &info) != SIGHUP)
+			continue;
+		/* live_stop() sends one as well. */
+		if (atomic_load_explicit(l->stop, memory_order_relaxed))
+			break;
+		if (info.si_code == SI_KERNEL)
+			atomic_store_explicit(l->stop, true, memory_order_relaxed);
+		else
+			reload_for_signal(l);
+	}
+}
+
+/* On a CPU that no lcore has. */
+#if RTE_VERSION >= RTE_VERSION_NUM(23, 11, 0, 0)
+static uint32_t
+run_thread(void *arg)
+{
+	wait_for_signals(arg);
+	return 0;
+}
+
+static int
+start_thread(struct live *l)
+{
+	return rte_thread_create_control(&l->thread, "live", run_thread, l);
+}
+
+static void
+join_thread(struct live *l)
+{
+	rte_thread_join(l->thread, NULL);
+}
+#else
+static void *
+run_thread(void *arg)
+{
+	wait_for_signals(arg);
+	return NULL;
+}
+
+static int
+start_thread(struct live *l)
+{
+	pthread_t thread;
+	int rc = rte_ctrl_thread_create(&thread, "live", NULL, run_thread, l);
+
+	l->thread.opaque_id = (uintptr_t)thread;
+	return rc;
+}
+
+static void
+join_thread(struct live *l)
+{
+	pthread_join((pthread_t)l->thread.opaque_id, NULL);
+}
+#endif
+
+void
+live_prepare(struct live *l, struct mailbox *mailbox, atomic_bool *stop)
+{
+	l->mailbox = mailbox;
+	l->stop = stop;
+}
+
+int
+live_start(struct live *l)
+{
+	int rc = start_thread(l);
+
+	l->has_thread = rc == 0;
+	return rc;
+}
+
+void
+live_stop(struct live *l)
+{
+	if (!l->has_thread)
+		return;
+	atomic_store_explicit(l->stop, true, memory_order_relaxed);
+	/* It blocks the signal and waits for it; whoever takes it sees the flag. */
+	pthread_kill((pthread_t)l->thread.opaque_id, SIGHUP);
+	join_thread(l);
+	l->has_thread = false;
+}

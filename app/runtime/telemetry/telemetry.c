@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "runtime/telemetry/telemetry.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/eal/tsc_clock.h"
+
+/* DPDK reads 1024 bytes with the command. */
+#define PARAMS_CHARS 899
+
+/* DPDK takes no command back: those of a program that has ended are refused. */
+static struct {
+	pthread_rwlock_t lock;
+	struct telemetry *open;
+} current = {.lock = PTHREAD_RWLOCK_INITIALIZER};
+
+static const struct telemetry_endpoint *
+find(const struct telemetry *t, const char *path)
+{
+	for (unsigned int i = 0; i < t->n_endpoints; i++)
+		if (strcmp(t->endpoints[i].path, path) == 0)
+			return &t->endpoints[i];
+	return NULL;
+}
+
+/* Every number, 20 digits of each, and the commas. @return false: too many, too long. */
+static bool
+split(struct telemetry_call *call, unsigned int max_args, char *params)
+{
+	for (char *at = params; at != NULL && *at != '\0';) {
+		char *comma = strchr(at, ',');
+
+		if (call->n_args == max_args)
+			return false;
+		call->args[call->n_args++] = at;
+		if (comma != NULL)
+			*comma++ = '\0';
+		at = comma;
+	}
+	return true;
+}
+
+/* Jansson leaves out what it found no memory for: the reply would look whole. */
+static _Thread_local bool lacks_memory;
+static json_malloc_t take_memory;
+static json_free_t give_memory;
+
+static void *
+take_noted(size_t n)
+{
+	void *p = take_memory(n);
+
+	lacks_memory = lacks_memory || p == NULL;
+	return p;
+}
+
+static void
+note_lacking_memory(void)
+{
+	json_malloc_t now;
+
+	json_get_alloc_funcs(&now, &give_memory);
+	if (now == take_noted)
+		return;
+	take_memory = now;
+	json_set_alloc_funcs(take_noted, give_memory);
+}
+
+static json_t *
+reply_to(const struct telemetry_endpoint *e, struct telemetry_call *call, const char *params)
+{
+	static const char too_many[] = "at most %u parameters, each of which is short";
+	char text[PARAMS_CHARS + 1] = "", expected[sizeof(too_many) + 16];
+
+	snprintf(expected, sizeof(expected), too_many, e->max_args);
+	if (params != NULL && strlen(params) > PARAMS_CHARS)
+		return telemetry_refuse(call, expected, "the parameters are too long");
+	if (params != NULL)
+		snprintf(text, sizeof(text), "%s", params);
+	if (e->max_args == TELEMETRY_WHOLE && *text != '\0')
+		call->args[call->n_args++] = text;
+	else if (!split(call, e->max_args, text))
+		return telemetry_refuse(call, expected, "%s has too many parameters", e->path);
+	return e->reply(call);
+}
+
+/* In pieces that fit. */
+static void
+add_rest(json_t *o, const char *rest)
+{
+	json_t *pieces = json_array();
+
+	for (size_t n = strlen(rest), at = 0; at < n; at += TELEMETRY_ERROR_CHARS) {
+		char piece[TELEMETRY_ERROR_CHARS + 1];
+
+		snprintf(piece, sizeof(piece), "%s", rest + at);
+		json_array_append_new(pieces, json_pack("{s:s}", "text", piece));
+	}
+	if (*rest != '\0')
+		json_object_set(o, "error_rest", pieces);
+	json_decref(pieces);
+}
+
+static json_t *
+error_object(const struct telemetry_endpoint *e, const struct telemetry_call *call)
+{
+	char usage[128];
+	json_t *o = json_object();
+
+	snprintf(usage, sizeof(usage), "%s%s", e->path, e->usage);
+	json_object_set_new(o, "error", json_string(call->error));
+	add_rest(o, call->rest);
+	json_object_set_new(o, "expected", json_string(call->expected));
+	json_object_set_new(o, "usage", json_string(usage));
+	return o;
+}
+
+static int
+answer(const struct telemetry *t, const char *path, const char *params, struct rte_tel_data *reply)
+{
+	const struct telemetry_endpoint *e = find(t, path);
+	struct telemetry_call call = {.telemetry = t};
+	json_t *object;
+	int rc;
+
+	if (e == NULL)
+		return -ENOENT;
+	lacks_memory = false;
+	if (t->live != NULL)
+		call.version = live_hold(t->live);
+	object = reply_to(e, &call, params);
+	if (object == NULL)
+		object = error_object(e, &call);
+	if (t->live != NULL)
+		live_release(t->live, call.version);
+	/* DPDK answers null to an error. */
+	rc = telemetry_fold(reply, object, &lacks_memory);
+	json_decref(object);
+	return rc;
+}
+
+static int
+on_command(const char *path, const char *params, struct rte_tel_data *reply)
+{
+	int rc = -ESHUTDOWN;
+
+	pthread_rwlock_rdlock(&current.lock);
+	if (current.open != NULL)
+		rc = answer(current.open, path, params, reply);
+	pthread_rwlock_unlock(&current.lock);
+	return rc;
+}
+
+int
+telemetry_open(struct telemetry *t)
+{
+	int rc = mailbox_init(&t->mailbox);
+
+	note_lacking_memory();
+	for (unsigned int i = 0; rc == 0 && i < t->n_endpoints; i++) {
+		char help[128];
+		const struct telemetry_endpoint *e = &t->endpoints[i];
+
+		snprintf(help, sizeof(help), "%s: %s%s", e->help, e->path, e->usage);
+		rc = rte_telemetry_register_cmd(e->path, on_command, help);
+	}
+	if (rc != 0)
+		return rc;
+	if (t->live != NULL)
+		live_prepare(t->live, &t->mailbox, t->stop);
+	pthread_rwlock_wrlock(&current.lock);
+	current.open = t;
+	pthread_rwlock_unlock(&current.lock);
+	/* Making a thread takes a while, in which there are answers already. */
+	rc = t->live != NULL ? live_start(t->live) : 0;
+	if (rc != 0)
+		telemetry_close(t);
+	return rc;
+}
+
+void
+telemetry_close(struct telemetry *t)
+{
+	if (current.open != t)
+		return;
+	/* First, so that no reply waits for us while we wait for it. */
+	mailbox_close(&t->mailbox);
+	if (t->live != NULL)
+		live_stop(t->live);
+	pthread_rwlock_wrlock(&current.lock);
+	current.open = NULL;
+	pthread_rwlock_unlock(&current.lock);
+	mailbox_destroy(&t->mailbox);
+}
+
+uint64_t
+telemetry_now_ns(const struct telemetry_call *call)
+{
+	return tsc_clock_now(call->telemetry->clock);
+}
+
+bool
+telemetry_on_main(struct telemetry_call *call, void (*work)(void *arg, uint64_t now_ns), void *arg)
+{
+	/* The mailbox is the only thing that a reply may change. */
+	int rc = mailbox_call((struct mailbox *)&call->telemetry->mailbox, work, arg);
+
+	if (rc == -ETIMEDOUT)
+		telemetry_refuse(call, "another try", "the main lcore did not come to it in %u s",
+				 MAILBOX_PATIENCE_MS / 1000);
+	else if (rc != 0)
+		telemetry_refuse(call, "a program that runs", "the program is about to end");
+	return rc == 0;
+}
+
+/* It quotes what the client sent, which may be anything; JSON is UTF-8. */
+static void
+make_plain(char *text)
+{
+	for (char *c = text; *c != '\0'; c++)
+		if (*c < ' ' || *c > '~')
+			*c = '?';
+}
+
+json_t *
+telemetry_refuse_line(struct telemetry_call *call, const char *line)
+{
+	snprintf(call->error, sizeof(call->error), "%s", line);
+	if (strlen(line) > TELEMETRY_ERROR_CHARS)
+		snprintf(call->rest, sizeof(call->rest), "%s", line + TELEMETRY_ERROR_CHARS);
+	make_plain(call->error);
+	make_plain(call->rest);
+	return NULL;
+}
+
+json_t *
+telemetry_refuse(struct telemetry_call *call, const char *expected, const char *error, ...)
+{
+	va_list args;
+
+	va_start(args, error);
+	vsnprintf(call->error, sizeof(call->error), error, args);
+	va_end(args);
+	make_plain(call->error);
+	snprintf(call->expected, sizeof(call->expected), "%s", expected);
+	return NULL;
+}
+
+bool
+telemetry_number(struct telemetry_call *call, unsigned int i, const char *name, uint64_t min,
+		 uint64_t max, uint64_t *value)
+{
+	const char *text = i < call->n_args ? call->args[i] : NULL;
+	char expected[64];
+	unsigned long long number;
+	char *end;
+
+	snprintf(expected, sizeof(expected), "a number from %" PRIu64 " to %" PRIu64, min, max);
+	if (text == NULL) {
+		telemetry_refuse(call, expected, "%s is missing", name);
+		return false;
+	}
+	errno = 0;
+	number = strtoull(text, &end, 10);
+	/* strtoull() takes blanks and signs. */
+	if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || number < min ||
+	    number > max) {
+		telemetry_refuse(call, expected, "%s = %s", name, text);
+		return false;
+	}
+	*value = number;
+	return true;
+}
+
+bool
+telemetry_switch(struct telemetry_call *call, unsigned int i, const char *name, bool *value)
+{
+	const char *text = i < call->n_args ? call->args[i] : NULL;
+
+	if (text == NULL)
+		telemetry_refuse(call, "on or off", "%s is missing", name);
+	else if (strcmp(text, "on") != 0 && strcmp(text, "off") != 0)
+		telemetry_refuse(call, "on or off", "%s = %s", name, text);
+	else {
+		*value = strcmp(text, "on") == 0;
+		return true;
+	}
+	return false;
+}
+
+bool
+telemetry_optional_number(struct telemetry_call *call, unsigned int i, const char *name,
+			  uint64_t min, uint64_t max, uint64_t *value)
+{
+	return i >= call->n_args || telemetry_number(call, i, name, min, max, value);
+}

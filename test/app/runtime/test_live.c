@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Changes of a configuration of one key, in a program whose owners may be late. */
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <cmocka.h>
+
+#include "runtime/telemetry/live.h"
+
+struct thing {
+	uint32_t size;
+	uint32_t fixed;
+};
+
+static const struct field fields[] = {
+	{.name = "size",
+	 .type = FIELD_U32,
+	 .offset = offsetof(struct thing, size),
+	 .max = 100,
+	 .def = "1",
+	 .live = true},
+	{.name = "fixed",
+	 .type = FIELD_U32,
+	 .offset = offsetof(struct thing, fixed),
+	 .max = 100,
+	 .def = "1"},
+};
+
+struct version {
+	struct live_version live;
+	struct thing thing;
+};
+
+/* What the owners have, and after how many questions they come to it. */
+static struct {
+	uint32_t in_force;
+	const struct version *asked;
+	unsigned int late;
+	unsigned int reads, frees;
+} program;
+
+static struct live_version *
+program_read(void *arg, struct config *cfg, struct config_error *err)
+{
+	struct version *v = calloc(1, sizeof(*v));
+
+	(void)arg;
+	program.reads++;
+	if (config_read_new(cfg, "thing", fields, 2, &v->thing, err) == 0 &&
+	    config_finish(cfg, err) == 0)
+		return &v->live;
+	free(v);
+	return NULL;
+}
+
+static void
+program_free(struct live_version *v)
+{
+	program.frees++;
+	free(v);
+}
+
+static struct live_version *
+program_copy(const struct live_version *v)
+{
+	struct version *copy = malloc(sizeof(*copy));
+
+	*copy = *(const struct version *)v;
+	return &copy->live;
+}
+
+static int
+program_check(struct live_version *v, const struct config *cfg, struct config_error *err)
+{
+	if (((struct version *)v)->thing.size != 13)
+		return 0;
+	return config_refuse(cfg, "thing", "size", "another number", err);
+}
+
+static void
+program_print(const struct live_version *v, FILE *out)
+{
+	config_print(out, "thing", fields, 2, &((const struct version *)v)->thing);
+}
+
+static void
+program_rows(const struct live_version *v, struct config_rows *rows)
+{
+	config_rows_add(rows, "thing", fields, 2, &((const struct version *)v)->thing, false);
+}
+
+static const struct live_version *
+program_running(void *arg, const struct live_version *v)
+{
+	(void)arg;
+	return v;
+}
+
+static const char *
+program_fault(const struct live_version *now, const struct live_version *next)
+{
+	(void)now;
+	(void)next;
+	return NULL;
+}
+
+static void
+program_apply(void *arg, const struct live_version *v, uint64_t now_ns)
+{
+	(void)arg;
+	(void)now_ns;
+	program.asked = (const struct version *)v;
+}
+
+static bool
+program_is_done(void *arg)
+{
+	(void)arg;
+	if (program.asked != NULL && program.late > 0) {
+		program.late--;
+	} else if (program.asked != NULL) {
+		program.in_force = program.asked->thing.size;
+		program.asked = NULL;
+	}
+	return program.asked == NULL;
+}
+
+static struct live_ops ops = {
+	.read = program_read,
+	.free = program_free,
+	.copy = program_copy,
+	.check = program_check,
+	.print = program_print,
+	.rows = program_rows,
+	.running = program_running,
+	.fault = program_fault,
+	.apply = program_apply,
+	.is_done = program_is_done,
+};
+
+static struct live live;
+static struct mailbox mailbox;
+static atomic_bool stop;
+static pthread_t main_lcore;
+static const char path[] = "thing.ini";
+
+static void *
+serve(void *arg)
+{
+	const struct timespec pause = {.tv_nsec = 100000};
+
+	while (!atomic_load(&stop)) {
+		mailbox_serve(&mailbox, 0);
+		nanosleep(&pause, NULL);
+	}
+	return arg;
+}
+
+static int
+setup(void **state)
+{
+	struct version *first = calloc(1, sizeof(*first));
+
+	(void)state;
+	memset(&program, 0, sizeof(program));
+	first->thing = (struct thing){1, 1};
+	program.in_force = 1;
+	stop = false;
+	if (mailbox_init(&mailbox) != 0 || live_init(&live, &ops, NULL, path, &first->live) != 0)
+		return -1;
+	live_prepare(&live, &mailbox, &stop);
+	return pthread_create(&main_lcore, NULL, serve, NULL);
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	atomic_store(&stop, true);
+	pthread_join(main_lcore, NULL);
+	live_destroy(&live);
+	mailbox_destroy(&mailbox);
+	return 0;
+}
+
+static int
+set(const char *text, struct live_outcome *out, struct config_error *err)
+{
+	const struct live_request request = {.set = text};
+
+	return live_change(&live, &request, out, err);
+}
+
+static void
+a_change_is_in_force_when_the_reply_comes(void **state)
+{
+	struct live_outcome out;
+	struct config_error err;
+
+	(void)state;
+	program.late = 5;
+	assert_int_equal(set("thing.size=7", &out, &err), 0);
+	assert_true(out.in_force);
+	assert_int_equal(program.in_force, 7);
+}
+
+static void
+a_late_change_is_said_to_be_late_and_the_next_one_is_not_promised(void **state)
+{
+	struct live_outcome out;
+	struct config_error err;
+
+	(void)state;
+	program.late = UINT32_MAX;
+	assert_int_equal(set("thing.size=7", &out, &err), 0);
+	assert_false(out.in_force);
+	assert_true(out.waited_ns >= LIVE_PATIENCE_MS * 1000000ull);
+	assert_int_equal(program.in_force, 1);
+
+	assert_int_equal(set("thing.size=8", &out, &err), -EBUSY);
+	assert_non_null(strstr(err.text, "nothing was changed: the change before is not in force"));
+	program.late = 0;
+	assert_true(program_is_done(NULL));
+	assert_int_equal(program.in_force, 7);
+	/* The refused one has left no trace. */
+	assert_int_equal(((const struct version *)live.current)->thing.size, 7);
+	assert_int_equal(set("thing.size=9", &out, &err), 0);
+	assert_int_equal(program.in_force, 9);
+}
+
+static void
+a_key_is_set_in_a_copy_and_nothing_is_read(void **state)
+{
+	struct live_outcome out;
+	struct config_error err;
+
+	(void)state;
+	assert_int_equal(set("thing.size=7", &out, &err), 0);
+	assert_int_equal(program.reads, 0);
+	assert_int_equal(program.frees, 1);
+	assert_int_equal(set("thing.size=101", &out, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "[thing] size = 101: expected a whole number"));
+	assert_int_equal(set("thing.sise=2", &out, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "expected a known key, such as size"));
+	assert_int_equal(set("thing.fixed=2", &out, &err), -EINVAL);
+	assert_non_null(
+		strstr(err.text, "[thing] fixed = 2: cannot change while the program runs"));
+	assert_int_equal(set("thing.size=13", &out, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "[thing] size = 13: expected another number"));
+	/* A copy for each of them is gone. */
+	assert_int_equal(program.frees, 5);
+	assert_int_equal(program.in_force, 7);
+	/* A section that is not there is read as a file. */
+	assert_int_equal(set("think.size=2", &out, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "[think]: expected a known section, such as [thing]"));
+	assert_int_equal(program.reads, 1);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_change_is_in_force_when_the_reply_comes, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(
+			a_late_change_is_said_to_be_late_and_the_next_one_is_not_promised, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(a_key_is_set_in_a_copy_and_nothing_is_read, setup,
+						teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

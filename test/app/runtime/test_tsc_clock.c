@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/units.h"
+#include "runtime/eal/tsc_clock.h"
+
+static void
+one_second_of_cycles_is_one_second(void **state)
+{
+	static const uint64_t hz[] = {1000000000, 2100000000, 2593906000, 3999999999};
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(hz) / sizeof(hz[0]); i++) {
+		struct tsc_clock clock;
+
+		tsc_clock_init(&clock, hz[i]);
+		assert_in_range(tsc_clock_ns(&clock, hz[i]), NS_PER_SEC - 1, NS_PER_SEC);
+		/* A year: the product needs more than 64 bits. */
+		assert_in_range(tsc_clock_ns(&clock, hz[i] * 31536000), (NS_PER_SEC - 1) * 31536000,
+				NS_PER_SEC * 31536000);
+	}
+}
+
+static void
+time_never_goes_back(void **state)
+{
+	struct tsc_clock clock;
+	uint64_t last = 0;
+
+	(void)state;
+	tsc_clock_init(&clock, 2593906000);
+	for (uint64_t cycles = 0; cycles < 1000000; cycles++) {
+		uint64_t ns = tsc_clock_ns(&clock, cycles);
+
+		assert_true(ns >= last && ns - last <= 1);
+		last = ns;
+	}
+	last = 0;
+	for (unsigned int i = 0; i < 1000000; i++) {
+		uint64_t ns = tsc_clock_now(&clock);
+
+		assert_true(ns >= last);
+		last = ns;
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_second_of_cycles_is_one_second),
+		cmocka_unit_test(time_never_goes_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

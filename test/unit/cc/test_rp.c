@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Both profiles: starts, idle time, and random runs against an event-by-event reference. */
+#include "unit/cc/rp_test.h"
+
+#include "base/prng.h"
+#include "unit/cc/rp_reference.h"
+
+static void
+flow_that_starts_below_the_maximum_rises_by_itself(void **state)
+{
+	static const enum rp_profile profiles[] = {RP_PROFILE_PAPER, RP_PROFILE_MLX};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(profiles); i++) {
+		struct rp_params params = params_of(profiles[i], 40 * GBPS);
+		struct rp_stats stats = {0};
+		struct rp rp;
+		uint64_t step_ns = params.rp_time_reset_us * US;
+		uint64_t alpha_q32;
+
+		rp_init(&rp, &params, 10 * GBPS, 0);
+		alpha_q32 = rp_alpha_q32(&rp, &params, 0);
+		assert_true(rp_limited(&rp));
+		assert_int_equal(rp.next_event_ns, step_ns);
+		rp_update(&rp, &params, &stats, step_ns * params.rp_threshold);
+		assert_int_equal(rp.current_rate_bps, 10 * GBPS);
+		rp_update(&rp, &params, &stats, step_ns * (params.rp_threshold + 1u));
+		assert_int_equal(rp.current_rate_bps, 10 * GBPS + params.rp_ai_rate_bps / 2);
+		rp_update(&rp, &params, &stats, HOUR_NS);
+		assert_int_equal(rp.current_rate_bps, 40 * GBPS);
+		assert_false(rp_limited(&rp));
+		assert_int_equal(rp_alpha_q32(&rp, &params, HOUR_NS), alpha_q32);
+		/* Outside of [min, max]: clamped. */
+		rp_init(&rp, &params, 1, 0);
+		assert_int_equal(rp.current_rate_bps, params.rp_min_rate_bps);
+		rp_init(&rp, &params, 100 * GBPS, 0);
+		assert_int_equal(rp.current_rate_bps, 40 * GBPS);
+		assert_int_equal(rp.next_event_ns, NEVER_NS);
+	}
+}
+
+static void
+hours_of_idle_time_are_bounded_work(void **state)
+{
+	static const enum rp_profile profiles[] = {RP_PROFILE_PAPER, RP_PROFILE_MLX};
+	struct rp_params params;
+	struct rp_stats stats;
+	struct rp rp;
+	uint64_t events;
+
+	(void)state;
+	/* 10^5 hours are 3.6e14 alpha slots: an event loop would outlive the test's time limit. */
+	for (size_t i = 0; i < LEN(profiles); i++) {
+		params = params_of(profiles[i], 400 * GBPS);
+		params.rp_time_reset_us = 1;
+		params.rp_dce_tcp_rtt_us = 1;
+		params.rp_dce_tcp_g = 1023;
+		params.rp_ai_rate_bps = 1;
+		stats = (struct rp_stats){0};
+		rp_init(&rp, &params, params.rp_max_rate_bps, 0);
+		for (uint64_t n = 0; n < 20; n++)
+			rp_on_cnp(&rp, &params, &stats, n * 10 * US);
+		assert_true(rp_limited(&rp));
+		assert_int_equal(rp_update(&rp, &params, &stats, 100000 * HOUR_NS), 400 * GBPS);
+		assert_false(rp_limited(&rp));
+		assert_int_equal(rp.next_event_ns, NEVER_NS);
+	}
+	/* 1 bit/s each 55 us for an hour: exactly one step an event. */
+	params = params_of(RP_PROFILE_PAPER, 40 * GBPS);
+	params.rp_ai_rate_bps = 1;
+	stats = (struct rp_stats){0};
+	rp_init(&rp, &params, 10 * GBPS, 0);
+	rp_update(&rp, &params, &stats, HOUR_NS);
+	events = HOUR_NS / (55 * US);
+	assert_int_equal(stats.rp_fast_recoveries, 5);
+	assert_int_equal(stats.rp_additive_increases, events - 5);
+	assert_int_equal(rp.target_rate_bps, 10 * GBPS + events - 5);
+	/* The step is 1 and the distance 0 or 1: halves round up. */
+	assert_int_equal(rp.current_rate_bps, rp.target_rate_bps);
+	assert_int_equal(rp.next_event_ns, (events + 1) * 55 * US);
+}
+
+/* Random knobs; scale stretches all periods so that long idle times are few events for the
+ * reference. */
+static struct rp_params
+random_params(struct prng *rnd, enum rp_profile profile, uint32_t scale)
+{
+	static const uint16_t weights[] = {1019, 1020, 1023, 1024};
+	struct rp_params p = params_of(profile, 40 * GBPS);
+	const char *why;
+
+	if (prng_below(rnd, 4) == 0)
+		return p;
+	p.rp_clamp_tgt_rate = prng_below(rnd, 2);
+	p.rp_clamp_tgt_rate_ati = prng_below(rnd, 2);
+	p.rp_threshold = (uint8_t)prng_below(rnd, prng_below(rnd, 4) ? 4 : 32);
+	p.rp_gd = (uint8_t)(8 + prng_below(rnd, 6));
+	p.rp_min_dec_fac_pct = (uint8_t)prng_below(rnd, 101);
+	p.rp_dce_tcp_g = prng_below(rnd, 3) ? weights[prng_below(rnd, LEN(weights))]
+					    : (uint16_t)prng_below(rnd, 1025);
+	p.rp_initial_alpha_value = (uint16_t)prng_below(rnd, 1025);
+	p.rp_dce_tcp_rtt_us = (uint32_t)(1 + prng_below(rnd, 60)) * scale;
+	p.rp_rate_reduce_monitor_period_us = (uint32_t)(1 + prng_below(rnd, 40)) * scale;
+	p.rp_time_reset_us = (uint32_t)(1 + prng_below(rnd, 100)) * scale;
+	p.rp_byte_reset_bytes =
+		prng_below(rnd, 5) ? prng_below(rnd, 1ull << prng_below(rnd, 24)) : 0;
+	p.rp_ai_rate_bps = prng_below(rnd, 1ull << prng_below(rnd, 31));
+	p.rp_hai_rate_bps = prng_below(rnd, 1ull << prng_below(rnd, 31));
+	p.rp_min_rate_bps = 1 + prng_below(rnd, 1ull << prng_below(rnd, 30));
+	p.rp_max_rate_bps = p.rp_min_rate_bps + prng_below(rnd, 1ull << prng_below(rnd, 40));
+	p.rp_rate_to_set_on_first_cnp_bps =
+		prng_below(rnd, 3) ? 0 : prng_below(rnd, p.rp_max_rate_bps + 1);
+	assert_int_equal(rp_params_check(&p, &why), 0);
+	return p;
+}
+
+static bool
+same(const struct rp *rp, const struct rp_params *params, const struct rp_stats *stats,
+     const struct ref *ref, uint64_t now_ns)
+{
+	if (rp->current_rate_bps != ref->rate || rp->target_rate_bps != ref->target ||
+	    rp_alpha_q32(rp, params, now_ns) != ref->alpha << 1)
+		return false;
+	if (memcmp(stats, &ref->stats, sizeof(*stats)) != 0)
+		return false;
+	/* Once a QP is free, nobody reads its stages. */
+	return !rp_limited(rp) ||
+	       (rp->time_stage == ref->t && rp->byte_stage == ref->bc &&
+		(params->rp_byte_reset_bytes == 0 || rp->byte_count == ref->bytes));
+}
+
+static void
+one_random_run(enum rp_profile profile, uint64_t seed)
+{
+	struct rp_stats stats = {0};
+	struct rp_params params;
+	struct prng rnd;
+	struct ref ref;
+	struct rp rp;
+	uint32_t scale, cnp_one_in;
+	uint64_t now_ns, start_bps;
+
+	prng_seed(&rnd, seed, profile);
+	scale = prng_below(&rnd, 4) == 0 ? 1000 : 1;
+	cnp_one_in = 1 + (uint32_t)prng_below(&rnd, 40);
+	params = random_params(&rnd, profile, scale);
+	now_ns = prng_below(&rnd, HOUR_NS);
+	start_bps = prng_below(&rnd, 2) ? params.rp_max_rate_bps
+					: prng_below(&rnd, params.rp_max_rate_bps + 1);
+	rp_init(&rp, &params, start_bps, now_ns);
+	ref_init(&ref, &params, start_bps, now_ns);
+	for (unsigned int step = 0; step < 600; step++) {
+		uint64_t rate_bps, was_bps = rp.current_rate_bps, next_ns = rp.next_event_ns;
+		uint32_t bytes = 84 + (uint32_t)prng_below(&rnd, 9000);
+
+		switch (prng_below(&rnd, 8)) {
+		case 0: /* exactly when a timer fires */
+			if (next_ns != NEVER_NS)
+				now_ns = max_u64(now_ns, next_ns - prng_below(&rnd, 2));
+			break;
+		case 1:
+			break;
+		case 2:
+			if (prng_below(&rnd, 10) == 0)
+				now_ns += prng_below(&rnd, 50 * NS_PER_MS) * scale;
+			break;
+		default:
+			now_ns += prng_below(&rnd, 1ull << prng_below(&rnd, 20)) * scale;
+		}
+		if (prng_below(&rnd, cnp_one_in) == 0) {
+			rate_bps = rp_on_cnp(&rp, &params, &stats, now_ns);
+			ref_cnp(&ref, now_ns);
+		} else if (prng_below(&rnd, 3) != 0) {
+			rate_bps = rp_on_sent(&rp, &params, &stats, bytes, now_ns);
+			ref_sent(&ref, bytes, now_ns);
+		} else {
+			rate_bps = rp_update(&rp, &params, &stats, now_ns);
+			ref_run(&ref, now_ns);
+			if (now_ns < next_ns && rate_bps != was_bps)
+				fail_msg("early event, profile %d seed %llu step %u", profile,
+					 (unsigned long long)seed, step);
+		}
+		if (rate_bps != ref.rate || !same(&rp, &params, &stats, &ref, now_ns))
+			fail_msg("differs from the reference, profile %d seed %llu step %u",
+				 profile, (unsigned long long)seed, step);
+		if (rate_bps < params.rp_min_rate_bps || rp.target_rate_bps < rate_bps ||
+		    params.rp_max_rate_bps < rp.target_rate_bps || rp.next_event_ns <= now_ns)
+			fail_msg("invariant, profile %d seed %llu step %u", profile,
+				 (unsigned long long)seed, step);
+	}
+}
+
+static void
+paper_equals_the_event_by_event_reference(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 500; seed++)
+		one_random_run(RP_PROFILE_PAPER, seed);
+}
+
+static void
+mlx_equals_the_event_by_event_reference(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 500; seed++)
+		one_random_run(RP_PROFILE_MLX, seed);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(flow_that_starts_below_the_maximum_rises_by_itself),
+		cmocka_unit_test(hours_of_idle_time_are_bounded_work),
+		cmocka_unit_test(paper_equals_the_event_by_event_reference),
+		cmocka_unit_test(mlx_equals_the_event_by_event_reference),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The worked traces of the mlx profile. */
+#include "unit/cc/rp_test.h"
+
+static void
+mlx_single_cnp_cuts_four_slots_later(void **state)
+{
+	struct rp_params params = params_of(RP_PROFILE_MLX, 100 * GBPS);
+	static const struct row rows[] = {
+		{3, CNP, 100000, 100000}, /* nothing yet */
+		{3 + 4 * US - 1, LOOK, 100000, 100000},
+		{3 + 4 * US, LOOK, 51017, 100000}, /* alpha 1003.2 / 1024 */
+		{3 + 304 * US - 1, LOOK, 51017, 100000},
+		{3 + 304 * US, LOOK, (51017 + 100000) / 2.0, 100000},
+	};
+
+	(void)state;
+	run(&params, rows, LEN(rows), 1);
+}
+
+static void
+mlx_cnp_in_every_alpha_slot_keeps_alpha(void **state)
+{
+	struct rp_params params = params_of(RP_PROFILE_MLX, 100 * GBPS);
+	static const struct row rows[] = {
+		{0, CNP, 100000, 100000},
+		{500, CNP, 100000, 100000},
+		{1500, CNP, 100000, 100000},
+		{2500, CNP, 100000, 100000},
+		{2600, CNP, 100000, 100000}, /* two in one slot are one */
+		{3500, CNP, 100000, 100000},
+		{4 * US, LOOK, 50049, 100000},
+		/* No increase came between: without clamping the target stays. */
+		{4500, CNP, 50049, 100000},
+		{5500, CNP, 50049, 100000},
+		{6500, CNP, 50049, 100000},
+		{7500, CNP, 50049, 100000},
+		{8 * US, LOOK, 25049, 100000},
+		{12 * US, LOOK, 25049, 100000}, /* no CNP in this slot, no cut */
+	};
+
+	(void)state;
+	/* The source's integers keep alpha at 1023 / 1024; it rises by 0.02 / 1024 in four
+	 * slots. */
+	run(&params, rows, LEN(rows), 2);
+	params.rp_dce_tcp_g = 1024;
+	run(&params, rows, LEN(rows), 1);
+}
+
+/* A trace of Pensando's firmware is left out: it ignores CNPs within 50 us of the last and holds
+ * the target at the same time, which is neither of our profiles. */
+
+static void
+target_follows_a_cut_as_the_clamp_knobs_say(void **state)
+{
+	static const struct {
+		bool clamp, ati;
+		unsigned int t_events, b_events;
+		bool moves;
+	} rows[] = {
+		{true, false, 0, 0, true},   {true, true, 0, 0, true},
+		{false, true, 0, 0, false},  {false, true, 1, 0, true},
+		{false, true, 0, 1, true},   {false, false, 0, 0, false},
+		{false, false, 1, 0, false}, {false, false, 0, 1, true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct rp_params params = params_of(RP_PROFILE_MLX, 100 * GBPS);
+		struct rp_stats stats = {0};
+		uint64_t before_bps, now_ns = 4 * US;
+		struct rp rp;
+
+		params.rp_clamp_tgt_rate = rows[i].clamp;
+		params.rp_clamp_tgt_rate_ati = rows[i].ati;
+		rp_init(&rp, &params, params.rp_max_rate_bps, 0);
+		rp_on_cnp(&rp, &params, &stats, 0);
+		rp_update(&rp, &params, &stats, now_ns); /* the first cut; target 100G either way */
+		if (rows[i].t_events > 0)
+			now_ns += params.rp_time_reset_us * US;
+		rp_update(&rp, &params, &stats, now_ns);
+		for (unsigned int b = 0; b < rows[i].b_events; b++)
+			rp_on_sent(&rp, &params, &stats, 2097088, now_ns);
+		before_bps = rp.current_rate_bps;
+		rp_on_cnp(&rp, &params, &stats, now_ns);
+		rp_update(&rp, &params, &stats, now_ns + 4 * US);
+		assert_true(rp.current_rate_bps < before_bps);
+		assert_int_equal(rp.target_rate_bps, rows[i].moves ? before_bps : 100 * GBPS);
+	}
+}
+
+static void
+gd_and_min_dec_fac_bound_a_cut(void **state)
+{
+	static const struct {
+		uint8_t gd, min_dec_fac_pct;
+		uint64_t want_bps; /* from 100 Gb/s with alpha 1 */
+	} rows[] = {
+		{11, 50, 50 * GBPS}, {11, 0, 50 * GBPS},    {12, 50, 75 * GBPS},
+		{10, 50, 50 * GBPS}, {10, 30, 30 * GBPS},   {10, 0, 1 * MBPS}, /* all: the floor */
+		{0, 90, 90 * GBPS},  {11, 100, 100 * GBPS}, {15, 50, 96875 * MBPS},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct rp_params params = params_of(RP_PROFILE_MLX, 100 * GBPS);
+		struct rp_stats stats = {0};
+		struct rp rp;
+
+		params.rp_gd = rows[i].gd;
+		params.rp_min_dec_fac_pct = rows[i].min_dec_fac_pct;
+		params.rp_initial_alpha_value = 1024;
+		params.rp_dce_tcp_g = 1024; /* alpha stays */
+		rp_init(&rp, &params, params.rp_max_rate_bps, 0);
+		rp_on_cnp(&rp, &params, &stats, 0);
+		assert_int_equal(rp_update(&rp, &params, &stats, 4 * US), rows[i].want_bps);
+	}
+}
+
+static void
+first_cnp_may_set_a_rate_but_never_raises_it(void **state)
+{
+	static const struct {
+		uint64_t start_bps, override_bps, want_bps;
+	} rows[] = {
+		{100 * GBPS, 0, 100 * GBPS},
+		{100 * GBPS, 85 * GBPS, 85 * GBPS},
+		{10 * GBPS, 85 * GBPS, 10 * GBPS},
+		{100 * GBPS, 1, 1 * MBPS},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct rp_params params = params_of(RP_PROFILE_MLX, 100 * GBPS);
+		struct rp_stats stats = {0};
+		struct rp rp;
+
+		params.rp_rate_to_set_on_first_cnp_bps = rows[i].override_bps;
+		rp_init(&rp, &params, rows[i].start_bps, 0);
+		assert_int_equal(rp_on_cnp(&rp, &params, &stats, 0), rows[i].want_bps);
+		assert_int_equal(rp.target_rate_bps, rows[i].want_bps);
+		/* The first cut still comes one monitor period later; a second CNP sets nothing. */
+		assert_int_equal(rp.next_event_ns, 4 * US);
+		assert_int_equal(rp_on_cnp(&rp, &params, &stats, 1), rows[i].want_bps);
+		assert_int_equal(stats.rp_cuts, 0);
+	}
+}
+
+static void
+mlx_hyper_step_is_constant(void **state)
+{
+	struct rp_params params = params_of(RP_PROFILE_MLX, 100 * GBPS);
+	/*
+	 * Pair k is a timer event that finds T = BC = k and a byte event that finds T = k + 1. F =
+	 * 1: fast while both are 0, hyper once both are above 1.
+	 */
+	static const uint64_t rise_mbps[] = {0 + 5, 5 + 5, 50 + 50, 50 + 50, 50 + 50};
+	struct rp_stats stats = {0};
+	uint64_t now_ns, target_bps;
+	struct rp rp;
+
+	(void)state;
+	params.rp_clamp_tgt_rate = true;
+	rp_init(&rp, &params, params.rp_max_rate_bps, 0);
+	for (uint64_t slot = 0; slot < 3; slot++)
+		rp_on_cnp(&rp, &params, &stats, slot * 4 * US);
+	now_ns = 12 * US;
+	rp_update(&rp, &params, &stats, now_ns);
+	assert_int_equal(stats.rp_cuts, 3);
+	target_bps = rp.target_rate_bps;
+	for (size_t k = 0; k < LEN(rise_mbps); k++) {
+		now_ns += 300 * US;
+		rp_update(&rp, &params, &stats, now_ns);
+		rp_on_sent(&rp, &params, &stats, 2097088, now_ns);
+		target_bps += rise_mbps[k] * MBPS;
+		assert_int_equal(rp.target_rate_bps, target_bps);
+	}
+}
+
+static void
+mlx_frees_the_limiter_and_the_next_cnp_is_a_first_one(void **state)
+{
+	struct rp_params params = params_of(RP_PROFILE_MLX, 100 * GBPS);
+	struct rp_stats stats = {0};
+	struct rp rp;
+	uint64_t now_ns = 4 * US, events = 0;
+
+	(void)state;
+	rp_init(&rp, &params, params.rp_max_rate_bps, 0);
+	assert_false(rp_limited(&rp));
+	rp_on_cnp(&rp, &params, &stats, 0);
+	rp_update(&rp, &params, &stats, now_ns);
+	/* The distance to the target halves each time and ends at zero because halves round up. */
+	for (; rp_limited(&rp); events++) {
+		assert_true(events < 40);
+		now_ns += 300 * US;
+		assert_int_equal(rp.next_event_ns, now_ns);
+		rp_update(&rp, &params, &stats, now_ns);
+	}
+	assert_int_equal(events, 36); /* 48.98 Gb/s < 2^36 bit/s */
+	assert_int_equal(rp.current_rate_bps, 100 * GBPS);
+	assert_int_equal(stats.rp_engagements, 1);
+	assert_int_equal(stats.rp_releases, 1);
+	assert_int_equal(rp.next_event_ns, NEVER_NS);
+	rp_on_cnp(&rp, &params, &stats, now_ns + 77);
+	assert_int_equal(stats.rp_engagements, 2);
+	assert_int_equal(rp_alpha_q32(&rp, &params, now_ns + 77), 1023ull << 22);
+	rp_update(&rp, &params, &stats, now_ns + 77 + 4 * US);
+	assert_true(fabs((double)rp.current_rate_bps / 1e6 - 51017) < 1);
+}
+
+static void
+mlx_alpha_neither_sticks_below_one_nor_above_zero(void **state)
+{
+	struct rp_params params = params_of(RP_PROFILE_MLX, 100 * GBPS);
+	struct rp_stats stats = {0};
+	struct rp rp;
+
+	(void)state;
+	/* With 10 bits it would be 0 after 466 slots; it is 0.102. */
+	rp_init(&rp, &params, params.rp_max_rate_bps, 0);
+	rp_on_cnp(&rp, &params, &stats, 0);
+	assert_true(fabs(alpha_of(&rp, &params, 466 * US) -
+			 1023.0 / 1024 * pow(1019.0 / 1024, 466)) < 1e-5);
+	assert_int_equal(rp_alpha_q32(&rp, &params, 6000 * US), 0);
+	/* With 10 bits and a CNP in every slot it would stick at 820 / 1024; it reaches one. */
+	params.rp_initial_alpha_value = 0;
+	rp_init(&rp, &params, params.rp_max_rate_bps, 0);
+	for (uint64_t slot = 0; slot < 8000; slot++)
+		rp_on_cnp(&rp, &params, &stats, slot * US + 1);
+	assert_true(alpha_of(&rp, &params, 7999 * US + 1) == 1.0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(mlx_single_cnp_cuts_four_slots_later),
+		cmocka_unit_test(mlx_cnp_in_every_alpha_slot_keeps_alpha),
+		cmocka_unit_test(target_follows_a_cut_as_the_clamp_knobs_say),
+		cmocka_unit_test(gd_and_min_dec_fac_bound_a_cut),
+		cmocka_unit_test(first_cnp_may_set_a_rate_but_never_raises_it),
+		cmocka_unit_test(mlx_hyper_step_is_constant),
+		cmocka_unit_test(mlx_frees_the_limiter_and_the_next_cnp_is_a_first_one),
+		cmocka_unit_test(mlx_alpha_neither_sticks_below_one_nor_above_zero),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "base/units.h"
+#include "unit/config_text.h"
+#include "ctl/nic_config/nic_config.h"
+
+#define N(a) (sizeof(a) / sizeof((a)[0]))
+#define NIC "[nic]\nip = 10.0.0.1\n"
+#define PEER "peer_mac = 02:00:00:00:00:02\npeer_ip = 10.0.0.2\n"
+
+/* As a program does: read, then refuse the rest. */
+static int
+read_text(const char *text, struct nic_config *c, struct config_error *err)
+{
+	struct config *cfg = open_text(text);
+	int rc = nic_config_read(cfg, NULL, c, err);
+
+	if (rc == 0 && (rc = config_finish(cfg, err)) != 0)
+		nic_config_free(c);
+	config_close(cfg);
+	return rc;
+}
+
+static void
+read_good(const char *text, struct nic_config *c)
+{
+	struct config_error err = {"no error"};
+
+	if (read_text(text, c, &err) != 0)
+		fail_msg("%s", err.text);
+}
+
+static void
+an_address_is_all_that_must_be_said(void **state)
+{
+	struct nic_config c;
+
+	(void)state;
+	read_good(NIC, &c);
+	assert_int_equal(c.n_flows, 0);
+	assert_int_equal(c.nic.ip.version, 4);
+	assert_int_equal(c.nic.data_dscp, 26);
+	assert_int_equal(c.nic.rp.rp_profile, RP_PROFILE_PAPER);
+	assert_int_equal(c.nic.rp.rp_ai_rate_bps, 40 * MBPS);
+	assert_int_equal(c.nic.np.np_min_time_between_cnps_us, 50);
+	assert_int_equal(c.nic.qos.pfc_enable, 1 << 3);
+	nic_config_free(&c);
+}
+
+static void
+the_profile_sets_defaults_wherever_its_key_stands(void **state)
+{
+	struct rp_params mlx;
+	struct nic_config c;
+
+	(void)state;
+	rp_params_default(&mlx, RP_PROFILE_MLX);
+	read_good(NIC "[rp]\nrp_ai_rate_bps = 7M\ng = 1/128\nrp_profile = mlx\n", &c);
+	assert_int_equal(c.nic.rp.rp_profile, RP_PROFILE_MLX);
+	assert_int_equal(c.nic.rp.rp_ai_rate_bps, 7 * MBPS);
+	assert_int_equal(c.nic.rp.rp_dce_tcp_g, 1016);
+	assert_int_equal(c.nic.rp.rp_hai_rate_bps, mlx.rp_hai_rate_bps);
+	assert_int_equal(c.nic.rp.rp_time_reset_us, mlx.rp_time_reset_us);
+	assert_int_equal(c.nic.rp.rp_min_rate_bps, mlx.rp_min_rate_bps);
+	nic_config_free(&c);
+}
+
+/* The files of message sizes that are shipped, as flows of a file beside them. */
+static void
+shipped_distributions_are_read_and_have_their_means(void **state)
+{
+	static const struct {
+		const char *file;
+		uint64_t least, most; /* of the mean, bytes */
+	} rows[] = {
+		{"websearch.cdf", 1600000, 1800000},
+		{"hadoop.cdf", 100000, 450000},
+		{"storage.cdf", 1250000, 1300000},
+	};
+	const char *dir = getenv("QUENCH_CONFIG_DIR");
+
+	(void)state;
+	if (!dir) {
+		print_message("QUENCH_CONFIG_DIR is not set: no flow size distributions\n");
+		skip();
+	}
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct nic_config c;
+		char text[1024];
+
+		snprintf(text, sizeof(text),
+			 NIC "[flow a]\n" PEER "message_size = cdf\nmessage_cdf = %s/%s\n", dir,
+			 rows[i].file);
+		read_good(text, &c);
+		assert_non_null(c.flows[0].qp.cdf);
+		assert_in_range(c.flows[0].qp.cdf->mean_bytes, rows[i].least, rows[i].most);
+		nic_config_free(&c);
+	}
+}
+
+static void
+each_algorithm_has_its_word_and_section(void **state)
+{
+	struct nic_config c;
+
+	(void)state;
+	read_good(NIC, &c);
+	assert_int_equal(c.nic.cc, CC_DCQCN);
+	assert_int_equal(c.nic.dctcp.dctcp_g, 64);
+	assert_int_equal(c.nic.timely.timely_beta_ppm, 800000);
+	nic_config_free(&c);
+	read_good(NIC "cc = dctcp\n[dctcp]\ng = 1/8\nalpha0 = 0.5\n", &c);
+	assert_int_equal(c.nic.cc, CC_DCTCP);
+	assert_int_equal(c.nic.dctcp.dctcp_g, 128);
+	assert_int_equal(c.nic.dctcp.dctcp_initial_alpha, 512);
+	nic_config_free(&c);
+	read_good(NIC "cc = timely\n[timely]\nT_low = 20us\nbeta = 0.25\ndelta = 5M\n", &c);
+	assert_int_equal(c.nic.cc, CC_TIMELY);
+	assert_int_equal(c.nic.timely.timely_t_low_ns, 20000);
+	assert_int_equal(c.nic.timely.timely_beta_ppm, 250000);
+	assert_int_equal(c.nic.timely.timely_ai_rate_bps, 5 * MBPS);
+	nic_config_free(&c);
+}
+
+/* Vendors and papers weigh alpha the other way round: the file that is printed says how ours
+ * goes. */
+static void
+formula_of_alpha_is_printed_with_its_numbers(void **state)
+{
+	static const struct {
+		const char *text, *want;
+	} rows[] = {
+		{NIC, "a = rp_dce_tcp_g / 1024 = 1020/1024"},
+		{NIC, "every 55 us without a CNP: alpha = a alpha"},
+		{NIC "[rp]\nrp_profile = mlx\n", "a = rp_dce_tcp_g / 1024 = 1019/1024"},
+		{NIC "[rp]\nrp_profile = mlx\n",
+		 "every such slot with one: alpha = a alpha + (1 - a)"},
+		{NIC "[rp]\nrpg_gd = 10\n", "rate (1 - alpha x 1024 / 2^10)"},
+		{NIC, "rp_max_rate_bps in force: 100000000000 bit/s"},
+		{NIC "[rp]\nrpg_max_rate = 40000\n", "rp_max_rate_bps in force: 40000000000 bit/s"},
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct nic_config c;
+		char *text = NULL;
+		size_t n = 0;
+		FILE *out = open_memstream(&text, &n);
+
+		assert_non_null(out);
+		read_good(rows[i].text, &c);
+		nic_config_print(out, &c);
+		fclose(out);
+		assert_non_null(strstr(text, rows[i].want));
+		free(text);
+		nic_config_free(&c);
+	}
+}
+
+static char *
+printed(const struct nic_config *c)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *f = open_memstream(&text, &size);
+
+	nic_config_print(f, c);
+	fclose(f);
+	return text;
+}
+
+/* As their users know them: names of sysfs and debugfs, and values that these would show. */
+static void
+knobs_are_printed_under_the_names_of_mlx5_and_of_the_paper(void **state)
+{
+	static const char *const wants[] = {
+		"# clamp_tgt_rate = off\n",
+		"# clamp_tgt_rate_after_time_inc = on\n",
+		"# T = 300, rpg_time_reset = 300, rp_time_reset = 300\n",
+		"# B = 2097088, rpg_byte_reset = 32767, rp_byte_reset = 32767\n",
+		"# F = 1, rpg_threshold = 1\n",
+		"# rpg_max_rate = 0, rp_max_rate = 0\n",
+		"# R_AI = 5, rpg_ai_rate = 5, rp_ai_rate = 5\n",
+		"# R_HAI = 50, rpg_hai_rate = 50, rp_hai_rate = 50\n",
+		"# rpg_gd = 11\n",
+		"# rpg_min_dec_fac = 50, rp_min_dec_fac = 50\n",
+		"# rpg_min_rate = 1, rp_min_rate = 1\n",
+		"# rate_to_set_on_first_cnp = 0, rp_rate_to_set_on_first_cnp = 0\n",
+		"# dce_tcp_g = 1019, g = 5/1024\n",
+		"# K = 1, dce_tcp_rtt = 1, rp_dce_tcp_rtt = 1\n",
+		"# rate_reduce_monitor_period = 4, rp_rate_reduce_monitor_period = 4\n",
+		"# initial_alpha_value = 1023, alpha0 = 0.9990234375\n",
+		"# N = 50, min_time_between_cnps = 50, np_min_time_between_cnps = 50\n",
+		"# cnp_dscp = 48\n",
+		"# cnp_802p_prio = 6, np_cnp_802p_prio = 6\n",
+	};
+	struct nic_config c;
+	char *text;
+
+	(void)state;
+	read_good(NIC "[rp]\nrp_profile = mlx\n", &c);
+	text = printed(&c);
+	for (unsigned int i = 0; i < sizeof(wants) / sizeof(wants[0]); i++) {
+		if (strstr(text, wants[i]) == NULL)
+			fail_msg("not printed: %s", wants[i]);
+	}
+	free(text);
+	nic_config_free(&c);
+}
+
+static void
+expect_aliases_read_back(const struct field *fields, unsigned int n, const void *object,
+			 size_t size)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		for (int a = 0; a < FIELD_ALIASES && fields[i].aliases[a].name != NULL; a++) {
+			char text[FIELD_TEXT_SIZE], copy[512];
+
+			assert_true(size <= sizeof(copy));
+			memset(copy, 0xA5, sizeof(copy));
+			field_format_alias(&fields[i], &fields[i].aliases[a], object, text,
+					   sizeof(text));
+			memcpy(copy, object, size);
+			memset(copy + fields[i].offset, 0, 1);
+			assert_int_equal(
+				field_parse(&fields[i], &fields[i].aliases[a], text, copy, NULL, 0),
+				0);
+			assert_memory_equal(copy, object, size);
+		}
+	}
+}
+
+static void
+values_under_other_names_read_back_to_the_same(void **state)
+{
+	struct nic_config c;
+
+	(void)state;
+	read_good(NIC "[rp]\nrp_ai_rate_bps = 1234567\nrp_byte_reset_bytes = 100001\ng = 7\n"
+		      "[dctcp]\ng = 1/8\n",
+		  &c);
+	expect_aliases_read_back(rp_fields, rp_fields_n, &c.nic.rp, sizeof(c.nic.rp));
+	expect_aliases_read_back(np_fields, np_fields_n, &c.nic.np, sizeof(c.nic.np));
+	expect_aliases_read_back(dctcp_fields, dctcp_fields_n, &c.nic.dctcp, sizeof(c.nic.dctcp));
+	expect_aliases_read_back(timely_fields, timely_fields_n, &c.nic.timely,
+				 sizeof(c.nic.timely));
+	nic_config_free(&c);
+}
+
+static void
+flows_come_in_file_order_with_their_qps(void **state)
+{
+	struct nic_config c;
+	struct nic_qp_params qp;
+
+	(void)state;
+	read_good(NIC "[flow z]\n" PEER "qp_count = 3\npeer_qpn = 100\nmtu_bytes = 4096\n"
+		      "[flow a b]\n" PEER
+		      "requester = off\ntagged = on\nvlan_id = 5\nvlan_pcp = 3\n"
+		      "start_ns = 1ms\nstop_ns = 2s\nrate_cap_bps = 5G\ndepth = 4\nmessages = 9\n"
+		      "message_bytes = 64KiB\ninitial_psn = 0xfffffe\n",
+		  &c);
+	assert_int_equal(c.n_flows, 2);
+	assert_string_equal(c.flows[0].name, "z");
+	assert_string_equal(c.flows[1].name, "a b");
+	qp = nic_flow_qp(&c.flows[0], 2);
+	assert_int_equal(qp.peer_qpn, 102);
+	assert_int_equal(qp.peer_mac[5], 2);
+	assert_int_equal(qp.peer_ip.addr[3], 2);
+	assert_int_equal(qp.mtu_bytes, 4096);
+	assert_true(qp.requester);
+	assert_false(qp.tagged);
+	assert_int_equal(qp.stop_ns, NEVER_NS);
+	qp = nic_flow_qp(&c.flows[1], 0);
+	assert_int_equal(qp.peer_qpn, 17); /* first_qpn of a peer by default */
+	assert_false(qp.requester);
+	assert_true(qp.tagged);
+	assert_int_equal(qp.vlan_tci, 3 << 13 | 5);
+	assert_int_equal(qp.start_ns, NS_PER_MS);
+	assert_int_equal(qp.stop_ns, 2 * NS_PER_SEC);
+	assert_int_equal(qp.rate_cap_bps, 5 * GBPS);
+	assert_int_equal(qp.depth, 4);
+	assert_int_equal(qp.messages, 9);
+	assert_int_equal(qp.message_bytes, 65536);
+	assert_int_equal(qp.initial_psn, 0xfffffe);
+	nic_config_free(&c);
+}
+
+/* The line must begin so; the rest is the clause of the module that owns the rule. */
+static void
+a_wrong_nic_is_refused_with_section_key_and_value(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *error;
+	} rows[] = {
+		{"", "x.ini: [nic] ip = none: "},
+		{"[nic]\nip4 = 10.0.0.1\n", "x.ini: [nic] ip4 = 10.0.0.1: expected a known key"},
+		{NIC "[flow a]\npeer_mc = 02:00:00:00:00:02\npeer_ip = 10.0.0.2\n",
+		 "x.ini: [flow a] peer_mc = 02:00:00:00:00:02: expected a known key, such as "
+		 "peer_mac"},
+		{"[nic]\nip = fd00::1\n", "x.ini: [nic] ip = fd00::1: "},
+		{"[nic]\nip = 10.0.0.1\nmac = 01:00:00:00:00:00\n",
+		 "x.ini: [nic] mac = 01:00:00:00:00:00: "},
+		{NIC "initial_rate = value\n", "x.ini: [nic] initial_rate"},
+		{NIC "link_speed_bps = 10G\n[rp]\nrp_max_rate_bps = 40G\n",
+		 "x.ini: [rp] rp_max_rate_bps = 40G: "},
+		{NIC "[rp]\nrp_min_rate_bps = 2G\nrp_max_rate_bps = 1G\n",
+		 "x.ini: [rp] rp_min_rate_bps = 2G: "},
+		{NIC "[rp]\ng = 1/1000\n", "x.ini: [rp] g = 1/1000: expected parts of 1024"},
+		{NIC "[rp]\nrp_ai_rate_bp = 1M\n",
+		 "x.ini: [rp] rp_ai_rate_bp = 1M: expected a known key, such as rp_ai_rate_bps"},
+		{NIC "[qos_map]\npfc_enable = 5\n", "x.ini: [qos_map] pfc_enable = 5: "},
+		{NIC "[flow]\n" PEER,
+		 "x.ini: [flow]: expected [flow NAME] with a name of 1 to 32 characters"},
+		{NIC "[flow 123456789012345678901234567890123]\n" PEER,
+		 "x.ini: [flow 123456789012345678901234567890123]: expected [flow NAME]"},
+		{NIC "[flow a]\npeer_mac = 02:00:00:00:00:02\n",
+		 "x.ini: [flow a] peer_ip is missing: expected an IPv4 or IPv6 address"},
+		{NIC "[flow a]\npeer_mac = 02:00:00:00:00:02\npeer_ip = none\n",
+		 "x.ini: [flow a] peer_ip = none: expected an IPv4 or IPv6 address"},
+		{NIC "[flow a]\npeer_mac = 03:00:00:00:00:02\npeer_ip = 10.0.0.2\n",
+		 "x.ini: [flow a] peer_mac = 03:00:00:00:00:02: peer_mac must be a station's"},
+		{NIC "[flow a]\npeer_mac = 02:00:00:00:00:02\npeer_ip = fd00::2\n",
+		 "x.ini: [flow a] peer_ip = fd00::2: peer_ip is IPv6, but ip6 of [nic] is none"},
+		{NIC "[flow a]\n" PEER "mtu_bytes = 1500\n", "x.ini: [flow a] mtu_bytes = 1500B: "},
+		{NIC "[flow a]\n" PEER "peer_qpn = 0xffffff\nqp_count = 2\n",
+		 "x.ini: [flow a] peer_qpn = 16777215: peer_qpn + qp_count - 1 must not exceed "},
+		{NIC "max_qps = 4\n[flow a]\n" PEER "qp_count = 3\n[flow b]\n" PEER
+		     "qp_count = 2\n",
+		 "x.ini: [flow b] qp_count = 2: qp_count of all flows up to this one must not "},
+		{NIC "[flow a]\n" PEER "local_qpn = 16\n",
+		 "x.ini: [flow a] local_qpn = 16: local_qpn, and as many numbers as"},
+		{NIC "max_qps = 4\n[flow a]\n" PEER "local_qpn = 19\nqp_count = 3\n",
+		 "x.ini: [flow a] local_qpn = 19: local_qpn, and as many numbers as"},
+		{NIC "[flow a]\n" PEER "local_qpn = 20\nqp_count = 3\n[flow b]\n" PEER
+		     "local_qpn = 22\n",
+		 "x.ini: [flow b] local_qpn = 22: local_qpn and the numbers that follow"},
+		{NIC "max_qps = 4\n[flow a]\n" PEER "local_qpn = 18\n[flow b]\n" PEER
+		     "qp_count = 3\n",
+		 "x.ini: [flow b] qp_count = 3: qp_count: max_qps of [nic] leaves no such"},
+		{NIC "[flow a]\n" PEER "vlan_id = 7\n",
+		 "x.ini: [flow a] vlan_id = 7: vlan_id and vlan_pcp need tagged = on"},
+		{NIC "[flow a]\n" PEER "vlan_pcp = 7\n",
+		 "x.ini: [flow a] vlan_pcp = 7: vlan_id and vlan_pcp need tagged = on"},
+		{NIC "[flow a]\n" PEER "load_bps = 1G\n",
+		 "x.ini: [flow a] load_bps = 1G: load_bps needs arrival = poisson or periodic"},
+		{NIC "[flow a]\n" PEER "off_ns = 1ms\n",
+		 "x.ini: [flow a] off_ns = 1ms: on_ns and off_ns need arrival = on_off"},
+		{NIC "[flow a]\n" PEER "message_cdf = /nowhere\n",
+		 "x.ini: [flow a] message_cdf = /nowhere: message_cdf needs message_size = cdf"},
+		{NIC "[flow a]\n" PEER "qp_count = 40\ntrace_qps = 64\n[flow b]\n" PEER
+		     "qp_count = 100\ntrace_qps = 25\n",
+		 "x.ini: [flow b] trace_qps = 25: trace_qps of all flows up to this one must not"},
+		{NIC "[flow a]\n" PEER "message_size = cdf\nmessage_cdf = /nowhere\n",
+		 "x.ini: [flow a] message_cdf = /nowhere: expected a file that can be read"},
+		{NIC "[flow a]\n" PEER "message_size = cdf\nmessage_cdf = /dev/null\n",
+		 "x.ini: [flow a] message_cdf = /dev/null: expected a file of sizes up to 2^31"},
+		{NIC "[flow a]\n" PEER "arrival = poisson\n",
+		 "x.ini: [flow a] arrival = poisson: load_bps must not be 0 with arrival"},
+		{NIC "[flow a]\n" PEER "color = red\n",
+		 "x.ini: [flow a] color = red: expected a known key"},
+		{NIC "[port 0]\n", "x.ini: [port 0]: expected a known section"},
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < N(rows); i++) {
+		struct config_error err = {"no error"};
+		struct nic_config c;
+
+		if (read_text(rows[i].text, &c, &err) != -EINVAL)
+			fail_msg("accepted: %s", rows[i].text);
+		if (strncmp(err.text, rows[i].error, strlen(rows[i].error)) != 0)
+			assert_string_equal(err.text, rows[i].error);
+		assert_null(c.flows);
+		assert_null(strchr(err.text, '\n'));
+	}
+}
+
+static void
+the_printed_configuration_reads_back_to_the_same(void **state)
+{
+	struct nic_config c, d;
+	char *text, *again;
+
+	(void)state;
+	read_good(NIC "ip6 = fd00::1\n[rp]\nrp_profile = mlx\nrp_time_reset_us = 333\n"
+		      "[flow a]\n" PEER "tagged = on\nvlan_pcp = 3\nstop_ns = 12345ns\n"
+		      "[flow b]\npeer_mac = 02:00:00:00:00:03\npeer_ip = fd00::3\n",
+		  &c);
+	text = printed(&c);
+	read_good(text, &d);
+	again = printed(&d);
+	assert_string_equal(text, again);
+	assert_non_null(strstr(text, "rp_profile = mlx\n"));
+	assert_non_null(strstr(text, "rp_time_reset_us = 333us "));
+	assert_non_null(strstr(text, "stop_ns = never\n"));
+	free(text);
+	free(again);
+	nic_config_free(&c);
+	nic_config_free(&d);
+}
+
+static void
+the_shipped_example_is_taken(void **state)
+{
+	struct config *cfg = open_shipped("nic.ini");
+	struct config_error err;
+	struct nic_config c;
+
+	(void)state;
+	if (nic_config_read(cfg, NULL, &c, &err) != 0 || config_finish(cfg, &err) != 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(c.n_flows, 2);
+	assert_int_equal(c.flows[0].qp_count, 2);
+	nic_config_free(&c);
+	config_close(cfg);
+}
+
+static void
+numbers_are_as_given_then_the_lowest_free(void **state)
+{
+	static const char text[] =
+		NIC "[flow a]\n" PEER "qp_count = 2\n[flow b]\n" PEER
+		    "qp_count = 3\n[flow c]\n" PEER "local_qpn = 20\nqp_count = 4\n[flow d]\n" PEER
+		    "[flow e]\n" PEER "local_qpn = 1000\n";
+	static const uint32_t first[] = {0, 7, 3, 2, 983};
+	struct config_error err;
+	struct nic_config c;
+	uint32_t qp = 9;
+
+	(void)state;
+	assert_int_equal(read_text(text, &c, &err), 0);
+	for (unsigned int i = 0; i < 5; i++)
+		assert_int_equal(c.flows[i].first_number, first[i]);
+	assert_int_equal(nic_config_qps(&c), 11);
+	assert_ptr_equal(nic_config_flow_of(&c, 6, &qp), &c.flows[2]);
+	assert_int_equal(qp, 3);
+	assert_ptr_equal(nic_config_flow_of(&c, 9, &qp), &c.flows[1]);
+	assert_null(nic_config_flow_of(&c, 10, &qp));
+	nic_config_free(&c);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_address_is_all_that_must_be_said),
+		cmocka_unit_test(each_algorithm_has_its_word_and_section),
+		cmocka_unit_test(formula_of_alpha_is_printed_with_its_numbers),
+		cmocka_unit_test(knobs_are_printed_under_the_names_of_mlx5_and_of_the_paper),
+		cmocka_unit_test(values_under_other_names_read_back_to_the_same),
+		cmocka_unit_test(the_profile_sets_defaults_wherever_its_key_stands),
+		cmocka_unit_test(shipped_distributions_are_read_and_have_their_means),
+		cmocka_unit_test(flows_come_in_file_order_with_their_qps),
+		cmocka_unit_test(a_wrong_nic_is_refused_with_section_key_and_value),
+		cmocka_unit_test(the_printed_configuration_reads_back_to_the_same),
+		cmocka_unit_test(the_shipped_example_is_taken),
+		cmocka_unit_test(numbers_are_as_given_then_the_lowest_free),
+	};
+
+	return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <cmocka.h>
+
+#include "base/units.h"
+#include "unit/ctl/switch_text.h"
+
+#define N(a) (sizeof(a) / sizeof((a)[0]))
+
+static void
+a_wrong_class_is_refused_with_section_key_and_value(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *error;
+	} rows[] = {
+		{"[queue 8]\n" TWO_PORTS, "x.ini: [queue 8]: expected N or PORT|N after the word"},
+		{"[pg 64|3]\n" TWO_PORTS, "x.ini: [pg 64|3]: expected N or PORT|N after the word"},
+		{"[tc 1|3]\n" TWO_PORTS, "x.ini: [tc 1|3]: expected [tc N], N from 0 to 7"},
+		{"[queue 2|3]\nmax_rate_bps = 1G\n" TWO_PORTS,
+		 "x.ini: [queue 2|3]: expected a port that there is"},
+		{"[queue 0|3]\nwred_profile = RED\n" TWO_PORTS,
+		 "x.ini: [queue 0|3] wred_profile = RED: expected default, none, or the NAME of a "
+		 "[wred NAME]"},
+		{"[pg 3]\nbuffer_profile = lossless\n" TWO_PORTS,
+		 "x.ini: [pg 3] buffer_profile = lossless: expected default, or the NAME of a "
+		 "[buffer_profile NAME]"},
+		{"[pg 0]\nbuffer_profile = far\n[buffer_profile far]\nxoff_bytes = 5KB\n" TWO_PORTS,
+		 "x.ini: [buffer_profile far] xoff_bytes = 5KB: far: xoff_bytes 5000 is headroom, "
+		 "which pg 0 of port 0 does not have"},
+		{"[wred none]\n" TWO_PORTS, "x.ini: [wred none]: expected a name of at most 40"},
+		{"[queue 3]\nmin_rate_bps = 2G\nmax_rate_bps = 1G\n" TWO_PORTS,
+		 "x.ini: [queue 3] min_rate_bps = 2G: port 0, class 3, min_rate_bps is above "
+		 "max_rate_bps"},
+		{"[queue 3]\nmin_rate_bps = 30G\n[queue 4]\nmin_rate_bps = 30G\n" TWO_PORTS,
+		 "x.ini: [queue 3] min_rate_bps = 30G: min_rate_bps of the queues of port 0 is "
+		 "60000000000 together"},
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < N(rows); i++)
+		is_refused(rows[i].text, rows[i].error);
+}
+
+static void
+a_port_overrides_what_its_classes_share(void **state)
+{
+	struct config_error err = {"no error"};
+	struct sw_params p;
+
+	(void)state;
+	if (read_text("[queue 1|3]\nmax_rate_bps = 2G\nburst_bytes = 1500\n"
+		      "[queue 3]\nwred_profile = RED\nmax_rate_bps = 5G\ncir = 125000000\n"
+		      "[pg 0|3]\nbuffer_profile = far\n"
+		      "[wred RED]\nKmin = 1KB\nKmax = 1KB\n"
+		      "[buffer_profile far]\nxoff_bytes = 90KB\n[tc 3]\nmtu = 9216\n" TWO_PORTS,
+		      &p, &err) != 0)
+		fail_msg("%s", err.text);
+	assert_string_equal(p.queues[1][3].wred_profile, "RED");
+	assert_int_equal(p.queues[0][3].max_rate_bps, 5 * GBPS);
+	assert_int_equal(p.queues[1][3].max_rate_bps, 2 * GBPS);
+	assert_int_equal(p.queues[1][3].min_rate_bps, 1 * GBPS); /* SONiC counts bytes */
+	assert_int_equal(p.queues[1][3].burst_bytes, 1500);
+	assert_string_equal(p.queues[0][4].wred_profile, "default");
+	assert_int_equal(sw_queue_wred(&p, 0, 3)->green_max_threshold_bytes, 1000);
+	assert_null(sw_queue_wred(&p, 0, 4));
+	assert_int_equal(mmu_pg_profile(&p.mmu, 0, 3)->xoff_bytes, 90000);
+	assert_int_equal(mmu_pg_profile(&p.mmu, 1, 3)->xoff_bytes, 22400);
+	assert_int_equal(p.tcs[3].mtu_bytes, 9216);
+	/* min(9216 + 22, max_frame_bytes) */
+	assert_int_equal(sw_largest_lossless_frame(&p), 9238);
+}
+
+static char *
+print_to_text(const struct sw_params *p)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *f = open_memstream(&text, &size);
+
+	assert_non_null(f);
+	switch_config_print(f, p);
+	fclose(f);
+	return text;
+}
+
+static void
+printed_classes_read_back_to_the_same(void **state)
+{
+	struct config_error err = {"no error"};
+	char *text, *again;
+	struct sw_params p;
+
+	(void)state;
+	assert_int_equal(
+		read_text("[switch]\nwred_queues = 3-4\n"
+			  "[queue 3]\nmax_rate_bps = 5G\n[queue 1|4]\nwred_profile = none\n"
+			  "[wred A]\nKmin = 1KB\n[tc 3]\nmtu_bytes = 1500\n"
+			  "[pg 1|3]\nbuffer_profile = B\n[buffer_profile B]\nxoff_bytes = "
+			  "30KB\n" TWO_PORTS,
+			  &p, &err),
+		0);
+	text = print_to_text(&p);
+	if (read_text(text, &p, &err) != 0)
+		fail_msg("%s in\n%s", err.text, text);
+	again = print_to_text(&p);
+	assert_string_equal(text, again);
+	assert_non_null(strstr(text, "[queue 1|4]\nwred_profile = none\n"));
+	assert_non_null(strstr(text, "[pg 1|3]\nbuffer_profile = B\n"));
+	assert_null(strstr(text, "[queue 1|3]"));
+	free(text);
+	free(again);
+}
+
+/* What an NX-OS policy and SONiC's tables say of a class. */
+static void
+the_examples_of_two_worlds_are_taken(void **state)
+{
+	struct config *nxos = open_shipped("tor-nxos-example.ini");
+	struct config *sonic = open_shipped("tor-sonic-example.ini");
+	static const struct field pool[] = {{.name = "backing_frame_bytes",
+					     .type = FIELD_U32,
+					     .unit = UNIT_BYTES,
+					     .max = 16384}};
+	struct config_error err;
+	struct sw_params p;
+	uint32_t frame;
+
+	(void)state;
+	if (switch_config_read(nxos, &p, &err) != 0 ||
+	    config_read(nxos, "pool", pool, 1, &frame, &err) != 0 || config_finish(nxos, &err) != 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(p.qos.dscp_to_tc_map[24], 3);
+	assert_int_equal(p.qos.dscp_to_tc_map[26], 0);
+	assert_int_equal(p.sched.strict_queues, 1 << 7);
+	assert_int_equal(p.sched.dwrr_weight[3], p.sched.dwrr_weight[0]);
+	assert_int_equal(sw_queue_wred(&p, 0, 3)->green_max_threshold_bytes, 3000000);
+	assert_int_equal(sw_queue_wred(&p, 0, 3)->green_drop_probability_ppm, 70000);
+	assert_int_equal(p.tcs[3].mtu_bytes, 9216);
+	assert_int_equal(p.mmu.lossless_pgs, 1 << 3);
+	if (switch_config_read(sonic, &p, &err) != 0 ||
+	    config_read(sonic, "pool", pool, 1, &frame, &err) != 0 ||
+	    config_finish(sonic, &err) != 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(p.mmu.lossless_pgs, 1 << 3 | 1 << 4);
+	assert_int_equal(sw_queue_wred(&p, 2, 4)->green_min_threshold_bytes, 1 << 20);
+	assert_int_equal(mmu_pg_profile(&p.mmu, 3, 4)->xoff_bytes, 204800);
+	config_close(nxos);
+	config_close(sonic);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_wrong_class_is_refused_with_section_key_and_value),
+		cmocka_unit_test(a_port_overrides_what_its_classes_share),
+		cmocka_unit_test(printed_classes_read_back_to_the_same),
+		cmocka_unit_test(the_examples_of_two_worlds_are_taken),
+	};
+
+	return cmocka_run_group_tests_name("switch_classes", tests, enter_folder, leave_folder);
+}

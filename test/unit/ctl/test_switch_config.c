@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <cmocka.h>
+
+#include "base/units.h"
+#include "unit/ctl/switch_text.h"
+
+#define N(a) (sizeof(a) / sizeof((a)[0]))
+
+#define ROUTER "[router]\nrouter_mac = 02:ff:00:00:00:01\n"
+#define INTERFACE "[interface port 1]\nip = 10.0.0.1/24\n"
+
+static void
+ports_and_a_speed_are_all_that_must_be_said(void **state)
+{
+	struct config_error err = {"no error"};
+	struct sw_params p;
+
+	(void)state;
+	assert_int_equal(read_text(TWO_PORTS, &p, &err), 0);
+	assert_int_equal(p.n_ports, 2);
+	assert_int_equal(p.ports[1].link_speed_bps, 40 * GBPS);
+	assert_int_equal(p.ports[1].shaper_rate_bps, 40 * GBPS); /* resolved */
+	assert_int_equal(p.mmu.buffer_bytes, 12000000);
+	assert_int_equal(p.mmu.n_ports, 2);
+	assert_int_equal(p.mmu.lossless_pgs, 1 << 3);
+	assert_int_equal(p.qos.dscp_to_tc_map[26], 3);
+	assert_int_equal(p.wred_queues, 1 << 3);
+}
+
+static void
+a_port_overrides_what_all_ports_share(void **state)
+{
+	struct config_error err;
+	struct sw_params p;
+
+	(void)state;
+	assert_int_equal(read_text("[port]\nlink_speed_bps = 40G\nshaper_rate_bps = 30G\n"
+				   "[port 1]\nshaper_rate_bps = 5G\n[port 0]\n[port 2]\n"
+				   "mac = 02:00:00:00:00:07\n",
+				   &p, &err),
+			 0);
+	assert_int_equal(p.n_ports, 3);
+	assert_int_equal(p.ports[0].shaper_rate_bps, 30 * GBPS);
+	assert_int_equal(p.ports[1].shaper_rate_bps, 5 * GBPS);
+	assert_int_equal(p.ports[2].mac[5], 7);
+}
+
+static void
+every_section_reaches_its_struct(void **state)
+{
+	struct config_error err;
+	struct sw_params p;
+
+	(void)state;
+	assert_int_equal(
+		read_text("[switch]\nbuffer_bytes = 32MB\nmark_at = enqueue\npfc_generate = off\n"
+			  "[qos_map]\npfc_enable = none\ntrust = pcp\n"
+			  "[wred]\nKmin = 40KB\nKmax = 160KB\nPmax = 0.2\n"
+			  "[buffer_profile lossless]\nxoff_bytes = 30KB\n"
+			  "[buffer_profile lossy]\ndynamic_th = -2\n"
+			  "[buffer_profile egress_lossless]\nsize_bytes = 1KB\n"
+			  "[buffer_profile egress_lossy]\ndynamic_th = 2\n"
+			  "[scheduler]\nstrict_queues = 6-7\n"
+			  "[pfc]\npfc_xoff_quanta = 1000\n" TWO_PORTS,
+			  &p, &err),
+		0);
+	assert_int_equal(p.mmu.buffer_bytes, 32000000);
+	assert_int_equal(p.mark_at, SW_MARK_AT_ENQUEUE);
+	assert_int_equal(p.qos.pfc_enable, 0);
+	assert_int_equal(p.qos.trust, QOS_TRUST_PCP);
+	assert_int_equal(p.wred.green_min_threshold_bytes, 40000);
+	assert_int_equal(p.wred.green_drop_probability_ppm, 200000);
+	assert_int_equal(p.mmu.lossless.xoff_bytes, 30000);
+	assert_int_equal(p.mmu.lossy.dynamic_th, -2);
+	assert_int_equal(p.mmu.egress_lossless.size_bytes, 1000);
+	assert_int_equal(p.mmu.egress_lossy.dynamic_th, 2);
+	assert_int_equal(p.sched.strict_queues, 0xc0);
+	assert_int_equal(p.pfc.pfc_xoff_quanta, 1000);
+}
+
+/* The line must begin so; the rest is the clause of the module that owns the rule. */
+static void
+a_wrong_switch_is_refused_with_section_key_and_value(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *error;
+	} rows[] = {
+		{"", "x.ini: [port 0]: expected a section for each port: [port 0] and on"},
+		{"[port]\nlink_speed_bps = 1G\n",
+		 "x.ini: [port 0]: expected a section for each port: [port 0] and on"},
+		{"[port 0]\n",
+		 "x.ini: [port 0] link_speed_bps: expected a rate in bit/s from 1M to 1600G"},
+		{"[port]\nlink_speed_bps = 1G\n[port 1]\n",
+		 "x.ini: [port 0]: expected this section: ports are numbered from 0, no gap"},
+		{"[port 64]\n", "x.ini: [port 64]: expected a port number from 0 to 63"},
+		{"[port 01]\n", "x.ini: [port 01]: expected a port number from 0 to 63"},
+		{"[port x]\n", "x.ini: [port x]: expected a port number from 0 to 63"},
+		{"[port -1]\n", "x.ini: [port -1]: expected a port number from 0 to 63"},
+		{"[port 99999999999]\n",
+		 "x.ini: [port 99999999999]: expected a port number from 0 to 63"},
+		{TWO_PORTS "[fdb a]\nmac = 02:00:00:00:00:01\nport = 2\n",
+		 "x.ini: [fdb a] port = 2: expected a port of this switch"},
+		{"[switch]\nvlan_filtering = on\n[fdb a]\nmac = 02:00:00:00:00:01\nport = 1\nvlan "
+		 "= 9\n" TWO_PORTS,
+		 "x.ini: [fdb a] vlan = 9: expected a VLAN that the port is in"},
+		{TWO_PORTS "[interface vlan 1]\nip = 10.0.0.1/24\n",
+		 "x.ini: [interface vlan 1]: expected vlan_filtering = on in [switch]"},
+		{TWO_PORTS "[interface port 1]\nip = 10.0.0.1/24\n",
+		 "x.ini: [interface port 1]: expected a router_mac in [router]"},
+		{TWO_PORTS "[interface eth1]\n",
+		 "x.ini: [interface eth1]: expected [interface vlan N] or [interface port N]"},
+		{TWO_PORTS "[interface port 2]\n",
+		 "x.ini: [interface port 2]: expected [interface vlan N] or [interface port N]"},
+		{TWO_PORTS ROUTER "[interface port 1]\nip = 10.0.0.1\n",
+		 "x.ini: [interface port 1] ip = 10.0.0.1: expected an IPv4 address and a length"},
+		{TWO_PORTS ROUTER "[interface port 1]\nip6 = 10.0.0.1/24\n",
+		 "x.ini: [interface port 1] ip6 = 10.0.0.1/24: expected an IPv6 address and a"},
+		{TWO_PORTS ROUTER INTERFACE "[interface port 0]\nip = 10.0.3.1/16\n",
+		 "x.ini: [interface port 0] ip = 10.0.3.1/16: expected a subnet apart from those "
+		 "of"},
+		{TWO_PORTS ROUTER
+		 "[interface port 1]\nip6 = fd00::1/48\n[interface port 0]\nip6 = fd00::2:1/112\n",
+		 "x.ini: [interface port 0] ip6 = fd00::2:1/112: expected a subnet apart from"},
+		{TWO_PORTS ROUTER INTERFACE "[route 10.0.0.0]\nnexthop = 10.0.0.2\n",
+		 "x.ini: [route 10.0.0.0]: expected a prefix, such as 10.0.0.0/8 or fd00::/8"},
+		{TWO_PORTS ROUTER INTERFACE "[route 11.0.0.0/8]\nnexthop = 10.0.1.2\n",
+		 "x.ini: [route 11.0.0.0/8] nexthop = 10.0.1.2: expected addresses in the subnet "
+		 "of"},
+		{TWO_PORTS ROUTER INTERFACE "[route fd00::/8]\nnexthop = 10.0.0.2\n",
+		 "x.ini: [route fd00::/8] nexthop = 10.0.0.2: expected blackhole, or addresses of"},
+		{TWO_PORTS ROUTER INTERFACE "[route 11.0.0.0/8]\n",
+		 "x.ini: [route 11.0.0.0/8] nexthop is missing"},
+		{TWO_PORTS ROUTER INTERFACE "[neighbor 10.0.1.2]\nmac = 02:00:00:00:00:01\n",
+		 "x.ini: [neighbor 10.0.1.2]: expected an address in the subnet of an [interface]"},
+		{TWO_PORTS "[fdb]\nport = 1\n", "x.ini: [fdb]: expected [fdb NAME], of at most 48"},
+		{TWO_PORTS "tagged_vlans = 5\n",
+		 "x.ini: [port 1] tagged_vlans = 5: port 1: access_vlan or tagged_vlans without"},
+		{"[switch]\nvlan_filtering = on\n" TWO_PORTS "tagged_vlans = 5,x\n",
+		 "x.ini: [port 1] tagged_vlans = 5,x: port 1: tagged_vlans is neither none nor"},
+		{"[switch]\nvlan_filtering = on\n" TWO_PORTS "tagged_vlans = 1-5\n",
+		 "x.ini: [port 1] tagged_vlans = 1-5: port 1: tagged_vlans has the access_vlan"},
+		{"[switch]\nbuffer_bytes = much\n",
+		 "x.ini: [switch] buffer_bytes = much: expected a size in whole bytes from "},
+		{"[switch]\nbuffer_bytes = 30KB\n" TWO_PORTS,
+		 "x.ini: [switch] buffer_bytes = 30KB: "},
+		{"[wred]\nKmin = 300KB\n" TWO_PORTS,
+		 "x.ini: [wred] green_min_threshold_bytes = 300KB: "},
+		{"[buffer_profile lossy]\ndynamic = on\nstatic_th_bytes = 5KB\n" TWO_PORTS,
+		 "x.ini: [buffer_profile lossy] static_th_bytes = 5KB: "},
+		{"[buffer_profile egress_lossy]\nstatic_th_bytes = 5KB\n" TWO_PORTS,
+		 "x.ini: [buffer_profile egress_lossy] static_th_bytes = 5KB: "},
+		{"[buffer_profile lossy]\nxoff_bytes = 5KB\n" TWO_PORTS,
+		 "x.ini: [buffer_profile lossy] xoff_bytes = 5KB: expected a known key"},
+		{"[port 0]\nlink_speed_bps = 1G\n"
+		 "[port 1]\nlink_speed_bps = 1G\nshaper_rate_bps = 2G\n",
+		 "x.ini: [port 1] shaper_rate_bps = 2G: "},
+		{"[port 0]\nlink_speed_bps = 1G\nmac = 01:00:00:00:00:00\n",
+		 "x.ini: [port 0] mac = 01:00:00:00:00:00: "},
+		{"[swich]\n" TWO_PORTS,
+		 "x.ini: [swich]: expected a known section, such as [switch]"},
+		{"[rp]\n" TWO_PORTS, "x.ini: [rp]: expected a known section"},
+		{"[switch]\nbuffer = 1MB\n" TWO_PORTS,
+		 "x.ini: [switch] buffer = 1MB: expected a known key, such as buffer_bytes"},
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < N(rows); i++)
+		is_refused(rows[i].text, rows[i].error);
+}
+
+static void
+the_printed_configuration_reads_back_to_the_same(void **state)
+{
+	struct config_error err = {"no error"};
+	char *text = NULL, *again = NULL;
+	size_t size = 0;
+	struct sw_params p;
+	FILE *f;
+
+	(void)state;
+	assert_int_equal(
+		read_text("[switch]\ncell_bytes = 208\nwred_queues = 3-4\n"
+			  "vlan_filtering = on\n" ROUTER INTERFACE
+			  "[route 10.2.0.0/16]\nnexthop = 10.0.0.2, 10.0.0.3\n"
+			  "[neighbor 10.0.0.2]\nmac = 02:00:00:00:00:02\n[fdb printer]\nmac = "
+			  "02:00:00:00:00:09\nvlan = 7\n"
+			  "port = 2\n[port]\nspeed = 25G\n[port 0]\nshaper_rate = 12345678\n"
+			  "[port 1]\n[port 2]\ntagged_vlans = 5-8, 100\naccess_vlan = 4\n"
+			  "storm_control_broadcast_bps = 10M\n",
+			  &p, &err),
+		0);
+	f = open_memstream(&text, &size);
+	switch_config_print(f, &p);
+	fclose(f);
+	sw_tables_free(&p.tables);
+	if (read_text(text, &p, &err) != 0)
+		fail_msg("%s in\n%s", err.text, text);
+	f = open_memstream(&again, &size);
+	switch_config_print(f, &p);
+	fclose(f);
+	sw_tables_free(&p.tables);
+	assert_string_equal(text, again);
+	assert_non_null(
+		strstr(text, "[fdb printer]\nmac = 02:00:00:00:00:09\nvlan = 7\nport = 2\n"));
+	assert_non_null(strstr(text, "[route 10.2.0.0/16]\nnexthop = 10.0.0.2, 10.0.0.3\n"));
+	assert_non_null(strstr(text, "tagged_vlans = 5-8, 100\n"));
+	assert_non_null(strstr(text, "cell_bytes = 208B\n"));
+	assert_non_null(strstr(text, "shaper_rate_bps = 12345678 "));
+	free(text);
+	free(again);
+}
+
+static void
+the_reference_holds_every_section_once(void **state)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *f = open_memstream(&text, &size);
+	const char *head;
+
+	(void)state;
+	switch_config_print_reference(f);
+	fclose(f);
+	assert_non_null(strstr(text, "## [buffer_profile egress_lossy]\n"));
+	assert_non_null(strstr(text, "## [port N]\n"));
+	assert_non_null(strstr(text, "| `link_speed_bps` |"));
+	/* [switch] holds two tables under one heading. */
+	head = strstr(text, "## [switch]\n");
+	assert_non_null(head);
+	assert_null(strstr(head + 1, "## [switch]\n"));
+	assert_in_range(strstr(text, "| `buffer_bytes` |") - text,
+			strstr(text, "| `mark_at` |") - text,
+			strstr(text, "## [qos_map]\n") - text);
+	free(text);
+}
+
+static void
+the_shipped_example_is_taken(void **state)
+{
+	struct config *cfg = open_shipped("switch.ini");
+	struct config_error err;
+	struct sw_params p;
+
+	(void)state;
+	if (switch_config_read(cfg, &p, &err) != 0 || config_finish(cfg, &err) != 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(p.n_ports, 4);
+	assert_int_equal(p.ports[3].shaper_rate_bps, 5 * GBPS);
+	config_close(cfg);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ports_and_a_speed_are_all_that_must_be_said),
+		cmocka_unit_test(a_port_overrides_what_all_ports_share),
+		cmocka_unit_test(every_section_reaches_its_struct),
+		cmocka_unit_test(a_wrong_switch_is_refused_with_section_key_and_value),
+		cmocka_unit_test(the_printed_configuration_reads_back_to_the_same),
+		cmocka_unit_test(the_reference_holds_every_section_once),
+		cmocka_unit_test(the_shipped_example_is_taken),
+	};
+
+	return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "unit/import/import_test.h"
+
+#include "base/units.h"
+
+#define PORT "interface Ethernet1/1\n  speed 40000\n"
+#define CLASS(name, match) "class-map type qos match-any " name "\n  match " match "\n"
+#define BOUND "interface Ethernet1/1\n  speed 40000\n  service-policy type qos input P\n"
+#define QUEUING(lines)                                                                             \
+	"policy-map type queuing Q\n  class type queuing c-out-8q-q3\n" lines                      \
+	"system qos\n  service-policy type queuing output Q\n" PORT
+#define NETWORK(lines)                                                                             \
+	"policy-map type network-qos N\n  class type network-qos c-8q-nq3\n" lines                 \
+	"system qos\n  service-policy type network-qos N\n" PORT
+
+static const struct sw_params *sw = &imported.sw;
+
+static void
+a_rocev2_policy_becomes_its_switch(void **state)
+{
+	(void)state;
+	taken(import_nxos, fixture("nxos-rocev2.txt"), 0);
+	assert_int_equal(sw->n_ports, 1);
+	assert_string_equal(imported.port_names[0], "Ethernet2/24");
+	assert_int_equal(sw->qos.dscp_to_tc_map[24], 3);
+	assert_int_equal(sw->qos.dscp_to_tc_map[48], 7);
+	assert_int_equal(sw->qos.dscp_to_tc_map[26], 0);
+	assert_int_equal(sw->qos.pfc_enable, 1 << 3);
+	assert_int_equal(sw->sched.strict_queues, 1 << 7);
+	assert_int_equal(sw->sched.dwrr_weight[3], 50);
+	assert_int_equal(sw->sched.dwrr_weight[6], 1);
+	assert_int_equal(sw->wred_queues, 1 << 3);
+	assert_int_equal(sw->wred.green_min_threshold_bytes, 150000);
+	assert_int_equal(sw->wred.green_max_threshold_bytes, 3000000);
+	assert_int_equal(sw->wred.green_drop_probability_ppm, 70000);
+	assert_int_equal(sw->wred.ecn, WRED_ECN_ALL);
+	assert_int_equal(sw->tcs[3].mtu_bytes, 9216);
+	assert_int_equal(sw->max_frame_bytes, 9238);
+	assert_int_equal(sw->pfcwd.pfcwd, PFCWD_NXOS);
+	assert_true(sw->ports[0].pfcwd);
+	assert_int_equal(sw->ports[0].flow_control, SW_FLOW_AUTO);
+	assert_true(sw->lldp.lldp);
+	/* 802.3's response time, two frames, the pause frame and 5 m there and back, at 100G. */
+	assert_int_equal(sw->mmu.lossless.xoff_bytes, 45000);
+	noted("link_speed_bps = 100G is assumed");
+}
+
+static void
+a_whole_running_config_names_what_stays_behind(void **state)
+{
+	(void)state;
+	taken(import_nxos, fixture("nxos-leaf.txt"), 16);
+	lost("hostname leaf-1");
+	lost("interface mgmt0");
+	lost("ip address 192.0.2.10/24");
+	lost("description to spine");
+	lost("set dscp 46");
+	lost("queue-limit dynamic 6: a no-drop queue");
+	lost("match-all");
+	assert_int_equal(sw->n_ports, 4);
+	assert_string_equal(imported.port_names[3], "Ethernet1/4/1");
+	assert_int_equal(sw->ports[3].link_speed_bps, 25 * GBPS);
+	assert_int_equal(sw->ports[2].flow_control, SW_FLOW_OFF);
+	assert_false(sw->ports[1].pfcwd);
+	assert_int_equal(sw->ports[0].pfcwd_interface_multiplier, 4);
+	assert_int_equal(sw->ports[3].pfcwd_action, 1 + PFCWD_ALERT);
+	assert_int_equal(sw->qos.dscp_to_tc_map[46], 5);
+	assert_int_equal(sw->qos.dscp_to_tc_map[26], 3);
+	assert_int_equal(sw->qos.dscp_to_tc_map[28], 3);
+	/* Group 3 has PFC priority 4. */
+	assert_int_equal(sw->qos.pfc_enable, 1 << 4);
+	assert_int_equal(sw->qos.tc_to_priority_group_map[3], 4);
+	assert_int_equal(sw->qos.pfc_priority_to_queue_map[4], 3);
+	assert_int_equal(sw->wred_queues, 1 << 3);
+	assert_int_equal(sw->n_wred_profiles, 1);
+	assert_string_equal(sw->queues[2][1].wred_profile, sw->wred_profiles[0].name);
+	assert_int_equal(sw->wred_profiles[0].params.ecn, WRED_ECN_NONE);
+	assert_int_equal(sw->queues[0][1].max_rate_bps, 10 * GBPS);
+	assert_int_equal(sw->pfcwd.watch_dog_interval_ns, 200 * NS_PER_MS);
+}
+
+/* A line is carried over or lost, never neither: one more of either kind is seen in the count. */
+static void
+an_unknown_line_is_lost_wherever_it_stands(void **state)
+{
+	static const char *const texts[] = {
+		"vlan 12\n" PORT,
+		PORT "  switchport mode trunk\n",
+		"system qos\n  shape nothing\n" PORT,
+		"class-map type qos match-any A\n  match dscp 1\n" PORT "\n! a remark\n", /* 2 */
+		QUEUING("    mystery 7\n"),
+		NETWORK("    mystery 7\n"),
+		CLASS("A",
+		      "dscp 1") "policy-map type qos P\n  class A\n    police cir 1 gbps\n" BOUND,
+		CLASS("A", "protocol arp") "policy-map type qos P\n  class A\n    set qos-group "
+					   "2\n" BOUND,
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		taken(import_nxos, texts[i], i == 3 ? 2 : 1);
+}
+
+static void
+classes_are_taken_in_their_order(void **state)
+{
+	(void)state;
+	taken(import_nxos,
+	      CLASS("A", "dscp 8-15,ef") CLASS("B", "dscp 10, 20")
+		      CLASS("C", "precedence 7") "policy-map type qos P\n  class A\n    set "
+						 "qos-group 1\n  class B\n    set "
+						 "qos-group 2\n  class C\n    set qos-group 4\n  "
+						 "class class-default\n    set "
+						 "qos-group 5\n" BOUND,
+	      0);
+	assert_int_equal(sw->qos.dscp_to_tc_map[10], 1);
+	assert_int_equal(sw->qos.dscp_to_tc_map[46], 1);
+	assert_int_equal(sw->qos.dscp_to_tc_map[20], 2);
+	assert_int_equal(sw->qos.dscp_to_tc_map[56], 4);
+	assert_int_equal(sw->qos.dscp_to_tc_map[63], 4);
+	assert_int_equal(sw->qos.dscp_to_tc_map[0], 5);
+	assert_int_equal(sw->qos.dot1p_to_tc_map[3], 5);
+}
+
+static void
+classes_by_cos_alone_trust_the_pcp(void **state)
+{
+	(void)state;
+	taken(import_nxos,
+	      CLASS("A", "cos 3-4") "policy-map type qos P\n  class A\n    set qos-group 3\n" BOUND,
+	      0);
+	assert_int_equal(sw->qos.trust, QOS_TRUST_PCP);
+	assert_int_equal(sw->qos.dot1p_to_tc_map[4], 3);
+	assert_int_equal(sw->qos.dot1p_to_tc_map[5], 0);
+	taken(import_nxos,
+	      CLASS("A", "cos 3") CLASS("B", "dscp 3") "policy-map type qos P\n  class A\n    set "
+						       "qos-group 3\n  class B\n    set "
+						       "qos-group 4\n" BOUND,
+	      1);
+	lost("match cos 3: in part");
+	assert_int_equal(sw->qos.trust, QOS_TRUST_DSCP);
+}
+
+static void
+match_all_is_what_all_lines_share(void **state)
+{
+	static const char map[] = "class-map type qos match-all A\n  match dscp 8-15\n  match dscp "
+				  "12-20\n";
+	static const char mixed[] =
+		"class-map type qos match-all A\n  match dscp 8\n  match cos 3\n";
+	static const char policy[] =
+		"policy-map type qos P\n  class A\n    set qos-group 2\n" BOUND;
+	char text[512];
+
+	(void)state;
+	snprintf(text, sizeof(text), "%s%s", map, policy);
+	taken(import_nxos, text, 0);
+	assert_int_equal(sw->qos.dscp_to_tc_map[11], 0);
+	assert_int_equal(sw->qos.dscp_to_tc_map[12], 2);
+	assert_int_equal(sw->qos.dscp_to_tc_map[15], 2);
+	assert_int_equal(sw->qos.dscp_to_tc_map[16], 0);
+	snprintf(text, sizeof(text), "%s%s", mixed, policy);
+	taken(import_nxos, text, 5);
+}
+
+static void
+no_takes_back_what_stood_before(void **state)
+{
+	(void)state;
+	taken(import_nxos,
+	      "priority-flow-control watch-dog-interval on\n"
+	      "no priority-flow-control watch-dog-interval on\n" PORT
+	      "  priority-flow-control mode on\n  no priority-flow-control mode\n",
+	      0);
+	assert_int_equal(sw->pfcwd.pfcwd, PFCWD_OFF);
+	assert_int_equal(sw->ports[0].flow_control, SW_FLOW_AUTO);
+	taken(import_nxos, "no feature telnet\033[2J\n" PORT, 1);
+	lost("no feature telnet?[2J");
+	lost("takes back nothing");
+	taken(import_nxos,
+	      "policy-map type queuing Q\n  class type queuing c-out-8q-q3\n    priority\nno "
+	      "policy-map type queuing Q\n" PORT,
+	      0);
+}
+
+static void
+a_block_that_is_opened_again_goes_on(void **state)
+{
+	(void)state;
+	taken(import_nxos,
+	      CLASS("A", "dscp 1") CLASS(
+		      "A",
+		      "dscp 2") "policy-map type qos P\n  class A\n    set qos-group 2\n" BOUND PORT
+				"  priority-flow-control mode off\n",
+	      0);
+	assert_int_equal(sw->n_ports, 1);
+	assert_int_equal(sw->qos.dscp_to_tc_map[1], 2);
+	assert_int_equal(sw->qos.dscp_to_tc_map[2], 2);
+	assert_int_equal(sw->ports[0].flow_control, SW_FLOW_OFF);
+}
+
+/* Scripts have what show running-config has not. */
+static void
+ranges_of_ports_remarks_and_exits_are_understood(void **state)
+{
+	(void)state;
+	taken(import_nxos,
+	      CLASS("A", "dscp 26   ! RoCE") "exit\npolicy-map type qos P\n  class A\n    set "
+					     "qos-group 3\n  exit\ninterface Ethernet 1/2-4\n  "
+					     "speed 25000\n  priority-flow-control "
+					     "mode on ! both ends\n  priority-flow-control "
+					     "watch-dog-interval off\n  service-policy "
+					     "type qos input P\ninterface Ethernet1/5\n  "
+					     "description up ! down\nend\n",
+	      1);
+	lost("description up ! down");
+	assert_int_equal(sw->n_ports, 4);
+	assert_string_equal(imported.port_names[0], "Ethernet1/2");
+	assert_string_equal(imported.port_names[2], "Ethernet1/4");
+	assert_string_equal(imported.port_names[3], "Ethernet1/5");
+	assert_int_equal(sw->ports[2].flow_control, SW_FLOW_PFC);
+	assert_int_equal(sw->ports[2].link_speed_bps, 25 * GBPS);
+	assert_int_equal(sw->ports[3].flow_control, SW_FLOW_AUTO);
+	assert_int_equal(sw->qos.dscp_to_tc_map[26], 3);
+	taken(import_nxos, "interface Ethernet1/1-65\ninterface Ethernet1/1-64\n", 1);
+	lost("1: interface Ethernet1/1-65: there is room for 64 ports");
+	assert_int_equal(sw->n_ports, 64);
+	taken(import_nxos, "interface Ethernet1/4-1\ninterface Ethernet1/x\n" PORT, 2);
+}
+
+static void
+a_pause_buffer_is_limit_hysteresis_and_headroom(void **state)
+{
+	const struct buffer_profile *p = &sw->mmu.profiles[0];
+
+	(void)state;
+	taken(import_nxos,
+	      NETWORK("    pause buffer-size 101920 pause-threshold 67440 resume-threshold 40000 "
+		      "pfc-cos 3\n"),
+	      0);
+	assert_int_equal(sw->mmu.pg_profile[0][3], 1);
+	assert_false(p->dynamic);
+	assert_int_equal(p->static_th_bytes, 67440);
+	assert_int_equal(p->xon_offset_bytes, 27440);
+	assert_int_equal(p->xoff_bytes, 34480);
+}
+
+static void
+queues_have_limits_shapers_and_shares(void **state)
+{
+	(void)state;
+	taken(import_nxos,
+	      QUEUING("    queue-limit dynamic 9\n    shape min 1 gbps max 5000 mbps\n"), 0);
+	assert_int_equal(sw->mmu.profiles[0].dynamic_th, 2);
+	assert_int_equal(sw->mmu.queue_profile[0][3], 1);
+	assert_int_equal(sw->queues[0][3].min_rate_bps, 1 * GBPS);
+	assert_int_equal(sw->queues[0][3].max_rate_bps, 5 * GBPS);
+	taken(import_nxos, QUEUING("    queue-limit 100 kbytes\n    bandwidth percent 30\n"), 0);
+	assert_int_equal(sw->mmu.profiles[0].static_th_bytes, 100000);
+	assert_int_equal(sw->sched.dwrr_weight[3], 30);
+	assert_int_equal(sw->sched.dwrr_weight[0], 10);
+	noted("queues without a bandwidth line: weight 10 each");
+}
+
+static void
+lines_of_a_curve_add_up(void **state)
+{
+	(void)state;
+	taken(import_nxos,
+	      QUEUING("    random-detect ecn\n    random-detect minimum-threshold 1 kbytes "
+		      "maximum-threshold 2 kbytes\n"),
+	      0);
+	assert_int_equal(sw->wred.ecn, WRED_ECN_ALL);
+	assert_int_equal(sw->wred.green_max_threshold_bytes, 2000);
+	assert_int_equal(sw->wred_queues, 1 << 3);
+	taken(import_nxos, QUEUING("    random-detect ecn\n    random-detect weight 3\n"), 2);
+	lost("random-detect ecn: no thresholds");
+	assert_int_equal(sw->wred_queues, 0);
+	/* A line counts whole or not at all. */
+	taken(import_nxos,
+	      QUEUING("    random-detect weight 3 cap-average\n    random-detect minimum-threshold "
+		      "1 bytes maximum-threshold 2 bytes\n"),
+	      1);
+	assert_int_equal(sw->wred.wred_weight, 0);
+	taken(import_nxos, QUEUING("    random-detect threshold burst-optimized ecn\n"), 1);
+	lost("a word that has no counterpart");
+}
+
+static void
+strict_queues_that_go_first_by_level_alone_are_named(void **state)
+{
+	static const char text[] =
+		"policy-map type queuing Q\n  class type queuing c-out-8q-q7\n    priority level "
+		"%d\n  class type queuing c-out-8q-q6\n    priority level %d\nsystem qos\n  "
+		"service-policy type queuing output Q\n" PORT;
+	char levels[512];
+
+	(void)state;
+	snprintf(levels, sizeof(levels), text, 1, 2);
+	taken(import_nxos, levels, 0);
+	assert_int_equal(sw->sched.strict_queues, 0xc0);
+	snprintf(levels, sizeof(levels), text, 2, 1);
+	taken(import_nxos, levels, 1);
+	lost("priority level 1: in part");
+}
+
+static void
+classes_of_the_users_own_go_by_their_group(void **state)
+{
+	(void)state;
+	taken(import_nxos,
+	      "class-map type queuing MINE\n  match qos-group 5\npolicy-map type queuing Q\n  "
+	      "class "
+	      "type queuing MINE\n    priority\nsystem qos\n  service-policy type queuing output "
+	      "Q\n" PORT,
+	      0);
+	assert_int_equal(sw->sched.strict_queues, 1 << 5);
+}
+
+/* Each class-map was once compared with all others, and each class of a policy with all lines. */
+static void
+thousands_of_class_maps_are_found_by_name(void **state)
+{
+	enum { MAPS = 12000, LINE = 80 };
+	char *text = malloc((size_t)MAPS * 5 * LINE), *at = text;
+
+	(void)state;
+	for (int i = 0; i < MAPS; i++)
+		at += sprintf(at, "class-map type qos match-any c%d\n  match dscp %d\n", i, i % 64);
+	/* Opened again, in other letters: both lines count. */
+	at += sprintf(at, "Class-Map type qos match-any c9001\n  match dscp 63\n");
+	at += sprintf(at, "policy-map type qos P\n");
+	/* The first class that a frame fits: c64 and on find nothing left. */
+	for (int i = 0; i < MAPS; i++)
+		at += sprintf(at, "  class c%d\n    set qos-group %d\n", (i + 9001) % MAPS,
+			      i == 0 ? 5 : 2);
+	sprintf(at, "%s", BOUND);
+	taken(import_nxos, text, 0);
+	for (unsigned int d = 0; d < TM_DSCPS; d++)
+		assert_int_equal(sw->qos.dscp_to_tc_map[d], d == 9001 % 64 || d == 63 ? 5 : 2);
+	free(text);
+}
+
+static void
+what_is_out_of_range_is_refused_with_its_line(void **state)
+{
+	static const struct {
+		const char *text, *words;
+	} table[] = {
+		{"", "expected a running-config"},
+		{"{ \"PORT\": {} }\n", "1: '{ \"PORT\": {} }': expected a running-config"},
+		{"system qos\n", "at least one interface Ethernet"},
+		{CLASS("A", "dscp 64") "policy-map type qos P\n  class A\n" BOUND,
+		 "in:2: match dscp 64: expected a whole number from 0 to 63"},
+		{CLASS("A", "dscp 9-8") "policy-map type qos P\n  class A\n" BOUND, "in:2: "},
+		{CLASS("A", "cos 8") "policy-map type qos P\n  class A\n" BOUND, "from 0 to 7"},
+		{"policy-map type qos P\n  class A\n" BOUND,
+		 "in:2: class A: expected a class-map of type qos"},
+		{BOUND, "in:3: service-policy type qos input P: expected a policy-map"},
+		{CLASS("A",
+		       "dscp 1") "policy-map type qos P\n  class A\n    set qos-group 8\n" BOUND,
+		 "in:5: set qos-group 8: expected"},
+		{QUEUING("    bandwidth percent 101\n"), "in:3: bandwidth percent 101: expected"},
+		{QUEUING("    bandwidth percent x\n"), "in place of x"},
+		{QUEUING("    priority level 4\n"), "from 1 to 3"},
+		{QUEUING("    queue-limit dynamic 11\n"), "from 0 to 10"},
+		{QUEUING("    queue-limit 5 cells\n"), "expected bytes, kbytes or mbytes"},
+		{QUEUING("    shape max 2 pps\n"), "expected bps, kbps, mbps or gbps"},
+		{QUEUING("    random-detect minimum-threshold 2 mbytes maximum-threshold 1 "
+			 "mbytes\n"),
+		 "not above the maximum"},
+		{QUEUING("    random-detect minimum-threshold 1 bytes maximum-threshold 2 bytes "
+			 "drop-probability 101\n"),
+		 "from 0 to 100"},
+		{NETWORK("    mtu 20000\n"), "in:3: mtu 20000: expected"},
+		{NETWORK("    pause pfc-cos 8\n"), "from 0 to 7"},
+		{NETWORK("    pause pfc-cos 3\n    pause pfc-cos 4\n"), "one pause line"},
+		{NETWORK("    pause pfc-cos 3\n  class type network-qos c-8q-nq4\n    pause "
+			 "pfc-cos 3\n"),
+		 "no other class has"},
+		{PORT "  priority-flow-control mode sometimes\n", "expected auto, on or off"},
+		{"interface Ethernet1/1\n  speed 99999999\n", "in:2: speed 99999999: expected"},
+		{"priority-flow-control watch-dog-interval on\n" PORT
+		 "  priority-flow-control watch-dog interface-multiplier\n",
+		 "from 1 to 1000"},
+		{"priority-flow-control watch-dog-interval on\npriority-flow-control auto-restore "
+		 "multiplier 0\n" PORT,
+		 "auto_restore_multiplier"},
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		refused(import_nxos, table[i].text, table[i].words);
+	assert_true(import_nxos("a\0b", 3, &imported, &log_of) != 0);
+}
+
+static void
+equal_input_gives_equal_output(void **state)
+{
+	char *first, *second;
+
+	(void)state;
+	taken(import_nxos, fixture("nxos-leaf.txt"), 16);
+	first = printed();
+	taken(import_nxos, fixture("nxos-rocev2.txt"), 0);
+	taken(import_nxos, fixture("nxos-leaf.txt"), 16);
+	second = printed();
+	assert_string_equal(first, second);
+	assert_non_null(strstr(first, "#   2: hostname leaf-1: no counterpart\n"));
+	free(first);
+	free(second);
+	import_log_free(&log_of);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_rocev2_policy_becomes_its_switch),
+		cmocka_unit_test(a_whole_running_config_names_what_stays_behind),
+		cmocka_unit_test(an_unknown_line_is_lost_wherever_it_stands),
+		cmocka_unit_test(classes_are_taken_in_their_order),
+		cmocka_unit_test(classes_by_cos_alone_trust_the_pcp),
+		cmocka_unit_test(match_all_is_what_all_lines_share),
+		cmocka_unit_test(no_takes_back_what_stood_before),
+		cmocka_unit_test(a_block_that_is_opened_again_goes_on),
+		cmocka_unit_test(ranges_of_ports_remarks_and_exits_are_understood),
+		cmocka_unit_test(a_pause_buffer_is_limit_hysteresis_and_headroom),
+		cmocka_unit_test(queues_have_limits_shapers_and_shares),
+		cmocka_unit_test(lines_of_a_curve_add_up),
+		cmocka_unit_test(strict_queues_that_go_first_by_level_alone_are_named),
+		cmocka_unit_test(classes_of_the_users_own_go_by_their_group),
+		cmocka_unit_test(thousands_of_class_maps_are_found_by_name),
+		cmocka_unit_test(what_is_out_of_range_is_refused_with_its_line),
+		cmocka_unit_test(equal_input_gives_equal_output),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "unit/import/import_test.h"
+
+#include <jansson.h>
+
+#include "base/units.h"
+
+#define PORTS                                                                                      \
+	"'PORT': {'Ethernet0': {'speed': '100000', 'mtu': '9100'}, "                               \
+	"'Ethernet4': {'speed': '100000', 'mtu': '9100'}}"
+
+static const struct sw_params *sw = &imported.sw;
+
+/* JSON with ' for ", so that it can be read here; PORTS and the tables given. */
+static const char *
+tables(const char *more)
+{
+	static char text[4096];
+
+	snprintf(text, sizeof(text), "{" PORTS "%s%s}", *more != '\0' ? ", " : "", more);
+	for (char *c = text; *c != '\0'; c++)
+		*c = *c == '\'' ? '"' : *c;
+	return text;
+}
+
+static void
+a_tor_of_sonic_becomes_the_switch_of_the_example(void **state)
+{
+	const struct buffer_profile *own = &sw->mmu.profiles[0];
+
+	(void)state;
+	taken(import_sonic, fixture("sonic-tor.json"), 12);
+	lost("DEVICE_METADATA");
+	lost("PORT|Ethernet12,Ethernet8,Ethernet4,Ethernet0|lanes");
+	lost("WRED_PROFILE|AZURE_LOSSLESS|yellow_min_threshold");
+	assert_int_equal(sw->n_ports, 4);
+	assert_string_equal(imported.port_names[1], "Ethernet4");
+	assert_string_equal(imported.port_names[3], "Ethernet12");
+	assert_int_equal(sw->max_frame_bytes, 9122);
+	assert_int_equal(sw->mmu.buffer_bytes, 34334464);
+	assert_int_equal(sw->mmu.shared_headroom_pool_bytes, 1622016);
+	assert_int_equal(sw->mmu.egress_lossy_pool_bytes, 24709632);
+	assert_int_equal(sw->qos.dscp_to_tc_map[0], 1);
+	assert_int_equal(sw->qos.dscp_to_tc_map[48], 6);
+	assert_int_equal(sw->qos.pfc_enable, 0x18);
+	assert_int_equal(sw->sched.dwrr_weight[3], 15);
+	assert_int_equal(sw->sched.dwrr_weight[6], 14);
+	assert_int_equal(sw->mmu.lossless.xoff_bytes, 160000);
+	assert_int_equal(sw->mmu.lossy.dynamic_th, 3);
+	assert_int_equal(sw->mmu.egress_lossy.size_bytes, 1792);
+	assert_int_equal(sw->mmu.n_profiles, 1);
+	assert_int_equal(own->xoff_bytes, 204800);
+	assert_int_equal(own->dynamic_th, -1);
+	assert_string_equal(sw->pgs[3][4].buffer_profile, "pg_lossless_100000_300m_profile");
+	assert_string_equal(sw->queues[2][3].wred_profile, "AZURE_LOSSLESS");
+	assert_int_equal(sw->wred_profiles[0].params.green_drop_probability_ppm, 50000);
+	/* pir counts bytes a second, and is of port 0's queue alone. */
+	assert_int_equal(sw->queues[0][6].max_rate_bps, 1 * GBPS);
+	assert_int_equal(sw->queues[1][6].max_rate_bps, 0);
+	assert_int_equal(sw->ports[3].cable_length_m, 300);
+	assert_int_equal(sw->pfcwd.pfcwd, PFCWD_SONIC);
+	assert_int_equal(sw->pfcwd.poll_interval_ns, 200 * NS_PER_MS);
+	assert_int_equal(sw->ports[3].pfcwd_action, 1 + PFCWD_ALERT);
+	assert_int_equal(sw->ports[3].pfcwd_detection_time_ns, 400 * NS_PER_MS);
+	assert_int_equal(sw->ports[3].pfcwd_restoration_time_ns, NEVER_NS);
+}
+
+static void
+references_in_brackets_and_lists_of_ports_are_read(void **state)
+{
+	(void)state;
+	taken(import_sonic, fixture("sonic-brackets.json"), 1);
+	assert_int_equal(sw->qos.pfc_enable, 1 << 3);
+	assert_int_equal(sw->sched.strict_queues, 1 << 6);
+	assert_int_equal(sw->sched.dwrr_weight[3], 20);
+	assert_string_equal(sw->queues[1][3].wred_profile, "AZURE_LOSSLESS");
+	assert_int_equal(sw->mmu.lossy_pool_bytes, 2000000);
+	assert_int_equal(sw->mmu.buffer_bytes, 14000000);
+	assert_true(sw->ports[1].pfc_asymmetric);
+	/* 40G, 5 m, 9122 bytes: two frames with gaps, the pause, the cable, 118 quanta. */
+	noted("headroom of 27000 bytes, for 40G and 5 m");
+	noted("DSCP_TO_TC_MAP|AZURE: keys that it does not name: 0");
+}
+
+static void
+ports_without_pfc_have_none_and_others_the_same(void **state)
+{
+	(void)state;
+	taken(import_sonic,
+	      tables("'PORT_QOS_MAP': {'Ethernet0': {'pfc_enable': '3,4'}, 'Ethernet4': {}}"), 0);
+	assert_int_equal(sw->qos.pfc_enable, 0x18);
+	assert_int_equal(sw->ports[0].flow_control, SW_FLOW_PFC);
+	assert_int_equal(sw->ports[1].flow_control, SW_FLOW_OFF);
+	taken(import_sonic,
+	      tables("'PORT_QOS_MAP': {'Ethernet0': {'pfc_enable': '3,4'}, 'Ethernet4': "
+		     "{'pfc_enable': '3'}}"),
+	      1);
+	lost("PORT_QOS_MAP|Ethernet4|pfc_enable: other ports have more");
+}
+
+static void
+what_ports_share_is_taken_from_the_first(void **state)
+{
+	(void)state;
+	taken(import_sonic,
+	      tables("'DSCP_TO_TC_MAP': {'A': {'1': '1'}, 'B': {'1': '2'}}, 'PORT_QOS_MAP': "
+		     "{'Ethernet0': {'dscp_to_tc_map': 'A'}, 'Ethernet4': {'dscp_to_tc_map': "
+		     "'B'}}"),
+	      2);
+	lost("PORT_QOS_MAP|Ethernet4|dscp_to_tc_map = B: another map");
+	lost("DSCP_TO_TC_MAP|B|1");
+	assert_int_equal(sw->qos.dscp_to_tc_map[1], 1);
+	taken(import_sonic,
+	      tables("'SCHEDULER': {'a': {'type': 'DWRR', 'weight': '7'}, 'b': {'type': "
+		     "'STRICT'}}, "
+		     "'QUEUE': {'Ethernet0|1': {'scheduler': 'a'}, 'Ethernet4|0-1': {'scheduler': "
+		     "'b'}}"),
+	      1);
+	lost("QUEUE|Ethernet4|0-1|scheduler = b: type and weight");
+	assert_int_equal(sw->sched.strict_queues, 1);
+	assert_int_equal(sw->sched.dwrr_weight[1], 7);
+}
+
+static void
+dot1p_alone_is_what_is_trusted(void **state)
+{
+	(void)state;
+	taken(import_sonic,
+	      tables("'DOT1P_TO_TC_MAP': {'A': {'5': '2'}}, 'PORT_QOS_MAP': {'global': "
+		     "{'dot1p_to_tc_map': 'A'}}"),
+	      0);
+	assert_int_equal(sw->qos.trust, QOS_TRUST_PCP);
+	assert_int_equal(sw->qos.dot1p_to_tc_map[5], 2);
+}
+
+static void
+green_is_the_only_colour(void **state)
+{
+	static const struct {
+		const char *word;
+		int ecn;
+	} words[] = {{"ecn_all", WRED_ECN_ALL},
+		     {"ecn_green_red", WRED_ECN_ALL},
+		     {"ecn_yellow", WRED_ECN_NONE},
+		     {"ecn_none", WRED_ECN_NONE}};
+	char text[256];
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		snprintf(text, sizeof(text), "'WRED_PROFILE': {'W': {'ecn': '%s'}}", words[i].word);
+		taken(import_sonic, tables(text), 0);
+		assert_int_equal(sw->wred_profiles[0].params.ecn, words[i].ecn);
+		assert_false(sw->wred_profiles[0].params.wred_green_enable);
+	}
+}
+
+static void
+headroom_without_pfc_stays_behind(void **state)
+{
+	(void)state;
+	taken(import_sonic,
+	      tables("'BUFFER_PROFILE': {'p': {'size': '0', 'xoff': '1000', 'dynamic_th': '0'}}, "
+		     "'BUFFER_PG': {'Ethernet0|3': {'profile': 'p'}}"),
+	      1);
+	lost("BUFFER_PG|Ethernet0|3|profile = p: has headroom");
+	assert_string_equal(sw->pgs[0][3].buffer_profile, SW_PROFILE_DEFAULT);
+}
+
+static void
+places_that_there_are_not_stay_behind(void **state)
+{
+	(void)state;
+	taken(import_sonic,
+	      tables("'QUEUE': {'Ethernet0|8': {}, 'CPU|1': {}}, 'PFC_WD': {'Ethernet8': {}}"), 3);
+	lost("QUEUE|Ethernet0|8: there are numbers 0 to 7");
+	lost("QUEUE|CPU|1: no such port");
+	assert_int_equal(sw->pfcwd.pfcwd, PFCWD_OFF);
+}
+
+/* What nobody asked for is named, wherever it stands. */
+static void
+an_unknown_word_is_lost_wherever_it_stands(void **state)
+{
+	static const char *const names[] = {
+		"PORT_QOS_MAP",   "SCHEDULER", "QUEUE",        "WRED_PROFILE", "BUFFER_POOL",
+		"BUFFER_PROFILE", "BUFFER_PG", "BUFFER_QUEUE", "PFC_WD",       "VLAN"};
+	static const char *const keys[] = {"Ethernet0", "x", "Ethernet0|1", "x",
+					   "x",         "x", "Ethernet0|1", "Ethernet0|1",
+					   "Ethernet0", "x"};
+	char text[256];
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(text, sizeof(text), "'%s': {'%s': {'mystery': '7'}}", names[i], keys[i]);
+		taken(import_sonic, tables(text), 1);
+		lost(names[i]);
+	}
+}
+
+static void
+what_is_out_of_range_is_refused_with_its_path(void **state)
+{
+	static const struct {
+		const char *more, *words;
+	} table[] = {
+		{"'PORT_QOS_MAP': {'Ethernet0': {'pfc_enable': '8'}}",
+		 "in: PORT_QOS_MAP|Ethernet0|pfc_enable = 8: expected numbers from 0 to 7"},
+		{"'PORT_QOS_MAP': {'Ethernet0': {'pfc_enable': '3,'}}", "expected numbers"},
+		{"'PORT_QOS_MAP': {'Ethernet0': {'dscp_to_tc_map': 'NONE'}}",
+		 "expected the name of an entry of DSCP_TO_TC_MAP"},
+		{"'PORT_QOS_MAP': {'Ethernet0': {'dscp_to_tc_map': '[QUEUE|A]'}}",
+		 "expected the name of an entry of DSCP_TO_TC_MAP"},
+		{"'DSCP_TO_TC_MAP': {'A': {'64': '1'}}, 'PORT_QOS_MAP': {'Ethernet0': "
+		 "{'dscp_to_tc_map': 'A'}}",
+		 "in: DSCP_TO_TC_MAP|A|64: expected a DSCP from 0 to 63"},
+		{"'DSCP_TO_TC_MAP': {'A': {'1': '8'}}, 'PORT_QOS_MAP': {'Ethernet0': "
+		 "{'dscp_to_tc_map': 'A'}}",
+		 "in: DSCP_TO_TC_MAP|A|1 = 8: expected a whole number from 0 to 7"},
+		{"'SCHEDULER': {'s': {'weight': '101'}}",
+		 "in: SCHEDULER|s|weight = 101: expected a whole number from 1 to 100"},
+		{"'SCHEDULER': {'s': {'type': 'FIFO'}}", "expected STRICT, DWRR or WRR"},
+		{"'SCHEDULER': {'s': {'cir': '2', 'pir': '1'}}", "expected at most pir"},
+		{"'QUEUE': {'Ethernet0|x': {}}",
+		 "in: QUEUE|Ethernet0|x: expected a number or a range"},
+		{"'QUEUE': {'Ethernet0|4-3': {}}", "expected a number or a range"},
+		{"'WRED_PROFILE': {'W': {'ecn': 'maybe'}}", "WRED_PROFILE|W|ecn = maybe"},
+		{"'WRED_PROFILE': {'W': {'green_drop_probability': '101'}}", "from 0 to 100"},
+		{"'WRED_PROFILE': {'W': {'green_min_threshold': '2', 'green_max_threshold': '1'}}",
+		 "expected at most green_max_threshold"},
+		{"'WRED_PROFILE': {'W': {'wred_green_enable': 'yes'}}", "expected true or false"},
+		{"'WRED_PROFILE': {'none': {}}", "expected a name of at most 40"},
+		{"'BUFFER_POOL': {'ingress_lossless_pool': {'size': '-1'}}", "size = -1: expected"},
+		{"'BUFFER_POOL': {'ingress_lossless_pool': {'size': '10000'}}",
+		 "makes a switch that cannot be"},
+		{"'BUFFER_PROFILE': {'p': {'dynamic_th': '8'}}", "from -8 to 7"},
+		{"'BUFFER_PROFILE': {'p': {'dynamic_th': '1', 'static_th': '1'}}",
+		 "one of static_th and dynamic_th"},
+		{"'BUFFER_PG': {'Ethernet0|3': {'profile': 'gone'}}",
+		 "expected the name of an entry of BUFFER_PROFILE"},
+		{"'PFC_WD': {'Ethernet0': {'action': 'panic'}}", "expected drop, forward or alert"},
+		{"'PFC_WD': {'Ethernet0': {'detection_time': '0'}}", "from 1 to 60000"},
+		{"'PFC_WD': {'GLOBAL': {'POLL_INTERVAL': '500'}, 'Ethernet0': {'detection_time': "
+		 "'200'}}",
+		 "detection_time_ns"},
+		{"'CABLE_LENGTH': {'A': {'Ethernet0': '5'}}", "expected metres from 0m"},
+		{"'QUEUE': 7", "in: QUEUE: expected a table"},
+		{"'PORT_QOS_MAP': {'Ethernet0': {'pfc_enable': [3]}}",
+		 "expected a text or a number"},
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		refused(import_sonic, tables(table[i].more), table[i].words);
+}
+
+static void
+what_is_no_config_db_is_refused(void **state)
+{
+	char cut[256];
+
+	(void)state;
+	refused(import_sonic, "", "expected the JSON of a config_db.json");
+	refused(import_sonic, "[]", "expected a config_db.json");
+	refused(import_sonic, "{\"VLAN\": {}}", "expected a config_db.json");
+	refused(import_sonic, "hostname leaf-1\n", "in:1: ");
+	refused(import_sonic, "{\"PORT\": {}}", "expected at least one port");
+	refused(import_sonic, "{\"PORT\": {\"a\": {}, \"a\": {}}}", "duplicate");
+	/* Every beginning of a good one. */
+	snprintf(cut, sizeof(cut), "%.255s", tables(""));
+	for (size_t n = strlen(cut) - 1; n > 0; n--) {
+		cut[n] = '\0';
+		refused(import_sonic, cut, "whole");
+	}
+}
+
+static void
+equal_input_gives_equal_output(void **state)
+{
+	char *first, *second;
+
+	(void)state;
+	taken(import_sonic, fixture("sonic-tor.json"), 12);
+	first = printed();
+	taken(import_sonic, fixture("sonic-brackets.json"), 1);
+	taken(import_sonic, fixture("sonic-tor.json"), 12);
+	second = printed();
+	assert_string_equal(first, second);
+	/* Sections of one port go over those of all. */
+	assert_non_null(strstr(first, "[queue 1|6]\nmax_rate_bps = 0\n"));
+	free(first);
+	free(second);
+	import_log_free(&log_of);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_tor_of_sonic_becomes_the_switch_of_the_example),
+		cmocka_unit_test(references_in_brackets_and_lists_of_ports_are_read),
+		cmocka_unit_test(ports_without_pfc_have_none_and_others_the_same),
+		cmocka_unit_test(what_ports_share_is_taken_from_the_first),
+		cmocka_unit_test(dot1p_alone_is_what_is_trusted),
+		cmocka_unit_test(green_is_the_only_colour),
+		cmocka_unit_test(headroom_without_pfc_stays_behind),
+		cmocka_unit_test(places_that_there_are_not_stay_behind),
+		cmocka_unit_test(an_unknown_word_is_lost_wherever_it_stands),
+		cmocka_unit_test(what_is_out_of_range_is_refused_with_its_path),
+		cmocka_unit_test(what_is_no_config_db_is_refused),
+		cmocka_unit_test(equal_input_gives_equal_output),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The notification point's units: QP, pair of addresses, port; its delay and its capacity.
+ *
+ * Six QPs of three peers. Facts 3, for each unit: no CE, no CNP; the first CE of an idle unit is
+ * answered at once; two CNPs of a unit are at least N apart; in t of continuous CE there are at
+ * most 1 + floor(t / N).
+ */
+#include "unit/nic/nic_test.h"
+
+#include "base/prng.h"
+
+#define QPS 6u
+#define N_NS (50 * NS_PER_US)
+
+static struct solo solo;
+static uint32_t psn[QPS];
+static const enum np_moderation moderations[] = {NP_PER_QP, NP_PER_IP_PAIR, NP_PER_PORT};
+
+static int
+setup(void **state)
+{
+	(void)state;
+	solo_init(&solo);
+	memset(psn, 0, sizeof(psn));
+	return 0;
+}
+
+static uint8_t
+host_of(uint32_t qp)
+{
+	return (uint8_t)(2 + qp / 2);
+}
+
+static uint32_t
+unit_of(enum np_moderation moderation, uint32_t qp)
+{
+	return moderation == NP_PER_QP ? qp : moderation == NP_PER_IP_PAIR ? qp / 2 : 0;
+}
+
+static void
+start(enum np_moderation moderation)
+{
+	solo.params.np.np_cnp_moderation = moderation;
+	solo_create(&solo, 64);
+	for (uint32_t i = 0; i < QPS; i++) {
+		struct nic_qp_params qp = nic_test_qp(0);
+
+		qp.requester = false;
+		qp.peer_ip.addr[3] = host_of(i);
+		qp.peer_qpn = 100 + i;
+		assert_int_equal(nic_add_qp(solo.nic, &qp, 0), PAIR_QPN + i);
+	}
+}
+
+static void
+feed(uint64_t at_ns, uint32_t qp, uint8_t ecn)
+{
+	struct roce_path path = solo_path(&solo);
+	struct roce_fields data = {.opcode = RC_WRITE_ONLY, .psn = psn[qp]++, .reth_dma_bytes = 8};
+
+	solo.now_ns = at_ns;
+	path.ecn = ecn;
+	path.dest_qp = PAIR_QPN + qp;
+	path.src_ip[3] = host_of(qp);
+	solo_feed_on(&solo, &path, &data, 8);
+}
+
+/* The next CNP until a time. @return its QP, or -1. */
+static int
+take_cnp(uint64_t until_ns)
+{
+	struct roce_view v;
+
+	if (!solo_take(&solo, until_ns, &v))
+		return -1;
+	assert_int_equal(v.opcode, ROCE_CNP);
+	return (int)v.dest_qp - 100;
+}
+
+static void
+each_unit_has_a_window_of_its_own(void **state)
+{
+	/* Marks at 1 to 6 us, one for each QP: how many are first marks, and who has the last. */
+	static const unsigned int at_once[] = {6, 3, 1};
+	static const int at_end[] = {-1, 1, 5};
+
+	(void)state;
+	for (unsigned int m = 0; m < 3; m++) {
+		unsigned int cnps = 0;
+
+		setup(NULL);
+		start(moderations[m]);
+		for (uint32_t i = 0; i < QPS; i++) {
+			feed((i + 1) * NS_PER_US, i, ECN_CE);
+			if (take_cnp(solo.now_ns) >= 0)
+				cnps++;
+		}
+		assert_int_equal(cnps, at_once[m]);
+		/* The first unit's window ends at 51 us, for the QP that was marked last in it. */
+		assert_int_equal(take_cnp(51 * NS_PER_US), at_end[m]);
+		solo_destroy(&solo);
+	}
+}
+
+static void
+nothing_without_marks(void **state)
+{
+	(void)state;
+	for (unsigned int m = 0; m < 3; m++) {
+		setup(NULL);
+		start(moderations[m]);
+		for (uint32_t i = 0; i < 1000; i++)
+			feed(i * 100, i % QPS, ECN_ECT0);
+		assert_int_equal(take_cnp(NEVER_NS), -1);
+		solo_destroy(&solo);
+	}
+}
+
+static void
+random_marks_keep_the_interval_of_each_unit(void **state)
+{
+	static const uint64_t seed = 3;
+
+	(void)state;
+	for (unsigned int m = 0; m < 3; m++) {
+		uint64_t last_ns[QPS] = {0}, last_mark_ns[QPS] = {0}, now_ns = NS_PER_MS;
+		uint64_t cnps = 0, marks = 0;
+		struct prng rnd;
+
+		setup(NULL);
+		start(moderations[m]);
+		prng_seed(&rnd, seed, m);
+		for (unsigned int i = 0; i < 20000; i++) {
+			uint32_t qp = (uint32_t)prng_below(&rnd, QPS);
+			int to;
+
+			now_ns += prng_below(&rnd, i % 1000 < 500 ? 4000 : 40000);
+			while ((to = take_cnp(now_ns)) >= 0) {
+				uint32_t u = unit_of(moderations[m], (uint32_t)to);
+
+				/* A few CNPs of one instant follow one another on the wire. */
+				assert_true(solo.now_ns - last_ns[u] + 200 >= N_NS);
+				assert_true(solo.now_ns - last_mark_ns[u] <= N_NS + 200);
+				last_ns[u] = solo.now_ns;
+				cnps++;
+			}
+			if (prng_below(&rnd, 3) != 0)
+				continue;
+			feed(now_ns, qp, ECN_CE);
+			last_mark_ns[unit_of(moderations[m], qp)] = now_ns;
+			marks++;
+		}
+		assert_true(cnps > 100 && cnps < marks);
+		solo_destroy(&solo);
+	}
+}
+
+/* The bound, and that it is reached: nobody is forgotten. */
+static void
+continuous_marks_give_one_cnp_an_interval(void **state)
+{
+	static const unsigned int units[] = {6, 3, 1};
+
+	(void)state;
+	for (unsigned int m = 0; m < 3; m++) {
+		unsigned int cnps = 0;
+
+		setup(NULL);
+		start(moderations[m]);
+		for (uint32_t i = 0; i < 6000; i++) {
+			feed(i * 200, i % QPS, ECN_CE);
+			while (take_cnp(i * 200 + 199) >= 0)
+				cnps++;
+		}
+		/* 1.2 ms: 1 + 24 for each unit, of which the last may still be due. */
+		assert_in_range(cnps, 23 * units[m], 25 * units[m]);
+		solo_destroy(&solo);
+	}
+}
+
+static void
+delay_shifts_every_cnp(void **state)
+{
+	(void)state;
+	solo.params.np.np_cnp_delay_ns = 30 * NS_PER_US;
+	start(NP_PER_QP);
+	feed(NS_PER_US, 0, ECN_CE);
+	feed(2 * NS_PER_US, 1, ECN_CE);
+	feed(10 * NS_PER_US, 0, ECN_CE);
+	assert_int_equal(take_cnp(31 * NS_PER_US - 1), -1);
+	assert_int_equal(take_cnp(NEVER_NS), 0);
+	assert_int_equal(solo.now_ns, 31 * NS_PER_US);
+	assert_int_equal(take_cnp(NEVER_NS), 1);
+	assert_int_equal(solo.now_ns, 32 * NS_PER_US);
+	/* The window's end at 51 us, and the delay. */
+	assert_int_equal(take_cnp(NEVER_NS), 0);
+	assert_int_equal(solo.now_ns, 81 * NS_PER_US);
+	assert_int_equal(take_cnp(NEVER_NS), -1);
+	solo_destroy(&solo);
+}
+
+/* Adapters take as long to send a CNP as N is, or longer: there are none the fewer for it. */
+static void
+delay_beyond_the_interval_loses_no_cnp(void **state)
+{
+	static const uint32_t delays_us[] = {50, 120};
+
+	(void)state;
+	for (unsigned int d = 0; d < 2; d++) {
+		uint64_t next_ns = (1 + delays_us[d]) * NS_PER_US;
+		unsigned int cnps = 0;
+
+		setup(NULL);
+		solo.params.np.np_cnp_delay_ns = delays_us[d] * (uint32_t)NS_PER_US;
+		solo.params.max_qps = QPS;
+		start(NP_PER_QP);
+		for (uint64_t at_us = 1; at_us <= 1000; at_us++) {
+			feed(at_us * NS_PER_US, 0, ECN_CE);
+			while (take_cnp(at_us * NS_PER_US + 999) == 0) {
+				assert_in_range(solo.now_ns, next_ns, next_ns + 999);
+				next_ns += 50 * NS_PER_US;
+				cnps++;
+			}
+		}
+		assert_int_equal(cnps, 1 + (999 - delays_us[d]) / 50);
+		solo_destroy(&solo);
+	}
+}
+
+/* N = 0 and a mark each 100 ns: a QP owes one CNP at most, so what waits is bounded. */
+static void
+marks_meanwhile_are_answered_by_the_cnp_on_its_way(void **state)
+{
+	unsigned int cnps = 0;
+
+	(void)state;
+	solo.params.np.np_min_time_between_cnps_us = 0;
+	solo.params.np.np_cnp_delay_ns = 10 * NS_PER_US;
+	solo.params.max_qps = QPS;
+	start(NP_PER_QP);
+	for (uint32_t i = 0; i < 1000; i++) {
+		feed(i * 100, i % QPS, ECN_CE);
+		while (take_cnp(i * 100 + 99) >= 0)
+			cnps++;
+	}
+	while (take_cnp(NEVER_NS) >= 0)
+		cnps++;
+	/* 100 us at one each 10 us and 600 ns, the time to the next mark of that QP. */
+	assert_in_range(cnps, QPS * 9, QPS * 10);
+	solo_destroy(&solo);
+}
+
+static void
+port_sends_no_two_cnps_closer_than_it_can(void **state)
+{
+	(void)state;
+	solo.params.np.np_min_time_between_cnps_us = 0;
+	solo.params.np.np_min_port_cnp_interval_ns = 5 * NS_PER_US;
+	start(NP_PER_QP);
+	for (uint32_t i = 0; i < QPS; i++)
+		feed(NS_PER_US, i, ECN_CE);
+	for (uint32_t i = 0; i < QPS; i++) {
+		assert_int_equal(take_cnp(NEVER_NS), i);
+		assert_int_equal(solo.now_ns, (1 + 5 * i) * NS_PER_US);
+	}
+	assert_int_equal(take_cnp(NEVER_NS), -1);
+	/* Other control frames do not wait for it. */
+	solo.now_ns += NS_PER_US;
+	feed(solo.now_ns, 0, ECN_CE);
+	solo_feed_on(&solo,
+		     &(struct roce_path){.src_mac = {2, 0, 0, 0, 0, 2},
+					 .dst_mac = {2, 0, 0, 0, 0, 1},
+					 .src_ip = {10, 0, 0, 2},
+					 .dst_ip = {10, 0, 0, 1},
+					 .ip_version = 4,
+					 .dscp = 26,
+					 .ecn = ECN_ECT0,
+					 .ttl = 64,
+					 .udp_sport = 0xC242,
+					 .dest_qp = PAIR_QPN + 1,
+					 .pkey = PKEY_DEFAULT},
+		     &(struct roce_fields){.opcode = RC_WRITE_ONLY,
+					   .psn = psn[1]++,
+					   .ack_req = true,
+					   .reth_dma_bytes = 8},
+		     8);
+	{
+		struct roce_view v;
+
+		assert_true(solo_take(&solo, solo.now_ns, &v));
+		assert_int_equal(v.opcode, RC_ACK);
+	}
+	assert_int_equal(take_cnp(NEVER_NS), 0);
+	assert_int_equal(solo.now_ns, 31 * NS_PER_US);
+	solo_destroy(&solo);
+}
+
+/* The node names no time that is later than what it does. */
+static void
+a_shorter_interval_lets_a_waiting_cnp_go(void **state)
+{
+	struct nic_reload reload = {0};
+
+	(void)state;
+	solo.params.np.np_min_time_between_cnps_us = 0;
+	solo.params.np.np_min_port_cnp_interval_ns = 100 * NS_PER_US;
+	start(NP_PER_QP);
+	feed(NS_PER_US, 0, ECN_CE);
+	feed(NS_PER_US, 1, ECN_CE);
+	assert_int_equal(take_cnp(NS_PER_US), 0);
+	assert_int_equal(take_cnp(2 * NS_PER_US), -1);
+	assert_int_equal(solo.nic->ops->next_ns(solo.nic, 0), 101 * NS_PER_US);
+	reload.params = solo.params;
+	reload.params.np.np_min_port_cnp_interval_ns = 0;
+	nic_reload(solo.nic, &reload);
+	while (!nic_reload_is_done(solo.nic))
+		solo.nic->ops->rx(solo.nic, 0, NULL, 0, solo.now_ns);
+	assert_true(solo.nic->ops->next_ns(solo.nic, 0) <= 2 * NS_PER_US);
+	assert_int_equal(take_cnp(2 * NS_PER_US), 1);
+	solo_destroy(&solo);
+}
+
+static void
+cnps_carry_the_code_point_they_are_told(void **state)
+{
+	(void)state;
+	for (int ecn = 0; ecn < 3; ecn++) {
+		struct roce_view v;
+
+		setup(NULL);
+		solo.params.np.np_cnp_ecn = ecn;
+		solo.params.np.np_cnp_dscp = 40;
+		start(NP_PER_PORT);
+		feed(0, 0, ECN_CE);
+		assert_true(solo_take(&solo, 0, &v));
+		assert_int_equal(v.ecn, ecn);
+		assert_int_equal(v.dscp, 40);
+		solo_destroy(&solo);
+	}
+}
+
+static void
+more_pairs_than_the_table_is_wide_are_found_again(void **state)
+{
+	enum { PEERS = 200 };
+
+	(void)state;
+	solo.params.np.np_cnp_moderation = NP_PER_IP_PAIR;
+	solo.params.max_qps = 2 * PEERS;
+	solo_create(&solo, 64);
+	for (uint32_t i = 0; i < 2 * PEERS; i++) {
+		struct nic_qp_params qp = nic_test_qp(0);
+
+		qp.requester = false;
+		qp.peer_ip.addr[2] = (uint8_t)(i % PEERS % 16);
+		qp.peer_ip.addr[3] = (uint8_t)(2 + i % PEERS / 16);
+		qp.peer_qpn = 100 + i;
+		nic_add_qp(solo.nic, &qp, 0);
+	}
+	/* QP i and QP i + PEERS have one peer: the second mark is not answered at once. */
+	for (uint32_t i = 0; i < 2 * PEERS; i++) {
+		struct roce_path path = solo_path(&solo);
+
+		solo.now_ns = i * 100;
+		path.ecn = ECN_CE;
+		path.dest_qp = PAIR_QPN + i;
+		path.src_ip[2] = (uint8_t)(i % PEERS % 16);
+		path.src_ip[3] = (uint8_t)(2 + i % PEERS / 16);
+		solo_feed_on(&solo, &path,
+			     &(struct roce_fields){.opcode = RC_WRITE_ONLY, .reth_dma_bytes = 8},
+			     8);
+		assert_int_equal(take_cnp(solo.now_ns), i < PEERS ? (int)i : -1);
+	}
+	solo_destroy(&solo);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(each_unit_has_a_window_of_its_own, setup),
+		cmocka_unit_test_setup(nothing_without_marks, setup),
+		cmocka_unit_test_setup(random_marks_keep_the_interval_of_each_unit, setup),
+		cmocka_unit_test_setup(continuous_marks_give_one_cnp_an_interval, setup),
+		cmocka_unit_test_setup(delay_shifts_every_cnp, setup),
+		cmocka_unit_test_setup(delay_beyond_the_interval_loses_no_cnp, setup),
+		cmocka_unit_test_setup(marks_meanwhile_are_answered_by_the_cnp_on_its_way, setup),
+		cmocka_unit_test_setup(port_sends_no_two_cnps_closer_than_it_can, setup),
+		cmocka_unit_test_setup(a_shorter_interval_lets_a_waiting_cnp_go, setup),
+		cmocka_unit_test_setup(cnps_carry_the_code_point_they_are_told, setup),
+		cmocka_unit_test_setup(more_pairs_than_the_table_is_wide_are_found_again, setup),
+	};
+
+	if (test_eal_init(64) < 0)
+		return 1;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

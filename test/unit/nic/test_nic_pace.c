@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* When a NIC says that its packets were due: on the grid of the QP's rate, however late it is
+ * asked. */
+#include "unit/nic/nic_test.h"
+
+#include "nic/observe/flow_info.h"
+#include "node/pkt_meta.h"
+
+#define CAP (10 * MBPS)
+
+static struct solo solo;
+
+static int
+setup(void **state)
+{
+	(void)state;
+	solo_init(&solo);
+	solo.params.measure_pacing = true;
+	solo.params.cc = CC_NONE;
+	solo.params.qp_burst_bytes = 0;
+	solo.params.local_ack_timeout = 0;
+	solo.params.window_packets = 1u << 20;
+	return 0;
+}
+
+static void
+start(void)
+{
+	struct nic_qp_params qp = nic_test_qp(0);
+
+	/* Each message is one packet, so that all are equally long. */
+	qp.peer_qpn = PAIR_QPN;
+	qp.message_bytes = 1024;
+	qp.messages = 0;
+	qp.depth = 1u << 16;
+	qp.rate_cap_bps = CAP;
+	qp.start_ns = 5000;
+	solo_create(&solo, 64);
+	assert_true(nic_add_qp(solo.nic, &qp, 0) > 0);
+}
+
+/* The due time of the next packet, which leaves at now_ns if it may. 0: none does, or not known. */
+static bool
+take(uint64_t *due_ns)
+{
+	struct rte_mbuf *m;
+
+	if (solo.nic->ops->tx(solo.nic, 0, &m, 1, solo.now_ns) == 0)
+		return false;
+	*due_ns = pkt_meta(m)->due_ns;
+	rte_pktmbuf_free(m);
+	return true;
+}
+
+static uint64_t
+wire_bits(void)
+{
+	return nic_stats(solo.nic)->tx_bytes * 8 + nic_stats(solo.nic)->tx_packets * GAP_BYTES * 8;
+}
+
+static void
+first_packet_is_not_due_the_next_is_when_its_tokens_are_there(void **state)
+{
+	uint64_t due_ns, sent_ns, interval_ns;
+
+	(void)state;
+	start();
+	solo.now_ns = 5000;
+	while (!take(&due_ns))
+		solo.now_ns++;
+	assert_int_equal(due_ns, 0); /* it waited for its start */
+	interval_ns = wire_bits() * NS_PER_SEC / CAP;
+	/* Without a burst a late packet makes the next one later as well. */
+	for (uint64_t late_ns = 0; late_ns < 500000; late_ns += 9999) {
+		sent_ns = solo.now_ns;
+		solo.now_ns = sent_ns + interval_ns + late_ns;
+		/* The wheel's slot and one more look. */
+		while (!take(&due_ns))
+			assert_true(++solo.now_ns < sent_ns + interval_ns + late_ns + 100);
+		assert_int_equal(due_ns, sent_ns + interval_ns);
+	}
+	solo_destroy(&solo);
+}
+
+static void
+late_qp_that_catches_up_keeps_its_schedule(void **state)
+{
+	uint64_t due_ns, first_ns, interval_ns;
+
+	(void)state;
+	solo.params.qp_burst_bytes = 100000;
+	start();
+	solo.now_ns = 5000;
+	/* The bucket starts full: what leaves at once was not waited for. */
+	while (solo.nic->ops->next_ns(solo.nic, 0) < 100 * NS_PER_US) {
+		uint64_t next_ns = solo.nic->ops->next_ns(solo.nic, 0);
+
+		solo.now_ns = next_ns > solo.now_ns ? next_ns : solo.now_ns;
+		if (take(&due_ns))
+			assert_int_equal(due_ns, 0);
+	}
+	interval_ns = wire_bits() / nic_stats(solo.nic)->tx_packets * NS_PER_SEC / CAP;
+	solo.now_ns = 10 * NS_PER_MS;
+	while (!take(&first_ns))
+		solo.now_ns++;
+	for (unsigned int n = 1; n < 8; n++) {
+		while (!take(&due_ns))
+			solo.now_ns++;
+		assert_in_range(due_ns, first_ns + n * interval_ns - 8,
+				first_ns + n * interval_ns + 8);
+	}
+	solo_destroy(&solo);
+}
+
+/*
+ * A packet takes 1122 x 8 / 10^7 s = 897.6 us at the QP's rate. Without a burst each wait counts
+ * from when the last packet left, so what one is late is its jitter, and is lost for the rate.
+ */
+static void
+gaps_are_held_against_the_rate(void **state)
+{
+	const uint64_t interval_ns = 897600;
+	uint64_t late_sum_ns = 0, most_ns = 0, due_ns;
+	const struct nic_pacing *pacing;
+
+	(void)state;
+	start();
+	solo.now_ns = 5000;
+	while (!take(&due_ns))
+		solo.now_ns++;
+	pacing = nic_flow_pacing(solo.nic, 0);
+	assert_int_equal(pacing->jitter_ns.count, 0);
+	/* The first gap does not count: its packet in front was not paced. */
+	for (uint64_t late_ns = 0; late_ns <= 1000; late_ns += 100) {
+		uint64_t sent_ns = solo.now_ns, took_ns;
+
+		solo.now_ns = sent_ns + interval_ns + late_ns;
+		while (!take(&due_ns))
+			solo.now_ns++;
+		took_ns = late_ns == 0 ? 0 : solo.now_ns - sent_ns - interval_ns;
+		late_sum_ns += took_ns;
+		most_ns = took_ns > most_ns ? took_ns : most_ns;
+	}
+	/* The last gap is in it once the next call has looked. */
+	assert_int_equal(pacing->jitter_ns.count, 9);
+	assert_false(take(&due_ns));
+	assert_int_equal(pacing->jitter_ns.count, 10);
+	assert_int_equal(pacing->jitter_ns.sum, late_sum_ns);
+	assert_int_equal(pacing->jitter_ns.max, most_ns);
+	assert_int_equal(pacing->gap_ns, 10 * interval_ns + late_sum_ns);
+	assert_int_equal(pacing->expected_ps, 10 * interval_ns * 1000);
+	/* 5500 ns and some slots in 8.976 ms: 613 ppm, rounded towards 0. */
+	assert_in_range(-nic_pacing_error_ppm(pacing), 610, 660);
+	solo_destroy(&solo);
+}
+
+/* Late once, then back to back until the schedule is caught up: the rate is kept. */
+static void
+who_catches_up_has_jitter_and_keeps_its_rate(void **state)
+{
+	const struct nic_pacing *pacing;
+	uint64_t due_ns;
+
+	(void)state;
+	solo.params.qp_burst_bytes = 100000;
+	start();
+	solo.now_ns = 5000;
+	while (solo.now_ns < 950 * NS_PER_MS) {
+		uint64_t next_ns = solo.nic->ops->next_ns(solo.nic, 0);
+
+		if (solo.now_ns / (100 * NS_PER_MS) != next_ns / (100 * NS_PER_MS))
+			next_ns += 10 * NS_PER_MS;
+		solo.now_ns = next_ns > solo.now_ns ? next_ns : solo.now_ns;
+		take(&due_ns);
+	}
+	pacing = nic_flow_pacing(solo.nic, 0);
+	assert_true(pacing->jitter_ns.count > 900);
+	assert_true(hist_quantile(&pacing->jitter_ns, 50) < 100);
+	assert_true(pacing->jitter_ns.max > 9 * NS_PER_MS);
+	assert_in_range(1000 + nic_pacing_error_ppm(pacing), 0, 2000);
+	solo_destroy(&solo);
+}
+
+static void
+nothing_is_said_unless_asked(void **state)
+{
+	struct rte_mbuf *m;
+
+	(void)state;
+	solo.params.measure_pacing = false;
+	start();
+	assert_null(nic_flow_pacing(solo.nic, 0));
+	for (unsigned int n = 0; n < 3;) {
+		uint64_t next_ns = solo.nic->ops->next_ns(solo.nic, 0);
+
+		solo.now_ns = next_ns > solo.now_ns ? next_ns : solo.now_ns;
+		if (solo.nic->ops->tx(solo.nic, 0, &m, 1, solo.now_ns) == 1) {
+			assert_int_equal(pkt_meta(m)->due_ns, 0);
+			rte_pktmbuf_free(m);
+			n++;
+		}
+	}
+	solo_destroy(&solo);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(
+			first_packet_is_not_due_the_next_is_when_its_tokens_are_there, setup),
+		cmocka_unit_test_setup(late_qp_that_catches_up_keeps_its_schedule, setup),
+		cmocka_unit_test_setup(gaps_are_held_against_the_rate, setup),
+		cmocka_unit_test_setup(who_catches_up_has_jitter_and_keeps_its_rate, setup),
+		cmocka_unit_test_setup(nothing_is_said_unless_asked, setup),
+	};
+
+	if (test_eal_init(64) < 0)
+		return 1;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Each QP's rate in virtual time: over 100 ms within 0.1 % of its setting, or one frame if that is
+ * more, and never more at once than its bucket holds.
+ */
+#include "unit/nic/nic_test.h"
+
+#include "nic/observe/hold.h"
+
+#define QPS 11
+#define SPAN_NS (100 * NS_PER_MS)
+#define BURST_BYTES 2048
+
+static const uint64_t rates_bps[QPS] = {
+	MBPS,      10 * MBPS, 123456789, GBPS,       3 * GBPS,   7 * GBPS,
+	10 * GBPS, 25 * GBPS, 40 * GBPS, 100 * GBPS, 400 * GBPS,
+};
+
+static struct solo solo;
+
+/* What a QP may send, kept apart from the NIC's own arithmetic. */
+struct meter {
+	double credit_bytes;
+	uint64_t at_ns;
+	uint64_t bytes;
+};
+
+static void
+meter_charge(struct meter *m, uint64_t rate_bps, uint32_t bytes, uint64_t now_ns)
+{
+	m->credit_bytes += (double)(now_ns - m->at_ns) * (double)rate_bps / 8e9;
+	if (m->credit_bytes > BURST_BYTES)
+		m->credit_bytes = BURST_BYTES;
+	/* A frame may leave on the last byte of credit, but for what doubles round. */
+	if (m->credit_bytes < -0.01)
+		fail_msg("%.3f bytes ahead of %llu bit/s", -m->credit_bytes,
+			 (unsigned long long)rate_bps);
+	m->credit_bytes -= bytes;
+	m->at_ns = now_ns;
+	m->bytes += bytes;
+}
+
+static void
+create(uint64_t link_bps, const uint64_t *rates, unsigned int n)
+{
+	struct nic_qp_params qp = nic_test_qp(0);
+
+	solo_init(&solo);
+	solo.params.link_speed_bps = link_bps;
+	solo.params.qp_burst_bytes = BURST_BYTES;
+	solo.params.window_packets = (1u << 23) - 1;
+	solo.params.local_ack_timeout = 0;
+	solo_create(&solo, 64);
+	qp.message_bytes = 1 << 20;
+	qp.messages = 0;
+	qp.depth = 1u << 16;
+	for (unsigned int i = 0; i < n; i++) {
+		qp.peer_qpn = PAIR_QPN + i;
+		qp.rate_cap_bps = rates[i];
+		assert_true(nic_add_qp(solo.nic, &qp, 0) > 0);
+	}
+}
+
+/* Send for the span. */
+static void
+run(const uint64_t *rates, struct meter *meters, unsigned int n)
+{
+	uint64_t before[QPS] = {0}, now_ns = 0;
+	struct rte_mbuf *m;
+
+	while ((now_ns = solo.nic->ops->next_ns(solo.nic, 0)) <= SPAN_NS) {
+		if (solo.nic->ops->tx(solo.nic, 0, &m, 1, now_ns) == 0)
+			continue;
+		for (unsigned int i = 0; i < n; i++) {
+			uint32_t bytes = wire_bytes(m->pkt_len);
+			struct nic_qp_info info;
+
+			nic_qp_info(solo.nic, i, &info);
+			if (info.tx_wire_bytes == before[i])
+				continue;
+			assert_int_equal(info.tx_wire_bytes - before[i], bytes);
+			before[i] = info.tx_wire_bytes;
+			meter_charge(&meters[i], rates[i], bytes, now_ns);
+		}
+		rte_pktmbuf_free(m);
+	}
+}
+
+static void
+expect_rate(const struct meter *m, uint64_t rate_bps)
+{
+	double want = (double)rate_bps / 8e9 * (double)SPAN_NS;
+	double room = want / 1000 > 1122 ? want / 1000 : 1122;
+
+	/* Nobody is late at the start: nothing comes on top. */
+	assert_true((double)m->bytes >= want - room);
+	assert_true((double)m->bytes <= want + room);
+}
+
+static void
+one_qp_keeps_its_rate_from_1_mbps_to_400_gbps(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < QPS; i++) {
+		/* At the link's rate the wire paces, in bursts of a nanosecond. */
+		struct meter m = {.credit_bytes = i == QPS - 1 ? BURST_BYTES : 0};
+
+		create(400 * GBPS, &rates_bps[i], 1);
+		run(&rates_bps[i], &m, 1);
+		expect_rate(&m, rates_bps[i]);
+		solo_destroy(&solo);
+	}
+}
+
+static void
+qps_of_all_rates_keep_theirs_side_by_side(void **state)
+{
+	struct meter m[8] = {0};
+
+	(void)state;
+	/* 1 Mb/s to 25 Gb/s, 46 in all. */
+	create(100 * GBPS, rates_bps, 8);
+	run(rates_bps, m, 8);
+	for (unsigned int i = 0; i < 8; i++)
+		expect_rate(&m[i], rates_bps[i]);
+	solo_destroy(&solo);
+}
+
+/* A late ACK ends what was to be sent again; the QP's debt is still there, and so is its wait. */
+static void
+a_qp_in_debt_waits_for_its_rate(void **state)
+{
+	struct roce_fields ack = {.opcode = RC_ACK, .aeth_syndrome = AETH_ACK};
+	struct nic_qp_params qp = nic_test_qp(0);
+	struct nic_qp_hold hold;
+	struct roce_view v;
+
+	(void)state;
+	solo_init(&solo);
+	solo.params.qp_burst_bytes = 0;
+	solo.params.local_ack_timeout = 1; /* 8 us */
+	qp.messages = 0;
+	qp.message_bytes = 1000;
+	qp.rate_cap_bps = 10 * MBPS;
+	solo_create(&solo, 64);
+	nic_add_qp(solo.nic, &qp, 0);
+	assert_true(solo_take(&solo, 0, &v));
+	ack.psn = v.psn;
+	/* 1,000 bytes and headers at 10 Mb/s: some 870 us. */
+	assert_false(solo_take(&solo, 100 * NS_PER_US, &v));
+	assert_true(nic_stats(solo.nic)->local_ack_timeout_err > 0);
+	solo_feed(&solo, ack, 0);
+	nic_qp_hold(solo.nic, 0, &hold);
+	assert_int_equal(hold.unacked_packets, 0);
+	assert_int_equal(hold.hold, NIC_HOLD_RATE);
+	solo_destroy(&solo);
+}
+
+/* Its bucket is full: between two messages nothing but the next on time matters. */
+static void
+a_qp_in_its_off_time_waits_for_a_message(void **state)
+{
+	struct roce_fields ack = {.opcode = RC_ACK, .aeth_syndrome = AETH_ACK};
+	struct nic_qp_params qp = nic_test_qp(0);
+	struct nic_qp_hold hold;
+	struct roce_view v;
+
+	(void)state;
+	solo_init(&solo);
+	qp.messages = 0;
+	qp.message_bytes = 1000;
+	qp.arrival = WORKLOAD_ON_OFF;
+	qp.depth = 1;
+	qp.start_ns = NS_PER_US;
+	qp.on_ns = 2 * NS_PER_US;
+	qp.off_ns = NS_PER_MS;
+	solo_create(&solo, 64);
+	nic_add_qp(solo.nic, &qp, 0);
+	assert_true(solo_take(&solo, 2 * NS_PER_US, &v));
+	ack.psn = v.psn;
+	assert_false(solo_take(&solo, 10 * NS_PER_US, &v));
+	solo.now_ns = 10 * NS_PER_US;
+	solo_feed(&solo, ack, 0);
+	nic_qp_hold(solo.nic, 0, &hold);
+	assert_int_equal(hold.unacked_packets, 0);
+	assert_int_equal(hold.hold, NIC_HOLD_MESSAGE);
+	solo_destroy(&solo);
+}
+
+/* Its tokens are there; answers go first and take the wire. */
+static void
+a_qp_behind_answers_waits_for_the_wire(void **state)
+{
+	struct roce_fields write = {.opcode = RC_WRITE_ONLY, .reth_dma_bytes = 8, .ack_req = true};
+	struct nic_qp_params qp = nic_test_qp(0);
+	struct nic_qp_hold hold;
+	struct roce_view v;
+
+	(void)state;
+	solo_init(&solo);
+	qp.message_bytes = 1000;
+	qp.depth = 8;
+	qp.rate_cap_bps = 100 * MBPS;
+	solo_create(&solo, 64);
+	nic_add_qp(solo.nic, &qp, 0);
+	assert_true(solo_take(&solo, 0, &v));
+	nic_qp_hold(solo.nic, 0, &hold);
+	assert_int_equal(hold.hold, NIC_HOLD_RATE);
+	/* 1,082 bytes on the wire at 100 Mb/s: some 87 us. */
+	solo.now_ns = 90 * NS_PER_US;
+	solo_feed(&solo, write, 8);
+	assert_true(solo_take(&solo, 90 * NS_PER_US, &v));
+	assert_int_equal(v.opcode, RC_ACK);
+	nic_qp_hold(solo.nic, 0, &hold);
+	assert_int_equal(hold.hold, NIC_HOLD_WIRE);
+	assert_true(solo_take(&solo, 91 * NS_PER_US, &v));
+	assert_int_equal(v.opcode, RC_WRITE_ONLY);
+	nic_qp_hold(solo.nic, 0, &hold);
+	assert_int_equal(hold.hold, NIC_HOLD_RATE);
+	solo_destroy(&solo);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_qp_keeps_its_rate_from_1_mbps_to_400_gbps),
+		cmocka_unit_test(qps_of_all_rates_keep_theirs_side_by_side),
+		cmocka_unit_test(a_qp_in_debt_waits_for_its_rate),
+		cmocka_unit_test(a_qp_in_its_off_time_waits_for_a_message),
+		cmocka_unit_test(a_qp_behind_answers_waits_for_the_wire),
+	};
+
+	if (test_eal_init(64) < 0)
+		return 1;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

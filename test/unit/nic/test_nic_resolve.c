@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Peers given by address only: QPs wait, ask, follow their peer, and our own address is told. */
+#include "unit/nic/nic_test.h"
+
+#include "base/prng.h"
+#include "nic/observe/flow_info.h"
+#include "wire/arp.h"
+#include "wire/icmp.h"
+#include "wire/nd.h"
+
+static struct nic_params params[2];
+static struct nic_pools pools;
+static struct node *nic[2];
+static uint64_t now_ns;
+static unsigned int requests, data; /* frames on the wire so far */
+
+static int
+setup(void **state)
+{
+	(void)state;
+	now_ns = 0;
+	requests = data = 0;
+	for (unsigned int h = 0; h < 2; h++)
+		nic_test_params(&params[h], h);
+	nic_test_pools(&pools, 512, 512);
+	return 0;
+}
+
+static void
+create(unsigned int hosts)
+{
+	for (unsigned int h = 0; h < hosts; h++) {
+		nic[h] = nic_create(&params[h], &pools);
+		assert_non_null(nic[h]);
+	}
+}
+
+static void
+destroy(unsigned int hosts)
+{
+	for (unsigned int h = 0; h < hosts; h++)
+		nic_destroy(nic[h]);
+	nic_test_pools_free(&pools);
+}
+
+static void
+add(unsigned int host, bool requester, bool v6, bool tagged)
+{
+	struct nic_qp_params qp = nic_test_qp(host);
+
+	memset(qp.peer_mac, 0, 6);
+	qp.peer_ip = v6 ? params[1 - host].ip6 : params[1 - host].ip;
+	qp.peer_qpn = PAIR_QPN + nic_qp_count(nic[host]);
+	qp.requester = requester;
+	qp.tagged = tagged;
+	qp.vlan_tci = tagged ? 0x6064 : 0;
+	assert_true(nic_add_qp(nic[host], &qp, now_ns) > 0);
+}
+
+static bool
+is_request(const struct rte_mbuf *m)
+{
+	const uint8_t *buf = rte_pktmbuf_mtod(m, const uint8_t *);
+	struct frame_view eth;
+	struct arp arp;
+	struct nd nd;
+
+	assert_int_equal(frame_parse(buf, m->data_len, &eth), FRAME_OK);
+	return (arp_parse(buf, m->data_len, &eth, &arp) && arp.op == ARP_REQUEST) ||
+	       (nd_parse(buf, &eth, &nd) && nd.type == ND_SOLICITATION);
+}
+
+/* One frame from one to the other at once, or to nowhere. @return false: it has none now. */
+static bool
+carry(unsigned int from, bool lose)
+{
+	struct rte_mbuf *m;
+
+	if (nic[from]->ops->tx(nic[from], 0, &m, 1, now_ns) == 0)
+		return false;
+	requests += is_request(m);
+	data += !is_request(m);
+	if (lose)
+		rte_pktmbuf_free(m);
+	else
+		nic[1 - from]->ops->rx(nic[1 - from], 0, &m, 1, now_ns);
+	return true;
+}
+
+/* Both, until a time. */
+static void
+run(uint64_t until_ns, bool lose)
+{
+	for (;;) {
+		uint64_t next_ns = nic[0]->ops->next_ns(nic[0], 0);
+		uint64_t other_ns = nic[1]->ops->next_ns(nic[1], 0);
+
+		next_ns = next_ns < other_ns ? next_ns : other_ns;
+		if (next_ns > until_ns)
+			break;
+		now_ns = next_ns > now_ns ? next_ns : now_ns;
+		for (unsigned int h = 0; h < 2; h++)
+			while (carry(h, lose))
+				;
+	}
+	now_ns = until_ns;
+}
+
+static void
+messages_complete_between_peers_that_know_addresses_only(void **state)
+{
+	(void)state;
+	create(2);
+	for (unsigned int kind = 0; kind < 4; kind++)
+		for (unsigned int h = 0; h < 2; h++)
+			add(h, h == 0, kind & 1, kind & 2);
+	run(NS_PER_MS, false);
+	assert_true(nic_done(nic[0]));
+	for (uint32_t i = 0; i < 4; i++) {
+		struct nic_qp_info info;
+
+		nic_qp_info(nic[1], i, &info);
+		assert_int_equal(info.rx_messages, 4);
+		assert_int_equal(info.rx_payload_bytes, 4 * 2560);
+	}
+	/* Four neighbours: two versions, with and without a tag. The other host hears us ask and
+	 * need not. */
+	assert_int_equal(nic_stats(nic[0])->neigh_requests_sent, 4);
+	assert_int_equal(nic_stats(nic[0])->neigh.neigh_learnt, 4);
+	assert_int_equal(nic_stats(nic[1])->neigh.neigh_learnt, 4);
+	assert_int_equal(nic_stats(nic[0])->retransmitted_packets, 0);
+	destroy(2);
+}
+
+static void
+nothing_but_questions_leaves_before_the_answer(void **state)
+{
+	uint32_t unresolved;
+
+	(void)state;
+	create(2);
+	add(0, true, false, false);
+	add(0, true, false, false);
+	add(0, true, true, false);
+	run(4 * NS_PER_SEC, true);
+	assert_int_equal(data, 0);
+	/* At 0, 1, 2 and 3 s, in both versions; then it is given up, and asked rarely. */
+	assert_int_equal(requests, 8);
+	assert_int_equal(nic_stats(nic[0])->neigh.neigh_failed, 2);
+	assert_int_equal(nic_neighbours(nic[0], &unresolved), 2);
+	assert_int_equal(unresolved, 2);
+	run(14 * NS_PER_SEC, true);
+	assert_int_equal(requests, 10);
+	destroy(2);
+}
+
+static void
+late_answer_starts_every_qp_of_the_neighbour(void **state)
+{
+	struct arp reply = {.op = ARP_REPLY, .sender_mac = {2, 0, 0, 0, 0, 9}};
+	struct l2 l2 = {.src_mac = {2, 0, 0, 0, 0, 9}};
+	uint8_t frame[ARP_FRAME_BYTES];
+	struct rte_mbuf *m;
+
+	(void)state;
+	params[0].max_qps = 200;
+	create(2);
+	for (unsigned int i = 0; i < 200; i++)
+		add(0, true, false, false);
+	run(500 * NS_PER_MS, true);
+	assert_int_equal(data, 0);
+	memcpy(reply.sender_ip, params[1].ip.addr, 4);
+	memcpy(reply.target_ip, params[0].ip.addr, 4);
+	memcpy(l2.dst_mac, params[0].mac, 6);
+	arp_build(frame, &l2, &reply);
+	m = rte_pktmbuf_alloc(pools.control);
+	memcpy(rte_pktmbuf_append(m, sizeof(frame)), frame, sizeof(frame));
+	nic[0]->ops->rx(nic[0], 0, &m, 1, now_ns);
+	/* Two messages of three packets each. */
+	while (data < 200 * 6) {
+		uint64_t next_ns = nic[0]->ops->next_ns(nic[0], 0);
+
+		assert_true(next_ns <= 501 * NS_PER_MS);
+		now_ns = next_ns > now_ns ? next_ns : now_ns;
+		if (nic[0]->ops->tx(nic[0], 0, &m, 1, now_ns) == 0)
+			continue;
+		assert_memory_equal(rte_pktmbuf_mtod(m, uint8_t *), reply.sender_mac, 6);
+		rte_pktmbuf_free(m);
+		data++;
+	}
+	for (uint32_t i = 0; i < 200; i++) {
+		struct nic_qp_info info;
+
+		nic_qp_info(nic[0], i, &info);
+		assert_int_equal(info.tx_packets, 6);
+	}
+	destroy(2);
+}
+
+static void
+peer_with_a_new_address_is_followed(void **state)
+{
+	(void)state;
+	params[0].neigh_reachable_time_ns = 10 * NS_PER_MS;
+	create(2);
+	add(0, true, false, false);
+	add(1, false, false, false);
+	run(NS_PER_MS, false);
+	assert_true(nic_done(nic[0]));
+	/* The same host on another card. */
+	nic_destroy(nic[1]);
+	params[1].mac[5] = 0x77;
+	nic[1] = nic_create(&params[1], &pools);
+	add(1, false, false, false);
+	run(20 * NS_PER_MS, false);
+	assert_int_equal(nic_stats(nic[0])->neigh.neigh_changed, 1);
+	destroy(2);
+}
+
+static void
+frame_of_the_peer_is_as_good_as_an_answer(void **state)
+{
+	(void)state;
+	create(2);
+	{
+		struct nic_qp_params qp = nic_test_qp(0);
+
+		qp.peer_qpn = PAIR_QPN;
+		assert_true(nic_add_qp(nic[0], &qp, 0) > 0);
+	}
+	add(1, false, false, false);
+	/* Host 0 knows host 1; its first frame arrives before host 1 has asked for anything. */
+	assert_true(carry(0, false));
+	assert_int_equal(data, 1);
+	assert_int_equal(nic_stats(nic[1])->neigh.neigh_learnt, 1);
+	run(NS_PER_MS, false);
+	assert_true(nic_done(nic[0]));
+	destroy(2);
+}
+
+static void
+feed(const uint8_t *frame, size_t len)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(pools.control);
+
+	assert_non_null(m);
+	memcpy(rte_pktmbuf_append(m, (uint16_t)len), frame, len);
+	nic[0]->ops->rx(nic[0], 0, &m, 1, now_ns);
+}
+
+static size_t
+arp_question(uint8_t frame[ARP_FRAME_BYTES], uint8_t last_of_target)
+{
+	struct l2 l2 = {{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}, {2, 0, 0, 0, 0, 5}, true, 7};
+	struct arp arp = {
+		ARP_REQUEST, {2, 0, 0, 0, 0, 5}, {10, 0, 0, 5}, {0}, {10, 0, 0, last_of_target}};
+
+	return arp_build(frame, &l2, &arp);
+}
+
+static void
+our_address_is_told_on_the_vlan_that_asked(void **state)
+{
+	uint8_t frame[ARP_FRAME_BYTES];
+	struct frame_view eth;
+	struct rte_mbuf *m;
+	struct arp arp;
+
+	(void)state;
+	create(1);
+	feed(frame, arp_question(frame, 9));
+	assert_int_equal(nic_stats(nic[0])->drops[NIC_DROP_NOT_FOR_US], 1);
+	feed(frame, arp_question(frame, 1));
+	assert_int_equal(nic[0]->ops->next_ns(nic[0], 0), 0);
+	assert_int_equal(nic[0]->ops->tx(nic[0], 0, &m, 1, now_ns), 1);
+	assert_int_equal(frame_parse(rte_pktmbuf_mtod(m, uint8_t *), m->data_len, &eth), FRAME_OK);
+	assert_true(eth.tagged && eth.vlan_tci == 7);
+	assert_true(arp_parse(rte_pktmbuf_mtod(m, uint8_t *), m->data_len, &eth, &arp));
+	assert_int_equal(arp.op, ARP_REPLY);
+	assert_memory_equal(arp.sender_mac, params[0].mac, 6);
+	assert_memory_equal(arp.target_mac, ((uint8_t[6]){2, 0, 0, 0, 0, 5}), 6);
+	rte_pktmbuf_free(m);
+	assert_int_equal(nic_stats(nic[0])->neigh_requests_answered, 1);
+	destroy(1);
+}
+
+static void
+flood_of_questions_is_bounded_and_counted(void **state)
+{
+	uint8_t frame[ARP_FRAME_BYTES];
+	struct rte_mbuf *m;
+	unsigned int answers = 0;
+
+	(void)state;
+	create(1);
+	arp_question(frame, 1);
+	for (unsigned int i = 0; i < 300; i++)
+		feed(frame, sizeof(frame));
+	while (nic[0]->ops->next_ns(nic[0], 0) != NEVER_NS) {
+		now_ns += 100;
+		answers += nic[0]->ops->tx(nic[0], 0, &m, 1, now_ns) == 1;
+		if (answers > 0)
+			rte_pktmbuf_free(m);
+	}
+	assert_int_equal(answers, 64);
+	assert_int_equal(nic_stats(nic[0])->drops[NIC_DROP_ANSWER_OVERFLOW], 300 - 64);
+	destroy(1);
+}
+
+static void
+answers_wait_while_their_priority_is_paused(void **state)
+{
+	uint8_t frame[ARP_FRAME_BYTES], pause[PFC_FRAME_BYTES];
+	uint16_t quanta[8] = {[3] = 100};
+	struct rte_mbuf *m;
+	uint64_t open_ns;
+
+	(void)state;
+	params[0].qos.dscp_to_tc_map[0] = 3;
+	create(1);
+	pfc_frame_build(pause, (uint8_t[6]){2, 0, 0, 0, 0, 9}, 1 << 3, quanta);
+	feed(pause, sizeof(pause));
+	feed(frame, arp_question(frame, 1));
+	assert_int_equal(nic[0]->ops->tx(nic[0], 0, &m, 1, now_ns), 0);
+	open_ns = nic[0]->ops->next_ns(nic[0], 0);
+	/* 100 quanta of 512 bits at 40 Gb/s */
+	assert_int_equal(open_ns, 1280);
+	now_ns = open_ns;
+	assert_int_equal(nic[0]->ops->tx(nic[0], 0, &m, 1, now_ns), 1);
+	rte_pktmbuf_free(m);
+	destroy(1);
+}
+
+/* tx() that gives nothing has looked at all that was due, the neighbour of a new flow included. */
+static void
+question_of_a_flow_that_comes_leaves_with_the_same_call(void **state)
+{
+	static const uint32_t come[] = {0};
+	static const struct nic_flow_live live[1];
+	const struct nic_flow_place place = {.n_qps = 1};
+	struct nic_qp_params qp = nic_test_qp(0);
+	const struct nic_reload reload = {
+		.params = params[0], .flows = live, .n_flows = 1, .come = come, .n_come = 1};
+	struct rte_mbuf *m;
+
+	(void)state;
+	create(1);
+	assert_int_equal(nic_take_flows(nic[0], 1), 0);
+	memset(qp.peer_mac, 0, sizeof(qp.peer_mac));
+	assert_int_equal(nic_prepare_flow(nic[0], &qp, &place), 0);
+	nic_reload(nic[0], &reload);
+	assert_int_equal(nic[0]->ops->tx(nic[0], 0, &m, 1, now_ns), 1);
+	rte_pktmbuf_free(m);
+	assert_true(nic_reload_is_done(nic[0]));
+	assert_true(nic[0]->ops->next_ns(nic[0], 0) > now_ns);
+	destroy(1);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(messages_complete_between_peers_that_know_addresses_only,
+				       setup),
+		cmocka_unit_test_setup(nothing_but_questions_leaves_before_the_answer, setup),
+		cmocka_unit_test_setup(late_answer_starts_every_qp_of_the_neighbour, setup),
+		cmocka_unit_test_setup(peer_with_a_new_address_is_followed, setup),
+		cmocka_unit_test_setup(frame_of_the_peer_is_as_good_as_an_answer, setup),
+		cmocka_unit_test_setup(our_address_is_told_on_the_vlan_that_asked, setup),
+		cmocka_unit_test_setup(flood_of_questions_is_bounded_and_counted, setup),
+		cmocka_unit_test_setup(answers_wait_while_their_priority_is_paused, setup),
+		cmocka_unit_test_setup(question_of_a_flow_that_comes_leaves_with_the_same_call,
+				       setup),
+	};
+
+	if (test_eal_init(64) < 0)
+		return 1;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Two NICs and what they are given to send: sizes that vary, messages that come at their times. */
+#include "base/fixed.h"
+#include "base/prng.h"
+#include "unit/nic/nic_test.h"
+
+#define MOST 20000
+
+static struct pair pair;
+
+static struct {
+	struct prng r;
+	unsigned int lose_of; /* one frame of so many; 0: none */
+	unsigned int n;       /* first packets of messages, in order */
+	uint64_t at_ns[MOST];
+	uint32_t qpn[MOST];
+	uint32_t bytes[MOST];
+	uint64_t last_ack_ns;
+} seen;
+
+static enum fate
+watch(struct pair *p, unsigned int from, uint64_t n, const struct roce_view *v)
+{
+	(void)n;
+	if (from == 0 && (v->opcode == RC_WRITE_FIRST || v->opcode == RC_WRITE_ONLY) &&
+	    seen.n < MOST) {
+		seen.at_ns[seen.n] = p->now_ns;
+		seen.qpn[seen.n] = v->dest_qp;
+		seen.bytes[seen.n++] = v->reth_dma_bytes;
+	}
+	if (seen.lose_of > 0 && prng_below(&seen.r, seen.lose_of) == 0)
+		return FATE_LOSE;
+	return FATE_PASS;
+}
+
+static int
+setup(void **state)
+{
+	(void)state;
+	pair_init(&pair);
+	memset(&seen, 0, sizeof(seen));
+	prng_seed(&seen.r, 3, 0);
+	pair.fate = watch;
+	return 0;
+}
+
+static void
+start(const struct nic_qp_params *qp, unsigned int qps)
+{
+	pair_create(&pair, 512);
+	for (unsigned int i = 0; i < qps; i++)
+		pair_connect(&pair, qp);
+}
+
+/* The first so many messages that have as much together, and no other. */
+static void
+bytes_end_a_flow_with_the_message_that_reaches_them(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < 3 * 5; k++) {
+		const uint64_t limits[] = {1, 2560, 2561, 99999, 100000};
+		struct nic_qp_params qp = nic_test_qp(0);
+		uint64_t bytes = 0, messages = 0;
+		struct nic_qp_info info;
+
+		setup(NULL);
+		seen.lose_of = k % 3 == 2 ? 50 : 0;
+		pair.params[0].local_ack_timeout = 4;
+		qp.message_size = k % 3 == 0 ? WORKLOAD_FIXED : WORKLOAD_UNIFORM;
+		qp.message_min_bytes = 1;
+		qp.depth = 16;
+		qp.mtu_bytes = 256;
+		qp.messages = 0;
+		qp.bytes = limits[k / 3];
+		while (bytes < qp.bytes)
+			bytes += workload_message_bytes(&qp.work, PAIR_QPN, messages++);
+		start(&qp, 1);
+		pair_run(&pair, NEVER_NS);
+		assert_true(nic_done(pair.nic[0]));
+		info = pair_info(&pair, 1, 0);
+		assert_int_equal(info.rx_messages, messages);
+		assert_int_equal(info.rx_payload_bytes, bytes);
+		pair_destroy(&pair);
+	}
+}
+
+static void
+messages_of_all_sizes_arrive_whole_over_a_lossy_link(void **state)
+{
+	struct nic_qp_params qp = nic_test_qp(0);
+	uint64_t bytes = 0;
+
+	(void)state;
+	pair.params[0].local_ack_timeout = 4;
+	pair.params[0].retry_cnt = 7;
+	qp.message_size = WORKLOAD_UNIFORM;
+	qp.message_bytes = 9000;
+	qp.messages = 300;
+	qp.depth = 5;
+	seen.lose_of = 40;
+	start(&qp, 1);
+	for (unsigned int i = 0; i < 300; i++)
+		bytes += workload_message_bytes(&qp.work, PAIR_QPN, i);
+	pair_run(&pair, NEVER_NS);
+	assert_true(pair_info(&pair, 0, 0).done);
+	assert_true(pair_info(&pair, 0, 0).retransmitted_packets > 0);
+	assert_int_equal(pair_info(&pair, 0, 0).tx_messages, 300);
+	assert_int_equal(pair_info(&pair, 0, 0).tx_payload_bytes, bytes);
+	assert_int_equal(pair_info(&pair, 1, 0).rx_messages, 300);
+	assert_int_equal(pair_info(&pair, 1, 0).rx_payload_bytes, bytes);
+	pair_destroy(&pair);
+}
+
+/* 2560 B at 1 Gb/s: one each 20480 ns, whatever is still in flight. */
+static void
+periodic_messages_leave_at_their_times(void **state)
+{
+	struct nic_qp_params qp = nic_test_qp(0);
+
+	(void)state;
+	qp.arrival = WORKLOAD_PERIODIC;
+	qp.load_bps = GBPS;
+	qp.start_ns = 7000;
+	qp.messages = 100;
+	start(&qp, 1);
+	pair_run(&pair, NEVER_NS);
+	assert_int_equal(seen.n, 100);
+	for (unsigned int i = 0; i < 100; i++)
+		assert_in_range(seen.at_ns[i], 7000 + i * 20480, 7000 + i * 20480 + 100);
+	assert_true(pair_info(&pair, 0, 0).done);
+	pair_destroy(&pair);
+}
+
+static void
+poisson_messages_come_at_their_load_and_stop_at_their_time(void **state)
+{
+	struct nic_qp_params qp = nic_test_qp(0);
+
+	(void)state;
+	qp.arrival = WORKLOAD_POISSON;
+	qp.load_bps = GBPS;
+	qp.messages = 0;
+	qp.stop_ns = 20 * NS_PER_MS;
+	start(&qp, 4);
+	pair_run(&pair, NEVER_NS);
+	/* 4 x 20 ms / 20480 ns = 3906, with a deviation of 62. */
+	assert_in_range(seen.n, 3906 - 4 * 62, 3906 + 4 * 62);
+	assert_true(nic_done(pair.nic[0]));
+	for (unsigned int i = 0; i < seen.n; i++)
+		assert_true(seen.at_ns[i] < 20 * NS_PER_MS);
+	pair_destroy(&pair);
+}
+
+/* Packets lost behind the last message do not wait for the next one, a second later. */
+static void
+lost_tail_is_sent_again_before_the_next_message_comes(void **state)
+{
+	struct nic_qp_params qp = nic_test_qp(0);
+
+	(void)state;
+	pair.params[0].local_ack_timeout = 3;
+	qp.arrival = WORKLOAD_PERIODIC;
+	qp.load_bps = 20480; /* a message of 2560 B each second */
+	qp.messages = 2;
+	seen.lose_of = 1;
+	start(&qp, 1);
+	pair_run(&pair, 2000);
+	seen.lose_of = 0;
+	pair_run(&pair, NS_PER_MS);
+	assert_int_equal(pair_info(&pair, 0, 0).tx_messages, 1);
+	pair_run(&pair, NEVER_NS);
+	assert_true(pair_info(&pair, 0, 0).done);
+	pair_destroy(&pair);
+}
+
+static void
+bursts_begin_no_message_while_off(void **state)
+{
+	struct nic_qp_params qp = nic_test_qp(0);
+	unsigned int bursts = 1;
+
+	(void)state;
+	qp.arrival = WORKLOAD_ON_OFF;
+	qp.on_ns = 10000;
+	qp.off_ns = 30000;
+	qp.messages = 0;
+	qp.stop_ns = 400000;
+	start(&qp, 2);
+	pair_run(&pair, NEVER_NS);
+	for (unsigned int i = 0; i < seen.n; i++) {
+		/* One that was begun may have waited for the wire. */
+		assert_in_range(seen.at_ns[i] % 40000, 0, 10000 + 1000);
+		bursts += i > 0 && seen.at_ns[i] / 40000 != seen.at_ns[i - 1] / 40000;
+	}
+	assert_int_equal(bursts, 10);
+	assert_true(nic_done(pair.nic[0]));
+	pair_destroy(&pair);
+}
+
+static void
+incast_rounds_wait_for_the_slowest(void **state)
+{
+	struct nic_qp_params qp = nic_test_qp(0);
+
+	(void)state;
+	pair.params[0].local_ack_timeout = 4;
+	qp.arrival = WORKLOAD_INCAST;
+	qp.message_size = WORKLOAD_UNIFORM;
+	qp.message_bytes = 20000;
+	qp.messages = 20;
+	start(&qp, 5);
+	pair_run(&pair, NEVER_NS);
+	assert_int_equal(seen.n, 100);
+	for (unsigned int i = 0; i < 100; i++) {
+		uint32_t mask = 0;
+
+		/* Each round has a message of each QP, and its last comes before the next's
+		 * first. */
+		for (unsigned int k = i / 5 * 5; k < i / 5 * 5 + 5; k++)
+			mask |= 1u << (seen.qpn[k] - PAIR_QPN);
+		assert_int_equal(mask, 0x1f);
+		/* The next round begins after the way there and back of the last ACK. */
+		if (i % 5 == 0 && i > 0)
+			assert_true(seen.at_ns[i] - seen.at_ns[i - 1] > 2 * PAIR_DELAY_NS);
+	}
+	for (unsigned int i = 0; i < 5; i++)
+		assert_true(pair_info(&pair, 0, i).done);
+	pair_destroy(&pair);
+}
+
+static void
+incast_goes_on_over_losses_and_without_those_that_gave_up(void **state)
+{
+	struct nic_qp_params qp = nic_test_qp(0), broken;
+
+	(void)state;
+	pair.params[0].local_ack_timeout = 3;
+	pair.params[0].retry_cnt = 2;
+	qp.arrival = WORKLOAD_INCAST;
+	qp.messages = 30;
+	start(&qp, 3);
+	broken = qp;
+	broken.peer_qpn = 999; /* nobody answers there */
+	assert_true(nic_add_qp(pair.nic[0], &broken, 0) > 0);
+	seen.lose_of = 50;
+	pair_run(&pair, NEVER_NS);
+	assert_true(pair_info(&pair, 0, 3).error);
+	for (unsigned int i = 0; i < 3; i++)
+		assert_int_equal(pair_info(&pair, 0, i).tx_messages, 30);
+	assert_true(nic_done(pair.nic[0]));
+	pair_destroy(&pair);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(messages_of_all_sizes_arrive_whole_over_a_lossy_link, setup),
+		cmocka_unit_test_setup(periodic_messages_leave_at_their_times, setup),
+		cmocka_unit_test_setup(poisson_messages_come_at_their_load_and_stop_at_their_time,
+				       setup),
+		cmocka_unit_test_setup(lost_tail_is_sent_again_before_the_next_message_comes,
+				       setup),
+		cmocka_unit_test(bytes_end_a_flow_with_the_message_that_reaches_them),
+		cmocka_unit_test_setup(bursts_begin_no_message_while_off, setup),
+		cmocka_unit_test_setup(incast_rounds_wait_for_the_slowest, setup),
+		cmocka_unit_test_setup(incast_goes_on_over_losses_and_without_those_that_gave_up,
+				       setup),
+	};
+
+	if (test_eal_init(64) != 0)
+		return 1;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* LLDP through the switch: consumed, answered, and PFC in force only where the peer agrees. */
+#include "unit/switch/sw_test.h"
+
+#include "switch/control/event_log.h"
+#include "wire/lldp.h"
+
+static struct bench *
+bench_of(void **state, int flow_control)
+{
+	struct bench *b = *state;
+
+	bench_defaults(&b->params, 2);
+	b->params.lldp.lldp = true;
+	b->params.ports[1].flow_control = flow_control;
+	bench_start(b);
+	learn_hosts(b);
+	return b;
+}
+
+static void
+hear(struct bench *b, uint16_t port, uint8_t prios, uint64_t now_ns)
+{
+	struct lldp_info peer = {
+		.src_mac = {2, 0, 0, 0, 0, 9},
+		.chassis = {.subtype = LLDP_CHASSIS_MAC, .len = 6, .id = {2, 0, 0, 0, 0, 9}},
+		.port = {.subtype = LLDP_PORT_IFNAME, .len = 4, .id = "eth0"},
+		.ttl_s = 120,
+		.dcbx = {.present = 1u << DCBX_PFC, .pfc = {.capability = 8, .enable = prios}},
+	};
+	uint8_t frame[LLDP_MAX_BYTES];
+
+	give_bytes(b, port, frame, (uint16_t)lldp_build(frame, &peer), now_ns);
+	b->sw->ops->control(b->sw, now_ns);
+}
+
+/* Take LLDP frames that wait. */
+static unsigned int
+take_lldp(struct bench *b, uint16_t port, uint64_t now_ns)
+{
+	struct lldp_info info;
+	struct rte_mbuf *m;
+	unsigned int n = 0;
+
+	for (; (m = take(b, port, now_ns)) != NULL; now_ns += 1000, n++) {
+		assert_int_equal(
+			lldp_parse(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len, &info),
+			LLDP_OK);
+		assert_memory_equal(info.src_mac, b->params.ports[port].mac, 6);
+		assert_int_equal(info.ttl_s, 121);
+		sent(m);
+	}
+	return n;
+}
+
+/* Does a pause of priority 3 hold data at this time? It is for 838 us. */
+static bool
+obeys(struct bench *b, uint64_t now_ns)
+{
+	struct rte_mbuf *m;
+
+	give_pfc(b, 1, 1u << 3, 65535, now_ns);
+	give(b, 0, make_data(b, 0, 1, 1), now_ns);
+	m = take(b, 1, now_ns);
+	if (m == NULL) {
+		give_pfc(b, 1, 1u << 3, 0, now_ns);
+		sent(take(b, 1, now_ns));
+		return true;
+	}
+	sent(m);
+	return false;
+}
+
+static void
+negotiated_pfc_is_off_until_the_peer_agrees_and_when_it_is_gone(void **state)
+{
+	struct bench *b = bench_of(state, SW_FLOW_AUTO);
+	struct sw_event e;
+
+	b->sw->ops->control(b->sw, 0);
+	assert_int_equal(take_lldp(b, 1, 0), 1);
+	assert_false(obeys(b, NS_PER_MS));
+	hear(b, 1, 0x18, 100 * NS_PER_MS);
+	assert_true(sw_event_next(b->sw, &e));
+	assert_int_equal(e.kind, SW_EVENT_DCBX_MISMATCH);
+	assert_int_equal(e.ours, 0x08);
+	assert_int_equal(e.theirs, 0x18);
+	assert_int_equal(take_lldp(b, 1, 100 * NS_PER_MS), 1);
+	assert_false(obeys(b, 101 * NS_PER_MS));
+	hear(b, 1, 0x08, 200 * NS_PER_MS);
+	assert_true(sw_event_next(b->sw, &e));
+	assert_int_equal(e.kind, SW_EVENT_DCBX_AGREED);
+	assert_true(obeys(b, 201 * NS_PER_MS));
+	/* Not heard again in its 120 s. */
+	b->sw->ops->control(b->sw, 121 * NS_PER_SEC);
+	assert_true(sw_event_next(b->sw, &e));
+	assert_int_equal(e.kind, SW_EVENT_DCBX_NO_NEIGHBOUR);
+	assert_int_equal(take_lldp(b, 1, 121 * NS_PER_SEC), 1);
+	assert_false(obeys(b, 122 * NS_PER_SEC));
+	assert_int_equal(all_drops(b), 0);
+	take_lldp(b, 0, 122 * NS_PER_SEC);
+	bench_stop(b);
+}
+
+static void
+pfc_that_is_on_stays_on_and_the_mismatch_is_said(void **state)
+{
+	struct bench *b = bench_of(state, SW_FLOW_PFC);
+	struct sw_event e;
+
+	hear(b, 1, 0x18, 0);
+	assert_true(sw_event_next(b->sw, &e));
+	assert_int_equal(e.kind, SW_EVENT_DCBX_MISMATCH);
+	assert_int_equal(take_lldp(b, 1, 0), 1);
+	assert_true(obeys(b, NS_PER_MS));
+	take_lldp(b, 0, 2 * NS_PER_MS);
+	bench_stop(b);
+}
+
+static void
+more_frames_than_boxes_are_dropped_under_their_own_name(void **state)
+{
+	struct bench *b = bench_of(state, SW_FLOW_PFC);
+	uint8_t frame[60] = {0x01, 0x80, 0xC2, 0, 0, 0x0E, 2, 0, 0, 0, 0, 9, 0x88, 0xCC};
+
+	for (unsigned int i = 0; i < 20; i++)
+		give_bytes(b, 1, frame, sizeof(frame), 0);
+	assert_int_equal(drops(b, 1, SW_DROP_CONTROL_BUSY), 16);
+	b->sw->ops->control(b->sw, 0);
+	assert_int_equal(sw_dcbx(b->sw, 1)->stats.rx_malformed, 4);
+	take_lldp(b, 0, 0);
+	take_lldp(b, 1, 0);
+	bench_stop(b);
+}
+
+/* Port 0 sends more LLDP than anybody looks at, without a pause; the peer of port 1 is heard. */
+static void
+flood_of_lldp_takes_nothing_from_other_ports(void **state)
+{
+	static const uint8_t broken[60] = {0x01, 0x80, 0xC2, 0, 0, 0x0E, 2,
+					   0,    0,    0,    0, 5, 0x88, 0xCC};
+	struct bench *b = bench_of(state, SW_FLOW_AUTO);
+	uint64_t now_ns = 0, heard = 0;
+
+	for (unsigned int second = 0; second < 300; second++) {
+		for (unsigned int i = 0; i < 20; i++, now_ns += 50 * NS_PER_MS) {
+			for (unsigned int k = 0; k < 100; k++)
+				give_bytes(b, 0, broken, sizeof(broken), now_ns);
+			if (second % 30 == 0 && i == 10) {
+				hear(b, 1, 1u << 3, now_ns);
+				heard++;
+			}
+			b->sw->ops->control(b->sw, now_ns);
+			take_lldp(b, 0, now_ns);
+			take_lldp(b, 1, now_ns);
+		}
+		if (second > 0)
+			assert_int_equal(sw_dcbx(b->sw, 1)->pfc_prios, 1u << 3);
+	}
+	assert_int_equal(sw_dcbx(b->sw, 1)->stats.rx_frames, heard);
+	assert_int_equal(drops(b, 1, SW_DROP_CONTROL_BUSY), 0);
+	assert_true(drops(b, 0, SW_DROP_CONTROL_BUSY) > 0);
+	bench_stop(b);
+}
+
+/* Ports 1 and 2 send nothing and hold the tagged copies of what port 0 floods. */
+static void
+flood_that_gets_tags_leaves_lldp_its_frames(void **state)
+{
+	struct bench *b = *state;
+	struct rte_mempool *few = bench_pool("few", 8, 2048);
+	struct rte_mempool *own = bench_pool("own", 8, LLDP_MAX_BYTES);
+	const struct sw_pools pools = {
+		.frames = b->frames, .clones = b->clones, .own = own, .copies = few};
+	uint64_t none;
+
+	bench_defaults(&b->params, 3);
+	b->params.lldp.lldp = true;
+	b->params.vlan_filtering = true;
+	b->params.ports[0].access_vlan = 10;
+	strcpy(b->params.ports[1].tagged_vlans, "10");
+	strcpy(b->params.ports[2].tagged_vlans, "10");
+	sw_params_resolve(&b->params);
+	b->sw = sw_create(&b->params, &pools);
+	assert_non_null(b->sw);
+	for (unsigned int i = 0; i < 20; i++)
+		give(b, 0, make_frame(b, &(struct frame_spec){.src = 0, .dst = BROADCAST_HOST}), 0);
+	assert_int_equal(rte_mempool_avail_count(few), 0);
+	none = drops(b, 1, SW_DROP_NO_MBUF);
+	assert_true(none > 0);
+	assert_int_equal(rte_mempool_avail_count(own), 8);
+	b->sw->ops->control(b->sw, 0);
+	b->sw->ops->rx(b->sw, 0, NULL, 0, 0);
+	assert_int_equal(rte_mempool_avail_count(own), 5);
+	assert_int_equal(drops(b, 1, SW_DROP_NO_MBUF), none);
+	bench_stop(b);
+	assert_int_equal(rte_mempool_avail_count(few), 8);
+	assert_int_equal(rte_mempool_avail_count(own), 8);
+	pkt_pool_destroy(few);
+	pkt_pool_destroy(own);
+}
+
+static void
+frame_heard_before_the_link_went_down_makes_no_neighbour(void **state)
+{
+	struct bench *b = bench_of(state, SW_FLOW_AUTO);
+	uint8_t frame[LLDP_MAX_BYTES];
+	struct lldp_info peer = {
+		.src_mac = {2, 0, 0, 0, 0, 9},
+		.chassis = {.subtype = LLDP_CHASSIS_MAC, .len = 6, .id = {2, 0, 0, 0, 0, 9}},
+		.port = {.subtype = LLDP_PORT_IFNAME, .len = 4, .id = "eth0"},
+		.ttl_s = 120,
+		.dcbx = {.present = 1u << DCBX_PFC, .pfc = {.capability = 8, .enable = 0x08}},
+	};
+	uint16_t len = (uint16_t)lldp_build(frame, &peer);
+
+	give_bytes(b, 1, frame, len, 0);
+	sw_set_link(b->sw, 1, false, 0);
+	b->sw->ops->control(b->sw, 0);
+	assert_int_equal(sw_dcbx(b->sw, 1)->pfc_state, DCBX_NO_NEIGHBOUR);
+	/* Down and up between two looks at the boxes. */
+	sw_set_link(b->sw, 1, true, NS_PER_MS);
+	give_bytes(b, 1, frame, len, NS_PER_MS);
+	sw_set_link(b->sw, 1, false, NS_PER_MS);
+	sw_set_link(b->sw, 1, true, NS_PER_MS);
+	b->sw->ops->control(b->sw, NS_PER_MS);
+	assert_int_equal(sw_dcbx(b->sw, 1)->pfc_state, DCBX_NO_NEIGHBOUR);
+	take_lldp(b, 0, 2 * NS_PER_MS);
+	take_lldp(b, 1, 2 * NS_PER_MS);
+	bench_stop(b);
+}
+
+/* The data path finds a new link state and a frame to send at the same time. */
+static void
+frame_meets_the_link_as_it_is_now(void **state)
+{
+	struct bench *b = bench_of(state, SW_FLOW_PFC);
+
+	b->sw->ops->control(b->sw, 0);
+	sw_set_link(b->sw, 1, false, 0);
+	assert_int_equal(take_lldp(b, 1, 0), 0);
+	assert_int_equal(drops(b, 1, SW_DROP_LINK_DOWN), 1);
+	sw_set_link(b->sw, 1, true, NS_PER_MS);
+	b->sw->ops->control(b->sw, NS_PER_MS);
+	assert_int_equal(take_lldp(b, 1, NS_PER_MS), 1);
+	assert_int_equal(all_drops(b), 1);
+	take_lldp(b, 0, 2 * NS_PER_MS);
+	take_lldp(b, 1, 2 * NS_PER_MS);
+	bench_stop(b);
+}
+
+/* Put b->params, as the test has changed them, in force. */
+static void
+reload(struct bench *b, uint64_t now_ns)
+{
+	struct sw_forwarding *next;
+	char why[256];
+
+	sw_params_resolve(&b->params);
+	assert_int_equal(sw_params_check(&b->params, why, sizeof(why)), 0);
+	assert_int_equal(sw_reload_prepare(b->sw, &b->params, &next, why, sizeof(why)), 0);
+	sw_reload(b->sw, &b->params, next, now_ns);
+	b->sw->ops->rx(b->sw, 0, NULL, 0, now_ns);
+	b->sw->ops->control(b->sw, now_ns);
+	assert_true(sw_reload_settle(b->sw));
+}
+
+static void
+lldp_falls_silent_speaks_again_and_follows_its_interval(void **state)
+{
+	struct bench *b = bench_of(state, SW_FLOW_PFC);
+	struct rte_mbuf *m;
+
+	b->sw->ops->control(b->sw, 0);
+	hear(b, 1, 0x08, 100 * NS_PER_MS);
+	assert_true(sw_dcbx(b->sw, 1)->has_peer);
+	take_lldp(b, 0, 200 * NS_PER_MS);
+	take_lldp(b, 1, 200 * NS_PER_MS);
+	b->params.lldp.lldp = false;
+	reload(b, NS_PER_SEC);
+	assert_false(sw_dcbx(b->sw, 1)->has_peer);
+	hear(b, 1, 0x08, 2 * NS_PER_SEC);
+	assert_int_equal(drops(b, 1, SW_DROP_RESERVED_ADDRESS), 1);
+	b->sw->ops->control(b->sw, 100 * NS_PER_SEC);
+	assert_int_equal(take_lldp(b, 0, 100 * NS_PER_SEC), 0);
+	assert_int_equal(take_lldp(b, 1, 100 * NS_PER_SEC), 0);
+	b->params.lldp.lldp = true;
+	reload(b, 200 * NS_PER_SEC);
+	assert_int_equal(take_lldp(b, 0, 200 * NS_PER_SEC), 1);
+	assert_int_equal(take_lldp(b, 1, 200 * NS_PER_SEC), 1);
+	/* The next was due in 30 s. */
+	b->params.lldp.lldp_tx_interval_ns = 5 * NS_PER_SEC;
+	reload(b, 201 * NS_PER_SEC);
+	b->sw->ops->control(b->sw, 206 * NS_PER_SEC);
+	for (uint16_t port = 0; port < 2; port++) {
+		m = take(b, port, 206 * NS_PER_SEC);
+		assert_non_null(m);
+		sent(m);
+		assert_null(take(b, port, 207 * NS_PER_SEC));
+	}
+	bench_stop(b);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(negotiated_pfc_is_off_until_the_peer_agrees_and_when_it_is_gone),
+		cmocka_unit_test(pfc_that_is_on_stays_on_and_the_mismatch_is_said),
+		cmocka_unit_test(more_frames_than_boxes_are_dropped_under_their_own_name),
+		cmocka_unit_test(flood_of_lldp_takes_nothing_from_other_ports),
+		cmocka_unit_test(flood_that_gets_tags_leaves_lldp_its_frames),
+		cmocka_unit_test(frame_heard_before_the_link_went_down_makes_no_neighbour),
+		cmocka_unit_test(frame_meets_the_link_as_it_is_now),
+		cmocka_unit_test(lldp_falls_silent_speaks_again_and_follows_its_interval),
+	};
+
+	if (test_eal_init(64) < 0)
+		return EXIT_FAILURE;
+	return cmocka_run_group_tests_name("sw_dcbx", tests, bench_group_setup,
+					   bench_group_teardown);
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What happens to which packet at the congestion point: every case there is, and how often. */
+#include <stdio.h>
+
+#include "unit/switch/sw_test.h"
+
+#define LOSSY_DSCP 0     /* queue 0 */
+#define LOSSLESS_DSCP 26 /* queue 3 */
+
+struct ecn_case {
+	bool wred, ecn_all, lossless, drop_nonect, at_enqueue;
+	uint8_t codepoint, ip_version;
+	bool tagged;
+};
+
+enum fate { PASSES, MARKED, DROPPED };
+
+/*
+ * The table of SAI and RFC 3168: off: nothing happens. ecn_none: dropped, whatever it says.
+ * ecn_all: ECT is marked, CE is let through and is no mark of ours, Not-ECT is dropped. Drops do
+ * not happen in a lossless queue unless the knob says so.
+ */
+static enum fate
+expected_fate(const struct ecn_case *c)
+{
+	bool may_drop = !c->lossless || c->drop_nonect;
+
+	if (!c->wred)
+		return PASSES;
+	if (c->ecn_all && c->codepoint != ECN_NOT_ECT)
+		return c->codepoint == ECN_CE ? PASSES : MARKED;
+	return may_drop ? DROPPED : PASSES;
+}
+
+/* Between two others in the queue, so that the step at 0 is passed at its arrival and departure. */
+static struct rte_mbuf *
+send_between(struct bench *b, const struct ecn_case *c, uint8_t *before, uint16_t *len)
+{
+	struct frame_spec other = {.src = 0,
+				   .dst = 1,
+				   .dscp = c->lossless ? LOSSLESS_DSCP : LOSSY_DSCP,
+				   .ecn = ECN_CE,
+				   .psn = 1};
+	struct frame_spec s = other;
+	struct rte_mbuf *m, *found = NULL;
+	uint64_t now_ns = 0;
+
+	s.ecn = c->codepoint;
+	s.ip_version = c->ip_version;
+	s.tagged = c->tagged;
+	s.vlan_tci = 5 << 13 | 7;
+	s.psn = 2;
+	give(b, 0, make_frame(b, &other), 0);
+	m = make_frame(b, &s);
+	*len = m->data_len;
+	memcpy(before, rte_pktmbuf_mtod(m, uint8_t *), *len);
+	give(b, 0, m, 0);
+	give(b, 0, make_frame(b, &other), 0);
+	while ((m = take_next(b, 1, &now_ns)) != NULL) {
+		if (roce_of(m).psn == 2)
+			found = m;
+		else
+			sent(m);
+	}
+	return found;
+}
+
+/* Nothing but the codepoint and IPv4's checksum may differ; roce_of() checked sum and ICRC. */
+static void
+sees_only_ecn_changed(const struct rte_mbuf *m, const uint8_t *before, uint16_t len,
+		      const struct ecn_case *c, uint8_t codepoint)
+{
+	unsigned int l3 = ETH_HDR_BYTES + (c->tagged ? VLAN_TAG_BYTES : 0);
+	const uint8_t *after = rte_pktmbuf_mtod(m, const uint8_t *);
+	unsigned int shift = c->ip_version == 6 ? 4 : 0;
+
+	assert_int_equal(m->data_len, len);
+	assert_int_equal(after[l3 + 1] >> shift & 3, codepoint);
+	for (uint16_t i = 0; i < len; i++) {
+		bool sum = c->ip_version == 4 && (i == l3 + 10 || i == l3 + 11);
+		uint8_t mask = i == l3 + 1 ? (uint8_t) ~(3u << shift) : 0xff;
+
+		if (!sum && (after[i] & mask) != (before[i] & mask))
+			fail_msg("byte %u changed from %02x to %02x", i, before[i], after[i]);
+	}
+}
+
+static void
+check_case(struct bench *b, const struct ecn_case *c)
+{
+	uint8_t queue = c->lossless ? 3 : 0;
+	enum fate fate = expected_fate(c);
+	uint8_t before[256];
+	struct rte_mbuf *m;
+	uint16_t len;
+
+	bench_defaults(&b->params, 2);
+	b->params.wred_queues = c->wred ? 1 << 0 | 1 << 3 : 0;
+	b->params.wred.green_min_threshold_bytes = 0;
+	b->params.wred.green_max_threshold_bytes = 0;
+	b->params.wred.ecn = c->ecn_all ? WRED_ECN_ALL : WRED_ECN_NONE;
+	b->params.wred.nonect_drop_in_lossless = c->drop_nonect;
+	b->params.mark_at = c->at_enqueue ? SW_MARK_AT_ENQUEUE : SW_MARK_AT_DEQUEUE;
+	b->params.fdb_entries = 64;
+	bench_start(b);
+	m = send_between(b, c, before, &len);
+	assert_int_equal(m == NULL, fate == DROPPED);
+	assert_int_equal(sw_port_stats(b->sw, 1)->queue[queue].ecn_marked_packets, fate == MARKED);
+	if (fate == DROPPED)
+		assert_true(drops(b, 1, SW_DROP_WRED) >= 1);
+	if (m != NULL) {
+		sees_only_ecn_changed(m, before, len, c, fate == MARKED ? ECN_CE : c->codepoint);
+		sent(m);
+	}
+	bench_stop(b);
+}
+
+static void
+every_case_at_the_congestion_point_is_as_the_table_says(void **state)
+{
+	static const uint8_t codepoints[] = {ECN_NOT_ECT, ECN_ECT1, ECN_ECT0, ECN_CE};
+
+	for (unsigned int i = 0; i < 1 << 9; i++) {
+		struct ecn_case c = {
+			.wred = i & 1,
+			.ecn_all = i >> 1 & 1,
+			.lossless = i >> 2 & 1,
+			.drop_nonect = i >> 3 & 1,
+			.at_enqueue = i >> 4 & 1,
+			.ip_version = i >> 5 & 1 ? 6 : 4,
+			.tagged = i >> 6 & 1,
+			.codepoint = codepoints[i >> 7 & 3],
+		};
+
+		check_case(*state, &c);
+	}
+}
+
+/* Port 1 and port 2, queue 3 and queue 4: a curve each, or none. */
+static void
+profiles_differ_by_port_and_queue(void **state)
+{
+	static const char *const profiles[3][2] = {
+		{"default", "default"}, {"step", "none"}, {"none", "step"}};
+	struct bench *b = *state;
+
+	bench_defaults(&b->params, 3);
+	b->params.wred_queues = 0;
+	b->params.qos.dscp_to_tc_map[4] = 4;
+	b->params.n_wred_profiles = 1;
+	strcpy(b->params.wred_profiles[0].name, "step");
+	b->params.wred_profiles[0].params = b->params.wred;
+	b->params.wred_profiles[0].params.green_min_threshold_bytes = 0;
+	b->params.wred_profiles[0].params.green_max_threshold_bytes = 0;
+	for (unsigned int port = 0; port < 3; port++) {
+		for (unsigned int i = 0; i < 2; i++)
+			strcpy(b->params.queues[port][3 + i].wred_profile, profiles[port][i]);
+	}
+	bench_start(b);
+	learn_hosts(b);
+	for (uint8_t port = 1; port < 3; port++) {
+		for (unsigned int i = 0; i < 4; i++) {
+			struct frame_spec s = {
+				.src = 0, .dst = port, .dscp = i % 2 ? 26 : 4, .ecn = ECN_ECT0};
+
+			give(b, 0, make_frame(b, &s), 0);
+		}
+	}
+	for (uint8_t port = 1; port < 3; port++) {
+		uint64_t now_ns = 0;
+
+		assert_int_equal(drain(b, port, &now_ns), 4);
+		for (unsigned int i = 0; i < 2; i++)
+			assert_int_equal(
+				sw_port_stats(b->sw, port)->queue[3 + i].ecn_marked_packets,
+				strcmp(profiles[port][i], "step") == 0);
+	}
+	bench_stop(b);
+}
+
+/* SAI's separate thresholds: ECT is marked from one frame on, Not-ECT dropped above ten. */
+static void
+marking_may_begin_below_dropping(void **state)
+{
+	struct bench *b = *state;
+	struct frame_spec ect = {.src = 0, .dst = 1, .dscp = 0, .ecn = ECN_ECT0};
+	struct frame_spec nonect = {.src = 0, .dst = 1, .dscp = 0, .ecn = ECN_NOT_ECT};
+	uint64_t now_ns = 0, frame;
+
+	bench_defaults(&b->params, 2);
+	b->params.wred_queues = 1 << 0;
+	bench_start(b);
+	give(b, 0, make_frame(b, &ect), 0);
+	frame = sw_queue_bytes(b->sw, 1, 0);
+	drain(b, 1, &now_ns);
+	bench_stop(b);
+	b->params.wred.ecn_green_min_threshold_bytes = frame;
+	b->params.wred.ecn_green_max_threshold_bytes = frame;
+	b->params.wred.green_min_threshold_bytes = 10 * frame;
+	b->params.wred.green_max_threshold_bytes = 10 * frame;
+	bench_start(b);
+	for (unsigned int i = 0; i < 15; i++)
+		give(b, 0, make_frame(b, &nonect), 0);
+	/* The twelfth finds eleven before it. */
+	assert_int_equal(drops(b, 1, SW_DROP_WRED), 4);
+	give(b, 0, make_frame(b, &ect), 0);
+	give(b, 0, make_frame(b, &ect), 0);
+	give(b, 0, make_frame(b, &ect), 0);
+	now_ns = 0;
+	assert_int_equal(drain(b, 1, &now_ns), 14);
+	/* Of the three at the end, one has two behind it. */
+	assert_int_equal(sw_port_stats(b->sw, 1)->queue[0].ecn_marked_packets, 1);
+	bench_stop(b);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_case_at_the_congestion_point_is_as_the_table_says),
+		cmocka_unit_test(profiles_differ_by_port_and_queue),
+		cmocka_unit_test(marking_may_begin_below_dropping),
+	};
+
+	if (test_eal_init(64) < 0)
+		return EXIT_FAILURE;
+	return cmocka_run_group_tests_name("sw_ecn", tests, bench_group_setup,
+					   bench_group_teardown);
+}

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The PFC watchdog on a switch: what it detects when, what it does to whom, when it ends. */
+#include "unit/switch/sw_test.h"
+
+#include "switch/control/event_log.h"
+
+#define PRIO 3
+#define XOFF_EVERY_NS (400 * NS_PER_US) /* 65535 quanta at 40G last 838.8 us */
+
+/* SONiC's flavour in thousandths: polls each millisecond, 2 ms to detect, 3 ms to restore. */
+static struct bench *
+bench_of(void **state, uint16_t n_ports, int action)
+{
+	struct bench *b = *state;
+
+	bench_defaults(&b->params, n_ports);
+	b->params.pfcwd.pfcwd = PFCWD_SONIC;
+	b->params.pfcwd.action = action;
+	b->params.pfcwd.poll_interval_ns = NS_PER_MS;
+	b->params.pfcwd.detection_time_ns = 2 * NS_PER_MS;
+	b->params.pfcwd.restoration_time_ns = 3 * NS_PER_MS;
+	return b;
+}
+
+static void
+start(struct bench *b)
+{
+	bench_start(b);
+	learn_hosts(b);
+	b->sw->ops->control(b->sw, 0);
+}
+
+/* Time passes: control is called when it asked to be, and frames of XOFF come to these ports. */
+static void
+pass(struct bench *b, uint64_t from_us, uint64_t to_us, uint32_t storm_ports)
+{
+	for (uint64_t us = from_us + 100; us <= to_us; us += 100) {
+		uint64_t now_ns = us * NS_PER_US;
+
+		for (uint16_t port = 0; port < b->params.n_ports; port++) {
+			if (storm_ports >> port & 1 && (us - 100) % 400 == 0)
+				give_pfc(b, port, 1u << PRIO, 65535, now_ns);
+		}
+		if (us % 1000 == 0)
+			b->sw->ops->control(b->sw, now_ns);
+	}
+}
+
+static void
+sees_event(struct bench *b, enum sw_event_kind kind, uint16_t port, uint64_t at_us)
+{
+	struct sw_event e;
+
+	assert_true(sw_event_next(b->sw, &e));
+	assert_int_equal(e.kind, kind);
+	assert_int_equal(e.port, port);
+	assert_int_equal(e.at_ns, at_us * NS_PER_US);
+}
+
+static void
+sees_no_event(struct bench *b)
+{
+	struct sw_event e;
+
+	assert_false(sw_event_next(b->sw, &e));
+}
+
+/* n frames of the lossless class from one host to another. */
+static void
+give_data(struct bench *b, uint8_t src, uint8_t dst, unsigned int n, uint64_t us)
+{
+	for (unsigned int i = 0; i < n; i++)
+		give(b, src, make_data(b, src, dst, i), us * NS_PER_US);
+}
+
+/* Data frames that leave from now on until nothing leaves for 10 us. */
+static unsigned int
+drain_at(struct bench *b, uint16_t port, uint64_t us)
+{
+	uint64_t now_ns = us * NS_PER_US;
+	unsigned int n = 0;
+
+	while (next_ns(b, port) <= now_ns + 10 * NS_PER_US) {
+		uint64_t due_ns = next_ns(b, port);
+		struct mac_control mc;
+		struct rte_mbuf *m;
+
+		now_ns = due_ns > now_ns ? due_ns : now_ns;
+		m = take(b, port, now_ns);
+		if (m == NULL)
+			continue;
+		n += !is_pfc(m, &mc);
+		sent(m);
+	}
+	return n;
+}
+
+static const struct pfcwd_stats *
+stats_of(const struct bench *b, uint16_t port)
+{
+	return &sw_pfcwd(b->sw, port, PRIO)->stats;
+}
+
+static void
+drop_empties_the_queue_and_both_directions_until_restored(void **state)
+{
+	struct bench *b = bench_of(state, 3, PFCWD_DROP);
+	const struct pfcwd_counts *n;
+
+	start(b);
+	pass(b, 0, 2900, 1u << 1); /* the storm begins at 100 us */
+	give_data(b, 0, 1, 5, 2900);
+	assert_int_equal(drain_at(b, 1, 2900), 0);
+	/* Good at 1 ms, bad at 2 and 3 ms. */
+	pass(b, 2900, 3000, 1u << 1);
+	sees_event(b, SW_EVENT_STORM_DETECTED, 1, 3000);
+	assert_int_equal(drain_at(b, 1, 3000), 0);
+	assert_int_equal(sw_queue_bytes(b->sw, 1, PRIO), 0);
+	give_data(b, 0, 1, 2, 3100); /* to the queue */
+	give_data(b, 1, 0, 3, 3100); /* from the group */
+	give_data(b, 0, 2, 1, 3100); /* neither */
+	assert_int_equal(drain_at(b, 0, 3100), 0);
+	assert_int_equal(drain_at(b, 2, 3100), 1);
+	assert_int_equal(drops(b, 1, SW_DROP_PFC_WATCHDOG), 5 + 2 + 3);
+	/* The last XOFF comes at 4.9 ms: quiet at 6, 7 and 8 ms. */
+	pass(b, 3100, 5000, 1u << 1);
+	pass(b, 5000, 7900, 0);
+	sees_no_event(b);
+	pass(b, 7900, 8000, 0);
+	sees_event(b, SW_EVENT_STORM_RESTORED, 1, 8000);
+	give_data(b, 0, 1, 4, 8000);
+	give_data(b, 1, 0, 4, 8000);
+	assert_int_equal(drain_at(b, 1, 8000), 4);
+	assert_int_equal(drain_at(b, 0, 8000), 4);
+	n = &stats_of(b, 1)->total;
+	assert_int_equal(n->tx_dropped_packets, 7);
+	assert_int_equal(n->rx_dropped_packets, 3);
+	assert_int_equal(n->tx_packets + n->rx_packets, 0);
+	assert_memory_equal(n, &stats_of(b, 1)->last, sizeof(*n));
+	assert_int_equal(stats_of(b, 1)->deadlock_detected, 1);
+	assert_int_equal(stats_of(b, 1)->deadlock_restored, 1);
+	bench_stop(b);
+}
+
+static void
+forward_sends_in_spite_of_the_pause_and_counts_it(void **state)
+{
+	struct bench *b = bench_of(state, 2, PFCWD_FORWARD);
+
+	start(b);
+	pass(b, 0, 2900, 1u << 1);
+	give_data(b, 0, 1, 5, 2900);
+	assert_int_equal(drain_at(b, 1, 2900), 0);
+	pass(b, 2900, 3000, 1u << 1);
+	sees_event(b, SW_EVENT_STORM_DETECTED, 1, 3000);
+	assert_int_equal(drain_at(b, 1, 3000), 5);
+	pass(b, 3000, 3500, 1u << 1);
+	give_data(b, 0, 1, 2, 3500);
+	give_data(b, 1, 0, 3, 3500);
+	assert_int_equal(drain_at(b, 1, 3500), 2);
+	assert_int_equal(drain_at(b, 0, 3500), 3);
+	pass(b, 3500, 5000, 1u << 1);
+	assert_int_equal(all_drops(b), 0);
+	assert_int_equal(stats_of(b, 1)->total.tx_packets, 7);
+	assert_int_equal(stats_of(b, 1)->total.rx_packets, 3);
+	assert_int_equal(sw_pfcwd(b->sw, 1, PRIO)->state, PFCWD_STORMED);
+	bench_stop(b);
+}
+
+static void
+alert_changes_nothing_and_ends_with_the_storm(void **state)
+{
+	struct bench *b = bench_of(state, 2, PFCWD_ALERT);
+
+	start(b);
+	give_pfc(b, 1, 1u << PRIO, 65535, 100000);
+	give_data(b, 0, 1, 5, 100);
+	pass(b, 100, 4000, 1u << 1);
+	sees_event(b, SW_EVENT_STORM_DETECTED, 1, 3000);
+	assert_int_equal(drain_at(b, 1, 4000), 0);
+	/* Paused until 3.7 ms + 838.8 us: half of the poll's millisecond. */
+	assert_int_equal(drain_at(b, 1, 4600), 5);
+	pass(b, 4600, 5000, 0);
+	sees_event(b, SW_EVENT_STORM_RESTORED, 1, 5000);
+	assert_int_equal(all_drops(b), 0);
+	bench_stop(b);
+}
+
+static void
+throttled_storm_that_lets_frames_through_is_none(void **state)
+{
+	struct bench *b = bench_of(state, 2, PFCWD_DROP);
+
+	start(b);
+	/* 65535 quanta of each millisecond: 838.8 us. */
+	for (uint64_t ms = 0; ms < 20; ms++) {
+		give_pfc(b, 1, 1u << PRIO, 65535, ms * NS_PER_MS + 1000);
+		pass(b, ms * 1000, (ms + 1) * 1000, 0);
+	}
+	sees_no_event(b);
+	assert_int_equal(pfc_rx_duration_ns(sw_pfc_rx(b->sw, 1), PRIO, 20 * NS_PER_MS),
+			 20 * 838848ull);
+	bench_stop(b);
+}
+
+static void
+empty_queue_is_in_a_storm_unless_told_otherwise(void **state)
+{
+	struct bench *b = bench_of(state, 2, PFCWD_DROP);
+
+	b->params.pfcwd.detect_empty = false;
+	start(b);
+	pass(b, 0, 5000, 1u << 1);
+	sees_no_event(b);
+	give_data(b, 0, 1, 1, 5000);
+	/* Waits at the polls of 6 and 7 ms: bad at 7 and 8. */
+	pass(b, 5000, 8000, 1u << 1);
+	sees_event(b, SW_EVENT_STORM_DETECTED, 1, 8000);
+	take(b, 1, 8 * NS_PER_MS);
+	bench_stop(b);
+}
+
+static void
+xon_blocks_the_restoration_only_if_told_so(void **state)
+{
+	for (int blocks = 0; blocks <= 1; blocks++) {
+		struct bench *b = bench_of(state, 2, PFCWD_DROP);
+		struct sw_event e;
+
+		b->params.pfcwd.xon_blocks_restore = blocks;
+		start(b);
+		pass(b, 0, 3000, 1u << 1);
+		sees_event(b, SW_EVENT_STORM_DETECTED, 1, 3000);
+		for (uint64_t ms = 3; ms < 10; ms++) {
+			give_pfc(b, 1, 1u << PRIO, 0, ms * NS_PER_MS + 1);
+			pass(b, ms * 1000, (ms + 1) * 1000, 0);
+		}
+		assert_int_equal(sw_event_next(b->sw, &e), !blocks);
+		bench_stop(b);
+	}
+}
+
+static void
+infinite_restoration_time_never_restores(void **state)
+{
+	struct bench *b = bench_of(state, 2, PFCWD_DROP);
+
+	b->params.pfcwd.restoration_time_ns = NEVER_NS;
+	start(b);
+	pass(b, 0, 3000, 1u << 1);
+	sees_event(b, SW_EVENT_STORM_DETECTED, 1, 3000);
+	pass(b, 3000, 100000, 0);
+	sees_no_event(b);
+	bench_stop(b);
+}
+
+static void
+storms_of_two_ports_trip_the_big_red_switch(void **state)
+{
+	struct bench *b = bench_of(state, 4, PFCWD_FORWARD);
+	struct frame_spec lossy = {.src = 0, .dst = 3, .dscp = 0};
+
+	b->params.pfcwd.big_red_switch_storms = 2;
+	start(b);
+	pass(b, 0, 3000, 1u << 1);
+	sees_event(b, SW_EVENT_STORM_DETECTED, 1, 3000);
+	pass(b, 3000, 6000, 1u << 1 | 1u << 2);
+	sees_event(b, SW_EVENT_STORM_DETECTED, 2, 6000);
+	sees_event(b, SW_EVENT_BIG_RED_SWITCH_ON, 0, 6000);
+	/* Every watched queue drops, that of port 3 too; others do not. */
+	give_data(b, 0, 3, 2, 6100);
+	give(b, 0, make_frame(b, &lossy), 6100 * NS_PER_US);
+	assert_int_equal(drain_at(b, 3, 6100), 1);
+	assert_int_equal(drops(b, 0, SW_DROP_PFC_WATCHDOG), 2);
+	/* Neither detection nor restoration. */
+	pass(b, 6100, 20000, 0);
+	sees_no_event(b);
+	sw_set_big_red_switch(b->sw, false);
+	pass(b, 20000, 21000, 0);
+	sees_event(b, SW_EVENT_BIG_RED_SWITCH_OFF, 0, 21000);
+	give_data(b, 0, 3, 2, 21100);
+	assert_int_equal(drain_at(b, 3, 21100), 2);
+	assert_int_equal(stats_of(b, 3)->deadlock_detected, 1);
+	assert_int_equal(stats_of(b, 3)->deadlock_restored, 1);
+	bench_stop(b);
+}
+
+static void
+a_port_goes_by_its_own_action_and_times(void **state)
+{
+	struct bench *b = bench_of(state, 3, PFCWD_ALERT);
+	struct sw_port_params *p = &b->params.ports[2];
+
+	p->pfcwd_action = 1 + PFCWD_DROP;
+	p->pfcwd_detection_time_ns = 5 * NS_PER_MS;
+	p->pfcwd_restoration_time_ns = 8 * NS_PER_MS;
+	start(b);
+	pass(b, 0, 10000, 1u << 1 | 1u << 2);
+	/* Bad from 2 ms on: for 2 ms as of [pfcwd], and for 5 ms. */
+	sees_event(b, SW_EVENT_STORM_DETECTED, 1, 3000);
+	sees_event(b, SW_EVENT_STORM_DETECTED, 2, 6000);
+	/* Only the second one drops. */
+	give(b, 0, make_frame(b, &(struct frame_spec){.src = 0, .dst = 1, .dscp = 26}), 10000000);
+	give(b, 0, make_frame(b, &(struct frame_spec){.src = 0, .dst = 2, .dscp = 26}), 10000000);
+	assert_int_equal(sw_port_stats(b->sw, 1)->drops[SW_DROP_PFC_WATCHDOG], 0);
+	assert_int_equal(sw_port_stats(b->sw, 2)->drops[SW_DROP_PFC_WATCHDOG], 1);
+	/* The last XOFF comes at 9.7 ms: good at 11 ms, which ends an alert, and quiet for 8 ms. */
+	pass(b, 10000, 24000, 0);
+	sees_event(b, SW_EVENT_STORM_RESTORED, 1, 11000);
+	sees_event(b, SW_EVENT_STORM_RESTORED, 2, 18000);
+	drain_at(b, 1, 24000);
+	bench_stop(b);
+}
+
+static void
+a_port_with_times_below_the_poll_interval_is_refused(void **state)
+{
+	struct bench *b = bench_of(state, 2, PFCWD_DROP);
+	char why[256];
+
+	b->params.ports[1].pfcwd_detection_time_ns = NS_PER_MS / 2;
+	sw_params_resolve(&b->params);
+	assert_int_equal(sw_params_check(&b->params, why, sizeof(why)), -EINVAL);
+	assert_string_equal(why, "port 1: detection_time_ns is below poll_interval_ns");
+}
+
+static void
+nxos_waits_shuts_down_and_restores_by_multiples_of_its_interval(void **state)
+{
+	struct bench *b = bench_of(state, 2, PFCWD_DROP);
+	struct pfcwd_params *p = &b->params.pfcwd;
+
+	p->pfcwd = PFCWD_NXOS;
+	p->watch_dog_interval_ns = NS_PER_MS;
+	p->auto_restore_multiplier = 3;
+	p->fixed_restore_multiplier = 1;
+	b->params.ports[1].pfcwd_interface_multiplier = 2;
+	start(b);
+	pass(b, 0, 500, 1u << 1);
+	give_data(b, 0, 1, 5, 500);
+	/* Seen at 1 ms, stuck at 2: waits; stuck at 3 and 4: shut down. */
+	pass(b, 500, 2000, 1u << 1);
+	sees_event(b, SW_EVENT_WAIT_TO_SHUTDOWN, 1, 2000);
+	pass(b, 2000, 3900, 1u << 1);
+	sees_no_event(b);
+	pass(b, 3900, 4000, 1u << 1);
+	sees_event(b, SW_EVENT_STORM_DETECTED, 1, 4000);
+	assert_int_equal(drain_at(b, 1, 4000), 0);
+	assert_int_equal(drops(b, 1, SW_DROP_PFC_WATCHDOG), 5);
+	/* Quiet at 6, 7, 8 and 9 ms: the last XOFF comes at 4.9. */
+	pass(b, 4000, 5000, 1u << 1);
+	pass(b, 5000, 8900, 0);
+	sees_no_event(b);
+	pass(b, 8900, 9000, 0);
+	sees_event(b, SW_EVENT_STORM_RESTORED, 1, 9000);
+	give_data(b, 0, 1, 1, 9000);
+	assert_int_equal(drain_at(b, 1, 9000), 1);
+	bench_stop(b);
+}
+
+static void
+nxos_queue_that_moves_again_is_not_shut_down(void **state)
+{
+	struct bench *b = bench_of(state, 2, PFCWD_DROP);
+
+	b->params.pfcwd.pfcwd = PFCWD_NXOS;
+	b->params.pfcwd.watch_dog_interval_ns = NS_PER_MS;
+	start(b);
+	pass(b, 0, 500, 1u << 1);
+	give_data(b, 0, 1, 5, 500);
+	pass(b, 500, 2000, 1u << 1);
+	sees_event(b, SW_EVENT_WAIT_TO_SHUTDOWN, 1, 2000);
+	give_pfc(b, 1, 1u << PRIO, 0, 2100 * NS_PER_US);
+	assert_int_equal(drain_at(b, 1, 2100), 5);
+	pass(b, 2100, 10000, 0);
+	sees_no_event(b);
+	assert_int_equal(all_drops(b), 0);
+	bench_stop(b);
+}
+
+static void
+storm_on_one_port_ends_with_its_victims_free(void **state)
+{
+	struct bench *b = bench_of(state, 3, PFCWD_DROP);
+	struct mac_control mc;
+	struct rte_mbuf *m;
+	uint64_t now_ns;
+
+	b->params.mmu.lossless = (struct buffer_profile){
+		.static_th_bytes = 10 * DATA_BYTES,
+		.xoff_bytes = 5 * DATA_BYTES,
+		.xon_offset_bytes = 3 * DATA_BYTES,
+	};
+	start(b);
+	pass(b, 0, 100, 1u << 1);
+	/* Host 0 is held for the sake of port 1, with all that it has for port 2. */
+	give_data(b, 0, 1, 10, 200);
+	m = take(b, 0, 200 * NS_PER_US);
+	assert_true(is_pfc(m, &mc));
+	assert_int_equal(mc.quanta[PRIO], 65535);
+	sent(m);
+	pass(b, 200, 3000, 1u << 1);
+	sees_event(b, SW_EVENT_STORM_DETECTED, 1, 3000);
+	now_ns = 3 * NS_PER_MS;
+	m = take(b, 0, now_ns);
+	assert_true(is_pfc(m, &mc));
+	assert_int_equal(mc.quanta[PRIO], 0);
+	sent(m);
+	for (uint64_t us = 3000; us < 6000; us += 100) {
+		give_data(b, 0, 1, 2, us);
+		give_data(b, 0, 2, 2, us);
+		assert_int_equal(drain_at(b, 2, us), 2);
+		pass(b, us, us + 100, 1u << 1);
+	}
+	assert_false(pfc_tx_is_xoff(sw_pfc_tx(b->sw, 0), PRIO));
+	assert_int_equal(drops(b, 1, SW_DROP_PFC_WATCHDOG), 10 + 60);
+	bench_stop(b);
+}
+
+static void
+lines_of_the_log_are_those_of_sonic(void **state)
+{
+	struct sw_event e = {.kind = SW_EVENT_STORM_DETECTED, .port = 4, .queue = 3};
+	char text[128];
+
+	(void)state;
+	sw_event_text(&e, text, sizeof(text));
+	assert_string_equal(text, "PFC Watchdog detected PFC storm on port 4, queue index 3");
+	e.kind = SW_EVENT_STORM_RESTORED;
+	sw_event_text(&e, text, sizeof(text));
+	assert_string_equal(text, "PFC Watchdog storm restored on port 4, queue index 3");
+	assert_string_equal(sw_event_name(e.kind), "storm_restored");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(drop_empties_the_queue_and_both_directions_until_restored),
+		cmocka_unit_test(forward_sends_in_spite_of_the_pause_and_counts_it),
+		cmocka_unit_test(alert_changes_nothing_and_ends_with_the_storm),
+		cmocka_unit_test(throttled_storm_that_lets_frames_through_is_none),
+		cmocka_unit_test(empty_queue_is_in_a_storm_unless_told_otherwise),
+		cmocka_unit_test(xon_blocks_the_restoration_only_if_told_so),
+		cmocka_unit_test(infinite_restoration_time_never_restores),
+		cmocka_unit_test(storms_of_two_ports_trip_the_big_red_switch),
+		cmocka_unit_test(a_port_goes_by_its_own_action_and_times),
+		cmocka_unit_test(a_port_with_times_below_the_poll_interval_is_refused),
+		cmocka_unit_test(nxos_waits_shuts_down_and_restores_by_multiples_of_its_interval),
+		cmocka_unit_test(nxos_queue_that_moves_again_is_not_shut_down),
+		cmocka_unit_test(storm_on_one_port_ends_with_its_victims_free),
+		cmocka_unit_test(lines_of_the_log_are_those_of_sonic),
+	};
+
+	if (test_eal_init(64) < 0)
+		return EXIT_FAILURE;
+	return cmocka_run_group_tests_name("sw_pfcwd", tests, bench_group_setup,
+					   bench_group_teardown);
+}

@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Classes, scheduler, shaper and marking of the switch. */
+#include "unit/switch/sw_test.h"
+
+/* All queues mark above bytes and never below. */
+static void
+set_step(struct sw_params *p, uint64_t bytes)
+{
+	p->wred.green_min_threshold_bytes = bytes;
+	p->wred.green_max_threshold_bytes = bytes;
+}
+
+static void
+class_chooses_the_queue(void **state)
+{
+	static const struct {
+		int trust;
+		uint8_t dscp;
+		bool tagged;
+		uint8_t pcp;
+		uint8_t queue;
+	} cases[] = {
+		{QOS_TRUST_DSCP, 26, false, 0, 3}, {QOS_TRUST_DSCP, 24, false, 0, 3},
+		{QOS_TRUST_DSCP, 48, false, 0, 7}, {QOS_TRUST_DSCP, 0, false, 0, 0},
+		{QOS_TRUST_DSCP, 26, true, 0, 3},  {QOS_TRUST_PCP, 26, true, 0, 0},
+		{QOS_TRUST_PCP, 0, true, 3, 3},    {QOS_TRUST_PCP, 26, false, 0, 0},
+	};
+
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct bench *b = bench_defaults_of(state, 2);
+		struct frame_spec s = {.src = 0,
+				       .dst = 1,
+				       .dscp = cases[i].dscp,
+				       .tagged = cases[i].tagged,
+				       .vlan_tci = (uint16_t)(cases[i].pcp << 13)};
+
+		b->params.qos.trust = cases[i].trust;
+		bench_start(b);
+		give(b, 0, make_frame(b, &s), 0);
+		for (uint8_t q = 0; q < TM_CLASSES; q++)
+			assert_int_equal(sw_queue_bytes(b->sw, 1, q) > 0, q == cases[i].queue);
+		bench_stop(b);
+	}
+}
+
+static void
+shaper_spaces_frames_to_the_nanosecond_on_average(void **state)
+{
+	struct bench *b = bench_defaults_of(state, 2);
+	const unsigned int n = 1000;
+	uint64_t now_ns = 5;
+
+	bench_start(b);
+	for (unsigned int i = 0; i < n + 1; i++)
+		give(b, 0, make_data(b, 0, 1, i), now_ns);
+	for (unsigned int i = 0; i < n; i++) {
+		struct rte_mbuf *m = take_next(b, 1, &now_ns);
+		/* 1106 bytes at 40G are 221.2 ns: the remainder is carried, not rounded. */
+		uint64_t exact_ps = 5000 + i * 221200ull;
+
+		assert_int_equal(roce_of(m).psn, i);
+		/* The full bucket of the start is worth 6 bytes, 1.2 ns. */
+		assert_in_range(now_ns * 1000, exact_ps - 1200, exact_ps + 999);
+		sent(m);
+	}
+	/* One frame at a time, however much is asked for. */
+	assert_null(take(b, 1, now_ns));
+	bench_stop(b);
+}
+
+static void
+late_poll_catches_up_by_the_burst_and_no_more(void **state)
+{
+	struct bench *b = bench_defaults_of(state, 2);
+	struct rte_mbuf *out[64];
+	uint16_t n;
+
+	b->params.shaper_burst_ns =
+		1000; /* 5000 bytes: 4 frames leave 576, the fifth goes into debt */
+	b->params.ports[1].shaper_rate_bps = 40 * GBPS;
+	bench_start(b);
+	for (unsigned int i = 0; i < 64; i++)
+		give(b, 0, make_data(b, 0, 1, i), 0);
+	n = b->sw->ops->tx(b->sw, 1, out, 64, 1000000);
+	assert_int_equal(n, 5);
+	for (uint16_t i = 0; i < n; i++)
+		sent(out[i]);
+	/* 5001 - 5 x 1106: 529 bytes owed are 105.8 ns. */
+	assert_int_equal(next_ns(b, 1), 1000106);
+	bench_stop(b);
+}
+
+static void
+port_shaped_below_its_link_sends_at_the_shaper_rate(void **state)
+{
+	struct bench *b = bench_defaults_of(state, 2);
+	uint64_t now_ns = 0;
+
+	b->params.ports[1].shaper_rate_bps = 1 * GBPS;
+	bench_start(b);
+	for (unsigned int i = 0; i < 11; i++)
+		give(b, 0, make_data(b, 0, 1, i), 0);
+	assert_int_equal(drain(b, 1, &now_ns), 11);
+	assert_int_equal(now_ns, 10 * 8848 - 8); /* 1106 bytes at 1G; a full bucket is one byte */
+	bench_stop(b);
+}
+
+static void
+cnp_queue_goes_before_data(void **state)
+{
+	struct bench *b = bench_defaults_of(state, 2);
+	struct frame_spec cnp = {.src = 0, .dst = 1, .dscp = 48, .psn = 99};
+	struct rte_mbuf *m;
+	uint64_t now_ns = 0;
+
+	bench_start(b);
+	for (unsigned int i = 0; i < 3; i++)
+		give(b, 0, make_data(b, 0, 1, i), 0);
+	give(b, 0, make_frame(b, &cnp), 0);
+	m = take_next(b, 1, &now_ns);
+	assert_int_equal(roce_of(m).psn, 99);
+	sent(m);
+	assert_int_equal(drain(b, 1, &now_ns), 3);
+	assert_int_equal(sw_port_stats(b->sw, 1)->queue[7].tx_packets, 1);
+	assert_int_equal(sw_port_stats(b->sw, 1)->queue[3].tx_packets, 3);
+	bench_stop(b);
+}
+
+static void
+weights_share_wire_bytes_between_sizes(void **state)
+{
+	struct bench *b = bench_defaults_of(state, 2);
+	struct frame_spec small = {.src = 0, .dst = 1, .dscp = 0, .payload_bytes = 128};
+	uint64_t now_ns = 0, bytes[TM_CLASSES] = {0};
+
+	b->params.sched.dwrr_weight[0] = 20;
+	b->params.sched.dwrr_weight[3] = 60;
+	bench_start(b);
+	for (unsigned int i = 0; i < 400; i++)
+		give(b, 0, make_data(b, 0, 1, i), 0);
+	for (unsigned int i = 0; i < 1200; i++)
+		give(b, 0, make_frame(b, &small), 0);
+	assert_int_equal(all_drops(b), 0);
+	for (unsigned int i = 0; i < 400; i++) {
+		struct rte_mbuf *m = take_next(b, 1, &now_ns);
+
+		bytes[view_of(m).dscp == 26 ? 3 : 0] += wire_bytes(m->pkt_len);
+		sent(m);
+	}
+	/* 3 : 1 within a frame and a quantum of either side. */
+	assert_in_range(bytes[3], 3 * bytes[0] - 3 * 4 * 1538, 3 * bytes[0] + 3 * 4 * 1538);
+	bench_stop(b);
+}
+
+/* Packet i of N at dequeue has N - i behind it (facts: the first out is marked, the last is
+ * not). */
+static void
+dequeue_marking_counts_what_stays_behind(void **state)
+{
+	struct bench *b = bench_defaults_of(state, 2);
+	const unsigned int n = 10;
+	uint64_t now_ns = 0;
+
+	set_step(&b->params, 5 * DATA_BYTES);
+	bench_start(b);
+	for (unsigned int i = 1; i <= n; i++)
+		give(b, 0, make_data(b, 0, 1, i), 0);
+	for (unsigned int i = 1; i <= n; i++) {
+		struct rte_mbuf *m = take_next(b, 1, &now_ns);
+		struct roce_view r = roce_of(m); /* the checksum and the ICRC are right */
+
+		assert_int_equal(r.psn, i);
+		assert_int_equal(r.ecn, n - i > 5 ? ECN_CE : ECN_ECT0);
+		sent(m);
+	}
+	assert_int_equal(sw_port_stats(b->sw, 1)->queue[3].ecn_marked_packets, 4);
+	bench_stop(b);
+}
+
+/* At enqueue, packet i finds i - 1 before it. */
+static void
+enqueue_marking_counts_what_is_ahead(void **state)
+{
+	struct bench *b = bench_defaults_of(state, 2);
+	const unsigned int n = 10;
+	uint64_t now_ns = 0;
+
+	b->params.mark_at = SW_MARK_AT_ENQUEUE;
+	set_step(&b->params, 5 * DATA_BYTES);
+	bench_start(b);
+	for (unsigned int i = 1; i <= n; i++)
+		give(b, 0, make_data(b, 0, 1, i), 0);
+	for (unsigned int i = 1; i <= n; i++) {
+		struct rte_mbuf *m = take_next(b, 1, &now_ns);
+
+		assert_int_equal(roce_of(m).ecn, i - 1 > 5 ? ECN_CE : ECN_ECT0);
+		sent(m);
+	}
+	bench_stop(b);
+}
+
+/* Of each code point, version and tag: what a queue above its threshold makes of a frame. */
+static void
+only_ect_becomes_ce_and_only_that_is_counted(void **state)
+{
+	static const uint8_t out[4] = {ECN_NOT_ECT, ECN_CE, ECN_CE, ECN_CE};
+
+	for (unsigned int i = 0; i < 16; i++) {
+		struct bench *b = bench_defaults_of(state, 2);
+		uint64_t now_ns = 0;
+		struct frame_spec s = {.src = 0,
+				       .dst = 1,
+				       .dscp = 26,
+				       .ecn = i & 3,
+				       .ip_version = i & 4 ? 6 : 4,
+				       .tagged = i & 8,
+				       .vlan_tci = 3 << 13 | 5,
+				       .payload_bytes = 256};
+		struct rte_mbuf *m;
+
+		set_step(&b->params, 0);
+		bench_start(b);
+		give(b, 0, make_frame(b, &s), 0);
+		give(b, 0, make_frame(b, &s), 0);
+		m = take_next(b, 1, &now_ns);
+		assert_int_equal(view_of(m).dscp, 26);
+		assert_int_equal(roce_of(m).ecn, out[s.ecn]);
+		sent(m);
+		m = take_next(b, 1, &now_ns); /* nothing behind it */
+		assert_int_equal(roce_of(m).ecn, s.ecn);
+		sent(m);
+		assert_int_equal(sw_port_stats(b->sw, 1)->queue[3].ecn_marked_packets,
+				 s.ecn == ECN_ECT0 || s.ecn == ECN_ECT1);
+		assert_int_equal(all_drops(b), 0);
+		bench_stop(b);
+	}
+}
+
+/* Facts 6.2, and the choice for a lossless queue. */
+static void
+wred_drops_what_it_may_not_mark_in_a_lossy_queue_only(void **state)
+{
+	static const struct {
+		bool lossless, knob;
+		int profile; /* enum wred_ecn */
+		uint8_t ecn;
+		bool dropped;
+	} cases[] = {
+		{false, false, WRED_ECN_ALL, ECN_NOT_ECT, true},
+		{false, false, WRED_ECN_ALL, ECN_ECT0, false},
+		{false, false, WRED_ECN_ALL, ECN_CE, false},
+		{false, false, WRED_ECN_NONE, ECN_NOT_ECT, true},
+		{false, false, WRED_ECN_NONE, ECN_ECT0, true},
+		{false, false, WRED_ECN_NONE, ECN_CE, true},
+		{true, false, WRED_ECN_ALL, ECN_NOT_ECT, false},
+		{true, false, WRED_ECN_NONE, ECN_ECT0, false},
+		{true, true, WRED_ECN_ALL, ECN_NOT_ECT, true},
+		{true, true, WRED_ECN_ALL, ECN_ECT1, false},
+	};
+
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct bench *b = bench_defaults_of(state, 2);
+		struct frame_spec s = {.src = 0,
+				       .dst = 1,
+				       .dscp = cases[i].lossless ? 26 : 0,
+				       .ecn = cases[i].ecn,
+				       .payload_bytes = 512};
+		uint8_t queue = cases[i].lossless ? 3 : 0;
+		const struct sw_port_stats *out;
+
+		set_step(&b->params, 0);
+		b->params.wred_queues = 0xFF;
+		b->params.wred.ecn = cases[i].profile;
+		b->params.wred.nonect_drop_in_lossless = cases[i].knob;
+		bench_start(b);
+		out = sw_port_stats(b->sw, 1);
+		give(b, 0, make_frame(b, &s), 0); /* finds an empty queue: never dropped */
+		assert_int_equal(all_drops(b), 0);
+		give(b, 0, make_frame(b, &s), 0);
+		assert_int_equal(out->drops[SW_DROP_WRED], cases[i].dropped);
+		assert_int_equal(out->queue[queue].drop_packets, cases[i].dropped);
+		assert_int_equal(all_drops(b), cases[i].dropped);
+		bench_stop(b);
+	}
+}
+
+static void
+queue_without_wred_is_left_alone(void **state)
+{
+	struct bench *b = bench_defaults_of(state, 2);
+	struct frame_spec s = {.src = 0, .dst = 1, .dscp = 48, .ecn = ECN_ECT0};
+	uint64_t now_ns = 0;
+
+	set_step(&b->params, 0);
+	bench_start(b);
+	for (unsigned int i = 0; i < 10; i++)
+		give(b, 0, make_frame(b, &s), 0);
+	s.ecn = ECN_NOT_ECT;
+	give(b, 0, make_frame(b, &s), 0);
+	assert_int_equal(drain(b, 1, &now_ns), 11);
+	assert_int_equal(sw_port_stats(b->sw, 1)->queue[7].ecn_marked_packets, 0);
+	bench_stop(b);
+}
+
+static void
+average_follows_ce_and_non_ect_packets_too(void **state)
+{
+	struct bench *b = bench_defaults_of(state, 2);
+	struct frame_spec s = {
+		.src = 0, .dst = 1, .dscp = 26, .ecn = ECN_CE, .payload_bytes = DATA_PAYLOAD};
+	uint64_t now_ns = 0;
+	struct rte_mbuf *m;
+
+	set_step(&b->params, 100 * DATA_BYTES);
+	b->params.wred.wred_weight = 2;
+	bench_start(b);
+	for (unsigned int i = 0; i < 200; i++)
+		give(b, 0, make_frame(b, &s), 0);
+	give(b, 0, make_data(b, 0, 1, 0), 0);
+	for (unsigned int i = 0; i < 200; i++)
+		sent(take_next(b, 1, &now_ns));
+	/* Behind it nothing, but the average of the 200 before it is still low of 100: not
+	 * marked. */
+	m = take_next(b, 1, &now_ns);
+	assert_int_equal(roce_of(m).ecn, ECN_ECT0);
+	sent(m);
+	/* Now the average is above when an ECT packet comes early among CE packets. */
+	for (unsigned int i = 0; i < 40; i++)
+		give(b, 0, make_frame(b, &s), now_ns);
+	give(b, 0, make_data(b, 0, 1, 0), now_ns);
+	for (unsigned int i = 0; i < 200; i++)
+		give(b, 0, make_frame(b, &s), now_ns);
+	for (unsigned int i = 0; i < 40; i++)
+		sent(take_next(b, 1, &now_ns));
+	m = take_next(b, 1, &now_ns);
+	assert_int_equal(roce_of(m).ecn, ECN_CE);
+	sent(m);
+	bench_stop(b);
+}
+
+/* After a burst that has drained, a frame a second: nothing of the burst is left to mark or
+ * drop. */
+static void
+average_of_an_idle_queue_ages(void **state)
+{
+	for (uint8_t weight = 1; weight <= 15; weight += 7) {
+		for (unsigned int mark = 0; mark < 2; mark++) {
+			struct bench *b = bench_defaults_of(state, 2);
+			struct frame_spec s = {.src = 0, .dst = 1, .payload_bytes = DATA_PAYLOAD};
+			uint64_t now_ns = 0;
+
+			b->params.wred_queues = 1u << 0;
+			set_step(&b->params, 10 * DATA_BYTES);
+			b->params.wred.wred_weight = weight;
+			bench_start(b);
+			learn_hosts(b);
+			s.ecn = ECN_ECT0;
+			for (unsigned int i = 0; i < 2000; i++)
+				give(b, 0, make_frame(b, &s), 0);
+			assert_int_equal(drain(b, 1, &now_ns), 2000);
+			assert_true(sw_port_stats(b->sw, 1)->queue[0].ecn_marked_packets > 0);
+			s.ecn = mark ? ECN_ECT0 : ECN_NOT_ECT;
+			for (unsigned int i = 0; i < 20; i++) {
+				struct rte_mbuf *m;
+
+				now_ns += NS_PER_SEC;
+				give(b, 0, make_frame(b, &s), now_ns);
+				m = take(b, 1, now_ns);
+				assert_non_null(m);
+				assert_int_equal(roce_of(m).ecn, s.ecn);
+				sent(m);
+			}
+			bench_stop(b);
+		}
+	}
+}
+
+/* Whatever stands where an IP header would have ECT, in its place for IPv4 and for IPv6. */
+static void
+frame_without_ip_is_never_marked(void **state)
+{
+	struct bench *b = bench_defaults_of(state, 2);
+	uint8_t frame[64] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 0, 0x81, 0, 3 << 5, 0, 0x88, 0xB5};
+	struct rte_mbuf *m;
+
+	memset(frame + 18, 0x22, sizeof(frame) - 18);
+	set_step(&b->params, 0);
+	bench_start(b);
+	give_bytes(b, 0, frame, sizeof(frame), 0);
+	give_bytes(b, 0, frame, sizeof(frame), 0);
+	assert_int_equal(sw_queue_bytes(b->sw, 1, 3), 2 * 68);
+	m = take(b, 1, 0);
+	assert_non_null(m);
+	assert_memory_equal(rte_pktmbuf_mtod(m, uint8_t *), frame, sizeof(frame));
+	sent(m);
+	assert_int_equal(sw_port_stats(b->sw, 1)->queue[3].ecn_marked_packets, 0);
+	bench_stop(b);
+}
+
+/* Port 1 is backlogged, the others are not: only the copy that leaves through it is marked. */
+static void
+marked_copy_has_data_of_its_own(void **state)
+{
+	struct bench *b = bench_defaults_of(state, 4);
+	struct rte_mbuf *copies[4];
+	uint64_t now_ns = 0;
+
+	set_step(&b->params, 0);
+	bench_start(b);
+	assert_int_equal(sw_learn(b->sw, 0, (const uint8_t[6]){2, 0, 0, 0, 0, 1}, 1, 0), 0);
+	give(b, 0, make_data(b, 0, 9, 5), 0);
+	give(b, 0, make_data(b, 0, 1, 6), 0);
+	copies[1] = take_next(b, 1, &now_ns);
+	copies[2] = take(b, 2, now_ns);
+	copies[3] = take(b, 3, now_ns);
+	assert_int_equal(roce_of(copies[1]).ecn, ECN_CE);
+	assert_int_equal(roce_of(copies[2]).ecn, ECN_ECT0);
+	assert_int_equal(roce_of(copies[3]).ecn, ECN_ECT0);
+	for (unsigned int i = 1; i < 4; i++) {
+		assert_int_equal(roce_of(copies[i]).psn, 5);
+		assert_int_equal(copies[i]->nb_segs, 1);
+		sent(copies[i]);
+	}
+	bench_stop(b);
+}
+
+static void
+mark_without_an_mbuf_is_skipped_and_counted(void **state)
+{
+	static struct rte_mbuf *taken[BENCH_FRAMES];
+	struct bench *b = bench_defaults_of(state, 4);
+	struct rte_mbuf *m;
+
+	set_step(&b->params, 0);
+	bench_start(b);
+	give(b, 0, make_data(b, 0, 9, 5), 0);
+	give(b, 0, make_data(b, 0, 9, 6), 0);
+	assert_int_equal(rte_pktmbuf_alloc_bulk(b->frames, taken, BENCH_FRAMES), 0);
+	m = take(b, 1, 0);
+	rte_pktmbuf_free_bulk(taken, BENCH_FRAMES);
+	assert_int_equal(roce_of(m).ecn, ECN_ECT0);
+	sent(m);
+	assert_int_equal(sw_port_stats(b->sw, 1)->queue[3].ecn_mark_no_mbuf_packets, 1);
+	assert_int_equal(sw_port_stats(b->sw, 1)->queue[3].ecn_marked_packets, 0);
+	bench_stop(b);
+}
+
+static void
+last_copy_is_marked_in_place(void **state)
+{
+	struct bench *b = bench_defaults_of(state, 4);
+	struct rte_mbuf *m;
+
+	set_step(&b->params, 0);
+	bench_start(b);
+	give(b, 0, make_data(b, 0, 9, 5), 0);
+	give(b, 0, make_data(b, 0, 9, 6), 0);
+	sent(take(b, 1, 0));
+	sent(take(b, 2, 0));
+	assert_int_equal(rte_mempool_avail_count(b->frames), BENCH_FRAMES);
+	m = take(b, 3, 0);
+	assert_int_equal(roce_of(m).ecn, ECN_CE);
+	assert_int_equal(rte_mempool_avail_count(b->frames), BENCH_FRAMES);
+	sent(m);
+	bench_stop(b);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(class_chooses_the_queue),
+		cmocka_unit_test(shaper_spaces_frames_to_the_nanosecond_on_average),
+		cmocka_unit_test(late_poll_catches_up_by_the_burst_and_no_more),
+		cmocka_unit_test(port_shaped_below_its_link_sends_at_the_shaper_rate),
+		cmocka_unit_test(cnp_queue_goes_before_data),
+		cmocka_unit_test(weights_share_wire_bytes_between_sizes),
+		cmocka_unit_test(dequeue_marking_counts_what_stays_behind),
+		cmocka_unit_test(enqueue_marking_counts_what_is_ahead),
+		cmocka_unit_test(only_ect_becomes_ce_and_only_that_is_counted),
+		cmocka_unit_test(wred_drops_what_it_may_not_mark_in_a_lossy_queue_only),
+		cmocka_unit_test(queue_without_wred_is_left_alone),
+		cmocka_unit_test(average_follows_ce_and_non_ect_packets_too),
+		cmocka_unit_test(average_of_an_idle_queue_ages),
+		cmocka_unit_test(frame_without_ip_is_never_marked),
+		cmocka_unit_test(marked_copy_has_data_of_its_own),
+		cmocka_unit_test(mark_without_an_mbuf_is_skipped_and_counted),
+		cmocka_unit_test(last_copy_is_marked_in_place),
+	};
+
+	if (test_eal_init(64) < 0)
+		return EXIT_FAILURE;
+	return cmocka_run_group_tests_name("sw_queues", tests, bench_group_setup,
+					   bench_group_teardown);
+}

@@ -1,0 +1,913 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The switch as a router. Ports 0 and 1 are in VLAN 10 (10.0.10.0/24, fd00:10::/64), port 2 in VLAN
+ * 20, ports 3 to 5 are routed (10.0.3N.0/24) with neighbours .2 behind them. Host h sits on port h.
+ */
+#include "unit/switch/sw_test.h"
+
+#include "wire/arp.h"
+#include "wire/checksum.h"
+#include "wire/icmp.h"
+#include "wire/nd.h"
+
+#define N(a) (sizeof(a) / sizeof((a)[0]))
+
+static const uint8_t router_mac[6] = {2, 0xFF, 0, 0, 0, 1};
+
+static struct sw_interface interfaces[] = {
+	{.name = "vlan 10", .ip = "10.0.10.1/24", .ip6 = "fd00:10::1/64"},
+	{.name = "vlan 20", .ip = "10.0.20.1/24", .ip6 = "fd00:20::1/64"},
+	{.name = "port 3", .ip = "10.0.33.1/24", .ip6 = "fd00:33::1/64"},
+	{.name = "port 4", .ip = "10.0.34.1/24"},
+	{.name = "port 5", .ip = "10.0.35.1/24"},
+};
+static struct sw_route routes[] = {
+	{.name = "10.99.0.0/16", .nexthop = "10.0.33.2"},
+	{.name = "10.88.0.0/16", .nexthop = "10.0.33.2, 10.0.34.2,10.0.35.2"},
+	{.name = "10.77.0.0/16", .nexthop = "blackhole"},
+	{.name = "fd00:99::/32", .nexthop = "fd00:33::2"},
+};
+static struct sw_neighbor neighbors[] = {
+	{.name = "10.0.33.2", .mac = {2, 0, 0, 0, 0, 33}},
+	{.name = "10.0.34.2", .mac = {2, 0, 0, 0, 0, 34}},
+	{.name = "10.0.35.2", .mac = {2, 0, 0, 0, 0, 35}},
+	{.name = "fd00:33::2", .mac = {2, 0, 0, 0, 0, 33}},
+};
+
+static struct bench *
+bench_of_router(void **state)
+{
+	struct bench *b = *state;
+	struct sw_params *p = &b->params;
+
+	bench_defaults(p, 6);
+	p->vlan_filtering = true;
+	p->ports[0].access_vlan = p->ports[1].access_vlan = 10;
+	p->ports[2].access_vlan = 20;
+	memcpy(p->router.router_mac, router_mac, 6);
+	p->tables = (struct sw_tables){.interfaces = interfaces,
+				       .routes = routes,
+				       .neighbors = neighbors,
+				       .n_interfaces = N(interfaces),
+				       .n_routes = N(routes),
+				       .n_neighbors = N(neighbors)};
+	bench_start(b);
+	return b;
+}
+
+struct packet {
+	uint8_t src; /* host */
+	const char *from, *to;
+	uint16_t sport;
+	uint8_t ttl; /* 0: 64 */
+	bool tagged;
+	uint16_t vlan_tci;
+};
+
+static struct rte_mbuf *
+make_packet(struct bench *b, const struct packet *s)
+{
+	struct roce_path path = {.dscp = 26,
+				 .ecn = ECN_ECT0,
+				 .ttl = s->ttl == 0 ? 64 : s->ttl,
+				 .udp_sport = s->sport,
+				 .dest_qp = 0x11,
+				 .pkey = PKEY_DEFAULT,
+				 .tagged = s->tagged,
+				 .vlan_tci = s->vlan_tci};
+	struct roce_fields fields = {.opcode = RC_WRITE_MIDDLE, .psn = s->sport};
+	static const uint8_t payload[64];
+	struct rte_mbuf *m = rte_pktmbuf_alloc(b->arrivals);
+	struct field_ip from, to;
+
+	assert_non_null(m);
+	assert_true(sw_address_parse(s->from, &from) && sw_address_parse(s->to, &to));
+	path.ip_version = from.version;
+	memcpy(path.src_ip, from.addr, 16);
+	memcpy(path.dst_ip, to.addr, 16);
+	host_mac(path.src_mac, s->src);
+	memcpy(path.dst_mac, router_mac, 6);
+	rte_pktmbuf_append(m, (uint16_t)roce_build(rte_pktmbuf_mtod(m, uint8_t *),
+						   rte_pktmbuf_tailroom(m), &path, &fields, payload,
+						   sizeof(payload)));
+	return m;
+}
+
+static void
+give_packet(struct bench *b, uint16_t port, const char *from, const char *to, uint64_t now_ns)
+{
+	struct packet s = {.src = (uint8_t)port, .from = from, .to = to, .sport = 50000};
+
+	give(b, port, make_packet(b, &s), now_ns);
+}
+
+/* What leaves port has these addresses and hops, and is whole: checksum, and the ICRC behind it. */
+static void
+sees_routed(struct bench *b, uint16_t port, const uint8_t dst_mac[6], uint8_t ttl, uint64_t now_ns)
+{
+	struct rte_mbuf *m = take(b, port, now_ns);
+	const uint8_t *frame;
+
+	assert_non_null(m);
+	frame = rte_pktmbuf_mtod(m, const uint8_t *);
+	assert_memory_equal(frame, dst_mac, 6);
+	assert_memory_equal(frame + 6, router_mac, 6);
+	assert_int_equal(view_of(m).ttl, ttl);
+	roce_of(m);
+	sent(m);
+}
+
+static void
+sees_nothing(struct bench *b, uint64_t now_ns)
+{
+	for (uint16_t port = 0; port < b->params.n_ports; port++)
+		assert_null(take(b, port, now_ns));
+}
+
+/* Host h of VLAN 10 says who it is, as a gratuitous ARP. */
+static void
+announce(struct bench *b, uint16_t port, const uint8_t ip[4], uint64_t now_ns)
+{
+	struct l2 l2 = {.dst_mac = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}};
+	struct arp arp = {.op = ARP_REQUEST};
+	uint8_t frame[ARP_FRAME_BYTES];
+
+	host_mac(l2.src_mac, (uint8_t)port);
+	memcpy(arp.sender_mac, l2.src_mac, 6);
+	memcpy(arp.sender_ip, ip, 4);
+	memcpy(arp.target_ip, ip, 4);
+	give_bytes(b, port, frame, (uint16_t)arp_build(frame, &l2, &arp), now_ns);
+}
+
+static void
+ask_router(struct bench *b, uint16_t port, const uint8_t ip[4], const uint8_t router_ip[4],
+	   uint64_t now_ns)
+{
+	struct l2 l2 = {.dst_mac = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}};
+	struct arp arp = {.op = ARP_REQUEST};
+	uint8_t frame[ARP_FRAME_BYTES];
+
+	host_mac(l2.src_mac, (uint8_t)port);
+	memcpy(arp.sender_mac, l2.src_mac, 6);
+	memcpy(arp.sender_ip, ip, 4);
+	memcpy(arp.target_ip, router_ip, 4);
+	give_bytes(b, port, frame, (uint16_t)arp_build(frame, &l2, &arp), now_ns);
+}
+
+static struct arp
+take_arp(struct bench *b, uint16_t port, uint64_t now_ns)
+{
+	struct rte_mbuf *m = take(b, port, now_ns);
+	struct frame_view v;
+	struct arp arp;
+
+	assert_non_null(m);
+	v = view_of(m);
+	assert_true(arp_parse(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len, &v, &arp));
+	sent(m);
+	return arp;
+}
+
+static void
+packet_follows_its_route_with_new_addresses_and_a_hop_less(void **state)
+{
+	struct bench *b = bench_of_router(state);
+
+	give_packet(b, 0, "10.0.10.5", "10.99.1.2", 0);
+	sees_routed(b, 3, neighbors[0].mac, 63, 0);
+	give_packet(b, 2, "fd00:20::5", "fd00:99::7", 10000);
+	sees_routed(b, 3, neighbors[3].mac, 63, 10000);
+	/* Back in by a routed port, to a host whose address is asked for first. */
+	assert_int_equal(sw_router_stats(b->sw).routed_packets, 2);
+	assert_int_equal(all_drops(b), 0);
+	bench_stop(b);
+}
+
+static void
+interfaces_count_what_comes_to_the_router_and_goes_from_it(void **state)
+{
+	struct bench *b = bench_of_router(state);
+	struct sw_interface_stats vlan10, vlan20, port3;
+
+	give_packet(b, 0, "10.0.10.5", "10.99.1.2", 0);
+	sees_routed(b, 3, neighbors[0].mac, 63, 0);
+	give_packet(b, 2, "fd00:20::5", "fd00:99::7", 10000);
+	sees_routed(b, 3, neighbors[3].mac, 63, 10000);
+	/* No route, and a route to nowhere. */
+	give_packet(b, 0, "10.0.10.5", "11.0.0.1", 20000);
+	give_packet(b, 0, "10.0.10.5", "10.77.0.1", 20000);
+	sees_nothing(b, 30000);
+	vlan10 = sw_interface_stats(b->sw, 10);
+	vlan20 = sw_interface_stats(b->sw, 20);
+	port3 = sw_interface_stats(b->sw, SW_PORT_DOMAIN + 3);
+	assert_int_equal(vlan10.in_packets, 3);
+	assert_int_equal(vlan10.in_error_packets, 2);
+	assert_int_equal(vlan10.out_packets, 0);
+	assert_int_equal(vlan20.in_packets, 1);
+	assert_int_equal(vlan20.in_error_packets, 0);
+	assert_int_equal(port3.in_packets, 0);
+	assert_int_equal(port3.out_packets, 2);
+	assert_int_equal(port3.out_octets, vlan10.in_octets / 3 + vlan20.in_octets);
+	assert_int_equal(vlan10.in_octets + vlan20.in_octets,
+			 sw_port_stats(b->sw, 0)->rx_bytes + sw_port_stats(b->sw, 2)->rx_bytes);
+	bench_stop(b);
+}
+
+static void
+frame_not_to_the_router_is_bridged_and_never_crosses(void **state)
+{
+	struct bench *b = bench_of_router(state);
+	struct frame_spec s = {.src = 0, .dst = BROADCAST_HOST};
+
+	give(b, 0, make_frame(b, &s), 0);
+	sent(take(b, 1, 0));
+	sees_nothing(b, 1000);
+	/* A routed port bridges nothing at all. */
+	s.src = 3;
+	give(b, 3, make_frame(b, &s), 10000);
+	sees_nothing(b, 10000);
+	assert_int_equal(drops(b, 3, SW_DROP_SAME_PORT), 1);
+	s.tagged = true;
+	s.vlan_tci = 10;
+	give(b, 3, make_frame(b, &s), 10000);
+	assert_int_equal(drops(b, 3, SW_DROP_INGRESS_VLAN_FILTER), 1);
+	bench_stop(b);
+}
+
+static void
+what_cannot_be_routed_is_dropped_by_name(void **state)
+{
+	struct bench *b = bench_of_router(state);
+	struct packet late = {.from = "10.0.10.5", .to = "10.99.1.2", .ttl = 1};
+	uint8_t frame[60] = {0};
+
+	give(b, 0, make_packet(b, &late), 0);
+	late.from = "fd00:10::5";
+	late.to = "fd00:99::1";
+	give(b, 0, make_packet(b, &late), 0);
+	assert_int_equal(drops(b, 0, SW_DROP_TTL), 2);
+	give_packet(b, 0, "10.0.10.5", "192.0.2.1", 0);
+	assert_int_equal(drops(b, 0, SW_DROP_LPM4_MISS), 1);
+	give_packet(b, 0, "fd00:10::5", "fd01::1", 0);
+	assert_int_equal(drops(b, 0, SW_DROP_LPM6_MISS), 1);
+	give_packet(b, 0, "10.0.10.5", "10.77.0.1", 0);
+	assert_int_equal(drops(b, 0, SW_DROP_BLACKHOLE_ROUTE), 1);
+	give_packet(b, 0, "10.0.10.5", "10.0.10.1", 0); /* RoCE to the router */
+	assert_int_equal(drops(b, 0, SW_DROP_IP2ME), 1);
+	give_packet(b, 0, "10.0.10.5", "127.0.0.1", 0);
+	give_packet(b, 0, "10.0.10.5", "239.1.1.1", 0);
+	give_packet(b, 0, "10.0.10.5", "0.0.0.1", 0);
+	give_packet(b, 0, "fd00:10::5", "fe80::1", 0);
+	give_packet(b, 0, "fd00:10::5", "ff02::1", 0);
+	give_packet(b, 0, "fd00:10::5", "::1", 0);
+	memcpy(frame, router_mac, 6);
+	frame[6] = 2;
+	frame[12] = 0x88;
+	frame[13] = 0xB5; /* no IP */
+	give_bytes(b, 0, frame, sizeof(frame), 0);
+	assert_int_equal(drops(b, 0, SW_DROP_NON_ROUTABLE), 7);
+	assert_int_equal(all_drops(b), 13);
+	sees_nothing(b, 0);
+	bench_stop(b);
+}
+
+/* RFC 1812 5.3.7, RFC 3927 7, RFC 4291 2.5.2, 2.5.3 and 2.5.6. */
+static void
+packet_from_an_address_that_is_nobody_s_is_not_forwarded(void **state)
+{
+	static const char *const sources4[] = {"239.1.1.1", "255.255.255.255", "240.0.0.1",
+					       "127.0.0.1", "0.0.0.0",         "169.254.3.4"};
+	static const char *const sources6[] = {"ff02::1", "ff0e::7", "::1",
+					       "::",      "fe80::1", "febf::9"};
+	struct bench *b = bench_of_router(state);
+
+	for (unsigned int i = 0; i < N(sources4); i++)
+		give_packet(b, 0, sources4[i], "10.99.1.2", 0);
+	for (unsigned int i = 0; i < N(sources6); i++)
+		give_packet(b, 0, sources6[i], "fd00:99::1", 0);
+	assert_int_equal(drops(b, 0, SW_DROP_NON_ROUTABLE_SOURCE), N(sources4) + N(sources6));
+	assert_string_equal(sw_drop_name(SW_DROP_NON_ROUTABLE_SOURCE), "non_routable_source");
+	sees_nothing(b, 0);
+	/* Those next to them are anybody's; and a link-local host may speak to the router. */
+	give_packet(b, 0, "169.253.3.4", "10.99.1.2", 10000);
+	sees_routed(b, 3, neighbors[0].mac, 63, 10000);
+	give_packet(b, 0, "fec0::1", "fd00:99::1", 20000);
+	sees_routed(b, 3, neighbors[3].mac, 63, 20000);
+	give_packet(b, 0, "fe80::1", "fd00:10::1", 30000);
+	assert_int_equal(drops(b, 0, SW_DROP_IP2ME), 1);
+	assert_int_equal(all_drops(b), N(sources4) + N(sources6) + 1);
+	bench_stop(b);
+}
+
+static void
+router_answers_for_its_own_addresses_only(void **state)
+{
+	static const uint8_t own[4] = {10, 0, 10, 1}, host[4] = {10, 0, 10, 5}, mac5[6] = {2};
+	struct bench *b = bench_of_router(state);
+	struct arp arp;
+
+	(void)mac5;
+	ask_router(b, 0, host, own, 0);
+	assert_null(take(b, 1, 0)); /* the question was the router's: nobody else needs it */
+	arp = take_arp(b, 0, 0);
+	assert_int_equal(arp.op, ARP_REPLY);
+	assert_memory_equal(arp.sender_mac, router_mac, 6);
+	assert_memory_equal(arp.sender_ip, own, 4);
+	assert_memory_equal(arp.target_ip, host, 4);
+	/* Another interface's address is not asked for here, and other hosts are. */
+	ask_router(b, 0, host, (const uint8_t[4]){10, 0, 20, 1}, 10000);
+	assert_int_equal(take_arp(b, 1, 10000).op, ARP_REQUEST);
+	assert_null(take(b, 0, 10000));
+	assert_int_equal(sw_router_stats(b->sw).neigh_requests_answered, 1);
+	/* Who asked is known from then on, and is used; its first use asks whether it can be
+	 * reached, each port of its VLAN. */
+	assert_int_equal(sw_router_stats(b->sw).neigh_requests_sent, 0);
+	give_packet(b, 2, "10.0.20.5", "10.0.10.5", 20000);
+	sees_routed(b, 0, (const uint8_t[6]){2, 0, 0, 0, 0, 0}, 63, 20000);
+	arp = take_arp(b, 0, 30000);
+	assert_int_equal(arp.op, ARP_REQUEST);
+	assert_memory_equal(arp.target_ip, host, 4);
+	assert_int_equal(take_arp(b, 1, 30000).op, ARP_REQUEST);
+	assert_int_equal(sw_router_stats(b->sw).neigh_requests_sent, 2);
+	bench_stop(b);
+}
+
+static void
+unknown_neighbour_is_asked_for_in_its_vlan_and_then_used(void **state)
+{
+	static const uint8_t host[4] = {10, 0, 10, 5};
+	struct bench *b = bench_of_router(state);
+	struct arp arp;
+
+	for (unsigned int i = 0; i < 5; i++)
+		give_packet(b, 2, "10.0.20.5", "10.0.10.5", i);
+	assert_int_equal(drops(b, 2, SW_DROP_UNRESOLVED_NEXT_HOP), 5);
+	/* One question however many frames, through each port of the VLAN. */
+	for (uint16_t port = 0; port < 2; port++) {
+		arp = take_arp(b, port, 1000);
+		assert_int_equal(arp.op, ARP_REQUEST);
+		assert_memory_equal(arp.target_ip, host, 4);
+		assert_memory_equal(arp.sender_ip, ((const uint8_t[4]){10, 0, 10, 1}), 4);
+	}
+	sees_nothing(b, 2000);
+	assert_int_equal(sw_router_stats(b->sw).neigh_requests_sent, 2);
+	/* The answer, as host 1 on port 1 would give it; it goes to nobody else. */
+	{
+		struct l2 l2 = {0};
+		struct arp reply = {.op = ARP_REPLY, .target_ip = {10, 0, 10, 1}};
+		uint8_t frame[ARP_FRAME_BYTES];
+
+		memcpy(l2.dst_mac, router_mac, 6);
+		host_mac(l2.src_mac, 1);
+		memcpy(reply.sender_mac, l2.src_mac, 6);
+		memcpy(reply.sender_ip, host, 4);
+		memcpy(reply.target_mac, router_mac, 6);
+		give_bytes(b, 1, frame, (uint16_t)arp_build(frame, &l2, &reply), 10000);
+	}
+	sees_nothing(b, 10000);
+	give_packet(b, 2, "10.0.20.5", "10.0.10.5", 20000);
+	sees_routed(b, 1, (const uint8_t[6]){2, 0, 0, 0, 0, 1}, 63, 20000);
+	sees_nothing(b, 30000);
+	/* It moves, and says so to all. */
+	announce(b, 0, host, 40000);
+	sent(take(b, 1, 40000));
+	give_packet(b, 2, "10.0.20.5", "10.0.10.5", 50000);
+	sees_routed(b, 0, (const uint8_t[6]){2, 0, 0, 0, 0, 0}, 63, 50000);
+	assert_int_equal(sw_router_stats(b->sw).neigh.neigh_changed, 1);
+	bench_stop(b);
+}
+
+static void
+ipv6_neighbour_is_solicited_and_advertises(void **state)
+{
+	struct bench *b = bench_of_router(state);
+	struct nd nd = {.type = ND_SOLICITATION, .has_mac = true};
+	struct field_ip ip;
+	struct l2 l2 = {0};
+	uint8_t frame[ND_FRAME_BYTES];
+	struct frame_view v;
+	struct rte_mbuf *m;
+
+	give_packet(b, 2, "fd00:20::5", "fd00:10::5", 0);
+	assert_int_equal(drops(b, 2, SW_DROP_UNRESOLVED_NEXT_HOP), 1);
+	m = take(b, 0, 0);
+	assert_non_null(m);
+	v = view_of(m);
+	assert_true(nd_parse(rte_pktmbuf_mtod(m, const uint8_t *), &v, &nd));
+	assert_int_equal(nd.type, ND_SOLICITATION);
+	assert_true(sw_address_parse("fd00:10::5", &ip));
+	assert_memory_equal(nd.target_ip, ip.addr, 16);
+	sent(m);
+	sent(take(b, 1, 0));
+	/* The host asks in turn, from the address that is wanted: that tells it as well. */
+	memset(&nd, 0, sizeof(nd));
+	nd.type = ND_SOLICITATION;
+	nd.has_mac = true;
+	memcpy(nd.src_ip, ip.addr, 16);
+	host_mac(nd.mac, 1);
+	memcpy(l2.src_mac, nd.mac, 6);
+	assert_true(sw_address_parse("fd00:10::1", &ip));
+	memcpy(nd.target_ip, ip.addr, 16);
+	nd_solicited_node(ip.addr, nd.dst_ip);
+	nd_group_mac(nd.dst_ip, l2.dst_mac);
+	give_bytes(b, 1, frame, (uint16_t)nd_build(frame, &l2, &nd), 10000);
+	assert_null(take(b, 0, 10000));
+	m = take(b, 1, 10000);
+	assert_non_null(m);
+	v = view_of(m);
+	assert_true(nd_parse(rte_pktmbuf_mtod(m, const uint8_t *), &v, &nd));
+	assert_int_equal(nd.type, ND_ADVERTISEMENT);
+	assert_int_equal(nd.flags, ND_ROUTER | ND_SOLICITED | ND_OVERRIDE);
+	assert_memory_equal(nd.mac, router_mac, 6);
+	sent(m);
+	give_packet(b, 2, "fd00:20::5", "fd00:10::5", 20000);
+	sees_routed(b, 1, (const uint8_t[6]){2, 0, 0, 0, 0, 1}, 63, 20000);
+	bench_stop(b);
+}
+
+static void
+echo_to_any_address_of_the_router_is_answered(void **state)
+{
+	struct bench *b = bench_of_router(state);
+	/* IPv4 to 10.0.20.1, ICMP echo request with right checksums, from host 0. */
+	uint8_t frame[60] = {2,    0xFF, 0,  0,  0,  1, 2, 0, 0, 0, 0, 0, 8,  0,
+			     0x45, 0,    0,  28, 0,  1, 0, 0, 1, 1, 0, 0, 10, 0,
+			     10,   5,    10, 0,  20, 1, 8, 0, 0, 0, 0, 1, 0,  1};
+	struct rte_mbuf *m;
+	uint16_t sum = ipv4_header_checksum(frame + 14, 20);
+
+	frame[24] = (uint8_t)(sum >> 8);
+	frame[25] = (uint8_t)sum;
+	frame[36] = 0xF7; /* ~(0x0800 + 1 + 1) */
+	frame[37] = 0xFD;
+	give_bytes(b, 0, frame, sizeof(frame), 0); /* with one hop left: it goes no further */
+	m = take(b, 0, 0);
+	assert_non_null(m);
+	assert_memory_equal(rte_pktmbuf_mtod(m, uint8_t *), frame + 6, 6);
+	assert_memory_equal(rte_pktmbuf_mtod(m, uint8_t *) + 6, router_mac, 6);
+	assert_int_equal(rte_pktmbuf_mtod(m, uint8_t *)[34], 0);
+	assert_int_equal(view_of(m).ttl, 64);
+	sent(m);
+	assert_int_equal(sw_router_stats(b->sw).echo_requests_answered, 1);
+	bench_stop(b);
+}
+
+/* A flow keeps its way, whatever comes between; all ways are used, none much more than another. */
+static void
+flows_are_spread_over_equal_routes_and_stay_there(void **state)
+{
+	struct bench *b = bench_of_router(state);
+	unsigned int count[3] = {0};
+	uint8_t way[300];
+	uint64_t now_ns = 0;
+
+	for (unsigned int round = 0; round < 2; round++) {
+		for (uint16_t flow = 0; flow < N(way); flow++, now_ns += 1000) {
+			struct packet s = {.from = "10.0.10.5",
+					   .to = "10.88.0.1",
+					   .sport = (uint16_t)(0xC000 + flow)};
+
+			give(b, 0, make_packet(b, &s), now_ns);
+			for (uint16_t port = 3; port < 6; port++) {
+				struct rte_mbuf *m = take(b, port, now_ns);
+
+				if (m == NULL)
+					continue;
+				assert_int_equal(rte_pktmbuf_mtod(m, uint8_t *)[5], 30 + port);
+				sent(m);
+				if (round == 0)
+					way[flow] = (uint8_t)port;
+				assert_int_equal(way[flow], port);
+				count[port - 3]++;
+			}
+		}
+	}
+	assert_int_equal(count[0] + count[1] + count[2], 2 * N(way));
+	for (unsigned int i = 0; i < 3; i++)
+		assert_in_range(count[i], 2 * N(way) / 3 * 75 / 100, 2 * N(way) / 3 * 125 / 100);
+	bench_stop(b);
+}
+
+/* One arm: in and out by the same trunk, from VLAN to VLAN. */
+static void
+packet_may_leave_by_the_port_that_it_came_by(void **state)
+{
+	struct bench *b = *state;
+	struct sw_neighbor host = {.name = "10.0.20.9", .mac = {2, 0, 0, 0, 0, 9}};
+	struct packet s = {
+		.from = "10.0.10.5", .to = "10.0.20.9", .tagged = true, .vlan_tci = 5 << 13 | 10};
+	struct rte_mbuf *m;
+
+	bench_defaults(&b->params, 2);
+	b->params.vlan_filtering = true;
+	strcpy(b->params.ports[0].tagged_vlans, "10,20");
+	b->params.ports[1].access_vlan = 30;
+	memcpy(b->params.router.router_mac, router_mac, 6);
+	b->params.tables = (struct sw_tables){
+		.interfaces = interfaces, .neighbors = &host, .n_interfaces = 2, .n_neighbors = 1};
+	bench_start(b);
+	give(b, 0, make_packet(b, &s), 0);
+	m = take(b, 0, 0);
+	assert_non_null(m);
+	assert_int_equal(view_of(m).vlan_tci, 5 << 13 | 20);
+	assert_memory_equal(rte_pktmbuf_mtod(m, uint8_t *), host.mac, 6);
+	assert_int_equal(view_of(m).ttl, 63);
+	sent(m);
+	bench_stop(b);
+}
+
+/* What came shared, as from a switch that flooded it, must not change under others. */
+static void
+shared_packet_is_copied_before_it_is_changed(void **state)
+{
+	struct bench *b = bench_of_router(state);
+	struct packet s = {.from = "10.0.10.5", .to = "10.99.0.1"};
+	struct rte_mbuf *m = make_packet(b, &s), *clone = rte_pktmbuf_clone(m, b->clones);
+
+	give(b, 0, clone, 0);
+	sees_routed(b, 3, neighbors[0].mac, 63, 0);
+	assert_int_equal(view_of(m).ttl, 64);
+	assert_memory_equal(rte_pktmbuf_mtod(m, uint8_t *), router_mac, 6);
+	rte_pktmbuf_free(m);
+	bench_stop(b);
+}
+
+struct spread {
+	uint8_t port[600]; /* of each flow */
+	unsigned int n[6];
+};
+
+/* Where 600 flows to 10.88.0.0/16 go, whose next hops are behind ports 3, 4 and 5. */
+static struct spread
+send_flows(struct bench *b, uint64_t now_ns)
+{
+	struct spread s = {0};
+
+	for (unsigned int i = 0; i < N(s.port); i++, now_ns += 1000) {
+		char to[32];
+		struct packet p = {.from = "10.0.10.5", .to = to, .sport = (uint16_t)(40000 + i)};
+
+		snprintf(to, sizeof(to), "10.88.%u.%u", i / 200, 1 + i % 200);
+		give(b, 0, make_packet(b, &p), now_ns);
+		for (uint16_t port = 0; port < 6; port++) {
+			struct rte_mbuf *m = take(b, port, now_ns);
+
+			if (m == NULL)
+				continue;
+			if (rte_pktmbuf_mtod(m, uint8_t *)[12] == 0x08 &&
+			    rte_pktmbuf_mtod(m, uint8_t *)[13] == 0) {
+				s.port[i] = (uint8_t)port;
+				s.n[port]++;
+			}
+			sent(m);
+		}
+	}
+	return s;
+}
+
+/* Flows of live next hops stay; those of the dead one are spread over all others. */
+static void
+sees_moved(const struct spread *before, const struct spread *now, uint8_t dead)
+{
+	assert_int_equal(now->n[dead], 0);
+	assert_int_equal(now->n[3] + now->n[4] + now->n[5], 600);
+	for (unsigned int i = 0; i < N(now->port); i++) {
+		if (before->port[i] != dead)
+			assert_int_equal(now->port[i], before->port[i]);
+	}
+	for (uint8_t port = 3; port < 6; port++) {
+		if (port != dead)
+			assert_in_range(now->n[port], before->n[port] + 60, before->n[port] + 140);
+	}
+}
+
+static void
+flows_of_a_next_hop_without_a_link_go_by_the_others_and_come_back(void **state)
+{
+	struct bench *b = bench_of_router(state);
+	struct spread before = send_flows(b, 1000), now;
+
+	assert_int_equal(sw_route_dead_hops(b->sw, 1), 0);
+	sw_set_link(b->sw, 4, false, 2 * NS_PER_MS);
+	now = send_flows(b, 4 * NS_PER_MS);
+	sees_moved(&before, &now, 4);
+	assert_int_equal(sw_router_stats(b->sw).ecmp_moved_packets, before.n[4]);
+	assert_int_equal(sw_route_dead_hops(b->sw, 1), 1u << 1);
+	assert_int_equal(sw_route_dead_hops(b->sw, 0), 0);
+	assert_int_equal(drops(b, 4, SW_DROP_LINK_DOWN), 0);
+	/* Back: its own flows return, and no other moves. */
+	sw_set_link(b->sw, 4, true, 10 * NS_PER_MS);
+	now = send_flows(b, 12 * NS_PER_MS);
+	assert_memory_equal(now.port, before.port, sizeof(now.port));
+	assert_int_equal(sw_route_dead_hops(b->sw, 1), 0);
+	/* Without any link they are dropped as ever. */
+	for (uint16_t port = 3; port < 6; port++)
+		sw_set_link(b->sw, port, false, 20 * NS_PER_MS);
+	now = send_flows(b, 22 * NS_PER_MS);
+	assert_int_equal(now.n[3] + now.n[4] + now.n[5], 0);
+	bench_stop(b);
+}
+
+/* Answers of the stations behind ports 3 to 5, but for the silent one. */
+static void
+answer_asks(struct bench *b, uint8_t silent, uint64_t now_ns)
+{
+	for (uint16_t port = 0; port < 6; port++) {
+		struct rte_mbuf *m;
+
+		while ((m = take(b, port, now_ns)) != NULL) {
+			struct frame_view v = view_of(m);
+			struct arp arp;
+
+			if (port >= 3 && port != silent &&
+			    arp_parse(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len, &v,
+				      &arp)) {
+				struct l2 l2 = {0};
+				uint8_t frame[ARP_FRAME_BYTES];
+				uint8_t ip[4];
+
+				memcpy(ip, arp.target_ip, 4);
+				memcpy(l2.dst_mac, router_mac, 6);
+				host_mac(l2.src_mac, (uint8_t)(30 + port));
+				arp.op = ARP_REPLY;
+				memcpy(arp.target_ip, arp.sender_ip, 4);
+				memcpy(arp.sender_ip, ip, 4);
+				memcpy(arp.sender_mac, l2.src_mac, 6);
+				give_bytes(b, port, frame, (uint16_t)arp_build(frame, &l2, &arp),
+					   now_ns);
+			}
+			sent(m);
+			now_ns += 100;
+		}
+	}
+}
+
+static void
+flows_of_a_next_hop_that_does_not_answer_go_by_the_others(void **state)
+{
+	struct bench *b = *state;
+	struct spread before, now;
+	uint64_t now_ns = NS_PER_SEC;
+
+	bench_of_router(state);
+	sw_destroy(b->sw);
+	b->params.tables.n_neighbors = 0; /* all are asked for */
+	bench_start(b);
+	for (unsigned int i = 0; i < 40; i++, now_ns += 10 * NS_PER_MS) {
+		struct packet p = {.from = "10.0.10.5", .to = "10.88.0.1", .sport = (uint16_t)i};
+
+		give(b, 0, make_packet(b, &p), now_ns);
+		answer_asks(b, 0, now_ns);
+	}
+	before = send_flows(b, now_ns);
+	assert_int_equal(before.n[3] + before.n[4] + before.n[5], 600);
+	/* Port 4's does not answer any more, and is given up in the end. */
+	for (unsigned int i = 0; i < 1000; i++, now_ns += 100 * NS_PER_MS) {
+		struct packet p = {.from = "10.0.10.5", .to = "10.88.0.1", .sport = (uint16_t)i};
+
+		give(b, 0, make_packet(b, &p), now_ns);
+		answer_asks(b, 4, now_ns);
+	}
+	assert_int_equal(sw_router_stats(b->sw).neigh.neigh_failed, 1);
+	now = send_flows(b, now_ns);
+	sees_moved(&before, &now, 4);
+	assert_int_equal(sw_route_dead_hops(b->sw, 1), 1u << 1);
+	/* It is asked on, and its flows come back when it answers. */
+	for (unsigned int i = 0; i < 150; i++, now_ns += 100 * NS_PER_MS) {
+		struct packet p = {.from = "10.0.10.5", .to = "10.88.0.1", .sport = (uint16_t)i};
+
+		give(b, 0, make_packet(b, &p), now_ns);
+		answer_asks(b, 0, now_ns);
+	}
+	now = send_flows(b, now_ns);
+	assert_memory_equal(now.port, before.port, sizeof(now.port));
+	bench_stop(b);
+}
+
+/* A solicitation or an ARP request for the router's address, from a made-up host of VLAN 10. */
+static void
+speak_as(struct bench *b, uint8_t version, uint32_t number, uint64_t now_ns)
+{
+	uint8_t frame[ND_FRAME_BYTES];
+	struct l2 l2 = {.src_mac = {2}};
+	uint16_t len;
+
+	if (version == 4) {
+		struct arp arp = {.op = ARP_REQUEST,
+				  .sender_mac = {2},
+				  .sender_ip = {10, 0, 10, (uint8_t)(2 + number % 250)},
+				  .target_ip = {10, 0, 10, 1}};
+
+		memset(l2.dst_mac, 0xFF, 6);
+		len = (uint16_t)arp_build(frame, &l2, &arp);
+	} else {
+		struct nd nd = {.type = ND_SOLICITATION,
+				.has_mac = true,
+				.mac = {2},
+				.target_ip = {0xFD, 0, 0, 0x10, [15] = 1},
+				.src_ip = {0xFD, 0, 0, 0x10, [8] = 0xBA}};
+
+		nd_solicited_node(nd.target_ip, nd.dst_ip);
+		nd_group_mac(nd.dst_ip, l2.dst_mac);
+		be32_store(nd.src_ip + 12, number);
+		len = (uint16_t)nd_build(frame, &l2, &nd);
+	}
+	give_bytes(b, 0, frame, len, now_ns);
+}
+
+/*
+ * One host of VLAN 10 makes up neighbours, by speaking as them or by sending to them in another
+ * VLAN. A host of VLAN 20 that nobody has talked to yet, and which answers, is reached by others
+ * all the while: one packet is lost, the one that asks.
+ */
+static void
+reach_new_hosts_beside(void **state, uint8_t version, bool scan)
+{
+	struct bench *b = *state;
+	uint64_t now_ns = NS_PER_SEC;
+	uint32_t made = 0;
+
+	bench_of_router(state);
+	sw_destroy(b->sw);
+	b->params.router.neighbor_entries = 256;
+	bench_start(b);
+	for (uint8_t host = 0; host < 40; host++) {
+		static const uint8_t mac[6] = {2, 0, 0, 0, 0, 2};
+		uint8_t ip[4] = {10, 0, 20, 0};
+		char to[32];
+
+		ip[3] = (uint8_t)(200 + host);
+		snprintf(to, sizeof(to), "10.0.20.%u", ip[3]);
+		for (unsigned int i = 0; i < 300; i++, now_ns += NS_PER_MS / 10) {
+			made++;
+			if (scan) {
+				char target[40];
+
+				snprintf(target, sizeof(target), "fd00:20::%x", made);
+				if (version == 4)
+					snprintf(target, sizeof(target), "10.0.20.%u",
+						 2 + made % 190);
+				give_packet(b, 0, version == 4 ? "10.0.10.5" : "fd00:10::5", target,
+					    now_ns);
+			} else {
+				speak_as(b, version, made, now_ns);
+			}
+			for (uint16_t port = 0; port < 3; port++) {
+				struct rte_mbuf *m;
+
+				while ((m = take(b, port, now_ns)) != NULL) {
+					sent(m);
+					now_ns += 1000;
+				}
+			}
+		}
+		give_packet(b, 1, "10.0.10.9", to, now_ns);
+		{
+			struct l2 l2 = {.src_mac = {2, 0, 0, 0, 0, 2}};
+			struct arp arp = {.op = ARP_REPLY, .target_ip = {10, 0, 20, 1}};
+			uint8_t frame[ARP_FRAME_BYTES];
+			struct arp asked = take_arp(b, 2, now_ns);
+
+			assert_memory_equal(asked.target_ip, ip, 4);
+			memcpy(l2.dst_mac, router_mac, 6);
+			memcpy(arp.sender_mac, mac, 6);
+			memcpy(arp.sender_ip, ip, 4);
+			give_bytes(b, 2, frame, (uint16_t)arp_build(frame, &l2, &arp), now_ns);
+		}
+		for (unsigned int i = 1; i <= 10; i++) {
+			now_ns += 1000;
+			give_packet(b, 1, "10.0.10.9", to, now_ns);
+			sees_routed(b, 2, mac, 63, now_ns);
+		}
+	}
+	assert_int_equal(drops(b, 1, SW_DROP_UNRESOLVED_NEXT_HOP), 40);
+	for (uint16_t port = 0; port < 6; port++)
+		drain(b, port, &now_ns);
+	bench_stop(b);
+}
+
+static void
+new_host_is_reached_beside_a_flood_of_arp(void **state)
+{
+	reach_new_hosts_beside(state, 4, false);
+}
+
+static void
+new_host_is_reached_beside_a_flood_of_solicitations(void **state)
+{
+	reach_new_hosts_beside(state, 6, false);
+}
+
+static void
+new_host_is_reached_beside_a_scan_of_its_subnet(void **state)
+{
+	reach_new_hosts_beside(state, 4, true);
+	reach_new_hosts_beside(state, 6, true);
+}
+
+/* A scan of the subnet finds no end of places, throws out no gateway, and asks a bounded number. */
+static void
+scan_of_a_subnet_is_bounded(void **state)
+{
+	struct bench *b = *state;
+	uint64_t now_ns = 0;
+	char to[16];
+
+	bench_of_router(state);
+	sw_destroy(b->sw);
+	b->params.router.neighbor_entries = 16;
+	bench_start(b);
+	for (unsigned int i = 0; i < 200; i++) {
+		snprintf(to, sizeof(to), "10.0.10.%u", 10 + i);
+		give_packet(b, 2, "10.0.20.5", to, i);
+		drain(b, 0, &now_ns);
+		drain(b, 1, &now_ns);
+		now_ns = i;
+	}
+	assert_int_equal(drops(b, 2, SW_DROP_UNRESOLVED_NEXT_HOP), 200);
+	/* 16 places, of which 4 are the gateways'; a port has 3 of those without address, each
+	 * asked through two ports. */
+	assert_int_equal(sw_router_stats(b->sw).neigh_requests_sent, 2 * 3);
+	assert_int_equal(sw_router_stats(b->sw).claims.neigh_unresolved_full, 200 - 3);
+	give_packet(b, 0, "10.0.10.5", "10.99.1.2", NS_PER_MS);
+	sees_routed(b, 3, neighbors[0].mac, 63, NS_PER_MS);
+	/* A second on, those that did not answer make room. */
+	give_packet(b, 2, "10.0.20.5", "10.0.10.250", 2 * NS_PER_SEC);
+	assert_int_equal(sw_router_stats(b->sw).claims.neigh_unresolved_full, 200 - 3);
+	assert_int_equal(sw_router_stats(b->sw).claims.neigh_displaced, 1);
+	now_ns = 2 * NS_PER_SEC;
+	for (uint16_t port = 0; port < 6; port++)
+		drain(b, port, &now_ns);
+	bench_stop(b);
+}
+
+/* A burst of all kinds at once is what the same frames are one by one. */
+static void
+burst_equals_its_frames_one_by_one(void **state)
+{
+	static const char *const to[] = {"10.99.0.1",  "10.88.0.1", "192.0.2.1", "10.0.10.1",
+					 "fd00:99::1", "10.77.0.1", "fd01::1"};
+	struct bench *b = *state;
+	uint64_t counts[2][SW_DROPS], routed[2];
+
+	for (unsigned int whole = 0; whole < 2; whole++) {
+		struct rte_mbuf *burst[70];
+		uint64_t now_ns = 0;
+
+		bench_of_router(state);
+		for (unsigned int i = 0; i < N(burst); i++) {
+			const char *dst = to[i % N(to)];
+			struct packet s = {.from = strchr(dst, ':') ? "fd00:10::5" : "10.0.10.5",
+					   .to = dst,
+					   .sport = (uint16_t)i};
+
+			burst[i] = make_packet(b, &s);
+		}
+		if (whole)
+			b->sw->ops->rx(b->sw, 0, burst, N(burst), 0);
+		for (unsigned int i = 0; !whole && i < N(burst); i++)
+			give(b, 0, burst[i], 0);
+		for (unsigned int d = 0; d < SW_DROPS; d++)
+			counts[whole][d] = drops(b, 0, (enum sw_drop)d);
+		routed[whole] = sw_router_stats(b->sw).routed_packets;
+		for (uint16_t port = 0; port < 6; port++) {
+			drain(b, port, &now_ns);
+			now_ns = 0;
+		}
+		bench_stop(b);
+	}
+	assert_memory_equal(counts[0], counts[1], sizeof(counts[0]));
+	assert_int_equal(routed[0], routed[1]);
+	assert_int_equal(routed[0], 30);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(packet_follows_its_route_with_new_addresses_and_a_hop_less),
+		cmocka_unit_test(interfaces_count_what_comes_to_the_router_and_goes_from_it),
+		cmocka_unit_test(frame_not_to_the_router_is_bridged_and_never_crosses),
+		cmocka_unit_test(what_cannot_be_routed_is_dropped_by_name),
+		cmocka_unit_test(packet_from_an_address_that_is_nobody_s_is_not_forwarded),
+		cmocka_unit_test(router_answers_for_its_own_addresses_only),
+		cmocka_unit_test(unknown_neighbour_is_asked_for_in_its_vlan_and_then_used),
+		cmocka_unit_test(ipv6_neighbour_is_solicited_and_advertises),
+		cmocka_unit_test(echo_to_any_address_of_the_router_is_answered),
+		cmocka_unit_test(flows_are_spread_over_equal_routes_and_stay_there),
+		cmocka_unit_test(packet_may_leave_by_the_port_that_it_came_by),
+		cmocka_unit_test(shared_packet_is_copied_before_it_is_changed),
+		cmocka_unit_test(flows_of_a_next_hop_without_a_link_go_by_the_others_and_come_back),
+		cmocka_unit_test(flows_of_a_next_hop_that_does_not_answer_go_by_the_others),
+		cmocka_unit_test(new_host_is_reached_beside_a_flood_of_arp),
+		cmocka_unit_test(new_host_is_reached_beside_a_flood_of_solicitations),
+		cmocka_unit_test(new_host_is_reached_beside_a_scan_of_its_subnet),
+		cmocka_unit_test(scan_of_a_subnet_is_bounded),
+		cmocka_unit_test(burst_equals_its_frames_one_by_one),
+	};
+
+	if (test_eal_init(64) < 0)
+		return EXIT_FAILURE;
+	return cmocka_run_group_tests_name("sw_route", tests, bench_group_setup,
+					   bench_group_teardown);
+}

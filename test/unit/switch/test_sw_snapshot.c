@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The owner's tables, read by others: in its time, in steps, or not at all. */
+#include "unit/switch/sw_test.h"
+#include "switch/control/snapshot.h"
+
+#define ADDRESSES 300u
+
+/* What the owner does between two frames. */
+static void
+run_owner(struct bench *b, uint64_t now_ns)
+{
+	struct rte_mbuf *none[1];
+
+	assert_int_equal(b->sw->ops->tx(b->sw, 0, none, 1, now_ns), 0);
+}
+
+static struct bench *
+bench_of(void **state)
+{
+	struct bench *b = *state;
+
+	bench_defaults(&b->params, 2);
+	bench_start(b);
+	return b;
+}
+
+static void
+addresses_come_in_steps_when_the_owner_looks(void **state)
+{
+	struct bench *b = bench_of(state);
+	struct sw_snapshot s = {.table = SW_SNAPSHOT_FDB};
+	bool seen[ADDRESSES] = {false};
+	unsigned int found = 0;
+
+	for (unsigned int i = 0; i < ADDRESSES; i++) {
+		const uint8_t mac[6] = {2, 0, 0, 0, (uint8_t)(i >> 8), (uint8_t)i};
+
+		assert_int_equal(sw_learn(b->sw, 0, mac, 1, 0), 0);
+	}
+	while (s.at != SW_SNAPSHOT_END) {
+		sw_snapshot_ask(b->sw, &s);
+		assert_false(sw_snapshot_is_done(&s));
+		run_owner(b, 1000);
+		assert_true(sw_snapshot_is_done(&s));
+		for (uint32_t i = 0; i < s.n; i++, found++) {
+			unsigned int number = (unsigned int)s.fdb[i].mac[4] << 8 | s.fdb[i].mac[5];
+
+			assert_false(seen[number]);
+			seen[number] = true;
+			assert_int_equal(s.fdb[i].port, 1);
+			assert_int_equal(s.fdb[i].age_ns, 1000);
+		}
+	}
+	assert_int_equal(found, ADDRESSES);
+	bench_stop(b);
+}
+
+static void
+who_withdraws_is_not_written_to(void **state)
+{
+	struct bench *b = bench_of(state);
+	struct sw_snapshot s = {.table = SW_SNAPSHOT_FDB};
+
+	sw_snapshot_ask(b->sw, &s);
+	assert_true(sw_snapshot_withdraw(&s));
+	run_owner(b, 0);
+	assert_false(sw_snapshot_is_done(&s));
+	assert_int_equal(s.at, 0);
+	sw_snapshot_ask(b->sw, &s);
+	run_owner(b, 0);
+	assert_false(sw_snapshot_withdraw(&s));
+	bench_stop(b);
+}
+
+static void
+neighbours_of_a_router_are_read(void **state)
+{
+	static struct sw_interface interfaces[] = {{"port 1", "10.0.0.254/24", "none"}};
+	static struct sw_neighbor neighbors[] = {{"10.0.0.7", {2, 0, 0, 0, 0, 7}}};
+	struct bench *b = *state;
+	struct sw_snapshot s = {.table = SW_SNAPSHOT_NEIGH};
+
+	bench_defaults(&b->params, 2);
+	b->params.vlan_filtering = true;
+	b->params.router.router_mac[0] = 2;
+	b->params.router.router_mac[5] = 0xFE;
+	b->params.tables = (struct sw_tables){.interfaces = interfaces,
+					      .n_interfaces = 1,
+					      .neighbors = neighbors,
+					      .n_neighbors = 1};
+	bench_start(b);
+	sw_snapshot_ask(b->sw, &s);
+	run_owner(b, 0);
+	assert_true(sw_snapshot_is_done(&s));
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.at, SW_SNAPSHOT_END);
+	assert_int_equal(s.neigh[0].key.ip.addr[3], 7);
+	assert_int_equal(s.neigh[0].mac[5], 7);
+	assert_true(s.neigh[0].fixed);
+	bench_stop(b);
+}
+
+static void
+without_a_router_there_are_no_neighbours(void **state)
+{
+	struct bench *b = bench_of(state);
+	struct sw_snapshot s = {.table = SW_SNAPSHOT_NEIGH};
+
+	sw_snapshot_ask(b->sw, &s);
+	run_owner(b, 0);
+	assert_int_equal(s.n, 0);
+	assert_int_equal(s.at, SW_SNAPSHOT_END);
+	bench_stop(b);
+}
+
+static void
+watermarks_are_read_and_begun_anew_at_once_by_port(void **state)
+{
+	struct bench *b = bench_of(state);
+	struct sw_snapshot s = {
+		.table = SW_SNAPSHOT_WATERMARKS, .kind = MMU_WATERMARK_QUEUE, .at = 1};
+	const struct mmu *mmu = sw_mmu(b->sw);
+	uint8_t mac[6];
+	uint64_t now_ns = 0;
+
+	host_mac(mac, 1);
+	sw_learn(b->sw, 0, mac, 1, 0);
+	for (uint32_t psn = 0; psn < 5; psn++)
+		give(b, 0, make_frame(b, &(struct frame_spec){.src = 0, .dst = 1, .psn = psn}), 0);
+	/* Two leave: three are held, five was the most. */
+	for (unsigned int i = 0; i < 2; i++)
+		sent(take_next(b, 1, &now_ns));
+	sw_snapshot_ask(b->sw, &s);
+	run_owner(b, now_ns);
+	assert_true(sw_snapshot_is_done(&s));
+	assert_int_equal(s.n, TM_CLASSES);
+	assert_int_equal(s.at, SW_SNAPSHOT_END);
+	assert_int_equal(s.watermark_bytes[0] * 3, sw_queue_bytes(b->sw, 1, 0) * 5);
+	assert_int_equal(mmu_watermark_bytes(mmu, MMU_WATERMARK_QUEUE, 1, 0),
+			 sw_queue_bytes(b->sw, 1, 0));
+	assert_int_equal(mmu_persistent_watermark_bytes(mmu, MMU_WATERMARK_QUEUE, 1, 0),
+			 s.watermark_bytes[0]);
+	/* Those of the other port, and of another kind, are as they were. */
+	assert_int_equal(mmu_watermark_bytes(mmu, MMU_WATERMARK_PG, 0, 0), s.watermark_bytes[0]);
+	s.at = 0;
+	s.kind = MMU_WATERMARK_POOL;
+	sw_snapshot_ask(b->sw, &s);
+	run_owner(b, now_ns);
+	assert_int_equal(s.n, MMU_POOLS);
+	while (sw_queue_bytes(b->sw, 1, 0) > 0)
+		sent(take_next(b, 1, &now_ns));
+	bench_stop(b);
+}
+
+static void
+watermarks_begin_anew_with_their_interval(void **state)
+{
+	struct bench *b = *state;
+	const struct mmu *mmu;
+	uint8_t mac[6];
+	uint64_t now_ns = 0, peak;
+
+	bench_defaults(&b->params, 2);
+	b->params.watermark_interval_ns = 10 * NS_PER_MS;
+	bench_start(b);
+	mmu = sw_mmu(b->sw);
+	host_mac(mac, 1);
+	sw_learn(b->sw, 0, mac, 1, 0);
+	assert_int_equal(b->sw->ops->control(b->sw, 0), 10 * NS_PER_MS);
+	give(b, 0, make_frame(b, &(struct frame_spec){.src = 0, .dst = 1}), 0);
+	sent(take_next(b, 1, &now_ns));
+	peak = mmu_watermark_bytes(mmu, MMU_WATERMARK_QUEUE, 1, 0);
+	assert_true(peak > 0);
+	b->sw->ops->control(b->sw, 10 * NS_PER_MS - 1);
+	run_owner(b, 10 * NS_PER_MS - 1);
+	assert_int_equal(mmu_watermark_bytes(mmu, MMU_WATERMARK_QUEUE, 1, 0), peak);
+	/* Late: the next time is on the grid all the same. */
+	assert_int_equal(b->sw->ops->control(b->sw, 13 * NS_PER_MS), 20 * NS_PER_MS);
+	run_owner(b, 13 * NS_PER_MS);
+	assert_int_equal(mmu_watermark_bytes(mmu, MMU_WATERMARK_QUEUE, 1, 0), 0);
+	assert_int_equal(mmu_watermark_bytes(mmu, MMU_WATERMARK_PG, 0, 0), 0);
+	assert_int_equal(mmu_persistent_watermark_bytes(mmu, MMU_WATERMARK_QUEUE, 1, 0), peak);
+	bench_stop(b);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(addresses_come_in_steps_when_the_owner_looks),
+		cmocka_unit_test(who_withdraws_is_not_written_to),
+		cmocka_unit_test(neighbours_of_a_router_are_read),
+		cmocka_unit_test(without_a_router_there_are_no_neighbours),
+		cmocka_unit_test(watermarks_are_read_and_begun_anew_at_once_by_port),
+		cmocka_unit_test(watermarks_begin_anew_with_their_interval),
+	};
+
+	if (test_eal_init(64) < 0)
+		return EXIT_FAILURE;
+	return cmocka_run_group_tests_name("sw_snapshot", tests, bench_group_setup,
+					   bench_group_teardown);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The shared buffer in parts with owners of their own: what they know of each other, and when. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "base/prng.h"
+#include "unit/tm/mmu_test.h"
+#include "tm/mmu_part.h"
+
+#define PARTS 3
+#define PORTS 6
+#define POOL_BYTES 100000u
+#define FRAME 1000u
+
+static const uint8_t part_of_port[PORTS] = {0, 1, 2, 0, 1, 2};
+
+/* A pool of POOL_BYTES and nothing else; lossy groups may take all of it. */
+static struct mmu *
+create_parts(void)
+{
+	struct mmu_params p = defaults(PORTS);
+	struct mmu *mmu;
+
+	p.buffer_bytes = POOL_BYTES;
+	p.lossless_pgs = p.lossless_queues = 0;
+	p.lossy = (struct buffer_profile){.static_th_bytes = POOL_BYTES};
+	p.egress_lossless.size_bytes = p.egress_lossy.size_bytes = 0;
+	mmu = mmu_create_parts(&p, PARTS, part_of_port);
+	assert_non_null(mmu);
+	return mmu;
+}
+
+static unsigned int
+admit_until_full(struct mmu *mmu, uint16_t port, unsigned int most)
+{
+	unsigned int n = 0;
+
+	while (n < most && mmu_ingress_admit(mmu, port, LOSSY, FRAME) == MMU_ADMIT)
+		n++;
+	return n;
+}
+
+static void
+a_part_sees_the_use_of_another_once_that_is_published_and_looked_at(void **state)
+{
+	struct mmu *mmu = create_parts();
+
+	(void)state;
+	assert_int_equal(admit_until_full(mmu, 0, 60), 60);
+	mmu_part_refresh(mmu, 1);
+	assert_true(mmu_ingress_room(mmu, 1, LOSSY, 60 * FRAME) >= 60 * FRAME);
+	mmu_part_publish(mmu, 0);
+	assert_true(mmu_ingress_room(mmu, 1, LOSSY, 60 * FRAME) >= 60 * FRAME);
+	mmu_part_refresh(mmu, 1);
+	assert_true(mmu_ingress_room(mmu, 1, LOSSY, 60 * FRAME) < 60 * FRAME);
+	assert_int_equal(admit_until_full(mmu, 1, 100), 40);
+	mmu_part_publish(mmu, 1);
+	assert_int_equal(mmu_used_bytes(mmu), POOL_BYTES);
+	assert_true(mmu_balanced(mmu));
+	/* What one gives back the others have once they look. */
+	mmu_ingress_release(mmu, 0, LOSSY, 60 * FRAME);
+	mmu_part_publish(mmu, 0);
+	assert_int_equal(admit_until_full(mmu, 4, 100), 0);
+	mmu_part_refresh(mmu, 1);
+	assert_int_equal(admit_until_full(mmu, 4, 100), 60);
+	mmu_destroy(mmu);
+}
+
+struct load {
+	struct mmu *mmu;
+	struct prng r;
+	uint64_t held[PORTS];
+};
+
+/* Parts in any order begin a burst, admit and release, and end it: each begun is ended before it
+ * begins another, while others may do either in between. */
+static void
+run_bursts(struct load *l, uint16_t begun, unsigned int burst)
+{
+	for (uint16_t part = 0; part < PARTS; part++) {
+		uint16_t port = (uint16_t)(part + PARTS * prng_below(&l->r, 2));
+		uint32_t back = (uint32_t)(FRAME * prng_below(&l->r, l->held[port] / FRAME + 1));
+
+		if (!(begun >> part & 1))
+			continue;
+		if (prng_below(&l->r, 4) == 0) {
+			mmu_ingress_release(l->mmu, port, LOSSY, back);
+			l->held[port] -= back;
+			continue;
+		}
+		l->held[port] += (uint64_t)FRAME * admit_until_full(l->mmu, port, burst);
+	}
+}
+
+static void
+parts_exceed_a_pool_by_no_more_than_all_but_one_admit_at_once(void **state)
+{
+	const unsigned int burst = 5;
+	struct load l = {.mmu = create_parts()};
+	uint64_t most = 0, held = 0;
+
+	(void)state;
+	prng_seed(&l.r, 7, 0);
+	for (unsigned int i = 0; i < 20000; i++) {
+		uint16_t begun = (uint16_t)prng_below(&l.r, 1u << PARTS);
+
+		for (uint16_t part = 0; part < PARTS; part++) {
+			if (begun >> part & 1)
+				mmu_part_refresh(l.mmu, part);
+		}
+		run_bursts(&l, begun, burst);
+		for (uint16_t part = 0; part < PARTS; part++) {
+			if (begun >> part & 1)
+				mmu_part_publish(l.mmu, part);
+		}
+		held = 0;
+		for (unsigned int port = 0; port < PORTS; port++)
+			held += l.held[port];
+		assert_int_equal(mmu_used_bytes(l.mmu), held);
+		most = held > most ? held : most;
+	}
+	assert_true(mmu_balanced(l.mmu));
+	/* The bound is kept, and reached. */
+	assert_int_equal(most, POOL_BYTES + (PARTS - 1) * burst * FRAME);
+	mmu_destroy(l.mmu);
+}
+
+static void
+a_pool_s_watermark_is_the_highest_that_a_part_has_seen(void **state)
+{
+	struct mmu *mmu = create_parts();
+
+	(void)state;
+	admit_until_full(mmu, 0, 30);
+	mmu_part_publish(mmu, 0);
+	mmu_part_refresh(mmu, 2);
+	admit_until_full(mmu, 2, 20);
+	mmu_part_publish(mmu, 2);
+	assert_int_equal(mmu_watermark_bytes(mmu, MMU_WATERMARK_POOL, 0, MMU_INGRESS_LOSSLESS),
+			 50 * FRAME);
+	/* A part clears its own groups and its own sight. */
+	mmu_ingress_release(mmu, 0, LOSSY, 30 * FRAME);
+	mmu_ingress_release(mmu, 2, LOSSY, 20 * FRAME);
+	mmu_part_clear_watermarks(mmu, 2, MMU_WATERMARK_PG);
+	assert_int_equal(mmu_watermark_bytes(mmu, MMU_WATERMARK_PG, 0, LOSSY), 30 * FRAME);
+	assert_int_equal(mmu_watermark_bytes(mmu, MMU_WATERMARK_PG, 2, LOSSY), 0);
+	mmu_destroy(mmu);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			a_part_sees_the_use_of_another_once_that_is_published_and_looked_at),
+		cmocka_unit_test(parts_exceed_a_pool_by_no_more_than_all_but_one_admit_at_once),
+		cmocka_unit_test(a_pool_s_watermark_is_the_highest_that_a_part_has_seen),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

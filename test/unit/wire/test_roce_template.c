@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * roce_build() is the reference, which the golden frames hold to the truth: a stamped frame equals
+ * it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "unit/wire/roce_random.h"
+#include "wire/roce_shape.h"
+
+#define SEED 17u
+#define ROOM 9216u
+
+/* Stamp into the middle of noise; outside of what the header promises to touch, the noise stays. */
+static void
+check_stamp(struct prng *r, const struct roce_payload *p, uint8_t opcode)
+{
+	static uint8_t want[ROOM], got[ROOM];
+	uint8_t *at = got + 200, noise = (uint8_t)prng_u32(r);
+	struct roce_template t;
+	struct roce_path path;
+	struct roce_fields fields;
+	struct roce_ends ends;
+	unsigned int hdr;
+	size_t len, end;
+
+	random_path(r, &path);
+	random_fields(r, opcode, &fields);
+	fields.becn = coin(r);
+	len = roce_build(want, sizeof(want), &path, &fields, pattern, p->payload_bytes);
+	memset(got, noise, sizeof(got));
+	memcpy(at, pattern, p->payload_bytes);
+	roce_template_init(&t, &path);
+	ends = roce_path_ends(&path);
+	hdr = roce_template_stamp(&t, &ends, p, &fields, at);
+	assert_int_equal(hdr + p->payload_bytes + p->pad + ICRC_BYTES, len);
+	if (memcmp(at - hdr, want, len) != 0)
+		fail_msg("opcode %02x, %u bytes, IPv%u, %s, seed %u", opcode, p->payload_bytes,
+			 path.ip_version, path.tagged ? "tagged" : "untagged", SEED);
+	for (uint8_t *q = got; q < at - ROCE_MAX_HDR_BYTES; q++)
+		assert_int_equal(*q, noise);
+	end = (size_t)p->payload_bytes + 8;
+	for (uint8_t *q = at + end; q < at + end + 64; q++)
+		assert_int_equal(*q, noise);
+}
+
+static void
+stamped_frames_equal_built_ones_at_every_length(void **state)
+{
+	static struct roce_payload payload;
+	struct prng r;
+
+	(void)state;
+	prng_seed(&r, SEED, 2);
+	for (unsigned int n = 0; n <= PAYLOAD_MOST; n += n < 80 ? 1 : 61) {
+		roce_payload_init(&payload, pattern, (uint16_t)n);
+		for (int i = 0; i < 8; i++)
+			check_stamp(&r, &payload, opcodes[prng_below(&r, OPCODES)]);
+	}
+}
+
+static void
+stamped_frames_equal_built_ones_at_every_mtu_and_opcode(void **state)
+{
+	static const uint16_t mtus[] = {256, 512, 1024, 2048, 4096};
+	static struct roce_payload payload;
+	struct prng r;
+
+	(void)state;
+	prng_seed(&r, SEED, 3);
+	for (size_t m = 0; m < 5; m++) {
+		roce_payload_init(&payload, pattern, mtus[m]);
+		for (size_t op = 0; op < OPCODES; op++) {
+			for (int i = 0; i < 20; i++)
+				check_stamp(&r, &payload, opcodes[op]);
+		}
+	}
+}
+
+/* Middle and Last packets carry nothing but the BTH. */
+static void
+frames_of_a_shape_equal_stamped_ones(void **state)
+{
+	static const uint8_t plain[] = {RC_SEND_MIDDLE,      RC_WRITE_MIDDLE, RC_SEND_LAST,
+					RC_READ_RESP_MIDDLE, RC_SEND_ONLY,    RC_WRITE_LAST};
+	static const uint16_t lengths[] = {0, 4, 256, 1024, 4096};
+	static struct roce_payload payload;
+	static uint8_t want[ROOM], got[ROOM];
+	struct prng r;
+
+	(void)state;
+	prng_seed(&r, SEED, 4);
+	for (unsigned int i = 0; i < 4000; i++) {
+		struct roce_fields f = {.opcode = plain[prng_below(&r, 6)], .migreq = true};
+		uint16_t bytes = lengths[i / 800];
+		struct roce_template t;
+		struct roce_shape shape;
+		struct roce_path path;
+		struct roce_ends ends;
+		unsigned int hdr;
+
+		if (i % 800 == 0)
+			roce_payload_init(&payload, pattern, bytes);
+		random_path(&r, &path);
+		f.psn = prng_u32(&r);
+		f.ack_req = coin(&r);
+		ends = roce_path_ends(&path);
+		roce_template_init(&t, &path);
+		roce_shape_init(&shape, &t, &payload, f.opcode);
+		memset(want, (int)i, sizeof(want));
+		memset(got, (int)i, sizeof(got));
+		hdr = roce_template_stamp(&t, &ends, &payload, &f, want + 200);
+		assert_int_equal(roce_shape_stamp(&shape, &ends, f.psn, f.ack_req, got + 200), hdr);
+		assert_int_equal(shape.frame_bytes, hdr + bytes + ICRC_BYTES);
+		assert_memory_equal(got + 200 - hdr, want + 200 - hdr, hdr + bytes + ICRC_BYTES);
+		assert_int_equal(got[200 - ROCE_MAX_HDR_BYTES - 1], (uint8_t)i);
+		assert_int_equal(got[200 + bytes + ICRC_BYTES], (uint8_t)i);
+	}
+}
+
+/* All of a CNP but the body, which is constant, and of which the caller takes care. */
+static void
+cnps_of_a_shape_equal_stamped_ones(void **state)
+{
+	static const uint8_t zeros[CNP_BODY_BYTES];
+	static const struct roce_fields cnp = {.opcode = ROCE_CNP, .becn = true};
+	static struct roce_payload none, body;
+	uint8_t want[ROOM], got[ROOM];
+	struct prng r;
+
+	(void)state;
+	prng_seed(&r, SEED, 5);
+	roce_payload_init(&none, NULL, 0);
+	roce_payload_init(&body, zeros, sizeof(zeros));
+	for (unsigned int i = 0; i < 1000; i++) {
+		struct roce_template t;
+		struct roce_shape shape;
+		struct roce_path path;
+		struct roce_ends ends;
+		unsigned int hdr;
+
+		random_path(&r, &path);
+		ends = roce_path_ends(&path);
+		roce_template_init(&t, &path);
+		roce_shape_init(&shape, &t, &body, ROCE_CNP);
+		memset(want, 0, sizeof(want));
+		memset(got, 0, sizeof(got));
+		hdr = roce_template_stamp(&t, &ends, &none, &cnp, want + 200 + CNP_BODY_BYTES);
+		ends.dest_qp |= ROCE_SHAPE_BECN;
+		assert_int_equal(roce_shape_stamp(&shape, &ends, 0, false, got + 200),
+				 hdr - CNP_BODY_BYTES);
+		assert_int_equal(shape.frame_bytes, hdr + ICRC_BYTES);
+		assert_memory_equal(got + 200 + CNP_BODY_BYTES - hdr,
+				    want + 200 + CNP_BODY_BYTES - hdr, shape.frame_bytes);
+	}
+}
+
+static void
+acks_of_a_shape_equal_stamped_ones(void **state)
+{
+	static const uint8_t zeros[AETH_BYTES];
+	static struct roce_payload none, aeth;
+	uint8_t want[ROOM], got[ROOM];
+	struct prng r;
+
+	(void)state;
+	prng_seed(&r, SEED, 6);
+	roce_payload_init(&none, NULL, 0);
+	roce_payload_init(&aeth, zeros, sizeof(zeros));
+	for (unsigned int i = 0; i < 1000; i++) {
+		struct roce_fields f = {.opcode = RC_ACK, .migreq = true};
+		struct roce_template t;
+		struct roce_shape shape;
+		struct roce_path path;
+		struct roce_ends ends;
+		unsigned int hdr;
+
+		random_path(&r, &path);
+		f.psn = prng_u32(&r) & PSN_MASK;
+		f.aeth_syndrome = (uint8_t)prng_u32(&r);
+		f.aeth_msn = prng_u32(&r) & 0xFFFFFFu;
+		ends = roce_path_ends(&path);
+		roce_template_init(&t, &path);
+		roce_shape_init(&shape, &t, &aeth, RC_ACK);
+		memset(want, (int)i, sizeof(want));
+		memset(got, (int)i, sizeof(got));
+		hdr = roce_template_stamp(&t, &ends, &none, &f, want + 200);
+		assert_int_equal(roce_shape_stamp_ack(&shape, &ends, f.psn,
+						      (uint32_t)f.aeth_syndrome << 24 | f.aeth_msn,
+						      got + 200 - AETH_BYTES),
+				 hdr - AETH_BYTES);
+		assert_int_equal(shape.frame_bytes, hdr + ICRC_BYTES);
+		assert_memory_equal(got + 200 - hdr, want + 200 - hdr, shape.frame_bytes);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stamped_frames_equal_built_ones_at_every_length),
+		cmocka_unit_test(stamped_frames_equal_built_ones_at_every_mtu_and_opcode),
+		cmocka_unit_test(frames_of_a_shape_equal_stamped_ones),
+		cmocka_unit_test(cnps_of_a_shape_equal_stamped_ones),
+		cmocka_unit_test(acks_of_a_shape_equal_stamped_ones),
+	};
+
+	return cmocka_run_group_tests(tests, make_pattern, NULL);
+}
