@@ -52,59 +52,25 @@ dcqcn_start(struct cc *cc, const struct cc_node *node, uint64_t start_rate_bps, 
 static uint32_t
 dcqcn_params(struct cc *cc, const struct cc_node *node)
 {
-	return rp_on_params(&cc->rp, node->rp) ? CC_DID_RELOAD : 0;
-}
-
-/* What the reaction point has counted since. */
-static uint32_t
-dcqcn_did(const struct rp_stats *was, const struct rp_stats *is)
-{
-	return (is->rp_cnp_handled != was->rp_cnp_handled ? CC_DID_CNP : 0) |
-	       (is->rp_cuts != was->rp_cuts ? CC_DID_CUT : 0) |
-	       (is->rp_fast_recoveries != was->rp_fast_recoveries ? CC_DID_FAST : 0) |
-	       (is->rp_additive_increases != was->rp_additive_increases ? CC_DID_RAISE : 0) |
-	       (is->rp_hyper_increases != was->rp_hyper_increases ? CC_DID_HYPER : 0) |
-	       (is->rp_engagements != was->rp_engagements ? CC_DID_ENGAGE : 0) |
-	       (is->rp_releases != was->rp_releases ? CC_DID_FREE : 0);
+	return rp_on_params(&cc->rp, node->rp);
 }
 
 static uint32_t
 dcqcn_sent(struct cc *cc, const struct cc_node *node, uint32_t bytes, uint64_t now_ns)
 {
-	struct rp_stats was = *node->rp_stats;
-
-	rp_on_sent_slow(&cc->rp, node->rp, node->rp_stats, bytes, now_ns);
-	return dcqcn_did(&was, node->rp_stats);
+	return rp_on_sent(&cc->rp, node->rp, node->rp_stats, bytes, now_ns);
 }
-
-static_assert(CC_DID_RAISE == CC_DID_FAST << RP_ADDITIVE_INCREASE &&
-		      CC_DID_HYPER == CC_DID_FAST << RP_HYPER_INCREASE,
-	      "the bits of increases stand in the order of their phases");
 
 static uint32_t
 dcqcn_timer(struct cc *cc, const struct cc_node *node, uint64_t now_ns)
 {
-	enum rp_phase phase;
-	struct rp_stats was;
-
-	if (rp_increase_once(&cc->rp, node->rp, node->rp_stats, now_ns, &phase))
-		return (uint32_t)CC_DID_FAST << phase;
-	was = *node->rp_stats;
-	rp_catch_up(&cc->rp, node->rp, node->rp_stats, now_ns);
-	return dcqcn_did(&was, node->rp_stats);
+	return rp_on_timer(&cc->rp, node->rp, node->rp_stats, now_ns);
 }
 
 static uint32_t
 dcqcn_cnp(struct cc *cc, const struct cc_node *node, uint64_t now_ns)
 {
-	uint32_t did = cc_on_timer(cc, node, now_ns) | CC_DID_CNP;
-	uint64_t cuts = node->rp_stats->rp_cuts;
-	bool was_limited = rp_limited(&cc->rp);
-
-	/* Nothing is due any more: what follows is the CNP's own doing. */
-	rp_on_cnp(&cc->rp, node->rp, node->rp_stats, now_ns);
-	return did | (node->rp_stats->rp_cuts != cuts ? CC_DID_CUT : 0) |
-	       (was_limited ? 0 : CC_DID_ENGAGE);
+	return rp_on_cnp(&cc->rp, node->rp, node->rp_stats, now_ns);
 }
 
 static void
@@ -127,7 +93,7 @@ dctcp_start(struct cc *cc, const struct cc_node *node, uint64_t start_rate_bps, 
 static uint32_t
 dctcp_params(struct cc *cc, const struct cc_node *node)
 {
-	return dctcp_on_params(&cc->dctcp, node->dctcp, node->max_rate_bps) ? CC_DID_RELOAD : 0;
+	return dctcp_on_params(&cc->dctcp, node->dctcp, node->max_rate_bps);
 }
 
 static uint32_t
@@ -135,8 +101,7 @@ dctcp_cnp(struct cc *cc, const struct cc_node *node, uint64_t now_ns)
 {
 	(void)now_ns;
 	counter_inc(&node->rp_stats->rp_cnp_handled);
-	return CC_DID_CNP |
-	       (dctcp_on_cnp(&cc->dctcp, node->dctcp, node->dctcp_stats) ? CC_DID_CUT : 0);
+	return dctcp_on_cnp(&cc->dctcp, node->dctcp, node->dctcp_stats);
 }
 
 static uint32_t
@@ -145,17 +110,14 @@ dctcp_ack(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack, u
 	const struct dctcp_ack acked = {ack->acked_seq, ack->next_seq, ack->packets};
 
 	(void)now_ns;
-	return dctcp_on_ack(&cc->dctcp, node->dctcp, node->dctcp_stats, &acked, node->max_rate_bps)
-		       ? CC_DID_RAISE
-		       : 0;
+	return dctcp_on_ack(&cc->dctcp, node->dctcp, node->dctcp_stats, &acked, node->max_rate_bps);
 }
 
 static uint32_t
 dctcp_loss(struct cc *cc, const struct cc_node *node, uint64_t now_ns)
 {
 	(void)now_ns;
-	return CC_DID_LOSS |
-	       (dctcp_on_loss(&cc->dctcp, node->dctcp, node->dctcp_stats) ? CC_DID_CUT : 0);
+	return dctcp_on_loss(&cc->dctcp, node->dctcp, node->dctcp_stats);
 }
 
 static void
@@ -176,26 +138,17 @@ timely_start(struct cc *cc, const struct cc_node *node, uint64_t start_rate_bps,
 static uint32_t
 timely_params(struct cc *cc, const struct cc_node *node)
 {
-	return timely_on_params(&cc->timely, node->timely, node->max_rate_bps) ? CC_DID_RELOAD : 0;
+	return timely_on_params(&cc->timely, node->timely, node->max_rate_bps);
 }
 
 static uint32_t
 timely_ack(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack, uint64_t now_ns)
 {
-	uint64_t rate_bps = cc->timely.rate_bps;
-
 	(void)now_ns;
 	if (ack->rtt_ns == 0)
 		return 0;
-	timely_on_rtt(&cc->timely, node->timely, node->timely_stats, ack->rtt_ns,
-		      node->max_rate_bps);
-	if (cc->timely.rate_bps < rate_bps)
-		return CC_DID_RTT | CC_DID_CUT;
-	if (cc->timely.rate_bps == rate_bps)
-		return CC_DID_RTT;
-	return CC_DID_RTT |
-	       (cc->timely.good_samples >= node->timely->timely_hai_threshold ? CC_DID_HYPER
-									      : CC_DID_RAISE);
+	return timely_on_rtt(&cc->timely, node->timely, node->timely_stats, ack->rtt_ns,
+			     node->max_rate_bps);
 }
 
 static void

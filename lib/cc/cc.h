@@ -29,6 +29,7 @@
 #include <stdint.h>
 
 #include "cc/dctcp.h"
+#include "cc/did.h"
 #include "cc/rp.h"
 #include "cc/timely.h"
 
@@ -54,22 +55,6 @@ struct cc {
 	};
 };
 static_assert(sizeof(struct cc) <= 64, "one QP's congestion control fits a cache line");
-
-/* What a call did, as a mask: 0 says that rate and state are as before. */
-enum cc_did {
-	CC_DID_START = 1 << 0,
-	CC_DID_CNP = 1 << 1,     /* a CNP was taken */
-	CC_DID_CUT = 1 << 2,     /* the rate was cut */
-	CC_DID_FAST = 1 << 3,    /* fast recovery */
-	CC_DID_RAISE = 1 << 4,   /* additive increase */
-	CC_DID_HYPER = 1 << 5,   /* hyper increase */
-	CC_DID_ENGAGE = 1 << 6,  /* free before, limited now */
-	CC_DID_FREE = 1 << 7,    /* limited before, free now */
-	CC_DID_LOSS = 1 << 8,    /* a loss was heard of */
-	CC_DID_RTT = 1 << 9,     /* a round-trip time was measured */
-	CC_DID_RELOAD = 1 << 10, /* other parameters: another rate */
-};
-#define CC_REASONS 11
 
 /** The word of bit i of a cc_did mask, i < CC_REASONS. */
 const char *cc_reason_word(unsigned int i);

@@ -59,24 +59,24 @@ dctcp_init(struct dctcp *d, const struct dctcp_params *params, uint64_t start_ra
 	};
 }
 
-bool
+uint32_t
 dctcp_on_params(struct dctcp *d, const struct dctcp_params *params, uint64_t max_rate_bps)
 {
 	uint64_t before_bps = d->rate_bps;
 
 	d->rate_bps = max_u64(before_bps, min_u64(params->dctcp_min_rate_bps, max_rate_bps));
-	return d->rate_bps != before_bps;
+	return d->rate_bps != before_bps ? CC_DID_RELOAD : 0;
 }
 
 /* RFC 8257 3.4: cwnd (1 - alpha / 2), once in a round trip. */
-static bool
+static uint32_t
 cut(struct dctcp *d, const struct dctcp_params *params, struct dctcp_stats *stats,
     uint32_t alpha_q31)
 {
 	uint64_t cut_bps, before_bps = d->rate_bps;
 
 	if (d->cut)
-		return false;
+		return 0;
 	cut_bps = (uint64_t)((unsigned __int128)d->rate_bps * alpha_q31 >> 32);
 	/* The floor holds even if the start rate, clamped by a slow port, was below it. */
 	d->rate_bps =
@@ -84,22 +84,22 @@ cut(struct dctcp *d, const struct dctcp_params *params, struct dctcp_stats *stat
 	d->cut = true;
 	/* At the minimum rate nothing is cut. */
 	if (d->rate_bps == before_bps)
-		return false;
+		return 0;
 	counter_inc(&stats->dctcp_cuts);
-	return true;
+	return CC_DID_CUT;
 }
 
-bool
+uint32_t
 dctcp_on_cnp(struct dctcp *d, const struct dctcp_params *params, struct dctcp_stats *stats)
 {
 	d->marked_packets++;
-	return cut(d, params, stats, d->alpha_q31);
+	return CC_DID_CNP | cut(d, params, stats, d->alpha_q31);
 }
 
-bool
+uint32_t
 dctcp_on_loss(struct dctcp *d, const struct dctcp_params *params, struct dctcp_stats *stats)
 {
-	return cut(d, params, stats, ALPHA_ONE);
+	return CC_DID_LOSS | cut(d, params, stats, ALPHA_ONE);
 }
 
 /* RFC 8257 3.3 step 7: alpha = (1 - g) alpha + g M. A CNP that overtook its ACK counts here
@@ -115,7 +115,7 @@ update_alpha(struct dctcp *d, const struct dctcp_params *params)
 				  10);
 }
 
-bool
+uint32_t
 dctcp_on_ack(struct dctcp *d, const struct dctcp_params *params, struct dctcp_stats *stats,
 	     const struct dctcp_ack *ack, uint64_t max_rate_bps)
 {
@@ -123,7 +123,7 @@ dctcp_on_ack(struct dctcp *d, const struct dctcp_params *params, struct dctcp_st
 
 	d->acked_packets += ack->packets;
 	if (d->running && (int32_t)(ack->acked_seq - d->end_seq) < 0)
-		return false;
+		return 0;
 	/* What was sent before the first ACK is the first round trip: it has no end to wait for. */
 	rises = !d->cut;
 	counter_inc(&stats->dctcp_round_trips);
@@ -139,5 +139,5 @@ dctcp_on_ack(struct dctcp *d, const struct dctcp_params *params, struct dctcp_st
 	d->acked_packets = 0;
 	d->marked_packets = 0;
 	d->cut = false;
-	return rises;
+	return rises ? CC_DID_RAISE : 0;
 }

@@ -22,6 +22,7 @@
 
 #include "base/field.h"
 #include "base/units.h"
+#include "cc/did.h"
 
 struct dctcp_params {
 	uint16_t dctcp_g;             /* weight of the NEW fraction, in 1/1024 (RFC 8257: 1/16) */
@@ -69,18 +70,21 @@ struct dctcp_ack {
 void dctcp_init(struct dctcp *d, const struct dctcp_params *params, uint64_t start_rate_bps,
 		uint64_t max_rate_bps);
 
-/** The parameters have changed: the rate is no lower than the minimum. @return is it another
- * one? */
-bool dctcp_on_params(struct dctcp *d, const struct dctcp_params *params, uint64_t max_rate_bps);
+/* Each of these returns what it did, as a mask of enum cc_did. */
 
-/** @return true: the rate was cut. */
-bool dctcp_on_cnp(struct dctcp *d, const struct dctcp_params *params, struct dctcp_stats *stats);
+/** The parameters have changed: the rate is no lower than the minimum. */
+uint32_t dctcp_on_params(struct dctcp *d, const struct dctcp_params *params, uint64_t max_rate_bps);
 
-/** @return true: a round trip ended, and the rate rose. */
-bool dctcp_on_ack(struct dctcp *d, const struct dctcp_params *params, struct dctcp_stats *stats,
-		  const struct dctcp_ack *ack, uint64_t max_rate_bps);
+/** A marked packet was answered: the first one of a round trip cuts the rate. */
+uint32_t dctcp_on_cnp(struct dctcp *d, const struct dctcp_params *params,
+		      struct dctcp_stats *stats);
 
-/** @return true: the rate was cut. */
-bool dctcp_on_loss(struct dctcp *d, const struct dctcp_params *params, struct dctcp_stats *stats);
+/** If the round trip has ended: alpha is updated, and the rate rises unless it was cut. */
+uint32_t dctcp_on_ack(struct dctcp *d, const struct dctcp_params *params, struct dctcp_stats *stats,
+		      const struct dctcp_ack *ack, uint64_t max_rate_bps);
+
+/** A packet was lost: the rate is halved, unless it was cut in this round trip. */
+uint32_t dctcp_on_loss(struct dctcp *d, const struct dctcp_params *params,
+		       struct dctcp_stats *stats);
 
 #endif

@@ -12,14 +12,21 @@ enum {
 
 #define ALPHA_ONE (1u << 31)
 
-/* alpha (1 - g); rounding down makes it fall by at least one unit until it is 0. */
+/* Figure 7: which of equations 3 and 4 an increase follows. */
+enum rp_phase { RP_FAST_RECOVERY, RP_ADDITIVE_INCREASE, RP_HYPER_INCREASE };
+
+static_assert(CC_DID_RAISE == CC_DID_FAST << RP_ADDITIVE_INCREASE &&
+		      CC_DID_HYPER == CC_DID_FAST << RP_HYPER_INCREASE,
+	      "the bits of increases stand in the order of their phases");
+
+/* Equation 2: alpha (1 - g); rounding down makes it fall by at least one unit until it is 0. */
 static uint32_t
 alpha_decay(const struct rp_params *params, uint32_t alpha_q31)
 {
 	return (uint32_t)((uint64_t)alpha_q31 * params->rp_dce_tcp_g >> 10);
 }
 
-/* alpha (1 - g) + g. Seen from one, it is a decay, so that it reaches exactly one as well. */
+/* Equation 1: alpha (1 - g) + g. The distance from one decays, so that alpha reaches one. */
 static uint32_t
 alpha_rise(const struct rp_params *params, uint32_t alpha_q31)
 {
@@ -113,11 +120,13 @@ restart_recovery(struct rp *rp, uint64_t next_increase_ns)
 	rp->flags |= RP_LIMITED;
 }
 
-static void
+static uint32_t
 count_engagement(const struct rp *rp, struct rp_stats *stats)
 {
-	if (!(rp->flags & RP_LIMITED))
-		counter_inc(&stats->rp_engagements);
+	if (rp->flags & RP_LIMITED)
+		return 0;
+	counter_inc(&stats->rp_engagements);
+	return CC_DID_ENGAGE;
 }
 
 /* rpg_clamp_tgt_rate and _after_time_inc; without both 802.1Qau's rule, which asks the byte
@@ -130,8 +139,8 @@ cut_moves_target(const struct rp *rp, const struct rp_params *params)
 	return params->rp_clamp_tgt_rate_ati && rp->time_stage > 0;
 }
 
-/* SIGCOMM'15 equation 1: R_T = R_C, R_C = R_C (1 - alpha / 2), with the vendors' knobs. */
-static inline void
+/* SIGCOMM'15 equation 1, with the vendors' knobs. */
+static inline uint32_t
 cut(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint64_t at_ns)
 {
 	uint64_t rate_bps = rp->current_rate_bps;
@@ -139,16 +148,19 @@ cut(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint6
 	uint64_t by_alpha_bps =
 		(uint64_t)((unsigned __int128)rate_bps * rp->alpha_q31 >> (21 + params->rp_gd));
 	uint64_t most_bps = rate_bps * (100 - params->rp_min_dec_fac_pct) / 100;
+	uint32_t did;
 
 	if (cut_moves_target(rp, params))
-		rp->target_rate_bps = rate_bps;
-	rp->current_rate_bps =
+		rp->target_rate_bps = rate_bps; /* R_T = R_C */
+	rp->current_rate_bps =                  /* R_C = R_C (1 - alpha / 2) */
 		max_u64(params->rp_min_rate_bps, rate_bps - min_u64(by_alpha_bps, most_bps));
-	count_engagement(rp, stats);
+	did = count_engagement(rp, stats);
 	restart_recovery(rp, at_ns + params->rp_time_reset_us * NS_PER_US);
 	/* At the minimum rate, or with rp_min_dec_fac_pct = 100, nothing is cut. */
-	if (rp->current_rate_bps < rate_bps)
-		counter_inc(&stats->rp_cuts);
+	if (rp->current_rate_bps == rate_bps)
+		return did;
+	counter_inc(&stats->rp_cuts);
+	return did | CC_DID_CUT;
 }
 
 /* Figure 7. paper: stages with this event counted in, F fast steps; mlx: stages of before, F as
@@ -182,59 +194,64 @@ step_bps(const struct rp_params *params, enum rp_phase phase, uint16_t time_stag
 	}
 }
 
-static inline void
+static inline uint32_t
 count_increases(struct rp_stats *stats, enum rp_phase phase, uint64_t n)
 {
 	counter_add(phase == RP_FAST_RECOVERY       ? &stats->rp_fast_recoveries
 		    : phase == RP_ADDITIVE_INCREASE ? &stats->rp_additive_increases
 						    : &stats->rp_hyper_increases,
 		    n);
+	return n > 0 ? (uint32_t)CC_DID_FAST << phase : 0;
 }
 
-/* SIGCOMM'15 equations 2 to 4: R_T += 0 | R_AI | i R_HAI, then R_C = (R_T + R_C) / 2. */
+/* SIGCOMM'15 equations 3 and 4. */
 static inline void
 raised(const struct rp *rp, const struct rp_params *params, uint64_t step, uint64_t *target_bps,
        uint64_t *current_bps)
 {
+	/* R_T = R_T + (0 | R_AI | i R_HAI) */
 	*target_bps = min_u64(rp->target_rate_bps + step, params->rp_max_rate_bps);
-	/* Rounded up: down, it would stay one unit below the target for ever. */
+	/* R_C = (R_T + R_C) / 2. Rounded up: down, it would stay one unit below the target for
+	 * ever. */
 	*current_bps =
 		min_u64((*target_bps + rp->current_rate_bps + 1) / 2, params->rp_max_rate_bps);
 }
 
-static void
+static uint32_t
 raise(struct rp *rp, const struct rp_params *params, struct rp_stats *stats)
 {
 	enum rp_phase phase = phase_of(params, rp->time_stage, rp->byte_stage);
 	uint64_t step = step_bps(params, phase, rp->time_stage, rp->byte_stage);
 
 	if (at_max(rp, params))
-		return;
+		return 0;
 	raised(rp, params, step, &rp->target_rate_bps, &rp->current_rate_bps);
-	count_increases(stats, phase, 1);
+	return count_increases(stats, phase, 1);
 }
 
 /* One event of the stage's timer or counter. */
-static void
+static uint32_t
 increase(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint16_t *stage)
 {
+	uint32_t did;
+
 	if (params->rp_profile == RP_PROFILE_PAPER) {
 		stage_add(stage, 1);
-		raise(rp, params, stats);
-	} else {
-		raise(rp, params, stats);
-		stage_add(stage, 1);
+		return raise(rp, params, stats);
 	}
+	did = raise(rp, params, stats);
+	stage_add(stage, 1);
+	return did;
 }
 
 /* Recovery is over: no timer has anything to raise. A CNP that waits for its slot keeps the
  * limiter. */
-static void
+static uint32_t
 release_at_max(struct rp *rp, const struct rp_params *params, struct rp_stats *stats,
 	       uint64_t at_ns)
 {
 	if (!at_max(rp, params) || (rp->flags & RP_CNP_CUT))
-		return;
+		return 0;
 	rp->next_increase_ns = NEVER_NS;
 	if (params->rp_profile == RP_PROFILE_MLX) {
 		run_alpha(rp, params, at_ns);
@@ -242,19 +259,23 @@ release_at_max(struct rp *rp, const struct rp_params *params, struct rp_stats *s
 		rp->next_monitor_ns = NEVER_NS;
 		rp->flags = RP_LIMITED;
 	}
-	if (rp->flags & RP_LIMITED)
-		counter_inc(&stats->rp_releases);
+	if (!(rp->flags & RP_LIMITED))
+		return 0;
+	counter_inc(&stats->rp_releases);
 	rp->flags &= (uint8_t)~RP_LIMITED;
+	return CC_DID_FREE;
 }
 
 /*
  * Do up to max_events events of the rate timer in one sum, when all of them raise the target by the
- * same step and the distance of the current rate from it no longer changes. @return how many.
+ * same step and the distance of the current rate from it no longer changes. @return how many; what
+ * they did is added to *did.
  *
  * With d = R_T - R_C, an event makes d' = floor((d + step) / 2), which converges within 64 events.
  */
 static uint64_t
-jump(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint64_t max_events)
+jump(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint64_t max_events,
+     uint32_t *did)
 {
 	bool paper = params->rp_profile == RP_PROFILE_PAPER;
 	uint16_t time_stage = rp->time_stage, byte_stage = rp->byte_stage;
@@ -279,7 +300,7 @@ jump(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint
 	rp->target_rate_bps += events * step;
 	rp->current_rate_bps += events * step;
 	stage_add(&rp->time_stage, events);
-	count_increases(stats, phase, events);
+	*did |= count_increases(stats, phase, events);
 	return events;
 }
 
@@ -288,11 +309,12 @@ jump(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint
  * rising size until T has caught up with BC, 64 steps to a steady distance, a jump to the maximum,
  * and 64 to end there.
  */
-static void
+static uint32_t
 run_increases(struct rp *rp, const struct rp_params *params, struct rp_stats *stats,
 	      uint64_t until_ns)
 {
 	uint64_t period_ns = params->rp_time_reset_us * NS_PER_US;
+	uint32_t did = 0;
 
 	while (rp->next_increase_ns <= until_ns) {
 		uint64_t left = (until_ns - rp->next_increase_ns) / period_ns + 1;
@@ -303,43 +325,49 @@ run_increases(struct rp *rp, const struct rp_params *params, struct rp_stats *st
 			 * all. */
 			done = rp->flags & RP_CNP_CUT ? left : 1;
 			stage_add(&rp->time_stage, done);
-		} else if (left == 1 || (done = jump(rp, params, stats, left)) == 0) {
-			increase(rp, params, stats, &rp->time_stage);
+		} else if (left == 1 || (done = jump(rp, params, stats, left, &did)) == 0) {
+			did |= increase(rp, params, stats, &rp->time_stage);
 			done = 1;
 		}
 		rp->next_increase_ns += done * period_ns;
-		release_at_max(rp, params, stats, rp->next_increase_ns - period_ns);
+		did |= release_at_max(rp, params, stats, rp->next_increase_ns - period_ns);
 	}
+	return did;
 }
 
-bool
-rp_increase_once(struct rp *rp, const struct rp_params *params, struct rp_stats *stats,
-		 uint64_t now_ns, enum rp_phase *phase)
+/*
+ * What is due is mostly one event of the rate timer after which the QP is still limited: do that,
+ * without a loop or a division. A monitor slot without a CNP is left where it is: a call that needs
+ * the next one catches up. @return 0 if something else is due: nothing is done.
+ */
+static inline uint32_t
+increase_once(struct rp *rp, const struct rp_params *params, struct rp_stats *stats,
+	      uint64_t now_ns)
 {
 	uint64_t period_ns = params->rp_time_reset_us * NS_PER_US;
 	uint64_t target_bps, current_bps, step;
 	uint16_t stage = rp->time_stage, next_stage = stage;
+	enum rp_phase phase;
 
 	assert(now_ns >= rp->next_event_ns);
 	if ((rp->flags & RP_CNP_CUT) || now_ns - rp->next_increase_ns >= period_ns)
-		return false;
+		return 0;
 	stage_add(&next_stage, 1);
 	/* As in increase(). */
 	if (params->rp_profile == RP_PROFILE_PAPER)
 		stage = next_stage;
-	*phase = phase_of(params, stage, rp->byte_stage);
-	step = step_bps(params, *phase, stage, rp->byte_stage);
+	phase = phase_of(params, stage, rp->byte_stage);
+	step = step_bps(params, phase, stage, rp->byte_stage);
 	raised(rp, params, step, &target_bps, &current_bps);
 	/* The end of recovery: there is more to do. */
 	if (current_bps >= params->rp_max_rate_bps)
-		return false;
+		return 0;
 	rp->target_rate_bps = target_bps;
 	rp->current_rate_bps = current_bps;
 	rp->time_stage = next_stage;
 	rp->next_increase_ns += period_ns;
 	rp->next_event_ns = rp->next_increase_ns;
-	count_increases(stats, *phase, 1);
-	return true;
+	return count_increases(stats, phase, 1);
 }
 
 /* A monitor slot that a CNP came in ends at or before until_ns. */
@@ -359,26 +387,36 @@ set_next_event(struct rp *rp)
 		rp->next_event_ns = min_u64(rp->next_event_ns, rp->next_monitor_ns);
 }
 
-void
-rp_catch_up(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint64_t now_ns)
+static uint32_t
+catch_up(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint64_t now_ns)
 {
 	uint64_t monitor_ns = params->rp_rate_reduce_monitor_period_us * NS_PER_US;
+	uint32_t did = 0;
 
 	if (cut_is_due(rp, now_ns)) {
 		uint64_t at_ns = rp->next_monitor_ns;
 
 		/* The cut restarts the rate timer: an event of the same instant does not happen. */
-		run_increases(rp, params, stats, at_ns - 1);
+		did |= run_increases(rp, params, stats, at_ns - 1);
 		run_alpha(rp, params, at_ns);
 		rp->flags &= (uint8_t)~RP_CNP_CUT;
-		cut(rp, params, stats, at_ns);
+		did |= cut(rp, params, stats, at_ns);
 	}
-	run_increases(rp, params, stats, now_ns);
+	did |= run_increases(rp, params, stats, now_ns);
 	if (rp->next_monitor_ns <= now_ns)
 		rp->next_monitor_ns +=
 			((now_ns - rp->next_monitor_ns) / monitor_ns + 1) * monitor_ns;
 	set_next_event(rp);
 	assert(rp->current_rate_bps <= rp->target_rate_bps);
+	return did;
+}
+
+uint32_t
+rp_on_timer(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint64_t now_ns)
+{
+	uint32_t did = increase_once(rp, params, stats, now_ns);
+
+	return did ? did : catch_up(rp, params, stats, now_ns);
 }
 
 void
@@ -402,7 +440,7 @@ rp_init(struct rp *rp, const struct rp_params *params, uint64_t start_rate_bps, 
 	set_next_event(rp);
 }
 
-bool
+uint32_t
 rp_on_params(struct rp *rp, const struct rp_params *params)
 {
 	uint64_t before_bps = rp->current_rate_bps;
@@ -416,7 +454,7 @@ rp_on_params(struct rp *rp, const struct rp_params *params)
 		rp->current_rate_bps = max_u64(params->rp_min_rate_bps,
 					       min_u64(rp->current_rate_bps, rp->target_rate_bps));
 	}
-	return rp->current_rate_bps != before_bps;
+	return rp->current_rate_bps != before_bps ? CC_DID_RELOAD : 0;
 }
 
 /*
@@ -424,60 +462,66 @@ rp_on_params(struct rp *rp, const struct rp_params *params)
  * comes one monitor period later, with an alpha that has decayed unless more CNPs follow; the rate
  * timer starts with that cut.
  */
-static void
+static uint32_t
 first_cnp(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint64_t now_ns)
 {
 	uint64_t override_bps = params->rp_rate_to_set_on_first_cnp_bps;
+	uint32_t did;
 
 	if (override_bps > 0)
 		rp->current_rate_bps = min_u64(rp->current_rate_bps,
 					       max_u64(override_bps, params->rp_min_rate_bps));
 	rp->target_rate_bps = rp->current_rate_bps;
 	rp->alpha_q31 = (uint32_t)params->rp_initial_alpha_value << 21;
-	count_engagement(rp, stats);
+	did = count_engagement(rp, stats);
 	rp->flags = RP_SLOTS | RP_CNP_CUT;
 	restart_recovery(rp, NEVER_NS);
 	rp->next_alpha_ns = now_ns + params->rp_dce_tcp_rtt_us * NS_PER_US;
 	rp->next_monitor_ns = now_ns + params->rp_rate_reduce_monitor_period_us * NS_PER_US;
+	return did;
 }
 
-uint64_t
+uint32_t
 rp_on_cnp(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint64_t now_ns)
 {
-	if (now_ns >= rp->next_event_ns || now_ns >= rp->next_monitor_ns)
-		rp_catch_up(rp, params, stats, now_ns);
+	uint32_t did = CC_DID_CNP;
+
+	if (now_ns >= rp->next_event_ns)
+		did |= rp_on_timer(rp, params, stats, now_ns);
+	/* A monitor slot without a CNP has ended: the next one begins. */
+	if (now_ns >= rp->next_monitor_ns)
+		did |= catch_up(rp, params, stats, now_ns);
 	run_alpha(rp, params, now_ns);
 	counter_inc(&stats->rp_cnp_handled);
 	if (params->rp_profile == RP_PROFILE_PAPER) {
-		cut(rp, params, stats, now_ns);
+		did |= cut(rp, params, stats, now_ns);
 		rp->alpha_q31 = alpha_rise(params, rp->alpha_q31);
 		rp->next_alpha_ns = now_ns + params->rp_dce_tcp_rtt_us * NS_PER_US;
 	} else if (rp->flags & RP_SLOTS) {
 		rp->flags |= RP_CNP_ALPHA | RP_CNP_CUT;
 	} else {
-		first_cnp(rp, params, stats, now_ns);
+		did |= first_cnp(rp, params, stats, now_ns);
 	}
 	set_next_event(rp);
-	return rp->current_rate_bps;
+	return did;
 }
 
-uint64_t
-rp_on_sent_slow(struct rp *rp, const struct rp_params *params, struct rp_stats *stats,
-		uint32_t bytes, uint64_t now_ns)
+uint32_t
+rp_on_sent(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint32_t bytes,
+	   uint64_t now_ns)
 {
 	uint64_t byte_reset = params->rp_byte_reset_bytes;
-	uint64_t sum;
+	uint32_t did = catch_up(rp, params, stats, now_ns);
+	uint64_t sum = (uint64_t)rp->byte_count + bytes;
 
-	rp_catch_up(rp, params, stats, now_ns);
-	sum = (uint64_t)rp->byte_count + bytes;
 	if (!rp_limited(rp)) {
 		sum = 0;
 	} else if (byte_reset > 0 && sum >= byte_reset) {
 		sum %= byte_reset;
-		increase(rp, params, stats, &rp->byte_stage);
-		release_at_max(rp, params, stats, now_ns);
+		did |= increase(rp, params, stats, &rp->byte_stage);
+		did |= release_at_max(rp, params, stats, now_ns);
 		set_next_event(rp);
 	}
 	rp->byte_count = (uint32_t)sum;
-	return rp->current_rate_bps;
+	return did;
 }

@@ -30,6 +30,7 @@
 
 #include "base/field.h"
 #include "base/units.h"
+#include "cc/did.h"
 
 /* Bounds of what rp_fields accepts; the arithmetic relies on them. */
 #define RP_MAX_RATE_BPS (1600 * GBPS)
@@ -124,85 +125,47 @@ static_assert(sizeof(struct rp) <= 64, "one QP's reaction point fits a cache lin
 void rp_init(struct rp *rp, const struct rp_params *params, uint64_t start_rate_bps,
 	     uint64_t now_ns);
 
+/*
+ * Each of these three returns what it did, as a mask of enum cc_did. Updates of alpha have no bit:
+ * they change no rate, and are done late, when a cut needs alpha.
+ */
+
 /**
- * Take a CNP for this QP.
+ * Take a CNP for this QP, after all timer events at or before now_ns.
  *
  * `paper`: equation 1, at once: R_T = R_C, R_C = R_C (1 - alpha/2), alpha = (1 - g) alpha + g.
  * `mlx`: the first one sets alpha and starts the slots; each one marks the alpha slot and the
  * monitor slot that it came in, and at the end of that monitor slot the rate is cut.
- *
- * @return the rate in force now, in [min, max] bits/s of wire bytes.
  */
-uint64_t rp_on_cnp(struct rp *rp, const struct rp_params *params, struct rp_stats *stats,
+uint32_t rp_on_cnp(struct rp *rp, const struct rp_params *params, struct rp_stats *stats,
 		   uint64_t now_ns);
+
+/**
+ * Catch up with the timer events at or before now_ns, of which at least one is due:
+ * now_ns >= rp->next_event_ns. Events of alpha alone never set that time.
+ */
+uint32_t rp_on_timer(struct rp *rp, const struct rp_params *params, struct rp_stats *stats,
+		     uint64_t now_ns);
+
+/**
+ * Account wire bytes sent by this QP, after all timer events at or before now_ns. One call
+ * completes at most one count of B; bytes beyond B count towards the next. cc_on_sent() calls it
+ * only when an event is due or the bytes complete B, and else adds the bytes to rp->byte_count
+ * itself.
+ */
+uint32_t rp_on_sent(struct rp *rp, const struct rp_params *params, struct rp_stats *stats,
+		    uint32_t bytes, uint64_t now_ns);
 
 /** Is the QP limited, or free to send at the maximum rate? */
 bool rp_limited(const struct rp *rp);
 
 /**
  * The parameters have changed: a free QP goes on at the maximum rate, a limited one within the
- * bounds. @return does it send at another rate now?
+ * bounds. @return CC_DID_RELOAD if the rate changed, else 0.
  */
-bool rp_on_params(struct rp *rp, const struct rp_params *params);
+uint32_t rp_on_params(struct rp *rp, const struct rp_params *params);
 
-/** Alpha at now_ns, the time of the last rp_update() or later, as a fraction in [0, Q32_ONE]. */
+/** Alpha at now_ns, the time of the last event or later, as a fraction in [0, Q32_ONE]. */
 uint64_t rp_alpha_q32(const struct rp *rp, const struct rp_params *params, uint64_t now_ns);
-
-/* Figure 7: which of equations 2 to 4 an increase follows. */
-enum rp_phase { RP_FAST_RECOVERY, RP_ADDITIVE_INCREASE, RP_HYPER_INCREASE };
-
-/**
- * What is due is mostly one event of the rate timer after which the QP is still limited: do that,
- * without a loop or a division. Call at or after rp->next_event_ns. A monitor slot without a CNP
- * is left where it is: whoever needs the next one catches up.
- *
- * @param phase  Out, when true: of that increase.
- * @return false when it is something else: nothing is done, rp_catch_up() has to do it.
- */
-bool rp_increase_once(struct rp *rp, const struct rp_params *params, struct rp_stats *stats,
-		      uint64_t now_ns, enum rp_phase *phase);
-
-/* After the two inline functions below; they take what those do. */
-void rp_catch_up(struct rp *rp, const struct rp_params *params, struct rp_stats *stats,
-		 uint64_t now_ns);
-uint64_t rp_on_sent_slow(struct rp *rp, const struct rp_params *params, struct rp_stats *stats,
-			 uint32_t bytes, uint64_t now_ns);
-
-/* Inline definitions */
-
-/**
- * Catch up with what happened at or before now_ns. @return the rate in force now.
- *
- * Before rp->next_event_ns it would return the same rate; alpha alone never sets that time, it is
- * caught up with when a cut needs it.
- */
-static inline uint64_t
-rp_update(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint64_t now_ns)
-{
-	enum rp_phase phase;
-
-	if (now_ns >= rp->next_event_ns && !rp_increase_once(rp, params, stats, now_ns, &phase))
-		rp_catch_up(rp, params, stats, now_ns);
-	return rp->current_rate_bps;
-}
-
-/**
- * Account wire bytes (at least one) sent by this QP. One call completes at most one count of B;
- * what is beyond B counts towards the next.
- *
- * @return the rate in force now.
- */
-static inline uint64_t
-rp_on_sent(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint32_t bytes,
-	   uint64_t now_ns)
-{
-	uint64_t sum = (uint64_t)rp->byte_count + bytes;
-
-	/* sum < B, and with B = 0 always. */
-	if (now_ns >= rp->next_event_ns || sum - 1 >= params->rp_byte_reset_bytes - 1)
-		return rp_on_sent_slow(rp, params, stats, bytes, now_ns);
-	rp->byte_count = (uint32_t)sum;
-	return rp->current_rate_bps;
-}
 
 #endif

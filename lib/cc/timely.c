@@ -77,25 +77,32 @@ timely_init(struct timely *t, const struct timely_params *params, uint64_t start
 	};
 }
 
-bool
+uint32_t
 timely_on_params(struct timely *t, const struct timely_params *params, uint64_t max_rate_bps)
 {
 	uint64_t before_bps = t->rate_bps;
 
 	t->rate_bps = max_u64(before_bps, min_u64(params->timely_min_rate_bps, max_rate_bps));
-	return t->rate_bps != before_bps;
+	return t->rate_bps != before_bps ? CC_DID_RELOAD : 0;
 }
 
-static void
+static uint32_t
 rise(struct timely *t, const struct timely_params *params, struct timely_stats *stats,
-     uint64_t steps, uint64_t max_rate_bps)
+     uint64_t max_rate_bps)
 {
-	t->rate_bps = min_u64(t->rate_bps + steps * params->timely_ai_rate_bps, max_rate_bps);
+	bool hyper = t->good_samples >= params->timely_hai_threshold;
+	uint64_t step_bps = (hyper ? HAI_STEPS : 1) * params->timely_ai_rate_bps;
+	uint64_t before_bps = t->rate_bps;
+
+	t->rate_bps = min_u64(before_bps + step_bps, max_rate_bps);
 	counter_inc(&stats->timely_increases);
+	if (t->rate_bps == before_bps)
+		return 0;
+	return hyper ? CC_DID_HYPER : CC_DID_RAISE;
 }
 
 /* rate (1 - beta share); share in [0, 1], as a fraction share_q10 / 1024. */
-static void
+static uint32_t
 fall(struct timely *t, const struct timely_params *params, struct timely_stats *stats,
      uint64_t share_q10)
 {
@@ -106,8 +113,10 @@ fall(struct timely *t, const struct timely_params *params, struct timely_stats *
 		max_u64(t->rate_bps - cut_bps, min_u64(params->timely_min_rate_bps, t->rate_bps));
 	t->good_samples = 0;
 	/* At the minimum rate nothing is cut. */
-	if (t->rate_bps < before_bps)
-		counter_inc(&stats->timely_cuts);
+	if (t->rate_bps == before_bps)
+		return 0;
+	counter_inc(&stats->timely_cuts);
+	return CC_DID_CUT;
 }
 
 /*
@@ -124,7 +133,7 @@ average(struct timely *t, const struct timely_params *params, uint64_t rtt_ns)
 	t->rtt_diff_q10 = (int64_t)(sum / PPM);
 }
 
-void
+uint32_t
 timely_on_rtt(struct timely *t, const struct timely_params *params, struct timely_stats *stats,
 	      uint64_t rtt_ns, uint64_t max_rate_bps)
 {
@@ -137,18 +146,20 @@ timely_on_rtt(struct timely *t, const struct timely_params *params, struct timel
 	if (rtt_ns < params->timely_t_low_ns) {
 		counter_inc(&stats->timely_below_low);
 		t->good_samples = 0;
-		rise(t, params, stats, 1, max_rate_bps);
-	} else if (rtt_ns > params->timely_t_high_ns) {
+		return CC_DID_RTT | rise(t, params, stats, max_rate_bps);
+	}
+	if (rtt_ns > params->timely_t_high_ns) {
 		counter_inc(&stats->timely_above_high);
-		fall(t, params, stats, 1024 - params->timely_t_high_ns * 1024 / rtt_ns);
-	} else if (t->rtt_diff_q10 <= 0) {
+		return CC_DID_RTT |
+		       fall(t, params, stats, 1024 - params->timely_t_high_ns * 1024 / rtt_ns);
+	}
+	if (t->rtt_diff_q10 <= 0) {
 		if (t->good_samples < UINT8_MAX)
 			t->good_samples++;
-		rise(t, params, stats,
-		     t->good_samples >= params->timely_hai_threshold ? HAI_STEPS : 1, max_rate_bps);
-	} else {
-		/* A gradient above 1 takes what one of 1 does. */
-		fall(t, params, stats,
-		     min_u64(1024, (uint64_t)t->rtt_diff_q10 / params->timely_min_rtt_ns));
+		return CC_DID_RTT | rise(t, params, stats, max_rate_bps);
 	}
+	/* A gradient above 1 takes what one of 1 does. */
+	return CC_DID_RTT |
+	       fall(t, params, stats,
+		    min_u64(1024, (uint64_t)t->rtt_diff_q10 / params->timely_min_rtt_ns));
 }

@@ -23,6 +23,7 @@
 
 #include "base/field.h"
 #include "base/units.h"
+#include "cc/did.h"
 
 struct timely_params {
 	uint64_t timely_t_low_ns;
@@ -66,12 +67,15 @@ struct timely {
 void timely_init(struct timely *t, const struct timely_params *params, uint64_t start_rate_bps,
 		 uint64_t max_rate_bps);
 
-/** The parameters have changed: the rate is no lower than the minimum. @return is it another
- * one? */
-bool timely_on_params(struct timely *t, const struct timely_params *params, uint64_t max_rate_bps);
+/** The parameters have changed: the rate is no lower than the minimum. @return as below. */
+uint32_t timely_on_params(struct timely *t, const struct timely_params *params,
+			  uint64_t max_rate_bps);
 
-/** A round-trip time was measured; above 18 minutes (2^40 ns) it counts as that. */
-void timely_on_rtt(struct timely *t, const struct timely_params *params, struct timely_stats *stats,
-		   uint64_t rtt_ns, uint64_t max_rate_bps);
+/**
+ * A round-trip time was measured; above 18 minutes (2^40 ns) it counts as that.
+ * @return a mask of enum cc_did: CC_DID_RTT, and how the rate changed, if it did.
+ */
+uint32_t timely_on_rtt(struct timely *t, const struct timely_params *params,
+		       struct timely_stats *stats, uint64_t rtt_ns, uint64_t max_rate_bps);
 
 #endif

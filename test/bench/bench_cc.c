@@ -25,9 +25,9 @@
 
 static volatile uint64_t sink;
 
-static struct rp rps[QPS];
 static struct ref refs[QPS];
 static struct cc ccs[QPS];
+static struct cc_node node;
 static struct rp_stats stats;
 static struct rp_params params;
 
@@ -35,11 +35,17 @@ static struct rp_params params;
 static void
 start_qps(enum rp_profile profile)
 {
+	const struct cc_setup setup = {.algorithm = CC_DCQCN,
+				       .max_rate_bps = 100 * GBPS,
+				       .rp = &params,
+				       .rp_stats = &stats};
+
 	rp_params_default(&params, profile);
 	params.rp_max_rate_bps = 100 * GBPS;
+	cc_init(&node, &setup);
 	for (unsigned int i = 0; i < QPS; i++) {
-		rp_init(&rps[i], &params, params.rp_max_rate_bps, 0);
-		rp_on_cnp(&rps[i], &params, &stats, 0);
+		cc_on_start(&ccs[i], &node, params.rp_max_rate_bps, 0);
+		cc_on_cnp(&ccs[i], &node, 0);
 		ref_init(&refs[i], &params, params.rp_max_rate_bps, 0);
 		ref_cnp(&refs[i], 0);
 	}
@@ -60,7 +66,7 @@ start_pace(const struct pace *pace)
 		params.rp_time_reset_us = UINT32_MAX;
 		params.rp_dce_tcp_rtt_us = UINT32_MAX;
 		for (unsigned int i = 0; i < QPS; i++) {
-			rp_on_cnp(&rps[i], &params, &stats, 1);
+			cc_on_cnp(&ccs[i], &node, 1);
 			ref_cnp(&refs[i], 1);
 		}
 	}
@@ -74,30 +80,6 @@ round_sent(void *arg)
 	uint64_t rates = 0;
 
 	start_pace(pace);
-	start_ns = bench_clock_ns();
-	for (unsigned int i = 0; i < PACKETS; i++)
-		rates += rp_on_sent(&rps[i % QPS], &params, &stats, FRAME_BYTES, i * pace->gap_ns);
-	sink += rates;
-	return (bench_clock_ns() - start_ns) / PACKETS;
-}
-
-/* The same through the interface that a NIC uses. */
-static double
-round_cc_sent(void *arg)
-{
-	const struct cc_setup setup = {.algorithm = CC_DCQCN,
-				       .max_rate_bps = 100 * GBPS,
-				       .rp = &params,
-				       .rp_stats = &stats};
-	const struct pace *pace = arg;
-	struct cc_node node;
-	double start_ns;
-	uint64_t rates = 0;
-
-	start_pace(pace);
-	cc_init(&node, &setup);
-	for (unsigned int i = 0; i < QPS; i++)
-		ccs[i].rp = rps[i];
 	start_ns = bench_clock_ns();
 	for (unsigned int i = 0; i < PACKETS; i++) {
 		struct cc *cc = &ccs[i % QPS];
@@ -135,7 +117,7 @@ round_cnp(void *arg)
 	start_pace(pace);
 	start_ns = bench_clock_ns();
 	for (unsigned int i = 0; i < CNPS; i++)
-		rates += rp_on_cnp(&rps[i % QPS], &params, &stats, i * pace->gap_ns);
+		rates += cc_on_cnp(&ccs[i % QPS], &node, i * pace->gap_ns);
 	sink += rates;
 	return (bench_clock_ns() - start_ns) / CNPS;
 }
@@ -167,7 +149,7 @@ round_idle_hour(void *arg)
 	start_qps(RP_PROFILE_MLX);
 	start_ns = bench_clock_ns();
 	for (unsigned int i = 0; i < QPS; i++)
-		rates += rp_update(&rps[i], &params, &stats, 3600 * NS_PER_SEC);
+		rates += cc_on_timer(&ccs[i], &node, 3600 * NS_PER_SEC);
 	sink += rates;
 	return (bench_clock_ns() - start_ns) / QPS;
 }
@@ -306,18 +288,16 @@ main(void)
 
 	bench_eal(64);
 	bench_check(rte_timer_subsystem_init() == 0, "rte_timer_subsystem_init");
-	bench_compare((struct bench_side){"rp_on_sent, no event due", round_sent, &quiet},
+	bench_compare((struct bench_side){"cc_on_sent, no event due", round_sent, &quiet},
 		      (struct bench_side){reference, round_sent_ref, &quiet}, "ns/packet", ROUNDS);
-	bench_compare((struct bench_side){"cc_on_sent, dcqcn, no event due", round_cc_sent, &quiet},
-		      (struct bench_side){"rp_on_sent", round_sent, &quiet}, "ns/packet", ROUNDS);
-	bench_compare((struct bench_side){"rp_on_sent, mlx, 1024 QPs at 100G", round_sent, &line},
+	bench_compare((struct bench_side){"cc_on_sent, mlx, 1024 QPs at 100G", round_sent, &line},
 		      (struct bench_side){reference, round_sent_ref, &line}, "ns/packet", ROUNDS);
-	bench_compare((struct bench_side){"rp_on_cnp, paper, 1024 QPs", round_cnp, &cnp[0]},
+	bench_compare((struct bench_side){"cc_on_cnp, paper, 1024 QPs", round_cnp, &cnp[0]},
 		      (struct bench_side){reference, round_cnp_ref, &cnp[0]}, "ns/CNP", ROUNDS);
-	bench_compare((struct bench_side){"rp_on_cnp, mlx, 1024 QPs", round_cnp, &cnp[1]},
+	bench_compare((struct bench_side){"cc_on_cnp, mlx, 1024 QPs", round_cnp, &cnp[1]},
 		      (struct bench_side){reference, round_cnp_ref, &cnp[1]}, "ns/CNP", ROUNDS);
 	bench_compare(
-		(struct bench_side){"rp_update after an idle hour, mlx", round_idle_hour, NULL},
+		(struct bench_side){"cc_on_timer after an idle hour, mlx", round_idle_hour, NULL},
 		(struct bench_side){reference, round_idle_hour_ref, NULL}, "ns/call", ROUNDS);
 	bench_compare((struct bench_side){"token bucket: update, ask, charge", round_bucket, NULL},
 		      (struct bench_side){"rte_meter_srtcm_color_blind_check", round_meter, NULL},

@@ -38,6 +38,7 @@ ref_init(struct ref *r, const struct rp_params *p, uint64_t start, uint64_t now)
 	r->alpha = p->rp_initial_alpha_value * REF_ONE / 1024;
 	if (r->rate < p->rp_max_rate_bps) {
 		r->limited = r->engaged = true;
+		r->stats.rp_engagements++;
 		r->increase_at = now + p->rp_time_reset_us * NS_PER_US;
 	}
 }

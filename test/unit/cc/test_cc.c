@@ -121,39 +121,6 @@ what_dcqcn_did_is_told(void **state)
 	assert_int_equal(b.rp_stats.rp_releases, 1);
 }
 
-/* The inline path and the reaction point's own must agree in every event. */
-static void
-sending_is_what_the_reaction_point_says(void **state)
-{
-	struct rp_stats stats = {0};
-	struct prng rnd;
-	struct rp rp;
-	struct bed b;
-	uint64_t now_ns = 0;
-
-	(void)state;
-	prng_seed(&rnd, 11, 0);
-	start(&b, CC_DCQCN);
-	b.rp.rp_byte_reset_bytes = 20000;
-	b.node.byte_event_bytes = 20000;
-	rp_init(&rp, &b.rp, LINE_BPS, 0);
-	for (unsigned int i = 0; i < 100000; i++) {
-		uint32_t bytes = 1 + (uint32_t)prng_below(&rnd, 4096);
-
-		now_ns += prng_below(&rnd, 3000);
-		if (prng_below(&rnd, 200) == 0) {
-			rp_on_cnp(&rp, &b.rp, &stats, now_ns);
-			cc_on_cnp(&b.cc, &b.node, now_ns);
-		}
-		rp_on_sent(&rp, &b.rp, &stats, bytes, now_ns);
-		cc_on_sent(&b.cc, &b.node, bytes, now_ns);
-		assert_int_equal(b.cc.head.rate_bps, rp.current_rate_bps);
-		assert_int_equal(b.cc.head.next_event_ns, rp.next_event_ns);
-	}
-	assert_true(stats.rp_cuts > 100 && stats.rp_hyper_increases > 100);
-	assert_memory_equal(&stats, &b.rp_stats, sizeof(stats));
-}
-
 /* Random events: no algorithm leaves [least floor, line rate], or forgets who it is. */
 static void
 rates_stay_in_range(void **state)
@@ -216,7 +183,6 @@ main(void)
 		cmocka_unit_test(none_keeps_its_rate_whatever_happens),
 		cmocka_unit_test(who_hears_cnps_counts_them_as_handled),
 		cmocka_unit_test(what_dcqcn_did_is_told),
-		cmocka_unit_test(sending_is_what_the_reaction_point_says),
 		cmocka_unit_test(rates_stay_in_range),
 		cmocka_unit_test(every_reason_has_a_word_of_its_own),
 	};

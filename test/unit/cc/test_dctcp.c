@@ -24,7 +24,7 @@ setup(void **state)
 	return 0;
 }
 
-static bool
+static uint32_t
 ack(uint32_t acked_seq, uint32_t next_seq, uint32_t packets)
 {
 	const struct dctcp_ack a = {acked_seq, next_seq, packets};
@@ -50,22 +50,22 @@ first_mark_cuts_and_others_of_its_round_trip_do_nothing(void **state)
 	(void)state;
 	/* A round trip of one packet, not marked: alpha = 15/16, and 40 (1 - 15/32) = 21.25. */
 	ack(1, 101, 1);
-	assert_true(dctcp_on_cnp(&d, &params, &stats));
+	assert_int_equal(dctcp_on_cnp(&d, &params, &stats), CC_DID_CNP | CC_DID_CUT);
 	assert_int_equal(d.rate_bps, 21250 * MBPS);
 	for (unsigned int i = 0; i < 49; i++)
-		assert_false(dctcp_on_cnp(&d, &params, &stats));
+		assert_int_equal(dctcp_on_cnp(&d, &params, &stats), CC_DID_CNP);
 	/* Up to the last packet of the round trip nothing ends. */
-	assert_false(ack(100, 150, 99));
+	assert_int_equal(ack(100, 150, 99), 0);
 	assert_int_equal(d.rate_bps, 21250 * MBPS);
 	assert_int_equal(stats.dctcp_round_trips, 1);
 	/* 50 of 100 were marked: alpha = 15/16 x (15/16 of before) + 1/16 x 1/2. */
-	assert_false(ack(101, 151, 1));
+	assert_int_equal(ack(101, 151, 1), 0);
 	assert_true(near(alpha(), 15.0 / 16 * 15 / 16 + 0.5 / 16));
 	assert_int_equal(stats.dctcp_round_trips, 2);
 	assert_int_equal(stats.dctcp_marked_round_trips, 1);
 	assert_int_equal(stats.dctcp_cuts, 1);
 	/* The next round trip may cut again, by the alpha of now: 0.91015625 / 2. */
-	assert_true(dctcp_on_cnp(&d, &params, &stats));
+	assert_int_equal(dctcp_on_cnp(&d, &params, &stats), CC_DID_CNP | CC_DID_CUT);
 	assert_int_equal(d.rate_bps, 21250 * MBPS - 9670410156ull);
 }
 
@@ -78,7 +78,7 @@ quiet_round_trips_raise_the_rate_and_forget(void **state)
 	(void)state;
 	d.rate_bps = 10 * GBPS;
 	for (unsigned int i = 0; i < 5; i++, seq += 10) {
-		assert_true(ack(seq, seq + 10, 10));
+		assert_int_equal(ack(seq, seq + 10, 10), CC_DID_RAISE);
 		want *= 15.0 / 16;
 		assert_true(near(alpha(), want));
 		assert_int_equal(d.rate_bps, 10 * GBPS + (i + 1) * 615 * MBPS);
@@ -103,11 +103,11 @@ loss_halves_once_in_a_round_trip_whatever_alpha_is(void **state)
 {
 	(void)state;
 	d.alpha_q31 = 0;
-	assert_true(dctcp_on_loss(&d, &params, &stats));
-	assert_false(dctcp_on_loss(&d, &params, &stats));
+	assert_int_equal(dctcp_on_loss(&d, &params, &stats), CC_DID_LOSS | CC_DID_CUT);
+	assert_int_equal(dctcp_on_loss(&d, &params, &stats), CC_DID_LOSS);
 	assert_int_equal(d.rate_bps, 20 * GBPS);
 	ack(10, 20, 10);
-	assert_true(dctcp_on_loss(&d, &params, &stats));
+	assert_int_equal(dctcp_on_loss(&d, &params, &stats), CC_DID_LOSS | CC_DID_CUT);
 	assert_int_equal(d.rate_bps, 10 * GBPS);
 }
 

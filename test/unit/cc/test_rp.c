@@ -13,29 +13,28 @@ flow_that_starts_below_the_maximum_rises_by_itself(void **state)
 	(void)state;
 	for (size_t i = 0; i < LEN(profiles); i++) {
 		struct rp_params params = params_of(profiles[i], 40 * GBPS);
-		struct rp_stats stats = {0};
-		struct rp rp;
+		struct point p;
 		uint64_t step_ns = params.rp_time_reset_us * US;
 		uint64_t alpha_q32;
 
-		rp_init(&rp, &params, 10 * GBPS, 0);
-		alpha_q32 = rp_alpha_q32(&rp, &params, 0);
-		assert_true(rp_limited(&rp));
-		assert_int_equal(rp.next_event_ns, step_ns);
-		rp_update(&rp, &params, &stats, step_ns * params.rp_threshold);
-		assert_int_equal(rp.current_rate_bps, 10 * GBPS);
-		rp_update(&rp, &params, &stats, step_ns * (params.rp_threshold + 1u));
-		assert_int_equal(rp.current_rate_bps, 10 * GBPS + params.rp_ai_rate_bps / 2);
-		rp_update(&rp, &params, &stats, HOUR_NS);
-		assert_int_equal(rp.current_rate_bps, 40 * GBPS);
-		assert_false(rp_limited(&rp));
-		assert_int_equal(rp_alpha_q32(&rp, &params, HOUR_NS), alpha_q32);
+		point_start(&p, &params, 10 * GBPS, 0);
+		alpha_q32 = rp_alpha_q32(&p.cc.rp, &p.params, 0);
+		assert_true(rp_limited(&p.cc.rp));
+		assert_int_equal(p.cc.rp.next_event_ns, step_ns);
+		point_look(&p, step_ns * params.rp_threshold);
+		assert_int_equal(p.cc.rp.current_rate_bps, 10 * GBPS);
+		point_look(&p, step_ns * (params.rp_threshold + 1u));
+		assert_int_equal(p.cc.rp.current_rate_bps, 10 * GBPS + params.rp_ai_rate_bps / 2);
+		point_look(&p, HOUR_NS);
+		assert_int_equal(p.cc.rp.current_rate_bps, 40 * GBPS);
+		assert_false(rp_limited(&p.cc.rp));
+		assert_int_equal(rp_alpha_q32(&p.cc.rp, &p.params, HOUR_NS), alpha_q32);
 		/* Outside of [min, max]: clamped. */
-		rp_init(&rp, &params, 1, 0);
-		assert_int_equal(rp.current_rate_bps, params.rp_min_rate_bps);
-		rp_init(&rp, &params, 100 * GBPS, 0);
-		assert_int_equal(rp.current_rate_bps, 40 * GBPS);
-		assert_int_equal(rp.next_event_ns, NEVER_NS);
+		point_start(&p, &params, 1, 0);
+		assert_int_equal(p.cc.rp.current_rate_bps, params.rp_min_rate_bps);
+		point_start(&p, &params, 100 * GBPS, 0);
+		assert_int_equal(p.cc.rp.current_rate_bps, 40 * GBPS);
+		assert_int_equal(p.cc.rp.next_event_ns, NEVER_NS);
 	}
 }
 
@@ -44,8 +43,7 @@ hours_of_idle_time_are_bounded_work(void **state)
 {
 	static const enum rp_profile profiles[] = {RP_PROFILE_PAPER, RP_PROFILE_MLX};
 	struct rp_params params;
-	struct rp_stats stats;
-	struct rp rp;
+	struct point p;
 	uint64_t events;
 
 	(void)state;
@@ -56,28 +54,26 @@ hours_of_idle_time_are_bounded_work(void **state)
 		params.rp_dce_tcp_rtt_us = 1;
 		params.rp_dce_tcp_g = 1023;
 		params.rp_ai_rate_bps = 1;
-		stats = (struct rp_stats){0};
-		rp_init(&rp, &params, params.rp_max_rate_bps, 0);
+		point_start(&p, &params, params.rp_max_rate_bps, 0);
 		for (uint64_t n = 0; n < 20; n++)
-			rp_on_cnp(&rp, &params, &stats, n * 10 * US);
-		assert_true(rp_limited(&rp));
-		assert_int_equal(rp_update(&rp, &params, &stats, 100000 * HOUR_NS), 400 * GBPS);
-		assert_false(rp_limited(&rp));
-		assert_int_equal(rp.next_event_ns, NEVER_NS);
+			point_cnp(&p, n * 10 * US);
+		assert_true(rp_limited(&p.cc.rp));
+		assert_int_equal(point_look(&p, 100000 * HOUR_NS), 400 * GBPS);
+		assert_false(rp_limited(&p.cc.rp));
+		assert_int_equal(p.cc.rp.next_event_ns, NEVER_NS);
 	}
 	/* 1 bit/s each 55 us for an hour: exactly one step an event. */
 	params = params_of(RP_PROFILE_PAPER, 40 * GBPS);
 	params.rp_ai_rate_bps = 1;
-	stats = (struct rp_stats){0};
-	rp_init(&rp, &params, 10 * GBPS, 0);
-	rp_update(&rp, &params, &stats, HOUR_NS);
+	point_start(&p, &params, 10 * GBPS, 0);
+	point_look(&p, HOUR_NS);
 	events = HOUR_NS / (55 * US);
-	assert_int_equal(stats.rp_fast_recoveries, 5);
-	assert_int_equal(stats.rp_additive_increases, events - 5);
-	assert_int_equal(rp.target_rate_bps, 10 * GBPS + events - 5);
+	assert_int_equal(p.stats.rp_fast_recoveries, 5);
+	assert_int_equal(p.stats.rp_additive_increases, events - 5);
+	assert_int_equal(p.cc.rp.target_rate_bps, 10 * GBPS + events - 5);
 	/* The step is 1 and the distance 0 or 1: halves round up. */
-	assert_int_equal(rp.current_rate_bps, rp.target_rate_bps);
-	assert_int_equal(rp.next_event_ns, (events + 1) * 55 * US);
+	assert_int_equal(p.cc.rp.current_rate_bps, p.cc.rp.target_rate_bps);
+	assert_int_equal(p.cc.rp.next_event_ns, (events + 1) * 55 * US);
 }
 
 /* Random knobs; scale stretches all periods so that long idle times are few events for the
@@ -115,28 +111,28 @@ random_params(struct prng *rnd, enum rp_profile profile, uint32_t scale)
 }
 
 static bool
-same(const struct rp *rp, const struct rp_params *params, const struct rp_stats *stats,
-     const struct ref *ref, uint64_t now_ns)
+same(const struct point *p, const struct ref *ref, uint64_t now_ns)
 {
+	const struct rp *rp = &p->cc.rp;
+
 	if (rp->current_rate_bps != ref->rate || rp->target_rate_bps != ref->target ||
-	    rp_alpha_q32(rp, params, now_ns) != ref->alpha << 1)
+	    rp_alpha_q32(rp, &p->params, now_ns) != ref->alpha << 1)
 		return false;
-	if (memcmp(stats, &ref->stats, sizeof(*stats)) != 0)
+	if (memcmp(&p->stats, &ref->stats, sizeof(p->stats)) != 0)
 		return false;
 	/* Once a QP is free, nobody reads its stages. */
 	return !rp_limited(rp) ||
 	       (rp->time_stage == ref->t && rp->byte_stage == ref->bc &&
-		(params->rp_byte_reset_bytes == 0 || rp->byte_count == ref->bytes));
+		(p->params.rp_byte_reset_bytes == 0 || rp->byte_count == ref->bytes));
 }
 
 static void
 one_random_run(enum rp_profile profile, uint64_t seed)
 {
-	struct rp_stats stats = {0};
 	struct rp_params params;
 	struct prng rnd;
 	struct ref ref;
-	struct rp rp;
+	struct point p;
 	uint32_t scale, cnp_one_in;
 	uint64_t now_ns, start_bps;
 
@@ -147,10 +143,10 @@ one_random_run(enum rp_profile profile, uint64_t seed)
 	now_ns = prng_below(&rnd, HOUR_NS);
 	start_bps = prng_below(&rnd, 2) ? params.rp_max_rate_bps
 					: prng_below(&rnd, params.rp_max_rate_bps + 1);
-	rp_init(&rp, &params, start_bps, now_ns);
+	point_start(&p, &params, start_bps, now_ns);
 	ref_init(&ref, &params, start_bps, now_ns);
 	for (unsigned int step = 0; step < 600; step++) {
-		uint64_t rate_bps, was_bps = rp.current_rate_bps, next_ns = rp.next_event_ns;
+		uint64_t rate_bps, next_ns = p.cc.head.next_event_ns;
 		uint32_t bytes = 84 + (uint32_t)prng_below(&rnd, 9000);
 
 		switch (prng_below(&rnd, 8)) {
@@ -168,23 +164,25 @@ one_random_run(enum rp_profile profile, uint64_t seed)
 			now_ns += prng_below(&rnd, 1ull << prng_below(&rnd, 20)) * scale;
 		}
 		if (prng_below(&rnd, cnp_one_in) == 0) {
-			rate_bps = rp_on_cnp(&rp, &params, &stats, now_ns);
+			rate_bps = point_cnp(&p, now_ns);
 			ref_cnp(&ref, now_ns);
 		} else if (prng_below(&rnd, 3) != 0) {
-			rate_bps = rp_on_sent(&rp, &params, &stats, bytes, now_ns);
+			rate_bps = point_sent(&p, bytes, now_ns);
 			ref_sent(&ref, bytes, now_ns);
 		} else {
-			rate_bps = rp_update(&rp, &params, &stats, now_ns);
+			rate_bps = point_look(&p, now_ns);
 			ref_run(&ref, now_ns);
-			if (now_ns < next_ns && rate_bps != was_bps)
-				fail_msg("early event, profile %d seed %llu step %u", profile,
-					 (unsigned long long)seed, step);
 		}
-		if (rate_bps != ref.rate || !same(&rp, &params, &stats, &ref, now_ns))
+		if (rate_bps != ref.rate || !same(&p, &ref, now_ns))
 			fail_msg("differs from the reference, profile %d seed %llu step %u",
 				 profile, (unsigned long long)seed, step);
-		if (rate_bps < params.rp_min_rate_bps || rp.target_rate_bps < rate_bps ||
-		    params.rp_max_rate_bps < rp.target_rate_bps || rp.next_event_ns <= now_ns)
+		if (!p.honest)
+			fail_msg(
+				"counted something else than it said, profile %d seed %llu step %u",
+				profile, (unsigned long long)seed, step);
+		if (rate_bps < params.rp_min_rate_bps || p.cc.rp.target_rate_bps < rate_bps ||
+		    params.rp_max_rate_bps < p.cc.rp.target_rate_bps ||
+		    p.cc.rp.next_event_ns <= now_ns)
 			fail_msg("invariant, profile %d seed %llu step %u", profile,
 				 (unsigned long long)seed, step);
 	}

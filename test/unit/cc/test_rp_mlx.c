@@ -67,25 +67,24 @@ target_follows_a_cut_as_the_clamp_knobs_say(void **state)
 	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct rp_params params = params_of(RP_PROFILE_MLX, 100 * GBPS);
-		struct rp_stats stats = {0};
 		uint64_t before_bps, now_ns = 4 * US;
-		struct rp rp;
+		struct point p;
 
 		params.rp_clamp_tgt_rate = rows[i].clamp;
 		params.rp_clamp_tgt_rate_ati = rows[i].ati;
-		rp_init(&rp, &params, params.rp_max_rate_bps, 0);
-		rp_on_cnp(&rp, &params, &stats, 0);
-		rp_update(&rp, &params, &stats, now_ns); /* the first cut; target 100G either way */
+		point_start(&p, &params, params.rp_max_rate_bps, 0);
+		point_cnp(&p, 0);
+		point_look(&p, now_ns); /* the first cut; target 100G either way */
 		if (rows[i].t_events > 0)
 			now_ns += params.rp_time_reset_us * US;
-		rp_update(&rp, &params, &stats, now_ns);
+		point_look(&p, now_ns);
 		for (unsigned int b = 0; b < rows[i].b_events; b++)
-			rp_on_sent(&rp, &params, &stats, 2097088, now_ns);
-		before_bps = rp.current_rate_bps;
-		rp_on_cnp(&rp, &params, &stats, now_ns);
-		rp_update(&rp, &params, &stats, now_ns + 4 * US);
-		assert_true(rp.current_rate_bps < before_bps);
-		assert_int_equal(rp.target_rate_bps, rows[i].moves ? before_bps : 100 * GBPS);
+			point_sent(&p, 2097088, now_ns);
+		before_bps = p.cc.rp.current_rate_bps;
+		point_cnp(&p, now_ns);
+		point_look(&p, now_ns + 4 * US);
+		assert_true(p.cc.rp.current_rate_bps < before_bps);
+		assert_int_equal(p.cc.rp.target_rate_bps, rows[i].moves ? before_bps : 100 * GBPS);
 	}
 }
 
@@ -104,16 +103,15 @@ gd_and_min_dec_fac_bound_a_cut(void **state)
 	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct rp_params params = params_of(RP_PROFILE_MLX, 100 * GBPS);
-		struct rp_stats stats = {0};
-		struct rp rp;
+		struct point p;
 
 		params.rp_gd = rows[i].gd;
 		params.rp_min_dec_fac_pct = rows[i].min_dec_fac_pct;
 		params.rp_initial_alpha_value = 1024;
 		params.rp_dce_tcp_g = 1024; /* alpha stays */
-		rp_init(&rp, &params, params.rp_max_rate_bps, 0);
-		rp_on_cnp(&rp, &params, &stats, 0);
-		assert_int_equal(rp_update(&rp, &params, &stats, 4 * US), rows[i].want_bps);
+		point_start(&p, &params, params.rp_max_rate_bps, 0);
+		point_cnp(&p, 0);
+		assert_int_equal(point_look(&p, 4 * US), rows[i].want_bps);
 	}
 }
 
@@ -132,17 +130,16 @@ first_cnp_may_set_a_rate_but_never_raises_it(void **state)
 	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct rp_params params = params_of(RP_PROFILE_MLX, 100 * GBPS);
-		struct rp_stats stats = {0};
-		struct rp rp;
+		struct point p;
 
 		params.rp_rate_to_set_on_first_cnp_bps = rows[i].override_bps;
-		rp_init(&rp, &params, rows[i].start_bps, 0);
-		assert_int_equal(rp_on_cnp(&rp, &params, &stats, 0), rows[i].want_bps);
-		assert_int_equal(rp.target_rate_bps, rows[i].want_bps);
+		point_start(&p, &params, rows[i].start_bps, 0);
+		assert_int_equal(point_cnp(&p, 0), rows[i].want_bps);
+		assert_int_equal(p.cc.rp.target_rate_bps, rows[i].want_bps);
 		/* The first cut still comes one monitor period later; a second CNP sets nothing. */
-		assert_int_equal(rp.next_event_ns, 4 * US);
-		assert_int_equal(rp_on_cnp(&rp, &params, &stats, 1), rows[i].want_bps);
-		assert_int_equal(stats.rp_cuts, 0);
+		assert_int_equal(p.cc.rp.next_event_ns, 4 * US);
+		assert_int_equal(point_cnp(&p, 1), rows[i].want_bps);
+		assert_int_equal(p.stats.rp_cuts, 0);
 	}
 }
 
@@ -155,25 +152,24 @@ mlx_hyper_step_is_constant(void **state)
 	 * 1: fast while both are 0, hyper once both are above 1.
 	 */
 	static const uint64_t rise_mbps[] = {0 + 5, 5 + 5, 50 + 50, 50 + 50, 50 + 50};
-	struct rp_stats stats = {0};
 	uint64_t now_ns, target_bps;
-	struct rp rp;
+	struct point p;
 
 	(void)state;
 	params.rp_clamp_tgt_rate = true;
-	rp_init(&rp, &params, params.rp_max_rate_bps, 0);
+	point_start(&p, &params, params.rp_max_rate_bps, 0);
 	for (uint64_t slot = 0; slot < 3; slot++)
-		rp_on_cnp(&rp, &params, &stats, slot * 4 * US);
+		point_cnp(&p, slot * 4 * US);
 	now_ns = 12 * US;
-	rp_update(&rp, &params, &stats, now_ns);
-	assert_int_equal(stats.rp_cuts, 3);
-	target_bps = rp.target_rate_bps;
+	point_look(&p, now_ns);
+	assert_int_equal(p.stats.rp_cuts, 3);
+	target_bps = p.cc.rp.target_rate_bps;
 	for (size_t k = 0; k < LEN(rise_mbps); k++) {
 		now_ns += 300 * US;
-		rp_update(&rp, &params, &stats, now_ns);
-		rp_on_sent(&rp, &params, &stats, 2097088, now_ns);
+		point_look(&p, now_ns);
+		point_sent(&p, 2097088, now_ns);
 		target_bps += rise_mbps[k] * MBPS;
-		assert_int_equal(rp.target_rate_bps, target_bps);
+		assert_int_equal(p.cc.rp.target_rate_bps, target_bps);
 	}
 }
 
@@ -181,54 +177,51 @@ static void
 mlx_frees_the_limiter_and_the_next_cnp_is_a_first_one(void **state)
 {
 	struct rp_params params = params_of(RP_PROFILE_MLX, 100 * GBPS);
-	struct rp_stats stats = {0};
-	struct rp rp;
+	struct point p;
 	uint64_t now_ns = 4 * US, events = 0;
 
 	(void)state;
-	rp_init(&rp, &params, params.rp_max_rate_bps, 0);
-	assert_false(rp_limited(&rp));
-	rp_on_cnp(&rp, &params, &stats, 0);
-	rp_update(&rp, &params, &stats, now_ns);
+	point_start(&p, &params, params.rp_max_rate_bps, 0);
+	assert_false(rp_limited(&p.cc.rp));
+	point_cnp(&p, 0);
+	point_look(&p, now_ns);
 	/* The distance to the target halves each time and ends at zero because halves round up. */
-	for (; rp_limited(&rp); events++) {
+	for (; rp_limited(&p.cc.rp); events++) {
 		assert_true(events < 40);
 		now_ns += 300 * US;
-		assert_int_equal(rp.next_event_ns, now_ns);
-		rp_update(&rp, &params, &stats, now_ns);
+		assert_int_equal(p.cc.rp.next_event_ns, now_ns);
+		point_look(&p, now_ns);
 	}
 	assert_int_equal(events, 36); /* 48.98 Gb/s < 2^36 bit/s */
-	assert_int_equal(rp.current_rate_bps, 100 * GBPS);
-	assert_int_equal(stats.rp_engagements, 1);
-	assert_int_equal(stats.rp_releases, 1);
-	assert_int_equal(rp.next_event_ns, NEVER_NS);
-	rp_on_cnp(&rp, &params, &stats, now_ns + 77);
-	assert_int_equal(stats.rp_engagements, 2);
-	assert_int_equal(rp_alpha_q32(&rp, &params, now_ns + 77), 1023ull << 22);
-	rp_update(&rp, &params, &stats, now_ns + 77 + 4 * US);
-	assert_true(fabs((double)rp.current_rate_bps / 1e6 - 51017) < 1);
+	assert_int_equal(p.cc.rp.current_rate_bps, 100 * GBPS);
+	assert_int_equal(p.stats.rp_engagements, 1);
+	assert_int_equal(p.stats.rp_releases, 1);
+	assert_int_equal(p.cc.rp.next_event_ns, NEVER_NS);
+	point_cnp(&p, now_ns + 77);
+	assert_int_equal(p.stats.rp_engagements, 2);
+	assert_int_equal(rp_alpha_q32(&p.cc.rp, &p.params, now_ns + 77), 1023ull << 22);
+	point_look(&p, now_ns + 77 + 4 * US);
+	assert_true(fabs((double)p.cc.rp.current_rate_bps / 1e6 - 51017) < 1);
 }
 
 static void
 mlx_alpha_neither_sticks_below_one_nor_above_zero(void **state)
 {
 	struct rp_params params = params_of(RP_PROFILE_MLX, 100 * GBPS);
-	struct rp_stats stats = {0};
-	struct rp rp;
+	struct point p;
 
 	(void)state;
 	/* With 10 bits it would be 0 after 466 slots; it is 0.102. */
-	rp_init(&rp, &params, params.rp_max_rate_bps, 0);
-	rp_on_cnp(&rp, &params, &stats, 0);
-	assert_true(fabs(alpha_of(&rp, &params, 466 * US) -
-			 1023.0 / 1024 * pow(1019.0 / 1024, 466)) < 1e-5);
-	assert_int_equal(rp_alpha_q32(&rp, &params, 6000 * US), 0);
+	point_start(&p, &params, params.rp_max_rate_bps, 0);
+	point_cnp(&p, 0);
+	assert_true(fabs(alpha_of(&p, 466 * US) - 1023.0 / 1024 * pow(1019.0 / 1024, 466)) < 1e-5);
+	assert_int_equal(rp_alpha_q32(&p.cc.rp, &p.params, 6000 * US), 0);
 	/* With 10 bits and a CNP in every slot it would stick at 820 / 1024; it reaches one. */
 	params.rp_initial_alpha_value = 0;
-	rp_init(&rp, &params, params.rp_max_rate_bps, 0);
+	point_start(&p, &params, params.rp_max_rate_bps, 0);
 	for (uint64_t slot = 0; slot < 8000; slot++)
-		rp_on_cnp(&rp, &params, &stats, slot * US + 1);
-	assert_true(alpha_of(&rp, &params, 7999 * US + 1) == 1.0);
+		point_cnp(&p, slot * US + 1);
+	assert_true(alpha_of(&p, 7999 * US + 1) == 1.0);
 }
 
 int

@@ -50,128 +50,120 @@ static void
 byte_counter_takes_the_same_steps_and_hyper_steps_grow(void **state)
 {
 	struct rp_params params = params_of(RP_PROFILE_PAPER, 40 * GBPS);
-	struct rp_stats stats = {0};
-	struct rp rp;
+	struct point p;
 	uint64_t now_ns = 0, target_bps;
 
 	(void)state;
 	params.rp_threshold = 2;
-	rp_init(&rp, &params, params.rp_max_rate_bps, now_ns);
+	point_start(&p, &params, params.rp_max_rate_bps, now_ns);
 	for (int i = 0; i < 3; i++)
-		rp_on_cnp(&rp, &params, &stats, now_ns);
+		point_cnp(&p, now_ns);
 	target_bps = 10 * GBPS;
 	/* T = 1..4 by the timer: two fast steps, two additive ones. */
 	for (uint64_t t = 1; t <= 4; t++) {
 		now_ns += params.rp_time_reset_us * US;
-		rp_update(&rp, &params, &stats, now_ns);
+		point_look(&p, now_ns);
 		target_bps += t > 2 ? 40 * MBPS : 0;
-		assert_int_equal(rp.target_rate_bps, target_bps);
+		assert_int_equal(p.cc.rp.target_rate_bps, target_bps);
 	}
 	/* BC = 1, 2: additive, for min(T, BC) <= F; then i = min(T, BC) - F = 1, 2, 2. */
 	for (uint64_t bc = 1; bc <= 5; bc++) {
 		static const uint64_t rise_mbps[] = {40, 40, 200, 400, 400};
 
-		rp_on_sent(&rp, &params, &stats, 9999999, now_ns);
-		assert_int_equal(rp.target_rate_bps, target_bps);
-		rp_on_sent(&rp, &params, &stats, 1, now_ns);
+		point_sent(&p, 9999999, now_ns);
+		assert_int_equal(p.cc.rp.target_rate_bps, target_bps);
+		point_sent(&p, 1, now_ns);
 		target_bps += rise_mbps[bc - 1] * MBPS;
-		assert_int_equal(rp.target_rate_bps, target_bps);
+		assert_int_equal(p.cc.rp.target_rate_bps, target_bps);
 	}
-	assert_int_equal(stats.rp_fast_recoveries, 2);
-	assert_int_equal(stats.rp_additive_increases, 4);
-	assert_int_equal(stats.rp_hyper_increases, 3);
+	assert_int_equal(p.stats.rp_fast_recoveries, 2);
+	assert_int_equal(p.stats.rp_additive_increases, 4);
+	assert_int_equal(p.stats.rp_hyper_increases, 3);
 }
 
 static void
 bytes_beyond_b_count_towards_the_next_event(void **state)
 {
 	struct rp_params params = params_of(RP_PROFILE_PAPER, 40 * GBPS);
-	struct rp_stats stats = {0};
-	struct rp rp;
+	struct point p;
 
 	(void)state;
 	params.rp_byte_reset_bytes = 1000;
-	rp_init(&rp, &params, params.rp_max_rate_bps, 0);
-	rp_on_sent(&rp, &params, &stats, 900, 0); /* free: not counted */
-	rp_on_cnp(&rp, &params, &stats, 0);
-	assert_int_equal(rp_on_sent(&rp, &params, &stats, 999, 1), 20 * GBPS);
-	assert_int_equal(rp_on_sent(&rp, &params, &stats, 301, 1), 30 * GBPS);
-	assert_int_equal(rp_on_sent(&rp, &params, &stats, 699, 1), 30 * GBPS);
-	assert_int_equal(rp_on_sent(&rp, &params, &stats, 1, 1), 35 * GBPS);
-	/* A CNP starts the count anew. */
-	rp_on_sent(&rp, &params, &stats, 999, 1);
-	assert_int_equal(rp_on_cnp(&rp, &params, &stats, 1), 17500 * MBPS);
-	assert_int_equal(rp_on_sent(&rp, &params, &stats, 999, 1), 17500 * MBPS);
+	point_start(&p, &params, params.rp_max_rate_bps, 0);
+	point_sent(&p, 900, 0); /* free: not counted */
+	point_cnp(&p, 0);
+	assert_int_equal(point_sent(&p, 999, 1), 20 * GBPS);
+	assert_int_equal(point_sent(&p, 301, 1), 30 * GBPS);
+	assert_int_equal(point_sent(&p, 699, 1), 30 * GBPS);
+	assert_int_equal(point_sent(&p, 1, 1), 35 * GBPS);
+	/* A CNP restarts the count. */
+	point_sent(&p, 999, 1);
+	assert_int_equal(point_cnp(&p, 1), 17500 * MBPS);
+	assert_int_equal(point_sent(&p, 999, 1), 17500 * MBPS);
 	/* B = 0 counts nothing. */
-	params.rp_byte_reset_bytes = 0;
+	p.params.rp_byte_reset_bytes = 0;
+	cc_take_params(&p.node);
 	for (int i = 0; i < 100; i++)
-		assert_int_equal(rp_on_sent(&rp, &params, &stats, 1u << 30, 1), 17500 * MBPS);
+		assert_int_equal(point_sent(&p, 1u << 30, 1), 17500 * MBPS);
 }
 
 static void
 paper_alpha_halves_after_178_idle_periods(void **state)
 {
 	struct rp_params params = params_of(RP_PROFILE_PAPER, 40 * GBPS);
-	struct rp_stats stats = {0};
-	struct rp rp;
+	struct point p;
 
 	(void)state;
-	rp_init(&rp, &params, params.rp_max_rate_bps, 0);
+	point_start(&p, &params, params.rp_max_rate_bps, 0);
 	/* No decay before the first CNP, which finds alpha 1. */
-	assert_true(alpha_of(&rp, &params, HOUR_NS) == 1.0);
-	rp_on_cnp(&rp, &params, &stats, HOUR_NS);
+	assert_true(alpha_of(&p, HOUR_NS) == 1.0);
+	point_cnp(&p, HOUR_NS);
 	for (uint64_t n = 0; n <= 400; n++) {
 		double want = pow(255.0 / 256.0, (double)n);
 
-		assert_true(fabs(alpha_of(&rp, &params, HOUR_NS + n * 55 * US) - want) < 1e-6);
+		assert_true(fabs(alpha_of(&p, HOUR_NS + n * 55 * US) - want) < 1e-6);
 	}
-	assert_true(alpha_of(&rp, &params, HOUR_NS + 177 * 55 * US) > 0.5);
-	assert_true(alpha_of(&rp, &params, HOUR_NS + 178 * 55 * US) < 0.5);
-	/* Read in one go or step by step, it is the same. */
-	rp_catch_up(&rp, &params, &stats, HOUR_NS + 100 * 55 * US);
-	assert_true(alpha_of(&rp, &params, HOUR_NS + 178 * 55 * US) < 0.5);
+	assert_true(alpha_of(&p, HOUR_NS + 177 * 55 * US) > 0.5);
+	assert_true(alpha_of(&p, HOUR_NS + 178 * 55 * US) < 0.5);
 }
 
 static void
 paper_keeps_its_alpha_when_recovery_is_over(void **state)
 {
 	struct rp_params params = params_of(RP_PROFILE_PAPER, 40 * GBPS);
-	struct rp_stats stats = {0};
-	struct rp rp;
+	struct point p;
 	double alpha;
 
 	(void)state;
-	rp_init(&rp, &params, params.rp_max_rate_bps, 0);
-	rp_on_cnp(&rp, &params, &stats, 0);
-	assert_true(rp_limited(&rp));
-	assert_int_equal(rp_update(&rp, &params, &stats, 50 * NS_PER_MS), 40 * GBPS);
-	assert_false(rp_limited(&rp));
-	assert_int_equal(rp.next_event_ns, NEVER_NS);
-	assert_int_equal(stats.rp_engagements, 1);
-	assert_int_equal(stats.rp_releases, 1);
+	point_start(&p, &params, params.rp_max_rate_bps, 0);
+	point_cnp(&p, 0);
+	assert_true(rp_limited(&p.cc.rp));
+	assert_int_equal(point_look(&p, 50 * NS_PER_MS), 40 * GBPS);
+	assert_false(rp_limited(&p.cc.rp));
+	assert_int_equal(p.cc.rp.next_event_ns, NEVER_NS);
+	assert_int_equal(p.stats.rp_engagements, 1);
+	assert_int_equal(p.stats.rp_releases, 1);
 	/* The second CNP cuts with the alpha that is left, about 2.8 %, and adds g to it. */
-	alpha = alpha_of(&rp, &params, 50 * NS_PER_MS);
+	alpha = alpha_of(&p, 50 * NS_PER_MS);
 	assert_true(fabs(alpha - pow(255.0 / 256.0, 909)) < 1e-6);
-	assert_true(fabs((double)rp_on_cnp(&rp, &params, &stats, 50 * NS_PER_MS) -
-			 40e9 * (1 - alpha / 2)) < 100);
-	assert_true(fabs(alpha_of(&rp, &params, 50 * NS_PER_MS) - (alpha * 255 + 1) / 256) < 1e-6);
+	assert_true(fabs((double)point_cnp(&p, 50 * NS_PER_MS) - 40e9 * (1 - alpha / 2)) < 100);
+	assert_true(fabs(alpha_of(&p, 50 * NS_PER_MS) - (alpha * 255 + 1) / 256) < 1e-6);
 }
 
 static void
 cnps_stop_at_the_minimum_rate(void **state)
 {
 	struct rp_params params = params_of(RP_PROFILE_PAPER, 40 * GBPS);
-	struct rp_stats stats = {0};
-	struct rp rp;
+	struct point p;
 
 	(void)state;
-	rp_init(&rp, &params, params.rp_max_rate_bps, 0);
+	point_start(&p, &params, params.rp_max_rate_bps, 0);
 	for (uint64_t i = 0; i < 100; i++)
-		rp_on_cnp(&rp, &params, &stats, i * 50 * US);
-	assert_int_equal(rp.current_rate_bps, 10 * MBPS);
+		point_cnp(&p, i * 50 * US);
+	assert_int_equal(p.cc.rp.current_rate_bps, 10 * MBPS);
 	/* 40 Gb/s halve twelve times before 10 Mb/s: at the minimum nothing is cut. */
-	assert_int_equal(stats.rp_cuts, 12);
-	assert_int_equal(stats.rp_cnp_handled, 100);
+	assert_int_equal(p.stats.rp_cuts, 12);
+	assert_int_equal(p.stats.rp_cnp_handled, 100);
 }
 
 int

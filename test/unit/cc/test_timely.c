@@ -29,7 +29,14 @@ setup(void **state)
 static uint64_t
 sample(uint64_t rtt_ns)
 {
-	timely_on_rtt(&t, &params, &stats, rtt_ns, LINE_BPS);
+	uint64_t before_bps = t.rate_bps;
+	uint32_t did = timely_on_rtt(&t, &params, &stats, rtt_ns, LINE_BPS);
+
+	assert_int_equal(did & CC_DID_RTT, CC_DID_RTT);
+	assert_int_equal((did & CC_DID_CUT) != 0, t.rate_bps < before_bps);
+	assert_int_equal((did & CC_DID_HYPER) != 0,
+			 t.rate_bps > before_bps + params.timely_ai_rate_bps);
+	assert_int_equal((did & (CC_DID_RAISE | CC_DID_HYPER)) != 0, t.rate_bps > before_bps);
 	assert_int_equal(t.rtt_ns, rtt_ns);
 	return t.rate_bps;
 }
