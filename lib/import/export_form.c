@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "import/export_form.h"
+#include "import/import_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,27 +86,23 @@ join_watches(struct sw_params *sw)
 static char *
 print(const struct sw_params *sw)
 {
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
+	char *text;
+	size_t size;
+	FILE *out = import_text_open(&text, &size);
 
-	if (out == NULL)
-		abort();
 	switch_config_print(out, sw);
-	fclose(out);
+	import_text_close(out, &text);
 	return text;
 }
 
 int
 export_find_lost(const char *json, const struct import_switch *sw, struct import_log *log)
 {
-	struct import_switch *back = malloc(sizeof(*back));
+	struct import_switch *back = import_alloc(1, sizeof(*back));
 	struct import_log back_log = {.file = "config_db.json"};
 	char *was, *is;
 	int rc;
 
-	if (back == NULL)
-		abort();
 	rc = import_sonic(json, strlen(json), back, &back_log);
 	if (rc != 0) {
 		import_refuse(log, " makes tables that cannot be: %s", back_log.error);

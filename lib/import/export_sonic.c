@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "import/export_form.h"
 #include "import/import_log.h"
+#include "import/import_memory.h"
 
 #define MAP_NAME "AZURE"
 
@@ -42,8 +43,7 @@ set(struct tables *t, const char *table, const char *key, const char *field, con
 		entry = json_object();
 		json_object_set_new(entries, key, entry);
 	}
-	if (json_object_set_new(entry, field, json_string(text)) != 0)
-		abort();
+	json_object_set_new(entry, field, json_string(text));
 }
 
 /* Four lanes apart, as most platforms count. */
@@ -368,14 +368,15 @@ export_watchdog(struct tables *t)
 int
 export_sonic(const struct import_switch *sw, FILE *out, struct import_log *log)
 {
-	struct import_switch *form = malloc(sizeof(*form)), *defaults = malloc(sizeof(*defaults));
-	struct tables t = {.root = json_object()};
+	struct import_switch *form = import_alloc(1, sizeof(*form));
+	struct import_switch *defaults = import_alloc(1, sizeof(*defaults));
+	struct tables t = {0};
 	char *json;
 	int rc;
 
-	if (form == NULL || defaults == NULL || t.root == NULL ||
-	    import_switch_begin(defaults, log) != 0)
-		abort();
+	import_switch_begin(defaults);
+	import_json_memory();
+	t.root = json_object();
 	*form = *sw;
 	export_form(&form->sw, &defaults->sw);
 	t.sw = &form->sw;
@@ -386,8 +387,6 @@ export_sonic(const struct import_switch *sw, FILE *out, struct import_log *log)
 	export_buffers(&t);
 	export_watchdog(&t);
 	json = json_dumps(t.root, JSON_INDENT(4));
-	if (json == NULL)
-		abort();
 	rc = export_find_lost(json, form, log);
 	import_note(log, " ports are called Ethernet0, Ethernet4 and on; lanes and alias are the "
 			 "platform's, and not said");

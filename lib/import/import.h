@@ -9,6 +9,10 @@
  *
  * An input is refused whole, with one line that names the place, the value and what was expected,
  * when it is of another dialect, cut off, at odds with itself, or holds a value out of its range.
+ *
+ * When memory runs out, no function here returns: import_on_no_memory() says what happens instead.
+ * An error code could not be kept: jansson goes on after some failed allocations, with a text that
+ * is cut off. And the one caller is a program that converts one file: it has nothing to save.
  */
 #ifndef QUENCH_IMPORT_IMPORT_H
 #define QUENCH_IMPORT_IMPORT_H
@@ -41,6 +45,12 @@ struct import_switch {
 	char port_names[SW_MAX_PORTS][IMPORT_PORT_NAME + 1];
 };
 
+/**
+ * Set what happens when memory runs out: end is called and does not return. Without it the process
+ * aborts. The call that ran out leaks its memory.
+ */
+void import_on_no_memory(void (*end)(void));
+
 /** Free what the lists hold. */
 void import_log_free(struct import_log *log);
 
@@ -49,7 +59,7 @@ void import_log_free(struct import_log *log);
  *
  * @param text  size bytes.
  * @param out   Large; filled in whole, checked.
- * @return      0, or -EINVAL or -ENOMEM with log->error filled in.
+ * @return      0, or -EINVAL with log->error filled in.
  */
 int import_nxos(const char *text, size_t size, struct import_switch *out, struct import_log *log);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "import/import_log.h"
+#include "import/import_memory.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -25,9 +26,9 @@ add(char ***list, unsigned int *n, const char *format, va_list args)
 
 	/* Room doubles: there is a new one at each power of two. */
 	if ((*n & (*n - 1)) == 0)
-		grown = realloc(*list, (*n == 0 ? 1 : 2 * (size_t)*n) * sizeof(*grown));
-	if (grown == NULL || vasprintf(&text, format, args) < 0)
-		abort(); /* a loss that cannot be told must not look like none */
+		grown = import_grow(*list, *n == 0 ? 1 : 2 * (size_t)*n, sizeof(*grown));
+	if (vasprintf(&text, format, args) < 0)
+		import_no_memory();
 	make_printable(text);
 	*list = grown;
 	grown[(*n)++] = text;

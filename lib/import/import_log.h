@@ -17,8 +17,8 @@ __attribute__((format(printf, 2, 3))) void import_note(struct import_log *log, c
 __attribute__((format(printf, 2, 3))) int import_refuse(struct import_log *log, const char *format,
 							...);
 
-/** A switch of quench's defaults, with the names and speeds of no port. @return 0 or -EINVAL. */
-int import_switch_begin(struct import_switch *out, struct import_log *log);
+/** A switch of quench's defaults, with the names and speeds of no port. */
+void import_switch_begin(struct import_switch *out);
 
 /**
  * Resolve, and read what import_switch_print() writes as quench-switch would.
@@ -26,8 +26,8 @@ int import_switch_begin(struct import_switch *out, struct import_log *log);
  */
 int import_switch_finish(struct import_switch *sw, struct import_log *log);
 
-/** A NIC of the mlx profile's defaults, with a stand-in for its flow. @return 0 or -EINVAL. */
-int import_nic_begin(struct nic_config *out, struct import_log *log);
+/** A NIC of the mlx profile's defaults, with a stand-in for its flow. */
+void import_nic_begin(struct nic_config *out);
 
 /** Read what import_nic_print() writes as quench-nic would. @return as import_switch_finish(). */
 int import_nic_finish(const struct nic_config *nic, struct import_log *log);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "import/import_log.h"
+#include "import/import_memory.h"
 
 /* A NIC has an address and a flow; these are from RFC 5737's examples. */
 static const char start[] = "[nic]\nip = 192.0.2.1\n[rp]\nrp_profile = mlx\n[flow peer]\npeer_ip = "
@@ -27,41 +28,43 @@ read_config(const char *text, size_t size, struct nic_config *out, struct import
 		rc = -EINVAL;
 	}
 	config_close(cfg);
+	if (rc == 0)
+		return 0;
+	import_check_memory(&err);
 	what = strchr(err.text, '[');
-	if (rc != 0)
-		import_refuse(log, " makes a NIC that cannot be: %s",
-			      what != NULL ? what : err.text);
-	return rc;
+	return import_refuse(log, " makes a NIC that cannot be: %s",
+			     what != NULL ? what : err.text);
 }
 
-int
-import_nic_begin(struct nic_config *out, struct import_log *log)
+void
+import_nic_begin(struct nic_config *out)
 {
-	return read_config(start, strlen(start), out, log);
+	struct import_log log = {.file = "defaults"};
+
+	if (read_config(start, strlen(start), out, &log) != 0)
+		import_no_memory();
 }
 
 void
 import_nic_print(FILE *out, const struct nic_config *nic, const struct import_log *log)
 {
-	struct import_log none = {.file = "defaults"};
 	struct nic_flow flow = {.qp_count = 0};
-	char *text = NULL, *base = NULL;
+	char *text, *base;
 	struct nic_config plain;
 	size_t size;
-	FILE *full = open_memstream(&text, &size);
+	FILE *full = import_text_open(&text, &size);
 
+	import_nic_begin(&plain);
 	nic_config_print(full, nic);
-	fclose(full);
-	full = open_memstream(&base, &size);
-	if (read_config(start, strlen(start), &plain, &none) != 0)
-		abort();
+	import_text_close(full, &text);
+	full = import_text_open(&base, &size);
 	plain.nic.ip.version = 0;
 	field_defaults(nic_flow_fields, nic_flow_fields_n, &flow);
 	nic_config_print_common(full, &plain.nic);
 	config_print(full, "qos_map", qos_map_fields, qos_map_fields_n, &plain.nic.qos);
 	config_print(full, "pfc", pfc_fields, pfc_fields_n, &plain.nic.pfc);
 	config_print(full, "flow", nic_flow_fields, nic_flow_fields_n, &flow);
-	fclose(full);
+	import_text_close(full, &base);
 	nic_config_free(&plain);
 	import_print_head(out, "quench-nic", log);
 	import_print_changed(out, text, base);
@@ -73,16 +76,14 @@ import_nic_print(FILE *out, const struct nic_config *nic, const struct import_lo
 static void
 assert_same(const struct nic_config *a, const struct nic_config *b)
 {
-	char *text[2] = {NULL, NULL};
+	char *text[2];
 	size_t size;
 
 	for (unsigned int i = 0; i < 2; i++) {
-		FILE *out = open_memstream(&text[i], &size);
+		FILE *out = import_text_open(&text[i], &size);
 
-		if (out == NULL)
-			abort();
 		nic_config_print(out, i == 0 ? a : b);
-		fclose(out);
+		import_text_close(out, &text[i]);
 	}
 	assert(strcmp(text[0], text[1]) == 0);
 	free(text[0]);
@@ -93,15 +94,13 @@ int
 import_nic_finish(const struct nic_config *nic, struct import_log *log)
 {
 	struct nic_config back;
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
+	char *text;
+	size_t size;
+	FILE *out = import_text_open(&text, &size);
 	int rc;
 
-	if (out == NULL)
-		abort();
 	import_nic_print(out, nic, log);
-	fclose(out);
+	import_text_close(out, &text);
 	rc = read_config(text, size, &back, log);
 	if (rc == 0) {
 		assert_same(nic, &back);

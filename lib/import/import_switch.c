@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "import/import_log.h"
+#include "import/import_memory.h"
 
 /* What a switch is when a file says nothing. */
 static const char empty[] = "[port 0]\nlink_speed_bps = 100G\n";
@@ -27,21 +28,20 @@ read_text(const char *path, const char *text, size_t size, struct sw_params *sw,
 	return rc;
 }
 
-int
-import_switch_begin(struct import_switch *out, struct import_log *log)
+void
+import_switch_begin(struct import_switch *out)
 {
 	struct config_error err = {""};
 
 	memset(out, 0, sizeof(*out));
 	if (read_text("defaults", empty, strlen(empty), &out->sw, &out->pool, &err) != 0)
-		return import_refuse(log, " %s", err.text);
+		import_no_memory();
 	out->sw.n_ports = 0;
 	out->sw.ports[0].shaper_rate_bps = 0;
 	for (unsigned int i = 1; i < SW_MAX_PORTS; i++)
 		out->sw.ports[i] = out->sw.ports[0];
 	/* Buffers of hardware are large, and their frames full: fewer, larger mbufs. */
 	out->pool.backing_frame_bytes = BACKING_FRAME_BYTES;
-	return 0;
 }
 
 int
@@ -52,6 +52,7 @@ import_switch_read(const char *text, size_t size, struct import_switch *out, str
 	memset(out, 0, sizeof(*out));
 	if (read_text(log->file, text, size, &out->sw, &out->pool, &err) == 0)
 		return 0;
+	import_check_memory(&err);
 	snprintf(log->error, sizeof(log->error), "%s", err.text);
 	return -EINVAL;
 }
@@ -60,17 +61,15 @@ import_switch_read(const char *text, size_t size, struct import_switch *out, str
 static char *
 print_base(void)
 {
-	struct import_switch *base = malloc(sizeof(*base));
-	struct import_log log = {.file = "defaults"};
+	struct import_switch *base = import_alloc(1, sizeof(*base));
 	struct sw_queue_params queue = {0};
 	struct sw_pg_params pg = {0};
 	struct buffer_profile profile = {0};
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
+	char *text;
+	size_t size;
+	FILE *out = import_text_open(&text, &size);
 
-	if (base == NULL || out == NULL || import_switch_begin(base, &log) != 0)
-		abort();
+	import_switch_begin(base);
 	switch_config_print(out, &base->sw);
 	field_defaults(sw_queue_fields, sw_queue_fields_n, &queue);
 	field_defaults(sw_pg_fields, sw_pg_fields_n, &pg);
@@ -82,7 +81,7 @@ print_base(void)
 	config_print(out, "pg", sw_pg_fields, sw_pg_fields_n, &pg);
 	config_print(out, "buffer_profile", buffer_profile_named_fields,
 		     buffer_profile_named_fields_n, &profile);
-	fclose(out);
+	import_text_close(out, &text);
 	free(base);
 	return text;
 }
@@ -90,20 +89,18 @@ print_base(void)
 void
 import_switch_print(FILE *out, const struct import_switch *sw, const struct import_log *log)
 {
-	char *text = NULL, *base = print_base();
-	struct sw_params *plain = malloc(sizeof(*plain));
-	size_t size = 0;
-	FILE *full = open_memstream(&text, &size);
+	char *text, *base = print_base();
+	struct sw_params *plain = import_alloc(1, sizeof(*plain));
+	size_t size;
+	FILE *full = import_text_open(&text, &size);
 
-	if (plain == NULL || full == NULL)
-		abort();
 	*plain = sw->sw;
 	/* Resolving has made link_speed_bps of 0: leave that to the reader. */
 	for (uint16_t i = 0; i < plain->n_ports; i++)
 		if (plain->ports[i].shaper_rate_bps == plain->ports[i].link_speed_bps)
 			plain->ports[i].shaper_rate_bps = 0;
 	switch_config_print(full, plain);
-	fclose(full);
+	import_text_close(full, &text);
 	import_print_head(out, "quench-switch", log);
 	fputs("#\n# Ports:\n", out);
 	for (uint16_t i = 0; i < sw->sw.n_ports; i++)
@@ -127,14 +124,12 @@ import_profile_name(const char *name)
 static char *
 print_in_force(const struct sw_params *sw)
 {
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
+	char *text;
+	size_t size;
+	FILE *out = import_text_open(&text, &size);
 
-	if (out == NULL)
-		abort();
 	switch_config_print(out, sw);
-	fclose(out);
+	import_text_close(out, &text);
 	return text;
 }
 
@@ -152,19 +147,17 @@ assert_same(const struct sw_params *sw, const struct sw_params *back)
 int
 import_switch_finish(struct import_switch *sw, struct import_log *log)
 {
-	struct import_switch *back = malloc(sizeof(*back));
+	struct import_switch *back = import_alloc(1, sizeof(*back));
 	struct config_error err = {""};
 	const char *what;
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
+	char *text;
+	size_t size;
+	FILE *out = import_text_open(&text, &size);
 	int rc;
 
-	if (back == NULL || out == NULL)
-		abort();
 	sw_params_resolve(&sw->sw);
 	import_switch_print(out, sw, log);
-	fclose(out);
+	import_text_close(out, &text);
 	rc = read_text("", text, size, &back->sw, &back->pool, &err);
 	what = strchr(err.text, '[');
 	if (rc == 0)
@@ -173,6 +166,7 @@ import_switch_finish(struct import_switch *sw, struct import_log *log)
 	free(back);
 	if (rc == 0)
 		return 0;
+	import_check_memory(&err);
 	return import_refuse(log, " makes a switch that cannot be: %s",
 			     what != NULL ? what : err.text);
 }

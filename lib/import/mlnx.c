@@ -13,6 +13,7 @@
 
 #include "base/units.h"
 #include "import/import_log.h"
+#include "import/import_memory.h"
 
 #define MAX_COLUMNS 4
 #define MAX_NAME 63
@@ -390,27 +391,21 @@ read_lines(struct mlnx *m, char *text)
 int
 import_mlnx(const char *text, size_t size, struct nic_config *out, struct import_log *log)
 {
-	struct mlnx *m = calloc(1, sizeof(*m));
-	char *copy = strndup(text, size);
+	struct mlnx *m = import_alloc(1, sizeof(*m));
+	char *copy = import_copy(text, size);
 	int rc;
 
-	if (m == NULL || copy == NULL)
-		abort();
 	m->out = out;
 	m->log = log;
-	rc = import_nic_begin(out, log);
-	if (rc == 0) {
-		rc = memchr(text, '\0', size) != NULL
-			     ? import_refuse(log, " a zero byte: expected text")
-			     : read_lines(m, copy);
-		set_cc(m);
-		if (out->nic.rp.rp_max_rate_bps > out->nic.link_speed_bps)
-			out->nic.link_speed_bps = out->nic.rp.rp_max_rate_bps;
-		import_note(log, " the port is not said: link_speed_bps = %" PRIu64 "G is assumed",
-			    out->nic.link_speed_bps / GBPS);
-		import_note(log,
-			    " no address and no peer are said: ip and [flow peer] are stand-ins");
-	}
+	import_nic_begin(out);
+	rc = memchr(text, '\0', size) != NULL ? import_refuse(log, " a zero byte: expected text")
+					      : read_lines(m, copy);
+	set_cc(m);
+	if (out->nic.rp.rp_max_rate_bps > out->nic.link_speed_bps)
+		out->nic.link_speed_bps = out->nic.rp.rp_max_rate_bps;
+	import_note(log, " the port is not said: link_speed_bps = %" PRIu64 "G is assumed",
+		    out->nic.link_speed_bps / GBPS);
+	import_note(log, " no address and no peer are said: ip and [flow peer] are stand-ins");
 	if (rc == 0)
 		rc = import_nic_finish(out, log);
 	if (rc != 0)

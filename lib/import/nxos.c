@@ -161,10 +161,10 @@ import_nxos(const char *text, size_t size, struct import_switch *out, struct imp
 			 .qos_policy = -1,
 			 .queuing_policy = -1,
 			 .network_policy = -1};
-	int rc = import_switch_begin(out, log);
+	int rc;
 
-	if (rc == 0)
-		rc = nx_lines_read(&x.nx, text, size, log);
+	import_switch_begin(out);
+	rc = nx_lines_read(&x.nx, text, size, log);
 	if (rc == 0)
 		rc = read_bindings(&x);
 	if (rc == 0)

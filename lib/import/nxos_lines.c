@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "import/import_memory.h"
 #include "import/nxos_lines.h"
 
 #include <ctype.h>
@@ -88,7 +89,7 @@ struct blocks {
 	uint32_t mask;
 };
 
-static int
+static void
 blocks_create(struct blocks *b, int n_lines)
 {
 	uint32_t n = 64;
@@ -96,11 +97,8 @@ blocks_create(struct blocks *b, int n_lines)
 	while (n < 2u * (uint32_t)n_lines)
 		n *= 2;
 	b->mask = n - 1;
-	b->slots = malloc(n * sizeof(*b->slots));
-	if (b->slots == NULL)
-		return -ENOMEM;
+	b->slots = import_alloc(n, sizeof(*b->slots));
 	memset(b->slots, 0xff, n * sizeof(*b->slots));
-	return 0;
 }
 
 /* FNV-1a, of lower case. */
@@ -145,13 +143,12 @@ add_line(struct nx_lines *nx, char *text, unsigned int number)
 }
 
 /* Lines of a block that is opened again belong to where it was opened first. */
-static int
+static void
 join_blocks(struct nx_lines *nx)
 {
 	struct blocks blocks;
 
-	if (blocks_create(&blocks, nx->n) < 0)
-		return -ENOMEM;
+	blocks_create(&blocks, nx->n);
 	for (int i = 0; i < nx->n; i++) {
 		int first = has_lines(nx, i) ? opened_before(nx, &blocks, i) : -1;
 
@@ -163,7 +160,6 @@ join_blocks(struct nx_lines *nx)
 				nx->lines[k].parent = first;
 	}
 	free(blocks.slots);
-	return 0;
 }
 
 /* So that a block is gone through without the lines of others. */
@@ -246,12 +242,8 @@ nx_lines_read(struct nx_lines *nx, const char *text, size_t size, struct import_
 		most += text[i] == '\n';
 	if (most > MAX_LINES)
 		return import_refuse(log, " expected at most %u lines", MAX_LINES);
-	nx->text = strndup(text, size);
-	nx->lines = calloc(most, sizeof(*nx->lines));
-	if (nx->text == NULL || nx->lines == NULL) {
-		import_refuse(log, " out of memory");
-		return -ENOMEM;
-	}
+	nx->text = import_copy(text, size);
+	nx->lines = import_alloc(most, sizeof(*nx->lines));
 	for (char *line = nx->text; line != NULL; line = next) {
 		size_t n = strcspn(line, "\r\n");
 
@@ -269,10 +261,7 @@ nx_lines_read(struct nx_lines *nx, const char *text, size_t size, struct import_
 			"1: '%.40s': expected a running-config of NX-OS with class-map, "
 			"policy-map, system qos, interface or priority-flow-control",
 			nx->n > 0 ? nx->lines[0].text : "");
-	if (join_blocks(nx) < 0) {
-		import_refuse(log, " out of memory");
-		return -ENOMEM;
-	}
+	join_blocks(nx);
 	chain_lines(nx);
 	take_back(nx);
 	return 0;

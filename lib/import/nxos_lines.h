@@ -40,7 +40,7 @@ struct nx_args {
 	char rest[256]; /* of "..." */
 };
 
-/** @return 0, -EINVAL (not a running-config) or -ENOMEM. Free with nx_lines_free() in any case. */
+/** @return 0 or -EINVAL (not a running-config). Free with nx_lines_free() in any case. */
 int nx_lines_read(struct nx_lines *nx, const char *text, size_t size, struct import_log *log);
 void nx_lines_free(struct nx_lines *nx);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "import/import_memory.h"
 #include "import/nxos_parts.h"
 
 #define DSCPS TM_DSCPS
@@ -143,14 +144,10 @@ by_name(const void *a, const void *b)
 	return order != 0 ? order : x->line - y->line;
 }
 
-static int
+static void
 list_class_maps(struct nxos *x, struct class_maps *out)
 {
-	out->maps = calloc((size_t)x->nx.n + 1, sizeof(*out->maps));
-	if (out->maps == NULL) {
-		import_refuse(x->log, " out of memory");
-		return -ENOMEM;
-	}
+	out->maps = import_alloc((size_t)x->nx.n + 1, sizeof(*out->maps));
 	for (int i = nx_next_of(&x->nx, NX_TOP, -1); i >= 0; i = nx_next_of(&x->nx, NX_TOP, i)) {
 		const struct nx_line *l = &x->nx.lines[i];
 
@@ -158,7 +155,6 @@ list_class_maps(struct nxos *x, struct class_maps *out)
 			out->maps[out->n++] = (struct class_map){strrchr(l->text, ' ') + 1, i};
 	}
 	qsort(out->maps, out->n, sizeof(*out->maps), by_name);
-	return 0;
 }
 
 /* The first with this name; or out->n. */
@@ -310,13 +306,13 @@ nxos_qos(struct nxos *x)
 	struct assignment done = {.cos_line = -1};
 	struct class_maps maps = {0};
 	struct nx_args a;
-	int rc;
+	int rc = 0;
 
 	memset(qos->dscp_to_tc_map, 0, sizeof(qos->dscp_to_tc_map));
 	memset(qos->dot1p_to_tc_map, 0, sizeof(qos->dot1p_to_tc_map));
 	if (x->qos_policy < 0)
 		return 0;
-	rc = list_class_maps(x, &maps);
+	list_class_maps(x, &maps);
 	for (int i = nx_next(&x->nx, x->qos_policy, -1); rc == 0 && i >= 0;
 	     i = nx_next(&x->nx, x->qos_policy, i))
 		if (nx_is(&x->nx.lines[i], "class type qos %", &a) ||

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "import/import_memory.h"
 #include "import/sonic_parts.h"
 
 #include <errno.h>
@@ -16,6 +17,7 @@ load(struct sonic *s, const char *text, size_t size)
 	json_t *entries, *entry;
 	bool known = false;
 
+	import_json_memory();
 	s->root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &err);
 	if (s->root == NULL)
 		return import_refuse(s->log, "%d: %s: expected the JSON of a config_db.json, whole",
@@ -46,10 +48,10 @@ import_sonic(const char *text, size_t size, struct import_switch *out, struct im
 	int (*const parts[])(struct sonic *) = {sonic_ports, sonic_maps, sonic_queues,
 						sonic_buffers, sonic_watchdog};
 	struct sonic s = {.out = out, .log = log};
-	int rc = import_switch_begin(out, log);
+	int rc;
 
-	if (rc == 0)
-		rc = load(&s, text, size);
+	import_switch_begin(out);
+	rc = load(&s, text, size);
 	for (unsigned int i = 0; rc == 0 && i < sizeof(parts) / sizeof(parts[0]); i++)
 		rc = parts[i](&s);
 	if (rc == 0) {

@@ -12,6 +12,7 @@
 
 #include "base/fixed.h"
 #include "base/units.h"
+#include "import/import_memory.h"
 #include "import/sonic_parts.h"
 #include "tm/thresholds.h"
 
@@ -151,9 +152,7 @@ read_profiles(struct sonic *s, struct profiles *all)
 	const char *key;
 	int rc = 0;
 
-	all->list = calloc(json_object_size(table) + 1, sizeof(*all->list));
-	if (all->list == NULL)
-		abort();
+	all->list = import_alloc(json_object_size(table) + 1, sizeof(*all->list));
 	json_object_foreach (table, key, entry) {
 		(void)entry;
 		if (rc == 0)
@@ -375,11 +374,9 @@ assume_buffer(struct sonic *s)
 int
 sonic_buffers(struct sonic *s)
 {
-	struct profiles *all = calloc(1, sizeof(*all));
+	struct profiles *all = import_alloc(1, sizeof(*all));
 	int no_size, rc;
 
-	if (all == NULL)
-		abort();
 	sw_params_resolve(&s->out->sw); /* which groups and queues are lossless */
 	no_size = rc = read_pools(s);
 	if (rc >= 0)

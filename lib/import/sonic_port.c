@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "import/import_memory.h"
 #include "import/sonic_parts.h"
 
 #define ASSUMED_SPEED_MBPS 100000
@@ -45,13 +46,11 @@ static int
 name_ports(struct sonic *s)
 {
 	json_t *table = json_object_get(s->root, "PORT"), *entry;
-	struct named_port *ports = calloc(json_object_size(table) + 1, sizeof(*ports));
+	struct named_port *ports = import_alloc(json_object_size(table) + 1, sizeof(*ports));
 	const char *key;
 	size_t n = 0;
 	int rc = 0;
 
-	if (ports == NULL)
-		abort();
 	json_object_foreach (table, key, entry) {
 		(void)entry;
 		if (strlen(key) > IMPORT_PORT_NAME || strpbrk(key, ",|") != NULL || *key == '\0')

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "import/import_memory.h"
 #include "import/sonic_parts.h"
 
 #define MAX_BYTES_PER_S (200 * GBPS) /* cir and pir: 1600 Gb/s */
@@ -167,9 +168,7 @@ read_schedulers(struct sonic *s, struct schedulers *all)
 	int rc = 0;
 
 	all->n = 0;
-	all->list = calloc(json_object_size(table) + 1, sizeof(*all->list));
-	if (all->list == NULL)
-		abort();
+	all->list = import_alloc(json_object_size(table) + 1, sizeof(*all->list));
 	json_object_foreach (table, key, entry) {
 		(void)entry;
 		if (rc < 0)

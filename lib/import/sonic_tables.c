@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "import/import_memory.h"
 #include "import/sonic_tables.h"
 
 /* Each field is looked for in all entries: not in tables beyond what 64 ports need. */
@@ -253,15 +254,13 @@ is_known(const char *table)
 static void
 report_field(struct sonic *s, const char *table, json_t *entries, const char *field)
 {
-	char *keys = NULL, *value = NULL;
-	size_t size = 0;
+	char *keys, *value = NULL;
+	size_t size;
 	unsigned int n = 0;
-	FILE *list = open_memstream(&keys, &size);
+	FILE *list = import_text_open(&keys, &size);
 	const char *key;
 	json_t *entry;
 
-	if (list == NULL)
-		abort();
 	json_object_foreach (entries, key, entry) {
 		json_t *v = json_object_get(entry, field);
 
@@ -272,7 +271,7 @@ report_field(struct sonic *s, const char *table, json_t *entries, const char *fi
 			value = json_dumps(v, JSON_ENCODE_ANY | JSON_COMPACT);
 		json_object_del(entry, field);
 	}
-	fclose(list);
+	import_text_close(list, &keys);
 	if (n == 1)
 		import_lost(s->log, " %s|%s|%.80s = %.100s: %s", table, keys, field, value,
 			    reason_for(table, field));

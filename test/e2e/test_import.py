@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import resource
 import subprocess
 
 from harness import BUILD, check, check_equal, finish, run, work_dir
@@ -75,8 +76,8 @@ def check_exports(work):
     refused("a wrong INI", 2, (str(wrong), "[port 0] link_speed_bps = 1X: expected"), "export", "sonic", wrong)
 
 
-def refused(what, code, words, *command):
-    done = run(CTL, *command)
+def refused(what, code, words, *command, **how):
+    done = run(CTL, *command, **how)
     check(f"{what} is refused in one line", done.returncode == code and done.stdout == "" and
           len(done.stderr.splitlines()) == 1 and all(w in done.stderr for w in words), done)
 
@@ -102,6 +103,10 @@ def check_refusals(work):
     refused("--output of a show", 2, ("--output", "import"), "--output", bad, "show", "info")
     refused("--json of an import", 2, ("import", "--output"), "--json", "import", "nxos", bad)
     refused("--watch of an import", 2, ("--watch", "show"), "--watch", "import", "nxos", bad)
+    large = work / "large.json"
+    large.write_text('{"PORT": [' + "[]," * (2 << 20) + "[]]}")
+    refused("a file that needs more memory than there is", 1, (f"{large}: out of memory",), "import", "sonic", large,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (128 << 20, 128 << 20)))
     kept = work / "kept.ini"
     kept.write_text("was here\n")
     refused("what is refused leaves the output alone", 2, ("expected",), "-o", kept, "import", "nxos", bad)

@@ -61,6 +61,15 @@ say_log(const struct import_log *log)
 	return log->n_lost > 0 ? APP_PARTLY : APP_DONE;
 }
 
+static const char *converted;
+
+static void
+end_without_memory(void)
+{
+	say_error("%s: out of memory", converted);
+	exit(APP_FAILED);
+}
+
 /* What a dialect has: from a text to a text. */
 typedef int convert_fn(const char *text, size_t size, FILE *out, struct import_log *log);
 
@@ -71,6 +80,7 @@ convert(const struct ctl_options *o, const char *path, convert_fn *fn)
 	char *output = NULL, *text;
 	size_t size = 0, output_size = 0;
 	FILE *out;
+	bool is_whole;
 	int rc;
 
 	if (o->json || o->path != NULL || o->prefix != NULL) {
@@ -81,14 +91,15 @@ convert(const struct ctl_options *o, const char *path, convert_fn *fn)
 	text = read_input(path, &size);
 	if (text == NULL)
 		return APP_BAD_USAGE;
+	converted = log.file;
+	import_on_no_memory(end_without_memory);
 	out = open_memstream(&output, &output_size);
-	if (out == NULL) {
-		say_error("out of memory");
-		free(text);
-		return APP_FAILED;
-	}
+	if (out == NULL)
+		end_without_memory();
 	rc = fn(text, size, out, &log);
-	fclose(out);
+	is_whole = ferror(out) == 0;
+	if (fclose(out) != 0 || !is_whole || output == NULL)
+		end_without_memory();
 	if (rc != 0) {
 		say_error("%s", log.error);
 		rc = APP_BAD_USAGE;

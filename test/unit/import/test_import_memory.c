@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Memory runs out at each allocation of an importer, once alone and once with all that follow: it
+ * says so, or its output is whole. It never returns with a part.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "unit/failing.h"
+#include "unit/import/import_test.h"
+
+static jmp_buf at_start;
+
+static void
+no_memory(void)
+{
+	failing.armed = false;
+	longjmp(at_start, 1);
+}
+
+static int
+to_switch(import_fn *fn, const char *text, FILE *out, struct import_log *log)
+{
+	int rc = fn(text, strlen(text), &imported, log);
+
+	if (rc == 0)
+		import_switch_print(out, &imported, log);
+	return rc;
+}
+
+static int
+from_nxos(const char *text, FILE *out, struct import_log *log)
+{
+	return to_switch(import_nxos, text, out, log);
+}
+
+static int
+from_sonic(const char *text, FILE *out, struct import_log *log)
+{
+	return to_switch(import_sonic, text, out, log);
+}
+
+static int
+from_mlnx(const char *text, FILE *out, struct import_log *log)
+{
+	struct nic_config nic;
+	int rc = import_mlnx(text, strlen(text), &nic, log);
+
+	if (rc == 0) {
+		import_nic_print(out, &nic, log);
+		nic_config_free(&nic);
+	}
+	return rc;
+}
+
+static int
+to_sonic(const char *text, FILE *out, struct import_log *log)
+{
+	int rc = import_switch_read(text, strlen(text), &imported, log);
+
+	if (rc == 0) {
+		rc = export_sonic(&imported, out, log);
+		sw_tables_free(&imported.sw.tables);
+	}
+	return rc;
+}
+
+static const struct convert {
+	int (*fn)(const char *text, FILE *out, struct import_log *log);
+	const char *text;
+} rows[] = {
+	{from_nxos, "class-map type qos match-all roce\n"
+		    "  match dscp 26\n"
+		    "policy-map type qos in\n"
+		    "  class roce\n"
+		    "    set qos-group 3\n"
+		    "interface Ethernet1/1\n"
+		    "  priority-flow-control mode on\n"
+		    "  service-policy type qos input in\n"
+		    "  spanning-tree port type edge\n"},
+	{from_sonic, "{\"PORT\": {\"Ethernet0\": {\"speed\": \"100000\", \"alias\": \"one\"},"
+		     " \"Ethernet4\": {\"speed\": \"100000\", \"alias\": \"two\"}},"
+		     " \"SCHEDULER\": {\"s\": {\"type\": \"DWRR\", \"weight\": \"40\"}},"
+		     " \"QUEUE\": {\"Ethernet0|3\": {\"scheduler\": \"s\"}},"
+		     " \"BUFFER_POOL\": {\"p\": {\"type\": \"ingress\", \"mode\": \"dynamic\","
+		     " \"size\": \"12766208\"}},"
+		     " \"BUFFER_PROFILE\": {\"b\": {\"pool\": \"p\", \"size\": \"0\","
+		     " \"dynamic_th\": \"0\"}}}"},
+	{from_mlnx, "RPG_AI_RATE_P1 5\nRPG_GD_P1 11\nOF_ANOTHER 3\n"},
+	{to_sonic, "[port 0]\nlink_speed_bps = 100G\n[port 1]\nlink_speed_bps = 40G\n"},
+};
+
+/* What the last attempt wrote: its text, or in short its refusal. */
+static char written[1 << 16];
+
+static void
+attempt(const struct convert *c, uint64_t at, uint64_t in_a_row)
+{
+	static FILE *out;
+	static struct import_log log;
+	int rc;
+
+	log = (struct import_log){.file = "in"};
+	memset(written, 0, sizeof(written));
+	out = fmemopen(written, sizeof(written), "w");
+	assert_non_null(out);
+	failing.left = at;
+	failing.failures = 0;
+	failing.most_failures = in_a_row;
+	if (setjmp(at_start) != 0) {
+		fclose(out);
+		strcpy(written, "no memory");
+		return;
+	}
+	failing.armed = true;
+	rc = c->fn(c->text, out, &log);
+	failing.armed = false;
+	fclose(out);
+	if (rc != 0)
+		snprintf(written, sizeof(written), "refused: %s", log.error);
+	import_log_free(&log);
+}
+
+static void
+no_output_is_a_part(void **state)
+{
+	static const uint64_t in_a_row[] = {1, UINT64_MAX};
+	static char whole[sizeof(written)];
+
+	(void)state;
+	if (!FAILING_WORKS)
+		skip();
+	import_on_no_memory(no_memory);
+	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		attempt(&rows[i], 0, 0);
+		if (strncmp(written, "refused", 7) == 0)
+			fail_msg("row %u: %s", i, written);
+		memcpy(whole, written, sizeof(whole));
+		for (unsigned int k = 0; k < 2; k++) {
+			uint64_t at = 0, ends = 0;
+
+			do {
+				attempt(&rows[i], at, in_a_row[k]);
+				if (strcmp(written, "no memory") == 0)
+					ends++;
+				else if (strcmp(written, whole) != 0)
+					fail_msg("row %u, allocation %ju: %s", i, (uintmax_t)at,
+						 written);
+				at++;
+			} while (failing.failures > 0);
+			print_message("row %u: %ju of %ju\n", i, (uintmax_t)ends, (uintmax_t)at);
+			assert_true(ends > 10);
+		}
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_output_is_a_part),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
