@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cc/dctcp.h"
 
-#include <errno.h>
-
 #include "base/counter.h"
 #include "base/fixed.h"
 
@@ -32,20 +30,6 @@ const struct counter_field dctcp_counters[] = {
 	COUNTER_FIELD(struct dctcp_stats, dctcp_increases, "rises of a rate"),
 };
 const unsigned int dctcp_counters_n = sizeof(dctcp_counters) / sizeof(dctcp_counters[0]);
-
-int
-dctcp_params_check(const struct dctcp_params *params, const char **why)
-{
-	if (params->dctcp_g == 0 || params->dctcp_g > 1024)
-		*why = "dctcp_g must be in [1, 1024]";
-	else if (params->dctcp_initial_alpha > 1024)
-		*why = "dctcp_initial_alpha must not exceed 1024";
-	else if (params->dctcp_min_rate_bps == 0)
-		*why = "dctcp_min_rate_bps must not be 0";
-	else
-		return 0;
-	return -EINVAL;
-}
 
 void
 dctcp_init(struct dctcp *d, const struct dctcp_params *params, uint64_t start_rate_bps,

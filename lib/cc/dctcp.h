@@ -34,9 +34,6 @@ struct dctcp_params {
 extern const struct field dctcp_fields[];
 extern const unsigned int dctcp_fields_n;
 
-/** @return 0, or -EINVAL with a clause in *why that names the key and the rule. */
-int dctcp_params_check(const struct dctcp_params *params, const char **why);
-
 struct dctcp_stats {
 	uint64_t dctcp_round_trips;
 	uint64_t dctcp_marked_round_trips;

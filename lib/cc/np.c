@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cc/np.h"
 
-#include <errno.h>
+#include "base/field_table.h"
 
 static const char *const moderations[] = {"qp", "ip_pair", "port", NULL};
 /* In the order of their code points, RFC 3168 section 5. */
@@ -38,21 +38,16 @@ const struct field np_fields[] = {
 const unsigned int np_fields_n = sizeof(np_fields) / sizeof(np_fields[0]);
 
 int
-np_params_check(const struct np_params *params, const char **why)
+np_params_check(const struct np_params *p, char *why, unsigned int why_size)
 {
-	if (params->np_cnp_dscp > 63 || params->np_cnp_prio > 7)
-		*why = "np_cnp_dscp must not exceed 63, np_cnp_prio not 7";
-	else if (params->np_cnp_ecn < 0 || params->np_cnp_ecn > 2)
-		*why = "np_cnp_ecn must be not_ect, ect1 or ect0";
-	else if (params->np_min_time_between_cnps_us > 0 &&
-		 params->np_cnp_delay_ns >
-			 NP_MOST_IN_DELAY * params->np_min_time_between_cnps_us * NS_PER_US)
-		*why = "np_cnp_delay_ns must not exceed 64 times np_min_time_between_cnps_us";
-	else if (params->np_cnp_moderation < NP_PER_QP || params->np_cnp_moderation > NP_PER_PORT)
-		*why = "np_cnp_moderation must be qp, ip_pair or port";
-	else
-		return 0;
-	return -EINVAL;
+	int rc = fields_check(np_fields, np_fields_n, p, why, why_size);
+
+	if (rc == 0 && p->np_min_time_between_cnps_us > 0 &&
+	    p->np_cnp_delay_ns > NP_MOST_IN_DELAY * p->np_min_time_between_cnps_us * NS_PER_US)
+		rc = params_refuse(
+			why, why_size,
+			"np_cnp_delay_ns must not exceed 64 times np_min_time_between_cnps_us");
+	return rc;
 }
 
 const struct counter_field np_counters[] = {

@@ -41,8 +41,8 @@ struct np_params {
 extern const struct field np_fields[];
 extern const unsigned int np_fields_n;
 
-/** @return 0, or -EINVAL with a clause in *why that names the key and the rule. */
-int np_params_check(const struct np_params *params, const char **why);
+/** Ranges and rules across keys. @return 0, or as params_refuse(). */
+int np_params_check(const struct np_params *params, char *why, unsigned int why_size);
 
 /* Counted by the owner of the QPs: the functions below only decide. */
 struct np_stats {

@@ -77,11 +77,10 @@ extern const unsigned int rp_fields_n;
 void rp_params_default(struct rp_params *params, enum rp_profile profile);
 
 /**
- * Rules that a range of one key cannot say (min <= max and so on), and the ranges that the
- * arithmetic needs. @param why  On failure one clause that names the key and the rule.
- * @return 0 or -EINVAL.
+ * The ranges of rp_fields, and rules that a range of one key cannot say (min <= max and so on).
+ * @return 0, or as params_refuse().
  */
-int rp_params_check(const struct rp_params *params, const char **why);
+int rp_params_check(const struct rp_params *params, char *why, unsigned int why_size);
 
 struct rp_stats {
 	uint64_t rp_cnp_handled; /* CNPs accepted for a known QP: counted by rp_on_cnp() */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the reaction point's knobs are called, which values they take, and what the profiles set. */
-#include <errno.h>
-
 #include "cc/rp.h"
+
+#include "base/field_table.h"
 
 static const char *const profiles[] = {"paper", "mlx", NULL};
 
@@ -164,40 +164,18 @@ rp_params_default(struct rp_params *params, enum rp_profile profile)
 }
 
 int
-rp_params_check(const struct rp_params *params, const char **why)
+rp_params_check(const struct rp_params *p, char *why, unsigned int why_size)
 {
-	const struct rp_params *p = params;
-	const struct {
-		bool broken;
-		const char *why;
-	} rules[] = {
-		{p->rp_profile != RP_PROFILE_PAPER && p->rp_profile != RP_PROFILE_MLX,
-		 "rp_profile must be paper or mlx"},
-		{p->rp_dce_tcp_g > 1024, "rp_dce_tcp_g must not exceed 1024"},
-		{p->rp_initial_alpha_value > 1024, "rp_initial_alpha_value must not exceed 1024"},
-		{p->rp_gd > 15, "rp_gd must not exceed 15"},
-		{p->rp_min_dec_fac_pct > 100, "rp_min_dec_fac_pct must not exceed 100"},
-		{p->rp_dce_tcp_rtt_us == 0, "rp_dce_tcp_rtt_us must not be 0"},
-		{p->rp_rate_reduce_monitor_period_us == 0,
-		 "rp_rate_reduce_monitor_period_us must not be 0"},
-		{p->rp_time_reset_us == 0, "rp_time_reset_us must not be 0"},
-		{p->rp_byte_reset_bytes > RP_MAX_BYTE_RESET,
-		 "rp_byte_reset_bytes must not exceed 2 GiB"},
-		{p->rp_ai_rate_bps > RP_MAX_RATE_BPS, "rp_ai_rate_bps must not exceed 1600G"},
-		{p->rp_hai_rate_bps > RP_MAX_RATE_BPS, "rp_hai_rate_bps must not exceed 1600G"},
-		{p->rp_max_rate_bps > RP_MAX_RATE_BPS, "rp_max_rate_bps must not exceed 1600G"},
-		{p->rp_min_rate_bps == 0, "rp_min_rate_bps must not be 0"},
-		{p->rp_max_rate_bps != 0 && p->rp_min_rate_bps > p->rp_max_rate_bps,
-		 "rp_min_rate_bps must not exceed rp_max_rate_bps"},
-		{p->rp_max_rate_bps != 0 && p->rp_rate_to_set_on_first_cnp_bps > p->rp_max_rate_bps,
-		 "rp_rate_to_set_on_first_cnp_bps must not exceed rp_max_rate_bps"},
-	};
+	int rc = fields_check(rp_fields, rp_fields_n, p, why, why_size);
 
-	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
-		if (rules[i].broken) {
-			*why = rules[i].why;
-			return -EINVAL;
-		}
-	}
+	if (rc != 0 || p->rp_max_rate_bps == 0)
+		return rc;
+	if (p->rp_min_rate_bps > p->rp_max_rate_bps)
+		return params_refuse(why, why_size,
+				     "rp_min_rate_bps must not exceed rp_max_rate_bps");
+	if (p->rp_rate_to_set_on_first_cnp_bps > p->rp_max_rate_bps)
+		return params_refuse(
+			why, why_size,
+			"rp_rate_to_set_on_first_cnp_bps must not exceed rp_max_rate_bps");
 	return 0;
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cc/timely.h"
 
-#include <errno.h>
-
 #include "base/counter.h"
+#include "base/field_table.h"
 #include "base/fixed.h"
 
 /* Section 4.3 of the TIMELY paper: five times delta in hyperactive increase. */
@@ -51,19 +50,13 @@ const struct counter_field timely_counters[] = {
 const unsigned int timely_counters_n = sizeof(timely_counters) / sizeof(timely_counters[0]);
 
 int
-timely_params_check(const struct timely_params *params, const char **why)
+timely_params_check(const struct timely_params *p, char *why, unsigned int why_size)
 {
-	if (params->timely_t_low_ns >= params->timely_t_high_ns)
-		*why = "timely_t_low_ns must be below timely_t_high_ns";
-	else if (params->timely_min_rtt_ns == 0)
-		*why = "timely_min_rtt_ns must not be 0";
-	else if (params->timely_beta_ppm > PPM || params->timely_ewma_ppm > PPM)
-		*why = "timely_beta_ppm and timely_ewma_ppm must not exceed 100 %";
-	else if (params->timely_min_rate_bps == 0)
-		*why = "timely_min_rate_bps must not be 0";
-	else
-		return 0;
-	return -EINVAL;
+	int rc = fields_check(timely_fields, timely_fields_n, p, why, why_size);
+
+	if (rc == 0 && p->timely_t_low_ns >= p->timely_t_high_ns)
+		rc = params_refuse(why, why_size, "timely_t_low_ns must be below timely_t_high_ns");
+	return rc;
 }
 
 void

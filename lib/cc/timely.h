@@ -39,8 +39,8 @@ struct timely_params {
 extern const struct field timely_fields[];
 extern const unsigned int timely_fields_n;
 
-/** @return 0, or -EINVAL with a clause in *why that names the key and the rule. */
-int timely_params_check(const struct timely_params *params, const char **why);
+/** Ranges and rules across keys. @return 0, or as params_refuse(). */
+int timely_params_check(const struct timely_params *params, char *why, unsigned int why_size);
 
 struct timely_stats {
 	uint64_t timely_samples;

@@ -149,11 +149,11 @@ read_wred(struct nxos *x, int line, char *rest, struct wred_words *words)
 static int
 end_wred(struct nxos *x, int class, uint8_t queue, const struct wred_words *words)
 {
-	const char *why;
+	char why[256];
 
 	if (words->line < 0)
 		return 0;
-	if (wred_params_check(&words->params, &why) != 0 && words->has_max)
+	if (wred_params_check(&words->params, why, sizeof(why)) != 0 && words->has_max)
 		return nx_refuse(&x->nx, words->line,
 				 "a minimum-threshold that is not above the maximum");
 	if (words->has_min && words->has_max)

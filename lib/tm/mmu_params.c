@@ -4,10 +4,10 @@
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/field_table.h"
 #include "base/fixed.h"
 
 /* A product of port count, classes and bytes stays far below 2^64. */
@@ -227,37 +227,26 @@ mmu_params_budget(const struct mmu_params *p)
 	return b;
 }
 
-__attribute__((format(printf, 3, 4))) static int
-refuse(char *why, unsigned int why_size, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(why, why_size, format, args);
-	va_end(args);
-	return -EINVAL;
-}
-
 static int
 profile_check(const struct buffer_profile *b, const char *name, bool has_headroom, char *why,
 	      unsigned int why_size)
 {
-	if (b->dynamic_th < -8 || b->dynamic_th > 7)
-		return refuse(why, why_size, "%s: dynamic_th %d is not in -8..7", name,
-			      b->dynamic_th);
+	char range[128];
+
+	/* The table that has every member. */
+	if (fields_check(buffer_profile_named_fields, buffer_profile_named_fields_n, b, range,
+			 sizeof(range)) != 0)
+		return params_refuse(why, why_size, "%s: %s", name, range);
 	if (b->dynamic && b->static_th_bytes != 0)
-		return refuse(why, why_size,
-			      "%s: static_th_bytes %" PRIu64 " has no effect while dynamic is on",
-			      name, b->static_th_bytes);
-	if (b->size_bytes > MAX_BUFFER_BYTES || b->static_th_bytes > MAX_BUFFER_BYTES ||
-	    b->xon_bytes > MAX_BUFFER_BYTES || b->xon_offset_bytes > MAX_BUFFER_BYTES ||
-	    b->xoff_bytes > MAX_BUFFER_BYTES)
-		return refuse(why, why_size, "%s: a size is above 1 TiB", name);
+		return params_refuse(why, why_size,
+				     "%s: static_th_bytes %" PRIu64
+				     " has no effect while dynamic is on",
+				     name, b->static_th_bytes);
 	if (!has_headroom && b->xoff_bytes != 0)
-		return refuse(why, why_size,
-			      "%s: xoff_bytes %" PRIu64
-			      " is headroom, which only lossless groups have",
-			      name, b->xoff_bytes);
+		return params_refuse(why, why_size,
+				     "%s: xoff_bytes %" PRIu64
+				     " is headroom, which only lossless groups have",
+				     name, b->xoff_bytes);
 	return 0;
 }
 
@@ -269,11 +258,11 @@ refuse_sum(const struct mmu_params *p, const struct mmu_budget *b, char *why, un
 	char headroom[128];
 
 	if (p->n_profiles > 0 || p->lossy_pool_bytes > 0)
-		return refuse(why, why_size,
-			      "headroom %" PRIu64 " + size_bytes of all groups %" PRIu64
-			      " + lossy_pool_bytes %" PRIu64 " exceeds buffer_bytes %" PRIu64,
-			      b->headroom_bytes, b->reserved_bytes, b->lossy_bytes,
-			      p->buffer_bytes);
+		return params_refuse(
+			why, why_size,
+			"headroom %" PRIu64 " + size_bytes of all groups %" PRIu64
+			" + lossy_pool_bytes %" PRIu64 " exceeds buffer_bytes %" PRIu64,
+			b->headroom_bytes, b->reserved_bytes, b->lossy_bytes, p->buffer_bytes);
 	if (p->shared_headroom_pool_bytes > 0)
 		snprintf(headroom, sizeof(headroom), "shared_headroom_pool_bytes %" PRIu64,
 			 p->shared_headroom_pool_bytes);
@@ -281,12 +270,13 @@ refuse_sum(const struct mmu_params *p, const struct mmu_budget *b, char *why, un
 		snprintf(headroom, sizeof(headroom),
 			 "xoff_bytes %" PRIu64 " x %u ports x %d lossless PG",
 			 p->lossless.xoff_bytes, p->n_ports, n_lossless);
-	return refuse(why, why_size,
-		      "%s + size_bytes (%" PRIu64 " x %d lossless PG + %" PRIu64
-		      " x %d lossy PG) x %u ports = %" PRIu64 " exceeds buffer_bytes %" PRIu64,
-		      headroom, p->lossless.size_bytes, n_lossless, p->lossy.size_bytes,
-		      TM_CLASSES - n_lossless, p->n_ports, b->reserved_bytes + b->headroom_bytes,
-		      p->buffer_bytes);
+	return params_refuse(why, why_size,
+			     "%s + size_bytes (%" PRIu64 " x %d lossless PG + %" PRIu64
+			     " x %d lossy PG) x %u ports = %" PRIu64
+			     " exceeds buffer_bytes %" PRIu64,
+			     headroom, p->lossless.size_bytes, n_lossless, p->lossy.size_bytes,
+			     TM_CLASSES - n_lossless, p->n_ports,
+			     b->reserved_bytes + b->headroom_bytes, p->buffer_bytes);
 }
 
 static int
@@ -295,25 +285,25 @@ sums_check(const struct mmu_params *p, char *why, unsigned int why_size)
 	struct mmu_budget b = mmu_params_budget(p);
 
 	if (p->shared_headroom_pool_bytes > 0 && p->lossless.xoff_bytes == 0 && p->n_profiles == 0)
-		return refuse(why, why_size,
-			      "shared_headroom_pool_bytes %" PRIu64
-			      " cannot be used: xoff_bytes of the lossless profile is 0",
-			      p->shared_headroom_pool_bytes);
+		return params_refuse(why, why_size,
+				     "shared_headroom_pool_bytes %" PRIu64
+				     " cannot be used: xoff_bytes of the lossless profile is 0",
+				     p->shared_headroom_pool_bytes);
 	if (b.reserved_bytes + b.headroom_bytes + b.lossy_bytes > p->buffer_bytes)
 		return refuse_sum(p, &b, why, why_size);
 	if (b.egress_reserved_bytes > p->buffer_bytes)
-		return refuse(why, why_size,
-			      "size_bytes of the egress profiles: %" PRIu64
-			      " for all queues of %u ports exceeds buffer_bytes %" PRIu64,
-			      b.egress_reserved_bytes, p->n_ports, p->buffer_bytes);
+		return params_refuse(why, why_size,
+				     "size_bytes of the egress profiles: %" PRIu64
+				     " for all queues of %u ports exceeds buffer_bytes %" PRIu64,
+				     b.egress_reserved_bytes, p->n_ports, p->buffer_bytes);
 	if (p->packets >= MMU_MAX_PACKETS)
-		return refuse(why, why_size,
-			      "buffer_bytes %" PRIu64
-			      " needs %u packet buffers, and there can be %u (a larger "
-			      "backing_frame_bytes)",
-			      p->buffer_bytes, p->packets, MMU_MAX_PACKETS - 1);
+		return params_refuse(why, why_size,
+				     "buffer_bytes %" PRIu64
+				     " needs %u packet buffers, and there can be %u (a larger "
+				     "backing_frame_bytes)",
+				     p->buffer_bytes, p->packets, MMU_MAX_PACKETS - 1);
 	if (p->packets > 0 && b.reserved_packets + b.headroom_packets > p->packets)
-		return refuse(
+		return params_refuse(
 			why, why_size,
 			"headroom and size_bytes of all groups can be %" PRIu64
 			" of the shortest frames, and %u packet buffers were made at the start",
@@ -327,10 +317,10 @@ own_profile_check(const struct mmu_params *p, const char *what, uint16_t port, u
 		  uint8_t own, bool has_headroom, char *why, unsigned int why_size)
 {
 	if (own > p->n_profiles)
-		return refuse(why, why_size, "port %u: %s %u has no such profile", port, what,
-			      index);
+		return params_refuse(why, why_size, "port %u: %s %u has no such profile", port,
+				     what, index);
 	if (own > 0 && !has_headroom && p->profiles[own - 1].xoff_bytes != 0)
-		return refuse(
+		return params_refuse(
 			why, why_size,
 			"%s: xoff_bytes %" PRIu64
 			" is headroom, which %s %u of port %u does not have: it is not lossless",
@@ -345,7 +335,8 @@ own_profiles_check(const struct mmu_params *p, char *why, unsigned int why_size)
 	int rc = 0;
 
 	if (p->n_profiles > MMU_MAX_PROFILES)
-		return refuse(why, why_size, "more than %d named profiles", MMU_MAX_PROFILES);
+		return params_refuse(why, why_size, "more than %d named profiles",
+				     MMU_MAX_PROFILES);
 	for (unsigned int i = 0; rc == 0 && i < p->n_profiles; i++)
 		rc = profile_check(&p->profiles[i], p->profile_names[i], true, why, why_size);
 	for (uint16_t port = 0; rc == 0 && port < p->n_ports; port++) {
@@ -364,30 +355,22 @@ own_profiles_check(const struct mmu_params *p, char *why, unsigned int why_size)
 int
 mmu_params_check(const struct mmu_params *p, char *why, unsigned int why_size)
 {
-	int rc;
+	const struct {
+		const struct buffer_profile *profile;
+		const char *name;
+	} profiles[] = {
+		{&p->lossless, "lossless"},
+		{&p->lossy, "lossy"},
+		{&p->egress_lossless, "egress_lossless"},
+		{&p->egress_lossy, "egress_lossy"},
+	};
+	int rc = fields_check(mmu_fields, mmu_fields_n, p, why, why_size);
 
-	if (p->n_ports == 0)
-		return refuse(why, why_size, "n_ports is 0");
-	if (p->n_ports > MMU_MAX_PORTS)
-		return refuse(why, why_size, "n_ports is above %d", MMU_MAX_PORTS);
-	if (p->buffer_bytes == 0 || p->buffer_bytes > MAX_BUFFER_BYTES)
-		return refuse(why, why_size, "buffer_bytes %" PRIu64 " is not in 1..1 TiB",
-			      p->buffer_bytes);
-	if (p->shared_headroom_pool_bytes > MAX_BUFFER_BYTES ||
-	    p->lossy_pool_bytes > MAX_BUFFER_BYTES || p->egress_lossy_pool_bytes > MAX_BUFFER_BYTES)
-		return refuse(why, why_size,
-			      "shared_headroom_pool_bytes, lossy_pool_bytes or "
-			      "egress_lossy_pool_bytes is above 1 TiB");
-	rc = profile_check(&p->lossless, "lossless", true, why, why_size);
-	if (rc == 0)
-		rc = profile_check(&p->lossy, "lossy", false, why, why_size);
-	if (rc == 0)
-		rc = profile_check(&p->egress_lossless, "egress_lossless", false, why, why_size);
-	if (rc == 0)
-		rc = profile_check(&p->egress_lossy, "egress_lossy", false, why, why_size);
+	if (p->n_ports == 0 || p->n_ports > MMU_MAX_PORTS)
+		return params_refuse(why, why_size, "n_ports must be from 1 to %d", MMU_MAX_PORTS);
+	for (unsigned int i = 0; rc == 0 && i < COUNT(profiles); i++)
+		rc = profile_check(profiles[i].profile, profiles[i].name, i == 0, why, why_size);
 	if (rc == 0)
 		rc = own_profiles_check(p, why, why_size);
-	if (rc == 0)
-		rc = sums_check(p, why, why_size);
-	return rc;
+	return rc == 0 ? sums_check(p, why, why_size) : rc;
 }

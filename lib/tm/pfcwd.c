@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tm/pfcwd.h"
 
-#include <errno.h>
-
+#include "base/field_table.h"
 #include "base/counter.h"
 #include "base/fixed.h"
 #include "base/units.h"
@@ -92,19 +91,25 @@ pfcwd_mode_name(enum pfcwd_mode mode)
 }
 
 int
-pfcwd_params_check(const struct pfcwd_params *p, const char **why)
+pfcwd_params_check(const struct pfcwd_params *p, char *why, unsigned int why_size)
 {
-	*why = NULL;
+	int rc = fields_check(pfcwd_fields, pfcwd_fields_n, p, why, why_size);
+
+	if (rc != 0)
+		return rc;
 	if (p->pfcwd == PFCWD_SONIC && p->detection_time_ns < p->poll_interval_ns)
-		*why = "detection_time_ns is below poll_interval_ns";
-	else if (p->pfcwd == PFCWD_SONIC && p->restoration_time_ns < p->poll_interval_ns)
-		*why = "restoration_time_ns is below poll_interval_ns";
-	else if (p->pfcwd == PFCWD_NXOS &&
-		 p->auto_restore_multiplier + p->fixed_restore_multiplier == 0)
-		*why = "auto_restore_multiplier and fixed_restore_multiplier are both 0";
-	else if (p->pfcwd == PFCWD_NXOS && p->action == PFCWD_FORWARD)
-		*why = "action = forward is not known to pfcwd = nxos";
-	return *why == NULL ? 0 : -EINVAL;
+		return params_refuse(why, why_size, "detection_time_ns is below poll_interval_ns");
+	if (p->pfcwd == PFCWD_SONIC && p->restoration_time_ns < p->poll_interval_ns)
+		return params_refuse(why, why_size,
+				     "restoration_time_ns is below poll_interval_ns");
+	if (p->pfcwd == PFCWD_NXOS && p->auto_restore_multiplier + p->fixed_restore_multiplier == 0)
+		return params_refuse(
+			why, why_size,
+			"auto_restore_multiplier and fixed_restore_multiplier are both 0");
+	if (p->pfcwd == PFCWD_NXOS && p->action == PFCWD_FORWARD)
+		return params_refuse(why, why_size,
+				     "action = forward is not known to pfcwd = nxos");
+	return 0;
 }
 
 uint64_t

@@ -47,8 +47,8 @@ struct pfcwd_params {
 extern const struct field pfcwd_fields[];
 extern const unsigned int pfcwd_fields_n;
 
-/** @return 0, or -EINVAL with a clause in *why that names the key and the rule. */
-int pfcwd_params_check(const struct pfcwd_params *params, const char **why);
+/** Ranges and rules across keys. @return 0, or as params_refuse(). */
+int pfcwd_params_check(const struct pfcwd_params *params, char *why, unsigned int why_size);
 
 /** "off", "sonic", "nxos". */
 const char *pfcwd_mode_name(enum pfcwd_mode mode);

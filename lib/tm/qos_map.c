@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tm/qos_map.h"
 
+#include "base/field_table.h"
+
 #include <assert.h>
-#include <errno.h>
 
 static const char *const trust_words[] = {"dscp", "pcp", NULL};
 
@@ -41,34 +42,6 @@ const struct field qos_map_fields[] = {
 
 const unsigned int qos_map_fields_n = sizeof(qos_map_fields) / sizeof(qos_map_fields[0]);
 
-static bool
-all_below(const uint8_t *map, unsigned int n)
-{
-	for (unsigned int i = 0; i < n; i++) {
-		if (map[i] >= TM_CLASSES)
-			return false;
-	}
-	return true;
-}
-
-static const char *
-range_fault(const struct qos_map_params *p)
-{
-	if (p->trust != QOS_TRUST_DSCP && p->trust != QOS_TRUST_PCP)
-		return "trust is neither dscp nor pcp";
-	if (!all_below(p->dscp_to_tc_map, TM_DSCPS))
-		return "dscp_to_tc_map names a class above 7";
-	if (!all_below(p->dot1p_to_tc_map, TM_CLASSES))
-		return "dot1p_to_tc_map names a class above 7";
-	if (!all_below(p->tc_to_queue_map, TM_CLASSES))
-		return "tc_to_queue_map names a queue above 7";
-	if (!all_below(p->tc_to_priority_group_map, TM_CLASSES))
-		return "tc_to_priority_group_map names a group above 7";
-	if (!all_below(p->pfc_priority_to_queue_map, TM_CLASSES))
-		return "pfc_priority_to_queue_map names a queue above 7";
-	return NULL;
-}
-
 static const char *
 lossless_fault(const struct qos_map_params *p)
 {
@@ -91,12 +64,12 @@ lossless_fault(const struct qos_map_params *p)
 }
 
 int
-qos_map_params_check(const struct qos_map_params *params, const char **why)
+qos_map_params_check(const struct qos_map_params *params, char *why, unsigned int why_size)
 {
-	*why = range_fault(params);
-	if (*why == NULL)
-		*why = lossless_fault(params);
-	return *why == NULL ? 0 : -EINVAL;
+	int rc = fields_check(qos_map_fields, qos_map_fields_n, params, why, why_size);
+	const char *fault = rc == 0 ? lossless_fault(params) : NULL;
+
+	return fault == NULL ? rc : params_refuse(why, why_size, "%s", fault);
 }
 
 static uint8_t

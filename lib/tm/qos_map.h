@@ -38,9 +38,9 @@ extern const unsigned int qos_map_fields_n;
  * Values in range; each priority in pfc_enable has a traffic class in its group; and a lossless
  * class leaves through the queue that a pause of its priority stops.
  *
- * @return 0, or -EINVAL with a clause in *why naming the key.
+ * @return 0, or as params_refuse().
  */
-int qos_map_params_check(const struct qos_map_params *params, const char **why);
+int qos_map_params_check(const struct qos_map_params *params, char *why, unsigned int why_size);
 
 struct qos_class {
 	uint8_t tc;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tm/rx_drain.h"
 
-#include <errno.h>
-
+#include "base/field_table.h"
 #include "base/fixed.h"
 
 #define MAX_BYTES (1ull << 31)
@@ -32,22 +31,22 @@ const struct field rx_drain_fields[] = {
 const unsigned int rx_drain_fields_n = sizeof(rx_drain_fields) / sizeof(rx_drain_fields[0]);
 
 int
-rx_drain_params_check(const struct rx_drain_params *params, const char **why)
+rx_drain_params_check(const struct rx_drain_params *p, char *why, unsigned int why_size)
 {
-	if (params->drain_rate_bps == 0)
-		return 0;
-	if (params->xon_bytes >= params->xoff_bytes)
-		*why = "xon_bytes must be below xoff_bytes";
-	else if (params->xoff_bytes > params->buffer_bytes)
-		*why = "xoff_bytes must not exceed buffer_bytes";
-	else if (params->device_stall_critical_watermark_ns > 0 &&
-		 params->device_stall_minor_watermark_ns >
-			 params->device_stall_critical_watermark_ns)
-		*why = "device_stall_minor_watermark_ns must not exceed "
-		       "device_stall_critical_watermark_ns";
-	else
-		return 0;
-	return -EINVAL;
+	int rc = fields_check(rx_drain_fields, rx_drain_fields_n, p, why, why_size);
+
+	if (rc != 0 || p->drain_rate_bps == 0)
+		return rc;
+	if (p->xon_bytes >= p->xoff_bytes)
+		return params_refuse(why, why_size, "xon_bytes must be below xoff_bytes");
+	if (p->xoff_bytes > p->buffer_bytes)
+		return params_refuse(why, why_size, "xoff_bytes must not exceed buffer_bytes");
+	if (p->device_stall_critical_watermark_ns > 0 &&
+	    p->device_stall_minor_watermark_ns > p->device_stall_critical_watermark_ns)
+		return params_refuse(why, why_size,
+				     "device_stall_minor_watermark_ns must not exceed "
+				     "device_stall_critical_watermark_ns");
+	return 0;
 }
 
 /* More than any buffer holds, and any two lcores' clocks differ: further ahead lies only the

@@ -36,8 +36,8 @@ struct rx_drain_params {
 extern const struct field rx_drain_fields[];
 extern const unsigned int rx_drain_fields_n;
 
-/** @return 0, or -EINVAL with a clause in *why that names the key and the rule. */
-int rx_drain_params_check(const struct rx_drain_params *params, const char **why);
+/** Ranges and rules across keys. @return 0, or as params_refuse(). */
+int rx_drain_params_check(const struct rx_drain_params *params, char *why, unsigned int why_size);
 
 /* Of one priority. Zero-initialised state is empty. */
 struct rx_drain {

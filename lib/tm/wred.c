@@ -2,9 +2,9 @@
 #include "tm/wred.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <string.h>
 
+#include "base/field_table.h"
 #include "base/fixed.h"
 #include "base/units.h"
 
@@ -57,26 +57,21 @@ const struct field wred_fields[] = {
 const unsigned int wred_fields_n = sizeof(wred_fields) / sizeof(wred_fields[0]);
 
 int
-wred_params_check(const struct wred_params *params, const char **why)
+wred_params_check(const struct wred_params *p, char *why, unsigned int why_size)
 {
-	*why = NULL;
-	if (params->ecn != WRED_ECN_NONE && params->ecn != WRED_ECN_ALL)
-		*why = "ecn is neither ecn_none nor ecn_all";
-	else if (params->green_max_threshold_bytes > WRED_MAX_BYTES)
-		*why = "green_max_threshold_bytes is above 2 GiB";
-	else if (params->green_min_threshold_bytes > params->green_max_threshold_bytes)
-		*why = "green_min_threshold_bytes is above green_max_threshold_bytes";
-	else if (params->green_drop_probability_ppm > PPM)
-		*why = "green_drop_probability_ppm is above 1000000 (100 %)";
-	else if (params->ecn_green_max_threshold_bytes > WRED_MAX_BYTES)
-		*why = "ecn_green_max_threshold_bytes is above 2 GiB";
-	else if (params->ecn_green_min_threshold_bytes > params->ecn_green_max_threshold_bytes)
-		*why = "ecn_green_min_threshold_bytes is above ecn_green_max_threshold_bytes";
-	else if (params->ecn_green_mark_probability_ppm > PPM)
-		*why = "ecn_green_mark_probability_ppm is above 1000000 (100 %)";
-	else if (params->wred_weight > 15)
-		*why = "wred_weight is above 15";
-	return *why == NULL ? 0 : -EINVAL;
+	int rc = fields_check(wred_fields, wred_fields_n, p, why, why_size);
+
+	if (rc != 0)
+		return rc;
+	if (p->green_min_threshold_bytes > p->green_max_threshold_bytes)
+		return params_refuse(
+			why, why_size,
+			"green_min_threshold_bytes is above green_max_threshold_bytes");
+	if (p->ecn_green_min_threshold_bytes > p->ecn_green_max_threshold_bytes)
+		return params_refuse(
+			why, why_size,
+			"ecn_green_min_threshold_bytes is above ecn_green_max_threshold_bytes");
+	return 0;
 }
 
 static uint64_t

@@ -46,8 +46,8 @@ struct wred_params {
 extern const struct field wred_fields[];
 extern const unsigned int wred_fields_n;
 
-/** Ranges, and min <= max. @return 0, or -EINVAL with a clause in *why naming the key. */
-int wred_params_check(const struct wred_params *params, const char **why);
+/** Ranges, and min <= max. @return 0, or as params_refuse(). */
+int wred_params_check(const struct wred_params *params, char *why, unsigned int why_size);
 
 /* Precomputed so that a decision is a multiplication and a compare. */
 struct wred_curve {

@@ -120,12 +120,12 @@ is_flow(const struct nic_config *c, uint32_t id)
 {
 	struct nic_qp_params qp = qp_of(&c->flows[id], 0);
 	const struct field_ip *own = qp.peer_ip.version == 4 ? &c->nic.ip : &c->nic.ip6;
-	const char *why = NULL;
+	char why[256] = "";
 
 	/* A rule of the file that names both. */
 	if (own->version != qp.peer_ip.version)
 		return false;
-	if (nic_qp_params_check(&qp, &c->nic, &why) == 0)
+	if (nic_qp_params_check(&qp, &c->nic, why, sizeof(why)) == 0)
 		return qp.peer_qpn < (1u << 24) - FLOW_QPS;
 	check_refusal(why);
 	return false;
@@ -570,11 +570,11 @@ static void
 set_drain_rate(struct life *l)
 {
 	struct rx_drain_params receiver = configs[l->now_config].nic.receiver;
-	const char *why = NULL;
+	char why[256] = "";
 
 	receiver.drain_rate_bps = take_ns(&l->in) % (800 * GBPS + 1);
 	/* A fault of a host of one node. */
-	if (l->n_nodes == 1 && rx_drain_params_check(&receiver, &why) == 0)
+	if (l->n_nodes == 1 && rx_drain_params_check(&receiver, why, sizeof(why)) == 0)
 		nic_set_drain_rate(acting(l), receiver.drain_rate_bps, l->now_ns);
 }
 

@@ -486,7 +486,7 @@ static bool
 describe(struct pair_flow *f, uint32_t id, const struct words *w)
 {
 	char expected[256];
-	const char *why;
+	char why[256];
 
 	memset(&f->config, 0, sizeof(f->config));
 	field_parse(field_find(nic_flow_fields, nic_flow_fields_n, "peer_ip",
@@ -529,7 +529,7 @@ describe(struct pair_flow *f, uint32_t id, const struct words *w)
 		qp->start_ns += p->now_ns;
 		if (qp->stop_ns != NEVER_NS)
 			qp->stop_ns += p->now_ns;
-		if (nic_qp_params_check(qp, params_of(h), &why) != 0)
+		if (nic_qp_params_check(qp, params_of(h), why, sizeof(why)) != 0)
 			return false;
 	}
 	return f->n_qps > 0;

@@ -18,7 +18,7 @@ read_flow(struct config *cfg, const char *section, struct flow_params *flow,
 	  struct config_error *err)
 {
 	const char *name = strchr(section, ' ');
-	const char *why;
+	char why[256];
 
 	/* The name is a column of flows.csv. */
 	if (name == NULL || strlen(name + 1) > FLOW_NAME_CHARS || strpbrk(name, ",\"") != NULL)
@@ -33,7 +33,7 @@ read_flow(struct config *cfg, const char *section, struct flow_params *flow,
 		return -EINVAL;
 	if (trace_file_read(cfg, section, flow, err) < 0)
 		return -EINVAL;
-	if (workload_check(&flow->work, &why) < 0)
+	if (workload_check(&flow->work, why, sizeof(why)) < 0)
 		return config_refuse(cfg, section, NULL, why, err);
 	return 0;
 }

@@ -111,8 +111,10 @@ check_flow(const struct config *cfg, const struct nic_config *c, const struct ni
 	   uint64_t qps, uint64_t traces, struct config_error *err)
 {
 	const char *why = NULL;
+	char clause[256];
 
-	nic_qp_params_check(&flow->qp, &c->nic, &why);
+	if (nic_qp_params_check(&flow->qp, &c->nic, clause, sizeof(clause)) != 0)
+		why = clause;
 	if (!why && flow->qp.peer_qpn + flow->qp_count - 1 > NIC_FLOW_MAX_QPN)
 		why = "peer_qpn + qp_count - 1 must not exceed 2^24 - 1";
 	if (!why && qps > c->nic.max_qps)

@@ -75,13 +75,14 @@ check_host_fault(const struct scenario *s, const struct event_params *e,
 		 struct scenario_fault *fault)
 {
 	struct rx_drain_params receiver = s->nic.receiver;
-	const char *why;
+	char why[256];
 
 	if (e->action != EVENT_SLOW_RECEIVER && s->nic.flow_control == NIC_FLOW_OFF)
 		return scenario_refuse(fault, "event", e->name, "action",
 				       "flow_control = pfc or pause in [nic] with pause_storm");
 	receiver.drain_rate_bps = e->drain_rate_bps;
-	if (e->action == EVENT_SLOW_RECEIVER && rx_drain_params_check(&receiver, &why) < 0)
+	if (e->action == EVENT_SLOW_RECEIVER &&
+	    rx_drain_params_check(&receiver, why, sizeof(why)) < 0)
 		return scenario_refuse(fault, "event", e->name, "drain_rate_bps", why);
 	return 0;
 }

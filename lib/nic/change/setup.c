@@ -223,9 +223,9 @@ static bool
 fits(const struct nic *nic, const struct nic_qp_params *params)
 {
 	bool v4 = params->peer_ip.version == 4;
-	const char *why;
+	char why[256];
 
-	return nic_qp_params_check(params, &nic->params, &why) == 0 &&
+	return nic_qp_params_check(params, &nic->params, why, sizeof(why)) == 0 &&
 	       params->mtu_bytes <= nic->mbufs.max_payload_bytes &&
 	       (v4 ? nic->params.ip.version : nic->params.ip6.version) == params->peer_ip.version;
 }

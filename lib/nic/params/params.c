@@ -2,8 +2,6 @@
 #include "nic/params/params.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "wire/roce.h"
@@ -90,21 +88,27 @@ const struct field nic_fields[] = {
 };
 const unsigned int nic_fields_n = sizeof(nic_fields) / sizeof(nic_fields[0]);
 
+const struct field_section nic_sections[] = {
+	{"nic", nic_fields, &nic_fields_n, 0},
+	FIELD_SECTION("rp", rp_fields, struct nic_params, rp),
+	FIELD_SECTION("dctcp", dctcp_fields, struct nic_params, dctcp),
+	FIELD_SECTION("timely", timely_fields, struct nic_params, timely),
+	FIELD_SECTION("np", np_fields, struct nic_params, np),
+	FIELD_SECTION("receiver", rx_drain_fields, struct nic_params, receiver),
+	FIELD_SECTION("qos_map", qos_map_fields, struct nic_params, qos),
+	FIELD_SECTION("pfc", pfc_fields, struct nic_params, pfc),
+};
+const unsigned int nic_sections_n = sizeof(nic_sections) / sizeof(nic_sections[0]);
+
 void
 nic_params_default(struct nic_params *p)
 {
-	int rc = 0;
+	int rc;
 
 	memset(p, 0, sizeof(*p));
-	rc |= field_defaults(nic_fields, nic_fields_n, p);
-	rc |= field_defaults(qos_map_fields, qos_map_fields_n, &p->qos);
-	rc |= field_defaults(dctcp_fields, dctcp_fields_n, &p->dctcp);
-	rc |= field_defaults(timely_fields, timely_fields_n, &p->timely);
-	rc |= field_defaults(np_fields, np_fields_n, &p->np);
-	rc |= field_defaults(rx_drain_fields, rx_drain_fields_n, &p->receiver);
-	rc |= field_defaults(pfc_fields, pfc_fields_n, &p->pfc);
+	rc = field_sections_defaults(nic_sections, nic_sections_n, p);
 	assert(rc == 0);
-	rp_params_default(&p->rp, RP_PROFILE_PAPER);
+	(void)rc;
 }
 
 /* A station's address: not zero, not a group's (IEEE 802-2014 8.2). */
@@ -117,7 +121,7 @@ is_station(const uint8_t mac[6])
 }
 
 static const char *
-check_own(const struct nic_params *p)
+own_fault(const struct nic_params *p)
 {
 	if (!is_station(p->mac))
 		return "mac must be a station's address, neither zero nor a group's";
@@ -127,83 +131,46 @@ check_own(const struct nic_params *p)
 		return "ip must be an IPv4 address";
 	if (p->ip6.version != 0 && p->ip6.version != 6)
 		return "ip6 must be an IPv6 address";
-	if (p->link_speed_bps == 0)
-		return "link_speed_bps must not be 0";
-	if (p->first_qpn < 2 || p->max_qps == 0 || p->max_qps > QPN_MASK + 1 - p->first_qpn)
-		return "first_qpn must be at least 2, and first_qpn + max_qps at most 2^24";
-	if (p->data_dscp > 63)
-		return "data_dscp must not exceed 63";
-	if (p->local_ack_timeout > 31 || p->retry_cnt > 7)
-		return "local_ack_timeout must not exceed 31, retry_cnt not 7";
-	if (p->rnr_retry > 7 || p->min_rnr_timer > 31)
-		return "rnr_retry must not exceed 7, min_rnr_timer not 31";
-	if (p->max_rd_atomic == 0 || p->max_rd_atomic > 128)
-		return "max_rd_atomic must be in [1, 128]";
-	if (p->ack_every == 0)
-		return "ack_every must not be 0";
-	if (p->neigh_retrans_time_ns == 0 || p->neigh_reachable_time_ns == 0)
-		return "neigh_retrans_time_ns and neigh_reachable_time_ns must not be 0";
-	if (p->window_packets == 0 || p->window_packets > NIC_MAX_WINDOW)
-		return "window_packets must be in [1, 2^23 - 1]";
-	return NULL;
-}
-
-static const char *
-check_rates(const struct nic_params *p)
-{
+	if (p->max_qps > QPN_MASK + 1 - p->first_qpn)
+		return "first_qpn + max_qps must not exceed 2^24";
 	if (p->initial_rate == NIC_INITIAL_VALUE && p->initial_rate_bps == 0)
 		return "initial_rate_bps must not be 0 with initial_rate = value";
 	if (p->initial_rate == NIC_INITIAL_VALUE && p->initial_rate_bps > p->link_speed_bps)
 		return "initial_rate_bps must not exceed link_speed_bps";
 	if (p->rp.rp_max_rate_bps > p->link_speed_bps)
 		return "rp_max_rate_bps must not exceed link_speed_bps";
-	if (p->cc < CC_NONE || p->cc >= CC_ALGORITHMS)
-		return "cc must be none, dcqcn, dctcp or timely";
-	return NULL;
-}
-
-/* The section of the algorithm in use; [rp], whose profiles are many keys, is checked in any
- * case. */
-static const char *
-check_cc(const struct nic_params *p)
-{
-	const char *fault = NULL;
-
-	if (p->cc == CC_DCTCP && dctcp_params_check(&p->dctcp, &fault) != 0)
-		return fault;
 	if (p->cc == CC_DCTCP && p->dctcp.dctcp_min_rate_bps > p->link_speed_bps)
 		return "dctcp_min_rate_bps must not exceed link_speed_bps";
-	if (p->cc == CC_TIMELY && timely_params_check(&p->timely, &fault) != 0)
-		return fault;
 	if (p->cc == CC_TIMELY && p->timely.timely_min_rate_bps > p->link_speed_bps)
 		return "timely_min_rate_bps must not exceed link_speed_bps";
 	return NULL;
 }
 
+/* [rp], whose profiles are many keys, is checked in any case, [timely] where it is in use. */
 int
-nic_params_check(const struct nic_params *params, char *why, unsigned int why_size)
+nic_params_check(const struct nic_params *p, char *why, unsigned int why_size)
 {
-	const char *fault = check_own(params);
-	struct rp_params rp = params->rp;
+	int rc = fields_check(nic_fields, nic_fields_n, p, why, why_size);
+	const char *fault = rc == 0 ? own_fault(p) : NULL;
+	struct rp_params rp = p->rp;
 
+	if (fault != NULL)
+		return params_refuse(why, why_size, "%s", fault);
 	if (rp.rp_max_rate_bps == 0)
-		rp.rp_max_rate_bps = params->link_speed_bps;
-	if (fault == NULL)
-		fault = check_rates(params);
-	if (fault == NULL && qos_map_params_check(&params->qos, &fault) == 0)
-		fault = NULL;
-	if (fault == NULL && rp_params_check(&rp, &fault) == 0)
-		fault = NULL;
-	if (fault == NULL)
-		fault = check_cc(params);
-	if (fault == NULL && rx_drain_params_check(&params->receiver, &fault) == 0)
-		fault = NULL;
-	if (fault == NULL && np_params_check(&params->np, &fault) == 0)
-		fault = NULL;
-	if (fault == NULL)
-		return 0;
-	snprintf(why, why_size, "%s", fault);
-	return -EINVAL;
+		rp.rp_max_rate_bps = p->link_speed_bps;
+	if (rc == 0)
+		rc = qos_map_params_check(&p->qos, why, why_size);
+	if (rc == 0)
+		rc = rp_params_check(&rp, why, why_size);
+	if (rc == 0)
+		rc = fields_check(dctcp_fields, dctcp_fields_n, &p->dctcp, why, why_size);
+	if (rc == 0 && p->cc == CC_TIMELY)
+		rc = timely_params_check(&p->timely, why, why_size);
+	if (rc == 0)
+		rc = rx_drain_params_check(&p->receiver, why, why_size);
+	if (rc == 0)
+		rc = fields_check(pfc_fields, pfc_fields_n, &p->pfc, why, why_size);
+	return rc == 0 ? np_params_check(&p->np, why, why_size) : rc;
 }
 
 static bool
@@ -213,40 +180,42 @@ is_mtu(uint16_t mtu_bytes)
 }
 
 int
-nic_qp_params_check(const struct nic_qp_params *params, const struct nic_params *nic,
-		    const char **why)
+nic_qp_params_check(const struct nic_qp_params *params, const struct nic_params *nic, char *why,
+		    unsigned int why_size)
 {
+	const char *fault;
+
 	if (params->peer_mac[0] & 1)
-		*why = "peer_mac must be a station's address, not a group's, or zero";
+		fault = "peer_mac must be a station's address, not a group's, or zero";
 	else if (params->peer_ip.version != 4 && params->peer_ip.version != 6)
-		*why = "peer_ip must be set";
+		fault = "peer_ip must be set";
 	else if (params->peer_qpn < 2 || params->peer_qpn > QPN_MASK)
-		*why = "peer_qpn must be in [2, 2^24 - 1]";
+		fault = "peer_qpn must be in [2, 2^24 - 1]";
 	else if (params->initial_psn > PSN_MASK)
-		*why = "initial_psn must not exceed 2^24 - 1";
+		fault = "initial_psn must not exceed 2^24 - 1";
 	else if (!is_mtu(params->mtu_bytes))
-		*why = "mtu_bytes must be 256, 512, 1024, 2048 or 4096";
+		fault = "mtu_bytes must be 256, 512, 1024, 2048 or 4096";
 	else if (params->has_dscp && params->dscp > 63)
-		*why = "dscp must not exceed 63";
+		fault = "dscp must not exceed 63";
 	else if (params->max_recv_wr > NIC_MAX_RECV_WR ||
 		 params->post_recv_ns > NIC_MAX_POST_RECV_NS)
-		*why = "max_recv_wr must not exceed 65536, post_recv_ns not an hour";
+		fault = "max_recv_wr must not exceed 65536, post_recv_ns not an hour";
 	else if (params->max_recv_wr > 0 && params->post_recv_ns == 0)
-		*why = "post_recv_ns must not be 0 with max_recv_wr";
+		fault = "post_recv_ns must not be 0 with max_recv_wr";
 	else if (params->raw && params->verb == NIC_READ)
-		*why = "raw must be off with verb = read: nobody would send the data";
+		fault = "raw must be off with verb = read: nobody would send the data";
 	else if (params->requester && params->verb == NIC_UD_SEND &&
 		 workload_largest_bytes(&params->work) > params->mtu_bytes)
-		*why = params->message_size == WORKLOAD_CDF
-			       ? "message_cdf must have no message above mtu_bytes with verb = "
-				 "ud_send"
-			       : "message_bytes must not exceed mtu_bytes with verb = ud_send";
+		fault = params->message_size == WORKLOAD_CDF
+				? "message_cdf must have no message above mtu_bytes with verb = "
+				  "ud_send"
+				: "message_bytes must not exceed mtu_bytes with verb = ud_send";
 	else if (params->verb == NIC_READ && params->depth > nic->max_rd_atomic &&
 		 !workload_is_open(&params->work))
-		*why = "depth must not exceed max_rd_atomic of [nic] with verb = read";
+		fault = "depth must not exceed max_rd_atomic of [nic] with verb = read";
 	else if (params->requester)
-		return workload_check(&params->work, why);
+		return workload_check(&params->work, why, why_size);
 	else
 		return 0;
-	return -EINVAL;
+	return params_refuse(why, why_size, "%s", fault);
 }

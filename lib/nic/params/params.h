@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/field.h"
+#include "base/field_table.h"
 #include "cc/cc.h"
 #include "cc/np.h"
 #include "fwd/half_sip.h"
@@ -79,13 +79,16 @@ struct nic_params {
 extern const struct field nic_fields[];
 extern const unsigned int nic_fields_n;
 
+/* All of struct nic_params, as sections of a configuration. */
+extern const struct field_section nic_sections[];
+extern const unsigned int nic_sections_n;
+
 /** Defaults of all these tables, rp's of its paper profile: all that is missing is an address. */
 void nic_params_default(struct nic_params *params);
 
 /**
- * Rules across keys, those of qos and rp included.
- * @param why  On failure one clause that names the key and the rule.
- * @return     0 or -EINVAL.
+ * Ranges and rules across keys, those of the structs inside included.
+ * @return 0, or as params_refuse().
  */
 int nic_params_check(const struct nic_params *params, char *why, unsigned int why_size);
 
@@ -130,8 +133,8 @@ struct nic_flow_live {
 	uint64_t rate_cap_bps, load_bps;
 };
 
-/** @return 0, or -EINVAL with a clause in *why that names the member and the rule. */
-int nic_qp_params_check(const struct nic_qp_params *params, const struct nic_params *nic,
-			const char **why);
+/** @return 0, or as params_refuse(). */
+int nic_qp_params_check(const struct nic_qp_params *params, const struct nic_params *nic, char *why,
+			unsigned int why_size);
 
 #endif

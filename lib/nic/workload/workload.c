@@ -162,34 +162,36 @@ workload_on_at_ns(const struct workload *w, uint64_t now_ns)
 }
 
 int
-workload_check(const struct workload *w, const char **why)
+workload_check(const struct workload *w, char *why, unsigned int why_size)
 {
+	const char *fault;
+
 	if (w->message_bytes > WORKLOAD_MAX_BYTES)
-		*why = "message_bytes must not exceed 2^31";
+		fault = "message_bytes must not exceed 2^31";
 	else if (w->message_size == WORKLOAD_UNIFORM && w->message_min_bytes > w->message_bytes)
-		*why = "message_min_bytes must not exceed message_bytes with message_size = "
-		       "uniform";
+		fault = "message_min_bytes must not exceed message_bytes with message_size = "
+			"uniform";
 	else if (w->message_size == WORKLOAD_CDF && w->cdf == NULL)
-		*why = "message_cdf must name a file with message_size = cdf";
+		fault = "message_cdf must name a file with message_size = cdf";
 	else if (w->message_size != WORKLOAD_CDF && w->message_cdf[0] != '\0')
-		*why = "message_cdf needs message_size = cdf";
+		fault = "message_cdf needs message_size = cdf";
 	else if (w->depth == 0)
-		*why = "depth must not be 0";
+		fault = "depth must not be 0";
 	else if (w->start_ns >= 1ull << 63)
-		*why = "start_ns must be below 2^63";
+		fault = "start_ns must be below 2^63";
 	else if (workload_is_open(w) && w->load_bps == 0)
-		*why = "load_bps must not be 0 with arrival = poisson or periodic";
+		fault = "load_bps must not be 0 with arrival = poisson or periodic";
 	else if (workload_is_open(w) && mean_bytes(w) == 0)
-		*why = "message_bytes must not be 0 with arrival = poisson or periodic";
+		fault = "message_bytes must not be 0 with arrival = poisson or periodic";
 	else if (w->arrival == WORKLOAD_ON_OFF && w->on_ns == 0)
-		*why = "on_ns must not be 0 with arrival = on_off";
+		fault = "on_ns must not be 0 with arrival = on_off";
 	else if (!workload_is_open(w) && w->load_bps != 0)
-		*why = "load_bps needs arrival = poisson or periodic";
+		fault = "load_bps needs arrival = poisson or periodic";
 	else if (w->arrival != WORKLOAD_ON_OFF && (w->on_ns != 0 || w->off_ns != 0))
-		*why = "on_ns and off_ns need arrival = on_off";
+		fault = "on_ns and off_ns need arrival = on_off";
 	else
 		return 0;
-	return -EINVAL;
+	return params_refuse(why, why_size, "%s", fault);
 }
 
 bool

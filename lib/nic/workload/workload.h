@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/field.h"
+#include "base/field_table.h"
 #include "base/units.h"
 
 enum workload_size { WORKLOAD_FIXED, WORKLOAD_UNIFORM, WORKLOAD_CDF };
@@ -71,8 +71,8 @@ struct workload {
 		};                                                                                 \
 	}
 
-/** @return 0, or -EINVAL with a clause in *why that names the member and the rule. */
-int workload_check(const struct workload *w, const char **why);
+/** @return 0, or as params_refuse(). */
+int workload_check(const struct workload *w, char *why, unsigned int why_size);
 
 /** Do QPs with these do the same, but for the start of a closed loop? */
 bool workload_same(const struct workload *a, const struct workload *b);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Profiles by their names, and the rules of single classes. */
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/fixed.h"
@@ -85,8 +83,7 @@ queue_check(const struct sw_params *params, uint16_t port, uint8_t queue, char *
 		fault = "min_rate_bps is above max_rate_bps";
 	if (fault == NULL)
 		return 0;
-	snprintf(why, why_size, "port %u, class %u, %s", port, queue, fault);
-	return -EINVAL;
+	return params_refuse(why, why_size, "port %u, class %u, %s", port, queue, fault);
 }
 
 static int
@@ -99,13 +96,11 @@ port_check(const struct sw_params *params, uint16_t port, char *why, unsigned in
 		min_sum_bps += params->queues[port][i].min_rate_bps;
 		rc = queue_check(params, port, i, why, why_size);
 	}
-	if (rc == 0 && min_sum_bps > params->ports[port].shaper_rate_bps) {
-		snprintf(why, why_size,
-			 "min_rate_bps of the queues of port %u is %" PRIu64
-			 " together, above its shaper_rate_bps %" PRIu64,
-			 port, min_sum_bps, params->ports[port].shaper_rate_bps);
-		rc = -EINVAL;
-	}
+	if (rc == 0 && min_sum_bps > params->ports[port].shaper_rate_bps)
+		rc = params_refuse(why, why_size,
+				   "min_rate_bps of the queues of port %u is %" PRIu64
+				   " together, above its shaper_rate_bps %" PRIu64,
+				   port, min_sum_bps, params->ports[port].shaper_rate_bps);
 	return rc;
 }
 
@@ -115,12 +110,11 @@ sw_class_check(const struct sw_params *params, char *why, unsigned int why_size)
 	int rc = 0;
 
 	for (unsigned int i = 0; i < params->n_wred_profiles; i++) {
-		const char *fault;
+		const struct sw_wred_profile *profile = &params->wred_profiles[i];
+		char fault[256];
 
-		if (wred_params_check(&params->wred_profiles[i].params, &fault) == 0)
-			continue;
-		snprintf(why, why_size, "%s: %s", params->wred_profiles[i].name, fault);
-		return -EINVAL;
+		if (wred_params_check(&profile->params, fault, sizeof(fault)) != 0)
+			return params_refuse(why, why_size, "%s: %s", profile->name, fault);
 	}
 	for (uint16_t port = 0; rc == 0 && port < params->n_ports; port++)
 		rc = port_check(params, port, why, why_size);

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/field.h"
+#include "base/field_table.h"
 #include "fwd/fdb.h"
 #include "switch/params/classes.h"
 #include "switch/params/lldp.h"
@@ -124,6 +124,10 @@ struct sw_params {
 extern const struct field sw_fields[];
 extern const unsigned int sw_fields_n;
 
+/* All of struct sw_params that all ports share, as sections of a configuration. */
+extern const struct field_section sw_sections[];
+extern const unsigned int sw_sections_n;
+
 /**
  * Defaults of all tables, ports 0..n_ports - 1 included, whose addresses and link speeds are
  * missing. No class has profiles or rates of its own, and sw_params_resolve() was not called.
@@ -144,10 +148,8 @@ void sw_shards_deal(const struct sw_params *params, uint8_t shard_of_port[]);
 const char *sw_shards_fault(const struct sw_params *params);
 
 /**
- * Rules of this struct and of those inside, for params after sw_params_resolve().
- *
- * @param why  On failure one clause that names the key and the rule.
- * @return     0 or -EINVAL.
+ * Ranges and rules of this struct and of those inside, for params after sw_params_resolve().
+ * @return 0, or as params_refuse().
  */
 int sw_params_check(const struct sw_params *params, char *why, unsigned int why_size);
 

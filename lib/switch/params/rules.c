@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Values derived from the keys of a switch, and the rules across them. */
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "switch/params/limits.h"
@@ -31,16 +29,10 @@ port_fault(const struct sw_port_params *p)
 	/* Facts of PFC testers: a zero source is obeyed, but never sent. */
 	if (memcmp(p->mac, zero, sizeof(zero)) == 0 || p->mac[0] & 1)
 		return "mac is zero or a group address";
-	if (p->link_speed_bps < MIN_LINK_SPEED || p->link_speed_bps > MAX_LINK_SPEED)
-		return "link_speed_bps is out of 1M to 1600G";
-	if (p->flow_control < SW_FLOW_OFF || p->flow_control > SW_FLOW_AUTO)
-		return "flow_control is none of off, pfc, pause, auto";
 	if (p->pfc_asymmetric && p->flow_control != SW_FLOW_PFC && p->flow_control != SW_FLOW_AUTO)
 		return "pfc_asymmetric is for flow_control = pfc or auto";
-	if (p->shaper_rate_bps == 0 || p->shaper_rate_bps > p->link_speed_bps)
+	if (p->shaper_rate_bps > p->link_speed_bps)
 		return "shaper_rate_bps is above link_speed_bps";
-	if (p->access_vlan > VLAN_MAX_ID)
-		return "access_vlan is out of 0 to 4094";
 	return NULL;
 }
 
@@ -102,45 +94,6 @@ sw_port_pfcwd(const struct sw_params *params, uint16_t port)
 	return merged;
 }
 
-/* What the port has of its own, as keys of [pfcwd]. */
-static const char *
-pfcwd_fault(const struct sw_params *params, uint16_t port)
-{
-	const struct pfcwd_params merged = sw_port_pfcwd(params, port);
-	const char *why;
-
-	pfcwd_params_check(&merged, &why);
-	return why;
-}
-
-static const char *
-own_fault(const struct sw_params *p)
-{
-	if (p->n_ports == 0 || p->n_ports > SW_MAX_PORTS)
-		return "a switch has 1 to 64 ports";
-	if (sw_shards_fault(p) != NULL)
-		return sw_shards_fault(p);
-	if (p->mark_at != SW_MARK_AT_DEQUEUE && p->mark_at != SW_MARK_AT_ENQUEUE)
-		return "mark_at is neither dequeue nor enqueue";
-	if (p->shaper_burst_ns == 0 || p->shaper_burst_ns > 1000000)
-		return "shaper_burst_ns is out of 1 ns to 1 ms";
-	if (p->max_frame_bytes < MIN_FRAME_BYTES || p->max_frame_bytes > MAX_FRAME_BYTES)
-		return "max_frame_bytes is out of 64 to 16000";
-	if (p->fdb_entries < FDB_MIN_ENTRIES || p->fdb_entries > FDB_MAX_ENTRIES)
-		return "fdb_entries is out of 8 to 1048576";
-	if (p->watermark_interval_ns == 0)
-		return "watermark_interval_ns is 0";
-	if (p->pfc.pfc_xoff_quanta == 0)
-		return "pfc_xoff_quanta is 0";
-	if (p->pfc.pfc_refresh_pct == 0 || p->pfc.pfc_refresh_pct > 99)
-		return "pfc_refresh_pct is out of 1 to 99";
-	for (unsigned int i = 0; i < TM_CLASSES; i++) {
-		if (p->sched.dwrr_weight[i] == 0)
-			return "dwrr_weight of a queue is 0";
-	}
-	return NULL;
-}
-
 /*
  * A port that spends its time on refreshes sends no data; when all do, no buffer is ever freed, and
  * no XOFF ends. Half of the time at least is left for others.
@@ -154,42 +107,52 @@ refresh_starves(const struct sw_params *params, const struct sw_port_params *por
 	return pause_ns * params->pfc.pfc_refresh_pct / 100 < 2 * frame_ns;
 }
 
+static int
+port_check(const struct sw_params *params, uint16_t port, char *why, unsigned int why_size)
+{
+	const struct sw_port_params *p = &params->ports[port];
+	const struct pfcwd_params pfcwd = sw_port_pfcwd(params, port);
+	const char *fault;
+	char clause[512];
+
+	if (fields_check(sw_port_fields, sw_port_fields_n, p, clause, sizeof(clause)) != 0)
+		fault = clause;
+	else if ((fault = port_fault(p)) == NULL && (fault = vlan_fault(params, p)) == NULL &&
+		 pfcwd.pfcwd != PFCWD_OFF &&
+		 pfcwd_params_check(&pfcwd, clause, sizeof(clause)) != 0)
+		fault = clause;
+	if (fault == NULL && p->flow_control == SW_FLOW_AUTO && !params->lldp.lldp)
+		fault = "flow_control = auto without lldp = on";
+	if (fault != NULL)
+		return params_refuse(why, why_size, "port %u: %s", port, fault);
+	if (params->pfc_generate && refresh_starves(params, p))
+		return params_refuse(
+			why, why_size,
+			"pfc_xoff_quanta x pfc_refresh_pct is less than two pause frames "
+			"take at shaper_rate_bps: a port would send nothing else");
+	return 0;
+}
+
 int
 sw_params_check(const struct sw_params *params, char *why, unsigned int why_size)
 {
-	const char *fault = own_fault(params);
+	int rc = field_sections_check(sw_sections, sw_sections_n, params, why, why_size);
 
-	if (fault == NULL)
-		qos_map_params_check(&params->qos, &fault);
-	if (fault == NULL)
-		wred_params_check(&params->wred, &fault);
-	if (fault == NULL)
-		pfcwd_params_check(&params->pfcwd, &fault);
-	for (uint16_t i = 0; fault == NULL && i < params->n_ports; i++) {
-		const char *port = port_fault(&params->ports[i]);
-
-		if (port == NULL)
-			port = vlan_fault(params, &params->ports[i]);
-		if (port == NULL)
-			port = pfcwd_fault(params, i);
-		if (port != NULL) {
-			snprintf(why, why_size, "port %u: %s", i, port);
-			return -EINVAL;
-		}
-		if (params->ports[i].flow_control == SW_FLOW_AUTO && !params->lldp.lldp) {
-			snprintf(why, why_size, "port %u: flow_control = auto without lldp = on",
-				 i);
-			return -EINVAL;
-		}
-		if (params->pfc_generate && refresh_starves(params, &params->ports[i]))
-			fault = "pfc_xoff_quanta x pfc_refresh_pct is less than two pause frames "
-				"take at shaper_rate_bps: a port would send nothing else";
-	}
-	if (fault != NULL) {
-		snprintf(why, why_size, "%s", fault);
-		return -EINVAL;
-	}
-	if (sw_tables_check(params, why, why_size) < 0 || sw_class_check(params, why, why_size) < 0)
-		return -EINVAL;
-	return mmu_params_check(&params->mmu, why, why_size);
+	if (params->n_ports == 0 || params->n_ports > SW_MAX_PORTS)
+		return params_refuse(why, why_size, "a switch has 1 to 64 ports");
+	if (rc == 0 && sw_shards_fault(params) != NULL)
+		rc = params_refuse(why, why_size, "%s", sw_shards_fault(params));
+	if (rc == 0)
+		rc = qos_map_params_check(&params->qos, why, why_size);
+	if (rc == 0)
+		rc = wred_params_check(&params->wred, why, why_size);
+	if (rc == 0)
+		rc = pfcwd_params_check(&params->pfcwd, why, why_size);
+	for (uint16_t i = 0; rc == 0 && i < params->n_ports; i++)
+		rc = port_check(params, i, why, why_size);
+	if (rc == 0)
+		rc = sw_tables_check(params, why, why_size);
+	if (rc == 0)
+		rc = sw_class_check(params, why, why_size);
+	return rc == 0 ? mmu_params_check(&params->mmu, why, why_size) : rc;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rules of the tables against each other and against the rest of the configuration. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,10 +111,7 @@ neighbor_fault(const struct sw_params *params, const struct sw_neighbor *neighbo
 static int
 refuse(const char *word, const char *name, const char *fault, char *why, unsigned int why_size)
 {
-	if (fault == NULL)
-		return 0;
-	snprintf(why, why_size, "%s %s: %s", word, name, fault);
-	return -EINVAL;
+	return fault == NULL ? 0 : params_refuse(why, why_size, "%s %s: %s", word, name, fault);
 }
 
 /* Neighbours that the tables name, NEIGH_NONE without memory; an address is in one subnet. */
@@ -151,22 +147,21 @@ check_room(const struct sw_params *params, char *why, unsigned int why_size)
 	uint64_t most = t->n_neighbors + (uint64_t)t->n_routes * SW_MAX_NEXTHOPS;
 	uint32_t n;
 
-	if (t->n_static_macs > params->fdb_entries) {
-		snprintf(why, why_size,
-			 "switch: fdb_entries: expected %u at least, one for each [fdb]",
-			 t->n_static_macs);
-		return -EINVAL;
-	}
+	if (t->n_static_macs > params->fdb_entries)
+		return params_refuse(
+			why, why_size,
+			"switch: fdb_entries: expected %u at least, one for each [fdb]",
+			t->n_static_macs);
 	if (most <= params->router.neighbor_entries)
 		return 0;
 	n = count_neighbors(t);
 	if (n <= params->router.neighbor_entries)
 		return 0;
-	snprintf(why, why_size,
-		 "router: neighbor_entries: expected %u at least, one for each next hop and "
-		 "[neighbor]",
-		 n);
-	return -EINVAL;
+	return params_refuse(
+		why, why_size,
+		"router: neighbor_entries: expected %u at least, one for each next hop "
+		"and [neighbor]",
+		n);
 }
 
 int

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "base/field.h"
+#include "base/field_table.h"
 #include "base/prng.h"
 
 #define N(a) (sizeof(a) / sizeof((a)[0]))
@@ -59,7 +59,7 @@ enum {
 
 static const char *const profiles[] = {"paper", "mlx", "other", NULL};
 
-#define AT(member) .name = #member, .offset = offsetof(struct thing, member)
+#define AT(member) FIELD_OF(struct thing, member)
 
 static const struct field fields[] = {
 	[ENABLE] = {AT(enable), .type = FIELD_BOOL, .def = "on"},
@@ -571,6 +571,43 @@ noise_is_refused_or_lands_in_range(void **state)
 	}
 }
 
+/* Of a struct that a program filled in. */
+static void
+members_out_of_range_are_refused_by_name(void **state)
+{
+	struct thing t = {0};
+	char why[256] = "";
+
+	(void)state;
+	assert_int_equal(field_defaults(fields, N(fields), &t), 0);
+	assert_int_equal(fields_check(fields, N(fields), &t, why, sizeof(why)), 0);
+	assert_string_equal(why, "");
+#define REFUSED(member, value, text)                                                               \
+	do {                                                                                       \
+		struct thing broken = t;                                                           \
+                                                                                                   \
+		broken.member = value;                                                             \
+		assert_int_equal(fields_check(fields, N(fields), &broken, why, sizeof(why)),       \
+				 -EINVAL);                                                         \
+		assert_string_equal(why, text);                                                    \
+	} while (0)
+	REFUSED(threshold, 0, "threshold must be a whole number from 1 to 31");
+	REFUSED(threshold, 32, "threshold must be a whole number from 1 to 31");
+	REFUSED(old_weight, 1025,
+		"old_weight must be parts of 1024, or a fraction such as 1/256, from 0 to 1024");
+	REFUSED(period_us, 0, "period_us must be a time in whole us from 1us to 4294967295us");
+	REFUSED(rate_bps, 999999, "rate_bps must be a rate in bit/s from 1M to 400G");
+	REFUSED(dynamic_th, -9, "dynamic_th must be a whole number from -8 to 7");
+	REFUSED(dynamic_th, 8, "dynamic_th must be a whole number from -8 to 7");
+	REFUSED(profile, -1, "profile must be paper, mlx or other");
+	REFUSED(profile, 3, "profile must be paper, mlx or other");
+	REFUSED(mac[0], 3, "mac must be a station's MAC address such as 02:00:00:00:00:01");
+	REFUSED(ip4.version, 6, "ip4 must be an IPv4 address such as 10.0.0.1");
+	REFUSED(map[63], 8, "map must be values from 0 to 7");
+	REFUSED(weight[7], 0, "weight must be values from 1 to 100");
+#undef REFUSED
+}
+
 int
 main(void)
 {
@@ -585,6 +622,7 @@ main(void)
 		cmocka_unit_test(a_map_is_written_no_longer_than_it_was_read),
 		cmocka_unit_test(what_is_written_reads_back_to_the_same_bytes),
 		cmocka_unit_test(noise_is_refused_or_lands_in_range),
+		cmocka_unit_test(members_out_of_range_are_refused_by_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

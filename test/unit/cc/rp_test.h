@@ -36,11 +36,11 @@ static inline struct rp_params
 params_of(enum rp_profile profile, uint64_t max_rate_bps)
 {
 	struct rp_params params;
-	const char *why;
+	char why[256];
 
 	rp_params_default(&params, profile);
 	params.rp_max_rate_bps = max_rate_bps;
-	assert_int_equal(rp_params_check(&params, &why), 0);
+	assert_int_equal(rp_params_check(&params, why, sizeof(why)), 0);
 	return params;
 }
 

@@ -83,7 +83,7 @@ random_params(struct prng *rnd, enum rp_profile profile, uint32_t scale)
 {
 	static const uint16_t weights[] = {1019, 1020, 1023, 1024};
 	struct rp_params p = params_of(profile, 40 * GBPS);
-	const char *why;
+	char why[256];
 
 	if (prng_below(rnd, 4) == 0)
 		return p;
@@ -106,7 +106,7 @@ random_params(struct prng *rnd, enum rp_profile profile, uint32_t scale)
 	p.rp_max_rate_bps = p.rp_min_rate_bps + prng_below(rnd, 1ull << prng_below(rnd, 40));
 	p.rp_rate_to_set_on_first_cnp_bps =
 		prng_below(rnd, 3) ? 0 : prng_below(rnd, p.rp_max_rate_bps + 1);
-	assert_int_equal(rp_params_check(&p, &why), 0);
+	assert_int_equal(rp_params_check(&p, why, sizeof(why)), 0);
 	return p;
 }
 

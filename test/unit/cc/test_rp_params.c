@@ -115,16 +115,16 @@ broken_rules_are_named(void **state)
 		struct rp_params params;
 		const struct field_alias *alias;
 		const struct field *f = field_find(rp_fields, rp_fields_n, rows[i].key, &alias);
-		const char *why = "";
+		char why[256] = "";
 
 		rp_params_default(&params, RP_PROFILE_PAPER);
 		params.rp_max_rate_bps = 40 * GBPS;
 		assert_int_equal(field_parse(f, alias, rows[i].value, &params, NULL, 0), 0);
-		assert_int_equal(rp_params_check(&params, &why), -EINVAL);
+		assert_int_equal(rp_params_check(&params, why, sizeof(why)), -EINVAL);
 		assert_non_null(strstr(why, rows[i].names));
 		/* With the port's speed still to come there is nothing to compare with. */
 		params.rp_max_rate_bps = 0;
-		assert_int_equal(rp_params_check(&params, &why), 0);
+		assert_int_equal(rp_params_check(&params, why, sizeof(why)), 0);
 	}
 }
 

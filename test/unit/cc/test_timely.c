@@ -107,12 +107,12 @@ rates_end_at_floor_and_line(void **state)
 static void
 bad_parameters_name_their_key(void **state)
 {
-	const char *why;
+	char why[256];
 
 	(void)state;
-	assert_int_equal(timely_params_check(&params, &why), 0);
+	assert_int_equal(timely_params_check(&params, why, sizeof(why)), 0);
 	params.timely_t_low_ns = params.timely_t_high_ns;
-	assert_true(timely_params_check(&params, &why) < 0);
+	assert_true(timely_params_check(&params, why, sizeof(why)) < 0);
 	assert_non_null(strstr(why, "timely_t_low_ns"));
 }
 

@@ -311,12 +311,12 @@ wrong_parameters_are_refused_by_name(void **state)
 	BREAK(link_speed_bps, 0, "link_speed_bps");
 	BREAK(first_qpn, 1, "first_qpn");
 	BREAK(first_qpn, QPN_MASK, "first_qpn");
-	BREAK(max_qps, 0, "first_qpn");
+	BREAK(max_qps, 0, "max_qps");
 	BREAK(initial_rate, NIC_INITIAL_VALUE, "initial_rate_bps");
 	BREAK(data_dscp, 64, "data_dscp");
 	BREAK(np.np_cnp_dscp, 64, "np_cnp_dscp");
 	BREAK(local_ack_timeout, 32, "local_ack_timeout");
-	BREAK(retry_cnt, 8, "local_ack_timeout");
+	BREAK(retry_cnt, 8, "retry_cnt");
 	BREAK(ack_every, 0, "ack_every");
 	BREAK(window_packets, 1u << 23, "window_packets");
 	BREAK(rp.rp_max_rate_bps, 41 * GBPS, "rp_max_rate_bps");
@@ -328,10 +328,11 @@ wrong_parameters_are_refused_by_name(void **state)
 #define BREAK_QP(member, value, word)                                                              \
 	do {                                                                                       \
 		struct nic_qp_params broken = nic_test_qp(0);                                      \
-		const char *why = "";                                                              \
+		char why[256] = "";                                                                \
                                                                                                    \
 		broken.member = value;                                                             \
-		assert_int_equal(nic_qp_params_check(&broken, &solo.params, &why), -EINVAL);       \
+		assert_int_equal(nic_qp_params_check(&broken, &solo.params, why, sizeof(why)),     \
+				 -EINVAL);                                                         \
 		assert_ptr_equal(strstr(why, word), why);                                          \
 		assert_int_equal(nic_add_qp(solo.nic, &broken, 0), -EINVAL);                       \
 	} while (0)

@@ -355,14 +355,14 @@ outstanding_reads_are_bounded(void **state)
 	struct nic_qp_params qp = read_qp();
 	struct roce_view v;
 	unsigned int n = 0;
-	const char *why = NULL;
+	char why[256] = "";
 
 	(void)state;
 	solo_init(&solo);
 	solo.params.max_rd_atomic = 3;
 	solo_create(&solo, 64);
 	qp.depth = 4;
-	assert_int_equal(nic_qp_params_check(&qp, &solo.params, &why), -EINVAL);
+	assert_int_equal(nic_qp_params_check(&qp, &solo.params, why, sizeof(why)), -EINVAL);
 	assert_non_null(strstr(why, "max_rd_atomic"));
 	assert_true(nic_add_qp(solo.nic, &qp, 0) < 0);
 	/* An open loop has no depth to refuse: it waits. */

@@ -198,17 +198,17 @@ messages_longer_than_a_packet_are_refused(void **state)
 {
 	static struct workload_cdf cdf = {.n = 1, .bytes = {5000}, .share_q32 = {1ull << 32}};
 	struct nic_qp_params qp = ud_qp();
-	const char *why = NULL;
+	char why[256] = "";
 
 	(void)state;
 	qp.message_bytes = 1025;
-	assert_int_equal(nic_qp_params_check(&qp, &pair.params[0], &why), -EINVAL);
+	assert_int_equal(nic_qp_params_check(&qp, &pair.params[0], why, sizeof(why)), -EINVAL);
 	assert_non_null(strstr(why, "mtu_bytes"));
 	qp.message_bytes = 1024;
-	assert_int_equal(nic_qp_params_check(&qp, &pair.params[0], &why), 0);
+	assert_int_equal(nic_qp_params_check(&qp, &pair.params[0], why, sizeof(why)), 0);
 	qp.message_size = WORKLOAD_CDF;
 	qp.cdf = &cdf;
-	assert_int_equal(nic_qp_params_check(&qp, &pair.params[0], &why), -EINVAL);
+	assert_int_equal(nic_qp_params_check(&qp, &pair.params[0], why, sizeof(why)), -EINVAL);
 }
 
 static void

@@ -184,17 +184,17 @@ bursts_wait_for_their_next_on(void **state)
 static void
 a_workload_that_lacks_something_is_refused(void **state)
 {
-	const char *why;
+	char why[256];
 	struct workload w;
 
 	(void)state;
 #define REFUSED(member, value)                                                                     \
 	do {                                                                                       \
 		w.member = (value);                                                                \
-		assert_true(workload_check(&w, &why) < 0);                                         \
+		assert_true(workload_check(&w, why, sizeof(why)) < 0);                             \
 	} while (0)
 	w = fixed();
-	assert_int_equal(workload_check(&w, &why), 0);
+	assert_int_equal(workload_check(&w, why, sizeof(why)), 0);
 	REFUSED(message_bytes, WORKLOAD_MAX_BYTES + 1);
 	w = fixed();
 	w.message_size = WORKLOAD_UNIFORM;

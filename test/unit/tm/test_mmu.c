@@ -467,7 +467,7 @@ refusals_name_the_key(void **state)
 	p.lossless.static_th_bytes = 24475;
 	REFUSED("lossless: static_th_bytes 24475 has no effect while dynamic is on");
 	p.egress_lossy.dynamic_th = 8;
-	REFUSED("egress_lossy: dynamic_th 8 is not in -8..7");
+	REFUSED("egress_lossy: dynamic_th must be a whole number from -8 to 7");
 	p.lossy.xoff_bytes = 1;
 	REFUSED("lossy: xoff_bytes 1");
 	p.n_ports = 0;

@@ -36,11 +36,11 @@ default_maps_know_roce_and_cnp(void **state)
 		{-1, -1, 0, 0, 0},
 	};
 	struct qos_map_params p = defaults();
-	const char *why = "?";
+	char why[256] = "";
 
 	(void)state;
-	assert_int_equal(qos_map_params_check(&p, &why), 0);
-	assert_null(why);
+	assert_int_equal(qos_map_params_check(&p, why, sizeof(why)), 0);
+	assert_string_equal(why, "");
 	assert_int_equal(p.pfc_enable, 1 << 3);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct qos_class c = qos_map_classify(&p, rows[i].dscp, rows[i].pcp);
@@ -69,7 +69,7 @@ class_group_and_queue_are_three_numbers(void **state)
 {
 	struct qos_map_params p = defaults();
 	struct qos_class c;
-	const char *why;
+	char why[256];
 
 	(void)state;
 	p.dscp_to_tc_map[10] = 5;
@@ -77,7 +77,7 @@ class_group_and_queue_are_three_numbers(void **state)
 	p.tc_to_priority_group_map[5] = 4;
 	p.pfc_priority_to_queue_map[4] = 2;
 	p.pfc_enable = 1 << 3 | 1 << 4;
-	assert_int_equal(qos_map_params_check(&p, &why), 0);
+	assert_int_equal(qos_map_params_check(&p, why, sizeof(why)), 0);
 	c = qos_map_classify(&p, 10, -1);
 	assert_int_equal(c.tc, 5);
 	assert_int_equal(c.queue, 2);
@@ -93,49 +93,49 @@ static void
 a_pause_that_would_stop_another_queue_is_refused(void **state)
 {
 	struct qos_map_params p = defaults();
-	const char *why;
+	char why[256];
 
 	(void)state;
 	p.pfc_priority_to_queue_map[3] = 4;
-	assert_int_equal(qos_map_params_check(&p, &why), -EINVAL);
+	assert_int_equal(qos_map_params_check(&p, why, sizeof(why)), -EINVAL);
 	assert_non_null(strstr(why, "pfc_priority_to_queue_map"));
 	p.tc_to_queue_map[3] = 4;
-	assert_int_equal(qos_map_params_check(&p, &why), 0);
+	assert_int_equal(qos_map_params_check(&p, why, sizeof(why)), 0);
 }
 
 static void
 a_lossless_priority_without_a_class_is_refused(void **state)
 {
 	struct qos_map_params p = defaults();
-	const char *why;
+	char why[256];
 
 	(void)state;
 	p.pfc_enable = 1 << 3 | 1 << 4;
-	assert_int_equal(qos_map_params_check(&p, &why), -EINVAL);
+	assert_int_equal(qos_map_params_check(&p, why, sizeof(why)), -EINVAL);
 	assert_non_null(strstr(why, "pfc_enable"));
 	p.tc_to_priority_group_map[4] = 4;
-	assert_int_equal(qos_map_params_check(&p, &why), 0);
+	assert_int_equal(qos_map_params_check(&p, why, sizeof(why)), 0);
 	p.pfc_enable = 0;
-	assert_int_equal(qos_map_params_check(&p, &why), 0);
+	assert_int_equal(qos_map_params_check(&p, why, sizeof(why)), 0);
 }
 
 static void
 values_out_of_range_are_named(void **state)
 {
 	struct qos_map_params p = defaults();
-	const char *why;
+	char why[256];
 
 	(void)state;
 	p.dscp_to_tc_map[63] = 8;
-	assert_int_equal(qos_map_params_check(&p, &why), -EINVAL);
+	assert_int_equal(qos_map_params_check(&p, why, sizeof(why)), -EINVAL);
 	assert_non_null(strstr(why, "dscp_to_tc_map"));
 	p = defaults();
 	p.tc_to_priority_group_map[0] = 9;
-	assert_int_equal(qos_map_params_check(&p, &why), -EINVAL);
+	assert_int_equal(qos_map_params_check(&p, why, sizeof(why)), -EINVAL);
 	assert_non_null(strstr(why, "tc_to_priority_group_map"));
 	p = defaults();
 	p.trust = 2;
-	assert_int_equal(qos_map_params_check(&p, &why), -EINVAL);
+	assert_int_equal(qos_map_params_check(&p, why, sizeof(why)), -EINVAL);
 	assert_non_null(strstr(why, "trust"));
 }
 

@@ -170,19 +170,19 @@ static void
 bad_parameters_name_their_key(void **state)
 {
 	struct rx_drain_params p = params;
-	const char *why;
+	char why[256];
 
 	(void)state;
-	assert_int_equal(rx_drain_params_check(&p, &why), 0);
+	assert_int_equal(rx_drain_params_check(&p, why, sizeof(why)), 0);
 	p.xon_bytes = p.xoff_bytes;
-	assert_true(rx_drain_params_check(&p, &why) < 0);
+	assert_true(rx_drain_params_check(&p, why, sizeof(why)) < 0);
 	assert_non_null(strstr(why, "xon_bytes"));
 	p = params;
 	p.xoff_bytes = p.buffer_bytes + 1;
-	assert_true(rx_drain_params_check(&p, &why) < 0);
+	assert_true(rx_drain_params_check(&p, why, sizeof(why)) < 0);
 	assert_non_null(strstr(why, "buffer_bytes"));
 	p.drain_rate_bps = 0;
-	assert_int_equal(rx_drain_params_check(&p, &why), 0);
+	assert_int_equal(rx_drain_params_check(&p, why, sizeof(why)), 0);
 }
 
 int

@@ -38,10 +38,10 @@ curve(uint64_t min_bytes, uint64_t max_bytes, uint32_t pmax_ppm, uint8_t weight)
 		.green_drop_probability_ppm = pmax_ppm,
 		.wred_weight = weight,
 	};
-	const char *why;
+	char why[256];
 	struct wred w;
 
-	assert_int_equal(wred_params_check(&p, &why), 0);
+	assert_int_equal(wred_params_check(&p, why, sizeof(why)), 0);
 	wred_init(&w, &p);
 	return w;
 }
@@ -50,10 +50,10 @@ static void
 defaults_are_the_paper_at_40g(void **state)
 {
 	struct wred_params p = defaults();
-	const char *why;
+	char why[256];
 
 	(void)state;
-	assert_int_equal(wred_params_check(&p, &why), 0);
+	assert_int_equal(wred_params_check(&p, why, sizeof(why)), 0);
 	assert_int_equal(p.green_min_threshold_bytes, 5000);
 	assert_int_equal(p.green_max_threshold_bytes, 200000);
 	assert_int_equal(p.green_drop_probability_ppm, 10000);
@@ -311,23 +311,23 @@ static void
 refusals_name_the_key(void **state)
 {
 	struct wred_params p = defaults();
-	const char *why;
+	char why[256];
 
 	(void)state;
 	p.green_min_threshold_bytes = 200001;
-	assert_int_equal(wred_params_check(&p, &why), -EINVAL);
+	assert_int_equal(wred_params_check(&p, why, sizeof(why)), -EINVAL);
 	assert_non_null(strstr(why, "green_min_threshold_bytes"));
 	p.green_min_threshold_bytes = 200000;
-	assert_int_equal(wred_params_check(&p, &why), 0);
+	assert_int_equal(wred_params_check(&p, why, sizeof(why)), 0);
 	p.green_max_threshold_bytes = WRED_MAX_BYTES + 1;
-	assert_int_equal(wred_params_check(&p, &why), -EINVAL);
+	assert_int_equal(wred_params_check(&p, why, sizeof(why)), -EINVAL);
 	p = defaults();
 	p.green_drop_probability_ppm = 1000001;
-	assert_int_equal(wred_params_check(&p, &why), -EINVAL);
+	assert_int_equal(wred_params_check(&p, why, sizeof(why)), -EINVAL);
 	assert_non_null(strstr(why, "green_drop_probability_ppm"));
 	p = defaults();
 	p.wred_weight = 16;
-	assert_int_equal(wred_params_check(&p, &why), -EINVAL);
+	assert_int_equal(wred_params_check(&p, why, sizeof(why)), -EINVAL);
 	assert_non_null(strstr(why, "wred_weight"));
 }
 
