@@ -7,7 +7,7 @@
 #include "base/fixed.h"
 #include "runtime/report/report.h"
 #include "ctl/output/json.h"
-#include "nic/observe/hold.h"
+#include "nic/observe/wait.h"
 #include "nic/port/share.h"
 #include "quench-nic/totals.h"
 
@@ -93,15 +93,15 @@ nic_qp_object(const struct run_app *app, const struct nic_config *config, uint32
 }
 
 void
-nic_add_hold(json_t *o, const struct run_app *app, const struct nic_config *config, uint32_t number,
+nic_add_wait(json_t *o, const struct run_app *app, const struct nic_config *config, uint32_t number,
 	     uint64_t now_ns)
 {
 	const struct nic_flow *flow = nic_config_flow_of(config, number, NULL);
 	struct nic_home at = nic_share_find(app->share, number);
-	struct nic_qp_hold h;
+	struct nic_qp_wait h;
 
-	nic_qp_hold(app->nodes[at.node], at.item, &h);
-	json_object_set_new(o, "hold", json_string(nic_hold_words[h.hold]));
+	nic_qp_wait(app->nodes[at.node], at.item, &h);
+	json_object_set_new(o, "hold", json_string(nic_wait_words[h.reason]));
 	report_set_u64(o, "cc_rate_bps", h.cc_rate_bps);
 	report_set_u64(o, "rate_cap_bps", h.cap_bps);
 	report_set_u64(o, "unacked_packets", h.unacked_packets);

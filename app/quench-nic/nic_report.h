@@ -30,7 +30,7 @@ json_t *nic_qp_object(const struct run_app *app, const struct nic_config *config
 		      uint64_t elapsed_ns);
 
 /** What holds that QP at this moment, as further members of its object. */
-void nic_add_hold(json_t *o, const struct run_app *app, const struct nic_config *config,
+void nic_add_wait(json_t *o, const struct run_app *app, const struct nic_config *config,
 		  uint32_t number, uint64_t now_ns);
 
 /** Are times measured on all lcores? */

@@ -185,7 +185,7 @@ qp_reply(struct telemetry_call *call)
 		return telemetry_refuse(call, "a QPN of /quench/qps", "no flow has QP %" PRIu64,
 					qpn);
 	o = nic_qp_object(call->telemetry->app, config, number, telemetry_now_ns(call));
-	nic_add_hold(o, call->telemetry->app, config, number, telemetry_now_ns(call));
+	nic_add_wait(o, call->telemetry->app, config, number, telemetry_now_ns(call));
 	return o;
 }
 

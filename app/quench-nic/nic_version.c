@@ -49,9 +49,9 @@ fill_reload(const struct flow_registry *registry, const struct nic_config *now,
 		const struct nic_qp_params *qp = &config->flows[i].qp;
 		uint32_t id = config->flows[i].id;
 
-		v->flows[id] = (struct nic_flow_live){.stopped = qp->stopped,
-						      .rate_cap_bps = qp->rate_cap_bps,
-						      .load_bps = qp->load_bps};
+		v->flows[id] = (struct nic_flow_update){.stopped = qp->stopped,
+							.rate_cap_bps = qp->rate_cap_bps,
+							.load_bps = qp->load_bps};
 		flows[id].is = true;
 		if (!flows[id].was)
 			v->come[r->n_come++] = id;

@@ -16,8 +16,8 @@ struct nic_version {
 	struct flow_registry *registry; /* its flows are in there; NULL: not yet */
 	/* for nic_reload() */
 	struct nic_reload reload;
-	struct nic_flow_live *flows; /* by flow_id */
-	uint32_t *go, *come;         /* flow_ids */
+	struct nic_flow_update *flows; /* by flow_id */
+	uint32_t *go, *come;           /* flow_ids */
 };
 
 /** Read all of a file; now as for nic_config_read(). @return the caller's, or NULL with err filled

@@ -5,7 +5,7 @@
 
 #include "base/counter.h"
 #include "runtime/report/report.h"
-#include "runtime/report/switch_objects.h"
+#include "runtime/report/switch_json.h"
 
 void
 switch_stats(const struct run_app *app, struct run_traffic *traffic, char *text,

@@ -5,7 +5,7 @@
 #include "runtime/port/mempools.h"
 #include "runtime/report/report.h"
 #include "runtime/notice/say.h"
-#include "runtime/report/switch_objects.h"
+#include "runtime/report/switch_json.h"
 #include "ctl/output/json.h"
 #include "quench-switch/switch_catalogue.h"
 #include "quench-switch/switch_version.h"

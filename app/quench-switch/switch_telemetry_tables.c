@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "runtime/report/report.h"
-#include "runtime/report/switch_objects.h"
+#include "runtime/report/switch_json.h"
 #include "quench-switch/switch_version.h"
 #include "switch/control/snapshot.h"
 #include "switch/forward/vlans.h"
@@ -154,11 +154,11 @@ switch_neigh_reply(struct telemetry_call *call)
 
 /* Those of a route's next hops that frames go around, "" for none. */
 static json_t *
-dead_hops(const struct node *node, const struct sw_route *route, uint32_t i)
+dead_hops(const struct node *node, const struct sw_static_route *route, uint32_t i)
 {
 	struct field_ip hops[SW_MAX_NEXTHOPS];
 	int n = sw_nexthops_parse(route->nexthop, hops);
-	uint16_t dead = sw_route_dead_hops(node, i);
+	uint16_t dead = sw_routing_dead_hops(node, i);
 	char text[SW_NEXTHOP_CHARS + 1] = "";
 	size_t used = 0;
 

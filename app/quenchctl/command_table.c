@@ -5,7 +5,7 @@
 #include "quenchctl/metrics/metrics_commands.h"
 #include "quenchctl/show/show.h"
 #include "quenchctl/web/web.h"
-#include "quenchctl/show/shapes.h"
+#include "quenchctl/show/rows.h"
 #include "quenchctl/top/top.h"
 
 #define SWITCH "quench-switch"
@@ -110,7 +110,7 @@ const struct command commands[] = {
 	 .list = "rows",
 	 .columns = PAUSE_COLUMNS,
 	 .members = "",
-	 .shape = shape_pauses},
+	 .shape = rows_of_pauses},
 	{.words = "show pfc counters",
 	 .help = "pauses by priority",
 	 .program = NIC,
@@ -118,7 +118,7 @@ const struct command commands[] = {
 	 .path = "/quench/port",
 	 .columns = PAUSE_COLUMNS,
 	 .members = "",
-	 .shape = shape_pauses},
+	 .shape = rows_of_pauses},
 	{.words = "show pfcwd",
 	 .help = "storms of pauses by port and priority",
 	 .program = SWITCH,
@@ -139,7 +139,7 @@ const struct command commands[] = {
 		    "green_drop_probability_ppm=ppm ecn queue_bytes=bytes tx_packets "
 		    "ecn_marked_packets=marked marked_pct=marked_%",
 	 .members = "",
-	 .shape = shape_marks},
+	 .shape = rows_of_marks},
 	{.words = "show mark-accuracy PORT QUEUE",
 	 .help = "marks by length of the queue, and the curve",
 	 .program = SWITCH,
@@ -164,7 +164,7 @@ const struct command commands[] = {
 	 .list = "rows",
 	 .columns = "port reason packets",
 	 .members = "",
-	 .shape = shape_drops},
+	 .shape = rows_of_drops},
 	{.words = "show drops",
 	 .help = "dropped packets by reason",
 	 .program = NIC,
@@ -172,7 +172,7 @@ const struct command commands[] = {
 	 .path = "/quench/nic",
 	 .columns = "reason packets",
 	 .members = "",
-	 .shape = shape_nic_drops},
+	 .shape = rows_of_nic_drops},
 	{.words = "show fdb",
 	 .help = "addresses and their ports",
 	 .program = SWITCH,

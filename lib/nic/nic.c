@@ -17,7 +17,7 @@
 #include "nic/np/np.h"
 #include "nic/place/cc.h"
 #include "nic/place/reads.h"
-#include "nic/port/common.h"
+#include "nic/port/shared.h"
 #include "nic/port/share.h"
 #include "nic/transport/resolve.h"
 
@@ -53,7 +53,7 @@ struct whole {
 	struct nic_traces traces;
 	struct nic_crossings crossings;
 	struct nic_before before;
-	struct nic_common common;
+	struct nic_shared common;
 	bool own_payloads;
 };
 static_assert(offsetof(struct whole, nic) == 0, "nic_destroy() casts");
@@ -217,7 +217,7 @@ nic_destroy(struct node *node)
 	if (whole->own_payloads)
 		nic_payloads_destroy(nic->mbufs.payloads);
 	nic_np_free(nic);
-	nic_common_free(&whole->common);
+	nic_shared_free(&whole->common);
 	nic_traces_free(nic);
 	nic_resolve_free(nic);
 	nic_measure_free(nic);
@@ -231,7 +231,7 @@ nic_destroy(struct node *node)
 	pages_free(nic->reset->skipped, nic->params.max_qps * sizeof(*nic->reset->skipped));
 	pages_free(nic->recv_full_ns, nic->params.max_qps * sizeof(*nic->recv_full_ns));
 	pages_free(nic->acked_bytes, nic->params.max_qps * sizeof(*nic->acked_bytes));
-	nic_chains_free(nic);
+	nic_depends_free(nic);
 	pages_free(nic->arrivals, nic->params.max_qps * sizeof(*nic->arrivals));
 	pages_free(nic->flows, nic->flows_room * sizeof(*nic->flows));
 	free(whole);

@@ -52,7 +52,7 @@
 #include "nic/observe/qp_info.h"
 #include "nic/params/counters.h"
 #include "nic/params/params.h"
-#include "nic/place/chain.h"
+#include "nic/place/depends.h"
 #include "nic/port/pause.h"
 #include "nic/qp/payload.h"
 #include "node/node.h"

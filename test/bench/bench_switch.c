@@ -110,7 +110,7 @@ add_routes(struct sw_params *p)
 {
 	static struct sw_interface interfaces[PORTS];
 	static struct sw_neighbor neighbors[PORTS * HOPS];
-	static struct sw_route routes[ROUTES];
+	static struct sw_static_route routes[ROUTES];
 
 	memcpy(p->router.router_mac, router_mac, 6);
 	p->tables = (struct sw_tables){.interfaces = interfaces,

@@ -7,7 +7,7 @@
 #include "ctl/nic_config/nic_config.h"
 #include "fuzz/sequence.h"
 #include "nic/observe/flow_info.h"
-#include "nic/observe/hold.h"
+#include "nic/observe/wait.h"
 #include "nic/port/share.h"
 
 #define MBUFS 64
@@ -44,7 +44,7 @@ struct life {
 	bool asked[MOST_NODES]; /* something that the node's next call does */
 	enum flow_state state[FLOWS];
 	struct nic_reload reload;
-	struct nic_flow_live live[FLOWS];
+	struct nic_flow_update live[FLOWS];
 	uint32_t go[FLOWS], come[FLOWS];
 	struct nic_traces traces;
 	struct nic_trace *trace, *old_trace;
@@ -136,9 +136,9 @@ set_live(struct life *l, uint32_t id)
 {
 	const struct nic_flow *f = &configs[l->now_config].flows[id];
 
-	l->live[id] = (struct nic_flow_live){.stopped = f->qp.stopped,
-					     .rate_cap_bps = f->qp.rate_cap_bps,
-					     .load_bps = f->qp.load_bps};
+	l->live[id] = (struct nic_flow_update){.stopped = f->qp.stopped,
+					       .rate_cap_bps = f->qp.rate_cap_bps,
+					       .load_bps = f->qp.load_bps};
 }
 
 static void
@@ -472,11 +472,11 @@ static void
 read_qp(const struct life *l, const struct node *nic, uint32_t index)
 {
 	struct nic_qp_info info;
-	struct nic_qp_hold hold;
+	struct nic_qp_wait wait;
 	bool is_there = nic_qp_info(nic, index, &info);
 
-	(void)nic_qp_hold(nic, index, &hold);
-	FUZZ_CHECK((unsigned int)hold.hold < NIC_HOLDS);
+	(void)nic_qp_wait(nic, index, &wait);
+	FUZZ_CHECK((unsigned int)wait.reason < NIC_WAITS);
 	FUZZ_CHECK(index < QPS || !is_there);
 	FUZZ_CHECK(is_there || (info.tx_packets == 0 && info.rate_bps == 0));
 	FUZZ_CHECK(info.tx_packets <= l->sent && info.rx_packets <= l->fed);

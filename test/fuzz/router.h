@@ -18,7 +18,7 @@ static struct sw_interface interfaces[] = {
 	{.name = "vlan 10", .ip = "10.0.10.1/24", .ip6 = "fd00:10::1/64"},
 	{.name = "port 3", .ip = "10.0.33.1/24", .ip6 = "fd00:33::1/64"},
 };
-static struct sw_route routes[] = {
+static struct sw_static_route routes[] = {
 	{.name = "0.0.0.0/1", .nexthop = "10.0.33.2, 10.0.33.3"},
 	{.name = "fd00::/8", .nexthop = "fd00:33::2"},
 	{.name = "11.0.0.0/8", .nexthop = "blackhole"},

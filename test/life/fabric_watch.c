@@ -8,7 +8,7 @@
 #include "base/fixed.h"
 #include "fabric_life.h"
 #include "nic/observe/flow_info.h"
-#include "nic/observe/hold.h"
+#include "nic/observe/wait.h"
 #include "switch/params/counters.h"
 
 #define PFC_WIRE_BYTES 64 /* a frame with FCS */
@@ -460,11 +460,11 @@ check_open_loop(uint32_t i, uint64_t now_ns)
 	ns = (uint64_t)(seen->nanobits / load_bps);
 	for (uint16_t k = 0; k < f->qps; k++) {
 		uint64_t come = messages_in(i, k, load_bps, ns), slack = 3 + come / 256, begun;
-		struct nic_qp_hold hold;
+		struct nic_qp_wait wait;
 		struct nic_qp_info qp;
 
-		if (!nic_qp_hold(net_host(w.net, f->src), f->src_qp + k, &hold) ||
-		    hold.hold == NIC_HOLD_ERROR ||
+		if (!nic_qp_wait(net_host(w.net, f->src), f->src_qp + k, &wait) ||
+		    wait.reason == NIC_WAIT_ERROR ||
 		    !nic_qp_info(net_host(w.net, f->src), f->src_qp + k, &qp))
 			continue;
 		begun = f->params->verb == NIC_UD_SEND ? qp.tx_packets : qp.tx_messages;
@@ -473,7 +473,7 @@ check_open_loop(uint32_t i, uint64_t now_ns)
 			  " have come",
 			  f->name, k, begun, come);
 		life_must("arrivals",
-			  hold.hold != NIC_HOLD_MESSAGE || hold.unacked_packets > 0 ||
+			  wait.reason != NIC_WAIT_MESSAGE || wait.unacked_packets > 0 ||
 				  begun + slack >= come,
 			  "flow %s, QP %u waits for a message: %" PRIu64 " are done, and %" PRIu64
 			  " have come",
@@ -575,26 +575,26 @@ check_in_force(uint32_t i)
 	uint64_t line_bps = w.t->links[w.t->hosts[from.host - 1].link].cable.rate_bps;
 
 	for (uint16_t k = 0; k < f->qps; k++) {
-		struct nic_qp_hold hold;
-		struct nic_qp_hold asks;
+		struct nic_qp_wait wait;
+		struct nic_qp_wait asks;
 
-		if (!nic_qp_hold(net_host(w.net, from.host), from.first_qp + k, &hold) ||
-		    !nic_qp_hold(net_host(w.net, f->src), f->src_qp + k, &asks))
+		if (!nic_qp_wait(net_host(w.net, from.host), from.first_qp + k, &wait) ||
+		    !nic_qp_wait(net_host(w.net, f->src), f->src_qp + k, &asks))
 			continue;
-		life_must("set", hold.cap_bps == now->rate_cap_bps,
+		life_must("set", wait.cap_bps == now->rate_cap_bps,
 			  "flow %s has a cap of %" PRIu64 " bit/s, and was given %" PRIu64, f->name,
-			  hold.cap_bps, now->rate_cap_bps);
-		life_must("set", asks.hold != NIC_HOLD_STOPPED || now->stopped,
+			  wait.cap_bps, now->rate_cap_bps);
+		life_must("set", asks.reason != NIC_WAIT_STOPPED || now->stopped,
 			  "flow %s is stopped, and was not told so", f->name);
 		if (w.in_force->nic.cc != CC_DCQCN)
 			continue;
 		life_must(
 			"rate",
-			hold.cc_rate_bps >= min_u64(rp->rp_min_rate_bps, line_bps) &&
-				hold.cc_rate_bps <=
+			wait.cc_rate_bps >= min_u64(rp->rp_min_rate_bps, line_bps) &&
+				wait.cc_rate_bps <=
 					(rp->rp_max_rate_bps == 0 ? line_bps : rp->rp_max_rate_bps),
 			"flow %s: %" PRIu64 " bit/s, from %" PRIu64 " to %" PRIu64 " are allowed",
-			f->name, hold.cc_rate_bps, rp->rp_min_rate_bps, rp->rp_max_rate_bps);
+			f->name, wait.cc_rate_bps, rp->rp_min_rate_bps, rp->rp_max_rate_bps);
 	}
 }
 
@@ -704,10 +704,10 @@ static const char *
 held_by(uint32_t flow)
 {
 	const struct net_flow *f = net_flow(w.net, flow);
-	struct nic_qp_hold hold;
+	struct nic_qp_wait wait;
 
-	nic_qp_hold(net_host(w.net, f->src), f->src_qp, &hold);
-	return nic_hold_words[hold.hold];
+	nic_qp_wait(net_host(w.net, f->src), f->src_qp, &wait);
+	return nic_wait_words[wait.reason];
 }
 
 void
@@ -755,17 +755,18 @@ check_ended(uint32_t i)
 	bool failed = seen->src.error || seen->dst.error;
 
 	for (uint16_t k = 0; k < f->qps; k++) {
-		struct nic_qp_hold hold;
+		struct nic_qp_wait wait;
 
-		nic_qp_hold(net_host(w.net, f->src), f->src_qp + k, &hold);
+		nic_qp_wait(net_host(w.net, f->src), f->src_qp + k, &wait);
 		/* One that waits for another's message waits for ever, if that was stopped. */
 		life_must("rest",
-			  hold.hold == NIC_HOLD_ERROR || hold.hold == NIC_HOLD_DONE ||
-				  hold.hold == NIC_HOLD_STOPPED || hold.hold == NIC_HOLD_START ||
-				  (hold.hold == NIC_HOLD_MESSAGE &&
+			  wait.reason == NIC_WAIT_ERROR || wait.reason == NIC_WAIT_DONE ||
+				  wait.reason == NIC_WAIT_STOPPED ||
+				  wait.reason == NIC_WAIT_START ||
+				  (wait.reason == NIC_WAIT_MESSAGE &&
 				   f->params->pattern == FLOW_ALL_REDUCE),
 			  "flow %s, QP %u is stopped, and held by \"%s\"", f->name, k,
-			  nic_hold_words[hold.hold]);
+			  nic_wait_words[wait.reason]);
 	}
 	if (!failed && f->params->verb != NIC_UD_SEND)
 		life_must("once",

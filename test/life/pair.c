@@ -540,7 +540,7 @@ want_live(unsigned int h, uint32_t id)
 {
 	const struct nic_qp_params *qp = &p->flow[id].params[h];
 
-	p->host[h].wanted_live[id] = (struct nic_flow_live){
+	p->host[h].wanted_live[id] = (struct nic_flow_update){
 		.stopped = qp->stopped, .rate_cap_bps = qp->rate_cap_bps, .load_bps = qp->load_bps};
 }
 
@@ -659,7 +659,7 @@ set_flow_key(unsigned int h, const char *word)
 {
 	uint32_t id = (uint32_t)(word[4] - '0');
 	const char *value = strchr(word, '=');
-	struct nic_flow_live *live;
+	struct nic_flow_update *live;
 
 	/* One that is to come, or that leaves, has what the file says, or said. */
 	if (id >= FLOWS || value == NULL || p->flow[id].state[h] != THERE)

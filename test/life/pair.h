@@ -12,7 +12,7 @@
 #include "life.h"
 #include "nic/measure/trace.h"
 #include "nic/observe/flow_info.h"
-#include "nic/observe/hold.h"
+#include "nic/observe/wait.h"
 #include "nic/port/share.h"
 #include "nic/workload/arrivals.h"
 #include "unit/nic/nic_test.h"
@@ -54,10 +54,10 @@ struct seen {
 	bool was_begun; /* at the last look: the change was in force at its node */
 	bool is_new;    /* while a change is put in force: the QP has done something under it */
 	/* What it waits for is there from due_ns on; NEVER_NS: nobody knows. */
-	enum nic_hold due_hold;
+	enum nic_wait due_wait;
 	uint64_t due_ns, looked_at_ns; /* it is looked at again by then */
 	/* it holds still since */
-	enum nic_hold hold;
+	enum nic_wait reason;
 	uint64_t still_ns, still_rate_bps; /* since; the lowest rate since its last frame */
 	uint32_t front; /* of the PSNs sent: 1 + the highest, counted from the initial one */
 	struct open_loop arrivals;
@@ -94,7 +94,7 @@ struct pair_host {
 	/* what is asked for, what is being put in force, and what was before */
 	bool is_wanted, is_pending, has_begun[MOST_NODES];
 	uint64_t begun_ns[MOST_NODES];
-	struct nic_flow_live wanted_live[FLOWS], live[FLOWS], old_live[FLOWS];
+	struct nic_flow_update wanted_live[FLOWS], live[FLOWS], old_live[FLOWS];
 	uint32_t wanted_go[FLOWS], wanted_come[FLOWS], n_wanted_go, n_wanted_come;
 	uint32_t go[FLOWS], come[FLOWS];
 	struct nic_reload reload;
@@ -191,10 +191,10 @@ void pair_make(struct prng *r, FILE *out);
 
 /** It begins with its flow. came_ns is its own from then on. */
 void open_loop_begin(struct open_loop *o, const struct workload *w, uint32_t qpn, uint64_t from_ns,
-		     const struct nic_flow_live *live);
+		     const struct nic_flow_update *live);
 void open_loop_end(struct open_loop *o);
 /** Another load, a stop or its end at an instant. */
-void open_loop_change(struct open_loop *o, const struct nic_flow_live *live, uint64_t at_ns);
+void open_loop_change(struct open_loop *o, const struct nic_flow_update *live, uint64_t at_ns);
 /** Let come what comes until then. */
 void open_loop_advance(struct open_loop *o, uint64_t until_ns);
 /** When did a message come, or when will it, as it stands? NEVER_NS: not before another change. */

@@ -24,7 +24,7 @@ gap_ns(const struct open_loop *o)
 
 void
 open_loop_begin(struct open_loop *o, const struct workload *w, uint32_t qpn, uint64_t from_ns,
-		const struct nic_flow_live *live)
+		const struct nic_flow_update *live)
 {
 	*o = (struct open_loop){.on = true,
 				.w = w,
@@ -82,7 +82,7 @@ rounded_ns(uint64_t before_ns, uint64_t old_bps, uint64_t new_bps)
 }
 
 void
-open_loop_change(struct open_loop *o, const struct nic_flow_live *live, uint64_t at_ns)
+open_loop_change(struct open_loop *o, const struct nic_flow_update *live, uint64_t at_ns)
 {
 	bool stopped = o->stopped_ns != NEVER_NS;
 	unsigned __int128 left_ns;

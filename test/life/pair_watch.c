@@ -47,15 +47,15 @@ read_qp(unsigned int h, uint32_t number, struct nic_qp_info *info)
 	return nic_qp_info(node, item, info);
 }
 
-static struct nic_qp_hold
-hold_of(unsigned int h, uint32_t number)
+static struct nic_qp_wait
+wait_of(unsigned int h, uint32_t number)
 {
-	struct nic_qp_hold hold;
+	struct nic_qp_wait wait;
 	uint32_t item;
 	struct node *node = pair_node(h, number, &item);
 
-	nic_qp_hold(node, item, &hold);
-	return hold;
+	nic_qp_wait(node, item, &wait);
+	return wait;
 }
 
 static struct pair_flow *
@@ -113,7 +113,7 @@ see_rate(unsigned int h, uint32_t number, struct seen *q, uint64_t rate_bps)
 			(__int128)(rate_bps - q->rate_bps) * (p->now_ns - host->begun_ns[k]);
 	/* These rise with an ACK, which shortens no wait that has begun. */
 	if ((host->first.cc == CC_DCTCP || host->first.cc == CC_TIMELY) && !host->is_pending &&
-	    rate_bps > q->rate_bps && q->due_hold == NIC_HOLD_RATE && q->due_ns != NEVER_NS)
+	    rate_bps > q->rate_bps && q->due_wait == NIC_WAIT_RATE && q->due_ns != NEVER_NS)
 		q->looked_at_ns = max_u64(q->looked_at_ns, q->due_ns);
 	q->rate_bps = rate_bps;
 	q->still_rate_bps = min_u64(q->still_rate_bps, rate_bps);
@@ -176,25 +176,25 @@ must_not_be_late(unsigned int h, uint32_t number, const struct seen *q)
 			  free_ns - since_ns <= slack_ns() + horizon_ns(),
 		  "QP %u of host %u (flow %u) is held by \"%s\", which was over at %" PRIu64
 		  ", at %" PRIu64 " bit/s",
-		  number, h, q->flow, nic_hold_words[q->due_hold], q->due_ns, q->rate_bps);
+		  number, h, q->flow, nic_wait_words[q->due_wait], q->due_ns, q->rate_bps);
 }
 
 /* When what it says it waits for is there. */
 static uint64_t
-due_ns(unsigned int h, const struct seen *q, const struct nic_qp_hold *hold)
+due_ns(unsigned int h, const struct seen *q, const struct nic_qp_wait *wait)
 {
 	const struct open_loop *o = &q->arrivals;
 
 	if (p->host[h].is_pending || p->down)
 		return NEVER_NS;
-	if ((hold->hold == NIC_HOLD_RATE || hold->hold == NIC_HOLD_WIRE) && q->paces) {
+	if ((wait->reason == NIC_WAIT_RATE || wait->reason == NIC_WAIT_WIRE) && q->paces) {
 		__int128 debt = q->least_nanobits < 0 ? -q->least_nanobits : 0;
 
 		return max_u64(q->looked_at_ns,
 			       p->now_ns + (uint64_t)((debt + q->rate_bps - 1) / q->rate_bps));
 	}
 	/* One that goes back has packets to send first; one that leaves begins no message. */
-	if (hold->hold == NIC_HOLD_MESSAGE && hold->unacked_packets == 0 && o->on && !o->leaves &&
+	if (wait->reason == NIC_WAIT_MESSAGE && wait->unacked_packets == 0 && o->on && !o->leaves &&
 	    o->begun <= o->next)
 		return max_u64(p->now_ns, open_loop_came_ns(o, o->begun));
 	return NEVER_NS;
@@ -203,20 +203,20 @@ due_ns(unsigned int h, const struct seen *q, const struct nic_qp_hold *hold)
 static void
 look_at_wait(unsigned int h, uint32_t number, struct seen *q)
 {
-	struct nic_qp_hold hold = hold_of(h, number);
+	struct nic_qp_wait wait = wait_of(h, number);
 	uint64_t is_due_ns;
 
 	if (q->paces)
 		earn(h, q);
 	/* It may go back while it waits for a message, and is looked at again in its turn. */
-	if (hold.hold == NIC_HOLD_MESSAGE || hold.hold == NIC_HOLD_STOPPED)
+	if (wait.reason == NIC_WAIT_MESSAGE || wait.reason == NIC_WAIT_STOPPED)
 		q->looked_at_ns = p->now_ns + MOST_LOOK_AGAIN_NS;
-	is_due_ns = due_ns(h, q, &hold);
-	if (is_due_ns <= p->now_ns && q->due_ns != NEVER_NS && q->due_hold == hold.hold) {
+	is_due_ns = due_ns(h, q, &wait);
+	if (is_due_ns <= p->now_ns && q->due_ns != NEVER_NS && q->due_wait == wait.reason) {
 		must_not_be_late(h, number, q);
 		is_due_ns = min_u64(is_due_ns, q->due_ns);
 	}
-	q->due_hold = hold.hold;
+	q->due_wait = wait.reason;
 	q->due_ns = is_due_ns;
 }
 
@@ -425,7 +425,7 @@ look_at_rate(unsigned int h, uint32_t number, const struct seen *q, uint64_t rat
 	struct bounds b = bounds_of(&host->next), old = bounds_of(&host->old);
 	uint64_t low = capped(b.low_bps, host->live[q->flow].rate_cap_bps);
 	uint64_t high = capped(b.high_bps, host->live[q->flow].rate_cap_bps);
-	enum nic_hold hold;
+	enum nic_wait reason;
 
 	/* A QP that has sent, or was cut, since the instant of the change is of the new version. */
 	if (host->is_pending && !q->is_new) {
@@ -436,10 +436,10 @@ look_at_rate(unsigned int h, uint32_t number, const struct seen *q, uint64_t rat
 	if ((rate_bps >= low && rate_bps <= high) || flow_of(q)->state[h] != THERE)
 		return;
 	/* Before its start it has no rate. */
-	hold = hold_of(h, number).hold;
+	reason = wait_of(h, number).reason;
 	life_must("rate",
-		  q->packets == 0 && (hold == NIC_HOLD_START || hold == NIC_HOLD_NEIGHBOUR ||
-				      hold == NIC_HOLD_RESPONDER),
+		  q->packets == 0 && (reason == NIC_WAIT_START || reason == NIC_WAIT_NEIGHBOUR ||
+				      reason == NIC_WAIT_RESPONDER),
 		  "QP %u of host %u (flow %u) has %" PRIu64 " bit/s, not from %" PRIu64
 		  " to %" PRIu64,
 		  number, h, q->flow, rate_bps, low, high);
@@ -674,7 +674,7 @@ hold_still(unsigned int h, uint32_t number, struct seen *q)
 {
 	const struct pair_flow *f = flow_of(q);
 	const struct workload *w = &f->params[h].work;
-	struct nic_qp_hold hold;
+	struct nic_qp_wait wait;
 	struct nic_qp_info is;
 	uint64_t frame_ns = serialization_ns(LARGEST_WIRE_BYTES, p->speed_bps), most_ns;
 	uint64_t since_ns;
@@ -682,45 +682,45 @@ hold_still(unsigned int h, uint32_t number, struct seen *q)
 	/* One that has left is held by nothing. */
 	if (!read_qp(h, number, &is))
 		return;
-	hold = hold_of(h, number);
-	if (hold.hold != q->hold)
+	wait = wait_of(h, number);
+	if (wait.reason != q->reason)
 		q->still_ns = p->now_ns;
-	q->hold = hold.hold;
+	q->reason = wait.reason;
 	since_ns = max_u64(q->still_ns, max_u64(p->host[h].paused_last_ns, p->down_last_ns));
 	if (p->down || is_paused(h) || p->now_ns <= since_ns) {
 		q->still_ns = p->now_ns;
 		return;
 	}
 	most_ns = 2 * NS_PER_MS + 100 * p->max_qps * frame_ns;
-	switch (hold.hold) {
-	case NIC_HOLD_RATE:
-	case NIC_HOLD_WIRE:
+	switch (wait.reason) {
+	case NIC_WAIT_RATE:
+	case NIC_WAIT_WIRE:
 		most_ns += 2 * LARGEST_WIRE_BYTES * (8 * NS_PER_SEC / q->still_rate_bps + 1);
 		break;
-	case NIC_HOLD_WINDOW:
-	case NIC_HOLD_DEPTH:
+	case NIC_WAIT_WINDOW:
+	case NIC_WAIT_DEPTH:
 		/* The first is of all QPs of its flow. */
 		if (w->arrival == WORKLOAD_INCAST || timeout_ns(h) == 4096 || f->cut_short)
 			return;
 		most_ns += 8 * timeout_ns(h) +
 			   2 * LARGEST_WIRE_BYTES * (8 * NS_PER_SEC / q->still_rate_bps + 1);
 		break;
-	case NIC_HOLD_RNR:
+	case NIC_WAIT_RNR:
 		most_ns += MOST_RNR_NS;
 		break;
-	case NIC_HOLD_MESSAGE:
+	case NIC_WAIT_MESSAGE:
 		if (w->arrival != WORKLOAD_ON_OFF)
 			return;
 		most_ns += w->off_ns;
 		break;
-	case NIC_HOLD_START:
+	case NIC_WAIT_START:
 		since_ns = max_u64(since_ns, f->params[h].start_ns);
 		if (is_stopped(h, q) || p->host[h].is_pending)
 			q->still_ns = p->now_ns;
 		if (q->still_ns == p->now_ns || since_ns > p->now_ns)
 			return;
 		break;
-	case NIC_HOLD_STOPPED:
+	case NIC_WAIT_STOPPED:
 		life_must("hold",
 			  is_stopped(h, q) || p->host[h].is_pending ||
 				  p->host[h].old_live[q->flow].stopped,
@@ -733,7 +733,8 @@ hold_still(unsigned int h, uint32_t number, struct seen *q)
 	life_must("still", p->now_ns - since_ns <= most_ns,
 		  "QP %u of host %u (flow %u) is held by \"%s\" since %" PRIu64 " ns, at %" PRIu64
 		  " bit/s, %" PRIu64 " packets sent",
-		  number, h, q->flow, nic_hold_words[hold.hold], since_ns, q->rate_bps, q->packets);
+		  number, h, q->flow, nic_wait_words[wait.reason], since_ns, q->rate_bps,
+		  q->packets);
 }
 
 void
@@ -811,7 +812,7 @@ read_flow(unsigned int h, uint32_t id)
 			  id, h, times->rtt_ns.max, times->completion_ns.max);
 	}
 	for (uint32_t number = f->first[h]; number < f->first[h] + f->n_qps; number++) {
-		struct nic_qp_hold hold = hold_of(h, number);
+		struct nic_qp_wait wait = wait_of(h, number);
 		struct nic_qp_info is;
 
 		/* Telemetry reads it before its owner has made it, and after it has left. */
@@ -826,13 +827,13 @@ read_flow(unsigned int h, uint32_t id)
 		rx_messages += is.rx_messages;
 		failed += is.error;
 		life_must("hold",
-			  hold.cap_bps == p->host[h].live[id].rate_cap_bps ||
+			  wait.cap_bps == p->host[h].live[id].rate_cap_bps ||
 				  p->host[h].is_pending || f->state[h] != THERE,
 			  "QP %u of host %u says that its cap is %" PRIu64, number, h,
-			  hold.cap_bps);
-		life_must("hold", (hold.hold == NIC_HOLD_ERROR) == is.error,
+			  wait.cap_bps);
+		life_must("hold", (wait.reason == NIC_WAIT_ERROR) == is.error,
 			  "QP %u of host %u is held by \"%s\", error is %d", number, h,
-			  nic_hold_words[hold.hold], is.error);
+			  nic_wait_words[wait.reason], is.error);
 	}
 	if (timed && f->state[h] != WANTED)
 		life_must("count",

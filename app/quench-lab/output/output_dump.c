@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "runtime/report/report.h"
-#include "runtime/report/switch_objects.h"
+#include "runtime/report/switch_json.h"
 #include "ctl/output/json.h"
 #include "switch/params/counters.h"
 

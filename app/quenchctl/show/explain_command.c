@@ -47,7 +47,7 @@ word(const json_t *o, const char *key)
 }
 
 static void
-print_hold(const json_t *qp)
+print_wait(const json_t *qp)
 {
 	for (unsigned int i = 0; i < sizeof(holds) / sizeof(holds[0]); i++)
 		if (strcmp(holds[i].hold, word(qp, "hold")) == 0)
@@ -170,7 +170,7 @@ print(const json_t *trace, const json_t *qp, const char *id, uint64_t now_ns)
 	       member(qp, "peer_qpn"), word(trace, "verb"));
 	if (explain_silent(trace))
 		return 0;
-	print_hold(qp);
+	print_wait(qp);
 	print_rate(qp, trace);
 	return print_story(trace, id, now_ns);
 }

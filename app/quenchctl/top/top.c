@@ -15,7 +15,7 @@
 struct top {
 	struct client *c;
 	char path[sizeof(((struct client *)0)->path)];
-	struct reading now, before;
+	struct snapshot now, before;
 	struct top_view view;
 	double interval_s;
 	unsigned int first; /* line at the top */
@@ -40,12 +40,12 @@ is_switch(const struct client *c)
 static int
 read_program(struct top *t)
 {
-	struct reading r;
-	int rc = reading_take(t->c, &r);
+	struct snapshot r;
+	int rc = snapshot_take(t->c, &r);
 
 	if (rc != 0)
 		return rc;
-	reading_drop(&t->before);
+	snapshot_free(&t->before);
 	t->before = t->now;
 	t->now = r;
 	return 0;
@@ -55,8 +55,8 @@ read_program(struct top *t)
 static void
 forget(struct top *t)
 {
-	reading_drop(&t->before);
-	reading_drop(&t->now);
+	snapshot_free(&t->before);
+	snapshot_free(&t->now);
 }
 
 static void

@@ -7,20 +7,20 @@
 #define ROW "%7s %8s %8s %7s %7s %7s %8s %7s %7s %9s %9s"
 
 static const json_t *
-reply(const struct reading *r, const char *name)
+reply(const struct snapshot *r, const char *name)
 {
 	return json_object_get(r->replies, name);
 }
 
 static double
-rise(const struct reading *now, const struct reading *before, const char *name, const char *key)
+rise(const struct snapshot *now, const struct snapshot *before, const char *name, const char *key)
 {
 	return top_rate(reply(now, name), reply(before, name), key, top_seconds(now, before));
 }
 
 /* Counters that are drops say so, or are named as mlx5 names them. */
 static double
-drop_rate(const struct reading *now, const struct reading *before)
+drop_rate(const struct snapshot *now, const struct snapshot *before)
 {
 	static const char *const others[] = {"rx_icrc_encapsulated", "qkey_violations",
 					     "out_of_buffer", "rx_discards_phy"};
@@ -37,7 +37,7 @@ drop_rate(const struct reading *now, const struct reading *before)
 }
 
 static void
-add_total(struct top_view *v, const struct reading *now, const struct reading *before)
+add_total(struct top_view *v, const struct snapshot *now, const struct snapshot *before)
 {
 	double drops = drop_rate(now, before), ignored = rise(now, before, "rp", "rp_cnp_ignored");
 	double speed = top_value(reply(now, "port"), "link_speed_bps");
@@ -82,7 +82,7 @@ add_flow(struct top_view *v, const json_t *row, const json_t *was, double second
 }
 
 void
-top_nic(struct top_view *v, const struct reading *now, const struct reading *before)
+top_nic(struct top_view *v, const struct snapshot *now, const struct snapshot *before)
 {
 	static const char *const by[] = {"flow", NULL};
 	const json_t *rows = json_object_get(reply(now, "flows"), "rows");

@@ -16,7 +16,7 @@ struct pair {
 };
 
 static const json_t *
-rows_of(const struct reading *r, const char *reply, const char *list)
+rows_of(const struct snapshot *r, const char *reply, const char *list)
 {
 	return json_object_get(json_object_get(r->replies, reply), list);
 }
@@ -63,7 +63,7 @@ percent(double rate, double speed)
 }
 
 static void
-add_port(struct top_view *v, const struct reading *now, const struct reading *before,
+add_port(struct top_view *v, const struct snapshot *now, const struct snapshot *before,
 	 const struct pair *p)
 {
 	static const char *const by[] = {"port", NULL};
@@ -92,7 +92,7 @@ add_port(struct top_view *v, const struct reading *now, const struct reading *be
 }
 
 static void
-add_ports(struct top_view *v, const struct reading *now, const struct reading *before)
+add_ports(struct top_view *v, const struct snapshot *now, const struct snapshot *before)
 {
 	static const char *const by[] = {"port", NULL};
 	json_t *row;
@@ -114,7 +114,7 @@ add_ports(struct top_view *v, const struct reading *now, const struct reading *b
 
 /* Queues with a curve: m and M are WRED's thresholds. */
 static void
-add_queues(struct top_view *v, const struct reading *now, const struct reading *before)
+add_queues(struct top_view *v, const struct snapshot *now, const struct snapshot *before)
 {
 	static const char *const by[] = {"port", "queue", NULL};
 	json_t *row;
@@ -149,7 +149,7 @@ add_queues(struct top_view *v, const struct reading *now, const struct reading *
 
 /* What a group holds of the shared buffer; X is where it sends XOFF. Beyond that is headroom. */
 static void
-add_groups(struct top_view *v, const struct reading *now, const struct reading *before)
+add_groups(struct top_view *v, const struct snapshot *now, const struct snapshot *before)
 {
 	static const char *const by[] = {"port", "pg", NULL};
 	bool heading = false;
@@ -186,7 +186,7 @@ add_groups(struct top_view *v, const struct reading *now, const struct reading *
 }
 
 static void
-add_storms(struct top_view *v, const struct reading *now)
+add_storms(struct top_view *v, const struct snapshot *now)
 {
 	json_t *row;
 	size_t i;
@@ -205,7 +205,7 @@ add_storms(struct top_view *v, const struct reading *now)
 }
 
 void
-top_switch(struct top_view *v, const struct reading *now, const struct reading *before)
+top_switch(struct top_view *v, const struct snapshot *now, const struct snapshot *before)
 {
 	const json_t *buffer = json_object_get(now->replies, "buffer");
 	double size = top_value(buffer, "buffer_bytes"),

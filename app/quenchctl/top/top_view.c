@@ -110,7 +110,7 @@ top_rate(const json_t *now, const json_t *before, const char *key, double second
 }
 
 double
-top_seconds(const struct reading *now, const struct reading *before)
+top_seconds(const struct snapshot *now, const struct snapshot *before)
 {
 	if (before->replies == NULL || before->elapsed_ns >= now->elapsed_ns)
 		return 0;

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "quenchctl/top/reading.h"
+#include "quenchctl/top/snapshot.h"
 
 #define TOP_COLUMNS 200
 
@@ -49,16 +49,16 @@ const char *top_bar(double value, double scale, const char *letters, const doubl
 		    unsigned int width, char text[TOP_COLUMNS]);
 
 /** Add the lines of a quench-switch; before may be empty: then rates are 0. */
-void top_switch(struct top_view *v, const struct reading *now, const struct reading *before);
+void top_switch(struct top_view *v, const struct snapshot *now, const struct snapshot *before);
 
 /** Add those of a quench-nic. */
-void top_nic(struct top_view *v, const struct reading *now, const struct reading *before);
+void top_nic(struct top_view *v, const struct snapshot *now, const struct snapshot *before);
 
 /** @return the rise of a counter for each second; 0 where it is not known before. */
 double top_rate(const json_t *now, const json_t *before, const char *key, double seconds);
 
 /** Seconds between two readings; 0: there is only one. */
-double top_seconds(const struct reading *now, const struct reading *before);
+double top_seconds(const struct snapshot *now, const struct snapshot *before);
 
 /** The row with the same members of these names; NULL: none. keys end with NULL. */
 const json_t *top_row(const json_t *rows, const json_t *like, const char *const *keys);

@@ -10,7 +10,7 @@
 #include "runtime/notice/say.h"
 #include "quenchctl/web/web.h"
 #include "quenchctl/socket/http.h"
-#include "quenchctl/top/reading.h"
+#include "quenchctl/top/snapshot.h"
 #include "quenchctl/web/web_events.h"
 #include "web_files.h"
 
@@ -24,7 +24,7 @@ struct web {
 	bool connected;
 	uint64_t pid;
 	int64_t read_ms;
-	struct reading last;
+	struct snapshot last;
 	json_t *events;
 	char *text; /* the last answer; NULL: none yet */
 };
@@ -55,7 +55,7 @@ connect_again(struct web *w, int64_t at_ms)
 	if (!w->connected)
 		return;
 	if (w->c.pid != w->pid)
-		reading_drop(&w->last);
+		snapshot_free(&w->last);
 	w->pid = w->c.pid;
 	web_event(w->events, at_ms, false, "%s runs, pid %llu", w->c.program,
 		  (unsigned long long)w->pid);
@@ -64,20 +64,20 @@ connect_again(struct web *w, int64_t at_ms)
 static void
 read_program(struct web *w, int64_t at_ms)
 {
-	struct reading r;
+	struct snapshot r;
 
 	if (!w->connected)
 		connect_again(w, at_ms);
 	if (!w->connected)
 		return;
-	if (reading_take(&w->c, &r) != 0) {
+	if (snapshot_take(&w->c, &r) != 0) {
 		w->connected = false;
 		web_event(w->events, at_ms, true, "%s is gone", w->c.program);
 		return;
 	}
 	if (w->last.replies != NULL)
 		web_events_between(w->events, at_ms, &r, &w->last);
-	reading_drop(&w->last);
+	snapshot_free(&w->last);
 	w->last = r;
 }
 
@@ -192,7 +192,7 @@ command_web(const struct ctl_options *o, const char *const params[COMMAND_PARAMS
 		rc = serve(&w, o);
 	}
 	client_close(&w.c);
-	reading_drop(&w.last);
+	snapshot_free(&w.last);
 	json_decref(w.events);
 	free(w.text);
 	return rc;

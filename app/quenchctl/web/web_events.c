@@ -61,7 +61,7 @@ web_event_count(json_t *events, int64_t at_ms, double n, const char *what)
 }
 
 static const json_t *
-rows_of(const struct reading *r, const char *reply)
+rows_of(const struct snapshot *r, const char *reply)
 {
 	return json_object_get(json_object_get(r->replies, reply), "rows");
 }
@@ -73,7 +73,7 @@ risen(const json_t *now, const json_t *before, const char *key)
 }
 
 static void
-links(const struct moment *m, const struct reading *now, const struct reading *before)
+links(const struct moment *m, const struct snapshot *now, const struct snapshot *before)
 {
 	static const char *const by[] = {"port", NULL};
 	json_t *row;
@@ -91,7 +91,7 @@ links(const struct moment *m, const struct reading *now, const struct reading *b
 }
 
 static void
-storms(const struct moment *m, const struct reading *now, const struct reading *before)
+storms(const struct moment *m, const struct snapshot *now, const struct snapshot *before)
 {
 	static const char *const by[] = {"port", "prio", NULL};
 	json_t *row;
@@ -122,7 +122,7 @@ dropped(const struct moment *m, const json_t *row, const char *reason, double n)
 }
 
 static void
-drops(const struct moment *m, const struct reading *now, const struct reading *before)
+drops(const struct moment *m, const struct snapshot *now, const struct snapshot *before)
 {
 	static const char *const by[] = {"port", NULL};
 	json_t *row, *value;
@@ -145,7 +145,7 @@ drops(const struct moment *m, const struct reading *now, const struct reading *b
 }
 
 static void
-nic_troubles(const struct moment *m, const struct reading *now, const struct reading *before)
+nic_troubles(const struct moment *m, const struct snapshot *now, const struct snapshot *before)
 {
 	static const struct {
 		const char *reply, *key, *text;
@@ -168,8 +168,8 @@ nic_troubles(const struct moment *m, const struct reading *now, const struct rea
 }
 
 void
-web_events_between(json_t *events, int64_t at_ms, const struct reading *now,
-		   const struct reading *before)
+web_events_between(json_t *events, int64_t at_ms, const struct snapshot *now,
+		   const struct snapshot *before)
 {
 	const struct moment m = {events, at_ms};
 

@@ -7,7 +7,7 @@
 #include <jansson.h>
 #include <stdint.h>
 
-#include "quenchctl/top/reading.h"
+#include "quenchctl/top/snapshot.h"
 
 #define WEB_EVENTS 100u
 
@@ -28,7 +28,7 @@ void web_event_count(json_t *events, int64_t at_ms, double n, const char *what);
  * Add links that came or went, storms, drops that began, and on a NIC QPs that gave up, peers that
  * do not answer and CNPs for nobody.
  */
-void web_events_between(json_t *events, int64_t at_ms, const struct reading *now,
-			const struct reading *before);
+void web_events_between(json_t *events, int64_t at_ms, const struct snapshot *now,
+			const struct snapshot *before);
 
 #endif

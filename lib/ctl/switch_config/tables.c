@@ -25,7 +25,7 @@ struct kind {
 static const struct kind kinds[] = {
 	KIND("fdb", "NAME", sw_static_mac, sw_static_mac_fields, static_macs),
 	KIND("interface", "vlan N", sw_interface, sw_interface_fields, interfaces),
-	KIND("route", "PREFIX", sw_route, sw_route_fields, routes),
+	KIND("route", "PREFIX", sw_static_route, sw_static_route_fields, routes),
 	KIND("neighbor", "ADDRESS", sw_neighbor, sw_neighbor_fields, neighbors),
 };
 #define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
@@ -33,7 +33,7 @@ static const struct kind kinds[] = {
 /* Every item begins with its name. */
 static_assert(offsetof(struct sw_static_mac, name) == 0 &&
 		      offsetof(struct sw_interface, name) == 0 &&
-		      offsetof(struct sw_route, name) == 0 &&
+		      offsetof(struct sw_static_route, name) == 0 &&
 		      offsetof(struct sw_neighbor, name) == 0,
 	      "the name comes first");
 

@@ -62,19 +62,19 @@ change_switches(struct net *net, const struct scenario_change *change, uint64_t 
 }
 
 /* By flow_id: flows of both scenarios are the same ones. */
-static struct nic_flow_live *
+static struct nic_flow_update *
 live_flows(const struct net *net, const struct scenario *next)
 {
-	struct nic_flow_live *live = calloc(net->n_flows + 1u, sizeof(*live));
+	struct nic_flow_update *live = calloc(net->n_flows + 1u, sizeof(*live));
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; live != NULL && i < next->n_flows; i++) {
 		const struct flow_params *flow = &next->flows[i];
 
 		for (uint32_t k = 0; k < flow->n_pairs; k++)
-			live[n++] = (struct nic_flow_live){.stopped = flow->stopped,
-							   .rate_cap_bps = flow->rate_cap_bps,
-							   .load_bps = flow->load_bps};
+			live[n++] = (struct nic_flow_update){.stopped = flow->stopped,
+							     .rate_cap_bps = flow->rate_cap_bps,
+							     .load_bps = flow->load_bps};
 	}
 	return live;
 }

@@ -185,7 +185,7 @@ static int
 add_route(const struct build *b, const struct routes_block *block)
 {
 	const struct topology *t = b->s->topology;
-	struct sw_route *route = &b->out->tables.routes[b->out->tables.n_routes++];
+	struct sw_static_route *route = &b->out->tables.routes[b->out->tables.n_routes++];
 	size_t used = 0;
 
 	if (__builtin_popcountll(block->ports) > SW_MAX_NEXTHOPS)
@@ -214,7 +214,7 @@ add_routes(const struct build *b)
 
 	if (n <= 0)
 		return n;
-	b->out->tables.routes = calloc((size_t)n, sizeof(struct sw_route));
+	b->out->tables.routes = calloc((size_t)n, sizeof(struct sw_static_route));
 	if (b->out->tables.routes == NULL)
 		return -ENOMEM;
 	for (int32_t i = 0; rc == 0 && i < n; i++)

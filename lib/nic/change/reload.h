@@ -19,8 +19,8 @@
 struct nic;
 
 struct nic_reload {
-	struct nic_params params;          /* only members whose fields are live count */
-	const struct nic_flow_live *flows; /* by flow_id; not owned */
+	struct nic_params params;            /* only members whose fields are live count */
+	const struct nic_flow_update *flows; /* by flow_id; not owned */
 	uint32_t n_flows;
 	/* with nic_take_flows(), flow_ids, not owned */
 	const uint32_t *go, *come;

@@ -9,7 +9,7 @@
 #include "nic/place/place.h"
 #include "nic/place/reads.h"
 #include "nic/place/version.h"
-#include "nic/port/common.h"
+#include "nic/port/shared.h"
 #include "nic/transport/requester.h"
 
 /* QPs in one call. */

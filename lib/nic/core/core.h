@@ -33,8 +33,8 @@
 #include "wire/roce.h"
 
 struct nic_before;
-struct nic_chains;
-struct nic_common;
+struct nic_dependencies;
+struct nic_shared;
 struct nic_crossings;
 struct nic_leaving;
 struct nic_measure;
@@ -127,8 +127,8 @@ struct nic {
 	struct qp_tally *tallies;
 	/* payload of each QP's acknowledged messages; NULL while all messages are of one size */
 	uint64_t *acked_bytes;
-	struct nic_arrival *arrivals; /* of each QP; NULL while there is no open loop */
-	struct nic_chains *chains;    /* NULL: no QP waits for another */
+	struct nic_arrival *arrivals;    /* of each QP; NULL while there is no open loop */
+	struct nic_dependencies *chains; /* NULL: no QP waits for another */
 	uint64_t *recv_full_ns;     /* when all receive WQEs are posted; NULL: nobody counts them */
 	struct nic_reads *reads;    /* of each QP; NULL while no QP serves READs */
 	struct nic_read *read_ring; /* [max_qps][max_rd_atomic], likewise */
@@ -166,7 +166,7 @@ struct nic {
 	/* per flow */
 	uint32_t pending;          /* requesters that end and have not */
 	uint32_t failed;           /* QPs in error */
-	struct nic_common *common; /* the node's own, or the share's */
+	struct nic_shared *common; /* the node's own, or the share's */
 	struct nic_before *before; /* the last change of parameters */
 	bool flows_change;         /* nic_take_flows(): the slot of a flow is its number */
 	uint64_t look_again_ns;    /* longest wait between two messages until the QP is looked at */

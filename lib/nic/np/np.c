@@ -7,7 +7,7 @@
 #include "base/fixed.h"
 #include "nic/core/core.h"
 #include "nic/measure/measure.h"
-#include "nic/port/common.h"
+#include "nic/port/shared.h"
 
 /*
  * Decisions of a unit are N apart, which bounds those that a delay holds, and no more units have

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "nic/core/core.h"
-#include "nic/port/common.h"
+#include "nic/port/shared.h"
 
 /* Room for as many units as there are in the NIC: those of other nodes have no QPs here. */
 static int

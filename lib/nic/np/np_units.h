@@ -2,7 +2,7 @@
 /*
  * CNP moderation per pair of addresses or per port: windows that the nodes of a NIC share.
  *
- * The window of such a unit is a gate in nic_common. A node knows only which of them it has a
+ * The window of such a unit is a gate in nic_shared. A node knows only which of them it has a
  * mark for that waits. Invariant: a unit is in the heap just as long as its due_ns is not 0.
  */
 #ifndef QUENCH_NIC_NP_NP_UNITS_H

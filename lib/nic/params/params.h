@@ -128,7 +128,7 @@ struct nic_qp_params {
 };
 
 /* What may change of a flow while the node runs, as of struct nic_qp_params. */
-struct nic_flow_live {
+struct nic_flow_update {
 	bool stopped;
 	uint64_t rate_cap_bps, load_bps;
 };

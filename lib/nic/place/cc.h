@@ -8,7 +8,7 @@
 #include "cc/cc.h"
 
 struct nic;
-struct nic_flow_live;
+struct nic_flow_update;
 
 /* The last change of parameters, for QPs that have not been brought along yet. */
 struct nic_before {
@@ -20,7 +20,7 @@ struct nic_before {
 	struct dctcp_params dctcp;
 	struct timely_params timely;
 	/* in force after it, by flow_id; valid while a QP is of the old version */
-	const struct nic_flow_live *flows;
+	const struct nic_flow_update *flows;
 	uint32_t n_flows;
 };
 

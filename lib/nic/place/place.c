@@ -3,10 +3,10 @@
 
 #include "nic/measure/measure.h"
 #include "nic/place/cc.h"
-#include "nic/place/chain.h"
+#include "nic/place/depends.h"
 #include "nic/place/reads.h"
 #include "nic/place/version.h"
-#include "nic/port/common.h"
+#include "nic/port/shared.h"
 
 /* Longest wait until a QP is looked at that has packets in flight and waits for its next
  * message. */
@@ -78,7 +78,7 @@ may_begin_ns(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns)
 	if (qp->next_msg - (uint32_t)qp->acked_msg >= w->depth)
 		return NEVER_NS;
 	if (unlikely(nic->chains != NULL) &&
-	    !nic_chain_may_begin(nic, (uint32_t)(qp - nic->qps), qp_next_message(qp)))
+	    !nic_depends_may_begin(nic, (uint32_t)(qp - nic->qps), qp_next_message(qp)))
 		return NEVER_NS;
 	return workload_on_at_ns(w, now_ns);
 }

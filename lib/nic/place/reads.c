@@ -5,7 +5,7 @@
 
 #include "base/pages.h"
 #include "nic/place/owed.h"
-#include "nic/port/common.h"
+#include "nic/port/shared.h"
 
 bool
 nic_read_may_ask(const struct nic *nic, const struct nic_qp *qp)

@@ -8,7 +8,7 @@
 static void
 change_flow(struct nic *nic, struct qp_flow *flow)
 {
-	const struct nic_flow_live *next;
+	const struct nic_flow_update *next;
 	uint32_t id = flow->params.flow_id;
 
 	flow->version = nic->version;

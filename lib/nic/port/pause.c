@@ -6,7 +6,7 @@
 
 #include "base/fixed.h"
 #include "nic/core/core.h"
-#include "nic/port/common.h"
+#include "nic/port/shared.h"
 
 /* The priority that stands for the whole link. */
 #define LINK_PRIO 0

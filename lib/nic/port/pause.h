@@ -7,7 +7,7 @@
  *
  * The NIC itself pauses its peer as a slow receiver only: a buffer for each priority (one for all
  * with 802.3x) that is drained at a rate. Its frames leave ahead of all others and do not obey the
- * peer's pause. Nodes of one NIC fill the same buffers, in nic_common; the first of them speaks for
+ * peer's pause. Nodes of one NIC fill the same buffers, in nic_shared; the first of them speaks for
  * all, so that XOFF and XON keep their order.
  */
 #ifndef QUENCH_NIC_PORT_PAUSE_H

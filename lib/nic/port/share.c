@@ -15,7 +15,7 @@
 #include "base/fixed.h"
 #include "base/pages.h"
 #include "nic/core/core.h"
-#include "nic/port/common.h"
+#include "nic/port/shared.h"
 #include "nic/port/pause.h"
 
 /* Frames that cross to one node, until the end of the burst in which they came. */
@@ -27,7 +27,7 @@ struct nic_crossing {
 struct nic_share {
 	struct nic_share_params params;
 	struct wire_share wire __rte_cache_aligned;
-	struct nic_common common __rte_cache_aligned;
+	struct nic_shared common __rte_cache_aligned;
 	struct rte_ring *rings[NIC_SHARE_MAX_NODES]; /* to each node */
 	struct nic_crossing *crossings;              /* [from][to] */
 	/* With nic_share_place(), else NULL. Of each QP, 1 + item << NODE_BITS | node; 0: none.
@@ -127,7 +127,7 @@ nic_share_destroy(struct nic_share *share)
 		pages_free(share->numbers[i], share->n_places * sizeof(*share->numbers[i]));
 	}
 	pages_free(share->places, share->n_places * sizeof(*share->places));
-	nic_common_free(&share->common);
+	nic_shared_free(&share->common);
 	free(share->crossings);
 	free(share);
 }

@@ -9,7 +9,8 @@
  * node's ring, which all others fill. One ring for each node takes less memory than n (n - 1) of
  * them (64 lcores: 0.5 against 32 GB). Pause frames and answers of neighbours go to all nodes.
  * Questions about our address are answered by the node that receives them. The wire is divided by
- * wire_share: each node reserves its next frames, in turn. The other state of a host is common.h.
+ * wire_share: each node reserves its next frames, in turn. The other state of a host is in
+ * shared.h.
  *
  * Invariant: a crossing never drops, since each ring has room for every mbuf of the receive pool.
  */

@@ -9,7 +9,7 @@
 #include "nic/measure/measure.h"
 #include "nic/place/place.h"
 #include "nic/place/reads.h"
-#include "nic/port/common.h"
+#include "nic/port/shared.h"
 #include "nic/transport/requester.h"
 #include "nic/transport/stamp.h"
 

@@ -4,7 +4,7 @@
 #include <rte_branch_prediction.h>
 
 #include "nic/core/core.h"
-#include "nic/place/chain.h"
+#include "nic/place/depends.h"
 #include "nic/place/owed.h"
 #include "nic/place/place.h"
 #include "nic/transport/read.h"
@@ -117,7 +117,7 @@ on_not_ready(struct nic *nic, uint32_t item)
 static void
 pass_on(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
-	uint32_t next = nic_chain_waiting(nic, item);
+	uint32_t next = nic_depends_waiting(nic, item);
 
 	if (next != QP_NONE)
 		nic_settle(nic, next, now_ns);

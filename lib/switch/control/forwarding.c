@@ -114,7 +114,7 @@ fill_fdb(struct fdb *fdb, const struct sw_params *params)
 }
 
 static int
-prepare_routers(struct sw *front, const struct sw_routes *routes)
+prepare_routers(struct sw *front, const struct sw_routing_table *routes)
 {
 	int rc = 0;
 
@@ -128,9 +128,11 @@ prepare_routers(struct sw *front, const struct sw_routes *routes)
 }
 
 static int
-create_routes(const struct sw *front, const struct sw_params *params, struct sw_routes **routes)
+create_routes(const struct sw *front, const struct sw_params *params,
+	      struct sw_routing_table **routes)
 {
-	int rc = sw_routes_create(&params->router, &params->tables, sw_shard_count(front), routes);
+	int rc = sw_routing_table_create(&params->router, &params->tables, sw_shard_count(front),
+					 routes);
 
 	if (rc == 0)
 		(*routes)->digest = routes_digest(params);
@@ -163,7 +165,7 @@ sw_forwarding_create(struct sw *front, const struct sw_params *params)
 int
 sw_forwarding_start(struct sw *front)
 {
-	struct sw_routes *routes = front->control->forwarding.in_force.routes;
+	struct sw_routing_table *routes = front->control->forwarding.in_force.routes;
 	int rc = routes == NULL ? 0 : prepare_routers(front, routes);
 
 	for (uint16_t i = 0; rc == 0 && routes != NULL && i < sw_shard_count(front); i++)
@@ -179,7 +181,7 @@ sw_forwarding_destroy(struct sw *front)
 	if (f->next != NULL)
 		sw_reload_forget(f->next);
 	sw_vlans_free(f->in_force.vlans);
-	sw_routes_destroy(f->in_force.routes);
+	sw_routing_table_destroy(f->in_force.routes);
 	fdb_destroy(f->fdbs[0]);
 	fdb_destroy(f->fdbs[1]);
 }
@@ -220,7 +222,7 @@ prepare_fdb(struct sw *front, struct sw_forwarding *next, const struct sw_params
 static const char *
 prepare_routes(struct sw *front, struct sw_forwarding *next, const struct sw_params *params)
 {
-	const struct sw_routes *now = front->control->forwarding.in_force.routes;
+	const struct sw_routing_table *now = front->control->forwarding.in_force.routes;
 
 	if (now == NULL ? params->tables.n_interfaces == 0 : now->digest == routes_digest(params))
 		return NULL;
@@ -280,7 +282,7 @@ sw_reload_forget(struct sw_forwarding *next)
 	if (next == NULL)
 		return;
 	sw_vlans_free(next->vlans);
-	sw_routes_destroy(next->routes);
+	sw_routing_table_destroy(next->routes);
 	if (next->fdb != NULL)
 		fdb_release(next->fdb);
 	free(next);
@@ -346,12 +348,12 @@ sw_reload_settle(struct node *node)
 		now->vlans = next->vlans;
 	}
 	if (next->routes != NULL) {
-		struct sw_routes *before = now->routes;
+		struct sw_routing_table *before = now->routes;
 
 		rte_spinlock_lock(&f->routes_lock);
 		now->routes = next->routes;
 		rte_spinlock_unlock(&f->routes_lock);
-		sw_routes_destroy(before);
+		sw_routing_table_destroy(before);
 	}
 	free(next);
 	__atomic_store_n(&f->next, NULL, __ATOMIC_RELEASE);
@@ -363,32 +365,32 @@ sw_set_routes(struct node *node, const struct sw_tables *tables)
 {
 	struct sw *front = sw_of(node);
 	struct sw_forwarding *now = &front->control->forwarding.in_force;
-	struct sw_routes *next;
+	struct sw_routing_table *next;
 	int rc;
 
 	assert(sw_reload_is_done(node));
 	sw_reload_settle(node);
 	if (now->routes == NULL)
 		return 0;
-	rc = sw_routes_create(&now->routes->params, tables, sw_shard_count(front), &next);
+	rc = sw_routing_table_create(&now->routes->params, tables, sw_shard_count(front), &next);
 	if (rc == 0)
 		rc = prepare_routers(front, next);
 	if (rc < 0) {
-		sw_routes_destroy(next);
+		sw_routing_table_destroy(next);
 		return rc;
 	}
 	for (uint16_t i = 0; i < sw_shard_count(front); i++)
 		sw_router_adopt(sw_shard_at(front, i)->forward.router, next, 0);
-	sw_routes_destroy(now->routes);
+	sw_routing_table_destroy(now->routes);
 	now->routes = next;
 	return 0;
 }
 
 uint16_t
-sw_route_dead_hops(const struct node *node, uint32_t route)
+sw_routing_dead_hops(const struct node *node, uint32_t route)
 {
 	struct sw_forwardings *f = &sw_of_const(node)->control->forwarding;
-	const struct sw_routes *routes;
+	const struct sw_routing_table *routes;
 	uint16_t dead = 0;
 
 	/* sw_reload_settle() of another thread frees what was in force before. */

@@ -62,6 +62,6 @@ bool sw_reload_settle(struct node *node);
 
 /** Mask of a route's next hops, in their order, that frames found dead (no link, or no answer) and
  * went by another. From any thread. */
-uint16_t sw_route_dead_hops(const struct node *node, uint32_t route);
+uint16_t sw_routing_dead_hops(const struct node *node, uint32_t route);
 
 #endif

@@ -12,7 +12,7 @@
 #include "switch/control/dcbx_port.h"
 #include "switch/control/event.h"
 #include "switch/egress/switch.h"
-#include "switch/forward/routes.h"
+#include "switch/forward/routing_table.h"
 #include "switch/forward/vlans.h"
 
 /* The watchdog of all queues; the control side's, but for the switch that others turn. */
@@ -46,7 +46,7 @@ struct sw_forwarding {
 	struct sw_vlans *vlans;
 	struct fdb *fdb;
 	uint64_t fdb_digest; /* hash of the static configuration */
-	struct sw_routes *routes;
+	struct sw_routing_table *routes;
 };
 
 /* Of the front; of who prepares, begins and settles. */

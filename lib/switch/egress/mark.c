@@ -9,7 +9,7 @@
 static struct rte_mbuf *
 set_ce(struct sw *sw, struct sw_queue_stats *stats, struct rte_mbuf *m)
 {
-	struct rte_mbuf *own = sw_make_private(&sw->pools, m);
+	struct rte_mbuf *own = sw_make_writable(&sw->pools, m);
 	const struct pkt_meta *meta;
 
 	if (unlikely(own == NULL)) {

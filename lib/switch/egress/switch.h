@@ -20,7 +20,7 @@
 #include "switch/egress/port.h"
 #include "switch/egress/request.h"
 #include "switch/forward/forward.h"
-#include "switch/frame/classes.h"
+#include "switch/frame/classify.h"
 #include "switch/shard/shard.h"
 
 struct sw_control;

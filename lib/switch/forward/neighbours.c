@@ -130,7 +130,7 @@ sw_neigh_hear(struct sw_router *r, const struct arrival *a)
 static uint8_t *
 answer_in(const struct sw_router *r, struct arrival *a, size_t bytes)
 {
-	struct rte_mbuf *own = sw_make_private(r->pools, a->m);
+	struct rte_mbuf *own = sw_make_writable(r->pools, a->m);
 
 	if (own == NULL)
 		return NULL;

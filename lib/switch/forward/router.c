@@ -41,7 +41,7 @@ forget_strangers(struct sw_router *r)
 }
 
 static int
-create(struct sw_forward *f, const struct sw_shard *shard, const struct sw_routes *routes,
+create(struct sw_forward *f, const struct sw_shard *shard, const struct sw_routing_table *routes,
        const struct half_sip_key *key, uint16_t n_ports)
 {
 	struct sw_router *r = rte_zmalloc("sw", sizeof(*r), RTE_CACHE_LINE_SIZE);
@@ -63,7 +63,8 @@ create(struct sw_forward *f, const struct sw_shard *shard, const struct sw_route
 
 int
 sw_router_prepare(struct sw_forward *f, const struct sw_shard *shard,
-		  const struct sw_routes *routes, const struct half_sip_key *key, uint16_t n_ports)
+		  const struct sw_routing_table *routes, const struct half_sip_key *key,
+		  uint16_t n_ports)
 {
 	int rc = f->router == NULL ? create(f, shard, routes, key, n_ports) : 0;
 
@@ -84,7 +85,7 @@ sw_router_prepare(struct sw_forward *f, const struct sw_shard *shard,
 
 /* Unpinned neighbours may lose their entries, and are asked again. */
 static void
-unpin(struct sw_router *r, const struct sw_routes *before, uint64_t now_ns)
+unpin(struct sw_router *r, const struct sw_routing_table *before, uint64_t now_ns)
 {
 	const uint32_t *at = before->pinned_at[r->shard->index];
 
@@ -111,7 +112,7 @@ make_place(struct sw_router *r, const struct neigh_key *key, uint64_t now_ns)
 
 /* First those that are there, so that none of them has to go for another. */
 static void
-pin(struct sw_router *r, const struct sw_routes *next, uint64_t now_ns)
+pin(struct sw_router *r, const struct sw_routing_table *next, uint64_t now_ns)
 {
 	uint32_t *at = next->pinned_at[r->shard->index], n = neigh_count(next->pinned);
 
@@ -132,7 +133,7 @@ pin(struct sw_router *r, const struct sw_routes *next, uint64_t now_ns)
 }
 
 static bool
-same_interfaces(const struct sw_routes *a, const struct sw_routes *b)
+same_interfaces(const struct sw_routing_table *a, const struct sw_routing_table *b)
 {
 	return a->n_interfaces == b->n_interfaces &&
 	       memcmp(a->interfaces, b->interfaces, a->n_interfaces * sizeof(*a->interfaces)) == 0;
@@ -148,9 +149,9 @@ set_hops(struct sw_target *targets, uint32_t n, const uint32_t *at)
 }
 
 void
-sw_router_adopt(struct sw_router *r, struct sw_routes *routes, uint64_t now_ns)
+sw_router_adopt(struct sw_router *r, struct sw_routing_table *routes, uint64_t now_ns)
 {
-	const struct sw_routes *before = r->routes;
+	const struct sw_routing_table *before = r->routes;
 	uint16_t shard = r->shard->index;
 
 	r->routes = routes;

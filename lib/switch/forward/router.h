@@ -10,7 +10,7 @@
 #include <assert.h>
 
 #include "switch/forward/forward.h"
-#include "switch/forward/routes.h"
+#include "switch/forward/routing_table.h"
 #include "switch/params/counters.h"
 #include "switch/shard/shard.h"
 
@@ -28,7 +28,7 @@ struct sw_router {
 	const struct sw_pools *pools; /* of answers and of frames that are written into */
 	struct sw_router_stats stats;
 	/* per question */
-	struct sw_routes *routes;
+	struct sw_routing_table *routes;
 	uint16_t interface_of[SW_DOMAINS];
 	/* of domains that have or had an interface; others read them, so they stay */
 	struct sw_interface_stats *stats_of[SW_DOMAINS];
@@ -55,10 +55,10 @@ sw_router_interface(const struct sw_router *r, uint16_t domain)
  * @return     0 or -ENOMEM.
  */
 int sw_router_prepare(struct sw_forward *f, const struct sw_shard *shard,
-		      const struct sw_routes *routes, const struct half_sip_key *key,
+		      const struct sw_routing_table *routes, const struct half_sip_key *key,
 		      uint16_t n_ports);
 /** The owner puts prepared routes in force. */
-void sw_router_adopt(struct sw_router *r, struct sw_routes *routes, uint64_t now_ns);
+void sw_router_adopt(struct sw_router *r, struct sw_routing_table *routes, uint64_t now_ns);
 void sw_router_destroy(struct sw_router *r);
 
 /** Is this an address in the subnet of its interface, and not the router's own? */

@@ -10,7 +10,7 @@
 
 /* May these bytes be written without another holder of the packet seeing it? */
 static bool
-is_private(const struct rte_mbuf *m)
+is_writable(const struct rte_mbuf *m)
 {
 	if (rte_mbuf_refcnt_read(m) != 1)
 		return false;
@@ -28,11 +28,11 @@ sw_copy_frame(const struct sw_pools *pools, struct rte_mbuf *m)
 }
 
 struct rte_mbuf *
-sw_make_private(const struct sw_pools *pools, struct rte_mbuf *m)
+sw_make_writable(const struct sw_pools *pools, struct rte_mbuf *m)
 {
 	struct rte_mbuf *copy;
 
-	if (likely(is_private(m)))
+	if (likely(is_writable(m)))
 		return m;
 	copy = sw_copy_frame(pools, m);
 	if (copy == NULL)
@@ -75,7 +75,7 @@ push_tag(struct rte_mbuf *m)
 struct rte_mbuf *
 sw_retag(const struct sw_pools *pools, struct rte_mbuf *m, bool tagged, int32_t tci)
 {
-	struct rte_mbuf *own = sw_make_private(pools, m);
+	struct rte_mbuf *own = sw_make_writable(pools, m);
 
 	if (own == NULL)
 		return NULL;

@@ -31,11 +31,11 @@ struct rte_mbuf *sw_copy_frame(const struct sw_pools *pools, struct rte_mbuf *m)
  * @param m  Owned by the caller, who owns what is returned instead: m, or its copy.
  * @return   NULL when no copy could be had: m is as it was, and still the caller's.
  */
-struct rte_mbuf *sw_make_private(const struct sw_pools *pools, struct rte_mbuf *m);
+struct rte_mbuf *sw_make_writable(const struct sw_pools *pools, struct rte_mbuf *m);
 
 /**
  * Put a tag on a frame, change it, or take it off (tci SW_UNTAGGED). Ownership as
- * sw_make_private().
+ * sw_make_writable().
  */
 struct rte_mbuf *sw_retag(const struct sw_pools *pools, struct rte_mbuf *m, bool tagged,
 			  int32_t tci);

@@ -7,7 +7,7 @@
 #include "switch/egress/apply.h"
 #include "switch/egress/pfc.h"
 #include "switch/forward/bridge.h"
-#include "switch/forward/route.h"
+#include "switch/forward/route_burst.h"
 #include "switch/forward/router.h"
 #include "switch/ingress/admit.h"
 #include "switch/ingress/admit_burst.h"
@@ -140,7 +140,7 @@ admit_one(struct sw *sw, uint16_t port, struct arrival *a, enum sw_drop reason, 
 static void
 route(struct sw *sw, struct arrival *a, unsigned int n, enum sw_drop reasons[], uint64_t now_ns)
 {
-	sw_route(&sw->forward, a, n, reasons);
+	sw_route_burst(&sw->forward, a, n, reasons);
 	if (unlikely(neigh_has_ask(sw->forward.router->neighs)))
 		sw_neigh_ask(sw, now_ns);
 }

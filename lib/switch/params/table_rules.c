@@ -80,7 +80,7 @@ interface_fault(const struct sw_params *params, const struct sw_interface *inter
 }
 
 static const char *
-route_fault(const struct sw_params *params, const struct sw_route *route)
+route_fault(const struct sw_params *params, const struct sw_static_route *route)
 {
 	struct field_ip hops[SW_MAX_NEXTHOPS];
 	struct route_prefix prefix;

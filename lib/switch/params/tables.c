@@ -31,13 +31,13 @@ const struct field sw_interface_fields[] = {
 };
 const unsigned int sw_interface_fields_n = N_FIELDS(sw_interface_fields);
 
-const struct field sw_route_fields[] = {
-	{FIELD_OF(struct sw_route, nexthop), .type = FIELD_STR, .min = 1, .max = SW_NEXTHOP_CHARS,
-	 .live = true,
+const struct field sw_static_route_fields[] = {
+	{FIELD_OF(struct sw_static_route, nexthop), .type = FIELD_STR, .min = 1,
+	 .max = SW_NEXTHOP_CHARS, .live = true,
 	 .help = "addresses of routers in subnets of interfaces, 16 at most, among which the "
 		 "flows are spread; or blackhole"},
 };
-const unsigned int sw_route_fields_n = N_FIELDS(sw_route_fields);
+const unsigned int sw_static_route_fields_n = N_FIELDS(sw_static_route_fields);
 
 const struct field sw_neighbor_fields[] = {
 	{FIELD_OF(struct sw_neighbor, mac), .type = FIELD_MAC, .min = 1, .live = true,

@@ -42,7 +42,7 @@ struct sw_interface {
 };
 
 /* [route PREFIX] */
-struct sw_route {
+struct sw_static_route {
 	char name[SW_NAME_CHARS + 1];
 	char nexthop[SW_NEXTHOP_CHARS + 1]; /* "10.0.0.2, 10.0.1.2", or "blackhole" */
 };
@@ -57,8 +57,8 @@ extern const struct field sw_static_mac_fields[];
 extern const unsigned int sw_static_mac_fields_n;
 extern const struct field sw_interface_fields[];
 extern const unsigned int sw_interface_fields_n;
-extern const struct field sw_route_fields[];
-extern const unsigned int sw_route_fields_n;
+extern const struct field sw_static_route_fields[];
+extern const unsigned int sw_static_route_fields_n;
 extern const struct field sw_neighbor_fields[];
 extern const unsigned int sw_neighbor_fields_n;
 
@@ -66,7 +66,7 @@ extern const unsigned int sw_neighbor_fields_n;
 struct sw_tables {
 	struct sw_static_mac *static_macs;
 	struct sw_interface *interfaces;
-	struct sw_route *routes;
+	struct sw_static_route *routes;
 	struct sw_neighbor *neighbors;
 	uint32_t n_static_macs, n_interfaces, n_routes, n_neighbors;
 };

@@ -12,7 +12,7 @@
 #include "runtime/notice/say.h"
 #include "quenchctl/socket/client.h"
 #include "quenchctl/metrics/metrics.h"
-#include "quenchctl/top/reading.h"
+#include "quenchctl/top/snapshot.h"
 #include "quenchctl/show/trace_rows.h"
 #include "fake_program.h"
 
@@ -93,12 +93,12 @@ read_trace(struct client *c)
 static int
 take_reading(struct client *c)
 {
-	struct reading r;
-	int rc = reading_take(c, &r);
+	struct snapshot r;
+	int rc = snapshot_take(c, &r);
 
 	if (rc != 0)
 		assert_null(r.replies);
-	reading_drop(&r);
+	snapshot_free(&r);
 	return rc;
 }
 

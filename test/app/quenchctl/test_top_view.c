@@ -42,11 +42,11 @@ a_bar_shows_what_is_little_and_ends_at_its_width(void **state)
 	assert_string_equal(top_bar(7, 0, "", NULL, 8, text), "=.......");
 }
 
-static struct reading
+static struct snapshot
 reading(uint64_t elapsed_ns, json_t *replies)
 {
 	assert_non_null(replies);
-	return (struct reading){.elapsed_ns = elapsed_ns, .replies = replies};
+	return (struct snapshot){.elapsed_ns = elapsed_ns, .replies = replies};
 }
 
 static json_t *
@@ -78,8 +78,8 @@ line_with(const struct top_view *v, const char *text)
 static void
 rates_are_the_rise_between_two_readings(void **state)
 {
-	struct reading before = reading(1000000000, switch_replies(1000, 0, 0, "operational"));
-	struct reading now = reading(3000000000, switch_replies(251000, 0, 0, "operational"));
+	struct snapshot before = reading(1000000000, switch_replies(1000, 0, 0, "operational"));
+	struct snapshot now = reading(3000000000, switch_replies(251000, 0, 0, "operational"));
 	struct top_view v = {0};
 
 	(void)state;
@@ -102,8 +102,8 @@ rates_are_the_rise_between_two_readings(void **state)
 static void
 drops_headroom_and_storms_are_alarms(void **state)
 {
-	struct reading before = reading(1000000000, switch_replies(0, 5, 0, "stormed"));
-	struct reading now = reading(2000000000, switch_replies(0, 9, 30, "stormed"));
+	struct snapshot before = reading(1000000000, switch_replies(0, 5, 0, "stormed"));
+	struct snapshot now = reading(2000000000, switch_replies(0, 9, 30, "stormed"));
 	struct top_view v = {0};
 
 	(void)state;
@@ -124,12 +124,12 @@ a_flow_that_sends_again_is_an_alarm(void **state)
 {
 	const char *form =
 		"{s:{s:i,s:i}, s:{s:I}, s:{}, s:{}, s:{s:[{s:s,s:i,s:i,s:i,s:i,s:i,s:i}]}}";
-	struct reading before = reading(
+	struct snapshot before = reading(
 		0, json_pack(form, "nic", "tx_bytes", 0, "drop_not_roce", 0, "port",
 			     "link_speed_bps", (json_int_t)1000000000, "rp", "np", "flows", "rows",
 			     "flow", "a", "qps", 4, "wire_bytes", 0, "retransmitted_packets", 0,
 			     "cnps_handled", 0, "qps_failed", 0, "messages", 0));
-	struct reading now =
+	struct snapshot now =
 		reading(1000000000, json_pack(form, "nic", "tx_bytes", 125, "drop_not_roce", 7,
 					      "port", "link_speed_bps", (json_int_t)1000000000,
 					      "rp", "np", "flows", "rows", "flow", "a", "qps", 4,

@@ -9,10 +9,10 @@
 
 #include "quenchctl/web/web_events.h"
 
-static struct reading
+static struct snapshot
 reading(const char *link, int drops, int storms, int over)
 {
-	struct reading r = {
+	struct snapshot r = {
 		.replies = json_pack(
 			"{s:{s:[{s:i,s:s}]},s:{s:[{s:i,s:{s:i}}]},s:{s:[{s:i,s:i,s:i,s:i}]}}",
 			"ports", "rows", "port", 1, "link", link, "drops", "rows", "port", 1,
@@ -31,7 +31,7 @@ text(const json_t *events, size_t i)
 }
 
 static void
-between(json_t *events, int64_t at_ms, struct reading before, struct reading now)
+between(json_t *events, int64_t at_ms, struct snapshot before, struct snapshot now)
 {
 	web_events_between(events, at_ms, &now, &before);
 	json_decref(before.replies);

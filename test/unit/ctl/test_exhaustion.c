@@ -49,7 +49,7 @@ make_nic(void *arg)
 		answers.requester = false;
 		rc = nic_add_qp(nic, &answers, 0);
 		if (rc >= 0)
-			rc = nic_chain(nic, 0, 1);
+			rc = nic_depends(nic, 0, 1);
 	}
 	if (rc >= 0 && c->trace)
 		rc = nic_trace_qp(nic, 0, 64);
@@ -107,7 +107,7 @@ a_nic_is_made_whole_or_not_at_all(void **state)
 static void
 let_come(struct node *nic, const struct nic_params *params, uint32_t id)
 {
-	static const struct nic_flow_live live[2];
+	static const struct nic_flow_update live[2];
 	struct nic_reload next = {
 		.params = *params, .flows = live, .n_flows = 2, .come = &id, .n_come = 1};
 
@@ -231,7 +231,7 @@ route_params(struct sw_params *p)
 		snprintf(interface->ip6, sizeof(interface->ip6), "fd00:%u::1/64", 10 + 10 * i);
 	}
 	for (uint32_t i = 0; i < ROUTES; i++) {
-		struct sw_route *route = &t->routes[t->n_routes++];
+		struct sw_static_route *route = &t->routes[t->n_routes++];
 
 		if (i % 2 == 0) {
 			snprintf(route->name, sizeof(route->name), "10.99.%u.0/24", i);

@@ -259,7 +259,7 @@ add_tor(struct net *net, unsigned int t)
 {
 	struct sw_interface interfaces[3] = {
 		{.name = "vlan 10"}, {.name = "port 2"}, {.name = "port 3"}};
-	struct sw_route route = {.name = "10.0.0.0/16"};
+	struct sw_static_route route = {.name = "10.0.0.0/16"};
 	struct sw_params p;
 
 	bench_defaults(&p, 4);
@@ -280,7 +280,7 @@ static uint32_t
 add_spine(struct net *net, unsigned int s)
 {
 	struct sw_interface interfaces[2] = {{.name = "port 0"}, {.name = "port 1"}};
-	struct sw_route routes[2];
+	struct sw_static_route routes[2];
 	struct sw_params p;
 
 	bench_defaults(&p, 2);

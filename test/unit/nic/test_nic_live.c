@@ -11,7 +11,7 @@
 #include "base/prng.h"
 #include "base/ranges.h"
 #include "nic/observe/flow_info.h"
-#include "nic/observe/hold.h"
+#include "nic/observe/wait.h"
 #include "nic/port/share.h"
 
 #define HOSTS 2
@@ -27,7 +27,7 @@ struct host {
 	struct node *node[MOST_NODES];
 	struct nic_pools pools[MOST_NODES];
 	struct ranges numbers;
-	struct nic_flow_live live[FLOWS];
+	struct nic_flow_update live[FLOWS];
 	struct nic_reload reload;
 	uint32_t go[FLOWS], come[FLOWS];
 };
@@ -268,16 +268,16 @@ qps_are(const struct flow *f, unsigned int h, bool there)
 		struct nic_home at = nic_share_find(hosts[h].share, number);
 		const struct node *node = hosts[h].node[at.node];
 		struct nic_qp_info info;
-		struct nic_qp_hold hold;
+		struct nic_qp_wait wait;
 
 		assert_int_equal(nic_qp_info(node, at.item, &info), there);
-		assert_int_equal(nic_qp_hold(node, at.item, &hold), there);
+		assert_int_equal(nic_qp_wait(node, at.item, &wait), there);
 		if (there) {
 			assert_int_equal(info.local_qpn, PAIR_QPN + number);
 			continue;
 		}
 		assert_int_equal(info.local_qpn + info.tx_packets + info.rx_packets, 0);
-		assert_int_equal(hold.hold, NIC_HOLD_START);
+		assert_int_equal(wait.reason, NIC_WAIT_START);
 	}
 }
 
@@ -307,9 +307,9 @@ come(uint32_t id)
 
 			assert_int_equal(nic_prepare_flow(host->node[k], &f->params[h], &p), 0);
 		}
-		host->live[id] = (struct nic_flow_live){.stopped = f->params[h].stopped,
-							.rate_cap_bps = f->params[h].rate_cap_bps,
-							.load_bps = f->params[h].load_bps};
+		host->live[id] = (struct nic_flow_update){.stopped = f->params[h].stopped,
+							  .rate_cap_bps = f->params[h].rate_cap_bps,
+							  .load_bps = f->params[h].load_bps};
 		host->come[host->reload.n_come++] = id;
 		qps_are(f, h, false);
 		reload(host);

@@ -5,7 +5,7 @@
  */
 #include "unit/nic/nic_test.h"
 
-#include "nic/observe/hold.h"
+#include "nic/observe/wait.h"
 
 #define QPS 11
 #define SPAN_NS (100 * NS_PER_MS)
@@ -132,7 +132,7 @@ a_qp_in_debt_waits_for_its_rate(void **state)
 {
 	struct roce_fields ack = {.opcode = RC_ACK, .aeth_syndrome = AETH_ACK};
 	struct nic_qp_params qp = nic_test_qp(0);
-	struct nic_qp_hold hold;
+	struct nic_qp_wait wait;
 	struct roce_view v;
 
 	(void)state;
@@ -150,9 +150,9 @@ a_qp_in_debt_waits_for_its_rate(void **state)
 	assert_false(solo_take(&solo, 100 * NS_PER_US, &v));
 	assert_true(nic_stats(solo.nic)->local_ack_timeout_err > 0);
 	solo_feed(&solo, ack, 0);
-	nic_qp_hold(solo.nic, 0, &hold);
-	assert_int_equal(hold.unacked_packets, 0);
-	assert_int_equal(hold.hold, NIC_HOLD_RATE);
+	nic_qp_wait(solo.nic, 0, &wait);
+	assert_int_equal(wait.unacked_packets, 0);
+	assert_int_equal(wait.reason, NIC_WAIT_RATE);
 	solo_destroy(&solo);
 }
 
@@ -162,7 +162,7 @@ a_qp_in_its_off_time_waits_for_a_message(void **state)
 {
 	struct roce_fields ack = {.opcode = RC_ACK, .aeth_syndrome = AETH_ACK};
 	struct nic_qp_params qp = nic_test_qp(0);
-	struct nic_qp_hold hold;
+	struct nic_qp_wait wait;
 	struct roce_view v;
 
 	(void)state;
@@ -181,9 +181,9 @@ a_qp_in_its_off_time_waits_for_a_message(void **state)
 	assert_false(solo_take(&solo, 10 * NS_PER_US, &v));
 	solo.now_ns = 10 * NS_PER_US;
 	solo_feed(&solo, ack, 0);
-	nic_qp_hold(solo.nic, 0, &hold);
-	assert_int_equal(hold.unacked_packets, 0);
-	assert_int_equal(hold.hold, NIC_HOLD_MESSAGE);
+	nic_qp_wait(solo.nic, 0, &wait);
+	assert_int_equal(wait.unacked_packets, 0);
+	assert_int_equal(wait.reason, NIC_WAIT_MESSAGE);
 	solo_destroy(&solo);
 }
 
@@ -193,7 +193,7 @@ a_qp_behind_answers_waits_for_the_wire(void **state)
 {
 	struct roce_fields write = {.opcode = RC_WRITE_ONLY, .reth_dma_bytes = 8, .ack_req = true};
 	struct nic_qp_params qp = nic_test_qp(0);
-	struct nic_qp_hold hold;
+	struct nic_qp_wait wait;
 	struct roce_view v;
 
 	(void)state;
@@ -204,19 +204,19 @@ a_qp_behind_answers_waits_for_the_wire(void **state)
 	solo_create(&solo, 64);
 	nic_add_qp(solo.nic, &qp, 0);
 	assert_true(solo_take(&solo, 0, &v));
-	nic_qp_hold(solo.nic, 0, &hold);
-	assert_int_equal(hold.hold, NIC_HOLD_RATE);
+	nic_qp_wait(solo.nic, 0, &wait);
+	assert_int_equal(wait.reason, NIC_WAIT_RATE);
 	/* 1,082 bytes on the wire at 100 Mb/s: some 87 us. */
 	solo.now_ns = 90 * NS_PER_US;
 	solo_feed(&solo, write, 8);
 	assert_true(solo_take(&solo, 90 * NS_PER_US, &v));
 	assert_int_equal(v.opcode, RC_ACK);
-	nic_qp_hold(solo.nic, 0, &hold);
-	assert_int_equal(hold.hold, NIC_HOLD_WIRE);
+	nic_qp_wait(solo.nic, 0, &wait);
+	assert_int_equal(wait.reason, NIC_WAIT_WIRE);
 	assert_true(solo_take(&solo, 91 * NS_PER_US, &v));
 	assert_int_equal(v.opcode, RC_WRITE_ONLY);
-	nic_qp_hold(solo.nic, 0, &hold);
-	assert_int_equal(hold.hold, NIC_HOLD_RATE);
+	nic_qp_wait(solo.nic, 0, &wait);
+	assert_int_equal(wait.reason, NIC_WAIT_RATE);
 	solo_destroy(&solo);
 }
 

@@ -336,7 +336,7 @@ static void
 question_of_a_flow_that_comes_leaves_with_the_same_call(void **state)
 {
 	static const uint32_t come[] = {0};
-	static const struct nic_flow_live live[1];
+	static const struct nic_flow_update live[1];
 	const struct nic_flow_place place = {.n_qps = 1};
 	struct nic_qp_params qp = nic_test_qp(0);
 	const struct nic_reload reload = {

@@ -13,7 +13,7 @@
 #include "base/prng.h"
 #include "nic/measure/trace.h"
 #include "nic/observe/flow_info.h"
-#include "nic/observe/hold.h"
+#include "nic/observe/wait.h"
 #include "nic/port/share.h"
 
 #define HOSTS 2
@@ -29,7 +29,7 @@
 
 struct host {
 	struct nic_params params;
-	struct nic_flow_live live[FLOWS];
+	struct nic_flow_update live[FLOWS];
 	struct nic_reload reload;
 	uint32_t go[FLOWS], come[FLOWS];
 };
@@ -212,7 +212,7 @@ describe(uint32_t id)
 		/* Its peer is asked for by ARP. */
 		if (id == 3)
 			memset(qp->peer_mac, 0, 6);
-		c.hosts[host].live[id] = (struct nic_flow_live){.load_bps = qp->load_bps};
+		c.hosts[host].live[id] = (struct nic_flow_update){.load_bps = qp->load_bps};
 	}
 }
 
@@ -281,7 +281,7 @@ change_rates(struct prng *r)
 	p->rp.rp_min_rate_bps = (1 + prng_below(r, 100)) * 10 * MBPS;
 	p->qp_burst_bytes = (uint32_t)(2048 << prng_below(r, 4));
 	for (uint32_t id = 0; id < FLOWS; id++) {
-		struct nic_flow_live *live = &c.hosts[0].live[id];
+		struct nic_flow_update *live = &c.hosts[0].live[id];
 
 		live->stopped = prng_below(r, 4) == 0;
 		live->rate_cap_bps = prng_below(r, 2) ? (1 + prng_below(r, 9)) * GBPS : 0;
@@ -371,12 +371,12 @@ static uint64_t
 read_qps(const struct node *node)
 {
 	struct nic_qp_info info;
-	struct nic_qp_hold hold;
+	struct nic_qp_wait wait;
 	uint64_t there = 0;
 
 	for (uint32_t item = 0; item < MAX_QPS; item++) {
 		there += nic_qp_info(node, item, &info);
-		nic_qp_hold(node, item, &hold);
+		nic_qp_wait(node, item, &wait);
 	}
 	return there;
 }
@@ -641,7 +641,7 @@ create_limited(struct solo *s)
 static void
 a_qp_is_read_while_parameters_change(void **state)
 {
-	struct nic_flow_live live = {0};
+	struct nic_flow_update live = {0};
 	static struct solo s;
 	pthread_t reader;
 	void *torn;

@@ -27,7 +27,8 @@ static struct sw_interface interfaces[] = {
 	{.name = "vlan 20", .ip = "10.0.20.1/24"},
 	{.name = "port 3", .ip = "10.0.33.1/24"},
 };
-static struct sw_route routes[] = {{.name = "10.99.0.0/16", .nexthop = "10.0.33.2,10.0.20.2"}};
+static struct sw_static_route routes[] = {
+	{.name = "10.99.0.0/16", .nexthop = "10.0.33.2,10.0.20.2"}};
 
 static struct {
 	struct bench *b;

@@ -277,7 +277,7 @@ static const struct sw_neighbor neighbors[] = {
 };
 
 static void
-set_router(struct sw_params *p, struct sw_route *routes, uint32_t n_routes)
+set_router(struct sw_params *p, struct sw_static_route *routes, uint32_t n_routes)
 {
 	p->vlan_filtering = true;
 	p->ports[0].access_vlan = 10;
@@ -327,8 +327,8 @@ sees_routed(struct bench *b, uint16_t port, uint8_t mac, uint64_t now_ns)
 static void
 a_router_comes_into_being_and_its_routes_change(void **state)
 {
-	struct sw_route routes[] = {{.name = "10.99.0.0/16", .nexthop = "10.0.31.2"},
-				    {.name = "10.98.0.0/16", .nexthop = "10.0.32.2"}};
+	struct sw_static_route routes[] = {{.name = "10.99.0.0/16", .nexthop = "10.0.31.2"},
+					   {.name = "10.98.0.0/16", .nexthop = "10.0.32.2"}};
 	struct bench *b = *state;
 
 	bench_defaults(&b->params, 4);
@@ -397,7 +397,7 @@ neighbour(struct bench *b, const char *text, unsigned int *n)
 static void
 a_neighbour_that_is_given_no_more_is_asked_and_used_on(void **state)
 {
-	struct sw_route route = {.name = "10.99.0.0/16", .nexthop = "10.0.31.2"};
+	struct sw_static_route route = {.name = "10.99.0.0/16", .nexthop = "10.0.31.2"};
 	struct bench *b = *state;
 	unsigned int n;
 
@@ -439,7 +439,7 @@ a_neighbour_that_is_given_no_more_is_asked_and_used_on(void **state)
 static void
 next_hops_find_places_in_a_full_table_and_too_many_are_refused(void **state)
 {
-	struct sw_route routes[17];
+	struct sw_static_route routes[17];
 	struct bench *b = *state;
 	uint64_t now_ns = 0;
 
@@ -520,7 +520,7 @@ struct chance {
 	uint32_t n;
 	struct fate fate[FRAMES];
 	struct sw_static_mac macs[STATICS];
-	struct sw_route routes[2];
+	struct sw_static_route routes[2];
 	struct sw_params params[2]; /* in force, and next */
 	unsigned int turn, reloads;
 	uint64_t to_drop, was_split;
@@ -855,7 +855,8 @@ hand_works(void *arg)
 }
 
 static void
-change_crew(struct bench *b, struct sw_static_mac *mac, struct sw_route *route, unsigned int i)
+change_crew(struct bench *b, struct sw_static_mac *mac, struct sw_static_route *route,
+	    unsigned int i)
 {
 	struct sw_params *p = &b->params;
 
@@ -900,7 +901,7 @@ a_thousand_changes_beside_threads_that_forward_leave_nothing_behind(void **state
 				       .socket = SOCKET_ID_ANY,
 				       .threads = true};
 	struct sw_static_mac mac = {.name = "a", .mac = {2, 0, 0, 0, 0, 77}, .vlan = 10};
-	struct sw_route route = {.name = "10.99.0.0/16"};
+	struct sw_static_route route = {.name = "10.99.0.0/16"};
 	struct crew c = {.b = &b};
 	struct hand hands[2];
 	pthread_t threads[2];

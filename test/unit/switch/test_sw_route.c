@@ -21,7 +21,7 @@ static struct sw_interface interfaces[] = {
 	{.name = "port 4", .ip = "10.0.34.1/24"},
 	{.name = "port 5", .ip = "10.0.35.1/24"},
 };
-static struct sw_route routes[] = {
+static struct sw_static_route routes[] = {
 	{.name = "10.99.0.0/16", .nexthop = "10.0.33.2"},
 	{.name = "10.88.0.0/16", .nexthop = "10.0.33.2, 10.0.34.2,10.0.35.2"},
 	{.name = "10.77.0.0/16", .nexthop = "blackhole"},
@@ -587,19 +587,19 @@ flows_of_a_next_hop_without_a_link_go_by_the_others_and_come_back(void **state)
 	struct bench *b = bench_of_router(state);
 	struct spread before = send_flows(b, 1000), now;
 
-	assert_int_equal(sw_route_dead_hops(b->sw, 1), 0);
+	assert_int_equal(sw_routing_dead_hops(b->sw, 1), 0);
 	sw_set_link(b->sw, 4, false, 2 * NS_PER_MS);
 	now = send_flows(b, 4 * NS_PER_MS);
 	sees_moved(&before, &now, 4);
 	assert_int_equal(sw_router_stats(b->sw).ecmp_moved_packets, before.n[4]);
-	assert_int_equal(sw_route_dead_hops(b->sw, 1), 1u << 1);
-	assert_int_equal(sw_route_dead_hops(b->sw, 0), 0);
+	assert_int_equal(sw_routing_dead_hops(b->sw, 1), 1u << 1);
+	assert_int_equal(sw_routing_dead_hops(b->sw, 0), 0);
 	assert_int_equal(drops(b, 4, SW_DROP_LINK_DOWN), 0);
 	/* Back: its own flows return, and no other moves. */
 	sw_set_link(b->sw, 4, true, 10 * NS_PER_MS);
 	now = send_flows(b, 12 * NS_PER_MS);
 	assert_memory_equal(now.port, before.port, sizeof(now.port));
-	assert_int_equal(sw_route_dead_hops(b->sw, 1), 0);
+	assert_int_equal(sw_routing_dead_hops(b->sw, 1), 0);
 	/* Without any link they are dropped as ever. */
 	for (uint16_t port = 3; port < 6; port++)
 		sw_set_link(b->sw, port, false, 20 * NS_PER_MS);
@@ -671,7 +671,7 @@ flows_of_a_next_hop_that_does_not_answer_go_by_the_others(void **state)
 	assert_int_equal(sw_router_stats(b->sw).neigh.neigh_failed, 1);
 	now = send_flows(b, now_ns);
 	sees_moved(&before, &now, 4);
-	assert_int_equal(sw_route_dead_hops(b->sw, 1), 1u << 1);
+	assert_int_equal(sw_routing_dead_hops(b->sw, 1), 1u << 1);
 	/* It is asked on, and its flows come back when it answers. */
 	for (unsigned int i = 0; i < 150; i++, now_ns += 100 * NS_PER_MS) {
 		struct packet p = {.from = "10.0.10.5", .to = "10.88.0.1", .sport = (uint16_t)i};

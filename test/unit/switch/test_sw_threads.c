@@ -26,7 +26,7 @@ static struct sw_interface interfaces[] = {
 	{.name = "vlan 10", .ip = "10.0.10.1/24", .ip6 = "none"},
 	{.name = "port 5", .ip = "10.0.35.1/24", .ip6 = "none"},
 };
-static struct sw_route routes[] = {
+static struct sw_static_route routes[] = {
 	{.name = "10.99.0.0/16", .nexthop = "10.0.35.2"},
 	{.name = "10.98.0.0/16", .nexthop = "10.0.35.3, 10.0.10.77"},
 };
@@ -172,7 +172,7 @@ control(void *arg)
 			next_ns = c->sw->ops->control(c->sw, now_ns);
 		if (i % 64 == 0)
 			sw_set_link(c->sw, 4, i % 512 != 0, now_ns);
-		sw_route_dead_hops(c->sw, i % 2);
+		sw_routing_dead_hops(c->sw, i % 2);
 		pthread_mutex_lock(&c->order.lock);
 		if (c->order.params != NULL)
 			sw_reload(c->sw, c->order.params, c->order.next, now_ns);
@@ -276,7 +276,7 @@ change(void *arg)
 	return NULL;
 }
 
-/* As quench-switch's telemetry does (app/runtime/report/switch_objects.c). */
+/* As quench-switch's telemetry does (app/runtime/report/switch_json.c). */
 static uint64_t
 read_port(const struct crew *c, uint16_t port)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "runtime/report/switch_objects.h"
+#include "runtime/report/switch_json.h"
 
 #include <stdio.h>
 

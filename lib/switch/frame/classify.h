@@ -4,8 +4,8 @@
  *
  * Invariant: each code point has a class, also that of a frame with neither (SW_CODE_POINT_NONE).
  */
-#ifndef QUENCH_SWITCH_FRAME_CLASSES_H
-#define QUENCH_SWITCH_FRAME_CLASSES_H
+#ifndef QUENCH_SWITCH_FRAME_CLASSIFY_H
+#define QUENCH_SWITCH_FRAME_CLASSIFY_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,8 +7,8 @@
  * Written by any node, with atomics, at most once for an event (a flow that starts, a CNP, a frame
  * into a slow receiver), never to note a time.
  */
-#ifndef QUENCH_NIC_PORT_COMMON_H
-#define QUENCH_NIC_PORT_COMMON_H
+#ifndef QUENCH_NIC_PORT_SHARED_H
+#define QUENCH_NIC_PORT_SHARED_H
 
 #include <stdint.h>
 #include <rte_common.h>
@@ -28,7 +28,7 @@ struct nic_units {
 };
 
 /* The node's own where it is alone, else the share's. */
-struct nic_common {
+struct nic_shared {
 	uint32_t active;      /* QPs that send: nic_becomes_active() */
 	uint32_t wants_xoff;  /* priorities whose senders have to be held */
 	uint64_t cnp_gate_ns; /* no CNP leaves the port before */
@@ -47,7 +47,7 @@ void nic_units_leave(struct nic_units *units, uint32_t unit);
 /** Room for n units with flows: what nodes read stays where it is then. @return 0 or -ENOMEM. */
 int nic_units_reserve(struct nic_units *units, uint32_t n);
 
-void nic_common_free(struct nic_common *common);
+void nic_shared_free(struct nic_shared *common);
 
 /**
  * A QP has something to send from now on: a requester from its start to its end, a responder while
@@ -56,13 +56,13 @@ void nic_common_free(struct nic_common *common);
  * the first.
  */
 static inline uint32_t
-nic_becomes_active(struct nic_common *common)
+nic_becomes_active(struct nic_shared *common)
 {
 	return __atomic_fetch_add(&common->active, 1, __ATOMIC_RELAXED);
 }
 
 static inline void
-nic_becomes_idle(struct nic_common *common)
+nic_becomes_idle(struct nic_shared *common)
 {
 	__atomic_fetch_sub(&common->active, 1, __ATOMIC_RELAXED);
 }

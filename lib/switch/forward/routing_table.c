@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Building routes from their sections, which sw_tables_check() has found right. */
-#include "switch/forward/routes.h"
+#include "switch/forward/routing_table.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 /* @return a new target's number, or -ENOSPC. */
 static int
-add_target(struct sw_routes *r, const struct sw_target *target)
+add_target(struct sw_routing_table *r, const struct sw_target *target)
 {
 	if (r->n_targets > ROUTE_MAX_TARGET)
 		return -ENOSPC;
@@ -22,7 +22,7 @@ add_target(struct sw_routes *r, const struct sw_target *target)
 }
 
 static int
-share_target(struct sw_routes *r, const struct sw_target *target)
+share_target(struct sw_routing_table *r, const struct sw_target *target)
 {
 	for (uint32_t i = 1; i <= TARGET_SEARCH && i < r->n_targets; i++) {
 		if (memcmp(&r->targets[0][r->n_targets - i], target, sizeof(*target)) == 0)
@@ -32,14 +32,14 @@ share_target(struct sw_routes *r, const struct sw_target *target)
 }
 
 static int
-add_route(struct sw_routes *r, const struct route_prefix *prefix, int target)
+add_route(struct sw_routing_table *r, const struct route_prefix *prefix, int target)
 {
 	return target < 0 ? target : route_add(r->table, prefix, (uint16_t)target);
 }
 
 /* The subnet, and the router's own address in it. */
 static int
-add_address(struct sw_routes *r, uint16_t domain, const char *text, struct route_prefix *out)
+add_address(struct sw_routing_table *r, uint16_t domain, const char *text, struct route_prefix *out)
 {
 	struct sw_target subnet = {.kind = SW_TARGET_CONNECTED, .domain = domain};
 	struct sw_target own = {.kind = SW_TARGET_LOCAL};
@@ -57,7 +57,7 @@ add_address(struct sw_routes *r, uint16_t domain, const char *text, struct route
 }
 
 static int
-add_interface(struct sw_routes *r, const struct sw_interface *params)
+add_interface(struct sw_routing_table *r, const struct sw_interface *params)
 {
 	struct sw_router_interface *interface = &r->interfaces[r->n_interfaces++];
 	uint16_t domain = (uint16_t)sw_interface_domain(params->name);
@@ -79,9 +79,9 @@ key_of(const struct sw_tables *tables, const struct field_ip *ip)
 }
 
 static int
-add_hops(struct sw_routes *r, const struct sw_tables *tables, uint32_t i_route)
+add_hops(struct sw_routing_table *r, const struct sw_tables *tables, uint32_t i_route)
 {
-	const struct sw_route *route = &tables->routes[i_route];
+	const struct sw_static_route *route = &tables->routes[i_route];
 	struct field_ip hops[SW_MAX_NEXTHOPS];
 	int n = sw_nexthops_parse(route->nexthop, hops);
 	struct sw_target target = {.kind = n == 0 ? SW_TARGET_BLACKHOLE : SW_TARGET_HOPS};
@@ -103,7 +103,7 @@ add_hops(struct sw_routes *r, const struct sw_tables *tables, uint32_t i_route)
 }
 
 static int
-fill(struct sw_routes *r, const struct sw_tables *tables)
+fill(struct sw_routing_table *r, const struct sw_tables *tables)
 {
 	int64_t rc = 0;
 
@@ -141,7 +141,7 @@ count_routes(const struct sw_tables *tables)
 }
 
 static int
-create_tables(struct sw_routes *r, const struct sw_tables *tables)
+create_tables(struct sw_routing_table *r, const struct sw_tables *tables)
 {
 	uint32_t most_targets =
 		RTE_MIN(1 + 3 * tables->n_interfaces + tables->n_routes, ROUTE_MAX_TARGET + 1u);
@@ -163,7 +163,7 @@ create_tables(struct sw_routes *r, const struct sw_tables *tables)
 
 /* Each shard has its own numbers of neighbours, which it writes in place of ours. */
 static int
-copy_for_shards(struct sw_routes *r)
+copy_for_shards(struct sw_routing_table *r)
 {
 	size_t bytes = r->n_targets * sizeof(*r->targets[0]);
 
@@ -180,10 +180,10 @@ copy_for_shards(struct sw_routes *r)
 }
 
 int
-sw_routes_create(const struct sw_router_params *params, const struct sw_tables *tables,
-		 uint16_t n_shards, struct sw_routes **routes)
+sw_routing_table_create(const struct sw_router_params *params, const struct sw_tables *tables,
+			uint16_t n_shards, struct sw_routing_table **routes)
 {
-	struct sw_routes *r = calloc(1, sizeof(*r));
+	struct sw_routing_table *r = calloc(1, sizeof(*r));
 	int rc = r == NULL ? -ENOMEM : create_tables(r, tables);
 
 	if (rc == 0) {
@@ -194,7 +194,7 @@ sw_routes_create(const struct sw_router_params *params, const struct sw_tables *
 	if (rc == 0)
 		rc = copy_for_shards(r);
 	if (rc != 0) {
-		sw_routes_destroy(r);
+		sw_routing_table_destroy(r);
 		r = NULL;
 	}
 	*routes = r;
@@ -202,7 +202,7 @@ sw_routes_create(const struct sw_router_params *params, const struct sw_tables *
 }
 
 void
-sw_routes_destroy(struct sw_routes *r)
+sw_routing_table_destroy(struct sw_routing_table *r)
 {
 	if (r == NULL)
 		return;

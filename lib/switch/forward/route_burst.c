@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "switch/forward/route.h"
+#include "switch/forward/route_burst.h"
 
 #include <string.h>
 #include <rte_mbuf.h>
@@ -182,7 +182,7 @@ next_hop(struct sw_forward *f, const struct arrival *a, struct sw_target *t)
 static enum sw_drop
 rewrite(struct sw_forward *f, struct arrival *a, const struct neigh *hop)
 {
-	struct rte_mbuf *own = sw_make_private(f->pools, a->m);
+	struct rte_mbuf *own = sw_make_writable(f->pools, a->m);
 	uint8_t *frame;
 
 	if (own == NULL)
@@ -292,7 +292,7 @@ route_batch(struct sw_forward *f, struct arrival *a, const struct batch *b, enum
 }
 
 void
-sw_route(struct sw_forward *f, struct arrival *a, unsigned int n, enum sw_drop reasons[])
+sw_route_burst(struct sw_forward *f, struct arrival *a, unsigned int n, enum sw_drop reasons[])
 {
 	struct batch v4, v6;
 

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "nic/observe/hold.h"
+#include "nic/observe/wait.h"
 
 #include "nic/core/core.h"
 #include "nic/port/pause.h"
 
-const char *const nic_hold_words[] = {
-	[NIC_HOLD_ERROR] = "error",         [NIC_HOLD_DONE] = "done",
-	[NIC_HOLD_RESPONDER] = "responder", [NIC_HOLD_NEIGHBOUR] = "neighbour",
-	[NIC_HOLD_START] = "start",         [NIC_HOLD_RNR] = "rnr",
-	[NIC_HOLD_STOPPED] = "stopped",     [NIC_HOLD_DEPTH] = "depth",
-	[NIC_HOLD_MESSAGE] = "message",     [NIC_HOLD_WINDOW] = "window",
-	[NIC_HOLD_PAUSE] = "pause",         [NIC_HOLD_RATE] = "rate",
-	[NIC_HOLD_WIRE] = "wire",           [NIC_HOLDS] = NULL,
+const char *const nic_wait_words[] = {
+	[NIC_WAIT_ERROR] = "error",         [NIC_WAIT_DONE] = "done",
+	[NIC_WAIT_RESPONDER] = "responder", [NIC_WAIT_NEIGHBOUR] = "neighbour",
+	[NIC_WAIT_START] = "start",         [NIC_WAIT_RNR] = "rnr",
+	[NIC_WAIT_STOPPED] = "stopped",     [NIC_WAIT_DEPTH] = "depth",
+	[NIC_WAIT_MESSAGE] = "message",     [NIC_WAIT_WINDOW] = "window",
+	[NIC_WAIT_PAUSE] = "pause",         [NIC_WAIT_RATE] = "rate",
+	[NIC_WAIT_WIRE] = "wire",           [NIC_WAITS] = NULL,
 };
 
-static enum nic_hold
+static enum nic_wait
 between_messages(const struct nic_qp *qp, const struct qp_flow *flow)
 {
 	if (__atomic_load_n(&flow->stopped, __ATOMIC_RELAXED) && !(qp->flags & QP_LAST))
-		return NIC_HOLD_STOPPED;
+		return NIC_WAIT_STOPPED;
 	return qp->flags & QP_REQUESTER && qp->place == QP_BLOCKED &&
 			       qp->acked_seq != qp_sent_seq(qp)
-		       ? NIC_HOLD_DEPTH
-		       : NIC_HOLD_MESSAGE;
+		       ? NIC_WAIT_DEPTH
+		       : NIC_WAIT_MESSAGE;
 }
 
 /* Does a QP in the wheel between two messages wait for tokens, and longer than for the next
@@ -58,36 +58,36 @@ waits_for_rate(const struct nic *nic, const struct nic_qp *qp)
 	       token_account_next_ns(&qp->bucket) > wire.updated_ns;
 }
 
-static enum nic_hold
-hold_of(const struct nic *nic, uint32_t index, const struct nic_qp *qp)
+static enum nic_wait
+wait_of(const struct nic *nic, uint32_t index, const struct nic_qp *qp)
 {
 	const struct qp_flow *flow = nic_flow_of(nic, qp);
 
 	if (qp->flags & QP_ERROR)
-		return NIC_HOLD_ERROR;
+		return NIC_WAIT_ERROR;
 	if (qp->flags & QP_DONE)
-		return NIC_HOLD_DONE;
+		return NIC_WAIT_DONE;
 	if (!(qp->flags & (QP_REQUESTER | QP_SERVES)))
-		return NIC_HOLD_RESPONDER;
+		return NIC_WAIT_RESPONDER;
 	if (qp->flags & QP_UNRESOLVED)
-		return NIC_HOLD_NEIGHBOUR;
+		return NIC_WAIT_NEIGHBOUR;
 	if (!(qp->flags & QP_STARTED))
-		return NIC_HOLD_START;
+		return NIC_WAIT_START;
 	if (qp->flags & QP_RNR)
-		return NIC_HOLD_RNR;
+		return NIC_WAIT_RNR;
 	/* What it was to send again was acknowledged: its turn begins the next message. */
 	if (qp->left_packets == 0 && qp->place != QP_READY) {
-		enum nic_hold hold = between_messages(qp, flow);
+		enum nic_wait reason = between_messages(qp, flow);
 
-		return hold == NIC_HOLD_MESSAGE && lacks_tokens(nic, index, qp, flow)
-			       ? NIC_HOLD_RATE
-			       : hold;
+		return reason == NIC_WAIT_MESSAGE && lacks_tokens(nic, index, qp, flow)
+			       ? NIC_WAIT_RATE
+			       : reason;
 	}
 	if (!qp_in_window(qp))
-		return NIC_HOLD_WINDOW;
+		return NIC_WAIT_WINDOW;
 	if (__atomic_load_n(&nic->pause->paused_queues, __ATOMIC_RELAXED) >> flow->data_queue & 1)
-		return NIC_HOLD_PAUSE;
-	return waits_for_rate(nic, qp) ? NIC_HOLD_RATE : NIC_HOLD_WIRE;
+		return NIC_WAIT_PAUSE;
+	return waits_for_rate(nic, qp) ? NIC_WAIT_RATE : NIC_WAIT_WIRE;
 }
 
 /* In a copy the two numbers may be a packet apart: acknowledged beyond sent counts as none. */
@@ -100,19 +100,19 @@ unacked_packets(const struct nic_qp *qp)
 }
 
 bool
-nic_qp_hold(const struct node *node, uint32_t index, struct nic_qp_hold *out)
+nic_qp_wait(const struct node *node, uint32_t index, struct nic_qp_wait *out)
 {
 	const struct nic *nic = nic_of_const(node);
 	struct nic_qp qp;
 
 	if (!nic_qp_is_there(nic, index)) {
-		*out = (struct nic_qp_hold){.hold = NIC_HOLD_START,
+		*out = (struct nic_qp_wait){.reason = NIC_WAIT_START,
 					    .window_packets = nic->window_packets};
 		return false;
 	}
 	words_read(&qp, &nic->qps[index], sizeof(qp));
-	*out = (struct nic_qp_hold){
-		.hold = hold_of(nic, index, &qp),
+	*out = (struct nic_qp_wait){
+		.reason = wait_of(nic, index, &qp),
 		.cc_rate_bps = qp.cc.head.rate_bps,
 		.cap_bps = counter_read(&nic_flow_of(nic, &qp)->rate_cap_bps),
 		.unacked_packets = unacked_packets(&qp),

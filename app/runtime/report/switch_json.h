@@ -4,8 +4,8 @@
  * replies, so that a key means the same in both (doc/interface.md). All but what is said otherwise
  * may be read by any thread while the switch runs.
  */
-#ifndef QUENCH_APP_RUNTIME_REPORT_SWITCH_OBJECTS_H
-#define QUENCH_APP_RUNTIME_REPORT_SWITCH_OBJECTS_H
+#ifndef QUENCH_APP_RUNTIME_REPORT_SWITCH_JSON_H
+#define QUENCH_APP_RUNTIME_REPORT_SWITCH_JSON_H
 
 #include <jansson.h>
 

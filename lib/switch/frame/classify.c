@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "switch/frame/classes.h"
+#include "switch/frame/classify.h"
 
 #include <string.h>
 

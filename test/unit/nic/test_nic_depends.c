@@ -74,7 +74,7 @@ a_message_waits_for_the_one_before_it_to_come_in(void **state)
 {
 	(void)state;
 	connect_both_ways();
-	assert_int_equal(nic_chain(pair.nic[1], 1, 0), 0);
+	assert_int_equal(nic_depends(pair.nic[1], 1, 0), 0);
 	pair_run(&pair, NS_PER_MS);
 	assert_int_equal(begun, 8);
 	expect_all();
@@ -99,7 +99,7 @@ a_loss_holds_the_chain_and_breaks_nothing(void **state)
 		setup(NULL);
 		lose = frame;
 		connect_both_ways();
-		assert_int_equal(nic_chain(pair.nic[1], 1, 0), 0);
+		assert_int_equal(nic_depends(pair.nic[1], 1, 0), 0);
 		pair_run(&pair, 20 * NS_PER_MS);
 		expect_all();
 	}
@@ -110,11 +110,11 @@ chains_that_cannot_be_are_refused(void **state)
 {
 	(void)state;
 	connect_both_ways();
-	assert_int_equal(nic_chain(pair.nic[1], 0, 1), -EINVAL);
-	assert_int_equal(nic_chain(pair.nic[1], 1, 1), -EINVAL);
-	assert_int_equal(nic_chain(pair.nic[1], 1, 2), -EINVAL);
-	assert_int_equal(nic_chain(pair.nic[1], 1, 0), 0);
-	assert_int_equal(nic_chain(pair.nic[1], 1, 0), -EINVAL);
+	assert_int_equal(nic_depends(pair.nic[1], 0, 1), -EINVAL);
+	assert_int_equal(nic_depends(pair.nic[1], 1, 1), -EINVAL);
+	assert_int_equal(nic_depends(pair.nic[1], 1, 2), -EINVAL);
+	assert_int_equal(nic_depends(pair.nic[1], 1, 0), 0);
+	assert_int_equal(nic_depends(pair.nic[1], 1, 0), -EINVAL);
 	pair_destroy(&pair);
 }
 

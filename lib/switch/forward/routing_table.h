@@ -3,8 +3,8 @@
  * Routes of a configuration: interfaces, prefixes and next hops. Built beside the routes in force,
  * then read by all shards; some members are each shard's own.
  */
-#ifndef QUENCH_SWITCH_FORWARD_ROUTES_H
-#define QUENCH_SWITCH_FORWARD_ROUTES_H
+#ifndef QUENCH_SWITCH_FORWARD_ROUTING_TABLE_H
+#define QUENCH_SWITCH_FORWARD_ROUTING_TABLE_H
 
 #include "fwd/neigh.h"
 #include "fwd/route.h"
@@ -27,7 +27,7 @@ struct sw_router_interface {
 };
 
 /* What a configuration says of routing; shards read it, but for what is each one's own. */
-struct sw_routes {
+struct sw_routing_table {
 	struct sw_router_params params;
 	uint64_t digest; /* of all that it was made from */
 	struct route_table *table;
@@ -47,9 +47,9 @@ struct sw_routes {
 
 /** @param routes  Owned by the caller. @return 0, or -ENOMEM, or -ENOSPC: more than there is room
  * for; and then *routes is NULL. */
-int sw_routes_create(const struct sw_router_params *params, const struct sw_tables *tables,
-		     uint16_t n_shards, struct sw_routes **routes);
+int sw_routing_table_create(const struct sw_router_params *params, const struct sw_tables *tables,
+			    uint16_t n_shards, struct sw_routing_table **routes);
 /** NULL is allowed. */
-void sw_routes_destroy(struct sw_routes *r);
+void sw_routing_table_destroy(struct sw_routing_table *r);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "quenchctl/top/reading.h"
+#include "quenchctl/top/snapshot.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -82,7 +82,7 @@ ask(struct client *c, const struct question *q, json_t *replies)
 }
 
 static int
-take(struct client *c, struct reading *r)
+take(struct client *c, struct snapshot *r)
 {
 	bool is_switch = strcmp(c->program, "quench-switch") == 0;
 	const struct question *q = is_switch ? of_switch : of_nic;
@@ -101,7 +101,7 @@ take(struct client *c, struct reading *r)
 }
 
 int
-reading_take(struct client *c, struct reading *r)
+snapshot_take(struct client *c, struct snapshot *r)
 {
 	struct client_limits limits = {.deadline_ns = client_now_ns() + READING_NS,
 				       .most_bytes = READING_BYTES,
@@ -109,19 +109,19 @@ reading_take(struct client *c, struct reading *r)
 				       .cancel_fd = -1};
 	int rc;
 
-	*r = (struct reading){0};
+	*r = (struct snapshot){0};
 	c->limits = &limits;
 	c->received_bytes = 0;
 	rc = take(c, r);
 	c->limits = NULL;
 	if (rc != 0)
-		reading_drop(r);
+		snapshot_free(r);
 	return rc;
 }
 
 void
-reading_drop(struct reading *r)
+snapshot_free(struct snapshot *r)
 {
 	json_decref(r->replies);
-	*r = (struct reading){0};
+	*r = (struct snapshot){0};
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "nic/place/chain.h"
+#include "nic/place/depends.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #define NONE UINT32_MAX
 
 /* By item. */
-struct nic_chains {
+struct nic_dependencies {
 	uint32_t *after; /* whose messages it waits for */
 	uint32_t *next;  /* who waits for its messages */
 };
@@ -18,7 +18,7 @@ static int
 create(struct nic *nic)
 {
 	uint32_t n = nic->params.max_qps;
-	struct nic_chains *chains = calloc(1, sizeof(*chains));
+	struct nic_dependencies *chains = calloc(1, sizeof(*chains));
 
 	if (chains == NULL)
 		return -ENOMEM;
@@ -26,7 +26,7 @@ create(struct nic *nic)
 	chains->after = malloc(n * sizeof(*chains->after));
 	chains->next = malloc(n * sizeof(*chains->next));
 	if (chains->after == NULL || chains->next == NULL) {
-		nic_chains_free(nic);
+		nic_depends_free(nic);
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < n; i++)
@@ -35,7 +35,7 @@ create(struct nic *nic)
 }
 
 void
-nic_chains_free(struct nic *nic)
+nic_depends_free(struct nic *nic)
 {
 	if (nic->chains == NULL)
 		return;
@@ -46,7 +46,7 @@ nic_chains_free(struct nic *nic)
 }
 
 int
-nic_chain(struct node *node, uint32_t index, uint32_t after)
+nic_depends(struct node *node, uint32_t index, uint32_t after)
 {
 	struct nic *nic = (struct nic *)node;
 
@@ -64,7 +64,7 @@ nic_chain(struct node *node, uint32_t index, uint32_t after)
 }
 
 bool
-nic_chain_may_begin(const struct nic *nic, uint32_t item, uint64_t message)
+nic_depends_may_begin(const struct nic *nic, uint32_t item, uint64_t message)
 {
 	uint32_t after = nic->chains->after[item];
 
@@ -72,7 +72,7 @@ nic_chain_may_begin(const struct nic *nic, uint32_t item, uint64_t message)
 }
 
 uint32_t
-nic_chain_waiting(const struct nic *nic, uint32_t item)
+nic_depends_waiting(const struct nic *nic, uint32_t item)
 {
 	uint32_t next = nic->chains->next[item];
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "nic/port/common.h"
+#include "nic/port/shared.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -125,7 +125,7 @@ nic_units_leave(struct nic_units *units, uint32_t unit)
 }
 
 void
-nic_common_free(struct nic_common *common)
+nic_shared_free(struct nic_shared *common)
 {
 	free(common->units.gates_ns);
 	free(common->units.peers);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "quenchctl/show/shapes.h"
+#include "quenchctl/show/rows.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -63,7 +63,7 @@ add_pauses(json_t *list, const json_t *port)
 }
 
 json_t *
-shape_pauses(const json_t *rows)
+rows_of_pauses(const json_t *rows)
 {
 	json_t *list = json_array(), *port;
 	size_t i;
@@ -76,7 +76,7 @@ shape_pauses(const json_t *rows)
 }
 
 json_t *
-shape_drops(const json_t *rows)
+rows_of_drops(const json_t *rows)
 {
 	json_t *list = json_array(), *port, *n;
 	const char *reason;
@@ -104,7 +104,7 @@ is_nic_drop(const char *name)
 }
 
 json_t *
-shape_nic_drops(const json_t *counters)
+rows_of_nic_drops(const json_t *counters)
 {
 	json_t *list = json_array(), *n;
 	const char *name;
@@ -118,7 +118,7 @@ shape_nic_drops(const json_t *counters)
 }
 
 json_t *
-shape_marks(const json_t *rows)
+rows_of_marks(const json_t *rows)
 {
 	json_t *list = json_array(), *queue;
 	size_t i;
