@@ -7,14 +7,11 @@
  * An attack whose frames leave by an honest port in another class shares the link by DWRR; struct
  * attack says what is left.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "unit/cases.h"
 #include "attack/town.h"
 #include "base/units.h"
 
@@ -32,10 +29,8 @@ open_town(void **state)
 }
 
 /* Without an attacker nothing is lost, and what the others are held against has happened. */
-static void
-calm_town_loses_nothing(void **state)
+TEST(calm_town_loses_nothing)
 {
-	(void)state;
 	assert_int_equal(calm.lossless.arrived, calm.lossless.sent);
 	assert_int_equal(calm.incast.arrived, calm.incast.sent);
 	assert_int_equal(calm.routed.arrived, calm.routed.sent);
@@ -81,12 +76,10 @@ holds(const char *name, const struct attack *a, const struct town_result *r)
 	return good;
 }
 
-static void
-bystanders_do_not_notice_any_attack(void **state)
+TEST(bystanders_do_not_notice_any_attack)
 {
 	unsigned int bad = 0;
 
-	(void)state;
 	for (unsigned int i = 0; i < attacks_n; i++) {
 		struct town_result r = town_run(&attacks[i], RUN_NS, 0);
 
@@ -95,13 +88,4 @@ bystanders_do_not_notice_any_attack(void **state)
 	assert_int_equal(bad, 0);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(calm_town_loses_nothing),
-		cmocka_unit_test(bystanders_do_not_notice_any_attack),
-	};
-
-	return cmocka_run_group_tests(tests, open_town, NULL);
-}
+TEST_MAIN(.begin = open_town)

@@ -279,13 +279,11 @@ live(stranger_frame *frame)
 	return o;
 }
 
-static void
-flows_do_not_notice_a_stranger(void **state)
+TEST(flows_do_not_notice_a_stranger)
 {
 	const struct outcome calm = live(NULL);
 	unsigned int bad = 0;
 
-	(void)state;
 	assert_true(calm.messages > 50);
 	for (unsigned int i = 0; i < N(attacks); i++) {
 		const struct outcome o = live(attacks[i].frame);
@@ -303,19 +301,4 @@ flows_do_not_notice_a_stranger(void **state)
 	assert_int_equal(bad, 0);
 }
 
-static int
-start_eal(void **state)
-{
-	(void)state;
-	return test_eal_init(128);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(flows_do_not_notice_a_stranger),
-	};
-
-	return cmocka_run_group_tests(tests, start_eal, NULL);
-}
+TEST_MAIN(.begin = start_eal)

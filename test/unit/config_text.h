@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "ctl/config/config.h"
+#include "unit/cases.h"
 
 static inline void
 put_bytes(const char *text, size_t size)

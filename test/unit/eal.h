@@ -34,4 +34,12 @@ test_eal_init(unsigned int megabytes)
 	return sched_setaffinity(0, sizeof(cpus), &cpus);
 }
 
+/** Fixture: start EAL with as much memory as the largest test uses. The rest costs nothing. */
+static inline int
+start_eal(void **state)
+{
+	(void)state;
+	return test_eal_init(256);
+}
+
 #endif

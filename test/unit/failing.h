@@ -29,6 +29,7 @@
 #include <rte_malloc.h>
 #include <rte_memzone.h>
 
+#include "unit/cases.h"
 #include "unit/sanitized.h"
 
 #define FAILING_WORKS (!SANITIZED)

@@ -4,7 +4,7 @@
  *
  * Mbufs go from one thread to another by their pool as well. DPDK's library of pools is not built
  * with ThreadSanitizer, which then does not know that who takes an mbuf comes after who gave it
- * back. Pools made after threads_use_pools() are stacks with a lock, which it knows. (The rings of
+ * back. Pools made after start_threads() are stacks with a lock, which it knows. (The rings of
  * DPDK's headers would not do: a producer waits for the one before it by a relaxed load, so that in
  * C11's terms a consumer is behind the last producer alone.)
  */
@@ -22,6 +22,8 @@
 #include <rte_mbuf.h>
 #include <rte_mbuf_pool_ops.h>
 #include <rte_mempool.h>
+
+#include "unit/eal.h"
 
 struct seen_stack {
 	pthread_mutex_t lock;
@@ -104,11 +106,11 @@ static const struct rte_mempool_ops seen_stack_ops = {
 
 RTE_MEMPOOL_REGISTER_OPS(seen_stack_ops);
 
-/** After EAL's start. @return 0 or -errno. */
+/** A fixture that starts EAL, with pools whose mbufs are seen to go from thread to thread. */
 static inline int
-threads_use_pools(void)
+start_threads(void **state)
 {
-	return rte_mbuf_set_user_mempool_ops("seen_stack");
+	return start_eal(state) != 0 || rte_mbuf_set_user_mempool_ops("seen_stack") != 0 ? -1 : 0;
 }
 
 /** Let each mbuf of a new pool go by its stack: those in a cache have not been seen. */

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the line says on a terminal while the lab runs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit/cases.h"
 #include "base/units.h"
 #include "quench-lab/output/progress.h"
 
@@ -18,10 +13,8 @@ assert_says(const struct progress_state *s, const char *expected)
 	assert_string_equal(line, expected);
 }
 
-static void
-a_line_has_time_speed_and_what_is_left(void **state)
+TEST(a_line_has_time_speed_and_what_is_left)
 {
-	(void)state;
 	/* A quarter in 50 s: three more take 150. */
 	assert_says(&(struct progress_state){.now_ns = 25 * NS_PER_MS,
 					     .duration_ns = 100 * NS_PER_MS,
@@ -37,10 +30,8 @@ a_line_has_time_speed_and_what_is_left(void **state)
 		    "0.000133 x real time  ETA 2 h 05 min");
 }
 
-static void
-the_last_line_says_how_long_it_took(void **state)
+TEST(the_last_line_says_how_long_it_took)
 {
-	(void)state;
 	assert_says(&(struct progress_state){.now_ns = 20 * NS_PER_MS,
 					     .duration_ns = 20 * NS_PER_MS,
 					     .packet_hops = 3000000,
@@ -49,10 +40,8 @@ the_last_line_says_how_long_it_took(void **state)
 		    "time  in 2 s");
 }
 
-static void
-nothing_done_and_an_endless_run_fit_the_line(void **state)
+TEST(nothing_done_and_an_endless_run_fit_the_line)
 {
-	(void)state;
 	assert_says(&(struct progress_state){.duration_ns = NS_PER_MS},
 		    "[                        ]   0 %  0.0 of 1.0 ms  ETA 0 s");
 	assert_says(
@@ -64,14 +53,4 @@ nothing_done_and_an_endless_run_fit_the_line(void **state)
 		"x real time  ETA 277 h 46 min");
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_line_has_time_speed_and_what_is_left),
-		cmocka_unit_test(the_last_line_says_how_long_it_took),
-		cmocka_unit_test(nothing_done_and_an_endless_run_fit_the_line),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* quenchctl's readers beside a program that ends, hangs or lies at any message. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "unit/cases.h"
 #include "runtime/notice/say.h"
 #include "quenchctl/socket/client.h"
 #include "quenchctl/metrics/metrics.h"
@@ -141,21 +137,28 @@ assert_survives_each_end(int (*ask)(struct client *))
 	assert_in_range(end_at, 2 + FAKE_PAGES, MOST_MESSAGES);
 }
 
-static void
-a_program_may_end_inside_any_paged_reply(void **state)
+TEST(a_program_may_end_inside_any_paged_reply)
 {
-	(void)state;
 	assert_survives_each_end(ask_all);
 	assert_survives_each_end(ask_first);
 	assert_survives_each_end(read_trace);
 }
 
 static void
-a_program_may_end_inside_any_reading(void **state)
+assert_survives_each_end_of_a_reading(void)
 {
-	(void)state;
 	assert_survives_each_end(take_reading);
 	assert_survives_each_end(collect);
+}
+
+TEST(a_switch_may_end_inside_any_reading)
+{
+	assert_survives_each_end_of_a_reading();
+}
+
+TEST_WITH(a_nic_may_end_inside_any_reading, start_nic, stop)
+{
+	assert_survives_each_end_of_a_reading();
 }
 
 static void
@@ -181,12 +184,10 @@ same_page(struct fake_program *p, const char *command, char *text, size_t size)
 		fake_reply(p, command, text, size);
 }
 
-static void
-pages_that_do_not_get_on_are_an_error(void **state)
+TEST(pages_that_do_not_get_on_are_an_error)
 {
 	struct client c;
 
-	(void)state;
 	program.reply = same_page;
 	assert_open(&c);
 	assert_int_equal(ask_all(&c), APP_FAILED);
@@ -207,8 +208,7 @@ endless_pages(struct fake_program *p, const char *command, char *text, size_t si
 		fake_reply(p, command, text, size);
 }
 
-static void
-pages_without_end_meet_each_limit(void **state)
+TEST(pages_without_end_meet_each_limit)
 {
 	const struct client_limits none = {.deadline_ns = UINT64_MAX,
 					   .most_bytes = UINT64_MAX,
@@ -217,7 +217,6 @@ pages_without_end_meet_each_limit(void **state)
 	struct client_limits limits = none;
 	struct client c;
 
-	(void)state;
 	program.reply = endless_pages;
 	assert_open(&c);
 	c.limits = &limits;
@@ -238,15 +237,13 @@ pages_without_end_meet_each_limit(void **state)
 	client_close(&c);
 }
 
-static void
-who_hangs_is_given_up_at_the_deadline_and_not_asked_again(void **state)
+TEST(who_hangs_is_given_up_at_the_deadline_and_not_asked_again)
 {
 	struct client_limits limits = {
 		.most_bytes = UINT64_MAX, .most_rows = SIZE_MAX, .cancel_fd = -1};
 	struct client c;
 	int messages;
 
-	(void)state;
 	assert_open(&c);
 	atomic_store(&program.hangs, true);
 	limits.deadline_ns = client_now_ns() + 20000000;
@@ -264,15 +261,13 @@ who_hangs_is_given_up_at_the_deadline_and_not_asked_again(void **state)
 	client_close(&c);
 }
 
-static void
-a_reading_can_be_given_up_at_once(void **state)
+TEST(a_reading_can_be_given_up_at_once)
 {
 	struct client_limits limits = {
 		.deadline_ns = UINT64_MAX, .most_bytes = UINT64_MAX, .most_rows = SIZE_MAX};
 	struct client c;
 	int fds[2];
 
-	(void)state;
 	assert_open(&c);
 	atomic_store(&program.hangs, true);
 	assert_int_equal(pipe(fds), 0);
@@ -312,10 +307,8 @@ tell_lie(struct fake_program *p, const char *command, char *text, size_t size)
 		fake_reply(p, command, text, size);
 }
 
-static void
-what_is_no_reply_is_said(void **state)
+TEST(what_is_no_reply_is_said)
 {
-	(void)state;
 	program.reply = tell_lie;
 	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
 		struct client c;
@@ -342,12 +335,10 @@ long_reply(struct fake_program *p, const char *command, char *text, size_t size)
 	}
 }
 
-static void
-a_reply_longer_than_the_greeting_says_is_an_error(void **state)
+TEST(a_reply_longer_than_the_greeting_says_is_an_error)
 {
 	struct client c;
 
-	(void)state;
 	program.reply = long_reply;
 	assert_open(&c);
 	assert_int_equal(ask_all(&c), APP_FAILED);
@@ -355,12 +346,10 @@ a_reply_longer_than_the_greeting_says_is_an_error(void **state)
 	client_close(&c);
 }
 
-static void
-a_greeting_with_a_length_beyond_all_memory_is_an_error(void **state)
+TEST(a_greeting_with_a_length_beyond_all_memory_is_an_error)
 {
 	struct client c = {.quiet = true};
 
-	(void)state;
 	program.hello = "{\"pid\":1,\"max_output_len\":9000000000000000000}";
 	assert_int_equal(client_open(&c, program.path, NULL), APP_FAILED);
 	assert_non_null(strstr(c.error, "max_output_len = 9000000000000000000"));
@@ -370,36 +359,14 @@ a_greeting_with_a_length_beyond_all_memory_is_an_error(void **state)
 	client_close(&c);
 }
 
-static void
-a_program_of_another_name_is_none_of_ours(void **state)
+TEST(a_program_of_another_name_is_none_of_ours)
 {
 	struct client c = {.quiet = true};
 
-	(void)state;
 	program.name = "evil\\\"\\n";
 	assert_int_equal(client_open(&c, program.path, NULL), APP_BAD_USAGE);
 	assert_non_null(strstr(c.error, "expected quench-switch or quench-nic, got evil\"?"));
 	client_close(&c);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define ON_SWITCH(test) cmocka_unit_test_setup_teardown(test, start_switch, stop)
-		ON_SWITCH(a_program_may_end_inside_any_paged_reply),
-		ON_SWITCH(a_program_may_end_inside_any_reading),
-		cmocka_unit_test_setup_teardown(a_program_may_end_inside_any_reading, start_nic,
-						stop),
-		ON_SWITCH(pages_that_do_not_get_on_are_an_error),
-		ON_SWITCH(pages_without_end_meet_each_limit),
-		ON_SWITCH(who_hangs_is_given_up_at_the_deadline_and_not_asked_again),
-		ON_SWITCH(a_reading_can_be_given_up_at_once),
-		ON_SWITCH(what_is_no_reply_is_said),
-		ON_SWITCH(a_reply_longer_than_the_greeting_says_is_an_error),
-		ON_SWITCH(a_greeting_with_a_length_beyond_all_memory_is_an_error),
-		ON_SWITCH(a_program_of_another_name_is_none_of_ours),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.before_each = start_switch, .after_each = stop)

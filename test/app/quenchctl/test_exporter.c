@@ -3,15 +3,11 @@
  * One program that hangs, ends or lies costs the metrics of no other. The exporter is as patient as
  * meson.build says: 0.5 s for a reply, 0.02 s for a text, 1 s for a reading.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "unit/cases.h"
 #include "quenchctl/metrics/exporter.h"
 #include "quenchctl/socket/sockets.h"
 #include "quenchctl/socket/utf8.h"
@@ -152,13 +148,11 @@ wait_all_up(void)
 #define VALUE "quench_port_rx_packets_total"
 #define PORT ",port=\"1\""
 
-static void
-a_program_that_hangs_costs_its_own_metrics_alone(void **state)
+TEST(a_program_that_hangs_costs_its_own_metrics_alone)
 {
 	double before;
 	char *text;
 
-	(void)state;
 	wait_all_up();
 	text = text_now();
 	for (unsigned int i = 0; i < N; i++) {
@@ -185,10 +179,8 @@ a_program_that_hangs_costs_its_own_metrics_alone(void **state)
 	wait_for(VALUE, "B", PORT, 101, 101);
 }
 
-static void
-a_program_that_ends_at_any_message_costs_its_own_metrics_alone(void **state)
+TEST(a_program_that_ends_at_any_message_costs_its_own_metrics_alone)
 {
-	(void)state;
 	wait_all_up();
 	for (int end_at = 0; end_at < 40; end_at++) {
 		double before = value_now("quench_exporter_failures_total", "B", "");
@@ -216,10 +208,8 @@ endless_ports(struct fake_program *p, const char *command, char *text, size_t si
 			 "\"ports\":9000000000000000000}}");
 }
 
-static void
-a_reading_without_end_is_given_up(void **state)
+TEST(a_reading_without_end_is_given_up)
 {
-	(void)state;
 	programs[1].reply = endless_ports;
 	wait_for("quench_up", "A", "", 1, 1);
 	/* It has never been read: nobody knows its program. */
@@ -279,12 +269,10 @@ assert_line(const char *line)
 		fail_msg("no value: %s", line);
 }
 
-static void
-what_a_program_says_cannot_break_the_text_of_all(void **state)
+TEST(what_a_program_says_cannot_break_the_text_of_all)
 {
 	char *text, *at;
 
-	(void)state;
 	programs[1].reply = hostile_names;
 	names[2] = "b\"\n\xff\xfe";
 	wait_for("quench_up", "B", "", 1, 1);
@@ -310,12 +298,10 @@ clashing_gauge(struct fake_program *p, const char *command, char *text, size_t s
 		fake_reply(p, command, text, size);
 }
 
-static void
-a_family_that_is_a_counter_and_a_gauge_is_left_out_and_counted(void **state)
+TEST(a_family_that_is_a_counter_and_a_gauge_is_left_out_and_counted)
 {
 	char *text;
 
-	(void)state;
 	programs[1].reply = clashing_gauge;
 	wait_all_up();
 	text = text_now();
@@ -325,36 +311,17 @@ a_family_that_is_a_counter_and_a_gauge_is_left_out_and_counted(void **state)
 	free(text);
 }
 
-static void
-two_programs_of_one_name_are_told_apart(void **state)
+TEST(two_programs_of_one_name_are_told_apart)
 {
-	(void)state;
 	names[1] = names[0];
 	wait_for("quench_up", "A", "", 1, 1);
 	wait_for("quench_up", paths[1], "", 1, 1);
 }
 
-static void
-it_ends_beside_a_program_that_hangs(void **state)
+TEST(it_ends_beside_a_program_that_hangs)
 {
-	(void)state;
 	atomic_store(&programs[0].hangs, true);
 	free(text_now());
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-		TEST(a_program_that_hangs_costs_its_own_metrics_alone),
-		TEST(a_program_that_ends_at_any_message_costs_its_own_metrics_alone),
-		TEST(a_reading_without_end_is_given_up),
-		TEST(what_a_program_says_cannot_break_the_text_of_all),
-		TEST(a_family_that_is_a_counter_and_a_gauge_is_left_out_and_counted),
-		TEST(two_programs_of_one_name_are_told_apart),
-		TEST(it_ends_beside_a_program_that_hangs),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.before_each = setup, .after_each = teardown)

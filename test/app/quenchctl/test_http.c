@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The HTTP server's bounds. Its patience is a second here (HTTP_PATIENCE_S). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +7,8 @@
 #include <pthread.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "unit/cases.h"
 #include "quenchctl/socket/http.h"
 
 #define LARGE_BYTES (64u << 20)
@@ -95,8 +91,7 @@ ask(int fd, const char *request)
 	(void)send(fd, request, strlen(request), MSG_NOSIGNAL);
 }
 
-static void
-who_says_nothing_is_cut_off(void **state)
+TEST(who_says_nothing_is_cut_off)
 {
 	struct fixture *f = *state;
 	int fd = connect_to(f);
@@ -107,8 +102,7 @@ who_says_nothing_is_cut_off(void **state)
 	assert_true(atomic_load(&http_counts(f->server)->closed_slow) >= 1);
 }
 
-static void
-who_asks_letter_by_letter_is_cut_off(void **state)
+TEST(who_asks_letter_by_letter_is_cut_off)
 {
 	struct fixture *f = *state;
 	int fd = connect_to(f);
@@ -140,8 +134,7 @@ wait_served(const struct fixture *f)
 	assert_non_null(strstr(text, "/large"));
 }
 
-static void
-who_does_not_read_is_cut_off_and_others_are_served(void **state)
+TEST(who_does_not_read_is_cut_off_and_others_are_served)
 {
 	struct fixture *f = *state;
 	int slow = connect_to(f);
@@ -157,8 +150,7 @@ who_does_not_read_is_cut_off_and_others_are_served(void **state)
 }
 
 /* Silent connections, as many as there is room for: each makes room for one that asks. */
-static void
-who_asks_is_served_beside_any_number_of_silent_ones(void **state)
+TEST(who_asks_is_served_beside_any_number_of_silent_ones)
 {
 	struct fixture *f = *state;
 	int silent[HTTP_CLIENTS];
@@ -172,30 +164,13 @@ who_asks_is_served_beside_any_number_of_silent_ones(void **state)
 		close(silent[i]);
 }
 
-static void
-an_address_that_is_none_is_refused(void **state)
+TEST(an_address_that_is_none_is_refused)
 {
 	static const char *const wrong[] = {"",      "x",           ":80",      "127.0.0.1:",
 					    "1.2.3", "127.0.0.1:x", "[::1]80x", "127.0.0.1:65536"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		assert_null(http_open(wrong[i], routes, 1, NULL));
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(who_says_nothing_is_cut_off, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_asks_letter_by_letter_is_cut_off, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(who_does_not_read_is_cut_off_and_others_are_served,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(who_asks_is_served_beside_any_number_of_silent_ones,
-						setup, teardown),
-		cmocka_unit_test(an_address_that_is_none_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.before_each = setup, .after_each = teardown)

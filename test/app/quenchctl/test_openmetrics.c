@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Names, units and text of metrics. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "unit/cases.h"
 #include "quenchctl/metrics/openmetrics.h"
 
-static void
-the_last_word_of_a_key_says_the_unit(void **state)
+TEST(the_last_word_of_a_key_says_the_unit)
 {
 	static const struct {
 		const char *object, *key, *more, *name, *unit;
@@ -30,7 +25,6 @@ the_last_word_of_a_key_says_the_unit(void **state)
 		{"up", "", "", "quench_up", ""},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct metric m = metric_of(rows[i].object, rows[i].key, rows[i].more, false);
 
@@ -39,8 +33,7 @@ the_last_word_of_a_key_says_the_unit(void **state)
 	}
 }
 
-static void
-values_are_exact_in_the_base_unit(void **state)
+TEST(values_are_exact_in_the_base_unit)
 {
 	static const struct {
 		const char *key;
@@ -55,7 +48,6 @@ values_are_exact_in_the_base_unit(void **state)
 		{"error_ppm", -1000001, "-1.000001"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct metric m = metric_of("x", rows[i].key, "", false);
 		json_t *v = json_integer(rows[i].value);
@@ -67,8 +59,7 @@ values_are_exact_in_the_base_unit(void **state)
 	}
 }
 
-static void
-words_and_switches_are_1_or_0_and_nothing_is_no_value(void **state)
+TEST(words_and_switches_are_1_or_0_and_nothing_is_no_value)
 {
 	const struct metric m = metric_of("port", "link", "", false);
 	json_t *all = json_pack("[s, s, s, b, b, f, n, {}]", "up", "down", "stormed", 1, 0, 0.25);
@@ -76,7 +67,6 @@ words_and_switches_are_1_or_0_and_nothing_is_no_value(void **state)
 	json_t *v;
 	size_t i;
 
-	(void)state;
 	json_array_foreach (all, i, v) {
 		char text[64];
 
@@ -87,12 +77,10 @@ words_and_switches_are_1_or_0_and_nothing_is_no_value(void **state)
 	json_decref(all);
 }
 
-static void
-labels_are_escaped(void **state)
+TEST(labels_are_escaped)
 {
 	struct text t = {0};
 
-	(void)state;
 	text_add_label(&t, "flow", "a\"b\\c\nd");
 	text_add_label(&t, "port", "0");
 	assert_string_equal(t.at, "flow=\"a\\\"b\\\\c\\nd\",port=\"0\"");
@@ -113,13 +101,11 @@ two_families(void)
 	return m;
 }
 
-static void
-samples_of_a_family_stand_together(void **state)
+TEST(samples_of_a_family_stand_together)
 {
 	struct metrics *m = two_families();
 	struct text t = {0};
 
-	(void)state;
 	metrics_print(m, METRICS_OPENMETRICS, &t);
 	assert_string_equal(t.at, "# HELP quench_port_tx_bytes says \\\"sent\\\"\n"
 				  "# TYPE quench_port_tx_bytes counter\n"
@@ -134,13 +120,11 @@ samples_of_a_family_stand_together(void **state)
 	metrics_free(m);
 }
 
-static void
-the_older_format_names_samples_and_knows_no_unit(void **state)
+TEST(the_older_format_names_samples_and_knows_no_unit)
 {
 	struct metrics *m = two_families();
 	struct text t = {0};
 
-	(void)state;
 	metrics_print(m, METRICS_TEXT, &t);
 	assert_non_null(strstr(t.at, "# TYPE quench_port_tx_bytes_total counter\n"));
 	assert_non_null(strstr(t.at, "# HELP quench_port_tx_bytes_total says \"sent\"\n"));
@@ -150,17 +134,4 @@ the_older_format_names_samples_and_knows_no_unit(void **state)
 	metrics_free(m);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_last_word_of_a_key_says_the_unit),
-		cmocka_unit_test(values_are_exact_in_the_base_unit),
-		cmocka_unit_test(words_and_switches_are_1_or_0_and_nothing_is_no_value),
-		cmocka_unit_test(labels_are_escaped),
-		cmocka_unit_test(samples_of_a_family_stand_together),
-		cmocka_unit_test(the_older_format_names_samples_and_knows_no_unit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

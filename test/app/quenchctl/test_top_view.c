@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The lines of quenchctl top, of replies made up here. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdbool.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "unit/cases.h"
 #include "quenchctl/top/top_view.h"
 
-static void
-numbers_have_three_digits_and_a_prefix(void **state)
+TEST(numbers_have_three_digits_and_a_prefix)
 {
 	char text[16];
 
-	(void)state;
 	assert_string_equal(top_number(0, text), "0");
 	assert_string_equal(top_number(0.5, text), "0.5");
 	assert_string_equal(top_number(999, text), "999");
@@ -26,13 +20,11 @@ numbers_have_three_digits_and_a_prefix(void **state)
 	assert_string_equal(top_number(-2000, text), "-2.00K");
 }
 
-static void
-a_bar_shows_what_is_little_and_ends_at_its_width(void **state)
+TEST(a_bar_shows_what_is_little_and_ends_at_its_width)
 {
 	const double marks[] = {50, 100, 200};
 	char text[TOP_COLUMNS];
 
-	(void)state;
 	assert_string_equal(top_bar(0, 100, "", NULL, 8, text), "........");
 	assert_string_equal(top_bar(0.01, 100, "", NULL, 8, text), "=.......");
 	assert_string_equal(top_bar(50, 100, "", NULL, 8, text), "====....");
@@ -75,14 +67,12 @@ line_with(const struct top_view *v, const char *text)
 	return NULL;
 }
 
-static void
-rates_are_the_rise_between_two_readings(void **state)
+TEST(rates_are_the_rise_between_two_readings)
 {
 	struct snapshot before = reading(1000000000, switch_replies(1000, 0, 0, "operational"));
 	struct snapshot now = reading(3000000000, switch_replies(251000, 0, 0, "operational"));
 	struct top_view v = {0};
 
-	(void)state;
 	top_switch(&v, &now, &before);
 	/* 250 frames of 1000 bytes and 20 of preamble and gap in 2 s: 1.02 Mb/s. */
 	assert_non_null(strstr(line_with(&v, "net_null0")->text, " 1.02M "));
@@ -99,14 +89,12 @@ rates_are_the_rise_between_two_readings(void **state)
 	json_decref(now.replies);
 }
 
-static void
-drops_headroom_and_storms_are_alarms(void **state)
+TEST(drops_headroom_and_storms_are_alarms)
 {
 	struct snapshot before = reading(1000000000, switch_replies(0, 5, 0, "stormed"));
 	struct snapshot now = reading(2000000000, switch_replies(0, 9, 30, "stormed"));
 	struct top_view v = {0};
 
-	(void)state;
 	top_switch(&v, &now, &before);
 	assert_int_equal(line_with(&v, "net_null0")->style, TOP_ALARM);
 	assert_int_equal(line_with(&v, "STORM: port 0, priority 3, queue 3: drop; 2 storms")->style,
@@ -119,8 +107,7 @@ drops_headroom_and_storms_are_alarms(void **state)
 	json_decref(now.replies);
 }
 
-static void
-a_flow_that_sends_again_is_an_alarm(void **state)
+TEST(a_flow_that_sends_again_is_an_alarm)
 {
 	const char *form =
 		"{s:{s:i,s:i}, s:{s:I}, s:{}, s:{}, s:{s:[{s:s,s:i,s:i,s:i,s:i,s:i,s:i}]}}";
@@ -137,7 +124,6 @@ a_flow_that_sends_again_is_an_alarm(void **state)
 					      "cnps_handled", 20, "qps_failed", 0, "messages", 0));
 	struct top_view v = {0};
 
-	(void)state;
 	top_nic(&v, &now, &before);
 	assert_int_equal(v.n, 4);
 	assert_int_equal(v.lines[1].style, TOP_ALARM); /* frames that are not RoCE */
@@ -150,16 +136,4 @@ a_flow_that_sends_again_is_an_alarm(void **state)
 	json_decref(now.replies);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers_have_three_digits_and_a_prefix),
-		cmocka_unit_test(a_bar_shows_what_is_little_and_ends_at_its_width),
-		cmocka_unit_test(rates_are_the_rise_between_two_readings),
-		cmocka_unit_test(drops_headroom_and_storms_are_alarms),
-		cmocka_unit_test(a_flow_that_sends_again_is_an_alarm),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Replies of telemetry become the objects that they were made of. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "unit/cases.h"
 #include "quenchctl/socket/unfold.h"
 
 static void
@@ -22,10 +18,8 @@ assert_unfolds(const char *reply, const char *expected)
 	json_decref(folded);
 }
 
-static void
-paths_become_objects_and_columns_rows(void **state)
+TEST(paths_become_objects_and_columns_rows)
 {
-	(void)state;
 	assert_unfolds(
 		"{\"port\":1,\"drops/mtu\":7,\"drops/wred\":0,\"queues/queue\":[0,1],"
 		"\"queues/tx_packets\":[5,6]}",
@@ -36,43 +30,35 @@ paths_become_objects_and_columns_rows(void **state)
 		"{\"total\":2,\"rows\":[{\"mac\":\"a\",\"port\":1},{\"mac\":\"b\",\"port\":2}]}");
 }
 
-static void
-fractions_are_numbers_again_and_other_texts_stay(void **state)
+TEST(fractions_are_numbers_again_and_other_texts_stay)
 {
-	(void)state;
 	assert_unfolds("{\"alpha\":\"0.250000\",\"flow\":\"1.5\",\"slowdown_p99\":\"2.000000\"}",
 		       "{\"alpha\":0.25,\"flow\":\"1.5\",\"slowdown_p99\":2.0}");
 	assert_unfolds("{\"flow\":[\"17\",\"18\"],\"measured\":[\"0.500000\",\"\"]}",
 		       "{\"rows\":[{\"flow\":\"17\",\"measured\":0.5},{\"flow\":\"18\"}]}");
 }
 
-static void
-what_a_row_has_not_is_absent_where_numbers_are(void **state)
+TEST(what_a_row_has_not_is_absent_where_numbers_are)
 {
-	(void)state;
 	assert_unfolds(
 		"{\"up_to_bytes\":[\"5000\",\"\"],\"port_id\":[\"eth0\",\"\"]}",
 		"{\"rows\":[{\"up_to_bytes\":5000,\"port_id\":\"eth0\"},{\"port_id\":\"\"}]}");
 }
 
-static void
-a_reply_that_is_none_is_empty(void **state)
+TEST(a_reply_that_is_none_is_empty)
 {
-	(void)state;
 	assert_unfolds("{}", "{}");
 	assert_unfolds("[1]", "{}");
 }
 
 /* Freeing an object within an object recurses. */
-static void
-a_path_is_no_deeper_than_a_stack_bears(void **state)
+TEST(a_path_is_no_deeper_than_a_stack_bears)
 {
 	size_t n = 1000000;
 	char *path = malloc(2 * n + 2);
 	json_t *folded = json_object(), *object, *inner;
 	unsigned int depth = 0;
 
-	(void)state;
 	for (size_t i = 0; i < n; i++)
 		memcpy(path + 2 * i, "a/", 2);
 	strcpy(path + 2 * n, "b");
@@ -86,16 +72,4 @@ a_path_is_no_deeper_than_a_stack_bears(void **state)
 	free(path);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(paths_become_objects_and_columns_rows),
-		cmocka_unit_test(fractions_are_numbers_again_and_other_texts_stay),
-		cmocka_unit_test(what_a_row_has_not_is_absent_where_numbers_are),
-		cmocka_unit_test(a_reply_that_is_none_is_empty),
-		cmocka_unit_test(a_path_is_no_deeper_than_a_stack_bears),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdbool.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "unit/cases.h"
 #include "quenchctl/web/web_events.h"
 
 static struct snapshot
@@ -38,12 +34,10 @@ between(json_t *events, int64_t at_ms, struct snapshot before, struct snapshot n
 	json_decref(now.replies);
 }
 
-static void
-links_and_storms_are_told_once_each(void **state)
+TEST(links_and_storms_are_told_once_each)
 {
 	json_t *events = json_array();
 
-	(void)state;
 	between(events, 1, reading("up", 0, 0, 0), reading("up", 0, 0, 0));
 	assert_int_equal(json_array_size(events), 0);
 	between(events, 2, reading("up", 0, 0, 0), reading("down", 0, 1, 0));
@@ -56,12 +50,10 @@ links_and_storms_are_told_once_each(void **state)
 	json_decref(events);
 }
 
-static void
-drops_that_go_on_are_one_event_that_grows(void **state)
+TEST(drops_that_go_on_are_one_event_that_grows)
 {
 	json_t *events = json_array();
 
-	(void)state;
 	between(events, 1000, reading("up", 0, 0, 0), reading("up", 5, 0, 0));
 	between(events, 3000, reading("up", 5, 0, 0), reading("up", 7, 0, 0));
 	assert_int_equal(json_array_size(events), 1);
@@ -73,12 +65,10 @@ drops_that_go_on_are_one_event_that_grows(void **state)
 	json_decref(events);
 }
 
-static void
-the_last_events_are_kept(void **state)
+TEST(the_last_events_are_kept)
 {
 	json_t *events = json_array();
 
-	(void)state;
 	for (unsigned int i = 0; i < WEB_EVENTS + 20; i++)
 		web_event(events, i, false, "number %u", i);
 	assert_int_equal(json_array_size(events), WEB_EVENTS);
@@ -86,14 +76,4 @@ the_last_events_are_kept(void **state)
 	json_decref(events);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(links_and_storms_are_told_once_each),
-		cmocka_unit_test(drops_that_go_on_are_one_event_that_grows),
-		cmocka_unit_test(the_last_events_are_kept),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

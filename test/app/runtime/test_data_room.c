@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is left of an mbuf's data room when a driver has rounded it down. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "unit/cases.h"
 #include "runtime/port/data_room.h"
 
 /*
@@ -41,10 +35,8 @@ device_bytes(const struct driver *d, uint32_t room_bytes)
 	return bytes < d->most_bytes ? bytes : d->most_bytes;
 }
 
-static void
-each_driver_receives_any_frame_in_one_segment(void **state)
+TEST(each_driver_receives_any_frame_in_one_segment)
 {
-	(void)state;
 	/* Up to the largest max_frame_bytes. */
 	for (uint32_t frame_bytes = 64; frame_bytes <= 16000; frame_bytes++) {
 		for (unsigned int i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++) {
@@ -58,23 +50,12 @@ each_driver_receives_any_frame_in_one_segment(void **state)
 }
 
 /* 9238 bytes, an MTU of 9216 with its header, tag and FCS, are no multiple of any step. */
-static void
-room_of_the_frame_alone_would_not_do(void **state)
+TEST(room_of_the_frame_alone_would_not_do)
 {
-	(void)state;
 	assert_true(device_bytes(&drivers[0], 9238) < 9238);
 	assert_true(device_bytes(&drivers[3], 9238) < 9238);
 	assert_int_equal(data_room_bytes(9238), 10240);
 	assert_int_equal(data_room_bytes(1518), 2048);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_driver_receives_any_frame_in_one_segment),
-		cmocka_unit_test(room_of_the_frame_alone_would_not_do),
-	};
-
-	return cmocka_run_group_tests_name("data_room", tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The end of a program whose DPDK memory others share: it comes, whatever they left behind. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 #include <rte_eal.h>
 #include <rte_eal_memconfig.h>
 
+#include "unit/cases.h"
 #include "runtime/eal/eal_end.h"
 
 #define CODE 3
@@ -51,27 +47,14 @@ run(bool lock)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static void
-a_program_ends(void **state)
+TEST(a_program_ends)
 {
-	(void)state;
 	assert_int_equal(run(false), 0);
 }
 
-static void
-a_lock_of_a_dead_process_does_not_keep_it(void **state)
+TEST(a_lock_of_a_dead_process_does_not_keep_it)
 {
-	(void)state;
 	assert_int_equal(run(true), CODE);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_program_ends),
-		cmocka_unit_test(a_lock_of_a_dead_process_does_not_keep_it),
-	};
-
-	return cmocka_run_group_tests_name("eal_end", tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The gate between EAL's interrupt thread and pollers, with an interrupt callback that must meet
  * none in a burst. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include <pthread.h>
 #include <sched.h>
@@ -14,6 +9,8 @@
 #include <rte_eal.h>
 #include <rte_errno.h>
 
+#include "unit/cases.h"
+#include "unit/eal.h"
 #include "runtime/eal/intr_gate.h"
 #include "runtime/eal/intr_source.h"
 
@@ -95,12 +92,10 @@ stop(const pthread_t *threads)
 	intr_gate_close(t.gate);
 }
 
-static void
-no_interrupt_meets_a_poller_in_a_burst(void **state)
+TEST(no_interrupt_meets_a_poller_in_a_burst)
 {
 	pthread_t threads[POLLERS];
 
-	(void)state;
 	start(threads);
 	sem_init(&t.interrupted, 0, 0);
 	t.interrupts = t.met = 0;
@@ -119,10 +114,8 @@ no_interrupt_meets_a_poller_in_a_burst(void **state)
 	assert_int_equal(t.met, 0);
 }
 
-static void
-pollers_go_on_after_each_gate(void **state)
+TEST(pollers_go_on_after_each_gate)
 {
-	(void)state;
 	for (int i = 0; i < 10; i++) {
 		pthread_t threads[POLLERS];
 
@@ -133,12 +126,10 @@ pollers_go_on_after_each_gate(void **state)
 	}
 }
 
-static void
-a_gate_without_pollers_lets_interrupts_through(void **state)
+TEST(a_gate_without_pollers_lets_interrupts_through)
 {
 	struct intr_gate *gate = intr_gate_open(POLLERS);
 
-	(void)state;
 	sem_init(&t.interrupted, 0, 0);
 	assert_non_null(gate);
 	assert_int_equal(intr_source_open(&t.source, on_interrupt, NULL), 0);
@@ -147,22 +138,4 @@ a_gate_without_pollers_lets_interrupts_through(void **state)
 	intr_source_close(&t.source);
 }
 
-int
-main(int argc, char **argv)
-{
-	const char *eal[] = {argv[0],    "-l", "0",  "--no-huge",         "--no-shconf",
-			     "--no-pci", "-m", "64", "--log-level=error", "--no-telemetry",
-			     NULL};
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_interrupt_meets_a_poller_in_a_burst),
-		cmocka_unit_test(pollers_go_on_after_each_gate),
-		cmocka_unit_test(a_gate_without_pollers_lets_interrupts_through),
-	};
-
-	(void)argc;
-	if (rte_eal_init(10, (char **)(uintptr_t)eal) < 0) {
-		print_error("EAL does not start: %s\n", rte_strerror(rte_errno));
-		return 1;
-	}
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.begin = start_eal)

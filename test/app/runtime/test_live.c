@@ -2,16 +2,12 @@
 /* Changes of a configuration of one key, in a program whose owners may be late. */
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <cmocka.h>
 
+#include "unit/cases.h"
 #include "runtime/telemetry/live.h"
 
 struct thing {
@@ -198,26 +194,22 @@ set(const char *text, struct live_outcome *out, struct config_error *err)
 	return live_change(&live, &request, out, err);
 }
 
-static void
-a_change_is_in_force_when_the_reply_comes(void **state)
+TEST(a_change_is_in_force_when_the_reply_comes)
 {
 	struct live_outcome out;
 	struct config_error err;
 
-	(void)state;
 	program.late = 5;
 	assert_int_equal(set("thing.size=7", &out, &err), 0);
 	assert_true(out.in_force);
 	assert_int_equal(program.in_force, 7);
 }
 
-static void
-a_late_change_is_said_to_be_late_and_the_next_one_is_not_promised(void **state)
+TEST(a_late_change_is_said_to_be_late_and_the_next_one_is_not_promised)
 {
 	struct live_outcome out;
 	struct config_error err;
 
-	(void)state;
 	program.late = UINT32_MAX;
 	assert_int_equal(set("thing.size=7", &out, &err), 0);
 	assert_false(out.in_force);
@@ -235,13 +227,11 @@ a_late_change_is_said_to_be_late_and_the_next_one_is_not_promised(void **state)
 	assert_int_equal(program.in_force, 9);
 }
 
-static void
-a_key_is_set_in_a_copy_and_nothing_is_read(void **state)
+TEST(a_key_is_set_in_a_copy_and_nothing_is_read)
 {
 	struct live_outcome out;
 	struct config_error err;
 
-	(void)state;
 	assert_int_equal(set("thing.size=7", &out, &err), 0);
 	assert_int_equal(program.reads, 0);
 	assert_int_equal(program.frees, 1);
@@ -263,18 +253,4 @@ a_key_is_set_in_a_copy_and_nothing_is_read(void **state)
 	assert_int_equal(program.reads, 1);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_change_is_in_force_when_the_reply_comes, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(
-			a_late_change_is_said_to_be_late_and_the_next_one_is_not_promised, setup,
-			teardown),
-		cmocka_unit_test_setup_teardown(a_key_is_set_in_a_copy_and_nothing_is_read, setup,
-						teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.before_each = setup, .after_each = teardown)

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit/cases.h"
 #include "base/units.h"
 #include "runtime/run/opts.h"
 #include "runtime/notice/say.h"
@@ -32,13 +27,11 @@ parse(const struct opts_program *program, char **argv, struct opts *opts)
 /* getopt permutes the list, and leaves the words alone. */
 #define ARGS(...) ((char **)(uintptr_t)(const char *[]){"prog", __VA_ARGS__, NULL})
 
-static void
-eal_options_end_at_the_double_dash(void **state)
+TEST(eal_options_end_at_the_double_dash)
 {
 	char **argv = ARGS("-l", "0", "--vdev", "net_null0", "--", "--config", "x");
 	struct opts opts;
 
-	(void)state;
 	assert_int_equal(opts_parse(&stays, 8, argv, &opts), 0);
 	assert_int_equal(opts.eal_argc, 5);
 	assert_string_equal(opts.eal_argv[0], "prog");
@@ -48,12 +41,10 @@ eal_options_end_at_the_double_dash(void **state)
 	opts_free(&opts);
 }
 
-static void
-defaults_run_until_a_signal_and_never_sleep(void **state)
+TEST(defaults_run_until_a_signal_and_never_sleep)
 {
 	struct opts opts;
 
-	(void)state;
 	assert_int_equal(parse(&stays, ARGS("--config", "x"), &opts), 0);
 	assert_int_equal(opts.action, OPTS_RUN);
 	assert_int_equal(opts.eal_argc, 1);
@@ -64,12 +55,10 @@ defaults_run_until_a_signal_and_never_sleep(void **state)
 	assert_false(opts.stay);
 }
 
-static void
-times_are_seconds_and_microseconds(void **state)
+TEST(times_are_seconds_and_microseconds)
 {
 	struct opts opts;
 
-	(void)state;
 	assert_int_equal(
 		parse(&stays,
 		      ARGS("--config=x", "--duration", "0.25", "--idle-sleep", "100",
@@ -93,12 +82,10 @@ times_are_seconds_and_microseconds(void **state)
 			 APP_BAD_USAGE);
 }
 
-static void
-help_and_version_need_no_config(void **state)
+TEST(help_and_version_need_no_config)
 {
 	struct opts opts;
 
-	(void)state;
 	assert_int_equal(parse(&leaves, ARGS("--help"), &opts), 0);
 	assert_int_equal(opts.action, OPTS_HELP);
 	assert_int_equal(parse(&leaves, ARGS("--help-config"), &opts), 0);
@@ -109,8 +96,7 @@ help_and_version_need_no_config(void **state)
 	assert_int_equal(opts.action, OPTS_CHECK_CONFIG);
 }
 
-static void
-bad_usage_is_refused(void **state)
+TEST(bad_usage_is_refused)
 {
 	char **const bad[] = {
 		ARGS("--check-config"),
@@ -131,22 +117,16 @@ bad_usage_is_refused(void **state)
 	};
 	struct opts opts;
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_equal(parse(&leaves, bad[i], &opts), APP_BAD_USAGE);
 }
 
-int
-main(void)
+static int
+speak_as_prog(void **state)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(eal_options_end_at_the_double_dash),
-		cmocka_unit_test(defaults_run_until_a_signal_and_never_sleep),
-		cmocka_unit_test(times_are_seconds_and_microseconds),
-		cmocka_unit_test(help_and_version_need_no_config),
-		cmocka_unit_test(bad_usage_is_refused),
-	};
-
+	(void)state;
 	say_as("prog");
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return 0;
 }
+
+TEST_MAIN(.begin = speak_as_prog)

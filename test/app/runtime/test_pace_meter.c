@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Departures against their due times, and what a gap of the clock takes out of the account. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "unit/cases.h"
 #include "runtime/port/pace_meter.h"
 
 static struct pace_meter p;
@@ -19,10 +15,8 @@ setup(void **state)
 	return 0;
 }
 
-static void
-lateness_is_departure_less_due_time(void **state)
+TEST(lateness_is_departure_less_due_time)
 {
-	(void)state;
 	pace_meter_round(&p, 1000);
 	pace_meter_departure(&p, 1000, 1000);
 	pace_meter_departure(&p, 1000, 3000);
@@ -34,10 +28,8 @@ lateness_is_departure_less_due_time(void **state)
 	assert_int_equal(p.late_ns.max, 2001);
 }
 
-static void
-frames_due_before_the_end_of_a_gap_are_excluded(void **state)
+TEST(frames_due_before_the_end_of_a_gap_are_excluded)
 {
-	(void)state;
 	pace_meter_round(&p, 1000);
 	pace_meter_round(&p, 1000 + PACE_GAP_NS);
 	assert_int_equal(p.gaps, 0);
@@ -52,12 +44,10 @@ frames_due_before_the_end_of_a_gap_are_excluded(void **state)
 	assert_int_equal(p.late_ns.max, 100);
 }
 
-static void
-lcores_are_added_up(void **state)
+TEST(lcores_are_added_up)
 {
 	struct pace_meter q = {0};
 
-	(void)state;
 	for (uint64_t t = 1; t <= 100; t++) {
 		pace_meter_departure(t % 2 ? &p : &q, 1, 1 + t * 100);
 	}
@@ -68,14 +58,4 @@ lcores_are_added_up(void **state)
 	assert_in_range(hist_quantile(&p.late_ns, 50), 5000, 5000 + 5000 / 128);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(lateness_is_departure_less_due_time, setup),
-		cmocka_unit_test_setup(frames_due_before_the_end_of_a_gap_are_excluded, setup),
-		cmocka_unit_test_setup(lcores_are_added_up, setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.before_each = setup)

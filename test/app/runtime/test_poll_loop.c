@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A node of nothing but counters on two net_ring devices: what the loop does between node and
  * device. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 #include <rte_cycles.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
@@ -16,6 +11,8 @@
 #include <rte_mbuf.h>
 #include <rte_ring.h>
 
+#include "unit/cases.h"
+#include "unit/eal.h"
 #include "runtime/port/poll_loop.h"
 
 #define RING_FRAMES 8 /* a ring of 8 holds 7 */
@@ -145,7 +142,8 @@ setup_devices(void **state)
 	static const char *const names[PORTS] = {"dev0", "dev1"};
 	int port;
 
-	(void)state;
+	if (start_eal(state) != 0)
+		return -1;
 	fake.pool = rte_pktmbuf_pool_create("frames", 1023, 0, 0, 2048, SOCKET_ID_ANY);
 	if (fake.pool == NULL)
 		return -1;
@@ -194,13 +192,11 @@ take_in_order(unsigned int port, unsigned int n, uint32_t *expected)
 	take_from(wire_out[port], n, expected);
 }
 
-static void
-refused_frames_are_held_and_leave_first_and_in_order(void **state)
+TEST(refused_frames_are_held_and_leave_first_and_in_order)
 {
 	struct poll_loop loop;
 	uint32_t expected = 0;
 
-	(void)state;
 	poll_loop_init(&loop, &fake.node, ethdevs, PORTS, &tsc, &stop);
 	fake.to_send[0] = 100;
 	for (unsigned int round = 0; expected < 100; round++) {
@@ -221,13 +217,11 @@ refused_frames_are_held_and_leave_first_and_in_order(void **state)
 	assert_int_equal(poll_port_held(&loop.ports[0]), 0);
 }
 
-static void
-a_stuck_port_does_not_stop_the_others(void **state)
+TEST(a_stuck_port_does_not_stop_the_others)
 {
 	struct poll_loop loop;
 	uint32_t first = 0, second = 0;
 
-	(void)state;
 	poll_loop_init(&loop, &fake.node, ethdevs, PORTS, &tsc, &stop);
 	fake.to_send[0] = fake.to_send[1] = 40;
 	for (unsigned int round = 0; round < 100; round++) {
@@ -245,13 +239,11 @@ a_stuck_port_does_not_stop_the_others(void **state)
 }
 
 /* One at a time: from the first port to the second in one round, back in the next at the latest. */
-static void
-no_frame_waits_for_another(void **state)
+TEST(no_frame_waits_for_another)
 {
 	struct poll_loop loop;
 	uint32_t expected[PORTS] = {0};
 
-	(void)state;
 	poll_loop_init(&loop, &fake.node, ethdevs, PORTS, &tsc, &stop);
 	fake.forwards = true;
 	for (unsigned int i = 0; i < 100; i++) {
@@ -265,12 +257,10 @@ no_frame_waits_for_another(void **state)
 	}
 }
 
-static void
-bursts_are_received_whole(void **state)
+TEST(bursts_are_received_whole)
 {
 	struct poll_loop loop;
 
-	(void)state;
 	poll_loop_init(&loop, &fake.node, ethdevs, PORTS, &tsc, &stop);
 	for (unsigned int i = 0; i < 50; i++)
 		assert_int_equal(rte_ring_enqueue(wire_in[1], rte_pktmbuf_alloc(fake.pool)), 0);
@@ -292,13 +282,11 @@ stop_after_5_ms(void *arg, uint64_t now_ns)
 	return *start + 5 * NS_PER_MS;
 }
 
-static void
-an_idle_loop_sleeps_and_still_does_its_slow_work(void **state)
+TEST(an_idle_loop_sleeps_and_still_does_its_slow_work)
 {
 	struct poll_loop loop;
 	uint64_t start = 0;
 
-	(void)state;
 	poll_loop_init(&loop, &fake.node, ethdevs, PORTS, &tsc, &stop);
 	loop.idle_sleep_ns = 200 * NS_PER_US;
 	loop.slow = stop_after_5_ms;
@@ -309,13 +297,11 @@ an_idle_loop_sleeps_and_still_does_its_slow_work(void **state)
 	assert_in_range(loop.sleeps, 1, 26);
 }
 
-static void
-a_node_with_work_soon_is_not_slept_over(void **state)
+TEST(a_node_with_work_soon_is_not_slept_over)
 {
 	struct poll_loop loop;
 	uint64_t start = 0;
 
-	(void)state;
 	fake.wake_ns = 0;
 	poll_loop_init(&loop, &fake.node, ethdevs, PORTS, &tsc, &stop);
 	loop.idle_sleep_ns = NS_PER_SEC;
@@ -326,13 +312,11 @@ a_node_with_work_soon_is_not_slept_over(void **state)
 	assert_int_equal(loop.sleeps, 0);
 }
 
-static void
-a_node_whose_device_takes_nothing_is_still_called(void **state)
+TEST(a_node_whose_device_takes_nothing_is_still_called)
 {
 	struct poll_loop loop;
 	uint32_t expected = 0;
 
-	(void)state;
 	poll_loop_init(&loop, &fake.node, ethdevs, PORTS, &tsc, &stop);
 	fake.to_send[0] = POLL_BURST;
 	poll_loop_round(&loop);
@@ -347,14 +331,12 @@ a_node_whose_device_takes_nothing_is_still_called(void **state)
 	take_in_order(0, RING_FRAMES, &expected);
 }
 
-static void
-held_frames_are_freed_at_the_end_and_stay_counted(void **state)
+TEST(held_frames_are_freed_at_the_end_and_stay_counted)
 {
 	struct poll_loop loop;
 	unsigned int before = rte_mempool_avail_count(fake.pool);
 	uint32_t expected = 0;
 
-	(void)state;
 	poll_loop_init(&loop, &fake.node, ethdevs, PORTS, &tsc, &stop);
 	fake.to_send[0] = POLL_BURST;
 	poll_loop_round(&loop);
@@ -370,13 +352,11 @@ static const struct poll_queues apart = {
 	.rx_step = 1, .rx_end = 2, .control = 1, .control_apart = true};
 
 /* A CNP that is owed while data has filled the device leaves in the next round. */
-static void
-control_frames_do_not_wait_for_refused_data(void **state)
+TEST(control_frames_do_not_wait_for_refused_data)
 {
 	uint32_t data = 0, control = 0;
 	struct poll_loop loop;
 
-	(void)state;
 	poll_loop_init(&loop, &fake.node, &queues_dev, 1, &tsc, &stop);
 	poll_loop_use_queues(&loop, &apart);
 	fake.to_send[0] = 100;
@@ -399,14 +379,12 @@ control_frames_do_not_wait_for_refused_data(void **state)
 }
 
 /* Frames to send stay in the node, frames that come are received, and the node is still called. */
-static void
-nothing_is_asked_for_while_the_link_is_down(void **state)
+TEST(nothing_is_asked_for_while_the_link_is_down)
 {
 	struct port_link link = {.down = false};
 	struct poll_loop loop;
 	uint32_t data = 0;
 
-	(void)state;
 	poll_loop_init(&loop, &fake.node, ethdevs, PORTS, &tsc, &stop);
 	loop.ports[0].link = &link;
 	fake.to_send[0] = fake.to_send[1] = 3;
@@ -434,13 +412,11 @@ nothing_is_asked_for_while_the_link_is_down(void **state)
 	assert_int_equal(link.down_ns, 4000 + 500);
 }
 
-static void
-each_queue_holds_what_it_refused_in_order(void **state)
+TEST(each_queue_holds_what_it_refused_in_order)
 {
 	uint32_t data = 0, control = 0;
 	struct poll_loop loop;
 
-	(void)state;
 	poll_loop_init(&loop, &fake.node, &queues_dev, 1, &tsc, &stop);
 	poll_loop_use_queues(&loop, &apart);
 	fake.to_send[0] = fake.control_to_send = 200;
@@ -458,12 +434,10 @@ each_queue_holds_what_it_refused_in_order(void **state)
 	assert_true(loop.ports[0].data.refusals > 0 && loop.ports[0].control.refusals > 0);
 }
 
-static void
-all_receive_queues_of_a_loop_are_polled(void **state)
+TEST(all_receive_queues_of_a_loop_are_polled)
 {
 	struct poll_loop loop;
 
-	(void)state;
 	poll_loop_init(&loop, &fake.node, &queues_dev, 1, &tsc, &stop);
 	poll_loop_use_queues(&loop, &apart);
 	for (unsigned int i = 0; i < 20; i++)
@@ -480,30 +454,4 @@ all_receive_queues_of_a_loop_are_polled(void **state)
 	assert_int_equal(poll_loop_round(&loop), 1);
 }
 
-int
-main(int argc, char **argv)
-{
-	const char *eal[] = {argv[0],    "-l", "0",  "--no-huge",         "--no-shconf",
-			     "--no-pci", "-m", "64", "--log-level=error", NULL};
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(refused_frames_are_held_and_leave_first_and_in_order, setup),
-		cmocka_unit_test_setup(a_stuck_port_does_not_stop_the_others, setup),
-		cmocka_unit_test_setup(no_frame_waits_for_another, setup),
-		cmocka_unit_test_setup(bursts_are_received_whole, setup),
-		cmocka_unit_test_setup(an_idle_loop_sleeps_and_still_does_its_slow_work, setup),
-		cmocka_unit_test_setup(a_node_with_work_soon_is_not_slept_over, setup),
-		cmocka_unit_test_setup(control_frames_do_not_wait_for_refused_data, setup),
-		cmocka_unit_test_setup(nothing_is_asked_for_while_the_link_is_down, setup),
-		cmocka_unit_test_setup(each_queue_holds_what_it_refused_in_order, setup),
-		cmocka_unit_test_setup(all_receive_queues_of_a_loop_are_polled, setup),
-		cmocka_unit_test_setup(a_node_whose_device_takes_nothing_is_still_called, setup),
-		cmocka_unit_test_setup(held_frames_are_freed_at_the_end_and_stay_counted, setup),
-	};
-
-	(void)argc;
-	if (rte_eal_init(9, (char **)(uintptr_t)eal) < 0) {
-		print_error("EAL does not start: %s\n", rte_strerror(rte_errno));
-		return 1;
-	}
-	return cmocka_run_group_tests(tests, setup_devices, NULL);
-}
+TEST_MAIN(.begin = setup_devices, .before_each = setup)

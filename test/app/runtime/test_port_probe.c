@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is said about a device: by its driver, and by what sysfs says about PCIe. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "unit/cases.h"
 #include "base/units.h"
 #include "runtime/port/port_probe.h"
 #include "runtime/port/port_start.h"
 
-static void
-pcie_rates_are_those_of_the_generations(void **state)
+TEST(pcie_rates_are_those_of_the_generations)
 {
 	static const struct {
 		const char *speed, *width;
@@ -30,14 +25,12 @@ pcie_rates_are_those_of_the_generations(void **state)
 		{"8.0 GT/s PCIe\n", "255\n", 0},
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		assert_int_equal(pcie_rate_bps(rows[i].speed, rows[i].width) / MBPS, rows[i].mbps);
 }
 
 /* The table of facts/ports.md, sections 1 and 2: which line warns of what, and of what to do. */
-static void
-each_driver_has_its_lines(void **state)
+TEST(each_driver_has_its_lines)
 {
 	static const struct {
 		const char *driver;
@@ -94,7 +87,6 @@ each_driver_has_its_lines(void **state)
 		 {"rx_pause_frames", "peer", "ethtool", "RDMA driver"}},
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct probe_line lines[PROBE_LINES];
 
@@ -107,12 +99,10 @@ each_driver_has_its_lines(void **state)
 }
 
 /* What a device itself has answered is certain, what we know of its driver was not tried. */
-static void
-lines_say_what_was_not_tried(void **state)
+TEST(lines_say_what_was_not_tried)
 {
 	struct probe_line lines[PROBE_LINES];
 
-	(void)state;
 	probe_lines("net_ixgbe", LINK_PAUSE_OFF, lines);
 	for (unsigned int i = 0; i < 4; i++)
 		assert_int_equal(lines[i].certain, i == 2);
@@ -123,8 +113,7 @@ lines_say_what_was_not_tried(void **state)
 }
 
 /* Only a client has to be started again until it is connected. */
-static void
-memif_clients_are_told_from_servers(void **state)
+TEST(memif_clients_are_told_from_servers)
 {
 	static const struct {
 		const char *driver, *args;
@@ -139,21 +128,9 @@ memif_clients_are_told_from_servers(void **state)
 		{"net_ring", "role=client", false},
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		assert_int_equal(port_is_memif_client(rows[i].driver, rows[i].args),
 				 rows[i].client);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pcie_rates_are_those_of_the_generations),
-		cmocka_unit_test(each_driver_has_its_lines),
-		cmocka_unit_test(lines_say_what_was_not_tried),
-		cmocka_unit_test(memif_clients_are_told_from_servers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Queues of a port divided among lcores. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 
+#include "unit/cases.h"
 #include "runtime/port/port_queues.h"
 
 #define OFF NIC_CONTROL_TX_QUEUE_OFF
 #define ON NIC_CONTROL_TX_QUEUE_ON
 #define AUTO NIC_CONTROL_TX_QUEUE_AUTO
 
-static void
-lcores_get_the_queues_that_there_are(void **state)
+TEST(lcores_get_the_queues_that_there_are)
 {
 	static const struct {
 		struct port_offer offer;
@@ -41,7 +36,6 @@ lcores_get_the_queues_that_there_are(void **state)
 		{{1, 16, true}, OFF, 4, {4, 1, 4, false}},
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct port_plan plan;
 
@@ -53,24 +47,20 @@ lcores_get_the_queues_that_there_are(void **state)
 	}
 }
 
-static void
-what_must_be_and_cannot_is_refused(void **state)
+TEST(what_must_be_and_cannot_is_refused)
 {
 	static const struct port_offer offers[] = {{8, 1, false}, {1, 2, true}, {2, 1, true}};
 	struct port_plan plan;
 
-	(void)state;
 	for (unsigned int i = 0; i < 3; i++)
 		assert_int_equal(port_plan(&offers[i], ON, 1, &plan), -EINVAL);
 }
 
 /* Every queue of the device is somebody's, and nobody has another's. */
-static void
-each_queue_has_one_owner(void **state)
+TEST(each_queue_has_one_owner)
 {
 	static const struct port_offer offers[] = {{64, 64, false}, {64, 64, true}, {1, 64, false}};
 
-	(void)state;
 	for (unsigned int i = 0; i < 3; i++)
 		for (uint16_t n = 1; n <= 8; n++)
 			for (int wish = OFF; wish <= ON; wish++) {
@@ -95,14 +85,4 @@ each_queue_has_one_owner(void **state)
 			}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lcores_get_the_queues_that_there_are),
-		cmocka_unit_test(what_must_be_and_cannot_is_refused),
-		cmocka_unit_test(each_queue_has_one_owner),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

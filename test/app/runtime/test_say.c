@@ -1,34 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Lines of events are bounded, and what is left out is counted. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit/cases.h"
 #include "runtime/notice/say.h"
 
 #define S 1000000000ull
 
-static void
-ten_lines_pass_in_a_second_and_the_rest_is_counted(void **state)
+TEST(ten_lines_pass_in_a_second_and_the_rest_is_counted)
 {
 	struct say_limit l = {0};
 	unsigned int passed = 0;
 
-	(void)state;
 	for (unsigned int i = 0; i < 1000; i++)
 		passed += say_limit_passes(&l, 5 * S + i * (S / 1000));
 	assert_int_equal(passed, SAY_EVENTS_PER_S);
 	assert_int_equal(l.suppressed, 1000 - SAY_EVENTS_PER_S);
 }
 
-static void
-the_next_second_begins_anew(void **state)
+TEST(the_next_second_begins_anew)
 {
 	struct say_limit l = {0};
 
-	(void)state;
 	for (unsigned int i = 0; i < 2 * SAY_EVENTS_PER_S; i++)
 		say_limit_passes(&l, 0);
 	assert_false(say_limit_passes(&l, S - 1));
@@ -37,13 +28,11 @@ the_next_second_begins_anew(void **state)
 	assert_int_equal(l.suppressed, SAY_EVENTS_PER_S + 1);
 }
 
-static void
-an_event_does_not_use_up_anothers_lines(void **state)
+TEST(an_event_does_not_use_up_anothers_lines)
 {
 	static const char *const names[] = {"a", "b", "c"};
 	uint64_t before = say_suppressed();
 
-	(void)state;
 	for (unsigned int i = 0; i < 3; i++)
 		for (unsigned int n = 0; n < 5; n++)
 			say_event(false, names[i], "line %u;", n);
@@ -51,14 +40,4 @@ an_event_does_not_use_up_anothers_lines(void **state)
 	assert_int_equal(say_end(0), 0);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ten_lines_pass_in_a_second_and_the_rest_is_counted),
-		cmocka_unit_test(the_next_second_begins_anew),
-		cmocka_unit_test(an_event_does_not_use_up_anothers_lines),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

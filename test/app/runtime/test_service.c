@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What systemd hears, by a socket as it makes one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "unit/cases.h"
 #include "base/units.h"
 #include "runtime/notice/service.h"
 
@@ -62,10 +58,8 @@ assert_heard(const char *expected)
 	assert_string_equal(text, expected);
 }
 
-static void
-ready_and_stopping_are_said(void **state)
+TEST(ready_and_stopping_are_said)
 {
-	(void)state;
 	service_ready();
 	assert_heard("READY=1");
 	service_stopping();
@@ -73,14 +67,12 @@ ready_and_stopping_are_said(void **state)
 	assert_heard(NULL);
 }
 
-static void
-the_watchdog_hears_four_times_in_its_interval_while_all_lcores_poll(void **state)
+TEST(the_watchdog_hears_four_times_in_its_interval_while_all_lcores_poll)
 {
 	struct service_pulse pulses[2] = {{.lcore = 1}, {.lcore = 2}};
 	struct service s;
 	uint64_t now = 0;
 
-	(void)state;
 	service_init(&s, now);
 	assert_int_equal(s.watchdog_ns, WATCHDOG_NS);
 	for (unsigned int i = 0; i < 10; i++) {
@@ -95,14 +87,12 @@ the_watchdog_hears_four_times_in_its_interval_while_all_lcores_poll(void **state
 	assert_heard(NULL);
 }
 
-static void
-one_lcore_that_stands_still_silences_the_watchdog_until_it_polls_again(void **state)
+TEST(one_lcore_that_stands_still_silences_the_watchdog_until_it_polls_again)
 {
 	struct service_pulse pulses[2] = {{.lcore = 1}, {.lcore = 2}};
 	struct service s;
 	uint64_t now = 0;
 
-	(void)state;
 	service_init(&s, now);
 	service_beat(&s, &pulses[0], WATCHDOG_NS);
 	service_beat(&s, &pulses[1], WATCHDOG_NS / 2);
@@ -117,13 +107,11 @@ one_lcore_that_stands_still_silences_the_watchdog_until_it_polls_again(void **st
 	assert_false(pulses[1].late);
 }
 
-static void
-without_a_watchdog_no_lcore_is_asked_to_beat(void **state)
+TEST(without_a_watchdog_no_lcore_is_asked_to_beat)
 {
 	struct service_pulse pulse = {.lcore = 1};
 	struct service s;
 
-	(void)state;
 	unsetenv("WATCHDOG_USEC");
 	service_init(&s, 0);
 	assert_true(service_beat(&s, &pulse, 5) == NEVER_NS);
@@ -131,17 +119,4 @@ without_a_watchdog_no_lcore_is_asked_to_beat(void **state)
 	assert_heard(NULL);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ready_and_stopping_are_said),
-		cmocka_unit_test(
-			the_watchdog_hears_four_times_in_its_interval_while_all_lcores_poll),
-		cmocka_unit_test(
-			one_lcore_that_stands_still_silences_the_watchdog_until_it_polls_again),
-		cmocka_unit_test(without_a_watchdog_no_lcore_is_asked_to_beat),
-	};
-
-	return cmocka_run_group_tests(tests, listen_as_systemd, hang_up);
-}
+TEST_MAIN(.begin = listen_as_systemd, .end = hang_up)

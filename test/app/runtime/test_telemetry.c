@@ -3,21 +3,17 @@
 #include <errno.h>
 #include <pthread.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-#include <cmocka.h>
 #include <jansson.h>
 #include <rte_eal.h>
 
+#include "unit/cases.h"
 #include "runtime/telemetry/telemetry.h"
 
 #define REPLY_BYTES 16384
@@ -173,23 +169,19 @@ static const struct telemetry_endpoint endpoints[] = {
 static struct telemetry telemetry = {.endpoints = endpoints,
 				     .n_endpoints = sizeof(endpoints) / sizeof(endpoints[0])};
 
-static void
-an_object_is_folded_into_paths_and_columns(void **state)
+TEST(an_object_is_folded_into_paths_and_columns)
 {
-	(void)state;
 	assert_reply("/quench/shapes",
 		     "{\"count\":4611686018427387904,\"below\":-3,\"on\":1,\"share\":\"0.250000\","
 		     "\"word\":\"a \\\"b\\\"\",\"nothing\":\"\",\"drops/mtu\":7,"
 		     "\"queues/queue\":[0,1],\"queues/alpha\":[\"0.500000\",\"\"]}");
 }
 
-static void
-pages_fit_and_give_every_row_once(void **state)
+TEST(pages_fit_and_give_every_row_once)
 {
 	unsigned int first = 0, n_pages = 0;
 	char command[64] = "/quench/pages";
 
-	(void)state;
 	for (bool more = true; more; n_pages++) {
 		json_t *page = ask(command);
 		const json_t *number = json_object_get(page, "number");
@@ -213,15 +205,12 @@ pages_fit_and_give_every_row_once(void **state)
 	assert_in_range(n_pages, 2, 40);
 }
 
-static void
-a_reply_that_does_not_fit_is_none(void **state)
+TEST(a_reply_that_does_not_fit_is_none)
 {
-	(void)state;
 	assert_reply("/quench/huge", "null");
 }
 
-static void
-wrong_parameters_are_told_what_was_expected(void **state)
+TEST(wrong_parameters_are_told_what_was_expected)
 {
 	static const struct {
 		const char *command, *error;
@@ -236,7 +225,6 @@ wrong_parameters_are_told_what_was_expected(void **state)
 		{"/quench/numbers,99999999999999999999999", "A = 99999999999999999999999"},
 	};
 
-	(void)state;
 	assert_reply("/quench/numbers,3", "{\"a\":3,\"b\":5}");
 	assert_reply("/quench/numbers,3,0", "{\"a\":3,\"b\":0}");
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -267,13 +255,11 @@ serve_one(void *arg)
 	return NULL;
 }
 
-static void
-the_main_lcore_does_what_is_asked_of_it(void **state)
+TEST(the_main_lcore_does_what_is_asked_of_it)
 {
 	bool served = false;
 	pthread_t main_lcore;
 
-	(void)state;
 	assert_int_equal(pthread_create(&main_lcore, NULL, serve_one, &served), 0);
 	assert_reply("/quench/on_main", "{\"sum\":1007}");
 	pthread_join(main_lcore, NULL);
@@ -289,12 +275,10 @@ close_when_asked(void *arg)
 	return NULL;
 }
 
-static void
-a_program_that_ends_tells_those_who_wait(void **state)
+TEST(a_program_that_ends_tells_those_who_wait)
 {
 	pthread_t main_lcore;
 
-	(void)state;
 	assert_int_equal(pthread_create(&main_lcore, NULL, close_when_asked, &telemetry), 0);
 	assert_reply("/quench/on_main", "{\"error\":\"the program is about to end\",\"expected\":"
 					"\"a program that runs\",\"usage\":\"/quench/on_main\"}");
@@ -354,12 +338,10 @@ tear_down(void **state)
 }
 
 /* Each allocation fails once: none of them makes a reply that lacks something. */
-static void
-a_reply_is_whole_or_null(void **state)
+TEST(a_reply_is_whole_or_null)
 {
 	unsigned int failed = 0;
 
-	(void)state;
 	for (long long at = 0;; at++, failed++) {
 		json_t *reply;
 		bool met;
@@ -375,18 +357,4 @@ a_reply_is_whole_or_null(void **state)
 	assert_true(failed > 20);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_object_is_folded_into_paths_and_columns),
-		cmocka_unit_test(a_reply_is_whole_or_null),
-		cmocka_unit_test(pages_fit_and_give_every_row_once),
-		cmocka_unit_test(a_reply_that_does_not_fit_is_none),
-		cmocka_unit_test(wrong_parameters_are_told_what_was_expected),
-		cmocka_unit_test(the_main_lcore_does_what_is_asked_of_it),
-		cmocka_unit_test(a_program_that_ends_tells_those_who_wait),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_MAIN(.begin = set_up, .end = tear_down)

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit/cases.h"
 #include "base/units.h"
 #include "runtime/eal/tsc_clock.h"
 
-static void
-one_second_of_cycles_is_one_second(void **state)
+TEST(one_second_of_cycles_is_one_second)
 {
 	static const uint64_t hz[] = {1000000000, 2100000000, 2593906000, 3999999999};
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(hz) / sizeof(hz[0]); i++) {
 		struct tsc_clock clock;
 
@@ -25,13 +18,11 @@ one_second_of_cycles_is_one_second(void **state)
 	}
 }
 
-static void
-time_never_goes_back(void **state)
+TEST(time_never_goes_back)
 {
 	struct tsc_clock clock;
 	uint64_t last = 0;
 
-	(void)state;
 	tsc_clock_init(&clock, 2593906000);
 	for (uint64_t cycles = 0; cycles < 1000000; cycles++) {
 		uint64_t ns = tsc_clock_ns(&clock, cycles);
@@ -48,13 +39,4 @@ time_never_goes_back(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_second_of_cycles_is_one_second),
-		cmocka_unit_test(time_never_goes_back),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -43,10 +43,9 @@ departures_until_xon(struct bench *b, uint64_t *now_ns)
 	return 0;
 }
 
-static void
-xoff_limit_is_reached_by_packet_n_and_headroom_ends_n_plus_m(void **state)
+TEST(xoff_limit_is_reached_by_packet_n_and_headroom_ends_n_plus_m)
 {
-	struct bench *b = *state;
+	struct bench *b = &bench;
 	uint64_t now_ns = 0;
 
 	acceptance_defaults(b, 2);
@@ -66,15 +65,14 @@ xoff_limit_is_reached_by_packet_n_and_headroom_ends_n_plus_m(void **state)
 }
 
 /* 15 are held: the eighth departure leaves 7, three below the limit of 10. */
-static void
-xon_follows_departure_m(void **state)
+TEST(xon_follows_departure_m)
 {
 	static const struct {
 		unsigned int held, departures;
 	} rows[] = {{LIMIT, XON_BELOW}, {LIMIT + HEADROOM, HEADROOM + XON_BELOW}, {LIMIT + 1, 4}};
 
 	for (unsigned int i = 0; i < 3; i++) {
-		struct bench *b = *state;
+		struct bench *b = &bench;
 		uint64_t now_ns = 0;
 
 		acceptance_defaults(b, 2);
@@ -93,10 +91,9 @@ xon_follows_departure_m(void **state)
 }
 
 /* xon_bytes above limit - xon_offset: the higher of the two marks counts. */
-static void
-xon_mark_is_the_higher_of_the_two(void **state)
+TEST(xon_mark_is_the_higher_of_the_two)
 {
-	struct bench *b = *state;
+	struct bench *b = &bench;
 	uint64_t now_ns = 0;
 
 	acceptance_defaults(b, 2);
@@ -112,8 +109,7 @@ xon_mark_is_the_higher_of_the_two(void **state)
 }
 
 /* alpha (S - n) <= n: 100 frames to share; alpha 1: 50, 1/2: 34 (33 are below 33.5), 4: 80. */
-static void
-dynamic_limit_is_reached_where_alpha_says(void **state)
+TEST(dynamic_limit_is_reached_where_alpha_says)
 {
 	static const struct {
 		int8_t dynamic_th;
@@ -121,7 +117,7 @@ dynamic_limit_is_reached_where_alpha_says(void **state)
 	} rows[] = {{0, 50}, {-1, 34}, {2, 80}, {-3, 12}};
 
 	for (unsigned int i = 0; i < 4; i++) {
-		struct bench *b = *state;
+		struct bench *b = &bench;
 		uint64_t now_ns = 0;
 
 		acceptance_defaults(b, 2);
@@ -142,10 +138,9 @@ dynamic_limit_is_reached_where_alpha_says(void **state)
 
 /* 1086 bytes are six cells of 208, 1248 bytes: ten frames of budget hold eight of them, and a
  * bit. */
-static void
-cells_bring_the_xoff_limit_forward(void **state)
+TEST(cells_bring_the_xoff_limit_forward)
 {
-	struct bench *b = *state;
+	struct bench *b = &bench;
 	uint64_t now_ns = 0;
 
 	acceptance_defaults(b, 2);
@@ -163,11 +158,10 @@ cells_bring_the_xoff_limit_forward(void **state)
 }
 
 /* One byte less, one frame less. */
-static void
-headroom_edge_is_exact_to_the_byte(void **state)
+TEST(headroom_edge_is_exact_to_the_byte)
 {
 	for (unsigned int short_by = 0; short_by < 2; short_by++) {
-		struct bench *b = *state;
+		struct bench *b = &bench;
 		unsigned int fits = HEADROOM - short_by;
 		uint64_t now_ns = 0;
 
@@ -186,10 +180,9 @@ headroom_edge_is_exact_to_the_byte(void **state)
 }
 
 /* Two ports share 7 frames of headroom: the first takes its 5, the second what is left. */
-static void
-shared_headroom_pool_is_first_come_first_served(void **state)
+TEST(shared_headroom_pool_is_first_come_first_served)
 {
-	struct bench *b = *state;
+	struct bench *b = &bench;
 	uint64_t now_ns = 0;
 
 	acceptance_defaults(b, 3);
@@ -208,10 +201,9 @@ shared_headroom_pool_is_first_come_first_served(void **state)
 	bench_stop(b);
 }
 
-static void
-pg_watermarks_follow_each_packet_up_and_stay(void **state)
+TEST(pg_watermarks_follow_each_packet_up_and_stay)
 {
-	struct bench *b = *state;
+	struct bench *b = &bench;
 	uint64_t now_ns = 0;
 
 	acceptance_defaults(b, 2);
@@ -238,10 +230,9 @@ pg_watermarks_follow_each_packet_up_and_stay(void **state)
 	bench_stop(b);
 }
 
-static void
-queue_and_pool_watermarks_are_read_and_cleared_by_kind(void **state)
+TEST(queue_and_pool_watermarks_are_read_and_cleared_by_kind)
 {
-	struct bench *b = *state;
+	struct bench *b = &bench;
 	uint64_t now_ns = 0;
 
 	acceptance_defaults(b, 2);
@@ -288,10 +279,9 @@ check_lossy_limit(struct bench *b, unsigned int fits)
 	bench_stop(b);
 }
 
-static void
-lossy_queue_takes_up_to_its_static_limit(void **state)
+TEST(lossy_queue_takes_up_to_its_static_limit)
 {
-	struct bench *b = *state;
+	struct bench *b = &bench;
 
 	acceptance_defaults(b, 2);
 	b->params.mmu.egress_lossy.static_th_bytes = 20 * DATA_BYTES;
@@ -299,10 +289,9 @@ lossy_queue_takes_up_to_its_static_limit(void **state)
 }
 
 /* Two frames of its own, then twice what is free of the pool. */
-static void
-lossy_queue_takes_its_reserve_and_its_share_of_the_pool(void **state)
+TEST(lossy_queue_takes_its_reserve_and_its_share_of_the_pool)
 {
-	struct bench *b = *state;
+	struct bench *b = &bench;
 
 	acceptance_defaults(b, 2);
 	b->params.mmu.buffer_bytes = 128 * DATA_BYTES;
@@ -312,25 +301,4 @@ lossy_queue_takes_its_reserve_and_its_share_of_the_pool(void **state)
 	check_lossy_limit(b, 2 + 67);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(xoff_limit_is_reached_by_packet_n_and_headroom_ends_n_plus_m),
-		cmocka_unit_test(xon_follows_departure_m),
-		cmocka_unit_test(xon_mark_is_the_higher_of_the_two),
-		cmocka_unit_test(dynamic_limit_is_reached_where_alpha_says),
-		cmocka_unit_test(cells_bring_the_xoff_limit_forward),
-		cmocka_unit_test(headroom_edge_is_exact_to_the_byte),
-		cmocka_unit_test(shared_headroom_pool_is_first_come_first_served),
-		cmocka_unit_test(pg_watermarks_follow_each_packet_up_and_stay),
-		cmocka_unit_test(queue_and_pool_watermarks_are_read_and_cleared_by_kind),
-		cmocka_unit_test(lossy_queue_takes_up_to_its_static_limit),
-		cmocka_unit_test(lossy_queue_takes_its_reserve_and_its_share_of_the_pool),
-	};
-
-	if (test_eal_init(64) < 0)
-		return EXIT_FAILURE;
-	return cmocka_run_group_tests_name("acceptance_buffer", tests, bench_group_setup,
-					   bench_group_teardown);
-}
+TEST_MAIN(.begin = bench_open, .end = bench_close)

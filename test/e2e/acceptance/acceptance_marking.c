@@ -36,11 +36,10 @@ curve(unsigned int frames)
  * known beforehand from the seed, one draw a frame; and over all of them the share at each length
  * is the curve's, within four standard deviations.
  */
-static void
-marks_are_those_of_the_curve_at_every_length(void **state)
+TEST(marks_are_those_of_the_curve_at_every_length)
 {
 	const unsigned int per_length = 2000;
-	struct bench *b = *state;
+	struct bench *b = &bench;
 	uint64_t now_ns = 0;
 	struct prng r;
 
@@ -70,11 +69,10 @@ marks_are_those_of_the_curve_at_every_length(void **state)
 
 /* The report of the same: bins add up, and hold what the curve says of the lengths that they
  * met. */
-static void
-accuracy_report_agrees_with_marks_and_curve(void **state)
+TEST(accuracy_report_agrees_with_marks_and_curve)
 {
 	const struct mark_accuracy *a;
-	struct bench *b = *state;
+	struct bench *b = &bench;
 	uint64_t now_ns = 0, packets = 0, marked = 0, seen = 0, max_seen = 0;
 
 	marking_defaults(b);
@@ -137,8 +135,7 @@ marks_of_burst(struct bench *b, unsigned int n, char *marks)
 }
 
 /* Cut-off marking: min = max = 4 frames, probability 1. */
-static void
-cut_off_marks_at_departure_the_first_and_not_the_last(void **state)
+TEST(cut_off_marks_at_departure_the_first_and_not_the_last)
 {
 	static const struct {
 		int mark_at;
@@ -151,7 +148,7 @@ cut_off_marks_at_departure_the_first_and_not_the_last(void **state)
 	};
 
 	for (unsigned int i = 0; i < 2; i++) {
-		struct bench *b = *state;
+		struct bench *b = &bench;
 		char marks[16];
 
 		marking_defaults(b);
@@ -167,10 +164,9 @@ cut_off_marks_at_departure_the_first_and_not_the_last(void **state)
 }
 
 /* avg += (q - avg) / 4: a burst is over before the average has seen it. */
-static void
-average_marks_later_than_the_queue_itself(void **state)
+TEST(average_marks_later_than_the_queue_itself)
 {
-	struct bench *b = *state;
+	struct bench *b = &bench;
 	char marks[32];
 
 	marking_defaults(b);
@@ -187,18 +183,4 @@ average_marks_later_than_the_queue_itself(void **state)
 	bench_stop(b);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(marks_are_those_of_the_curve_at_every_length),
-		cmocka_unit_test(accuracy_report_agrees_with_marks_and_curve),
-		cmocka_unit_test(cut_off_marks_at_departure_the_first_and_not_the_last),
-		cmocka_unit_test(average_marks_later_than_the_queue_itself),
-	};
-
-	if (test_eal_init(64) < 0)
-		return EXIT_FAILURE;
-	return cmocka_run_group_tests_name("acceptance_marking", tests, bench_group_setup,
-					   bench_group_teardown);
-}
+TEST_MAIN(.begin = bench_open, .end = bench_close)

@@ -31,13 +31,12 @@ pg_of_tc(uint8_t tc)
 	return tc == 3 || tc == 4 || tc == 7 ? tc : 0;
 }
 
-static void
-every_dscp_gets_its_queue_and_its_group(void **state)
+TEST(every_dscp_gets_its_queue_and_its_group)
 {
 	uint8_t (*const worlds[])(uint8_t) = {nxos_tc, sonic_tc};
 
 	for (unsigned int w = 0; w < 2; w++) {
-		struct bench *b = *state;
+		struct bench *b = &bench;
 		uint64_t now_ns = 0;
 
 		acceptance_defaults(b, 2);
@@ -65,14 +64,13 @@ every_dscp_gets_its_queue_and_its_group(void **state)
 }
 
 /* One burst of each class, all at once; what left of each while all were backlogged. */
-static void
-dwrr_shares_are_within_five_per_cent_of_the_weights(void **state)
+TEST(dwrr_shares_are_within_five_per_cent_of_the_weights)
 {
 	static const struct {
 		uint8_t queue, dscp, weight;
 		uint16_t payload_bytes;
 	} classes[] = {{0, 0, 30, 1024}, {1, 8, 20, 256}, {2, 16, 10, 512}, {3, 26, 40, 1024}};
-	struct bench *b = *state;
+	struct bench *b = &bench;
 	uint64_t now_ns = 0, bytes[TM_CLASSES] = {0}, total = 0;
 
 	acceptance_defaults(b, 2);
@@ -111,11 +109,10 @@ dwrr_shares_are_within_five_per_cent_of_the_weights(void **state)
 }
 
 /* A CNP that comes while data waits is the next frame out, whatever the weights. */
-static void
-strict_queue_goes_next_each_time(void **state)
+TEST(strict_queue_goes_next_each_time)
 {
 	struct frame_spec cnp = {.src = 0, .dst = 1, .dscp = 48};
-	struct bench *b = *state;
+	struct bench *b = &bench;
 	uint64_t now_ns = 0;
 
 	acceptance_defaults(b, 2);
@@ -138,13 +135,12 @@ strict_queue_goes_next_each_time(void **state)
 }
 
 /* A held priority stops its queue and no other, in every combination. */
-static void
-pause_stops_exactly_its_queue(void **state)
+TEST(pause_stops_exactly_its_queue)
 {
 	for (unsigned int held = 0; held < 1 << 3; held++) {
 		static const uint8_t dscps[] = {26, 4, 0};
 		static const uint8_t prios[] = {3, 4, 0};
-		struct bench *b = *state;
+		struct bench *b = &bench;
 		uint64_t now_ns = 0;
 		uint8_t vector = 0;
 
@@ -174,18 +170,4 @@ pause_stops_exactly_its_queue(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_dscp_gets_its_queue_and_its_group),
-		cmocka_unit_test(dwrr_shares_are_within_five_per_cent_of_the_weights),
-		cmocka_unit_test(strict_queue_goes_next_each_time),
-		cmocka_unit_test(pause_stops_exactly_its_queue),
-	};
-
-	if (test_eal_init(64) < 0)
-		return EXIT_FAILURE;
-	return cmocka_run_group_tests_name("acceptance_qos", tests, bench_group_setup,
-					   bench_group_teardown);
-}
+TEST_MAIN(.begin = bench_open, .end = bench_close)

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "unit/cases.h"
 #include "base/field_table.h"
 #include "base/prng.h"
 
@@ -93,8 +89,7 @@ static const struct field fields[] = {
 	[QPN] = {AT(qpn), .type = FIELD_U32, .min = 2, .max = 0xffffff, .def = "0x11"},
 };
 
-static void
-numbers_are_converted_to_the_stored_unit(void **state)
+TEST(numbers_are_converted_to_the_stored_unit)
 {
 	static const struct {
 		int field;
@@ -143,7 +138,6 @@ numbers_are_converted_to_the_stored_unit(void **state)
 		{QPN, "17.0", 17},
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < N(rows); i++) {
 		const struct field *f = &fields[rows[i].field];
 		struct thing t = {0};
@@ -161,8 +155,7 @@ numbers_are_converted_to_the_stored_unit(void **state)
 	}
 }
 
-static void
-what_is_refused_says_what_was_expected(void **state)
+TEST(what_is_refused_says_what_was_expected)
 {
 	static const char rate[] = "a rate in bit/s from 1M to 400G, such as 40G";
 	static const char size[] = "a size in whole bytes from 0 to 1GB, such as 12MB";
@@ -261,7 +254,6 @@ what_is_refused_says_what_was_expected(void **state)
 		 "every key from 0 to 7 once with a value from 1 to 100, such as 0-1:100, *:1"},
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < N(rows); i++) {
 		const struct field *f = &fields[rows[i].field];
 		struct thing before, t;
@@ -278,8 +270,7 @@ what_is_refused_says_what_was_expected(void **state)
 	}
 }
 
-static void
-an_alias_scales_bare_numbers_and_turns_weights_round(void **state)
+TEST(an_alias_scales_bare_numbers_and_turns_weights_round)
 {
 	static const struct {
 		const char *alias;
@@ -303,7 +294,6 @@ an_alias_scales_bare_numbers_and_turns_weights_round(void **state)
 		{"probability", "100ppm", 0, 100},
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < N(rows); i++) {
 		const struct field_alias *alias;
 		const struct field *f = field_find(fields, N(fields), rows[i].alias, &alias);
@@ -323,15 +313,13 @@ an_alias_scales_bare_numbers_and_turns_weights_round(void **state)
 	}
 }
 
-static void
-an_error_under_an_alias_tells_its_scale(void **state)
+TEST(an_error_under_an_alias_tells_its_scale)
 {
 	const struct field_alias *alias;
 	const struct field *f = field_find(fields, N(fields), "rate_mbps", &alias);
 	char expected[FIELD_TEXT_SIZE];
 	struct thing t;
 
-	(void)state;
 	assert_int_equal(field_parse(f, alias, "x", &t, expected, sizeof(expected)), -EINVAL);
 	assert_string_equal(expected, "a rate in bit/s from 1M to 400G, such as 40G; "
 				      "a bare number under rate_mbps counts 1000000 bit/s");
@@ -346,12 +334,10 @@ an_error_under_an_alias_tells_its_scale(void **state)
 	assert_int_equal(expected[10], 'x');
 }
 
-static void
-names_and_aliases_are_found_and_others_are_not(void **state)
+TEST(names_and_aliases_are_found_and_others_are_not)
 {
 	const struct field_alias *alias;
 
-	(void)state;
 	assert_ptr_equal(field_find(fields, N(fields), "rate_bps", &alias), &fields[RATE]);
 	assert_null(alias);
 	assert_ptr_equal(field_find(fields, N(fields), "F", &alias), &fields[THRESHOLD]);
@@ -361,15 +347,13 @@ names_and_aliases_are_found_and_others_are_not(void **state)
 	assert_null(field_find(fields, 0, "rate_bps", &alias));
 }
 
-static void
-defaults_fill_the_whole_struct(void **state)
+TEST(defaults_fill_the_whole_struct)
 {
 	static const struct field wrong[] = {
 		{AT(threshold), .type = FIELD_U8, .min = 1, .max = 31, .def = "0"},
 	};
 	struct thing t;
 
-	(void)state;
 	memset(&t, 0xff, sizeof(t));
 	assert_int_equal(field_defaults(fields, N(fields), &t), 0);
 	assert_true(t.enable);
@@ -388,8 +372,7 @@ defaults_fill_the_whole_struct(void **state)
 	assert_int_equal(field_defaults(wrong, 1, &t), -EINVAL);
 }
 
-static void
-values_are_written_as_people_write_them(void **state)
+TEST(values_are_written_as_people_write_them)
 {
 	static const struct {
 		int field;
@@ -425,7 +408,6 @@ values_are_written_as_people_write_them(void **state)
 		{NAME, "", ""},
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < N(rows); i++) {
 		const struct field *f = &fields[rows[i].field];
 		char text[FIELD_TEXT_SIZE];
@@ -440,15 +422,13 @@ values_are_written_as_people_write_them(void **state)
 }
 
 /* A file takes values of 255 characters, so no map that came from one may need more. */
-static void
-a_map_is_written_no_longer_than_it_was_read(void **state)
+TEST(a_map_is_written_no_longer_than_it_was_read)
 {
 	const struct field *f = &fields[MAP];
 	char text[256] = "", again[FIELD_TEXT_SIZE];
 	struct thing t = {0}, u = {0};
 	int used = 0;
 
-	(void)state;
 	/* No two neighbours equal; of the four values none stands out. */
 	for (int k = 0; k < 48; k++)
 		used += snprintf(text + used, sizeof(text) - (size_t)used, "%d:%d,", k, k % 4);
@@ -523,12 +503,10 @@ randomize(const struct field *f, struct thing *t, struct prng *r)
 	}
 }
 
-static void
-what_is_written_reads_back_to_the_same_bytes(void **state)
+TEST(what_is_written_reads_back_to_the_same_bytes)
 {
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, 11, 0);
 	for (int i = 0; i < 40000; i++) {
 		const struct field *f = &fields[i % (int)N(fields)];
@@ -546,13 +524,11 @@ what_is_written_reads_back_to_the_same_bytes(void **state)
 }
 
 /* The parsers never store outside the range and never crash, whatever they are given. */
-static void
-noise_is_refused_or_lands_in_range(void **state)
+TEST(noise_is_refused_or_lands_in_range)
 {
 	static const char alphabet[] = "0123456789.,:-*/% xGKMBiTnsumbp";
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, 12, 0);
 	for (int i = 0; i < 200000; i++) {
 		const struct field *f = &fields[i % (int)N(fields)];
@@ -572,13 +548,11 @@ noise_is_refused_or_lands_in_range(void **state)
 }
 
 /* Of a struct that a program filled in. */
-static void
-members_out_of_range_are_refused_by_name(void **state)
+TEST(members_out_of_range_are_refused_by_name)
 {
 	struct thing t = {0};
 	char why[256] = "";
 
-	(void)state;
 	assert_int_equal(field_defaults(fields, N(fields), &t), 0);
 	assert_int_equal(fields_check(fields, N(fields), &t, why, sizeof(why)), 0);
 	assert_string_equal(why, "");
@@ -608,22 +582,4 @@ members_out_of_range_are_refused_by_name(void **state)
 #undef REFUSED
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers_are_converted_to_the_stored_unit),
-		cmocka_unit_test(what_is_refused_says_what_was_expected),
-		cmocka_unit_test(an_alias_scales_bare_numbers_and_turns_weights_round),
-		cmocka_unit_test(an_error_under_an_alias_tells_its_scale),
-		cmocka_unit_test(names_and_aliases_are_found_and_others_are_not),
-		cmocka_unit_test(defaults_fill_the_whole_struct),
-		cmocka_unit_test(values_are_written_as_people_write_them),
-		cmocka_unit_test(a_map_is_written_no_longer_than_it_was_read),
-		cmocka_unit_test(what_is_written_reads_back_to_the_same_bytes),
-		cmocka_unit_test(noise_is_refused_or_lands_in_range),
-		cmocka_unit_test(members_out_of_range_are_refused_by_name),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

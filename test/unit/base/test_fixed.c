@@ -1,38 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "unit/cases.h"
 #include "base/fixed.h"
 #include "base/prng.h"
 #include "base/units.h"
 
-static void
-scaled_products_keep_128_bits(void **state)
+TEST(scaled_products_keep_128_bits)
 {
-	(void)state;
 	assert_int_equal(mul_div(UINT64_MAX, UINT64_MAX, UINT64_MAX), UINT64_MAX);
 	assert_int_equal(mul_div(40 * GBPS, 3600 * NS_PER_SEC, NS_PER_SEC), 144000 * GBPS);
 	assert_int_equal(mul_div(7, 3, 2), 10); /* rounded down */
 	assert_int_equal(mul_div(0, UINT64_MAX, 1), 0);
 }
 
-static void
-q32_one_is_the_identity_and_rounding_is_down(void **state)
+TEST(q32_one_is_the_identity_and_rounding_is_down)
 {
-	(void)state;
 	assert_int_equal(mul_q32(UINT64_MAX, Q32_ONE), UINT64_MAX);
 	assert_int_equal(mul_q32(40 * GBPS, Q32_ONE / 2), 20 * GBPS);
 	assert_int_equal(mul_q32(3, Q32_ONE / 2), 1);
 	assert_int_equal(mul_q32(UINT64_MAX, 0), 0);
 }
 
-static void
-sums_and_differences_stop_at_the_ends(void **state)
+TEST(sums_and_differences_stop_at_the_ends)
 {
-	(void)state;
 	assert_int_equal(add_sat(UINT64_MAX, 1), UINT64_MAX);
 	assert_int_equal(add_sat(UINT64_MAX - 1, 1), UINT64_MAX);
 	assert_int_equal(add_sat(1, 2), 3);
@@ -42,10 +32,8 @@ sums_and_differences_stop_at_the_ends(void **state)
 	assert_int_equal(max_u64(1, UINT64_MAX), UINT64_MAX);
 }
 
-static void
-sizes_count_fcs_padding_and_gap(void **state)
+TEST(sizes_count_fcs_padding_and_gap)
 {
-	(void)state;
 	assert_int_equal(frame_bytes(42), 64);
 	assert_int_equal(frame_bytes(60), 64);
 	assert_int_equal(frame_bytes(61), 65);
@@ -59,12 +47,10 @@ sizes_count_fcs_padding_and_gap(void **state)
 	assert_int_equal(serialization_ns((1u << 31) - 1, GBPS), ((1ull << 31) - 1) * 8);
 }
 
-static void
-random_scaled_products_agree_with_long_division(void **state)
+TEST(random_scaled_products_agree_with_long_division)
 {
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, 1, 0);
 	for (int i = 0; i < 10000; i++) {
 		uint64_t a = prng_u64(&r) >> prng_below(&r, 64);
@@ -78,16 +64,4 @@ random_scaled_products_agree_with_long_division(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(scaled_products_keep_128_bits),
-		cmocka_unit_test(q32_one_is_the_identity_and_rounding_is_down),
-		cmocka_unit_test(sums_and_differences_stop_at_the_ends),
-		cmocka_unit_test(sizes_count_fcs_padding_and_gap),
-		cmocka_unit_test(random_scaled_products_agree_with_long_division),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "unit/cases.h"
 #include "base/counter.h"
 #include "base/hist.h"
 #include "base/prng.h"
 
-static void
-an_empty_histogram_has_quantile_zero(void **state)
+TEST(an_empty_histogram_has_quantile_zero)
 {
 	static struct hist h;
 
-	(void)state;
 	assert_int_equal(hist_quantile(&h, 50), 0);
 	assert_int_equal(hist_quantile(&h, 100), 0);
 	hist_add(&h, 1000, 0); /* no weight, no trace */
@@ -24,10 +18,8 @@ an_empty_histogram_has_quantile_zero(void **state)
 	assert_int_equal(hist_quantile(&h, 100), 0);
 }
 
-static void
-buckets_tile_the_numbers_without_gap(void **state)
+TEST(buckets_tile_the_numbers_without_gap)
 {
-	(void)state;
 	for (unsigned int b = 0; b < HIST_BUCKETS; b++) {
 		uint64_t top = hist_bucket_top(b);
 
@@ -39,12 +31,10 @@ buckets_tile_the_numbers_without_gap(void **state)
 	assert_int_equal(hist_bucket_top(HIST_BUCKETS - 1), UINT64_MAX);
 }
 
-static void
-a_bucket_is_at_most_a_128th_wide(void **state)
+TEST(a_bucket_is_at_most_a_128th_wide)
 {
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, 1, 0);
 	for (int i = 0; i < 100000; i++) {
 		uint64_t v = prng_u64(&r) >> prng_below(&r, 64);
@@ -55,12 +45,10 @@ a_bucket_is_at_most_a_128th_wide(void **state)
 	}
 }
 
-static void
-quantiles_weigh_time_not_samples(void **state)
+TEST(quantiles_weigh_time_not_samples)
 {
 	static struct hist h;
 
-	(void)state;
 	hist_add(&h, 10, 99); /* for 99 ns the queue held 10 bytes */
 	hist_add(&h, 5000, 1);
 	assert_int_equal(h.count, 100);
@@ -80,14 +68,12 @@ ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void
-quantiles_of_random_values_are_within_a_128th(void **state)
+TEST(quantiles_of_random_values_are_within_a_128th)
 {
 	static struct hist h;
 	static uint64_t values[1000];
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, 3, 0);
 	for (int i = 0; i < 1000; i++) {
 		values[i] = prng_u64(&r) >> (20 + prng_below(&r, 40));
@@ -102,12 +88,10 @@ quantiles_of_random_values_are_within_a_128th(void **state)
 	}
 }
 
-static void
-the_mean_is_that_of_the_values_themselves(void **state)
+TEST(the_mean_is_that_of_the_values_themselves)
 {
 	static struct hist h;
 
-	(void)state;
 	assert_int_equal(hist_mean(&h), 0);
 	hist_add(&h, 1000003, 3);
 	hist_add(&h, 1, 1);
@@ -115,13 +99,11 @@ the_mean_is_that_of_the_values_themselves(void **state)
 	assert_int_equal(hist_mean(&h), 750002);
 }
 
-static void
-merged_parts_are_what_one_histogram_had_counted(void **state)
+TEST(merged_parts_are_what_one_histogram_had_counted)
 {
 	static struct hist whole, parts[2], sum;
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, 4, 0);
 	for (int i = 0; i < 1000; i++) {
 		uint64_t v = prng_below(&r, 1u << 20);
@@ -134,12 +116,10 @@ merged_parts_are_what_one_histogram_had_counted(void **state)
 	assert_memory_equal(&sum, &whole, sizeof(sum));
 }
 
-static void
-the_difference_of_two_readings_is_what_came_between(void **state)
+TEST(the_difference_of_two_readings_is_what_came_between)
 {
 	static struct hist h, earlier, since;
 
-	(void)state;
 	hist_add(&h, 1u << 20, 5);
 	hist_since(&h, &earlier, &since);
 	assert_memory_equal(&since, &h, sizeof(h));
@@ -159,12 +139,10 @@ the_difference_of_two_readings_is_what_came_between(void **state)
 	assert_in_range(since.max, 5000, 5000 + 5000 / 128);
 }
 
-static void
-a_counter_adds_and_reads(void **state)
+TEST(a_counter_adds_and_reads)
 {
 	uint64_t counter = 0;
 
-	(void)state;
 	counter_inc(&counter);
 	counter_add(&counter, 41);
 	assert_int_equal(counter_read(&counter), 42);
@@ -172,13 +150,11 @@ a_counter_adds_and_reads(void **state)
 
 /* Completion times of 10^6 QPs, which are all in flight all the time, add up to 2^64 ns in
  * hours. */
-static void
-the_mean_outlives_its_sum(void **state)
+TEST(the_mean_outlives_its_sum)
 {
 	static struct hist h;
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, 1, 0);
 	for (unsigned int day = 1; day <= 365; day++) {
 		unsigned __int128 sum = 0;
@@ -201,21 +177,4 @@ the_mean_outlives_its_sum(void **state)
 	assert_int_equal(hist_mean(&h), ((1ull << 40) + 3) / 2);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_empty_histogram_has_quantile_zero),
-		cmocka_unit_test(buckets_tile_the_numbers_without_gap),
-		cmocka_unit_test(a_bucket_is_at_most_a_128th_wide),
-		cmocka_unit_test(quantiles_weigh_time_not_samples),
-		cmocka_unit_test(quantiles_of_random_values_are_within_a_128th),
-		cmocka_unit_test(the_mean_is_that_of_the_values_themselves),
-		cmocka_unit_test(the_mean_outlives_its_sum),
-		cmocka_unit_test(merged_parts_are_what_one_histogram_had_counted),
-		cmocka_unit_test(the_difference_of_two_readings_is_what_came_between),
-		cmocka_unit_test(a_counter_adds_and_reads),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -1,27 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "unit/cases.h"
 #include "base/names.h"
 
 /* Looking at each for each would take 2 x 10^10 comparisons: minutes. */
 #define MANY 200000u
 #define CHARS 16
 
-static void
-names_have_numbers_in_the_order_in_which_they_came(void **state)
+TEST(names_have_numbers_in_the_order_in_which_they_came)
 {
 	struct names names = {0};
 	char(*text)[CHARS] = calloc(MANY, sizeof(*text));
 	char other[CHARS];
 
-	(void)state;
 	assert_non_null(text);
 	for (uint32_t i = 0; i < MANY; i++) {
 		snprintf(text[i], CHARS, "flow %u", i);
@@ -40,25 +33,14 @@ names_have_numbers_in_the_order_in_which_they_came(void **state)
 	free(text);
 }
 
-static void
-the_empty_name_is_a_name(void **state)
+TEST(the_empty_name_is_a_name)
 {
 	struct names names = {0};
 
-	(void)state;
 	assert_int_equal(names_find(&names, ""), NAMES_NONE);
 	assert_int_equal(names_add(&names, ""), 0);
 	assert_int_equal(names_find(&names, ""), 0);
 	names_free(&names);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_have_numbers_in_the_order_in_which_they_came),
-		cmocka_unit_test(the_empty_name_is_a_name),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

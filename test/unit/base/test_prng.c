@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "unit/cases.h"
 #include "base/prng.h"
 
 /* First numbers of the authors' xoshiro256plusplus.c from the state 1, 2, 3, 4. */
-static void
-numbers_are_those_of_the_published_generator(void **state)
+TEST(numbers_are_those_of_the_published_generator)
 {
 	static const uint64_t expected[] = {
 		41943041u,
@@ -23,18 +18,15 @@ numbers_are_those_of_the_published_generator(void **state)
 	};
 	struct prng r = {{1, 2, 3, 4}};
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
 		assert_int_equal(prng_u64(&r), expected[i]);
 }
 
 /* First numbers of splitmix64.c from the seed 1477776061723855037. */
-static void
-seeding_fills_the_state_with_splitmix64(void **state)
+TEST(seeding_fills_the_state_with_splitmix64)
 {
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, 1477776061723855037u, 0);
 	assert_int_equal(r.s[0], 1985237415132408290u);
 	assert_int_equal(r.s[1], 2979275885539914483u);
@@ -42,13 +34,11 @@ seeding_fills_the_state_with_splitmix64(void **state)
 	assert_int_equal(r.s[3], 8488337342461049707u);
 }
 
-static void
-streams_of_one_seed_differ_and_repeat(void **state)
+TEST(streams_of_one_seed_differ_and_repeat)
 {
 	struct prng a, b, again;
 	int equal = 0;
 
-	(void)state;
 	prng_seed(&a, 7, 0);
 	prng_seed(&b, 7, 1);
 	prng_seed(&again, 7, 0);
@@ -62,13 +52,11 @@ streams_of_one_seed_differ_and_repeat(void **state)
 }
 
 /* 80000 draws over 8 values: each within 5 sigma (sigma = sqrt(80000 * 1/8 * 7/8) = 93.5). */
-static void
-bounded_draws_are_uniform(void **state)
+TEST(bounded_draws_are_uniform)
 {
 	int count[8] = {0};
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, 1, 0);
 	for (int i = 0; i < 80000; i++)
 		count[prng_below(&r, 8)]++;
@@ -78,15 +66,4 @@ bounded_draws_are_uniform(void **state)
 		assert_int_equal(prng_below(&r, 1), 0);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers_are_those_of_the_published_generator),
-		cmocka_unit_test(seeding_fills_the_state_with_splitmix64),
-		cmocka_unit_test(streams_of_one_seed_differ_and_repeat),
-		cmocka_unit_test(bounded_draws_are_uniform),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ranges of numbers against a plain array of flags. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "unit/cases.h"
 #include "base/prng.h"
 #include "base/ranges.h"
 
@@ -53,13 +49,11 @@ are_those_of_the_flags(const struct ranges *r)
 	assert_memory_equal(seen, flags, sizeof(flags));
 }
 
-static void
-taken_and_given_back_at_random(void **state)
+TEST(taken_and_given_back_at_random)
 {
 	struct prng rnd;
 	struct ranges r = {0};
 
-	(void)state;
 	memset(flags, 0, sizeof(flags));
 	prng_seed(&rnd, 5, 0);
 	for (unsigned int i = 0; i < 20000; i++) {
@@ -93,12 +87,10 @@ taken_and_given_back_at_random(void **state)
 	ranges_free(&r);
 }
 
-static void
-in_order_they_are_one(void **state)
+TEST(in_order_they_are_one)
 {
 	struct ranges r = {0};
 
-	(void)state;
 	for (uint32_t i = 0; i < 1000; i++)
 		assert_int_equal(ranges_take(&r, 3, UINT32_MAX), 3 * i);
 	assert_int_equal(r.n, 1);
@@ -113,13 +105,4 @@ in_order_they_are_one(void **state)
 	ranges_free(&r);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(taken_and_given_back_at_random),
-		cmocka_unit_test(in_order_they_are_one),
-	};
-
-	return cmocka_run_group_tests_name("ranges", tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -7,15 +7,10 @@
 #define QUENCH_TEST_UNIT_RP_TEST_H
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/cases.h"
 #include "base/fixed.h"
 #include "cc/cc.h"
 

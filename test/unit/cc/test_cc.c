@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The interface of congestion control: each algorithm hears what it says, and no more. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "unit/cases.h"
 #include "base/prng.h"
 #include "cc/cc.h"
 
@@ -45,14 +42,12 @@ start(struct bed *b, enum cc_algorithm algorithm)
 	assert_int_equal(cc_on_start(&b->cc, &b->node, LINE_BPS, 0), CC_DID_START);
 }
 
-static void
-none_keeps_its_rate_whatever_happens(void **state)
+TEST(none_keeps_its_rate_whatever_happens)
 {
 	const struct cc_ack ack = {.acked_seq = 10, .next_seq = 20, .packets = 10, .rtt_ns = 1};
 	struct cc_view view;
 	struct bed b;
 
-	(void)state;
 	start(&b, CC_NONE);
 	assert_false(b.node.hears_acks);
 	assert_false(b.node.hears_rtts);
@@ -73,8 +68,7 @@ none_keeps_its_rate_whatever_happens(void **state)
 	assert_false(view.limited);
 }
 
-static void
-who_hears_cnps_counts_them_as_handled(void **state)
+TEST(who_hears_cnps_counts_them_as_handled)
 {
 	static const struct {
 		enum cc_algorithm algorithm;
@@ -82,7 +76,6 @@ who_hears_cnps_counts_them_as_handled(void **state)
 	} rows[] = {{CC_NONE, false}, {CC_DCQCN, true}, {CC_DCTCP, true}, {CC_TIMELY, false}};
 	struct bed b;
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		start(&b, rows[i].algorithm);
 		cc_on_cnp(&b.cc, &b.node, 5);
@@ -93,15 +86,13 @@ who_hears_cnps_counts_them_as_handled(void **state)
 }
 
 /* SIGCOMM'15: one CNP halves, five fast steps, then the target is the line rate again. */
-static void
-what_dcqcn_did_is_told(void **state)
+TEST(what_dcqcn_did_is_told)
 {
 	static const uint32_t did[] = {CC_DID_FAST, CC_DID_FAST, CC_DID_FAST,
 				       CC_DID_FAST, CC_DID_FAST, CC_DID_RAISE};
 	struct cc_view view;
 	struct bed b;
 
-	(void)state;
 	start(&b, CC_DCQCN);
 	assert_int_equal(cc_on_cnp(&b.cc, &b.node, 0), CC_DID_CNP | CC_DID_CUT | CC_DID_ENGAGE);
 	assert_int_equal(b.cc.head.rate_bps, 20 * GBPS);
@@ -122,10 +113,8 @@ what_dcqcn_did_is_told(void **state)
 }
 
 /* Random events: no algorithm leaves [least floor, line rate], or forgets who it is. */
-static void
-rates_stay_in_range(void **state)
+TEST(rates_stay_in_range)
 {
-	(void)state;
 	for (int a = 0; a < CC_ALGORITHMS; a++) {
 		uint32_t acked = UINT32_MAX - 99, next = acked;
 		uint64_t now_ns = 0;
@@ -167,25 +156,11 @@ rates_stay_in_range(void **state)
 	}
 }
 
-static void
-every_reason_has_a_word_of_its_own(void **state)
+TEST(every_reason_has_a_word_of_its_own)
 {
-	(void)state;
 	for (unsigned int i = 0; i < CC_REASONS; i++)
 		for (unsigned int j = 0; j < i; j++)
 			assert_string_not_equal(cc_reason_word(i), cc_reason_word(j));
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(none_keeps_its_rate_whatever_happens),
-		cmocka_unit_test(who_hears_cnps_counts_them_as_handled),
-		cmocka_unit_test(what_dcqcn_did_is_told),
-		cmocka_unit_test(rates_stay_in_range),
-		cmocka_unit_test(every_reason_has_a_word_of_its_own),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

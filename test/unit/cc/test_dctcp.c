@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DCTCP as a rate: worked numbers of RFC 8257's filter and cut. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "unit/cases.h"
 #include "base/field_table.h"
 #include "cc/dctcp.h"
 
@@ -45,10 +42,8 @@ near(double a, double b)
 	return a - b < 1e-6 && b - a < 1e-6;
 }
 
-static void
-first_mark_cuts_and_others_of_its_round_trip_do_nothing(void **state)
+TEST(first_mark_cuts_and_others_of_its_round_trip_do_nothing)
 {
-	(void)state;
 	/* A round trip of one packet, not marked: alpha = 15/16, and 40 (1 - 15/32) = 21.25. */
 	ack(1, 101, 1);
 	assert_int_equal(dctcp_on_cnp(&d, &params, &stats), CC_DID_CNP | CC_DID_CUT);
@@ -70,13 +65,11 @@ first_mark_cuts_and_others_of_its_round_trip_do_nothing(void **state)
 	assert_int_equal(d.rate_bps, 21250 * MBPS - 9670410156ull);
 }
 
-static void
-quiet_round_trips_raise_the_rate_and_forget(void **state)
+TEST(quiet_round_trips_raise_the_rate_and_forget)
 {
 	double want = 1;
 	uint32_t seq = UINT32_MAX - 300; /* the count wraps on the way */
 
-	(void)state;
 	d.rate_bps = 10 * GBPS;
 	for (unsigned int i = 0; i < 5; i++, seq += 10) {
 		assert_int_equal(ack(seq, seq + 10, 10), CC_DID_RAISE);
@@ -89,20 +82,16 @@ quiet_round_trips_raise_the_rate_and_forget(void **state)
 	assert_int_equal(d.rate_bps, LINE_BPS);
 }
 
-static void
-more_cnps_than_acks_are_a_fraction_of_one(void **state)
+TEST(more_cnps_than_acks_are_a_fraction_of_one)
 {
-	(void)state;
 	for (unsigned int i = 0; i < 30; i++)
 		dctcp_on_cnp(&d, &params, &stats);
 	ack(10, 20, 10);
 	assert_true(near(alpha(), 1));
 }
 
-static void
-loss_halves_once_in_a_round_trip_whatever_alpha_is(void **state)
+TEST(loss_halves_once_in_a_round_trip_whatever_alpha_is)
 {
-	(void)state;
 	d.alpha_q31 = 0;
 	assert_int_equal(dctcp_on_loss(&d, &params, &stats), CC_DID_LOSS | CC_DID_CUT);
 	assert_int_equal(dctcp_on_loss(&d, &params, &stats), CC_DID_LOSS);
@@ -112,10 +101,8 @@ loss_halves_once_in_a_round_trip_whatever_alpha_is(void **state)
 	assert_int_equal(d.rate_bps, 10 * GBPS);
 }
 
-static void
-cuts_end_at_the_floor(void **state)
+TEST(cuts_end_at_the_floor)
 {
-	(void)state;
 	for (uint32_t seq = 10; seq < 1000; seq += 10) {
 		dctcp_on_cnp(&d, &params, &stats);
 		dctcp_on_cnp(&d, &params, &stats);
@@ -125,30 +112,14 @@ cuts_end_at_the_floor(void **state)
 	assert_true(near(alpha(), 1));
 }
 
-static void
-bad_parameters_name_their_key(void **state)
+TEST(bad_parameters_name_their_key)
 {
 	char why[256];
 
-	(void)state;
 	assert_int_equal(fields_check(dctcp_fields, dctcp_fields_n, &params, why, sizeof(why)), 0);
 	params.dctcp_g = 0;
 	assert_true(fields_check(dctcp_fields, dctcp_fields_n, &params, why, sizeof(why)) < 0);
 	assert_non_null(strstr(why, "dctcp_g"));
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(first_mark_cuts_and_others_of_its_round_trip_do_nothing,
-				       setup),
-		cmocka_unit_test_setup(quiet_round_trips_raise_the_rate_and_forget, setup),
-		cmocka_unit_test_setup(more_cnps_than_acks_are_a_fraction_of_one, setup),
-		cmocka_unit_test_setup(loss_halves_once_in_a_round_trip_whatever_alpha_is, setup),
-		cmocka_unit_test_setup(cuts_end_at_the_floor, setup),
-		cmocka_unit_test_setup(bad_parameters_name_their_key, setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.before_each = setup)

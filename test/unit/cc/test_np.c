@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/cases.h"
 #include "base/prng.h"
 #include "cc/np.h"
 
@@ -42,8 +37,7 @@ run(const struct row *rows, size_t n, uint32_t interval_us)
 
 #define RUN(rows, interval_us) run(rows, sizeof(rows) / sizeof((rows)[0]), interval_us)
 
-static void
-first_ce_of_an_idle_flow_is_answered_at_once(void **state)
+TEST(first_ce_of_an_idle_flow_is_answered_at_once)
 {
 	static const struct row rows[] = {
 		{0, CE, true, 50 * US},
@@ -51,12 +45,10 @@ first_ce_of_an_idle_flow_is_answered_at_once(void **state)
 		{50 * US + 1, CE, true, 100 * US + 1},
 	};
 
-	(void)state;
 	RUN(rows, 50);
 }
 
-static void
-ce_within_the_window_is_answered_at_its_end(void **state)
+TEST(ce_within_the_window_is_answered_at_its_end)
 {
 	static const struct row rows[] = {
 		{10, CE, true, 50 * US + 10},
@@ -67,12 +59,10 @@ ce_within_the_window_is_answered_at_its_end(void **state)
 		{100 * US + 10, WINDOW_END, false, NEVER_NS},
 	};
 
-	(void)state;
 	RUN(rows, 50);
 }
 
-static void
-late_window_end_keeps_cnps_apart(void **state)
+TEST(late_window_end_keeps_cnps_apart)
 {
 	static const struct row rows[] = {
 		{0, CE, true, 4 * US},
@@ -83,12 +73,10 @@ late_window_end_keeps_cnps_apart(void **state)
 		{24 * US, WINDOW_END, false, NEVER_NS},
 	};
 
-	(void)state;
 	RUN(rows, 4);
 }
 
-static void
-interval_zero_answers_every_mark(void **state)
+TEST(interval_zero_answers_every_mark)
 {
 	static const struct row rows[] = {
 		{0, CE, true, NEVER_NS},
@@ -97,18 +85,15 @@ interval_zero_answers_every_mark(void **state)
 		{5, CE, true, NEVER_NS},
 	};
 
-	(void)state;
 	RUN(rows, 0);
 }
 
-static void
-continuous_ce_gives_one_cnp_per_interval(void **state)
+TEST(continuous_ce_gives_one_cnp_per_interval)
 {
 	struct np_params params = {.np_min_time_between_cnps_us = 50};
 	struct np np = {0};
 	unsigned int cnps = 0;
 
-	(void)state;
 	/* 200 marked frames in 50 us, for 10 ms. */
 	for (uint64_t now_ns = 0; now_ns <= 10 * NS_PER_MS; now_ns += 250) {
 		if (np_next_ns(&np) <= now_ns)
@@ -174,16 +159,13 @@ one_random_run(uint64_t seed)
 		assert_int_equal(cnps, marks);
 }
 
-static void
-random_marks_keep_the_invariants(void **state)
+TEST(random_marks_keep_the_invariants)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 300; seed++)
 		one_random_run(seed);
 }
 
-static void
-defaults_are_the_papers_and_names_are_the_members(void **state)
+TEST(defaults_are_the_papers_and_names_are_the_members)
 {
 	static const struct {
 		const char *name, *value;
@@ -191,7 +173,6 @@ defaults_are_the_papers_and_names_are_the_members(void **state)
 	} rows[] = {{"N", "50us", 50}, {"min_time_between_cnps", "4", 4}};
 	struct np_params params;
 
-	(void)state;
 	memset(&params, 0xff, sizeof(params));
 	assert_int_equal(field_defaults(np_fields, np_fields_n, &params), 0);
 	assert_int_equal(params.np_min_time_between_cnps_us, 50);
@@ -255,15 +236,13 @@ by_time(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void
-lcores_that_race_for_a_gate_pass_an_interval_apart(void **state)
+TEST(lcores_that_race_for_a_gate_pass_an_interval_apart)
 {
 	static struct racer racers[RACERS];
 	static uint64_t all_ns[RACERS * TRIES];
 	pthread_t threads[RACERS];
 	uint32_t n = 0;
 
-	(void)state;
 	pthread_barrier_init(&together, NULL, RACERS);
 	for (uint32_t i = 0; i < RACERS; i++) {
 		racers[i].number = i;
@@ -280,12 +259,10 @@ lcores_that_race_for_a_gate_pass_an_interval_apart(void **state)
 		assert_true(all_ns[i] - all_ns[i - 1] >= GATE_NS);
 }
 
-static void
-mark_is_answered_by_whoever_passes_first(void **state)
+TEST(mark_is_answered_by_whoever_passes_first)
 {
 	uint64_t gate = 0, seen_ns;
 
-	(void)state;
 	assert_int_equal(np_gate_pass(&gate, 50, 7), 0);
 	seen_ns = np_gate_pass(&gate, 50, 20);
 	assert_int_equal(seen_ns, 57);
@@ -298,20 +275,4 @@ mark_is_answered_by_whoever_passes_first(void **state)
 	assert_int_equal(np_gate_pass(&gate, 50, 159), 160);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(first_ce_of_an_idle_flow_is_answered_at_once),
-		cmocka_unit_test(ce_within_the_window_is_answered_at_its_end),
-		cmocka_unit_test(late_window_end_keeps_cnps_apart),
-		cmocka_unit_test(interval_zero_answers_every_mark),
-		cmocka_unit_test(continuous_ce_gives_one_cnp_per_interval),
-		cmocka_unit_test(random_marks_keep_the_invariants),
-		cmocka_unit_test(defaults_are_the_papers_and_names_are_the_members),
-		cmocka_unit_test(lcores_that_race_for_a_gate_pass_an_interval_apart),
-		cmocka_unit_test(mark_is_answered_by_whoever_passes_first),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

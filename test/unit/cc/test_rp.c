@@ -5,12 +5,10 @@
 #include "base/prng.h"
 #include "unit/cc/rp_reference.h"
 
-static void
-flow_that_starts_below_the_maximum_rises_by_itself(void **state)
+TEST(flow_that_starts_below_the_maximum_rises_by_itself)
 {
 	static const enum rp_profile profiles[] = {RP_PROFILE_PAPER, RP_PROFILE_MLX};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(profiles); i++) {
 		struct rp_params params = params_of(profiles[i], 40 * GBPS);
 		struct point p;
@@ -38,15 +36,13 @@ flow_that_starts_below_the_maximum_rises_by_itself(void **state)
 	}
 }
 
-static void
-hours_of_idle_time_are_bounded_work(void **state)
+TEST(hours_of_idle_time_are_bounded_work)
 {
 	static const enum rp_profile profiles[] = {RP_PROFILE_PAPER, RP_PROFILE_MLX};
 	struct rp_params params;
 	struct point p;
 	uint64_t events;
 
-	(void)state;
 	/* 10^5 hours are 3.6e14 alpha slots: an event loop would outlive the test's time limit. */
 	for (size_t i = 0; i < LEN(profiles); i++) {
 		params = params_of(profiles[i], 400 * GBPS);
@@ -188,31 +184,16 @@ one_random_run(enum rp_profile profile, uint64_t seed)
 	}
 }
 
-static void
-paper_equals_the_event_by_event_reference(void **state)
+TEST(paper_equals_the_event_by_event_reference)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 500; seed++)
 		one_random_run(RP_PROFILE_PAPER, seed);
 }
 
-static void
-mlx_equals_the_event_by_event_reference(void **state)
+TEST(mlx_equals_the_event_by_event_reference)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 500; seed++)
 		one_random_run(RP_PROFILE_MLX, seed);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(flow_that_starts_below_the_maximum_rises_by_itself),
-		cmocka_unit_test(hours_of_idle_time_are_bounded_work),
-		cmocka_unit_test(paper_equals_the_event_by_event_reference),
-		cmocka_unit_test(mlx_equals_the_event_by_event_reference),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

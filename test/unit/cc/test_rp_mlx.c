@@ -2,8 +2,7 @@
 /* The worked traces of the mlx profile. */
 #include "unit/cc/rp_test.h"
 
-static void
-mlx_single_cnp_cuts_four_slots_later(void **state)
+TEST(mlx_single_cnp_cuts_four_slots_later)
 {
 	struct rp_params params = params_of(RP_PROFILE_MLX, 100 * GBPS);
 	static const struct row rows[] = {
@@ -14,12 +13,10 @@ mlx_single_cnp_cuts_four_slots_later(void **state)
 		{3 + 304 * US, LOOK, (51017 + 100000) / 2.0, 100000},
 	};
 
-	(void)state;
 	run(&params, rows, LEN(rows), 1);
 }
 
-static void
-mlx_cnp_in_every_alpha_slot_keeps_alpha(void **state)
+TEST(mlx_cnp_in_every_alpha_slot_keeps_alpha)
 {
 	struct rp_params params = params_of(RP_PROFILE_MLX, 100 * GBPS);
 	static const struct row rows[] = {
@@ -39,7 +36,6 @@ mlx_cnp_in_every_alpha_slot_keeps_alpha(void **state)
 		{12 * US, LOOK, 25049, 100000}, /* no CNP in this slot, no cut */
 	};
 
-	(void)state;
 	/* The source's integers keep alpha at 1023 / 1024; it rises by 0.02 / 1024 in four
 	 * slots. */
 	run(&params, rows, LEN(rows), 2);
@@ -50,8 +46,7 @@ mlx_cnp_in_every_alpha_slot_keeps_alpha(void **state)
 /* A trace of Pensando's firmware is left out: it ignores CNPs within 50 us of the last and holds
  * the target at the same time, which is neither of our profiles. */
 
-static void
-target_follows_a_cut_as_the_clamp_knobs_say(void **state)
+TEST(target_follows_a_cut_as_the_clamp_knobs_say)
 {
 	static const struct {
 		bool clamp, ati;
@@ -64,7 +59,6 @@ target_follows_a_cut_as_the_clamp_knobs_say(void **state)
 		{false, false, 1, 0, false}, {false, false, 0, 1, true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct rp_params params = params_of(RP_PROFILE_MLX, 100 * GBPS);
 		uint64_t before_bps, now_ns = 4 * US;
@@ -88,8 +82,7 @@ target_follows_a_cut_as_the_clamp_knobs_say(void **state)
 	}
 }
 
-static void
-gd_and_min_dec_fac_bound_a_cut(void **state)
+TEST(gd_and_min_dec_fac_bound_a_cut)
 {
 	static const struct {
 		uint8_t gd, min_dec_fac_pct;
@@ -100,7 +93,6 @@ gd_and_min_dec_fac_bound_a_cut(void **state)
 		{0, 90, 90 * GBPS},  {11, 100, 100 * GBPS}, {15, 50, 96875 * MBPS},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct rp_params params = params_of(RP_PROFILE_MLX, 100 * GBPS);
 		struct point p;
@@ -115,8 +107,7 @@ gd_and_min_dec_fac_bound_a_cut(void **state)
 	}
 }
 
-static void
-first_cnp_may_set_a_rate_but_never_raises_it(void **state)
+TEST(first_cnp_may_set_a_rate_but_never_raises_it)
 {
 	static const struct {
 		uint64_t start_bps, override_bps, want_bps;
@@ -127,7 +118,6 @@ first_cnp_may_set_a_rate_but_never_raises_it(void **state)
 		{100 * GBPS, 1, 1 * MBPS},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct rp_params params = params_of(RP_PROFILE_MLX, 100 * GBPS);
 		struct point p;
@@ -143,8 +133,7 @@ first_cnp_may_set_a_rate_but_never_raises_it(void **state)
 	}
 }
 
-static void
-mlx_hyper_step_is_constant(void **state)
+TEST(mlx_hyper_step_is_constant)
 {
 	struct rp_params params = params_of(RP_PROFILE_MLX, 100 * GBPS);
 	/*
@@ -155,7 +144,6 @@ mlx_hyper_step_is_constant(void **state)
 	uint64_t now_ns, target_bps;
 	struct point p;
 
-	(void)state;
 	params.rp_clamp_tgt_rate = true;
 	point_start(&p, &params, params.rp_max_rate_bps, 0);
 	for (uint64_t slot = 0; slot < 3; slot++)
@@ -173,14 +161,12 @@ mlx_hyper_step_is_constant(void **state)
 	}
 }
 
-static void
-mlx_frees_the_limiter_and_the_next_cnp_is_a_first_one(void **state)
+TEST(mlx_frees_the_limiter_and_the_next_cnp_is_a_first_one)
 {
 	struct rp_params params = params_of(RP_PROFILE_MLX, 100 * GBPS);
 	struct point p;
 	uint64_t now_ns = 4 * US, events = 0;
 
-	(void)state;
 	point_start(&p, &params, params.rp_max_rate_bps, 0);
 	assert_false(rp_limited(&p.cc.rp));
 	point_cnp(&p, 0);
@@ -204,13 +190,11 @@ mlx_frees_the_limiter_and_the_next_cnp_is_a_first_one(void **state)
 	assert_true(fabs((double)p.cc.rp.current_rate_bps / 1e6 - 51017) < 1);
 }
 
-static void
-mlx_alpha_neither_sticks_below_one_nor_above_zero(void **state)
+TEST(mlx_alpha_neither_sticks_below_one_nor_above_zero)
 {
 	struct rp_params params = params_of(RP_PROFILE_MLX, 100 * GBPS);
 	struct point p;
 
-	(void)state;
 	/* With 10 bits it would be 0 after 466 slots; it is 0.102. */
 	point_start(&p, &params, params.rp_max_rate_bps, 0);
 	point_cnp(&p, 0);
@@ -224,19 +208,4 @@ mlx_alpha_neither_sticks_below_one_nor_above_zero(void **state)
 	assert_true(alpha_of(&p, 7999 * US + 1) == 1.0);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(mlx_single_cnp_cuts_four_slots_later),
-		cmocka_unit_test(mlx_cnp_in_every_alpha_slot_keeps_alpha),
-		cmocka_unit_test(target_follows_a_cut_as_the_clamp_knobs_say),
-		cmocka_unit_test(gd_and_min_dec_fac_bound_a_cut),
-		cmocka_unit_test(first_cnp_may_set_a_rate_but_never_raises_it),
-		cmocka_unit_test(mlx_hyper_step_is_constant),
-		cmocka_unit_test(mlx_frees_the_limiter_and_the_next_cnp_is_a_first_one),
-		cmocka_unit_test(mlx_alpha_neither_sticks_below_one_nor_above_zero),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

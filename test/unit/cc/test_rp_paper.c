@@ -2,8 +2,7 @@
 /* The worked traces of the paper profile. */
 #include "unit/cc/rp_test.h"
 
-static void
-one_cnp_halves_the_line_rate_and_five_fast_steps_follow(void **state)
+TEST(one_cnp_halves_the_line_rate_and_five_fast_steps_follow)
 {
 	struct rp_params params = params_of(RP_PROFILE_PAPER, 40 * GBPS);
 	static const struct row rows[] = {
@@ -20,12 +19,10 @@ one_cnp_halves_the_line_rate_and_five_fast_steps_follow(void **state)
 		{7 + 385 * US, LOOK, 39843.75, 40000},
 	};
 
-	(void)state;
 	run(&params, rows, LEN(rows), 0);
 }
 
-static void
-three_cnps_fifty_us_apart_then_additive_increase(void **state)
+TEST(three_cnps_fifty_us_apart_then_additive_increase)
 {
 	struct rp_params params = params_of(RP_PROFILE_PAPER, 40 * GBPS);
 	static const struct row rows[] = {
@@ -42,18 +39,15 @@ three_cnps_fifty_us_apart_then_additive_increase(void **state)
 		{540 * US, LOOK, 10065.46875, 10120},
 	};
 
-	(void)state;
 	run(&params, rows, LEN(rows), 0);
 }
 
-static void
-byte_counter_takes_the_same_steps_and_hyper_steps_grow(void **state)
+TEST(byte_counter_takes_the_same_steps_and_hyper_steps_grow)
 {
 	struct rp_params params = params_of(RP_PROFILE_PAPER, 40 * GBPS);
 	struct point p;
 	uint64_t now_ns = 0, target_bps;
 
-	(void)state;
 	params.rp_threshold = 2;
 	point_start(&p, &params, params.rp_max_rate_bps, now_ns);
 	for (int i = 0; i < 3; i++)
@@ -81,13 +75,11 @@ byte_counter_takes_the_same_steps_and_hyper_steps_grow(void **state)
 	assert_int_equal(p.stats.rp_hyper_increases, 3);
 }
 
-static void
-bytes_beyond_b_count_towards_the_next_event(void **state)
+TEST(bytes_beyond_b_count_towards_the_next_event)
 {
 	struct rp_params params = params_of(RP_PROFILE_PAPER, 40 * GBPS);
 	struct point p;
 
-	(void)state;
 	params.rp_byte_reset_bytes = 1000;
 	point_start(&p, &params, params.rp_max_rate_bps, 0);
 	point_sent(&p, 900, 0); /* free: not counted */
@@ -107,13 +99,11 @@ bytes_beyond_b_count_towards_the_next_event(void **state)
 		assert_int_equal(point_sent(&p, 1u << 30, 1), 17500 * MBPS);
 }
 
-static void
-paper_alpha_halves_after_178_idle_periods(void **state)
+TEST(paper_alpha_halves_after_178_idle_periods)
 {
 	struct rp_params params = params_of(RP_PROFILE_PAPER, 40 * GBPS);
 	struct point p;
 
-	(void)state;
 	point_start(&p, &params, params.rp_max_rate_bps, 0);
 	/* No decay before the first CNP, which finds alpha 1. */
 	assert_true(alpha_of(&p, HOUR_NS) == 1.0);
@@ -127,14 +117,12 @@ paper_alpha_halves_after_178_idle_periods(void **state)
 	assert_true(alpha_of(&p, HOUR_NS + 178 * 55 * US) < 0.5);
 }
 
-static void
-paper_keeps_its_alpha_when_recovery_is_over(void **state)
+TEST(paper_keeps_its_alpha_when_recovery_is_over)
 {
 	struct rp_params params = params_of(RP_PROFILE_PAPER, 40 * GBPS);
 	struct point p;
 	double alpha;
 
-	(void)state;
 	point_start(&p, &params, params.rp_max_rate_bps, 0);
 	point_cnp(&p, 0);
 	assert_true(rp_limited(&p.cc.rp));
@@ -150,13 +138,11 @@ paper_keeps_its_alpha_when_recovery_is_over(void **state)
 	assert_true(fabs(alpha_of(&p, 50 * NS_PER_MS) - (alpha * 255 + 1) / 256) < 1e-6);
 }
 
-static void
-cnps_stop_at_the_minimum_rate(void **state)
+TEST(cnps_stop_at_the_minimum_rate)
 {
 	struct rp_params params = params_of(RP_PROFILE_PAPER, 40 * GBPS);
 	struct point p;
 
-	(void)state;
 	point_start(&p, &params, params.rp_max_rate_bps, 0);
 	for (uint64_t i = 0; i < 100; i++)
 		point_cnp(&p, i * 50 * US);
@@ -166,18 +152,4 @@ cnps_stop_at_the_minimum_rate(void **state)
 	assert_int_equal(p.stats.rp_cnp_handled, 100);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_cnp_halves_the_line_rate_and_five_fast_steps_follow),
-		cmocka_unit_test(three_cnps_fifty_us_apart_then_additive_increase),
-		cmocka_unit_test(byte_counter_takes_the_same_steps_and_hyper_steps_grow),
-		cmocka_unit_test(bytes_beyond_b_count_towards_the_next_event),
-		cmocka_unit_test(paper_alpha_halves_after_178_idle_periods),
-		cmocka_unit_test(paper_keeps_its_alpha_when_recovery_is_over),
-		cmocka_unit_test(cnps_stop_at_the_minimum_rate),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The reaction point's parameters: defaults, the names under which they are known, rules. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/cases.h"
 #include "cc/rp.h"
 
 #define LEN(a) (sizeof(a) / sizeof((a)[0]))
 
-static void
-defaults_of_the_table_are_those_of_the_paper_profile(void **state)
+TEST(defaults_of_the_table_are_those_of_the_paper_profile)
 {
 	struct rp_params from_table, paper;
 
-	(void)state;
 	memset(&from_table, 0xff, sizeof(from_table));
 	assert_int_equal(field_defaults(rp_fields, rp_fields_n, &from_table), 0);
 	rp_params_default(&paper, RP_PROFILE_PAPER);
@@ -31,8 +24,7 @@ defaults_of_the_table_are_those_of_the_paper_profile(void **state)
 	}
 }
 
-static void
-paper_symbols_and_vendor_names_are_aliases(void **state)
+TEST(paper_symbols_and_vendor_names_are_aliases)
 {
 	static const struct {
 		const char *name, *value, *member, *want;
@@ -65,7 +57,6 @@ paper_symbols_and_vendor_names_are_aliases(void **state)
 	};
 	struct rp_params got, want;
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		const struct field_alias *alias;
 		const struct field *f = field_find(rp_fields, rp_fields_n, rows[i].name, &alias);
@@ -83,13 +74,11 @@ paper_symbols_and_vendor_names_are_aliases(void **state)
 	}
 }
 
-static void
-names_and_aliases_are_used_once(void **state)
+TEST(names_and_aliases_are_used_once)
 {
 	const char *names[200];
 	size_t n = 0;
 
-	(void)state;
 	for (unsigned int i = 0; i < rp_fields_n; i++) {
 		names[n++] = rp_fields[i].name;
 		for (size_t a = 0; a < FIELD_ALIASES && rp_fields[i].aliases[a].name; a++)
@@ -100,8 +89,7 @@ names_and_aliases_are_used_once(void **state)
 			assert_string_not_equal(names[i], names[j]);
 }
 
-static void
-broken_rules_are_named(void **state)
+TEST(broken_rules_are_named)
 {
 	static const struct {
 		const char *key, *value, *names;
@@ -110,7 +98,6 @@ broken_rules_are_named(void **state)
 		{"rp_rate_to_set_on_first_cnp_bps", "41G", "rp_rate_to_set_on_first_cnp_bps"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct rp_params params;
 		const struct field_alias *alias;
@@ -128,15 +115,4 @@ broken_rules_are_named(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(defaults_of_the_table_are_those_of_the_paper_profile),
-		cmocka_unit_test(paper_symbols_and_vendor_names_are_aliases),
-		cmocka_unit_test(names_and_aliases_are_used_once),
-		cmocka_unit_test(broken_rules_are_named),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

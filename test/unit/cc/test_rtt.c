@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
+#include "unit/cases.h"
 #include "cc/rtt.h"
 
-static void
-a_sample_ends_when_the_packet_that_asked_is_acknowledged(void **state)
+TEST(a_sample_ends_when_the_packet_that_asked_is_acknowledged)
 {
 	struct rtt r = {0};
 
-	(void)state;
 	assert_int_equal(rtt_on_ack(&r, 5, 0), 0);
 	/* Time may begin at 0. */
 	rtt_on_ask(&r, 10, 0);
@@ -22,12 +16,10 @@ a_sample_ends_when_the_packet_that_asked_is_acknowledged(void **state)
 	assert_int_equal(rtt_on_ack(&r, 12, 12000), 0);
 }
 
-static void
-one_sample_is_outstanding_at_a_time(void **state)
+TEST(one_sample_is_outstanding_at_a_time)
 {
 	struct rtt r = {0};
 
-	(void)state;
 	rtt_on_ask(&r, 10, 1000);
 	rtt_on_ask(&r, 20, 5000);
 	assert_int_equal(rtt_on_ack(&r, 21, 11000), 10000);
@@ -35,12 +27,10 @@ one_sample_is_outstanding_at_a_time(void **state)
 }
 
 /* Karn: after going back, an ACK may be of either sending. */
-static void
-loss_gives_up_the_sample(void **state)
+TEST(loss_gives_up_the_sample)
 {
 	struct rtt r = {0};
 
-	(void)state;
 	rtt_on_ask(&r, 10, 1000);
 	rtt_on_loss(&r);
 	assert_int_equal(rtt_on_ack(&r, 11, 900000), 0);
@@ -48,12 +38,10 @@ loss_gives_up_the_sample(void **state)
 	assert_int_equal(rtt_on_ack(&r, 13, 1010000), 10000);
 }
 
-static void
-packets_are_compared_across_the_wrap_and_a_sample_is_never_zero(void **state)
+TEST(packets_are_compared_across_the_wrap_and_a_sample_is_never_zero)
 {
 	struct rtt r = {0};
 
-	(void)state;
 	rtt_on_ask(&r, UINT32_MAX, 7);
 	assert_int_equal(rtt_on_ack(&r, UINT32_MAX, 7), 0);
 	assert_int_equal(rtt_on_ack(&r, 0, 7), 1);
@@ -62,15 +50,4 @@ packets_are_compared_across_the_wrap_and_a_sample_is_never_zero(void **state)
 	assert_int_equal(r.last_ns, UINT32_MAX);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_sample_ends_when_the_packet_that_asked_is_acknowledged),
-		cmocka_unit_test(one_sample_is_outstanding_at_a_time),
-		cmocka_unit_test(loss_gives_up_the_sample),
-		cmocka_unit_test(packets_are_compared_across_the_wrap_and_a_sample_is_never_zero),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* TIMELY: worked numbers with D_minRTT 20 us, T_low 50 us, T_high 500 us, delta 10 Mb/s, beta
  * 0.8. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "unit/cases.h"
 #include "cc/timely.h"
 
 #define LINE_BPS (40 * GBPS)
@@ -41,10 +38,8 @@ sample(uint64_t rtt_ns)
 	return t.rate_bps;
 }
 
-static void
-low_rises_high_falls_whatever_the_gradient(void **state)
+TEST(low_rises_high_falls_whatever_the_gradient)
 {
-	(void)state;
 	assert_int_equal(sample(10 * US), 10010 * MBPS);
 	assert_int_equal(sample(49 * US), 10020 * MBPS);
 	/* beta (1 - 500 / 1000) = 0.4 */
@@ -58,10 +53,8 @@ low_rises_high_falls_whatever_the_gradient(void **state)
 	assert_int_equal(stats.timely_cuts, 2);
 }
 
-static void
-within_the_band_the_gradient_decides(void **state)
+TEST(within_the_band_the_gradient_decides)
 {
-	(void)state;
 	/* No difference yet: a gradient of 0. */
 	assert_int_equal(sample(100 * US), 10010 * MBPS);
 	/* 16 us more, of which 0.875: 14 us / 20 us = 0.7; as n/1024: 716. 0.8 x that of 10.01G. */
@@ -70,20 +63,16 @@ within_the_band_the_gradient_decides(void **state)
 	assert_int_equal(sample(100 * US), 10020 * MBPS - 10010 * MBPS * 8 * 716 / 10240);
 }
 
-static void
-gradient_above_one_takes_beta(void **state)
+TEST(gradient_above_one_takes_beta)
 {
-	(void)state;
 	sample(100 * US);
 	assert_int_equal(sample(400 * US), 2002 * MBPS);
 }
 
-static void
-fifth_good_sample_in_a_row_rises_five_steps(void **state)
+TEST(fifth_good_sample_in_a_row_rises_five_steps)
 {
 	static const uint64_t want_mbps[] = {10, 20, 30, 40, 90, 140};
 
-	(void)state;
 	for (unsigned int i = 0; i < 6; i++)
 		assert_int_equal(sample((100 - i) * US), 10 * GBPS + want_mbps[i] * MBPS);
 	/* One bad sample, and the count begins anew. */
@@ -92,10 +81,8 @@ fifth_good_sample_in_a_row_rises_five_steps(void **state)
 	assert_int_equal(t.good_samples, 1);
 }
 
-static void
-rates_end_at_floor_and_line(void **state)
+TEST(rates_end_at_floor_and_line)
 {
-	(void)state;
 	for (unsigned int i = 0; i < 100; i++)
 		sample(100 * NS_PER_MS);
 	assert_int_equal(t.rate_bps, 10 * MBPS);
@@ -104,29 +91,14 @@ rates_end_at_floor_and_line(void **state)
 	assert_int_equal(t.rate_bps, LINE_BPS);
 }
 
-static void
-bad_parameters_name_their_key(void **state)
+TEST(bad_parameters_name_their_key)
 {
 	char why[256];
 
-	(void)state;
 	assert_int_equal(timely_params_check(&params, why, sizeof(why)), 0);
 	params.timely_t_low_ns = params.timely_t_high_ns;
 	assert_true(timely_params_check(&params, why, sizeof(why)) < 0);
 	assert_non_null(strstr(why, "timely_t_low_ns"));
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(low_rises_high_falls_whatever_the_gradient, setup),
-		cmocka_unit_test_setup(within_the_band_the_gradient_decides, setup),
-		cmocka_unit_test_setup(gradient_above_one_takes_beta, setup),
-		cmocka_unit_test_setup(fifth_good_sample_in_a_row_rises_five_steps, setup),
-		cmocka_unit_test_setup(rates_end_at_floor_and_line, setup),
-		cmocka_unit_test_setup(bad_parameters_name_their_key, setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.before_each = setup)

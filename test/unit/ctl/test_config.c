@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <errno.h>
 #include <sys/stat.h>
-#include <cmocka.h>
 
 #include "unit/config_text.h"
 
@@ -63,8 +58,7 @@ read_file(const char *path, struct config_error *err)
 	return rc;
 }
 
-static void
-every_malformed_file_has_its_error_line(void **state)
+TEST(every_malformed_file_has_its_error_line)
 {
 	static const char rate[] = "expected a rate in bit/s from 0 to 400G, such as 40G";
 	static const struct {
@@ -120,7 +114,6 @@ every_malformed_file_has_its_error_line(void **state)
 						  "expected an IPv4 address such as 10.0.0.1"},
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < N(rows); i++) {
 		struct config_error err = {"no error"};
 		char expected[512];
@@ -136,13 +129,11 @@ every_malformed_file_has_its_error_line(void **state)
 	}
 }
 
-static void
-names_and_values_that_are_too_long_are_refused(void **state)
+TEST(names_and_values_that_are_too_long_are_refused)
 {
 	char text[1024], expected[256];
 	struct config_error err;
 
-	(void)state;
 	snprintf(text, sizeof(text), "[%064d]\n", 1);
 	put(text);
 	assert_int_equal(read_file("x.ini", &err), -EINVAL);
@@ -167,14 +158,12 @@ names_and_values_that_are_too_long_are_refused(void **state)
 	assert_string_equal(err.text, expected);
 }
 
-static void
-a_zero_byte_and_too_much_of_anything_are_refused(void **state)
+TEST(a_zero_byte_and_too_much_of_anything_are_refused)
 {
 	static char big[CONFIG_MAX_FILE_BYTES + 1];
 	struct config_error err;
 	size_t used = 0;
 
-	(void)state;
 	put_bytes("[thing]\nrate\0_bps = 1\n", 22);
 	assert_int_equal(read_file("x.ini", &err), -EINVAL);
 	assert_string_equal(err.text, "x.ini:2: expected text, found a zero byte");
@@ -200,13 +189,11 @@ a_zero_byte_and_too_much_of_anything_are_refused(void **state)
 	assert_string_equal(err.text, "x.ini:1026: expected at most 1024 keys in [thing]");
 }
 
-static void
-what_is_no_file_is_said(void **state)
+TEST(what_is_no_file_is_said)
 {
 	struct config_error err;
 	char path[512], expected[1024];
 
-	(void)state;
 	assert_int_equal(read_file("missing.ini", &err), -EINVAL);
 	assert_string_equal(err.text, "missing.ini: cannot be opened: No such file or directory");
 	assert_int_equal(read_file(".", &err), -EINVAL);
@@ -228,15 +215,13 @@ what_is_no_file_is_said(void **state)
 	assert_string_equal(err.text, expected);
 }
 
-static void
-comments_blanks_and_line_ends_do_not_matter(void **state)
+TEST(comments_blanks_and_line_ends_do_not_matter)
 {
 	struct config *cfg = open_text("# \xc2\xb5 comment\r\n; another [\n\n"
 				       "\t[ thing ]  # why\r\n  rate_mbps=10000;\tno\r\n");
 	struct config_error err;
 	struct thing t = {0};
 
-	(void)state;
 	assert_int_equal(read_thing(cfg, &t, &err), -EINVAL); /* "10000;" has no blank before ; */
 	config_close(cfg);
 	cfg = open_text("# \xc2\xb5 comment\r\n; another [\n\n"
@@ -259,13 +244,11 @@ comments_blanks_and_line_ends_do_not_matter(void **state)
 	config_close(NULL);
 }
 
-static void
-sections_of_one_word_come_in_file_order(void **state)
+TEST(sections_of_one_word_come_in_file_order)
 {
 	struct config *cfg = open_text("[peer z]\n[peering]\n[peer]\n[thing]\n[peer a]\n");
 	const char *s = NULL;
 
-	(void)state;
 	assert_string_equal(s = config_next(cfg, "peer", s), "peer z");
 	assert_string_equal(s = config_next(cfg, "peer", s), "peer");
 	assert_string_equal(s = config_next(cfg, "peer", s), "peer a");
@@ -273,14 +256,12 @@ sections_of_one_word_come_in_file_order(void **state)
 	config_close(cfg);
 }
 
-static void
-reading_over_a_struct_changes_only_what_is_given(void **state)
+TEST(reading_over_a_struct_changes_only_what_is_given)
 {
 	struct config *cfg = open_text("[thing]\nperiod_us = 1\npeer_ip = 10.0.0.1\n");
 	struct config_error err;
 	struct thing t = {.rate_bps = 7, .period_us = 8, .profile = 1};
 
-	(void)state;
 	assert_int_equal(config_read(cfg, "thing", thing_fields, N(thing_fields), &t, &err), 0);
 	assert_int_equal(t.rate_bps, 7);
 	assert_int_equal(t.period_us, 1);
@@ -292,14 +273,12 @@ reading_over_a_struct_changes_only_what_is_given(void **state)
 	config_close(cfg);
 }
 
-static void
-a_rule_across_keys_is_refused_with_the_value_as_written(void **state)
+TEST(a_rule_across_keys_is_refused_with_the_value_as_written)
 {
 	struct config *cfg = open_text("[thing]\nrate_mbps = 10\n");
 	struct config_error err;
 	struct thing t;
 
-	(void)state;
 	assert_int_equal(read_thing(cfg, &t, &err), 0);
 	assert_int_equal(config_refuse(cfg, "thing", "rate_bps", "more", &err), -EINVAL);
 	assert_string_equal(err.text, "x.ini: [thing] rate_mbps = 10: expected more");
@@ -310,15 +289,13 @@ a_rule_across_keys_is_refused_with_the_value_as_written(void **state)
 	config_close(cfg);
 }
 
-static void
-what_is_printed_reads_back(void **state)
+TEST(what_is_printed_reads_back)
 {
 	struct thing t = {.rate_bps = 123456, .period_us = 2000, .profile = 1}, again = {0};
 	struct config_error err;
 	struct config *cfg;
 	FILE *f = fopen("x.ini", "w");
 
-	(void)state;
 	config_print(f, "thing", thing_fields, N(thing_fields), &t);
 	assert_int_equal(fclose(f), 0);
 	cfg = config_open("x.ini", &err);
@@ -328,14 +305,12 @@ what_is_printed_reads_back(void **state)
 	config_close(cfg);
 }
 
-static void
-the_reference_names_every_key_with_its_values(void **state)
+TEST(the_reference_names_every_key_with_its_values)
 {
 	char *text = NULL;
 	size_t size = 0;
 	FILE *f = open_memstream(&text, &size);
 
-	(void)state;
 	config_print_reference(f, "thing", thing_fields, 1);
 	config_print_reference(f, "peer NAME", peer_fields, 1);
 	fclose(f);
@@ -354,15 +329,13 @@ the_reference_names_every_key_with_its_values(void **state)
 	free(text);
 }
 
-static void
-layers_stand_over_each_other(void **state)
+TEST(layers_stand_over_each_other)
 {
 	struct config *cfg = open_text("[thing]\nrate_mbps = 10000\nperiod_us = 5us\n");
 	struct config_error err;
 	struct config *low, *high;
 	struct thing t = {0};
 
-	(void)state;
 	assert_int_equal(config_set(cfg, "thing.profile=mlx", &err), 0);
 	low = config_over(cfg, "low", &err);
 	assert_int_equal(config_set(low, "thing.R_C=20G", &err), 0);
@@ -386,8 +359,7 @@ layers_stand_over_each_other(void **state)
 	config_close(cfg);
 }
 
-static void
-errors_of_a_layer_have_its_name(void **state)
+TEST(errors_of_a_layer_have_its_name)
 {
 	static const struct {
 		const char *set, *expected;
@@ -399,7 +371,6 @@ errors_of_a_layer_have_its_name(void **state)
 	};
 	struct config *cfg = open_text("[thing]\nrate_mbps = 10000\n");
 
-	(void)state;
 	for (unsigned int i = 0; i < N(rows); i++) {
 		struct config_error err;
 		struct config *over = config_over(cfg, "top", &err);
@@ -415,14 +386,12 @@ errors_of_a_layer_have_its_name(void **state)
 	config_close(cfg);
 }
 
-static void
-what_is_set_takes_the_place_of_the_file(void **state)
+TEST(what_is_set_takes_the_place_of_the_file)
 {
 	struct config *cfg = open_text("[thing]\nrate_mbps = 10000\nperiod_us = 5us\n");
 	struct config_error err;
 	struct thing t = {0};
 
-	(void)state;
 	/* Another name of the same key; and a section that the file has not. */
 	assert_int_equal(config_set(cfg, "thing.rate_bps=1.5G", &err), 0);
 	assert_int_equal(config_set(cfg, " peer  a . peer_ip = 10.0.0.7", &err), 0);
@@ -437,8 +406,7 @@ what_is_set_takes_the_place_of_the_file(void **state)
 	config_close(cfg);
 }
 
-static void
-what_is_set_wrongly_is_refused_by_name(void **state)
+TEST(what_is_set_wrongly_is_refused_by_name)
 {
 	static const struct {
 		const char *set, *again, *error;
@@ -456,7 +424,6 @@ what_is_set_wrongly_is_refused_by_name(void **state)
 		{"thin.rate_bps=1G", NULL, "x.ini: [thin]: expected a known section"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < N(rows); i++) {
 		struct config *cfg = open_text("[thing]\nperiod_us = 5us\n");
 		struct config_error err = {"no error"};
@@ -474,25 +441,4 @@ what_is_set_wrongly_is_refused_by_name(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_malformed_file_has_its_error_line),
-		cmocka_unit_test(names_and_values_that_are_too_long_are_refused),
-		cmocka_unit_test(a_zero_byte_and_too_much_of_anything_are_refused),
-		cmocka_unit_test(what_is_no_file_is_said),
-		cmocka_unit_test(comments_blanks_and_line_ends_do_not_matter),
-		cmocka_unit_test(sections_of_one_word_come_in_file_order),
-		cmocka_unit_test(reading_over_a_struct_changes_only_what_is_given),
-		cmocka_unit_test(a_rule_across_keys_is_refused_with_the_value_as_written),
-		cmocka_unit_test(what_is_printed_reads_back),
-		cmocka_unit_test(the_reference_names_every_key_with_its_values),
-		cmocka_unit_test(layers_stand_over_each_other),
-		cmocka_unit_test(errors_of_a_layer_have_its_name),
-		cmocka_unit_test(what_is_set_takes_the_place_of_the_file),
-		cmocka_unit_test(what_is_set_wrongly_is_refused_by_name),
-	};
-
-	return cmocka_run_group_tests(tests, enter_folder, leave_folder);
-}
+TEST_MAIN(.begin = enter_folder, .end = leave_folder)

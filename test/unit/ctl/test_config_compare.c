@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Two configurations of a switch, and what of their difference may be made while it runs. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "unit/cases.h"
 #include "ctl/switch_config/switch_config.h"
 
 #define PORTS "[port]\nlink_speed = 40G\n[port 0]\n[port 1]\n"
@@ -67,13 +63,11 @@ compare(const char *from_text, const char *to_text, struct seen *seen, struct co
 	return rc;
 }
 
-static void
-words_of_one_value_are_no_difference(void **state)
+TEST(words_of_one_value_are_no_difference)
 {
 	struct config_error err;
 	struct seen s;
 
-	(void)state;
 	assert_int_equal(compare(PORTS "[wred]\nKmax = 400KB\n",
 				 "[wred]\ngreen_max_threshold_bytes = 400000\n[queue 2]\n" PORTS,
 				 &s, &err),
@@ -81,13 +75,11 @@ words_of_one_value_are_no_difference(void **state)
 	assert_int_equal(s.n, 0);
 }
 
-static void
-each_key_that_differs_is_seen_with_both_values(void **state)
+TEST(each_key_that_differs_is_seen_with_both_values)
 {
 	struct config_error err;
 	struct seen s;
 
-	(void)state;
 	assert_int_equal(
 		compare(PORTS, PORTS "[wred]\nKmax = 400KB\n[queue 1|3]\npir = 1M\n", &s, &err), 0);
 	assert_string_equal(s.text, "[wred] green_max_threshold_bytes: 200KB > 400KB\n"
@@ -95,13 +87,11 @@ each_key_that_differs_is_seen_with_both_values(void **state)
 	assert_int_equal(s.live, 2);
 }
 
-static void
-profiles_and_addresses_come_and_go_and_ports_do_not(void **state)
+TEST(profiles_and_addresses_come_and_go_and_ports_do_not)
 {
 	struct config_error err;
 	struct seen s;
 
-	(void)state;
 	assert_int_equal(compare(PORTS "[wred a]\n", PORTS "[buffer_profile b]\n", &s, &err), 0);
 	assert_string_equal(s.text, "[wred a] : there > \n[buffer_profile b] :  > there\n");
 	assert_int_equal(compare(PORTS, PORTS "[port 2]\n", &s, &err), -EINVAL);
@@ -112,13 +102,11 @@ profiles_and_addresses_come_and_go_and_ports_do_not(void **state)
 	assert_string_equal(s.text, "[fdb a] : there > \n");
 }
 
-static void
-the_first_key_that_is_fixed_is_named(void **state)
+TEST(the_first_key_that_is_fixed_is_named)
 {
 	struct config_error err;
 	struct seen s;
 
-	(void)state;
 	assert_int_equal(
 		compare(PORTS, PORTS "[wred]\nKmax = 1MB\n[switch]\nseed = 64\n", &s, &err),
 		-EINVAL);
@@ -127,8 +115,7 @@ the_first_key_that_is_fixed_is_named(void **state)
 }
 
 /* What set goes over: a configuration printed reads back the same. */
-static void
-what_is_printed_differs_in_nothing(void **state)
+TEST(what_is_printed_differs_in_nothing)
 {
 	struct sw_params *p = read_text(PORTS
 					"[wred a]\nKmin = 1KB\n[queue 1|3]\nwred_profile = a\n"
@@ -141,7 +128,6 @@ what_is_printed_differs_in_nothing(void **state)
 	size_t size;
 	FILE *f = open_memstream(&text, &size);
 
-	(void)state;
 	switch_config_print(f, p);
 	fclose(f);
 	again = read_text(text);
@@ -156,16 +142,4 @@ what_is_printed_differs_in_nothing(void **state)
 	free(again);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(words_of_one_value_are_no_difference),
-		cmocka_unit_test(each_key_that_differs_is_seen_with_both_values),
-		cmocka_unit_test(profiles_and_addresses_come_and_go_and_ports_do_not),
-		cmocka_unit_test(the_first_key_that_is_fixed_is_named),
-		cmocka_unit_test(what_is_printed_differs_in_nothing),
-	};
-
-	return cmocka_run_group_tests_name("config_compare", tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -4,14 +4,9 @@
  * once with all that follow. Whoever builds it hears of it, nothing is leaked, and what was in
  * force stays so.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "unit/config_text.h"
 #include "ctl/nic_config/nic_config.h"
@@ -57,12 +52,10 @@ make_nic(void *arg)
 	return rc < 0 ? (int)rc : 0;
 }
 
-static void
-a_nic_is_made_whole_or_not_at_all(void **state)
+TEST(a_nic_is_made_whole_or_not_at_all)
 {
 	struct nic_case c = {.qp = nic_test_qp(0)}, plain;
 
-	(void)state;
 	nic_test_params(&c.params, 0);
 	c.params.max_qps = 4;
 	c.qp.arrival = WORKLOAD_CLOSED;
@@ -154,12 +147,10 @@ add_flow(void *arg)
 	return rc;
 }
 
-static void
-a_flow_that_finds_no_memory_leaves_the_others_alone(void **state)
+TEST(a_flow_that_finds_no_memory_leaves_the_others_alone)
 {
 	struct nic_case c = {.qp = nic_test_qp(0)}, plain;
 
-	(void)state;
 	nic_test_params(&c.params, 0);
 	c.params.max_qps = 4;
 	c.params.measure_times = NIC_MEASURE_ON;
@@ -199,10 +190,8 @@ make_pools(void *arg)
 	return 0;
 }
 
-static void
-a_pool_is_made_whole_or_not_at_all(void **state)
+TEST(a_pool_is_made_whole_or_not_at_all)
 {
-	(void)state;
 	failing_each("pools", make_pools, NULL);
 }
 
@@ -264,11 +253,10 @@ make_switch(void *arg)
 	return 0;
 }
 
-static void
-a_switch_is_made_whole_or_not_at_all(void **state)
+TEST(a_switch_is_made_whole_or_not_at_all)
 {
 	for (uint16_t shards = 1; shards <= 3; shards += 2) {
-		struct bench *b = bench_defaults_of(state, 4);
+		struct bench *b = bench_with_ports(4);
 		char why[256] = "";
 
 		b->params.shards = shards;
@@ -343,11 +331,10 @@ reload(void *arg)
 	return 0;
 }
 
-static void
-a_reload_of_a_switch_that_fails_leaves_the_old_one(void **state)
+TEST(a_reload_of_a_switch_that_fails_leaves_the_old_one)
 {
 	for (uint16_t shards = 1; shards <= 3; shards += 2) {
-		struct bench *b = bench_defaults_of(state, 4);
+		struct bench *b = bench_with_ports(4);
 		struct reloading r = {.b = b};
 
 		b->params.shards = shards;
@@ -406,8 +393,7 @@ read_nic(void *arg)
 	return rc;
 }
 
-static void
-a_configuration_is_read_whole_or_refused(void **state)
+TEST(a_configuration_is_read_whole_or_refused)
 {
 	static const char *const switches[] = {"switch.ini", "loop-switch.ini"};
 	static const char *const nics[] = {"nic.ini", "nic-verbs.ini", "loop-sender.ini",
@@ -415,7 +401,6 @@ a_configuration_is_read_whole_or_refused(void **state)
 	const char *folder = getenv("QUENCH_CONFIG_DIR");
 	char path[4096];
 
-	(void)state;
 	if (folder == NULL)
 		skip();
 	for (unsigned int i = 0; i < RTE_DIM(switches); i++) {
@@ -428,24 +413,17 @@ a_configuration_is_read_whole_or_refused(void **state)
 	}
 }
 
-int
-main(void)
+static int
+open_pools(void **state)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_nic_is_made_whole_or_not_at_all),
-		cmocka_unit_test(a_flow_that_finds_no_memory_leaves_the_others_alone),
-		cmocka_unit_test(a_pool_is_made_whole_or_not_at_all),
-		cmocka_unit_test(a_switch_is_made_whole_or_not_at_all),
-		cmocka_unit_test(a_reload_of_a_switch_that_fails_leaves_the_old_one),
-		cmocka_unit_test(a_configuration_is_read_whole_or_refused),
-	};
-
 	if (!FAILING_WORKS) {
 		printf("a sanitizer has its own allocator\n");
-		return 77;
+		exit(77);
 	}
-	if (test_eal_init(256) < 0)
-		return 1;
+	if (bench_open(state) != 0)
+		return -1;
 	nic_test_pools(&nic_pools, 64, 64);
-	return cmocka_run_group_tests(tests, bench_group_setup, bench_group_teardown);
+	return 0;
 }
+
+TEST_MAIN(.begin = open_pools, .end = bench_close)

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Events of a QP in words, and as a story of few lines. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "unit/cases.h"
 #include "base/units.h"
 #include "ctl/results/explain.h"
 
@@ -50,8 +46,7 @@ rate(uint64_t at_ns, uint32_t did, uint64_t bps, uint64_t target_bps, uint16_t t
 						.byte_stage = byte_stage}};
 }
 
-static void
-each_event_says_what_moved_the_rate_and_why(void **state)
+TEST(each_event_says_what_moved_the_rate_and_why)
 {
 	struct explain_event e[] = {
 		rate(0, CC_DID_START, 40 * GBPS, 40 * GBPS, 0, 0),
@@ -63,7 +58,6 @@ each_event_says_what_moved_the_rate_and_why(void **state)
 		rate(130000, CC_DID_LOSS | CC_DID_CUT, GBPS / 2, GBPS / 2, 0, 0),
 	};
 
-	(void)state;
 	e[1].mark = (struct explain_mark){.where = "s1 port 4 queue 3",
 					  .at_ns = 15750,
 					  .queue_bytes = 212900,
@@ -92,8 +86,7 @@ each_event_says_what_moved_the_rate_and_why(void **state)
 			    "      0.1300 ms  loss: cut from 40.000 Gb/s to 500.0 Mb/s\n");
 }
 
-static void
-a_trace_that_begins_in_the_middle_says_what_it_knows(void **state)
+TEST(a_trace_that_begins_in_the_middle_says_what_it_knows)
 {
 	struct explain_event e[] = {
 		rate(5000000, 0, 20 * GBPS, 40 * GBPS, 3, 1),
@@ -103,7 +96,6 @@ a_trace_that_begins_in_the_middle_says_what_it_knows(void **state)
 		rate(5040000, CC_DID_CNP | CC_DID_CUT | CC_DID_RAISE, 9 * GBPS, 12 * GBPS, 0, 0),
 	};
 
-	(void)state;
 	e[0].after.alpha_q32 = 1ull << 31;
 	explain_set_before(e, 5);
 	assert_string_equal(line(&e[0]), "      5.0000 ms  the trace begins at 20.000 Gb/s, target "
@@ -125,15 +117,13 @@ a_trace_that_begins_in_the_middle_says_what_it_knows(void **state)
 }
 
 /* The rows before have been written over: from what rate it came, nobody knows. */
-static void
-what_came_before_the_first_row_is_not_made_up(void **state)
+TEST(what_came_before_the_first_row_is_not_made_up)
 {
 	struct explain_event e[] = {
 		rate(1000, CC_DID_CNP | CC_DID_CUT, 15 * GBPS, 20 * GBPS, 0, 0),
 		rate(2000, CC_DID_FAST, 17 * GBPS, 20 * GBPS, 1, 0),
 	};
 
-	(void)state;
 	explain_set_before(e, 1);
 	assert_string_equal(line(&e[0]), "      0.0010 ms  CNP: cut to 15.000 Gb/s\n");
 	explain_set_before(&e[1], 1);
@@ -144,10 +134,8 @@ what_came_before_the_first_row_is_not_made_up(void **state)
 	assert_non_null(strstr(text, "15.000 Gb/s to 17.000 Gb/s: 1 CNP, 1 cut, 1 fast recovery"));
 }
 
-static void
-pauses_losses_and_the_end_have_lines(void **state)
+TEST(pauses_losses_and_the_end_have_lines)
 {
-	(void)state;
 	assert_string_equal(line(&(struct explain_event){
 				    .at_ns = 5000000, .kind = EXPLAIN_HELD, .by = "s1 holds h3"}),
 			    "      5.0000 ms  paused: s1 holds h3\n");
@@ -167,28 +155,24 @@ pauses_losses_and_the_end_have_lines(void **state)
 			    "      7.0000 ms  gave up: out of retries\n");
 }
 
-static void
-what_fits_is_told_event_by_event(void **state)
+TEST(what_fits_is_told_event_by_event)
 {
 	struct explain_event e[] = {
 		rate(0, CC_DID_START, 40 * GBPS, 40 * GBPS, 0, 0),
 		rate(1000, CC_DID_CNP | CC_DID_CUT, 20 * GBPS, 40 * GBPS, 0, 0),
 	};
 
-	(void)state;
 	explain_set_before(e, 2);
 	assert_int_equal(story(e, 2, 2), 2);
 	assert_int_equal(story(e, 0, 2), 0);
 }
 
 /* A fall by a factor of 32, then 1000 small steps about 10 Gb/s. */
-static void
-a_steady_state_is_a_few_lines_and_a_fall_is_told_whole(void **state)
+TEST(a_steady_state_is_a_few_lines_and_a_fall_is_told_whole)
 {
 	enum { FALL = 6, STEPS = 1000, N = FALL + STEPS };
 	struct explain_event *e = calloc(N, sizeof(*e));
 
-	(void)state;
 	e[0] = rate(0, CC_DID_START, 32 * GBPS, 32 * GBPS, 0, 0);
 	for (unsigned int i = 1; i < FALL; i++)
 		e[i] = rate(i * 50000ull, CC_DID_CNP | CC_DID_CUT, 32 * GBPS >> i, 32 * GBPS, 0, 0);
@@ -209,15 +193,13 @@ a_steady_state_is_a_few_lines_and_a_fall_is_told_whole(void **state)
 }
 
 /* Nothing is left out: counts of all lines add up. */
-static void
-pauses_that_are_alike_become_equal_parts_and_add_up(void **state)
+TEST(pauses_that_are_alike_become_equal_parts_and_add_up)
 {
 	enum { PAUSES = 300 };
 	struct explain_event *e = calloc(2 * PAUSES, sizeof(*e));
 	unsigned int total = 0, most = 0;
 	double held_us = 0;
 
-	(void)state;
 	for (unsigned int i = 0; i < PAUSES; i++) {
 		e[2 * i] = (struct explain_event){
 			.at_ns = 10000ull * i, .kind = EXPLAIN_HELD, .by = "s1 holds h1"};
@@ -245,18 +227,4 @@ pauses_that_are_alike_become_equal_parts_and_add_up(void **state)
 	free(e);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_event_says_what_moved_the_rate_and_why),
-		cmocka_unit_test(a_trace_that_begins_in_the_middle_says_what_it_knows),
-		cmocka_unit_test(what_came_before_the_first_row_is_not_made_up),
-		cmocka_unit_test(pauses_losses_and_the_end_have_lines),
-		cmocka_unit_test(what_fits_is_told_event_by_event),
-		cmocka_unit_test(a_steady_state_is_a_few_lines_and_a_fall_is_told_whole),
-		cmocka_unit_test(pauses_that_are_alike_become_equal_parts_and_add_up),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,8 +9,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "unit/cases.h"
 #include "ctl/output/json.h"
 
 struct stats {
@@ -81,14 +77,12 @@ files_here(void)
 	return n;
 }
 
-static void
-a_file_appears_whole_and_alone(void **state)
+TEST(a_file_appears_whole_and_alone)
 {
 	json_t *o = document();
 	char text[256];
 	struct stat st;
 
-	(void)state;
 	assert_int_equal(json_write(o, "out.json"), 0);
 	slurp("out.json", text, sizeof(text));
 	assert_string_equal(text, written);
@@ -99,14 +93,12 @@ a_file_appears_whole_and_alone(void **state)
 	json_decref(o);
 }
 
-static void
-a_write_that_fails_leaves_the_old_file_and_no_other(void **state)
+TEST(a_write_that_fails_leaves_the_old_file_and_no_other)
 {
 	struct rlimit was, small;
 	json_t *o = document();
 	char line[256], text[256];
 
-	(void)state;
 	assert_int_equal(json_write(o, "out.json"), 0);
 	json_object_set_new(o, "long", json_string("0123456789012345678901234567890123456789"));
 	signal(SIGXFSZ, SIG_IGN);
@@ -124,25 +116,21 @@ a_write_that_fails_leaves_the_old_file_and_no_other(void **state)
 	json_decref(o);
 }
 
-static void
-a_full_disk_is_said_in_one_line(void **state)
+TEST(a_full_disk_is_said_in_one_line)
 {
 	json_t *o = document();
 	char line[256];
 
-	(void)state;
 	assert_int_equal(write_caught(o, "/dev/full", line, sizeof(line)), -ENOSPC);
 	assert_string_equal(line, "/dev/full: cannot be written: No space left on device\n");
 	json_decref(o);
 }
 
-static void
-a_place_that_cannot_be_is_said_in_one_line(void **state)
+TEST(a_place_that_cannot_be_is_said_in_one_line)
 {
 	json_t *o = document();
 	char line[256];
 
-	(void)state;
 	assert_int_equal(write_caught(o, "no/out.json", line, sizeof(line)), -ENOENT);
 	assert_string_equal(line, "no/out.json: cannot be written: No such file or directory\n");
 	assert_int_equal(write_caught(o, ".", line, sizeof(line)), -EISDIR);
@@ -151,15 +139,13 @@ a_place_that_cannot_be_is_said_in_one_line(void **state)
 	json_decref(o);
 }
 
-static void
-a_dash_is_standard_output(void **state)
+TEST(a_dash_is_standard_output)
 {
 	int saved = dup(STDOUT_FILENO), fd = open("stdout", O_CREAT | O_TRUNC | O_WRONLY, 0600);
 	json_t *o = document();
 	char text[256];
 	int rc;
 
-	(void)state;
 	fflush(stdout);
 	dup2(fd, STDOUT_FILENO);
 	rc = json_write(o, "-");
@@ -189,8 +175,7 @@ leave_folder(void **state)
 	return chdir("/") || rmdir(*state);
 }
 
-static void
-parameters_of_a_table_become_numbers_switches_and_text(void **state)
+TEST(parameters_of_a_table_become_numbers_switches_and_text)
 {
 	static const char *const words[] = {"red", "green", NULL};
 	struct params {
@@ -220,7 +205,6 @@ parameters_of_a_table_become_numbers_switches_and_text(void **state)
 	json_t *o = json_object();
 	char *text;
 
-	(void)state;
 	json_set_fields(o, fields, 5, &p);
 	text = json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER);
 	assert_string_equal(text, "{\"on\":true,\"small\":200,\"rate_bps\":40000000000,"
@@ -229,17 +213,4 @@ parameters_of_a_table_become_numbers_switches_and_text(void **state)
 	json_decref(o);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_file_appears_whole_and_alone),
-		cmocka_unit_test(a_write_that_fails_leaves_the_old_file_and_no_other),
-		cmocka_unit_test(a_full_disk_is_said_in_one_line),
-		cmocka_unit_test(a_place_that_cannot_be_is_said_in_one_line),
-		cmocka_unit_test(a_dash_is_standard_output),
-		cmocka_unit_test(parameters_of_a_table_become_numbers_switches_and_text),
-	};
-
-	return cmocka_run_group_tests(tests, enter_folder, leave_folder);
-}
+TEST_MAIN(.begin = enter_folder, .end = leave_folder)

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include "base/units.h"
 #include "unit/config_text.h"
@@ -37,12 +32,10 @@ read_good(const char *text, struct nic_config *c)
 		fail_msg("%s", err.text);
 }
 
-static void
-an_address_is_all_that_must_be_said(void **state)
+TEST(an_address_is_all_that_must_be_said)
 {
 	struct nic_config c;
 
-	(void)state;
 	read_good(NIC, &c);
 	assert_int_equal(c.n_flows, 0);
 	assert_int_equal(c.nic.ip.version, 4);
@@ -54,13 +47,11 @@ an_address_is_all_that_must_be_said(void **state)
 	nic_config_free(&c);
 }
 
-static void
-the_profile_sets_defaults_wherever_its_key_stands(void **state)
+TEST(the_profile_sets_defaults_wherever_its_key_stands)
 {
 	struct rp_params mlx;
 	struct nic_config c;
 
-	(void)state;
 	rp_params_default(&mlx, RP_PROFILE_MLX);
 	read_good(NIC "[rp]\nrp_ai_rate_bps = 7M\ng = 1/128\nrp_profile = mlx\n", &c);
 	assert_int_equal(c.nic.rp.rp_profile, RP_PROFILE_MLX);
@@ -73,8 +64,7 @@ the_profile_sets_defaults_wherever_its_key_stands(void **state)
 }
 
 /* The files of message sizes that are shipped, as flows of a file beside them. */
-static void
-shipped_distributions_are_read_and_have_their_means(void **state)
+TEST(shipped_distributions_are_read_and_have_their_means)
 {
 	static const struct {
 		const char *file;
@@ -86,7 +76,6 @@ shipped_distributions_are_read_and_have_their_means(void **state)
 	};
 	const char *dir = getenv("QUENCH_CONFIG_DIR");
 
-	(void)state;
 	if (!dir) {
 		print_message("QUENCH_CONFIG_DIR is not set: no flow size distributions\n");
 		skip();
@@ -105,12 +94,10 @@ shipped_distributions_are_read_and_have_their_means(void **state)
 	}
 }
 
-static void
-each_algorithm_has_its_word_and_section(void **state)
+TEST(each_algorithm_has_its_word_and_section)
 {
 	struct nic_config c;
 
-	(void)state;
 	read_good(NIC, &c);
 	assert_int_equal(c.nic.cc, CC_DCQCN);
 	assert_int_equal(c.nic.dctcp.dctcp_g, 64);
@@ -131,8 +118,7 @@ each_algorithm_has_its_word_and_section(void **state)
 
 /* Vendors and papers weigh alpha the other way round: the file that is printed says how ours
  * goes. */
-static void
-formula_of_alpha_is_printed_with_its_numbers(void **state)
+TEST(formula_of_alpha_is_printed_with_its_numbers)
 {
 	static const struct {
 		const char *text, *want;
@@ -147,7 +133,6 @@ formula_of_alpha_is_printed_with_its_numbers(void **state)
 		{NIC "[rp]\nrpg_max_rate = 40000\n", "rp_max_rate_bps in force: 40000000000 bit/s"},
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct nic_config c;
 		char *text = NULL;
@@ -177,8 +162,7 @@ printed(const struct nic_config *c)
 }
 
 /* As their users know them: names of sysfs and debugfs, and values that these would show. */
-static void
-knobs_are_printed_under_the_names_of_mlx5_and_of_the_paper(void **state)
+TEST(knobs_are_printed_under_the_names_of_mlx5_and_of_the_paper)
 {
 	static const char *const wants[] = {
 		"# clamp_tgt_rate = off\n",
@@ -204,7 +188,6 @@ knobs_are_printed_under_the_names_of_mlx5_and_of_the_paper(void **state)
 	struct nic_config c;
 	char *text;
 
-	(void)state;
 	read_good(NIC "[rp]\nrp_profile = mlx\n", &c);
 	text = printed(&c);
 	for (unsigned int i = 0; i < sizeof(wants) / sizeof(wants[0]); i++) {
@@ -237,12 +220,10 @@ expect_aliases_read_back(const struct field *fields, unsigned int n, const void 
 	}
 }
 
-static void
-values_under_other_names_read_back_to_the_same(void **state)
+TEST(values_under_other_names_read_back_to_the_same)
 {
 	struct nic_config c;
 
-	(void)state;
 	read_good(NIC "[rp]\nrp_ai_rate_bps = 1234567\nrp_byte_reset_bytes = 100001\ng = 7\n"
 		      "[dctcp]\ng = 1/8\n",
 		  &c);
@@ -254,13 +235,11 @@ values_under_other_names_read_back_to_the_same(void **state)
 	nic_config_free(&c);
 }
 
-static void
-flows_come_in_file_order_with_their_qps(void **state)
+TEST(flows_come_in_file_order_with_their_qps)
 {
 	struct nic_config c;
 	struct nic_qp_params qp;
 
-	(void)state;
 	read_good(NIC "[flow z]\n" PEER "qp_count = 3\npeer_qpn = 100\nmtu_bytes = 4096\n"
 		      "[flow a b]\n" PEER
 		      "requester = off\ntagged = on\nvlan_id = 5\nvlan_pcp = 3\n"
@@ -294,8 +273,7 @@ flows_come_in_file_order_with_their_qps(void **state)
 }
 
 /* The line must begin so; the rest is the clause of the module that owns the rule. */
-static void
-a_wrong_nic_is_refused_with_section_key_and_value(void **state)
+TEST(a_wrong_nic_is_refused_with_section_key_and_value)
 {
 	static const struct {
 		const char *text;
@@ -370,7 +348,6 @@ a_wrong_nic_is_refused_with_section_key_and_value(void **state)
 		{NIC "[port 0]\n", "x.ini: [port 0]: expected a known section"},
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < N(rows); i++) {
 		struct config_error err = {"no error"};
 		struct nic_config c;
@@ -384,13 +361,11 @@ a_wrong_nic_is_refused_with_section_key_and_value(void **state)
 	}
 }
 
-static void
-the_printed_configuration_reads_back_to_the_same(void **state)
+TEST(the_printed_configuration_reads_back_to_the_same)
 {
 	struct nic_config c, d;
 	char *text, *again;
 
-	(void)state;
 	read_good(NIC "ip6 = fd00::1\n[rp]\nrp_profile = mlx\nrp_time_reset_us = 333\n"
 		      "[flow a]\n" PEER "tagged = on\nvlan_pcp = 3\nstop_ns = 12345ns\n"
 		      "[flow b]\npeer_mac = 02:00:00:00:00:03\npeer_ip = fd00::3\n",
@@ -408,14 +383,12 @@ the_printed_configuration_reads_back_to_the_same(void **state)
 	nic_config_free(&d);
 }
 
-static void
-the_shipped_example_is_taken(void **state)
+TEST(the_shipped_example_is_taken)
 {
 	struct config *cfg = open_shipped("nic.ini");
 	struct config_error err;
 	struct nic_config c;
 
-	(void)state;
 	if (nic_config_read(cfg, NULL, &c, &err) != 0 || config_finish(cfg, &err) != 0)
 		fail_msg("%s", err.text);
 	assert_int_equal(c.n_flows, 2);
@@ -424,8 +397,7 @@ the_shipped_example_is_taken(void **state)
 	config_close(cfg);
 }
 
-static void
-numbers_are_as_given_then_the_lowest_free(void **state)
+TEST(numbers_are_as_given_then_the_lowest_free)
 {
 	static const char text[] =
 		NIC "[flow a]\n" PEER "qp_count = 2\n[flow b]\n" PEER
@@ -436,7 +408,6 @@ numbers_are_as_given_then_the_lowest_free(void **state)
 	struct nic_config c;
 	uint32_t qp = 9;
 
-	(void)state;
 	assert_int_equal(read_text(text, &c, &err), 0);
 	for (unsigned int i = 0; i < 5; i++)
 		assert_int_equal(c.flows[i].first_number, first[i]);
@@ -448,23 +419,4 @@ numbers_are_as_given_then_the_lowest_free(void **state)
 	nic_config_free(&c);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_address_is_all_that_must_be_said),
-		cmocka_unit_test(each_algorithm_has_its_word_and_section),
-		cmocka_unit_test(formula_of_alpha_is_printed_with_its_numbers),
-		cmocka_unit_test(knobs_are_printed_under_the_names_of_mlx5_and_of_the_paper),
-		cmocka_unit_test(values_under_other_names_read_back_to_the_same),
-		cmocka_unit_test(the_profile_sets_defaults_wherever_its_key_stands),
-		cmocka_unit_test(shipped_distributions_are_read_and_have_their_means),
-		cmocka_unit_test(flows_come_in_file_order_with_their_qps),
-		cmocka_unit_test(a_wrong_nic_is_refused_with_section_key_and_value),
-		cmocka_unit_test(the_printed_configuration_reads_back_to_the_same),
-		cmocka_unit_test(the_shipped_example_is_taken),
-		cmocka_unit_test(numbers_are_as_given_then_the_lowest_free),
-	};
-
-	return cmocka_run_group_tests(tests, enter_folder, leave_folder);
-}
+TEST_MAIN(.begin = enter_folder, .end = leave_folder)

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <errno.h>
-#include <cmocka.h>
 
+#include "unit/cases.h"
 #include "base/units.h"
 #include "unit/ctl/switch_text.h"
 
 #define N(a) (sizeof(a) / sizeof((a)[0]))
 
-static void
-a_wrong_class_is_refused_with_section_key_and_value(void **state)
+TEST(a_wrong_class_is_refused_with_section_key_and_value)
 {
 	static const struct {
 		const char *text;
@@ -41,18 +36,15 @@ a_wrong_class_is_refused_with_section_key_and_value(void **state)
 		 "60000000000 together"},
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < N(rows); i++)
 		is_refused(rows[i].text, rows[i].error);
 }
 
-static void
-a_port_overrides_what_its_classes_share(void **state)
+TEST(a_port_overrides_what_its_classes_share)
 {
 	struct config_error err = {"no error"};
 	struct sw_params p;
 
-	(void)state;
 	if (read_text("[queue 1|3]\nmax_rate_bps = 2G\nburst_bytes = 1500\n"
 		      "[queue 3]\nwred_profile = RED\nmax_rate_bps = 5G\ncir = 125000000\n"
 		      "[pg 0|3]\nbuffer_profile = far\n"
@@ -88,14 +80,12 @@ print_to_text(const struct sw_params *p)
 	return text;
 }
 
-static void
-printed_classes_read_back_to_the_same(void **state)
+TEST(printed_classes_read_back_to_the_same)
 {
 	struct config_error err = {"no error"};
 	char *text, *again;
 	struct sw_params p;
 
-	(void)state;
 	assert_int_equal(
 		read_text("[switch]\nwred_queues = 3-4\n"
 			  "[queue 3]\nmax_rate_bps = 5G\n[queue 1|4]\nwred_profile = none\n"
@@ -117,8 +107,7 @@ printed_classes_read_back_to_the_same(void **state)
 }
 
 /* What an NX-OS policy and SONiC's tables say of a class. */
-static void
-the_examples_of_two_worlds_are_taken(void **state)
+TEST(the_examples_of_two_worlds_are_taken)
 {
 	struct config *nxos = open_shipped("tor-nxos-example.ini");
 	struct config *sonic = open_shipped("tor-sonic-example.ini");
@@ -130,7 +119,6 @@ the_examples_of_two_worlds_are_taken(void **state)
 	struct sw_params p;
 	uint32_t frame;
 
-	(void)state;
 	if (switch_config_read(nxos, &p, &err) != 0 ||
 	    config_read(nxos, "pool", pool, 1, &frame, &err) != 0 || config_finish(nxos, &err) != 0)
 		fail_msg("%s", err.text);
@@ -153,15 +141,4 @@ the_examples_of_two_worlds_are_taken(void **state)
 	config_close(sonic);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_wrong_class_is_refused_with_section_key_and_value),
-		cmocka_unit_test(a_port_overrides_what_its_classes_share),
-		cmocka_unit_test(printed_classes_read_back_to_the_same),
-		cmocka_unit_test(the_examples_of_two_worlds_are_taken),
-	};
-
-	return cmocka_run_group_tests_name("switch_classes", tests, enter_folder, leave_folder);
-}
+TEST_MAIN(.begin = enter_folder, .end = leave_folder)

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <errno.h>
-#include <cmocka.h>
 
+#include "unit/cases.h"
 #include "base/units.h"
 #include "unit/ctl/switch_text.h"
 
@@ -14,13 +10,11 @@
 #define ROUTER "[router]\nrouter_mac = 02:ff:00:00:00:01\n"
 #define INTERFACE "[interface port 1]\nip = 10.0.0.1/24\n"
 
-static void
-ports_and_a_speed_are_all_that_must_be_said(void **state)
+TEST(ports_and_a_speed_are_all_that_must_be_said)
 {
 	struct config_error err = {"no error"};
 	struct sw_params p;
 
-	(void)state;
 	assert_int_equal(read_text(TWO_PORTS, &p, &err), 0);
 	assert_int_equal(p.n_ports, 2);
 	assert_int_equal(p.ports[1].link_speed_bps, 40 * GBPS);
@@ -32,13 +26,11 @@ ports_and_a_speed_are_all_that_must_be_said(void **state)
 	assert_int_equal(p.wred_queues, 1 << 3);
 }
 
-static void
-a_port_overrides_what_all_ports_share(void **state)
+TEST(a_port_overrides_what_all_ports_share)
 {
 	struct config_error err;
 	struct sw_params p;
 
-	(void)state;
 	assert_int_equal(read_text("[port]\nlink_speed_bps = 40G\nshaper_rate_bps = 30G\n"
 				   "[port 1]\nshaper_rate_bps = 5G\n[port 0]\n[port 2]\n"
 				   "mac = 02:00:00:00:00:07\n",
@@ -50,13 +42,11 @@ a_port_overrides_what_all_ports_share(void **state)
 	assert_int_equal(p.ports[2].mac[5], 7);
 }
 
-static void
-every_section_reaches_its_struct(void **state)
+TEST(every_section_reaches_its_struct)
 {
 	struct config_error err;
 	struct sw_params p;
 
-	(void)state;
 	assert_int_equal(
 		read_text("[switch]\nbuffer_bytes = 32MB\nmark_at = enqueue\npfc_generate = off\n"
 			  "[qos_map]\npfc_enable = none\ntrust = pcp\n"
@@ -84,8 +74,7 @@ every_section_reaches_its_struct(void **state)
 }
 
 /* The line must begin so; the rest is the clause of the module that owns the rule. */
-static void
-a_wrong_switch_is_refused_with_section_key_and_value(void **state)
+TEST(a_wrong_switch_is_refused_with_section_key_and_value)
 {
 	static const struct {
 		const char *text;
@@ -169,13 +158,11 @@ a_wrong_switch_is_refused_with_section_key_and_value(void **state)
 		 "x.ini: [switch] buffer = 1MB: expected a known key, such as buffer_bytes"},
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < N(rows); i++)
 		is_refused(rows[i].text, rows[i].error);
 }
 
-static void
-the_printed_configuration_reads_back_to_the_same(void **state)
+TEST(the_printed_configuration_reads_back_to_the_same)
 {
 	struct config_error err = {"no error"};
 	char *text = NULL, *again = NULL;
@@ -183,7 +170,6 @@ the_printed_configuration_reads_back_to_the_same(void **state)
 	struct sw_params p;
 	FILE *f;
 
-	(void)state;
 	assert_int_equal(
 		read_text("[switch]\ncell_bytes = 208\nwred_queues = 3-4\n"
 			  "vlan_filtering = on\n" ROUTER INTERFACE
@@ -216,15 +202,13 @@ the_printed_configuration_reads_back_to_the_same(void **state)
 	free(again);
 }
 
-static void
-the_reference_holds_every_section_once(void **state)
+TEST(the_reference_holds_every_section_once)
 {
 	char *text = NULL;
 	size_t size = 0;
 	FILE *f = open_memstream(&text, &size);
 	const char *head;
 
-	(void)state;
 	switch_config_print_reference(f);
 	fclose(f);
 	assert_non_null(strstr(text, "## [buffer_profile egress_lossy]\n"));
@@ -240,14 +224,12 @@ the_reference_holds_every_section_once(void **state)
 	free(text);
 }
 
-static void
-the_shipped_example_is_taken(void **state)
+TEST(the_shipped_example_is_taken)
 {
 	struct config *cfg = open_shipped("switch.ini");
 	struct config_error err;
 	struct sw_params p;
 
-	(void)state;
 	if (switch_config_read(cfg, &p, &err) != 0 || config_finish(cfg, &err) != 0)
 		fail_msg("%s", err.text);
 	assert_int_equal(p.n_ports, 4);
@@ -255,18 +237,4 @@ the_shipped_example_is_taken(void **state)
 	config_close(cfg);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ports_and_a_speed_are_all_that_must_be_said),
-		cmocka_unit_test(a_port_overrides_what_all_ports_share),
-		cmocka_unit_test(every_section_reaches_its_struct),
-		cmocka_unit_test(a_wrong_switch_is_refused_with_section_key_and_value),
-		cmocka_unit_test(the_printed_configuration_reads_back_to_the_same),
-		cmocka_unit_test(the_reference_holds_every_section_once),
-		cmocka_unit_test(the_shipped_example_is_taken),
-	};
-
-	return cmocka_run_group_tests(tests, enter_folder, leave_folder);
-}
+TEST_MAIN(.begin = enter_folder, .end = leave_folder)

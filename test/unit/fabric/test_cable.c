@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-#include <cmocka.h>
 #include <rte_mbuf.h>
 
+#include "unit/cases.h"
 #include "fabric/links/cable.h"
 
 #define FRAMES 200000u
@@ -39,12 +36,10 @@ is_about(uint64_t n, double share)
 		fail_msg("%lu of %u, not %.0f", n, FRAMES, want);
 }
 
-static void
-frames_are_lost_at_their_rate(void **state)
+TEST(frames_are_lost_at_their_rate)
 {
 	static const uint32_t ppb[] = {0, 100000, 10000000, 500000000, 1000000000};
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(ppb) / sizeof(ppb[0]); i++) {
 		const struct cable_params params = {.loss_ppb = {ppb[i]}, .seed = 1};
 
@@ -53,13 +48,11 @@ frames_are_lost_at_their_rate(void **state)
 	}
 }
 
-static void
-longer_frames_are_damaged_more_often(void **state)
+TEST(longer_frames_are_damaged_more_often)
 {
 	static const uint64_t errors[] = {0, 1000000, 10000000, 1000000000};
 	static const uint32_t bytes[] = {64, 1086, 9216};
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
 		const struct cable_params params = {.bit_errors_per_tbit = errors[i], .seed = 1};
 
@@ -69,14 +62,12 @@ longer_frames_are_damaged_more_often(void **state)
 	}
 }
 
-static void
-directions_draw_numbers_of_their_own_and_repeat(void **state)
+TEST(directions_draw_numbers_of_their_own_and_repeat)
 {
 	const struct cable_params params = {.loss_ppb = {500000000}, .seed = 1};
 	struct cable a, again, other;
 	unsigned int alike = 0;
 
-	(void)state;
 	cable_init(&a, &params, 1);
 	cable_init(&again, &params, 1);
 	cable_init(&other, &params, 2);
@@ -104,15 +95,13 @@ see(void *arg, const struct rte_mbuf *m, uint64_t at_ns)
 	s->last_ns = at_ns;
 }
 
-static void
-a_tap_at_the_receiver_sees_what_arrives(void **state)
+TEST(a_tap_at_the_receiver_sees_what_arrives)
 {
 	const struct cable_params params = {.loss_ppb = {500000000}, .seed = 1};
 	struct seen sent = {0}, received = {0};
 	struct rte_mbuf *none = NULL;
 	struct cable c;
 
-	(void)state;
 	cable_init(&c, &params, 1);
 	c.tx = (struct cable_tap){see, &sent};
 	c.rx = (struct cable_tap){see, &received};
@@ -161,10 +150,8 @@ arrive_as(const struct cable_params *params, const unsigned int numbers[ON_CABLE
 	flights_free(&on_cable);
 }
 
-static void
-a_late_frame_comes_behind_those_that_may_overtake_it(void **state)
+TEST(a_late_frame_comes_behind_those_that_may_overtake_it)
 {
-	(void)state;
 	arrive_as(&(struct cable_params){.reorder_ppb = CABLE_MAX_PPB,
 					 .reorder_frames = 2,
 					 .reorder_delay_ns = 1000},
@@ -172,10 +159,8 @@ a_late_frame_comes_behind_those_that_may_overtake_it(void **state)
 		  (unsigned int[]){20, 30, 30, 50, 60, 60, 80, 1070});
 }
 
-static void
-a_late_frame_waits_no_longer_than_its_time(void **state)
+TEST(a_late_frame_waits_no_longer_than_its_time)
 {
-	(void)state;
 	arrive_as(&(struct cable_params){.reorder_ppb = CABLE_MAX_PPB, .reorder_delay_ns = 15},
 		  (unsigned int[]){2, 1, 4, 3, 6, 5, 8, 7},
 		  (unsigned int[]){20, 25, 40, 45, 60, 65, 80, 85});
@@ -187,14 +172,12 @@ a_late_frame_waits_no_longer_than_its_time(void **state)
 		  (unsigned int[]){20, 30, 40, 50, 60, 70, 80, 90});
 }
 
-static void
-a_shorter_cable_keeps_the_order(void **state)
+TEST(a_shorter_cable_keeps_the_order)
 {
 	static const uint64_t due_ns[] = {100, 50, 110}, arrive_ns[] = {100, 100, 110};
 	struct flights on_cable;
 	struct cable c;
 
-	(void)state;
 	flights_init(&on_cable);
 	cable_init(&c, &(struct cable_params){0}, 1);
 	for (unsigned int i = 0; i < 3; i++) {
@@ -209,18 +192,4 @@ a_shorter_cable_keeps_the_order(void **state)
 	flights_free(&on_cable);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(frames_are_lost_at_their_rate),
-		cmocka_unit_test(longer_frames_are_damaged_more_often),
-		cmocka_unit_test(directions_draw_numbers_of_their_own_and_repeat),
-		cmocka_unit_test(a_tap_at_the_receiver_sees_what_arrives),
-		cmocka_unit_test(a_late_frame_comes_behind_those_that_may_overtake_it),
-		cmocka_unit_test(a_late_frame_waits_no_longer_than_its_time),
-		cmocka_unit_test(a_shorter_cable_keeps_the_order),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

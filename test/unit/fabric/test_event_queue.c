@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
+#include "unit/cases.h"
 #include "base/prng.h"
 #include "base/units.h"
 #include "fabric/links/event_queue.h"
@@ -12,23 +8,19 @@
 #define SOURCES 300
 #define SEED 11
 
-static void
-sources_start_at_never(void **state)
+TEST(sources_start_at_never)
 {
 	struct event_queue q;
 
-	(void)state;
 	assert_int_equal(event_queue_init(&q, SOURCES), 0);
 	assert_true(event_queue_min(&q).at_ns == NEVER_NS);
 	event_queue_free(&q);
 }
 
-static void
-equal_times_come_out_in_source_order(void **state)
+TEST(equal_times_come_out_in_source_order)
 {
 	struct event_queue q;
 
-	(void)state;
 	assert_int_equal(event_queue_init(&q, SOURCES), 0);
 	for (uint32_t i = SOURCES; i-- > 0;)
 		event_queue_set(&q, i, 5);
@@ -40,14 +32,12 @@ equal_times_come_out_in_source_order(void **state)
 }
 
 /* Against a plain search over all sources, through random moves earlier and later. */
-static void
-the_earliest_source_is_always_first(void **state)
+TEST(the_earliest_source_is_always_first)
 {
 	uint64_t at[SOURCES];
 	struct event_queue q;
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, SEED, 0);
 	assert_int_equal(event_queue_init(&q, SOURCES), 0);
 	for (uint32_t i = 0; i < SOURCES; i++)
@@ -72,14 +62,4 @@ the_earliest_source_is_always_first(void **state)
 	event_queue_free(&q);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sources_start_at_never),
-		cmocka_unit_test(equal_times_come_out_in_source_order),
-		cmocka_unit_test(the_earliest_source_is_always_first),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The event loop, with a toy node that sends what it is told to and notes when frames arrive. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <errno.h>
-#include <cmocka.h>
 #include <rte_mbuf.h>
 
+#include "unit/cases.h"
 #include "unit/eal.h"
 #include "base/units.h"
 #include "fabric/links/fabric.h"
@@ -87,14 +84,12 @@ static const struct node_ops toy_ops = {
 	.rx = toy_rx, .tx = toy_tx, .next_ns = toy_next_ns, .control = toy_control};
 static const struct fabric_link link_40g = {.rate_bps = 40 * GBPS, .delay_ns = 1000};
 
-static void
-a_frame_arrives_after_serialization_and_delay(void **state)
+TEST(a_frame_arrives_after_serialization_and_delay)
 {
 	struct toy a = {.node.ops = &toy_ops, .to_send = 2, .next_send_ns = 50, .gap_ns = 222};
 	struct toy b = {.node.ops = &toy_ops};
 	struct fabric *f = fabric_create(2, 1);
 
-	(void)state;
 	fabric_add_node(f, &a.node);
 	fabric_add_node(f, &b.node);
 	assert_int_equal(
@@ -110,15 +105,13 @@ a_frame_arrives_after_serialization_and_delay(void **state)
 	fabric_destroy(f);
 }
 
-static void
-a_wake_of_another_port_is_heard(void **state)
+TEST(a_wake_of_another_port_is_heard)
 {
 	struct toy a = {.node.ops = &toy_ops, .to_send = 3, .gap_ns = 500};
 	struct toy relay = {.node.ops = &toy_ops, .echo = true};
 	struct toy b = {.node.ops = &toy_ops};
 	struct fabric *f = fabric_create(3, 2);
 
-	(void)state;
 	fabric_add_node(f, &a.node);
 	fabric_add_node(f, &relay.node);
 	fabric_add_node(f, &b.node);
@@ -132,14 +125,12 @@ a_wake_of_another_port_is_heard(void **state)
 }
 
 /* What a frame makes a node send at once waits for the other frames that come at that time. */
-static void
-arrivals_come_before_what_they_wake(void **state)
+TEST(arrivals_come_before_what_they_wake)
 {
 	struct toy a = {.node.ops = &toy_ops, .to_send = 1}, b = a;
 	struct toy relay = {.node.ops = &toy_ops, .echo = true};
 	struct fabric *f = fabric_create(3, 2);
 
-	(void)state;
 	fabric_add_node(f, &a.node);
 	fabric_add_node(f, &relay.node);
 	fabric_add_node(f, &b.node);
@@ -154,15 +145,13 @@ arrivals_come_before_what_they_wake(void **state)
 }
 
 /* A node that is behind says so with a time that has passed; nobody may see the clock step back. */
-static void
-a_time_in_the_past_means_at_once(void **state)
+TEST(a_time_in_the_past_means_at_once)
 {
 	struct toy a = {.node.ops = &toy_ops, .to_send = 1, .next_send_ns = 5000};
 	struct toy relay = {.node.ops = &toy_ops, .echo = true, .stale = true};
 	struct toy b = {.node.ops = &toy_ops};
 	struct fabric *f = fabric_create(3, 2);
 
-	(void)state;
 	fabric_add_node(f, &a.node);
 	fabric_add_node(f, &relay.node);
 	fabric_add_node(f, &b.node);
@@ -174,27 +163,23 @@ a_time_in_the_past_means_at_once(void **state)
 	fabric_destroy(f);
 }
 
-static void
-control_runs_on_its_own_clock(void **state)
+TEST(control_runs_on_its_own_clock)
 {
 	struct toy a = {.node.ops = &toy_ops};
 	struct fabric *f = fabric_create(1, 1);
 
-	(void)state;
 	fabric_add_node(f, &a.node);
 	fabric_run(f, 10 * NS_PER_US);
 	assert_int_equal(a.controls, 11);
 	fabric_destroy(f);
 }
 
-static void
-a_port_connects_once(void **state)
+TEST(a_port_connects_once)
 {
 	struct toy a = {.node.ops = &toy_ops}, b = {.node.ops = &toy_ops};
 	struct fabric *f = fabric_create(2, 2);
 	struct fabric_end a0 = {0, 0}, b0 = {1, 0}, b1 = {1, 1};
 
-	(void)state;
 	fabric_add_node(f, &a.node);
 	fabric_add_node(f, &b.node);
 	assert_int_equal(fabric_connect(f, a0, a0, &link_40g), -EINVAL);
@@ -203,15 +188,13 @@ a_port_connects_once(void **state)
 	fabric_destroy(f);
 }
 
-static void
-frames_on_cables_are_freed(void **state)
+TEST(frames_on_cables_are_freed)
 {
 	struct toy a = {.node.ops = &toy_ops, .to_send = 100, .gap_ns = 222};
 	struct toy b = {.node.ops = &toy_ops};
 	struct fabric *f = fabric_create(2, 1);
 	unsigned int before = rte_mempool_avail_count(pool);
 
-	(void)state;
 	fabric_add_node(f, &a.node);
 	fabric_add_node(f, &b.node);
 	fabric_connect(f, (struct fabric_end){0, 0}, (struct fabric_end){1, 0}, &link_40g);
@@ -221,22 +204,14 @@ frames_on_cables_are_freed(void **state)
 	assert_int_equal(rte_mempool_avail_count(pool), before);
 }
 
-int
-main(void)
+static int
+open_pool(void **state)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_frame_arrives_after_serialization_and_delay),
-		cmocka_unit_test(a_wake_of_another_port_is_heard),
-		cmocka_unit_test(arrivals_come_before_what_they_wake),
-		cmocka_unit_test(a_time_in_the_past_means_at_once),
-		cmocka_unit_test(control_runs_on_its_own_clock),
-		cmocka_unit_test(a_port_connects_once),
-		cmocka_unit_test(frames_on_cables_are_freed),
-	};
-
-	if (test_eal_init(64) < 0)
-		return 1;
+	if (start_eal(state) != 0)
+		return -1;
 	pool = pkt_pool_create(&(struct pkt_pool_params){
 		.name = "toy", .n_mbufs = 1000, .largest_frame = 1518, .socket = -1});
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return pool == NULL;
 }
+
+TEST_MAIN(.begin = open_pool)

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit/cases.h"
 #include "base/prng.h"
 #include "fabric/links/flights.h"
 
-static void
-an_empty_one_has_nothing_that_arrives(void **state)
+TEST(an_empty_one_has_nothing_that_arrives)
 {
 	struct flights f;
 
-	(void)state;
 	flights_init(&f);
 	assert_int_equal(flights_count(&f), 0);
 	assert_true(flights_next_ns(&f) == NEVER_NS);
@@ -23,14 +16,12 @@ an_empty_one_has_nothing_that_arrives(void **state)
 }
 
 /* Pushes and pops in random runs, so that the array grows, and what is left moves to its start. */
-static void
-frames_come_out_in_the_order_of_going_in(void **state)
+TEST(frames_come_out_in_the_order_of_going_in)
 {
 	uint64_t in = 0, out = 0;
 	struct flights f;
 	struct prng rnd;
 
-	(void)state;
 	prng_seed(&rnd, 1, 0);
 	flights_init(&f);
 	for (unsigned int turn = 0; turn < 2000; turn++) {
@@ -51,12 +42,10 @@ frames_come_out_in_the_order_of_going_in(void **state)
 }
 
 /* What is pushed and popped in turns needs no more room than what is under way at a time. */
-static void
-room_is_used_again(void **state)
+TEST(room_is_used_again)
 {
 	struct flights f;
 
-	(void)state;
 	flights_init(&f);
 	for (unsigned int i = 0; i < 3; i++)
 		assert_true(flights_push(&f, &(struct flight){.due_ns = i}));
@@ -68,14 +57,4 @@ room_is_used_again(void **state)
 	flights_free(&f);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_empty_one_has_nothing_that_arrives),
-		cmocka_unit_test(frames_come_out_in_the_order_of_going_in),
-		cmocka_unit_test(room_is_used_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

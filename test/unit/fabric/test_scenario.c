@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "unit/cases.h"
 #include "base/units.h"
 #include "fabric/scenario/scenario.h"
 #include "fabric/topology/host_list.h"
 
-static void
-host_lists_come_out_sorted_and_once(void **state)
+TEST(host_lists_come_out_sorted_and_once)
 {
 	static const struct {
 		const char *list;
@@ -52,7 +48,6 @@ host_lists_come_out_sorted_and_once(void **state)
 	const char *why;
 	struct topology *t = topology_build(&params, &why);
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		uint16_t hosts[8];
 		int32_t n = host_list_parse(t, rows[i].list, hosts);
@@ -89,12 +84,10 @@ is_refused(struct scenario *s, const char *section, const char *key)
 	scenario_release(s);
 }
 
-static void
-what_no_single_key_shows_is_refused_by_name(void **state)
+TEST(what_no_single_key_shows_is_refused_by_name)
 {
 	struct scenario s = four_to_one();
 
-	(void)state;
 	strcpy(s.flows->dst, "6");
 	is_refused(&s, "flow f", "dst");
 
@@ -167,15 +160,13 @@ add_link(struct scenario *s, const char *ends)
 	return l;
 }
 
-static void
-a_graph_is_what_its_sections_say(void **state)
+TEST(a_graph_is_what_its_sections_say)
 {
 	static const char *const names[] = {"west", "mid", "east"};
 	struct scenario s = graph(3, names);
 	struct scenario_fault fault;
 	uint32_t link;
 
-	(void)state;
 	add_link(&s, "west mid")->link_rate_bps = GBPS;
 	add_link(&s, "mid east");
 	add_link(&s, "east h5")->link_delay_ns = 77;
@@ -212,14 +203,4 @@ a_graph_is_what_its_sections_say(void **state)
 	is_refused(&s, "link l1", "ends");
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(host_lists_come_out_sorted_and_once),
-		cmocka_unit_test(what_no_single_key_shows_is_refused_by_name),
-		cmocka_unit_test(a_graph_is_what_its_sections_say),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

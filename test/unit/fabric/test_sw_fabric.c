@@ -206,9 +206,9 @@ join(struct net *net, uint32_t a, uint16_t a_port, uint32_t b, uint16_t b_port)
 }
 
 static void
-open_net(struct net *net, void **state)
+open_net(struct net *net)
 {
-	struct bench *b = *state;
+	struct bench *b = &bench;
 
 	memset(net, 0, sizeof(*net));
 	net->fabric = fabric_create(MAX_NODES, MAX_NODES);
@@ -297,8 +297,7 @@ add_spine(struct net *net, unsigned int s)
 	return add_switch(net, &p);
 }
 
-static void
-flows_take_both_spines_and_each_stays_in_order(void **state)
+TEST(flows_take_both_spines_and_each_stays_in_order)
 {
 	enum { FLOWS = 64, FRAMES = FLOWS * 40 };
 	struct net net;
@@ -306,7 +305,7 @@ flows_take_both_spines_and_each_stays_in_order(void **state)
 	uint64_t before[2], through[2];
 	uint8_t gateway[6];
 
-	open_net(&net, state);
+	open_net(&net);
 	for (unsigned int i = 0; i < 2; i++) {
 		host[i] = add_host(&net, (uint8_t)(1 + i), (uint8_t)(1 + i));
 		tor[i] = add_tor(&net, 1 + i);
@@ -347,9 +346,9 @@ flows_take_both_spines_and_each_stays_in_order(void **state)
 /* Two bridges joined by a trunk; hosts 0 and 1 in VLAN 10, 2 and 3 in VLAN 20, one of each per
  * bridge: host h is on bridge h % 2. */
 static void
-open_trunk(struct net *net, void **state, struct sw_params params[2], uint32_t bridge[2])
+open_trunk(struct net *net, struct sw_params params[2], uint32_t bridge[2])
 {
-	open_net(net, state);
+	open_net(net);
 	for (unsigned int i = 0; i < 2; i++)
 		bridge[i] = add_switch(net, &params[i]);
 	for (uint8_t h = 0; h < 4; h++)
@@ -371,15 +370,14 @@ trunk_params(struct sw_params params[2])
 
 static const uint8_t broadcast[6] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
 
-static void
-vlans_do_not_meet_behind_a_trunk(void **state)
+TEST(vlans_do_not_meet_behind_a_trunk)
 {
 	struct sw_params params[2];
 	uint32_t bridge[2];
 	struct net net;
 
 	trunk_params(params);
-	open_trunk(&net, state, params, bridge);
+	open_trunk(&net, params, bridge);
 	send_to(net.hosts[0], broadcast, net.hosts[1]->ip, 10, 1, 0, 1000);
 	send_to(net.hosts[3], broadcast, net.hosts[2]->ip, 7, 1, 0, 1000);
 	fabric_run(net.fabric, NS_PER_MS);
@@ -393,8 +391,7 @@ vlans_do_not_meet_behind_a_trunk(void **state)
 	close_net(&net);
 }
 
-static void
-station_that_moves_behind_another_switch_is_followed(void **state)
+TEST(station_that_moves_behind_another_switch_is_followed)
 {
 	struct sw_params params[2];
 	uint32_t bridge[2];
@@ -403,7 +400,7 @@ station_that_moves_behind_another_switch_is_followed(void **state)
 	trunk_params(params);
 	/* All in VLAN 10, so that host 2's place can become host 1's. */
 	params[0].ports[1].access_vlan = params[1].ports[1].access_vlan = 10;
-	open_trunk(&net, state, params, bridge);
+	open_trunk(&net, params, bridge);
 	send_to(net.hosts[1], broadcast, net.hosts[0]->ip, 1, 1, 0, 1000);
 	fabric_run(net.fabric, NS_PER_MS);
 	send_to(net.hosts[0], net.hosts[1]->mac, net.hosts[1]->ip, 5, 1, NS_PER_MS, 1000);
@@ -424,8 +421,7 @@ station_that_moves_behind_another_switch_is_followed(void **state)
 }
 
 /* 100 Mb/s of a 2 Gb/s storm gets through, over 20 ms, after the bucket's 10 ms. */
-static void
-storm_gets_through_at_its_rate(void **state)
+TEST(storm_gets_through_at_its_rate)
 {
 	struct sw_params params[2];
 	uint32_t bridge[2], wire, expected;
@@ -435,7 +431,7 @@ storm_gets_through_at_its_rate(void **state)
 
 	trunk_params(params);
 	params[0].ports[0].storm_bps[SW_STORM_BROADCAST] = 100 * MBPS;
-	open_trunk(&net, state, params, bridge);
+	open_trunk(&net, params, bridge);
 	send_to(net.hosts[0], broadcast, net.hosts[1]->ip, 1, 1, 0, 1000);
 	m = make_next(net.hosts[0]);
 	wire = wire_bytes(m->pkt_len);
@@ -453,18 +449,4 @@ storm_gets_through_at_its_rate(void **state)
 	close_net(&net);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(flows_take_both_spines_and_each_stays_in_order),
-		cmocka_unit_test(vlans_do_not_meet_behind_a_trunk),
-		cmocka_unit_test(station_that_moves_behind_another_switch_is_followed),
-		cmocka_unit_test(storm_gets_through_at_its_rate),
-	};
-
-	if (test_eal_init(64) < 0)
-		return EXIT_FAILURE;
-	return cmocka_run_group_tests_name("sw_fabric", tests, bench_group_setup,
-					   bench_group_teardown);
-}
+TEST_MAIN(.begin = bench_open, .end = bench_close)

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Shapes are wired as their sources say, and routes are all shortest paths, and only these. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "unit/cases.h"
 #include "base/prng.h"
 #include "base/units.h"
 #include "fabric/topology/routes.h"
@@ -45,13 +42,11 @@ joined(const struct topology *t, const char *a, const char *b)
 	       TOPOLOGY_NO_LINK;
 }
 
-static void
-the_testbed_is_wired_as_the_paper_draws_it(void **state)
+TEST(the_testbed_is_wired_as_the_paper_draws_it)
 {
 	struct topology *t =
 		build((struct topology_params){.shape = TOPOLOGY_TESTBED, .hosts = 20});
 
-	(void)state;
 	assert_int_equal(t->n_switches, 10);
 	assert_int_equal(t->n_links, 20 + 8 + 8);
 	for (unsigned int tor = 1; tor <= 4; tor++) {
@@ -71,14 +66,12 @@ the_testbed_is_wired_as_the_paper_draws_it(void **state)
 	topology_destroy(t);
 }
 
-static void
-hosts_are_spread_evenly(void **state)
+TEST(hosts_are_spread_evenly)
 {
 	struct topology *t = build((struct topology_params){
 		.shape = TOPOLOGY_PARKING_LOT, .hosts = 11, .switches = 4});
 	uint32_t sum = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < t->n_switches; i++) {
 		assert_in_range(t->switches[i].n_hosts, 2, 3);
 		sum += t->switches[i].n_hosts;
@@ -88,13 +81,11 @@ hosts_are_spread_evenly(void **state)
 	topology_destroy(t);
 }
 
-static void
-hosts_have_the_first_ports(void **state)
+TEST(hosts_have_the_first_ports)
 {
 	struct topology *t = build(
 		(struct topology_params){.shape = TOPOLOGY_FAT_TREE, .hosts = 16, .fat_tree_k = 4});
 
-	(void)state;
 	assert_int_equal(t->n_switches, 8 + 8 + 4);
 	for (uint32_t h = 0; h < t->n_hosts; h++) {
 		struct topology_end end = topology_peer(t, t->hosts[h].sw, t->hosts[h].place);
@@ -156,8 +147,7 @@ check_routes(const struct topology *t)
 	routes_destroy(r);
 }
 
-static void
-routes_are_all_shortest_paths(void **state)
+TEST(routes_are_all_shortest_paths)
 {
 	static const struct topology_params shapes[] = {
 		{.shape = TOPOLOGY_STAR, .hosts = 5},
@@ -168,7 +158,6 @@ routes_are_all_shortest_paths(void **state)
 		{.shape = TOPOLOGY_FAT_TREE, .hosts = 16, .fat_tree_k = 4},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
 		struct topology *t = build(shapes[i]);
 
@@ -199,12 +188,10 @@ random_graph(struct prng *rnd, uint32_t n)
 	return t;
 }
 
-static void
-routes_of_any_graph_are_all_shortest_paths(void **state)
+TEST(routes_of_any_graph_are_all_shortest_paths)
 {
 	struct prng rnd;
 
-	(void)state;
 	prng_seed(&rnd, 5, 0);
 	for (unsigned int i = 0; i < 30; i++) {
 		struct topology *t = random_graph(&rnd, 2 + i % 12);
@@ -232,13 +219,11 @@ look_up(const struct routes_block *blocks, int32_t n, uint32_t subnet)
 	return ports;
 }
 
-static void
-merged_routes_lead_where_single_ones_do(void **state)
+TEST(merged_routes_lead_where_single_ones_do)
 {
 	struct routes_block blocks[128];
 	struct prng rnd;
 
-	(void)state;
 	prng_seed(&rnd, 6, 0);
 	for (unsigned int i = 0; i < 30; i++) {
 		struct topology *t = random_graph(&rnd, 2 + i);
@@ -260,15 +245,13 @@ merged_routes_lead_where_single_ones_do(void **state)
 	}
 }
 
-static void
-a_leaf_needs_one_route_and_a_core_switch_one_for_each_pod(void **state)
+TEST(a_leaf_needs_one_route_and_a_core_switch_one_for_each_pod)
 {
 	struct topology *t = build((struct topology_params){
 		.shape = TOPOLOGY_FAT_TREE, .hosts = 128, .fat_tree_k = 8});
 	struct routes *r = routes_create(t, NULL);
 	struct routes_block blocks[64];
 
-	(void)state;
 	assert_int_equal(routes_merged(r, switch_number(t, "edge1"), blocks, 64), 1);
 	assert_int_equal(__builtin_popcountll(blocks[0].ports), 4);
 	assert_int_equal(routes_merged(r, switch_number(t, "core1"), blocks, 64), 8);
@@ -282,12 +265,10 @@ a_leaf_needs_one_route_and_a_core_switch_one_for_each_pod(void **state)
 	topology_destroy(t);
 }
 
-static void
-ports_and_names_run_out_with_an_error(void **state)
+TEST(ports_and_names_run_out_with_an_error)
 {
 	struct topology *t = topology_create();
 
-	(void)state;
 	assert_int_equal(topology_add_switch(t, "a", 0), 0);
 	assert_int_equal(topology_add_switch(t, "b", 0), 1);
 	assert_true(topology_add_switch(t, "a", 0) < 0);
@@ -303,19 +284,4 @@ ports_and_names_run_out_with_an_error(void **state)
 	topology_destroy(t);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_testbed_is_wired_as_the_paper_draws_it),
-		cmocka_unit_test(hosts_are_spread_evenly),
-		cmocka_unit_test(hosts_have_the_first_ports),
-		cmocka_unit_test(routes_are_all_shortest_paths),
-		cmocka_unit_test(routes_of_any_graph_are_all_shortest_paths),
-		cmocka_unit_test(merged_routes_lead_where_single_ones_do),
-		cmocka_unit_test(a_leaf_needs_one_route_and_a_core_switch_one_for_each_pod),
-		cmocka_unit_test(ports_and_names_run_out_with_an_error),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

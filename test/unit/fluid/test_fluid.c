@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The model over time: it comes to rest at its fixed point, or swings where the papers say so. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <math.h>
 
+#include "unit/cases.h"
 #include "base/units.h"
 #include "fluid/fluid.h"
 
@@ -86,10 +81,8 @@ queue_swing(uint32_t n, uint64_t loop_ns)
 	return s;
 }
 
-static void
-comes_to_rest_at_its_fixed_point(void **state)
+TEST(comes_to_rest_at_its_fixed_point)
 {
-	(void)state;
 	for (uint32_t n = 2; n <= 12; n += 2) {
 		struct swing s = queue_swing(n, LOOP_NS);
 		struct fluid_point point;
@@ -100,12 +93,10 @@ comes_to_rest_at_its_fixed_point(void **state)
 	}
 }
 
-static void
-a_loop_of_85_us_swings_with_ten_flows_and_not_with_two(void **state)
+TEST(a_loop_of_85_us_swings_with_ten_flows_and_not_with_two)
 {
 	struct swing two = queue_swing(2, LONG_LOOP_NS), ten = queue_swing(10, LONG_LOOP_NS);
 
-	(void)state;
 	/* 97 B around 21.8 KB; the whole of the slope and beyond. */
 	assert_true(two.most - two.least < 500 && fabs(two.mean - 21.76e3) < 50);
 	assert_true(ten.least == 0 && ten.most > 200e3);
@@ -115,12 +106,10 @@ a_loop_of_85_us_swings_with_ten_flows_and_not_with_two(void **state)
  * CoNEXT'16 has 64 flows at rest with this loop. They need p* = 6.5 %, which the curve jumps over;
  * on a slope that goes on beyond Kmax they are at rest indeed, and ten swing there too.
  */
-static void
-sixty_four_flows_rest_where_the_slope_goes_on(void **state)
+TEST(sixty_four_flows_rest_where_the_slope_goes_on)
 {
 	struct swing s;
 
-	(void)state;
 	wred.green_max_threshold_bytes = 5000 + 100 * UINT64_C(195000);
 	wred.green_drop_probability_ppm = 1000000;
 	s = queue_swing(64, LONG_LOOP_NS);
@@ -130,24 +119,20 @@ sixty_four_flows_rest_where_the_slope_goes_on(void **state)
 }
 
 /* CoNEXT'16's cures. */
-static void
-slower_increase_and_a_flatter_slope_calm_ten_flows(void **state)
+TEST(slower_increase_and_a_flatter_slope_calm_ten_flows)
 {
 	struct swing s;
 
-	(void)state;
 	params.rp.rp_ai_rate_bps = 10 * MBPS;
 	wred.green_max_threshold_bytes = 1000000;
 	s = queue_swing(10, LONG_LOOP_NS);
 	assert_true(s.least > 0 && s.most - s.least < 0.2 * s.mean);
 }
 
-static void
-marking_at_enqueue_swings_where_dequeue_rests(void **state)
+TEST(marking_at_enqueue_swings_where_dequeue_rests)
 {
 	struct swing dequeue = queue_swing(10, 50 * NS_PER_US), enqueue;
 
-	(void)state;
 	queues[0].mark_at_enqueue = true;
 	enqueue = queue_swing(10, 50 * NS_PER_US);
 	assert_true(dequeue.most - dequeue.least < 100);
@@ -195,12 +180,10 @@ compare_steps(uint64_t step_ns, struct distance *start, struct distance *later)
 		later->queue_bytes);
 }
 
-static void
-half_the_step_changes_little(void **state)
+TEST(half_the_step_changes_little)
 {
 	struct distance start, later;
 
-	(void)state;
 	classes[0].hosts = 4;
 	compare_steps(4000, &start, &later);
 	/* The step that is chosen. */
@@ -209,22 +192,18 @@ half_the_step_changes_little(void **state)
 	assert_true(later.rate_share < 1e-3 && later.queue_bytes < 0.02 * 45.7e3);
 }
 
-static void
-a_step_beyond_a_loop_delay_is_refused(void **state)
+TEST(a_step_beyond_a_loop_delay_is_refused)
 {
-	(void)state;
 	params.step_ns = LOOP_NS + 1;
 	errno = 0;
 	assert_null(fluid_create(&params));
 	assert_int_equal(errno, EINVAL);
 }
 
-static void
-a_flow_that_joins_later_gets_its_share(void **state)
+TEST(a_flow_that_joins_later_gets_its_share)
 {
 	struct fluid *f;
 
-	(void)state;
 	params.n_classes = params.n_uplinks = params.n_hops = 2;
 	classes[1].uplink = 1;
 	classes[1].start_ns = 20 * NS_PER_MS;
@@ -239,12 +218,10 @@ a_flow_that_joins_later_gets_its_share(void **state)
 	fluid_destroy(f);
 }
 
-static void
-a_flow_ends_with_its_bytes_or_its_time(void **state)
+TEST(a_flow_ends_with_its_bytes_or_its_time)
 {
 	struct fluid *f;
 
-	(void)state;
 	params.n_classes = params.n_uplinks = params.n_hops = 2;
 	classes[0].bytes = 50e6; /* 10 ms of the link */
 	classes[1].uplink = 1;
@@ -258,12 +235,10 @@ a_flow_ends_with_its_bytes_or_its_time(void **state)
 	fluid_destroy(f);
 }
 
-static void
-qps_of_a_host_share_its_link_and_a_cap_holds(void **state)
+TEST(qps_of_a_host_share_its_link_and_a_cap_holds)
 {
 	struct fluid *f;
 
-	(void)state;
 	params.n_classes = params.n_queues = params.n_hops = 2;
 	classes[0].qps = 3;
 	hops[1].queue = 1;
@@ -277,12 +252,10 @@ qps_of_a_host_share_its_link_and_a_cap_holds(void **state)
 	fluid_destroy(f);
 }
 
-static void
-small_packets_take_less_of_the_queue_than_of_the_wire(void **state)
+TEST(small_packets_take_less_of_the_queue_than_of_the_wire)
 {
 	struct fluid *f;
 
-	(void)state;
 	params.rp.rp_min_dec_fac_pct = 100; /* no cuts: the queue only grows */
 	classes[0].hosts = 2;
 	classes[0].wire_bytes = 100;
@@ -312,14 +285,12 @@ set_way(uint32_t class, uint32_t first, uint32_t second, bool both)
 }
 
 /* A flow that is marked in two queues, and one beside it in each: the parking lot. */
-static void
-a_flow_through_two_queues_rests_where_their_marks_add_up(void **state)
+TEST(a_flow_through_two_queues_rests_where_their_marks_add_up)
 {
 	struct fluid_point points[2];
 	struct fluid_class_point flows[3];
 	struct fluid *f;
 
-	(void)state;
 	params.n_queues = 2;
 	params.n_hops = 0;
 	set_way(0, 0, 1, true);
@@ -345,13 +316,11 @@ a_flow_through_two_queues_rests_where_their_marks_add_up(void **state)
 }
 
 /* The first of two full links in a row has the queue, and no other one. */
-static void
-flows_that_share_two_links_wait_before_the_first(void **state)
+TEST(flows_that_share_two_links_wait_before_the_first)
 {
 	struct fluid_point points[2], alone;
 	struct fluid *f;
 
-	(void)state;
 	params.n_queues = 2;
 	classes[0].hosts = 4;
 	assert_int_equal(fluid_fixed_point(&params, points, NULL), 0);
@@ -369,12 +338,10 @@ flows_that_share_two_links_wait_before_the_first(void **state)
 }
 
 /* 80 Gb/s come to a link of 40, whose output to one of 10: each queue grows by what is too much. */
-static void
-what_leaves_a_queue_comes_to_the_next(void **state)
+TEST(what_leaves_a_queue_comes_to_the_next)
 {
 	struct fluid *f;
 
-	(void)state;
 	params.rp.rp_min_dec_fac_pct = 100; /* no cuts */
 	params.n_queues = 2;
 	params.n_hops = 0;
@@ -396,28 +363,4 @@ what_leaves_a_queue_comes_to_the_next(void **state)
 	fluid_destroy(f);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(comes_to_rest_at_its_fixed_point, setup),
-		cmocka_unit_test_setup(a_loop_of_85_us_swings_with_ten_flows_and_not_with_two,
-				       setup),
-		cmocka_unit_test_setup(sixty_four_flows_rest_where_the_slope_goes_on, setup),
-		cmocka_unit_test_setup(slower_increase_and_a_flatter_slope_calm_ten_flows, setup),
-		cmocka_unit_test_setup(marking_at_enqueue_swings_where_dequeue_rests, setup),
-		cmocka_unit_test_setup(half_the_step_changes_little, setup),
-		cmocka_unit_test_setup(a_step_beyond_a_loop_delay_is_refused, setup),
-		cmocka_unit_test_setup(a_flow_that_joins_later_gets_its_share, setup),
-		cmocka_unit_test_setup(a_flow_ends_with_its_bytes_or_its_time, setup),
-		cmocka_unit_test_setup(qps_of_a_host_share_its_link_and_a_cap_holds, setup),
-		cmocka_unit_test_setup(small_packets_take_less_of_the_queue_than_of_the_wire,
-				       setup),
-		cmocka_unit_test_setup(a_flow_through_two_queues_rests_where_their_marks_add_up,
-				       setup),
-		cmocka_unit_test_setup(flows_that_share_two_links_wait_before_the_first, setup),
-		cmocka_unit_test_setup(what_leaves_a_queue_comes_to_the_next, setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.before_each = setup)

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Equations 5 to 9 at their ends, and the fixed points that facts of the literature name. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
-
 #include <math.h>
 
+#include "unit/cases.h"
 #include "base/prng.h"
 #include "base/units.h"
 #include "fluid/fluid.h"
@@ -37,13 +32,11 @@ assert_near(double got, double expected, double share)
 	}
 }
 
-static void
-marks_are_those_of_wred(void **state)
+TEST(marks_are_those_of_wred)
 {
 	struct prng prng;
 	struct wred w;
 
-	(void)state;
 	prng_seed(&prng, 1, 0);
 	for (unsigned int own = 0; own < 2; own++) {
 		if (own) {
@@ -61,22 +54,18 @@ marks_are_those_of_wred(void **state)
 	}
 }
 
-static void
-a_step_marks_nothing_up_to_it_and_all_above(void **state)
+TEST(a_step_marks_nothing_up_to_it_and_all_above)
 {
-	(void)state;
 	wred.green_min_threshold_bytes = wred.green_max_threshold_bytes = 40000;
 	assert_true(fluid_mark(&wred, 40000) == 0);
 	assert_true(fluid_mark(&wred, 40000.5) == 1);
 }
 
-static void
-without_marks_timer_and_bytes_raise_and_nothing_cuts(void **state)
+TEST(without_marks_timer_and_bytes_raise_and_nothing_cuts)
 {
 	struct fluid_law law = fluid_law(&rp, 50, 1000);
 	struct fluid_events e = fluid_events(&law, 0, 8e9); /* 1e6 packets/s */
 
-	(void)state;
 	/* Every 55 us, and every 10,000 packets. */
 	assert_near(e.increases, 1 / 55e-6 + 100, 1e-9);
 	assert_near(e.additive, e.increases, 1e-9);
@@ -88,13 +77,11 @@ without_marks_timer_and_bytes_raise_and_nothing_cuts(void **state)
 	assert_near(fluid_events(&law, 0, 8e9).increases, 1 / 55e-6, 1e-9);
 }
 
-static void
-with_all_marked_a_cut_each_interval_and_no_rise(void **state)
+TEST(with_all_marked_a_cut_each_interval_and_no_rise)
 {
 	struct fluid_law law = fluid_law(&rp, 50, 1000);
 	struct fluid_events e = fluid_events(&law, 1, 8e9);
 
-	(void)state;
 	assert_near(e.cuts, 1 / 50e-6, 1e-9);
 	assert_near(e.alpha_goal, 1, 1e-9);
 	assert_true(e.increases == 0 && e.additive == 0);
@@ -103,8 +90,7 @@ with_all_marked_a_cut_each_interval_and_no_rise(void **state)
 	assert_near(fluid_events(&law, 0.25, 8e9).cuts, 0.25e6, 1e-9);
 }
 
-static void
-events_at_a_share_of_marks_are_those_of_the_equations(void **state)
+TEST(events_at_a_share_of_marks_are_those_of_the_equations)
 {
 	/* p = 0.001, r = 1e6/s: tau r = 50, T r = 55, K r = 55; B beyond reach. */
 	struct fluid_law law = fluid_law(&rp, 50, 1000);
@@ -113,19 +99,16 @@ events_at_a_share_of_marks_are_those_of_the_equations(void **state)
 	double timer = 1e6 * 0.001 / (pow(0.999, -55) - 1);
 	double bytes = 1e6 * 0.001 / (pow(0.999, -10000) - 1);
 
-	(void)state;
 	assert_near(e.cuts, (1 - pow(0.999, 50)) / 50e-6, 1e-9);
 	assert_near(e.alpha_goal, 1 - free55, 1e-9);
 	assert_near(e.increases, timer + bytes, 1e-9);
 	assert_near(e.additive, timer * pow(free55, 5) + bytes * pow(0.999, 50000), 1e-9);
 }
 
-static void
-a_cut_keeps_what_its_limit_says(void **state)
+TEST(a_cut_keeps_what_its_limit_says)
 {
 	struct fluid_law law;
 
-	(void)state;
 	law = fluid_law(&rp, 50, 1000);
 	assert_near(fluid_cut(&law, 0.5), 0.25, 1e-12);
 	rp.rp_gd = 10;
@@ -168,8 +151,7 @@ point_of(uint32_t n, double wire_bytes, struct fluid_class_point *class)
 }
 
 /* 40G, the paper's parameters; the first row of each size to the digits that are printed there. */
-static void
-fixed_points_are_the_worked_ones(void **state)
+TEST(fixed_points_are_the_worked_ones)
 {
 	static const struct {
 		uint32_t n;
@@ -187,7 +169,6 @@ fixed_points_are_the_worked_ones(void **state)
 		{12, 1000, 7.59e-3, 152.9e3, 0.160, 0.004},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		struct fluid_class_point class;
 		struct fluid_point point = point_of(table[i].n, table[i].wire_bytes, &class);
@@ -205,57 +186,32 @@ fixed_points_are_the_worked_ones(void **state)
 }
 
 /* CoNEXT'16: p* near cbrt(R_AI N^2 / (tau' C^2) (1/B + N / (T C))^2), C in packets/s. */
-static void
-fixed_point_is_near_the_closed_form_for_few_flows(void **state)
+TEST(fixed_point_is_near_the_closed_form_for_few_flows)
 {
 	double c = 40e9 / 8000, n = 2;
 	double inner = 1 / 10000.0 + n / (55e-6 * c);
 	double approx = cbrt(40e6 / 8000 * n * n / (55e-6 * c * c) * inner * inner);
 
-	(void)state;
 	assert_near(approx, 9.25e-4, 0.001);
 	assert_near(point_of(2, 1000, NULL).mark, approx, 0.2);
 }
 
-static void
-more_flows_than_the_slope_can_hold_have_no_interior_point(void **state)
+TEST(more_flows_than_the_slope_can_hold_have_no_interior_point)
 {
 	struct fluid_point point = point_of(16, 1000, NULL);
 
-	(void)state;
 	assert_false(point.interior);
 	assert_near(point.mark, 1.09e-2, 0.005);
 	assert_near(point.queue_bytes, 200e3, 1e-9);
 }
 
-static void
-a_flow_alone_needs_no_mark(void **state)
+TEST(a_flow_alone_needs_no_mark)
 {
 	struct fluid_class_point class;
 	struct fluid_point point = point_of(1, 1106, &class);
 
-	(void)state;
 	assert_true(point.mark == 0 && point.queue_bytes == 0 && !point.interior);
 	assert_near(class.rate_bps, 40e9, 1e-9);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(marks_are_those_of_wred, setup),
-		cmocka_unit_test_setup(a_step_marks_nothing_up_to_it_and_all_above, setup),
-		cmocka_unit_test_setup(without_marks_timer_and_bytes_raise_and_nothing_cuts, setup),
-		cmocka_unit_test_setup(with_all_marked_a_cut_each_interval_and_no_rise, setup),
-		cmocka_unit_test_setup(events_at_a_share_of_marks_are_those_of_the_equations,
-				       setup),
-		cmocka_unit_test_setup(a_cut_keeps_what_its_limit_says, setup),
-		cmocka_unit_test_setup(fixed_points_are_the_worked_ones, setup),
-		cmocka_unit_test_setup(fixed_point_is_near_the_closed_form_for_few_flows, setup),
-		cmocka_unit_test_setup(more_flows_than_the_slope_can_hold_have_no_interior_point,
-				       setup),
-		cmocka_unit_test_setup(a_flow_alone_needs_no_mark, setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.before_each = setup)

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit/cases.h"
 #include "fwd/ecmp.h"
 
 #define FLOWS 4096u
@@ -27,13 +22,11 @@ spreads(const uint32_t counts[], uint32_t n)
 		assert_in_range(counts[i], FLOWS / n * 85 / 100, FLOWS / n * 115 / 100);
 }
 
-static void
-source_port_alone_spreads_the_qps_of_two_hosts(void **state)
+TEST(source_port_alone_spreads_the_qps_of_two_hosts)
 {
 	static const uint32_t ways[] = {2, 3, 4, 8, 16};
 	uint8_t addrs[8];
 
-	(void)state;
 	for (unsigned int w = 0; w < 5; w++) {
 		uint32_t counts[16] = {0};
 
@@ -46,13 +39,11 @@ source_port_alone_spreads_the_qps_of_two_hosts(void **state)
 	}
 }
 
-static void
-neighbouring_addresses_spread(void **state)
+TEST(neighbouring_addresses_spread)
 {
 	uint32_t counts[4] = {0};
 	uint8_t addrs[8];
 
-	(void)state;
 	for (uint32_t i = 0; i < FLOWS; i++) {
 		struct ecmp_flow f = flow4(addrs, (uint16_t)i, 50000);
 
@@ -63,13 +54,11 @@ neighbouring_addresses_spread(void **state)
 
 /* A second stage with another seed spreads what one port of the first was given; with the same seed
  * it would all go one way. */
-static void
-another_seed_keeps_a_second_stage_from_choosing_alike(void **state)
+TEST(another_seed_keeps_a_second_stage_from_choosing_alike)
 {
 	uint32_t counts[2] = {0}, alike[2] = {0}, n = 0;
 	uint8_t addrs[8];
 
-	(void)state;
 	for (uint32_t i = 0; i < 2 * FLOWS; i++) {
 		struct ecmp_flow f = flow4(addrs, (uint16_t)i, (uint16_t)(i * 3));
 
@@ -83,14 +72,12 @@ another_seed_keeps_a_second_stage_from_choosing_alike(void **state)
 	assert_int_equal(alike[1], 0);
 }
 
-static void
-every_part_of_an_ipv6_flow_counts(void **state)
+TEST(every_part_of_an_ipv6_flow_counts)
 {
 	uint8_t addrs[32] = {0xFD, [15] = 1, [16] = 0xFD, [31] = 2};
 	struct ecmp_flow f = {addrs, 6, 17, 7};
 	uint32_t first = ecmp_hash(&f, 0);
 
-	(void)state;
 	for (unsigned int i = 0; i < 32; i++) {
 		addrs[i] ^= 0x40;
 		assert_int_not_equal(ecmp_hash(&f, 0), first);
@@ -104,15 +91,4 @@ every_part_of_an_ipv6_flow_counts(void **state)
 	assert_int_not_equal(ecmp_hash(&f, 0), first);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(source_port_alone_spreads_the_qps_of_two_hosts),
-		cmocka_unit_test(neighbouring_addresses_spread),
-		cmocka_unit_test(another_seed_keeps_a_second_stage_from_choosing_alike),
-		cmocka_unit_test(every_part_of_an_ipv6_flow_counts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

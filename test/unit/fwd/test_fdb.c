@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <rte_errno.h>
 #include <rte_memory.h>
 
+#include "unit/cases.h"
 #include "base/prng.h"
 #include "base/units.h"
 #include "unit/eal.h"
@@ -37,10 +33,8 @@ sweep_all(struct fdb *fdb, uint32_t entries, uint64_t now_ns)
 		fdb_sweep(fdb, now_ns);
 }
 
-static void
-key_keeps_vlan_and_address_apart(void **state)
+TEST(key_keeps_vlan_and_address_apart)
 {
-	(void)state;
 	assert_true(fdb_key(0, mac_a) == 0x02000000000Aull);
 	assert_true(fdb_key(0xFFF, mac_a) == 0x0FFF02000000000Aull);
 	assert_true(fdb_key_in_header(0xFFF, in_header) == 0x0FFF02000000000Aull);
@@ -49,12 +43,10 @@ key_keeps_vlan_and_address_apart(void **state)
 	assert_true(fdb_key_is_group(fdb_key(0, broadcast)));
 }
 
-static void
-learned_address_is_found_in_its_vlan_only(void **state)
+TEST(learned_address_is_found_in_its_vlan_only)
 {
 	struct fdb *fdb = create(64, AGEING_NS);
 
-	(void)state;
 	assert_int_equal(fdb_lookup(fdb, fdb_key(0, mac_a), 0), FDB_UNKNOWN);
 	fdb_learn(fdb, fdb_key(7, mac_a), 3, 0);
 	assert_int_equal(fdb_lookup(fdb, fdb_key(7, mac_a), 0), 3);
@@ -66,12 +58,10 @@ learned_address_is_found_in_its_vlan_only(void **state)
 	fdb_destroy(fdb);
 }
 
-static void
-address_moves_at_once(void **state)
+TEST(address_moves_at_once)
 {
 	struct fdb *fdb = create(64, AGEING_NS);
 
-	(void)state;
 	fdb_learn(fdb, fdb_key(0, mac_a), 1, 0);
 	fdb_learn(fdb, fdb_key(0, mac_a), 2, 1);
 	assert_int_equal(fdb_lookup(fdb, fdb_key(0, mac_a), 1), 2);
@@ -80,20 +70,17 @@ address_moves_at_once(void **state)
 	fdb_destroy(fdb);
 }
 
-static void
-group_source_is_not_learned(void **state)
+TEST(group_source_is_not_learned)
 {
 	struct fdb *fdb = create(64, AGEING_NS);
 
-	(void)state;
 	assert_false(fdb_learn(fdb, fdb_key(0, broadcast), 1, 0));
 	assert_int_equal(fdb_entries(fdb), 0);
 	assert_int_equal(fdb_lookup(fdb, fdb_key(0, broadcast), 0), FDB_UNKNOWN);
 	fdb_destroy(fdb);
 }
 
-static void
-silence_ages_an_address_and_traffic_keeps_it(void **state)
+TEST(silence_ages_an_address_and_traffic_keeps_it)
 {
 	static const struct {
 		uint64_t at_ns;
@@ -110,7 +97,6 @@ silence_ages_an_address_and_traffic_keeps_it(void **state)
 	};
 	struct fdb *fdb = create(64, AGEING_NS);
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
 		if (events[i].heard)
 			fdb_learn(fdb, fdb_key(0, mac_a), 5, events[i].at_ns);
@@ -123,14 +109,12 @@ silence_ages_an_address_and_traffic_keeps_it(void **state)
 	fdb_destroy(fdb);
 }
 
-static void
-sweep_gives_back_aged_places_only(void **state)
+TEST(sweep_gives_back_aged_places_only)
 {
 	const uint32_t n = 1000;
 	struct fdb *fdb = create(n, AGEING_NS);
 	uint64_t late = AGEING_NS + AGEING_NS / 256;
 
-	(void)state;
 	for (uint64_t i = 0; i < n; i++)
 		fdb_learn(fdb, 0x020000000000ull + i, 1, i < n / 2 ? 0 : NS_PER_SEC * 10);
 	sweep_all(fdb, n, late - 1);
@@ -144,13 +128,11 @@ sweep_gives_back_aged_places_only(void **state)
 	fdb_destroy(fdb);
 }
 
-static void
-steps_pass_the_table_four_times_per_ageing_time(void **state)
+TEST(steps_pass_the_table_four_times_per_ageing_time)
 {
 	struct fdb *fdb = create(1024, AGEING_NS);
 	struct fdb *forever = create(64, 0);
 
-	(void)state;
 	assert_true(fdb_sweep(fdb, 5) == 5 + AGEING_NS / 16);
 	assert_true(fdb_sweep(forever, 5) == NEVER_NS);
 	fdb_learn(forever, fdb_key(0, mac_a), 1, 0);
@@ -159,13 +141,11 @@ steps_pass_the_table_four_times_per_ageing_time(void **state)
 	fdb_destroy(forever);
 }
 
-static void
-full_table_learns_nothing_and_forgets_nothing(void **state)
+TEST(full_table_learns_nothing_and_forgets_nothing)
 {
 	const uint32_t n = 4096;
 	struct fdb *fdb = create(n, AGEING_NS);
 
-	(void)state;
 	for (uint64_t i = 0; i < n + 100; i++)
 		assert_int_equal(fdb_learn(fdb, 0x020000000000ull + i, (uint16_t)(i % 7), 0),
 				 i < n);
@@ -190,8 +170,7 @@ count_probes(const struct fdb *fdb, uint64_t key)
 }
 
 /* The attacker has the source, and takes the table for one with the key zero; or knows the key. */
-static void
-addresses_made_to_meet_are_apart_under_a_secret_key(void **state)
+TEST(addresses_made_to_meet_are_apart_under_a_secret_key)
 {
 	enum { ENTRIES = 16384, MADE = 32 * FDB_MAX_PROBES };
 	struct fdb_params p = {.entries = ENTRIES, .ageing_ns = AGEING_NS, .socket = SOCKET_ID_ANY};
@@ -199,7 +178,6 @@ addresses_made_to_meet_are_apart_under_a_secret_key(void **state)
 	struct fdb *open = fdb_create(&p), *secret;
 	uint32_t n = 0;
 
-	(void)state;
 	p.key = half_sip_key(0x243f6a8885a308d3);
 	secret = fdb_create(&p);
 	for (uint64_t key = 0x060000000000ull; n < MADE; key++) {
@@ -229,15 +207,13 @@ addresses_made_to_meet_are_apart_under_a_secret_key(void **state)
 	fdb_destroy(secret);
 }
 
-static void
-flood_of_sources_leaves_other_ports_their_share(void **state)
+TEST(flood_of_sources_leaves_other_ports_their_share)
 {
 	enum { ENTRIES = 4096, HONEST = 100 };
 	struct fdb *fdb = create(ENTRIES, AGEING_NS);
 	uint64_t flood = 0x060000000000ull;
 	uint32_t attacker = 0;
 
-	(void)state;
 	/* Others are there before, and one comes after the table is full. */
 	for (uint64_t i = 0; i < HONEST; i++)
 		assert_true(fdb_learn(fdb, 0x020000000100ull + i, 1, 0));
@@ -265,14 +241,12 @@ flood_of_sources_leaves_other_ports_their_share(void **state)
 	fdb_destroy(fdb);
 }
 
-static void
-address_not_heard_for_long_makes_room_for_one_of_its_port(void **state)
+TEST(address_not_heard_for_long_makes_room_for_one_of_its_port)
 {
 	enum { ENTRIES = FDB_MIN_ENTRIES }; /* any place is near enough */
 	struct fdb *fdb = create(ENTRIES, AGEING_NS);
 	uint64_t key = 0x020000000100ull, late_ns = AGEING_NS / 4;
 
-	(void)state;
 	for (uint64_t i = 0; i < ENTRIES; i++)
 		assert_true(fdb_learn(fdb, key + i, 1, 0));
 	assert_int_equal(fdb_add_static(fdb, key, 1), 0);
@@ -293,8 +267,7 @@ address_not_heard_for_long_makes_room_for_one_of_its_port(void **state)
 }
 
 /* Against a plain array: random addresses, ports, pauses and sweeps. */
-static void
-random_run_equals_a_plain_table(void **state)
+TEST(random_run_equals_a_plain_table)
 {
 	enum { ADDRESSES = 600, PLACES = 512 };
 	static struct {
@@ -306,7 +279,6 @@ random_run_equals_a_plain_table(void **state)
 	struct fdb *fdb = create(PLACES, 1000);
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, seed, 0);
 	for (unsigned int step = 0; step < 200000; step++) {
 		uint64_t i = prng_below(&r, ADDRESSES);
@@ -344,12 +316,10 @@ random_run_equals_a_plain_table(void **state)
 	fdb_destroy(fdb);
 }
 
-static void
-flood_of_sources_on_a_limited_port_evicts_nobody(void **state)
+TEST(flood_of_sources_on_a_limited_port_evicts_nobody)
 {
 	struct fdb *fdb = create(64, AGEING_NS);
 
-	(void)state;
 	fdb_set_limit(fdb, 2, 3);
 	for (uint64_t i = 0; i < 10; i++)
 		assert_true(fdb_learn(fdb, 0x020000000100ull + i, 1, 0));
@@ -372,13 +342,11 @@ flood_of_sources_on_a_limited_port_evicts_nobody(void **state)
 	fdb_destroy(fdb);
 }
 
-static void
-static_address_neither_moves_nor_ages(void **state)
+TEST(static_address_neither_moves_nor_ages)
 {
 	struct fdb *fdb = create(8, AGEING_NS);
 	uint64_t key = fdb_key(7, mac_a), late_ns = 5 * AGEING_NS;
 
-	(void)state;
 	fdb_set_limit(fdb, 3, 1);
 	fdb_learn(fdb, key, 3, 0);
 	assert_int_equal(fdb_add_static(fdb, key, 4), 0);
@@ -395,15 +363,13 @@ static_address_neither_moves_nor_ages(void **state)
 	fdb_destroy(fdb);
 }
 
-static void
-what_is_taken_over_is_the_newest_of_both_where_its_port_still_is(void **state)
+TEST(what_is_taken_over_is_the_newest_of_both_where_its_port_still_is)
 {
 	uint64_t members[4] = {0, 1u << 1 | 1u << 2, 1u << 1};
 	struct fdb *old = create(64, AGEING_NS), *new = create(64, 10 * NS_PER_SEC);
 	uint8_t mac[6] = {2};
 	uint32_t at = 0;
 
-	(void)state;
 	for (uint8_t i = 0; i < 20; i++) {
 		mac[5] = i;
 		fdb_learn(old, fdb_key(1 + i % 2, mac), (uint16_t)(1 + i % 4 / 2), 5 * NS_PER_SEC);
@@ -449,14 +415,12 @@ what_is_taken_over_is_the_newest_of_both_where_its_port_still_is(void **state)
 	fdb_destroy(new);
 }
 
-static void
-burst_finds_what_single_calls_find(void **state)
+TEST(burst_finds_what_single_calls_find)
 {
 	struct fdb *fdb = create(64, AGEING_NS);
 	const uint64_t keys[] = {0, UINT64_MAX, fdb_key(7, mac_a), 0};
 	uint32_t homes[4];
 
-	(void)state;
 	fdb_homes(fdb, keys, homes, 3);
 	for (unsigned int i = 0; i < 3; i++)
 		assert_int_equal(homes[i], fdb_home(fdb, keys[i]));
@@ -468,20 +432,17 @@ burst_finds_what_single_calls_find(void **state)
 	fdb_destroy(fdb);
 }
 
-static void
-size_out_of_range_is_refused(void **state)
+TEST(size_out_of_range_is_refused)
 {
 	struct fdb_params p = {.entries = 0, .socket = SOCKET_ID_ANY};
 
-	(void)state;
 	assert_null(fdb_create(&p));
 	assert_int_equal(rte_errno, EINVAL);
 	p.entries = FDB_MAX_ENTRIES + 1;
 	assert_null(fdb_create(&p));
 }
 
-static void
-reading_gives_every_address_once_in_bounded_steps(void **state)
+TEST(reading_gives_every_address_once_in_bounded_steps)
 {
 	enum { ADDRESSES = 500, ROOM = 7 };
 	struct fdb *fdb = create(1024, AGEING_NS);
@@ -489,7 +450,6 @@ reading_gives_every_address_once_in_bounded_steps(void **state)
 	struct fdb_entry out[ROOM];
 	uint32_t at = 0, n, found = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < ADDRESSES; i++) {
 		const uint8_t mac[6] = {2, 0, 0, 0, (uint8_t)(i >> 8), (uint8_t)i};
 
@@ -524,13 +484,11 @@ reading_gives_every_address_once_in_bounded_steps(void **state)
 }
 
 /* The time that an entry was heard has 55 bits: 416 days. */
-static void
-address_that_moves_as_the_time_wraps_is_found(void **state)
+TEST(address_that_moves_as_the_time_wraps_is_found)
 {
 	static const uint64_t ageings_ns[] = {0, AGEING_NS};
 	const uint64_t wrap_ns = 1ull << FDB_SEEN_BITS, key = fdb_key(0, mac_a);
 
-	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		struct fdb *fdb = create(64, ageings_ns[i]);
 
@@ -547,32 +505,4 @@ address_that_moves_as_the_time_wraps_is_found(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(key_keeps_vlan_and_address_apart),
-		cmocka_unit_test(learned_address_is_found_in_its_vlan_only),
-		cmocka_unit_test(address_moves_at_once),
-		cmocka_unit_test(group_source_is_not_learned),
-		cmocka_unit_test(silence_ages_an_address_and_traffic_keeps_it),
-		cmocka_unit_test(sweep_gives_back_aged_places_only),
-		cmocka_unit_test(steps_pass_the_table_four_times_per_ageing_time),
-		cmocka_unit_test(full_table_learns_nothing_and_forgets_nothing),
-		cmocka_unit_test(addresses_made_to_meet_are_apart_under_a_secret_key),
-		cmocka_unit_test(flood_of_sources_leaves_other_ports_their_share),
-		cmocka_unit_test(address_not_heard_for_long_makes_room_for_one_of_its_port),
-		cmocka_unit_test(random_run_equals_a_plain_table),
-		cmocka_unit_test(flood_of_sources_on_a_limited_port_evicts_nobody),
-		cmocka_unit_test(static_address_neither_moves_nor_ages),
-		cmocka_unit_test(what_is_taken_over_is_the_newest_of_both_where_its_port_still_is),
-		cmocka_unit_test(burst_finds_what_single_calls_find),
-		cmocka_unit_test(size_out_of_range_is_refused),
-		cmocka_unit_test(address_that_moves_as_the_time_wraps_is_found),
-		cmocka_unit_test(reading_gives_every_address_once_in_bounded_steps),
-	};
-
-	if (test_eal_init(64) < 0)
-		return EXIT_FAILURE;
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.begin = start_eal)

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A forwarding table that several threads learn into, look up in and sweep at once. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 #include <rte_memory.h>
 
+#include "unit/cases.h"
 #include "base/prng.h"
 #include "base/units.h"
 #include "unit/eal.h"
@@ -82,15 +78,13 @@ use(void *arg)
 	return NULL;
 }
 
-static void
-no_lookup_finds_another_address_s_port_while_places_change_hands(void **state)
+TEST(no_lookup_finds_another_address_s_port_while_places_change_hands)
 {
 	struct table t = create(true);
 	struct user users[3];
 	pthread_t threads[3];
 	uint32_t on_ports = 0;
 
-	(void)state;
 	for (unsigned int i = 0; i < 3; i++) {
 		users[i] = (struct user){&t, i};
 		assert_int_equal(pthread_create(&threads[i], NULL, use, &users[i]), 0);
@@ -110,14 +104,12 @@ no_lookup_finds_another_address_s_port_while_places_change_hands(void **state)
 	fdb_destroy(t.fdb);
 }
 
-static void
-an_address_heard_by_a_later_clock_is_no_old_one(void **state)
+TEST(an_address_heard_by_a_later_clock_is_no_old_one)
 {
 	struct table t = create(true);
 	uint16_t port;
 	uint64_t key = address(3, &port);
 
-	(void)state;
 	fdb_learn(t.fdb, key, port, 5000);
 	assert_int_equal(fdb_lookup(t.fdb, key, 4990), port);
 	assert_int_equal(fdb_lookup(t.fdb, key, 5000 + 2 * AGEING_NS), FDB_UNKNOWN);
@@ -138,14 +130,12 @@ move_about(void *arg)
 }
 
 /* It is shared while another table is taken over, and no more then: beside who learns. */
-static void
-no_lock_stays_taken_when_a_table_is_shared_no_more(void **state)
+TEST(no_lock_stays_taken_when_a_table_is_shared_no_more)
 {
 	struct table t = create(false);
 	pthread_t mover;
 	uint16_t port;
 
-	(void)state;
 	assert_int_equal(pthread_create(&mover, NULL, move_about, &t), 0);
 	for (bool shared = true; !atomic_load_explicit(&t.found, memory_order_relaxed);
 	     shared = !shared)
@@ -157,16 +147,4 @@ no_lock_stays_taken_when_a_table_is_shared_no_more(void **state)
 	fdb_destroy(t.fdb);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_lookup_finds_another_address_s_port_while_places_change_hands),
-		cmocka_unit_test(no_lock_stays_taken_when_a_table_is_shared_no_more),
-		cmocka_unit_test(an_address_heard_by_a_later_clock_is_no_old_one),
-	};
-
-	if (test_eal_init(64) < 0)
-		return EXIT_FAILURE;
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.begin = start_eal)

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit/cases.h"
 #include "base/prng.h"
 #include "fwd/half_sip.h"
 
 /* HalfSipHash-1-3 of the bytes 0, 1, 2, ... under the key 00..07, as other implementations give
  * it. */
-static void
-hashes_are_those_of_other_implementations(void **state)
+TEST(hashes_are_those_of_other_implementations)
 {
 	static const uint32_t words[6] = {0x03020100, 0x07060504, 0x0B0A0908,
 					  0x0F0E0D0C, 0x13121110, 0x17161514};
@@ -19,18 +13,15 @@ hashes_are_those_of_other_implementations(void **state)
 					     0x8b31d501, 0x911bb605, 0x57150ad7};
 	struct half_sip_key key = half_sip_key(0x0706050403020100);
 
-	(void)state;
 	for (unsigned int n = 0; n < 7; n++)
 		assert_int_equal(half_sip(&key, words, n), expected[n]);
 	assert_int_equal(half_sip_u64(&key, 0x0706050403020100), expected[2]);
 }
 
-static void
-four_at_once_are_hashed_as_one_by_one(void **state)
+TEST(four_at_once_are_hashed_as_one_by_one)
 {
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, 1, 0);
 	for (unsigned int i = 0; i < 1000; i++) {
 		struct half_sip_key key = half_sip_key(prng_u64(&r));
@@ -46,13 +37,11 @@ four_at_once_are_hashed_as_one_by_one(void **state)
 }
 
 /* Of each bit of the number and of the key, about half of the hash depends on it. */
-static void
-every_bit_reaches_half_of_the_hash(void **state)
+TEST(every_bit_reaches_half_of_the_hash)
 {
 	enum { ROUNDS = 2000 };
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, 2, 0);
 	for (unsigned int bit = 0; bit < 128; bit++) {
 		uint64_t flipped = 0;
@@ -74,14 +63,4 @@ every_bit_reaches_half_of_the_hash(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hashes_are_those_of_other_implementations),
-		cmocka_unit_test(four_at_once_are_hashed_as_one_by_one),
-		cmocka_unit_test(every_bit_reaches_half_of_the_hash),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Neighbours in virtual time: who is asked when, and what an answer changes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "unit/cases.h"
 #include "base/prng.h"
 #include "base/units.h"
 #include "fwd/neigh.h"
@@ -66,12 +62,10 @@ expect_ask(uint64_t at_ns, uint32_t index, enum neigh_state state)
 	assert_int_equal(neigh_pop_ask(t), NEIGH_NONE);
 }
 
-static void
-silent_neighbour_is_asked_thrice_then_rarely(void **state)
+TEST(silent_neighbour_is_asked_thrice_then_rarely)
 {
 	uint32_t i = add(1, 5);
 
-	(void)state;
 	expect_ask(5, i, NEIGH_INCOMPLETE);
 	expect_ask(5 + RETRANS, i, NEIGH_INCOMPLETE);
 	expect_ask(5 + 2 * RETRANS, i, NEIGH_INCOMPLETE);
@@ -87,12 +81,10 @@ silent_neighbour_is_asked_thrice_then_rarely(void **state)
 	assert_int_equal(neigh_unresolved(t), 0);
 }
 
-static void
-answer_holds_for_its_time_then_the_known_address_is_probed(void **state)
+TEST(answer_holds_for_its_time_then_the_known_address_is_probed)
 {
 	uint32_t i = add(1, 0);
 
-	(void)state;
 	neigh_run(t, &stats, 0);
 	neigh_pop_ask(t);
 	assert_true(neigh_on_learnt(t, &stats, i, mac, 100));
@@ -109,13 +101,11 @@ answer_holds_for_its_time_then_the_known_address_is_probed(void **state)
 	expect_ask(100 + 2 * REACHABLE + RETRANS + 7, i, NEIGH_PROBE);
 }
 
-static void
-lost_neighbour_keeps_its_address_while_all_are_asked(void **state)
+TEST(lost_neighbour_keeps_its_address_while_all_are_asked)
 {
 	uint64_t at = REACHABLE;
 	uint32_t i = add(1, 0);
 
-	(void)state;
 	neigh_on_learnt(t, &stats, i, mac, 0);
 	neigh_run(t, &stats, 0);
 	for (unsigned int n = 0; n < NEIGH_TRIES; n++, at += RETRANS)
@@ -130,12 +120,10 @@ lost_neighbour_keeps_its_address_while_all_are_asked(void **state)
 	assert_int_equal(stats.neigh_learnt, 1);
 }
 
-static void
-never_means_that_nobody_is_asked_again(void **state)
+TEST(never_means_that_nobody_is_asked_again)
 {
 	struct neigh_params once = {.retrans_ns = RETRANS, .reachable_ns = NEVER_NS};
 
-	(void)state;
 	neigh_table_destroy(t);
 	t = neigh_table_create(&once);
 	add(1, 0);
@@ -147,15 +135,13 @@ never_means_that_nobody_is_asked_again(void **state)
 	assert_int_equal(neigh_next_ns(t), NEVER_NS);
 }
 
-static void
-neighbours_are_told_apart_by_version_address_and_vlan(void **state)
+TEST(neighbours_are_told_apart_by_version_address_and_vlan)
 {
 	struct neigh_key keys[] = {
 		{{4, {10, 0, 0, 1}}, 0}, {{4, {10, 0, 0, 2}}, 0},           {{4, {10, 0, 0, 1}}, 5},
 		{{6, {10, 0, 0, 1}}, 0}, {{6, {10, 0, 0, 1, [15] = 1}}, 0},
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < 5; i++) {
 		assert_int_equal(neigh_find(t, &keys[i]), NEIGH_NONE);
 		assert_int_equal(neigh_add(t, &keys[i], 0), i);
@@ -167,10 +153,8 @@ neighbours_are_told_apart_by_version_address_and_vlan(void **state)
 	assert_int_equal(neigh_count(t), 5);
 }
 
-static void
-thousands_are_found_again(void **state)
+TEST(thousands_are_found_again)
 {
-	(void)state;
 	for (uint32_t i = 0; i < 5000; i++)
 		assert_int_equal(add(i * 7, 0), i);
 	for (uint32_t i = 0; i < 5000; i++) {
@@ -182,13 +166,11 @@ thousands_are_found_again(void **state)
 }
 
 /* Answers come at random, or not: nobody is asked twice within the time between two questions. */
-static void
-nobody_is_asked_too_often(void **state)
+TEST(nobody_is_asked_too_often)
 {
 	uint64_t asked_ns[20], now_ns = 0;
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, 11, 0);
 	for (uint32_t i = 0; i < 20; i++) {
 		add(i, 0);
@@ -210,13 +192,11 @@ nobody_is_asked_too_often(void **state)
 }
 
 /* A router asks only for whom it wants to send to. */
-static void
-touched_neighbour_is_asked_and_no_other(void **state)
+TEST(touched_neighbour_is_asked_and_no_other)
 {
 	uint32_t a = add(1, 0), b = add(2, 0);
 	uint64_t now_ns = 5 * NS_PER_SEC;
 
-	(void)state;
 	assert_false(neigh_touch(t, &stats, b, now_ns));
 	assert_int_equal(neigh_pop_ask(t), b);
 	assert_int_equal(neigh_pop_ask(t), NEIGH_NONE);
@@ -238,13 +218,11 @@ touched_neighbour_is_asked_and_no_other(void **state)
 	assert_int_equal(neigh_get(t, a)->tries, 0);
 }
 
-static void
-fixed_neighbour_is_used_never_asked_and_never_changed(void **state)
+TEST(fixed_neighbour_is_used_never_asked_and_never_changed)
 {
 	struct neigh_key k = key(9);
 	int64_t index = neigh_add_fixed(t, &k, mac);
 
-	(void)state;
 	assert_true(index >= 0);
 	assert_int_equal(neigh_unresolved(t), 0);
 	assert_true(neigh_touch(t, &stats, (uint32_t)index, 1000 * REACHABLE));
@@ -254,14 +232,12 @@ fixed_neighbour_is_used_never_asked_and_never_changed(void **state)
 }
 
 /* Whatever stood where, each one that is left is found, and nobody else. */
-static void
-replaced_neighbours_leave_the_others_to_be_found(void **state)
+TEST(replaced_neighbours_leave_the_others_to_be_found)
 {
 	enum { PLACES = 64 };
 	uint32_t number[PLACES], next = PLACES;
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, 5, 0);
 	assert_int_equal(neigh_reserve(t, PLACES), 0);
 	for (uint32_t i = 0; i < PLACES; i++) {
@@ -289,14 +265,12 @@ replaced_neighbours_leave_the_others_to_be_found(void **state)
 }
 
 /* Who holds an index goes on finding its neighbour there, whatever is given back around it. */
-static void
-places_are_given_back_and_taken_again_and_pinned_ones_stay(void **state)
+TEST(places_are_given_back_and_taken_again_and_pinned_ones_stay)
 {
 	enum { PLACES = 32 };
 	uint32_t number[PLACES], next = PLACES, gone = 0;
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, 6, 0);
 	assert_int_equal(neigh_reserve(t, PLACES), 0);
 	for (uint32_t i = 0; i < PLACES; i++) {
@@ -366,12 +340,10 @@ claim(uint16_t interface, uint32_t number, struct neigh_claim why, uint64_t now_
 static const struct neigh_claim heard = {.heard = true};
 
 /* RFC 4861 7.2.3: whoever speaks to us is known, but not that it can be reached. */
-static void
-neighbour_that_is_heard_is_used_at_once_and_asked(void **state)
+TEST(neighbour_that_is_heard_is_used_at_once_and_asked)
 {
 	uint32_t i = add(1, 0);
 
-	(void)state;
 	assert_true(neigh_on_heard(t, &stats, i, mac, 100));
 	assert_int_equal(neigh_get(t, i)->state, NEIGH_STALE);
 	assert_false(neigh_has_ask(t));
@@ -388,8 +360,7 @@ neighbour_that_is_heard_is_used_at_once_and_asked(void **state)
 }
 
 /* The attacker has the source, and takes the table for one with the key zero; or knows the key. */
-static void
-addresses_made_to_meet_are_apart_under_a_secret_key(void **state)
+TEST(addresses_made_to_meet_are_apart_under_a_secret_key)
 {
 	enum { ENTRIES = 1024, MADE = 2 * NEIGH_MAX_PROBES };
 	struct neigh_params secret = params;
@@ -397,7 +368,6 @@ addresses_made_to_meet_are_apart_under_a_secret_key(void **state)
 	struct neigh_key made[MADE];
 	uint32_t n = 0;
 
-	(void)state;
 	secret.key = half_sip_key(0x243f6a8885a308d3);
 	other = neigh_table_create(&secret);
 	assert_int_equal(neigh_limit(t, ENTRIES, 2, 1), 0);
@@ -424,13 +394,11 @@ addresses_made_to_meet_are_apart_under_a_secret_key(void **state)
 
 /* Neighbours of an interface that somebody makes up, answers for and sends to leave places for
  * others. */
-static void
-interfaces_leave_each_other_places(void **state)
+TEST(interfaces_leave_each_other_places)
 {
 	enum { ENTRIES = 1024 };
 	uint32_t i;
 
-	(void)state;
 	assert_int_equal(neigh_limit(t, ENTRIES, 4, 2), 0);
 	for (uint32_t number = 0; number < 10 * ENTRIES; number++) {
 		i = claim(1, number, heard, 0);
@@ -456,13 +424,11 @@ interfaces_leave_each_other_places(void **state)
 	}
 }
 
-static void
-idle_neighbours_make_room_and_those_in_use_do_not(void **state)
+TEST(idle_neighbours_make_room_and_those_in_use_do_not)
 {
 	enum { ENTRIES = 64, USED = 8 };
 	uint64_t now_ns = NS_PER_SEC;
 
-	(void)state;
 	assert_int_equal(neigh_limit(t, ENTRIES, 2, 1), 0);
 	for (uint32_t number = 0; number < USED; number++)
 		answered(claim(1, number, (struct neigh_claim){.by = 0}, now_ns), now_ns);
@@ -496,14 +462,12 @@ idle_neighbours_make_room_and_those_in_use_do_not(void **state)
 }
 
 /* A scan by one port: others ask for new neighbours all the while, and whoever is known stays. */
-static void
-those_who_do_not_answer_displace_their_own_kind_only(void **state)
+TEST(those_who_do_not_answer_displace_their_own_kind_only)
 {
 	enum { ENTRIES = 1024 };
 	uint64_t now_ns = NS_PER_SEC;
 	uint32_t i, known = 0;
 
-	(void)state;
 	assert_int_equal(neigh_limit(t, ENTRIES, 2, 2), 0);
 	for (uint32_t number = 0; number < 5000; number++) {
 		i = claim(1, 0x10000 + number, (struct neigh_claim){.by = 0}, now_ns);
@@ -533,14 +497,12 @@ those_who_do_not_answer_displace_their_own_kind_only(void **state)
 }
 
 /* Whatever happens, each neighbour is in the list that it belongs to, and in no other. */
-static void
-lists_hold_all_neighbours_that_may_go(void **state)
+TEST(lists_hold_all_neighbours_that_may_go)
 {
 	enum { ENTRIES = 64, INTERFACES = 3, PORTS = 2 };
 	struct prng r;
 	uint64_t now_ns = 0;
 
-	(void)state;
 	prng_seed(&r, 12, 0);
 	assert_int_equal(neigh_limit(t, ENTRIES, INTERFACES, PORTS), 0);
 	for (unsigned int step = 0; step < 20000; step++) {
@@ -595,13 +557,11 @@ lists_hold_all_neighbours_that_may_go(void **state)
 	assert_true(claims.neigh_displaced > 100);
 }
 
-static void
-an_address_that_is_given_no_more_is_used_and_asked_for(void **state)
+TEST(an_address_that_is_given_no_more_is_used_and_asked_for)
 {
 	struct neigh_key given = key(2);
 	uint32_t index = (uint32_t)neigh_add_fixed(t, &given, mac);
 
-	(void)state;
 	neigh_run(t, &stats, 100);
 	assert_int_equal(neigh_pop_ask(t), NEIGH_NONE);
 	neigh_unfix(t, index, 200);
@@ -612,13 +572,11 @@ an_address_that_is_given_no_more_is_used_and_asked_for(void **state)
 }
 
 /* As after a loss of power: what was given for good is configuration. */
-static void
-what_was_learnt_is_forgotten_and_asked_for_anew(void **state)
+TEST(what_was_learnt_is_forgotten_and_asked_for_anew)
 {
 	struct neigh_key given = key(2);
 	int64_t fixed = neigh_add_fixed(t, &given, mac);
 
-	(void)state;
 	assert_int_equal(add(1, 0), 1);
 	neigh_run(t, &stats, 0);
 	assert_int_equal(neigh_pop_ask(t), 1);
@@ -634,31 +592,4 @@ what_was_learnt_is_forgotten_and_asked_for_anew(void **state)
 	assert_int_equal(neigh_pop_ask(t), NEIGH_NONE);
 }
 
-int
-main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(silent_neighbour_is_asked_thrice_then_rarely),
-		TEST(answer_holds_for_its_time_then_the_known_address_is_probed),
-		TEST(lost_neighbour_keeps_its_address_while_all_are_asked),
-		TEST(never_means_that_nobody_is_asked_again),
-		TEST(neighbours_are_told_apart_by_version_address_and_vlan),
-		TEST(thousands_are_found_again),
-		TEST(nobody_is_asked_too_often),
-		TEST(touched_neighbour_is_asked_and_no_other),
-		TEST(fixed_neighbour_is_used_never_asked_and_never_changed),
-		TEST(replaced_neighbours_leave_the_others_to_be_found),
-		TEST(places_are_given_back_and_taken_again_and_pinned_ones_stay),
-		TEST(neighbour_that_is_heard_is_used_at_once_and_asked),
-		TEST(addresses_made_to_meet_are_apart_under_a_secret_key),
-		TEST(interfaces_leave_each_other_places),
-		TEST(idle_neighbours_make_room_and_those_in_use_do_not),
-		TEST(those_who_do_not_answer_displace_their_own_kind_only),
-		TEST(lists_hold_all_neighbours_that_may_go),
-		TEST(an_address_that_is_given_no_more_is_used_and_asked_for),
-		TEST(what_was_learnt_is_forgotten_and_asked_for_anew),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.before_each = setup, .after_each = teardown)

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 #include <arpa/inet.h>
 #include <rte_memory.h>
 
+#include "unit/cases.h"
 #include "base/prng.h"
 #include "unit/eal.h"
 #include "fwd/route.h"
@@ -52,12 +48,10 @@ look_up(const struct route_table *t, const char *text)
 }
 
 /* The same with a table of few routes and with one that is indexed. */
-static void
-longest_prefix_wins(void **state)
+TEST(longest_prefix_wins)
 {
 	static const uint32_t sizes[] = {ROUTE_FEW, ROUTE_FEW + 1};
 
-	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		struct route_table *t = create(sizes[i]);
 
@@ -125,30 +119,24 @@ hold_against_a_plain_list(uint32_t n)
 	route_table_destroy(t);
 }
 
-static void
-many_routes_are_what_a_plain_list_says(void **state)
+TEST(many_routes_are_what_a_plain_list_says)
 {
-	(void)state;
 	hold_against_a_plain_list(MANY);
 }
 
 /* Of each number that fills the last step of the list or does not. */
-static void
-few_routes_are_what_a_plain_list_says(void **state)
+TEST(few_routes_are_what_a_plain_list_says)
 {
-	(void)state;
 	for (uint32_t n = 1; n <= 33; n++)
 		hold_against_a_plain_list(n);
 	hold_against_a_plain_list(ROUTE_FEW);
 }
 
-static void
-wrong_routes_are_refused(void **state)
+TEST(wrong_routes_are_refused)
 {
 	struct route_table *t = create(2);
 	struct route_prefix p;
 
-	(void)state;
 	assert_int_equal(route_prefix_parse("10.0.0.0/8", &p), 0);
 	assert_int_equal(route_add(t, &p, ROUTE_NONE), -EINVAL);
 	assert_int_equal(route_add(t, &p, ROUTE_MAX_TARGET + 1), -EINVAL);
@@ -161,8 +149,7 @@ wrong_routes_are_refused(void **state)
 	route_table_destroy(t);
 }
 
-static void
-prefixes_are_read_whole_or_refused(void **state)
+TEST(prefixes_are_read_whole_or_refused)
 {
 	static const char *const wrong[] = {"10.0.0.0",   "10.0.0.0/33", "10.0.0/8",
 					    "fd00::/129", "10.0.0.0/",   "10.0.0.0/-1",
@@ -171,7 +158,6 @@ prefixes_are_read_whole_or_refused(void **state)
 	struct route_prefix p;
 	struct field_ip in = {4, {10, 1, 255, 255}}, out = {4, {10, 2, 0, 0}}, six = {6, {10, 1}};
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		if (route_prefix_parse(wrong[i], &p) != -EINVAL)
 			fail_msg("taken: %s", wrong[i]);
@@ -190,18 +176,4 @@ prefixes_are_read_whole_or_refused(void **state)
 	assert_true(route_prefix_has(&p, &out));
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(longest_prefix_wins),
-		cmocka_unit_test(many_routes_are_what_a_plain_list_says),
-		cmocka_unit_test(few_routes_are_what_a_plain_list_says),
-		cmocka_unit_test(wrong_routes_are_refused),
-		cmocka_unit_test(prefixes_are_read_whole_or_refused),
-	};
-
-	if (test_eal_init(256) < 0)
-		return EXIT_FAILURE;
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.begin = start_eal)

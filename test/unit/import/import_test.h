@@ -7,13 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* clang-format off */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
-/* clang-format on */
-
+#include "unit/cases.h"
 #include "import/import.h"
 
 typedef int import_fn(const char *text, size_t size, struct import_switch *out,

@@ -42,12 +42,10 @@ read_ini(const char *text)
 		fail_msg("%s", log_of.error);
 }
 
-static void
-what_came_from_sonic_goes_back_the_same(void **state)
+TEST(what_came_from_sonic_goes_back_the_same)
 {
 	static const char *const names[] = {"sonic-tor.json", "sonic-brackets.json"};
 
-	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		char *first, *again, *tables, *twice;
 
@@ -66,12 +64,10 @@ what_came_from_sonic_goes_back_the_same(void **state)
 	}
 }
 
-static void
-a_curve_without_a_name_gets_one(void **state)
+TEST(a_curve_without_a_name_gets_one)
 {
 	char *tables;
 
-	(void)state;
 	read_ini("[switch]\nwred_queues = 3-4\n[port]\nlink_speed_bps = 25G\n[port 0]\n[queue 4]\n"
 		 "wred_profile = none\n[pool]\nbacking_frame_bytes = 2048\n");
 	tables = exported(0);
@@ -85,13 +81,11 @@ a_curve_without_a_name_gets_one(void **state)
 }
 
 /* Times of [pfcwd] that no port goes by have no place in the tables, and are of no effect. */
-static void
-ports_go_by_the_same_watchdog_times(void **state)
+TEST(ports_go_by_the_same_watchdog_times)
 {
 	struct pfcwd_params was[3];
 	char *tables;
 
-	(void)state;
 	read_ini("[pfcwd]\npfcwd = sonic\n[port]\nlink_speed_bps = 25G\n[port 0]\npfcwd = off\n"
 		 "[port 1]\npfcwd_action = alert\npfcwd_detection_time_ns = 300ms\n[port 2]\n"
 		 "pfcwd_restoration_time_ns = 900ms\n[pool]\nbacking_frame_bytes = 2048\n");
@@ -112,8 +106,7 @@ ports_go_by_the_same_watchdog_times(void **state)
 }
 
 /* One key each that SONiC has no words for. */
-static void
-what_sonic_has_no_words_for_is_named(void **state)
+TEST(what_sonic_has_no_words_for_is_named)
 {
 	static const struct {
 		const char *section, *key, *more;
@@ -133,7 +126,6 @@ what_sonic_has_no_words_for_is_named(void **state)
 	};
 	char text[512];
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		bool speed = strcmp(table[i].section, "[port 0]") == 0;
 		bool pool = strcmp(table[i].section, "[pool]") == 0;
@@ -159,14 +151,12 @@ what_sonic_has_no_words_for_is_named(void **state)
 	}
 }
 
-static void
-a_switch_that_no_table_holds_is_refused(void **state)
+TEST(a_switch_that_no_table_holds_is_refused)
 {
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	(void)state;
 	/* An mtu of 42 is less than the reader takes. */
 	read_ini("[switch]\nmax_frame_bytes = 64\n[port 0]\nlink_speed_bps = 10G\n");
 	assert_true(export_sonic(&imported, out, &log_of) != 0);
@@ -177,16 +167,4 @@ a_switch_that_no_table_holds_is_refused(void **state)
 	import_log_free(&log_of);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_came_from_sonic_goes_back_the_same),
-		cmocka_unit_test(a_curve_without_a_name_gets_one),
-		cmocka_unit_test(ports_go_by_the_same_watchdog_times),
-		cmocka_unit_test(what_sonic_has_no_words_for_is_named),
-		cmocka_unit_test(a_switch_that_no_table_holds_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -3,14 +3,9 @@
  * Memory runs out at each allocation of an importer, once alone and once with all that follow: it
  * says so, or its output is whole. It never returns with a part.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "unit/failing.h"
 #include "unit/import/import_test.h"
@@ -127,13 +122,11 @@ attempt(const struct convert *c, uint64_t at, uint64_t in_a_row)
 	import_log_free(&log);
 }
 
-static void
-no_output_is_a_part(void **state)
+TEST(no_output_is_a_part)
 {
 	static const uint64_t in_a_row[] = {1, UINT64_MAX};
 	static char whole[sizeof(written)];
 
-	(void)state;
 	if (!FAILING_WORKS)
 		skip();
 	import_on_no_memory(no_memory);
@@ -160,12 +153,4 @@ no_output_is_a_part(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_output_is_a_part),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -14,12 +14,10 @@ take_nic(const char *text, size_t size, struct import_switch *unused, struct imp
 	return import_mlnx(text, size, &nic, log);
 }
 
-static void
-a_listing_of_mlxconfig_becomes_a_reaction_point(void **state)
+TEST(a_listing_of_mlxconfig_becomes_a_reaction_point)
 {
 	const struct rp_params *rp = &nic.nic.rp;
 
-	(void)state;
 	taken(take_nic, fixture("mlnx-mlxconfig.txt"), 2);
 	lost("NUM_OF_VFS 8");
 	lost("RPG_AI_RATE_P2 20: another port's");
@@ -38,10 +36,8 @@ a_listing_of_mlxconfig_becomes_a_reaction_point(void **state)
 	assert_int_equal(nic.nic.cc, CC_DCQCN);
 }
 
-static void
-names_of_sysfs_and_debugfs_are_known(void **state)
+TEST(names_of_sysfs_and_debugfs_are_known)
 {
-	(void)state;
 	taken(take_nic, fixture("mlnx-sysfs.txt"), 0);
 	assert_int_equal(nic.nic.rp.rp_ai_rate_bps, 40 * MBPS);
 	assert_int_equal(nic.nic.rp.rp_byte_reset_bytes, 9600);
@@ -53,20 +49,16 @@ names_of_sysfs_and_debugfs_are_known(void **state)
 	assert_int_equal(nic.nic.rp.rp_hai_rate_bps, 70 * MBPS);
 }
 
-static void
-of_three_columns_the_current_one_counts(void **state)
+TEST(of_three_columns_the_current_one_counts)
 {
-	(void)state;
 	taken(take_nic, "Configurations:   Default  Current  Next Boot\n* RPG_AI_RATE_P1 5 9 11\n",
 	      0);
 	assert_int_equal(nic.nic.rp.rp_ai_rate_bps, 9 * MBPS);
 	noted("current counts");
 }
 
-static void
-control_is_on_for_all_priorities_or_none(void **state)
+TEST(control_is_on_for_all_priorities_or_none)
 {
-	(void)state;
 	taken(take_nic, "ROCE_CC_PRIO_MASK_P1 0\n", 0);
 	assert_int_equal(nic.nic.cc, CC_NONE);
 	taken(take_nic, "ROCE_CC_PRIO_MASK_P1 8\n", 1);
@@ -77,27 +69,22 @@ control_is_on_for_all_priorities_or_none(void **state)
 	assert_int_equal(nic.nic.cc, CC_NONE);
 }
 
-static void
-cnps_are_limited_by_what_the_adapter_says(void **state)
+TEST(cnps_are_limited_by_what_the_adapter_says)
 {
-	(void)state;
 	taken(take_nic, "ROCE_CC_CNP_MODERATION_P1 PER_IP(2)\n", 0);
 	assert_int_equal(nic.nic.np.np_cnp_moderation, NP_PER_IP_PAIR);
 	taken(take_nic, "ROCE_CC_CNP_MODERATION_P1 PER_PORT(3)\nnp_cnp_prio_mode:1\n", 1);
 	assert_int_equal(nic.nic.np.np_cnp_moderation, NP_PER_PORT);
 }
 
-static void
-a_second_device_stays_behind(void **state)
+TEST(a_second_device_stays_behind)
 {
-	(void)state;
 	taken(take_nic, "Device #1:\nRPG_AI_RATE_P1 5\nDevice #2:\nRPG_AI_RATE_P1 6\n", 1);
 	assert_int_equal(nic.nic.rp.rp_ai_rate_bps, 5 * MBPS);
 	lost("4: RPG_AI_RATE_P1 6: of a second device");
 }
 
-static void
-what_is_no_setting_is_refused_or_named(void **state)
+TEST(what_is_no_setting_is_refused_or_named)
 {
 	static const struct {
 		const char *text, *words;
@@ -117,7 +104,6 @@ what_is_no_setting_is_refused_or_named(void **state)
 		{"RPG_MIN_RATE_P1 400000\n", "rp_min_rate_bps"},
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(table) / sizeof(table[0]); i++)
 		refused(take_nic, table[i].text, table[i].words);
 	assert_true(import_mlnx("a\0b", 3, &nic, &log_of) != 0);
@@ -128,18 +114,4 @@ what_is_no_setting_is_refused_or_named(void **state)
 	import_log_free(&log_of);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_listing_of_mlxconfig_becomes_a_reaction_point),
-		cmocka_unit_test(names_of_sysfs_and_debugfs_are_known),
-		cmocka_unit_test(of_three_columns_the_current_one_counts),
-		cmocka_unit_test(control_is_on_for_all_priorities_or_none),
-		cmocka_unit_test(cnps_are_limited_by_what_the_adapter_says),
-		cmocka_unit_test(a_second_device_stays_behind),
-		cmocka_unit_test(what_is_no_setting_is_refused_or_named),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

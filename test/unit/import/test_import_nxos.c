@@ -15,10 +15,8 @@
 
 static const struct sw_params *sw = &imported.sw;
 
-static void
-a_rocev2_policy_becomes_its_switch(void **state)
+TEST(a_rocev2_policy_becomes_its_switch)
 {
-	(void)state;
 	taken(import_nxos, fixture("nxos-rocev2.txt"), 0);
 	assert_int_equal(sw->n_ports, 1);
 	assert_string_equal(imported.port_names[0], "Ethernet2/24");
@@ -45,10 +43,8 @@ a_rocev2_policy_becomes_its_switch(void **state)
 	noted("link_speed_bps = 100G is assumed");
 }
 
-static void
-a_whole_running_config_names_what_stays_behind(void **state)
+TEST(a_whole_running_config_names_what_stays_behind)
 {
-	(void)state;
 	taken(import_nxos, fixture("nxos-leaf.txt"), 16);
 	lost("hostname leaf-1");
 	lost("interface mgmt0");
@@ -80,8 +76,7 @@ a_whole_running_config_names_what_stays_behind(void **state)
 }
 
 /* A line is carried over or lost, never neither: one more of either kind is seen in the count. */
-static void
-an_unknown_line_is_lost_wherever_it_stands(void **state)
+TEST(an_unknown_line_is_lost_wherever_it_stands)
 {
 	static const char *const texts[] = {
 		"vlan 12\n" PORT,
@@ -96,15 +91,12 @@ an_unknown_line_is_lost_wherever_it_stands(void **state)
 					   "2\n" BOUND,
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		taken(import_nxos, texts[i], i == 3 ? 2 : 1);
 }
 
-static void
-classes_are_taken_in_their_order(void **state)
+TEST(classes_are_taken_in_their_order)
 {
-	(void)state;
 	taken(import_nxos,
 	      CLASS("A", "dscp 8-15,ef") CLASS("B", "dscp 10, 20")
 		      CLASS("C", "precedence 7") "policy-map type qos P\n  class A\n    set "
@@ -122,10 +114,8 @@ classes_are_taken_in_their_order(void **state)
 	assert_int_equal(sw->qos.dot1p_to_tc_map[3], 5);
 }
 
-static void
-classes_by_cos_alone_trust_the_pcp(void **state)
+TEST(classes_by_cos_alone_trust_the_pcp)
 {
-	(void)state;
 	taken(import_nxos,
 	      CLASS("A", "cos 3-4") "policy-map type qos P\n  class A\n    set qos-group 3\n" BOUND,
 	      0);
@@ -141,8 +131,7 @@ classes_by_cos_alone_trust_the_pcp(void **state)
 	assert_int_equal(sw->qos.trust, QOS_TRUST_DSCP);
 }
 
-static void
-match_all_is_what_all_lines_share(void **state)
+TEST(match_all_is_what_all_lines_share)
 {
 	static const char map[] = "class-map type qos match-all A\n  match dscp 8-15\n  match dscp "
 				  "12-20\n";
@@ -152,7 +141,6 @@ match_all_is_what_all_lines_share(void **state)
 		"policy-map type qos P\n  class A\n    set qos-group 2\n" BOUND;
 	char text[512];
 
-	(void)state;
 	snprintf(text, sizeof(text), "%s%s", map, policy);
 	taken(import_nxos, text, 0);
 	assert_int_equal(sw->qos.dscp_to_tc_map[11], 0);
@@ -163,10 +151,8 @@ match_all_is_what_all_lines_share(void **state)
 	taken(import_nxos, text, 5);
 }
 
-static void
-no_takes_back_what_stood_before(void **state)
+TEST(no_takes_back_what_stood_before)
 {
-	(void)state;
 	taken(import_nxos,
 	      "priority-flow-control watch-dog-interval on\n"
 	      "no priority-flow-control watch-dog-interval on\n" PORT
@@ -183,10 +169,8 @@ no_takes_back_what_stood_before(void **state)
 	      0);
 }
 
-static void
-a_block_that_is_opened_again_goes_on(void **state)
+TEST(a_block_that_is_opened_again_goes_on)
 {
-	(void)state;
 	taken(import_nxos,
 	      CLASS("A", "dscp 1") CLASS(
 		      "A",
@@ -200,10 +184,8 @@ a_block_that_is_opened_again_goes_on(void **state)
 }
 
 /* Scripts have what show running-config has not. */
-static void
-ranges_of_ports_remarks_and_exits_are_understood(void **state)
+TEST(ranges_of_ports_remarks_and_exits_are_understood)
 {
-	(void)state;
 	taken(import_nxos,
 	      CLASS("A", "dscp 26   ! RoCE") "exit\npolicy-map type qos P\n  class A\n    set "
 					     "qos-group 3\n  exit\ninterface Ethernet 1/2-4\n  "
@@ -228,12 +210,10 @@ ranges_of_ports_remarks_and_exits_are_understood(void **state)
 	taken(import_nxos, "interface Ethernet1/4-1\ninterface Ethernet1/x\n" PORT, 2);
 }
 
-static void
-a_pause_buffer_is_limit_hysteresis_and_headroom(void **state)
+TEST(a_pause_buffer_is_limit_hysteresis_and_headroom)
 {
 	const struct buffer_profile *p = &sw->mmu.profiles[0];
 
-	(void)state;
 	taken(import_nxos,
 	      NETWORK("    pause buffer-size 101920 pause-threshold 67440 resume-threshold 40000 "
 		      "pfc-cos 3\n"),
@@ -245,10 +225,8 @@ a_pause_buffer_is_limit_hysteresis_and_headroom(void **state)
 	assert_int_equal(p->xoff_bytes, 34480);
 }
 
-static void
-queues_have_limits_shapers_and_shares(void **state)
+TEST(queues_have_limits_shapers_and_shares)
 {
-	(void)state;
 	taken(import_nxos,
 	      QUEUING("    queue-limit dynamic 9\n    shape min 1 gbps max 5000 mbps\n"), 0);
 	assert_int_equal(sw->mmu.profiles[0].dynamic_th, 2);
@@ -262,10 +240,8 @@ queues_have_limits_shapers_and_shares(void **state)
 	noted("queues without a bandwidth line: weight 10 each");
 }
 
-static void
-lines_of_a_curve_add_up(void **state)
+TEST(lines_of_a_curve_add_up)
 {
-	(void)state;
 	taken(import_nxos,
 	      QUEUING("    random-detect ecn\n    random-detect minimum-threshold 1 kbytes "
 		      "maximum-threshold 2 kbytes\n"),
@@ -286,8 +262,7 @@ lines_of_a_curve_add_up(void **state)
 	lost("a word that has no counterpart");
 }
 
-static void
-strict_queues_that_go_first_by_level_alone_are_named(void **state)
+TEST(strict_queues_that_go_first_by_level_alone_are_named)
 {
 	static const char text[] =
 		"policy-map type queuing Q\n  class type queuing c-out-8q-q7\n    priority level "
@@ -295,7 +270,6 @@ strict_queues_that_go_first_by_level_alone_are_named(void **state)
 		"service-policy type queuing output Q\n" PORT;
 	char levels[512];
 
-	(void)state;
 	snprintf(levels, sizeof(levels), text, 1, 2);
 	taken(import_nxos, levels, 0);
 	assert_int_equal(sw->sched.strict_queues, 0xc0);
@@ -304,10 +278,8 @@ strict_queues_that_go_first_by_level_alone_are_named(void **state)
 	lost("priority level 1: in part");
 }
 
-static void
-classes_of_the_users_own_go_by_their_group(void **state)
+TEST(classes_of_the_users_own_go_by_their_group)
 {
-	(void)state;
 	taken(import_nxos,
 	      "class-map type queuing MINE\n  match qos-group 5\npolicy-map type queuing Q\n  "
 	      "class "
@@ -318,13 +290,11 @@ classes_of_the_users_own_go_by_their_group(void **state)
 }
 
 /* Each class-map was once compared with all others, and each class of a policy with all lines. */
-static void
-thousands_of_class_maps_are_found_by_name(void **state)
+TEST(thousands_of_class_maps_are_found_by_name)
 {
 	enum { MAPS = 12000, LINE = 80 };
 	char *text = malloc((size_t)MAPS * 5 * LINE), *at = text;
 
-	(void)state;
 	for (int i = 0; i < MAPS; i++)
 		at += sprintf(at, "class-map type qos match-any c%d\n  match dscp %d\n", i, i % 64);
 	/* Opened again, in other letters: both lines count. */
@@ -341,8 +311,7 @@ thousands_of_class_maps_are_found_by_name(void **state)
 	free(text);
 }
 
-static void
-what_is_out_of_range_is_refused_with_its_line(void **state)
+TEST(what_is_out_of_range_is_refused_with_its_line)
 {
 	static const struct {
 		const char *text, *words;
@@ -388,18 +357,15 @@ what_is_out_of_range_is_refused_with_its_line(void **state)
 		 "auto_restore_multiplier"},
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(table) / sizeof(table[0]); i++)
 		refused(import_nxos, table[i].text, table[i].words);
 	assert_true(import_nxos("a\0b", 3, &imported, &log_of) != 0);
 }
 
-static void
-equal_input_gives_equal_output(void **state)
+TEST(equal_input_gives_equal_output)
 {
 	char *first, *second;
 
-	(void)state;
 	taken(import_nxos, fixture("nxos-leaf.txt"), 16);
 	first = printed();
 	taken(import_nxos, fixture("nxos-rocev2.txt"), 0);
@@ -412,28 +378,4 @@ equal_input_gives_equal_output(void **state)
 	import_log_free(&log_of);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_rocev2_policy_becomes_its_switch),
-		cmocka_unit_test(a_whole_running_config_names_what_stays_behind),
-		cmocka_unit_test(an_unknown_line_is_lost_wherever_it_stands),
-		cmocka_unit_test(classes_are_taken_in_their_order),
-		cmocka_unit_test(classes_by_cos_alone_trust_the_pcp),
-		cmocka_unit_test(match_all_is_what_all_lines_share),
-		cmocka_unit_test(no_takes_back_what_stood_before),
-		cmocka_unit_test(a_block_that_is_opened_again_goes_on),
-		cmocka_unit_test(ranges_of_ports_remarks_and_exits_are_understood),
-		cmocka_unit_test(a_pause_buffer_is_limit_hysteresis_and_headroom),
-		cmocka_unit_test(queues_have_limits_shapers_and_shares),
-		cmocka_unit_test(lines_of_a_curve_add_up),
-		cmocka_unit_test(strict_queues_that_go_first_by_level_alone_are_named),
-		cmocka_unit_test(classes_of_the_users_own_go_by_their_group),
-		cmocka_unit_test(thousands_of_class_maps_are_found_by_name),
-		cmocka_unit_test(what_is_out_of_range_is_refused_with_its_line),
-		cmocka_unit_test(equal_input_gives_equal_output),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -23,12 +23,10 @@ tables(const char *more)
 	return text;
 }
 
-static void
-a_tor_of_sonic_becomes_the_switch_of_the_example(void **state)
+TEST(a_tor_of_sonic_becomes_the_switch_of_the_example)
 {
 	const struct buffer_profile *own = &sw->mmu.profiles[0];
 
-	(void)state;
 	taken(import_sonic, fixture("sonic-tor.json"), 12);
 	lost("DEVICE_METADATA");
 	lost("PORT|Ethernet12,Ethernet8,Ethernet4,Ethernet0|lanes");
@@ -65,10 +63,8 @@ a_tor_of_sonic_becomes_the_switch_of_the_example(void **state)
 	assert_int_equal(sw->ports[3].pfcwd_restoration_time_ns, NEVER_NS);
 }
 
-static void
-references_in_brackets_and_lists_of_ports_are_read(void **state)
+TEST(references_in_brackets_and_lists_of_ports_are_read)
 {
-	(void)state;
 	taken(import_sonic, fixture("sonic-brackets.json"), 1);
 	assert_int_equal(sw->qos.pfc_enable, 1 << 3);
 	assert_int_equal(sw->sched.strict_queues, 1 << 6);
@@ -82,10 +78,8 @@ references_in_brackets_and_lists_of_ports_are_read(void **state)
 	noted("DSCP_TO_TC_MAP|AZURE: keys that it does not name: 0");
 }
 
-static void
-ports_without_pfc_have_none_and_others_the_same(void **state)
+TEST(ports_without_pfc_have_none_and_others_the_same)
 {
-	(void)state;
 	taken(import_sonic,
 	      tables("'PORT_QOS_MAP': {'Ethernet0': {'pfc_enable': '3,4'}, 'Ethernet4': {}}"), 0);
 	assert_int_equal(sw->qos.pfc_enable, 0x18);
@@ -98,10 +92,8 @@ ports_without_pfc_have_none_and_others_the_same(void **state)
 	lost("PORT_QOS_MAP|Ethernet4|pfc_enable: other ports have more");
 }
 
-static void
-what_ports_share_is_taken_from_the_first(void **state)
+TEST(what_ports_share_is_taken_from_the_first)
 {
-	(void)state;
 	taken(import_sonic,
 	      tables("'DSCP_TO_TC_MAP': {'A': {'1': '1'}, 'B': {'1': '2'}}, 'PORT_QOS_MAP': "
 		     "{'Ethernet0': {'dscp_to_tc_map': 'A'}, 'Ethernet4': {'dscp_to_tc_map': "
@@ -121,10 +113,8 @@ what_ports_share_is_taken_from_the_first(void **state)
 	assert_int_equal(sw->sched.dwrr_weight[1], 7);
 }
 
-static void
-dot1p_alone_is_what_is_trusted(void **state)
+TEST(dot1p_alone_is_what_is_trusted)
 {
-	(void)state;
 	taken(import_sonic,
 	      tables("'DOT1P_TO_TC_MAP': {'A': {'5': '2'}}, 'PORT_QOS_MAP': {'global': "
 		     "{'dot1p_to_tc_map': 'A'}}"),
@@ -133,8 +123,7 @@ dot1p_alone_is_what_is_trusted(void **state)
 	assert_int_equal(sw->qos.dot1p_to_tc_map[5], 2);
 }
 
-static void
-green_is_the_only_colour(void **state)
+TEST(green_is_the_only_colour)
 {
 	static const struct {
 		const char *word;
@@ -145,7 +134,6 @@ green_is_the_only_colour(void **state)
 		     {"ecn_none", WRED_ECN_NONE}};
 	char text[256];
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		snprintf(text, sizeof(text), "'WRED_PROFILE': {'W': {'ecn': '%s'}}", words[i].word);
 		taken(import_sonic, tables(text), 0);
@@ -154,10 +142,8 @@ green_is_the_only_colour(void **state)
 	}
 }
 
-static void
-headroom_without_pfc_stays_behind(void **state)
+TEST(headroom_without_pfc_stays_behind)
 {
-	(void)state;
 	taken(import_sonic,
 	      tables("'BUFFER_PROFILE': {'p': {'size': '0', 'xoff': '1000', 'dynamic_th': '0'}}, "
 		     "'BUFFER_PG': {'Ethernet0|3': {'profile': 'p'}}"),
@@ -166,10 +152,8 @@ headroom_without_pfc_stays_behind(void **state)
 	assert_string_equal(sw->pgs[0][3].buffer_profile, SW_PROFILE_DEFAULT);
 }
 
-static void
-places_that_there_are_not_stay_behind(void **state)
+TEST(places_that_there_are_not_stay_behind)
 {
-	(void)state;
 	taken(import_sonic,
 	      tables("'QUEUE': {'Ethernet0|8': {}, 'CPU|1': {}}, 'PFC_WD': {'Ethernet8': {}}"), 3);
 	lost("QUEUE|Ethernet0|8: there are numbers 0 to 7");
@@ -178,8 +162,7 @@ places_that_there_are_not_stay_behind(void **state)
 }
 
 /* What nobody asked for is named, wherever it stands. */
-static void
-an_unknown_word_is_lost_wherever_it_stands(void **state)
+TEST(an_unknown_word_is_lost_wherever_it_stands)
 {
 	static const char *const names[] = {
 		"PORT_QOS_MAP",   "SCHEDULER", "QUEUE",        "WRED_PROFILE", "BUFFER_POOL",
@@ -189,7 +172,6 @@ an_unknown_word_is_lost_wherever_it_stands(void **state)
 					   "Ethernet0", "x"};
 	char text[256];
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		snprintf(text, sizeof(text), "'%s': {'%s': {'mystery': '7'}}", names[i], keys[i]);
 		taken(import_sonic, tables(text), 1);
@@ -197,8 +179,7 @@ an_unknown_word_is_lost_wherever_it_stands(void **state)
 	}
 }
 
-static void
-what_is_out_of_range_is_refused_with_its_path(void **state)
+TEST(what_is_out_of_range_is_refused_with_its_path)
 {
 	static const struct {
 		const char *more, *words;
@@ -248,17 +229,14 @@ what_is_out_of_range_is_refused_with_its_path(void **state)
 		 "expected a text or a number"},
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(table) / sizeof(table[0]); i++)
 		refused(import_sonic, tables(table[i].more), table[i].words);
 }
 
-static void
-what_is_no_config_db_is_refused(void **state)
+TEST(what_is_no_config_db_is_refused)
 {
 	char cut[256];
 
-	(void)state;
 	refused(import_sonic, "", "expected the JSON of a config_db.json");
 	refused(import_sonic, "[]", "expected a config_db.json");
 	refused(import_sonic, "{\"VLAN\": {}}", "expected a config_db.json");
@@ -273,12 +251,10 @@ what_is_no_config_db_is_refused(void **state)
 	}
 }
 
-static void
-equal_input_gives_equal_output(void **state)
+TEST(equal_input_gives_equal_output)
 {
 	char *first, *second;
 
-	(void)state;
 	taken(import_sonic, fixture("sonic-tor.json"), 12);
 	first = printed();
 	taken(import_sonic, fixture("sonic-brackets.json"), 1);
@@ -292,23 +268,4 @@ equal_input_gives_equal_output(void **state)
 	import_log_free(&log_of);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_tor_of_sonic_becomes_the_switch_of_the_example),
-		cmocka_unit_test(references_in_brackets_and_lists_of_ports_are_read),
-		cmocka_unit_test(ports_without_pfc_have_none_and_others_the_same),
-		cmocka_unit_test(what_ports_share_is_taken_from_the_first),
-		cmocka_unit_test(dot1p_alone_is_what_is_trusted),
-		cmocka_unit_test(green_is_the_only_colour),
-		cmocka_unit_test(headroom_without_pfc_stays_behind),
-		cmocka_unit_test(places_that_there_are_not_stay_behind),
-		cmocka_unit_test(an_unknown_word_is_lost_wherever_it_stands),
-		cmocka_unit_test(what_is_out_of_range_is_refused_with_its_path),
-		cmocka_unit_test(what_is_no_config_db_is_refused),
-		cmocka_unit_test(equal_input_gives_equal_output),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -160,12 +160,10 @@ expect_no_step_back(const struct nic_qp_info *was, const struct nic_qp_info *is)
 	assert_false(is->done);
 }
 
-static void
-any_frames_in_any_order_are_borne(void **state)
+TEST(any_frames_in_any_order_are_borne)
 {
 	uint64_t served = 0;
 
-	(void)state;
 	for (unsigned int seed = 1; seed <= 6; seed++) {
 		struct nic_qp_info was[QPS] = {0};
 		uint32_t sent_psn[QPS] = {0}, next_psn[QPS];
@@ -205,14 +203,4 @@ any_frames_in_any_order_are_borne(void **state)
 	assert_true(served > 20);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(any_frames_in_any_order_are_borne),
-	};
-
-	if (test_eal_init(64) < 0)
-		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.begin = start_eal)

@@ -51,8 +51,7 @@ good_frame(uint8_t *buf, uint8_t opcode)
 }
 
 /* Change one byte of a good WRITE Only (or the frame's length), with the ICRC as it was. */
-static void
-each_broken_frame_is_dropped_by_name(void **state)
+TEST(each_broken_frame_is_dropped_by_name)
 {
 	static const struct {
 		int at;        /* byte to change; -1: the length */
@@ -76,7 +75,6 @@ each_broken_frame_is_dropped_by_name(void **state)
 		{71, 'x', NIC_DROP_BAD_ICRC},   /* payload */
 	};
 
-	(void)state;
 	start();
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		uint64_t before[NIC_DROPS];
@@ -98,8 +96,7 @@ each_broken_frame_is_dropped_by_name(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-frames_of_others_are_dropped_by_name(void **state)
+TEST(frames_of_others_are_dropped_by_name)
 {
 	static const struct {
 		uint8_t opcode;
@@ -118,7 +115,6 @@ frames_of_others_are_dropped_by_name(void **state)
 		{UD_SEND_ONLY, 0, 0, 8, NIC_DROP_WRONG_TRANSPORT},
 	};
 
-	(void)state;
 	start();
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		uint64_t before = drops(rows[i].want);
@@ -136,13 +132,11 @@ frames_of_others_are_dropped_by_name(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-frame_to_another_address_or_qp_is_dropped_by_name(void **state)
+TEST(frame_to_another_address_or_qp_is_dropped_by_name)
 {
 	struct roce_fields fields = {.opcode = RC_WRITE_ONLY, .reth_dma_bytes = 8};
 	struct roce_path path;
 
-	(void)state;
 	start();
 	path = solo_path(&solo);
 	path.dst_ip[3] = 7;
@@ -160,12 +154,10 @@ frame_to_another_address_or_qp_is_dropped_by_name(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-late_ack_changes_nothing(void **state)
+TEST(late_ack_changes_nothing)
 {
 	struct roce_fields ack = {.opcode = RC_ACK, .aeth_syndrome = AETH_ACK, .psn = 1};
 
-	(void)state;
 	start();
 	solo_feed(&solo, ack, 0);
 	ack.psn = 0;
@@ -178,13 +170,11 @@ late_ack_changes_nothing(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-icrc_check_off_takes_the_frame(void **state)
+TEST(icrc_check_off_takes_the_frame)
 {
 	uint8_t frame[256];
 	uint16_t n;
 
-	(void)state;
 	solo.params.icrc_check = false;
 	start();
 	n = good_frame(frame, RC_WRITE_ONLY);
@@ -195,13 +185,11 @@ icrc_check_off_takes_the_frame(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-mac_control_is_pfc_or_dropped_by_name(void **state)
+TEST(mac_control_is_pfc_or_dropped_by_name)
 {
 	uint8_t frame[PFC_FRAME_BYTES];
 	uint16_t quanta[8] = {0};
 
-	(void)state;
 	start();
 	pfc_frame_build(frame, (uint8_t[6]){2, 0, 0, 0, 0, 9}, 0xFF, quanta);
 	solo_feed_bytes(&solo, frame, PFC_MIN_BYTES - 1);
@@ -217,13 +205,11 @@ mac_control_is_pfc_or_dropped_by_name(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-frame_of_two_segments_is_malformed(void **state)
+TEST(frame_of_two_segments_is_malformed)
 {
 	uint8_t frame[256];
 	struct rte_mbuf *head, *tail;
 
-	(void)state;
 	start();
 	head = solo_mbuf(&solo, frame, good_frame(frame, RC_WRITE_ONLY));
 	tail = solo_mbuf(&solo, frame, 10);
@@ -234,15 +220,13 @@ frame_of_two_segments_is_malformed(void **state)
 }
 
 /* Bytes turned at random: every frame is used or dropped under one name, and no mbuf is lost. */
-static void
-random_damage_is_counted_frame_by_frame(void **state)
+TEST(random_damage_is_counted_frame_by_frame)
 {
 	static const uint8_t opcodes[] = {RC_WRITE_ONLY, RC_ACK, ROCE_CNP};
 	const struct nic_stats *s;
 	struct prng r;
 	uint64_t dropped = 0;
 
-	(void)state;
 	prng_seed(&r, 7, 0);
 	solo.params.icrc_check = false; /* else it is the ICRC that says no, nearly always */
 	start();
@@ -271,13 +255,11 @@ random_damage_is_counted_frame_by_frame(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-defaults_need_only_addresses(void **state)
+TEST(defaults_need_only_addresses)
 {
 	struct nic_params p;
 	char why[128];
 
-	(void)state;
 	assert_int_equal(nic_params_check(&solo.params, why, sizeof(why)), 0);
 	p = solo.params;
 	nic_params_default(&p);
@@ -300,10 +282,8 @@ defaults_need_only_addresses(void **state)
 		assert_int_equal(errno, EINVAL);                                                   \
 	} while (0)
 
-static void
-wrong_parameters_are_refused_by_name(void **state)
+TEST(wrong_parameters_are_refused_by_name)
 {
-	(void)state;
 	nic_test_pools(&solo.pools, 16, 16);
 	BREAK(mac[0], 1, "mac");
 	BREAK(ip.version, 6, "ip");
@@ -337,12 +317,10 @@ wrong_parameters_are_refused_by_name(void **state)
 		assert_int_equal(nic_add_qp(solo.nic, &broken, 0), -EINVAL);                       \
 	} while (0)
 
-static void
-wrong_qps_are_refused_by_name(void **state)
+TEST(wrong_qps_are_refused_by_name)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 
-	(void)state;
 	solo.params.max_qps = 1;
 	solo.params.ip6.version = 0;
 	solo_create(&solo, 64);
@@ -366,13 +344,11 @@ wrong_qps_are_refused_by_name(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-mtu_beyond_the_pool_is_refused(void **state)
+TEST(mtu_beyond_the_pool_is_refused)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 	struct nic_pools pools;
 
-	(void)state;
 	nic_test_pools(&pools, 16, 16);
 	solo.pools = pools;
 	solo.pools.data = nic_data_pool_create("narrow", 16, 512, SOCKET_ID_ANY);
@@ -386,12 +362,10 @@ mtu_beyond_the_pool_is_refused(void **state)
 	assert_null(nic_data_pool_create("wide", 16, 8192, SOCKET_ID_ANY));
 }
 
-static void
-every_drop_is_a_counter(void **state)
+TEST(every_drop_is_a_counter)
 {
 	bool seen[NIC_DROPS] = {false};
 
-	(void)state;
 	for (unsigned int i = 0; i < nic_counters_n; i++) {
 		size_t at = nic_counters[i].offset;
 
@@ -408,26 +382,4 @@ every_drop_is_a_counter(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(each_broken_frame_is_dropped_by_name, setup),
-		cmocka_unit_test_setup(frames_of_others_are_dropped_by_name, setup),
-		cmocka_unit_test_setup(frame_to_another_address_or_qp_is_dropped_by_name, setup),
-		cmocka_unit_test_setup(late_ack_changes_nothing, setup),
-		cmocka_unit_test_setup(icrc_check_off_takes_the_frame, setup),
-		cmocka_unit_test_setup(mac_control_is_pfc_or_dropped_by_name, setup),
-		cmocka_unit_test_setup(frame_of_two_segments_is_malformed, setup),
-		cmocka_unit_test_setup(random_damage_is_counted_frame_by_frame, setup),
-		cmocka_unit_test_setup(defaults_need_only_addresses, setup),
-		cmocka_unit_test_setup(wrong_parameters_are_refused_by_name, setup),
-		cmocka_unit_test_setup(wrong_qps_are_refused_by_name, setup),
-		cmocka_unit_test_setup(mtu_beyond_the_pool_is_refused, setup),
-		cmocka_unit_test_setup(every_drop_is_a_counter, setup),
-	};
-
-	if (test_eal_init(64) < 0)
-		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.begin = start_eal, .before_each = setup)

@@ -55,10 +55,8 @@ feed_answer(uint8_t syndrome, uint32_t psn)
 		  (struct roce_fields){.opcode = RC_ACK, .aeth_syndrome = syndrome, .psn = psn}, 0);
 }
 
-static void
-nak_acknowledges_what_came_and_is_a_loss(void **state)
+TEST(nak_acknowledges_what_came_and_is_a_loss)
 {
-	(void)state;
 	start(CC_DCTCP);
 	run(10000);
 	/* All before 8 has come: a round trip, without a mark. Then the loss halves the rate. */
@@ -73,10 +71,8 @@ nak_acknowledges_what_came_and_is_a_loss(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-acks_end_round_trips_of_dctcp(void **state)
+TEST(acks_end_round_trips_of_dctcp)
 {
-	(void)state;
 	start(CC_DCTCP);
 	run(5000);
 	feed_answer(AETH_ACK, 3);
@@ -93,13 +89,11 @@ acks_end_round_trips_of_dctcp(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-timely_times_the_packet_that_asks(void **state)
+TEST(timely_times_the_packet_that_asks)
 {
 	uint64_t asked_ns = 0;
 	struct roce_view v;
 
-	(void)state;
 	start(CC_TIMELY);
 	do {
 		assert_true(solo_take(&solo, NEVER_NS, &v));
@@ -117,10 +111,8 @@ timely_times_the_packet_that_asks(void **state)
 }
 
 /* Karn: what was sent twice gives no time. */
-static void
-timely_takes_no_time_of_what_was_sent_again(void **state)
+TEST(timely_takes_no_time_of_what_was_sent_again)
 {
-	(void)state;
 	start(CC_TIMELY);
 	run(5000);
 	feed_answer(AETH_NAK_PSN_SEQ, 0);
@@ -136,17 +128,4 @@ timely_takes_no_time_of_what_was_sent_again(void **state)
 	solo_destroy(&solo);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nak_acknowledges_what_came_and_is_a_loss),
-		cmocka_unit_test(acks_end_round_trips_of_dctcp),
-		cmocka_unit_test(timely_times_the_packet_that_asks),
-		cmocka_unit_test(timely_takes_no_time_of_what_was_sent_again),
-	};
-
-	if (test_eal_init(64) < 0)
-		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.begin = start_eal)

@@ -60,10 +60,8 @@ expect_burst(bool control, const char *kinds)
 	}
 }
 
-static void
-control_frames_have_a_call_of_their_own(void **state)
+TEST(control_frames_have_a_call_of_their_own)
 {
-	(void)state;
 	expect_burst(true, "");
 	solo.now_ns = 1000;
 	expect_burst(false, "DD");
@@ -78,10 +76,8 @@ control_frames_have_a_call_of_their_own(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-control_frames_obey_pause(void **state)
+TEST(control_frames_obey_pause)
 {
-	(void)state;
 	feed_marked();
 	solo_feed_pause(&solo, 0xFF, 0xFFFF);
 	/* A pause frame obeys none, the CNP's priority is not one of pfc_enable, the ACK's is. */
@@ -91,12 +87,10 @@ control_frames_obey_pause(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-control_frames_wait_for_the_wire(void **state)
+TEST(control_frames_wait_for_the_wire)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 
-	(void)state;
 	solo_destroy(&solo);
 	solo_init(&solo);
 	solo_create(&solo, 64);
@@ -118,16 +112,4 @@ control_frames_wait_for_the_wire(void **state)
 	solo_destroy(&solo);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(control_frames_have_a_call_of_their_own, setup),
-		cmocka_unit_test_setup(control_frames_obey_pause, setup),
-		cmocka_unit_test_setup(control_frames_wait_for_the_wire, setup),
-	};
-
-	if (test_eal_init(64) < 0)
-		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.begin = start_eal, .before_each = setup)

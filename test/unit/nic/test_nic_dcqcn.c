@@ -92,8 +92,7 @@ feed_data(uint64_t at_ns, uint8_t ecn)
 }
 
 /* N = 50 us: the first mark is answered at once, then at most one CNP a window, at its end. */
-static void
-marks_are_answered_once_a_window(void **state)
+TEST(marks_are_answered_once_a_window)
 {
 	static const struct {
 		uint64_t at_us;
@@ -106,7 +105,6 @@ marks_are_answered_once_a_window(void **state)
 	};
 	unsigned int n = sizeof(rows) / sizeof(rows[0]);
 
-	(void)state;
 	next_psn = 0;
 	start_responder();
 	for (unsigned int i = 0; i < n; i++) {
@@ -131,12 +129,10 @@ marks_are_answered_once_a_window(void **state)
 
 /* Facts 5.4: toward the sender of the marked packet, DSCP 48, ECT(0), BECN, PSN 0, 16 zero
  * bytes. */
-static void
-cnp_looks_like_the_field_s(void **state)
+TEST(cnp_looks_like_the_field_s)
 {
 	struct roce_view v;
 
-	(void)state;
 	next_psn = 0;
 	start_responder();
 	feed_data(0, ECN_CE);
@@ -154,14 +150,12 @@ cnp_looks_like_the_field_s(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-windows_of_two_qps_end_in_their_order(void **state)
+TEST(windows_of_two_qps_end_in_their_order)
 {
 	struct roce_path path = solo_path(&solo);
 	struct roce_fields data = {.opcode = RC_WRITE_ONLY, .reth_dma_bytes = 8};
 	struct roce_view v;
 
-	(void)state;
 	start_responder();
 	path.ecn = ECN_CE;
 	/* Both QPs have one peer QP number here; what tells them apart is when they were marked. */
@@ -187,10 +181,8 @@ windows_of_two_qps_end_in_their_order(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-zero_interval_answers_every_mark(void **state)
+TEST(zero_interval_answers_every_mark)
 {
-	(void)state;
 	next_psn = 0;
 	solo.params.np.np_min_time_between_cnps_us = 0;
 	start_responder();
@@ -206,12 +198,10 @@ zero_interval_answers_every_mark(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-marked_packet_beyond_a_gap_is_answered(void **state)
+TEST(marked_packet_beyond_a_gap_is_answered)
 {
 	struct roce_view v;
 
-	(void)state;
 	next_psn = 5;
 	start_responder();
 	feed_data(0, ECN_CE);
@@ -222,8 +212,7 @@ marked_packet_beyond_a_gap_is_answered(void **state)
 }
 
 /* On a tagged link: PCP np_cnp_prio whatever that of the data is, and the queue of that PCP. */
-static void
-tagged_cnp_has_a_priority_of_its_own(void **state)
+TEST(tagged_cnp_has_a_priority_of_its_own)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 	struct roce_path path = solo_path(&solo);
@@ -231,7 +220,6 @@ tagged_cnp_has_a_priority_of_its_own(void **state)
 	struct roce_view v;
 	struct rte_mbuf *m;
 
-	(void)state;
 	solo.params.qos.trust = QOS_TRUST_PCP;
 	qp.requester = false;
 	qp.tagged = true;
@@ -254,13 +242,11 @@ tagged_cnp_has_a_priority_of_its_own(void **state)
 }
 
 /* With rp_min_dec_fac = 100 a CNP limits the QP and takes nothing from its rate. */
-static void
-a_cnp_that_cuts_nothing_is_no_cut(void **state)
+TEST(a_cnp_that_cuts_nothing_is_no_cut)
 {
 	struct roce_path path = solo_path(&solo);
 	const struct nic_trace *trace;
 
-	(void)state;
 	solo.params.rp.rp_min_dec_fac_pct = 100;
 	start_sender(1);
 	assert_int_equal(nic_trace_qp(solo.nic, 0, 16), 0);
@@ -276,12 +262,10 @@ a_cnp_that_cuts_nothing_is_no_cut(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-cnp_for_a_qp_that_never_sent_is_ignored(void **state)
+TEST(cnp_for_a_qp_that_never_sent_is_ignored)
 {
 	struct roce_path path = solo_path(&solo);
 
-	(void)state;
 	start_responder();
 	feed_cnp(&path);
 	assert_int_equal(stats()->rp.rp_cnp_ignored, 1);
@@ -291,15 +275,13 @@ cnp_for_a_qp_that_never_sent_is_ignored(void **state)
 }
 
 /* A READ response is data of the peer, asked for or not; UD is of another QP than the peer. */
-static void
-marked_read_response_is_answered(void **state)
+TEST(marked_read_response_is_answered)
 {
 	static const struct {
 		uint8_t opcode;
 		bool want_cnp;
 	} rows[] = {{RC_READ_RESP_ONLY, true}, {RC_READ_RESP_MIDDLE, true}, {UD_SEND_ONLY, false}};
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct roce_path path;
 		struct roce_view v;
@@ -320,12 +302,10 @@ marked_read_response_is_answered(void **state)
 	}
 }
 
-static void
-marks_on_cnp_and_ack_are_counted_only(void **state)
+TEST(marks_on_cnp_and_ack_are_counted_only)
 {
 	struct roce_path path = solo_path(&solo);
 
-	(void)state;
 	start_sender(1);
 	run(2000);
 	path.ecn = ECN_CE;
@@ -341,8 +321,7 @@ marks_on_cnp_and_ack_are_counted_only(void **state)
 }
 
 /* Facts 2.7: 40 Gb/s, one CNP, T = 55 us. The frames that leave show the rate, not a variable. */
-static void
-one_cnp_halves_the_rate_which_then_recovers(void **state)
+TEST(one_cnp_halves_the_rate_which_then_recovers)
 {
 	static const struct {
 		uint64_t until_us;
@@ -354,7 +333,6 @@ one_cnp_halves_the_rate_which_then_recovers(void **state)
 	struct roce_path path = solo_path(&solo);
 	uint64_t sent_bytes = 0;
 
-	(void)state;
 	start_sender(1);
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		uint64_t bytes;
@@ -377,15 +355,13 @@ one_cnp_halves_the_rate_which_then_recovers(void **state)
 
 /* The wait of a QP in the wheel was for tokens at the old rate: half of the rate, twice the
  * rest. */
-static void
-cut_lengthens_a_wait_that_has_begun(void **state)
+TEST(cut_lengthens_a_wait_that_has_begun)
 {
 	struct roce_path path = solo_path(&solo);
 	struct nic_qp_params qp = nic_test_qp(0);
 	struct roce_view v;
 	uint64_t last_ns;
 
-	(void)state;
 	solo.params.qp_burst_bytes = 0;
 	solo.params.rp.rp_max_rate_bps = GBPS;
 	qp.messages = 0;
@@ -402,14 +378,12 @@ cut_lengthens_a_wait_that_has_begun(void **state)
 }
 
 /* At 10 Mb/s a frame takes 885 us; the RP raises the rate each 55 us, and the wait gets shorter. */
-static void
-slow_qp_profits_from_rises_while_it_waits(void **state)
+TEST(slow_qp_profits_from_rises_while_it_waits)
 {
 	struct roce_path path = solo_path(&solo);
 	struct roce_view v;
 	uint64_t last_ns;
 
-	(void)state;
 	solo.params.qp_burst_bytes = 0;
 	start_sender(1);
 	/* The second frame is a Middle. From its sending on, one whole wait from a known state. */
@@ -430,12 +404,10 @@ slow_qp_profits_from_rises_while_it_waits(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-dcqcn_off_keeps_the_rate(void **state)
+TEST(dcqcn_off_keeps_the_rate)
 {
 	struct roce_path path = solo_path(&solo);
 
-	(void)state;
 	solo.params.cc = CC_NONE;
 	start_sender(1);
 	run(1000);
@@ -446,13 +418,11 @@ dcqcn_off_keeps_the_rate(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-spoofed_cnp_changes_no_rate(void **state)
+TEST(spoofed_cnp_changes_no_rate)
 {
 	struct roce_path unknown = solo_path(&solo), below = unknown, stranger = unknown;
 	struct roce_path other_family = unknown;
 
-	(void)state;
 	unknown.dest_qp = PAIR_QPN + 1;
 	below.dest_qp = PAIR_QPN - 1;
 	stranger.src_ip[3] = 99;
@@ -474,8 +444,7 @@ spoofed_cnp_changes_no_rate(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-first_flow_starts_at_line_rate_the_next_as_told(void **state)
+TEST(first_flow_starts_at_line_rate_the_next_as_told)
 {
 	static const struct {
 		enum nic_initial_rate how;
@@ -486,7 +455,6 @@ first_flow_starts_at_line_rate_the_next_as_told(void **state)
 		{NIC_INITIAL_VALUE, {40 * GBPS, 7 * GBPS, 7 * GBPS}},
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		solo_init(&solo);
 		solo.params.initial_rate = rows[i].how;
@@ -499,13 +467,11 @@ first_flow_starts_at_line_rate_the_next_as_told(void **state)
 	}
 }
 
-static void
-flow_after_the_last_has_ended_starts_at_line_rate(void **state)
+TEST(flow_after_the_last_has_ended_starts_at_line_rate)
 {
 	struct nic_qp_params first = nic_test_qp(0), second = first;
 	struct roce_fields ack = {.opcode = RC_ACK, .aeth_syndrome = AETH_ACK, .psn = 2};
 
-	(void)state;
 	solo.params.initial_rate = NIC_INITIAL_FAIR;
 	first.messages = 1;
 	second.start_ns = 50000;
@@ -532,15 +498,13 @@ mark_all(struct pair *p, unsigned int from, uint64_t n, const struct roce_view *
 }
 
 /* Facts 3: in t of continuous CE, 1 + floor(t / N) CNPs at most; and each one cuts. */
-static void
-continuous_marks_close_the_loop(void **state)
+TEST(continuous_marks_close_the_loop)
 {
 	static struct pair pair;
 	struct nic_qp_params qp = nic_test_qp(0);
 	bool lose_cnps = false;
 	const struct nic_stats *a, *b;
 
-	(void)state;
 	pair_init(&pair);
 	pair.fate = mark_all;
 	pair.arg = &lose_cnps;
@@ -560,14 +524,12 @@ continuous_marks_close_the_loop(void **state)
 	pair_destroy(&pair);
 }
 
-static void
-lost_cnps_leave_the_rate(void **state)
+TEST(lost_cnps_leave_the_rate)
 {
 	static struct pair pair;
 	struct nic_qp_params qp = nic_test_qp(0);
 	bool lose_cnps = true;
 
-	(void)state;
 	pair_init(&pair);
 	pair.fate = mark_all;
 	pair.arg = &lose_cnps;
@@ -585,12 +547,10 @@ lost_cnps_leave_the_rate(void **state)
 }
 
 /* mlx: the CNP marks slots, the cut comes with the end of the monitor slot, with no packet then. */
-static void
-mlx_cut_comes_at_the_end_of_its_slot(void **state)
+TEST(mlx_cut_comes_at_the_end_of_its_slot)
 {
 	struct roce_path path = solo_path(&solo);
 
-	(void)state;
 	rp_params_default(&solo.params.rp, RP_PROFILE_MLX);
 	start_sender(1);
 	run(1000);
@@ -605,12 +565,10 @@ mlx_cut_comes_at_the_end_of_its_slot(void **state)
 }
 
 /* Facts 2.6: recovered, the limiter is freed; the next CNP limits again, with alpha set anew. */
-static void
-limiter_is_freed_and_engaged_again(void **state)
+TEST(limiter_is_freed_and_engaged_again)
 {
 	struct roce_path path = solo_path(&solo);
 
-	(void)state;
 	rp_params_default(&solo.params.rp, RP_PROFILE_MLX);
 	solo.params.rp.rp_ai_rate_bps = 5 * GBPS;
 	start_sender(1);
@@ -628,10 +586,8 @@ limiter_is_freed_and_engaged_again(void **state)
 }
 
 /* A start below the line rate is limited from the start, and recovers to the line rate. */
-static void
-start_below_line_rate_is_an_engagement(void **state)
+TEST(start_below_line_rate_is_an_engagement)
 {
-	(void)state;
 	solo.params.initial_rate = NIC_INITIAL_VALUE;
 	solo.params.initial_rate_bps = 7 * GBPS;
 	solo.params.rp.rp_ai_rate_bps = GBPS;
@@ -645,35 +601,4 @@ start_below_line_rate_is_an_engagement(void **state)
 	solo_destroy(&solo);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(marks_are_answered_once_a_window, setup),
-		cmocka_unit_test_setup(cnp_looks_like_the_field_s, setup),
-		cmocka_unit_test_setup(windows_of_two_qps_end_in_their_order, setup),
-		cmocka_unit_test_setup(zero_interval_answers_every_mark, setup),
-		cmocka_unit_test_setup(marked_packet_beyond_a_gap_is_answered, setup),
-		cmocka_unit_test_setup(tagged_cnp_has_a_priority_of_its_own, setup),
-		cmocka_unit_test_setup(a_cnp_that_cuts_nothing_is_no_cut, setup),
-		cmocka_unit_test_setup(cnp_for_a_qp_that_never_sent_is_ignored, setup),
-		cmocka_unit_test_setup(marked_read_response_is_answered, setup),
-		cmocka_unit_test_setup(marks_on_cnp_and_ack_are_counted_only, setup),
-		cmocka_unit_test_setup(one_cnp_halves_the_rate_which_then_recovers, setup),
-		cmocka_unit_test_setup(cut_lengthens_a_wait_that_has_begun, setup),
-		cmocka_unit_test_setup(slow_qp_profits_from_rises_while_it_waits, setup),
-		cmocka_unit_test_setup(dcqcn_off_keeps_the_rate, setup),
-		cmocka_unit_test_setup(spoofed_cnp_changes_no_rate, setup),
-		cmocka_unit_test_setup(first_flow_starts_at_line_rate_the_next_as_told, setup),
-		cmocka_unit_test_setup(flow_after_the_last_has_ended_starts_at_line_rate, setup),
-		cmocka_unit_test_setup(continuous_marks_close_the_loop, setup),
-		cmocka_unit_test_setup(lost_cnps_leave_the_rate, setup),
-		cmocka_unit_test_setup(mlx_cut_comes_at_the_end_of_its_slot, setup),
-		cmocka_unit_test_setup(limiter_is_freed_and_engaged_again, setup),
-		cmocka_unit_test_setup(start_below_line_rate_is_an_engagement, setup),
-	};
-
-	if (test_eal_init(64) < 0)
-		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.begin = start_eal, .before_each = setup)

@@ -69,10 +69,8 @@ expect_all(void)
 	pair_destroy(&pair);
 }
 
-static void
-a_message_waits_for_the_one_before_it_to_come_in(void **state)
+TEST(a_message_waits_for_the_one_before_it_to_come_in)
 {
-	(void)state;
 	connect_both_ways();
 	assert_int_equal(nic_depends(pair.nic[1], 1, 0), 0);
 	pair_run(&pair, NS_PER_MS);
@@ -80,10 +78,8 @@ a_message_waits_for_the_one_before_it_to_come_in(void **state)
 	expect_all();
 }
 
-static void
-without_a_chain_messages_do_not_wait(void **state)
+TEST(without_a_chain_messages_do_not_wait)
 {
-	(void)state;
 	connect_both_ways();
 	pair_run(&pair, NS_PER_MS);
 	assert_true(early);
@@ -91,10 +87,8 @@ without_a_chain_messages_do_not_wait(void **state)
 	expect_all();
 }
 
-static void
-a_loss_holds_the_chain_and_breaks_nothing(void **state)
+TEST(a_loss_holds_the_chain_and_breaks_nothing)
 {
-	(void)state;
 	for (uint64_t frame = 0; frame < 24; frame++) {
 		setup(NULL);
 		lose = frame;
@@ -105,10 +99,8 @@ a_loss_holds_the_chain_and_breaks_nothing(void **state)
 	}
 }
 
-static void
-chains_that_cannot_be_are_refused(void **state)
+TEST(chains_that_cannot_be_are_refused)
 {
-	(void)state;
 	connect_both_ways();
 	assert_int_equal(nic_depends(pair.nic[1], 0, 1), -EINVAL);
 	assert_int_equal(nic_depends(pair.nic[1], 1, 1), -EINVAL);
@@ -118,17 +110,4 @@ chains_that_cannot_be_are_refused(void **state)
 	pair_destroy(&pair);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_message_waits_for_the_one_before_it_to_come_in, setup),
-		cmocka_unit_test_setup(without_a_chain_messages_do_not_wait, setup),
-		cmocka_unit_test_setup(a_loss_holds_the_chain_and_breaks_nothing, setup),
-		cmocka_unit_test_setup(chains_that_cannot_be_are_refused, setup),
-	};
-
-	if (test_eal_init(64) < 0)
-		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.begin = start_eal, .before_each = setup)

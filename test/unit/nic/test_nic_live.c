@@ -454,30 +454,24 @@ rounds(uint32_t nodes, int moderation, uint64_t cnp_delay_ns, unsigned int n)
 	destroy();
 }
 
-static void
-messages_arrive_once_whoever_comes_and_goes(void **state)
+TEST(messages_arrive_once_whoever_comes_and_goes)
 {
-	(void)state;
 	prng_seed(&rnd, 1, 0);
 	loss_in = 0;
 	rounds(1, NP_PER_QP, 0, 40);
 	rounds(3, NP_PER_QP, 0, 30);
 }
 
-static void
-the_same_with_loss(void **state)
+TEST(the_same_with_loss)
 {
-	(void)state;
 	prng_seed(&rnd, 2, 0);
 	loss_in = 300;
 	rounds(1, NP_PER_QP, 0, 30);
 	rounds(3, NP_PER_IP_PAIR, 0, 20);
 }
 
-static void
-the_same_with_cnps_that_wait(void **state)
+TEST(the_same_with_cnps_that_wait)
 {
-	(void)state;
 	prng_seed(&rnd, 3, 0);
 	loss_in = 0;
 	rounds(1, NP_PER_IP_PAIR, 20 * NS_PER_US, 20);
@@ -485,16 +479,4 @@ the_same_with_cnps_that_wait(void **state)
 	rounds(1, NP_PER_QP, 120 * NS_PER_US, 20);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(messages_arrive_once_whoever_comes_and_goes),
-		cmocka_unit_test(the_same_with_loss),
-		cmocka_unit_test(the_same_with_cnps_that_wait),
-	};
-
-	if (test_eal_init(256) < 0)
-		return 1;
-	return cmocka_run_group_tests_name("nic_live", tests, NULL, NULL);
-}
+TEST_MAIN(.begin = start_eal)

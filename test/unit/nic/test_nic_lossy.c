@@ -69,10 +69,8 @@ expect_complete(const struct nic_qp_params *qp)
 	assert_int_equal(pair_next_ns(&pair), NEVER_NS);
 }
 
-static void
-all_messages_arrive_once_and_runs_repeat(void **state)
+TEST(all_messages_arrive_once_and_runs_repeat)
 {
-	(void)state;
 	for (unsigned int k = 0; k < 2 * N_VERBS; k++) {
 		uint64_t ended_ns[2] = {0, 0}, sent[2] = {0, 0};
 
@@ -108,10 +106,8 @@ all_messages_arrive_once_and_runs_repeat(void **state)
 	}
 }
 
-static void
-peer_that_is_not_heard_costs_the_retries(void **state)
+TEST(peer_that_is_not_heard_costs_the_retries)
 {
-	(void)state;
 	for (unsigned int k = 0; k < N_VERBS; k++) {
 		struct nic_qp_params qp = nic_test_qp(0);
 
@@ -135,10 +131,8 @@ peer_that_is_not_heard_costs_the_retries(void **state)
 }
 
 /* A CNP that is lost is a cut less: the next mark in the next interval makes another one. */
-static void
-lost_cnp_delays_the_cut(void **state)
+TEST(lost_cnp_delays_the_cut)
 {
-	(void)state;
 	for (unsigned int k = 0; k < 2 * N_VERBS; k++) {
 		struct nic_qp_params qp = nic_test_qp(0);
 		struct nic_qp_info rp;
@@ -167,16 +161,4 @@ lost_cnp_delays_the_cut(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_messages_arrive_once_and_runs_repeat),
-		cmocka_unit_test(peer_that_is_not_heard_costs_the_retries),
-		cmocka_unit_test(lost_cnp_delays_the_cut),
-	};
-
-	if (test_eal_init(64) < 0)
-		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.begin = start_eal)

@@ -70,15 +70,13 @@ run_one_flow(const struct nic_qp_params *qp, uint64_t until_ns)
 	return times;
 }
 
-static void
-one_packet_on_an_idle_link_takes_both_ways_to_the_nanosecond(void **state)
+TEST(one_packet_on_an_idle_link_takes_both_ways_to_the_nanosecond)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 	uint64_t want_ns =
 		ser_ns(HEADERS + RETH + 1024) + PAIR_DELAY_NS + ser_ns(ACK_WIRE) + PAIR_DELAY_NS;
 	const struct nic_times *t;
 
-	(void)state;
 	qp.message_bytes = 1024;
 	qp.messages = 1;
 	t = run_one_flow(&qp, NEVER_NS);
@@ -93,8 +91,7 @@ one_packet_on_an_idle_link_takes_both_ways_to_the_nanosecond(void **state)
 	pair_destroy(&pair);
 }
 
-static void
-many_packets_on_an_idle_link_are_not_slowed_down(void **state)
+TEST(many_packets_on_an_idle_link_are_not_slowed_down)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 	/* 999 full packets, then one that takes the round trip; the shaper carries remainders. */
@@ -102,7 +99,6 @@ many_packets_on_an_idle_link_are_not_slowed_down(void **state)
 	uint64_t rtt_ns = ser_ns(HEADERS + 1024) + PAIR_DELAY_NS + ser_ns(ACK_WIRE) + PAIR_DELAY_NS;
 	const struct nic_times *t;
 
-	(void)state;
 	qp.message_bytes = 1000 * 1024;
 	qp.messages = 3;
 	qp.depth = 1;
@@ -146,14 +142,12 @@ expect_times(const struct hist *h, uint64_t *ns, uint32_t n)
 	}
 }
 
-static void
-a_closed_loop_is_timed_from_when_depth_lets_the_qp_turn_to_it(void **state)
+TEST(a_closed_loop_is_timed_from_when_depth_lets_the_qp_turn_to_it)
 {
 	static uint64_t ns[2000];
 	struct nic_qp_params qp = nic_test_qp(0);
 	const struct nic_times *t;
 
-	(void)state;
 	qp.message_size = WORKLOAD_UNIFORM;
 	qp.message_min_bytes = 0;
 	qp.message_bytes = 20000;
@@ -177,8 +171,7 @@ a_closed_loop_is_timed_from_when_depth_lets_the_qp_turn_to_it(void **state)
  * serves them in order. Lindley's recursion from the arrivals gives each of them; theory the mean
  * wait, rho / (2 (1 - rho)) of the service time.
  */
-static void
-an_open_loop_counts_the_wait_at_the_source(void **state)
+TEST(an_open_loop_counts_the_wait_at_the_source)
 {
 	static uint64_t ns[MOST_MESSAGES];
 	uint32_t wire = HEADERS + RETH + 1024;
@@ -187,7 +180,6 @@ an_open_loop_counts_the_wait_at_the_source(void **state)
 	const struct nic_times *t;
 	uint32_t n;
 
-	(void)state;
 	qp.message_bytes = 1024;
 	qp.messages = MOST_MESSAGES;
 	qp.arrival = WORKLOAD_POISSON;
@@ -219,13 +211,11 @@ an_open_loop_counts_the_wait_at_the_source(void **state)
 	pair_destroy(&pair);
 }
 
-static void
-beyond_four_in_flight_every_other_message_is_timed(void **state)
+TEST(beyond_four_in_flight_every_other_message_is_timed)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 	const struct nic_times *t;
 
-	(void)state;
 	qp.depth = 16;
 	qp.messages = 64;
 	t = run_one_flow(&qp, NEVER_NS);
@@ -246,13 +236,11 @@ lose_some(struct pair *p, unsigned int from, uint64_t n, const struct roce_view 
 	return from == 0 && n % 50 == 40 ? FATE_LOSE : FATE_PASS;
 }
 
-static void
-a_message_that_is_sent_again_is_timed_from_its_first_begin(void **state)
+TEST(a_message_that_is_sent_again_is_timed_from_its_first_begin)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 	const struct nic_times *t;
 
-	(void)state;
 	pair.fate = lose_some;
 	qp.messages = 200;
 	qp.depth = 1;
@@ -266,14 +254,12 @@ a_message_that_is_sent_again_is_timed_from_its_first_begin(void **state)
 	pair_destroy(&pair);
 }
 
-static void
-base_rtt_of_the_flow_comes_before_the_one_measured(void **state)
+TEST(base_rtt_of_the_flow_comes_before_the_one_measured)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 	uint64_t rtt_ns =
 		ser_ns(HEADERS + RETH + 1024) + PAIR_DELAY_NS + ser_ns(ACK_WIRE) + PAIR_DELAY_NS;
 
-	(void)state;
 	qp.message_bytes = 1024;
 	qp.messages = 5;
 	qp.depth = 1;
@@ -283,13 +269,11 @@ base_rtt_of_the_flow_comes_before_the_one_measured(void **state)
 	pair_destroy(&pair);
 }
 
-static void
-flows_are_read_apart_even_if_they_do_the_same(void **state)
+TEST(flows_are_read_apart_even_if_they_do_the_same)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 	struct nic_flow_info first = {0}, second = {0}, none = {0};
 
-	(void)state;
 	pair_create(&pair, 512);
 	pair_connect(&pair, &qp);
 	qp.flow_id = 7;
@@ -329,8 +313,7 @@ mark_third(struct pair *p, unsigned int from, uint64_t n, const struct roce_view
 	return from == 0 && n % 3 == 0 ? FATE_MARK : FATE_PASS;
 }
 
-static void
-marks_and_cnps_are_counted_by_flow(void **state)
+TEST(marks_and_cnps_are_counted_by_flow)
 {
 	static const int algorithms[] = {CC_NONE, CC_DCQCN};
 
@@ -364,8 +347,7 @@ marks_and_cnps_are_counted_by_flow(void **state)
 	}
 }
 
-static void
-nothing_is_timed_where_nobody_answers_or_asks(void **state)
+TEST(nothing_is_timed_where_nobody_answers_or_asks)
 {
 	static const struct {
 		int choice;
@@ -396,26 +378,4 @@ nothing_is_timed_where_nobody_answers_or_asks(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(one_packet_on_an_idle_link_takes_both_ways_to_the_nanosecond,
-				       setup),
-		cmocka_unit_test_setup(many_packets_on_an_idle_link_are_not_slowed_down, setup),
-		cmocka_unit_test_setup(
-			a_closed_loop_is_timed_from_when_depth_lets_the_qp_turn_to_it, setup),
-		cmocka_unit_test_setup(an_open_loop_counts_the_wait_at_the_source, setup),
-		cmocka_unit_test_setup(beyond_four_in_flight_every_other_message_is_timed, setup),
-		cmocka_unit_test_setup(a_message_that_is_sent_again_is_timed_from_its_first_begin,
-				       setup),
-		cmocka_unit_test_setup(base_rtt_of_the_flow_comes_before_the_one_measured, setup),
-		cmocka_unit_test_setup(flows_are_read_apart_even_if_they_do_the_same, setup),
-		cmocka_unit_test(marks_and_cnps_are_counted_by_flow),
-		cmocka_unit_test(nothing_is_timed_where_nobody_answers_or_asks),
-	};
-
-	if (test_eal_init(64) < 0)
-		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.begin = start_eal, .before_each = setup)

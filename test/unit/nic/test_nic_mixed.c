@@ -4,7 +4,6 @@
  * congestion control over a bad cable, with pauses, small pools and receivers that are not ready.
  */
 #include <stdlib.h>
-
 #include <rte_common.h>
 
 #include "base/prng.h"
@@ -63,12 +62,10 @@ setup(void **state)
 }
 
 /* Going back drops a message that has begun and of which nothing was sent. */
-static void
-going_back_does_not_delay_an_open_loop(void **state)
+TEST(going_back_does_not_delay_an_open_loop)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 
-	(void)state;
 	cable.mishap_ppm = 30000;
 	qp.arrival = WORKLOAD_PERIODIC;
 	qp.message_bytes = 1000;
@@ -97,13 +94,11 @@ ask_read(uint32_t psn)
 }
 
 /* A requester whose timer is shorter than the way asks again, and then all comes after all. */
-static void
-reads_asked_again_too_early_make_room_for_the_next(void **state)
+TEST(reads_asked_again_too_early_make_room_for_the_next)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 	struct roce_view v;
 
-	(void)state;
 	solo_init(&solo);
 	solo.params.max_rd_atomic = 2;
 	qp.verb = NIC_READ;
@@ -134,13 +129,11 @@ reads_asked_again_too_early_make_room_for_the_next(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-queue_of_a_qp_in_error_does_not_hold_another_queue(void **state)
+TEST(queue_of_a_qp_in_error_does_not_hold_another_queue)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 	struct roce_view v;
 
-	(void)state;
 	solo_init(&solo);
 	solo_create(&solo, 64);
 	qp.raw = false;
@@ -164,14 +157,12 @@ queue_of_a_qp_in_error_does_not_hold_another_queue(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-raw_qp_sends_nothing_again_whatever_it_hears(void **state)
+TEST(raw_qp_sends_nothing_again_whatever_it_hears)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 	struct nic_qp_info info;
 	struct roce_view v;
 
-	(void)state;
 	solo_init(&solo);
 	solo_create(&solo, 64);
 	qp.raw = true;
@@ -194,12 +185,10 @@ raw_qp_sends_nothing_again_whatever_it_hears(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-empty_send_is_no_runt_and_spoils_no_payload(void **state)
+TEST(empty_send_is_no_runt_and_spoils_no_payload)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 
-	(void)state;
 	qp.verb = NIC_SEND;
 	qp.message_bytes = 0;
 	qp.messages = 10;
@@ -675,14 +664,12 @@ static const uint64_t dates_ns[] = {
 };
 
 /* An ACK that comes twice says nothing new, also when the packets since the first PSN were 2^32. */
-static void
-late_ack_is_no_surprise_after_2_32_packets(void **state)
+TEST(late_ack_is_no_surprise_after_2_32_packets)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 	struct nic_qp_info info;
 	struct roce_view v;
 
-	(void)state;
 	solo_init(&solo);
 	solo_create(&solo, 64);
 	qp.initial_psn = 3;
@@ -704,12 +691,10 @@ late_ack_is_no_surprise_after_2_32_packets(void **state)
 }
 
 /* 24 bits on the wire, of 64 here. */
-static void
-msn_begins_again_after_2_24_messages(void **state)
+TEST(msn_begins_again_after_2_24_messages)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 
-	(void)state;
 	solo_init(&solo);
 	qp.requester = false;
 	solo_create(&solo, 64);
@@ -730,10 +715,8 @@ msn_begins_again_after_2_24_messages(void **state)
 }
 
 /* After 2^52 messages their number begins again; the packets go on. */
-static void
-messages_go_on_past_2_52(void **state)
+TEST(messages_go_on_past_2_52)
 {
-	(void)state;
 	for (int verb = NIC_WRITE; verb <= NIC_UD_SEND; verb++) {
 		struct nic_qp_params qp = nic_test_qp(0);
 		struct nic_qp *old;
@@ -763,13 +746,11 @@ messages_go_on_past_2_52(void **state)
 	}
 }
 
-static void
-a_life_that_begins_late_is_the_same(void **state)
+TEST(a_life_that_begins_late_is_the_same)
 {
 	const char *n = getenv("QUENCH_NIC_SEEDS"), *first = getenv("QUENCH_NIC_SEED");
 	uint64_t seed = first != NULL ? strtoull(first, NULL, 10) : 1001;
 
-	(void)state;
 	/* What differs late are numbers, which no sanitizer judges. */
 	for (uint64_t end = seed + (n != NULL   ? strtoull(n, NULL, 10)
 				    : SANITIZED ? 2
@@ -800,13 +781,11 @@ a_life_that_begins_late_is_the_same(void **state)
 }
 
 /* QUENCH_NIC_SEEDS: so many, from QUENCH_NIC_SEED on. */
-static void
-anything_at_once_ends_with_everything_accounted_for(void **state)
+TEST(anything_at_once_ends_with_everything_accounted_for)
 {
 	const char *n = getenv("QUENCH_NIC_SEEDS"), *first = getenv("QUENCH_NIC_SEED");
 	uint64_t seed = first != NULL ? strtoull(first, NULL, 10) : 1;
 
-	(void)state;
 	for (uint64_t end = seed + (n != NULL ? strtoull(n, NULL, 10) : 30); seed < end; seed++) {
 		if (n != NULL)
 			print_message("seed %ju\n", (uintmax_t)seed);
@@ -814,23 +793,4 @@ anything_at_once_ends_with_everything_accounted_for(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(going_back_does_not_delay_an_open_loop, setup),
-		cmocka_unit_test(reads_asked_again_too_early_make_room_for_the_next),
-		cmocka_unit_test(queue_of_a_qp_in_error_does_not_hold_another_queue),
-		cmocka_unit_test(raw_qp_sends_nothing_again_whatever_it_hears),
-		cmocka_unit_test_setup(empty_send_is_no_runt_and_spoils_no_payload, setup),
-		cmocka_unit_test(anything_at_once_ends_with_everything_accounted_for),
-		cmocka_unit_test(late_ack_is_no_surprise_after_2_32_packets),
-		cmocka_unit_test(msn_begins_again_after_2_24_messages),
-		cmocka_unit_test(messages_go_on_past_2_52),
-		cmocka_unit_test(a_life_that_begins_late_is_the_same),
-	};
-
-	if (test_eal_init(64) < 0)
-		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.begin = start_eal, .before_each = setup)

@@ -78,14 +78,12 @@ take_cnp(uint64_t until_ns)
 	return (int)v.dest_qp - 100;
 }
 
-static void
-each_unit_has_a_window_of_its_own(void **state)
+TEST(each_unit_has_a_window_of_its_own)
 {
 	/* Marks at 1 to 6 us, one for each QP: how many are first marks, and who has the last. */
 	static const unsigned int at_once[] = {6, 3, 1};
 	static const int at_end[] = {-1, 1, 5};
 
-	(void)state;
 	for (unsigned int m = 0; m < 3; m++) {
 		unsigned int cnps = 0;
 
@@ -103,10 +101,8 @@ each_unit_has_a_window_of_its_own(void **state)
 	}
 }
 
-static void
-nothing_without_marks(void **state)
+TEST(nothing_without_marks)
 {
-	(void)state;
 	for (unsigned int m = 0; m < 3; m++) {
 		setup(NULL);
 		start(moderations[m]);
@@ -117,12 +113,10 @@ nothing_without_marks(void **state)
 	}
 }
 
-static void
-random_marks_keep_the_interval_of_each_unit(void **state)
+TEST(random_marks_keep_the_interval_of_each_unit)
 {
 	static const uint64_t seed = 3;
 
-	(void)state;
 	for (unsigned int m = 0; m < 3; m++) {
 		uint64_t last_ns[QPS] = {0}, last_mark_ns[QPS] = {0}, now_ns = NS_PER_MS;
 		uint64_t cnps = 0, marks = 0;
@@ -157,12 +151,10 @@ random_marks_keep_the_interval_of_each_unit(void **state)
 }
 
 /* The bound, and that it is reached: nobody is forgotten. */
-static void
-continuous_marks_give_one_cnp_an_interval(void **state)
+TEST(continuous_marks_give_one_cnp_an_interval)
 {
 	static const unsigned int units[] = {6, 3, 1};
 
-	(void)state;
 	for (unsigned int m = 0; m < 3; m++) {
 		unsigned int cnps = 0;
 
@@ -179,10 +171,8 @@ continuous_marks_give_one_cnp_an_interval(void **state)
 	}
 }
 
-static void
-delay_shifts_every_cnp(void **state)
+TEST(delay_shifts_every_cnp)
 {
-	(void)state;
 	solo.params.np.np_cnp_delay_ns = 30 * NS_PER_US;
 	start(NP_PER_QP);
 	feed(NS_PER_US, 0, ECN_CE);
@@ -201,12 +191,10 @@ delay_shifts_every_cnp(void **state)
 }
 
 /* Adapters take as long to send a CNP as N is, or longer: there are none the fewer for it. */
-static void
-delay_beyond_the_interval_loses_no_cnp(void **state)
+TEST(delay_beyond_the_interval_loses_no_cnp)
 {
 	static const uint32_t delays_us[] = {50, 120};
 
-	(void)state;
 	for (unsigned int d = 0; d < 2; d++) {
 		uint64_t next_ns = (1 + delays_us[d]) * NS_PER_US;
 		unsigned int cnps = 0;
@@ -229,12 +217,10 @@ delay_beyond_the_interval_loses_no_cnp(void **state)
 }
 
 /* N = 0 and a mark each 100 ns: a QP owes one CNP at most, so what waits is bounded. */
-static void
-marks_meanwhile_are_answered_by_the_cnp_on_its_way(void **state)
+TEST(marks_meanwhile_are_answered_by_the_cnp_on_its_way)
 {
 	unsigned int cnps = 0;
 
-	(void)state;
 	solo.params.np.np_min_time_between_cnps_us = 0;
 	solo.params.np.np_cnp_delay_ns = 10 * NS_PER_US;
 	solo.params.max_qps = QPS;
@@ -251,10 +237,8 @@ marks_meanwhile_are_answered_by_the_cnp_on_its_way(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-port_sends_no_two_cnps_closer_than_it_can(void **state)
+TEST(port_sends_no_two_cnps_closer_than_it_can)
 {
-	(void)state;
 	solo.params.np.np_min_time_between_cnps_us = 0;
 	solo.params.np.np_min_port_cnp_interval_ns = 5 * NS_PER_US;
 	start(NP_PER_QP);
@@ -297,12 +281,10 @@ port_sends_no_two_cnps_closer_than_it_can(void **state)
 }
 
 /* The node names no time that is later than what it does. */
-static void
-a_shorter_interval_lets_a_waiting_cnp_go(void **state)
+TEST(a_shorter_interval_lets_a_waiting_cnp_go)
 {
 	struct nic_reload reload = {0};
 
-	(void)state;
 	solo.params.np.np_min_time_between_cnps_us = 0;
 	solo.params.np.np_min_port_cnp_interval_ns = 100 * NS_PER_US;
 	start(NP_PER_QP);
@@ -321,10 +303,8 @@ a_shorter_interval_lets_a_waiting_cnp_go(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-cnps_carry_the_code_point_they_are_told(void **state)
+TEST(cnps_carry_the_code_point_they_are_told)
 {
-	(void)state;
 	for (int ecn = 0; ecn < 3; ecn++) {
 		struct roce_view v;
 
@@ -340,12 +320,10 @@ cnps_carry_the_code_point_they_are_told(void **state)
 	}
 }
 
-static void
-more_pairs_than_the_table_is_wide_are_found_again(void **state)
+TEST(more_pairs_than_the_table_is_wide_are_found_again)
 {
 	enum { PEERS = 200 };
 
-	(void)state;
 	solo.params.np.np_cnp_moderation = NP_PER_IP_PAIR;
 	solo.params.max_qps = 2 * PEERS;
 	solo_create(&solo, 64);
@@ -375,24 +353,4 @@ more_pairs_than_the_table_is_wide_are_found_again(void **state)
 	solo_destroy(&solo);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(each_unit_has_a_window_of_its_own, setup),
-		cmocka_unit_test_setup(nothing_without_marks, setup),
-		cmocka_unit_test_setup(random_marks_keep_the_interval_of_each_unit, setup),
-		cmocka_unit_test_setup(continuous_marks_give_one_cnp_an_interval, setup),
-		cmocka_unit_test_setup(delay_shifts_every_cnp, setup),
-		cmocka_unit_test_setup(delay_beyond_the_interval_loses_no_cnp, setup),
-		cmocka_unit_test_setup(marks_meanwhile_are_answered_by_the_cnp_on_its_way, setup),
-		cmocka_unit_test_setup(port_sends_no_two_cnps_closer_than_it_can, setup),
-		cmocka_unit_test_setup(a_shorter_interval_lets_a_waiting_cnp_go, setup),
-		cmocka_unit_test_setup(cnps_carry_the_code_point_they_are_told, setup),
-		cmocka_unit_test_setup(more_pairs_than_the_table_is_wide_are_found_again, setup),
-	};
-
-	if (test_eal_init(64) < 0)
-		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.begin = start_eal, .before_each = setup)

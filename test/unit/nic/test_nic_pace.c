@@ -58,12 +58,10 @@ wire_bits(void)
 	return nic_stats(solo.nic)->tx_bytes * 8 + nic_stats(solo.nic)->tx_packets * GAP_BYTES * 8;
 }
 
-static void
-first_packet_is_not_due_the_next_is_when_its_tokens_are_there(void **state)
+TEST(first_packet_is_not_due_the_next_is_when_its_tokens_are_there)
 {
 	uint64_t due_ns, sent_ns, interval_ns;
 
-	(void)state;
 	start();
 	solo.now_ns = 5000;
 	while (!take(&due_ns))
@@ -82,12 +80,10 @@ first_packet_is_not_due_the_next_is_when_its_tokens_are_there(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-late_qp_that_catches_up_keeps_its_schedule(void **state)
+TEST(late_qp_that_catches_up_keeps_its_schedule)
 {
 	uint64_t due_ns, first_ns, interval_ns;
 
-	(void)state;
 	solo.params.qp_burst_bytes = 100000;
 	start();
 	solo.now_ns = 5000;
@@ -116,14 +112,12 @@ late_qp_that_catches_up_keeps_its_schedule(void **state)
  * A packet takes 1122 x 8 / 10^7 s = 897.6 us at the QP's rate. Without a burst each wait counts
  * from when the last packet left, so what one is late is its jitter, and is lost for the rate.
  */
-static void
-gaps_are_held_against_the_rate(void **state)
+TEST(gaps_are_held_against_the_rate)
 {
 	const uint64_t interval_ns = 897600;
 	uint64_t late_sum_ns = 0, most_ns = 0, due_ns;
 	const struct nic_pacing *pacing;
 
-	(void)state;
 	start();
 	solo.now_ns = 5000;
 	while (!take(&due_ns))
@@ -155,13 +149,11 @@ gaps_are_held_against_the_rate(void **state)
 }
 
 /* Late once, then back to back until the schedule is caught up: the rate is kept. */
-static void
-who_catches_up_has_jitter_and_keeps_its_rate(void **state)
+TEST(who_catches_up_has_jitter_and_keeps_its_rate)
 {
 	const struct nic_pacing *pacing;
 	uint64_t due_ns;
 
-	(void)state;
 	solo.params.qp_burst_bytes = 100000;
 	start();
 	solo.now_ns = 5000;
@@ -181,12 +173,10 @@ who_catches_up_has_jitter_and_keeps_its_rate(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-nothing_is_said_unless_asked(void **state)
+TEST(nothing_is_said_unless_asked)
 {
 	struct rte_mbuf *m;
 
-	(void)state;
 	solo.params.measure_pacing = false;
 	start();
 	assert_null(nic_flow_pacing(solo.nic, 0));
@@ -203,19 +193,4 @@ nothing_is_said_unless_asked(void **state)
 	solo_destroy(&solo);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(
-			first_packet_is_not_due_the_next_is_when_its_tokens_are_there, setup),
-		cmocka_unit_test_setup(late_qp_that_catches_up_keeps_its_schedule, setup),
-		cmocka_unit_test_setup(gaps_are_held_against_the_rate, setup),
-		cmocka_unit_test_setup(who_catches_up_has_jitter_and_keeps_its_rate, setup),
-		cmocka_unit_test_setup(nothing_is_said_unless_asked, setup),
-	};
-
-	if (test_eal_init(64) < 0)
-		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.begin = start_eal, .before_each = setup)

@@ -97,10 +97,8 @@ expect_rate(const struct meter *m, uint64_t rate_bps)
 	assert_true((double)m->bytes <= want + room);
 }
 
-static void
-one_qp_keeps_its_rate_from_1_mbps_to_400_gbps(void **state)
+TEST(one_qp_keeps_its_rate_from_1_mbps_to_400_gbps)
 {
-	(void)state;
 	for (unsigned int i = 0; i < QPS; i++) {
 		/* At the link's rate the wire paces, in bursts of a nanosecond. */
 		struct meter m = {.credit_bytes = i == QPS - 1 ? BURST_BYTES : 0};
@@ -112,12 +110,10 @@ one_qp_keeps_its_rate_from_1_mbps_to_400_gbps(void **state)
 	}
 }
 
-static void
-qps_of_all_rates_keep_theirs_side_by_side(void **state)
+TEST(qps_of_all_rates_keep_theirs_side_by_side)
 {
 	struct meter m[8] = {0};
 
-	(void)state;
 	/* 1 Mb/s to 25 Gb/s, 46 in all. */
 	create(100 * GBPS, rates_bps, 8);
 	run(rates_bps, m, 8);
@@ -127,15 +123,13 @@ qps_of_all_rates_keep_theirs_side_by_side(void **state)
 }
 
 /* A late ACK ends what was to be sent again; the QP's debt is still there, and so is its wait. */
-static void
-a_qp_in_debt_waits_for_its_rate(void **state)
+TEST(a_qp_in_debt_waits_for_its_rate)
 {
 	struct roce_fields ack = {.opcode = RC_ACK, .aeth_syndrome = AETH_ACK};
 	struct nic_qp_params qp = nic_test_qp(0);
 	struct nic_qp_wait wait;
 	struct roce_view v;
 
-	(void)state;
 	solo_init(&solo);
 	solo.params.qp_burst_bytes = 0;
 	solo.params.local_ack_timeout = 1; /* 8 us */
@@ -157,15 +151,13 @@ a_qp_in_debt_waits_for_its_rate(void **state)
 }
 
 /* Its bucket is full: between two messages nothing but the next on time matters. */
-static void
-a_qp_in_its_off_time_waits_for_a_message(void **state)
+TEST(a_qp_in_its_off_time_waits_for_a_message)
 {
 	struct roce_fields ack = {.opcode = RC_ACK, .aeth_syndrome = AETH_ACK};
 	struct nic_qp_params qp = nic_test_qp(0);
 	struct nic_qp_wait wait;
 	struct roce_view v;
 
-	(void)state;
 	solo_init(&solo);
 	qp.messages = 0;
 	qp.message_bytes = 1000;
@@ -188,15 +180,13 @@ a_qp_in_its_off_time_waits_for_a_message(void **state)
 }
 
 /* Its tokens are there; answers go first and take the wire. */
-static void
-a_qp_behind_answers_waits_for_the_wire(void **state)
+TEST(a_qp_behind_answers_waits_for_the_wire)
 {
 	struct roce_fields write = {.opcode = RC_WRITE_ONLY, .reth_dma_bytes = 8, .ack_req = true};
 	struct nic_qp_params qp = nic_test_qp(0);
 	struct nic_qp_wait wait;
 	struct roce_view v;
 
-	(void)state;
 	solo_init(&solo);
 	qp.message_bytes = 1000;
 	qp.depth = 8;
@@ -220,18 +210,4 @@ a_qp_behind_answers_waits_for_the_wire(void **state)
 	solo_destroy(&solo);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_qp_keeps_its_rate_from_1_mbps_to_400_gbps),
-		cmocka_unit_test(qps_of_all_rates_keep_theirs_side_by_side),
-		cmocka_unit_test(a_qp_in_debt_waits_for_its_rate),
-		cmocka_unit_test(a_qp_in_its_off_time_waits_for_a_message),
-		cmocka_unit_test(a_qp_behind_answers_waits_for_the_wire),
-	};
-
-	if (test_eal_init(64) < 0)
-		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.begin = start_eal)

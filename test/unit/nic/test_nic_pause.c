@@ -40,12 +40,10 @@ feed_global_pause(uint16_t quanta)
 }
 
 /* 100 quanta are 1280 ns at 40 Gb/s. */
-static void
-link_pause_stops_the_port_for_its_time(void **state)
+TEST(link_pause_stops_the_port_for_its_time)
 {
 	struct roce_view v;
 
-	(void)state;
 	start_sender(NIC_FLOW_PAUSE);
 	feed_global_pause(100);
 	assert_true(solo_take(&solo, NEVER_NS, &v));
@@ -61,14 +59,12 @@ link_pause_stops_the_port_for_its_time(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-link_pause_holds_cnps_as_well(void **state)
+TEST(link_pause_holds_cnps_as_well)
 {
 	struct roce_path path = solo_path(&solo);
 	struct nic_qp_params qp = nic_test_qp(0);
 	struct roce_view v;
 
-	(void)state;
 	solo.params.flow_control = NIC_FLOW_PAUSE;
 	qp.requester = false;
 	solo_create(&solo, 64);
@@ -83,8 +79,7 @@ link_pause_holds_cnps_as_well(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-the_other_kind_of_frame_is_counted_only(void **state)
+TEST(the_other_kind_of_frame_is_counted_only)
 {
 	static const struct {
 		enum nic_flow_control how;
@@ -94,7 +89,6 @@ the_other_kind_of_frame_is_counted_only(void **state)
 		    {NIC_FLOW_OFF, false},
 		    {NIC_FLOW_OFF, true}};
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct roce_view v;
 
@@ -168,13 +162,11 @@ take(uint64_t until_ns, enum mac_control_kind *kind, struct mac_control *mc)
 	}
 }
 
-static void
-slow_receiver_pauses_its_priority_and_lets_go(void **state)
+TEST(slow_receiver_pauses_its_priority_and_lets_go)
 {
 	enum mac_control_kind kind;
 	struct mac_control mc;
 
-	(void)state;
 	start_slow(&small_buffer);
 	for (unsigned int i = 0; i < 3; i++)
 		feed_data(false);
@@ -200,13 +192,11 @@ slow_receiver_pauses_its_priority_and_lets_go(void **state)
 }
 
 /* Frames that were on their way when XOFF left move the time of XON. */
-static void
-frames_behind_xoff_put_xon_off(void **state)
+TEST(frames_behind_xoff_put_xon_off)
 {
 	enum mac_control_kind kind;
 	struct mac_control mc;
 
-	(void)state;
 	start_slow(&small_buffer);
 	for (unsigned int i = 0; i < 4; i++)
 		feed_data(false);
@@ -220,14 +210,12 @@ frames_behind_xoff_put_xon_off(void **state)
 }
 
 /* Half of 65535 quanta are 419 us at 40 Gb/s; a buffer of 800 KB is drained in 800. */
-static void
-xoff_is_refreshed_while_it_holds(void **state)
+TEST(xoff_is_refreshed_while_it_holds)
 {
 	enum mac_control_kind kind;
 	struct mac_control mc;
 	unsigned int xoffs = 0;
 
-	(void)state;
 	start_slow(&(struct rx_drain_params){8 * GBPS, 700000, 1000, 900000, 0, 0});
 	for (unsigned int i = 0; i < 700; i++)
 		feed_data(false);
@@ -237,10 +225,8 @@ xoff_is_refreshed_while_it_holds(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-what_does_not_fit_is_lost_and_counted(void **state)
+TEST(what_does_not_fit_is_lost_and_counted)
 {
-	(void)state;
 	solo.params.flow_control = NIC_FLOW_OFF;
 	start_slow(&small_buffer);
 	for (unsigned int i = 0; i < 10; i++)
@@ -256,14 +242,12 @@ what_does_not_fit_is_lost_and_counted(void **state)
  * A byte per ns is drained: 4408 bytes are down to 1000 at 3408 ns. With a critical watermark of
  * 2000 ns the pause ends there, and what does not fit is lost until the buffer is down.
  */
-static void
-a_pause_that_lasts_too_long_is_given_up(void **state)
+TEST(a_pause_that_lasts_too_long_is_given_up)
 {
 	struct rx_drain_params stalled = small_buffer;
 	enum mac_control_kind kind;
 	struct mac_control mc;
 
-	(void)state;
 	stalled.device_stall_minor_watermark_ns = 1500;
 	stalled.device_stall_critical_watermark_ns = 2000;
 	start_slow(&stalled);
@@ -308,14 +292,12 @@ a_pause_that_lasts_too_long_is_given_up(void **state)
 }
 
 /* Each pause is shorter, however often they come. */
-static void
-short_pauses_are_no_storm(void **state)
+TEST(short_pauses_are_no_storm)
 {
 	struct rx_drain_params stalled = small_buffer;
 	enum mac_control_kind kind;
 	struct mac_control mc;
 
-	(void)state;
 	stalled.device_stall_minor_watermark_ns = 3500;
 	stalled.device_stall_critical_watermark_ns = 4000;
 	start_slow(&stalled);
@@ -332,13 +314,11 @@ short_pauses_are_no_storm(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-link_pause_of_a_slow_receiver(void **state)
+TEST(link_pause_of_a_slow_receiver)
 {
 	enum mac_control_kind kind;
 	struct mac_control mc;
 
-	(void)state;
 	solo.params.flow_control = NIC_FLOW_PAUSE;
 	start_slow(&small_buffer);
 	for (unsigned int i = 0; i < 4; i++)
@@ -355,13 +335,11 @@ link_pause_of_a_slow_receiver(void **state)
 }
 
 /* The buffer is at XOFF, and before that is said the host takes everything at once. */
-static void
-a_receiver_that_is_slow_no_more_pauses_nobody(void **state)
+TEST(a_receiver_that_is_slow_no_more_pauses_nobody)
 {
 	enum mac_control_kind kind;
 	struct mac_control mc;
 
-	(void)state;
 	start_slow(&small_buffer);
 	for (unsigned int i = 0; i < 4; i++)
 		feed_data(false);
@@ -380,24 +358,4 @@ a_receiver_that_is_slow_no_more_pauses_nobody(void **state)
 	solo_destroy(&solo);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(link_pause_stops_the_port_for_its_time, setup),
-		cmocka_unit_test_setup(link_pause_holds_cnps_as_well, setup),
-		cmocka_unit_test_setup(the_other_kind_of_frame_is_counted_only, setup),
-		cmocka_unit_test_setup(slow_receiver_pauses_its_priority_and_lets_go, setup),
-		cmocka_unit_test_setup(frames_behind_xoff_put_xon_off, setup),
-		cmocka_unit_test_setup(xoff_is_refreshed_while_it_holds, setup),
-		cmocka_unit_test_setup(what_does_not_fit_is_lost_and_counted, setup),
-		cmocka_unit_test_setup(a_pause_that_lasts_too_long_is_given_up, setup),
-		cmocka_unit_test_setup(short_pauses_are_no_storm, setup),
-		cmocka_unit_test_setup(link_pause_of_a_slow_receiver, setup),
-		cmocka_unit_test_setup(a_receiver_that_is_slow_no_more_pauses_nobody, setup),
-	};
-
-	if (test_eal_init(64) < 0)
-		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.begin = start_eal, .before_each = setup)

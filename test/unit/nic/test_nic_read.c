@@ -80,15 +80,13 @@ expect_complete(const struct nic_qp_params *qp, uint64_t payload_bytes)
 	assert_int_equal(pair_next_ns(&pair), NEVER_NS);
 }
 
-static void
-request_takes_as_many_psns_as_its_responses(void **state)
+TEST(request_takes_as_many_psns_as_its_responses)
 {
 	static const uint8_t opcodes[] = {RC_READ_RESP_FIRST, RC_READ_RESP_MIDDLE,
 					  RC_READ_RESP_LAST};
 	struct nic_qp_params qp = read_qp();
 	struct nic_qp_info a;
 
-	(void)state;
 	qp.initial_psn = 0xFFFFFE; /* wraps inside the first READ */
 	pair_create(&pair, 64);
 	pair_connect(&pair, &qp);
@@ -128,12 +126,10 @@ request_takes_as_many_psns_as_its_responses(void **state)
 	pair_destroy(&pair);
 }
 
-static void
-all_mtus_and_sizes_complete(void **state)
+TEST(all_mtus_and_sizes_complete)
 {
 	static const uint32_t sizes[] = {0, 1, 255, 256, 257, 4096, 4097, 100000};
 
-	(void)state;
 	for (uint16_t mtu = 256; mtu <= 4096; mtu *= 2)
 		for (unsigned int i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 			struct nic_qp_params qp = read_qp();
@@ -151,8 +147,7 @@ all_mtus_and_sizes_complete(void **state)
 		}
 }
 
-static void
-each_arrival_and_size_of_a_workload_reads(void **state)
+TEST(each_arrival_and_size_of_a_workload_reads)
 {
 	static struct workload_cdf cdf = {
 		.n = 3,
@@ -160,7 +155,6 @@ each_arrival_and_size_of_a_workload_reads(void **state)
 		.share_q32 = {0, Q32_ONE / 2, Q32_ONE},
 	};
 
-	(void)state;
 	assert_int_equal(workload_cdf_finish(&cdf), 0);
 	for (int arrival = WORKLOAD_CLOSED; arrival <= WORKLOAD_INCAST; arrival++)
 		for (int size = WORKLOAD_FIXED; size <= WORKLOAD_CDF; size++) {
@@ -190,12 +184,10 @@ each_arrival_and_size_of_a_workload_reads(void **state)
 }
 
 /* 4 requests in one direction, 12 responses in the other: each of them goes wrong once. */
-static void
-each_frame_may_be_lost_doubled_or_overtaken(void **state)
+TEST(each_frame_may_be_lost_doubled_or_overtaken)
 {
 	static const enum fate fates[] = {FATE_LOSE, FATE_DUPLICATE, FATE_OVERTAKEN};
 
-	(void)state;
 	for (unsigned int k = 0; k < 3 * (4 + 12); k++) {
 		struct nic_qp_params qp = read_qp();
 		const struct nic_stats *s;
@@ -216,12 +208,10 @@ each_frame_may_be_lost_doubled_or_overtaken(void **state)
 }
 
 /* Lost: the second of three responses, of the first of two READs outstanding. */
-static void
-gap_is_asked_for_from_the_first_missing_response_on(void **state)
+TEST(gap_is_asked_for_from_the_first_missing_response_on)
 {
 	struct nic_qp_params qp = read_qp();
 
-	(void)state;
 	script.from = 1;
 	script.frame = 1;
 	script.fate = FATE_LOSE;
@@ -249,12 +239,10 @@ gap_is_asked_for_from_the_first_missing_response_on(void **state)
 	pair_destroy(&pair);
 }
 
-static void
-read_that_is_asked_again_is_no_round_trip(void **state)
+TEST(read_that_is_asked_again_is_no_round_trip)
 {
 	struct nic_qp_params qp = read_qp();
 
-	(void)state;
 	qp.messages = 1;
 	script.from = 1;
 	script.frame = 0;
@@ -269,12 +257,10 @@ read_that_is_asked_again_is_no_round_trip(void **state)
 	pair_destroy(&pair);
 }
 
-static void
-lost_tail_is_asked_for_by_the_timer(void **state)
+TEST(lost_tail_is_asked_for_by_the_timer)
 {
 	struct nic_qp_params qp = read_qp();
 
-	(void)state;
 	script.from = 1;
 	script.frame = 2;
 	script.fate = FATE_LOSE;
@@ -293,15 +279,13 @@ lost_tail_is_asked_for_by_the_timer(void **state)
 	pair_destroy(&pair);
 }
 
-static void
-responder_that_is_silent_costs_the_retries(void **state)
+TEST(responder_that_is_silent_costs_the_retries)
 {
 	struct nic_qp_params qp = read_qp();
 	struct nic_qp_info info;
 	struct roce_view v;
 	unsigned int n = 0;
 
-	(void)state;
 	solo_init(&solo);
 	solo.params.local_ack_timeout = 4;
 	solo.params.retry_cnt = 3;
@@ -318,12 +302,10 @@ responder_that_is_silent_costs_the_retries(void **state)
 }
 
 /* On the same seed, the same run. */
-static void
-loss_at_random_loses_nothing_and_repeats(void **state)
+TEST(loss_at_random_loses_nothing_and_repeats)
 {
 	uint64_t ended_ns[2] = {0, 0};
 
-	(void)state;
 	for (unsigned int run = 0; run < 2; run++) {
 		struct nic_qp_params qp = read_qp();
 		uint64_t bytes = 0;
@@ -349,15 +331,13 @@ loss_at_random_loses_nothing_and_repeats(void **state)
 	assert_int_equal(ended_ns[0], ended_ns[1]);
 }
 
-static void
-outstanding_reads_are_bounded(void **state)
+TEST(outstanding_reads_are_bounded)
 {
 	struct nic_qp_params qp = read_qp();
 	struct roce_view v;
 	unsigned int n = 0;
 	char why[256] = "";
 
-	(void)state;
 	solo_init(&solo);
 	solo.params.max_rd_atomic = 3;
 	solo_create(&solo, 64);
@@ -388,13 +368,11 @@ outstanding_reads_are_bounded(void **state)
 }
 
 /* Marks on responses: CNPs come to the responder, which slows down. */
-static void
-responder_is_the_reaction_point(void **state)
+TEST(responder_is_the_reaction_point)
 {
 	struct nic_qp_params qp = read_qp();
 	struct nic_qp_info a, b;
 
-	(void)state;
 	script.mark_responses = true;
 	pair.params[0].local_ack_timeout = 14; /* longer than a frame at the least rate */
 	qp.messages = 200;
@@ -415,15 +393,13 @@ responder_is_the_reaction_point(void **state)
 }
 
 /* Another flow's share of the link at its start is that of the QPs that send then. */
-static void
-a_responder_is_active_while_it_has_reads_to_answer(void **state)
+TEST(a_responder_is_active_while_it_has_reads_to_answer)
 {
 	struct nic_qp_params served = read_qp(), late = nic_test_qp(0);
 	struct solo s;
 	struct nic_qp_info info;
 	struct roce_view v;
 
-	(void)state;
 	solo_init(&s);
 	s.params.initial_rate = NIC_INITIAL_FAIR;
 	solo_create(&s, 64);
@@ -453,13 +429,11 @@ a_responder_is_active_while_it_has_reads_to_answer(void **state)
 	solo_destroy(&s);
 }
 
-static void
-rate_cap_of_the_responder_paces_the_data(void **state)
+TEST(rate_cap_of_the_responder_paces_the_data)
 {
 	struct nic_qp_params qp = read_qp();
 	struct nic_qp_info b;
 
-	(void)state;
 	qp.rate_cap_bps = GBPS;
 	qp.messages = 40;
 	pair_create(&pair, 256);
@@ -506,15 +480,13 @@ expect_response(uint8_t opcode, uint32_t psn)
 	assert_int_equal(v.psn, psn);
 }
 
-static void
-absurd_requests_are_refused(void **state)
+TEST(absurd_requests_are_refused)
 {
 	static const struct {
 		uint32_t bytes;
 		bool fits;
 	} rows[] = {{0, true}, {1u << 31, true}, {(1u << 31) + 1, false}, {UINT32_MAX, false}};
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		start_server(16);
 		ask(0, rows[i].bytes);
@@ -527,10 +499,8 @@ absurd_requests_are_refused(void **state)
 	}
 }
 
-static void
-more_reads_than_agreed_are_refused_behind_the_others(void **state)
+TEST(more_reads_than_agreed_are_refused_behind_the_others)
 {
-	(void)state;
 	start_server(2);
 	for (uint32_t i = 0; i < 3; i++)
 		ask(i, 100);
@@ -541,13 +511,11 @@ more_reads_than_agreed_are_refused_behind_the_others(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-requester_does_not_serve_reads(void **state)
+TEST(requester_does_not_serve_reads)
 {
 	struct nic_qp_params qp = read_qp();
 	struct roce_view v;
 
-	(void)state;
 	solo_init(&solo);
 	solo_create(&solo, 64);
 	qp.messages = 1;
@@ -558,13 +526,11 @@ requester_does_not_serve_reads(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-what_follows_a_read_is_acknowledged_behind_its_responses(void **state)
+TEST(what_follows_a_read_is_acknowledged_behind_its_responses)
 {
 	struct roce_fields write = {
 		.opcode = RC_WRITE_ONLY, .psn = 3, .reth_dma_bytes = 8, .ack_req = true};
 
-	(void)state;
 	start_server(16);
 	ask(0, 2560);
 	solo_feed(&solo, write, 8);
@@ -577,10 +543,8 @@ what_follows_a_read_is_acknowledged_behind_its_responses(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-old_requests_are_served_as_long_as_they_are_kept(void **state)
+TEST(old_requests_are_served_as_long_as_they_are_kept)
 {
-	(void)state;
 	start_server(2);
 	for (uint32_t i = 0; i < 3; i++) {
 		ask(3 * i, 2560);
@@ -607,8 +571,7 @@ old_requests_are_served_as_long_as_they_are_kept(void **state)
 
 /* ---- a requester alone ---- */
 
-static void
-responses_that_do_not_fit_are_dropped_by_name(void **state)
+TEST(responses_that_do_not_fit_are_dropped_by_name)
 {
 	static const struct {
 		uint8_t opcode;
@@ -624,7 +587,6 @@ responses_that_do_not_fit_are_dropped_by_name(void **state)
 	struct nic_qp_params qp = read_qp();
 	struct roce_view v;
 
-	(void)state;
 	solo_init(&solo);
 	solo_create(&solo, 64);
 	qp.messages = 1;
@@ -648,14 +610,12 @@ responses_that_do_not_fit_are_dropped_by_name(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-ack_of_a_read_says_that_its_responses_are_lost(void **state)
+TEST(ack_of_a_read_says_that_its_responses_are_lost)
 {
 	struct nic_qp_params qp = read_qp();
 	struct nic_qp_info info;
 	struct roce_view v;
 
-	(void)state;
 	solo_init(&solo);
 	solo_create(&solo, 64);
 	qp.messages = 1;
@@ -672,33 +632,4 @@ ack_of_a_read_says_that_its_responses_are_lost(void **state)
 	solo_destroy(&solo);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(request_takes_as_many_psns_as_its_responses, setup),
-		cmocka_unit_test(all_mtus_and_sizes_complete),
-		cmocka_unit_test(each_arrival_and_size_of_a_workload_reads),
-		cmocka_unit_test(each_frame_may_be_lost_doubled_or_overtaken),
-		cmocka_unit_test_setup(gap_is_asked_for_from_the_first_missing_response_on, setup),
-		cmocka_unit_test_setup(read_that_is_asked_again_is_no_round_trip, setup),
-		cmocka_unit_test_setup(lost_tail_is_asked_for_by_the_timer, setup),
-		cmocka_unit_test(responder_that_is_silent_costs_the_retries),
-		cmocka_unit_test(loss_at_random_loses_nothing_and_repeats),
-		cmocka_unit_test(outstanding_reads_are_bounded),
-		cmocka_unit_test_setup(responder_is_the_reaction_point, setup),
-		cmocka_unit_test(a_responder_is_active_while_it_has_reads_to_answer),
-		cmocka_unit_test_setup(rate_cap_of_the_responder_paces_the_data, setup),
-		cmocka_unit_test(absurd_requests_are_refused),
-		cmocka_unit_test(more_reads_than_agreed_are_refused_behind_the_others),
-		cmocka_unit_test(requester_does_not_serve_reads),
-		cmocka_unit_test(what_follows_a_read_is_acknowledged_behind_its_responses),
-		cmocka_unit_test(old_requests_are_served_as_long_as_they_are_kept),
-		cmocka_unit_test(responses_that_do_not_fit_are_dropped_by_name),
-		cmocka_unit_test(ack_of_a_read_says_that_its_responses_are_lost),
-	};
-
-	if (test_eal_init(64) < 0)
-		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.begin = start_eal, .before_each = setup)

@@ -4,12 +4,10 @@
 
 #include "base/prng.h"
 
-static void
-psn_wraps_at_24_bits(void **state)
+TEST(psn_wraps_at_24_bits)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 
-	(void)state;
 	qp.initial_psn = 0xFFFFFB;
 	seen.lose_from = 4; /* PSN 0xFFFFFF, so that the NAK and go-back cross the wrap */
 	seen.lose_to = 5;
@@ -21,12 +19,10 @@ psn_wraps_at_24_bits(void **state)
 	expect_complete(&qp);
 }
 
-static void
-lost_packet_is_resent_from_the_gap_once(void **state)
+TEST(lost_packet_is_resent_from_the_gap_once)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 
-	(void)state;
 	qp.depth = 4;
 	seen.lose_from = 4;
 	seen.lose_to = 5;
@@ -50,12 +46,10 @@ lost_packet_is_resent_from_the_gap_once(void **state)
 	expect_complete(&qp);
 }
 
-static void
-lost_ack_is_covered_by_the_next(void **state)
+TEST(lost_ack_is_covered_by_the_next)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 
-	(void)state;
 	seen.lose_ack_from = 0;
 	seen.lose_ack_to = 1;
 	qp.depth = 4;
@@ -66,13 +60,11 @@ lost_ack_is_covered_by_the_next(void **state)
 	expect_complete(&qp);
 }
 
-static void
-lost_tail_waits_for_the_timer(void **state)
+TEST(lost_tail_waits_for_the_timer)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 	uint64_t rto_ns = 4096ull << 4, wait_ns;
 
-	(void)state;
 	pair.params[0].local_ack_timeout = 4;
 	qp.depth = 4;
 	seen.lose_from = 11;
@@ -89,12 +81,10 @@ lost_tail_waits_for_the_timer(void **state)
 	expect_complete(&qp);
 }
 
-static void
-lost_last_ack_is_answered_again(void **state)
+TEST(lost_last_ack_is_answered_again)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 
-	(void)state;
 	pair.params[0].local_ack_timeout = 4;
 	qp.messages = 1;
 	seen.lose_ack_to = 1;
@@ -106,12 +96,10 @@ lost_last_ack_is_answered_again(void **state)
 	expect_complete(&qp);
 }
 
-static void
-lost_retransmission_waits_for_the_timer(void **state)
+TEST(lost_retransmission_waits_for_the_timer)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 
-	(void)state;
 	pair.params[0].local_ack_timeout = 4;
 	qp.depth = 4;
 	seen.lose_psn = 4;
@@ -124,12 +112,10 @@ lost_retransmission_waits_for_the_timer(void **state)
 	expect_complete(&qp);
 }
 
-static void
-retries_run_out_into_an_error(void **state)
+TEST(retries_run_out_into_an_error)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 
-	(void)state;
 	pair.params[0].local_ack_timeout = 3;
 	pair.params[0].retry_cnt = 5;
 	qp.messages = 1;
@@ -146,12 +132,10 @@ retries_run_out_into_an_error(void **state)
 	pair_destroy(&pair);
 }
 
-static void
-progress_gives_the_retries_back(void **state)
+TEST(progress_gives_the_retries_back)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 
-	(void)state;
 	pair.params[0].local_ack_timeout = 3;
 	pair.params[0].retry_cnt = 1;
 	qp.message_bytes = 1024;
@@ -170,13 +154,11 @@ progress_gives_the_retries_back(void **state)
  * At 20 Mb/s a frame takes 442 us, so from one that asks to the next is longer than the timeout of
  * 524 us; at 110 Mb/s the timer of one that was answered still runs when the next one asks.
  */
-static void
-timer_runs_only_while_an_ack_is_awaited(void **state)
+TEST(timer_runs_only_while_an_ack_is_awaited)
 {
 	static const uint64_t rates_bps[] = {20 * MBPS, 110 * MBPS};
 	uint64_t rto_ns = 4096ull << 7, wait_ns;
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(rates_bps) / sizeof(rates_bps[0]); i++) {
 		struct nic_qp_params qp = nic_test_qp(0);
 
@@ -202,12 +184,10 @@ timer_runs_only_while_an_ack_is_awaited(void **state)
 }
 
 /* A stream of 900 us with a timeout of 33 us: ACKs hold it off, packets sent do not. */
-static void
-acks_restart_the_timer_and_packets_do_not(void **state)
+TEST(acks_restart_the_timer_and_packets_do_not)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 
-	(void)state;
 	pair.params[0].local_ack_timeout = 3;
 	pair.params[0].ack_every = 2; /* one asks before the one before is answered */
 	qp.message_bytes = 4 << 20;
@@ -225,12 +205,10 @@ acks_restart_the_timer_and_packets_do_not(void **state)
 }
 
 /* The timers of QPs that are done run out at one time and give no frame. */
-static void
-many_qps_due_at_once_are_looked_at_in_one_call(void **state)
+TEST(many_qps_due_at_once_are_looked_at_in_one_call)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 
-	(void)state;
 	for (unsigned int h = 0; h < 2; h++)
 		pair.params[h].max_qps = 200;
 	qp.message_bytes = 1;
@@ -246,12 +224,10 @@ many_qps_due_at_once_are_looked_at_in_one_call(void **state)
 	pair_destroy(&pair);
 }
 
-static void
-no_timeout_means_never(void **state)
+TEST(no_timeout_means_never)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 
-	(void)state;
 	pair.params[0].local_ack_timeout = 0;
 	seen.lose_to = UINT64_MAX;
 	start(&qp);
@@ -263,12 +239,10 @@ no_timeout_means_never(void **state)
 
 /* The stop falls into a wait after which all of it, from the start of a message on, is sent
  * again. */
-static void
-stop_time_finishes_what_is_sent_again(void **state)
+TEST(stop_time_finishes_what_is_sent_again)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 
-	(void)state;
 	pair.params[0].local_ack_timeout = 4;
 	qp.messages = 0;
 	qp.depth = 8;
@@ -307,10 +281,8 @@ chaos(struct pair *p, unsigned int from, uint64_t n, const struct roce_view *v)
 
 /* Lost, doubled, overtaken, marked: every message arrives whole, once, and every mbuf comes
  * back. */
-static void
-messages_survive_a_bad_cable(void **state)
+TEST(messages_survive_a_bad_cable)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 20; seed++) {
 		const struct nic_stats *a, *b;
 
@@ -350,27 +322,4 @@ messages_survive_a_bad_cable(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(psn_wraps_at_24_bits, setup),
-		cmocka_unit_test_setup(lost_packet_is_resent_from_the_gap_once, setup),
-		cmocka_unit_test_setup(lost_ack_is_covered_by_the_next, setup),
-		cmocka_unit_test_setup(lost_tail_waits_for_the_timer, setup),
-		cmocka_unit_test_setup(lost_last_ack_is_answered_again, setup),
-		cmocka_unit_test_setup(lost_retransmission_waits_for_the_timer, setup),
-		cmocka_unit_test_setup(retries_run_out_into_an_error, setup),
-		cmocka_unit_test_setup(progress_gives_the_retries_back, setup),
-		cmocka_unit_test_setup(timer_runs_only_while_an_ack_is_awaited, setup),
-		cmocka_unit_test_setup(acks_restart_the_timer_and_packets_do_not, setup),
-		cmocka_unit_test_setup(many_qps_due_at_once_are_looked_at_in_one_call, setup),
-		cmocka_unit_test_setup(no_timeout_means_never, setup),
-		cmocka_unit_test_setup(stop_time_finishes_what_is_sent_again, setup),
-		cmocka_unit_test_setup(messages_survive_a_bad_cable, setup),
-	};
-
-	if (test_eal_init(64) < 0)
-		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.begin = start_eal, .before_each = setup)

@@ -47,10 +47,8 @@ reload(void)
 }
 
 /* Whoever polls an idle port hands nothing in, and all the same does what it was asked for. */
-static void
-a_node_that_gets_nothing_puts_a_change_in_force(void **state)
+TEST(a_node_that_gets_nothing_puts_a_change_in_force)
 {
-	(void)state;
 	pair_create(&pair, 1024);
 	pair.params[0].rp.rp_min_rate_bps = 20 * MBPS;
 	next = (struct nic_reload){.params = pair.params[0], .flows = flows, .n_flows = 4};
@@ -78,13 +76,11 @@ sent_in(uint32_t qp, uint64_t ns)
 	return sent(qp) - before;
 }
 
-static void
-a_cap_holds_from_the_next_packet_on_and_ends(void **state)
+TEST(a_cap_holds_from_the_next_packet_on_and_ends)
 {
 	struct nic_qp_params qp = endless(0);
 	uint64_t free_packets;
 
-	(void)state;
 	pair_create(&pair, 1024);
 	pair_connect(&pair, &qp);
 	free_packets = sent_in(0, NS_PER_MS);
@@ -101,13 +97,11 @@ a_cap_holds_from_the_next_packet_on_and_ends(void **state)
 }
 
 /* An event loop asks next_ns() of woken ports only. */
-static void
-a_wait_that_a_reload_shortens_wakes_the_port(void **state)
+TEST(a_wait_that_a_reload_shortens_wakes_the_port)
 {
 	struct nic_qp_params qp = endless(0);
 	struct node *nic;
 
-	(void)state;
 	pair_create(&pair, 1024);
 	pair_connect(&pair, &qp);
 	nic = pair.nic[0];
@@ -123,13 +117,11 @@ a_wait_that_a_reload_shortens_wakes_the_port(void **state)
 	pair_destroy(&pair);
 }
 
-static void
-a_flow_that_stops_ends_what_it_has_begun_and_goes_on_later(void **state)
+TEST(a_flow_that_stops_ends_what_it_has_begun_and_goes_on_later)
 {
 	struct nic_qp_params qps[] = {endless(0), endless(1)};
 	struct nic_qp_info info;
 
-	(void)state;
 	pair_create(&pair, 1024);
 	pair_connect(&pair, &qps[0]);
 	pair_connect(&pair, &qps[1]);
@@ -152,12 +144,10 @@ a_flow_that_stops_ends_what_it_has_begun_and_goes_on_later(void **state)
 	pair_destroy(&pair);
 }
 
-static void
-a_flow_that_is_stopped_at_first_starts_when_it_goes_on(void **state)
+TEST(a_flow_that_is_stopped_at_first_starts_when_it_goes_on)
 {
 	struct nic_qp_params qps[] = {endless(0), endless(1)};
 
-	(void)state;
 	pair.params[0].initial_rate = NIC_INITIAL_VALUE;
 	pair.params[0].initial_rate_bps = 2 * GBPS;
 	qps[0].stopped = true;
@@ -178,12 +168,10 @@ a_flow_that_is_stopped_at_first_starts_when_it_goes_on(void **state)
 	pair_destroy(&pair);
 }
 
-static void
-a_stopped_flow_with_an_end_still_ends(void **state)
+TEST(a_stopped_flow_with_an_end_still_ends)
 {
 	struct nic_qp_params qp = endless(0);
 
-	(void)state;
 	qp.stop_ns = 10 * NS_PER_MS;
 	pair_create(&pair, 1024);
 	pair_connect(&pair, &qp);
@@ -197,12 +185,10 @@ a_stopped_flow_with_an_end_still_ends(void **state)
 	pair_destroy(&pair);
 }
 
-static void
-an_open_loop_takes_another_load_and_no_arrears(void **state)
+TEST(an_open_loop_takes_another_load_and_no_arrears)
 {
 	struct nic_qp_params qp = endless(0);
 
-	(void)state;
 	qp.arrival = WORKLOAD_PERIODIC;
 	qp.load_bps = flows[0].load_bps = 1024 * MBPS; /* a message in 80 us */
 	pair_create(&pair, 1024);
@@ -244,12 +230,10 @@ feed_cnp(void)
 	pair.nic[0]->ops->rx(pair.nic[0], 0, &m, 1, pair.now_ns);
 }
 
-static void
-bounds_of_the_rate_hold_for_free_and_limited_qps_at_once(void **state)
+TEST(bounds_of_the_rate_hold_for_free_and_limited_qps_at_once)
 {
 	struct nic_qp_params qp = endless(0);
 
-	(void)state;
 	pair_create(&pair, 1024);
 	pair_connect(&pair, &qp);
 	pair_run(&pair, NS_PER_MS);
@@ -275,13 +259,11 @@ bounds_of_the_rate_hold_for_free_and_limited_qps_at_once(void **state)
 	pair_destroy(&pair);
 }
 
-static void
-a_trace_names_the_reload(void **state)
+TEST(a_trace_names_the_reload)
 {
 	struct nic_qp_params qp = endless(0);
 	const struct nic_trace *trace;
 
-	(void)state;
 	pair_create(&pair, 1024);
 	pair_connect(&pair, &qp);
 	assert_int_equal(nic_trace_qp(pair.nic[0], 0, 16), 0);
@@ -332,8 +314,7 @@ each_completion_is_short(void)
 	assert_in_range(i.completion_max_ns, 1000, 40 * NS_PER_US);
 }
 
-static void
-a_load_counts_from_the_change_on(void **state)
+TEST(a_load_counts_from_the_change_on)
 {
 	static const int arrivals[] = {WORKLOAD_PERIODIC, WORKLOAD_POISSON};
 	static const uint64_t loads_bps[] = {100 * MBPS, 2 * GBPS, 1 * KBPS, 4 * GBPS};
@@ -379,10 +360,8 @@ pause(uint16_t quanta)
 }
 
 /* Messages that came while the port was paused are sent, whatever is changed meanwhile. */
-static void
-a_backlog_stays_and_its_times_count_from_the_arrivals(void **state)
+TEST(a_backlog_stays_and_its_times_count_from_the_arrivals)
 {
-	(void)state;
 	for (unsigned int change = 0; change < 3; change++) {
 		struct nic_qp_params qp = open_loop(WORKLOAD_PERIODIC);
 		struct nic_qp_info i;
@@ -415,8 +394,7 @@ a_backlog_stays_and_its_times_count_from_the_arrivals(void **state)
 }
 
 /* Nothing comes while a flow is stopped, from the start or later; so it begins at its load. */
-static void
-a_start_brings_no_burst(void **state)
+TEST(a_start_brings_no_burst)
 {
 	for (unsigned int at_first = 0; at_first < 2; at_first++) {
 		struct nic_qp_params qp = open_loop(WORKLOAD_PERIODIC);
@@ -452,12 +430,10 @@ lose_one(struct pair *p, unsigned int from, uint64_t n, const struct roce_view *
 }
 
 /* A message that had begun and of which nothing was sent had come, and keeps its arrival. */
-static void
-a_go_back_after_a_lower_load_keeps_the_arrivals(void **state)
+TEST(a_go_back_after_a_lower_load_keeps_the_arrivals)
 {
 	struct nic_qp_params qp = open_loop(WORKLOAD_PERIODIC);
 
-	(void)state;
 	lose_at = UINT64_MAX;
 	pair.fate = lose_one;
 	pair.params[0].qp_burst_bytes = 0;
@@ -481,13 +457,11 @@ a_go_back_after_a_lower_load_keeps_the_arrivals(void **state)
 }
 
 /* Credit above a cap that shrank is lost; it neither lets all pass nor stops the QP. */
-static void
-a_smaller_burst_takes_credit_away(void **state)
+TEST(a_smaller_burst_takes_credit_away)
 {
 	struct nic_qp_params qp = open_loop(WORKLOAD_PERIODIC);
 	uint64_t wire;
 
-	(void)state;
 	pair.params[0].qp_burst_bytes = 16384;
 	qp.load_bps = flows[0].load_bps = 500 * MBPS;
 	qp.rate_cap_bps = flows[0].rate_cap_bps = 1 * GBPS;
@@ -509,8 +483,7 @@ a_smaller_burst_takes_credit_away(void **state)
 }
 
 /* Between two steps of a change a QP may be cut that no step has come to. */
-static void
-a_cnp_between_the_steps_finds_old_state_under_old_bounds(void **state)
+TEST(a_cnp_between_the_steps_finds_old_state_under_old_bounds)
 {
 	static struct solo s;
 	struct roce_view v;
@@ -518,7 +491,6 @@ a_cnp_between_the_steps_finds_old_state_under_old_bounds(void **state)
 	struct roce_path path;
 	uint64_t last_ns = 0;
 
-	(void)state;
 	solo_init(&s);
 	s.params.max_qps = 256;
 	rp_params_default(&s.params.rp, RP_PROFILE_MLX);
@@ -570,33 +542,4 @@ a_cnp_between_the_steps_finds_old_state_under_old_bounds(void **state)
 	solo_destroy(&s);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_node_that_gets_nothing_puts_a_change_in_force, setup),
-		cmocka_unit_test_setup(a_cap_holds_from_the_next_packet_on_and_ends, setup),
-		cmocka_unit_test_setup(a_wait_that_a_reload_shortens_wakes_the_port, setup),
-		cmocka_unit_test_setup(a_flow_that_stops_ends_what_it_has_begun_and_goes_on_later,
-				       setup),
-		cmocka_unit_test_setup(a_flow_that_is_stopped_at_first_starts_when_it_goes_on,
-				       setup),
-		cmocka_unit_test_setup(a_stopped_flow_with_an_end_still_ends, setup),
-		cmocka_unit_test_setup(an_open_loop_takes_another_load_and_no_arrears, setup),
-		cmocka_unit_test_setup(bounds_of_the_rate_hold_for_free_and_limited_qps_at_once,
-				       setup),
-		cmocka_unit_test_setup(a_trace_names_the_reload, setup),
-		cmocka_unit_test_setup(a_load_counts_from_the_change_on, setup),
-		cmocka_unit_test_setup(a_backlog_stays_and_its_times_count_from_the_arrivals,
-				       setup),
-		cmocka_unit_test_setup(a_start_brings_no_burst, setup),
-		cmocka_unit_test_setup(a_go_back_after_a_lower_load_keeps_the_arrivals, setup),
-		cmocka_unit_test_setup(a_smaller_burst_takes_credit_away, setup),
-		cmocka_unit_test_setup(a_cnp_between_the_steps_finds_old_state_under_old_bounds,
-				       setup),
-	};
-
-	if (test_eal_init(128) < 0)
-		return EXIT_FAILURE;
-	return cmocka_run_group_tests_name("nic_reload", tests, NULL, NULL);
-}
+TEST_MAIN(.begin = start_eal, .before_each = setup)

@@ -4,8 +4,7 @@
 
 #include "base/prng.h"
 
-static void
-message_is_first_middle_last_with_reth_on_first(void **state)
+TEST(message_is_first_middle_last_with_reth_on_first)
 {
 	static const struct {
 		uint8_t opcode;
@@ -18,7 +17,6 @@ message_is_first_middle_last_with_reth_on_first(void **state)
 	};
 	struct nic_qp_params qp = nic_test_qp(0);
 
-	(void)state;
 	qp.messages = 2;
 	qp.initial_psn = 100;
 	start(&qp);
@@ -41,12 +39,10 @@ message_is_first_middle_last_with_reth_on_first(void **state)
 	expect_complete(&qp);
 }
 
-static void
-short_and_empty_messages_are_one_packet(void **state)
+TEST(short_and_empty_messages_are_one_packet)
 {
 	static const uint16_t sizes[] = {0, 1, 3, 1023, 1024};
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		struct nic_qp_params qp = nic_test_qp(0);
 
@@ -66,10 +62,8 @@ short_and_empty_messages_are_one_packet(void **state)
 	}
 }
 
-static void
-every_address_family_and_tag_completes(void **state)
+TEST(every_address_family_and_tag_completes)
 {
-	(void)state;
 	for (unsigned int i = 0; i < 4; i++) {
 		struct nic_qp_params qp = nic_test_qp(0);
 
@@ -85,12 +79,10 @@ every_address_family_and_tag_completes(void **state)
 	}
 }
 
-static void
-ack_is_asked_for_on_each_nth_packet_and_the_last(void **state)
+TEST(ack_is_asked_for_on_each_nth_packet_and_the_last)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 
-	(void)state;
 	pair.params[0].ack_every = 4;
 	qp.message_bytes = 10 * 1024;
 	qp.messages = 1;
@@ -103,12 +95,10 @@ ack_is_asked_for_on_each_nth_packet_and_the_last(void **state)
 	expect_complete(&qp);
 }
 
-static void
-one_ack_for_every_frame(void **state)
+TEST(one_ack_for_every_frame)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 
-	(void)state;
 	pair.params[0].ack_every = 1;
 	start(&qp);
 	pair_run(&pair, NEVER_NS);
@@ -118,14 +108,12 @@ one_ack_for_every_frame(void **state)
 }
 
 /* Loses all ACKs and counts how far the sender goes without. */
-static void
-window_and_depth_bound_what_is_unacknowledged(void **state)
+TEST(window_and_depth_bound_what_is_unacknowledged)
 {
 	static const struct {
 		uint32_t window_packets, depth, want;
 	} cases[] = {{5, 4, 5}, {100, 2, 6}, {6, 2, 6}, {1, 1, 1}};
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct nic_qp_params qp = nic_test_qp(0);
 
@@ -145,12 +133,10 @@ window_and_depth_bound_what_is_unacknowledged(void **state)
 	}
 }
 
-static void
-stop_time_finishes_what_has_begun(void **state)
+TEST(stop_time_finishes_what_has_begun)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 
-	(void)state;
 	qp.messages = 0;
 	qp.depth = 8;
 	qp.start_ns = 5000;
@@ -168,12 +154,10 @@ stop_time_finishes_what_has_begun(void **state)
 	expect_complete(&qp);
 }
 
-static void
-qps_share_the_wire_round_robin(void **state)
+TEST(qps_share_the_wire_round_robin)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 
-	(void)state;
 	qp.message_bytes = 100 * 1024;
 	qp.messages = 1;
 	pair_create(&pair, 512);
@@ -189,13 +173,11 @@ qps_share_the_wire_round_robin(void **state)
 	pair_destroy(&pair);
 }
 
-static void
-rate_cap_paces_to_the_byte(void **state)
+TEST(rate_cap_paces_to_the_byte)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 	uint64_t sent_bytes, allowed;
 
-	(void)state;
 	qp.rate_cap_bps = 3 * GBPS;
 	qp.messages = 0;
 	qp.depth = 100;
@@ -207,13 +189,11 @@ rate_cap_paces_to_the_byte(void **state)
 	pair_destroy(&pair);
 }
 
-static void
-line_rate_fills_the_link(void **state)
+TEST(line_rate_fills_the_link)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 	uint64_t wire_ns;
 
-	(void)state;
 	pair.params[0].qp_burst_bytes = 5; /* that of the port: no credit to hide behind */
 	qp.message_bytes = 64 * 1024;
 	qp.messages = 0;
@@ -226,12 +206,10 @@ line_rate_fills_the_link(void **state)
 	pair_destroy(&pair);
 }
 
-static void
-data_pool_exhausted_delays_and_loses_nothing(void **state)
+TEST(data_pool_exhausted_delays_and_loses_nothing)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 
-	(void)state;
 	qp.messages = 50;
 	qp.depth = 50;
 	pair_create(&pair, 3);
@@ -244,12 +222,10 @@ data_pool_exhausted_delays_and_loses_nothing(void **state)
 }
 
 /* Payload of a frame that reuses an mbuf is whole: the cable verifies each ICRC. */
-static void
-few_mbufs_carry_messages_of_all_lengths(void **state)
+TEST(few_mbufs_carry_messages_of_all_lengths)
 {
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, 1, 0);
 	pair.params[0].link_speed_bps = 100 * GBPS;
 	pair.fate = NULL;
@@ -273,25 +249,4 @@ few_mbufs_carry_messages_of_all_lengths(void **state)
 	pair_destroy(&pair);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(message_is_first_middle_last_with_reth_on_first, setup),
-		cmocka_unit_test_setup(short_and_empty_messages_are_one_packet, setup),
-		cmocka_unit_test_setup(every_address_family_and_tag_completes, setup),
-		cmocka_unit_test_setup(ack_is_asked_for_on_each_nth_packet_and_the_last, setup),
-		cmocka_unit_test_setup(one_ack_for_every_frame, setup),
-		cmocka_unit_test_setup(window_and_depth_bound_what_is_unacknowledged, setup),
-		cmocka_unit_test_setup(stop_time_finishes_what_has_begun, setup),
-		cmocka_unit_test_setup(qps_share_the_wire_round_robin, setup),
-		cmocka_unit_test_setup(rate_cap_paces_to_the_byte, setup),
-		cmocka_unit_test_setup(line_rate_fills_the_link, setup),
-		cmocka_unit_test_setup(data_pool_exhausted_delays_and_loses_nothing, setup),
-		cmocka_unit_test_setup(few_mbufs_carry_messages_of_all_lengths, setup),
-	};
-
-	if (test_eal_init(64) < 0)
-		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.begin = start_eal, .before_each = setup)

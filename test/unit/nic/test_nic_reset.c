@@ -117,10 +117,8 @@ static const struct {
 	{NIC_READ, 0xFFFFF0, RC_READ_REQUEST},
 };
 
-static void
-a_requester_comes_back_to_a_peer_that_restarted(void **state)
+TEST(a_requester_comes_back_to_a_peer_that_restarted)
 {
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct nic_qp_params qp = flow_of(rows[i].verb, rows[i].initial_psn);
 		struct nic_qp_info before, failed, after, peer;
@@ -158,10 +156,8 @@ a_requester_comes_back_to_a_peer_that_restarted(void **state)
 	}
 }
 
-static void
-a_responder_takes_what_a_requester_that_restarted_sends(void **state)
+TEST(a_responder_takes_what_a_requester_that_restarted_sends)
 {
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct nic_qp_params qp = flow_of(rows[i].verb, rows[i].initial_psn);
 		struct nic_qp_info before, after;
@@ -184,12 +180,10 @@ a_responder_takes_what_a_requester_that_restarted_sends(void **state)
 	}
 }
 
-static void
-an_invalid_request_is_forgiven(void **state)
+TEST(an_invalid_request_is_forgiven)
 {
 	struct nic_qp_params qp = flow_of(NIC_READ, 0);
 
-	(void)state;
 	start(&qp);
 	/* Host 1 takes WRITEs only: it refuses the READ, and from then on everything. */
 	qp.verb = NIC_WRITE;
@@ -203,12 +197,10 @@ an_invalid_request_is_forgiven(void **state)
 	pair_destroy(&pair);
 }
 
-static void
-a_flow_that_is_not_there_is_no_work(void **state)
+TEST(a_flow_that_is_not_there_is_no_work)
 {
 	struct nic_qp_params qp = flow_of(NIC_WRITE, 0);
 
-	(void)state;
 	start(&qp);
 	assert_int_equal(nic_reset_flow(pair.nic[0], 5), 0);
 	pair.nic[0]->ops->rx(pair.nic[0], 0, NULL, 0, 0);
@@ -219,12 +211,10 @@ a_flow_that_is_not_there_is_no_work(void **state)
 }
 
 /* Both ends at any time, several times, whatever each QP does at that moment. */
-static void
-both_ends_reset_at_any_time_end_all_messages(void **state)
+TEST(both_ends_reset_at_any_time_end_all_messages)
 {
 	static const int verbs[] = {NIC_WRITE, NIC_WRITE_IMM, NIC_SEND, NIC_READ};
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= 100; seed++) {
 		uint64_t tx_packets = 0, rx_packets = 0;
 		struct nic_qp_params qp;
@@ -264,18 +254,4 @@ both_ends_reset_at_any_time_end_all_messages(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_requester_comes_back_to_a_peer_that_restarted),
-		cmocka_unit_test(a_responder_takes_what_a_requester_that_restarted_sends),
-		cmocka_unit_test(an_invalid_request_is_forgiven),
-		cmocka_unit_test(a_flow_that_is_not_there_is_no_work),
-		cmocka_unit_test(both_ends_reset_at_any_time_end_all_messages),
-	};
-
-	if (test_eal_init(64) < 0)
-		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.begin = start_eal)

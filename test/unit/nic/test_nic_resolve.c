@@ -106,10 +106,8 @@ run(uint64_t until_ns, bool lose)
 	now_ns = until_ns;
 }
 
-static void
-messages_complete_between_peers_that_know_addresses_only(void **state)
+TEST(messages_complete_between_peers_that_know_addresses_only)
 {
-	(void)state;
 	create(2);
 	for (unsigned int kind = 0; kind < 4; kind++)
 		for (unsigned int h = 0; h < 2; h++)
@@ -132,12 +130,10 @@ messages_complete_between_peers_that_know_addresses_only(void **state)
 	destroy(2);
 }
 
-static void
-nothing_but_questions_leaves_before_the_answer(void **state)
+TEST(nothing_but_questions_leaves_before_the_answer)
 {
 	uint32_t unresolved;
 
-	(void)state;
 	create(2);
 	add(0, true, false, false);
 	add(0, true, false, false);
@@ -154,15 +150,13 @@ nothing_but_questions_leaves_before_the_answer(void **state)
 	destroy(2);
 }
 
-static void
-late_answer_starts_every_qp_of_the_neighbour(void **state)
+TEST(late_answer_starts_every_qp_of_the_neighbour)
 {
 	struct arp reply = {.op = ARP_REPLY, .sender_mac = {2, 0, 0, 0, 0, 9}};
 	struct l2 l2 = {.src_mac = {2, 0, 0, 0, 0, 9}};
 	uint8_t frame[ARP_FRAME_BYTES];
 	struct rte_mbuf *m;
 
-	(void)state;
 	params[0].max_qps = 200;
 	create(2);
 	for (unsigned int i = 0; i < 200; i++)
@@ -197,10 +191,8 @@ late_answer_starts_every_qp_of_the_neighbour(void **state)
 	destroy(2);
 }
 
-static void
-peer_with_a_new_address_is_followed(void **state)
+TEST(peer_with_a_new_address_is_followed)
 {
-	(void)state;
 	params[0].neigh_reachable_time_ns = 10 * NS_PER_MS;
 	create(2);
 	add(0, true, false, false);
@@ -217,10 +209,8 @@ peer_with_a_new_address_is_followed(void **state)
 	destroy(2);
 }
 
-static void
-frame_of_the_peer_is_as_good_as_an_answer(void **state)
+TEST(frame_of_the_peer_is_as_good_as_an_answer)
 {
-	(void)state;
 	create(2);
 	{
 		struct nic_qp_params qp = nic_test_qp(0);
@@ -258,15 +248,13 @@ arp_question(uint8_t frame[ARP_FRAME_BYTES], uint8_t last_of_target)
 	return arp_build(frame, &l2, &arp);
 }
 
-static void
-our_address_is_told_on_the_vlan_that_asked(void **state)
+TEST(our_address_is_told_on_the_vlan_that_asked)
 {
 	uint8_t frame[ARP_FRAME_BYTES];
 	struct frame_view eth;
 	struct rte_mbuf *m;
 	struct arp arp;
 
-	(void)state;
 	create(1);
 	feed(frame, arp_question(frame, 9));
 	assert_int_equal(nic_stats(nic[0])->drops[NIC_DROP_NOT_FOR_US], 1);
@@ -284,14 +272,12 @@ our_address_is_told_on_the_vlan_that_asked(void **state)
 	destroy(1);
 }
 
-static void
-flood_of_questions_is_bounded_and_counted(void **state)
+TEST(flood_of_questions_is_bounded_and_counted)
 {
 	uint8_t frame[ARP_FRAME_BYTES];
 	struct rte_mbuf *m;
 	unsigned int answers = 0;
 
-	(void)state;
 	create(1);
 	arp_question(frame, 1);
 	for (unsigned int i = 0; i < 300; i++)
@@ -307,15 +293,13 @@ flood_of_questions_is_bounded_and_counted(void **state)
 	destroy(1);
 }
 
-static void
-answers_wait_while_their_priority_is_paused(void **state)
+TEST(answers_wait_while_their_priority_is_paused)
 {
 	uint8_t frame[ARP_FRAME_BYTES], pause[PFC_FRAME_BYTES];
 	uint16_t quanta[8] = {[3] = 100};
 	struct rte_mbuf *m;
 	uint64_t open_ns;
 
-	(void)state;
 	params[0].qos.dscp_to_tc_map[0] = 3;
 	create(1);
 	pfc_frame_build(pause, (uint8_t[6]){2, 0, 0, 0, 0, 9}, 1 << 3, quanta);
@@ -332,8 +316,7 @@ answers_wait_while_their_priority_is_paused(void **state)
 }
 
 /* tx() that gives nothing has looked at all that was due, the neighbour of a new flow included. */
-static void
-question_of_a_flow_that_comes_leaves_with_the_same_call(void **state)
+TEST(question_of_a_flow_that_comes_leaves_with_the_same_call)
 {
 	static const uint32_t come[] = {0};
 	static const struct nic_flow_update live[1];
@@ -343,7 +326,6 @@ question_of_a_flow_that_comes_leaves_with_the_same_call(void **state)
 		.params = params[0], .flows = live, .n_flows = 1, .come = come, .n_come = 1};
 	struct rte_mbuf *m;
 
-	(void)state;
 	create(1);
 	assert_int_equal(nic_take_flows(nic[0], 1), 0);
 	memset(qp.peer_mac, 0, sizeof(qp.peer_mac));
@@ -356,24 +338,4 @@ question_of_a_flow_that_comes_leaves_with_the_same_call(void **state)
 	destroy(1);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(messages_complete_between_peers_that_know_addresses_only,
-				       setup),
-		cmocka_unit_test_setup(nothing_but_questions_leaves_before_the_answer, setup),
-		cmocka_unit_test_setup(late_answer_starts_every_qp_of_the_neighbour, setup),
-		cmocka_unit_test_setup(peer_with_a_new_address_is_followed, setup),
-		cmocka_unit_test_setup(frame_of_the_peer_is_as_good_as_an_answer, setup),
-		cmocka_unit_test_setup(our_address_is_told_on_the_vlan_that_asked, setup),
-		cmocka_unit_test_setup(flood_of_questions_is_bounded_and_counted, setup),
-		cmocka_unit_test_setup(answers_wait_while_their_priority_is_paused, setup),
-		cmocka_unit_test_setup(question_of_a_flow_that_comes_leaves_with_the_same_call,
-				       setup),
-	};
-
-	if (test_eal_init(64) < 0)
-		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.begin = start_eal, .before_each = setup)

@@ -55,10 +55,8 @@ stats(void)
 	return nic_stats(solo.nic);
 }
 
-static void
-request_in_sequence_is_acknowledged_when_asked(void **state)
+TEST(request_in_sequence_is_acknowledged_when_asked)
 {
-	(void)state;
 	start(64);
 	solo_feed(&solo, (struct roce_fields)FIRST(0, 2560), 1024);
 	solo_feed(&solo, (struct roce_fields)MIDDLE(1), 1024);
@@ -77,12 +75,10 @@ request_in_sequence_is_acknowledged_when_asked(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-ack_has_the_bytes_of_the_field(void **state)
+TEST(ack_has_the_bytes_of_the_field)
 {
 	struct roce_view v;
 
-	(void)state;
 	start(64);
 	solo_feed(&solo, (struct roce_fields)ONLY(0, 0), 0);
 	assert_true(solo_take(&solo, 1000, &v));
@@ -95,10 +91,8 @@ ack_has_the_bytes_of_the_field(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-gap_gets_one_nak_until_the_expected_packet_comes(void **state)
+TEST(gap_gets_one_nak_until_the_expected_packet_comes)
 {
-	(void)state;
 	start(64);
 	solo_feed(&solo, (struct roce_fields)ONLY(0, 8), 8);
 	expect_answer(&solo, AETH_ACK, 0, 1);
@@ -118,10 +112,8 @@ gap_gets_one_nak_until_the_expected_packet_comes(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-duplicate_is_acknowledged_again_and_not_delivered(void **state)
+TEST(duplicate_is_acknowledged_again_and_not_delivered)
 {
-	(void)state;
 	start(64);
 	for (uint32_t psn = 0; psn < 3; psn++) {
 		solo_feed(&solo, (struct roce_fields)ONLY(psn, 8), 8);
@@ -134,12 +126,10 @@ duplicate_is_acknowledged_again_and_not_delivered(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-psn_and_message_count_wrap(void **state)
+TEST(psn_and_message_count_wrap)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 
-	(void)state;
 	qp.requester = false;
 	qp.initial_psn = 0xFFFFFF;
 	solo_create(&solo, 64);
@@ -156,8 +146,7 @@ psn_and_message_count_wrap(void **state)
 }
 
 /* Each row: what comes after a First of 2560 bytes (or after nothing), and is no valid request. */
-static void
-request_that_does_not_fit_is_refused(void **state)
+TEST(request_that_does_not_fit_is_refused)
 {
 	static const struct {
 		bool after_first;
@@ -186,7 +175,6 @@ request_that_does_not_fit_is_refused(void **state)
 		{true, LAST(1), 1536},   /* right in sum, longer than the MTU */
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		uint32_t psn = rows[i].after_first;
 
@@ -209,12 +197,10 @@ request_that_does_not_fit_is_refused(void **state)
 
 /* Atomics are requests as well. They are not built: a SEND of the right length is turned into
  * one. */
-static void
-atomic_is_refused(void **state)
+TEST(atomic_is_refused)
 {
 	static const uint8_t opcodes[] = {RC_COMPARE_SWAP, RC_FETCH_ADD};
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(opcodes); i++) {
 		struct roce_fields send = {.opcode = RC_SEND_ONLY};
 		uint8_t frame[128], atomic_eth[28] = {0};
@@ -234,12 +220,10 @@ atomic_is_refused(void **state)
 	}
 }
 
-static void
-write_with_immediate_is_a_write(void **state)
+TEST(write_with_immediate_is_a_write)
 {
 	struct roce_fields only = ONLY(0, 8);
 
-	(void)state;
 	start(64);
 	only.opcode = RC_WRITE_ONLY_IMM;
 	solo_feed(&solo, only, 8);
@@ -247,14 +231,12 @@ write_with_immediate_is_a_write(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-requester_refused_is_in_error(void **state)
+TEST(requester_refused_is_in_error)
 {
 	static const uint8_t syndromes[] = {AETH_NAK_INVALID_REQUEST, 0x62, 0x63};
 	struct nic_qp_params qp = nic_test_qp(0);
 	struct roce_view v;
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(syndromes); i++) {
 		solo_init(&solo);
 		solo_create(&solo, 64);
@@ -270,15 +252,13 @@ requester_refused_is_in_error(void **state)
 	}
 }
 
-static void
-refusal_acknowledges_what_came_before(void **state)
+TEST(refusal_acknowledges_what_came_before)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 	struct roce_fields nak = {
 		.opcode = RC_ACK, .aeth_syndrome = AETH_NAK_INVALID_REQUEST, .psn = 1};
 	struct roce_view v;
 
-	(void)state;
 	qp.message_bytes = 8;
 	solo_create(&solo, 64);
 	nic_add_qp(solo.nic, &qp, 0);
@@ -292,13 +272,11 @@ refusal_acknowledges_what_came_before(void **state)
 }
 
 /* While the wire (or pause) holds answers back, one entry per QP is all there is. */
-static void
-answers_of_one_qp_become_one(void **state)
+TEST(answers_of_one_qp_become_one)
 {
 	struct roce_path to_second = solo_path(&solo);
 	struct roce_view v;
 
-	(void)state;
 	start(64);
 	to_second.dest_qp = PAIR_QPN + 1;
 	solo_feed_pause(&solo, 1 << 3, 100);
@@ -315,10 +293,8 @@ answers_of_one_qp_become_one(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-nak_whose_gap_closed_before_it_left_is_an_ack(void **state)
+TEST(nak_whose_gap_closed_before_it_left_is_an_ack)
 {
-	(void)state;
 	start(64);
 	solo_feed_pause(&solo, 1 << 3, 100);
 	solo_feed(&solo, (struct roce_fields)FIRST(1, 2560), 1024);
@@ -329,10 +305,8 @@ nak_whose_gap_closed_before_it_left_is_an_ack(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-nak_takes_the_place_of_an_ack_that_has_not_left(void **state)
+TEST(nak_takes_the_place_of_an_ack_that_has_not_left)
 {
-	(void)state;
 	start(64);
 	solo_feed_pause(&solo, 1 << 3, 100);
 	solo_feed(&solo, (struct roce_fields)ONLY(0, 8), 8);
@@ -345,15 +319,13 @@ nak_takes_the_place_of_an_ack_that_has_not_left(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-cnp_leaves_before_ack_before_data(void **state)
+TEST(cnp_leaves_before_ack_before_data)
 {
 	static const uint8_t want[] = {ROCE_CNP, RC_ACK, RC_WRITE_FIRST};
 	struct nic_qp_params qp = nic_test_qp(0);
 	struct roce_path marked = solo_path(&solo);
 	struct roce_view v;
 
-	(void)state;
 	marked.ecn = ECN_CE;
 	solo_create(&solo, 64);
 	nic_add_qp(solo.nic, &qp, 0);
@@ -366,8 +338,7 @@ cnp_leaves_before_ack_before_data(void **state)
 }
 
 /* Data and ACKs map to priority 3, CNPs to queue 7; only MAC control ignores pause. */
-static void
-each_priority_obeys_its_own_pause(void **state)
+TEST(each_priority_obeys_its_own_pause)
 {
 	static const struct {
 		uint8_t paused;
@@ -379,7 +350,6 @@ each_priority_obeys_its_own_pause(void **state)
 		{(uint8_t) ~(1 << 3 | 1 << 7), {ROCE_CNP, RC_ACK, RC_WRITE_FIRST}},
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct nic_qp_params qp = nic_test_qp(0);
 		struct roce_path marked;
@@ -406,13 +376,11 @@ each_priority_obeys_its_own_pause(void **state)
 	}
 }
 
-static void
-pause_ends_by_time_or_by_xon(void **state)
+TEST(pause_ends_by_time_or_by_xon)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 	struct roce_view v;
 
-	(void)state;
 	solo_create(&solo, 64);
 	nic_add_qp(solo.nic, &qp, 0);
 	/* 1000 quanta of 512 bit times at 40 Gb/s are 12.8 us. */
@@ -432,14 +400,12 @@ pause_ends_by_time_or_by_xon(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-pause_is_counted_and_ignored_when_told_so(void **state)
+TEST(pause_is_counted_and_ignored_when_told_so)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 	uint8_t pause[PFC_FRAME_BYTES];
 	struct roce_view v;
 
-	(void)state;
 	solo.params.flow_control = NIC_FLOW_OFF;
 	solo_create(&solo, 64);
 	nic_add_qp(solo.nic, &qp, 0);
@@ -453,15 +419,13 @@ pause_is_counted_and_ignored_when_told_so(void **state)
 }
 
 /* What is owed is a note in the QP: with no mbuf it waits, and nothing of it is forgotten. */
-static void
-control_pool_exhausted_delays_answers(void **state)
+TEST(control_pool_exhausted_delays_answers)
 {
 	struct roce_path marked = solo_path(&solo);
 	struct rte_mbuf *held[64];
 	struct roce_view v;
 	unsigned int n = 0;
 
-	(void)state;
 	start(32);
 	marked.ecn = ECN_CE;
 	solo_feed_on(&solo, &marked, &(struct roce_fields)ONLY(0, 8), 8);
@@ -479,13 +443,11 @@ control_pool_exhausted_delays_answers(void **state)
 }
 
 /* Control frames are wire time too: answers to back-to-back requests leave no faster than it. */
-static void
-control_frames_are_charged_to_the_shaper(void **state)
+TEST(control_frames_are_charged_to_the_shaper)
 {
 	struct roce_view v;
 	uint64_t first_ns;
 
-	(void)state;
 	start(64);
 	for (uint32_t i = 0; i < 4; i++) {
 		struct roce_path path = solo_path(&solo);
@@ -502,32 +464,4 @@ control_frames_are_charged_to_the_shaper(void **state)
 	solo_destroy(&solo);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(request_in_sequence_is_acknowledged_when_asked, setup),
-		cmocka_unit_test_setup(ack_has_the_bytes_of_the_field, setup),
-		cmocka_unit_test_setup(gap_gets_one_nak_until_the_expected_packet_comes, setup),
-		cmocka_unit_test_setup(duplicate_is_acknowledged_again_and_not_delivered, setup),
-		cmocka_unit_test_setup(psn_and_message_count_wrap, setup),
-		cmocka_unit_test_setup(request_that_does_not_fit_is_refused, setup),
-		cmocka_unit_test_setup(atomic_is_refused, setup),
-		cmocka_unit_test_setup(write_with_immediate_is_a_write, setup),
-		cmocka_unit_test_setup(requester_refused_is_in_error, setup),
-		cmocka_unit_test_setup(refusal_acknowledges_what_came_before, setup),
-		cmocka_unit_test_setup(answers_of_one_qp_become_one, setup),
-		cmocka_unit_test_setup(nak_whose_gap_closed_before_it_left_is_an_ack, setup),
-		cmocka_unit_test_setup(nak_takes_the_place_of_an_ack_that_has_not_left, setup),
-		cmocka_unit_test_setup(cnp_leaves_before_ack_before_data, setup),
-		cmocka_unit_test_setup(each_priority_obeys_its_own_pause, setup),
-		cmocka_unit_test_setup(pause_ends_by_time_or_by_xon, setup),
-		cmocka_unit_test_setup(pause_is_counted_and_ignored_when_told_so, setup),
-		cmocka_unit_test_setup(control_pool_exhausted_delays_answers, setup),
-		cmocka_unit_test_setup(control_frames_are_charged_to_the_shaper, setup),
-	};
-
-	if (test_eal_init(64) < 0)
-		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.begin = start_eal, .before_each = setup)

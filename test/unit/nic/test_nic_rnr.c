@@ -85,12 +85,10 @@ expect_complete(const struct nic_qp_params *qp)
 	assert_int_equal(pair_next_ns(&pair), NEVER_NS);
 }
 
-static void
-send_without_a_wqe_is_held_back_at_its_first_packet(void **state)
+TEST(send_without_a_wqe_is_held_back_at_its_first_packet)
 {
 	struct nic_qp_params qp = rnr_qp(NIC_SEND);
 
-	(void)state;
 	qp.messages = 2;
 	qp.initial_psn = 0xFFFFFD; /* the second message begins at PSN 0 */
 	pair_create(&pair, 64);
@@ -115,13 +113,11 @@ send_without_a_wqe_is_held_back_at_its_first_packet(void **state)
 	pair_destroy(&pair);
 }
 
-static void
-refused_packet_is_no_round_trip(void **state)
+TEST(refused_packet_is_no_round_trip)
 {
 	struct nic_qp_params qp = rnr_qp(NIC_SEND);
 	const struct nic_times *times;
 
-	(void)state;
 	qp.messages = 2;
 	qp.depth = 1;
 	pair_create(&pair, 64);
@@ -138,12 +134,10 @@ refused_packet_is_no_round_trip(void **state)
 	pair_destroy(&pair);
 }
 
-static void
-write_with_immediate_is_held_back_at_its_last_packet(void **state)
+TEST(write_with_immediate_is_held_back_at_its_last_packet)
 {
 	struct nic_qp_params qp = rnr_qp(NIC_WRITE_IMM);
 
-	(void)state;
 	qp.messages = 2;
 	pair_create(&pair, 64);
 	pair_connect(&pair, &qp);
@@ -155,12 +149,10 @@ write_with_immediate_is_held_back_at_its_last_packet(void **state)
 	pair_destroy(&pair);
 }
 
-static void
-write_needs_no_wqe(void **state)
+TEST(write_needs_no_wqe)
 {
 	struct nic_qp_params qp = rnr_qp(NIC_WRITE);
 
-	(void)state;
 	pair_create(&pair, 64);
 	pair_connect(&pair, &qp);
 	pair_run(&pair, NEVER_NS);
@@ -169,8 +161,7 @@ write_needs_no_wqe(void **state)
 	pair_destroy(&pair);
 }
 
-static void
-wqes_are_posted_one_after_the_other(void **state)
+TEST(wqes_are_posted_one_after_the_other)
 {
 	struct nic_qp_params qp = rnr_qp(NIC_SEND);
 	struct roce_fields send = {.opcode = RC_SEND_ONLY, .ack_req = true};
@@ -181,7 +172,6 @@ wqes_are_posted_one_after_the_other(void **state)
 	} rows[] = {{1000, true},  {1000, true}, {1000, true}, {1099, false}, {1100, true},
 		    {1150, false}, {1300, true}, {1300, true}, {1300, false}, {1400, true}};
 
-	(void)state;
 	solo_init(&solo);
 	solo_create(&solo, 64);
 	qp.requester = false;
@@ -200,8 +190,7 @@ wqes_are_posted_one_after_the_other(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-each_code_is_a_time(void **state)
+TEST(each_code_is_a_time)
 {
 	static const struct {
 		uint8_t code;
@@ -211,7 +200,6 @@ each_code_is_a_time(void **state)
 	struct nic_qp_params qp = nic_test_qp(0);
 	struct roce_view v;
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		uint64_t asked_ns;
 
@@ -237,10 +225,8 @@ each_code_is_a_time(void **state)
 	}
 }
 
-static void
-retries_end_in_an_error_unless_there_are_seven(void **state)
+TEST(retries_end_in_an_error_unless_there_are_seven)
 {
-	(void)state;
 	for (uint8_t retries = 0; retries <= 7; retries++) {
 		struct nic_qp_params qp = rnr_qp(NIC_SEND);
 
@@ -267,12 +253,10 @@ retries_end_in_an_error_unless_there_are_seven(void **state)
 }
 
 /* Of many messages, each is refused some times, and none of them more than the limit. */
-static void
-progress_gives_the_retries_back(void **state)
+TEST(progress_gives_the_retries_back)
 {
 	struct nic_qp_params qp = rnr_qp(NIC_SEND);
 
-	(void)state;
 	pair.params[0].rnr_retry = 3;
 	qp.messages = 50;
 	pair_create(&pair, 64);
@@ -283,13 +267,11 @@ progress_gives_the_retries_back(void **state)
 	pair_destroy(&pair);
 }
 
-static void
-rnr_naks_may_be_lost_doubled_or_overtaken(void **state)
+TEST(rnr_naks_may_be_lost_doubled_or_overtaken)
 {
 	static const enum fate fates[] = {FATE_LOSE, FATE_DUPLICATE, FATE_OVERTAKEN};
 	static const int verbs[] = {NIC_SEND, NIC_WRITE_IMM};
 
-	(void)state;
 	for (unsigned int k = 0; k < 2 * 3 * 6; k++) {
 		struct nic_qp_params qp = rnr_qp(verbs[k % 2]);
 
@@ -305,12 +287,10 @@ rnr_naks_may_be_lost_doubled_or_overtaken(void **state)
 	}
 }
 
-static void
-loss_at_random_loses_nothing_and_repeats(void **state)
+TEST(loss_at_random_loses_nothing_and_repeats)
 {
 	uint64_t ended_ns[2] = {0, 0};
 
-	(void)state;
 	for (unsigned int run = 0; run < 2; run++) {
 		struct nic_qp_params qp = rnr_qp(NIC_SEND);
 
@@ -332,12 +312,10 @@ loss_at_random_loses_nothing_and_repeats(void **state)
 	assert_int_equal(ended_ns[0], ended_ns[1]);
 }
 
-static void
-datagrams_without_a_wqe_are_lost(void **state)
+TEST(datagrams_without_a_wqe_are_lost)
 {
 	struct nic_qp_params qp = rnr_qp(NIC_UD_SEND);
 
-	(void)state;
 	qp.message_bytes = 1000;
 	qp.messages = 10;
 	pair_create(&pair, 64);
@@ -351,10 +329,8 @@ datagrams_without_a_wqe_are_lost(void **state)
 }
 
 /* The NAK finds a QP that is paced, or ready, and not in its list of those blocked. */
-static void
-a_paced_sender_waits_as_well(void **state)
+TEST(a_paced_sender_waits_as_well)
 {
-	(void)state;
 	for (unsigned int k = 0; k < 2; k++) {
 		struct nic_qp_params qp = rnr_qp(NIC_SEND);
 
@@ -377,10 +353,8 @@ a_paced_sender_waits_as_well(void **state)
 
 /* One message of a QP: what it is to send again, after an RNR NAK or a timeout, arrives after
  * all. */
-static void
-an_ack_ends_what_it_waits_for(void **state)
+TEST(an_ack_ends_what_it_waits_for)
 {
-	(void)state;
 	for (unsigned int refused = 0; refused < 2; refused++) {
 		struct nic_qp_params qp = nic_test_qp(0);
 		struct nic_qp_info info;
@@ -413,26 +387,4 @@ an_ack_ends_what_it_waits_for(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(send_without_a_wqe_is_held_back_at_its_first_packet, setup),
-		cmocka_unit_test_setup(refused_packet_is_no_round_trip, setup),
-		cmocka_unit_test_setup(write_with_immediate_is_held_back_at_its_last_packet, setup),
-		cmocka_unit_test_setup(write_needs_no_wqe, setup),
-		cmocka_unit_test(wqes_are_posted_one_after_the_other),
-		cmocka_unit_test(each_code_is_a_time),
-		cmocka_unit_test(retries_end_in_an_error_unless_there_are_seven),
-		cmocka_unit_test_setup(progress_gives_the_retries_back, setup),
-		cmocka_unit_test(rnr_naks_may_be_lost_doubled_or_overtaken),
-		cmocka_unit_test(loss_at_random_loses_nothing_and_repeats),
-		cmocka_unit_test_setup(datagrams_without_a_wqe_are_lost, setup),
-		cmocka_unit_test(a_paced_sender_waits_as_well),
-		cmocka_unit_test(an_ack_ends_what_it_waits_for),
-	};
-
-	if (test_eal_init(64) < 0)
-		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.begin = start_eal, .before_each = setup)

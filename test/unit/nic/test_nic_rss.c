@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where RSS puts frames, against the published vectors, and buckets dealt out to lcores. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit/cases.h"
 #include "base/prng.h"
 #include "nic/port/rss.h"
 #include "nic/port/share.h"
 
 /* Microsoft, "Verifying the RSS Hash Calculation": TCP and UDP are hashed alike. */
-static void
-hashes_are_the_published_ones(void **state)
+TEST(hashes_are_the_published_ones)
 {
 	static const struct {
 		struct field_ip dst, src;
@@ -43,21 +37,18 @@ hashes_are_the_published_ones(void **state)
 		 0x02d1feef},
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		assert_int_equal(nic_rss_hash(nic_rss_key, &rows[i].src, &rows[i].dst,
 					      rows[i].sport, rows[i].dport),
 				 rows[i].hash);
 }
 
-static void
-qps_in_buckets_of_their_own_are_spread_evenly(void **state)
+TEST(qps_in_buckets_of_their_own_are_spread_evenly)
 {
 	uint32_t qps[128] = {[3] = 1, [4] = 1, [77] = 1, [127] = 1, [9] = 1};
 	uint16_t node[128];
 	uint32_t load[4] = {0};
 
-	(void)state;
 	nic_rss_balance(qps, 128, 4, node);
 	for (unsigned int i = 0; i < 128; i++)
 		load[node[i]] += qps[i];
@@ -65,10 +56,8 @@ qps_in_buckets_of_their_own_are_spread_evenly(void **state)
 		assert_in_range(load[n], 1, 2);
 }
 
-static void
-many_qps_are_spread_evenly(void **state)
+TEST(many_qps_are_spread_evenly)
 {
-	(void)state;
 	for (uint32_t n_nodes = 1; n_nodes <= NIC_SHARE_MAX_NODES; n_nodes *= 2) {
 		uint32_t qps[512] = {0}, load[NIC_SHARE_MAX_NODES] = {0};
 		uint32_t empty[NIC_SHARE_MAX_NODES] = {0};
@@ -93,14 +82,4 @@ many_qps_are_spread_evenly(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hashes_are_the_published_ones),
-		cmocka_unit_test(qps_in_buckets_of_their_own_are_spread_evenly),
-		cmocka_unit_test(many_qps_are_spread_evenly),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

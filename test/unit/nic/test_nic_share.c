@@ -180,12 +180,10 @@ run(uint64_t until_ns)
 	now_ns = until_ns;
 }
 
-static void
-numbers_are_dealt_out_in_turn(void **state)
+TEST(numbers_are_dealt_out_in_turn)
 {
 	struct nic_qp_info info;
 
-	(void)state;
 	create();
 	for (unsigned int i = 0; i < 5; i++)
 		add(i, nic_test_qp(0));
@@ -201,10 +199,8 @@ numbers_are_dealt_out_in_turn(void **state)
 	destroy();
 }
 
-static void
-answers_that_arrive_at_the_wrong_node_cross(void **state)
+TEST(answers_that_arrive_at_the_wrong_node_cross)
 {
-	(void)state;
 	for (unsigned int where = 0; where <= NODES; where++) {
 		if (where > 0)
 			setup(state);
@@ -235,12 +231,10 @@ answers_that_arrive_at_the_wrong_node_cross(void **state)
 }
 
 /* Sixteen QPs over IPv4 and IPv6: ACKs, data and CNPs of the peer all arrive where their QP is. */
-static void
-nothing_crosses_where_qps_are_placed_by_rss(void **state)
+TEST(nothing_crosses_where_qps_are_placed_by_rss)
 {
 	uint32_t owned[NODES] = {0};
 
-	(void)state;
 	placed_qps = 16;
 	rx_node = BY_RSS;
 	create();
@@ -271,10 +265,8 @@ nothing_crosses_where_qps_are_placed_by_rss(void **state)
 }
 
 /* A device that puts them elsewhere (another key, another source port) costs a crossing each. */
-static void
-placed_qps_are_found_from_any_node(void **state)
+TEST(placed_qps_are_found_from_any_node)
 {
-	(void)state;
 	placed_qps = 6;
 	rx_node = 1;
 	create();
@@ -294,8 +286,7 @@ placed_qps_are_found_from_any_node(void **state)
 	destroy();
 }
 
-static void
-number_of_nobody_crosses_once_and_is_dropped(void **state)
+TEST(number_of_nobody_crosses_once_and_is_dropped)
 {
 	struct roce_path path = {
 		.src_mac = {2, 0, 0, 0, 0, 2},
@@ -312,7 +303,6 @@ number_of_nobody_crosses_once_and_is_dropped(void **state)
 	struct rte_mbuf *m = rte_pktmbuf_alloc(pools.control);
 	size_t len;
 
-	(void)state;
 	create();
 	len = roce_build(rte_pktmbuf_mtod(m, uint8_t *), 200, &path, &fields, NULL, 0);
 	rte_pktmbuf_append(m, (uint16_t)len);
@@ -326,13 +316,11 @@ number_of_nobody_crosses_once_and_is_dropped(void **state)
 	destroy();
 }
 
-static void
-busy_nodes_halve_the_wire_and_one_alone_has_all_of_it(void **state)
+TEST(busy_nodes_halve_the_wire_and_one_alone_has_all_of_it)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 	uint64_t before;
 
-	(void)state;
 	params[0].cc = params[1].cc = CC_NONE;
 	qp.message_bytes = 1 << 20;
 	qp.depth = 4;
@@ -353,15 +341,13 @@ busy_nodes_halve_the_wire_and_one_alone_has_all_of_it(void **state)
 	destroy();
 }
 
-static void
-pause_frame_at_one_node_stops_both(void **state)
+TEST(pause_frame_at_one_node_stops_both)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 	uint16_t quanta[8] = {[3] = 65535};
 	uint64_t before[NODES];
 	struct rte_mbuf *m;
 
-	(void)state;
 	qp.message_bytes = 1 << 20;
 	qp.depth = 4;
 	qp.messages = 0;
@@ -386,12 +372,10 @@ pause_frame_at_one_node_stops_both(void **state)
 	destroy();
 }
 
-static void
-what_a_neighbour_tells_reaches_both(void **state)
+TEST(what_a_neighbour_tells_reaches_both)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 
-	(void)state;
 	memset(qp.peer_mac, 0, 6);
 	create();
 	for (unsigned int i = 0; i < 4; i++)
@@ -405,22 +389,4 @@ what_a_neighbour_tells_reaches_both(void **state)
 	destroy();
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(numbers_are_dealt_out_in_turn, setup),
-		cmocka_unit_test_setup(answers_that_arrive_at_the_wrong_node_cross, setup),
-		cmocka_unit_test_setup(nothing_crosses_where_qps_are_placed_by_rss, setup),
-		cmocka_unit_test_setup(placed_qps_are_found_from_any_node, setup),
-		cmocka_unit_test_setup(number_of_nobody_crosses_once_and_is_dropped, setup),
-		cmocka_unit_test_setup(busy_nodes_halve_the_wire_and_one_alone_has_all_of_it,
-				       setup),
-		cmocka_unit_test_setup(pause_frame_at_one_node_stops_both, setup),
-		cmocka_unit_test_setup(what_a_neighbour_tells_reaches_both, setup),
-	};
-
-	if (test_eal_init(96) < 0)
-		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.begin = start_eal, .before_each = setup)

@@ -188,8 +188,7 @@ add_requester(struct host *h, uint64_t messages, uint64_t start_ns)
 }
 
 /* SIGCOMM15 section 3.1: the host is asked for other flows, not the lcore. */
-static void
-flows_of_other_lcores_count_for_the_first_rate(void **state)
+TEST(flows_of_other_lcores_count_for_the_first_rate)
 {
 	static const struct {
 		int how;
@@ -200,7 +199,6 @@ flows_of_other_lcores_count_for_the_first_rate(void **state)
 		{NIC_INITIAL_VALUE, 3 * GBPS, 3 * GBPS},
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		host_init(&two, 2);
 		two.params.initial_rate = rows[i].how;
@@ -218,10 +216,8 @@ flows_of_other_lcores_count_for_the_first_rate(void **state)
 	}
 }
 
-static void
-of_flows_that_start_together_one_has_the_line(void **state)
+TEST(of_flows_that_start_together_one_has_the_line)
 {
-	(void)state;
 	host_init(&two, 2);
 	two.params.initial_rate = NIC_INITIAL_VALUE;
 	two.params.initial_rate_bps = 3 * GBPS;
@@ -257,12 +253,10 @@ feed_random_marks(struct host *h, uint64_t seed)
 	host_run(h, h->now_ns + NS_PER_MS);
 }
 
-static void
-windows_of_pairs_and_the_port_are_those_of_one_node(void **state)
+TEST(windows_of_pairs_and_the_port_are_those_of_one_node)
 {
 	static const int moderations[] = {NP_PER_IP_PAIR, NP_PER_PORT};
 
-	(void)state;
 	for (unsigned int m = 0; m < 2; m++) {
 		uint64_t last_ns[QPS] = {0};
 
@@ -296,10 +290,8 @@ windows_of_pairs_and_the_port_are_those_of_one_node(void **state)
 	}
 }
 
-static void
-least_interval_of_cnps_is_the_ports(void **state)
+TEST(least_interval_of_cnps_is_the_ports)
 {
-	(void)state;
 	host_init(&two, 2);
 	two.params.np.np_min_time_between_cnps_us = 0;
 	two.params.np.np_min_port_cnp_interval_ns = 5 * NS_PER_US;
@@ -316,10 +308,8 @@ least_interval_of_cnps_is_the_ports(void **state)
 }
 
 /* 1102 bytes a frame with FCS, drained at a byte per ns. */
-static void
-slow_receivers_buffer_is_the_ports(void **state)
+TEST(slow_receivers_buffer_is_the_ports)
 {
-	(void)state;
 	host_init(&two, 2);
 	two.params.receiver = (struct rx_drain_params){8 * GBPS, 4000, 1000, 8000, 0, 0};
 	host_create(&two);
@@ -347,18 +337,4 @@ slow_receivers_buffer_is_the_ports(void **state)
 	host_destroy(&two);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(flows_of_other_lcores_count_for_the_first_rate),
-		cmocka_unit_test(of_flows_that_start_together_one_has_the_line),
-		cmocka_unit_test(windows_of_pairs_and_the_port_are_those_of_one_node),
-		cmocka_unit_test(least_interval_of_cnps_is_the_ports),
-		cmocka_unit_test(slow_receivers_buffer_is_the_ports),
-	};
-
-	if (test_eal_init(96) < 0)
-		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.begin = start_eal)

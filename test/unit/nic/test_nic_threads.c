@@ -509,13 +509,11 @@ destroy(void)
 	nic_test_pools_free(&c.pools);
 }
 
-static void
-nodes_changes_and_readers_run_beside_each_other(void **state)
+TEST(nodes_changes_and_readers_run_beside_each_other)
 {
 	struct hand hands[NODES];
 	pthread_t pollers[NODES], changer, reader;
 
-	(void)state;
 	create();
 	for (unsigned int i = 0; i < NODES; i++) {
 		hands[i] = (struct hand){.node = i};
@@ -567,14 +565,12 @@ read_new_qps(void *arg)
 	return (void *)(uintptr_t)torn;
 }
 
-static void
-a_qp_is_whole_when_it_is_there(void **state)
+TEST(a_qp_is_whole_when_it_is_there)
 {
 	static struct solo s;
 	pthread_t reader;
 	void *torn;
 
-	(void)state;
 	solo_init(&s);
 	s.params.max_qps = MADE_QPS;
 	solo_create(&s, 64);
@@ -638,15 +634,13 @@ create_limited(struct solo *s)
 		;
 }
 
-static void
-a_qp_is_read_while_parameters_change(void **state)
+TEST(a_qp_is_read_while_parameters_change)
 {
 	struct nic_flow_update live = {0};
 	static struct solo s;
 	pthread_t reader;
 	void *torn;
 
-	(void)state;
 	create_limited(&s);
 	atomic_store_explicit(&has_read, false, memory_order_relaxed);
 	assert_int_equal(pthread_create(&reader, NULL, read_a_qp, s.nic), 0);
@@ -663,16 +657,4 @@ a_qp_is_read_while_parameters_change(void **state)
 	solo_destroy(&s);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_qp_is_whole_when_it_is_there),
-		cmocka_unit_test(a_qp_is_read_while_parameters_change),
-		cmocka_unit_test(nodes_changes_and_readers_run_beside_each_other),
-	};
-
-	if (test_eal_init(128) < 0 || threads_use_pools() != 0)
-		return EXIT_FAILURE;
-	return cmocka_run_group_tests_name("nic_threads", tests, NULL, NULL);
-}
+TEST_MAIN(.begin = start_threads)

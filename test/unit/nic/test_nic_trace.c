@@ -63,8 +63,7 @@ trace(unsigned int i)
 	return traces->trace[i];
 }
 
-static void
-rows_say_when_what_and_why(void **state)
+TEST(rows_say_when_what_and_why)
 {
 	static const struct {
 		uint64_t at_ns, rate_bps, target_bps;
@@ -76,7 +75,6 @@ rows_say_when_what_and_why(void **state)
 		{70000, 15058593750, 30 * GBPS, CC_DID_CNP | CC_DID_CUT},
 	};
 
-	(void)state;
 	start_senders(3);
 	assert_int_equal(nic_trace_qp(solo.nic, 1, 16), 0);
 	run(10000);
@@ -100,10 +98,8 @@ rows_say_when_what_and_why(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-full_ring_keeps_the_newest(void **state)
+TEST(full_ring_keeps_the_newest)
 {
-	(void)state;
 	start_senders(1);
 	assert_int_equal(nic_trace_qp(solo.nic, 0, 4), 0);
 	run(1000);
@@ -119,10 +115,8 @@ full_ring_keeps_the_newest(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-more_than_fit_are_refused(void **state)
+TEST(more_than_fit_are_refused)
 {
-	(void)state;
 	solo.params.max_qps = NIC_MAX_TRACES + 1;
 	start_senders(NIC_MAX_TRACES + 1);
 	for (uint32_t i = 0; i < NIC_MAX_TRACES; i++)
@@ -134,14 +128,12 @@ more_than_fit_are_refused(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-traces_come_and_go_while_the_node_runs(void **state)
+TEST(traces_come_and_go_while_the_node_runs)
 {
 	struct nic_trace *extra;
 	struct nic_traces list = {0};
 	struct nic_trace_row row;
 
-	(void)state;
 	start_senders(2);
 	assert_int_equal(nic_trace_qp(solo.nic, 0, 16), 0);
 	run(10000);
@@ -229,13 +221,11 @@ read_rows(void *arg)
 	return NULL;
 }
 
-static void
-another_thread_never_reads_half_a_row(void **state)
+TEST(another_thread_never_reads_half_a_row)
 {
 	struct reader r = {0};
 	pthread_t thread;
 
-	(void)state;
 	start_senders(1);
 	assert_int_equal(nic_trace_qp(solo.nic, 0, 4), 0);
 	r.trace = trace(0);
@@ -257,13 +247,11 @@ another_thread_never_reads_half_a_row(void **state)
 }
 
 /* Without a race: a row that was begun over another one is lost, whether or not it is whole. */
-static void
-a_row_that_is_written_over_is_lost(void **state)
+TEST(a_row_that_is_written_over_is_lost)
 {
 	struct nic_trace *t;
 	struct nic_trace_row row;
 
-	(void)state;
 	start_senders(1);
 	assert_int_equal(nic_trace_qp(solo.nic, 0, 4), 0);
 	t = (struct nic_trace *)trace(0);
@@ -278,19 +266,4 @@ a_row_that_is_written_over_is_lost(void **state)
 	solo_destroy(&solo);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(rows_say_when_what_and_why, setup),
-		cmocka_unit_test_setup(full_ring_keeps_the_newest, setup),
-		cmocka_unit_test_setup(more_than_fit_are_refused, setup),
-		cmocka_unit_test_setup(traces_come_and_go_while_the_node_runs, setup),
-		cmocka_unit_test_setup(a_row_that_is_written_over_is_lost, setup),
-		cmocka_unit_test_setup(another_thread_never_reads_half_a_row, setup),
-	};
-
-	if (test_eal_init(64) < 0)
-		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.begin = start_eal, .before_each = setup)

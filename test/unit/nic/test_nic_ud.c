@@ -71,13 +71,11 @@ stats(unsigned int host)
 	return nic_stats(pair.nic[host]);
 }
 
-static void
-message_is_one_packet_that_nobody_acknowledges(void **state)
+TEST(message_is_one_packet_that_nobody_acknowledges)
 {
 	struct nic_qp_params qp = ud_qp();
 	struct nic_qp_info a, b;
 
-	(void)state;
 	qp.initial_psn = 0xFFFFFE;
 	run(&qp);
 	assert_int_equal(script.n, 10);
@@ -107,10 +105,8 @@ message_is_one_packet_that_nobody_acknowledges(void **state)
 	pair_destroy(&pair);
 }
 
-static void
-all_sizes_mtus_and_families_arrive(void **state)
+TEST(all_sizes_mtus_and_families_arrive)
 {
-	(void)state;
 	for (uint16_t mtu = 256; mtu <= 4096; mtu *= 2)
 		for (unsigned int i = 0; i < 5; i++) {
 			const uint16_t sizes[] = {0, 1, 255, (uint16_t)(mtu - 1), mtu};
@@ -130,8 +126,7 @@ all_sizes_mtus_and_families_arrive(void **state)
 }
 
 /* Each of the ten packets in turn. Nothing shows that the last one is missing. */
-static void
-what_is_lost_doubled_or_late_is_counted(void **state)
+TEST(what_is_lost_doubled_or_late_is_counted)
 {
 	static const struct {
 		enum fate fate;
@@ -142,7 +137,6 @@ what_is_lost_doubled_or_late_is_counted(void **state)
 		{FATE_OVERTAKEN, 10, 1, 1},
 	};
 
-	(void)state;
 	for (unsigned int k = 0; k < 3 * 9; k++) {
 		struct nic_qp_params qp = ud_qp();
 
@@ -158,12 +152,10 @@ what_is_lost_doubled_or_late_is_counted(void **state)
 	}
 }
 
-static void
-loss_at_random_is_what_was_passed_over(void **state)
+TEST(loss_at_random_is_what_was_passed_over)
 {
 	struct nic_qp_params qp = ud_qp();
 
-	(void)state;
 	prng_seed(&script.prng, 3, 0);
 	script.lose_ppm = 10000;
 	qp.messages = 5000;
@@ -174,13 +166,11 @@ loss_at_random_is_what_was_passed_over(void **state)
 	pair_destroy(&pair);
 }
 
-static void
-marks_slow_the_sender(void **state)
+TEST(marks_slow_the_sender)
 {
 	struct nic_qp_params qp = ud_qp();
 	struct nic_qp_info a;
 
-	(void)state;
 	script.mark = true;
 	qp.messages = 2000;
 	pair_create(&pair, 128);
@@ -193,14 +183,12 @@ marks_slow_the_sender(void **state)
 	pair_destroy(&pair);
 }
 
-static void
-messages_longer_than_a_packet_are_refused(void **state)
+TEST(messages_longer_than_a_packet_are_refused)
 {
 	static struct workload_cdf cdf = {.n = 1, .bytes = {5000}, .share_q32 = {1ull << 32}};
 	struct nic_qp_params qp = ud_qp();
 	char why[256] = "";
 
-	(void)state;
 	qp.message_bytes = 1025;
 	assert_int_equal(nic_qp_params_check(&qp, &pair.params[0], why, sizeof(why)), -EINVAL);
 	assert_non_null(strstr(why, "mtu_bytes"));
@@ -227,15 +215,13 @@ feed(uint8_t opcode, uint32_t qkey, uint32_t src_qp, uint16_t payload_bytes)
 }
 
 /* All marked: only what is accepted is answered with a CNP, and that goes to the source QP. */
-static void
-what_is_not_a_datagram_of_the_peer_is_dropped_by_name(void **state)
+TEST(what_is_not_a_datagram_of_the_peer_is_dropped_by_name)
 {
 	struct nic_qp_params qp = ud_qp();
 	struct nic_qp_info info;
 	struct roce_view v;
 	const uint64_t *drops;
 
-	(void)state;
 	solo_init(&solo);
 	solo_create(&solo, 64);
 	qp.requester = false;
@@ -274,20 +260,4 @@ what_is_not_a_datagram_of_the_peer_is_dropped_by_name(void **state)
 	solo_destroy(&solo);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(message_is_one_packet_that_nobody_acknowledges, setup),
-		cmocka_unit_test(all_sizes_mtus_and_families_arrive),
-		cmocka_unit_test(what_is_lost_doubled_or_late_is_counted),
-		cmocka_unit_test_setup(loss_at_random_is_what_was_passed_over, setup),
-		cmocka_unit_test_setup(marks_slow_the_sender, setup),
-		cmocka_unit_test_setup(messages_longer_than_a_packet_are_refused, setup),
-		cmocka_unit_test(what_is_not_a_datagram_of_the_peer_is_dropped_by_name),
-	};
-
-	if (test_eal_init(64) < 0)
-		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.begin = start_eal, .before_each = setup)

@@ -39,8 +39,7 @@ setup(void **state)
 	return 0;
 }
 
-static void
-each_verb_has_its_opcodes(void **state)
+TEST(each_verb_has_its_opcodes)
 {
 	static const struct {
 		int verb;
@@ -52,7 +51,6 @@ each_verb_has_its_opcodes(void **state)
 		{NIC_SEND, RC_SEND_FIRST, RC_SEND_MIDDLE, RC_SEND_LAST, RC_SEND_ONLY},
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < 3; i++) {
 		struct nic_qp_params qp = nic_test_qp(0);
 
@@ -83,12 +81,10 @@ each_verb_has_its_opcodes(void **state)
  * 4 messages of 3 packets. Data frames are numbered 0 to 11, answers one for each message: the last
  * data frame is a lost tail, the last answer a lost ACK with nothing behind it.
  */
-static void
-each_verb_survives_each_mishap(void **state)
+TEST(each_verb_survives_each_mishap)
 {
 	static const enum fate fates[] = {FATE_LOSE, FATE_DUPLICATE, FATE_OVERTAKEN};
 
-	(void)state;
 	for (int verb = NIC_WRITE; verb <= NIC_SEND; verb++) {
 		for (unsigned int k = 0; k < 3 * (12 + 4); k++) {
 			struct nic_qp_params qp = nic_test_qp(0);
@@ -114,14 +110,12 @@ each_verb_survives_each_mishap(void **state)
 }
 
 /* Data and ACK; the queue that a pause holds follows. */
-static void
-dscp_of_a_flow_goes_before_that_of_the_nic(void **state)
+TEST(dscp_of_a_flow_goes_before_that_of_the_nic)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 	struct roce_view v;
 	struct solo solo;
 
-	(void)state;
 	solo_init(&solo);
 	solo_create(&solo, 64);
 	qp.messages = 1;
@@ -152,8 +146,7 @@ dscp_of_a_flow_goes_before_that_of_the_nic(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-raw_qp_needs_no_answer_and_sends_nothing_twice(void **state)
+TEST(raw_qp_needs_no_answer_and_sends_nothing_twice)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 	struct nic_qp_info info;
@@ -161,7 +154,6 @@ raw_qp_needs_no_answer_and_sends_nothing_twice(void **state)
 	struct solo solo;
 	unsigned int n = 0;
 
-	(void)state;
 	solo_init(&solo);
 	solo.params.local_ack_timeout = 1;
 	solo.params.window_packets = 2;
@@ -182,8 +174,7 @@ raw_qp_needs_no_answer_and_sends_nothing_twice(void **state)
 	solo_destroy(&solo);
 }
 
-static void
-raw_qp_obeys_cnps_and_begins_incast_rounds(void **state)
+TEST(raw_qp_obeys_cnps_and_begins_incast_rounds)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 	struct nic_qp_info info;
@@ -191,7 +182,6 @@ raw_qp_obeys_cnps_and_begins_incast_rounds(void **state)
 	struct solo solo;
 	unsigned int n = 0;
 
-	(void)state;
 	solo_init(&solo);
 	solo_create(&solo, 64);
 	qp.raw = true;
@@ -211,18 +201,4 @@ raw_qp_obeys_cnps_and_begins_incast_rounds(void **state)
 	solo_destroy(&solo);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_verb_has_its_opcodes),
-		cmocka_unit_test(each_verb_survives_each_mishap),
-		cmocka_unit_test(dscp_of_a_flow_goes_before_that_of_the_nic),
-		cmocka_unit_test(raw_qp_needs_no_answer_and_sends_nothing_twice),
-		cmocka_unit_test(raw_qp_obeys_cnps_and_begins_incast_rounds),
-	};
-
-	if (test_eal_init(64) < 0)
-		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.begin = start_eal)

@@ -53,10 +53,8 @@ start(const struct nic_qp_params *qp, unsigned int qps)
 }
 
 /* The first so many messages that have as much together, and no other. */
-static void
-bytes_end_a_flow_with_the_message_that_reaches_them(void **state)
+TEST(bytes_end_a_flow_with_the_message_that_reaches_them)
 {
-	(void)state;
 	for (unsigned int k = 0; k < 3 * 5; k++) {
 		const uint64_t limits[] = {1, 2560, 2561, 99999, 100000};
 		struct nic_qp_params qp = nic_test_qp(0);
@@ -84,13 +82,11 @@ bytes_end_a_flow_with_the_message_that_reaches_them(void **state)
 	}
 }
 
-static void
-messages_of_all_sizes_arrive_whole_over_a_lossy_link(void **state)
+TEST(messages_of_all_sizes_arrive_whole_over_a_lossy_link)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 	uint64_t bytes = 0;
 
-	(void)state;
 	pair.params[0].local_ack_timeout = 4;
 	pair.params[0].retry_cnt = 7;
 	qp.message_size = WORKLOAD_UNIFORM;
@@ -112,12 +108,10 @@ messages_of_all_sizes_arrive_whole_over_a_lossy_link(void **state)
 }
 
 /* 2560 B at 1 Gb/s: one each 20480 ns, whatever is still in flight. */
-static void
-periodic_messages_leave_at_their_times(void **state)
+TEST(periodic_messages_leave_at_their_times)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 
-	(void)state;
 	qp.arrival = WORKLOAD_PERIODIC;
 	qp.load_bps = GBPS;
 	qp.start_ns = 7000;
@@ -131,12 +125,10 @@ periodic_messages_leave_at_their_times(void **state)
 	pair_destroy(&pair);
 }
 
-static void
-poisson_messages_come_at_their_load_and_stop_at_their_time(void **state)
+TEST(poisson_messages_come_at_their_load_and_stop_at_their_time)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 
-	(void)state;
 	qp.arrival = WORKLOAD_POISSON;
 	qp.load_bps = GBPS;
 	qp.messages = 0;
@@ -152,12 +144,10 @@ poisson_messages_come_at_their_load_and_stop_at_their_time(void **state)
 }
 
 /* Packets lost behind the last message do not wait for the next one, a second later. */
-static void
-lost_tail_is_sent_again_before_the_next_message_comes(void **state)
+TEST(lost_tail_is_sent_again_before_the_next_message_comes)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 
-	(void)state;
 	pair.params[0].local_ack_timeout = 3;
 	qp.arrival = WORKLOAD_PERIODIC;
 	qp.load_bps = 20480; /* a message of 2560 B each second */
@@ -173,13 +163,11 @@ lost_tail_is_sent_again_before_the_next_message_comes(void **state)
 	pair_destroy(&pair);
 }
 
-static void
-bursts_begin_no_message_while_off(void **state)
+TEST(bursts_begin_no_message_while_off)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 	unsigned int bursts = 1;
 
-	(void)state;
 	qp.arrival = WORKLOAD_ON_OFF;
 	qp.on_ns = 10000;
 	qp.off_ns = 30000;
@@ -197,12 +185,10 @@ bursts_begin_no_message_while_off(void **state)
 	pair_destroy(&pair);
 }
 
-static void
-incast_rounds_wait_for_the_slowest(void **state)
+TEST(incast_rounds_wait_for_the_slowest)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 
-	(void)state;
 	pair.params[0].local_ack_timeout = 4;
 	qp.arrival = WORKLOAD_INCAST;
 	qp.message_size = WORKLOAD_UNIFORM;
@@ -228,12 +214,10 @@ incast_rounds_wait_for_the_slowest(void **state)
 	pair_destroy(&pair);
 }
 
-static void
-incast_goes_on_over_losses_and_without_those_that_gave_up(void **state)
+TEST(incast_goes_on_over_losses_and_without_those_that_gave_up)
 {
 	struct nic_qp_params qp = nic_test_qp(0), broken;
 
-	(void)state;
 	pair.params[0].local_ack_timeout = 3;
 	pair.params[0].retry_cnt = 2;
 	qp.arrival = WORKLOAD_INCAST;
@@ -251,24 +235,4 @@ incast_goes_on_over_losses_and_without_those_that_gave_up(void **state)
 	pair_destroy(&pair);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(messages_of_all_sizes_arrive_whole_over_a_lossy_link, setup),
-		cmocka_unit_test_setup(periodic_messages_leave_at_their_times, setup),
-		cmocka_unit_test_setup(poisson_messages_come_at_their_load_and_stop_at_their_time,
-				       setup),
-		cmocka_unit_test_setup(lost_tail_is_sent_again_before_the_next_message_comes,
-				       setup),
-		cmocka_unit_test(bytes_end_a_flow_with_the_message_that_reaches_them),
-		cmocka_unit_test_setup(bursts_begin_no_message_while_off, setup),
-		cmocka_unit_test_setup(incast_rounds_wait_for_the_slowest, setup),
-		cmocka_unit_test_setup(incast_goes_on_over_losses_and_without_those_that_gave_up,
-				       setup),
-	};
-
-	if (test_eal_init(64) != 0)
-		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(.begin = start_eal, .before_each = setup)

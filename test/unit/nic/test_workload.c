@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "unit/cases.h"
 #include "base/fixed.h"
 #include "base/prng.h"
 #include "nic/workload/arrivals.h"
@@ -20,13 +16,11 @@ fixed(void)
 	return (struct workload){.message_bytes = 4096, .depth = 1, .stop_ns = NEVER_NS, .seed = 1};
 }
 
-static void
-sizes_depend_on_seed_qp_and_number_and_on_nothing_else(void **state)
+TEST(sizes_depend_on_seed_qp_and_number_and_on_nothing_else)
 {
 	struct workload w = fixed(), other;
 	unsigned int equal = 0;
 
-	(void)state;
 	assert_int_equal(workload_message_bytes(&w, 17, 5), 4096);
 	w.message_size = WORKLOAD_UNIFORM;
 	w.message_bytes = 1 << 20;
@@ -43,14 +37,12 @@ sizes_depend_on_seed_qp_and_number_and_on_nothing_else(void **state)
 	assert_in_range(equal, 0, 3);
 }
 
-static void
-uniform_sizes_reach_both_ends_and_their_mean(void **state)
+TEST(uniform_sizes_reach_both_ends_and_their_mean)
 {
 	struct workload w = fixed();
 	uint64_t least = UINT64_MAX, most = 0;
 	double sum = 0;
 
-	(void)state;
 	w.message_size = WORKLOAD_UNIFORM;
 	w.message_min_bytes = 100;
 	w.message_bytes = 199;
@@ -76,15 +68,13 @@ example(void)
 	};
 }
 
-static void
-cdf_gives_its_shares_and_its_mean(void **state)
+TEST(cdf_gives_its_shares_and_its_mean)
 {
 	struct workload_cdf cdf = example();
 	struct workload w = fixed();
 	unsigned int thousand = 0, two = 0;
 	double sum = 0;
 
-	(void)state;
 	assert_int_equal(workload_cdf_finish(&cdf), 0);
 	/* 0.5 x 1000 + 0.4 x 1500 + 0.1 x 6000 */
 	assert_in_range(cdf.mean_bytes, 1699, 1701);
@@ -103,12 +93,10 @@ cdf_gives_its_shares_and_its_mean(void **state)
 	assert_true(fabs(sum / DRAWS - 1700) < 20);
 }
 
-static void
-what_is_no_distribution_is_refused(void **state)
+TEST(what_is_no_distribution_is_refused)
 {
 	struct workload_cdf cdf = example();
 
-	(void)state;
 	cdf.share_q32[3]--;
 	assert_true(workload_cdf_finish(&cdf) < 0);
 	cdf = example();
@@ -125,14 +113,12 @@ what_is_no_distribution_is_refused(void **state)
 }
 
 /* 4096 B at 1 Gb/s: 32768 ns. Of an exponential, mean and deviation are equal. */
-static void
-poisson_gaps_have_the_mean_and_deviation_of_an_exponential(void **state)
+TEST(poisson_gaps_have_the_mean_and_deviation_of_an_exponential)
 {
 	struct workload w = fixed();
 	double sum = 0, squares = 0, mean;
 	unsigned int longer = 0;
 
-	(void)state;
 	w.arrival = WORKLOAD_POISSON;
 	w.load_bps = GBPS;
 	for (uint64_t i = 0; i < DRAWS; i++) {
@@ -148,12 +134,10 @@ poisson_gaps_have_the_mean_and_deviation_of_an_exponential(void **state)
 	assert_true(fabs(longer / (double)DRAWS - exp(-3)) < 0.002);
 }
 
-static void
-periodic_messages_come_from_the_start_on(void **state)
+TEST(periodic_messages_come_from_the_start_on)
 {
 	struct workload w = fixed();
 
-	(void)state;
 	w.arrival = WORKLOAD_PERIODIC;
 	w.load_bps = GBPS;
 	assert_int_equal(workload_gap_ns(&w, w.load_bps, 17, 0), 0);
@@ -161,8 +145,7 @@ periodic_messages_come_from_the_start_on(void **state)
 	assert_int_equal(workload_gap_ns(&w, w.load_bps, 17, 1000), 32768);
 }
 
-static void
-bursts_wait_for_their_next_on(void **state)
+TEST(bursts_wait_for_their_next_on)
 {
 	static const struct {
 		uint64_t now_ns, on_at_ns;
@@ -170,7 +153,6 @@ bursts_wait_for_their_next_on(void **state)
 		    {139, 140}, {140, 140}, {149, 149}, {150, 180}};
 	struct workload w = fixed();
 
-	(void)state;
 	w.arrival = WORKLOAD_ON_OFF;
 	w.start_ns = 100;
 	w.on_ns = 10;
@@ -181,13 +163,11 @@ bursts_wait_for_their_next_on(void **state)
 	assert_int_equal(workload_on_at_ns(&w, 115), 115);
 }
 
-static void
-a_workload_that_lacks_something_is_refused(void **state)
+TEST(a_workload_that_lacks_something_is_refused)
 {
 	char why[256];
 	struct workload w;
 
-	(void)state;
 #define REFUSED(member, value)                                                                     \
 	do {                                                                                       \
 		w.member = (value);                                                                \
@@ -218,12 +198,10 @@ a_workload_that_lacks_something_is_refused(void **state)
  * afterwards from the first: the times are equal, whichever way they went, and as many come as the
  * loads bring.
  */
-static void
-arrivals_are_the_same_forwards_and_afterwards(void **state)
+TEST(arrivals_are_the_same_forwards_and_afterwards)
 {
 	struct prng rnd;
 
-	(void)state;
 	prng_seed(&rnd, 12, 0);
 	for (unsigned int round = 0; round < 500; round++) {
 		struct workload w = {.message_bytes = 1000 + prng_below(&rnd, 100000),
@@ -267,14 +245,12 @@ arrivals_are_the_same_forwards_and_afterwards(void **state)
 }
 
 /* The first of two changes at one instant lets a message come there; the second finds it there. */
-static void
-two_changes_at_one_instant_agree_with_what_has_come(void **state)
+TEST(two_changes_at_one_instant_agree_with_what_has_come)
 {
 	struct workload w = {.message_bytes = 1000, .arrival = WORKLOAD_PERIODIC};
 	uint64_t first_ns, next_ns, at_ns;
 	struct arrivals a;
 
-	(void)state;
 	arrivals_init(&a, 0, MBPS, false);
 	first_ns = arrivals_first_ns(&a, &w, 17);
 	next_ns = arrivals_next_ns(&a, &w, 17, 1, first_ns);
@@ -290,14 +266,12 @@ two_changes_at_one_instant_agree_with_what_has_come(void **state)
 
 /* Of more changes than are kept, the oldest become one: as much comes, and nothing in the
  * future. */
-static void
-many_changes_of_load_stay_in_the_past(void **state)
+TEST(many_changes_of_load_stay_in_the_past)
 {
 	struct workload w = {.message_bytes = 1000, .arrival = WORKLOAD_PERIODIC};
 	struct arrivals a;
 	uint64_t at_ns, before_ns, n = 0;
 
-	(void)state;
 	arrivals_init(&a, 0, GBPS, false);
 	for (uint64_t i = 1; i <= 100; i++)
 		arrivals_change(&a, (i % 5 + 1) * GBPS, i % 7 == 3, i * NS_PER_MS);
@@ -309,22 +283,4 @@ many_changes_of_load_stay_in_the_past(void **state)
 	assert_in_range(n, 31000, 33500);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sizes_depend_on_seed_qp_and_number_and_on_nothing_else),
-		cmocka_unit_test(uniform_sizes_reach_both_ends_and_their_mean),
-		cmocka_unit_test(cdf_gives_its_shares_and_its_mean),
-		cmocka_unit_test(what_is_no_distribution_is_refused),
-		cmocka_unit_test(poisson_gaps_have_the_mean_and_deviation_of_an_exponential),
-		cmocka_unit_test(periodic_messages_come_from_the_start_on),
-		cmocka_unit_test(bursts_wait_for_their_next_on),
-		cmocka_unit_test(a_workload_that_lacks_something_is_refused),
-		cmocka_unit_test(arrivals_are_the_same_forwards_and_afterwards),
-		cmocka_unit_test(two_changes_at_one_instant_agree_with_what_has_come),
-		cmocka_unit_test(many_changes_of_load_stay_in_the_past),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -1,29 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <errno.h>
 
-#include <cmocka.h>
-
+#include "unit/cases.h"
 #include "base/prng.h"
 #include "base/units.h"
 #include "pacer/timing_wheel.h"
 
 #define HOUR_NS (3600 * NS_PER_SEC)
 
-static void
-sizes_that_are_no_power_of_two_are_refused(void **state)
+TEST(sizes_that_are_no_power_of_two_are_refused)
 {
 	static const struct {
 		uint32_t n_items, n_slots;
 		uint64_t slot_ns;
 	} rows[] = {{0, 64, 64}, {1, 63, 64}, {1, 32, 64}, {1, 100, 64}, {1, 64, 0}, {1, 64, 100}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		errno = 0;
 		assert_null(timing_wheel_create(rows[i].n_items, rows[i].n_slots, rows[i].slot_ns));
@@ -32,8 +25,7 @@ sizes_that_are_no_power_of_two_are_refused(void **state)
 	timing_wheel_destroy(NULL);
 }
 
-static void
-item_comes_at_the_slot_boundary_at_or_after_its_deadline(void **state)
+TEST(item_comes_at_the_slot_boundary_at_or_after_its_deadline)
 {
 	static const struct {
 		uint64_t deadline_ns, due_ns;
@@ -48,7 +40,6 @@ item_comes_at_the_slot_boundary_at_or_after_its_deadline(void **state)
 		{5 * HOUR_NS, 5 * HOUR_NS},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct timing_wheel *w = timing_wheel_create(4, 64, 256);
 		uint32_t item = 9;
@@ -91,10 +82,8 @@ items_of_one_slot_keep_their_order(uint32_t n_items)
 	timing_wheel_destroy(w);
 }
 
-static void
-items_of_one_slot_keep_their_order_across_the_horizon(void **state)
+TEST(items_of_one_slot_keep_their_order_across_the_horizon)
 {
-	(void)state;
 	items_of_one_slot_keep_their_order(FEW);
 	items_of_one_slot_keep_their_order(MORE);
 }
@@ -115,19 +104,15 @@ past_deadline_comes_at_once(uint32_t n_items)
 	timing_wheel_destroy(w);
 }
 
-static void
-past_deadline_is_due_at_once(void **state)
+TEST(past_deadline_is_due_at_once)
 {
-	(void)state;
 	past_deadline_comes_at_once(FEW);
 	past_deadline_comes_at_once(MORE);
 }
 
 /* Slots of few items, and of more than a slot names itself. */
-static void
-budget_leaves_the_rest_due(void **state)
+TEST(budget_leaves_the_rest_due)
 {
-	(void)state;
 	for (uint32_t step_ns = 1; step_ns <= 10; step_ns += 3) {
 		struct timing_wheel *w = timing_wheel_create(100, 64, 64);
 		uint32_t items[100 + 7];
@@ -148,13 +133,11 @@ budget_leaves_the_rest_due(void **state)
 }
 
 /* A walk over each slot of a day would take minutes; the test's time limit would end it. */
-static void
-stall_of_hours_costs_no_walk_over_empty_slots(void **state)
+TEST(stall_of_hours_costs_no_walk_over_empty_slots)
 {
 	struct timing_wheel *w = timing_wheel_create(1000, 4096, 1);
 	uint32_t items[1000];
 
-	(void)state;
 	for (uint64_t day = 0; day < 100; day++) {
 		uint64_t start_ns = day * 48 * HOUR_NS;
 
@@ -283,8 +266,7 @@ one_random_run(uint64_t seed, uint32_t n_items)
 	timing_wheel_destroy(w);
 }
 
-static void
-burst_goes_in_like_its_items_one_after_another(void **state)
+TEST(burst_goes_in_like_its_items_one_after_another)
 {
 	struct timing_wheel *one = timing_wheel_create(200, 256, 8);
 	struct timing_wheel *burst = timing_wheel_create(200, 256, 8);
@@ -292,7 +274,6 @@ burst_goes_in_like_its_items_one_after_another(void **state)
 	uint64_t at_ns[200];
 	struct prng rnd;
 
-	(void)state;
 	prng_seed(&rnd, 5, 0);
 	for (uint32_t i = 0; i < 200; i++) {
 		items[i] = i;
@@ -308,13 +289,11 @@ burst_goes_in_like_its_items_one_after_another(void **state)
 }
 
 /* Three to a slot, over two words of the bitmap and the end of the wheel. */
-static void
-upcoming_items_are_told_once_and_in_their_order(void **state)
+TEST(upcoming_items_are_told_once_and_in_their_order)
 {
 	struct timing_wheel *w = timing_wheel_create(300, 128, 8);
 	uint32_t seen[300], n;
 
-	(void)state;
 	assert_int_equal(timing_wheel_advance(w, seen, 300, 100 * 8), 0);
 	assert_int_equal(timing_wheel_upcoming(w, seen, 300, 105 * 8), 0);
 	for (uint32_t i = 0; i < 300; i++)
@@ -337,10 +316,8 @@ upcoming_items_are_told_once_and_in_their_order(void **state)
 	timing_wheel_destroy(w);
 }
 
-static void
-random_runs_equal_a_sorted_reference(void **state)
+TEST(random_runs_equal_a_sorted_reference)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 100; seed++) {
 		one_random_run(seed, REF_ITEMS);
 		one_random_run(seed, 1 + (uint32_t)(seed % MORE));
@@ -375,29 +352,10 @@ hurried_items_are_due_earlier(uint32_t n_items, bool few)
 	timing_wheel_destroy(w);
 }
 
-static void
-hurried_items_come_at_the_horizon_or_before(void **state)
+TEST(hurried_items_come_at_the_horizon_or_before)
 {
-	(void)state;
 	hurried_items_are_due_earlier(FEW, true);
 	hurried_items_are_due_earlier(MORE, false);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sizes_that_are_no_power_of_two_are_refused),
-		cmocka_unit_test(item_comes_at_the_slot_boundary_at_or_after_its_deadline),
-		cmocka_unit_test(items_of_one_slot_keep_their_order_across_the_horizon),
-		cmocka_unit_test(hurried_items_come_at_the_horizon_or_before),
-		cmocka_unit_test(past_deadline_is_due_at_once),
-		cmocka_unit_test(budget_leaves_the_rest_due),
-		cmocka_unit_test(stall_of_hours_costs_no_walk_over_empty_slots),
-		cmocka_unit_test(burst_goes_in_like_its_items_one_after_another),
-		cmocka_unit_test(upcoming_items_are_told_once_and_in_their_order),
-		cmocka_unit_test(random_runs_equal_a_sorted_reference),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

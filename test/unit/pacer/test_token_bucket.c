@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
+#include "unit/cases.h"
 #include "base/prng.h"
 #include "pacer/token_bucket.h"
 
 #define HOUR_NS (3600 * NS_PER_SEC)
 
-static void
-full_bucket_sends_burst_and_one_frame(void **state)
+TEST(full_bucket_sends_burst_and_one_frame)
 {
 	struct token_bucket tb;
 	uint32_t frames = 0;
 
-	(void)state;
 	token_bucket_init(&tb, 10 * GBPS, 3000, 5);
 	while (token_bucket_can_send(&tb)) {
 		token_bucket_charge(&tb, 1000);
@@ -29,8 +22,7 @@ full_bucket_sends_burst_and_one_frame(void **state)
 	assert_int_equal(token_bucket_next_ns(&tb), 5 + 800);
 }
 
-static void
-wait_ends_at_the_first_nanosecond_without_debt(void **state)
+TEST(wait_ends_at_the_first_nanosecond_without_debt)
 {
 	static const struct {
 		uint64_t rate_bps;
@@ -44,7 +36,6 @@ wait_ends_at_the_first_nanosecond_without_debt(void **state)
 		{40 * GBPS, 500, 100}, /* exact */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct token_bucket tb;
 
@@ -58,13 +49,11 @@ wait_ends_at_the_first_nanosecond_without_debt(void **state)
 	}
 }
 
-static void
-sender_that_wakes_in_time_loses_nothing(void **state)
+TEST(sender_that_wakes_in_time_loses_nothing)
 {
 	struct token_bucket tb;
 	uint64_t now_ns = 0, bytes = 0;
 
-	(void)state;
 	/* 1106 B take 88.48 ns at 100 Gb/s: 0.52 ns would be lost each frame if remainders were
 	 * dropped. */
 	token_bucket_init(&tb, 100 * GBPS, 1500, 0);
@@ -79,12 +68,10 @@ sender_that_wakes_in_time_loses_nothing(void **state)
 	assert_int_equal(now_ns, (bytes - 1500) * 8 / 100);
 }
 
-static void
-rate_change_moves_a_wait_already_begun(void **state)
+TEST(rate_change_moves_a_wait_already_begun)
 {
 	struct token_bucket tb;
 
-	(void)state;
 	token_bucket_init(&tb, 1 * GBPS, 0, 0);
 	token_bucket_charge(&tb, 1000);
 	assert_int_equal(token_bucket_next_ns(&tb), 8000);
@@ -103,13 +90,11 @@ rate_change_moves_a_wait_already_begun(void **state)
 	assert_int_equal(token_bucket_next_ns(&tb), HOUR_NS + 1000);
 }
 
-static void
-long_idle_fills_to_the_burst_and_no_further(void **state)
+TEST(long_idle_fills_to_the_burst_and_no_further)
 {
 	static const uint64_t idle_ns[] = {NS_PER_SEC, 24 * HOUR_NS, 100000 * HOUR_NS,
 					   UINT64_MAX - 1};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(idle_ns) / sizeof(idle_ns[0]); i++) {
 		struct token_bucket tb;
 
@@ -123,12 +108,10 @@ long_idle_fills_to_the_burst_and_no_further(void **state)
 	}
 }
 
-static void
-time_that_stands_still_or_goes_back_earns_nothing(void **state)
+TEST(time_that_stands_still_or_goes_back_earns_nothing)
 {
 	struct token_bucket tb;
 
-	(void)state;
 	token_bucket_init(&tb, 1 * GBPS, 0, 1000);
 	token_bucket_charge(&tb, 1000);
 	token_bucket_update(&tb, 1000);
@@ -137,12 +120,10 @@ time_that_stands_still_or_goes_back_earns_nothing(void **state)
 	assert_int_equal(token_bucket_next_ns(&tb), 9000);
 }
 
-static void
-smaller_burst_takes_credit_and_larger_gives_none(void **state)
+TEST(smaller_burst_takes_credit_and_larger_gives_none)
 {
 	struct token_bucket tb;
 
-	(void)state;
 	token_bucket_init(&tb, 1 * GBPS, 9000, 0);
 	token_bucket_set_burst(&tb, 1500);
 	assert_int_equal(tb.account.credit_nanobits, 1500 * NANOBITS_PER_BYTE);
@@ -154,10 +135,8 @@ smaller_burst_takes_credit_and_larger_gives_none(void **state)
 
 /* The header's bound over every interval that ends now, by the lowest (earned - sent) seen so
  * far. */
-static void
-bytes_stay_within_the_bound_under_random_rates(void **state)
+TEST(bytes_stay_within_the_bound_under_random_rates)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 200; seed++) {
 		struct prng rnd;
 		struct token_bucket tb;
@@ -206,10 +185,8 @@ bytes_stay_within_the_bound_under_random_rates(void **state)
 }
 
 /* Credit equals a model in 128 bits, in which nothing can overflow. */
-static void
-credit_is_exact_under_random_rates(void **state)
+TEST(credit_is_exact_under_random_rates)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 200; seed++) {
 		struct prng rnd;
 		struct token_bucket tb;
@@ -242,20 +219,4 @@ credit_is_exact_under_random_rates(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(full_bucket_sends_burst_and_one_frame),
-		cmocka_unit_test(wait_ends_at_the_first_nanosecond_without_debt),
-		cmocka_unit_test(sender_that_wakes_in_time_loses_nothing),
-		cmocka_unit_test(rate_change_moves_a_wait_already_begun),
-		cmocka_unit_test(long_idle_fills_to_the_burst_and_no_further),
-		cmocka_unit_test(time_that_stands_still_or_goes_back_earns_nothing),
-		cmocka_unit_test(smaller_burst_takes_credit_and_larger_gives_none),
-		cmocka_unit_test(bytes_stay_within_the_bound_under_random_rates),
-		cmocka_unit_test(credit_is_exact_under_random_rates),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One wire and several senders in virtual time. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "unit/cases.h"
 #include "base/prng.h"
 #include "base/units.h"
 #include "pacer/wire_share.h"
@@ -16,10 +12,8 @@
 
 static struct wire_share w;
 
-static void
-reservations_follow_each_other_on_the_wire(void **state)
+TEST(reservations_follow_each_other_on_the_wire)
 {
-	(void)state;
 	wire_share_init(&w, RATE, 0);
 	assert_int_equal(wire_share_reserve(&w, TURN, 0), 0);
 	assert_int_equal(wire_share_reserve(&w, TURN, 0), 640);
@@ -29,10 +23,8 @@ reservations_follow_each_other_on_the_wire(void **state)
 	assert_int_equal(wire_share_reserve(&w, TURN, 10), 1920);
 }
 
-static void
-what_nobody_reserved_is_gone_but_for_the_burst(void **state)
+TEST(what_nobody_reserved_is_gone_but_for_the_burst)
 {
-	(void)state;
 	wire_share_init(&w, RATE, 12500); /* 1 us */
 	assert_int_equal(wire_share_reserve(&w, TURN, 10000), 9000);
 	assert_int_equal(wire_share_reserve(&w, TURN, 10000), 9640);
@@ -40,13 +32,11 @@ what_nobody_reserved_is_gone_but_for_the_burst(void **state)
 }
 
 /* Each sender polls at times of its own, and uses a turn when it comes. */
-static void
-senders_get_like_parts_and_all_of_the_wire_together(void **state)
+TEST(senders_get_like_parts_and_all_of_the_wire_together)
 {
 	uint64_t sent[5] = {0}, from_ns[5], total = 0, end_ns = 10 * NS_PER_MS;
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, 5, 0);
 	wire_share_init(&w, RATE, 0);
 	for (unsigned int i = 0; i < 5; i++)
@@ -69,12 +59,10 @@ senders_get_like_parts_and_all_of_the_wire_together(void **state)
 		assert_in_range(sent[i], total / 5 / 100 * 95, total / 5 / 100 * 105);
 }
 
-static void
-odd_rates_lose_no_remainder(void **state)
+TEST(odd_rates_lose_no_remainder)
 {
 	uint64_t at_ns = 0;
 
-	(void)state;
 	wire_share_init(&w, 7777777, 0);
 	for (unsigned int i = 0; i <= 100000; i++)
 		at_ns = wire_share_reserve(&w, 1106, at_ns);
@@ -84,8 +72,7 @@ odd_rates_lose_no_remainder(void **state)
 
 /* 2^64 bytes of 1.6 Tb/s pass after 2.9 years. Times count from the date; it divides by the
  * rate. */
-static void
-reservations_go_on_past_2_64_bytes(void **state)
+TEST(reservations_go_on_past_2_64_bytes)
 {
 	static const uint64_t dates_ns[] = {
 		((uint64_t)(((unsigned __int128)1 << 64) / 200) - 1000) / 2000 * 2000,
@@ -93,7 +80,6 @@ reservations_go_on_past_2_64_bytes(void **state)
 		((1ull << 63) - (1ull << 35)) / 2000 * 2000,
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(dates_ns) / sizeof(dates_ns[0]); i++) {
 		uint64_t at_ns = dates_ns[i];
 
@@ -108,16 +94,4 @@ reservations_go_on_past_2_64_bytes(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reservations_follow_each_other_on_the_wire),
-		cmocka_unit_test(what_nobody_reserved_is_gone_but_for_the_burst),
-		cmocka_unit_test(senders_get_like_parts_and_all_of_the_wire_together),
-		cmocka_unit_test(odd_rates_lose_no_remainder),
-		cmocka_unit_test(reservations_go_on_past_2_64_bytes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

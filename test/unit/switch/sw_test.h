@@ -8,17 +8,13 @@
 #define QUENCH_TEST_UNIT_SW_TEST_H
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
 
 #include "base/units.h"
+#include "unit/cases.h"
 #include "unit/eal.h"
 #include "node/pkt_meta.h"
 #include "node/pkt_pool.h"
@@ -42,128 +38,44 @@ struct bench {
 	struct node *sw;
 };
 
-static inline struct rte_mempool *
-bench_pool(const char *name, uint32_t n, uint16_t largest_frame)
-{
-	struct pkt_pool_params p = {.name = name,
-				    .n_mbufs = n,
-				    .largest_frame = largest_frame,
-				    .socket = SOCKET_ID_ANY};
-	struct rte_mempool *pool = pkt_pool_create(&p);
+/* The one that bench_open() fills. */
+extern struct bench bench;
 
-	assert_non_null(pool);
-	return pool;
-}
+/** A pool of mbufs; it must be there. */
+struct rte_mempool *bench_pool(const char *name, uint32_t n, uint16_t largest_frame);
 
-/* All tests of a switch run again over one of several shards, as one node. */
-static inline uint16_t
-bench_shards(uint16_t n_ports)
-{
-	const char *shards = getenv("QUENCH_TEST_SHARDS");
-	uint16_t n = shards == NULL ? 1 : (uint16_t)atoi(shards);
+/** All tests of a switch run again over one of several shards, as one node. */
+uint16_t bench_shards(uint16_t n_ports);
 
-	return n < n_ports ? n : n_ports;
-}
+/** Defaults of every table; ports at 40 Gb/s; one nanosecond of catch-up, as in virtual time. */
+void bench_defaults(struct sw_params *p, uint16_t n_ports);
 
-/* Defaults of every table; ports at 40 Gb/s; one nanosecond of catch-up, as in virtual time. */
-static inline void
-bench_defaults(struct sw_params *p, uint16_t n_ports)
-{
-	sw_params_default(p, n_ports);
-	p->shaper_burst_ns = 1;
-	p->shards = bench_shards(n_ports);
-	for (uint16_t i = 0; i < n_ports; i++)
-		p->ports[i] = (struct sw_port_params){.mac = {0x02, 0, 0, 1, 0, (uint8_t)i},
-						      .link_speed_bps = 40 * GBPS,
-						      .flow_control = SW_FLOW_PFC,
-						      .pfcwd = true};
-}
+/** The bench, with default parameters for a switch of n_ports. */
+struct bench *bench_with_ports(uint16_t n_ports);
 
-/* The bench of the group, with default parameters for a switch of n_ports. */
-static inline struct bench *
-bench_defaults_of(void **state, uint16_t n_ports)
-{
-	struct bench *b = *state;
+/**
+ * A lossless group holds 10 frames, XOFF at the tenth, 5 in headroom, XON at 7. Queues are not
+ * limited.
+ */
+void set_small_group(struct sw_params *p);
 
-	bench_defaults(&b->params, n_ports);
-	return b;
-}
+/** Create the switch from b->params, which must pass the check. */
+void bench_start(struct bench *b);
 
-/* A lossless group holds 10 frames, XOFF at the tenth, 5 in headroom, XON at 7. Queues are not
- * limited. */
-static inline void
-set_small_group(struct sw_params *p)
-{
-	p->mmu.lossless = (struct buffer_profile){
-		.static_th_bytes = 10 * DATA_BYTES,
-		.xoff_bytes = 5 * DATA_BYTES,
-		.xon_offset_bytes = 3 * DATA_BYTES,
-	};
-}
+/** Every mbuf must be back. */
+void bench_sees_full_pools(const struct bench *b);
 
-static inline void
-bench_start(struct bench *b)
-{
-	struct sw_pools pools = {.frames = b->frames, .clones = b->clones};
-	char why[256] = "";
+/** In charged bytes, and the buffer's own sums. */
+void bench_sees_balance(const struct bench *b);
 
-	sw_params_resolve(&b->params);
-	if (sw_params_check(&b->params, why, sizeof(why)) != 0)
-		fail_msg("parameters refused: %s", why);
-	b->sw = sw_create(&b->params, &pools);
-	assert_non_null(b->sw);
-}
+/** Free the switch; its sums must agree and every mbuf must be back. */
+void bench_stop(struct bench *b);
 
-static inline void
-bench_sees_full_pools(const struct bench *b)
-{
-	assert_int_equal(rte_mempool_avail_count(b->frames), BENCH_FRAMES);
-	assert_int_equal(rte_mempool_avail_count(b->clones), BENCH_CLONES);
-	assert_int_equal(rte_mempool_avail_count(b->arrivals), BENCH_FRAMES);
-}
+/** Fixture: start EAL and make the pools once; switches are made for each case. */
+int bench_open(void **state);
 
-/* In charged bytes, and the buffer's own sums. */
-static inline void
-bench_sees_balance(const struct bench *b)
-{
-	struct sw_ledger l = sw_ledger(b->sw);
-
-	assert_true(l.in + l.copies + l.generated == l.queued + l.sent + l.dropped + l.consumed);
-	assert_true(mmu_balanced(sw_mmu(b->sw)));
-}
-
-static inline void
-bench_stop(struct bench *b)
-{
-	bench_sees_balance(b);
-	sw_destroy(b->sw);
-	b->sw = NULL;
-	bench_sees_full_pools(b);
-}
-
-/* Group set-up: pools are made once, switches per test. */
-static inline int
-bench_group_setup(void **state)
-{
-	static struct bench bench;
-
-	bench.frames = bench_pool("frames", BENCH_FRAMES, 2048);
-	bench.clones = bench_pool("clones", BENCH_CLONES, 0);
-	bench.arrivals = bench_pool("arrivals", BENCH_FRAMES, 2048);
-	*state = &bench;
-	return 0;
-}
-
-static inline int
-bench_group_teardown(void **state)
-{
-	struct bench *b = *state;
-
-	pkt_pool_destroy(b->frames);
-	pkt_pool_destroy(b->clones);
-	pkt_pool_destroy(b->arrivals);
-	return 0;
-}
+/** Fixture: free the pools. */
+int bench_close(void **state);
 
 struct frame_spec {
 	uint8_t src, dst; /* hosts; dst may be BROADCAST_HOST */
@@ -176,212 +88,58 @@ struct frame_spec {
 	uint32_t psn;
 };
 
-static inline void
-host_mac(uint8_t mac[6], uint8_t host)
-{
-	memset(mac, host == BROADCAST_HOST ? 0xFF : 0, 6);
-	if (host != BROADCAST_HOST) {
-		mac[0] = 0x02;
-		mac[5] = host;
-	}
-}
+/** The address of a host, or that of all. */
+void host_mac(uint8_t mac[6], uint8_t host);
 
-static inline struct rte_mbuf *
-make_frame(struct bench *b, const struct frame_spec *s)
-{
-	static const uint8_t payload[2048];
-	struct roce_path path = {
-		.ip_version = s->ip_version == 6 ? 6 : 4,
-		.src_ip = {10, 0, 0, s->src},
-		.dst_ip = {10, 0, 0, s->dst},
-		.tagged = s->tagged,
-		.vlan_tci = s->vlan_tci,
-		.dscp = s->dscp,
-		.ecn = s->ecn,
-		.ttl = 64,
-		.udp_sport = 50000,
-		.dest_qp = 0x11,
-		.pkey = PKEY_DEFAULT,
-	};
-	struct roce_fields fields = {.opcode = RC_WRITE_MIDDLE, .psn = s->psn};
-	struct rte_mbuf *m = rte_pktmbuf_alloc(b->arrivals);
-	size_t len;
+/** The frame that a specification describes: RoCE, WRITE Middle. */
+struct rte_mbuf *make_frame(struct bench *b, const struct frame_spec *s);
 
-	assert_non_null(m);
-	host_mac(path.src_mac, s->src);
-	host_mac(path.dst_mac, s->dst);
-	len = roce_build(rte_pktmbuf_mtod(m, uint8_t *), rte_pktmbuf_tailroom(m), &path, &fields,
-			 payload, s->payload_bytes == 0 ? 64 : s->payload_bytes);
-	assert_true(len > 0);
-	rte_pktmbuf_append(m, (uint16_t)len);
-	return m;
-}
+/** RoCE data of the default lossless class from one host to another. */
+struct rte_mbuf *make_data(struct bench *b, uint8_t src, uint8_t dst, uint32_t psn);
 
-/* RoCE data of the default lossless class from one host to another. */
-static inline struct rte_mbuf *
-make_data(struct bench *b, uint8_t src, uint8_t dst, uint32_t psn)
-{
-	struct frame_spec s = {.src = src,
-			       .dst = dst,
-			       .dscp = 26,
-			       .ecn = ECN_ECT0,
-			       .payload_bytes = DATA_PAYLOAD,
-			       .psn = psn};
+/** A frame arrives at a port. */
+void give(struct bench *b, uint16_t port, struct rte_mbuf *m, uint64_t now_ns);
 
-	return make_frame(b, &s);
-}
+/** Bytes as they are: for frames that no builder would make. */
+void give_bytes(struct bench *b, uint16_t port, const void *bytes, uint16_t n, uint64_t now_ns);
 
-static inline void
-give(struct bench *b, uint16_t port, struct rte_mbuf *m, uint64_t now_ns)
-{
-	b->sw->ops->rx(b->sw, port, &m, 1, now_ns);
-}
+/** A PFC frame arrives: the enabled priorities pause for a time in quanta. */
+void give_pfc(struct bench *b, uint16_t port, uint8_t enable, uint16_t quanta, uint64_t now_ns);
 
-/* Bytes as they are: for frames that no builder would make. */
-static inline void
-give_bytes(struct bench *b, uint16_t port, const void *bytes, uint16_t n, uint64_t now_ns)
-{
-	struct rte_mbuf *m = rte_pktmbuf_alloc(b->arrivals);
+/** One frame, or NULL when the port has none now. */
+struct rte_mbuf *take(struct bench *b, uint16_t port, uint64_t now_ns);
 
-	assert_non_null(m);
-	memcpy(rte_pktmbuf_append(m, n), bytes, n);
-	give(b, port, m, now_ns);
-}
+/** When does the port want to be asked next? */
+uint64_t next_ns(const struct bench *b, uint16_t port);
 
-static inline void
-give_pfc(struct bench *b, uint16_t port, uint8_t enable, uint16_t quanta, uint64_t now_ns)
-{
-	static const uint8_t zero_mac[6];
-	uint8_t frame[PFC_FRAME_BYTES];
-	uint16_t times[8];
-
-	for (unsigned int i = 0; i < 8; i++)
-		times[i] = quanta;
-	pfc_frame_build(frame, zero_mac, enable, times);
-	give_bytes(b, port, frame, sizeof(frame), now_ns);
-}
-
-/* One frame, or NULL when the port has none now. */
-static inline struct rte_mbuf *
-take(struct bench *b, uint16_t port, uint64_t now_ns)
-{
-	struct rte_mbuf *m;
-
-	return b->sw->ops->tx(b->sw, port, &m, 1, now_ns) == 1 ? m : NULL;
-}
-
-static inline uint64_t
-next_ns(const struct bench *b, uint16_t port)
-{
-	return b->sw->ops->next_ns(b->sw, port);
-}
-
-/*
+/**
  * The port's next frame at the time the port itself names, at *now_ns or later; NULL when it names
  * none. A port must not be early, nor late.
  */
-static inline struct rte_mbuf *
-take_next(struct bench *b, uint16_t port, uint64_t *now_ns)
-{
-	uint64_t due_ns = next_ns(b, port);
-	struct rte_mbuf *m;
+struct rte_mbuf *take_next(struct bench *b, uint16_t port, uint64_t *now_ns);
 
-	if (due_ns == NEVER_NS) {
-		assert_null(take(b, port, *now_ns));
-		return NULL;
-	}
-	if (due_ns > *now_ns) {
-		assert_null(take(b, port, due_ns - 1));
-		*now_ns = due_ns;
-	}
-	m = take(b, port, *now_ns);
-	assert_non_null(m);
-	return m;
-}
+/** Hand a frame to the wire. */
+void sent(struct rte_mbuf *m);
 
-/* Hand a frame to the wire. */
-static inline void
-sent(struct rte_mbuf *m)
-{
-	assert_non_null(m);
-	rte_pktmbuf_free(m);
-}
+/** Empty a port without looking; returns how many came. */
+unsigned int drain(struct bench *b, uint16_t port, uint64_t *now_ns);
 
-/* Empty a port without looking; returns how many came. */
-static inline unsigned int
-drain(struct bench *b, uint16_t port, uint64_t *now_ns)
-{
-	struct rte_mbuf *m;
-	unsigned int n = 0;
+/** Drops of a port for a reason. */
+uint64_t drops(const struct bench *b, uint16_t port, enum sw_drop reason);
 
-	while ((m = take_next(b, port, now_ns)) != NULL) {
-		rte_pktmbuf_free(m);
-		n++;
-	}
-	return n;
-}
+/** Drops of all ports and reasons. */
+uint64_t all_drops(const struct bench *b);
 
-static inline uint64_t
-drops(const struct bench *b, uint16_t port, enum sw_drop reason)
-{
-	return sw_port_stats(b->sw, port)->drops[reason];
-}
+/** Parse what came out; it has to be whole. */
+struct frame_view view_of(const struct rte_mbuf *m);
 
-/* Drops of all ports and reasons. */
-static inline uint64_t
-all_drops(const struct bench *b)
-{
-	uint64_t n = 0;
+/** The frame's RoCE view; its ICRC has to be right. */
+struct roce_view roce_of(const struct rte_mbuf *m);
 
-	for (uint16_t port = 0; port < b->params.n_ports; port++) {
-		for (unsigned int d = 0; d < SW_DROPS; d++)
-			n += drops(b, port, (enum sw_drop)d);
-	}
-	return n;
-}
+/** Is it a PFC frame? Its contents go to mc. */
+bool is_pfc(const struct rte_mbuf *m, struct mac_control *mc);
 
-/* Parse what came out; it has to be whole. */
-static inline struct frame_view
-view_of(const struct rte_mbuf *m)
-{
-	struct frame_view v;
-
-	assert_int_equal(frame_parse(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len, &v),
-			 FRAME_OK);
-	return v;
-}
-
-/* The frame's RoCE view; its ICRC has to be right. */
-static inline struct roce_view
-roce_of(const struct rte_mbuf *m)
-{
-	struct frame_view v = view_of(m);
-	struct roce_view r;
-
-	assert_int_equal(
-		roce_parse(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len, &v, true, &r),
-		ROCE_OK);
-	return r;
-}
-
-static inline bool
-is_pfc(const struct rte_mbuf *m, struct mac_control *mc)
-{
-	return m->data_len == PFC_FRAME_BYTES &&
-	       mac_control_parse(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len, mc) ==
-		       MAC_CONTROL_PFC;
-}
-
-/* Every host's address, as if it had spoken. */
-static inline void
-learn_hosts(struct bench *b)
-{
-	for (uint16_t port = 0; port < b->params.n_ports; port++) {
-		uint8_t mac[6];
-
-		host_mac(mac, (uint8_t)port);
-		assert_int_equal(sw_learn(b->sw, 0, mac, port, 0), 0);
-	}
-}
+/** Every host's address, as if it had spoken. */
+void learn_hosts(struct bench *b);
 
 #endif

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* LLDP and DCBX of one port, to the second. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "unit/cases.h"
 #include "base/units.h"
 #include "switch/control/dcbx_port.h"
 
@@ -44,8 +40,7 @@ hear(struct dcbx_port *p, const struct lldp_info *peer, uint64_t now_ns)
 	dcbx_port_rx(p, &params, buf, lldp_build(buf, peer), now_ns);
 }
 
-static void
-pfc_is_in_force_where_both_agree(void **state)
+TEST(pfc_is_in_force_where_both_agree)
 {
 	static const struct {
 		uint8_t mine, theirs;
@@ -65,7 +60,6 @@ pfc_is_in_force_where_both_agree(void **state)
 		{0x18, 0x08, true, true, 1, DCBX_AGREED, 0x18},
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct lldp_info peer =
 			end(cases[i].their_mac, cases[i].theirs, cases[i].they_willing);
@@ -79,13 +73,11 @@ pfc_is_in_force_where_both_agree(void **state)
 	}
 }
 
-static void
-peer_ends_with_its_time_to_live_or_when_it_says_so(void **state)
+TEST(peer_ends_with_its_time_to_live_or_when_it_says_so)
 {
 	struct lldp_info peer = end(9, 0x08, false);
 	struct dcbx_port p;
 
-	(void)state;
 	start(&p, 0x08, false);
 	hear(&p, &peer, 10 * S);
 	dcbx_port_poll(&p, 131 * S - 1);
@@ -100,8 +92,7 @@ peer_ends_with_its_time_to_live_or_when_it_says_so(void **state)
 	assert_int_equal(p.stats.rx_ageouts, 2);
 }
 
-static void
-frames_come_every_interval_and_fast_for_a_new_neighbour(void **state)
+TEST(frames_come_every_interval_and_fast_for_a_new_neighbour)
 {
 	struct lldp_info peer = end(9, 0x08, false), sent;
 	uint64_t at_s[16];
@@ -110,7 +101,6 @@ frames_come_every_interval_and_fast_for_a_new_neighbour(void **state)
 	struct dcbx_port p;
 	size_t len = 0;
 
-	(void)state;
 	start(&p, 0x08, false);
 	for (uint64_t s = 0; s < 100; s++) {
 		if (s == 40)
@@ -126,13 +116,11 @@ frames_come_every_interval_and_fast_for_a_new_neighbour(void **state)
 	assert_int_equal(sent.ttl_s, 121);
 }
 
-static void
-two_neighbours_agree_on_nothing(void **state)
+TEST(two_neighbours_agree_on_nothing)
 {
 	struct lldp_info peer = end(9, 0x08, false), other = end(10, 0x08, false);
 	struct dcbx_port p;
 
-	(void)state;
 	start(&p, 0x08, false);
 	hear(&p, &peer, S);
 	other.ttl_s = 10;
@@ -143,15 +131,13 @@ two_neighbours_agree_on_nothing(void **state)
 	assert_int_equal(p.pfc_state, DCBX_AGREED);
 }
 
-static void
-bad_pfc_tlv_is_none(void **state)
+TEST(bad_pfc_tlv_is_none)
 {
 	struct lldp_info peer = end(9, 0x08, false);
 	uint8_t buf[LLDP_MAX_BYTES];
 	struct dcbx_port p;
 	size_t len;
 
-	(void)state;
 	start(&p, 0x08, false);
 	len = lldp_build(buf, &peer);
 	/* The PFC TLV stands behind chassis, port and TTL; its length says one byte too many. */
@@ -164,16 +150,4 @@ bad_pfc_tlv_is_none(void **state)
 	assert_int_equal(p.stats.rx_malformed, 1);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pfc_is_in_force_where_both_agree),
-		cmocka_unit_test(peer_ends_with_its_time_to_live_or_when_it_says_so),
-		cmocka_unit_test(frames_come_every_interval_and_fast_for_a_new_neighbour),
-		cmocka_unit_test(two_neighbours_agree_on_nothing),
-		cmocka_unit_test(bad_pfc_tlv_is_none),
-	};
-
-	return cmocka_run_group_tests_name("dcbx", tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -3,19 +3,18 @@
 #include "unit/switch/sw_test.h"
 
 static struct bench *
-bench_of(void **state, uint16_t n_ports)
+bench_of(uint16_t n_ports)
 {
-	struct bench *b = *state;
+	struct bench *b = &bench;
 
 	bench_defaults(&b->params, n_ports);
 	bench_start(b);
 	return b;
 }
 
-static void
-unknown_destination_floods_and_the_answer_does_not(void **state)
+TEST(unknown_destination_floods_and_the_answer_does_not)
 {
-	struct bench *b = bench_of(state, 4);
+	struct bench *b = bench_of(4);
 
 	give(b, 1, make_data(b, 1, 2, 7), 0);
 	for (uint16_t port = 0; port < 4; port++) {
@@ -36,10 +35,9 @@ unknown_destination_floods_and_the_answer_does_not(void **state)
 	bench_stop(b);
 }
 
-static void
-learned_in_one_vlan_is_unknown_in_another(void **state)
+TEST(learned_in_one_vlan_is_unknown_in_another)
 {
-	struct bench *b = bench_of(state, 3);
+	struct bench *b = bench_of(3);
 	struct frame_spec s = {.src = 1, .dst = 2, .tagged = true, .vlan_tci = 7};
 	struct frame_spec back = {.src = 2, .dst = 1, .tagged = true, .vlan_tci = 7};
 
@@ -62,10 +60,9 @@ learned_in_one_vlan_is_unknown_in_another(void **state)
 	bench_stop(b);
 }
 
-static void
-station_that_moves_is_followed(void **state)
+TEST(station_that_moves_is_followed)
 {
-	struct bench *b = bench_of(state, 3);
+	struct bench *b = bench_of(3);
 
 	learn_hosts(b);
 	give(b, 2, make_data(b, 1, 2, 0), 0); /* host 1 now speaks behind port 2 */
@@ -77,10 +74,9 @@ station_that_moves_is_followed(void **state)
 	bench_stop(b);
 }
 
-static void
-aged_address_floods_again_and_control_gives_its_place_back(void **state)
+TEST(aged_address_floods_again_and_control_gives_its_place_back)
 {
-	struct bench *b = bench_of(state, 3);
+	struct bench *b = bench_of(3);
 	uint64_t late_ns = 610 * NS_PER_SEC;
 
 	assert_int_equal(sw_learn(b->sw, 0, (const uint8_t[6]){2, 0, 0, 0, 0, 1}, 1, 0), 0);
@@ -128,10 +124,9 @@ reaches_port_1_alone(struct bench *b, uint8_t host, uint64_t *now_ns)
 
 /* Port 3 makes up sources all the while. A new host on port 1 is learned, and its frames go to
  * nobody else, as do those of a host that was there before. */
-static void
-host_beside_a_flood_of_sources_is_learned(void **state)
+TEST(host_beside_a_flood_of_sources_is_learned)
 {
-	struct bench *b = *state;
+	struct bench *b = &bench;
 	uint64_t now_ns = 1000;
 	uint32_t made = 0;
 	unsigned int n[4];
@@ -162,10 +157,9 @@ host_beside_a_flood_of_sources_is_learned(void **state)
 	bench_stop(b);
 }
 
-static void
-learn_refuses_what_cannot_be(void **state)
+TEST(learn_refuses_what_cannot_be)
 {
-	struct bench *b = *state;
+	struct bench *b = &bench;
 	uint8_t mac[6] = {2, 0, 0, 0, 0, 0};
 
 	bench_defaults(&b->params, 2);
@@ -179,10 +173,9 @@ learn_refuses_what_cannot_be(void **state)
 	bench_stop(b);
 }
 
-static void
-reserved_addresses_are_never_forwarded(void **state)
+TEST(reserved_addresses_are_never_forwarded)
 {
-	struct bench *b = bench_of(state, 3);
+	struct bench *b = bench_of(3);
 	uint8_t frame[60] = {0x01, 0x80, 0xC2, 0, 0, 0, 2, 0, 0, 0, 0, 1, 0x88, 0xCC};
 
 	for (unsigned int last = 0; last <= 0x0F; last++) {
@@ -200,8 +193,7 @@ reserved_addresses_are_never_forwarded(void **state)
 	bench_stop(b);
 }
 
-static void
-mac_control_ends_here_whatever_its_address(void **state)
+TEST(mac_control_ends_here_whatever_its_address)
 {
 	static const struct {
 		uint8_t dst0;
@@ -219,7 +211,7 @@ mac_control_ends_here_whatever_its_address(void **state)
 		{0x01, 0x0002, 60, false, false, SW_DROP_MAC_CONTROL_UNKNOWN},
 		{0x02, 0x0101, 60, true, false, SW_DROP_MAC_CONTROL_UNKNOWN},
 	};
-	struct bench *b = bench_of(state, 3);
+	struct bench *b = bench_of(3);
 	uint64_t expected[SW_DROPS] = {0};
 
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -252,10 +244,9 @@ mac_control_ends_here_whatever_its_address(void **state)
 	bench_stop(b);
 }
 
-static void
-malformed_frames_are_counted_by_verdict(void **state)
+TEST(malformed_frames_are_counted_by_verdict)
 {
-	struct bench *b = bench_of(state, 3);
+	struct bench *b = bench_of(3);
 	static const struct {
 		uint16_t len;
 		uint8_t offset, value;
@@ -283,10 +274,9 @@ malformed_frames_are_counted_by_verdict(void **state)
 	bench_stop(b);
 }
 
-static void
-bad_source_own_port_and_oversize_are_dropped_by_name(void **state)
+TEST(bad_source_own_port_and_oversize_are_dropped_by_name)
 {
-	struct bench *b = *state;
+	struct bench *b = &bench;
 	struct rte_mbuf *m;
 
 	bench_defaults(&b->params, 3);
@@ -308,10 +298,9 @@ bad_source_own_port_and_oversize_are_dropped_by_name(void **state)
 	bench_stop(b);
 }
 
-static void
-flooded_frame_is_charged_once_until_its_last_copy_left(void **state)
+TEST(flooded_frame_is_charged_once_until_its_last_copy_left)
 {
-	struct bench *b = bench_of(state, 4);
+	struct bench *b = bench_of(4);
 	uint64_t now_ns = 0;
 
 	give(b, 0, make_data(b, 0, 2, 0), now_ns);
@@ -326,10 +315,9 @@ flooded_frame_is_charged_once_until_its_last_copy_left(void **state)
 	bench_stop(b);
 }
 
-static void
-flood_between_two_ports_copies_nothing(void **state)
+TEST(flood_between_two_ports_copies_nothing)
 {
-	struct bench *b = bench_of(state, 2);
+	struct bench *b = bench_of(2);
 
 	give(b, 0, make_data(b, 0, 1, 0), 0);
 	assert_int_equal(rte_mempool_avail_count(b->clones), BENCH_CLONES);
@@ -338,11 +326,10 @@ flood_between_two_ports_copies_nothing(void **state)
 	bench_stop(b);
 }
 
-static void
-copies_without_an_mbuf_are_dropped_by_name(void **state)
+TEST(copies_without_an_mbuf_are_dropped_by_name)
 {
 	static struct rte_mbuf *taken[BENCH_CLONES];
-	struct bench *b = bench_of(state, 4);
+	struct bench *b = bench_of(4);
 	uint64_t dropped = 0;
 
 	assert_int_equal(rte_pktmbuf_alloc_bulk(b->clones, taken, BENCH_CLONES - 1), 0);
@@ -365,10 +352,9 @@ copies_without_an_mbuf_are_dropped_by_name(void **state)
 }
 
 /* Ports that send nothing hold the copies of a flood. */
-static void
-a_lossy_flood_takes_no_copy_of_a_lossless_frame(void **state)
+TEST(a_lossy_flood_takes_no_copy_of_a_lossless_frame)
 {
-	struct bench *b = bench_defaults_of(state, 4);
+	struct bench *b = bench_with_ports(4);
 	struct rte_mempool *few = bench_pool("few", 8, 0);
 	const struct sw_pools pools = {
 		.frames = b->frames, .clones = few, .lossless_clones = b->clones};
@@ -395,10 +381,9 @@ a_lossy_flood_takes_no_copy_of_a_lossless_frame(void **state)
 	pkt_pool_destroy(few);
 }
 
-static void
-rx_wakes_the_ports_that_got_work(void **state)
+TEST(rx_wakes_the_ports_that_got_work)
 {
-	struct bench *b = bench_of(state, 4);
+	struct bench *b = bench_of(4);
 
 	learn_hosts(b);
 	b->sw->wake[0] = 0;
@@ -410,8 +395,7 @@ rx_wakes_the_ports_that_got_work(void **state)
 	bench_stop(b);
 }
 
-static void
-wrong_parameters_are_refused_with_the_key(void **state)
+TEST(wrong_parameters_are_refused_with_the_key)
 {
 	static const struct {
 		const char *word;
@@ -430,7 +414,6 @@ wrong_parameters_are_refused_with_the_key(void **state)
 	struct sw_pools pools = {0};
 	char why[256];
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		bench_defaults(&p, 4);
 		switch (cases[i].which) {
@@ -480,10 +463,8 @@ wrong_parameters_are_refused_with_the_key(void **state)
 	}
 }
 
-static void
-names_of_drops_are_distinct(void **state)
+TEST(names_of_drops_are_distinct)
 {
-	(void)state;
 	for (unsigned int i = 0; i < SW_DROPS; i++) {
 		for (unsigned int j = 0; j < i; j++)
 			assert_string_not_equal(sw_drop_name((enum sw_drop)i),
@@ -492,30 +473,4 @@ names_of_drops_are_distinct(void **state)
 	assert_string_equal(sw_drop_name(SW_DROP_NO_HEADROOM), "no_headroom");
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(unknown_destination_floods_and_the_answer_does_not),
-		cmocka_unit_test(learned_in_one_vlan_is_unknown_in_another),
-		cmocka_unit_test(station_that_moves_is_followed),
-		cmocka_unit_test(aged_address_floods_again_and_control_gives_its_place_back),
-		cmocka_unit_test(host_beside_a_flood_of_sources_is_learned),
-		cmocka_unit_test(learn_refuses_what_cannot_be),
-		cmocka_unit_test(reserved_addresses_are_never_forwarded),
-		cmocka_unit_test(mac_control_ends_here_whatever_its_address),
-		cmocka_unit_test(malformed_frames_are_counted_by_verdict),
-		cmocka_unit_test(bad_source_own_port_and_oversize_are_dropped_by_name),
-		cmocka_unit_test(flooded_frame_is_charged_once_until_its_last_copy_left),
-		cmocka_unit_test(flood_between_two_ports_copies_nothing),
-		cmocka_unit_test(copies_without_an_mbuf_are_dropped_by_name),
-		cmocka_unit_test(a_lossy_flood_takes_no_copy_of_a_lossless_frame),
-		cmocka_unit_test(rx_wakes_the_ports_that_got_work),
-		cmocka_unit_test(wrong_parameters_are_refused_with_the_key),
-		cmocka_unit_test(names_of_drops_are_distinct),
-	};
-
-	if (test_eal_init(64) < 0)
-		return EXIT_FAILURE;
-	return cmocka_run_group_tests_name("sw", tests, bench_group_setup, bench_group_teardown);
-}
+TEST_MAIN(.begin = bench_open, .end = bench_close)

@@ -335,8 +335,7 @@ live(struct bench *b, uint64_t seed, uint64_t start_ns)
 	return life.digest;
 }
 
-static void
-a_life_that_begins_late_is_the_same(void **state)
+TEST(a_life_that_begins_late_is_the_same)
 {
 	/* Some seconds before time has more than 32, 48, 55 and 56 bits; a year; and near the end.
 	 * Whole seconds, as some timers round the time to parts of one. */
@@ -353,10 +352,10 @@ a_life_that_begins_late_is_the_same(void **state)
 	uint64_t seeds = n != NULL ? strtoull(n, NULL, 10) : SANITIZED ? 2 : 6;
 
 	for (uint64_t seed = 1; seed <= seeds; seed++) {
-		uint64_t young = live(*state, seed, NS_PER_SEC);
+		uint64_t young = live(&bench, seed, NS_PER_SEC);
 
 		for (unsigned int i = 0; i < N(dates_s); i++) {
-			if (live(*state, seed, dates_s[i] * NS_PER_SEC) != young)
+			if (live(&bench, seed, dates_s[i] * NS_PER_SEC) != young)
 				fail_msg("seed %ju: not the same from %ju s on", (uintmax_t)seed,
 					 (uintmax_t)dates_s[i]);
 		}
@@ -364,15 +363,4 @@ a_life_that_begins_late_is_the_same(void **state)
 	sees_that_all_happened();
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_life_that_begins_late_is_the_same),
-	};
-
-	if (test_eal_init(64) < 0)
-		return EXIT_FAILURE;
-	return cmocka_run_group_tests_name("sw_age", tests, bench_group_setup,
-					   bench_group_teardown);
-}
+TEST_MAIN(.begin = bench_open, .end = bench_close)

@@ -205,8 +205,7 @@ sees_same(const struct outcome *one, const struct outcome *many)
 	assert_memory_equal(one, many, sizeof(*one));
 }
 
-static void
-bursts_do_what_their_frames_do_alone(void **state)
+TEST(bursts_do_what_their_frames_do_alone)
 {
 	static const enum sw_drop expected[] = {
 		SW_DROP_PG_LIMIT, SW_DROP_NO_HEADROOM,  SW_DROP_WRED,     SW_DROP_QUEUE_LIMIT,
@@ -215,12 +214,12 @@ bursts_do_what_their_frames_do_alone(void **state)
 	uint64_t reasons[SW_DROPS] = {0};
 
 	for (uint64_t seed = 1; seed <= 3; seed++) {
-		run(*state, seed, (struct way){.burst = 1, .shards = 1}, &one);
+		run(&bench, seed, (struct way){.burst = 1, .shards = 1}, &one);
 		for (uint16_t burst = 2; burst <= 32; burst = (uint16_t)(burst * 4)) {
-			run(*state, seed, (struct way){.burst = burst, .shards = 1}, &many);
+			run(&bench, seed, (struct way){.burst = burst, .shards = 1}, &many);
 			sees_same(&one, &many);
 		}
-		run(*state, seed, (struct way){.burst = 32, .shards = 1}, &many);
+		run(&bench, seed, (struct way){.burst = 32, .shards = 1}, &many);
 		sees_same(&one, &many);
 		for (unsigned int d = 0; d < SW_DROPS; d++) {
 			for (uint16_t port = 0; port < PORTS; port++)
@@ -234,19 +233,18 @@ bursts_do_what_their_frames_do_alone(void **state)
 	}
 }
 
-static void
-shards_do_what_one_does_alone(void **state)
+TEST(shards_do_what_one_does_alone)
 {
 	static const uint16_t shards[] = {2, 3, PORTS};
 	static struct outcome one, many;
 	uint64_t out = 0, pauses = 0;
 
 	for (uint64_t seed = 1; seed <= 2; seed++) {
-		run(*state, seed, (struct way){.burst = 1, .shards = 1, .certain = true}, &one);
+		run(&bench, seed, (struct way){.burst = 1, .shards = 1, .certain = true}, &one);
 		for (unsigned int i = 0; i < RTE_DIM(shards); i++) {
 			struct way way = {.burst = 1, .shards = shards[i], .certain = true};
 
-			run(*state, seed, way, &many);
+			run(&bench, seed, way, &many);
 			sees_same(&one, &many);
 		}
 		out += one.out_frames;
@@ -255,16 +253,4 @@ shards_do_what_one_does_alone(void **state)
 	assert_true(out > 10000 && pauses > 100);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bursts_do_what_their_frames_do_alone),
-		cmocka_unit_test(shards_do_what_one_does_alone),
-	};
-
-	if (test_eal_init(64) < 0)
-		return EXIT_FAILURE;
-	return cmocka_run_group_tests_name("sw_burst", tests, bench_group_setup,
-					   bench_group_teardown);
-}
+TEST_MAIN(.begin = bench_open, .end = bench_close)

@@ -6,9 +6,9 @@
 #include "wire/lldp.h"
 
 static struct bench *
-bench_of(void **state, int flow_control)
+bench_of(int flow_control)
 {
-	struct bench *b = *state;
+	struct bench *b = &bench;
 
 	bench_defaults(&b->params, 2);
 	b->params.lldp.lldp = true;
@@ -71,10 +71,9 @@ obeys(struct bench *b, uint64_t now_ns)
 	return false;
 }
 
-static void
-negotiated_pfc_is_off_until_the_peer_agrees_and_when_it_is_gone(void **state)
+TEST(negotiated_pfc_is_off_until_the_peer_agrees_and_when_it_is_gone)
 {
-	struct bench *b = bench_of(state, SW_FLOW_AUTO);
+	struct bench *b = bench_of(SW_FLOW_AUTO);
 	struct sw_event e;
 
 	b->sw->ops->control(b->sw, 0);
@@ -102,10 +101,9 @@ negotiated_pfc_is_off_until_the_peer_agrees_and_when_it_is_gone(void **state)
 	bench_stop(b);
 }
 
-static void
-pfc_that_is_on_stays_on_and_the_mismatch_is_said(void **state)
+TEST(pfc_that_is_on_stays_on_and_the_mismatch_is_said)
 {
-	struct bench *b = bench_of(state, SW_FLOW_PFC);
+	struct bench *b = bench_of(SW_FLOW_PFC);
 	struct sw_event e;
 
 	hear(b, 1, 0x18, 0);
@@ -117,10 +115,9 @@ pfc_that_is_on_stays_on_and_the_mismatch_is_said(void **state)
 	bench_stop(b);
 }
 
-static void
-more_frames_than_boxes_are_dropped_under_their_own_name(void **state)
+TEST(more_frames_than_boxes_are_dropped_under_their_own_name)
 {
-	struct bench *b = bench_of(state, SW_FLOW_PFC);
+	struct bench *b = bench_of(SW_FLOW_PFC);
 	uint8_t frame[60] = {0x01, 0x80, 0xC2, 0, 0, 0x0E, 2, 0, 0, 0, 0, 9, 0x88, 0xCC};
 
 	for (unsigned int i = 0; i < 20; i++)
@@ -134,12 +131,11 @@ more_frames_than_boxes_are_dropped_under_their_own_name(void **state)
 }
 
 /* Port 0 sends more LLDP than anybody looks at, without a pause; the peer of port 1 is heard. */
-static void
-flood_of_lldp_takes_nothing_from_other_ports(void **state)
+TEST(flood_of_lldp_takes_nothing_from_other_ports)
 {
 	static const uint8_t broken[60] = {0x01, 0x80, 0xC2, 0, 0, 0x0E, 2,
 					   0,    0,    0,    0, 5, 0x88, 0xCC};
-	struct bench *b = bench_of(state, SW_FLOW_AUTO);
+	struct bench *b = bench_of(SW_FLOW_AUTO);
 	uint64_t now_ns = 0, heard = 0;
 
 	for (unsigned int second = 0; second < 300; second++) {
@@ -164,10 +160,9 @@ flood_of_lldp_takes_nothing_from_other_ports(void **state)
 }
 
 /* Ports 1 and 2 send nothing and hold the tagged copies of what port 0 floods. */
-static void
-flood_that_gets_tags_leaves_lldp_its_frames(void **state)
+TEST(flood_that_gets_tags_leaves_lldp_its_frames)
 {
-	struct bench *b = *state;
+	struct bench *b = &bench;
 	struct rte_mempool *few = bench_pool("few", 8, 2048);
 	struct rte_mempool *own = bench_pool("own", 8, LLDP_MAX_BYTES);
 	const struct sw_pools pools = {
@@ -200,10 +195,9 @@ flood_that_gets_tags_leaves_lldp_its_frames(void **state)
 	pkt_pool_destroy(own);
 }
 
-static void
-frame_heard_before_the_link_went_down_makes_no_neighbour(void **state)
+TEST(frame_heard_before_the_link_went_down_makes_no_neighbour)
 {
-	struct bench *b = bench_of(state, SW_FLOW_AUTO);
+	struct bench *b = bench_of(SW_FLOW_AUTO);
 	uint8_t frame[LLDP_MAX_BYTES];
 	struct lldp_info peer = {
 		.src_mac = {2, 0, 0, 0, 0, 9},
@@ -231,10 +225,9 @@ frame_heard_before_the_link_went_down_makes_no_neighbour(void **state)
 }
 
 /* The data path finds a new link state and a frame to send at the same time. */
-static void
-frame_meets_the_link_as_it_is_now(void **state)
+TEST(frame_meets_the_link_as_it_is_now)
 {
-	struct bench *b = bench_of(state, SW_FLOW_PFC);
+	struct bench *b = bench_of(SW_FLOW_PFC);
 
 	b->sw->ops->control(b->sw, 0);
 	sw_set_link(b->sw, 1, false, 0);
@@ -265,10 +258,9 @@ reload(struct bench *b, uint64_t now_ns)
 	assert_true(sw_reload_settle(b->sw));
 }
 
-static void
-lldp_falls_silent_speaks_again_and_follows_its_interval(void **state)
+TEST(lldp_falls_silent_speaks_again_and_follows_its_interval)
 {
-	struct bench *b = bench_of(state, SW_FLOW_PFC);
+	struct bench *b = bench_of(SW_FLOW_PFC);
 	struct rte_mbuf *m;
 
 	b->sw->ops->control(b->sw, 0);
@@ -301,22 +293,4 @@ lldp_falls_silent_speaks_again_and_follows_its_interval(void **state)
 	bench_stop(b);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(negotiated_pfc_is_off_until_the_peer_agrees_and_when_it_is_gone),
-		cmocka_unit_test(pfc_that_is_on_stays_on_and_the_mismatch_is_said),
-		cmocka_unit_test(more_frames_than_boxes_are_dropped_under_their_own_name),
-		cmocka_unit_test(flood_of_lldp_takes_nothing_from_other_ports),
-		cmocka_unit_test(flood_that_gets_tags_leaves_lldp_its_frames),
-		cmocka_unit_test(frame_heard_before_the_link_went_down_makes_no_neighbour),
-		cmocka_unit_test(frame_meets_the_link_as_it_is_now),
-		cmocka_unit_test(lldp_falls_silent_speaks_again_and_follows_its_interval),
-	};
-
-	if (test_eal_init(64) < 0)
-		return EXIT_FAILURE;
-	return cmocka_run_group_tests_name("sw_dcbx", tests, bench_group_setup,
-					   bench_group_teardown);
-}
+TEST_MAIN(.begin = bench_open, .end = bench_close)

@@ -115,8 +115,7 @@ check_case(struct bench *b, const struct ecn_case *c)
 	bench_stop(b);
 }
 
-static void
-every_case_at_the_congestion_point_is_as_the_table_says(void **state)
+TEST(every_case_at_the_congestion_point_is_as_the_table_says)
 {
 	static const uint8_t codepoints[] = {ECN_NOT_ECT, ECN_ECT1, ECN_ECT0, ECN_CE};
 
@@ -132,17 +131,16 @@ every_case_at_the_congestion_point_is_as_the_table_says(void **state)
 			.codepoint = codepoints[i >> 7 & 3],
 		};
 
-		check_case(*state, &c);
+		check_case(&bench, &c);
 	}
 }
 
 /* Port 1 and port 2, queue 3 and queue 4: a curve each, or none. */
-static void
-profiles_differ_by_port_and_queue(void **state)
+TEST(profiles_differ_by_port_and_queue)
 {
 	static const char *const profiles[3][2] = {
 		{"default", "default"}, {"step", "none"}, {"none", "step"}};
-	struct bench *b = *state;
+	struct bench *b = &bench;
 
 	bench_defaults(&b->params, 3);
 	b->params.wred_queues = 0;
@@ -179,10 +177,9 @@ profiles_differ_by_port_and_queue(void **state)
 }
 
 /* SAI's separate thresholds: ECT is marked from one frame on, Not-ECT dropped above ten. */
-static void
-marking_may_begin_below_dropping(void **state)
+TEST(marking_may_begin_below_dropping)
 {
-	struct bench *b = *state;
+	struct bench *b = &bench;
 	struct frame_spec ect = {.src = 0, .dst = 1, .dscp = 0, .ecn = ECN_ECT0};
 	struct frame_spec nonect = {.src = 0, .dst = 1, .dscp = 0, .ecn = ECN_NOT_ECT};
 	uint64_t now_ns = 0, frame;
@@ -213,17 +210,4 @@ marking_may_begin_below_dropping(void **state)
 	bench_stop(b);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_case_at_the_congestion_point_is_as_the_table_says),
-		cmocka_unit_test(profiles_differ_by_port_and_queue),
-		cmocka_unit_test(marking_may_begin_below_dropping),
-	};
-
-	if (test_eal_init(64) < 0)
-		return EXIT_FAILURE;
-	return cmocka_run_group_tests_name("sw_ecn", tests, bench_group_setup,
-					   bench_group_teardown);
-}
+TEST_MAIN(.begin = bench_open, .end = bench_close)

@@ -52,9 +52,9 @@ refuse(struct bench *b, const char *expected)
 
 /* Ports 0 and 1: access VLAN 10. Port 2: 10 and 20 tagged. Port 3: access VLAN 20. */
 static struct bench *
-bench_of_vlans(void **state)
+bench_of_vlans(void)
 {
-	struct bench *b = *state;
+	struct bench *b = &bench;
 	struct sw_port_params *p = b->params.ports;
 
 	bench_defaults(&b->params, 4);
@@ -98,10 +98,9 @@ sees_none(struct bench *b, uint64_t now_ns)
 		assert_null(take(b, port, now_ns));
 }
 
-static void
-a_port_that_leaves_a_vlan_takes_its_addresses_with_it_and_others_stay(void **state)
+TEST(a_port_that_leaves_a_vlan_takes_its_addresses_with_it_and_others_stay)
 {
-	struct bench *b = bench_of_vlans(state);
+	struct bench *b = bench_of_vlans();
 
 	give_plain(b, 0, 99, 0);
 	give_plain(b, 1, 99, 0);
@@ -130,10 +129,9 @@ a_port_that_leaves_a_vlan_takes_its_addresses_with_it_and_others_stay(void **sta
 	bench_stop(b);
 }
 
-static void
-vlans_come_and_go_and_filtering_too(void **state)
+TEST(vlans_come_and_go_and_filtering_too)
 {
-	struct bench *b = bench_of_vlans(state);
+	struct bench *b = bench_of_vlans();
 
 	strcpy(b->params.ports[3].tagged_vlans, "10,30-39");
 	strcpy(b->params.ports[2].tagged_vlans, "20,35");
@@ -157,12 +155,11 @@ vlans_come_and_go_and_filtering_too(void **state)
 	bench_stop(b);
 }
 
-static void
-static_addresses_come_move_and_go_over_what_was_learned(void **state)
+TEST(static_addresses_come_move_and_go_over_what_was_learned)
 {
 	struct sw_static_mac mac[2] = {{.name = "one", .mac = {2, 0, 0, 0, 0, 1}, .port = 3},
 				       {.name = "two", .mac = {2, 0, 0, 0, 0, 2}, .port = 0}};
-	struct bench *b = *state;
+	struct bench *b = &bench;
 
 	bench_defaults(&b->params, 4);
 	bench_start(b);
@@ -191,10 +188,9 @@ static_addresses_come_move_and_go_over_what_was_learned(void **state)
 	bench_stop(b);
 }
 
-static void
-ageing_limits_and_size_hold_from_then_on(void **state)
+TEST(ageing_limits_and_size_hold_from_then_on)
 {
-	struct bench *b = *state;
+	struct bench *b = &bench;
 	uint64_t now_ns = 0;
 
 	bench_defaults(&b->params, 3);
@@ -228,11 +224,10 @@ ageing_limits_and_size_hold_from_then_on(void **state)
 
 /* Owners do not go over at one time, nor when it is prepared: what is learned meanwhile is not
  * lost. */
-static void
-what_is_learned_while_shards_go_over_stays_known(void **state)
+TEST(what_is_learned_while_shards_go_over_stays_known)
 {
 	struct sw_static_mac mac = {.name = "nine", .mac = {2, 0, 0, 0, 0, 9}, .port = 3};
-	struct bench *b = *state;
+	struct bench *b = &bench;
 	struct sw_forwarding *next = NULL;
 	struct rte_mbuf *m;
 
@@ -324,12 +319,11 @@ sees_routed(struct bench *b, uint16_t port, uint8_t mac, uint64_t now_ns)
 	sees_none(b, now_ns + 1000);
 }
 
-static void
-a_router_comes_into_being_and_its_routes_change(void **state)
+TEST(a_router_comes_into_being_and_its_routes_change)
 {
 	struct sw_static_route routes[] = {{.name = "10.99.0.0/16", .nexthop = "10.0.31.2"},
 					   {.name = "10.98.0.0/16", .nexthop = "10.0.32.2"}};
-	struct bench *b = *state;
+	struct bench *b = &bench;
 
 	bench_defaults(&b->params, 4);
 	bench_start(b);
@@ -394,11 +388,10 @@ neighbour(struct bench *b, const char *text, unsigned int *n)
 	return found;
 }
 
-static void
-a_neighbour_that_is_given_no_more_is_asked_and_used_on(void **state)
+TEST(a_neighbour_that_is_given_no_more_is_asked_and_used_on)
 {
 	struct sw_static_route route = {.name = "10.99.0.0/16", .nexthop = "10.0.31.2"};
-	struct bench *b = *state;
+	struct bench *b = &bench;
 	unsigned int n;
 
 	bench_defaults(&b->params, 4);
@@ -436,11 +429,10 @@ a_neighbour_that_is_given_no_more_is_asked_and_used_on(void **state)
 }
 
 /* Hosts that were wanted hold places; next hops get theirs nevertheless. */
-static void
-next_hops_find_places_in_a_full_table_and_too_many_are_refused(void **state)
+TEST(next_hops_find_places_in_a_full_table_and_too_many_are_refused)
 {
 	struct sw_static_route routes[17];
-	struct bench *b = *state;
+	struct bench *b = &bench;
 	uint64_t now_ns = 0;
 
 	bench_defaults(&b->params, 4);
@@ -775,12 +767,11 @@ run_chance(struct bench *b, uint16_t shards, uint64_t seed)
 	bench_stop(b);
 }
 
-static void
-each_frame_goes_its_way_by_the_old_or_the_new_one_whole(void **state)
+TEST(each_frame_goes_its_way_by_the_old_or_the_new_one_whole)
 {
 	for (uint64_t seed = 1; seed <= 3; seed++) {
-		run_chance(*state, 1, seed);
-		run_chance(*state, 3, seed);
+		run_chance(&bench, 1, seed);
+		run_chance(&bench, 3, seed);
 	}
 }
 
@@ -891,8 +882,7 @@ heap_bytes(void)
 	return stats.heap_allocsz_bytes;
 }
 
-static void
-a_thousand_changes_beside_threads_that_forward_leave_nothing_behind(void **state)
+TEST(a_thousand_changes_beside_threads_that_forward_leave_nothing_behind)
 {
 	static struct bench b;
 	struct pkt_pool_params pool = {.n_mbufs = 4095,
@@ -907,7 +897,6 @@ a_thousand_changes_beside_threads_that_forward_leave_nothing_behind(void **state
 	pthread_t threads[2];
 	size_t heap = 0;
 
-	(void)state;
 	b.frames = c.frames = pkt_pool_create(&pool);
 	pool.name = "crew_clones";
 	pool.largest_frame = 0;
@@ -956,26 +945,4 @@ a_thousand_changes_beside_threads_that_forward_leave_nothing_behind(void **state
 	pkt_pool_destroy(b.clones);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			a_port_that_leaves_a_vlan_takes_its_addresses_with_it_and_others_stay),
-		cmocka_unit_test(vlans_come_and_go_and_filtering_too),
-		cmocka_unit_test(static_addresses_come_move_and_go_over_what_was_learned),
-		cmocka_unit_test(ageing_limits_and_size_hold_from_then_on),
-		cmocka_unit_test(what_is_learned_while_shards_go_over_stays_known),
-		cmocka_unit_test(a_router_comes_into_being_and_its_routes_change),
-		cmocka_unit_test(a_neighbour_that_is_given_no_more_is_asked_and_used_on),
-		cmocka_unit_test(next_hops_find_places_in_a_full_table_and_too_many_are_refused),
-		cmocka_unit_test(each_frame_goes_its_way_by_the_old_or_the_new_one_whole),
-		cmocka_unit_test(
-			a_thousand_changes_beside_threads_that_forward_leave_nothing_behind),
-	};
-
-	if (test_eal_init(128) < 0)
-		return EXIT_FAILURE;
-	return cmocka_run_group_tests_name("sw_forwarding", tests, bench_group_setup,
-					   bench_group_teardown);
-}
+TEST_MAIN(.begin = bench_open, .end = bench_close)

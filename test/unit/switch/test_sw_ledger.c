@@ -222,8 +222,7 @@ run_seed(struct bench *b, uint64_t seed, uint64_t reasons[SW_DROPS], uint64_t *p
 	bench_stop(b); /* pools are full again, also when packets were still queued */
 }
 
-static void
-random_traffic_balances_and_keeps_its_order(void **state)
+TEST(random_traffic_balances_and_keeps_its_order)
 {
 	static const enum sw_drop expected[] = {
 		SW_DROP_MALFORMED,   SW_DROP_SAME_PORT, SW_DROP_BAD_SOURCE, SW_DROP_PG_LIMIT,
@@ -231,7 +230,7 @@ random_traffic_balances_and_keeps_its_order(void **state)
 	uint64_t reasons[SW_DROPS] = {0}, pauses = 0, marks = 0;
 
 	for (uint64_t seed = 1; seed <= 8; seed++)
-		run_seed(*state, seed, reasons, &pauses, &marks);
+		run_seed(&bench, seed, reasons, &pauses, &marks);
 	/* The traffic has been where it was meant to go. */
 	for (unsigned int i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
 		if (reasons[expected[i]] == 0)
@@ -240,28 +239,15 @@ random_traffic_balances_and_keeps_its_order(void **state)
 	assert_true(pauses > 100 && marks > 100);
 }
 
-static void
-equal_seeds_make_equal_runs(void **state)
+TEST(equal_seeds_make_equal_runs)
 {
 	uint64_t reasons[2][SW_DROPS] = {{0}}, pauses[2] = {0}, marks[2] = {0};
 
 	for (unsigned int i = 0; i < 2; i++)
-		run_seed(*state, 11, reasons[i], &pauses[i], &marks[i]);
+		run_seed(&bench, 11, reasons[i], &pauses[i], &marks[i]);
 	assert_memory_equal(reasons[0], reasons[1], sizeof(reasons[0]));
 	assert_int_equal(pauses[0], pauses[1]);
 	assert_int_equal(marks[0], marks[1]);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_traffic_balances_and_keeps_its_order),
-		cmocka_unit_test(equal_seeds_make_equal_runs),
-	};
-
-	if (test_eal_init(64) < 0)
-		return EXIT_FAILURE;
-	return cmocka_run_group_tests_name("sw_ledger", tests, bench_group_setup,
-					   bench_group_teardown);
-}
+TEST_MAIN(.begin = bench_open, .end = bench_close)

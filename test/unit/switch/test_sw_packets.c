@@ -126,9 +126,9 @@ start(struct bench *b, uint32_t *device_frames)
  * at line rate for a host that is paused, until they are paused themselves, 300 ns later.
  */
 static struct tally
-run(void **state, bool attack)
+run(bool attack)
 {
-	struct bench *b = bench_defaults_of(state, PORTS);
+	struct bench *b = bench_with_ports(PORTS);
 	struct frame_spec small = {.src = ATTACKER, .dst = SINK, .payload_bytes = 1};
 	struct frame_spec data = {.src = SENDER,
 				  .dst = RECEIVER,
@@ -202,10 +202,9 @@ run(void **state, bool attack)
 	return t;
 }
 
-static void
-a_flood_of_short_frames_costs_lossless_flows_nothing(void **state)
+TEST(a_flood_of_short_frames_costs_lossless_flows_nothing)
 {
-	struct tally quiet = run(state, false), attacked = run(state, true);
+	struct tally quiet = run(false), attacked = run(true);
 
 	assert_int_equal(quiet.received, quiet.given);
 	assert_int_equal(attacked.received, attacked.given);
@@ -216,15 +215,4 @@ a_flood_of_short_frames_costs_lossless_flows_nothing(void **state)
 	assert_true(attacked.attacked > 100000);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_flood_of_short_frames_costs_lossless_flows_nothing),
-	};
-
-	if (test_eal_init(64) < 0)
-		return EXIT_FAILURE;
-	return cmocka_run_group_tests_name("sw_packets", tests, bench_group_setup,
-					   bench_group_teardown);
-}
+TEST_MAIN(.begin = bench_open, .end = bench_close)

@@ -22,10 +22,9 @@ take_pfc(struct bench *b, uint16_t port, uint64_t now_ns)
 	return mc;
 }
 
-static void
-pause_holds_its_priority_and_ends_by_itself(void **state)
+TEST(pause_holds_its_priority_and_ends_by_itself)
 {
-	struct bench *b = bench_defaults_of(state, 2);
+	struct bench *b = bench_with_ports(2);
 	struct frame_spec other = {.src = 0, .dst = 1, .dscp = 0, .psn = 50};
 	uint64_t now_ns = 1000;
 	struct rte_mbuf *m;
@@ -48,10 +47,9 @@ pause_holds_its_priority_and_ends_by_itself(void **state)
 	bench_stop(b);
 }
 
-static void
-xon_resumes_at_once_and_wakes_the_port(void **state)
+TEST(xon_resumes_at_once_and_wakes_the_port)
 {
-	struct bench *b = bench_defaults_of(state, 2);
+	struct bench *b = bench_with_ports(2);
 
 	bench_start(b);
 	give_pfc(b, 1, 1u << 3, 65535, 0);
@@ -65,10 +63,9 @@ xon_resumes_at_once_and_wakes_the_port(void **state)
 	bench_stop(b);
 }
 
-static void
-pause_of_another_priority_or_port_or_not_enabled_holds_nothing(void **state)
+TEST(pause_of_another_priority_or_port_or_not_enabled_holds_nothing)
 {
-	struct bench *b = bench_defaults_of(state, 2);
+	struct bench *b = bench_with_ports(2);
 
 	bench_start(b);
 	give_pfc(b, 1, (uint8_t) ~(1u << 3), 65535, 0);
@@ -81,8 +78,7 @@ pause_of_another_priority_or_port_or_not_enabled_holds_nothing(void **state)
 	bench_stop(b);
 }
 
-static void
-mac_control_to_another_station_is_counted_and_pauses_nothing(void **state)
+TEST(mac_control_to_another_station_is_counted_and_pauses_nothing)
 {
 	static const uint8_t others[][6] = {
 		{0x02, 0, 0, 1, 0, 0},          /* the address of port 0 */
@@ -91,7 +87,7 @@ mac_control_to_another_station_is_counted_and_pauses_nothing(void **state)
 		{0x01, 0x80, 0xC2, 0, 0, 0x0E}, /* of LLDP */
 		{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF},
 	};
-	struct bench *b = bench_defaults_of(state, 2);
+	struct bench *b = bench_with_ports(2);
 	uint8_t frame[PFC_FRAME_BYTES];
 
 	bench_start(b);
@@ -115,10 +111,9 @@ mac_control_to_another_station_is_counted_and_pauses_nothing(void **state)
 	bench_stop(b);
 }
 
-static void
-next_time_is_the_first_expiry_that_frees_a_packet(void **state)
+TEST(next_time_is_the_first_expiry_that_frees_a_packet)
 {
-	struct bench *b = bench_defaults_of(state, 2);
+	struct bench *b = bench_with_ports(2);
 	uint64_t now_ns = 0;
 
 	b->params.qos.pfc_enable = 1u << 2 | 1u << 3 | 1u << 4;
@@ -143,10 +138,9 @@ next_time_is_the_first_expiry_that_frees_a_packet(void **state)
 	bench_stop(b);
 }
 
-static void
-xoff_headroom_drop_and_xon_come_at_their_packets(void **state)
+TEST(xoff_headroom_drop_and_xon_come_at_their_packets)
 {
-	struct bench *b = bench_defaults_of(state, 3);
+	struct bench *b = bench_with_ports(3);
 	struct mac_control mc;
 	uint64_t now_ns = 0;
 
@@ -184,10 +178,9 @@ xoff_headroom_drop_and_xon_come_at_their_packets(void **state)
 	bench_stop(b);
 }
 
-static void
-xoff_is_sent_again_while_it_holds(void **state)
+TEST(xoff_is_sent_again_while_it_holds)
 {
-	struct bench *b = bench_defaults_of(state, 2);
+	struct bench *b = bench_with_ports(2);
 	uint64_t now_ns = 0;
 
 	set_small_group(&b->params);
@@ -207,10 +200,9 @@ xoff_is_sent_again_while_it_holds(void **state)
 }
 
 /* A paused port still tells its peer, ahead of data, and the frame takes its time on the wire. */
-static void
-pfc_frame_leaves_while_data_is_paused_and_goes_first(void **state)
+TEST(pfc_frame_leaves_while_data_is_paused_and_goes_first)
 {
-	struct bench *b = bench_defaults_of(state, 2);
+	struct bench *b = bench_with_ports(2);
 	uint64_t now_ns = 0;
 
 	set_small_group(&b->params);
@@ -240,9 +232,9 @@ pfc_frame_leaves_while_data_is_paused_and_goes_first(void **state)
  * @return how long the XOFF waited.
  */
 static uint64_t
-xoff_delay_ns(void **state, uint64_t shaper_rate_bps)
+xoff_delay_ns(uint64_t shaper_rate_bps)
 {
-	struct bench *b = bench_defaults_of(state, 2);
+	struct bench *b = bench_with_ports(2);
 	struct pfc_link link = {
 		.link_speed_bps = 40 * GBPS, .own_frame_bytes = 2048, .peer_frame_bytes = 2048};
 	struct frame_spec back = {.src = 1, .dst = 0, .payload_bytes = 1900};
@@ -275,21 +267,19 @@ xoff_delay_ns(void **state, uint64_t shaper_rate_bps)
 	return left_ns - wanted_ns;
 }
 
-static void
-xoff_waits_for_the_wire_and_not_for_the_shaper(void **state)
+TEST(xoff_waits_for_the_wire_and_not_for_the_shaper)
 {
 	static const uint64_t rates_bps[] = {40 * GBPS, 20 * GBPS, 1 * GBPS, 4 * MBPS};
 
 	/* The frame in front takes 395 ns of the wire; the bench looks once in 222 ns. */
 	for (unsigned int i = 0; i < RTE_DIM(rates_bps); i++)
-		assert_in_range(xoff_delay_ns(state, rates_bps[i]), 0, 444 + 222);
+		assert_in_range(xoff_delay_ns(rates_bps[i]), 0, 444 + 222);
 }
 
 /* One second under a shaper of 4 Mb/s: XOFF and XON every 250 us are 5.4 Mb/s of pause frames. */
-static void
-data_pays_for_pause_frames_and_their_debt_has_a_bound(void **state)
+TEST(data_pays_for_pause_frames_and_their_debt_has_a_bound)
 {
-	struct bench *b = bench_defaults_of(state, 2);
+	struct bench *b = bench_with_ports(2);
 	struct frame_spec back = {.src = 1, .dst = 0};
 	uint64_t data_bytes = 0, now_ns = 0, end_ns;
 	unsigned int pauses = 0;
@@ -331,10 +321,9 @@ data_pays_for_pause_frames_and_their_debt_has_a_bound(void **state)
 	bench_stop(b);
 }
 
-static void
-own_drain_makes_xon_go_before_the_next_packet(void **state)
+TEST(own_drain_makes_xon_go_before_the_next_packet)
 {
-	struct bench *b = bench_defaults_of(state, 2);
+	struct bench *b = bench_with_ports(2);
 	struct rte_mbuf *out[8];
 	uint64_t now_ns = 0;
 	struct mac_control mc;
@@ -362,10 +351,9 @@ own_drain_makes_xon_go_before_the_next_packet(void **state)
 	bench_stop(b);
 }
 
-static void
-without_pfc_the_group_drops_at_its_lossy_limit(void **state)
+TEST(without_pfc_the_group_drops_at_its_lossy_limit)
 {
-	struct bench *b = bench_defaults_of(state, 2);
+	struct bench *b = bench_with_ports(2);
 
 	set_small_group(&b->params);
 	b->params.pfc_generate = false;
@@ -382,10 +370,9 @@ without_pfc_the_group_drops_at_its_lossy_limit(void **state)
 	bench_stop(b);
 }
 
-static void
-lossy_queue_limit_is_counted_at_the_egress(void **state)
+TEST(lossy_queue_limit_is_counted_at_the_egress)
 {
-	struct bench *b = bench_defaults_of(state, 3);
+	struct bench *b = bench_with_ports(3);
 	struct frame_spec s = {.src = 0, .dst = 1, .payload_bytes = DATA_PAYLOAD};
 
 	b->params.mmu.egress_lossy = (struct buffer_profile){.static_th_bytes = 4 * DATA_BYTES};
@@ -405,11 +392,10 @@ lossy_queue_limit_is_counted_at_the_egress(void **state)
 	bench_stop(b);
 }
 
-static void
-pfc_frame_without_an_mbuf_is_tried_again_later(void **state)
+TEST(pfc_frame_without_an_mbuf_is_tried_again_later)
 {
 	static struct rte_mbuf *taken[BENCH_FRAMES];
-	struct bench *b = bench_defaults_of(state, 2);
+	struct bench *b = bench_with_ports(2);
 
 	set_small_group(&b->params);
 	bench_start(b);
@@ -426,10 +412,9 @@ pfc_frame_without_an_mbuf_is_tried_again_later(void **state)
 	bench_stop(b);
 }
 
-static void
-flooded_frame_holds_its_group_until_the_last_copy_left(void **state)
+TEST(flooded_frame_holds_its_group_until_the_last_copy_left)
 {
-	struct bench *b = bench_defaults_of(state, 4);
+	struct bench *b = bench_with_ports(4);
 	uint64_t now_ns = 0;
 
 	set_small_group(&b->params);
@@ -447,29 +432,4 @@ flooded_frame_holds_its_group_until_the_last_copy_left(void **state)
 	bench_stop(b);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pause_holds_its_priority_and_ends_by_itself),
-		cmocka_unit_test(xon_resumes_at_once_and_wakes_the_port),
-		cmocka_unit_test(pause_of_another_priority_or_port_or_not_enabled_holds_nothing),
-		cmocka_unit_test(mac_control_to_another_station_is_counted_and_pauses_nothing),
-		cmocka_unit_test(next_time_is_the_first_expiry_that_frees_a_packet),
-		cmocka_unit_test(xoff_headroom_drop_and_xon_come_at_their_packets),
-		cmocka_unit_test(xoff_is_sent_again_while_it_holds),
-		cmocka_unit_test(pfc_frame_leaves_while_data_is_paused_and_goes_first),
-		cmocka_unit_test(xoff_waits_for_the_wire_and_not_for_the_shaper),
-		cmocka_unit_test(data_pays_for_pause_frames_and_their_debt_has_a_bound),
-		cmocka_unit_test(own_drain_makes_xon_go_before_the_next_packet),
-		cmocka_unit_test(without_pfc_the_group_drops_at_its_lossy_limit),
-		cmocka_unit_test(lossy_queue_limit_is_counted_at_the_egress),
-		cmocka_unit_test(pfc_frame_without_an_mbuf_is_tried_again_later),
-		cmocka_unit_test(flooded_frame_holds_its_group_until_the_last_copy_left),
-	};
-
-	if (test_eal_init(64) < 0)
-		return EXIT_FAILURE;
-	return cmocka_run_group_tests_name("sw_pfc", tests, bench_group_setup,
-					   bench_group_teardown);
-}
+TEST_MAIN(.begin = bench_open, .end = bench_close)

@@ -9,9 +9,9 @@
 
 /* SONiC's flavour in thousandths: polls each millisecond, 2 ms to detect, 3 ms to restore. */
 static struct bench *
-bench_of(void **state, uint16_t n_ports, int action)
+bench_of(uint16_t n_ports, int action)
 {
-	struct bench *b = *state;
+	struct bench *b = &bench;
 
 	bench_defaults(&b->params, n_ports);
 	b->params.pfcwd.pfcwd = PFCWD_SONIC;
@@ -101,10 +101,9 @@ stats_of(const struct bench *b, uint16_t port)
 	return &sw_pfcwd(b->sw, port, PRIO)->stats;
 }
 
-static void
-drop_empties_the_queue_and_both_directions_until_restored(void **state)
+TEST(drop_empties_the_queue_and_both_directions_until_restored)
 {
-	struct bench *b = bench_of(state, 3, PFCWD_DROP);
+	struct bench *b = bench_of(3, PFCWD_DROP);
 	const struct pfcwd_counts *n;
 
 	start(b);
@@ -142,10 +141,9 @@ drop_empties_the_queue_and_both_directions_until_restored(void **state)
 	bench_stop(b);
 }
 
-static void
-forward_sends_in_spite_of_the_pause_and_counts_it(void **state)
+TEST(forward_sends_in_spite_of_the_pause_and_counts_it)
 {
-	struct bench *b = bench_of(state, 2, PFCWD_FORWARD);
+	struct bench *b = bench_of(2, PFCWD_FORWARD);
 
 	start(b);
 	pass(b, 0, 2900, 1u << 1);
@@ -167,10 +165,9 @@ forward_sends_in_spite_of_the_pause_and_counts_it(void **state)
 	bench_stop(b);
 }
 
-static void
-alert_changes_nothing_and_ends_with_the_storm(void **state)
+TEST(alert_changes_nothing_and_ends_with_the_storm)
 {
-	struct bench *b = bench_of(state, 2, PFCWD_ALERT);
+	struct bench *b = bench_of(2, PFCWD_ALERT);
 
 	start(b);
 	give_pfc(b, 1, 1u << PRIO, 65535, 100000);
@@ -186,10 +183,9 @@ alert_changes_nothing_and_ends_with_the_storm(void **state)
 	bench_stop(b);
 }
 
-static void
-throttled_storm_that_lets_frames_through_is_none(void **state)
+TEST(throttled_storm_that_lets_frames_through_is_none)
 {
-	struct bench *b = bench_of(state, 2, PFCWD_DROP);
+	struct bench *b = bench_of(2, PFCWD_DROP);
 
 	start(b);
 	/* 65535 quanta of each millisecond: 838.8 us. */
@@ -203,10 +199,9 @@ throttled_storm_that_lets_frames_through_is_none(void **state)
 	bench_stop(b);
 }
 
-static void
-empty_queue_is_in_a_storm_unless_told_otherwise(void **state)
+TEST(empty_queue_is_in_a_storm_unless_told_otherwise)
 {
-	struct bench *b = bench_of(state, 2, PFCWD_DROP);
+	struct bench *b = bench_of(2, PFCWD_DROP);
 
 	b->params.pfcwd.detect_empty = false;
 	start(b);
@@ -220,11 +215,10 @@ empty_queue_is_in_a_storm_unless_told_otherwise(void **state)
 	bench_stop(b);
 }
 
-static void
-xon_blocks_the_restoration_only_if_told_so(void **state)
+TEST(xon_blocks_the_restoration_only_if_told_so)
 {
 	for (int blocks = 0; blocks <= 1; blocks++) {
-		struct bench *b = bench_of(state, 2, PFCWD_DROP);
+		struct bench *b = bench_of(2, PFCWD_DROP);
 		struct sw_event e;
 
 		b->params.pfcwd.xon_blocks_restore = blocks;
@@ -240,10 +234,9 @@ xon_blocks_the_restoration_only_if_told_so(void **state)
 	}
 }
 
-static void
-infinite_restoration_time_never_restores(void **state)
+TEST(infinite_restoration_time_never_restores)
 {
-	struct bench *b = bench_of(state, 2, PFCWD_DROP);
+	struct bench *b = bench_of(2, PFCWD_DROP);
 
 	b->params.pfcwd.restoration_time_ns = NEVER_NS;
 	start(b);
@@ -254,10 +247,9 @@ infinite_restoration_time_never_restores(void **state)
 	bench_stop(b);
 }
 
-static void
-storms_of_two_ports_trip_the_big_red_switch(void **state)
+TEST(storms_of_two_ports_trip_the_big_red_switch)
 {
-	struct bench *b = bench_of(state, 4, PFCWD_FORWARD);
+	struct bench *b = bench_of(4, PFCWD_FORWARD);
 	struct frame_spec lossy = {.src = 0, .dst = 3, .dscp = 0};
 
 	b->params.pfcwd.big_red_switch_storms = 2;
@@ -285,10 +277,9 @@ storms_of_two_ports_trip_the_big_red_switch(void **state)
 	bench_stop(b);
 }
 
-static void
-a_port_goes_by_its_own_action_and_times(void **state)
+TEST(a_port_goes_by_its_own_action_and_times)
 {
-	struct bench *b = bench_of(state, 3, PFCWD_ALERT);
+	struct bench *b = bench_of(3, PFCWD_ALERT);
 	struct sw_port_params *p = &b->params.ports[2];
 
 	p->pfcwd_action = 1 + PFCWD_DROP;
@@ -312,10 +303,9 @@ a_port_goes_by_its_own_action_and_times(void **state)
 	bench_stop(b);
 }
 
-static void
-a_port_with_times_below_the_poll_interval_is_refused(void **state)
+TEST(a_port_with_times_below_the_poll_interval_is_refused)
 {
-	struct bench *b = bench_of(state, 2, PFCWD_DROP);
+	struct bench *b = bench_of(2, PFCWD_DROP);
 	char why[256];
 
 	b->params.ports[1].pfcwd_detection_time_ns = NS_PER_MS / 2;
@@ -324,10 +314,9 @@ a_port_with_times_below_the_poll_interval_is_refused(void **state)
 	assert_string_equal(why, "port 1: detection_time_ns is below poll_interval_ns");
 }
 
-static void
-nxos_waits_shuts_down_and_restores_by_multiples_of_its_interval(void **state)
+TEST(nxos_waits_shuts_down_and_restores_by_multiples_of_its_interval)
 {
-	struct bench *b = bench_of(state, 2, PFCWD_DROP);
+	struct bench *b = bench_of(2, PFCWD_DROP);
 	struct pfcwd_params *p = &b->params.pfcwd;
 
 	p->pfcwd = PFCWD_NXOS;
@@ -358,10 +347,9 @@ nxos_waits_shuts_down_and_restores_by_multiples_of_its_interval(void **state)
 	bench_stop(b);
 }
 
-static void
-nxos_queue_that_moves_again_is_not_shut_down(void **state)
+TEST(nxos_queue_that_moves_again_is_not_shut_down)
 {
-	struct bench *b = bench_of(state, 2, PFCWD_DROP);
+	struct bench *b = bench_of(2, PFCWD_DROP);
 
 	b->params.pfcwd.pfcwd = PFCWD_NXOS;
 	b->params.pfcwd.watch_dog_interval_ns = NS_PER_MS;
@@ -378,10 +366,9 @@ nxos_queue_that_moves_again_is_not_shut_down(void **state)
 	bench_stop(b);
 }
 
-static void
-storm_on_one_port_ends_with_its_victims_free(void **state)
+TEST(storm_on_one_port_ends_with_its_victims_free)
 {
-	struct bench *b = bench_of(state, 3, PFCWD_DROP);
+	struct bench *b = bench_of(3, PFCWD_DROP);
 	struct mac_control mc;
 	struct rte_mbuf *m;
 	uint64_t now_ns;
@@ -417,13 +404,11 @@ storm_on_one_port_ends_with_its_victims_free(void **state)
 	bench_stop(b);
 }
 
-static void
-lines_of_the_log_are_those_of_sonic(void **state)
+TEST(lines_of_the_log_are_those_of_sonic)
 {
 	struct sw_event e = {.kind = SW_EVENT_STORM_DETECTED, .port = 4, .queue = 3};
 	char text[128];
 
-	(void)state;
 	sw_event_text(&e, text, sizeof(text));
 	assert_string_equal(text, "PFC Watchdog detected PFC storm on port 4, queue index 3");
 	e.kind = SW_EVENT_STORM_RESTORED;
@@ -432,28 +417,4 @@ lines_of_the_log_are_those_of_sonic(void **state)
 	assert_string_equal(sw_event_name(e.kind), "storm_restored");
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(drop_empties_the_queue_and_both_directions_until_restored),
-		cmocka_unit_test(forward_sends_in_spite_of_the_pause_and_counts_it),
-		cmocka_unit_test(alert_changes_nothing_and_ends_with_the_storm),
-		cmocka_unit_test(throttled_storm_that_lets_frames_through_is_none),
-		cmocka_unit_test(empty_queue_is_in_a_storm_unless_told_otherwise),
-		cmocka_unit_test(xon_blocks_the_restoration_only_if_told_so),
-		cmocka_unit_test(infinite_restoration_time_never_restores),
-		cmocka_unit_test(storms_of_two_ports_trip_the_big_red_switch),
-		cmocka_unit_test(a_port_goes_by_its_own_action_and_times),
-		cmocka_unit_test(a_port_with_times_below_the_poll_interval_is_refused),
-		cmocka_unit_test(nxos_waits_shuts_down_and_restores_by_multiples_of_its_interval),
-		cmocka_unit_test(nxos_queue_that_moves_again_is_not_shut_down),
-		cmocka_unit_test(storm_on_one_port_ends_with_its_victims_free),
-		cmocka_unit_test(lines_of_the_log_are_those_of_sonic),
-	};
-
-	if (test_eal_init(64) < 0)
-		return EXIT_FAILURE;
-	return cmocka_run_group_tests_name("sw_pfcwd", tests, bench_group_setup,
-					   bench_group_teardown);
-}
+TEST_MAIN(.begin = bench_open, .end = bench_close)

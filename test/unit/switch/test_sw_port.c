@@ -42,10 +42,9 @@ take_psn(struct bench *b, uint16_t port, uint64_t *now_ns)
 	return psn;
 }
 
-static void
-link_pause_holds_every_class_to_the_nanosecond(void **state)
+TEST(link_pause_holds_every_class_to_the_nanosecond)
 {
-	struct bench *b = bench_defaults_of(state, 2);
+	struct bench *b = bench_with_ports(2);
 	struct frame_spec other = {.src = 0, .dst = 1, .dscp = 48, .psn = 7};
 	uint64_t now_ns = 1000;
 
@@ -64,10 +63,9 @@ link_pause_holds_every_class_to_the_nanosecond(void **state)
 	bench_stop(b);
 }
 
-static void
-frames_of_the_other_kind_are_counted_and_change_nothing(void **state)
+TEST(frames_of_the_other_kind_are_counted_and_change_nothing)
 {
-	struct bench *b = bench_defaults_of(state, 2);
+	struct bench *b = bench_with_ports(2);
 	uint64_t now_ns = 0;
 
 	b->params.ports[0].flow_control = SW_FLOW_PAUSE;
@@ -86,10 +84,9 @@ frames_of_the_other_kind_are_counted_and_change_nothing(void **state)
 	bench_stop(b);
 }
 
-static void
-link_pause_holds_the_peer_from_the_tenth_frame_to_the_third_departure(void **state)
+TEST(link_pause_holds_the_peer_from_the_tenth_frame_to_the_third_departure)
 {
-	struct bench *b = bench_defaults_of(state, 2);
+	struct bench *b = bench_with_ports(2);
 	uint64_t now_ns = 0, out_ns = 0;
 
 	set_small_group(&b->params);
@@ -112,10 +109,9 @@ link_pause_holds_the_peer_from_the_tenth_frame_to_the_third_departure(void **sta
 	bench_stop(b);
 }
 
-static void
-port_without_flow_control_neither_obeys_nor_generates(void **state)
+TEST(port_without_flow_control_neither_obeys_nor_generates)
 {
-	struct bench *b = bench_defaults_of(state, 2);
+	struct bench *b = bench_with_ports(2);
 	uint64_t now_ns = 0;
 
 	set_small_group(&b->params);
@@ -134,10 +130,9 @@ port_without_flow_control_neither_obeys_nor_generates(void **state)
 	bench_stop(b);
 }
 
-static void
-asymmetric_port_obeys_every_priority_and_generates_for_its_own(void **state)
+TEST(asymmetric_port_obeys_every_priority_and_generates_for_its_own)
 {
-	struct bench *b = bench_defaults_of(state, 3);
+	struct bench *b = bench_with_ports(3);
 	struct frame_spec other = {.src = 0, .dst = 1, .dscp = 0, .psn = 50};
 	uint64_t now_ns = 0;
 
@@ -156,10 +151,9 @@ asymmetric_port_obeys_every_priority_and_generates_for_its_own(void **state)
 	bench_stop(b);
 }
 
-static void
-response_delay_moves_pause_and_resume_by_its_quanta(void **state)
+TEST(response_delay_moves_pause_and_resume_by_its_quanta)
 {
-	struct bench *b = bench_defaults_of(state, 2);
+	struct bench *b = bench_with_ports(2);
 	uint64_t now_ns, last_ns = 0;
 	struct rte_mbuf *m;
 	uint32_t psn = 0;
@@ -187,10 +181,9 @@ response_delay_moves_pause_and_resume_by_its_quanta(void **state)
 	bench_stop(b);
 }
 
-static void
-too_many_frames_in_the_delay_are_obeyed_early_and_counted(void **state)
+TEST(too_many_frames_in_the_delay_are_obeyed_early_and_counted)
 {
-	struct bench *b = bench_defaults_of(state, 2);
+	struct bench *b = bench_with_ports(2);
 
 	bench_start(b);
 	sw_set_pfc_delay(b->sw, 1, 1000);
@@ -204,10 +197,9 @@ too_many_frames_in_the_delay_are_obeyed_early_and_counted(void **state)
 	bench_stop(b);
 }
 
-static void
-disabled_port_holds_data_and_still_holds_its_peer(void **state)
+TEST(disabled_port_holds_data_and_still_holds_its_peer)
 {
-	struct bench *b = bench_defaults_of(state, 2);
+	struct bench *b = bench_with_ports(2);
 	uint64_t now_ns = 0;
 	struct mac_control mc;
 	struct rte_mbuf *m;
@@ -239,10 +231,9 @@ disabled_port_holds_data_and_still_holds_its_peer(void **state)
 	bench_stop(b);
 }
 
-static void
-link_that_goes_down_drops_what_waits_and_gives_the_buffer_back(void **state)
+TEST(link_that_goes_down_drops_what_waits_and_gives_the_buffer_back)
 {
-	struct bench *b = bench_defaults_of(state, 3);
+	struct bench *b = bench_with_ports(3);
 	uint64_t now_ns = 100;
 	struct mac_control mc;
 	struct rte_mbuf *m;
@@ -278,10 +269,9 @@ link_that_goes_down_drops_what_waits_and_gives_the_buffer_back(void **state)
 	bench_stop(b);
 }
 
-static void
-frame_from_a_port_proves_its_link_until_someone_looks_again(void **state)
+TEST(frame_from_a_port_proves_its_link_until_someone_looks_again)
 {
-	struct bench *b = bench_defaults_of(state, 2);
+	struct bench *b = bench_with_ports(2);
 	uint64_t now_ns = 200;
 
 	bench_start(b);
@@ -304,10 +294,9 @@ frame_from_a_port_proves_its_link_until_someone_looks_again(void **state)
 	bench_stop(b);
 }
 
-static void
-flooding_skips_ports_without_link(void **state)
+TEST(flooding_skips_ports_without_link)
 {
-	struct bench *b = bench_defaults_of(state, 4);
+	struct bench *b = bench_with_ports(4);
 	uint64_t now_ns = 0;
 
 	bench_start(b);
@@ -323,10 +312,9 @@ flooding_skips_ports_without_link(void **state)
 	bench_stop(b);
 }
 
-static void
-xoff_that_the_buffer_still_wants_is_told_when_the_link_is_back(void **state)
+TEST(xoff_that_the_buffer_still_wants_is_told_when_the_link_is_back)
 {
-	struct bench *b = bench_defaults_of(state, 2);
+	struct bench *b = bench_with_ports(2);
 	uint64_t now_ns = 0;
 	struct mac_control mc;
 	struct rte_mbuf *m;
@@ -351,27 +339,4 @@ xoff_that_the_buffer_still_wants_is_told_when_the_link_is_back(void **state)
 	bench_stop(b);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(link_pause_holds_every_class_to_the_nanosecond),
-		cmocka_unit_test(frames_of_the_other_kind_are_counted_and_change_nothing),
-		cmocka_unit_test(
-			link_pause_holds_the_peer_from_the_tenth_frame_to_the_third_departure),
-		cmocka_unit_test(port_without_flow_control_neither_obeys_nor_generates),
-		cmocka_unit_test(asymmetric_port_obeys_every_priority_and_generates_for_its_own),
-		cmocka_unit_test(response_delay_moves_pause_and_resume_by_its_quanta),
-		cmocka_unit_test(too_many_frames_in_the_delay_are_obeyed_early_and_counted),
-		cmocka_unit_test(disabled_port_holds_data_and_still_holds_its_peer),
-		cmocka_unit_test(link_that_goes_down_drops_what_waits_and_gives_the_buffer_back),
-		cmocka_unit_test(frame_from_a_port_proves_its_link_until_someone_looks_again),
-		cmocka_unit_test(flooding_skips_ports_without_link),
-		cmocka_unit_test(xoff_that_the_buffer_still_wants_is_told_when_the_link_is_back),
-	};
-
-	if (test_eal_init(64) < 0)
-		return EXIT_FAILURE;
-	return cmocka_run_group_tests_name("sw_port", tests, bench_group_setup,
-					   bench_group_teardown);
-}
+TEST_MAIN(.begin = bench_open, .end = bench_close)

@@ -10,8 +10,7 @@ set_step(struct sw_params *p, uint64_t bytes)
 	p->wred.green_max_threshold_bytes = bytes;
 }
 
-static void
-class_chooses_the_queue(void **state)
+TEST(class_chooses_the_queue)
 {
 	static const struct {
 		int trust;
@@ -27,7 +26,7 @@ class_chooses_the_queue(void **state)
 	};
 
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct bench *b = bench_defaults_of(state, 2);
+		struct bench *b = bench_with_ports(2);
 		struct frame_spec s = {.src = 0,
 				       .dst = 1,
 				       .dscp = cases[i].dscp,
@@ -43,10 +42,9 @@ class_chooses_the_queue(void **state)
 	}
 }
 
-static void
-shaper_spaces_frames_to_the_nanosecond_on_average(void **state)
+TEST(shaper_spaces_frames_to_the_nanosecond_on_average)
 {
-	struct bench *b = bench_defaults_of(state, 2);
+	struct bench *b = bench_with_ports(2);
 	const unsigned int n = 1000;
 	uint64_t now_ns = 5;
 
@@ -68,10 +66,9 @@ shaper_spaces_frames_to_the_nanosecond_on_average(void **state)
 	bench_stop(b);
 }
 
-static void
-late_poll_catches_up_by_the_burst_and_no_more(void **state)
+TEST(late_poll_catches_up_by_the_burst_and_no_more)
 {
-	struct bench *b = bench_defaults_of(state, 2);
+	struct bench *b = bench_with_ports(2);
 	struct rte_mbuf *out[64];
 	uint16_t n;
 
@@ -90,10 +87,9 @@ late_poll_catches_up_by_the_burst_and_no_more(void **state)
 	bench_stop(b);
 }
 
-static void
-port_shaped_below_its_link_sends_at_the_shaper_rate(void **state)
+TEST(port_shaped_below_its_link_sends_at_the_shaper_rate)
 {
-	struct bench *b = bench_defaults_of(state, 2);
+	struct bench *b = bench_with_ports(2);
 	uint64_t now_ns = 0;
 
 	b->params.ports[1].shaper_rate_bps = 1 * GBPS;
@@ -105,10 +101,9 @@ port_shaped_below_its_link_sends_at_the_shaper_rate(void **state)
 	bench_stop(b);
 }
 
-static void
-cnp_queue_goes_before_data(void **state)
+TEST(cnp_queue_goes_before_data)
 {
-	struct bench *b = bench_defaults_of(state, 2);
+	struct bench *b = bench_with_ports(2);
 	struct frame_spec cnp = {.src = 0, .dst = 1, .dscp = 48, .psn = 99};
 	struct rte_mbuf *m;
 	uint64_t now_ns = 0;
@@ -126,10 +121,9 @@ cnp_queue_goes_before_data(void **state)
 	bench_stop(b);
 }
 
-static void
-weights_share_wire_bytes_between_sizes(void **state)
+TEST(weights_share_wire_bytes_between_sizes)
 {
-	struct bench *b = bench_defaults_of(state, 2);
+	struct bench *b = bench_with_ports(2);
 	struct frame_spec small = {.src = 0, .dst = 1, .dscp = 0, .payload_bytes = 128};
 	uint64_t now_ns = 0, bytes[TM_CLASSES] = {0};
 
@@ -154,10 +148,9 @@ weights_share_wire_bytes_between_sizes(void **state)
 
 /* Packet i of N at dequeue has N - i behind it (facts: the first out is marked, the last is
  * not). */
-static void
-dequeue_marking_counts_what_stays_behind(void **state)
+TEST(dequeue_marking_counts_what_stays_behind)
 {
-	struct bench *b = bench_defaults_of(state, 2);
+	struct bench *b = bench_with_ports(2);
 	const unsigned int n = 10;
 	uint64_t now_ns = 0;
 
@@ -178,10 +171,9 @@ dequeue_marking_counts_what_stays_behind(void **state)
 }
 
 /* At enqueue, packet i finds i - 1 before it. */
-static void
-enqueue_marking_counts_what_is_ahead(void **state)
+TEST(enqueue_marking_counts_what_is_ahead)
 {
-	struct bench *b = bench_defaults_of(state, 2);
+	struct bench *b = bench_with_ports(2);
 	const unsigned int n = 10;
 	uint64_t now_ns = 0;
 
@@ -200,13 +192,12 @@ enqueue_marking_counts_what_is_ahead(void **state)
 }
 
 /* Of each code point, version and tag: what a queue above its threshold makes of a frame. */
-static void
-only_ect_becomes_ce_and_only_that_is_counted(void **state)
+TEST(only_ect_becomes_ce_and_only_that_is_counted)
 {
 	static const uint8_t out[4] = {ECN_NOT_ECT, ECN_CE, ECN_CE, ECN_CE};
 
 	for (unsigned int i = 0; i < 16; i++) {
-		struct bench *b = bench_defaults_of(state, 2);
+		struct bench *b = bench_with_ports(2);
 		uint64_t now_ns = 0;
 		struct frame_spec s = {.src = 0,
 				       .dst = 1,
@@ -237,8 +228,7 @@ only_ect_becomes_ce_and_only_that_is_counted(void **state)
 }
 
 /* Facts 6.2, and the choice for a lossless queue. */
-static void
-wred_drops_what_it_may_not_mark_in_a_lossy_queue_only(void **state)
+TEST(wred_drops_what_it_may_not_mark_in_a_lossy_queue_only)
 {
 	static const struct {
 		bool lossless, knob;
@@ -259,7 +249,7 @@ wred_drops_what_it_may_not_mark_in_a_lossy_queue_only(void **state)
 	};
 
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct bench *b = bench_defaults_of(state, 2);
+		struct bench *b = bench_with_ports(2);
 		struct frame_spec s = {.src = 0,
 				       .dst = 1,
 				       .dscp = cases[i].lossless ? 26 : 0,
@@ -284,10 +274,9 @@ wred_drops_what_it_may_not_mark_in_a_lossy_queue_only(void **state)
 	}
 }
 
-static void
-queue_without_wred_is_left_alone(void **state)
+TEST(queue_without_wred_is_left_alone)
 {
-	struct bench *b = bench_defaults_of(state, 2);
+	struct bench *b = bench_with_ports(2);
 	struct frame_spec s = {.src = 0, .dst = 1, .dscp = 48, .ecn = ECN_ECT0};
 	uint64_t now_ns = 0;
 
@@ -302,10 +291,9 @@ queue_without_wred_is_left_alone(void **state)
 	bench_stop(b);
 }
 
-static void
-average_follows_ce_and_non_ect_packets_too(void **state)
+TEST(average_follows_ce_and_non_ect_packets_too)
 {
-	struct bench *b = bench_defaults_of(state, 2);
+	struct bench *b = bench_with_ports(2);
 	struct frame_spec s = {
 		.src = 0, .dst = 1, .dscp = 26, .ecn = ECN_CE, .payload_bytes = DATA_PAYLOAD};
 	uint64_t now_ns = 0;
@@ -340,12 +328,11 @@ average_follows_ce_and_non_ect_packets_too(void **state)
 
 /* After a burst that has drained, a frame a second: nothing of the burst is left to mark or
  * drop. */
-static void
-average_of_an_idle_queue_ages(void **state)
+TEST(average_of_an_idle_queue_ages)
 {
 	for (uint8_t weight = 1; weight <= 15; weight += 7) {
 		for (unsigned int mark = 0; mark < 2; mark++) {
-			struct bench *b = bench_defaults_of(state, 2);
+			struct bench *b = bench_with_ports(2);
 			struct frame_spec s = {.src = 0, .dst = 1, .payload_bytes = DATA_PAYLOAD};
 			uint64_t now_ns = 0;
 
@@ -376,10 +363,9 @@ average_of_an_idle_queue_ages(void **state)
 }
 
 /* Whatever stands where an IP header would have ECT, in its place for IPv4 and for IPv6. */
-static void
-frame_without_ip_is_never_marked(void **state)
+TEST(frame_without_ip_is_never_marked)
 {
-	struct bench *b = bench_defaults_of(state, 2);
+	struct bench *b = bench_with_ports(2);
 	uint8_t frame[64] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 0, 0x81, 0, 3 << 5, 0, 0x88, 0xB5};
 	struct rte_mbuf *m;
 
@@ -398,10 +384,9 @@ frame_without_ip_is_never_marked(void **state)
 }
 
 /* Port 1 is backlogged, the others are not: only the copy that leaves through it is marked. */
-static void
-marked_copy_has_data_of_its_own(void **state)
+TEST(marked_copy_has_data_of_its_own)
 {
-	struct bench *b = bench_defaults_of(state, 4);
+	struct bench *b = bench_with_ports(4);
 	struct rte_mbuf *copies[4];
 	uint64_t now_ns = 0;
 
@@ -424,11 +409,10 @@ marked_copy_has_data_of_its_own(void **state)
 	bench_stop(b);
 }
 
-static void
-mark_without_an_mbuf_is_skipped_and_counted(void **state)
+TEST(mark_without_an_mbuf_is_skipped_and_counted)
 {
 	static struct rte_mbuf *taken[BENCH_FRAMES];
-	struct bench *b = bench_defaults_of(state, 4);
+	struct bench *b = bench_with_ports(4);
 	struct rte_mbuf *m;
 
 	set_step(&b->params, 0);
@@ -445,10 +429,9 @@ mark_without_an_mbuf_is_skipped_and_counted(void **state)
 	bench_stop(b);
 }
 
-static void
-last_copy_is_marked_in_place(void **state)
+TEST(last_copy_is_marked_in_place)
 {
-	struct bench *b = bench_defaults_of(state, 4);
+	struct bench *b = bench_with_ports(4);
 	struct rte_mbuf *m;
 
 	set_step(&b->params, 0);
@@ -465,31 +448,4 @@ last_copy_is_marked_in_place(void **state)
 	bench_stop(b);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(class_chooses_the_queue),
-		cmocka_unit_test(shaper_spaces_frames_to_the_nanosecond_on_average),
-		cmocka_unit_test(late_poll_catches_up_by_the_burst_and_no_more),
-		cmocka_unit_test(port_shaped_below_its_link_sends_at_the_shaper_rate),
-		cmocka_unit_test(cnp_queue_goes_before_data),
-		cmocka_unit_test(weights_share_wire_bytes_between_sizes),
-		cmocka_unit_test(dequeue_marking_counts_what_stays_behind),
-		cmocka_unit_test(enqueue_marking_counts_what_is_ahead),
-		cmocka_unit_test(only_ect_becomes_ce_and_only_that_is_counted),
-		cmocka_unit_test(wred_drops_what_it_may_not_mark_in_a_lossy_queue_only),
-		cmocka_unit_test(queue_without_wred_is_left_alone),
-		cmocka_unit_test(average_follows_ce_and_non_ect_packets_too),
-		cmocka_unit_test(average_of_an_idle_queue_ages),
-		cmocka_unit_test(frame_without_ip_is_never_marked),
-		cmocka_unit_test(marked_copy_has_data_of_its_own),
-		cmocka_unit_test(mark_without_an_mbuf_is_skipped_and_counted),
-		cmocka_unit_test(last_copy_is_marked_in_place),
-	};
-
-	if (test_eal_init(64) < 0)
-		return EXIT_FAILURE;
-	return cmocka_run_group_tests_name("sw_queues", tests, bench_group_setup,
-					   bench_group_teardown);
-}
+TEST_MAIN(.begin = bench_open, .end = bench_close)

@@ -9,9 +9,9 @@
 #define DATA_NS 222u /* a frame on the wire at 40G, rounded up */
 
 static struct bench *
-bench_of(void **state, uint16_t n_ports)
+bench_of(uint16_t n_ports)
 {
-	struct bench *b = *state;
+	struct bench *b = &bench;
 
 	bench_defaults(&b->params, n_ports);
 	b->params.mmu.lossless = (struct buffer_profile){
@@ -61,10 +61,9 @@ sees_pfc(struct bench *b, uint16_t port, bool xoff, uint64_t now_ns)
 	sent(m);
 }
 
-static void
-a_limit_below_what_is_held_pauses_the_sender_and_drops_nothing(void **state)
+TEST(a_limit_below_what_is_held_pauses_the_sender_and_drops_nothing)
 {
-	struct bench *b = bench_of(state, 3);
+	struct bench *b = bench_of(3);
 	uint64_t now_ns = 0;
 
 	bench_start(b);
@@ -89,10 +88,9 @@ a_limit_below_what_is_held_pauses_the_sender_and_drops_nothing(void **state)
 	bench_stop(b);
 }
 
-static void
-headroom_that_shrinks_becomes_shared_use_and_the_pause_goes_on(void **state)
+TEST(headroom_that_shrinks_becomes_shared_use_and_the_pause_goes_on)
 {
-	struct bench *b = bench_of(state, 3);
+	struct bench *b = bench_of(3);
 	struct mmu_pg_state pg;
 	uint64_t now_ns = 0;
 
@@ -114,10 +112,9 @@ headroom_that_shrinks_becomes_shared_use_and_the_pause_goes_on(void **state)
 	bench_stop(b);
 }
 
-static void
-a_pool_that_shrinks_below_its_use_takes_no_more_until_it_is_not(void **state)
+TEST(a_pool_that_shrinks_below_its_use_takes_no_more_until_it_is_not)
 {
-	struct bench *b = bench_of(state, 3);
+	struct bench *b = bench_of(3);
 	struct frame_spec lossy = {.src = 0, .dst = 1, .payload_bytes = DATA_PAYLOAD};
 	uint64_t now_ns = 0;
 
@@ -140,10 +137,9 @@ a_pool_that_shrinks_below_its_use_takes_no_more_until_it_is_not(void **state)
 	bench_stop(b);
 }
 
-static void
-a_group_that_is_lossless_no_more_tells_xon_and_obeys_nothing(void **state)
+TEST(a_group_that_is_lossless_no_more_tells_xon_and_obeys_nothing)
 {
-	struct bench *b = bench_of(state, 3);
+	struct bench *b = bench_of(3);
 	uint64_t now_ns = 0;
 
 	b->params.mmu.lossless.static_th_bytes = 10 * DATA_BYTES;
@@ -174,10 +170,9 @@ a_group_that_is_lossless_no_more_tells_xon_and_obeys_nothing(void **state)
 	bench_stop(b);
 }
 
-static void
-a_curve_that_changes_counts_from_the_next_frame_on(void **state)
+TEST(a_curve_that_changes_counts_from_the_next_frame_on)
 {
-	struct bench *b = bench_of(state, 3);
+	struct bench *b = bench_of(3);
 	uint64_t now_ns = 0;
 
 	bench_start(b);
@@ -195,10 +190,9 @@ a_curve_that_changes_counts_from_the_next_frame_on(void **state)
 	bench_stop(b);
 }
 
-static void
-a_class_that_goes_to_another_queue_leaves_what_waits_where_it_is(void **state)
+TEST(a_class_that_goes_to_another_queue_leaves_what_waits_where_it_is)
 {
-	struct bench *b = bench_of(state, 3);
+	struct bench *b = bench_of(3);
 	struct frame_spec plain = {.src = 0, .dst = 1, .payload_bytes = DATA_PAYLOAD, .psn = 7};
 	uint64_t now_ns = 0;
 
@@ -234,10 +228,9 @@ share_of_queue_0(struct bench *b, unsigned int n, uint64_t *now_ns)
 	return (unsigned int)(sw_port_stats(b->sw, 1)->queue[0].tx_packets - before);
 }
 
-static void
-weights_and_rates_change_between_two_frames(void **state)
+TEST(weights_and_rates_change_between_two_frames)
 {
-	struct bench *b = bench_of(state, 3);
+	struct bench *b = bench_of(3);
 	uint64_t now_ns = 0, from_ns;
 
 	for (unsigned int i = 0; i < TM_CLASSES; i++)
@@ -263,10 +256,9 @@ weights_and_rates_change_between_two_frames(void **state)
 	bench_stop(b);
 }
 
-static void
-knobs_go_back_to_what_is_loaded_and_the_storm_of_a_watchdog_that_is_off_is_over(void **state)
+TEST(knobs_go_back_to_what_is_loaded_and_the_storm_of_a_watchdog_that_is_off_is_over)
 {
-	struct bench *b = bench_of(state, 3);
+	struct bench *b = bench_of(3);
 	uint64_t now_ns = 0;
 
 	b->params.pfcwd.pfcwd = PFCWD_SONIC;
@@ -294,10 +286,9 @@ knobs_go_back_to_what_is_loaded_and_the_storm_of_a_watchdog_that_is_off_is_over(
 }
 
 /* Packet buffers are those of the start. */
-static void
-more_headroom_than_packets_were_made_for_is_refused(void **state)
+TEST(more_headroom_than_packets_were_made_for_is_refused)
 {
-	struct bench *b = bench_defaults_of(state, 2);
+	struct bench *b = bench_with_ports(2);
 	struct sw_forwarding *next = NULL;
 	char why[256] = "";
 
@@ -317,10 +308,9 @@ more_headroom_than_packets_were_made_for_is_refused(void **state)
 	bench_stop(b);
 }
 
-static void
-pause_of_the_link_and_pfc_do_not_change_into_each_other(void **state)
+TEST(pause_of_the_link_and_pfc_do_not_change_into_each_other)
 {
-	struct bench *b = bench_of(state, 2);
+	struct bench *b = bench_of(2);
 	static struct sw_params next;
 
 	next = b->params;
@@ -376,10 +366,9 @@ change_by_chance(struct bench *b, struct prng *prng)
 	b->params.qos.tc_to_queue_map[0] = (uint8_t)(prng_u32(prng) % 3);
 }
 
-static void
-reloads_under_load_drop_nothing_lossless_and_balance(void **state)
+TEST(reloads_under_load_drop_nothing_lossless_and_balance)
 {
-	struct bench *b = bench_of(state, 4);
+	struct bench *b = bench_of(4);
 	struct frame_spec plain = {.dst = 3, .payload_bytes = 200};
 	struct sender senders[3] = {0};
 	uint64_t now_ns = 0, lossless = 0;
@@ -420,26 +409,4 @@ reloads_under_load_drop_nothing_lossless_and_balance(void **state)
 	bench_stop(b);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_limit_below_what_is_held_pauses_the_sender_and_drops_nothing),
-		cmocka_unit_test(headroom_that_shrinks_becomes_shared_use_and_the_pause_goes_on),
-		cmocka_unit_test(a_pool_that_shrinks_below_its_use_takes_no_more_until_it_is_not),
-		cmocka_unit_test(a_group_that_is_lossless_no_more_tells_xon_and_obeys_nothing),
-		cmocka_unit_test(a_curve_that_changes_counts_from_the_next_frame_on),
-		cmocka_unit_test(a_class_that_goes_to_another_queue_leaves_what_waits_where_it_is),
-		cmocka_unit_test(weights_and_rates_change_between_two_frames),
-		cmocka_unit_test(
-			knobs_go_back_to_what_is_loaded_and_the_storm_of_a_watchdog_that_is_off_is_over),
-		cmocka_unit_test(more_headroom_than_packets_were_made_for_is_refused),
-		cmocka_unit_test(pause_of_the_link_and_pfc_do_not_change_into_each_other),
-		cmocka_unit_test(reloads_under_load_drop_nothing_lossless_and_balance),
-	};
-
-	if (test_eal_init(64) < 0)
-		return EXIT_FAILURE;
-	return cmocka_run_group_tests_name("sw_reload", tests, bench_group_setup,
-					   bench_group_teardown);
-}
+TEST_MAIN(.begin = bench_open, .end = bench_close)

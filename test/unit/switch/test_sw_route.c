@@ -35,9 +35,9 @@ static struct sw_neighbor neighbors[] = {
 };
 
 static struct bench *
-bench_of_router(void **state)
+bench_of_router(void)
 {
-	struct bench *b = *state;
+	struct bench *b = &bench;
 	struct sw_params *p = &b->params;
 
 	bench_defaults(p, 6);
@@ -168,10 +168,9 @@ take_arp(struct bench *b, uint16_t port, uint64_t now_ns)
 	return arp;
 }
 
-static void
-packet_follows_its_route_with_new_addresses_and_a_hop_less(void **state)
+TEST(packet_follows_its_route_with_new_addresses_and_a_hop_less)
 {
-	struct bench *b = bench_of_router(state);
+	struct bench *b = bench_of_router();
 
 	give_packet(b, 0, "10.0.10.5", "10.99.1.2", 0);
 	sees_routed(b, 3, neighbors[0].mac, 63, 0);
@@ -183,10 +182,9 @@ packet_follows_its_route_with_new_addresses_and_a_hop_less(void **state)
 	bench_stop(b);
 }
 
-static void
-interfaces_count_what_comes_to_the_router_and_goes_from_it(void **state)
+TEST(interfaces_count_what_comes_to_the_router_and_goes_from_it)
 {
-	struct bench *b = bench_of_router(state);
+	struct bench *b = bench_of_router();
 	struct sw_interface_stats vlan10, vlan20, port3;
 
 	give_packet(b, 0, "10.0.10.5", "10.99.1.2", 0);
@@ -213,10 +211,9 @@ interfaces_count_what_comes_to_the_router_and_goes_from_it(void **state)
 	bench_stop(b);
 }
 
-static void
-frame_not_to_the_router_is_bridged_and_never_crosses(void **state)
+TEST(frame_not_to_the_router_is_bridged_and_never_crosses)
 {
-	struct bench *b = bench_of_router(state);
+	struct bench *b = bench_of_router();
 	struct frame_spec s = {.src = 0, .dst = BROADCAST_HOST};
 
 	give(b, 0, make_frame(b, &s), 0);
@@ -234,10 +231,9 @@ frame_not_to_the_router_is_bridged_and_never_crosses(void **state)
 	bench_stop(b);
 }
 
-static void
-what_cannot_be_routed_is_dropped_by_name(void **state)
+TEST(what_cannot_be_routed_is_dropped_by_name)
 {
-	struct bench *b = bench_of_router(state);
+	struct bench *b = bench_of_router();
 	struct packet late = {.from = "10.0.10.5", .to = "10.99.1.2", .ttl = 1};
 	uint8_t frame[60] = {0};
 
@@ -272,14 +268,13 @@ what_cannot_be_routed_is_dropped_by_name(void **state)
 }
 
 /* RFC 1812 5.3.7, RFC 3927 7, RFC 4291 2.5.2, 2.5.3 and 2.5.6. */
-static void
-packet_from_an_address_that_is_nobody_s_is_not_forwarded(void **state)
+TEST(packet_from_an_address_that_is_nobody_s_is_not_forwarded)
 {
 	static const char *const sources4[] = {"239.1.1.1", "255.255.255.255", "240.0.0.1",
 					       "127.0.0.1", "0.0.0.0",         "169.254.3.4"};
 	static const char *const sources6[] = {"ff02::1", "ff0e::7", "::1",
 					       "::",      "fe80::1", "febf::9"};
-	struct bench *b = bench_of_router(state);
+	struct bench *b = bench_of_router();
 
 	for (unsigned int i = 0; i < N(sources4); i++)
 		give_packet(b, 0, sources4[i], "10.99.1.2", 0);
@@ -299,11 +294,10 @@ packet_from_an_address_that_is_nobody_s_is_not_forwarded(void **state)
 	bench_stop(b);
 }
 
-static void
-router_answers_for_its_own_addresses_only(void **state)
+TEST(router_answers_for_its_own_addresses_only)
 {
 	static const uint8_t own[4] = {10, 0, 10, 1}, host[4] = {10, 0, 10, 5}, mac5[6] = {2};
-	struct bench *b = bench_of_router(state);
+	struct bench *b = bench_of_router();
 	struct arp arp;
 
 	(void)mac5;
@@ -332,11 +326,10 @@ router_answers_for_its_own_addresses_only(void **state)
 	bench_stop(b);
 }
 
-static void
-unknown_neighbour_is_asked_for_in_its_vlan_and_then_used(void **state)
+TEST(unknown_neighbour_is_asked_for_in_its_vlan_and_then_used)
 {
 	static const uint8_t host[4] = {10, 0, 10, 5};
-	struct bench *b = bench_of_router(state);
+	struct bench *b = bench_of_router();
 	struct arp arp;
 
 	for (unsigned int i = 0; i < 5; i++)
@@ -377,10 +370,9 @@ unknown_neighbour_is_asked_for_in_its_vlan_and_then_used(void **state)
 	bench_stop(b);
 }
 
-static void
-ipv6_neighbour_is_solicited_and_advertises(void **state)
+TEST(ipv6_neighbour_is_solicited_and_advertises)
 {
-	struct bench *b = bench_of_router(state);
+	struct bench *b = bench_of_router();
 	struct nd nd = {.type = ND_SOLICITATION, .has_mac = true};
 	struct field_ip ip;
 	struct l2 l2 = {0};
@@ -425,10 +417,9 @@ ipv6_neighbour_is_solicited_and_advertises(void **state)
 	bench_stop(b);
 }
 
-static void
-echo_to_any_address_of_the_router_is_answered(void **state)
+TEST(echo_to_any_address_of_the_router_is_answered)
 {
-	struct bench *b = bench_of_router(state);
+	struct bench *b = bench_of_router();
 	/* IPv4 to 10.0.20.1, ICMP echo request with right checksums, from host 0. */
 	uint8_t frame[60] = {2,    0xFF, 0,  0,  0,  1, 2, 0, 0, 0, 0, 0, 8,  0,
 			     0x45, 0,    0,  28, 0,  1, 0, 0, 1, 1, 0, 0, 10, 0,
@@ -453,10 +444,9 @@ echo_to_any_address_of_the_router_is_answered(void **state)
 }
 
 /* A flow keeps its way, whatever comes between; all ways are used, none much more than another. */
-static void
-flows_are_spread_over_equal_routes_and_stay_there(void **state)
+TEST(flows_are_spread_over_equal_routes_and_stay_there)
 {
-	struct bench *b = bench_of_router(state);
+	struct bench *b = bench_of_router();
 	unsigned int count[3] = {0};
 	uint8_t way[300];
 	uint64_t now_ns = 0;
@@ -489,10 +479,9 @@ flows_are_spread_over_equal_routes_and_stay_there(void **state)
 }
 
 /* One arm: in and out by the same trunk, from VLAN to VLAN. */
-static void
-packet_may_leave_by_the_port_that_it_came_by(void **state)
+TEST(packet_may_leave_by_the_port_that_it_came_by)
 {
-	struct bench *b = *state;
+	struct bench *b = &bench;
 	struct sw_neighbor host = {.name = "10.0.20.9", .mac = {2, 0, 0, 0, 0, 9}};
 	struct packet s = {
 		.from = "10.0.10.5", .to = "10.0.20.9", .tagged = true, .vlan_tci = 5 << 13 | 10};
@@ -517,10 +506,9 @@ packet_may_leave_by_the_port_that_it_came_by(void **state)
 }
 
 /* What came shared, as from a switch that flooded it, must not change under others. */
-static void
-shared_packet_is_copied_before_it_is_changed(void **state)
+TEST(shared_packet_is_copied_before_it_is_changed)
 {
-	struct bench *b = bench_of_router(state);
+	struct bench *b = bench_of_router();
 	struct packet s = {.from = "10.0.10.5", .to = "10.99.0.1"};
 	struct rte_mbuf *m = make_packet(b, &s), *clone = rte_pktmbuf_clone(m, b->clones);
 
@@ -581,10 +569,9 @@ sees_moved(const struct spread *before, const struct spread *now, uint8_t dead)
 	}
 }
 
-static void
-flows_of_a_next_hop_without_a_link_go_by_the_others_and_come_back(void **state)
+TEST(flows_of_a_next_hop_without_a_link_go_by_the_others_and_come_back)
 {
-	struct bench *b = bench_of_router(state);
+	struct bench *b = bench_of_router();
 	struct spread before = send_flows(b, 1000), now;
 
 	assert_int_equal(sw_routing_dead_hops(b->sw, 1), 0);
@@ -642,14 +629,13 @@ answer_asks(struct bench *b, uint8_t silent, uint64_t now_ns)
 	}
 }
 
-static void
-flows_of_a_next_hop_that_does_not_answer_go_by_the_others(void **state)
+TEST(flows_of_a_next_hop_that_does_not_answer_go_by_the_others)
 {
-	struct bench *b = *state;
+	struct bench *b = &bench;
 	struct spread before, now;
 	uint64_t now_ns = NS_PER_SEC;
 
-	bench_of_router(state);
+	bench_of_router();
 	sw_destroy(b->sw);
 	b->params.tables.n_neighbors = 0; /* all are asked for */
 	bench_start(b);
@@ -721,13 +707,13 @@ speak_as(struct bench *b, uint8_t version, uint32_t number, uint64_t now_ns)
  * all the while: one packet is lost, the one that asks.
  */
 static void
-reach_new_hosts_beside(void **state, uint8_t version, bool scan)
+reach_new_hosts_beside(uint8_t version, bool scan)
 {
-	struct bench *b = *state;
+	struct bench *b = &bench;
 	uint64_t now_ns = NS_PER_SEC;
 	uint32_t made = 0;
 
-	bench_of_router(state);
+	bench_of_router();
 	sw_destroy(b->sw);
 	b->params.router.neighbor_entries = 256;
 	bench_start(b);
@@ -786,34 +772,30 @@ reach_new_hosts_beside(void **state, uint8_t version, bool scan)
 	bench_stop(b);
 }
 
-static void
-new_host_is_reached_beside_a_flood_of_arp(void **state)
+TEST(new_host_is_reached_beside_a_flood_of_arp)
 {
-	reach_new_hosts_beside(state, 4, false);
+	reach_new_hosts_beside(4, false);
 }
 
-static void
-new_host_is_reached_beside_a_flood_of_solicitations(void **state)
+TEST(new_host_is_reached_beside_a_flood_of_solicitations)
 {
-	reach_new_hosts_beside(state, 6, false);
+	reach_new_hosts_beside(6, false);
 }
 
-static void
-new_host_is_reached_beside_a_scan_of_its_subnet(void **state)
+TEST(new_host_is_reached_beside_a_scan_of_its_subnet)
 {
-	reach_new_hosts_beside(state, 4, true);
-	reach_new_hosts_beside(state, 6, true);
+	reach_new_hosts_beside(4, true);
+	reach_new_hosts_beside(6, true);
 }
 
 /* A scan of the subnet finds no end of places, throws out no gateway, and asks a bounded number. */
-static void
-scan_of_a_subnet_is_bounded(void **state)
+TEST(scan_of_a_subnet_is_bounded)
 {
-	struct bench *b = *state;
+	struct bench *b = &bench;
 	uint64_t now_ns = 0;
 	char to[16];
 
-	bench_of_router(state);
+	bench_of_router();
 	sw_destroy(b->sw);
 	b->params.router.neighbor_entries = 16;
 	bench_start(b);
@@ -842,19 +824,18 @@ scan_of_a_subnet_is_bounded(void **state)
 }
 
 /* A burst of all kinds at once is what the same frames are one by one. */
-static void
-burst_equals_its_frames_one_by_one(void **state)
+TEST(burst_equals_its_frames_one_by_one)
 {
 	static const char *const to[] = {"10.99.0.1",  "10.88.0.1", "192.0.2.1", "10.0.10.1",
 					 "fd00:99::1", "10.77.0.1", "fd01::1"};
-	struct bench *b = *state;
+	struct bench *b = &bench;
 	uint64_t counts[2][SW_DROPS], routed[2];
 
 	for (unsigned int whole = 0; whole < 2; whole++) {
 		struct rte_mbuf *burst[70];
 		uint64_t now_ns = 0;
 
-		bench_of_router(state);
+		bench_of_router();
 		for (unsigned int i = 0; i < N(burst); i++) {
 			const char *dst = to[i % N(to)];
 			struct packet s = {.from = strchr(dst, ':') ? "fd00:10::5" : "10.0.10.5",
@@ -881,33 +862,4 @@ burst_equals_its_frames_one_by_one(void **state)
 	assert_int_equal(routed[0], 30);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(packet_follows_its_route_with_new_addresses_and_a_hop_less),
-		cmocka_unit_test(interfaces_count_what_comes_to_the_router_and_goes_from_it),
-		cmocka_unit_test(frame_not_to_the_router_is_bridged_and_never_crosses),
-		cmocka_unit_test(what_cannot_be_routed_is_dropped_by_name),
-		cmocka_unit_test(packet_from_an_address_that_is_nobody_s_is_not_forwarded),
-		cmocka_unit_test(router_answers_for_its_own_addresses_only),
-		cmocka_unit_test(unknown_neighbour_is_asked_for_in_its_vlan_and_then_used),
-		cmocka_unit_test(ipv6_neighbour_is_solicited_and_advertises),
-		cmocka_unit_test(echo_to_any_address_of_the_router_is_answered),
-		cmocka_unit_test(flows_are_spread_over_equal_routes_and_stay_there),
-		cmocka_unit_test(packet_may_leave_by_the_port_that_it_came_by),
-		cmocka_unit_test(shared_packet_is_copied_before_it_is_changed),
-		cmocka_unit_test(flows_of_a_next_hop_without_a_link_go_by_the_others_and_come_back),
-		cmocka_unit_test(flows_of_a_next_hop_that_does_not_answer_go_by_the_others),
-		cmocka_unit_test(new_host_is_reached_beside_a_flood_of_arp),
-		cmocka_unit_test(new_host_is_reached_beside_a_flood_of_solicitations),
-		cmocka_unit_test(new_host_is_reached_beside_a_scan_of_its_subnet),
-		cmocka_unit_test(scan_of_a_subnet_is_bounded),
-		cmocka_unit_test(burst_equals_its_frames_one_by_one),
-	};
-
-	if (test_eal_init(64) < 0)
-		return EXIT_FAILURE;
-	return cmocka_run_group_tests_name("sw_route", tests, bench_group_setup,
-					   bench_group_teardown);
-}
+TEST_MAIN(.begin = bench_open, .end = bench_close)

@@ -13,9 +13,9 @@ set_burst(struct bench *b, uint32_t burst_bytes)
 
 /* Two ports at 40G; queues 0 and 3 of equal weight, 7 strict. */
 static struct bench *
-bench_of(void **state)
+bench_of(void)
 {
-	struct bench *b = *state;
+	struct bench *b = &bench;
 
 	bench_defaults(&b->params, 2);
 	memset(b->params.sched.dwrr_weight, 10, sizeof(b->params.sched.dwrr_weight));
@@ -55,10 +55,9 @@ send(struct bench *b, unsigned int n)
 	return now_ns;
 }
 
-static void
-queue_sends_no_more_than_its_maximum(void **state)
+TEST(queue_sends_no_more_than_its_maximum)
 {
-	struct bench *b = bench_of(state);
+	struct bench *b = bench_of();
 	uint64_t now_ns = 0;
 
 	b->params.queues[1][3].max_rate_bps = 1 * GBPS;
@@ -71,10 +70,9 @@ queue_sends_no_more_than_its_maximum(void **state)
 	bench_stop(b);
 }
 
-static void
-others_share_what_a_maximum_leaves(void **state)
+TEST(others_share_what_a_maximum_leaves)
 {
-	struct bench *b = bench_of(state);
+	struct bench *b = bench_of();
 	uint64_t now_ns;
 
 	b->params.queues[1][3].max_rate_bps = 10 * GBPS;
@@ -88,10 +86,9 @@ others_share_what_a_maximum_leaves(void **state)
 	bench_stop(b);
 }
 
-static void
-maximum_of_a_strict_queue_lets_others_through(void **state)
+TEST(maximum_of_a_strict_queue_lets_others_through)
 {
-	struct bench *b = bench_of(state);
+	struct bench *b = bench_of();
 	uint64_t now_ns;
 
 	b->params.queues[1][7].max_rate_bps = 4 * GBPS;
@@ -105,10 +102,9 @@ maximum_of_a_strict_queue_lets_others_through(void **state)
 	bench_stop(b);
 }
 
-static void
-minimum_is_served_before_a_strict_queue(void **state)
+TEST(minimum_is_served_before_a_strict_queue)
 {
-	struct bench *b = bench_of(state);
+	struct bench *b = bench_of();
 	uint64_t now_ns;
 
 	b->params.queues[1][3].min_rate_bps = 4 * GBPS;
@@ -123,10 +119,9 @@ minimum_is_served_before_a_strict_queue(void **state)
 }
 
 /* 10G to queue 0, and half each of the other 30G. */
-static void
-weights_divide_what_the_minimum_leaves(void **state)
+TEST(weights_divide_what_the_minimum_leaves)
 {
-	struct bench *b = bench_of(state);
+	struct bench *b = bench_of();
 	uint64_t now_ns;
 
 	b->params.queues[1][0].min_rate_bps = 10 * GBPS;
@@ -142,8 +137,7 @@ weights_divide_what_the_minimum_leaves(void **state)
 
 /* A queue that is paused and above its maximum waits for the later of the two, to the
  * nanosecond. */
-static void
-pause_and_maximum_hold_until_the_later(void **state)
+TEST(pause_and_maximum_hold_until_the_later)
 {
 	static const struct {
 		uint16_t quanta;
@@ -154,7 +148,7 @@ pause_and_maximum_hold_until_the_later(void **state)
 	};
 
 	for (unsigned int i = 0; i < 2; i++) {
-		struct bench *b = bench_of(state);
+		struct bench *b = bench_of();
 		uint64_t now_ns = 0;
 
 		b->params.queues[1][3].max_rate_bps = 1 * GBPS;
@@ -169,10 +163,9 @@ pause_and_maximum_hold_until_the_later(void **state)
 	}
 }
 
-static void
-packet_of_another_queue_does_not_wait_for_a_maximum(void **state)
+TEST(packet_of_another_queue_does_not_wait_for_a_maximum)
 {
-	struct bench *b = bench_of(state);
+	struct bench *b = bench_of();
 	uint64_t now_ns = 0;
 
 	b->params.queues[1][3].max_rate_bps = 1 * MBPS;
@@ -190,8 +183,7 @@ packet_of_another_queue_does_not_wait_for_a_maximum(void **state)
 }
 
 /* mtu 1000: 1022 bytes with a tag, 1018 without, header and FCS included. */
-static void
-frame_above_the_mtu_of_its_class_is_dropped(void **state)
+TEST(frame_above_the_mtu_of_its_class_is_dropped)
 {
 	static const struct {
 		uint8_t dscp;
@@ -206,7 +198,7 @@ frame_above_the_mtu_of_its_class_is_dropped(void **state)
 	};
 
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct bench *b = bench_of(state);
+		struct bench *b = bench_of();
 		struct frame_spec s = {.src = 0,
 				       .dst = 1,
 				       .dscp = rows[i].dscp,
@@ -228,22 +220,4 @@ frame_above_the_mtu_of_its_class_is_dropped(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(queue_sends_no_more_than_its_maximum),
-		cmocka_unit_test(others_share_what_a_maximum_leaves),
-		cmocka_unit_test(maximum_of_a_strict_queue_lets_others_through),
-		cmocka_unit_test(minimum_is_served_before_a_strict_queue),
-		cmocka_unit_test(weights_divide_what_the_minimum_leaves),
-		cmocka_unit_test(pause_and_maximum_hold_until_the_later),
-		cmocka_unit_test(packet_of_another_queue_does_not_wait_for_a_maximum),
-		cmocka_unit_test(frame_above_the_mtu_of_its_class_is_dropped),
-	};
-
-	if (test_eal_init(64) < 0)
-		return EXIT_FAILURE;
-	return cmocka_run_group_tests_name("sw_shapers", tests, bench_group_setup,
-					   bench_group_teardown);
-}
+TEST_MAIN(.begin = bench_open, .end = bench_close)

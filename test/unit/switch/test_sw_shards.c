@@ -170,13 +170,12 @@ drain_run(struct run *u)
 	}
 }
 
-static void
-shards_in_any_order_lose_nothing_keep_order_and_let_senders_go_on(void **state)
+TEST(shards_in_any_order_lose_nothing_keep_order_and_let_senders_go_on)
 {
 	static struct run u;
 
 	for (uint64_t seed = 1; seed <= 3; seed++) {
-		start(&u, *state, seed);
+		start(&u, &bench, seed);
 		for (unsigned int i = 0; i < STEPS; i++)
 			step(&u, i);
 		drain_run(&u);
@@ -194,8 +193,7 @@ shards_in_any_order_lose_nothing_keep_order_and_let_senders_go_on(void **state)
 
 /* A's frames wait at B's port; what B sends counts for A with that port's next tx(), once B has
  * nothing to send or has had its eight calls. */
-static void
-xon_comes_with_the_ports_next_tx(void **state)
+TEST(xon_comes_with_the_ports_next_tx)
 {
 	static struct run u;
 	struct mac_control mc;
@@ -203,7 +201,7 @@ xon_comes_with_the_ports_next_tx(void **state)
 	uint64_t now_ns = 0;
 	unsigned int n = 0;
 
-	start(&u, *state, 1);
+	start(&u, &bench, 1);
 	while (!pfc_tx_is_xoff(sw_pfc_tx(u.b->sw, 1), PRIO) && n < 1000) {
 		m = make_data(u.b, 1, 2, n++);
 		u.shard_of[1]->ops->rx(u.shard_of[1], 1, &m, 1, 0);
@@ -231,15 +229,14 @@ xon_comes_with_the_ports_next_tx(void **state)
 }
 
 /* From A's rx() to B's tx() somebody says at each moment that there is something to do. */
-static void
-a_frame_that_crosses_lets_nobody_sleep(void **state)
+TEST(a_frame_that_crosses_lets_nobody_sleep)
 {
 	static struct run u;
 	struct node *a, *b;
 	struct rte_mbuf *m, *out[8];
 	unsigned int sent_frames = 0, rounds = 0;
 
-	start(&u, *state, 1);
+	start(&u, &bench, 1);
 	a = u.shard_of[1];
 	b = u.shard_of[2];
 	assert_ptr_not_equal(a, b);
@@ -373,8 +370,7 @@ hand_works(void *arg)
 	return NULL;
 }
 
-static void
-shards_with_a_thread_each_lose_nothing_and_keep_order(void **state)
+TEST(shards_with_a_thread_each_lose_nothing_and_keep_order)
 {
 	static struct bench b;
 	static struct hand hands[2];
@@ -384,7 +380,6 @@ shards_with_a_thread_each_lose_nothing_and_keep_order(void **state)
 	struct sw_ledger l;
 	uint64_t dropped = 0;
 
-	(void)state;
 	pools = (struct sw_pools){
 		.frames = pkt_pool_create(&(struct pkt_pool_params){.name = "shared",
 								    .n_mbufs = THREAD_FRAMES,
@@ -441,10 +436,9 @@ shards_with_a_thread_each_lose_nothing_and_keep_order(void **state)
 }
 
 /* Shards read of each other what each has published. */
-static void
-a_restart_leaves_no_use_of_the_buffer_in_any_shard(void **state)
+TEST(a_restart_leaves_no_use_of_the_buffer_in_any_shard)
 {
-	struct bench *b = *state;
+	struct bench *b = &bench;
 
 	/* From and to ports of one shard, and of two. */
 	for (uint8_t to = 0; to < PORTS; to++) {
@@ -460,19 +454,4 @@ a_restart_leaves_no_use_of_the_buffer_in_any_shard(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(shards_in_any_order_lose_nothing_keep_order_and_let_senders_go_on),
-		cmocka_unit_test(xon_comes_with_the_ports_next_tx),
-		cmocka_unit_test(a_frame_that_crosses_lets_nobody_sleep),
-		cmocka_unit_test(a_restart_leaves_no_use_of_the_buffer_in_any_shard),
-		cmocka_unit_test(shards_with_a_thread_each_lose_nothing_and_keep_order),
-	};
-
-	if (test_eal_init(128) < 0)
-		return EXIT_FAILURE;
-	return cmocka_run_group_tests_name("sw_shards", tests, bench_group_setup,
-					   bench_group_teardown);
-}
+TEST_MAIN(.begin = bench_open, .end = bench_close)

@@ -15,19 +15,18 @@ run_owner(struct bench *b, uint64_t now_ns)
 }
 
 static struct bench *
-bench_of(void **state)
+bench_of(void)
 {
-	struct bench *b = *state;
+	struct bench *b = &bench;
 
 	bench_defaults(&b->params, 2);
 	bench_start(b);
 	return b;
 }
 
-static void
-addresses_come_in_steps_when_the_owner_looks(void **state)
+TEST(addresses_come_in_steps_when_the_owner_looks)
 {
-	struct bench *b = bench_of(state);
+	struct bench *b = bench_of();
 	struct sw_snapshot s = {.table = SW_SNAPSHOT_FDB};
 	bool seen[ADDRESSES] = {false};
 	unsigned int found = 0;
@@ -55,10 +54,9 @@ addresses_come_in_steps_when_the_owner_looks(void **state)
 	bench_stop(b);
 }
 
-static void
-who_withdraws_is_not_written_to(void **state)
+TEST(who_withdraws_is_not_written_to)
 {
-	struct bench *b = bench_of(state);
+	struct bench *b = bench_of();
 	struct sw_snapshot s = {.table = SW_SNAPSHOT_FDB};
 
 	sw_snapshot_ask(b->sw, &s);
@@ -72,12 +70,11 @@ who_withdraws_is_not_written_to(void **state)
 	bench_stop(b);
 }
 
-static void
-neighbours_of_a_router_are_read(void **state)
+TEST(neighbours_of_a_router_are_read)
 {
 	static struct sw_interface interfaces[] = {{"port 1", "10.0.0.254/24", "none"}};
 	static struct sw_neighbor neighbors[] = {{"10.0.0.7", {2, 0, 0, 0, 0, 7}}};
-	struct bench *b = *state;
+	struct bench *b = &bench;
 	struct sw_snapshot s = {.table = SW_SNAPSHOT_NEIGH};
 
 	bench_defaults(&b->params, 2);
@@ -100,10 +97,9 @@ neighbours_of_a_router_are_read(void **state)
 	bench_stop(b);
 }
 
-static void
-without_a_router_there_are_no_neighbours(void **state)
+TEST(without_a_router_there_are_no_neighbours)
 {
-	struct bench *b = bench_of(state);
+	struct bench *b = bench_of();
 	struct sw_snapshot s = {.table = SW_SNAPSHOT_NEIGH};
 
 	sw_snapshot_ask(b->sw, &s);
@@ -113,10 +109,9 @@ without_a_router_there_are_no_neighbours(void **state)
 	bench_stop(b);
 }
 
-static void
-watermarks_are_read_and_begun_anew_at_once_by_port(void **state)
+TEST(watermarks_are_read_and_begun_anew_at_once_by_port)
 {
-	struct bench *b = bench_of(state);
+	struct bench *b = bench_of();
 	struct sw_snapshot s = {
 		.table = SW_SNAPSHOT_WATERMARKS, .kind = MMU_WATERMARK_QUEUE, .at = 1};
 	const struct mmu *mmu = sw_mmu(b->sw);
@@ -152,10 +147,9 @@ watermarks_are_read_and_begun_anew_at_once_by_port(void **state)
 	bench_stop(b);
 }
 
-static void
-watermarks_begin_anew_with_their_interval(void **state)
+TEST(watermarks_begin_anew_with_their_interval)
 {
-	struct bench *b = *state;
+	struct bench *b = &bench;
 	const struct mmu *mmu;
 	uint8_t mac[6];
 	uint64_t now_ns = 0, peak;
@@ -183,20 +177,4 @@ watermarks_begin_anew_with_their_interval(void **state)
 	bench_stop(b);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(addresses_come_in_steps_when_the_owner_looks),
-		cmocka_unit_test(who_withdraws_is_not_written_to),
-		cmocka_unit_test(neighbours_of_a_router_are_read),
-		cmocka_unit_test(without_a_router_there_are_no_neighbours),
-		cmocka_unit_test(watermarks_are_read_and_begun_anew_at_once_by_port),
-		cmocka_unit_test(watermarks_begin_anew_with_their_interval),
-	};
-
-	if (test_eal_init(64) < 0)
-		return EXIT_FAILURE;
-	return cmocka_run_group_tests_name("sw_snapshot", tests, bench_group_setup,
-					   bench_group_teardown);
-}
+TEST_MAIN(.begin = bench_open, .end = bench_close)

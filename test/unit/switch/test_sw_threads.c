@@ -393,8 +393,7 @@ drain_all(struct crew *c, uint64_t now_ns)
 		c->sw->ops->tx(c->sw, port, NULL, 0, now_ns + NS_PER_MS);
 }
 
-static void
-shards_control_changes_and_readers_run_beside_each_other(void **state)
+TEST(shards_control_changes_and_readers_run_beside_each_other)
 {
 	static struct crew c;
 	static struct hand hands[SHARDS];
@@ -405,7 +404,6 @@ shards_control_changes_and_readers_run_beside_each_other(void **state)
 	pthread_t pollers[SHARDS], threads[3];
 	char why[256] = "";
 
-	(void)state;
 	make_params(&b.params, 0, 0);
 	if (sw_params_check(&b.params, why, sizeof(why)) != 0)
 		fail_msg("parameters refused: %s", why);
@@ -439,14 +437,4 @@ shards_control_changes_and_readers_run_beside_each_other(void **state)
 	pthread_mutex_destroy(&c.order.lock);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(shards_control_changes_and_readers_run_beside_each_other),
-	};
-
-	if (test_eal_init(128) < 0 || threads_use_pools() != 0)
-		return EXIT_FAILURE;
-	return cmocka_run_group_tests_name("sw_threads", tests, NULL, NULL);
-}
+TEST_MAIN(.begin = start_threads)

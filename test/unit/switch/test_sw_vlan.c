@@ -7,9 +7,9 @@
 /* Ports 0 and 1: access VLAN 10. Port 2: 10 and 20 tagged, no access VLAN. Port 3: access 20,
  * tagged 10. */
 static struct bench *
-bench_of_vlans(void **state)
+bench_of_vlans(void)
 {
-	struct bench *b = *state;
+	struct bench *b = &bench;
 	struct sw_port_params *p = b->params.ports;
 
 	bench_defaults(&b->params, 4);
@@ -49,10 +49,9 @@ sees_tag(struct bench *b, uint16_t port, int32_t tci, uint64_t now_ns)
 	assert_null(take(b, port, now_ns + 1000));
 }
 
-static void
-frame_leaves_by_the_ports_of_its_vlan_and_as_each_wants_it(void **state)
+TEST(frame_leaves_by_the_ports_of_its_vlan_and_as_each_wants_it)
 {
-	struct bench *b = bench_of_vlans(state);
+	struct bench *b = bench_of_vlans();
 
 	broadcast_from(b, 0, -1, 0);
 	assert_null(take(b, 0, 0));
@@ -72,10 +71,9 @@ frame_leaves_by_the_ports_of_its_vlan_and_as_each_wants_it(void **state)
 	bench_stop(b);
 }
 
-static void
-known_address_gets_its_frame_in_its_form(void **state)
+TEST(known_address_gets_its_frame_in_its_form)
 {
-	struct bench *b = bench_of_vlans(state);
+	struct bench *b = bench_of_vlans();
 	struct frame_spec to_trunk = {.src = 0, .dst = 2}, back = {.src = 2, .dst = 0};
 	uint8_t mac[6];
 
@@ -92,10 +90,9 @@ known_address_gets_its_frame_in_its_form(void **state)
 	bench_stop(b);
 }
 
-static void
-frame_of_a_foreign_vlan_is_dropped_and_counted(void **state)
+TEST(frame_of_a_foreign_vlan_is_dropped_and_counted)
 {
-	struct bench *b = bench_of_vlans(state);
+	struct bench *b = bench_of_vlans();
 
 	broadcast_from(b, 0, 20, 0);    /* not in 20 */
 	broadcast_from(b, 0, 0xFFF, 0); /* no VLAN at all */
@@ -113,10 +110,9 @@ frame_of_a_foreign_vlan_is_dropped_and_counted(void **state)
 	bench_stop(b);
 }
 
-static void
-priority_tag_is_believed_and_becomes_the_vlans(void **state)
+TEST(priority_tag_is_believed_and_becomes_the_vlans)
 {
-	struct bench *b = bench_of_vlans(state);
+	struct bench *b = bench_of_vlans();
 
 	broadcast_from(b, 0, PCP5, 0);
 	sees_tag(b, 1, -1, 0);
@@ -126,10 +122,9 @@ priority_tag_is_believed_and_becomes_the_vlans(void **state)
 }
 
 /* Both forms of a flooded frame share data among ports; a mark on one must not show on another. */
-static void
-marked_copy_of_a_tagged_form_leaves_the_others_alone(void **state)
+TEST(marked_copy_of_a_tagged_form_leaves_the_others_alone)
 {
-	struct bench *b = *state;
+	struct bench *b = &bench;
 	struct frame_spec s = {.src = 0, .dst = BROADCAST_HOST, .dscp = 26, .ecn = ECN_ECT0};
 	struct frame_spec ahead = {.src = 1, .dst = 2, .dscp = 26, .ecn = ECN_ECT0};
 	struct rte_mbuf *m;
@@ -168,10 +163,9 @@ marked_copy_of_a_tagged_form_leaves_the_others_alone(void **state)
 	bench_stop(b);
 }
 
-static void
-tag_without_an_mbuf_is_a_counted_drop(void **state)
+TEST(tag_without_an_mbuf_is_a_counted_drop)
 {
-	struct bench *b = bench_of_vlans(state);
+	struct bench *b = bench_of_vlans();
 	struct rte_mbuf *held[BENCH_FRAMES];
 
 	assert_int_equal(rte_pktmbuf_alloc_bulk(b->frames, held, BENCH_FRAMES), 0);
@@ -185,10 +179,9 @@ tag_without_an_mbuf_is_a_counted_drop(void **state)
 }
 
 /* 802.3 4A.4.2: what loses its tag may be too short. */
-static void
-short_frame_is_padded_when_its_tag_goes(void **state)
+TEST(short_frame_is_padded_when_its_tag_goes)
 {
-	struct bench *b = bench_of_vlans(state);
+	struct bench *b = bench_of_vlans();
 	uint8_t frame[60] = {2, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 2, 0x81, 0, 0, 10, 0x12, 0x34, 0xAA};
 	struct rte_mbuf *m;
 
@@ -204,10 +197,9 @@ short_frame_is_padded_when_its_tag_goes(void **state)
 	bench_stop(b);
 }
 
-static void
-static_address_stays_where_it_was_put(void **state)
+TEST(static_address_stays_where_it_was_put)
 {
-	struct bench *b = *state;
+	struct bench *b = &bench;
 	struct sw_static_mac mac = {.name = "two", .mac = {2, 0, 0, 0, 0, 2}, .port = 2};
 
 	bench_defaults(&b->params, 4);
@@ -225,10 +217,9 @@ static_address_stays_where_it_was_put(void **state)
 	bench_stop(b);
 }
 
-static void
-port_at_its_limit_learns_no_more_and_its_frames_go_on(void **state)
+TEST(port_at_its_limit_learns_no_more_and_its_frames_go_on)
 {
-	struct bench *b = *state;
+	struct bench *b = &bench;
 
 	bench_defaults(&b->params, 3);
 	b->params.ports[1].max_learned_addresses = 2;
@@ -249,10 +240,9 @@ port_at_its_limit_learns_no_more_and_its_frames_go_on(void **state)
 }
 
 /* A full bucket is two of the largest frames or 10 ms of the rate; from then on the rate rules. */
-static void
-storms_are_held_to_their_rate_each_to_its_own(void **state)
+TEST(storms_are_held_to_their_rate_each_to_its_own)
 {
-	struct bench *b = *state;
+	struct bench *b = &bench;
 	struct frame_spec bc = {.src = 0, .dst = BROADCAST_HOST}, uu = {.src = 0, .dst = 77};
 	uint32_t wire;
 	uint64_t burst_bytes = 2 * 9238, ns_per_frame;
@@ -294,11 +284,10 @@ storms_are_held_to_their_rate_each_to_its_own(void **state)
 
 /* Groups in turn and in runs; what the buffer refuses counts as received by its group, and
  * dropped. */
-static void
-frames_and_refusals_are_counted_by_group(void **state)
+TEST(frames_and_refusals_are_counted_by_group)
 {
 	static const uint8_t dscps[] = {26, 26, 0, 26, 0, 0, 0, 0};
-	struct bench *b = *state;
+	struct bench *b = &bench;
 	struct rte_mbuf *burst[RTE_DIM(dscps)];
 	const struct sw_pg_stats *pg;
 	uint64_t bytes[2] = {0}, now_ns = 0;
@@ -327,14 +316,12 @@ frames_and_refusals_are_counted_by_group(void **state)
 	bench_stop(b);
 }
 
-static void
-lists_of_vlans_are_read_whole_or_refused(void **state)
+TEST(lists_of_vlans_are_read_whole_or_refused)
 {
 	static const char *const wrong[] = {"0", "4095", "1,", ",1", "5-3",
 					    "x", "1 2",  "-4", "1-", "1-5000"};
 	struct vlan_set set;
 
-	(void)state;
 	for (unsigned int i = 0; i < RTE_DIM(wrong); i++)
 		if (vlan_set_parse(wrong[i], &set) != -EINVAL)
 			fail_msg("taken: %s", wrong[i]);
@@ -346,26 +333,4 @@ lists_of_vlans_are_read_whole_or_refused(void **state)
 				 vid == 1 || (vid >= 62 && vid <= 65) || vid == 4094);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(frame_leaves_by_the_ports_of_its_vlan_and_as_each_wants_it),
-		cmocka_unit_test(known_address_gets_its_frame_in_its_form),
-		cmocka_unit_test(frame_of_a_foreign_vlan_is_dropped_and_counted),
-		cmocka_unit_test(priority_tag_is_believed_and_becomes_the_vlans),
-		cmocka_unit_test(marked_copy_of_a_tagged_form_leaves_the_others_alone),
-		cmocka_unit_test(tag_without_an_mbuf_is_a_counted_drop),
-		cmocka_unit_test(short_frame_is_padded_when_its_tag_goes),
-		cmocka_unit_test(static_address_stays_where_it_was_put),
-		cmocka_unit_test(port_at_its_limit_learns_no_more_and_its_frames_go_on),
-		cmocka_unit_test(storms_are_held_to_their_rate_each_to_its_own),
-		cmocka_unit_test(frames_and_refusals_are_counted_by_group),
-		cmocka_unit_test(lists_of_vlans_are_read_whole_or_refused),
-	};
-
-	if (test_eal_init(64) < 0)
-		return EXIT_FAILURE;
-	return cmocka_run_group_tests_name("sw_vlan", tests, bench_group_setup,
-					   bench_group_teardown);
-}
+TEST_MAIN(.begin = bench_open, .end = bench_close)

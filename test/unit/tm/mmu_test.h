@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tests of the shared buffer have in common. Include after cmocka.h. */
+/* What the tests of the shared buffer have in common. */
 #ifndef QUENCH_TEST_MMU_TEST_H
 #define QUENCH_TEST_MMU_TEST_H
 
 #include <string.h>
 
 #include "tm/mmu.h"
+#include "unit/cases.h"
 
 #define PG 3
 #define LOSSY 0

@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 
 #include "unit/tm/mmu_test.h"
@@ -49,13 +42,11 @@ drain(struct mmu *mmu, uint16_t n_ports)
 }
 
 /* SIGCOMM15 section 4: (B - 8 n t_flight) / (8 n) = 24.475 KB for 12 MB, 32 ports, 22.4 KB. */
-static void
-paper_thresholds_use_the_buffer_to_the_last_byte(void **state)
+TEST(paper_thresholds_use_the_buffer_to_the_last_byte)
 {
 	struct mmu_params p = defaults(32);
 	struct mmu *mmu;
 
-	(void)state;
 	p.lossless_pgs = 0xff;
 	p.lossless.dynamic = false;
 	p.lossless.static_th_bytes = 24475;
@@ -87,13 +78,11 @@ paper_thresholds_use_the_buffer_to_the_last_byte(void **state)
  * + 1)) = 21755.6 bytes in each of the n queues of all 8 priorities, all from one port, PFC has not
  * begun.
  */
-static void
-marking_begins_before_pause_up_to_the_paper_bound(void **state)
+TEST(marking_begins_before_pause_up_to_the_paper_bound)
 {
 	struct mmu_params p = defaults(32);
 	struct mmu *mmu;
 
-	(void)state;
 	p.lossless_pgs = 0xff;
 	mmu = create(&p);
 	assert_int_equal(mmu_pg_limit_bytes(mmu, 0, 0), 6265600);
@@ -107,12 +96,10 @@ marking_begins_before_pause_up_to_the_paper_bound(void **state)
 	mmu_destroy(mmu);
 }
 
-static void
-greedy_groups_settle_where_alpha_says(void **state)
+TEST(greedy_groups_settle_where_alpha_says)
 {
 	const uint32_t frame = 64;
 
-	(void)state;
 	for (int n = -8; n <= 7; n++) {
 		for (uint16_t k = 1; k <= 8; k++) {
 			struct mmu_params p = defaults(k);
@@ -146,8 +133,7 @@ greedy_groups_settle_where_alpha_says(void **state)
 }
 
 /* One PG, limit 10000, xon 1248, xon_offset 2496: XOFF at the limit, XON at 7504. */
-static void
-xon_waits_for_hysteresis(void **state)
+TEST(xon_waits_for_hysteresis)
 {
 	static const struct {
 		int bytes; /* negative: released */
@@ -165,7 +151,6 @@ xon_waits_for_hysteresis(void **state)
 	struct mmu *mmu;
 	bool xoff = false;
 
-	(void)state;
 	p.lossless.dynamic = false;
 	p.lossless.static_th_bytes = 10000;
 	mmu = create(&p);
@@ -188,13 +173,11 @@ xon_waits_for_hysteresis(void **state)
 	mmu_destroy(mmu);
 }
 
-static void
-without_an_offset_xoff_begins_at_the_limit_and_ends_below(void **state)
+TEST(without_an_offset_xoff_begins_at_the_limit_and_ends_below)
 {
 	struct mmu_params p = defaults(1);
 	struct mmu *mmu;
 
-	(void)state;
 	p.lossless.dynamic = false;
 	p.lossless.static_th_bytes = 10000;
 	p.lossless.xon_bytes = p.lossless.xon_offset_bytes = 0;
@@ -207,13 +190,11 @@ without_an_offset_xoff_begins_at_the_limit_and_ends_below(void **state)
 	mmu_destroy(mmu);
 }
 
-static void
-a_falling_limit_pauses_without_an_arrival(void **state)
+TEST(a_falling_limit_pauses_without_an_arrival)
 {
 	struct mmu_params p = defaults(2);
 	struct mmu *mmu;
 
-	(void)state;
 	p.buffer_bytes = 2 * 22400 + 100000;
 	mmu = create(&p);
 	assert_int_equal(mmu_ingress_admit(mmu, 0, PG, 40000), MMU_ADMIT);
@@ -231,13 +212,11 @@ a_falling_limit_pauses_without_an_arrival(void **state)
 }
 
 /* A full pool makes the limit 0, which a PG with nothing in it is not to blame for. */
-static void
-a_limit_below_xon_makes_no_group_flap(void **state)
+TEST(a_limit_below_xon_makes_no_group_flap)
 {
 	struct mmu_params p = defaults(2);
 	struct mmu *mmu;
 
-	(void)state;
 	p.buffer_bytes = 2 * 22400 + 100000;
 	p.lossy.dynamic = false;
 	mmu = create(&p);
@@ -256,13 +235,11 @@ a_limit_below_xon_makes_no_group_flap(void **state)
 	mmu_destroy(mmu);
 }
 
-static void
-xoff_and_xon_never_both_hold_at_one_state(void **state)
+TEST(xoff_and_xon_never_both_hold_at_one_state)
 {
 	static const uint64_t marks[][2] = {
 		{0, 0}, {0, 2496}, {1248, 2496}, {18432, 0}, {50000, 99999}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
 		struct mmu_params p = defaults(2);
 		struct mmu *mmu;
@@ -280,14 +257,12 @@ xoff_and_xon_never_both_hold_at_one_state(void **state)
 	}
 }
 
-static void
-reserved_is_used_first_and_released_last(void **state)
+TEST(reserved_is_used_first_and_released_last)
 {
 	struct mmu_params p = defaults(2);
 	struct mmu_pg_state s;
 	struct mmu *mmu;
 
-	(void)state;
 	p.buffer_bytes = 200000;
 	p.lossless.size_bytes = 4000;
 	p.lossless.dynamic = false;
@@ -314,13 +289,11 @@ reserved_is_used_first_and_released_last(void **state)
 	mmu_destroy(mmu);
 }
 
-static void
-reserved_is_there_however_full_the_pool_is(void **state)
+TEST(reserved_is_there_however_full_the_pool_is)
 {
 	struct mmu_params p = defaults(2);
 	struct mmu *mmu;
 
-	(void)state;
 	p.buffer_bytes = 100000;
 	p.lossy.size_bytes = 1518;
 	p.lossy.dynamic_th = 7;
@@ -337,13 +310,11 @@ reserved_is_there_however_full_the_pool_is(void **state)
 	mmu_destroy(mmu);
 }
 
-static void
-headroom_pool_is_shared_by_all_groups(void **state)
+TEST(headroom_pool_is_shared_by_all_groups)
 {
 	struct mmu_params p = defaults(4);
 	struct mmu *mmu;
 
-	(void)state;
 	p.buffer_bytes = 1000000;
 	p.shared_headroom_pool_bytes = 40000;
 	assert_int_equal(mmu_params_budget(&p).shared_bytes, 960000);
@@ -365,13 +336,11 @@ headroom_pool_is_shared_by_all_groups(void **state)
 	mmu_destroy(mmu);
 }
 
-static void
-lossy_drops_say_which_limit(void **state)
+TEST(lossy_drops_say_which_limit)
 {
 	struct mmu_params p = defaults(1);
 	struct mmu *mmu;
 
-	(void)state;
 	p.buffer_bytes = 22400 + 100000;
 	p.lossy.dynamic = false;
 	p.lossy.static_th_bytes = 3000;
@@ -396,13 +365,11 @@ lossy_drops_say_which_limit(void **state)
 	mmu_destroy(mmu);
 }
 
-static void
-lossless_queue_never_drops(void **state)
+TEST(lossless_queue_never_drops)
 {
 	struct mmu_params p = defaults(1);
 	struct mmu *mmu;
 
-	(void)state;
 	p.buffer_bytes = 100000;
 	mmu = create(&p);
 	for (int i = 0; i < 100; i++) /* copies of flooded frames count more than once */
@@ -414,13 +381,11 @@ lossless_queue_never_drops(void **state)
 	mmu_destroy(mmu);
 }
 
-static void
-frames_are_charged_in_whole_cells(void **state)
+TEST(frames_are_charged_in_whole_cells)
 {
 	struct mmu_params p = defaults(1);
 	struct mmu *mmu = create(&p);
 
-	(void)state;
 	assert_int_equal(mmu_charge_bytes(mmu, 65), 65);
 	mmu_destroy(mmu);
 	p.cell_bytes = 208;
@@ -432,13 +397,11 @@ frames_are_charged_in_whole_cells(void **state)
 	mmu_destroy(mmu);
 }
 
-static void
-refusals_name_the_key(void **state)
+TEST(refusals_name_the_key)
 {
 	struct mmu_params p = defaults(32);
 	char why[256];
 
-	(void)state;
 #define REFUSED(word)                                                                              \
 	do {                                                                                       \
 		assert_int_equal(mmu_params_check(&p, why, sizeof(why)), -EINVAL);                 \
@@ -476,26 +439,4 @@ refusals_name_the_key(void **state)
 	REFUSED("buffer_bytes");
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(paper_thresholds_use_the_buffer_to_the_last_byte),
-		cmocka_unit_test(marking_begins_before_pause_up_to_the_paper_bound),
-		cmocka_unit_test(greedy_groups_settle_where_alpha_says),
-		cmocka_unit_test(xon_waits_for_hysteresis),
-		cmocka_unit_test(without_an_offset_xoff_begins_at_the_limit_and_ends_below),
-		cmocka_unit_test(a_falling_limit_pauses_without_an_arrival),
-		cmocka_unit_test(a_limit_below_xon_makes_no_group_flap),
-		cmocka_unit_test(xoff_and_xon_never_both_hold_at_one_state),
-		cmocka_unit_test(reserved_is_used_first_and_released_last),
-		cmocka_unit_test(reserved_is_there_however_full_the_pool_is),
-		cmocka_unit_test(headroom_pool_is_shared_by_all_groups),
-		cmocka_unit_test(lossy_drops_say_which_limit),
-		cmocka_unit_test(lossless_queue_never_drops),
-		cmocka_unit_test(frames_are_charged_in_whole_cells),
-		cmocka_unit_test(refusals_name_the_key),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

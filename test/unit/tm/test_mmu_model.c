@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/fixed.h"
 #include "base/prng.h"
@@ -145,12 +139,10 @@ run_against_model(const struct mmu_params *p, uint64_t seed)
 	mmu_destroy(mmu);
 }
 
-static void
-random_runs_follow_the_rules_and_pool_empties_after_drain(void **state)
+TEST(random_runs_follow_the_rules_and_pool_empties_after_drain)
 {
 	struct mmu_params p = defaults(4);
 
-	(void)state;
 	p.buffer_bytes = 200000;
 	run_against_model(&p, 1);
 	p.lossless.size_bytes = 2000;
@@ -208,8 +200,7 @@ hpcc_release(struct hpcc *h, uint64_t s)
 
 /* With frames of one size nothing fits into shared while headroom is in use, and the two rules
  * agree. */
-static void
-one_group_behaves_as_in_hpcc(void **state)
+TEST(one_group_behaves_as_in_hpcc)
 {
 	struct mmu_params p = defaults(1);
 	struct hpcc h = {.pool = 1000000, .headroom = 22400};
@@ -218,7 +209,6 @@ one_group_behaves_as_in_hpcc(void **state)
 	struct mmu *mmu;
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, 5, 0);
 	p.buffer_bytes = h.pool + h.headroom;
 	p.lossless.dynamic_th = -3;
@@ -249,13 +239,4 @@ one_group_behaves_as_in_hpcc(void **state)
 	mmu_destroy(mmu);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_runs_follow_the_rules_and_pool_empties_after_drain),
-		cmocka_unit_test(one_group_behaves_as_in_hpcc),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

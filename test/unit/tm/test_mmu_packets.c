@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Packet memory beside the bytes of the buffer: one packet for a frame, however short it is. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <cmocka.h>
 
 #include "base/prng.h"
 #include "unit/tm/mmu_test.h"
@@ -46,13 +41,11 @@ release(struct mmu *mmu, uint16_t port, uint8_t pg, uint32_t bytes, uint32_t pac
 }
 
 /* 22400 bytes of headroom are 350 of the shortest frames, and a burst, for each of four groups. */
-static void
-packets_are_made_for_headroom_of_the_shortest_frames(void **state)
+TEST(packets_are_made_for_headroom_of_the_shortest_frames)
 {
 	struct mmu_params p = with_packets();
 	struct mmu_budget b = mmu_params_budget(&p);
 
-	(void)state;
 	assert_int_equal(b.headroom_packets, PORTS * (350 + 32));
 	assert_int_equal(b.shared_packets, (1000000 - PORTS * 22400) / BACKING + 1);
 	p.cell_bytes = 80;
@@ -65,15 +58,13 @@ packets_are_made_for_headroom_of_the_shortest_frames(void **state)
 }
 
 /* alpha 8: eight ninths of what is shared, as of bytes; what is left is for the others. */
-static void
-short_lossy_frames_stop_at_their_part_of_the_packets(void **state)
+TEST(short_lossy_frames_stop_at_their_part_of_the_packets)
 {
 	struct mmu_params p = with_packets();
 	struct mmu *mmu = create(&p);
 	uint64_t shared = mmu_params_budget(&p).shared_packets;
 	uint32_t n = 0;
 
-	(void)state;
 	while (admit(mmu, 0, LOSSY, SHORT) == MMU_ADMIT)
 		n++;
 	assert_int_equal(admit(mmu, 0, LOSSY, SHORT), MMU_DROP_PACKETS);
@@ -91,14 +82,12 @@ short_lossy_frames_stop_at_their_part_of_the_packets(void **state)
 
 /* With all lossy groups at their limits each lossless one pauses and then takes all that its
  * headroom can be. */
-static void
-headroom_has_its_packets_whatever_others_take(void **state)
+TEST(headroom_has_its_packets_whatever_others_take)
 {
 	struct mmu_params p = with_packets();
 	struct mmu *mmu = create(&p);
 	uint32_t total = 0;
 
-	(void)state;
 	for (uint16_t port = 0; port < PORTS; port++) {
 		for (uint8_t pg = 0; pg < TM_CLASSES; pg++) {
 			while (pg != PG && admit(mmu, port, pg, SHORT) == MMU_ADMIT)
@@ -129,14 +118,12 @@ headroom_has_its_packets_whatever_others_take(void **state)
 	mmu_destroy(mmu);
 }
 
-static void
-xon_comes_below_the_limit_by_its_offset(void **state)
+TEST(xon_comes_below_the_limit_by_its_offset)
 {
 	struct mmu_params p = with_packets();
 	struct mmu *mmu;
 	uint32_t n = 0, held;
 
-	(void)state;
 	p.lossless.dynamic = false;
 	p.lossless.static_th_bytes = 100000;
 	p.lossless.xon_offset_bytes = 20000;
@@ -177,10 +164,8 @@ step(struct mmu *mmu, struct load *load, struct prng *r, uint32_t least, uint32_
 	}
 }
 
-static void
-packets_in_use_never_exceed_those_that_there_are(void **state)
+TEST(packets_in_use_never_exceed_those_that_there_are)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 20; seed++) {
 		struct mmu_params p = with_packets();
 		struct load load = {0};
@@ -222,15 +207,13 @@ packets_in_use_never_exceed_those_that_there_are(void **state)
 }
 
 /* Of two buffers, one with packets, frames as long as memory was made for see no difference. */
-static void
-frames_of_ordinary_size_are_decided_by_bytes_alone(void **state)
+TEST(frames_of_ordinary_size_are_decided_by_bytes_alone)
 {
 	struct mmu_params p = with_packets(), without = p;
 	struct mmu *a = create(&p), *b;
 	struct load load = {0};
 	struct prng r;
 
-	(void)state;
 	without.packets = 0;
 	b = create(&without);
 	prng_seed(&r, 7, 0);
@@ -260,14 +243,12 @@ frames_of_ordinary_size_are_decided_by_bytes_alone(void **state)
 
 /* What a burst is told to have room for, and charges at once, is what its frames one by one
  * take. */
-static void
-room_of_a_burst_is_what_its_frames_would_get(void **state)
+TEST(room_of_a_burst_is_what_its_frames_would_get)
 {
 	struct mmu_params p = with_packets();
 	struct mmu *a = create(&p), *b = create(&p);
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, 3, 0);
 	for (unsigned int i = 0; i < 2000; i++) {
 		uint32_t n = 1 + prng_u32(&r) % 32;
@@ -287,13 +268,11 @@ room_of_a_burst_is_what_its_frames_would_get(void **state)
 	mmu_destroy(b);
 }
 
-static void
-too_many_packets_and_too_much_headroom_are_refused(void **state)
+TEST(too_many_packets_and_too_much_headroom_are_refused)
 {
 	struct mmu_params p = with_packets();
 	char why[256] = "";
 
-	(void)state;
 	p.lossless.xoff_bytes = 200000;
 	assert_true(mmu_params_check(&p, why, sizeof(why)) < 0);
 	assert_non_null(strstr(why, "packet buffers"));
@@ -303,19 +282,4 @@ too_many_packets_and_too_much_headroom_are_refused(void **state)
 	assert_non_null(strstr(why, "backing_frame_bytes"));
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(packets_are_made_for_headroom_of_the_shortest_frames),
-		cmocka_unit_test(short_lossy_frames_stop_at_their_part_of_the_packets),
-		cmocka_unit_test(headroom_has_its_packets_whatever_others_take),
-		cmocka_unit_test(xon_comes_below_the_limit_by_its_offset),
-		cmocka_unit_test(packets_in_use_never_exceed_those_that_there_are),
-		cmocka_unit_test(frames_of_ordinary_size_are_decided_by_bytes_alone),
-		cmocka_unit_test(room_of_a_burst_is_what_its_frames_would_get),
-		cmocka_unit_test(too_many_packets_and_too_much_headroom_are_refused),
-	};
-
-	return cmocka_run_group_tests_name("mmu_packets", tests, NULL, NULL);
-}
+TEST_MAIN()

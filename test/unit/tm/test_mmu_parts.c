@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The shared buffer in parts with owners of their own: what they know of each other, and when. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <cmocka.h>
 
 #include "base/prng.h"
 #include "unit/tm/mmu_test.h"
@@ -44,12 +39,10 @@ admit_until_full(struct mmu *mmu, uint16_t port, unsigned int most)
 	return n;
 }
 
-static void
-a_part_sees_the_use_of_another_once_that_is_published_and_looked_at(void **state)
+TEST(a_part_sees_the_use_of_another_once_that_is_published_and_looked_at)
 {
 	struct mmu *mmu = create_parts();
 
-	(void)state;
 	assert_int_equal(admit_until_full(mmu, 0, 60), 60);
 	mmu_part_refresh(mmu, 1);
 	assert_true(mmu_ingress_room(mmu, 1, LOSSY, 60 * FRAME) >= 60 * FRAME);
@@ -96,14 +89,12 @@ run_bursts(struct load *l, uint16_t begun, unsigned int burst)
 	}
 }
 
-static void
-parts_exceed_a_pool_by_no_more_than_all_but_one_admit_at_once(void **state)
+TEST(parts_exceed_a_pool_by_no_more_than_all_but_one_admit_at_once)
 {
 	const unsigned int burst = 5;
 	struct load l = {.mmu = create_parts()};
 	uint64_t most = 0, held = 0;
 
-	(void)state;
 	prng_seed(&l.r, 7, 0);
 	for (unsigned int i = 0; i < 20000; i++) {
 		uint16_t begun = (uint16_t)prng_below(&l.r, 1u << PARTS);
@@ -129,12 +120,10 @@ parts_exceed_a_pool_by_no_more_than_all_but_one_admit_at_once(void **state)
 	mmu_destroy(l.mmu);
 }
 
-static void
-a_pool_s_watermark_is_the_highest_that_a_part_has_seen(void **state)
+TEST(a_pool_s_watermark_is_the_highest_that_a_part_has_seen)
 {
 	struct mmu *mmu = create_parts();
 
-	(void)state;
 	admit_until_full(mmu, 0, 30);
 	mmu_part_publish(mmu, 0);
 	mmu_part_refresh(mmu, 2);
@@ -151,15 +140,4 @@ a_pool_s_watermark_is_the_highest_that_a_part_has_seen(void **state)
 	mmu_destroy(mmu);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			a_part_sees_the_use_of_another_once_that_is_published_and_looked_at),
-		cmocka_unit_test(parts_exceed_a_pool_by_no_more_than_all_but_one_admit_at_once),
-		cmocka_unit_test(a_pool_s_watermark_is_the_highest_that_a_part_has_seen),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pools of their own, profiles of single groups and queues, watermarks. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "unit/tm/mmu_test.h"
 
@@ -30,13 +24,11 @@ two_pools(void)
 	return p;
 }
 
-static void
-lossy_pool_leaves_the_lossless_one_alone(void **state)
+TEST(lossy_pool_leaves_the_lossless_one_alone)
 {
 	struct mmu_params p = two_pools();
 	struct mmu *mmu = create(&p);
 
-	(void)state;
 	assert_int_equal(mmu_pool_size_bytes(mmu, MMU_INGRESS_LOSSLESS), 60000);
 	assert_int_equal(mmu_pool_size_bytes(mmu, MMU_INGRESS_LOSSY), 30000);
 	admit(mmu, 0, LOSSY, 30000, MMU_ADMIT);
@@ -55,13 +47,11 @@ lossy_pool_leaves_the_lossless_one_alone(void **state)
 }
 
 /* dynamic_th = 0 of 30 KB, not of the 90 KB of both: one greedy group gets half of that. */
-static void
-dynamic_limit_follows_its_own_pool(void **state)
+TEST(dynamic_limit_follows_its_own_pool)
 {
 	struct mmu_params p = two_pools();
 	struct mmu *mmu;
 
-	(void)state;
 	p.lossy.dynamic = true;
 	mmu = create(&p);
 	for (unsigned int i = 0; i < 15; i++)
@@ -72,13 +62,11 @@ dynamic_limit_follows_its_own_pool(void **state)
 	mmu_destroy(mmu);
 }
 
-static void
-lossy_queues_share_a_smaller_egress_pool(void **state)
+TEST(lossy_queues_share_a_smaller_egress_pool)
 {
 	struct mmu_params p = two_pools();
 	struct mmu *mmu;
 
-	(void)state;
 	p.egress_lossy_pool_bytes = 20000;
 	p.egress_lossy = (struct buffer_profile){.size_bytes = 1000, .static_th_bytes = 15000};
 	mmu = create(&p);
@@ -94,14 +82,12 @@ lossy_queues_share_a_smaller_egress_pool(void **state)
 }
 
 /* Port 1 is far away: its group 3 has more headroom, and a limit and a reserve of its own. */
-static void
-named_profile_is_of_its_group_alone(void **state)
+TEST(named_profile_is_of_its_group_alone)
 {
 	struct mmu_params p = two_pools();
 	struct mmu_budget b;
 	struct mmu *mmu;
 
-	(void)state;
 	p.n_ports = 2;
 	p.lossy_pool_bytes = 0;
 	p.lossless.static_th_bytes = 5000;
@@ -125,13 +111,11 @@ named_profile_is_of_its_group_alone(void **state)
 	mmu_destroy(mmu);
 }
 
-static void
-named_profile_is_refused_where_it_makes_no_sense(void **state)
+TEST(named_profile_is_refused_where_it_makes_no_sense)
 {
 	struct mmu_params p = two_pools();
 	char why[256];
 
-	(void)state;
 	p.n_profiles = 1;
 	p.profiles[0] = (struct buffer_profile){.xoff_bytes = 5000};
 	strcpy(p.profile_names[0], "far");
@@ -149,8 +133,7 @@ named_profile_is_refused_where_it_makes_no_sense(void **state)
 				 "95000 exceeds buffer_bytes 100000");
 }
 
-static void
-watermarks_are_peaks_until_their_kind_is_cleared(void **state)
+TEST(watermarks_are_peaks_until_their_kind_is_cleared)
 {
 	struct mmu_params p = two_pools();
 	struct mmu *mmu = create(&p);
@@ -167,7 +150,6 @@ watermarks_are_peaks_until_their_kind_is_cleared(void **state)
 		{MMU_WATERMARK_HEADROOM_POOL, 0, 8000, 0},
 	};
 
-	(void)state;
 	admit(mmu, 0, PG, 60000, MMU_ADMIT);
 	admit(mmu, 0, PG, 8000, MMU_ADMIT_HEADROOM);
 	assert_int_equal(mmu_egress_admit(mmu, 0, PG, 50000), MMU_ADMIT);
@@ -191,17 +173,4 @@ watermarks_are_peaks_until_their_kind_is_cleared(void **state)
 	mmu_destroy(mmu);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lossy_pool_leaves_the_lossless_one_alone),
-		cmocka_unit_test(dynamic_limit_follows_its_own_pool),
-		cmocka_unit_test(lossy_queues_share_a_smaller_egress_pool),
-		cmocka_unit_test(named_profile_is_of_its_group_alone),
-		cmocka_unit_test(named_profile_is_refused_where_it_makes_no_sense),
-		cmocka_unit_test(watermarks_are_peaks_until_their_kind_is_cleared),
-	};
-
-	return cmocka_run_group_tests_name("mmu_pools", tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
+#include "unit/cases.h"
 #include "base/prng.h"
 #include "base/units.h"
 #include "tm/pause_storm.h"
 
 static const struct pause_storm_params params = {.minor_ns = 85, .critical_ns = 100};
 
-static void
-warning_then_error_once_for_each_time(void **state)
+TEST(warning_then_error_once_for_each_time)
 {
 	static const struct {
 		uint64_t at_ns;
@@ -24,7 +19,6 @@ warning_then_error_once_for_each_time(void **state)
 	struct pause_storm s = {0};
 	struct pause_storm_stats stats = {0};
 
-	(void)state;
 	assert_int_equal(pause_storm_next_ns(&s, &params), NEVER_NS);
 	pause_storm_begin(&s, 3, 1000);
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -44,14 +38,12 @@ warning_then_error_once_for_each_time(void **state)
 	assert_int_equal(stats.tx_pause_storm_error_events, 2);
 }
 
-static void
-zero_switches_either_off(void **state)
+TEST(zero_switches_either_off)
 {
 	const struct pause_storm_params warns = {.minor_ns = 85}, stops = {.critical_ns = 100};
 	struct pause_storm_stats stats = {0};
 	struct pause_storm s = {0};
 
-	(void)state;
 	pause_storm_begin(&s, 0, 0);
 	assert_int_equal(pause_storm_check(&s, &warns, &stats, 1ull << 40), 0);
 	assert_int_equal(pause_storm_next_ns(&s, &warns), NEVER_NS);
@@ -61,15 +53,13 @@ zero_switches_either_off(void **state)
 }
 
 /* Priorities are held and let go at random; the watch is asked when it says so. */
-static void
-none_is_held_beyond_the_critical_watermark(void **state)
+TEST(none_is_held_beyond_the_critical_watermark)
 {
 	struct pause_storm s = {0};
 	struct pause_storm_stats stats = {0};
 	uint64_t since_ns[8] = {0}, now_ns = 0;
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, 11, 0);
 	for (unsigned int i = 0; i < 100000; i++) {
 		uint64_t until_ns = now_ns + prng_below(&r, 40), next_ns;
@@ -97,14 +87,4 @@ none_is_held_beyond_the_critical_watermark(void **state)
 	assert_true(stats.tx_pause_storm_warning_events > stats.tx_pause_storm_error_events);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(warning_then_error_once_for_each_time),
-		cmocka_unit_test(zero_switches_either_off),
-		cmocka_unit_test(none_is_held_beyond_the_critical_watermark),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

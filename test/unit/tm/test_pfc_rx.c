@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/cases.h"
 #include "base/prng.h"
 #include "tm/pfc_rx.h"
 
@@ -51,23 +46,20 @@ play(const struct row *rows, size_t n, uint8_t enabled)
 }
 #define PLAY(rows, enabled) play(rows, sizeof(rows) / sizeof((rows)[0]), enabled)
 
-static void
-quanta_are_512_bit_times_of_the_port(void **state)
+TEST(quanta_are_512_bit_times_of_the_port)
 {
 	static const struct {
 		uint64_t gbps, ns;
 	} rows[] = {{1, 33553920}, {10, 3355392}, {25, 1342156}, {40, FULL_NS},
 		    {50, 671078},  {100, 335539}, {400, 83884}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		assert_int_equal(pfc_quanta_ns(65535, rows[i].gbps * GBPS), rows[i].ns);
 	assert_int_equal(pfc_quanta_ns(65535, MBPS), 33553920000); /* 33.6 s */
 	assert_int_equal(pfc_quanta_ns(0, SPEED), 0);
 }
 
-static void
-a_pause_ends_on_its_own(void **state)
+TEST(a_pause_ends_on_its_own)
 {
 	static const struct row rows[] = {
 		{1000, 8, 65535, 8, 0, 0},
@@ -76,12 +68,10 @@ a_pause_ends_on_its_own(void **state)
 		{1000 + 9 * FULL_NS, 0, 0, 0, 1, FULL_NS},
 	};
 
-	(void)state;
 	PLAY(rows, 8);
 }
 
-static void
-the_timer_is_replaced_not_added_to(void **state)
+TEST(the_timer_is_replaced_not_added_to)
 {
 	static const struct row rows[] = {
 		{1000, 8, 1000, 8, 0, 0},    /* to 13800 */
@@ -90,12 +80,10 @@ the_timer_is_replaced_not_added_to(void **state)
 		{4279, 0, 0, 8, 0, 3279},    {4280, 0, 0, 0, 1, 3280},
 	};
 
-	(void)state;
 	PLAY(rows, 8);
 }
 
-static void
-time_zero_resumes_at_once(void **state)
+TEST(time_zero_resumes_at_once)
 {
 	static const struct row rows[] = {
 		{0, 8, 0, 0, 0, 0}, /* XON of a running priority changes nothing */
@@ -103,12 +91,10 @@ time_zero_resumes_at_once(void **state)
 		{2000, 8, 10, 8, 1, 500},  {2050, 8, 0, 0, 2, 550},
 	};
 
-	(void)state;
 	PLAY(rows, 8);
 }
 
-static void
-a_clear_bit_changes_nothing(void **state)
+TEST(a_clear_bit_changes_nothing)
 {
 	static const struct row rows[] = {
 		{1000, 8, 1000, 8, 0, 0},          {1100, 16, 0, 8, 0, 100},
@@ -116,12 +102,10 @@ a_clear_bit_changes_nothing(void **state)
 		{13800, 0, 0, 0, 1, 12800},
 	};
 
-	(void)state;
 	PLAY(rows, 0xff);
 }
 
-static void
-an_expiry_that_nobody_saw_ends_when_it_ended(void **state)
+TEST(an_expiry_that_nobody_saw_ends_when_it_ended)
 {
 	static const struct row rows[] = {
 		{1000, 8, 100, 8, 0, 0},    /* to 2280 */
@@ -134,20 +118,17 @@ an_expiry_that_nobody_saw_ends_when_it_ended(void **state)
 	struct pfc_vector v = frame(8, 100);
 	struct pfc_rx p;
 
-	(void)state;
 	PLAY(rows, 8);
 	pfc_rx_init(&p, 8, SPEED);
 	pfc_rx_on_frame(&p, &v, 1000);
 	assert_int_equal(pfc_rx_duration_ns(&p, 3, 50000), 1280); /* a reader does not expire */
 }
 
-static void
-a_priority_not_enabled_is_counted_and_not_obeyed(void **state)
+TEST(a_priority_not_enabled_is_counted_and_not_obeyed)
 {
 	struct pfc_vector v = frame(0xff, 65535);
 	struct pfc_rx p;
 
-	(void)state;
 	pfc_rx_init(&p, 8, SPEED);
 	assert_int_equal(pfc_rx_on_frame(&p, &v, 100), 8);
 	v = frame(0xff, 0);
@@ -161,13 +142,11 @@ a_priority_not_enabled_is_counted_and_not_obeyed(void **state)
 	}
 }
 
-static void
-next_is_the_earliest_expiry(void **state)
+TEST(next_is_the_earliest_expiry)
 {
 	struct pfc_vector v = {.enable = 0x18, .quanta = {0, 0, 0, 1000, 100}};
 	struct pfc_rx p;
 
-	(void)state;
 	pfc_rx_init(&p, 0xff, SPEED);
 	assert_int_equal(pfc_rx_next_ns(&p), NEVER_NS);
 	pfc_rx_on_frame(&p, &v, 1000);
@@ -181,15 +160,13 @@ next_is_the_earliest_expiry(void **state)
 
 /* Random frames, looked at seldom, against the same frames with a state that is looked at each
  * ns. */
-static void
-seldom_looks_agree_with_a_clock(void **state)
+TEST(seldom_looks_agree_with_a_clock)
 {
 	const uint64_t seed = 7;
 	struct prng r;
 	struct pfc_rx p;
 	uint64_t left[TM_CLASSES] = {0}, paused_ns[TM_CLASSES] = {0}, ended[TM_CLASSES] = {0};
 
-	(void)state;
 	prng_seed(&r, seed, 0);
 	pfc_rx_init(&p, 0xdb, SPEED);
 	for (uint64_t now = 0; now < 200000; now++) {
@@ -229,20 +206,4 @@ seldom_looks_agree_with_a_clock(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(quanta_are_512_bit_times_of_the_port),
-		cmocka_unit_test(a_pause_ends_on_its_own),
-		cmocka_unit_test(the_timer_is_replaced_not_added_to),
-		cmocka_unit_test(time_zero_resumes_at_once),
-		cmocka_unit_test(a_clear_bit_changes_nothing),
-		cmocka_unit_test(an_expiry_that_nobody_saw_ends_when_it_ended),
-		cmocka_unit_test(a_priority_not_enabled_is_counted_and_not_obeyed),
-		cmocka_unit_test(next_is_the_earliest_expiry),
-		cmocka_unit_test(seldom_looks_agree_with_a_clock),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/cases.h"
 #include "base/prng.h"
 #include "tm/pfc_tx.h"
 
@@ -51,12 +46,10 @@ assert_silent(struct pfc_tx *p, uint64_t now_ns)
 	assert_int_equal(v.enable, 0x5a);
 }
 
-static void
-xoff_is_refreshed_at_half_of_the_pause_time(void **state)
+TEST(xoff_is_refreshed_at_half_of_the_pause_time)
 {
 	struct pfc_tx p = fresh();
 
-	(void)state;
 	assert_int_equal(pfc_tx_next_ns(&p), NEVER_NS);
 	assert_silent(&p, 0);
 	pfc_tx_set(&p, 3, true, 100);
@@ -75,12 +68,10 @@ xoff_is_refreshed_at_half_of_the_pause_time(void **state)
 	assert_int_equal(p.stats.tx_pause_transition[3], 0);
 }
 
-static void
-xon_is_sent_once(void **state)
+TEST(xon_is_sent_once)
 {
 	struct pfc_tx p = fresh();
 
-	(void)state;
 	pfc_tx_set(&p, 3, true, 100);
 	assert_frame(&p, 120, 8, 8);
 	pfc_tx_set(&p, 3, false, 5000);
@@ -94,12 +85,10 @@ xon_is_sent_once(void **state)
 	assert_int_equal(p.stats.tx_pause_duration_ns[3], 4900); /* of what the peer was told */
 }
 
-static void
-a_change_taken_back_before_the_frame_left_is_never_told(void **state)
+TEST(a_change_taken_back_before_the_frame_left_is_never_told)
 {
 	struct pfc_tx p = fresh();
 
-	(void)state;
 	pfc_tx_set(&p, 3, true, 100);
 	pfc_tx_set(&p, 3, false, 110);
 	assert_int_equal(pfc_tx_next_ns(&p), NEVER_NS);
@@ -115,12 +104,10 @@ a_change_taken_back_before_the_frame_left_is_never_told(void **state)
 	assert_int_equal(p.stats.tx_pause_transition[3], 0);
 }
 
-static void
-one_frame_carries_several_priorities(void **state)
+TEST(one_frame_carries_several_priorities)
 {
 	struct pfc_tx p = fresh();
 
-	(void)state;
 	pfc_tx_set(&p, 3, true, 0);
 	pfc_tx_set(&p, 4, true, 0);
 	assert_frame(&p, 0, 0x18, 0x18);
@@ -136,12 +123,10 @@ one_frame_carries_several_priorities(void **state)
 	assert_frame(&p, HALF_NS + 1000, 0x81, 0x81);
 }
 
-static void
-duration_counts_the_running_pause(void **state)
+TEST(duration_counts_the_running_pause)
 {
 	struct pfc_tx p = fresh();
 
-	(void)state;
 	pfc_tx_set(&p, 3, true, 100);
 	assert_frame(&p, 150, 8, 8);
 	assert_int_equal(pfc_tx_duration_ns(&p, 3, 650), 500);
@@ -154,14 +139,12 @@ duration_counts_the_running_pause(void **state)
 	assert_int_equal(pfc_tx_duration_ns(&p, 2, 900000), 0);
 }
 
-static void
-pause_time_and_refresh_are_configured(void **state)
+TEST(pause_time_and_refresh_are_configured)
 {
 	struct pfc_params params = {.pfc_xoff_quanta = 1000, .pfc_refresh_pct = 80};
 	struct pfc_vector v;
 	struct pfc_tx p;
 
-	(void)state;
 	pfc_tx_init(&p, &params, 100 * GBPS); /* 5.12 us */
 	pfc_tx_set(&p, 0, true, 0);
 	assert_true(pfc_tx_take(&p, &v, 0));
@@ -171,8 +154,7 @@ pause_time_and_refresh_are_configured(void **state)
 
 /* Whatever is set when, a peer that obeys the frames holds the state that was wanted at the last
  * take. */
-static void
-the_peer_is_always_told_the_truth(void **state)
+TEST(the_peer_is_always_told_the_truth)
 {
 	const uint64_t seed = 11;
 	struct pfc_tx p = fresh();
@@ -183,7 +165,6 @@ the_peer_is_always_told_the_truth(void **state)
 	struct prng r;
 	bool due;
 
-	(void)state;
 	prng_seed(&r, seed, 0);
 	for (int step = 0; step < 200000; step++) {
 		uint8_t prio = (uint8_t)prng_below(&r, TM_CLASSES);
@@ -251,14 +232,12 @@ pause_and_resume(void *arg)
 	return NULL;
 }
 
-static void
-duration_read_by_another_thread_never_falls_and_never_leaps(void **state)
+TEST(duration_read_by_another_thread_never_falls_and_never_leaps)
 {
 	struct watched w = {.now_ns = 1};
 	uint64_t last_ns = 0, last_now_ns = 0, falls = 0, leaps = 0;
 	pthread_t writer;
 
-	(void)state;
 	w.tx = fresh();
 	assert_int_equal(pthread_create(&writer, NULL, pause_and_resume, &w), 0);
 	while (!__atomic_load_n(&w.ended, __ATOMIC_ACQUIRE)) {
@@ -276,19 +255,4 @@ duration_read_by_another_thread_never_falls_and_never_leaps(void **state)
 	assert_int_equal(leaps, 0);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(xoff_is_refreshed_at_half_of_the_pause_time),
-		cmocka_unit_test(xon_is_sent_once),
-		cmocka_unit_test(a_change_taken_back_before_the_frame_left_is_never_told),
-		cmocka_unit_test(one_frame_carries_several_priorities),
-		cmocka_unit_test(duration_counts_the_running_pause),
-		cmocka_unit_test(pause_time_and_refresh_are_configured),
-		cmocka_unit_test(the_peer_is_always_told_the_truth),
-		cmocka_unit_test(duration_read_by_another_thread_never_falls_and_never_leaps),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 
+#include "unit/cases.h"
 #include "tm/qos_map.h"
 
 static struct qos_map_params
@@ -22,8 +16,7 @@ defaults(void)
 	return p;
 }
 
-static void
-default_maps_know_roce_and_cnp(void **state)
+TEST(default_maps_know_roce_and_cnp)
 {
 	static const struct {
 		int dscp, pcp;
@@ -38,7 +31,6 @@ default_maps_know_roce_and_cnp(void **state)
 	struct qos_map_params p = defaults();
 	char why[256] = "";
 
-	(void)state;
 	assert_int_equal(qos_map_params_check(&p, why, sizeof(why)), 0);
 	assert_string_equal(why, "");
 	assert_int_equal(p.pfc_enable, 1 << 3);
@@ -51,12 +43,10 @@ default_maps_know_roce_and_cnp(void **state)
 	}
 }
 
-static void
-trust_pcp_does_not_believe_the_dscp(void **state)
+TEST(trust_pcp_does_not_believe_the_dscp)
 {
 	struct qos_map_params p = defaults();
 
-	(void)state;
 	p.trust = QOS_TRUST_PCP;
 	assert_int_equal(qos_map_classify(&p, 26, 0).tc, 0);
 	assert_int_equal(qos_map_classify(&p, 0, 3).tc, 3);
@@ -64,14 +54,12 @@ trust_pcp_does_not_believe_the_dscp(void **state)
 	assert_int_equal(qos_map_classify(&p, -1, 7).tc, 7);
 }
 
-static void
-class_group_and_queue_are_three_numbers(void **state)
+TEST(class_group_and_queue_are_three_numbers)
 {
 	struct qos_map_params p = defaults();
 	struct qos_class c;
 	char why[256];
 
-	(void)state;
 	p.dscp_to_tc_map[10] = 5;
 	p.tc_to_queue_map[5] = 2;
 	p.tc_to_priority_group_map[5] = 4;
@@ -89,13 +77,11 @@ class_group_and_queue_are_three_numbers(void **state)
 	assert_int_equal(qos_map_paused_queues(&p, 0xff), 0xff & ~(1 << 4));
 }
 
-static void
-a_pause_that_would_stop_another_queue_is_refused(void **state)
+TEST(a_pause_that_would_stop_another_queue_is_refused)
 {
 	struct qos_map_params p = defaults();
 	char why[256];
 
-	(void)state;
 	p.pfc_priority_to_queue_map[3] = 4;
 	assert_int_equal(qos_map_params_check(&p, why, sizeof(why)), -EINVAL);
 	assert_non_null(strstr(why, "pfc_priority_to_queue_map"));
@@ -103,13 +89,11 @@ a_pause_that_would_stop_another_queue_is_refused(void **state)
 	assert_int_equal(qos_map_params_check(&p, why, sizeof(why)), 0);
 }
 
-static void
-a_lossless_priority_without_a_class_is_refused(void **state)
+TEST(a_lossless_priority_without_a_class_is_refused)
 {
 	struct qos_map_params p = defaults();
 	char why[256];
 
-	(void)state;
 	p.pfc_enable = 1 << 3 | 1 << 4;
 	assert_int_equal(qos_map_params_check(&p, why, sizeof(why)), -EINVAL);
 	assert_non_null(strstr(why, "pfc_enable"));
@@ -119,13 +103,11 @@ a_lossless_priority_without_a_class_is_refused(void **state)
 	assert_int_equal(qos_map_params_check(&p, why, sizeof(why)), 0);
 }
 
-static void
-values_out_of_range_are_named(void **state)
+TEST(values_out_of_range_are_named)
 {
 	struct qos_map_params p = defaults();
 	char why[256];
 
-	(void)state;
 	p.dscp_to_tc_map[63] = 8;
 	assert_int_equal(qos_map_params_check(&p, why, sizeof(why)), -EINVAL);
 	assert_non_null(strstr(why, "dscp_to_tc_map"));
@@ -139,17 +121,4 @@ values_out_of_range_are_named(void **state)
 	assert_non_null(strstr(why, "trust"));
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(default_maps_know_roce_and_cnp),
-		cmocka_unit_test(trust_pcp_does_not_believe_the_dscp),
-		cmocka_unit_test(class_group_and_queue_are_three_numbers),
-		cmocka_unit_test(a_pause_that_would_stop_another_queue_is_refused),
-		cmocka_unit_test(a_lossless_priority_without_a_class_is_refused),
-		cmocka_unit_test(values_out_of_range_are_named),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

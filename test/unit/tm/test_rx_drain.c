@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "unit/cases.h"
 #include "base/prng.h"
 #include "tm/rx_drain.h"
 
@@ -17,12 +14,10 @@ static const struct rx_drain_params params = {
 	.buffer_bytes = 5000,
 };
 
-static void
-frames_fill_it_and_time_empties_it(void **state)
+TEST(frames_fill_it_and_time_empties_it)
 {
 	struct rx_drain d = {0};
 
-	(void)state;
 	assert_int_equal(rx_drain_bytes(&d, &params, 0), 0);
 	for (unsigned int i = 1; i <= 5; i++) {
 		assert_true(rx_drain_admit(&d, &params, 1000, 100));
@@ -36,12 +31,10 @@ frames_fill_it_and_time_empties_it(void **state)
 	assert_int_equal(rx_drain_bytes(&d, &params, NS_PER_SEC), 1000);
 }
 
-static void
-xon_waits_for_hysteresis(void **state)
+TEST(xon_waits_for_hysteresis)
 {
 	struct rx_drain d = {0};
 
-	(void)state;
 	rx_drain_admit(&d, &params, 2999, 0);
 	assert_false(rx_drain_wants_xoff(&d, &params, false, 0));
 	rx_drain_admit(&d, &params, 1, 0);
@@ -54,15 +47,13 @@ xon_waits_for_hysteresis(void **state)
 }
 
 /* At 7 bit/ns no frame takes whole nanoseconds: over 100 ms not a byte is won or lost. */
-static void
-no_remainder_is_lost(void **state)
+TEST(no_remainder_is_lost)
 {
 	struct rx_drain_params p = params;
 	struct rx_drain d = {0};
 	uint64_t bytes = 0, now_ns = 0;
 	struct prng rnd;
 
-	(void)state;
 	p.drain_rate_bps = 7 * GBPS + 1;
 	prng_seed(&rnd, 5, 0);
 	while (now_ns < 100 * NS_PER_MS) {
@@ -83,8 +74,7 @@ no_remainder_is_lost(void **state)
 }
 
 /* 2^64 bytes of 800 Gb/s pass after 5.8 years. */
-static void
-a_buffer_fills_and_empties_past_2_64_bytes(void **state)
+TEST(a_buffer_fills_and_empties_past_2_64_bytes)
 {
 	static const uint64_t dates_ns[] = {
 		(uint64_t)(((unsigned __int128)1 << 64) / 100) - 20,
@@ -93,7 +83,6 @@ a_buffer_fills_and_empties_past_2_64_bytes(void **state)
 	};
 	struct rx_drain_params p = params;
 
-	(void)state;
 	p.drain_rate_bps = 800 * GBPS;
 	for (unsigned int i = 0; i < sizeof(dates_ns) / sizeof(dates_ns[0]); i++) {
 		uint64_t at_ns = dates_ns[i];
@@ -145,14 +134,12 @@ race(void *arg)
 	return NULL;
 }
 
-static void
-lcores_that_race_fill_one_buffer(void **state)
+TEST(lcores_that_race_fill_one_buffer)
 {
 	struct racer racers[RACERS] = {0};
 	pthread_t threads[RACERS];
 	uint64_t sum = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < RACERS; i++) {
 		racers[i].number = i;
 		assert_int_equal(pthread_create(&threads[i], NULL, race, &racers[i]), 0);
@@ -166,13 +153,11 @@ lcores_that_race_fill_one_buffer(void **state)
 	assert_true(sum >= clock_ns * 10 / 8 / 2);
 }
 
-static void
-bad_parameters_name_their_key(void **state)
+TEST(bad_parameters_name_their_key)
 {
 	struct rx_drain_params p = params;
 	char why[256];
 
-	(void)state;
 	assert_int_equal(rx_drain_params_check(&p, why, sizeof(why)), 0);
 	p.xon_bytes = p.xoff_bytes;
 	assert_true(rx_drain_params_check(&p, why, sizeof(why)) < 0);
@@ -185,17 +170,4 @@ bad_parameters_name_their_key(void **state)
 	assert_int_equal(rx_drain_params_check(&p, why, sizeof(why)), 0);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(frames_fill_it_and_time_empties_it),
-		cmocka_unit_test(xon_waits_for_hysteresis),
-		cmocka_unit_test(no_remainder_is_lost),
-		cmocka_unit_test(a_buffer_fills_and_empties_past_2_64_bytes),
-		cmocka_unit_test(lcores_that_race_fill_one_buffer),
-		cmocka_unit_test(bad_parameters_name_their_key),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

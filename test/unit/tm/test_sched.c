@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/cases.h"
 #include "base/prng.h"
 #include "tm/sched.h"
 
@@ -46,13 +41,11 @@ assert_share(uint64_t sent, uint64_t total, unsigned int weight, unsigned int su
 	assert_true(sent + slack >= want && sent <= want + slack);
 }
 
-static void
-strict_queues_go_first_higher_number_first(void **state)
+TEST(strict_queues_go_first_higher_number_first)
 {
 	static const uint8_t weight[TM_CLASSES] = {1, 1, 1, 1, 1, 1, 1, 1};
 	struct sched s = fresh(1 << 7 | 1 << 5, weight);
 
-	(void)state;
 	for (int i = 0; i < 100; i++) {
 		assert_int_equal(sched_pick(&s, 0xff), 7);
 		sched_charge(&s, 7, FRAME, true);
@@ -63,13 +56,11 @@ strict_queues_go_first_higher_number_first(void **state)
 	assert_int_equal(sched_pick(&s, 0), -1);
 }
 
-static void
-asking_twice_gives_the_same_answer(void **state)
+TEST(asking_twice_gives_the_same_answer)
 {
 	static const uint8_t weight[TM_CLASSES] = {1, 2, 3, 4, 5, 6, 7, 8};
 	struct sched s = fresh(0, weight);
 
-	(void)state;
 	for (int i = 0; i < 1000; i++) {
 		int q = sched_pick(&s, 0xff);
 
@@ -78,14 +69,12 @@ asking_twice_gives_the_same_answer(void **state)
 	}
 }
 
-static void
-defaults_give_roce_half_of_what_strict_leaves(void **state)
+TEST(defaults_give_roce_half_of_what_strict_leaves)
 {
 	struct sched_params params;
 	uint64_t sent[TM_CLASSES] = {0};
 	struct sched s;
 
-	(void)state;
 	memset(&params, 0, sizeof(params));
 	assert_int_equal(field_defaults(sched_fields, sched_fields_n, &params), 0);
 	assert_int_equal(params.strict_queues, 1 << 7);
@@ -94,13 +83,11 @@ defaults_give_roce_half_of_what_strict_leaves(void **state)
 	assert_share(sent[3], 120000ull * FRAME, 1, 2, (uint64_t)s.quantum_bytes[3] + FRAME);
 }
 
-static void
-shares_are_the_weights_for_any_frame_size(void **state)
+TEST(shares_are_the_weights_for_any_frame_size)
 {
 	static const uint8_t weight[TM_CLASSES] = {1, 2, 5, 50, 10, 100, 30, 7};
 	static const uint32_t frames[] = {84, FRAME, 1538, 9240};
 
-	(void)state;
 	for (size_t f = 0; f < sizeof(frames) / sizeof(frames[0]); f++) {
 		struct sched s = fresh(0, weight);
 		uint64_t sent[TM_CLASSES] = {0}, total = 200000ull * frames[f];
@@ -112,15 +99,13 @@ shares_are_the_weights_for_any_frame_size(void **state)
 	}
 }
 
-static void
-frames_of_different_size_do_not_change_the_shares(void **state)
+TEST(frames_of_different_size_do_not_change_the_shares)
 {
 	static const uint8_t weight[TM_CLASSES] = {1, 1, 1, 1, 1, 1, 1, 1};
 	static const uint32_t bytes[TM_CLASSES] = {84, 9240, 1106, 1538};
 	struct sched s = fresh(0, weight);
 	uint64_t sent[TM_CLASSES] = {0}, total = 0;
 
-	(void)state;
 	while (total < 400000000) {
 		int q = sched_pick(&s, 0x0f);
 
@@ -133,14 +118,12 @@ frames_of_different_size_do_not_change_the_shares(void **state)
 }
 
 /* Queue 3 asks for less than its share; 0 and 1 divide the rest 1:2. */
-static void
-an_unused_share_is_divided_by_weight(void **state)
+TEST(an_unused_share_is_divided_by_weight)
 {
 	static const uint8_t weight[TM_CLASSES] = {10, 20, 1, 70, 1, 1, 1, 1};
 	struct sched s = fresh(0, weight);
 	uint64_t sent[TM_CLASSES] = {0}, total = 0, arrived = 0;
 
-	(void)state;
 	for (int i = 0; i < 300000; i++) {
 		uint8_t eligible = 3;
 		int q;
@@ -159,15 +142,13 @@ an_unused_share_is_divided_by_weight(void **state)
 	assert_share(sent[1], total, 40, 100, 100000);
 }
 
-static void
-a_paused_queue_keeps_its_deficit(void **state)
+TEST(a_paused_queue_keeps_its_deficit)
 {
 	static const uint8_t weight[TM_CLASSES] = {1, 1, 1, 4, 1, 1, 1, 1};
 	struct sched s = fresh(0, weight);
 	uint64_t sent[TM_CLASSES] = {0};
 	int64_t frozen;
 
-	(void)state;
 	while (sched_pick(&s, 9) != 3)
 		sched_charge(&s, (uint8_t)sched_pick(&s, 9), FRAME, true);
 	sched_charge(&s, 3, FRAME, true);
@@ -184,15 +165,13 @@ a_paused_queue_keeps_its_deficit(void **state)
 	assert_true(sent[3] <= (uint64_t)frozen + (uint64_t)s.quantum_bytes[3] + FRAME);
 }
 
-static void
-credit_never_exceeds_a_quantum_however_pauses_fall(void **state)
+TEST(credit_never_exceeds_a_quantum_however_pauses_fall)
 {
 	static const uint8_t weight[TM_CLASSES] = {1, 3, 9, 50, 2, 1, 80, 100};
 	const uint64_t seed = 3;
 	struct sched s = fresh(0, weight);
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, seed, 0);
 	for (int i = 0; i < 300000; i++) {
 		uint8_t eligible = (uint8_t)prng_u32(&r);
@@ -210,14 +189,12 @@ credit_never_exceeds_a_quantum_however_pauses_fall(void **state)
 	}
 }
 
-static void
-an_emptied_queue_forgets_its_credit_but_not_its_debt(void **state)
+TEST(an_emptied_queue_forgets_its_credit_but_not_its_debt)
 {
 	static const uint8_t weight[TM_CLASSES] = {1, 1, 1, 1, 1, 1, 1, 1};
 	struct sched s = fresh(0, weight);
 	uint64_t sent[TM_CLASSES] = {0};
 
-	(void)state;
 	assert_int_equal(sched_pick(&s, 2), 1);
 	sched_charge(&s, 1, 84, false);
 	assert_int_equal(s.deficit_bytes[1], 0);
@@ -236,14 +213,12 @@ an_emptied_queue_forgets_its_credit_but_not_its_debt(void **state)
 }
 
 /* What has sent less than its grant is picked again; the sum of its frames charges what they do. */
-static void
-a_run_within_its_grant_is_charged_as_its_frames_alone(void **state)
+TEST(a_run_within_its_grant_is_charged_as_its_frames_alone)
 {
 	static const uint8_t weight[TM_CLASSES] = {1, 2, 3, 4, 5, 6, 7, 8};
 	struct sched one = fresh(1 << 7, weight), many = one;
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, 5, 0);
 	for (int i = 0; i < 20000; i++) {
 		uint8_t eligible = (uint8_t)(1 + prng_below(&r, 127) + 128 * (i % 8 == 0));
@@ -266,21 +241,4 @@ a_run_within_its_grant_is_charged_as_its_frames_alone(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(strict_queues_go_first_higher_number_first),
-		cmocka_unit_test(asking_twice_gives_the_same_answer),
-		cmocka_unit_test(defaults_give_roce_half_of_what_strict_leaves),
-		cmocka_unit_test(shares_are_the_weights_for_any_frame_size),
-		cmocka_unit_test(frames_of_different_size_do_not_change_the_shares),
-		cmocka_unit_test(an_unused_share_is_divided_by_weight),
-		cmocka_unit_test(a_paused_queue_keeps_its_deficit),
-		cmocka_unit_test(credit_never_exceeds_a_quantum_however_pauses_fall),
-		cmocka_unit_test(an_emptied_queue_forgets_its_credit_but_not_its_debt),
-		cmocka_unit_test(a_run_within_its_grant_is_charged_as_its_frames_alone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit/cases.h"
 #include "base/units.h"
 #include "tm/thresholds.h"
 
@@ -22,8 +17,7 @@ needed(uint64_t gbps, uint32_t frame_bytes, uint32_t metres)
 }
 
 /* 2 (MTU + 20) + 84 + 2 x cable + 64 x quanta, at 5 ns a metre. */
-static void
-headroom_is_that_of_the_formula(void **state)
+TEST(headroom_is_that_of_the_formula)
 {
 	static const struct {
 		uint64_t gbps;
@@ -37,7 +31,6 @@ headroom_is_that_of_the_formula(void **state)
 	};
 	static const uint32_t metres[] = {5, 40, 300};
 
-	(void)state;
 	for (unsigned int i = 0; i < N(rows); i++) {
 		for (unsigned int m = 0; m < N(metres); m++) {
 			assert_int_equal(needed(rows[i].gbps, 1518, metres[m]), rows[i].mtu1518[m]);
@@ -46,8 +39,7 @@ headroom_is_that_of_the_formula(void **state)
 	}
 }
 
-static void
-response_between_two_speeds_is_that_of_the_higher(void **state)
+TEST(response_between_two_speeds_is_that_of_the_higher)
 {
 	static const struct {
 		uint64_t speed_bps;
@@ -58,14 +50,12 @@ response_between_two_speeds_is_that_of_the_higher(void **state)
 		{200 * GBPS, 453}, {400 * GBPS, 905},   {1600 * GBPS, 905},
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < N(rows); i++)
 		assert_int_equal(pfc_response_quanta(rows[i].speed_bps), rows[i].quanta);
 }
 
 /* 20 us of a peer in software are 100 KB at 40G, whatever 802.3 allows. */
-static void
-slow_peer_takes_the_place_of_the_allowance(void **state)
+TEST(slow_peer_takes_the_place_of_the_allowance)
 {
 	struct pfc_link link = {.link_speed_bps = 40 * GBPS,
 				.peer_response_ns = 20 * NS_PER_US,
@@ -73,19 +63,16 @@ slow_peer_takes_the_place_of_the_allowance(void **state)
 				.peer_frame_bytes = 1086};
 	struct pfc_headroom h = pfc_headroom(&link);
 
-	(void)state;
 	assert_int_equal(h.response_bytes, 100000);
 	assert_int_equal(h.frames_bytes, 1538 + 1106);
 	assert_int_equal(h.total_bytes, 1538 + 1106 + 84 + 100000);
 }
 
 /* SIGCOMM 2015 section 4: 12 MB, 32 ports, 8 priorities, t_flight 22.4 KB, beta 8. */
-static void
-papers_inputs_give_the_papers_thresholds(void **state)
+TEST(papers_inputs_give_the_papers_thresholds)
 {
 	struct thresholds t = thresholds(12000000 - 8 * 32 * 22400, 32, 8, 0);
 
-	(void)state;
 	assert_int_equal(t.static_pfc_bytes, 24475);
 	assert_int_equal(t.static_ecn_bytes, 765); /* the text's 0.85 KB is a slip */
 	assert_int_equal(t.dynamic_pfc_bytes, 6265600);
@@ -93,10 +80,8 @@ papers_inputs_give_the_papers_thresholds(void **state)
 }
 
 /* With all n p queues at t_ECN the dynamic limit is n t_ECN: that is what the bound says. */
-static void
-dynamic_bound_is_where_limit_and_spread_meet(void **state)
+TEST(dynamic_bound_is_where_limit_and_spread_meet)
 {
-	(void)state;
 	for (int th = -8; th <= 7; th++) {
 		for (uint8_t p = 1; p <= 8; p++) {
 			const uint64_t shared = 1000000000, n = 16;
@@ -111,16 +96,4 @@ dynamic_bound_is_where_limit_and_spread_meet(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(headroom_is_that_of_the_formula),
-		cmocka_unit_test(response_between_two_speeds_is_that_of_the_higher),
-		cmocka_unit_test(slow_peer_takes_the_place_of_the_allowance),
-		cmocka_unit_test(papers_inputs_give_the_papers_thresholds),
-		cmocka_unit_test(dynamic_bound_is_where_limit_and_spread_meet),
-	};
-
-	return cmocka_run_group_tests_name("thresholds", tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
+#include "unit/cases.h"
 #include "base/fixed.h"
 #include "base/units.h"
 #include "base/prng.h"
@@ -46,13 +40,11 @@ curve(uint64_t min_bytes, uint64_t max_bytes, uint32_t pmax_ppm, uint8_t weight)
 	return w;
 }
 
-static void
-defaults_are_the_paper_at_40g(void **state)
+TEST(defaults_are_the_paper_at_40g)
 {
 	struct wred_params p = defaults();
 	char why[256];
 
-	(void)state;
 	assert_int_equal(wred_params_check(&p, why, sizeof(why)), 0);
 	assert_int_equal(p.green_min_threshold_bytes, 5000);
 	assert_int_equal(p.green_max_threshold_bytes, 200000);
@@ -64,8 +56,7 @@ defaults_are_the_paper_at_40g(void **state)
 }
 
 /* The same number said in SONiC's words (per cent) and in the paper's (a fraction, or with %). */
-static void
-thresholds_have_the_names_of_sonic_and_of_the_paper(void **state)
+TEST(thresholds_have_the_names_of_sonic_and_of_the_paper)
 {
 	static const struct {
 		const char *key, *value;
@@ -83,7 +74,6 @@ thresholds_have_the_names_of_sonic_and_of_the_paper(void **state)
 		{"Pmax", "1", 0, 0, 1000000},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const struct field_alias *alias;
 		const struct field *f = field_find(wred_fields, wred_fields_n, rows[i].key, &alias);
@@ -100,8 +90,7 @@ thresholds_have_the_names_of_sonic_and_of_the_paper(void **state)
 	}
 }
 
-static void
-curve_is_exact_at_its_ends(void **state)
+TEST(curve_is_exact_at_its_ends)
 {
 	static const struct {
 		uint64_t min, max;
@@ -112,7 +101,6 @@ curve_is_exact_at_its_ends(void **state)
 		{0, WRED_MAX_BYTES, 1000000}, {0, WRED_MAX_BYTES, 333333}, {3, 200000, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct wred w = curve(rows[i].min, rows[i].max, rows[i].ppm, 0);
 		uint64_t pmax = mul_div(rows[i].ppm, Q32_ONE, 1000000);
@@ -136,22 +124,18 @@ curve_is_exact_at_its_ends(void **state)
 	}
 }
 
-static void
-equal_thresholds_are_a_step(void **state)
+TEST(equal_thresholds_are_a_step)
 {
 	struct wred w = curve(65000, 65000, 10000, 0);
 
-	(void)state;
 	assert_false(wred_hit(&w, 65000, 0));
 	assert_true(wred_hit(&w, 65001, UINT32_MAX));
 }
 
-static void
-the_ends_of_probability_are_certain(void **state)
+TEST(the_ends_of_probability_are_certain)
 {
 	struct wred never = curve(1000, 2000, 0, 0), always = curve(1000, 2000, 1000000, 0);
 
-	(void)state;
 	assert_false(wred_hit(&never, 2000, 0));
 	assert_true(wred_hit(&never, 2001, UINT32_MAX));
 	assert_true(wred_hit(&always, 2000, UINT32_MAX));
@@ -161,13 +145,11 @@ the_ends_of_probability_are_certain(void **state)
 	assert_false(wred_hit(&always, 1500, 1u << 31));
 }
 
-static void
-a_profile_switched_off_never_hits(void **state)
+TEST(a_profile_switched_off_never_hits)
 {
 	struct wred_params p = defaults();
 	struct wred w;
 
-	(void)state;
 	p.wred_green_enable = false;
 	wred_init(&w, &p);
 	assert_false(wred_hit(&w, 10000000, 0));
@@ -175,8 +157,7 @@ a_profile_switched_off_never_hits(void **state)
 
 /* Mark rate in bins over the curve; each bin's count within 4.5 sigma, and chi-square over all of
  * them. */
-static void
-marks_come_at_the_rate_of_the_curve(void **state)
+TEST(marks_come_at_the_rate_of_the_curve)
 {
 	const uint64_t seed = 42;
 	const unsigned int bins = 40, draws = 50000;
@@ -184,7 +165,6 @@ marks_come_at_the_rate_of_the_curve(void **state)
 	double chi2 = 0;
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, seed, 0);
 	for (unsigned int b = 0; b < bins; b++) {
 		uint64_t q = 100000 + (2 * b + 1) * 300000ull / (2 * bins);
@@ -205,15 +185,13 @@ marks_come_at_the_rate_of_the_curve(void **state)
 
 /* RED's count spreads marks evenly; independent draws have geometric runs: variance (1 - p) /
  * p^2. */
-static void
-runs_between_marks_are_geometric(void **state)
+TEST(runs_between_marks_are_geometric)
 {
 	struct wred w = curve(0, 1000, 100000, 0);
 	double sum = 0, squares = 0, mean;
 	unsigned int n = 0, run = 0;
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, 9, 0);
 	while (n < 50000) {
 		run++;
@@ -229,10 +207,8 @@ runs_between_marks_are_geometric(void **state)
 	assert_true(squares / n - mean * mean > 86 && squares / n - mean * mean < 94);
 }
 
-static void
-weight_averages_over_packets(void **state)
+TEST(weight_averages_over_packets)
 {
-	(void)state;
 	for (uint8_t weight = 1; weight <= 15; weight++) {
 		struct wred w = curve(50000, 50000, 0, weight);
 		double average = 0;
@@ -252,12 +228,10 @@ weight_averages_over_packets(void **state)
 	}
 }
 
-static void
-the_average_reaches_a_steady_queue(void **state)
+TEST(the_average_reaches_a_steady_queue)
 {
 	struct wred w = curve(0, 1, 0, 15);
 
-	(void)state;
 	for (int i = 0; i < 1000000; i++)
 		wred_hit(&w, 70000, 0);
 	assert_true(w.average_q16 >> 16 >= 69999);
@@ -267,10 +241,8 @@ the_average_reaches_a_steady_queue(void **state)
 }
 
 /* As if small frames had left an empty queue (Floyd and Jacobson 1993, figure 2). */
-static void
-an_idle_queue_ages_its_average_as_small_frames_would(void **state)
+TEST(an_idle_queue_ages_its_average_as_small_frames_would)
 {
-	(void)state;
 	for (uint8_t weight = 1; weight <= 15; weight++) {
 		/* 84 bytes at 672 Mb/s are 1000 ns. */
 		for (uint64_t frames = 0; frames < 100000; frames = frames * 3 / 2 + 1) {
@@ -287,12 +259,10 @@ an_idle_queue_ages_its_average_as_small_frames_would(void **state)
 	}
 }
 
-static void
-any_average_is_gone_after_a_bounded_time(void **state)
+TEST(any_average_is_gone_after_a_bounded_time)
 {
 	struct wred w = curve(0, 1, 0, 15);
 
-	(void)state;
 	w.average_q16 = UINT64_MAX >> 1;
 	wred_age(&w, 672 * MBPS, (64ull << 15) * 1000);
 	assert_int_equal(w.average_q16, 0);
@@ -307,13 +277,11 @@ any_average_is_gone_after_a_bounded_time(void **state)
 	assert_true(w.idle_since_ns == UINT64_MAX);
 }
 
-static void
-refusals_name_the_key(void **state)
+TEST(refusals_name_the_key)
 {
 	struct wred_params p = defaults();
 	char why[256];
 
-	(void)state;
 	p.green_min_threshold_bytes = 200001;
 	assert_int_equal(wred_params_check(&p, why, sizeof(why)), -EINVAL);
 	assert_non_null(strstr(why, "green_min_threshold_bytes"));
@@ -331,24 +299,4 @@ refusals_name_the_key(void **state)
 	assert_non_null(strstr(why, "wred_weight"));
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(defaults_are_the_paper_at_40g),
-		cmocka_unit_test(thresholds_have_the_names_of_sonic_and_of_the_paper),
-		cmocka_unit_test(curve_is_exact_at_its_ends),
-		cmocka_unit_test(equal_thresholds_are_a_step),
-		cmocka_unit_test(the_ends_of_probability_are_certain),
-		cmocka_unit_test(a_profile_switched_off_never_hits),
-		cmocka_unit_test(marks_come_at_the_rate_of_the_curve),
-		cmocka_unit_test(runs_between_marks_are_geometric),
-		cmocka_unit_test(weight_averages_over_packets),
-		cmocka_unit_test(the_average_reaches_a_steady_queue),
-		cmocka_unit_test(an_idle_queue_ages_its_average_as_small_frames_would),
-		cmocka_unit_test(any_average_is_gone_after_a_bounded_time),
-		cmocka_unit_test(refusals_name_the_key),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/cases.h"
 #include "base/prng.h"
 #include "wire/be.h"
 #include "wire/checksum.h"
@@ -22,8 +19,7 @@ ipv4_header(uint8_t ip[20], struct prng *r)
 	be16_store(ip + 10, ipv4_header_checksum(ip, 20));
 }
 
-static void
-only_ect_becomes_ce(void **state)
+TEST(only_ect_becomes_ce)
 {
 	static const struct {
 		uint8_t before, after;
@@ -35,7 +31,6 @@ only_ect_becomes_ce(void **state)
 		{ECN_CE, ECN_CE, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < 4; i++) {
 		for (uint8_t dscp = 0; dscp < 64; dscp++) {
 			uint8_t v4[20] = {0x45, (uint8_t)(dscp << 2 | table[i].before)};
@@ -51,13 +46,11 @@ only_ect_becomes_ce(void **state)
 	}
 }
 
-static void
-unmarkable_packet_is_not_written(void **state)
+TEST(unmarkable_packet_is_not_written)
 {
 	uint8_t ip[20], copy[20];
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, SEED, 0);
 	ipv4_header(ip, &r);
 	ip[1] &= 0xFC;
@@ -68,10 +61,8 @@ unmarkable_packet_is_not_written(void **state)
 }
 
 /* Every value of the checksum: each choice of the id gives another one. */
-static void
-incremental_checksum_equals_a_full_one_for_every_checksum(void **state)
+TEST(incremental_checksum_equals_a_full_one_for_every_checksum)
 {
-	(void)state;
 	for (uint8_t ecn = ECN_ECT1; ecn <= ECN_ECT0; ecn++) {
 		for (uint32_t id = 0; id <= 0xFFFF; id++) {
 			uint8_t ip[20] = {0x45, (uint8_t)(26 << 2 | ecn),
@@ -97,12 +88,10 @@ incremental_checksum_equals_a_full_one_for_every_checksum(void **state)
 	}
 }
 
-static void
-marked_random_headers_keep_a_right_checksum(void **state)
+TEST(marked_random_headers_keep_a_right_checksum)
 {
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, SEED, 1);
 	for (int i = 0; i < 20000; i++) {
 		uint8_t ip[20];
@@ -114,15 +103,4 @@ marked_random_headers_keep_a_right_checksum(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(only_ect_becomes_ce),
-		cmocka_unit_test(unmarkable_packet_is_not_written),
-		cmocka_unit_test(incremental_checksum_equals_a_full_one_for_every_checksum),
-		cmocka_unit_test(marked_random_headers_keep_a_right_checksum),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -3,13 +3,10 @@
  * Frames are copied into a heap block of just their length before they are parsed, so that a read
  * beyond the end is seen when this runs under ASan.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/cases.h"
 #include "base/prng.h"
 #include "wire/be.h"
 #include "wire/checksum.h"
@@ -105,14 +102,12 @@ ipv6(struct pkt *p, uint8_t next, uint16_t payload)
 }
 
 /* Of all, by both ways. */
-static void
-one_checksum_is_right(void **state)
+TEST(one_checksum_is_right)
 {
 	struct frame_view v;
 	struct pkt p;
 	uint8_t *ip = ipv4(&p, false, 5, 8);
 
-	(void)state;
 	for (unsigned int other = 0; other < 3; other++) {
 		unsigned int right = 0;
 
@@ -128,13 +123,11 @@ one_checksum_is_right(void **state)
 	}
 }
 
-static void
-ipv4_fields_are_read(void **state)
+TEST(ipv4_fields_are_read)
 {
 	struct frame_view v;
 	struct pkt p;
 
-	(void)state;
 	for (int tagged = 0; tagged < 2; tagged++) {
 		for (unsigned int ihl = 5; ihl <= 15; ihl++) {
 			size_t l3 = tagged ? 18 : 14;
@@ -157,13 +150,11 @@ ipv4_fields_are_read(void **state)
 	}
 }
 
-static void
-ipv6_fields_are_read(void **state)
+TEST(ipv6_fields_are_read)
 {
 	struct frame_view v;
 	struct pkt p;
 
-	(void)state;
 	ipv6(&p, IP_PROTO_UDP, 8);
 	assert_int_equal(parse(&p, p.len, &v), FRAME_OK);
 	assert_int_equal(v.l4_off, 54);
@@ -175,13 +166,11 @@ ipv6_fields_are_read(void **state)
 	assert_int_equal(v.ip_proto, IP_PROTO_UDP);
 }
 
-static void
-padding_behind_the_ip_packet_is_left_out(void **state)
+TEST(padding_behind_the_ip_packet_is_left_out)
 {
 	struct frame_view v;
 	struct pkt p;
 
-	(void)state;
 	ipv4(&p, false, 5, 8);
 	assert_int_equal(parse(&p, 60, &v), FRAME_OK);
 	assert_int_equal(v.ip_end, 42);
@@ -190,13 +179,11 @@ padding_behind_the_ip_packet_is_left_out(void **state)
 	assert_int_equal(v.ip_end, 54);
 }
 
-static void
-every_truncation_has_its_verdict(void **state)
+TEST(every_truncation_has_its_verdict)
 {
 	struct frame_view v;
 	struct pkt p;
 
-	(void)state;
 	ipv4(&p, true, 6, 10);
 	for (size_t len = 0; len <= p.len; len++) {
 		enum frame_verdict want = len < 14   ? FRAME_TRUNCATED_ETH
@@ -219,8 +206,7 @@ every_truncation_has_its_verdict(void **state)
 }
 
 /* One byte of a good header changed, and summed anew unless the sum is the point. */
-static void
-each_wrong_field_has_its_verdict(void **state)
+TEST(each_wrong_field_has_its_verdict)
 {
 	static const struct {
 		unsigned int version, offset;
@@ -246,7 +232,6 @@ each_wrong_field_has_its_verdict(void **state)
 	struct frame_view v;
 	struct pkt p;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		uint8_t *ip =
 			table[i].version == 4 ? ipv4(&p, false, 5, 8) : ipv6(&p, IP_PROTO_UDP, 8);
@@ -261,8 +246,7 @@ each_wrong_field_has_its_verdict(void **state)
 	}
 }
 
-static void
-fragments_are_named(void **state)
+TEST(fragments_are_named)
 {
 	static const struct {
 		uint16_t flags_offset;
@@ -276,7 +260,6 @@ fragments_are_named(void **state)
 	struct pkt p;
 	uint8_t *ip;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		ip = ipv4(&p, false, 5, 8);
 		be16_store(ip + 6, table[i].flags_offset);
@@ -291,14 +274,12 @@ fragments_are_named(void **state)
 	assert_int_equal(v.ip_proto, IP_PROTO_UDP);
 }
 
-static void
-ipv6_extension_headers_are_looked_through(void **state)
+TEST(ipv6_extension_headers_are_looked_through)
 {
 	struct frame_view v;
 	struct pkt p;
 	uint8_t *ip = ipv6(&p, 0, 8 + 24 + 8 + 8);
 
-	(void)state;
 	ip[40] = 43; /* hop-by-hop of 8 bytes, then routing of 24 */
 	ip[48] = 60, ip[49] = 2;
 	ip[72] = IP_PROTO_UDP; /* destination options of 8 */
@@ -323,8 +304,7 @@ ipv6_extension_headers_are_looked_through(void **state)
 	assert_int_equal(v.ip_proto, 6);
 }
 
-static void
-other_ethertypes_are_opaque(void **state)
+TEST(other_ethertypes_are_opaque)
 {
 	static const uint16_t types[] = {ETHERTYPE_ARP, ETHERTYPE_LLDP, ETHERTYPE_MAC_CONTROL,
 					 0x88A8,        ETHERTYPE_VLAN, 0x0026,
@@ -332,7 +312,6 @@ other_ethertypes_are_opaque(void **state)
 	struct frame_view v;
 	struct pkt p;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
 		start(&p, true, types[i]); /* 0x8100 here is the second tag */
 		assert_int_equal(parse(&p, p.len, &v), FRAME_OK);
@@ -341,13 +320,11 @@ other_ethertypes_are_opaque(void **state)
 	}
 }
 
-static void
-ethernet_fields_are_there_when_ip_is_bad(void **state)
+TEST(ethernet_fields_are_there_when_ip_is_bad)
 {
 	struct frame_view v;
 	struct pkt p;
 
-	(void)state;
 	ipv4(&p, true, 5, 8)[8]++;
 	assert_int_equal(parse(&p, p.len, &v), FRAME_BAD_IP_CHECKSUM);
 	assert_int_equal(v.ethertype, ETHERTYPE_IPV4);
@@ -355,12 +332,10 @@ ethernet_fields_are_there_when_ip_is_bad(void **state)
 	assert_int_equal(v.ip_version, 0);
 }
 
-static void
-mutated_frames_never_give_offsets_outside(void **state)
+TEST(mutated_frames_never_give_offsets_outside)
 {
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, SEED, 0);
 	for (int i = 0; i < 30000; i++) {
 		struct frame_view v;
@@ -387,8 +362,7 @@ mutated_frames_never_give_offsets_outside(void **state)
 	}
 }
 
-static void
-checksums_match_published_examples(void **state)
+TEST(checksums_match_published_examples)
 {
 	/* RFC 1071 section 3: the words sum to ddf2. */
 	static const uint8_t rfc1071[8] = {0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7};
@@ -399,7 +373,6 @@ checksums_match_published_examples(void **state)
 			  0x30, 0xdc,        0x81,        0x00, 0xff,        0xff, 0x40, 0x00,
 			  0x00, 0x11,        [76] = 0x6f, 0xa3, 0x6d,        0x9e};
 
-	(void)state;
 	assert_int_equal(ipv4_header_checksum(rfc1071, 8), (uint16_t)~0xddf2);
 	assert_int_equal(udp_checksum(ip, 6, ip + 40, 40), 0x30dc);
 	/* A sum of all ones is sent as ones: zero would say that there is none (RFC 768). */
@@ -425,13 +398,11 @@ slow_udp_checksum(const uint8_t *ip, unsigned int version, const uint8_t *udp, s
 	return sum == 0xFFFF ? 0xFFFF : (uint16_t)~sum;
 }
 
-static void
-udp_checksum_equals_the_definition(void **state)
+TEST(udp_checksum_equals_the_definition)
 {
 	uint8_t ip[40 + 8 + 600];
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, SEED, 1);
 	for (size_t n = 8; n <= 608; n++) {
 		for (size_t i = 0; i < sizeof(ip); i++)
@@ -443,10 +414,8 @@ udp_checksum_equals_the_definition(void **state)
 	}
 }
 
-static void
-every_verdict_has_a_name(void **state)
+TEST(every_verdict_has_a_name)
 {
-	(void)state;
 	for (int a = 0; a < FRAME_VERDICTS; a++) {
 		assert_non_null(frame_verdict_name((enum frame_verdict)a));
 		for (int b = 0; b < a; b++)
@@ -455,25 +424,4 @@ every_verdict_has_a_name(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_checksum_is_right),
-		cmocka_unit_test(ipv4_fields_are_read),
-		cmocka_unit_test(ipv6_fields_are_read),
-		cmocka_unit_test(padding_behind_the_ip_packet_is_left_out),
-		cmocka_unit_test(every_truncation_has_its_verdict),
-		cmocka_unit_test(each_wrong_field_has_its_verdict),
-		cmocka_unit_test(fragments_are_named),
-		cmocka_unit_test(ipv6_extension_headers_are_looked_through),
-		cmocka_unit_test(other_ethertypes_are_opaque),
-		cmocka_unit_test(ethernet_fields_are_there_when_ip_is_bad),
-		cmocka_unit_test(mutated_frames_never_give_offsets_outside),
-		cmocka_unit_test(checksums_match_published_examples),
-		cmocka_unit_test(udp_checksum_equals_the_definition),
-		cmocka_unit_test(every_verdict_has_a_name),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

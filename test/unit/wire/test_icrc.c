@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit/cases.h"
 #include "base/prng.h"
 #include "wire/icrc.h"
 #include "wire/icrc_impl.h"
@@ -55,10 +52,8 @@ check_backend(const struct icrc_backend *b, const uint8_t *buf, size_t n, uint32
 			 (size_t)((uintptr_t)buf & 63), got, want, SEED);
 }
 
-static void
-crc_of_123456789_is_the_check_value_of_ieee_802_3(void **state)
+TEST(crc_of_123456789_is_the_check_value_of_ieee_802_3)
 {
-	(void)state;
 	assert_int_equal((uint32_t)~icrc_update(0xFFFFFFFFu, "123456789", 9), 0xCBF43926u);
 	assert_int_equal((uint32_t)~icrc_update(0xFFFFFFFFu, "", 0), 0);
 	assert_int_equal((uint32_t)~icrc_update(0xFFFFFFFFu, "a", 1), 0xE8B7BE43u);
@@ -67,24 +62,20 @@ crc_of_123456789_is_the_check_value_of_ieee_802_3(void **state)
 			 0x414FA339u);
 }
 
-static void
-seed_is_the_register_after_eight_bytes_of_ones(void **state)
+TEST(seed_is_the_register_after_eight_bytes_of_ones)
 {
 	static const uint8_t lrh[8] = {255, 255, 255, 255, 255, 255, 255, 255};
 
-	(void)state;
 	assert_int_equal(icrc_update(0xFFFFFFFFu, lrh, 8), ICRC_SEED);
 }
 
-static void
-every_backend_equals_the_definition_at_every_length(void **state)
+TEST(every_backend_equals_the_definition_at_every_length)
 {
 	static uint8_t mem[MOST + 2 * GUARD] __attribute__((aligned(64)));
 	static const size_t long_ones[] = {511, 512, 513, 1024, 1064, 1087, 2048, 4090, 4096};
 	struct prng r;
 	unsigned int tried = 0;
 
-	(void)state;
 	prng_seed(&r, SEED, 0);
 	fill(mem, sizeof(mem), &r);
 	for (unsigned int i = 0; i < icrc_backend_count; i++) {
@@ -104,15 +95,13 @@ every_backend_equals_the_definition_at_every_length(void **state)
 }
 
 /* A message that fills the end, and one that fills the start, of the only page that is there. */
-static void
-no_backend_reads_beyond_the_message(void **state)
+TEST(no_backend_reads_beyond_the_message)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	uint8_t *mem = mmap(NULL, 3 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint8_t *mid = mem + page;
 	struct prng r;
 
-	(void)state;
 	assert_true(mem != MAP_FAILED && mprotect(mid, page, PROT_READ | PROT_WRITE) == 0);
 	prng_seed(&r, SEED, 7);
 	fill(mid, page, &r);
@@ -125,15 +114,13 @@ no_backend_reads_beyond_the_message(void **state)
 	munmap(mem, 3 * page);
 }
 
-static void
-every_backend_takes_marked_bits_as_ones(void **state)
+TEST(every_backend_takes_marked_bits_as_ones)
 {
 	uint8_t buf[300], masked[300];
 	struct icrc_shape shape = {0};
 	uint8_t *ones = shape.ones + ICRC_SHAPE_START;
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, SEED, 1);
 	for (size_t n = 0; n <= sizeof(buf); n++) {
 		uint32_t want, start = prng_u32(&r);
@@ -153,12 +140,10 @@ every_backend_takes_marked_bits_as_ones(void **state)
 	}
 }
 
-static void
-the_best_supported_backend_is_in_use(void **state)
+TEST(the_best_supported_backend_is_in_use)
 {
 	const char *best = NULL;
 
-	(void)state;
 	for (unsigned int i = 0; i < icrc_backend_count; i++) {
 		if (icrc_backends[i].supported())
 			best = icrc_backends[i].name;
@@ -166,13 +151,11 @@ the_best_supported_backend_is_in_use(void **state)
 	assert_string_equal(icrc_backend(), best);
 }
 
-static void
-a_register_continues_where_it_stopped(void **state)
+TEST(a_register_continues_where_it_stopped)
 {
 	uint8_t buf[700];
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, SEED, 2);
 	fill(buf, sizeof(buf), &r);
 	for (size_t cut = 0; cut <= sizeof(buf); cut += 7) {
@@ -183,15 +166,13 @@ a_register_continues_where_it_stopped(void **state)
 	}
 }
 
-static void
-shift_is_the_same_as_appending_zeros(void **state)
+TEST(shift_is_the_same_as_appending_zeros)
 {
 	static const uint8_t zeros[MOST];
 	static const size_t lengths[] = {0, 1, 3, 4, 64, 255, 256, 512, 1000, 1024, 2048, 4096};
 	static struct icrc_shift shift;
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, SEED, 3);
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 		icrc_shift_init(&shift, lengths[i]);
@@ -204,15 +185,13 @@ shift_is_the_same_as_appending_zeros(void **state)
 	}
 }
 
-static void
-shift_joins_the_registers_of_two_parts(void **state)
+TEST(shift_joins_the_registers_of_two_parts)
 {
 	static struct icrc_shift shift;
 	uint8_t buf[60 + 1024];
 	struct prng r;
 	uint32_t first, second;
 
-	(void)state;
 	prng_seed(&r, SEED, 4);
 	fill(buf, sizeof(buf), &r);
 	icrc_shift_init(&shift, 1024);
@@ -230,8 +209,7 @@ fold_constant(unsigned int n)
 	return (uint64_t)icrc_mul_x_pow(ICRC_X_0, n) << 1;
 }
 
-static void
-powers_of_x_are_the_published_fold_constants(void **state)
+TEST(powers_of_x_are_the_published_fold_constants)
 {
 	/* Linux arch/x86/crypto/crc32-pclmul and the Intel paper print these. */
 	static const struct {
@@ -257,18 +235,15 @@ powers_of_x_are_the_published_fold_constants(void **state)
 		{32, 0x1db710640},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
 		assert_int_equal(fold_constant(table[i].n), table[i].want);
 }
 
-static void
-headers_then_the_rest_is_the_whole(void **state)
+TEST(headers_then_the_rest_is_the_whole)
 {
 	uint8_t ip[40 + 8 + 12 + 64];
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, SEED, 5);
 	for (unsigned int version = 4; version <= 6; version += 2) {
 		size_t headers = (version == 4 ? 20 : 40) + 8 + 12;
@@ -284,8 +259,7 @@ headers_then_the_rest_is_the_whole(void **state)
 }
 
 /* facts 5.6: exactly these bits are invariant-exempt, all others count. */
-static void
-only_what_routers_change_is_exempt(void **state)
+TEST(only_what_routers_change_is_exempt)
 {
 	static const struct {
 		unsigned int version;
@@ -315,7 +289,6 @@ only_what_routers_change_is_exempt(void **state)
 	uint8_t ip[64];
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, SEED, 6);
 	for (size_t t = 0; t < 2; t++) {
 		uint32_t icrc;
@@ -335,35 +308,13 @@ only_what_routers_change_is_exempt(void **state)
 	}
 }
 
-static void
-icrc_stands_least_significant_byte_first(void **state)
+TEST(icrc_stands_least_significant_byte_first)
 {
 	uint8_t p[4];
 
-	(void)state;
 	le32_store(p, 0x6D58FB12u);
 	assert_memory_equal(p, "\x12\xfb\x58\x6d", 4);
 	assert_int_equal(le32_load(p), 0x6D58FB12u);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(crc_of_123456789_is_the_check_value_of_ieee_802_3),
-		cmocka_unit_test(seed_is_the_register_after_eight_bytes_of_ones),
-		cmocka_unit_test(every_backend_equals_the_definition_at_every_length),
-		cmocka_unit_test(no_backend_reads_beyond_the_message),
-		cmocka_unit_test(every_backend_takes_marked_bits_as_ones),
-		cmocka_unit_test(the_best_supported_backend_is_in_use),
-		cmocka_unit_test(a_register_continues_where_it_stopped),
-		cmocka_unit_test(shift_is_the_same_as_appending_zeros),
-		cmocka_unit_test(shift_joins_the_registers_of_two_parts),
-		cmocka_unit_test(powers_of_x_are_the_published_fold_constants),
-		cmocka_unit_test(headers_then_the_rest_is_the_whole),
-		cmocka_unit_test(only_what_routers_change_is_exempt),
-		cmocka_unit_test(icrc_stands_least_significant_byte_first),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

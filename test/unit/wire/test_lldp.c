@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "unit/cases.h"
 #include "wire/lldp.h"
 
 static struct lldp_info
@@ -50,34 +46,28 @@ static const uint8_t by_hand[] = {
 };
 /* clang-format on */
 
-static void
-frame_is_the_one_laid_out_by_hand(void **state)
+TEST(frame_is_the_one_laid_out_by_hand)
 {
 	struct lldp_info info = an_info();
 	uint8_t buf[LLDP_MAX_BYTES];
 
-	(void)state;
 	assert_int_equal(lldp_build(buf, &info), sizeof(by_hand));
 	assert_memory_equal(buf, by_hand, sizeof(by_hand));
 }
 
-static void
-what_was_built_is_read_back(void **state)
+TEST(what_was_built_is_read_back)
 {
 	struct lldp_info in = an_info(), out;
 
-	(void)state;
 	assert_int_equal(lldp_parse(by_hand, sizeof(by_hand), &out), LLDP_OK);
 	assert_memory_equal(&in, &out, sizeof(in));
 }
 
-static void
-frame_without_dcbx_is_padded_and_says_nothing_of_it(void **state)
+TEST(frame_without_dcbx_is_padded_and_says_nothing_of_it)
 {
 	struct lldp_info in = an_info(), out;
 	uint8_t buf[LLDP_MAX_BYTES];
 
-	(void)state;
 	in.dcbx = (struct dcbx_tlvs){0};
 	assert_int_equal(lldp_build(buf, &in), 60);
 	assert_int_equal(lldp_parse(buf, 60, &out), LLDP_OK);
@@ -86,13 +76,11 @@ frame_without_dcbx_is_padded_and_says_nothing_of_it(void **state)
 
 /* Each prefix: none is read beyond its end (the sanitizers look), and none but the whole is taken
  * for more than it is. */
-static void
-cut_frames_are_malformed_or_end_between_tlvs(void **state)
+TEST(cut_frames_are_malformed_or_end_between_tlvs)
 {
 	struct lldp_info out;
 	unsigned int whole = 0;
 
-	(void)state;
 	for (size_t n = 0; n < sizeof(by_hand); n++) {
 		uint8_t copy[sizeof(by_hand)];
 
@@ -103,13 +91,11 @@ cut_frames_are_malformed_or_end_between_tlvs(void **state)
 	assert_int_equal(whole, 5);
 }
 
-static void
-mandatory_tlvs_come_once_and_in_order(void **state)
+TEST(mandatory_tlvs_come_once_and_in_order)
 {
 	uint8_t buf[sizeof(by_hand)];
 	struct lldp_info out;
 
-	(void)state;
 	memcpy(buf, by_hand, sizeof(buf));
 	buf[14] = 0x04; /* port in the place of chassis */
 	assert_int_equal(lldp_parse(buf, sizeof(buf), &out), LLDP_MALFORMED);
@@ -121,14 +107,12 @@ mandatory_tlvs_come_once_and_in_order(void **state)
 	assert_int_equal(lldp_parse(buf, sizeof(buf), &out), LLDP_NOT);
 }
 
-static void
-kind_that_is_twice_or_malformed_is_not_used(void **state)
+TEST(kind_that_is_twice_or_malformed_is_not_used)
 {
 	static const uint8_t pfc[] = {DCBX_PFC, 0x08, 0x08}, longer[] = {DCBX_ETS_CONF, 0, 0};
 	static const uint8_t app[] = {DCBX_APP, 0, 0x63, 0x12};
 	struct dcbx_tlvs t = {0};
 
-	(void)state;
 	dcbx_parse(&t, pfc, sizeof(pfc));
 	assert_true(dcbx_has(&t, DCBX_PFC));
 	dcbx_parse(&t, pfc, sizeof(pfc));
@@ -140,17 +124,4 @@ kind_that_is_twice_or_malformed_is_not_used(void **state)
 	assert_int_equal(t.bad, 1u << DCBX_PFC | 1u << DCBX_ETS_CONF | 1u << DCBX_APP);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(frame_is_the_one_laid_out_by_hand),
-		cmocka_unit_test(what_was_built_is_read_back),
-		cmocka_unit_test(frame_without_dcbx_is_padded_and_says_nothing_of_it),
-		cmocka_unit_test(cut_frames_are_malformed_or_end_between_tlvs),
-		cmocka_unit_test(mandatory_tlvs_come_once_and_in_order),
-		cmocka_unit_test(kind_that_is_twice_or_malformed_is_not_used),
-	};
-
-	return cmocka_run_group_tests_name("lldp", tests, NULL, NULL);
-}
+TEST_MAIN()

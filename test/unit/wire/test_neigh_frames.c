@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ARP, neighbour discovery and echo: layouts from the RFCs, and everything that makes one
  * invalid. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "unit/cases.h"
 #include "wire/arp.h"
 #include "wire/checksum.h"
 #include "wire/icmp.h"
@@ -30,8 +26,7 @@ static const struct nd solicitation = {
 	.mac = {2, 0, 0, 0, 0, 2},
 };
 
-static void
-arp_request_is_laid_out_as_in_rfc_826(void **state)
+TEST(arp_request_is_laid_out_as_in_rfc_826)
 {
 	static const uint8_t want[ARP_FRAME_BYTES] = {
 		2, 0, 0,    0,    0, 1, 2,  0, 0, 0, 0, 2, 0x08, 0x06, /* Ethernet */
@@ -41,21 +36,18 @@ arp_request_is_laid_out_as_in_rfc_826(void **state)
 	};
 	uint8_t buf[ARP_FRAME_BYTES];
 
-	(void)state;
 	memset(buf, 0xEE, sizeof(buf));
 	assert_int_equal(arp_build(buf, &plain, &request), sizeof(want));
 	assert_memory_equal(buf, want, sizeof(want));
 }
 
-static void
-arp_is_parsed_back_with_and_without_a_tag(void **state)
+TEST(arp_is_parsed_back_with_and_without_a_tag)
 {
 	const struct l2 *l2s[] = {&plain, &tagged};
 	struct frame_view eth;
 	struct arp arp;
 	uint8_t buf[ARP_FRAME_BYTES];
 
-	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		size_t len = arp_build(buf, l2s[i], &request);
 
@@ -69,8 +61,7 @@ arp_is_parsed_back_with_and_without_a_tag(void **state)
 	}
 }
 
-static void
-arp_of_another_kind_is_none(void **state)
+TEST(arp_of_another_kind_is_none)
 {
 	/* hardware type, protocol, lengths, operation, a group as the sender */
 	static const unsigned int offsets[] = {15, 16, 18, 19, 21, 22};
@@ -78,7 +69,6 @@ arp_of_another_kind_is_none(void **state)
 	struct arp arp;
 	uint8_t buf[ARP_FRAME_BYTES];
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++) {
 		arp_build(buf, &plain, &request);
 		buf[offsets[i]] |= 9;
@@ -87,8 +77,7 @@ arp_of_another_kind_is_none(void **state)
 	}
 }
 
-static void
-solicited_node_address_is_that_of_rfc_4291(void **state)
+TEST(solicited_node_address_is_that_of_rfc_4291)
 {
 	/* RFC 4291 2.7.1: of 4037::01:800:200E:8C6C it is FF02::1:FF0E:8C6C. */
 	static const uint8_t ip[16] = {0x40, 0x37, [9] = 1, 8, 0, 0x20, 0x0E, 0x8C, 0x6C};
@@ -96,7 +85,6 @@ solicited_node_address_is_that_of_rfc_4291(void **state)
 	static const uint8_t want_mac[6] = {0x33, 0x33, 0xFF, 0x0E, 0x8C, 0x6C};
 	uint8_t group[16], mac[6];
 
-	(void)state;
 	nd_solicited_node(ip, group);
 	assert_memory_equal(group, want, 16);
 	nd_group_mac(group, mac);
@@ -111,14 +99,12 @@ parse_nd(const uint8_t *buf, size_t len, struct nd *out)
 	return frame_parse(buf, len, &eth) == FRAME_OK && nd_parse(buf, &eth, out);
 }
 
-static void
-solicitation_and_advertisement_are_parsed_back(void **state)
+TEST(solicitation_and_advertisement_are_parsed_back)
 {
 	uint8_t buf[ND_FRAME_BYTES];
 	struct nd want = solicitation, nd;
 	size_t len;
 
-	(void)state;
 	len = nd_build(buf, &plain, &want);
 	assert_int_equal(len, ND_FRAME_BYTES - 4);
 	assert_true(parse_nd(buf, len, &nd));
@@ -146,12 +132,10 @@ parses_with(const struct nd *nd, size_t at, uint8_t value)
 	return parse_nd(buf, len, &out);
 }
 
-static void
-rules_of_rfc_4861_are_kept(void **state)
+TEST(rules_of_rfc_4861_are_kept)
 {
 	struct nd nd = solicitation;
 
-	(void)state;
 	assert_true(parses_with(&nd, 54, ND_SOLICITATION));
 	assert_false(parses_with(&nd, 54, 133));  /* router solicitation */
 	assert_false(parses_with(&nd, 55, 1));    /* code */
@@ -172,14 +156,12 @@ rules_of_rfc_4861_are_kept(void **state)
 	assert_false(parses_with(&nd, 58, ND_SOLICITED)); /* to a group: nobody asked */
 }
 
-static void
-every_bit_of_a_solicitation_is_under_its_checksum(void **state)
+TEST(every_bit_of_a_solicitation_is_under_its_checksum)
 {
 	uint8_t buf[ND_FRAME_BYTES];
 	size_t len = nd_build(buf, &plain, &solicitation);
 	struct nd nd;
 
-	(void)state;
 	for (size_t bit = 22 * 8; bit < len * 8; bit++) {
 		buf[bit / 8] ^= (uint8_t)(1u << bit % 8);
 		assert_false(parse_nd(buf, len, &nd));
@@ -196,13 +178,11 @@ static const uint8_t echo[] = {
 	8,    0, 0x23, 0x05, 0x12, 0x34, 0,    1, 0x61, 0x62, 0x61, 0x62, 0xEE, 0xEE,
 };
 
-static void
-echo_request_is_answered_in_place(void **state)
+TEST(echo_request_is_answered_in_place)
 {
 	uint8_t buf[sizeof(echo)];
 	struct frame_view eth;
 
-	(void)state;
 	memcpy(buf, echo, sizeof(buf));
 	be16_store(buf + 24, 0);
 	be16_store(buf + 24, ipv4_header_checksum(buf + 14, 20));
@@ -223,13 +203,11 @@ echo_request_is_answered_in_place(void **state)
 	assert_false(icmp_is_echo_request(buf, &eth));
 }
 
-static void
-damaged_echo_requests_are_none(void **state)
+TEST(damaged_echo_requests_are_none)
 {
 	uint8_t buf[sizeof(echo)];
 	struct frame_view eth;
 
-	(void)state;
 	memcpy(buf, echo, sizeof(buf));
 	be16_store(buf + 24, 0);
 	be16_store(buf + 24, ipv4_header_checksum(buf + 14, 20));
@@ -248,20 +226,4 @@ damaged_echo_requests_are_none(void **state)
 	assert_false(icmp_is_echo_request(buf, &eth));
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(arp_request_is_laid_out_as_in_rfc_826),
-		cmocka_unit_test(arp_is_parsed_back_with_and_without_a_tag),
-		cmocka_unit_test(arp_of_another_kind_is_none),
-		cmocka_unit_test(solicited_node_address_is_that_of_rfc_4291),
-		cmocka_unit_test(solicitation_and_advertisement_are_parsed_back),
-		cmocka_unit_test(rules_of_rfc_4861_are_kept),
-		cmocka_unit_test(every_bit_of_a_solicitation_is_under_its_checksum),
-		cmocka_unit_test(echo_request_is_answered_in_place),
-		cmocka_unit_test(damaged_echo_requests_are_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

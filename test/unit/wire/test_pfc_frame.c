@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/cases.h"
 #include "wire/be.h"
 #include "wire/pfc_frame.h"
 
 static const uint8_t mac[6] = {0x02, 0, 0, 0, 0, 0x09};
 
-static void
-pfc_frame_is_laid_out_as_in_annex_31d(void **state)
+TEST(pfc_frame_is_laid_out_as_in_annex_31d)
 {
 	static const uint16_t quanta[8] = {1, 2, 3, 0xFFFF, 0, 6, 7, 8};
 	static const uint8_t want[PFC_FRAME_BYTES] = {
@@ -22,34 +18,29 @@ pfc_frame_is_laid_out_as_in_annex_31d(void **state)
 	};
 	uint8_t buf[PFC_FRAME_BYTES];
 
-	(void)state;
 	memset(buf, 0xEE, sizeof(buf));
 	pfc_frame_build(buf, mac, 0x18, quanta);
 	assert_memory_equal(buf, want, sizeof(want));
 }
 
-static void
-pause_frame_is_laid_out_as_in_annex_31b(void **state)
+TEST(pause_frame_is_laid_out_as_in_annex_31b)
 {
 	static const uint8_t want[PFC_FRAME_BYTES] = {0x01, 0x80, 0xC2, 0x00, 0x00, 0x01,
 						      0x02, 0,    0,    0,    0,    0x09,
 						      0x88, 0x08, 0x00, 0x01, 0x12, 0x34};
 	uint8_t buf[PFC_FRAME_BYTES];
 
-	(void)state;
 	memset(buf, 0xEE, sizeof(buf));
 	pause_frame_build(buf, mac, 0x1234);
 	assert_memory_equal(buf, want, sizeof(want));
 }
 
-static void
-what_is_built_is_parsed_back(void **state)
+TEST(what_is_built_is_parsed_back)
 {
 	static const uint16_t quanta[8] = {10, 11, 12, 13, 14, 15, 16, 17};
 	uint8_t buf[PFC_FRAME_BYTES];
 	struct mac_control m;
 
-	(void)state;
 	for (unsigned int enable = 0; enable < 256; enable++) {
 		pfc_frame_build(buf, mac, (uint8_t)enable, quanta);
 		assert_int_equal(mac_control_parse(buf, sizeof(buf), &m), MAC_CONTROL_PFC);
@@ -63,14 +54,12 @@ what_is_built_is_parsed_back(void **state)
 	assert_int_equal(m.enable, 0);
 }
 
-static void
-each_length_has_its_kind(void **state)
+TEST(each_length_has_its_kind)
 {
 	static const uint16_t quanta[8] = {0};
 	uint8_t buf[PFC_FRAME_BYTES];
 	struct mac_control m;
 
-	(void)state;
 	pfc_frame_build(buf, mac, 0xFF, quanta);
 	for (size_t len = 0; len <= sizeof(buf); len++)
 		assert_int_equal(mac_control_parse(buf, len, &m),
@@ -81,13 +70,11 @@ each_length_has_its_kind(void **state)
 				 len < PAUSE_MIN_BYTES ? MAC_CONTROL_MALFORMED : MAC_CONTROL_PAUSE);
 }
 
-static void
-other_opcodes_are_unknown_and_other_frames_malformed(void **state)
+TEST(other_opcodes_are_unknown_and_other_frames_malformed)
 {
 	uint8_t buf[PFC_FRAME_BYTES];
 	struct mac_control m;
 
-	(void)state;
 	for (uint32_t opcode = 0; opcode <= 0xFFFF; opcode++) {
 		if (opcode == 0x0001 || opcode == 0x0101)
 			continue;
@@ -101,15 +88,13 @@ other_opcodes_are_unknown_and_other_frames_malformed(void **state)
 	assert_int_equal(mac_control_parse(buf, sizeof(buf), &m), MAC_CONTROL_MALFORMED);
 }
 
-static void
-source_address_and_high_vector_byte_do_not_matter(void **state)
+TEST(source_address_and_high_vector_byte_do_not_matter)
 {
 	static const uint8_t zero[6];
 	static const uint16_t quanta[8] = {0, 0, 0, 5};
 	uint8_t buf[PFC_FRAME_BYTES];
 	struct mac_control m;
 
-	(void)state;
 	pfc_frame_build(buf, zero, 1 << 3, quanta);
 	buf[16] = 0xFF;
 	assert_int_equal(mac_control_parse(buf, sizeof(buf), &m), MAC_CONTROL_PFC);
@@ -117,13 +102,11 @@ source_address_and_high_vector_byte_do_not_matter(void **state)
 	assert_int_equal(m.quanta[3], 5);
 }
 
-static void
-a_time_without_its_bit_is_not_read(void **state)
+TEST(a_time_without_its_bit_is_not_read)
 {
 	uint8_t buf[PFC_FRAME_BYTES];
 	struct mac_control m;
 
-	(void)state;
 	pfc_frame_build(buf, mac, 0, (const uint16_t[8]){0});
 	memset(buf + 18, 0xFF, 16);
 	buf[17] = 1 << 6;
@@ -132,18 +115,4 @@ a_time_without_its_bit_is_not_read(void **state)
 		assert_int_equal(m.quanta[prio], prio == 6 ? 0xFFFF : 0);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pfc_frame_is_laid_out_as_in_annex_31d),
-		cmocka_unit_test(pause_frame_is_laid_out_as_in_annex_31b),
-		cmocka_unit_test(what_is_built_is_parsed_back),
-		cmocka_unit_test(each_length_has_its_kind),
-		cmocka_unit_test(other_opcodes_are_unknown_and_other_frames_malformed),
-		cmocka_unit_test(a_time_without_its_bit_is_not_read),
-		cmocka_unit_test(source_address_and_high_vector_byte_do_not_matter),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

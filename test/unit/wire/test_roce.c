@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/cases.h"
 #include "unit/wire/roce_plain.h"
 #include "unit/wire/roce_random.h"
 #include "wire/be.h"
@@ -105,12 +102,10 @@ mend(uint8_t *buf, size_t len)
 	le32_store(buf + len - 4, icrc_compute(buf + IP, 4, len - IP - 4));
 }
 
-static void
-flow_labels_and_ports_match_worked_vectors(void **state)
+TEST(flow_labels_and_ports_match_worked_vectors)
 {
 	struct prng r;
 
-	(void)state;
 	assert_int_equal(roce_flow_label(0x11, 0x22), 0x00242);
 	assert_int_equal(roce_udp_sport(0x00242), 0xC242);
 	assert_int_equal(roce_udp_sport(0xFFFFF), 0xFFC0);
@@ -126,8 +121,7 @@ flow_labels_and_ports_match_worked_vectors(void **state)
 	}
 }
 
-static void
-psn_distance_wraps_at_24_bits(void **state)
+TEST(psn_distance_wraps_at_24_bits)
 {
 	static const struct {
 		uint32_t a, b;
@@ -144,14 +138,12 @@ psn_distance_wraps_at_24_bits(void **state)
 		{0x800001, 0, -0x7FFFFF},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
 		assert_int_equal(psn_diff(table[i].a, table[i].b), table[i].want);
 }
 
 /* facts 5.2. */
-static void
-every_opcode_has_its_extension_headers(void **state)
+TEST(every_opcode_has_its_extension_headers)
 {
 	static const struct {
 		uint8_t opcode;
@@ -164,7 +156,6 @@ every_opcode_has_its_extension_headers(void **state)
 	};
 	size_t known = 0;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
 		assert_int_equal(roce_ext_bytes(table[i].opcode), table[i].bytes);
 	for (unsigned int op = 0; op < 256; op++)
@@ -210,13 +201,11 @@ check_view(const struct roce_path *p, const struct roce_fields *f, uint16_t payl
 		assert_int_equal(v->imm, f->imm);
 }
 
-static void
-what_is_built_is_parsed_back(void **state)
+TEST(what_is_built_is_parsed_back)
 {
 	static uint8_t buf[ROOM];
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, SEED, 1);
 	for (int i = 0; i < 4000; i++) {
 		uint8_t opcode = opcodes[prng_below(&r, sizeof(opcodes))];
@@ -246,19 +235,16 @@ what_is_built_is_parsed_back(void **state)
 	}
 }
 
-static void
-unknown_opcodes_and_atomics_are_not_built(void **state)
+TEST(unknown_opcodes_and_atomics_are_not_built)
 {
 	uint8_t buf[256];
 
-	(void)state;
 	assert_int_equal(simple(buf, 0x20, 0), 0);
 	assert_int_equal(simple(buf, 0xFF, 0), 0);
 	assert_int_equal(simple(buf, RC_FETCH_ADD, 0), 0);
 }
 
-static void
-atomics_are_told_by_their_size(void **state)
+TEST(atomics_are_told_by_their_size)
 {
 	static const struct {
 		uint8_t opcode;
@@ -266,7 +252,6 @@ atomics_are_told_by_their_size(void **state)
 	} table[] = {{RC_ATOMIC_ACK, 12}, {RC_COMPARE_SWAP, 28}, {RC_FETCH_ADD, 28}};
 	uint8_t buf[256];
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		for (size_t ext = 0; ext <= 32; ext += 4) {
 			simple(buf, RC_SEND_ONLY, 64);
@@ -280,15 +265,13 @@ atomics_are_told_by_their_size(void **state)
 	}
 }
 
-static void
-every_wrong_length_is_named(void **state)
+TEST(every_wrong_length_is_named)
 {
 	static const uint16_t spoofed[] = {0,  1,  7,  8,  19, 23,   24,    27,
 					   28, 29, 31, 33, 36, 1000, 0xFFFF};
 	uint8_t buf[256];
 	size_t len;
 
-	(void)state;
 	/* UDP length against IP length: 8 + 12 + 8 + 4 = 32 is the truth. */
 	for (size_t i = 0; i < sizeof(spoofed) / sizeof(spoofed[0]); i++) {
 		len = simple(buf, RC_SEND_ONLY, 8);
@@ -312,12 +295,10 @@ every_wrong_length_is_named(void **state)
 	}
 }
 
-static void
-every_missing_extension_byte_is_named(void **state)
+TEST(every_missing_extension_byte_is_named)
 {
 	uint8_t buf[256];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(opcodes); i++) {
 		int ext = roce_ext_bytes(opcodes[i]);
 
@@ -330,8 +311,7 @@ every_missing_extension_byte_is_named(void **state)
 	}
 }
 
-static void
-pad_must_fill_up_the_payload(void **state)
+TEST(pad_must_fill_up_the_payload)
 {
 	static const struct {
 		uint8_t opcode, pad;
@@ -357,7 +337,6 @@ pad_must_fill_up_the_payload(void **state)
 	};
 	uint8_t buf[256];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		size_t len = EXT + (size_t)roce_ext_bytes(table[i].opcode) + table[i].room + 4;
 		struct roce_view v;
@@ -373,13 +352,11 @@ pad_must_fill_up_the_payload(void **state)
 	}
 }
 
-static void
-frames_of_others_are_left_alone(void **state)
+TEST(frames_of_others_are_left_alone)
 {
 	uint8_t buf[256];
 	size_t len = simple(buf, RC_SEND_ONLY, 8);
 
-	(void)state;
 	buf[UDP + 3] ^= 1;
 	expect("another port", buf, len, ROCE_NOT_ROCE);
 	simple(buf, RC_SEND_ONLY, 8);
@@ -390,13 +367,11 @@ frames_of_others_are_left_alone(void **state)
 	expect("ARP", buf, len, ROCE_NOT_ROCE);
 }
 
-static void
-fragments_and_options_are_named(void **state)
+TEST(fragments_and_options_are_named)
 {
 	uint8_t buf[256];
 	size_t len = simple(buf, RC_SEND_ONLY, 8);
 
-	(void)state;
 	be16_store(buf + IP + 6, 0x2000);
 	mend(buf, len);
 	expect("first fragment", buf, len, ROCE_FRAGMENT);
@@ -411,13 +386,11 @@ fragments_and_options_are_named(void **state)
 	expect("options", buf, len, ROCE_IP_OPTIONS);
 }
 
-static void
-bth_version_and_opcode_are_checked(void **state)
+TEST(bth_version_and_opcode_are_checked)
 {
 	uint8_t buf[256];
 	size_t len;
 
-	(void)state;
 	for (uint8_t tver = 1; tver < 16; tver++) {
 		len = simple(buf, RC_SEND_ONLY, 8);
 		buf[BTH + 1] |= tver;
@@ -430,14 +403,12 @@ bth_version_and_opcode_are_checked(void **state)
 	expect("UC", buf, len, ROCE_UNKNOWN_OPCODE);
 }
 
-static void
-udp_checksum_may_be_absent_or_right(void **state)
+TEST(udp_checksum_may_be_absent_or_right)
 {
 	uint8_t buf[256];
 	size_t len = simple(buf, RC_SEND_ONLY, 9);
 	uint16_t right = udp_checksum(buf + IP, 4, buf + UDP, len - UDP);
 
-	(void)state;
 	assert_int_equal(be16_load(buf + UDP + 6), 0);
 	expect("IPv4, absent", buf, len, ROCE_OK);
 	be16_store(buf + UDP + 6, right);
@@ -446,15 +417,13 @@ udp_checksum_may_be_absent_or_right(void **state)
 	expect("IPv4, wrong", buf, len, ROCE_BAD_UDP_CHECKSUM);
 }
 
-static void
-ipv6_sends_a_checksum_and_accepts_none(void **state)
+TEST(ipv6_sends_a_checksum_and_accepts_none)
 {
 	struct roce_path path = {.ip_version = 6, .ttl = 64, .ecn = ECN_ECT0};
 	struct roce_fields fields = {.opcode = ROCE_CNP, .becn = true};
 	uint8_t buf[256], *checksum = buf + 14 + 40 + 6;
 	size_t len;
 
-	(void)state;
 	path.src_ip[15] = 1;
 	len = roce_build(buf, sizeof(buf), &path, &fields, NULL, 0);
 	assert_int_not_equal(be16_load(checksum), 0);
@@ -465,39 +434,33 @@ ipv6_sends_a_checksum_and_accepts_none(void **state)
 	expect("absent", buf, len, ROCE_OK);
 }
 
-static void
-icrc_is_checked_only_when_asked(void **state)
+TEST(icrc_is_checked_only_when_asked)
 {
 	struct roce_view v;
 	uint8_t buf[256];
 	size_t len = simple(buf, RC_SEND_ONLY, 10);
 
-	(void)state;
 	buf[EXT + 3] ^= 0x10;
 	assert_int_equal(parse(buf, len, false, &v), ROCE_OK);
 	assert_int_equal(parse(buf, len, true, &v), ROCE_BAD_ICRC);
 }
 
-static void
-a_cnp_body_is_ignored(void **state)
+TEST(a_cnp_body_is_ignored)
 {
 	uint8_t buf[256];
 	size_t len = simple(buf, ROCE_CNP, 0);
 
-	(void)state;
 	assert_int_equal(len, 74);
 	memset(buf + EXT, 0xA5, CNP_BODY_BYTES);
 	mend(buf, len);
 	expect("CNP", buf, len, ROCE_OK);
 }
 
-static void
-flipped_bits_never_pass_unnoticed(void **state)
+TEST(flipped_bits_never_pass_unnoticed)
 {
 	static uint8_t buf[ROOM];
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, SEED, 4);
 	for (int i = 0; i < 20000; i++) {
 		struct roce_path path;
@@ -522,10 +485,8 @@ flipped_bits_never_pass_unnoticed(void **state)
 	}
 }
 
-static void
-every_verdict_has_a_name(void **state)
+TEST(every_verdict_has_a_name)
 {
-	(void)state;
 	for (int a = 0; a < ROCE_VERDICTS; a++) {
 		assert_non_null(roce_verdict_name((enum roce_verdict)a));
 		for (int b = 0; b < a; b++)
@@ -534,29 +495,4 @@ every_verdict_has_a_name(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(flow_labels_and_ports_match_worked_vectors),
-		cmocka_unit_test(psn_distance_wraps_at_24_bits),
-		cmocka_unit_test(every_opcode_has_its_extension_headers),
-		cmocka_unit_test(what_is_built_is_parsed_back),
-		cmocka_unit_test(unknown_opcodes_and_atomics_are_not_built),
-		cmocka_unit_test(atomics_are_told_by_their_size),
-		cmocka_unit_test(every_wrong_length_is_named),
-		cmocka_unit_test(every_missing_extension_byte_is_named),
-		cmocka_unit_test(pad_must_fill_up_the_payload),
-		cmocka_unit_test(frames_of_others_are_left_alone),
-		cmocka_unit_test(fragments_and_options_are_named),
-		cmocka_unit_test(bth_version_and_opcode_are_checked),
-		cmocka_unit_test(udp_checksum_may_be_absent_or_right),
-		cmocka_unit_test(ipv6_sends_a_checksum_and_accepts_none),
-		cmocka_unit_test(icrc_is_checked_only_when_asked),
-		cmocka_unit_test(a_cnp_body_is_ignored),
-		cmocka_unit_test(flipped_bits_never_pass_unnoticed),
-		cmocka_unit_test(every_verdict_has_a_name),
-	};
-
-	return cmocka_run_group_tests(tests, make_pattern, NULL);
-}
+TEST_MAIN(.begin = make_pattern)

@@ -3,12 +3,9 @@
  * roce_build() is the reference, which the golden frames hold to the truth: a stamped frame equals
  * it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/cases.h"
 #include "unit/wire/roce_random.h"
 #include "wire/roce_shape.h"
 
@@ -48,13 +45,11 @@ check_stamp(struct prng *r, const struct roce_payload *p, uint8_t opcode)
 		assert_int_equal(*q, noise);
 }
 
-static void
-stamped_frames_equal_built_ones_at_every_length(void **state)
+TEST(stamped_frames_equal_built_ones_at_every_length)
 {
 	static struct roce_payload payload;
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, SEED, 2);
 	for (unsigned int n = 0; n <= PAYLOAD_MOST; n += n < 80 ? 1 : 61) {
 		roce_payload_init(&payload, pattern, (uint16_t)n);
@@ -63,14 +58,12 @@ stamped_frames_equal_built_ones_at_every_length(void **state)
 	}
 }
 
-static void
-stamped_frames_equal_built_ones_at_every_mtu_and_opcode(void **state)
+TEST(stamped_frames_equal_built_ones_at_every_mtu_and_opcode)
 {
 	static const uint16_t mtus[] = {256, 512, 1024, 2048, 4096};
 	static struct roce_payload payload;
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, SEED, 3);
 	for (size_t m = 0; m < 5; m++) {
 		roce_payload_init(&payload, pattern, mtus[m]);
@@ -82,8 +75,7 @@ stamped_frames_equal_built_ones_at_every_mtu_and_opcode(void **state)
 }
 
 /* Middle and Last packets carry nothing but the BTH. */
-static void
-frames_of_a_shape_equal_stamped_ones(void **state)
+TEST(frames_of_a_shape_equal_stamped_ones)
 {
 	static const uint8_t plain[] = {RC_SEND_MIDDLE,      RC_WRITE_MIDDLE, RC_SEND_LAST,
 					RC_READ_RESP_MIDDLE, RC_SEND_ONLY,    RC_WRITE_LAST};
@@ -92,7 +84,6 @@ frames_of_a_shape_equal_stamped_ones(void **state)
 	static uint8_t want[ROOM], got[ROOM];
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, SEED, 4);
 	for (unsigned int i = 0; i < 4000; i++) {
 		struct roce_fields f = {.opcode = plain[prng_below(&r, 6)], .migreq = true};
@@ -123,8 +114,7 @@ frames_of_a_shape_equal_stamped_ones(void **state)
 }
 
 /* All of a CNP but the body, which is constant, and of which the caller takes care. */
-static void
-cnps_of_a_shape_equal_stamped_ones(void **state)
+TEST(cnps_of_a_shape_equal_stamped_ones)
 {
 	static const uint8_t zeros[CNP_BODY_BYTES];
 	static const struct roce_fields cnp = {.opcode = ROCE_CNP, .becn = true};
@@ -132,7 +122,6 @@ cnps_of_a_shape_equal_stamped_ones(void **state)
 	uint8_t want[ROOM], got[ROOM];
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, SEED, 5);
 	roce_payload_init(&none, NULL, 0);
 	roce_payload_init(&body, zeros, sizeof(zeros));
@@ -159,15 +148,13 @@ cnps_of_a_shape_equal_stamped_ones(void **state)
 	}
 }
 
-static void
-acks_of_a_shape_equal_stamped_ones(void **state)
+TEST(acks_of_a_shape_equal_stamped_ones)
 {
 	static const uint8_t zeros[AETH_BYTES];
 	static struct roce_payload none, aeth;
 	uint8_t want[ROOM], got[ROOM];
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, SEED, 6);
 	roce_payload_init(&none, NULL, 0);
 	roce_payload_init(&aeth, zeros, sizeof(zeros));
@@ -198,16 +185,4 @@ acks_of_a_shape_equal_stamped_ones(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stamped_frames_equal_built_ones_at_every_length),
-		cmocka_unit_test(stamped_frames_equal_built_ones_at_every_mtu_and_opcode),
-		cmocka_unit_test(frames_of_a_shape_equal_stamped_ones),
-		cmocka_unit_test(cnps_of_a_shape_equal_stamped_ones),
-		cmocka_unit_test(acks_of_a_shape_equal_stamped_ones),
-	};
-
-	return cmocka_run_group_tests(tests, make_pattern, NULL);
-}
+TEST_MAIN(.begin = make_pattern)

@@ -1,22 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit/cases.h"
 #include "base/prng.h"
 #include "wire/checksum.h"
 #include "wire/frame.h"
 #include "wire/ttl.h"
 
 /* Whatever the header, the checksum is what a full computation gives, 0 and not 0xFFFF. */
-static void
-ipv4_checksum_follows_the_ttl(void **state)
+TEST(ipv4_checksum_follows_the_ttl)
 {
 	struct prng r;
 
-	(void)state;
 	prng_seed(&r, 7, 0);
 	for (unsigned int step = 0; step < 200000; step++) {
 		uint8_t ip[IPV4_HDR_BYTES];
@@ -38,14 +31,12 @@ ipv4_checksum_follows_the_ttl(void **state)
 	}
 }
 
-static void
-checksum_that_becomes_zero_is_stored_as_zero(void **state)
+TEST(checksum_that_becomes_zero_is_stored_as_zero)
 {
 	/* All other words sum up to 0xFFFF once the TTL is 0. */
 	uint8_t ip[IPV4_HDR_BYTES] = {0x45, 0, 0, 0, 0, 0, 0, 0, 1, 0};
 	uint16_t updated;
 
-	(void)state;
 	be16_store(ip + 12, 0xFFFF - 0x4500);
 	be16_store(ip + 10, ipv4_header_checksum(ip, sizeof(ip)));
 	assert_int_equal(be16_load(ip + 10), 0xFEFF);
@@ -56,12 +47,10 @@ checksum_that_becomes_zero_is_stored_as_zero(void **state)
 	assert_int_equal(ipv4_header_checksum(ip, sizeof(ip)), 0);
 }
 
-static void
-ipv6_loses_a_hop_and_nothing_else(void **state)
+TEST(ipv6_loses_a_hop_and_nothing_else)
 {
 	uint8_t ip[IPV6_HDR_BYTES], was[IPV6_HDR_BYTES];
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(ip); i++)
 		ip[i] = was[i] = (uint8_t)(i * 7 + 1);
 	ip_decrement_ttl(ip, 6);
@@ -69,14 +58,4 @@ ipv6_loses_a_hop_and_nothing_else(void **state)
 	assert_memory_equal(ip, was, sizeof(ip));
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ipv4_checksum_follows_the_ttl),
-		cmocka_unit_test(checksum_that_becomes_zero_is_stored_as_zero),
-		cmocka_unit_test(ipv6_loses_a_hop_and_nothing_else),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()
