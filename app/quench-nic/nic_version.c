@@ -13,8 +13,8 @@ nic_version_free(struct nic_version *v)
 		flow_registry_release(v->registry, &v->config);
 	nic_config_free(&v->config);
 	free(v->flows);
-	free(v->go);
-	free(v->come);
+	free(v->removed);
+	free(v->added);
 	free(v);
 }
 
@@ -32,9 +32,9 @@ fill_reload(const struct flow_registry *registry, const struct nic_config *now,
 	} *flows = calloc(registry->n_ids, sizeof(*flows));
 
 	v->flows = calloc(registry->n_ids, sizeof(*v->flows));
-	v->go = calloc(n_now + 1, sizeof(*v->go));
-	v->come = calloc(config->n_flows, sizeof(*v->come));
-	if (flows == NULL || v->flows == NULL || v->go == NULL || v->come == NULL) {
+	v->removed = calloc(n_now + 1, sizeof(*v->removed));
+	v->added = calloc(config->n_flows, sizeof(*v->added));
+	if (flows == NULL || v->flows == NULL || v->removed == NULL || v->added == NULL) {
 		free(flows);
 		return -ENOMEM;
 	}
@@ -43,8 +43,8 @@ fill_reload(const struct flow_registry *registry, const struct nic_config *now,
 	*r = (struct nic_reload){.params = config->nic,
 				 .flows = v->flows,
 				 .n_flows = registry->n_ids,
-				 .go = v->go,
-				 .come = v->come};
+				 .removed = v->removed,
+				 .added = v->added};
 	for (unsigned int i = 0; i < config->n_flows; i++) {
 		const struct nic_qp_params *qp = &config->flows[i].qp;
 		uint32_t id = config->flows[i].id;
@@ -54,11 +54,11 @@ fill_reload(const struct flow_registry *registry, const struct nic_config *now,
 							.load_bps = qp->load_bps};
 		flows[id].is = true;
 		if (!flows[id].was)
-			v->come[r->n_come++] = id;
+			v->added[r->n_added++] = id;
 	}
 	for (unsigned int i = 0; i < n_now; i++)
 		if (!flows[now->flows[i].id].is)
-			v->go[r->n_go++] = now->flows[i].id;
+			v->removed[r->n_removed++] = now->flows[i].id;
 	free(flows);
 	return 0;
 }
@@ -84,10 +84,10 @@ apply(const struct nic_nodes *nodes, struct nic_version *v, uint64_t now_ns)
 {
 	const struct nic_reload *r = &v->reload;
 
-	for (uint32_t i = 0; i < r->n_go; i++)
-		flow_registry_removed(v->registry, r->go[i], now_ns);
-	for (uint32_t i = 0; i < r->n_come; i++)
-		flow_registry_added(v->registry, r->come[i], now_ns);
+	for (uint32_t i = 0; i < r->n_removed; i++)
+		flow_registry_removed(v->registry, r->removed[i], now_ns);
+	for (uint32_t i = 0; i < r->n_added; i++)
+		flow_registry_added(v->registry, r->added[i], now_ns);
 	for (unsigned int i = 0; i < v->config.n_flows; i++)
 		v->config.flows[i].came_ns =
 			flow_registry_added_ns(v->registry, v->config.flows[i].id);

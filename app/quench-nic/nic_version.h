@@ -17,7 +17,7 @@ struct nic_version {
 	/* for nic_reload() */
 	struct nic_reload reload;
 	struct nic_flow_update *flows; /* by flow_id */
-	uint32_t *go, *come;           /* flow_ids */
+	uint32_t *removed, *added;     /* flow_ids */
 };
 
 /** Read all of a file; now as for nic_config_read(). @return the caller's, or NULL with err filled

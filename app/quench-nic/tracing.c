@@ -71,7 +71,7 @@ static struct traced *
 find(struct tracing *t, uint32_t number)
 {
 	for (uint32_t i = 0; i < t->n; i++)
-		if (t->traced[i].number == number && !nic_trace_has_left(t->traced[i].trace))
+		if (t->traced[i].number == number && !nic_trace_has_ended(t->traced[i].trace))
 			return &t->traced[i];
 	return NULL;
 }
@@ -132,7 +132,7 @@ take_out(struct tracing *t, struct traced *traced)
 static bool
 is_forgotten(const struct traced *traced, uint64_t now_ns)
 {
-	return !traced->configured && (!traced->on || nic_trace_has_left(traced->trace)) &&
+	return !traced->configured && (!traced->on || nic_trace_has_ended(traced->trace)) &&
 	       sub_sat(now_ns, traced->read_ns) > TRACING_LEASE_NS;
 }
 

@@ -45,7 +45,7 @@ struct whole {
 	struct nic nic; /* first: a pointer to it is one to all */
 	struct nic_reloading reload;
 	struct nic_resetting reset;
-	struct nic_leaving leaving;
+	struct nic_removing removing;
 	struct nic_neighbours neighbours;
 	struct nic_np np;
 	struct nic_pause pause;
@@ -133,7 +133,7 @@ whole_create(void)
 	memset(w, 0, sizeof(*w));
 	w->nic.reload = &w->reload;
 	w->nic.reset = &w->reset;
-	w->nic.leaving = &w->leaving;
+	w->nic.removing = &w->removing;
 	w->nic.neighbours = &w->neighbours;
 	w->nic.np = &w->np;
 	w->nic.pause = &w->pause;
@@ -160,7 +160,7 @@ init(struct nic *nic, const struct nic_params *params, const struct nic_pools *p
 	nic->mbufs.control = pools->control;
 	nic->mbufs.max_payload_bytes = nic_pool_payload_bytes(pools->data);
 	nic->look_again_ns = NEVER_NS;
-	*nic->leaving = (struct nic_leaving){.head = FLOW_NONE, .tail = FLOW_NONE};
+	*nic->removing = (struct nic_removing){.head = FLOW_NONE, .tail = FLOW_NONE};
 	queues_init(&nic->cnps);
 	queues_init(&nic->acks);
 	nic->qp_burst_nanobits = token_burst_nanobits(params->qp_burst_bytes);

@@ -23,39 +23,39 @@
 #define SETTLE_CALLS 8
 
 static void
-do_wanted(struct sw *sw, uint64_t now_ns)
+do_requests(struct sw *sw, uint64_t now_ns)
 {
-	uint32_t what = __atomic_exchange_n(&sw->request.wanted, 0, __ATOMIC_ACQUIRE);
+	uint32_t what = __atomic_exchange_n(&sw->request.pending, 0, __ATOMIC_ACQUIRE);
 
-	if (what & SW_WANT_RELOAD)
+	if (what & SW_REQUEST_RELOAD)
 		sw_do_reload(sw, now_ns);
-	if (what & SW_WANT_CLEAR)
+	if (what & SW_REQUEST_CLEAR)
 		sw_do_clear_watermarks(sw);
-	if (what & SW_WANT_SNAPSHOT)
+	if (what & SW_REQUEST_SNAPSHOT)
 		sw_do_snapshot(sw, now_ns);
-	if (what & SW_WANT_SWEEP)
+	if (what & SW_REQUEST_SWEEP)
 		fdb_sweep(sw->forward.fdb, now_ns);
-	for (uint16_t port = 0; what & SW_WANT_PORTS && port < sw->n_ports; port++) {
+	for (uint16_t port = 0; what & SW_REQUEST_PORTS && port < sw->n_ports; port++) {
 		if (sw_owns(&sw->shard, port))
 			sw_port_apply(sw, port, now_ns);
 	}
 	/* After the ports: the first frame of a link comes with it. */
-	if (what & SW_WANT_LLDP)
+	if (what & SW_REQUEST_LLDP)
 		sw_lldp_send(sw);
 }
 
 /* Do what other threads asked for, if they did. */
 static inline void
-do_if_wanted(struct sw *sw, uint64_t now_ns)
+do_if_requested(struct sw *sw, uint64_t now_ns)
 {
-	if (unlikely(sw_wanted(&sw->request) != 0))
-		do_wanted(sw, now_ns);
+	if (unlikely(sw_requested(&sw->request) != 0))
+		do_requests(sw, now_ns);
 }
 
 static inline uint64_t
 next_ns(const struct sw *sw, uint16_t port)
 {
-	if (sw_wanted(&sw->request) & (SW_WANT_PORTS | SW_WANT_LLDP))
+	if (sw_requested(&sw->request) & (SW_REQUEST_PORTS | SW_REQUEST_LLDP))
 		return 0;
 	return sw_next_ns(sw, port);
 }
@@ -68,9 +68,9 @@ control(struct node *node, uint64_t now_ns)
 
 /* Out of line, so that the usual call saves no registers. */
 static __rte_noinline void
-rx_wanted(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
+rx_requested(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
 {
-	do_wanted(sw, now_ns);
+	do_requests(sw, now_ns);
 	sw_rx(sw, port, pkts, n, now_ns);
 }
 
@@ -79,16 +79,16 @@ alone_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, u
 {
 	struct sw *sw = sw_of(node);
 
-	if (unlikely(sw_wanted(&sw->request) != 0))
-		rx_wanted(sw, port, pkts, n, now_ns);
+	if (unlikely(sw_requested(&sw->request) != 0))
+		rx_requested(sw, port, pkts, n, now_ns);
 	else
 		sw_rx(sw, port, pkts, n, now_ns);
 }
 
 static __rte_noinline uint16_t
-tx_wanted(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
+tx_requested(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
 {
-	do_wanted(sw, now_ns);
+	do_requests(sw, now_ns);
 	return sw_tx(sw, port, pkts, room, now_ns);
 }
 
@@ -97,8 +97,8 @@ alone_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room
 {
 	struct sw *sw = sw_of(node);
 
-	if (unlikely(sw_wanted(&sw->request) != 0))
-		return tx_wanted(sw, port, pkts, room, now_ns);
+	if (unlikely(sw_requested(&sw->request) != 0))
+		return tx_requested(sw, port, pkts, room, now_ns);
 	return sw_tx(sw, port, pkts, room, now_ns);
 }
 
@@ -141,7 +141,7 @@ shard_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, u
 		sw_crossed_take(sw, now_ns);
 		sw_crossing_fetch(&sw->shard);
 	}
-	do_if_wanted(sw, now_ns);
+	do_if_requested(sw, now_ns);
 	sw_rx(sw, port, pkts, n, now_ns);
 	if (n == 0) {
 		sw_crossing_flush(&sw->shard);
@@ -165,7 +165,7 @@ shard_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room
 	sw_crossed_collect(sw, port, now_ns);
 	if (starts_round)
 		sw_crossed_take(sw, now_ns);
-	do_if_wanted(sw, now_ns);
+	do_if_requested(sw, now_ns);
 	n = sw_tx(sw, port, pkts, room, now_ns);
 	if (starts_round || n == 0)
 		sw_crossing_flush(&sw->shard);
@@ -232,9 +232,9 @@ begin_call(struct sw *front, uint64_t now_ns)
 	struct sw_shards *s = front->shard.shards;
 
 	for (uint16_t i = 0; i < s->n; i++) {
-		if (sw_wanted(&s->shard[i]->request) == 0)
+		if (sw_requested(&s->shard[i]->request) == 0)
 			continue;
-		do_wanted(s->shard[i], now_ns);
+		do_requests(s->shard[i], now_ns);
 		mmu_part_publish(front->mmu, i);
 	}
 }

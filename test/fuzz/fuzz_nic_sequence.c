@@ -369,7 +369,7 @@ reset(struct life *l, uint32_t id)
 static void
 let_go(struct life *l, uint32_t id)
 {
-	l->go[l->reload.n_go++] = id;
+	l->go[l->reload.n_removed++] = id;
 	l->state[id] = LEAVING;
 }
 
@@ -422,7 +422,7 @@ let_come(struct life *l, uint32_t id, struct nic_config *next)
 		forget(l, id);
 		return;
 	}
-	l->come[l->reload.n_come++] = id;
+	l->come[l->reload.n_added++] = id;
 	l->state[id] = THERE;
 }
 
@@ -446,7 +446,7 @@ reload(struct life *l)
 		if (l->state[id] == THERE && !is_flow(next, id))
 			return;
 	}
-	l->reload.n_go = l->reload.n_come = 0;
+	l->reload.n_removed = l->reload.n_added = 0;
 	for (uint32_t id = 0; id < FLOWS && l->lives; id++) {
 		if (!(which >> id & 1))
 			continue;
@@ -461,8 +461,8 @@ reload(struct life *l)
 	l->reload.params = next->nic;
 	l->reload.flows = l->live;
 	l->reload.n_flows = FLOWS;
-	l->reload.go = l->go;
-	l->reload.come = l->come;
+	l->reload.removed = l->go;
+	l->reload.added = l->come;
 	for (uint32_t k = 0; k < l->n_nodes; k++)
 		nic_reload(l->node[k], &l->reload);
 	ask(l);

@@ -157,7 +157,7 @@ host_reload(unsigned int h)
 		watch_in_force(h);
 		host->is_pending = false;
 		watch_called(h);
-		for (uint32_t i = 0; i < host->reload.n_come; i++) {
+		for (uint32_t i = 0; i < host->reload.n_added; i++) {
 			p->flow[host->come[i]].state[h] = THERE;
 			watch_came(h, host->come[i]);
 		}
@@ -173,10 +173,10 @@ host_reload(unsigned int h)
 	host->reload = (struct nic_reload){.params = host->wanted,
 					   .flows = host->live,
 					   .n_flows = FLOWS,
-					   .go = host->go,
-					   .n_go = host->n_wanted_go,
-					   .come = host->come,
-					   .n_come = host->n_wanted_come};
+					   .removed = host->go,
+					   .n_removed = host->n_wanted_go,
+					   .added = host->come,
+					   .n_added = host->n_wanted_come};
 	host->n_wanted_go = host->n_wanted_come = 0;
 	host->old = host->next;
 	host->next = host->wanted;

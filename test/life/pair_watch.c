@@ -620,7 +620,7 @@ watch_stepped(unsigned int h, uint32_t k)
 
 		if (!q->arrivals.on || pair_place(h, number).node != k)
 			continue;
-		for (uint32_t i = 0; i < host->reload.n_go; i++)
+		for (uint32_t i = 0; i < host->reload.n_removed; i++)
 			q->arrivals.leaves |= host->go[i] == q->flow;
 		open_loop_change(&q->arrivals, &host->live[q->flow], p->now_ns);
 	}
@@ -633,7 +633,7 @@ look_at_come(unsigned int h)
 	const struct pair_host *host = &p->host[h];
 	struct nic_qp_info is;
 
-	for (uint32_t n = 0; host->is_pending && n < host->reload.n_come; n++) {
+	for (uint32_t n = 0; host->is_pending && n < host->reload.n_added; n++) {
 		const struct pair_flow *f = &p->flow[host->come[n]];
 
 		for (uint32_t i = 0; i < f->n_qps; i++)
@@ -868,7 +868,7 @@ read_traces(unsigned int h)
 
 		if (trace == NULL)
 			continue;
-		nic_trace_has_left(trace);
+		nic_trace_has_ended(trace);
 		for (uint64_t n = 0; n < nic_trace_written(trace); n++) {
 			struct nic_trace_row row;
 

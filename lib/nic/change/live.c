@@ -86,7 +86,7 @@ nic_flow_make_qps(struct nic *nic, uint32_t flow_id, uint32_t budget, uint64_t n
 
 	if (flow->n_qps == 0)
 		flow->params.start_ns = max_u64(flow->params.start_ns, now_ns);
-	for (; n < budget && flow->n_qps < flow->coming_qps; n++) {
+	for (; n < budget && flow->n_qps < flow->planned_qps; n++) {
 		uint32_t item = flow->first_item + flow->n_qps;
 		struct nic_qp_params params = flow->params;
 		int rc;
@@ -98,31 +98,31 @@ nic_flow_make_qps(struct nic *nic, uint32_t flow_id, uint32_t budget, uint64_t n
 		assert(rc == 0); /* its neighbour has a place */
 		RTE_SET_USED(rc);
 	}
-	if (flow->n_qps == flow->coming_qps)
-		flow->life = FLOW_STAYS;
+	if (flow->n_qps == flow->planned_qps)
+		flow->life = FLOW_CONFIGURED;
 	return n;
 }
 
 void
-nic_flow_leave(struct nic *nic, uint32_t flow_id, uint64_t now_ns)
+nic_flow_remove(struct nic *nic, uint32_t flow_id, uint64_t now_ns)
 {
 	struct qp_flow *flow = &nic->flows[flow_id];
-	struct nic_leaving *l = nic->leaving;
+	struct nic_removing *l = nic->removing;
 
-	assert(flow->life == FLOW_LEAVES);
-	flow->left_qps = 0;
-	flow->next_leaving = FLOW_NONE;
+	assert(flow->life == FLOW_REMOVING);
+	flow->checked_qps = 0;
+	flow->next_removing = FLOW_NONE;
 	if (l->head == FLOW_NONE)
 		l->head = flow_id;
 	else
-		nic->flows[l->tail].next_leaving = flow_id;
+		nic->flows[l->tail].next_removing = flow_id;
 	l->tail = flow_id;
 	l->look_ns = now_ns;
 	node_wake(&nic->node, 0);
 }
 
 void
-nic_qp_leave(struct nic *nic, uint32_t item, uint64_t now_ns)
+nic_qp_remove(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
 
@@ -150,7 +150,7 @@ hide(struct nic *nic, uint32_t item)
 	if (qp->rx_flags & QP_RX_BY_ADDRESS)
 		nic_resolve_release(nic, item);
 	if (unlikely(nic->traces->n > 0))
-		nic_trace_leave(nic, item);
+		nic_trace_end(nic, item);
 	return true;
 }
 
@@ -167,39 +167,40 @@ is_quiet(const struct nic *nic, const struct qp_flow *flow, uint32_t item)
 
 /* Continue with one flow. @return false: one of its QPs has to be looked at again. */
 static bool
-go_on(struct nic *nic, struct qp_flow *flow, uint64_t now_ns)
+advance(struct nic *nic, struct qp_flow *flow, uint64_t now_ns)
 {
-	for (uint32_t i = 0; i < STEP_QPS && flow->left_qps < flow->n_qps; i++, flow->left_qps++) {
-		uint32_t item = flow->first_item + flow->left_qps;
+	for (uint32_t i = 0; i < STEP_QPS && flow->checked_qps < flow->n_qps;
+	     i++, flow->checked_qps++) {
+		uint32_t item = flow->first_item + flow->checked_qps;
 
-		if (flow->life == FLOW_LEAVES ? !hide(nic, item) : !is_quiet(nic, flow, item))
+		if (flow->life == FLOW_REMOVING ? !hide(nic, item) : !is_quiet(nic, flow, item))
 			return false;
 	}
-	if (flow->left_qps == flow->n_qps && flow->life == FLOW_LEAVES) {
+	if (flow->checked_qps == flow->n_qps && flow->life == FLOW_REMOVING) {
 		__atomic_store_n(&flow->life, FLOW_HIDDEN, __ATOMIC_RELAXED);
 		flow->hidden_ns = now_ns;
-		flow->left_qps = 0;
+		flow->checked_qps = 0;
 		return flow->n_qps > 0;
 	}
 	return true;
 }
 
 void
-nic_leave_step(struct nic *nic, uint64_t now_ns)
+nic_remove_step(struct nic *nic, uint64_t now_ns)
 {
-	struct nic_leaving *l = nic->leaving;
+	struct nic_removing *l = nic->removing;
 	uint32_t id = l->head;
 	struct qp_flow *flow = &nic->flows[id];
-	bool moves = go_on(nic, flow, now_ns);
+	bool progress = advance(nic, flow, now_ns);
 
 	nic_flush(nic);
 	/* A flow that makes progress is looked at again at once, the others in turn. */
-	l->look_ns = now_ns + (moves ? 1 : LOOK_NS);
-	if (moves && flow->left_qps < flow->n_qps)
+	l->look_ns = now_ns + (progress ? 1 : LOOK_NS);
+	if (progress && flow->checked_qps < flow->n_qps)
 		return;
-	l->head = flow->next_leaving;
-	flow->next_leaving = FLOW_NONE;
-	if (flow->life == FLOW_HIDDEN && flow->left_qps == flow->n_qps) {
+	l->head = flow->next_removing;
+	flow->next_removing = FLOW_NONE;
+	if (flow->life == FLOW_HIDDEN && flow->checked_qps == flow->n_qps) {
 		/* Gaps measured of its packets are in its histogram. */
 		nic_measure_gaps(nic);
 		__atomic_store_n(&flow->life, FLOW_FREE, __ATOMIC_RELEASE);
@@ -208,6 +209,6 @@ nic_leave_step(struct nic *nic, uint64_t now_ns)
 	if (l->head == FLOW_NONE)
 		l->head = id;
 	else
-		nic->flows[l->tail].next_leaving = id;
+		nic->flows[l->tail].next_removing = id;
 	l->tail = id;
 }

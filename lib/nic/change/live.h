@@ -21,7 +21,7 @@
 struct nic;
 
 /* A list of the flows that leave, each looked at in its turn. */
-struct nic_leaving {
+struct nic_removing {
 	uint32_t head, tail; /* FLOW_NONE: none */
 	uint64_t look_ns;
 };
@@ -47,10 +47,10 @@ void nic_forget_flow(struct node *node, uint32_t flow_id);
  * are made. */
 uint32_t nic_flow_make_qps(struct nic *nic, uint32_t flow_id, uint32_t budget, uint64_t now_ns);
 /** A flow that begins no message any more: free its QPs as they become quiet. */
-void nic_flow_leave(struct nic *nic, uint32_t flow_id, uint64_t now_ns);
+void nic_flow_remove(struct nic *nic, uint32_t flow_id, uint64_t now_ns);
 /** The same for one of its QPs, which nothing else may bring back. */
-void nic_qp_leave(struct nic *nic, uint32_t item, uint64_t now_ns);
-/** Free some QPs of nic->leaving. */
-void nic_leave_step(struct nic *nic, uint64_t now_ns);
+void nic_qp_remove(struct nic *nic, uint32_t item, uint64_t now_ns);
+/** Free some QPs of nic->removing. */
+void nic_remove_step(struct nic *nic, uint64_t now_ns);
 
 #endif

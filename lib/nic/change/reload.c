@@ -18,14 +18,14 @@ nic_reload(struct node *node, const struct nic_reload *r)
 
 	assert(nic_reload_is_done(node));
 	nic->reload->begun = false;
-	nic->reload->item = nic->reload->go = nic->reload->come = 0;
-	__atomic_store_n(&nic->asked.reload, r, __ATOMIC_RELEASE);
+	nic->reload->item = nic->reload->n_removed = nic->reload->n_added = 0;
+	__atomic_store_n(&nic->requests.reload, r, __ATOMIC_RELEASE);
 }
 
 bool
 nic_reload_is_done(const struct node *node)
 {
-	return __atomic_load_n(&nic_of_const(node)->asked.reload, __ATOMIC_ACQUIRE) == NULL;
+	return __atomic_load_n(&nic_of_const(node)->requests.reload, __ATOMIC_ACQUIRE) == NULL;
 }
 
 static void
@@ -67,8 +67,8 @@ sweep_qp(struct nic *nic, uint32_t item, uint64_t now_ns)
 	nic_touch(nic, item, qp);
 	if (qp->place == QP_FREE)
 		return;
-	if (flow->life == FLOW_LEAVES)
-		nic_qp_leave(nic, item, now_ns);
+	if (flow->life == FLOW_REMOVING)
+		nic_qp_remove(nic, item, now_ns);
 	else if ((qp->flags & (QP_REQUESTER | QP_STARTED)) == (QP_REQUESTER | QP_STARTED) &&
 		 !flow->stopped && qp->place == QP_BLOCKED && qp->left_packets == 0)
 		nic_settle(nic, item, now_ns);
@@ -89,30 +89,30 @@ begin(struct nic *nic, const struct nic_reload *r, uint64_t now_ns)
 	set_params(nic, &r->params);
 	nic->version ^= 1;
 	/* r->flows is not read for these. */
-	for (uint32_t i = 0; i < r->n_go; i++) {
-		assert(nic->flows[r->go[i]].life == FLOW_STAYS);
-		nic->flows[r->go[i]].life = FLOW_LEAVES;
+	for (uint32_t i = 0; i < r->n_removed; i++) {
+		assert(nic->flows[r->removed[i]].life == FLOW_CONFIGURED);
+		nic->flows[r->removed[i]].life = FLOW_REMOVING;
 	}
 }
 
 void
 nic_reload_step(struct nic *nic, uint64_t now_ns)
 {
-	const struct nic_reload *r = __atomic_load_n(&nic->asked.reload, __ATOMIC_ACQUIRE);
+	const struct nic_reload *r = __atomic_load_n(&nic->requests.reload, __ATOMIC_ACQUIRE);
 	uint32_t n = 0;
 
 	if (!nic->reload->begun)
 		begin(nic, r, now_ns);
-	for (; n < STEP_QPS && nic->reload->go < r->n_go; n++)
-		nic_flow_leave(nic, r->go[nic->reload->go++], now_ns);
+	for (; n < STEP_QPS && nic->reload->n_removed < r->n_removed; n++)
+		nic_flow_remove(nic, r->removed[nic->reload->n_removed++], now_ns);
 	for (; n < STEP_QPS && nic->reload->item < nic->reload->items; n++)
 		sweep_qp(nic, nic->reload->item++, now_ns);
-	for (; n < STEP_QPS && nic->reload->come < r->n_come; n++) {
-		n += nic_flow_make_qps(nic, r->come[nic->reload->come], STEP_QPS - n, now_ns);
+	for (; n < STEP_QPS && nic->reload->n_added < r->n_added; n++) {
+		n += nic_flow_make_qps(nic, r->added[nic->reload->n_added], STEP_QPS - n, now_ns);
 		if (n < STEP_QPS)
-			nic->reload->come++;
+			nic->reload->n_added++;
 	}
 	nic_flush(nic);
 	if (n < STEP_QPS)
-		__atomic_store_n(&nic->asked.reload, NULL, __ATOMIC_RELEASE);
+		__atomic_store_n(&nic->requests.reload, NULL, __ATOMIC_RELEASE);
 }

@@ -23,8 +23,8 @@ struct nic_reload {
 	const struct nic_flow_update *flows; /* by flow_id; not owned */
 	uint32_t n_flows;
 	/* with nic_take_flows(), flow_ids, not owned */
-	const uint32_t *go, *come;
-	uint32_t n_go, n_come;
+	const uint32_t *removed, *added;
+	uint32_t n_removed, n_added;
 };
 
 /**
@@ -49,7 +49,7 @@ bool nic_reload_is_done(const struct node *node);
 
 struct nic_reloading {
 	uint32_t item, items; /* the next QP to visit, of those that existed at the instant */
-	uint32_t go, come;    /* the next flow of go[] and of come[] */
+	uint32_t n_removed, n_added; /* flows of removed[] and of added[] processed so far */
 	bool begun;
 };
 

@@ -29,14 +29,14 @@ nic_reset_flow(struct node *node, uint32_t flow_id)
 		__atomic_store_n(&nic->reset->skipped, skipped, __ATOMIC_RELEASE);
 	}
 	nic->reset->item = 0;
-	__atomic_store_n(&nic->asked.reset, flow_id + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&nic->requests.reset, flow_id + 1, __ATOMIC_RELEASE);
 	return 0;
 }
 
 bool
 nic_reset_is_done(const struct node *node)
 {
-	return __atomic_load_n(&nic_of_const(node)->asked.reset, __ATOMIC_ACQUIRE) == 0;
+	return __atomic_load_n(&nic_of_const(node)->requests.reset, __ATOMIC_ACQUIRE) == 0;
 }
 
 /* It had given up: it takes part again. */
@@ -66,7 +66,7 @@ to_initial(const struct qp_flow *flow, uint64_t seq)
 
 /* Everything in flight is to be sent again, from the start of the oldest message on. */
 static void
-go_to_start(struct nic *nic, uint32_t item, struct nic_skipped *skipped)
+rewind_requester(struct nic *nic, uint32_t item, struct nic_skipped *skipped)
 {
 	struct nic_qp *qp = &nic->qps[item];
 	const struct qp_flow *flow = nic_flow_of(nic, qp);
@@ -98,7 +98,7 @@ reset_requester(struct nic *nic, uint32_t item, struct nic_skipped *skipped, uin
 		return;
 	if (qp->flags & QP_ERROR)
 		revive(nic, qp);
-	go_to_start(nic, item, skipped);
+	rewind_requester(nic, item, skipped);
 	/* It stays in its list of timers until its turn. */
 	qp->flags &= (uint16_t) ~(QP_RNR | QP_AWAITS);
 	qp->limit_seq = qp->acked_seq + nic->window_packets;
@@ -162,15 +162,15 @@ reset_qp(struct nic *nic, uint32_t item, uint64_t now_ns)
 void
 nic_reset_step(struct nic *nic, uint64_t now_ns)
 {
-	uint32_t id = __atomic_load_n(&nic->asked.reset, __ATOMIC_ACQUIRE) - 1, n = 0;
+	uint32_t id = __atomic_load_n(&nic->requests.reset, __ATOMIC_ACQUIRE) - 1, n = 0;
 	const struct qp_flow *flow = nic_find_flow(nic, id);
 
-	while (n < STEP_QPS && flow != NULL && flow->life == FLOW_STAYS &&
+	while (n < STEP_QPS && flow != NULL && flow->life == FLOW_CONFIGURED &&
 	       nic->reset->item < flow->n_qps) {
 		reset_qp(nic, flow->first_item + nic->reset->item++, now_ns);
 		n++;
 	}
 	nic_flush(nic);
 	if (n < STEP_QPS)
-		__atomic_store_n(&nic->asked.reset, 0, __ATOMIC_RELEASE);
+		__atomic_store_n(&nic->requests.reset, 0, __ATOMIC_RELEASE);
 }

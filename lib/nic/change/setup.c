@@ -196,7 +196,7 @@ nic_qp_begin(struct nic *nic, uint32_t item, uint32_t flow, const struct nic_qp_
 	if (nic_resolve_qp(nic, item, now_ns) != 0)
 		return -ENOMEM;
 	nic_cc_start(nic, item, 0, params->start_ns);
-	/* Other threads may read it from here on: nic_qp_is_there(). */
+	/* Other threads may read it from here on: nic_qp_exists(). */
 	words_publish(qp);
 	qp->place = QP_IDLE;
 	if (item >= nic->n_qps)
@@ -265,9 +265,9 @@ nic_prepare_flow(struct node *node, const struct nic_qp_params *params,
 		return -EINVAL;
 	rc = flow_init(nic, flow, &p);
 	flow->first_item = place->first_item;
-	flow->coming_qps = place->n_qps;
+	flow->planned_qps = place->n_qps;
 	flow->first_number = place->first_number;
-	flow->life = FLOW_COMES;
+	flow->life = FLOW_ADDING;
 	if (p.flow_id >= nic->n_flows)
 		__atomic_store_n(&nic->n_flows, p.flow_id + 1, __ATOMIC_RELAXED);
 	return rc;

@@ -36,7 +36,7 @@ struct nic_before;
 struct nic_dependencies;
 struct nic_shared;
 struct nic_crossings;
-struct nic_leaving;
+struct nic_removing;
 struct nic_measure;
 struct nic_neighbours;
 struct nic_np;
@@ -110,7 +110,7 @@ struct nic_mbufs {
 };
 
 /* What other threads ask of the owner, which does it in its next rx() and tx() calls. */
-struct nic_asked {
+struct nic_requests {
 	const struct nic_reload *reload; /* or NULL */
 	const struct nic_traces *traces; /* to trace from now on; or NULL */
 	uint32_t reset;                  /* 1 + flow_id; 0: none */
@@ -146,7 +146,7 @@ struct nic {
 	struct nic_timers timers;
 	struct nic_mbufs mbufs;
 	struct nic_numbers numbers;
-	struct nic_asked asked;
+	struct nic_requests requests;
 	/* the rooms' own */
 	struct nic_pause *pause;
 	struct nic_np *np;
@@ -155,7 +155,7 @@ struct nic {
 	struct nic_neighbours *neighbours;
 	struct nic_reloading *reload;
 	struct nic_resetting *reset;
-	struct nic_leaving *leaving;
+	struct nic_removing *removing;
 	struct nic_share *share; /* NULL: alone */
 	struct nic_crossings *crossings;
 	struct nic_stats stats;
@@ -310,7 +310,7 @@ nic_prefetch_control(const struct nic *nic, uint32_t item)
  * names is not there before the owner has taken the configuration over.
  */
 static inline bool
-nic_qp_is_there(const struct nic *nic, uint32_t item)
+nic_qp_exists(const struct nic *nic, uint32_t item)
 {
 	bool there = item < __atomic_load_n(&nic->n_qps, __ATOMIC_RELAXED) &&
 		     nic->qps[item].place != QP_FREE;

@@ -39,7 +39,7 @@ nic_fetch(const struct node *node)
 	FETCH(nic->np, windows, gate_ns);
 	FETCH(nic->measure, rtts, n_gaps);
 	FETCH(nic->pause, paused_prios, xon_ns);
-	FETCH(nic->leaving, head, look_ns);
+	FETCH(nic->removing, head, look_ns);
 	FETCH(nic->neighbours, table, plain_queue);
 	FETCH(nic->traces, n, n);
 	for (uint32_t i = 0; i < nic->n_qps && i < FETCHED_QPS; i++) {

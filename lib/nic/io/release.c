@@ -19,7 +19,7 @@ may_start(struct nic *nic, uint32_t item, uint64_t now_ns)
 	const struct qp_flow *flow = nic_flow_of(nic, qp);
 
 	/* One that leaves starts only to end. */
-	if (flow->life == FLOW_LEAVES)
+	if (flow->life == FLOW_REMOVING)
 		return true;
 	if (qp->bucket.updated_ns > now_ns) {
 		nic_settle(nic, item, now_ns);

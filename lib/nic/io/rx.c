@@ -5,7 +5,7 @@
 #include <rte_branch_prediction.h>
 #include <rte_mbuf.h>
 
-#include "nic/change/asked.h"
+#include "nic/change/requests.h"
 #include "nic/core/core.h"
 #include "nic/np/np.h"
 #include "nic/place/cc.h"
@@ -92,7 +92,7 @@ on_mac_control(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 	case MAC_CONTROL_PFC:
 	case MAC_CONTROL_PAUSE:
 		if ((kind == MAC_CONTROL_PAUSE) == (nic->params.flow_control == NIC_FLOW_PAUSE))
-			nic_share_tell_all(nic, f->m);
+			nic_share_broadcast(nic, f->m);
 		nic_pause_on_frame(nic, kind, &mc, now_ns);
 		return NIC_USED;
 	case MAC_CONTROL_UNKNOWN:
@@ -344,7 +344,7 @@ nic_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uin
 	(void)port;
 	for (uint16_t at = 0; at < n; at += NIC_BURST)
 		rx_burst(nic, &pkts[at], RTE_MIN((uint16_t)(n - at), (uint16_t)NIC_BURST), now_ns);
-	nic_do_if_asked(nic, now_ns);
+	nic_do_requests(nic, now_ns);
 	if (unlikely(nic->share != NULL) && nic->crossings->pending != 0)
 		nic_share_flush(nic);
 	nic_flush(nic);

@@ -5,7 +5,7 @@
 #include <rte_mbuf.h>
 
 #include "base/fixed.h"
-#include "nic/change/asked.h"
+#include "nic/change/requests.h"
 #include "nic/core/core.h"
 #include "nic/io/data.h"
 #include "nic/io/release.h"
@@ -296,7 +296,7 @@ nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, 
 		return 0;
 	nic->mbufs.retry_ns = 0;
 	/* A flow that is added may have a neighbour that has to be asked. */
-	nic_do_if_asked(nic, now_ns);
+	nic_do_requests(nic, now_ns);
 	if (unlikely(nic_resolve_run_ns(nic) <= now_ns))
 		nic_resolve_run(nic, now_ns);
 	nic_flush(nic);
@@ -318,7 +318,7 @@ resolve_next_ns(const struct nic *nic)
 {
 	const struct nic_neighbours *n = nic->neighbours;
 
-	if (unlikely(n->scan_left > 0) || unlikely(nic_is_asked(nic)))
+	if (unlikely(n->scan_left > 0) || unlikely(nic_has_requests(nic)))
 		return 0;
 	if (likely(!nic_resolve_has_frame(nic)))
 		return neigh_next_ns(n->table);
@@ -338,8 +338,8 @@ nic_next_ns(const struct node *node, uint16_t port)
 	assert(port == 0);
 	(void)port;
 	next_ns = min_u64(next_ns, resolve_next_ns(nic));
-	if (unlikely(nic->leaving->head != FLOW_NONE))
-		next_ns = min_u64(next_ns, nic->leaving->look_ns);
+	if (unlikely(nic->removing->head != FLOW_NONE))
+		next_ns = min_u64(next_ns, nic->removing->look_ns);
 	if (frames & open_queues)
 		next_ns = min_u64(next_ns, nic->mbufs.retry_ns);
 	else if (unlikely(frames | nic->cnps.backlogged))

@@ -173,13 +173,13 @@ nic_set_traces(struct node *node, const struct nic_traces *traces)
 	struct nic *nic = nic_of(node);
 
 	assert(nic_traces_are_set(node));
-	__atomic_store_n(&nic->asked.traces, traces, __ATOMIC_RELEASE);
+	__atomic_store_n(&nic->requests.traces, traces, __ATOMIC_RELEASE);
 }
 
 bool
 nic_traces_are_set(const struct node *node)
 {
-	return __atomic_load_n(&nic_of_const(node)->asked.traces, __ATOMIC_ACQUIRE) == NULL;
+	return __atomic_load_n(&nic_of_const(node)->requests.traces, __ATOMIC_ACQUIRE) == NULL;
 }
 
 void
@@ -187,9 +187,9 @@ nic_traces_take(struct nic *nic)
 {
 	struct nic_traces *traces = nic->traces;
 
-	*traces = *__atomic_load_n(&nic->asked.traces, __ATOMIC_ACQUIRE);
+	*traces = *__atomic_load_n(&nic->requests.traces, __ATOMIC_ACQUIRE);
 	for (uint32_t i = 0; i < traces->n; i++)
-		if (traces->trace[i]->left)
+		if (traces->trace[i]->ended)
 			traces->index[i] = QP_NONE;
 }
 
@@ -198,11 +198,11 @@ nic_trace_wants_state(struct nic *nic, uint32_t i)
 {
 	struct nic_trace *trace = nic->traces->trace[i];
 
-	if (trace->left || !trace->wants_state)
+	if (trace->ended || !trace->wants_state)
 		return false;
 	trace->wants_state = false;
 	/* One that has not been made yet begins with its start. */
-	return nic_qp_is_there(nic, trace->index);
+	return nic_qp_exists(nic, trace->index);
 }
 
 void
@@ -214,23 +214,23 @@ nic_trace_state(struct nic *nic, uint32_t i, uint64_t now_ns)
 void
 nic_traces_taken(struct nic *nic)
 {
-	__atomic_store_n(&nic->asked.traces, NULL, __ATOMIC_RELEASE);
+	__atomic_store_n(&nic->requests.traces, NULL, __ATOMIC_RELEASE);
 }
 
 bool
-nic_trace_has_left(const struct nic_trace *trace)
+nic_trace_has_ended(const struct nic_trace *trace)
 {
-	return __atomic_load_n(&trace->left, __ATOMIC_RELAXED);
+	return __atomic_load_n(&trace->ended, __ATOMIC_RELAXED);
 }
 
 void
-nic_trace_leave(struct nic *nic, uint32_t item)
+nic_trace_end(struct nic *nic, uint32_t item)
 {
 	for (uint32_t i = 0; i < nic->traces->n; i++) {
 		if (nic->traces->index[i] != item)
 			continue;
 		nic->traces->index[i] = QP_NONE;
-		__atomic_store_n(&nic->traces->trace[i]->left, true, __ATOMIC_RELAXED);
+		__atomic_store_n(&nic->traces->trace[i]->ended, true, __ATOMIC_RELAXED);
 	}
 }
 

@@ -41,7 +41,7 @@ struct nic_trace {
 	uint32_t capacity;
 	bool owned;       /* by the node */
 	bool wants_state; /* begins with a row of the state; the node's while it traces */
-	bool left;        /* the QP is removed: its index may belong to another one */
+	bool ended;       /* the QP is removed: its index may belong to another one */
 	uint64_t begun;   /* rows written, or being written */
 	uint64_t written; /* rows since the start; the last capacity of them are there */
 	struct nic_trace_row *rows;
@@ -98,7 +98,7 @@ uint64_t nic_trace_written(const struct nic_trace *trace);
 bool nic_trace_read(const struct nic_trace *trace, uint64_t number, struct nic_trace_row *row);
 
 /** Is its QP removed? Then no row follows. From any thread. */
-bool nic_trace_has_left(const struct nic_trace *trace);
+bool nic_trace_has_ended(const struct nic_trace *trace);
 
 /* Inside lib/nic. */
 
@@ -112,7 +112,7 @@ bool nic_trace_wants_state(struct nic *nic, uint32_t i);
 void nic_trace_state(struct nic *nic, uint32_t i, uint64_t now_ns);
 void nic_traces_taken(struct nic *nic);
 /** The QP is removed: its trace ends, and another QP with its index is not traced by it. */
-void nic_trace_leave(struct nic *nic, uint32_t item);
+void nic_trace_end(struct nic *nic, uint32_t item);
 void nic_traces_free(struct nic *nic);
 
 #endif

@@ -70,7 +70,7 @@ nic_np_remove_flow(struct nic *nic, const struct qp_flow *flow)
 {
 	/* One that could not be prepared has no unit. */
 	if (nic->np->windows == NULL && flow->full != NULL)
-		nic_units_leave(&nic->common->units, flow->np_unit);
+		nic_units_release(&nic->common->units, flow->np_unit);
 }
 
 bool

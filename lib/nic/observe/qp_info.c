@@ -131,7 +131,7 @@ nic_qp_info(const struct node *node, uint32_t index, struct nic_qp_info *out)
 {
 	const struct nic *nic = nic_of_const(node);
 
-	if (!nic_qp_is_there(nic, index)) {
+	if (!nic_qp_exists(nic, index)) {
 		*out = (struct nic_qp_info){0};
 		return false;
 	}

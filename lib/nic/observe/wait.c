@@ -105,7 +105,7 @@ nic_qp_wait(const struct node *node, uint32_t index, struct nic_qp_wait *out)
 	const struct nic *nic = nic_of_const(node);
 	struct nic_qp qp;
 
-	if (!nic_qp_is_there(nic, index)) {
+	if (!nic_qp_exists(nic, index)) {
 		*out = (struct nic_qp_wait){.reason = NIC_WAIT_START,
 					    .window_packets = nic->window_packets};
 		return false;

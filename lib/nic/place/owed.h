@@ -36,7 +36,7 @@ nic_owe(struct nic *nic, uint32_t item, enum qp_owed owed)
 
 /** Let the answer that a QP owes go, if there is one: the READs before it are answered. */
 static inline void
-nic_owed_may_go(struct nic *nic, uint32_t item)
+nic_release_answer(struct nic *nic, uint32_t item)
 {
 	struct nic_qp *qp = &nic->qps[item];
 

@@ -149,7 +149,7 @@ next_message(struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 
 		if ((w->messages > 0 && message >= w->messages) || now_ns >= w->stop_ns ||
 		    (w->bytes > 0 && bytes_are_begun(nic, qp, message)) ||
-		    unlikely(flow->life == FLOW_LEAVES))
+		    unlikely(flow->life == FLOW_REMOVING))
 			qp->flags |= QP_LAST;
 		if (qp->flags & QP_LAST && idle)
 			mark_end(nic, qp, QP_DONE);

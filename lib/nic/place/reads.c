@@ -56,7 +56,7 @@ nic_read_next(struct nic *nic, uint32_t item)
 		if (qp->flags & QP_SERVES)
 			nic_becomes_idle(nic->common);
 		qp->flags &= (uint16_t)~QP_SERVES;
-		nic_owed_may_go(nic, item);
+		nic_release_answer(nic, item);
 		return;
 	}
 	read = nic_read_at(nic, item, qp->next_msg);

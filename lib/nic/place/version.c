@@ -14,7 +14,7 @@ change_flow(struct nic *nic, struct qp_flow *flow)
 	flow->version = nic->version;
 	flow->cap_before_bps = flow->rate_cap_bps;
 	flow->arrivals.moved_bps = 0;
-	if (id >= nic->before->n_flows || flow->life != FLOW_STAYS)
+	if (id >= nic->before->n_flows || flow->life != FLOW_CONFIGURED)
 		return;
 	next = &nic->before->flows[id];
 	__atomic_store_n(&flow->rate_cap_bps, next->rate_cap_bps, __ATOMIC_RELAXED);

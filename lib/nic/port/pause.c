@@ -112,7 +112,7 @@ nic_pause_admit(struct nic *nic, int dscp, int pcp, uint32_t len, uint64_t now_n
 	if (!rx_drain_admit(&nic->common->buffers[prio], &nic->params.receiver, frame_bytes(len),
 			    now_ns))
 		return false;
-	/* Filled before it is read, as let_go() clears before it reads: one of us sees the
+	/* Filled before it is read, as resume_prio() clears before it reads: one of us sees the
 	 * other. */
 	wanted = __atomic_load_n(&nic->common->wants_xoff, __ATOMIC_SEQ_CST);
 	if (held_prios(nic) & ~wanted & 1u << prio && is_full(nic, prio, false, now_ns))
@@ -140,7 +140,7 @@ set_xon(struct nic *nic, uint8_t prio, uint64_t now_ns)
 }
 
 static void
-let_go(struct nic *nic, uint8_t prio, uint64_t now_ns)
+resume_prio(struct nic *nic, uint8_t prio, uint64_t now_ns)
 {
 	__atomic_fetch_and(&nic->common->wants_xoff, ~(1u << prio), __ATOMIC_SEQ_CST);
 	set_xon(nic, prio, now_ns);
@@ -196,7 +196,7 @@ nic_pause_due(struct nic *nic, uint64_t now_ns)
 			if (is_full(nic, prio, true, now_ns))
 				hold(nic, prio, now_ns);
 			else
-				let_go(nic, prio, now_ns);
+				resume_prio(nic, prio, now_ns);
 		}
 	}
 	if (pause->storm.held != 0)

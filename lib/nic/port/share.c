@@ -282,7 +282,7 @@ nic_share_item(const struct nic *nic, uint32_t number)
 }
 
 void
-nic_share_tell_all(struct nic *nic, struct rte_mbuf *m)
+nic_share_broadcast(struct nic *nic, struct rte_mbuf *m)
 {
 	uint32_t n;
 

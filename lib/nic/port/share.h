@@ -96,7 +96,7 @@ bool nic_share_cross(struct nic *nic, struct rte_mbuf *m, uint32_t dest_qp);
 uint32_t nic_share_item(const struct nic *nic, uint32_t number);
 /** Let all other nodes see a frame, which nobody writes to any more. Nothing is done where the
  * node is alone, or the frame has crossed. */
-void nic_share_tell_all(struct nic *nic, struct rte_mbuf *m);
+void nic_share_broadcast(struct nic *nic, struct rte_mbuf *m);
 /** Hand over what has to cross: before rx() returns. */
 void nic_share_flush(struct nic *nic);
 /** Take up to NIC_CROSS_BURST frames that crossed to us. @return how many. */

@@ -119,7 +119,7 @@ nic_units_find(struct nic_units *units, const struct field_ip *peer_ip)
 }
 
 void
-nic_units_leave(struct nic_units *units, uint32_t unit)
+nic_units_release(struct nic_units *units, uint32_t unit)
 {
 	units->users[unit]--;
 }

@@ -43,7 +43,7 @@ struct nic_shared {
  */
 int64_t nic_units_find(struct nic_units *units, const struct field_ip *peer_ip);
 /** A flow has left. */
-void nic_units_leave(struct nic_units *units, uint32_t unit);
+void nic_units_release(struct nic_units *units, uint32_t unit);
 /** Room for n units with flows: what nodes read stays where it is then. @return 0 or -ENOMEM. */
 int nic_units_reserve(struct nic_units *units, uint32_t n);
 

@@ -152,7 +152,7 @@ static_assert(
 	"with its window, a link and a quarter of a slot of the wheel, a place in a ready ring");
 
 /* Life of a flow: it stays, or is added and removed while the node runs (change/live.h). */
-enum flow_life { FLOW_STAYS, FLOW_COMES, FLOW_LEAVES, FLOW_HIDDEN, FLOW_FREE };
+enum flow_life { FLOW_CONFIGURED, FLOW_ADDING, FLOW_REMOVING, FLOW_HIDDEN, FLOW_FREE };
 #define FLOW_NONE UINT32_MAX
 
 /* What the QPs of one flow have in common. */
@@ -192,9 +192,9 @@ struct qp_flow {
 	uint32_t round_members, round_left;
 	uint64_t round;
 	/* as it comes: QPs that there will be, the number of its first one in the NIC */
-	uint32_t coming_qps, first_number;
+	uint32_t planned_qps, first_number;
 	/* as it leaves: QPs looked at in this pass, the next flow, when the last QP was hidden */
-	uint32_t left_qps, next_leaving;
+	uint32_t checked_qps, next_removing;
 	uint64_t hidden_ns;
 	uint8_t life; /* enum flow_life; FLOW_FREE is read by others */
 } __rte_cache_aligned;

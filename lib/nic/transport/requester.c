@@ -10,7 +10,7 @@
 /* All before seq is taken as acknowledged; of an incast, that may be this QP's part of the
  * round. */
 static void
-forget(struct nic *nic, struct nic_qp *qp, uint32_t seq, uint64_t now_ns)
+mark_acknowledged(struct nic *nic, struct nic_qp *qp, uint32_t seq, uint64_t now_ns)
 {
 	struct qp_flow *flow = nic_flow_of(nic, qp);
 	uint64_t message = qp->acked_msg;
@@ -33,7 +33,7 @@ nic_acknowledge(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 
 	if (nic->measure->rtts != NULL)
 		ack.rtt_ns = nic_measure_rtt(nic, item, seq, now_ns);
-	forget(nic, qp, seq, now_ns);
+	mark_acknowledged(nic, qp, seq, now_ns);
 	/* Of READ the other end sends the data. */
 	if (nic->cc.hears_acks && !(qp->flags & QP_READS))
 		nic_cc_acked(nic, item, &ack, now_ns);
@@ -123,7 +123,7 @@ nic_unanswered(struct nic *nic, uint32_t item, uint64_t now_ns)
 	struct qp_flow *flow = nic_flow_of(nic, qp);
 
 	/* Nobody answered: congestion control hears CNPs only. */
-	forget(nic, qp, qp->next_seq, now_ns);
+	mark_acknowledged(nic, qp, qp->next_seq, now_ns);
 	qp->limit_seq = qp->next_seq + nic->window_packets;
 	if (flow->params.arrival == WORKLOAD_INCAST)
 		nic_next_round(nic, flow, now_ns);

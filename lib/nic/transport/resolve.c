@@ -214,7 +214,7 @@ on_arp(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth, uint64
 		return NIC_DROP_NEIGH_MALFORMED;
 	/* A question about us becomes an answer in place: no other node may read it. */
 	if (arp.op == ARP_REPLY || !is_our_ip4(nic, arp.target_ip))
-		nic_share_tell_all(nic, m);
+		nic_share_broadcast(nic, m);
 	/* RFC 826: who is in the table is updated by whatever it says. */
 	sender = key_of(4, arp.sender_ip, eth->tagged ? eth->vlan_tci : 0);
 	if (memcmp(arp.sender_ip, none, 4) != 0)
@@ -246,7 +246,7 @@ on_advertisement(struct nic *nic, struct rte_mbuf *m, const struct frame_view *e
 	const uint8_t *mac = nd->has_mac ? nd->mac : buf + 6;
 	const struct neigh *e;
 
-	nic_share_tell_all(nic, m);
+	nic_share_broadcast(nic, m);
 	if (index == NEIGH_NONE)
 		return nic->taking_over ? NIC_USED : NIC_DROP_NOT_FOR_US;
 	e = neigh_get(nic->neighbours->table, index);

@@ -55,7 +55,7 @@ merge_oldest(struct arrivals *a)
 
 /* The newest span is over: messages come again. */
 static void
-go_on(struct arrivals *a, uint64_t load_bps, uint64_t at_ns)
+resume(struct arrivals *a, uint64_t load_bps, uint64_t at_ns)
 {
 	const struct arrivals_span *last = newest(a);
 	uint64_t from_ns = max_u64(at_ns, last->until_ns);
@@ -85,7 +85,7 @@ arrivals_change(struct arrivals *a, uint64_t load_bps, bool stopped, uint64_t at
 	if (runs)
 		last->until_ns = max_u64(at_ns, last->from_ns);
 	if (!stopped)
-		go_on(a, load_bps, at_ns);
+		resume(a, load_bps, at_ns);
 }
 
 uint64_t

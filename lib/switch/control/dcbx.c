@@ -126,14 +126,14 @@ read_mail(struct sw *sw, uint16_t port, uint64_t now_ns)
 		const struct sw_lldp_mail *mail = &box->mail[box->read % SW_LLDP_MAILS];
 
 		/* Heard before the link went down: nobody is there now. */
-		if (!sw->ports[port].wanted.link_down)
+		if (!sw->ports[port].requested.link_down)
 			dcbx_port_rx(&l->port[port], &l->params, mail->frame, mail->len, now_ns);
 		__atomic_store_n(&box->read, box->read + 1, __ATOMIC_RELEASE);
 	}
 }
 
 static void
-tell_change(struct sw *sw, uint16_t port, uint64_t now_ns)
+report_change(struct sw *sw, uint16_t port, uint64_t now_ns)
 {
 	static const enum sw_event_kind kinds[] = {
 		[DCBX_NO_NEIGHBOUR] = SW_EVENT_DCBX_NO_NEIGHBOUR,
@@ -143,7 +143,7 @@ tell_change(struct sw *sw, uint16_t port, uint64_t now_ns)
 		[DCBX_MISMATCH] = SW_EVENT_DCBX_MISMATCH,
 	};
 	const struct dcbx_port *d = &sw->control->lldp.port[port];
-	struct sw_port_state *wanted = &sw->ports[port].wanted;
+	struct sw_port_state *requested = &sw->ports[port].requested;
 
 	sw_event_record(sw, &(struct sw_event){.at_ns = now_ns,
 					       .kind = kinds[d->pfc_state],
@@ -152,7 +152,7 @@ tell_change(struct sw *sw, uint16_t port, uint64_t now_ns)
 					       .theirs = d->peer.dcbx.pfc.enable});
 	if (!(sw->control->lldp.auto_ports >> port & 1))
 		return;
-	__atomic_store_n(&wanted->pfc_prios, d->pfc_prios, __ATOMIC_RELAXED);
+	__atomic_store_n(&requested->pfc_prios, d->pfc_prios, __ATOMIC_RELAXED);
 	sw_want_port(sw, port);
 }
 
@@ -178,8 +178,8 @@ sw_dcbx_set_params(struct sw *sw, const struct sw_params *params, uint64_t now_n
 		fill_dcbx(&says, params, port);
 		if (memcmp(&says, &d->local.dcbx, sizeof(says)) != 0)
 			dcbx_port_say(d, &says, now_ns);
-		l->told_prios[port] = d->pfc_prios;
-		__atomic_store_n(&sw->ports[port].wanted.pfc_prios,
+		l->reported_prios[port] = d->pfc_prios;
+		__atomic_store_n(&sw->ports[port].requested.pfc_prios,
 				 is_auto ? d->pfc_prios : params->qos.pfc_enable, __ATOMIC_RELAXED);
 	}
 }
@@ -189,12 +189,12 @@ offer_frame(struct sw *sw, uint16_t port, uint64_t now_ns)
 {
 	struct sw_lldp_out *out = &sw->lldp.out[port];
 
-	if (sw->ports[port].wanted.link_down || __atomic_load_n(&out->ready, __ATOMIC_ACQUIRE))
+	if (sw->ports[port].requested.link_down || __atomic_load_n(&out->ready, __ATOMIC_ACQUIRE))
 		return;
 	out->len = (uint16_t)dcbx_port_tx(&sw->control->lldp.port[port], &sw->control->lldp.params,
 					  out->frame, now_ns);
 	__atomic_store_n(&out->ready, 1, __ATOMIC_RELEASE);
-	sw_want(&sw_owner(sw, port)->request, SW_WANT_LLDP);
+	sw_post_request(&sw_owner(sw, port)->request, SW_REQUEST_LLDP);
 	sw_wake(sw, port);
 }
 
@@ -211,10 +211,10 @@ sw_dcbx_control(struct sw *sw, uint64_t now_ns)
 
 		read_mail(sw, port, now_ns);
 		due = dcbx_port_poll(d, now_ns);
-		if (d->pfc_state != l->told[port] || d->pfc_prios != l->told_prios[port]) {
-			l->told[port] = d->pfc_state;
-			l->told_prios[port] = d->pfc_prios;
-			tell_change(sw, port, now_ns);
+		if (d->pfc_state != l->reported[port] || d->pfc_prios != l->reported_prios[port]) {
+			l->reported[port] = d->pfc_state;
+			l->reported_prios[port] = d->pfc_prios;
+			report_change(sw, port, now_ns);
 		}
 		if (due)
 			offer_frame(sw, port, now_ns);

@@ -12,11 +12,11 @@ sw_set_link(struct node *node, uint16_t port, bool up, uint64_t now_ns)
 	struct sw *sw = sw_of(node);
 	struct sw_port *p = &sw->ports[port];
 
-	if (p->wanted.link_down == !up) {
+	if (p->requested.link_down == !up) {
 		/* A later link poll overrides an earlier frame. */
 		if (!up && __atomic_load_n(&p->heard, __ATOMIC_RELAXED)) {
-			__atomic_store_n(&p->wanted.link_down_looks,
-					 (uint8_t)(p->wanted.link_down_looks + 1),
+			__atomic_store_n(&p->requested.link_down_looks,
+					 (uint8_t)(p->requested.link_down_looks + 1),
 					 __ATOMIC_RELAXED);
 			sw_want_port(sw, port);
 		}
@@ -27,7 +27,7 @@ sw_set_link(struct node *node, uint16_t port, bool up, uint64_t now_ns)
 					       .port = port});
 	if (!up)
 		sw_dcbx_link_down(sw, port, now_ns);
-	__atomic_store_n(&p->wanted.link_down, !up, __ATOMIC_RELAXED);
+	__atomic_store_n(&p->requested.link_down, !up, __ATOMIC_RELAXED);
 	sw_want_port(sw, port);
 }
 
@@ -36,7 +36,7 @@ sw_set_tx_disabled(struct node *node, uint16_t port, bool disabled)
 {
 	struct sw *sw = sw_of(node);
 
-	__atomic_store_n(&sw->ports[port].wanted.tx_disabled, disabled, __ATOMIC_RELAXED);
+	__atomic_store_n(&sw->ports[port].requested.tx_disabled, disabled, __ATOMIC_RELAXED);
 	sw_want_port(sw, port);
 }
 
@@ -45,20 +45,20 @@ sw_set_pfc_delay(struct node *node, uint16_t port, uint16_t quanta)
 {
 	struct sw *sw = sw_of(node);
 
-	__atomic_store_n(&sw->ports[port].wanted.pfc_delay_quanta, quanta, __ATOMIC_RELAXED);
+	__atomic_store_n(&sw->ports[port].requested.pfc_delay_quanta, quanta, __ATOMIC_RELAXED);
 	sw_want_port(sw, port);
 }
 
 bool
 sw_tx_disabled(const struct node *node, uint16_t port)
 {
-	return __atomic_load_n(&sw_of_const(node)->ports[port].wanted.tx_disabled,
+	return __atomic_load_n(&sw_of_const(node)->ports[port].requested.tx_disabled,
 			       __ATOMIC_RELAXED);
 }
 
 uint16_t
 sw_pfc_delay(const struct node *node, uint16_t port)
 {
-	return __atomic_load_n(&sw_of_const(node)->ports[port].wanted.pfc_delay_quanta,
+	return __atomic_load_n(&sw_of_const(node)->ports[port].requested.pfc_delay_quanta,
 			       __ATOMIC_RELAXED);
 }

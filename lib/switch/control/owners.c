@@ -9,7 +9,7 @@ void
 sw_want_port(struct sw *sw, uint16_t port)
 {
 	sw_wake(sw, port);
-	sw_want(&sw_owner(sw, port)->request, SW_WANT_PORTS);
+	sw_post_request(&sw_owner(sw, port)->request, SW_REQUEST_PORTS);
 }
 
 bool

@@ -42,7 +42,7 @@ set_params(struct sw_watchdog *wd, const struct sw_params *params)
 void
 sw_pfcwd_init(struct sw *sw, const struct sw_params *params)
 {
-	sw->control->watchdog.big_red_wanted = params->pfcwd.big_red_switch;
+	sw->control->watchdog.big_red_requested = params->pfcwd.big_red_switch;
 	set_params(&sw->control->watchdog, params);
 }
 
@@ -71,21 +71,21 @@ read_sample(const struct sw *sw, uint16_t port, uint8_t prio, uint64_t now_ns)
 }
 
 static void
-ask_for(struct sw *sw, uint16_t port, uint8_t prio, bool stormed)
+request_action(struct sw *sw, uint16_t port, uint8_t prio, bool stormed)
 {
-	struct sw_port_state *wanted = &sw->ports[port].wanted;
+	struct sw_port_state *requested = &sw->ports[port].requested;
 	int action = sw->control->watchdog.big_red ? PFCWD_DROP
 						   : sw->control->watchdog.of_port[port].action;
 	uint8_t bit = (uint8_t)(1u << prio);
-	uint8_t drop = wanted->storm_drop & (uint8_t)~bit;
-	uint8_t forward = wanted->storm_forward & (uint8_t)~bit;
+	uint8_t drop = requested->storm_drop & (uint8_t)~bit;
+	uint8_t forward = requested->storm_forward & (uint8_t)~bit;
 
 	if (stormed && action == PFCWD_DROP)
 		drop |= bit;
 	if (stormed && action == PFCWD_FORWARD)
 		forward |= bit;
-	__atomic_store_n(&wanted->storm_drop, drop, __ATOMIC_RELAXED);
-	__atomic_store_n(&wanted->storm_forward, forward, __ATOMIC_RELAXED);
+	__atomic_store_n(&requested->storm_drop, drop, __ATOMIC_RELAXED);
+	__atomic_store_n(&requested->storm_forward, forward, __ATOMIC_RELAXED);
 	sw_want_port(sw, port);
 }
 
@@ -103,12 +103,12 @@ on_event(struct sw *sw, uint16_t port, uint8_t prio, enum pfcwd_event event, uin
 	case PFCWD_DETECTED:
 		record(sw, SW_EVENT_STORM_DETECTED, port, queue, now_ns);
 		sw->control->watchdog.n_storms++;
-		ask_for(sw, port, prio, true);
+		request_action(sw, port, prio, true);
 		break;
 	case PFCWD_RESTORED:
 		record(sw, SW_EVENT_STORM_RESTORED, port, queue, now_ns);
 		sw->control->watchdog.n_storms--;
-		ask_for(sw, port, prio, false);
+		request_action(sw, port, prio, false);
 		break;
 	}
 }
@@ -149,7 +149,7 @@ turn_big_red(struct sw *sw, bool on, uint64_t now_ns)
 			if (!is_watched(sw, port, prio))
 				continue;
 			pfcwd_force(&wd->queue[port][prio], on);
-			ask_for(sw, port, prio, on);
+			request_action(sw, port, prio, on);
 		}
 	}
 	wd->n_storms = 0;
@@ -160,19 +160,19 @@ sw_pfcwd_control(struct sw *sw, uint64_t now_ns)
 {
 	struct sw_watchdog *wd = &sw->control->watchdog;
 	uint64_t interval_ns = pfcwd_interval_ns(&wd->params);
-	bool wanted;
+	bool requested;
 
 	if (interval_ns == NEVER_NS)
 		return NEVER_NS;
-	wanted = __atomic_load_n(&wd->big_red_wanted, __ATOMIC_RELAXED);
-	if (wanted != wd->big_red)
-		turn_big_red(sw, wanted, now_ns);
+	requested = __atomic_load_n(&wd->big_red_requested, __ATOMIC_RELAXED);
+	if (requested != wd->big_red)
+		turn_big_red(sw, requested, now_ns);
 	if (now_ns < wd->next_ns)
 		return wd->next_ns;
 	poll_queues(sw, now_ns);
 	if (!wd->big_red && wd->params.big_red_switch_storms != 0 &&
 	    wd->n_storms >= wd->params.big_red_switch_storms) {
-		__atomic_store_n(&wd->big_red_wanted, true, __ATOMIC_RELAXED);
+		__atomic_store_n(&wd->big_red_requested, true, __ATOMIC_RELAXED);
 		turn_big_red(sw, true, now_ns);
 	}
 	/* On the grid, so that times are multiples of the interval; a late poll skips one. */
@@ -183,7 +183,8 @@ sw_pfcwd_control(struct sw *sw, uint64_t now_ns)
 /* A storm of a queue that is watched no more, or in another way, is over; one that goes on is
  * treated as it is said now. */
 static void
-go_on(struct sw *sw, uint16_t port, uint8_t prio, const struct pfcwd_params *old, uint64_t now_ns)
+set_queue_params(struct sw *sw, uint16_t port, uint8_t prio, const struct pfcwd_params *old,
+		 uint64_t now_ns)
 {
 	const struct pfcwd_params *params = &sw->control->watchdog.of_port[port];
 	struct pfcwd *w = &sw->control->watchdog.queue[port][prio];
@@ -193,7 +194,7 @@ go_on(struct sw *sw, uint16_t port, uint8_t prio, const struct pfcwd_params *old
 	if (is_watched(sw, port, prio) && params->pfcwd == old->pfcwd) {
 		pfcwd_restart(w, params);
 		if (w->state == PFCWD_STORMED)
-			ask_for(sw, port, prio, true);
+			request_action(sw, port, prio, true);
 		return;
 	}
 	if (w->state == PFCWD_STORMED)
@@ -212,12 +213,12 @@ sw_pfcwd_set_params(struct sw *sw, const struct sw_params *params, uint64_t now_
 	/* Before it may be off, and nobody looks at the switch any more. */
 	if (wd->big_red && !params->pfcwd.big_red_switch)
 		turn_big_red(sw, false, now_ns);
-	__atomic_store_n(&wd->big_red_wanted, params->pfcwd.big_red_switch, __ATOMIC_RELAXED);
+	__atomic_store_n(&wd->big_red_requested, params->pfcwd.big_red_switch, __ATOMIC_RELAXED);
 	memcpy(old, wd->of_port, sizeof(old));
 	set_params(wd, params);
 	for (uint16_t port = 0; port < sw->n_ports; port++) {
 		for (uint8_t prio = 0; prio < TM_CLASSES; prio++)
-			go_on(sw, port, prio, &old[port], now_ns);
+			set_queue_params(sw, port, prio, &old[port], now_ns);
 	}
 	if (pfcwd_interval_ns(&wd->params) != interval_ns)
 		wd->next_ns = 0;
@@ -233,24 +234,24 @@ sw_pfcwd_restart(struct sw *sw)
 			if (!is_watched(sw, port, prio))
 				continue;
 			pfcwd_force(&wd->queue[port][prio], false);
-			ask_for(sw, port, prio, false);
+			request_action(sw, port, prio, false);
 		}
 	}
 	wd->n_storms = 0;
 	wd->big_red = false;
-	__atomic_store_n(&wd->big_red_wanted, wd->params.big_red_switch, __ATOMIC_RELAXED);
+	__atomic_store_n(&wd->big_red_requested, wd->params.big_red_switch, __ATOMIC_RELAXED);
 }
 
 void
 sw_set_big_red_switch(struct node *node, bool on)
 {
-	__atomic_store_n(&sw_of(node)->control->watchdog.big_red_wanted, on, __ATOMIC_RELAXED);
+	__atomic_store_n(&sw_of(node)->control->watchdog.big_red_requested, on, __ATOMIC_RELAXED);
 }
 
 bool
 sw_big_red_switch(const struct node *node)
 {
-	return __atomic_load_n(&sw_of_const(node)->control->watchdog.big_red_wanted,
+	return __atomic_load_n(&sw_of_const(node)->control->watchdog.big_red_requested,
 			       __ATOMIC_RELAXED);
 }
 

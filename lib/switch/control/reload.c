@@ -54,7 +54,7 @@ sw_reload(struct node *node, const struct sw_params *params, struct sw_forwardin
 		struct sw *sw = sw_shard_at(front, i);
 
 		__atomic_store_n(&sw->request.reload, params, __ATOMIC_RELEASE);
-		sw_want(&sw->request, SW_WANT_RELOAD);
+		sw_post_request(&sw->request, SW_REQUEST_RELOAD);
 	}
 }
 

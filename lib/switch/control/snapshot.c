@@ -27,7 +27,7 @@ sw_snapshot_ask(struct node *node, struct sw_snapshot *s)
 	s->n = 0;
 	s->done = 0;
 	__atomic_store_n(&sw->request.snapshot, s, __ATOMIC_RELEASE);
-	sw_want(&sw->request, SW_WANT_SNAPSHOT);
+	sw_post_request(&sw->request, SW_REQUEST_SNAPSHOT);
 }
 
 bool

@@ -22,7 +22,7 @@ struct sw_watchdog {
 	uint64_t ports; /* mask: watched */
 	uint64_t next_ns;
 	uint32_t n_storms;
-	bool big_red, big_red_wanted;
+	bool big_red, big_red_requested;
 	struct pfcwd_params of_port[SW_MAX_PORTS];
 	struct pfcwd queue[SW_MAX_PORTS][TM_CLASSES];
 };
@@ -37,8 +37,8 @@ struct sw_lldp {
 	struct lldp_params params;
 	uint64_t auto_ports; /* mask */
 	struct dcbx_port port[SW_MAX_PORTS];
-	enum dcbx_pfc_state told[SW_MAX_PORTS];
-	uint8_t told_prios[SW_MAX_PORTS];
+	enum dcbx_pfc_state reported[SW_MAX_PORTS];
+	uint8_t reported_prios[SW_MAX_PORTS];
 };
 
 /* Parts that are NULL stay as they are. */

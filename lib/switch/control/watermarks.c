@@ -11,7 +11,7 @@ sw_clear_watermarks(struct node *node, uint32_t kinds)
 		struct sw *sw = sw_shard_at(sw_of(node), i);
 
 		__atomic_fetch_or(&sw->request.clear_watermarks, kinds, __ATOMIC_RELAXED);
-		sw_want(&sw->request, SW_WANT_CLEAR);
+		sw_post_request(&sw->request, SW_REQUEST_CLEAR);
 	}
 }
 

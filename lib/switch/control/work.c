@@ -28,7 +28,7 @@ age_control(struct sw *sw, uint64_t now_ns)
 	if (now_ns >= sw->control->sweep_ns) {
 		struct sw *owner = sw_shard_at(sw, 0);
 
-		sw_want(&owner->request, SW_WANT_SWEEP);
+		sw_post_request(&owner->request, SW_REQUEST_SWEEP);
 		/* In virtual time an owner without frames is not called unless a port is woken. */
 		sw_wake(sw, (uint16_t)__builtin_ctzll(owner->shard.own_ports));
 		sw->control->sweep_ns = add_sat(now_ns, interval_ns);

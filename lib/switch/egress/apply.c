@@ -5,7 +5,7 @@
 #include "switch/egress/pfc.h"
 
 static struct sw_port_state
-read_wanted(const struct sw_port_state *w)
+read_requested(const struct sw_port_state *w)
 {
 	return (struct sw_port_state){
 		.link_down = __atomic_load_n(&w->link_down, __ATOMIC_RELAXED),
@@ -64,7 +64,7 @@ sw_port_apply(struct sw *sw, uint16_t port, uint64_t now_ns)
 	bool was_down = p->now.link_down;
 	uint8_t looks = p->now.link_down_looks;
 
-	p->now = read_wanted(&p->wanted);
+	p->now = read_requested(&p->requested);
 	if (!p->now.link_down || p->now.link_down_looks != looks)
 		__atomic_store_n(&p->heard, false, __ATOMIC_RELAXED);
 	if (p->heard)

@@ -41,12 +41,12 @@ sw_pfc_init_port(struct sw *sw, uint16_t port, const struct sw_params *params)
 	pfc_rx_init(&p->pfc_rx, 0, pp->link_speed_bps);
 	pfc_tx_init(&p->pfc_tx, &params->pfc, pp->link_speed_bps);
 	sw_pfc_set_port(sw, port, params);
-	p->wanted = (struct sw_port_state){
+	p->requested = (struct sw_port_state){
 		.tx_disabled = pp->tx_disabled,
 		.pfc_prios = pp->flow_control == SW_FLOW_AUTO ? 0 : params->qos.pfc_enable,
 		.pfc_delay_quanta = pp->pfc_delay_quanta,
 	};
-	p->now = p->wanted;
+	p->now = p->requested;
 	sw_pfc_apply(sw, p, 0);
 }
 
@@ -65,9 +65,9 @@ sw_pfc_update_paused(struct sw *sw, struct sw_port *p, uint64_t now_ns)
 
 /* Tell the peer which groups to hold, unless it knows. */
 static void
-tell(struct sw_port *p)
+update_pause(struct sw_port *p)
 {
-	uint8_t hold = p->xoff_pgs & p->tell_pgs;
+	uint8_t hold = p->xoff_pgs & p->pausing_pgs;
 
 	if (p->flow_control == SW_FLOW_PAUSE)
 		hold = hold != 0 ? 1u << LINK_PRIO : 0;
@@ -79,21 +79,21 @@ sw_pfc_apply(struct sw *sw, struct sw_port *p, uint64_t now_ns)
 {
 	uint8_t obeyed = p->obeyed;
 
-	p->tell_pgs = sw->classes.lossless_pgs;
+	p->pausing_pgs = sw->classes.lossless_pgs;
 	if (p->flow_control == SW_FLOW_PFC) {
-		p->tell_pgs &= p->now.pfc_prios;
+		p->pausing_pgs &= p->now.pfc_prios;
 		/* Asymmetric: the priorities beyond pfc_enable are obeyed without agreement. */
 		obeyed &= p->now.pfc_prios | (uint8_t)~sw->classes.qos.pfc_enable;
 		/* A priority in a storm neither obeys nor generates (SONiC pfcactionhandler). */
 		obeyed &= (uint8_t)~p->storm_pgs;
-		p->tell_pgs &= (uint8_t)~p->storm_pgs;
+		p->pausing_pgs &= (uint8_t)~p->storm_pgs;
 	}
 	if (p->flow_control == SW_FLOW_OFF || p->now.link_down)
-		p->tell_pgs = 0;
+		p->pausing_pgs = 0;
 	pfc_rx_set_enabled(&p->pfc_rx, obeyed, now_ns);
 	pfc_rx_set_delay(&p->pfc_rx, p->now.pfc_delay_quanta);
 	sw_pfc_update_paused(sw, p, now_ns);
-	tell(p);
+	update_pause(p);
 }
 
 void
@@ -111,7 +111,7 @@ sw_pfc_set_xoff(struct sw *sw, uint16_t port, uint8_t pg, bool xoff, uint64_t no
 	(void)now_ns; /* times count from the frame that leaves */
 	sw->n_xoff += xoff ? 1 : -1u;
 	p->xoff_pgs = (uint8_t)((p->xoff_pgs & ~(1u << pg)) | (unsigned int)xoff << pg);
-	tell(p);
+	update_pause(p);
 	node_wake(&sw->node, port);
 }
 

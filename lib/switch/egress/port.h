@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A port: its queues, scheduler, shapers and flow control, written by its owner, and the state that
- * other threads request (wanted), which the owner puts in force (now).
+ * other threads request (requested), which the owner puts in force (now).
  *
  * Invariants: a queue's bit in backlogged is set as long as it holds packets; what is in force
  * (now) changes in sw_port_apply() alone.
@@ -62,15 +62,15 @@ struct sw_port {
 	struct sw_queue_shaper queue_shaper[TM_CLASSES];
 	/* per MAC control frame */
 	struct pfc_rx pfc_rx;
-	int flow_control; /* enum sw_flow_control */
-	uint8_t tell_pgs; /* mask: groups that may hold their senders */
-	uint8_t obeyed;   /* mask: priorities that may be paused, before pfc_prios */
+	int flow_control;    /* enum sw_flow_control */
+	uint8_t pausing_pgs; /* mask: groups that may hold their senders */
+	uint8_t obeyed;      /* mask: priorities that may be paused, before pfc_prios */
 	uint8_t mac[6];
 	struct sw_storm_counts storm_counts[TM_CLASSES];
-	/* in force, and wanted */
+	/* in force, and requested */
 	struct sw_port_state now;
-	struct sw_port_state wanted;
-	bool heard; /* a frame came while wanted.link_down was set */
+	struct sw_port_state requested;
+	bool heard; /* a frame came while requested.link_down was set */
 } __rte_cache_aligned;
 
 #endif

@@ -14,15 +14,15 @@ struct sw_forwarding;
 struct sw_params;
 struct sw_snapshot;
 
-#define SW_WANT_SWEEP 0x1u
-#define SW_WANT_PORTS 0x2u
-#define SW_WANT_CLEAR 0x4u
-#define SW_WANT_LLDP 0x8u
-#define SW_WANT_SNAPSHOT 0x10u
-#define SW_WANT_RELOAD 0x20u
+#define SW_REQUEST_SWEEP 0x1u
+#define SW_REQUEST_PORTS 0x2u
+#define SW_REQUEST_CLEAR 0x4u
+#define SW_REQUEST_LLDP 0x8u
+#define SW_REQUEST_SNAPSHOT 0x10u
+#define SW_REQUEST_RELOAD 0x20u
 
 struct sw_request {
-	uint32_t wanted;                   /* SW_WANT_* */
+	uint32_t pending;                  /* SW_REQUEST_* */
 	uint32_t clear_watermarks;         /* mask of kinds */
 	struct sw_snapshot *snapshot;      /* requested, or NULL */
 	const struct sw_params *reload;    /* to be put in force, or NULL */
@@ -31,16 +31,16 @@ struct sw_request {
 
 /** Set request bits; from any thread. */
 static inline void
-sw_want(struct sw_request *request, uint32_t what)
+sw_post_request(struct sw_request *request, uint32_t what)
 {
-	__atomic_fetch_or(&request->wanted, what, __ATOMIC_RELEASE);
+	__atomic_fetch_or(&request->pending, what, __ATOMIC_RELEASE);
 }
 
-/** Pending requests, a mask of SW_WANT_*. */
+/** Pending requests, a mask of SW_REQUEST_*. */
 static inline uint32_t
-sw_wanted(const struct sw_request *request)
+sw_requested(const struct sw_request *request)
 {
-	return __atomic_load_n(&request->wanted, __ATOMIC_RELAXED);
+	return __atomic_load_n(&request->pending, __ATOMIC_RELAXED);
 }
 
 #endif

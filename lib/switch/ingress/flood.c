@@ -83,7 +83,7 @@ copy_to_ports(struct sw *sw, struct arrival *a, uint64_t ports, uint64_t form_po
 
 /* The copies are made and hold the frame from now on. */
 static void
-let_go(struct sw *sw, const struct arrival *a, unsigned int copies)
+release_frame(struct sw *sw, const struct arrival *a, unsigned int copies)
 {
 	if (sw_hold_copies(sw, a->m, (int32_t)copies - 1) > 0)
 		return;
@@ -117,7 +117,7 @@ sw_flood(struct sw *sw, struct arrival *a)
 		    (uint64_t)(__builtin_popcountll(ports) - 1) * a->charged_bytes);
 	if (unlikely((ports & ~sw->shard.own_ports) != 0))
 		sw_cross_flood(sw, a, ports, form_ports);
-	let_go(sw, a, copy_to_ports(sw, a, ports & sw->shard.own_ports, form_ports));
+	release_frame(sw, a, copy_to_ports(sw, a, ports & sw->shard.own_ports, form_ports));
 }
 
 void
@@ -125,7 +125,7 @@ sw_flood_crossed(struct sw *sw, struct arrival *a)
 {
 	uint64_t ports = pkt_meta(a->m)->flood_ports & sw->shard.own_ports;
 
-	let_go(sw, a, copy_to_ports(sw, a, ports, a->form_ports));
+	release_frame(sw, a, copy_to_ports(sw, a, ports, a->form_ports));
 	/* The reference that came with it. */
 	rte_pktmbuf_free(a->m);
 }

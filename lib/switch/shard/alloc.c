@@ -44,17 +44,17 @@ sw_shards_connect(struct sw_shards *s, uint32_t mbufs)
 	s->rings = calloc((size_t)n * n, sizeof(struct sw_ring *));
 	s->given = rte_zmalloc("sw", lines * sizeof(*s->given), RTE_CACHE_LINE_SIZE);
 	s->taken = rte_zmalloc("sw", lines * sizeof(*s->taken), RTE_CACHE_LINE_SIZE);
-	s->told = calloc((size_t)n * n, sizeof(struct rte_ring *));
+	s->news = calloc((size_t)n * n, sizeof(struct rte_ring *));
 	s->owed = rte_zmalloc("sw", lines * sizeof(*s->owed), RTE_CACHE_LINE_SIZE);
-	if (s->crossings == NULL || s->rings == NULL || s->told == NULL || s->given == NULL ||
+	if (s->crossings == NULL || s->rings == NULL || s->news == NULL || s->given == NULL ||
 	    s->taken == NULL || s->owed == NULL)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < n * n; i++) {
 		if (i / n == i % n)
 			continue;
 		s->rings[i] = create_ring(count, s->ring_bytes);
-		s->told[i] = sw_news_ring_create();
-		if (s->rings[i] == NULL || s->told[i] == NULL)
+		s->news[i] = sw_news_ring_create();
+		if (s->rings[i] == NULL || s->news[i] == NULL)
 			return -ENOMEM;
 	}
 	return 0;
@@ -68,12 +68,12 @@ sw_shards_free(struct sw_shards *s)
 	for (unsigned int i = 0; i < (unsigned int)s->n * s->n; i++) {
 		if (s->rings != NULL)
 			pages_free(s->rings[i], s->ring_bytes);
-		if (s->told != NULL)
-			sw_news_ring_free(s->told[i]);
+		if (s->news != NULL)
+			sw_news_ring_free(s->news[i]);
 	}
 	rte_free(s->crossings);
 	free(s->rings);
-	free(s->told);
+	free(s->news);
 	rte_free(s->given);
 	rte_free(s->taken);
 	rte_free(s->owed);

@@ -24,7 +24,7 @@ sw_news_ring_create(void)
 {
 	struct rte_ring *r = pages_alloc(ring_bytes());
 
-	if (r != NULL && rte_ring_init(r, "told", NEWS, RING_F_SP_ENQ | RING_F_SC_DEQ) == 0)
+	if (r != NULL && rte_ring_init(r, "news", NEWS, RING_F_SP_ENQ | RING_F_SC_DEQ) == 0)
 		return r;
 	pages_free(r, ring_bytes());
 	return NULL;
@@ -39,11 +39,11 @@ sw_news_ring_free(struct rte_ring *r)
 static struct rte_ring *
 between(const struct sw_shards *s, uint16_t from, uint16_t to)
 {
-	return s->told[from * s->n + to];
+	return s->news[from * s->n + to];
 }
 
 uint16_t
-sw_news_tell(const struct sw_shard *shard, const struct sw_neigh_news *news)
+sw_news_send(const struct sw_shard *shard, const struct sw_neigh_news *news)
 {
 	const struct sw_shards *s = shard->shards;
 	struct news n = {*news};

@@ -25,7 +25,7 @@ struct rte_ring *sw_news_ring_create(void);
 void sw_news_ring_free(struct rte_ring *r);
 
 /** Tell the other shards. @return how many of them had no room. */
-uint16_t sw_news_tell(const struct sw_shard *shard, const struct sw_neigh_news *news);
+uint16_t sw_news_send(const struct sw_shard *shard, const struct sw_neigh_news *news);
 
 /** Take the next news of another shard. @return false: there is none. */
 bool sw_news_take(const struct sw_shard *shard, uint16_t from, struct sw_neigh_news *news);
@@ -38,7 +38,7 @@ sw_news_waits(const struct sw_shard *shard, uint16_t from)
 {
 	const struct sw_shards *s = shard->shards;
 
-	return !rte_ring_empty(s->told[from * s->n + shard->index]);
+	return !rte_ring_empty(s->news[from * s->n + shard->index]);
 }
 
 #endif

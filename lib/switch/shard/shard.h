@@ -55,7 +55,7 @@ struct sw_shards {
 	struct sw *shard[SW_MAX_SHARDS]; /* nodes; not read here */
 	struct sw_crossing *crossings;   /* [from * n + to] */
 	struct sw_ring **rings;          /* [from * n + to]; NULL: to itself */
-	struct rte_ring **told;          /* the same, of what neighbours have said */
+	struct rte_ring **news;          /* the same, of what neighbours have said */
 	size_t ring_bytes;
 	struct sw_given *given, *taken; /* [from * n_ports + port] */
 	struct sw_given *owed;          /* the same, before it is given */

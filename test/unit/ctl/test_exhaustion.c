@@ -102,7 +102,7 @@ let_come(struct node *nic, const struct nic_params *params, uint32_t id)
 {
 	static const struct nic_flow_update live[2];
 	struct nic_reload next = {
-		.params = *params, .flows = live, .n_flows = 2, .come = &id, .n_come = 1};
+		.params = *params, .flows = live, .n_flows = 2, .added = &id, .n_added = 1};
 
 	nic_reload(nic, &next);
 	for (unsigned int i = 0; i < 10 && !nic_reload_is_done(nic); i++)

@@ -195,8 +195,8 @@ reload(struct host *host)
 	host->reload.params = host->params;
 	host->reload.flows = host->live;
 	host->reload.n_flows = FLOWS;
-	host->reload.go = host->go;
-	host->reload.come = host->come;
+	host->reload.removed = host->go;
+	host->reload.added = host->come;
 	for (uint32_t k = 0; k < n_nodes; k++)
 		nic_reload(host->node[k], &host->reload);
 	do {
@@ -205,7 +205,7 @@ reload(struct host *host)
 		for (uint32_t k = 0; k < n_nodes; k++)
 			done = done && nic_reload_is_done(host->node[k]);
 	} while (!done);
-	host->reload.n_go = host->reload.n_come = 0;
+	host->reload.n_removed = host->reload.n_added = 0;
 }
 
 static struct nic_flow_place
@@ -310,7 +310,7 @@ come(uint32_t id)
 		host->live[id] = (struct nic_flow_update){.stopped = f->params[h].stopped,
 							  .rate_cap_bps = f->params[h].rate_cap_bps,
 							  .load_bps = f->params[h].load_bps};
-		host->come[host->reload.n_come++] = id;
+		host->come[host->reload.n_added++] = id;
 		qps_are(f, h, false);
 		reload(host);
 		qps_are(f, h, true);
@@ -376,7 +376,7 @@ go(uint32_t id)
 		struct host *host = &hosts[h];
 		unsigned int looks = 0;
 
-		host->go[host->reload.n_go++] = id;
+		host->go[host->reload.n_removed++] = id;
 		reload(host);
 		/* A start or a message to come is looked at every second. */
 		for (; !is_free(h, id); looks++) {

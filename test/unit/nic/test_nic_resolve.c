@@ -323,7 +323,7 @@ TEST(question_of_a_flow_that_comes_leaves_with_the_same_call)
 	const struct nic_flow_place place = {.n_qps = 1};
 	struct nic_qp_params qp = nic_test_qp(0);
 	const struct nic_reload reload = {
-		.params = params[0], .flows = live, .n_flows = 1, .come = come, .n_come = 1};
+		.params = params[0], .flows = live, .n_flows = 1, .added = come, .n_added = 1};
 	struct rte_mbuf *m;
 
 	create(1);

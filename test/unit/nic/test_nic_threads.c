@@ -31,7 +31,7 @@ struct host {
 	struct nic_params params;
 	struct nic_flow_update live[FLOWS];
 	struct nic_reload reload;
-	uint32_t go[FLOWS], come[FLOWS];
+	uint32_t removed[FLOWS], added[FLOWS];
 };
 
 static struct crew {
@@ -47,7 +47,7 @@ static struct crew {
 	struct nic_traces traces[2];
 	struct nic_trace *trace; /* set once: read by all */
 	uint64_t sent[NODES];
-	unsigned int resets, goes;
+	unsigned int resets, removals;
 	uint64_t seen_qps, seen_rows;
 } c;
 
@@ -178,14 +178,14 @@ reload(unsigned int host)
 	h->reload.params = h->params;
 	h->reload.flows = h->live;
 	h->reload.n_flows = FLOWS;
-	h->reload.go = h->go;
-	h->reload.come = h->come;
+	h->reload.removed = h->removed;
+	h->reload.added = h->added;
 	for (unsigned int i = 0; i < NODES; i++)
 		if (host_of(i) == host)
 			nic_reload(c.node[i], &h->reload);
 	while (!all_of(host, nic_reload_is_done))
 		sched_yield();
-	h->reload.n_go = h->reload.n_come = 0;
+	h->reload.n_removed = h->reload.n_added = 0;
 }
 
 static void
@@ -217,7 +217,7 @@ describe(uint32_t id)
 }
 
 static void
-come(uint32_t id)
+add_flow(uint32_t id)
 {
 	describe(id);
 	/* Who answers is told first. */
@@ -233,19 +233,19 @@ come(uint32_t id)
 				abort();
 		}
 		pthread_rwlock_unlock(&c.book);
-		h->come[h->reload.n_come++] = id;
+		h->added[h->reload.n_added++] = id;
 		reload(host);
 	}
 	c.there[id] = true;
 }
 
 static void
-go(uint32_t id)
+remove_flow(uint32_t id)
 {
 	for (unsigned int host = 0; host < HOSTS; host++) {
 		struct host *h = &c.hosts[host];
 
-		h->go[h->reload.n_go++] = id;
+		h->removed[h->reload.n_removed++] = id;
 		reload(host);
 		for (unsigned int i = 0; i < NODES; i++)
 			while (host_of(i) == host && !nic_flow_is_free(c.node[i], id))
@@ -256,7 +256,7 @@ go(uint32_t id)
 		nic_forget_flow(c.node[i], id);
 	pthread_rwlock_unlock(&c.book);
 	c.there[id] = false;
-	c.goes++;
+	c.removals++;
 }
 
 static void
@@ -313,7 +313,7 @@ change(void *arg)
 	(void)arg;
 	prng_seed(&r, 3, 0);
 	for (uint32_t id = 0; id < FLOWS; id++)
-		come(id);
+		add_flow(id);
 	for (unsigned int i = 0; i < CHANGES; i++) {
 		uint32_t id = (uint32_t)prng_below(&r, FLOWS);
 
@@ -321,9 +321,9 @@ change(void *arg)
 		if (i % 3 == 0)
 			change_rates(&r);
 		else if (i % 3 == 1 && c.there[id])
-			go(id);
+			remove_flow(id);
 		else if (!c.there[id])
-			come(id);
+			add_flow(id);
 		else
 			reset(id);
 		set_traces(i);
@@ -331,10 +331,10 @@ change(void *arg)
 	/* Each kind at least once, whatever chance has brought. */
 	for (uint32_t id = 0; id < FLOWS; id++)
 		if (!c.there[id])
-			come(id);
+			add_flow(id);
 	reset(0);
 	wait_rounds(100);
-	go(0);
+	remove_flow(0);
 	memset(c.traces, 0, sizeof(c.traces[0]));
 	nic_set_traces(c.node[0], &c.traces[0]);
 	while (!nic_traces_are_set(c.node[0]))
@@ -418,7 +418,7 @@ look(void *arg)
 		}
 		if (rows > 0)
 			c.seen_rows += nic_trace_read(c.trace, rows - 1, &row);
-		nic_trace_has_left(c.trace);
+		nic_trace_has_ended(c.trace);
 		sched_yield();
 	}
 	free(times);
@@ -529,7 +529,7 @@ TEST(nodes_changes_and_readers_run_beside_each_other)
 		assert_true(c.sent[i] > 100);
 	}
 	assert_true(c.seen_qps > 0);
-	assert_true(c.resets > 0 && c.goes > 0);
+	assert_true(c.resets > 0 && c.removals > 0);
 	assert_true(nic_stats(c.node[0])->rx_crossed_packets > 0);
 	assert_true(nic_trace_written(c.trace) > 0);
 	for (unsigned int i = 0; i < NODES; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "nic/change/asked.h"
+#include "nic/change/requests.h"
 
 #include "nic/place/version.h"
 
