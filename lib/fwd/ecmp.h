@@ -48,7 +48,7 @@ ecmp_hash(const struct ecmp_flow *flow, uint32_t seed)
 
 /** Another hash of the same flow, for a choice after the first. */
 static inline uint32_t
-ecmp_again(uint32_t hash)
+ecmp_rehash(uint32_t hash)
 {
 	return (uint32_t)(ecmp_mix(hash ^ 0x9e3779b97f4a7c15ull) >> 32);
 }

@@ -337,7 +337,7 @@ fdb_forget_learned(struct fdb *fdb)
 
 /* Enter, or make as young as in another table. */
 static void
-take(struct fdb *fdb, uint64_t key, uint64_t state)
+merge(struct fdb *fdb, uint64_t key, uint64_t state)
 {
 	uint64_t *known = fdb_find(fdb, key, fdb_home(fdb, key));
 	uint16_t port = fdb_port_of(state);
@@ -378,7 +378,7 @@ fdb_take_over(struct fdb *to, const struct fdb *from, const uint64_t members[], 
 			if (key != FDB_FREE_KEY && !(state & FDB_STATIC_BIT) &&
 			    __atomic_load_n(&b->key[slot], __ATOMIC_RELAXED) == key &&
 			    members[key >> 48] >> fdb_port_of(state) & 1)
-				take(to, key, state);
+				merge(to, key, state);
 		}
 	}
 	end_write(to, locks);

@@ -82,7 +82,7 @@ struct fdb *fdb_create(const struct fdb_params *params);
 void fdb_destroy(struct fdb *fdb);
 
 /*
- * One table in place of another, for owners that go over to it one by one: fdb_renew() a table that
+ * One table in place of another, for owners that go over to it one by one: fdb_reset() a table that
  * nobody uses, shared; fdb_take_over() what the other has learned; let the owners go over; then, as
  * nobody uses the other any more, fdb_take_over() what it has learned meanwhile, fdb_set_shared()
  * back to what it is to be, and fdb_release() the other. Counters of both go on, and may be read
@@ -91,8 +91,8 @@ void fdb_destroy(struct fdb *fdb);
 
 /** Reset a table that nobody uses: empty and without limits. @return 0, or -errno: it is
  * released. */
-int fdb_renew(struct fdb *fdb, const struct fdb_params *params);
-/** Give back a table's memory but its counters: until fdb_renew() it may only be asked for
+int fdb_reset(struct fdb *fdb, const struct fdb_params *params);
+/** Give back a table's memory but its counters: until fdb_reset() it may only be asked for
  * these. */
 void fdb_release(struct fdb *fdb);
 /** Beside owners that go on, but no other call of this kind. */

@@ -59,7 +59,7 @@ bucket_bytes(const struct fdb *fdb)
 }
 
 int
-fdb_renew(struct fdb *fdb, const struct fdb_params *params)
+fdb_reset(struct fdb *fdb, const struct fdb_params *params)
 {
 	/* Twice as many slots as entries, at least. */
 	uint32_t buckets = rte_align32pow2(params->entries * 2 / FDB_SLOTS);
@@ -108,7 +108,7 @@ fdb_create(const struct fdb_params *params)
 		return NULL;
 	}
 	fdb = rte_zmalloc_socket("fdb", sizeof(*fdb), RTE_CACHE_LINE_SIZE, params->socket);
-	rc = fdb == NULL ? -ENOMEM : fdb_renew(fdb, params);
+	rc = fdb == NULL ? -ENOMEM : fdb_reset(fdb, params);
 	if (rc == 0)
 		return fdb;
 	rte_free(fdb);

@@ -28,7 +28,7 @@ hash_of(const struct neigh_table *t, const struct neigh_key *key)
 }
 
 static bool
-same(const struct neigh_key *a, const struct neigh_key *b)
+same_key(const struct neigh_key *a, const struct neigh_key *b)
 {
 	return a->ip.version == b->ip.version && a->vlan_id == b->vlan_id &&
 	       memcmp(a->ip.addr, b->ip.addr, a->ip.version == 4 ? 4 : 16) == 0;
@@ -43,7 +43,7 @@ neigh_table_create(const struct neigh_params *params)
 		return NULL;
 	t->params = *params;
 	t->key = params->key;
-	t->asks = t->gaps = NEIGH_NONE;
+	t->ask_head = t->free_head = NEIGH_NONE;
 	t->next_ns = NEVER_NS;
 	return t;
 }
@@ -65,12 +65,12 @@ neigh_table_destroy(struct neigh_table *t)
 static uint32_t
 slot_of(const struct neigh_table *t, const struct neigh_key *key, uint32_t hash)
 {
-	for (uint32_t i = 0; i <= t->longest; i++) {
+	for (uint32_t i = 0; i <= t->longest_probe; i++) {
 		uint32_t s = (hash + i) & t->mask;
 
 		if (t->slots[s] == NEIGH_NONE)
 			return NEIGH_NONE;
-		if (same(&t->entries[t->slots[s]].key, key))
+		if (same_key(&t->entries[t->slots[s]].key, key))
 			return s;
 	}
 	return NEIGH_NONE;
@@ -101,8 +101,8 @@ enter_slot(struct neigh_table *t, uint32_t index)
 	uint32_t hash = t->hashes[index], i = distance_of(t, hash);
 
 	t->slots[(hash + i) & t->mask] = index;
-	if (i > t->longest)
-		t->longest = i;
+	if (i > t->longest_probe)
+		t->longest_probe = i;
 }
 
 /* room is a power of two. */
@@ -126,7 +126,7 @@ grow(struct neigh_table *t, uint32_t room)
 	t->slots = slots;
 	t->room = room;
 	t->mask = SLOTS_PER_NEIGHBOUR * room - 1;
-	t->longest = 0;
+	t->longest_probe = 0;
 	memset(slots, 0xFF, bytes);
 	for (uint32_t i = 0; i < t->n; i++) {
 		if (entries[i].key.ip.version != 0)
@@ -170,7 +170,7 @@ neigh_limit(struct neigh_table *t, uint32_t entries, uint32_t interfaces, uint16
 static uint32_t
 count_free(const struct neigh_table *t)
 {
-	uint32_t used = t->n - t->n_gaps;
+	uint32_t used = t->n - t->n_freed;
 
 	return used < t->limit ? t->limit - used : 0;
 }
@@ -187,7 +187,7 @@ list_of(const struct neigh_table *t, const struct neigh *e)
 {
 	if (t->known == NULL || e->fixed || e->pinned)
 		return NULL;
-	return e->has_mac ? &t->known[e->key.vlan_id] : &t->wanted[e->by];
+	return e->has_mac ? &t->known[e->key.vlan_id] : &t->wanted[e->port];
 }
 
 static void
@@ -198,12 +198,12 @@ link_last(struct neigh_table *t, uint32_t index)
 
 	if (list == NULL)
 		return;
-	e->before = list->last;
-	e->behind = NEIGH_NONE;
+	e->prev = list->last;
+	e->next = NEIGH_NONE;
 	if (list->last == NEIGH_NONE)
 		list->first = index;
 	else
-		t->entries[list->last].behind = index;
+		t->entries[list->last].next = index;
 	list->last = index;
 	list->n++;
 }
@@ -217,14 +217,14 @@ unlink_entry(struct neigh_table *t, uint32_t index)
 
 	if (list == NULL)
 		return;
-	if (e->before == NEIGH_NONE)
-		list->first = e->behind;
+	if (e->prev == NEIGH_NONE)
+		list->first = e->next;
 	else
-		t->entries[e->before].behind = e->behind;
-	if (e->behind == NEIGH_NONE)
-		list->last = e->before;
+		t->entries[e->prev].next = e->next;
+	if (e->next == NEIGH_NONE)
+		list->last = e->prev;
 	else
-		t->entries[e->behind].before = e->before;
+		t->entries[e->next].prev = e->prev;
 	list->n--;
 }
 
@@ -234,10 +234,10 @@ insert(struct neigh_table *t, uint32_t hash, const struct neigh *e)
 {
 	uint32_t index;
 
-	if (neigh_has_gap(t)) {
-		index = t->gaps;
-		t->gaps = t->entries[index].ask_link;
-		t->n_gaps--;
+	if (neigh_has_free(t)) {
+		index = t->free_head;
+		t->free_head = t->entries[index].ask_link;
+		t->n_freed--;
 	} else if (t->n == t->room && grow(t, t->room == 0 ? START_ROOM : 2 * t->room) != 0) {
 		return -ENOMEM;
 	} else {
@@ -263,7 +263,7 @@ neigh_add(struct neigh_table *t, const struct neigh_key *key, uint64_t now_ns)
 	}
 	return insert(
 		t, hash_of(t, key),
-		&(struct neigh){.key = *key, .by = t->n_ports, .users = 1, .next_ns = now_ns});
+		&(struct neigh){.key = *key, .port = t->n_ports, .users = 1, .next_ns = now_ns});
 }
 
 /* May it make room for another? */
@@ -296,7 +296,7 @@ uint32_t
 neigh_claim(struct neigh_table *t, struct neigh_claim_stats *stats, const struct neigh_key *key,
 	    struct neigh_claim claim, uint64_t now_ns)
 {
-	const struct neigh_list *known = &t->known[key->vlan_id], *wanted = &t->wanted[claim.by];
+	const struct neigh_list *known = &t->known[key->vlan_id], *wanted = &t->wanted[claim.port];
 	const struct neigh_list *full = NULL;
 	uint32_t hash = hash_of(t, key), n_free;
 	uint32_t slot = t->n == 0 ? NEIGH_NONE : slot_of(t, key, hash);
@@ -319,7 +319,7 @@ neigh_claim(struct neigh_table *t, struct neigh_claim_stats *stats, const struct
 	return (uint32_t)insert(t, hash,
 				&(struct neigh){
 					.key = *key,
-					.by = claim.heard ? t->n_ports : claim.by,
+					.port = claim.heard ? t->n_ports : claim.port,
 					.users = 1,
 					.next_ns = now_ns,
 					.idle_ns = now_ns + (claim.heard ? 0 : NEIGH_IDLE_NS),
@@ -366,9 +366,9 @@ neigh_pin(struct neigh_table *t, uint32_t index, bool pinned)
 }
 
 bool
-neigh_has_gap(const struct neigh_table *t)
+neigh_has_free(const struct neigh_table *t)
 {
-	return t->gaps != NEIGH_NONE;
+	return t->free_head != NEIGH_NONE;
 }
 
 void
@@ -461,11 +461,11 @@ ask(struct neigh_table *t, uint32_t index)
 		return;
 	e->asked = true;
 	e->ask_link = NEIGH_NONE;
-	if (t->asks == NEIGH_NONE)
-		t->asks = index;
+	if (t->ask_head == NEIGH_NONE)
+		t->ask_head = index;
 	else
-		t->entries[t->asks_tail].ask_link = index;
-	t->asks_tail = index;
+		t->entries[t->ask_tail].ask_link = index;
+	t->ask_tail = index;
 }
 
 /* The state that follows when time has run out in this one. */
@@ -545,17 +545,17 @@ vacate(struct neigh_table *t, uint32_t index)
 
 /* Not to be asked any more, whose turn may be anywhere. */
 static void
-unask(struct neigh_table *t, uint32_t index)
+dequeue_ask(struct neigh_table *t, uint32_t index)
 {
-	uint32_t *link = &t->asks, before = NEIGH_NONE;
+	uint32_t *link = &t->ask_head, prev = NEIGH_NONE;
 
 	while (*link != index) {
-		before = *link;
-		link = &t->entries[before].ask_link;
+		prev = *link;
+		link = &t->entries[prev].ask_link;
 	}
 	*link = t->entries[index].ask_link;
-	if (t->asks_tail == index)
-		t->asks_tail = before;
+	if (t->ask_tail == index)
+		t->ask_tail = prev;
 	t->entries[index].asked = false;
 }
 
@@ -566,14 +566,14 @@ neigh_remove(struct neigh_table *t, uint32_t index)
 
 	assert(e->key.ip.version != 0);
 	if (e->asked)
-		unask(t, index);
+		dequeue_ask(t, index);
 	vacate(t, index);
 	unlink_entry(t, index);
 	if (!e->has_mac)
 		__atomic_store_n(&t->unresolved, t->unresolved - 1, __ATOMIC_RELAXED);
-	*e = (struct neigh){.next_ns = NEVER_NS, .ask_link = t->gaps};
-	t->gaps = index;
-	t->n_gaps++;
+	*e = (struct neigh){.next_ns = NEVER_NS, .ask_link = t->free_head};
+	t->free_head = index;
+	t->n_freed++;
 }
 
 void
@@ -609,10 +609,10 @@ neigh_forget_learned(struct neigh_table *t, uint64_t now_ns)
 uint32_t
 neigh_pop_ask(struct neigh_table *t)
 {
-	uint32_t index = t->asks;
+	uint32_t index = t->ask_head;
 
 	if (index != NEIGH_NONE) {
-		t->asks = t->entries[index].ask_link;
+		t->ask_head = t->entries[index].ask_link;
 		t->entries[index].asked = false;
 	}
 	return index;

@@ -59,17 +59,17 @@ struct neigh {
 	struct neigh_key key; /* ip.version 0: a place that was given back */
 	uint8_t mac[6];
 	bool has_mac : 1;
-	bool fixed : 1;    /* given by the user: never asked, never replaced */
-	bool pinned : 1;   /* the owner holds its index: never replaced */
-	bool asked : 1;    /* in the list of questions to send */
-	uint8_t state;     /* enum neigh_state */
-	uint8_t tries;     /* questions in this state */
-	uint16_t by;       /* port whose frame wanted it first; the number of ports: none */
-	uint32_t ask_link; /* or the next place that was given back */
-	uint32_t users;    /* neigh_add() less neigh_release() */
-	uint64_t next_ns;  /* of the state machine */
-	uint64_t idle_ns;  /* from then on it may make room for another, unless it is sent to */
-	uint32_t before, behind; /* in its list, oldest first, or NEIGH_NONE */
+	bool fixed : 1;      /* given by the user: never asked, never replaced */
+	bool pinned : 1;     /* the owner holds its index: never replaced */
+	bool asked : 1;      /* in the list of questions to send */
+	uint8_t state;       /* enum neigh_state */
+	uint8_t tries;       /* questions in this state */
+	uint16_t port;       /* port whose frame wanted it first; the number of ports: none */
+	uint32_t ask_link;   /* or the next place that was given back */
+	uint32_t users;      /* neigh_add() less neigh_release() */
+	uint64_t next_ns;    /* of the state machine */
+	uint64_t idle_ns;    /* from then on it may make room for another, unless it is sent to */
+	uint32_t prev, next; /* in its list, oldest first, or NEIGH_NONE */
 };
 static_assert(sizeof(struct neigh) == 64, "a cache line");
 
@@ -94,8 +94,8 @@ struct neigh_claim_stats {
 
 /* Why a stranger's neighbour is to be entered. */
 struct neigh_claim {
-	bool heard;  /* it has said its address, which neigh_on_heard() then enters */
-	uint16_t by; /* else: the port whose frame wants it */
+	bool heard;    /* it has said its address, which neigh_on_heard() then enters */
+	uint16_t port; /* else: the port whose frame wants it */
 };
 
 struct neigh_table;
@@ -119,7 +119,7 @@ int64_t neigh_add_fixed(struct neigh_table *t, const struct neigh_key *key, cons
  * Let no more than entries be in a table without any, and have room for them.
  *
  * @param interfaces  vlan_id of all keys is below.
- * @param ports       Of neigh_claim.by.
+ * @param ports       Of neigh_claim.port.
  * @return            0 or -ENOMEM.
  */
 int neigh_limit(struct neigh_table *t, uint32_t entries, uint32_t interfaces, uint16_t ports);
@@ -150,7 +150,7 @@ void neigh_remove(struct neigh_table *t, uint32_t index);
  * is fixed. */
 void neigh_release(struct neigh_table *t, uint32_t index);
 /** Is there a place that was given back? The next neigh_add() takes it. */
-bool neigh_has_gap(const struct neigh_table *t);
+bool neigh_has_free(const struct neigh_table *t);
 
 /** Other times from now on; a time that runs already ends when it was to. */
 void neigh_set_params(struct neigh_table *t, const struct neigh_params *params);
@@ -190,21 +190,21 @@ struct neigh_list {
 
 struct neigh_table {
 	/* per packet */
-	uint64_t next_ns; /* not later than any neighbour's */
-	uint32_t asks;    /* the first to ask, or NEIGH_NONE */
-	uint32_t asks_tail;
+	uint64_t next_ns;  /* not later than any neighbour's */
+	uint32_t ask_head; /* the first to ask, or NEIGH_NONE */
+	uint32_t ask_tail;
 	struct neigh *entries;
 	/* Open addressing: indices into entries, a power of two, at most a quarter full. */
 	uint32_t *slots;
 	uint32_t mask;
-	uint32_t longest; /* furthest that one was ever entered from its own slot */
+	uint32_t longest_probe; /* furthest that one was ever entered from its own slot */
 	struct half_sip_key key;
 	struct neigh_params params;
 	/* per neighbour */
 	uint32_t *hashes; /* of the entries' keys: computed once, needed whenever slots move */
 	uint32_t n, room;
-	uint32_t n_gaps;
-	uint32_t gaps; /* the first place that was given back, or NEIGH_NONE */
+	uint32_t n_freed;
+	uint32_t free_head; /* the first place that was given back, or NEIGH_NONE */
 	uint32_t unresolved;
 	/* of a table with a limit, else NULL: neighbours that are neither fixed nor pinned */
 	uint32_t limit;
@@ -217,7 +217,7 @@ struct neigh_table {
 static inline bool
 neigh_has_ask(const struct neigh_table *t)
 {
-	return t->asks != NEIGH_NONE;
+	return t->ask_head != NEIGH_NONE;
 }
 
 /** Earliest time at which neigh_run() would do something; NEVER_NS without neighbours. */

@@ -32,7 +32,7 @@ static inline int
 route_list_add(struct route_list *l, uint32_t ip, uint8_t length, uint16_t target, uint32_t most)
 {
 	uint32_t mask = length == 0 ? 0 : UINT32_MAX << (32 - length), at = 0;
-	uint32_t n_behind;
+	uint32_t n_after;
 
 	while (at < l->n &&
 	       (l->mask[at] > mask || (l->mask[at] == mask && l->net[at] != (ip & mask))))
@@ -43,10 +43,10 @@ route_list_add(struct route_list *l, uint32_t ip, uint8_t length, uint16_t targe
 	}
 	if (l->n >= most || l->n == ROUTE_LIST_MAX)
 		return -ENOMEM;
-	n_behind = l->n++ - at;
-	memmove(&l->mask[at + 1], &l->mask[at], n_behind * sizeof(l->mask[0]));
-	memmove(&l->net[at + 1], &l->net[at], n_behind * sizeof(l->net[0]));
-	memmove(&l->target[at + 1], &l->target[at], n_behind * sizeof(l->target[0]));
+	n_after = l->n++ - at;
+	memmove(&l->mask[at + 1], &l->mask[at], n_after * sizeof(l->mask[0]));
+	memmove(&l->net[at + 1], &l->net[at], n_after * sizeof(l->net[0]));
+	memmove(&l->target[at + 1], &l->target[at], n_after * sizeof(l->target[0]));
 	l->mask[at] = mask;
 	l->net[at] = ip & mask;
 	l->target[at] = target;

@@ -86,7 +86,7 @@ gauges(const struct mmu *mmu, enum mmu_watermark kind)
 
 /* Where the gauge of a port's class, or of a pool, is among those of its kind. */
 static unsigned int
-number_of(const struct mmu *mmu, enum mmu_watermark kind, uint16_t port, uint8_t index)
+gauge_index(const struct mmu *mmu, enum mmu_watermark kind, uint16_t port, uint8_t index)
 {
 	unsigned int i = index;
 
@@ -102,7 +102,7 @@ number_of(const struct mmu *mmu, enum mmu_watermark kind, uint16_t port, uint8_t
 static struct mmu_peak
 peak_of(const struct mmu *mmu, enum mmu_watermark kind, uint16_t port, uint8_t index)
 {
-	unsigned int i = number_of(mmu, kind, port, index);
+	unsigned int i = gauge_index(mmu, kind, port, index);
 	struct mmu_peak highest = {0};
 
 	for (uint16_t part = 0; part < mmu->n_parts; part++) {
@@ -131,7 +131,7 @@ mmu_persistent_watermark_bytes(const struct mmu *mmu, enum mmu_watermark kind, u
 }
 
 static void
-begin_anew(struct mmu_peak *peak, uint64_t now_bytes)
+restart_peak(struct mmu_peak *peak, uint64_t now_bytes)
 {
 	__atomic_store_n(&peak->past_bytes, max_u64(peak->past_bytes, peak->bytes),
 			 __ATOMIC_RELAXED);
@@ -142,11 +142,11 @@ uint64_t
 mmu_part_take_watermark_bytes(struct mmu *mmu, uint16_t part, enum mmu_watermark kind,
 			      uint16_t port, uint8_t index)
 {
-	unsigned int i = number_of(mmu, kind, port, index);
+	unsigned int i = gauge_index(mmu, kind, port, index);
 	struct mmu_peak *peak = peak_at(mmu, &mmu->parts[part], kind, i);
 	uint64_t peak_bytes = peak->bytes;
 
-	begin_anew(peak, bytes_at(mmu, &mmu->parts[part], kind, i));
+	restart_peak(peak, bytes_at(mmu, &mmu->parts[part], kind, i));
 	return peak_bytes;
 }
 
@@ -158,7 +158,7 @@ mmu_part_clear_watermarks(struct mmu *mmu, uint16_t part, enum mmu_watermark kin
 	for (unsigned int i = 0; i < gauges(mmu, kind); i++) {
 		/* Those of pools are each part's own. */
 		if (kind >= MMU_WATERMARK_POOL || mmu->part_of_port[i / TM_CLASSES] == part)
-			begin_anew(peak_at(mmu, p, kind, i), bytes_at(mmu, p, kind, i));
+			restart_peak(peak_at(mmu, p, kind, i), bytes_at(mmu, p, kind, i));
 	}
 }
 

@@ -8,7 +8,7 @@
 void
 pause_storm_begin(struct pause_storm *s, uint8_t prio, uint64_t now_ns)
 {
-	s->held |= (uint8_t)(1u << prio);
+	s->paused |= (uint8_t)(1u << prio);
 	s->since_ns[prio] = now_ns;
 }
 
@@ -17,12 +17,12 @@ pause_storm_end(struct pause_storm *s, uint8_t prio)
 {
 	uint8_t others = (uint8_t) ~(1u << prio);
 
-	s->held &= others;
+	s->paused &= others;
 	s->warned &= others;
 	s->disabled &= others;
 }
 
-/* When this one will have been held for so long. */
+/* When this one will have been paused for so long. */
 static uint64_t
 passes_ns(const struct pause_storm *s, unsigned int prio, uint64_t watermark_ns)
 {
@@ -35,8 +35,8 @@ pause_storm_check(struct pause_storm *s, const struct pause_storm_params *params
 {
 	uint8_t stopped = 0;
 
-	for (uint32_t held = s->held; held != 0; held &= held - 1) {
-		unsigned int prio = (unsigned int)__builtin_ctz(held);
+	for (uint32_t paused = s->paused; paused != 0; paused &= paused - 1) {
+		unsigned int prio = (unsigned int)__builtin_ctz(paused);
 		uint8_t bit = (uint8_t)(1u << prio);
 
 		if (!(s->warned & bit) && now_ns >= passes_ns(s, prio, params->minor_ns)) {
@@ -48,7 +48,7 @@ pause_storm_check(struct pause_storm *s, const struct pause_storm_params *params
 			counter_inc(&stats->tx_pause_storm_error_events);
 		}
 	}
-	s->held &= (uint8_t)~stopped;
+	s->paused &= (uint8_t)~stopped;
 	s->disabled |= stopped;
 	return stopped;
 }
@@ -58,8 +58,8 @@ pause_storm_next_ns(const struct pause_storm *s, const struct pause_storm_params
 {
 	uint64_t next_ns = NEVER_NS;
 
-	for (uint32_t held = s->held; held != 0; held &= held - 1) {
-		unsigned int prio = (unsigned int)__builtin_ctz(held);
+	for (uint32_t paused = s->paused; paused != 0; paused &= paused - 1) {
+		unsigned int prio = (unsigned int)__builtin_ctz(paused);
 
 		if (!(s->warned >> prio & 1))
 			next_ns = min_u64(next_ns, passes_ns(s, prio, params->minor_ns));

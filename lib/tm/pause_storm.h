@@ -31,7 +31,7 @@ struct pause_storm_stats {
 
 /* Zero-initialised state: nothing is held. Masks of priorities. */
 struct pause_storm {
-	uint8_t held, warned;
+	uint8_t paused, warned;
 	uint8_t disabled; /* may not be held, until pause_storm_end() */
 	uint64_t since_ns[TM_CLASSES];
 };

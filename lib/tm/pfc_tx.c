@@ -71,7 +71,7 @@ pfc_tx_set_all(struct pfc_tx *p, uint8_t xoff)
 static uint8_t
 due(const struct pfc_tx *p, uint64_t now_ns)
 {
-	uint8_t mask = p->xoff ^ p->told;
+	uint8_t mask = p->xoff ^ p->sent;
 
 	if (now_ns < p->refresh_due_ns)
 		return mask;
@@ -83,21 +83,21 @@ due(const struct pfc_tx *p, uint64_t now_ns)
 }
 
 static uint16_t
-tell_xoff(struct pfc_tx *p, unsigned int prio, uint64_t now_ns)
+send_xoff(struct pfc_tx *p, unsigned int prio, uint64_t now_ns)
 {
-	if (!(p->told >> prio & 1))
+	if (!(p->sent >> prio & 1))
 		__atomic_store_n(&p->since_ns[prio], now_ns, __ATOMIC_RELAXED);
-	__atomic_store_n(&p->told, (uint8_t)(p->told | 1u << prio), __ATOMIC_RELAXED);
+	__atomic_store_n(&p->sent, (uint8_t)(p->sent | 1u << prio), __ATOMIC_RELAXED);
 	p->next_ns[prio] = now_ns + p->refresh_ns;
 	return p->quanta;
 }
 
 static uint16_t
-tell_xon(struct pfc_tx *p, unsigned int prio, uint64_t now_ns)
+send_xon(struct pfc_tx *p, unsigned int prio, uint64_t now_ns)
 {
 	counter_add(&p->stats.tx_pause_duration_ns[prio], now_ns - p->since_ns[prio]);
 	counter_inc(&p->stats.tx_pause_transition[prio]);
-	__atomic_store_n(&p->told, (uint8_t)(p->told & ~(1u << prio)), __ATOMIC_RELAXED);
+	__atomic_store_n(&p->sent, (uint8_t)(p->sent & ~(1u << prio)), __ATOMIC_RELAXED);
 	p->next_ns[prio] = NEVER_NS;
 	return 0;
 }
@@ -107,8 +107,8 @@ pfc_tx_reset(struct pfc_tx *p, uint64_t now_ns)
 {
 	p->xoff = 0;
 	seq_begin(&p->seq);
-	for (uint8_t m = p->told; m != 0; m &= (uint8_t)(m - 1))
-		tell_xon(p, (unsigned int)__builtin_ctz(m), now_ns);
+	for (uint8_t m = p->sent; m != 0; m &= (uint8_t)(m - 1))
+		send_xon(p, (unsigned int)__builtin_ctz(m), now_ns);
 	seq_end(&p->seq);
 	p->refresh_due_ns = NEVER_NS;
 }
@@ -126,15 +126,15 @@ pfc_tx_take(struct pfc_tx *p, struct pfc_vector *out, uint64_t now_ns)
 	for (; todo != 0; todo &= (uint8_t)(todo - 1)) {
 		unsigned int prio = (unsigned int)__builtin_ctz(todo);
 
-		out->quanta[prio] = p->xoff >> prio & 1 ? tell_xoff(p, prio, now_ns)
-							: tell_xon(p, prio, now_ns);
+		out->quanta[prio] = p->xoff >> prio & 1 ? send_xoff(p, prio, now_ns)
+							: send_xon(p, prio, now_ns);
 		counter_inc(&p->stats.tx_pause[prio]);
 	}
 	seq_end(&p->seq);
 	p->refresh_due_ns = NEVER_NS;
 	for (unsigned int i = 0; i < TM_CLASSES; i++)
 		p->refresh_due_ns = min_u64(p->refresh_due_ns, p->next_ns[i]);
-	assert(p->xoff == p->told);
+	assert(p->xoff == p->sent);
 	return true;
 }
 
@@ -145,13 +145,13 @@ pfc_tx_duration_ns(const struct pfc_tx *p, uint8_t prio, uint64_t now_ns)
 	uint32_t before;
 
 	do {
-		bool told;
+		bool sent;
 
 		before = seq_read(&p->seq);
-		told = __atomic_load_n(&p->told, __ATOMIC_RELAXED) >> prio & 1;
+		sent = __atomic_load_n(&p->sent, __ATOMIC_RELAXED) >> prio & 1;
 		duration_ns = counter_read(&p->stats.tx_pause_duration_ns[prio]);
 		/* now_ns may be older than the last frame: the reader's clock was read before. */
-		if (told)
+		if (sent)
 			duration_ns += sub_sat(now_ns, counter_read(&p->since_ns[prio]));
 	} while (seq_changed(&p->seq, before));
 	return duration_ns;

@@ -49,7 +49,7 @@ struct pfc_tx_stats {
 
 struct pfc_tx {
 	uint8_t xoff; /* mask: state wanted */
-	uint8_t told; /* mask: state last sent */
+	uint8_t sent; /* mask: state last sent */
 	uint16_t quanta;
 	uint32_t seq;                  /* of told, since_ns and stats: base/seq.h */
 	uint64_t refresh_due_ns;       /* earliest of next_ns[] */
@@ -89,7 +89,7 @@ bool pfc_tx_take(struct pfc_tx *p, struct pfc_vector *out, uint64_t now_ns);
 static inline uint64_t
 pfc_tx_next_ns(const struct pfc_tx *p)
 {
-	return p->xoff != p->told ? 0 : p->refresh_due_ns;
+	return p->xoff != p->sent ? 0 : p->refresh_due_ns;
 }
 
 /** Pause time so far, the running XOFF included. From any thread. */

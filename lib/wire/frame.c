@@ -33,7 +33,7 @@ frame_verdict_name(enum frame_verdict v)
 
 /* Of a length that the compiler knows, a few additions. */
 static inline bool
-header_holds(const uint8_t *ip, size_t hdr_bytes)
+checksum_is_valid(const uint8_t *ip, size_t hdr_bytes)
 {
 	return checksum_fold(checksum_words(ip, hdr_bytes)) == 0xFFFF;
 }
@@ -55,8 +55,8 @@ parse_ipv4(const uint8_t *ip, size_t room, struct frame_view *v)
 	ip_bytes = be16_load(ip + 2);
 	if (ip_bytes < hdr_bytes || ip_bytes > room)
 		return FRAME_BAD_IP_LENGTH;
-	if (hdr_bytes == IPV4_HDR_BYTES ? !header_holds(ip, IPV4_HDR_BYTES)
-					: !header_holds(ip, hdr_bytes))
+	if (hdr_bytes == IPV4_HDR_BYTES ? !checksum_is_valid(ip, IPV4_HDR_BYTES)
+					: !checksum_is_valid(ip, hdr_bytes))
 		return FRAME_BAD_IP_CHECKSUM;
 
 	v->ip_version = 4;

@@ -90,7 +90,7 @@ shaped(__m128i x, const struct icrc_shape *shape, size_t end)
 /* Of n vectors that are left: how many to take one by one, so that three and whole groups of four
  * follow, or nothing. */
 static inline size_t
-before_groups(size_t n)
+n_singles(size_t n)
 {
 	return n < 3 ? n : (n + 1) % 4;
 }
@@ -99,7 +99,7 @@ TARGET_PCLMUL uint32_t
 icrc_run_pclmul(const uint8_t *buf, size_t n, const struct icrc_shape *shape)
 {
 	const __m128i k512 = pair(FOLD_512), k128 = pair(FOLD_128);
-	size_t done = (n - 1) % 16 + 1, alone;
+	size_t done = (n - 1) % 16 + 1, singles;
 	__m128i x0, x1, x2, x3;
 
 	if (n < 16)
@@ -107,7 +107,7 @@ icrc_run_pclmul(const uint8_t *buf, size_t n, const struct icrc_shape *shape)
 	x0 = shaped(_mm_shuffle_epi8(load(buf), load(shuffle + done)), shape, done);
 	for (; done < n && done < ICRC_SHAPE_BYTES; done += 16)
 		x0 = fold(x0, k128, shaped(load(buf + done), shape, done + 16));
-	for (alone = before_groups((n - done) / 16); alone > 0; alone--, done += 16)
+	for (singles = n_singles((n - done) / 16); singles > 0; singles--, done += 16)
 		x0 = fold(x0, k128, load(buf + done));
 	if (done == n)
 		return barrett(times(x0, pair(REDUCE_0)));
@@ -187,7 +187,7 @@ icrc_run_vpclmul(const uint8_t *buf, size_t n, const struct icrc_shape *shape)
 {
 	const __m512i k512 = _mm512_broadcast_i32x4(pair(FOLD_512));
 	const __m512i k2048 = _mm512_broadcast_i32x4(pair(FOLD_2048));
-	size_t done = n > 128 ? 64 - (uintptr_t)buf % 64 : (n - 1) % 64 + 1, behind, alone;
+	size_t done = n > 128 ? 64 - (uintptr_t)buf % 64 : (n - 1) % 64 + 1, tail_bytes, singles;
 	__m512i x0, x1, x2, x3;
 
 	if (n < 16)
@@ -197,8 +197,8 @@ icrc_run_vpclmul(const uint8_t *buf, size_t n, const struct icrc_shape *shape)
 		return reduce4(x0);
 	x0 = fold4(x0, k512, shaped4(_mm512_loadu_si512(buf + done), shape, done + 64));
 	done += 64;
-	behind = (n - done) % 64;
-	for (alone = before_groups((n - done) / 64); alone > 0; alone--, done += 64)
+	tail_bytes = (n - done) % 64;
+	for (singles = n_singles((n - done) / 64); singles > 0; singles--, done += 64)
 		x0 = fold4(x0, k512, _mm512_loadu_si512(buf + done));
 	if (n - done >= 192) {
 		x1 = _mm512_loadu_si512(buf + done);
@@ -214,9 +214,9 @@ icrc_run_vpclmul(const uint8_t *buf, size_t n, const struct icrc_shape *shape)
 		x1 = fold4(x1, _mm512_broadcast_i32x4(pair(FOLD_1024)), x0);
 		x0 = fold4(x2, k512, x1);
 	}
-	if (behind > 0)
-		x0 = fold4(x0, _mm512_broadcast_i32x4(load(fold_bytes[behind])),
-			   last4(buf, n, behind));
+	if (tail_bytes > 0)
+		x0 = fold4(x0, _mm512_broadcast_i32x4(load(fold_bytes[tail_bytes])),
+			   last4(buf, n, tail_bytes));
 	return reduce4(x0);
 }
 #endif

@@ -126,7 +126,7 @@ enum roce_verdict roce_parse(const uint8_t *buf, size_t len, const struct frame_
 			     bool check_icrc, struct roce_view *out);
 
 /** The last of these checks alone, for a caller that parses first: is the frame's ICRC right? */
-bool roce_icrc_holds(const uint8_t *buf, const struct roce_view *v);
+bool roce_icrc_is_valid(const uint8_t *buf, const struct roce_view *v);
 
 /* Ethertype, IPv4, UDP and the two first bytes of the BTH. */
 #define ROCE_STATION_BYTES 32u

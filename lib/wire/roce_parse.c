@@ -173,7 +173,7 @@ read_rest(struct roce_view *out, const uint8_t *buf)
 }
 
 bool
-roce_icrc_holds(const uint8_t *buf, const struct roce_view *v)
+roce_icrc_is_valid(const uint8_t *buf, const struct roce_view *v)
 {
 	return icrc_compute(buf + v->ip_off, v->ip_version, (size_t)(v->icrc_off - v->ip_off)) ==
 	       le32_load(buf + v->icrc_off);
@@ -201,7 +201,7 @@ roce_parse(const uint8_t *buf, size_t len, const struct frame_view *frame, bool 
 	if ((buf[out->bth_off + 1] & 0xF) != 0)
 		return ROCE_BAD_BTH_VERSION;
 	v = read_rest(out, buf);
-	if (v == ROCE_OK && check_icrc && !roce_icrc_holds(buf, out))
+	if (v == ROCE_OK && check_icrc && !roce_icrc_is_valid(buf, out))
 		return ROCE_BAD_ICRC;
 	return v;
 }

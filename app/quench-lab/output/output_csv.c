@@ -129,7 +129,7 @@ pfc_row(FILE *out, uint64_t now_ns, const char *node, uint16_t port, uint8_t pri
 		now_ns, node, port, prio, sent, received,
 		pfc_tx_duration_ns(tx, prio, now_ns) / NS_PER_US,
 		pfc_rx_duration_ns(rx, prio, now_ns) / NS_PER_US, rx->until_ns[prio] > now_ns,
-		tx->told >> prio & 1);
+		tx->sent >> prio & 1);
 }
 
 static void

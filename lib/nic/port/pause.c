@@ -199,7 +199,7 @@ nic_pause_due(struct nic *nic, uint64_t now_ns)
 				resume_prio(nic, prio, now_ns);
 		}
 	}
-	if (pause->storm.held != 0)
+	if (pause->storm.paused != 0)
 		end_storms(nic, now_ns);
 	return pfc_tx_next_ns(&pause->pfc_tx) <= now_ns;
 }

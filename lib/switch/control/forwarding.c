@@ -194,7 +194,7 @@ renew_spare(struct sw_forwardings *f, const struct sw_params *params)
 	unsigned int spare = f->in_force.fdb == f->fdbs[0];
 
 	if (f->fdbs[spare] != NULL)
-		return fdb_renew(f->fdbs[spare], &fdb) == 0 ? f->fdbs[spare] : NULL;
+		return fdb_reset(f->fdbs[spare], &fdb) == 0 ? f->fdbs[spare] : NULL;
 	__atomic_store_n(&f->fdbs[spare], fdb_create(&fdb), __ATOMIC_RELEASE);
 	return f->fdbs[spare];
 }

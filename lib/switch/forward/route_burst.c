@@ -157,7 +157,7 @@ one_of_hops(struct sw_forward *f, const struct arrival *a, struct sw_target *t)
 	if (n == 0)
 		return t->hops[own];
 	counter_inc(&f->router->stats.ecmp_moved_packets);
-	return live[ecmp_pick(ecmp_again(hash), n)];
+	return live[ecmp_pick(ecmp_rehash(hash), n)];
 }
 
 /* The neighbour that a frame goes to next, or NEIGH_NONE. */
@@ -175,7 +175,7 @@ next_hop(struct sw_forward *f, const struct arrival *a, struct sw_target *t)
 	else
 		memcpy(key.ip.addr, ip + 24, 16);
 	return neigh_claim(r->neighs, &r->stats.claims, &key,
-			   (struct neigh_claim){.by = a->in_port}, a->now_ns);
+			   (struct neigh_claim){.port = a->in_port}, a->now_ns);
 }
 
 /* New addresses, one hop less, in bytes of its own. */

@@ -404,9 +404,9 @@ TEST(what_is_taken_over_is_the_newest_of_both_where_its_port_still_is)
 	fdb_release(old);
 	assert_int_equal(fdb_entries(old), 0);
 	assert_int_equal(fdb_stats(old)->learned, 20);
-	assert_int_equal(fdb_renew(old, &(struct fdb_params){.entries = 7}), -EINVAL);
+	assert_int_equal(fdb_reset(old, &(struct fdb_params){.entries = 7}), -EINVAL);
 	assert_int_equal(
-		fdb_renew(old, &(struct fdb_params){.entries = 8, .socket = SOCKET_ID_ANY}), 0);
+		fdb_reset(old, &(struct fdb_params){.entries = 8, .socket = SOCKET_ID_ANY}), 0);
 	at = 0;
 	while (fdb_take_over(old, new, members, &at))
 		;

@@ -291,7 +291,7 @@ TEST(places_are_given_back_and_taken_again_and_pinned_ones_stay)
 		} else {
 			uint32_t index;
 
-			assert_true(neigh_has_gap(t));
+			assert_true(neigh_has_free(t));
 			index = (uint32_t)add(next, 0);
 			assert_int_equal(neigh_get(t, index)->key.ip.version, 4);
 			number[index] = next++;
@@ -301,7 +301,7 @@ TEST(places_are_given_back_and_taken_again_and_pinned_ones_stay)
 			k = key(number[i]);
 			assert_true(neigh_find(t, &k) == i || neigh_get(t, i)->key.ip.version == 0);
 		}
-		assert_int_equal(neigh_has_gap(t), gone > 0);
+		assert_int_equal(neigh_has_free(t), gone > 0);
 	}
 	assert_true(neigh_get(t, 0)->pinned);
 	assert_int_equal(neigh_count(t), PLACES);
@@ -386,9 +386,9 @@ TEST(addresses_made_to_meet_are_apart_under_a_secret_key)
 	}
 	/* Slots that a look-up reads: bounded for who knows the key, and few for who does not. */
 	assert_int_equal(neigh_count(t), NEIGH_MAX_PROBES);
-	assert_int_equal(t->longest, NEIGH_MAX_PROBES - 1);
+	assert_int_equal(t->longest_probe, NEIGH_MAX_PROBES - 1);
 	assert_int_equal(claims.neigh_table_full, MADE - NEIGH_MAX_PROBES);
-	assert_in_range(other->longest, 0, 3);
+	assert_in_range(other->longest_probe, 0, 3);
 	neigh_table_destroy(other);
 }
 
@@ -416,7 +416,7 @@ TEST(interfaces_leave_each_other_places)
 	assert_int_equal(claims.neigh_displaced, 0);
 	for (uint32_t number = 0; number < 100; number++)
 		assert_int_not_equal(claim(3, number, heard, 0), NEIGH_NONE);
-	assert_int_not_equal(claim(3, 100, (struct neigh_claim){.by = 1}, 0), NEIGH_NONE);
+	assert_int_not_equal(claim(3, 100, (struct neigh_claim){.port = 1}, 0), NEIGH_NONE);
 	for (uint32_t number = 0; number < ENTRIES / 2; number++) {
 		struct neigh_key k = key_in(1, number);
 
@@ -431,7 +431,7 @@ TEST(idle_neighbours_make_room_and_those_in_use_do_not)
 
 	assert_int_equal(neigh_limit(t, ENTRIES, 2, 1), 0);
 	for (uint32_t number = 0; number < USED; number++)
-		answered(claim(1, number, (struct neigh_claim){.by = 0}, now_ns), now_ns);
+		answered(claim(1, number, (struct neigh_claim){.port = 0}, now_ns), now_ns);
 	/* Strangers that only speak, without end: they displace each other. */
 	for (uint32_t number = 1000; number < 3000; number++, now_ns += NS_PER_MS) {
 		uint32_t i = claim(1, number, heard, now_ns);
@@ -470,7 +470,7 @@ TEST(those_who_do_not_answer_displace_their_own_kind_only)
 
 	assert_int_equal(neigh_limit(t, ENTRIES, 2, 2), 0);
 	for (uint32_t number = 0; number < 5000; number++) {
-		i = claim(1, 0x10000 + number, (struct neigh_claim){.by = 0}, now_ns);
+		i = claim(1, 0x10000 + number, (struct neigh_claim){.port = 0}, now_ns);
 		if (i != NEIGH_NONE)
 			neigh_touch(t, &stats, i, now_ns);
 		while (neigh_pop_ask(t) != NEIGH_NONE)
@@ -478,7 +478,7 @@ TEST(those_who_do_not_answer_displace_their_own_kind_only)
 		now_ns += RETRANS / 1000;
 		if (number % 50 != 0)
 			continue;
-		i = claim(1, number, (struct neigh_claim){.by = 1}, now_ns);
+		i = claim(1, number, (struct neigh_claim){.port = 1}, now_ns);
 		assert_int_not_equal(i, NEIGH_NONE);
 		answered(i, now_ns);
 		known++;
@@ -512,7 +512,7 @@ TEST(lists_hold_all_neighbours_that_may_go)
 		now_ns += prng_below(&r, RETRANS / 8);
 		i = claim(interface, (uint32_t)prng_below(&r, 200),
 			  (struct neigh_claim){.heard = prng_below(&r, 2) == 0,
-					       .by = (uint16_t)prng_below(&r, PORTS)},
+					       .port = (uint16_t)prng_below(&r, PORTS)},
 			  now_ns);
 		if (i == NEIGH_NONE)
 			continue;
@@ -541,11 +541,11 @@ TEST(lists_hold_all_neighbours_that_may_go)
 				is_known ? &t->known[k] : &t->wanted[k - INTERFACES];
 			uint32_t n = 0;
 
-			for (i = list->first; i != NEIGH_NONE; i = neigh_get(t, i)->behind, n++) {
+			for (i = list->first; i != NEIGH_NONE; i = neigh_get(t, i)->next, n++) {
 				const struct neigh *e = neigh_get(t, i);
 
 				assert_int_equal(e->has_mac, is_known);
-				assert_int_equal(is_known ? e->key.vlan_id : e->by,
+				assert_int_equal(is_known ? e->key.vlan_id : e->port,
 						 is_known ? k : k - INTERFACES);
 			}
 			assert_int_equal(n, list->n);

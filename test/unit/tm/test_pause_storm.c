@@ -66,7 +66,7 @@ TEST(none_is_held_beyond_the_critical_watermark)
 		uint8_t prio = (uint8_t)prng_below(&r, 8), bit = (uint8_t)(1u << prio);
 
 		while ((next_ns = pause_storm_next_ns(&s, &params)) <= until_ns) {
-			uint8_t held = s.held, stopped;
+			uint8_t held = s.paused, stopped;
 
 			assert_true(next_ns >= now_ns);
 			now_ns = next_ns;
@@ -76,7 +76,7 @@ TEST(none_is_held_beyond_the_critical_watermark)
 						 (held >> p & 1) && now_ns - since_ns[p] >= 100);
 		}
 		now_ns = until_ns;
-		if (s.held & bit || s.disabled & bit) {
+		if (s.paused & bit || s.disabled & bit) {
 			pause_storm_end(&s, prio);
 		} else {
 			pause_storm_begin(&s, prio, now_ns);
