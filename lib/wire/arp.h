@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ARP for IPv4 over Ethernet (RFC 826): whose MAC address is behind an IPv4 address. */
+/* ARP for IPv4 over Ethernet (RFC 826): the MAC address of an IPv4 address on the local link. */
 #ifndef QUENCH_WIRE_ARP_H
 #define QUENCH_WIRE_ARP_H
 
@@ -13,20 +13,20 @@ enum arp_op { ARP_REQUEST = 1, ARP_REPLY = 2 };
 struct arp {
 	uint16_t op; /* enum arp_op */
 	uint8_t sender_mac[6];
-	uint8_t sender_ip[4]; /* 0.0.0.0: a probe before its sender takes target_ip (RFC 5227) */
+	uint8_t sender_ip[4]; /* 0.0.0.0: a probe, before the sender uses target_ip (RFC 5227) */
 	uint8_t target_mac[6];
 	uint8_t target_ip[4];
 };
 
 /**
- * Parse an ARP frame that frame_parse() found.
+ * Parse an ARP frame after frame_parse().
  *
- * @return false if it is too short, not about IPv4 over Ethernet, neither request nor reply, or if
- *         its sender claims a group's MAC address, which no station has.
+ * @return false if it is too short, not IPv4 over Ethernet, neither request nor reply, or if the
+ *         sender's MAC address is a group address.
  */
 bool arp_parse(const uint8_t *buf, size_t len, const struct frame_view *eth, struct arp *out);
 
-/** Build a frame of ARP_FRAME_BYTES into buf. @return its length. */
+/** Build a frame of ARP_FRAME_BYTES in buf. @return its length. */
 size_t arp_build(uint8_t *buf, const struct l2 *l2, const struct arp *arp);
 
 #endif

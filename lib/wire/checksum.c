@@ -16,9 +16,9 @@ checksum_bytes(const void *buf, size_t n)
 	size_t i;
 
 	/*
-	 * Words of the CPU's own byte order: RFC 1071 2(B), the sum of swapped words is the swapped
-	 * sum. Two of them at a time, into 64 bits: no carry is lost before 2^32 words. Compilers
-	 * vectorise this.
+	 * Add words in the CPU's byte order: the sum of byte-swapped words is the byte-swapped sum
+	 * (RFC 1071 2(B)). Two words at a time go into 64 bits, so no carry is lost before 2^32 of
+	 * them. Compilers vectorise this loop.
 	 */
 	for (i = 0; i + 4 <= n; i += 4) {
 		uint32_t two;
@@ -46,7 +46,7 @@ ipv4_header_checksum(const uint8_t *hdr, size_t hdr_len)
 uint32_t
 checksum_udp_pseudo(const uint8_t *ip, unsigned int ip_version)
 {
-	/* Both addresses stand side by side at the end of the fixed header. */
+	/* The two addresses are adjacent, at the end of the fixed header. */
 	if (ip_version == 4)
 		return (uint32_t)checksum_bytes(ip + 12, 8) + IP_PROTO_UDP;
 	return (uint32_t)checksum_bytes(ip + 8, 32) + IP_PROTO_UDP;
@@ -58,7 +58,7 @@ udp_checksum(const uint8_t *ip, unsigned int ip_version, const uint8_t *udp, siz
 	uint64_t sum = checksum_udp_pseudo(ip, ip_version);
 	uint16_t checksum;
 
-	/* All but the checksum field itself, which is at offset 6. */
+	/* Everything except the checksum field, which is at offset 6. */
 	sum += udp_len + checksum_bytes(udp, 6) + checksum_bytes(udp + 8, udp_len - 8);
 	checksum = (uint16_t)~checksum_fold(sum);
 	return checksum == 0 ? 0xFFFF : checksum;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One's complement sums (RFC 1071). A sum may be split at even offsets, and added in any order.
+ * One's complement sums (RFC 1071). A message may be split at even offsets and its parts summed in
+ * any order.
  */
 #ifndef QUENCH_WIRE_CHECKSUM_H
 #define QUENCH_WIRE_CHECKSUM_H
@@ -20,8 +21,8 @@ checksum_fold(uint64_t sum)
 }
 
 /**
- * Sum of whole words of 32 bits in the CPU's own byte order; n is a multiple of 4 and below 2^16.
- * Folded, it is the sum of 16-bit words in that order (RFC 1071 2(B)).
+ * Sum of 32-bit words in the CPU's byte order; n is a multiple of 4 and below 2^16. Folded, it is
+ * the sum of 16-bit words in that order (RFC 1071 2(B)).
  */
 static inline uint64_t
 checksum_words(const void *buf, size_t n)
@@ -40,16 +41,18 @@ checksum_words(const void *buf, size_t n)
 /** Folded sum of n bytes as big-endian words; an odd last byte is the high half of a word. */
 uint16_t checksum_bytes(const void *buf, size_t n);
 
-/** Sum of the pseudo header of UDP, but for its length (RFC 768, RFC 8200 section 8.1). */
+/** Sum of the UDP pseudo header without its length field (RFC 768, RFC 8200 section 8.1). */
 uint32_t checksum_udp_pseudo(const uint8_t *ip, unsigned int ip_version);
 
-/** Internet checksum (RFC 1071) over an IPv4 header. hdr_len is a multiple of 4. 0 when a received
- * header is right. */
+/**
+ * Internet checksum (RFC 1071) of an IPv4 header; 0 for a valid received header. hdr_len is a
+ * multiple of 4.
+ */
 uint16_t ipv4_header_checksum(const uint8_t *hdr, size_t hdr_len);
 
 /**
- * Checksum of UDP over IPv4 or IPv6 (RFC 768, RFC 8200 8.1), as stored; 0 becomes 0xFFFF.
- * ip points at the IP header, udp at the UDP header, of udp_len bytes with payload.
+ * UDP checksum over IPv4 or IPv6 (RFC 768, RFC 8200 8.1) as stored in the header: 0 becomes 0xFFFF.
+ * ip points at the IP header, udp at the UDP header; udp_len covers UDP header and payload.
  */
 uint16_t udp_checksum(const uint8_t *ip, unsigned int ip_version, const uint8_t *udp,
 		      size_t udp_len);

@@ -5,7 +5,7 @@
 
 #include "wire/be.h"
 
-/* After OUI and subtype. */
+/* Lengths after OUI and subtype. */
 #define ETS_BODY 21u
 #define PFC_BODY 2u
 #define APP_BYTES 3u
@@ -136,7 +136,7 @@ dcbx_build(uint8_t *buf, const struct dcbx_tlvs *t, enum dcbx_kind kind)
 		n = build_apps(body, t);
 		break;
 	}
-	/* 127, organisationally specific, and a length of nine bits. */
+	/* Type 127 (organisationally specific) and a 9-bit length. */
 	be16_store(buf, (uint16_t)(127u << 9 | (n + 4)));
 	return n + 6;
 }

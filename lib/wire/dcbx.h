@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DCBX in its IEEE form: organisationally specific TLVs of LLDP, OUI 00-80-C2 (802.1Q-2018 annex
- * D.2, once 802.1Qaz). A TLV of a kind that comes twice or has not its form makes that kind bad:
- * what it says is not used.
+ * D.2, formerly 802.1Qaz). A kind whose TLV appears twice or is malformed is marked bad and not
+ * used.
+ *
+ * Invariant: present & bad = 0.
  */
 #ifndef QUENCH_WIRE_DCBX_H
 #define QUENCH_WIRE_DCBX_H
@@ -21,7 +23,7 @@ enum dcbx_kind {
 /* Transmission selection algorithm of a traffic class (802.1Q table 8-6). */
 enum dcbx_tsa { DCBX_TSA_STRICT = 0, DCBX_TSA_CBS = 1, DCBX_TSA_ETS = 2, DCBX_TSA_VENDOR = 255 };
 
-/* Application table: what protocol means. */
+/* Meaning of dcbx_app.protocol. */
 enum dcbx_selector {
 	DCBX_ETHERTYPE = 1,
 	DCBX_TCP = 2,
@@ -33,7 +35,7 @@ enum dcbx_selector {
 #define DCBX_MAX_APPS 32
 
 struct dcbx_ets {
-	bool willing, cbs;  /* of a configuration */
+	bool willing, cbs;  /* only in a configuration TLV */
 	uint8_t max_tcs;    /* 1..8 */
 	uint8_t prio_tc[8]; /* 0..7 */
 	uint8_t tc_pct[8];
@@ -42,7 +44,7 @@ struct dcbx_ets {
 
 struct dcbx_pfc {
 	bool willing, mbc;
-	uint8_t capability; /* classes that may have PFC at once */
+	uint8_t capability; /* number of classes that can have PFC at once */
 	uint8_t enable;     /* bit n: priority n */
 };
 
@@ -52,11 +54,11 @@ struct dcbx_app {
 };
 
 struct dcbx_tlvs {
-	uint16_t present; /* bit of each enum dcbx_kind that can be used */
-	uint16_t bad;     /* came twice, or malformed */
+	uint16_t present; /* bits of enum dcbx_kind: valid TLVs */
+	uint16_t bad;     /* bits: TLV appeared twice, or malformed */
 	struct dcbx_ets ets_conf, ets_reco;
 	struct dcbx_pfc pfc;
-	uint8_t n_apps; /* what is beyond DCBX_MAX_APPS is passed over */
+	uint8_t n_apps; /* entries beyond DCBX_MAX_APPS are ignored */
 	struct dcbx_app apps[DCBX_MAX_APPS];
 };
 
@@ -66,13 +68,12 @@ dcbx_has(const struct dcbx_tlvs *t, enum dcbx_kind kind)
 	return t->present >> kind & 1;
 }
 
-/** Take what stands after the OUI: subtype and body. Subtypes of no enum dcbx_kind are passed
- * over. */
+/** Parse a TLV from its subtype on (after the OUI). Unknown subtypes are ignored. */
 void dcbx_parse(struct dcbx_tlvs *t, const uint8_t *body, size_t len);
 
 /**
- * Write one TLV of LLDP, header and OUI included, of what t says about kind.
- * @return its length; at most 8 + 3 x n_apps, or 27.
+ * Write the TLV of one kind from t, with LLDP TLV header and OUI.
+ * @return its length: at most 8 + 3 x n_apps, or 27.
  */
 size_t dcbx_build(uint8_t *buf, const struct dcbx_tlvs *t, enum dcbx_kind kind);
 

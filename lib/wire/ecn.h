@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Set CE on an ECN-capable packet, with the IPv4 header checksum updated incrementally (RFC 1624
- * eq. 3, HC' = ~(~HC + ~m + m'), which gives what a full computation gives, 0 and not 0xFFFF).
- * IPv6 has no checksum. The RoCEv2 ICRC masks the field, so it stays right.
+ * Set CE on an ECN-capable packet and update the IPv4 header checksum incrementally (RFC 1624 eq.
+ * 3, HC' = ~(~HC + ~m + m'), which agrees with a full computation also where the result is 0). IPv6
+ * has no header checksum. The RoCEv2 ICRC masks the field and stays valid.
  */
 #ifndef QUENCH_WIRE_ECN_H
 #define QUENCH_WIRE_ECN_H
@@ -12,8 +12,8 @@
 #include "wire/frame.h"
 
 /**
- * @param ip  IP header that frame_parse() found, writable.
- * @return    true if ECT became CE; false (and nothing written) for Not-ECT and for CE already.
+ * @param ip  Writable IP header that frame_parse() found.
+ * @return    true if ECT became CE; false (nothing written) for Not-ECT, and for CE already set.
  */
 static inline bool
 ecn_set_ce(uint8_t *ip, unsigned int ip_version)
@@ -26,7 +26,7 @@ ecn_set_ce(uint8_t *ip, unsigned int ip_version)
 		return false;
 	ip[1] |= (uint8_t)(ECN_CE << shift);
 	if (ip_version == 4) {
-		/* The word that holds the ToS grew by CE - ecn: ~m + m' is that difference. */
+		/* The 16-bit word with the ToS grew by CE - ecn, so ~m + m' is that difference. */
 		uint32_t sum = (uint16_t) ~(ip[10] << 8 | ip[11]) + (uint32_t)(ECN_CE - ecn);
 
 		sum = ~((sum & 0xFFFFu) + (sum >> 16));

@@ -11,7 +11,7 @@
 #define IPV6_ROUTING 43u
 #define IPV6_FRAGMENT 44u
 #define IPV6_DESTINATION 60u
-/* Bounds the work on one frame: RFC 8200 section 4.1 lists no more than five in a packet. */
+/* Bounds the work per frame: RFC 8200 section 4.1 lists at most five in a packet. */
 #define IPV6_EXT_MAX 5
 
 static const char *const verdict_names[FRAME_VERDICTS] = {
@@ -31,7 +31,7 @@ frame_verdict_name(enum frame_verdict v)
 	return (unsigned int)v < FRAME_VERDICTS ? verdict_names[v] : "unknown";
 }
 
-/* Of a length that the compiler knows, a few additions. */
+/* With a length known at compile time this is a few additions. */
 static inline bool
 checksum_is_valid(const uint8_t *ip, size_t hdr_bytes)
 {
@@ -64,14 +64,14 @@ parse_ipv4(const uint8_t *ip, size_t room, struct frame_view *v)
 	v->ecn = ip[1] & 3;
 	v->ttl = ip[8];
 	v->ip_proto = ip[9];
-	/* More Fragments, or an offset: RFC 791 section 3.1. */
+	/* More Fragments flag or a fragment offset: RFC 791 section 3.1. */
 	v->fragment = (be16_load(ip + 6) & 0x3FFF) != 0;
 	v->l4_off = (uint16_t)(v->l3_off + hdr_bytes);
 	v->ip_end = (uint16_t)(v->l3_off + ip_bytes);
 	return FRAME_OK;
 }
 
-/* Look through the extension headers that may stand before UDP. ip[0..ip_bytes) is readable. */
+/* Skip the extension headers that may precede UDP. ip[0..ip_bytes) is readable. */
 static enum frame_verdict
 skip_ipv6_extensions(const uint8_t *ip, size_t ip_bytes, struct frame_view *v)
 {
@@ -91,7 +91,7 @@ skip_ipv6_extensions(const uint8_t *ip, size_t ip_bytes, struct frame_view *v)
 			at += 8;
 			break;
 		}
-		/* Length in units of 8 bytes, the first not counted. */
+		/* Length in units of 8 bytes, not counting the first 8. */
 		if (ip_bytes - at < (ip[at + 1] + 1u) * 8)
 			return FRAME_BAD_IP_HEADER_LENGTH;
 		at += (ip[at + 1] + 1u) * 8;
@@ -127,7 +127,7 @@ enum frame_verdict
 frame_parse(const uint8_t *buf, size_t len, struct frame_view *v)
 {
 	memset(v, 0, sizeof(*v));
-	/* Offsets are 16 bits; no Ethernet frame is near that long. */
+	/* Offsets are 16 bits; Ethernet frames are far shorter. */
 	if (len > UINT16_MAX)
 		len = UINT16_MAX;
 	if (len < ETH_HDR_BYTES)

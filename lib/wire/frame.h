@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Checked view of an Ethernet frame down to the transport header: what a switch needs to classify,
- * forward and mark. Buffer and length in, offsets out; never a read beyond the length, for any
- * input.
+ * Checked view of an Ethernet frame down to the transport header: the fields that a switch needs to
+ * classify, forward and mark. For any input, no byte beyond the length is read.
  *
- * At most one 802.1Q tag is looked through; a second tag is an opaque EtherType. The frame has no
- * FCS.
+ * Invariant for an IP frame with FRAME_OK: l3_off <= l4_off <= ip_end <= len.
+ *
+ * One 802.1Q tag is skipped; a second tag is an opaque EtherType. The frame has no FCS.
  */
 #ifndef QUENCH_WIRE_FRAME_H
 #define QUENCH_WIRE_FRAME_H
@@ -20,7 +20,7 @@
 enum ecn { ECN_NOT_ECT = 0, ECN_ECT1 = 1, ECN_ECT0 = 2, ECN_CE = 3 };
 
 enum frame_verdict {
-	FRAME_OK, /* offsets below are valid; non-IP frames are OK with ip_version 0 */
+	FRAME_OK, /* offsets below are valid; a non-IP frame is OK with ip_version 0 */
 	FRAME_TRUNCATED_ETH,
 	FRAME_TRUNCATED_VLAN,
 	FRAME_TRUNCATED_IP,
@@ -38,26 +38,27 @@ struct frame_view {
 	uint16_t ethertype; /* after the tag, host order */
 	uint16_t vlan_tci;  /* host order; valid if tagged */
 	uint16_t l3_off;
-	/* After IPv4 options and IPv6 extension headers; valid if ip_version != 0 and no
-	 * fragment. */
+	/*
+	 * After IPv4 options or IPv6 extension headers; valid if ip_version != 0 and not a
+	 * fragment.
+	 */
 	uint16_t l4_off;
-	uint16_t ip_end;    /* offset one past the IP packet: Ethernet padding is after it */
+	uint16_t ip_end;    /* offset just past the IP packet; Ethernet padding may follow */
 	uint8_t ip_version; /* 0, 4, 6 */
-	uint8_t ip_proto;   /* last next-header looked at */
+	uint8_t ip_proto;   /* last next-header value that was read */
 	uint8_t dscp;
 	uint8_t ecn; /* enum ecn */
 	uint8_t ttl;
 	bool tagged;
-	bool fragment; /* part of a fragmented packet: no transport header is looked for */
+	bool fragment; /* part of a fragmented packet: the transport header is not parsed */
 };
 
 /**
  * Parse buf[0..len). Fills v as far as the verdict allows (Ethernet fields from FRAME_TRUNCATED_IP
  * on).
  *
- * IPv4 options are skipped; of IPv6, up to five hop-by-hop, routing and destination options
- * headers. After a fragment header nothing is looked for. Bytes after the IP packet are Ethernet
- * padding.
+ * Skips IPv4 options and up to five IPv6 extension headers (hop-by-hop, routing, destination
+ * options). Stops at a fragment header. Bytes after the IP packet are Ethernet padding.
  */
 enum frame_verdict frame_parse(const uint8_t *buf, size_t len, struct frame_view *v);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The short way through frame_parse(), for what nearly all frames are. */
+/* Fast path of frame_parse() for the most common frames: untagged IPv4 without options. */
 #ifndef QUENCH_WIRE_FRAME_PLAIN_H
 #define QUENCH_WIRE_FRAME_PLAIN_H
 
 #include "wire/be.h"
 #include "wire/frame.h"
 
-/* One's complement, of 64 bits. */
+/* One's complement sum of 64-bit words. */
 static inline uint64_t
 frame_plain_add(uint64_t a, uint64_t b)
 {
@@ -16,10 +16,10 @@ frame_plain_add(uint64_t a, uint64_t b)
 }
 
 /**
- * Parse buf[0..len) if it is an untagged frame with an IPv4 packet without options, and nothing is
- * wrong with it: v is then what frame_parse() gives with FRAME_OK.
+ * Parse buf[0..len) if it is a valid untagged frame with an IPv4 packet without options. v is then
+ * what frame_parse() gives with FRAME_OK.
  *
- * @return false: another frame, which frame_parse() has to look at. v is as it was.
+ * @return false: any other frame, for frame_parse(). v is unchanged.
  */
 static inline bool
 frame_parse_plain(const uint8_t *buf, uint16_t len, struct frame_view *v)
@@ -36,8 +36,11 @@ frame_parse_plain(const uint8_t *buf, uint16_t len, struct frame_view *v)
 	if (start >> 40 != (ETHERTYPE_IPV4 << 8 | 0x45) || ip_bytes < IPV4_HDR_BYTES ||
 	    ip_bytes > len - ETH_HDR_BYTES)
 		return false;
-	/* RFC 1071 2(A), (B): in whatever order and width words are added with their carries, the
-	 * sum of a right header is a multiple of 0xFFFF. It is not 0, as no 0x45 is. */
+	/*
+	 * RFC 1071 2(A), (B): words may be added in any order and width if carries are kept. The
+	 * sum of a valid header is a multiple of 0xFFFF. It is never 0, because the first byte is
+	 * 0x45.
+	 */
 	memcpy(&words, buf + 14, sizeof(words));
 	memcpy(&more, buf + 22, sizeof(more));
 	memcpy(&last, buf + 30, sizeof(last));
@@ -55,7 +58,7 @@ frame_parse_plain(const uint8_t *buf, uint16_t len, struct frame_view *v)
 	v->ecn = (uint8_t)(start >> 32 & 3);
 	v->ttl = buf[22];
 	v->tagged = false;
-	/* More Fragments, or an offset: RFC 791 section 3.1. */
+	/* More Fragments flag or a fragment offset: RFC 791 section 3.1. */
 	v->fragment = (be16_load(buf + 20) & 0x3FFF) != 0;
 	return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lengths of the headers below RoCEv2, and the numbers by which each says what follows. */
+/* Lengths of the headers below RoCEv2, and their codes for the next header. */
 #ifndef QUENCH_WIRE_HEADERS_H
 #define QUENCH_WIRE_HEADERS_H
 

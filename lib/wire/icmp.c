@@ -11,13 +11,13 @@
 #define ICMP_ECHO_REQUEST 8u
 #define ICMPV6_ECHO_REQUEST 128u
 #define ICMPV6_ECHO_REPLY 129u
-/* Fresh hops for the way back. */
+/* TTL of the reply. */
 #define ECHO_TTL 64
 
 uint16_t
 icmp6_checksum(const uint8_t *ip, const uint8_t *icmp, size_t icmp_bytes)
 {
-	/* The pseudo header of RFC 8200 8.1; both addresses stand side by side. */
+	/* The pseudo header of RFC 8200 8.1; the two addresses are adjacent. */
 	uint64_t sum = (uint64_t)checksum_bytes(ip + 8, 32) + icmp_bytes + IP_PROTO_ICMPV6;
 
 	return (uint16_t)~checksum_fold(sum + checksum_bytes(icmp, icmp_bytes));

@@ -11,7 +11,7 @@
 #define AT(i) [ICRC_SHAPE_START + (i)]
 #define SEED(i) AT(i) = (uint8_t)(ICRC_SEED >> 8 * (i))
 
-/* What routers may change counts as ones (IBTA annex A17; Linux rxe_icrc.c). */
+/* Fields that routers may change count as ones (IBTA annex A17; Linux rxe_icrc.c). */
 /* clang-format off */
 static const struct icrc_shape ipv4 = {
 	.seed = {SEED(0), SEED(1), SEED(2), SEED(3)},
@@ -100,7 +100,7 @@ icrc_update(uint32_t reg, const void *buf, size_t n)
 {
 	struct icrc_shape shape = {0};
 
-	if (n == 0) /* buf may be NULL then */
+	if (n == 0) /* buf may then be NULL */
 		return reg;
 	le32_store(shape.seed + ICRC_SHAPE_START, reg);
 	return used->run(buf, n, &shape);

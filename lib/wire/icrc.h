@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Invariant CRC of RoCEv2: CRC-32 of IEEE 802.3 over eight 0xFF bytes, the IP header, UDP, BTH and
- * all after it up to the pad, with the fields that routers change taken as ones (IBTA annex A17;
- * Linux rxe_icrc.c). On the wire it stands least significant byte first.
+ * everything after it up to the pad. Fields that routers change count as ones (IBTA annex A17;
+ * Linux rxe_icrc.c). The frame holds it least significant byte first.
  *
- * A register is the CRC state before the final complement. A CRC is linear: the register after
- * header | payload is shift(register after header, |payload|) ^ (register of payload from 0). A
- * sender whose payload is constant therefore needs a few table look-ups per frame, whatever the MTU
- * and the CPU.
+ * A register is the CRC state before the final complement. A CRC is linear:
+ *   reg(header | payload) = shift(reg(header), |payload|) ^ reg0(payload),
+ * where reg0 starts from 0. A sender whose payload is constant therefore needs only a few table
+ * look-ups per frame, whatever the MTU and the CPU.
  */
 #ifndef QUENCH_WIRE_ICRC_H
 #define QUENCH_WIRE_ICRC_H
@@ -19,23 +19,22 @@
 /* Register after the eight 0xFF bytes that stand for the InfiniBand LRH. */
 #define ICRC_SEED 0xDEBB20E3u
 
-/** Continue a register over n bytes, with the best code this CPU has. */
+/** Continue a register over n bytes, with the fastest code for this CPU. */
 uint32_t icrc_update(uint32_t reg, const void *buf, size_t n);
 
-/** The code that icrc_update() uses: "slice-by-16", "pclmulqdq" or "vpclmulqdq". */
+/** Name of the code that icrc_update() uses: "slice-by-16", "pclmulqdq" or "vpclmulqdq". */
 const char *icrc_backend(void);
 
-/** Register after the masked headers: IP (20 or 40 bytes), UDP and BTH, contiguous from ip. */
+/** Register after the masked headers IP (20 or 40 bytes), UDP and BTH, contiguous from ip. */
 uint32_t icrc_headers(const uint8_t *ip, unsigned int ip_version);
 
 /**
- * ICRC of a frame from its IP header to the last pad byte (n bytes); load and store with
- * wire/le.h. Routers' fields are taken as ones on the fly, nothing is copied: a receive check is
- * one pass.
+ * ICRC of a frame from its IP header to the last pad byte (n bytes). Load and store it with
+ * wire/le.h. Masked fields are replaced on the fly without a copy, so a receive check is one pass.
  */
 uint32_t icrc_compute(const uint8_t *ip, unsigned int ip_version, size_t n);
 
-/* Operator "append n bytes of zero", as four tables: four look-ups apply it to a register. */
+/* The operator "append n zero bytes" as four tables; four look-ups apply it to a register. */
 struct icrc_shift {
 	uint32_t table[4][256];
 };

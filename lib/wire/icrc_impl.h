@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Inside of the ICRC: the table family shared with the frame templates, and the list of backends,
- * which tests hold against each other.
+ * Internals of the ICRC: the tables shared with the frame templates, and the list of backends,
+ * which tests compare with each other.
  */
 #ifndef QUENCH_WIRE_ICRC_IMPL_H
 #define QUENCH_WIRE_ICRC_IMPL_H
@@ -13,26 +13,29 @@
 /* Polynomial of IEEE 802.3, bit-reflected, without x^32. */
 #define ICRC_POLY 0xEDB88320u
 /*
- * icrc_table[k][b]: register after byte b and k bytes of zero, starting from 0. Filled before
- * main(). Because a CRC is linear, it is also what a byte b contributes to a register from k bytes
- * before its end.
+ * icrc_table[k][b]: register after byte b and k zero bytes, starting from 0. Filled before main().
+ * Because a CRC is linear, it is also the contribution of a byte b that is k bytes before the end.
  */
 extern uint32_t icrc_table[16][256];
 
-/* What a message begins with is not taken as it is: a register of before, and bits that count as
- * ones, all within this many bytes. */
+/*
+ * The first bytes of a message are modified on the fly: the start register is xored in, and masked
+ * bits count as ones. All of that is within this many bytes.
+ */
 #define ICRC_SHAPE_BYTES 64u
-/* The message begins here in the tables below; a vector may begin before it and end after. */
+/* The message starts here in the tables below; a vector may start before it and end after. */
 #define ICRC_SHAPE_START 64u
 #define ICRC_SHAPE_ROOM (ICRC_SHAPE_START + 2 * ICRC_SHAPE_BYTES)
 
-/* Byte i of a message counts as (byte | ones[i]) ^ seed[i], from ICRC_SHAPE_START on. */
+/*
+ * Byte i of a message counts as (byte | ones[i]) ^ seed[i]; both are indexed from ICRC_SHAPE_START.
+ */
 struct icrc_shape {
 	uint8_t ones[ICRC_SHAPE_ROOM];
-	uint8_t seed[ICRC_SHAPE_ROOM]; /* the register of before, in its first four bytes */
+	uint8_t seed[ICRC_SHAPE_ROOM]; /* the start register, in its first four bytes */
 };
 
-/** Register after buf[0..n), shaped. */
+/** Register after buf[0..n), modified by the shape. */
 typedef uint32_t icrc_run_fn(const uint8_t *buf, size_t n, const struct icrc_shape *shape);
 
 struct icrc_backend {
@@ -41,11 +44,11 @@ struct icrc_backend {
 	icrc_run_fn *run;
 };
 
-/* Slowest first, the tables always there. */
+/* Slowest first; the table backend is always supported. */
 extern const struct icrc_backend icrc_backends[];
 extern const unsigned int icrc_backend_count;
 
-/** Use another backend from now on; the best supported one is in use from the start. */
+/** Switch to another backend. The fastest supported one is selected at start. */
 void icrc_use(const struct icrc_backend *backend);
 
 icrc_run_fn icrc_run_table;
@@ -54,17 +57,17 @@ void icrc_table_init(void);
 #ifdef __x86_64__
 icrc_run_fn icrc_run_pclmul;
 icrc_run_fn icrc_run_vpclmul;
-/** Fill tables of both, before their first use. */
+/** Fill the tables of both, before their first use. */
 void icrc_x86_init(void);
 #endif
 
 /* The polynomial 1 in a register: bit 31 is the coefficient of x^0. */
 #define ICRC_X_0 0x80000000u
 
-/** Product of two polynomials in registers. */
+/** Product of two polynomials in registers, modulo the polynomial. */
 uint32_t icrc_mul(uint32_t a, uint32_t b);
 
-/** x^n_bits times reg, modulo the polynomial: the register after n_bits of zero. */
+/** reg * x^n_bits modulo the polynomial: the register after n_bits zero bits. */
 uint32_t icrc_mul_x_pow(uint32_t reg, uint64_t n_bits);
 
 #endif

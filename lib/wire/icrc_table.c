@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The CRC by tables, and arithmetic of polynomials: what every backend and every shift begins
- * with. */
+/*
+ * Table-driven CRC, and the polynomial arithmetic from which other backends and shifts are derived.
+ */
 #include <string.h>
 
 #include "wire/icrc_impl.h"
@@ -27,7 +28,7 @@ icrc_table_init(void)
 	}
 }
 
-/* Sixteen look-ups that do not wait for each other move the register by 16 bytes. */
+/* Sixteen independent look-ups advance the register by 16 bytes. */
 static uint32_t
 update_plain(uint32_t reg, const uint8_t *p, size_t n)
 {

@@ -3,15 +3,16 @@
  * CRC by carry-less multiplication, after V. Gopal et al., "Fast CRC Computation for Generic
  * Polynomials Using PCLMULQDQ Instruction" (Intel, 2009), bit-reflected form.
  *
- * A 128-bit state X stands for all bytes so far: appending d bits turns it into
- *   X.first * x^(d+64) + X.last * x^d, each half multiplied by the power's remainder modulo P,
- * which fits 128 bits again. Four states take turns, so that products do not wait for each other;
- * at the end each half of each is multiplied by its power, all become 96 bits, and Barrett's
- * reduction makes a register of them. In bit-reflected form a product comes out shifted by one, so
- * constants are shifted left by one. The unit test derives the powers.
+ * A 128-bit state X stands for all bytes so far. Appending d bits turns it into
+ *   X.first * x^(d+64) + X.last * x^d,
+ * each half multiplied by the power's remainder modulo P, which again fits 128 bits. Four
+ * independent states hide the latency of the products. At the end each half of each state is
+ * multiplied by its power, the sum has 96 bits, and Barrett's reduction makes a register of it. In
+ * bit-reflected form a product is shifted by one bit, so constants are shifted left by one. The
+ * unit test derives the powers.
  *
- * Zeros in front of a message do not change its CRC. So the first vector may be filled up with
- * zeros in front, and the last one then ends where the message ends.
+ * Leading zeros do not change a CRC. So the first vector may be padded with zeros in front, such
+ * that the last one ends where the message ends.
  */
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -23,21 +24,23 @@
 #define INLINE_PCLMUL TARGET_PCLMUL __attribute__((always_inline)) static inline
 #define INLINE_VPCLMUL TARGET_VPCLMUL __attribute__((always_inline)) static inline
 
-/* Over d bits: {x^(d+32), x^(d-32)} mod P; the halves lie 32 bits apart from a product. */
+/*
+ * Fold over d bits: {x^(d+32), x^(d-32)} mod P. The reflected product shifts the exponents by 32.
+ */
 #define FOLD_2048 0x11542778aull, 0x1322d1430ull
 #define FOLD_1536 0x1821d8bc0ull, 0x12e958ac4ull
 #define FOLD_1024 0x1e88ef372ull, 0x14a7fe880ull
 #define FOLD_512 0x154442bd4ull, 0x1c6e41596ull
 #define FOLD_128 0x1751997d0ull, 0x0ccaa009eull
-/* With d bits after: {x^(d+96), x^(d+32)} mod P. */
+/* Reduce with d bits after it: {x^(d+96), x^(d+32)} mod P. */
 #define REDUCE_384 0x1c6e41596ull, 0x03db1ecdcull
 #define REDUCE_256 0x174359406ull, 0x0f1da05aaull
 #define REDUCE_128 0x15a546366ull, 0x1751997d0ull
 #define REDUCE_0 0x0ccaa009eull, 0x1db710640ull
-#define MU 0xb4e5b025f7011641ull /* x^96 / P, without its last bit, which nothing needs */
+#define MU 0xb4e5b025f7011641ull /* x^96 / P without its last bit, which is not needed */
 #define P_X 0x1db710641ull
 
-/* 16 bytes from (shuffle + r): move the first r bytes to the end, zeros before them. */
+/* Load 16 bytes from (shuffle + r) to move the first r bytes to the end, with zeros before them. */
 static const uint8_t shuffle[32] = {
 	0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
 	0x80, 0x80, 0x80, 0x80, 0x80, 0,    1,    2,    3,    4,    5,
@@ -56,7 +59,7 @@ pair(uint64_t first, uint64_t last)
 	return _mm_set_epi64x((long long)last, (long long)first);
 }
 
-/* Both halves of x by their powers. */
+/* Each half of x times its power. */
 INLINE_PCLMUL __m128i
 times(__m128i x, __m128i k)
 {
@@ -69,7 +72,7 @@ fold(__m128i x, __m128i k, __m128i next)
 	return _mm_xor_si128(times(x, k), next);
 }
 
-/* A * x^32 + B, of 64 and 32 bits, modulo P: the quotient by A * MU, then what it leaves. */
+/* A * x^32 + B modulo P, with A of 64 and B of 32 bits: quotient = A * MU, then the remainder. */
 INLINE_PCLMUL uint32_t
 barrett(__m128i x)
 {
@@ -79,7 +82,7 @@ barrett(__m128i x)
 	return (uint32_t)_mm_extract_epi32(_mm_xor_si128(x, product), 2);
 }
 
-/* The 16 bytes that end at byte `end` of the message, as the shape has them. */
+/* The 16 bytes that end at byte `end` of the message, modified by the shape. */
 INLINE_PCLMUL __m128i
 shaped(__m128i x, const struct icrc_shape *shape, size_t end)
 {
@@ -87,8 +90,10 @@ shaped(__m128i x, const struct icrc_shape *shape, size_t end)
 	return _mm_xor_si128(x, load(shape->seed + ICRC_SHAPE_START - 16 + end));
 }
 
-/* Of n vectors that are left: how many to take one by one, so that three and whole groups of four
- * follow, or nothing. */
+/*
+ * Of n remaining vectors: how many to fold one at a time, so that either three plus whole groups of
+ * four remain, or none.
+ */
 static inline size_t
 n_singles(size_t n)
 {
@@ -126,13 +131,13 @@ icrc_run_pclmul(const uint8_t *buf, size_t n, const struct icrc_shape *shape)
 	return barrett(_mm_xor_si128(x0, x2));
 }
 
-/* Constants of a fold over so many bytes. */
+/* Fold constants by number of bytes. */
 static uint64_t fold_bytes[64][2];
 
 void
 icrc_x86_init(void)
 {
-	/* x^(2^32 - 1) is 1: that makes powers below zero. */
+	/* x^(2^32 - 1) is 1, which gives negative powers. */
 	for (unsigned int r = 0; r < 64; r++) {
 		fold_bytes[r][0] = (uint64_t)icrc_mul_x_pow(ICRC_X_0, 8 * r + 32) << 1;
 		fold_bytes[r][1] = (uint64_t)icrc_mul_x_pow(ICRC_X_0, UINT32_MAX + 8ull * r - 32)
@@ -149,15 +154,15 @@ fold4(__m512i x, __m512i k, __m512i next)
 	return _mm512_ternarylogic_epi64(first, last, next, 0x96);
 }
 
-/* The last r bytes, 1 to 64, before byte `end` of the message, and zeros in front of them. */
+/* The last r bytes (1 to 64) before byte `end` of the message, with zeros in front. */
 INLINE_VPCLMUL __m512i
 last4(const uint8_t *buf, size_t end, size_t r)
 {
-	/* Lanes that the mask leaves out are not read. */
+	/* Lanes masked out are not read. */
 	return _mm512_maskz_loadu_epi8(~0ull << (64 - r), buf + end - 64);
 }
 
-/* The 64 bytes that end at byte `end` of the message, as the shape has them. */
+/* The 64 bytes that end at byte `end` of the message, modified by the shape. */
 INLINE_VPCLMUL __m512i
 shaped4(__m512i x, const struct icrc_shape *shape, size_t end)
 {
@@ -178,9 +183,9 @@ reduce4(__m512i x)
 }
 
 /*
- * A long message: whole vectors from aligned addresses, since a load across two cache lines costs
- * two; what is after them follows by a fold over less than a vector. A short one ends where a
- * vector ends, and nothing is after.
+ * A long message is read in whole vectors from aligned addresses, because a load across two cache
+ * lines costs two. The remaining bytes are folded as a shorter vector. A short message is aligned
+ * to its end instead and has no remainder.
  */
 TARGET_VPCLMUL uint32_t
 icrc_run_vpclmul(const uint8_t *buf, size_t n, const struct icrc_shape *shape)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The Ethernet header of a frame that we make, with one 802.1Q tag or none. */
+/* Ethernet header of a frame that we build, with or without one 802.1Q tag. */
 #ifndef QUENCH_WIRE_L2_H
 #define QUENCH_WIRE_L2_H
 
@@ -21,7 +21,7 @@ struct l2 {
 	uint16_t vlan_tci;
 };
 
-/** @return offset of what follows the header: 14 or 18. */
+/** Write the header. @return offset of the next header: 14 or 18. */
 static inline size_t
 l2_write(uint8_t *buf, const struct l2 *l2, uint16_t ethertype)
 {

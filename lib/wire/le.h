@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Little-endian loads and stores at any alignment, as the ICRC stands. The caller has checked the
- * bounds. */
+/*
+ * Little-endian loads and stores at any alignment, the byte order of the ICRC. The caller has
+ * checked the bounds.
+ */
 #ifndef QUENCH_WIRE_LE_H
 #define QUENCH_WIRE_LE_H
 

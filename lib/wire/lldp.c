@@ -19,7 +19,9 @@ struct tlv {
 	const uint8_t *value;
 };
 
-/* The three reserved addresses that LLDP goes to (802.1AB table 7-1): 0E, 03, 00. */
+/*
+ * Destination is one of the three LLDP addresses (802.1AB table 7-1), which end in 0E, 03 and 00.
+ */
 static bool
 is_lldp(const uint8_t *buf, size_t len)
 {
@@ -28,7 +30,7 @@ is_lldp(const uint8_t *buf, size_t len)
 	       be16_load(buf + 12) == ETHERTYPE_LLDP;
 }
 
-/* @return false: it runs past the frame. */
+/* Read the TLV at *off and advance. @return false if it runs past the frame. */
 static bool
 next_tlv(const uint8_t *buf, size_t len, size_t *off, struct tlv *out)
 {
@@ -57,7 +59,7 @@ take_id(struct lldp_id *id, const struct tlv *t)
 	return true;
 }
 
-/* The n-th TLV from the front. @return false: it may not stand there, or has not its form. */
+/* Take the n-th TLV of the frame. @return false if it is misplaced or malformed. */
 static bool
 take_tlv(struct lldp_info *out, unsigned int n, const struct tlv *t)
 {
@@ -94,7 +96,7 @@ lldp_parse(const uint8_t *buf, size_t len, struct lldp_info *out)
 	memset(out, 0, sizeof(*out));
 	memcpy(out->src_mac, buf + 6, 6);
 	for (unsigned int n = 0;; n++) {
-		/* The end may be left out where the frame ends (802.1AB-2016 9.2.7.7.1). */
+		/* The End TLV may be omitted at the end of the frame (802.1AB-2016 9.2.7.7.1). */
 		if (off == len && n >= 3)
 			return LLDP_OK;
 		if (!next_tlv(buf, len, &off, &t))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * LLDP frames (IEEE 802.1AB-2016 clause 8): who is at the other end of this link, and what does it
- * say about its bridging (wire/dcbx.h).
+ * LLDP frames (IEEE 802.1AB-2016 clause 8): the identity of the neighbour on this link, and its
+ * bridging configuration (wire/dcbx.h).
  *
- * A frame is read whole before anything of it counts: chassis, port and time to live come first,
- * each once and in this order; a TLV that runs past the frame makes all of it malformed; TLVs of
- * other kinds are passed over.
+ * A frame is used only after all of it has been parsed. Chassis, port and time to live come first,
+ * once each and in this order. A TLV that runs past the frame makes the whole frame malformed. TLVs
+ * of other kinds are ignored.
  */
 #ifndef QUENCH_WIRE_LLDP_H
 #define QUENCH_WIRE_LLDP_H
@@ -18,7 +18,7 @@
 
 #define ETHERTYPE_LLDP 0x88CCu
 #define LLDP_ID_BYTES 255u
-/* Room for any frame that lldp_build() makes. */
+/* Large enough for any frame from lldp_build(). */
 #define LLDP_MAX_BYTES 512u
 
 extern const uint8_t lldp_address[6]; /* 01:80:C2:00:00:0E, the nearest bridge */
@@ -41,7 +41,7 @@ struct lldp_id {
 struct lldp_info {
 	uint8_t src_mac[6];
 	struct lldp_id chassis, port;
-	uint16_t ttl_s; /* 0: the sender goes away */
+	uint16_t ttl_s; /* 0: the sender shuts down */
 	struct dcbx_tlvs dcbx;
 };
 
@@ -49,7 +49,7 @@ struct lldp_info {
 enum lldp_verdict lldp_parse(const uint8_t *buf, size_t len, struct lldp_info *out);
 
 /**
- * Build a frame to the nearest bridge into buf, of LLDP_MAX_BYTES; ids are at most 64 bytes long.
+ * Build a frame to the nearest bridge in buf, which has LLDP_MAX_BYTES. Ids are at most 64 bytes.
  * @return its length without FCS.
  */
 size_t lldp_build(uint8_t *buf, const struct lldp_info *info);

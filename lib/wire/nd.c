@@ -33,7 +33,7 @@ nd_group_mac(const uint8_t group[16], uint8_t mac[6])
 	memcpy(mac + 2, group + 12, 4);
 }
 
-/* Look through the options. @return false if one has no length or leaves the packet. */
+/* Parse the options. @return false if one has length 0 or exceeds the packet. */
 static bool
 parse_options(const uint8_t *at, size_t n, struct nd *out)
 {
@@ -52,11 +52,11 @@ parse_options(const uint8_t *at, size_t n, struct nd *out)
 		at += option_bytes;
 		n -= option_bytes;
 	}
-	/* No station has a group's address. */
+	/* A station's address is never a group address. */
 	return !(out->mac[0] & 1);
 }
 
-/* What the addresses must be, by the type of message. */
+/* Are the addresses valid for this type of message? */
 static bool
 addresses_agree(const struct nd *nd)
 {

@@ -20,7 +20,7 @@ enum mac_control_kind
 mac_control_parse(const uint8_t *buf, size_t len, struct mac_control *out)
 {
 	memset(out, 0, sizeof(*out));
-	/* MAC Control frames are untagged: 0x8808 after a tag is none. */
+	/* MAC Control frames are untagged: EtherType 0x8808 after a tag does not count. */
 	if (len < ETH_HDR_BYTES + 2 || be16_load(buf + 12) != ETHERTYPE_MAC_CONTROL)
 		return MAC_CONTROL_MALFORMED;
 

@@ -19,7 +19,7 @@ extern const uint8_t mac_control_address[6]; /* 01:80:C2:00:00:01 */
 
 enum mac_control_kind {
 	MAC_CONTROL_PFC,
-	MAC_CONTROL_PAUSE,     /* 802.3x: quanta[0] holds the time */
+	MAC_CONTROL_PAUSE,     /* 802.3x: quanta[0] is the time */
 	MAC_CONTROL_UNKNOWN,   /* another opcode: dropped */
 	MAC_CONTROL_MALFORMED, /* too short */
 };
@@ -30,25 +30,26 @@ struct mac_control {
 };
 
 /**
- * Is a MAC Control frame addressed to this station: to the multicast address of MAC Control, or to
- * the station's own address (802.3 31B.3.3)? A frame to any other address changes no pause.
+ * Is a MAC Control frame addressed to this station: to the MAC Control multicast address, or to the
+ * station's own address (802.3 31B.3.3)? A frame to any other address does not change a pause.
  *
  * @param buf  At least ETH_HDR_BYTES.
  */
 bool mac_control_is_for(const uint8_t *buf, const uint8_t own_mac[6]);
 
 /**
- * Parse a frame whose EtherType is MAC Control. Neither address is looked at: mac_control_is_for()
- * decides on the destination, and the source may be zero.
+ * Parse a frame whose EtherType is MAC Control. Addresses are not checked: mac_control_is_for()
+ * checks the destination, and any source is allowed.
  */
 enum mac_control_kind mac_control_parse(const uint8_t *buf, size_t len, struct mac_control *out);
 
-/** Build a PFC frame of PFC_FRAME_BYTES into buf. time[n] is written only where bit n of enable is
- * set. */
+/**
+ * Build a PFC frame of PFC_FRAME_BYTES in buf. quanta[n] is written only if bit n of enable is set.
+ */
 void pfc_frame_build(uint8_t *buf, const uint8_t src_mac[6], uint8_t enable,
 		     const uint16_t quanta[8]);
 
-/** Build an 802.3x PAUSE frame of PFC_FRAME_BYTES into buf. */
+/** Build an 802.3x PAUSE frame of PFC_FRAME_BYTES in buf. */
 void pause_frame_build(uint8_t *buf, const uint8_t src_mac[6], uint16_t quanta);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * RoCEv2 on the wire: UDP 4791, BTH and its extension headers, CNP. Checked views of received
- * frames and builders of whole ones. IBTA volume 1 chapter 9, annexes A16 and A17.
+ * RoCEv2 on the wire: UDP 4791, BTH and its extension headers, CNP. Parsers that give checked views
+ * of received frames, and builders of whole frames. IBTA volume 1 chapter 9, annexes A16 and A17.
  *
- * Golden frames made by other implementations parse, verify and are rebuilt byte for byte
- * (test/golden).
+ * Invariant (tested): golden frames from other implementations parse, verify, and are rebuilt byte
+ * for byte (test/golden).
  */
 #ifndef QUENCH_WIRE_ROCE_H
 #define QUENCH_WIRE_ROCE_H
@@ -26,7 +26,7 @@
 #define PSN_MASK 0xFFFFFFu
 #define QPN_MASK 0xFFFFFFu
 #define PKEY_DEFAULT 0xFFFFu
-/* Eth + tag + IPv6 + UDP + BTH + RETH + ImmDt: no header that we build is longer. */
+/* Eth + tag + IPv6 + UDP + BTH + RETH + ImmDt: the longest header that we build. */
 #define ROCE_MAX_HDR_BYTES (14u + 4u + 40u + 8u + 12u + 16u + 4u)
 
 enum roce_opcode {
@@ -56,7 +56,7 @@ enum roce_opcode {
 	ROCE_CNP = 0x81,
 };
 
-/* AETH syndromes: bits 6-5 the kind, low five its value (IBTA table 45). */
+/* AETH syndromes: bits 6-5 are the kind, bits 4-0 its value (IBTA table 45). */
 #define AETH_ACK 0x1Fu /* credits not used */
 #define AETH_RNR_NAK 0x20u
 #define AETH_NAK_PSN_SEQ 0x60u
@@ -64,17 +64,17 @@ enum roce_opcode {
 
 enum roce_verdict {
 	ROCE_OK,
-	ROCE_NOT_ROCE, /* not UDP 4791 over IP: somebody else's frame */
+	ROCE_NOT_ROCE, /* not UDP 4791 over IP */
 	ROCE_FRAGMENT,
 	ROCE_IP_OPTIONS,       /* IPv4 options or IPv6 extension headers before UDP */
-	ROCE_BAD_UDP_LENGTH,   /* below UDP + BTH + ICRC, or not what the IP length says */
-	ROCE_BAD_UDP_CHECKSUM, /* neither 0 nor right */
+	ROCE_BAD_UDP_LENGTH,   /* below UDP + BTH + ICRC, or inconsistent with the IP length */
+	ROCE_BAD_UDP_CHECKSUM, /* neither 0 nor valid */
 	ROCE_BAD_BTH_VERSION,  /* TVer is not 0 */
 	ROCE_UNKNOWN_OPCODE,
 	ROCE_TRUNCATED_EXT, /* no room for the opcode's extension headers */
-	/* PadCnt exceeds the payload, does not fill it up to a word, or pads a First or Middle. */
+	/* PadCnt exceeds the payload, does not pad it to a word, or pads a First or Middle. */
 	ROCE_BAD_PAD,
-	/* Payload where the opcode has none, or none in a First, Middle or Last. */
+	/* Payload for an opcode without one, or none in a First, Middle or Last. */
 	ROCE_BAD_PAYLOAD_LENGTH,
 	ROCE_BAD_ICRC,
 	ROCE_VERDICTS
@@ -83,7 +83,7 @@ enum roce_verdict {
 /** The verdict's counter name, without prefix, e.g. "bad_icrc". */
 const char *roce_verdict_name(enum roce_verdict v);
 
-/* Offsets count from the start of the frame. Header fields in host order. */
+/* Offsets from the start of the frame. Header fields in host order. */
 struct roce_view {
 	uint16_t ip_off;
 	uint16_t bth_off;
@@ -115,39 +115,39 @@ struct roce_view {
 };
 
 /**
- * Parse a frame that frame_parse() accepted. A UDP checksum of 0 passes; another one, and
- * check_icrc, cost a pass over the payload each. Where the payload's length must match a path MTU,
- * the caller checks it.
+ * Parse a frame that frame_parse() accepted. A UDP checksum of 0 passes. Any other checksum costs a
+ * pass over the payload, and so does check_icrc. The caller checks the payload length against the
+ * path MTU.
  *
- * @param frame  What frame_parse() said about buf[0..len).
- * @param out    With ROCE_OK all of it, else what was read before the verdict; zero elsewhere.
+ * @param frame  Result of frame_parse() for buf[0..len).
+ * @param out    Complete with ROCE_OK. Otherwise fields read before the verdict, the rest zero.
  */
 enum roce_verdict roce_parse(const uint8_t *buf, size_t len, const struct frame_view *frame,
 			     bool check_icrc, struct roce_view *out);
 
-/** The last of these checks alone, for a caller that parses first: is the frame's ICRC right? */
+/** The ICRC check alone, for callers that parse without it. */
 bool roce_icrc_is_valid(const uint8_t *buf, const struct roce_view *v);
 
-/* Ethertype, IPv4, UDP and the two first bytes of the BTH. */
+/* Bytes of EtherType, IPv4, UDP and the first two bytes of the BTH. */
 #define ROCE_STATION_BYTES 32u
 
-/* Whose frames to look for, as words in memory order; from roce_station(). */
+/* Values and masks that select frames to one station, as words in memory order. */
 struct roce_station {
 	uint64_t want_mac, mask_mac;
 	uint64_t want[ROCE_STATION_BYTES / 8], mask[ROCE_STATION_BYTES / 8];
-	uint64_t has_no_ipv4; /* and gets none of these frames */
+	uint64_t has_no_ipv4; /* no frame matches */
 };
 
-/** @param ipv4  Four bytes in network order, or NULL: none. */
+/** @param ipv4  Four bytes in network order, or NULL: the station has no IPv4 address. */
 struct roce_station roce_station(const uint8_t mac[6], const uint8_t *ipv4);
 
 /**
- * Parse, but for its ICRC, what nearly all frames to one station are: untagged or with one tag,
- * IPv4 without options to the station's two addresses, UDP 4791 without checksum, nothing wrong. A
- * few wide comparisons instead of frame_parse() and roce_parse().
+ * Fast parse for the common frame to one station, without the ICRC check: untagged or one tag, IPv4
+ * without options to the station's MAC and IPv4 addresses, UDP 4791 without checksum, valid. It
+ * takes a few wide comparisons instead of frame_parse() and roce_parse().
  *
- * @return  true: these two would say FRAME_OK and ROCE_OK, and out is what they would say. false:
- *          it may be right all the same, they know; out is undefined.
+ * @return  true: the two would return FRAME_OK and ROCE_OK, and out is their result.
+ *          false: undecided, and out is undefined; call the two.
  */
 bool roce_parse_plain(const uint8_t *buf, size_t len, const struct roce_station *to,
 		      struct roce_view *out);
@@ -180,7 +180,7 @@ roce_udp_sport(uint32_t flow_label)
 	return (uint16_t)(((flow_label & 0x3FFF) ^ (flow_label & 0xFC000) >> 14) | 0xC000);
 }
 
-/* One direction of one QP: all that its frames have in common. Addresses in network order. */
+/* Header fields that all frames of one direction of a QP share. Addresses in network order. */
 struct roce_path {
 	uint8_t src_mac[6], dst_mac[6];
 	uint8_t src_ip[16], dst_ip[16]; /* IPv4 in the first four bytes */
@@ -209,29 +209,32 @@ struct roce_fields {
 	uint32_t deth_qkey, deth_src_qp, imm;
 };
 
-/** Bytes of an opcode's extension headers (a CNP's body); -1 for an opcode we do not know. */
+/** Bytes of an opcode's extension headers (or of a CNP's body); -1 for an unknown opcode. */
 int roce_ext_bytes(uint8_t opcode);
 
 /**
- * Build a whole frame: headers, payload copied, pad, ICRC; IPv4 with DF and UDP checksum 0, IPv6
- * with a computed one. The straightforward way, for control frames and tests.
+ * Build a whole frame: headers, copied payload, pad, ICRC. IPv4 has DF set and UDP checksum 0; IPv6
+ * has a computed UDP checksum. Simple and slow, for control frames and tests.
  *
- * @return  Length of the frame without FCS (Ethernet padding to 60 is the caller's); 0 if it does
- * not fit room or the opcode is unknown or an atomic.
+ * @return  Length of the frame without FCS (the caller adds Ethernet padding up to 60). 0 if the
+ *          frame does not fit into room, or if the opcode is unknown or an atomic.
  */
 size_t roce_build(uint8_t *buf, size_t room, const struct roce_path *path,
 		  const struct roce_fields *fields, const void *payload, uint16_t payload_bytes);
 
-/* Longest extension headers of a stamped frame, RETH and ImmDt, in words, and one for none. */
+/*
+ * Longest extension headers of a stamped frame (RETH and ImmDt) in words, plus one for no
+ * extension.
+ */
 #define ROCE_EXT_WORDS ((RETH_BYTES + IMMDT_BYTES) / 4 + 1)
 
 /*
- * The fast way: headers from a template, payload constant and already in
+ * Fast path for data: headers come from a template, and the payload is constant and already in
  * place.
  *
- * A roce_payload describes the constant payload pattern cut at one length: its CRC, its checksum
- * and the operator that joins a header's register with it. One per distinct payload length of a
- * run.
+ * A roce_payload describes the constant payload pattern cut to one length: its CRC, its checksum,
+ * and the operator that joins a header's register with it. A run needs one per distinct payload
+ * length.
  */
 struct roce_payload {
 	uint16_t payload_bytes;
@@ -239,7 +242,10 @@ struct roce_payload {
 	uint16_t checksum;  /* one's complement sum of payload and pad, for IPv6's UDP checksum */
 	uint8_t pad;
 	uint32_t reg; /* CRC register of payload and pad from 0 */
-	/* What lengths and pad count add to the register after BTH: [is IPv6][extension words]. */
+	/*
+	 * Contribution of lengths and pad count to the register after BTH: [is IPv6][extension
+	 * words].
+	 */
 	uint32_t length_reg[2][ROCE_EXT_WORDS];
 	struct icrc_shift shift; /* over payload and pad */
 };
@@ -247,44 +253,46 @@ struct roce_payload {
 void roce_payload_init(struct roce_payload *p, const void *pattern, uint16_t payload_bytes);
 
 /*
- * Of QPs that differ in their numbers only: headers up to the end of BTH, and the partial results
- * that no frame changes.
+ * Header template for QPs that differ only in struct roce_ends: headers up to the end of the BTH,
+ * and the partial checksums of the constant fields.
  */
 struct roce_template {
 	uint8_t hdr[14 + 4 + 40 + 8 + 12]; /* Eth [tag] IP UDP BTH; the last hdr_bytes are used */
 	uint8_t hdr_bytes;
 	uint8_t ip_version;
-	/* CRC register after the masked headers with opcode, flags, lengths, PSN, pad and what
-	 * struct roce_ends holds zero. */
+	/*
+	 * CRC register after the masked headers. Opcode, flags, lengths, PSN, pad and the fields of
+	 * struct roce_ends are zero in it.
+	 */
 	uint32_t reg;
 	uint32_t ip_sum;  /* IPv4 header without total length and checksum */
-	uint32_t udp_sum; /* pseudo header, UDP and BTH without what varies */
+	uint32_t udp_sum; /* pseudo header, UDP and BTH without the variable fields */
 };
 
-/* What tells one QP of a template from another. */
+/* The fields that differ between the QPs of one template. */
 struct roce_ends {
 	uint32_t dest_qp;
 	uint32_t flow_label;
 	uint16_t udp_sport;
-	uint32_t reg; /* what destination QP and source port add to the register after BTH */
+	uint32_t reg; /* contribution of dest_qp and udp_sport to the register after BTH */
 };
 
-/** Everything of the path but its dest_qp, flow_label and udp_sport goes into the template. */
+/** Everything in the path except dest_qp, flow_label and udp_sport goes into the template. */
 void roce_template_init(struct roce_template *t, const struct roce_path *path);
 
-/** The part of a path that its template leaves out. */
+/** The part of a path that is not in its template. */
 struct roce_ends roce_path_ends(const struct roce_path *path);
 
-/** Send to another station: no checksum covers its address. */
+/** Change the destination MAC address, which no checksum covers. */
 void roce_template_set_dst_mac(struct roce_template *t, const uint8_t mac[6]);
 
 /**
- * Write headers so that they end where the payload begins, and pad and ICRC after the payload.
+ * Write headers that end where the payload starts, and pad and ICRC after the payload.
  *
  * @param fields      opcode (RC SEND, WRITE, READ response or ACK, UD SEND, CNP), psn, ack_req,
- *                    solicited, migreq, becn, and what its extension headers hold. The IPv4 id is
- *                    0, which DF permits (RFC 6864).
- * @param payload_at  Where the constant pattern stands in the packet buffer. ROCE_MAX_HDR_BYTES
+ *                    solicited, migreq, becn, and the fields of its extension headers. The IPv4 id
+ *                    is 0, which DF permits (RFC 6864).
+ * @param payload_at  Position of the constant pattern in the packet buffer. ROCE_MAX_HDR_BYTES
  *                    before it and 8 bytes (pad, ICRC) after the payload are overwritten.
  * @return            Header bytes h: the frame is [payload_at - h, payload_at + payload + pad + 4).
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Inside of the RoCEv2 formats: what each opcode carries, and writers shared by the builder and the
- * templates.
+ * Internals of the RoCEv2 formats: headers and payload of each opcode, and writers that the builder
+ * and the templates share.
  */
 #ifndef QUENCH_WIRE_ROCE_IMPL_H
 #define QUENCH_WIRE_ROCE_IMPL_H
@@ -12,8 +12,8 @@
 /* Offsets in the BTH. Byte 1: SE, MigReq, PadCnt (2), TVer (4). */
 #define BTH_PKEY 2
 #define BTH_ECN 4
-#define BTH_DEST_QP 4 /* a word whose first byte is BTH_ECN's */
-#define BTH_PSN 8     /* a word whose first byte is AckReq and reserved bits */
+#define BTH_DEST_QP 4 /* word whose first byte is BTH_ECN */
+#define BTH_PSN 8     /* word whose first byte holds AckReq and reserved bits */
 #define BTH_SOLICITED 0x80u
 #define BTH_MIGREQ 0x40u
 #define BTH_PAD_SHIFT 4
@@ -24,7 +24,7 @@
 #define ATOMIC_ETH_BYTES 28u
 #define ATOMIC_ACK_BYTES 8u
 
-/* Extension headers, in the order in which they stand. */
+/* Extension headers, in wire order. */
 #define EXT_DETH 0x01u
 #define EXT_RETH 0x02u
 #define EXT_ATOMIC 0x04u
@@ -36,14 +36,14 @@
 struct roce_op {
 	uint8_t ext; /* EXT_* */
 	uint8_t ext_bytes;
-	uint8_t max_pad; /* none where the payload is a path MTU, which is a multiple of 4 */
-	/* Payload is in [min, end); end 0: an opcode that we do not know. */
+	uint8_t max_pad; /* 0 where the payload is a path MTU, a multiple of 4 */
+	/* Payload bytes are in [min, end). end 0: unknown opcode. */
 	uint16_t payload_min_bytes, payload_end_bytes;
 };
 
 extern const struct roce_op roce_ops[256];
 
-/* Byte 1 of the BTH, but for the pad count. */
+/* Byte 1 of the BTH without the pad count. */
 static inline uint8_t
 bth_flags(const struct roce_fields *f)
 {
@@ -71,14 +71,15 @@ aeth_word(const struct roce_fields *f)
 }
 
 /**
- * Write Ethernet, tag, IP and UDP with all lengths and checksums for udp_bytes (UDP checksum 0).
+ * Write Ethernet, tag, IP and UDP headers with all lengths and the IPv4 checksum for udp_bytes. The
+ * UDP checksum is 0.
  *
  * @return  Bytes written.
  */
 size_t roce_write_ip_udp(uint8_t *buf, const struct roce_path *path, uint16_t ip_id,
 			 uint16_t udp_bytes);
 
-/** Ethernet and tag bytes of a path. */
+/** Bytes of the Ethernet header and tag. */
 static inline size_t
 roce_eth_bytes(const struct roce_path *path)
 {
@@ -91,7 +92,7 @@ roce_ip_bytes(unsigned int ip_version)
 	return ip_version == 4 ? IPV4_HDR_BYTES : IPV6_HDR_BYTES;
 }
 
-/* Payloads are filled up to a multiple of 4. */
+/* Pad bytes that fill a payload up to a multiple of 4. */
 static inline uint8_t
 roce_pad(size_t payload_bytes)
 {

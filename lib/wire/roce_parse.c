@@ -14,13 +14,13 @@
 	{                                                                                          \
 		.ext = (ext_flags), .ext_bytes = (bytes), payload                                  \
 	}
-/* First, Middle: one path MTU. Last: at least one byte. Only: any. */
+/* First, Middle: one path MTU. Last: at least one byte. Only: any length. */
 #define PAYLOAD_NONE .max_pad = 3, .payload_end_bytes = 1
 #define PAYLOAD_FULL .payload_min_bytes = 1, .payload_end_bytes = UINT16_MAX
 #define PAYLOAD_SOME .max_pad = 3, .payload_min_bytes = 1, .payload_end_bytes = UINT16_MAX
 #define PAYLOAD_ANY .max_pad = 3, .payload_end_bytes = UINT16_MAX
 
-/* IBTA volume 1, table 38 (opcodes) and section 9.2 (what may follow); annex A17 for the CNP. */
+/* IBTA volume 1, table 38 (opcodes) and section 9.2 (extension headers); annex A17 for the CNP. */
 const struct roce_op roce_ops[256] = {
 	[RC_SEND_FIRST] = OP(0, 0, PAYLOAD_FULL),
 	[RC_SEND_MIDDLE] = OP(0, 0, PAYLOAD_FULL),
@@ -76,7 +76,7 @@ roce_ext_bytes(uint8_t opcode)
 	return roce_ops[opcode].payload_end_bytes != 0 ? roce_ops[opcode].ext_bytes : -1;
 }
 
-/* From IP to the end of UDP: is it for us, whole, and of one length in both headers? */
+/* Check UDP: our port, no IP options, complete, and a length that agrees with IP. */
 static enum roce_verdict
 check_udp(const uint8_t *buf, const struct frame_view *frame)
 {
@@ -88,20 +88,19 @@ check_udp(const uint8_t *buf, const struct frame_view *frame)
 		return ROCE_BAD_UDP_LENGTH;
 	if (be16_load(udp + 2) != ROCE_UDP_PORT)
 		return ROCE_NOT_ROCE;
-	/* The ICRC's masks are at fixed places from the start of IP: no sender puts options
-	 * here. */
+	/* The ICRC masks fixed offsets from the start of IP, so senders put no options here. */
 	if ((size_t)(frame->l4_off - frame->l3_off) != roce_ip_bytes(frame->ip_version))
 		return ROCE_IP_OPTIONS;
 	if (be16_load(udp + 4) != udp_bytes || udp_bytes < MIN_UDP_BYTES)
 		return ROCE_BAD_UDP_LENGTH;
-	/* Annex A17 lets a sender leave it out, over IPv6 too. */
+	/* Annex A17 lets a sender omit the checksum, also over IPv6. */
 	checksum = be16_load(udp + 6);
 	if (checksum != 0 && checksum != udp_checksum(ip, frame->ip_version, udp, udp_bytes))
 		return ROCE_BAD_UDP_CHECKSUM;
 	return ROCE_OK;
 }
 
-/* All of a view that stands between Ethernet and the extension headers. */
+/* Read all fields between Ethernet and the extension headers. */
 static inline void
 read_headers(struct roce_view *out, const uint8_t *buf, size_t ip_off, unsigned int ip_version,
 	     size_t ip_end, unsigned int traffic_class)
@@ -115,7 +114,7 @@ read_headers(struct roce_view *out, const uint8_t *buf, size_t ip_off, unsigned 
 		.ip_off = (uint16_t)ip_off,
 		.bth_off = (uint16_t)bth_off,
 		.ext_off = (uint16_t)(bth_off + BTH_BYTES),
-		/* By the length in IP, not by the frame's end: padding may stand after. */
+		/* From the IP length, not the end of the frame: padding may follow. */
 		.icrc_off = (uint16_t)(ip_end - ICRC_BYTES),
 		.udp_sport = be16_load(buf + udp_off),
 		.pkey = be16_load(buf + bth_off + BTH_PKEY),
@@ -134,7 +133,7 @@ read_headers(struct roce_view *out, const uint8_t *buf, size_t ip_off, unsigned 
 	};
 }
 
-/* What stands between BTH and ICRC, by the opcode's rules. */
+/* Read extension headers and payload length by the opcode's rules. */
 static inline enum roce_verdict
 read_rest(struct roce_view *out, const uint8_t *buf)
 {
@@ -197,7 +196,7 @@ roce_parse(const uint8_t *buf, size_t len, const struct frame_view *frame, bool 
 		return v;
 	read_headers(out, buf, frame->l3_off, frame->ip_version, frame->ip_end,
 		     (unsigned int)frame->dscp << 2 | frame->ecn);
-	/* TVer: only transport header version 0 exists. */
+	/* TVer: 0 is the only transport header version. */
 	if ((buf[out->bth_off + 1] & 0xF) != 0)
 		return ROCE_BAD_BTH_VERSION;
 	v = read_rest(out, buf);
@@ -209,8 +208,10 @@ roce_parse(const uint8_t *buf, size_t len, const struct frame_view *frame, bool 
 struct roce_station
 roce_station(const uint8_t mac[6], const uint8_t *ipv4)
 {
-	/* From the EtherType on: IPv4 of 20 bytes, no fragment, UDP to the station and to port
-	 * 4791, no UDP checksum, transport header version 0. */
+	/*
+	 * From the EtherType on: IPv4 with 20 bytes, not a fragment, UDP to the station and port
+	 * 4791, no UDP checksum, transport header version 0.
+	 */
 	static const uint8_t
 		mask[ROCE_STATION_BYTES] = {[0] = 0xFF,  0xFF,        [2] = 0xFF,  [8] = 0x3F,
 					    0xFF,        [11] = 0xFF, [18] = 0xFF, 0xFF,
@@ -241,7 +242,7 @@ word(const uint8_t *p)
 	return v;
 }
 
-/* Of the two places where IP may stand, each gets code of its own. */
+/* Inlined for each of the two possible IP offsets. */
 static inline bool
 parse_plain(const uint8_t *buf, size_t len, const struct roce_station *to, struct roce_view *out,
 	    size_t ip_off)
@@ -253,7 +254,7 @@ parse_plain(const uint8_t *buf, size_t len, const struct roce_station *to, struc
 	differ |= (word(buf) ^ to->want_mac) & to->mask_mac;
 	for (unsigned int i = 0; i < 4; i++)
 		differ |= (word(ip - 2 + 8 * i) ^ to->want[i]) & to->mask[i];
-	/* A sum that is zero is a multiple of 65535, and never 0 here. */
+	/* The sum of a valid header is a multiple of 65535, and never 0 here. */
 	if (differ != 0 || checksum_words(ip, IPV4_HDR_BYTES) % 0xFFFF != 0)
 		return false;
 	if (ip_off + ip_bytes > len || ip_bytes < MIN_IPV4_BYTES ||

@@ -12,8 +12,10 @@ roce_shape_init(struct roce_shape *s, const struct roce_template *t, const struc
 {
 	static const struct roce_ends no_ends;
 	bool cnp = opcode == ROCE_CNP, ack = opcode == RC_ACK;
-	/* With the body or the AETH as payload, all but the opcode is that of one that has
-	 * payload. */
+	/*
+	 * Except for the opcode, a CNP or an ACK is a frame without extension headers whose payload
+	 * is the CNP body or the AETH.
+	 */
 	const struct roce_fields fields = {.opcode = cnp || ack ? RC_SEND_MIDDLE : opcode,
 					   .migreq = !cnp};
 	uint8_t frame[ROCE_MAX_HDR_BYTES + UINT16_MAX];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Frames of one shape: the fastest way, for those of which a flow has most. Of a message's packets
- * all but the first and the last carry the same opcode, the same length and no extension header.
- * Only the destination QP, the AckReq bit, the PSN and the UDP source port are left to write, and
- * what they add to the ICRC: with F the frame in which they are zero, and D what they put there,
- * icrc(F ^ D) = icrc(F) ^ shift(reg0(D)); see roce_template.c. Instructions are a third of those of
- * a general stamp.
+ * Frames of one shape: the fastest path, for the most frequent frames of a flow. All packets of a
+ * message except the first and the last have the same opcode and length, and no extension header.
+ * Only the destination QP, the AckReq bit, the PSN and the UDP source port vary, and their
+ * contribution to the ICRC. With F the frame in which they are zero and D their bits,
+ *   icrc(F ^ D) = icrc(F) ^ shift(reg0(D));
+ * see roce_template.c. A stamp takes a third of the instructions of roce_template_stamp().
  */
 #ifndef QUENCH_WIRE_ROCE_SHAPE_H
 #define QUENCH_WIRE_ROCE_SHAPE_H
@@ -20,29 +20,32 @@
 #include "wire/roce.h"
 #include "wire/roce_impl.h"
 
-/* A cache line, and what headers with a tag or IPv6 have in front of it. */
+/* A cache line, and the part of headers with a tag or IPv6 that lies before it. */
 #define ROCE_SHAPE_NEAR_BYTES 64u
 #define ROCE_SHAPE_FAR_BYTES 16u
 
 struct roce_shape {
-	/* A template's, finished but for those; the last hdr_bytes are used. */
+	/*
+	 * The template's header, complete except for the variable fields; the last hdr_bytes are
+	 * used.
+	 */
 	uint8_t hdr[ROCE_SHAPE_FAR_BYTES + ROCE_SHAPE_NEAR_BYTES];
 	const struct icrc_shift *shift;
-	uint32_t icrc;    /* with those zero */
-	uint32_t udp_sum; /* IPv6: of all that the UDP checksum covers but those and the ICRC */
+	uint32_t icrc;    /* with the variable fields zero */
+	uint32_t udp_sum; /* IPv6: UDP checksum sum without the variable fields and the ICRC */
 	uint16_t payload_bytes;
 	uint16_t frame_bytes; /* without FCS */
 	uint8_t hdr_bytes;
 };
 
-/* A CNP's destination QP goes with this: BECN is a bit of the same word. */
+/* Set in a CNP's ends.dest_qp: BECN is a bit of the same word. */
 #define ROCE_SHAPE_BECN ((uint32_t)BTH_BECN << 24)
 
 /**
- * @param p       Outlives the shape; fills whole words, as each payload but a message's last does.
- *                Of a CNP, its body: CNP_BODY_BYTES zeros. Of an ACK, AETH_BYTES zeros.
- * @param opcode  One without extension headers, ROCE_CNP or RC_ACK. MigReq is set but in a CNP, the
- *                solicited event is not.
+ * @param p       Must outlive the shape, and fill whole words, as every payload except a message's
+ *                last does. For a CNP its body, CNP_BODY_BYTES zeros. For an ACK, AETH_BYTES zeros.
+ * @param opcode  One without extension headers, ROCE_CNP or RC_ACK. MigReq is set except in a CNP;
+ *                the solicited event bit is clear.
  */
 void roce_shape_init(struct roce_shape *s, const struct roce_template *t,
 		     const struct roce_payload *p, uint8_t opcode);
@@ -52,7 +55,7 @@ void roce_shape_set_dst_mac(struct roce_shape *s, const uint8_t mac[6]);
 
 /* Inline definitions */
 
-/* IPv6: flow label and UDP checksum; sum: of what varies and the ICRC. */
+/* IPv6: write flow label and UDP checksum. sum covers the variable fields and the ICRC. */
 static inline void
 roce_shape_finish_ipv6(const struct roce_shape *s, uint8_t *udp, uint32_t flow_label, uint64_t sum)
 {
@@ -64,8 +67,10 @@ roce_shape_finish_ipv6(const struct roce_shape *s, uint8_t *udp, uint32_t flow_l
 	be16_store(udp + 6, checksum == 0 ? 0xFFFF : checksum);
 }
 
-/* payload_reg: what the payload adds to the ICRC beyond the shape's, payload_sum to the
- * checksum. */
+/*
+ * payload_reg and payload_sum: contribution of a payload that is not the shape's, to ICRC and
+ * checksum.
+ */
 static inline unsigned int
 roce_shape_write(const struct roce_shape *s, const struct roce_ends *ends, uint32_t psn_word,
 		 uint32_t payload_reg, uint32_t payload_sum, uint8_t *payload_at)
@@ -76,13 +81,16 @@ roce_shape_write(const struct roce_shape *s, const struct roce_ends *ends, uint3
 		       icrc_table[0][psn_word & 0xFF];
 	uint32_t icrc = s->icrc ^ icrc_shift_apply(s->shift, reg) ^ payload_reg;
 
-	/* Constant lengths become vector moves, and where payloads are aligned, one line. */
+	/*
+	 * A copy of constant length compiles to vector moves, in one cache line if payloads are
+	 * aligned.
+	 */
 	memcpy(payload_at - ROCE_SHAPE_NEAR_BYTES, s->hdr + ROCE_SHAPE_FAR_BYTES,
 	       ROCE_SHAPE_NEAR_BYTES);
 	be64_store(bth + BTH_DEST_QP, (uint64_t)ends->dest_qp << 32 | psn_word);
 	be16_store(udp, ends->udp_sport);
 	le32_store(payload_at + s->payload_bytes, icrc);
-	/* Headers with IPv4 are shorter. */
+	/* IPv4 headers fit into the near part. */
 	if (s->hdr_bytes > ROCE_SHAPE_NEAR_BYTES) {
 		memcpy(payload_at - ROCE_SHAPE_NEAR_BYTES - ROCE_SHAPE_FAR_BYTES, s->hdr,
 		       ROCE_SHAPE_FAR_BYTES);
@@ -102,7 +110,9 @@ roce_shape_stamp(const struct roce_shape *s, const struct roce_ends *ends, uint3
 				payload_at);
 }
 
-/** The same of an ACK or NAK, with its AETH. @return length of the headers in front of that. */
+/**
+ * As roce_shape_stamp() for an ACK or NAK, with its AETH. @return length of the headers before it.
+ */
 static inline unsigned int
 roce_shape_stamp_ack(const struct roce_shape *s, const struct roce_ends *ends, uint32_t psn,
 		     uint32_t aeth, uint8_t *aeth_at)

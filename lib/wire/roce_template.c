@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Frames from a template. Let F be the frame with lengths, opcode, flags, PSN and pad count zero,
- * and D what those fields put there: reg(F ^ D) = reg(F) ^ reg0(D), where reg0 starts from 0.
- * reg(F) is the template's, the part of D that a payload length fixes is the payload's, and the
- * rest are look-ups by distance from the end of the BTH. No instruction set beyond the baseline is
- * needed.
+ * and D the bits of those fields. Then
+ *   reg(F ^ D) = reg(F) ^ reg0(D),  where reg0 starts from 0.
+ * The template holds reg(F), and the payload holds the part of D that its length determines. The
+ * rest are look-ups by distance from the end of the BTH. No CPU extension is needed.
  */
 #include <assert.h>
 #include <endian.h>
@@ -16,7 +16,9 @@
 #include "wire/roce.h"
 #include "wire/roce_impl.h"
 
-/* Contribution to the register after BTH of all that follows from payload and extension length. */
+/*
+ * Contribution to the register after BTH of the fields that depend on payload and extension length.
+ */
 static uint32_t
 length_reg(unsigned int ip_version, uint16_t udp_bytes, uint8_t pad)
 {
@@ -101,8 +103,7 @@ roce_template_set_dst_mac(struct roce_template *t, const uint8_t mac[6])
 	memcpy(t->hdr + sizeof(t->hdr) - t->hdr_bytes, mac, 6);
 }
 
-/* Register over the extension headers, all of which are whole words. Baseline code: they are
- * short. */
+/* Register over the extension headers, which are whole words. They are short, so tables suffice. */
 static inline uint32_t
 update_words(uint32_t reg, const uint8_t *at, unsigned int words)
 {
@@ -127,15 +128,15 @@ update_words(uint32_t reg, const uint8_t *at, unsigned int words)
 	return reg;
 }
 
-/* A register, and a sum for IPv6's checksum. */
+/* CRC register, and one's complement sum for IPv6's UDP checksum. */
 struct partial {
 	uint32_t reg;
 	uint64_t sum;
 };
 
 /*
- * Extension headers, and a CNP's body. Out of line: most frames of a message have none, and their
- * path keeps its values in CPU registers.
+ * Write extension headers and a CNP's body. Out of line: most frames of a message have none, and
+ * their path then keeps its values in CPU registers.
  */
 __attribute__((noinline)) static struct partial
 stamp_ext(uint8_t *at, const struct roce_op *op, const struct roce_fields *f, uint32_t reg)
@@ -175,11 +176,11 @@ stamp_ipv4(const struct roce_template *t, uint8_t *udp, uint16_t udp_bytes)
 	uint32_t sum = t->ip_sum + ip_bytes;
 
 	be16_store(ip + 2, ip_bytes);
-	/* Two folded words: one end-around carry is all there can be. */
+	/* A sum of two 16-bit words has at most one end-around carry. */
 	be16_store(ip + 10, (uint16_t) ~(sum + (sum >> 16)));
 }
 
-/* sum: of the words of UDP and BTH that vary, of extension headers, payload and ICRC. */
+/* sum covers the variable words of UDP and BTH, extension headers, payload and ICRC. */
 static inline void
 stamp_ipv6(const struct roce_template *t, uint8_t *udp, uint16_t udp_bytes, uint32_t flow_label,
 	   uint64_t sum)
@@ -209,13 +210,15 @@ roce_template_stamp(const struct roce_template *t, const struct roce_ends *ends,
 	struct partial part = {0, 0};
 
 	assert(op->payload_end_bytes != 0 && !(op->ext & (EXT_ATOMIC | EXT_ATOMIC_ACK)));
-	/* Distances of byte 0, 1 and 8 to 11 from the end of the BTH: 11, 10 and 3 to 0. */
+	/* Bytes 0, 1 and 8 to 11 of the BTH are 11, 10 and 3 to 0 bytes before its end. */
 	part.reg = t->reg ^ ends->reg ^ p->length_reg[t->ip_version == 6][op->ext_bytes / 4] ^
 		   icrc_table[11][fields->opcode] ^ icrc_table[10][flags] ^
 		   icrc_table[3][psn_word >> 24] ^ icrc_table[2][psn_word >> 16 & 0xFF] ^
 		   icrc_table[1][psn_word >> 8 & 0xFF] ^ icrc_table[0][psn_word & 0xFF];
-	/* The template ends where BTH ends; of a constant length, the copy is a few vector
-	 * moves. */
+	/*
+	 * Copy a constant length, which compiles to a few vector moves; the template ends where BTH
+	 * ends.
+	 */
 	memcpy(bth + BTH_BYTES - sizeof(t->hdr), t->hdr, sizeof(t->hdr));
 	be16_store(bth, bth_start);
 	be32_store(bth + BTH_DEST_QP, dest_word);
@@ -225,13 +228,13 @@ roce_template_stamp(const struct roce_template *t, const struct roce_ends *ends,
 	if (op->ext_bytes != 0)
 		part = stamp_ext(bth + BTH_BYTES, op, fields, part.reg);
 	icrc = ~(icrc_shift_apply(&p->shift, part.reg) ^ p->reg);
-	/* Pad and ICRC in one store. */
+	/* Store pad and ICRC at once. */
 	tail = htole64((uint64_t)icrc << 8 * p->pad);
 	memcpy(payload_at + p->payload_bytes, &tail, sizeof(tail));
 	if (t->ip_version == 4) {
 		stamp_ipv4(t, udp, udp_bytes);
 	} else {
-		/* The ICRC is a little-endian word, checksums sum big-endian ones. */
+		/* The ICRC is a little-endian word; checksums sum big-endian words. */
 		part.sum += (uint64_t)bth_start + psn_word + p->checksum + __builtin_bswap32(icrc);
 		part.sum += (uint64_t)dest_word + ends->udp_sport;
 		stamp_ipv6(t, udp, udp_bytes, ends->flow_label, part.sum);
