@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Equal-cost multipath: which of n next hops a flow takes (RFC 2992, hash threshold). A flow is the
- * 5-tuple: of RoCEv2 the UDP source port is what tells QPs apart. All frames of a flow get one
- * answer; another seed gives another spread, so that routers behind each other do not choose alike
- * (polarisation). Of a fragment, and of anything but TCP and UDP, the ports count as 0.
+ * Equal-cost multipath: which of n next hops a flow takes (RFC 2992, hash threshold). A flow is a
+ * 5-tuple; the UDP source port distinguishes the QPs of RoCEv2. All frames of a flow get the same
+ * answer. Routers in series use different seeds, so that their choices are independent (no
+ * polarisation). The ports count as 0 for a fragment, and for protocols other than TCP and UDP.
  *
- * IPv6's flow label stands in for the ports on request (RFC 6438): hosts that set one per flow are
- * then spread after any extension header.
+ * IPv6's flow label can replace the ports (RFC 6438). It spreads the flows of hosts that set one
+ * label per flow, whatever extension headers precede the ports.
  */
 #ifndef QUENCH_FWD_ECMP_H
 #define QUENCH_FWD_ECMP_H
@@ -15,10 +15,10 @@
 #include <string.h>
 
 struct ecmp_flow {
-	const uint8_t *addrs; /* source and destination, side by side */
+	const uint8_t *addrs; /* source and destination, adjacent */
 	uint8_t ip_version;
 	uint8_t proto;
-	uint32_t ports; /* both, as they stand in the packet; or the flow label */
+	uint32_t ports; /* both, as in the packet; or the flow label */
 };
 
 static inline uint64_t
@@ -46,14 +46,14 @@ ecmp_hash(const struct ecmp_flow *flow, uint32_t seed)
 	return (uint32_t)(ecmp_mix(h ^ flow->ports) >> 32);
 }
 
-/** Another hash of the same flow, for a choice after the first. */
+/** Derive an independent hash of the same flow, for a second choice. */
 static inline uint32_t
 ecmp_rehash(uint32_t hash)
 {
 	return (uint32_t)(ecmp_mix(hash ^ 0x9e3779b97f4a7c15ull) >> 32);
 }
 
-/** @return a number below n: equal shares of the hash's range. */
+/** @return a number below n; each gets an equal share of the hash's range. */
 static inline uint32_t
 ecmp_pick(uint32_t hash, uint32_t n)
 {

@@ -31,10 +31,9 @@ fdb_find_beyond(struct fdb *fdb, uint64_t key, uint32_t home)
 }
 
 /*
- * Of a shared table: writers are one at a time, and who finds another at it does without, so that
- * nobody waits. Readers go on beside a writer: an address's key appears after its state and goes
- * before the place has another, so that a state is the key's whose key is still there after it was
- * read.
+ * Writing to a shared table. One writer at a time; a second one gives up instead of waiting.
+ * Readers run concurrently: a key is stored after its state, and cleared before the slot gets
+ * another state. So a state belongs to a key if the key is still there after the state was read.
  */
 static inline bool
 begin_write(struct fdb *fdb, bool *locks)
@@ -43,7 +42,7 @@ begin_write(struct fdb *fdb, bool *locks)
 	return !*locks || rte_spinlock_trylock(&fdb->writer);
 }
 
-/* What begin_write() has locked, whether or not the table is shared by now. */
+/* Unlock what begin_write() locked, even if the table has changed its shared flag since. */
 static inline void
 end_write(struct fdb *fdb, bool locks)
 {
@@ -71,7 +70,7 @@ count_used(struct fdb *fdb, int32_t change)
 	__atomic_store_n(&fdb->used, fdb->used + (uint32_t)change, __ATOMIC_RELAXED);
 }
 
-/* An address takes or leaves a place some steps after its home: those between know. */
+/* An address enters or leaves a slot `steps` buckets after its home: update those it passed. */
 static void
 count_passed(struct fdb *fdb, uint32_t home, uint32_t steps, int change)
 {
@@ -82,7 +81,7 @@ count_passed(struct fdb *fdb, uint32_t home, uint32_t steps, int change)
 	}
 }
 
-/* @return false: the table, or the key's part of it, is full. */
+/* @return false: the table is full, or the buckets of this key are. */
 static bool
 enter(struct fdb *fdb, uint64_t key, uint64_t state)
 {
@@ -120,7 +119,7 @@ forget(struct fdb *fdb, uint32_t at, unsigned int slot, uint64_t *counter)
 	uint32_t home = fdb_home(fdb, b->key[slot]);
 
 	__atomic_store_n(&b->key[slot], FDB_FREE_KEY, __ATOMIC_RELAXED);
-	/* Before the place has another state. */
+	/* The key is cleared before the slot gets another state. */
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	count_passed(fdb, home, (at - home) & fdb->mask, -1);
 	count_learned(fdb, fdb_port_of(b->state[slot]), -1);
@@ -129,8 +128,8 @@ forget(struct fdb *fdb, uint32_t at, unsigned int slot, uint64_t *counter)
 }
 
 /*
- * How well an address may make room for a new one of port, 0: not at all. A port that holds one
- * more than another keeps it: else the two would take one place from each other by turns.
+ * Rank of an address as a victim for a new one of port; 0: never. A port may have one entry more
+ * than another and keep it, otherwise the two would take one entry from each other forever.
  */
 static uint64_t
 spare_rank(const struct fdb *fdb, uint64_t state, uint16_t port, uint64_t now_ns)
@@ -147,8 +146,10 @@ spare_rank(const struct fdb *fdb, uint64_t state, uint16_t port, uint64_t now_ns
 	return holder == port && age_ns >= fdb->quiet_ns && age_ns >> (FDB_SEEN_BITS - 1) == 0;
 }
 
-/* Find an address that makes room, among those that stand where a new one of port would. @return
- * false: there is none. */
+/*
+ * Evict the best victim among the slots where a new address of port could be stored. @return false:
+ * there is none.
+ */
 static bool
 displace(struct fdb *fdb, uint32_t home, uint16_t port, uint64_t now_ns)
 {
@@ -201,7 +202,7 @@ learn_new(struct fdb *fdb, uint64_t key, uint16_t port, uint64_t now_ns)
 	return true;
 }
 
-/* A known address was heard on another port: may it go there? */
+/* A known address appeared on another port: may it move? */
 static bool
 move(struct fdb *fdb, uint64_t state, uint16_t port)
 {
@@ -335,7 +336,7 @@ fdb_forget_learned(struct fdb *fdb)
 	}
 }
 
-/* Enter, or make as young as in another table. */
+/* Add an address of another table, or refresh it to the same age. */
 static void
 merge(struct fdb *fdb, uint64_t key, uint64_t state)
 {
@@ -347,7 +348,7 @@ merge(struct fdb *fdb, uint64_t key, uint64_t state)
 			count_learned(fdb, port, 1);
 		return;
 	}
-	/* The difference is of times, which wrap: less than half of them is later. */
+	/* Times wrap, so an age difference of less than half the range means later. */
 	if (*known & FDB_STATIC_BIT || fdb_age_ns(*known, state) >> (FDB_SEEN_BITS - 1) != 0)
 		return;
 	if (fdb_port_of(*known) != port) {
@@ -364,7 +365,7 @@ fdb_take_over(struct fdb *to, const struct fdb *from, const uint64_t members[], 
 {
 	bool locks = fdb_is_shared(to);
 
-	/* Owners leave writing to who is at it, and do not wait: this one may. */
+	/* Unlike learning, this may wait for another writer. */
 	if (locks)
 		rte_spinlock_lock(&to->writer);
 	for (uint32_t end = *at + FDB_STEP_BUCKETS; *at < end && *at <= from->mask; ++*at) {
@@ -374,7 +375,7 @@ fdb_take_over(struct fdb *to, const struct fdb *from, const uint64_t members[], 
 			uint64_t key = __atomic_load_n(&b->key[slot], __ATOMIC_ACQUIRE);
 			uint64_t state = __atomic_load_n(&b->state[slot], __ATOMIC_ACQUIRE);
 
-			/* A place that changes hands meanwhile is as good as free. */
+			/* A slot whose key changes meanwhile is skipped. */
 			if (key != FDB_FREE_KEY && !(state & FDB_STATIC_BIT) &&
 			    __atomic_load_n(&b->key[slot], __ATOMIC_RELAXED) == key &&
 			    members[key >> 48] >> fdb_port_of(state) & 1)

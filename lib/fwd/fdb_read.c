@@ -13,7 +13,7 @@ entry_of(uint64_t key, uint64_t state, uint64_t now_ns)
 		.age_ns = fdb_age_ns(state, now_ns),
 	};
 
-	/* Heard by a clock that is ahead of ours: just now. */
+	/* Seen by a clock that is ahead of ours: age 0. */
 	if (e.is_static || e.age_ns >> (FDB_SEEN_BITS - 1) != 0)
 		e.age_ns = 0;
 	for (unsigned int i = 0; i < sizeof(e.mac); i++)
@@ -36,7 +36,7 @@ fdb_read(const struct fdb *fdb, uint32_t *at, struct fdb_entry out[], uint32_t n
 		uint64_t key = __atomic_load_n(place, __ATOMIC_ACQUIRE);
 		uint64_t state = __atomic_load_n(&b->state[*at % FDB_SLOTS], __ATOMIC_ACQUIRE);
 
-		/* A place that changes hands meanwhile is as good as free. */
+		/* A slot whose key changes meanwhile is skipped. */
 		if (key != FDB_FREE_KEY && !fdb_aged(fdb, state, now_ns) &&
 		    __atomic_load_n(place, __ATOMIC_RELAXED) == key)
 			out[found++] = entry_of(key, state, now_ns);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Making a forwarding database, and resetting it. */
+/* Creation and reset of a forwarding database. */
 #include <errno.h>
 #include <rte_common.h>
 #include <rte_errno.h>
@@ -11,11 +11,10 @@
 #include "base/units.h"
 #include "fwd/fdb.h"
 
-/* A refresh is written when the last one is older than this part of the ageing time. */
+/* An entry is refreshed when its time is older than this fraction of the ageing time. */
 #define REFRESH_PARTS 256u
 #define SWEEPS_PER_AGEING 4u
-/* An address that was not heard for this part of the ageing time may make room for one of its
- * port. */
+/* An address silent for this fraction of the ageing time may be replaced by one of its own port. */
 #define QUIET_PARTS 4u
 
 static void
@@ -61,7 +60,7 @@ bucket_bytes(const struct fdb *fdb)
 int
 fdb_reset(struct fdb *fdb, const struct fdb_params *params)
 {
-	/* Twice as many slots as entries, at least. */
+	/* At least twice as many slots as entries. */
 	uint32_t buckets = rte_align32pow2(params->entries * 2 / FDB_SLOTS);
 
 	fdb_release(fdb);

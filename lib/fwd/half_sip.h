@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * HalfSipHash-1-3 (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012; the 32-bit
- * variant): the keyed hash of every table that frames can write. Who knows the source but not the
- * key cannot choose addresses that meet in one place. A keyed multiplication costs less, but is
- * linear: a sender who sees which of its addresses meet can compute others that do.
+ * variant): the keyed hash of every table that frames can write. Without the key nobody can
+ * construct addresses that collide. A keyed multiplication would be cheaper, but it is linear: a
+ * sender who observes collisions among its addresses can compute further ones.
  *
- * The key has 64 bits, the hash 32: enough for the place in a table, not for signatures.
+ * The key has 64 bits and the hash 32: enough for a table index, not for signatures.
  */
 #ifndef QUENCH_FWD_HALF_SIP_H
 #define QUENCH_FWD_HALF_SIP_H
@@ -47,14 +47,14 @@ half_sip_round(uint32_t v[4])
 	v[2] = half_sip_rotl(v[2], 16);
 }
 
-/** Hash of n words, each taken as four bytes in little-endian order; n is at most 63. */
+/** Hash of n words (n <= 63), each taken as four bytes in little-endian order. */
 static inline uint32_t
 half_sip(const struct half_sip_key *key, const uint32_t words[], unsigned int n)
 {
 	uint32_t v[4] = {key->k[0], key->k[1], 0x6c796765u ^ key->k[0], 0x74656462u ^ key->k[1]};
 
 	for (unsigned int i = 0; i <= n; i++) {
-		/* The last block holds the number of bytes. */
+		/* The last block holds the length in bytes. */
 		uint32_t word = i < n ? words[i] : n * 4u << 24;
 
 		v[3] ^= word;
@@ -82,7 +82,7 @@ half_sip_rotl_x4(__m128i x, int bits)
 	return _mm_or_si128(_mm_slli_epi32(x, bits), _mm_srli_epi32(x, 32 - bits));
 }
 
-/* Whole bytes move in one instruction. */
+/* Rotations by whole bytes are one instruction. */
 static inline __m128i
 half_sip_rotl8_x4(__m128i x)
 {
@@ -120,7 +120,7 @@ half_sip_block_x4(__m128i v[4], __m128i words)
 	v[0] = _mm_xor_si128(v[0], words);
 }
 
-/** half_sip_u64() of four numbers at once, without a branch: for a third of the instructions. */
+/** half_sip_u64() of four numbers at once, branch-free, for a third of the instructions. */
 static inline void
 half_sip_u64_x4(const struct half_sip_key *key, const uint64_t numbers[HALF_SIP_LANES],
 		uint32_t hashes[HALF_SIP_LANES])

@@ -13,10 +13,10 @@
 
 #define START_ROOM 16u
 #define SLOTS_PER_NEIGHBOUR 4u
-/* Neighbours that are looked at to give a place to a new one. */
+/* Most neighbours examined to find one to replace. */
 #define VICTIM_SEARCH 16u
 
-/* Over what tells neighbours apart: a router asks for every packet. */
+/* Hash of all that identifies a neighbour. A router computes it for every packet. */
 static inline uint32_t
 hash_of(const struct neigh_table *t, const struct neigh_key *key)
 {
@@ -61,7 +61,7 @@ neigh_table_destroy(struct neigh_table *t)
 	free(t);
 }
 
-/* The slot of a neighbour that is there, or NEIGH_NONE. */
+/* The slot of a neighbour, or NEIGH_NONE if it is not in the table. */
 static uint32_t
 slot_of(const struct neigh_table *t, const struct neigh_key *key, uint32_t hash)
 {
@@ -84,7 +84,7 @@ neigh_find(const struct neigh_table *t, const struct neigh_key *key)
 	return s == NEIGH_NONE ? NEIGH_NONE : t->slots[s];
 }
 
-/* Slots between the home of a new neighbour and the first free one. */
+/* Distance from home to the first free slot. */
 static uint32_t
 distance_of(const struct neigh_table *t, uint32_t hash)
 {
@@ -181,7 +181,7 @@ neigh_is_full(const struct neigh_table *t)
 	return count_free(t) == 0;
 }
 
-/* Where a neighbour belongs as it is now, or NULL. */
+/* The list to which a neighbour in this state belongs, or NULL. */
 static struct neigh_list *
 list_of(const struct neigh_table *t, const struct neigh *e)
 {
@@ -208,7 +208,7 @@ link_last(struct neigh_table *t, uint32_t index)
 	list->n++;
 }
 
-/* Before what list_of() goes by changes. */
+/* Call before a member changes on which list_of() depends. */
 static void
 unlink_entry(struct neigh_table *t, uint32_t index)
 {
@@ -228,7 +228,7 @@ unlink_entry(struct neigh_table *t, uint32_t index)
 	list->n--;
 }
 
-/* One that is not there. @return its index, or -ENOMEM. */
+/* Insert a neighbour that is not in the table. @return its index, or -ENOMEM. */
 static int64_t
 insert(struct neigh_table *t, uint32_t hash, const struct neigh *e)
 {
@@ -266,7 +266,7 @@ neigh_add(struct neigh_table *t, const struct neigh_key *key, uint64_t now_ns)
 		&(struct neigh){.key = *key, .port = t->n_ports, .users = 1, .next_ns = now_ns});
 }
 
-/* May it make room for another? */
+/* May it be replaced? */
 static bool
 is_idle(const struct neigh *e, uint64_t now_ns)
 {
@@ -275,7 +275,7 @@ is_idle(const struct neigh *e, uint64_t now_ns)
 	return e->state == NEIGH_FAILED || now_ns >= (e->has_mac ? e->idle_ns : e->next_ns);
 }
 
-/* Have an idle one of a list make room. @return false: there is none, among the oldest. */
+/* Remove an idle neighbour of a list. @return false: none of the oldest is idle. */
 static bool
 displace(struct neigh_table *t, const struct neigh_list *list, uint64_t now_ns)
 {
@@ -396,7 +396,7 @@ neigh_unresolved(const struct neigh_table *t)
 	return __atomic_load_n(&t->unresolved, __ATOMIC_RELAXED);
 }
 
-/* @return true if it is another address than before. */
+/* @return true if the address has changed. */
 static bool
 take_mac(struct neigh_table *t, struct neigh_stats *stats, uint32_t index, const uint8_t mac[6])
 {
@@ -428,7 +428,7 @@ neigh_on_learnt(struct neigh_table *t, struct neigh_stats *stats, uint32_t index
 		return false;
 	changed = take_mac(t, stats, index, mac);
 	e->state = NEIGH_REACHABLE;
-	/* Later than the table's next_ns: that one is put right when it comes. */
+	/* The table's next_ns may be earlier than any neighbour's; neigh_run() corrects it. */
 	e->next_ns =
 		t->params.reachable_ns == NEVER_NS ? NEVER_NS : now_ns + t->params.reachable_ns;
 	t->next_ns = min_u64(t->next_ns, e->next_ns);
@@ -442,7 +442,7 @@ neigh_on_heard(struct neigh_table *t, struct neigh_stats *stats, uint32_t index,
 	struct neigh *e = &t->entries[index];
 	bool changed;
 
-	/* The same again says nothing, but of one that was given up. */
+	/* A repeated announcement carries no news, except from a neighbour that was given up. */
 	if (e->fixed || (e->has_mac && e->state != NEIGH_FAILED && memcmp(e->mac, mac, 6) == 0))
 		return false;
 	changed = take_mac(t, stats, index, mac);
@@ -468,7 +468,7 @@ ask(struct neigh_table *t, uint32_t index)
 	t->ask_tail = index;
 }
 
-/* The state that follows when time has run out in this one. */
+/* State after the timer of this state has expired. */
 static uint8_t
 next_state(const struct neigh *e)
 {
@@ -525,8 +525,7 @@ neigh_touch(struct neigh_table *t, struct neigh_stats *stats, uint32_t index, ui
 	return e->has_mac && e->state != NEIGH_FAILED;
 }
 
-/* Take a neighbour out of the slots; those after it move up, so that each is found from its
- * own. */
+/* Free a neighbour's slot, and move later ones up so that each is still found from its home. */
 static void
 vacate(struct neigh_table *t, uint32_t index)
 {
@@ -543,7 +542,7 @@ vacate(struct neigh_table *t, uint32_t index)
 	t->slots[hole] = NEIGH_NONE;
 }
 
-/* Not to be asked any more, whose turn may be anywhere. */
+/* Remove a neighbour from the queue of requests, wherever it is. */
 static void
 dequeue_ask(struct neigh_table *t, uint32_t index)
 {

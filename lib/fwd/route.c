@@ -17,15 +17,15 @@
 #include "fwd/route_list.h"
 
 #define NAME_CHARS 32
-/* Groups of 256 entries of 2 bytes, for what is longer than 24 bits. */
+/* Groups of 256 entries of 2 bytes, for prefixes longer than 24 bits. */
 #define MIN_TBL8 256u
 #define MAX_TBL8 32767u
-/* An IPv6 route of 64 bits has five of them at most, of 128 bits thirteen. */
+/* An IPv6 route of 64 bits needs at most five, one of 128 bits thirteen. */
 #define TBL8_PER_ROUTE6 8u
 
 struct route_table {
-	struct route_list few4; /* where there are to be no more than ROUTE_FEW */
-	struct rte_fib *fib4;   /* else */
+	struct route_list few4; /* used if the table is small */
+	struct rte_fib *fib4;   /* otherwise */
 	struct rte_fib6 *fib6;
 	struct route_params params;
 };
@@ -33,7 +33,7 @@ struct route_table {
 static void
 make_name(char *name, size_t size)
 {
-	static unsigned int created; /* rte_fib wants a name that is unique in the process */
+	static unsigned int created; /* rte_fib requires a name that is unique in the process */
 
 	snprintf(name, size, "route_%u", __atomic_add_fetch(&created, 1, __ATOMIC_RELAXED));
 }
@@ -106,7 +106,7 @@ is_few(const struct route_table *t)
 	return t->params.routes <= ROUTE_FEW;
 }
 
-/* The table of an IP version is made for its first route. */
+/* The FIB of an IP version is created with its first route. */
 static int
 add4(struct route_table *t, const struct route_prefix *prefix, uint16_t target)
 {
@@ -161,7 +161,7 @@ route_lookup6(const struct route_table *t, uint8_t ips[][16], uint64_t targets[]
 		rte_fib6_lookup_bulk(t->fib6, DPDK_IPV6(ips), targets, (int)n);
 }
 
-/* Plain digits, at most three. @return the number, or -1. */
+/* Up to three decimal digits. @return the number, or -1. */
 static int
 parse_length(const char *text, int max)
 {

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Routes: longest prefix of an IPv4 or IPv6 address -> a target, which is a number of the owner's.
+ * Routes: longest prefix of an IPv4 or IPv6 address -> a target number, whose meaning is the
+ * owner's.
  *
- * Over rte_fib and rte_fib6: DIR24-8 and a trie over 24 bits, which read memory once for most IPv4
- * addresses and a few times for IPv6, and take 32 MB for each IP version that has a route. For a
- * table of few routes, a list of all IPv4 routes (route_list.h), and of IPv6 the tree that rte_fib6
- * is made from, which is walked.
- * rte_lpm takes 64 MB for IPv4 and rte_lpm6 as much: entries of 4 bytes where ours have 2.
+ * Large tables use rte_fib (DIR24-8) and rte_fib6 (a trie over 24 bits). A lookup reads memory once
+ * for most IPv4 addresses and a few times for IPv6. Each takes 32 MB once it has a route. rte_lpm
+ * and rte_lpm6 take 64 MB each: their entries have 4 bytes where ours have 2. Small tables use a
+ * list of all IPv4 routes (route_list.h), and for IPv6 the tree of prefixes from which rte_fib6
+ * builds its trie.
  *
- * One owner: no call may run beside another.
+ * Invariant: a lookup returns the target of the longest prefix that contains the address, or
+ * ROUTE_NONE.
+ *
+ * One owner: calls must not overlap.
  */
 #ifndef QUENCH_FWD_ROUTE_H
 #define QUENCH_FWD_ROUTE_H
@@ -17,7 +21,7 @@
 
 #include "base/field.h"
 
-/* Up to this many routes are few. */
+/* A table for at most this many routes is small. */
 #define ROUTE_FEW 64u
 #define ROUTE_MAX_TARGET 0x7FFFu
 /* Target of an address without a route. */
@@ -29,7 +33,7 @@ struct route_prefix {
 };
 
 struct route_params {
-	uint32_t routes; /* of both IP versions, at most */
+	uint32_t routes; /* most routes, for both IP versions together */
 	int socket;      /* NUMA node, or SOCKET_ID_ANY */
 };
 
@@ -43,8 +47,8 @@ void route_table_destroy(struct route_table *t);
  * Add a route, or change its target.
  *
  * @param target  1..ROUTE_MAX_TARGET.
- * @return        0, -EINVAL, or -ENOMEM or -ENOSPC: more routes, or more long ones, than there is
- *                room for.
+ * @return        0, -EINVAL, or -ENOMEM or -ENOSPC: no space for more routes, or for more long
+ *                ones.
  */
 int route_add(struct route_table *t, const struct route_prefix *prefix, uint16_t target);
 
@@ -55,7 +59,7 @@ void route_lookup4(const struct route_table *t, const uint32_t ips[], uint64_t t
 void route_lookup6(const struct route_table *t, uint8_t ips[][16], uint64_t targets[],
 		   unsigned int n);
 
-/** "10.0.0.0/8" or "fd00::/8". @return 0, or -EINVAL, and then *out is as it was. */
+/** Parse "10.0.0.0/8" or "fd00::/8". @return 0, or -EINVAL with *out unchanged. */
 int route_prefix_parse(const char *text, struct route_prefix *out);
 
 /** Is the address in the prefix? */

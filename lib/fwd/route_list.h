@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A few IPv4 routes, the longest prefix first. Nothing is walked: all of them are compared, sixteen
- * in a step, without a branch that depends on the address; the first that holds it is the longest.
+ * A few IPv4 routes, sorted by falling prefix length. A lookup compares all of them, sixteen per
+ * step, without a branch that depends on the address; the first match is the longest.
  *
- * Zero-initialised state is an empty list. Private to lib/fwd.
+ * Invariant: mask[] does not increase, so the lowest set bit of the match word is the longest
+ * prefix.
+ *
+ * Zero-initialised: empty. Private to lib/fwd.
  */
 #ifndef QUENCH_FWD_ROUTE_LIST_H
 #define QUENCH_FWD_ROUTE_LIST_H
@@ -19,15 +22,16 @@
 
 struct route_list {
 	uint32_t n;
-	uint32_t n_steps; /* of ROUTE_LIST_STEP routes; places after the last route hold nothing */
-	/* An address is in a prefix if (address & mask) == net. */
+	/* of ROUTE_LIST_STEP routes; entries after the last route match no address */
+	uint32_t n_steps;
+	/* An address is in prefix i if (address & mask[i]) == net[i]. */
 	_Alignas(16) uint32_t mask[ROUTE_LIST_MAX];
 	_Alignas(16) uint32_t net[ROUTE_LIST_MAX];
 	uint16_t target[ROUTE_LIST_MAX];
 };
 static_assert(ROUTE_LIST_MAX <= 64, "a bit of one word for each route");
 
-/** @param length  0..32. @return 0, or -ENOMEM: it has most routes already. */
+/** @param length  0..32. @return 0, or -ENOMEM if the list already has `most` routes. */
 static inline int
 route_list_add(struct route_list *l, uint32_t ip, uint8_t length, uint16_t target, uint32_t most)
 {
@@ -51,7 +55,7 @@ route_list_add(struct route_list *l, uint32_t ip, uint8_t length, uint16_t targe
 	l->net[at] = ip & mask;
 	l->target[at] = target;
 	l->n_steps = (l->n + ROUTE_LIST_STEP - 1) / ROUTE_LIST_STEP;
-	/* No address has a bit that no mask lets through. */
+	/* Unused entries: with mask 0 no address gives net 1. */
 	for (uint32_t i = l->n; i < l->n_steps * ROUTE_LIST_STEP; i++) {
 		l->mask[i] = 0;
 		l->net[i] = 1;
@@ -59,7 +63,7 @@ route_list_add(struct route_list *l, uint32_t ip, uint8_t length, uint16_t targe
 	return 0;
 }
 
-/* All ones in the places of those of four routes whose prefix holds the address. */
+/* Lanes of all ones for those of four routes whose prefix contains the address. */
 static inline __m128i
 route_list_match(const struct route_list *l, uint32_t at, __m128i ip)
 {
