@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Does a queue mark as its curve says? For each bin of queue lengths: how many packets met the
- * decision, how many were marked, and how many should have been, the sum of the curve's
- * probabilities at the very lengths that they met. Draws are independent, so that the number of
- * marks has this mean, and the sum of p (1 - p) as its variance.
+ * Does a queue mark as its curve says? For each bin of queue lengths this counts packets, marks,
+ * and expected marks: the sum of the curve's probabilities at the lengths that the packets met.
+ * Draws are independent, so
+ *   E[marked] = sum p,   Var[marked] = sum p (1 - p).
  *
- * One bin up to the minimum, MARK_BINS - 2 of equal width over the ramp, one above the maximum.
+ * One bin holds lengths up to the minimum, MARK_BINS - 2 bins of equal width cover the ramp, and
+ * the last bin holds lengths above the maximum.
  */
 #ifndef QUENCH_TM_MARK_ACCURACY_H
 #define QUENCH_TM_MARK_ACCURACY_H
@@ -21,14 +22,14 @@
 struct mark_bin {
 	uint64_t packets;
 	uint64_t marked;
-	uint64_t expected_q32; /* sum of probabilities; room for 2^32 packets at 1 */
+	uint64_t expected_q32; /* sum of probabilities; holds 2^32 packets at probability 1 */
 };
 
 struct mark_accuracy {
 	struct mark_bin bins[MARK_BINS];
 };
 
-/** Which bin a queue length falls into. */
+/** Bin of a queue length. */
 static inline unsigned int
 mark_bin_of(const struct wred_curve *curve, uint64_t queue_bytes)
 {
@@ -48,11 +49,13 @@ mark_bin_upper_bytes(const struct wred_curve *curve, unsigned int bin)
 
 	if (bin == MARK_BINS - 1)
 		return UINT64_MAX;
-	/* The last length whose (length - min - 1) * bins / span is below bin. */
+	/* Largest length with (length - min - 1) * bins / span < bin. */
 	return curve->min_bytes + (bin * span_bytes + MARK_BINS - 3) / (MARK_BINS - 2);
 }
 
-/** A decision was taken at this queue length, which the curve gave this probability. */
+/**
+ * Count a decision that was taken at this queue length, with the probability that the curve gave.
+ */
 static inline void
 mark_accuracy_count(struct mark_accuracy *a, const struct wred_curve *curve, uint64_t queue_bytes,
 		    uint64_t probability_q32, bool marked)

@@ -4,7 +4,7 @@
 #include "base/counter.h"
 #include "base/words.h"
 
-/* What reserved does not hold goes to headroom, the PG's own or of the shared headroom pool. */
+/* Bytes that do not fit into reserved go to headroom: the PG's own, or the shared headroom pool. */
 enum mmu_verdict
 mmu_admit_headroom(struct mmu_pg *pg, uint32_t bytes, uint64_t beyond_bytes)
 {
@@ -46,7 +46,7 @@ mmu_pg_state(const struct mmu *mmu, uint16_t port, uint8_t pg_index)
 
 	words_read(&pg, pg_at(mmu, port, pg_index), sizeof(pg));
 	words_read(&rule, pg.rule, sizeof(rule));
-	/* Beside the owner one may have moved before the other is read. */
+	/* The owner may change one member between our reads of the two. */
 	headroom_bytes = min_u64(pg.headroom_bytes, pg.used_bytes);
 	shared_bytes = sub_sat(pg.used_bytes - headroom_bytes, rule.reserved_bytes);
 	return (struct mmu_pg_state){
@@ -63,7 +63,7 @@ mmu_queue_bytes(const struct mmu *mmu, uint16_t port, uint8_t queue)
 	return queue_at(mmu, port, queue)->used_bytes;
 }
 
-/* What is in force now, for a reader beside the owner. */
+/* Read the present limit, concurrently with the owner. */
 static uint64_t
 read_limit(const struct mmu *mmu, uint16_t port, uint8_t pg_index, struct mmu_rule *rule)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shared buffer of one switch: who may occupy how many bytes, and when a priority group must pause
- * its peer.
+ * Shared buffer of one switch: how many bytes each group and queue may hold, and when a priority
+ * group (PG) must pause its peer.
  *
- * Rules of SAI and Broadcom (reserved, shared with a static or dynamic threshold, headroom): a
- * frame is charged to its ingress (port, PG) once and to each egress (port, queue) that holds a
- * copy. PFC is decided from the ingress side only.
+ * The rules are those of SAI and Broadcom: reserved, then shared with a static or dynamic
+ * threshold, then headroom. A frame is charged to its ingress (port, PG) once, and to each egress
+ * (port, queue) that holds a copy. Only the ingress side decides on PFC.
  *
- *   pool:    buffer - reserved of all PGs - headroom (dedicated: of each lossless PG; or one shared
- *            headroom pool) is what PGs share; lossy ones may have a part of it to themselves.
- *            Egress has a budget of its own, the buffer less the queues' reserved bytes, and lossy
- *            queues may have a smaller one; queues without a limit do not ask it.
+ *   pool:    shared by PGs = buffer - reserved of all PGs - headroom (dedicated: sum over lossless
+ *            PGs; or one shared headroom pool) - lossy pool, if lossy PGs have one of their own.
+ *            Egress has a separate budget: the buffer less the queues' reserved bytes. Lossy queues
+ *            may have a smaller one. Queues without a limit are not checked against it.
  *   ingress: reserved first (a frame may straddle); else shared while headroom is empty and
  *            shr + s <= limit and the pool has room; else headroom if lossless and it fits;
  *            else drop.
@@ -19,16 +19,16 @@
  *   XON:     headroom empty and shr <= max(xon, limit - xon_offset), the XON mark.
  *   XOFF:    headroom in use, or shr >= limit and above the XON mark.
  *
- * Packet memory is a second resource of the ingress side, in the same way: each frame takes one
- * packet buffer, however short it is. What is shared has so many packets, in proportion to its
- * bytes; limits and XON marks are those of the profiles in that proportion; reserved bytes and
- * headroom have a packet for each frame of the shortest kind that fits into them. So long as frames
- * have the size that memory was made for, or more, packets never decide.
+ * Packet memory is a second resource of the ingress side, under the same rules: each frame takes
+ * one packet buffer, however short it is. The shared part has packets in proportion to its bytes,
+ * and so do the limits and XON marks of profiles. Reserved bytes and headroom have one packet for
+ * each shortest frame that fits into them. Packets never decide while frames are at least as long
+ * as the size for which packet memory was made.
  *
  * One greedy PG under alpha = 2^dynamic_th settles at alpha/(1 + alpha) of the shared pool, k of
  * them at alpha/(1 + k alpha) each.
  *
- * Invariants (tested): sum of PGs = pool use; admitted = occupied + released; no counter goes
+ * Invariants (tested): sum over PGs = pool use; admitted = occupied + released; no counter goes
  * negative.
  */
 #ifndef QUENCH_TM_MMU_H
@@ -44,11 +44,11 @@
 enum mmu_verdict {
 	MMU_ADMIT,
 	MMU_ADMIT_HEADROOM,
-	MMU_DROP_PG_LIMIT,    /* lossy PG at its limit */
-	MMU_DROP_NO_HEADROOM, /* lossless PG with its headroom exhausted: a configuration or peer
-				 fault */
+	MMU_DROP_PG_LIMIT, /* lossy PG at its limit */
+	/* lossless PG with its headroom exhausted: a fault of configuration or peer */
+	MMU_DROP_NO_HEADROOM,
 	MMU_DROP_POOL,        /* no free shared bytes */
-	MMU_DROP_PACKETS,     /* lossy PG at its limit of packets, or no free shared packets */
+	MMU_DROP_PACKETS,     /* lossy PG at its packet limit, or no free shared packets */
 	MMU_DROP_QUEUE_LIMIT, /* egress queue at its limit */
 };
 
@@ -64,57 +64,57 @@ struct mmu;
 struct mmu *mmu_create(const struct mmu_params *params);
 void mmu_destroy(struct mmu *mmu);
 
-/** Bytes that a frame (with FCS) is charged: rounded up to cells. */
+/** Bytes charged for a frame (with FCS): rounded up to cells. */
 static inline uint32_t mmu_charge_bytes(const struct mmu *mmu, uint32_t frame_bytes);
 
-/** Decide and, if admitted, charge. bytes are those of mmu_charge_bytes(), here and below. */
+/** Decide and, if admitted, charge. Here and below, bytes come from mmu_charge_bytes(). */
 static inline enum mmu_verdict mmu_ingress_admit(struct mmu *mmu, uint16_t port, uint8_t pg,
 						 uint32_t bytes);
 static inline enum mmu_verdict mmu_egress_admit(struct mmu *mmu, uint16_t port, uint8_t queue,
 						uint32_t bytes);
 /**
- * Decide on a frame's packet memory and, if admitted, charge it: before mmu_ingress_admit(). What
- * that refuses is given back by mmu_packet_release(). Without params.packets all is admitted.
+ * Decide on a frame's packet buffer and, if admitted, charge it. Call it before
+ * mmu_ingress_admit(); if that refuses the frame, undo with mmu_packet_release(). Without
+ * params.packets every frame is admitted.
  */
 static inline enum mmu_verdict mmu_packet_admit(struct mmu *mmu, uint16_t port, uint8_t pg);
 /** As mmu_ingress_room() and mmu_ingress_charge(), in packets. */
 static inline uint64_t mmu_packet_room(const struct mmu *mmu, uint16_t port, uint8_t pg,
 				       uint32_t total_packets);
 static inline void mmu_packet_charge(struct mmu *mmu, uint16_t port, uint8_t pg, uint32_t packets);
-/** Give back the packets of as many frames, with their bytes. */
+/** Release the packet buffers of this many frames, along with their bytes. */
 static inline void mmu_packet_release(struct mmu *mmu, uint16_t port, uint8_t pg, uint32_t packets);
 /**
- * Bytes that frames of a group are certain to be admitted, one by one and in whatever order,
- * without headroom or a drop, while the groups of the pool are charged up to total_bytes, these
- * included. mmu_ingress_charge() of their sum then charges what admitting them would.
+ * Bytes of frames that a group is certain to admit, one by one and in any order, without headroom
+ * or a drop, while the groups of the pool together are charged up to total_bytes (these frames
+ * included). Charging their sum with mmu_ingress_charge() then equals admitting each.
  */
 static inline uint64_t mmu_ingress_room(const struct mmu *mmu, uint16_t port, uint8_t pg,
 					uint32_t total_bytes);
 static inline void mmu_ingress_charge(struct mmu *mmu, uint16_t port, uint8_t pg, uint32_t bytes);
 /**
- * Admit frames of bytes together, if it is certain that admitting them one by one would drop
- * nothing.
+ * Admit frames of bytes together, if admitting them one by one would certainly drop none.
  *
  * @return false: nothing was charged.
  */
 static inline bool mmu_egress_admit_fitting(struct mmu *mmu, uint16_t port, uint8_t queue,
 					    uint32_t bytes);
-/** Give back the charge of one frame, or of several at once. */
+/** Release the charge of one or several frames. */
 static inline void mmu_ingress_release(struct mmu *mmu, uint16_t port, uint8_t pg, uint32_t bytes);
 static inline void mmu_egress_release(struct mmu *mmu, uint16_t port, uint8_t queue,
 				      uint32_t bytes);
 
 /**
- * Should this PG's peer be paused? Given its present state, so that XOFF and XON have their
- * hysteresis. Always false for a lossy PG. Ask after every admission and every release of the PG:
- * under a dynamic threshold the limit moves with the use of others.
+ * Should this PG's peer be paused? xoff_now is its present state, which gives the hysteresis
+ * between XOFF and XON. Always false for a lossy PG. Ask after every admission and release of the
+ * PG: under a dynamic threshold its limit also moves with the use of others.
  */
 static inline bool mmu_pg_wants_xoff(const struct mmu *mmu, uint16_t port, uint8_t pg,
 				     bool xoff_now);
 
 struct mmu_pg_state {
 	uint64_t reserved_bytes, shared_bytes, headroom_bytes;
-	uint32_t packets; /* that it holds; 0 without params.packets */
+	uint32_t packets; /* packet buffers held; 0 without params.packets */
 };
 
 struct mmu_pg_state mmu_pg_state(const struct mmu *mmu, uint16_t port, uint8_t pg);
@@ -123,57 +123,60 @@ uint64_t mmu_queue_bytes(const struct mmu *mmu, uint16_t port, uint8_t queue);
 uint64_t mmu_used_bytes(const struct mmu *mmu);
 /** Bytes of headroom in use, all PGs. */
 uint64_t mmu_headroom_used_bytes(const struct mmu *mmu);
-/** Limit on a PG's shared bytes at this moment; UINT64_MAX / 2 or more when there is none. */
+/** Present limit on a PG's shared bytes; at least UINT64_MAX / 2 when there is none. */
 uint64_t mmu_pg_limit_bytes(const struct mmu *mmu, uint16_t port, uint8_t pg);
-/** The XON mark: shared bytes at which a lossless PG that sent XOFF sends XON, its headroom
- * empty. */
+/** The XON mark: a lossless PG with empty headroom sends XON once its shared bytes fall to it. */
 uint64_t mmu_pg_xon_mark_bytes(const struct mmu *mmu, uint16_t port, uint8_t pg);
-/** Recompute sums from parts; true when they agree. For tests and a running switch's self-check. */
+/**
+ * Recompute sums from parts; true when they agree. For tests and the self-check of a running
+ * switch.
+ */
 bool mmu_balanced(const struct mmu *mmu);
 
-/* Peaks, of what and with what index. */
+/* Kinds of watermarks, with their indices. */
 enum mmu_watermark {
-	MMU_WATERMARK_PG,          /* port, pg: all that it holds */
+	MMU_WATERMARK_PG,          /* port, pg: all bytes held */
 	MMU_WATERMARK_PG_SHARED,   /* port, pg: its shared bytes */
 	MMU_WATERMARK_PG_HEADROOM, /* port, pg */
 	MMU_WATERMARK_QUEUE,       /* port, queue */
-	MMU_WATERMARK_POOL,        /* enum mmu_pool_id as index: shared and reserved bytes in use */
+	MMU_WATERMARK_POOL,        /* index is enum mmu_pool_id: shared and reserved bytes in use */
 	MMU_WATERMARK_HEADROOM_POOL,
 	MMU_WATERMARKS
 };
 
 enum mmu_pool_id {
-	MMU_INGRESS_LOSSLESS, /* of all PGs unless lossy_pool_bytes is set */
+	MMU_INGRESS_LOSSLESS, /* for all PGs, unless lossy_pool_bytes is set */
 	MMU_INGRESS_LOSSY,
-	MMU_EGRESS_LOSSLESS, /* of all queues unless egress_lossy_pool_bytes is set */
+	MMU_EGRESS_LOSSLESS, /* for all queues, unless egress_lossy_pool_bytes is set */
 	MMU_EGRESS_LOSSY,
 	MMU_POOLS
 };
 
-/** A kind's word in configuration and reports, e.g. "pg_shared". */
+/** Name of a kind in configuration and reports, such as "pg_shared". */
 const char *mmu_watermark_name(enum mmu_watermark kind);
-/** SONiC's name of a pool, e.g. "ingress_lossless_pool". */
+/** SONiC's name of a pool, such as "ingress_lossless_pool". */
 const char *mmu_pool_name(enum mmu_pool_id pool);
-/** Shared packets in use of an ingress pool, and how many it has; 0 without params.packets. */
+/** Shared packets of an ingress pool in use, and its size; 0 without params.packets. */
 uint64_t mmu_pool_used_packets(const struct mmu *mmu, enum mmu_pool_id pool);
 uint64_t mmu_pool_size_packets(const struct mmu *mmu, enum mmu_pool_id pool);
-/** Bytes in use of a pool, and its size. Headroom counts as use of the ingress lossless pool. */
+/** Bytes of a pool in use, and its size. Headroom counts as use of the ingress lossless pool. */
 uint64_t mmu_pool_used_bytes(const struct mmu *mmu, enum mmu_pool_id pool);
 uint64_t mmu_pool_size_bytes(const struct mmu *mmu, enum mmu_pool_id pool);
 
-/** Peak since creation or the last clear of its kind. port and index as the kind has them. */
+/** Peak since creation or the last clear of its kind. The kind says what port and index mean. */
 uint64_t mmu_watermark_bytes(const struct mmu *mmu, enum mmu_watermark kind, uint16_t port,
 			     uint8_t index);
-/** Peak since creation, whatever was cleared (SONiC's persistent watermark). */
+/** Peak since creation, regardless of clears (SONiC's persistent watermark). */
 uint64_t mmu_persistent_watermark_bytes(const struct mmu *mmu, enum mmu_watermark kind,
 					uint16_t port, uint8_t index);
 /**
- * Read one and restart it from the current use in one step, so that no peak is lost. By the owner
- * of the part: of the port, or for a pool, of which each part has its own.
+ * Read a watermark and restart it from the current use in one step, so that no peak is lost. Called
+ * by the owner of the part that has the port; for a pool, by each part's owner, as each has its own
+ * peak.
  */
 uint64_t mmu_part_take_watermark_bytes(struct mmu *mmu, uint16_t part, enum mmu_watermark kind,
 				       uint16_t port, uint8_t index);
-/** Restart every watermark of the kind from the current use. By the owner only. */
+/** Restart every watermark of the kind from the current use. Called by the owner only. */
 void mmu_clear_watermarks(struct mmu *mmu, enum mmu_watermark kind);
 
 /* Inline definitions */
@@ -182,23 +185,23 @@ void mmu_clear_watermarks(struct mmu *mmu, enum mmu_watermark kind);
 
 struct mmu_peak {
 	uint64_t bytes;      /* since the last clear */
-	uint64_t past_bytes; /* before it */
+	uint64_t past_bytes; /* before the last clear */
 };
 
 #define MMU_LINE_BYTES 64
 
-/* What PGs or queues share, as one part sees it. */
+/* State of a pool that PGs or queues share, as one part sees it. */
 struct mmu_pool {
 	uint64_t size_bytes;
 	uint64_t shared_used_bytes;
 	uint64_t used_bytes;
 	struct mmu_peak peak;
-	/* of ingress pools */
+	/* ingress pools only */
 	uint64_t size_packets;
 	uint64_t shared_packets; /* in use */
 };
 
-/* A profile as the data path wants it: limit = fixed + free * alpha, one of the terms being 0. */
+/* A profile prepared for the data path: limit = fixed + free * alpha, where one term is 0. */
 struct mmu_rule {
 	struct mmu_pool *pool;
 	struct mmu_part *part;
@@ -206,8 +209,8 @@ struct mmu_rule {
 	uint64_t fixed_bytes;
 	uint64_t headroom_bytes; /* 0: lossy */
 	uint64_t xon_bytes;
-	uint64_t xon_offset_bytes; /* at least 1: XON lies below XOFF */
-	/* the same in packets; of no use without params.packets */
+	uint64_t xon_offset_bytes; /* at least 1, so that XON lies below XOFF */
+	/* the same in packets; unused without params.packets */
 	uint64_t reserved_packets;
 	uint64_t fixed_packets;
 	uint64_t headroom_packets;
@@ -218,14 +221,15 @@ struct mmu_rule {
 };
 
 /*
- * Reserved is filled first and emptied last, so whenever a PG holds shared or headroom bytes its
- * reserved is full: the total and the headroom are enough to know all three.
+ * Reserved bytes are filled first and emptied last: a PG with shared or headroom bytes has its
+ * reserved bytes full. So used_bytes and headroom_bytes determine all three:
+ *   shared = max(used - headroom - reserved size, 0).
  */
 struct mmu_pg {
 	uint64_t used_bytes;
 	uint64_t headroom_bytes;
-	uint32_t packets;          /* all of them */
-	uint32_t headroom_packets; /* of these */
+	uint32_t packets;          /* in all */
+	uint32_t headroom_packets; /* of these, in headroom */
 	const struct mmu_rule *rule;
 	struct mmu_peak peak, shared_peak, headroom_peak;
 };
@@ -246,22 +250,23 @@ struct mmu_use {
 };
 
 struct mmu_part {
-	/* the part's own use and what it knows of that of the others */
+	/* use of the part itself, plus its last view of the others */
 	struct mmu_pool pools[MMU_POOLS];
 	uint64_t headroom_used_bytes;
-	uint64_t headroom_size_bytes; /* shared headroom pool; UINT64_MAX when dedicated */
+	/* shared headroom pool; UINT64_MAX when headroom is dedicated */
+	uint64_t headroom_size_bytes;
 	struct mmu_peak headroom_peak;
-	struct mmu_use others; /* what of it is theirs */
-	/* what was in use when the sizes last changed: it may exceed them until it has left */
+	struct mmu_use others; /* the others' share of the use above */
+	/* own use when sizes last changed, which may exceed the new sizes until frames leave */
 	struct mmu_use at_change;
-	/* the part's own use, for the others to read; of no meaning for a part that is alone */
+	/* the part's own use, for other parts to read; unused by a single part */
 	_Alignas(MMU_LINE_BYTES) struct mmu_use own;
 };
 
-/* A port's groups fill whole cache lines, as do its queues: ports of several parts share none. */
+/* A port's groups, and its queues, fill whole cache lines, so that parts do not share lines. */
 struct mmu {
 	struct mmu_part *parts;
-	struct mmu_rule *rules;   /* of each part in turn */
+	struct mmu_rule *rules;   /* of one part after another */
 	struct mmu_queue *queues; /* port * TM_CLASSES + queue */
 	uint16_t n_parts;
 	uint16_t n_ports;
@@ -273,7 +278,7 @@ struct mmu {
 static_assert(TM_CLASSES * sizeof(struct mmu_pg) % MMU_LINE_BYTES == 0, "whole lines for a port");
 static_assert(TM_CLASSES * sizeof(struct mmu_queue) % MMU_LINE_BYTES == 0, "whole lines");
 
-/** Rule 3 of mmu_ingress_admit(), out of its way. */
+/** Headroom step of mmu_ingress_admit(), kept out of line. */
 enum mmu_verdict mmu_admit_headroom(struct mmu_pg *pg, uint32_t bytes, uint64_t beyond_bytes);
 
 static inline uint32_t
@@ -297,7 +302,7 @@ mmu_pool_free(const struct mmu_pool *pool)
 	return sub_sat(pool->size_bytes, pool->shared_used_bytes);
 }
 
-/* At most 2^40 bytes (mmu_params_check) times 2^15. */
+/* No overflow: at most 2^40 bytes (mmu_params_check) times 2^15. */
 static inline uint64_t
 mmu_limit_at(const struct mmu_rule *rule, uint64_t free_bytes)
 {
@@ -338,7 +343,7 @@ mmu_ingress_admit(struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t byt
 	struct mmu_pg *pg = &mmu->pgs[port * TM_CLASSES + pg_index];
 	const struct mmu_rule *rule = pg->rule;
 	uint64_t shared_bytes = mmu_pg_shared(pg);
-	/* Rule 1: the part that reserved does not hold; 0 when all fits. */
+	/* Rule 1: the bytes that do not fit into reserved; 0 when all fit. */
 	uint64_t beyond_bytes =
 		min_u64(bytes, sub_sat(pg->used_bytes + bytes, rule->reserved_bytes));
 	bool in_limit = shared_bytes + beyond_bytes <= mmu_limit(rule);
@@ -346,8 +351,8 @@ mmu_ingress_admit(struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t byt
 
 	assert(port < mmu->n_ports && pg_index < TM_CLASSES);
 	/*
-	 * Rule 2. While headroom holds anything the peer is still paused, and taking shared bytes
-	 * would let the PG swing between the two.
+	 * Rule 2. While headroom is in use, the peer is still paused, and taking shared bytes would
+	 * let the PG alternate between the two.
 	 */
 	if (beyond_bytes == 0 || (pg->headroom_bytes == 0 && in_limit && in_pool)) {
 		pg->used_bytes += bytes;
@@ -367,7 +372,7 @@ mmu_free_packets(const struct mmu_pool *pool)
 	return sub_sat(pool->size_packets, pool->shared_packets);
 }
 
-/* At most 2^24 packets (mmu_params_check) times 2^15. */
+/* No overflow: at most 2^24 packets (mmu_params_check) times 2^15. */
 static inline uint64_t
 mmu_packet_limit_at(const struct mmu_rule *rule, uint64_t free_packets)
 {
@@ -380,7 +385,7 @@ mmu_pg_shared_packets(const struct mmu_pg *pg)
 	return sub_sat(pg->packets - pg->headroom_packets, pg->rule->reserved_packets);
 }
 
-/* Reserved, else shared, else headroom: the rules of mmu_ingress_admit(). */
+/* Reserved, else shared, else headroom: the same rules as mmu_ingress_admit(). */
 static inline enum mmu_verdict
 mmu_packet_admit(struct mmu *mmu, uint16_t port, uint8_t pg_index)
 {
@@ -505,7 +510,10 @@ mmu_egress_admit(struct mmu *mmu, uint16_t port, uint8_t queue_index, uint32_t b
 	uint64_t beyond_bytes = sub_sat(q->used_bytes + bytes, rule->reserved_bytes) - shared_bytes;
 
 	assert(port < mmu->n_ports && queue_index < TM_CLASSES);
-	/* Copies of a flooded frame may add up to more than the buffer: no limit means no drop. */
+	/*
+	 * A queue without a limit never drops, although copies of flooded frames may exceed the
+	 * buffer.
+	 */
 	if (beyond_bytes > 0 && !rule->unlimited) {
 		if (shared_bytes + beyond_bytes > mmu_limit(rule))
 			return MMU_DROP_QUEUE_LIMIT;
@@ -528,8 +536,10 @@ mmu_egress_admit_fitting(struct mmu *mmu, uint16_t port, uint8_t queue_index, ui
 	bool fits;
 
 	assert(port < mmu->n_ports && queue_index < TM_CLASSES);
-	/* The limit falls as the pool fills, and use rises: what holds when all are in holds for
-	 * each. One decision, not three: a burst may be for as many queues as it has frames. */
+	/*
+	 * The limit falls and the use rises as frames enter, so if the last frame fits, all do.
+	 * Decided without branches: a burst may go to as many queues as it has frames.
+	 */
 	free_bytes = mmu_pool_free(rule->pool);
 	fits = (bytes <= free_bytes) &
 	       (shared_bytes <= mmu_limit_at(rule, sub_sat(free_bytes, bytes)));
@@ -558,7 +568,7 @@ mmu_xon_mark(const struct mmu_rule *rule, uint64_t limit)
 	return max_u64(rule->xon_bytes, sub_sat(limit, rule->xon_offset_bytes));
 }
 
-/* By packets alone; as by bytes, below. */
+/* XOFF by packets alone. The rule is that for bytes, below. */
 static inline bool
 mmu_packets_want_xoff(const struct mmu *mmu, const struct mmu_pg *pg, bool xoff_now)
 {
@@ -588,8 +598,10 @@ mmu_pg_wants_xoff(const struct mmu *mmu, uint16_t port, uint8_t pg_index, bool x
 		return true;
 	shared_bytes = mmu_pg_shared(pg);
 	limit = mmu_limit(rule);
-	/* Tested on the way up too: a limit below xon must not make a PG flap, nor stop an empty
-	 * one. */
+	/*
+	 * The XON mark also applies on the way up: a limit below xon must neither make a PG flap
+	 * nor stop an empty one.
+	 */
 	return shared_bytes > mmu_xon_mark(rule, limit) && (xoff_now || shared_bytes >= limit);
 }
 

@@ -10,7 +10,7 @@
 #include "base/field_table.h"
 #include "base/fixed.h"
 
-/* A product of port count, classes and bytes stays far below 2^64. */
+/* Keeps the product of ports, classes and bytes far below 2^64. */
 #define MAX_BUFFER_BYTES (1ull << 40)
 #define MAX_CELL_BYTES 4096
 
@@ -21,16 +21,16 @@ const struct field mmu_fields[] = {
 		 "the SIGCOMM 2015 testbed (Trident II)"},
 	{FIELD_OF(struct mmu_params, shared_headroom_pool_bytes), .type = FIELD_U64,
 	 .unit = UNIT_BYTES, .max = MAX_BUFFER_BYTES, .def = "0", .live = true,
-	 .help = "headroom that all lossless groups share (xoff of SONiC's BUFFER_POOL); 0: each "
-		 "has xoff_bytes of its own"},
+	 .help = "headroom pool shared by all lossless groups (xoff of SONiC's BUFFER_POOL); 0: "
+		 "each has its own xoff_bytes"},
 	{FIELD_OF(struct mmu_params, lossy_pool_bytes), .type = FIELD_U64, .unit = UNIT_BYTES,
 	 .max = MAX_BUFFER_BYTES, .def = "0", .live = true,
-	 .help = "what lossy groups share among themselves, out of buffer_bytes (SONiC's "
+	 .help = "part of buffer_bytes that lossy groups share among themselves (SONiC's "
 		 "ingress_lossy_pool); 0: they share with the lossless ones"},
 	{FIELD_OF(struct mmu_params, egress_lossy_pool_bytes), .type = FIELD_U64,
 	 .unit = UNIT_BYTES, .max = MAX_BUFFER_BYTES, .def = "0", .live = true,
-	 .help = "what lossy queues may hold together beyond their reserved bytes (SONiC's "
-		 "egress_lossy_pool); 0: as much as all queues"},
+	 .help = "bytes that all lossy queues together may hold beyond their reserved bytes "
+		 "(SONiC's egress_lossy_pool); 0: the same budget as all queues"},
 	{FIELD_OF(struct mmu_params, cell_bytes), .type = FIELD_U16, .unit = UNIT_BYTES,
 	 .max = MAX_CELL_BYTES, .def = "0",
 	 .help = "frames are charged in whole cells of this size (hardware: 80 to 256); 0: byte "
@@ -57,7 +57,7 @@ const struct field mmu_fields[] = {
 #define STATIC_TH_HELP "limit in bytes when dynamic is off; 0: none"
 
 const struct field buffer_profile_fields[] = {
-	BYTES_FIELD(size_bytes, "reserved to each lossless group, used first; 0: all is shared",
+	BYTES_FIELD(size_bytes, "reserved for each lossless group, used first; 0: all is shared",
 		    "0"),
 	DYNAMIC_FIELD(DYNAMIC_HELP, "on"),
 	DYNAMIC_TH_FIELD(DYNAMIC_TH_HELP "0 is SONiC's default_dynamic_th and the paper's beta = 8",
@@ -71,47 +71,49 @@ const struct field buffer_profile_fields[] = {
 		    "resume this far below the limit; two frames, as in the paper and in SONiC's "
 		    "Trident II and Tomahawk 2 profiles",
 		    "2496"),
-	BYTES_FIELD(xoff_bytes,
-		    "headroom of one lossless group for what arrives after XOFF: 2 (MTU + 20) + 84 "
-		    "+ cable there and back + the peer's response; t_flight of the paper at 40G; "
-		    "100G needs 29 KB and more, slow pollers more again",
-		    "22400"),
+	BYTES_FIELD(
+		xoff_bytes,
+		"headroom of one lossless group for frames that arrive after XOFF: 2 (MTU + 20) "
+		"+ 84 + cable both ways + the peer's response; t_flight of the paper at 40G; "
+		"100G needs 29 KB or more, slow pollers more still",
+		"22400"),
 };
 
 const struct field buffer_profile_lossy_fields[] = {
-	BYTES_FIELD(size_bytes, "reserved to each lossy group, used first; 0: all is shared", "0"),
+	BYTES_FIELD(size_bytes, "reserved for each lossy group, used first; 0: all is shared", "0"),
 	DYNAMIC_FIELD(DYNAMIC_HELP, "on"),
-	DYNAMIC_TH_FIELD(DYNAMIC_TH_HELP "3 as SONiC's lossy profiles", "3"),
+	DYNAMIC_TH_FIELD(DYNAMIC_TH_HELP "3 as in SONiC's lossy profiles", "3"),
 	BYTES_FIELD(static_th_bytes, STATIC_TH_HELP, "0"),
 };
 
 const struct field buffer_profile_egress_lossless_fields[] = {
-	BYTES_FIELD(size_bytes, "reserved to each lossless queue", "0"),
+	BYTES_FIELD(size_bytes, "reserved for each lossless queue", "0"),
 	DYNAMIC_FIELD(DYNAMIC_HELP, "off"),
-	DYNAMIC_TH_FIELD(DYNAMIC_TH_HELP "of use when dynamic is on", "0"),
+	DYNAMIC_TH_FIELD(DYNAMIC_TH_HELP "used when dynamic is on", "0"),
 	BYTES_FIELD(static_th_bytes,
-		    "limit in bytes; 0: none, so that egress never drops lossless traffic, as "
+		    "limit in bytes; 0: none, so that egress never drops lossless traffic, as in "
 		    "SONiC's egress_lossless_profile",
 		    "0"),
 };
 
 const struct field buffer_profile_egress_lossy_fields[] = {
-	BYTES_FIELD(size_bytes, "reserved to each lossy queue; one full frame as in SONiC", "1518"),
+	BYTES_FIELD(size_bytes, "reserved for each lossy queue; one full frame as in SONiC",
+		    "1518"),
 	DYNAMIC_FIELD(DYNAMIC_HELP, "on"),
-	DYNAMIC_TH_FIELD(DYNAMIC_TH_HELP "3 as SONiC's egress_lossy_profile", "3"),
+	DYNAMIC_TH_FIELD(DYNAMIC_TH_HELP "3 as in SONiC's egress_lossy_profile", "3"),
 	BYTES_FIELD(static_th_bytes, STATIC_TH_HELP, "0"),
 };
 
 const struct field buffer_profile_named_fields[] = {
-	BYTES_FIELD(size_bytes, "reserved to each group or queue with this profile, used first",
+	BYTES_FIELD(size_bytes, "reserved for each group or queue with this profile, used first",
 		    "0"),
 	DYNAMIC_FIELD(DYNAMIC_HELP, "on"),
 	DYNAMIC_TH_FIELD(DYNAMIC_TH_HELP "SONiC's default_dynamic_th", "0"),
 	BYTES_FIELD(static_th_bytes, STATIC_TH_HELP, "0"),
-	BYTES_FIELD(xon_bytes, "of a lossless group: resume at this use even if the limit is lower",
+	BYTES_FIELD(xon_bytes, "lossless groups: resume at this use even if the limit is lower",
 		    "0"),
-	BYTES_FIELD(xon_offset_bytes, "of a lossless group: resume this far below the limit", "0"),
-	BYTES_FIELD(xoff_bytes, "of a lossless group: its headroom", "0"),
+	BYTES_FIELD(xon_offset_bytes, "lossless groups: resume this far below the limit", "0"),
+	BYTES_FIELD(xoff_bytes, "lossless groups: headroom", "0"),
 };
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
@@ -185,7 +187,7 @@ mmu_params_packets(const struct mmu_params *p, uint32_t frame_bytes)
 	       (b.shared_bytes + b.lossy_bytes) / frame_bytes + 1;
 }
 
-/* What reserved and headroom leave is divided as bytes are. */
+/* Packets beyond reserved and headroom are divided in proportion to bytes. */
 static void
 share_packets(struct mmu_budget *b, const struct mmu_params *p)
 {
@@ -250,7 +252,7 @@ profile_check(const struct buffer_profile *b, const char *name, bool has_headroo
 	return 0;
 }
 
-/* The terms of the sum, so that the reader sees which key to change. */
+/* List the terms of the sum, so that the user sees which key to change. */
 static int
 refuse_sum(const struct mmu_params *p, const struct mmu_budget *b, char *why, unsigned int why_size)
 {
@@ -299,26 +301,26 @@ sums_check(const struct mmu_params *p, char *why, unsigned int why_size)
 	if (p->packets >= MMU_MAX_PACKETS)
 		return params_refuse(why, why_size,
 				     "buffer_bytes %" PRIu64
-				     " needs %u packet buffers, and there can be %u (a larger "
-				     "backing_frame_bytes)",
+				     " needs %u packet buffers, but at most %u are possible: use a "
+				     "larger backing_frame_bytes",
 				     p->buffer_bytes, p->packets, MMU_MAX_PACKETS - 1);
 	if (p->packets > 0 && b.reserved_packets + b.headroom_packets > p->packets)
 		return params_refuse(
 			why, why_size,
-			"headroom and size_bytes of all groups can be %" PRIu64
-			" of the shortest frames, and %u packet buffers were made at the start",
+			"headroom and size_bytes of all groups can hold %" PRIu64
+			" shortest frames, but only %u packet buffers were allocated at the start",
 			b.reserved_packets + b.headroom_packets, p->packets);
 	return 0;
 }
 
-/* What stands in a named profile has to be of use where it is used. */
+/* A named profile must not set keys that have no effect on this group or queue. */
 static int
 own_profile_check(const struct mmu_params *p, const char *what, uint16_t port, uint8_t index,
 		  uint8_t own, bool has_headroom, char *why, unsigned int why_size)
 {
 	if (own > p->n_profiles)
-		return params_refuse(why, why_size, "port %u: %s %u has no such profile", port,
-				     what, index);
+		return params_refuse(why, why_size, "port %u: the profile of %s %u does not exist",
+				     port, what, index);
 	if (own > 0 && !has_headroom && p->profiles[own - 1].xoff_bytes != 0)
 		return params_refuse(
 			why, why_size,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The pools of the buffer: what parts of the ports let each other know of them, and what all
- * use. */
+/* Pool use: exchanged between parts of the buffer, and summed over all. */
 #include "base/counter.h"
 #include "tm/mmu_part.h"
 
@@ -10,8 +9,10 @@ copy_word(uint64_t *to, const uint64_t *from)
 	__atomic_store_n(to, __atomic_load_n(from, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
 }
 
-/* Each part's words have one writer, and are read one by one: a sum may mix what was before a burst
- * with what was after it, as it may anyway. */
+/*
+ * Each word has one writer and is read separately, so a sum may mix values of before and after a
+ * burst. That is harmless: parts see each other's use with a delay anyway.
+ */
 static void
 add_use(struct mmu_use *sum, const struct mmu_use *use)
 {
@@ -166,8 +167,10 @@ agrees(const struct mmu_use *a, const struct mmu_use *b)
 	return a->headroom_used_bytes == b->headroom_used_bytes;
 }
 
-/* One part alone exceeds no pool, but for what it held when that shrank. Queues without a limit may
- * hold more than the buffer: copies of flooded frames. */
+/*
+ * A single part exceeds no ingress pool, except by bytes held when the pool shrank. Egress is not
+ * checked: queues without a limit may hold copies of flooded frames beyond the buffer.
+ */
 static bool
 is_within(const struct mmu_part *p, const struct mmu_use *sum)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The shared buffer of a switch in several parts, each with an lcore of its own: a part's owner
- * alone charges and releases the groups and queues of its ports, and it alone asks about them. What
- * parts have in common is the use of the pools. Each sees its own use, and that of the others as of
- * its last mmu_part_refresh(); the others see its own as of its last mmu_part_publish(). No word
- * has two writers.
+ * The shared buffer of a switch divided into parts, one per lcore. Only the owner of a part
+ * charges, releases and queries the groups and queues of its ports. Parts share only the pools.
+ * Each part knows its own use, and the others' as of its last mmu_part_refresh(); the others know
+ * its use as of its last mmu_part_publish(). No word has two writers.
  *
- * Bound (tested): together they exceed a pool, or the shared headroom pool, by no more than what
- * all parts but one admit between these two calls, and what mmu_part_publish_lazily() keeps back.
+ * Bound (tested): total use exceeds a pool, or the shared headroom pool, by at most the bytes that
+ * all parts but one admit between these two calls, plus those that mmu_part_publish_lazily() holds
+ * back.
  */
 #ifndef QUENCH_TM_MMU_PART_H
 #define QUENCH_TM_MMU_PART_H
@@ -15,35 +15,37 @@
 #include "tm/mmu.h"
 
 #define MMU_MAX_PARTS MMU_MAX_PORTS
-/* A profile makes four rules: of a lossy and of a lossless group, and of such queues. */
+/* Rules per profile: lossy group, lossless group, lossy queue, lossless queue. */
 #define MMU_PROFILE_RULES 4
-/* Those of the classes come first, then those of each named profile that there can be. */
+/* Rules of a part: those of the class profiles first, then those of each possible named profile. */
 #define MMU_PART_RULES ((MMU_MAX_PROFILES + 1) * MMU_PROFILE_RULES)
 
-/** mmu_create() in parts: port i belongs to part_of_port[i] < n_parts <= MMU_MAX_PARTS. */
+/** As mmu_create(), in parts: port i belongs to part_of_port[i] < n_parts <= MMU_MAX_PARTS. */
 struct mmu *mmu_create_parts(const struct mmu_params *params, uint16_t n_parts,
 			     const uint8_t part_of_port[]);
 /**
- * Put other params in force for one part: sizes of pools, profiles, what is lossless. n_ports and
- * cell_bytes must be as they were; packets stay what they were. By the part's owner, between two
- * frames; params have passed mmu_params_check() and are not kept. When all parts have done so the
- * change is whole.
+ * Activate new params for one part: pool sizes, profiles, set of lossless classes. n_ports and
+ * cell_bytes must not change; packets is ignored. The part's owner calls it between two frames;
+ * params must have passed mmu_params_check() and are not kept. The change is complete when every
+ * part has called it.
  *
- * Nothing is dropped. What groups and queues hold is divided again into reserved, shared and
- * headroom; headroom in use beyond the new size becomes shared use. A pool may then be used beyond
- * its size: it takes no more shared bytes until it is not. Ask mmu_pg_wants_xoff() for every group
- * of the part afterwards: what lossless groups hold beyond a limit that shrank pauses their
- * senders.
+ * Nothing is dropped. The bytes held by groups and queues are divided again into reserved, shared
+ * and headroom; headroom in use beyond the new size becomes shared use. A pool may then be over its
+ * size; it admits no more shared bytes until it is not. Call mmu_pg_wants_xoff() for every group of
+ * the part afterwards: lossless groups above a reduced limit must pause their senders.
  */
 void mmu_part_set_params(struct mmu *mmu, uint16_t part, const struct mmu_params *params);
-/** See what the other parts use now: before a burst is admitted. By the part's owner. */
+/** Read the other parts' use, before a burst is admitted. Called by the part's owner. */
 void mmu_part_refresh(struct mmu *mmu, uint16_t part);
-/** Let the other parts see what this one uses: after a burst. By the part's owner. */
+/** Publish this part's use to the others, after a burst. Called by the part's owner. */
 void mmu_part_publish(struct mmu *mmu, uint16_t part);
-/** The same, unless what they know is so near: a line that others read is dear to write. */
+/**
+ * As mmu_part_publish(), but only if the published use is off by more than near_bytes or the
+ * headroom in use has changed: writing a cache line that others read is expensive.
+ */
 void mmu_part_publish_lazily(struct mmu *mmu, uint16_t part, uint32_t near_bytes);
 
-/** The same of one part's groups, queues and sight of the pools. By the part's owner. */
+/** As mmu_clear_watermarks() for one part's groups, queues and pool peaks. By the part's owner. */
 void mmu_part_clear_watermarks(struct mmu *mmu, uint16_t part, enum mmu_watermark kind);
 
 /* Inline definitions */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Params as the data path wants them: rules of groups and queues, sizes of pools. */
+/* Params prepared for the data path: rules of groups and queues, and pool sizes. */
 #include "tm/mmu_part.h"
 
 #define UNLIMITED (UINT64_MAX / 2)
@@ -99,7 +99,7 @@ set_rules(struct mmu_rule *rules, struct mmu_part *part, const struct mmu_params
 	}
 }
 
-/* Reserved is filled first, so headroom is what is beyond it, and no more than the rule has. */
+/* Headroom use is at most the bytes beyond reserved, and at most the rule's headroom. */
 static void
 bind_pg(struct mmu_pg *pg, const struct mmu_rule *rule, struct mmu_use *own)
 {
@@ -126,7 +126,7 @@ bind_queue(struct mmu_queue *q, const struct mmu_rule *rule, struct mmu_use *own
 	own->shared_used_bytes[mmu_pool_of(rule)] += sub_sat(q->used_bytes, rule->reserved_bytes);
 }
 
-/* What the part's ports hold, by the new rules. */
+/* Bind the part's groups and queues to their new rules. @return their use under these rules. */
 static struct mmu_use
 bind_ports(struct mmu *mmu, uint16_t part, struct mmu_rule *rules, const struct mmu_params *p)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A shared buffer made and freed, whole or in parts. */
+/* Creation and destruction of a shared buffer, whole or in parts. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tm/mmu_part.h"
 
-/* Zeros that begin on a cache line, or NULL with errno set. */
+/* Zeroed memory, aligned to a cache line, or NULL with errno set. */
 static void *
 alloc_lines(size_t bytes)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Peaks of the buffer: read and cleared by kind. */
+/* Watermarks of the buffer: read and cleared by kind. */
 #include "base/counter.h"
 #include "tm/mmu_part.h"
 
@@ -31,7 +31,7 @@ mmu_pool_name(enum mmu_pool_id pool)
 	return (unsigned int)pool < MMU_POOLS ? pool_names[pool] : "unknown";
 }
 
-/* index: port * TM_CLASSES + class, or a pool's number, or 0. The last two as a part sees them. */
+/* index: port * TM_CLASSES + class, or a pool number, or 0. Pools: as this part sees them. */
 static struct mmu_peak *
 peak_at(struct mmu *mmu, struct mmu_part *part, enum mmu_watermark kind, unsigned int index)
 {
@@ -53,7 +53,7 @@ peak_at(struct mmu *mmu, struct mmu_part *part, enum mmu_watermark kind, unsigne
 	return &part->headroom_peak;
 }
 
-/* What that is the peak of. By the part's owner. */
+/* Current value of what a watermark is the peak of. By the part's owner. */
 static uint64_t
 bytes_at(const struct mmu *mmu, const struct mmu_part *part, enum mmu_watermark kind,
 	 unsigned int index)
@@ -84,7 +84,7 @@ gauges(const struct mmu *mmu, enum mmu_watermark kind)
 	return kind == MMU_WATERMARK_HEADROOM_POOL ? 1 : mmu->n_ports * TM_CLASSES;
 }
 
-/* Where the gauge of a port's class, or of a pool, is among those of its kind. */
+/* Index of a gauge among those of its kind. */
 static unsigned int
 gauge_index(const struct mmu *mmu, enum mmu_watermark kind, uint16_t port, uint8_t index)
 {
@@ -98,7 +98,7 @@ gauge_index(const struct mmu *mmu, enum mmu_watermark kind, uint16_t port, uint8
 	return i;
 }
 
-/* A pool's peak is the highest that any part has seen. */
+/* The peak of a pool is the highest that any part has seen. */
 static struct mmu_peak
 peak_of(const struct mmu *mmu, enum mmu_watermark kind, uint16_t port, uint8_t index)
 {
@@ -156,7 +156,7 @@ mmu_part_clear_watermarks(struct mmu *mmu, uint16_t part, enum mmu_watermark kin
 	struct mmu_part *p = &mmu->parts[part];
 
 	for (unsigned int i = 0; i < gauges(mmu, kind); i++) {
-		/* Those of pools are each part's own. */
+		/* Each part has its own pool peaks. */
 		if (kind >= MMU_WATERMARK_POOL || mmu->part_of_port[i / TM_CLASSES] == part)
 			restart_peak(peak_at(mmu, p, kind, i), bytes_at(mmu, p, kind, i));
 	}

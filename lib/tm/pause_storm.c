@@ -22,7 +22,7 @@ pause_storm_end(struct pause_storm *s, uint8_t prio)
 	s->disabled &= others;
 }
 
-/* When this one will have been paused for so long. */
+/* Time at which a priority's pause reaches a watermark. */
 static uint64_t
 passes_ns(const struct pause_storm *s, unsigned int prio, uint64_t watermark_ns)
 {

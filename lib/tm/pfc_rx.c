@@ -64,7 +64,7 @@ end_pauses(struct pfc_rx *p, uint64_t now_ns)
 static void
 obey(struct pfc_rx *p, const struct pfc_vector *v, uint64_t now_ns)
 {
-	/* A pause that ran out before this frame counts is over: the frame starts another one. */
+	/* A pause that expired before this frame has ended, and the frame starts a new one. */
 	end_pauses(p, now_ns);
 	for (uint8_t m = v->enable & p->enabled; m != 0; m &= (uint8_t)(m - 1)) {
 		unsigned int prio = (unsigned int)__builtin_ctz(m);
@@ -87,7 +87,7 @@ obey_oldest(struct pfc_rx *p, uint64_t now_ns)
 	obey(p, &late->vector, now_ns);
 }
 
-/* Frames are obeyed in the order in which they came, also when the delay is made shorter. */
+/* Frames take effect in order of arrival, even when the delay is shortened. */
 static void
 obey_later(struct pfc_rx *p, const struct pfc_vector *v, uint64_t now_ns)
 {
@@ -147,7 +147,7 @@ pfc_rx_on_frame(struct pfc_rx *p, const struct pfc_vector *v, uint64_t now_ns)
 		obey(p, v, now_ns);
 	find_next(p);
 	seq_end(&p->seq);
-	/* Below a nanosecond a pause is over at once. */
+	/* A pause shorter than a nanosecond ends at once. */
 	return pfc_rx_paused(p, now_ns);
 }
 
@@ -180,7 +180,7 @@ pfc_rx_reset(struct pfc_rx *p, uint64_t now_ns)
 	p->enabled = enabled;
 }
 
-/* now_ns may be older than the last frame: the reader's clock was read before. */
+/* now_ns may be before the last frame, because the reader read its clock earlier. */
 static struct pfc_rx_view
 read_once(const struct pfc_rx *p, uint8_t prio, uint64_t now_ns)
 {

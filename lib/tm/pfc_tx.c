@@ -13,11 +13,11 @@
 const struct field pfc_fields[] = {
 	{FIELD_OF(struct pfc_params, pfc_xoff_quanta), .type = FIELD_U16, .min = 1,
 	 .max = UINT16_MAX, .def = "65535", .live = true,
-	 .help = "pause time told with XOFF, in 512 bit times of the port; the largest is usual, "
+	 .help = "pause time sent with XOFF, in 512 bit times of the port; the largest is usual, "
 		 "as XON ends the pause (838.8 us at 40G)"},
 	{FIELD_OF(struct pfc_params, pfc_refresh_pct), .type = FIELD_U8, .unit = UNIT_PCT, .min = 1,
 	 .max = 99 /* 100 would let the peer's timer run out first */, .def = "50", .live = true,
-	 .help = "XOFF is sent again after this part of its pause time"},
+	 .help = "XOFF is repeated after this part of its pause time"},
 };
 
 const unsigned int pfc_fields_n = sizeof(pfc_fields) / sizeof(pfc_fields[0]);
@@ -25,7 +25,7 @@ const unsigned int pfc_fields_n = sizeof(pfc_fields) / sizeof(pfc_fields[0]);
 uint64_t
 pfc_quanta_ns(uint16_t quanta, uint64_t speed_bps)
 {
-	/* 65535 x 512 x 10^9 is below 2^55 */
+	/* No overflow: 65535 x 512 x 10^9 is below 2^55. */
 	return quanta * QUANTUM_BITS * NS_PER_SEC / speed_bps;
 }
 
@@ -67,7 +67,7 @@ pfc_tx_set_all(struct pfc_tx *p, uint8_t xoff)
 	p->xoff = xoff;
 }
 
-/* Priorities that have something to say: a change, or an XOFF that will run out. */
+/* Priorities to include in a frame: changes, and XOFFs due for a refresh. */
 static uint8_t
 due(const struct pfc_tx *p, uint64_t now_ns)
 {
@@ -150,7 +150,9 @@ pfc_tx_duration_ns(const struct pfc_tx *p, uint8_t prio, uint64_t now_ns)
 		before = seq_read(&p->seq);
 		sent = __atomic_load_n(&p->sent, __ATOMIC_RELAXED) >> prio & 1;
 		duration_ns = counter_read(&p->stats.tx_pause_duration_ns[prio]);
-		/* now_ns may be older than the last frame: the reader's clock was read before. */
+		/*
+		 * now_ns may be before the last frame, because the reader read its clock earlier.
+		 */
 		if (sent)
 			duration_ns += sub_sat(now_ns, counter_read(&p->since_ns[prio]));
 	} while (seq_changed(&p->seq, before));

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * PFC transmit state of one port: which priorities hold their peer, and which frame is due (what to
- * send, not how). IEEE 802.1Qbb; 802.3 Annex 31D.
+ * PFC transmit state of one port: which priorities are paused at the peer, and which frame is due.
+ * It decides what to send, not how. IEEE 802.1Qbb; 802.3 Annex 31D.
  *
- * XOFF is sent with pfc_xoff_quanta and sent again every pfc_refresh_pct of that time while it
- * holds, so that the peer's timer never runs out; XON is one frame with time 0. One frame carries
- * all changes and refreshes that are due. A frame takes 84 bytes of the wire, 1.3 quanta, so that
- * two of them are never closer than the one quantum that receivers ask for.
+ * XOFF carries pfc_xoff_quanta and is repeated every pfc_refresh_pct of that time while it lasts,
+ * so that the peer's timer never runs out. XON is one frame with time 0. One frame carries all
+ * changes and refreshes that are due. A frame takes 84 bytes on the wire, which is 1.3 quanta, so
+ * two frames are never closer than the one quantum that receivers require.
  *
- * Invariants (tested): the peer is told every change that lasts until a frame leaves and no other;
- * every XOFF is followed by an XON; a refresh is due before the time told has passed.
+ * Invariants (tested): the peer receives every change that lasts until a frame leaves, and no
+ * other; every XOFF is followed by an XON; a refresh is due before the advertised pause time has
+ * passed.
  */
 #ifndef QUENCH_TM_PFC_TX_H
 #define QUENCH_TM_PFC_TX_H
@@ -29,70 +30,74 @@ struct pfc_params {
 extern const struct field pfc_fields[];
 extern const unsigned int pfc_fields_n;
 
-/** Nanoseconds of quanta (512 bit times each) at a port's speed, rounded down; 65535 at 1 Mb/s
- * is 33.6 s. */
+/**
+ * Duration of quanta (512 bit times each) at a port's speed in ns, rounded down. 65535 quanta at 1
+ * Mb/s are 33.6 s.
+ */
 uint64_t pfc_quanta_ns(uint16_t quanta, uint64_t speed_bps);
 
-/* What a PFC frame says: bit n of enable set means quanta[n] counts. */
+/* Content of a PFC frame: quanta[n] is valid if bit n of enable is set. */
 struct pfc_vector {
 	uint8_t enable;
 	uint16_t quanta[TM_CLASSES];
 };
 
-/* Durations run from the XOFF that left to the XON that left. */
+/* Durations run from the frame with XOFF to the frame with XON. */
 struct pfc_tx_stats {
-	uint64_t tx_pause[TM_CLASSES]; /* frames with the priority's bit, XOFF, refresh and XON */
-	uint64_t tx_pause_transition[TM_CLASSES];  /* XOFF to XON */
-	uint64_t tx_pause_duration_ns[TM_CLASSES]; /* ended pauses; pfc_tx_duration_ns() adds the
-						      running one */
+	uint64_t tx_pause[TM_CLASSES]; /* frames with the priority's bit: XOFF, refresh or XON */
+	uint64_t tx_pause_transition[TM_CLASSES]; /* XOFF to XON */
+	/* ended pauses; pfc_tx_duration_ns() adds the current one */
+	uint64_t tx_pause_duration_ns[TM_CLASSES];
 };
 
 struct pfc_tx {
-	uint8_t xoff; /* mask: state wanted */
-	uint8_t sent; /* mask: state last sent */
+	uint8_t xoff; /* mask: requested state */
+	uint8_t sent; /* mask: last state sent */
 	uint16_t quanta;
-	uint32_t seq;                  /* of told, since_ns and stats: base/seq.h */
+	uint32_t seq;                  /* base/seq.h: protects sent, since_ns and stats */
 	uint64_t refresh_due_ns;       /* earliest of next_ns[] */
 	uint64_t refresh_ns;           /* period */
-	uint64_t next_ns[TM_CLASSES];  /* refresh due; NEVER_NS when told XON */
-	uint64_t since_ns[TM_CLASSES]; /* when the present XOFF left */
+	uint64_t next_ns[TM_CLASSES];  /* refresh due; NEVER_NS after XON */
+	uint64_t since_ns[TM_CLASSES]; /* when the current XOFF was sent */
 	struct pfc_tx_stats stats;
 };
 
 void pfc_tx_init(struct pfc_tx *p, const struct pfc_params *params, uint64_t speed_bps);
 
-/** Other params from the next frame on: a pause that was told is refreshed as it was going to
- * be. */
+/** Apply params from the next frame on. A pause already sent is still refreshed as scheduled. */
 void pfc_tx_set_params(struct pfc_tx *p, const struct pfc_params *params, uint64_t speed_bps);
 
-/** State wanted, whether or not the peer has been told yet. */
+/** Requested state, sent or not. */
 static inline bool
 pfc_tx_is_xoff(const struct pfc_tx *p, uint8_t prio)
 {
 	return p->xoff >> prio & 1;
 }
 
-/** Set the state wanted for one priority. A change before the frame left is taken back silently. */
+/**
+ * Request the state of one priority. A change that is reverted before a frame leaves is not sent.
+ */
 void pfc_tx_set(struct pfc_tx *p, uint8_t prio, bool xoff, uint64_t now_ns);
 
-/** Set the state wanted for all priorities at once. */
+/** Request the state of all priorities. */
 void pfc_tx_set_all(struct pfc_tx *p, uint8_t xoff);
 
-/** The link went down: the peer knows of no XOFF any more, and none is wanted. */
+/** The link went down: the peer's pauses have ended, and none is requested. */
 void pfc_tx_reset(struct pfc_tx *p, uint64_t now_ns);
 
-/** Is a frame due now? Fills in out and counts it as sent. out is untouched when the answer is
- * no. */
+/** Is a frame due? If so, fill in out and count it as sent; otherwise leave out unchanged. */
 bool pfc_tx_take(struct pfc_tx *p, struct pfc_vector *out, uint64_t now_ns);
 
-/** When pfc_tx_take() will have a frame: 0 when at once, NEVER_NS when all is XON. */
+/**
+ * Time at which pfc_tx_take() will have a frame: 0 for at once, NEVER_NS while everything is XON.
+ */
 static inline uint64_t
 pfc_tx_next_ns(const struct pfc_tx *p)
 {
 	return p->xoff != p->sent ? 0 : p->refresh_due_ns;
 }
 
-/** Pause time so far, the running XOFF included. From any thread. */
+/** Total pause time, including a current XOFF. From any thread. */
 uint64_t pfc_tx_duration_ns(const struct pfc_tx *p, uint8_t prio, uint64_t now_ns);
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/fixed.h"
 #include "base/units.h"
 
-/* Paused for so much of a poll interval: the rest is what a refresh may come late. */
+/* Share of a poll interval; the rest allows for a late refresh. */
 #define PAUSED_PCT 99
 
 static const char *const mode_words[] = {"off", "sonic", "nxos", NULL};
@@ -18,42 +18,44 @@ const struct field pfcwd_fields[] = {
 	 .help = "watch for storms of pause frames, as SONiC or as NX-OS does"},
 	{FIELD_OF(struct pfcwd_params, action), .type = FIELD_ENUM, .choices = action_words,
 	 .def = "drop", .live = true,
-	 .help = "in a storm: drop what waits and comes, forward in spite of it, or only say so"},
+	 .help = "in a storm: drop waiting and arriving packets, forward them anyway, or only "
+		 "report"},
 	{FIELD_OF(struct pfcwd_params, pfcwd_sw_enable), .type = FIELD_SET8, .def = "0-7",
-	 .live = true, .help = "priorities that are watched, of those with PFC"},
+	 .live = true, .help = "watched priorities, among those with PFC"},
 	{FIELD_OF(struct pfcwd_params, detection_time_ns), .type = FIELD_U64, .unit = UNIT_NS,
 	 .min = NS_PER_US, .max = 60 * NS_PER_SEC, .def = "200ms", .live = true,
 	 .aliases = {{.name = "detection_time", .scale = NS_PER_MS}},
-	 .help = "sonic: a storm has lasted this long; the alias counts ms"},
+	 .help = "sonic: duration of a pause that counts as a storm; the alias counts ms"},
 	{FIELD_OF(struct pfcwd_params, restoration_time_ns), .type = FIELD_U64, .unit = UNIT_NS,
 	 .min = NS_PER_US, .max = UINT64_MAX, .def = "400ms", .live = true,
 	 .aliases = {{.name = "restoration_time", .scale = NS_PER_MS}},
-	 .help = "sonic: no pause was asked for in this time; never: until the next start"},
+	 .help = "sonic: time without XOFF after which a storm has ended; never: until the next "
+		 "start"},
 	{FIELD_OF(struct pfcwd_params, poll_interval_ns), .type = FIELD_U64, .unit = UNIT_NS,
 	 .min = NS_PER_US, .max = 60 * NS_PER_SEC, .def = "100ms", .live = true,
 	 .aliases = {{.name = "POLL_INTERVAL", .scale = NS_PER_MS}},
-	 .help = "sonic: time between two looks at a queue"},
+	 .help = "sonic: time between two polls of a queue"},
 	{FIELD_OF(struct pfcwd_params, detect_empty), .type = FIELD_BOOL, .def = "on", .live = true,
-	 .help = "sonic: a queue that is paused and empty is in a storm too"},
+	 .help = "sonic: also detect a storm on a queue that is paused and empty"},
 	{FIELD_OF(struct pfcwd_params, xon_blocks_restore), .type = FIELD_BOOL, .def = "off",
-	 .live = true, .help = "on: any PFC frame blocks the restoration, XON too, as in SONiC"},
+	 .live = true, .help = "on: any PFC frame blocks restoration, including XON, as in SONiC"},
 	{FIELD_OF(struct pfcwd_params, big_red_switch), .type = FIELD_BOOL, .def = "off",
 	 .live = true, .aliases = {{.name = "BIG_RED_SWITCH"}},
-	 .help = "on: every watched queue drops, and none is looked at"},
+	 .help = "on: every watched queue drops, and none is polled"},
 	{FIELD_OF(struct pfcwd_params, big_red_switch_storms), .type = FIELD_U16, .max = 512,
 	 .def = "0", .live = true,
-	 .help = "so many queues in a storm at once trip the big red switch; 0: never"},
+	 .help = "number of queues in a storm at once that trips the big red switch; 0: never"},
 	{FIELD_OF(struct pfcwd_params, watch_dog_interval_ns), .type = FIELD_U64, .unit = UNIT_NS,
 	 .min = NS_PER_US, .max = 60 * NS_PER_SEC, .def = "100ms", .live = true,
-	 .help = "nxos: time between two looks at a queue"},
+	 .help = "nxos: time between two polls of a queue"},
 	{FIELD_OF(struct pfcwd_params, shutdown_multiplier), .type = FIELD_U16, .min = 1,
 	 .max = 1000, .def = "1", .live = true,
-	 .help = "nxos: further stuck intervals until a queue is shut down"},
+	 .help = "nxos: further stuck intervals before a queue is shut down"},
 	{FIELD_OF(struct pfcwd_params, auto_restore_multiplier), .type = FIELD_U16, .max = 1000,
 	 .def = "10", .live = true,
-	 .help = "nxos: intervals without XOFF until a queue comes back"},
+	 .help = "nxos: intervals without XOFF before a queue is restored"},
 	{FIELD_OF(struct pfcwd_params, fixed_restore_multiplier), .type = FIELD_U16, .max = 1000,
-	 .def = "0", .live = true, .help = "nxos: intervals on top of auto_restore_multiplier"},
+	 .def = "0", .live = true, .help = "nxos: intervals added to auto_restore_multiplier"},
 };
 
 const unsigned int pfcwd_fields_n = sizeof(pfcwd_fields) / sizeof(pfcwd_fields[0]);
@@ -63,19 +65,19 @@ const unsigned int pfcwd_fields_n = sizeof(pfcwd_fields) / sizeof(pfcwd_fields[0
 const struct counter_field pfcwd_counters[] = {
 	STAT(deadlock_detected, "deadlock_detected", "storms"),
 	STAT(deadlock_restored, "deadlock_restored", "storms that ended"),
-	STAT(total.tx_packets, "tx_packets", "sent by the queue in storms"),
-	STAT(total.tx_dropped_packets, "tx_dropped_packets", "dropped for the queue in storms"),
-	STAT(total.rx_packets, "rx_packets", "come in to the group in storms"),
-	STAT(total.rx_dropped_packets, "rx_dropped_packets", "dropped of the group in storms"),
+	STAT(total.tx_packets, "tx_packets", "packets sent by the queue during storms"),
+	STAT(total.tx_dropped_packets, "tx_dropped_packets", "packets for the queue dropped during storms"),
+	STAT(total.rx_packets, "rx_packets", "packets received in the group during storms"),
+	STAT(total.rx_dropped_packets, "rx_dropped_packets", "packets of the group dropped during storms"),
 };
 
 const struct counter_field pfcwd_last_counters[] = {
-	STAT(last.tx_packets, "tx_packets_last", "sent by the queue in the last storm"),
+	STAT(last.tx_packets, "tx_packets_last", "packets sent by the queue in the last storm"),
 	STAT(last.tx_dropped_packets, "tx_dropped_packets_last",
-	     "dropped for the queue in the last storm"),
-	STAT(last.rx_packets, "rx_packets_last", "come in to the group in the last storm"),
+	     "packets for the queue dropped in the last storm"),
+	STAT(last.rx_packets, "rx_packets_last", "packets received in the group in the last storm"),
 	STAT(last.rx_dropped_packets, "rx_dropped_packets_last",
-	     "dropped of the group in the last storm"),
+	     "packets of the group dropped in the last storm"),
 };
 #undef STAT
 /* clang-format on */
@@ -108,7 +110,7 @@ pfcwd_params_check(const struct pfcwd_params *p, char *why, unsigned int why_siz
 			"auto_restore_multiplier and fixed_restore_multiplier are both 0");
 	if (p->pfcwd == PFCWD_NXOS && p->action == PFCWD_FORWARD)
 		return params_refuse(why, why_size,
-				     "action = forward is not known to pfcwd = nxos");
+				     "action = forward is not supported with pfcwd = nxos");
 	return 0;
 }
 
@@ -153,7 +155,7 @@ is_quiet(const struct pfcwd_params *p, const struct pfcwd_sample *now,
 	return now->xoff_frames == before->xoff_frames;
 }
 
-/* What the countdown of a state begins with. */
+/* Full countdown of the present state. */
 static uint64_t
 whole_ns(const struct pfcwd *w, const struct pfcwd_params *p)
 {
@@ -171,7 +173,7 @@ whole_ns(const struct pfcwd *w, const struct pfcwd_params *p)
 	       p->watch_dog_interval_ns;
 }
 
-/* A countdown runs while each poll is as it has to be. @return true when it ends. */
+/* Count down while the condition holds, else restart. @return true at the end. */
 static bool
 count_down(struct pfcwd *w, bool goes_on, uint64_t whole, uint64_t elapsed_ns)
 {
@@ -235,7 +237,7 @@ next_state(struct pfcwd *w, const struct pfcwd_params *p, const struct pfcwd_sam
 	return event;
 }
 
-/* A counter that was cleared starts again at 0. */
+/* A counter that was cleared restarts at 0. */
 static void
 add_change(uint64_t *total, uint64_t *last, uint64_t now, uint64_t before)
 {
@@ -294,6 +296,6 @@ pfcwd_force(struct pfcwd *w, bool stormed)
 {
 	if (stormed != (w->state == PFCWD_STORMED))
 		enter(w, stormed ? PFCWD_STORMED : PFCWD_OPERATIONAL);
-	/* What happened meanwhile is not the next poll's. */
+	/* The next poll only takes a new baseline. */
 	w->polled = false;
 }

@@ -17,8 +17,8 @@ static const char *const trust_words[] = {"dscp", "pcp", NULL};
 const struct field qos_map_fields[] = {
 	{FIELD_OF(struct qos_map_params, trust), .type = FIELD_ENUM, .choices = trust_words,
 	 .def = "dscp", .live = true,
-	 .help = "what sets the class: dscp (tagged frames without IP: their PCP), or pcp "
-		 "(untagged frames: class 0)"},
+	 .help = "header field that sets the class: dscp (tagged frames without IP: their PCP), "
+		 "or pcp (untagged frames: class 0)"},
 	MAP_FIELD(dscp_to_tc_map, TM_DSCPS,
 		  "DSCP to traffic class: RoCE data 26 and 24 to 3, CNP 48 to 7, the rest 0",
 		  "24:3, 26:3, 48:7, *:0"),
@@ -29,12 +29,12 @@ const struct field qos_map_fields[] = {
 	MAP_FIELD(tc_to_queue_map, TM_CLASSES, "traffic class to egress queue: identity",
 		  "0:0, 1:1, 2:2, 3:3, 4:4, 5:5, 6:6, 7:7"),
 	MAP_FIELD(tc_to_priority_group_map, TM_CLASSES,
-		  "traffic class to ingress priority group: 3 is lossless; 7 has a group of its "
-		  "own so that bulk data cannot use up the limit of CNPs; other lossy classes "
-		  "share 0, as their queues tell them apart",
+		  "traffic class to ingress priority group: 3 is lossless; 7 has a separate group "
+		  "so that bulk data cannot use up the limit of CNPs; other lossy classes share 0, "
+		  "as they have separate queues",
 		  "3:3, 7:7, *:0"),
 	MAP_FIELD(pfc_priority_to_queue_map, TM_CLASSES,
-		  "priority of a received PFC frame to the egress queue that it stops: identity",
+		  "priority of a received PFC frame to the egress queue that it pauses: identity",
 		  "0:0, 1:1, 2:2, 3:3, 4:4, 5:5, 6:6, 7:7"),
 	{FIELD_OF(struct qos_map_params, pfc_enable), .type = FIELD_SET8, .def = "3", .live = true,
 	 .help = "lossless priorities: they obey PFC, and their groups generate it"},
@@ -53,7 +53,10 @@ lossless_fault(const struct qos_map_params *p)
 		if (!(p->pfc_enable >> pg & 1))
 			continue;
 		without_class &= (uint8_t) ~(1u << pg);
-		/* Else the peer's pause leaves the class running, and the peer has to drop. */
+		/*
+		 * Otherwise a pause from the peer would not stop this class, and the peer would
+		 * drop.
+		 */
 		if (p->pfc_priority_to_queue_map[pg] != p->tc_to_queue_map[tc])
 			return "pfc_priority_to_queue_map and tc_to_queue_map differ for a class "
 			       "in pfc_enable: its pause would stop another queue";

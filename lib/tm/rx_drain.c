@@ -9,24 +9,23 @@
 const struct field rx_drain_fields[] = {
 	{FIELD_OF(struct rx_drain_params, drain_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS,
 	 .max = 800 * GBPS, .def = "0",
-	 .help = "rate at which the host takes frames out of each priority's buffer; 0: all at "
-		 "once"},
+	 .help = "rate at which the host empties each priority's buffer; 0: immediately"},
 	{FIELD_OF(struct rx_drain_params, xoff_bytes), .type = FIELD_U64, .unit = UNIT_BYTES,
 	 .min = 1, .max = MAX_BYTES, .def = "100KB",
-	 .help = "length of a priority's buffer at which its sender is paused"},
+	 .help = "buffered bytes of a priority at which its sender is paused"},
 	{FIELD_OF(struct rx_drain_params, xon_bytes), .type = FIELD_U64, .unit = UNIT_BYTES,
-	 .max = MAX_BYTES, .def = "50KB", .help = "length at which it may go on"},
+	 .max = MAX_BYTES, .def = "50KB", .help = "buffered bytes at which the sender may resume"},
 	{FIELD_OF(struct rx_drain_params, buffer_bytes), .type = FIELD_U64, .unit = UNIT_BYTES,
 	 .min = 1, .max = MAX_BYTES, .def = "1MB",
-	 .help = "room of each priority; what comes beyond it is lost"},
+	 .help = "size of each priority's buffer; frames beyond it are lost"},
 	{FIELD_OF(struct rx_drain_params, device_stall_minor_watermark_ns), .type = FIELD_U64,
 	 .unit = UNIT_NS, .max = 3600 * NS_PER_SEC, .def = "6800ms",
-	 .help = "a priority held without a break for so long counts as "
+	 .help = "time for which a priority is paused without a break that counts as "
 		 "tx_pause_storm_warning_events; 0: never"},
 	{FIELD_OF(struct rx_drain_params, device_stall_critical_watermark_ns), .type = FIELD_U64,
 	 .unit = UNIT_NS, .max = 3600 * NS_PER_SEC, .def = "8s",
-	 .help = "and for so long as tx_pause_storm_error_events: pausing stops, and what finds "
-		 "no room is lost, until the buffer is down to xon_bytes; 0: never"},
+	 .help = "time that counts as tx_pause_storm_error_events: pausing stops, and frames that "
+		 "do not fit are lost, until the buffer is down to xon_bytes; 0: never"},
 };
 const unsigned int rx_drain_fields_n = sizeof(rx_drain_fields) / sizeof(rx_drain_fields[0]);
 
@@ -49,18 +48,20 @@ rx_drain_params_check(const struct rx_drain_params *p, char *why, unsigned int w
 	return 0;
 }
 
-/* More than any buffer holds, and any two lcores' clocks differ: further ahead lies only the
- * past. */
+/*
+ * More than any buffer holds and any two lcores' clocks differ. A larger distance modulo 2^64 means
+ * that the byte lies in the past.
+ */
 #define MOST_AHEAD (1ull << 33)
 
-/* Bytes that the drain could have taken by a time: 70 bits at the end of time. */
+/* Bytes that the drain could have taken by a time. Up to 70 bits at the end of time. */
 static unsigned __int128
 drained_bytes(const struct rx_drain_params *params, uint64_t now_ns)
 {
 	return (unsigned __int128)now_ns * params->drain_rate_bps / (8 * NS_PER_SEC);
 }
 
-/* What is in a buffer that is filled up to a byte. Both count modulo 2^64. */
+/* Bytes in a buffer that is filled up to byte `filled`. Both count modulo 2^64. */
 static uint64_t
 bytes_left(uint64_t filled, uint64_t drained)
 {
@@ -96,7 +97,10 @@ rx_drain_admit(struct rx_drain *d, const struct rx_drain_params *params, uint32_
 		bytes_then = bytes_left(filled, drained) + bytes;
 		if (bytes_then > params->buffer_bytes)
 			return false;
-		/* Before the caller reads whether the sender is held: nic/port/pause.c. */
+		/*
+		 * Sequentially consistent, so that this store precedes the caller's load of the
+		 * pause state: nic/port/pause.c.
+		 */
 	} while (!__atomic_compare_exchange_n(&d->filled_bytes, &filled, drained + bytes_then, true,
 					      __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
 	return true;

@@ -5,9 +5,9 @@
 #include <string.h>
 
 /*
- * Quantum of the smallest weight: a full-size frame of 1500 bytes of payload with header, FCS and
- * gap. A quantum of at least a frame lets a queue send in each round (O(1)); jumbo frames take up
- * to seven rounds, and larger quanta would only make longer bursts.
+ * Quantum of the smallest weight: a frame with 1500 bytes of payload, header, FCS and gap. With a
+ * quantum of at least a frame, a queue sends in every round (O(1)). Jumbo frames take up to seven
+ * rounds; larger quanta would only lengthen bursts.
  */
 #define QUANTUM_BYTES 1538u
 #define MAX_WEIGHT 100
@@ -18,8 +18,8 @@ const struct field sched_fields[] = {
 		 "they suit CNPs and control"},
 	{FIELD_OF(struct sched_params, dwrr_weight), .type = FIELD_MAP, .map_keys = TM_CLASSES,
 	 .min = 1, .max = MAX_WEIGHT, .def = "3:60, *:10", .live = true,
-	 .help = "weights of the other queues in wire bytes; with 3:60, *:10 RoCE in queue 3 has "
-		 "half of what strict queues leave even when all others are full"},
+	 .help = "weights of the other queues in wire bytes; with 3:60, *:10 RoCE in queue 3 gets "
+		 "half of what strict queues leave, even if all others are backlogged"},
 };
 
 const unsigned int sched_fields_n = sizeof(sched_fields) / sizeof(sched_fields[0]);
@@ -35,7 +35,7 @@ set_quanta(struct sched *s, const struct sched_params *params)
 		if (!(s->strict_queues >> i & 1) && params->dwrr_weight[i] < lowest)
 			lowest = params->dwrr_weight[i];
 	}
-	/* One unit for all, then multiplied: rounding must not change the ratios. */
+	/* One rounded unit for all weights, so that rounding does not change the ratios. */
 	uint32_t unit = (QUANTUM_BYTES + lowest - 1) / lowest;
 
 	for (unsigned int i = 0; i < TM_CLASSES; i++)
@@ -63,7 +63,7 @@ sched_set_params(struct sched *s, const struct sched_params *params)
 	}
 }
 
-/* Lowest queue of a non-empty mask above turn, else lowest of all. */
+/* Lowest queue in a non-empty mask above turn, else the lowest of all. */
 static uint8_t
 next_after(uint8_t mask, uint8_t turn)
 {
@@ -72,13 +72,17 @@ next_after(uint8_t mask, uint8_t turn)
 	return (uint8_t)__builtin_ctz(above != 0 ? above : mask);
 }
 
-/* The first queue with credit from turn on; one whose turn comes without any is given a quantum. */
+/*
+ * First queue with credit from turn on. A queue that gets the turn without credit gets a quantum.
+ */
 uint8_t
 sched_next_turn(struct sched *s, uint8_t eligible)
 {
 	while (!(eligible & s->credit & (1u << s->turn))) {
 		s->turn = next_after(eligible, s->turn);
-		/* A deficit frozen by a pause is spent first: credit never exceeds one quantum. */
+		/*
+		 * A deficit frozen by a pause is spent first, so credit never exceeds one quantum.
+		 */
 		if (!(s->credit & (1u << s->turn)))
 			sched_set_deficit(s, s->turn,
 					  s->deficit_bytes[s->turn] + s->quantum_bytes[s->turn]);

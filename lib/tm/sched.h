@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Egress scheduler of one port: strict priority queues first (higher number first), then deficit
- * weighted round robin among the rest (Shreedhar and Varghese 1995), weights in wire bytes.
+ * Egress scheduler of one port: strict priority queues first (highest number first), then deficit
+ * weighted round robin among the rest (Shreedhar and Varghese 1995), with weights in wire bytes.
  *
- * A queue is served while its deficit is positive and is charged what it sent, so no head length is
- * needed; what it sent too much, less than one frame, it owes to the next round. A paused queue is
- * skipped with its deficit frozen; an emptied one forgets its credit but not its debt, else single
- * large frames would get more than their share.
+ * A queue is served while its deficit is positive, and then charged, so the length of its head
+ * frame is not needed. Any excess, less than one frame, is deducted from its next round. A paused
+ * queue is skipped with its deficit frozen. A queue that empties loses its credit but keeps its
+ * debt, else single large frames would exceed their share.
  *
- * Invariant (tested): backlogged queues send in the ratio of their weights, to within a quantum and
- * a frame, and what a queue leaves is shared by the others in the ratio of theirs.
+ * Invariant (tested): for queues i, j that stay backlogged,
+ *   sent_i / sent_j = weight_i / weight_j, to within a quantum and a frame,
+ * and bytes that a queue leaves unused are shared by the others in the ratio of their weights.
  */
 #ifndef QUENCH_TM_SCHED_H
 #define QUENCH_TM_SCHED_H
@@ -22,16 +23,16 @@
 
 struct sched_params {
 	uint8_t strict_queues;           /* mask */
-	uint8_t dwrr_weight[TM_CLASSES]; /* 1..100; of no meaning for strict queues */
+	uint8_t dwrr_weight[TM_CLASSES]; /* 1..100; unused for strict queues */
 };
 
 extern const struct field sched_fields[];
 extern const unsigned int sched_fields_n;
 
-/* A deficit stays within a quantum (at most 100 x 1538 bytes) and a frame of 0. */
+/* The magnitude of a deficit is at most a quantum (at most 100 x 1538 bytes) plus a frame. */
 struct sched {
 	uint8_t strict_queues;
-	uint8_t credit; /* queues whose deficit is positive */
+	uint8_t credit; /* mask of queues with positive deficit */
 	uint8_t turn;   /* queue being served */
 	int32_t deficit_bytes[TM_CLASSES];
 	int32_t quantum_bytes[TM_CLASSES];
@@ -39,29 +40,29 @@ struct sched {
 
 void sched_init(struct sched *s, const struct sched_params *params);
 
-/** Other params from now on: deficits stay, as far as they are no more than a quantum. */
+/** Apply new params; each deficit is kept, capped at the new quantum. */
 void sched_set_params(struct sched *s, const struct sched_params *params);
 
-/** Next queue among eligible (backlogged and not paused), or -1 when the mask is empty. */
+/** Next queue among eligible (backlogged and not paused), or -1 if the mask is empty. */
 static inline int sched_pick(struct sched *s, uint8_t eligible);
 
 /**
- * Bytes on the wire with which the picked queue's turn ends: while it has sent fewer, and the
+ * Wire bytes after which the picked queue's turn ends. Until it has sent that many, and while the
  * eligible queues stay the same, it would be picked again.
  */
 static inline int32_t sched_grant(const struct sched *s, uint8_t queue);
 
 /**
- * The picked queue sent a frame, or several in its turn.
+ * The picked queue sent one frame, or several within its turn.
  *
- * @param bytes       On the wire: wire_bytes() of each.
+ * @param bytes       On the wire: the sum of wire_bytes().
  * @param backlogged  Does this queue still hold packets?
  */
 static inline void sched_charge(struct sched *s, uint8_t queue, uint32_t bytes, bool backlogged);
 
 /* Inline definitions */
 
-/** sched_pick() when the turn passes to another DWRR queue. */
+/** Slow path of sched_pick(): the turn passes to another DWRR queue. */
 uint8_t sched_next_turn(struct sched *s, uint8_t eligible);
 
 static inline int32_t
@@ -90,7 +91,9 @@ sched_pick(struct sched *s, uint8_t eligible)
 		return s->turn;
 	if (eligible == 0)
 		return -1;
-	/* One alone, as in most calls that send a frame or two: the turn is always its own. */
+	/*
+	 * A single eligible queue, as in most calls that send a frame or two, always has the turn.
+	 */
 	if ((eligible & (eligible - 1)) != 0)
 		return sched_next_turn(s, eligible);
 	s->turn = (uint8_t)__builtin_ctz(eligible);

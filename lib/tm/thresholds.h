@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How much headroom a pause needs, and which marking thresholds come before it.
+ * Headroom required for a pause, and marking thresholds that take effect before it.
  *
- * Headroom (t_flight) after IEEE 802.1Qbb Annex O: what arrives after the decision to send XOFF is
- * our frame in front of the pause frame, the pause frame, the cable both ways, the peer's response
- * (802.3 31B.3.7) and the frame that the peer is sending.
+ * Headroom (t_flight) after IEEE 802.1Qbb Annex O. Bytes that arrive after the decision to send
+ * XOFF: our frame before the pause frame, the pause frame, the cable both ways, the peer's response
+ * (802.3 31B.3.7), and the frame that the peer is sending.
  *
- * Thresholds after SIGCOMM 2015 section 4, for any number p of lossless priorities (the paper: 8)
- * and n ports. B is what priority groups share: the buffer less reserved bytes and headroom. An
- * ingress that holds t_PFC may have it spread over all n egress queues, so that marking surely
- * comes first only if n t_ECN < t_PFC; with a dynamic threshold, while each of the n p egress
+ * Thresholds after SIGCOMM 2015 section 4, for p lossless priorities (the paper: 8) and n ports. B
+ * is the buffer shared by priority groups: buffer_bytes less reserved bytes and headroom. The t_PFC
+ * bytes of an ingress may be spread over all n egress queues, so marking is certain to come first
+ * only if n t_ECN < t_PFC. With a dynamic threshold, it must hold while each of the n p egress
  * queues holds t_ECN.
  *
  *   static   t_PFC <= B / (p n)        t_ECN < t_PFC / n
  *   dynamic  t_PFC = a (B - s)         t_ECN < a B / (n (1 + a p))
  *
- * s is what is in use and a = 2^dynamic_th; the paper's beta is 8 a. Worked there: B = 12 MB less
- * 8 x 32 x 22.4 KB gives 24.475 KB and, at beta 8, 21.756 KB.
+ * s is the number of bytes in use and a = 2^dynamic_th; the paper's beta is 8 a. The paper's
+ * example: B = 12 MB less 8 x 32 x 22.4 KB gives 24.475 KB and, at beta 8, 21.756 KB.
  */
 #ifndef QUENCH_TM_THRESHOLDS_H
 #define QUENCH_TM_THRESHOLDS_H
 
 #include <stdint.h>
 
-/** Bytes that arrive after the decision to pause, of one priority of one port. */
+/** Bytes that arrive after the decision to pause, for one priority of one port. */
 struct pfc_headroom {
-	uint64_t frames_bytes;   /* ours before the pause frame, and the peer's last, with gaps */
+	/* our frame before the pause frame, and the peer's last, with gaps */
+	uint64_t frames_bytes;
 	uint64_t pause_bytes;    /* the pause frame */
 	uint64_t cable_bits;     /* both ways */
-	uint64_t response_bytes; /* the peer's */
+	uint64_t response_bytes; /* sent by the peer until it responds */
 	uint64_t total_bytes;    /* rounded up */
 };
 
@@ -36,30 +37,30 @@ struct pfc_link {
 	uint64_t link_speed_bps;
 	uint32_t cable_length_m;
 	uint64_t peer_response_ns; /* 0: pfc_response_quanta() of the speed */
-	uint32_t own_frame_bytes;  /* longest that we may be sending, with FCS */
-	uint32_t peer_frame_bytes; /* longest of the paused priority */
+	uint32_t own_frame_bytes;  /* longest frame that we may be sending, with FCS */
+	uint32_t peer_frame_bytes; /* longest frame of the paused priority */
 };
 
 /**
- * Response time that 802.3 31B.3.7 allows a receiver of a pause, in quanta of 512 bit times.
- * Between two of its speeds that of the higher one, above 400 Gb/s that of 400 Gb/s.
+ * Response time that 802.3 31B.3.7 allows a receiver of a pause, in quanta of 512 bit times. A
+ * speed between two rows uses the faster row; above 400 Gb/s the 400 Gb/s row is used.
  */
 uint32_t pfc_response_quanta(uint64_t link_speed_bps);
 
-/** Lengths up to 100 km, responses up to 1 s, speeds up to 1600 Gb/s. */
+/** Valid for lengths up to 100 km, responses up to 1 s, speeds up to 1600 Gb/s. */
 struct pfc_headroom pfc_headroom(const struct pfc_link *link);
 
-/* To the nearest byte. */
+/* Rounded to the nearest byte. */
 struct thresholds {
-	uint64_t static_pfc_bytes; /* most that a group of its own share may have */
+	uint64_t static_pfc_bytes; /* largest fair share of a group */
 	uint64_t static_ecn_bytes;
-	uint64_t dynamic_pfc_bytes; /* of an empty buffer */
+	uint64_t dynamic_pfc_bytes; /* with an empty buffer */
 	uint64_t dynamic_ecn_bytes;
 };
 
 /**
  * @param shared_bytes  B: the buffer less reserved bytes and headroom, below 2^40.
- * @param n_ports       1 and more.
+ * @param n_ports       At least 1.
  * @param n_prios       Lossless priorities, 1 to 8.
  * @param dynamic_th    -8 to 7.
  */

@@ -32,22 +32,23 @@ const struct field wred_fields[] = {
 	 .aliases = {{.name = "green_drop_probability", .scale = PPM / 100},
 		     {.name = "Pmax", .scale = PPM},
 		     {.name = "P_max", .scale = PPM}},
-	 .help = "Pmax: probability at the max threshold; green_drop_probability counts per cent, "
-		 "Pmax = 1 is certainty; the paper's value for 40G"},
+	 .help = "Pmax: probability at the max threshold; the alias green_drop_probability counts "
+		 "per cent, and Pmax = 1 means certainty; the paper's value for 40G"},
 	{FIELD_OF(struct wred_params, ecn_green_min_threshold_bytes), .type = FIELD_U64,
 	 .unit = UNIT_BYTES, .max = WRED_MAX_BYTES, .def = "0", .live = true,
-	 .help = "marking has a curve of its own (SAI): its lower end; green_* are then for drops"},
+	 .help = "lower end of a separate curve for marks (SAI); green_* then apply to drops only"},
 	{FIELD_OF(struct wred_params, ecn_green_max_threshold_bytes), .type = FIELD_U64,
 	 .unit = UNIT_BYTES, .max = WRED_MAX_BYTES, .def = "0", .live = true,
-	 .help = "its upper end, above which all is marked; 0: green_* are for marks and drops"},
+	 .help = "upper end of the curve for marks, above which all is marked; 0: green_* apply "
+		 "to marks and drops"},
 	{FIELD_OF(struct wred_params, ecn_green_mark_probability_ppm), .type = FIELD_U32,
 	 .unit = UNIT_PPM, .max = PPM, .def = "100%", .live = true,
 	 .aliases = {{.name = "ecn_green_mark_probability", .scale = PPM / 100}},
-	 .help = "its probability at the upper end"},
+	 .help = "probability at the upper end of the curve for marks"},
 	{FIELD_OF(struct wred_params, wred_weight), .type = FIELD_U8, .max = 15, .def = "0",
 	 .live = true,
 	 .help = "w: average += (queue - average) / 2^w for each packet, and for each small frame "
-		 "that an idle port could send; 0 is the queue itself"},
+		 "that an idle port could have sent; 0: the queue length itself"},
 	{FIELD_OF(struct wred_params, nonect_drop_in_lossless), .type = FIELD_BOOL, .def = "off",
 	 .live = true,
 	 .help = "on: non-ECT packets in a lossless queue are dropped by the curve, as vendors "
@@ -89,8 +90,9 @@ make_curve(uint64_t min_bytes, uint64_t max_bytes, uint32_t pmax_ppm)
 
 	assert(min_bytes <= max_bytes && max_bytes <= WRED_MAX_BYTES && pmax_q32 <= Q32_ONE);
 	/*
-	 * Rounded up, so that p(max) is Pmax to the bit: the excess over the whole span is below
-	 * span / 2^31 <= 1 ulp of Q32, and is cut off there. No use is made of it when span is 0.
+	 * Rounded up, so that p(max) is exactly Pmax. The excess over the whole span is below span
+	 * / 2^31, which is at most 1 ulp of Q32 and is truncated. The slope is unused when span is
+	 * 0.
 	 */
 	if (span_bytes > 0)
 		c.slope_q63 = ((pmax_q32 << 31) + span_bytes - 1) / span_bytes;
@@ -113,17 +115,18 @@ wred_init(struct wred *w, const struct wred_params *p)
 }
 
 /*
- * F&J 1993 figure 2: m = f(time - q_time), avg = (1 - w_q)^m avg. f is the time in small packets,
- * as they suggest: a frame of 64 bytes with preamble and gap. By squaring, in at most 22 steps: (1
- * - 2^-w)^m < e^(-m / 2^w), so after 64 x 2^w packets no bit of an average below 2^64 is left.
+ * F&J 1993 figure 2: m = f(time - q_time), avg = (1 - w_q)^m avg. f converts time to small packets,
+ * as they suggest: a frame of 64 bytes with preamble and gap. The power is computed by squaring, in
+ * at most 22 steps. (1 - 2^-w)^m < e^(-m / 2^w), so 64 x 2^w packets clear an average below 2^64.
  */
 void
 wred_age(struct wred *w, uint64_t rate_bps, uint64_t now_ns)
 {
 	uint64_t idle_ns = sub_sat(now_ns, w->idle_since_ns);
 	uint64_t most = 64ull << w->weight;
-	/* (1 - 2^-w) as Q63; rounded down at each step, so that a queue that stays idle gets to
-	 * 0. */
+	/*
+	 * (1 - 2^-w) as Q63, rounded down at each step so that an idle queue's average reaches 0.
+	 */
 	uint64_t factor_q63 = (1ull << 63) - (1ull << (63 - w->weight));
 	unsigned __int128 small_frames =
 		(unsigned __int128)idle_ns * rate_bps / (SMALL_FRAME_BITS * NS_PER_SEC);

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * WRED with ECN of one queue: mark (or drop) this packet?
+ * WRED with ECN for one queue: should this packet be marked (or dropped)?
  *
- * SIGCOMM 2015 equation 5 (and SAI's WRED profile): p = 0 for q <= min; Pmax (q - min) / (max -
- * min) up to max; 1 above. The jump from Pmax to 1 is intended; min = max is a step. An independent
- * draw for each packet (no spreading of marks as in RED's count). q is the length at departure,
- * without the departing packet, when marking at dequeue. wred_weight w: avg += (q - avg) / 2^w for
- * each packet; 0 is the instantaneous length. While the queue is empty no packet moves the average,
- * so it ages by time: as if m packets had left an empty queue, m being the small frames that the
+ * SIGCOMM 2015 equation 5, which is also SAI's WRED profile:
+ *   p = 0 for q <= min;  Pmax (q - min) / (max - min) up to max;  1 above.
+ * The jump from Pmax to 1 is intended; min = max is a step. Each packet is drawn independently,
+ * without the spreading of marks by RED's count. When marking at dequeue, q is the length without
+ * the departing packet. With wred_weight w, avg += (q - avg) / 2^w for each packet; w = 0 means the
+ * instantaneous length. An empty queue has no packets to move its average, so the average ages by
+ * time: as if m packets had left an empty queue, where m is the number of small frames that the
  * port could have sent meanwhile (Floyd and Jacobson 1993, section 4 and figure 2).
  *
- * One curve for marking and dropping alike; or, as newer SAI has it, ecn_green_* for the marks of
- * ECT packets, so that marking may begin below dropping.
+ * One curve for marks and drops; or, as in newer SAI, ecn_green_* for marks of ECT packets, so that
+ * marking can start below dropping.
  */
 #ifndef QUENCH_TM_WRED_H
 #define QUENCH_TM_WRED_H
@@ -22,25 +23,25 @@
 #include "base/field.h"
 #include "base/fixed.h"
 
-/* Highest threshold: the curve is exact at both ends up to here. */
+/* Highest threshold; the curve is exact at both ends up to here. */
 #define WRED_MAX_BYTES (1ull << 31)
 
 enum wred_ecn { WRED_ECN_NONE, WRED_ECN_ALL };
 
-/* Keys as in SONiC's WRED_PROFILE; green only (no policer colours packets). */
+/* Keys as in SONiC's WRED_PROFILE. Green only, because no policer colours packets. */
 struct wred_params {
 	bool wred_green_enable;
 	int ecn; /* enum wred_ecn */
 	uint64_t green_min_threshold_bytes;
 	uint64_t green_max_threshold_bytes;
-	uint32_t green_drop_probability_ppm; /* Pmax; in SONiC per cent: alias
-						green_drop_probability */
-	/* Curve of marks; max 0: that of green_* */
+	/* Pmax; SONiC counts per cent (alias green_drop_probability) */
+	uint32_t green_drop_probability_ppm;
+	/* Curve of marks; max 0: that of green_* applies. */
 	uint64_t ecn_green_min_threshold_bytes;
 	uint64_t ecn_green_max_threshold_bytes;
 	uint32_t ecn_green_mark_probability_ppm;
 	uint8_t wred_weight;          /* 0..15 */
-	bool nonect_drop_in_lossless; /* vendors' behaviour; off: non-ECT passes a lossless queue */
+	bool nonect_drop_in_lossless; /* as vendors do; off: non-ECT passes a lossless queue */
 };
 
 extern const struct field wred_fields[];
@@ -49,18 +50,19 @@ extern const unsigned int wred_fields_n;
 /** Ranges, and min <= max. @return 0, or as params_refuse(). */
 int wred_params_check(const struct wred_params *params, char *why, unsigned int why_size);
 
-/* Precomputed so that a decision is a multiplication and a compare. */
+/* Precomputed, so that a decision is one multiplication and one comparison. */
 struct wred_curve {
 	uint32_t min_bytes;
 	uint32_t max_bytes;
 	uint64_t slope_q63; /* probability per byte above min */
 };
 
-/* Per queue. */
+/* State of one queue. */
 struct wred {
 	struct wred_curve mark;
-	uint64_t average_q16;   /* EWMA of the queue length; unused at weight 0 */
-	uint64_t idle_since_ns; /* while the queue is empty: the average is of this time */
+	uint64_t average_q16; /* EWMA of the queue length; unused at weight 0 */
+	/* while the queue is empty: time to which the average has been aged */
+	uint64_t idle_since_ns;
 	uint8_t weight;
 	bool enabled;
 	struct wred_curve drop;
@@ -69,32 +71,33 @@ struct wred {
 /** params must have passed wred_params_check(). */
 void wred_init(struct wred *w, const struct wred_params *params);
 
-/** A curve's probability at this queue length, Q32 in [0, Q32_ONE]. */
+/** Probability of a curve at this queue length, Q32 in [0, Q32_ONE]. */
 static inline uint64_t wred_curve_q32(const struct wred_curve *curve, uint64_t queue_bytes);
 
-/** That of the marking curve; 0 when WRED is off. Does not move the average. */
+/** Probability of the marking curve; 0 when WRED is off. Does not move the average. */
 static inline uint64_t wred_probability_q32(const struct wred *w, uint64_t queue_bytes);
 
 /**
- * Age the average of a queue that has been empty since idle_since_ns; before a packet enters it or
- * is decided on. The caller sets idle_since_ns when the queue becomes empty. Of no use at weight 0.
+ * Age the average of a queue that has been empty since idle_since_ns. Call it before the next
+ * packet is enqueued or decided on. The caller sets idle_since_ns when the queue becomes empty. Not
+ * needed at weight 0.
  *
- * @param rate_bps  What the queue's port sends, in wire bytes.
+ * @param rate_bps  Rate of the queue's port, in wire bytes.
  */
 void wred_age(struct wred *w, uint64_t rate_bps, uint64_t now_ns);
 
-/** Move the average. @return the length that the curves are asked for. */
+/** Move the average. @return the queue length to use with the curves. */
 static inline uint64_t wred_length(struct wred *w, uint64_t queue_bytes);
 
-/** Move the average and decide on a mark. @param rnd  Uniform 32-bit draw of the caller. */
+/** Move the average and decide on a mark. @param rnd  A uniform 32-bit random number. */
 static inline bool wred_hit(struct wred *w, uint64_t queue_bytes, uint32_t rnd);
 
-/** The same on a drop, by the curve of drops. */
+/** As wred_hit() for a drop, by the drop curve. */
 static inline bool wred_drop(struct wred *w, uint64_t queue_bytes, uint32_t rnd);
 
 /* Inline definitions */
 
-/* At weight 15 the average settles within half a byte of the queue. */
+/* At weight 15 the average settles within half a byte of the queue length. */
 #define WRED_AVERAGE_BITS 16
 
 static inline uint64_t
@@ -114,7 +117,9 @@ wred_probability_q32(const struct wred *w, uint64_t queue_bytes)
 	return w->enabled ? wred_curve_q32(&w->mark, queue_bytes) : 0;
 }
 
-/* SAI: avg = avg (1 - 2^-w) + q 2^-w. Queue lengths below 2^47 keep their sign as Q16. */
+/*
+ * SAI: avg = avg (1 - 2^-w) + q 2^-w. Signed differences of Q16 lengths below 2^47 do not overflow.
+ */
 static inline uint64_t
 wred_length(struct wred *w, uint64_t queue_bytes)
 {
@@ -127,7 +132,7 @@ wred_length(struct wred *w, uint64_t queue_bytes)
 	return w->average_q16 >> WRED_AVERAGE_BITS;
 }
 
-/* rnd < 2^32: never at probability 0, always at 1. */
+/* rnd < 2^32, so never at probability 0 and always at 1. */
 static inline bool
 wred_hit(struct wred *w, uint64_t queue_bytes, uint32_t rnd)
 {

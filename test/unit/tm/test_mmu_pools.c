@@ -125,7 +125,7 @@ TEST(named_profile_is_refused_where_it_makes_no_sense)
 				 "have: it is not lossless");
 	p.pg_profile[0][LOSSY] = 2;
 	assert_true(mmu_params_check(&p, why, sizeof(why)) < 0);
-	assert_string_equal(why, "port 0: pg 0 has no such profile");
+	assert_string_equal(why, "port 0: the profile of pg 0 does not exist");
 	p.pg_profile[0][LOSSY] = 0;
 	p.lossy_pool_bytes = 95000;
 	assert_true(mmu_params_check(&p, why, sizeof(why)) < 0);
