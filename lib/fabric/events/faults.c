@@ -16,7 +16,7 @@ host_at(const struct events *ev, uint32_t node)
 
 /* A switch sees its link, a host forgets its pauses. */
 static void
-tell(struct events *ev, struct topology_end at, bool up, uint64_t now_ns)
+notify(struct events *ev, struct topology_end at, bool up, uint64_t now_ns)
 {
 	if (topology_is_switch(net_scenario(ev->net)->topology, at.node))
 		sw_set_link(events_switch(ev, at.node), at.port, up, now_ns);
@@ -38,8 +38,8 @@ set_link(struct events *ev, uint32_t index, uint8_t why, bool up, uint64_t now_n
 	rc = fabric_set_link(ev->net->fabric, events_end(link->a), up);
 	if (rc < 0)
 		return rc;
-	tell(ev, link->a, up, now_ns);
-	tell(ev, link->b, up, now_ns);
+	notify(ev, link->a, up, now_ns);
+	notify(ev, link->b, up, now_ns);
 	/* After the last change: a router waits until its links are calm. */
 	if (topology_is_switch(t, link->a.node))
 		ev->reroute_ns = add_sat(now_ns, net_scenario(ev->net)->fabric.reroute_after_ns);

@@ -13,7 +13,7 @@
 #include "fluid/fluid_law.h"
 
 /* Of Pmax: at half of it the queue of eight flows is beyond Kmax for 0.9 % of the time. */
-#define NEAR_THE_END 0.5
+#define NEAR_END_SHARE 0.5
 /* Flows of one class are one; but each has to be looked at. */
 #define MOST_FLOWS_OF_A_CLASS 64
 
@@ -98,8 +98,8 @@ end_of(const struct fluid_point *point, const struct wred_params *wred)
 		return FLUID_NET_ON_SLOPE;
 	if (!point->interior)
 		return FLUID_NET_BEYOND_SLOPE;
-	return point->mark > NEAR_THE_END * fluid_curve(wred).most ? FLUID_NET_NEAR_END
-								   : FLUID_NET_ON_SLOPE;
+	return point->mark > NEAR_END_SHARE * fluid_curve(wred).most ? FLUID_NET_NEAR_END
+								     : FLUID_NET_ON_SLOPE;
 }
 
 static int
@@ -117,7 +117,7 @@ find_points(struct fluid_net *net)
 }
 
 static int
-refuse_ways(const struct fluid_net *net, int rc, struct scenario_fault *fault)
+refuse_paths(const struct fluid_net *net, int rc, struct scenario_fault *fault)
 {
 	snprintf(fault->section, sizeof(fault->section), "fabric");
 	fault->key = "topology";
@@ -154,7 +154,7 @@ fluid_net_create(const struct scenario *s, uint32_t most_hops, struct scenario_f
 	if (rc == 0)
 		rc = find_points(net);
 	if (rc == -E2BIG || rc == -ELOOP)
-		rc = refuse_ways(net, rc, fault);
+		rc = refuse_paths(net, rc, fault);
 	if (rc < 0) {
 		fluid_net_destroy(net);
 		errno = -rc;
@@ -169,7 +169,7 @@ fluid_net_destroy(struct fluid_net *net)
 	if (net == NULL)
 		return;
 	fluid_destroy(net->model);
-	routes_destroy(net->bridge_ways);
+	routes_destroy(net->bridge_routes);
 	free(net->flows);
 	free(net->params_of);
 	free(net->pair_of);

@@ -136,7 +136,7 @@ same_class(const struct fluid_net *net, uint32_t index, const struct fluid_class
 		    net->flows_of[net->senders[i]] == 1 &&
 		    net->uplink_rates_bps[net->senders[i] - 1] ==
 			    net->uplink_rates_bps[c->uplink] &&
-		    fluid_net_same_way(net, &net->classes[class], c))
+		    fluid_net_same_path(net, &net->classes[class], c))
 			return class;
 	}
 	return -1;
@@ -167,14 +167,14 @@ add_qps(struct fluid_net *net, uint32_t index, struct fluid_class_params class,
 	const struct fluid_net_ends *ends)
 {
 	struct fluid_net_flow *flow = &net->flows[index];
-	int rc = fluid_net_add_way(net, &class, ends);
+	int rc = fluid_net_add_path(net, &class, ends);
 
 	if (rc < 0)
 		return rc;
 	for (uint32_t i = flow->first_part; i < flow->first_part + flow->n_parts; i++) {
 		struct fluid_net_part *part = &net->parts[i];
 
-		if (!fluid_net_same_way(net, &net->classes[part->class], &class))
+		if (!fluid_net_same_path(net, &net->classes[part->class], &class))
 			continue;
 		part->qps = (uint16_t)(part->qps + class.qps);
 		net->classes[part->class].qps += class.qps;

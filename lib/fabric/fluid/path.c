@@ -20,7 +20,7 @@ nth_port(uint64_t ports, uint32_t n)
 }
 
 int
-path_find(const struct scenario *s, const struct routes *ways, uint16_t from, uint16_t to,
+path_find(const struct scenario *s, const struct routes *routes, uint16_t from, uint16_t to,
 	  uint16_t udp_sport, struct path_hop hops[PATH_MAX_HOPS])
 {
 	const struct topology *t = s->topology;
@@ -28,7 +28,7 @@ path_find(const struct scenario *s, const struct routes *ways, uint16_t from, ui
 	struct field_ip ips[2] = {scenario_host_ip(s, from), scenario_host_ip(s, to)};
 	uint8_t addrs[8], ports[4];
 	struct ecmp_flow flow = {.addrs = addrs, .ip_version = 4, .proto = IP_PROTO_UDP};
-	uint32_t sw = t->hosts[from - 1].sw, subnet = routes_subnet(ways, dst->sw);
+	uint32_t sw = t->hosts[from - 1].sw, subnet = routes_subnet(routes, dst->sw);
 	int n = 0;
 
 	memcpy(addrs, ips[0].addr, 4);
@@ -37,7 +37,7 @@ path_find(const struct scenario *s, const struct routes *ways, uint16_t from, ui
 	be16_store(ports + 2, ROCE_UDP_PORT);
 	memcpy(&flow.ports, ports, sizeof(flow.ports));
 	for (; sw != dst->sw; sw = topology_peer(t, sw, hops[n - 1].port).node) {
-		uint64_t nearer = routes_ports(ways, sw, subnet);
+		uint64_t nearer = routes_ports(routes, sw, subnet);
 		uint32_t choices = (uint32_t)__builtin_popcountll(nearer), choice = 0;
 
 		if (n == PATH_MAX_HOPS - 1)

@@ -18,12 +18,12 @@ struct path_hop {
 #define PATH_MAX_HOPS 64
 
 /**
- * @param ways       Shortest ways of the topology: s->routes, or where that is NULL one's own.
+ * @param routes     Shortest ways of the topology: s->routes, or where that is NULL one's own.
  * @param udp_sport  Of the frames, RoCEv2 over IPv4.
  * @return           How many hops, at least 1, or -ELOOP: more than PATH_MAX_HOPS, as
  *                   static routes may have it.
  */
-int path_find(const struct scenario *s, const struct routes *ways, uint16_t from, uint16_t to,
+int path_find(const struct scenario *s, const struct routes *routes, uint16_t from, uint16_t to,
 	      uint16_t udp_sport, struct path_hop hops[PATH_MAX_HOPS]);
 
 #endif

@@ -7,7 +7,7 @@
 #include "fabric/fluid/state.h"
 
 /* Least and most of a queue are looked for so often. */
-#define LOOK_NS (10 * NS_PER_US)
+#define EXTREMES_NS (10 * NS_PER_US)
 
 /* Of a flow's QPs the sums of rates and bytes, and the mean of alpha. */
 static struct fluid_qp
@@ -106,7 +106,7 @@ fluid_net_run(struct fluid_net *net, fluid_net_sample_fn sample, void *arg)
 	bool measuring = false;
 
 	for (uint64_t now = 0; now < p->duration_ns;) {
-		uint64_t stop = min_u64(min_u64(now + LOOK_NS, next_sample_ns), p->duration_ns);
+		uint64_t stop = min_u64(min_u64(now + EXTREMES_NS, next_sample_ns), p->duration_ns);
 
 		if (!measuring && now >= p->measure_from_ns) {
 			measuring = true;

@@ -22,7 +22,7 @@ struct fluid_net {
 	struct fluid_params params;
 	uint32_t most_hops;
 	struct fluid *model;
-	struct routes *bridge_ways; /* NULL: the scenario's routes are used */
+	struct routes *bridge_routes; /* NULL: the scenario's routes are used */
 	/* each of n_flows */
 	struct fluid_net_flow *flows;
 	const struct flow_params **params_of;
@@ -46,7 +46,7 @@ struct fluid_net {
 	uint64_t previous_ns;   /* of the model, at the sample before */
 };
 
-/** Name all flows, and make classes of them. @return as fluid_net_add_way(). */
+/** Name all flows, and make classes of them. @return as fluid_net_add_path(). */
 int fluid_net_add_flows(struct fluid_net *net);
 
 struct fluid_net_ends {
@@ -60,12 +60,12 @@ struct fluid_net_ends {
  * go it. @return 0, -ENOMEM, -E2BIG: more hops than most_hops, or -ELOOP: more
  * than a packet lives.
  */
-int fluid_net_add_way(struct fluid_net *net, struct fluid_class_params *class,
-		      const struct fluid_net_ends *ends);
+int fluid_net_add_path(struct fluid_net *net, struct fluid_class_params *class,
+		       const struct fluid_net_ends *ends);
 
 /** Do two classes go through the same queues with the same delays? */
-bool fluid_net_same_way(const struct fluid_net *net, const struct fluid_class_params *a,
-			const struct fluid_class_params *b);
+bool fluid_net_same_path(const struct fluid_net *net, const struct fluid_class_params *a,
+			 const struct fluid_class_params *b);
 
 /** An array of n items with room for one more; NULL: no memory, and it is as it was. */
 void *fluid_net_grow(void *array, uint32_t n, size_t item_bytes);

@@ -50,10 +50,10 @@ void
 cable_set(struct cable *c, const struct cable_params *params)
 {
 	c->params = *params;
-	c->picks = false;
+	c->has_kind_loss = false;
 	for (unsigned int i = 0; i < CABLE_FRAMES; i++) {
 		c->loss_below[i] = share_q64(params->loss_ppb[i], PPB);
-		c->picks |= i != CABLE_FRAMES_ALL && params->loss_ppb[i] > 0;
+		c->has_kind_loss |= i != CABLE_FRAMES_ALL && params->loss_ppb[i] > 0;
 	}
 	c->bit_ok_q64 = 0;
 	if (params->bit_errors_per_tbit > 0)
@@ -136,7 +136,7 @@ kind_of(const struct rte_mbuf *m)
 }
 
 static enum cable_drop
-picked(struct cable *c, const struct rte_mbuf *m)
+kind_loss(struct cable *c, const struct rte_mbuf *m)
 {
 	enum cable_frames kind = kind_of(m);
 
@@ -154,7 +154,7 @@ fate(struct cable *c, const struct rte_mbuf *m, uint32_t frame_bytes)
 		return CABLE_DROP_LOSS;
 	if (c->bit_ok_q64 > 0 && is_damaged(c, frame_bytes))
 		return CABLE_DROP_BIT_ERROR;
-	return c->picks ? picked(c, m) : CABLE_DROPS;
+	return c->has_kind_loss ? kind_loss(c, m) : CABLE_DROPS;
 }
 
 /* Turn one bit of a copy: the frame itself may be seen elsewhere, and a NIC's payload is written
@@ -199,7 +199,7 @@ cable_send(struct cable *c, struct rte_mbuf **m, uint32_t frame_bytes, uint64_t 
 
 /* The late frame keeps its place from now on. */
 static void
-come_in_time(struct cable *c, const struct flight *late)
+settle_late(struct cable *c, const struct flight *late)
 {
 	c->last_due_ns = late->due_ns;
 	c->late = NULL;
@@ -216,7 +216,7 @@ overtake(struct cable *c, struct flights *on_cable)
 	if (c->late_left == 0 || --c->late_left > 0)
 		return;
 	late->due_ns = c->last_due_ns;
-	come_in_time(c, late);
+	settle_late(c, late);
 }
 
 bool
@@ -226,7 +226,7 @@ cable_queue(struct cable *c, struct flights *on_cable, struct flight *frame)
 	bool late;
 
 	if (c->late != NULL && on_cable->tail[-1].due_ns <= due_ns)
-		come_in_time(c, on_cable->tail - 1);
+		settle_late(c, on_cable->tail - 1);
 	late = c->late == NULL && happens(c, c->reorder_below);
 	frame->due_ns = late ? due_ns + c->params.reorder_delay_ns : due_ns;
 	if (!flights_push(on_cable, frame))

@@ -87,7 +87,7 @@ struct cable_stats {
 /* Of one direction. */
 struct cable {
 	uint64_t loss_below[CABLE_FRAMES]; /* of a 64-bit random number */
-	bool picks;                        /* some kind has a loss of its own */
+	bool has_kind_loss;                /* some kind has a loss of its own */
 	uint64_t bit_ok_q64;               /* probability that a bit is right; 0: all are */
 	uint32_t frame_bytes;              /* that damaged_below is of */
 	uint64_t damaged_below;

@@ -7,7 +7,7 @@
 #include "base/fixed.h"
 
 /* A mispredicted branch costs as much as this many levels. */
-#define MAX_UNASKED_LEVELS 6u
+#define MAX_FIXED_LEVELS 6u
 
 int
 event_queue_init(struct event_queue *q, uint32_t n)
@@ -16,8 +16,8 @@ event_queue_init(struct event_queue *q, uint32_t n)
 	if (n == 0 || n > EVENT_MAX_SOURCES)
 		return -EINVAL;
 	for (; q->n_leaves < n; q->n_leaves *= 2)
-		if (q->unasked_levels < MAX_UNASKED_LEVELS)
-			q->unasked_levels++;
+		if (q->fixed_levels < MAX_FIXED_LEVELS)
+			q->fixed_levels++;
 	q->best = malloc(2 * (size_t)q->n_leaves * sizeof(*q->best));
 	if (q->best == NULL)
 		return -ENOMEM;

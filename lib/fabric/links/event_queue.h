@@ -24,9 +24,9 @@
 #define EVENT_NEVER ((UINT64_C(1) << (64 - EVENT_SOURCE_BITS)) - 1)
 
 struct event_queue {
-	uint64_t *best;          /* of node i the children are 2i and 2i + 1; the root is 1 */
-	uint32_t unasked_levels; /* always played; above it is asked whether anything has changed */
-	uint32_t n_leaves;       /* a power of two; source s is node n_leaves + s */
+	uint64_t *best;        /* of node i the children are 2i and 2i + 1; the root is 1 */
+	uint32_t fixed_levels; /* always played; above it is asked whether anything has changed */
+	uint32_t n_leaves;     /* a power of two; source s is node n_leaves + s */
 };
 
 struct event {
@@ -100,7 +100,7 @@ event_queue_set(struct event_queue *q, uint32_t source, uint64_t at_ns)
 	if (best[i] == entry)
 		return;
 	best[i] = entry;
-	for (uint32_t level = q->unasked_levels; level > 0; level--) {
+	for (uint32_t level = q->fixed_levels; level > 0; level--) {
 		entry = min_u64(entry, best[i ^ 1]);
 		i /= 2;
 		best[i] = entry;

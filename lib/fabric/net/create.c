@@ -165,12 +165,12 @@ static int
 teach_bridges(struct net *net, char *why, unsigned int why_size)
 {
 	const struct topology *t = net->scenario->topology;
-	struct routes *ways = net->scenario->routes == NULL ? routes_create(t, NULL) : NULL;
+	struct routes *routes = net->scenario->routes == NULL ? routes_create(t, NULL) : NULL;
 	int rc = 0;
 
 	if (net->scenario->routes != NULL)
 		return 0;
-	if (ways == NULL)
+	if (routes == NULL)
 		return net_fail(why, why_size, "no memory");
 	for (uint32_t sw = 0; sw < t->n_switches; sw++) {
 		for (uint16_t h = 1; rc == 0 && h <= t->n_hosts; h++) {
@@ -181,7 +181,7 @@ teach_bridges(struct net *net, char *why, unsigned int why_size)
 
 			if (host->sw != sw)
 				port = (uint16_t)__builtin_ctzll(
-					routes_ports(ways, sw, routes_subnet(ways, host->sw)));
+					routes_ports(routes, sw, routes_subnet(routes, host->sw)));
 			scenario_host_mac(h, mac);
 			/* A host without VLAN is nowhere, and a routed port has no table. */
 			if (domain >= SW_PORT_DOMAIN ||
@@ -193,7 +193,7 @@ teach_bridges(struct net *net, char *why, unsigned int why_size)
 					      t->switches[sw].name, h);
 		}
 	}
-	routes_destroy(ways);
+	routes_destroy(routes);
 	return rc;
 }
 

@@ -79,11 +79,11 @@ chain_ring(struct net *net, uint32_t n)
 	const struct net_flow *ring = &net->flows[net->n_flows - n];
 
 	for (uint32_t k = 0; k < n; k++) {
-		const struct net_flow *flow = &ring[k], *before = &ring[(k + n - 1) % n];
+		const struct net_flow *flow = &ring[k], *prev = &ring[(k + n - 1) % n];
 
 		for (uint16_t i = 0; i < flow->qps; i++)
 			if (nic_depends(net->hosts[flow->src - 1], flow->src_qp + i,
-					before->dst_qp + i) < 0)
+					prev->dst_qp + i) < 0)
 				return -1;
 	}
 	return 0;

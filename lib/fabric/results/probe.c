@@ -53,10 +53,10 @@ list_queues(struct probe *p)
 							      .port = port,
 							      .queue = queue};
 	/* Of one switch the queue that matters is known, and only it is read. */
-	p->one = t->n_switches == 1;
-	if (p->one)
+	p->single_switch = t->n_switches == 1;
+	if (p->single_switch)
 		p->bottleneck = most_wanted_port(p->net);
-	p->tick_ns = PROBE_TICK_NS * (p->one ? 1 : (p->n_queues - 1) / QUEUES_PER_US + 1);
+	p->tick_ns = PROBE_TICK_NS * (p->single_switch ? 1 : (p->n_queues - 1) / QUEUES_PER_US + 1);
 	return 0;
 }
 
@@ -142,7 +142,7 @@ open_window(struct probe *p)
 
 /* @return false: no memory. */
 static bool
-look_at_queue(struct probe_queue *q, bool weighs)
+sample_queue(struct probe_queue *q, bool weighs)
 {
 	uint64_t bytes = sw_queue_bytes(q->node, q->port, q->queue);
 
@@ -161,10 +161,11 @@ look_at_queue(struct probe_queue *q, bool weighs)
 
 /* At each stop of the run; only those of equal distance have equal weight in mean and quantiles. */
 static bool
-look(struct probe *p, uint64_t now_ns, bool weighs)
+sample_queues(struct probe *p, uint64_t now_ns, bool weighs)
 {
 	uint64_t pauses = probe_pause_frames(p);
-	uint32_t first = p->one ? p->bottleneck : 0, end = p->one ? first + 1 : p->n_queues;
+	uint32_t first = p->single_switch ? p->bottleneck : 0,
+		 end = p->single_switch ? first + 1 : p->n_queues;
 	bool ok = true;
 
 	if (pauses != p->pause_frames)
@@ -172,7 +173,7 @@ look(struct probe *p, uint64_t now_ns, bool weighs)
 	p->pause_frames = pauses;
 	weighs = weighs && p->measuring;
 	for (uint32_t i = first; i < end; i++)
-		ok &= look_at_queue(&p->queues[i], weighs);
+		ok &= sample_queue(&p->queues[i], weighs);
 	p->ticks += weighs;
 	return ok;
 }
@@ -270,7 +271,7 @@ probe_run(struct probe *p, probe_sample_fn sample, probe_sample_fn progress,
 	for (uint64_t now = 0; now < params->duration_ns;) {
 		now = next_stop_ns(p, now, next_sample_ns);
 		if (run_to(p, now) < 0 ||
-		    !look(p, now, now % p->tick_ns == 0 || now == params->duration_ns))
+		    !sample_queues(p, now, now % p->tick_ns == 0 || now == params->duration_ns))
 			return false;
 		if (now == params->measure_from_ns)
 			open_window(p);

@@ -33,7 +33,7 @@ struct probe {
 	struct probe_queue *queues; /* by switch and port */
 	uint32_t *first_queue;      /* by switch */
 	uint32_t n_queues;
-	bool one;            /* a single switch: only the bottleneck is read */
+	bool single_switch;  /* a single switch: only the bottleneck is read */
 	uint32_t bottleneck; /* then */
 	uint64_t tick_ns;
 	bool measuring;

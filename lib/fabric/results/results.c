@@ -66,7 +66,7 @@ find_bottleneck(const struct probe *p)
 	uint32_t best = p->bottleneck;
 	uint64_t most = 0;
 
-	for (uint32_t i = 0; !p->one && i < p->n_queues; i++) {
+	for (uint32_t i = 0; !p->single_switch && i < p->n_queues; i++) {
 		const struct hist *hist = p->queues[i].hist;
 
 		if (hist != NULL && hist->sum > most) {
@@ -96,7 +96,7 @@ queue_result(const struct probe *p, uint32_t index, uint64_t window_ns)
 			sw_port_stats(q->node, q->port)->queue[q->queue].ecn_marked_packets,
 	};
 
-	r.watched = !p->one || index == p->bottleneck;
+	r.watched = !p->single_switch || index == p->bottleneck;
 	if (q->hist == NULL)
 		return r;
 	r.sum_bytes = q->hist->sum;

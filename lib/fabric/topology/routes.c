@@ -15,7 +15,7 @@ struct routes {
 
 /* The switch at the other end of a port, or TOPOLOGY_MAX_SWITCHES: a host, or no way. */
 static uint32_t
-behind(const struct topology *t, const uint8_t *down, uint32_t sw, uint16_t port)
+peer_switch(const struct topology *t, const uint8_t *down, uint32_t sw, uint16_t port)
 {
 	uint32_t next = topology_peer(t, sw, port).node;
 
@@ -39,7 +39,7 @@ measure(const struct topology *t, const uint8_t *down, uint32_t from, uint16_t *
 		uint32_t sw = queue[head++];
 
 		for (uint16_t p = 0; p < t->switches[sw].n_ports; p++) {
-			uint32_t next = behind(t, down, sw, p);
+			uint32_t next = peer_switch(t, down, sw, p);
 
 			if (next == TOPOLOGY_MAX_SWITCHES || hops[next] != UNSEEN)
 				continue;
@@ -56,7 +56,7 @@ nearer_ports(const struct topology *t, const uint8_t *down, uint32_t sw, const u
 	uint64_t ports = 0;
 
 	for (uint16_t p = 0; p < t->switches[sw].n_ports; p++) {
-		uint32_t next = behind(t, down, sw, p);
+		uint32_t next = peer_switch(t, down, sw, p);
 
 		if (next != TOPOLOGY_MAX_SWITCHES && hops[sw] != UNSEEN &&
 		    hops[next] + 1 == hops[sw])

@@ -85,12 +85,13 @@ add_hop(struct fluid_net *net, const struct path_hop *at, const struct flow_para
 
 /* From the receiver's NIC to the sender's next packet in its first queue. */
 static int64_t
-way_back_ns(const struct fluid_net *net, const struct routes *ways,
-	    const struct fluid_net_ends *ends, double packet_bytes)
+return_path_ns(const struct fluid_net *net, const struct routes *routes,
+	       const struct fluid_net_ends *ends, double packet_bytes)
 {
 	const struct topology *t = net->scenario->topology;
 	struct path_hop back[PATH_MAX_HOPS];
-	int n = path_find(net->scenario, ways, ends->receiver, ends->sender, ends->udp_sport, back);
+	int n = path_find(net->scenario, routes, ends->receiver, ends->sender, ends->udp_sport,
+			  back);
 	uint64_t ns = net->scenario->nic.np.np_cnp_delay_ns +
 		      over_ns(uplink_of(t, ends->receiver), CNP_WIRE_BYTES) +
 		      over_ns(uplink_of(t, ends->sender), packet_bytes);
@@ -103,29 +104,29 @@ way_back_ns(const struct fluid_net *net, const struct routes *ways,
 }
 
 static const struct routes *
-ways_of(struct fluid_net *net)
+routes_of(struct fluid_net *net)
 {
 	if (net->scenario->routes != NULL)
 		return net->scenario->routes;
-	if (net->bridge_ways == NULL)
-		net->bridge_ways = routes_create(net->scenario->topology, NULL);
-	return net->bridge_ways;
+	if (net->bridge_routes == NULL)
+		net->bridge_routes = routes_create(net->scenario->topology, NULL);
+	return net->bridge_routes;
 }
 
 int
-fluid_net_add_way(struct fluid_net *net, struct fluid_class_params *class,
-		  const struct fluid_net_ends *ends)
+fluid_net_add_path(struct fluid_net *net, struct fluid_class_params *class,
+		   const struct fluid_net_ends *ends)
 {
 	const struct topology *t = net->scenario->topology;
-	const struct routes *ways = ways_of(net);
+	const struct routes *routes = routes_of(net);
 	struct path_hop way[PATH_MAX_HOPS];
 	int64_t loop_ns;
 	int n, rc = 0;
 
-	if (ways == NULL)
+	if (routes == NULL)
 		return -ENOMEM;
-	n = path_find(net->scenario, ways, ends->sender, ends->receiver, ends->udp_sport, way);
-	loop_ns = way_back_ns(net, ways, ends, class->wire_bytes);
+	n = path_find(net->scenario, routes, ends->sender, ends->receiver, ends->udp_sport, way);
+	loop_ns = return_path_ns(net, routes, ends, class->wire_bytes);
 	if (n < 0 || loop_ns < 0)
 		return n < 0 ? n : (int)loop_ns;
 	class->first_hop = net->params.n_hops;
@@ -145,8 +146,8 @@ fluid_net_add_way(struct fluid_net *net, struct fluid_class_params *class,
 }
 
 bool
-fluid_net_same_way(const struct fluid_net *net, const struct fluid_class_params *a,
-		   const struct fluid_class_params *b)
+fluid_net_same_path(const struct fluid_net *net, const struct fluid_class_params *a,
+		    const struct fluid_class_params *b)
 {
 	if (a->n_hops != b->n_hops)
 		return false;
