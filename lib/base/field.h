@@ -87,7 +87,7 @@ struct field {
 	struct field_alias aliases[FIELD_ALIASES];
 };
 
-/* What a row begins with: name and place of a member; of one that lies in a struct inside. */
+/* Start of a row: name and offset of a member, or of a member of an embedded struct. */
 #define FIELD_OF(type, member) .name = #member, .offset = offsetof(type, member)
 #define FIELD_IN(type, part, member) .name = #member, .offset = offsetof(type, part.member)
 

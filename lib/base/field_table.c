@@ -84,7 +84,7 @@ fields_check(const struct field *fields, unsigned int n, const void *object, cha
 
 		if (in_range(&bare, object))
 			continue;
-		/* Without the example. */
+		/* Omit the example. */
 		bare.def = NULL;
 		field_expected(&bare, NULL, expected, sizeof(expected));
 		if (bare.type == FIELD_MAP)

@@ -163,7 +163,7 @@ uint64_t mmu_pool_size_packets(const struct mmu *mmu, enum mmu_pool_id pool);
 uint64_t mmu_pool_used_bytes(const struct mmu *mmu, enum mmu_pool_id pool);
 uint64_t mmu_pool_size_bytes(const struct mmu *mmu, enum mmu_pool_id pool);
 
-/** Peak since creation or the last clear of its kind. The kind says what port and index mean. */
+/** Peak since creation or the last clear of its kind. The kind defines port and index. */
 uint64_t mmu_watermark_bytes(const struct mmu *mmu, enum mmu_watermark kind, uint16_t port,
 			     uint8_t index);
 /** Peak since creation, regardless of clears (SONiC's persistent watermark). */

@@ -53,7 +53,7 @@ peak_at(struct mmu *mmu, struct mmu_part *part, enum mmu_watermark kind, unsigne
 	return &part->headroom_peak;
 }
 
-/* Current value of what a watermark is the peak of. By the part's owner. */
+/* Current value of a watermark's quantity. By the part's owner. */
 static uint64_t
 bytes_at(const struct mmu *mmu, const struct mmu_part *part, enum mmu_watermark kind,
 	 unsigned int index)
