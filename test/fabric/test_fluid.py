@@ -200,7 +200,7 @@ def refused(lab, config):
                 ("pause_storm", host, "pauses"), ("slow_receiver", {**host, "drain_rate_bps": "1G"}, "pauses"), ("loss", {**link, "frame_ppb": 1}, "loses"),
                 ("corrupt", {**link, "frame_ppb": 1}, "loses"), ("bit_errors", {**link, "bit_errors_per_tbit": 1}, "loses"),
                 ("reorder", {**link, "frame_ppb": 1, "delay_ns": "1us"}, "order"), ("delay", {**link, "delay_ns": "5us"}, "delays"),
-                ("send", {**link, "frame": "02" * 60}, "flows"), ("set", {"set": "wred.Kmax=300KB"}, "parameters"))
+                ("send", {**link, "frame": "02" * 60}, "injected"), ("set", {"set": "wred.Kmax=300KB"}, "parameters"))
         for action, keys, word in rows:
             text = (pathlib.Path(config) / "incast-4to1.ini").read_text(encoding="utf-8")
             path = pathlib.Path(folder) / "events.ini"

@@ -174,7 +174,7 @@ def refused(program, folder):
         ({"topology": "dumbbell"}, FILTER + section("link", "x", ends="h1 s1", access_vlan=10) + one, "[link x] access_vlan = 10: expected forwarding = l2"),
         ({"topology": "dumbbell", "forwarding": "l2"}, FILTER + section("link", "x", ends="s1 s2", access_vlan=10) + one, "[link x] access_vlan = 10: expected the link of a host"),
         ({"topology": "dumbbell", "forwarding": "l2"}, FILTER + section("link", "x", ends="h1-h4 s1", access_vlan=10) + one, "[link x] ends = h1-h4 s1: expected two nodes"),
-        ({"topology": "dumbbell", "forwarding": "l2"}, "[switch s2]\nvlan_filtering = on\n" + one, "[switch s2] vlan_filtering = on: expected what [switch] says"),
+        ({"topology": "dumbbell", "forwarding": "l2"}, "[switch s2]\nvlan_filtering = on\n" + one, "[switch s2] vlan_filtering = on: expected the value of [switch]"),
         ({"topology": "dumbbell", "forwarding": "l2"}, ROUTER + section("interface", "port 0", ip="10.0.33.1/30") + one, "[interface port 0]: expected [interface vlan N]"),
         ({}, FILTER + links("h1-h3 s1", "h4-h6 s1") + one, "[flow f]: expected h1 (VLAN 10) and h4 (VLAN 20) in one VLAN, or an [interface]"),
         ({}, FILTER + ROUTER + TEN + links("h1-h3 s1", "h4-h6 s1") + one, "[flow f]: expected h1 (VLAN 10) and h4 (VLAN 20) in one VLAN"),

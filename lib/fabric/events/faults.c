@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events that break something: links, frames on cables, hosts, switches. */
+/* Events that inject faults: links, frames on cables, hosts, switches. */
 #include "base/fixed.h"
 #include "base/units.h"
 #include "fabric/events/state.h"
 
-/* What holds a link down: an event, or that the switch at its first or second end restarts. */
+/*
+ * Reasons for a link to be down: an event, or a restart of the switch at its first or second end.
+ */
 #define DOWN_BY_EVENT 0x1u
 #define DOWN_BY_END(second) (0x2u << (second))
 
@@ -14,7 +16,7 @@ host_at(const struct events *ev, uint32_t node)
 	return ev->net->hosts[node - net_scenario(ev->net)->topology->n_switches];
 }
 
-/* A switch sees its link, a host forgets its pauses. */
+/* A switch is notified of its link; a host resets its pauses. */
 static void
 notify(struct events *ev, struct topology_end at, bool up, uint64_t now_ns)
 {
@@ -40,7 +42,7 @@ set_link(struct events *ev, uint32_t index, uint8_t why, bool up, uint64_t now_n
 		return rc;
 	notify(ev, link->a, up, now_ns);
 	notify(ev, link->b, up, now_ns);
-	/* After the last change: a router waits until its links are calm. */
+	/* Counts from the last change: routes follow once links are stable. */
 	if (topology_is_switch(t, link->a.node))
 		ev->reroute_ns = add_sat(now_ns, net_scenario(ev->net)->fabric.reroute_after_ns);
 	fabric_poke(ev->net->fabric, link->a.node, now_ns);
@@ -65,7 +67,7 @@ restart(struct events *ev, uint32_t sw, bool on, uint64_t now_ns)
 	return rc;
 }
 
-/* What the event is about goes from one link's description to the other's. */
+/* Apply the event to a cable, or restore its usual setting. */
 static void
 change_cable(const struct events *ev, const struct event_params *e, bool on,
 	     const struct fabric_link *usual, struct fabric_link *link)

@@ -65,7 +65,7 @@ events_result(const struct events *ev, uint32_t index)
 	return ev->items[index].result;
 }
 
-/* A switch does it before its next frame; no frame is enough for that. */
+/* A switch clears them before its next burst, so pass it an empty one. */
 static void
 clear_watermarks_of(struct node *sw, uint64_t now_ns)
 {
@@ -101,7 +101,7 @@ send_frame(struct events *ev, const struct event_params *e, const struct event_f
 	return true;
 }
 
-/* From a frame to the next one, by what the event says. */
+/* Time from a frame to the next one. */
 static uint64_t
 gap_ns(const struct events *ev, const struct event_params *e, const struct event_frame *frame)
 {
@@ -137,7 +137,7 @@ send(struct events *ev, const struct event_params *e, struct item *item)
 		item->next_ns = NEVER_NS;
 }
 
-/* What has an end: begin it, or end it. */
+/* Begin or end the effect of an event that lasts. */
 static int
 set_state(struct events *ev, const struct event_params *e, bool on, uint64_t now_ns)
 {
@@ -163,7 +163,7 @@ set_state(struct events *ev, const struct event_params *e, bool on, uint64_t now
 	return 0;
 }
 
-/* An action that ends what another one begins. @return the latter, or the action itself. */
+/* The action that this one ends, or the action itself. */
 static int
 beginning_of(int action)
 {
@@ -190,7 +190,7 @@ run_state(struct events *ev, const struct event_params *e, struct item *item)
 	on = begun.action == e->action && !item->lasts;
 	item->lasts = on && e->for_ns > 0;
 	item->next_ns = item->lasts ? now_ns + e->for_ns : NEVER_NS;
-	/* Whoever is told of it may keep e. */
+	/* Pass e itself when possible, because the callback may keep it. */
 	return set_state(ev, begun.action == e->action ? e : &begun, on, now_ns);
 }
 

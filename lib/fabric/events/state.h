@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The events of a run, and how far they are. Nothing outside lib/fabric includes it. */
+/* The events of a run, and their progress. Private to lib/fabric. */
 #ifndef QUENCH_FABRIC_EVENTS_STATE_H
 #define QUENCH_FABRIC_EVENTS_STATE_H
 
@@ -7,9 +7,9 @@
 #include "fabric/net/state.h"
 
 struct item {
-	uint64_t next_ns;  /* NEVER_NS: over */
+	uint64_t next_ns;  /* NEVER_NS: finished */
 	bool lasts;        /* it has begun, and ends at next_ns */
-	uint64_t round_ns; /* when the frames of this round began */
+	uint64_t round_ns; /* time of the first frame of this round */
 	uint32_t rounds, next_frame;
 	struct event_result result;
 };
@@ -20,9 +20,9 @@ struct events {
 	void *arg;
 	const struct event_params *params;
 	struct item *items;
-	uint8_t *down; /* by link: mask of what holds it down, faults.c */
+	uint8_t *down; /* by link: mask of reasons why it is down, faults.c */
 	uint32_t n;
-	uint64_t reroute_ns; /* links have changed, and routes will; NEVER_NS: they have not */
+	uint64_t reroute_ns; /* when routes follow a change of links; NEVER_NS: no change */
 	uint64_t next_ns;
 };
 
@@ -38,8 +38,10 @@ events_switch(const struct events *ev, uint32_t node)
 	return ev->net->switches[node];
 }
 
-/** Begin (on), or end, what an event does to a link, a cable, a host or a whole switch. @return 0,
- * or -ENOMEM. */
+/**
+ * Begin (on) or end the effect of an event on a link, a cable, a host or a whole switch. @return 0,
+ * or -ENOMEM.
+ */
 int events_fault(struct events *ev, const struct event_params *e, bool on, uint64_t now_ns);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a scenario may ask for that the fluid model's equations do not know. */
+/* Checks for scenario features that the fluid model does not cover. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -48,7 +48,7 @@ check_flow(const struct flow_params *flow, struct scenario_fault *fault)
 	return 0;
 }
 
-/* name: of the switch's section, or "" when the params are those of all. */
+/* name: of the switch's section, or "" for the params of all switches. */
 static int
 check_switch(const struct scenario *s, const struct sw_params *sw, const char *name,
 	     struct scenario_fault *fault)
@@ -59,10 +59,10 @@ check_switch(const struct scenario *s, const struct sw_params *sw, const char *n
 		const char *key, *expected;
 	} rules[] = {
 		{!sw->wred.wred_green_enable, "wred_green_enable",
-		 "on: the fluid model is of marking"},
-		{sw->wred.ecn != WRED_ECN_ALL, "ecn", "ecn_all: the fluid model is of marking"},
+		 "on: the fluid model needs marking"},
+		{sw->wred.ecn != WRED_ECN_ALL, "ecn", "ecn_all: the fluid model needs marking"},
 		{sw->wred.wred_weight != 0, "wred_weight",
-		 "0: the fluid model marks by the queue itself"},
+		 "0: the fluid model marks by the instantaneous queue"},
 		{sw->n_wred_profiles != 0, NULL, "one curve in the fluid model"},
 	};
 
@@ -76,7 +76,9 @@ check_switch(const struct scenario *s, const struct sw_params *sw, const char *n
 		if (!(sw->wred_queues >> queue & 1))
 			return say(fault, "flow", flow->name, "dscp",
 				   "one whose queue is in wred_queues");
-		/* All data of a port in one queue, or the scheduler would divide the link. */
+		/*
+		 * All data of a port must share one queue, or the scheduler would divide the link.
+		 */
 		if (queue != fluid_net_queue_of(s, sw, &s->flows[0]))
 			return say(fault, "flow", flow->name, "dscp",
 				   "one queue for all flows in the fluid model");
@@ -103,13 +105,14 @@ check_hosts(const struct scenario *s, struct scenario_fault *fault)
 		bool broken;
 		const char *section, *key, *expected;
 	} rules[] = {
-		{s->nic.cc != CC_DCQCN, "nic", "cc", "dcqcn: it is what the fluid model is of"},
+		{s->nic.cc != CC_DCQCN, "nic", "cc",
+		 "dcqcn, the only algorithm of the fluid model"},
 		{s->nic.rp.rp_profile != RP_PROFILE_PAPER, "rp", "rp_profile",
 		 "paper: the fluid model has no equations for mlx"},
 		{!s->nic.rp.rp_clamp_tgt_rate, "rp", "rp_clamp_tgt_rate",
 		 "on: in the fluid model the target follows every cut"},
 		{s->nic.np.np_cnp_moderation != NP_PER_QP, "np", "np_cnp_moderation",
-		 "qp: in the fluid model each has its CNPs"},
+		 "qp: in the fluid model each QP has separate CNPs"},
 		{s->nic.np.np_min_port_cnp_interval_ns != 0, "np", "np_min_port_cnp_interval_ns",
 		 "0 in the fluid model"},
 		{s->nic.receiver.drain_rate_bps != 0, "receiver", "drain_rate_bps",
@@ -123,16 +126,16 @@ check_hosts(const struct scenario *s, struct scenario_fault *fault)
 }
 
 /*
- * Of events only those that the equations can tell: another one would leave a table that is valid
- * for a scenario without it. Ends of what has not begun, and errors that are set to 0, change
- * nothing; of pauses the model leaves out all. The rest looks at packets or counts them.
+ * Refuse every event that changes the equations; ignoring it would give results that are valid only
+ * for a scenario without the event. Ends of events that have not begun, and errors set to 0, change
+ * nothing; pauses are outside the model altogether. The other actions read or count packets.
  */
 static const char *
 event_expected(const struct event_params *e)
 {
 	switch (e->action) {
 	case EVENT_SET:
-		return "another one: the fluid model's parameters stay";
+		return "another one: the fluid model's parameters do not change";
 	case EVENT_LINK_DOWN:
 	case EVENT_SWITCH_RESTART:
 		return "another one: links of the fluid model stay up";
@@ -149,11 +152,11 @@ event_expected(const struct event_params *e)
 		return e->bit_errors_per_tbit > 0 ? "another one: the fluid model loses nothing"
 						  : NULL;
 	case EVENT_REORDER:
-		return e->frame_ppb > 0 ? "another one: the fluid model keeps the order" : NULL;
+		return e->frame_ppb > 0 ? "another one: the fluid model does not reorder" : NULL;
 	case EVENT_DELAY:
-		return "another one: delays of the fluid model stay";
+		return "another one: delays of the fluid model do not change";
 	case EVENT_SEND:
-		return "another one: the fluid model has its flows alone";
+		return "another one: the fluid model has no injected frames";
 	default:
 		return NULL;
 	}
@@ -180,7 +183,7 @@ fluid_net_check(const struct scenario *s, struct scenario_fault *fault)
 		rc = check_event(s, &s->events[i], fault);
 	for (uint32_t i = 0; rc == 0 && i < s->n_links; i++)
 		rc = check_link(&s->links[i], fault);
-	/* Where all switches have a section, those alone count. */
+	/* If every switch has a section, only those count. */
 	if (rc == 0 && s->n_switches < s->topology->n_switches)
 		rc = check_switch(s, &s->sw, "", fault);
 	for (uint32_t i = 0; rc == 0 && i < s->n_switches; i++)

@@ -12,9 +12,9 @@
 #include "fabric/fluid/state.h"
 #include "fluid/fluid_law.h"
 
-/* Of Pmax: at half of it the queue of eight flows is beyond Kmax for 0.9 % of the time. */
+/* Fraction of Pmax: at half of it the queue of eight flows is beyond Kmax for 0.9 % of the time. */
 #define NEAR_END_SHARE 0.5
-/* Flows of one class are one; but each has to be looked at. */
+/* Flows of one class are solved once, but each still costs a visit. */
 #define MOST_FLOWS_OF_A_CLASS 64
 
 static uint32_t
@@ -74,7 +74,7 @@ set_params(struct fluid_net *net)
 	return net->model != NULL ? 0 : -ENOMEM;
 }
 
-/* Of a flow's QPs sums of rates, and the mean of alpha. */
+/* Sums of rates over a flow's QPs, and their mean alpha. */
 static struct fluid_class_point
 flow_point(const struct fluid_net *net, const struct fluid_net_flow *flow)
 {
@@ -90,7 +90,9 @@ flow_point(const struct fluid_net *net, const struct fluid_net_flow *flow)
 	return sum;
 }
 
-/* Packets are cut one by one and by chance: their queue swings, and reaches Kmax from afar. */
+/*
+ * Packets are cut one by one and at random, so their queue swings and reaches Kmax from far below.
+ */
 static enum fluid_net_end
 end_of(const struct fluid_point *point, const struct wred_params *wred)
 {
@@ -123,10 +125,10 @@ refuse_paths(const struct fluid_net *net, int rc, struct scenario_fault *fault)
 	fault->key = "topology";
 	if (rc == -ELOOP)
 		snprintf(fault->expected, sizeof(fault->expected),
-			 "ways of at most 64 hops, without a loop of static routes");
+			 "paths of at most 64 hops, without a loop of static routes");
 	else
 		snprintf(fault->expected, sizeof(fault->expected),
-			 "at most %u queues on the ways of all flows; --fluid alone has no limit",
+			 "at most %u queues on the paths of all flows; --fluid alone has no limit",
 			 net->most_hops);
 	return -ENOTSUP;
 }

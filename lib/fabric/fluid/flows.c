@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The flows of a scenario as classes of the model. */
+/* Flows of a scenario as classes of the model. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "fabric/fluid/state.h"
 #include "fabric/net/state.h"
 
-/* Payload of a message, on average. */
+/* Mean payload of a message. */
 static double
 message_bytes(const struct flow_params *flow, const struct flow_pair *pair)
 {
@@ -24,7 +24,7 @@ message_bytes(const struct flow_params *flow, const struct flow_pair *pair)
 	}
 }
 
-/* The mean packet of a message: all but the last are full, and one of them has a RETH. */
+/* Mean packet of a message: all but the last are full, and one has a RETH. */
 struct packet {
 	double message_bytes, payload_bytes, wire_bytes;
 };
@@ -43,7 +43,7 @@ mean_packet(const struct flow_params *flow, const struct flow_pair *pair)
 	};
 }
 
-/* Wire bytes after which a QP ends; 0: never. */
+/* Wire bytes after which a QP stops; 0: never. */
 static double
 end_bytes(const struct flow_params *flow, struct packet packet)
 {
@@ -58,7 +58,7 @@ end_bytes(const struct flow_params *flow, struct packet packet)
 	return payload * packet.wire_bytes / packet.payload_bytes;
 }
 
-/* What nic_cc_start() does; QPs of one class count each other. */
+/* As nic_cc_start(); QPs of one class count each other. */
 static uint64_t
 start_rate_bps(const struct scenario *s, uint64_t line_bps, uint32_t others)
 {
@@ -69,7 +69,7 @@ start_rate_bps(const struct scenario *s, uint64_t line_bps, uint32_t others)
 	return s->nic.initial_rate_bps;
 }
 
-/* Of a trace each message has its own time. */
+/* In a trace each message has its own start time. */
 static uint64_t
 start_ns(const struct fluid_net *net, uint32_t index)
 {
@@ -78,7 +78,7 @@ start_ns(const struct fluid_net *net, uint32_t index)
 	return flow->pattern == FLOW_TRACE ? net->pair_of[index]->at_ns : flow->start_ns;
 }
 
-/* QPs that the sender has besides one of these, when they start. */
+/* QPs of the sender, other than this one, when they start. */
 static uint32_t
 other_qps(const struct fluid_net *net, uint32_t index)
 {
@@ -120,15 +120,15 @@ class_of_flow(const struct fluid_net *net, uint32_t index)
 }
 
 /*
- * The class of a flow before this one that does the same, its own host for itself, on the same way,
- * which stands after all classes' hops; -1: none.
+ * Find an earlier class for this flow: same behaviour, from its own hosts, on the same path. The
+ * path to compare is the one after all classes' hops. @return -1: none.
  */
 static int64_t
 same_class(const struct fluid_net *net, uint32_t index, const struct fluid_class_params *c)
 {
 	if (net->flows_of[net->senders[index]] != 1 || net->params_of[index]->pattern == FLOW_TRACE)
 		return -1;
-	/* Those of one section stand together. */
+	/* Flows of one section are adjacent. */
 	for (uint32_t i = index; i-- > 0 && net->params_of[i] == net->params_of[index];) {
 		uint32_t class = net->parts[net->flows[i].first_part].class;
 
@@ -161,7 +161,7 @@ add_part(struct fluid_net *net, uint32_t index, const struct fluid_class_params 
 	return 0;
 }
 
-/* Put QPs of a flow, all on one way, with those of it that go the same way, or begin a part. */
+/* Add QPs of a flow, all on one path, to its QPs with the same path, or begin a new part. */
 static int
 add_qps(struct fluid_net *net, uint32_t index, struct fluid_class_params class,
 	const struct fluid_net_ends *ends)
@@ -184,7 +184,7 @@ add_qps(struct fluid_net *net, uint32_t index, struct fluid_class_params class,
 	return add_part(net, index, &class);
 }
 
-/* A flow whose hosts do what those of one before do needs no class of its own. */
+/* A flow whose hosts do the same as those of an earlier one shares its class. */
 static void
 merge_flow(struct fluid_net *net, uint32_t index)
 {
@@ -208,7 +208,7 @@ add_flow(struct fluid_net *net, uint32_t index, uint32_t *qps_of)
 {
 	struct fluid_class_params class = class_of_flow(net, index);
 	struct fluid_net_flow *flow = &net->flows[index];
-	/* Between bridges there is one way for all. */
+	/* Bridges have a single path for all QPs. */
 	uint16_t together = net->scenario->routes == NULL ? flow->qps : 1;
 	int rc = 0;
 

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The fluid model of a scenario: the same hosts, links, marking curve, reaction and notification
- * points and flows as the net's, as the classes and queues of fluid/fluid.h.
+ * The fluid model of a scenario: the hosts, links, marking curve, reaction points, notification
+ * points and flows of its net, as classes and queues of fluid/fluid.h.
  *
- * A flow goes through the queues of all ports on its way, which are those that bridges and routers
- * choose for its packets (path.h); each QP's way is its own. Its loop delay is that of the cables
- * there and back. Flows of one section whose hosts send nothing else, on one way, are one class.
+ * A flow passes the queues of all ports on its path, which are those that bridges and routers
+ * choose for its packets (path.h); each QP has its own path. Its loop delay is that of the cables
+ * in both directions. Flows of one section and on one path, whose hosts send nothing else, form one
+ * class.
  *
- * What the equations do not know is refused by name: other algorithms and the mlx profile, open
- * loops, UD, slow receivers, an averaged queue, events that change a link, a host or a parameter.
- * Windows, pauses, losses and ACKs are left out.
+ * Features that the equations do not cover are refused by name: other algorithms and the mlx
+ * profile, open loops, UD, slow receivers, an averaged queue, and events that change a link, a host
+ * or a parameter. Windows, pauses, losses and ACKs are ignored.
  */
 #ifndef QUENCH_FABRIC_FLUID_FLUID_NET_H
 #define QUENCH_FABRIC_FLUID_FLUID_NET_H
@@ -23,33 +24,34 @@
 struct fluid_net;
 
 /**
- * @param s      Passed scenario_resolve(); outlives the result.
- * @param most_hops  Queues on the ways of all classes, each way counted; more are refused. 0: any.
- * @param fault  Filled in when the model does not know what the scenario asks for.
- * @return owned by the caller, or NULL: with errno ENOTSUP and a fault, or ENOMEM.
+ * @param s          Has passed scenario_resolve(); must outlive the result.
+ * @param most_hops  Limit on the number of queues on the paths of all classes, summed. 0: none.
+ * @param fault      Filled in when the model does not support the scenario.
+ * @return           Owned by the caller, or NULL: with errno ENOTSUP and a fault, or ENOMEM.
  */
 struct fluid_net *fluid_net_create(const struct scenario *s, uint32_t most_hops,
 				   struct scenario_fault *fault);
 void fluid_net_destroy(struct fluid_net *net);
 
-/* One flow as results name it; rates are sums over its QPs, alpha is their mean. */
+/* One flow under its name in results. Rates are sums over its QPs, alpha is their mean. */
 struct fluid_net_flow {
 	char name[FLOW_TITLE_CHARS + 1]; /* "incast h1" */
-	uint16_t src, dst;               /* host numbers of the flow, not of its data */
+	/* host numbers of the flow, which for READ are not those of its data */
+	uint16_t src, dst;
 	uint16_t qps;
 	uint64_t loop_delay_ns;       /* of the first QP */
-	uint32_t first_part, n_parts; /* ways of its QPs; of no use to others */
+	uint32_t first_part, n_parts; /* paths of its QPs; internal */
 	struct fluid_class_point point;
-	double wire_rate_bps; /* since the sample before */
+	double wire_rate_bps; /* since the previous sample */
 	struct fluid_qp now;
-	double mean_rate_bps, min_rate_bps, max_rate_bps; /* wire, of the measured window */
+	double mean_rate_bps, min_rate_bps, max_rate_bps; /* wire, over the measured window */
 };
 
-/* Where on the curve of marks a queue's fixed point is. */
+/* Position of a queue's fixed point on the marking curve. */
 enum fluid_net_end {
-	FLUID_NET_ON_SLOPE,     /* or nothing waits */
-	FLUID_NET_NEAR_END,     /* packets, which have noise, reach Kmax and hold less */
-	FLUID_NET_BEYOND_SLOPE, /* p* is above Pmax: packets and model swing about Kmax */
+	FLUID_NET_ON_SLOPE,     /* or the queue is empty */
+	FLUID_NET_NEAR_END,     /* noise of real packets reaches Kmax, so they hold less */
+	FLUID_NET_BEYOND_SLOPE, /* p* is above Pmax: packets and model oscillate around Kmax */
 };
 
 struct fluid_net_queue {
@@ -58,8 +60,8 @@ struct fluid_net_queue {
 	uint8_t queue;
 	enum fluid_net_end end;
 	struct fluid_point point;
-	double bytes, mark;                      /* now */
-	double mean_bytes, min_bytes, max_bytes; /* of the measured window */
+	double bytes, mark;                      /* present values */
+	double mean_bytes, min_bytes, max_bytes; /* over the measured window */
 };
 
 uint32_t fluid_net_flow_count(const struct fluid_net *net);
@@ -68,12 +70,12 @@ uint32_t fluid_net_queue_count(const struct fluid_net *net);
 const struct fluid_net_queue *fluid_net_queue(const struct fluid_net *net, uint32_t index);
 uint64_t fluid_net_step_ns(const struct fluid_net *net);
 
-/* Called at each sample_ns and at the end. false stops the run. */
+/* Called every sample_ns and at the end. Returns false to stop the run. */
 typedef bool (*fluid_net_sample_fn)(void *arg, const struct fluid_net *net, uint64_t now_ns);
 
 /**
- * Run the model over duration_ns, once. Points are there before; what is of the measured window is
- * there after it. @return false when the callback stopped it.
+ * Run the model over duration_ns; only once. Fixed points are available before it, values of the
+ * measured window after it. @return false if the callback stopped it.
  */
 bool fluid_net_run(struct fluid_net *net, fluid_net_sample_fn sample, void *arg);
 

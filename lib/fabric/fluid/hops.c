@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The queues and delays on a flow's way. */
+/* Queues and delays on a flow's path. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -9,13 +9,13 @@
 void *
 fluid_net_grow(void *array, uint32_t n, size_t item_bytes)
 {
-	/* To the next power of two, when n is one. */
+	/* Exclusive: a power of two moves to the next one. */
 	if ((n & (n - 1)) != 0)
 		return array;
 	return realloc(array, (n == 0 ? 1 : 2 * (size_t)n) * item_bytes);
 }
 
-/* Of so many bytes over a cable: sending them, and the way. */
+/* Time of these bytes over a cable: serialization and propagation. */
 static uint64_t
 over_ns(const struct fabric_link *cable, double bytes)
 {
@@ -34,7 +34,7 @@ uplink_of(const struct topology *t, uint16_t host)
 	return &t->links[t->hosts[host - 1].link].cable;
 }
 
-/* The queue's number, added if it is new; or -ENOMEM. */
+/* Number of the queue, which is added if new; or -ENOMEM. */
 static int64_t
 queue_at(struct fluid_net *net, const struct path_hop *hop, const struct flow_params *flow)
 {

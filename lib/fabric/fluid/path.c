@@ -10,7 +10,7 @@
 
 #define IP_PROTO_UDP 17u
 
-/* Bit n of those that are set, from 0. */
+/* Index of the n-th set bit, from 0. */
 static uint16_t
 nth_port(uint64_t ports, uint32_t n)
 {
@@ -42,7 +42,7 @@ path_find(const struct scenario *s, const struct routes *routes, uint16_t from, 
 
 		if (n == PATH_MAX_HOPS - 1)
 			return -ELOOP;
-		/* Of bridges there is one way, or the first of cables side by side. */
+		/* Bridges have one path, or use the first of parallel cables. */
 		if (s->routes != NULL && choices > 1)
 			choice = ecmp_pick(ecmp_hash(&flow, scenario_ecmp_seed(s, sw)), choices);
 		hops[n++] = (struct path_hop){sw, nth_port(nearer, choice)};

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The way of a flow's frames through the switches of a scenario, as its bridges and routers decide:
- * the shortest one, and of equal ones the one that the hash of the 5-tuple picks at each router.
+ * The path of a flow's frames through the switches of a scenario, as its bridges and routers
+ * decide: the shortest one, and among equal ones the one that the hash of the 5-tuple selects at
+ * each router.
  */
 #ifndef QUENCH_FABRIC_FLUID_PATH_H
 #define QUENCH_FABRIC_FLUID_PATH_H
 
 #include "fabric/scenario/scenario.h"
 
-/* A switch, and the port that the frames leave it by. */
+/* A switch, and the port by which the frames leave it. */
 struct path_hop {
 	uint32_t sw;
 	uint16_t port;
 };
 
-/* The TTL of a host's packets; bridges of more in a row are not looked at either. */
+/* TTL of a host's packets. Also the limit for bridges. */
 #define PATH_MAX_HOPS 64
 
 /**
- * @param routes     Shortest ways of the topology: s->routes, or where that is NULL one's own.
+ * @param routes     Shortest paths of the topology: s->routes, or the caller's own if that is NULL.
  * @param udp_sport  Of the frames, RoCEv2 over IPv4.
- * @return           How many hops, at least 1, or -ELOOP: more than PATH_MAX_HOPS, as
- *                   static routes may have it.
+ * @return           Number of hops, at least 1, or -ELOOP: more than PATH_MAX_HOPS, which static
+ *                   routes can cause.
  */
 int path_find(const struct scenario *s, const struct routes *routes, uint16_t from, uint16_t to,
 	      uint16_t udp_sport, struct path_hop hops[PATH_MAX_HOPS]);

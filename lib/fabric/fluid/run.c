@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The model over the scenario's time: samples, and what the measured window shows. */
+/* Running the model: samples, and statistics of the measured window. */
 #include <math.h>
 
 #include "base/fixed.h"
 #include "base/units.h"
 #include "fabric/fluid/state.h"
 
-/* Least and most of a queue are looked for so often. */
+/* Interval between readings for a queue's minimum and maximum. */
 #define EXTREMES_NS (10 * NS_PER_US)
 
-/* Of a flow's QPs the sums of rates and bytes, and the mean of alpha. */
+/* Sums of rates and bytes over a flow's QPs, and their mean alpha. */
 static struct fluid_qp
 flow_now(const struct fluid_net *net, uint32_t index)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Building a fabric: nodes, cables, and what their events need. */
+/* Building a fabric: nodes, cables, and their event queues. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +81,7 @@ port_is_free(const struct fabric *f, struct fabric_end e)
 	       f->nodes[e.node].local_of_port[e.port] == NO_END;
 }
 
-/* Room in a node's queue and list of ends for one more. */
+/* Make room for one more end in a node's queue and list of ends. */
 static int
 reserve_end(struct node_slot *slot)
 {
@@ -119,7 +119,7 @@ add_end(struct fabric *f, struct fabric_end e, struct fabric_end peer,
 		slot->wake_words = e.port / 64u + 1;
 }
 
-/* A direction of which more is to be known than how long it takes. */
+/* Give a direction a cable object, for faults, taps and counts. */
 static int
 need_cable(struct fabric *f, uint32_t end)
 {
@@ -164,7 +164,7 @@ fabric_connect(struct fabric *f, struct fabric_end a, struct fabric_end b,
 	return 0;
 }
 
-/* The fabric's number of an end, or NO_END. */
+/* Index of an end, or NO_END. */
 static uint32_t
 end_of(const struct fabric *f, struct fabric_end e)
 {
@@ -176,7 +176,7 @@ end_of(const struct fabric *f, struct fabric_end e)
 	return slot->ends[slot->local_of_port[e.port]];
 }
 
-/* Both directions of a link were connected together. */
+/* The two ends of a link are adjacent in fabric.ends. */
 static uint32_t
 peer_of(uint32_t end)
 {

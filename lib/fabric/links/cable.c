@@ -39,7 +39,7 @@ cable_params_is_faulty(const struct cable_params *params)
 	       params->reorder_ppb > 0;
 }
 
-/* n of whole as a share of 2^64; all of them is one less. */
+/* n / whole as a fraction of 2^64; 1 becomes 2^64 - 1. */
 static uint64_t
 share_q64(uint64_t n, uint64_t whole)
 {
@@ -72,7 +72,7 @@ cable_init(struct cable *c, const struct cable_params *params, uint64_t stream)
 	prng_seed(&c->rnd, params->seed, stream);
 }
 
-/* x^n of x in [0, 1), both with 64 bits after the point: by squares. */
+/* x^n for x in [0, 1) with 64 fractional bits, by squaring. */
 static uint64_t
 power_q64(uint64_t x, uint32_t n)
 {
@@ -86,7 +86,7 @@ power_q64(uint64_t x, uint32_t n)
 	return result;
 }
 
-/* Nothing is drawn where nothing can happen. */
+/* Draws no number if the event is impossible. */
 static bool
 happens(struct cable *c, uint64_t below)
 {
@@ -113,7 +113,7 @@ parse(const struct rte_mbuf *m, struct frame_view *frame, struct roce_view *roce
 	       roce_parse(data, m->data_len, frame, false, roce) == ROCE_OK;
 }
 
-/* CABLE_FRAMES_ALL: none of the kinds. */
+/* CABLE_FRAMES_ALL: a frame of no kind. */
 static enum cable_frames
 kind_of(const struct rte_mbuf *m)
 {
@@ -157,8 +157,7 @@ fate(struct cable *c, const struct rte_mbuf *m, uint32_t frame_bytes)
 	return c->has_kind_loss ? kind_loss(c, m) : CABLE_DROPS;
 }
 
-/* Turn one bit of a copy: the frame itself may be seen elsewhere, and a NIC's payload is written
- * once for all frames. */
+/* Flip a bit of a copy: the frame may be shared, and a NIC writes its payload only once. */
 static void
 corrupt(struct cable *c, struct rte_mbuf **m)
 {
@@ -205,7 +204,7 @@ settle_late(struct cable *c, const struct flight *late)
 	c->late = NULL;
 }
 
-/* The late frame was the last, and what came goes before it. */
+/* The late frame was last; the new frame goes before it. */
 static void
 overtake(struct cable *c, struct flights *on_cable)
 {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which event source is next? A tournament over all sources: a tree whose leaves are the sources'
- * next times and in which each node is the earlier of its two children, so the root is the next
- * event. A change of one time plays that leaf's matches again: a load, a comparison and a store for
- * each level, without a branch. A heap has half as many levels, and a branch in each that nothing
- * foretells. Equal times come out in the order of source numbers, so runs repeat on every machine.
+ * Which event source is next? A tournament tree over all sources: its leaves are the sources' next
+ * times, and each inner node is the earlier of its two children. Changing one time replays the
+ * matches of that leaf: a load, a comparison and a store per level, without a branch. A heap has
+ * half as many levels, each with an unpredictable branch.
+ *
+ * Invariant: best[i] = min(best[2i], best[2i + 1]), so best[1] is the next event. Sources with
+ * equal times come out in order of their numbers, so runs repeat on every machine.
  */
 #ifndef QUENCH_FABRIC_LINKS_EVENT_QUEUE_H
 #define QUENCH_FABRIC_LINKS_EVENT_QUEUE_H
@@ -16,17 +18,18 @@
 #include "base/units.h"
 
 /*
- * One word holds time above and source below, so that order is one comparison. Times end at
- * 2^42 - 2 ns (73 minutes); what is later counts as never.
+ * One word holds the time in its high bits and the source in its low bits, so that one comparison
+ * gives the order. Times end at 2^42 - 2 ns (73 minutes); later times count as never.
  */
 #define EVENT_SOURCE_BITS 22
 #define EVENT_MAX_SOURCES (1u << EVENT_SOURCE_BITS)
 #define EVENT_NEVER ((UINT64_C(1) << (64 - EVENT_SOURCE_BITS)) - 1)
 
 struct event_queue {
-	uint64_t *best;        /* of node i the children are 2i and 2i + 1; the root is 1 */
-	uint32_t fixed_levels; /* always played; above it is asked whether anything has changed */
-	uint32_t n_leaves;     /* a power of two; source s is node n_leaves + s */
+	uint64_t *best; /* the children of node i are 2i and 2i + 1; the root is 1 */
+	/* lowest levels, always replayed; above them we stop when nothing changes */
+	uint32_t fixed_levels;
+	uint32_t n_leaves; /* a power of two; source s is node n_leaves + s */
 };
 
 struct event {
@@ -34,8 +37,9 @@ struct event {
 	uint32_t source;
 };
 
-/** All sources [0, n), 0 < n <= EVENT_MAX_SOURCES, start at NEVER_NS. @return 0, -EINVAL,
- * -ENOMEM. */
+/**
+ * All sources [0, n), 0 < n <= EVENT_MAX_SOURCES, start at NEVER_NS. @return 0, -EINVAL, -ENOMEM.
+ */
 int event_queue_init(struct event_queue *q, uint32_t n);
 void event_queue_free(struct event_queue *q);
 
@@ -62,21 +66,21 @@ event_queue_min(const struct event_queue *q)
 	return event_queue_unpack(q->best[1]);
 }
 
-/** When the next event comes; EVENT_NEVER or later: never. */
+/** Time of the next event; EVENT_NEVER or later: none. */
 static inline uint64_t
 event_queue_next_ns(const struct event_queue *q)
 {
 	return q->best[1] >> EVENT_SOURCE_BITS;
 }
 
-/** Whose it is. */
+/** Source of the next event. */
 static inline uint32_t
 event_queue_next_source(const struct event_queue *q)
 {
 	return (uint32_t)(q->best[1] & (EVENT_MAX_SOURCES - 1));
 }
 
-/** Would this source, at this time, come before all that is in the queue? */
+/** Would this source, at this time, come before everything in the queue? */
 static inline bool
 event_queue_is_first(const struct event_queue *q, uint32_t source, uint64_t at_ns)
 {

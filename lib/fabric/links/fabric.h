@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Nodes joined by cables in virtual time: a discrete-event loop over the three verbs of node.h.
+ * Nodes joined by cables in virtual time: a discrete-event loop over the verbs of node.h.
  *
- * A cable only delays: a frame given by tx() at t arrives whole at t + serialization + propagation,
- * since the shaper that makes frames leave one after the other is in the node. Frames of one
- * direction never overtake, unless the cable is made to reorder them. At equal times arrivals come
- * before transmissions, and both in the order of their cable ends.
+ * A cable only delays:
+ *   arrival = time of tx() + serialization + propagation.
+ * The shaper that spaces frames is in the node. Frames of one direction keep their order, unless
+ * the cable reorders them. At equal times arrivals come before transmissions, and both in the order
+ * of their cable ends.
  *
- * Nodes meet on cables only: each is run for as long as no frame can reach it, see run.c.
- * What they share beside that, packet pools, must not run dry, or who finds them so depends on it.
+ * Nodes interact only over cables; each runs ahead as long as no frame can reach it (run.c). They
+ * also share packet pools, which must not run dry: which node finds a pool empty depends on that
+ * order.
  *
- * The digest covers every hop: when, where, how long, and the bytes that tell one frame from
- * another, ECN and ICRC among them. Two runs with one digest did the same.
+ * The digest covers every hop: time, place, length, and bytes that distinguish frames, including
+ * ECN and ICRC. Two runs with equal digests did the same.
  */
 #ifndef QUENCH_FABRIC_LINKS_FABRIC_H
 #define QUENCH_FABRIC_LINKS_FABRIC_H
@@ -38,7 +40,7 @@ struct fabric_stats {
 /** @return an empty fabric, owned by the caller, or NULL with errno ENOMEM. */
 struct fabric *fabric_create(uint32_t max_nodes, uint32_t max_links);
 
-/** Free the fabric and the frames on its cables; the nodes stay the caller's. */
+/** Free the fabric and the frames on its cables. The caller keeps the nodes. */
 void fabric_destroy(struct fabric *f);
 
 /** Add a node before the first run. @return its number, or -ENOSPC, -ENOMEM. */
@@ -49,61 +51,63 @@ struct fabric_end {
 	uint16_t port;
 };
 
-/** Join two ports, each at most once, before the first run. @return 0, -EINVAL, -ENOSPC,
- * -ENOMEM. */
+/**
+ * Join two ports, each at most once, before the first run. @return 0, -EINVAL, -ENOSPC, -ENOMEM.
+ */
 int fabric_connect(struct fabric *f, struct fabric_end a, struct fabric_end b,
 		   const struct fabric_link *link);
 
 /**
- * The link at this end goes down or comes up, after the run up to now_ns: what is on the way in
- * both directions is lost, and what is sent until it is up. The nodes are not told.
+ * Set the link at this end down or up at the time up to which the fabric has run. Down: frames in
+ * flight in both directions are lost, and so are those sent until it is up. The nodes are not
+ * notified.
  * @return 0, -EINVAL (no such end), -ENOMEM.
  */
 int fabric_set_link(struct fabric *f, struct fabric_end e, bool up);
 
 /**
- * The cable from this end to its peer has another delay and other faults from now on, after the run
- * up to now: what is on the way arrives as it would have, and before what is sent later. The rate
- * is the nodes' and stays.
+ * Change delay and faults of the cable from this end to its peer, at the time up to which the
+ * fabric has run. Frames in flight arrive at their old times, before those sent later. The rate
+ * cannot change, because the nodes have it too.
  * @return 0, -EINVAL (no such end, another rate), -ENOMEM.
  */
 int fabric_set_cable(struct fabric *f, struct fabric_end from, const struct fabric_link *link);
 
-/** What it is now. The end is connected. */
+/** Present settings of the cable. The end must be connected. */
 const struct fabric_link *fabric_cable(const struct fabric *f, struct fabric_end from);
 
 /**
  * Put a frame on the cable at this end at now_ns, up to which the fabric has run, as if the node
- * had sent it: beside what the node sends, after the last frame that was put there so, and after
- * what is on the cable. The fabric owns it.
- * @return 0, or -EINVAL (no such end): then it is still the caller's.
+ * had sent it. It does not delay the node's frames, and follows earlier injected frames and those
+ * on the cable. The fabric takes ownership.
+ * @return 0, or -EINVAL (no such end), and then the caller keeps the frame.
  */
 int fabric_inject(struct fabric *f, struct fabric_end e, struct rte_mbuf *m, uint64_t now_ns);
 
-/** A node was told something by a call of its own at now_ns, up to which the fabric has run: let it
- * act. */
+/** Let a node act after a direct call changed it at now_ns, up to which the fabric has run. */
 void fabric_poke(struct fabric *f, uint32_t node, uint64_t now_ns);
-/** The same where what the node's control() does may be wanted at another time now: it is
- * called. */
+/** As fabric_poke(), and call the node's control() now, because it may be due at another time. */
 void fabric_control(struct fabric *f, uint32_t node, uint64_t now_ns);
 
-/** Let taps see what leaves by this end, and what arrives at it. @return as fabric_set_link(). */
+/**
+ * Tap the frames that leave by this end and those that arrive at it. @return as fabric_set_link().
+ */
 int fabric_tap(struct fabric *f, struct fabric_end e, struct cable_tap sent,
 	       struct cable_tap received);
 
-/** Frames to this end that did not arrive. */
+/** Frames to this end that were lost. */
 uint64_t fabric_cable_drops(const struct fabric *f, struct fabric_end e, enum cable_drop why);
 
-/** What happened to frames to this end that did arrive. */
+/** Counts of frames that arrived at this end. */
 struct cable_stats fabric_cable_stats(const struct fabric *f, struct fabric_end e);
 
 /**
- * Run all events up to and including until_ns, which never decreases; the clock then stands there.
- * @return 0, or -ENOMEM: a frame under way was lost, and what follows is of no use.
+ * Run all events up to and including until_ns, which never decreases. The clock then is until_ns.
+ * @return 0, or -ENOMEM: a frame in flight was lost, and later results are invalid.
  */
 int fabric_run(struct fabric *f, uint64_t until_ns);
 
-/** Time of the next event, NEVER_NS when nothing will ever happen. */
+/** Time of the next event; NEVER_NS if there is none. */
 uint64_t fabric_next_ns(struct fabric *f);
 
 const struct fabric_stats *fabric_stats(const struct fabric *f);

@@ -6,7 +6,7 @@
 
 #define LEAST_ROOM 8u
 
-/* What is empty and has no array: only due_ns is ever read, and nothing written. */
+/* Shared by empty queues without an array. Only due_ns is read; nothing is written. */
 static const struct flight nothing = {.due_ns = NEVER_NS};
 
 void
@@ -23,7 +23,7 @@ flights_free(struct flights *f)
 	*f = (struct flights){0};
 }
 
-/* Moving at least half of the array to its start is not worth it: it would be full again soon. */
+/* Double an array that is at least half full: moved to its start, it would soon be full again. */
 bool
 flights_make_room(struct flights *f)
 {

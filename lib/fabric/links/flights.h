@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Frames under way, in the order in which they arrive: on a cable, or in front of a node.
+ * Queue of frames in flight, in order of arrival: on a cable, or in front of a node.
  *
- * What the event loop asks of a frame stands here and not in the frame, so that those under way can
- * be gone through without a line of them in the caches: with hundreds of nodes none would be there.
+ * Invariant: head <= tail <= last, and tail->due_ns = NEVER_NS.
+ *
+ * The members that the event loop needs are stored here, so that it can scan frames in flight
+ * without touching their cache lines: with hundreds of nodes, none of them would be cached.
  */
 #ifndef QUENCH_FABRIC_LINKS_FLIGHTS_H
 #define QUENCH_FABRIC_LINKS_FLIGHTS_H
@@ -18,27 +20,27 @@ struct rte_mbuf;
 
 struct flight {
 	struct rte_mbuf *m;
-	uint64_t due_ns;      /* arrival; NEVER_NS after the last */
-	uint64_t fingerprint; /* what tells it from another frame */
+	uint64_t due_ns;      /* arrival; NEVER_NS after the last frame */
+	uint64_t fingerprint; /* distinguishes it from other frames */
 	uint32_t pkt_len;     /* without FCS */
-	uint16_t data_off;    /* its first byte, from buf_addr */
-	uint16_t to_port;     /* of the node that it arrives at */
+	uint16_t data_off;    /* offset of its first byte from buf_addr */
+	uint16_t to_port;     /* port of arrival */
 };
 
 /*
- * An array from whose front frames are taken. At its end those that are left move to its start, or
- * to an array of twice the size. After the last stands one that never arrives.
+ * Array from whose front frames are taken. When it is full, the remaining frames move to its start,
+ * or to an array of twice the size. A sentinel that never arrives follows the last frame.
  */
 struct flights {
 	struct flight *head, *tail;
-	struct flight *last; /* of the array; tail is never after it */
+	struct flight *last; /* end of the array, less the sentinel */
 	struct flight *items;
 };
 
 void flights_init(struct flights *f);
-/** What is in it stays the caller's, who has taken it out before. Of all zeros, nothing. */
+/** Free the array. The caller has taken out all frames. Zero-initialised: no effect. */
 void flights_free(struct flights *f);
-/** Room for one more after tail. @return false: there is no memory, and nothing has changed. */
+/** Make room for one more frame. @return false: out of memory, and nothing has changed. */
 bool flights_make_room(struct flights *f);
 
 /* Inline definitions */
@@ -49,14 +51,14 @@ flights_count(const struct flights *f)
 	return (size_t)(f->tail - f->head);
 }
 
-/** When the oldest arrives; NEVER_NS: none is under way. */
+/** Arrival of the oldest frame; NEVER_NS: empty. */
 static inline uint64_t
 flights_next_ns(const struct flights *f)
 {
 	return f->head->due_ns;
 }
 
-/** @return false: there is no memory for it, and it is still the caller's. */
+/** @return false: out of memory, and the caller keeps the frame. */
 static inline bool
 flights_push(struct flights *f, const struct flight *flight)
 {
@@ -67,14 +69,14 @@ flights_push(struct flights *f, const struct flight *flight)
 	return true;
 }
 
-/** The oldest, of one or more. */
+/** Take the oldest frame; not if empty. */
 static inline const struct flight *
 flights_pop(struct flights *f)
 {
 	return f->head++;
 }
 
-/** An empty one begins at its start again: what is emptied often so touches little memory. */
+/** Restart an empty queue at the start of its array, so that it touches little memory. */
 static inline void
 flights_rewind(struct flights *f)
 {

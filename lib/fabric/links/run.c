@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The event loop, window by window.
+ * The event loop, one window at a time.
  *
- * Nothing passes from node to node faster than the fastest frame on the shortest cable. So within a
- * window of that length all that will arrive is on the cables when it begins, and what one node
- * does matters to no other: each has its share of the window to itself. The results are those of
- * going through all events in order (Chandy and Misra 1979, conservative simulation with
- * lookahead); the code and data of a node stay in the first-level caches meanwhile, which hold only
- * one pipeline at a time.
+ * No frame travels from node to node faster than the shortest frame on the fastest cable. So all
+ * that arrives within a window of that length is already on the cables when it starts, and no node
+ * affects another within it: each node runs its part of the window alone. The results equal those
+ * of running all events in order (Chandy and Misra 1979, conservative simulation with lookahead).
+ * Meanwhile a node's code and data stay in the first-level caches, which hold only one pipeline at
+ * a time.
  */
 #include <assert.h>
 #include <endian.h>
@@ -23,12 +23,12 @@
 
 #define BURST 32
 #define AHEAD 4
-/* Cache lines that a node's fetch() reads. */
+/* Cache lines read by a node's fetch(). */
 #define NODE_LINES 4
-/* Up to this many nodes, and the frames between them, stay in the second-level cache. */
+/* Up to this many nodes, with the frames between them, fit the second-level cache. */
 #define FEW_NODES 16
 
-/* An order-sensitive mix (the finalizer of splitmix64). */
+/* Order-sensitive mixing function (the finalizer of splitmix64). */
 static uint64_t
 mix(uint64_t digest, uint64_t value)
 {
@@ -38,8 +38,8 @@ mix(uint64_t digest, uint64_t value)
 }
 
 /*
- * What tells one frame from another: EtherType, ToS and lengths of an untagged frame, and the last
- * four bytes, which are an ICRC over nearly all the rest.
+ * Bytes that distinguish frames: EtherType, ToS and lengths of an untagged frame, and its last four
+ * bytes, which are an ICRC over nearly all the rest.
  */
 static uint64_t
 fingerprint(const struct rte_mbuf *m)
@@ -55,7 +55,7 @@ fingerprint(const struct rte_mbuf *m)
 	return le64toh(head) ^ (uint64_t)le32toh(tail) << 32;
 }
 
-/* There is no memory to keep a frame. */
+/* Out of memory to keep a frame. */
 static __rte_noinline void
 lose(struct fabric *f, struct rte_mbuf *m)
 {
@@ -70,7 +70,7 @@ put(struct fabric *f, struct flights *to, const struct flight *frame)
 		lose(f, frame->m);
 }
 
-/* A frame has left by an end, and is due at its peer. */
+/* A frame that has left by an end, due at its peer. */
 static inline struct flight
 flight_of(const struct end *e, struct rte_mbuf *m, uint64_t due_ns)
 {
@@ -90,7 +90,7 @@ put_on_cable(struct fabric *f, struct end *e, struct rte_mbuf *m, uint64_t due_n
 	put(f, &e->on_cable, &frame);
 }
 
-/* What arrives from one end at now_ns, into the inbox of its peer. */
+/* Move frames of one end that are due at now_ns to the inbox of the peer. */
 static void
 hand_out(struct fabric *f, uint32_t end, uint64_t now_ns)
 {
@@ -122,7 +122,7 @@ hand_out(struct fabric *f, uint32_t end, uint64_t now_ns)
 	f->turns_ns[e->peer_node] = min_u64(f->turns_ns[e->peer_node], now_ns);
 }
 
-/* A time that has passed means at once. */
+/* A time in the past means now. */
 static inline uint64_t
 next_tx_ns(const struct node_slot *slot, uint16_t port, uint64_t now_ns)
 {
@@ -130,8 +130,8 @@ next_tx_ns(const struct node_slot *slot, uint16_t port, uint64_t now_ns)
 }
 
 /*
- * A call into a node may have made work on any of its ports. @return the local number of the end
- * that is to transmit at once, before all else, and so need not go through the queue; or NO_END.
+ * A call into a node may have given work to any of its ports. @return local index of an end that
+ * must transmit now before all others, so that it need not go through the queue; or NO_END.
  */
 static inline uint32_t
 take_wakes(const struct fabric *f, struct node_slot *slot, uint64_t now_ns)
@@ -159,8 +159,10 @@ take_wakes(const struct fabric *f, struct node_slot *slot, uint64_t now_ns)
 			at_once = NO_END;
 			first = flights_next_ns(&slot->inbox) > now_ns &&
 				event_queue_is_first(&slot->tx, local, now_ns);
-			/* Where the wire is free it mostly may: then it is asked by being
-			 * called. */
+			/*
+			 * A port with a free wire can usually send: skip next_ns() and just call
+			 * tx().
+			 */
 			if (!first || f->ends[slot->ends[local]].free_ns > now_ns)
 				next_ns = next_tx_ns(slot, (uint16_t)port, now_ns);
 			if (first && next_ns == now_ns)
@@ -172,7 +174,7 @@ take_wakes(const struct fabric *f, struct node_slot *slot, uint64_t now_ns)
 	return at_once;
 }
 
-/* Frames of one length follow each other, and a division takes as long as all the rest. */
+/* Frames of the same length come in sequence, and the division would dominate the cost. */
 static inline uint64_t
 time_on_wire(struct end *e, uint32_t bytes)
 {
@@ -191,7 +193,7 @@ fabric_put(struct fabric *f, uint32_t end, struct rte_mbuf *m, uint64_t sent_ns)
 	size_t n = flights_count(&e->on_cable);
 
 	if (e->cable == NULL) {
-		/* After what was put there out of turn. */
+		/* Injected frames may be due later than this one. */
 		if (n > 0)
 			due_ns = max_u64(due_ns, e->on_cable.tail[-1].due_ns);
 		put_on_cable(f, e, m, due_ns);
@@ -230,14 +232,16 @@ transmit(struct fabric *f, struct node_slot *slot, uint32_t local, uint64_t now_
 		event_queue_set(&f->arrivals, end, flights_next_ns(&e->on_cable));
 	slot->node->wake[e->port / 64] &= ~(1ull << e->port % 64);
 	next_ns = next_tx_ns(slot, e->port, now_ns);
-	/* A port that gave nothing must not ask to be called at the same instant for ever. */
+	/* A port that sent nothing must not ask to be called at the same instant forever. */
 	assert(n > 0 || next_ns > now_ns);
 	event_queue_set(&slot->tx, local, next_ns);
 	return take_wakes(f, slot, now_ns);
 }
 
-/* The lines of a frame that receiving and sending it touch: of one that ends at a host, with its
- * one cable, the payload too, for the ICRC. */
+/*
+ * Prefetch the lines of a frame that rx and tx touch. At a host, which has one cable, that includes
+ * the payload, for the ICRC.
+ */
 static inline void
 prefetch_frame(const struct node_slot *slot, const struct flight *frame)
 {
@@ -256,7 +260,7 @@ prefetch_frame(const struct node_slot *slot, const struct flight *frame)
 		rte_prefetch0(p);
 }
 
-/* Frames of one port that arrive at one time, the first of the inbox. @return as take_wakes(). */
+/* Receive frames of one port with equal arrival times. @return as take_wakes(). */
 static uint32_t
 receive(const struct fabric *f, struct node_slot *slot, uint64_t now_ns)
 {
@@ -282,8 +286,10 @@ control(const struct fabric *f, struct node_slot *slot, uint64_t now_ns)
 	return take_wakes(f, slot, now_ns);
 }
 
-/* All that a node does up to and including until_ns. At equal times frames arrive first, then ports
- * transmit in the order of their ends. */
+/*
+ * Run a node up to and including until_ns. At equal times frames arrive first, then ports transmit
+ * in the order of their ends.
+ */
 static void
 run_node(struct fabric *f, struct node_slot *slot, uint64_t until_ns)
 {
@@ -306,7 +312,7 @@ run_node(struct fabric *f, struct node_slot *slot, uint64_t until_ns)
 	}
 }
 
-/* at_once: as take_wakes() returns it. */
+/* at_once: result of take_wakes(). */
 static void
 settle(struct fabric *f, uint32_t node, uint32_t at_once, uint64_t now_ns)
 {
@@ -343,7 +349,7 @@ start(struct fabric *f)
 	}
 }
 
-/* When the first node has something to do; of frames on cables those count that are handed out. */
+/* Time of the first node with work. Frames still on cables do not count. */
 static uint64_t
 first_turn_ns(const struct fabric *f)
 {
@@ -363,8 +369,8 @@ fabric_next_ns(struct fabric *f)
 }
 
 /*
- * What the turn of a node will need is on its way while others have theirs. Each step reads what
- * the one before has asked for: the slot, the node and its ends, and what these lead to.
+ * Prefetch for later turns while a node has its turn. Each step reads what the previous one
+ * prefetched: the slot, then the node and its ends, then their contents.
  */
 static inline void
 fetch_slot(const struct node_slot *slot)
@@ -408,8 +414,10 @@ take_turn(struct fabric *f, uint32_t node, uint64_t until_ns)
 	f->turns_ns[node] = min_u64(event_queue_min(&slot->tx).at_ns, slot->control_ns);
 }
 
-/* Ends from which something arrives in this window, and the first of it: all at once, as handing
- * out goes from one to another in the order of time, and has nothing else to do while it waits. */
+/*
+ * Prefetch all ends with an arrival in this window, and their first frames. Handing out then goes
+ * from end to end in the order of time, with no other work to hide a cache miss.
+ */
 static void
 fetch_arrivals(const struct fabric *f, uint64_t until_ns)
 {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Other parameters in the middle of a run: as programs that run would be told, all of them at one
- * time, and whole before anything else happens. */
+/*
+ * Change of parameters during a run, as running programs would get it: all at one instant,
+ * completed before anything else happens.
+ */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "fabric/net/state.h"
 
-/* What events have done to ports stays. */
+/* Keep the changes that events have made to ports. */
 static void
 keep_ports(const struct node *sw, struct sw_params *params)
 {
@@ -31,7 +33,7 @@ change_switch(struct net *net, const struct scenario *next, uint32_t i, struct s
 	rc = sw_reload_prepare(sw, params, &forwarding, why, sizeof(why));
 	if (rc == 0) {
 		sw_reload(sw, params, forwarding, now_ns);
-		/* A call without a frame is enough. */
+		/* A call without frames is enough. */
 		sw->ops->rx(sw, 0, NULL, 0, now_ns);
 		fabric_control(net->fabric, i, now_ns);
 		rc = sw_reload_settle(sw) ? 0 : -EBUSY;
@@ -47,7 +49,7 @@ change_switches(struct net *net, const struct scenario_change *change, uint64_t 
 	struct scenario next = *change->next;
 	int rc = params == NULL ? -ENOMEM : 0;
 
-	/* Routes stay those over the links that are up. */
+	/* Keep the present routes, over the links that are up. */
 	if (net->down != NULL)
 		next.routes = scenario_routes(change->next, net->down);
 	if (net->down != NULL && next.routes == NULL)
@@ -61,7 +63,7 @@ change_switches(struct net *net, const struct scenario_change *change, uint64_t 
 	return rc;
 }
 
-/* By flow_id: flows of both scenarios are the same ones. */
+/* By flow_id, since both scenarios have the same flows. */
 static struct nic_flow_update *
 live_flows(const struct net *net, const struct scenario *next)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A scenario built, and taken down. */
+/* Building a net, and taking it down. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -59,7 +59,7 @@ create_pools(struct net *net, char *why, unsigned int why_size)
 	return 0;
 }
 
-/* QPs of each host, by its number. @return owned by the caller, or NULL. */
+/* Number of QPs of each host, by host number. @return owned by the caller, or NULL. */
 static uint32_t *
 count_qps(const struct scenario *s)
 {
@@ -139,7 +139,7 @@ create_hosts(struct net *net, char *why, unsigned int why_size)
 	return rc;
 }
 
-/* Nodes of the fabric have the graph's numbers. */
+/* Fabric nodes have the numbers of the graph. */
 static int
 connect_all(struct net *net, char *why, unsigned int why_size)
 {
@@ -160,7 +160,7 @@ connect_all(struct net *net, char *why, unsigned int why_size)
 		      : 0;
 }
 
-/* Bridges know all hosts, as if each had spoken. */
+/* Bridges know all hosts, as if each had sent a frame. */
 static int
 teach_bridges(struct net *net, char *why, unsigned int why_size)
 {
@@ -183,7 +183,7 @@ teach_bridges(struct net *net, char *why, unsigned int why_size)
 				port = (uint16_t)__builtin_ctzll(
 					routes_ports(routes, sw, routes_subnet(routes, host->sw)));
 			scenario_host_mac(h, mac);
-			/* A host without VLAN is nowhere, and a routed port has no table. */
+			/* A host without VLAN cannot be reached, and a routed port has no FDB. */
 			if (domain >= SW_PORT_DOMAIN ||
 			    (domain == 0 && net->scenario->sw.vlan_filtering))
 				continue;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Why a net cannot be built. Nothing outside lib/fabric includes it. */
+/* Reasons why a net cannot be built. Private to lib/fabric. */
 #ifndef QUENCH_FABRIC_NET_FAIL_H
 #define QUENCH_FABRIC_NET_FAIL_H
 

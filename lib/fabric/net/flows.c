@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The QPs of all flows, and what they have done. */
+/* The QPs of all flows, and their results. */
 #include "fabric/net/fail.h"
 #include "fabric/net/state.h"
 
@@ -30,14 +30,16 @@ add_qp(struct net *net, uint16_t at, uint16_t peer, uint32_t peer_qpn, bool requ
 		qp.work.message_bytes = pair->bytes;
 		qp.work.start_ns = pair->at_ns;
 	}
-	/* QPs of all hosts are numbered alike: the host makes their messages its own. */
+	/* QPs of all hosts have the same numbers; the host makes their message sequences differ. */
 	qp.seed = flow->seed + (net->scenario->fabric.seed << 32) + ((uint64_t)at << 16);
 	scenario_next_hop_mac(net->scenario, at, peer, qp.peer_mac);
 	return nic_add_qp(net->hosts[at - 1], &qp, 0);
 }
 
-/* @return 0, or -errno of a QP or its trace. QPs of both ends are numbered in the order in which
- * they are added, so each end's next number is known. */
+/*
+ * Add the QPs of a flow. QPs of both ends are numbered in the order in which they are added, so
+ * each end knows the other's next number. @return 0, or -errno of a QP or its trace.
+ */
 static int
 add_flow(struct net *net, const struct flow_params *params, uint32_t index)
 {
@@ -72,7 +74,7 @@ add_flow(struct net *net, const struct flow_params *params, uint32_t index)
 	return 0;
 }
 
-/* Of the last n flows, a ring: what a host sends on waits for what the one before has sent it. */
+/* Link the last n flows into a ring: a message of a host waits for that of the host before it. */
 static int
 chain_ring(struct net *net, uint32_t n)
 {

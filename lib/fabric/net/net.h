@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * A scenario built: hosts, switches, cables, packet pools, QPs. Everything is owned by the net.
- */
+/* A scenario built: hosts, switches, cables, packet pools, QPs. The net owns all of them. */
 #ifndef QUENCH_FABRIC_NET_H
 #define QUENCH_FABRIC_NET_H
 
@@ -12,7 +10,7 @@
 #include "fabric/scenario/scenario.h"
 #include "nic/observe/flow_info.h"
 
-/* One flow from one host to another: consecutive QPs at both ends. */
+/* One flow from one host to another, with consecutive QPs at both ends. */
 struct net_flow {
 	char name[FLOW_TITLE_CHARS + 1]; /* "incast h1" */
 	uint16_t src, dst;               /* host numbers, from 1 */
@@ -23,9 +21,9 @@ struct net_flow {
 
 struct net;
 
-/** Build it. EAL runs. @return the net, or NULL with one line in why. */
+/** Build a net; needs a running EAL. @return the net, or NULL with one line in why. */
 struct net *net_create(const struct scenario *s, char *why, unsigned int why_size);
-/** Free all of it; the scenario stays the caller's and outlives the net. */
+/** Free the net. The scenario stays the caller's and must outlive the net. */
 void net_destroy(struct net *net);
 
 const struct scenario *net_scenario(const struct net *net);
@@ -34,14 +32,14 @@ struct fabric *net_fabric(struct net *net);
 const struct node *net_switch(const struct net *net, uint32_t i);
 /** Host h in [1, hosts]. */
 const struct node *net_host(const struct net *net, uint16_t h);
-/** Frames that did not arrive at a port, as fabric_cable_drops(). */
+/** Frames to a port that were lost, as fabric_cable_drops(). */
 uint64_t net_cable_drops(const struct net *net, struct fabric_end e, enum cable_drop why);
-/** What happened to frames to a port that did arrive, as fabric_cable_stats(). */
+/** Counts of frames that arrived at a port, as fabric_cable_stats(). */
 struct cable_stats net_cable_stats(const struct net *net, struct fabric_end e);
 uint32_t net_flow_count(const struct net *net);
 const struct net_flow *net_flow(const struct net *net, uint32_t index);
 
-/* Where a flow's data comes from: its source, of READ its destination. */
+/* The sender of a flow's data: its source, or for READ its destination. */
 struct net_end {
 	uint16_t host;
 	uint32_t first_qp; /* index of the first QP */
@@ -51,24 +49,24 @@ struct net_end net_flow_sender(const struct net_flow *flow);
 struct net_end net_flow_receiver(const struct net_flow *flow);
 
 /**
- * Trace what congestion control does to a flow's QP, if it is not traced already. Before the run.
- * @return 0, -ENOSPC (NIC_MAX_TRACES of its host are traced) or -ENOMEM.
+ * Trace the congestion control of a flow's QP, unless it is traced already. Call it before the run.
+ * @return 0, -ENOSPC (its host already traces NIC_MAX_TRACES) or -ENOMEM.
  */
 int net_trace_qp(struct net *net, uint32_t index, uint16_t qp);
 /** The trace of a flow's QP at the sender of its data; NULL: none. */
 const struct nic_trace *net_trace_of(const struct net *net, uint32_t index, uint16_t qp);
 
-/** Sum of what the flow's QPs did at the two ends of its data. Rates are sums too. */
+/** Sums over the flow's QPs, from both ends of its data. Rates are sums too. */
 void net_flow_info(const struct net *net, uint32_t index, struct nic_qp_info *at_sender,
 		   struct nic_qp_info *at_receiver);
 
-/** Times of the flow's messages, at its source; NULL: not measured. */
+/** Message times of the flow, at its source; NULL: not measured. */
 const struct nic_times *net_flow_times(const struct net *net, uint32_t index);
 
-/** The flow's pacing, at the sender of its data; NULL: not measured. */
+/** Pacing of the flow, at the sender of its data; NULL: not measured. */
 const struct nic_pacing *net_flow_pacing(const struct net *net, uint32_t index);
 
-/** Time in which pauses have held the flow's data at its sender so far. */
+/** Total time for which pauses have held the flow's data at its sender. */
 uint64_t net_flow_paused_ns(const struct net *net, uint32_t index, uint64_t now_ns);
 
 #endif

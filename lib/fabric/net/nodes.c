@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The nodes of a net: what they are made of, and where they are. */
+/* The nodes of a net: their params and their ports. */
 #include "fabric/net/state.h"
 #include "fabric/topology/host_list.h"
 

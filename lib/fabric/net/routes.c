@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Routes that follow the links: what a routing protocol would have come to. All routers change at
- * one time, so there are no loops in between; addresses and neighbours stay.
+ * Routes that follow the links: the result to which a routing protocol would converge. All routers
+ * change at one instant, so there are no transient loops; addresses and neighbours stay.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of a net share. Nothing outside lib/fabric includes it. */
+/* State shared by the files of a net. Private to lib/fabric. */
 #ifndef QUENCH_FABRIC_NET_STATE_H
 #define QUENCH_FABRIC_NET_STATE_H
 
@@ -7,8 +7,7 @@
 
 struct rte_mempool;
 
-/* First QPN of every host: small numbers are reserved (0 and 1 are management QPs in
- * InfiniBand). */
+/* First QPN of every host: low numbers are reserved (in InfiniBand, 0 and 1 are management QPs). */
 #define FIRST_QPN 0x100
 
 struct net {
@@ -19,20 +18,22 @@ struct net {
 	uint32_t n_flows;
 	struct rte_mempool *data, *control, *frames, *clones;
 	struct nic_payloads *payloads;
-	uint8_t *down; /* by link, what routes avoid; NULL: they never changed */
+	uint8_t *down; /* by link: excluded from routes; NULL: links never changed */
 };
 
-/** All routers have new routes, over the links that are not down. @return 0, -ENOSPC, -ENOMEM. */
+/** Recompute the routes of all routers, over the links that are up. @return 0, -ENOSPC, -ENOMEM. */
 int net_reroute(struct net *net, const uint8_t *down);
 
-/** What another scenario, of the same nodes and flows, says of those that the change is for comes
- * into force. @return 0, or -ENOMEM. */
+/**
+ * Apply the parameters of another scenario with the same nodes and flows, for the nodes that the
+ * change names. @return 0, or -ENOMEM.
+ */
 int net_change(struct net *net, const struct scenario_change *change, uint64_t now_ns);
 
-/** The params of a host, but for its number of QPs. */
+/** The params of a host, except its number of QPs. */
 struct nic_params net_host_params(const struct scenario *s, uint16_t host);
 
-/** What [receiver] says of a host; 0: it is not slow. */
+/** Drain rate of a host from [receiver]; 0: it is not slow. */
 uint64_t net_drain_rate(const struct scenario *s, uint16_t host);
 
 /** Add the QPs of all flows, in the order of the file. @return 0, or -1 with why. */

@@ -10,10 +10,12 @@
 #include "base/hist.h"
 #include "base/units.h"
 
-/* Queues that are read at each tick before ticks grow apart: reading them is what takes time. */
+/*
+ * Queues sampled at each tick; with more, ticks are further apart, as sampling dominates the cost.
+ */
 #define QUEUES_PER_US 256u
 
-/* On one switch: the port of the host that most QPs send data to, the lowest of equals. */
+/* Single switch: port of the host that most QPs send data to; the lowest wins a tie. */
 static uint16_t
 most_wanted_port(const struct net *net)
 {
@@ -28,7 +30,7 @@ most_wanted_port(const struct net *net)
 	return best;
 }
 
-/* Each port of a switch by its number in the list of all. */
+/* Index of a switch's port in the list of all ports. */
 static int
 list_queues(struct probe *p)
 {
@@ -52,7 +54,7 @@ list_queues(struct probe *p)
 							      .sw = i,
 							      .port = port,
 							      .queue = queue};
-	/* Of one switch the queue that matters is known, and only it is read. */
+	/* A single switch has a known bottleneck, and only that queue is sampled. */
 	p->single_switch = t->n_switches == 1;
 	if (p->single_switch)
 		p->bottleneck = most_wanted_port(p->net);
@@ -140,7 +142,7 @@ open_window(struct probe *p)
 	}
 }
 
-/* @return false: no memory. */
+/* @return false: out of memory. */
 static bool
 sample_queue(struct probe_queue *q, bool weighs)
 {
@@ -148,7 +150,7 @@ sample_queue(struct probe_queue *q, bool weighs)
 
 	if (bytes > q->peak_bytes)
 		q->peak_bytes = bytes;
-	/* Empty is what is left when all others are counted. */
+	/* Empty ticks are those not counted elsewhere. */
 	if (!weighs || bytes == 0)
 		return true;
 	if (q->hist == NULL)
@@ -159,7 +161,9 @@ sample_queue(struct probe_queue *q, bool weighs)
 	return true;
 }
 
-/* At each stop of the run; only those of equal distance have equal weight in mean and quantiles. */
+/*
+ * Called at each stop of the run. Only equidistant stops have equal weight in means and quantiles.
+ */
 static bool
 sample_queues(struct probe *p, uint64_t now_ns, bool weighs)
 {
@@ -220,8 +224,9 @@ take_sample(struct probe *p, probe_sample_fn sample, void *arg, uint64_t now_ns)
 	return go_on;
 }
 
-/* The next time at which something has to be read: ticks, samples, both ends of the measured
- * window. */
+/*
+ * Next time at which something must be read: ticks, samples, start and end of the measured window.
+ */
 static uint64_t
 next_stop_ns(const struct probe *p, uint64_t now_ns, uint64_t next_sample_ns)
 {
@@ -232,7 +237,7 @@ next_stop_ns(const struct probe *p, uint64_t now_ns, uint64_t next_sample_ns)
 	return p->measuring ? stop_ns : min_u64(stop_ns, params->measure_from_ns);
 }
 
-/* Up to now_ns, with a stop at each event. */
+/* Run up to now_ns, stopping at each event. */
 static int
 run_to(struct probe *p, uint64_t now_ns)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a run showed: rates of the flows, the queue at the bottleneck, pauses, drops.
+ * Measurements of a run: flow rates, queue lengths, pauses, drops.
  *
- * The bottleneck of one switch is the queue of data towards the host that most QPs send data to. Of
- * several switches it is the queue of data that was longest in the mean. Lengths are read every
- * PROBE_TICK_NS (or some of these, where there are more than 256 ports), so mean and quantiles are
- * weighted by time; rates are taken over the measured window.
+ * The bottleneck of a single switch is the data queue towards the host that most QPs send data to.
+ * With several switches it is the data queue with the longest mean length. Lengths are sampled
+ * every PROBE_TICK_NS (less often with more than 256 ports), so means and quantiles are weighted by
+ * time. Rates are averages over the measured window.
  */
 #ifndef QUENCH_FABRIC_RESULTS_PROBE_H
 #define QUENCH_FABRIC_RESULTS_PROBE_H
@@ -28,14 +28,14 @@ struct flow_result {
 };
 
 struct queue_result {
-	uint32_t sw; /* number of the switch */
+	uint32_t sw; /* switch number */
 	uint16_t port;
 	uint8_t queue;
-	uint32_t link_use_ppm, rx_link_use_ppm; /* of what it can send, and of what its peer can */
+	uint32_t link_use_ppm, rx_link_use_ppm; /* of its own rate, and of its peer's */
 	uint64_t sum_bytes;                     /* over all ticks of the window */
 	uint64_t mean_bytes, p50_bytes, p99_bytes, max_bytes;
 	uint64_t ecn_marked_packets;
-	bool watched; /* its lengths were read; with one switch those of the bottleneck only */
+	bool watched; /* its lengths were sampled; on a single switch only the bottleneck's are */
 };
 
 struct run_result {
@@ -43,50 +43,52 @@ struct run_result {
 	uint32_t n_flows;
 	uint32_t jain_ppm;
 	struct queue_result bottleneck;
-	struct queue_result *queues; /* owned: the queue of data of each port, by switch and port */
+	struct queue_result *queues; /* owned: the data queue of each port, by switch and port */
 	uint32_t n_queues;
-	struct event_result *events; /* owned: of each event of the scenario */
+	struct event_result *events; /* owned: one for each event of the scenario */
 	uint64_t pause_frames_after_measure;
-	uint64_t last_pause_ns; /* end of the tick in which the last PFC frame left; NEVER_NS: none
-				 */
-	uint64_t frames;        /* made by hosts, or by the switch (PFC) */
+	/* end of the tick in which the last PFC frame left; NEVER_NS: none */
+	uint64_t last_pause_ns;
+	uint64_t frames; /* created by hosts, or by the switch (PFC) */
 	uint64_t packet_hops;
 	uint64_t digest; /* over simulated results only */
 };
 
 struct probe;
 
-/** @return owned by the caller, or NULL with errno ENOMEM. net outlives it. */
+/** @return owned by the caller, or NULL with errno ENOMEM. net must outlive it. */
 struct probe *probe_create(struct net *net);
 void probe_destroy(struct probe *p);
 
-/* One row of a time series, since the sample before. */
+/* One row of a time series: changes since the previous sample. */
 struct flow_sample {
 	uint64_t wire_rate_bps, goodput_bps;
 	struct nic_qp_info src, dst; /* now, and since the start */
 };
 
-/* Called at each sample: read what it wants from net and probe. false stops the run. */
+/* Called at each sample; may read net and probe. Returns false to stop the run. */
 typedef bool (*probe_sample_fn)(void *arg, const struct probe *p, uint64_t now_ns);
 
 /**
- * Run the whole scenario and its events. sample is called every sample_ns, progress about a hundred
- * times, report for events that are not about the net. Each may be NULL. @return false when a
+ * Run the whole scenario with its events. sample is called every sample_ns, progress about a
+ * hundred times, report for events that do not change the net. Each may be NULL. @return false if a
  * callback stopped the run, or memory ran out.
  */
 bool probe_run(struct probe *p, probe_sample_fn sample, probe_sample_fn progress,
 	       events_report_fn report, void *arg);
-/** Those of the scenario, after probe_run(). */
+/** The events of the scenario, after probe_run(). */
 const struct events *probe_events(const struct probe *p);
 
-/** Valid inside a sample callback. */
+/** Valid only in a sample callback. */
 const struct flow_sample *probe_flow_sample(const struct probe *p, uint32_t flow);
-/** Highest length since the sample before, at ticks, of a queue of data that is watched; of others
- * the length now. */
+/**
+ * Peak length of a sampled data queue since the previous sample; of other queues the present
+ * length.
+ */
 uint64_t probe_queue_peak_bytes(const struct probe *p, uint32_t sw, uint16_t port, uint8_t queue);
 struct net *probe_net(const struct probe *p);
 
-/** After probe_run(). @return 0 or -ENOMEM. Free with run_result_free(). */
+/** Call it after probe_run(). @return 0 or -ENOMEM. Free with run_result_free(). */
 int probe_result(const struct probe *p, struct run_result *out);
 void run_result_free(struct run_result *r);
 

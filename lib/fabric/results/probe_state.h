@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a run has shown so far. Nothing outside lib/fabric includes it. */
+/* Measurements so far. Private to lib/fabric. */
 #ifndef QUENCH_FABRIC_RESULTS_PROBE_STATE_H
 #define QUENCH_FABRIC_RESULTS_PROBE_STATE_H
 
@@ -15,13 +15,14 @@ struct flow_mark {
 	uint64_t tx_wire_bytes, rx_payload_bytes;
 };
 
-/* The queue of data of one switch port. */
+/* The data queue of one switch port. */
 struct probe_queue {
 	const struct node *node;
-	struct hist *hist;   /* of the window, without the ticks at which it was empty; NULL: all */
-	uint64_t peak_bytes; /* since the sample before */
-	uint64_t window_wire_bytes;    /* that the port had sent before the window */
-	uint64_t window_rx_wire_bytes; /* and received */
+	/* of the window, without ticks at which it was empty; NULL: no other tick */
+	struct hist *hist;
+	uint64_t peak_bytes;           /* since the previous sample */
+	uint64_t window_wire_bytes;    /* sent by the port before the window */
+	uint64_t window_rx_wire_bytes; /* received before the window */
 	uint32_t sw;
 	uint16_t port;
 	uint8_t queue;
@@ -33,14 +34,14 @@ struct probe {
 	struct probe_queue *queues; /* by switch and port */
 	uint32_t *first_queue;      /* by switch */
 	uint32_t n_queues;
-	bool single_switch;  /* a single switch: only the bottleneck is read */
-	uint32_t bottleneck; /* then */
+	bool single_switch;  /* single switch: only the bottleneck is sampled */
+	uint32_t bottleneck; /* only with a single switch */
 	uint64_t tick_ns;
 	bool measuring;
 	uint64_t ticks;
 	uint64_t window_pause_frames;
 	uint64_t pause_frames, last_pause_ns;
-	uint64_t previous_ns;            /* sample before */
+	uint64_t previous_ns;            /* time of the previous sample */
 	struct flow_mark *window, *last; /* per flow */
 	struct flow_sample *samples;
 };
@@ -52,9 +53,9 @@ scenario_of(const struct probe *p)
 }
 
 uint64_t probe_port_wire_bytes(const struct probe_queue *q);
-/** The same of what it has received. */
+/** Wire bytes received by the port. */
 uint64_t probe_port_rx_wire_bytes(const struct probe_queue *q);
-/** PFC frames that all switches have sent. */
+/** PFC frames sent by all switches. */
 uint64_t probe_pause_frames(const struct probe *p);
 uint64_t probe_bps(uint64_t bytes, uint64_t ns);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From what a probe has seen to the results of a run, and their digest. */
+/* Results of a run from its measurements, and their digest. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +10,8 @@
 #include "fabric/results/probe_state.h"
 
 /*
- * Jain, Chiu, Hawe 1984: (sum x)^2 / (n sum x^2). All hosts together send less than 2^46 bit/s,
- * whose square times 10^6 has 112 bits, and so has the product of the squares with 2^18 flows at
- * the most.
+ * Jain, Chiu, Hawe 1984: (sum x)^2 / (n sum x^2). All hosts together send less than 2^46 bit/s. Its
+ * square times 10^6 has at most 112 bits, and so has the sum of squares times 2^18, the most flows.
  */
 static uint32_t
 jain_ppm(const struct flow_result *flows, uint32_t n)
@@ -28,7 +27,7 @@ jain_ppm(const struct flow_result *flows, uint32_t n)
 	return (uint32_t)(sum * sum * 1000000 / (squares * n));
 }
 
-/* The requester knows; of UD only the receiver does. */
+/* The requester has the counts; for UD only the receiver does. */
 static uint64_t
 messages_completed(const struct flow_result *r)
 {
@@ -59,7 +58,7 @@ flow_results(const struct probe *p, struct run_result *out, uint64_t window_ns)
 	}
 }
 
-/* The queue that was longest in the mean; of one switch the one that was watched. */
+/* The queue with the longest mean; on a single switch the one that was sampled. */
 static uint32_t
 find_bottleneck(const struct probe *p)
 {
@@ -102,7 +101,7 @@ queue_result(const struct probe *p, uint32_t index, uint64_t window_ns)
 	r.sum_bytes = q->hist->sum;
 	r.mean_bytes = r.sum_bytes / p->ticks;
 	r.max_bytes = q->hist->max;
-	/* Once; count then has them. */
+	/* Only the first time, as count then includes them. */
 	hist_add(q->hist, 0, p->ticks - q->hist->count);
 	r.p50_bytes = hist_quantile(q->hist, 50);
 	r.p99_bytes = hist_quantile(q->hist, 99);
@@ -159,7 +158,9 @@ digest_ports(const struct probe *p, uint64_t d)
 		d = digest_u64(d, s->rx_bytes);
 		d = digest_u64(d, s->tx_bytes);
 		d = digest_u64(d, s->tx_pause_frames);
-		/* By name and only what happened: a reason that is new changes no old digest. */
+		/*
+		 * By name, and only nonzero counts, so that a new reason changes no earlier digest.
+		 */
 		for (unsigned int i = 0; i < SW_DROPS; i++) {
 			const char *name = sw_drop_name((enum sw_drop)i);
 
@@ -172,7 +173,7 @@ digest_ports(const struct probe *p, uint64_t d)
 	return d;
 }
 
-/* The first three reasons are older than the others, which are known by their names. */
+/* The first three reasons predate the rule that others are hashed by name. */
 static uint64_t
 digest_cable_drop(uint64_t d, uint32_t direction, enum cable_drop why)
 {
@@ -183,7 +184,7 @@ digest_cable_drop(uint64_t d, uint32_t direction, enum cable_drop why)
 	return digest_u64(digest_bytes(d, name, strlen(name)), direction);
 }
 
-/* Only what happened, as above. */
+/* Only nonzero counts, as above. */
 static uint64_t
 digest_cables(const struct probe *p, uint64_t d)
 {
@@ -216,7 +217,7 @@ digest_of(const struct probe *p, const struct run_result *r)
 	return digest_u64(d, r->packet_hops);
 }
 
-/* Frames that came to be: what hosts sent, and what the switch sent beyond what it got. */
+/* Frames created: those that hosts sent, and those that the switch sent beyond what it received. */
 static uint64_t
 frames_made(const struct probe *p)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What no single key of an [event NAME] or [record NAME] can show. */
+/* Rules across keys of an [event NAME] or [record NAME]. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@ has_port(int action)
 	return action <= EVENT_SEND && action != EVENT_SWITCH_RESTART && action != EVENT_SET;
 }
 
-/* Actions that only a switch knows. */
+/* Actions on a switch only. */
 static bool
 is_of_switch(int action)
 {
@@ -40,7 +40,7 @@ ports_of(const struct topology *t, uint32_t node)
 	return topology_is_switch(t, node) ? t->switches[node].n_ports : 1;
 }
 
-/* By number, or by what the port leads to. @return -1: there is none. */
+/* Find a port by number, or by the node at its other end. @return -1: none. */
 static int32_t
 find_port(const struct topology *t, uint32_t node, const char *text)
 {
@@ -69,7 +69,7 @@ check_send(const struct event_params *e, struct scenario_fault *fault)
 	return 0;
 }
 
-/* What a host must be like for what happens to it. */
+/* Preconditions on hosts for a host's fault. */
 static int
 check_host_fault(const struct scenario *s, const struct event_params *e,
 		 struct scenario_fault *fault)
@@ -128,7 +128,7 @@ check_event(const struct scenario *s, struct event_params *e, struct scenario_fa
 
 	if (check_times(e, fault) < 0 || check_set(e, fault) < 0)
 		return -EINVAL;
-	/* Its keys say of whom. */
+	/* The keys in `set` name their target. */
 	if (e->action == EVENT_SET)
 		return 0;
 	e->everywhere = strcmp(e->node, "all") == 0 && e->action > EVENT_SEND;
@@ -167,7 +167,7 @@ check_record(const struct topology *t, struct record_params *r, struct scenario_
 	return 0;
 }
 
-/* A port has one recording: a second one would be the same. */
+/* A port has at most one recording, because a second would be identical. */
 static bool
 is_recorded(const struct scenario *s, uint32_t index)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who sends to whom. */
+/* Pairs of senders and receivers. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "fabric/scenario/parts.h"
 #include "fabric/topology/host_list.h"
 
-/* Hosts of one key. @return how many, or -EINVAL with fault filled in. */
+/* Read the hosts of one key. @return their number, or -EINVAL with fault filled in. */
 static int32_t
 read_hosts(const struct scenario *s, const struct flow_params *flow, const char *key,
 	   const char *list, uint16_t *out, struct scenario_fault *fault)
@@ -53,8 +53,7 @@ pair_to_dst(const struct scenario *s, struct flow_params *flow, const uint16_t *
 	return 0;
 }
 
-/* One cycle through all hosts, each of which is as likely (Sattolo 1986): nobody sends to
- * itself. */
+/* A uniformly random cycle through all hosts (Sattolo 1986), so that no host sends to itself. */
 static void
 shuffle(uint16_t *hosts, uint32_t n, uint64_t seed, uint64_t stream)
 {
@@ -85,7 +84,7 @@ pair_permutation(const struct scenario *s, struct flow_params *flow, const uint1
 static void
 pair_all(struct flow_params *flow, const uint16_t *src, uint32_t n)
 {
-	/* Round by round, so that the first flows of all hosts go to different ones. */
+	/* In rounds, so that the first flows of all hosts have different destinations. */
 	for (uint32_t step = 1; step < n; step++)
 		for (uint32_t i = 0; i < n; i++)
 			add_pair(flow, src[i], src[(i + step) % n]);
@@ -98,8 +97,10 @@ pair_ring(struct flow_params *flow, const uint16_t *src, uint32_t n)
 		add_pair(flow, src[i], src[(i + 1) % n]);
 }
 
-/* A ring's N chunks are added up on N - 1 steps, and told to all on as many (Patarasuk, Yuan
- * 2009). */
+/*
+ * Ring all-reduce of N chunks: N - 1 steps add them up, and N - 1 steps distribute the sums
+ * (Patarasuk, Yuan 2009).
+ */
 static int
 check_all_reduce(struct flow_params *flow, uint32_t n, struct scenario_fault *fault)
 {

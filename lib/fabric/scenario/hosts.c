@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where hosts are: addresses, VLANs, and whom they reach.
+ * Placement of hosts: addresses, VLANs and reachability.
  *
  * A host behind an interface of its switch ([interface vlan N] of its VLAN, or [interface port N])
- * has the next free address of that subnet, in the order of the hosts; and the switch knows it as a
+ * gets the next free address of that subnet, in order of host numbers. The switch has it as a
  * static neighbour, so that no frame waits for ARP.
  */
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "fabric/scenario/parts.h"
 #include "wire/be.h"
 
-/* Router mode: subnets of switches, .1 is the switch. */
+/* With routers: each switch has a subnet, in which .1 is the switch. */
 static struct scenario_host
 routed_host(const struct scenario *s, const struct topology_host *h)
 {
@@ -54,10 +54,10 @@ bridged_domain(const struct scenario *s, const struct topology_host *h)
 }
 
 /*
- * The next free address of the interface's subnet. RFC 950 keeps the first and the last one; of a
- * /31 both are hosts (RFC 3021).
+ * The next free address of the interface's subnet. The first and the last are reserved (RFC 950),
+ * except that both addresses of a /31 are hosts (RFC 3021).
  *
- * @param last  The address given last, 0: none; updated.
+ * @param last  The previous address, or 0: none; updated.
  * @return      false: the subnet is full.
  */
 static bool
@@ -92,7 +92,7 @@ is_ipv4(const struct sw_interface *interface, struct route_prefix *subnet)
 static int
 place_bridged(struct scenario *s, struct scenario_fault *fault)
 {
-	/* By domain: the address given last. */
+	/* By domain: the last address assigned. */
 	uint32_t *last = calloc(SW_PORT_DOMAIN + SW_MAX_PORTS, sizeof(*last));
 	char expected[96];
 	int rc = 0;
@@ -120,7 +120,7 @@ place_bridged(struct scenario *s, struct scenario_fault *fault)
 	return rc;
 }
 
-/* Hosts behind interfaces take places beside the neighbours of the file. */
+/* Hosts behind interfaces use neighbour entries in addition to those of the file. */
 static int
 check_neighbor_entries(const struct scenario *s, struct scenario_fault *fault)
 {
@@ -143,7 +143,7 @@ check_neighbor_entries(const struct scenario *s, struct scenario_fault *fault)
 	return scenario_refuse(fault, "router", "", "neighbor_entries", expected);
 }
 
-/* Keys that have no meaning here, or another one for each switch. */
+/* Refuse keys that have no meaning here, or a different one on each switch. */
 static int
 check_vlans(const struct scenario *s, struct scenario_fault *fault)
 {
@@ -154,7 +154,7 @@ check_vlans(const struct scenario *s, struct scenario_fault *fault)
 		if (s->switches[i].sw.vlan_filtering != s->sw.vlan_filtering)
 			return scenario_refuse(
 				fault, "switch", s->switches[i].name, "vlan_filtering",
-				"what [switch] says: all switches have the same VLANs");
+				"the value of [switch]: all switches have the same VLANs");
 	for (uint32_t i = 0; t->n_switches > 1 && i < tables->n_interfaces; i++)
 		if (sw_interface_domain(tables->interfaces[i].name) >= (int32_t)SW_PORT_DOMAIN)
 			return scenario_refuse(fault, "interface", tables->interfaces[i].name, NULL,
@@ -296,7 +296,7 @@ scenario_add_neighbors(const struct scenario *s, struct sw_tables *tables)
 			continue;
 		inet_ntop(AF_INET, s->hosts[h - 1].ip.addr, neighbor->name, sizeof(neighbor->name));
 		scenario_host_mac(h, neighbor->mac);
-		/* What the file says of an address counts. */
+		/* An entry of the file takes precedence. */
 		tables->n_neighbors += !is_named(&given, neighbor->name);
 	}
 	return 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a scenario says of a single host or switch: addresses, VLAN, params. */
+/* Params of a single host or switch: addresses, VLAN, seeds. */
 #include <string.h>
 
 #include "fabric/scenario/scenario.h"
 
-/* SONiC's seeds of ToR, leaf and spine; on in the same steps. */
+/* SONiC's seeds of ToR, leaf and spine, continued in the same steps. */
 #define STAGE_SEED(stage) ((stage) == 0 ? 0u : 15u * (stage)-5u)
 
 void

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A scenario checked as a whole, and filled in; what it must be backed by. */
+/* Checks of a scenario as a whole, values that follow from it, and the size of its packet pools. */
 #include "fabric/scenario/parts.h"
 
 #include <errno.h>
@@ -11,16 +11,16 @@
 #include "base/units.h"
 #include "fabric/topology/host_list.h"
 
-/* Frames in a node's hands or stamped ahead: of the first hosts, and of each further one. */
+/* Frames held by a node or stamped ahead: for each of the first hosts, and for each further one. */
 #define FRAMES_PER_HOST 1024u
 #define GENEROUS_HOSTS 64u
 #define FRAMES_PER_FURTHER_HOST 16u
-/* design: a pool backs a buffer with one mbuf for this many bytes; smaller frames may find none. */
+/* A pool has one mbuf for this many bytes of buffer; with shorter frames it may run out. */
 #define BACKING_FRAME_BYTES 512u
-/* The same for what is on cables of several switches: nearly all data there is of longer frames. */
+/* The same for cables of several switches, where nearly all data is in longer frames. */
 #define CABLE_FRAME_BYTES 1024u
 #define MAX_BACKING_FRAMES (1u << 24)
-/* What a fabric of many switches gets for their buffers if nothing is said: some 190 MB. */
+/* Limit on the frames for the buffers of many switches by default: some 190 MB. */
 #define LARGE_FABRIC_FRAMES 100000u
 
 static int
@@ -45,7 +45,7 @@ check_flow(const struct scenario *s, const struct flow_params *flow, struct scen
 	}
 	if (flow->stop_ns <= flow->start_ns)
 		return scenario_refuse(fault, "flow", flow->name, "stop_ns",
-				       "a time behind start_ns");
+				       "a time after start_ns");
 	return 0;
 }
 
@@ -59,7 +59,7 @@ buffer_bytes(const struct scenario *s)
 	return bytes;
 }
 
-/* Speed of the link that an event is about. */
+/* Speed of the link of an event. */
 static uint64_t
 event_rate_bps(const struct scenario *s, uint32_t event)
 {
@@ -68,7 +68,7 @@ event_rate_bps(const struct scenario *s, uint32_t event)
 	return t->links[topology_link_at(t, s->events[event].at)].cable.rate_bps;
 }
 
-/* What is on the way on all cables, both ways, also when events make them longer. */
+/* Bytes in flight on all cables in both directions, including cables that events lengthen. */
 static uint64_t
 cable_bytes(const struct scenario *s)
 {
@@ -103,7 +103,7 @@ scenario_backing_frames(const struct scenario *s)
 	       (hosts > GENEROUS_HOSTS ? hosts - GENEROUS_HOSTS : 0) * FRAMES_PER_FURTHER_HOST;
 }
 
-/* Frames from outside are enough to see what a switch or NIC does with them. */
+/* Injected frames alone are a valid scenario: they test a switch or a NIC. */
 static bool
 sends_frames(const struct scenario *s)
 {
@@ -124,7 +124,7 @@ check_fabric(struct scenario *s, struct scenario_fault *fault)
 	if (scenario_backing_frames(s) > MAX_BACKING_FRAMES)
 		return scenario_refuse(
 			fault, "fabric", "", "link_delay_ns",
-			"buffer_bytes and what the cables hold to be 8.5 GB at most");
+			"buffer_bytes and the bytes in flight on cables of at most 8.5 GB in total");
 	if (host_list_parse(s->topology, s->fabric.slow_hosts, hosts) < 0)
 		return scenario_refuse(fault, "fabric", "", "slow_hosts",
 				       "all, or hosts such as 1-4 or 1,3");
@@ -139,7 +139,7 @@ check_fabric(struct scenario *s, struct scenario_fault *fault)
 	return 0;
 }
 
-/* The switch on which rules about ports show: that with most of them. */
+/* The switch with the most ports, against which rules about ports are checked. */
 static uint32_t
 largest_switch(const struct topology *t)
 {
@@ -166,7 +166,7 @@ static int
 fill_switches(struct scenario *s, struct scenario_fault *fault)
 {
 	scenario_switch_fill(s, largest_switch(s->topology), &s->sw);
-	/* Of all switches alike: each gets a number of its own on top. */
+	/* Common seed; each switch adds its number. */
 	s->sw.seed = s->fabric.seed;
 	for (uint32_t i = 0; i < s->n_switches; i++) {
 		int64_t sw = topology_find(s->topology, s->switches[i].name);
@@ -190,7 +190,7 @@ fill_nics(struct scenario *s)
 {
 	s->nic.link_speed_bps = s->fabric.link_rate_bps;
 	s->nic.shaper_burst_ns = 1;
-	/* Those of host 1, for the checks; each host gets its own. */
+	/* Those of host 1, for the checks; each host gets its own later. */
 	s->nic.ip = scenario_host_ip(s, 1);
 	scenario_host_mac(1, s->nic.mac);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a fabric is made of and what runs over it: the contents of a scenario file.
+ * Contents of a scenario file: the nodes of a fabric, and the traffic on it.
  *
- * Hosts are numbered from 1; host N has MAC 02:00:00:00:hh:ll of its number. Where switches are
- * bridges its address is 10.0.hh.ll, in one subnet, or one of the subnet of its [interface]. Where
- * they are routers, the switches with hosts have the subnets 10.0.0.0/24, 10.0.1.0/24 and on, of
+ * Hosts are numbered from 1; host N has MAC 02:00:00:00:hh:ll, where hhll is N. With bridges, its
+ * address is 10.0.hh.ll in one common subnet, or an address of its [interface]'s subnet. With
+ * routers, the switches that have hosts get the subnets 10.0.0.0/24, 10.0.1.0/24 and so on, in
  * which .1 is the switch and .2 its first host.
  */
 #ifndef QUENCH_FABRIC_SCENARIO_H
@@ -28,7 +28,7 @@ enum fabric_forwarding { FABRIC_FORWARDING_AUTO, FABRIC_FORWARDING_L2, FABRIC_FO
 #define FLOW_HOSTS_CHARS 128
 #define LINK_ENDS_CHARS 40
 #define EVENT_PATH_CHARS 128
-/* VLAN of hosts, unless a [link NAME] says otherwise. */
+/* VLAN of hosts, unless a [link NAME] overrides it. */
 #define SCENARIO_HOST_VLAN 1
 /* "NAME h12-h345" */
 #define FLOW_TITLE_CHARS (FLOW_NAME_CHARS + 16)
@@ -38,16 +38,16 @@ struct fabric_params {
 	uint16_t hosts;
 	uint16_t switches, leaves, spines, fat_tree_k;
 	uint64_t link_rate_bps, link_delay_ns;
-	uint64_t core_rate_bps, core_delay_ns; /* 0: as link_ */
+	uint64_t core_rate_bps, core_delay_ns; /* 0: as link_rate_bps, link_delay_ns */
 	int forwarding;                        /* enum fabric_forwarding */
 	bool ecmp_seed_by_stage;
-	uint64_t reroute_after_ns;    /* NEVER_NS: routes stay as they are */
-	uint32_t backing_frame_bytes; /* 0: scenario_backing_frames() decides */
+	uint64_t reroute_after_ns;    /* NEVER_NS: routes do not change */
+	uint32_t backing_frame_bytes; /* 0: chosen by scenario_backing_frames() */
 	uint64_t duration_ns;
 	uint64_t measure_from_ns;
 	uint64_t sample_ns;
 	uint64_t seed;
-	char slow_hosts[FLOW_HOSTS_CHARS + 1]; /* that [receiver] is about */
+	char slow_hosts[FLOW_HOSTS_CHARS + 1]; /* to which [receiver] applies */
 };
 
 extern const struct field fabric_fields[];
@@ -55,21 +55,21 @@ extern const unsigned int fabric_fields_n;
 
 enum flow_pattern {
 	FLOW_TO_DST,      /* each of src to dst */
-	FLOW_PERMUTATION, /* each of src to another one, by chance, so that each is sent to */
-	FLOW_ALL_TO_ALL,  /* each of src to each other one */
+	FLOW_PERMUTATION, /* each of src to a random other one, such that each receives from one */
+	FLOW_ALL_TO_ALL,  /* each of src to every other one */
 	FLOW_RING,        /* each of src to the next one */
-	FLOW_ALL_REDUCE,  /* the same, and a message waits for the one before to come in */
-	FLOW_TRACE,       /* as a file says */
+	FLOW_ALL_REDUCE,  /* as ring, but a message waits for the one from the previous host */
+	FLOW_TRACE,       /* from a file */
 };
 
 extern const char *const flow_pattern_words[];
 
 struct flow_pair {
 	uint16_t src, dst;     /* host numbers */
-	uint64_t bytes, at_ns; /* of a trace: its message, and when it starts */
+	uint64_t bytes, at_ns; /* of a trace: its message and start time */
 };
 
-/* One [flow NAME]: for each pair of hosts, qp_count QPs that all do the same. */
+/* One [flow NAME]: qp_count identical QPs for each pair of hosts. */
 struct flow_params {
 	char name[FLOW_NAME_CHARS + 1];
 	char src[FLOW_HOSTS_CHARS + 1]; /* a host list */
@@ -79,15 +79,15 @@ struct flow_params {
 	uint16_t qp_count;
 	uint16_t mtu_bytes;
 	int verb;             /* enum nic_verb */
-	int8_t dscp;          /* -1: the hosts' data_dscp */
-	uint32_t max_recv_wr; /* of the responder; 0: there is always one */
+	int8_t dscp;          /* -1: data_dscp of the hosts */
+	uint32_t max_recv_wr; /* of the responder; 0: unlimited */
 	uint64_t post_recv_ns;
 	WORKLOAD_EMBED;
 	uint64_t rate_cap_bps; /* 0: none */
-	uint64_t base_rtt_ns;  /* for slowdown; 0: the least that is measured */
-	uint16_t trace_qps;    /* of each source, the first ones */
-	bool stopped;          /* until an event */
-	/* from scenario_resolve(); those of a trace from whoever read it */
+	uint64_t base_rtt_ns;  /* for slowdown; 0: the lowest measured one */
+	uint16_t trace_qps;    /* traced QPs of each source, the first ones */
+	bool stopped;          /* until an event changes it */
+	/* set by scenario_resolve(); for a trace by its reader */
 	struct flow_pair *pairs;
 	uint32_t n_pairs;
 };
@@ -100,7 +100,7 @@ struct switch_section {
 	char name[TOPOLOGY_NAME_CHARS + 1];
 	uint16_t hosts;      /* graph */
 	uint8_t stage;       /* graph */
-	struct sw_params sw; /* the common ones, changed by this section */
+	struct sw_params sw; /* the common params, with the changes of this section */
 };
 
 extern const struct field switch_section_fields[];
@@ -110,11 +110,11 @@ extern const unsigned int switch_section_fields_n;
 struct link_section {
 	char name[FLOW_NAME_CHARS + 1];
 	char ends[LINK_ENDS_CHARS + 1];
-	uint64_t link_rate_bps, link_delay_ns; /* 0: those of the fabric */
+	uint64_t link_rate_bps, link_delay_ns; /* 0: as in [fabric] */
 	uint32_t frame_loss_ppb;
 	uint64_t bit_errors_per_tbit;
 	char wred_profile[SW_PROFILE_NAME + 1];
-	uint16_t access_vlan; /* of the switch port of a host; 0: none */
+	uint16_t access_vlan; /* of a host's switch port; 0: none */
 	char tagged_vlans[VLAN_LIST_CHARS + 1];
 };
 
@@ -154,30 +154,32 @@ enum event_action {
 	EVENT_DUMP,
 };
 
-/* Of a cable at a port: both ways, what leaves by the port, or what comes to it. */
+/*
+ * Direction of a cable at a port: both, frames that leave by the port, or frames that arrive there.
+ */
 enum event_direction { EVENT_BOTH, EVENT_TX, EVENT_RX };
 
 #define EVENT_PORT_CHARS 15
 #define EVENT_FRAME_CHARS 252
 
-/* A frame to be sent, and when, from the first one on. */
+/* A frame to send, and its time after the first one. */
 struct event_frame {
 	uint64_t at_ns;
 	uint32_t n_bytes; /* without FCS */
 	size_t offset;    /* in event_frames.bytes */
 };
 
-/* Frames of an event, owned by whoever read them. */
+/* Frames of an event, owned by the code that read them. */
 struct event_frames {
 	struct event_frame *frames;
 	uint8_t *bytes;
 	uint32_t n;
 };
 
-/* What other keys make of the scenario, from a time on; owned by whoever read it. */
+/* The scenario after a set event, owned by the code that read it. */
 struct scenario_change {
-	struct scenario *next; /* whole, as if the file had said it from the start */
-	bool *switches;        /* by number: is anything else for it? */
+	struct scenario *next; /* complete, as if the file had these values from the start */
+	bool *switches;        /* by number: does this switch change? */
 	bool hosts;
 };
 
@@ -189,8 +191,8 @@ struct event_params {
 	uint64_t at_ns;
 	int action; /* enum event_action */
 	char node[TOPOLOGY_NODE_CHARS + 1];
-	char port[EVENT_PORT_CHARS + 1]; /* a number, or the name of what it leads to */
-	uint64_t for_ns;                 /* 0: without end */
+	char port[EVENT_PORT_CHARS + 1]; /* a number, or the name of the node at its other end */
+	uint64_t for_ns;                 /* 0: unlimited */
 	int direction;                   /* enum event_direction */
 	int frames;                      /* enum cable_frames */
 	uint32_t frame_ppb;
@@ -203,10 +205,10 @@ struct event_params {
 	char file[EVENT_PATH_CHARS + 1];
 	uint32_t count;
 	uint64_t rate_bps, interval_ns;
-	struct event_frames send; /* of frame or file */
+	struct event_frames send; /* from frame or file */
 	char set[EVENT_SET_CHARS + 1];
-	struct scenario_change begin, end; /* of set; end: for_ns later */
-	/* from scenario_resolve(), unless it is about all nodes */
+	struct scenario_change begin, end; /* for set; end applies for_ns later */
+	/* set by scenario_resolve(), unless the event is for all nodes */
 	struct topology_end at;
 	bool everywhere;
 };
@@ -229,14 +231,15 @@ extern const unsigned int record_fields_n;
 
 struct scenario_host {
 	struct field_ip ip;
-	uint16_t domain; /* VLAN, or SW_PORT_DOMAIN and the number of a routed port; 0: none */
+	uint16_t domain; /* VLAN, or SW_PORT_DOMAIN + number of a routed port; 0: none */
 	bool routed;     /* behind an [interface] */
 };
 
 struct scenario {
 	struct fabric_params fabric;
-	struct sw_params sw;   /* of switches without a section; ports: for checks, and of a star */
-	struct nic_params nic; /* of all hosts; addresses and speeds are filled in */
+	/* for switches without a section; ports: used for checks, and by a star */
+	struct sw_params sw;
+	struct nic_params nic; /* for all hosts; addresses and speeds are filled in per host */
 	struct switch_section *switches;
 	struct link_section *links;
 	struct static_route *static_routes;
@@ -244,64 +247,64 @@ struct scenario {
 	struct event_params *events;
 	struct record_params *records;
 	uint32_t n_switches, n_links, n_static_routes, n_flows, n_events, n_records;
-	/* from scenario_resolve() */
+	/* set by scenario_resolve() */
 	struct topology *topology;
-	struct routes *routes;       /* NULL: bridges */
+	struct routes *routes;       /* NULL: switches are bridges */
 	struct scenario_host *hosts; /* [n - 1] is host n */
 };
 
-/** Frames that buffers and cables may hold: what each of the fabric's packet pools must have. */
+/** Most frames in buffers and on cables: the minimum size of each of the fabric's packet pools. */
 uint64_t scenario_backing_frames(const struct scenario *s);
 
 void scenario_host_mac(uint16_t host, uint8_t mac[6]);
-/** Of a resolved scenario. */
+/** The scenario must be resolved. */
 struct field_ip scenario_host_ip(const struct scenario *s, uint16_t host);
 uint16_t scenario_host_domain(const struct scenario *s, uint16_t host);
 void scenario_router_mac(uint32_t sw, uint8_t mac[6]);
-/** Where a host's frames to another one go first: the host itself, or its own router. */
+/** First destination MAC of a host's frames to a peer: the peer itself, or the host's router. */
 void scenario_next_hop_mac(const struct scenario *s, uint16_t host, uint16_t peer, uint8_t mac[6]);
 
-/** What results call one of its pairs. @return text. */
+/** Name of one pair of the flow in results. @return text. */
 const char *scenario_flow_title(const struct flow_params *flow, uint32_t pair,
 				char text[FLOW_TITLE_CHARS + 1]);
 
-/** Has the action an end of its own, for_ns after its beginning? */
+/** Can the action end by itself, for_ns after it begins? */
 bool event_may_last(int action);
 
 /**
- * Shortest paths with the static routes over them, of a scenario with a topology.
+ * Shortest paths, overridden by the static routes. The scenario must have a topology.
  *
- * @param down  By link, not 0: there is no way over it; NULL: all are up.
- * @return      Owned by the caller, or NULL: no memory.
+ * @param down  By link, nonzero: not usable; NULL: all are up.
+ * @return      Owned by the caller, or NULL: out of memory.
  */
 struct routes *scenario_routes(const struct scenario *s, const uint8_t *down);
 
-/** The params of a switch by its section, or those of all. */
+/** The params of a switch from its section, or the common ones. */
 const struct sw_params *scenario_switch_params(const struct scenario *s, uint32_t sw);
 
-/** By which a router spreads flows over equal ways; of a resolved scenario. */
+/** Seed with which a router spreads flows over equal paths. The scenario must be resolved. */
 uint32_t scenario_ecmp_seed(const struct scenario *s, uint32_t sw);
 
 /**
- * The params of one switch: ports, addresses, and as a router its interfaces, routes and
- * neighbours, as an operator would write them.
+ * The full params of one switch: ports and addresses, and for a router its interfaces, routes and
+ * neighbours, as an operator would configure them.
  *
- * @param out  After success scenario_switch_release().
- * @return     0, -ENOSPC (more shortest paths than a route may have) or -ENOMEM.
+ * @param out  On success, release it with scenario_switch_release().
+ * @return     0, -ENOSPC (more shortest paths than a route can have) or -ENOMEM.
  */
 int scenario_switch_build(const struct scenario *s, uint32_t sw, struct sw_params *out);
 void scenario_switch_release(const struct scenario *s, struct sw_params *params);
-/** Of that the ports and what follows from them, over what params holds. */
+/** Overwrite the ports in params, and the values that follow from them. */
 void scenario_switch_fill(const struct scenario *s, uint32_t sw, struct sw_params *params);
 
 /**
- * Check what no single key of fabric and flows can show, and fill in what follows for switches and
- * NICs, whose own rules (sw_params_check(), nic_params_check()) are the caller's to ask.
- * @return 0, or -EINVAL with fault filled in; scenario_release() after both.
+ * Check the rules across keys of fabric and flows, and fill in the params of switches and NICs that
+ * follow. The caller checks the rules of those: sw_params_check(), nic_params_check().
+ * @return 0, or -EINVAL with fault filled in. Call scenario_release() in both cases.
  */
 int scenario_resolve(struct scenario *s, struct scenario_fault *fault);
 
-/** Free all that the scenario owns, but not what its workloads and events own. */
+/** Free all that the scenario owns, except what its workloads and events own. */
 void scenario_release(struct scenario *s);
 
 #endif

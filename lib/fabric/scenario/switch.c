@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The configuration of each switch. As a router: one VLAN for its hosts with an interface in their
+ * The configuration of each switch. A router has one VLAN for its hosts with an interface in their
  * subnet, a routed port for each cable to another switch, a route for each block of subnets with
  * all shortest paths as next hops, and static neighbours, so that no frame waits for ARP.
  */
@@ -12,11 +12,11 @@
 #include "base/prng.h"
 #include "fabric/scenario/parts.h"
 
-/* Links between bridges carry all. */
+/* VLANs on links between bridges. */
 #define ALL_VLANS "1-4094"
-/* Routes of a switch, after merging. */
+/* Most routes of a switch, after merging. */
 #define MAX_ROUTES 4096u
-/* Of a switch's seed: the key of its tables, beside its other draws. */
+/* Random stream for the key of its tables, separate from its other draws. */
 #define KEY_STREAM 1
 
 struct build {
@@ -51,7 +51,7 @@ set_vlans(const struct build *b, uint16_t p, struct sw_port_params *port)
 	}
 }
 
-/* Both ends of a host's link speak alike; switches have PFC between them. */
+/* A host's link has the host's kind of flow control; switches use PFC between them. */
 static int
 flow_control(const struct build *b, uint16_t p)
 {
@@ -85,7 +85,7 @@ set_ports(const struct build *b)
 	}
 }
 
-/* Curves of single links go to the ports at their ends. */
+/* Curves of links apply to the ports at their ends. */
 static void
 set_curves(const struct build *b)
 {
@@ -106,7 +106,7 @@ set_curves(const struct build *b)
 	}
 }
 
-/* Each cable between switches has two addresses of 10.128.0.0/9: its first end the even one. */
+/* Each cable between switches has two addresses of 10.128.0.0/9; its first end has the even one. */
 static uint32_t
 link_address(const struct topology *t, uint32_t sw, uint16_t port)
 {
@@ -248,7 +248,7 @@ scenario_switch_fill(const struct scenario *s, uint32_t sw, struct sw_params *pa
 	struct prng rnd;
 
 	set_ports(&b);
-	/* In virtual time nobody comes late, so nothing is caught up. */
+	/* In virtual time no caller is late, so there is nothing to catch up. */
 	params->shaper_burst_ns = 1;
 	params->seed = s->fabric.seed + ((uint64_t)sw << 32);
 	prng_seed(&rnd, params->seed, KEY_STREAM);
@@ -279,7 +279,7 @@ scenario_switch_release(const struct scenario *s, struct sw_params *params)
 {
 	if (s->routes != NULL)
 		sw_tables_free(&params->tables);
-	/* Those of bridges are the scenario's, but for neighbours that were added. */
+	/* A bridge's tables are the scenario's, except a list of neighbours that was extended. */
 	else if (params->tables.neighbors != s->sw.tables.neighbors)
 		free(params->tables.neighbors);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From [fabric], [switch NAME] and [link NAME] to a graph and its routes. */
+/* Build a graph and its routes from [fabric], [switch NAME] and [link NAME]. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +24,7 @@ core_cable(const struct fabric_params *f)
 		.errors.seed = f->seed};
 }
 
-/* tag: of a link with a section its number, from 1 on. */
+/* Apply a section to a link. link->tag becomes the section's number, from 1 on. */
 static void
 apply_section(const struct scenario *s, uint32_t index, struct topology_link *link)
 {
@@ -40,7 +40,7 @@ apply_section(const struct scenario *s, uint32_t index, struct topology_link *li
 	cable->errors.bit_errors_per_tbit = section->bit_errors_per_tbit;
 }
 
-/* Both ends of a [link NAME], or -1: no two nodes of the graph. */
+/* Find both ends of a [link NAME]. @return -1: not two nodes of the graph. */
 static int
 find_ends(const struct topology *t, const struct link_section *section, uint32_t ends[2])
 {
@@ -91,7 +91,7 @@ add_graph_link(const struct scenario *s, uint32_t index, struct scenario_fault *
 	const struct fabric_link cable = core_cable(&s->fabric);
 	uint32_t ends[2];
 
-	/* A host's only cable is there already; several hosts are looked for with them. */
+	/* The only cable of a host exists already; lists of hosts are handled with these. */
 	if (find_ends(s->topology, section, ends) < 0)
 		return 0;
 	if (!topology_is_switch(s->topology, ends[0]) || !topology_is_switch(s->topology, ends[1]))
@@ -103,8 +103,10 @@ add_graph_link(const struct scenario *s, uint32_t index, struct scenario_fault *
 	return 0;
 }
 
-/* "h1-h4 T1": each host has its cable to that switch. @return -1: not so, and nothing is
- * changed. */
+/*
+ * "h1-h4 T1": apply the section to the cables of hosts at that switch. @return -1: not of that
+ * form, and nothing has changed.
+ */
 static int
 change_host_links(const struct scenario *s, uint32_t index)
 {
@@ -129,7 +131,7 @@ change_host_links(const struct scenario *s, uint32_t index)
 	return 0;
 }
 
-/* Cables that are there get what their sections say, all that join these two nodes alike. */
+/* Apply each section to the existing cables between its nodes, including parallel ones. */
 static int
 change_links(const struct scenario *s, struct scenario_fault *fault)
 {
@@ -147,7 +149,7 @@ change_links(const struct scenario *s, struct scenario_fault *fault)
 				fault, "link", s->links[i].name, "ends",
 				"two nodes that have a link, such as T1 L1, or hosts "
 				"and their switch, such as h1-h4 T1");
-		/* Of a graph the section has made its own cable. */
+		/* In a graph the section has created its own cable. */
 		if (s->fabric.topology == TOPOLOGY_GRAPH && topology_is_switch(t, ends[0]) &&
 		    topology_is_switch(t, ends[1]))
 			continue;
@@ -206,7 +208,7 @@ build_shape(struct scenario *s, struct scenario_fault *fault)
 	return 0;
 }
 
-/* Number of a switch by its name, or -1. */
+/* Number of a switch by name, or -1. */
 static int64_t
 find_switch(const struct topology *t, const char *name)
 {
@@ -241,7 +243,7 @@ check_static_route(const struct topology *t, const struct static_route *route,
 				       "another switch, which has hosts");
 	if (via < 0 || ports_between(t, NULL, (uint32_t)at, (uint32_t)via) == 0)
 		return scenario_refuse(fault, "static_route", route->name, "via",
-				       "a switch that is next to `at`");
+				       "a switch next to `at`");
 	return 0;
 }
 
@@ -257,14 +259,14 @@ scenario_routes(const struct scenario *s, const uint8_t *down)
 		uint32_t to = (uint32_t)find_switch(t, route->to);
 		uint64_t ports = ports_between(t, down, at, (uint32_t)find_switch(t, route->via));
 
-		/* A static route goes with its link. */
+		/* A static route is inactive while its link is down. */
 		if (ports != 0)
 			routes_set_ports(routes, at, routes_subnet(routes, to), ports);
 	}
 	return routes;
 }
 
-/* Bridges or routers? */
+/* Choose between bridges and routers. */
 static int
 choose_forwarding(struct scenario *s, struct scenario_fault *fault)
 {
@@ -290,9 +292,10 @@ choose_forwarding(struct scenario *s, struct scenario_fault *fault)
 			return -EINVAL;
 	if (tables->n_static_macs + tables->n_interfaces + tables->n_routes + tables->n_neighbors >
 	    0)
-		return scenario_refuse(fault, "fabric", "", "forwarding",
-				       "l2 with [fdb], [interface], [route] or [neighbor], which "
-				       "l3 writes itself");
+		return scenario_refuse(
+			fault, "fabric", "", "forwarding",
+			"l2 with [fdb], [interface], [route] or [neighbor], which l3 "
+			"generates itself");
 	s->routes = scenario_routes(s, NULL);
 	if (s->routes == NULL)
 		return scenario_refuse(fault, "fabric", "", "topology",

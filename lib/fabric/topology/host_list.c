@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Hosts that an item chooses from: consecutive ones, since those of a switch are. */
+/* Hosts selected by an item. They are consecutive, as those of a switch are. */
 struct choice {
 	uint16_t first, n;
 };
 
-/* Digits of a number from 1 on, after an h or not. @return what is after it, or NULL. */
+/* Parse a number from 1 on, with or without a leading h. @return the rest of the text, or NULL. */
 static const char *
 parse_number(const char *text, bool may_h, uint32_t *out)
 {

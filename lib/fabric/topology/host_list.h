@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hosts by name: a list of items between commas, each
+ * Host lists: items between commas, each
  *
  *   3  h3         host 3
  *   1-4  h1-h4    hosts 1 to 4
- *   T1/2  T1/1-4  the second host of switch T1, its first four
+ *   T1/2  T1/1-4  the second host of switch T1; its first four
  *   T1            all hosts of switch T1
- *   all           all hosts, alone in the list
+ *   all           all hosts; only alone in the list
  */
 #ifndef QUENCH_FABRIC_TOPOLOGY_HOST_LIST_H
 #define QUENCH_FABRIC_TOPOLOGY_HOST_LIST_H
@@ -16,8 +16,8 @@
 #include "fabric/topology/topology.h"
 
 /**
- * @param out  Host numbers, ascending, each once; room for all hosts of the graph.
- * @return     How many; -EINVAL: malformed; -ERANGE: no such host, or switch.
+ * @param out  Host numbers, ascending and unique; room for all hosts of the graph.
+ * @return     Their number; -EINVAL: malformed; -ERANGE: no such host or switch.
  */
 int32_t host_list_parse(const struct topology *t, const char *list, uint16_t *out);
 

@@ -13,7 +13,7 @@ struct routes {
 	uint64_t *ports;     /* by switch and subnet */
 };
 
-/* The switch at the other end of a port, or TOPOLOGY_MAX_SWITCHES: a host, or no way. */
+/* The switch at the other end of a port, or TOPOLOGY_MAX_SWITCHES if it is a host or down. */
 static uint32_t
 peer_switch(const struct topology *t, const uint8_t *down, uint32_t sw, uint16_t port)
 {
@@ -24,7 +24,7 @@ peer_switch(const struct topology *t, const uint8_t *down, uint32_t sw, uint16_t
 	return next;
 }
 
-/* Breadth first from a switch: how many cables each switch is away. */
+/* Breadth-first search: distance of each switch from one switch, in cables. */
 static void
 measure(const struct topology *t, const uint8_t *down, uint32_t from, uint16_t *hops,
 	uint32_t *queue)
@@ -49,7 +49,7 @@ measure(const struct topology *t, const uint8_t *down, uint32_t from, uint16_t *
 	}
 }
 
-/* A port is on a shortest path if what is behind it is one cable nearer. */
+/* A port is on a shortest path if its peer is one cable nearer. */
 static uint64_t
 nearer_ports(const struct topology *t, const uint8_t *down, uint32_t sw, const uint16_t *hops)
 {
@@ -140,8 +140,10 @@ routes_set_ports(struct routes *r, uint32_t sw, uint32_t subnet, uint64_t ports)
 	r->ports[(size_t)sw * r->n_subnets + subnet] = ports;
 }
 
-/* The ports that all subnets of a block share, its own and those beyond the last left out. A subnet
- * that there is no way to is in no block with others: it would be sent theirs. */
+/*
+ * Do all subnets of a block have the same ports? Ignores the switch's own subnet and numbers beyond
+ * the last. An unreachable subnet is never merged with others, which would give it their route.
+ */
 static bool
 share_ports(const struct routes *r, uint32_t sw, uint32_t first, uint64_t end, uint64_t *ports)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The shapes that have a name. A step that fails leaves its reason in the builder. */
+/* Named shapes. A step that fails stores its reason in the builder. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -11,7 +11,7 @@ struct builder {
 	int rc;
 };
 
-/* Switches "word1" to "wordN". @return the number of the first. */
+/* Add switches "word1" to "wordN". @return the number of the first. */
 static uint32_t
 add_switches(struct builder *b, const char *word, uint32_t n, uint8_t stage)
 {
@@ -28,7 +28,7 @@ add_switches(struct builder *b, const char *word, uint32_t n, uint8_t stage)
 	return first;
 }
 
-/* Host i of H goes to switch i x n / H. */
+/* Of H hosts, host i goes to switch floor(i x n / H). */
 static void
 spread_hosts(struct builder *b, uint32_t first, uint32_t n)
 {
@@ -151,7 +151,7 @@ topology_build(const struct topology_params *params, const char **why)
 		return b.t;
 	*why = b.rc == -ENOSPC   ? "a fabric whose switches have at most 64 ports each"
 	       : b.rc == -ENOMEM ? "a smaller fabric: out of memory"
-				 : "a shape with a name";
+				 : "a named shape";
 	topology_destroy(b.t);
 	errno = -b.rc;
 	return NULL;

@@ -26,8 +26,7 @@ topology_destroy(struct topology *t)
 	free(t);
 }
 
-/* Room for one more item: arrays double, so that growing costs little. @return the array or
- * NULL. */
+/* Make room for one more item. Arrays double, so growth is cheap. @return the array or NULL. */
 static void *
 room_for_one(void *items, uint32_t n, size_t item_bytes)
 {
@@ -55,7 +54,7 @@ topology_add_switch(struct topology *t, const char *name, uint8_t stage)
 	return t->n_switches++;
 }
 
-/* Plug a cable in. Its switch ends take their next ports. */
+/* Plug in a cable. Its switch ends get their next ports. */
 static int
 add_link(struct topology *t, uint32_t a, uint32_t b, const struct fabric_link *cable)
 {
@@ -115,7 +114,7 @@ topology_join(struct topology *t, uint32_t a, uint32_t b, const struct fabric_li
 	return a == b ? -EINVAL : add_link(t, a, b, cable);
 }
 
-/* Plain digits from 1 on. @return 0: none. */
+/* Parse decimal digits, from 1 on. @return 0: not a number. */
 static uint32_t
 host_number(const char *digits)
 {
@@ -167,7 +166,7 @@ topology_link_between(const struct topology *t, uint32_t a, uint32_t b, uint32_t
 	return TOPOLOGY_NO_LINK;
 }
 
-/* Hosts hang on switches by one cable, so they change nothing. */
+/* Each host has one cable, so hosts add no paths. */
 bool
 topology_is_connected(const struct topology *t)
 {

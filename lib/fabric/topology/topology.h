@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The graph of a fabric: switches, hosts, and the cables between them. It knows names, ports and
- * properties of cables, and nothing of packets.
+ * The graph of a fabric: switches, hosts, and the cables between them. It has names, ports and
+ * properties of cables, but no packets.
  *
  * Nodes are numbered: switches from 0 in the order in which they were added, then hosts. A host has
- * one port, a switch up to SW_MAX_PORTS, which are given away in the order in which cables are
+ * one port, a switch up to SW_MAX_PORTS, which are assigned in the order in which cables are
  * plugged in: hosts first, from port 0 on.
  *
- * The shapes that have a name, and who is joined to whom:
+ * Named shapes:
  *
- *   star         s1, all hosts on it
+ *   star         s1 with all hosts
  *   dumbbell     s1 and s2, half of the hosts on each
  *   parking_lot  s1 to sN in a row, hosts on all of them
  *   testbed      SIGCOMM15 figure 2: ToRs T1 to T4, leaves L1 to L4, spines S1 and S2; T1 and T2 on
  *                L1 and L2, T3 and T4 on L3 and L4, every leaf on both spines; hosts on the ToRs
  *   leaf_spine   every leaf on every spine; hosts on the leaves
  *   fat_tree     of k-port switches (Al-Fares, Loukissas, Vahdat 2008): k pods of k/2 edge and k/2
- *                agg switches, k^2/4 core switches; agg i of a pod on core i k/2 + 1 and on; hosts
- *                on the edges
- *   graph        as [switch NAME] and [link NAME] say
+ *                agg switches, k^2/4 core switches; agg i of a pod on k/2 core switches from
+ *                i k/2 + 1 on; hosts on the edges
+ *   graph        from [switch NAME] and [link NAME]
  *
- * Hosts are spread evenly, in order, over the switches that take some.
+ * Hosts are spread evenly, in order, over the switches that take hosts.
  */
 #ifndef QUENCH_FABRIC_TOPOLOGY_H
 #define QUENCH_FABRIC_TOPOLOGY_H
@@ -54,14 +54,14 @@ struct topology_end {
 };
 
 struct topology_link {
-	struct topology_end a, b; /* a is the host, if there is one */
+	struct topology_end a, b; /* a is the host, if one end is a host */
 	struct fabric_link cable;
-	uint32_t tag; /* the caller's */
+	uint32_t tag; /* for the caller's use */
 };
 
 struct topology_switch {
 	char name[TOPOLOGY_NAME_CHARS + 1];
-	uint8_t stage; /* 0: has hosts, or could; then one more for each step towards the core */
+	uint8_t stage; /* 0: takes hosts; one more for each step towards the core */
 	uint16_t n_ports;
 	uint16_t n_hosts;
 	uint32_t link[SW_MAX_PORTS]; /* by port */
@@ -69,7 +69,7 @@ struct topology_switch {
 
 struct topology_host {
 	uint32_t sw;    /* its switch */
-	uint16_t place; /* among the hosts of that switch, from 0 */
+	uint16_t place; /* index among the hosts of that switch, from 0 */
 	uint32_t link;
 };
 
@@ -80,7 +80,7 @@ struct topology {
 	uint32_t n_switches, n_hosts, n_links;
 };
 
-/* What a shape with a name is made of. */
+/* Parameters of a named shape. */
 struct topology_params {
 	enum topology_shape shape;
 	uint16_t hosts;
@@ -90,14 +90,17 @@ struct topology_params {
 	struct fabric_link host_cable, core_cable;
 };
 
-/** @return an empty graph, owned by the caller, or NULL: no memory. */
+/** @return an empty graph, owned by the caller, or NULL: out of memory. */
 struct topology *topology_create(void);
 void topology_destroy(struct topology *t);
 
 /** @return the switch's number, -ENOSPC, -EEXIST (name) or -ENOMEM. */
 int64_t topology_add_switch(struct topology *t, const char *name, uint8_t stage);
 
-/** After all switches, before their other cables. @return 0, -ENOSPC (hosts, ports) or -ENOMEM. */
+/**
+ * Call it after all switches are added, and before their other cables. @return 0, -ENOSPC (hosts,
+ * ports) or -ENOMEM.
+ */
 int topology_add_hosts(struct topology *t, uint32_t sw, uint16_t n,
 		       const struct fabric_link *cable);
 
@@ -105,14 +108,14 @@ int topology_add_hosts(struct topology *t, uint32_t sw, uint16_t n,
 int topology_join(struct topology *t, uint32_t a, uint32_t b, const struct fabric_link *cable);
 
 /**
- * Build a shape other than graph.
+ * Build a named shape, not graph.
  *
- * @param why  On failure what was expected.
+ * @param why  On failure, what was expected.
  * @return     The graph, owned by the caller, or NULL with errno set.
  */
 struct topology *topology_build(const struct topology_params *params, const char **why);
 
-/** Switch or host ("h3") of that name. @return its number or -1. */
+/** Find a switch or a host ("h3") by name. @return its node number or -1. */
 int64_t topology_find(const struct topology *t, const char *name);
 
 static inline uint32_t
@@ -127,7 +130,7 @@ topology_is_switch(const struct topology *t, uint32_t node)
 	return node < t->n_switches;
 }
 
-/** The cable that is plugged in there. */
+/** The cable at this end. */
 static inline uint32_t
 topology_link_at(const struct topology *t, struct topology_end at)
 {
@@ -138,19 +141,19 @@ topology_link_at(const struct topology *t, struct topology_end at)
 /** The other end of a switch's cable. */
 struct topology_end topology_peer(const struct topology *t, uint32_t sw, uint16_t port);
 
-/* "h4096" or a switch's name. */
+/* "h4096" or the name of a switch. */
 #define TOPOLOGY_NODE_CHARS TOPOLOGY_NAME_CHARS
 
 /** Name of any node. @return text. */
 const char *topology_node_name(const struct topology *t, uint32_t node,
 			       char text[TOPOLOGY_NODE_CHARS + 1]);
 
-/** The next cable between two nodes at or after first, or TOPOLOGY_NO_LINK. */
+/** The first cable between two nodes with a number of at least first, or TOPOLOGY_NO_LINK. */
 uint32_t topology_link_between(const struct topology *t, uint32_t a, uint32_t b, uint32_t first);
 
-/** Is every node reached from every other? */
+/** Can every node reach every other? */
 bool topology_is_connected(const struct topology *t);
-/** Of a connected graph: is there just one way between any two? */
+/** Does a connected graph have exactly one path between any two nodes? */
 bool topology_is_tree(const struct topology *t);
 
 #endif
