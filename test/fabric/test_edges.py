@@ -10,35 +10,15 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
+
+from scenarios import expect, in_folder, results, run, write_scenario
 
 LINK_BPS = 40_000_000_000
-
-failures = []
-
-
-def expect(condition, text):
-    if not condition:
-        failures.append(text)
-        print("FAILED:", text)
 
 
 def scenario(folder, name="odd", flows="[flow out]\nsrc = 1\ndst = 2\n", **fabric):
     keys = {"hosts": 5, "link_rate_bps": "40G", "duration_ns": "1ms", **fabric}
-    path = folder / f"{name}.ini"
-    path.write_text("[fabric]\n" + "".join(f"{k} = {v}\n" for k, v in keys.items()) + flows, encoding="utf-8")
-    return path
-
-
-def lab(program, *options, **kw):
-    return subprocess.run([program, "--no-progress", *map(str, options)], stderr=subprocess.PIPE,
-                          text=True, check=False, **{"stdout": subprocess.PIPE, **kw})
-
-
-def results(program, path, *options):
-    done = lab(program, "--quiet", "--json", "-", *options, path)
-    expect(done.returncode == 0, f"{path.name}: {done.stderr}")
-    return json.loads(done.stdout)
+    return write_scenario(folder / f"{name}.ini", keys, flows)
 
 
 def sample_times(program, folder, path):
@@ -118,27 +98,27 @@ def read_back(program, folder):
     config = pathlib.Path(sys.argv[2])
     for path in sorted(config.glob("incast-*.ini")):
         printed = folder / path.name
-        printed.write_text(lab(program, "--check-config", path).stdout, encoding="utf-8")
+        printed.write_text(run(program, "--check-config", path).stdout, encoding="utf-8")
         first, again = (results(program, p, "--duration", "300us") for p in (path, printed))
         expect(first["digest"] == again["digest"], f"{path.name}: another run")
-        expect(lab(program, "--check-config", printed).stdout == printed.read_text(encoding="utf-8"),
+        expect(run(program, "--check-config", printed).stdout == printed.read_text(encoding="utf-8"),
                f"{path.name}: printed again, it differs")
-    reference = [line for line in lab(program, "--help-config").stdout.splitlines() if line.startswith("## ")]
+    reference = [line for line in run(program, "--help-config").stdout.splitlines() if line.startswith("## ")]
     expect(len(reference) == len(set(reference)) > 10, "each section once in the reference")
 
 
 def outputs(program, folder):
     """Lost output is an error; JSON on standard output stands alone; names fit the CSV files."""
     path = scenario(folder, duration_ns="10us")
-    done = lab(program, "--json", "-", path)
+    done = run(program, "--json", "-", path)
     expect(json.loads(done.stdout)["duration_ns"] == 10000, "JSON and nothing else")
     if os.path.exists("/dev/full"):
         with open("/dev/full", "w", encoding="utf-8") as full:
             for options in ((), ("--check-config",), ("--json", "-")):
-                done = lab(program, *options, path, stdout=full)
+                done = run(program, *options, path, stdout=full)
                 expect(done.returncode == 1 and "No space left" in done.stderr, f"full disk, {options}: {done}")
     for name in ("a,b", 'a"b'):
-        done = lab(program, scenario(folder, flows=f"[flow {name}]\nsrc = 1\ndst = 2\n"))
+        done = run(program, scenario(folder, flows=f"[flow {name}]\nsrc = 1\ndst = 2\n"))
         expect(done.returncode == 2 and done.stderr.count("\n") == 1 and name in done.stderr, f"flow {name}: {done}")
 
 
@@ -170,9 +150,5 @@ def cpus(program, folder):
     expect(run.returncode == 0 and ended_on == os.sched_getaffinity(0), f"ended on CPUs {ended_on}")
 
 
-CASES = {f.__name__: f for f in (cpus, link_pause, times, last_pause, groups, slow_links, read_back, outputs)}
-
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory(prefix="quench-edges-") as work:
-        CASES[sys.argv[3]](sys.argv[1], pathlib.Path(work))
-    sys.exit(1 if failures else 0)
+    in_folder(cpus, link_pause, times, last_pause, groups, slow_links, read_back, outputs)

@@ -4,45 +4,18 @@
 
     test_events.py QUENCH_LAB CONFIG_DIR CASE
 """
-import json
-import pathlib
 import subprocess
-import sys
-import tempfile
 
 import scapy.all as scapy
 
-failures = []
+from scenarios import expect, in_folder, results, run, section, write_scenario
 
 ETHER = "020000000001" "020000000009"  # to host 1 from a station that nobody has
 
 
-def expect(condition, text):
-    if not condition:
-        failures.append(text)
-        print("FAILED:", text)
-
-
 def scenario(folder, fabric, rest):
     keys = {"hosts": 3, "link_rate_bps": "40G", "link_delay_ns": "1us", "duration_ns": "1ms", **fabric}
-    path = folder / "events.ini"
-    path.write_text("[fabric]\n" + "".join(f"{k} = {v}\n" for k, v in keys.items()) + rest, encoding="utf-8")
-    return path
-
-
-def lab(program, *options):
-    return subprocess.run([program, "--no-progress", *map(str, options)], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, check=False)
-
-
-def results(program, path, *options):
-    done = lab(program, "--quiet", "--json", "-", *options, path)
-    expect(done.returncode == 0, f"{done.stderr}")
-    return json.loads(done.stdout)
-
-
-def section(kind, name, **keys):
-    return f"[{kind} {name}]\n" + "".join(f"{k} = {v}\n" for k, v in keys.items())
+    return write_scenario(folder / "events.ini", keys, rest)
 
 
 def event(name, at_ns, action, **keys):
@@ -260,9 +233,9 @@ def record(program, folder):
     r = results(program, scenario(folder, {}, flow.replace("src = 1", "src = 1\nstart_ns = 500us") + event(
         "play", "10us", "send", node="h3", file="h1.pcap", interval_ns=300)))
     expect(r["flows"][0]["error"] is False and r["counters"]["duplicate_request"] > 0, "h2 knows nothing of what was played")
-    done = lab(program, scenario(folder, {}, rest))
+    done = run(program, scenario(folder, {}, rest))
     expect(done.returncode == 2 and "--out" in done.stderr, f"without a folder: {done.returncode} {done.stderr}")
-    done = lab(program, "--out", folder, scenario(folder, {}, rest + section("record", "again", node="h1") + section(
+    done = run(program, "--out", folder, scenario(folder, {}, rest + section("record", "again", node="h1") + section(
         "record", "twice", node="h1", port="s1")))
     expect(done.returncode == 2 and "[record twice]" in done.stderr, f"twice: {done.returncode} {done.stderr}")
 
@@ -275,9 +248,9 @@ def late(program, folder):
                         (section("flow", "f", src=1, pattern="trace", trace="late.txt"), ("[flow f] trace = late.txt",)),
                         (event("x", "1ms", "dump"), ()),
                         (section("flow", "f", src=1, dst=2, start_ns="999us"), ())):
-        done = lab(program, "--quiet", scenario(folder, {}, IDLE + rest))
+        done = run(program, "--quiet", scenario(folder, {}, IDLE + rest))
         expect(done.returncode == 0 and done.stderr.count("\n") == bool(words) and all(w in done.stderr for w in words), f"{rest}: {done.stderr}")
-    done = lab(program, "--quiet", "--duration", "500us", scenario(folder, {}, IDLE))
+    done = run(program, "--quiet", "--duration", "500us", scenario(folder, {}, IDLE))
     expect(done.returncode == 0 and "[flow none] start_ns = 999us" in done.stderr and "500us" in done.stderr, done.stderr)
 
 
@@ -295,14 +268,10 @@ def refused(program, folder):
                         (event("x", "1us", "link_down", node="s1", port="s1"), ("[event x]", "port = s1")),
                         (event("x", "0", "dump"), ("[event x]", "at_ns = 0")),
                         (event("x", "1us", "explode"), ("[event x]", "explode"))):
-        done = lab(program, scenario(folder, {}, IDLE + rest))
+        done = run(program, scenario(folder, {}, IDLE + rest))
         expect(done.returncode == 2 and done.stderr.count("\n") == 1 and all(w in done.stderr for w in words),
                f"{rest!r}: {done.returncode}, {done.stderr}")
 
 
-CASES = {f.__name__: f for f in (loss, link, disable, counters, every_counter, send, record, late, refused)}
-
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory(prefix="quench-events-") as work:
-        CASES[sys.argv[3]](sys.argv[1], pathlib.Path(work))
-    sys.exit(1 if failures else 0)
+    in_folder(loss, link, disable, counters, every_counter, send, record, late, refused)

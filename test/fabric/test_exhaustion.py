@@ -12,17 +12,11 @@ import pathlib
 import resource
 import signal
 import subprocess
-import sys
 import tempfile
 
-failures = []
+from scenarios import expect, with_config
+
 MB = 1 << 20
-
-
-def expect(condition, text):
-    if not condition:
-        failures.append(text)
-        print("FAILED:", text)
 
 
 def limited(limits, *command):
@@ -112,8 +106,5 @@ def memory(lab, config):
     expect(False, "4 GB are not enough")
 
 
-CASES = {"disk": disk, "files": files, "memory": memory}
-
 if __name__ == "__main__":
-    CASES[sys.argv[3]](sys.argv[1], sys.argv[2])
-    sys.exit(1 if failures else 0)
+    with_config(disk, files, memory)

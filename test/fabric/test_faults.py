@@ -4,13 +4,11 @@
 
     test_faults.py QUENCH_LAB CONFIG_DIR CASE
 """
-import pathlib
-import sys
-import tempfile
 
 import scapy.all as scapy
 
-from test_events import IDLE, drops, event, expect, failures, lab, results, scenario, section, shark
+from scenarios import expect, in_folder, results, run, section
+from test_events import IDLE, drops, event, scenario, shark
 
 ALL = 1_000_000_000
 NO_CC = "[nic]\ncc = none\nlocal_ack_timeout = 4\n"
@@ -306,7 +304,7 @@ def reroute(program, folder):
     expect(lost["leaf1"] > 0 and lost["leaf2"] > 0 and lost["leaf3"] > 0, f"no way, but no drop: {lost}")
     expect(all(sum(p["drops"]["ttl"] for p in n["ports"]) == 0 for name, n in nodes.items() if "ports" in n), "a loop")
     expect(all(f["messages_completed"] == 40 for f in r["flows"]), "messages are missing")
-    done = lab(program, scenario(folder, {"reroute_after_ns": "1us"}, IDLE))
+    done = run(program, scenario(folder, {"reroute_after_ns": "1us"}, IDLE))
     expect(done.returncode == 2 and "[fabric] forwarding" in done.stderr, done.stderr)
 
 
@@ -363,15 +361,10 @@ def refused(program, folder):
                          ("[event x]", "xon_bytes")),
                         (event("x", "1us", "switch_restart", node="h1", for_ns="1us"), ("[event x]", "node = h1")),
                         (event("x", "1us", "switch_restart", node="s1"), ("[event x] for_ns",))):
-        done = lab(program, scenario(folder, {}, IDLE + rest))
+        done = run(program, scenario(folder, {}, IDLE + rest))
         expect(done.returncode == 2 and done.stderr.count("\n") == 1 and all(w in done.stderr for w in words),
                f"{rest!r}: {done.returncode}, {done.stderr}")
 
 
-CASES = {f.__name__: f for f in (loss, cnp_loss, corrupt, reorder, delay, pause_storm, slow_receiver, restart, reroute, recording, link_reset,
-                                 for_ns, refused)}
-
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory(prefix="quench-faults-") as work:
-        CASES[sys.argv[3]](sys.argv[1], pathlib.Path(work))
-    sys.exit(1 if failures else 0)
+    in_folder(loss, cnp_loss, corrupt, reorder, delay, pause_storm, slow_receiver, restart, reroute, recording, link_reset, for_ns, refused)

@@ -7,32 +7,22 @@
 Bounds are of simulated results only; where virtual time allows, they are exact.
 """
 import csv
-import json
 import math
 import pathlib
-import subprocess
 import sys
-import tempfile
+
+from scenarios import expect, in_folder, results
 
 LINK_BPS = 40_000_000_000
 DELAY_NS = 1000
 HEADERS = 14 + 20 + 8 + 12 + 4 + 4 + 20  # Ethernet, IPv4, UDP, BTH; ICRC, FCS, gap
 RETH, AETH = 16, 4
 
-failures = []
-
-
-def expect(condition, text):
-    if not condition:
-        failures.append(text)
-        print("FAILED:", text)
-
 
 def run(lab, folder, text, *options):
     path = folder / "flows.ini"
     path.write_text(text, encoding="utf-8")
-    out = subprocess.run([lab, path, "--json", "-", "--quiet", "--no-progress", *options], stdout=subprocess.PIPE, check=True)
-    return json.loads(out.stdout)
+    return results(lab, path, *options)
 
 
 def read_csv(path):
@@ -111,8 +101,9 @@ depth = 1
         expect("paced_gaps" in flow, "the responder paces")
 
 
-def loaded(lab, config, folder):
+def loaded(lab, folder):
     """Four flows share a link: their messages take four times as long, as far as the shares are fair."""
+    config = sys.argv[2]
     text = pathlib.Path(config, "incast-4to1.ini").read_text(encoding="utf-8")
     r = run(lab, folder, text, "--duration", "50ms", "--out", folder)
     rows, spread = read_csv(folder / "flows.csv"), read_csv(folder / "times.csv")
@@ -203,8 +194,9 @@ def unmeasured(lab, folder):
     expect(not read_csv(folder / "times.csv"), "no times, no rows")
 
 
-def stalled(lab, config, folder):
+def stalled(lab, folder):
     """A host that stops taking frames holds all who share its switch, unless its NIC gives up pausing."""
+    config = sys.argv[2]
     text = pathlib.Path(config, "slow-receiver.ini").read_text(encoding="utf-8").replace("drain_rate_bps = 10G", "drain_rate_bps = 1M")
     watermarks = "[receiver]\n", "[receiver]\ndevice_stall_minor_watermark_ns = {}\ndevice_stall_critical_watermark_ns = {}\n"
     text = text.replace("measure_from_ns = 2ms", "measure_from_ns = 20ms").replace("duration_ns = 50ms", "duration_ns = 40ms")
@@ -242,11 +234,5 @@ def paced(lab, folder):
         expect(sum(int(row["count"]) for row in mine) == flow["paced_gaps"], f"{flow['name']}: times.csv")
 
 
-CASES = {"paced": paced, "stalled": lambda lab, folder: stalled(lab, sys.argv[2], folder),
-         "idle": idle, "read": read, "cnps": cnps, "unmeasured": unmeasured,
-         "loaded": lambda lab, folder: loaded(lab, sys.argv[2], folder)}
-
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory(prefix="quench-flows-") as work:
-        CASES[sys.argv[3]](sys.argv[1], pathlib.Path(work))
-    sys.exit(1 if failures else 0)
+    in_folder(paced, stalled, idle, read, cnps, unmeasured, loaded)

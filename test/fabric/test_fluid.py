@@ -7,33 +7,15 @@
 Bounds are of simulated results only; a run on a slow machine gives the same numbers.
 """
 import csv
-import json
 import pathlib
 import subprocess
-import sys
 import tempfile
 
-failures = []
-
-
-def expect(condition, text):
-    if not condition:
-        failures.append(text)
-        print("FAILED:", text)
+from scenarios import expect, results, run, with_config
 
 
 def near(got, wanted, share, text):
     expect(abs(got - wanted) <= share * abs(wanted), f"{text}: {got}, expected {wanted} within {share:.1%}")
-
-
-def run(lab, *options):
-    return subprocess.run([lab, "--quiet", "--no-progress", *map(str, options)], capture_output=True, text=True)
-
-
-def results(lab, *options):
-    done = run(lab, "--json", "-", *options)
-    expect(done.returncode == 0, f"{options}: {done.stderr}")
-    return json.loads(done.stdout)
 
 
 def changed(config, folder, changes):
@@ -189,7 +171,7 @@ def refused(lab, config):
     with tempfile.TemporaryDirectory() as folder:
         for section, key, value in rows:
             path = changed(config, folder, {(section, key): value, **extra.get(key, {})})
-            done = run(lab, "--fluid", path)
+            done = run(lab, "--quiet", "--fluid", path)
             expect(done.returncode == 2 and done.stderr.count("\n") == 1, f"{key}: {done}")
             expect(f"{path}: [{section}] {key} = {value}: expected" in done.stderr, f"{key}: {done.stderr}")
         r = results(lab, "--duration", "1ms", changed(config, folder, {("nic", "cc"): "dctcp"}))
@@ -206,7 +188,7 @@ def refused(lab, config):
             path = pathlib.Path(folder) / "events.ini"
             lines = [f"{k} = {v}" for k, v in {"at_ns": "1ms", "action": action, **keys}.items()]
             path.write_text(text + "\n[event e]\n" + "\n".join(lines) + "\n", encoding="utf-8")
-            done = run(lab, "--fluid", path)
+            done = run(lab, "--quiet", "--fluid", path)
             expect(done.returncode == 2 and done.stderr.count("\n") == 1, f"{action}: {done}")
             expect(f"{path}: [event e] action = {action}: expected another one: " in done.stderr and word in done.stderr, f"{action}: {done.stderr}")
             refused_beside = results(lab, "--duration", "2ms", path)["fluid"]
@@ -217,7 +199,7 @@ def refused(lab, config):
             lines = [f"{k} = {v}" for k, v in {"at_ns": "1ms", "action": action, **keys}.items()]
             path.write_text(text + "\n[event e]\n" + "\n".join(lines) + "\n", encoding="utf-8")
             expect("queues" in results(lab, "--fluid", "--duration", "2ms", path)["fluid"], f"{action} is refused")
-        done = run(lab, "--fluid", "--out", folder, "--trace", "incast", config + "/incast-4to1.ini")
+        done = run(lab, "--quiet", "--fluid", "--out", folder, "--trace", "incast", config + "/incast-4to1.ini")
         expect(done.returncode == 2 and "--trace" in done.stderr, f"--trace: {done}")
 
 
@@ -227,7 +209,7 @@ def outputs(lab, config):
         out = pathlib.Path(folder) / "out"
         names = {"fluid.json", "fluid_flows.csv", "fluid_queues.csv"}
         scenario = config + "/incast-4to1.ini"
-        expect(run(lab, "--fluid", "--out", out, "--duration", "2ms", scenario).returncode == 0, "--fluid --out")
+        expect(run(lab, "--quiet", "--fluid", "--out", out, "--duration", "2ms", scenario).returncode == 0, "--fluid --out")
         expect({p.name for p in out.iterdir()} == names, f"{sorted(out.iterdir())}")
         with open(out / "fluid_flows.csv", encoding="utf-8") as file:
             flows = list(csv.DictReader(file))
@@ -243,7 +225,7 @@ def outputs(lab, config):
         expect(with_model["digest"] == without["digest"], "the model is in the digest")
         expect("wire_rate_bps" in with_model["fluid"]["flows"][0] and "wire_rate_bps" not in without["fluid"]["flows"][0], "series")
         expect((out / "fluid_flows.csv").exists(), "beside packets")
-        expect(run(lab, "--duration", "2ms", "--out", out, config + "/incast-4to1-dctcp.ini").returncode == 0, "dctcp")
+        expect(run(lab, "--quiet", "--duration", "2ms", "--out", out, config + "/incast-4to1-dctcp.ini").returncode == 0, "dctcp")
         expect(not (out / "fluid_flows.csv").exists() and not (out / "fluid_queues.csv").exists(), "series of another run are left")
         expect(not list(out.glob("*.part")), "parts are left")
 
@@ -282,8 +264,5 @@ def loop_delay(lab, config):
                 expect(long["queue_p99_bytes"] < 1.5 * short["queue_p99_bytes"] and long["link_use"] > 0.975, f"N {n}: {long}, {short}")
 
 
-CASES = {"fixed_point": fixed_point, "translation": translation, "switches": switches, "ends": ends, "refused": refused, "outputs": outputs, "slopes": slopes, "loop_delay": loop_delay}
-
 if __name__ == "__main__":
-    CASES[sys.argv[3]](sys.argv[1], sys.argv[2])
-    sys.exit(1 if failures else 0)
+    with_config(fixed_point, translation, switches, ends, refused, outputs, slopes, loop_delay)

@@ -9,25 +9,12 @@ Bounds are of simulated results only; a run on a slow machine gives the same num
 import csv
 import json
 import subprocess
-import sys
 import tempfile
+
+from scenarios import expect, results, with_config
 
 SEEDS = (1, 2, 3, 4, 5)
 FAIR_BPS = 10e9
-
-failures = []
-
-
-def expect(condition, text):
-    if not condition:
-        failures.append(text)
-        print("FAILED:", text)
-
-
-def run(lab, scenario, *options):
-    out = subprocess.run([lab, scenario, "--json", "-", "--quiet", "--no-progress", *options],
-                         stdout=subprocess.PIPE, check=True)
-    return json.loads(out.stdout)
 
 
 def drops(result, reason=None):
@@ -36,7 +23,7 @@ def drops(result, reason=None):
 
 def dcqcn_and_pfc(lab, config):
     for seed in SEEDS:
-        r = run(lab, config + "/incast-4to1.ini", "--seed", str(seed))
+        r = results(lab, config + "/incast-4to1.ini", "--seed", str(seed))
         q = r["bottleneck"]
         rates = [f["wire_rate_bps"] for f in r["flows"]]
         print(f"seed {seed}: {[round(x / 1e9, 2) for x in rates]} Gb/s, jain {r['jain_index']:.4f}, "
@@ -71,7 +58,7 @@ def identities(r, seed):
 
 
 def pfc_only(lab, config):
-    r = run(lab, config + "/incast-4to1-pfc-only.ini")
+    r = results(lab, config + "/incast-4to1-pfc-only.ini")
     q = r["bottleneck"]
     switch = [p for p in r["pfc_counters"] if p["node"] == "s1"]
     hosts = [p for p in r["pfc_counters"] if p["node"] != "s1"]
@@ -90,7 +77,7 @@ def pfc_only(lab, config):
 
 def eight_to_one(lab, config):
     """A gigabyte through one port, nobody slows down: not a byte is lost, and each one is accounted for."""
-    r = run(lab, config + "/incast-8to1-pfc-only.ini")
+    r = results(lab, config + "/incast-8to1-pfc-only.ini")
     ledger = r["ledger"]
     expect(drops(r) == 0 and ledger["dropped"] == 0, f"drops {r['drops']}")
     expect([f["messages_completed"] for f in r["flows"]] == [1] * 8, "each message arrives")
@@ -111,7 +98,7 @@ def eight_to_one(lab, config):
         scant = folder + "/scant.ini"
         with open(scant, "w", encoding="utf-8") as file:
             file.write(text.replace("xoff_bytes = 40KB", "xoff_bytes = 20KB"))
-        r = run(lab, scant, "--duration", "5ms")
+        r = results(lab, scant, "--duration", "5ms")
     expect(text.count("xoff_bytes = 40KB") == 1 and drops(r, "no_headroom") > 0, "half of the headroom is too little")
 
 
@@ -121,7 +108,7 @@ def run_in_shards(lab, config, n, name, *options):
             text = file.read().replace("[switch]\n", f"[switch]\nshards = {n}\n", 1)
         with open(f"{folder}/{n}.ini", "w", encoding="utf-8") as file:
             file.write(text)
-        return run(lab, f"{folder}/{n}.ini", *options)
+        return results(lab, f"{folder}/{n}.ini", *options)
 
 
 def shards(lab, config):
@@ -148,7 +135,7 @@ def dctcp(lab, config):
     """Step marking at K: shares are fair, and the queue swings around K, not at 0 and not at the buffer."""
     k_bytes = 120e3
     for seed in SEEDS[:2]:
-        r = run(lab, config + "/incast-4to1-dctcp.ini", "--seed", str(seed))
+        r = results(lab, config + "/incast-4to1-dctcp.ini", "--seed", str(seed))
         q, c = r["bottleneck"], r["counters"]
         print(f"seed {seed}: jain {r['jain_index']:.4f}, link use {q['link_use']:.4f}, queue {q['queue_mean_bytes']} B")
         expect(r["jain_index"] >= 0.99, f"seed {seed}: Jain index {r['jain_index']}")
@@ -164,7 +151,7 @@ def dctcp(lab, config):
 
 def timely(lab, config):
     """The round-trip time stays between T_low and T_high, without a mark."""
-    r = run(lab, config + "/incast-4to1-timely.ini")
+    r = results(lab, config + "/incast-4to1-timely.ini")
     q, c = r["bottleneck"], r["counters"]
     # 4.6 us without a queue: two hops of frame, ACK and propagation.
     rtt_us = [(q[key] * 8 / 40e3) + 4.6 for key in ("queue_mean_bytes", "queue_p99_bytes")]
@@ -183,7 +170,7 @@ def timely(lab, config):
 
 def slow_receiver(lab, config):
     """One slow host pauses its port, the switch pauses its senders, and all of them go on in the end."""
-    r = run(lab, config + "/slow-receiver.ini")
+    r = results(lab, config + "/slow-receiver.ini")
     pfc = {(p["node"], p["port"]): p for p in r["pfc_counters"] if p["prio"] == 3}
     flows = {f["name"]: f for f in r["flows"]}
     expect(all(p["prio"] == 3 for p in r["pfc_counters"]), "another priority is paused")
@@ -234,7 +221,7 @@ def trace(lab, config):
 
 
 def no_pfc(lab, config):
-    r = run(lab, config + "/incast-4to1-no-pfc.ini")
+    r = results(lab, config + "/incast-4to1-no-pfc.ini")
     lost = sum(drops(r, reason) for reason in ("queue_limit", "pg_limit", "pool"))
     at_switch = sum(d["packets"] for d in r["drops"] if d["node"] == "s1")
     expect(lost > 0 and lost == at_switch, f"start-up drops by name: {r['drops']}")
@@ -249,7 +236,7 @@ def no_pfc(lab, config):
 def short(lab, config):
     """A while of what has its figures in other cases, for those who look at memory: each byte is accounted for."""
     for name in ("", "-pfc-only", "-dctcp", "-timely"):
-        r = run(lab, f"{config}/incast-4to1{name}.ini", "--duration", "10ms", "--set", "fabric.measure_from_ns=0")
+        r = results(lab, f"{config}/incast-4to1{name}.ini", "--duration", "10ms", "--set", "fabric.measure_from_ns=0")
         ledger = r["ledger"]
         expect(ledger["in"] + ledger["copies"] + ledger["generated"] ==
                ledger["queued"] + ledger["sent"] + ledger["dropped"] + ledger["consumed"], f"incast-4to1{name}: {ledger}")
@@ -258,8 +245,8 @@ def short(lab, config):
 
 def digest(lab, config):
     scenario = config + "/incast-4to1.ini"
-    first, again = (run(lab, scenario, "--seed", "7", "--duration", "20ms") for _ in range(2))
-    other = run(lab, scenario, "--seed", "8", "--duration", "20ms")
+    first, again = (results(lab, scenario, "--seed", "7", "--duration", "20ms") for _ in range(2))
+    other = results(lab, scenario, "--seed", "8", "--duration", "20ms")
     expect(first["digest"] == again["digest"], "one seed, two digests")
     expect(first["digest"] != other["digest"], "two seeds, one digest")
     for r in (first, again):
@@ -267,10 +254,5 @@ def digest(lab, config):
     expect(first == again, "one seed, two results")
 
 
-CASES = {"dcqcn_and_pfc": dcqcn_and_pfc, "pfc_only": pfc_only, "eight_to_one": eight_to_one, "no_pfc": no_pfc, "dctcp": dctcp,
-         "timely": timely, "trace": trace, "shards": shards, "three_shards": three_shards,
-         "slow_receiver": slow_receiver, "short": short, "digest": digest}
-
 if __name__ == "__main__":
-    CASES[sys.argv[3]](sys.argv[1], sys.argv[2])
-    sys.exit(1 if failures else 0)
+    with_config(dcqcn_and_pfc, pfc_only, eight_to_one, no_pfc, dctcp, timely, trace, shards, three_shards, slow_receiver, short, digest)

@@ -11,13 +11,10 @@ import subprocess
 import sys
 import tempfile
 
+from scenarios import expect, failures
+
 LAB, CONFIG, CASE = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3]
 SHORT = ["--quiet", "--duration", "4ms", str(CONFIG / "incast-4to1-pfc-only.ini")]
-
-
-def expect(what, good, detail=""):
-    if not good:
-        sys.exit(f"{what}: {detail}")
 
 
 def on_terminal(*options):
@@ -35,8 +32,8 @@ def on_terminal(*options):
                 break
             text += part
         out = process.stdout.read()
-    expect("the run ends well", process.returncode == 0, text)
-    expect("nothing is on standard output", out == b"", out)
+    expect(process.returncode == 0, "the run ends well", text)
+    expect(out == b"", "nothing is on standard output", out)
     os.close(ours)
     return text.decode()
 
@@ -45,11 +42,11 @@ def progress():
     text = on_terminal()
     first, last = text.split("\r")[1], text.rstrip().split("\r")[-1]
     speed = r"[\d.]+ M hops/s  [\d.e-]+ x real time"
-    expect("the first line has an ETA", re.search(rf"\[ +\] +\d+ %  [\d.]+ of 4\.0 ms  {speed}  ETA \d+ s", first), first)
-    expect("the last one how long it took", re.match(rf"\[#+\] 100 %  4\.0 of 4\.0 ms  {speed}  in \d+ s", last), last)
-    expect("--no-progress: none", on_terminal("--no-progress") == "")
+    expect(re.search(rf"\[ +\] +\d+ %  [\d.]+ of 4\.0 ms  {speed}  ETA \d+ s", first), "the first line has an ETA", first)
+    expect(re.match(rf"\[#+\] 100 %  4\.0 of 4\.0 ms  {speed}  in \d+ s", last), "the last one how long it took", last)
+    expect(on_terminal("--no-progress") == "", "--no-progress: none")
     done = subprocess.run([LAB, *SHORT], capture_output=True, text=True, check=True)
-    expect("into a pipe: none", done.stderr == "", done.stderr)
+    expect(done.stderr == "", "into a pipe: none", done.stderr)
 
 
 def counters():
@@ -60,34 +57,34 @@ def counters():
             rows = list(csv.DictReader(file))
         results = json.loads(pathlib.Path(folder, "results.json").read_text(encoding="utf-8"))
     totals = {(r["node"], r["port"], r["counter"]): int(r["value"]) for r in rows if r["node"].startswith("all ")}
-    expect("totals have help", all(r["help"] for r in rows if r["node"].startswith("all ") and not r["counter"].endswith("_last")))
+    expect(all(r["help"] for r in rows if r["node"].startswith("all ") and not r["counter"].endswith("_last")), "totals have help")
     for name, value in results["counters"].items():
         of = ("all switches", "all") if name == "ecn_marked_packets" else ("all hosts", "")
         got = totals.get((*of, name)) if name != "ecn_marked_packets" else sum(
             v for (node, _, counter), v in totals.items() if node == "all switches" and counter.endswith("/" + name))
-        expect(f"the sum of {name}", got == value, (got, value))
-    expect("PFC was at work", totals["all switches", "all", "tx_prio3_pause"] > 0)
+        expect(got == value, f"the sum of {name}", (got, value))
+    expect(totals["all switches", "all", "tx_prio3_pause"] > 0, "PFC was at work")
     sums, nodes = {}, set()
     for row in rows:
         if row["node"].startswith("all "):
             continue
-        expect("a row that is not zero", int(row["value"]) > 0 and not row["help"], row)
+        expect(int(row["value"]) > 0 and not row["help"], "a row that is not zero", row)
         nodes.add(row["node"])
         key = ("all hosts" if row["node"].startswith("h") else "all switches", "all" if row["port"] else "", row["counter"])
         how = max if row["counter"].endswith("watermark_bytes") else int.__add__
         sums[key] = how(sums.get(key, 0), int(row["value"]))
-    expect("every node has rows", nodes == {"s1", "h1", "h2", "h3", "h4", "h5"}, nodes)
-    expect("rows add up to the totals", sums == {key: value for key, value in totals.items() if value}, sums)
+    expect(nodes == {"s1", "h1", "h2", "h3", "h4", "h5"}, "every node has rows", nodes)
+    expect(sums == {key: value for key, value in totals.items() if value}, "rows add up to the totals", sums)
     pauses = {(p["node"], str(p["port"])): p["tx_pause"] for p in results["pfc_counters"] if p["tx_pause"]}
-    expect("pauses by port as in results.json", pauses == {(r["node"], r["port"]): int(r["value"]) for r in rows
-                                                          if r["counter"] == "tx_prio3_pause" and r["port"] not in ("", "all")}, pauses)
+    expect(pauses == {(r["node"], r["port"]): int(r["value"]) for r in rows
+                                                          if r["counter"] == "tx_prio3_pause" and r["port"] not in ("", "all")}, "pauses by port as in results.json", pauses)
 
 
 def explained(scenario, *options):
     """What --explain says of incast h1, and the results of the same run."""
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run([LAB, "--no-progress", "--json", f"{folder}/r.json", *options, str(CONFIG / scenario)], capture_output=True, text=True, check=False)
-        expect("it ends well", (done.returncode, done.stderr) == (0, ""), done)
+        expect((done.returncode, done.stderr) == (0, ""), "it ends well", done)
         results = json.loads(pathlib.Path(folder, "r.json").read_text(encoding="utf-8"))
     return done.stdout.splitlines(), results, results["flows"][0]
 
@@ -97,32 +94,32 @@ def explain():
     flow = ("--explain", "incast h1")
     lines, results, h1 = explained("incast-4to1.ini", "--duration", "20ms", *flow, "--all")
     plain = subprocess.run([LAB, "--quiet", "--json", "-", "--duration", "20ms", str(CONFIG / "incast-4to1.ini")], capture_output=True, text=True, check=True)
-    expect("looking changes nothing", json.loads(plain.stdout)["digest"] == results["digest"])
-    expect("the way is told", lines[2] == "way: h1, s1 port 4", lines[2])
+    expect(json.loads(plain.stdout)["digest"] == results["digest"], "looking changes nothing")
+    expect(lines[2] == "way: h1, s1 port 4", "the way is told", lines[2])
     cuts = [line for line in lines if "CNP: cut" in line]
     marks = [re.search(r"; s1 port 4 queue 3 marked PSN \d+ ([\d.]+) us before, with ([\d.]+) KB queued(?:, and (\d+) more)?$", line) for line in cuts]
-    expect("each cut is there", len(cuts) == h1["rate_cuts"] > 5, (len(cuts), h1["rate_cuts"]))
-    expect("with the mark that led to it", all(marks), cuts)
+    expect(len(cuts) == h1["rate_cuts"] > 5, "each cut is there", (len(cuts), h1["rate_cuts"]))
+    expect(all(marks), "with the mark that led to it", cuts)
     curve = results["bottleneck"]
-    expect("at a length that marks", all(curve["wred_min_bytes"] / 1e3 < float(m[2]) <= curve["queue_max_bytes"] * 1.1 + 600e3 for m in marks))
-    expect("within a CNP interval and the way", all(2 < float(m[1]) < 60 for m in marks), [m[1] for m in marks])
+    expect(all(curve["wred_min_bytes"] / 1e3 < float(m[2]) <= curve["queue_max_bytes"] * 1.1 + 600e3 for m in marks), "at a length that marks")
+    expect(all(2 < float(m[1]) < 60 for m in marks), "within a CNP interval and the way", [m[1] for m in marks])
     told = sum(1 + int(m[3] or 0) for m in marks)
-    expect("all marked packets are counted", 0 <= h1["ce_packets"] - told < 60, (told, h1["ce_packets"]))
+    expect(0 <= h1["ce_packets"] - told < 60, "all marked packets are counted", (told, h1["ce_packets"]))
     lines = explained("incast-4to1.ini", "--duration", "20ms", "--explain", "incast")[0]
-    expect("a story has 30 lines", 10 < len(lines) <= 30 and "the first of the flows of incast" in lines[0], lines)
-    expect("which count all CNPs", sum(int(n) for line in lines[3:] for n in re.findall(r"(\d+) CNPs?\b", line)) + sum("CNP: " in line for line in lines)
-           == h1["rp_cnp_handled"], lines)
+    expect(10 < len(lines) <= 30 and "the first of the flows of incast" in lines[0], "a story has 30 lines", lines)
+    expect(sum(int(n) for line in lines[3:] for n in re.findall(r"(\d+) CNPs?\b", line)) + sum("CNP: " in line for line in lines)
+           == h1["rp_cnp_handled"], "which count all CNPs", lines)
     lines, results, h1 = explained("incast-4to1-pfc-only.ini", "--duration", "5ms", *flow, "--all")
     held = sum(float(us) for line in lines for us in re.findall(r"pause over after ([\d.]+) us: s1 holds h1", line))
-    expect("pauses add up", h1["rx_pause_duration_us"] > 1000 and abs(held - h1["rx_pause_duration_us"]) < 30, (held, h1["rx_pause_duration_us"]))
+    expect(h1["rx_pause_duration_us"] > 1000 and abs(held - h1["rx_pause_duration_us"]) < 30, "pauses add up", (held, h1["rx_pause_duration_us"]))
     lines, results, h1 = explained("incast-4to1-no-pfc.ini", "--duration", "20ms", *flow, "--all")
     again = sum(int(n) for line in lines for n in re.findall(r"goes back to PSN \d+: (\d+) packets", line))
-    expect("what is sent again adds up", again == h1["retransmitted_packets"] > 0, (again, h1["retransmitted_packets"]))
+    expect(again == h1["retransmitted_packets"] > 0, "what is sent again adds up", (again, h1["retransmitted_packets"]))
     for options, code, why in ((("--explain", "nobody"), 2, "expected a flow"), (("--explain", "incast h1#1"), 2, "expected a flow"),
                                (("--all",), 2, "needs --explain"), (("--explain", "incast", "--fluid"), 2, "needs packets"),
                                (("--explain", "incast", "--json", "-"), 2, "standard output")):
         done = subprocess.run([LAB, *options, *SHORT], capture_output=True, text=True, check=False)
-        expect(f"{options} is refused", done.returncode == code and why in done.stderr and done.stderr.count("\n") == 1, done)
+        expect(done.returncode == code and why in done.stderr and done.stderr.count("\n") == 1, f"{options} is refused", done)
 
 
 def explain_fabric():
@@ -154,13 +151,14 @@ dst = 5
         path = pathlib.Path(folder, "x.ini")
         path.write_text(text, encoding="utf-8")
         done = subprocess.run([LAB, "--no-progress", "--out", folder, "--explain", "many h2#1", "--all", str(path)], capture_output=True, text=True, check=False)
-        expect("it ends well, beside a recording", done.returncode == 0 and pathlib.Path(folder, "both.pcapng").stat().st_size > 1000, done.stderr)
+        expect(done.returncode == 0 and pathlib.Path(folder, "both.pcapng").stat().st_size > 1000, "it ends well, beside a recording", done.stderr)
     lines = done.stdout.splitlines()
-    expect("QP and way", "many h2, QP 1 of 2: h2 to h5" in lines[0] and lines[2] == "way: h2, leaf1 port 4, spine1 port 1, leaf2 port 0", lines[:3])
+    expect("many h2, QP 1 of 2: h2 to h5" in lines[0] and lines[2] == "way: h2, leaf1 port 4, spine1 port 1, leaf2 port 0", "QP and way", lines[:3])
     marked = set(re.findall(r"; (\S+ port \d+) queue 3 marked", done.stdout))
-    expect("marked where it waits", {"leaf1 port 4", "leaf2 port 0"} >= marked >= {"leaf1 port 4"}, marked)
+    expect({"leaf1 port 4", "leaf2 port 0"} >= marked >= {"leaf1 port 4"}, "marked where it waits", marked)
     pauses = set(re.findall(r"(?:paused|us): (\S+ holds .*)", done.stdout))
-    expect("paused by the switch before", pauses and pauses <= {"leaf1 holds h2", "spine1 holds leaf1 port 4", "leaf2 holds spine1 port 1"}, pauses)
+    expect(pauses and pauses <= {"leaf1 holds h2", "spine1 holds leaf1 port 4", "leaf2 holds spine1 port 1"}, "paused by the switch before", pauses)
 
 
 {"progress": progress, "counters": counters, "explain": explain, "explain_fabric": explain_fabric}[CASE]()
+sys.exit(1 if failures else 0)

@@ -4,42 +4,21 @@
 
     test_patterns.py QUENCH_LAB CONFIG_DIR CASE
 """
-import json
 import pathlib
 import subprocess
-import sys
-import tempfile
 
-failures = []
+from scenarios import expect, in_folder, results, run, section, write_scenario
+
 IMPORT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "import-hpcc"
-
-
-def expect(condition, text):
-    if not condition:
-        failures.append(text)
-        print("FAILED:", text)
 
 
 def scenario(folder, rest, name="pattern", **fabric):
     keys = {"hosts": 8, "duration_ns": "1ms", **fabric}
-    path = folder / f"{name}.ini"
-    path.write_text("[fabric]\n" + "".join(f"{k} = {v}\n" for k, v in keys.items()) + rest, encoding="utf-8")
-    return path
-
-
-def lab(program, *options):
-    return subprocess.run([program, "--no-progress", *map(str, options)], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, check=False)
-
-
-def results(program, path, *options):
-    done = lab(program, "--quiet", "--json", "-", *options, path)
-    expect(done.returncode == 0, f"{path.name}: {done.stderr}")
-    return json.loads(done.stdout)
+    return write_scenario(folder / f"{name}.ini", keys, rest)
 
 
 def flow(name, **keys):
-    return f"[flow {name}]\n" + "".join(f"{k} = {v}\n" for k, v in keys.items())
+    return section("flow", name, **keys)
 
 
 def pairs(r):
@@ -183,7 +162,7 @@ def hpcc(program, folder):
     # A message of 200 packets at 25 Gb/s with another one beside it from 1 us on: twice the time, 141 us, and the way.
     fct = r["flows"][0]["completion_max_ns"]
     expect(130_000 < fct < 160_000, f"{fct} ns")
-    text = lab(program, "--check-config", folder / "out" / "scenario.ini").stdout
+    text = run(program, "--check-config", folder / "out" / "scenario.ini").stdout
     for line in ("wred_profile = r100000000000", "frame_loss_ppb = 1000", "rp_dce_tcp_g = 1020", "rp_time_reset_us = 300us",
                  "buffer_bytes = 16MiB", "green_min_threshold_bytes = 400KB", "rp_ai_rate_bps = 40M",
                  "dynamic_th = -3", "xoff_bytes = 37500", "xon_offset_bytes = 3072", "rp_min_rate_bps = 100M"):
@@ -196,7 +175,7 @@ def hpcc(program, folder):
         done = subprocess.run(["/usr/bin/python3", IMPORT, folder / "mix" / "config.txt", folder / f"cc{mode}"], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, check=False)
         expect(("RATE_NEW 5: not a key" in done.stderr) == (mode == "7"), done.stderr)
-        text = lab(program, "--check-config", folder / f"cc{mode}" / "scenario.ini").stdout.splitlines()
+        text = run(program, "--check-config", folder / f"cc{mode}" / "scenario.ini").stdout.splitlines()
         for line in lines:
             expect(any(text_line.startswith(line) for text_line in text), f"{line} is not in the configuration of CC_MODE {mode}")
     (folder / "mix" / "config.txt").write_text(HPCC["config.txt"], encoding="utf-8")
@@ -231,7 +210,7 @@ def refused(program, folder):
                        ({"pattern": "trace", "trace": "far.csv"}, "message 1"),
                        ({"pattern": "trace", "trace": "none.csv"}, "trace"),
                        ({"dst": 1, "src": "2", "trace": "bad.csv"}, "trace")):
-        done = lab(program, scenario(folder, flow("x", **keys)))
+        done = run(program, scenario(folder, flow("x", **keys)))
         expect(done.returncode == 2 and done.stderr.count("\n") == 1 and "[flow x]" in done.stderr and
                word in done.stderr, f"{keys}: {done.returncode}, {done.stderr}")
 
@@ -254,14 +233,10 @@ def trace_lines(program, folder):
                         ("source destination", f"src = source: {host}"), ("1 2 9 0\0 5", "expected a text without a zero byte"),
                         ("x" * 300, f"src = {'x' * 40}: {host}")):
         path.write_text(f"# comment\n3 4 100 0\n{line}\n1 2 9 0\n", encoding="utf-8")
-        done = lab(program, scenario(folder, rest))
+        done = run(program, scenario(folder, rest))
         expect(done.returncode == 2 and done.stderr.count("\n") == 1 and f"{path}:3: " in done.stderr and words in done.stderr and
                "[flow t] trace" in done.stderr, f"{line!r}: {done.returncode}, {done.stderr}")
 
 
-CASES = {f.__name__: f for f in (permutation, all_to_all, all_reduce, trace, trace_lines, hpcc, refused)}
-
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory(prefix="quench-patterns-") as work:
-        CASES[sys.argv[3]](sys.argv[1], pathlib.Path(work))
-    sys.exit(1 if failures else 0)
+    in_folder(permutation, all_to_all, all_reduce, trace, trace_lines, hpcc, refused)

@@ -5,22 +5,8 @@
     test_set.py QUENCH_LAB CONFIG_DIR CASE
 """
 import json
-import pathlib
-import subprocess
-import sys
-import tempfile
 
-failures = []
-
-
-def expect(condition, text):
-    if not condition:
-        failures.append(text)
-        print("FAILED:", text)
-
-
-def section(kind, name, **keys):
-    return f"[{kind} {name}]\n" + "".join(f"{k} = {v}\n" for k, v in keys.items())
+from scenarios import expect, in_folder, results, run, section, write_scenario
 
 
 def event(name, at_ns, text, **keys):
@@ -29,20 +15,7 @@ def event(name, at_ns, text, **keys):
 
 def scenario(folder, fabric, rest):
     keys = {"hosts": 4, "link_rate_bps": "40G", "link_delay_ns": "1us", "duration_ns": "2ms", **fabric}
-    path = folder / "set.ini"
-    path.write_text("[fabric]\n" + "".join(f"{k} = {v}\n" for k, v in keys.items()) + rest, encoding="utf-8")
-    return path
-
-
-def lab(program, *options):
-    return subprocess.run([program, "--no-progress", *map(str, options)], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, check=False)
-
-
-def results(program, path, *options):
-    done = lab(program, "--quiet", "--json", "-", *options, path)
-    expect(done.returncode == 0, f"{path.read_text()}{options}: {done.stderr}")
-    return json.loads(done.stdout)
+    return write_scenario(folder / "set.ini", keys, rest)
 
 
 INCAST = section("flow", "f", src="1-3", dst=4, start_ns="10us")
@@ -93,7 +66,7 @@ def ends(program, folder):
     # Of one nanosecond, the one that stands later in the file is later.
     expect(digest(event("x", "1us", wide) + event("a", "1us", steep)) == digest("", "--set", steep), "the order of the file")
     path = scenario(folder, {}, INCAST + both)
-    (folder / "again.ini").write_text(lab(program, "--check-config", path).stdout, encoding="utf-8")
+    (folder / "again.ini").write_text(run(program, "--check-config", path).stdout, encoding="utf-8")
     expect(results(program, folder / "again.ini")["digest"] == results(program, path)["digest"], "the printed file is another one")
 
 
@@ -139,7 +112,7 @@ def queues(program, folder):
     fixed = []
     for text in kmin:
         sets = [o for w in text.split(", ") for o in ("--set", w)]
-        done = lab(program, "--fluid", "--quiet", "--json", "-", *sets, scenario(folder, fabric, flow))
+        done = run(program, "--fluid", "--quiet", "--json", "-", *sets, scenario(folder, fabric, flow))
         expect(done.returncode == 0, done.stderr)
         fixed.append(json.loads(done.stdout)["fluid"]["queues"][0]["fixed_point"]["queue_bytes"])
     path = scenario(folder, fabric, flow + event("first", "1ns", kmin[0]) + event("up", "80ms", kmin[1], for_ns="80ms"))
@@ -227,15 +200,15 @@ def open_loops(program, folder):
 def told(program, folder):
     """--explain, the trace and results.json name the change."""
     path = scenario(folder, {}, INCAST + event("less", "1ms", "rp.rp_max_rate=2G, rp.R_AI=10M", for_ns="500us"))
-    done = lab(program, "--explain", "f h1", "--all", path)
+    done = run(program, "--explain", "f h1", "--all", path)
     lines = done.stdout.splitlines()
     texts = [line.split("ms  ", 1)[1] for line in lines if "set " in line or "set:" in line]
     expect(texts == ["set rp.rp_max_rate=2G, rp.R_AI=10M (event less)", "no longer set: rp.rp_max_rate=2G, rp.R_AI=10M (event less)"], f"{texts}")
     at = next(i for i, line in enumerate(lines) if "ms  set " in line)
     expect(lines[at].split()[0] == "1.0000" == lines[at + 1].split()[0] and "reload: other parameters" in lines[at + 1], f"{lines[at:at + 2]}")
-    story = lab(program, "--explain", "f h1", path).stdout
+    story = run(program, "--explain", "f h1", path).stdout
     expect(story.count("(event less)") == 2, "not in the story")
-    lab(program, "--quiet", "--trace", "f", "--out", folder / "out", path)
+    run(program, "--quiet", "--trace", "f", "--out", folder / "out", path)
     trace = [row.split(",") for row in (folder / "out" / "trace.csv").read_text().splitlines()]
     reloads = [int(row[0]) for row in trace[1:] if "reload" in row[-1]]
     expect(1_000_000 in reloads, f"{reloads}")
@@ -258,17 +231,17 @@ def refused(program, folder):
                         ("switch s2.Kmax=1MB", ("[switch s2]", "a switch of this topology")),
                         ("event x.at_ns=1ms", ("[event x] at_ns = 1ms", "cannot change")),
                         ("link a.ends=h1 s1", ("[link a]", "cannot come"))):
-        done = lab(program, scenario(folder, {}, INCAST + event("x", "1us", text)))
+        done = run(program, scenario(folder, {}, INCAST + event("x", "1us", text)))
         expect(done.returncode == 2 and done.stderr.count("\n") == 1 and all(w in done.stderr for w in (*words, "set.ini: [event x] set")),
                f"{text!r}: {done.returncode}, {done.stderr}")
     for keys, words in (({"action": "set", "set": "wred.Kmax=1MB", "node": "s1"}, ("node = s1", "switch NAME.KEY=VALUE")),
                         ({"action": "dump", "set": "wred.Kmax=1MB"}, ("set = wred.Kmax=1MB", "none")),
                         ({"action": "set"}, ("set", "SECTION.KEY=VALUE"))):
-        done = lab(program, scenario(folder, {}, INCAST + section("event", "x", at_ns="1us", **keys)))
+        done = run(program, scenario(folder, {}, INCAST + section("event", "x", at_ns="1us", **keys)))
         expect(done.returncode == 2 and done.stderr.count("\n") == 1 and all(w in done.stderr for w in (*words, "[event x]")), f"{keys}: {done.stderr}")
     # What one event makes wrong of another one's.
     rest = event("a", "1us", "wred.Kmax=900KB", for_ns="1ms") + event("b", "10us", "wred.Kmin=800KB")
-    done = lab(program, scenario(folder, {}, INCAST + rest))
+    done = run(program, scenario(folder, {}, INCAST + rest))
     expect(done.returncode == 2 and done.stderr.count("\n") == 1 and "[event b] set: [wred]" in done.stderr, f"{done.stderr}")
 
 
@@ -278,15 +251,11 @@ def window(program, folder):
     for options, words in ((("--duration", "4ms"), "measure_from_ns = 2ms"),
                            (("--duration", "8ms", "--set", "fabric.measure_from_ns=4ms"), "measure_from_ns = 4ms"),
                            (("--set", "fabric.duration_ns=8ms", "--set", "fabric.measure_from_ns=4ms"), "measure_from_ns = 4ms")):
-        done = lab(program, "--check-config", *options, path)
+        done = run(program, "--check-config", *options, path)
         expect(done.returncode == 0 and words in done.stdout, f"{options}: {done.stderr or done.stdout}")
-    done = lab(program, "--check-config", "--duration", "8ms", "--set", "fabric.measure_from_ns=8ms", path)
+    done = run(program, "--check-config", "--duration", "8ms", "--set", "fabric.measure_from_ns=8ms", path)
     expect(done.returncode == 2 and "measure_from_ns = 8ms: expected a time before duration_ns" in done.stderr, f"{done.stderr}")
 
 
-CASES = {f.__name__: f for f in (same, ends, one_switch, queues, pfc, flows, open_loops, told, refused, window)}
-
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory(prefix="quench-set-") as work:
-        CASES[sys.argv[3]](sys.argv[1], pathlib.Path(work))
-    sys.exit(1 if failures else 0)
+    in_folder(same, ends, one_switch, queues, pfc, flows, open_loops, told, refused, window)

@@ -1,10 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """A storm of pause frames in virtual time. Usage: test_storm.py LAB CONFIG_DIR CASE"""
-import json
-import subprocess
-import sys
 import tempfile
+
+from scenarios import expect, results, with_config
 
 
 def run(lab, config, **keys):
@@ -19,13 +18,7 @@ def run(lab, config, **keys):
     with tempfile.NamedTemporaryFile("w", suffix=".ini") as f:
         f.write(text)
         f.flush()
-        out = subprocess.run([lab, f.name, "--no-progress", "--json", "-"], capture_output=True, text=True, check=True)
-    return json.loads(out.stdout)
-
-
-def expect(ok, what):
-    if not ok:
-        sys.exit("FAIL: " + what)
+        return results(lab, f.name)
 
 
 def flows(r):
@@ -67,4 +60,4 @@ def alert(lab, config):
 
 
 if __name__ == "__main__":
-    {"drop": drop, "none": none, "forward": forward, "alert": alert}[sys.argv[3]](sys.argv[1], sys.argv[2])
+    with_config(drop, none, forward, alert)

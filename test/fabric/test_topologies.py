@@ -4,41 +4,16 @@
 
     test_topologies.py QUENCH_LAB CONFIG_DIR CASE
 """
-import json
-import pathlib
-import subprocess
-import sys
-import tempfile
-
-failures = []
-
-
-def expect(condition, text):
-    if not condition:
-        failures.append(text)
-        print("FAILED:", text)
+from scenarios import expect, in_folder, results, run, section, write_scenario
 
 
 def scenario(folder, fabric, rest, name="fabric"):
     keys = {"duration_ns": "1ms", **fabric}
-    path = folder / f"{name}.ini"
-    path.write_text("[fabric]\n" + "".join(f"{k} = {v}\n" for k, v in keys.items()) + rest, encoding="utf-8")
-    return path
-
-
-def lab(program, *options):
-    return subprocess.run([program, "--no-progress", *map(str, options)], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, check=False)
-
-
-def results(program, path, *options):
-    done = lab(program, "--quiet", "--json", "-", *options, path)
-    expect(done.returncode == 0, f"{path.name}: {done.stderr}")
-    return json.loads(done.stdout)
+    return write_scenario(folder / f"{name}.ini", keys, rest)
 
 
 def flow(name, src, dst, **keys):
-    return f"[flow {name}]\nsrc = {src}\ndst = {dst}\n" + "".join(f"{k} = {v}\n" for k, v in keys.items())
+    return section("flow", name, src=src, dst=dst, **keys)
 
 
 def ring(hosts, step=1):
@@ -149,17 +124,17 @@ def sections(program, folder):
     expect(abs(r["flows"][0]["rtt_ns"] - rtt) < 10, f"round trip of {r['flows'][0]['rtt_ns']} ns, not {rtt}")
     expect(ports(r, "s1")["h1"]["link_speed_bps"] == 10_000_000_000, "the host's speed")
     printed = folder / "printed.ini"
-    printed.write_text(lab(program, "--check-config", path).stdout, encoding="utf-8")
+    printed.write_text(run(program, "--check-config", path).stdout, encoding="utf-8")
     text = printed.read_text(encoding="utf-8")
     expect("[switch s2]" in text and "[link b]" in text, "printed sections")
     expect(results(program, printed)["digest"] == r["digest"], "printed: another run")
-    expect(lab(program, "--check-config", printed).stdout == text, "printed again, it differs")
+    expect(run(program, "--check-config", printed).stdout == text, "printed again, it differs")
     # s2 alone drops where s1 would pause.
     rest = "[nic]\ncc = none\n[switch]\nbuffer_bytes = 2MB\n" + flow("f", "1-3", "6", message_bytes="1MB")
     fabric = {"topology": "dumbbell", "hosts": 6, "core_rate_bps": "100G"}
     pauses = {}
-    for name, section in (("all", ""), ("s2", "[switch s2]\npfc_generate = off\n")):
-        r = results(program, scenario(folder, fabric, section + rest))
+    for name, change in (("all", ""), ("s2", "[switch s2]\npfc_generate = off\n")):
+        r = results(program, scenario(folder, fabric, change + rest))
         pauses[name] = {p["node"] for p in r["pfc_counters"] if p["tx_pause"]}
         expect(bool(r["drops"]) == (name == "s2"), f"{name}: drops {r['drops']}")
     expect("s2" in pauses["all"] and "s2" not in pauses["s2"], f"pauses of {pauses}")
@@ -184,12 +159,12 @@ def one_switch(program, folder):
     # One ingress port of s2 has all of the queue: what it may hold, and what comes until the pause works.
     expect(most["alike"] > 300_000 and 40_000 < most["own"] < 120_000, f"{most}")
     expect(marked["alike"] == 0 < marked["own"], f"{marked}")
-    text = lab(program, "--check-config", path).stdout
+    text = run(program, "--check-config", path).stdout
     expect("[switch s2 buffer_profile lossless]" in text and "[switch s2 buffer_profile lossy]" not in text, "what differs is printed")
     printed = folder / "printed.ini"
     printed.write_text(text, encoding="utf-8")
     expect(results(program, printed)["digest"] == r["digest"], "printed: another run")
-    expect(lab(program, "--check-config", printed).stdout == text, "printed again, it differs")
+    expect(run(program, "--check-config", printed).stdout == text, "printed again, it differs")
     for rest, words in (("[switch s1 queue 3]\nwred_profile = step\n", ("[switch s1 queue 3]", "[switch NAME]")),
                         ("[switch s1]\n[switch s1 bufer_profile lossy]\nxoff_bytes = 1\n", ("[switch s1 bufer_profile lossy]",)),
                         ("[switch s1]\n[switch s1 queue 8]\nwred_profile = step\n", ("[switch s1 queue 8]",)),
@@ -198,7 +173,7 @@ def one_switch(program, folder):
                         ("[switch s1]\n[switch s1 buffer_profile lossless]\nstatic_th_bytes = 1PB\n", ("[switch s1 buffer_profile lossless]",
                                                                                                 "static_th_bytes")),
                         ("[switch s1]\n[switch s1 buffer_profile lossless]\nxoff_bytes = 11MB\n", ("[switch s1 buffer_profile lossless] xoff_bytes",))):
-        done = lab(program, scenario(folder, fabric, rest + common))
+        done = run(program, scenario(folder, fabric, rest + common))
         expect(done.returncode == 2 and done.stderr.count("\n") == 1 and all(w in done.stderr for w in words),
                f"{rest!r}: {done.returncode}, {done.stderr}")
 
@@ -222,13 +197,13 @@ def static_routes(program, folder):
     r = results(program, scenario(folder, fabric, graph + loop + one + "[nic]\nlocal_ack_timeout = 0\n"))
     expect([(d["reason"], d["packets"]) for d in r["drops"]] == [("ttl", 1)], f"{r['drops']}")
     expect(r["packet_hops"] == 64, f"{r['packet_hops']} hops")
-    printed = lab(program, "--check-config", scenario(folder, fabric, graph + long_way + one)).stdout
+    printed = run(program, "--check-config", scenario(folder, fabric, graph + long_way + one)).stdout
     expect("[static_route two]" in printed, "printed sections")
     for route, key in ((static_route("x", "h1", "d", "b"), "at"), (static_route("x", "a", "a", "b"), "to"),
                        (static_route("x", "a", "h4", "b"), "to"), (static_route("x", "a", "d", "c"), "via")):
-        done = lab(program, scenario(folder, fabric, graph + route + one))
+        done = run(program, scenario(folder, fabric, graph + route + one))
         expect(done.returncode == 2 and done.stderr.count("\n") == 1 and f"[static_route x] {key}" in done.stderr, done.stderr)
-    done = lab(program, scenario(folder, {"topology": "dumbbell", "hosts": 2, "forwarding": "l2"}, static_route("x", "s1", "s2", "s2")
+    done = run(program, scenario(folder, {"topology": "dumbbell", "hosts": 2, "forwarding": "l2"}, static_route("x", "s1", "s2", "s2")
                                  + flow("f", 1, 2)))
     expect(done.returncode == 2 and "[fabric] forwarding" in done.stderr, done.stderr)
 
@@ -251,7 +226,7 @@ def refused(program, folder):
             ({"topology": "dumbbell", "hosts": 2}, "[route 0.0.0.0/0]\nnexthop = 10.0.0.1\n" + one,
              ("[fabric]", "forwarding")),
             ({"topology": "star", "hosts": 2}, flow("f", "h1", "T1/1"), ("[flow f]", "dst"))):
-        done = lab(program, scenario(folder, fabric, rest))
+        done = run(program, scenario(folder, fabric, rest))
         expect(done.returncode == 2 and done.stderr.count("\n") == 1 and all(w in done.stderr for w in words),
                f"{fabric} {rest!r}: {done.returncode}, {done.stderr}")
 
@@ -268,9 +243,5 @@ def large(program, folder):
     expect(used <= 1_000_000, f"{used} KB of memory")
 
 
-CASES = {f.__name__: f for f in (reach, ecmp, bottleneck, sections, one_switch, static_routes, refused, large)}
-
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory(prefix="quench-topologies-") as work:
-        CASES[sys.argv[3]](sys.argv[1], pathlib.Path(work))
-    sys.exit(1 if failures else 0)
+    in_folder(reach, ecmp, bottleneck, sections, one_switch, static_routes, refused, large)

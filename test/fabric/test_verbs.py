@@ -5,31 +5,16 @@
     test_verbs.py QUENCH_LAB CONFIG_DIR CASE
 """
 import csv
-import json
 import pathlib
-import subprocess
-import sys
 import tempfile
 
-failures = []
-
-
-def expect(condition, text):
-    if not condition:
-        failures.append(text)
-        print("FAILED:", text)
-
-
-def run(lab, scenario, *options):
-    out = subprocess.run([lab, scenario, "--json", "-", "--quiet", "--no-progress", *options],
-                         stdout=subprocess.PIPE, check=True)
-    return json.loads(out.stdout)
+from scenarios import expect, results, with_config
 
 
 def read(lab, config):
     """Four responders share the port of the reader as four writers would share that of a receiver."""
     with tempfile.TemporaryDirectory() as folder:
-        r = run(lab, config + "/read-4to1.ini", "--out", folder, "--trace", "r2")
+        r = results(lab, config + "/read-4to1.ini", "--out", folder, "--trace", "r2")
         with open(folder + "/trace.csv", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
     q, c = r["bottleneck"], r["counters"]
@@ -79,7 +64,7 @@ def read_with_loss(lab, config):
                     for i in (1, 2, 3, 4))
     with tempfile.TemporaryDirectory() as folder:
         path = scenario(folder, flows)
-        r, again = run(lab, path), run(lab, path)
+        r, again = results(lab, path), results(lab, path)
     lost = sum(d["packets"] for d in r["drops"] if d["node"] == "s1")
     expect(lost > 0, "nothing is lost")
     for flow in r["flows"]:
@@ -92,7 +77,7 @@ def ud(lab, config):
     """Datagrams of three hosts share a port: they slow down for CNPs, and what is dropped stays lost."""
     flows = "[flow d]\nsrc = 1-3\ndst = 5\nverb = ud_send\nmessage_bytes = 1000\nqp_count = 4\n"
     with tempfile.TemporaryDirectory() as folder:
-        r = run(lab, scenario(folder, flows))
+        r = results(lab, scenario(folder, flows))
     c = r["counters"]
     lost = sum(d["packets"] for d in r["drops"] if d["node"] == "s1")
     sent = c["rx_send_requests"] + lost
@@ -106,7 +91,7 @@ def ud(lab, config):
 
 def rnr(lab, config):
     """The receiver's application sets the pace; nothing is lost but what found no WQE, and that comes again."""
-    r = run(lab, config + "/rnr-send.ini")
+    r = results(lab, config + "/rnr-send.ini")
     c = r["counters"]
     refused = sum(d["packets"] for d in r["drops"] if d["reason"] == "out_of_buffer")
     expect(refused == c["rnr_naks_sent"] == c["rnr_naks_received"] > 0, f"{refused} refused: {c['rnr_naks_sent']} NAKs")
@@ -120,15 +105,12 @@ def dscp_and_bytes(lab, config):
     flows = ("[flow a]\nsrc = 1\ndst = 5\nmessage_bytes = 100000\nbytes = 950000\n"
              "[flow b]\nsrc = 2\ndst = 5\nmessage_bytes = 100000\nbytes = 1000000\ndscp = 0\n")
     with tempfile.TemporaryDirectory() as folder:
-        r = run(lab, scenario(folder, flows), "--out", folder)
+        r = results(lab, scenario(folder, flows), "--out", folder)
         with open(folder + "/queues.csv", encoding="utf-8") as file:
             queues = {row["queue"] for row in csv.DictReader(file) if int(row["queue_bytes"]) > 0}
     expect(queues == {"0", "3"}, f"queues {queues}")
     expect([f["messages_completed"] for f in r["flows"]] == [10, 10], f"{r['flows']}")
 
 
-CASES = {"rnr": rnr, "dscp_and_bytes": dscp_and_bytes, "read": read, "read_with_loss": read_with_loss, "ud": ud}
-
 if __name__ == "__main__":
-    CASES[sys.argv[3]](sys.argv[1], sys.argv[2])
-    sys.exit(1 if failures else 0)
+    with_config(rnr, dscp_and_bytes, read, read_with_loss, ud)

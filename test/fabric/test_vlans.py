@@ -4,43 +4,16 @@
 
     test_vlans.py QUENCH_LAB CONFIG_DIR CASE
 """
-import json
-import pathlib
 import socket
 import struct
 import subprocess
-import sys
-import tempfile
 
-failures = []
-
-
-def expect(condition, text):
-    if not condition:
-        failures.append(text)
-        print("FAILED:", text)
-
-
-def section(kind, name, **keys):
-    return f"[{kind} {name}]\n" + "".join(f"{k} = {v}\n" for k, v in keys.items())
+from scenarios import expect, in_folder, results, run, section, write_scenario
 
 
 def scenario(folder, fabric, rest):
     keys = {"hosts": 6, "link_rate_bps": "40G", "duration_ns": "5ms", **fabric}
-    path = folder / "vlans.ini"
-    path.write_text("[fabric]\n" + "".join(f"{k} = {v}\n" for k, v in keys.items()) + rest, encoding="utf-8")
-    return path
-
-
-def lab(program, *options):
-    return subprocess.run([program, "--no-progress", *map(str, options)], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, check=False)
-
-
-def results(program, path, *options):
-    done = lab(program, "--quiet", "--json", "-", *options, path)
-    expect(done.returncode == 0, f"{path.read_text()}{options}: {done.stderr}")
-    return json.loads(done.stdout)
+    return write_scenario(folder / "vlans.ini", keys, rest)
 
 
 FILTER = "[switch]\nvlan_filtering = on\n"
@@ -191,19 +164,15 @@ def refused(program, folder):
     )
     for fabric, rest, text in rows:
         path = scenario(folder, fabric, rest)
-        done = lab(program, path)
+        done = run(program, path)
         expect(done.returncode == 2 and done.stderr.count("\n") == 1 and f"{path}: {text}" in done.stderr, f"{text}: {done.stderr}")
     # The rest of an interface's VLAN may change.
     r = results(program, scenario(folder, {}, vlans + section("event", "e", at_ns="1us", action="set", set="wred.Kmax=300KB, router.ecmp_hash_seed=7") + one))
     complete(r, ["f h1"])
     path = scenario(folder, {}, vlans + one)
-    (folder / "again.ini").write_text(lab(program, "--check-config", path).stdout, encoding="utf-8")
+    (folder / "again.ini").write_text(run(program, "--check-config", path).stdout, encoding="utf-8")
     expect(results(program, path)["digest"] == results(program, folder / "again.ini")["digest"], "--check-config does not read back the same")
 
 
-CASES = {"filtering": filtering, "routing": routing, "addresses": addresses, "frames": frames, "refused": refused}
-
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as scratch:
-        CASES[sys.argv[3]](sys.argv[1], pathlib.Path(scratch))
-    sys.exit(1 if failures else 0)
+    in_folder(filtering, routing, addresses, frames, refused)

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""quench-lab under test: scenarios that a test writes, runs, and what is expected of them.
+
+A test is called with the program, the folder of configurations and the name of a case, and ends with in_folder() or with_config().
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+failures = []
+
+
+def expect(condition, text, detail=""):
+    """A case goes on after a failure; its exit code says that there was one."""
+    if not condition:
+        failures.append(text)
+        print("FAILED:", text, detail)
+
+
+def section(kind, name, **keys):
+    return f"[{kind} {name}]\n" + "".join(f"{k} = {v}\n" for k, v in keys.items())
+
+
+def write_scenario(path, fabric, rest):
+    """A scenario of these keys of [fabric] and other sections; its path."""
+    path.write_text("[fabric]\n" + "".join(f"{k} = {v}\n" for k, v in fabric.items()) + rest, encoding="utf-8")
+    return path
+
+
+def run(program, *options, **kw):
+    return subprocess.run([program, "--no-progress", *map(str, options)], stderr=subprocess.PIPE, text=True, check=False,
+                          **{"stdout": subprocess.PIPE, **kw})
+
+
+def results(program, *options):
+    """The results of a run that must end well."""
+    done = run(program, "--quiet", "--json", "-", *options)
+    expect(done.returncode == 0, f"{options}: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def run_case(cases, where):
+    {case.__name__: case for case in cases}[sys.argv[3]](sys.argv[1], where)
+    sys.exit(1 if failures else 0)
+
+
+def in_folder(*cases):
+    """Run a case with the program and an empty folder."""
+    with tempfile.TemporaryDirectory(prefix="quench-fabric-") as work:
+        run_case(cases, pathlib.Path(work))
+
+
+def with_config(*cases):
+    """Run a case with the program and the folder of configurations."""
+    run_case(cases, sys.argv[2])
