@@ -38,6 +38,13 @@ def check_equal(what, got, expected):
     return check(what, got == expected, f"got {got}, expected {expected}")
 
 
+def check_ledger(name, result):
+    """The bytes of a switch, in its final JSON: each that came or was made went somewhere."""
+    ledger = result["ledger"]
+    return check_equal(f"{name}: every byte is accounted for", ledger["in"] + ledger["copies"] + ledger["generated"],
+                       ledger["queued"] + ledger["sent"] + ledger["dropped"] + ledger["consumed"])
+
+
 def skip(reason):
     """End the test for want of a named prerequisite. A check that failed before counts nevertheless."""
     if _failed:

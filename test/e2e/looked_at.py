@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A switch and a NIC with something to see, for the tests of what shows them."""
+from configs import flow_to_itself, nic, port
 from harness import Program
 from telemetry import eal, wait_answers
 
@@ -8,33 +9,11 @@ SWITCH = """
 buffer_bytes = 4MB
 [pfcwd]
 pfcwd = sonic
-[port 0]
-mac = 02:5a:00:00:00:00
-link_speed_bps = 1G
-[port 1]
-mac = 02:5a:00:00:00:01
-link_speed_bps = 10G
-"""
-NIC = """
-[nic]
-mac = 02:00:00:00:00:01
-ip = 10.0.0.1
-link_speed_bps = 1G
-first_qpn = 100
-[flow {flow}]
-peer_mac = 02:00:00:00:00:01
-peer_ip = 10.0.0.1
-peer_qpn = 104
-qp_count = 4
-message_bytes = 100000
-rate_cap_bps = 10M
-[flow answer]
-requester = off
-peer_mac = 02:00:00:00:00:01
-peer_ip = 10.0.0.1
-peer_qpn = 100
-qp_count = 4
-"""
+""" + port(0, link_speed_bps="1G") + port(1, link_speed_bps="10G")
+
+
+def nic_config(name):
+    return nic(1, link_speed_bps="1G", first_qpn=100) + flow_to_itself(name, 4, message_bytes=100000, rate_cap_bps="10M")
 
 
 def start_switch(work, name):
@@ -47,7 +26,7 @@ def start_switch(work, name):
 
 def start_nic(work, name, flow="write"):
     """It sends to itself by a ring."""
-    program = Program(work, "nic", "nic", NIC.format(flow=flow), eal(name, "net_ring0"), "--stats-interval", 0,
+    program = Program(work, "nic", "nic", nic_config(flow), eal(name, "net_ring0"), "--stats-interval", 0,
                       "--idle-sleep", 200)
     wait_answers(program, name)
     return program

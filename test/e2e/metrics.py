@@ -6,6 +6,7 @@ import time
 import urllib.error
 import urllib.request
 
+from configs import flow_to_itself, nic, port
 from frames import ECT0, roce, write_pcap
 from harness import BUILD, PATIENCE_S, Program, _running, run
 from telemetry import eal
@@ -28,39 +29,9 @@ ip = 10.1.0.1/24
 mac = 02:00:00:00:08:08
 vlan = 1
 port = 1
-[port 0]
-mac = 02:5a:00:00:00:00
-link_speed_bps = 1G
-[port 1]
-mac = 02:5a:00:00:00:01
-link_speed_bps = 10G
-[port 2]
-mac = 02:5a:00:00:00:02
-link_speed_bps = 10G
-flow_control = pause
-"""
-NIC = """
-[nic]
-mac = 02:00:00:00:00:01
-ip = 10.0.0.1
-link_speed_bps = 1G
-first_qpn = 100
-measure_pacing = on
-measure_times = on
-[flow write "a\\b"]
-peer_mac = 02:00:00:00:00:01
-peer_ip = 10.0.0.1
-peer_qpn = 160
-qp_count = 60
-messages = 1
-message_bytes = 1000
-[flow answer]
-requester = off
-peer_mac = 02:00:00:00:00:01
-peer_ip = 10.0.0.1
-peer_qpn = 100
-qp_count = 60
-"""
+""" + port(0, link_speed_bps="1G") + port(1, link_speed_bps="10G") + port(2, link_speed_bps="10G", flow_control="pause")
+NIC = nic(1, link_speed_bps="1G", first_qpn=100, measure_pacing="on", measure_times="on") + flow_to_itself(
+    'write "a\\b"', 60, messages=1, message_bytes=1000)
 
 
 def start_switch(work, name):

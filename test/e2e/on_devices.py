@@ -6,7 +6,7 @@ waits where the switch put it, so that nothing depends on when it came. Ports ar
 so a pause may last for seconds, and frames that leave are milliseconds apart.
 """
 from frames import ECT0, l3, pfc, read_pcap_times, roce, write_pcap
-from harness import Program, check, check_equal, eal
+from harness import Program, check_equal, check_ledger, eal
 
 RECEIVER, SENDER = "02:00:00:00:00:f0", "02:00:00:00:01:01"
 DATA_BYTES = 1086  # WRITE Middle with 1024 bytes, FCS included
@@ -62,10 +62,7 @@ class Run:
         check_equal(f"{self.name}: exit code after SIGTERM", self.program.stop(), 0)
         self.result = self.program.json()
         self.ports = self.result["ports"]
-        ledger = self.result["ledger"]
-        check(f"{self.name}: every byte is accounted for",
-              ledger["in"] + ledger["copies"] + ledger["generated"] ==
-              ledger["queued"] + ledger["sent"] + ledger["dropped"] + ledger["consumed"], ledger)
+        check_ledger(self.name, self.result)
         return self
 
     def sent(self, port=0):

@@ -14,6 +14,7 @@ import random
 import sys
 import time
 
+from configs import two_ports
 from harness import PATIENCE_S, Program, check, finish, work_dir
 from metrics import Exporter
 from namespaces import Host
@@ -53,13 +54,7 @@ dynamic = off
 static_th_bytes = {static}
 xon_bytes = 300KB
 xoff_bytes = 1MB
-[port]
-link_speed_bps = 10G
-[port 0]
-mac = 02:5a:00:00:00:00
-[port 1]
-mac = 02:5a:00:00:00:01
-"""
+""" + two_ports(link_speed_bps="10G")
 FLAPPING_PORT = "[port 2]\nmac = 02:5a:00:00:00:02\n"
 # Mbufs, caches and tables are touched for the first time in these; resident memory is held against what it is after them.
 WARM_UP_EPOCHS = 3

@@ -9,6 +9,7 @@ import os
 import re
 import signal
 
+import configs
 from frames import read_pcap, roce, write_pcap
 from harness import BUILD, Program, check, check_equal, eal, finish, run, work_dir
 from hugepages import huge_options
@@ -21,34 +22,14 @@ buffer_bytes = 1MB
 max_frame_bytes = 1518
 [buffer_profile lossless]
 xoff_bytes = 50KB
-[port]
-link_speed_bps = 10G
-[port 0]
-[port 1]
-"""
+""" + configs.two_ports(link_speed_bps="10G")
 SENT = r"tx +[1-9][0-9]* pps"
 
 
 def nic(messages):
     """Two QPs that are each other's peers: 17 sends, 18 answers. Without an answer it waits until it is stopped."""
-    return f"""
-[nic]
-local_ack_timeout = 0
-mac = 02:00:00:00:00:01
-ip = 10.0.0.1
-link_speed_bps = 10G
-[flow out]
-peer_mac = 02:00:00:00:00:01
-peer_ip = 10.0.0.1
-peer_qpn = 18
-message_bytes = 64KB
-messages = {messages}
-[flow back]
-peer_mac = 02:00:00:00:00:01
-peer_ip = 10.0.0.1
-peer_qpn = 17
-requester = off
-"""
+    return (configs.nic(1, local_ack_timeout=0, link_speed_bps="10G") + configs.flow("out", 1, peer_qpn=18, message_bytes="64KB", messages=messages) +
+            configs.flow("back", 1, peer_qpn=17, requester="off"))
 
 
 def devices(work):

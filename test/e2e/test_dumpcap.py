@@ -4,6 +4,7 @@
 import os
 import shutil
 
+from configs import flow, nic, two_ports
 from frames import read_pcap
 from harness import Program, check, check_equal, eal, finish, run, skip, work_dir
 from hugepages import huge_options
@@ -19,25 +20,8 @@ buffer_bytes = 1MB
 [lldp]
 lldp = on
 lldp_tx_interval_ns = 1s
-[port]
-link_speed_bps = 10G
-[port 0]
-[port 1]
-"""
-NIC = """
-[nic]
-mac = 02:00:00:00:00:01
-ip = 10.0.0.1
-link_speed_bps = 1G
-[flow out]
-verb = ud_send
-qkey = 0x1ee7
-peer_mac = 02:00:00:00:00:02
-peer_ip = 10.0.0.2
-peer_qpn = 100
-message_bytes = 1024
-rate_cap_bps = 10M
-"""
+""" + two_ports(link_speed_bps="10G")
+NIC = nic(1, link_speed_bps="1G") + flow("out", 2, verb="ud_send", qkey="0x1ee7", peer_qpn=100, message_bytes=1024, rate_cap_bps="10M")
 
 
 def capture(work, program, prefix, interface, count):

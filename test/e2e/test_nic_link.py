@@ -5,60 +5,25 @@
 Two quench-nic of two polling lcores on TAP interfaces that a Linux bridge joins. The outage lasts longer than all
 retries of a QP would.
 """
-import atexit
-import os
 import time
 
-from harness import Program, check, check_equal, finish, privileged, run, skip, work_dir
-from telemetry import Telemetry, eal, prefix, wait_answers
+from harness import check, check_equal, finish, work_dir
+from taps import TAPS, join, link, need_bridge, start
+from telemetry import Telemetry
 
 OUTAGE_S = 1
-BRIDGE = f"q{os.getpid() % 100000}b"
-TAPS = [f"q{os.getpid() % 100000}t{i}" for i in (0, 1)]
-
-
-def config(me, peer, requester):
-    return f"""
-[nic]
-mac = 02:00:00:00:00:0{me}
-ip = 10.79.0.{me}
-link_speed_bps = 50M
-# 67 ms and seven retries: 0.54 s, which a busy machine may take for its programs
-local_ack_timeout = 14
-[flow a]
-peer_mac = 02:00:00:00:00:0{peer}
-peer_ip = 10.79.0.{peer}
-qp_count = 8
-requester = {"on" if requester else "off"}
-messages = 8
-message_bytes = 64KB
-"""
-
-
-def start(work, name, text, tap, *more):
-    file_prefix = prefix(name)
-    program = Program(work, "nic", name, text, eal(file_prefix, f"net_tap0,iface={tap}", lcores=3), "--idle-sleep", 50,
-                      "--stats-interval", 0.1, *more)
-    wait_answers(program, file_prefix)
-    return program, file_prefix
-
-
-def link(device, *what):
-    privileged("ip", "link", "set", device, *what)
+# 67 ms and seven retries: 0.54 s, which a busy machine may take for its programs.
+KEYS = {"local_ack_timeout": 14}
 
 
 def main():
-    if os.geteuid() != 0 or not os.path.exists("/dev/net/tun"):
-        skip("TAP interfaces need root and /dev/net/tun")
-    privileged("ip", "link", "add", BRIDGE, "type", "bridge")
-    atexit.register(run, "ip", "link", "del", BRIDGE)
-    link(BRIDGE, "up")
+    need_bridge()
     work = work_dir()
-    receiver, _ = start(work, "receiver", config(2, 1, False), TAPS[1])
+    receiver, _ = start(work, "receiver", 2, KEYS, qp_count=8, messages=8)
     # Nothing is sent before the bridge has both.
-    sender, sender_prefix = start(work, "sender", config(1, 2, True) + "stopped = on\n", TAPS[0], "--stay")
+    sender, sender_prefix = start(work, "sender", 1, KEYS, "--stay", qp_count=8, messages=8, stopped="on")
     for tap in TAPS:
-        link(tap, "master", BRIDGE)
+        join(tap)
     Telemetry(sender_prefix).ask("/quench/set,flow a.stopped=off")
     sender.wait_until("data", lambda: any("tx          0 pps" not in line for line in sender.out().splitlines()))
     link(TAPS[0], "down")

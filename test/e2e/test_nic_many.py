@@ -3,22 +3,11 @@
 """Half a million QPs on four polling lcores from a few lines: start, interrupt, start again, and a disk that is full."""
 import signal
 
+from configs import flow, nic
 from harness import BUILD, CORES, Program, check, check_equal, eal, finish, run, work_dir
 
 QPS = 500_000
-CONFIG = f"""
-[nic]
-mac = 02:00:00:00:00:01
-ip = 10.0.0.1
-link_speed_bps = 100G
-max_qps = {QPS}
-[flow a]
-peer_mac = 02:00:00:00:00:02
-peer_ip = 10.0.0.2
-qp_count = {QPS}
-messages = 0
-raw = on
-"""
+CONFIG = nic(1, link_speed_bps="100G", max_qps=QPS) + flow("a", 2, qp_count=QPS, messages=0, raw="on")
 # EAL and the pools of four lcores; for each lcore 3.5 MB for 4096 flows and neighbours to come; 256 bytes for each QP, and 32 for
 # its place among the lcores.
 MOST_RESIDENT_KB = 175_000 + 4 * 3500 + QPS * 288 // 1000

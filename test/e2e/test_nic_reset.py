@@ -4,62 +4,26 @@
 
 Two quench-nic of two polling lcores on TAP interfaces that a Linux bridge joins.
 """
-import atexit
-import os
 import signal
 
-from harness import BUILD, Program, check, check_equal, finish, privileged, run, skip, work_dir
-from telemetry import Telemetry, eal, prefix, wait_answers
+from harness import BUILD, check, check_equal, finish, run, work_dir
+from taps import TAPS, join, need_bridge, start
+from telemetry import Telemetry
 
-BRIDGE = f"q{os.getpid() % 100000}b"
-TAPS = [f"q{os.getpid() % 100000}t{i}" for i in (0, 1)]
 MESSAGES = 30
-
-
-def config(me, peer, requester):
-    return f"""
-[nic]
-mac = 02:00:00:00:00:0{me}
-ip = 10.78.0.{me}
-link_speed_bps = 50M
-# 67 ms, three retries
-local_ack_timeout = 14
-retry_cnt = 3
-[flow a]
-peer_mac = 02:00:00:00:00:0{peer}
-peer_ip = 10.78.0.{peer}
-qp_count = 6
-requester = {"on" if requester else "off"}
-messages = {MESSAGES}
-message_bytes = 64KB
-"""
-
-
-def start(work, name, text, tap, *more):
-    file_prefix = prefix(name)
-    return Program(work, "nic", name, text, eal(file_prefix, f"net_tap0,iface={tap}", lcores=3), "--idle-sleep", 50,
-                   "--stats-interval", 0, *more), file_prefix
-
-
-def link(device, *what):
-    privileged("ip", "link", "set", device, *what)
+# 67 ms, three retries.
+KEYS = {"local_ack_timeout": 14, "retry_cnt": 3}
+FLOW = {"qp_count": 6, "messages": MESSAGES}
 
 
 def main():
-    if os.geteuid() != 0 or not os.path.exists("/dev/net/tun"):
-        skip("TAP interfaces need root and /dev/net/tun")
-    privileged("ip", "link", "add", BRIDGE, "type", "bridge")
-    atexit.register(run, "ip", "link", "del", BRIDGE)
-    link(BRIDGE, "up")
+    need_bridge()
     work = work_dir()
-    receiver, _ = start(work, "receiver", config(2, 1, False), TAPS[1])
-    receiver.wait_started()
-    link(TAPS[1], "master", BRIDGE)
+    receiver, _ = start(work, "receiver", 2, KEYS, **FLOW)
+    join(TAPS[1])
     # Nothing is sent before the bridge has both.
-    text = config(1, 2, True) + "stopped = on\n"
-    sender, sender_prefix = start(work, "sender", text, TAPS[0], "--stay")
-    wait_answers(sender, sender_prefix)
-    link(TAPS[0], "master", BRIDGE)
+    sender, sender_prefix = start(work, "sender", 1, KEYS, "--stay", stopped="on", **FLOW)
+    join(TAPS[0])
     t = Telemetry(sender_prefix)
     t.ask("/quench/set,flow a.stopped=off")
 
@@ -72,9 +36,8 @@ def main():
     before = {key: flow(key) for key in ("messages", "wire_bytes", "retransmitted_packets")}
     check("messages are missing", before["messages"] < 6 * MESSAGES, before)
 
-    receiver, receiver_prefix = start(work, "again", config(2, 1, False), TAPS[1])
-    wait_answers(receiver, receiver_prefix)
-    link(TAPS[1], "master", BRIDGE)
+    receiver, _ = start(work, "again", 2, KEYS, **FLOW)
+    join(TAPS[1])
     check_equal("a flow that is not there", "there is no flow x" in t.ask("/quench/reset,x").get("error", ""), True)
     done = run(BUILD / "app/quenchctl/quenchctl", "-f", sender_prefix, "reset", "flow", "a")
     check("quenchctl resets the flow", done.returncode == 0 and "qps_failed" in done.stdout, (done.stdout, done.stderr))

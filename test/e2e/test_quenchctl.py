@@ -7,6 +7,8 @@ import pathlib
 import signal
 import subprocess
 
+import configs
+from configs import port
 from frames import ECT0, roce, write_pcap
 from harness import BUILD, Program, check, check_equal, finish, run, work_dir
 from telemetry import BASE, eal, prefix, wait_answers
@@ -25,33 +27,8 @@ lldp = on
 [fdb receiver]
 mac = {RECEIVER}
 port = 1
-[port 0]
-mac = 02:5a:00:00:00:00
-link_speed_bps = 1G
-[port 1]
-mac = 02:5a:00:00:00:01
-link_speed_bps = 10G
-"""
-NIC = """
-[nic]
-mac = 02:00:00:00:00:01
-ip = 10.0.0.1
-link_speed_bps = 1G
-first_qpn = 100
-[flow write]
-peer_mac = 02:00:00:00:00:01
-peer_ip = 10.0.0.1
-peer_qpn = 160
-qp_count = 60
-messages = 1
-message_bytes = 1000
-[flow answer]
-requester = off
-peer_mac = 02:00:00:00:00:01
-peer_ip = 10.0.0.1
-peer_qpn = 100
-qp_count = 60
-"""
+""" + port(0, link_speed_bps="1G") + port(1, link_speed_bps="10G")
+NIC = configs.nic(1, link_speed_bps="1G", first_qpn=100) + configs.flow_to_itself("write", 60, messages=1, message_bytes=1000)
 
 
 class Ctl:

@@ -6,7 +6,8 @@ import signal
 import sys
 
 from frames import ECT0, roce, write_pcap
-from harness import BUILD, Program, check, check_equal, finish, run, work_dir
+from configs import two_ports
+from harness import BUILD, Program, check, check_equal, check_ledger, finish, run, work_dir
 from telemetry import Telemetry, eal, prefix, wait_answers
 
 RELOADS = 100
@@ -22,13 +23,7 @@ port = 0
 [fdb b]
 mac = {STATIONS[1]}
 port = 1
-[port]
-link_speed_bps = 800G
-[port 0]
-mac = 02:5a:00:00:00:00
-[port 1]
-mac = 02:5a:00:00:00:01
-"""
+""" + two_ports(link_speed_bps="800G")
 # All that a reload may change, at once.
 OTHER = """
 shared_headroom_pool_bytes = 200KB
@@ -170,9 +165,7 @@ def try_reloads(shards, lcores):
     if shards == 1:
         check_equal(f"{name}: drops", dropped, {})
         check_equal(f"{name}: the buffer is what is queued", result["buffer_used_bytes"], result["ledger"]["queued"])
-    ledger = result["ledger"]
-    check_equal(f"{name}: in and generated are sent, queued and dropped", ledger["in"] + ledger["copies"] + ledger["generated"],
-                ledger["sent"] + ledger["queued"] + ledger["dropped"] + ledger["consumed"])
+    check_ledger(name, result)
     print(f"# {sum(p['tx_packets'] for p in result['ports'])} frames, {changed[0]} keys a reload")
 
 

@@ -55,6 +55,23 @@ def line_of(refused):
     return refused.get("error", "") + "".join(refused.get("error_rest/text", []))
 
 
+def end_at_rest(name, nic, t):
+    """Stop a NIC when its flows stand still; its final JSON, of which nothing is lost or damaged."""
+    last = {}
+
+    def quiet():
+        before, now = dict(last), t.ask("/quench/nic")
+        last.update(now)
+        return before.get("tx_packets") == now["tx_packets"] and before.get("rx_packets") == now["rx_packets"]
+
+    nic.wait_until("all flows stand still", quiet)
+    check_equal(f"{name}: exit code", nic.stop(), 0)
+    result = nic.json()
+    check_equal(f"{name}: loss and damage",
+                {k: n for k, n in result["counters"].items() if n and (k.startswith("drop_") or k in BAD)}, {})
+    return result
+
+
 def try_reloads(lcores, reloads):
     work = work_dir()
     name = f"{lcores} lcores"
@@ -106,18 +123,8 @@ def try_reloads(lcores, reloads):
     check_equal(f"{name}: what is not in the file is said", t.ask("/quench/config_changes")["key"], ["rp_ai_rate_bps", "rate_cap_bps"])
 
     t.ask(f"/quench/reload,{work}/all stopped.ini")
-    last = {}
-
-    def quiet():
-        before, now = dict(last), t.ask("/quench/nic")
-        last.update(now)
-        return before.get("tx_packets") == now["tx_packets"] and before.get("rx_packets") == now["rx_packets"]
-
-    nic.wait_until("all flows stand still", quiet)
-    check_equal(f"{name}: exit code", nic.stop(), 0)
-    result = nic.json()
+    result = end_at_rest(name, nic, t)
     counters = result["counters"]
-    check_equal(f"{name}: loss and damage", {k: n for k, n in counters.items() if n and (k.startswith("drop_") or k in BAD)}, {})
     check_equal(f"{name}: all that was sent was received", counters["rx_packets"], counters["tx_packets"])
     flows = {f["flow"]: f["messages"] for f in result["flows"]}
     check(f"{name}: each message came in once", all(flows[f] == flows[f"answer-{f}"] and flows[f] > 0 for f in "abc"), flows)
@@ -188,18 +195,8 @@ def try_flows(lcores, rounds):
     check_equal(f"{name}: what went wrong", bad, [])
     (work / "end.ini").write_text(end)
     t.ask(f"/quench/reload,{work}/end.ini")
-    last = {}
-
-    def quiet():
-        was, now = dict(last), t.ask("/quench/nic")
-        last.update(now)
-        return was.get("tx_packets") == now["tx_packets"] and was.get("rx_packets") == now["rx_packets"]
-
-    nic.wait_until("all flows stand still", quiet)
-    check_equal(f"{name}: exit code", nic.stop(), 0)
-    result = nic.json()
+    result = end_at_rest(name, nic, t)
     counters = result["counters"]
-    check_equal(f"{name}: loss and damage", {k: n for k, n in counters.items() if n and (k.startswith("drop_") or k in BAD)}, {})
     flows = {f["flow"]: f for f in result["flows"]}
     check_equal(f"{name}: the report names them", [f for f in flows if flows[f]["gone"]],
                 [f for g in GUESTS for f in (f"answer-{g}", g)])

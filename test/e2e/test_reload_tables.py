@@ -5,7 +5,7 @@ flows is dropped, what is new is used, and what is wrong is refused whole."""
 import sys
 
 from frames import ECT0, roce, write_pcap
-from harness import BUILD, Program, check, check_equal, finish, run, work_dir
+from harness import BUILD, Program, check, check_equal, check_ledger, finish, run, work_dir
 from telemetry import Telemetry, eal, prefix, wait_answers
 
 RELOADS = 60
@@ -172,9 +172,7 @@ def try_tables(shards, lcores):
     if shards > 1:
         known.add("packet_memory")
     check(f"{name}: who had no way was dropped for that", set(dropped[2]) <= known, dropped[2])
-    ledger = result["ledger"]
-    check_equal(f"{name}: in and generated are sent, queued and dropped", ledger["in"] + ledger["copies"] + ledger["generated"],
-                ledger["sent"] + ledger["queued"] + ledger["dropped"] + ledger["consumed"])
+    check_ledger(name, result)
     print(f"# {sum(p['tx_packets'] for p in result['ports'])} frames")
 
 

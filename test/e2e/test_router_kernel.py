@@ -6,7 +6,7 @@ The kernels are the judges: they resolve the router, drop what has a wrong check
 """
 import json
 
-from harness import Program, check, check_equal, eal, finish, work_dir
+from harness import Program, check, check_equal, check_ledger, eal, finish, work_dir
 from namespaces import Host, need
 
 ROUTER_MAC = "02:5a:00:00:00:fe"
@@ -107,9 +107,7 @@ def main():
     check_equal("drops for want of hops", drops["ttl"], 4)
     check("while the router asked, and no more, frames were dropped", 2 <= drops["unresolved_next_hop"] <= 12, drops)
     check_equal("malformed frames", drops["malformed"], 0)
-    ledger = result["ledger"]
-    check_equal("the ledger", ledger["in"] + ledger["copies"] + ledger["generated"],
-                ledger["queued"] + ledger["sent"] + ledger["dropped"] + ledger["consumed"])
+    check_ledger("switch", result)
     finish()
 
 

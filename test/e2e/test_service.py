@@ -11,22 +11,13 @@ import socket
 import subprocess
 import urllib.request
 
+from configs import flow, nic, two_ports
 from harness import BUILD, PATIENCE_S, Program, check, check_equal, finish, run, work_dir
 from telemetry import Telemetry, eal, prefix
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SWITCH = "[switch]\nbuffer_bytes = 1MB\n[port 0]\nmac = 02:5a:00:00:00:00\nlink_speed_bps = 10G\n[port 1]\nmac = 02:5a:00:00:00:01\nlink_speed_bps = 10G\n"
-NIC = """
-[nic]
-mac = 02:00:00:00:00:01
-ip = 10.0.0.1
-link_speed_bps = 10G
-[flow answer]
-requester = off
-peer_mac = 02:00:00:00:00:02
-peer_ip = 10.0.0.2
-peer_qpn = 100
-"""
+SWITCH = "[switch]\nbuffer_bytes = 1MB\n" + two_ports(link_speed_bps="10G")
+NIC = nic(1, link_speed_bps="10G") + flow("answer", 2, requester="off", peer_qpn=100)
 
 
 def messages(manager, until):

@@ -19,6 +19,7 @@ import threading
 import time
 
 import telemetry
+from configs import flow, nic, two_ports
 from frames import roce, write_pcap
 from harness import CORES, PATIENCE_S, Program, check, check_equal, eal, finish, work_dir
 from hugepages import huge_options
@@ -28,24 +29,9 @@ SWITCH = """
 [switch]
 buffer_bytes = 1MB
 max_frame_bytes = 1518
-[port]
-link_speed_bps = 10G
-[port 0]
-[port 1]
-"""
-NIC = """
-[nic]
-mac = 02:00:00:00:00:01
-ip = 10.0.0.1
-link_speed_bps = 10G
+""" + two_ports(link_speed_bps="10G")
 # Nobody answers: it shall not give up before the signal.
-local_ack_timeout = 0
-[flow a]
-peer_mac = 02:00:00:00:00:02
-peer_ip = 10.0.0.2
-message_bytes = 64KB
-messages = 0
-"""
+NIC = nic(1, link_speed_bps="10G", local_ack_timeout=0) + flow("a", 2, message_bytes="64KB", messages=0)
 COMMANDS = ["/quench/info", "/quench/counters", "/ethdev/list", "/ethdev/stats,0", "/ethdev/xstats,0", "/ethdev/info,0",
             "/mempool/list", "/eal/memzone_list", "/eal/heap_info,0", "/eal/params"]
 

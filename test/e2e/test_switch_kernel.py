@@ -8,6 +8,7 @@ import json
 import re
 import threading
 
+from configs import port
 from harness import Program, check, check_equal, eal, finish, work_dir
 from namespaces import Host, need
 
@@ -29,16 +30,7 @@ ecn = ecn_all
 green_min_threshold_bytes = 15KB
 green_max_threshold_bytes = 90KB
 green_drop_probability = 10%
-
-[port 0]
-mac = 02:5a:00:00:00:00
-link_speed_bps = 1G
-
-[port 1]
-mac = 02:5a:00:00:00:01
-link_speed_bps = 1G
-shaper_rate_bps = 50M
-"""
+""" + port(0, link_speed_bps="1G") + port(1, link_speed_bps="1G", shaper_rate_bps="50M")
 TRANSFER = 6_000_000
 
 

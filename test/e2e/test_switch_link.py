@@ -7,8 +7,9 @@ down, and comes back.
 """
 import time
 
+from configs import two_ports
 from frames import ECT0, pfc_frame, roce
-from harness import CORES, PATIENCE_S, Program, check, check_equal, finish, work_dir
+from harness import CORES, PATIENCE_S, Program, check, check_equal, check_ledger, finish, work_dir
 from namespaces import Host, need
 from telemetry import Telemetry, eal, prefix
 
@@ -23,13 +24,7 @@ wred_queues = none
 dynamic = off
 static_th_bytes = {LIMIT * BYTES}
 xoff_bytes = 1MB
-[port]
-link_speed_bps = 1M
-[port 0]
-mac = 02:5a:00:00:00:00
-[port 1]
-mac = 02:5a:00:00:00:01
-"""
+""" + two_ports(link_speed_bps="1M")
 
 
 def outage(work, a, b, lcores):
@@ -89,9 +84,7 @@ def outage(work, a, b, lcores):
     check("the outage was measured", ports[1]["link_down_ns"] > OUTAGE_S * 0.5e9, ports[1]["link_down_ns"])
     check_equal("nothing is left in the buffer", (result["buffer_used_bytes"], result["ledger"]["queued"],
                                                   any(p["used_bytes"] for p in result["pools"])), (0, 0, False))
-    ledger = result["ledger"]
-    check_equal("every byte is accounted for", ledger["in"] + ledger["copies"] + ledger["generated"],
-                ledger["sent"] + ledger["dropped"] + ledger["consumed"])
+    check_ledger("switch", result)
 
 
 def main():

@@ -6,6 +6,8 @@ Everything that the final JSON says of a switch that has become quiet is compare
 """
 import shutil
 
+import configs
+from configs import port
 from frames import ECT0, roce, write_pcap
 from harness import Program, check, check_equal, finish, run, work_dir
 from telemetry import Telemetry, eal, prefix
@@ -33,36 +35,9 @@ mac = 02:00:00:00:09:09
 mac = 02:00:00:00:08:08
 vlan = 1
 port = 1
-[port 0]
-mac = 02:5a:00:00:00:00
-link_speed_bps = 1G
-pfcwd_action = alert
-pfcwd_detection_time_ns = 250ms
-[port 1]
-mac = 02:5a:00:00:00:01
-link_speed_bps = 1G
-flow_control = pause
-"""
-NIC = """
-[nic]
-mac = 02:00:00:00:00:01
-ip = 10.0.0.1
-link_speed_bps = 1G
-first_qpn = 100
-[flow write]
-peer_mac = 02:00:00:00:00:01
-peer_ip = 10.0.0.1
-peer_qpn = 220
-qp_count = 120
-messages = 1
-message_bytes = 1000
-[flow answer]
-requester = off
-peer_mac = 02:00:00:00:00:01
-peer_ip = 10.0.0.1
-peer_qpn = 100
-qp_count = 120
-"""
+""" + (port(0, link_speed_bps="1G", pfcwd_action="alert", pfcwd_detection_time_ns="250ms") +
+       port(1, link_speed_bps="1G", flow_control="pause"))
+NIC = configs.nic(1, link_speed_bps="1G", first_qpn=100) + configs.flow_to_itself("write", 120, messages=1, message_bytes=1000)
 
 
 def scalars(fold, report):

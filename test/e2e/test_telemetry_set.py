@@ -4,6 +4,7 @@
 
 A capture ends at a port whose tx_disabled is on from the configuration; all that happens then is asked for.
 """
+from configs import port
 from frames import ECT0, read_pcap, roce, write_pcap
 from harness import Program, check, check_equal, finish, work_dir
 from telemetry import Telemetry, eal, prefix
@@ -19,15 +20,7 @@ pfcwd = sonic
 [fdb receiver]
 mac = {RECEIVER}
 port = 1
-[port 0]
-mac = 02:5a:00:00:00:00
-link_speed_bps = 1G
-[port 1]
-mac = 02:5a:00:00:00:01
-link_speed_bps = 1G
-tx_disabled = on
-pfc_delay_quanta = 77
-"""
+""" + port(0, link_speed_bps="1G") + port(1, link_speed_bps="1G", tx_disabled="on", pfc_delay_quanta=77)
 
 
 def check_with(shards):

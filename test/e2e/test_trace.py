@@ -10,66 +10,17 @@ import json
 import signal
 import subprocess
 
+from configs import LOOP_SWITCH, flow, loop_nic, memif, nic, section
 from harness import BUILD, PATIENCE_S, Program, check, check_equal, finish, run, work_dir
 from telemetry import Telemetry, eal, prefix, wait_answers
 
 CTL = BUILD / "app/quenchctl/quenchctl"
 QPS = 4
 MOST = 64
-SWITCH = """
-[switch]
-buffer_bytes = 4MB
-max_frame_bytes = 1600
-shaper_burst_ns = 200us
-[wred]
-green_min_threshold_bytes = 10KB
-green_max_threshold_bytes = 100KB
-green_drop_probability = 10%
-[buffer_profile lossless]
-dynamic = off
-static_th_bytes = 400KB
-xon_bytes = 300KB
-xoff_bytes = 500KB
-[port]
-link_speed_bps = 1G
-[port 0]
-mac = 02:5a:00:00:00:00
-[port 1]
-mac = 02:5a:00:00:00:01
-shaper_rate_bps = 200M
-"""
 
 
-def loop_nic(me, peer, requester):
-    """Its times are ten times the paper's: a frame takes 44 us here, 0.2 us there."""
-    return f"""
-[nic]
-mac = 02:00:00:00:00:0{me}
-ip = 10.0.0.{me}
-link_speed_bps = 1G
-shaper_burst_ns = 200us
-qp_burst_bytes = 8KB
-first_qpn = {100 * me}
-local_ack_timeout = 20
-[rp]
-rp_dce_tcp_rtt_us = 600
-rp_time_reset_us = 600
-rp_byte_reset_bytes = 0
-rp_ai_rate_bps = 2M
-rp_hai_rate_bps = 10M
-rp_min_rate_bps = 1M
-[np]
-np_min_time_between_cnps_us = 500
-[flow loop]
-peer_mac = 02:00:00:00:00:0{peer}
-peer_ip = 10.0.0.{peer}
-peer_qpn = {100 * peer}
-qp_count = {QPS}
-requester = {"on" if requester else "off"}
-messages = 0
-message_bytes = 64KB
-depth = 2
-"""
+def loop_end(me, peer, requester):
+    return loop_nic(me, peer, requester, qp_count=QPS, messages=0, message_bytes="64KB")
 
 
 class Ctl:
@@ -257,18 +208,15 @@ def closed_loop():
     work = work_dir()
     names = {name: prefix(name) for name in ("sw", "rx", "tx")}
 
-    def memif(role, port, wire):
-        return f"net_memif{port},role={role},id=0,socket={work}/wire{wire}.sock,socket-abstract=no,rsize=7"
-
     def start(role, name, config, *devices):
         program = Program(work, role, name, config, eal(names[name], *devices, memory=64), "--idle-sleep", 50,
                           "--stats-interval", 0)
         wait_answers(program, names[name])
         return program
 
-    start("switch", "sw", SWITCH, memif("server", 0, 0), memif("server", 1, 1))
-    start("nic", "rx", loop_nic(2, 1, False), memif("client", 0, 1))
-    sender = start("nic", "tx", loop_nic(1, 2, True), memif("client", 0, 0))
+    start("switch", "sw", LOOP_SWITCH, memif("server", 0, work), memif("server", 1, work, 1))
+    start("nic", "rx", loop_end(2, 1, False), memif("client", 1, work))
+    sender = start("nic", "tx", loop_end(1, 2, True), memif("client", 0, work))
     ctl = Ctl(names["tx"])
     sender.wait_until("CNPs", lambda: ctl.json("show dcqcn")["rp_cuts"] > 20)
     check_bad_input(ctl, Ctl(names["rx"]), Ctl(names["sw"]))
@@ -284,58 +232,15 @@ def closed_loop():
     check_equal("nothing was sent again", (counters["retransmitted_packets"], counters["qp_errors"]), (0, 0))
 
 
-LOADED = """
-[nic]
-mac = 02:00:00:00:00:01
-ip = 10.0.0.1
-link_speed_bps = 100G
-local_ack_timeout = 22
-first_qpn = 1000
-cc = timely
-ack_every = 1
-[timely]
-timely_t_low_ns = 900ms
-timely_t_high_ns = 1s
-[flow fast]
-peer_mac = 02:00:00:00:00:01
-peer_ip = 10.0.0.1
-peer_qpn = 1071
-messages = 0
-message_bytes = 64KB
-[flow write]
-peer_mac = 02:00:00:00:00:01
-peer_ip = 10.0.0.1
-peer_qpn = 1072
-qp_count = 70
-messages = 0
-message_bytes = 64KB
-rate_cap_bps = 10M
-trace_qps = 1
-[flow fast-back]
-requester = off
-peer_mac = 02:00:00:00:00:01
-peer_ip = 10.0.0.1
-peer_qpn = 1000
-[flow write-back]
-requester = off
-peer_mac = 02:00:00:00:00:01
-peer_ip = 10.0.0.1
-peer_qpn = 1001
-qp_count = 70
-[flow read]
-verb = read
-peer_mac = 02:00:00:00:00:01
-peer_ip = 10.0.0.1
-peer_qpn = 1143
-messages = 0
-message_bytes = 64KB
-[flow read-back]
-verb = read
-requester = off
-peer_mac = 02:00:00:00:00:01
-peer_ip = 10.0.0.1
-peer_qpn = 1142
-"""
+LOADED = (
+    nic(1, link_speed_bps="100G", local_ack_timeout=22, first_qpn=1000, cc="timely", ack_every=1) +
+    section("timely", timely_t_low_ns="900ms", timely_t_high_ns="1s") +
+    flow("fast", 1, peer_qpn=1071, messages=0, message_bytes="64KB") +
+    flow("write", 1, peer_qpn=1072, qp_count=70, messages=0, message_bytes="64KB", rate_cap_bps="10M", trace_qps=1) +
+    flow("fast-back", 1, requester="off", peer_qpn=1000) +
+    flow("write-back", 1, requester="off", peer_qpn=1001, qp_count=70) +
+    flow("read", 1, verb="read", peer_qpn=1143, messages=0, message_bytes="64KB") +
+    flow("read-back", 1, verb="read", requester="off", peer_qpn=1142))
 
 
 def check_overrun(who, work, nic, ctl):
