@@ -171,7 +171,7 @@ class Program:
         memory = ["-m", "300"] if os.environ.get("QUENCH_BENCH_EAL") == "" else ["--no-huge", "--no-shconf", "-m", "300"]
         self.out = open(folder / f"{role}.out", "w+", encoding="utf-8")
         self.process = subprocess.Popen(
-            [BUILD / f"app/{role}/quench-{role}", "-l", f"{CORES[0]},{CORES[-1]}", *memory, "--file-prefix", self.prefix,
+            [BUILD / f"app/quench-{role}/quench-{role}", "-l", f"{CORES[0]},{CORES[-1]}", *memory, "--file-prefix", self.prefix,
              "--no-pci", "--log-level=error", *(o for d in devices for o in ("--vdev", d)), "--", "--config", path,
              "--stats-interval", "0"], stdout=self.out, stderr=subprocess.STDOUT)
         self.ports = len(devices)

@@ -99,6 +99,11 @@ def eal(*devices, core=0, memory=64, huge=False):
     return [str(o) for o in options]
 
 
+def path_of(role):
+    """Of the program of a role: nic, switch or lab."""
+    return BUILD / "app" / f"quench-{role}" / f"quench-{role}"
+
+
 class Program:
     """quench-nic or quench-switch, running."""
 
@@ -109,7 +114,7 @@ class Program:
         config_path = folder / f"{name}.ini"
         config_path.write_text(config)
         self.out_path, self.err_path = folder / f"{name}.out", folder / f"{name}.err"
-        self.command = [*before, str(BUILD / "app" / role / f"quench-{role}"), *eal_options, "--", "--config",
+        self.command = [*before, str(path_of(role)), *eal_options, "--", "--config",
                         str(config_path), "--json", str(self.json_path), *map(str, options)]
         with open(self.out_path, "w") as out, open(self.err_path, "w") as err:
             self.process = subprocess.Popen(self.command, stdout=out, stderr=err, cwd=folder)

@@ -3,7 +3,7 @@
 """What bad input gets: one line that names what is wrong, exit code 2, and nothing is started."""
 import os
 
-from harness import BUILD, check, eal, finish, run, work_dir
+from harness import check, eal, finish, path_of, run, work_dir
 
 SWITCH = {
     "switch": {"buffer_bytes": "1MB", "max_frame_bytes": "1518"},
@@ -47,10 +47,6 @@ WRONG_KEYS = [
 ]
 
 
-def program(role):
-    return BUILD / "app" / role / f"quench-{role}"
-
-
 def ini(sections):
     return "".join(f"[{s}]\n" + "".join(f"{k} = {v}\n" for k, v in keys.items()) for s, keys in sections.items())
 
@@ -78,13 +74,13 @@ def wrong_files(work):
         path = work / "wrong.ini"
         path.write_text(changed(role, section, key, value))
         what = f"quench-{role}: [{section}] {key} = {value}"
-        one_line(what, run(program(role), "--config", path, "--check-config"), 2, (str(path), *words))
+        one_line(what, run(path_of(role), "--config", path, "--check-config"), 2, (str(path), *words))
     # The same without --check-config: refused before EAL has started anything.
-    one_line("the run is refused like the check", run(program("nic"), "--", "--config", path), 2, (str(path), "flow"))
+    one_line("the run is refused like the check", run(path_of("nic"), "--", "--config", path), 2, (str(path), "flow"))
     for what, content in (("a line without =", b"[switch]\nbuffer_bytes\n"), ("a key before any section", b"a = 1\n"),
                           ("an open section", b"[switch\n"), ("a zero byte", b"[switch]\n\0 = 1\n"), ("nothing", b"")):
         path.write_bytes(content)
-        one_line(f"a file with {what}", run(program("switch"), "--config", path, "--check-config"), 2, (str(path),))
+        one_line(f"a file with {what}", run(path_of("switch"), "--config", path, "--check-config"), 2, (str(path),))
 
 
 def wrong_usage(work):
@@ -92,21 +88,21 @@ def wrong_usage(work):
     good.write_text(ini(SWITCH))
     missing = work / "missing.ini"
     two = eal("net_null0,no-rx=1", "net_null1,no-rx=1")
-    one_line("a missing file", run(program("switch"), "--config", missing), 2, (str(missing), "No such file"))
-    one_line("a folder", run(program("switch"), "--config", work), 2, (str(work),))
-    one_line("no file", run(program("switch")), 2, ("--config",))
-    one_line("an unknown option", run(program("switch"), *two, "--", "--config", good, "--speed", "1"), 2, ("--speed",))
-    one_line("an unknown short option", run(program("nic"), "--", "-z"), 2, ("-z",))
-    one_line("a wrong duration", run(program("switch"), *two, "--", "--config", good, "--duration", "soon"), 2,
+    one_line("a missing file", run(path_of("switch"), "--config", missing), 2, (str(missing), "No such file"))
+    one_line("a folder", run(path_of("switch"), "--config", work), 2, (str(work),))
+    one_line("no file", run(path_of("switch")), 2, ("--config",))
+    one_line("an unknown option", run(path_of("switch"), *two, "--", "--config", good, "--speed", "1"), 2, ("--speed",))
+    one_line("an unknown short option", run(path_of("nic"), "--", "-z"), 2, ("-z",))
+    one_line("a wrong duration", run(path_of("switch"), *two, "--", "--config", good, "--duration", "soon"), 2,
              ("--duration soon", "seconds"))
-    one_line("an extra argument", run(program("switch"), *two, "--", "--config", good, "more"), 2, ("more",))
-    one_line("one device less than ports", run(program("switch"), *eal("net_null0,no-rx=1"), "--", "--config", good), 2,
+    one_line("an extra argument", run(path_of("switch"), *two, "--", "--config", good, "more"), 2, ("more",))
+    one_line("one device less than ports", run(path_of("switch"), *eal("net_null0,no-rx=1"), "--", "--config", good), 2,
              (str(good), "2 ports", "1 device"))
-    one_line("no device at all", run(program("switch"), *eal(), "--", "--config", good), 2, ("2 ports", "0 devices"))
+    one_line("no device at all", run(path_of("switch"), *eal(), "--", "--config", good), 2, ("2 ports", "0 devices"))
     nic = work / "nic.ini"
     nic.write_text(ini(NIC))
-    one_line("two devices for a NIC", run(program("nic"), *two, "--", "--config", nic), 2, ("1 port", "2 devices"))
-    done = run(program("switch"), *eal("net_af_packet0,iface=no-such-if", "net_null1"), "--", "--config", good)
+    one_line("two devices for a NIC", run(path_of("nic"), *two, "--", "--config", nic), 2, ("1 port", "2 devices"))
+    done = run(path_of("switch"), *eal("net_af_packet0,iface=no-such-if", "net_null1"), "--", "--config", good)
     check("a device that is not there", done.returncode == 2 and "quench-switch: error" in done.stderr, done.stderr)
 
 
@@ -115,7 +111,7 @@ def no_hugepages(work):
     good = work / "nic.ini"
     good.write_text(ini(NIC))
     # A run-time folder of its own, for who may not write in /var/run.
-    done = run(program("nic"), "-l", "0", "--no-pci", "--file-prefix", "none", "--huge-dir", work / "none", "--vdev",
+    done = run(path_of("nic"), "-l", "0", "--no-pci", "--file-prefix", "none", "--huge-dir", work / "none", "--vdev",
                "net_null0", "--", "--config", good, env={**os.environ, "RUNTIME_DIRECTORY": str(work)})
     last = done.stderr.splitlines()[-1]
     check("without hugepages the last line says how to do without", done.returncode == 1 and
@@ -128,7 +124,7 @@ def few_files(work):
         path = work / "in.ini"
         path.write_text(ini(sections))
         for n in (10, 12, 24):
-            done = run("prlimit", f"--nofile={n}:{n}", program(role), *eal("net_null0"), "--", "--config", path)
+            done = run("prlimit", f"--nofile={n}:{n}", path_of(role), *eal("net_null0"), "--", "--config", path)
             one_line(f"quench-{role} with {n} files", done, 1, [f"at most {n} files may be open", "ulimit -n"])
 
 
@@ -137,15 +133,15 @@ def run_time(work):
     good.write_text(ini(SWITCH))
     two = eal("net_null0,no-rx=1", "net_null1,no-rx=1")
     if os.path.exists("/dev/full"):
-        one_line("a full disk", run(program("switch"), *two, "--", "--config", good, "--duration", 0.1, "--stats-interval",
+        one_line("a full disk", run(path_of("switch"), *two, "--", "--config", good, "--duration", 0.1, "--stats-interval",
                                     0, "--json", "/dev/full"), 1, ("/dev/full", "No space left"))
-    one_line("a folder that is not there", run(program("switch"), *two, "--", "--config", good, "--duration", 0.1,
+    one_line("a folder that is not there", run(path_of("switch"), *two, "--", "--config", good, "--duration", 0.1,
                                                "--stats-interval", 0, "--json", work / "none" / "x.json"), 1, ("none",))
     big = work / "big.ini"
     for buffer, bytes_ in (("2GB", 2 * 10**9), ("1000GB", 10**12)):
         big.write_text(ini({**SWITCH, "switch": {**SWITCH["switch"], "buffer_bytes": buffer},
                             "pool": {"backing_frame_bytes": 64}}))
-        done = run(program("switch"), *two, "--", "--config", big)
+        done = run(path_of("switch"), *two, "--", "--config", big)
         check(f"a buffer of {buffer} without the memory behind it",
               done.returncode == 1 and f"buffer_bytes = {bytes_} " in done.stderr, (done.returncode, done.stderr))
 
@@ -153,15 +149,15 @@ def run_time(work):
 def answers(work):
     for role, sections in (("switch", SWITCH), ("nic", NIC)):
         for option, word in (("--help", "usage:"), ("--help-config", "link_speed_bps"), ("--version", f"quench-{role} ")):
-            done = run(program(role), option)
+            done = run(path_of(role), option)
             check(f"quench-{role} {option}", done.returncode == 0 and word in done.stdout and not done.stderr, done)
         path = work / "in.ini"
         path.write_text(ini(sections))
-        first = run(program(role), "--config", path, "--check-config")
+        first = run(path_of(role), "--config", path, "--check-config")
         check(f"quench-{role} --check-config prints what is in force", first.returncode == 0 and
               all(k in first.stdout for keys in sections.values() for k in keys), first)
         path.write_text(first.stdout)
-        second = run(program(role), "--config", path, "--check-config")
+        second = run(path_of(role), "--config", path, "--check-config")
         check(f"quench-{role}: which reads back the same", second.stdout == first.stdout, second)
 
 

@@ -7,7 +7,7 @@ import pathlib
 import shutil
 
 from browser import Browser
-from harness import BUILD, check, check_equal, finish, run, skip, work_dir
+from harness import check, check_equal, finish, path_of, run, skip, work_dir
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COMPARE = ROOT / "scripts" / "compare"
@@ -19,7 +19,7 @@ except ImportError:
 
 
 def lab(out, *options):
-    done = run(BUILD / "app" / "quench-lab" / "quench-lab", "--quiet", "--no-progress", *options, "--out", out, ROOT / "config" / "incast-4to1.ini")
+    done = run(path_of("lab"), "--quiet", "--no-progress", *options, "--out", out, ROOT / "config" / "incast-4to1.ini")
     check_equal(f"quench-lab runs {out.name}", (done.returncode, done.stderr), (0, ""))
     return out, json.loads((out / "results.json").read_text(encoding="utf-8"))
 

@@ -7,7 +7,7 @@ import pathlib
 import resource
 import subprocess
 
-from harness import BUILD, check, check_equal, finish, run, work_dir
+from harness import BUILD, check, check_equal, finish, path_of, run, work_dir
 
 CTL = BUILD / "app/quenchctl/quenchctl"
 FIXTURES = pathlib.Path(__file__).resolve().parent.parent / "imports"
@@ -24,7 +24,7 @@ TABLE = [
 
 
 def accepted(role, ini):
-    done = run(BUILD / "app" / role / f"quench-{role}", "--config", ini, "--check-config")
+    done = run(path_of(role), "--config", ini, "--check-config")
     check(f"{ini.name} passes --check-config", done.returncode == 0, done.stderr)
     return done.stdout
 

@@ -4,7 +4,7 @@
 import signal
 
 from configs import flow, nic
-from harness import BUILD, CORES, Program, check, check_equal, eal, finish, run, work_dir
+from harness import CORES, Program, check, check_equal, eal, finish, path_of, run, work_dir
 
 QPS = 500_000
 CONFIG = nic(1, link_speed_bps="100G", max_qps=QPS) + flow("a", 2, qp_count=QPS, messages=0, raw="on")
@@ -53,11 +53,11 @@ def main():
     full_disk(work)
     path = work / "check.ini"
     path.write_text(CONFIG)
-    done = run(BUILD / "app" / "quench-nic" / "quench-nic", "--check-config", "--config", path)
+    done = run(path_of("nic"), "--check-config", "--config", path)
     check("--check-config prints what is in force, not each QP",
           done.returncode == 0 and f"qp_count = {QPS}" in done.stdout and len(done.stdout) < 20_000, len(done.stdout))
     path.write_text(CONFIG.replace(f"max_qps = {QPS}\n", ""))
-    done = run(BUILD / "app" / "quench-nic" / "quench-nic", "--check-config", "--config", path)
+    done = run(path_of("nic"), "--check-config", "--config", path)
     check("more QPs than max_qps are refused with a line", done.returncode == 2 and "max_qps" in done.stderr,
           (done.returncode, done.stderr))
     finish()

@@ -4,7 +4,7 @@
 others, flows that end by bytes, and the counters of the other two controllers."""
 import pathlib
 
-from harness import BUILD, Program, check, check_equal, eal, finish, run, work_dir
+from harness import Program, check, check_equal, eal, finish, path_of, run, work_dir
 
 CONFIG = pathlib.Path(__file__).resolve().parents[2] / "config"
 QPS, MESSAGES, MESSAGE_BYTES, MTU = 2, 10, 3000, 1024
@@ -82,7 +82,7 @@ def refused(work):
     (work / "large.cdf").write_text("100 50\n100000 100\n")
     for key, more in (("message_bytes", ""), ("message_cdf", "message_size = cdf\nmessage_cdf = large.cdf\n")):
         path.write_text(hears_itself("", "verb = ud_send\n" + more))
-        done = run(BUILD / "app" / "quench-nic" / "quench-nic", "--config", path, "--check-config")
+        done = run(path_of("nic"), "--config", path, "--check-config")
         check(f"ud_send of more than a packet by {key}", done.returncode == 2 and done.stderr.count("\n") == 1 and
               all(w in done.stderr for w in (str(path), "[flow out]", key, "mtu_bytes")), done)
 

@@ -8,7 +8,7 @@ import re
 import sys
 import xml.etree.ElementTree
 
-from harness import BUILD, check, check_equal, finish, run, skip, work_dir
+from harness import check, check_equal, finish, path_of, run, skip, work_dir
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 REPORT = ROOT / "scripts" / "report.py"
@@ -29,7 +29,7 @@ def lab(folder, scenario):
     short = folder / scenario
     short.write_text(re.sub(r"measure_from_ns = \S+", "measure_from_ns = 1ms", text), encoding="utf-8")
     out = folder / short.stem
-    done = run(BUILD / "app" / "quench-lab" / "quench-lab", "--quiet", "--no-progress", "--duration", "2ms", "--out", out, short)
+    done = run(path_of("lab"), "--quiet", "--no-progress", "--duration", "2ms", "--out", out, short)
     check_equal(f"quench-lab runs {scenario}", (done.returncode, done.stderr), (0, ""))
     return out
 

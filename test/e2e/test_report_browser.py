@@ -7,7 +7,7 @@ import os
 import pathlib
 
 from browser import Browser
-from harness import BUILD, check, check_equal, finish, run, skip, work_dir
+from harness import check, check_equal, finish, path_of, run, skip, work_dir
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 END_MS = 4
@@ -35,7 +35,7 @@ message_bytes = 200KB
 
 def report(work, name, scenario, *options):
     out = work / name
-    done = run(BUILD / "app" / "quench-lab" / "quench-lab", "--quiet", "--no-progress", *options, "--out", out, scenario)
+    done = run(path_of("lab"), "--quiet", "--no-progress", *options, "--out", out, scenario)
     check_equal(f"quench-lab runs {name}", (done.returncode, done.stderr), (0, ""))
     done = run(ROOT / "scripts" / "report.py", out)
     check_equal("report.py ends well", (done.returncode, done.stderr), (0, ""))

@@ -140,9 +140,9 @@ def main():
     for unit in ("quench-switch@.service", "quench-nic@.service", "quench-metrics.service"):
         check_starts(unit)
     if shutil.which("systemd-analyze"):
-        check_unit(work, "quench-switch@.service", "switch")
-        check_unit(work, "quench-nic@.service", "nic")
-        check_unit(work, "quench-metrics.service", "ctl")
+        check_unit(work, "quench-switch@.service", "quench-switch")
+        check_unit(work, "quench-nic@.service", "quench-nic")
+        check_unit(work, "quench-metrics.service", "quenchctl")
     else:
         check("systemd-analyze is there (package systemd)", False)
     if os.geteuid() == 0:
