@@ -29,13 +29,6 @@ acceptance_defaults(struct bench *b, uint16_t n_ports)
 	b->params.wred_queues = 0;
 }
 
-static inline void
-acceptance_start(struct bench *b)
-{
-	bench_start(b);
-	learn_hosts(b);
-}
-
 /* The peer of a port holds a priority, for as long as a test takes. */
 static inline void
 hold(struct bench *b, uint16_t port, uint8_t prio, uint64_t now_ns)

@@ -49,7 +49,7 @@ TEST(xoff_limit_is_reached_by_packet_n_and_headroom_ends_n_plus_m)
 	uint64_t now_ns = 0;
 
 	acceptance_defaults(b, 2);
-	acceptance_start(b);
+	bench_start_learnt(b);
 	hold(b, 1, 3, 0);
 	assert_int_equal(packets_until_xoff(b, 100, &now_ns), LIMIT);
 	for (unsigned int i = 0; i < HEADROOM; i++) {
@@ -76,7 +76,7 @@ TEST(xon_follows_departure_m)
 		uint64_t now_ns = 0;
 
 		acceptance_defaults(b, 2);
-		acceptance_start(b);
+		bench_start_learnt(b);
 		hold(b, 1, 3, 0);
 		assert_int_equal(packets_until_xoff(b, 100, &now_ns), LIMIT);
 		for (unsigned int n = LIMIT; n < rows[i].held; n++)
@@ -98,7 +98,7 @@ TEST(xon_mark_is_the_higher_of_the_two)
 
 	acceptance_defaults(b, 2);
 	b->params.mmu.lossless.xon_bytes = 9 * DATA_BYTES;
-	acceptance_start(b);
+	bench_start_learnt(b);
 	hold(b, 1, 3, 0);
 	assert_int_equal(packets_until_xoff(b, 100, &now_ns), LIMIT);
 	now_ns += NS_AFTER;
@@ -125,7 +125,7 @@ TEST(dynamic_limit_is_reached_where_alpha_says)
 		b->params.mmu.lossless.static_th_bytes = 0;
 		b->params.mmu.lossless.dynamic = true;
 		b->params.mmu.lossless.dynamic_th = rows[i].dynamic_th;
-		acceptance_start(b);
+		bench_start_learnt(b);
 		hold(b, 1, 3, 0);
 		assert_int_equal(packets_until_xoff(b, 200, &now_ns), rows[i].n);
 		now_ns += NS_AFTER;
@@ -145,7 +145,7 @@ TEST(cells_bring_the_xoff_limit_forward)
 
 	acceptance_defaults(b, 2);
 	b->params.mmu.cell_bytes = 208;
-	acceptance_start(b);
+	bench_start_learnt(b);
 	hold(b, 1, 3, 0);
 	/* 9 x 1248 is above the limit of 10860: the ninth goes to headroom, which says XOFF. */
 	assert_int_equal(packets_until_xoff(b, 100, &now_ns), 9);
@@ -167,7 +167,7 @@ TEST(headroom_edge_is_exact_to_the_byte)
 
 		acceptance_defaults(b, 2);
 		b->params.mmu.lossless.xoff_bytes -= short_by;
-		acceptance_start(b);
+		bench_start_learnt(b);
 		hold(b, 1, 3, 0);
 		for (unsigned int i = 0; i < LIMIT + HEADROOM; i++)
 			give(b, 0, make_data(b, 0, 1, i), 0);
@@ -187,7 +187,7 @@ TEST(shared_headroom_pool_is_first_come_first_served)
 
 	acceptance_defaults(b, 3);
 	b->params.mmu.shared_headroom_pool_bytes = 7 * DATA_BYTES;
-	acceptance_start(b);
+	bench_start_learnt(b);
 	hold(b, 2, 3, 0);
 	for (uint8_t port = 0; port < 2; port++) {
 		for (unsigned int i = 0; i < LIMIT + HEADROOM; i++)
@@ -208,7 +208,7 @@ TEST(pg_watermarks_follow_each_packet_up_and_stay)
 
 	acceptance_defaults(b, 2);
 	b->params.mmu.lossless.size_bytes = 2 * DATA_BYTES;
-	acceptance_start(b);
+	bench_start_learnt(b);
 	hold(b, 1, 3, 0);
 	for (uint64_t n = 1; n <= 2 + LIMIT + HEADROOM; n++) {
 		uint64_t beyond = n > 2 ? n - 2 : 0;
@@ -236,7 +236,7 @@ TEST(queue_and_pool_watermarks_are_read_and_cleared_by_kind)
 	uint64_t now_ns = 0;
 
 	acceptance_defaults(b, 2);
-	acceptance_start(b);
+	bench_start_learnt(b);
 	hold(b, 1, 3, 0);
 	for (unsigned int i = 0; i < 6; i++)
 		give(b, 0, make_data(b, 0, 1, i), 0);
@@ -264,7 +264,7 @@ check_lossy_limit(struct bench *b, unsigned int fits)
 	uint64_t now_ns = 0;
 
 	/* Nobody asks the port for frames until the queue is full. */
-	acceptance_start(b);
+	bench_start_learnt(b);
 	for (unsigned int i = 0; i < fits + 3; i++)
 		give(b, 0, make_frame(b, &s), 0);
 	assert_int_equal(drops(b, 1, SW_DROP_QUEUE_LIMIT), 3);

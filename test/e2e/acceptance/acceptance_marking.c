@@ -44,7 +44,7 @@ TEST(marks_are_those_of_the_curve_at_every_length)
 	struct prng r;
 
 	marking_defaults(b);
-	acceptance_start(b);
+	bench_start_learnt(b);
 	prng_seed(&r, SEED, 0);
 	give(b, 0, make_data(b, 0, 1, 0), now_ns);
 	for (unsigned int behind = 1; behind <= MAX_FRAMES + 2; behind++) {
@@ -76,7 +76,7 @@ TEST(accuracy_report_agrees_with_marks_and_curve)
 	uint64_t now_ns = 0, packets = 0, marked = 0, seen = 0, max_seen = 0;
 
 	marking_defaults(b);
-	acceptance_start(b);
+	bench_start_learnt(b);
 	for (unsigned int round = 0; round < 40; round++) {
 		for (unsigned int i = 0; i < MAX_FRAMES + 10; i++)
 			give(b, 0, make_data(b, 0, 1, i), now_ns);
@@ -156,7 +156,7 @@ TEST(cut_off_marks_at_departure_the_first_and_not_the_last)
 		b->params.wred.green_min_threshold_bytes = 4 * DATA_BYTES;
 		b->params.wred.green_max_threshold_bytes = 4 * DATA_BYTES;
 		b->params.wred.green_drop_probability_ppm = 1000000;
-		acceptance_start(b);
+		bench_start_learnt(b);
 		marks_of_burst(b, 10, marks);
 		assert_string_equal(marks, rows[i].marks);
 		bench_stop(b);
@@ -173,7 +173,7 @@ TEST(average_marks_later_than_the_queue_itself)
 	b->params.wred.wred_weight = 2;
 	b->params.wred.green_min_threshold_bytes = 4 * DATA_BYTES;
 	b->params.wred.green_max_threshold_bytes = 4 * DATA_BYTES;
-	acceptance_start(b);
+	bench_start_learnt(b);
 	/*
 	 * Behind 9 8 7 6 5 4 3 2 1 0: averages in frames 2.25 3.69 4.52 4.89 4.92 4.69 4.27 3.70
 	 * 3.02 2.27.

@@ -45,7 +45,7 @@ TEST(every_dscp_gets_its_queue_and_its_group)
 		for (uint8_t tc = 0; tc < TM_CLASSES; tc++)
 			b->params.qos.tc_to_priority_group_map[tc] = pg_of_tc(tc);
 		b->params.qos.pfc_enable = w == 0 ? 1 << 3 : 1 << 3 | 1 << 4;
-		acceptance_start(b);
+		bench_start_learnt(b);
 		for (uint8_t dscp = 0; dscp < TM_DSCPS; dscp++) {
 			struct frame_spec s = {.src = 0, .dst = 1, .dscp = dscp};
 			uint8_t tc = worlds[w](dscp);
@@ -79,7 +79,7 @@ TEST(dwrr_shares_are_within_five_per_cent_of_the_weights)
 	b->params.qos.dscp_to_tc_map[16] = 2;
 	for (unsigned int i = 0; i < 4; i++)
 		b->params.sched.dwrr_weight[classes[i].queue] = classes[i].weight;
-	acceptance_start(b);
+	bench_start_learnt(b);
 	for (unsigned int n = 0; n < 900; n++) {
 		for (unsigned int i = 0; i < 4; i++) {
 			struct frame_spec s = {.src = 0,
@@ -117,7 +117,7 @@ TEST(strict_queue_goes_next_each_time)
 
 	acceptance_defaults(b, 2);
 	b->params.mmu.lossless.static_th_bytes = 0;
-	acceptance_start(b);
+	bench_start_learnt(b);
 	for (unsigned int i = 0; i < 50; i++)
 		give(b, 0, make_data(b, 0, 1, i), 0);
 	for (unsigned int i = 0; i < 50; i++) {
@@ -148,7 +148,7 @@ TEST(pause_stops_exactly_its_queue)
 		b->params.qos.dscp_to_tc_map[4] = 4;
 		b->params.qos.tc_to_priority_group_map[4] = 4;
 		b->params.qos.pfc_enable = 1 << 3 | 1 << 4;
-		acceptance_start(b);
+		bench_start_learnt(b);
 		for (unsigned int i = 0; i < 3; i++) {
 			struct frame_spec s = {.src = 0, .dst = 1, .dscp = dscps[i]};
 

@@ -84,6 +84,21 @@ static const struct node_ops toy_ops = {
 	.rx = toy_rx, .tx = toy_tx, .next_ns = toy_next_ns, .control = toy_control};
 static const struct fabric_link link_40g = {.rate_bps = 40 * GBPS, .delay_ns = 1000};
 
+/* 20 us of a, cabled to port 0 of relay, whose port 1 is cabled to b. */
+static struct fabric *
+run_in_line(struct toy *a, struct toy *relay, struct toy *b)
+{
+	struct fabric *f = fabric_create(3, 2);
+
+	fabric_add_node(f, &a->node);
+	fabric_add_node(f, &relay->node);
+	fabric_add_node(f, &b->node);
+	fabric_connect(f, (struct fabric_end){0, 0}, (struct fabric_end){1, 0}, &link_40g);
+	fabric_connect(f, (struct fabric_end){1, 1}, (struct fabric_end){2, 0}, &link_40g);
+	fabric_run(f, 20000);
+	return f;
+}
+
 TEST(a_frame_arrives_after_serialization_and_delay)
 {
 	struct toy a = {.node.ops = &toy_ops, .to_send = 2, .next_send_ns = 50, .gap_ns = 222};
@@ -110,14 +125,8 @@ TEST(a_wake_of_another_port_is_heard)
 	struct toy a = {.node.ops = &toy_ops, .to_send = 3, .gap_ns = 500};
 	struct toy relay = {.node.ops = &toy_ops, .echo = true};
 	struct toy b = {.node.ops = &toy_ops};
-	struct fabric *f = fabric_create(3, 2);
+	struct fabric *f = run_in_line(&a, &relay, &b);
 
-	fabric_add_node(f, &a.node);
-	fabric_add_node(f, &relay.node);
-	fabric_add_node(f, &b.node);
-	fabric_connect(f, (struct fabric_end){0, 0}, (struct fabric_end){1, 0}, &link_40g);
-	fabric_connect(f, (struct fabric_end){1, 1}, (struct fabric_end){2, 0}, &link_40g);
-	fabric_run(f, 20000);
 	assert_int_equal(b.arrived, 3);
 	assert_int_equal(b.arrived_ns[0], 2 * (222 + 1000));
 	assert_int_equal(fabric_stats(f)->packet_hops, 6);
@@ -129,14 +138,8 @@ TEST(arrivals_come_before_what_they_wake)
 {
 	struct toy a = {.node.ops = &toy_ops, .to_send = 1}, b = a;
 	struct toy relay = {.node.ops = &toy_ops, .echo = true};
-	struct fabric *f = fabric_create(3, 2);
+	struct fabric *f = run_in_line(&a, &relay, &b);
 
-	fabric_add_node(f, &a.node);
-	fabric_add_node(f, &relay.node);
-	fabric_add_node(f, &b.node);
-	fabric_connect(f, (struct fabric_end){0, 0}, (struct fabric_end){1, 0}, &link_40g);
-	fabric_connect(f, (struct fabric_end){1, 1}, (struct fabric_end){2, 0}, &link_40g);
-	fabric_run(f, 20000);
 	assert_int_equal(relay.arrived, 2);
 	assert_int_equal(relay.arrived_ns[0], relay.arrived_ns[1]);
 	assert_true(relay.tx_turn > relay.rx_turn);
@@ -150,14 +153,8 @@ TEST(a_time_in_the_past_means_at_once)
 	struct toy a = {.node.ops = &toy_ops, .to_send = 1, .next_send_ns = 5000};
 	struct toy relay = {.node.ops = &toy_ops, .echo = true, .stale = true};
 	struct toy b = {.node.ops = &toy_ops};
-	struct fabric *f = fabric_create(3, 2);
+	struct fabric *f = run_in_line(&a, &relay, &b);
 
-	fabric_add_node(f, &a.node);
-	fabric_add_node(f, &relay.node);
-	fabric_add_node(f, &b.node);
-	fabric_connect(f, (struct fabric_end){0, 0}, (struct fabric_end){1, 0}, &link_40g);
-	fabric_connect(f, (struct fabric_end){1, 1}, (struct fabric_end){2, 0}, &link_40g);
-	fabric_run(f, 20000);
 	assert_int_equal(b.arrived, 1);
 	assert_int_equal(b.arrived_ns[0], 5000 + 2 * (222 + 1000));
 	fabric_destroy(f);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "unit/nic/nic_test.h"
 
+struct pair pair;
+struct solo solo;
+
 void
 nic_test_params(struct nic_params *p, unsigned int host)
 {
@@ -381,4 +384,62 @@ expect_answer(struct solo *s, uint8_t syndrome, uint32_t psn, uint32_t msn)
 	assert_int_equal(v.psn, psn);
 	assert_int_equal(v.aeth_msn, msn);
 	assert_int_equal(v.dest_qp, PAIR_QPN);
+}
+
+void
+pair_watch(struct pair *p,
+	   enum fate (*fate)(struct pair *, unsigned int, uint64_t, const struct roce_view *),
+	   void *kept, size_t size)
+{
+	memset(kept, 0, size);
+	pair_init(p);
+	p->fate = fate;
+}
+
+void
+pair_play(struct pair *p, uint32_t data_mbufs, const struct nic_qp_params *at_0)
+{
+	pair_create(p, data_mbufs);
+	pair_connect(p, at_0);
+	pair_run(p, NEVER_NS);
+}
+
+int
+solo_setup(void **state)
+{
+	(void)state;
+	solo_init(&solo);
+	return 0;
+}
+
+void
+solo_create_senders(struct solo *s, uint32_t n_qps)
+{
+	struct nic_qp_params qp = nic_test_qp(0);
+
+	qp.message_bytes = 1 << 20;
+	qp.messages = 0;
+	qp.depth = 1000;
+	s->params.window_packets = 1 << 20;
+	s->params.local_ack_timeout = 0;
+	solo_create(s, 64);
+	for (uint32_t i = 0; i < n_qps; i++)
+		nic_add_qp(s->nic, &qp, 0);
+}
+
+void
+solo_run(struct solo *s, uint64_t until_ns)
+{
+	struct roce_view v;
+
+	while (solo_take(s, until_ns, &v))
+		;
+	s->now_ns = until_ns;
+}
+
+void
+solo_start(struct solo *s, const struct nic_qp_params *qp)
+{
+	solo_create(s, 64);
+	assert_int_equal(nic_add_qp(s->nic, qp, 0), PAIR_QPN);
 }

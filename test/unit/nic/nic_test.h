@@ -67,11 +67,19 @@ void nic_test_pools_free(struct nic_pools *pools);
 /** Default parameters for both NICs, and an empty cable without faults. */
 void pair_init(struct pair *p);
 
+/** pair_init() for a cable that fate() watches; what it keeps of a case before is cleared. */
+void pair_watch(struct pair *p,
+		enum fate (*fate)(struct pair *, unsigned int, uint64_t, const struct roce_view *),
+		void *kept, size_t size);
+
 /** Create the NICs from p->params, which the test has changed to its liking. */
 void pair_create(struct pair *p, uint32_t data_mbufs);
 
 /** Connect the next QP of host 0 (as described) to the next of host 1, which answers. */
 void pair_connect(struct pair *p, const struct nic_qp_params *at_0);
+
+/** Create the NICs with so many mbufs for data, connect a QP, and run until nothing happens. */
+void pair_play(struct pair *p, uint32_t data_mbufs, const struct nic_qp_params *at_0);
 
 /** Put a frame on a direction of the cable until it is due. */
 void cable_push(struct cable *c, struct rte_mbuf *m, uint64_t due_ns);
@@ -108,14 +116,30 @@ struct solo {
 	uint64_t now_ns;
 };
 
+/* The ones of most tests. */
+extern struct pair pair;
+extern struct solo solo;
+
 /** Default parameters of host 0. */
 void solo_init(struct solo *s);
+
+/** Fixture: solo_init(&solo). */
+int solo_setup(void **state);
 
 /** Create the NIC from s->params, which the test has changed to its liking. */
 void solo_create(struct solo *s, uint32_t control_mbufs);
 
+/** solo_create() with 64 control mbufs, and a first QP. */
+void solo_start(struct solo *s, const struct nic_qp_params *qp);
+
 /** Free the NIC and its pools; every mbuf must be back. */
 void solo_destroy(struct solo *s);
+
+/**
+ * Create the NIC with QPs that always have data for their peer, on a wire that does not wait for
+ * ACKs.
+ */
+void solo_create_senders(struct solo *s, uint32_t n_qps);
 
 /** The way from the peer (host 1) to our first QP. */
 struct roce_path solo_path(const struct solo *s);
@@ -138,6 +162,9 @@ void solo_feed_pause(struct solo *s, uint8_t enable, uint16_t quanta);
 
 /** The next frame that the NIC sends at or before until_ns; the clock moves there. False: none. */
 bool solo_take(struct solo *s, uint64_t until_ns, struct roce_view *v);
+
+/** Send what may be sent until a time; the clock moves there. */
+void solo_run(struct solo *s, uint64_t until_ns);
 
 /** The NIC sends nothing at or before until_ns; the clock moves there. */
 void expect_silence(struct solo *s, uint64_t until_ns);

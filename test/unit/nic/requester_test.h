@@ -41,16 +41,13 @@ watch(struct pair *p, unsigned int from, uint64_t n, const struct roce_view *v)
 	return n >= s->lose_from && n < s->lose_to ? FATE_LOSE : FATE_PASS;
 }
 
-static struct pair pair;
 static struct seen seen;
 
 static inline int
 setup(void **state)
 {
 	(void)state;
-	pair_init(&pair);
-	memset(&seen, 0, sizeof(seen));
-	pair.fate = watch;
+	pair_watch(&pair, watch, &seen, sizeof(seen));
 	pair.arg = &seen;
 	return 0;
 }
@@ -66,6 +63,13 @@ static inline const struct nic_stats *
 stats(unsigned int host)
 {
 	return nic_stats(pair.nic[host]);
+}
+
+/* Start, and run until nothing happens any more. */
+static inline void
+play(const struct nic_qp_params *qp)
+{
+	pair_play(&pair, 512, qp);
 }
 
 /* All messages arrived once and whole, both ends agree, and nothing is left to do. */

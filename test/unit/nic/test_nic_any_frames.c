@@ -9,8 +9,6 @@
 #define FRAMES 30000
 #define QPS 8
 
-static struct solo solo;
-
 static const uint8_t opcodes[] = {
 	RC_SEND_FIRST,     RC_SEND_MIDDLE,     RC_SEND_LAST,
 	RC_SEND_LAST_IMM,  RC_SEND_ONLY,       RC_SEND_ONLY_IMM,

@@ -6,30 +6,16 @@
 
 #include "base/prng.h"
 
-static struct solo solo;
-
-static int
-setup(void **state)
-{
-	(void)state;
-	solo_init(&solo);
-	return 0;
-}
-
 /* A requester with three packets out; no timer, so that only what is received can move it. */
 static void
 start(void)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
-	struct roce_view v;
 
 	qp.messages = 1;
 	solo.params.local_ack_timeout = 0;
-	solo_create(&solo, 64);
-	nic_add_qp(solo.nic, &qp, 0);
-	while (solo_take(&solo, 2000, &v))
-		;
-	solo.now_ns = 2000;
+	solo_start(&solo, &qp);
+	solo_run(&solo, 2000);
 }
 
 static uint64_t
@@ -382,4 +368,4 @@ TEST(every_drop_is_a_counter)
 	}
 }
 
-TEST_MAIN(.begin = start_eal, .before_each = setup)
+TEST_MAIN(.begin = start_eal, .before_each = solo_setup)

@@ -2,8 +2,6 @@
 /* What a requester tells its congestion control: ACKs, NAKs, silence, and round-trip times. */
 #include "unit/nic/nic_test.h"
 
-static struct solo solo;
-
 static const struct nic_stats *
 stats(void)
 {
@@ -33,19 +31,7 @@ start(enum cc_algorithm algorithm)
 	qp.message_bytes = 1 << 20;
 	qp.messages = 0;
 	qp.depth = 1000;
-	solo_create(&solo, 64);
-	nic_add_qp(solo.nic, &qp, 0);
-}
-
-/* Send what may be sent until a time. */
-static void
-run(uint64_t until_ns)
-{
-	struct roce_view v;
-
-	while (solo_take(&solo, until_ns, &v))
-		;
-	solo.now_ns = until_ns;
+	solo_start(&solo, &qp);
 }
 
 static void
@@ -58,7 +44,7 @@ feed_answer(uint8_t syndrome, uint32_t psn)
 TEST(nak_acknowledges_what_came_and_is_a_loss)
 {
 	start(CC_DCTCP);
-	run(10000);
+	solo_run(&solo, 10000);
 	/* All before 8 has come: a round trip, without a mark. Then the loss halves the rate. */
 	feed_answer(AETH_NAK_PSN_SEQ, 8);
 	assert_int_equal(stats()->dctcp.dctcp_round_trips, 1);
@@ -74,10 +60,10 @@ TEST(nak_acknowledges_what_came_and_is_a_loss)
 TEST(acks_end_round_trips_of_dctcp)
 {
 	start(CC_DCTCP);
-	run(5000);
+	solo_run(&solo, 5000);
 	feed_answer(AETH_ACK, 3);
 	/* What was on its way then is the next round trip: 5 us at 221 ns each are 23 packets. */
-	run(8000);
+	solo_run(&solo, 8000);
 	feed_answer(AETH_ACK, 7);
 	feed_answer(AETH_ACK, 19);
 	assert_int_equal(stats()->dctcp.dctcp_round_trips, 1);
@@ -100,7 +86,7 @@ TEST(timely_times_the_packet_that_asks)
 		asked_ns = solo.now_ns;
 	} while (!v.ack_req);
 	assert_int_equal(v.psn, 3);
-	run(10000);
+	solo_run(&solo, 10000);
 	/* One sample is outstanding: those of later packets are not asked for. */
 	solo.now_ns = 12345;
 	feed_answer(AETH_ACK, 3);
@@ -114,15 +100,15 @@ TEST(timely_times_the_packet_that_asks)
 TEST(timely_takes_no_time_of_what_was_sent_again)
 {
 	start(CC_TIMELY);
-	run(5000);
+	solo_run(&solo, 5000);
 	feed_answer(AETH_NAK_PSN_SEQ, 0);
-	run(6500);
+	solo_run(&solo, 6500);
 	/* Packets 0 to 7 are out a second time, and 3 and 7 asked again. */
 	feed_answer(AETH_ACK, 3);
 	feed_answer(AETH_ACK, 7);
 	assert_int_equal(stats()->timely.timely_samples, 0);
 	/* Beyond what had been sent before, times are taken again. */
-	run(20000);
+	solo_run(&solo, 20000);
 	feed_answer(AETH_ACK, 43);
 	assert_int_equal(stats()->timely.timely_samples, 1);
 	solo_destroy(&solo);

@@ -2,8 +2,6 @@
 /* Frames that leave ahead of data, where the device has a transmit queue for them. */
 #include "unit/nic/nic_test.h"
 
-static struct solo solo;
-
 static int
 setup(void **state)
 {

@@ -4,16 +4,6 @@
 
 #include "nic/measure/trace.h"
 
-static struct solo solo;
-
-static int
-setup(void **state)
-{
-	(void)state;
-	solo_init(&solo);
-	return 0;
-}
-
 static struct nic_qp_info
 info(uint32_t index)
 {
@@ -29,30 +19,13 @@ stats(void)
 	return nic_stats(solo.nic);
 }
 
-/* One QP that always has data for its peer, on a wire that does not wait for ACKs. */
-static void
-start_sender(uint32_t n_qps)
-{
-	struct nic_qp_params qp = nic_test_qp(0);
-
-	qp.message_bytes = 1 << 20;
-	qp.messages = 0;
-	qp.depth = 1000;
-	solo.params.window_packets = 1 << 20;
-	solo.params.local_ack_timeout = 0;
-	solo_create(&solo, 64);
-	for (uint32_t i = 0; i < n_qps; i++)
-		nic_add_qp(solo.nic, &qp, 0);
-}
-
 static void
 start_responder(void)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 
 	qp.requester = false;
-	solo_create(&solo, 64);
-	nic_add_qp(solo.nic, &qp, 0);
+	solo_start(&solo, &qp);
 	nic_add_qp(solo.nic, &qp, 0);
 }
 
@@ -224,8 +197,7 @@ TEST(tagged_cnp_has_a_priority_of_its_own)
 	qp.requester = false;
 	qp.tagged = true;
 	qp.vlan_tci = 3 << 13 | 100;
-	solo_create(&solo, 64);
-	nic_add_qp(solo.nic, &qp, 0);
+	solo_start(&solo, &qp);
 	solo_feed_pause(&solo, 1 << 3, 0xFFFF);
 	path.ecn = ECN_CE;
 	path.tagged = true;
@@ -248,7 +220,7 @@ TEST(a_cnp_that_cuts_nothing_is_no_cut)
 	const struct nic_trace *trace;
 
 	solo.params.rp.rp_min_dec_fac_pct = 100;
-	start_sender(1);
+	solo_create_senders(&solo, 1);
 	assert_int_equal(nic_trace_qp(solo.nic, 0, 16), 0);
 	run(10 * NS_PER_US);
 	feed_cnp(&path);
@@ -306,7 +278,7 @@ TEST(marks_on_cnp_and_ack_are_counted_only)
 {
 	struct roce_path path = solo_path(&solo);
 
-	start_sender(1);
+	solo_create_senders(&solo, 1);
 	run(2000);
 	path.ecn = ECN_CE;
 	feed_cnp(&path);
@@ -333,7 +305,7 @@ TEST(one_cnp_halves_the_rate_which_then_recovers)
 	struct roce_path path = solo_path(&solo);
 	uint64_t sent_bytes = 0;
 
-	start_sender(1);
+	solo_create_senders(&solo, 1);
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		uint64_t bytes;
 
@@ -365,8 +337,7 @@ TEST(cut_lengthens_a_wait_that_has_begun)
 	solo.params.qp_burst_bytes = 0;
 	solo.params.rp.rp_max_rate_bps = GBPS;
 	qp.messages = 0;
-	solo_create(&solo, 64);
-	nic_add_qp(solo.nic, &qp, 0);
+	solo_start(&solo, &qp);
 	assert_true(solo_take(&solo, 100, &v));
 	last_ns = solo.now_ns;
 	/* First: 1024 + 98 wire bytes at 1 Gb/s are 8976 ns. A third of it is over at the CNP. */
@@ -385,7 +356,7 @@ TEST(slow_qp_profits_from_rises_while_it_waits)
 	uint64_t last_ns;
 
 	solo.params.qp_burst_bytes = 0;
-	start_sender(1);
+	solo_create_senders(&solo, 1);
 	/* The second frame is a Middle. From its sending on, one whole wait from a known state. */
 	assert_true(solo_take(&solo, 0, &v));
 	assert_true(solo_take(&solo, NEVER_NS, &v));
@@ -409,7 +380,7 @@ TEST(dcqcn_off_keeps_the_rate)
 	struct roce_path path = solo_path(&solo);
 
 	solo.params.cc = CC_NONE;
-	start_sender(1);
+	solo_create_senders(&solo, 1);
 	run(1000);
 	feed_cnp(&path);
 	assert_int_equal(info(0).rate_bps, 40 * GBPS);
@@ -428,7 +399,7 @@ TEST(spoofed_cnp_changes_no_rate)
 	stranger.src_ip[3] = 99;
 	other_family.ip_version = 6;
 	memcpy(other_family.dst_ip, solo.params.ip6.addr, 16);
-	start_sender(1);
+	solo_create_senders(&solo, 1);
 	run(1000);
 	feed_cnp(&unknown);
 	feed_cnp(&below);
@@ -459,7 +430,7 @@ TEST(first_flow_starts_at_line_rate_the_next_as_told)
 		solo_init(&solo);
 		solo.params.initial_rate = rows[i].how;
 		solo.params.initial_rate_bps = 7 * GBPS;
-		start_sender(3);
+		solo_create_senders(&solo, 3);
 		run(1000);
 		for (uint32_t k = 0; k < 3; k++)
 			assert_int_equal(info(k).rate_bps, rows[i].want_bps[k]);
@@ -500,7 +471,6 @@ mark_all(struct pair *p, unsigned int from, uint64_t n, const struct roce_view *
 /* Facts 3: in t of continuous CE, 1 + floor(t / N) CNPs at most; and each one cuts. */
 TEST(continuous_marks_close_the_loop)
 {
-	static struct pair pair;
 	struct nic_qp_params qp = nic_test_qp(0);
 	bool lose_cnps = false;
 	const struct nic_stats *a, *b;
@@ -526,7 +496,6 @@ TEST(continuous_marks_close_the_loop)
 
 TEST(lost_cnps_leave_the_rate)
 {
-	static struct pair pair;
 	struct nic_qp_params qp = nic_test_qp(0);
 	bool lose_cnps = true;
 
@@ -552,7 +521,7 @@ TEST(mlx_cut_comes_at_the_end_of_its_slot)
 	struct roce_path path = solo_path(&solo);
 
 	rp_params_default(&solo.params.rp, RP_PROFILE_MLX);
-	start_sender(1);
+	solo_create_senders(&solo, 1);
 	run(1000);
 	feed_cnp(&path);
 	run(4900);
@@ -571,7 +540,7 @@ TEST(limiter_is_freed_and_engaged_again)
 
 	rp_params_default(&solo.params.rp, RP_PROFILE_MLX);
 	solo.params.rp.rp_ai_rate_bps = 5 * GBPS;
-	start_sender(1);
+	solo_create_senders(&solo, 1);
 	run(1000);
 	assert_int_equal(stats()->rp.rp_engagements, 0);
 	feed_cnp(&path);
@@ -591,7 +560,7 @@ TEST(start_below_line_rate_is_an_engagement)
 	solo.params.initial_rate = NIC_INITIAL_VALUE;
 	solo.params.initial_rate_bps = 7 * GBPS;
 	solo.params.rp.rp_ai_rate_bps = GBPS;
-	start_sender(2);
+	solo_create_senders(&solo, 2);
 	run(1000);
 	assert_int_equal(info(1).rate_bps, 7 * GBPS);
 	assert_int_equal(stats()->rp.rp_engagements, 1);
@@ -601,4 +570,4 @@ TEST(start_below_line_rate_is_an_engagement)
 	solo_destroy(&solo);
 }
 
-TEST_MAIN(.begin = start_eal, .before_each = setup)
+TEST_MAIN(.begin = start_eal, .before_each = solo_setup)

@@ -4,8 +4,6 @@
 
 #include "unit/nic/nic_test.h"
 
-static struct pair pair;
-
 /* Messages that host 1 has begun, and whether one was early. */
 static uint64_t begun;
 static bool early;

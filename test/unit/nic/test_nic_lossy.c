@@ -6,8 +6,6 @@
 
 #define FRAMES_PPM 10000 /* of each mishap */
 
-static struct pair pair;
-
 static struct {
 	struct prng prng;
 	bool random;

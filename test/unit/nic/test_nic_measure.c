@@ -14,8 +14,6 @@
 #define ACK_WIRE (HEADERS + 4u)
 #define MOST_MESSAGES 4096
 
-static struct pair pair;
-
 /* What the cable saw, by message: when its last packet left, when the ACK of it was back. */
 static struct {
 	uint64_t sent_ns[MOST_MESSAGES], acked_ns[MOST_MESSAGES];
@@ -49,9 +47,7 @@ static int
 setup(void **state)
 {
 	(void)state;
-	pair_init(&pair);
-	memset(&seen, 0, sizeof(seen));
-	pair.fate = watch;
+	pair_watch(&pair, watch, &seen, sizeof(seen));
 	return 0;
 }
 
@@ -366,9 +362,7 @@ TEST(nothing_is_timed_where_nobody_answers_or_asks)
 		pair.params[0].measure_times = cases[i].choice;
 		pair.params[0].max_qps = cases[i].max_qps;
 		qp.raw = cases[i].measures;
-		pair_create(&pair, 512);
-		pair_connect(&pair, &qp);
-		pair_run(&pair, NEVER_NS);
+		pair_play(&pair, 512, &qp);
 		assert_int_equal(nic_measures_times(pair.nic[0]), cases[i].measures);
 		assert_null(nic_flow_times(pair.nic[0], 0));
 		assert_int_equal(pair_info(&pair, 0, 0).tx_messages, 4);

@@ -14,9 +14,6 @@
 
 #define QPS_MAX 12
 
-static struct pair pair;
-static struct solo solo;
-
 static struct {
 	struct prng r;
 	uint32_t mishap_ppm; /* of each kind */
@@ -53,10 +50,8 @@ static int
 setup(void **state)
 {
 	(void)state;
-	memset(&cable, 0, sizeof(cable));
+	pair_watch(&pair, watch, &cable, sizeof(cable));
 	prng_seed(&cable.r, 1, 0);
-	pair_init(&pair);
-	pair.fate = watch;
 	pair.params[0].local_ack_timeout = 4;
 	return 0;
 }
@@ -74,9 +69,7 @@ TEST(going_back_does_not_delay_an_open_loop)
 	qp.messages = 2000;
 	pair.params[0].local_ack_timeout = 2;
 	pair.params[0].measure_times = NIC_MEASURE_ON;
-	pair_create(&pair, 512);
-	pair_connect(&pair, &qp);
-	pair_run(&pair, NEVER_NS);
+	pair_play(&pair, 512, &qp);
 	assert_int_equal(pair_info(&pair, 0, 0).tx_messages, 2000);
 	assert_true(nic_stats(pair.nic[0])->retransmitted_packets > 100);
 	/* The last one arrives 1999 periods after the start. */
@@ -103,8 +96,7 @@ TEST(reads_asked_again_too_early_make_room_for_the_next)
 	solo.params.max_rd_atomic = 2;
 	qp.verb = NIC_READ;
 	qp.requester = false;
-	solo_create(&solo, 64);
-	nic_add_qp(solo.nic, &qp, 0);
+	solo_start(&solo, &qp);
 	ask_read(0);
 	ask_read(1);
 	assert_true(solo_take(&solo, 10000, &v) && solo_take(&solo, 10000, &v));
@@ -697,8 +689,7 @@ TEST(msn_begins_again_after_2_24_messages)
 
 	solo_init(&solo);
 	qp.requester = false;
-	solo_create(&solo, 64);
-	nic_add_qp(solo.nic, &qp, 0);
+	solo_start(&solo, &qp);
 	nic_of(solo.nic)->tallies[0].rx_messages = (1 << 24) - 2;
 	for (uint32_t psn = 0; psn < 4; psn++) {
 		struct roce_view v;

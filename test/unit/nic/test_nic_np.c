@@ -13,7 +13,6 @@
 #define QPS 6u
 #define N_NS (50 * NS_PER_US)
 
-static struct solo solo;
 static uint32_t psn[QPS];
 static const enum np_moderation moderations[] = {NP_PER_QP, NP_PER_IP_PAIR, NP_PER_PORT};
 

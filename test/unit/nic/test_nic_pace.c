@@ -8,8 +8,6 @@
 
 #define CAP (10 * MBPS)
 
-static struct solo solo;
-
 static int
 setup(void **state)
 {

@@ -16,8 +16,6 @@ static const uint64_t rates_bps[QPS] = {
 	10 * GBPS, 25 * GBPS, 40 * GBPS, 100 * GBPS, 400 * GBPS,
 };
 
-static struct solo solo;
-
 /* What a QP may send, kept apart from the NIC's own arithmetic. */
 struct meter {
 	double credit_bytes;
@@ -136,8 +134,7 @@ TEST(a_qp_in_debt_waits_for_its_rate)
 	qp.messages = 0;
 	qp.message_bytes = 1000;
 	qp.rate_cap_bps = 10 * MBPS;
-	solo_create(&solo, 64);
-	nic_add_qp(solo.nic, &qp, 0);
+	solo_start(&solo, &qp);
 	assert_true(solo_take(&solo, 0, &v));
 	ack.psn = v.psn;
 	/* 1,000 bytes and headers at 10 Mb/s: some 870 us. */
@@ -166,8 +163,7 @@ TEST(a_qp_in_its_off_time_waits_for_a_message)
 	qp.start_ns = NS_PER_US;
 	qp.on_ns = 2 * NS_PER_US;
 	qp.off_ns = NS_PER_MS;
-	solo_create(&solo, 64);
-	nic_add_qp(solo.nic, &qp, 0);
+	solo_start(&solo, &qp);
 	assert_true(solo_take(&solo, 2 * NS_PER_US, &v));
 	ack.psn = v.psn;
 	assert_false(solo_take(&solo, 10 * NS_PER_US, &v));
@@ -191,8 +187,7 @@ TEST(a_qp_behind_answers_waits_for_the_wire)
 	qp.message_bytes = 1000;
 	qp.depth = 8;
 	qp.rate_cap_bps = 100 * MBPS;
-	solo_create(&solo, 64);
-	nic_add_qp(solo.nic, &qp, 0);
+	solo_start(&solo, &qp);
 	assert_true(solo_take(&solo, 0, &v));
 	nic_qp_wait(solo.nic, 0, &wait);
 	assert_int_equal(wait.reason, NIC_WAIT_RATE);

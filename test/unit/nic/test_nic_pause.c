@@ -2,7 +2,6 @@
 /* Pause frames at the NIC: which are obeyed, and those of a slow receiver. */
 #include "unit/nic/nic_test.h"
 
-static struct solo solo;
 static uint32_t psn;
 
 static int
@@ -26,8 +25,7 @@ start_sender(enum nic_flow_control how)
 	struct nic_qp_params qp = nic_test_qp(0);
 
 	solo.params.flow_control = how;
-	solo_create(&solo, 64);
-	nic_add_qp(solo.nic, &qp, 0);
+	solo_start(&solo, &qp);
 }
 
 static void
@@ -67,8 +65,7 @@ TEST(link_pause_holds_cnps_as_well)
 
 	solo.params.flow_control = NIC_FLOW_PAUSE;
 	qp.requester = false;
-	solo_create(&solo, 64);
-	nic_add_qp(solo.nic, &qp, 0);
+	solo_start(&solo, &qp);
 	feed_global_pause(100);
 	path.ecn = ECN_CE;
 	solo_feed_on(&solo, &path,
@@ -121,8 +118,7 @@ start_slow(const struct rx_drain_params *receiver)
 
 	solo.params.receiver = *receiver;
 	qp.requester = false;
-	solo_create(&solo, 64);
-	nic_add_qp(solo.nic, &qp, 0);
+	solo_start(&solo, &qp);
 }
 
 /* 58 + 16 + 1024 + 4 = 1102 frame bytes with FCS for a WRITE Only of 1024. */

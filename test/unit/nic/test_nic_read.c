@@ -9,9 +9,6 @@
 
 #define SEEN_MAX 8192
 
-static struct pair pair;
-static struct solo solo;
-
 /* What the cable saw, and what it does to one frame of one direction, or to many by chance. */
 static struct {
 	struct roce_view requests[SEEN_MAX], responses[SEEN_MAX];
@@ -44,10 +41,8 @@ static int
 setup(void **state)
 {
 	(void)state;
-	memset(&script, 0, sizeof(script));
+	pair_watch(&pair, watch, &script, sizeof(script));
 	script.frame = UINT64_MAX;
-	pair_init(&pair);
-	pair.fate = watch;
 	pair.params[0].local_ack_timeout = 4;
 	return 0;
 }
@@ -88,9 +83,7 @@ TEST(request_takes_as_many_psns_as_its_responses)
 	struct nic_qp_info a;
 
 	qp.initial_psn = 0xFFFFFE; /* wraps inside the first READ */
-	pair_create(&pair, 64);
-	pair_connect(&pair, &qp);
-	pair_run(&pair, NEVER_NS);
+	pair_play(&pair, 64, &qp);
 	assert_int_equal(script.n_requests, 4);
 	assert_int_equal(script.n_responses, 12);
 	for (unsigned int i = 0; i < 4; i++) {
@@ -139,9 +132,7 @@ TEST(all_mtus_and_sizes_complete)
 			qp.message_bytes = sizes[i];
 			if (i & 1)
 				qp.peer_ip = pair.params[1].ip6;
-			pair_create(&pair, 64);
-			pair_connect(&pair, &qp);
-			pair_run(&pair, NEVER_NS);
+			pair_play(&pair, 64, &qp);
 			expect_complete(&qp, 4ull * sizes[i]);
 			pair_destroy(&pair);
 		}
@@ -173,9 +164,7 @@ TEST(each_arrival_and_size_of_a_workload_reads)
 				qp.load_bps = 100 * GBPS; /* comes faster than it goes */
 			if (arrival == WORKLOAD_ON_OFF)
 				qp.on_ns = qp.off_ns = 10000;
-			pair_create(&pair, 256);
-			pair_connect(&pair, &qp);
-			pair_run(&pair, NEVER_NS);
+			pair_play(&pair, 256, &qp);
 			for (unsigned int i = 0; i < 40; i++)
 				bytes += workload_message_bytes(&qp.work, PAIR_QPN, i);
 			expect_complete(&qp, bytes);
@@ -197,9 +186,7 @@ TEST(each_frame_may_be_lost_doubled_or_overtaken)
 		script.from = k / 3 >= 4;
 		script.frame = k / 3 < 4 ? k / 3 : k / 3 - 4;
 		qp.initial_psn = 0xFFFFFA;
-		pair_create(&pair, 128);
-		pair_connect(&pair, &qp);
-		pair_run(&pair, NEVER_NS);
+		pair_play(&pair, 128, &qp);
 		expect_complete(&qp, 4 * 2560);
 		s = nic_stats(pair.nic[0]);
 		assert_true(s->local_ack_timeout_err <= 1);
@@ -216,9 +203,7 @@ TEST(gap_is_asked_for_from_the_first_missing_response_on)
 	script.frame = 1;
 	script.fate = FATE_LOSE;
 	qp.messages = 2;
-	pair_create(&pair, 64);
-	pair_connect(&pair, &qp);
-	pair_run(&pair, NEVER_NS);
+	pair_play(&pair, 64, &qp);
 	assert_int_equal(script.n_requests, 4);
 	assert_int_equal(script.requests[2].psn, 1);
 	assert_int_equal(script.requests[2].reth_va, 1024);
@@ -247,9 +232,7 @@ TEST(read_that_is_asked_again_is_no_round_trip)
 	script.from = 1;
 	script.frame = 0;
 	script.fate = FATE_LOSE;
-	pair_create(&pair, 64);
-	pair_connect(&pair, &qp);
-	pair_run(&pair, NEVER_NS);
+	pair_play(&pair, 64, &qp);
 	assert_int_equal(script.n_requests, 2);
 	assert_true(pair_info(&pair, 0, 0).done);
 	assert_int_equal(pair_info(&pair, 0, 0).completions, 1);
@@ -265,9 +248,7 @@ TEST(lost_tail_is_asked_for_by_the_timer)
 	script.frame = 2;
 	script.fate = FATE_LOSE;
 	qp.messages = 1;
-	pair_create(&pair, 64);
-	pair_connect(&pair, &qp);
-	pair_run(&pair, NEVER_NS);
+	pair_play(&pair, 64, &qp);
 	assert_int_equal(nic_stats(pair.nic[0])->local_ack_timeout_err, 1);
 	assert_int_equal(script.n_requests, 2);
 	assert_int_equal(script.requests[1].psn, 2);
@@ -318,9 +299,7 @@ TEST(loss_at_random_loses_nothing_and_repeats)
 		qp.mtu_bytes = 256;
 		qp.message_size = WORKLOAD_UNIFORM;
 		qp.message_bytes = 20000;
-		pair_create(&pair, 1024);
-		pair_connect(&pair, &qp);
-		pair_run(&pair, NEVER_NS);
+		pair_play(&pair, 1024, &qp);
 		for (unsigned int i = 0; i < 500; i++)
 			bytes += workload_message_bytes(&qp.work, PAIR_QPN, i);
 		expect_complete(&qp, bytes);
@@ -436,9 +415,7 @@ TEST(rate_cap_of_the_responder_paces_the_data)
 
 	qp.rate_cap_bps = GBPS;
 	qp.messages = 40;
-	pair_create(&pair, 256);
-	pair_connect(&pair, &qp);
-	pair_run(&pair, NEVER_NS);
+	pair_play(&pair, 256, &qp);
 	b = pair_info(&pair, 1, 0);
 	/* 120 responses at 1 Gb/s from the first one on, and the timer that is set last. */
 	assert_true(pair.now_ns > serialization_ns((uint32_t)b.tx_wire_bytes - 1200, GBPS));
@@ -457,8 +434,7 @@ start_server(uint8_t max_rd_atomic)
 	solo_init(&solo);
 	solo.params.max_rd_atomic = max_rd_atomic;
 	qp.requester = false;
-	solo_create(&solo, 64);
-	assert_int_equal(nic_add_qp(solo.nic, &qp, 0), PAIR_QPN);
+	solo_start(&solo, &qp);
 }
 
 static void

@@ -11,8 +11,7 @@ TEST(psn_wraps_at_24_bits)
 	qp.initial_psn = 0xFFFFFB;
 	seen.lose_from = 4; /* PSN 0xFFFFFF, so that the NAK and go-back cross the wrap */
 	seen.lose_to = 5;
-	start(&qp);
-	pair_run(&pair, NEVER_NS);
+	play(&qp);
 	assert_int_equal(seen.v[4].psn, 0xFFFFFF);
 	assert_int_equal(seen.v[5].psn, 0);
 	assert_int_equal(stats(0)->packet_seq_err, 1);
@@ -26,8 +25,7 @@ TEST(lost_packet_is_resent_from_the_gap_once)
 	qp.depth = 4;
 	seen.lose_from = 4;
 	seen.lose_to = 5;
-	start(&qp);
-	pair_run(&pair, NEVER_NS);
+	play(&qp);
 	assert_int_equal(stats(1)->naks_sent, 1);
 	assert_int_equal(stats(0)->packet_seq_err, 1);
 	assert_int_equal(stats(0)->local_ack_timeout_err, 0);
@@ -53,8 +51,7 @@ TEST(lost_ack_is_covered_by_the_next)
 	seen.lose_ack_from = 0;
 	seen.lose_ack_to = 1;
 	qp.depth = 4;
-	start(&qp);
-	pair_run(&pair, NEVER_NS);
+	play(&qp);
 	assert_int_equal(seen.n, 12);
 	assert_int_equal(stats(0)->acks_received, 3);
 	expect_complete(&qp);
@@ -69,8 +66,7 @@ TEST(lost_tail_waits_for_the_timer)
 	qp.depth = 4;
 	seen.lose_from = 11;
 	seen.lose_to = 12;
-	start(&qp);
-	pair_run(&pair, NEVER_NS);
+	play(&qp);
 	assert_int_equal(stats(0)->local_ack_timeout_err, 1);
 	assert_int_equal(stats(1)->naks_sent, 0);
 	/* From the last sign of life: the ACK of the third message. */
@@ -88,8 +84,7 @@ TEST(lost_last_ack_is_answered_again)
 	pair.params[0].local_ack_timeout = 4;
 	qp.messages = 1;
 	seen.lose_ack_to = 1;
-	start(&qp);
-	pair_run(&pair, NEVER_NS);
+	play(&qp);
 	assert_int_equal(stats(0)->local_ack_timeout_err, 1);
 	assert_int_equal(stats(1)->duplicate_request, 3);
 	assert_int_equal(pair_info(&pair, 1, 0).rx_packets, 3);
@@ -104,8 +99,7 @@ TEST(lost_retransmission_waits_for_the_timer)
 	qp.depth = 4;
 	seen.lose_psn = 4;
 	seen.lose_psn_times = 2;
-	start(&qp);
-	pair_run(&pair, NEVER_NS);
+	play(&qp);
 	/* The responder has answered this gap already: silence, so the timer. */
 	assert_int_equal(stats(1)->naks_sent, 1);
 	assert_int_equal(stats(0)->local_ack_timeout_err, 1);
@@ -120,8 +114,7 @@ TEST(retries_run_out_into_an_error)
 	pair.params[0].retry_cnt = 5;
 	qp.messages = 1;
 	seen.lose_to = UINT64_MAX;
-	start(&qp);
-	pair_run(&pair, NEVER_NS);
+	play(&qp);
 	assert_int_equal(seen.n, 3 * 6);
 	assert_int_equal(stats(0)->qp_errors, 1);
 	assert_int_equal(stats(0)->local_ack_timeout_err, 6);
@@ -142,8 +135,7 @@ TEST(progress_gives_the_retries_back)
 	qp.messages = 10;
 	qp.depth = 1;
 	seen.lose_each_once = true;
-	start(&qp);
-	pair_run(&pair, NEVER_NS);
+	play(&qp);
 	/* One retry each, never two in a row without progress. */
 	assert_int_equal(stats(0)->local_ack_timeout_err, 10);
 	assert_int_equal(stats(0)->qp_errors, 0);
@@ -170,8 +162,7 @@ TEST(timer_runs_only_while_an_ack_is_awaited)
 		qp.messages = 1;
 		seen.lose_psn = 9;
 		seen.lose_psn_times = 1;
-		start(&qp);
-		pair_run(&pair, NEVER_NS);
+		play(&qp);
 		/* 3 and 7 are answered; 9 is lost, and the timer runs from it: 8 leaves again. */
 		assert_int_equal(stats(0)->local_ack_timeout_err, 1);
 		assert_int_equal(seen.n, 12);
@@ -230,8 +221,7 @@ TEST(no_timeout_means_never)
 
 	pair.params[0].local_ack_timeout = 0;
 	seen.lose_to = UINT64_MAX;
-	start(&qp);
-	pair_run(&pair, NEVER_NS);
+	play(&qp);
 	assert_int_equal(seen.n, 6);
 	assert_false(nic_done(pair.nic[0]));
 	pair_destroy(&pair);
@@ -249,8 +239,7 @@ TEST(stop_time_finishes_what_is_sent_again)
 	qp.stop_ns = 20000;
 	seen.lose_psn = 3;
 	seen.lose_psn_times = 2; /* the second one waits for the timer, 65 us */
-	start(&qp);
-	pair_run(&pair, NEVER_NS);
+	play(&qp);
 	assert_int_equal(stats(0)->local_ack_timeout_err, 1);
 	qp.messages = (pair_info(&pair, 0, 0).tx_packets - stats(0)->retransmitted_packets) / 3;
 	assert_true(qp.messages >= 8);

@@ -9,7 +9,6 @@
 
 #define FRAME_WIRE (1106ull * 8) /* bits of a full packet at MTU 1024 */
 
-static struct pair pair;
 static struct nic_flow_update flows[4];
 static struct nic_reload next;
 

@@ -19,8 +19,7 @@ TEST(message_is_first_middle_last_with_reth_on_first)
 
 	qp.messages = 2;
 	qp.initial_psn = 100;
-	start(&qp);
-	pair_run(&pair, NEVER_NS);
+	play(&qp);
 	assert_int_equal(seen.n, 6);
 	for (unsigned int i = 0; i < 6; i++) {
 		const struct roce_view *v = &seen.v[i];
@@ -49,8 +48,7 @@ TEST(short_and_empty_messages_are_one_packet)
 		setup(NULL);
 		qp.message_bytes = sizes[i];
 		qp.messages = 3;
-		start(&qp);
-		pair_run(&pair, NEVER_NS);
+		play(&qp);
 		assert_int_equal(seen.n, 3);
 		for (unsigned int k = 0; k < 3; k++) {
 			assert_int_equal(seen.v[k].opcode, RC_WRITE_ONLY);
@@ -72,8 +70,7 @@ TEST(every_address_family_and_tag_completes)
 			qp.peer_ip = pair.params[1].ip6;
 		qp.tagged = i & 2;
 		qp.vlan_tci = 3 << 13 | 100;
-		start(&qp);
-		pair_run(&pair, NEVER_NS);
+		play(&qp);
 		assert_int_equal(seen.v[0].ip_version, i & 1 ? 6 : 4);
 		expect_complete(&qp);
 	}
@@ -86,8 +83,7 @@ TEST(ack_is_asked_for_on_each_nth_packet_and_the_last)
 	pair.params[0].ack_every = 4;
 	qp.message_bytes = 10 * 1024;
 	qp.messages = 1;
-	start(&qp);
-	pair_run(&pair, NEVER_NS);
+	play(&qp);
 	for (unsigned int i = 0; i < 10; i++)
 		assert_int_equal(seen.v[i].ack_req, i == 3 || i == 7 || i == 9);
 	assert_int_equal(stats(1)->acks_sent, 3);
@@ -100,8 +96,7 @@ TEST(one_ack_for_every_frame)
 	struct nic_qp_params qp = nic_test_qp(0);
 
 	pair.params[0].ack_every = 1;
-	start(&qp);
-	pair_run(&pair, NEVER_NS);
+	play(&qp);
 	assert_int_equal(seen.n, 12);
 	assert_int_equal(stats(0)->acks_received, 12);
 	expect_complete(&qp);
@@ -212,9 +207,7 @@ TEST(data_pool_exhausted_delays_and_loses_nothing)
 
 	qp.messages = 50;
 	qp.depth = 50;
-	pair_create(&pair, 3);
-	pair_connect(&pair, &qp);
-	pair_run(&pair, NEVER_NS);
+	pair_play(&pair, 3, &qp);
 	assert_true(stats(0)->no_mbuf > 0);
 	assert_int_equal(seen.n, 150);
 	assert_int_equal(stats(0)->retransmitted_packets, 0);

@@ -7,8 +7,6 @@
 #define MESSAGES 40
 #define RTO 4 /* 66 us */
 
-static struct pair pair;
-
 /* Of the requester's frames since the last reset. */
 static struct {
 	uint32_t n;
@@ -44,9 +42,7 @@ flow_of(int verb, uint32_t initial_psn)
 static void
 start(const struct nic_qp_params *qp)
 {
-	pair_init(&pair);
-	pair.fate = watch;
-	memset(&seen, 0, sizeof(seen));
+	pair_watch(&pair, watch, &seen, sizeof(seen));
 	for (unsigned int h = 0; h < 2; h++) {
 		pair.params[h].local_ack_timeout = RTO;
 		pair.params[h].measure_times = NIC_MEASURE_ON;

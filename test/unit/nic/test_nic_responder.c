@@ -2,8 +2,6 @@
 /* The responder, the order of what leaves, and pause: one NIC whose peer is the test. */
 #include "unit/nic/nic_test.h"
 
-static struct solo solo;
-
 #define FIRST(seq, total)                                                                          \
 	{                                                                                          \
 		.opcode = RC_WRITE_FIRST, .psn = (seq), .reth_dma_bytes = (total)                  \
@@ -20,14 +18,6 @@ static struct solo solo;
 	{                                                                                          \
 		.opcode = RC_WRITE_ONLY, .psn = (seq), .reth_dma_bytes = (total), .ack_req = true  \
 	}
-
-static int
-setup(void **state)
-{
-	(void)state;
-	solo_init(&solo);
-	return 0;
-}
 
 static void
 start(uint32_t control_mbufs)
@@ -132,8 +122,7 @@ TEST(psn_and_message_count_wrap)
 
 	qp.requester = false;
 	qp.initial_psn = 0xFFFFFF;
-	solo_create(&solo, 64);
-	nic_add_qp(solo.nic, &qp, 0);
+	solo_start(&solo, &qp);
 	solo_feed(&solo, (struct roce_fields)ONLY(0xFFFFFF, 8), 8);
 	expect_answer(&solo, AETH_ACK, 0xFFFFFF, 1);
 	solo_feed(&solo, (struct roce_fields)ONLY(1, 8), 8);
@@ -239,8 +228,7 @@ TEST(requester_refused_is_in_error)
 
 	for (unsigned int i = 0; i < sizeof(syndromes); i++) {
 		solo_init(&solo);
-		solo_create(&solo, 64);
-		nic_add_qp(solo.nic, &qp, 0);
+		solo_start(&solo, &qp);
 		assert_true(solo_take(&solo, 1000, &v));
 		solo_feed(&solo,
 			  (struct roce_fields){.opcode = RC_ACK, .aeth_syndrome = syndromes[i]}, 0);
@@ -260,8 +248,7 @@ TEST(refusal_acknowledges_what_came_before)
 	struct roce_view v;
 
 	qp.message_bytes = 8;
-	solo_create(&solo, 64);
-	nic_add_qp(solo.nic, &qp, 0);
+	solo_start(&solo, &qp);
 	for (unsigned int i = 0; i < 2; i++)
 		assert_true(solo_take(&solo, 1000, &v));
 	solo_feed(&solo, nak, 0);
@@ -327,8 +314,7 @@ TEST(cnp_leaves_before_ack_before_data)
 	struct roce_view v;
 
 	marked.ecn = ECN_CE;
-	solo_create(&solo, 64);
-	nic_add_qp(solo.nic, &qp, 0);
+	solo_start(&solo, &qp);
 	solo_feed_on(&solo, &marked, &(struct roce_fields)ONLY(0, 8), 8);
 	for (unsigned int i = 0; i < 3; i++) {
 		assert_true(solo_take(&solo, 2000, &v));
@@ -359,8 +345,7 @@ TEST(each_priority_obeys_its_own_pause)
 		solo.params.qos.pfc_enable = 0xFF;
 		for (uint8_t tc = 0; tc < TM_CLASSES; tc++)
 			solo.params.qos.tc_to_priority_group_map[tc] = tc;
-		solo_create(&solo, 64);
-		nic_add_qp(solo.nic, &qp, 0);
+		solo_start(&solo, &qp);
 		marked = solo_path(&solo);
 		marked.ecn = ECN_CE;
 		solo_feed_on(&solo, &marked, &(struct roce_fields)ONLY(0, 8), 8);
@@ -381,8 +366,7 @@ TEST(pause_ends_by_time_or_by_xon)
 	struct nic_qp_params qp = nic_test_qp(0);
 	struct roce_view v;
 
-	solo_create(&solo, 64);
-	nic_add_qp(solo.nic, &qp, 0);
+	solo_start(&solo, &qp);
 	/* 1000 quanta of 512 bit times at 40 Gb/s are 12.8 us. */
 	solo_feed_pause(&solo, 1 << 3, 1000);
 	assert_true(solo_take(&solo, NS_PER_SEC, &v));
@@ -407,8 +391,7 @@ TEST(pause_is_counted_and_ignored_when_told_so)
 	struct roce_view v;
 
 	solo.params.flow_control = NIC_FLOW_OFF;
-	solo_create(&solo, 64);
-	nic_add_qp(solo.nic, &qp, 0);
+	solo_start(&solo, &qp);
 	solo_feed_pause(&solo, 0xFF, 0xFFFF);
 	pause_frame_build(pause, (uint8_t[6]){2, 0, 0, 0, 0, 9}, 0xFFFF);
 	solo_feed_bytes(&solo, pause, sizeof(pause));
@@ -464,4 +447,4 @@ TEST(control_frames_are_charged_to_the_shaper)
 	solo_destroy(&solo);
 }
 
-TEST_MAIN(.begin = start_eal, .before_each = setup)
+TEST_MAIN(.begin = start_eal, .before_each = solo_setup)

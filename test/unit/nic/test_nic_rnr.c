@@ -5,9 +5,6 @@
 #include "base/prng.h"
 #include "nic/observe/flow_info.h"
 
-static struct pair pair;
-static struct solo solo;
-
 /* What the cable saw, and what it does to the n-th RNR NAK or to frames by chance. */
 static struct {
 	uint64_t data_at_ns[4096];
@@ -46,9 +43,7 @@ static int
 setup(void **state)
 {
 	(void)state;
-	memset(&script, 0, sizeof(script));
-	pair_init(&pair);
-	pair.fate = watch;
+	pair_watch(&pair, watch, &script, sizeof(script));
 	pair.params[0].local_ack_timeout = 4;
 	pair.params[1].min_rnr_timer = 1; /* 10 us */
 	return 0;
@@ -91,9 +86,7 @@ TEST(send_without_a_wqe_is_held_back_at_its_first_packet)
 
 	qp.messages = 2;
 	qp.initial_psn = 0xFFFFFD; /* the second message begins at PSN 0 */
-	pair_create(&pair, 64);
-	pair_connect(&pair, &qp);
-	pair_run(&pair, NEVER_NS);
+	pair_play(&pair, 64, &qp);
 	assert_int_equal(script.first_rnr.aeth_syndrome, AETH_RNR_NAK | 1);
 	assert_int_equal(script.first_rnr.psn, 0);
 	/* It says that the first message has arrived. */
@@ -120,9 +113,7 @@ TEST(refused_packet_is_no_round_trip)
 
 	qp.messages = 2;
 	qp.depth = 1;
-	pair_create(&pair, 64);
-	pair_connect(&pair, &qp);
-	pair_run(&pair, NEVER_NS);
+	pair_play(&pair, 64, &qp);
 	assert_true(script.n_rnr > 0);
 	expect_complete(&qp);
 	/* Of the first message only: the second had to wait, for 10 us at least. */
@@ -139,9 +130,7 @@ TEST(write_with_immediate_is_held_back_at_its_last_packet)
 	struct nic_qp_params qp = rnr_qp(NIC_WRITE_IMM);
 
 	qp.messages = 2;
-	pair_create(&pair, 64);
-	pair_connect(&pair, &qp);
-	pair_run(&pair, NEVER_NS);
+	pair_play(&pair, 64, &qp);
 	assert_int_equal(script.first_rnr.psn, 5);
 	assert_int_equal(script.data_psn[6], 5);
 	assert_true(script.n_rnr >= 2);
@@ -153,9 +142,7 @@ TEST(write_needs_no_wqe)
 {
 	struct nic_qp_params qp = rnr_qp(NIC_WRITE);
 
-	pair_create(&pair, 64);
-	pair_connect(&pair, &qp);
-	pair_run(&pair, NEVER_NS);
+	pair_play(&pair, 64, &qp);
 	assert_int_equal(script.n_rnr, 0);
 	expect_complete(&qp);
 	pair_destroy(&pair);
@@ -234,9 +221,7 @@ TEST(retries_end_in_an_error_unless_there_are_seven)
 		pair.params[0].rnr_retry = retries;
 		qp.post_recv_ns = 1000000; /* a hundred waits */
 		qp.messages = 2;
-		pair_create(&pair, 64);
-		pair_connect(&pair, &qp);
-		pair_run(&pair, NEVER_NS);
+		pair_play(&pair, 64, &qp);
 		if (retries == 7) {
 			assert_true(script.n_rnr > 50);
 			expect_complete(&qp);
@@ -259,9 +244,7 @@ TEST(progress_gives_the_retries_back)
 
 	pair.params[0].rnr_retry = 3;
 	qp.messages = 50;
-	pair_create(&pair, 64);
-	pair_connect(&pair, &qp);
-	pair_run(&pair, NEVER_NS);
+	pair_play(&pair, 64, &qp);
 	assert_true(script.n_rnr > 50);
 	expect_complete(&qp);
 	pair_destroy(&pair);
@@ -278,9 +261,7 @@ TEST(rnr_naks_may_be_lost_doubled_or_overtaken)
 		setup(NULL);
 		script.fate = fates[k / 2 % 3];
 		script.rnr = 1 + k / 6;
-		pair_create(&pair, 64);
-		pair_connect(&pair, &qp);
-		pair_run(&pair, NEVER_NS);
+		pair_play(&pair, 64, &qp);
 		assert_true(script.n_rnr >= script.rnr);
 		expect_complete(&qp);
 		pair_destroy(&pair);
@@ -301,9 +282,7 @@ TEST(loss_at_random_loses_nothing_and_repeats)
 		qp.depth = 8;
 		qp.max_recv_wr = 4;
 		qp.post_recv_ns = 3000;
-		pair_create(&pair, 256);
-		pair_connect(&pair, &qp);
-		pair_run(&pair, NEVER_NS);
+		pair_play(&pair, 256, &qp);
 		assert_true(script.n_rnr > 10);
 		expect_complete(&qp);
 		ended_ns[run] = pair.now_ns;
@@ -318,9 +297,7 @@ TEST(datagrams_without_a_wqe_are_lost)
 
 	qp.message_bytes = 1000;
 	qp.messages = 10;
-	pair_create(&pair, 64);
-	pair_connect(&pair, &qp);
-	pair_run(&pair, NEVER_NS);
+	pair_play(&pair, 64, &qp);
 	assert_int_equal(pair_info(&pair, 1, 0).rx_messages, 1);
 	assert_int_equal(stats(1)->drops[NIC_DROP_OUT_OF_BUFFER], 9);
 	assert_int_equal(stats(1)->rx_ud_missed_packets, 0);
@@ -342,9 +319,7 @@ TEST(a_paced_sender_waits_as_well)
 		qp.messages = 20;
 		qp.depth = 16;
 		qp.post_recv_ns = 40000;
-		pair_create(&pair, 64);
-		pair_connect(&pair, &qp);
-		pair_run(&pair, NEVER_NS);
+		pair_play(&pair, 64, &qp);
 		assert_true(script.n_rnr > 10);
 		expect_complete(&qp);
 		pair_destroy(&pair);

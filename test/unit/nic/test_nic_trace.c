@@ -10,41 +10,6 @@
 
 #include "nic/measure/trace.h"
 
-static struct solo solo;
-
-static int
-setup(void **state)
-{
-	(void)state;
-	solo_init(&solo);
-	return 0;
-}
-
-static void
-start_senders(uint32_t n_qps)
-{
-	struct nic_qp_params qp = nic_test_qp(0);
-
-	qp.message_bytes = 1 << 20;
-	qp.messages = 0;
-	qp.depth = 1000;
-	solo.params.window_packets = 1 << 20;
-	solo.params.local_ack_timeout = 0;
-	solo_create(&solo, 64);
-	for (uint32_t i = 0; i < n_qps; i++)
-		nic_add_qp(solo.nic, &qp, 0);
-}
-
-static void
-run(uint64_t until_ns)
-{
-	struct roce_view v;
-
-	while (solo_take(&solo, until_ns, &v))
-		;
-	solo.now_ns = until_ns;
-}
-
 static void
 feed_cnp(uint32_t qp)
 {
@@ -75,12 +40,12 @@ TEST(rows_say_when_what_and_why)
 		{70000, 15058593750, 30 * GBPS, CC_DID_CNP | CC_DID_CUT},
 	};
 
-	start_senders(3);
+	solo_create_senders(&solo, 3);
 	assert_int_equal(nic_trace_qp(solo.nic, 1, 16), 0);
-	run(10000);
+	solo_run(&solo, 10000);
 	feed_cnp(0);
 	feed_cnp(1);
-	run(70000);
+	solo_run(&solo, 70000);
 	feed_cnp(2);
 	feed_cnp(1);
 	assert_int_equal(trace(0)->index, 1);
@@ -100,9 +65,9 @@ TEST(rows_say_when_what_and_why)
 
 TEST(full_ring_keeps_the_newest)
 {
-	start_senders(1);
+	solo_create_senders(&solo, 1);
 	assert_int_equal(nic_trace_qp(solo.nic, 0, 4), 0);
-	run(1000);
+	solo_run(&solo, 1000);
 	for (unsigned int i = 0; i < 9; i++) {
 		solo.now_ns += 1;
 		feed_cnp(0);
@@ -118,11 +83,11 @@ TEST(full_ring_keeps_the_newest)
 TEST(more_than_fit_are_refused)
 {
 	solo.params.max_qps = NIC_MAX_TRACES + 1;
-	start_senders(NIC_MAX_TRACES + 1);
+	solo_create_senders(&solo, NIC_MAX_TRACES + 1);
 	for (uint32_t i = 0; i < NIC_MAX_TRACES; i++)
 		assert_int_equal(nic_trace_qp(solo.nic, i, 2), 0);
 	assert_int_equal(nic_trace_qp(solo.nic, NIC_MAX_TRACES, 2), -ENOSPC);
-	run(100000);
+	solo_run(&solo, 100000);
 	for (unsigned int i = 0; i < NIC_MAX_TRACES; i++)
 		assert_int_equal(nic_trace_row(trace(i), 0)->did, CC_DID_START);
 	solo_destroy(&solo);
@@ -134,9 +99,9 @@ TEST(traces_come_and_go_while_the_node_runs)
 	struct nic_traces list = {0};
 	struct nic_trace_row row;
 
-	start_senders(2);
+	solo_create_senders(&solo, 2);
 	assert_int_equal(nic_trace_qp(solo.nic, 0, 16), 0);
-	run(10000);
+	solo_run(&solo, 10000);
 	feed_cnp(1);
 	extra = nic_trace_create(1, 16);
 	assert_non_null(extra);
@@ -146,7 +111,7 @@ TEST(traces_come_and_go_while_the_node_runs)
 	/* The owner comes to it in its own time. */
 	assert_false(nic_traces_are_set(solo.nic));
 	assert_int_equal(nic_trace_written(extra), 0);
-	run(20000);
+	solo_run(&solo, 20000);
 	assert_true(nic_traces_are_set(solo.nic));
 	/* It begins with the state, from which the first cut comes. */
 	assert_int_equal(nic_trace_written(extra), 1);
@@ -164,7 +129,7 @@ TEST(traces_come_and_go_while_the_node_runs)
 
 	list.n = 1;
 	nic_set_traces(solo.nic, &list);
-	run(21000);
+	solo_run(&solo, 21000);
 	assert_true(nic_traces_are_set(solo.nic));
 	feed_cnp(1);
 	feed_cnp(0);
@@ -226,7 +191,7 @@ TEST(another_thread_never_reads_half_a_row)
 	struct reader r = {0};
 	pthread_t thread;
 
-	start_senders(1);
+	solo_create_senders(&solo, 1);
 	assert_int_equal(nic_trace_qp(solo.nic, 0, 4), 0);
 	r.trace = trace(0);
 	assert_int_equal(pthread_create(&thread, NULL, read_rows, &r), 0);
@@ -252,7 +217,7 @@ TEST(a_row_that_is_written_over_is_lost)
 	struct nic_trace *t;
 	struct nic_trace_row row;
 
-	start_senders(1);
+	solo_create_senders(&solo, 1);
 	assert_int_equal(nic_trace_qp(solo.nic, 0, 4), 0);
 	t = (struct nic_trace *)trace(0);
 	for (uint64_t n = 0; n < 6; n++)
@@ -266,4 +231,4 @@ TEST(a_row_that_is_written_over_is_lost)
 	solo_destroy(&solo);
 }
 
-TEST_MAIN(.begin = start_eal, .before_each = setup)
+TEST_MAIN(.begin = start_eal, .before_each = solo_setup)

@@ -4,9 +4,6 @@
 
 #include "base/prng.h"
 
-static struct pair pair;
-static struct solo solo;
-
 static struct {
 	struct roce_view seen[64];
 	unsigned int n;
@@ -38,10 +35,8 @@ static int
 setup(void **state)
 {
 	(void)state;
-	memset(&script, 0, sizeof(script));
+	pair_watch(&pair, watch, &script, sizeof(script));
 	script.frame = UINT64_MAX;
-	pair_init(&pair);
-	pair.fate = watch;
 	return 0;
 }
 
@@ -60,9 +55,7 @@ ud_qp(void)
 static void
 run(const struct nic_qp_params *qp)
 {
-	pair_create(&pair, 128);
-	pair_connect(&pair, qp);
-	pair_run(&pair, NEVER_NS);
+	pair_play(&pair, 128, qp);
 }
 
 static const struct nic_stats *

@@ -2,8 +2,6 @@
 /* WRITE, WRITE with immediate and SEND over a cable that goes wrong once, and raw QPs. */
 #include "unit/nic/nic_test.h"
 
-static struct pair pair;
-
 /* What happens to one frame of one direction. */
 static struct {
 	unsigned int from;
@@ -31,10 +29,8 @@ static int
 setup(void **state)
 {
 	(void)state;
-	memset(&script, 0, sizeof(script));
+	pair_watch(&pair, watch, &script, sizeof(script));
 	script.frame = UINT64_MAX;
-	pair_init(&pair);
-	pair.fate = watch;
 	pair.params[0].local_ack_timeout = 4;
 	return 0;
 }
@@ -95,9 +91,7 @@ TEST(each_verb_survives_each_mishap)
 			script.from = k / 3 >= 12;
 			script.frame = k / 3 % 12;
 			qp.verb = verb;
-			pair_create(&pair, 64);
-			pair_connect(&pair, &qp);
-			pair_run(&pair, NEVER_NS);
+			pair_play(&pair, 64, &qp);
 			a = pair_info(&pair, 0, 0);
 			b = pair_info(&pair, 1, 0);
 			if (!a.done || a.tx_messages != 4 || b.rx_messages != 4 ||
@@ -114,7 +108,6 @@ TEST(dscp_of_a_flow_goes_before_that_of_the_nic)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 	struct roce_view v;
-	struct solo solo;
 
 	solo_init(&solo);
 	solo_create(&solo, 64);
@@ -151,7 +144,6 @@ TEST(raw_qp_needs_no_answer_and_sends_nothing_twice)
 	struct nic_qp_params qp = nic_test_qp(0);
 	struct nic_qp_info info;
 	struct roce_view v;
-	struct solo solo;
 	unsigned int n = 0;
 
 	solo_init(&solo);
@@ -179,7 +171,6 @@ TEST(raw_qp_obeys_cnps_and_begins_incast_rounds)
 	struct nic_qp_params qp = nic_test_qp(0);
 	struct nic_qp_info info;
 	struct roce_view v;
-	struct solo solo;
 	unsigned int n = 0;
 
 	solo_init(&solo);

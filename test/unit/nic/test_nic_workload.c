@@ -6,8 +6,6 @@
 
 #define MOST 20000
 
-static struct pair pair;
-
 static struct {
 	struct prng r;
 	unsigned int lose_of; /* one frame of so many; 0: none */
@@ -37,10 +35,8 @@ static int
 setup(void **state)
 {
 	(void)state;
-	pair_init(&pair);
-	memset(&seen, 0, sizeof(seen));
+	pair_watch(&pair, watch, &seen, sizeof(seen));
 	prng_seed(&seen.r, 3, 0);
-	pair.fate = watch;
 	return 0;
 }
 

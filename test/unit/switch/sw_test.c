@@ -126,9 +126,24 @@ host_mac(uint8_t mac[6], uint8_t host)
 }
 
 struct rte_mbuf *
-make_frame(struct bench *b, const struct frame_spec *s)
+make_packet_on(struct bench *b, const struct roce_path *path, const struct roce_fields *fields,
+	       uint16_t payload_bytes)
 {
 	static const uint8_t payload[2048];
+	struct rte_mbuf *m = rte_pktmbuf_alloc(b->arrivals);
+	size_t len;
+
+	assert_non_null(m);
+	len = roce_build(rte_pktmbuf_mtod(m, uint8_t *), rte_pktmbuf_tailroom(m), path, fields,
+			 payload, payload_bytes);
+	assert_true(len > 0);
+	rte_pktmbuf_append(m, (uint16_t)len);
+	return m;
+}
+
+struct rte_mbuf *
+make_frame(struct bench *b, const struct frame_spec *s)
+{
 	struct roce_path path = {
 		.ip_version = s->ip_version == 6 ? 6 : 4,
 		.src_ip = {10, 0, 0, s->src},
@@ -143,17 +158,10 @@ make_frame(struct bench *b, const struct frame_spec *s)
 		.pkey = PKEY_DEFAULT,
 	};
 	struct roce_fields fields = {.opcode = RC_WRITE_MIDDLE, .psn = s->psn};
-	struct rte_mbuf *m = rte_pktmbuf_alloc(b->arrivals);
-	size_t len;
 
-	assert_non_null(m);
 	host_mac(path.src_mac, s->src);
 	host_mac(path.dst_mac, s->dst);
-	len = roce_build(rte_pktmbuf_mtod(m, uint8_t *), rte_pktmbuf_tailroom(m), &path, &fields,
-			 payload, s->payload_bytes == 0 ? 64 : s->payload_bytes);
-	assert_true(len > 0);
-	rte_pktmbuf_append(m, (uint16_t)len);
-	return m;
+	return make_packet_on(b, &path, &fields, s->payload_bytes == 0 ? 64 : s->payload_bytes);
 }
 
 struct rte_mbuf *
@@ -308,4 +316,55 @@ learn_hosts(struct bench *b)
 		host_mac(mac, (uint8_t)port);
 		assert_int_equal(sw_learn(b->sw, 0, mac, port, 0), 0);
 	}
+}
+
+void
+bench_start_learnt(struct bench *b)
+{
+	bench_start(b);
+	learn_hosts(b);
+}
+
+struct sw_forwarding *
+bench_prepare_reload(struct bench *b)
+{
+	struct sw_forwarding *next = NULL;
+	char why[256] = "";
+
+	sw_params_resolve(&b->params);
+	if (sw_params_check(&b->params, why, sizeof(why)) != 0 ||
+	    sw_reload_prepare(b->sw, &b->params, &next, why, sizeof(why)) != 0)
+		fail_msg("parameters refused: %s", why);
+	return next;
+}
+
+void
+give_data(struct bench *b, uint8_t src, uint8_t dst, unsigned int n, uint64_t now_ns)
+{
+	for (unsigned int psn = 1; psn <= n; psn++)
+		give(b, src, make_data(b, src, dst, psn), now_ns);
+}
+
+void
+flood_until_empty(struct bench *b, const struct rte_mempool *pool)
+{
+	for (unsigned int i = 0; i < 20; i++)
+		give(b, 0, make_frame(b, &(struct frame_spec){.src = 0, .dst = BROADCAST_HOST}), 0);
+	assert_int_equal(rte_mempool_avail_count(pool), 0);
+}
+
+void
+sees_tag(struct bench *b, uint16_t port, int32_t tci, uint64_t now_ns)
+{
+	struct rte_mbuf *m = take(b, port, now_ns);
+	struct frame_view v;
+
+	assert_non_null(m);
+	v = view_of(m);
+	assert_int_equal(v.tagged, tci >= 0);
+	if (tci >= 0)
+		assert_int_equal(v.vlan_tci, tci);
+	roce_of(m);
+	sent(m);
+	assert_null(take(b, port, now_ns + 1000));
 }

@@ -142,4 +142,23 @@ bool is_pfc(const struct rte_mbuf *m, struct mac_control *mc);
 /** Every host's address, as if it had spoken. */
 void learn_hosts(struct bench *b);
 
+/** bench_start() and learn_hosts(). */
+void bench_start_learnt(struct bench *b);
+
+/** Prepare b->params, as the test has changed them, for sw_reload(); they must be right. */
+struct sw_forwarding *bench_prepare_reload(struct bench *b);
+
+/** A mbuf among the arrivals with this packet; payload bytes are 0. */
+struct rte_mbuf *make_packet_on(struct bench *b, const struct roce_path *path,
+				const struct roce_fields *fields, uint16_t payload_bytes);
+
+/** make_data() from src, who sits on the port of its number, n times: PSNs 1 to n. */
+void give_data(struct bench *b, uint8_t src, uint8_t dst, unsigned int n, uint64_t now_ns);
+
+/** Broadcasts from host 0 until a pool that copies come from is empty. */
+void flood_until_empty(struct bench *b, const struct rte_mempool *pool);
+
+/** The port's one frame leaves with this tag, or without (-1), and is whole behind it. */
+void sees_tag(struct bench *b, uint16_t port, int32_t tci, uint64_t now_ns);
+
 #endif

@@ -281,8 +281,7 @@ TEST(bad_source_own_port_and_oversize_are_dropped_by_name)
 
 	bench_defaults(&b->params, 3);
 	b->params.max_frame_bytes = DATA_BYTES;
-	bench_start(b);
-	learn_hosts(b);
+	bench_start_learnt(b);
 	m = make_data(b, 0, 2, 0);
 	rte_pktmbuf_mtod(m, uint8_t *)[6] |= 1;
 	give(b, 0, m, 0);
@@ -363,9 +362,7 @@ TEST(a_lossy_flood_takes_no_copy_of_a_lossless_frame)
 	sw_params_resolve(&b->params);
 	b->sw = sw_create(&b->params, &pools);
 	assert_non_null(b->sw);
-	for (unsigned int i = 0; i < 20; i++)
-		give(b, 0, make_frame(b, &(struct frame_spec){.src = 0, .dst = BROADCAST_HOST}), 0);
-	assert_int_equal(rte_mempool_avail_count(few), 0);
+	flood_until_empty(b, few);
 	for (uint16_t port = 1; port < 4; port++) {
 		none[port] = drops(b, port, SW_DROP_NO_MBUF);
 		assert_true(none[port] > 0);

@@ -13,8 +13,7 @@ bench_of(int flow_control)
 	bench_defaults(&b->params, 2);
 	b->params.lldp.lldp = true;
 	b->params.ports[1].flow_control = flow_control;
-	bench_start(b);
-	learn_hosts(b);
+	bench_start_learnt(b);
 	return b;
 }
 
@@ -178,9 +177,7 @@ TEST(flood_that_gets_tags_leaves_lldp_its_frames)
 	sw_params_resolve(&b->params);
 	b->sw = sw_create(&b->params, &pools);
 	assert_non_null(b->sw);
-	for (unsigned int i = 0; i < 20; i++)
-		give(b, 0, make_frame(b, &(struct frame_spec){.src = 0, .dst = BROADCAST_HOST}), 0);
-	assert_int_equal(rte_mempool_avail_count(few), 0);
+	flood_until_empty(b, few);
 	none = drops(b, 1, SW_DROP_NO_MBUF);
 	assert_true(none > 0);
 	assert_int_equal(rte_mempool_avail_count(own), 8);

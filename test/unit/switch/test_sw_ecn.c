@@ -154,8 +154,7 @@ TEST(profiles_differ_by_port_and_queue)
 		for (unsigned int i = 0; i < 2; i++)
 			strcpy(b->params.queues[port][3 + i].wred_profile, profiles[port][i]);
 	}
-	bench_start(b);
-	learn_hosts(b);
+	bench_start_learnt(b);
 	for (uint8_t port = 1; port < 3; port++) {
 		for (unsigned int i = 0; i < 4; i++) {
 			struct frame_spec s = {

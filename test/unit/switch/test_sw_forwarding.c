@@ -17,24 +17,11 @@
 #include "switch/forward/router.h"
 #include "switch/control/snapshot.h"
 
-static struct sw_forwarding *
-prepare(struct bench *b)
-{
-	struct sw_forwarding *next = NULL;
-	char why[256] = "";
-
-	sw_params_resolve(&b->params);
-	if (sw_params_check(&b->params, why, sizeof(why)) != 0 ||
-	    sw_reload_prepare(b->sw, &b->params, &next, why, sizeof(why)) != 0)
-		fail_msg("parameters refused: %s", why);
-	return next;
-}
-
 /* Put b->params, as the test has changed them, in force. */
 static void
 reload(struct bench *b, uint64_t now_ns)
 {
-	sw_reload(b->sw, &b->params, prepare(b), now_ns);
+	sw_reload(b->sw, &b->params, bench_prepare_reload(b), now_ns);
 	b->sw->ops->rx(b->sw, 0, NULL, 0, now_ns);
 	assert_true(sw_reload_settle(b->sw));
 	bench_sees_balance(b);
@@ -75,22 +62,6 @@ give_plain(struct bench *b, uint8_t src, uint8_t dst, uint64_t now_ns)
 	give(b, src, make_frame(b, &s), now_ns);
 }
 
-/* One frame with this tag, -1: none; and no more. */
-static void
-sees(struct bench *b, uint16_t port, int32_t tci, uint64_t now_ns)
-{
-	struct rte_mbuf *m = take(b, port, now_ns);
-	struct frame_view v;
-
-	assert_non_null(m);
-	v = view_of(m);
-	assert_int_equal(v.tagged, tci >= 0);
-	if (tci >= 0)
-		assert_int_equal(v.vlan_tci, tci);
-	sent(m);
-	assert_null(take(b, port, now_ns + 1000));
-}
-
 static void
 sees_none(struct bench *b, uint64_t now_ns)
 {
@@ -104,10 +75,10 @@ TEST(a_port_that_leaves_a_vlan_takes_its_addresses_with_it_and_others_stay)
 
 	give_plain(b, 0, 99, 0);
 	give_plain(b, 1, 99, 0);
-	sees(b, 0, -1, 10000);
-	sees(b, 1, -1, 10000);
+	sees_tag(b, 0, -1, 10000);
+	sees_tag(b, 1, -1, 10000);
 	sent(take(b, 2, 10000));
-	sees(b, 2, 10, 20000);
+	sees_tag(b, 2, 10, 20000);
 	assert_int_equal(sw_fdb_entries(b->sw), 2);
 	/* One waits for port 1 while that goes to VLAN 20. */
 	give_plain(b, 0, 1, 30000);
@@ -115,14 +86,14 @@ TEST(a_port_that_leaves_a_vlan_takes_its_addresses_with_it_and_others_stay)
 	reload(b, 30000);
 	assert_int_equal(sw_fdb_entries(b->sw), 1);
 	assert_int_equal(sw_fdb_port_entries(b->sw, 0), 1);
-	sees(b, 1, -1, 40000);
+	sees_tag(b, 1, -1, 40000);
 	/* Nobody knows host 1 in VLAN 10 now; its own frames are of VLAN 20. */
 	give_plain(b, 0, 1, 50000);
-	sees(b, 2, 10, 50000);
+	sees_tag(b, 2, 10, 50000);
 	sees_none(b, 60000);
 	give_plain(b, 1, 99, 70000);
-	sees(b, 2, 20, 70000);
-	sees(b, 3, -1, 70000);
+	sees_tag(b, 2, 20, 70000);
+	sees_tag(b, 3, -1, 70000);
 	sees_none(b, 80000);
 	assert_int_equal(all_drops(b), 0);
 	assert_int_equal(sw_fdb_stats(b->sw).learned, 3);
@@ -137,8 +108,8 @@ TEST(vlans_come_and_go_and_filtering_too)
 	strcpy(b->params.ports[2].tagged_vlans, "20,35");
 	reload(b, 0);
 	give_plain(b, 0, 99, 0);
-	sees(b, 1, -1, 0);
-	sees(b, 3, 10, 0);
+	sees_tag(b, 1, -1, 0);
+	sees_tag(b, 3, 10, 0);
 	sees_none(b, 1000);
 	b->params.vlan_filtering = false;
 	for (uint16_t i = 0; i < 4; i++) {
@@ -150,7 +121,7 @@ TEST(vlans_come_and_go_and_filtering_too)
 	give_plain(b, 1, 0, 10000);
 	for (uint16_t port = 0; port < 4; port++)
 		if (port != 1)
-			sees(b, port, -1, 10000);
+			sees_tag(b, port, -1, 10000);
 	assert_int_equal(all_drops(b), 0);
 	bench_stop(b);
 }
@@ -162,28 +133,27 @@ TEST(static_addresses_come_move_and_go_over_what_was_learned)
 	struct bench *b = &bench;
 
 	bench_defaults(&b->params, 4);
-	bench_start(b);
-	learn_hosts(b);
+	bench_start_learnt(b);
 	b->params.tables.static_macs = mac;
 	b->params.tables.n_static_macs = 2;
 	reload(b, 0);
 	give_plain(b, 0, 1, 0);
-	sees(b, 3, -1, 0);
+	sees_tag(b, 3, -1, 0);
 	give_plain(b, 1, 2, 0);
-	sees(b, 0, -1, 0);
+	sees_tag(b, 0, -1, 0);
 	assert_int_equal(sw_fdb_stats(b->sw).static_kept, 1);
 	mac[0].port = 2;
 	b->params.tables.n_static_macs = 1;
 	reload(b, 10000);
 	give_plain(b, 0, 1, 10000);
-	sees(b, 2, -1, 10000);
+	sees_tag(b, 2, -1, 10000);
 	/* That of host 2 is nobody's, and is learned again. */
 	assert_int_equal(sw_fdb_entries(b->sw), 3);
 	b->params.tables.n_static_macs = 0;
 	reload(b, 20000);
 	give_plain(b, 0, 1, 20000);
 	for (uint16_t port = 1; port < 4; port++)
-		sees(b, port, -1, 20000);
+		sees_tag(b, port, -1, 20000);
 	assert_int_equal(all_drops(b), 0);
 	bench_stop(b);
 }
@@ -235,7 +205,7 @@ TEST(what_is_learned_while_shards_go_over_stays_known)
 	b->params.shards = 2;
 	bench_start(b);
 	b->params.tables = (struct sw_tables){.static_macs = &mac, .n_static_macs = 1};
-	next = prepare(b);
+	next = bench_prepare_reload(b);
 	m = make_data(b, 1, 1, 0);
 	sw_shard(b->sw, 1)->ops->rx(sw_shard(b->sw, 1), 1, &m, 1, 0);
 	assert_int_equal(sw_fdb_entries(b->sw), 1);
@@ -296,16 +266,10 @@ make_packet(struct bench *b, uint8_t net, uint32_t id)
 				 .dest_qp = 0x11,
 				 .pkey = PKEY_DEFAULT};
 	struct roce_fields fields = {.opcode = RC_WRITE_MIDDLE, .psn = id};
-	static const uint8_t payload[64];
-	struct rte_mbuf *m = rte_pktmbuf_alloc(b->arrivals);
 
-	assert_non_null(m);
 	host_mac(path.src_mac, 0);
 	memcpy(path.dst_mac, router_mac, 6);
-	rte_pktmbuf_append(m, (uint16_t)roce_build(rte_pktmbuf_mtod(m, uint8_t *),
-						   rte_pktmbuf_tailroom(m), &path, &fields, payload,
-						   sizeof(payload)));
-	return m;
+	return make_packet_on(b, &path, &fields, 64);
 }
 
 static void
@@ -693,7 +657,7 @@ reload_by_chance(struct chance *c)
 		return;
 	}
 	params_by_chance(c, p);
-	sw_reload(c->b->sw, p, prepare(c->b), c->now_ns);
+	sw_reload(c->b->sw, p, bench_prepare_reload(c->b), c->now_ns);
 	c->reloads++;
 }
 
@@ -920,7 +884,7 @@ TEST(a_thousand_changes_beside_threads_that_forward_leave_nothing_behind)
 	}
 	for (unsigned int i = 0; i < RELOADS; i++) {
 		change_crew(&b, &mac, &route, i);
-		sw_reload(b.sw, &b.params, prepare(&b), i * 1000ull);
+		sw_reload(b.sw, &b.params, bench_prepare_reload(&b), i * 1000ull);
 		while (!sw_reload_settle(b.sw))
 			sched_yield();
 		/* All that differs comes again after so many. */

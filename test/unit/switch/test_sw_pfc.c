@@ -90,8 +90,7 @@ TEST(mac_control_to_another_station_is_counted_and_pauses_nothing)
 	struct bench *b = bench_with_ports(2);
 	uint8_t frame[PFC_FRAME_BYTES];
 
-	bench_start(b);
-	learn_hosts(b);
+	bench_start_learnt(b);
 	for (unsigned int i = 0; i < RTE_DIM(others); i++) {
 		pfc_frame_build(frame, (uint8_t[6]){0}, 0xFF,
 				(uint16_t[8]){9, 9, 9, 9, 9, 9, 9, 9});
@@ -145,8 +144,7 @@ TEST(xoff_headroom_drop_and_xon_come_at_their_packets)
 	uint64_t now_ns = 0;
 
 	set_small_group(&b->params);
-	bench_start(b);
-	learn_hosts(b);
+	bench_start_learnt(b);
 	for (unsigned int i = 1; i <= 16; i++) {
 		give(b, 0, make_data(b, 0, 1, i), 0);
 		assert_int_equal(pfc_tx_is_xoff(sw_pfc_tx(b->sw, 0), 3), i >= 10);
@@ -185,8 +183,7 @@ TEST(xoff_is_sent_again_while_it_holds)
 
 	set_small_group(&b->params);
 	bench_start(b);
-	for (unsigned int i = 1; i <= 10; i++)
-		give(b, 0, make_data(b, 0, 1, i), 0);
+	give_data(b, 0, 1, 10, 0);
 	for (unsigned int i = 0; i < 3; i++) {
 		assert_int_equal(next_ns(b, 0), i * REFRESH_NS);
 		assert_null(i > 0 ? take(b, 0, i * REFRESH_NS - 1) : NULL);
@@ -206,12 +203,10 @@ TEST(pfc_frame_leaves_while_data_is_paused_and_goes_first)
 	uint64_t now_ns = 0;
 
 	set_small_group(&b->params);
-	bench_start(b);
-	learn_hosts(b);
+	bench_start_learnt(b);
 	give_pfc(b, 0, 1u << 3, 65535, 0);
 	give(b, 1, make_data(b, 1, 0, 1), 0);
-	for (unsigned int i = 1; i <= 10; i++)
-		give(b, 0, make_data(b, 0, 1, i), 0);
+	give_data(b, 0, 1, 10, 0);
 	assert_int_equal(take_pfc(b, 0, 0).quanta[3], 65535);
 	assert_null(take(b, 0, 5000));
 	/* Both due: XON first, then data, 84 bytes (16.8 ns) later but for the bucket's 6. */
@@ -244,8 +239,7 @@ xoff_delay_ns(uint64_t shaper_rate_bps)
 	b->params.ports[0].shaper_rate_bps = shaper_rate_bps;
 	set_small_group(&b->params);
 	b->params.mmu.lossless.xoff_bytes = pfc_headroom(&link).total_bytes;
-	bench_start(b);
-	learn_hosts(b);
+	bench_start_learnt(b);
 	give_pfc(b, 1, 1u << 3, 65535, 0);
 	for (unsigned int i = 0; i < 4; i++)
 		give(b, 1, make_frame(b, &back), 0);
@@ -288,8 +282,7 @@ TEST(data_pays_for_pause_frames_and_their_debt_has_a_bound)
 
 	b->params.ports[0].shaper_rate_bps = 4 * MBPS;
 	set_small_group(&b->params);
-	bench_start(b);
-	learn_hosts(b);
+	bench_start_learnt(b);
 	for (unsigned int i = 0; i < 3500; i++)
 		give(b, 1, make_frame(b, &back), 0);
 	for (unsigned int i = 0; i < 4000; i++) {
@@ -331,10 +324,8 @@ TEST(own_drain_makes_xon_go_before_the_next_packet)
 
 	set_small_group(&b->params);
 	b->params.shaper_burst_ns = 10000;
-	bench_start(b);
-	learn_hosts(b);
-	for (unsigned int i = 1; i <= 10; i++)
-		give(b, 0, make_data(b, 0, 1, i), now_ns);
+	bench_start_learnt(b);
+	give_data(b, 0, 1, 10, now_ns);
 	assert_int_equal(take_pfc(b, 0, now_ns).quanta[3], 65535);
 	give(b, 1, make_data(b, 1, 0, 77), now_ns);
 	n = b->sw->ops->tx(b->sw, 1, out, 8, now_ns);
@@ -376,8 +367,7 @@ TEST(lossy_queue_limit_is_counted_at_the_egress)
 	struct frame_spec s = {.src = 0, .dst = 1, .payload_bytes = DATA_PAYLOAD};
 
 	b->params.mmu.egress_lossy = (struct buffer_profile){.static_th_bytes = 4 * DATA_BYTES};
-	bench_start(b);
-	learn_hosts(b);
+	bench_start_learnt(b);
 	for (unsigned int i = 0; i < 6; i++)
 		give(b, 0, make_frame(b, &s), 0);
 	assert_int_equal(drops(b, 1, SW_DROP_QUEUE_LIMIT), 2);
@@ -399,8 +389,7 @@ TEST(pfc_frame_without_an_mbuf_is_tried_again_later)
 
 	set_small_group(&b->params);
 	bench_start(b);
-	for (unsigned int i = 1; i <= 10; i++)
-		give(b, 0, make_data(b, 0, 1, i), 0);
+	give_data(b, 0, 1, 10, 0);
 	assert_int_equal(rte_pktmbuf_alloc_bulk(b->frames, taken, BENCH_FRAMES), 0);
 	assert_null(take(b, 0, 0));
 	rte_pktmbuf_free_bulk(taken, BENCH_FRAMES);
@@ -419,8 +408,7 @@ TEST(flooded_frame_holds_its_group_until_the_last_copy_left)
 
 	set_small_group(&b->params);
 	bench_start(b);
-	for (unsigned int i = 1; i <= 10; i++)
-		give(b, 0, make_data(b, 0, 9, i), 0);
+	give_data(b, 0, 9, 10, 0);
 	assert_int_equal(take_pfc(b, 0, 0).quanta[3], 65535);
 	assert_int_equal(drain(b, 1, &now_ns), 10);
 	assert_int_equal(drain(b, 2, &now_ns), 10);

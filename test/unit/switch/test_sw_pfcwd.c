@@ -25,8 +25,7 @@ bench_of(uint16_t n_ports, int action)
 static void
 start(struct bench *b)
 {
-	bench_start(b);
-	learn_hosts(b);
+	bench_start_learnt(b);
 	b->sw->ops->control(b->sw, 0);
 }
 
@@ -57,20 +56,21 @@ sees_event(struct bench *b, enum sw_event_kind kind, uint16_t port, uint64_t at_
 	assert_int_equal(e.at_ns, at_us * NS_PER_US);
 }
 
+/* The queue of port 1 is in a storm from 3 ms on. */
+static void
+start_with_storm(struct bench *b)
+{
+	start(b);
+	pass(b, 0, 3000, 1u << 1);
+	sees_event(b, SW_EVENT_STORM_DETECTED, 1, 3000);
+}
+
 static void
 sees_no_event(struct bench *b)
 {
 	struct sw_event e;
 
 	assert_false(sw_event_next(b->sw, &e));
-}
-
-/* n frames of the lossless class from one host to another. */
-static void
-give_data(struct bench *b, uint8_t src, uint8_t dst, unsigned int n, uint64_t us)
-{
-	for (unsigned int i = 0; i < n; i++)
-		give(b, src, make_data(b, src, dst, i), us * NS_PER_US);
 }
 
 /* Data frames that leave from now on until nothing leaves for 10 us. */
@@ -108,16 +108,16 @@ TEST(drop_empties_the_queue_and_both_directions_until_restored)
 
 	start(b);
 	pass(b, 0, 2900, 1u << 1); /* the storm begins at 100 us */
-	give_data(b, 0, 1, 5, 2900);
+	give_data(b, 0, 1, 5, 2900 * NS_PER_US);
 	assert_int_equal(drain_at(b, 1, 2900), 0);
 	/* Good at 1 ms, bad at 2 and 3 ms. */
 	pass(b, 2900, 3000, 1u << 1);
 	sees_event(b, SW_EVENT_STORM_DETECTED, 1, 3000);
 	assert_int_equal(drain_at(b, 1, 3000), 0);
 	assert_int_equal(sw_queue_bytes(b->sw, 1, PRIO), 0);
-	give_data(b, 0, 1, 2, 3100); /* to the queue */
-	give_data(b, 1, 0, 3, 3100); /* from the group */
-	give_data(b, 0, 2, 1, 3100); /* neither */
+	give_data(b, 0, 1, 2, 3100 * NS_PER_US); /* to the queue */
+	give_data(b, 1, 0, 3, 3100 * NS_PER_US); /* from the group */
+	give_data(b, 0, 2, 1, 3100 * NS_PER_US); /* neither */
 	assert_int_equal(drain_at(b, 0, 3100), 0);
 	assert_int_equal(drain_at(b, 2, 3100), 1);
 	assert_int_equal(drops(b, 1, SW_DROP_PFC_WATCHDOG), 5 + 2 + 3);
@@ -127,8 +127,8 @@ TEST(drop_empties_the_queue_and_both_directions_until_restored)
 	sees_no_event(b);
 	pass(b, 7900, 8000, 0);
 	sees_event(b, SW_EVENT_STORM_RESTORED, 1, 8000);
-	give_data(b, 0, 1, 4, 8000);
-	give_data(b, 1, 0, 4, 8000);
+	give_data(b, 0, 1, 4, 8000 * NS_PER_US);
+	give_data(b, 1, 0, 4, 8000 * NS_PER_US);
 	assert_int_equal(drain_at(b, 1, 8000), 4);
 	assert_int_equal(drain_at(b, 0, 8000), 4);
 	n = &stats_of(b, 1)->total;
@@ -147,14 +147,14 @@ TEST(forward_sends_in_spite_of_the_pause_and_counts_it)
 
 	start(b);
 	pass(b, 0, 2900, 1u << 1);
-	give_data(b, 0, 1, 5, 2900);
+	give_data(b, 0, 1, 5, 2900 * NS_PER_US);
 	assert_int_equal(drain_at(b, 1, 2900), 0);
 	pass(b, 2900, 3000, 1u << 1);
 	sees_event(b, SW_EVENT_STORM_DETECTED, 1, 3000);
 	assert_int_equal(drain_at(b, 1, 3000), 5);
 	pass(b, 3000, 3500, 1u << 1);
-	give_data(b, 0, 1, 2, 3500);
-	give_data(b, 1, 0, 3, 3500);
+	give_data(b, 0, 1, 2, 3500 * NS_PER_US);
+	give_data(b, 1, 0, 3, 3500 * NS_PER_US);
 	assert_int_equal(drain_at(b, 1, 3500), 2);
 	assert_int_equal(drain_at(b, 0, 3500), 3);
 	pass(b, 3500, 5000, 1u << 1);
@@ -171,7 +171,7 @@ TEST(alert_changes_nothing_and_ends_with_the_storm)
 
 	start(b);
 	give_pfc(b, 1, 1u << PRIO, 65535, 100000);
-	give_data(b, 0, 1, 5, 100);
+	give_data(b, 0, 1, 5, 100 * NS_PER_US);
 	pass(b, 100, 4000, 1u << 1);
 	sees_event(b, SW_EVENT_STORM_DETECTED, 1, 3000);
 	assert_int_equal(drain_at(b, 1, 4000), 0);
@@ -207,7 +207,7 @@ TEST(empty_queue_is_in_a_storm_unless_told_otherwise)
 	start(b);
 	pass(b, 0, 5000, 1u << 1);
 	sees_no_event(b);
-	give_data(b, 0, 1, 1, 5000);
+	give_data(b, 0, 1, 1, 5000 * NS_PER_US);
 	/* Waits at the polls of 6 and 7 ms: bad at 7 and 8. */
 	pass(b, 5000, 8000, 1u << 1);
 	sees_event(b, SW_EVENT_STORM_DETECTED, 1, 8000);
@@ -222,9 +222,7 @@ TEST(xon_blocks_the_restoration_only_if_told_so)
 		struct sw_event e;
 
 		b->params.pfcwd.xon_blocks_restore = blocks;
-		start(b);
-		pass(b, 0, 3000, 1u << 1);
-		sees_event(b, SW_EVENT_STORM_DETECTED, 1, 3000);
+		start_with_storm(b);
 		for (uint64_t ms = 3; ms < 10; ms++) {
 			give_pfc(b, 1, 1u << PRIO, 0, ms * NS_PER_MS + 1);
 			pass(b, ms * 1000, (ms + 1) * 1000, 0);
@@ -239,9 +237,7 @@ TEST(infinite_restoration_time_never_restores)
 	struct bench *b = bench_of(2, PFCWD_DROP);
 
 	b->params.pfcwd.restoration_time_ns = NEVER_NS;
-	start(b);
-	pass(b, 0, 3000, 1u << 1);
-	sees_event(b, SW_EVENT_STORM_DETECTED, 1, 3000);
+	start_with_storm(b);
 	pass(b, 3000, 100000, 0);
 	sees_no_event(b);
 	bench_stop(b);
@@ -253,14 +249,12 @@ TEST(storms_of_two_ports_trip_the_big_red_switch)
 	struct frame_spec lossy = {.src = 0, .dst = 3, .dscp = 0};
 
 	b->params.pfcwd.big_red_switch_storms = 2;
-	start(b);
-	pass(b, 0, 3000, 1u << 1);
-	sees_event(b, SW_EVENT_STORM_DETECTED, 1, 3000);
+	start_with_storm(b);
 	pass(b, 3000, 6000, 1u << 1 | 1u << 2);
 	sees_event(b, SW_EVENT_STORM_DETECTED, 2, 6000);
 	sees_event(b, SW_EVENT_BIG_RED_SWITCH_ON, 0, 6000);
 	/* Every watched queue drops, that of port 3 too; others do not. */
-	give_data(b, 0, 3, 2, 6100);
+	give_data(b, 0, 3, 2, 6100 * NS_PER_US);
 	give(b, 0, make_frame(b, &lossy), 6100 * NS_PER_US);
 	assert_int_equal(drain_at(b, 3, 6100), 1);
 	assert_int_equal(drops(b, 0, SW_DROP_PFC_WATCHDOG), 2);
@@ -270,7 +264,7 @@ TEST(storms_of_two_ports_trip_the_big_red_switch)
 	sw_set_big_red_switch(b->sw, false);
 	pass(b, 20000, 21000, 0);
 	sees_event(b, SW_EVENT_BIG_RED_SWITCH_OFF, 0, 21000);
-	give_data(b, 0, 3, 2, 21100);
+	give_data(b, 0, 3, 2, 21100 * NS_PER_US);
 	assert_int_equal(drain_at(b, 3, 21100), 2);
 	assert_int_equal(stats_of(b, 3)->deadlock_detected, 1);
 	assert_int_equal(stats_of(b, 3)->deadlock_restored, 1);
@@ -326,7 +320,7 @@ TEST(nxos_waits_shuts_down_and_restores_by_multiples_of_its_interval)
 	b->params.ports[1].pfcwd_interface_multiplier = 2;
 	start(b);
 	pass(b, 0, 500, 1u << 1);
-	give_data(b, 0, 1, 5, 500);
+	give_data(b, 0, 1, 5, 500 * NS_PER_US);
 	/* Seen at 1 ms, stuck at 2: waits; stuck at 3 and 4: shut down. */
 	pass(b, 500, 2000, 1u << 1);
 	sees_event(b, SW_EVENT_WAIT_TO_SHUTDOWN, 1, 2000);
@@ -342,7 +336,7 @@ TEST(nxos_waits_shuts_down_and_restores_by_multiples_of_its_interval)
 	sees_no_event(b);
 	pass(b, 8900, 9000, 0);
 	sees_event(b, SW_EVENT_STORM_RESTORED, 1, 9000);
-	give_data(b, 0, 1, 1, 9000);
+	give_data(b, 0, 1, 1, 9000 * NS_PER_US);
 	assert_int_equal(drain_at(b, 1, 9000), 1);
 	bench_stop(b);
 }
@@ -355,7 +349,7 @@ TEST(nxos_queue_that_moves_again_is_not_shut_down)
 	b->params.pfcwd.watch_dog_interval_ns = NS_PER_MS;
 	start(b);
 	pass(b, 0, 500, 1u << 1);
-	give_data(b, 0, 1, 5, 500);
+	give_data(b, 0, 1, 5, 500 * NS_PER_US);
 	pass(b, 500, 2000, 1u << 1);
 	sees_event(b, SW_EVENT_WAIT_TO_SHUTDOWN, 1, 2000);
 	give_pfc(b, 1, 1u << PRIO, 0, 2100 * NS_PER_US);
@@ -381,7 +375,7 @@ TEST(storm_on_one_port_ends_with_its_victims_free)
 	start(b);
 	pass(b, 0, 100, 1u << 1);
 	/* Host 0 is held for the sake of port 1, with all that it has for port 2. */
-	give_data(b, 0, 1, 10, 200);
+	give_data(b, 0, 1, 10, 200 * NS_PER_US);
 	m = take(b, 0, 200 * NS_PER_US);
 	assert_true(is_pfc(m, &mc));
 	assert_int_equal(mc.quanta[PRIO], 65535);
@@ -394,8 +388,8 @@ TEST(storm_on_one_port_ends_with_its_victims_free)
 	assert_int_equal(mc.quanta[PRIO], 0);
 	sent(m);
 	for (uint64_t us = 3000; us < 6000; us += 100) {
-		give_data(b, 0, 1, 2, us);
-		give_data(b, 0, 2, 2, us);
+		give_data(b, 0, 1, 2, us * NS_PER_US);
+		give_data(b, 0, 2, 2, us * NS_PER_US);
 		assert_int_equal(drain_at(b, 2, us), 2);
 		pass(b, us, us + 100, 1u << 1);
 	}

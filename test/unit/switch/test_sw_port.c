@@ -49,8 +49,7 @@ TEST(link_pause_holds_every_class_to_the_nanosecond)
 	uint64_t now_ns = 1000;
 
 	b->params.ports[1].flow_control = SW_FLOW_PAUSE;
-	bench_start(b);
-	learn_hosts(b);
+	bench_start_learnt(b);
 	give_pause(b, 1, 1000, now_ns);
 	give(b, 0, make_frame(b, &other), now_ns);
 	give(b, 0, make_data(b, 0, 1, 8), now_ns);
@@ -69,8 +68,7 @@ TEST(frames_of_the_other_kind_are_counted_and_change_nothing)
 	uint64_t now_ns = 0;
 
 	b->params.ports[0].flow_control = SW_FLOW_PAUSE;
-	bench_start(b);
-	learn_hosts(b);
+	bench_start_learnt(b);
 	give_pause(b, 1, 65535, 0);
 	give_pfc(b, 0, 0xFF, 65535, 0);
 	give(b, 0, make_data(b, 0, 1, 1), 0);
@@ -91,10 +89,8 @@ TEST(link_pause_holds_the_peer_from_the_tenth_frame_to_the_third_departure)
 
 	set_small_group(&b->params);
 	b->params.ports[0].flow_control = SW_FLOW_PAUSE;
-	bench_start(b);
-	learn_hosts(b);
-	for (unsigned int i = 1; i <= 9; i++)
-		give(b, 0, make_data(b, 0, 1, i), 0);
+	bench_start_learnt(b);
+	give_data(b, 0, 1, 9, 0);
 	assert_null(take(b, 0, 0));
 	give(b, 0, make_data(b, 0, 1, 10), 0);
 	assert_int_equal(take_pause(b, 0, &now_ns), 65535);
@@ -117,11 +113,9 @@ TEST(port_without_flow_control_neither_obeys_nor_generates)
 	set_small_group(&b->params);
 	b->params.ports[0].flow_control = SW_FLOW_OFF;
 	b->params.ports[1].flow_control = SW_FLOW_OFF;
-	bench_start(b);
-	learn_hosts(b);
+	bench_start_learnt(b);
 	give_pfc(b, 1, 1u << 3, 65535, 0);
-	for (unsigned int i = 1; i <= 16; i++)
-		give(b, 0, make_data(b, 0, 1, i), 0);
+	give_data(b, 0, 1, 16, 0);
 	assert_int_equal(drops(b, 0, SW_DROP_NO_HEADROOM), 1);
 	assert_null(take(b, 0, 0));
 	assert_int_equal(take_psn(b, 1, &now_ns), 1);
@@ -137,8 +131,7 @@ TEST(asymmetric_port_obeys_every_priority_and_generates_for_its_own)
 	uint64_t now_ns = 0;
 
 	b->params.ports[1].pfc_asymmetric = true;
-	bench_start(b);
-	learn_hosts(b);
+	bench_start_learnt(b);
 	give_pfc(b, 1, 1u << 0, 1000, 0);
 	give_pfc(b, 2, 1u << 0, 1000, 0);
 	give(b, 0, make_frame(b, &other), 0);
@@ -159,12 +152,10 @@ TEST(response_delay_moves_pause_and_resume_by_its_quanta)
 	uint32_t psn = 0;
 
 	b->params.ports[1].pfc_delay_quanta = 1000;
-	bench_start(b);
-	learn_hosts(b);
+	bench_start_learnt(b);
 	give_pfc(b, 1, 1u << 3, 65535, 100);
 	give_pfc(b, 1, 1u << 3, 0, 5100);
-	for (unsigned int i = 1; i <= 80; i++)
-		give(b, 0, make_data(b, 0, 1, i), 200);
+	give_data(b, 0, 1, 80, 200);
 	/* 221.2 ns a frame: the 58th begins at 12808 ns, and there the port is when the pause
 	 * counts. */
 	for (now_ns = 200; (m = take(b, 1, now_ns)) != NULL; now_ns = next_ns(b, 1)) {
@@ -197,17 +188,24 @@ TEST(too_many_frames_in_the_delay_are_obeyed_early_and_counted)
 	bench_stop(b);
 }
 
-TEST(disabled_port_holds_data_and_still_holds_its_peer)
+static struct bench *
+bench_with_port_1_disabled(void)
 {
 	struct bench *b = bench_with_ports(2);
+
+	set_small_group(&b->params);
+	b->params.ports[1].tx_disabled = true;
+	bench_start_learnt(b);
+	return b;
+}
+
+TEST(disabled_port_holds_data_and_still_holds_its_peer)
+{
+	struct bench *b = bench_with_port_1_disabled();
 	uint64_t now_ns = 0;
 	struct mac_control mc;
 	struct rte_mbuf *m;
 
-	set_small_group(&b->params);
-	b->params.ports[1].tx_disabled = true;
-	bench_start(b);
-	learn_hosts(b);
 	for (unsigned int i = 1; i <= 10; i++) {
 		give(b, 0, make_data(b, 0, 1, i), 0);
 		give(b, 1, make_data(b, 1, 0, i), 0);
@@ -239,10 +237,8 @@ TEST(link_that_goes_down_drops_what_waits_and_gives_the_buffer_back)
 	struct rte_mbuf *m;
 
 	set_small_group(&b->params);
-	bench_start(b);
-	learn_hosts(b);
-	for (unsigned int i = 1; i <= 10; i++)
-		give(b, 0, make_data(b, 0, 1, i), 0);
+	bench_start_learnt(b);
+	give_data(b, 0, 1, 10, 0);
 	sent(take(b, 0, 0)); /* XOFF to host 0 */
 	give_pfc(b, 1, 1u << 3, 65535, 50);
 	sw_set_link(b->sw, 1, false, 0);
@@ -274,8 +270,7 @@ TEST(frame_from_a_port_proves_its_link_until_someone_looks_again)
 	struct bench *b = bench_with_ports(2);
 	uint64_t now_ns = 200;
 
-	bench_start(b);
-	learn_hosts(b);
+	bench_start_learnt(b);
 	sw_set_link(b->sw, 1, false, 0);
 	give(b, 0, make_data(b, 0, 1, 1), 100);
 	assert_int_equal(drops(b, 1, SW_DROP_LINK_DOWN), 1);
@@ -314,17 +309,12 @@ TEST(flooding_skips_ports_without_link)
 
 TEST(xoff_that_the_buffer_still_wants_is_told_when_the_link_is_back)
 {
-	struct bench *b = bench_with_ports(2);
+	struct bench *b = bench_with_port_1_disabled();
 	uint64_t now_ns = 0;
 	struct mac_control mc;
 	struct rte_mbuf *m;
 
-	set_small_group(&b->params);
-	b->params.ports[1].tx_disabled = true;
-	bench_start(b);
-	learn_hosts(b);
-	for (unsigned int i = 1; i <= 10; i++)
-		give(b, 0, make_data(b, 0, 1, i), 0);
+	give_data(b, 0, 1, 10, 0);
 	sent(take(b, 0, 0));
 	sw_set_link(b->sw, 0, false, 0);
 	assert_null(take(b, 0, 1000));

@@ -146,49 +146,36 @@ TEST(weights_share_wire_bytes_between_sizes)
 	bench_stop(b);
 }
 
-/* Packet i of N at dequeue has N - i behind it (facts: the first out is marked, the last is
- * not). */
-TEST(dequeue_marking_counts_what_stays_behind)
+/*
+ * Packet i of N at dequeue has N - i behind it (facts: the first out is marked, the last is not);
+ * at enqueue it finds i - 1 before it.
+ */
+TEST(marking_counts_what_stays_behind_or_what_is_ahead)
 {
-	struct bench *b = bench_with_ports(2);
+	static const int rows[] = {SW_MARK_AT_DEQUEUE, SW_MARK_AT_ENQUEUE};
 	const unsigned int n = 10;
-	uint64_t now_ns = 0;
 
-	set_step(&b->params, 5 * DATA_BYTES);
-	bench_start(b);
-	for (unsigned int i = 1; i <= n; i++)
-		give(b, 0, make_data(b, 0, 1, i), 0);
-	for (unsigned int i = 1; i <= n; i++) {
-		struct rte_mbuf *m = take_next(b, 1, &now_ns);
-		struct roce_view r = roce_of(m); /* the checksum and the ICRC are right */
+	for (unsigned int row = 0; row < 2; row++) {
+		struct bench *b = bench_with_ports(2);
+		uint64_t now_ns = 0;
 
-		assert_int_equal(r.psn, i);
-		assert_int_equal(r.ecn, n - i > 5 ? ECN_CE : ECN_ECT0);
-		sent(m);
+		print_message("%s\n", row == 0 ? "at dequeue" : "at enqueue");
+		b->params.mark_at = rows[row];
+		set_step(&b->params, 5 * DATA_BYTES);
+		bench_start(b);
+		give_data(b, 0, 1, n, 0);
+		for (unsigned int i = 1; i <= n; i++) {
+			struct rte_mbuf *m = take_next(b, 1, &now_ns);
+			struct roce_view r = roce_of(m); /* the checksum and the ICRC are right */
+			unsigned int others = row == 0 ? n - i : i - 1;
+
+			assert_int_equal(r.psn, i);
+			assert_int_equal(r.ecn, others > 5 ? ECN_CE : ECN_ECT0);
+			sent(m);
+		}
+		assert_int_equal(sw_port_stats(b->sw, 1)->queue[3].ecn_marked_packets, 4);
+		bench_stop(b);
 	}
-	assert_int_equal(sw_port_stats(b->sw, 1)->queue[3].ecn_marked_packets, 4);
-	bench_stop(b);
-}
-
-/* At enqueue, packet i finds i - 1 before it. */
-TEST(enqueue_marking_counts_what_is_ahead)
-{
-	struct bench *b = bench_with_ports(2);
-	const unsigned int n = 10;
-	uint64_t now_ns = 0;
-
-	b->params.mark_at = SW_MARK_AT_ENQUEUE;
-	set_step(&b->params, 5 * DATA_BYTES);
-	bench_start(b);
-	for (unsigned int i = 1; i <= n; i++)
-		give(b, 0, make_data(b, 0, 1, i), 0);
-	for (unsigned int i = 1; i <= n; i++) {
-		struct rte_mbuf *m = take_next(b, 1, &now_ns);
-
-		assert_int_equal(roce_of(m).ecn, i - 1 > 5 ? ECN_CE : ECN_ECT0);
-		sent(m);
-	}
-	bench_stop(b);
 }
 
 /* Of each code point, version and tag: what a queue above its threshold makes of a frame. */
@@ -409,16 +396,25 @@ TEST(marked_copy_has_data_of_its_own)
 	bench_stop(b);
 }
 
-TEST(mark_without_an_mbuf_is_skipped_and_counted)
+/* Ports 1 to 3 have copies of two frames, and the first one to leave is marked. */
+static struct bench *
+bench_with_flood_to_be_marked(void)
 {
-	static struct rte_mbuf *taken[BENCH_FRAMES];
 	struct bench *b = bench_with_ports(4);
-	struct rte_mbuf *m;
 
 	set_step(&b->params, 0);
 	bench_start(b);
 	give(b, 0, make_data(b, 0, 9, 5), 0);
 	give(b, 0, make_data(b, 0, 9, 6), 0);
+	return b;
+}
+
+TEST(mark_without_an_mbuf_is_skipped_and_counted)
+{
+	static struct rte_mbuf *taken[BENCH_FRAMES];
+	struct bench *b = bench_with_flood_to_be_marked();
+	struct rte_mbuf *m;
+
 	assert_int_equal(rte_pktmbuf_alloc_bulk(b->frames, taken, BENCH_FRAMES), 0);
 	m = take(b, 1, 0);
 	rte_pktmbuf_free_bulk(taken, BENCH_FRAMES);
@@ -431,13 +427,9 @@ TEST(mark_without_an_mbuf_is_skipped_and_counted)
 
 TEST(last_copy_is_marked_in_place)
 {
-	struct bench *b = bench_with_ports(4);
+	struct bench *b = bench_with_flood_to_be_marked();
 	struct rte_mbuf *m;
 
-	set_step(&b->params, 0);
-	bench_start(b);
-	give(b, 0, make_data(b, 0, 9, 5), 0);
-	give(b, 0, make_data(b, 0, 9, 6), 0);
 	sent(take(b, 1, 0));
 	sent(take(b, 2, 0));
 	assert_int_equal(rte_mempool_avail_count(b->frames), BENCH_FRAMES);

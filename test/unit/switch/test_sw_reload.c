@@ -26,26 +26,12 @@ bench_of(uint16_t n_ports)
 static void
 reload(struct bench *b, uint64_t now_ns)
 {
-	struct sw_forwarding *next = NULL;
-	char why[256] = "";
-
-	sw_params_resolve(&b->params);
-	if (sw_params_check(&b->params, why, sizeof(why)) != 0 ||
-	    sw_reload_prepare(b->sw, &b->params, &next, why, sizeof(why)) != 0)
-		fail_msg("parameters refused: %s", why);
-	sw_reload(b->sw, &b->params, next, now_ns);
+	sw_reload(b->sw, &b->params, bench_prepare_reload(b), now_ns);
 	assert_false(sw_reload_is_done(b->sw));
 	b->sw->ops->rx(b->sw, 0, NULL, 0, now_ns);
 	b->sw->ops->control(b->sw, now_ns);
 	assert_true(sw_reload_settle(b->sw));
 	bench_sees_balance(b);
-}
-
-static void
-give_data(struct bench *b, uint16_t port, uint8_t to, unsigned int n, uint64_t now_ns)
-{
-	for (unsigned int i = 0; i < n; i++)
-		give(b, port, make_data(b, (uint8_t)port, to, i), now_ns);
 }
 
 static void
@@ -66,8 +52,7 @@ TEST(a_limit_below_what_is_held_pauses_the_sender_and_drops_nothing)
 	struct bench *b = bench_of(3);
 	uint64_t now_ns = 0;
 
-	bench_start(b);
-	learn_hosts(b);
+	bench_start_learnt(b);
 	give_data(b, 0, 1, 50, 0);
 	assert_null(take(b, 0, 0));
 	b->params.mmu.lossless.static_th_bytes = 10 * DATA_BYTES;
@@ -95,8 +80,7 @@ TEST(headroom_that_shrinks_becomes_shared_use_and_the_pause_goes_on)
 	uint64_t now_ns = 0;
 
 	b->params.mmu.lossless.static_th_bytes = 10 * DATA_BYTES;
-	bench_start(b);
-	learn_hosts(b);
+	bench_start_learnt(b);
 	give_data(b, 0, 1, 18, 0);
 	sees_pfc(b, 0, true, 0);
 	b->params.mmu.lossless.xoff_bytes = 2 * DATA_BYTES;
@@ -119,8 +103,7 @@ TEST(a_pool_that_shrinks_below_its_use_takes_no_more_until_it_is_not)
 	uint64_t now_ns = 0;
 
 	b->params.mmu.lossy = (struct buffer_profile){.dynamic = true, .dynamic_th = 7};
-	bench_start(b);
-	learn_hosts(b);
+	bench_start_learnt(b);
 	for (unsigned int i = 0; i < 50; i++)
 		give(b, 0, make_frame(b, &lossy), 0);
 	b->params.mmu.lossy_pool_bytes = 20 * DATA_BYTES;
@@ -143,8 +126,7 @@ TEST(a_group_that_is_lossless_no_more_tells_xon_and_obeys_nothing)
 	uint64_t now_ns = 0;
 
 	b->params.mmu.lossless.static_th_bytes = 10 * DATA_BYTES;
-	bench_start(b);
-	learn_hosts(b);
+	bench_start_learnt(b);
 	give_pfc(b, 1, 1u << 3, 65535, 0);
 	give_data(b, 0, 1, 15, 0);
 	sees_pfc(b, 0, true, 0);
@@ -175,8 +157,7 @@ TEST(a_curve_that_changes_counts_from_the_next_frame_on)
 	struct bench *b = bench_of(3);
 	uint64_t now_ns = 0;
 
-	bench_start(b);
-	learn_hosts(b);
+	bench_start_learnt(b);
 	give_data(b, 0, 1, 20, 0);
 	for (unsigned int i = 0; i < 10; i++)
 		sent(take_next(b, 1, &now_ns));
@@ -196,8 +177,7 @@ TEST(a_class_that_goes_to_another_queue_leaves_what_waits_where_it_is)
 	struct frame_spec plain = {.src = 0, .dst = 1, .payload_bytes = DATA_PAYLOAD, .psn = 7};
 	uint64_t now_ns = 0;
 
-	bench_start(b);
-	learn_hosts(b);
+	bench_start_learnt(b);
 	give(b, 0, make_frame(b, &plain), 0);
 	give(b, 0, make_frame(b, &plain), 0);
 	b->params.qos.dscp_to_tc_map[0] = 7;
@@ -235,8 +215,7 @@ TEST(weights_and_rates_change_between_two_frames)
 
 	for (unsigned int i = 0; i < TM_CLASSES; i++)
 		b->params.sched.dwrr_weight[i] = 10;
-	bench_start(b);
-	learn_hosts(b);
+	bench_start_learnt(b);
 	assert_in_range(share_of_queue_0(b, 200, &now_ns), 98, 102);
 	b->params.sched.dwrr_weight[3] = 30;
 	reload(b, now_ns);
@@ -262,8 +241,7 @@ TEST(knobs_go_back_to_what_is_loaded_and_the_storm_of_a_watchdog_that_is_off_is_
 	uint64_t now_ns = 0;
 
 	b->params.pfcwd.pfcwd = PFCWD_SONIC;
-	bench_start(b);
-	learn_hosts(b);
+	bench_start_learnt(b);
 	sw_set_tx_disabled(b->sw, 1, true);
 	sw_set_pfc_delay(b->sw, 1, 7);
 	sw_set_big_red_switch(b->sw, true);
@@ -376,8 +354,7 @@ TEST(reloads_under_load_drop_nothing_lossless_and_balance)
 
 	prng_seed(&prng, 11, 0);
 	b->params.mmu.buffer_bytes = 3000000;
-	bench_start(b);
-	learn_hosts(b);
+	bench_start_learnt(b);
 	for (unsigned int step = 0; step < 20000; step++, now_ns += 100) {
 		for (uint16_t i = 0; i < 3; i++) {
 			struct sender *s = &senders[i];

@@ -76,21 +76,15 @@ make_packet(struct bench *b, const struct packet *s)
 				 .tagged = s->tagged,
 				 .vlan_tci = s->vlan_tci};
 	struct roce_fields fields = {.opcode = RC_WRITE_MIDDLE, .psn = s->sport};
-	static const uint8_t payload[64];
-	struct rte_mbuf *m = rte_pktmbuf_alloc(b->arrivals);
 	struct field_ip from, to;
 
-	assert_non_null(m);
 	assert_true(sw_address_parse(s->from, &from) && sw_address_parse(s->to, &to));
 	path.ip_version = from.version;
 	memcpy(path.src_ip, from.addr, 16);
 	memcpy(path.dst_ip, to.addr, 16);
 	host_mac(path.src_mac, s->src);
 	memcpy(path.dst_mac, router_mac, 6);
-	rte_pktmbuf_append(m, (uint16_t)roce_build(rte_pktmbuf_mtod(m, uint8_t *),
-						   rte_pktmbuf_tailroom(m), &path, &fields, payload,
-						   sizeof(payload)));
-	return m;
+	return make_packet_on(b, &path, &fields, 64);
 }
 
 static void
@@ -124,34 +118,27 @@ sees_nothing(struct bench *b, uint64_t now_ns)
 		assert_null(take(b, port, now_ns));
 }
 
+/* The host behind a port asks by ARP who has an address. */
+static void
+ask(struct bench *b, uint16_t port, const uint8_t ip[4], const uint8_t target_ip[4],
+    uint64_t now_ns)
+{
+	struct l2 l2 = {.dst_mac = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}};
+	struct arp arp = {.op = ARP_REQUEST};
+	uint8_t frame[ARP_FRAME_BYTES];
+
+	host_mac(l2.src_mac, (uint8_t)port);
+	memcpy(arp.sender_mac, l2.src_mac, 6);
+	memcpy(arp.sender_ip, ip, 4);
+	memcpy(arp.target_ip, target_ip, 4);
+	give_bytes(b, port, frame, (uint16_t)arp_build(frame, &l2, &arp), now_ns);
+}
+
 /* Host h of VLAN 10 says who it is, as a gratuitous ARP. */
 static void
 announce(struct bench *b, uint16_t port, const uint8_t ip[4], uint64_t now_ns)
 {
-	struct l2 l2 = {.dst_mac = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}};
-	struct arp arp = {.op = ARP_REQUEST};
-	uint8_t frame[ARP_FRAME_BYTES];
-
-	host_mac(l2.src_mac, (uint8_t)port);
-	memcpy(arp.sender_mac, l2.src_mac, 6);
-	memcpy(arp.sender_ip, ip, 4);
-	memcpy(arp.target_ip, ip, 4);
-	give_bytes(b, port, frame, (uint16_t)arp_build(frame, &l2, &arp), now_ns);
-}
-
-static void
-ask_router(struct bench *b, uint16_t port, const uint8_t ip[4], const uint8_t router_ip[4],
-	   uint64_t now_ns)
-{
-	struct l2 l2 = {.dst_mac = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}};
-	struct arp arp = {.op = ARP_REQUEST};
-	uint8_t frame[ARP_FRAME_BYTES];
-
-	host_mac(l2.src_mac, (uint8_t)port);
-	memcpy(arp.sender_mac, l2.src_mac, 6);
-	memcpy(arp.sender_ip, ip, 4);
-	memcpy(arp.target_ip, router_ip, 4);
-	give_bytes(b, port, frame, (uint16_t)arp_build(frame, &l2, &arp), now_ns);
+	ask(b, port, ip, ip, now_ns);
 }
 
 static struct arp
@@ -301,7 +288,7 @@ TEST(router_answers_for_its_own_addresses_only)
 	struct arp arp;
 
 	(void)mac5;
-	ask_router(b, 0, host, own, 0);
+	ask(b, 0, host, own, 0);
 	assert_null(take(b, 1, 0)); /* the question was the router's: nobody else needs it */
 	arp = take_arp(b, 0, 0);
 	assert_int_equal(arp.op, ARP_REPLY);
@@ -309,7 +296,7 @@ TEST(router_answers_for_its_own_addresses_only)
 	assert_memory_equal(arp.sender_ip, own, 4);
 	assert_memory_equal(arp.target_ip, host, 4);
 	/* Another interface's address is not asked for here, and other hosts are. */
-	ask_router(b, 0, host, (const uint8_t[4]){10, 0, 20, 1}, 10000);
+	ask(b, 0, host, (const uint8_t[4]){10, 0, 20, 1}, 10000);
 	assert_int_equal(take_arp(b, 1, 10000).op, ARP_REQUEST);
 	assert_null(take(b, 0, 10000));
 	assert_int_equal(sw_router_stats(b->sw).neigh_requests_answered, 1);

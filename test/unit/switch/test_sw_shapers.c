@@ -70,69 +70,52 @@ TEST(queue_sends_no_more_than_its_maximum)
 	bench_stop(b);
 }
 
-TEST(others_share_what_a_maximum_leaves)
+/* Two queues are backlogged, and a maximum or a minimum is set for one: who gets how much. */
+TEST(maxima_and_minima_divide_the_port_with_strictness_and_weights)
 {
-	struct bench *b = bench_of();
-	uint64_t now_ns;
+	static const struct {
+		const char *what;
+		uint64_t max_rate_bps[TM_CLASSES], min_rate_bps[TM_CLASSES];
+		uint8_t queue[2];
+		uint64_t rate_bps[2];
+	} rows[] = {
+		{.what = "others share what a maximum leaves",
+		 .max_rate_bps = {[3] = 10 * GBPS},
+		 .queue = {3, 0},
+		 .rate_bps = {10 * GBPS, 30 * GBPS}},
+		{.what = "the maximum of a strict queue lets others through",
+		 .max_rate_bps = {[7] = 4 * GBPS},
+		 .queue = {7, 3},
+		 .rate_bps = {4 * GBPS, 36 * GBPS}},
+		{.what = "a minimum is served before a strict queue",
+		 .min_rate_bps = {[3] = 4 * GBPS},
+		 .queue = {7, 3},
+		 .rate_bps = {36 * GBPS, 4 * GBPS}},
+		{.what = "weights divide what a minimum leaves: 10G, and half each of the other 30G",
+		 .min_rate_bps = {[0] = 10 * GBPS},
+		 .queue = {0, 3},
+		 .rate_bps = {25 * GBPS, 15 * GBPS}},
+	};
+	static const uint8_t dscp_of[TM_CLASSES] = {[0] = 0, [3] = 26, [7] = 48};
 
-	b->params.queues[1][3].max_rate_bps = 10 * GBPS;
-	bench_start(b);
-	fill(b, 26, FRAMES / 2);
-	fill(b, 0, FRAMES / 2);
-	now_ns = send(b, FRAMES / 2);
-	sees_rate(b, 3, 10 * GBPS, now_ns);
-	sees_rate(b, 0, 30 * GBPS, now_ns);
-	drain(b, 1, &now_ns);
-	bench_stop(b);
-}
+	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct bench *b = bench_of();
+		uint64_t now_ns;
 
-TEST(maximum_of_a_strict_queue_lets_others_through)
-{
-	struct bench *b = bench_of();
-	uint64_t now_ns;
-
-	b->params.queues[1][7].max_rate_bps = 4 * GBPS;
-	bench_start(b);
-	fill(b, 48, FRAMES / 2);
-	fill(b, 26, FRAMES / 2);
-	now_ns = send(b, FRAMES / 2);
-	sees_rate(b, 7, 4 * GBPS, now_ns);
-	sees_rate(b, 3, 36 * GBPS, now_ns);
-	drain(b, 1, &now_ns);
-	bench_stop(b);
-}
-
-TEST(minimum_is_served_before_a_strict_queue)
-{
-	struct bench *b = bench_of();
-	uint64_t now_ns;
-
-	b->params.queues[1][3].min_rate_bps = 4 * GBPS;
-	bench_start(b);
-	fill(b, 48, FRAMES / 2);
-	fill(b, 26, FRAMES / 2);
-	now_ns = send(b, FRAMES / 2);
-	sees_rate(b, 3, 4 * GBPS, now_ns);
-	sees_rate(b, 7, 36 * GBPS, now_ns);
-	drain(b, 1, &now_ns);
-	bench_stop(b);
-}
-
-/* 10G to queue 0, and half each of the other 30G. */
-TEST(weights_divide_what_the_minimum_leaves)
-{
-	struct bench *b = bench_of();
-	uint64_t now_ns;
-
-	b->params.queues[1][0].min_rate_bps = 10 * GBPS;
-	bench_start(b);
-	fill(b, 0, FRAMES / 2);
-	fill(b, 26, FRAMES / 2);
-	now_ns = send(b, FRAMES / 2);
-	sees_rate(b, 0, 25 * GBPS, now_ns);
-	sees_rate(b, 3, 15 * GBPS, now_ns);
-	drain(b, 1, &now_ns);
-	bench_stop(b);
+		print_message("%s\n", rows[i].what);
+		for (unsigned int q = 0; q < TM_CLASSES; q++) {
+			b->params.queues[1][q].max_rate_bps = rows[i].max_rate_bps[q];
+			b->params.queues[1][q].min_rate_bps = rows[i].min_rate_bps[q];
+		}
+		bench_start(b);
+		for (unsigned int k = 0; k < 2; k++)
+			fill(b, dscp_of[rows[i].queue[k]], FRAMES / 2);
+		now_ns = send(b, FRAMES / 2);
+		for (unsigned int k = 0; k < 2; k++)
+			sees_rate(b, rows[i].queue[k], rows[i].rate_bps[k], now_ns);
+		drain(b, 1, &now_ns);
+		bench_stop(b);
+	}
 }
 
 /* A queue that is paused and above its maximum waits for the later of the two, to the

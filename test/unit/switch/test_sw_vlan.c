@@ -32,23 +32,6 @@ broadcast_from(struct bench *b, uint8_t port, int32_t tci, uint64_t now_ns)
 	give(b, port, make_frame(b, &s), now_ns);
 }
 
-/* The port's frame leaves with this tag, or -1 without, and is whole behind it. */
-static void
-sees_tag(struct bench *b, uint16_t port, int32_t tci, uint64_t now_ns)
-{
-	struct rte_mbuf *m = take(b, port, now_ns);
-	struct frame_view v;
-
-	assert_non_null(m);
-	v = view_of(m);
-	assert_int_equal(v.tagged, tci >= 0);
-	if (tci >= 0)
-		assert_int_equal(v.vlan_tci, tci);
-	roce_of(m);
-	sent(m);
-	assert_null(take(b, port, now_ns + 1000));
-}
-
 TEST(frame_leaves_by_the_ports_of_its_vlan_and_as_each_wants_it)
 {
 	struct bench *b = bench_of_vlans();
