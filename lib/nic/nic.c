@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Wiring: a node of its rooms' parts, and its verbs. */
+/* Wiring: creates the node from the state of its rooms. */
 #include "nic/nic.h"
 
 #include <errno.h>
@@ -22,14 +22,14 @@
 #include "nic/transport/resolve.h"
 
 /*
- * Pacing: 32 ns is a seventh of a frame at 40 Gb/s.
+ * Size of the pacing wheel. A slot of 32 ns is 1/7 of a 1 KB frame at 40 Gb/s.
  *
- * The horizon is a turn of all QPs with a frame of 1 KB each and a quarter more, so that QPs which
- * share the link fairly stay within it, and at least 1 ms for slower ones. Those beyond it are in a
- * list that is walked twice in a horizon, at some 5 ns a QP: of many, that would make others late.
- * Of few it does not, and since all of the wheel passes through the caches theirs is short: the
- * slots of each are enough for the walk to take a hundredth of the time. Above a quarter of a
- * million slots the slots grow instead.
+ * The horizon is 1.25 times the time in which each QP sends one 1 KB frame, so that QPs with a fair
+ * share of the link fit, and at least 1 ms for slower QPs. QPs beyond the horizon are in a list,
+ * which is walked twice per horizon at about 5 ns per QP; with many QPs that would delay others.
+ * With at most PACE_FEW_QPS it does not, and a short wheel stays in the caches: at 500 ns of
+ * horizon per QP the walks take 2 * 5 / 500 of the time. There are at most 2^18 slots; then the
+ * slots grow.
  */
 #define PACE_MIN_NS NS_PER_MS
 #define PACE_FEW_QPS 64u
@@ -40,9 +40,9 @@
 #define PACE_MIN_SLOT_NS 32u
 #define PACE_FRAME_BYTES 1106u
 
-/* A node with what its rooms keep; parts that each call reads stand side by side. */
+/* A node and the state of its rooms; parts that every call reads are adjacent. */
 struct whole {
-	struct nic nic; /* first: a pointer to it is one to all */
+	struct nic nic; /* first: nic_destroy() casts a pointer to it */
 	struct nic_reloading reload;
 	struct nic_resetting reset;
 	struct nic_removing removing;
@@ -63,7 +63,7 @@ nic_control(struct node *node, uint64_t now_ns)
 {
 	(void)node;
 	(void)now_ns;
-	return NEVER_NS; /* neighbours are asked and learnt by rx() and tx() */
+	return NEVER_NS; /* rx() and tx() do all work */
 }
 
 static const struct node_ops nic_ops = {

@@ -8,35 +8,37 @@
  * the ready QPs -> stamp from the template -> charge the port shaper, the QP's bucket and the
  * byte counter of its congestion control. Every frame, control or data, is charged to the shaper.
  *
- * A QP that has data is in exactly one place: in the wheel (waiting for tokens), in the ready ring
- * of its queue (waiting for the wire or for XON), or blocked (window full, waiting for ACK). What
- * a QP owes its peer (an ACK or NAK, a CNP) is a note in the QP, not a packet: at most one of each
- * is owed, a later ACK covers an earlier one, and a frame that finds no mbuf is built later.
+ * A QP that has data is in exactly one place: in the wheel (waits for tokens), in the ready ring of
+ * its queue (waits for the wire or for XON), or blocked (window full, waits for an ACK). Answers
+ * are flags in the QP, not packets: a QP owes at most one ACK or NAK and one CNP, a later ACK
+ * covers an earlier one, and if no mbuf is free, the frame is built later.
  *
  * Choices, where RoCEv2 and DCQCN leave one:
- * - With cc = none the rate is fixed and CNPs are counted as ignored, as they are with timely; data
- *   still leaves as ECT and CE is still answered, so that the other end may run what it likes.
- * - All frames leave as ECT(0), so that a congested queue marks them rather than drops them;
- *   ACK and NAK carry the data's DSCP.
+ * - With cc = none the rate is fixed, and CNPs are counted as ignored, as with timely. Data still
+ *   leaves as ECT and CE is still answered, so that the peer may run any algorithm.
+ * - All frames leave as ECT(0), so that a congested queue marks them instead of dropping them. ACK
+ *   and NAK carry the DSCP of the data.
  * - A port runs PFC or link pause, not both: the other kind of frame is counted and not obeyed.
- * - Peers may be given by IP address only: they are asked by ARP or neighbour discovery, their QPs
- *   wait for the answer, and the first valid frame of the peer is as good as one. Questions about
- *   our own addresses and echo requests are answered. All of that is a frame now and then, so tx()
- *   sends it, and nothing is left for control().
- * - SEND and WRITE are served, with and without immediate. SEND, and WRITE with immediate, find a
- *   receive buffer unless max_recv_wr bounds them; then RNR NAKs hold the requester back. Another
- *   request in sequence is a NAK "invalid request", after which the responder takes no further
- *   request of that QP (IBTA: the QP is in error).
- * - READ is served by QPs that are no requesters themselves (those answer "invalid request"): there
- *   the responder is the reaction point, and the requester the notification point. It hears CNPs
- *   only, since nobody acknowledges a response. ACKs and NAKs wait until the READs before them are
- *   answered. A requester that misses a response asks again from there on, without a NAK.
- * - UD SENDs are of one peer QP, as all else: the source QP must be the peer's, and CNPs go there.
- * - A raw QP sends to a device that has no responder: it asks for no ACK, takes what it has sent as
- *   acknowledged, sends nothing again, and obeys CNPs.
+ * - A peer may be configured by IP address alone. The NIC resolves it by ARP or neighbour
+ *   discovery; its QPs wait for the answer, or for the first valid frame of the peer. The NIC
+ *   answers requests for its own addresses and echo requests. These frames are rare: tx() sends
+ *   them, and control() has nothing to do.
+ * - SEND and WRITE are served, with and without immediate. SEND and WRITE with immediate always
+ *   find a receive buffer, unless max_recv_wr limits them; then RNR NAKs delay the requester. Any
+ *   other request in sequence gets a NAK "invalid request", and the responder refuses all further
+ *   requests of that QP (IBTA: the QP is in error).
+ * - READ is served by QPs that are not requesters themselves (those answer "invalid request"). The
+ *   responder of a READ is the reaction point and the requester the notification point. The
+ *   responder learns of congestion by CNPs only, since responses are not acknowledged. ACKs and
+ *   NAKs wait until the earlier READs are answered. A requester that misses a response requests the
+ *   rest again, without a NAK.
+ * - UD SENDs come from one peer QP: the source QP must be the configured one, and CNPs go to it.
+ * - A raw QP sends to a device without a responder: it requests no ACKs, treats all sent packets as
+ *   acknowledged, retransmits nothing, and obeys CNPs.
  *
- * Invariants (tested): every frame's ICRC verifies; a QP sends at most rate * t + burst + one frame
- * in any t; what is delivered is in order and counted once; mbufs taken = given away + put back.
+ * Invariants (tested): every frame's ICRC verifies; in any interval t a QP sends at most
+ * rate * t + burst + one frame; messages are delivered in order and counted once; mbufs taken =
+ * given away + put back.
  */
 #ifndef QUENCH_NIC_NIC_H
 #define QUENCH_NIC_NIC_H
@@ -64,13 +66,13 @@ struct rte_mempool;
 struct nic_pools {
 	struct rte_mempool *data;    /* from nic_data_pool_create() */
 	struct rte_mempool *control; /* CNP, ACK, NAK: at least nic_largest_frame(0) of data room */
-	/* Of all NICs of one thread, which it outlives: 4 KB for each length of a payload. NULL:
-	 * each makes its own. */
+	/* Shared by all NICs of one thread, and outlives them: 4 KB per payload length in use.
+	 * NULL: the NIC creates its own. */
 	struct nic_payloads *payloads;
 };
 
 /**
- * Build a NIC. params are copied; rp_max_rate_bps 0 becomes the link speed.
+ * Create a NIC. params are copied; rp_max_rate_bps 0 becomes the link speed.
  * @return the node, owned by the caller, or NULL with errno EINVAL or ENOMEM.
  */
 struct node *nic_create(const struct nic_params *params, const struct nic_pools *pools);
@@ -78,13 +80,15 @@ void nic_destroy(struct node *node);
 
 const struct nic_stats *nic_stats(const struct node *node);
 const struct pfc_rx *nic_pfc_rx(const struct node *node);
-/** All zero unless the receiver is slow. With 802.3x, priority 0 stands for the link in both. */
+/** All zero unless the receiver is slow. With link pause (802.3x), priority 0 means the link, here
+ * and in nic_pfc_rx(). */
 const struct pfc_tx *nic_pfc_tx(const struct node *node);
-/** Peers given by IP address only, and how many of their MAC addresses are not known. */
+/** Peers configured by IP address alone. *unresolved: those whose MAC address is unknown. */
 uint32_t nic_neighbours(const struct node *node, uint32_t *unresolved);
-/** All requesters that end (messages or stop_ns given) have completed or failed; true if none. */
+/** Have all requesters with a limit (messages, bytes or stop_ns) completed or failed? True if there
+ * are none. */
 bool nic_done(const struct node *node);
-/** QPs that have given up and were not reset since. From any thread. */
+/** QPs that have given up and have not been reset since. From any thread. */
 uint32_t nic_failed(const struct node *node);
 
 #endif

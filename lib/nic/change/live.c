@@ -16,12 +16,11 @@
 #include "nic/place/reads.h"
 #include "nic/transport/resolve.h"
 
-/* QPs looked at in one call. */
+/* QPs processed in one call. */
 #define STEP_QPS 64u
-/* Interval between two looks at a flow that waits for ACKs. */
+/* Interval between two checks of a flow that waits for ACKs. */
 #define LOOK_NS (100 * NS_PER_US)
-/* Longest wait of a QP for its start or its next message before it is looked at: it may have to
- * leave. */
+/* Longest time in the wheel before the start or the next message, so that a flow can be removed. */
 #define LOOK_AGAIN_NS NS_PER_SEC
 
 int
@@ -36,7 +35,7 @@ nic_take_flows(struct node *node, uint32_t max_flows)
 	nic->flows_room = max_flows;
 	nic->flows_change = true;
 	nic->look_again_ns = LOOK_AGAIN_NS;
-	/* A flow has one peer. */
+	/* One neighbour per flow. */
 	if (neigh_reserve(nic->neighbours->table, max_flows) != 0)
 		return -ENOMEM;
 	return nic_np_reserve(nic, max_flows);
@@ -60,7 +59,7 @@ nic_forget_flow(struct node *node, uint32_t flow_id)
 	memset(flow, 0, sizeof(*flow));
 }
 
-/* State of the last QP at this index, beside its struct. */
+/* Clear what the previous QP of this index has left, except for struct nic_qp. */
 static void
 clear(struct nic *nic, uint32_t item)
 {
@@ -95,7 +94,7 @@ nic_flow_make_qps(struct nic *nic, uint32_t flow_id, uint32_t budget, uint64_t n
 			nic_local_qpn(nic, item) - nic->params.first_qpn - flow->first_number;
 		clear(nic, item);
 		rc = nic_qp_begin(nic, item, flow_id, &params, now_ns);
-		assert(rc == 0); /* its neighbour has a place */
+		assert(rc == 0); /* nic_take_flows() has reserved its neighbour */
 		RTE_SET_USED(rc);
 	}
 	if (flow->n_qps == flow->planned_qps)
@@ -128,7 +127,7 @@ nic_qp_remove(struct nic *nic, uint32_t item, uint64_t now_ns)
 
 	if (!(qp->flags & QP_REQUESTER) || qp->flags & (QP_DONE | QP_ERROR))
 		return;
-	/* Its peer's address is not known: nothing is in flight. */
+	/* The peer's address is unknown: nothing is in flight. */
 	if (qp->flags & QP_UNRESOLVED) {
 		nic_start(nic, item, now_ns);
 		nic_settle(nic, item, now_ns);
@@ -137,7 +136,7 @@ nic_qp_remove(struct nic *nic, uint32_t item, uint64_t now_ns)
 	}
 }
 
-/* Hide a QP that has nothing left to send: no frame finds it from now on. @return false: it has. */
+/* Hide a QP from received frames. @return false: it still has something to send. */
 static bool
 hide(struct nic *nic, uint32_t item)
 {
@@ -154,7 +153,7 @@ hide(struct nic *nic, uint32_t item)
 	return true;
 }
 
-/* Has everything passed that names a hidden QP? */
+/* Does no answer, CNP, window or timer refer to the hidden QP any more? */
 static bool
 is_quiet(const struct nic *nic, const struct qp_flow *flow, uint32_t item)
 {
@@ -165,7 +164,8 @@ is_quiet(const struct nic *nic, const struct qp_flow *flow, uint32_t item)
 	       nic_np_is_quiet(nic, flow, item);
 }
 
-/* Continue with one flow. @return false: one of its QPs has to be looked at again. */
+/* Process some QPs of a flow. @return false: one of its QPs is not ready and must be checked
+ * again. */
 static bool
 advance(struct nic *nic, struct qp_flow *flow, uint64_t now_ns)
 {
@@ -194,14 +194,14 @@ nic_remove_step(struct nic *nic, uint64_t now_ns)
 	bool progress = advance(nic, flow, now_ns);
 
 	nic_flush(nic);
-	/* A flow that makes progress is looked at again at once, the others in turn. */
+	/* A flow that makes progress continues at once; the others wait, and take turns. */
 	l->look_ns = now_ns + (progress ? 1 : LOOK_NS);
 	if (progress && flow->checked_qps < flow->n_qps)
 		return;
 	l->head = flow->next_removing;
 	flow->next_removing = FLOW_NONE;
 	if (flow->life == FLOW_HIDDEN && flow->checked_qps == flow->n_qps) {
-		/* Gaps measured of its packets are in its histogram. */
+		/* Pending gaps refer to the flow's histogram. */
 		nic_measure_gaps(nic);
 		__atomic_store_n(&flow->life, FLOW_FREE, __ATOMIC_RELEASE);
 		return;

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Flows that are added and removed while the node runs.
+ * Adding and removing flows while the node runs.
  *
- * Another thread prepares the memory (nic_prepare_flow(), in a slot that no QP names); the owner
- * makes the QPs, some in each call. A flow that leaves begins no message. Each of its QPs is hidden
- * once it has nothing to send: then no frame finds it. When all are hidden, and the answers, CNPs,
- * windows and timers that name them have passed, the flow is free.
+ * Adding: another thread prepares the memory (nic_prepare_flow(), in an unused slot of flows[]);
+ * the owner makes the QPs, some in each call. The flow starts at its start_ns, or when it is added
+ * if that is later.
  *
- * Invariant: until a flow is free, its QPs and its slot are not reused, and their counters can be
+ * Removing: the flow begins no further message; messages in flight complete, or are given up after
+ * their timeouts. A QP with nothing left to send is hidden: no frame finds it. When all QPs are
+ * hidden, and no answer, CNP, window or timer refers to them any more, the flow is free.
+ *
+ * Invariant: until a flow is free, its QPs and its slot are not reused, and its counters can be
  * read.
  */
 #ifndef QUENCH_NIC_CHANGE_LIVE_H
@@ -20,37 +23,30 @@
 
 struct nic;
 
-/* A list of the flows that leave, each looked at in its turn. */
+/* FIFO of the flows being removed. */
 struct nic_removing {
 	uint32_t head, tail; /* FLOW_NONE: none */
-	uint64_t look_ns;
+	uint64_t look_ns;    /* when to check the head again */
 };
 
-/*
- * A flow that is removed begins no message. Messages in flight end, or are given up after their
- * timeouts. Its QPs are free when it is quiet; their counters stay until then. A flow that is added
- * starts at its start_ns, or when it is added if that is later.
- */
-
-/** Add flows by nic_reload() only, at most max_flows at a time, with flow_id below it. Before
- * the first. @return 0 or -ENOMEM. */
+/** Let flows be added by nic_reload() alone: at most max_flows at a time, with flow_id < max_flows.
+ * Call before the first flow. @return 0 or -ENOMEM. */
 int nic_take_flows(struct node *node, uint32_t max_flows);
 
-/** Is a removed flow quiet? From any thread. */
+/** Is a removed flow free? From any thread. */
 bool nic_flow_is_free(const struct node *node, uint32_t flow_id);
-/** Free the number and the QPs of a flow that is free, or was prepared and not added. */
+/** Release the slot and the QPs of a flow that is free, or that was prepared and not added. */
 void nic_forget_flow(struct node *node, uint32_t flow_id);
 
 /* Inside lib/nic. */
 
-/** Make QPs of a flow that is added, at most budget. @return how many; fewer than budget: all
- * are made. */
+/** Make up to budget QPs of a flow being added. @return how many; fewer than budget: all exist. */
 uint32_t nic_flow_make_qps(struct nic *nic, uint32_t flow_id, uint32_t budget, uint64_t now_ns);
-/** A flow that begins no message any more: free its QPs as they become quiet. */
+/** Append a flow in FLOW_REMOVING to nic->removing. */
 void nic_flow_remove(struct nic *nic, uint32_t flow_id, uint64_t now_ns);
-/** The same for one of its QPs, which nothing else may bring back. */
+/** A QP of a flow in FLOW_REMOVING: end it, if no event would settle it later. */
 void nic_qp_remove(struct nic *nic, uint32_t item, uint64_t now_ns);
-/** Free some QPs of nic->removing. */
+/** Process some QPs of the first flow of nic->removing. */
 void nic_remove_step(struct nic *nic, uint64_t now_ns);
 
 #endif

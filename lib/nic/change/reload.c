@@ -8,7 +8,7 @@
 #include "nic/place/place.h"
 #include "nic/place/version.h"
 
-/* Looked at in one call: some 10 us where each QP is a few cache misses. */
+/* QPs processed in one call: about 10 us at a few cache misses per QP. */
 #define STEP_QPS 64u
 
 void
@@ -42,8 +42,7 @@ set_params(struct nic *nic, const struct nic_params *next)
 	p->np.np_min_time_between_cnps_us = next->np.np_min_time_between_cnps_us;
 	if (p->np.np_min_port_cnp_interval_ns != next->np.np_min_port_cnp_interval_ns) {
 		p->np.np_min_port_cnp_interval_ns = next->np.np_min_port_cnp_interval_ns;
-		/* The time was computed with the old interval: a waiting CNP asks the gate
-		 * again. */
+		/* gate_ns was computed with the old interval: check the gate again. */
 		nic->np->gate_ns = 0;
 		node_wake(&nic->node, 0);
 	}
@@ -75,8 +74,7 @@ sweep_qp(struct nic *nic, uint32_t item, uint64_t now_ns)
 }
 
 /*
- * The instant of the change. QPs are brought along as they are touched, and all others by the
- * steps. QPs that are added begin with the new version.
+ * The instant of the change: flip the node's version. QPs that are made later have the new version.
  */
 static void
 begin(struct nic *nic, const struct nic_reload *r, uint64_t now_ns)
@@ -88,7 +86,7 @@ begin(struct nic *nic, const struct nic_reload *r, uint64_t now_ns)
 	nic->before->n_flows = r->n_flows;
 	set_params(nic, &r->params);
 	nic->version ^= 1;
-	/* r->flows is not read for these. */
+	/* Before any QP is touched: r->flows is not valid for these flows. */
 	for (uint32_t i = 0; i < r->n_removed; i++) {
 		assert(nic->flows[r->removed[i]].life == FLOW_CONFIGURED);
 		nic->flows[r->removed[i]].life = FLOW_REMOVING;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * New parameters while the node runs, in force from one instant on. With a million QPs the owner
- * cannot visit each of them then: QPs are brought along when they are touched next
- * (place/version.h), and steps of a few QPs in each call visit those that nothing touches.
- * doc/architecture.md, "A change while it runs".
+ * Reload: new parameters, flows added and flows removed while the node runs.
  *
- * Invariant: the next change begins after all QPs are of the new version.
+ * The change has one instant. With a million QPs the owner cannot visit all of them then, so a QP
+ * is brought along when it is touched next (place/version.h), and each call also visits a few QPs,
+ * for those that nothing touches. See doc/architecture.md, "A change while it runs".
+ *
+ * Invariant: when a change begins, all QPs have the node's version.
  */
 #ifndef QUENCH_NIC_CHANGE_RELOAD_H
 #define QUENCH_NIC_CHANGE_RELOAD_H
@@ -19,27 +20,26 @@
 struct nic;
 
 struct nic_reload {
-	struct nic_params params;            /* only members whose fields are live count */
+	struct nic_params params;            /* only live fields are read */
 	const struct nic_flow_update *flows; /* by flow_id; not owned */
 	uint32_t n_flows;
-	/* with nic_take_flows(), flow_ids, not owned */
+	/* flow_ids, with nic_take_flows() only; not owned */
 	const uint32_t *removed, *added;
 	uint32_t n_removed, n_added;
 };
 
 /**
- * Other params while the node runs: from any thread, one at a time. The owner puts them in force in
- * its next rx() or tx(), from that instant on for all QPs (doc/architecture.md, "A change while it
- * runs"); some of those that nothing touches are visited in each call.
+ * Request a change, from any thread, one at a time. The owner puts the new parameters in force for
+ * all QPs in its next rx() or tx().
  *
- * A flow that is stopped begins no message; what it has begun it ends. One that goes on begins
- * within a millisecond, or a microsecond for each QP of the node if that is more. Messages of an
- * open loop that had come stay, none come while it is stopped, and those to come do so at the new
- * load. What waits for tokens or for a message waits no longer than the change allows, within a
- * turn of all QPs.
+ * A stopped flow begins no message, and completes those that it has begun. A flow that is no longer
+ * stopped begins its next message within max(1 ms, 1 us per QP of the node). In an open loop,
+ * messages that have arrived stay queued, none arrive during a stop, and later ones arrive at the
+ * new load. If the change shortens a wait for tokens or for a message, the shorter wait applies
+ * after all QPs have been visited at the latest.
  *
- * @param r  params after nic_params_check(). It must outlive nic_reload_is_done(). Of a flow that
- *           goes, flows[] is not read.
+ * @param r  params after nic_params_check(). Must stay until nic_reload_is_done(). flows[] is not
+ *           read for the flows of removed[].
  */
 void nic_reload(struct node *node, const struct nic_reload *r);
 /** From any thread. */
@@ -48,12 +48,12 @@ bool nic_reload_is_done(const struct node *node);
 /* Inside lib/nic. */
 
 struct nic_reloading {
-	uint32_t item, items; /* the next QP to visit, of those that existed at the instant */
+	uint32_t item, items;        /* the next QP to visit, and how many existed at the instant */
 	uint32_t n_removed, n_added; /* flows of removed[] and of added[] processed so far */
 	bool begun;
 };
 
-/** Continue with the change that is asked for: some QPs in each call. */
+/** Process the next QPs of the requested change. */
 void nic_reload_step(struct nic *nic, uint64_t now_ns);
 
 #endif

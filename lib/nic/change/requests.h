@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What other threads ask of the owner, done a part at a time in its rx() and tx(). */
+/*
+ * Requests of other threads, which the owner serves in its rx() and tx(), a bounded part in each
+ * call.
+ *
+ * Invariant: a request stays in nic->requests until all of it is done.
+ */
 #ifndef QUENCH_NIC_CHANGE_REQUESTS_H
 #define QUENCH_NIC_CHANGE_REQUESTS_H
 
@@ -12,11 +17,12 @@
 #include "nic/core/core.h"
 #include "nic/measure/trace.h"
 
-/** Trace what nic_set_traces() was given. */
+/** Serve a request of nic_set_traces(). */
 void nic_take_traces(struct nic *nic, uint64_t now_ns);
 
 /* Inline definitions */
 
+/** Is a request pending? */
 static inline bool
 nic_has_requests(const struct nic *nic)
 {
@@ -25,7 +31,7 @@ nic_has_requests(const struct nic *nic)
 	       __atomic_load_n(&nic->requests.reset, __ATOMIC_RELAXED) != 0;
 }
 
-/** Do the next part of what others ask of the node, if there is anything. */
+/** Serve the next part of the pending requests, and of the flows being removed. */
 static inline void
 nic_do_requests(struct nic *nic, uint64_t now_ns)
 {

@@ -12,7 +12,7 @@
 #include "nic/port/shared.h"
 #include "nic/transport/requester.h"
 
-/* QPs in one call. */
+/* QPs processed in one call. */
 #define STEP_QPS 64u
 
 int
@@ -39,7 +39,7 @@ nic_reset_is_done(const struct node *node)
 	return __atomic_load_n(&nic_of_const(node)->requests.reset, __ATOMIC_ACQUIRE) == 0;
 }
 
-/* It had given up: it takes part again. */
+/* A QP that gave up takes part again. */
 static void
 revive(struct nic *nic, struct nic_qp *qp)
 {
@@ -57,14 +57,14 @@ revive(struct nic *nic, struct nic_qp *qp)
 	}
 }
 
-/* Numbers from seq to the next one with the initial PSN. */
+/* Distance from seq to the next number with the initial PSN. */
 static uint32_t
 to_initial(const struct qp_flow *flow, uint64_t seq)
 {
 	return (flow->params.initial_psn - (uint32_t)seq) & PSN_MASK;
 }
 
-/* Everything in flight is to be sent again, from the start of the oldest message on. */
+/* Send everything in flight again, from the start of the oldest message on. */
 static void
 rewind_requester(struct nic *nic, uint32_t item, struct nic_skipped *skipped)
 {
@@ -99,18 +99,18 @@ reset_requester(struct nic *nic, uint32_t item, struct nic_skipped *skipped, uin
 	if (qp->flags & QP_ERROR)
 		revive(nic, qp);
 	rewind_requester(nic, item, skipped);
-	/* It stays in its list of timers until its turn. */
+	/* QP_TIMED stays set: the QP stays in its list of timers until its turn. */
 	qp->flags &= (uint16_t) ~(QP_RNR | QP_AWAITS);
 	qp->limit_seq = qp->acked_seq + nic->window_packets;
 	qp->ack_countdown = nic->params.ack_every;
 	qp->retries = 0;
 	qp->rnr_retries = 0;
-	/* From the wheel or a ready ring it is settled in its turn. */
+	/* In the wheel or a ready ring, it is settled in its turn. */
 	if (qp->place == QP_IDLE || qp->place == QP_BLOCKED)
 		nic_settle(nic, item, now_ns);
 }
 
-/* Forget READs that were not answered, as their requester has. */
+/* Forget the READs that are not answered: the requester has lost them too. */
 static void
 forget_reads(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
@@ -135,7 +135,8 @@ reset_responder(struct nic *nic, uint32_t item, struct nic_skipped *skipped, uin
 	qp->rx_left_bytes = 0;
 	qp->rx_flags &= (uint8_t) ~(QP_RX_IN_MESSAGE | QP_RX_NAKED | QP_RX_REFUSED | QP_RX_ASKED |
 				    QP_RX_SEND);
-	/* It waits in a list for its turn. An ACK of nothing is harmless, a NAK is not. */
+	/* It is in a list, so it must owe something. An ACK of nothing is harmless; a NAK is
+	 * not. */
 	if (qp->owed != QP_OWES_NOTHING)
 		qp->owed = QP_OWES_ACK;
 	if (qp->flags & QP_SERVES)
@@ -148,7 +149,7 @@ reset_qp(struct nic *nic, uint32_t item, uint64_t now_ns)
 	struct nic_qp *qp = &nic->qps[item];
 	struct nic_skipped *skipped = &nic->reset->skipped[item];
 
-	/* Datagrams know no connection. */
+	/* UD has no connection. */
 	if (qp->place == QP_FREE || qp->flags & QP_UD)
 		return;
 	nic_touch(nic, item, qp);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Resetting QPs while the node runs, as both ends of a connection do after one of them
- * restarted: RESET to RTS of the IBTA's QP states, with the initial PSN of the configuration.
- * The owner does it, some QPs in each call.
+ * Resetting QPs while the node runs, as both ends of a connection do after one of them restarted:
+ * RESET to RTS of the IBTA's QP states, with the initial PSN of the configuration. The owner resets
+ * some QPs in each call.
  *
- * Invariant: packet numbers only grow. A reset skips the rest of the PSN's 24 bits, so that the
- * next packet is sent, or expected, with the initial PSN; counters leave out the skipped
- * numbers. A message that was not acknowledged whole begins again with its first packet.
+ * Invariants: packet numbers only grow: a reset skips to the next number with
+ * number mod 2^24 = initial PSN, and counters exclude the skipped numbers. A message that is not
+ * fully acknowledged is sent again from its first packet.
  */
 #ifndef QUENCH_NIC_CHANGE_RESET_H
 #define QUENCH_NIC_CHANGE_RESET_H
@@ -19,14 +19,14 @@
 struct nic;
 
 /**
- * Reset the QPs of a flow while the node runs, because its peer lost them: each begins again with
- * its initial PSN, one that gave up too, and sends the messages again that were not acknowledged
- * whole. What a responder had received of a message is forgotten. Rates and counters stay. Of UD
- * nothing is reset. What the peer does meanwhile is answered by the new state as soon as it is
- * there: reset the end that answers first.
+ * Reset the QPs of a flow while the node runs, because its peer lost their state. Each QP, even one
+ * that gave up, restarts with its initial PSN and sends again all messages that are not fully
+ * acknowledged. A responder forgets the part of a message that it has received. Rates and counters
+ * stay. UD QPs are not reset. Reset the responder's end first: a QP that has been reset answers the
+ * peer's frames with its new state at once.
  *
- * From any thread, one at a time, not beside nic_reload(). The owner does it in its next calls,
- * some QPs in each.
+ * From any thread, one at a time, not at the same time as nic_reload(). The owner resets some QPs
+ * in each of its next calls.
  *
  * @return 0 or -ENOMEM.
  */
@@ -36,15 +36,15 @@ bool nic_reset_is_done(const struct node *node);
 
 /* Inside lib/nic. */
 
-/* Numbers of packets that resets have passed over, of a QP. */
+/* Packet numbers of a QP that resets have skipped. */
 struct nic_skipped {
 	uint64_t sent, acked, received;
-	uint32_t seq; /* of these and the QP's own numbers: base/seq.h */
+	uint32_t seq; /* protects these and the QP's own numbers: base/seq.h */
 };
 
 struct nic_resetting {
 	uint32_t item;               /* the flow's next QP */
-	struct nic_skipped *skipped; /* of each QP; NULL: no QP was reset yet */
+	struct nic_skipped *skipped; /* per QP; NULL: no QP has been reset yet */
 };
 
 /** Reset some more QPs. */

@@ -14,7 +14,7 @@
 #include "nic/place/reads.h"
 #include "nic/transport/resolve.h"
 
-/* Time to live of our packets; routers in between are few. */
+/* Time to live of our packets. */
 #define TTL 64
 
 static void
@@ -37,7 +37,7 @@ path_init(struct roce_path *path, const struct nic_params *p, const struct nic_q
 	memcpy(path->dst_ip, qp->peer_ip.addr, sizeof(path->dst_ip));
 }
 
-/* Memory for messages that differ in length, and for those of open loops. */
+/* Allocate what depends on the workload and the verb: payloads, READs, WQEs, sizes, arrivals. */
 static int
 workload_prepare(struct nic *nic, const struct nic_qp_params *params)
 {
@@ -110,11 +110,11 @@ flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_params *par
 	flow->cnp_queue = qos_map_classify(&p->qos, p->np.np_cnp_dscp,
 					   params->tagged ? p->np.np_cnp_prio : -1)
 				  .queue;
-	/* Last, because nobody frees the histograms of a flow that is not made. */
+	/* Last, because the histograms of a flow that fails later would leak. */
 	return nic_measure_add_flow(nic, flow);
 }
 
-/* Room for one more flow: twice as much as before. */
+/* Double the room for flows. */
 static int
 flows_grow(struct nic *nic)
 {
@@ -131,7 +131,7 @@ flows_grow(struct nic *nic)
 	return 0;
 }
 
-/* The flow of a new QP: that of the last one added, if it fits. @return its index, or -ENOMEM. */
+/* The flow of a new QP: the last one, if it fits, or a new one. @return its index, or -errno. */
 static int64_t
 flow_for(struct nic *nic, const struct nic_qp_params *params)
 {
@@ -150,7 +150,7 @@ flow_for(struct nic *nic, const struct nic_qp_params *params)
 	return nic->n_flows++;
 }
 
-/* The members in which frames of this QP differ from others of its flow. */
+/* Set the header fields that differ between the QPs of a flow. */
 static void
 connect_qp(const struct nic *nic, uint32_t item)
 {
@@ -196,7 +196,7 @@ nic_qp_begin(struct nic *nic, uint32_t item, uint32_t flow, const struct nic_qp_
 	if (nic_resolve_qp(nic, item, now_ns) != 0)
 		return -ENOMEM;
 	nic_cc_start(nic, item, 0, params->start_ns);
-	/* Other threads may read it from here on: nic_qp_exists(). */
+	/* From here on other threads may read it: nic_qp_exists(). */
 	words_publish(qp);
 	qp->place = QP_IDLE;
 	if (item >= nic->n_qps)
@@ -208,7 +208,7 @@ nic_qp_begin(struct nic *nic, uint32_t item, uint32_t flow, const struct nic_qp_
 	return 0;
 }
 
-/* Nobody answers a datagram. */
+/* Datagrams are not answered: UD implies raw. */
 static struct nic_qp_params
 with_raw(const struct nic_qp_params *params)
 {
@@ -218,7 +218,7 @@ with_raw(const struct nic_qp_params *params)
 	return p;
 }
 
-/* Can this NIC have such a QP? */
+/* Are the parameters valid for this NIC? */
 static bool
 fits(const struct nic *nic, const struct nic_qp_params *params)
 {

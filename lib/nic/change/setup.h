@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Flows and QPs: making them, with all that sending and answering need. */
+/*
+ * Creating flows and QPs: headers, payload, memory and neighbours that sending and answering need.
+ *
+ * Invariant: all arrays that a QP uses are allocated before its place is no longer QP_FREE.
+ */
 #ifndef QUENCH_NIC_CHANGE_SETUP_H
 #define QUENCH_NIC_CHANGE_SETUP_H
 
@@ -13,17 +17,18 @@ struct nic;
 /** Add a QP before the first rx/tx. @return its local QPN, or -EINVAL, -ENOSPC, -ENOMEM. */
 int64_t nic_add_qp(struct node *node, const struct nic_qp_params *params, uint64_t now_ns);
 
-/* Which QPs of the node a flow has, side by side. */
+/* The range of a node's QPs that a flow has. */
 struct nic_flow_place {
-	uint32_t first_number; /* in the NIC, of the flow's first QP, counted from first_qpn */
+	uint32_t
+		first_number; /* number of the flow's first QP in the NIC, counted from first_qpn */
 	uint32_t first_item, n_qps;
 };
 
 /**
- * Take the memory that a flow needs; nic_reload() then adds it. From one thread at a time,
- * which need not be the owner. No flow has this number or these QPs.
+ * Allocate the memory for a flow, which nic_reload() then adds. From one thread at a time, which
+ * need not be the owner. No other flow may have this flow_id or these QPs.
  *
- * @param params  Of the QP with first_number; the peer's QPN of each other counts on from it.
+ * @param params  Of the QP with first_number; the peers' QPNs of the others count up from its.
  * @return        0, -EINVAL or -ENOMEM; nic_forget_flow() in each case.
  */
 int nic_prepare_flow(struct node *node, const struct nic_qp_params *params,
@@ -31,7 +36,7 @@ int nic_prepare_flow(struct node *node, const struct nic_qp_params *params,
 
 /* Inside lib/nic. */
 
-/** Make a QP of a flow. nic_flush() follows. @return 0 or -ENOMEM. */
+/** Make a QP of a flow. The caller calls nic_flush() afterwards. @return 0 or -ENOMEM. */
 int nic_qp_begin(struct nic *nic, uint32_t item, uint32_t flow, const struct nic_qp_params *params,
 		 uint64_t now_ns);
 

@@ -3,10 +3,10 @@
 
 #include <rte_mbuf.h>
 
-/* When a pool was empty: how long an event loop waits before it asks again. */
+/* Wait after an empty pool, so that an event loop does not retry at once. */
 #define NO_MBUF_RETRY_NS 1000ull
-/* What a node reserves of a shared wire at a time: a few frames, so that turns are short (0.7 us at
- * 100 Gb/s) and an atomic operation is rare. */
+/* Reservation of a shared wire: a few frames, so that turns are short (0.7 us at 100 Gb/s) and
+ * atomic operations rare. */
 #define WIRE_TURN_BYTES (2 * (NIC_MAX_MTU + 256))
 
 void

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The node as all rooms above see it: QPs and flows, queues, wheel and shaper, parameters and
- * counters.
+ * struct nic, the state of a node that all later rooms use: QPs and flows, queues, wheel and
+ * shaper, parameters and counters.
  *
- * The state of a room of its own is a struct that the room declares. The node has a pointer to
- * each, and nic.c allocates them together. So whoever wants a part includes its room's header.
+ * Each room declares a struct for its own state. struct nic has a pointer to each of them, and
+ * nic.c allocates them together. Code that uses such a part includes the header of its room.
  *
- * Invariants: a QP that has something to send is in exactly one place (enum qp_place). What a QP
- * owes its peer is a note in the QP, and the QP is then in the list of a queue: at most once in
- * cnps and once in acks.
+ * Invariants: a QP with data to send is in exactly one place (enum qp_place). A QP that owes a CNP
+ * is in the lists of cnps at most once, and one that owes an ACK or NAK in those of acks.
  */
 #ifndef QUENCH_NIC_CORE_CORE_H
 #define QUENCH_NIC_CORE_CORE_H
@@ -50,13 +49,13 @@ struct nic_share;
 struct nic_traces;
 struct rte_mbuf;
 
-/* Frames, and QPs looked at, in one go. */
+/* Frames, or QPs, processed together. */
 #define NIC_BURST 32
-/* QPs that stay in the second-level cache: a megabyte. */
+/* QPs that fit into the second-level cache: a megabyte. */
 #define NIC_CACHED_QPS 4096u
 /* Verdict on a received frame that was used. */
 #define NIC_USED NIC_DROPS
-/* The same, and the frame became an answer: it is not freed. */
+/* The same, but the frame was taken over and must not be freed: it became an answer, or crossed. */
 #define NIC_KEPT (NIC_DROPS + 1)
 
 /* QPs waiting in one list per egress queue. */
@@ -65,35 +64,35 @@ struct nic_queues {
 	uint8_t backlogged; /* mask of lists that are not empty */
 };
 
-/* QPs whose turn to send comes, by egress queue. */
+/* QPs that take turns to send, by egress queue. */
 struct nic_ready {
 	struct qp_ring ring[TM_CLASSES];
 	uint8_t backlogged; /* mask of rings that are not empty */
 };
 
-/* Of an open loop's QP. */
+/* Arrival times of a QP of an open loop. */
 struct nic_arrival {
-	uint64_t next_ns;  /* of the message to be begun next */
-	uint64_t begun_ns; /* of the one begun last */
+	uint64_t next_ns;  /* of the message to begin next */
+	uint64_t begun_ns; /* of the message begun last */
 };
 
-/* When the wire is free: our own shaper, and reservations where nodes share the wire. Invariant:
- * every frame that leaves is charged, nic_charge(). */
+/* When the wire is free: the shaper, and reservations if nodes share the wire. Invariant: every
+ * frame that leaves is charged by nic_charge(). */
 struct nic_wire {
 	struct token_bucket shaper;
-	struct wire_share *share; /* NULL: alone */
-	int64_t left_bytes;       /* of the reservation in hand; a debt is the next one's */
-	uint64_t from_ns;         /* from when on it may leave */
+	struct wire_share *share; /* NULL: the wire is not shared */
+	int64_t left_bytes;       /* of the current reservation; a debt is charged to the next */
+	uint64_t from_ns;         /* start of the current reservation */
 };
 
-/* QPs on their way into the wheel: none between two calls of the node. */
+/* QPs to insert into the wheel in one burst: empty between two calls of the node. */
 struct nic_paced {
 	uint32_t n;
 	uint32_t item[NIC_BURST];
 	uint64_t until_ns[NIC_BURST];
 };
 
-/* Numbers of our QPs: a table, counted from first_qpn, or own and each stride-th after it. */
+/* QP numbers: either first_qpn + table[item], or own + item * stride. */
 struct nic_numbers {
 	const uint32_t *table;
 	uint32_t own, stride;
@@ -103,39 +102,39 @@ struct nic_numbers {
 struct nic_mbufs {
 	struct rte_mempool *data;
 	struct rte_mempool *control;
-	uint64_t retry_ns; /* a pool was empty: look again then */
+	uint64_t retry_ns; /* a pool was empty: retry then */
 	struct nic_payloads *payloads;
 	const struct roce_payload *empty; /* of a READ request */
-	uint16_t max_payload_bytes;       /* that the data pool's mbufs hold */
+	uint16_t max_payload_bytes;       /* room in the data pool's mbufs */
 };
 
-/* What other threads ask of the owner, which does it in its next rx() and tx() calls. */
+/* Pending requests of other threads, which the owner serves in its next rx() and tx() calls. */
 struct nic_requests {
-	const struct nic_reload *reload; /* or NULL */
-	const struct nic_traces *traces; /* to trace from now on; or NULL */
+	const struct nic_reload *reload; /* NULL: none */
+	const struct nic_traces *traces; /* the new set of traces; NULL: none */
 	uint32_t reset;                  /* 1 + flow_id; 0: none */
 };
 
 struct nic {
 	struct node node;
 	/* per packet */
-	struct roce_station station; /* us, where frames have no surprises */
+	struct roce_station station; /* our addresses, for the fast parser */
 	struct nic_wire wire;
 	int64_t qp_burst_nanobits;
 	struct nic_qp *qps;
 	struct qp_flow *flows;
 	struct qp_tally *tallies;
-	/* payload of each QP's acknowledged messages; NULL while all messages are of one size */
+	/* per QP: payload of the acknowledged messages; NULL while all messages have one size */
 	uint64_t *acked_bytes;
-	struct nic_arrival *arrivals;    /* of each QP; NULL while there is no open loop */
+	struct nic_arrival *arrivals;    /* per QP; NULL while there is no open loop */
 	struct nic_dependencies *chains; /* NULL: no QP waits for another */
-	uint64_t *recv_full_ns;     /* when all receive WQEs are posted; NULL: nobody counts them */
-	struct nic_reads *reads;    /* of each QP; NULL while no QP serves READs */
+	uint64_t *recv_full_ns;     /* per QP: when all receive WQEs are posted; NULL: no limit */
+	struct nic_reads *reads;    /* per QP; NULL while no QP serves READs */
 	struct nic_read *read_ring; /* [max_qps][max_rd_atomic], likewise */
 	uint32_t n_qps;
 	uint32_t n_flows;
 	uint32_t window_packets;
-	uint8_t last_queue; /* served last: data queues take turns */
+	uint8_t last_queue; /* data queue served last: they take turns */
 	uint8_t version;    /* of the parameters in force: nic_touch() */
 	struct cc_node cc;
 	struct nic_queues cnps;
@@ -147,7 +146,7 @@ struct nic {
 	struct nic_mbufs mbufs;
 	struct nic_numbers numbers;
 	struct nic_requests requests;
-	/* the rooms' own */
+	/* state of the rooms */
 	struct nic_pause *pause;
 	struct nic_np *np;
 	struct nic_measure *measure;
@@ -156,41 +155,42 @@ struct nic {
 	struct nic_reloading *reload;
 	struct nic_resetting *reset;
 	struct nic_removing *removing;
-	struct nic_share *share; /* NULL: alone */
+	struct nic_share *share; /* NULL: the NIC has one node */
 	struct nic_crossings *crossings;
 	struct nic_stats stats;
-	bool control_apart; /* nic_tx_control() is called: nic_tx() has data only */
+	bool control_apart; /* nic_tx_control() sends control frames: nic_tx() does not */
 	bool taking_over;   /* the frames of this rx() crossed from another node */
-	/* per QP, where pacing is measured: when the next packet is due, 0 not known; else NULL */
+	/* with measure_pacing, per QP: when the next packet is due, 0: unknown; else NULL */
 	uint64_t *due_ns;
 	/* per flow */
-	uint32_t pending;          /* requesters that end and have not */
+	uint32_t pending;          /* requesters with QP_ENDS that have not ended */
 	uint32_t failed;           /* QPs in error */
 	struct nic_shared *common; /* the node's own, or the share's */
 	struct nic_before *before; /* the last change of parameters */
-	bool flows_change;         /* nic_take_flows(): the slot of a flow is its number */
-	uint64_t look_again_ns;    /* longest wait between two messages until the QP is looked at */
+	bool flows_change;         /* nic_take_flows(): flow_id is the index into flows[] */
+	uint64_t look_again_ns;    /* longest time in the wheel between two messages */
 	/* at start-up */
 	uint32_t flows_room;
 	struct nic_params params;
 };
 
-/** On a wire that we share, reserve the next turn, for the last one is used up. */
+/** The reservation of the shared wire is used up: make the next one. */
 void nic_reserve_next_turn(struct nic *nic, uint64_t now_ns);
 
-/** A pool is empty: count it, and ask again soon. */
+/** A pool is empty: count it, and retry soon. */
 void nic_no_mbuf(struct nic *nic, uint64_t now_ns);
-/** An mbuf of a pool, or NULL: counted, and asked for again soon. */
+/** Allocate an mbuf. NULL: none is free, as nic_no_mbuf(). */
 struct rte_mbuf *nic_take_mbuf(struct nic *nic, struct rte_mempool *pool, uint64_t now_ns);
 
-/** First part of a flow: its parts stand side by side in the order of their numbers. */
+/** Index of the first part of a flow. flows[] is sorted by flow_id, so parts are adjacent. */
 uint32_t nic_first_part(const struct nic *nic, uint32_t flow_id);
 /** The first part of a flow, or NULL. */
 struct qp_flow *nic_find_flow(const struct nic *nic, uint32_t flow_id);
 
 /* Inline definitions */
 
-/** Before the turn's time is over, so that a sender which is alone has the whole wire. */
+/** Make the next reservation as soon as this one is used up, so that a lone sender gets the whole
+ * wire. */
 static inline void
 nic_reserve_turn(struct nic *nic, uint64_t now_ns)
 {
@@ -286,7 +286,7 @@ nic_charge(struct nic *nic, uint32_t bytes, uint64_t now_ns)
 	}
 }
 
-/* Both lines of a QP that sending touches: with many QPs each is a cache miss. */
+/* Prefetch both lines of a QP that sending touches: with many QPs each is a cache miss. */
 static inline void
 nic_prefetch(const struct nic *nic, uint32_t item)
 {
@@ -294,7 +294,7 @@ nic_prefetch(const struct nic *nic, uint32_t item)
 	rte_prefetch0(&nic->qps[item].cc);
 }
 
-/* The lines of a QP that a received frame and its answer touch. */
+/* Prefetch the lines of a QP that a received frame and its answer touch. */
 static inline void
 nic_prefetch_control(const struct nic *nic, uint32_t item)
 {
@@ -306,8 +306,8 @@ nic_prefetch_control(const struct nic *nic, uint32_t item)
 }
 
 /**
- * Has the owner made this QP, and has its flow not left? From any thread: a QP that a configuration
- * names is not there before the owner has taken the configuration over.
+ * Has the owner made this QP, and not hidden it since? From any thread. A QP of the requested
+ * configuration exists only after the owner has put the configuration in force.
  */
 static inline bool
 nic_qp_exists(const struct nic *nic, uint32_t item)
@@ -315,7 +315,7 @@ nic_qp_exists(const struct nic *nic, uint32_t item)
 	bool there = item < __atomic_load_n(&nic->n_qps, __ATOMIC_RELAXED) &&
 		     nic->qps[item].place != QP_FREE;
 
-	/* Members are read after that: a flow that it does not have yet has no MTU. */
+	/* The caller reads members after this: before, the QP may have no flow yet. */
 	words_found(&nic->qps[item]);
 	return there;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A frame has some 90 ns at 100 Gb/s and the shortest messages have far less, so what each
- * packet needs stands inline here, in place/place.h and in transport/stamp.h; what is done once
- * in a message, or less often, is a call.
+ * At 100 Gb/s a 1 KB frame takes about 90 ns, and short messages far less. So the per-packet work
+ * is inline, here, in place/place.h and in transport/stamp.h; work per message, or rarer, is a
+ * call.
  */
 #include "nic/io/data.h"
 
@@ -20,10 +20,10 @@
 #include "nic/transport/ud.h"
 #include "node/pkt_meta.h"
 
-/* Places of a ready ring from a QP that sends to one that is fetched: a few hundred nanoseconds. */
+/* Prefetch distance in a ready ring: a few hundred nanoseconds. */
 #define READY_AHEAD 8
 
-/* Lowest queue of a mask that comes after last, going round. */
+/* The next queue of a mask after `last`, round robin. */
 static uint8_t
 queue_after(uint8_t mask, uint8_t last)
 {
@@ -34,24 +34,24 @@ queue_after(uint8_t mask, uint8_t last)
 }
 
 /*
- * The mbufs of one call, in the caller's array: sent of them hold frames, more are there. They are
- * taken in bulk when one is needed, and what is left over is given back.
+ * The mbufs of one call, in the caller's array: `sent` of them hold frames, `taken` are allocated.
+ * They are taken in bulk when one is needed, and the rest is put back.
  */
 struct outgoing {
 	struct rte_mbuf **pkts;
 	uint16_t sent, taken, room;
-	uint32_t batch; /* taken next at least; grows: a call that makes one frame pays for one */
+	uint32_t batch; /* least number to take next; grows, as in struct stock of tx.c */
 	bool dry;       /* the pool is empty */
 };
 
-/* Take mbufs, as many as there are QPs ready, or more if they go on; there is room. */
+/* Take one mbuf per ready QP, or a batch if that is more. There is room for at least one. */
 static bool
 take_mbufs(struct nic *nic, struct outgoing *out, uint32_t ready, uint64_t now_ns)
 {
 	void **to = (void **)(out->pkts + out->taken);
 	unsigned int n = RTE_MIN(RTE_MAX(ready, out->batch), out->room - (uint32_t)out->taken);
 
-	/* Where the pool has less, one at a time. */
+	/* If the pool has fewer, take one at a time. */
 	if (rte_mempool_get_bulk(nic->mbufs.data, to, n) != 0 &&
 	    rte_mempool_get_bulk(nic->mbufs.data, to, n = 1) != 0) {
 		nic_no_mbuf(nic, now_ns);
@@ -64,8 +64,8 @@ take_mbufs(struct nic *nic, struct outgoing *out, uint32_t ready, uint64_t now_n
 }
 
 /*
- * AckReq on each n-th packet, on the last of a message, and on one after which the QP must wait
- * for an ACK.
+ * AckReq is set on every ack_every-th packet, on the last packet of a message, and on the last one
+ * that the window allows.
  */
 static inline bool
 wants_ack(struct nic_qp *qp)
@@ -83,7 +83,7 @@ static inline void
 ask(struct nic *nic, uint32_t item, struct nic_qp *qp, uint64_t now_ns)
 {
 	qp->ack_countdown = nic->params.ack_every;
-	/* An ACK does not tell which sending of a packet it answers (Karn). */
+	/* Not for a retransmission: its ACK may answer either transmission (Karn). */
 	if (nic->measure->rtts != NULL && !(qp->flags & QP_RESEND))
 		rtt_on_ask(&nic->measure->rtts[item], qp->next_seq, now_ns);
 	if (!(qp->flags & QP_AWAITS))
@@ -105,7 +105,7 @@ data_opcode(const struct qp_flow *flow, const struct nic_qp *qp)
 	return opcodes[flow->params.verb][(qp->flags & QP_FIRST) != 0][qp->left_packets == 1];
 }
 
-/* Payload of the next packet, which is of a message of these bytes if that is known. */
+/* Payload of the next packet of a message of message_bytes. */
 static const struct roce_payload *
 payload_of(const struct nic *nic, const struct qp_flow *flow, const struct nic_qp *qp,
 	   uint32_t message_bytes)
@@ -117,13 +117,13 @@ payload_of(const struct nic *nic, const struct qp_flow *flow, const struct nic_q
 	return nic->mbufs.payloads->cut[qp_last_bytes(message_bytes, flow->mtu_bytes)];
 }
 
-/* The first or the last packet of a message, or both. @return its length. */
+/* Write the first or the last packet of a message, or an only one. @return its length. */
 static __attribute__((noinline)) uint32_t
 stamp_end(struct nic *nic, uint32_t item, struct rte_mbuf *m, bool ack_req)
 {
 	struct nic_qp *qp = &nic->qps[item];
 	const struct qp_flow *flow = nic_flow_of(nic, qp);
-	/* The first packet says it, and the last is cut by it. */
+	/* The first packet carries it, and it gives the length of the last. */
 	uint32_t message_bytes = qp_bytes(flow, nic_qpn(nic, qp), qp_next_message(qp));
 	const struct roce_payload *payload = payload_of(nic, flow, qp, message_bytes);
 	struct roce_fields fields = {
@@ -134,14 +134,14 @@ stamp_end(struct nic *nic, uint32_t item, struct rte_mbuf *m, bool ack_req)
 		.reth_dma_bytes = message_bytes,
 	};
 
-	/* next_msg is not in the lines that other packets touch. */
+	/* Only WRITE with immediate touches this cold line. */
 	if (qp->left_packets == 1 && flow->params.verb == NIC_WRITE_IMM)
 		fields.imm = qp->next_msg;
 	nic_stamp(nic, item, m, payload, &fields);
 	return m->data_len;
 }
 
-/* After its stop time a QP begins no message; what it has begun it finishes. */
+/* After stop_ns a QP begins no message, but completes those that it has begun. */
 static void
 check_stop(const struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 {
@@ -153,8 +153,8 @@ check_stop(const struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 }
 
 /*
- * Is the next packet one of the many that neither begin nor end a message nor ask for an ACK, go
- * for the first time, and leave the QP with another packet that may go?
+ * Is the next packet plain? A plain packet neither begins nor ends a message, has no AckReq, is no
+ * retransmission, and the QP may send another packet after it. Most packets are plain.
  */
 static inline bool
 is_plain(const struct nic_qp *qp)
@@ -166,8 +166,8 @@ is_plain(const struct nic_qp *qp)
 	       likely(qp_window(qp) > 1) && likely(qp->ack_countdown > 1);
 }
 
-/* May this QP, whose turn it is, send another one? What it was when it became ready may have
- * passed. */
+/* May this QP, whose turn it is, send a packet? Its state may have changed since it became
+ * ready. */
 static bool
 has_other(const struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 {
@@ -179,8 +179,9 @@ has_other(const struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 }
 
 /*
- * When will, or did, the tokens suffice for the next packet? A QP with tokens left is catching up
- * if it is known when its last packet was due; else it may have been idle, which says nothing.
+ * Record when the tokens suffice, or did, for the next packet. A QP with tokens left is catching up
+ * if the due time of its last packet is known; otherwise it may have been idle, and the due time
+ * stays unknown.
  */
 static void
 note_due(struct nic *nic, uint32_t item, uint64_t now_ns)
@@ -193,7 +194,7 @@ note_due(struct nic *nic, uint32_t item, uint64_t now_ns)
 		nic->due_ns[item] = sub_sat(now_ns, (uint64_t)b->credit_nanobits / b->rate_bps);
 }
 
-/* Wire bytes of this QP leave: charge them to the port, its bucket and its congestion control. */
+/* Charge a packet to the wire, to the QP's bucket and to its congestion control. */
 static inline void
 account(struct nic *nic, uint32_t item, struct nic_qp *qp, uint32_t wire, uint64_t now_ns)
 {
@@ -207,12 +208,12 @@ account(struct nic *nic, uint32_t item, struct nic_qp *qp, uint32_t wire, uint64
 		nic_cc_follow(nic, item, did, now_ns);
 }
 
-/* The packet at next_seq, a plain one, leaves in m. @return its wire bytes. */
+/* Send the packet at next_seq, which is plain, in m. @return its wire bytes. */
 static inline uint32_t
 send_plain(struct nic *nic, uint32_t item, struct nic_qp *qp, const struct qp_flow *flow,
 	   struct rte_mbuf *m, uint64_t now_ns)
 {
-	/* With the payload of the smallest MTU no frame is too short. */
+	/* wire_bytes() without padding: no frame with a full MTU is too short. */
 	uint32_t wire = nic_stamp_middle(nic, item, qp, flow, m, false) + FCS_BYTES + GAP_BYTES;
 
 	qp->ack_countdown--;
@@ -221,7 +222,7 @@ send_plain(struct nic *nic, uint32_t item, struct nic_qp *qp, const struct qp_fl
 	return wire;
 }
 
-/* The same, of a QP that sends neither WRITE nor SEND. */
+/* Send the next packet of a QP with READs or UD. @return frame length. */
 static uint32_t
 send_special(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf *m, uint64_t now_ns)
 {
@@ -243,7 +244,7 @@ send_special(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf 
 	return m->data_len;
 }
 
-/* The same for any packet. @return the frame's length. */
+/* Send the next packet, of any kind. @return frame length. */
 static uint32_t
 send_any(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf *m, uint64_t now_ns)
 {
@@ -254,7 +255,7 @@ send_any(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf *m, 
 	if (qp->flags & QP_SPECIAL)
 		return send_special(nic, item, qp, m, now_ns);
 	asks = !raw && wants_ack(qp);
-	/* A raw QP asks for no ACK: its countdown only ends runs of plain packets. */
+	/* A raw QP requests no ACKs: its countdown only limits runs of plain packets. */
 	if (raw)
 		qp->ack_countdown = UINT16_MAX;
 	if (qp->left_packets > 1 && !(qp->flags & QP_FIRST))
@@ -273,8 +274,8 @@ send_any(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf *m, 
 }
 
 /*
- * Where the head of a ready ring goes when it has sent and has another packet. With tokens, its
- * next turn comes after that of all others; it stays the head if there are none.
+ * Place the head of a ready ring that has sent and has another packet: into the wheel, or at the
+ * end of the ring. If it is alone in the ring, it stays the head.
  */
 static inline void
 place_after(struct nic *nic, struct qp_ring *ring, uint32_t item, struct nic_qp *qp,
@@ -292,8 +293,8 @@ place_after(struct nic *nic, struct qp_ring *ring, uint32_t item, struct nic_qp 
 }
 
 /*
- * The head of a ready ring, whose next packet is not plain, or is measured, or which may not send
- * after all. @return wire bytes of the packet that left; 0: none.
+ * Serve the head of a ready ring in the general case: its next packet is not plain or is measured,
+ * or it may not send at all. @return wire bytes of the packet sent; 0: none.
  */
 static __attribute__((noinline)) uint32_t
 send_other(struct nic *nic, struct outgoing *out, struct qp_ring *ring, uint64_t now_ns)
@@ -329,7 +330,7 @@ send_other(struct nic *nic, struct outgoing *out, struct qp_ring *ring, uint64_t
 	return wire;
 }
 
-/* Send up to most packets of the QPs that are ready in this queue. @return how many. */
+/* Send up to `most` packets of the ready QPs of a queue. @return how many. */
 static uint16_t
 send_queue(struct nic *nic, struct outgoing *out, uint8_t queue, uint16_t most, uint64_t now_ns)
 {
@@ -341,7 +342,7 @@ send_queue(struct nic *nic, struct outgoing *out, uint8_t queue, uint16_t most, 
 
 	if (out->sent == out->taken && !take_mbufs(nic, out, qp_ring_count(ring), now_ns))
 		return 0;
-	/* Plain packets need an mbuf at hand, and nobody who looks at them. */
+	/* The fast path needs an mbuf at hand and no measurement. */
 	plain_end = measured ? 0 : out->taken;
 	while (out->sent < end && !qp_ring_is_empty(ring) && nic_wire_is_free(nic, now_ns)) {
 		uint32_t item = qp_ring_peek(ring, 0);
@@ -381,7 +382,7 @@ nic_send_data(struct nic *nic, uint8_t open_queues, struct rte_mbuf **pkts, uint
 	while (out.sent < room && !out.dry && nic_wire_is_free(nic, now_ns) &&
 	       (eligible = nic->ready.backlogged & open_queues) != 0) {
 		uint8_t queue = queue_after(eligible, nic->last_queue);
-		/* Queues take turns packet by packet; one that is alone has them all. */
+		/* Queues take turns packet by packet; a queue alone sends a run. */
 		bool alone = (eligible & (eligible - 1)) == 0;
 
 		if (send_queue(nic, &out, queue, alone ? (uint16_t)(room - out.sent) : 1, now_ns))

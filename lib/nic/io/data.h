@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Data frames: whose turn it is, what the packet says, and where its QP waits for the next one. */
+/*
+ * Data frames: choose a QP, build its packet, and decide where the QP waits for the next one.
+ *
+ * Invariant: per call, mbufs taken = frames returned + mbufs put back; each frame returned is
+ * charged to the wire and to its QP's bucket.
+ */
 #ifndef QUENCH_NIC_IO_DATA_H
 #define QUENCH_NIC_IO_DATA_H
 
@@ -8,7 +13,7 @@
 struct nic;
 struct rte_mbuf;
 
-/** Send up to room data frames of queues that are open. @return how many. */
+/** Send up to room data frames of the queues in open_queues, a mask. @return how many. */
 uint16_t nic_send_data(struct nic *nic, uint8_t open_queues, struct rte_mbuf **pkts, uint16_t room,
 		       uint64_t now_ns);
 

@@ -9,7 +9,7 @@
 #include "nic/port/pause.h"
 #include "nic/transport/resolve.h"
 
-/* With more, what each has is fetched when it is known whose turn it is. */
+/* QPs and flows beyond these are prefetched when their turn is known. */
 #define FETCHED_QPS 4u
 
 static inline void
@@ -22,7 +22,7 @@ fetch_bytes(const void *from, size_t n)
 	rte_prefetch0(p + n - 1);
 }
 
-/* Members of a struct from first to last, which stand side by side. */
+/* Prefetch the members of a struct from first to last, which are adjacent. */
 #define FETCH(part, first, last)                                                                   \
 	fetch_bytes(&(part)->first, offsetof(typeof(*(part)), last) + sizeof((part)->last) -       \
 					    offsetof(typeof(*(part)), first))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a NIC of few QPs reads and writes for nearly every frame, fetched when its turn comes. */
+/* Prefetches the lines that a NIC with few QPs uses for nearly every frame, before its turn. */
 #ifndef QUENCH_NIC_IO_FETCH_H
 #define QUENCH_NIC_IO_FETCH_H
 

@@ -8,24 +8,24 @@
 #include "nic/place/version.h"
 #include "nic/transport/requester.h"
 
-/* A few times what memory takes to answer, and what passes between two calls. */
+/* Prefetch distance: a few times the latency of memory, and the time between two calls. */
 #define AHEAD_NS NS_PER_US
 
-/* Else it is looked at again. */
+/* May a QP start now? If not, it is back in the wheel. */
 static bool
 may_start(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
 	const struct nic_qp *qp = &nic->qps[item];
 	const struct qp_flow *flow = nic_flow_of(nic, qp);
 
-	/* One that leaves starts only to end. */
+	/* A QP of a flow being removed starts in order to end. */
 	if (flow->life == FLOW_REMOVING)
 		return true;
 	if (qp->bucket.updated_ns > now_ns) {
 		nic_settle(nic, item, now_ns);
 		return false;
 	}
-	/* It starts when its flow goes on, at the rate that is right then. */
+	/* It starts after the flow has resumed, with the initial rate of that time. */
 	if (flow->stopped && qp->flags & QP_REQUESTER) {
 		nic_make_paced(nic, item, nic_stopped_look_ns(nic, now_ns));
 		return false;
@@ -33,7 +33,7 @@ may_start(struct nic *nic, uint32_t item, uint64_t now_ns)
 	return true;
 }
 
-/* Out of the wheel, for whatever reason. */
+/* Release a QP, in the general case. */
 static __rte_noinline void
 release_other(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
@@ -59,8 +59,7 @@ release(struct nic *nic, uint32_t item, uint64_t now_ns)
 	struct nic_qp *qp = &nic->qps[item];
 
 	nic_touch(nic, item, qp);
-	/* Fast path: it waited for tokens, which are there. If its rate was cut, send_queue() sees
-	 * it. */
+	/* Fast path: it waited for tokens. If a cut made the wait longer, send_queue() notices. */
 	if (likely((qp->flags & states) == QP_STARTED) && likely(qp->left_packets > 0) &&
 	    likely(qp_in_window(qp)) && likely(now_ns < qp->cc.head.next_event_ns))
 		nic_make_ready(nic, item, qp);
@@ -68,7 +67,7 @@ release(struct nic *nic, uint32_t item, uint64_t now_ns)
 		release_other(nic, item, now_ns);
 }
 
-/* Fetch what the next calls need while this one sends. */
+/* Prefetch the QPs of the next calls while this one sends. */
 static void
 prefetch_next(const struct nic *nic, uint64_t now_ns)
 {

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is due: QPs out of the wheel, retransmission timers, windows of the notification point. */
+/*
+ * Due work: QPs in the wheel, retransmission timers, windows of the notification point.
+ *
+ * Invariant: if nic_release() returns false, nothing is due at now_ns any more.
+ */
 #ifndef QUENCH_NIC_IO_RELEASE_H
 #define QUENCH_NIC_IO_RELEASE_H
 
@@ -9,7 +13,7 @@
 struct nic;
 
 /**
- * Take due QPs out of the wheel, run due timers and NP windows; bounded work.
+ * Release due QPs from the wheel, run due timers and NP windows; bounded work.
  * @return true: more may be due.
  */
 bool nic_release(struct nic *nic, uint64_t now_ns);

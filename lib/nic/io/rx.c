@@ -21,21 +21,21 @@
 #include "wire/be.h"
 #include "wire/pfc_frame.h"
 
-/* Frames of a burst whose headers are on their way into the cache. */
+/* How many frames ahead headers are prefetched. */
 #define PREFETCH_AHEAD 4
-/* Frames whose payload is, for the ICRC, and how many lines of it: by then the CPU's own prefetcher
- * knows where it goes. */
+/* How many frames ahead the payload is prefetched for the ICRC, and how many lines of it: the CPU's
+ * own prefetcher continues from there. */
 #define PAYLOAD_AHEAD 2
 #define PAYLOAD_LINES 16u
 
-/* Bursts of frames that crossed to us, of one call at most. */
+/* Most bursts of crossed frames in one call. */
 #define CROSS_BURSTS 4
 
 enum rx_class {
-	RX_ROCE, /* to us, well-formed; the ICRC is not looked at yet */
+	RX_ROCE, /* to us, well-formed; the ICRC is not checked yet */
 	RX_MAC_CONTROL,
 	RX_OTHER,
-	RX_DROP, /* for the reason in drop */
+	RX_DROP, /* reason in `drop` */
 };
 
 struct rx_frame {
@@ -108,7 +108,7 @@ on_qp(struct nic *nic, uint32_t item, const struct rx_frame *f, uint64_t now_ns)
 {
 	const struct roce_view *v = &f->roce;
 
-	/* Answering CE on an answer would let two NICs talk for ever. */
+	/* Do not answer CE on an answer: two NICs could do that for ever. */
 	if (v->ecn == ECN_CE && (v->opcode == ROCE_CNP || v->opcode == RC_ACK))
 		counter_inc(&nic->stats.np.np_ce_on_control);
 	if (v->opcode == ROCE_CNP) {
@@ -117,8 +117,8 @@ on_qp(struct nic *nic, uint32_t item, const struct rx_frame *f, uint64_t now_ns)
 	}
 	if (v->opcode == RC_ACK)
 		return nic_on_ack(nic, item, v, now_ns);
-	/* A marked packet counts for congestion even if the transport has no use for it. One of UD
-	 * may be of another QP of the sender than our peer: its own file looks. */
+	/* A mark counts even if the transport drops the packet. Not for UD: nic_on_ud() checks the
+	 * source QP first. */
 	if (v->ecn == ECN_CE && v->opcode < UD_SEND_ONLY)
 		nic_np_on_ce(nic, item, now_ns);
 	if (v->opcode <= RC_READ_REQUEST || v->opcode == RC_COMPARE_SWAP ||
@@ -131,7 +131,7 @@ on_qp(struct nic *nic, uint32_t item, const struct rx_frame *f, uint64_t now_ns)
 	return NIC_DROP_UNEXPECTED_OPCODE; /* responses to atomics */
 }
 
-/* The QP that has a number; QP_NONE: none of ours. */
+/* Index of the local QP with a number; QP_NONE: none. */
 static uint32_t
 find_qp(const struct nic *nic, uint32_t qpn)
 {
@@ -179,7 +179,7 @@ has_room(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 			       now_ns);
 }
 
-/* Act on a frame. @return why it is not used, NIC_USED or NIC_KEPT. */
+/* Handle a classified frame. @return why it is dropped, NIC_USED or NIC_KEPT. */
 static __rte_always_inline unsigned int
 act(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 {
@@ -204,7 +204,7 @@ drop(struct rx_frame *f, enum nic_drop reason)
 	f->drop = (uint8_t)reason;
 }
 
-/* Step by step: frames that are not plain, and faults by reason. */
+/* Classify a frame that the fast parser refused, and find the reason of a drop. */
 static __rte_noinline void
 classify_other(const struct nic *nic, struct rx_frame *f)
 {
@@ -231,8 +231,7 @@ classify_other(const struct nic *nic, struct rx_frame *f)
 	}
 }
 
-/* Classify a frame. Changes no state, so that frames of a burst can be classified ahead of their
- * turn. */
+/* Classify a frame. Changes no state, so all frames of a burst can be classified first. */
 static __rte_always_inline void
 classify(const struct nic *nic, struct rte_mbuf *m, struct rx_frame *f)
 {
@@ -264,8 +263,7 @@ prefetch_payload(const struct rx_frame *f)
 	}
 }
 
-/* As rte_pktmbuf_free_bulk(), for frames of which nearly all have one segment and come from one
- * pool. */
+/* As rte_pktmbuf_free_bulk(), but faster if nearly all frames have one segment and one pool. */
 static void
 free_frames(struct rte_mbuf **pkts, unsigned int n)
 {
@@ -298,8 +296,8 @@ free_frames(struct rte_mbuf **pkts, unsigned int n)
 		rte_mempool_put_bulk(pool, (void **)pkts, kept);
 }
 
-/* First classify all frames, then act on each: by then its lines are in the cache. In memory
- * that a device has written, the payload makes most of the difference. */
+/* Classify all frames, then handle each: by then its lines are in the cache. If a device has
+ * written the frames to memory, prefetching the payload gains most. */
 static void
 rx_burst(struct nic *nic, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
 {

@@ -19,13 +19,13 @@
 #include "node/pkt_meta.h"
 
 /*
- * Control mbufs of one call: taken in bulk when one is needed; what is left over is given back. As
- * data mbufs, they come with one segment and one owner.
+ * Control mbufs of one call: taken in bulk when one is needed; the rest is put back. Like data
+ * mbufs, they have one segment and one owner.
  */
 struct stock {
 	struct rte_mbuf *m[NIC_BURST];
 	uint16_t next, end;
-	uint16_t batch; /* taken next; grows, so that a call that makes one frame pays for one */
+	uint16_t batch; /* to take next; grows, so that a call with one frame takes only one */
 };
 
 static inline void
@@ -62,7 +62,7 @@ stock_give_back(const struct nic *nic, const struct stock *stock)
 				     stock->end - stock->next);
 }
 
-/* A frame other than data leaves. */
+/* Count and charge a frame other than data. */
 static void
 charge(struct nic *nic, struct rte_mbuf *m, uint64_t now_ns)
 {
@@ -74,8 +74,8 @@ charge(struct nic *nic, struct rte_mbuf *m, uint64_t now_ns)
 }
 
 /*
- * Where the ICRC of a CNP, ACK or NAK stands: at the end of a cache line, so that an ACK over IPv4
- * is in one, and with room for any headers in front of it. The longest leave 90 bytes of headroom.
+ * Offset of the ICRC of a CNP, ACK or NAK: at the end of a cache line, so that an ACK over IPv4 is
+ * in one line, and after room for any headers. The longest headers leave 90 bytes of headroom.
  */
 #define CONTROL_ICRC_OFFSET                                                                        \
 	(RTE_ALIGN_FLOOR(RTE_PKTMBUF_HEADROOM + ROCE_MAX_HDR_BYTES + ICRC_BYTES,                   \
@@ -89,7 +89,7 @@ icrc_of(struct rte_mbuf *m)
 	return (uint8_t *)m->buf_addr + CONTROL_ICRC_OFFSET;
 }
 
-/* The frame is written, hdr_bytes of it before the ICRC. */
+/* Send a frame that has been written, with hdr_bytes before the ICRC. */
 static inline void
 send_control(struct nic *nic, struct rte_mbuf *m, unsigned int hdr_bytes, uint64_t now_ns)
 {
@@ -127,7 +127,7 @@ send_cnp(struct nic *nic, struct stock *stock, uint8_t queue, uint64_t now_ns)
 	return m;
 }
 
-/* ACK or NAK, whichever is owed. It acknowledges all that has arrived by now. */
+/* Send the ACK or NAK that is owed. It acknowledges all packets received so far. */
 static struct rte_mbuf *
 send_ack(struct nic *nic, struct stock *stock, uint8_t queue, uint64_t now_ns)
 {
@@ -139,7 +139,7 @@ send_ack(struct nic *nic, struct stock *stock, uint8_t queue, uint64_t now_ns)
 	};
 	uint32_t item = nic->acks.list[queue].head;
 	struct nic_qp *qp = &nic->qps[item];
-	/* READs that are not answered yet are not acknowledged. */
+	/* Do not acknowledge READs that are not answered yet. */
 	uint32_t seq = qp->flags & QP_SERVES ? qp->next_seq : (uint32_t)qp->rx_seq;
 	bool rnr = qp->owed == QP_OWES_RNR_NAK;
 	uint32_t syndrome = syndromes[qp->owed] | (rnr ? nic->params.min_rnr_timer : 0u);
@@ -166,7 +166,7 @@ send_ack(struct nic *nic, struct stock *stock, uint8_t queue, uint64_t now_ns)
 static struct rte_mbuf *
 send_pause(struct nic *nic, uint64_t now_ns)
 {
-	/* The mbuf first: a frame that is taken counts as sent. */
+	/* Allocate first: nic_pause_build() counts the frame as sent. */
 	struct rte_mbuf *m = nic_take_mbuf(nic, nic->mbufs.control, now_ns);
 
 	if (m == NULL)
@@ -193,14 +193,14 @@ next_control(struct nic *nic, struct stock *stock, uint64_t now_ns)
 	return m;
 }
 
-/* May there be a frame for next_control()? */
+/* May next_control() return a frame? */
 static bool
 owes_control(const struct nic *nic)
 {
 	return nic->cnps.backlogged != 0 || nic->acks.backlogged != 0 || nic->pause->speaks;
 }
 
-/* The next frame of tx() that goes before data. */
+/* The next frame that leaves before data. */
 static struct rte_mbuf *
 next_before_data(struct nic *nic, struct stock *stock, uint8_t open_queues, uint64_t now_ns)
 {
@@ -217,7 +217,7 @@ next_before_data(struct nic *nic, struct stock *stock, uint8_t open_queues, uint
 	return m;
 }
 
-/* What the wire can take now, up to room. Sending makes nothing due that goes before data. */
+/* Send what the wire can take now, up to room. Sending data makes no earlier kind of frame due. */
 static __rte_always_inline uint16_t
 give(struct nic *nic, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
 {
@@ -295,7 +295,7 @@ nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, 
 	if (!token_bucket_can_send(&nic->wire.shaper))
 		return 0;
 	nic->mbufs.retry_ns = 0;
-	/* A flow that is added may have a neighbour that has to be asked. */
+	/* Before nic_resolve_run(): a new flow may add a neighbour to resolve. */
 	nic_do_requests(nic, now_ns);
 	if (unlikely(nic_resolve_run_ns(nic) <= now_ns))
 		nic_resolve_run(nic, now_ns);
@@ -303,7 +303,7 @@ nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, 
 	if (nic->pause->paused_prios != 0)
 		nic_pause_update(nic, now_ns);
 	nic_reserve_turn(nic, now_ns);
-	/* A call that gives nothing has looked at all that was due: next_ns() is later than now. */
+	/* A call that returns nothing must have processed all due work, so that next_ns() > now. */
 	do {
 		more_due = nic_release(nic, now_ns);
 		n = give(nic, pkts, room, now_ns);
@@ -312,7 +312,7 @@ nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, 
 	return n;
 }
 
-/* When answers, questions and new addresses of neighbours want to be looked at. */
+/* When address resolution or a pending request has something to do. */
 static uint64_t
 resolve_next_ns(const struct nic *nic)
 {
@@ -355,6 +355,6 @@ nic_next_ns(const struct node *node, uint16_t port)
 	if (next_ns == NEVER_NS)
 		return NEVER_NS;
 	next_ns = max_u64(next_ns, nic->wire.from_ns);
-	/* Nothing leaves, and nothing is looked at, before the wire is free. */
+	/* tx() does nothing before the wire is free. */
 	return max_u64(next_ns, token_bucket_next_ns(&nic->wire.shaper));
 }

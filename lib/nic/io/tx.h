@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Frames to send: pause, then CNP, then ACK and NAK, then data, as shaper and pause allow. All but
- * data may leave by a transmit queue of their own.
+ * Frames to send, in this order: pause, CNP, ACK and NAK, answers and requests of address
+ * resolution, data; each as shaper and pause allow. Pause, CNP, ACK and NAK may leave by a transmit
+ * queue of their own.
+ *
+ * Invariant: in any interval t, wire bytes of all frames <= (link_speed_bps * t + burst) / 8 + one
+ * frame, where burst = link_speed_bps * shaper_burst_ns.
  */
 #ifndef QUENCH_NIC_IO_TX_H
 #define QUENCH_NIC_IO_TX_H
@@ -19,8 +23,8 @@ uint16_t nic_tx_control(struct node *node, uint16_t port, struct rte_mbuf **pkts
 uint64_t nic_next_ns(const struct node *node, uint16_t port);
 
 /**
- * The device has a transmit queue for pause frames, CNPs, ACKs and NAKs: from now on tx_control()
- * gives those, and tx() the rest. Before the first tx().
+ * Send pause frames, CNPs, ACKs and NAKs by tx_control(), and all others by tx(): the device has a
+ * separate transmit queue for them. Call before the first tx().
  */
 void nic_send_control_apart(struct node *node);
 

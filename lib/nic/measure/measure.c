@@ -44,7 +44,7 @@ nic_measure_free(struct nic *nic)
 	pages_free(m->times, nic->params.max_qps * sizeof(*m->times));
 	pages_free(m->rtts, nic->params.max_qps * sizeof(*m->rtts));
 	pages_free(m->departures, nic->params.max_qps * sizeof(*m->departures));
-	/* Those that are one flow to people stand side by side. */
+	/* The parts of a flow are adjacent and share their histograms. */
 	for (uint32_t i = 0; i < nic->n_flows; i++) {
 		const struct qp_flow *flow = &nic->flows[i], *last = i > 0 ? flow - 1 : NULL;
 
@@ -71,13 +71,13 @@ nic_measure_add_flow(struct nic *nic, struct qp_flow *flow)
 		flow->timed_mask = 2 * flow->timed_mask + 1;
 	flow->times = times && same ? last->times : NULL;
 	if (times && flow->times == NULL)
-		flow->times = pages_alloc(sizeof(*flow->times)); /* few of them are touched */
+		flow->times = pages_alloc(sizeof(*flow->times)); /* few pages are touched */
 	flow->pacing = pacing && same ? last->pacing : NULL;
 	if (pacing && flow->pacing == NULL)
 		flow->pacing = calloc(1, sizeof(*flow->pacing));
 	if ((!times || flow->times != NULL) && (!pacing || flow->pacing != NULL))
 		return 0;
-	/* What the last flow shares stays its own. */
+	/* Free only what is not shared with the last flow. */
 	if (last == NULL || flow->times != last->times)
 		pages_free(flow->times, sizeof(*flow->times));
 	if (last == NULL || flow->pacing != last->pacing)
@@ -96,7 +96,7 @@ nic_measure_remove_flow(struct qp_flow *flow)
 	flow->pacing = NULL;
 }
 
-/* Where the begin of a message is kept; NULL: it is not timed. */
+/* The entry with the start of a message; NULL: it is not timed. */
 static uint64_t *
 begun_of(const struct qp_flow *flow, struct nic_qp_times *t, uint64_t message)
 {
@@ -114,7 +114,7 @@ nic_measure_begun(struct nic *nic, uint32_t item, uint64_t message, uint64_t now
 	uint64_t *begun_ns = begun_of(flow, &nic->measure->times[item], message);
 
 	if (workload_is_open(&flow->params.work)) {
-		/* Those after the oldest that is not acknowledged follow from it. */
+		/* Store the oldest unacknowledged message alone: later arrivals follow from it. */
 		if (message == nic->qps[item].acked_msg)
 			*begun_ns = nic->arrivals[item].begun_ns + 1;
 		return;
@@ -124,7 +124,7 @@ nic_measure_begun(struct nic *nic, uint32_t item, uint64_t message, uint64_t now
 	*begun_ns = now_ns + 1;
 }
 
-/* On an idle network, if its round-trip time is known; else 0. */
+/* Completion time on an idle network; 0: the base round-trip time is unknown. */
 static uint64_t
 ideal_ns(const struct nic *nic, const struct qp_flow *flow, uint32_t message_bytes)
 {
@@ -171,7 +171,7 @@ nic_measure_completed(struct nic *nic, uint32_t item, uint64_t message, uint64_t
 
 		if (begun_ns == NULL || *begun_ns == 0)
 			continue;
-		/* Only where spans of arrivals were merged may it seem to end before it came. */
+		/* sub_sat(): after a merge of spans, an arrival may be computed too late. */
 		on_completion(nic, flow, item, message, sub_sat(now_ns + 1, *begun_ns));
 		if (workload_is_open(w))
 			*begun_ns =
@@ -207,7 +207,7 @@ nic_measure_departure(struct nic *nic, uint32_t item, uint64_t now_ns)
 
 	if (last->paced && paced && qp->bucket.rate_bps > 0) {
 		uint64_t gap_ns = now_ns - last->sent_ns;
-		/* 2^16 bytes x 8000 x 10^9 is below 2^59. */
+		/* No overflow: 2^16 * 8000 * 10^9 < 2^59. */
 		uint64_t expected_ps =
 			(uint64_t)last->wire_bytes * 8000 * NS_PER_SEC / qp->bucket.rate_bps;
 		uint64_t expected_ns = (expected_ps + 500) / 1000;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How evenly paced packets leave.
+ * Regularity of pacing, with measure_pacing.
  *
- * The gap between two packets of a QP that both waited for tokens only is compared with the time
- * that the first takes at the QP's rate. Measured by the clock of the node's tx(), if
- * measure_pacing says so. The deviation of one gap is jitter as in RFC 3550 section 6.4.1,
- * before averaging.
+ * For two consecutive packets of a QP that both waited for tokens alone, the measured gap is
+ * compared with the expected one, 8 * wire bytes of the first / rate of the QP. Times are the
+ * now_ns of tx(). jitter = |gap - expected|, as in RFC 3550 section 6.4.1 before averaging.
  */
 #ifndef QUENCH_NIC_MEASURE_PACING_H
 #define QUENCH_NIC_MEASURE_PACING_H
@@ -15,18 +14,17 @@
 #include "base/hist.h"
 
 struct nic_pacing {
-	/* On one page with the histogram's first microsecond: of many flows each is a cache
-	 * miss. */
+	/* On the same page as the histogram's first microsecond: fewer misses with many flows. */
 	uint64_t gap_ns;      /* sum of the gaps */
-	uint64_t expected_ps; /* and of what they should have been */
-	uint32_t seq;         /* of both: base/seq.h */
+	uint64_t expected_ps; /* sum of the expected gaps */
+	uint32_t seq;         /* protects both: base/seq.h */
 	struct hist jitter_ns;
 };
 
-/** Add the pacing of another node, or copy into what is zero. */
+/** Add the pacing measured on another node; *to may be zero-initialised. */
 void nic_pacing_merge(struct nic_pacing *to, const struct nic_pacing *from);
 
-/** Rate achieved over rate set, less one, in millionths; 0: no gap was measured. */
+/** (achieved rate / configured rate - 1) in millionths; 0: no gap was measured. */
 int64_t nic_pacing_error_ppm(const struct nic_pacing *pacing);
 
 #endif

@@ -34,7 +34,7 @@ nic_trace_create(uint32_t index, uint32_t capacity)
 	if (trace == NULL)
 		return NULL;
 	trace->wants_state = true;
-	/* A page is the system's until it is written to, and then costs the writer a fault. */
+	/* Write to each page here, so that the owner takes no page faults. */
 	for (uint32_t i = 0; i < capacity; i++)
 		__atomic_store_n(&trace->rows[i].at_ns, NEVER_NS, __ATOMIC_RELAXED);
 	return trace;
@@ -95,7 +95,7 @@ nic_trace_row(const struct nic_trace *trace, uint32_t i)
 	return &trace->rows[(first + i) % trace->capacity];
 }
 
-/* Each member is released and acquired: whoever has read a new one sees that the row was begun. */
+/* Release and acquire per member: a reader that has seen a new member also sees the new `begun`. */
 #define PUT(member) __atomic_store_n(&to->member, from->member, __ATOMIC_RELEASE)
 #define GET(member) to->member = __atomic_load_n(&from->member, __ATOMIC_ACQUIRE)
 
@@ -201,7 +201,7 @@ nic_trace_wants_state(struct nic *nic, uint32_t i)
 	if (trace->ended || !trace->wants_state)
 		return false;
 	trace->wants_state = false;
-	/* One that has not been made yet begins with its start. */
+	/* The trace of a QP that does not exist yet begins with its start. */
 	return nic_qp_exists(nic, trace->index);
 }
 

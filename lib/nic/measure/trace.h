@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Why did the rate of this QP change? Each event of its congestion control, with the state after
- * it.
+ * Traces of congestion control: why did the rate of a QP change? Each row is one event and the
+ * state after it.
  *
- * A traced QP has a ring of rows. When it is full, a new row replaces the oldest, which is
- * counted. A row is written when the algorithm did something, never per packet, so tracing costs
- * a sender nothing between events; a QP that is not traced pays one comparison per event. Timers
- * are evaluated when the NIC looks at the QP, so a row may stand for several events of timers,
- * and then names all reasons.
+ * A traced QP has a ring of rows; when the ring is full, a new row replaces the oldest. A row is
+ * written when the algorithm did something, never per packet, so tracing costs nothing between
+ * events; for an untraced QP an event costs one comparison. Timers are evaluated when the NIC
+ * processes the QP, so a row may stand for several timer events, and then names all reasons.
  *
- * One writer, the node's owner. Any thread may read without locks. Another thread may change the
- * set of traces; the owner takes the new set over between two bursts.
+ * The only writer is the node's owner. Any thread may read without locks. Another thread may change
+ * the set of traces; the owner takes the new set over between two bursts.
  *
  * Invariant (tested): a reader never gets half a row.
  */
@@ -25,9 +24,9 @@
 
 struct nic;
 
-/* QPs that one NIC can trace: each event looks through their list. */
+/* Most traces of a NIC: each event searches their list. */
 #define NIC_MAX_TRACES 64
-/* Rows that programs keep of each. */
+/* Rows per trace in the programs. */
 #define NIC_TRACE_ROWS 65536u
 
 struct nic_trace_row {
@@ -40,17 +39,17 @@ struct nic_trace {
 	uint32_t index; /* of the QP, as for nic_qp_info() */
 	uint32_t capacity;
 	bool owned;       /* by the node */
-	bool wants_state; /* begins with a row of the state; the node's while it traces */
+	bool wants_state; /* to begin with a row of the state; the node clears it */
 	bool ended;       /* the QP is removed: its index may belong to another one */
-	uint64_t begun;   /* rows written, or being written */
-	uint64_t written; /* rows since the start; the last capacity of them are there */
+	uint64_t begun;   /* rows written, including one being written */
+	uint64_t written; /* rows since the start; the last `capacity` of them are stored */
 	struct nic_trace_row *rows;
 };
 
-/* What a node traces. */
+/* The set of traces of a node. */
 struct nic_traces {
 	uint32_t n;
-	uint32_t index[NIC_MAX_TRACES]; /* of each trace: read at each event */
+	uint32_t index[NIC_MAX_TRACES]; /* of each trace: searched at each event */
 	struct nic_trace *trace[NIC_MAX_TRACES];
 };
 
@@ -60,58 +59,59 @@ struct nic_traces {
  */
 int nic_trace_qp(struct node *node, uint32_t index, uint32_t capacity);
 
-/** The traces so far, in the order in which they were asked for: of the owner, or after the run. */
+/** The traces in the order of their requests. For the owner, or after the run. */
 const struct nic_traces *nic_traces(const struct node *node);
 
 /**
- * A trace for nic_set_traces(), whose memory the owner need not touch first. Its first row is the
- * state when it begins. @return the caller's, or NULL: no memory.
+ * Create a trace for nic_set_traces(), with all its pages touched. Its first row is the state when
+ * it begins. @return owned by the caller, or NULL: no memory.
  */
 struct nic_trace *nic_trace_create(uint32_t index, uint32_t capacity);
-/** When no node traces by it any more. NULL: nothing. */
+/** Call when no node uses it any more. NULL is allowed. */
 void nic_trace_destroy(struct nic_trace *trace);
 
 /** Add one to a list that is not full. */
 void nic_traces_add(struct nic_traces *traces, struct nic_trace *trace);
 
 /**
- * While the node runs: trace these from its next rx() or tx() on, and no others. From any thread,
- * one at a time.
+ * Replace the set of traces in the next rx() or tx(), while the node runs. From any thread, one at
+ * a time.
  *
- * @param traces  Those of nic_trace_qp() among them. Must stay until nic_traces_are_set(), and so
- *                must traces that are no longer among them.
+ * @param traces  The new set, including the traces of nic_trace_qp(). It and the traces that it
+ * drops
+ *                must stay until nic_traces_are_set().
  */
 void nic_set_traces(struct node *node, const struct nic_traces *traces);
 /** From any thread. */
 bool nic_traces_are_set(const struct node *node);
 
-/** Rows that are there, and row i of them, oldest first: of the owner, or after the run. */
+/** Number of stored rows, and row i of them, oldest first. For the owner, or after the run. */
 uint32_t nic_trace_rows(const struct nic_trace *trace);
 const struct nic_trace_row *nic_trace_row(const struct nic_trace *trace, uint32_t i);
 
-/** Rows so far, from any thread. */
+/** Rows written so far, from any thread. */
 uint64_t nic_trace_written(const struct nic_trace *trace);
 /**
  * Copy a row, from any thread. @param number  Below nic_trace_written(), counted from the start.
- * @return false: it is lost, a newer one has its place.
+ * @return false: a newer row has replaced it.
  */
 bool nic_trace_read(const struct nic_trace *trace, uint64_t number, struct nic_trace_row *row);
 
-/** Is its QP removed? Then no row follows. From any thread. */
+/** Is the QP removed? Then no row follows. From any thread. */
 bool nic_trace_has_ended(const struct nic_trace *trace);
 
 /* Inside lib/nic. */
 
-/** Something was done to this QP's congestion control. */
+/** Add a row, if the QP is traced: its congestion control did something (mask of enum cc_did). */
 void nic_trace_add(struct nic *nic, uint32_t item, uint32_t did, uint64_t now_ns);
-/** Take over what nic_set_traces() was given; nic_traces_taken() ends it. */
+/** Take over the set of nic_set_traces(); nic_traces_taken() ends the request. */
 void nic_traces_take(struct nic *nic);
-/** Does trace i begin with the state of its QP, which is there? It is asked once. */
+/** Should trace i begin with the state of its QP? True at most once per trace. */
 bool nic_trace_wants_state(struct nic *nic, uint32_t i);
-/** Begin trace i with the state of its QP. */
+/** Add a row with the state of the QP of trace i. */
 void nic_trace_state(struct nic *nic, uint32_t i, uint64_t now_ns);
 void nic_traces_taken(struct nic *nic);
-/** The QP is removed: its trace ends, and another QP with its index is not traced by it. */
+/** The QP is removed: end its trace, so that it does not continue with another QP of this index. */
 void nic_trace_end(struct nic *nic, uint32_t item);
 void nic_traces_free(struct nic *nic);
 

@@ -10,8 +10,9 @@
 #include "nic/port/shared.h"
 
 /*
- * Decisions of a unit are N apart, which bounds those that a delay holds, and no more units have
- * one than there are QPs. With N = 0 each mark is a decision: a QP then has one on its way at most.
+ * Decisions of a unit are at least N apart, so it has at most delay / N + 1 CNPs in the ring, and
+ * there are no more units than QPs. With N = 0 each mark is a decision; then a QP has at most one
+ * CNP in the ring.
  */
 static uint32_t
 delayed_of_a_qp(const struct np_params *p)
@@ -68,7 +69,7 @@ nic_np_reserve(struct nic *nic, uint32_t n_flows)
 void
 nic_np_remove_flow(struct nic *nic, const struct qp_flow *flow)
 {
-	/* One that could not be prepared has no unit. */
+	/* A flow whose preparation failed has no unit. */
 	if (nic->np->windows == NULL && flow->full != NULL)
 		nic_units_release(&nic->common->units, flow->np_unit);
 }
@@ -95,7 +96,7 @@ queue_cnp(struct nic *nic, uint32_t item)
 			offsetof(struct nic_qp, cnp_link));
 }
 
-/* A QP owes one at most: one CNP may answer many marks. */
+/* A QP owes at most one CNP, which answers all marks so far. */
 static void
 owe_cnp_now(struct nic *nic, uint32_t item)
 {
@@ -118,7 +119,7 @@ owe_cnp(struct nic *nic, uint32_t item, uint64_t now_ns)
 		owe_cnp_now(nic, item);
 		return;
 	}
-	/* Only if N became shorter on the way. */
+	/* Full only if a reload made N shorter. */
 	if (unlikely(np->delayed_n == np->delayed_room))
 		return;
 	if (alone && qp->rx_flags & QP_RX_OWES_CNP)
@@ -183,16 +184,15 @@ nic_np_run(struct nic *nic, uint64_t now_ns)
 	}
 }
 
-/* A mark of a QP that is a unit of its own. */
+/* A mark, with moderation per QP. */
 static void
 on_ce_of_qp(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
 	struct np *window = &nic->np->windows[item];
 	bool ran;
 
-	/* A window that is over and not yet looked at must end before this mark is judged. */
+	/* End the windows that are over before judging this mark. */
 	end_windows(nic, now_ns);
-	/* It is in the FIFO just as long as it runs. */
 	ran = np_next_ns(window) != NEVER_NS;
 	if (np_on_ce(window, &nic->params.np, now_ns))
 		owe_cnp(nic, item, now_ns);
@@ -226,7 +226,7 @@ nic_np_may_leave(struct nic *nic, uint64_t now_ns)
 		return true;
 	if (now_ns < nic->np->gate_ns)
 		return false;
-	/* Another node's CNP may have closed it. */
+	/* A CNP of another node may have closed the gate. */
 	opens_ns = np_gate_pass(&nic->common->cnp_gate_ns, interval_ns, now_ns);
 	nic->np->gate_ns = opens_ns == 0 ? now_ns + interval_ns : opens_ns;
 	return opens_ns == 0;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The notification point of a NIC: CE marks in, CNPs owed.
+ * The notification point of a NIC: turns CE marks into CNPs owed.
  *
- * Each unit of moderation has a window. Where the unit is a QP, the node keeps its window; windows
- * that run are in a FIFO, in the order of their ends, since all last N. Other units are in
- * np_units.h. A decision to send makes the QP owe a CNP, which joins the queue of CNPs now or
- * np_cnp_delay later. Marks that come while the lists are full are answered by a CNP that is
- * already owed.
+ * Each unit of moderation has a window of length N. With moderation per QP, the node stores the
+ * windows; running windows are in a FIFO, ordered by their ends because all last N. Other units are
+ * in np_units.h. When a window allows a CNP, the QP owes one, which enters the queue of CNPs at
+ * once or after np_cnp_delay. If the delay ring is full, a CNP that is already owed answers the
+ * mark.
  *
- * Invariants: a window is in the FIFO just as long as it runs. A QP is in the queue of CNPs at most
- * once; on the way there it has one CNP for each N of the delay, or one if N is 0.
+ * Invariants: a window is in the FIFO if and only if it runs. A QP is in the queue of CNPs at most
+ * once. CNPs of one QP in the delay ring <= delay / N + 1, or 1 if N = 0.
  *
- * The intervals are those of decisions. A delay after that (a pause, the port's least interval) may
- * bring two CNPs closer together on the wire, but never makes more of them.
+ * N separates decisions. A later delay (a pause, the port's minimum interval) may bring two CNPs
+ * closer together on the wire, but never adds one.
  */
 #ifndef QUENCH_NIC_NP_NP_H
 #define QUENCH_NIC_NP_NP_H
@@ -28,11 +28,11 @@
 
 struct nic;
 
-/* A CNP on its way through np_cnp_delay. */
+/* A CNP that waits for the end of np_cnp_delay. */
 struct nic_np_delayed {
 	uint64_t due_ns;
 	uint32_t item;
-	bool alone; /* the QP has no other one, and owes this one already */
+	bool alone; /* N = 0: QP_RX_OWES_CNP is set already, so the QP has no other one */
 };
 
 struct nic_np {
@@ -40,33 +40,34 @@ struct nic_np {
 	struct np *windows;
 	uint32_t first, last;      /* FIFO of windows, by nic_qp.window_link */
 	struct nic_np_units units; /* per pair, or port */
-	/* with np_cnp_delay only: a ring */
+	/* ring of delayed CNPs; with np_cnp_delay only */
 	struct nic_np_delayed *delayed;
 	uint64_t delayed_room, delayed_first, delayed_n;
-	uint64_t gate_ns; /* the port's least interval, as last seen: no CNP leaves before */
+	uint64_t gate_ns; /* no CNP leaves before: the port's gate, as last seen */
 };
 
 /** @return 0 or -ENOMEM; nic_np_free() in both cases. */
 int nic_np_init(struct nic *nic);
 void nic_np_free(struct nic *nic);
 
-/** A flow is added: find the unit that it belongs to. @return 0 or -ENOMEM. */
+/** Assign a new flow to its unit. @return 0 or -ENOMEM. */
 int nic_np_add_flow(struct nic *nic, struct qp_flow *flow);
 
-/** Room for n_flows flows: adding one of them takes no memory. @return 0 or -ENOMEM. */
+/** Reserve memory for n_flows flows, so that adding them allocates nothing. @return 0 or
+ * -ENOMEM. */
 int nic_np_reserve(struct nic *nic, uint32_t n_flows);
-/** A flow is removed. */
+/** Release the unit of a removed flow. */
 void nic_np_remove_flow(struct nic *nic, const struct qp_flow *flow);
-/** Is there nothing that a hidden QP of the flow would still send a CNP for? */
+/** Is no CNP of a hidden QP pending, in a window, a unit or the delay ring? */
 bool nic_np_is_quiet(const struct nic *nic, const struct qp_flow *flow, uint32_t item);
 
-/** A valid data packet with CE came. */
+/** Handle a valid data packet with CE. */
 void nic_np_on_ce(struct nic *nic, uint32_t item, uint64_t now_ns);
 
-/** End the windows that are over, and let the CNPs go that have waited long enough. */
+/** End the windows that are over, and queue the CNPs whose delay is over. */
 void nic_np_run(struct nic *nic, uint64_t now_ns);
 
-/** When nic_np_run() has something to do; before, it does nothing. */
+/** Next time at which nic_np_run() has something to do. */
 static inline uint64_t
 nic_np_next_ns(const struct nic_np *np)
 {
@@ -81,7 +82,7 @@ nic_np_next_ns(const struct nic_np *np)
 	return next_ns;
 }
 
-/** May a CNP leave the port now? It counts as sent: call when one is there to leave. */
+/** May a CNP leave the port now? If true it counts as sent, so call it only with a CNP at hand. */
 bool nic_np_may_leave(struct nic *nic, uint64_t now_ns);
 
 #endif

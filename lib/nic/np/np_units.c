@@ -7,7 +7,7 @@
 #include "nic/core/core.h"
 #include "nic/port/shared.h"
 
-/* Room for as many units as there are in the NIC: those of other nodes have no QPs here. */
+/* Grow to the number of units of the NIC; units used by other nodes alone have no QPs here. */
 static int
 grow(struct nic_np_units *u, uint32_t room)
 {
@@ -39,8 +39,8 @@ nic_np_units_reserve(struct nic_np_units *u, const struct nic *nic, uint32_t n_f
 	return nic_units_reserve(all, n_flows) != 0 ? -ENOMEM : grow(u, all->room);
 }
 
-/* We have one address of each family, so the peer's tells the pair; the port is a pair of its
- * own. */
+/* A NIC has one address per family, so the peer's address identifies the pair. Address 0 stands for
+ * the port. */
 int
 nic_np_units_add(struct nic_np_units *u, const struct nic *nic, struct qp_flow *flow)
 {
@@ -112,7 +112,7 @@ nic_np_units_on_ce(struct nic_np_units *units, struct nic *nic, uint32_t unit, u
 	uint64_t opens_ns;
 
 	u->marked = item;
-	/* It waits already, for a gate that has not been looked at since if that is open now. */
+	/* A mark is pending already; if its gate has opened since, the next run sends the CNP. */
 	if (u->due_ns != 0)
 		return false;
 	opens_ns = np_gate_pass(&nic->common->units.gates_ns[unit], interval_ns(nic), now_ns);

@@ -45,7 +45,7 @@ nic_flow_info(const struct node *node, uint32_t flow_id, struct nic_flow_info *o
 	for (uint32_t f = nic_first_part(nic, flow_id);
 	     f < nic->n_flows && nic->flows[f].params.flow_id == flow_id; f++) {
 		const struct qp_flow *flow = &nic->flows[f];
-		/* Acquired with it: the initial state of these QPs. */
+		/* Acquire the initial state of these QPs. */
 		uint32_t n_qps = __atomic_load_n(&flow->n_qps, __ATOMIC_ACQUIRE);
 
 		for (uint32_t i = 0; i < n_qps; i++) {
@@ -57,7 +57,7 @@ nic_flow_info(const struct node *node, uint32_t flow_id, struct nic_flow_info *o
 			out->qps_failed += one.error;
 		}
 		out->qps += n_qps;
-		/* Counted by flow: a QP has room for it only where times are measured. */
+		/* Counted per flow: per QP only if times are measured. */
 		out->sum.ce_packets += counter_read(&flow->ce_packets);
 		out->sum.cnps_ignored += counter_read(&flow->cnps_ignored);
 	}

@@ -13,7 +13,7 @@ nic_qp_count(const struct node *node)
 	return __atomic_load_n(&nic_of_const(node)->n_qps, __ATOMIC_RELAXED);
 }
 
-/* Correct the numbers of a QP of READs, at either end. */
+/* Correct the counts of a QP of READs, requester or responder. */
 static void
 add_reads(const struct nic *nic, uint32_t item, const struct nic_qp *qp, struct nic_qp_info *info)
 {
@@ -23,7 +23,7 @@ add_reads(const struct nic *nic, uint32_t item, const struct nic_qp *qp, struct 
 	uint32_t before;
 
 	if (qp->flags & QP_READS) {
-		/* Requests are all of one length; responses have the numbers that they took. */
+		/* All requests have the same length; each response has a packet number. */
 		info->tx_packets = qp->tx_wire_bytes /
 				   wire_bytes(flow->template.hdr_bytes + RETH_BYTES + ICRC_BYTES);
 		info->rx_packets += qp_acked_packets(qp, flow);
@@ -34,7 +34,7 @@ add_reads(const struct nic *nic, uint32_t item, const struct nic_qp *qp, struct 
 		info->tx_payload_bytes = counter_read(&reads->tx_payload_bytes);
 		do {
 			before = seq_read(&reads->seq);
-			/* Both are read again: rx_seq of the copy may be older than the gaps. */
+			/* Not from the copy: its rx_seq may be older than the gaps. */
 			rx_psns = counter_read(&nic->qps[item].rx_seq) -
 				  counter_read(&reads->rx_gap_psns);
 		} while (seq_changed(&reads->seq, before));

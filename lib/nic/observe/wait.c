@@ -25,9 +25,8 @@ between_messages(const struct nic_qp *qp, const struct qp_flow *flow)
 		       : NIC_WAIT_MESSAGE;
 }
 
-/* Does a QP in the wheel between two messages wait for tokens, and longer than for the next
- * message? A late ACK may have acknowledged what it was to send again, and its debt is still
- * there. */
+/* Does a QP in the wheel between two messages wait for tokens longer than for its next message? It
+ * may, if a late ACK has made its retransmission unnecessary and the debt remains. */
 static bool
 lacks_tokens(const struct nic *nic, uint32_t index, const struct nic_qp *qp,
 	     const struct qp_flow *flow)
@@ -37,7 +36,7 @@ lacks_tokens(const struct nic *nic, uint32_t index, const struct nic_qp *qp,
 	if (qp->place != QP_PACED || !(qp->flags & QP_REQUESTER) ||
 	    token_account_can_send(&qp->bucket))
 		return false;
-	/* The start of the next on time is not stored. */
+	/* The start of the next on_ns is not stored. */
 	if (flow->params.arrival == WORKLOAD_ON_OFF)
 		return false;
 	if (workload_is_open(&flow->params.work))
@@ -45,9 +44,8 @@ lacks_tokens(const struct nic *nic, uint32_t index, const struct nic_qp *qp,
 	return token_account_next_ns(&qp->bucket) > arrival.next_ns;
 }
 
-/* As of the owner's last call for frames. The place does not tell: between wheel and ready ring
- * a packet takes the QP from one to the other, and frames that go first may keep it in the ring
- * for long. */
+/* Compare bucket and shaper at the owner's last tx(). qp->place is no help: it is not updated for
+ * moves between wheel and ready ring, and a QP in the ring may wait for other frames. */
 static bool
 waits_for_rate(const struct nic *nic, const struct nic_qp *qp)
 {
@@ -75,7 +73,8 @@ wait_of(const struct nic *nic, uint32_t index, const struct nic_qp *qp)
 		return NIC_WAIT_START;
 	if (qp->flags & QP_RNR)
 		return NIC_WAIT_RNR;
-	/* What it was to send again was acknowledged: its turn begins the next message. */
+	/* QP_READY without packets: a late ACK made the retransmission unnecessary, and the QP's
+	 * next turn begins a message. */
 	if (qp->left_packets == 0 && qp->place != QP_READY) {
 		enum nic_wait reason = between_messages(qp, flow);
 
@@ -90,7 +89,7 @@ wait_of(const struct nic *nic, uint32_t index, const struct nic_qp *qp)
 	return waits_for_rate(nic, qp) ? NIC_WAIT_RATE : NIC_WAIT_WIRE;
 }
 
-/* In a copy the two numbers may be a packet apart: acknowledged beyond sent counts as none. */
+/* The two numbers of a copy may be a packet apart: acked_seq beyond sent_seq counts as 0. */
 static uint32_t
 unacked_packets(const struct nic_qp *qp)
 {

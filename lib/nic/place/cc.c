@@ -70,9 +70,9 @@ kbps(uint64_t rate_bps)
 }
 
 /*
- * After the algorithm did something: let the QP's bucket follow its rate. Debt already there is
- * paid off at the new rate. A wait that has begun gets longer with a cut: the QP is still in debt
- * when the wheel releases it. That is rare, and its lines are not those of a packet sent.
+ * Update the rate of the QP's bucket. Existing debt is paid off at the new rate. A cut lengthens a
+ * wait in the wheel: when the wheel releases the QP it is still in debt, and waits again. That is
+ * rare, and cheaper than moving it within the wheel.
  */
 static inline void
 follow(struct nic *nic, uint32_t item, uint32_t did, uint64_t rate_bps, int64_t burst_nanobits,
@@ -81,14 +81,14 @@ follow(struct nic *nic, uint32_t item, uint32_t did, uint64_t rate_bps, int64_t 
 	struct nic_qp *qp = &nic->qps[item];
 	uint64_t before_bps = qp->bucket.rate_bps;
 
-	/* At the minimum, or above a cap, the rate does not change. */
+	/* Unchanged at the minimum rate, or above a cap. */
 	if (rate_bps != before_bps) {
-		/* A packet that waits is due at another time now. */
+		/* The due time of a waiting packet has changed. */
 		if (unlikely(nic->due_ns != NULL))
 			nic->due_ns[item] = 0;
 		token_account_set_rate(&qp->bucket, burst_nanobits, rate_bps, now_ns);
 	}
-	/* A rise does not concern the tally, which would be a cache miss. */
+	/* Only a cut touches the tally, which may be a cache miss. */
 	if (rate_bps < before_bps && rate_bps < nic->tallies[item].min_rate_kbps * KBPS)
 		nic->tallies[item].min_rate_kbps = (uint32_t)kbps(rate_bps);
 	qp->rate_cuts += (did & CC_DID_CUT) != 0;
@@ -139,7 +139,7 @@ nic_cc_start(struct nic *nic, uint32_t item, uint32_t others, uint64_t now_ns)
 	uint32_t did = cc_on_start(&qp->cc, &nic->cc, first_rate_bps(nic, others), now_ns);
 	uint64_t rate_bps = capped(nic, qp);
 
-	/* Nobody is late at the start: the first packet may go, the next when the rate lets it. At
+	/* Without credit the first packet may leave, and the next one when the rate allows it. At
 	 * the link's rate the wire paces. */
 	token_account_init(&qp->bucket, rate_bps,
 			   rate_bps < nic->params.link_speed_bps ? 0 : nic->qp_burst_nanobits,

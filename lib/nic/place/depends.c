@@ -10,8 +10,8 @@
 
 /* By item. */
 struct nic_dependencies {
-	uint32_t *after; /* whose messages it waits for */
-	uint32_t *next;  /* who waits for its messages */
+	uint32_t *after; /* the QP that it depends on, or NONE */
+	uint32_t *next;  /* the QP that depends on it, or NONE */
 };
 
 static int

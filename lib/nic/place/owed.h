@@ -2,8 +2,8 @@
 /*
  * The answer that a QP owes its peer: an ACK or a NAK.
  *
- * Invariant: a QP that owes one is in nic->acks once, or has QP_RX_DEFERRED, while the READs
- * before it are answered.
+ * Invariant: a QP that owes an answer is either in nic->acks, once, or has QP_RX_DEFERRED, which
+ * means that the answer waits for earlier READs.
  */
 #ifndef QUENCH_NIC_PLACE_OWED_H
 #define QUENCH_NIC_PLACE_OWED_H
@@ -19,7 +19,7 @@ nic_queue_answer(struct nic *nic, uint32_t item)
 			offsetof(struct nic_qp, ack_link));
 }
 
-/** Owe an answer; it replaces one that has not left, since all of them are cumulative. */
+/** Owe an answer. It replaces one that has not left, since answers are cumulative. */
 static inline void
 nic_owe(struct nic *nic, uint32_t item, enum qp_owed owed)
 {
@@ -34,7 +34,7 @@ nic_owe(struct nic *nic, uint32_t item, enum qp_owed owed)
 	qp->owed = (uint8_t)owed;
 }
 
-/** Let the answer that a QP owes go, if there is one: the READs before it are answered. */
+/** The earlier READs are answered: queue the deferred answer, if there is one. */
 static inline void
 nic_release_answer(struct nic *nic, uint32_t item)
 {

@@ -8,11 +8,10 @@
 #include "nic/place/version.h"
 #include "nic/port/shared.h"
 
-/* Longest wait until a QP is looked at that has packets in flight and waits for its next
- * message. */
+/* Longest time in the wheel for a QP with packets in flight that waits for its next message. */
 #define LOOK_AGAIN_NS (64 * NS_PER_US)
 
-/* A QP that may have to leave its place does not wait in the wheel for hours. */
+/* Bounds the time in the wheel, so that a flow can be removed. */
 static uint64_t
 look_again_ns(const struct nic *nic, uint64_t now_ns)
 {
@@ -20,8 +19,8 @@ look_again_ns(const struct nic *nic, uint64_t now_ns)
 }
 
 /*
- * The state machine of a requester: its place at now_ns. For QP_PACED, until when; between two
- * messages, the caller has put that there.
+ * The state machine of a requester: its place at now_ns. *deadline_ns is the end of the wait for
+ * QP_PACED; between two messages the caller has set it.
  */
 static enum qp_place
 decide(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns, uint64_t *deadline_ns)
@@ -62,7 +61,7 @@ mark_end(struct nic *nic, struct nic_qp *qp, uint16_t flag)
 	}
 }
 
-/* When the next message may be begun; NEVER_NS: not before others are acknowledged. */
+/* When the next message may begin; NEVER_NS: not before an earlier one is acknowledged. */
 static uint64_t
 may_begin_ns(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns)
 {
@@ -83,7 +82,7 @@ may_begin_ns(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns)
 	return workload_on_at_ns(w, now_ns);
 }
 
-/* Have the messages before this one as much payload as the flow's limit? */
+/* Do the messages before this one reach the payload limit of the flow? */
 static bool
 bytes_are_begun(const struct nic *nic, const struct nic_qp *qp, uint64_t message)
 {
@@ -108,7 +107,8 @@ nic_stopped_look_ns(const struct nic *nic, uint64_t now_ns)
 	return now_ns + max_u64(NS_PER_MS, nic->n_qps * NS_PER_US);
 }
 
-/* A QP that waits for nothing else is settled by the reload that ends the stop. */
+/* When to check a QP of a stopped flow. Without a stop time, the reload that resumes the flow
+ * settles it. */
 static uint64_t
 stopped_until_ns(const struct nic *nic, const struct workload *w, bool idle, uint64_t now_ns)
 {
@@ -118,7 +118,7 @@ stopped_until_ns(const struct nic *nic, const struct workload *w, bool idle, uin
 		       idle ? nic_stopped_look_ns(nic, now_ns) : now_ns + LOOK_AGAIN_NS);
 }
 
-/* The message that an open loop begins came before or now. */
+/* An open loop begins a message: compute the arrival of the next one. */
 static void
 take_arrival(struct nic *nic, const struct nic_qp *qp, const struct qp_flow *flow, uint64_t message)
 {
@@ -130,8 +130,8 @@ take_arrival(struct nic *nic, const struct nic_qp *qp, const struct qp_flow *flo
 }
 
 /*
- * Between two messages: begin the next one, if it may begin. @return when to look again; NEVER_NS
- * when it was begun, or nothing but an ACK matters.
+ * Between two messages: begin the next one, if allowed. @return when to check again; NEVER_NS: it
+ * has begun, or the QP waits for an ACK.
  */
 static uint64_t
 next_message(struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
@@ -163,7 +163,8 @@ next_message(struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 		if (begin_ns > now_ns) {
 			begin_ns = min_u64(begin_ns, w->stop_ns);
 			begin_ns = min_u64(begin_ns, look_again_ns(nic, now_ns));
-			/* A retransmission does not wait for the next arrival. */
+			/* With packets in flight, check early: a retransmission must not wait for
+			 * the next arrival. */
 			return idle ? begin_ns : min_u64(begin_ns, now_ns + LOOK_AGAIN_NS);
 		}
 		if (workload_is_open(w))
@@ -217,13 +218,13 @@ nic_settle(struct nic *nic, uint32_t item, uint64_t now_ns)
 	    !(qp->flags & (QP_ERROR | QP_DONE)))
 		deadline_ns = next_message(nic, qp, now_ns);
 	place = decide(nic, qp, now_ns, &deadline_ns);
-	/* The rate was to change while the QP waited for something else. */
+	/* A timer event is overdue: the QP waited for something else meanwhile. */
 	if (unlikely(place == QP_PACED && deadline_ns <= now_ns && qp->flags & QP_STARTED)) {
 		nic_cc_catch_up(nic, item, now_ns);
 		place = decide(nic, qp, now_ns, &deadline_ns);
 	}
 	qp->place = (uint8_t)place;
-	/* A QP that waits for an ACK or a message has no packet that is due. */
+	/* No packet is due while the QP waits for an ACK or a message. */
 	if (unlikely(nic->due_ns != NULL) &&
 	    (place == QP_BLOCKED || place == QP_IDLE || qp->left_packets == 0))
 		nic->due_ns[item] = 0;
@@ -231,7 +232,7 @@ nic_settle(struct nic *nic, uint32_t item, uint64_t now_ns)
 		nic_make_ready(nic, item, qp);
 	else if (place == QP_PACED)
 		nic_make_paced(nic, item, deadline_ns);
-	/* The last that others wait for may have ended here. */
+	/* This may have been the last QP of the round. */
 	if (qp->flags & QP_DONE && nic_flow_of(nic, qp)->params.arrival == WORKLOAD_INCAST)
 		nic_next_round(nic, nic_flow_of(nic, qp), now_ns);
 }
@@ -242,7 +243,7 @@ nic_fail(struct nic *nic, uint32_t item, uint64_t now_ns)
 	struct nic_qp *qp = &nic->qps[item];
 
 	mark_end(nic, qp, QP_ERROR);
-	/* Nothing is taken out of the middle of a list: the QP is looked at in its turn. */
+	/* Lists have no removal from the middle: a paced or ready QP is handled in its turn. */
 	if (qp->place == QP_BLOCKED)
 		qp->place = QP_IDLE;
 	if (nic_flow_of(nic, qp)->params.arrival == WORKLOAD_INCAST)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where QPs wait: deciding the one place of a QP, and taking it there. What each packet needs of
- * that is inline, because a call per packet and question costs as much as its answer.
+ * Where QPs wait: decides the place of a QP (enum qp_place) and moves it there. The per-packet part
+ * is inline, because a call would cost as much as the work.
  *
- * Invariant: after nic_settle() a QP is in exactly one place, and qp->place names it. Between
- * wheel and ready ring a packet moves it without a note.
+ * Invariant: after nic_settle() a QP is in exactly one place, and qp->place names it. Per-packet
+ * moves between the wheel and the ready ring do not update qp->place.
  */
 #ifndef QUENCH_NIC_PLACE_PLACE_H
 #define QUENCH_NIC_PLACE_PLACE_H
@@ -16,22 +16,22 @@
 #include "base/fixed.h"
 #include "nic/core/core.h"
 
-/** Put a QP where it belongs now; it is in no list and not in the wheel. */
+/** Decide a QP's place and put it there. The caller has removed it from ring and wheel. */
 void nic_settle(struct nic *nic, uint32_t item, uint64_t now_ns);
-/** Incast: when all QPs of a flow have done their message, each begins the next. */
+/** Incast: if all QPs of the flow have completed their message, begin the next round. */
 void nic_next_round(struct nic *nic, struct qp_flow *flow, uint64_t now_ns);
-/** A QP sends for the first time: it becomes active, and gets its first rate. */
+/** A QP starts: it becomes active and gets its initial rate. */
 void nic_start(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** A requester gives up. */
 void nic_fail(struct nic *nic, uint32_t item, uint64_t now_ns);
-/** When to look at a QP of a stopped flow that no other event wakes. */
+/** When to check a QP of a stopped flow again, if no other event wakes it. */
 uint64_t nic_stopped_look_ns(const struct nic *nic, uint64_t now_ns);
-/** As nic_flush(), when there are some. */
+/** As nic_flush(), if nic->paced is not empty. */
 void nic_flush_paced(struct nic *nic);
 
 /* Inline definitions */
 
-/** Put into the wheel what nic_settle() has kept for it: before a call of the node returns. */
+/** Insert the collected QPs into the wheel: before a call of the node returns. */
 static inline void
 nic_flush(struct nic *nic)
 {
@@ -39,7 +39,7 @@ nic_flush(struct nic *nic)
 		nic_flush_paced(nic);
 }
 
-/** Has a QP a packet that only pause, tokens or the wire may hold back? */
+/** Does the QP have a packet that only pause, tokens or the wire can delay? */
 static inline bool
 nic_has_packet(const struct nic_qp *qp)
 {
@@ -48,9 +48,9 @@ nic_has_packet(const struct nic_qp *qp)
 }
 
 /**
- * Must a QP that has a packet wait in the wheel? Then *deadline_ns is the end of the wait.
- *
- * Tokens that come while the wire is still busy need no wheel and lose no slot to rounding.
+ * Must a QP that has a packet wait in the wheel? Then *deadline_ns is the end of the wait. If the
+ * tokens will suffice before the wire is free, the QP skips the wheel, which would round the time
+ * up to a slot.
  */
 static inline bool
 nic_must_wait(const struct nic *nic, const struct nic_qp *qp, const struct qp_flow *flow,
@@ -67,14 +67,15 @@ nic_must_wait(const struct nic *nic, const struct nic_qp *qp, const struct qp_fl
 	if (!token_bucket_can_send(&nic->wire.shaper) &&
 	    due_ns <= token_bucket_next_ns(&nic->wire.shaper))
 		return false;
-	/* At a low rate the wait is long, and the rate may rise before it is over, unless the cap
-	 * holds it. Not a branch: it would be predicted wrongly half of the time. */
+	/* The rate may rise before a long wait is over, unless the cap limits it: wake up for the
+	 * next timer event. Branch-free, because a branch would be mispredicted half of the
+	 * time. */
 	capped = qp->bucket.rate_bps == flow->rate_cap_bps;
 	*deadline_ns = min_u64(due_ns, qp->cc.head.next_event_ns | -(uint64_t)capped);
 	return true;
 }
 
-/** To the end of the ready ring of its queue. */
+/** Append a QP to the ready ring of its queue. */
 static inline void
 nic_make_ready(struct nic *nic, uint32_t item, struct nic_qp *qp)
 {
@@ -85,7 +86,7 @@ nic_make_ready(struct nic *nic, uint32_t item, struct nic_qp *qp)
 	node_wake(&nic->node, 0);
 }
 
-/** Into the wheel, with others that follow: nic_flush(). */
+/** Collect a QP for the wheel; nic_flush() inserts it. */
 static inline void
 nic_make_paced(struct nic *nic, uint32_t item, uint64_t deadline_ns)
 {

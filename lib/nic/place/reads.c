@@ -18,7 +18,7 @@ nic_read_may_ask(const struct nic *nic, const struct nic_qp *qp)
 		return true;
 	if (outstanding >= nic->params.max_rd_atomic)
 		return false;
-	/* The numbers of all responses that may come are one half of the PSNs at most. */
+	/* The outstanding responses may use at most half of the PSN space. */
 	psns = qp->next_seq - qp->acked_seq;
 	return psns + qp_packets(nic_flow_of(nic, qp), nic_qpn(nic, qp), message) <= NIC_MAX_WINDOW;
 }

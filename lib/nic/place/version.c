@@ -4,7 +4,7 @@
 #include "nic/core/core.h"
 #include "nic/place/cc.h"
 
-/* The flow's part of the change, when the first of its QPs is brought along. */
+/* Apply the flow's part of the change, together with the first of its QPs. */
 static void
 change_flow(struct nic *nic, struct qp_flow *flow)
 {
@@ -24,7 +24,7 @@ change_flow(struct nic *nic, struct qp_flow *flow)
 				nic->before->until_ns);
 }
 
-/* When the wheel has to release a QP that is in it. */
+/* When a QP in the wheel is due. */
 static uint64_t
 due_ns(const struct nic *nic, uint32_t item)
 {
@@ -38,9 +38,8 @@ due_ns(const struct nic *nic, uint32_t item)
 }
 
 /*
- * One version at a time: the QP is left where it was at the instant of the change, under the
- * parameters of before, and goes on from there under those in force. So it does not matter when the
- * QP is looked at, and no call sees new parameters with old state.
+ * Advance the QP to the instant of the change under the old parameters, and apply the new ones from
+ * there on. The result does not depend on when the QP is touched.
  */
 void
 nic_bring_along(struct nic *nic, uint32_t item)
@@ -61,8 +60,7 @@ nic_bring_along(struct nic *nic, uint32_t item)
 	if (!(qp->flags & QP_STARTED))
 		return;
 	nic_cc_change(nic, item);
-	/* A wait that became longer is noticed at its end; one that became shorter must end
-	 * earlier. */
+	/* A longer wait is noticed at its end; a shorter one needs an earlier deadline. */
 	is_due_ns = due_ns(nic, item);
 	if (is_due_ns < was_due_ns && (qp->place == QP_PACED || qp->place == QP_READY) &&
 	    !(qp->flags & QP_RNR)) {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A change of parameters, one version at a time. The node's version flips at the instant of the
- * change. A QP is of the version whose parameters its state belongs to; doc/architecture.md, "A
- * change while it runs".
+ * Versions of parameters. The node's version, one bit, flips at the instant of a change; a QP has
+ * the version that its state belongs to. nic_touch() brings a QP along: it advances the state to
+ * the instant of the change under the old parameters, and then applies the new ones. See
+ * doc/architecture.md, "A change while it runs".
  *
- * Invariant: nothing of a QP that a change may concern is used before nic_touch(), so no call
- * sees new parameters with old state.
+ * Invariant: qp->version == nic->version whenever code uses state that a change may affect, so no
+ * call combines new parameters with old state.
  */
 #ifndef QUENCH_NIC_PLACE_VERSION_H
 #define QUENCH_NIC_PLACE_VERSION_H
@@ -15,11 +16,10 @@
 
 #include "nic/core/core.h"
 
-/** Of a QP whose version is not the node's: nic_touch(). */
+/** As nic_touch(), for a QP of the old version. */
 void nic_bring_along(struct nic *nic, uint32_t item);
 
-/** Before anything of a QP is used that a change of parameters may concern: it is of this version
- * then. */
+/** Call before using state of a QP that a change of parameters may affect. */
 static inline void
 nic_touch(struct nic *nic, uint32_t item, const struct nic_qp *qp)
 {

@@ -47,7 +47,7 @@ nic_pause_on_frame(struct nic *nic, enum mac_control_kind kind, const struct mac
 	bool link = nic->params.flow_control == NIC_FLOW_PAUSE;
 	struct pfc_vector vector = {0};
 
-	/* Counted by the node that the device gave it to, obeyed by all. */
+	/* All nodes of a NIC obey the frame; only the one that received it counts it. */
 	if (!nic->taking_over) {
 		counter_inc(&nic->stats.rx_pause_frames);
 		counter_add(&nic->stats.rx_global_pause_frames, kind == MAC_CONTROL_PAUSE);
@@ -72,7 +72,7 @@ nic_pause_update(struct nic *nic, uint64_t now_ns)
 	set_paused(nic, pfc_rx_paused(&nic->pause->pfc_rx, now_ns));
 }
 
-/* Priorities whose senders we may hold. */
+/* Mask of the priorities whose senders we may pause. */
 static uint8_t
 held_prios(const struct nic *nic)
 {
@@ -86,7 +86,7 @@ held_prios(const struct nic *nic)
 	}
 }
 
-/* A buffer is at xoff: the node that speaks will say so. */
+/* A buffer reached XOFF: the node that speaks will send the frame. */
 static void
 want_xoff(struct nic *nic, uint8_t prio)
 {
@@ -112,8 +112,8 @@ nic_pause_admit(struct nic *nic, int dscp, int pcp, uint32_t len, uint64_t now_n
 	if (!rx_drain_admit(&nic->common->buffers[prio], &nic->params.receiver, frame_bytes(len),
 			    now_ns))
 		return false;
-	/* Filled before it is read, as resume_prio() clears before it reads: one of us sees the
-	 * other. */
+	/* This fills the buffer before it reads the bit; resume_prio() clears the bit before it
+	 * reads the buffer. So at least one of them sees the change of the other. */
 	wanted = __atomic_load_n(&nic->common->wants_xoff, __ATOMIC_SEQ_CST);
 	if (held_prios(nic) & ~wanted & 1u << prio && is_full(nic, prio, false, now_ns))
 		want_xoff(nic, prio);
@@ -145,12 +145,12 @@ resume_prio(struct nic *nic, uint8_t prio, uint64_t now_ns)
 	__atomic_fetch_and(&nic->common->wants_xoff, ~(1u << prio), __ATOMIC_SEQ_CST);
 	set_xon(nic, prio, now_ns);
 	pause_storm_end(&nic->pause->storm, prio);
-	/* A frame that another node admitted in between found the priority held. */
+	/* Another node may have admitted a frame in between and seen the priority still held. */
 	if (is_full(nic, prio, false, now_ns))
 		want_xoff(nic, prio);
 }
 
-/* Priorities that have to be held and are not. */
+/* Mask of the priorities to pause that are not paused yet. */
 static uint32_t
 fresh_xoffs(const struct nic *nic)
 {
@@ -167,7 +167,7 @@ storm_params(const struct nic *nic)
 	};
 }
 
-/* A priority that has been held for too long is released, whether or not there is room. */
+/* Release priorities that have been held for too long, even if there is no room. */
 static void
 end_storms(struct nic *nic, uint64_t now_ns)
 {
@@ -187,7 +187,7 @@ nic_pause_due(struct nic *nic, uint64_t now_ns)
 	for (uint32_t fresh = fresh_xoffs(nic); fresh != 0; fresh &= fresh - 1)
 		hold(nic, (uint8_t)__builtin_ctz(fresh), now_ns);
 	if (now_ns >= pause->xon_ns) {
-		/* Frames that came since may have moved the time: it is computed again. */
+		/* Recompute: frames received since may have moved the time. */
 		pause->xon_ns = NEVER_NS;
 		for (uint32_t held = pause->pfc_tx.xoff | pause->storm.disabled; held != 0;
 		     held &= held - 1) {
@@ -237,12 +237,12 @@ nic_set_drain_rate(struct node *node, uint64_t drain_rate_bps, uint64_t now_ns)
 		rx_drain_refill(buffer, &next, drain_rate_bps > 0 ? bytes : 0, now_ns);
 	}
 	params->drain_rate_bps = drain_rate_bps;
-	/* No buffer is at XOFF now; who is held already is let go as the time of XON is found. */
+	/* No buffer is at XOFF now. nic_pause_due() releases the priorities still held. */
 	if (drain_rate_bps == 0)
 		__atomic_store_n(&nic->common->wants_xoff, 0, __ATOMIC_SEQ_CST);
 	pause->slow = drain_rate_bps > 0;
 	pause->speaks = true;
-	pause->xon_ns = 0; /* look at what is held */
+	pause->xon_ns = 0; /* check the held priorities at once */
 	node_wake(&nic->node, 0);
 }
 

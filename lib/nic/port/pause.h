@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Link-level flow control of a NIC: obeying pause frames, and sending them as a slow receiver.
+ * Link-level flow control of a NIC: it obeys pause frames, and sends them as a slow receiver.
  *
- * flow_control = pfc: IEEE 802.1Qbb, each priority of pfc_enable for itself. pause: 802.3 annex
- * 31B, the whole link, kept as priority 0. The other kind of frame is counted and changes nothing.
+ * flow_control = pfc: IEEE 802.1Qbb, each priority of pfc_enable separately. pause: 802.3 annex
+ * 31B, the whole link, represented as priority 0. Frames of the other kind are counted and ignored.
  *
- * The NIC itself pauses its peer as a slow receiver only: a buffer for each priority (one for all
- * with 802.3x) that is drained at a rate. Its frames leave ahead of all others and do not obey the
- * peer's pause. Nodes of one NIC fill the same buffers, in nic_shared; the first of them speaks for
- * all, so that XOFF and XON keep their order.
+ * The NIC pauses its peer only as a slow receiver, which drains a buffer per priority (one buffer
+ * with link pause) at a rate. Pause frames leave ahead of all others and are never paused. The
+ * nodes of one NIC fill the same buffers, in nic_shared; only the first of them sends pause frames,
+ * so that XOFF and XON keep their order.
+ *
+ * Invariant: when no node is within a call, the bit of each buffer above its XOFF threshold is set
+ * in wants_xoff, if its priority may be paused.
  */
 #ifndef QUENCH_NIC_PORT_PAUSE_H
 #define QUENCH_NIC_PORT_PAUSE_H
@@ -30,10 +33,10 @@ struct nic_pause {
 	/* per packet */
 	uint8_t paused_prios;
 	uint8_t paused_queues; /* of paused_prios */
-	bool slow;             /* there is a drain rate */
+	bool slow;             /* the receiver has a drain rate */
 	bool speaks;           /* this node sends pause frames */
-	uint8_t stuck;         /* priorities that a defect holds for ever */
-	uint64_t xon_ns; /* earliest time at which a held priority may go on; NEVER_NS: none */
+	uint8_t stuck;         /* mask: priorities that a simulated defect holds for ever */
+	uint64_t xon_ns; /* earliest time at which a held priority may resume; NEVER_NS: none */
 	struct pfc_rx pfc_rx;
 	struct pfc_tx pfc_tx;
 	struct pause_storm storm;
@@ -41,35 +44,35 @@ struct nic_pause {
 
 void nic_pause_init(struct nic *nic);
 
-/** A PFC or PAUSE frame came. */
+/** Handle a received PFC or PAUSE frame. */
 void nic_pause_on_frame(struct nic *nic, enum mac_control_kind kind, const struct mac_control *mc,
 			uint64_t now_ns);
 
-/** Let pauses end that are over; called while paused_prios is not 0. */
+/** End the pauses that are over; called while paused_prios is not 0. */
 void nic_pause_update(struct nic *nic, uint64_t now_ns);
 
-/* The rest is called if the receiver is slow or defective; all but admit() only if this node
- * speaks. */
+/* The functions below are for a slow or defective receiver; all but nic_pause_admit() only on the
+ * node that speaks. */
 
-/** Room in the receive buffer for a frame of this class? len without FCS. */
+/** Is there room in the receive buffer for a frame of this class? len excludes the FCS. */
 bool nic_pause_admit(struct nic *nic, int dscp, int pcp, uint32_t len, uint64_t now_ns);
 
 /** Is a MAC control frame due? */
 bool nic_pause_due(struct nic *nic, uint64_t now_ns);
-/** Write the frame that is due into an empty mbuf; it counts as sent. */
+/** Write the due frame into an empty mbuf; it counts as sent. */
 void nic_pause_build(struct nic *nic, struct rte_mbuf *m, uint64_t now_ns);
 
 /** When nic_pause_due() will be true. */
 uint64_t nic_pause_next_ns(const struct nic *nic);
 
-/* Faults of a host that is one node, beside rx() and tx(). */
+/* Simulated faults of a host with one node; called by its owner, between rx() and tx(). */
 
-/** The host takes frames out of its buffers at another rate from now on; 0: all at once. */
+/** Change the rate at which the host drains its buffers; 0: at once. */
 void nic_set_drain_rate(struct node *node, uint64_t drain_rate_bps, uint64_t now_ns);
-/** A defect holds the peer: XOFF for all priorities with PFC (or the link), sent again for ever,
- * whatever its buffers say and device_stall_critical_watermark_ns; or no longer. */
+/** Begin or end a pause storm: XOFF for all priorities with PFC (or the link), repeated for ever,
+ * independent of buffers and of device_stall_critical_watermark_ns. */
 void nic_set_pause_storm(struct node *node, bool on, uint64_t now_ns);
-/** The link went down or came up: pauses of both directions end. */
+/** The link changed its state: end the pauses of both directions. */
 void nic_reset_pause(struct node *node, uint64_t now_ns);
 
 #endif

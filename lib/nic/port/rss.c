@@ -17,7 +17,7 @@ const uint8_t nic_rss_key[NIC_RSS_KEY_BYTES] = {
 	0x80, 0x30, 0xf2, 0x0c, 0x6a, 0x42, 0xb7, 0x3b, 0xbe, 0xac, 0x01, 0xfa,
 };
 
-/* Addresses as words in host order, which is how rte_softrss() takes them. */
+/* rte_softrss() takes addresses as words in host order. */
 static unsigned int
 put_ip(uint32_t *words, const struct field_ip *ip)
 {
@@ -49,7 +49,7 @@ uint32_t
 nic_rss_hash_of_qp(const uint8_t key[NIC_RSS_KEY_BYTES], const struct nic_params *nic,
 		   const struct nic_qp_params *qp, uint32_t local_qpn)
 {
-	/* The port is the same seen from either end (roce_flow_label()). */
+	/* The source port is symmetric in the two QPNs (roce_flow_label()). */
 	uint16_t sport = roce_udp_sport(roce_flow_label(local_qpn, qp->peer_qpn));
 
 	return nic_rss_hash(key, &qp->peer_ip, qp->peer_ip.version == 4 ? &nic->ip : &nic->ip6,
@@ -60,7 +60,7 @@ struct bucket {
 	uint32_t index, qps;
 };
 
-/* The fullest first; else in order, so that any sort gives the same. */
+/* Fullest first, then by index, so that every qsort() gives the same order. */
 static int
 by_qps(const void *a, const void *b)
 {

@@ -18,7 +18,7 @@
 #include "nic/port/shared.h"
 #include "nic/port/pause.h"
 
-/* Frames that cross to one node, until the end of the burst in which they came. */
+/* Frames for one node, collected until the end of the burst. */
 struct nic_crossing {
 	uint32_t n;
 	void *m[NIC_CROSS_BURST];
@@ -30,19 +30,19 @@ struct nic_share {
 	struct nic_shared common __rte_cache_aligned;
 	struct rte_ring *rings[NIC_SHARE_MAX_NODES]; /* to each node */
 	struct nic_crossing *crossings;              /* [from][to] */
-	/* With nic_share_place(), else NULL. Of each QP, 1 + item << NODE_BITS | node; 0: none.
-	 * Per packet received. */
+	/* Per packet received. With nic_share_place(): (1 + item) << NODE_BITS | node of each QP,
+	 * 0: none; else NULL. */
 	uint32_t *places;
 	uint32_t n_places;
-	uint32_t *numbers[NIC_SHARE_MAX_NODES]; /* of each node's QPs */
+	uint32_t *numbers[NIC_SHARE_MAX_NODES]; /* [node][item]: inverse of places */
 };
 
 #define NODE_BITS 6
 static_assert(NIC_SHARE_MAX_NODES == 1 << NODE_BITS, "a place fits 32 bits, of 2^24 QPs and more");
 
 #ifdef QUENCH_TSAN
-/* Their 64-bit tail is read by the consumer as 32 bits, which ThreadSanitizer takes for another
- * variable. */
+/* With relaxed tail synchronisation the consumer reads half of the 64-bit tail, which
+ * ThreadSanitizer does not recognise as the same variable. */
 #define CROSS_PRODUCERS 0
 #else
 #define CROSS_PRODUCERS RING_F_MP_RTS_ENQ
@@ -56,9 +56,8 @@ create_ring(const struct nic_share_params *p, uint32_t to)
 
 	snprintf(name, sizeof(name), "cross%u-%u", number++, to);
 	/*
-	 * One slot of a ring stays empty. A producer that loses its core in the middle does not
-	 * make the others wait for it: they only end what they have begun (relaxed tail
-	 * synchronisation).
+	 * + 1: one slot of a ring stays empty. With relaxed tail synchronisation a producer that
+	 * is preempted in the middle does not block the others.
 	 */
 	return rte_ring_create(name, rte_align32pow2(p->rx_mbufs + 1), p->socket,
 			       CROSS_PRODUCERS | RING_F_SC_DEQ);
@@ -132,7 +131,7 @@ nic_share_destroy(struct nic_share *share)
 	free(share);
 }
 
-/* Room for all QPs at each node: pages that are never touched cost nothing. */
+/* Each node has room for all QPs: pages that are never touched cost nothing. */
 int
 nic_share_place(struct nic_share *share, uint32_t n_qps)
 {
@@ -217,7 +216,7 @@ nic_join(struct node *node, struct nic_share *share, uint32_t index)
 	nic->numbers.stride = share->params.n_nodes;
 }
 
-/* Hand over what goes to one node: one operation on its ring for all of them. */
+/* Hand over the frames collected for one node, in one operation on its ring. */
 static void
 hand_over(struct nic_crossing *c, struct rte_ring *ring)
 {
@@ -289,7 +288,7 @@ nic_share_broadcast(struct nic *nic, struct rte_mbuf *m)
 	if (nic->share == NULL || nic->taking_over)
 		return;
 	n = nic->share->params.n_nodes;
-	/* All read the same frame; whoever is last frees it. */
+	/* All nodes read the same frame; the last one frees it. */
 	rte_mbuf_refcnt_update(m, (int16_t)(n - 1));
 	for (uint32_t to = 0; to < n; to++)
 		if (to != nic->crossings->index)

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Several NIC nodes, each with an lcore of its own, that are one NIC on one port: one address, one
- * wire, one range of QP numbers.
+ * Several NIC nodes, each on its own lcore, that form one NIC on one port: one address, one wire,
+ * one range of QP numbers.
  *
- * QPs are dealt out in turn: node k of n has first_qpn + k, first_qpn + k + n, and so on, so that
- * the number of a QP gives its node. Where it is known at whose receive queue frames will arrive
- * (rss.h), QPs are placed by a table instead. A frame for another node's QP crosses once, by that
- * node's ring, which all others fill. One ring for each node takes less memory than n (n - 1) of
- * them (64 lcores: 0.5 against 32 GB). Pause frames and answers of neighbours go to all nodes.
- * Questions about our address are answered by the node that receives them. The wire is divided by
- * wire_share: each node reserves its next frames, in turn. The other state of a host is in
- * shared.h.
+ * QPs are distributed round robin: node k of n has the numbers first_qpn + k + i * n, so the number
+ * of a QP gives its node. If the receive queue of each QP is known (rss.h), a table places the QPs
+ * instead. A frame for a QP of another node crosses once, through that node's ring, which all other
+ * nodes fill. One ring per node needs less memory than n (n - 1) rings (64 lcores: 0.5 GB against
+ * 32 GB). Pause frames and answers of neighbours go to all nodes. The node that receives a request
+ * for our address answers it. wire_share divides the wire: the nodes reserve their next frames in
+ * turn. The other shared state of a host is in shared.h.
  *
  * Invariant: a crossing never drops, since each ring has room for every mbuf of the receive pool.
  */
@@ -40,68 +39,67 @@ struct nic_share_params {
 /** @return a share, or NULL with rte_errno set. */
 struct nic_share *nic_share_create(const struct nic_share_params *params);
 
-/** After all its nodes have been destroyed. Frees frames that were crossing. */
+/** Call after all its nodes have been destroyed. Frees frames in the rings. */
 void nic_share_destroy(struct nic_share *share);
 
 /**
- * QPs are where a table of n_qps says, and nowhere yet. Before nic_join().
+ * Place QPs by a table of n_qps entries, all empty at first. Call before nic_join().
  * @return 0 or -ENOMEM.
  */
 int nic_share_place(struct nic_share *share, uint32_t n_qps);
 
 /**
- * Make a node one of the share's, before it has QPs. Its max_qps must be at least
- * nic_share_qps(), its first_qpn is set. QPs are then added in the order of their numbers.
+ * Add a node to the share, before it has QPs. Its max_qps must be at least nic_share_qps(); its
+ * first_qpn is set here. QPs are then added in the order of their numbers.
  */
 void nic_join(struct node *node, struct nic_share *share, uint32_t index);
 
-/* The node that has a QP. */
 /* The node that has a QP. */
 struct nic_home {
 	uint32_t node, item; /* item: the node's index for nic_qp_info() */
 };
 #define NIC_NOWHERE UINT32_MAX
 
-/** With nic_share_place(): QP number is at this place, before it is, and while the nodes run. */
+/** With nic_share_place(): place a QP, before it is made. May be called while the nodes run. */
 void nic_share_put(struct nic_share *share, uint32_t number, struct nic_home at);
-/** It is nowhere. */
+/** Remove a QP from the table. */
 void nic_share_take_out(struct nic_share *share, uint32_t number);
 
-/* Where QPs are; with share NULL there is one node, number 0, which has all. */
+/* In the functions below, share NULL means that node 0 has all QPs. */
 
-/** How many of n QPs, all that there are, one node may have. */
+/** Most QPs that one node may have, of n in total. */
 uint32_t nic_share_qps(const struct nic_share *share, uint32_t n, uint32_t index);
 
-/** Where the QP with first_qpn + number is. */
+/** Place of the QP first_qpn + number. */
 struct nic_home nic_share_find(const struct nic_share *share, uint32_t number);
 
-/** The reverse. */
+/** Inverse of nic_share_find(). */
 uint32_t nic_share_number(const struct nic_share *share, struct nic_home place);
 
-/* Inside lib/nic, of a node that is not alone. */
+/* Inside lib/nic; except for nic_share_broadcast(), only for a node of a share. */
 
-/* Frames that are taken over together. */
+/* Frames taken from the ring at a time. */
 #define NIC_CROSS_BURST 32
 
-/* Frames on their way from a node to the others. Between two calls of the node there are none. */
+/* Frames that a node collects for the others. Empty between two calls of the node. */
 struct nic_crossings {
 	struct nic_crossing *to; /* by node */
-	uint64_t pending;        /* mask of nodes to which there are some */
+	uint64_t pending;        /* mask of nodes with frames in `to` */
 	uint32_t index;          /* of this node */
 };
 
-/** Hand a frame to the node whose QP it is for. @return false: it is ours to deal with. */
+/** Pass a frame to the node that has its QP. @return false: this node handles the frame. */
 bool nic_share_cross(struct nic *nic, struct rte_mbuf *m, uint32_t dest_qp);
-/** Which of our QPs has a number, counted from first_qpn; QP_NONE: none. */
+/** Index of the local QP first_qpn + number; QP_NONE: none. */
 uint32_t nic_share_item(const struct nic *nic, uint32_t number);
-/** Let all other nodes see a frame, which nobody writes to any more. Nothing is done where the
- * node is alone, or the frame has crossed. */
+/** Pass a reference to a frame to all other nodes; nobody may write to it any more. Does nothing if
+ * the node is not shared, or if the frame has crossed. */
 void nic_share_broadcast(struct nic *nic, struct rte_mbuf *m);
-/** Hand over what has to cross: before rx() returns. */
+/** Hand over the collected frames: before rx() returns. */
 void nic_share_flush(struct nic *nic);
-/** Take up to NIC_CROSS_BURST frames that crossed to us. @return how many. */
+/** Take up to NIC_CROSS_BURST frames from this node's ring. @return how many. */
 uint16_t nic_share_take(struct nic *nic, struct rte_mbuf **pkts);
-/** Are there frames that crossed to us? */
+/** Does this node's ring hold frames? */
 bool nic_share_waits(const struct nic *nic);
 
 #endif

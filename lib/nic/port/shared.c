@@ -27,7 +27,7 @@ same_ip(const struct field_ip *a, const struct field_ip *b)
 	       memcmp(a->addr, b->addr, a->version == 4 ? 4 : sizeof(a->addr)) == 0;
 }
 
-/* Where a peer is in the table, or belongs. Half of the places are free. */
+/* The entry of a peer, or the free one where it belongs. Half of the entries are free. */
 static uint32_t *
 place_of(const struct nic_units *u, const struct field_ip *peer_ip)
 {
@@ -39,7 +39,7 @@ place_of(const struct nic_units *u, const struct field_ip *peer_ip)
 	}
 }
 
-/* Each unit that has flows in its place of an empty table. */
+/* Rebuild the table from the units that have flows. */
 static void
 fill_table(struct nic_units *u)
 {
@@ -81,7 +81,8 @@ nic_units_reserve(struct nic_units *units, uint32_t n)
 	return room > units->room ? grow(units, room) : 0;
 }
 
-/* One that no flow has: its gate is closed for an interval at most. @return n: none. */
+/* A unit without flows, which may be reused: its gate is closed for at most one interval. @return
+ * n: none. */
 static uint32_t
 find_unused(const struct nic_units *u)
 {

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * State that all nodes of one NIC share, besides the wire: how many flows are active, the least
- * interval between CNPs, the receive buffers of a slow host, the units of CNP moderation that are
- * not one QP's. A node that is alone has one of its own.
+ * State shared by all nodes of one NIC, besides the wire: the number of active QPs, the gate for
+ * the minimum interval between CNPs, the receive buffers of a slow host, and the units of CNP
+ * moderation per address pair or port. A node without a share has its own struct.
  *
- * Written by any node, with atomics, at most once for an event (a flow that starts, a CNP, a frame
- * into a slow receiver), never to note a time.
+ * Any node writes it, with atomics, at most once per event (the start of a QP, a CNP, a frame for a
+ * slow receiver).
+ *
+ * Invariant: active = requesters that have started and not ended + responders with QP_SERVES, over
+ * all nodes.
  */
 #ifndef QUENCH_NIC_PORT_SHARED_H
 #define QUENCH_NIC_PORT_SHARED_H
@@ -17,43 +20,43 @@
 #include "tm/qos_map.h"
 #include "tm/rx_drain.h"
 
-/* Units of CNP moderation: pairs of addresses, or the port. */
+/* Units of CNP moderation: address pairs, or the port. */
 struct nic_units {
 	uint64_t *gates_ns; /* np_gate_pass() */
-	/* where flows are added and removed */
+	/* used when flows are added and removed */
 	struct field_ip *peers;
-	uint32_t *users; /* flows of nodes */
+	uint32_t *users; /* flows per unit, over all nodes */
 	uint32_t *table; /* hash of the peer's address to unit + 1; 0: free */
 	uint32_t n, room;
 };
 
-/* The node's own where it is alone, else the share's. */
+/* Of the node, or of its share. */
 struct nic_shared {
 	uint32_t active;      /* QPs that send: nic_becomes_active() */
-	uint32_t wants_xoff;  /* priorities whose senders have to be held */
-	uint64_t cnp_gate_ns; /* no CNP leaves the port before */
+	uint32_t wants_xoff;  /* mask: priorities whose senders must be paused */
+	uint64_t cnp_gate_ns; /* no CNP leaves the port before this time */
 	struct nic_units units;
 	struct rx_drain buffers[TM_CLASSES] __rte_cache_aligned;
 };
 
 /**
- * The unit of a peer, for one more flow; added if it is new, in the place of one without flows if
- * there is no room. By one thread at a time, at start-up only but for nic_units_reserve().
- * @return its index, or -ENOMEM.
+ * Count one more flow of a peer's unit. A new unit is added; if there is no room, it replaces one
+ * without flows. One thread at a time; while nodes run, only within nic_units_reserve().
+ * @return the unit's index, or -ENOMEM.
  */
 int64_t nic_units_find(struct nic_units *units, const struct field_ip *peer_ip);
-/** A flow has left. */
+/** One flow less. */
 void nic_units_release(struct nic_units *units, uint32_t unit);
-/** Room for n units with flows: what nodes read stays where it is then. @return 0 or -ENOMEM. */
+/** Reserve room for n units with flows, so that the arrays that nodes read never move. @return 0 or
+ * -ENOMEM. */
 int nic_units_reserve(struct nic_units *units, uint32_t n);
 
 void nic_shared_free(struct nic_shared *common);
 
 /**
- * A QP has something to send from now on: a requester from its start to its end, a responder while
- * it has READs to answer.
- * @return QPs of the host that had before. Of those that start together on several lcores, one is
- * the first.
+ * A QP has data to send from now on: a requester from its start to its end, a responder while it
+ * has READs to answer.
+ * @return QPs of the host that were active before: 0 for exactly one of those that start together.
  */
 static inline uint32_t
 nic_becomes_active(struct nic_shared *common)

@@ -11,7 +11,7 @@
 #include "node/pkt_meta.h"
 #include "node/pkt_pool.h"
 
-/* Pad and ICRC after the payload: at most 3 + 4 bytes, restored as one word. */
+/* Pad and ICRC follow the payload: at most 3 + 4 bytes, restored as one word. */
 #define TAIL_BYTES 8u
 
 uint16_t
@@ -23,7 +23,7 @@ nic_largest_frame(uint16_t mtu_bytes)
 static void
 pattern_fill(uint8_t *to, size_t n)
 {
-	/* An odd step visits all byte values; adding the page tells apart equal bytes 256 away. */
+	/* An odd step visits all byte values; the term of i / 256 makes each page differ. */
 	for (size_t i = 0; i < n; i++)
 		to[i] = (uint8_t)(i * 151 + i / 256 * 29 + 7);
 }
@@ -111,7 +111,7 @@ nic_payload(struct nic_payloads *p, uint16_t payload_bytes)
 	if (made == NULL)
 		return NULL;
 	roce_payload_init(made, p->pattern, payload_bytes);
-	/* The owner may come to it while another thread prepares a flow. */
+	/* The owner and a thread that prepares a flow may both make it: the first one wins. */
 	if (__atomic_compare_exchange_n(cut, &old, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return made;
 	free(made);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The constant payload: written into every mbuf of the data pool once, described once per
- * length.
+ * The constant payload: written into every mbuf of the data pool once, described once per length.
  *
- * The payload stands at one place in all mbufs, after room for the longest headers, and its
- * bytes depend on their place only, so a shorter payload is a longer one cut short. Invariant:
- * an mbuf that is in the pool holds the pattern, but for the eight bytes at its dirty_off.
+ * The payload has the same offset in all mbufs, after room for the longest headers. Byte i depends
+ * on i alone, so a shorter payload is a prefix of a longer one.
+ *
+ * Invariant: an mbuf in the pool holds the pattern, except for the eight bytes at its dirty_off.
  */
 #ifndef QUENCH_NIC_QP_PAYLOAD_H
 #define QUENCH_NIC_QP_PAYLOAD_H
@@ -19,32 +19,32 @@
 
 struct rte_mempool;
 
-/* Where the payload stands in every mbuf of the data pool, from buf_addr. */
+/* Offset of the payload from buf_addr, in every mbuf of the data pool. */
 #define NIC_PAYLOAD_OFFSET RTE_ALIGN_CEIL(RTE_PKTMBUF_HEADROOM + ROCE_MAX_HDR_BYTES, 64u)
 
-/* One for all NICs of a thread. */
+/* Shared by all NICs of a thread. */
 struct nic_payloads {
 	struct roce_payload aeth, cnp_body;
-	struct roce_payload *cut[NIC_MAX_MTU + 1]; /* the pattern, by length; NULL: not used yet */
+	struct roce_payload *cut[NIC_MAX_MTU + 1]; /* by length; NULL: not used yet */
 	uint8_t pattern[NIC_MAX_MTU + 8];
 };
 
-/** Payload descriptions, each made on first use. @return owned by the caller, or NULL. */
+/** Create an empty set of payload descriptions. @return owned by the caller, or NULL. */
 struct nic_payloads *nic_payloads_create(void);
 void nic_payloads_destroy(struct nic_payloads *p);
 
-/** The description of the pattern cut at a length, made on first use. NULL: no memory. */
+/** Description of the first payload_bytes of the pattern, made on first use. NULL: no memory. */
 const struct roce_payload *nic_payload(struct nic_payloads *p, uint16_t payload_bytes);
 
-/** Largest frame we make, without FCS, at an MTU. */
+/** Largest frame that a NIC sends at an MTU, without FCS. */
 uint16_t nic_largest_frame(uint16_t mtu_bytes);
 
 /**
- * A pool whose mbufs hold the constant payload pattern at a fixed place. Only NICs allocate from
- * it. Whoever changes payload bytes of such a frame restores them before the mbuf is freed: the
- * pattern is written once. Freed with pkt_pool_destroy().
+ * A pool whose mbufs hold the constant payload pattern at NIC_PAYLOAD_OFFSET. Only NICs allocate
+ * from it. Code that changes payload bytes restores them before it frees the mbuf, because the
+ * pattern is written only once. Free the pool with pkt_pool_destroy().
  *
- * @param mtu_bytes  Largest MTU of the QPs that use it.
+ * @param mtu_bytes  Largest MTU of the QPs that use the pool.
  * @return           The pool, or NULL with rte_errno set.
  */
 struct rte_mempool *nic_data_pool_create(const char *name, uint32_t n_mbufs, uint16_t mtu_bytes,

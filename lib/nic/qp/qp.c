@@ -7,8 +7,7 @@
 #include "base/fixed.h"
 #include "base/pages.h"
 
-/* The end of an RNR wait is kept in 32 bits of 1.024 us, with no timer of another kind beside
- * it. */
+/* The end of an RNR wait is stored in 32 bits, in units of 1.024 us. */
 #define RNR_SHIFT 10
 
 uint32_t
@@ -91,7 +90,7 @@ qp_sent_read(struct nic_qp *qp)
 {
 	uint32_t before_seq = qp->next_seq;
 
-	/* All but the last response's number; the rest is as with any packet. */
+	/* Skip the numbers of all responses but the last; qp_sent() does the rest. */
 	qp->next_seq += qp->left_packets - 1;
 	if (!(qp->flags & QP_RESEND) && qp->next_seq < before_seq)
 		qp_wrapped(qp);
@@ -107,7 +106,7 @@ qp_begin(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn)
 	qp->flags |= QP_FIRST;
 }
 
-/* next_seq was set to acked_seq: find its place in its message. */
+/* next_seq was set to acked_seq: recompute the position in the message. */
 static void
 find_place(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn)
 {
@@ -119,7 +118,7 @@ find_place(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn)
 	if (qp->next_seq != qp->sent_seq)
 		qp->flags |= QP_RESEND;
 	if (qp->next_seq == start) {
-		/* A message of which nothing was sent has not been begun. */
+		/* If nothing of the message was sent, it has not begun. */
 		if (qp->flags & QP_RESEND)
 			qp->flags |= QP_FIRST;
 		else
@@ -131,14 +130,14 @@ void
 qp_acknowledge(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn, uint32_t seq)
 {
 	assert(seq - qp->acked_seq <= qp_sent_seq(qp) - qp->acked_seq);
-	/* Each message is passed once. */
+	/* Linear in the number of messages acknowledged. */
 	while ((int32_t)(seq - qp->acked_end) >= 0) {
 		qp->acked_msg++;
 		qp->acked_end += qp_packets(flow, qpn, qp->acked_msg);
 	}
 	qp->acked_seq = seq;
 	if ((int32_t)(qp->next_seq - seq) < 0) {
-		/* What was about to be sent again has arrived after all. */
+		/* The packets to retransmit have arrived after all. */
 		qp->next_seq = seq;
 		find_place(qp, flow, qpn);
 	}
@@ -177,7 +176,7 @@ int
 qp_ring_init(struct qp_ring *ring, uint32_t n)
 {
 	ring->head = ring->tail = 0;
-	ring->mask = 63; /* a peek ahead stays in the array */
+	ring->mask = 63; /* at least: qp_ring_peek() looks ahead */
 	while (ring->mask < n - 1)
 		ring->mask = 2 * ring->mask + 1;
 	ring->items = pages_alloc((ring->mask + 1ul) * sizeof(ring->items[0]));

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One queue pair: what it has to send, where it waits, what it owes its peer.
+ * One queue pair: its position in the flow's messages, the place where it waits, and the answers
+ * that it owes its peer.
  *
  * A requester counts packets in 32 bits from its initial PSN; packet n carries PSN n mod 2^24. The
- * sizes of messages are a function of their numbers, so any packet can be built again from where
- * its message starts: nothing is kept for retransmission but the number and the end of the oldest
- * message that is not acknowledged whole. Numbers are compared by their differences, which a window
- * keeps far below 2^31:
+ * size of a message is a function of its number, so retransmission needs only the number and the
+ * end of the oldest message that is not fully acknowledged. Packet numbers are compared by their
+ * difference, which the window keeps far below 2^31:
  *
  *   acked_seq <= next_seq <= sent_seq,  next_seq <= limit_seq,  sent_seq - acked_seq <= window
  *
- * Go-back-N sets next_seq back; sent_seq stays, so packets in [next_seq, sent_seq) are sent again.
+ * Go-back-N sets next_seq back to acked_seq; sent_seq stays, so the packets in [next_seq, sent_seq)
+ * are sent again.
  *
- * A READ takes the numbers of its responses: its request moves next_seq by all of them, and each
- * response moves acked_seq by one. The responder sends from the same members as a requester:
- * next_seq is the next response, limit_seq ends the last READ asked for, left_packets those of the
- * READ being answered, whose number is next_msg. What it needs beside is in struct nic_reads.
+ * A READ consumes one packet number per response: the request advances next_seq by all of them, and
+ * each response advances acked_seq by one. The responder uses the same members: next_seq is the
+ * next response, limit_seq the end of the last READ requested, left_packets the remaining responses
+ * of the READ being answered, and next_msg its number. Its other state is in struct nic_reads.
  *
- * Memory: QPs come by the million. What the QPs of a flow have in common is in struct qp_flow; what
- * is rarely touched is in struct qp_tally. With a CNP window, a link and a quarter of a slot of the
- * pacing wheel, and a place in a ready ring, a QP takes 253 bytes where there are a million.
+ * Memory: a node may have a million QPs. State common to the QPs of a flow is in struct qp_flow,
+ * rarely used state in struct qp_tally. Including a CNP window, a link and a quarter of a slot of
+ * the pacing wheel, and an entry of a ready ring, a QP takes 253 bytes at a million QPs.
  */
 #ifndef QUENCH_NIC_QP_QP_H
 #define QUENCH_NIC_QP_QP_H
@@ -44,18 +45,18 @@ struct nic_pacing;
 struct nic_times;
 
 /*
- * The one place of a QP that may send, as nic_settle() left it: between wheel and ready ring, where
- * a packet takes it from one to the other, the move is not recorded.
+ * Where a QP waits, as nic_settle() last decided. Moves between the wheel and the ready ring that
+ * happen per packet are not recorded, so QP_PACED and QP_READY may be swapped.
  */
 enum qp_place {
-	QP_FREE,    /* nobody's: zeroed, or its flow has left; no frame finds it */
+	QP_FREE,    /* unused, or hidden after its flow was removed; no frame finds it */
 	QP_IDLE,    /* nothing to send: responder without READs, all acknowledged, or in error */
-	QP_PACED,   /* in the wheel: before its start, waiting for tokens or after an RNR NAK */
+	QP_PACED,   /* in the wheel: waits for its start, for tokens or after an RNR NAK */
 	QP_READY,   /* in the ready ring of its queue */
-	QP_BLOCKED, /* window or depth full: an answer or the retransmission timer moves it */
+	QP_BLOCKED, /* window or depth full: waits for an answer or the retransmission timer */
 };
 
-/* What the responder owes its peer. NAKs acknowledge all before, so one word is enough. */
+/* The answer that a responder owes. NAKs acknowledge all earlier packets, so one is enough. */
 enum qp_owed {
 	QP_OWES_NOTHING,
 	QP_OWES_ACK,
@@ -71,64 +72,64 @@ enum qp_owed {
 #define QP_TIMED 0x010u      /* in a list of retransmission timers */
 #define QP_ENDS 0x020u       /* has a message limit or a stop time: counted by nic_done() */
 #define QP_STOPS 0x040u      /* has a stop time */
-#define QP_AWAITS 0x080u     /* the peer was asked for an ACK that has not come */
+#define QP_AWAITS 0x080u     /* an ACK has been requested and has not arrived */
 #define QP_RESEND 0x100u     /* went back: next_seq != sent_seq */
 #define QP_FIRST 0x200u      /* the next packet is the first of its message */
-#define QP_LAST 0x400u       /* no message is begun any more */
-#define QP_UNRESOLVED 0x800u /* the peer's MAC address is not known: sends nothing yet */
+#define QP_LAST 0x400u       /* begins no further message */
+#define QP_UNRESOLVED 0x800u /* the peer's MAC address is unknown: sends nothing yet */
 #define QP_SERVES 0x1000u    /* a responder with READ responses to send */
 #define QP_READS 0x2000u     /* a requester whose messages are READs */
-#define QP_UD 0x4000u        /* of unreliable datagrams, at both ends */
+#define QP_UD 0x4000u        /* unreliable datagrams, requester or responder */
 #define QP_RNR 0x8000u       /* waits because the responder was not ready */
-/* What these send is built in files of its own: one test per packet tells them from the others. */
+/* QPs whose packets are built outside io/data.c: one test per packet. */
 #define QP_SPECIAL (QP_SERVES | QP_READS | QP_UD)
 
 /* Responder flags. */
 #define QP_RX_IN_MESSAGE 0x01u
-#define QP_RX_NAKED 0x02u   /* this gap has been answered: silent until the expected PSN comes */
-#define QP_RX_REFUSED 0x04u /* an invalid request was answered, or UD: no RC request is served */
+#define QP_RX_NAKED 0x02u   /* this gap has its NAK: no other one until the expected PSN arrives */
+#define QP_RX_REFUSED 0x04u /* refuses RC requests: after an invalid one, or because it is UD */
 #define QP_RX_OWES_CNP 0x08u
-#define QP_RX_ASKED 0x10u      /* this gap of READ responses has been asked for */
-#define QP_RX_BY_ADDRESS 0x20u /* the peer was given by IP address: its MAC follows ARP and ND */
-#define QP_RX_SEND 0x40u       /* the message being received is a SEND: its length is not known */
-#define QP_RX_DEFERRED 0x80u   /* the answer owed waits until the READs before it are answered */
+#define QP_RX_ASKED 0x10u      /* the missing READ responses have been requested again */
+#define QP_RX_BY_ADDRESS 0x20u /* the peer is configured by IP address: ARP or ND gives its MAC */
+#define QP_RX_SEND 0x40u       /* the message being received is a SEND: its length is unknown */
+#define QP_RX_DEFERRED 0x80u   /* the answer owed waits for the READs before it */
 
 struct nic_qp {
 	/* each packet sent: one cache line */
-	struct token_account bucket; /* before the start, its time is the start's */
+	struct token_account bucket; /* before the start, updated_ns is the start time */
 	uint64_t tx_wire_bytes;
 	uint32_t next_seq;
 	uint32_t limit_seq;
-	uint32_t left_packets; /* of the message being sent; 0: between two messages */
+	uint32_t left_packets; /* left to send of this message; 0: between two messages */
 	uint32_t flow;         /* index of struct qp_flow */
-	uint32_t rate_cuts;    /* with each, line and bucket are at hand */
+	uint32_t rate_cuts;    /* here because a cut touches this line anyway */
 	uint32_t ends_reg;     /* roce_ends.reg */
 	uint32_t dest_qp : 24;
 	uint32_t place : 7;     /* enum qp_place */
-	uint32_t version : 1;   /* of the parameters that its state is of: nic_touch() */
+	uint32_t version : 1;   /* of the parameters that the state belongs to: nic_touch() */
 	uint16_t ack_countdown; /* packets until the next AckReq */
 	uint16_t flags;
 
 	struct cc cc __rte_cache_aligned;
 
 	/* each message, each ACK, each packet received */
-	/* oldest message not acknowledged whole: 52 bits are 3 years of 4.5 x 10^7 in a second */
+	/* oldest message not fully acknowledged: 52 bits last 3 years at 4.5 x 10^7 per second */
 	uint64_t acked_msg : 52 __rte_cache_aligned;
 	uint64_t sent_wraps_high : 12;
-	uint32_t acked_end; /* number of the first packet after it */
+	uint32_t acked_end; /* number of the first packet after acked_msg */
 	uint32_t acked_seq;
-	uint32_t next_msg;      /* being sent, or to be begun; low half of its number */
-	uint32_t sent_seq;      /* with QP_RESEND; else it is next_seq */
-	uint32_t progress_tick; /* the retransmission timer, with QP_AWAITS, runs from here; with
-				 * QP_RNR, the end of the wait */
+	uint32_t next_msg;      /* message being sent or next to begin: low half of its number */
+	uint32_t sent_seq;      /* valid with QP_RESEND; otherwise equal to next_seq */
+	uint32_t progress_tick; /* QP_AWAITS: start of the retransmission timer; QP_RNR: end of the
+				 * wait */
 	uint32_t retransmitted_packets;
 	uint32_t timer_link;
 	uint32_t ack_link;
 	uint32_t cnp_link;
-	uint32_t window_link;   /* of nic_np, when each QP is a unit */
-	uint64_t rx_seq;        /* packets received, from the initial PSN on */
-	uint32_t rx_left_bytes; /* of the message being received */
-	uint8_t sent_wraps;     /* bits 32 to 39 of sent_seq, for the count of packets */
+	uint32_t window_link;   /* of nic_np, with CNP moderation per QP */
+	uint64_t rx_seq;        /* next packet expected; starts at the initial PSN */
+	uint32_t rx_left_bytes; /* left of the message being received */
+	uint8_t sent_wraps;     /* bits 32 to 39 of sent_seq, to count packets */
 	uint8_t retries : 4;
 	uint8_t rnr_retries : 4;
 	uint8_t rx_flags;
@@ -137,7 +138,7 @@ struct nic_qp {
 static_assert(offsetof(struct nic_qp, cc) == 64, "what pacing a frame reads is one cache line");
 static_assert(sizeof(struct nic_qp) == 192, "three cache lines");
 
-/* What a QP counts that no decision about the next packet needs. */
+/* Counters of a QP that no decision about the next packet needs. */
 struct qp_tally {
 	uint64_t rx_messages;
 	uint64_t rx_payload_bytes;
@@ -145,22 +146,25 @@ struct qp_tally {
 	uint32_t cnps_handled, cnps_sent;
 	uint32_t min_rate_kbps; /* rounded up */
 } __attribute__((packed, aligned(4)));
-/* Of a million QPs, wheel and ring have 2^18 slots of 32 bytes and 2^20 places of 4. */
+/* At a million QPs the wheel has 2^18 slots of 32 bytes and the ring 2^20 entries of 4 bytes. */
 static_assert(
 	10 * (sizeof(struct nic_qp) + sizeof(struct qp_tally) + sizeof(struct np) + 4) + 84 + 42 <=
 		2560,
 	"with its window, a link and a quarter of a slot of the wheel, a place in a ready ring");
 
-/* Life of a flow: it stays, or is added and removed while the node runs (change/live.h). */
+/*
+ * Life of a flow (change/live.h). ADDING: its QPs are being made; CONFIGURED: all exist; REMOVING:
+ * it begins no message; HIDDEN: no frame finds its QPs; FREE: nic_forget_flow() may follow.
+ */
 enum flow_life { FLOW_CONFIGURED, FLOW_ADDING, FLOW_REMOVING, FLOW_HIDDEN, FLOW_FREE };
 #define FLOW_NONE UINT32_MAX
 
-/* What the QPs of one flow have in common. */
+/* State common to the QPs of one flow. */
 struct qp_flow {
 	/* each packet sent */
-	struct roce_shape middle; /* all but the first and the last of a message */
+	struct roce_shape middle; /* all packets but the first and the last of a message */
 	uint64_t rate_cap_bps;    /* 0: none */
-	/* NULL: not measured; owned by the first of those that share it */
+	/* NULL: not measured; shared by the parts of a flow, owned by the first */
 	struct nic_pacing *pacing;
 	uint8_t data_queue;
 	bool raw;
@@ -173,33 +177,34 @@ struct qp_flow {
 	uint8_t cnp_queue;
 	/* each packet received, each control frame */
 	uint16_t mtu_bytes;
-	uint32_t np_unit; /* of CNP moderation, unless that is each QP */
+	uint32_t np_unit; /* of CNP moderation, unless it is per QP */
 	uint64_t ce_packets, cnps_ignored;
-	struct roce_path path; /* without what struct roce_ends holds */
+	struct roce_path path; /* without the fields of struct roce_ends */
 	struct roce_shape ack;
 	struct roce_shape cnp;
 	/* each message */
-	/* NULL: not measured; owned by the first of those that share them */
+	/* NULL: not measured; shared by the parts of a flow, owned by the first */
 	struct nic_times *times;
-	bool stopped;                /* no message is begun */
+	bool stopped;                /* begins no message */
 	uint8_t version;             /* of the parameters here: nic_touch() */
-	uint32_t timed_mask;         /* messages are timed whose number has none of these bits */
-	struct nic_qp_params params; /* of its first QP, as the flow came */
-	struct arrivals arrivals;    /* of open loops */
-	uint64_t cap_before_bps;     /* rate_cap_bps of the version before */
+	uint32_t timed_mask;         /* a message is timed if its number has none of these bits */
+	struct nic_qp_params params; /* of its first QP, when the flow was added */
+	struct arrivals arrivals;    /* open loops */
+	uint64_t cap_before_bps;     /* rate_cap_bps of the previous version */
 	uint32_t first_item, n_qps;
-	/* incast: QPs that have not ended, those of them that have not done this round's message */
+	/* incast: QPs that have not ended, and how many of them have not completed this round */
 	uint32_t round_members, round_left;
 	uint64_t round;
-	/* as it comes: QPs that there will be, the number of its first one in the NIC */
+	/* FLOW_ADDING: QPs to make, and the first one's number in the NIC */
 	uint32_t planned_qps, first_number;
-	/* as it leaves: QPs looked at in this pass, the next flow, when the last QP was hidden */
+	/* FLOW_REMOVING, FLOW_HIDDEN: QPs checked in this pass, next flow in the list, time at
+	 * which the last QP was hidden */
 	uint32_t checked_qps, next_removing;
 	uint64_t hidden_ns;
-	uint8_t life; /* enum flow_life; FLOW_FREE is read by others */
+	uint8_t life; /* enum flow_life; other threads read FLOW_FREE */
 } __rte_cache_aligned;
 
-/** May a QP with these parameters share the flow? All but the numbers and the start are equal. */
+/** May a QP with these parameters share the flow? QP numbers and the start may differ. */
 bool qp_flow_fits(const struct qp_flow *flow, const struct nic_qp_params *params);
 
 /** Packets in one message: an empty message is one packet. */
@@ -208,7 +213,7 @@ uint32_t qp_message_packets(uint64_t message_bytes, uint16_t mtu_bytes);
 /** Payload of the last (or only) packet of a message. */
 uint16_t qp_last_bytes(uint64_t message_bytes, uint16_t mtu_bytes);
 
-/** Payload of a message of one of the flow's QPs, and the packets that it takes. */
+/** Payload of a message of one of the flow's QPs. */
 static inline uint32_t
 qp_bytes(const struct qp_flow *flow, uint32_t qpn, uint64_t message)
 {
@@ -217,6 +222,7 @@ qp_bytes(const struct qp_flow *flow, uint32_t qpn, uint64_t message)
 	return (uint32_t)workload_message_bytes(&flow->params.work, qpn, message);
 }
 
+/** Packets of the same message. */
 static inline uint32_t
 qp_packets(const struct qp_flow *flow, uint32_t qpn, uint64_t message)
 {
@@ -225,11 +231,11 @@ qp_packets(const struct qp_flow *flow, uint32_t qpn, uint64_t message)
 	return qp_message_packets(qp_bytes(flow, qpn, message), flow->mtu_bytes);
 }
 
-/** Set up all that does not depend on the node. qpn is the QP's own number, here and below. */
+/** Initialise the state that does not depend on the node. qpn is the QP's own, here and below. */
 void qp_init(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn,
 	     const struct nic_qp_params *params);
 
-/** Number of the message being sent, or to be begun. */
+/** Number of the message being sent, or next to begin. */
 static inline uint64_t
 qp_next_message(const struct nic_qp *qp)
 {
@@ -242,15 +248,15 @@ qp_sent_seq(const struct nic_qp *qp)
 	return qp->flags & QP_RESEND ? qp->sent_seq : qp->next_seq;
 }
 
-/** Packets acknowledged, from the initial PSN on. */
+/** Packets acknowledged since the initial PSN. */
 uint64_t qp_acked_packets(const struct nic_qp *qp, const struct qp_flow *flow);
 
-/** Data packets sent, those sent again included. */
+/** Data packets sent, including retransmissions. */
 uint64_t qp_tx_packets(const struct nic_qp *qp, const struct qp_flow *flow);
 
 /**
- * Was the peer asked for an ACK that has not come? The last packet that asked is as far behind
- * next_seq as the countdown is from its start.
+ * Is a requested ACK outstanding? The number after the last packet with AckReq is
+ * next_seq - (ack_every - ack_countdown).
  */
 static inline bool
 qp_awaits_ack(const struct nic_qp *qp, uint16_t ack_every)
@@ -258,21 +264,21 @@ qp_awaits_ack(const struct nic_qp *qp, uint16_t ack_every)
 	return qp->next_seq - qp->acked_seq > (uint32_t)(ack_every - qp->ack_countdown);
 }
 
-/** Packets that the window lets go now; negative when it has shrunk. */
+/** Packets that the window allows now; negative after it shrank. */
 static inline int32_t
 qp_window(const struct nic_qp *qp)
 {
 	return (int32_t)(qp->limit_seq - qp->next_seq);
 }
 
-/** May the window's next packet go? */
+/** Does the window allow the next packet? */
 static inline bool
 qp_in_window(const struct nic_qp *qp)
 {
 	return qp_window(qp) > 0;
 }
 
-/* Times that sent_seq went through its 32 bits: with them 52. */
+/* How often sent_seq has wrapped: 20 more bits. */
 static inline uint32_t
 qp_sent_wraps(const struct nic_qp *qp)
 {
@@ -303,7 +309,7 @@ qp_sent(struct nic_qp *qp)
 	}
 }
 
-/** As qp_sent(): the packet is not the first or the last of its message, nor was it sent before. */
+/** As qp_sent(), for a packet inside its message that is sent for the first time. */
 static inline void
 qp_sent_middle(struct nic_qp *qp)
 {
@@ -312,7 +318,7 @@ qp_sent_middle(struct nic_qp *qp)
 		qp_wrapped(qp);
 }
 
-/** The READ request at next_seq, of left_packets responses, was sent. */
+/** The READ request at next_seq was sent, which asks for left_packets responses. */
 void qp_sent_read(struct nic_qp *qp);
 
 /** Begin message next_msg: left_packets is 0. */
@@ -324,13 +330,13 @@ void qp_acknowledge(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn,
 /** Send again from the first unacknowledged packet. */
 void qp_go_back(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn);
 
-/** The responder was not ready: send nothing before a time, at most 2^41 ns from now. Sets
- * QP_RNR. */
+/** The responder was not ready: send nothing before until_ns, which is at most 2^41 ns from now.
+ * Sets QP_RNR. */
 void qp_begin_rnr_wait(struct nic_qp *qp, uint64_t until_ns);
 /** Must a QP with QP_RNR still wait? If not, QP_RNR is cleared. */
 bool qp_in_rnr_wait(struct nic_qp *qp, uint64_t now_ns, uint64_t *until_ns);
 
-/* FIFO of QPs by number, linked through one member of each; a QP is in it at most once. */
+/* FIFO of QPs, linked through one member of each; a QP is in it at most once. */
 struct qp_list {
 	uint32_t head;
 	uint32_t tail;
@@ -355,7 +361,7 @@ qp_list_push(struct qp_list *l, struct nic_qp *qps, uint32_t item, size_t link_o
 	l->tail = item;
 }
 
-/** Take out the head; the list is not empty. */
+/** Remove the head of a list that is not empty. */
 static inline uint32_t
 qp_list_pop(struct qp_list *l, struct nic_qp *qps, size_t link_offset)
 {
@@ -366,9 +372,9 @@ qp_list_pop(struct qp_list *l, struct nic_qp *qps, size_t link_offset)
 }
 
 /*
- * FIFO of QPs by number, with room for all: each QP is in it at most once. An array, so that the
- * QPs that come next are known and can be fetched from memory in time: with a million of them a
- * list through the QPs would be a chain of cache misses.
+ * FIFO of QPs with room for all: each QP is in it at most once. An array shows which QPs are next,
+ * so that they can be prefetched: with a million QPs, a linked list would be a chain of cache
+ * misses.
  */
 struct qp_ring {
 	uint32_t *items; /* NULL: this queue is not used */
@@ -398,8 +404,7 @@ qp_ring_is_empty(const struct qp_ring *ring)
 	return ring->head == ring->tail;
 }
 
-/** The QP that is ahead places after the head; if there is none, one that was in the ring
- * before. */
+/** The QP that is `ahead` entries after the head; beyond the tail, a stale entry. */
 static inline uint32_t
 qp_ring_peek(const struct qp_ring *ring, uint32_t ahead)
 {

@@ -13,7 +13,7 @@ nic_timers_init(struct nic_timers *t, uint8_t n)
 		t->slots[i] = QP_LIST_EMPTY;
 }
 
-/* All QPs are less than one turn ahead. */
+/* The first busy slot from now_tick on: all QPs are less than one turn ahead. */
 static uint64_t
 next_tick(const struct nic_timers *t)
 {

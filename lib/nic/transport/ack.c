@@ -8,10 +8,11 @@
 #include "nic/transport/requester.h"
 #include "nic/transport/rnr.h"
 
-/* Bits 6-5 of the AETH syndrome: what kind of answer this is. */
+/* Kind of answer: bits 6-5 of the AETH syndrome. */
 enum aeth_kind { AETH_KIND_ACK = 0, AETH_KIND_RNR = 1, AETH_KIND_NAK = 3 };
 
-/* NAK "PSN sequence error": all before seq has arrived, the rest is sent again (go-back-N). */
+/* NAK "PSN sequence error": all packets before seq have arrived; send the rest again
+ * (go-back-N). */
 static void
 on_nak_sequence(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 {
@@ -28,7 +29,7 @@ on_nak_sequence(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 	nic_progress(nic, item, seq, now_ns);
 }
 
-/* Another NAK: the request at seq was refused; it too acknowledges all before. */
+/* Any other NAK: the request at seq was refused. It acknowledges all packets before seq. */
 static void
 on_nak_fatal(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 {
@@ -44,7 +45,7 @@ nic_on_ack(struct nic *nic, uint32_t item, const struct roce_view *v, uint64_t n
 	const struct qp_flow *flow = nic_flow_of(nic, qp);
 	enum aeth_kind kind = v->aeth_syndrome >> 5 & 3;
 
-	/* The PSN named by an ACK or NAK is of a packet that was sent. */
+	/* An ACK or NAK must name the PSN of a packet that was sent. */
 	if (ahead >= (int32_t)(qp_sent_seq(qp) - qp->acked_seq) || flow->raw ||
 	    (qp->flags & (QP_REQUESTER | QP_ERROR)) != QP_REQUESTER ||
 	    (ahead < 0 && (uint32_t)-ahead > qp_acked_packets(qp, flow)))
@@ -55,7 +56,7 @@ nic_on_ack(struct nic *nic, uint32_t item, const struct roce_view *v, uint64_t n
 	if (kind == AETH_KIND_ACK)
 		counter_inc(&nic->stats.acks_received);
 	if (ahead < 0)
-		return NIC_USED; /* late: it says nothing new */
+		return NIC_USED; /* late: nothing new */
 	if (kind == AETH_KIND_RNR) {
 		nic_on_rnr(nic, item, qp->acked_seq + (uint32_t)ahead, v->aeth_syndrome & 0x1F,
 			   now_ns);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a requester hears: ACK, NAK and RNR NAK. */
+/* ACK, NAK and RNR NAK, received by a requester. */
 #ifndef QUENCH_NIC_TRANSPORT_ACK_H
 #define QUENCH_NIC_TRANSPORT_ACK_H
 
@@ -10,6 +10,7 @@
 struct nic;
 struct roce_view;
 
+/** Handle an ACK or NAK for a QP. @return NIC_USED or why it is dropped. */
 enum nic_drop nic_on_ack(struct nic *nic, uint32_t item, const struct roce_view *v,
 			 uint64_t now_ns);
 

@@ -15,7 +15,7 @@
 
 /* ---- requester ---- */
 
-/* Responses are missing: ask for them again, once until one of them comes or the timer fires. */
+/* Request missing responses again; not twice before one of them arrives or the timer fires. */
 static void
 ask_again(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
@@ -30,15 +30,15 @@ ask_again(struct nic *nic, uint32_t item, uint64_t now_ns)
 enum nic_drop
 nic_on_read_ack(struct nic *nic, uint32_t item, const struct roce_view *v, uint64_t now_ns)
 {
-	/* What was refused, or may not be asked, stays so. */
+	/* A fatal NAK: the request was refused. */
 	if (v->aeth_syndrome >> 5 == 3 && v->aeth_syndrome != AETH_NAK_PSN_SEQ) {
 		if (!(nic->qps[item].flags & QP_DONE))
 			nic_fail(nic, item, now_ns);
 		return NIC_USED;
 	}
 	/*
-	 * A READ is acknowledged by its responses, which leave before an answer to what follows
-	 * them: those that are not here are lost.
+	 * An ACK or sequence NAK leaves after the responses of all earlier READs, so the missing
+	 * responses are lost.
 	 */
 	if (v->aeth_syndrome == AETH_NAK_PSN_SEQ)
 		counter_inc(&nic->stats.packet_seq_err);
@@ -48,7 +48,7 @@ nic_on_read_ack(struct nic *nic, uint32_t item, const struct roce_view *v, uint6
 	return NIC_USED;
 }
 
-/* Is this the response at acked_seq, and has it the length that its message gives it? */
+/* Does the response, whose PSN is that of acked_seq, have a valid opcode and length? */
 static bool
 response_fits(const struct nic *nic, const struct nic_qp *qp, const struct roce_view *v)
 {
@@ -58,7 +58,8 @@ response_fits(const struct nic *nic, const struct nic_qp *qp, const struct roce_
 	bool last = qp->acked_seq + 1 == qp->acked_end;
 	bool begins = v->opcode == RC_READ_RESP_FIRST || v->opcode == RC_READ_RESP_ONLY;
 
-	/* One that was asked for again begins anywhere, and one asked for before that goes on. */
+	/* Within a message both are valid: a response to a repeated request begins here, and one to
+	 * the original request continues. */
 	if (qp->acked_seq == start_seq && !begins)
 		return false;
 	if (!last)
@@ -122,7 +123,7 @@ stamp_request(struct nic *nic, uint32_t item, struct rte_mbuf *m)
 
 /* ---- responder ---- */
 
-/* The number after the READ that is being answered, or comes next. */
+/* End of READ next_msg: the number after its last response. */
 static uint32_t
 answer_end(const struct nic *nic, uint32_t item)
 {
@@ -139,8 +140,8 @@ is_full(const struct nic *nic, uint32_t item)
 }
 
 /*
- * Is there a place for one more READ? A peer that asks for it has all of the oldest one: where that
- * is only being answered again, it was late and not lost, and need not be.
+ * Is there room for one more READ? A peer that sends a new one has received the oldest one. If the
+ * ring is full because that is being answered again, its responses were late, not lost: skip it.
  */
 static bool
 has_place(const struct nic *nic, uint32_t item)
@@ -171,13 +172,13 @@ nic_read_fits(struct nic *nic, uint32_t item, const struct roce_view *v)
 	if (!nic_serves_reads(nic, qp) || qp->rx_flags & QP_RX_IN_MESSAGE ||
 	    v->reth_dma_bytes > NIC_MAX_MESSAGE_BYTES || !has_place(nic, item))
 		return false;
-	/* A size that our section of the file does not know: made once, for all that follow. */
+	/* The peer chooses the size: the payload of a new size is described once. */
 	return nic_payload(nic->mbufs.payloads,
 			   qp_last_bytes(v->reth_dma_bytes, nic_flow_of(nic, qp)->mtu_bytes)) !=
 	       NULL;
 }
 
-/* There is something to answer. */
+/* A READ waits to be answered: start the responder. */
 static void
 serve(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
@@ -220,7 +221,7 @@ nic_read_take(struct nic *nic, uint32_t item, const struct roce_view *v, uint32_
 	serve(nic, item, now_ns);
 }
 
-/* Answer READ number n again from seq on. */
+/* Answer READ n again, from the response at seq on. */
 static void
 go_back(struct nic *nic, uint32_t item, uint32_t n, uint32_t seq, uint64_t now_ns)
 {
@@ -266,7 +267,7 @@ nic_read_again(struct nic *nic, uint32_t item, const struct roce_view *v, uint64
 
 		if (had_packets >= packets)
 			continue;
-		/* All that was left of it from there on, or it is not the same READ. */
+		/* It repeats this READ only if it asks for exactly the rest of it. */
 		if (v->reth_dma_bytes == read->bytes - had_packets * mtu_bytes &&
 		    was_sent(qp, n, seq))
 			go_back(nic, item, n, seq, now_ns);

@@ -2,12 +2,14 @@
 /*
  * Both ends of an RDMA READ (RC transport; IBTA 9.4.4, 9.7.5.1.9 and 9.7.7, Linux rxe_resp.c).
  *
- * The requester takes responses in order only. At a gap, or when its timer fires, it goes back and
- * asks again from the first missing response on: the request names the PSN, and the address and the
- * length of the rest. No NAK exists for this.
+ * The requester accepts responses in order only. At a gap, or when its timer fires, it sends a new
+ * request for the rest, from the first missing response on: with the PSN of that response, and the
+ * address and length of the rest. There is no NAK for this.
  *
- * The responder keeps the last READs of a QP (place/reads.h). To a request that it has taken before
- * it goes back, and answers all later ones again, as the requester asks for them again.
+ * The responder stores the last READs of a QP (place/reads.h). For a duplicate request it goes
+ * back, and answers all later READs again too, because the requester also repeats those.
+ *
+ * Invariant: acked_seq of a requester advances by 1 per response, and a response is counted once.
  */
 #ifndef QUENCH_NIC_TRANSPORT_READ_H
 #define QUENCH_NIC_TRANSPORT_READ_H
@@ -23,21 +25,22 @@ struct rte_mbuf;
 
 #define NIC_MAX_MESSAGE_BYTES (1u << 31)
 
-/** An answer to a requester of READs that is no response. */
+/** Handle an ACK or NAK for a requester of READs. */
 enum nic_drop nic_on_read_ack(struct nic *nic, uint32_t item, const struct roce_view *v,
 			      uint64_t now_ns);
+/** Handle a READ response. wire: its wire bytes. */
 enum nic_drop nic_on_read_response(struct nic *nic, uint32_t item, const struct roce_view *v,
 				   uint32_t wire, uint64_t now_ns);
 /** Can this request, whose PSN is the expected one, be served? */
 bool nic_read_fits(struct nic *nic, uint32_t item, const struct roce_view *v);
-/** It can: its responses are sent in their turn. */
+/** Accept a request after nic_read_fits(): its responses are sent in their turn. */
 void nic_read_take(struct nic *nic, uint32_t item, const struct roce_view *v, uint32_t wire,
 		   uint64_t now_ns);
-/** A request with a PSN before the expected one: answer it again. */
+/** Answer a duplicate request, whose PSN is before the expected one, again. */
 void nic_read_again(struct nic *nic, uint32_t item, const struct roce_view *v, uint64_t now_ns);
-/** Build the next request, or the next response. */
+/** Build the next request or response. */
 void nic_read_stamp(struct nic *nic, uint32_t item, struct rte_mbuf *m);
-/** It has left. */
+/** The request or response built last has left. */
 void nic_read_sent(struct nic *nic, uint32_t item, uint64_t now_ns);
 
 #endif

@@ -7,8 +7,8 @@
 #include "nic/place/place.h"
 #include "nic/place/version.h"
 
-/* All before seq is taken as acknowledged; of an incast, that may be this QP's part of the
- * round. */
+/* Treat all packets before seq as acknowledged. For an incast this may complete the QP's message of
+ * the round. */
 static void
 mark_acknowledged(struct nic *nic, struct nic_qp *qp, uint32_t seq, uint64_t now_ns)
 {
@@ -34,14 +34,14 @@ nic_acknowledge(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 	if (nic->measure->rtts != NULL)
 		ack.rtt_ns = nic_measure_rtt(nic, item, seq, now_ns);
 	mark_acknowledged(nic, qp, seq, now_ns);
-	/* Of READ the other end sends the data. */
+	/* The data of a READ is sent by the responder, whose congestion control applies. */
 	if (nic->cc.hears_acks && !(qp->flags & QP_READS))
 		nic_cc_acked(nic, item, &ack, now_ns);
 }
 
 /*
- * What was to be sent again has arrived after all. The QP waits in the wheel for the tokens of
- * that, or for the end of an RNR NAK: at a low rate longer than for anything that it has to do now.
+ * The packets to retransmit have arrived after all. The QP is in the wheel, waiting for tokens for
+ * them or for the end of an RNR wait. That may take long: release it now.
  */
 static __rte_noinline void
 leave_wheel(struct nic *nic, uint32_t item, uint64_t now_ns)
@@ -65,7 +65,7 @@ nic_progress(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 	qp->progress_tick = (uint32_t)nic_timers_tick(&nic->timers, now_ns);
 	qp->retries = 0;
 	qp->rnr_retries = 0;
-	/* The packet that was refused has got through after all, sent twice by the network. */
+	/* Progress ends an RNR wait: a duplicate of the refused packet may have been accepted. */
 	qp->flags &= (uint16_t)~QP_RNR;
 	if (qp->place == QP_BLOCKED)
 		nic_settle(nic, item, now_ns);
@@ -82,7 +82,7 @@ nic_go_back(struct nic *nic, uint32_t item)
 	struct nic_qp *qp = &nic->qps[item];
 	const struct qp_flow *flow = nic_flow_of(nic, qp);
 
-	/* A message that has begun, and of which nothing was sent, will be begun once more. */
+	/* A message of which nothing was sent will begin again: restore its arrival. */
 	if (workload_is_open(&flow->params.work) &&
 	    (qp->flags & (QP_FIRST | QP_RESEND)) == QP_FIRST)
 		nic->arrivals[item].next_ns = nic->arrivals[item].begun_ns;
@@ -122,7 +122,7 @@ nic_unanswered(struct nic *nic, uint32_t item, uint64_t now_ns)
 	struct nic_qp *qp = &nic->qps[item];
 	struct qp_flow *flow = nic_flow_of(nic, qp);
 
-	/* Nobody answered: congestion control hears CNPs only. */
+	/* Not nic_acknowledge(): without answers, congestion control gets CNPs only. */
 	mark_acknowledged(nic, qp, qp->next_seq, now_ns);
 	qp->limit_seq = qp->next_seq + nic->window_packets;
 	if (flow->params.arrival == WORKLOAD_INCAST)
@@ -138,7 +138,7 @@ nic_on_timer(struct nic *nic, uint32_t item, uint64_t now_ns)
 
 	nic_touch(nic, item, qp);
 	qp->flags &= (uint16_t)~QP_TIMED;
-	/* No answer is due: the next packet that asks for one arms the timer. */
+	/* No ACK is outstanding: the next packet with AckReq starts the timer. */
 	if (qp->flags & (QP_ERROR | QP_DONE) || !(qp->flags & QP_AWAITS))
 		return;
 	if (early > 0) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Progress of a requester: packets acknowledged, sent again, or never answered (RC transport;
- * IBTA 9.7, Linux rxe_comp.c).
+ * Progress of a requester: acknowledgement, retransmission and timeout (RC transport; IBTA 9.7,
+ * Linux rxe_comp.c).
  *
- * Invariant: acked_seq only grows, and what is acknowledged is counted once.
+ * Invariant: acked_seq only grows, and each acknowledged message is counted once.
  */
 #ifndef QUENCH_NIC_TRANSPORT_REQUESTER_H
 #define QUENCH_NIC_TRANSPORT_REQUESTER_H
@@ -12,26 +12,27 @@
 
 struct nic;
 
-/** All before seq is acknowledged, by an ACK or by a NAK of what follows. nic_progress() settles
- * the QP. */
+/** All packets before seq are acknowledged, by an ACK or by a NAK of a later one. Does not settle
+ * the QP; nic_progress() does. */
 void nic_acknowledge(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns);
-/** Packets before seq have arrived. */
+/** All packets before seq are acknowledged: reset timer and retries, move the window, settle. */
 void nic_progress(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns);
-/** Next comes the first packet that is not acknowledged; no round trip of these is timed (Karn). */
+/** Set next_seq back to the first unacknowledged packet, and discard the round trip being timed
+ * (Karn). */
 void nic_go_back(struct nic *nic, uint32_t item);
-/** Packets were lost: send again from the first one that is not acknowledged. */
+/** Packets were lost: send again from the first unacknowledged one. */
 void nic_resend(struct nic *nic, uint32_t item, uint64_t now_ns);
-/** The same without progress, which costs one of the retries. With none left the QP gives up. */
+/** As nic_resend(), at the cost of one retry. If none is left, the QP gives up. */
 void nic_retry(struct nic *nic, uint32_t item, uint64_t now_ns);
-/** Nobody answers this QP: what it has sent counts as acknowledged. */
+/** A raw or UD QP gets no answers: treat all packets sent as acknowledged. */
 void nic_unanswered(struct nic *nic, uint32_t item, uint64_t now_ns);
 /**
- * A packet that asks for an ACK leaves, and none was awaited. The timer runs only while an ACK is
- * awaited (IBTA 9.7.6.1.3): at a low rate the packets between two that ask may take longer than the
- * timeout.
+ * A packet with AckReq leaves while no ACK is outstanding: start the timer. It runs only while an
+ * ACK is outstanding (IBTA 9.7.6.1.3), because at a low rate the time between two packets with
+ * AckReq may exceed the timeout.
  */
 void nic_arm_timer(struct nic *nic, uint32_t item, uint64_t now_ns);
-/** The retransmission timer of a QP fired, perhaps too early. */
+/** The retransmission timer of a QP fired; it may be too early, and is then inserted again. */
 void nic_on_timer(struct nic *nic, uint32_t item, uint64_t now_ns);
 
 #endif

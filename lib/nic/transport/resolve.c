@@ -13,15 +13,15 @@
 #include "wire/icmp.h"
 #include "wire/nd.h"
 
-/* Answers that wait for the wire: more than a burst of questions, far fewer than a pool's mbufs. */
+/* Most answers that wait for the wire: more than a burst of requests, far fewer than a pool has. */
 #define MOST_ANSWERS 64
 /*
- * Answers leave before data, so a flood of questions must not buy the whole link: answers get one
- * 64th of it, and on links below 64 Mb/s, which only tests have, 1 Mb/s.
+ * Answers leave before data, so a flood of requests must not take the whole link: answers get 1/64
+ * of it, but at least 1 Mb/s, on links below 64 Mb/s, which only tests have.
  */
 #define ANSWER_SHARE 64u
 #define ANSWER_LEAST_BPS (1000 * 1000u)
-/* QPs that one call gives a new address to. */
+/* QPs updated with a new address in one call. */
 #define SCAN_BURST 64u
 #define VLAN_ID_MASK 0x0FFFu
 
@@ -88,7 +88,7 @@ nic_resolve_release(struct nic *nic, uint32_t item)
 	neigh_release(nic->neighbours->table, neigh_find(nic->neighbours->table, &key));
 }
 
-/* All QPs of a neighbour take its address, one burst after the other. */
+/* Enter a neighbour's address. If it is new, scan() updates the QPs, a burst in each call. */
 static void
 learn(struct nic *nic, const struct neigh_key *key, const uint8_t mac[6], uint64_t now_ns)
 {
@@ -126,7 +126,7 @@ scan(struct nic *nic, uint64_t now_ns)
 			struct neigh_key key = key_of_qp(nic, qp);
 			const struct neigh *e = neigh_get(n->table, neigh_find(n->table, &key));
 
-			/* The QPs of a flow share the address; each has to be let go. */
+			/* The QPs of a flow share the address; QP_UNRESOLVED is per QP. */
 			if (e->has_mac &&
 			    (qp->flags & QP_UNRESOLVED ||
 			     memcmp(e->mac, nic_flow_of(nic, qp)->path.dst_mac, 6) != 0))
@@ -161,7 +161,7 @@ nic_resolve_init(struct nic *nic)
 	return n->table == NULL ? -ENOMEM : 0;
 }
 
-/* The frame in m becomes the answer that stands in it now. */
+/* Queue an answer that was built in the received mbuf. */
 static unsigned int
 keep_answer(struct nic *nic, struct rte_mbuf *m, size_t len)
 {
@@ -173,7 +173,7 @@ keep_answer(struct nic *nic, struct rte_mbuf *m, size_t len)
 	return NIC_KEPT;
 }
 
-/* To whoever sent a frame, on its VLAN. */
+/* Addresses of an answer: to the sender of the frame, on its VLAN. */
 static struct l2
 way_back(const struct nic *nic, const uint8_t *buf, const struct frame_view *eth)
 {
@@ -212,10 +212,10 @@ on_arp(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth, uint64
 
 	if (!arp_parse(buf, m->data_len, eth, &arp))
 		return NIC_DROP_NEIGH_MALFORMED;
-	/* A question about us becomes an answer in place: no other node may read it. */
+	/* Not for a request to us: the answer is built in place, so no other node may read it. */
 	if (arp.op == ARP_REPLY || !is_our_ip4(nic, arp.target_ip))
 		nic_share_broadcast(nic, m);
-	/* RFC 826: who is in the table is updated by whatever it says. */
+	/* RFC 826: every packet updates its sender's entry in the table. */
 	sender = key_of(4, arp.sender_ip, eth->tagged ? eth->vlan_tci : 0);
 	if (memcmp(arp.sender_ip, none, 4) != 0)
 		learn(nic, &sender, arp.sender_mac, now_ns);
@@ -235,7 +235,7 @@ on_arp(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth, uint64
 	return keep_answer(nic, m, arp_build(buf, &l2, &arp));
 }
 
-/* RFC 4861 7.2.5, of a neighbour that we asked. */
+/* RFC 4861 7.2.5, for neighbours in the table. */
 static unsigned int
 on_advertisement(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth,
 		 const struct nd *nd, uint64_t now_ns)
@@ -346,7 +346,7 @@ nic_on_other(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth, 
 	return keep_answer(nic, m, m->data_len);
 }
 
-/* To one neighbour whose address we had, or to all. */
+/* Addresses of a request: unicast to probe a known address, else to the group. */
 static struct l2
 way_to_ask(const struct nic *nic, const struct neigh *e, const uint8_t group_mac[6])
 {

@@ -10,12 +10,12 @@
 #include "nic/transport/read.h"
 #include "nic/transport/rnr.h"
 
-/* Packets that take a receive WQE. */
+/* Opcodes that consume a receive WQE. */
 #define TAKES_RECV                                                                                 \
 	(1u << RC_SEND_FIRST | 1u << RC_SEND_ONLY | 1u << RC_SEND_ONLY_IMM |                       \
 	 1u << RC_WRITE_LAST_IMM | 1u << RC_WRITE_ONLY_IMM)
 
-/* Does this request continue what has come so far, with the lengths that its opcode allows? */
+/* Is the opcode valid at this point of a message, and the length valid for the opcode? */
 static bool
 request_fits(struct nic *nic, uint32_t item, uint16_t mtu_bytes, const struct roce_view *v)
 {
@@ -56,7 +56,7 @@ request_fits(struct nic *nic, uint32_t item, uint16_t mtu_bytes, const struct ro
 	}
 }
 
-/* The first packet of a message is here. */
+/* The first packet of a message has arrived. */
 static void
 begin_message(struct nic *nic, struct nic_qp *qp, const struct roce_view *v)
 {
@@ -104,7 +104,7 @@ on_gap(struct nic *nic, uint32_t item)
 	return NIC_DROP_OUT_OF_SEQUENCE;
 }
 
-/* IBTA 9.7.5.2.8: what follows is dropped in silence until this packet comes again. */
+/* IBTA 9.7.5.2.8: drop later packets silently until this one arrives again. */
 static enum nic_drop
 on_not_ready(struct nic *nic, uint32_t item)
 {
@@ -113,7 +113,7 @@ on_not_ready(struct nic *nic, uint32_t item)
 	return NIC_DROP_OUT_OF_BUFFER;
 }
 
-/* A message is here whole: one of another QP may wait for it. */
+/* A message is complete: the QP that depends on it may begin its next one. */
 static void
 pass_on(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
@@ -150,8 +150,8 @@ nic_on_request(struct nic *nic, uint32_t item, const struct roce_view *v, uint32
 	if (1u << v->opcode & TAKES_RECV && !nic_recv_take(nic, item, now_ns))
 		return on_not_ready(nic, item);
 	qp->rx_flags &= (uint8_t)~QP_RX_NAKED;
-	/* The gap closed before its NAK left: an ACK tells the truth now. A READ is answered by its
-	 * responses. */
+	/* A NAK that has not left is replaced by an ACK, since the gap has closed. A READ needs no
+	 * ACK: its responses answer it. */
 	if (qp->owed == QP_OWES_NAK_SEQ || qp->owed == QP_OWES_RNR_NAK ||
 	    (v->ack_req && v->opcode != RC_READ_REQUEST))
 		nic_owe(nic, item, QP_OWES_ACK);

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a responder does with a request (RC transport; IBTA 9.7.1, Linux rxe_resp.c). */
+/*
+ * Requests, received by a responder (RC transport; IBTA 9.7.1, Linux rxe_resp.c).
+ *
+ * Invariant: rx_seq advances only by requests whose PSN is the expected one, so each is delivered
+ * once and in order.
+ */
 #ifndef QUENCH_NIC_TRANSPORT_RESPONDER_H
 #define QUENCH_NIC_TRANSPORT_RESPONDER_H
 
@@ -10,7 +15,7 @@
 struct nic;
 struct roce_view;
 
-/** A request to a QP. @param wire  The frame's bytes on the wire. */
+/** Handle a request to a QP. @param wire  Wire bytes of the frame. */
 enum nic_drop nic_on_request(struct nic *nic, uint32_t item, const struct roce_view *v,
 			     uint32_t wire, uint64_t now_ns);
 

@@ -6,7 +6,7 @@
 #include "nic/place/place.h"
 #include "nic/transport/requester.h"
 
-/* What an RNR NAK's low five bits mean, in microseconds. */
+/* Timer codes of RNR NAKs (the low five bits of the syndrome), in microseconds. */
 static const uint32_t rnr_timer_us[32] = {
 	655360, 10,    20,    30,    40,    60,     80,     120,    160,    240,   320,
 	480,    640,   960,   1280,  1920,  2560,   3840,   5120,   7680,   10240, 15360,
@@ -24,15 +24,14 @@ nic_recv_take(struct nic *nic, uint32_t item, uint64_t now_ns)
 		return true;
 	full_ns = &nic->recv_full_ns[item];
 	behind_ns = sub_sat(*full_ns, now_ns);
-	/* One is being posted, so this long before the end there is none. */
+	/* Not even one WQE is available. */
 	if (behind_ns > (p->max_recv_wr - 1) * p->post_recv_ns)
 		return false;
 	*full_ns = max_u64(*full_ns, now_ns) + p->post_recv_ns;
 	return true;
 }
 
-/* May the QP ask once more? Progress, which is an answer to another packet, starts the count
- * again. */
+/* May the QP retry once more? nic_progress() resets the count. */
 static bool
 may_retry(const struct nic *nic, struct nic_qp *qp)
 {
@@ -52,7 +51,7 @@ nic_on_rnr(struct nic *nic, uint32_t item, uint32_t seq, uint8_t code, uint64_t 
 	counter_inc(&nic->stats.rnr_naks_received);
 	if (qp->flags & QP_DONE)
 		return;
-	/* It acknowledges all before, but for READ, whose data acknowledges itself. */
+	/* An RNR NAK acknowledges all packets before seq; READs are acknowledged by their data. */
 	if (!(qp->flags & QP_READS) && seq != qp->acked_seq)
 		nic_progress(nic, item, seq, now_ns);
 	if (!may_retry(nic, qp)) {

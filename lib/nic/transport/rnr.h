@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Receiver not ready: receive WQEs that run out, and a requester that waits for them (IBTA
+ * Receiver not ready: a responder without receive WQEs, and the requester that waits (IBTA
  * 9.7.5.2.8 and 9.9.2.1; codes of table 46).
  *
- * A SEND takes a receive WQE with its first packet, a WRITE with immediate with its last one.
- * The application posts WQEs again one after the other, each takes post_recv_ns. So a responder
- * needs to remember only when the last one will be posted: this gives the number of WQEs there
- * are now.
+ * A SEND consumes a receive WQE with its first packet, a WRITE with immediate with its last one.
+ * The application posts WQEs again one after the other, post_recv_ns each. So one time per QP is
+ * enough state: full_ns, when all WQEs will be posted again.
+ *
+ * Invariant: WQEs available at now = max_recv_wr - ceil(max(0, full_ns - now) / post_recv_ns).
  */
 #ifndef QUENCH_NIC_TRANSPORT_RNR_H
 #define QUENCH_NIC_TRANSPORT_RNR_H
@@ -16,9 +17,9 @@
 
 struct nic;
 
-/** Take a receive WQE. @return false: there is none. */
+/** Consume a receive WQE. @return false: none is available. */
 bool nic_recv_take(struct nic *nic, uint32_t item, uint64_t now_ns);
-/** The responder was not ready for the packet at seq. @param code  How long to wait. */
+/** Handle an RNR NAK for the packet at seq. @param code  RNR timer code: how long to wait. */
 void nic_on_rnr(struct nic *nic, uint32_t item, uint32_t seq, uint8_t code, uint64_t now_ns);
 
 #endif

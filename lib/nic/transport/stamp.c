@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nic/transport/stamp.h"
 
-/* An empty SEND over untagged IPv4 has 58 bytes: zeros follow its ICRC, where the pattern is put
- * back. */
+/* An empty SEND over untagged IPv4 has 58 bytes: pad it with zeros, which nic_restore_pattern()
+ * overwrites later. */
 static uint16_t
 padded(struct rte_mbuf *m, uint16_t from, uint16_t len)
 {

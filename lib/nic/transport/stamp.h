@@ -2,7 +2,8 @@
 /*
  * Writing data frames around the constant payload: headers, pad and ICRC.
  *
- * Invariant: but for these, and zeros after the ICRC of a short frame, an mbuf holds the pattern.
+ * Invariant: everywhere else an mbuf holds the pattern, except for zeros after the ICRC of a short
+ * frame.
  */
 #ifndef QUENCH_NIC_TRANSPORT_STAMP_H
 #define QUENCH_NIC_TRANSPORT_STAMP_H
@@ -20,7 +21,7 @@ void nic_stamp(struct nic *nic, uint32_t item, struct rte_mbuf *m,
 
 /* Inline definitions */
 
-/* Undo what the last frame in this mbuf wrote over the pattern: its pad and ICRC. */
+/* Restore the pattern where the last frame in this mbuf had its pad and ICRC. */
 static inline void
 nic_restore_pattern(const struct nic *nic, struct rte_mbuf *m, uint32_t end_off)
 {
@@ -36,8 +37,8 @@ nic_restore_pattern(const struct nic *nic, struct rte_mbuf *m, uint32_t end_off)
 }
 
 /*
- * An mbuf that comes from its pool has one segment and one owner (rte_mbuf_raw_alloc()); what a
- * driver reads of one to send, without offloads, is this.
+ * Set what a driver without offloads reads of an mbuf. Other fields are valid already: an mbuf from
+ * its pool has one segment and one owner (rte_mbuf_raw_alloc()).
  */
 static inline void
 nic_set_frame(struct rte_mbuf *m, uint16_t from, uint16_t frame_bytes_)
@@ -48,7 +49,7 @@ nic_set_frame(struct rte_mbuf *m, uint16_t from, uint16_t frame_bytes_)
 	m->pkt_len = frame_bytes_;
 }
 
-/** A packet that is neither the first nor the last of its message. @return the frame's length. */
+/** Write a packet that is neither the first nor the last of its message. @return frame length. */
 static inline uint32_t
 nic_stamp_middle(const struct nic *nic, uint32_t item, const struct nic_qp *qp,
 		 const struct qp_flow *flow, struct rte_mbuf *m, bool ack_req)

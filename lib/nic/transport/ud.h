@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * UD SEND: one packet for each message, nothing acknowledged, nothing sent again (IBTA 9.8.3).
+ * UD SEND: one packet per message, no acknowledgement, no retransmission (IBTA 9.8.3).
  *
- * The receiver takes packets with the right key, in any order. PSNs only show missing packets:
- * those passed over are counted, and so are packets after a later one, late or twice. At least
- * the difference is lost.
+ * The receiver accepts packets with the right key in any order. It uses PSNs only to count: missed
+ * packets (a PSN was skipped) and late ones (a higher PSN arrived before; may be duplicates).
+ *
+ * Invariant: packets lost >= missed - late.
  */
 #ifndef QUENCH_NIC_TRANSPORT_UD_H
 #define QUENCH_NIC_TRANSPORT_UD_H

@@ -12,7 +12,7 @@ sum_ns(uint64_t at_ns, uint64_t ns)
 	return min_u64(add_sat(at_ns, ns), ARRIVALS_LAST_NS);
 }
 
-/* What takes a time at one load takes another at the next. */
+/* The time that a share of a gap takes at to_bps, if it takes ns at from_bps. */
 static uint64_t
 scaled_ns(uint64_t ns, uint64_t from_bps, uint64_t to_bps)
 {
@@ -35,7 +35,7 @@ arrivals_init(struct arrivals *a, uint64_t start_ns, uint64_t load_bps, bool sto
 	a->span[0] = (struct arrivals_span){start_ns, stopped ? start_ns : NEVER_NS, load_bps};
 }
 
-/* The two oldest count as one. As much comes in it as came in both. */
+/* Merge the two oldest spans into one with the same payload. */
 static void
 merge_oldest(struct arrivals *a)
 {
@@ -53,7 +53,7 @@ merge_oldest(struct arrivals *a)
 	a->n--;
 }
 
-/* The newest span is over: messages come again. */
+/* The newest span has ended: begin another one. */
 static void
 resume(struct arrivals *a, uint64_t load_bps, uint64_t at_ns)
 {
@@ -63,8 +63,8 @@ resume(struct arrivals *a, uint64_t load_bps, uint64_t at_ns)
 	a->moved_bps = last->load_bps;
 	a->moved_from_ns = last->until_ns;
 	a->moved_to_ns = from_ns;
-	/* Before the first one nothing came. Other empty ones stay: what they moved was rounded at
-	 * their load. */
+	/* Drop an empty first span: nothing arrived before it. Keep other empty spans: they have
+	 * moved arrivals, with rounding at their load. */
 	if (a->n == 1 && last->from_ns == last->until_ns)
 		a->n = 0;
 	else if (a->n == ARRIVALS_SPANS)

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * When the messages of an open loop come, whatever happens to its load.
+ * Arrival times of the messages of an open loop whose load may change.
  *
- * A flow keeps the spans of time in which messages came, each with its load; between two of them
- * it was stopped. The gap before a message is a share of the mean gap that depends on seed, QP and
- * number alone, and takes as long as the loads in force meanwhile make it. So a change counts from
- * its instant on, what had come before stays where it was, and nothing comes while a flow is
- * stopped: a gap that a stop interrupts goes on when the flow does.
+ * A flow records spans of time, each with the load in force; between two spans the flow was
+ * stopped. Message m arrives when the integral of the load since the arrival of m - 1 reaches
+ * share(seed, QP, m) * mean message size, where the share is 1 on average. Hence a change takes
+ * effect at its instant, earlier arrivals keep their times, and nothing arrives while the flow is
+ * stopped: the rest of an interrupted gap follows when the flow resumes.
  *
- * A QP keeps the arrival of its next message. One that is still to come moves with the change
- * (arrivals_moved_ns()). One that has come keeps its time, and those after it follow through the
- * spans. Both ways give the same times, as long as a backlog spans no more than ARRIVALS_SPANS
- * changes; of an older one the two oldest spans count as one at their mean load.
+ * A QP stores the arrival of its next message. If that lies in the future, a change moves it
+ * (arrivals_moved_ns()). If it lies in the past, it keeps its time, and arrivals_next_ns() derives
+ * the later ones from the spans.
+ *
+ * Invariant: both ways give the same times while a backlog covers at most ARRIVALS_SPANS
+ * changes. Beyond that, the two oldest spans are merged into one at their mean load.
  */
 #ifndef QUENCH_NIC_WORKLOAD_ARRIVALS_H
 #define QUENCH_NIC_WORKLOAD_ARRIVALS_H
@@ -26,36 +28,38 @@
 #define ARRIVALS_LAST_NS ((1ull << 63) - 1)
 
 struct arrivals_span {
-	uint64_t from_ns, until_ns; /* until NEVER_NS: in force; of an empty one both are equal */
+	uint64_t from_ns, until_ns; /* until NEVER_NS: in force; equal: an empty span */
 	uint64_t load_bps;          /* > 0 */
 };
 
 struct arrivals {
 	struct arrivals_span span[ARRIVALS_SPANS]; /* oldest first */
 	uint32_t n;
-	/* The last change: what was to come at moved_from_ns at moved_bps comes at moved_to_ns; 0:
-	 * it moved nothing. */
+	/* The last change: an arrival due at moved_from_ns under moved_bps is now due at
+	 * moved_to_ns. moved_bps 0: the change moved nothing. */
 	uint64_t moved_bps;
 	uint64_t moved_from_ns, moved_to_ns;
 };
 
-/** Messages come from start_ns on, or, stopped, from a change after it. load_bps > 0. */
+/** Messages arrive from start_ns on or, if stopped, from a later change on. load_bps > 0. */
 void arrivals_init(struct arrivals *a, uint64_t start_ns, uint64_t load_bps, bool stopped);
 
 /**
- * Another load, a stop, or an end of it at at_ns, which is no earlier than the last change. Call it
- * with what is in force, too: then nothing moves. @param load_bps  0 stops.
+ * Change the load, stop or resume at at_ns, which is no earlier than the last change. A call that
+ * changes nothing is allowed, and moves nothing.
+ *
+ * @param load_bps  0 stops.
  */
 void arrivals_change(struct arrivals *a, uint64_t load_bps, bool stopped, uint64_t at_ns);
 
-/** Where the last change has moved an arrival to. One before the change stays where it is. */
+/** New time of an arrival after the last change; arrivals before the change keep their times. */
 uint64_t arrivals_moved_ns(const struct arrivals *a, uint64_t arrival_ns);
 
-/** Arrival of a QP's message, when the one before it came at before_ns. */
+/** Arrival of a QP's message, given that the previous one arrived at before_ns. */
 uint64_t arrivals_next_ns(const struct arrivals *a, const struct workload *w, uint32_t qpn,
 			  uint64_t message, uint64_t before_ns);
 
-/** Arrival of a QP's first message, when nothing has changed since arrivals_init(). */
+/** Arrival of a QP's first message; only while nothing has changed since arrivals_init(). */
 uint64_t arrivals_first_ns(const struct arrivals *a, const struct workload *w, uint32_t qpn);
 
 #endif

@@ -9,7 +9,7 @@ const char *const workload_size_words[] = {"fixed", "uniform", "cdf", NULL};
 const char *const workload_arrival_words[] = {"closed", "poisson", "periodic",
 					      "on_off", "incast",  NULL};
 
-/* What is drawn for a message: numbers of two streams have nothing to do with each other. */
+/* Sizes and arrivals are drawn from independent streams. */
 enum stream { STREAM_SIZE = 1, STREAM_ARRIVAL = 2 };
 
 /* The finalizer of splitmix64 (Vigna): each bit of the input reaches each bit of the output. */
@@ -21,7 +21,7 @@ mix(uint64_t z)
 	return z ^ (z >> 31);
 }
 
-/* Uniform 64 bits that depend on all four. */
+/* 64 uniform bits, a function of seed, stream, QP and message. */
 static uint64_t
 draw(const struct workload *w, enum stream stream, uint32_t qpn, uint64_t message)
 {
@@ -58,7 +58,7 @@ workload_cdf_finish(struct workload_cdf *cdf)
 	return 0;
 }
 
-/* The size that a share of the messages does not exceed. */
+/* Inverse of the distribution: the size at a share of the messages. */
 static uint64_t
 cdf_bytes(const struct workload_cdf *cdf, uint32_t share_q32)
 {
@@ -113,8 +113,8 @@ mean_bytes(const struct workload *w)
 }
 
 /*
- * -ln(u / 2^64) in Q32, u > 0. The binary digits of log2 of the mantissa come from squaring it: a
- * square beyond 2 is a digit 1.
+ * -ln(u / 2^64) in Q32, u > 0. Squaring the mantissa yields the binary digits of its log2: a square
+ * of 2 or more is a digit 1.
  */
 static uint64_t
 minus_ln_q32(uint64_t u)
@@ -138,7 +138,7 @@ uint64_t
 workload_gap_ns(const struct workload *w, uint64_t load_bps, uint32_t qpn, uint64_t message)
 {
 	const uint64_t most_ns = 1ull << 62;
-	/* 2^31 bytes at 1 bit/s are below 2^64. */
+	/* No overflow: 2^31 bytes at 1 bit/s take less than 2^64 ns. */
 	uint64_t mean_ns = mul_div(mean_bytes(w), 8 * NS_PER_SEC, load_bps);
 	unsigned __int128 gap_q32;
 	uint64_t number;

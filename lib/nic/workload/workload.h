@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a flow has to send: sizes of messages, and when they come. No packet is known here.
+ * The traffic of a flow: message sizes and arrival times. This room knows no packets.
  *
- * Size and arrival of a message are a function of (seed, QP, number of the message): nothing is
- * kept of a message that may have to be sent again, and a run repeats. Integers only, so that all
- * compilers agree.
+ * Invariant (tested): the size of message m, and its gap as a share of the mean gap, are functions
+ * of (seed, QP, m) alone. Thus a message can be sent again without a record of it, and a run
+ * repeats. All arithmetic is on integers, so that compilers agree.
  *
  * Arrivals: `closed` keeps `depth` messages of a QP in flight; `on_off` does so during on_ns and
- * begins none during the off_ns that follow; `incast` begins one message of each QP of the flow
+ * begins none during the following off_ns; `incast` begins one message of each QP of the flow
  * together, and the next round when all are acknowledged; `poisson` and `periodic` are open loops:
- * messages come at load_bps whatever the network does, and wait their turn.
+ * messages arrive at load_bps whatever the network does, and queue at the source.
  */
 #ifndef QUENCH_NIC_WORKLOAD_WORKLOAD_H
 #define QUENCH_NIC_WORKLOAD_WORKLOAD_H
@@ -34,7 +34,8 @@ enum workload_arrival {
 #define WORKLOAD_PATH_CHARS 128
 #define WORKLOAD_MAX_BYTES (1ull << 31)
 
-/* Sizes that a share of the messages does not exceed; in between a straight line. */
+/* Distribution of sizes: a share share_q32[i] of the messages has at most bytes[i]; linear between
+ * the points. */
 struct workload_cdf {
 	uint32_t n;
 	uint64_t mean_bytes;
@@ -42,27 +43,27 @@ struct workload_cdf {
 	uint64_t share_q32[WORKLOAD_CDF_POINTS]; /* rising to Q32_ONE */
 };
 
-/* What a flow's parameters hold among others, under the same names as here. */
+/* Members that the parameters of a flow share with struct workload. */
 #define WORKLOAD_MEMBERS                                                                           \
 	int message_size;           /* enum workload_size */                                       \
 	int arrival;                /* enum workload_arrival */                                    \
-	uint64_t message_bytes;     /* fixed: of each; uniform: the largest */                     \
+	uint64_t message_bytes;     /* fixed: each message; uniform: the largest */                \
 	uint64_t message_min_bytes; /* uniform: the smallest */                                    \
-	uint64_t messages;          /* of each QP; 0: until stop_ns */                             \
-	uint64_t bytes;             /* of each QP: none is begun beyond; 0: no limit */            \
+	uint64_t messages;          /* per QP; 0: until stop_ns */                                 \
+	uint64_t bytes;             /* per QP: begin no message after this much; 0: no limit */    \
 	uint64_t start_ns, stop_ns; /* after stop_ns (NEVER_NS: none) no message is begun */       \
-	uint64_t load_bps;          /* open loops: payload of each QP */                           \
+	uint64_t load_bps;          /* open loops: payload per QP */                               \
 	uint64_t on_ns, off_ns;                                                                    \
 	uint64_t seed;                                                                             \
 	uint32_t depth;                            /* messages in flight, closed loop */           \
 	char message_cdf[WORKLOAD_PATH_CHARS + 1]; /* file that cdf was read from */               \
-	const struct workload_cdf *cdf             /* of the owner of the configuration */
+	const struct workload_cdf *cdf             /* owned by the configuration */
 
 struct workload {
 	WORKLOAD_MEMBERS;
 };
 
-/* In a struct: each member by its own name, and all of them as `work`. */
+/* Embed a workload in a struct: each member is accessible by name, and all of them as `work`. */
 #define WORKLOAD_EMBED                                                                             \
 	union {                                                                                    \
 		struct workload work;                                                              \
@@ -74,33 +75,33 @@ struct workload {
 /** @return 0, or as params_refuse(). */
 int workload_check(const struct workload *w, char *why, unsigned int why_size);
 
-/** Do QPs with these do the same, but for the start of a closed loop? */
+/** Do both workloads give the same traffic? The start of a closed loop is not compared. */
 bool workload_same(const struct workload *a, const struct workload *b);
 
-/** Set mean_bytes, once all points are in. @return 0, or -EINVAL: not a distribution. */
+/** Check the points and compute mean_bytes. @return 0, or -EINVAL: not a distribution. */
 int workload_cdf_finish(struct workload_cdf *cdf);
 
-/** No message has more payload. */
+/** Largest payload that a message can have. */
 uint64_t workload_largest_bytes(const struct workload *w);
 
 /** Payload of a message. */
 uint64_t workload_message_bytes(const struct workload *w, uint32_t qpn, uint64_t message);
 
-/** Is every message equally long? */
+/** Do all messages have the same size? */
 static inline bool
 workload_is_fixed(const struct workload *w)
 {
 	return w->message_size == WORKLOAD_FIXED;
 }
 
-/** Is there a message after which none is begun? */
+/** Is the number of messages or the time limited? */
 static inline bool
 workload_ends(const struct workload *w)
 {
 	return w->messages > 0 || w->bytes > 0 || w->stop_ns != NEVER_NS;
 }
 
-/** Do messages come by themselves, and not when others are done? */
+/** Open loop: do messages arrive independently of the completion of others? */
 static inline bool
 workload_is_open(const struct workload *w)
 {
@@ -108,20 +109,19 @@ workload_is_open(const struct workload *w)
 }
 
 /**
- * Open loops: time from the arrival of the message before (the start) to that of this one, if
- * load_bps is in force all the time. load_bps > 0. @return at most 2^62.
+ * Open loops: gap between the previous arrival (or the start) and the arrival of this message, at a
+ * constant load_bps > 0. @return at most 2^62.
  */
 uint64_t workload_gap_ns(const struct workload *w, uint64_t load_bps, uint32_t qpn,
 			 uint64_t message);
 
-/** First time at or after now_ns at which a message may be begun: on_off waits for its next on. */
+/** First time >= now_ns at which a message may begin: on_off waits for the next on_ns. */
 uint64_t workload_on_at_ns(const struct workload *w, uint64_t now_ns);
 
 extern const char *const workload_size_words[];
 extern const char *const workload_arrival_words[];
 
-/* Rows of a table of fields of struct OWNER, whose member W holds WORKLOAD_EMBED or is a
- * workload. */
+/* Rows of a field table of struct OWNER, whose member W is a workload or holds WORKLOAD_EMBED. */
 /* clang-format off */
 #define WORKLOAD_FIELDS(owner, w, default_bytes, default_depth)                                     \
 	{ FIELD_IN(owner, w, message_size), .type = FIELD_ENUM, .choices = workload_size_words, \
