@@ -19,7 +19,7 @@
 #include "tm/mmu_part.h"
 #include "wire/pfc_frame.h"
 
-/* A reload replaces the table in force; the old one stays allocated. */
+/* A reload may replace the table; the old one stays allocated for readers. */
 static const struct fdb *
 fdb_of(const struct node *node)
 {
@@ -63,7 +63,7 @@ create_shard(struct sw *front, const struct sw_params *params, uint16_t i)
 
 	if (sw == NULL)
 		return -ENOMEM;
-	/* Settings alike; nothing has come in yet. */
+	/* Copy the settings; no frame has been received yet. */
 	*sw = *front;
 	s->shard[i] = sw;
 	sw->node.ops = &sw_shard_ops;
@@ -86,7 +86,7 @@ create_shards(struct sw *front, const struct sw_params *params)
 
 	for (uint16_t i = 0; rc == 0 && i < s->n; i++)
 		rc = create_shard(front, params, i);
-	/* Until all are there the front is destroyed as if there were none. */
+	/* Without all shards, the front stays a switch without shards, for sw_destroy(). */
 	if (rc < 0)
 		return rc;
 	front->shard.own_ports = 0;
@@ -110,7 +110,7 @@ create_tables(struct sw *sw, const struct sw_params *params)
 	return rc == 0 ? sw_forwarding_start(sw) : rc;
 }
 
-/* Members that are NULL take from others. */
+/* Replace members that are NULL, as struct sw_pools says. */
 static void
 set_pools(struct sw *sw, const struct sw_pools *pools)
 {
@@ -137,7 +137,7 @@ prepare_shards(struct sw *sw, const struct sw_params *params)
 	return sw->shard.shards == NULL ? -ENOMEM : 0;
 }
 
-/* @return what sw_destroy() takes, or NULL. */
+/* @return a switch for sw_destroy(), or NULL. */
 static struct sw *
 alloc(uint16_t n_ports)
 {
@@ -228,7 +228,7 @@ sw_destroy(struct node *node)
 
 	if (node == NULL)
 		return;
-	/* Nothing waits before shards are built. */
+	/* Only the front of complete shards has frames that cross. */
 	if (sw->node.ops == &sw_front_ops)
 		sw_crossed_settle(sw, 0);
 	for (uint16_t port = 0; port < sw->n_ports; port++) {
@@ -354,7 +354,7 @@ sw_fdb_stats(const struct node *node)
 	return sum;
 }
 
-/* What crosses is queued: in no queue yet, and in no other's books. */
+/* Frames that are crossing count as queued, although they are in no queue. */
 static void
 add_ledger(const struct sw *sw, struct sw_ledger *l)
 {

@@ -7,23 +7,24 @@
  * among queues that hold packets and are not paused -> release -> ECN mark -> XON?
  *
  * Choices, where the standards leave one:
- * - vlan_filtering off: VLAN-transparent; the forwarding table's key has the VLAN identifier, and
- *   tags are left alone. On: a frame is in the VLAN of its tag or its port's access VLAN, and
- *   leaves by ports in that VLAN, untagged where it is the access VLAN. PCP and DEI are kept from
- *   tag to tag; a tag that is put on a frame without one has PCP 0.
+ * - vlan_filtering off: the switch is VLAN-transparent; the key of the forwarding table includes
+ *   the VLAN identifier, and tags are not changed. On: a frame is in the VLAN of its tag or in its
+ *   port's access VLAN. It leaves by ports in that VLAN, untagged if it is the port's access VLAN.
+ *   PCP and DEI are kept from tag to tag; a tag added to an untagged frame has PCP 0.
  * - A frame of EtherType MAC control ends here, whatever its addresses. A port runs PFC or 802.3x
  *   link pause, not both: frames of the other kind are counted and not obeyed. With link pause the
- *   peer is held as long as any lossless group wants it held.
- * - When a link goes down, frames that wait for the port are dropped under link_down and release
- *   their buffer, and so are frames to it until the link is up; frames already given away are the
- *   wire's. The pause state of both directions is reset. Frames that came in by the port are
- *   forwarded. A frame that comes in by it proves a link: a program that polls its devices learns
- * of the link later, and the first frames must not be lost for that.
+ *   peer is paused while any lossless group wants XOFF.
+ * - When a link goes down, the frames queued at the port are dropped under link_down and release
+ *   their buffer, and so are later frames to it until the link is up. Frames already given to the
+ *   caller are not affected, and frames received by the port before are forwarded. The pause state
+ *   of both directions is reset. A frame received on a port marked down proves a link, and marks
+ *   the port up: a program that polls its devices learns of the link later, and the first frames
+ *   must not be lost.
  * - A frame to 01:80:C2:00:00:00..0F ends here (802.1Q 8.6.3), LLDP included.
- * - A flooded frame is charged once to its ingress, until its last copy has left or was dropped,
- *   and once to each egress queue. Copies share the data; a copy that is marked gets data of its
- *   own. When the pool has none it leaves unmarked, under a counter: dropping a lossless frame is
- *   worse than a missing mark.
+ * - A flooded frame is charged once to its ingress group, until its last copy has left or was
+ *   dropped, and once to each egress queue. Copies share the data; a marked copy gets private data.
+ *   If the pool is empty, it leaves unmarked and is counted: losing a lossless frame is worse than
+ *   losing a mark.
  * - With pfc_generate off no group is lossless: the priorities of pfc_enable obey pauses, but their
  *   traffic is admitted by the lossy profiles and dropped under pg_limit, pool or queue_limit.
  *
@@ -52,7 +53,7 @@
 #include "switch/params/params.h"
 
 /**
- * Build a switch.
+ * Create a switch.
  *
  * @param params  After sw_params_resolve() and sw_params_check(); copied.
  * @param pools   Not owned; they outlive the node.
@@ -63,45 +64,45 @@ struct node *sw_create(const struct sw_params *params, const struct sw_pools *po
 void sw_destroy(struct node *node);
 
 /**
- * Enter an address as if a frame from it had come in on port: a fabric whose hosts have already
- * spoken.
+ * Learn an address as if a frame from it had been received on port, to start a fabric in which all
+ * hosts are known.
  *
  * @return 0, -EINVAL (no such port, group address) or -ENOSPC (table full).
  */
 int sw_learn(struct node *node, uint16_t vid, const uint8_t mac[6], uint16_t port, uint64_t now_ns);
 
 /*
- * A switch of several shards. What sw_create() returned is all of it: control() and all that reads
- * or asks take that one. One thread may drive it as a node, and then shards are brought what has
- * crossed before rx() or tx() returns; or each shard's node has a thread of its own, which polls
- * the shard's ports and no other: tx() of each of them takes what has crossed.
+ * A switch of several shards. sw_create() returns the node of the whole switch, which control(),
+ * readers and requests take. There are two ways to drive it. One thread may drive the whole switch
+ * as a node: frames that cross are delivered before rx() or tx() returns. Or each shard's node has
+ * its own thread, which polls the ports of that shard alone: its tx() takes the frames that have
+ * crossed to it.
  */
 
-/** How many; 1: the switch is its own and only one. */
+/** Number of shards; 1: the switch itself is the only one. */
 uint16_t sw_shards(const struct node *node);
 /** Node of a shard, not owned by the caller; 0 <= i < sw_shards(). */
 struct node *sw_shard(struct node *node, uint16_t i);
-/** Mask of its ports. */
+/** Mask of the ports of a shard. */
 uint64_t sw_shard_ports(const struct node *node, uint16_t i);
 
-/* Readers: from the owner, or counters from any thread. */
+/* Readers: for the owner; counters also from any thread. */
 const struct sw_port_stats *sw_port_stats(const struct node *node, uint16_t port);
 const struct pfc_rx *sw_pfc_rx(const struct node *node, uint16_t port);
 const struct pfc_tx *sw_pfc_tx(const struct node *node, uint16_t port);
 const struct mmu *sw_mmu(const struct node *node);
-/** Marks of a queue by its length; NULL without mark_accuracy, or for a queue that does not
- * mark. */
+/** Marks by queue length; NULL without mark_accuracy, or if the queue does not mark. */
 const struct mark_accuracy *sw_mark_accuracy(const struct node *node, uint16_t port, uint8_t queue);
-/** Marking curve of a queue; of no meaning for one without WRED. */
+/** Marking curve of a queue; meaningless without WRED. */
 const struct wred_curve *sw_mark_curve(const struct node *node, uint16_t port, uint8_t queue);
 uint64_t sw_queue_bytes(const struct node *node, uint16_t port, uint8_t queue);
 uint32_t sw_fdb_entries(const struct node *node);
-/** Addresses that are learned on port now. */
+/** Addresses currently learned on port. */
 uint32_t sw_fdb_port_entries(const struct node *node, uint16_t port);
 struct fdb_stats sw_fdb_stats(const struct node *node);
 /** All zero without a router. */
 struct sw_router_stats sw_router_stats(const struct node *node);
-/** Of the interface in a domain (sw_interface_domain()), also one that is there no more. */
+/** Counters of the interface in a domain (sw_interface_domain()), even if it has been removed. */
 struct sw_interface_stats sw_interface_stats(const struct node *node, uint16_t domain);
 struct sw_ledger sw_ledger(const struct node *node);
 

@@ -39,12 +39,12 @@ do_requests(struct sw *sw, uint64_t now_ns)
 		if (sw_owns(&sw->shard, port))
 			sw_port_apply(sw, port, now_ns);
 	}
-	/* After the ports: the first frame of a link comes with it. */
+	/* After the ports: a link that comes up may have an LLDP frame to send. */
 	if (what & SW_REQUEST_LLDP)
 		sw_lldp_send(sw);
 }
 
-/* Do what other threads asked for, if they did. */
+/* Serve pending requests. */
 static inline void
 do_if_requested(struct sw *sw, uint64_t now_ns)
 {
@@ -66,7 +66,7 @@ control(struct node *node, uint64_t now_ns)
 	return sw_control_work(sw_of(node), now_ns);
 }
 
-/* Out of line, so that the usual call saves no registers. */
+/* Out of line, so that the common call saves no registers. */
 static __rte_noinline void
 rx_requested(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
 {
@@ -115,16 +115,16 @@ const struct node_ops sw_alone_ops = {
 	.control = control,
 };
 
-/* The compiler knows the instruction only of CPUs that are newer than the oldest we run on; these
- * take it for none. */
+/* By assembler: the compiler emits prefetchw only for newer CPUs than our oldest, which treat it as
+ * a no-op. */
 static inline void
 prefetch_to_write(const void *p)
 {
 	__asm__ volatile("prefetchw %0" : : "m"(*(const char *)p));
 }
 
-/* The pools are looked at once for a burst that comes in; and what is written into frames that
- * another core had last is asked for at once, as stores wait for each other. */
+/* The use of the pools is read once per burst. The metadata of all frames is prefetched for writing
+ * first: another core may have written it last, and stores wait for each other. */
 static void
 shard_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
 {
@@ -135,7 +135,8 @@ shard_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, u
 	sw_crossing_prefetch(&sw->shard, port);
 	for (uint16_t i = 0; i < n; i++)
 		prefetch_to_write(pkt_meta(pkts[i]));
-	/* A port whose device holds frames back has no tx() that would do it. */
+	/* While a device accepts no frames, tx() is not called for its port: rx() does this
+	 * work. */
 	if (n == 0) {
 		sw_crossed_collect(sw, port, now_ns);
 		sw_crossed_take(sw, now_ns);
@@ -154,12 +155,12 @@ static uint16_t
 shard_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
 {
 	struct sw *sw = sw_of(node);
-	/* Who polls a shard polls its ports in turn. */
+	/* The thread of a shard polls its ports in turn. */
 	bool starts_round = port == (uint16_t)__builtin_ctzll(sw->shard.own_ports);
 	uint16_t n;
 
 	assert(sw_owns(&sw->shard, port));
-	/* What is released may let a sender go on, and then it counts what others use. */
+	/* A release may cause XON, and that decision depends on the use by other shards. */
 	if (unlikely(sw->n_xoff > 0))
 		mmu_part_refresh(sw->mmu, sw->shard.index);
 	sw_crossed_collect(sw, port, now_ns);
@@ -189,7 +190,7 @@ shard_next_ns(const struct node *node, uint16_t port)
 	return sw_crossing_waits(&sw->shard, port) ? 0 : next_ns(sw, port);
 }
 
-/* Control work is the switch's, not a shard's. */
+/* The front does the control work of all shards. */
 static uint64_t
 shard_control(struct node *node, uint64_t now_ns)
 {
@@ -205,7 +206,7 @@ const struct node_ops sw_shard_ops = {
 	.control = shard_control,
 };
 
-/* As one node, for one thread: an event loop asks for the ports that any shard has woken. */
+/* End of a call of the front: settle between the shards, and collect the ports that they woke. */
 static void
 end_call(struct sw *front, uint64_t now_ns)
 {
@@ -225,7 +226,8 @@ end_call(struct sw *front, uint64_t now_ns)
 	}
 }
 
-/* What is asked of one shard, such as the state of a link, changes what the others do. */
+/* Start of a call of the front: serve the requests of all shards, since those of one shard (such as
+ * a link state) affect the others. */
 static void
 begin_call(struct sw *front, uint64_t now_ns)
 {

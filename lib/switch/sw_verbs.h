@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The verbs of a switch as a node, in three forms: alone on one lcore, one of several shards, and
- * the front that drives several shards as one node. Each does what other threads have asked for,
- * and then calls the rooms in order.
+ * The verbs of a switch as a node, in three forms: a switch on one lcore, one of several shards,
+ * and the front that drives several shards as one node. Each form serves the pending requests of
+ * other threads, and then calls the rooms in order.
+ *
+ * Invariant: after a call of the front, no frame, charge or address waits between its shards.
  */
 #ifndef QUENCH_SWITCH_SW_VERBS_H
 #define QUENCH_SWITCH_SW_VERBS_H

@@ -10,7 +10,7 @@
 
 #define MAC_MASK 0xFFFFFFFFFFFFull
 
-/* A priority tag (802.1Q 3.184) says nothing but the PCP: the frame goes on without it. */
+/* A priority tag (802.1Q 3.184) carries nothing but the PCP: remove it. */
 static enum sw_drop
 drop_priority_tag(const struct sw_pools *pools, struct arrival *a)
 {
@@ -108,7 +108,7 @@ forward(struct sw_forward *f, struct arrival *a, const uint64_t keys[2], const u
 		return f->vlans->members[a->domain] & sw_down_ports(f) & ~a->not_to
 			       ? SW_DROP_LINK_DOWN
 			       : SW_DROP_SAME_PORT;
-	/* With one port to go to there is nothing to copy. */
+	/* A flood to one port needs no copies. */
 	if ((flood & (flood - 1)) == 0)
 		a->out_port = (uint16_t)__builtin_ctzll(flood);
 	return SW_PASS;
@@ -129,7 +129,7 @@ sw_bridge_forward(struct sw_forward *f, struct arrival *a, unsigned int n, enum 
 		keys[2 * i] = fdb_key_in_header(a[i].domain, frame + 6);
 		keys[2 * i + 1] = fdb_key_in_header(a[i].domain, frame);
 	}
-	/* An odd frame leaves half of a step of fdb_homes(). */
+	/* fdb_homes() works in steps of 4 keys: fill the last one. */
 	keys[2 * n] = keys[2 * n + 1] = 0;
 	fdb_homes(f->fdb, keys, homes, 2 * n);
 	for (unsigned int i = 0; i < n; i++) {

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bridge: VLANs, learning, forwarding, storm control. */
+/*
+ * The bridge: VLANs, learning, forwarding, storm control.
+ *
+ * Invariant: a frame leaves only by ports in its VLAN.
+ */
 #ifndef QUENCH_SWITCH_FORWARD_BRIDGE_H
 #define QUENCH_SWITCH_FORWARD_BRIDGE_H
 
@@ -9,22 +13,26 @@
 
 #define VLAN_ID_MASK 0x0FFFu
 
-/** Which VLAN a frame is in that came by a port that filters, with this one in its tag, or 0.
- * @return SW_PASS or why it is not forwarded. */
+/**
+ * Set the domain of a frame received on a port that filters VLANs.
+ *
+ * @param vid  VLAN identifier of its tag; 0: none.
+ * @return     SW_PASS or why it is not forwarded.
+ */
 enum sw_drop sw_bridge_filter(const struct sw_forward *f, struct arrival *a, uint16_t vid);
 
 /**
- * Learn where the sources of a burst are, and find where the destinations are.
+ * Learn the source addresses of a burst, and look up the destinations.
  *
- * @param reasons  Per frame: SW_PASS, SW_TO_ROUTER, or why it is not forwarded.
- * @return         Is there one for the router?
+ * @param reasons  Result per frame: SW_PASS, SW_TO_ROUTER, or why it is not forwarded.
+ * @return         Is any frame for the router?
  */
 bool sw_bridge_forward(struct sw_forward *f, struct arrival *a, unsigned int n,
 		       enum sw_drop reasons[]);
 
 /* Inline definitions */
 
-/** Which VLAN a frame is in, by its port and its tag. @return as sw_bridge_filter(). */
+/** Set the domain of a frame, by its port and its tag. @return as sw_bridge_filter(). */
 static inline enum sw_drop
 sw_bridge_classify(const struct sw_forward *f, struct arrival *a)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Forwarding of a shard: the tables in force, and the ports without a link.
+ * Forwarding state of a shard: the tables in force, and the ports without a link.
  *
- * Invariant (tested): one set of tables forwards a frame. The owner changes to another set between
- * two bursts (control/forwarding.h).
+ * Invariant (tested): one version of the tables decides a frame's path. The owner switches to the
+ * next version between two bursts (control/forwarding.h).
  */
 #ifndef QUENCH_SWITCH_FORWARD_FORWARD_H
 #define QUENCH_SWITCH_FORWARD_FORWARD_H
@@ -29,18 +29,18 @@ struct sw_forward {
 	uint64_t down_ports;      /* mask; each port's owner writes its bit */
 	/* per flooded frame */
 	struct sw_storm_control *storms; /* of the whole switch, by port; each has one owner */
-	/* per frame that is written into */
+	/* per frame that is written */
 	const struct sw_pools *pools;
 };
 
-/** Ports without a link, as all shards know them. */
+/** Mask of the ports of the whole switch without a link. */
 static inline uint64_t
 sw_down_ports(const struct sw_forward *f)
 {
 	return __atomic_load_n(&f->down_ports, __ATOMIC_RELAXED);
 }
 
-/** Ports that a frame goes to when its destination is not known. */
+/** Mask of the ports that a frame is flooded to. */
 static inline uint64_t
 sw_flood_ports(const struct sw_forward *f, const struct arrival *a)
 {

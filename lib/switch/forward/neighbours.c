@@ -15,19 +15,19 @@ static const uint8_t all_nodes[16] = {0xFF, 0x02, [15] = 0x01};
 
 /* How an address was learned. */
 enum news_kind {
-	NEWS_OVERHEARD, /* said to others: who is in the table is updated */
-	NEWS_QUESTION,  /* said to us, who did not ask: entered */
-	NEWS_ANSWER,    /* said to us: confirmed, if we did ask */
+	NEWS_OVERHEARD, /* from a frame to others: updates an existing entry */
+	NEWS_QUESTION,  /* from a request to us: creates an entry */
+	NEWS_ANSWER,    /* from an answer to us: confirms an entry, if we sent a request */
 };
 
-/* Do we wait for its answer? */
+/* Do we expect an answer of this neighbour? */
 static bool
 is_asked(const struct neigh *e)
 {
 	return e->state == NEIGH_INCOMPLETE || e->state == NEIGH_PROBE || e->state == NEIGH_FAILED;
 }
 
-/* Somebody has told an address. @return is its neighbour in the table? */
+/* Enter a learned address. @return is the neighbour in the table now? */
 static bool
 enter(struct sw_router *r, const struct sw_neigh_news *news, uint64_t now_ns)
 {
@@ -70,7 +70,7 @@ sw_neigh_take_news(struct sw_router *r, uint64_t now_ns)
 		if (from == r->shard->index)
 			continue;
 		while (sw_news_take(r->shard, from, &news)) {
-			/* It may have other interfaces than the one who tells it. */
+			/* During a reload the shards may have different interfaces. */
 			if (sw_router_is_neighbour(r, &news.key))
 				(void)enter(r, &news, now_ns);
 		}
@@ -87,7 +87,7 @@ is_nd(const struct arrival *a, const uint8_t *frame)
 	       (frame[v->l4_off] == ND_SOLICITATION || frame[v->l4_off] == ND_ADVERTISEMENT);
 }
 
-/* RFC 826: who is in the table is updated by whatever it says, to whomever. */
+/* RFC 826: every ARP packet updates its sender's entry in the table. */
 static bool
 hear_arp(struct sw_router *r, const struct arrival *a, const uint8_t *frame)
 {
@@ -101,7 +101,7 @@ hear_arp(struct sw_router *r, const struct arrival *a, const uint8_t *frame)
 	return false;
 }
 
-/* RFC 4861 7.2.5: an advertisement nobody asked for says where its sender is now. */
+/* RFC 4861 7.2.5: an unsolicited advertisement carries its sender's current address. */
 static bool
 hear_nd(struct sw_router *r, const struct arrival *a, const uint8_t *frame)
 {
@@ -126,7 +126,7 @@ sw_neigh_hear(struct sw_router *r, const struct arrival *a)
 	return hear_nd(r, a, frame);
 }
 
-/* The frame in bytes of its own, with room for an answer; NULL: none. */
+/* Make the frame writable, with room for an answer. NULL: no mbuf, or no room. */
 static uint8_t *
 answer_in(const struct sw_router *r, struct arrival *a, size_t bytes)
 {
@@ -140,7 +140,7 @@ answer_in(const struct sw_router *r, struct arrival *a, size_t bytes)
 	return rte_pktmbuf_mtod(own, uint8_t *);
 }
 
-/* What stands in the frame now goes back where it came from. */
+/* Send the answer in the frame by the port that the frame was received on. */
 static enum sw_drop
 send_answer(struct arrival *a, size_t len)
 {
@@ -190,7 +190,7 @@ on_arp(struct sw_router *r, struct arrival *a)
 	return send_answer(a, arp_build(frame, &l2, &arp));
 }
 
-/* RFC 4861 7.2.5: without the override flag an address that is known stays. */
+/* RFC 4861 7.2.5: without the override flag, do not replace a known address. */
 static void
 on_advertisement(struct sw_router *r, const struct arrival *a, const struct nd *nd,
 		 const uint8_t mac[6])

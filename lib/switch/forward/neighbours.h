@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The router as a station: it is asked for its address, asks others for theirs, and answers echo.
+ * The router as a station: answers requests for its addresses and echo requests, and requests the
+ * addresses of its neighbours.
  *
- * A frame whose next hop's address is not known is dropped, and its drop asks: it does not wait,
- * because a lossless frame that waits holds its sender's buffer, and in the end its sender, for as
- * long as somebody who may not exist does not answer.
+ * A frame whose next hop is unresolved is dropped, and triggers a request. It does not wait: a
+ * waiting lossless frame would hold buffer and finally pause its sender, while the neighbour may
+ * not even exist.
+ *
+ * Invariant: every neighbour learned is in the subnet of its interface, and is not the router.
  */
 #ifndef QUENCH_SWITCH_FORWARD_NEIGHBOURS_H
 #define QUENCH_SWITCH_FORWARD_NEIGHBOURS_H
@@ -15,15 +18,16 @@
 /* The longest request. */
 #define SW_REQUEST_BYTES ND_FRAME_BYTES
 
-/** Learn from a frame to a group in an interface's VLAN, as neighbours that moved announce it.
- * @return true: it is a request to the router, which the group need not see. */
+/** Learn from a group frame in the VLAN of an interface, since neighbours announce their moves
+ * there.
+ * @return true: it is a request to the router, and need not be flooded. */
 bool sw_neigh_hear(struct sw_router *r, const struct arrival *a);
 
 /**
- * A frame to the router itself: ARP, neighbour discovery, echo. An answer takes its place.
+ * Handle a frame to the router itself: ARP, neighbour discovery, echo. An answer is built in place.
  *
- * @param to_own_ip  Is its destination an address of the router's?
- * @return           SW_PASS: send what a holds now; SW_CONSUMED; or a reason to drop it.
+ * @param to_own_ip  Is its destination an IP address of the router?
+ * @return           SW_PASS: a holds an answer to send; SW_CONSUMED; or why it is dropped.
  */
 enum sw_drop sw_neigh_rx(struct sw_router *r, struct arrival *a, bool to_own_ip);
 

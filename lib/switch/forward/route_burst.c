@@ -15,14 +15,15 @@
 #define IP_PROTO_TCP 6u
 #define FLOW_LABEL_MASK 0x000FFFFFu
 
-/* Frames of a burst that are routed, and what is known of each by its place here. */
+/* The frames of a burst to route by one table, and their targets. */
 struct batch {
-	uint8_t at[SW_BURST]; /* in the burst */
+	uint8_t at[SW_BURST]; /* index into the burst */
 	uint64_t targets[SW_BURST];
 	unsigned int n;
 };
 
-/* Addresses that no router may forward to (RFC 1122 3.2.1.3, RFC 4291 2.5), groups among them. */
+/* False for addresses that no router may forward to (RFC 1122 3.2.1.3, RFC 4291 2.5), and for
+ * groups, which this router does not route. */
 static bool
 is_routable4(const uint8_t ip[4])
 {
@@ -39,9 +40,9 @@ is_routable6(const uint8_t ip[16])
 }
 
 /*
- * RFC 1812 5.3.7 and RFC 3927 7; RFC 4291 2.5.2, 2.5.3, 2.5.6: a source that is a group, this host,
- * loopback or link-local is never forwarded. The router itself may be spoken to from a link-local
- * address.
+ * RFC 1812 5.3.7 and RFC 3927 7; RFC 4291 2.5.2, 2.5.3, 2.5.6: a frame from a group, "this host",
+ * loopback or link-local address is not forwarded. A frame to the router itself may have a
+ * link-local source.
  */
 static bool
 has_routable_source(const struct arrival *a)
@@ -79,7 +80,7 @@ look_up6(const struct sw_router *r, const struct arrival *a, struct batch *b)
 	route_lookup6(r->table, ips, b->targets, b->n);
 }
 
-/* Both ports as they stand in the packet, or 0 where there are none. */
+/* Both ports in network byte order, or 0 if the packet has none. */
 static uint32_t
 ports_of(const struct arrival *a, const uint8_t *frame)
 {
@@ -122,8 +123,8 @@ has_link(const struct sw_forward *f, const struct neigh *e, uint64_t now_ns)
 	return port == FDB_UNKNOWN || !(down >> port & 1);
 }
 
-/* May a frame go by this one of several? It is asked when it is time to, so that it is heard
- * again. */
+/* May a frame use this one of several next hops? neigh_touch() also requests its address if that is
+ * due, so that a dead hop is noticed when it returns. */
 static bool
 is_live(struct sw_forward *f, uint32_t hop, uint64_t now_ns)
 {
@@ -134,8 +135,8 @@ is_live(struct sw_forward *f, uint32_t hop, uint64_t now_ns)
 }
 
 /*
- * One of several next hops: the flow's own while that is live, else another that is. So flows of
- * live hops stay where they are when one dies, and when it lives again only its own come back.
+ * Choose one of several next hops: the flow's own hop while it is live, else another live one. So
+ * when a hop dies, only its flows move, and they return when it is live again.
  */
 static uint32_t
 one_of_hops(struct sw_forward *f, const struct arrival *a, struct sw_target *t)
@@ -160,7 +161,7 @@ one_of_hops(struct sw_forward *f, const struct arrival *a, struct sw_target *t)
 	return live[ecmp_pick(ecmp_rehash(hash), n)];
 }
 
-/* The neighbour that a frame goes to next, or NEIGH_NONE. */
+/* The next hop of a frame, or NEIGH_NONE. */
 static uint32_t
 next_hop(struct sw_forward *f, const struct arrival *a, struct sw_target *t)
 {
@@ -178,7 +179,7 @@ next_hop(struct sw_forward *f, const struct arrival *a, struct sw_target *t)
 			   (struct neigh_claim){.port = a->in_port}, a->now_ns);
 }
 
-/* New addresses, one hop less, in bytes of its own. */
+/* Rewrite a frame for its next hop: private data, MAC addresses, VLAN of the tag, TTL. */
 static enum sw_drop
 rewrite(struct sw_forward *f, struct arrival *a, const struct neigh *hop)
 {
@@ -193,8 +194,7 @@ rewrite(struct sw_forward *f, struct arrival *a, const struct neigh *hop)
 	frame = rte_pktmbuf_mtod(own, uint8_t *);
 	memcpy(frame, hop->mac, 6);
 	memcpy(frame + 6, f->router->mac, 6);
-	/* A tag stays with the frame until its port is known, and names the VLAN that it is in
-	 * now. */
+	/* The tag stays until the egress port is known; set it to the new VLAN. */
 	if (a->view.tagged)
 		be16_store(frame + 14, a->tci_bits | (a->domain & (SW_PORT_DOMAIN - 1)));
 	ip_decrement_ttl(frame + a->view.l3_off, a->view.ip_version);
@@ -225,9 +225,8 @@ route_one(struct sw_forward *f, struct arrival *a, uint64_t target)
 	return rewrite(f, a, neigh_get(r->neighs, hop));
 }
 
-/* The ports behind the next hops, for those frames of the batch that are still to be sent. An
- * answer of the router's own knows its port, and so does a frame to a routed port; of others the
- * bridge is asked. */
+/* Find the egress ports of the frames that are to be sent. Answers of the router have theirs
+ * already, routed ports are known by the domain; for the others look up the bridge's table. */
 static void
 find_ports(struct sw_forward *f, struct arrival *a, const struct batch *b, enum sw_drop reasons[])
 {
@@ -258,7 +257,7 @@ find_ports(struct sw_forward *f, struct arrival *a, const struct batch *b, enum 
 	}
 }
 
-/* A frame of this domain has been to the router. */
+/* Count a frame at the interface of its ingress domain and, if it is sent, of its egress domain. */
 static void
 count(struct sw_router *r, uint16_t domain, const struct arrival *a, enum sw_drop reason)
 {

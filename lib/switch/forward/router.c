@@ -28,7 +28,7 @@ sw_router_is_neighbour(const struct sw_router *r, const struct neigh_key *key)
 	       route_prefix_has(own, &key->ip);
 }
 
-/* Give the places of neighbours that are in no subnet of an interface to others. */
+/* Remove the neighbours that are in no interface's subnet any more. */
 static void
 forget_strangers(struct sw_router *r)
 {
@@ -83,7 +83,8 @@ sw_router_prepare(struct sw_forward *f, const struct sw_shard *shard,
 	return rc;
 }
 
-/* Unpinned neighbours may lose their entries, and are asked again. */
+/* Unpin the neighbours of the old routes, so that they may be replaced; static addresses become
+ * learned ones. */
 static void
 unpin(struct sw_router *r, const struct sw_routing_table *before, uint64_t now_ns)
 {
@@ -96,7 +97,8 @@ unpin(struct sw_router *r, const struct sw_routing_table *before, uint64_t now_n
 	}
 }
 
-/* A place for one that has to have one: there are not more of them than places. */
+/* Add a neighbour that must have an entry, in place of an unpinned one if the table is full: there
+ * are at most as many pinned ones as entries. */
 static uint32_t
 make_place(struct sw_router *r, const struct neigh_key *key, uint64_t now_ns)
 {
@@ -110,7 +112,8 @@ make_place(struct sw_router *r, const struct neigh_key *key, uint64_t now_ns)
 	return (uint32_t)neigh_add(r->neighs, key, now_ns); /* its room is reserved */
 }
 
-/* First those that are there, so that none of them has to go for another. */
+/* Pin the neighbours of the new routes: first those in the table, so that make_place() does not
+ * remove them. */
 static void
 pin(struct sw_router *r, const struct sw_routing_table *next, uint64_t now_ns)
 {

@@ -14,23 +14,23 @@
 #include "switch/params/counters.h"
 #include "switch/shard/shard.h"
 
-/* A shard's. It goes over from routes to routes, and keeps its neighbours and counters. */
+/* The router of a shard. It keeps its neighbours and counters when its routes are replaced. */
 struct sw_router {
 	/* per packet, of the routes in force */
 	struct route_table *table;
-	struct sw_target *targets; /* by route's target; [0] is none */
+	struct sw_target *targets; /* by target number of a route; [0]: no route */
 	struct neigh_table *neighs;
 	uint64_t mac_key; /* as fdb_key() of domain 0 */
 	uint32_t seed;
 	bool flow_label;
 	uint8_t mac[6];
-	const struct sw_shard *shard; /* that it is the router of */
-	const struct sw_pools *pools; /* of answers and of frames that are written into */
+	const struct sw_shard *shard; /* the shard that it belongs to */
+	const struct sw_pools *pools; /* for copy on write */
 	struct sw_router_stats stats;
-	/* per question */
+	/* per request */
 	struct sw_routing_table *routes;
 	uint16_t interface_of[SW_DOMAINS];
-	/* of domains that have or had an interface; others read them, so they stay */
+	/* per domain that has or had an interface; never freed, since other threads read them */
 	struct sw_interface_stats *stats_of[SW_DOMAINS];
 };
 
@@ -49,7 +49,8 @@ sw_router_interface(const struct sw_router *r, uint16_t domain)
 }
 
 /**
- * Create a shard's router and the counters of new interfaces; runs beside the owner.
+ * Create a shard's router, if it has none, and the counters of new interfaces. May run in another
+ * thread while the owner runs.
  *
  * @param key  Key of the hashes over fields of frames.
  * @return     0 or -ENOMEM.
@@ -57,13 +58,13 @@ sw_router_interface(const struct sw_router *r, uint16_t domain)
 int sw_router_prepare(struct sw_forward *f, const struct sw_shard *shard,
 		      const struct sw_routing_table *routes, const struct half_sip_key *key,
 		      uint16_t n_ports);
-/** The owner puts prepared routes in force. */
+/** Put prepared routes in force; by the owner. */
 void sw_router_adopt(struct sw_router *r, struct sw_routing_table *routes, uint64_t now_ns);
 void sw_router_destroy(struct sw_router *r);
 
-/** Is this an address in the subnet of its interface, and not the router's own? */
+/** Is the address in the subnet of its interface, and not the router's own? */
 bool sw_router_is_neighbour(const struct sw_router *r, const struct neigh_key *key);
-/** Is this the router's own address of an interface? */
+/** Is this the router's own address on an interface? */
 bool sw_router_is_own(const struct route_prefix *own, const uint8_t *ip, uint8_t ip_version);
 
 /** Add a router's counters to sum; NULL adds nothing. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Building routes from their sections, which sw_tables_check() has found right. */
+/* Builds routes from their sections, which sw_tables_check() has accepted. */
 #include "switch/forward/routing_table.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <rte_malloc.h>
 #include <rte_memory.h>
 
-/* Routes in file order that share their next hops share a target if they are so near. */
+/* Routes with the same next hops share a target, if there are at most this many targets between. */
 #define TARGET_SEARCH 64u
 
 /* @return a new target's number, or -ENOSPC. */
@@ -37,7 +37,7 @@ add_route(struct sw_routing_table *r, const struct route_prefix *prefix, int tar
 	return target < 0 ? target : route_add(r->table, prefix, (uint16_t)target);
 }
 
-/* The subnet, and the router's own address in it. */
+/* Add the routes of an interface's address: its subnet, and the router's own address. */
 static int
 add_address(struct sw_routing_table *r, uint16_t domain, const char *text, struct route_prefix *out)
 {
@@ -124,7 +124,7 @@ fill(struct sw_routing_table *r, const struct sw_tables *tables)
 	return rc < 0 ? (int)rc : 0;
 }
 
-/* Of an address its subnet and itself; few routes make a small table. */
+/* Number of routes, two per interface address: the table is sized by it. */
 static uint32_t
 count_routes(const struct sw_tables *tables)
 {
@@ -161,7 +161,7 @@ create_tables(struct sw_routing_table *r, const struct sw_tables *tables)
 		       : 0;
 }
 
-/* Each shard has its own numbers of neighbours, which it writes in place of ours. */
+/* Copy the targets for each shard, which replaces hops by indices of its own neighbours. */
 static int
 copy_for_shards(struct sw_routing_table *r)
 {

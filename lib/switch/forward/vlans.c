@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which ports are in which VLANs, from their keys and the routed ones among them. */
+/* Builds the VLAN membership from the keys of ports and from the interfaces of routed ports. */
 #include "switch/forward/vlans.h"
 
 #include "base/pages.h"

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which ports are in which VLANs, and which of their frames leave untagged. */
+/*
+ * VLAN membership of ports, and which frames leave untagged.
+ *
+ * Invariant: a port's access domain is in its membership: bit p of members[access_domain[p]] is
+ * set, unless access_domain[p] is SW_NO_DOMAIN or SW_TRANSPARENT.
+ */
 #ifndef QUENCH_SWITCH_FORWARD_VLANS_H
 #define QUENCH_SWITCH_FORWARD_VLANS_H
 
@@ -7,7 +12,7 @@
 #include "switch/frame/copy_on_write.h"
 #include "switch/params/params.h"
 
-/* A port that is in all VLANs and leaves tags alone. */
+/* Access domain of a port that is in all VLANs and does not change tags. */
 #define SW_TRANSPARENT (SW_NO_DOMAIN - 1u)
 
 struct sw_vlans {
@@ -22,8 +27,7 @@ void sw_vlans_free(struct sw_vlans *vlans);
 
 /* Inline definitions */
 
-/** Does a frame that came in here leave port in the other form: with a tag that it has not, or
- * without the one that it has? */
+/** Must a tag be added or removed (the other form) when the frame leaves by port? */
 static inline bool
 sw_changes_form(const struct sw_vlans *vlans, const struct arrival *a, uint16_t port)
 {
@@ -32,7 +36,7 @@ sw_changes_form(const struct sw_vlans *vlans, const struct arrival *a, uint16_t 
 	return access != SW_TRANSPARENT && (a->domain != access) != a->view.tagged;
 }
 
-/** TCI of the other form, or SW_UNTAGGED. */
+/** TCI of the other form of a frame; SW_UNTAGGED: remove the tag. */
 static inline int32_t
 sw_other_tci(const struct arrival *a)
 {

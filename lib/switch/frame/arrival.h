@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A received frame on its way through the stages of the way in, and their verdicts on it. A burst
- * goes through the stages together: parse, look up, admit, so that memory that one frame waits for
- * is fetched while the others are worked on.
+ * A received frame on its way through the ingress stages, and their verdicts. A burst passes each
+ * stage (parse, look up, admit) as a whole, so that memory for one frame is fetched while the
+ * others are processed.
+ *
+ * Invariant: each frame of a burst has exactly one verdict: SW_PASS, SW_CONSUMED, or an enum
+ * sw_drop (SW_TO_ROUTER is replaced by one of these).
  */
 #ifndef QUENCH_SWITCH_FRAME_ARRIVAL_H
 #define QUENCH_SWITCH_FRAME_ARRIVAL_H
@@ -17,13 +20,13 @@
 
 struct rte_mbuf;
 
-/* Verdicts beside enum sw_drop: the frame goes on, it ended here as it should, or the router has to
- * look at it. */
+/* Verdicts beside enum sw_drop: forward the frame, it ended here without loss, or pass it to the
+ * router. */
 #define SW_PASS SW_DROPS
 #define SW_CONSUMED (SW_DROPS + 1)
 #define SW_TO_ROUTER (SW_DROPS + 2)
 
-/* Frames that go through the stages together. */
+/* Frames that pass the stages together. */
 #define SW_BURST 32
 
 #define FLOOD FDB_UNKNOWN
@@ -35,13 +38,13 @@ struct arrival {
 	uint32_t charged_bytes;
 	uint16_t in_port;
 	uint16_t out_port; /* or FLOOD */
-	uint16_t domain;   /* where it is forwarded: a VLAN, or a routed port */
-	uint64_t not_to; /* ports that it is not flooded to: the one that it came by, unless routed
-			  */
-	uint64_t form_ports; /* crossed: mask of the ports that it leaves in the other form */
-	uint16_t tci_bits;   /* PCP and DEI, where they stand in a tag */
-	int8_t pcp;          /* as received; -1: no tag */
-	uint8_t flags;       /* PKT_* that its copies start with */
+	uint16_t domain;   /* forwarding domain: a VLAN, or a routed port */
+	uint64_t not_to;   /* mask: ports to exclude from flooding: in_port, unless routed */
+	uint64_t
+		form_ports; /* crossed frames; mask: ports that need the other form (tagged or not) */
+	uint16_t tci_bits; /* PCP and DEI, at their position in a tag */
+	int8_t pcp;        /* as received; -1: no tag */
+	uint8_t flags;     /* initial PKT_* of the frame and its copies */
 	struct qos_class class;
 	struct frame_view view;
 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ingress charge of frames, bytes and packets in one word, so that they are added and given back
+ * Ingress charge of frames: bytes << 24 | packets in one word, so that both are added and released
  * together.
  *
- * Invariant: what a group holds is below 2^24 packets and 2^40 bytes (mmu_params_check()), so the
- * difference of two sums is right although the sums wrap.
+ * Invariant: a group holds less than 2^24 packets and 2^40 bytes (mmu_params_check()), so the
+ * difference of two sums is right even if the sums have wrapped.
  */
 #ifndef QUENCH_SWITCH_FRAME_CHARGE_H
 #define QUENCH_SWITCH_FRAME_CHARGE_H
@@ -17,7 +17,7 @@
 #define SW_CHARGE_PACKET_BITS 24
 static_assert(1u << SW_CHARGE_PACKET_BITS >= MMU_MAX_PACKETS, "packets of a charge");
 
-/** Of one frame. */
+/** Charge of one frame. */
 static inline uint64_t
 sw_charge(uint32_t charged_bytes)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Class of a frame, by its DSCP or PCP: traffic class, priority group, queue, longest frame.
+ * Class of a frame, by its DSCP or PCP: traffic class, priority group, queue, largest frame.
  *
- * Invariant: each code point has a class, also that of a frame with neither (SW_CODE_POINT_NONE).
+ * Invariant: each code point has a class, including SW_CODE_POINT_NONE, for frames without DSCP and
+ * PCP.
  */
 #ifndef QUENCH_SWITCH_FRAME_CLASSIFY_H
 #define QUENCH_SWITCH_FRAME_CLASSIFY_H
@@ -17,13 +18,13 @@
 #include "wire/ecn.h"
 #include "wire/l2.h"
 
-/* What a frame's class is known by: DSCP, or PCP, or neither. */
+/* Code points: 64 DSCPs, none, 8 PCPs. */
 #define SW_CODE_POINT_NONE TM_DSCPS
 #define SW_CODE_POINTS (TM_DSCPS + 1 + TM_CLASSES)
 
 struct sw_class {
 	struct qos_class class;
-	uint32_t max_frame_bytes; /* without a tag; UINT32_MAX: no limit of its own */
+	uint32_t max_frame_bytes; /* without tag; UINT32_MAX: no limit for this class */
 };
 
 struct sw_classes {
@@ -33,20 +34,20 @@ struct sw_classes {
 	uint8_t tcs[SW_CODE_POINTS]; /* traffic classes by code point */
 	struct sw_class classes[TM_CLASSES];
 	/* per pause */
-	uint8_t prios_of_queue[TM_CLASSES]; /* mask of priorities that stop a queue */
+	uint8_t prios_of_queue[TM_CLASSES]; /* mask of priorities that pause a queue */
 	struct qos_map_params qos;
 };
 
-/** Maps, and what follows from them; also over those in force. */
+/** Set the maps and the tables derived from them; may replace those in force. */
 void sw_classes_set(struct sw_classes *classes, const struct sw_params *params);
 
 /* Inline definitions */
 
-/** A frame's class; fills in class and flags. */
+/** Classify a frame; fills in class and flags. */
 static inline const struct sw_class *
 sw_classify(const struct sw_classes *classes, struct arrival *a)
 {
-	/* By code point; that of a frame without IP is 0. */
+	/* By ECN code point, which is 0 for a frame without IP. */
 	static const uint8_t flags[] = {
 		[ECN_ECT0] = PKT_ECT, [ECN_ECT1] = PKT_ECT, [ECN_CE] = PKT_CE};
 	bool dscp = classes->trust_dscp && a->view.ip_version != 0;
@@ -58,13 +59,13 @@ sw_classify(const struct sw_classes *classes, struct arrival *a)
 	return c;
 }
 
-/** Longer than the class allows? (NX-OS: mtu of a network-qos class.) */
+/** Is the frame longer than its class allows? (NX-OS: mtu of a network-qos class.) */
 static inline bool
 sw_above_mtu(const struct sw_class *c, const struct arrival *a)
 {
 	uint32_t tag = a->view.tagged ? VLAN_TAG_BYTES : 0;
 
-	/* A priority tag that the frame came with may be off by now. */
+	/* Not a->frame_bytes: a priority tag may have been removed since. */
 	return c->max_frame_bytes != UINT32_MAX &&
 	       frame_bytes(a->m->pkt_len) - tag > c->max_frame_bytes;
 }

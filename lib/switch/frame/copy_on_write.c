@@ -8,7 +8,7 @@
 #include "node/pkt_meta.h"
 #include "wire/l2.h"
 
-/* May these bytes be written without another holder of the packet seeing it? */
+/* Does nobody else hold the data of this packet? */
 static bool
 is_writable(const struct rte_mbuf *m)
 {
@@ -42,7 +42,7 @@ sw_make_writable(const struct sw_pools *pools, struct rte_mbuf *m)
 	return copy;
 }
 
-/* Both addresses move by a tag's length; what follows them stays. */
+/* Move both addresses by the length of a tag; the rest stays in place. */
 static void
 pop_tag(struct rte_mbuf *m)
 {
@@ -50,7 +50,7 @@ pop_tag(struct rte_mbuf *m)
 
 	memmove(frame + VLAN_TAG_BYTES, frame, 12);
 	rte_pktmbuf_adj(m, VLAN_TAG_BYTES);
-	/* Without its tag a frame may be too short for the wire (802.3 4A.4.2). */
+	/* Without the tag the frame may be too short for the wire (802.3 4A.4.2). */
 	if (m->data_len < L2_MIN_BYTES) {
 		uint16_t missing = (uint16_t)(L2_MIN_BYTES - m->data_len);
 		char *pad = rte_pktmbuf_append(m, missing);
@@ -84,7 +84,7 @@ sw_retag(const struct sw_pools *pools, struct rte_mbuf *m, bool tagged, int32_t 
 			pop_tag(own);
 		return own;
 	}
-	/* A copy has headroom, and so have nearly all frames of devices: it is m that has none. */
+	/* Only a frame of a device may lack headroom, rarely; a copy always has it. */
 	if (!tagged && !push_tag(own)) {
 		assert(own == m);
 		return NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Writing into frames: first a private copy where others read the same bytes, then the tag.
+ * Copy on write: before a frame is written, it gets a private copy if others hold it; and VLAN
+ * tags.
  *
  * Invariant (tested): no other holder of a frame sees a byte of it change.
  */
@@ -14,27 +15,26 @@
 
 struct rte_mbuf;
 
-/* Of sw_retag(), beside a TCI. */
+/* Remove the tag: for sw_retag(), instead of a TCI. */
 #define SW_UNTAGGED (-1)
 
 /**
- * A copy of a frame, in data of its own.
+ * Copy a frame with its data.
  *
- * @return  Owned by the caller; NULL: there is no mbuf, or none that is long enough. m stays the
- *          caller's.
+ * @return  Owned by the caller, as m still is; NULL: no mbuf is free, or the frame is too long.
  */
 struct rte_mbuf *sw_copy_frame(const struct sw_pools *pools, struct rte_mbuf *m);
 
 /**
- * The frame with data that nobody else reads, so that it may be written.
+ * Make a frame writable: return m if nobody else holds its data, else a private copy.
  *
- * @param m  Owned by the caller, who owns what is returned instead: m, or its copy.
- * @return   NULL when no copy could be had: m is as it was, and still the caller's.
+ * @param m  Owned by the caller, who afterwards owns the returned frame instead.
+ * @return   NULL: no mbuf is free; m is unchanged and still the caller's.
  */
 struct rte_mbuf *sw_make_writable(const struct sw_pools *pools, struct rte_mbuf *m);
 
 /**
- * Put a tag on a frame, change it, or take it off (tci SW_UNTAGGED). Ownership as
+ * Add a tag to a frame, change its tag, or remove it (tci SW_UNTAGGED). Ownership as in
  * sw_make_writable().
  */
 struct rte_mbuf *sw_retag(const struct sw_pools *pools, struct rte_mbuf *m, bool tagged,

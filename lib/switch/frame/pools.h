@@ -8,16 +8,16 @@
 struct rte_mempool;
 
 struct sw_pools {
-	struct rte_mempool *frames; /* what is received; of the others, those that are NULL */
-	struct rte_mempool *pause;  /* PFC frames alone, so that nothing else holds XOFF back */
-	struct rte_mempool *own;    /* the switch's other frames: LLDP, questions; LLDP_MAX_BYTES */
-	/* Copies that are written into, of frames that others hold; if NULL, own. */
-	struct rte_mempool *copies;
-	struct rte_mempool *clones; /* no data room */
-	/* The same, of frames of lossless groups, so that no lossy flood takes them; if NULL,
-	 * clones. */
+	struct rte_mempool *frames; /* received frames */
+	struct rte_mempool
+		*pause; /* PFC frames alone, so that XOFF is never delayed; NULL: frames */
+	/* LLDP and address requests, with room for LLDP_MAX_BYTES; NULL: frames */
+	struct rte_mempool *own;
+	struct rte_mempool *copies; /* private copies, for copy on write; NULL: own */
+	struct rte_mempool *clones; /* references to flooded frames, without data room */
+	/* clones for lossless groups, so that a lossy flood cannot use them up; NULL: clones */
 	struct rte_mempool *lossless_clones;
-	uint32_t mbufs; /* that can be in the switch at once, if not just those of frames */
+	uint32_t mbufs; /* most mbufs in the switch at once; 0: the size of frames */
 };
 
 #endif

@@ -9,7 +9,7 @@
 #include "switch/ingress/drop.h"
 #include "switch/ingress/flood.h"
 
-/* @return false: no mbuf for that, a->m is as it was. */
+/* Add or remove the tag. @return false: no mbuf; a->m is unchanged. */
 static bool
 change_form(struct sw *sw, struct arrival *a)
 {
@@ -55,7 +55,7 @@ admit_ingress(struct sw *sw, const struct arrival *a)
 	return sw_drop_of(v);
 }
 
-/* A frame for one port, admitted or not charged at its ingress. */
+/* Pass a frame for one port to its egress; its ingress has admitted it, or it was generated. */
 static void
 send_to_port(struct sw *sw, struct arrival *a)
 {

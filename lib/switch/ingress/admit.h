@@ -1,24 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The end of the way in, for one frame: admission on both sides, and the queue, or the queues. */
+/*
+ * Admission of one frame: at its ingress group, at its egress queues, and enqueueing.
+ *
+ * Invariant: an admitted charge is released once: when the frame leaves, or by sw_refund().
+ */
 #ifndef QUENCH_SWITCH_INGRESS_ADMIT_H
 #define QUENCH_SWITCH_INGRESS_ADMIT_H
 
 #include "switch/egress/switch.h"
 #include "switch/frame/arrival.h"
 
-/** Queue a frame that the switch itself has made, for one port in a domain; takes it. */
+/** Send a frame that the switch has generated, by one port in a domain; takes it. */
 void sw_send_own(struct sw *sw, struct rte_mbuf *m, uint16_t domain, uint16_t port,
 		 uint64_t now_ns);
 
 /**
- * Both admissions, and the queue or the queues that it goes to; takes the frame.
+ * Admit a frame at its ingress and egress, and enqueue it; takes the frame.
  *
- * @return the ingress group, which the caller asks sw_update_xoff() about after the burst.
+ * @return the ingress group; the caller passes it to sw_update_xoff() after the burst.
  */
 uint8_t sw_admit(struct sw *sw, struct arrival *a);
 
-/** An admitted frame, or one that the switch has made, is for a port of this shard, in the other
- * form or as it is; takes it. */
+/** Admit a frame at the egress of a port of this shard and enqueue it, in the other form (tagged or
+ * untagged) if requested; takes it. Its ingress has admitted it, or the switch has generated it. */
 void sw_to_port(struct sw *sw, struct arrival *a, bool other_form);
 
 #endif

@@ -12,7 +12,7 @@
 
 /* A group's share of this burst. */
 struct group {
-	uint64_t room_bytes; /* that are certain to fit, whatever other groups take of the burst */
+	uint64_t room_bytes; /* certain to fit, however much of the burst other groups take */
 	uint64_t room_packets;
 	uint32_t bytes, n; /* not charged yet */
 	uint32_t packets;
@@ -22,7 +22,7 @@ struct group {
 struct burst {
 	struct sw *sw;
 	uint16_t port;
-	uint32_t total_bytes; /* charged, of all of its frames that may be admitted */
+	uint32_t total_bytes; /* charged bytes of all frames that may be admitted */
 	uint32_t total_packets;
 	uint8_t known; /* mask: groups whose room is known */
 	struct group group[TM_CLASSES];
@@ -36,7 +36,7 @@ struct run {
 	uint32_t frame_bytes;
 };
 
-/* Charge the admitted runs: from now on the buffer's state includes them. */
+/* Charge the admitted runs to their groups. */
 static void
 charge(struct burst *b)
 {
@@ -64,12 +64,12 @@ group_of(struct burst *b, uint8_t pg)
 	return g;
 }
 
-/* In a mask of flags: a frame may pass without any. */
+/* In a mask of flags: any frame passes. */
 #define ANY_FRAME 0x80u
 static_assert(!(ANY_FRAME & (PKT_ECT | PKT_CE)), "of its own");
 
-/* Frames with one of these flags go to a port's queue without WRED deciding on a drop. Looked up,
- * not decided: in a burst to many queues branches are guessed wrong. */
+/* Mask of flags: frames with one of them enter the queue without a WRED drop decision. A table,
+ * because branches would be mispredicted in a burst to many queues. */
 static inline uint8_t
 pass_wred(const struct sw_port *p, unsigned int queue)
 {
@@ -80,10 +80,10 @@ pass_wred(const struct sw_port *p, unsigned int queue)
 }
 
 /*
- * The run that begins with run->a. n stays 0 if that has to be looked at alone.
+ * Find the run that begins with run->a. run->n stays 0 if that frame needs its own decision.
  *
- * @param n      Frames of the burst from there on.
- * @return       Class of the frame after the run, or NULL: not known.
+ * @param n  Frames of the burst from run->a on.
+ * @return   Class of the frame after the run; NULL: not classified yet.
  */
 static inline const struct sw_class *
 gather(struct sw *sw, struct run *run, unsigned int n, const enum sw_drop reasons[])
@@ -163,8 +163,8 @@ admit_run(struct burst *b, struct group *g, const struct run *run)
 	return true;
 }
 
-/* XOFF is asked for once for each group, as its use only grows while frames are admitted; after
- * refusals too: under a dynamic threshold the limit moves without this group. */
+/* Update XOFF once per group, since its use only grows during the burst; also after refusals alone,
+ * because a dynamic threshold also moves by the use of other groups. */
 static void
 end_burst(struct burst *b, uint64_t now_ns)
 {
@@ -216,7 +216,7 @@ sw_admit_burst(struct sw *sw, struct arrival *a, unsigned int n, const enum sw_d
 	end_burst(&b, now_ns);
 }
 
-/* A run of frames that have crossed: one queue; their groups are another shard's. */
+/* Find a run of crossed frames, to one queue; their groups belong to other shards. */
 static void
 gather_crossed(const struct sw *sw, struct run *run, unsigned int n)
 {

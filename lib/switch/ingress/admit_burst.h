@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Admission of a burst, run by run: frames that come after each other, of one class and to one
- * port, with nothing to decide on any of them alone. A run that is certain to fit is charged and
- * counted as a whole, which is what its frames in turn would give; frames of any other go one by
- * one. What a group is charged for its runs waits until all of the burst is in, or a frame alone
- * asks for it.
+ * Admission of a burst, run by run. A run consists of consecutive frames of one class to one port
+ * that need no individual decision. If a run is certain to fit, it is charged and counted as a
+ * whole; all other frames are admitted one by one. The charges of a group's runs are applied at the
+ * end of the burst, or before a frame is admitted alone.
+ *
+ * Invariant (tested): the result is that of admitting the frames one by one.
  */
 #ifndef QUENCH_SWITCH_INGRESS_ADMIT_BURST_H
 #define QUENCH_SWITCH_INGRESS_ADMIT_BURST_H
@@ -13,14 +14,14 @@
 #include "switch/frame/arrival.h"
 
 /**
- * sw_admit() for what is left of a burst of one port, counted, with XOFF; takes the frames.
+ * As sw_admit() for each frame of a burst of one port, including counters and XOFF; takes the
+ * frames.
  *
  * @param reasons  Per frame: SW_PASS, or why it is not forwarded.
  */
 void sw_admit_burst(struct sw *sw, struct arrival *a, unsigned int n, const enum sw_drop reasons[]);
 
-/** Frames that have crossed to this shard, admitted at their ingress: to their queues; takes
- * them. */
+/** Enqueue frames that have crossed to this shard, after admission at their ingress; takes them. */
 void sw_admit_crossed(struct sw *sw, struct arrival *a, unsigned int n);
 
 #endif

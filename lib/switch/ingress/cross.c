@@ -33,8 +33,8 @@ sw_cross(struct sw *sw, const struct arrival *a)
 	sw_crossing_put(&sw->shard, a->m, sw->shard.shards->of_port[a->out_port]);
 }
 
-/* Each has a reference of its own before any makes copies: a count that is known to be one is not
- * changed atomically. */
+/* Take all references before handing any over: DPDK changes a reference count that is 1 without an
+ * atomic operation. */
 void
 sw_cross_flood(struct sw *sw, const struct arrival *a, uint64_t ports, uint64_t form_ports)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A frame that crosses to another shard: its metadata carries all that the other shard needs.
+ * Sending a frame to another shard: its metadata carries all fields that the other shard needs.
  *
  * Invariant (tested): frames of one port to another keep their order.
  */
@@ -13,9 +13,9 @@
 /** Hand a frame over to the shard of its port at the end of the burst; takes it. */
 void sw_cross(struct sw *sw, const struct arrival *a);
 /**
- * Give each other shard that a flooded frame goes to a reference to it.
+ * Give a reference to a flooded frame to each other shard that owns some of the ports.
  *
- * @param form_ports  Those of ports that it leaves in the other form.
+ * @param form_ports  Mask of the ports that need the other form (tagged or untagged).
  */
 void sw_cross_flood(struct sw *sw, const struct arrival *a, uint64_t ports, uint64_t form_ports);
 

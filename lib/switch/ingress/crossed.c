@@ -7,10 +7,10 @@
 #include "switch/shard/crossing.h"
 #include "tm/mmu_part.h"
 
-/* Bursts taken in one call: a steady stream of frames must not keep the ports waiting. */
+/* Most bursts taken in one call, so that a steady stream of frames does not delay the ports. */
 #define TAKE_BURSTS 4
 
-/* The fields that admission at the egress needs, as sw_cross() left them. */
+/* Read the fields that sw_cross() has stored for the egress. */
 static void
 unpack(struct sw *sw, struct arrival *a, struct rte_mbuf *m, uint64_t now_ns)
 {
@@ -53,7 +53,7 @@ void
 sw_crossed_take(struct sw *sw, uint64_t now_ns)
 {
 	take_fetched(sw, now_ns);
-	/* At a high rate, more bursts without prefetching. */
+	/* A full burst is waiting: take it without waiting for the prefetch. */
 	for (unsigned int i = 1; i < TAKE_BURSTS && sw_crossing_burst_waits(&sw->shard); i++) {
 		sw_crossing_fetch(&sw->shard);
 		take_fetched(sw, now_ns);

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames, charges and news of neighbours that come from other shards. */
+/*
+ * Receiving from other shards: frames, returned charges, and neighbours' addresses.
+ *
+ * Invariant: crossed_out_bytes - crossed_in_bytes, over all shards, are the charged bytes that are
+ * crossing.
+ */
 #ifndef QUENCH_SWITCH_INGRESS_CROSSED_H
 #define QUENCH_SWITCH_INGRESS_CROSSED_H
 
 #include "switch/egress/switch.h"
 
-/** Release the charges that other shards have given back to a port. */
+/** Release the charges that other shards have returned to a port. */
 void sw_crossed_collect(struct sw *sw, uint16_t port, uint64_t now_ns);
 /** Admit frames that other shards have handed over, up to a bound. */
 void sw_crossed_take(struct sw *sw, uint64_t now_ns);
-/** Serve all shards until nothing waits between them; one thread drives all of them. */
+/** Serve all shards until nothing waits between them. Only if one thread drives all of them. */
 void sw_crossed_settle(struct sw *front, uint64_t now_ns);
 
 #endif

@@ -22,7 +22,7 @@ sw_count_egress_drop(struct sw *sw, const struct arrival *a, uint16_t port, enum
 	counter_inc(&sw->ports[port].stats.queue[a->class.queue].drop_packets);
 }
 
-/** A frame ends here, dropped or consumed. */
+/** Free and count a frame that is dropped or consumed. */
 static inline void
 sw_end(struct sw *sw, const struct arrival *a, enum sw_drop reason)
 {

@@ -10,14 +10,14 @@
 #include "switch/ingress/drop.h"
 
 /*
- * The two forms in which copies of a flooded frame leave, with and without a tag. The one that it
- * did not come in is made once, and only if a port wants it.
+ * Copies of a flooded frame leave in two forms, tagged and untagged. The form in which the frame
+ * was not received is made once, when the first port needs it.
  */
 struct forms {
 	struct rte_mbuf *other;
 };
 
-/* The frame whose data a copy shares; NULL: no mbuf. */
+/* The frame in the form that a copy needs; NULL: no mbuf. */
 static struct rte_mbuf *
 form_of(struct sw *sw, const struct arrival *a, struct forms *forms, bool other)
 {
@@ -36,7 +36,7 @@ form_of(struct sw *sw, const struct arrival *a, struct forms *forms, bool other)
 	return forms->other;
 }
 
-/* One copy to one port. The frame itself stays behind as the holder of the ingress charge. */
+/* Send one copy to one port. The frame itself stays, and holds the ingress charge. */
 static enum sw_drop
 copy_to_port(struct sw *sw, struct arrival *a, struct forms *forms, uint16_t port, bool other)
 {
@@ -60,7 +60,7 @@ copy_to_port(struct sw *sw, struct arrival *a, struct forms *forms, uint16_t por
 	return SW_PASS;
 }
 
-/* @return copies that wait in queues now. */
+/* @return copies that were enqueued. */
 static unsigned int
 copy_to_ports(struct sw *sw, struct arrival *a, uint64_t ports, uint64_t form_ports)
 {
@@ -76,12 +76,12 @@ copy_to_ports(struct sw *sw, struct arrival *a, uint64_t ports, uint64_t form_po
 		else
 			sw_count_egress_drop(sw, a, port, reason);
 	}
-	/* Copies hold the data of the other form from here on. */
+	/* The copies hold the data of the other form. */
 	rte_pktmbuf_free(forms.other);
 	return copies;
 }
 
-/* The copies are made and hold the frame from now on. */
+/* All copies are made: the last one to leave frees the frame. Without copies, free it now. */
 static void
 release_frame(struct sw *sw, const struct arrival *a, unsigned int copies)
 {
@@ -91,7 +91,7 @@ release_frame(struct sw *sw, const struct arrival *a, unsigned int copies)
 	rte_pktmbuf_free(a->m);
 }
 
-/* Of these ports, those that the frame leaves in the other form. */
+/* Mask of the ports that need the other form of the frame. */
 static uint64_t
 form_ports_of(const struct sw *sw, const struct arrival *a, uint64_t ports)
 {
@@ -112,7 +112,7 @@ sw_flood(struct sw *sw, struct arrival *a)
 
 	sw_fill_meta(a, a->m, a->view.tagged, a->flags);
 	pkt_meta(a->m)->copies = 1;
-	/* The frame counts as its first copy. */
+	/* The frame itself counts as the first copy. */
 	counter_add(&sw->ledger.copies,
 		    (uint64_t)(__builtin_popcountll(ports) - 1) * a->charged_bytes);
 	if (unlikely((ports & ~sw->shard.own_ports) != 0))
@@ -126,6 +126,6 @@ sw_flood_crossed(struct sw *sw, struct arrival *a)
 	uint64_t ports = pkt_meta(a->m)->flood_ports & sw->shard.own_ports;
 
 	release_frame(sw, a, copy_to_ports(sw, a, ports, a->form_ports));
-	/* The reference that came with it. */
+	/* Drop the reference of sw_cross_flood(). */
 	rte_pktmbuf_free(a->m);
 }

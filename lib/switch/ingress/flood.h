@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Frames that leave by several ports: copies by reference, each admitted at its egress.
+ * Flooding: references to one frame, each admitted at its egress.
  *
- * Invariant (tested): the ingress charge is given back once, with the last copy.
+ * Invariant (tested): the ingress charge is released once, with the last copy.
  */
 #ifndef QUENCH_SWITCH_INGRESS_FLOOD_H
 #define QUENCH_SWITCH_INGRESS_FLOOD_H
@@ -10,9 +10,9 @@
 #include "switch/egress/switch.h"
 #include "switch/frame/arrival.h"
 
-/** Send copies of an admitted frame to all ports that it may go to; takes it. */
+/** Send copies of an admitted frame to sw_flood_ports(); takes it. */
 void sw_flood(struct sw *sw, struct arrival *a);
-/** The same of one that has crossed, to those of the ports that are this shard's. */
+/** As sw_flood(), for a crossed frame, to the ports of this shard. */
 void sw_flood_crossed(struct sw *sw, struct arrival *a);
 
 #endif

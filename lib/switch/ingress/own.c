@@ -27,8 +27,8 @@ sw_lldp_rx(struct sw *sw, const struct arrival *a)
 	return SW_CONSUMED;
 }
 
-/* The control side's frame into its queue. It obeys pause as any other (only MAC control
- * does not), and its ingress is nobody's. */
+/* Enqueue an LLDP frame of the control side. It obeys pauses (only MAC control does not), and has
+ * no ingress charge. */
 static void
 send_one(struct sw *sw, uint16_t port, const struct sw_lldp_out *out)
 {

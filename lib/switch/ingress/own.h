@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The switch's own frames: LLDP of the control side, ARP requests and solicitations. */
+/*
+ * Frames that the switch generates or consumes: LLDP of the control side, ARP requests and
+ * neighbour solicitations.
+ *
+ * Invariant: a generated frame has no ingress charge (PKT_GENERATED).
+ */
 #ifndef QUENCH_SWITCH_INGRESS_OWN_H
 #define QUENCH_SWITCH_INGRESS_OWN_H
 
@@ -8,11 +13,11 @@
 
 /**
  * Pass a received untagged LLDP frame to the control side.
- * @return SW_CONSUMED or why it is dropped; SW_PASS: it is not for us.
+ * @return SW_CONSUMED or why it is dropped; SW_PASS: it is not LLDP for this switch.
  */
 enum sw_drop sw_lldp_rx(struct sw *sw, const struct arrival *a);
 
-/** Queue the frames that the control side has ready. */
+/** Enqueue the LLDP frames of the control side. */
 void sw_lldp_send(struct sw *sw);
 
 /** Send the pending requests for neighbours' addresses. */

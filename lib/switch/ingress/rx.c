@@ -27,8 +27,7 @@ is_mac_control(const struct rte_mbuf *m)
 	       frame[13] == (ETHERTYPE_MAC_CONTROL & 0xFF);
 }
 
-/* MAC control ends here: it is not learned from, not forwarded, and no received frame to the
- * counters. */
+/* MAC control ends here: its source is not learned, and rx_packets does not count it. */
 static void
 rx_mac_control(struct sw *sw, const struct arrival *a)
 {
@@ -67,10 +66,9 @@ inspect(struct sw *sw, struct arrival *a)
 }
 
 /*
- * Parse a burst. Nearly all frames are plain: nothing can be wrong with them, and they are no MAC
- * control and no LLDP.
+ * Parse a burst. Nearly all frames are plain, which means valid and neither MAC control nor LLDP.
  *
- * @return how many have not ended here, in arrivals.
+ * @return how many frames to forward, in arrivals.
  */
 static unsigned int
 parse(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, unsigned int n,

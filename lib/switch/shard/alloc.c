@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory between the shards. */
+/* Memory shared by the shards. */
 #include <errno.h>
 #include <stdlib.h>
 #include <rte_malloc.h>
@@ -8,7 +8,7 @@
 #include "switch/shard/news.h"
 #include "switch/shard/shard.h"
 
-/* Rings lie in pages that are touched as they are used: most never are. */
+/* Pages of a ring are allocated when they are first touched: most never are. */
 static struct sw_ring *
 create_ring(uint32_t count, size_t bytes)
 {

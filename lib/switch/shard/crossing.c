@@ -19,7 +19,7 @@ sw_crossing_hand_over(struct sw_shard *shard, uint16_t to)
 	struct sw_shards *s = shard->shards;
 	struct sw_crossing *c = &s->crossings[shard->index * s->n + to];
 
-	/* There is room for all mbufs that can have been received, and each is in it once. */
+	/* Never full: the ring has room for every mbuf, and each is in it at most once. */
 	sw_ring_put(between(s, shard->index, to), c->m, c->n);
 	c->n = 0;
 }
@@ -73,7 +73,7 @@ sw_crossing_waits(const struct sw_shard *shard, uint16_t port)
 {
 	const struct sw_shards *s = shard->shards;
 
-	/* What this shard has in hand has left the rings. */
+	/* Frames fetched or collected are not in the rings. */
 	if (sw_crossing_fetched(shard)->n > 0 || shard->crossing_to != 0 || shard->owing != 0)
 		return true;
 	for (uint16_t from = 0; from < s->n; from++) {

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames from one shard to another: handed over by bursts, fetched into the caches, taken. */
+/*
+ * Frames from one shard to another: handed over in bursts, prefetched, taken.
+ *
+ * Invariant: a frame is in one place: collected, in a ring, or fetched; crossing_to has a bit for
+ * each shard with collected frames.
+ */
 #ifndef QUENCH_SWITCH_SHARD_CROSSING_H
 #define QUENCH_SWITCH_SHARD_CROSSING_H
 
@@ -7,9 +12,9 @@
 
 struct rte_mbuf;
 
-/** One operation on a ring for all that crosses to one shard. */
+/** Hand over the frames collected for one shard, in one operation on the ring. */
 void sw_crossing_hand_over(struct sw_shard *shard, uint16_t to);
-/** Hand over all crossing frames. */
+/** Hand over all collected frames. */
 void sw_crossing_flush(struct sw_shard *shard);
 
 /** Prefetch the frames handed over so far for the next sw_crossed_take(): another core wrote each
@@ -25,7 +30,7 @@ void sw_crossing_prefetch(const struct sw_shard *shard, uint16_t port);
 
 /* Inline definitions */
 
-/** A frame crosses at the end of the burst; takes it. */
+/** Collect a frame, which crosses at the end of the burst; takes it. */
 static inline void
 sw_crossing_put(struct sw_shard *shard, struct rte_mbuf *m, uint16_t to)
 {
@@ -37,7 +42,7 @@ sw_crossing_put(struct sw_shard *shard, struct rte_mbuf *m, uint16_t to)
 		sw_crossing_hand_over(shard, to);
 }
 
-/** Frames that the shard has taken from the rings. */
+/** Frames that the shard has taken from the rings and not processed yet. */
 static inline struct sw_fetched *
 sw_crossing_fetched(const struct sw_shard *shard)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ingress charges on their way back to the shard that owns the group.
+ * Return of ingress charges to the shard that owns the group.
  *
- * Invariant (tested): each charge reaches its group once. Until then the owner counts it as in use,
- * so its view is never below the real use.
+ * Invariant (tested): each charge is returned to its group once. Until then the owner counts it as
+ * in use: use seen by the owner >= real use.
  */
 #ifndef QUENCH_SWITCH_SHARD_GIVE_BACK_H
 #define QUENCH_SWITCH_SHARD_GIVE_BACK_H
@@ -11,17 +11,17 @@
 #include "base/counter.h"
 #include "switch/shard/shard.h"
 
-/* A debt to a group is written for its owner when it reaches this size, or when there is time. */
+/* A debt to a group is published when it reaches this size, or by sw_give_back_debts(). */
 #define SW_OWED_BYTES 4096u
 
 /**
- * Return to a group of another shard's port the charge of its frames.
+ * Owe a charge to a group of another shard's port; published later.
  *
  * @param charge  A sum of sw_charge().
  */
 void sw_give_back(struct sw_shard *shard, uint16_t port, uint8_t pg, uint64_t charge);
 
-/** Write all debts for their owners. */
+/** Publish all debts. */
 void sw_give_back_debts(struct sw_shard *shard);
 
 /* Inline definitions */
@@ -38,7 +38,7 @@ sw_taken_by(const struct sw_shards *s, uint16_t from, uint16_t port)
 	return &s->taken[from * s->n_ports + port];
 }
 
-/** Has a shard given back charges that the port's owner has not taken? */
+/** Has a shard returned charges that the port's owner has not taken yet? */
 static inline bool
 sw_is_given(const struct sw_shards *s, uint16_t from, uint16_t port)
 {
@@ -52,7 +52,7 @@ sw_is_given(const struct sw_shards *s, uint16_t from, uint16_t port)
 	return false;
 }
 
-/** Take the charges given back to a group. @return a sum of sw_charge(). */
+/** Take the charges returned to a group. @return a sum of sw_charge(). */
 static inline uint64_t
 sw_given_take(const struct sw_given *given, struct sw_given *taken, uint8_t pg)
 {

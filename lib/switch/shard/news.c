@@ -5,10 +5,10 @@
 
 #include "base/pages.h"
 
-/* News that wait for a shard. */
+/* Entries of a ring. */
 #define NEWS 64
 
-/* In whole words, as rings have them. */
+/* Rings store whole 32-bit words. */
 struct news {
 	struct sw_neigh_news news;
 } __attribute__((aligned(4)));

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Addresses of neighbours that one shard has learned, for the routers of the others. A full ring
- * drops the rest; the other shards then ask the neighbours themselves.
+ * Neighbour addresses that one shard has learned, for the routers of the others. News is an
+ * optimisation: if a ring is full it is lost, and the other shard asks the neighbour itself.
+ *
+ * Invariant: each ring has one producer, the shard that learns, and one consumer.
  */
 #ifndef QUENCH_SWITCH_SHARD_NEWS_H
 #define QUENCH_SWITCH_SHARD_NEWS_H
@@ -17,14 +19,14 @@ struct sw_neigh_news {
 	struct neigh_key key;
 	uint8_t mac[6];
 	uint8_t kind; /* enum news_kind */
-	bool counted; /* by the shard that heard it */
+	bool counted; /* the shard that learned it has counted it */
 };
 
 struct rte_ring *sw_news_ring_create(void);
 /** NULL is allowed. */
 void sw_news_ring_free(struct rte_ring *r);
 
-/** Tell the other shards. @return how many of them had no room. */
+/** Send news to the other shards. @return how many rings were full. */
 uint16_t sw_news_send(const struct sw_shard *shard, const struct sw_neigh_news *news);
 
 /** Take the next news of another shard. @return false: there is none. */
@@ -32,7 +34,7 @@ bool sw_news_take(const struct sw_shard *shard, uint16_t from, struct sw_neigh_n
 
 /* Inline definitions */
 
-/** Does news of this shard wait? */
+/** Does news from another shard wait? */
 static inline bool
 sw_news_waits(const struct sw_shard *shard, uint16_t from)
 {

@@ -2,10 +2,11 @@
 /*
  * Ring of frames from one shard to another, with one producer and one consumer.
  *
- * Invariant: there is room for every mbuf that can be in the switch, so a put never fails.
+ * Invariant: a ring has room for every mbuf of the switch (filled - head <= slots), so a put never
+ * fails.
  *
- * So neither side asks how far the other is: the producer reads nothing that the consumer writes.
- * (rte_ring's ends read each other's for each burst, which is a cache miss for both.)
+ * Hence the producer need not read head, which the consumer writes. (In rte_ring each side reads
+ * the other's index for every burst, a cache miss for both.)
  */
 #ifndef QUENCH_SWITCH_SHARD_RING_H
 #define QUENCH_SWITCH_SHARD_RING_H
@@ -14,11 +15,11 @@
 #include <rte_common.h>
 
 struct sw_ring {
-	uint32_t tail; /* of the producer, for the consumer */
-	/* the producer's */
+	uint32_t tail; /* = filled, published by the producer */
+	/* producer */
 	uint32_t filled __rte_cache_aligned;
 	uint32_t put_mask;
-	/* the consumer's */
+	/* consumer */
 	uint32_t head __rte_cache_aligned;
 	uint32_t mask;
 	void *slot[] __rte_cache_aligned;
@@ -39,7 +40,7 @@ sw_ring_waiting(const struct sw_ring *r)
 	return __atomic_load_n(&r->tail, __ATOMIC_ACQUIRE) - r->head;
 }
 
-/** @return how many were taken, most at most. */
+/** Take up to `most` frames. @return how many. */
 static inline uint32_t
 sw_ring_take(struct sw_ring *r, void *m[], uint32_t most)
 {

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A switch on several lcores. Each is a shard, a node of its own, which owns some of the ports:
- * what comes in by them, their groups and their peers' pauses, their queues, schedulers and
- * shapers. No port's state is written by two.
+ * A switch on several lcores. Each lcore drives a shard, a node that owns some of the ports: their
+ * received frames, groups and pauses, queues, schedulers and shapers. The state of a port is
+ * written by its owner alone.
  *
- * A frame for another shard's port crosses once, after its ingress has admitted it, by a ring from
- * one to the other; its egress admits it there. A flooded frame crosses once to each shard that has
- * ports for it, as a reference to one mbuf. What leaves by another shard's port gives its ingress
- * charge back by a sum of its group's, written once for a burst, which the owner looks at in the
- * port's next tx(): so the owner alone decides on XOFF and XON, and what it believes to be in use
- * is never too little. Use of the pools: tm/mmu_part.h. Addresses: the table
- * is one (fwd/fdb.h). Neighbours: each shard has a table, and tells the others what it learns.
+ * A frame for a port of another shard crosses once, through a ring: its ingress group admits it
+ * before, its egress queue after the crossing. A flooded frame crosses once to each shard that has
+ * ports for it, as a reference to one mbuf. When a frame leaves by another shard, that shard
+ * returns its ingress charge: it adds the charges of a burst to a sum per group, which the owner
+ * reads in the port's next tx(). So the owner alone decides on XOFF and XON, and never
+ * underestimates the use.
  *
- * Invariants (tested): frames of one port to another keep their order; a crossing never drops, as a
- * ring has room for all mbufs; sw.h's sum of charged bytes holds over all shards.
+ * Use of the pools: tm/mmu_part.h. Addresses: one table for all shards (fwd/fdb.h). Neighbours:
+ * each shard has a table, and sends news to the others (news.h).
+ *
+ * Invariants (tested): frames from one port to another keep their order; a crossing never drops,
+ * since a ring has room for all mbufs; the sum of charged bytes in sw.h holds over all shards.
  */
 #ifndef QUENCH_SWITCH_SHARD_SHARD_H
 #define QUENCH_SWITCH_SHARD_SHARD_H
@@ -35,30 +37,30 @@ struct sw_crossing {
 	void *m[SW_BURST];
 } __rte_cache_aligned;
 
-/* Charges that one shard has given back to a port's groups since creation, or that the owner has
+/* Charges that one shard has returned to a port's groups since creation, or that the owner has
  * taken. */
 struct sw_given {
 	uint64_t pg_charge[TM_CLASSES]; /* sums of sw_charge(), which wrap */
 } __rte_cache_aligned;
 
-/* Frames on their way into this shard's caches. */
+/* Frames taken from the rings, which are being prefetched. */
 struct sw_fetched {
 	uint32_t n;
-	uint16_t from; /* whose ring is next */
+	uint16_t from; /* the next shard whose ring to read */
 	void *m[SW_BURST];
 } __rte_cache_aligned;
 
-/* The memory between all shards of a switch. */
+/* Memory shared by all shards of a switch. */
 struct sw_shards {
 	uint16_t n;
 	uint8_t of_port[SW_MAX_PORTS];
 	struct sw *shard[SW_MAX_SHARDS]; /* nodes; not read here */
 	struct sw_crossing *crossings;   /* [from * n + to] */
 	struct sw_ring **rings;          /* [from * n + to]; NULL: to itself */
-	struct rte_ring **news;          /* the same, of what neighbours have said */
+	struct rte_ring **news;          /* the same, of neighbours' addresses */
 	size_t ring_bytes;
 	struct sw_given *given, *taken; /* [from * n_ports + port] */
-	struct sw_given *owed;          /* the same, before it is given */
+	struct sw_given *owed;          /* the same, not published yet */
 	uint16_t n_ports;
 	struct sw_fetched fetched[SW_MAX_SHARDS];
 };
@@ -68,9 +70,9 @@ struct sw_shard {
 	uint64_t own_ports;       /* mask */
 	struct sw_shards *shards; /* NULL: alone */
 	uint16_t index;
-	uint32_t calls;       /* of tx(), since debts were settled */
-	uint64_t owing;       /* mask: ports of other shards with a debt */
-	uint64_t crossing_to; /* mask: shards that frames cross to at the end of the burst */
+	uint32_t calls;       /* calls of tx() since debts were published */
+	uint64_t owing;       /* mask: ports of other shards with unpublished debts */
+	uint64_t crossing_to; /* mask: shards with collected frames */
 	uint64_t crossed_out_bytes, crossed_in_bytes; /* charged */
 };
 
@@ -80,11 +82,11 @@ sw_owns(const struct sw_shard *shard, uint16_t port)
 	return shard->own_ports >> port & 1;
 }
 
-/** Allocate for the shards of params. @return NULL: no memory; else for sw_shards_free(). */
+/** Allocate the shared memory. @return freed by sw_shards_free(); NULL: no memory. */
 struct sw_shards *sw_shards_alloc(const struct sw_params *params);
 /** Create the rings, each with room for this many mbufs. @return 0 or -errno. */
 int sw_shards_connect(struct sw_shards *s, uint32_t mbufs);
-/** NULL is allowed. Nodes are the caller's. */
+/** NULL is allowed. Does not free the nodes. */
 void sw_shards_free(struct sw_shards *s);
 
 #endif
