@@ -31,23 +31,21 @@ struct pair_life pair_now;
 
 static struct pair_life *const p = &pair_now;
 
-#define SECTION(name, table, member)                                                               \
-	{                                                                                          \
-		name, table, &table##_n, offsetof(struct nic_params, member)                       \
-	}
+const struct field_section *
+pair_section(unsigned int i)
+{
+	const struct field_section *s = nic_sections;
 
-const struct pair_section pair_sections[PAIR_SECTIONS] = {
-	{"nic", nic_fields, &nic_fields_n, 0}, SECTION("rp", rp_fields, rp),
-	SECTION("dctcp", dctcp_fields, dctcp), SECTION("timely", timely_fields, timely),
-	SECTION("np", np_fields, np),          SECTION("receiver", rx_drain_fields, receiver),
-	SECTION("pfc", pfc_fields, pfc),
-};
+	while (s->fields == qos_map_fields || i-- > 0)
+		s++;
+	return s;
+}
 
 const struct field *
 pair_find_key(const char *key, size_t *offset)
 {
 	for (unsigned int i = 0; i < PAIR_SECTIONS; i++) {
-		const struct pair_section *s = &pair_sections[i];
+		const struct field_section *s = pair_section(i);
 		size_t n = strlen(s->name);
 
 		if (strncmp(key, s->name, n) != 0 || key[n] != '.')

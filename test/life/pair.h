@@ -167,15 +167,9 @@ pair_node(unsigned int h, uint32_t number, uint32_t *item)
 
 /* pair.c */
 
-/* A section of a NIC's file. */
-struct pair_section {
-	const char *name;
-	const struct field *fields;
-	const unsigned int *n;
-	size_t offset;
-};
-#define PAIR_SECTIONS 7u
-extern const struct pair_section pair_sections[PAIR_SECTIONS];
+/* Sections that keys of a host are of: nic_sections[] without [qos_map]. */
+#define PAIR_SECTIONS (nic_sections_n - 1)
+const struct field_section *pair_section(unsigned int i);
 
 /** The row that "rp.rp_ai_rate_bps" names, or NULL. */
 const struct field *pair_find_key(const char *key, size_t *offset);

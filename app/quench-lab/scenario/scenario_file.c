@@ -14,70 +14,52 @@
 #include "quench-lab/scenario/trace_file.h"
 
 static int
-read_flow(struct config *cfg, const char *section, struct flow_params *flow,
-	  struct config_error *err)
+finish_flow(struct config *cfg, const char *section, void *item, void *arg,
+	    struct config_error *err)
 {
-	const char *name = strchr(section, ' ');
+	struct flow_params *flow = item;
 	char why[256];
 
-	/* The name is a column of flows.csv. */
-	if (name == NULL || strlen(name + 1) > FLOW_NAME_CHARS || strpbrk(name, ",\"") != NULL)
-		return config_refuse(cfg, section, NULL,
-				     "a section [flow NAME] with a name of 1 to 32 "
-				     "characters, no comma and no quote among them",
-				     err);
-	if (config_read_new(cfg, section, flow_fields, flow_fields_n, flow, err) < 0)
-		return -EINVAL;
-	snprintf(flow->name, sizeof(flow->name), "%s", name + 1);
-	if (workload_read_cdf(cfg, section, &flow->work, NULL, err) < 0)
-		return -EINVAL;
-	if (trace_file_read(cfg, section, flow, err) < 0)
+	(void)arg;
+	if (workload_read_cdf(cfg, section, &flow->work, NULL, err) < 0 ||
+	    trace_file_read(cfg, section, flow, err) < 0)
 		return -EINVAL;
 	if (workload_check(&flow->work, why, sizeof(why)) < 0)
 		return config_refuse(cfg, section, NULL, why, err);
 	return 0;
 }
 
-static int
-read_flows(struct config *cfg, struct scenario *s, struct config_error *err)
-{
-	const char *section = NULL;
-	uint32_t n = 0;
+#define KIND(word, item, table, array)                                                             \
+	CONFIG_KIND(word, "NAME", struct scenario, struct item, table, array, FLOW_NAME_CHARS)
 
-	while ((section = config_next(cfg, "flow", section)) != NULL)
-		n++;
-	s->flows = calloc(n + 1, sizeof(*s->flows));
-	if (s->flows == NULL)
-		return config_refuse(cfg, "flow", NULL, "fewer sections: out of memory", err);
-	while ((section = config_next(cfg, "flow", section)) != NULL)
-		if (read_flow(cfg, section, &s->flows[s->n_flows++], err) < 0)
-			return -EINVAL;
-	return 0;
-}
-
-/* "[word NAME]": NAME, or NULL with err. */
-static const char *
-section_name(const struct config *cfg, const char *section, size_t max, struct config_error *err)
-{
-	const char *name = strchr(section, ' ');
-	char expected[96];
-
-	if (name != NULL && strlen(name + 1) <= max && strpbrk(name + 1, ",\"/ ") == NULL)
-		return name + 1;
-	snprintf(expected, sizeof(expected),
-		 "a name of 1 to %zu characters, no comma, quote, slash or blank among them", max);
-	config_refuse(cfg, section, NULL, expected, err);
-	return NULL;
-}
+/* A flow's name is a column of flows.csv, a recording's a file. */
+const struct config_kind scenario_kinds[] = {
+	[SCENARIO_LINKS] = {KIND("link", link_section, link_section_fields, links),
+			    .not_in_name = ",\"/ "},
+	[SCENARIO_STATIC_ROUTES] = {KIND("static_route", static_route, static_route_fields,
+					 static_routes),
+				    .not_in_name = ",\"/ "},
+	[SCENARIO_FLOWS] = {KIND("flow", flow_params, flow_fields, flows), .not_in_name = ",\"",
+			    .finish = finish_flow},
+	[SCENARIO_RECORDS] = {KIND("record", record_params, record_fields, records),
+			      .not_in_name = "/. "},
+	[SCENARIO_EVENTS] = {KIND("event", event_params, event_fields, events),
+			     .finish = event_file_finish},
+};
 
 static int
 read_switch(struct config *cfg, const char *section, const struct sw_params *common,
 	    struct switch_section *out, struct config_error *err)
 {
-	const char *name = section_name(cfg, section, TOPOLOGY_NAME_CHARS, err);
+	const char *name = strchr(section, ' ') + 1;
+	char expected[96];
 
-	if (name == NULL)
-		return -EINVAL;
+	if (strlen(name) > TOPOLOGY_NAME_CHARS || strpbrk(name, ",\"/") != NULL) {
+		snprintf(expected, sizeof(expected),
+			 "a name of 1 to %d characters, no comma, quote or slash among them",
+			 TOPOLOGY_NAME_CHARS);
+		return config_refuse(cfg, section, NULL, expected, err);
+	}
 	/* Numbers and h with a number are hosts. */
 	if (strspn(name + (*name == 'h'), "0123456789") == strlen(name + (*name == 'h')) ||
 	    strcmp(name, "all") == 0)
@@ -88,42 +70,6 @@ read_switch(struct config *cfg, const char *section, const struct sw_params *com
 	strcpy(out->name, name);
 	out->sw = *common;
 	return switch_config_read_one(cfg, section, &out->sw, err);
-}
-
-static int
-read_link(struct config *cfg, const char *section, struct link_section *out,
-	  struct config_error *err)
-{
-	const char *name = section_name(cfg, section, FLOW_NAME_CHARS, err);
-
-	if (name == NULL ||
-	    config_read_new(cfg, section, link_section_fields, link_section_fields_n, out, err) < 0)
-		return -EINVAL;
-	strcpy(out->name, name);
-	return 0;
-}
-
-static int
-read_static_route(struct config *cfg, const char *section, struct static_route *out,
-		  struct config_error *err)
-{
-	const char *name = section_name(cfg, section, FLOW_NAME_CHARS, err);
-
-	if (name == NULL ||
-	    config_read_new(cfg, section, static_route_fields, static_route_fields_n, out, err) < 0)
-		return -EINVAL;
-	strcpy(out->name, name);
-	return 0;
-}
-
-static uint32_t
-count_named(const struct config *cfg, const char *word)
-{
-	uint32_t n = 0;
-
-	for (const char *s = NULL; (s = config_next(cfg, word, s)) != NULL;)
-		n += strcmp(s, word) != 0;
-	return n;
 }
 
 /* [switch T4 queue 3] is read with [switch T4], which there has to be. @return -1: there is not,
@@ -144,9 +90,17 @@ is_of_switch(const struct config *cfg, const char *section, struct config_error 
 	return -1;
 }
 
+/* [switch NAME]; [switch] alone is that of all. */
 static int
 read_switches(struct config *cfg, struct scenario *s, struct config_error *err)
 {
+	uint32_t n = 0;
+
+	for (const char *at = NULL; (at = config_next(cfg, "switch", at)) != NULL;)
+		n++;
+	s->switches = calloc(n + 1, sizeof(*s->switches));
+	if (s->switches == NULL)
+		return config_refuse(cfg, "switch", NULL, "fewer sections: out of memory", err);
 	for (const char *at = NULL; (at = config_next(cfg, "switch", at)) != NULL;) {
 		int of = is_of_switch(cfg, at, err);
 
@@ -156,26 +110,6 @@ read_switches(struct config *cfg, struct scenario *s, struct config_error *err)
 		    read_switch(cfg, at, &s->sw, &s->switches[s->n_switches++], err) < 0)
 			return -EINVAL;
 	}
-	return 0;
-}
-
-/* [switch NAME], [link NAME], [static_route NAME]; [switch] alone is that of all. */
-static int
-read_parts(struct config *cfg, struct scenario *s, struct config_error *err)
-{
-	s->switches = calloc(count_named(cfg, "switch") + 1, sizeof(*s->switches));
-	s->links = calloc(count_named(cfg, "link") + 1, sizeof(*s->links));
-	s->static_routes = calloc(count_named(cfg, "static_route") + 1, sizeof(*s->static_routes));
-	if (s->switches == NULL || s->links == NULL || s->static_routes == NULL)
-		return config_refuse(cfg, "switch", NULL, "fewer sections: out of memory", err);
-	if (read_switches(cfg, s, err) < 0)
-		return -EINVAL;
-	for (const char *at = NULL; (at = config_next(cfg, "link", at)) != NULL;)
-		if (read_link(cfg, at, &s->links[s->n_links++], err) < 0)
-			return -EINVAL;
-	for (const char *at = NULL; (at = config_next(cfg, "static_route", at)) != NULL;)
-		if (read_static_route(cfg, at, &s->static_routes[s->n_static_routes++], err) < 0)
-			return -EINVAL;
 	return 0;
 }
 
@@ -203,9 +137,10 @@ read_sections(struct config *cfg, const struct scenario_override *override, stru
 	struct scenario_fault fault;
 
 	if (config_read_new(cfg, "fabric", fabric_fields, fabric_fields_n, &s->fabric, err) < 0 ||
-	    switch_config_read_common(cfg, &s->sw, err) < 0 || read_parts(cfg, s, err) < 0 ||
-	    nic_config_read_common(cfg, &s->nic, err) < 0 || read_flows(cfg, s, err) < 0 ||
-	    event_file_read(cfg, s, err) < 0 || config_finish(cfg, err) < 0)
+	    switch_config_read_common(cfg, &s->sw, err) < 0 || read_switches(cfg, s, err) < 0 ||
+	    nic_config_read_common(cfg, &s->nic, err) < 0 ||
+	    config_kinds_read(cfg, scenario_kinds, SCENARIO_KINDS, s, NULL, err) < 0 ||
+	    config_finish(cfg, err) < 0)
 		return -EINVAL;
 	for (unsigned int i = 0; i < override->n_traces; i++) {
 		char section[128];
@@ -276,6 +211,16 @@ scenario_free(struct scenario *s)
 	scenario_release(s);
 }
 
+/* Kinds from first on, before end. */
+static void
+print_kinds(FILE *out, const struct scenario *s, unsigned int first, unsigned int end)
+{
+	struct config_rows rows = {.out = out};
+
+	config_kinds_rows(&scenario_kinds[first], end - first, s, &rows);
+	config_rows_end(&rows);
+}
+
 void
 scenario_print(FILE *out, const struct scenario *s)
 {
@@ -289,39 +234,9 @@ scenario_print(FILE *out, const struct scenario *s)
 					switch_section_fields_n, &s->switches[i],
 					&s->switches[i].sw, &s->sw);
 	}
-	for (uint32_t i = 0; i < s->n_links; i++) {
-		char section[FLOW_NAME_CHARS + 8];
-
-		snprintf(section, sizeof(section), "link %s", s->links[i].name);
-		config_print(out, section, link_section_fields, link_section_fields_n,
-			     &s->links[i]);
-	}
-	for (uint32_t i = 0; i < s->n_static_routes; i++) {
-		char section[FLOW_NAME_CHARS + 16];
-
-		snprintf(section, sizeof(section), "static_route %s", s->static_routes[i].name);
-		config_print(out, section, static_route_fields, static_route_fields_n,
-			     &s->static_routes[i]);
-	}
+	print_kinds(out, s, 0, SCENARIO_FLOWS);
 	nic_config_print_common(out, &s->nic);
-	for (uint32_t i = 0; i < s->n_flows; i++) {
-		char section[FLOW_NAME_CHARS + 8];
-
-		snprintf(section, sizeof(section), "flow %s", s->flows[i].name);
-		config_print(out, section, flow_fields, flow_fields_n, &s->flows[i]);
-	}
-	for (uint32_t i = 0; i < s->n_records; i++) {
-		char section[FLOW_NAME_CHARS + 8];
-
-		snprintf(section, sizeof(section), "record %s", s->records[i].name);
-		config_print(out, section, record_fields, record_fields_n, &s->records[i]);
-	}
-	for (uint32_t i = 0; i < s->n_events; i++) {
-		char section[FLOW_NAME_CHARS + 8];
-
-		snprintf(section, sizeof(section), "event %s", s->events[i].name);
-		config_print(out, section, event_fields, event_fields_n, &s->events[i]);
-	}
+	print_kinds(out, s, SCENARIO_FLOWS, SCENARIO_KINDS);
 }
 
 void
@@ -330,11 +245,8 @@ scenario_print_reference(FILE *out)
 	config_print_reference(out, "fabric", fabric_fields, fabric_fields_n);
 	switch_config_print_reference_common(out);
 	config_print_reference(out, "switch NAME", switch_section_fields, switch_section_fields_n);
-	config_print_reference(out, "link NAME", link_section_fields, link_section_fields_n);
-	config_print_reference(out, "static_route NAME", static_route_fields,
-			       static_route_fields_n);
+	config_kinds_print_reference(out, scenario_kinds, SCENARIO_FLOWS);
 	nic_config_print_reference_common(out);
-	config_print_reference(out, "record NAME", record_fields, record_fields_n);
-	config_print_reference(out, "event NAME", event_fields, event_fields_n);
-	config_print_reference(out, "flow NAME", flow_fields, flow_fields_n);
+	config_kinds_print_reference(out, &scenario_kinds[SCENARIO_FLOWS],
+				     SCENARIO_KINDS - SCENARIO_FLOWS);
 }

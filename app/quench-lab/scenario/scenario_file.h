@@ -6,10 +6,22 @@
 
 #include <stdio.h>
 
-#include "ctl/config/config.h"
+#include "ctl/config/kinds.h"
 #include "fabric/scenario/scenario.h"
 
 #define SCENARIO_MAX_TRACES 16u
+
+/* Sections of a scenario that come in any number, in the order in which they are printed: what
+ * nodes are joined by, then what they do. */
+enum {
+	SCENARIO_LINKS,
+	SCENARIO_STATIC_ROUTES,
+	SCENARIO_FLOWS,
+	SCENARIO_RECORDS,
+	SCENARIO_EVENTS,
+	SCENARIO_KINDS,
+};
+extern const struct config_kind scenario_kinds[SCENARIO_KINDS];
 
 /* What the command line says instead of the file; 0 is "nothing said" for the duration. */
 struct scenario_override {

@@ -8,16 +8,7 @@
 
 #include "ctl/nic_config/nic_config.h"
 #include "ctl/switch_config/switch_config.h"
-
-static void
-add(struct config_rows *rows, const char *word, const char *name, const struct field *fields,
-    unsigned int n, const void *object)
-{
-	char section[CONFIG_MAX_NAME + 1];
-
-	snprintf(section, sizeof(section), "%s %s", word, name);
-	config_rows_add(rows, section, fields, n, object, false);
-}
+#include "quench-lab/scenario/scenario_file.h"
 
 static const struct switch_section *
 section_of(const struct scenario *s, const char *name)
@@ -60,8 +51,9 @@ add_switches(struct config_rows *rows, const struct scenario *s, const struct sc
 		rows->no_memory |= own == NULL;
 		if (own == NULL)
 			return;
-		add(rows, "switch", name, switch_section_fields, switch_section_fields_n, own);
 		snprintf(section, sizeof(section), "switch %s", name);
+		config_rows_add(rows, section, switch_section_fields, switch_section_fields_n, own,
+				false);
 		switch_config_rows_one(section, &own->sw, rows);
 	}
 }
@@ -70,8 +62,7 @@ static void
 add_hosts(struct config_rows *rows, const struct scenario *s)
 {
 	nic_config_rows_common(&s->nic, rows);
-	for (uint32_t i = 0; i < s->n_flows; i++)
-		add(rows, "flow", s->flows[i].name, flow_fields, flow_fields_n, &s->flows[i]);
+	config_kinds_rows(&scenario_kinds[SCENARIO_FLOWS], 1, s, rows);
 }
 
 static void
@@ -81,18 +72,8 @@ add_all(struct config_rows *rows, const struct scenario *s, const struct scenari
 	config_rows_add(rows, "fabric", fabric_fields, fabric_fields_n, &s->fabric, false);
 	switch_config_rows(&s->sw, rows);
 	add_switches(rows, s, other, made);
-	for (uint32_t i = 0; i < s->n_links; i++)
-		add(rows, "link", s->links[i].name, link_section_fields, link_section_fields_n,
-		    &s->links[i]);
-	for (uint32_t i = 0; i < s->n_static_routes; i++)
-		add(rows, "static_route", s->static_routes[i].name, static_route_fields,
-		    static_route_fields_n, &s->static_routes[i]);
-	add_hosts(rows, s);
-	for (uint32_t i = 0; i < s->n_records; i++)
-		add(rows, "record", s->records[i].name, record_fields, record_fields_n,
-		    &s->records[i]);
-	for (uint32_t i = 0; i < s->n_events; i++)
-		add(rows, "event", s->events[i].name, event_fields, event_fields_n, &s->events[i]);
+	nic_config_rows_common(&s->nic, rows);
+	config_kinds_rows(scenario_kinds, SCENARIO_KINDS, s, rows);
 }
 
 /* A rule of the switch that no flag of a key says. */
@@ -158,23 +139,15 @@ scenario_refuse_fixed(const char *path, const struct scenario *now, const struct
 	return rc == 0 ? refuse_switches(path, now, next, err) : rc;
 }
 
-static void
-count(void *arg, const struct config_change *change)
-{
-	(void)change;
-	++*(unsigned int *)arg;
-}
-
 /* Whoever finds no memory is told for nothing. Frees both. */
 static bool
 differ(struct config_rows *from, struct config_rows *to)
 {
-	unsigned int n = from->no_memory || to->no_memory;
+	bool yes = config_rows_differ(from, to);
 
-	config_rows_compare(from, to, count, &n);
 	config_rows_free(from);
 	config_rows_free(to);
-	return n > 0;
+	return yes;
 }
 
 bool

@@ -5,12 +5,35 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void
+print_row(struct config_rows *rows, const char *section, const struct field *fields, unsigned int n,
+	  const void *object)
+{
+	if (strcmp(section, rows->last) != 0) {
+		config_rows_end(rows);
+		fprintf(rows->out, "[%s]\n", section);
+		snprintf(rows->last, sizeof(rows->last), "%s", section);
+	}
+	config_print_keys(rows->out, fields, n, object);
+}
+
+void
+config_rows_end(struct config_rows *rows)
+{
+	if (rows->last[0] != '\0')
+		fputc('\n', rows->out);
+}
+
 void
 config_rows_add(struct config_rows *rows, const char *section, const struct field *fields,
 		unsigned int n, const void *object, bool fixed)
 {
 	struct config_row *row;
 
+	if (rows->out != NULL) {
+		print_row(rows, section, fields, n, object);
+		return;
+	}
 	if (rows->n == rows->room) {
 		unsigned int room = rows->room == 0 ? 64 : 2 * rows->room;
 		struct config_row *grown = realloc(rows->rows, room * sizeof(*grown));
@@ -128,6 +151,33 @@ compare_row(const struct config_row *from, const struct config_row *to, const st
 		if (strcmp(before, after) != 0)
 			v->visit(v->arg, &change);
 	}
+}
+
+static void
+count(void *arg, const struct config_change *change)
+{
+	(void)change;
+	++*(unsigned int *)arg;
+}
+
+bool
+config_objects_differ(const struct field *fields, unsigned int n, const void *a, const void *b)
+{
+	const struct config_row from = {.fields = fields, .n = n, .object = a}, to = {.object = b};
+	unsigned int changes = 0;
+	const struct visitor v = {count, &changes};
+
+	compare_row(&from, &to, &v);
+	return changes > 0;
+}
+
+bool
+config_rows_differ(struct config_rows *a, struct config_rows *b)
+{
+	unsigned int n = 0;
+
+	config_rows_compare(a, b, count, &n);
+	return n > 0 || a->no_memory || b->no_memory;
 }
 
 /* A section may come and go when all of its keys may change. */

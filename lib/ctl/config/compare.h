@@ -20,6 +20,10 @@ struct config_row {
 
 /* Zero-initialised: none. */
 struct config_rows {
+	/* Not NULL: rows are not kept, but printed as they are added, which takes no memory: as
+	 * sections that read back the same; those of one section in a row share it. */
+	FILE *out;
+	char last[CONFIG_MAX_NAME + 1]; /* section that was printed */
 	struct config_row *rows;
 	unsigned int n, room;
 	bool no_memory;
@@ -34,6 +38,8 @@ void config_rows_add(struct config_rows *rows, const char *section, const struct
 /** The section of the row added last may come and go while the program runs. */
 void config_rows_last_may_go(struct config_rows *rows);
 void config_rows_free(struct config_rows *rows);
+/** Of rows that were printed: the end of the last section. */
+void config_rows_end(struct config_rows *rows);
 
 /* One difference. */
 struct config_change {
@@ -47,6 +53,12 @@ struct config_change {
  * no_memory of either is set. */
 void config_rows_compare(struct config_rows *from, struct config_rows *to,
 			 void (*visit)(void *arg, const struct config_change *change), void *arg);
+
+/** Is there a difference, of two objects of a table, of two lists? When in doubt for want of
+ * memory, there is. */
+bool config_objects_differ(const struct field *fields, unsigned int n, const void *a,
+			   const void *b);
+bool config_rows_differ(struct config_rows *a, struct config_rows *b);
 
 /**
  * Refuse the first difference that cannot be made while the program runs.

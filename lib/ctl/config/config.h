@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "base/field.h"
+#include "base/field_table.h"
 #include "ctl/ini/error.h"
 #include "ctl/ini/limits.h"
 
@@ -106,11 +106,18 @@ bool config_gives_set(const struct config *cfg, const char *section, const char 
 void config_print(FILE *out, const char *section, const struct field *fields, unsigned int n,
 		  const void *object);
 
+/** The same without head and end. */
+void config_print_keys(FILE *out, const struct field *fields, unsigned int n, const void *object);
+
 /**
  * Print the reference of a table in Markdown: name, values, default, aliases, help. For
  * doc/parameters.md and --help-config.
  */
 void config_print_reference(FILE *out, const char *section, const struct field *fields,
 			    unsigned int n);
+/** Of several; those of one name in a row share a section. fixed: no key may change while the
+ * program runs, whatever its flag. */
+void config_sections_print_reference(FILE *out, const struct field_section *sections,
+				     unsigned int n, bool fixed);
 
 #endif

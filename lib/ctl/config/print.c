@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "ctl/config/config.h"
-#include "ctl/config/rows.h"
+#include <string.h>
 
-void
-config_print_head(FILE *out, const char *section)
-{
-	fprintf(out, "[%s]\n", section);
-}
+#include "ctl/config/config.h"
 
 /* What else a number may be called, as a comment: mlx5's words, symbols of papers. */
 static void
@@ -26,7 +21,7 @@ print_other_names(FILE *out, const struct field *field, const void *object)
 }
 
 void
-config_print_rows(FILE *out, const struct field *fields, unsigned int n, const void *object)
+config_print_keys(FILE *out, const struct field *fields, unsigned int n, const void *object)
 {
 	for (unsigned int i = 0; i < n; i++) {
 		char text[FIELD_TEXT_SIZE];
@@ -42,8 +37,8 @@ void
 config_print(FILE *out, const char *section, const struct field *fields, unsigned int n,
 	     const void *object)
 {
-	config_print_head(out, section);
-	config_print_rows(out, fields, n, object);
+	fprintf(out, "[%s]\n", section);
+	config_print_keys(out, fields, n, object);
 	fputc('\n', out);
 }
 
@@ -73,17 +68,8 @@ print_aliases(FILE *out, const struct field *field)
 	}
 }
 
-void
-config_print_reference_head(FILE *out, const char *section)
-{
-	fprintf(out, "## [%s]\n\n", section);
-	fputs("| key | values | default | live | also known as | meaning |\n"
-	      "|---|---|---|---|---|---|\n",
-	      out);
-}
-
-void
-config_print_reference_rows(FILE *out, const struct field *fields, unsigned int n, bool fixed)
+static void
+print_reference_rows(FILE *out, const struct field *fields, unsigned int n, bool fixed)
 {
 	for (unsigned int i = 0; i < n; i++) {
 		const struct field *f = &fields[i];
@@ -101,9 +87,25 @@ config_print_reference_rows(FILE *out, const struct field *fields, unsigned int 
 }
 
 void
+config_sections_print_reference(FILE *out, const struct field_section *sections, unsigned int n,
+				bool fixed)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		if (i == 0 || strcmp(sections[i].name, sections[i - 1].name) != 0)
+			fprintf(out,
+				"%s## [%s]\n\n"
+				"| key | values | default | live | also known as | meaning |\n"
+				"|---|---|---|---|---|---|\n",
+				i == 0 ? "" : "\n", sections[i].name);
+		print_reference_rows(out, sections[i].fields, *sections[i].n, fixed);
+	}
+	fputc('\n', out);
+}
+
+void
 config_print_reference(FILE *out, const char *section, const struct field *fields, unsigned int n)
 {
-	config_print_reference_head(out, section);
-	config_print_reference_rows(out, fields, n, false);
-	fputc('\n', out);
+	const struct field_section alone = {section, fields, &n, 0};
+
+	config_sections_print_reference(out, &alone, 1, false);
 }

@@ -4,10 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "ctl/config/rows.h"
-
 int
-config_sections_read(struct config *cfg, const struct config_section *sections, unsigned int n,
+config_sections_read(struct config *cfg, const struct field_section *sections, unsigned int n,
 		     void *params, struct config_error *err)
 {
 	int rc = 0;
@@ -18,49 +16,33 @@ config_sections_read(struct config *cfg, const struct config_section *sections, 
 	return rc;
 }
 
-/* Is row i the first, or the last, of its section? */
-static bool
-opens(const struct config_section *sections, unsigned int i)
-{
-	return i == 0 || strcmp(sections[i].name, sections[i - 1].name) != 0;
-}
-
-static bool
-closes(const struct config_section *sections, unsigned int n, unsigned int i)
-{
-	return i + 1 == n || strcmp(sections[i].name, sections[i + 1].name) != 0;
-}
-
 void
-config_sections_print(FILE *out, const struct config_section *sections, unsigned int n,
-		      const void *params)
+config_sections_rows(const struct field_section *sections, unsigned int n, const void *params,
+		     bool fixed, struct config_rows *rows)
 {
-	for (unsigned int i = 0; i < n; i++) {
-		if (opens(sections, i))
-			config_print_head(out, sections[i].name);
-		config_print_rows(out, sections[i].fields, *sections[i].n,
-				  (const char *)params + sections[i].offset);
-		if (closes(sections, n, i))
-			fputc('\n', out);
-	}
+	for (unsigned int i = 0; i < n; i++)
+		config_rows_add(rows, sections[i].name, sections[i].fields, *sections[i].n,
+				(const char *)params + sections[i].offset, fixed);
 }
 
-void
-config_sections_print_reference(FILE *out, const struct config_section *sections, unsigned int n,
-				bool fixed)
+int
+config_rows_read(struct config *cfg, const struct config_rows *rows, struct config_error *err)
 {
-	for (unsigned int i = 0; i < n; i++) {
-		if (opens(sections, i))
-			config_print_reference_head(out, sections[i].name);
-		config_print_reference_rows(out, sections[i].fields, *sections[i].n, fixed);
-		if (closes(sections, n, i))
-			fputc('\n', out);
+	int rc = 0;
+
+	if (rows->no_memory) {
+		config_error_set(err, config_path(cfg), " out of memory");
+		return -ENOMEM;
 	}
+	for (unsigned int i = 0; rc == 0 && i < rows->n; i++)
+		rc = config_read(cfg, rows->rows[i].section, rows->rows[i].fields, rows->rows[i].n,
+				 (void *)(uintptr_t)rows->rows[i].object, err);
+	return rc;
 }
 
 /* Which key a clause speaks of. */
 struct blame {
-	const struct config_section *section;
+	const struct config_row *row;
 	const struct field *field;
 };
 
@@ -77,35 +59,35 @@ names_section(const char *prefix, size_t length, const char *section)
 
 /* A clause that begins "lossy: " speaks of that section, any other of all sections. */
 static bool
-speaks_of(const struct config_section *sections, unsigned int n, const char *why,
-	  const char *section)
+speaks_of(const struct config_rows *rows, const char *why, const char *section)
 {
 	const char *colon = strstr(why, ": ");
 	size_t length = colon ? (size_t)(colon - why) : 0;
 	bool some = false;
 
-	for (unsigned int i = 0; i < n && !some; i++)
-		some = names_section(why, length, sections[i].name);
+	for (unsigned int i = 0; i < rows->n && !some; i++)
+		some = names_section(why, length, rows->rows[i].section);
 	return !some || names_section(why, length, section);
 }
 
 static bool
-try_word(const struct config *cfg, const struct config_section *sections, unsigned int n,
-	 const char *why, const char *word, struct blame *blame)
+try_word(const struct config *cfg, const struct config_rows *rows, const char *why,
+	 const char *word, struct blame *blame)
 {
-	for (unsigned int i = 0; i < n; i++) {
+	for (unsigned int i = 0; i < rows->n; i++) {
+		const struct config_row *row = &rows->rows[i];
 		const struct field_alias *alias;
 		const struct field *field;
 
-		if (!speaks_of(sections, n, why, sections[i].name))
+		if (!speaks_of(rows, why, row->section))
 			continue;
-		field = field_find(sections[i].fields, *sections[i].n, word, &alias);
+		field = field_find(row->fields, row->n, word, &alias);
 		if (!field)
 			continue;
 		if (!blame->field)
-			*blame = (struct blame){&sections[i], field};
-		if (config_gives(cfg, sections[i].name, field->name)) {
-			*blame = (struct blame){&sections[i], field};
+			*blame = (struct blame){row, field};
+		if (config_gives(cfg, row->section, field->name)) {
+			*blame = (struct blame){row, field};
 			return true;
 		}
 	}
@@ -113,8 +95,7 @@ try_word(const struct config *cfg, const struct config_section *sections, unsign
 }
 
 static struct blame
-find_blame(const struct config *cfg, const struct config_section *sections, unsigned int n,
-	   const char *why)
+find_blame(const struct config *cfg, const struct config_rows *rows, const char *why)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz_0123456789";
 	struct blame blame = {0};
@@ -124,8 +105,7 @@ find_blame(const struct config *cfg, const struct config_section *sections, unsi
 		size_t length = strspn(p, letters);
 
 		snprintf(word, sizeof(word), "%.*s", (int)length, p);
-		if (length > 0 && length < sizeof(word) &&
-		    try_word(cfg, sections, n, why, word, &blame))
+		if (length > 0 && length < sizeof(word) && try_word(cfg, rows, why, word, &blame))
 			break;
 		p += length > 0 ? length : 1;
 	}
@@ -133,24 +113,23 @@ find_blame(const struct config *cfg, const struct config_section *sections, unsi
 }
 
 int
-config_sections_refuse(const struct config *cfg, const struct config_section *sections,
-		       unsigned int n, const void *params, const char *why,
-		       struct config_error *err)
+config_rows_refuse(const struct config *cfg, const struct config_rows *rows, const char *why,
+		   struct config_error *err)
 {
-	struct blame b = find_blame(cfg, sections, n, why);
+	struct blame b = find_blame(cfg, rows, why);
 	char value[FIELD_TEXT_SIZE];
 
 	/* A misspelt key leaves its default in force, which may be what breaks the rule. */
-	for (unsigned int i = 0; i < n; i++)
-		if (config_has(cfg, sections[i].name) &&
-		    config_finish_section(cfg, sections[i].name, err) != 0)
+	for (unsigned int i = 0; i < rows->n; i++)
+		if (config_has(cfg, rows->rows[i].section) &&
+		    config_finish_section(cfg, rows->rows[i].section, err) != 0)
 			return -EINVAL;
 	if (!b.field) {
 		config_error_set(err, config_path(cfg), " %s", why);
 		return -EINVAL;
 	}
-	field_format(b.field, (const char *)params + b.section->offset, value, sizeof(value));
-	config_error_set(err, config_path(cfg), " [%s] %s = %s: %s", b.section->name, b.field->name,
+	field_format(b.field, b.row->object, value, sizeof(value));
+	config_error_set(err, config_path(cfg), " [%s] %s = %s: %s", b.row->section, b.field->name,
 			 value, why);
 	return -EINVAL;
 }

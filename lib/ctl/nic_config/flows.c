@@ -78,11 +78,14 @@ int
 nic_config_refuse_flow(const struct config *cfg, const struct nic_flow *flow, const char *why,
 		       struct config_error *err)
 {
+	struct config_rows rows = {0};
 	char section[NIC_FLOW_NAME_CHARS + 8];
-	struct config_section row = {section, nic_flow_fields, &nic_flow_fields_n, 0};
 
 	snprintf(section, sizeof(section), "flow %s", flow->name);
-	return config_sections_refuse(cfg, &row, 1, flow, why, err);
+	config_rows_add(&rows, section, nic_flow_fields, nic_flow_fields_n, flow, false);
+	config_rows_refuse(cfg, &rows, why, err);
+	config_rows_free(&rows);
+	return -EINVAL;
 }
 
 static int

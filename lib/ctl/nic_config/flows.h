@@ -53,7 +53,7 @@ const struct nic_flow *nic_config_flow_of(const struct nic_config *config, uint3
 uint64_t nic_config_qps(const struct nic_config *config);
 
 /**
- * Why a flow's numbers cannot be had: as config_sections_refuse().
+ * Why a flow's numbers cannot be had: as config_rows_refuse().
  * @param why  A clause that begins with local_qpn or qp_count.
  */
 int nic_config_refuse_flow(const struct config *cfg, const struct nic_flow *flow, const char *why,

@@ -9,28 +9,13 @@
 #include "base/fixed.h"
 #include "base/names.h"
 #include "base/units.h"
+#include "ctl/config/kinds.h"
 #include "ctl/config/sections.h"
 #include "ctl/nic_config/workload_file.h"
 
-#define SECTION(name, table, member)                                                               \
-	{                                                                                          \
-		name, table, &table##_n, offsetof(struct nic_params, member)                       \
-	}
-
-static const struct config_section sections[] = {
-	{"nic", nic_fields, &nic_fields_n, 0},
-	SECTION("rp", rp_fields, rp),
-	SECTION("dctcp", dctcp_fields, dctcp),
-	SECTION("timely", timely_fields, timely),
-	SECTION("np", np_fields, np),
-	SECTION("receiver", rx_drain_fields, receiver),
-	SECTION("qos_map", qos_map_fields, qos),
-	SECTION("pfc", pfc_fields, pfc),
-};
-#define N_SECTIONS (sizeof(sections) / sizeof(sections[0]))
 /* A fabric's file has one of the last two for its switches and its hosts, printed with the
  * switch's. */
-#define N_OWN (N_SECTIONS - 2)
+#define N_OWN (nic_sections_n - 2)
 
 int
 nic_config_read_common(struct config *cfg, struct nic_params *out, struct config_error *err)
@@ -38,7 +23,7 @@ nic_config_read_common(struct config *cfg, struct nic_params *out, struct config
 	int rc;
 
 	nic_params_default(out);
-	rc = config_sections_read(cfg, sections, N_SECTIONS, out, err);
+	rc = config_sections_read(cfg, nic_sections, nic_sections_n, out, err);
 	if (rc != 0)
 		return rc;
 	/* The profile is known now. Its defaults, then once more what the file says of them. */
@@ -46,62 +31,60 @@ nic_config_read_common(struct config *cfg, struct nic_params *out, struct config
 	return config_read(cfg, "rp", rp_fields, rp_fields_n, &out->rp, err);
 }
 
-static int
-read_flow(struct config *cfg, const char *section, struct nic_flow *flow,
-	  const struct nic_flow *known, struct config_error *err)
-{
-	const char *name = strchr(section, ' ');
-	int rc;
+/* What flows that are read may have of those in force. */
+struct known {
+	const struct nic_config *now;
+	struct names names;
+	const struct nic_flow *last; /* read before */
+};
 
-	if (!name || strlen(name + 1) > NIC_FLOW_NAME_CHARS)
-		return config_refuse(cfg, section, NULL,
-				     "[flow NAME] with a name of 1 to 32 characters", err);
-	rc = config_read_new(cfg, section, nic_flow_fields, nic_flow_fields_n, flow, err);
-	if (rc != 0)
-		return rc;
-	snprintf(flow->name, sizeof(flow->name), "%s", name + 1);
+/* Which may have read the same message_cdf: the flow of this name in force, or the one before. */
+static const struct nic_flow *
+known_flow(const struct known *known, const char *name)
+{
+	uint32_t at = names_find(&known->names, name);
+
+	if (at != NAMES_NONE && known->now->flows[at].qp.cdf != NULL)
+		return &known->now->flows[at];
+	return known->last;
+}
+
+static int
+finish_flow(struct config *cfg, const char *section, void *item, void *arg,
+	    struct config_error *err)
+{
+	struct nic_flow *flow = item;
+	struct known *known = arg;
+	const struct nic_flow *other = known_flow(known, flow->name);
+
+	known->last = flow;
 	flow->qp.has_dscp = flow->dscp >= 0;
 	flow->qp.dscp = flow->dscp >= 0 ? (uint8_t)flow->dscp : 0;
 	flow->qp.vlan_tci = (uint16_t)(flow->vlan_pcp << 13 | flow->vlan_id);
 	return workload_read_cdf(cfg, section, &flow->qp.work,
-				 known != NULL ? &known->qp.work : NULL, err);
+				 other != NULL ? &other->qp.work : NULL, err);
 }
 
-/* Which may have read the same message_cdf: the flow of this name in force, or the one before. */
-static const struct nic_flow *
-known_flow(const struct nic_config *now, const struct names *names, const char *section,
-	   const struct nic_config *out, unsigned int i)
-{
-	const char *name = strchr(section, ' ');
-	uint32_t at = name == NULL ? NAMES_NONE : names_find(names, name + 1);
-
-	if (at != NAMES_NONE && now->flows[at].qp.cdf != NULL)
-		return &now->flows[at];
-	return i > 0 ? &out->flows[i - 1] : NULL;
-}
+static const struct config_kind flow_kind = {
+	CONFIG_KIND("flow", "NAME", struct nic_config, struct nic_flow, nic_flow_fields, flows,
+		    NIC_FLOW_NAME_CHARS),
+	.may_go = true,
+	.finish = finish_flow,
+};
 
 static int
 read_flows(struct config *cfg, const struct nic_config *now, struct nic_config *out,
 	   struct config_error *err)
 {
-	struct names names = {0};
-	unsigned int n = 0;
+	struct known known = {.now = now};
 	int rc = 0;
 
-	for (const char *s = NULL; (s = config_next(cfg, "flow", s));)
-		n++;
-	out->flows = calloc(n + 1, sizeof(out->flows[0]));
-	if (!out->flows)
-		return config_refuse(cfg, "flow", NULL, "fewer flows: out of memory", err);
 	for (unsigned int i = 0; now != NULL && i < now->n_flows; i++)
-		if (names_add(&names, now->flows[i].name) == NAMES_NONE)
+		if (names_add(&known.names, now->flows[i].name) == NAMES_NONE)
 			rc = config_refuse(cfg, "flow", NULL, "fewer flows: out of memory", err);
-	for (const char *s = NULL; rc == 0 && (s = config_next(cfg, "flow", s));) {
-		unsigned int i = out->n_flows++;
-
-		rc = read_flow(cfg, s, &out->flows[i], known_flow(now, &names, s, out, i), err);
-	}
-	names_free(&names);
+	if (rc == 0)
+		rc = config_kinds_read(cfg, &flow_kind, 1, out, &known, err);
+	names_free(&known.names);
 	return rc;
 }
 
@@ -137,13 +120,17 @@ nic_config_check_common(const struct config *cfg, const struct nic_params *param
 	static const uint8_t zero[6], stand_in[6] = {2};
 	/* With a stand-in for the address that the program will take from its device. */
 	struct nic_params filled = *params;
+	struct config_rows rows = {0};
 	char why[512];
 
 	if (memcmp(filled.mac, zero, sizeof(zero)) == 0)
 		memcpy(filled.mac, stand_in, sizeof(stand_in));
 	if (nic_params_check(&filled, why, sizeof(why)) == 0)
 		return 0;
-	return config_sections_refuse(cfg, sections, N_SECTIONS, params, why, err);
+	config_sections_rows(nic_sections, nic_sections_n, params, false, &rows);
+	config_rows_refuse(cfg, &rows, why, err);
+	config_rows_free(&rows);
+	return -EINVAL;
 }
 
 int
@@ -232,64 +219,57 @@ print_formulas(FILE *out, const struct nic_params *params)
 void
 nic_config_print_common(FILE *out, const struct nic_params *params)
 {
-	config_sections_print(out, sections, N_OWN, params);
+	struct config_rows rows = {.out = out};
+
+	nic_config_rows_common(params, &rows);
+	config_rows_end(&rows);
 	if (params->cc == CC_DCQCN)
 		print_formulas(out, params);
+}
+
+/* What nic_config_rows_common() leaves out. A switch may change the keys of these sections while
+ * it runs, a NIC not. */
+static void
+other_rows(const struct nic_config *config, struct config_rows *rows)
+{
+	config_sections_rows(nic_sections + N_OWN, nic_sections_n - N_OWN, &config->nic, true,
+			     rows);
+	config_kinds_rows(&flow_kind, 1, config, rows);
 }
 
 void
 nic_config_print(FILE *out, const struct nic_config *config)
 {
+	struct config_rows rows = {.out = out};
+
 	nic_config_print_common(out, &config->nic);
-	config_sections_print(out, sections + N_OWN, N_SECTIONS - N_OWN, &config->nic);
-	for (unsigned int i = 0; i < config->n_flows; i++) {
-		char section[NIC_FLOW_NAME_CHARS + 8];
-
-		snprintf(section, sizeof(section), "flow %s", config->flows[i].name);
-		config_print(out, section, nic_flow_fields, nic_flow_fields_n, &config->flows[i]);
-	}
-}
-
-static void
-add_rows(const struct nic_params *params, unsigned int from, unsigned int to,
-	 struct config_rows *rows)
-{
-	for (unsigned int i = from; i < to; i++)
-		config_rows_add(rows, sections[i].name, sections[i].fields, *sections[i].n,
-				(const char *)params + sections[i].offset, i >= N_OWN);
+	other_rows(config, &rows);
+	config_rows_end(&rows);
 }
 
 void
 nic_config_rows_common(const struct nic_params *params, struct config_rows *rows)
 {
-	add_rows(params, 0, N_OWN, rows);
+	config_sections_rows(nic_sections, N_OWN, params, false, rows);
 }
 
 void
 nic_config_rows(const struct nic_config *config, struct config_rows *rows)
 {
-	add_rows(&config->nic, 0, N_SECTIONS, rows);
-	for (unsigned int i = 0; i < config->n_flows; i++) {
-		char section[NIC_FLOW_NAME_CHARS + 8];
-
-		snprintf(section, sizeof(section), "flow %s", config->flows[i].name);
-		config_rows_add(rows, section, nic_flow_fields, nic_flow_fields_n,
-				&config->flows[i], false);
-		config_rows_last_may_go(rows);
-	}
+	nic_config_rows_common(&config->nic, rows);
+	other_rows(config, rows);
 }
 
 void
 nic_config_print_reference_common(FILE *out)
 {
-	config_sections_print_reference(out, sections, N_OWN, false);
+	config_sections_print_reference(out, nic_sections, N_OWN, false);
 }
 
 void
 nic_config_print_reference(FILE *out)
 {
 	nic_config_print_reference_common(out);
-	/* A switch may change these keys while it runs, a NIC not. */
-	config_sections_print_reference(out, sections + N_OWN, N_SECTIONS - N_OWN, true);
-	config_print_reference(out, "flow NAME", nic_flow_fields, nic_flow_fields_n);
+	config_sections_print_reference(out, nic_sections + N_OWN, nic_sections_n - N_OWN, true);
+	config_kinds_print_reference(out, &flow_kind, 1);
 }

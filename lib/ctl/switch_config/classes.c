@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ctl/switch_config/class_kinds.h"
+#include "ctl/switch_config/classes_rows.h"
 
 static void *
 object_at(const struct switch_class_kind *kind, struct sw_params *params, unsigned int port,
@@ -279,49 +280,12 @@ switch_classes_check_ports(const struct config *cfg, const char *of, uint16_t n_
 	return 0;
 }
 
-static void
-add_row(struct switch_classes_rows *out, const char *section, const struct field *fields,
-	const unsigned int *n, size_t offset)
-{
-	if (out->n < SWITCH_CLASSES_ROWS)
-		out->rows[out->n++] = (struct config_section){section, fields, n, offset};
-}
-
-/* The file's own word for a profile's section, or NULL. */
-static const char *
-section_of(const struct config *cfg, const char *word, const char *name)
-{
-	for (const char *s = NULL; (s = config_next(cfg, word, s));) {
-		if (strlen(s) > strlen(word) && strcmp(s + strlen(word) + 1, name) == 0)
-			return s;
-	}
-	return NULL;
-}
-
-static void
-list_profiles(const struct config *cfg, const struct sw_params *params,
-	      struct switch_classes_rows *out)
-{
-	for (unsigned int i = 0; i < params->n_wred_profiles; i++)
-		add_row(out, section_of(cfg, "wred", params->wred_profiles[i].name), wred_fields,
-			&wred_fields_n,
-			offsetof(struct sw_params, wred_profiles) +
-				i * sizeof(params->wred_profiles[0]) +
-				offsetof(struct sw_wred_profile, params));
-	for (unsigned int i = 0; i < params->mmu.n_profiles; i++)
-		add_row(out, section_of(cfg, "buffer_profile", params->mmu.profile_names[i]),
-			buffer_profile_named_fields, &buffer_profile_named_fields_n,
-			offsetof(struct sw_params, mmu.profiles) +
-				i * sizeof(params->mmu.profiles[0]));
-}
-
 void
 switch_classes_list(const struct config *cfg, const char *of, const struct sw_params *params,
-		    struct switch_classes_rows *out)
+		    struct config_rows *rows)
 {
-	out->n = 0;
 	if (of == NULL)
-		list_profiles(cfg, params, out);
+		switch_profiles_rows(params, rows);
 	for (unsigned int i = 0; i < SWITCH_CLASS_KINDS; i++) {
 		const struct switch_class_kind *kind = &switch_class_kinds[i];
 		char word[SWITCH_SECTION_SIZE];
@@ -331,10 +295,12 @@ switch_classes_list(const struct config *cfg, const char *of, const struct sw_pa
 			int port, index;
 
 			if (parse_place(s, word, &port, &index))
-				add_row(out, s, kind->fields, kind->n,
-					kind->offset + ((size_t)(port < 0 ? 0 : port) * TM_CLASSES +
-							(size_t)index) *
-							       kind->size);
+				config_rows_add(
+					rows, s, kind->fields, *kind->n,
+					switch_class_object(kind, params,
+							    port < 0 ? 0 : (unsigned int)port,
+							    (unsigned int)index),
+					false);
 		}
 	}
 }

@@ -27,17 +27,9 @@ int switch_classes_read_over(struct config *cfg, const char *of, struct sw_param
 int switch_classes_check_ports(const struct config *cfg, const char *of, uint16_t n_ports,
 			       struct config_error *err);
 
-#define SWITCH_CLASSES_ROWS 128
-
-/* Sections of the file, for config_sections_refuse(). */
-struct switch_classes_rows {
-	struct config_section rows[SWITCH_CLASSES_ROWS];
-	unsigned int n;
-};
-
-/** List the sections that the file has of these kinds, as far as there is room. */
+/** Rows of the sections that cfg has of these kinds, for config_rows_refuse(). */
 void switch_classes_list(const struct config *cfg, const char *of, const struct sw_params *params,
-			 struct switch_classes_rows *out);
+			 struct config_rows *rows);
 
 /** What is not as if nobody had said a word of it. */
 void switch_classes_print(FILE *out, const struct sw_params *params);

@@ -3,6 +3,7 @@
 
 #include "ctl/switch_config/class_kinds.h"
 #include "ctl/switch_config/classes.h"
+#include "ctl/switch_config/classes_rows.h"
 
 static bool
 is_untouched(const struct switch_class_kind *kind, const void *object)
@@ -41,19 +42,11 @@ print_kind(FILE *out, const struct switch_class_kind *kind, const struct sw_para
 void
 switch_classes_print(FILE *out, const struct sw_params *params)
 {
+	struct config_rows rows = {.out = out};
 	char section[SWITCH_SECTION_SIZE];
 
-	for (unsigned int i = 0; i < params->n_wred_profiles; i++) {
-		snprintf(section, sizeof(section), "wred %s", params->wred_profiles[i].name);
-		config_print(out, section, wred_fields, wred_fields_n,
-			     &params->wred_profiles[i].params);
-	}
-	for (unsigned int i = 0; i < params->mmu.n_profiles; i++) {
-		snprintf(section, sizeof(section), "buffer_profile %s",
-			 params->mmu.profile_names[i]);
-		config_print(out, section, buffer_profile_named_fields,
-			     buffer_profile_named_fields_n, &params->mmu.profiles[i]);
-	}
+	switch_profiles_rows(params, &rows);
+	config_rows_end(&rows);
 	for (unsigned int i = 0; i < TM_CLASSES; i++) {
 		if (params->tcs[i].mtu_bytes == 0)
 			continue;

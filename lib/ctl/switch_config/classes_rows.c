@@ -4,8 +4,8 @@
 /* Room for the section of a switch among several, and a name after it. */
 #define SECTION_SIZE (2 * (CONFIG_MAX_NAME + 1))
 
-static void
-profile_rows(const struct sw_params *params, struct config_rows *rows)
+void
+switch_profiles_rows(const struct sw_params *params, struct config_rows *rows)
 {
 	char section[CONFIG_MAX_NAME + 1];
 
@@ -55,7 +55,7 @@ class_rows(const char *owner, const struct sw_params *params, struct config_rows
 void
 switch_classes_compare_rows(const struct sw_params *params, struct config_rows *rows)
 {
-	profile_rows(params, rows);
+	switch_profiles_rows(params, rows);
 	class_rows("", params, rows);
 }
 

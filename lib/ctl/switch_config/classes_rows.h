@@ -6,6 +6,9 @@
 #include "ctl/config/compare.h"
 #include "switch/sw.h"
 
+/** Profiles by name. */
+void switch_profiles_rows(const struct sw_params *params, struct config_rows *rows);
+
 /** Groups and queues of each port, whatever sections the file has for them. */
 void switch_classes_compare_rows(const struct sw_params *params, struct config_rows *rows);
 

@@ -7,35 +7,10 @@
 
 #include <rte_common.h>
 
-#include "ctl/config/rows.h"
 #include "ctl/config/sections.h"
 #include "ctl/switch_config/classes_rows.h"
 #include "ctl/switch_config/tables.h"
 #include "ctl/switch_config/classes.h"
-
-#define SECTION(name, table, member)                                                               \
-	{                                                                                          \
-		name, table, &table##_n, offsetof(struct sw_params, member)                        \
-	}
-
-static const struct config_section sections[] = {
-	{"switch", sw_fields, &sw_fields_n, 0},
-	SECTION("switch", mmu_fields, mmu),
-	SECTION("qos_map", qos_map_fields, qos),
-	SECTION("wred", wred_fields, wred),
-	SECTION("buffer_profile lossless", buffer_profile_fields, mmu.lossless),
-	SECTION("buffer_profile lossy", buffer_profile_lossy_fields, mmu.lossy),
-	SECTION("buffer_profile egress_lossless", buffer_profile_egress_lossless_fields,
-		mmu.egress_lossless),
-	SECTION("buffer_profile egress_lossy", buffer_profile_egress_lossy_fields,
-		mmu.egress_lossy),
-	SECTION("scheduler", sched_fields, sched),
-	SECTION("pfc", pfc_fields, pfc),
-	SECTION("router", sw_router_fields, router),
-	SECTION("pfcwd", pfcwd_fields, pfcwd),
-	SECTION("lldp", lldp_fields, lldp),
-};
-#define N_SECTIONS (sizeof(sections) / sizeof(sections[0]))
 
 const struct field switch_pool_fields[] = {
 	{FIELD_OF(struct switch_pool, backing_frame_bytes), .type = FIELD_U32, .unit = UNIT_BYTES,
@@ -57,7 +32,7 @@ switch_config_read_common(struct config *cfg, struct sw_params *out, struct conf
 	int rc;
 
 	sw_params_default(out, 0);
-	rc = config_sections_read(cfg, sections, N_SECTIONS, out, err);
+	rc = config_sections_read(cfg, sw_sections, sw_sections_n, out, err);
 	if (rc == 0)
 		rc = switch_classes_read(cfg, out, err);
 	if (rc == 0)
@@ -150,24 +125,18 @@ read_ports(struct config *cfg, struct sw_params *out, struct config_error *err)
 	return rc;
 }
 
-/* The common sections and those of n_ports ports, as one list. */
-struct all_sections {
-	struct config_section rows[N_SECTIONS + SW_MAX_PORTS + SWITCH_CLASSES_ROWS];
-	char names[SW_MAX_PORTS][PORT_NAME_SIZE];
-	unsigned int n;
-};
-
+/* The common sections and those of the first n_ports ports. */
 static void
-list_all(struct all_sections *all, uint16_t n_ports)
+main_rows(const struct sw_params *params, uint16_t n_ports, struct config_rows *rows)
 {
-	memcpy(all->rows, sections, sizeof(sections));
+	config_sections_rows(sw_sections, sw_sections_n, params, false, rows);
 	for (uint16_t i = 0; i < n_ports; i++) {
-		snprintf(all->names[i], PORT_NAME_SIZE, "port %u", i);
-		all->rows[N_SECTIONS + i] = (struct config_section){
-			all->names[i], sw_port_fields, &sw_port_fields_n,
-			offsetof(struct sw_params, ports) + i * sizeof(struct sw_port_params)};
+		char name[PORT_NAME_SIZE];
+
+		snprintf(name, sizeof(name), "port %u", i);
+		config_rows_add(rows, name, sw_port_fields, sw_port_fields_n, &params->ports[i],
+				false);
 	}
-	all->n = N_SECTIONS + n_ports;
 }
 
 int
@@ -177,8 +146,7 @@ switch_config_check(const struct config *cfg, const struct sw_params *params,
 	static const uint8_t zero[6], stand_in[6] = {2};
 	/* With a stand-in for the addresses that the program will take from its devices. */
 	struct sw_params filled = *params;
-	struct switch_classes_rows classes;
-	struct all_sections all;
+	struct config_rows rows = {0};
 	char why[512];
 
 	for (uint16_t i = 0; i < filled.n_ports; i++)
@@ -188,19 +156,12 @@ switch_config_check(const struct config *cfg, const struct sw_params *params,
 		return switch_classes_check_ports(cfg, NULL, params->n_ports, err);
 	if (switch_tables_refuse(cfg, why, err))
 		return -EINVAL;
-	list_all(&all, params->n_ports);
-	switch_classes_list(cfg, NULL, params, &classes);
-	memcpy(&all.rows[all.n], classes.rows, classes.n * sizeof(classes.rows[0]));
-	all.n += classes.n;
-	return config_sections_refuse(cfg, all.rows, all.n, params, why, err);
+	main_rows(params, params->n_ports, &rows);
+	switch_classes_list(cfg, NULL, params, &rows);
+	config_rows_refuse(cfg, &rows, why, err);
+	config_rows_free(&rows);
+	return -EINVAL;
 }
-
-/* What one switch may have of its own: keys in [switch NAME], and whole sections. */
-struct one_sections {
-	struct config_section rows[N_SECTIONS + SWITCH_CLASSES_ROWS];
-	char names[N_SECTIONS][2 * (CONFIG_MAX_NAME + 1)];
-	unsigned int n;
-};
 
 static bool
 is_own_section(const char *name)
@@ -211,23 +172,26 @@ is_own_section(const char *name)
 	return false;
 }
 
-/* Rows of [switch NAME] first. */
+/* What one switch may have of its own: first keys in [switch NAME], then whole sections, with
+ * common those that are otherwise than there. */
 static void
-list_one(const char *section, struct one_sections *out)
+one_rows(const char *section, const struct sw_params *params, const struct sw_params *common,
+	 struct config_rows *rows)
 {
-	out->n = 0;
-	for (unsigned int i = 0; i < N_SECTIONS; i++) {
-		if (!is_own_section(sections[i].name))
-			continue;
-		out->rows[out->n] = sections[i];
-		out->rows[out->n++].name = section;
-	}
-	for (unsigned int i = 0; i < N_SECTIONS; i++) {
-		if (is_own_section(sections[i].name))
-			continue;
-		snprintf(out->names[i], sizeof(out->names[i]), "%s %s", section, sections[i].name);
-		out->rows[out->n] = sections[i];
-		out->rows[out->n++].name = out->names[i];
+	for (unsigned int own = 2; own-- > 0;) {
+		for (unsigned int i = 0; i < sw_sections_n; i++) {
+			const struct field_section *s = &sw_sections[i];
+			const char *object = (const char *)params + s->offset;
+			char name[2 * (CONFIG_MAX_NAME + 1)];
+
+			if (is_own_section(s->name) != own ||
+			    (!own && common != NULL &&
+			     !config_objects_differ(s->fields, *s->n, object,
+						    (const char *)common + s->offset)))
+				continue;
+			snprintf(name, sizeof(name), own ? "%s" : "%s %s", section, s->name);
+			config_rows_add(rows, name, s->fields, *s->n, object, false);
+		}
 	}
 }
 
@@ -235,13 +199,12 @@ int
 switch_config_read_one(struct config *cfg, const char *section, struct sw_params *params,
 		       struct config_error *err)
 {
-	struct one_sections one;
-	int rc = 0;
+	struct config_rows rows = {0};
+	int rc;
 
-	list_one(section, &one);
-	for (unsigned int i = 0; rc == 0 && i < one.n; i++)
-		rc = config_read(cfg, one.rows[i].name, one.rows[i].fields, *one.rows[i].n,
-				 (char *)params + one.rows[i].offset, err);
+	one_rows(section, params, NULL, &rows);
+	rc = config_rows_read(cfg, &rows, err);
+	config_rows_free(&rows);
 	return rc == 0 ? switch_classes_read_over(cfg, section, params, err) : rc;
 }
 
@@ -249,33 +212,16 @@ int
 switch_config_check_one(const struct config *cfg, const char *section,
 			const struct sw_params *params, struct config_error *err)
 {
-	struct switch_classes_rows classes;
-	struct one_sections one;
+	struct config_rows rows = {0};
 	char why[512];
 
 	if (sw_params_check(params, why, sizeof(why)) == 0)
 		return switch_classes_check_ports(cfg, section, params->n_ports, err);
-	list_one(section, &one);
-	switch_classes_list(cfg, section, params, &classes);
-	memcpy(&one.rows[one.n], classes.rows, classes.n * sizeof(classes.rows[0]));
-	return config_sections_refuse(cfg, one.rows, one.n + classes.n, params, why, err);
-}
-
-/* Would the two be written differently? */
-static bool
-differ(const struct config_section *row, const void *a, const void *b)
-{
-	for (unsigned int i = 0; i < *row->n; i++) {
-		char text[2][FIELD_TEXT_SIZE];
-
-		field_format(&row->fields[i], (const char *)a + row->offset, text[0],
-			     sizeof(text[0]));
-		field_format(&row->fields[i], (const char *)b + row->offset, text[1],
-			     sizeof(text[1]));
-		if (strcmp(text[0], text[1]) != 0)
-			return true;
-	}
-	return false;
+	one_rows(section, params, NULL, &rows);
+	switch_classes_list(cfg, section, params, &rows);
+	config_rows_refuse(cfg, &rows, why, err);
+	config_rows_free(&rows);
+	return -EINVAL;
 }
 
 void
@@ -283,20 +229,11 @@ switch_config_print_one(FILE *out, const char *section, const struct field *own,
 			const void *own_object, const struct sw_params *params,
 			const struct sw_params *common)
 {
-	struct one_sections one;
-	unsigned int i = 0;
+	struct config_rows rows = {.out = out};
 
-	list_one(section, &one);
-	config_print_head(out, section);
-	config_print_rows(out, own, n_own, own_object);
-	for (; one.rows[i].name == section; i++)
-		config_print_rows(out, one.rows[i].fields, *one.rows[i].n,
-				  (const char *)params + one.rows[i].offset);
-	fputc('\n', out);
-	for (; i < one.n; i++)
-		if (differ(&one.rows[i], params, common))
-			config_print(out, one.rows[i].name, one.rows[i].fields, *one.rows[i].n,
-				     (const char *)params + one.rows[i].offset);
+	config_rows_add(&rows, section, own, n_own, own_object, false);
+	one_rows(section, params, common, &rows);
+	config_rows_end(&rows);
 	switch_classes_print_over(out, section, params, common);
 }
 
@@ -316,34 +253,33 @@ switch_config_read(struct config *cfg, struct sw_params *out, struct config_erro
 	return rc;
 }
 
-void
-switch_config_print_common(FILE *out, const struct sw_params *params)
+static void
+print_all(FILE *out, const struct sw_params *params, uint16_t n_ports)
 {
-	config_sections_print(out, sections, N_SECTIONS, params);
-	switch_tables_print(out, &params->tables);
+	struct config_rows rows = {.out = out};
+
+	main_rows(params, n_ports, &rows);
+	switch_tables_rows(&params->tables, &rows);
+	config_rows_end(&rows);
 	switch_classes_print(out, params);
 }
 
 void
 switch_config_print(FILE *out, const struct sw_params *params)
 {
-	struct all_sections all;
+	print_all(out, params, params->n_ports);
+}
 
-	list_all(&all, params->n_ports);
-	config_sections_print(out, all.rows, all.n, params);
-	switch_tables_print(out, &params->tables);
-	switch_classes_print(out, params);
+void
+switch_config_print_common(FILE *out, const struct sw_params *params)
+{
+	print_all(out, params, 0);
 }
 
 void
 switch_config_rows(const struct sw_params *params, struct config_rows *rows)
 {
-	struct all_sections all;
-
-	list_all(&all, params->n_ports);
-	for (unsigned int i = 0; i < all.n; i++)
-		config_rows_add(rows, all.rows[i].name, all.rows[i].fields, *all.rows[i].n,
-				(const char *)params + all.rows[i].offset, false);
+	main_rows(params, params->n_ports, rows);
 	switch_tables_rows(&params->tables, rows);
 	switch_classes_compare_rows(params, rows);
 }
@@ -352,19 +288,14 @@ void
 switch_config_rows_one(const char *section, const struct sw_params *params,
 		       struct config_rows *rows)
 {
-	struct one_sections one;
-
-	list_one(section, &one);
-	for (unsigned int i = 0; i < one.n; i++)
-		config_rows_add(rows, one.rows[i].name, one.rows[i].fields, *one.rows[i].n,
-				(const char *)params + one.rows[i].offset, false);
+	one_rows(section, params, NULL, rows);
 	switch_classes_compare_rows_one(section, params, rows);
 }
 
 void
 switch_config_print_reference_common(FILE *out)
 {
-	config_sections_print_reference(out, sections, N_SECTIONS, false);
+	config_sections_print_reference(out, sw_sections, sw_sections_n, false);
 	switch_tables_print_reference(out);
 	switch_classes_print_reference(out);
 }

@@ -16,7 +16,7 @@
 #include "switch/params/tables.h"
 
 /**
- * Read them all into empty tables, which the caller frees with sw_tables_free(), after a failure
+ * Read them all over what out has, which the caller frees with sw_tables_free(), after a failure
  * too. @return 0, -EINVAL or -ENOMEM with err filled in.
  */
 int switch_tables_read(struct config *cfg, struct sw_tables *out, struct config_error *err);
@@ -24,10 +24,7 @@ int switch_tables_read(struct config *cfg, struct sw_tables *out, struct config_
 /** Refuse for a rule of sw_tables_check(). @return whether why was one; then err is filled in. */
 bool switch_tables_refuse(const struct config *cfg, const char *why, struct config_error *err);
 
-/** Print them as sections that read back the same. */
-void switch_tables_print(FILE *out, const struct sw_tables *tables);
-
-/** As rows to compare. */
+/** As rows. */
 void switch_tables_rows(const struct sw_tables *tables, struct config_rows *rows);
 
 /** Print their keys, in Markdown. */

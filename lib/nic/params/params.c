@@ -13,7 +13,8 @@ static const char *const initial_rate_words[] = {"line", "fair", "value", NULL};
 
 const char *const nic_verb_words[] = {"write", "write_imm", "send", "read", "ud_send", NULL};
 
-const struct field nic_fields[] = {
+/* Members of nic_params itself; its structs have tables of their own. */
+static const struct field nic_fields[] = {
 	{FIELD_OF(struct nic_params, mac), .type = FIELD_MAC, .def = "00:00:00:00:00:00",
 	 .help = "Our station address; all zero takes the port's own"},
 	{FIELD_OF(struct nic_params, ip), .type = FIELD_IP, .def = "none",
@@ -86,7 +87,7 @@ const struct field nic_fields[] = {
 	 .min = 1000000, .max = UINT64_MAX, .def = "30s",
 	 .help = "Time after which the MAC address of a peer is asked for again"},
 };
-const unsigned int nic_fields_n = sizeof(nic_fields) / sizeof(nic_fields[0]);
+static const unsigned int nic_fields_n = sizeof(nic_fields) / sizeof(nic_fields[0]);
 
 const struct field_section nic_sections[] = {
 	{"nic", nic_fields, &nic_fields_n, 0},

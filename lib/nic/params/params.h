@@ -75,10 +75,6 @@ struct nic_params {
 	struct half_sip_key table_key;
 };
 
-/* Members of nic_params itself; its structs have tables of their own. */
-extern const struct field nic_fields[];
-extern const unsigned int nic_fields_n;
-
 /* All of struct nic_params, as sections of a configuration. */
 extern const struct field_section nic_sections[];
 extern const unsigned int nic_sections_n;

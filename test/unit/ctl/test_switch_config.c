@@ -127,7 +127,7 @@ TEST(a_wrong_switch_is_refused_with_section_key_and_value)
 		 "x.ini: [route 11.0.0.0/8] nexthop is missing"},
 		{TWO_PORTS ROUTER INTERFACE "[neighbor 10.0.1.2]\nmac = 02:00:00:00:00:01\n",
 		 "x.ini: [neighbor 10.0.1.2]: expected an address in the subnet of an [interface]"},
-		{TWO_PORTS "[fdb]\nport = 1\n", "x.ini: [fdb]: expected [fdb NAME], of at most 48"},
+		{TWO_PORTS "[fdb]\nport = 1\n", "x.ini: [fdb]: expected [fdb NAME] with a name of 1 to 48"},
 		{TWO_PORTS "tagged_vlans = 5\n",
 		 "x.ini: [port 1] tagged_vlans = 5: port 1: access_vlan or tagged_vlans without"},
 		{"[switch]\nvlan_filtering = on\n" TWO_PORTS "tagged_vlans = 5,x\n",
