@@ -122,27 +122,43 @@ has_an_end(const struct nic_config *config)
 	return false;
 }
 
-struct nic_version *
-nic_version_read(struct config *cfg, const struct nic_config *now, struct config_error *err)
+/* That of a configuration which was read (read_rc 0), or NULL. */
+static struct nic_version *
+finish(struct nic_version *v, int read_rc, const struct config *cfg, struct config_error *err)
 {
-	struct nic_version *v = calloc(1, sizeof(*v));
-	int rc;
-
-	if (v == NULL || nic_config_read(cfg, now, &v->config, err) != 0) {
-		if (v == NULL)
-			snprintf(err->text, sizeof(err->text), "out of memory");
+	if (read_rc != 0) {
 		free(v);
 		return NULL;
 	}
-	rc = config_finish(cfg, err);
-	if (rc == 0 && v->config.n_flows == 0)
-		rc = config_refuse(cfg, "flow", NULL, "a section [flow NAME] at least", err);
-	if (rc != 0) {
-		nic_version_free(v);
-		return NULL;
-	}
 	v->ends = has_an_end(&v->config);
+	if (config_finish(cfg, err) == 0)
+		return v;
+	nic_version_free(v);
+	return NULL;
+}
+
+static struct nic_version *
+version_create(struct config_error *err)
+{
+	struct nic_version *v = calloc(1, sizeof(*v));
+
+	if (v == NULL)
+		snprintf(err->text, sizeof(err->text), "out of memory");
 	return v;
+}
+
+struct nic_version *
+nic_version_read(struct config *cfg, const struct nic_config *now, struct config_error *err)
+{
+	struct nic_version *v = version_create(err);
+
+	if (v != NULL)
+		v = finish(v, nic_config_read(cfg, now, &v->config, err), cfg, err);
+	if (v == NULL || v->config.n_flows > 0)
+		return v;
+	config_refuse(cfg, "flow", NULL, "a section [flow NAME] at least", err);
+	nic_version_free(v);
+	return NULL;
 }
 
 static struct nic_version *
@@ -165,35 +181,21 @@ live_read(void *program, struct config *cfg, struct config_error *err)
 }
 
 static struct live_version *
-live_copy(const struct live_version *v)
+live_set(void *program, const struct live_version *now, struct config *cfg,
+	 struct config_error *err)
 {
-	const struct nic_version *from = (const struct nic_version *)v;
-	struct nic_version *copy = calloc(1, sizeof(*copy));
+	struct nic_version *v = version_create(err);
 
-	if (copy == NULL || nic_config_copy(&from->config, &copy->config) != 0) {
-		free(copy);
-		return NULL;
-	}
-	return &copy->live;
-}
-
-static int
-live_check(struct live_version *v, const struct config *cfg, struct config_error *err)
-{
-	of(v)->ends = has_an_end(&of(v)->config);
-	return nic_config_check(cfg, &of(v)->config, err);
+	(void)program;
+	if (v != NULL)
+		v = finish(v, nic_config_set(cfg, nic_config_of(now), &v->config, err), cfg, err);
+	return v == NULL ? NULL : &v->live;
 }
 
 static void
 live_free(struct live_version *v)
 {
 	nic_version_free(of(v));
-}
-
-static void
-live_print(const struct live_version *v, FILE *out)
-{
-	nic_config_print(out, &of(v)->config);
 }
 
 static void
@@ -246,10 +248,8 @@ live_is_done(void *program)
 
 const struct live_ops nic_live_ops = {
 	.read = live_read,
-	.copy = live_copy,
-	.check = live_check,
+	.set = live_set,
 	.free = live_free,
-	.print = live_print,
 	.rows = live_rows,
 	.running = live_running,
 	.fault = live_fault,

@@ -10,8 +10,9 @@
 #include "ctl/switch_config/tables.h"
 #include "quench-switch/thresholds.h"
 
-struct switch_version *
-switch_version_read(struct config *cfg, struct config_error *err)
+/* All of cfg: a file, or with now keys over what is in force. */
+static struct switch_version *
+version_read(struct config *cfg, const struct switch_version *now, struct config_error *err)
 {
 	struct switch_version *v = calloc(1, sizeof(*v));
 	int rc;
@@ -20,19 +21,27 @@ switch_version_read(struct config *cfg, struct config_error *err)
 		snprintf(err->text, sizeof(err->text), "%s: out of memory", config_path(cfg));
 		return NULL;
 	}
-	rc = switch_config_read(cfg, &v->params, err);
+	rc = now == NULL ? switch_config_read(cfg, &v->params, err)
+			 : switch_config_set(cfg, &now->params, &v->params, err);
 	if (rc != 0) {
 		free(v);
 		return NULL;
 	}
-	rc = config_read_new(cfg, "pool", switch_pool_fields, switch_pool_fields_n, &v->pool, err);
-	if (rc == 0)
-		rc = config_finish(cfg, err);
 	v->shown.params = &v->params;
-	if (rc == 0)
+	field_defaults(switch_pool_fields, switch_pool_fields_n, &v->pool);
+	if (now != NULL)
+		v->pool = now->pool;
+	rc = config_read(cfg, "pool", switch_pool_fields, switch_pool_fields_n, &v->pool, err);
+	if (rc == 0 && config_finish(cfg, err) == 0)
 		return v;
 	switch_version_free(v);
 	return NULL;
+}
+
+struct switch_version *
+switch_version_read(struct config *cfg, struct config_error *err)
+{
+	return version_read(cfg, NULL, err);
 }
 
 void
@@ -86,16 +95,22 @@ live_read(void *program, struct config *cfg, struct config_error *err)
 	return &v->live;
 }
 
+static struct live_version *
+live_set(void *program, const struct live_version *now, struct config *cfg,
+	 struct config_error *err)
+{
+	struct switch_version *v = version_read(cfg, of(now), err);
+
+	if (v == NULL)
+		return NULL;
+	v->shown.node = ((const struct switch_live *)program)->node;
+	return &v->live;
+}
+
 static void
 live_free(struct live_version *v)
 {
 	switch_version_free(of(v));
-}
-
-static void
-live_print(const struct live_version *v, FILE *out)
-{
-	switch_version_print(out, of(v));
 }
 
 static void
@@ -158,8 +173,8 @@ live_is_done(void *program)
 
 const struct live_ops switch_live_ops = {
 	.read = live_read,
+	.set = live_set,
 	.free = live_free,
-	.print = live_print,
 	.rows = live_rows,
 	.running = live_running,
 	.fault = live_fault,

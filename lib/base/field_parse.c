@@ -94,7 +94,9 @@ parse_str(const struct field *field, const char *text, char *out)
 			return -EINVAL;
 	if ((int64_t)n < field->min || n > field->max)
 		return -ERANGE;
-	memcpy(out, text, n + 1);
+	/* To the last byte: texts that are the same are the same bytes. */
+	memset(out, 0, field->max + 1);
+	memcpy(out, text, n);
 	return 0;
 }
 

@@ -23,6 +23,8 @@ struct version {
 struct role {
 	const char *text; /* what it starts with */
 	int (*read)(struct config *cfg, struct version *out, struct config_error *err);
+	int (*set)(struct config *cfg, const struct version *now, struct version *out,
+		   struct config_error *err);
 	void (*print)(const struct version *v, FILE *out);
 	void (*rows)(const struct version *v, struct config_rows *rows);
 	void (*free)(struct version *v);
@@ -32,6 +34,13 @@ static int
 switch_read(struct config *cfg, struct version *out, struct config_error *err)
 {
 	return switch_config_read(cfg, &out->sw, err);
+}
+
+static int
+switch_set(struct config *cfg, const struct version *now, struct version *out,
+	   struct config_error *err)
+{
+	return switch_config_set(cfg, &now->sw, &out->sw, err);
 }
 
 static void
@@ -58,6 +67,13 @@ nic_read(struct config *cfg, struct version *out, struct config_error *err)
 	return nic_config_read(cfg, NULL, &out->nic, err);
 }
 
+static int
+nic_set(struct config *cfg, const struct version *now, struct version *out,
+	struct config_error *err)
+{
+	return nic_config_set(cfg, &now->nic, &out->nic, err);
+}
+
 static void
 nic_print(const struct version *v, FILE *out)
 {
@@ -80,11 +96,11 @@ static const struct role roles[] = {
 	{"[switch]\nvlan_filtering = on\n[port]\nlink_speed_bps = 40G\n[port 0]\n[port 1]\n"
 	 "[wred w]\n[route 10.0.0.0/8]\nnexthop = blackhole\n[router]\nrouter_mac = "
 	 "02:00:00:00:00:01\n[interface vlan 1]\nip = 10.1.0.1/24\n",
-	 switch_read, switch_print, switch_rows, switch_free},
+	 switch_read, switch_set, switch_print, switch_rows, switch_free},
 	{"[nic]\nip = 10.0.0.1\nlink_speed_bps = 40G\n[flow a]\npeer_ip = 10.0.0.2\n"
 	 "peer_qpn = 17\n[flow b]\npeer_ip = 10.0.0.3\npeer_qpn = 18\nqp_count = 2\n"
 	 "message_bytes = 4096\n",
-	 nic_read, nic_print, nic_rows, nic_free},
+	 nic_read, nic_set, nic_print, nic_rows, nic_free},
 };
 
 static void
@@ -106,28 +122,25 @@ print(const struct role *role, const struct version *v, size_t *size)
 	return text;
 }
 
-/* @return false: refused, with one line, and nothing to free. */
+/* A text, or with now a command over that. @return false: refused, with one line, and nothing to
+ * free. */
 static bool
-read_text(const struct role *role, const char *text, size_t size, const char *set,
+read_text(const struct role *role, const char *text, size_t size, const struct version *now,
 	  struct version *out)
 {
 	struct config_error err = {""};
-	struct config *cfg = config_open_text("running", text, size, &err);
-	int rc = cfg == NULL ? -1 : 0;
+	struct config *cfg =
+		config_open_text("running", now == NULL ? text : "", now == NULL ? size : 0, &err);
+	int rc;
 
-	FUZZ_CHECK(rc == 0 || set != NULL);
+	FUZZ_CHECK(cfg != NULL);
 	memset(out, 0, sizeof(*out));
-	if (rc == 0 && set != NULL)
-		rc = config_set(cfg, set, &err);
-	if (rc == 0) {
+	if (now == NULL)
 		rc = role->read(cfg, out, &err);
-		if (rc == 0)
-			rc = config_finish(cfg, &err);
-		else
-			memset(out, 0, sizeof(*out));
-		if (rc != 0)
-			role->free(out);
-	}
+	else
+		rc = config_set(cfg, text, &err) != 0 ? -1 : role->set(cfg, now, out, &err);
+	if (rc == 0 && (rc = config_finish(cfg, &err)) != 0)
+		role->free(out);
 	config_close(cfg);
 	if (rc != 0)
 		check_refusal(&err);
@@ -166,7 +179,7 @@ command(const struct role *role, const char *set, struct version *now)
 	size_t size = 0, next_size = 0, again_size = 0;
 	char *text = print(role, now, &size), *next_text, *again_text;
 
-	if (read_text(role, text, size, set, &next)) {
+	if (read_text(role, set, 0, now, &next)) {
 		next_text = print(role, &next, &next_size);
 		FUZZ_CHECK(read_text(role, next_text, next_size, NULL, &again));
 		again_text = print(role, &again, &again_size);

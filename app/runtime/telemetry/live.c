@@ -95,112 +95,23 @@ live_running_end(struct live *l)
 	pthread_mutex_unlock(&l->turn);
 }
 
-/* What is in force as a file, over which a key is set. The file that was read may have changed. */
-static struct config *
-open_running(struct live *l, const char *path, struct config_error *err)
-{
-	struct config *cfg = NULL;
-	char *text = NULL;
-	size_t size = 0;
-	FILE *file = open_memstream(&text, &size);
-
-	if (file != NULL) {
-		l->ops->print(l->ops->running(l->program, l->current), file);
-		fclose(file);
-		cfg = config_open_text(path, text, size, err);
-	} else {
-		snprintf(err->text, sizeof(err->text), "out of memory");
-	}
-	free(text);
-	return cfg;
-}
-
-/* What request->set asks for: over what is in force as a file, or alone. */
-static struct config *
-open_set(struct live *l, const char *set, bool alone, struct config_error *err)
-{
-	struct config *cfg;
-	char path[4096];
-
-	snprintf(path, sizeof(path), "%s as it runs", l->path);
-	cfg = alone ? config_open_text(path, "", 0, err) : open_running(l, path, err);
-	if (cfg != NULL && config_set(cfg, set, err) != 0) {
-		config_close(cfg);
-		cfg = NULL;
-	}
-	return cfg;
-}
-
-/* @return whether there was a row of a section of cfg; if so *rc is as of config_read(). */
-static bool
-read_over_rows(struct config *cfg, const struct config_rows *rows, int *rc,
-	       struct config_error *err)
-{
-	bool any = false;
-
-	*rc = 0;
-	for (unsigned int i = 0; *rc == 0 && i < rows->n; i++) {
-		const struct config_row *row = &rows->rows[i];
-
-		if (!config_has(cfg, row->section))
-			continue;
-		any = true;
-		*rc = config_read(cfg, row->section, row->fields, row->n,
-				  (void *)(uintptr_t)row->object, err);
-	}
-	if (any && *rc == 0)
-		*rc = config_finish(cfg, err);
-	return any;
-}
-
-/*
- * A copy of what is in force in which the key is set: what that costs does not depend on the number
- * of keys. @return false: no section that is there has it; else *next is the caller's, or NULL with
- * err filled in.
- */
-static bool
-set_in_copy(struct live *l, struct config *cfg, struct live_version **next,
-	    struct config_error *err)
-{
-	struct config_rows rows = {0};
-	bool any = true;
-	int rc = -ENOMEM;
-
-	*next = l->ops->copy(l->ops->running(l->program, l->current));
-	if (*next != NULL)
-		l->ops->rows(*next, &rows);
-	if (*next == NULL || rows.no_memory)
-		snprintf(err->text, sizeof(err->text), "out of memory");
-	else
-		any = read_over_rows(cfg, &rows, &rc, err);
-	if (any && rc == 0)
-		rc = l->ops->check(*next, cfg, err);
-	config_rows_free(&rows);
-	if (*next != NULL && (rc != 0 || !any)) {
-		l->ops->free(*next);
-		*next = NULL;
-	}
-	return any;
-}
-
 /* The configuration that a request asks for, whether or not it may come into force. @return the
  * caller's, or NULL with err filled in; *cfg is the caller's too, or NULL. */
 static struct live_version *
 read_request(struct live *l, const struct live_request *r, struct config **cfg,
 	     struct config_error *err)
 {
-	struct live_version *next = NULL;
+	char path[4096];
 
-	if (r->set != NULL && l->ops->copy != NULL) {
-		*cfg = open_set(l, r->set, true, err);
-		if (*cfg == NULL || set_in_copy(l, *cfg, &next, err))
-			return next;
-		/* A section that comes. */
-		config_close(*cfg);
+	if (r->set == NULL) {
+		*cfg = config_open(r->path != NULL ? r->path : l->path, err);
+		return *cfg == NULL ? NULL : l->ops->read(l->program, *cfg, err);
 	}
-	*cfg = r->set != NULL ? open_set(l, r->set, false, err)
-			      : config_open(r->path != NULL ? r->path : l->path, err);
-	return *cfg == NULL ? NULL : l->ops->read(l->program, *cfg, err);
+	snprintf(path, sizeof(path), "%s as it runs", l->path);
+	*cfg = config_open_text(path, "", 0, err);
+	if (*cfg == NULL || config_set(*cfg, r->set, err) != 0)
+		return NULL;
+	return l->ops->set(l->program, l->ops->running(l->program, l->current), *cfg, err);
 }
 
 /* What is asked for, if it may come into force. @return the caller's, or NULL with err filled

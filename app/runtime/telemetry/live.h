@@ -35,14 +35,10 @@ struct live_ops {
 	 * with err filled in. */
 	struct live_version *(*read)(void *program, struct config *cfg, struct config_error *err);
 	void (*free)(struct live_version *v);
-	/* One of its own, in which a key may be set by its rows; check() then says whether it may
-	 * be. NULL: a key is set in the text that print() writes. @return the caller's, or NULL: no
-	 * memory. */
-	struct live_version *(*copy)(const struct live_version *v);
-	/* The rules of read(). cfg has what was set. @return 0, or -errno with err filled in. */
-	int (*check)(struct live_version *v, const struct config *cfg, struct config_error *err);
-	/* As a file that reads back the same. */
-	void (*print)(const struct live_version *v, FILE *out);
+	/* A copy of now with the keys that cfg has over it, checked as read() does. @return as
+	 * read(). */
+	struct live_version *(*set)(void *program, const struct live_version *now,
+				    struct config *cfg, struct config_error *err);
 	void (*rows)(const struct live_version *v, struct config_rows *rows);
 	/* The one in force, with what was changed beside it; valid until the next call. */
 	const struct live_version *(*running)(void *program, const struct live_version *v);

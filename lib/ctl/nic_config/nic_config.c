@@ -133,8 +133,8 @@ nic_config_check_common(const struct config *cfg, const struct nic_params *param
 	return -EINVAL;
 }
 
-int
-nic_config_check(const struct config *cfg, struct nic_config *c, struct config_error *err)
+static int
+check(const struct config *cfg, struct nic_config *c, struct config_error *err)
 {
 	struct ranges used = {0};
 	uint64_t qps = 0, traces = 0;
@@ -162,25 +162,44 @@ nic_config_read(struct config *cfg, const struct nic_config *now, struct nic_con
 	if (rc == 0)
 		rc = read_flows(cfg, now, out, err);
 	if (rc == 0)
-		rc = nic_config_check(cfg, out, err);
+		rc = check(cfg, out, err);
 	if (rc != 0)
 		nic_config_free(out);
 	return rc;
 }
 
-int
-nic_config_copy(const struct nic_config *from, struct nic_config *out)
+static int
+copy_flows(const struct nic_config *from, struct nic_config *out)
 {
-	*out = *from;
 	out->flows = malloc((from->n_flows + 1) * sizeof(out->flows[0]));
-	if (!out->flows) {
-		out->n_flows = 0;
+	if (!out->flows)
 		return -ENOMEM;
-	}
+	out->n_flows = from->n_flows;
 	memcpy(out->flows, from->flows, from->n_flows * sizeof(out->flows[0]));
 	for (unsigned int i = 0; i < out->n_flows; i++)
 		workload_share(&out->flows[i].qp.work);
 	return 0;
+}
+
+int
+nic_config_set(struct config *cfg, const struct nic_config *now, struct nic_config *out,
+	       struct config_error *err)
+{
+	int rc;
+
+	*out = (struct nic_config){.nic = now->nic};
+	rc = copy_flows(now, out);
+	if (rc != 0)
+		config_error_set(err, config_path(cfg), " out of memory");
+	if (rc == 0)
+		rc = config_sections_read(cfg, nic_sections, nic_sections_n, &out->nic, err);
+	if (rc == 0)
+		rc = read_flows(cfg, now, out, err);
+	if (rc == 0)
+		rc = check(cfg, out, err);
+	if (rc != 0)
+		nic_config_free(out);
+	return rc;
 }
 
 void

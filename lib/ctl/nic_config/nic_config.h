@@ -33,11 +33,12 @@ int nic_config_read_common(struct config *cfg, struct nic_params *out, struct co
 int nic_config_read(struct config *cfg, const struct nic_config *now, struct nic_config *out,
 		    struct config_error *err);
 
-/** What nic_config_read() checks, of a copy in which keys were set. @return 0, or as that. */
-int nic_config_check(const struct config *cfg, struct nic_config *config, struct config_error *err);
-
-/** A copy of its own. @return 0 or -ENOMEM; nic_config_free() in both cases. */
-int nic_config_copy(const struct nic_config *from, struct nic_config *out);
+/**
+ * A copy of now with the keys that cfg has over it, and flows that it alone has after the others;
+ * checked. @return as nic_config_read().
+ */
+int nic_config_set(struct config *cfg, const struct nic_config *now, struct nic_config *out,
+		   struct config_error *err);
 
 /**
  * Check what nic_config_read_common() read and the program filled in.
@@ -46,7 +47,7 @@ int nic_config_copy(const struct nic_config *from, struct nic_config *out);
 int nic_config_check_common(const struct config *cfg, const struct nic_params *params,
 			    struct config_error *err);
 
-/** Free what nic_config_read() allocated. */
+/** Free what nic_config_read() or nic_config_set() allocated. */
 void nic_config_free(struct nic_config *config);
 
 /**

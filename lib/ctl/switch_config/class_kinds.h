@@ -21,6 +21,40 @@ struct switch_class_kind {
 #define SWITCH_CLASS_KINDS 2u
 extern const struct switch_class_kind switch_class_kinds[SWITCH_CLASS_KINDS];
 
+/* One kind of profile that has a name: [wred NAME], [buffer_profile NAME]. */
+struct switch_profile_kind {
+	const char *word;
+	const struct field *fields;
+	const unsigned int *n;
+	/* in struct sw_params: of names and of objects, and from one to the next */
+	size_t names, name_step, objects, object_step;
+	size_t count; /* of a uint8_t */
+	unsigned int most;
+};
+
+#define SWITCH_PROFILE_KINDS 2u
+extern const struct switch_profile_kind switch_profile_kinds[SWITCH_PROFILE_KINDS];
+
+static inline const char *
+switch_profile_name(const struct switch_profile_kind *kind, const struct sw_params *params,
+		    unsigned int i)
+{
+	return (const char *)params + kind->names + i * kind->name_step;
+}
+
+static inline const void *
+switch_profile_object(const struct switch_profile_kind *kind, const struct sw_params *params,
+		      unsigned int i)
+{
+	return (const char *)params + kind->objects + i * kind->object_step;
+}
+
+static inline unsigned int
+switch_profile_count(const struct switch_profile_kind *kind, const struct sw_params *params)
+{
+	return *((const uint8_t *)params + kind->count);
+}
+
 static inline const void *
 switch_class_object(const struct switch_class_kind *kind, const struct sw_params *params,
 		    unsigned int port, unsigned int index)

@@ -50,11 +50,14 @@ parse_place(const char *section, const char *word, int *port, int *index)
 	return *index >= 0 && (bar == NULL || *port >= 0);
 }
 
+/* Is it one that stands in sw_sections[]? */
 static bool
-is_class_profile(const char *name)
+is_class_profile(const char *section)
 {
-	return strcmp(name, "lossless") == 0 || strcmp(name, "lossy") == 0 ||
-	       strcmp(name, "egress_lossless") == 0 || strcmp(name, "egress_lossy") == 0;
+	for (unsigned int i = 0; i < sw_sections_n; i++)
+		if (strcmp(section, sw_sections[i].name) == 0)
+			return true;
+	return false;
 }
 
 /* The NAME of "wred NAME", or NULL after an error: too long, or a word with a meaning. */
@@ -72,50 +75,51 @@ profile_name(const struct config *cfg, const char *section, const char *word,
 	return NULL;
 }
 
-static int
-read_wred_profiles(struct config *cfg, struct sw_params *out, struct config_error *err)
+/* The profile of that name; the number of all: there is none. */
+static unsigned int
+find_profile(const struct switch_profile_kind *kind, const struct sw_params *params,
+	     const char *name)
 {
-	int rc = 0;
+	unsigned int i = 0;
 
-	for (const char *s = NULL; rc == 0 && (s = config_next(cfg, "wred", s));) {
-		struct sw_wred_profile *profile = &out->wred_profiles[out->n_wred_profiles];
-		const char *name;
+	while (i < switch_profile_count(kind, params) &&
+	       strcmp(switch_profile_name(kind, params, i), name) != 0)
+		i++;
+	return i;
+}
 
-		if (strcmp(s, "wred") == 0)
-			continue;
-		if (out->n_wred_profiles == SW_MAX_WRED_PROFILES)
-			return config_refuse(cfg, s, NULL, "at most 32 profiles", err);
-		name = profile_name(cfg, s, "wred", err);
-		if (name == NULL)
-			return -EINVAL;
-		snprintf(profile->name, sizeof(profile->name), "%s", name);
-		rc = config_read_new(cfg, s, wred_fields, wred_fields_n, &profile->params, err);
-		out->n_wred_profiles++;
-	}
-	return rc;
+/* Into the profile of that name, or a new one. */
+static int
+read_profile(struct config *cfg, const struct switch_profile_kind *kind, const char *section,
+	     struct sw_params *out, struct config_error *err)
+{
+	const char *name = profile_name(cfg, section, kind->word, err);
+	unsigned int i = name == NULL ? 0 : find_profile(kind, out, name);
+	void *object = (void *)(uintptr_t)switch_profile_object(kind, out, i);
+
+	if (name == NULL)
+		return -EINVAL;
+	if (i < switch_profile_count(kind, out))
+		return config_read(cfg, section, kind->fields, *kind->n, object, err);
+	if (i == kind->most)
+		return config_refuse(cfg, section, NULL, "at most 32 profiles", err);
+	snprintf((char *)(uintptr_t)switch_profile_name(kind, out, i), SW_PROFILE_NAME + 1, "%s",
+		 name);
+	++*((uint8_t *)out + kind->count);
+	return config_read_new(cfg, section, kind->fields, *kind->n, object, err);
 }
 
 static int
-read_buffer_profiles(struct config *cfg, struct mmu_params *out, struct config_error *err)
+read_profiles(struct config *cfg, struct sw_params *out, struct config_error *err)
 {
-	static const char word[] = "buffer_profile";
 	int rc = 0;
 
-	for (const char *s = NULL; rc == 0 && (s = config_next(cfg, word, s));) {
-		const char *name;
+	for (unsigned int k = 0; k < SWITCH_PROFILE_KINDS; k++) {
+		const struct switch_profile_kind *kind = &switch_profile_kinds[k];
 
-		if (strcmp(s, word) == 0 || is_class_profile(s + sizeof(word)))
-			continue;
-		if (out->n_profiles == MMU_MAX_PROFILES)
-			return config_refuse(cfg, s, NULL, "at most 32 profiles", err);
-		name = profile_name(cfg, s, word, err);
-		if (name == NULL)
-			return -EINVAL;
-		snprintf(out->profile_names[out->n_profiles], MMU_PROFILE_NAME + 1, "%s", name);
-		rc = config_read_new(cfg, s, buffer_profile_named_fields,
-				     buffer_profile_named_fields_n, &out->profiles[out->n_profiles],
-				     err);
-		out->n_profiles++;
+		for (const char *s = NULL; rc == 0 && (s = config_next(cfg, kind->word, s));)
+			if (strcmp(s, kind->word) != 0 && !is_class_profile(s))
+				rc = read_profile(cfg, kind, s, out, err);
 	}
 	return rc;
 }
@@ -137,27 +141,26 @@ read_tcs(struct config *cfg, const char *of, struct sw_params *out, struct confi
 	return rc;
 }
 
-/* Names have to be those of sections: said here, where the section is known. */
+/* Names have to be those of profiles: said here, where the section is known. */
 static int
 check_names(const struct config *cfg, const char *section, const struct switch_class_kind *kind,
-	    const void *object, struct config_error *err)
+	    const struct sw_params *params, const void *object, struct config_error *err)
 {
 	for (unsigned int i = 0; i < *kind->n; i++) {
 		const struct field *f = &kind->fields[i];
 		bool wred = strcmp(f->name, "wred_profile") == 0;
+		const struct switch_profile_kind *profiles = &switch_profile_kinds[wred ? 0 : 1];
 		const char *name = (const char *)object + f->offset;
-		char profile[SWITCH_SECTION_SIZE + SW_PROFILE_NAME];
 
 		if (f->type != FIELD_STR || strcmp(name, SW_PROFILE_DEFAULT) == 0 ||
-		    (wred && strcmp(name, SW_PROFILE_NONE) == 0))
+		    (wred && strcmp(name, SW_PROFILE_NONE) == 0) ||
+		    find_profile(profiles, params, name) < switch_profile_count(profiles, params))
 			continue;
-		snprintf(profile, sizeof(profile), "%s %s", wred ? "wred" : "buffer_profile", name);
-		if (!config_has(cfg, profile) || (!wred && is_class_profile(name)))
-			return config_refuse(cfg, section, f->name,
-					     wred ? "default, none, or the NAME of a [wred NAME]"
-						  : "default, or the NAME of a [buffer_profile "
-						    "NAME] other than those of the classes",
-					     err);
+		return config_refuse(cfg, section, f->name,
+				     wred ? "default, none, or the NAME of a [wred NAME]"
+					  : "default, or the NAME of a [buffer_profile NAME] other "
+					    "than those of the classes",
+				     err);
 	}
 	return 0;
 }
@@ -183,7 +186,7 @@ read_places(struct config *cfg, const struct switch_class_kind *kind, bool of_po
 				 err);
 		if (rc == 0)
 			rc = check_names(
-				cfg, s, kind,
+				cfg, s, kind, out,
 				object_at(kind, out, (unsigned int)port, (unsigned int)index), err);
 	}
 	return rc;
@@ -205,17 +208,26 @@ read_kind(struct config *cfg, const struct switch_class_kind *kind, struct sw_pa
 	return rc == 0 ? read_places(cfg, kind, true, out, err) : rc;
 }
 
-/* As read_places(), of all ports alike: each has what it had beside. */
+/*
+ * As read_places(), of all ports alike: each has what it had beside. Without of, what is in force
+ * does not say which ports have a section of their own: those that differ from port 0.
+ */
 static int
-read_over_all_ports(struct config *cfg, const struct switch_class_kind *kind, const char *s,
-		    unsigned int index, struct sw_params *out, struct config_error *err)
+read_over_all_ports(struct config *cfg, const char *of, const struct switch_class_kind *kind,
+		    const char *s, unsigned int index, struct sw_params *out,
+		    struct config_error *err)
 {
+	char first[sizeof(struct sw_queue_params)];
 	int rc = 0;
 
-	for (unsigned int port = 0; rc == 0 && port < SW_MAX_PORTS; port++)
-		rc = config_read(cfg, s, kind->fields, *kind->n, object_at(kind, out, port, index),
-				 err);
-	return rc == 0 ? check_names(cfg, s, kind, object_at(kind, out, 0, index), err) : rc;
+	memcpy(first, object_at(kind, out, 0, index), kind->size);
+	for (unsigned int port = 0; rc == 0 && port < SW_MAX_PORTS; port++) {
+		void *object = object_at(kind, out, port, index);
+
+		if (of != NULL || memcmp(object, first, kind->size) == 0)
+			rc = config_read(cfg, s, kind->fields, *kind->n, object, err);
+	}
+	return rc == 0 ? check_names(cfg, s, kind, out, object_at(kind, out, 0, index), err) : rc;
 }
 
 /* Single ports go over all ports. */
@@ -232,7 +244,7 @@ read_kind_over(struct config *cfg, const char *of, const struct switch_class_kin
 		int port, index;
 
 		if (parse_place(s, word, &port, &index) && port < 0)
-			rc = read_over_all_ports(cfg, &own, s, (unsigned int)index, out, err);
+			rc = read_over_all_ports(cfg, of, &own, s, (unsigned int)index, out, err);
 	}
 	return rc == 0 ? read_places(cfg, &own, true, out, err) : rc;
 }
@@ -249,12 +261,18 @@ switch_classes_read_over(struct config *cfg, const char *of, struct sw_params *o
 }
 
 int
+switch_classes_set(struct config *cfg, struct sw_params *out, struct config_error *err)
+{
+	int rc = read_profiles(cfg, out, err);
+
+	return rc == 0 ? switch_classes_read_over(cfg, NULL, out, err) : rc;
+}
+
+int
 switch_classes_read(struct config *cfg, struct sw_params *out, struct config_error *err)
 {
-	int rc = read_wred_profiles(cfg, out, err);
+	int rc = read_profiles(cfg, out, err);
 
-	if (rc == 0)
-		rc = read_buffer_profiles(cfg, &out->mmu, err);
 	if (rc == 0)
 		rc = read_tcs(cfg, NULL, out, err);
 	for (unsigned int i = 0; rc == 0 && i < SWITCH_CLASS_KINDS; i++)

@@ -23,6 +23,9 @@ int switch_classes_read(struct config *cfg, struct sw_params *out, struct config
 int switch_classes_read_over(struct config *cfg, const char *of, struct sw_params *out,
 			     struct config_error *err);
 
+/** The sections of all, over what out holds. @return as config_read(). */
+int switch_classes_set(struct config *cfg, struct sw_params *out, struct config_error *err);
+
 /** Refuse sections of ports that there are not. @return 0 or -EINVAL with err filled in. */
 int switch_classes_check_ports(const struct config *cfg, const char *of, uint16_t n_ports,
 			       struct config_error *err);

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ctl/switch_config/classes_rows.h"
 
+#include "ctl/switch_config/class_kinds.h"
+
 /* Room for the section of a switch among several, and a name after it. */
 #define SECTION_SIZE (2 * (CONFIG_MAX_NAME + 1))
 
 void
 switch_profiles_rows(const struct sw_params *params, struct config_rows *rows)
 {
-	char section[CONFIG_MAX_NAME + 1];
+	for (unsigned int k = 0; k < SWITCH_PROFILE_KINDS; k++) {
+		const struct switch_profile_kind *kind = &switch_profile_kinds[k];
 
-	for (unsigned int i = 0; i < params->n_wred_profiles; i++) {
-		snprintf(section, sizeof(section), "wred %s", params->wred_profiles[i].name);
-		config_rows_add(rows, section, wred_fields, wred_fields_n,
-				&params->wred_profiles[i].params, false);
-	}
-	for (unsigned int i = 0; i < params->mmu.n_profiles; i++) {
-		snprintf(section, sizeof(section), "buffer_profile %s",
-			 params->mmu.profile_names[i]);
-		config_rows_add(rows, section, buffer_profile_named_fields,
-				buffer_profile_named_fields_n, &params->mmu.profiles[i], false);
+		for (unsigned int i = 0; i < switch_profile_count(kind, params); i++) {
+			char section[CONFIG_MAX_NAME + 1];
+
+			snprintf(section, sizeof(section), "%s %s", kind->word,
+				 switch_profile_name(kind, params, i));
+			config_rows_add(rows, section, kind->fields, *kind->n,
+					switch_profile_object(kind, params, i), false);
+		}
 	}
 }
 
@@ -28,13 +29,13 @@ port_rows(const char *owner, const struct sw_params *params, uint16_t port,
 {
 	char section[SECTION_SIZE];
 
-	for (unsigned int i = 0; i < TM_CLASSES; i++) {
-		snprintf(section, sizeof(section), "%spg %u|%u", owner, port, i);
-		config_rows_add(rows, section, sw_pg_fields, sw_pg_fields_n, &params->pgs[port][i],
-				false);
-		snprintf(section, sizeof(section), "%squeue %u|%u", owner, port, i);
-		config_rows_add(rows, section, sw_queue_fields, sw_queue_fields_n,
-				&params->queues[port][i], false);
+	for (unsigned int i = 0; i < SWITCH_CLASS_KINDS * TM_CLASSES; i++) {
+		const struct switch_class_kind *kind = &switch_class_kinds[i % SWITCH_CLASS_KINDS];
+		unsigned int index = i / SWITCH_CLASS_KINDS;
+
+		snprintf(section, sizeof(section), "%s%s %u|%u", owner, kind->word, port, index);
+		config_rows_add(rows, section, kind->fields, *kind->n,
+				switch_class_object(kind, params, port, index), false);
 	}
 }
 

@@ -253,6 +253,52 @@ switch_config_read(struct config *cfg, struct sw_params *out, struct config_erro
 	return rc;
 }
 
+/* What all ports share, and what each has, over what they have. */
+static int
+set_ports(struct config *cfg, struct sw_params *out, struct config_error *err)
+{
+	/* Each port has all keys of its own by now. */
+	struct sw_port_params shared = {0};
+	int rc = config_read(cfg, "port", sw_port_fields, sw_port_fields_n, &shared, err);
+
+	for (uint16_t i = 0; rc == 0 && i < out->n_ports; i++) {
+		char name[PORT_NAME_SIZE];
+
+		snprintf(name, sizeof(name), "port %u", i);
+		rc = config_read(cfg, name, sw_port_fields, sw_port_fields_n, &out->ports[i], err);
+	}
+	return rc;
+}
+
+int
+switch_config_set(struct config *cfg, const struct sw_params *now, struct sw_params *out,
+		  struct config_error *err)
+{
+	int rc;
+
+	*out = *now;
+	/* Those of the start, of which sw_reload_prepare() knows. */
+	out->mmu.packets = 0;
+	rc = sw_tables_copy(&now->tables, &out->tables);
+	if (rc != 0)
+		config_error_set(err, config_path(cfg), " out of memory");
+	if (rc == 0)
+		rc = config_sections_read(cfg, sw_sections, sw_sections_n, out, err);
+	if (rc == 0)
+		rc = set_ports(cfg, out, err);
+	if (rc == 0)
+		rc = switch_classes_set(cfg, out, err);
+	if (rc == 0)
+		rc = switch_tables_read(cfg, &out->tables, err);
+	if (rc == 0) {
+		sw_params_resolve(out);
+		rc = switch_config_check(cfg, out, err);
+	}
+	if (rc != 0)
+		sw_tables_free(&out->tables);
+	return rc;
+}
+
 static void
 print_all(FILE *out, const struct sw_params *params, uint16_t n_ports)
 {

@@ -34,6 +34,14 @@ int switch_config_read_common(struct config *cfg, struct sw_params *out, struct 
 int switch_config_read(struct config *cfg, struct sw_params *out, struct config_error *err);
 
 /**
+ * A copy of now, which is resolved, with the keys that cfg has over it, and profiles and tables'
+ * items that it alone has after the others; resolved and checked. The keys of [port] are those that
+ * each port has of its own by now. @return as switch_config_read().
+ */
+int switch_config_set(struct config *cfg, const struct sw_params *now, struct sw_params *out,
+		      struct config_error *err);
+
+/**
  * Check resolved params, the ports included: what a program filled in after
  * switch_config_read_common(). @return 0, or -EINVAL with the key to blame in err.
  */

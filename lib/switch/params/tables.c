@@ -132,6 +132,33 @@ sw_tables_connected(const struct sw_tables *tables, const struct field_ip *ip)
 	return NULL;
 }
 
+static void *
+copy_of(const void *array, uint32_t n, size_t bytes, bool *no_memory)
+{
+	void *copy = n == 0 ? NULL : malloc(n * bytes);
+
+	*no_memory |= copy == NULL && n > 0;
+	return copy == NULL ? NULL : memcpy(copy, array, n * bytes);
+}
+
+int
+sw_tables_copy(const struct sw_tables *from, struct sw_tables *out)
+{
+	bool no_memory = false;
+
+	*out = *from;
+#define COPY(array)                                                                                \
+	out->array = copy_of(from->array, from->n_##array, sizeof(*from->array), &no_memory)
+	COPY(static_macs);
+	COPY(interfaces);
+	COPY(routes);
+	COPY(neighbors);
+#undef COPY
+	if (no_memory)
+		sw_tables_free(out);
+	return no_memory ? -ENOMEM : 0;
+}
+
 void
 sw_tables_free(struct sw_tables *tables)
 {

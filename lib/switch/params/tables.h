@@ -71,6 +71,9 @@ struct sw_tables {
 	uint32_t n_static_macs, n_interfaces, n_routes, n_neighbors;
 };
 
+/** A copy with arrays of its own. @return 0 or -ENOMEM, out empty. */
+int sw_tables_copy(const struct sw_tables *from, struct sw_tables *out);
+
 /** Free the arrays. */
 void sw_tables_free(struct sw_tables *tables);
 
