@@ -419,4 +419,49 @@ TEST(numbers_are_as_given_then_the_lowest_free)
 	nic_config_free(&c);
 }
 
+/* Keys over what is in force, as a program does it that runs. */
+TEST(a_flow_is_changed_or_added_in_a_copy)
+{
+	static const struct {
+		const char *set, *error;
+	} rows[] = {
+		{"flow a.rate_cap_bps=1G", NULL},
+		{"flow b.peer_ip=10.0.0.3", NULL},
+		{"rp.rp_ai_rate_bps=50M", NULL},
+		{"flow b.qp_count=2", "running: [flow b] peer_ip is missing"},
+		{"flow a.peer_ip=fd00::1", "running: [flow a] peer_ip = fd00::1: peer_ip is IPv6"},
+		{"flaw a.qp_count=2", "running: [flaw a]: expected a known section"},
+	};
+	struct nic_config now;
+
+	read_good(NIC "[flow a]\n" PEER "qp_count = 3\n", &now);
+	for (unsigned int i = 0; i < N(rows); i++) {
+		struct config_error err = {"no error"};
+		struct config *cfg = config_open_text("running", "", 0, &err);
+		struct nic_config next;
+		int rc;
+
+		assert_int_equal(config_set(cfg, rows[i].set, &err), 0);
+		rc = nic_config_set(cfg, &now, &next, &err);
+		if (rc == 0 && (rc = config_finish(cfg, &err)) != 0)
+			nic_config_free(&next);
+		config_close(cfg);
+		if ((rc == 0) != (rows[i].error == NULL) ||
+		    (rc != 0 && strncmp(err.text, rows[i].error, strlen(rows[i].error)) != 0))
+			fail_msg("%s: %s", rows[i].set, err.text);
+		/* What is in force stays as it is. */
+		assert_int_equal(now.n_flows, 1);
+		assert_int_equal(now.flows[0].qp.rate_cap_bps, 0);
+		if (rc != 0)
+			continue;
+		assert_int_equal(next.flows[0].qp.rate_cap_bps, i == 0 ? GBPS : 0);
+		assert_int_equal(next.nic.rp.rp_ai_rate_bps, (i == 2 ? 50 : 40) * MBPS);
+		assert_int_equal(next.n_flows, i == 1 ? 2 : 1);
+		if (i == 1)
+			assert_int_equal(next.flows[1].first_number, 3);
+		nic_config_free(&next);
+	}
+	nic_config_free(&now);
+}
+
 TEST_MAIN(.begin = enter_folder, .end = leave_folder)

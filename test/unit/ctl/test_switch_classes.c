@@ -141,4 +141,78 @@ TEST(the_examples_of_two_worlds_are_taken)
 	config_close(sonic);
 }
 
+/* A key over what is in force, as a program does it that runs. */
+static int
+set(struct sw_params *now, const char *text, struct config_error *err)
+{
+	struct config *cfg = config_open_text("running", "", 0, err);
+	struct sw_params next;
+	int rc = config_set(cfg, text, err);
+
+	if (rc == 0)
+		rc = switch_config_set(cfg, now, &next, err);
+	if (rc == 0) {
+		sw_tables_free(&now->tables);
+		*now = next;
+		rc = config_finish(cfg, err);
+	}
+	config_close(cfg);
+	return rc;
+}
+
+TEST(a_key_is_set_over_what_is_in_force)
+{
+	static const struct {
+		const char *set, *error;
+	} wrong[] = {
+		{"queue 3.wred_profile=BLUE",
+		 "running: [queue 3] wred_profile = BLUE: expected default, none, or the NAME of a "
+		 "[wred NAME]"},
+		{"queue 3.min_rate_bps=7G",
+		 "running: [queue 3] min_rate_bps = 7G: port 0, class 3"},
+		{"route 10.2.0.0/16.nexthop=10.9.0.1",
+		 "running: [route 10.2.0.0/16] nexthop = 10.9.0.1: expected addresses in the subnet"},
+		{"port 2.shaper_rate_bps=1G", "running: [port 2]: expected a known section"},
+		{"queue 2|3.max_rate_bps=1G",
+		 "running: [queue 2|3]: expected a port that there is"},
+		{"wred.Kmin=1MB", "running: [wred] green_min_threshold_bytes = 1MB: "},
+	};
+	struct config_error err = {"no error"};
+	struct sw_params p;
+
+	assert_int_equal(
+		read_text("[queue 3]\nmax_rate_bps = 5G\n[queue 1|3]\nburst_bytes = 1500\n"
+			  "[wred]\nKmin = 7KB\n[route 10.0.0.0/8]\nnexthop = blackhole\n" TWO_PORTS,
+			  &p, &err),
+		0);
+	/* Port 1 has a section of its own for this queue. */
+	assert_int_equal(set(&p, "queue 3.max_rate_bps=6G", &err), 0);
+	assert_int_equal(p.queues[0][3].max_rate_bps, 6 * GBPS);
+	assert_int_equal(p.queues[1][3].max_rate_bps, 5 * GBPS);
+	assert_int_equal(set(&p, "queue 4.max_rate_bps=1G", &err), 0);
+	assert_int_equal(p.queues[1][4].max_rate_bps, 1 * GBPS);
+	assert_int_equal(set(&p, "queue 1|4.max_rate_bps=2G", &err), 0);
+	assert_int_equal(p.queues[1][4].max_rate_bps, 2 * GBPS);
+	assert_int_equal(p.queues[0][4].max_rate_bps, 1 * GBPS);
+	/* Sections that come, and then are there. */
+	assert_int_equal(set(&p, "wred RED.Kmax=300KB", &err), 0);
+	assert_int_equal(set(&p, "wred RED.Kmin=100KB", &err), 0);
+	assert_int_equal(p.n_wred_profiles, 1);
+	assert_int_equal(p.wred_profiles[0].params.green_max_threshold_bytes, 300000);
+	assert_int_equal(p.wred_profiles[0].params.green_min_threshold_bytes, 100000);
+	assert_int_equal(set(&p, "queue 3.wred_profile=RED", &err), 0);
+	assert_int_equal(set(&p, "route 10.1.0.0/16.nexthop=blackhole", &err), 0);
+	assert_int_equal(p.tables.n_routes, 2);
+	assert_string_equal(p.tables.routes[1].name, "10.1.0.0/16");
+	assert_int_equal(p.wred.green_min_threshold_bytes, 7000);
+	for (unsigned int i = 0; i < N(wrong); i++) {
+		assert_int_equal(set(&p, wrong[i].set, &err), -EINVAL);
+		if (strncmp(err.text, wrong[i].error, strlen(wrong[i].error)) != 0)
+			fail_msg("%s: %s", wrong[i].set, err.text);
+	}
+	assert_int_equal(p.tables.n_routes, 2);
+	assert_int_equal(p.wred.green_min_threshold_bytes, 7000);
+	sw_tables_free(&p.tables);
+}
+
 TEST_MAIN(.begin = enter_folder, .end = leave_folder)
