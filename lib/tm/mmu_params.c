@@ -126,22 +126,6 @@ const unsigned int buffer_profile_egress_lossless_fields_n =
 const unsigned int buffer_profile_egress_lossy_fields_n = COUNT(buffer_profile_egress_lossy_fields);
 const unsigned int buffer_profile_named_fields_n = COUNT(buffer_profile_named_fields);
 
-void
-mmu_params_default(struct mmu_params *p)
-{
-	int rc = 0;
-
-	memset(p, 0, sizeof(*p));
-	rc |= field_defaults(mmu_fields, mmu_fields_n, p);
-	rc |= field_defaults(buffer_profile_fields, buffer_profile_fields_n, &p->lossless);
-	rc |= field_defaults(buffer_profile_lossy_fields, buffer_profile_lossy_fields_n, &p->lossy);
-	rc |= field_defaults(buffer_profile_egress_lossless_fields,
-			     buffer_profile_egress_lossless_fields_n, &p->egress_lossless);
-	rc |= field_defaults(buffer_profile_egress_lossy_fields,
-			     buffer_profile_egress_lossy_fields_n, &p->egress_lossy);
-	assert(rc == 0);
-}
-
 const struct buffer_profile *
 mmu_pg_profile(const struct mmu_params *p, uint16_t port, uint8_t pg)
 {

@@ -85,9 +85,6 @@ extern const unsigned int buffer_profile_egress_lossy_fields_n;
 extern const struct field buffer_profile_named_fields[];
 extern const unsigned int buffer_profile_named_fields_n;
 
-/** Defaults of all tables except the last; n_ports, lossless_pgs and lossless_queues are 0. */
-void mmu_params_default(struct mmu_params *params);
-
 /** Active profile of one group, or of one queue. */
 const struct buffer_profile *mmu_pg_profile(const struct mmu_params *params, uint16_t port,
 					    uint8_t pg);

@@ -8,6 +8,7 @@
 #include <rte_red.h>
 #include <rte_sched.h>
 
+#include "../mmu_defaults.h"
 #include "base/prng.h"
 #include "base/units.h"
 #include "bench.h"
@@ -53,14 +54,13 @@ struct egress {
 static void
 tm_start(struct egress *tm)
 {
-	struct mmu_params mmu;
+	struct mmu_params mmu = mmu_defaults();
 	struct sched_params sched;
 	struct wred_params wred;
 	struct pfc_params pfc;
 	int rc = 0;
 
 	memset(tm, 0, sizeof(*tm));
-	mmu_params_default(&mmu);
 	mmu.n_ports = PORTS;
 	mmu.lossless_pgs = mmu.lossless_queues = 8;
 	rc |= field_defaults(qos_map_fields, qos_map_fields_n, &tm->qos);

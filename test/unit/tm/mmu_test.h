@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "mmu_defaults.h"
 #include "tm/mmu.h"
 #include "unit/cases.h"
 
@@ -15,9 +16,8 @@
 static inline struct mmu_params
 defaults(uint16_t n_ports)
 {
-	struct mmu_params p;
+	struct mmu_params p = mmu_defaults();
 
-	mmu_params_default(&p);
 	p.lossless_pgs = p.lossless_queues = 1 << PG;
 	p.n_ports = n_ports;
 	return p;
