@@ -15,7 +15,8 @@
 #define POLL_NS (100 * NS_PER_MS)
 #define PCT 100u
 
-/* Shares of the weights in per cent, which make 100: the first classes get what rounding leaves. */
+/* Bandwidth shares in per cent, by weight. Their sum is 100: the first classes get the remainder of
+ * rounding. */
 static void
 fill_bandwidth(struct dcbx_ets *ets, const struct sched_params *sched)
 {
@@ -47,7 +48,7 @@ add_app(struct dcbx_tlvs *t, uint8_t prio, enum dcbx_selector selector, uint16_t
 		t->apps[t->n_apps++] = (struct dcbx_app){prio, (uint8_t)selector, protocol};
 }
 
-/* RoCEv2 (UDP 4791) and each DSCP that is lossless, to the priority that holds it. */
+/* Advertise the priorities of RoCEv2 (UDP 4791) and of each lossless DSCP. */
 static void
 fill_apps(struct dcbx_tlvs *t, const struct qos_map_params *qos)
 {
@@ -125,7 +126,7 @@ read_mail(struct sw *sw, uint16_t port, uint64_t now_ns)
 	while (box->read != __atomic_load_n(&box->written, __ATOMIC_ACQUIRE)) {
 		const struct sw_lldp_mail *mail = &box->mail[box->read % SW_LLDP_MAILS];
 
-		/* Heard before the link went down: nobody is there now. */
+		/* Ignore frames received before the link went down. */
 		if (!sw->ports[port].requested.link_down)
 			dcbx_port_rx(&l->port[port], &l->params, mail->frame, mail->len, now_ns);
 		__atomic_store_n(&box->read, box->read + 1, __ATOMIC_RELEASE);
@@ -171,7 +172,7 @@ sw_dcbx_set_params(struct sw *sw, const struct sw_params *params, uint64_t now_n
 
 		if (is_auto)
 			l->auto_ports |= 1ull << port;
-		/* Nobody listens, or nobody has listened so far. */
+		/* LLDP was turned on or off: the neighbour is unknown. */
 		if (was_on != l->params.lldp)
 			dcbx_port_reset(d, now_ns);
 		dcbx_port_sooner(d, &l->params, now_ns);
@@ -225,7 +226,7 @@ sw_dcbx_control(struct sw *sw, uint64_t now_ns)
 void
 sw_dcbx_link_down(struct sw *sw, uint16_t port, uint64_t now_ns)
 {
-	/* What it said before must not come after, when the link may be up again. */
+	/* Discard frames received before, so that none is read after the link is up again. */
 	read_mail(sw, port, now_ns);
 	dcbx_port_reset(&sw->control->lldp.port[port], now_ns);
 }

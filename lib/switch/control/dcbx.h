@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * LLDP and DCBX of the switch: frames cross between data path and control side by fixed boxes, and
- * what a port's ends agree on becomes its priorities with PFC.
+ * LLDP and DCBX of the switch: exchanges frames with the data path (egress/mailbox.h), and requests
+ * PFC for the priorities that a port and its peer agree on.
+ *
+ * Invariant: after sw_dcbx_control(), a port with flow_control = auto has requested.pfc_prios = the
+ * pfc_prios of its dcbx_port.
  */
 #ifndef QUENCH_SWITCH_CONTROL_DCBX_H
 #define QUENCH_SWITCH_CONTROL_DCBX_H
@@ -13,7 +16,7 @@ struct node;
 struct sw;
 struct sw_params;
 
-/** Of the front. @return 0 or -ENOMEM; sw_dcbx_free() after both. */
+/** For the front. @return 0 or -ENOMEM; sw_dcbx_free() in both cases. */
 int sw_dcbx_init(struct sw *sw, const struct sw_params *params);
 void sw_dcbx_free(struct sw *sw);
 void sw_dcbx_set_params(struct sw *sw, const struct sw_params *params, uint64_t now_ns);

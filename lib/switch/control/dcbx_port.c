@@ -51,7 +51,7 @@ same_peer(const struct lldp_info *a, const struct lldp_info *b)
 	return same_id(&a->chassis, &b->chassis) && same_id(&a->port, &b->port);
 }
 
-/* Does the peer take what we say? Of two willing ends that of the lower address gives way. */
+/* Does the peer adopt our priorities? If both are willing, the end with the lower address does. */
 static bool
 peer_gives_way(const struct dcbx_port *p)
 {
@@ -103,7 +103,7 @@ forget_peer(struct dcbx_port *p)
 	counter_inc(&p->stats.rx_ageouts);
 }
 
-/* The first of a link is kept; another one only makes it known that there are several. */
+/* Store the first neighbour; another one only sets other_until_ns. */
 static void
 meet(struct dcbx_port *p, const struct lldp_params *params, const struct lldp_info *info,
      uint64_t now_ns)
@@ -186,7 +186,7 @@ dcbx_port_tx(struct dcbx_port *p, const struct lldp_params *params, uint8_t *buf
 	struct lldp_info says = p->local;
 
 	says.ttl_s = (uint16_t)min_u64(ttl_s, UINT16_MAX);
-	/* What is in force is what is said (802.1Q 38.4.1). */
+	/* Advertise the priorities in force (802.1Q 38.4.1). */
 	if (says.dcbx.pfc.willing && p->pfc_state == DCBX_AGREED)
 		says.dcbx.pfc.enable = p->pfc_prios;
 	if (p->fast_left > 0)

@@ -5,7 +5,7 @@
 
 static const struct {
 	const char *name;
-	const char *text; /* port, queue, ours, theirs, each by its number */
+	const char *text; /* arguments 1 to 4: port, queue, ours, theirs */
 } kinds[] = {
 	[SW_EVENT_STORM_DETECTED] =
 		{"storm_detected",
@@ -39,7 +39,7 @@ sw_event_name(enum sw_event_kind kind)
 	return kinds[kind].name;
 }
 
-/* The formats are of this file: all numbers are given, and not all are asked for. */
+/* The formats are those above: all four arguments are passed, and not all are used. */
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 int
 sw_event_text(const struct sw_event *e, char *text, size_t size)

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Events that wait for a reader; more are lost, and counted. */
+/* Most events that wait for a reader; further ones are lost, and counted. */
 #define SW_EVENTS 256
 
 enum sw_event_kind {
@@ -38,7 +38,7 @@ struct sw_event {
 /** One word for a list: "storm_detected". */
 const char *sw_event_name(enum sw_event_kind kind);
 
-/** One line for a person, in SONiC's words where it has some. @return as snprintf. */
+/** One line of text, as in SONiC if it has such an event. @return as snprintf. */
 int sw_event_text(const struct sw_event *e, char *text, size_t size);
 
 #endif

@@ -11,7 +11,7 @@
 #include "switch/control/state.h"
 #include "switch/forward/router.h"
 
-/* FNV-1a, over what two configurations differ in or not. */
+/* FNV-1a hash, to detect whether two configurations differ. */
 #define DIGEST_START 0xcbf29ce484222325ull
 
 static uint64_t
@@ -97,7 +97,7 @@ set_limits(struct fdb *fdb, const struct sw_params *params)
 		fdb_set_limit(fdb, port, params->ports[port].max_learned_addresses);
 }
 
-/* What a configuration says of addresses. @return 0 or -ENOSPC. */
+/* Set limits and static addresses. @return 0 or -ENOSPC. */
 static int
 fill_fdb(struct fdb *fdb, const struct sw_params *params)
 {
@@ -146,7 +146,7 @@ sw_forwarding_create(struct sw *front, const struct sw_params *params)
 	struct fdb_params fdb;
 	int rc;
 
-	/* Later params come from a file alone. */
+	/* Kept here, since the params of a reload have no key. */
 	f->key = params->table_key;
 	fdb = fdb_params_of(f, params, front->shard.shards != NULL);
 	f->in_force.vlans = sw_vlans_create(params);
@@ -186,7 +186,7 @@ sw_forwarding_destroy(struct sw *front)
 	fdb_destroy(f->fdbs[1]);
 }
 
-/* The table that is not in force, made for this. */
+/* Prepare the table that is not in force for the new parameters. NULL: no memory. */
 static struct fdb *
 renew_spare(struct sw_forwardings *f, const struct sw_params *params)
 {
@@ -242,7 +242,7 @@ sw_reload_prepare(struct node *node, const struct sw_params *params, struct sw_f
 	const char *fault = NULL;
 
 	assert(sw_reload_is_done(node));
-	/* The packet buffers are those of the start: they may be too few for more headroom. */
+	/* The number of packet buffers is fixed at start-up, and limits the headroom. */
 	mmu.packets = front->mmu->packets;
 	if (mmu_params_check(&mmu, why, why_size) < 0) {
 		snprintf(why, why_size,
@@ -320,7 +320,7 @@ replace_fdb(struct sw *front, const struct sw_vlans *vlans)
 	struct fdb *old = f->in_force.fdb, *new = f->next->fdb;
 	uint32_t at = 0;
 
-	/* What was learned in the old one after it was taken over first. */
+	/* Copy the addresses learned in the old table since prepare_fdb(). */
 	while (fdb_take_over(new, old, vlans->members, &at))
 		;
 	fdb_set_shared(new, front->shard.shards != NULL);
@@ -393,7 +393,7 @@ sw_routing_dead_hops(const struct node *node, uint32_t route)
 	const struct sw_routing_table *routes;
 	uint16_t dead = 0;
 
-	/* sw_reload_settle() of another thread frees what was in force before. */
+	/* Against sw_reload_settle() in another thread, which frees the old routes. */
 	rte_spinlock_lock(&f->routes_lock);
 	routes = f->in_force.routes;
 	for (uint16_t i = 0; routes != NULL && route < routes->n_routes && i < routes->n_shards;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a configuration says of forwarding: which ports are in which VLANs, static addresses and
- * what is learned beside them, routes. Each part is built beside the one in force, by a thread that
- * is not the data path's, and is read-only from then on, but for addresses that are learned. Each
- * shard goes over from one to the other between two bursts; when all have, the old one is freed.
+ * Versions of the forwarding tables: VLAN membership, addresses (static and learned), routes. A
+ * thread other than the owners builds the next version of each table that changes. Tables are then
+ * read-only, except for learned addresses. Each shard switches to the next version between two
+ * bursts; when all have switched, the old version is freed.
  *
- * A frame's way is decided where it came in, by one of them alone: what crosses to another shard
- * says its ports and which of these have it in the other form, with a tag or without.
+ * Invariant (tested): one version decides a frame's path, at its ingress. The metadata of a
+ * crossing frame names its egress ports, and those that need the other form (tagged or untagged).
  */
 #ifndef QUENCH_SWITCH_CONTROL_FORWARDING_H
 #define QUENCH_SWITCH_CONTROL_FORWARDING_H
@@ -20,28 +20,28 @@ struct sw_forwarding;
 struct sw_params;
 struct sw_tables;
 
-/** Build the first tables. @return 0 or -errno; sw_forwarding_destroy() after both. */
+/** Build the first version. @return 0 or -errno; sw_forwarding_destroy() in both cases. */
 int sw_forwarding_create(struct sw *front, const struct sw_params *params);
-/** Give them to the shards, which exist by now. @return 0 or -errno. */
+/** Give the first version to the shards, which must exist. @return 0 or -errno. */
 int sw_forwarding_start(struct sw *front);
 void sw_forwarding_destroy(struct sw *front);
 
-/** Have the shards put next in force in their next sw_forwarding_adopt(). Takes next, or NULL. */
+/** Request that the shards adopt `next`. Takes next, or NULL. */
 void sw_forwarding_begin(struct sw *front, struct sw_forwarding *next,
 			 const struct sw_params *params);
-/** A shard puts the next tables in force. */
+/** Put the requested version in force; by the owner of a shard. */
 void sw_forwarding_adopt(struct sw *sw, uint64_t now_ns);
 
 /**
- * Other interfaces, routes and neighbours from now on. No router comes into being. One thread
+ * Replace interfaces, routes and neighbours. Does nothing without a router. Only if one thread
  * drives all shards.
  * @return 0, or -errno: nothing has changed.
  */
 int sw_set_routes(struct node *node, const struct sw_tables *tables);
 
 /**
- * Build what is in place of addresses, VLANs and routes then, if it differs; from any thread, one
- * at a time, and after the last reload is in force everywhere.
+ * Build the next version of the tables that change. From any thread, one at a time, after the last
+ * reload is done.
  *
  * @param params  After sw_params_resolve(), sw_params_check() and sw_reload_fault().
  * @param next    For sw_reload() or sw_reload_forget().
@@ -54,14 +54,15 @@ int sw_reload_prepare(struct node *node, const struct sw_params *params,
 void sw_reload_forget(struct sw_forwarding *next);
 
 /**
- * By who prepared it, when the owners have put it in force: take over what was learned meanwhile,
- * and free what was before, which may take milliseconds; else the next sw_reload_prepare() does.
+ * Finish a reload after the owners have put it in force: copy the addresses learned meanwhile, and
+ * free the old version, which may take milliseconds. Called by the thread that prepared it;
+ * otherwise the next sw_reload_prepare() does the work.
  * @return sw_reload_is_done().
  */
 bool sw_reload_settle(struct node *node);
 
-/** Mask of a route's next hops, in their order, that frames found dead (no link, or no answer) and
- * went by another. From any thread. */
+/** Mask of a route's next hops, in their order, that frames found dead (no link or no answer) and
+ * avoided. From any thread. */
 uint16_t sw_routing_dead_hops(const struct node *node, uint32_t route);
 
 #endif

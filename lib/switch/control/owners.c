@@ -3,8 +3,8 @@
 
 #include "switch/egress/switch.h"
 
-/* control() and the program's other threads wake ports beside the owner, who ignores it but in
- * virtual time, where there is one thread. */
+/* Waking the port matters only in virtual time, where there is one thread; a poll loop ignores
+ * it. */
 void
 sw_want_port(struct sw *sw, uint16_t port)
 {

@@ -9,7 +9,8 @@
 struct node;
 struct sw;
 
-/** The requested state of a port changed; from any thread. Of the front. */
+/** Request that the owner of a port applies its requested state. From any thread; takes the
+ * front. */
 void sw_want_port(struct sw *sw, uint16_t port);
 
 /** Have all owners put the last reload in force? From any thread. */

@@ -113,7 +113,7 @@ on_event(struct sw *sw, uint16_t port, uint8_t prio, enum pfcwd_event event, uin
 	}
 }
 
-/* Counts go on under the big red switch, states do not change. */
+/* Under the big red switch, counters are updated but states do not change. */
 static void
 poll_queues(struct sw *sw, uint64_t now_ns)
 {
@@ -175,13 +175,13 @@ sw_pfcwd_control(struct sw *sw, uint64_t now_ns)
 		__atomic_store_n(&wd->big_red_requested, true, __ATOMIC_RELAXED);
 		turn_big_red(sw, true, now_ns);
 	}
-	/* On the grid, so that times are multiples of the interval; a late poll skips one. */
+	/* Times are multiples of the interval; a late poll skips one. */
 	wd->next_ns = (now_ns / interval_ns + 1) * interval_ns;
 	return wd->next_ns;
 }
 
-/* A storm of a queue that is watched no more, or in another way, is over; one that goes on is
- * treated as it is said now. */
+/* Apply new parameters to a queue. If it is no longer watched, or in another mode, its storm ends;
+ * otherwise the storm continues with the new action. */
 static void
 set_queue_params(struct sw *sw, uint16_t port, uint8_t prio, const struct pfcwd_params *old,
 		 uint64_t now_ns)
@@ -210,7 +210,7 @@ sw_pfcwd_set_params(struct sw *sw, const struct sw_params *params, uint64_t now_
 	uint64_t interval_ns = pfcwd_interval_ns(&wd->params);
 	struct pfcwd_params old[SW_MAX_PORTS];
 
-	/* Before it may be off, and nobody looks at the switch any more. */
+	/* Now: with the watchdog off, sw_pfcwd_control() does not check the switch any more. */
 	if (wd->big_red && !params->pfcwd.big_red_switch)
 		turn_big_red(sw, false, now_ns);
 	__atomic_store_n(&wd->big_red_requested, params->pfcwd.big_red_switch, __ATOMIC_RELAXED);

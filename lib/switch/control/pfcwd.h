@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The PFC watchdog of all queues: control work, which reads what the data path counts and asks it
- * to drop or to forward. A priority's queue and the group of its number are watched together.
+ * The PFC watchdog of all queues. It is control work: it reads counters of the data path, and
+ * requests that it drops or forwards. A priority's queue and the group with its number are watched
+ * together.
+ *
+ * Invariant: requested.storm_drop and storm_forward of a port are disjoint.
  */
 #ifndef QUENCH_SWITCH_CONTROL_PFCWD_H
 #define QUENCH_SWITCH_CONTROL_PFCWD_H
@@ -20,16 +23,16 @@ void sw_pfcwd_set_params(struct sw *sw, const struct sw_params *params, uint64_t
 /** @return when to call again. */
 uint64_t sw_pfcwd_control(struct sw *sw, uint64_t now_ns);
 
-/** End all storms; counts stay. */
+/** End all storms; counters stay. */
 void sw_pfcwd_restart(struct sw *sw);
 
-/** Watched queues drop, and are not looked at; takes effect with the next control(). */
+/** Make all watched queues drop, and suspend detection; takes effect in the next control(). */
 void sw_set_big_red_switch(struct node *node, bool on);
 
-/** Also true when it tripped by itself. */
+/** Is the switch on, by request or because of too many storms? */
 bool sw_big_red_switch(const struct node *node);
 
-/** Does the watchdog look at this priority of this port? */
+/** Does the watchdog watch this priority of this port? */
 bool sw_pfcwd_watches(const struct node *node, uint16_t port, uint8_t prio);
 
 const struct pfcwd *sw_pfcwd(const struct node *node, uint16_t port, uint8_t prio);

@@ -15,7 +15,7 @@
 const char *
 sw_reload_fault(const struct sw_params *now, const struct sw_params *next)
 {
-	/* The peer would have to be told in frames of both kinds. */
+	/* Ending a pause of one kind and beginning one of the other would need frames of both. */
 	for (uint16_t i = 0; i < now->n_ports && i < next->n_ports; i++) {
 		if ((now->ports[i].flow_control == SW_FLOW_PAUSE) !=
 		    (next->ports[i].flow_control == SW_FLOW_PAUSE))
@@ -58,7 +58,7 @@ sw_reload(struct node *node, const struct sw_params *params, struct sw_forwardin
 	}
 }
 
-/* Also of groups that are lossless no more. */
+/* Including groups that are no longer lossless. */
 static void
 update_xoffs(struct sw *sw, uint16_t port, uint64_t now_ns)
 {

@@ -19,7 +19,7 @@ empty_ports(struct sw *sw, uint64_t now_ns)
 	}
 }
 
-/* Give what crosses its place, and what was given back to whom it belongs. */
+/* Deliver crossing frames and returned charges. */
 static void
 settle(struct sw *front, uint64_t now_ns)
 {
@@ -37,7 +37,7 @@ sw_restart(struct node *node, uint64_t now_ns)
 		struct sw *sw = sw_shard_at(front, i);
 
 		empty_ports(sw, now_ns);
-		/* What it holds no longer, also when it owes nothing to another shard. */
+		/* Publish the released use even if the shard owes nothing to others. */
 		if (front->shard.shards != NULL)
 			mmu_part_publish(sw->mmu, sw->shard.index);
 	}
@@ -50,7 +50,7 @@ sw_restart(struct node *node, uint64_t now_ns)
 		if (sw->forward.router != NULL)
 			neigh_forget_learned(sw->forward.router->neighs, now_ns);
 	}
-	/* After the last release: those wake up, and say XON. */
+	/* After the last release, since releases request XON. */
 	for (uint16_t port = 0; port < front->n_ports; port++)
 		sw_pfc_reset(front, port, now_ns);
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A short loss of power: the switch loses its frames and what it learned, and starts again from its
- * configuration. */
+/*
+ * Simulation of a short loss of power: the switch loses its frames and what it has learned.
+ *
+ * Invariant: afterwards all queues are empty and no buffer is in use.
+ */
 #ifndef QUENCH_SWITCH_CONTROL_RESTART_H
 #define QUENCH_SWITCH_CONTROL_RESTART_H
 
@@ -9,10 +12,10 @@
 struct node;
 
 /**
- * Lose all that a loss of power takes, at once: frames (dropped under restart, and their buffer is
- * given back), learned addresses and neighbours, pauses of both directions, storms of the watchdog.
- * Counters, configuration and what was asked for at run time stay. One thread drives all shards.
- * The links are the caller's to take down and up.
+ * Drop all frames (under restart; their buffer is released), forget learned addresses and
+ * neighbours, and end the pauses of both directions and the storms of the watchdog. Counters,
+ * configuration and requests made at run time stay. Only if one thread drives all shards. The
+ * caller takes the links down and up.
  */
 void sw_restart(struct node *node, uint64_t now_ns);
 

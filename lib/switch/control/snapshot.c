@@ -6,8 +6,8 @@
 #include "tm/mmu_part.h"
 
 /*
- * Addresses are in one table, and neighbours in one of each shard's, which the others tell what
- * they hear: those are the first shard's to tell.
+ * The shard that serves a request. Addresses are in one table for all shards. Each shard has a
+ * table of neighbours, and news keeps them alike: the first shard serves both.
  */
 static struct sw *
 owner_of(struct node *node, const struct sw_snapshot *s)

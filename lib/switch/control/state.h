@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * State of the control side; one for the whole switch.
+ * State of the control side, one for the whole switch.
  *
- * Invariant: the thread that calls control() writes it, but for members that say otherwise.
+ * Invariant: only the thread that calls control() writes it, except for members that say otherwise.
  */
 #ifndef QUENCH_SWITCH_CONTROL_STATE_H
 #define QUENCH_SWITCH_CONTROL_STATE_H
@@ -15,7 +15,7 @@
 #include "switch/forward/routing_table.h"
 #include "switch/forward/vlans.h"
 
-/* The watchdog of all queues; the control side's, but for the switch that others turn. */
+/* The watchdog of all queues. Any thread may write big_red_requested. */
 struct sw_watchdog {
 	struct pfcwd_params params;
 	struct qos_map_params qos;
@@ -41,7 +41,7 @@ struct sw_lldp {
 	uint8_t reported_prios[SW_MAX_PORTS];
 };
 
-/* Parts that are NULL stay as they are. */
+/* A version of the forwarding tables. In a next version, NULL means that the table stays. */
 struct sw_forwarding {
 	struct sw_vlans *vlans;
 	struct fdb *fdb;
@@ -49,18 +49,18 @@ struct sw_forwarding {
 	struct sw_routing_table *routes;
 };
 
-/* Of the front; of who prepares, begins and settles. */
+/* Versions of the forwarding tables; written by the thread that prepares, begins and settles. */
 struct sw_forwardings {
 	struct sw_forwarding in_force;
-	struct sw_forwarding *next; /* that shards are going over to, or NULL */
-	rte_spinlock_t routes_lock; /* of in_force.routes: who reads them keeps them */
-	struct fdb *fdbs[2];        /* one in force, and one released, or NULL */
-	struct half_sip_key key;    /* of the hashes of what frames write */
+	struct sw_forwarding *next; /* the version that shards are switching to, or NULL */
+	rte_spinlock_t routes_lock; /* protects in_force.routes from being freed while read */
+	struct fdb *fdbs[2];        /* one in force, and a spare one or NULL */
+	struct half_sip_key key;    /* of hashes over fields of frames */
 };
 
 struct sw_control {
 	uint64_t sweep_ns;                            /* next step of ageing */
-	uint64_t watermark_interval_ns, watermark_ns; /* when they are reset next */
+	uint64_t watermark_interval_ns, watermark_ns; /* watermark_ns: next reset */
 	struct sw_watchdog watchdog;
 	struct sw_event_log events;
 	struct sw_lldp lldp;

@@ -26,7 +26,7 @@ sw_do_clear_watermarks(struct sw *sw)
 	}
 }
 
-/* On the grid of the interval; a late call skips what it missed. */
+/* Times are multiples of the interval; a late call skips one. */
 uint64_t
 sw_watermarks_control(struct sw *sw, uint64_t now_ns)
 {

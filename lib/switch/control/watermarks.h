@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reset of the buffer's watermarks. */
+/*
+ * Reset of the buffer's watermarks.
+ *
+ * Invariant: only the owner of a shard writes its watermarks.
+ */
 #ifndef QUENCH_SWITCH_CONTROL_WATERMARKS_H
 #define QUENCH_SWITCH_CONTROL_WATERMARKS_H
 
@@ -16,7 +20,7 @@ void sw_clear_watermarks(struct node *node, uint32_t kinds);
 /** Reset the requested kinds; by the owner. */
 void sw_do_clear_watermarks(struct sw *sw);
 
-/** Reset all kinds at each interval; of the front. @return when to call again. */
+/** Reset all kinds once per interval; takes the front. @return when to call again. */
 uint64_t sw_watermarks_control(struct sw *sw, uint64_t now_ns);
 
 #endif

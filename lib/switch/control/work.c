@@ -7,7 +7,7 @@
 #include "switch/control/state.h"
 #include "switch/control/watermarks.h"
 
-/* A reload replaces the table in force; the old one stays allocated. */
+/* A reload may replace the table; the old one stays allocated for readers. */
 static const struct fdb *
 fdb_of(const struct sw *sw)
 {
@@ -15,8 +15,8 @@ fdb_of(const struct sw *sw)
 }
 
 /*
- * Ageing writes the table, which belongs to the data path: here only a step of it is asked for. The
- * owner does it in its next rx() or tx().
+ * Request a step of ageing. The owner does it in its next rx() or tx(), since the table belongs to
+ * the data path.
  */
 static uint64_t
 age_control(struct sw *sw, uint64_t now_ns)

@@ -7,7 +7,7 @@
 
 struct sw;
 
-/** Of the front. @return when to call again. */
+/** Takes the front. @return when to call again. */
 uint64_t sw_control_work(struct sw *sw, uint64_t now_ns);
 
 #endif

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Queues and groups closed by a storm or without a link: arriving frames are refused, waiting
- * frames dropped. */
+/*
+ * Queues and groups that are closed, by a storm or because the link is down: arriving frames are
+ * refused, queued frames dropped.
+ *
+ * Invariant: a queue of closed_queues is empty after sw_port_apply().
+ */
 #ifndef QUENCH_SWITCH_EGRESS_CLOSED_H
 #define QUENCH_SWITCH_EGRESS_CLOSED_H
 
@@ -13,10 +17,10 @@ uint64_t sw_closed_flush(struct sw *sw, uint16_t port, uint8_t queue, enum sw_dr
 /** Drop all packets of a queue whose storm has begun. */
 void sw_closed_flush_storm(struct sw *sw, uint16_t port, uint8_t queue, uint64_t now_ns);
 
-/** A frame came in to a group of storm_pgs. @return SW_PASS or why it is dropped. */
+/** A frame was received in a group of storm_pgs. @return SW_PASS or why it is dropped. */
 enum sw_drop sw_closed_ingress(struct sw *sw, uint16_t port, uint8_t pg);
 
-/** Why a frame to a queue of closed_queues is refused, and count it where that is counted. */
+/** Why a frame to a queue of closed_queues is refused; counts it for the watchdog in a storm. */
 enum sw_drop sw_closed_refuse(struct sw *sw, uint16_t port, uint8_t queue);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A frame at its egress port: admission to a queue, and the queue. */
+/* A frame at its egress port: admission, WRED drop, enqueueing. */
 #ifndef QUENCH_SWITCH_EGRESS_ENQUEUE_H
 #define QUENCH_SWITCH_EGRESS_ENQUEUE_H
 
@@ -29,8 +29,7 @@ sw_drop_of(enum mmu_verdict v)
 	return SW_PASS;
 }
 
-/* Does WRED decide on a drop here, because it may not mark? (RFC 3168 section 5: one or the
- * other) */
+/* Does WRED drop this frame instead of marking it? (RFC 3168 section 5: one or the other) */
 static inline bool
 sw_wred_drops(const struct sw_port *p, const struct arrival *a)
 {
@@ -39,7 +38,7 @@ sw_wred_drops(const struct sw_port *p, const struct arrival *a)
 	return !may_mark && p->nonect_drop_queues >> a->class.queue & 1;
 }
 
-/** A packet comes to a queue: an average has aged while the queue was empty. */
+/** Before a packet enters a queue: age its average for the time that the queue was empty. */
 static inline void
 sw_age_average(const struct sw_port *p, struct sw_queue *q, uint64_t now_ns)
 {
@@ -47,7 +46,7 @@ sw_age_average(const struct sw_port *p, struct sw_queue *q, uint64_t now_ns)
 		wred_age(&q->wred, p->shaper.account.rate_bps, now_ns);
 }
 
-/* Queue limits, then WRED for what it may not mark. */
+/* Check the limits of the queue, then let WRED drop frames that it may not mark. */
 static inline enum sw_drop
 sw_admit_egress(struct sw *sw, struct arrival *a, uint16_t port)
 {
@@ -81,7 +80,7 @@ sw_enqueue(struct sw *sw, const struct arrival *a, uint16_t port, struct rte_mbu
 		m = sw_mark(sw, p, queue, q->bytes, m);
 	sw_queue_push(q, m);
 	counter_add(&q->bytes, a->charged_bytes);
-	/* A port that could send already asks again when its shaper lets it. */
+	/* Wake the port unless it could send already: then next_ns() includes it. */
 	if ((p->backlogged & ~(p->paused_queues | p->above_max)) == 0)
 		node_wake(&sw->node, port);
 	p->backlogged |= (uint8_t)(1u << queue);

@@ -22,7 +22,7 @@ set_ce(struct sw *sw, struct sw_queue_stats *stats, struct rte_mbuf *m)
 	return own;
 }
 
-/* Decide and record the decision beside the curve's probability; with mark_accuracy only. */
+/* Decide, and record the decision and the curve's probability; with mark_accuracy only. */
 static bool
 counted_hit(struct sw *sw, struct sw_queue *q, uint64_t queue_bytes, bool ect)
 {
@@ -48,7 +48,7 @@ sw_mark(struct sw *sw, struct sw_port *p, uint8_t queue, uint64_t queue_bytes, s
 		if (!counted_hit(sw, q, queue_bytes, may_mark))
 			return m;
 	} else {
-		/* Below the curve the answer is known; an average has to see every packet. */
+		/* Below the curve nothing is marked, but an average must see every packet. */
 		if (queue_bytes <= q->wred.mark.min_bytes && q->wred.weight == 0)
 			return m;
 		if (!wred_hit(&q->wred, queue_bytes, prng_u32(&sw->prng)))

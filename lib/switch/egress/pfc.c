@@ -7,8 +7,7 @@
 #include "base/fixed.h"
 #include "wire/pfc_frame.h"
 
-/* An exhausted pool is looked at again after this time, not at once: an event loop would never get
- * on. */
+/* Wait after an empty pool, so that an event loop does not retry at once. */
 #define PFC_RETRY_NS (1 * NS_PER_US)
 /* The priority that stands for the whole link under link pause. */
 #define LINK_PRIO 0
@@ -63,7 +62,7 @@ sw_pfc_update_paused(struct sw *sw, struct sw_port *p, uint64_t now_ns)
 		p->paused_queues = qos_map_paused_queues(&sw->classes.qos, prios);
 }
 
-/* Tell the peer which groups to hold, unless it knows. */
+/* Set the priorities for which the peer should pause. */
 static void
 update_pause(struct sw_port *p)
 {
@@ -108,14 +107,14 @@ sw_pfc_set_xoff(struct sw *sw, uint16_t port, uint8_t pg, bool xoff, uint64_t no
 {
 	struct sw_port *p = &sw->ports[port];
 
-	(void)now_ns; /* times count from the frame that leaves */
+	(void)now_ns; /* pause times count from when the frame leaves */
 	sw->n_xoff += xoff ? 1 : -1u;
 	p->xoff_pgs = (uint8_t)((p->xoff_pgs & ~(1u << pg)) | (unsigned int)xoff << pg);
 	update_pause(p);
 	node_wake(&sw->node, port);
 }
 
-/* Frames of the other kind of flow control change nothing. */
+/* Put a received pause in force. */
 static void
 obey(struct sw *sw, uint16_t port, const struct pfc_vector *v, uint64_t now_ns)
 {
@@ -184,7 +183,7 @@ sw_pfc_take(struct sw *sw, struct sw_port *p, uint64_t now_ns)
 
 	if (likely(pfc_tx_next_ns(&p->pfc_tx) > now_ns) || p->pfc_retry_ns > now_ns)
 		return NULL;
-	/* The mbuf first: what pfc_tx_take() gives counts as sent. */
+	/* Allocate first: pfc_tx_take() counts the frame as sent. */
 	m = rte_pktmbuf_alloc(sw->pools.pause);
 	if (m == NULL) {
 		counter_inc(&p->stats.pause_no_mbuf);
@@ -201,7 +200,7 @@ sw_pfc_take(struct sw *sw, struct sw_port *p, uint64_t now_ns)
 	return m;
 }
 
-/* Each queue waits for the last of its priorities. */
+/* When a queue resumes: all of its priorities must resume. */
 static uint64_t
 queue_resume_ns(const struct sw *sw, const struct sw_port *p, unsigned int queue)
 {

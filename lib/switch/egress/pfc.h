@@ -2,7 +2,8 @@
 /*
  * Flow control of a port, both ways: PFC (IEEE 802.1Qbb) or link pause (802.3 annex 31B).
  *
- * Invariant: the peer is asked to hold exactly the groups of xoff_pgs that flow control covers.
+ * Invariant: the peer is asked to pause exactly the groups in xoff_pgs & pausing_pgs; with link
+ * pause, the link if there are any.
  */
 #ifndef QUENCH_SWITCH_EGRESS_PFC_H
 #define QUENCH_SWITCH_EGRESS_PFC_H
@@ -10,22 +11,22 @@
 #include "switch/egress/switch.h"
 #include "switch/frame/arrival.h"
 
-/** What a port obeys and sends; sw_port_apply() puts it in force. */
+/** Set which pauses a port obeys and sends; sw_port_apply() puts it in force. */
 void sw_pfc_set_port(struct sw *sw, uint16_t port, const struct sw_params *params);
 /** Initialise a port's flow control. */
 void sw_pfc_init_port(struct sw *sw, uint16_t port, const struct sw_params *params);
 
-/** A MAC control frame came. @return SW_CONSUMED or why it is dropped. */
+/** Handle a MAC control frame. @return SW_CONSUMED or why it is dropped. */
 enum sw_drop sw_pfc_rx_frame(struct sw *sw, uint16_t port, const struct rte_mbuf *m,
 			     uint64_t now_ns);
 
 /**
- * The MAC control frame that is due, or NULL. The caller knows that the wire is free: neither pause
- * nor a configured shaper holds it (802.3 31B.3: it waits for the frame on the wire alone).
+ * The MAC control frame that is due, or NULL. The caller has checked that the wire is free; neither
+ * a pause nor a configured shaper delays it (802.3 31B.3: it waits only for the frame on the wire).
  */
 struct rte_mbuf *sw_pfc_take(struct sw *sw, struct sw_port *p, uint64_t now_ns);
 
-/** The buffer wants a group's sender held, or no longer. */
+/** The buffer wants a group's sender paused, or no longer. */
 void sw_pfc_set_xoff(struct sw *sw, uint16_t port, uint8_t pg, bool xoff, uint64_t now_ns);
 
 /** Put p->now in force: priorities with PFC, response delay. */
@@ -34,7 +35,7 @@ void sw_pfc_apply(struct sw *sw, struct sw_port *p, uint64_t now_ns);
 /** The link went down: reset the pause state of both directions. */
 void sw_pfc_reset(struct sw *sw, uint16_t port, uint64_t now_ns);
 
-/** Recompute paused_queues: a frame came, a pause ended, or the port was disabled. */
+/** Recompute paused_queues: a pause frame arrived, a pause ended, or tx_disabled changed. */
 void sw_pfc_update_paused(struct sw *sw, struct sw_port *p, uint64_t now_ns);
 
 /** When the first paused queue of the port resumes, or a delayed pause frame takes effect. */

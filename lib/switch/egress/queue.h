@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Egress queue: FIFO of packets without memory or limit of its own, linked through their metadata.
+ * Egress queue: a FIFO of packets, linked through their metadata, without memory or limit of its
+ * own.
  *
- * A packet links to the one that comes SW_LANES after it, so that a queue is as many lists side by
- * side, which take turns: when it leaves, the one that is so far behind is known, and fetched
- * early.
+ * Packet n links to packet n + SW_LANES, so a queue consists of SW_LANES lists that take turns.
+ * When packet n leaves, packet n + SW_LANES is known, and is prefetched early.
+ *
+ * Invariant: packet n, counted by `pushed`, is in list n mod SW_LANES; pushed - popped are queued.
  */
 #ifndef QUENCH_SWITCH_EGRESS_QUEUE_H
 #define QUENCH_SWITCH_EGRESS_QUEUE_H
@@ -21,9 +23,9 @@
 
 /* Zero-initialised state is an empty queue. */
 struct sw_queue {
-	struct rte_mbuf *head[SW_LANES], *tail[SW_LANES]; /* of those lists that hold packets */
-	uint32_t pushed, popped;                          /* run over */
-	uint64_t bytes;                                   /* charged, of the packets that wait */
+	struct rte_mbuf *head[SW_LANES], *tail[SW_LANES]; /* valid for lists that hold packets */
+	uint32_t pushed, popped;                          /* modulo 2^32 */
+	uint64_t bytes;                                   /* charged bytes of the queued packets */
 	struct wred wred;
 	struct mark_accuracy *accuracy; /* NULL: not counted */
 };
@@ -47,14 +49,14 @@ sw_queue_push(struct sw_queue *q, struct rte_mbuf *m)
 	q->pushed++;
 }
 
-/** The oldest packet; of no use when there is none. */
+/** The oldest packet of a queue that is not empty. */
 static inline struct rte_mbuf *
 sw_queue_head(const struct sw_queue *q)
 {
 	return q->head[q->popped % SW_LANES];
 }
 
-/** @return the oldest packet, of a queue that is not empty. */
+/** Remove the oldest packet of a queue that is not empty. */
 static inline struct rte_mbuf *
 sw_queue_pop(struct sw_queue *q)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ingress charges given back: here, or to the shard that owns the group.
+ * Release of ingress charges: here, or by returning them to the shard that owns the group.
  *
  * Invariant (tested): an admitted charge is released once, by the last holder of the frame.
  */
@@ -14,17 +14,17 @@
 #include "switch/shard/give_back.h"
 
 /*
- * Charges that a burst gives back, by group: each group's limit is checked once, when the whole
- * burst has left. Nothing asks for it in between, as all frames leave at one time.
+ * Charges that a departing burst releases, by group: each group's limit is checked once, after the
+ * whole burst. That is exact, since all frames of the burst leave at the same time.
  */
 struct sw_releases {
 	uint16_t n;
 };
 
-/** Give back the charges of the packets that have left. */
+/** Release the charges of the packets that have left. */
 void sw_release_all(struct sw *sw, const struct sw_releases *r, uint64_t now_ns);
 
-/** A packet leaves its queue: give back its ingress charge, that of a flooded frame with the last
+/** A packet leaves its queue: release its ingress charge; for a flooded frame, with the last
  * copy. */
 void sw_leave_ingress(struct sw *sw, struct rte_mbuf *m, uint64_t now_ns);
 
@@ -35,7 +35,7 @@ sw_ingress_release(struct sw *sw, uint16_t port, uint8_t pg, uint64_t charge, ui
 {
 	uint64_t bytes = sw_charge_bytes(charge);
 
-	/* One release has 32 bits; what another shard has given back may have more. */
+	/* mmu_ingress_release() takes 32 bits; charges returned by another shard may have more. */
 	for (; unlikely(bytes > UINT32_MAX); bytes -= UINT32_MAX)
 		mmu_ingress_release(sw->mmu, port, pg, UINT32_MAX);
 	mmu_ingress_release(sw->mmu, port, pg, (uint32_t)bytes);
@@ -55,8 +55,7 @@ sw_refund(struct sw *sw, uint16_t port, uint8_t pg, uint32_t charged_bytes)
 	}
 }
 
-/** A holder of a flooded frame is done with it, or n more are not. @return holders that are
- * left. */
+/** Add n, which may be negative, to the copies of a flooded frame. @return copies left. */
 static inline uint32_t
 sw_hold_copies(const struct sw *sw, struct rte_mbuf *origin, int32_t n)
 {
@@ -78,8 +77,7 @@ sw_release_later(struct sw *sw, struct sw_releases *r, uint16_t port, uint8_t pg
 	sw->release.charge[group] += sw_charge(charged_bytes);
 }
 
-/** A packet leaves its queue: its ingress charge goes back, that of a flooded frame with the last
- * copy. */
+/** As sw_leave_ingress(), but the charge is released by sw_release_all(). */
 static inline void
 sw_leave_ingress_later(struct sw *sw, struct sw_releases *r, struct rte_mbuf *m)
 {

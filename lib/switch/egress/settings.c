@@ -3,8 +3,8 @@
 
 #include "base/fixed.h"
 
-/* A storm's bucket holds what its rate brings in this time, and two of the largest frames at least:
- * a handful of ARP requests at once is no storm. */
+/* Burst of storm control: its rate times this, but at least two of the largest frames, so that a
+ * few ARP requests at once are no storm. */
 #define STORM_BURST_NS (10 * NS_PER_MS)
 
 /* A new bucket is full; an existing one keeps its credit or debt. */
@@ -20,7 +20,7 @@ set_bucket(struct token_bucket *tb, uint64_t rate_bps, uint64_t burst_bytes, uin
 	token_bucket_set_burst(tb, burst_bytes);
 }
 
-/* At least a byte, so that a fraction of a nanosecond between two calls is not lost. */
+/* At least a byte, so that the tokens of a fraction of a nanosecond are not lost. */
 static uint64_t
 shaper_burst_bytes(const struct sw_params *params, uint64_t rate_bps)
 {

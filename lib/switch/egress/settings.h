@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Settings of the data path that a reload may change. At start-up they replace zeros, later the
- * settings in force. */
+/*
+ * Settings of the data path that a reload may change. At start-up they replace zeros, later the
+ * settings in force.
+ *
+ * Invariant: a reload keeps credits, debts and average queue lengths.
+ */
 #ifndef QUENCH_SWITCH_EGRESS_SETTINGS_H
 #define QUENCH_SWITCH_EGRESS_SETTINGS_H
 
 #include "switch/egress/switch.h"
 
-/** Shapers, scheduler, marking curves, storm control of a port. */
+/** Set shapers, scheduler, marking curves and storm control of a port. */
 void sw_set_port(struct sw *sw, uint16_t port, const struct sw_params *params, uint64_t now_ns);
-/** Maps, the marking point and LLDP. */
+/** Set the maps, the marking point and LLDP. */
 void sw_set_classes(struct sw *sw, const struct sw_params *params);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * struct sw: a shard's data path, the parts of all rooms below the control side. A switch on one
- * lcore has one, which is its own front; of a switch of several shards the front is what
- * sw_create() returned, and each shard is a copy of it with ports of its own (shard/shard.h).
+ * struct sw: the data path of a shard, with the state of all rooms below the control side. A switch
+ * on one lcore has one struct sw, which is also its front. With several shards, the front is the
+ * one that sw_create() returned, and each shard has a copy of it and its own ports (shard/shard.h).
  *
- * Invariant: one thread, the owner, writes a shard's struct sw and its ports, but for members that
- * say otherwise.
+ * Invariant: only the owner's thread writes a shard's struct sw and its ports, except for members
+ * that say otherwise.
  */
 #ifndef QUENCH_SWITCH_EGRESS_SWITCH_H
 #define QUENCH_SWITCH_EGRESS_SWITCH_H
@@ -25,13 +25,13 @@
 
 struct sw_control;
 
-/* Of a burst that leaves, zero in between: by group, and which groups. */
+/* Charges that a departing burst releases; all zero between two bursts. */
 struct sw_release {
-	uint64_t charge[SW_MAX_PORTS * TM_CLASSES]; /* sums of sw_charge() */
-	uint16_t groups[SW_MAX_PORTS * TM_CLASSES];
+	uint64_t charge[SW_MAX_PORTS * TM_CLASSES]; /* by group: sum of sw_charge() */
+	uint16_t groups[SW_MAX_PORTS * TM_CLASSES]; /* groups with a charge */
 };
 
-/* What each packet reads and writes comes first, in lines of 64 bytes. */
+/* Per-packet members come first, by cache lines of 64 bytes. */
 struct sw {
 	struct node node;
 	struct sw_port *ports; /* of the whole switch; each has one owner */
@@ -42,13 +42,13 @@ struct sw {
 	struct sw_forward forward;
 	struct sw_shard shard;
 	struct sw_request request; /* written by other threads */
-	struct sw_ledger ledger;   /* queued is not kept: it is the sum of the queues */
+	struct sw_ledger ledger;   /* `queued` is not stored: it is the sum of the queues */
 	struct prng prng;
 	struct sw_classes classes;
 	struct sw_pools pools;
 	struct sw_release release;
 	/* per MAC control frame */
-	uint32_t n_xoff; /* groups whose senders the buffer wants held */
+	uint32_t n_xoff; /* groups whose senders the buffer wants paused */
 	/* per LLDP frame */
 	struct sw_mailbox lldp;
 	struct sw_control *control; /* of the whole switch */
@@ -81,7 +81,7 @@ sw_owner(struct sw *front, uint16_t port)
 	return s == NULL ? front : s->shard[s->of_port[port]];
 }
 
-/** Shards, one by one; the switch itself when it is alone. */
+/** Number of shards; 1: the front itself. sw_shard_at() returns them. */
 static inline uint16_t
 sw_shard_count(const struct sw *front)
 {
@@ -94,7 +94,7 @@ sw_shard_at(const struct sw *front, uint16_t i)
 	return front->shard.shards == NULL ? (struct sw *)front : front->shard.shards->shard[i];
 }
 
-/** Have a port's owner called in virtual time; from any thread. */
+/** In virtual time, have the node called for this port; from any thread. */
 static inline void
 sw_wake(struct sw *sw, uint16_t port)
 {

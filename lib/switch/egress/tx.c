@@ -12,7 +12,7 @@
 /* Deepest debt of a port's shaper by control frames: a few of the largest frames. */
 #define CONTROL_DEBT_BYTES 65536
 
-/* Refill the queues' shapers: which are below their minimum, which above their maximum? */
+/* Refill the queues' shapers, and update below_min and above_max. */
 static void
 update_queue_shapers(struct sw_port *p, uint64_t now_ns)
 {
@@ -32,8 +32,8 @@ update_queue_shapers(struct sw_port *p, uint64_t now_ns)
 	}
 }
 
-/* What is sent within the minimum is not charged to the queue's weight, nor the rest to its
- * minimum: a queue gets its minimum, and its share of what is left when all have theirs. */
+/* Frames within the minimum are charged to it and not to the queue's weight, all others only to the
+ * weight: a queue gets its minimum, and its share of what is left after all minima. */
 static void
 charge_queue_shapers(struct sw_port *p, uint8_t queue, uint32_t bytes)
 {
@@ -53,8 +53,8 @@ charge_queue_shapers(struct sw_port *p, uint8_t queue, uint32_t bytes)
 }
 
 /*
- * First a queue that has not had its minimum: the highest of them, as all of them get theirs (their
- * sum is no more than the port's rate). The scheduler knows nothing of it.
+ * Choose a queue: first one below its minimum, else the scheduler's choice. Among several below
+ * their minima the order does not matter, since the sum of minima <= the port's rate.
  */
 static int
 pick(struct sw_port *p)
@@ -67,8 +67,8 @@ pick(struct sw_port *p)
 	return sched_pick(&p->sched, ready);
 }
 
-/* How many bytes may wait after a frame without its mark having to be thought about; -1: it has to
- * be, always. */
+/* A frame needs no marking decision while at most this many bytes are queued after it; -1: every
+ * frame needs one. */
 static int64_t
 unmarked_bytes(const struct sw *sw, const struct sw_port *p, uint8_t queue)
 {
@@ -76,11 +76,11 @@ unmarked_bytes(const struct sw *sw, const struct sw_port *p, uint8_t queue)
 
 	if (!(p->wred_queues >> queue & 1) || sw->mark_at_enqueue)
 		return INT64_MAX;
-	/* Below the curve the answer is known; an average has to see every packet. */
+	/* Below the curve nothing is marked, but an average must see every packet. */
 	return q->accuracy == NULL && q->wred.weight == 0 ? (int64_t)q->wred.mark.min_bytes : -1;
 }
 
-/* What frames that have left a queue after each other change beside it. */
+/* Update counters, buckets and the scheduler for a run of frames that left a queue. */
 static void
 charge_run(struct sw *sw, struct sw_port *p, uint16_t port, uint8_t queue, uint16_t packets,
 	   uint64_t frame_bytes, uint32_t charged_bytes, uint64_t now_ns)
@@ -111,9 +111,9 @@ charge_run(struct sw *sw, struct sw_port *p, uint16_t port, uint8_t queue, uint1
 }
 
 /*
- * Let a picked queue send until it is empty, the wire is taken, or another queue's turn may have
- * come. At least one frame leaves. Nothing but the queue itself changes meanwhile, so what a frame
- * alone would change in turn is added up, and changed once.
+ * Let a picked queue send at least one frame, until it is empty, the wire is busy, or another queue
+ * may have its turn. Only the queue changes meanwhile; all other updates are summed up, and applied
+ * once by charge_run().
  */
 static uint16_t
 send_run(struct sw *sw, struct sw_port *p, uint16_t port, uint8_t queue, struct sw_releases *r,
@@ -148,7 +148,7 @@ send_run(struct sw *sw, struct sw_port *p, uint16_t port, uint8_t queue, struct 
 	return n;
 }
 
-/* Up to room data packets, while a queue may send and the wire is free. */
+/* Send up to room data packets, while a queue may send and the wire is free. */
 static uint16_t
 send_data(struct sw *sw, struct sw_port *p, uint16_t port, struct rte_mbuf **pkts, uint16_t room,
 	  uint64_t now_ns)
@@ -163,7 +163,7 @@ send_data(struct sw *sw, struct sw_port *p, uint16_t port, struct rte_mbuf **pkt
 
 		if (queue < 0)
 			break;
-		/* A queue's own rates may let another one go first after each of its frames. */
+		/* With rates per queue, the choice may change after each frame. */
 		if (unlikely((p->min_queues | p->max_queues) != 0))
 			left = 1;
 		n = (uint16_t)(n + send_run(sw, p, port, (uint8_t)queue, &releases, pkts + n, left,
@@ -173,7 +173,7 @@ send_data(struct sw *sw, struct sw_port *p, uint16_t port, struct rte_mbuf **pkt
 	return n;
 }
 
-/* Once for a call: refill buckets, end pauses that are over. */
+/* Once per call: refill buckets, end the pauses that are over. */
 static void
 begin_tx(struct sw *sw, struct sw_port *p, uint64_t now_ns)
 {
@@ -182,13 +182,13 @@ begin_tx(struct sw *sw, struct sw_port *p, uint64_t now_ns)
 		token_bucket_update(&p->wire, now_ns);
 	if (unlikely((p->min_queues | p->max_queues) != 0))
 		update_queue_shapers(p, now_ns);
-	/* A pause begins in rx() and ends by time: within one call neither happens. */
+	/* Once is enough: a pause begins in rx() and ends by time, not within this call. */
 	if (unlikely(pfc_rx_next_ns(&p->pfc_rx) <= now_ns))
 		sw_pfc_update_paused(sw, p, now_ns);
 }
 
-/* What a control frame waits for. A slower shaper must not hold it: headroom covers the frame on
- * the wire, and no wait beyond. */
+/* The bucket that a control frame waits for: the wire, not a slower shaper, because the headroom
+ * covers only the frame on the wire. */
 static const struct token_bucket *
 control_gate(const struct sw_port *p)
 {
@@ -196,8 +196,8 @@ control_gate(const struct sw_port *p)
 }
 
 /*
- * Data pays for control frames, so that both together keep to the shaper's rate. Control frames
- * alone may exceed a slow shaper, and then the debt has a bound: data goes on soon after.
+ * Charge control frames to the shaper too, so that data and control together keep its rate. Control
+ * frames alone may exceed a slow shaper; the debt is bounded, so that data resumes soon.
  */
 static void
 charge_control(struct sw_port *p, uint32_t bytes)
@@ -223,7 +223,7 @@ sw_tx(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t room, uint6
 		return 0;
 	if (unlikely(pfc_tx_next_ns(&p->pfc_tx) <= now_ns) &&
 	    token_bucket_can_send(control_gate(p))) {
-		/* One at most: it carries the whole state. */
+		/* At most one: a frame carries the whole state. */
 		control = sw_pfc_take(sw, p, now_ns);
 		if (control != NULL) {
 			charge_control(p, wire_bytes(control->pkt_len));

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The way out: MAC control frames, scheduler, marking, release; and when to call again.
+ * Egress: MAC control frames, scheduler, marking, release; and when to call again.
  *
- * Invariant (tested): over any time a port sends no more than its shaper's rate and burst allow.
+ * Invariant (tested): in any interval t, data wire bytes of a port <= (shaper rate * t) / 8 + burst
+ * + one frame.
  */
 #ifndef QUENCH_SWITCH_EGRESS_TX_H
 #define QUENCH_SWITCH_EGRESS_TX_H
 
 #include "switch/egress/switch.h"
 
-/** Give up to room frames that may leave now to the caller. @return how many. */
+/** Return up to room frames that may leave now. @return how many; the caller owns them. */
 uint16_t sw_tx(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t room,
 	       uint64_t now_ns);
 /** Earliest time at which sw_tx() could do more; NEVER_NS: none. */
