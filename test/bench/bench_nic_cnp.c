@@ -58,18 +58,7 @@ make_frames(struct end *e)
 {
 	static const uint8_t payload[CE_PAYLOAD];
 	uint16_t bytes = e->np ? CE_PAYLOAD : 0;
-	struct roce_path path = {
-		.src_mac = {2, 0, 0, 0, 0, 2},
-		.dst_mac = {2, 0, 0, 0, 0, 1},
-		.src_ip = {10, 0, 0, 2},
-		.dst_ip = {10, 0, 0, 1},
-		.ip_version = 4,
-		.dscp = 26,
-		.ecn = e->np ? ECN_CE : ECN_ECT0,
-		.ttl = 64,
-		.udp_sport = 0xC242,
-		.pkey = PKEY_DEFAULT,
-	};
+	struct roce_path path = nic_set_up_path(e->np ? ECN_CE : ECN_ECT0);
 
 	bench_check(rte_pktmbuf_alloc_bulk(e->pools.control, e->in, FRAMES) == 0, "mbufs");
 	for (unsigned int i = 0; i < FRAMES; i++, e->n_frames++) {

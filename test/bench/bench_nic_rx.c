@@ -69,18 +69,7 @@ static void
 make_frames(struct receiver *r)
 {
 	static const uint8_t payload[MAX_MTU];
-	struct roce_path path = {
-		.src_mac = {2, 0, 0, 0, 0, 2},
-		.dst_mac = {2, 0, 0, 0, 0, 1},
-		.src_ip = {10, 0, 0, 2},
-		.dst_ip = {10, 0, 0, 1},
-		.ip_version = 4,
-		.dscp = 26,
-		.ecn = ECN_ECT0,
-		.ttl = 64,
-		.udp_sport = 0xC242,
-		.pkey = PKEY_DEFAULT,
-	};
+	struct roce_path path = nic_set_up_path(ECN_ECT0);
 
 	bench_check(rte_pktmbuf_alloc_bulk(r->pools.data, r->in, r->batch) == 0, "mbufs");
 	for (unsigned int i = 0; i < r->batch; i++, r->n_frames++) {

@@ -1,7 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """quenchctl beside a running quench-switch and quench-nic: shows, clears, sets, and says what is wrong."""
-import json
 import os
 import pathlib
 import signal
@@ -9,6 +8,7 @@ import subprocess
 
 import configs
 from configs import port
+from ctl import Ctl
 from frames import ECT0, roce, write_pcap
 from harness import BUILD, Program, check, check_equal, finish, run, work_dir
 from telemetry import BASE, eal, prefix, wait_answers
@@ -29,33 +29,6 @@ mac = {RECEIVER}
 port = 1
 """ + port(0, link_speed_bps="1G") + port(1, link_speed_bps="10G")
 NIC = configs.nic(1, link_speed_bps="1G", first_qpn=100) + configs.flow_to_itself("write", 60, messages=1, message_bytes=1000)
-
-
-class Ctl:
-    def __init__(self, work, *options):
-        self.command = [BUILD / "app/quenchctl/quenchctl", *options]
-        self.env = {**os.environ, "XDG_CACHE_HOME": str(work / "cache")}
-
-    def __call__(self, words):
-        return run(*self.command, *words.split(), env=self.env)
-
-    def json(self, words):
-        done = self(f"--json {words}")
-        if done.returncode != 0:
-            check(f"{words} --json", False, done.stderr)
-            return {}
-        return json.loads(done.stdout)
-
-    def table(self, words):
-        """Rows of cells; the last heading line begins them."""
-        done = self(words)
-        check_equal(f"{words}: exit code", done.returncode, 0)
-        return [line.split() for line in done.stdout.splitlines()]
-
-    def refused(self, words, *expected, code=2):
-        done = self(words)
-        check(f"{words or 'no command'} is refused in one line", done.returncode == code and done.stdout == "" and
-              len(done.stderr.splitlines()) == 1 and all(e in done.stderr for e in expected), done.stderr)
 
 
 def check_switch(work, name, other):

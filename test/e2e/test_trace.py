@@ -11,6 +11,7 @@ import signal
 import subprocess
 
 from configs import LOOP_SWITCH, flow, loop_nic, memif, nic, section
+from ctl import Ctl
 from harness import BUILD, PATIENCE_S, Program, check, check_equal, finish, run, work_dir
 from telemetry import Telemetry, eal, prefix, wait_answers
 
@@ -21,35 +22,6 @@ MOST = 64
 
 def loop_end(me, peer, requester):
     return loop_nic(me, peer, requester, qp_count=QPS, messages=0, message_bytes="64KB")
-
-
-class Ctl:
-    def __init__(self, file_prefix):
-        self.command = [CTL, "-f", file_prefix]
-
-    def __call__(self, words):
-        return run(*self.command, *words.split())
-
-    def text(self, words):
-        done = self(words)
-        check_equal(f"{words}: exit code", (done.returncode, done.stderr), (0, ""))
-        return done.stdout
-
-    def json(self, words):
-        done = self(f"--json {words}")
-        if done.returncode != 0:
-            check(f"{words} --json", False, done.stderr)
-            return {}
-        return json.loads(done.stdout)
-
-    def refused(self, words, *expected, code=2):
-        done = self(words)
-        check(f"{words} is refused in one line", done.returncode == code and done.stdout == "" and
-              len(done.stderr.splitlines()) == 1 and all(e in done.stderr for e in expected), (done.returncode, done.stderr))
-
-    def traces(self):
-        """The traced QPs and how many clients each has."""
-        return {row["local_qpn"]: row["clients"] for row in self.json("show traces").get("rows", [])}
 
 
 class Follower:
@@ -217,9 +189,9 @@ def closed_loop():
     start("switch", "sw", LOOP_SWITCH, memif("server", 0, work), memif("server", 1, work, 1))
     start("nic", "rx", loop_end(2, 1, False), memif("client", 1, work))
     sender = start("nic", "tx", loop_end(1, 2, True), memif("client", 0, work))
-    ctl = Ctl(names["tx"])
+    ctl = Ctl(work, "-f", names["tx"])
     sender.wait_until("CNPs", lambda: ctl.json("show dcqcn")["rp_cuts"] > 20)
-    check_bad_input(ctl, Ctl(names["rx"]), Ctl(names["sw"]))
+    check_bad_input(ctl, Ctl(work, "-f", names["rx"]), Ctl(work, "-f", names["sw"]))
     check_clients(work, sender, ctl)
     check_story(sender, ctl, work)
     ctl.text("trace qp 101 on")
@@ -276,7 +248,7 @@ def full_load(lcores, overrun):
     nic = Program(work, "nic", "nic", LOADED, eal(name, "net_ring0", lcores=lcores, memory=160), "--stats-interval", 0, "--trace",
                   work / "trace.csv")
     wait_answers(nic, name)
-    ctl = Ctl(name)
+    ctl = Ctl(work, "-f", name)
     check_equal(f"{who}: trace_qps", [(r["local_qpn"], r["trace_qps"]) for r in ctl.json("show traces")["rows"]], [(1001, 1)])
     ctl.refused("trace qp 1001 off", "QP 1001", "trace_qps")
     ctl.text("trace qp fast on")

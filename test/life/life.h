@@ -23,6 +23,7 @@
 #include <stdio.h>
 
 #include "base/prng.h"
+#include "unit/chance.h"
 
 #define LIFE_MAX_WORDS 48
 
@@ -83,18 +84,6 @@ uint64_t life_number(const char *text);
  * call open, and a seed makes one life on all compilers: an expression draws once at most, and a
  * line of several choices is written with life_write().
  */
-static inline uint64_t
-any(struct prng *r, uint64_t low, uint64_t high)
-{
-	return low + prng_below(r, high - low + 1);
-}
-
-static inline bool
-chance(struct prng *r, unsigned int pct)
-{
-	return prng_below(r, 100) < pct;
-}
-
 /** A number from low to high, each power of two as likely as the next. */
 static inline uint64_t
 any_size(struct prng *r, uint64_t low, uint64_t high)

@@ -15,10 +15,11 @@
 #define XON_BELOW 3 /* this many frames below the limit */
 
 /* Ports at 40G, a static limit for group 3, its headroom, nothing reserved. */
-static inline void
-acceptance_defaults(struct bench *b, uint16_t n_ports)
+static inline struct bench *
+acceptance_bench(uint16_t n_ports)
 {
-	bench_defaults(&b->params, n_ports);
+	struct bench *b = bench_with_ports(n_ports);
+
 	b->params.mmu.lossless = (struct buffer_profile){
 		.static_th_bytes = LIMIT * DATA_BYTES,
 		.xon_offset_bytes = XON_BELOW * DATA_BYTES,
@@ -27,6 +28,7 @@ acceptance_defaults(struct bench *b, uint16_t n_ports)
 	b->params.mmu.egress_lossy = (struct buffer_profile){0};
 	b->params.mmu.lossy = (struct buffer_profile){0};
 	b->params.wred_queues = 0;
+	return b;
 }
 
 /* The peer of a port holds a priority, for as long as a test takes. */

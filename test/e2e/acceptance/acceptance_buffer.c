@@ -45,10 +45,9 @@ departures_until_xon(struct bench *b, uint64_t *now_ns)
 
 TEST(xoff_limit_is_reached_by_packet_n_and_headroom_ends_n_plus_m)
 {
-	struct bench *b = &bench;
+	struct bench *b = acceptance_bench(2);
 	uint64_t now_ns = 0;
 
-	acceptance_defaults(b, 2);
 	bench_start_learnt(b);
 	hold(b, 1, 3, 0);
 	assert_int_equal(packets_until_xoff(b, 100, &now_ns), LIMIT);
@@ -72,10 +71,9 @@ TEST(xon_follows_departure_m)
 	} rows[] = {{LIMIT, XON_BELOW}, {LIMIT + HEADROOM, HEADROOM + XON_BELOW}, {LIMIT + 1, 4}};
 
 	for (unsigned int i = 0; i < 3; i++) {
-		struct bench *b = &bench;
+		struct bench *b = acceptance_bench(2);
 		uint64_t now_ns = 0;
 
-		acceptance_defaults(b, 2);
 		bench_start_learnt(b);
 		hold(b, 1, 3, 0);
 		assert_int_equal(packets_until_xoff(b, 100, &now_ns), LIMIT);
@@ -93,10 +91,9 @@ TEST(xon_follows_departure_m)
 /* xon_bytes above limit - xon_offset: the higher of the two marks counts. */
 TEST(xon_mark_is_the_higher_of_the_two)
 {
-	struct bench *b = &bench;
+	struct bench *b = acceptance_bench(2);
 	uint64_t now_ns = 0;
 
-	acceptance_defaults(b, 2);
 	b->params.mmu.lossless.xon_bytes = 9 * DATA_BYTES;
 	bench_start_learnt(b);
 	hold(b, 1, 3, 0);
@@ -117,10 +114,9 @@ TEST(dynamic_limit_is_reached_where_alpha_says)
 	} rows[] = {{0, 50}, {-1, 34}, {2, 80}, {-3, 12}};
 
 	for (unsigned int i = 0; i < 4; i++) {
-		struct bench *b = &bench;
+		struct bench *b = acceptance_bench(2);
 		uint64_t now_ns = 0;
 
-		acceptance_defaults(b, 2);
 		b->params.mmu.buffer_bytes = (100 + 2 * HEADROOM) * DATA_BYTES;
 		b->params.mmu.lossless.static_th_bytes = 0;
 		b->params.mmu.lossless.dynamic = true;
@@ -140,10 +136,9 @@ TEST(dynamic_limit_is_reached_where_alpha_says)
  * bit. */
 TEST(cells_bring_the_xoff_limit_forward)
 {
-	struct bench *b = &bench;
+	struct bench *b = acceptance_bench(2);
 	uint64_t now_ns = 0;
 
-	acceptance_defaults(b, 2);
 	b->params.mmu.cell_bytes = 208;
 	bench_start_learnt(b);
 	hold(b, 1, 3, 0);
@@ -161,11 +156,10 @@ TEST(cells_bring_the_xoff_limit_forward)
 TEST(headroom_edge_is_exact_to_the_byte)
 {
 	for (unsigned int short_by = 0; short_by < 2; short_by++) {
-		struct bench *b = &bench;
+		struct bench *b = acceptance_bench(2);
 		unsigned int fits = HEADROOM - short_by;
 		uint64_t now_ns = 0;
 
-		acceptance_defaults(b, 2);
 		b->params.mmu.lossless.xoff_bytes -= short_by;
 		bench_start_learnt(b);
 		hold(b, 1, 3, 0);
@@ -182,10 +176,9 @@ TEST(headroom_edge_is_exact_to_the_byte)
 /* Two ports share 7 frames of headroom: the first takes its 5, the second what is left. */
 TEST(shared_headroom_pool_is_first_come_first_served)
 {
-	struct bench *b = &bench;
+	struct bench *b = acceptance_bench(3);
 	uint64_t now_ns = 0;
 
-	acceptance_defaults(b, 3);
 	b->params.mmu.shared_headroom_pool_bytes = 7 * DATA_BYTES;
 	bench_start_learnt(b);
 	hold(b, 2, 3, 0);
@@ -203,10 +196,9 @@ TEST(shared_headroom_pool_is_first_come_first_served)
 
 TEST(pg_watermarks_follow_each_packet_up_and_stay)
 {
-	struct bench *b = &bench;
+	struct bench *b = acceptance_bench(2);
 	uint64_t now_ns = 0;
 
-	acceptance_defaults(b, 2);
 	b->params.mmu.lossless.size_bytes = 2 * DATA_BYTES;
 	bench_start_learnt(b);
 	hold(b, 1, 3, 0);
@@ -232,10 +224,9 @@ TEST(pg_watermarks_follow_each_packet_up_and_stay)
 
 TEST(queue_and_pool_watermarks_are_read_and_cleared_by_kind)
 {
-	struct bench *b = &bench;
+	struct bench *b = acceptance_bench(2);
 	uint64_t now_ns = 0;
 
-	acceptance_defaults(b, 2);
 	bench_start_learnt(b);
 	hold(b, 1, 3, 0);
 	for (unsigned int i = 0; i < 6; i++)
@@ -281,9 +272,8 @@ check_lossy_limit(struct bench *b, unsigned int fits)
 
 TEST(lossy_queue_takes_up_to_its_static_limit)
 {
-	struct bench *b = &bench;
+	struct bench *b = acceptance_bench(2);
 
-	acceptance_defaults(b, 2);
 	b->params.mmu.egress_lossy.static_th_bytes = 20 * DATA_BYTES;
 	check_lossy_limit(b, 20);
 }
@@ -291,9 +281,8 @@ TEST(lossy_queue_takes_up_to_its_static_limit)
 /* Two frames of its own, then twice what is free of the pool. */
 TEST(lossy_queue_takes_its_reserve_and_its_share_of_the_pool)
 {
-	struct bench *b = &bench;
+	struct bench *b = acceptance_bench(2);
 
-	acceptance_defaults(b, 2);
 	b->params.mmu.buffer_bytes = 128 * DATA_BYTES;
 	b->params.mmu.egress_lossy = (struct buffer_profile){
 		.size_bytes = 2 * DATA_BYTES, .dynamic = true, .dynamic_th = 1};

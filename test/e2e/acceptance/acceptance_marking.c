@@ -9,10 +9,11 @@
 #define MAX_FRAMES 50
 
 /* 20 % at 50 frames, nothing up to 10. */
-static void
-marking_defaults(struct bench *b)
+static struct bench *
+marking_bench(void)
 {
-	acceptance_defaults(b, 2);
+	struct bench *b = acceptance_bench(2);
+
 	b->params.mmu.lossless.static_th_bytes = 0;
 	b->params.seed = SEED;
 	b->params.mark_accuracy = true;
@@ -20,6 +21,7 @@ marking_defaults(struct bench *b)
 	b->params.wred.green_min_threshold_bytes = MIN_FRAMES * DATA_BYTES;
 	b->params.wred.green_max_threshold_bytes = MAX_FRAMES * DATA_BYTES;
 	b->params.wred.green_drop_probability_ppm = 200000;
+	return b;
 }
 
 /* Of a queue with this many frames behind the one that leaves, in the paper's words. */
@@ -39,11 +41,10 @@ curve(unsigned int frames)
 TEST(marks_are_those_of_the_curve_at_every_length)
 {
 	const unsigned int per_length = 2000;
-	struct bench *b = &bench;
+	struct bench *b = marking_bench();
 	uint64_t now_ns = 0;
 	struct prng r;
 
-	marking_defaults(b);
 	bench_start_learnt(b);
 	prng_seed(&r, SEED, 0);
 	give(b, 0, make_data(b, 0, 1, 0), now_ns);
@@ -72,10 +73,9 @@ TEST(marks_are_those_of_the_curve_at_every_length)
 TEST(accuracy_report_agrees_with_marks_and_curve)
 {
 	const struct mark_accuracy *a;
-	struct bench *b = &bench;
+	struct bench *b = marking_bench();
 	uint64_t now_ns = 0, packets = 0, marked = 0, seen = 0, max_seen = 0;
 
-	marking_defaults(b);
 	bench_start_learnt(b);
 	for (unsigned int round = 0; round < 40; round++) {
 		for (unsigned int i = 0; i < MAX_FRAMES + 10; i++)
@@ -148,10 +148,9 @@ TEST(cut_off_marks_at_departure_the_first_and_not_the_last)
 	};
 
 	for (unsigned int i = 0; i < 2; i++) {
-		struct bench *b = &bench;
+		struct bench *b = marking_bench();
 		char marks[16];
 
-		marking_defaults(b);
 		b->params.mark_at = rows[i].mark_at;
 		b->params.wred.green_min_threshold_bytes = 4 * DATA_BYTES;
 		b->params.wred.green_max_threshold_bytes = 4 * DATA_BYTES;
@@ -166,10 +165,9 @@ TEST(cut_off_marks_at_departure_the_first_and_not_the_last)
 /* avg += (q - avg) / 4: a burst is over before the average has seen it. */
 TEST(average_marks_later_than_the_queue_itself)
 {
-	struct bench *b = &bench;
+	struct bench *b = marking_bench();
 	char marks[32];
 
-	marking_defaults(b);
 	b->params.wred.wred_weight = 2;
 	b->params.wred.green_min_threshold_bytes = 4 * DATA_BYTES;
 	b->params.wred.green_max_threshold_bytes = 4 * DATA_BYTES;

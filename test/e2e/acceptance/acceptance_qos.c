@@ -36,10 +36,9 @@ TEST(every_dscp_gets_its_queue_and_its_group)
 	uint8_t (*const worlds[])(uint8_t) = {nxos_tc, sonic_tc};
 
 	for (unsigned int w = 0; w < 2; w++) {
-		struct bench *b = &bench;
+		struct bench *b = acceptance_bench(2);
 		uint64_t now_ns = 0;
 
-		acceptance_defaults(b, 2);
 		for (uint8_t dscp = 0; dscp < TM_DSCPS; dscp++)
 			b->params.qos.dscp_to_tc_map[dscp] = worlds[w](dscp);
 		for (uint8_t tc = 0; tc < TM_CLASSES; tc++)
@@ -70,10 +69,9 @@ TEST(dwrr_shares_are_within_five_per_cent_of_the_weights)
 		uint8_t queue, dscp, weight;
 		uint16_t payload_bytes;
 	} classes[] = {{0, 0, 30, 1024}, {1, 8, 20, 256}, {2, 16, 10, 512}, {3, 26, 40, 1024}};
-	struct bench *b = &bench;
+	struct bench *b = acceptance_bench(2);
 	uint64_t now_ns = 0, bytes[TM_CLASSES] = {0}, total = 0;
 
-	acceptance_defaults(b, 2);
 	b->params.mmu.lossless.static_th_bytes = 0;
 	b->params.qos.dscp_to_tc_map[8] = 1;
 	b->params.qos.dscp_to_tc_map[16] = 2;
@@ -112,10 +110,9 @@ TEST(dwrr_shares_are_within_five_per_cent_of_the_weights)
 TEST(strict_queue_goes_next_each_time)
 {
 	struct frame_spec cnp = {.src = 0, .dst = 1, .dscp = 48};
-	struct bench *b = &bench;
+	struct bench *b = acceptance_bench(2);
 	uint64_t now_ns = 0;
 
-	acceptance_defaults(b, 2);
 	b->params.mmu.lossless.static_th_bytes = 0;
 	bench_start_learnt(b);
 	for (unsigned int i = 0; i < 50; i++)
@@ -140,11 +137,10 @@ TEST(pause_stops_exactly_its_queue)
 	for (unsigned int held = 0; held < 1 << 3; held++) {
 		static const uint8_t dscps[] = {26, 4, 0};
 		static const uint8_t prios[] = {3, 4, 0};
-		struct bench *b = &bench;
+		struct bench *b = acceptance_bench(2);
 		uint64_t now_ns = 0;
 		uint8_t vector = 0;
 
-		acceptance_defaults(b, 2);
 		b->params.qos.dscp_to_tc_map[4] = 4;
 		b->params.qos.tc_to_priority_group_map[4] = 4;
 		b->params.qos.pfc_enable = 1 << 3 | 1 << 4;

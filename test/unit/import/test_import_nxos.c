@@ -364,18 +364,8 @@ TEST(what_is_out_of_range_is_refused_with_its_line)
 
 TEST(equal_input_gives_equal_output)
 {
-	char *first, *second;
-
-	taken(import_nxos, fixture("nxos-leaf.txt"), 16);
-	first = printed();
-	taken(import_nxos, fixture("nxos-rocev2.txt"), 0);
-	taken(import_nxos, fixture("nxos-leaf.txt"), 16);
-	second = printed();
-	assert_string_equal(first, second);
-	assert_non_null(strstr(first, "#   2: hostname leaf-1: no counterpart\n"));
-	free(first);
-	free(second);
-	import_log_free(&log_of);
+	printed_again_the_same(import_nxos, "nxos-leaf.txt", 16, "nxos-rocev2.txt", 0,
+			       "#   2: hostname leaf-1: no counterpart\n");
 }
 
 TEST_MAIN()

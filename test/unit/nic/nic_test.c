@@ -67,8 +67,19 @@ void
 pair_init(struct pair *p)
 {
 	memset(p, 0, sizeof(*p));
+	p->mishap.frame = UINT64_MAX;
 	for (unsigned int h = 0; h < 2; h++)
 		nic_test_params(&p->params[h], h);
+}
+
+void
+pair_watch(struct pair *p,
+	   enum fate (*fate)(struct pair *, unsigned int, uint64_t, const struct roce_view *),
+	   void *kept, size_t size)
+{
+	memset(kept, 0, size);
+	pair_init(p);
+	p->fate = fate;
 }
 
 void
@@ -95,6 +106,14 @@ pair_connect(struct pair *p, const struct nic_qp_params *at_0)
 	b.peer_ip = a.peer_ip.version == 4 ? p->params[0].ip : p->params[0].ip6;
 	assert_int_equal(nic_add_qp(p->nic[0], &a, p->now_ns), qpn);
 	assert_int_equal(nic_add_qp(p->nic[1], &b, p->now_ns), qpn);
+}
+
+void
+pair_play(struct pair *p, uint32_t data_mbufs, const struct nic_qp_params *at_0)
+{
+	pair_create(p, data_mbufs);
+	pair_connect(p, at_0);
+	pair_run(p, NEVER_NS);
 }
 
 void
@@ -131,6 +150,8 @@ pair_carry(struct pair *p, unsigned int from, struct rte_mbuf *m)
 	nic_test_view(m, &eth, &roce);
 	if (p->fate != NULL)
 		fate = p->fate(p, from, c->frames, &roce);
+	if (fate == FATE_PASS && from == p->mishap.from && c->frames == p->mishap.frame)
+		fate = p->mishap.fate;
 	c->frames++;
 	switch (fate) {
 	case FATE_LOSE:
@@ -190,7 +211,8 @@ nic_test_rx(struct node *nic, struct rte_mbuf **m, uint64_t now_ns)
 		assert_int_equal(nic->wake[0], 1);
 }
 
-void
+/* Deliver what is due now, and send what may be sent now. */
+static void
 pair_step(struct pair *p)
 {
 	struct rte_mbuf *m;
@@ -257,6 +279,14 @@ solo_init(struct solo *s)
 	nic_test_params(&s->params, 0);
 }
 
+int
+solo_setup(void **state)
+{
+	(void)state;
+	solo_init(&solo);
+	return 0;
+}
+
 void
 solo_create(struct solo *s, uint32_t control_mbufs)
 {
@@ -266,10 +296,32 @@ solo_create(struct solo *s, uint32_t control_mbufs)
 }
 
 void
+solo_start(struct solo *s, const struct nic_qp_params *qp)
+{
+	solo_create(s, 64);
+	assert_int_equal(nic_add_qp(s->nic, qp, 0), PAIR_QPN);
+}
+
+void
 solo_destroy(struct solo *s)
 {
 	nic_destroy(s->nic);
 	nic_test_pools_free(&s->pools);
+}
+
+void
+solo_create_senders(struct solo *s, uint32_t n_qps)
+{
+	struct nic_qp_params qp = nic_test_qp(0);
+
+	qp.message_bytes = 1 << 20;
+	qp.messages = 0;
+	qp.depth = 1000;
+	s->params.window_packets = 1 << 20;
+	s->params.local_ack_timeout = 0;
+	solo_create(s, 64);
+	for (uint32_t i = 0; i < n_qps; i++)
+		nic_add_qp(s->nic, &qp, 0);
 }
 
 struct roce_path
@@ -364,6 +416,16 @@ solo_take(struct solo *s, uint64_t until_ns, struct roce_view *v)
 }
 
 void
+solo_run(struct solo *s, uint64_t until_ns)
+{
+	struct roce_view v;
+
+	while (solo_take(s, until_ns, &v))
+		;
+	s->now_ns = until_ns;
+}
+
+void
 expect_silence(struct solo *s, uint64_t until_ns)
 {
 	struct roce_view v;
@@ -384,62 +446,4 @@ expect_answer(struct solo *s, uint8_t syndrome, uint32_t psn, uint32_t msn)
 	assert_int_equal(v.psn, psn);
 	assert_int_equal(v.aeth_msn, msn);
 	assert_int_equal(v.dest_qp, PAIR_QPN);
-}
-
-void
-pair_watch(struct pair *p,
-	   enum fate (*fate)(struct pair *, unsigned int, uint64_t, const struct roce_view *),
-	   void *kept, size_t size)
-{
-	memset(kept, 0, size);
-	pair_init(p);
-	p->fate = fate;
-}
-
-void
-pair_play(struct pair *p, uint32_t data_mbufs, const struct nic_qp_params *at_0)
-{
-	pair_create(p, data_mbufs);
-	pair_connect(p, at_0);
-	pair_run(p, NEVER_NS);
-}
-
-int
-solo_setup(void **state)
-{
-	(void)state;
-	solo_init(&solo);
-	return 0;
-}
-
-void
-solo_create_senders(struct solo *s, uint32_t n_qps)
-{
-	struct nic_qp_params qp = nic_test_qp(0);
-
-	qp.message_bytes = 1 << 20;
-	qp.messages = 0;
-	qp.depth = 1000;
-	s->params.window_packets = 1 << 20;
-	s->params.local_ack_timeout = 0;
-	solo_create(s, 64);
-	for (uint32_t i = 0; i < n_qps; i++)
-		nic_add_qp(s->nic, &qp, 0);
-}
-
-void
-solo_run(struct solo *s, uint64_t until_ns)
-{
-	struct roce_view v;
-
-	while (solo_take(s, until_ns, &v))
-		;
-	s->now_ns = until_ns;
-}
-
-void
-solo_start(struct solo *s, const struct nic_qp_params *qp)
-{
-	solo_create(s, 64);
-	assert_int_equal(nic_add_qp(s->nic, qp, 0), PAIR_QPN);
 }

@@ -50,6 +50,12 @@ struct pair {
 	/* Asked for each frame, with the number of frames before it in that direction. */
 	enum fate (*fate)(struct pair *, unsigned int from, uint64_t n, const struct roce_view *);
 	void *arg;
+	/* What happens to one frame of one direction, if fate() lets it pass. */
+	struct {
+		unsigned int from;
+		uint64_t frame; /* UINT64_MAX: none */
+		enum fate fate;
+	} mishap;
 };
 
 /** Parameters of a host, 0 or 1, at 40 Gb/s with room for 16 QPs. */
@@ -95,9 +101,6 @@ uint64_t pair_next_ns(const struct pair *p);
 
 /** Give a NIC frames; if they make work earlier than it had, it says so to an event loop. */
 void nic_test_rx(struct node *nic, struct rte_mbuf **m, uint64_t now_ns);
-
-/** Deliver what is due now, and send what may be sent now. */
-void pair_step(struct pair *p);
 
 /** Run until nothing happens any more, or until a time. */
 void pair_run(struct pair *p, uint64_t until_ns);

@@ -7,6 +7,7 @@
 #include <rte_common.h>
 
 #include "base/prng.h"
+#include "unit/chance.h"
 #include "base/units.h"
 #include "nic/core/core.h"
 #include "unit/nic/nic_test.h"
@@ -53,6 +54,7 @@ setup(void **state)
 	pair_watch(&pair, watch, &cable, sizeof(cable));
 	prng_seed(&cable.r, 1, 0);
 	pair.params[0].local_ack_timeout = 4;
+	solo_init(&solo);
 	return 0;
 }
 
@@ -92,7 +94,6 @@ TEST(reads_asked_again_too_early_make_room_for_the_next)
 	struct nic_qp_params qp = nic_test_qp(0);
 	struct roce_view v;
 
-	solo_init(&solo);
 	solo.params.max_rd_atomic = 2;
 	qp.verb = NIC_READ;
 	qp.requester = false;
@@ -126,7 +127,6 @@ TEST(queue_of_a_qp_in_error_does_not_hold_another_queue)
 	struct nic_qp_params qp = nic_test_qp(0);
 	struct roce_view v;
 
-	solo_init(&solo);
 	solo_create(&solo, 64);
 	qp.raw = false;
 	assert_true(nic_add_qp(solo.nic, &qp, 0) > 0);
@@ -155,7 +155,6 @@ TEST(raw_qp_sends_nothing_again_whatever_it_hears)
 	struct nic_qp_info info;
 	struct roce_view v;
 
-	solo_init(&solo);
 	solo_create(&solo, 64);
 	qp.raw = true;
 	qp.messages = 10;
@@ -225,41 +224,29 @@ static struct {
 } qps[QPS_MAX];
 static uint32_t n_qps;
 
-static uint64_t
-any(uint64_t low, uint64_t high)
-{
-	return low + prng_below(&cable.r, high - low + 1);
-}
-
-static bool
-chance(unsigned int pct)
-{
-	return prng_below(&cable.r, 100) < pct;
-}
-
 static void
 any_params(struct nic_params *p)
 {
 	static const uint32_t windows[] = {1, 3, 64, 4096};
 
-	p->local_ack_timeout = (uint8_t)any(3, 6);
-	p->retry_cnt = chance(20) ? 2 : 7;
-	p->rnr_retry = chance(20) ? 2 : 7;
-	p->min_rnr_timer = (uint8_t)any(1, 4);
-	p->max_rd_atomic = (uint8_t)any(1, 8);
-	p->ack_every = (uint16_t)any(1, 20);
-	p->window_packets = windows[any(0, 3)];
-	p->cc = (int)any(CC_NONE, CC_TIMELY);
-	p->measure_times = chance(50) ? NIC_MEASURE_ON : NIC_MEASURE_OFF;
-	p->measure_pacing = chance(50);
-	p->flow_control = chance(70) ? NIC_FLOW_PFC : NIC_FLOW_PAUSE;
-	p->shaper_burst_ns = chance(50) ? 1 : 2000;
-	p->np.np_min_time_between_cnps_us = (uint32_t)any(0, 1) * 4;
-	p->np.np_cnp_moderation = (int)any(NP_PER_QP, NP_PER_PORT);
-	p->np.np_cnp_delay_ns = chance(30) ? 3000 : 0;
-	p->np.np_min_port_cnp_interval_ns = chance(30) ? 500 : 0;
-	if (chance(40)) {
-		p->receiver.drain_rate_bps = any(2, 20) * GBPS;
+	p->local_ack_timeout = (uint8_t)any(&cable.r, 3, 6);
+	p->retry_cnt = chance(&cable.r, 20) ? 2 : 7;
+	p->rnr_retry = chance(&cable.r, 20) ? 2 : 7;
+	p->min_rnr_timer = (uint8_t)any(&cable.r, 1, 4);
+	p->max_rd_atomic = (uint8_t)any(&cable.r, 1, 8);
+	p->ack_every = (uint16_t)any(&cable.r, 1, 20);
+	p->window_packets = windows[any(&cable.r, 0, 3)];
+	p->cc = (int)any(&cable.r, CC_NONE, CC_TIMELY);
+	p->measure_times = chance(&cable.r, 50) ? NIC_MEASURE_ON : NIC_MEASURE_OFF;
+	p->measure_pacing = chance(&cable.r, 50);
+	p->flow_control = chance(&cable.r, 70) ? NIC_FLOW_PFC : NIC_FLOW_PAUSE;
+	p->shaper_burst_ns = chance(&cable.r, 50) ? 1 : 2000;
+	p->np.np_min_time_between_cnps_us = (uint32_t)any(&cable.r, 0, 1) * 4;
+	p->np.np_cnp_moderation = (int)any(&cable.r, NP_PER_QP, NP_PER_PORT);
+	p->np.np_cnp_delay_ns = chance(&cable.r, 30) ? 3000 : 0;
+	p->np.np_min_port_cnp_interval_ns = chance(&cable.r, 30) ? 500 : 0;
+	if (chance(&cable.r, 40)) {
+		p->receiver.drain_rate_bps = any(&cable.r, 2, 20) * GBPS;
 		p->receiver.buffer_bytes = 65536;
 		p->receiver.xoff_bytes = 20000;
 		p->receiver.xon_bytes = 10000;
@@ -276,32 +263,34 @@ any_qp(unsigned int from, uint32_t flow)
 	memcpy(qp.peer_mac, pair.params[1 - from].mac, 6);
 	qp.peer_ip = pair.params[1 - from].ip;
 	qp.flow_id = flow;
-	qp.initial_psn = chance(50) ? PSN_MASK - 20 : (uint32_t)any(0, PSN_MASK);
-	qp.verb = (int)any(NIC_WRITE, NIC_UD_SEND);
-	qp.raw = qp.verb != NIC_READ && chance(10);
-	qp.mtu_bytes = (uint16_t)(256u << any(0, 2));
-	qp.message_bytes = qp.verb == NIC_UD_SEND ? qp.mtu_bytes : any(1, 6000);
-	qp.message_size = chance(50) ? WORKLOAD_UNIFORM : WORKLOAD_FIXED;
-	qp.arrival = (int)any(WORKLOAD_CLOSED, WORKLOAD_INCAST);
+	qp.initial_psn =
+		chance(&cable.r, 50) ? PSN_MASK - 20 : (uint32_t)any(&cable.r, 0, PSN_MASK);
+	qp.verb = (int)any(&cable.r, NIC_WRITE, NIC_UD_SEND);
+	qp.raw = qp.verb != NIC_READ && chance(&cable.r, 10);
+	qp.mtu_bytes = (uint16_t)(256u << any(&cable.r, 0, 2));
+	qp.message_bytes = qp.verb == NIC_UD_SEND ? qp.mtu_bytes : any(&cable.r, 1, 6000);
+	qp.message_size = chance(&cable.r, 50) ? WORKLOAD_UNIFORM : WORKLOAD_FIXED;
+	qp.arrival = (int)any(&cable.r, WORKLOAD_CLOSED, WORKLOAD_INCAST);
 	qp.start_ns = age.start_ns;
-	if (qp.arrival == WORKLOAD_CLOSED && chance(20))
+	if (qp.arrival == WORKLOAD_CLOSED && chance(&cable.r, 20))
 		qp.start_ns += 50000;
-	qp.load_bps = workload_is_open(&qp.work) ? any(1, 20) * GBPS : 0;
+	qp.load_bps = workload_is_open(&qp.work) ? any(&cable.r, 1, 20) * GBPS : 0;
 	qp.on_ns = qp.arrival == WORKLOAD_ON_OFF ? 20000 : 0;
 	qp.off_ns = qp.arrival == WORKLOAD_ON_OFF ? 30000 : 0;
-	qp.depth = (uint32_t)any(1, p->max_rd_atomic < q->max_rd_atomic ? p->max_rd_atomic
-									: q->max_rd_atomic);
-	qp.messages = any(1, 60);
-	if (chance(20))
+	qp.depth = (uint32_t)any(&cable.r, 1,
+				 p->max_rd_atomic < q->max_rd_atomic ? p->max_rd_atomic
+								     : q->max_rd_atomic);
+	qp.messages = any(&cable.r, 1, 60);
+	if (chance(&cable.r, 20))
 		qp.bytes = 50000;
-	if (chance(20))
+	if (chance(&cable.r, 20))
 		qp.stop_ns = age.start_ns + 100 * NS_PER_US;
-	if (chance(30)) {
-		qp.max_recv_wr = (uint32_t)any(1, 3);
-		qp.post_recv_ns = any(500, 5000);
+	if (chance(&cable.r, 30)) {
+		qp.max_recv_wr = (uint32_t)any(&cable.r, 1, 3);
+		qp.post_recv_ns = any(&cable.r, 500, 5000);
 	}
-	qp.rate_cap_bps = chance(30) ? any(1, 10) * GBPS : 0;
-	qp.has_dscp = chance(30);
+	qp.rate_cap_bps = chance(&cable.r, 30) ? any(&cable.r, 1, 10) * GBPS : 0;
+	qp.has_dscp = chance(&cable.r, 30);
 	return qp;
 }
 
@@ -392,13 +381,13 @@ connect_any(void)
 {
 	n_qps = 0;
 	for (uint32_t flow = 0; flow < 4; flow++) {
-		unsigned int from = (unsigned int)any(0, 1);
+		unsigned int from = (unsigned int)any(&cable.r, 0, 1);
 		struct nic_qp_params a = any_qp(from, flow), b = a;
 
 		b.requester = false;
 		memcpy(b.peer_mac, pair.params[from].mac, 6);
 		b.peer_ip = pair.params[from].ip;
-		for (uint64_t i = any(1, 3); i > 0; i--) {
+		for (uint64_t i = any(&cable.r, 1, 3); i > 0; i--) {
 			a.peer_qpn = b.peer_qpn = PAIR_QPN + n_qps;
 			add_ends(from, a, b);
 			qps[n_qps].qp = a;
@@ -446,7 +435,8 @@ step(void)
 		struct node *nic = pair.nic[h];
 
 		while (nic->ops->next_ns(nic, 0) <= pair.now_ns) {
-			uint16_t n = nic->ops->tx(nic, 0, pkts, (uint16_t)any(1, 8), pair.now_ns);
+			uint16_t n = nic->ops->tx(nic, 0, pkts, (uint16_t)any(&cable.r, 1, 8),
+						  pair.now_ns);
 
 			if (n == 0)
 				assert_true(nic->ops->next_ns(nic, 0) > pair.now_ns);
@@ -459,8 +449,8 @@ step(void)
 static void
 pause_any(void)
 {
-	unsigned int h = (unsigned int)any(0, 1);
-	uint16_t all[8], quanta = chance(30) ? 0 : (uint16_t)any(1, 3000);
+	unsigned int h = (unsigned int)any(&cable.r, 0, 1);
+	uint16_t all[8], quanta = chance(&cable.r, 30) ? 0 : (uint16_t)any(&cable.r, 1, 3000);
 	struct rte_mbuf *m = rte_pktmbuf_alloc(pair.pools.control);
 	uint8_t *buf;
 
@@ -470,7 +460,7 @@ pause_any(void)
 		all[i] = quanta;
 	buf = (uint8_t *)rte_pktmbuf_append(m, PFC_FRAME_BYTES);
 	if (pair.params[h].flow_control == NIC_FLOW_PFC)
-		pfc_frame_build(buf, pair.params[1 - h].mac, (uint8_t)any(0, 255), all);
+		pfc_frame_build(buf, pair.params[1 - h].mac, (uint8_t)any(&cable.r, 0, 255), all);
 	else
 		pause_frame_build(buf, pair.params[1 - h].mac, quanta);
 	nic_test_rx(pair.nic[h], &m, pair.now_ns);
@@ -625,16 +615,16 @@ run_seed(uint64_t seed)
 	prng_seed(&cable.r, seed, 0);
 	any_params(&pair.params[0]);
 	any_params(&pair.params[1]);
-	cable.mishap_ppm = chance(60) ? (uint32_t)any(1, 20000) : 1;
-	cable.mark_ppm = chance(60) ? (uint32_t)any(0, 100000) : 0;
-	nic_test_pools(&pair.pools, (uint32_t)(chance(30) ? any(1, 8) : 512),
-		       (uint32_t)(chance(30) ? any(8, 20) : 256));
+	cable.mishap_ppm = chance(&cable.r, 60) ? (uint32_t)any(&cable.r, 1, 20000) : 1;
+	cable.mark_ppm = chance(&cable.r, 60) ? (uint32_t)any(&cable.r, 0, 100000) : 0;
+	nic_test_pools(&pair.pools, (uint32_t)(chance(&cable.r, 30) ? any(&cable.r, 1, 8) : 512),
+		       (uint32_t)(chance(&cable.r, 30) ? any(&cable.r, 8, 20) : 256));
 	for (unsigned int h = 0; h < 2; h++) {
 		pair.nic[h] = nic_create(&pair.params[h], &pair.pools);
 		assert_non_null(pair.nic[h]);
 	}
 	connect_any();
-	run((uint32_t)any(0, 20));
+	run((uint32_t)any(&cable.r, 0, 20));
 	for (unsigned int h = 0; h < 2; h++) {
 		rte_pktmbuf_free(pair.cable[h].overtaken);
 		pair.cable[h].overtaken = NULL;
@@ -662,7 +652,6 @@ TEST(late_ack_is_no_surprise_after_2_32_packets)
 	struct nic_qp_info info;
 	struct roce_view v;
 
-	solo_init(&solo);
 	solo_create(&solo, 64);
 	qp.initial_psn = 3;
 	qp.messages = 4;
@@ -687,7 +676,6 @@ TEST(msn_begins_again_after_2_24_messages)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 
-	solo_init(&solo);
 	qp.requester = false;
 	solo_start(&solo, &qp);
 	nic_of(solo.nic)->tallies[0].rx_messages = (1 << 24) - 2;

@@ -128,7 +128,6 @@ TEST(a_qp_in_debt_waits_for_its_rate)
 	struct nic_qp_wait wait;
 	struct roce_view v;
 
-	solo_init(&solo);
 	solo.params.qp_burst_bytes = 0;
 	solo.params.local_ack_timeout = 1; /* 8 us */
 	qp.messages = 0;
@@ -155,7 +154,6 @@ TEST(a_qp_in_its_off_time_waits_for_a_message)
 	struct nic_qp_wait wait;
 	struct roce_view v;
 
-	solo_init(&solo);
 	qp.messages = 0;
 	qp.message_bytes = 1000;
 	qp.arrival = WORKLOAD_ON_OFF;
@@ -183,7 +181,6 @@ TEST(a_qp_behind_answers_waits_for_the_wire)
 	struct nic_qp_wait wait;
 	struct roce_view v;
 
-	solo_init(&solo);
 	qp.message_bytes = 1000;
 	qp.depth = 8;
 	qp.rate_cap_bps = 100 * MBPS;
@@ -205,4 +202,4 @@ TEST(a_qp_behind_answers_waits_for_the_wire)
 	solo_destroy(&solo);
 }
 
-TEST_MAIN(.begin = start_eal)
+TEST_MAIN(.begin = start_eal, .before_each = solo_setup)

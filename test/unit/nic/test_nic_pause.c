@@ -121,6 +121,17 @@ start_slow(const struct rx_drain_params *receiver)
 	solo_start(&solo, &qp);
 }
 
+/* A slow responder whose pauses are watched. */
+static void
+start_watched(uint64_t minor_ns, uint64_t critical_ns)
+{
+	struct rx_drain_params p = small_buffer;
+
+	p.device_stall_minor_watermark_ns = minor_ns;
+	p.device_stall_critical_watermark_ns = critical_ns;
+	start_slow(&p);
+}
+
 /* 58 + 16 + 1024 + 4 = 1102 frame bytes with FCS for a WRITE Only of 1024. */
 #define FRAME 1102u
 
@@ -240,13 +251,10 @@ TEST(what_does_not_fit_is_lost_and_counted)
  */
 TEST(a_pause_that_lasts_too_long_is_given_up)
 {
-	struct rx_drain_params stalled = small_buffer;
 	enum mac_control_kind kind;
 	struct mac_control mc;
 
-	stalled.device_stall_minor_watermark_ns = 1500;
-	stalled.device_stall_critical_watermark_ns = 2000;
-	start_slow(&stalled);
+	start_watched(1500, 2000);
 	for (unsigned int i = 0; i < 4; i++)
 		feed_data(false);
 	assert_int_equal(take(1000, &kind, &mc), ETHERTYPE_MAC_CONTROL);
@@ -290,13 +298,10 @@ TEST(a_pause_that_lasts_too_long_is_given_up)
 /* Each pause is shorter, however often they come. */
 TEST(short_pauses_are_no_storm)
 {
-	struct rx_drain_params stalled = small_buffer;
 	enum mac_control_kind kind;
 	struct mac_control mc;
 
-	stalled.device_stall_minor_watermark_ns = 3500;
-	stalled.device_stall_critical_watermark_ns = 4000;
-	start_slow(&stalled);
+	start_watched(3500, 4000);
 	for (uint64_t at_ns = 0; at_ns < 100000; at_ns += 5000) {
 		solo.now_ns = at_ns;
 		for (unsigned int i = 0; i < 4; i++)

@@ -46,6 +46,7 @@ setup(void **state)
 	pair_watch(&pair, watch, &script, sizeof(script));
 	pair.params[0].local_ack_timeout = 4;
 	pair.params[1].min_rnr_timer = 1; /* 10 us */
+	solo_init(&solo);
 	return 0;
 }
 
@@ -159,7 +160,6 @@ TEST(wqes_are_posted_one_after_the_other)
 	} rows[] = {{1000, true},  {1000, true}, {1000, true}, {1099, false}, {1100, true},
 		    {1150, false}, {1300, true}, {1300, true}, {1300, false}, {1400, true}};
 
-	solo_init(&solo);
 	solo_create(&solo, 64);
 	qp.requester = false;
 	qp.max_recv_wr = 3;

@@ -16,7 +16,8 @@ bench_pool(const char *name, uint32_t n, uint16_t largest_frame)
 	return pool;
 }
 
-uint16_t
+/* All tests of a switch run again over one of several shards, as one node. */
+static uint16_t
 bench_shards(uint16_t n_ports)
 {
 	const char *shards = getenv("QUENCH_TEST_SHARDS");
@@ -43,6 +44,19 @@ bench_with_ports(uint16_t n_ports)
 {
 	bench_defaults(&bench.params, n_ports);
 	return &bench;
+}
+
+struct bench *
+bench_with_vlans(void)
+{
+	struct bench *b = bench_with_ports(4);
+	struct sw_port_params *p = b->params.ports;
+
+	b->params.vlan_filtering = true;
+	p[0].access_vlan = p[1].access_vlan = 10;
+	strcpy(p[2].tagged_vlans, "10, 20");
+	p[3].access_vlan = 20;
+	return b;
 }
 
 void
@@ -123,22 +137,6 @@ host_mac(uint8_t mac[6], uint8_t host)
 		mac[0] = 0x02;
 		mac[5] = host;
 	}
-}
-
-struct rte_mbuf *
-make_packet_on(struct bench *b, const struct roce_path *path, const struct roce_fields *fields,
-	       uint16_t payload_bytes)
-{
-	static const uint8_t payload[2048];
-	struct rte_mbuf *m = rte_pktmbuf_alloc(b->arrivals);
-	size_t len;
-
-	assert_non_null(m);
-	len = roce_build(rte_pktmbuf_mtod(m, uint8_t *), rte_pktmbuf_tailroom(m), path, fields,
-			 payload, payload_bytes);
-	assert_true(len > 0);
-	rte_pktmbuf_append(m, (uint16_t)len);
-	return m;
 }
 
 struct rte_mbuf *
@@ -336,6 +334,22 @@ bench_prepare_reload(struct bench *b)
 	    sw_reload_prepare(b->sw, &b->params, &next, why, sizeof(why)) != 0)
 		fail_msg("parameters refused: %s", why);
 	return next;
+}
+
+struct rte_mbuf *
+make_packet_on(struct bench *b, const struct roce_path *path, const struct roce_fields *fields,
+	       uint16_t payload_bytes)
+{
+	static const uint8_t payload[2048];
+	struct rte_mbuf *m = rte_pktmbuf_alloc(b->arrivals);
+	size_t len;
+
+	assert_non_null(m);
+	len = roce_build(rte_pktmbuf_mtod(m, uint8_t *), rte_pktmbuf_tailroom(m), path, fields,
+			 payload, payload_bytes);
+	assert_true(len > 0);
+	rte_pktmbuf_append(m, (uint16_t)len);
+	return m;
 }
 
 void

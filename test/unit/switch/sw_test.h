@@ -44,14 +44,14 @@ extern struct bench bench;
 /** A pool of mbufs; it must be there. */
 struct rte_mempool *bench_pool(const char *name, uint32_t n, uint16_t largest_frame);
 
-/** All tests of a switch run again over one of several shards, as one node. */
-uint16_t bench_shards(uint16_t n_ports);
-
 /** Defaults of every table; ports at 40 Gb/s; one nanosecond of catch-up, as in virtual time. */
 void bench_defaults(struct sw_params *p, uint16_t n_ports);
 
 /** The bench, with default parameters for a switch of n_ports. */
 struct bench *bench_with_ports(uint16_t n_ports);
+
+/** Four ports; 0 and 1: access VLAN 10; 2: 10 and 20 tagged, no access VLAN; 3: access VLAN 20. */
+struct bench *bench_with_vlans(void);
 
 /**
  * A lossless group holds 10 frames, XOFF at the tenth, 5 in headroom, XON at 7. Queues are not

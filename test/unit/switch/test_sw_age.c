@@ -11,6 +11,7 @@
 
 #include "base/fixed.h"
 #include "base/prng.h"
+#include "unit/chance.h"
 #include "unit/sanitized.h"
 #include "switch/control/event_log.h"
 #include "wire/arp.h"
@@ -36,18 +37,6 @@ static struct {
 	uint64_t start_ns, now_ns, control_ns;
 	uint64_t digest;
 } life;
-
-static uint64_t
-any(uint64_t low, uint64_t high)
-{
-	return low + prng_below(&life.r, high - low + 1);
-}
-
-static bool
-chance(unsigned int pct)
-{
-	return prng_below(&life.r, 100) < pct;
-}
 
 static void
 mix_in(const void *bytes, size_t n)
@@ -103,7 +92,7 @@ answer_arp(uint16_t port, const struct rte_mbuf *m)
 	struct arp arp;
 
 	if (!arp_parse(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len, &v, &arp) ||
-	    arp.op != ARP_REQUEST || arp.target_ip[3] == 4 || chance(30))
+	    arp.op != ARP_REQUEST || arp.target_ip[3] == 4 || chance(&life.r, 30))
 		return;
 	memcpy(asked, arp.target_ip, 4);
 	host_mac(l2.src_mac, (uint8_t)port);
@@ -128,7 +117,7 @@ on_frame(uint16_t port, struct rte_mbuf *m)
 	mix_in(&port, sizeof(port));
 	for (const struct rte_mbuf *s = m; s != NULL; s = s->next)
 		mix_in(rte_pktmbuf_mtod(s, const void *), s->data_len);
-	if (ethertype == 0x88CC && chance(30))
+	if (ethertype == 0x88CC && chance(&life.r, 30))
 		give_bytes(life.b, (port + 1) % PORTS, frame, m->data_len, life.now_ns);
 	else if (ethertype == ETHERTYPE_ARP)
 		answer_arp(port, m);
@@ -170,23 +159,23 @@ give_any_data(uint16_t port)
 {
 	struct frame_spec s = {.src = (uint8_t)port,
 			       .dst = (uint8_t)(1 - port),
-			       .dscp = chance(50) ? 26 : (uint8_t)any(0, 63),
-			       .ecn = (uint8_t)any(0, 2),
-			       .payload_bytes = (uint16_t)any(1, 1500)};
+			       .dscp = chance(&life.r, 50) ? 26 : (uint8_t)any(&life.r, 0, 63),
+			       .ecn = (uint8_t)any(&life.r, 0, 2),
+			       .payload_bytes = (uint16_t)any(&life.r, 1, 1500)};
 	struct rte_mbuf *m;
 	uint8_t *frame;
 
-	if (port > 1 || chance(25))
-		s.dst = chance(50) ? BROADCAST_HOST : (uint8_t)any(20, 25);
+	if (port > 1 || chance(&life.r, 25))
+		s.dst = chance(&life.r, 50) ? BROADCAST_HOST : (uint8_t)any(&life.r, 20, 25);
 	m = make_frame(life.b, &s);
 	frame = rte_pktmbuf_mtod(m, uint8_t *);
-	if (chance(port > 1 ? 80 : 20)) {
-		uint16_t to = (uint16_t)any(0, PORTS - 1);
+	if (chance(&life.r, port > 1 ? 80 : 20)) {
+		uint16_t to = (uint16_t)any(&life.r, 0, PORTS - 1);
 
 		memcpy(frame, router_mac, 6);
 		memcpy(frame + 30, first_three[to], 3);
-		frame[33] = (uint8_t)any(2, 4);
-		if (chance(20))
+		frame[33] = (uint8_t)any(&life.r, 2, 4);
+		if (chance(&life.r, 20))
 			memcpy(frame + 30, (uint8_t[]){10, 99, 1}, 3);
 		/* The header's sum is not over what it was: RFC 1071 by hand. */
 		frame[24] = frame[25] = 0;
@@ -205,36 +194,37 @@ give_any_data(uint16_t port)
 static void
 give_any(void)
 {
-	uint16_t port = (uint16_t)any(0, PORTS - 1);
+	uint16_t port = (uint16_t)any(&life.r, 0, PORTS - 1);
 
-	if (chance(2))
-		give_pfc(life.b, port, chance(50) ? 1u << PRIO : 255,
-			 (uint16_t)(chance(30) ? 0 : any(1, 65535)), life.now_ns);
-	for (uint64_t n = any(1, 4); n > 0; n--)
+	if (chance(&life.r, 2))
+		give_pfc(life.b, port, chance(&life.r, 50) ? 1u << PRIO : 255,
+			 (uint16_t)(chance(&life.r, 30) ? 0 : any(&life.r, 1, 65535)), life.now_ns);
+	for (uint64_t n = any(&life.r, 1, 4); n > 0; n--)
 		give_any_data(port);
 }
 
 static void
 live_a_while(void)
 {
-	uint16_t stormed = (uint16_t)any(0, PORTS - 1);
+	uint16_t stormed = (uint16_t)any(&life.r, 0, PORTS - 1);
 
-	for (uint64_t n = any(50, 300); n > 0; n--) {
-		pass(life.now_ns + any(0, 3000));
+	for (uint64_t n = any(&life.r, 50, 300); n > 0; n--) {
+		pass(life.now_ns + any(&life.r, 0, 3000));
 		give_any();
 	}
-	if (chance(50)) {
-		for (uint64_t n = any(2, 20); n > 0; n--) {
+	if (chance(&life.r, 50)) {
+		for (uint64_t n = any(&life.r, 2, 20); n > 0; n--) {
 			give_pfc(life.b, stormed, 1u << PRIO, 65535, life.now_ns);
 			give_any();
 			pass(life.now_ns + 400 * NS_PER_US);
 		}
 	}
-	for (uint64_t n = any(0, 8); n > 0; n--) {
-		pass(life.now_ns + any(1, 150 * NS_PER_MS));
+	for (uint64_t n = any(&life.r, 0, 8); n > 0; n--) {
+		pass(life.now_ns + any(&life.r, 1, 150 * NS_PER_MS));
 		give_any();
 	}
-	pass(life.now_ns + (chance(50) ? any(1, 5 * NS_PER_MS) : any(1, 2500 * NS_PER_MS)));
+	pass(life.now_ns + (chance(&life.r, 50) ? any(&life.r, 1, 5 * NS_PER_MS)
+						: any(&life.r, 1, 2500 * NS_PER_MS)));
 }
 
 static void

@@ -37,18 +37,11 @@ refuse(struct bench *b, const char *expected)
 	assert_string_equal(why, expected);
 }
 
-/* Ports 0 and 1: access VLAN 10. Port 2: 10 and 20 tagged. Port 3: access VLAN 20. */
 static struct bench *
 bench_of_vlans(void)
 {
-	struct bench *b = &bench;
-	struct sw_port_params *p = b->params.ports;
+	struct bench *b = bench_with_vlans();
 
-	bench_defaults(&b->params, 4);
-	b->params.vlan_filtering = true;
-	p[0].access_vlan = p[1].access_vlan = 10;
-	strcpy(p[2].tagged_vlans, "10,20");
-	p[3].access_vlan = 20;
 	bench_start(b);
 	return b;
 }

@@ -178,17 +178,24 @@ static const uint8_t echo[] = {
 	8,    0, 0x23, 0x05, 0x12, 0x34, 0,    1, 0x61, 0x62, 0x61, 0x62, 0xEE, 0xEE,
 };
 
+/* With both checksums right. */
+static void
+right_echo(uint8_t buf[sizeof(echo)], struct frame_view *eth)
+{
+	memcpy(buf, echo, sizeof(echo));
+	be16_store(buf + 24, 0);
+	be16_store(buf + 24, ipv4_header_checksum(buf + 14, 20));
+	/* 0x0800 + 0x1234 + 0x0001 + 0x6162 + 0x6162 = 0xDCF9 */
+	be16_store(buf + 36, (uint16_t)~0xDCF9u);
+	assert_int_equal(frame_parse(buf, sizeof(echo), eth), FRAME_OK);
+}
+
 TEST(echo_request_is_answered_in_place)
 {
 	uint8_t buf[sizeof(echo)];
 	struct frame_view eth;
 
-	memcpy(buf, echo, sizeof(buf));
-	be16_store(buf + 24, 0);
-	be16_store(buf + 24, ipv4_header_checksum(buf + 14, 20));
-	/* 0x0800 + 0x1234 + 0x0001 + 0x6162 + 0x6162 = 0xDCF9 */
-	be16_store(buf + 36, (uint16_t)~0xDCF9u);
-	assert_int_equal(frame_parse(buf, sizeof(buf), &eth), FRAME_OK);
+	right_echo(buf, &eth);
 	assert_true(icmp_is_echo_request(buf, &eth));
 	icmp_echo_answer(buf, &eth);
 	assert_int_equal(frame_parse(buf, sizeof(buf), &eth), FRAME_OK); /* IP checksum holds */
@@ -208,11 +215,7 @@ TEST(damaged_echo_requests_are_none)
 	uint8_t buf[sizeof(echo)];
 	struct frame_view eth;
 
-	memcpy(buf, echo, sizeof(buf));
-	be16_store(buf + 24, 0);
-	be16_store(buf + 24, ipv4_header_checksum(buf + 14, 20));
-	be16_store(buf + 36, (uint16_t)~0xDCF9u);
-	assert_int_equal(frame_parse(buf, sizeof(buf), &eth), FRAME_OK);
+	right_echo(buf, &eth);
 	for (size_t bit = 34 * 8; bit < 46 * 8; bit++) {
 		buf[bit / 8] ^= (uint8_t)(1u << bit % 8);
 		assert_false(icmp_is_echo_request(buf, &eth));
