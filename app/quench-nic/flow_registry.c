@@ -10,14 +10,14 @@
 #include "ctl/config/config.h"
 #include "ctl/nic_config/workload_file.h"
 
-/* Flows at a time: those of a file, and as many that have not come to rest. */
+/* Lives at a time: the flows of a file, and as many removed ones that are not idle yet. */
 #define MOST_FLOWS (2 * CONFIG_MAX_SECTIONS)
 #define ID_NONE UINT32_MAX
 #define NUMBER_NONE UINT32_MAX
 
 struct flow_life {
 	struct flow_entry *entry;
-	unsigned int users; /* configurations that have it */
+	unsigned int users; /* configurations that contain it */
 	struct nic_flow flow;
 	uint64_t came_ns, left_ns; /* NEVER_NS: not yet */
 	struct nic_flow_place places[];
@@ -122,7 +122,7 @@ life_active_ns(const struct flow_life *life, uint64_t now_ns)
 	return sub_sat(until_ns, from_ns);
 }
 
-/* What one life has counted, added. */
+/* Add the counters of one life to *sum. */
 static void
 add_info(const struct flow_registry *registry, uint32_t id, struct nic_flow_info *sum)
 {
@@ -246,14 +246,14 @@ is_over(const struct flow_registry *registry, uint32_t id)
 	const struct flow_life *life = registry->lives[id];
 	bool over = life != NULL && __atomic_load_n(&life->users, __ATOMIC_ACQUIRE) == 0;
 
-	/* One that never came is known to nobody. */
+	/* No node knows a flow that was never added. */
 	for (uint16_t i = 0;
 	     over && read_ns(&life->came_ns) != NEVER_NS && i < registry->nodes->plan.n_lcores; i++)
 		over = nic_flow_is_free(registry->nodes->node[i], id);
 	return over;
 }
 
-/* What it has counted stays with its name. */
+/* Move the counters of an ended life to its entry. */
 static void
 unlink_life(struct flow_registry *registry, uint32_t id)
 {
@@ -264,7 +264,7 @@ unlink_life(struct flow_registry *registry, uint32_t id)
 	struct nic_pacing *pacing = e->earlier_pacing;
 
 	add_info(registry, id, &info);
-	/* Of what has ended. */
+	/* An ended life has no rate and no round-trip time. */
 	info.sum.rate_bps = info.sum.target_rate_bps = info.sum.min_rate_bps = info.sum.rtt_ns = 0;
 	if (times == NULL && nic_flow_times(registry->nodes->node[0], id) != NULL)
 		times = calloc(1, sizeof(*times));
@@ -409,7 +409,7 @@ link_life(struct flow_registry *registry, struct flow_life *life, uint32_t id)
 	return 0;
 }
 
-/* Which QPs of each node: those of the flow stand side by side. */
+/* Choose consecutive items on each node for the flow's QPs. */
 static int
 find_places(struct flow_registry *registry, struct flow_life *life)
 {
@@ -454,7 +454,8 @@ prepare(struct flow_registry *registry, struct flow_life *life, uint32_t id)
 	return rc;
 }
 
-/* A flow whose numbers were taken. @return 0, -ENOSPC, -ENOMEM; then its numbers are free. */
+/* Begin the life of a flow that has its numbers. @return 0; or -errno, and its numbers are released
+ * here or by reap(). */
 static int
 begin_life(struct flow_registry *registry, struct nic_flow *flow)
 {
@@ -471,7 +472,7 @@ begin_life(struct flow_registry *registry, struct nic_flow *flow)
 		life->came_ns = life->left_ns = NEVER_NS;
 		life->flow = *flow;
 		life->flow.id = id;
-		/* Sizes of messages are the data path's as long as the flow lives. */
+		/* The data path reads the message sizes for as long as the flow lives. */
 		workload_share(&life->flow.qp.work);
 	}
 	if (rc == 0)
@@ -490,7 +491,7 @@ begin_life(struct flow_registry *registry, struct nic_flow *flow)
 		return rc;
 	}
 	flow->id = id;
-	/* From here on it ends as all do. */
+	/* If this fails, reap() ends the life. */
 	return prepare(registry, life, id);
 }
 
@@ -568,7 +569,7 @@ flow_registry_assign(struct flow_registry *registry, const struct config *cfg,
 	names_free(&names);
 	rc = begin_lives(registry, cfg, next, err);
 	if (rc != 0) {
-		/* What was begun has no users. */
+		/* The lives begun above have no users. */
 		reap(registry);
 		return rc;
 	}

@@ -26,18 +26,18 @@
 #include "quench-nic/nodes.h"
 #include "nic/observe/flow_info.h"
 
-/* Of one entry at the last sample: the main lcore's. */
+/* Counters of an entry at the last sample. Main lcore only. */
 struct flow_mark {
 	uint64_t wire_bytes, payload_bytes;
 	struct nic_times *times; /* NULL: not measured, or nobody reads them */
-	bool gone;               /* said so */
+	bool gone;               /* reported as removed */
 };
 
 struct flow_entry {
 	struct nic_flow flow; /* as it was last configured, without cdf */
-	uint32_t *ids;        /* lives that are not over */
+	uint32_t *ids;        /* present lives */
 	uint32_t n_ids;
-	/* of those that are */
+	/* of ended lives */
 	struct nic_flow_info earlier;
 	struct nic_times *earlier_times;
 	struct nic_pacing *earlier_pacing;
@@ -50,33 +50,33 @@ struct flow_life;
 struct flow_registry {
 	struct nic_nodes *nodes;
 	pthread_rwlock_t lock;
-	struct flow_life **lives; /* by flow_id, of room; NULL: free */
+	struct flow_life **lives; /* room of them, by flow_id; NULL: free */
 	uint32_t room, n_ids;     /* flow_ids are below n_ids */
 	struct flow_entry **entries;
 	uint32_t n_entries, entries_room;
 	struct names entry_names;
-	struct ranges numbers;                    /* of QPs, counted from first_qpn */
-	struct ranges items[NIC_SHARE_MAX_NODES]; /* of each node, where QPs are placed by RSS */
+	struct ranges numbers;                    /* QP numbers, counted from first_qpn */
+	struct ranges items[NIC_SHARE_MAX_NODES]; /* QP items of each node, if placed by RSS */
 };
 
-/** nodes are open. @return 0 or -ENOMEM; flow_registry_close() in both cases. */
+/** Call after nodes_open(). @return 0 or -ENOMEM; call flow_registry_close() in both cases. */
 int flow_registry_open(struct flow_registry *registry, struct nic_nodes *nodes, uint32_t max_qps);
-/** Before nodes_close(). Zero-initialised: nothing. */
+/** Call when no lcore polls any more: lives own message sizes that the data path reads. Does
+ * nothing on a zero-initialised registry. */
 void flow_registry_close(struct flow_registry *registry);
 
 /**
- * A configuration is to come into force: its flows get flow_ids and numbers, those of now_config
- * (NULL: none) with the same name keep theirs. New ones are ready for nic_reload().
- * @return 0, then flow_registry_release() follows some time; or -EINVAL, -ENOMEM with err filled
- * in.
+ * Give the flows of the next configuration their flow_ids and QP numbers. A flow of now_config
+ * (NULL: none) with the same name keeps its own; new flows are prepared for nic_reload().
+ * @return 0, and flow_registry_release() must follow; or -errno with err filled in.
  */
 int flow_registry_assign(struct flow_registry *registry, const struct config *cfg,
 			 const struct nic_config *now_config, struct nic_config *next,
 			 struct config_error *err);
-/** Nobody uses the configuration any more. From any thread. */
+/** Release a configuration that nothing uses any more. Any thread. */
 void flow_registry_release(struct flow_registry *registry, const struct nic_config *config);
 
-/* On the main lcore, when nic_reload() is called. */
+/* Called on the main lcore together with nic_reload(). */
 void flow_registry_added(struct flow_registry *registry, uint32_t flow_id, uint64_t now_ns);
 uint64_t flow_registry_added_ns(const struct flow_registry *registry, uint32_t flow_id);
 void flow_registry_removed(struct flow_registry *registry, uint32_t flow_id, uint64_t now_ns);
@@ -84,7 +84,7 @@ void flow_registry_removed(struct flow_registry *registry, uint32_t flow_id, uin
 void flow_registry_read_begin(struct flow_registry *registry);
 void flow_registry_read_end(struct flow_registry *registry);
 
-/* In between, all lcores together, all that was ever counted under a name. */
+/* Between read_begin() and read_end(): sums over all lcores and all lives of an entry. */
 struct flow_entry *flow_registry_entry_of(const struct flow_registry *registry, uint32_t flow_id);
 struct nic_flow_info flow_registry_info(const struct flow_registry *registry,
 					const struct flow_entry *e);
@@ -93,10 +93,10 @@ bool flow_registry_times(const struct flow_registry *registry, const struct flow
 			 struct nic_times *sum);
 bool flow_registry_pacing(const struct flow_registry *registry, const struct flow_entry *e,
 			  struct nic_pacing *sum);
-/** Time in which pauses have held its data. */
+/** Time during which pause frames stopped its data. */
 uint64_t flow_registry_paused_ns(const struct flow_registry *registry, const struct flow_entry *e,
 				 uint64_t now_ns);
-/** Time in which it could send. */
+/** Time during which it could send. */
 uint64_t flow_registry_active_ns(const struct flow_registry *registry, const struct flow_entry *e,
 				 uint64_t now_ns);
 

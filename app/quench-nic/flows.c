@@ -14,9 +14,9 @@
 #include "ctl/results/flow_results.h"
 #include "quench-nic/totals.h"
 
-/* More of them would hide the line about the port. */
+/* Lines of more flows would hide the port's line. */
 #define MOST_LINES 8
-/* Of the table at the end. */
+/* Rows of the table at the end. */
 #define MOST_ROWS 64
 
 static FILE *
@@ -157,7 +157,7 @@ read_pacing(const struct flows *f, const struct flow_entry *e, struct nic_pacing
 	return flow_registry_pacing(f->registry, e, sum) ? sum : NULL;
 }
 
-/* What came since the last sample, for whom it is read; or NULL. */
+/* Times measured since the last sample, or NULL: the flow is not measured. */
 static const struct nic_times *
 read_interval(struct flows *f, struct flow_entry *e)
 {
@@ -277,7 +277,7 @@ sample_flow(struct flows *f, const struct flow_shown *shown, FILE *out, uint64_t
 		.paused_ns = flow_registry_paused_ns(f->registry, e, now_ns),
 	};
 
-	/* One that has gone is said once more, and then only while it ends what it has begun. */
+	/* Report a removed flow once more, then only while it still moves bytes. */
 	if (shown->gone && last->gone && wire == last->wire_bytes)
 		return;
 	if (f->flows_csv != NULL)
@@ -292,7 +292,7 @@ sample_flow(struct flows *f, const struct flow_shown *shown, FILE *out, uint64_t
 void
 flows_sample(struct flows *f, const struct run_app *app, FILE *out, uint64_t now_ns)
 {
-	/* Reading all QPs costs a single lcore the time of a packet each: only for a reader. */
+	/* On a single lcore, reading a QP costs as much as a packet: only if the result is used. */
 	if (f->flows_csv == NULL && f->config->n_flows > MOST_LINES)
 		return;
 	flow_registry_read_begin(f->registry);

@@ -32,7 +32,7 @@ static struct quench_nic {
 	struct flow_registry registry;
 	struct tracing tracing;
 	bool stay;
-	bool said_completed; /* of the main lcore */
+	bool said_completed; /* main lcore only */
 	struct run_result result;
 	struct flows flows;
 } nic;
@@ -82,7 +82,7 @@ open_nic(const struct opts *opts)
 	return rc;
 }
 
-/* QPs that have given up, and were not reset since. */
+/* QPs that gave up and have not been reset since. */
 static uint64_t
 failed_qps(void)
 {
@@ -93,7 +93,7 @@ failed_qps(void)
 	return failed;
 }
 
-/* Are all messages of the configuration in force completed? Once that is true, a line says so. */
+/* Are all messages of the active configuration complete? Says so in a line, once. */
 static bool
 is_done(const struct run_app *app)
 {
@@ -110,7 +110,7 @@ is_done(const struct run_app *app)
 	return done && !nic.stay;
 }
 
-/* A QP that gave up is no result to build on, however the run ended. */
+/* If a QP gave up, the run has failed, however it ended. */
 static int
 outcome(void)
 {
@@ -123,7 +123,7 @@ outcome(void)
 	return APP_FAILED;
 }
 
-/* A flow whose peer never answered has sent nothing: that is worth a line. */
+/* Warn: a flow whose peer never answered has sent nothing. */
 static void
 check_neighbours(void)
 {
@@ -166,7 +166,7 @@ say_running(void)
 	    nic.nodes.plan.control_apart ? ", control frames by queues of their own" : "");
 }
 
-/* A result that is missing is worth a line. */
+/* Say so if the results will not contain times. */
 static void
 say_measures(void)
 {
@@ -228,7 +228,7 @@ run_nic(const struct opts *opts)
 	if (rc == 0 && opts->stats_interval_ns > 0)
 		flows_end(&nic.flows, run_stats_file(opts), nic.result.elapsed_ns);
 	live_release(&nic.live, last);
-	/* Whatever the counters came to, the files are closed. */
+	/* Close the files even after an error. */
 	closed = flows_close(&nic.flows);
 	if (rc == 0)
 		rc = closed;
@@ -269,7 +269,7 @@ start(const struct opts *opts)
 	return rc;
 }
 
-/* Takes v. */
+/* Takes ownership of v. */
 static int
 start_with(struct nic_version *v, const struct opts *opts)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the keys of quench-nic's telemetry mean. */
+/* Meanings of the keys in quench-nic's telemetry. */
 #include "quench-nic/nic_catalogue.h"
 
 #include "runtime/telemetry/catalogue.h"
@@ -96,7 +96,7 @@ static const struct meaning info_gauges[] = {
 };
 /* clang-format on */
 
-/* Drops end nic_counters[], in their order: the first one's index. */
+/* Index of the first drop: the drops are the last rows of nic_counters[]. */
 static unsigned int
 first_drop(void)
 {

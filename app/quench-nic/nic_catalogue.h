@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the keys of a NIC's telemetry mean: replies to /quench/counters and /quench/gauges. */
+/* Meanings of the keys in a NIC's telemetry: replies to /quench/counters and /quench/gauges. */
 #ifndef QUENCH_APP_QUENCH_NIC_NIC_CATALOGUE_H
 #define QUENCH_APP_QUENCH_NIC_NIC_CATALOGUE_H
 

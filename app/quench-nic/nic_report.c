@@ -41,7 +41,7 @@ info_object(const struct node *node, uint32_t index, uint32_t local_qpn,
 	struct nic_qp_info i;
 	json_t *o = json_object();
 
-	/* Zeros of one that the data path has not made yet. */
+	/* All zero if the data path has not created the QP yet. */
 	nic_qp_info(node, index, &i);
 	report_set_u64(o, "local_qpn", local_qpn);
 	report_set_u64(o, "peer_qpn", i.peer_qpn);
@@ -110,7 +110,7 @@ nic_add_wait(json_t *o, const struct run_app *app, const struct nic_config *conf
 		       nic_flow_paused_ns(app->nodes[at.node], flow->id, now_ns) / NS_PER_US);
 }
 
-/* How late paced packets left, all lcores together. */
+/* Lateness of paced packets, over all lcores. */
 static json_t *
 pacing_object(const struct run_result *result)
 {
@@ -140,7 +140,7 @@ pacing_object(const struct run_result *result)
 	return o;
 }
 
-/* The first of them, flow by flow. */
+/* The first json_qps QPs, flow by flow. */
 static json_t *
 qp_list(const struct run_app *app, const struct nic_config *config, uint64_t elapsed_ns,
 	uint64_t *omitted)

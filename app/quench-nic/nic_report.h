@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a NIC has counted: the end of a statistics line, and the JSON object of doc/interface.md. */
+/* Counters of a NIC: the end of a statistics line, and the JSON object of doc/interface.md. */
 #ifndef QUENCH_APP_QUENCH_NIC_NIC_REPORT_H
 #define QUENCH_APP_QUENCH_NIC_NIC_REPORT_H
 
@@ -16,20 +16,20 @@ void nic_stats_line(const struct run_app *app, struct run_traffic *traffic, char
 /** All counters and QPs, after the loop has ended. @return a new object. */
 json_t *nic_report(const struct run_app *app, const struct run_result *result, struct flows *flows);
 
-/* Parts of it, which any thread may ask for while the NIC runs. */
+/* Parts of the report. Any thread, also while the NIC runs. */
 
-/** The port and its pauses. */
+/** The port and its pause counters. */
 json_t *nic_port_object(const struct run_app *app, const struct run_result *result,
 			const struct nic_params *params, uint64_t now_ns);
 
 /** Every counter of NIC, reaction point and notification point, of all lcores together. */
 json_t *nic_counters_object(const struct run_app *app);
 
-/** The QP with first_qpn + number. */
+/** The QP whose local number is first_qpn + number. */
 json_t *nic_qp_object(const struct run_app *app, const struct nic_config *config, uint32_t number,
 		      uint64_t elapsed_ns);
 
-/** What holds that QP at this moment, as further members of its object. */
+/** Add to a QP's object its hold (why it does not send now) and its limits. */
 void nic_add_wait(json_t *o, const struct run_app *app, const struct nic_config *config,
 		  uint32_t number, uint64_t now_ns);
 

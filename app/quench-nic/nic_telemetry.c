@@ -97,7 +97,7 @@ rp_reply(struct telemetry_call *call)
 	return o;
 }
 
-/* Of the configuration, then those that have gone. */
+/* Flows of the configuration, then removed ones. */
 static json_t *
 flows_page(struct telemetry_call *call, struct flows *flows)
 {
@@ -126,7 +126,7 @@ flows_reply(struct telemetry_call *call)
 	struct flows flows;
 	json_t *o;
 
-	/* One of our own: the main lcore has another for its files. */
+	/* Not the main lcore's struct flows: one thread at a time may use it. */
 	if (flows_open(&flows, config_of(call), registry, NULL) != 0) {
 		flows_close(&flows);
 		return telemetry_refuse(call, "more memory", "there is no memory");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The telemetry commands of quench-nic (doc/interface.md). Their program is struct nic_config. */
+/* Telemetry commands of quench-nic (doc/interface.md). telemetry.program is a struct tracing. */
 #ifndef QUENCH_APP_QUENCH_NIC_NIC_TELEMETRY_H
 #define QUENCH_APP_QUENCH_NIC_NIC_TELEMETRY_H
 

@@ -29,7 +29,7 @@ find_flow(const struct nic_config *config, const char *name)
 	return NULL;
 }
 
-/* QPs of the flow in force that have given up. */
+/* QPs of the active flow that gave up. */
 static uint32_t
 failed_qps(struct flow_registry *registry, const struct nic_flow *flow)
 {
@@ -77,7 +77,7 @@ reset_reply(struct telemetry_call *call)
 
 	if (call->n_args == 0)
 		return telemetry_refuse(call, "the name of a flow", "FLOW is missing");
-	/* No flow leaves while it is reset. */
+	/* No flow is removed during its reset. */
 	flow = find_flow(nic_config_of(live_running_begin(live)), call->args[0]);
 	if (flow != NULL)
 		o = reset_flow(call, live, flow);

@@ -44,7 +44,7 @@ refuse_name(struct telemetry_call *call, const char *text, uint32_t qps)
 	return false;
 }
 
-/* FLOW#I, or FLOW for its first QP; the quench-lab has the same. */
+/* FLOW#I, or FLOW for its first QP, as in quench-lab. */
 static bool
 find_by_flow(struct telemetry_call *call, const char *text, uint32_t qps, uint32_t *number)
 {
@@ -70,7 +70,7 @@ find_by_flow(struct telemetry_call *call, const char *text, uint32_t qps, uint32
 	return refuse_name(call, text, qps);
 }
 
-/* The i-th parameter as a QP: the number that show qp has, or FLOW, or FLOW#I. */
+/* Parse parameter i as a QP: a number as in show qp, FLOW, or FLOW#I. */
 static bool
 find_qp(struct telemetry_call *call, unsigned int i, uint32_t *number)
 {
@@ -100,13 +100,13 @@ qp_object(const struct telemetry_call *call, uint32_t number)
 	json_t *o = json_object();
 
 	report_set_u64(o, "local_qpn", config->nic.first_qpn + number);
-	/* A flow may go while one of its QPs is traced. */
+	/* A flow may be removed while one of its QPs is traced. */
 	json_object_set_new(o, "flow", json_string(flow != NULL ? flow->name : ""));
 	report_set_u64(o, "qp", i);
 	return o;
 }
 
-/* Who wants it? */
+/* The trace's number and rows, and who asked for it. */
 static void
 set_trace(json_t *o, const struct traced *traced)
 {
@@ -163,7 +163,7 @@ row_object(const struct nic_trace_row *row)
 	return o;
 }
 
-/* The first row from number on that is still there. @return false: there is none so far. */
+/* Read the first row from *number on that is not overwritten. @return false: none yet. */
 static bool
 read_first(const struct nic_trace *trace, uint64_t *number, struct nic_trace_row *row)
 {
@@ -177,7 +177,7 @@ read_first(const struct nic_trace *trace, uint64_t *number, struct nic_trace_row
 	return *number < written;
 }
 
-/* As many rows as fit a reply, from one on; "end" is the number of the row that comes next. */
+/* Add the rows from number first on that fit a reply; "end" is the number of the next row. */
 static void
 add_rows(json_t *o, const struct nic_trace *trace, uint64_t first)
 {
@@ -188,13 +188,13 @@ add_rows(json_t *o, const struct nic_trace *trace, uint64_t first)
 
 	report_set_u64(o, "first", number);
 	report_set_u64(o, "lost", number - first);
-	report_set_u64(o, "end", UINT32_MAX); /* for its room */
+	report_set_u64(o, "end", UINT32_MAX); /* reserves its space */
 	telemetry_page_begin(&page, o);
 	while (more && telemetry_page_add(&page, row_object(&row), number)) {
 		number++;
 		more = number < written && nic_trace_read(trace, number, &row);
 	}
-	/* That would be the next page's only parameter. */
+	/* The next page has two parameters, ID and FIRST: clients use "end" instead. */
 	json_object_del(o, "next");
 	report_set_u64(o, "end", number);
 }
@@ -245,7 +245,7 @@ find_word(struct telemetry_call *call, unsigned int i, enum tracing_word *word)
 	return false;
 }
 
-/* Its rate is not made here. */
+/* The QP sends no data: the peer controls the rate. */
 static json_t *
 refuse_silent(struct telemetry_call *call, uint32_t number)
 {

@@ -16,7 +16,7 @@
 #include "runtime/notice/say.h"
 #include "node/pkt_pool.h"
 
-/* Frames of each pool: rings, bursts and what a virtual device holds, with room to spare. */
+/* Mbufs of each pool: more than rings, bursts and a virtual device hold together. */
 #define POOL_FRAMES 4095
 #define LARGEST_MTU 4096
 
@@ -31,7 +31,7 @@ largest_mtu(const struct nic_config *config)
 	return mtu;
 }
 
-/* As many nodes as there are lcores, transmit queues and QPs for. */
+/* One node per lcore, but not more than transmit queues or QPs. */
 static int
 choose_queues(struct nic_nodes *n, const struct nic_config *config)
 {
@@ -58,7 +58,7 @@ choose_queues(struct nic_nodes *n, const struct nic_config *config)
 	return 0;
 }
 
-/* Frames of a pool that all nodes share. */
+/* Mbufs of a pool that all nodes share. */
 static uint32_t
 pool_frames(const struct nic_nodes *n)
 {
@@ -122,7 +122,7 @@ share_nic(struct nic_nodes *n)
 		.first_qpn = n->nic.first_qpn,
 		.link_speed_bps = n->nic.link_speed_bps,
 		.shaper_burst_ns = n->nic.shaper_burst_ns,
-		/* Some devices hand over the sender's mbufs. */
+		/* Some devices deliver the sender's mbufs, so those of all three pools. */
 		.rx_mbufs = 3 * pool_frames(n),
 		.socket = (int)rte_lcore_to_socket_id(run_poll_lcore(0)),
 	};
@@ -134,7 +134,7 @@ share_nic(struct nic_nodes *n)
 	return APP_FAILED;
 }
 
-/* The device's bucket of QP i of a flow. */
+/* RSS bucket of QP i of a flow. */
 static uint32_t
 bucket_of(const struct nic_nodes *n, const struct nic_flow *flow, uint32_t i)
 {
@@ -145,7 +145,7 @@ bucket_of(const struct nic_nodes *n, const struct nic_flow *flow, uint32_t i)
 	       (n->rss.n_buckets - 1);
 }
 
-/* QPs in each bucket. @return false: the device hashes not all of them. */
+/* Count the QPs in each bucket. @return false: the device does not hash all of them. */
 static bool
 fill_buckets(const struct nic_nodes *n, const struct nic_config *config, uint32_t *qps)
 {
@@ -160,7 +160,7 @@ fill_buckets(const struct nic_nodes *n, const struct nic_config *config, uint32_
 	return true;
 }
 
-/* Which lcore has which bucket, and with it the QPs in it; the device is told. */
+/* Assign buckets, with their QPs, to lcores, and set the device's table to match. */
 static bool
 deal_buckets(struct nic_nodes *n, const uint32_t *qps)
 {
@@ -176,8 +176,8 @@ deal_buckets(struct nic_nodes *n, const uint32_t *qps)
 }
 
 /*
- * Place QPs by RSS, if the device has it and each lcore has one receive queue: lcore k's is queue
- * k. Without it they are dealt out in turn. Buckets stay where they are when flows come and go.
+ * Place QPs by RSS if the device has it and each lcore has a receive queue (queue k for lcore k);
+ * otherwise QPs are assigned in turn. Adding or removing flows does not move buckets.
  */
 static int
 place_qps(struct nic_nodes *n, const struct nic_config *config)
@@ -201,7 +201,7 @@ nodes_home(const struct nic_nodes *n, const struct nic_flow *flow, uint32_t i)
 {
 	uint32_t number = flow->first_number + i;
 
-	/* A flow that came later may be of a kind that the device does not hash. */
+	/* The device may not hash the IP version of a flow that was added later. */
 	if (n->placed && port_rss_hashes(&n->rss, flow->qp.peer_ip.version))
 		return n->lcore[bucket_of(n, flow, i)];
 	return (uint16_t)(number % n->plan.n_lcores);
@@ -233,7 +233,7 @@ create_node(struct nic_nodes *n, uint16_t i)
 
 	if (n->share != NULL) {
 		params.max_qps = nic_share_qps(n->share, n->max_qps, i);
-		/* One without QPs forwards, and answers ARP. */
+		/* A node without QPs still forwards frames to other nodes and answers ARP. */
 		if (params.max_qps == 0)
 			params.max_qps = 1;
 	}
@@ -290,7 +290,7 @@ nodes_are_done(const struct nic_nodes *n)
 {
 	bool done = nodes_are_reloaded(n);
 
-	/* After that: a flow that came is counted before its reload is done. */
+	/* In this order: an added flow is counted before its reload is done. */
 	for (uint16_t i = 0; done && i < n->plan.n_lcores; i++)
 		done = nic_done(n->node[i]);
 	return done;
@@ -299,7 +299,7 @@ nodes_are_done(const struct nic_nodes *n)
 void
 nodes_close(struct nic_nodes *n)
 {
-	/* Nodes give their packets back before devices and pools go. */
+	/* Nodes free their packets before devices and pools are destroyed. */
 	for (uint16_t i = 0; i < n->plan.n_lcores; i++)
 		nic_destroy(n->node[i]);
 	nic_share_destroy(n->share);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The NIC that quench-nic builds: a device with its queues, a node for each lcore that polls, their
- * pools, and the QPs of the configuration, dealt out to the nodes. Where the device has RSS, a QP
- * goes to the lcore at whose receive queue its frames arrive; else in turn.
+ * The NIC of quench-nic: a device with its queues, a node for each polling lcore, their pools, and
+ * the QPs of the configuration, distributed over the nodes. If the device has RSS, a QP is placed
+ * on the lcore that receives its frames; otherwise QPs are assigned in turn.
+ *
+ * Invariant: the n_qps of a flow's places, summed over all nodes, is its qp_count.
  */
 #ifndef QUENCH_APP_QUENCH_NIC_NODES_H
 #define QUENCH_APP_QUENCH_NIC_NODES_H
@@ -17,27 +19,27 @@
 #include "nic/port/share.h"
 
 struct nic_nodes {
-	struct nic_params nic; /* as at the start */
+	struct nic_params nic; /* as at start-up */
 	struct node *node[NIC_SHARE_MAX_NODES];
 	struct poll_queues queues[NIC_SHARE_MAX_NODES];
-	struct port_plan plan;   /* its lcores are as many as there are nodes */
+	struct port_plan plan;   /* n_lcores is the number of nodes */
 	struct nic_share *share; /* NULL: one node */
-	uint32_t n_qps;          /* at the start */
+	uint32_t n_qps;          /* at start-up */
 	uint32_t max_qps;
-	uint16_t mtu_bytes;                  /* that there is room for */
-	bool placed;                         /* by RSS */
-	uint16_t lcore[NIC_RSS_MAX_BUCKETS]; /* of each bucket, with it */
+	uint16_t mtu_bytes;                  /* largest that data mbufs hold */
+	bool placed;                         /* QPs are placed by RSS */
+	uint16_t lcore[NIC_RSS_MAX_BUCKETS]; /* of each bucket, if placed */
 	uint16_t ethdev;
-	uint16_t n_open; /* devices: 0 or 1 */
+	uint16_t n_open; /* open devices: 0 or 1 */
 	struct port_rss rss;
 	struct rte_mempool *rx_pool;
 	struct nic_pools pools;
 };
 
 /**
- * Build all of it but the QPs. config gets the device's MAC address if it has none.
+ * Build everything except the QPs. Sets the MAC address of config to the device's if it is zero.
  *
- * @param n  Zero-initialised; for nodes_close(), whatever the result.
+ * @param n  Zero-initialised. Call nodes_close() whatever the result.
  * @return   0, or an exit code after an error line.
  */
 int nodes_open(struct nic_nodes *n, struct nic_config *config, const char *config_path);
@@ -47,14 +49,15 @@ void nodes_close(struct nic_nodes *n);
 /** The node that has QP i of a flow. */
 uint16_t nodes_home(const struct nic_nodes *n, const struct nic_flow *flow, uint32_t i);
 
-/** How many QPs of a flow each node has; where they are unless they are placed by RSS. */
+/** Count the QPs of a flow on each node; find their items too, unless QPs are placed by RSS. */
 void nodes_count(const struct nic_nodes *n, const struct nic_flow *flow,
 		 struct nic_flow_place *places);
 
-/** Is the last nic_reload() in force on every node? From any thread. */
+/** Is the last nic_reload() in force on every node? Any thread. */
 bool nodes_are_reloaded(const struct nic_nodes *n);
 
-/** Have all requesters that end ended, those of the last nic_reload() too? Where that is called. */
+/** Have all requesters with an end ended, those of the last nic_reload() included? Only on the
+ * thread that calls nic_reload(). */
 bool nodes_are_done(const struct nic_nodes *n);
 
 #endif

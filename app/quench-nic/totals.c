@@ -3,7 +3,7 @@
 
 #include "base/counter.h"
 
-/* Add what a table of counters names. */
+/* Add the counters that a table names. */
 static void
 add_counters(void *total, const void *part, const struct counter_field *fields, unsigned int n)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counters of all lcores of a quench-nic together. */
+/* Counters of quench-nic, summed over all lcores. */
 #ifndef QUENCH_APP_QUENCH_NIC_TOTALS_H
 #define QUENCH_APP_QUENCH_NIC_TOTALS_H
 
 #include "runtime/run/run.h"
 #include "nic/nic.h"
 
-/** By any thread while the NIC runs. */
+/** Any thread, also while the NIC runs. */
 struct nic_stats nic_total_stats(const struct run_app *app);
 
 #endif

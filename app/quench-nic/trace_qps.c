@@ -9,7 +9,7 @@
 #include "runtime/notice/say.h"
 #include "ctl/results/trace_csv.h"
 
-/* What was asked for: a flow may go, and its numbers be another's. */
+/* The QPs as configured: a flow may be removed, and its numbers go to another one. */
 static struct traced {
 	char flow[NIC_FLOW_NAME_CHARS + 1];
 	uint32_t qp;
@@ -66,7 +66,7 @@ trace_write(struct node *const *nodes, uint16_t n_nodes, const char *path)
 	for (uint16_t at = 0; at < n_nodes; at++) {
 		const struct nic_traces *traces = nic_traces(nodes[at]);
 
-		/* Not those that people asked for meanwhile. */
+		/* Skip traces that were started over telemetry. */
 		for (uint32_t i = 0; i < traces->n; i++)
 			for (unsigned int k = 0; k < n_traced; k++)
 				if (traces->trace[i]->owned && traced[k].at.node == at &&

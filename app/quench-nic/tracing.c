@@ -9,7 +9,7 @@
 #include "base/fixed.h"
 
 #define TEND_NS NS_PER_SEC
-/* How often, and how many times, it is asked whether the owners have taken it over. */
+/* Interval and number of checks whether the owners have adopted a change. */
 #define OWNER_LOOK_NS 100000l
 #define OWNER_LOOKS 20000
 
@@ -86,7 +86,7 @@ all_taken_over(const struct tracing *t)
 	return all;
 }
 
-/* @return 0, with nothing old left; or -EBUSY. */
+/* Wait until the owners have adopted the last change; free old traces. @return 0 or -EBUSY. */
 static int
 wait_for_owners(struct tracing *t, const atomic_bool *stop)
 {
@@ -102,14 +102,14 @@ wait_for_owners(struct tracing *t, const atomic_bool *stop)
 	return 0;
 }
 
-/* Say to each node what it traces now, if that is news; all of them have taken over the last. */
+/* Give each node its set of traces, if it changed. All nodes have adopted their previous sets. */
 static void
 tell_owners(struct tracing *t)
 {
 	for (uint32_t at = 0; at < t->nodes->plan.n_lcores; at++) {
 		struct nic_traces now;
 
-		/* Compared whole. */
+		/* memcmp() compares padding too. */
 		memset(&now, 0, sizeof(now));
 		for (uint32_t i = 0; i < t->n; i++)
 			if (t->traced[i].at.node == at)
@@ -121,7 +121,7 @@ tell_owners(struct tracing *t)
 	}
 }
 
-/* From the list; tell_owners() follows. */
+/* Remove from the list; tell_owners() must follow. */
 static void
 take_out(struct tracing *t, struct traced *traced)
 {
@@ -144,7 +144,7 @@ take_out_forgotten(struct tracing *t, uint64_t now_ns)
 			take_out(t, &t->traced[i]);
 }
 
-/* @return 0 with the QP's trace in *out, or -ENOSPC, -ENOMEM. */
+/* @return 0 with the QP's trace in *out, or -ENOSPC, -ENOMEM or -EBUSY. */
 static int
 find_or_begin(struct tracing *t, uint32_t number, uint64_t now_ns, struct traced **out)
 {
@@ -156,7 +156,7 @@ find_or_begin(struct tracing *t, uint32_t number, uint64_t now_ns, struct traced
 		return 0;
 	if (t->n == NIC_MAX_TRACES)
 		return -ENOSPC;
-	/* Its flow has just come. */
+	/* Its flow was just added: the QP has no place yet. */
 	if (at.item == NIC_NOWHERE)
 		return -EBUSY;
 	trace = nic_trace_create(at.item, NIC_TRACE_ROWS);
@@ -240,7 +240,7 @@ tracing_release(struct tracing *t)
 void
 tracing_tend(struct tracing *t, uint64_t now_ns)
 {
-	/* Whoever has it does the same, or reads. */
+	/* Whoever holds the lock does this work too, or reads: look again later. */
 	if (now_ns < t->tend_ns || pthread_mutex_trylock(&t->lock) != 0)
 		return;
 	t->tend_ns = now_ns + TEND_NS;

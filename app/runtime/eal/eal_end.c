@@ -27,9 +27,9 @@
 #define EAL_END_PATIENCE_S 20u
 #endif
 
-/* Telemetry's clients have this long to take the reply that is under way. */
+/* For this many looks, telemetry clients may still read a reply in progress. */
 #define REPLY_LOOKS 500
-/* Then they are cut off, and have this long to end. */
+/* Then they are cut off. After this many looks in all, we stop waiting for them. */
 #define CUT_OFF_LOOKS 2000
 #define LOOK_NS NS_PER_MS
 
@@ -37,10 +37,10 @@ static struct {
 	bool telemetry_rests;
 	bool interrupts_rest;
 	int code;       /* what the program exits with */
-	char line[160]; /* said when it gives up: a signal handler formats nothing */
+	char line[160]; /* written by give_up(): a signal handler cannot format */
 } state;
 
-/* EAL removes files that are left when a program starts with the same --file-prefix. */
+/* EAL removes the files left behind at the next start with the same --file-prefix. */
 static void
 give_up(int signo)
 {
@@ -73,7 +73,7 @@ listens(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) == 0 && listening;
 }
 
-/* What was seen of telemetry's sockets; a later state is worse. */
+/* State of telemetry's sockets, from best to worst. */
 enum sight { NO_TELEMETRY, NO_CLIENT, A_CLIENT };
 
 static enum sight
@@ -88,7 +88,7 @@ hang_up(int fd, int how)
 		(void)shutdown(fd, how);
 		return A_CLIENT;
 	}
-	/* Nobody connects from here on; who is in the queue is accepted soon. */
+	/* No new client can connect; those in the queue are accepted soon. */
 	(void)unlink(name.sun_path);
 	return poll(&p, 1, 0) != 0 ? A_CLIENT : NO_CLIENT;
 }
@@ -113,12 +113,12 @@ hang_up_all(int how)
 	return worst;
 }
 
-/* A thread of a client closes its socket last. @return true: there is no such thread. */
+/* Wait for the clients' threads, which close their sockets last. @return true: all ended. */
 static bool
 end_telemetry(void)
 {
 	struct timespec t = {.tv_nsec = LOOK_NS};
-	/* Twice, since a client may be on its way from the queue to a descriptor. */
+	/* Two looks: a client moving from the queue to a descriptor is not seen in one of them. */
 	int quiet = 0;
 
 	for (int look = 0; look < CUT_OFF_LOOKS; look++) {
@@ -172,7 +172,7 @@ eal_park_interrupts(void (*work)(void *arg), void *arg)
 
 	job = (struct job){.work = work, .arg = arg};
 	sem_init(&job.done, 0, 0);
-	/* A source of our own: EAL's clean-up waits for that of alarms. */
+	/* Not an alarm: rte_eal_cleanup() waits for EAL's alarm source. */
 	if (!state.interrupts_rest && intr_source_open(&source, work_and_stay, &job) == 0) {
 		while (sem_wait(&job.done) != 0 && errno == EINTR)
 			;

@@ -1,41 +1,45 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The end of EAL in a program, in place of rte_eal_cleanup() alone.
+ * Shuts EAL down; used in place of rte_eal_cleanup() alone.
  *
  * rte_eal_cleanup() unmaps all memory of DPDK, but stops neither EAL's interrupt thread nor the
  * threads that answer telemetry. The interrupt thread walks its sources at any event, and handles
  * of memif live in that memory (net_memif never unregisters its listener); a telemetry command of
- * DPDK itself reads devices and pools. On a busy machine they do so late, and the program faults.
+ * DPDK itself reads devices and pools. On a busy machine they may do so after the unmapping, and
+ * the program faults.
  *
- * So both are brought to rest first: telemetry clients are hung up on, and the interrupt thread is
- * kept in a callback for good. If one of them does not come to rest, the program ends without
- * rte_eal_cleanup(): EAL removes what that leaves on disk when a program starts with the same
- * --file-prefix.
+ * So both are stopped first: telemetry clients are disconnected, and the interrupt thread is parked
+ * in a callback for good. If either does not stop, the program ends without rte_eal_cleanup(); EAL
+ * removes the files that this leaves at the next start with the same --file-prefix.
  *
  * Memory and its locks are shared with secondary processes, such as dpdk-dumpcap. One that is
  * killed while it holds a lock leaves it locked, and freeing memory then blocks for ever. Reports
- * are written before the end begins, so a program whose end takes too long exits in the middle of
- * it, with the exit code that it would have had.
+ * are written before the shutdown begins, so a program whose shutdown takes too long exits in the
+ * middle of it, with its normal exit code.
+ *
+ * Invariant: rte_eal_cleanup() runs only while the interrupt thread is parked and no thread serves
+ * a telemetry client.
  */
 #ifndef QUENCH_APP_RUNTIME_EAL_EAL_END_H
 #define QUENCH_APP_RUNTIME_EAL_EAL_END_H
 
 /**
- * The end begins, before devices are closed: no more captures, no more telemetry, none in progress.
+ * Begin the shutdown, before devices are closed: stop captures and telemetry, replies in progress
+ * included.
  *
- * @param code  With it the program exits, by SIGALRM and a line on standard error, if eal_end() has
- *              not returned after EAL_END_PATIENCE_S.
+ * @param code  Exit code if eal_end() has not returned after EAL_END_PATIENCE_S; SIGALRM then ends
+ *              the program, with a line on standard error.
  */
 void eal_quiet(int code);
 
 /**
- * Run work(arg) on the interrupt thread and keep that thread from then on.
+ * Run work(arg) on the interrupt thread, then park that thread.
  *
- * Returns when work() has. If the interrupt thread cannot be had, the caller runs it.
+ * Returns after work(). If the interrupt thread cannot be parked, work() runs on the caller's.
  */
 void eal_park_interrupts(void (*work)(void *arg), void *arg);
 
-/** After devices are closed and pools are freed: the end of EAL. */
+/** Finish the shutdown, after devices are closed and pools are freed. */
 void eal_end(void);
 
 #endif

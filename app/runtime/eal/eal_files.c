@@ -7,7 +7,7 @@
 
 #include "runtime/notice/say.h"
 
-/* It opens about ten, the standard ones not counted, and two pipes to each lcore but the first. */
+/* EAL opens about ten files beside the standard ones, and two pipes to each lcore but the first. */
 #define FILES 32u
 #define FILES_PER_LCORE 4u
 

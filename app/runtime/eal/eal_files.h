@@ -5,11 +5,11 @@
 #include <stdbool.h>
 
 /**
- * May this process open as many files as EAL does when it starts? EAL ends the process with a panic
- * and a stack where it finds none for a pipe to a lcore, or for its interrupt thread.
+ * May this process open all files that EAL needs at start-up? Without a descriptor for the pipe of
+ * an lcore or for the interrupt thread, EAL ends the process with a panic and a stack trace.
  *
- * @param lcores  That EAL is to start, at most; 0: one on each CPU that this process may use.
- * @return        false: it has said so.
+ * @param lcores  Most lcores that EAL starts; 0: one on each CPU that this process may use.
+ * @return        false after an error line.
  */
 bool eal_has_files(unsigned int lcores);
 

@@ -12,9 +12,9 @@
 
 #include "base/units.h"
 
-/* Between two looks at pollers that have not seen yet that the gate is shut. */
+/* Interval between looks at pollers that have not yet seen the gate shut. */
 #define POLLER_LOOK_NS (20 * NS_PER_US)
-/* Without /proc events are not seen: the interrupt thread is let go this often. */
+/* Without /proc we see no events, and let the interrupt thread go after this time. */
 #define BLIND_WAIT_MS 10
 
 static void
@@ -55,7 +55,7 @@ is_epoll(const char *name)
 	return n == sizeof(epoll) - 1 && memcmp(target, epoll, sizeof(epoll) - 1) == 0;
 }
 
-/* EAL makes another epoll descriptor whenever its sources change; it does not while we are called.
+/* EAL creates a new epoll descriptor whenever its sources change, but not during a callback.
  * @return -1: not found. */
 static int
 find_epoll(const struct intr_gate *gate)
@@ -78,7 +78,7 @@ wait_for_events(int epoll_fd, int timeout_ms)
 {
 	struct pollfd p = {.fd = epoll_fd, .events = POLLIN};
 
-	/* A signal is no event, but one look too many does no harm. */
+	/* A signal ends poll() too, but an extra look does no harm. */
 	return poll(&p, 1, timeout_ms) != 0;
 }
 
@@ -102,7 +102,7 @@ is_closing(const struct intr_gate *gate)
 	return atomic_load_explicit(&gate->closing, memory_order_acquire);
 }
 
-/* On the interrupt thread. The epoll descriptor shows our source too, so closing the gate is an
+/* Runs on the interrupt thread. The epoll descriptor includes our source, so closing the gate is an
  * event. */
 static void
 wait_in_gate(void *arg)
@@ -112,13 +112,13 @@ wait_in_gate(void *arg)
 
 	intr_source_lower(&gate->source);
 	epoll_fd = find_epoll(gate);
-	/* Other events of the same wake-up come after us: not a moment for pollers. */
+	/* EAL handles other events of this wake-up after us: keep pollers out until then. */
 	if (!is_closing(gate) && (epoll_fd < 0 || !wait_for_events(epoll_fd, 0))) {
 		atomic_fetch_add(&gate->epoch, 1);
 		(void)wait_for_events(epoll_fd, epoll_fd < 0 ? BLIND_WAIT_MS : -1);
 		shut(gate);
 	}
-	/* Called again with, or after, what there is to do. */
+	/* EAL calls us again together with, or after, pending events. */
 	if (!is_closing(gate))
 		intr_source_raise(&gate->source);
 }
@@ -160,7 +160,7 @@ intr_gate_close(struct intr_gate *gate)
 void
 intr_gate_join(struct intr_gate *gate, uint16_t poller)
 {
-	/* Sequentially consistent, as in shut(): either that sees us, or we see that it is shut. */
+	/* Sequentially consistent, as in shut(): either shut() sees us, or we see the gate shut. */
 	atomic_store(&gate->pollers[poller].seen, atomic_load(&gate->epoch));
 	atomic_thread_fence(memory_order_seq_cst);
 }

@@ -3,18 +3,18 @@
  * Keeps EAL's interrupt thread away from devices while pollers use them.
  *
  * net_memif (DPDK 22.11 to 26.07) unmaps a connection's rings on EAL's interrupt thread as soon as
- * its peer is gone, with no regard for a burst in progress and no event that announces it. A poller
+ * its peer is gone; it neither waits for a burst in progress nor announces the unmapping. A poller
  * then faults in rte_eth_rx_burst() or rte_eth_tx_burst().
  *
- * The gate is an interrupt source whose callback does not return while there is nothing to do: the
+ * The gate is an interrupt source whose callback does not return while no event is pending: the
  * interrupt thread waits in it, on EAL's own epoll descriptor, instead of in EAL. When another
- * source has an event, the gate shuts, waits until every poller has seen that between two bursts,
- * and only then lets the interrupt thread go to handle it. Pollers skip such ports meanwhile. The
+ * source has an event, the gate shuts, waits until every poller has seen this between two bursts,
+ * and only then returns, so that EAL handles the event. Meanwhile pollers skip gated ports. The
  * next call of the callback opens the gate again.
  *
  * Invariant (tested): no interrupt callback runs while a poller is in a burst.
  *
- * A poller pays one load and one comparison a round.
+ * Cost: one load and one comparison per round of a poller.
  */
 #ifndef QUENCH_APP_RUNTIME_EAL_INTR_GATE_H
 #define QUENCH_APP_RUNTIME_EAL_INTR_GATE_H
@@ -37,15 +37,15 @@ struct intr_gate {
 	_Atomic uint64_t epoch; /* odd: shut */
 	uint16_t n_pollers;
 	struct intr_gate_poller *pollers;
-	/* of the interrupt thread */
+	/* used by the interrupt thread */
 	struct intr_source source;
 	atomic_bool closing;
 };
 
-/** Make a gate for n pollers, shut until the interrupt thread is in it. @return NULL with errno. */
+/** Create a gate, shut until the interrupt thread waits in it. @return NULL with errno. */
 struct intr_gate *intr_gate_open(uint16_t n_pollers);
 
-/** Give the interrupt thread back to EAL. No poller may be left. NULL is no gate. */
+/** Return the interrupt thread to EAL. All pollers must have left. NULL: does nothing. */
 void intr_gate_close(struct intr_gate *gate);
 
 /** Before a poller's first round, on its thread. */

@@ -62,7 +62,7 @@ intr_source_close(struct intr_source *s)
 	release(s);
 }
 
-/* An eventfd of ours fails only when it would block: when it is raised, or lowered, already. */
+/* Our eventfd fails only where it would block: it is already raised, or already lowered. */
 void
 intr_source_raise(const struct intr_source *s)
 {

@@ -6,20 +6,20 @@
 struct rte_intr_handle;
 
 struct intr_source {
-	int fd; /* readable: call the callback, and again until it has been read */
+	int fd; /* EAL calls the callback for as long as it is readable */
 	struct rte_intr_handle *handle;
 	void (*call)(void *arg);
 	void *arg;
 };
 
 /**
- * Have call(arg) called on EAL's interrupt thread, for the first time at once.
+ * Register call(arg) with EAL's interrupt thread. The first call follows immediately.
  *
  * @return 0 or -errno.
  */
 int intr_source_open(struct intr_source *s, void (*call)(void *arg), void *arg);
 
-/** After its callback has returned, which is waited for. */
+/** Unregister the source, after waiting for a callback in progress. */
 void intr_source_close(struct intr_source *s);
 
 /** Make fd readable. */

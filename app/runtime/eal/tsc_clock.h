@@ -15,14 +15,13 @@
 
 struct tsc_clock {
 	uint64_t start_cycles;
-	uint64_t ns_per_cycle_q32; /* rounded down: slow by less than 1 ns in 1 s at 1 GHz and above
-				    */
+	uint64_t ns_per_cycle_q32; /* rounded down: loses less than 1 ns/s from 1 GHz on */
 };
 
 /** Start at 0 now. @param hz  TSC frequency, as rte_get_tsc_hz() measures it. */
 void tsc_clock_init(struct tsc_clock *clock, uint64_t hz);
 
-/** Nanoseconds after cycles have passed since the start. */
+/** Convert cycles since the start to nanoseconds. */
 static inline uint64_t
 tsc_clock_ns(const struct tsc_clock *clock, uint64_t cycles)
 {

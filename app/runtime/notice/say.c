@@ -27,7 +27,7 @@ say_as(const char *program)
 	name = program;
 }
 
-/* One write for one line: lines of programs that share a terminal do not mix. */
+/* One write per line, so that lines of programs on one terminal do not mix. */
 static void
 say_line(const char *kind, const char *format, va_list args)
 {
@@ -88,7 +88,7 @@ say_suppressed(void)
 	return atomic_load_explicit(&suppressed, memory_order_relaxed);
 }
 
-/* Those beyond the table share its last row. */
+/* Events beyond the table share its last row. */
 static struct event *
 find_event(const char *event)
 {
@@ -125,7 +125,7 @@ say_event(bool warning, const char *event, const char *format, ...)
 	(warning ? say_warning : say)("%s event=%s%s", text, event, more);
 }
 
-/* What no later line of its event has said. */
+/* Report suppressed lines that no later line of their event has reported. */
 static void
 say_rest(void)
 {

@@ -7,7 +7,7 @@
 #include "base/units.h"
 #include "runtime/notice/say.h"
 
-/* Beats, and messages to systemd, in one interval of its watchdog; systemd wants two messages. */
+/* Beats, and messages to systemd, per watchdog interval; systemd recommends two messages. */
 #define BEATS 4
 
 void
@@ -43,7 +43,7 @@ service_beat(const struct service *s, struct service_pulse *pulse, uint64_t now_
 	return now_ns + s->watchdog_ns / BEATS;
 }
 
-/* Once for each time that it stands. */
+/* Reports each stall once. */
 static bool
 is_late(const struct service *s, struct service_pulse *pulse, uint64_t now_ns)
 {

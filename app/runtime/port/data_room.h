@@ -2,9 +2,11 @@
 /*
  * Data room of mbufs that devices receive into: each frame is one segment.
  *
- * Drivers give a device less than the room, and split longer frames into segments: i40e, iavf and
- * ice round it down to 128 bytes (DBUFF of the receive queue's context), ixgbe and igb to 1 KB
- * (BSIZEPKT of SRRCTL); both want two VLAN tags to fit beside the largest frame.
+ * Drivers round the room down, and the device splits longer frames into segments: i40e, iavf and
+ * ice round to 128 bytes (DBUFF of the receive queue's context), ixgbe and igb to 1 KB (BSIZEPKT of
+ * SRRCTL). All of them require room for two VLAN tags beside the largest frame.
+ *
+ * Invariant: the room is a multiple of 1 KB and holds the largest frame and two VLAN tags.
  */
 #ifndef QUENCH_APP_RUNTIME_PORT_DATA_ROOM_H
 #define QUENCH_APP_RUNTIME_PORT_DATA_ROOM_H
@@ -15,7 +17,7 @@
 
 /* Room that every driver accepts, whatever the largest frame. */
 #define DATA_ROOM_LEAST_BYTES 2048u
-/* The coarsest step of a driver, and a multiple of the others'. */
+/* The coarsest step of any driver, and a multiple of the others. */
 #define DATA_ROOM_STEP_BYTES 1024u
 
 /**

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* /quench/mempools: how many mbufs of each pool are in use, so that a leak is seen. */
+/* /quench/mempools: mbufs in use of each pool, which shows leaks. */
 #ifndef QUENCH_APP_RUNTIME_PORT_MEMPOOLS_H
 #define QUENCH_APP_RUNTIME_PORT_MEMPOOLS_H
 
@@ -14,8 +14,8 @@ extern const struct meaning mempool_meanings[];
 /**
  * Rows of pool, mbufs and in_use.
  *
- * in_use is the pool's size less what its ring and the caches of all lcores hold, read while lcores
- * take and give back: exact when they rest, else off by what moves meanwhile.
+ * in_use is the pool's size less the mbufs in its ring and in the caches of all lcores. It is exact
+ * while the lcores are idle, and otherwise off by the mbufs that move during the reading.
  */
 json_t *mempools_reply(struct telemetry_call *call);
 

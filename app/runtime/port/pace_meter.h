@@ -3,10 +3,12 @@
  * How late paced frames leave: the time at which the device took a frame, less the time at which it
  * was due (pkt_meta.due_ns), in a histogram.
  *
- * A core that is taken away cannot send, which says nothing about pacing. It is recognised by the
- * loop's own clock: between two rounds hardly more than a burst's work passes, so a gap above
- * PACE_GAP_NS is one in which the core did something else. A frame that was due before the end of
+ * While the kernel runs something else on the core, nothing is sent, which says nothing about
+ * pacing. The loop's own clock shows such gaps: two rounds are hardly more than a burst's work
+ * apart, so in a gap above PACE_GAP_NS the core did something else. A frame due before the end of
  * the last gap is excluded, and counted.
+ *
+ * Invariant: departures = late_ns.count + excluded + unknown, and close <= late_ns.count.
  */
 #ifndef QUENCH_APP_RUNTIME_PORT_PACE_METER_H
 #define QUENCH_APP_RUNTIME_PORT_PACE_METER_H
@@ -17,7 +19,7 @@
 
 /* A round with a full burst takes 2 to 4 us. */
 #define PACE_GAP_NS 10000u
-/* The figure that people ask for: departures within this of their time. */
+/* Departures at most this late are also counted: the figure that users ask for. */
 #define PACE_CLOSE_NS 2000u
 
 struct pace_meter {
@@ -26,7 +28,7 @@ struct pace_meter {
 	uint64_t gaps, gap_ns, longest_gap_ns;
 	uint64_t close;    /* within PACE_CLOSE_NS */
 	uint64_t excluded; /* due in a gap */
-	uint64_t unknown;  /* not paced: control, or due at a time that nobody knows */
+	uint64_t unknown;  /* not paced: control frames, or no due time known */
 	struct hist late_ns;
 };
 
@@ -61,7 +63,7 @@ pace_meter_departure(struct pace_meter *p, uint64_t due_ns, uint64_t now_ns)
 	}
 }
 
-/** Add what another lcore measured. */
+/** Add the measurements of another lcore. */
 static inline void
 pace_meter_add(struct pace_meter *p, const struct pace_meter *other)
 {

@@ -11,12 +11,11 @@
 #include "base/fixed.h"
 #include "node/pkt_meta.h"
 
-/* Nothing to do for this long before the first sleep: between the frames of a busy port the loop
- * spins. */
+/* Idle time before the first sleep: between the frames of a busy port the loop spins. */
 #define IDLE_BEFORE_SLEEP_NS (20 * NS_PER_US)
-/* Shorter sleeps cost more in system calls and late wake-ups than they give back. */
+/* Shorter sleeps cost more in system calls and late wake-ups than they save. */
 #define SHORTEST_SLEEP_NS (5 * NS_PER_US)
-/* Held frames have this long to leave when the loop stops. */
+/* Time for held frames to leave when the loop stops. */
 #define DRAIN_NS (20 * NS_PER_MS)
 
 void
@@ -84,7 +83,7 @@ receive(struct poll_loop *loop, uint16_t port, uint64_t *now_ns)
 	return n;
 }
 
-/* Their due times are read before the device has the frames, which may then be gone. */
+/* Reads the due times first: the device may free the frames at any time. */
 static uint16_t
 offer_and_measure(struct poll_loop *loop, uint16_t ethdev, struct poll_txq *q)
 {
@@ -118,7 +117,7 @@ offer_held(struct poll_loop *loop, uint16_t ethdev, struct poll_txq *q)
 	return n;
 }
 
-/* Frames for one queue: what it refused, then what the node has. */
+/* Offer a queue the frames that it refused before, then new ones from the node. */
 static uint16_t
 transmit_to(struct poll_loop *loop, uint16_t port, struct poll_txq *q, uint64_t now_ns)
 {
@@ -129,8 +128,8 @@ transmit_to(struct poll_loop *loop, uint16_t port, struct poll_txq *q, uint64_t 
 	if (poll_txq_held(q) > 0)
 		n = offer_held(loop, p->ethdev, q);
 	if (poll_txq_held(q) > 0) {
-		/* No tx(), but what others ask of the node must not wait for a device: one that
-		 * has lost its link may take nothing for ever. */
+		/* No tx(), but other threads' requests to the node must not wait for a device: one
+		 * without link may never take a frame again. */
 		ops->rx(loop->node, port, NULL, 0, now_ns);
 		return n;
 	}
@@ -148,7 +147,7 @@ transmit(struct poll_loop *loop, uint16_t port, uint64_t now_ns)
 	uint32_t n = 0;
 
 	if (unlikely(p->link != NULL && port_link_is_down(p->link))) {
-		/* As for a device that takes nothing: what other threads ask of the node does not
+		/* As for a device that takes nothing: other threads' requests to the node do not
 		 * wait for the link. */
 		loop->node->ops->rx(loop->node, port, NULL, 0, now_ns);
 		return 0;
@@ -196,12 +195,12 @@ sleep_ns(uint64_t ns)
 		.tv_nsec = (long)(ns % NS_PER_SEC),
 	};
 
-	/* A signal ends the sleep early, which is what it is for. */
+	/* A signal ends the sleep early, as it should. */
 	(void)nanosleep(&t, NULL);
 }
 
-/* Until when nothing but an arriving frame could give us work. A refused frame waits for its
- * device: ask again soon. */
+/* Earliest time at which there is work without an arriving frame. A port with refused frames does
+ * not count: they wait for the device, and the next round offers them again. */
 static uint64_t
 next_work_ns(const struct poll_loop *loop)
 {
@@ -247,7 +246,7 @@ drain_queue(struct poll_loop *loop, const struct poll_port *p, struct poll_txq *
 	rte_pktmbuf_free_bulk(q->held + q->first, poll_txq_held(q));
 }
 
-/* What the node gave up is sent if the device takes it, although the loop was told to stop. */
+/* Although the loop stops, send the frames taken from the node if the device takes them. */
 static void
 drain(struct poll_loop *loop)
 {
@@ -264,7 +263,7 @@ drain(struct poll_loop *loop)
 void
 poll_loop_run(struct poll_loop *loop)
 {
-	/* The kernel rounds sleeps up by its timer slack, 50 us unless told otherwise. */
+	/* The kernel rounds sleeps up by its timer slack, 50 us by default. */
 	if (loop->idle_sleep_ns > 0)
 		prctl(PR_SET_TIMERSLACK, 1ul);
 	if (loop->gate != NULL)

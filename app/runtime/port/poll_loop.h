@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Drives one node over ethdev ports: receive a burst, give it to the node, ask the node for what
- * the wire can take now, hand that to the device.
+ * Drives one node over ethdev ports: receive a burst, pass it to the node, ask the node for the
+ * frames that the wire can take now, pass them to the device.
  *
- * Frames that a device refused are held, in order, and offered again before the node is asked for
- * more: nothing is dropped between node and device and nothing is counted twice, and a device that
- * takes nothing lets the frames wait where WRED, PFC and the scheduler see them. The node sees one
+ * Frames that a device refuses are held in order and offered again before the node is asked for
+ * more. So nothing is dropped or counted twice between node and device, and while a device takes
+ * nothing, frames wait in the node, where WRED, PFC and the scheduler see them. The node sees one
  * time per burst.
  *
- * Where the device has a transmit queue to spare, control frames leave by it: they neither stand
- * after the data in a device's ring nor after data that it refused.
+ * If the device has a spare transmit queue, control frames use it: they wait neither for data in
+ * the device's ring nor for data that it refused.
  *
  * Invariant (tested): frames taken from the node = frames taken by the device + frames held, in
  * that order, for each queue.
@@ -29,31 +29,30 @@
 
 struct rte_mbuf;
 
-/* Frames asked for and received at once. Larger bursts would arrive after a threshold and
- * overshoot it. */
+/* Most frames of a burst, each way. Larger bursts would overshoot thresholds. */
 #define POLL_BURST 32
 
-/* A transmit queue, with what it refused. */
+/* A transmit queue with the frames that it refused. */
 struct poll_txq {
 	uint16_t queue;
-	uint16_t first; /* of held[]: the next to offer */
+	uint16_t first; /* in held[]: the next to offer */
 	uint16_t end;
 	struct rte_mbuf *held[POLL_BURST];
-	uint64_t refusals; /* bursts that the device did not take whole */
+	uint64_t refusals; /* bursts of which the device refused a part */
 };
 
-/* Queues of a port that one loop has: of the receive queues, each rx_step-th from the first on. */
+/* Queues of a port that one loop uses: every rx_step-th receive queue, from rx_first to rx_end. */
 struct poll_queues {
-	uint16_t rx_first, rx_step, rx_end; /* none: rx_end is rx_first */
-	uint16_t data;                      /* transmit queue of all, or of what is not control */
-	uint16_t control;                   /* of control frames, if apart */
+	uint16_t rx_first, rx_step, rx_end; /* rx_end = rx_first: none */
+	uint16_t data;                      /* transmit queue of data, or of all frames */
+	uint16_t control;                   /* transmit queue of control frames, if apart */
 	bool control_apart;
 };
 
 struct poll_port {
 	uint16_t ethdev;
 	struct poll_queues queues;
-	const struct port_link *link; /* send nothing while it is down; NULL: whatever it is */
+	const struct port_link *link; /* send nothing while it is down; NULL: always send */
 	bool gated;                   /* the interrupt thread frees its rings */
 	struct poll_txq control;      /* used if queues.control_apart */
 	struct poll_txq data;
@@ -65,18 +64,17 @@ struct poll_loop {
 	const atomic_bool *stop;
 	uint64_t idle_sleep_ns; /* 0: spin */
 	uint64_t idle_since_ns; /* NEVER_NS: busy */
-	/* Work at long intervals, called with the time; returns when it wants to be called
-	 * again. */
+	/* Work at long intervals. Returns the time of its next call. */
 	uint64_t (*slow)(void *arg, uint64_t now_ns);
 	void *slow_arg;
 	uint64_t slow_next_ns;
 	uint64_t sleeps;
 	struct pace_meter *pace; /* NULL: departures are not measured */
-	struct intr_gate *gate;  /* of gated ports; NULL: there is none */
+	struct intr_gate *gate;  /* for gated ports; NULL: none */
 	uint16_t gate_poller;    /* this loop's number there */
 	uint16_t n_polled;
-	uint16_t polled[NODE_MAX_PORTS]; /* ports that are this loop's */
-	uint16_t n_ports;                /* of the node, whoever has them */
+	uint16_t polled[NODE_MAX_PORTS]; /* ports of this loop */
+	uint16_t n_ports;                /* all ports of the node */
 	struct poll_port ports[NODE_MAX_PORTS];
 };
 
@@ -84,10 +82,10 @@ struct poll_loop {
 void poll_loop_init(struct poll_loop *loop, struct node *node, const uint16_t *ethdevs,
 		    uint16_t n_ports, const struct tsc_clock *clock, const atomic_bool *stop);
 
-/** Use other queues of every port than the first each way. */
+/** Set the queues of every port. Default: the first each way. */
 void poll_loop_use_queues(struct poll_loop *loop, const struct poll_queues *queues);
 
-/** Poll only these of the first 64 ports, a mask: others have loops of their own. */
+/** Poll only the ports of a mask over the first 64. Other loops poll the others. */
 void poll_loop_use_ports(struct poll_loop *loop, uint64_t ports);
 
 /** Poll every port once. @return the number of frames moved. */
@@ -109,7 +107,7 @@ poll_port_held(const struct poll_port *port)
 	return (uint16_t)(poll_txq_held(&port->data) + poll_txq_held(&port->control));
 }
 
-/* From another thread: an end below first was read after the queue had become empty. */
+/* From another thread. end < first: the queue became empty between the two reads. */
 static inline uint16_t
 poll_txq_read_held(const struct poll_txq *q)
 {
@@ -126,7 +124,7 @@ poll_port_read_held(const struct poll_port *port)
 	return (uint16_t)(poll_txq_read_held(&port->data) + poll_txq_read_held(&port->control));
 }
 
-/** Bursts that one port's device did not take whole. */
+/** Bursts of which one port's device refused a part. */
 static inline uint64_t
 poll_port_refusals(const struct poll_port *port)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whether a port's link is up: looked at by the control thread now and then, said in a line when it
- * changes, and counted. While it is down a poll loop that waits for its link does not call tx():
- * frames stay in the node, and its retransmission timers stand still. What other threads ask of the
- * node is done all the same.
+ * State of a port's link. The control thread polls it, reports changes in a line and counts them.
+ * While the link is down, a poll loop that waits for it does not call tx(): frames stay in the
+ * node, and its retransmission timers stand still. The node still serves requests of other threads.
  */
 #ifndef QUENCH_APP_RUNTIME_PORT_PORT_LINK_H
 #define QUENCH_APP_RUNTIME_PORT_PORT_LINK_H
@@ -15,7 +14,7 @@
 /* Zero-initialised state is up. */
 struct port_link {
 	atomic_bool down;
-	/* of the control thread */
+	/* control thread only */
 	uint64_t down_events;
 	uint64_t down_ns; /* as of looked_ns */
 	uint64_t looked_ns;
@@ -25,12 +24,12 @@ struct port_link {
  * Look at the device's link. A device that cannot tell counts as up.
  *
  * @param port   Its number, for the line.
- * @param waits  What the port sends waits for the link, for the line.
+ * @param waits  Frames to send wait for the link, for the line.
  */
 void port_link_look(struct port_link *link, uint16_t port, uint16_t ethdev, bool waits,
 		    uint64_t now_ns);
 
-/** What port_link_look() does with what it sees. @return true: that is a change. */
+/** Record the state that port_link_look() saw. @return true: it has changed. */
 bool port_link_saw(struct port_link *link, bool up, uint64_t now_ns);
 
 static inline bool

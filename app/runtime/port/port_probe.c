@@ -15,16 +15,16 @@
 #define MOST_XSTATS 1024
 
 /*
- * What a driver is known to do with pause frames, link pause and UDP 4791, and what to do about it.
- * NULL where nothing is in the way.
+ * Known behaviour of a driver with pause frames, link pause and UDP 4791, and the remedy. NULL: no
+ * obstacle.
  */
 struct driver_facts {
 	const char *driver;
 	const char *receive;    /* pause frames towards software */
 	const char *send;       /* pause frames from software */
-	const char *link_pause; /* when the device cannot be asked */
-	const char *roce;       /* who else takes UDP 4791 */
-	const char *all;        /* one line for everything; the others are not read */
+	const char *link_pause; /* if the device does not report it */
+	const char *roce;       /* what else consumes UDP 4791 */
+	const char *all;        /* one line that replaces the others */
 	bool tried;
 };
 
@@ -68,7 +68,7 @@ static const struct driver_facts drivers[] = {
 		.roce = "kept by the NIC while its RoCE driver is loaded: rmmod bnxt_re",
 	},
 	{ .driver = "net_ixgbe", .link_pause = "not known: " BEFORE_BOUND },
-	/* Paravirtual: between the guest and the wire there is somebody else's switch. */
+	/* Paravirtual: someone else's switch is between the guest and the wire. */
 	{
 		.driver = "net_virtio",
 		.all = "paravirtual: pause frames end at the host's bridge, which never forwards them "
@@ -122,7 +122,7 @@ find_facts(const char *driver)
 	return &unknown;
 }
 
-/* One line of a probe: trouble if there is any, else that all is fine. */
+/* One line of a probe: trouble, or fine if trouble is NULL. */
 static struct probe_line
 line(const char *what, const char *trouble, const char *fine)
 {
@@ -144,7 +144,7 @@ link_pause_line(const struct driver_facts *facts, enum link_pause pause)
 		return line(what,
 			    "on, and cannot be turned off: it stops all priorities without a count",
 			    NULL);
-	/* The device has said it. */
+	/* Certain: reported by the device. */
 	return (struct probe_line){what, found[pause], false, true};
 }
 
@@ -168,8 +168,8 @@ probe_lines(const char *driver, enum link_pause pause, struct probe_line lines[P
 }
 
 /*
- * Link pause stalls the whole port without a counter, and PFC frames must reach us rather than the
- * MAC.
+ * Turn link pause off, which stalls the whole port without a counter, and have PFC frames passed up
+ * to us instead of obeyed by the MAC.
  */
 static enum link_pause
 take_over_pause(uint16_t ethdev)
@@ -274,7 +274,7 @@ port_check_hidden_pause(uint16_t ethdev, uint64_t seen)
 
 	if (n <= 0 || n > MOST_XSTATS || rte_eth_xstats_get(ethdev, values, MOST_XSTATS) != n)
 		return;
-	/* A frame may be in more than one of them: the largest is certain. */
+	/* Several counters may include the same frame, so the largest is a lower bound. */
 	for (int i = 0; i < n; i++)
 		if (counts_pause(names[values[i].id].name) && values[i].value > most)
 			most = values[i].value;

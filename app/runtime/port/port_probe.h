@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a device does with pause frames, link pause and UDP port 4791, and what to do about it: a
- * line for each, from what the device answers and what its driver is known to do. Virtual devices
- * have been tried and need one line, NICs have not (doc/ports.md): their lines say so.
+ * How a device treats pause frames, link pause and UDP port 4791, with remedies: a line for each,
+ * from the device's answers and the known behaviour of its driver. Virtual devices were tested and
+ * need one line. NICs were not (doc/ports.md), and their lines say so.
  */
 #ifndef QUENCH_APP_RUNTIME_PORT_PORT_PROBE_H
 #define QUENCH_APP_RUNTIME_PORT_PORT_PROBE_H
@@ -10,9 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a device answered when asked about link pause, and to turn it off. */
+/* Result of reading a device's link pause and turning it off. */
 enum link_pause {
-	LINK_PAUSE_UNKNOWN, /* it cannot be asked */
+	LINK_PAUSE_UNKNOWN, /* the device does not report it */
 	LINK_PAUSE_OFF,
 	LINK_PAUSE_TURNED_OFF,
 	LINK_PAUSE_STAYS_ON,
@@ -21,31 +21,31 @@ enum link_pause {
 #define PROBE_LINES 4
 
 struct probe_line {
-	const char *what; /* NULL: all */
+	const char *what; /* the topic; NULL: all */
 	const char *text;
 	bool warning;
-	bool certain; /* tried by us, or the device's own word */
+	bool certain; /* tested by us, or reported by the device */
 };
 
-/** What there is to say about a driver's device. @return the number of lines. */
+/** Fill in the lines about a device of this driver. @return their number. */
 unsigned int probe_lines(const char *driver, enum link_pause pause,
 			 struct probe_line lines[PROBE_LINES]);
 
-/** Turn link pause off where it is on, ask for pause frames, and say all of it. Started device. */
+/** On a started device: turn link pause off, have pause frames passed up, print the lines. */
 void port_probe(uint16_t ethdev);
 
-/** Warn if the bus is slower than the port. Devices that are not on PCIe pass. */
+/** Warn if the bus is slower than the port. Ignores devices that are not on PCIe. */
 void port_check_pcie(uint16_t ethdev, uint64_t link_speed_bps);
 
 /**
- * After a run: warn if the device has counted more received pause frames than it showed.
- * @param seen  That software received.
+ * After a run: warn if the device has counted more received pause frames than it passed up.
+ * @param seen  Pause frames that software received.
  */
 void port_check_hidden_pause(uint16_t ethdev, uint64_t seen);
 
 /**
- * What PCIe carries one way, before packet headers: from sysfs's current_link_speed ("8.0 GT/s
- * PCIe") and current_link_width ("8"). @return bits/s; 0 if the texts say nothing.
+ * Rate of a PCIe link one way, packet headers included, from sysfs's current_link_speed ("8.0 GT/s
+ * PCIe") and current_link_width ("8"). @return bits/s; 0 if the texts are not numbers.
  */
 uint64_t pcie_rate_bps(const char *speed, const char *width);
 

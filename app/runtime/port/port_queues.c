@@ -7,7 +7,7 @@
 
 #include "runtime/port/port_device.h"
 
-/* All that is not on a bus of hardware; virtio's queues come in pairs there as well. */
+/* True for virtual devices, and for virtio, whose queues are pairs on a hardware bus too. */
 static bool
 is_joined(const struct rte_eth_dev_info *info)
 {

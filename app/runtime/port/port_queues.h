@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who has which queue of a port that several lcores poll.
+ * Assigns the queues of a port to the lcores that poll it.
  *
- * Lcore k of n has transmit queue k, and receive queue k if the device has so many; otherwise the
- * first lcore receives for all. Where control frames have a transmit queue apart, it is n + k.
+ * Lcore k of n has transmit queue k, and receive queue k if the device has n of them; otherwise the
+ * first lcore receives for all. A separate transmit queue for control frames is n + k.
  *
- * A NIC's transmit queues are its own affair. A virtual device's are joined to queues of its other
- * end (net_memif, net_ring, vhost) or must be as many as its receive queues (net_tap): there both
- * ends must agree, so control frames are apart only if that is asked for, and lcore k receives from
- * queue n + k as well.
+ * The peer of a NIC does not see its transmit queues. Those of a virtual device are joined to
+ * queues of its peer (net_memif, net_ring, vhost), or must equal its receive queues in number
+ * (net_tap). Both ends must agree, so control frames get separate queues only on request, and lcore
+ * k then receives from queue n + k as well.
+ *
+ * Invariant: every queue belongs to exactly one lcore.
  */
 #ifndef QUENCH_APP_RUNTIME_PORT_PORT_QUEUES_H
 #define QUENCH_APP_RUNTIME_PORT_PORT_QUEUES_H
@@ -22,7 +24,7 @@
 /* What a device offers. */
 struct port_offer {
 	uint16_t rx_queues, tx_queues; /* at most */
-	bool joined;                   /* its queues are pairs, or another's as well */
+	bool joined;                   /* its queues are paired, or joined to the peer's */
 };
 
 struct port_plan {
@@ -36,11 +38,11 @@ struct port_plan {
  *
  * @param wish  enum nic_control_tx_queue.
  * @param n     lcores that want to poll; at least 1.
- * @return      0, or -EINVAL: control frames cannot have a queue apart, although they must.
+ * @return      0, or -EINVAL: too few queues for the separate ones that wish demands.
  */
 int port_plan(const struct port_offer *offer, int wish, uint16_t n, struct port_plan *plan);
 
-/** What a device that EAL has found offers. @return 0 or -errno. */
+/** Read the queues that a device offers. @return 0 or -errno. */
 int port_offer_of(uint16_t ethdev, struct port_offer *offer);
 
 /** The queues of one lcore. */

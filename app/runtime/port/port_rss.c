@@ -21,7 +21,7 @@ port_rss_ask(struct port_rss *rss, const struct rte_eth_dev_info *info, struct r
 	rss->asked = true;
 	conf->rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
 	c->rss_hf = rss->types;
-	/* Longer keys serve longer headers than ours; a shorter one cannot hold IPv6. */
+	/* Longer keys serve longer headers than ours; shorter ones cannot cover IPv6. */
 	if (info->hash_key_size < NIC_RSS_KEY_BYTES || info->hash_key_size > sizeof(rss->key))
 		return;
 	rss->key_bytes = info->hash_key_size;
@@ -37,7 +37,7 @@ port_rss_learn(struct port_rss *rss, uint16_t ethdev)
 	uint8_t key[sizeof(rss->key)] = {0};
 	struct rte_eth_rss_conf conf = {
 		.rss_key = key,
-		/* Drivers that do not say have the published method's. */
+		/* Drivers that report no size use that of the published method. */
 		.rss_key_len = rss->key_bytes != 0 ? rss->key_bytes : NIC_RSS_KEY_BYTES,
 	};
 
@@ -45,7 +45,7 @@ port_rss_learn(struct port_rss *rss, uint16_t ethdev)
 	    (rss->n_buckets & (rss->n_buckets - 1)) != 0 ||
 	    rte_eth_dev_rss_hash_conf_get(ethdev, &conf) != 0)
 		return;
-	/* A driver may keep a key of its own: what it says is what it does. */
+	/* A driver may use its own key instead of ours: believe the one that it reports. */
 	if (memcmp(key, no_key, NIC_RSS_KEY_BYTES) == 0)
 		return;
 	memcpy(rss->key, key, sizeof(key));

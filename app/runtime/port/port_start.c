@@ -15,7 +15,7 @@
 #include "runtime/port/port_device.h"
 #include "runtime/notice/say.h"
 
-/* A server that has just been begun takes a second or two to get to its devices. */
+/* A memif server needs a second or two from its start until it starts its devices. */
 #define FIRST_WAIT_MS 100u
 #define MOST_WAIT_MS 10000u
 
@@ -30,12 +30,12 @@ is_local(int fd)
 }
 
 /*
- * In place of libc's, for DPDK too. When a client has gone before its server accepts it, the
- * server's HELLO fails with EPIPE, and net_memif (22.11 to 26.07) closes the connection without
- * taking it from EAL's interrupt sources. The next client gets the same descriptor, and two
- * callbacks for it: the second waits for ever in recvmsg() on EAL's interrupt thread, or EAL panics
- * because the descriptor is closed. A HELLO that is lost without an error does no harm: the end of
- * the connection is read next, and net_memif lets go of it as it should.
+ * Replaces libc's, in DPDK too. If a client leaves before its server accepts it, the server's HELLO
+ * fails with EPIPE, and net_memif (22.11 to 26.07) closes the connection without removing it from
+ * EAL's interrupt sources. The next client gets the same descriptor, which then has two callbacks:
+ * the second waits forever in recvmsg() on EAL's interrupt thread, or EAL panics because the
+ * descriptor is closed. A HELLO that is lost without an error does no harm: net_memif then reads
+ * the end of the connection and closes it properly.
  */
 ssize_t
 sendmsg(int fd, const struct msghdr *msg, int flags)
@@ -75,7 +75,7 @@ is_memif_client(uint16_t ethdev)
 	return port_is_memif_client(info.driver_name, args == NULL ? NULL : args->args);
 }
 
-/* Does the link come up within a time? */
+/* Does the link come up within wait_ms? */
 static bool
 comes_up(uint16_t ethdev, unsigned int wait_ms)
 {
@@ -97,7 +97,7 @@ port_start(uint16_t ethdev)
 	unsigned int wait_ms = FIRST_WAIT_MS, waited_ms = 0;
 	int rc = rte_eth_dev_start(ethdev);
 
-	/* Longer each time: a loaded machine may need a while for the handshake itself. */
+	/* Wait longer each time: on a loaded machine the handshake itself takes a while. */
 	while (rc == 0 && client && waited_ms < MOST_WAIT_MS) {
 		if (comes_up(ethdev, wait_ms))
 			return 0;

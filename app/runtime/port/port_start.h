@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Starting a device, and a memif client until it is connected.
+ * Starts a device, and restarts a memif client until it is connected.
  *
- * net_memif of DPDK 22.11 connects in its start and never again. Its server listens from EAL's
- * start on, but knows its own device only once that has been started; in between it tells a client
- * "ID not found", and the client's link would stay down for good. So a client is stopped and
- * started again until its link is up.
+ * A net_memif client (DPDK 22.11) connects when it is started and never again. Its server listens
+ * as soon as EAL has started, but answers "ID not found" until its own device is started; the
+ * client's link would then stay down for good. So a client is stopped and started again until its
+ * link is up.
  */
 #ifndef QUENCH_APP_RUNTIME_PORT_PORT_START_H
 #define QUENCH_APP_RUNTIME_PORT_PORT_START_H

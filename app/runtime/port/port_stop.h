@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stopping and closing devices.
+ * Stops and closes devices.
  *
  * net_memif (DPDK 22.11 to 26.07) frees a connection on EAL's interrupt thread when its peer goes
  * away, and on the caller's when it is stopped, without a lock between them. So a memif device is
@@ -21,7 +21,7 @@ int port_stop(uint16_t ethdev);
 /**
  * Stop and close n devices, at a program's end.
  *
- * Memif devices last, and EAL's interrupt thread does nothing from then on (eal/eal_end.h):
+ * Memif devices are closed last, and EAL's interrupt thread is parked from then on (eal/eal_end.h):
  * their listener stays registered there, although it is freed.
  */
 void ports_close(const uint16_t *ethdevs, uint16_t n);

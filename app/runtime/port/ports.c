@@ -16,7 +16,7 @@
 #include "runtime/port/port_start.h"
 #include "runtime/notice/say.h"
 
-/* @return 0, or APP_BAD_USAGE after an error line: EAL found another number of devices. */
+/* @return 0, or APP_BAD_USAGE after an error line: EAL did not find n devices. */
 static int
 check_count(uint16_t n, const char *config)
 {
@@ -94,12 +94,12 @@ refuse(uint16_t ethdev, const char *what, int rc)
 	return APP_FAILED;
 }
 
-/* Largest MTU up to the wanted one that the device's limits allow. */
+/* The wanted MTU, or the nearest that the device allows. */
 static uint16_t
 choose_mtu(const struct rte_eth_dev_info *info, uint16_t largest_frame)
 {
 	uint32_t want = largest_frame - RTE_ETHER_HDR_LEN;
-	/* Overhead as ethdev computes it: what the device counts beyond the MTU. */
+	/* Overhead as ethdev computes it: bytes of a frame beyond the MTU. */
 	uint32_t overhead = info->max_mtu != UINT16_MAX && info->max_rx_pktlen > info->max_mtu
 				    ? info->max_rx_pktlen - info->max_mtu
 				    : RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
@@ -112,7 +112,7 @@ choose_mtu(const struct rte_eth_dev_info *info, uint16_t largest_frame)
 	return (uint16_t)(want < info->min_mtu ? info->min_mtu : want);
 }
 
-/* @return 0, or APP_BAD_USAGE: the device cannot carry what the configuration has. */
+/* @return 0, or APP_BAD_USAGE: the device cannot carry the configuration's frames. */
 static int
 set_mtu(uint16_t ethdev, const struct port_params *params, const struct rte_eth_dev_info *info,
 	struct rte_eth_conf *conf)
@@ -123,7 +123,7 @@ set_mtu(uint16_t ethdev, const struct port_params *params, const struct rte_eth_
 	most = conf->rxmode.mtu + RTE_ETHER_HDR_LEN;
 	if (most >= params->largest_frame)
 		return 0;
-	/* net_memif says 1514 whatever its buffers hold. */
+	/* net_memif reports 1514 whatever its buffers hold. */
 	if (!params->must_fit || port_is_virtual(info)) {
 		say_warning("%s: says that it takes frames up to %u bytes only, the configuration "
 			    "has %u",
@@ -169,7 +169,7 @@ set_up_queues(uint16_t ethdev, const struct port_params *params, struct rte_eth_
 	return rc != 0 ? refuse(ethdev, "transmit queue", rc) : 0;
 }
 
-/* Virtual devices make their speed up. */
+/* Skips virtual devices, which report made-up speeds. */
 static void
 check_speed(uint16_t ethdev, const struct rte_eth_dev_info *info, uint64_t configured_bps)
 {
@@ -185,7 +185,7 @@ check_speed(uint16_t ethdev, const struct rte_eth_dev_info *info, uint64_t confi
 			    port_name(ethdev), link.link_speed, (uint64_t)(configured_bps / MBPS));
 }
 
-/* With RSS if it is wanted and taken; a device that refuses it may still work without. */
+/* Try RSS if it is wanted; a device that refuses it may still work without. */
 static int
 configure(uint16_t ethdev, const struct port_params *params, const struct rte_eth_dev_info *info,
 	  struct rte_eth_conf *conf)
@@ -227,7 +227,7 @@ port_open(uint16_t ethdev, const struct port_params *params)
 		return refuse(ethdev, "start", rc);
 	if (params->rss != NULL)
 		port_rss_learn(params->rss, ethdev);
-	/* Devices without the notion see all frames anyway. */
+	/* Devices without promiscuous mode receive all frames anyway. */
 	rc = rte_eth_promiscuous_enable(ethdev);
 	if (rc != 0 && rc != -ENOTSUP)
 		return refuse(ethdev, "promiscuous mode", rc);
@@ -249,7 +249,7 @@ port_address(uint16_t ethdev, uint8_t mac[6])
 	rc = rte_eth_macaddr_get(ethdev, &address);
 	if (rc != 0)
 		return refuse(ethdev, "MAC address", rc);
-	/* net_ring has none. A locally administered one, different for each port. */
+	/* net_ring has no address: choose a locally administered one, different for each port. */
 	if (rte_is_zero_ether_addr(&address)) {
 		address =
 			(struct rte_ether_addr){{0x02, 0x71, 0x75, 0, ethdev >> 8, ethdev & 0xff}};

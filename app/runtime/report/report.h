@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parts of the final counters that quench-nic and quench-switch share (doc/interface.md). */
+/* The parts of the final report that quench-nic and quench-switch share (doc/interface.md). */
 #ifndef QUENCH_APP_RUNTIME_REPORT_REPORT_H
 #define QUENCH_APP_RUNTIME_REPORT_REPORT_H
 
@@ -27,28 +27,27 @@ json_t *report_program(const char *program, uint64_t elapsed_ns);
 
 struct run_result;
 
-/** New object with what the poll loops and the device know about a port. */
+/** New object with a port's counters, of the poll loops and of the device. */
 json_t *report_port(const struct run_result *result, uint16_t number, uint64_t link_speed_bps);
 
-/** New object with what the device itself counts; empty if it counts nothing. */
+/** New object with the device's own counters; empty if it has none. */
 json_t *report_device_stats(const struct run_result *result, uint16_t number);
 
-/** "up" or "down", as the port's link was seen last. */
+/** "up" or "down": state of the port's link at the last look. */
 const char *report_link_word(const struct run_result *result, uint16_t number);
 
-/** Write a report and free it. @return 0, or APP_FAILED after an error line (disk full, no
- * folder). */
+/** Write a report and free it. @return 0, or APP_FAILED after an error line. */
 int report_write(json_t *report, const char *path);
 
 /** Add rx_prioN_pause, _pause_transition and _pause_duration_us for each priority. */
 void report_set_pfc_rx(json_t *object, const struct pfc_rx *pfc, uint64_t now_ns);
 /**
- * Add mark_accuracy: for each bin of queue lengths that was met, the share of packets that were
- * marked beside what the curve says. Nothing when accuracy is NULL.
+ * Add mark_accuracy: for each bin of queue lengths that has packets, the measured share of marked
+ * packets and the share expected from the curve. Adds nothing if accuracy is NULL.
  */
 void report_set_mark_accuracy(json_t *object, const struct mark_accuracy *accuracy,
 			      const struct wred_curve *curve);
-/** Add ledger, where a switch's bytes went. */
+/** Add ledger, the balance of a switch's charged bytes. */
 void report_set_ledger(json_t *object, const struct sw_ledger *ledger);
 /** Add tx_prioN_pause, _pause_transition and _pause_duration_us for each priority. */
 void report_set_pfc_tx(json_t *object, const struct pfc_tx *pfc, uint64_t now_ns);

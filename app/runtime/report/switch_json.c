@@ -9,7 +9,7 @@
 #include "ctl/output/json.h"
 #include "switch/params/counters.h"
 
-/* Since the last clear, and since the start (SONiC's persistent watermark). */
+/* The watermarks since the last clear and since the start (SONiC's persistent watermark). */
 static void
 set_watermark(json_t *o, const char *what, const struct node *node, enum mmu_watermark kind,
 	      uint16_t port, uint8_t index)
@@ -45,7 +45,7 @@ switch_pg_object(const struct node *node, uint16_t port, uint8_t pg)
 	report_set_u64(o, "reserved_bytes", now.reserved_bytes);
 	report_set_u64(o, "shared_bytes", now.shared_bytes);
 	report_set_u64(o, "headroom_bytes", now.headroom_bytes);
-	/* A group without a limit has the pool's. */
+	/* The limit of a group without one is the pool's size. */
 	report_set_u64(o, "shared_limit_bytes",
 		       min_u64(mmu_pg_limit_bytes(sw_mmu(node), port, pg),
 			       mmu_pool_size_bytes(sw_mmu(node), MMU_INGRESS_LOSSLESS)));
@@ -79,7 +79,7 @@ switch_malformed_object(const struct node *node, uint16_t port)
 	return o;
 }
 
-/* ethtool's names. Link pause is kept as priority 0 of a port that runs no PFC. */
+/* Names as in ethtool. A port with link pause counts it as priority 0. */
 void
 switch_set_pause(json_t *o, const struct node *node, const struct sw_port_params *params,
 		 uint16_t port, uint64_t now_ns)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a switch is doing, as JSON objects: the parts of the final report and of telemetry's
- * replies, so that a key means the same in both (doc/interface.md). All but what is said otherwise
- * may be read by any thread while the switch runs.
+ * State and counters of a switch as JSON objects: parts of the final report and of telemetry's
+ * replies, so that a key means the same in both (doc/interface.md). Unless noted otherwise, any
+ * thread may call these functions while the switch runs.
  */
 #ifndef QUENCH_APP_RUNTIME_REPORT_SWITCH_JSON_H
 #define QUENCH_APP_RUNTIME_REPORT_SWITCH_JSON_H
@@ -17,19 +17,19 @@ json_t *switch_port_object(const struct run_result *result, const struct node *n
 			   const struct sw_params *params, uint16_t port);
 json_t *switch_queue_object(const struct node *node, uint16_t port, uint8_t queue);
 json_t *switch_pg_object(const struct node *node, uint16_t port, uint8_t pg);
-/** Packets by reason; of malformed ones by kind. */
+/** Dropped packets by reason, and malformed ones by kind. */
 json_t *switch_drops_object(const struct node *node, uint16_t port);
 json_t *switch_malformed_object(const struct node *node, uint16_t port);
-/** Set what the port obeyed and sent of pauses. */
+/** Set the counters of pauses that the port obeyed and sent. */
 void switch_set_pause(json_t *o, const struct node *node, const struct sw_port_params *params,
 		      uint16_t port, uint64_t now_ns);
 
-/** Does the watchdog look at this priority of the ports that it watches? */
+/** Does the PFC watchdog watch this priority? */
 bool switch_watches(const struct sw_params *params, uint8_t prio);
-/** SONiC's PFC_WD_QUEUE_STATS_* and PFC_WD_STATUS. Where control() is called. */
+/** SONiC's PFC_WD_QUEUE_STATS_* and PFC_WD_STATUS. Only on the thread that calls control(). */
 json_t *switch_pfcwd_object(const struct node *node, const struct sw_params *params, uint16_t port,
 			    uint8_t prio);
-/** Where control() is called. */
+/** Only on the thread that calls control(). */
 json_t *switch_dcbx_object(const struct node *node, uint16_t port);
 
 json_t *switch_fdb_object(const struct node *node);

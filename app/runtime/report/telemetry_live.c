@@ -8,13 +8,13 @@
 #include "runtime/report/report.h"
 #include "runtime/notice/say.h"
 
-/* Of a FIELD_STR, or of a map: the longest members. */
+/* Room for the largest members, a FIELD_STR or a map. */
 #define MEMBER_BYTES 256
 
 struct changes {
 	json_t *object;
 	struct telemetry_page page;
-	uint64_t n, first; /* all of them; those before this one are not listed */
+	uint64_t n, first; /* all changes; those before number first are not listed */
 	bool full;
 };
 
@@ -59,7 +59,7 @@ change_reply(struct telemetry_call *call, const char *path, const char *set)
 		json_decref(c.object);
 		return telemetry_refuse_line(call, err.text);
 	}
-	/* What is not listed has been changed as well; there is no next page to ask for. */
+	/* Changes that do not fit the reply are made too, but there is no next page. */
 	json_object_del(c.object, "next");
 	report_set_u64(c.object, "changed", c.n);
 	json_object_set_new(c.object, "in_force", json_boolean(out.in_force));

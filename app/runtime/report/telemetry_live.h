@@ -10,7 +10,7 @@ json_t *live_set_reply(struct telemetry_call *call);
 json_t *live_config_reply(struct telemetry_call *call);
 json_t *live_changes_reply(struct telemetry_call *call);
 
-/* Rows of a program's table. */
+/* Rows for a program's table of endpoints. */
 /* clang-format off */
 #define LIVE_ENDPOINTS                                                                             \
 	{"/quench/reload", "[,FILE]", "Sets the configuration to what the file says now",          \

@@ -165,7 +165,7 @@ parse_program_options(const struct opts_program *program, int argc, char **argv,
 	return 0;
 }
 
-/* EAL permutes its arguments, so it gets a list of its own. */
+/* EAL permutes its arguments, so it gets a copy. */
 static char **
 copy_arguments(int argc, char **argv)
 {

@@ -13,14 +13,14 @@
 
 enum opts_action {
 	OPTS_RUN,
-	OPTS_CHECK_CONFIG, /* read the file, print what is in force */
-	OPTS_THRESHOLDS,   /* read the file, print what its buffer allows */
+	OPTS_CHECK_CONFIG, /* read the file, print the resulting configuration */
+	OPTS_THRESHOLDS,   /* read the file, print its buffer's thresholds */
 	OPTS_HELP,
 	OPTS_HELP_CONFIG,
 	OPTS_VERSION,
 };
 
-/* QPs in the JSON, unless told otherwise: a megabyte or four. */
+/* Default of --json-qps: a few megabytes of JSON. */
 #define OPTS_JSON_QPS 4096u
 
 struct opts_program {
@@ -43,23 +43,23 @@ struct opts {
 	uint64_t stats_interval_ns; /* 0: no statistics line */
 	uint64_t duration_ns;       /* NEVER_NS: until a signal */
 	uint64_t idle_sleep_ns;     /* 0: never sleep */
-	uint32_t json_qps;          /* most QPs of the JSON */
+	uint32_t json_qps;          /* most QPs in the JSON */
 	bool stay;
-	int eal_argc;    /* arguments of EAL, the program's name included */
+	int eal_argc;    /* EAL's arguments, the program's name included */
 	char **eal_argv; /* NULL-terminated */
 };
 
 /**
  * Parse the command line.
  *
- * @param opts  Freed with opts_free(), whatever the result.
+ * @param opts  Call opts_free() whatever the result.
  * @return      0, or APP_BAD_USAGE after an error line on standard error.
  */
 int opts_parse(const struct opts_program *program, int argc, char **argv, struct opts *opts);
 
 void opts_free(struct opts *opts);
 
-/** Print what --help, --help-config and --version ask for. @return true if that was all. */
+/** Answer --help, --help-config and --version. @return true: nothing is left to do. */
 bool opts_answer(const struct opts_program *program, const struct opts *opts);
 
 #endif

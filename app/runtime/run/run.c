@@ -27,8 +27,8 @@
 /* The main lcore looks at the stop flag at least this often. */
 #define MAIN_SLEEP_NS (10 * NS_PER_MS)
 
-/* How often links are looked at: some drivers ask the kernel. A loop that is alone must not wait
- * for that too often. */
+/* Interval between looks at links, which cost a system call in some drivers. With a single lcore,
+ * polling waits for them, so they are rarer. */
 #define LINK_LOOK_NS (10 * NS_PER_MS)
 #define LINK_LOOK_ALONE_NS (100 * NS_PER_MS)
 
@@ -49,7 +49,7 @@ struct slow {
 	struct service_pulse *pulses; /* of each worker */
 };
 
-/* What one polling lcore looks after. */
+/* One polling lcore. */
 struct worker {
 	struct slow *slow;
 	struct poll_loop *loop;
@@ -63,7 +63,7 @@ on_signal(int signal_number)
 	atomic_store_explicit(&stop, true, memory_order_relaxed);
 }
 
-/* The second signal ends a program that hangs in the first one's clean stop. */
+/* A second signal ends a program that hangs in the clean stop of the first. */
 static void
 catch_signals(void)
 {
@@ -72,7 +72,7 @@ catch_signals(void)
 	sigemptyset(&action.sa_mask);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	/* A reader of the statistics that goes away is no reason to lose the final counters. */
+	/* Keep the final counters even if the reader of the statistics goes away. */
 	signal(SIGPIPE, SIG_IGN);
 }
 
@@ -85,7 +85,7 @@ asks_for_hugepages(const struct opts *opts)
 	return true;
 }
 
-/* Which lcores these are only EAL knows. */
+/* Do EAL's options choose lcores? Only EAL knows which. */
 static bool
 names_lcores(const struct opts *opts)
 {
@@ -112,7 +112,7 @@ run_start(const struct opts *opts)
 						   : "");
 		return error == EINVAL ? APP_BAD_USAGE : APP_FAILED;
 	}
-	/* For dpdk-dumpcap, which cannot attach where there is no shared configuration. */
+	/* For dpdk-dumpcap, which can attach only to a shared configuration. */
 	if (rte_pdump_init() != 0)
 		say_warning("packet capture is not available: %s", rte_strerror(rte_errno));
 	return 0;
@@ -148,14 +148,14 @@ run_poll_lcore(uint16_t i)
 	return lcore;
 }
 
-/* bits/s on the wire over an interval: frames with FCS, preamble and gap. */
+/* Rate on the wire over an interval, in Gb/s: frames with FCS, preamble and gap. */
 static double
 wire_gbps(uint64_t packets, uint64_t bytes, double seconds)
 {
 	return (double)(bytes + packets * GAP_BYTES) * 8 / seconds / 1e9;
 }
 
-/* Standard output, unless the counters go there at the end: those are for a program. */
+/* Standard output, unless the JSON goes there. */
 FILE *
 run_stats_file(const struct opts *opts)
 {
@@ -182,7 +182,7 @@ print_stats(struct slow *s, uint64_t now_ns)
 		wire_gbps(tx, t.tx_bytes - s->last.tx_bytes, seconds), text);
 	if (s->app->sample != NULL)
 		s->app->sample(s->app, out, now_ns);
-	/* A reader that went away has seen what it wanted; anything else is said at the end. */
+	/* Ignore that the reader went away; say_end() reports other errors. */
 	if (fflush(out) != 0 && errno == EPIPE)
 		clearerr(out);
 	s->last = t;
@@ -205,13 +205,13 @@ serve_telemetry(struct slow *s, uint64_t now_ns)
 {
 	if (s->app->telemetry == NULL)
 		return NEVER_NS;
-	/* What was changed may make control work due. */
+	/* A change may make control work due. */
 	if (mailbox_serve(&s->app->telemetry->mailbox, now_ns))
 		s->control_ns = now_ns;
 	return now_ns + MAIN_SLEEP_NS;
 }
 
-/* Here, where changes of the configuration are put in force, so that none is between the look and
+/* On the thread that puts configuration changes in force, so that none comes between the look and
  * the stop. */
 static void
 look_whether_done(struct slow *s, uint64_t now_ns)
@@ -237,7 +237,7 @@ do_slow_work(struct slow *s, uint64_t now_ns)
 		app->watch(app, looked ? s->links : NULL, now_ns);
 	if (now_ns >= s->stats_ns) {
 		print_stats(s, now_ns);
-		/* On the grid, so that lines do not drift; a late line skips what it missed. */
+		/* Stay on the grid, so that lines do not drift; skip lines that were missed. */
 		s->stats_ns += (now_ns - s->stats_ns) / app->opts->stats_interval_ns *
 				       app->opts->stats_interval_ns +
 			       app->opts->stats_interval_ns;
@@ -250,7 +250,7 @@ do_slow_work(struct slow *s, uint64_t now_ns)
 		       min_u64(min_u64(s->stats_ns, s->done_ns), s->end_ns));
 }
 
-/* Slow hook of a loop that has a lcore of its own. */
+/* Slow hook of a loop beside the main lcore. */
 static uint64_t
 beside_main(void *arg, uint64_t now_ns)
 {
@@ -259,7 +259,7 @@ beside_main(void *arg, uint64_t now_ns)
 	return service_beat(&w->slow->service, w->pulse, now_ns);
 }
 
-/* Slow hook of a loop that is alone. */
+/* Slow hook of the only loop, which is on the main lcore. */
 static uint64_t
 as_main(void *arg, uint64_t now_ns)
 {
@@ -357,7 +357,7 @@ begin_telemetry(const struct run_app *app, const struct run_result *result,
 	return rc != 0 ? APP_FAILED : 0;
 }
 
-/* A gate, if a device needs one. @return 0, or APP_FAILED after an error line. */
+/* Open a gate if a device needs one. @return 0, or APP_FAILED after an error line. */
 static int
 open_gate(struct slow *s)
 {
@@ -438,7 +438,7 @@ run_node(const struct run_app *app, struct run_result *result)
 		telemetry_close(app->telemetry);
 	result->elapsed_ns = tsc_clock_now(&clock);
 	look_at_links(&s, result->elapsed_ns);
-	/* The last line, unless the one before it has just been printed; files end at the end. */
+	/* A last line, unless one was just printed; CSV files always get their last rows. */
 	if (s.stats_ns != NEVER_NS &&
 	    (app->opts->csv != NULL ||
 	     result->elapsed_ns - s.last_stats_ns > app->opts->stats_interval_ns / 10))
