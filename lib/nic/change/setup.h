@@ -2,7 +2,7 @@
 /*
  * Creating flows and QPs: headers, payload, memory and neighbours that sending and answering need.
  *
- * Invariant: all arrays that a QP uses are allocated before its place is no longer QP_FREE.
+ * Invariant: all arrays that a QP uses are allocated before its place changes from QP_FREE.
  */
 #ifndef QUENCH_NIC_CHANGE_SETUP_H
 #define QUENCH_NIC_CHANGE_SETUP_H

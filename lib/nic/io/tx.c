@@ -217,7 +217,7 @@ next_before_data(struct nic *nic, struct stock *stock, uint8_t open_queues, uint
 	return m;
 }
 
-/* Send what the wire can take now, up to room. Sending data makes no earlier kind of frame due. */
+/* Send what the wire can take now, up to room. Sending data makes no control frame due. */
 static __rte_always_inline uint16_t
 give(struct nic *nic, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
 {

@@ -77,9 +77,8 @@ void nic_traces_add(struct nic_traces *traces, struct nic_trace *trace);
  * Replace the set of traces in the next rx() or tx(), while the node runs. From any thread, one at
  * a time.
  *
- * @param traces  The new set, including the traces of nic_trace_qp(). It and the traces that it
- * drops
- *                must stay until nic_traces_are_set().
+ * @param traces  The new set, including the traces of nic_trace_qp(). The set and the traces that
+ *                it drops must stay until nic_traces_are_set().
  */
 void nic_set_traces(struct node *node, const struct nic_traces *traces);
 /** From any thread. */

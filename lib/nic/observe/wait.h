@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Why a QP waits now: an operator asks why it is slow or silent.
+ * Why a QP waits now, for an operator who sees that it is slow or silent.
  *
  * Invariant: the reason is the first of enum nic_wait that applies, so each QP has exactly one.
  */

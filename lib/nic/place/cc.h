@@ -45,7 +45,7 @@ void nic_cc_catch_up(struct nic *nic, uint32_t item, uint64_t now_ns);
 void nic_on_cnp(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** All packets before ack->acked_seq were acknowledged. Fills in ack->next_seq. */
 void nic_cc_acked(struct nic *nic, uint32_t item, struct cc_ack *ack, uint64_t now_ns);
-/** The QP goes back to its first unacknowledged packet. */
+/** Packets were lost: the QP retransmits from its first unacknowledged packet. */
 void nic_cc_lost(struct nic *nic, uint32_t item, uint64_t now_ns);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * Arrival times of the messages of an open loop whose load may change.
  *
- * A flow records spans of time, each with the load in force; between two spans the flow was
- * stopped. Message m arrives when the integral of the load since the arrival of m - 1 reaches
+ * A flow records spans of time, each with the load in force; a gap between two spans is a stop of
+ * the flow. Message m arrives when the integral of the load since the arrival of m - 1 reaches
  * share(seed, QP, m) * mean message size, where the share is 1 on average. Hence a change takes
  * effect at its instant, earlier arrivals keep their times, and nothing arrives while the flow is
  * stopped: the rest of an interrupted gap follows when the flow resumes.

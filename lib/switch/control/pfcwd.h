@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The PFC watchdog of all queues. It is control work: it reads counters of the data path, and
- * requests that it drops or forwards. A priority's queue and the group with its number are watched
- * together.
+ * requests that queues in a storm drop or forward their frames. The queue of a priority and the
+ * group with its number are watched together.
  *
  * Invariant: requested.storm_drop and storm_forward of a port are disjoint.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The owner puts the requested state of a port in force. */
+/* Applying the requested state of a port, by its owner. */
 #ifndef QUENCH_SWITCH_EGRESS_APPLY_H
 #define QUENCH_SWITCH_EGRESS_APPLY_H
 

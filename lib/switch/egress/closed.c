@@ -5,7 +5,7 @@
 
 #include "switch/egress/release.h"
 
-/* Priorities in a storm whose queue this is. */
+/* Mask of the priorities in a storm that use this queue. */
 static uint8_t
 storms_of(const struct sw *sw, const struct sw_port *p, uint8_t queue)
 {

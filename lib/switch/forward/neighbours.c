@@ -20,7 +20,7 @@ enum news_kind {
 	NEWS_ANSWER,    /* from an answer to us: confirms an entry, if we sent a request */
 };
 
-/* Do we expect an answer of this neighbour? */
+/* Do we expect an answer from this neighbour? */
 static bool
 is_asked(const struct neigh *e)
 {

@@ -8,7 +8,7 @@
 #include <rte_malloc.h>
 #include <rte_memory.h>
 
-/* Routes with the same next hops share a target, if there are at most this many targets between. */
+/* A route reuses a target with the same next hops if it is among this many last targets. */
 #define TARGET_SEARCH 64u
 
 /* @return a new target's number, or -ENOSPC. */
