@@ -135,7 +135,7 @@ struct nic_qp {
 	uint8_t rx_flags;
 	uint8_t owed; /* enum qp_owed */
 } __rte_cache_aligned;
-static_assert(offsetof(struct nic_qp, cc) == 64, "what pacing a frame reads is one cache line");
+static_assert(offsetof(struct nic_qp, cc) == 64, "pacing a frame reads one cache line");
 static_assert(sizeof(struct nic_qp) == 192, "three cache lines");
 
 /* Counters of a QP that no decision about the next packet needs. */
@@ -150,7 +150,7 @@ struct qp_tally {
 static_assert(
 	10 * (sizeof(struct nic_qp) + sizeof(struct qp_tally) + sizeof(struct np) + 4) + 84 + 42 <=
 		2560,
-	"with its window, a link and a quarter of a slot of the wheel, a place in a ready ring");
+	"with its window, a link and a quarter of a slot of the wheel, an entry of a ready ring");
 
 /*
  * Life of a flow (change/live.h). ADDING: its QPs are being made; CONFIGURED: all exist; REMOVING:

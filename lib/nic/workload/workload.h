@@ -126,42 +126,42 @@ extern const char *const workload_arrival_words[];
 #define WORKLOAD_FIELDS(owner, w, default_bytes, default_depth)                                     \
 	{ FIELD_IN(owner, w, message_size), .type = FIELD_ENUM, .choices = workload_size_words, \
 	  .def = "fixed",                                                                          \
-	  .help = "sizes of messages: all message_bytes, uniform from message_min_bytes to it, or "\
-		  "from the file message_cdf" },                                                   \
+	  .help = "sizes of messages: fixed (message_bytes), uniform (message_min_bytes to "       \
+		  "message_bytes) or cdf (file message_cdf)" },                                    \
 	{ FIELD_IN(owner, w, message_bytes), .type = FIELD_U64, .unit = UNIT_BYTES,             \
 	  .max = WORKLOAD_MAX_BYTES, .def = default_bytes,                                         \
-	  .help = "payload of one message; the most with message_size = uniform" },                \
+	  .help = "payload of a message; the largest one with message_size = uniform" },           \
 	{ FIELD_IN(owner, w, message_min_bytes), .type = FIELD_U64, .unit = UNIT_BYTES,         \
 	  .max = WORKLOAD_MAX_BYTES, .def = "0",                                                   \
-	  .help = "the least payload of a message with message_size = uniform" },                  \
+	  .help = "smallest payload of a message with message_size = uniform" },                   \
 	{ FIELD_IN(owner, w, message_cdf), .type = FIELD_STR, .max = WORKLOAD_PATH_CHARS,       \
-	  .def = "", .help = "file of sizes, beside this one: in each line bytes and the percentage "\
-		  "of messages that are not longer" },                                             \
+	  .def = "", .help = "file of sizes, beside this one: on each line, a size in bytes and the "\
+		  "percentage of messages of at most this size" },                                 \
 	{ FIELD_IN(owner, w, arrival), .type = FIELD_ENUM, .choices = workload_arrival_words,   \
 	  .def = "closed",                                                                         \
-	  .help = "when messages come: closed (depth in flight), poisson or periodic at load_bps, "\
-		  "on_off (closed during on_ns, none during off_ns), incast (one of each QP "      \
-		  "together, then the next round)" },                                              \
+	  .help = "arrival of messages: closed (depth in flight), poisson or periodic at load_bps, "\
+		  "on_off (closed during on_ns, none during off_ns), incast (one message of each " \
+		  "QP together, then the next round)" },                                           \
 	{ FIELD_IN(owner, w, messages), .type = FIELD_U64, .max = UINT64_MAX, .def = "0",       \
-	  .help = "messages of each QP; 0: until stop_ns" },                                       \
+	  .help = "messages per QP; 0: until stop_ns" },                                           \
 	{ FIELD_IN(owner, w, bytes), .type = FIELD_U64, .unit = UNIT_BYTES, .max = 1ull << 60,  \
-	  .def = "0", .help = "payload of each QP after which no message is begun; 0: no limit" },  \
+	  .def = "0", .help = "payload per QP after which no message begins; 0: no limit" },       \
 	{ FIELD_IN(owner, w, depth), .type = FIELD_U32, .min = 1, .max = 1u << 16,              \
 	  .def = default_depth,                                                                    \
-	  .help = "messages that one QP keeps in flight, unless it is an open loop" },             \
+	  .help = "messages in flight per QP; not used by open loops" },                           \
 	{ FIELD_IN(owner, w, load_bps), .live = true, .type = FIELD_U64, .unit = UNIT_BPS, .max = 800 * GBPS, \
-	  .def = "0", .help = "payload that comes for one QP with arrival = poisson or periodic" },\
+	  .def = "0", .help = "payload rate per QP with arrival = poisson or periodic" },          \
 	{ FIELD_IN(owner, w, on_ns), .type = FIELD_U64, .unit = UNIT_NS,                        \
 	  .max = 3600 * NS_PER_SEC, .def = "0", .help = "on time of arrival = on_off" },           \
 	{ FIELD_IN(owner, w, off_ns), .type = FIELD_U64, .unit = UNIT_NS,                       \
 	  .max = 3600 * NS_PER_SEC, .def = "0", .help = "off time of arrival = on_off" },          \
 	{ FIELD_IN(owner, w, seed), .type = FIELD_U64, .max = INT64_MAX, .def = "1",            \
-	  .help = "seed of sizes and arrivals; flows with the same one and QP numbers do the same" },\
+	  .help = "seed of sizes and arrivals; equal seeds and QP numbers give equal traffic" },   \
 	{ FIELD_IN(owner, w, start_ns), .type = FIELD_U64, .unit = UNIT_NS,                     \
 	  .max = 24 * 3600 * NS_PER_SEC, .def = "0",                                               \
 	  .help = "time from the start of the program to the first message" },                     \
 	{ FIELD_IN(owner, w, stop_ns), .type = FIELD_U64, .unit = UNIT_NS, .max = UINT64_MAX,   \
-	  .def = "never", .help = "time after which no message is begun" }
+	  .def = "never", .help = "time after which no message begins" }
 /* clang-format on */
 
 #endif

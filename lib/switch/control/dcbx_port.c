@@ -11,10 +11,10 @@
 const struct counter_field dcbx_counters[] = {
 	COUNTER_FIELD(struct dcbx_stats, tx_frames, "LLDP frames sent"),
 	COUNTER_FIELD(struct dcbx_stats, rx_frames, "LLDP frames received"),
-	COUNTER_FIELD(struct dcbx_stats, rx_malformed, "of them not taken"),
-	COUNTER_FIELD(struct dcbx_stats, rx_bad_tlvs, "of them with a TLV of DCBX twice or malformed"),
+	COUNTER_FIELD(struct dcbx_stats, rx_malformed, "received LLDP frames that were malformed"),
+	COUNTER_FIELD(struct dcbx_stats, rx_bad_tlvs, "received LLDP frames with a duplicate or malformed DCBX TLV"),
 	COUNTER_FIELD(struct dcbx_stats, rx_ageouts, "neighbours forgotten"),
-	COUNTER_FIELD(struct dcbx_stats, pfc_mismatches, "times that ends began to disagree on PFC"),
+	COUNTER_FIELD(struct dcbx_stats, pfc_mismatches, "transitions to a PFC mismatch with the neighbour"),
 };
 /* clang-format on */
 

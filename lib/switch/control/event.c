@@ -23,7 +23,7 @@ static const struct {
 	[SW_EVENT_LINK_UP] = {"link_up", "port %1$u: link up"},
 	[SW_EVENT_DCBX_NO_NEIGHBOUR] = {"dcbx_no_neighbour", "port %1$u: DCBX: no neighbour"},
 	[SW_EVENT_DCBX_NO_PFC_TLV] = {"dcbx_no_pfc_tlv",
-				      "port %1$u: DCBX: the neighbour says nothing of PFC"},
+				      "port %1$u: DCBX: the neighbour sends no valid PFC TLV"},
 	[SW_EVENT_DCBX_SEVERAL] = {"dcbx_several",
 				   "port %1$u: DCBX: more than one neighbour, no PFC agreed"},
 	[SW_EVENT_DCBX_AGREED] = {"dcbx_agreed",

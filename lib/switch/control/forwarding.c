@@ -213,7 +213,7 @@ prepare_fdb(struct sw *front, struct sw_forwarding *next, const struct sw_params
 	if (next->fdb == NULL)
 		return "switch: fdb_entries: expected fewer: out of memory";
 	if (fill_fdb(next->fdb, params) < 0)
-		return "switch: fdb_entries: expected more: no place for an address of [fdb]";
+		return "switch: fdb_entries: expected more: no room for a static address of [fdb]";
 	while (fdb_take_over(next->fdb, f->in_force.fdb, vlans->members, &at))
 		;
 	return NULL;
@@ -228,7 +228,7 @@ prepare_routes(struct sw *front, struct sw_forwarding *next, const struct sw_par
 		return NULL;
 	if (create_routes(front, params, &next->routes) < 0 ||
 	    prepare_routers(front, next->routes) < 0)
-		return "route: expected fewer routes: there is no more memory for them";
+		return "route: expected fewer routes: out of memory";
 	return NULL;
 }
 
@@ -247,7 +247,7 @@ sw_reload_prepare(struct node *node, const struct sw_params *params, struct sw_f
 	if (mmu_params_check(&mmu, why, why_size) < 0) {
 		snprintf(why, why_size,
 			 "lossless: xoff_bytes: expected no more headroom than the %u packet "
-			 "buffers of the start can hold",
+			 "buffers allocated at the start can hold",
 			 mmu.packets);
 		free(next);
 		*out = NULL;
@@ -257,7 +257,7 @@ sw_reload_prepare(struct node *node, const struct sw_params *params, struct sw_f
 	if (next != NULL)
 		next->vlans = sw_vlans_create(params);
 	if (next == NULL || next->vlans == NULL)
-		fault = "switch: vlan_filtering: expected a switch with memory";
+		fault = "switch: vlan_filtering: out of memory";
 	if (fault == NULL && memcmp(next->vlans, front->control->forwarding.in_force.vlans,
 				    sizeof(*next->vlans)) == 0) {
 		sw_vlans_free(next->vlans);

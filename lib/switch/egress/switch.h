@@ -53,9 +53,9 @@ struct sw {
 	struct sw_mailbox lldp;
 	struct sw_control *control; /* of the whole switch */
 };
-static_assert(offsetof(struct sw, forward) == 64, "what a frame is forwarded by, in one line");
+static_assert(offsetof(struct sw, forward) == 64, "forwarding state in one line");
 static_assert(offsetof(struct sw, shard.shards) / 64 == offsetof(struct sw, forward) / 64,
-	      "and whose it is");
+	      "shards in the same line");
 static_assert(offsetof(struct sw, ledger) / 64 ==
 		      (offsetof(struct sw, ledger) + sizeof(struct sw_ledger) - 1) / 64,
 	      "the ledger in one line");
