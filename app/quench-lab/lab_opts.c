@@ -62,7 +62,7 @@ parse_duration(const char *text, uint64_t *out_ns)
 	return field_parse(&field, NULL, text, out_ns, expected, sizeof(expected)) == 0;
 }
 
-/* Do the options go together? */
+/* Are the options compatible? */
 static bool
 fits(const struct lab_opts *o)
 {
@@ -147,7 +147,7 @@ lab_opts_parse(int argc, char **argv, struct lab_opts *o)
 			break;
 		case JSON:
 			o->json = optarg;
-			/* For a program, which wants nothing after it. */
+			/* A program reads the JSON: print nothing after it. */
 			o->quiet |= strcmp(optarg, "-") == 0;
 			break;
 		case OUT:

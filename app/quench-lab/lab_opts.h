@@ -12,14 +12,14 @@
 struct lab_opts {
 	const char *scenario, *json, *out_dir;
 	const char *explain; /* flow; NULL: none */
-	bool explain_all;    /* every event in a line of its own */
+	bool explain_all;    /* every event, one line each */
 	struct scenario_override override;
-	const char *sets[LAB_MAX_SETS]; /* section.key=value, in place of the file's */
+	const char *sets[LAB_MAX_SETS]; /* section.key=value; override the file */
 	unsigned int n_sets;
 	bool check_config, fluid, quiet, no_progress;
 };
 
-/** @return -1 to run, else the exit code; what there was to say is said. */
+/** @return -1: run; else the exit code, after help or an error line. */
 int lab_opts_parse(int argc, char **argv, struct lab_opts *o);
 
 #endif

@@ -25,8 +25,8 @@
 #include "quench-lab/recording/recording.h"
 #include "quench-lab/scenario/scenario_late.h"
 
-/* Rings and tables only: packets live in regions of their own. Of the fabric, and of each
- * switch. */
+/* EAL's memory, for the fabric and for each switch: rings and tables only. Packets have their own
+ * regions. */
 #define EAL_MEGABYTES 256u
 #define EAL_MEGABYTES_PER_SWITCH 2u
 
@@ -40,8 +40,8 @@ on_signal(int number)
 }
 
 /*
- * A process of its own that shares nothing and touches no device. EAL would put it on the first
- * CPU, beside every other run.
+ * EAL without devices and shared memory. EAL pins the process to the first CPU, where all runs
+ * would meet, so the CPUs that it may use are restored.
  */
 static int
 start_eal(uint32_t n_switches)
@@ -125,11 +125,11 @@ on_event(void *arg, const struct event_params *e, uint64_t now_ns)
 		lab_explain_set(ctx->explain, e, now_ns);
 		return;
 	}
-	/* What found no memory is missing in the list. */
+	/* A dump that finds no memory is missing in the list. */
 	(void)dumps_take(&ctx->run->dumps, ctx->run->net, e, now_ns);
 }
 
-/* Takes the reference. name: of the file in DIR. */
+/* Takes the reference. name: file name in DIR. */
 static int
 write_json(const struct lab_opts *o, json_t *json, const char *name)
 {
@@ -196,7 +196,7 @@ make_out_dir(const struct lab_opts *o)
 	return -errno;
 }
 
-/* The configuration in force, which reads back the same. */
+/* Write the active configuration, as a file that reads back the same. */
 static int
 write_effective(const struct lab_opts *o, const struct lab_run *run)
 {
@@ -273,7 +273,7 @@ scenario_name(const char *path, char *name, size_t size)
 		name[n - 4] = '\0';
 }
 
-/* The model alone: nothing of DPDK is started. */
+/* The fluid model alone, without DPDK. */
 static int
 run_fluid(const struct lab_opts *o, struct lab_run *run)
 {

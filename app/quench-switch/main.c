@@ -29,9 +29,9 @@
 #include "quench-switch/thresholds.h"
 #include "wire/lldp.h"
 
-/* Mbufs that a mempool keeps in its cache of one lcore and may not hand out. */
+/* Mbufs in a mempool's cache of one lcore, which others cannot get. */
 #define CACHE_MBUFS 1024
-/* Shortest frames of a shard that the others may not know of yet: 4096 bytes (mmu_part.h). */
+/* Shortest frames in the 4096 bytes of a shard that the others may not see yet (mmu_part.h). */
 #define OWED_MBUFS 64
 /* Data room for a pause frame of 60 bytes. */
 #define PAUSE_ROOM_BYTES 128
@@ -44,7 +44,7 @@ static const struct opts_program program = {
 };
 
 struct quench_switch {
-	struct switch_version *config; /* as the start left it */
+	struct switch_version *config; /* as of start-up */
 	struct live live;
 	struct switch_live for_live;
 	uint16_t ethdevs[SW_MAX_PORTS];
@@ -59,7 +59,7 @@ static void
 close_switch(struct quench_switch *s, int code)
 {
 	eal_quiet(code);
-	/* The node gives its packets back before devices and pools go. */
+	/* The node frees its packets before devices and pools are destroyed. */
 	if (s->node != NULL)
 		sw_destroy(s->node);
 	free(s->result.loops);
@@ -74,21 +74,21 @@ close_switch(struct quench_switch *s, int code)
 	eal_end();
 }
 
-/* What devices, bursts and caches may hold beside the buffer, and what shards may exceed it by
- * together (doc/buffer.md). */
+/* Mbufs of the buffer, of devices, bursts and caches, and of the excess of all shards over the
+ * buffer (doc/buffer.md). */
 static uint32_t
 frames_needed(const struct sw_params *params)
 {
 	uint64_t port = PORT_RX_DESCRIPTORS + PORT_TX_DESCRIPTORS + 2 * POLL_BURST;
 	uint64_t shard = CACHE_MBUFS + 3 * POLL_BURST + OWED_MBUFS;
 
-	/* More than a ring can index is refused by the pool, with the line that says why. */
+	/* The pool refuses more than a ring can index, with an error line. */
 	return (uint32_t)min_u64(params->mmu.packets + params->n_ports * port +
 					 params->shards * shard,
 				 UINT32_MAX - 1);
 }
 
-/* What the devices' transmit rings may hold of frames that the switch made, with one burst. */
+/* Frames made by the switch that transmit rings, a burst per port and caches hold. */
 static uint32_t
 own_frames_needed(const struct sw_params *params)
 {
@@ -265,7 +265,7 @@ read_config(const char *path)
 	return v;
 }
 
-/* Takes v. */
+/* Takes ownership of v. */
 static int
 start_with(struct switch_version *v, const struct opts *opts)
 {

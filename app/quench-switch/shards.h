@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which lcore has which part of the switch. */
+/* Assigns the shards of the switch to lcores. Invariant: every port belongs to one shard. */
 #ifndef QUENCH_APP_QUENCH_SWITCH_SHARDS_H
 #define QUENCH_APP_QUENCH_SWITCH_SHARDS_H
 
@@ -10,14 +10,14 @@ struct shards {
 	uint64_t ports[SW_MAX_SHARDS]; /* masks */
 };
 
-/** Say how many shards there are, now that lcores are known. @return 0 or an exit code after an
- * error line. */
+/** Choose the number of shards if it is 0, and check it against the lcores. @return 0, or an exit
+ * code after an error line. */
 int shards_plan(struct sw_params *params, const char *path);
 
-/** lcore that a port will be polled by; after shards_plan(). */
+/** The lcore that polls a port. Call after shards_plan(). */
 unsigned int shards_lcore(const struct sw_params *params, uint16_t port);
 
-/** The shards of a switch that is built, and a line of which lcore has which ports. */
+/** Find the shards of a switch, and print the ports of each lcore. */
 void shards_find(struct shards *s, struct node *sw);
 
 #endif

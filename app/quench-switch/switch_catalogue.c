@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the keys of quench-switch's telemetry mean. */
+/* Meanings of the keys in quench-switch's telemetry. */
 #include "quench-switch/switch_catalogue.h"
 
 #include "runtime/telemetry/catalogue.h"

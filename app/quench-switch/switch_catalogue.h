@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the keys of a switch's telemetry mean: replies to /quench/counters and /quench/gauges. */
+/* Meanings of the keys in a switch's telemetry: /quench/counters and /quench/gauges. */
 #ifndef QUENCH_APP_QUENCH_SWITCH_SWITCH_CATALOGUE_H
 #define QUENCH_APP_QUENCH_SWITCH_SWITCH_CATALOGUE_H
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a switch has counted: the end of a statistics line, and the JSON object of
- * doc/interface.md. */
+/* Counters of a switch: the end of a statistics line, and the JSON object of doc/interface.md. */
 #ifndef QUENCH_APP_QUENCH_SWITCH_SWITCH_REPORT_H
 #define QUENCH_APP_QUENCH_SWITCH_SWITCH_REPORT_H
 

@@ -35,7 +35,7 @@ port_page(struct telemetry_call *call, json_t *(*row)(struct telemetry_call *cal
 	return o;
 }
 
-/* An object that begins with the port's number; parameter PORT. */
+/* Parse parameter PORT, and begin an object with the port's number. */
 static json_t *
 begin_port(struct telemetry_call *call, uint16_t *port)
 {
@@ -60,7 +60,7 @@ info_reply(struct telemetry_call *call)
 	return o;
 }
 
-/* Without what only the final report knows exactly: drivers are asked by port alone. */
+/* A port without its queues, groups, pauses and drops. */
 static json_t *
 port_row(struct telemetry_call *call, uint16_t port)
 {
@@ -197,7 +197,7 @@ device_stats_reply(struct telemetry_call *call)
 	return port_page(call, device_stats_row);
 }
 
-/* The watchdog and LLDP belong to the main lcore: it makes the reply. */
+/* The watchdog and LLDP belong to the main lcore, which makes the reply. */
 struct on_main {
 	struct telemetry_call *call;
 	json_t *reply;
@@ -221,7 +221,7 @@ reply_on_main(struct telemetry_call *call, json_t *(*make)(struct telemetry_call
 	return telemetry_on_main(call, make_on_main, &m) ? m.reply : NULL;
 }
 
-/* What the watchdog does on a port, and when. */
+/* The watchdog's action and times on a port. */
 static void
 set_pfcwd_keys(json_t *row, const struct sw_params *params, uint16_t port)
 {
@@ -272,7 +272,7 @@ pfcwd_reply(struct telemetry_call *call)
 	return reply_on_main(call, make_pfcwd);
 }
 
-/* What a neighbour calls itself: text if it is, else its bytes. */
+/* A neighbour's ID, as text if it is printable, else as hexadecimal bytes. */
 static void
 set_id(json_t *o, const char *key, const struct lldp_id *id)
 {
@@ -320,7 +320,7 @@ lldp_reply(struct telemetry_call *call)
 	return reply_on_main(call, make_lldp);
 }
 
-/* The curves in force, and what they have marked. */
+/* The active curve of a queue, and its marks. */
 static json_t *
 ecn_row(struct telemetry_call *call, uint16_t port, uint8_t queue)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What telemetry may change of a switch: the knobs of testers, and watermarks. The main lcore turns
- * knobs; watermarks are read and cleared by their owner, at once, so that no peak is lost
+ * Changes to a switch by telemetry: settings for tests, and watermarks. The main lcore changes
+ * settings. The owner of a watermark reads and clears it in one step, so that no peak is lost in
  * between.
  */
 #include "quench-switch/switch_telemetry_set.h"
@@ -105,7 +105,7 @@ switch_set_big_red_switch_reply(struct telemetry_call *call)
 	return json_pack("{s:b}", "big_red_switch", k.on);
 }
 
-/* "pg", "queue", .. @return false: call says what there is. */
+/* Parse KIND: "pg", "queue" and so on. @return false: refused with the list. */
 static bool
 read_kind(struct telemetry_call *call, enum mmu_watermark *kind)
 {
@@ -145,7 +145,7 @@ add_row(json_t *rows, const uint16_t *port, uint32_t index, uint64_t bytes)
 	json_array_append_new(rows, row);
 }
 
-/* Of ports from first on. @return false: call says why not. */
+/* Take and clear the watermarks of ports first to end - 1. @return false: refused. */
 static bool
 take_ports(struct telemetry_call *call, enum mmu_watermark kind, uint16_t first, uint16_t end,
 	   json_t *rows)
@@ -161,7 +161,7 @@ take_ports(struct telemetry_call *call, enum mmu_watermark kind, uint16_t first,
 	return true;
 }
 
-/* A pool's is the highest of its shards'. @return false: call says why not. */
+/* A pool's watermark is the maximum over its shards. @return false: refused. */
 static bool
 take_pools(struct telemetry_call *call, enum mmu_watermark kind, json_t *rows)
 {

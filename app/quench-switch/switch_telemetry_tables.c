@@ -13,14 +13,14 @@
 #include "switch/control/snapshot.h"
 #include "switch/forward/vlans.h"
 
-/* The owner looks before every frame and in every round: it answers within one, unless it
- * sleeps. */
+/* The owner checks for requests before every frame and in every round, so it answers within a round
+ * unless it sleeps. */
 #define OWNER_LOOKS 20000
 #define OWNER_LOOK_NS 100000l
 
-/* Chunks of a reply, so that a large table with few rows does not make it long. */
+/* Most chunks per reply, so that a large table with few rows does not take long. */
 #define CHUNKS 64
-/* Of a row, at most, with what stands around its values. */
+/* Largest row, JSON syntax included. */
 #define ROW_BYTES 112u
 
 /* The switch serves one reader at a time. */
@@ -106,7 +106,7 @@ neigh_row(const struct sw_snapshot *s, uint32_t i)
 	return o;
 }
 
-/* Rows, from the place where the last page ended. */
+/* Rows from where the last page ended. */
 static json_t *
 table_reply(struct telemetry_call *call, enum sw_snapshot_table table, json_t *o,
 	    json_t *(*row)(const struct sw_snapshot *s, uint32_t i))
@@ -121,7 +121,7 @@ table_reply(struct telemetry_call *call, enum sw_snapshot_table table, json_t *o
 	}
 	s.at = (uint32_t)place;
 	telemetry_page_begin(&page, o);
-	/* A chunk that does not fit whole is left to the next page: places are those of chunks. */
+	/* A page begins at a chunk, so a chunk that does not fit goes to the next page. */
 	for (unsigned int i = 0; s.at != SW_SNAPSHOT_END; i++) {
 		uint32_t from = s.at;
 
@@ -152,7 +152,7 @@ switch_neigh_reply(struct telemetry_call *call)
 	return table_reply(call, SW_SNAPSHOT_NEIGH, json_object(), neigh_row);
 }
 
-/* Those of a route's next hops that frames go around, "" for none. */
+/* The next hops of a route that are dead and bypassed; "" if none. */
 static json_t *
 dead_hops(const struct node *node, const struct sw_static_route *route, uint32_t i)
 {
@@ -202,7 +202,7 @@ switch_routes_reply(struct telemetry_call *call)
 	return o;
 }
 
-/* "0-3,7", in room for all ports. */
+/* Format as "0-3,7". text must have room for all ports. */
 static void
 ports_text(uint64_t ports, char *text, size_t size)
 {

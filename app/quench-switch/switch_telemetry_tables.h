@@ -12,7 +12,7 @@ json_t *switch_routes_reply(struct telemetry_call *call);
 json_t *switch_vlans_reply(struct telemetry_call *call);
 json_t *switch_interfaces_reply(struct telemetry_call *call);
 
-/** Ask the owner of the data path for a snapshot, and wait. @return false: call says why not. */
+/** Request a snapshot from the owning lcore, and wait. @return false: refused with the reason. */
 bool switch_take(struct telemetry_call *call, struct sw_snapshot *s);
 
 #endif

@@ -45,7 +45,7 @@ print_port(FILE *out, const struct sw_params *params, uint16_t first, uint16_t l
 	uint64_t has = UINT64_MAX;
 	char ports[16];
 
-	/* The least that a lossless group of these ports has. */
+	/* The smallest xoff_bytes of the lossless groups of these ports. */
 	for (uint16_t port = first; port <= last; port++) {
 		for (uint8_t pg = 0; pg < TM_CLASSES; pg++) {
 			if (params->mmu.lossless_pgs >> pg & 1)
@@ -61,7 +61,7 @@ print_port(FILE *out, const struct sw_params *params, uint16_t first, uint16_t l
 		has >= h.total_bytes ? "fits" : "above its xoff_bytes");
 }
 
-/* Ports alike share a line. @return headroom of one priority on all ports. */
+/* Ports with equal links share a line. @return headroom of one priority, over all ports. */
 static uint64_t
 print_headroom(FILE *out, const struct sw_params *params)
 {
@@ -123,7 +123,7 @@ print_packets(FILE *out, const struct sw_params *params)
 		b.reserved_packets + b.headroom_packets, MMU_SHORTEST_FRAME_BYTES);
 }
 
-/* Where marking must begin on a lossless queue so that it comes before any pause; 0: no pause. */
+/* Marking below this queue length always precedes a pause (t_ECN); 0: nothing pauses. */
 static uint64_t
 ecn_bound_bytes(const struct sw_params *params)
 {
@@ -145,7 +145,7 @@ yes_no(bool yes)
 	return yes ? "yes" : "no";
 }
 
-/* The curve of the first lossless queue that has one, of the first port. */
+/* The curve of the first lossless queue of port 0 that has one. */
 static const struct wred_params *
 first_lossless_wred(const struct sw_params *params)
 {
@@ -158,7 +158,7 @@ first_lossless_wred(const struct sw_params *params)
 	return wred;
 }
 
-/* The guides' xON < WRED min < WRED max < xOFF, of an empty buffer. */
+/* The vendors' rule xON < WRED min < WRED max < xOFF, for an empty buffer. */
 static void
 print_rule_of_thumb(FILE *out, const struct sw_params *params)
 {
@@ -226,7 +226,7 @@ thresholds_print(FILE *out, const struct sw_params *params)
 	print_rule_of_thumb(out, params);
 }
 
-/* @return the first port on which the queue's marking begins too late, or -1. */
+/* @return the first port where the queue's marking begins at or above the bound, or -1. */
 static int
 late_port(const struct sw_params *params, uint8_t queue, uint64_t bound_bytes, uint64_t *min_bytes)
 {

@@ -30,7 +30,7 @@ switch_watch(const struct run_app *app, const struct port_link *links, uint64_t 
 	for (uint16_t port = 0; links != NULL && port < app->n_ports; port++)
 		sw_set_link(app->node, port, !port_link_is_down(&links[port]), now_ns);
 	while (sw_event_next(app->node, &event)) {
-		/* Who looked at the link has said so. */
+		/* port_link_look() has reported link changes. */
 		if (event.kind == SW_EVENT_LINK_DOWN || event.kind == SW_EVENT_LINK_UP)
 			continue;
 		say_one(&event);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the switch's program does beside the data path: links to the node, its events to a
- * person. */
+/* Work of quench-switch beside the data path: tell the node its links, and print its events. */
 #ifndef QUENCH_APP_QUENCH_SWITCH_WATCH_H
 #define QUENCH_APP_QUENCH_SWITCH_WATCH_H
 

@@ -8,10 +8,10 @@
 #include "runtime/notice/say.h"
 #include "quench-lab/output/output_file.h"
 
-/* Beside packets the model should take less time than they: a step of a queue is a packet's. */
+/* Limit beside packets, so that the model takes less time: a queue's step costs as a packet. */
 #define MOST_HOPS 128
 
-/* What stands beside a fixed point that packets do not hold. */
+/* Notes on fixed points that packets do not reach. */
 static const char *const notes[] = {
 	[FLUID_NET_NEAR_END] = "p* is above half of Pmax: packets, whose queue swings, reach Kmax "
 			       "now and then, where p jumps to 1; all flows are cut at once, the "
@@ -180,7 +180,7 @@ lab_fluid_json(const struct lab_fluid *fluid)
 	return o;
 }
 
-/* Of many queues those that hold something. */
+/* With several switches, show only queues that hold something. */
 static bool
 is_shown(const struct lab_fluid *fluid, const struct fluid_net_queue *q)
 {

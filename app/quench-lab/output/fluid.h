@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The fluid model's results beside those of packets, or alone with --fluid (doc/interface.md). */
+/* Results of the fluid model, beside those of packets or alone (--fluid): doc/interface.md. */
 #ifndef QUENCH_APP_QUENCH_LAB_OUTPUT_FLUID_H
 #define QUENCH_APP_QUENCH_LAB_OUTPUT_FLUID_H
 
@@ -13,11 +13,11 @@ struct lab_fluid {
 	struct fluid_net *net; /* NULL: refused */
 	struct scenario_fault fault;
 	const struct topology *topology;
-	bool ran; /* else the fixed points alone are known */
+	bool ran; /* false: only the fixed points are known */
 };
 
 /**
- * @param alone  The model is all that is asked for: it may take its time.
+ * @param alone  Without packets; the size of the model is then not limited.
  * @return       0, also when the model is refused; or -ENOMEM after an error line.
  */
 int lab_fluid_open(struct lab_fluid *fluid, const struct scenario *s, bool alone);
@@ -33,7 +33,7 @@ int lab_fluid_run(struct lab_fluid *fluid, const char *dir);
 /** The key `fluid` of the results; the caller owns the reference. */
 json_t *lab_fluid_json(const struct lab_fluid *fluid);
 
-/** Fixed points, and what the model did in the measured window if it ran. */
+/** Print the fixed points and, if the model ran, its means in the measured window. */
 void lab_fluid_table(FILE *out, const struct lab_fluid *fluid);
 
 #endif

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a run leaves behind: results.json, CSV time series, the table on the terminal
- * (doc/interface.md). */
+/*
+ * Results of a run: results.json, CSV time series, the table on the terminal (doc/interface.md).
+ *
+ * Invariant: a run that fails leaves the result files of earlier runs unchanged.
+ */
 #ifndef QUENCH_APP_QUENCH_LAB_OUTPUT_OUTPUT_H
 #define QUENCH_APP_QUENCH_LAB_OUTPUT_OUTPUT_H
 
@@ -26,38 +29,38 @@ struct lab_run {
 /** All results as one object; the caller owns the reference. NULL: no memory. */
 json_t *output_json(const struct lab_run *run);
 
-/** Of that the list of all switch ports. */
+/** A part of it: the list of all switch ports. */
 json_t *output_ports(const struct lab_run *run);
-/** Lists of frames that ended on the way, and of those to which something happened on a cable. */
+/** Lists of dropped frames, and of frames that cable faults corrupted or reordered. */
 json_t *output_drops(const struct lab_run *run);
 json_t *output_cable_faults(const struct lab_run *run);
 
-/** The same words as a table for people. */
+/** Print the main results as tables. */
 void output_table(FILE *out, const struct lab_run *run);
 
 /**
- * What stands before all else in results.json and fluid.json: format, program, scenario, times.
+ * The first members of results.json and fluid.json: format, program, scenario, times.
  * The caller owns the reference.
  */
 json_t *output_settings(const char *scenario_name, const struct scenario *s);
 
 struct output_csv {
 	FILE *flows, *queues, *pfc, *pgs;
-	struct nic_times **earlier; /* of each flow: up to the sample before; NULL: not yet */
+	struct nic_times **earlier; /* per flow, at the previous sample; NULL: none yet */
 	struct nic_times *interval;
 };
 
 /**
- * Open the four series in dir and write their first lines.
- * @return 0, or -errno after an error line; output_csv_close() in any case.
+ * Open the four time series in dir and write their headings.
+ * @return 0, or -errno after an error line. Call output_csv_close() in both cases.
  */
 int output_csv_open(struct output_csv *csv, const char *dir, const struct net *net);
 /** One sample of all series. */
 void output_csv_sample(struct output_csv *csv, const struct probe *p, uint64_t now_ns);
-/** @return 0, or -errno after an error line: a full disk shows here at the latest. */
+/** @return 0, or -errno after an error line, e.g. if the disk is full. */
 int output_csv_close(struct output_csv *csv, const char *dir, const struct net *net);
 /**
- * Write times.csv, what the histograms of all flows hold, under its name with ".part".
+ * Write times.csv, the histograms of all flows, under its name with ".part".
  * @return 0, or -errno after an error line.
  */
 int output_times(const struct lab_run *run, const char *dir);
@@ -67,8 +70,8 @@ int output_times(const struct lab_run *run, const char *dir);
  */
 int output_counters(const struct lab_run *run, const char *dir);
 /**
- * Give the closed series their names, or without keep (the run failed) remove them: older files
- * stay as they were.
+ * Give the closed files their names or, without keep (the run failed), remove them; older files
+ * then stay as they were.
  * @return 0, or -errno after an error line.
  */
 int output_csv_keep(const char *dir, bool keep);
@@ -76,8 +79,8 @@ int output_csv_keep(const char *dir, bool keep);
 int output_fluid_keep(const char *dir, bool keep);
 
 /**
- * Write trace.csv into dir, under its name with ".part" until output_csv_keep(): the QPs that
- * trace_qps chose; no file when there are none.
+ * Write trace.csv into dir, under its name with ".part" until output_csv_keep(): the QPs selected
+ * by trace_qps. No file if there are none.
  * @return 0, or -errno after an error line.
  */
 int output_trace(const struct lab_run *run, const char *dir);

@@ -12,11 +12,11 @@
 
 #define NAME_CHARS 63
 
-/* Over all nodes of a kind. They have the same counters in the same order. */
+/* A counter over all nodes of a kind, which have the same counters in the same order. */
 struct total {
 	char name[NAME_CHARS + 1];
 	const char *help;
-	uint64_t value; /* of a watermark the highest, else the sum */
+	uint64_t value; /* sum, or maximum of a watermark */
 };
 
 struct totals {
@@ -29,7 +29,7 @@ struct writer {
 	const char *node;
 	int32_t port;          /* -1: the node as a whole */
 	struct totals *totals; /* of this kind of node, or of port */
-	uint32_t next;         /* which of them comes now */
+	uint32_t next;         /* index of the next total */
 	bool lost;             /* no memory */
 };
 
@@ -58,7 +58,7 @@ next_total(struct writer *w, const char *group, const char *name, const char *he
 	return &t->rows[w->next++];
 }
 
-/* Zeros are in the totals alone. */
+/* Zeros appear in the totals only. */
 static void
 put(struct writer *w, enum how how, const char *group, const char *name, const char *help,
     uint64_t value)
@@ -185,7 +185,7 @@ put_host(struct writer *w, const struct net *net, uint16_t h, uint64_t end_ns)
 	put_pfc(w, nic_pfc_tx(nic), nic_pfc_rx(nic), end_ns);
 }
 
-/* The totals' rows, which have the help texts too. None of these holds a quote. */
+/* The rows of totals, with help texts, which contain no quotes. */
 static void
 put_totals(FILE *out, const char *of, const char *port, const struct totals *t)
 {

@@ -41,7 +41,7 @@ output_csv_open(struct output_csv *csv, const char *dir, const struct net *net)
 	return csv->pgs != NULL ? 0 : -EIO;
 }
 
-/* What the flow's messages took in the interval that ends; NULL: not measured. */
+/* The flow's times in the interval that ends; NULL: not measured. */
 static const struct nic_times *
 interval_times(struct output_csv *csv, const struct net *net, uint32_t flow)
 {
@@ -154,7 +154,7 @@ pfc_rows(FILE *out, const struct probe *p, uint64_t now_ns)
 	}
 }
 
-/* Of the groups that can pause their peer, so that it is seen how far they are from it. */
+/* Lossless groups, with their limit: the distance to a pause. */
 static void
 pg_rows_of(FILE *out, const struct node *sw, const struct topology_switch *t,
 	   const struct sw_params *params, uint64_t now_ns)

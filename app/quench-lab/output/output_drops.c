@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames that ended on the way, and frames to which something happened on a cable. */
+/* Dropped frames, and frames that cable faults corrupted or reordered. */
 #include "runtime/report/report.h"
 #include "quench-lab/output/output.h"
 
-/* Where, and under which word of which key; only what is not zero. */
+/* Add a count at a port, with its reason or fault as key and word, unless it is zero. */
 static void
 add(json_t *list, const char *node, uint16_t port, const char *key, const char *word,
     uint64_t packets)
@@ -20,7 +20,7 @@ add(json_t *list, const char *node, uint16_t port, const char *key, const char *
 	json_array_append_new(list, o);
 }
 
-/* What did not arrive at this end. */
+/* Frames that did not arrive at this end. */
 static void
 add_cable_drops(json_t *list, const struct lab_run *run, struct topology_end end)
 {
@@ -58,7 +58,7 @@ output_drops(const struct lab_run *run)
 	return list;
 }
 
-/* What arrived at this end, and not as it was sent. */
+/* Frames that arrived at this end corrupted or out of order. */
 static void
 add_cable_faults(json_t *list, const struct lab_run *run, struct topology_end end)
 {

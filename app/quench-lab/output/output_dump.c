@@ -10,7 +10,7 @@
 #include "ctl/output/json.h"
 #include "switch/params/counters.h"
 
-/* What did not arrive at the end of a cable; of a switch port beside its own reasons. */
+/* Add frames lost on the cable to here; a switch port also has its own drop reasons. */
 static void
 set_cable_drops(json_t *drops, const struct net *net, struct fabric_end end)
 {
@@ -68,7 +68,7 @@ add_interface(json_t *list, const struct node *sw, const char *name)
 	json_array_append_new(list, o);
 }
 
-/* Those of the file. */
+/* Interfaces of the file. */
 static json_t *
 interfaces_of_bridge(const struct net *net, uint32_t i)
 {
@@ -80,7 +80,7 @@ interfaces_of_bridge(const struct net *net, uint32_t i)
 	return list;
 }
 
-/* Of a router: its VLAN, if it has hosts, and then its ports to other switches. */
+/* Interfaces of a router: its VLAN, if it has hosts, then its ports to other switches. */
 static json_t *
 interface_list(const struct net *net, uint32_t i)
 {
@@ -157,7 +157,7 @@ node_object(const struct net *net, uint32_t node, uint64_t now_ns)
 		       : host_object(net, node, now_ns);
 }
 
-/* What says how it is now, or which one, and not how often something happened. */
+/* Is this member a state or an index rather than a counter? */
 static bool
 is_no_count(const char *key)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counters of nodes as they are at one time of the run: what dump and clear_counters are about. */
+/* Counters of nodes at a time of the run: the events dump and clear_counters. */
 #ifndef QUENCH_APP_QUENCH_LAB_OUTPUT_OUTPUT_DUMP_H
 #define QUENCH_APP_QUENCH_LAB_OUTPUT_OUTPUT_DUMP_H
 
@@ -7,17 +7,17 @@
 
 #include "fabric/events/events.h"
 
-/* Zero-initialised state has none. */
+/* Zero-initialised: no dumps. */
 struct dumps {
-	json_t *list;     /* of the dumps so far; NULL: none */
-	json_t **cleared; /* by node: what its counters were when they were cleared; NULL: never */
+	json_t *list;     /* the dumps so far; NULL: none */
+	json_t **cleared; /* by node: its counters at the last clear; NULL: never cleared */
 };
 
-/** An event of the scenario. @return 0 or -ENOMEM. */
+/** Handle an event dump or clear_counters. @return 0 or -ENOMEM. */
 int dumps_take(struct dumps *d, const struct net *net, const struct event_params *e,
 	       uint64_t now_ns);
 
-/** The list, whose reference is the caller's. */
+/** The list of dumps; the caller owns the reference. */
 json_t *dumps_list(const struct dumps *d);
 
 void dumps_free(struct dumps *d, const struct net *net);

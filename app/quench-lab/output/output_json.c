@@ -85,7 +85,7 @@ bottleneck_object(const struct lab_run *run)
 	report_set_u64(o, "queue_p50_bytes", q->p50_bytes);
 	report_set_u64(o, "queue_p99_bytes", q->p99_bytes);
 	report_set_u64(o, "queue_max_bytes", q->max_bytes);
-	/* Both 0 when the queue has no curve. */
+	/* Both are 0 if the queue has no curve. */
 	report_set_u64(o, "wred_min_bytes", curve->min_bytes);
 	report_set_u64(o, "wred_max_bytes", curve->max_bytes);
 	report_set_u64(o, "ecn_marked_packets", q->ecn_marked_packets);
@@ -141,7 +141,7 @@ pfc_list(const struct lab_run *run)
 	return list;
 }
 
-/* Sums over all hosts of one table of counters, which stands at an offset in struct nic_stats. */
+/* Sums over all hosts of a table of counters, which begins at offset in struct nic_stats. */
 static void
 set_host_sums(json_t *o, const struct lab_run *run, const struct counter_field *fields,
 	      unsigned int n, size_t offset)
@@ -181,7 +181,7 @@ counters_object(const struct lab_run *run)
 	return o;
 }
 
-/* Hosts have QPs of their own number, on which auto depends. */
+/* Ask every host: measure_times = auto depends on its number of QPs. */
 static bool
 measures_times(const struct lab_run *run)
 {

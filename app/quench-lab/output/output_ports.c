@@ -35,7 +35,7 @@ queue_list(const struct node *sw, uint16_t port, const struct queue_result *data
 		report_set_u64(o, "tx_bytes", q->tx_bytes);
 		report_set_u64(o, "ecn_marked_packets", q->ecn_marked_packets);
 		report_set_u64(o, "drop_packets", q->drop_packets);
-		/* Both 0 when the queue has no curve. */
+		/* Both are 0 if the queue has no curve. */
 		report_set_u64(o, "wred_min_bytes", curve->min_bytes);
 		report_set_u64(o, "wred_max_bytes", curve->max_bytes);
 		set_watermark(o, "watermark_bytes", sw, MMU_WATERMARK_QUEUE, port, i);

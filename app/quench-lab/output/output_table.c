@@ -7,7 +7,7 @@
 
 #include "base/units.h"
 
-/* More rows than fit on a screen tell nothing: then quantiles do, and files have the rest. */
+/* Rows that fit on a screen. Beyond that the table shows quantiles, and the files have the rest. */
 #define MAX_ROWS 40u
 
 static const struct topology *
@@ -155,7 +155,7 @@ cnps_sent(const struct lab_run *run)
 	return n;
 }
 
-/* @return row, and one more for each that there is; those beyond MAX_ROWS are not printed. */
+/* Print rows up to MAX_ROWS. @return row plus the number of rows, printed or not. */
 static uint32_t
 pause_rows(FILE *out, const struct lab_run *run, uint32_t i, uint32_t row)
 {

@@ -7,7 +7,7 @@
 #include "base/units.h"
 
 #define BAR_CHARS 24
-#define BETWEEN_S 0.1 /* an eye follows no faster, and a terminal costs time */
+#define BETWEEN_S 0.1 /* faster is unreadable, and a terminal costs time */
 
 double
 progress_clock(void)
@@ -43,7 +43,7 @@ progress_line(char line[static PROGRESS_CHARS], const struct progress_state *s)
 		snprintf(speed, sizeof(speed), "  %.2f M hops/s  %.3g x real time",
 			 (double)s->packet_hops / s->wall_seconds / 1e6,
 			 (double)s->now_ns / 1e9 / s->wall_seconds);
-	/* What is left takes as long as what is done did. */
+	/* Estimate that the rest runs at the same speed. */
 	print_span(span, sizeof(span),
 		   s->now_ns > 0 && s->now_ns < s->duration_ns ? s->wall_seconds * (1 - part) / part
 							       : s->wall_seconds);
@@ -64,7 +64,7 @@ progress_show(struct progress *p, const struct progress_state *s)
 		return;
 	p->shown_s = now_s;
 	progress_line(line, s);
-	/* To the end of the line: the one before may have been longer. */
+	/* Clear to the end of the line: the previous one may have been longer. */
 	fprintf(stderr, "\r%s\033[K%s", line, last ? "\n" : "");
 	fflush(stderr);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How far a run is, on a terminal: simulated time, speed, and when it will be done. */
+/* Progress of a run on a terminal: simulated time, speed and estimated end. */
 #ifndef QUENCH_APP_QUENCH_LAB_OUTPUT_PROGRESS_H
 #define QUENCH_APP_QUENCH_LAB_OUTPUT_PROGRESS_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct progress {
-	bool shown; /* is there to be one? */
+	bool shown; /* show a progress line */
 	double started_s, shown_s;
 };
 
@@ -19,13 +19,13 @@ struct progress_state {
 
 #define PROGRESS_CHARS 128
 
-/** One line without its end: bar, simulated time, packet-hops/s, simulated over real time, ETA. */
+/** Format a line without newline: bar, simulated time, packet-hops/s, speed, ETA. */
 void progress_line(char line[static PROGRESS_CHARS], const struct progress_state *s);
 
-/** Show it in place of the one before, a few times in a second and at the end of the run. */
+/** Replace the line on the terminal, at most ten times a second and at the end of the run. */
 void progress_show(struct progress *p, const struct progress_state *s);
 
-/** Real time, in seconds since some moment. */
+/** Monotonic real time, in seconds. */
 double progress_clock(void);
 
 #endif

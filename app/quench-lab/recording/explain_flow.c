@@ -42,7 +42,7 @@ is_ip(const uint8_t *frame, const struct roce_view *v, unsigned int off, const s
 	       memcmp(frame + v->ip_off + off, ip->addr, ip->version == 4 ? 4 : 16) == 0;
 }
 
-/* Is it a frame of the QP, from one of its ends to the other? */
+/* Is it a frame of the QP in this direction? */
 static bool
 is_between(const uint8_t *frame, const struct roce_view *v, const struct field_ip *from,
 	   const struct field_ip *to, uint32_t to_qpn)
@@ -76,7 +76,7 @@ is_cnp(const struct lab_explain *x, const struct rte_mbuf *m, const struct roce_
 						   &x->to_ip, &x->from_ip, x->from_qpn);
 }
 
-/* The sender's data leaves: is it new? */
+/* A data packet leaves the sender. */
 static void
 see_data(struct lab_explain *x, const struct roce_view *v, uint64_t at_ns)
 {
@@ -86,7 +86,7 @@ see_data(struct lab_explain *x, const struct roce_view *v, uint64_t at_ns)
 		x->back = UINT32_MAX;
 		return;
 	}
-	/* Each time that it goes back is one event. */
+	/* Each go-back is one event. */
 	if (x->back == UINT32_MAX ||
 	    psn_diff(v->psn, x->sights[x->back].e.psn) < (int32_t)x->sights[x->back].e.packets) {
 		struct explain_event *e = add(x, EXPLAIN_SENT_AGAIN, at_ns);
@@ -99,7 +99,7 @@ see_data(struct lab_explain *x, const struct roce_view *v, uint64_t at_ns)
 	x->sights[x->back].e.packets++;
 }
 
-/* A switch lets it go: came it as ECT and goes it as CE, this is where it was marked. */
+/* A packet leaves a switch. If it arrived as ECT and leaves as CE, this switch marked it. */
 static void
 see_mark(struct place *p, const struct rte_mbuf *m, const struct roce_view *v, uint64_t at_ns)
 {
@@ -112,7 +112,7 @@ see_mark(struct place *p, const struct rte_mbuf *m, const struct roce_view *v, u
 		 topology_of(p->x)->switches[p->node].name, p->port, meta->queue);
 	mark->at_ns = at_ns;
 	mark->psn = v->psn;
-	/* It counts itself, as the decision did. */
+	/* The queue includes this packet, as in the marking decision. */
 	mark->queue_bytes = sw_queue_bytes(net_switch(p->x->net, p->node), p->port, meta->queue) +
 			    meta->charged_bytes;
 }
@@ -175,7 +175,7 @@ see_pause(struct place *p, const struct rte_mbuf *m, uint64_t at_ns)
 	if ((kind != MAC_CONTROL_PFC || !(c.enable & 1u << prio)) && kind != MAC_CONTROL_PAUSE)
 		return;
 	hold = c.quanta[prio] > 0;
-	/* Refreshed, or taken back twice */
+	/* A refresh, or a repeated XON */
 	if (hold == p->held)
 		return;
 	p->held = hold;
@@ -207,7 +207,7 @@ see_received(void *arg, const struct rte_mbuf *m, uint64_t at_ns)
 		x->last_ns = at_ns;
 		if (v.opcode != ROCE_CNP)
 			return;
-		/* Known by its time: the trace has it there. */
+		/* The trace has a row with the same time. */
 		e = add(x, EXPLAIN_RATE, at_ns);
 		if (e != NULL && x->answers_out != x->answers_in)
 			e->mark = x->answers[x->answers_out++ % 16];
@@ -256,7 +256,7 @@ look_everywhere(struct lab_explain *x)
 	return rc;
 }
 
-/* "incast h1", or "incast": the first of it. */
+/* "incast h1", or "incast": its first flow. */
 static bool
 find_flow(struct lab_explain *x, const char *name, size_t n)
 {

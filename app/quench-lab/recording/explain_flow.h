@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * --explain FLOW: what happened to one QP, from its congestion control's trace and from its frames,
- * seen on every cable of the fabric: who marked, which CNP answered that, who paused whom, what was
- * sent again.
+ * --explain FLOW: the events of one QP, from the trace of its congestion control and from its
+ * frames on every cable: where they were marked, which CNP followed, which node paused which, what
+ * was retransmitted.
  */
 #ifndef QUENCH_APP_QUENCH_LAB_RECORDING_EXPLAIN_FLOW_H
 #define QUENCH_APP_QUENCH_LAB_RECORDING_EXPLAIN_FLOW_H
@@ -16,23 +16,23 @@
 struct lab_explain;
 
 /**
- * Look at a flow from now on, before the run.
+ * Observe a flow. Call before the run.
  *
- * @param name  "incast h1", "incast h1#3" for its QP 3, or a section's: the first flow of it.
- * @param recordings  Of ports that are recorded as well; NULL: none.
- * @param rc    On failure the exit code.
+ * @param name  "incast h1", "incast h1#3" for its QP 3, or a section's name: its first flow.
+ * @param recordings  Recordings of the same run, which share their taps; NULL: none.
+ * @param rc    The exit code on failure.
  * @return      Owned by the caller, or NULL after an error line.
  */
 struct lab_explain *lab_explain_open(const char *name, struct net *net,
 				     struct recordings *recordings, int *rc);
 
-/** Other parameters come into force, or no longer are. NULL: nobody looks. */
+/** An event changes parameters, or its change ends. x may be NULL. */
 void lab_explain_set(struct lab_explain *x, const struct event_params *e, uint64_t now_ns);
 
-/** After the run. all: every event, else a story of some 30 lines. @return an exit code. */
+/** Call after the run. all: every event; else a summary of about 30 lines. @return an exit code. */
 int lab_explain_print(FILE *out, struct lab_explain *x, bool all);
 
-/** NULL: none. */
+/** x may be NULL. */
 void lab_explain_close(struct lab_explain *x);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What explain.c (who looks) and explain_print.c (who tells) share. */
+/* Shared by explain_flow.c, which observes, and explain_flow_print.c, which prints. */
 #ifndef QUENCH_APP_QUENCH_LAB_RECORDING_EXPLAIN_FLOW_INTERNAL_H
 #define QUENCH_APP_QUENCH_LAB_RECORDING_EXPLAIN_FLOW_INTERNAL_H
 
@@ -9,19 +9,19 @@
 #include "fabric/net/net.h"
 #include "quench-lab/recording/recording.h"
 
-/* One end of a cable, and what is known about it. */
+/* One end of a cable, and its state. */
 struct place {
 	struct lab_explain *x;
 	uint32_t node;
 	uint16_t port;
-	uint32_t hop; /* in which order data of the QP came here first; 0: never */
+	uint32_t hop; /* position on the path of the QP's data; 0: not on it */
 	bool held;
 	uint64_t held_from_ns;
 };
 
 struct sight {
 	struct explain_event e;
-	uint64_t number; /* in the order in which they were seen */
+	uint64_t number; /* order of observation */
 };
 
 struct lab_explain {
@@ -29,7 +29,7 @@ struct lab_explain {
 	struct recordings *recordings;
 	uint32_t flow;
 	uint16_t qp;
-	bool one_of_many; /* the name stood for several flows */
+	bool one_of_many; /* the name matches several flows */
 	struct net_end from, to;
 	uint32_t from_qpn, to_qpn;
 	struct field_ip from_ip, to_ip;
@@ -37,17 +37,17 @@ struct lab_explain {
 	struct place *places;
 	uint32_t n_places;
 
-	uint32_t next_psn; /* first that was not sent yet */
+	uint32_t next_psn; /* first PSN not sent yet */
 	bool sending;
-	uint32_t back; /* of the events, the going back that goes on; UINT32_MAX: none */
-	struct explain_mark marked;      /* since the last CNP that was sent */
-	struct explain_mark answers[16]; /* what CNPs on their way stand for, a ring */
+	uint32_t back;                   /* event of the current go-back; UINT32_MAX: none */
+	struct explain_mark marked;      /* first mark since the last CNP was sent */
+	struct explain_mark answers[16]; /* marks behind the CNPs in flight, a ring */
 	uint32_t answers_in, answers_out;
 
 	struct sight *sights;
 	uint32_t n, room;
 	uint32_t hops;
-	uint64_t last_ns; /* of the QP's frames at the sender */
+	uint64_t last_ns; /* last frame of the QP received by the sender */
 	bool lost;        /* no memory */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What was seen, and what congestion control's trace says, in the order of time. */
+/* Prints the observed events and the rows of congestion control's trace, in order of time. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "quench-lab/recording/explain_flow.h"
 #include "quench-lab/recording/explain_flow_internal.h"
 
-#define STORY_LINES 26u /* with what stands above them, 30 */
+#define STORY_LINES 26u /* with the heading, 30 */
 
 static int
 by_time(const void *a, const void *b)
@@ -22,8 +22,7 @@ by_time(const void *a, const void *b)
 	return x->number < y->number ? -1 : 1;
 }
 
-/* The CNP of a row of the trace: the last that came up to then. Those that were ignored have no
- * row. */
+/* Find the CNP of a trace's row: the last one received until then. Ignored CNPs have no row. */
 static void
 find_mark(const struct lab_explain *x, uint32_t *next, struct explain_event *e)
 {
@@ -51,8 +50,8 @@ take_trace(const struct lab_explain *x, const struct nic_trace *trace, struct ex
 	return nic_trace_rows(trace);
 }
 
-/* Both lists are in the order of time. Of one time, what was seen is what it was answered, but for
- * other parameters, which come before what they do. */
+/* Both lists are in order of time. At equal times the trace's row comes first, except that a change
+ * of parameters comes before its effect. */
 static bool
 is_first(const struct explain_event *seen, const struct explain_event *row)
 {

@@ -15,14 +15,14 @@
 #define FLAG_INBOUND 1u
 #define FLAG_OUTBOUND 2u
 
-/* Blocks, values and options are whole words. */
+/* Blocks, values and options are padded to 32 bits. */
 static uint32_t
 padded(uint32_t n)
 {
 	return (n + 3u) & ~3u;
 }
 
-/* Little-endian, as the magic tells who reads. */
+/* Little-endian, which the reader recognises by the magic. */
 static void
 put32(FILE *out, uint32_t value)
 {
@@ -57,7 +57,7 @@ put_section(FILE *out)
 	put32(out, length);
 	put32(out, BYTE_ORDER_MAGIC);
 	put32(out, 1);          /* version 1.0 */
-	put32(out, UINT32_MAX); /* length of the section: not said */
+	put32(out, UINT32_MAX); /* length of the section: not given */
 	put32(out, UINT32_MAX);
 	put32(out, length);
 }

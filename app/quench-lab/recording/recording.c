@@ -15,7 +15,7 @@
 
 struct seen {
 	uint64_t at_ns;
-	uint64_t number; /* in the order in which they were seen */
+	uint64_t number; /* order of observation */
 	uint32_t n_bytes, frame_bytes;
 	bool sent;
 	uint8_t *bytes;
@@ -27,7 +27,7 @@ struct recording {
 	uint32_t snap_bytes;
 	struct fabric_end end;
 	struct cable_tap also_sent, also_received;
-	/* that are not written yet, since an earlier one may still be seen */
+	/* frames not written yet, because an earlier one may still follow */
 	struct seen *waiting;
 	uint32_t n, room;
 	uint64_t numbers;
@@ -215,7 +215,7 @@ recordings_close(struct recordings *r, bool keep)
 {
 	int rc = 0;
 
-	/* What arrives after the end of the run is not of it. */
+	/* Frames that would arrive after the end of the run are not written. */
 	for (uint32_t i = 0; r != NULL && i < r->n; i++)
 		if (close_one(&r->items[i], keep) < 0)
 			rc = -EIO;

@@ -94,7 +94,7 @@ read_frames(pcap_t *pcap, struct room *r, char *why, size_t why_size)
 	int rc;
 
 	while ((rc = pcap_next_ex(pcap, &head, &bytes)) == 1) {
-		/* With nanosecond precision tv_usec holds them. */
+		/* With nanosecond precision tv_usec holds nanoseconds. */
 		uint64_t at_ns =
 			(uint64_t)head->ts.tv_sec * NS_PER_SEC + (uint64_t)head->ts.tv_usec;
 

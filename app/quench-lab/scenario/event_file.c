@@ -15,7 +15,7 @@ event_file_finish(struct config *cfg, const char *section, void *item, void *arg
 	int rc = 0;
 
 	(void)arg;
-	/* With both or neither the scenario is refused later. */
+	/* A scenario with both or neither is refused later. */
 	if (e->action != EVENT_SEND || has_frame == has_file)
 		return 0;
 	if (has_frame) {

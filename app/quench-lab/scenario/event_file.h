@@ -6,7 +6,7 @@
 #include "ctl/config/config.h"
 #include "fabric/scenario/scenario.h"
 
-/** Of an event that was read: as finish() of struct config_kind. capture_release() after both. */
+/** finish() of struct config_kind, for events. Call capture_release() whatever the result. */
 int event_file_finish(struct config *cfg, const char *section, void *item, void *arg,
 		      struct config_error *err);
 

@@ -8,7 +8,7 @@
 #include "base/units.h"
 #include "quench-lab/scenario/scenario_rows.h"
 
-/* Something is set, or is set no longer. */
+/* An event with action = set begins or ends. */
 struct turn {
 	uint64_t at_ns;
 	uint32_t event;
@@ -23,7 +23,7 @@ struct turns {
 	struct config **layers; /* of the active ones */
 };
 
-/* As fabric/events has it: by time, and at one time as in the file. */
+/* The order of fabric/events: by time, and at equal times as in the file. */
 static int
 by_time(const void *a, const void *b)
 {
@@ -70,7 +70,7 @@ take_turn(struct turns *t, const struct turn *turn)
 	t->n_active = kept;
 }
 
-/* Values may hold commas, but no '=': what has none belongs to the value before. */
+/* Values may contain commas but no '=': a part without '=' continues the previous value. */
 static char *
 next_word(char *word)
 {
@@ -85,7 +85,7 @@ next_word(char *word)
 	return NULL;
 }
 
-/* The keys of one event over cfg. @return the caller's, or NULL with err filled in. */
+/* A layer over cfg with the keys of one event. @return owned by the caller, or NULL with err. */
 static struct config *
 set_over(const struct config *cfg, const char *path, const struct event_params *e,
 	 struct config_error *err)
@@ -112,7 +112,7 @@ set_over(const struct config *cfg, const char *path, const struct event_params *
 	return NULL;
 }
 
-/* What differs, for whom, and whether it may. */
+/* Find which nodes a change affects, and refuse one of fixed keys. */
 static int
 compare(const struct config *cfg, const struct scenario *before, struct scenario_change *change,
 	struct config_error *err)
@@ -131,7 +131,7 @@ compare(const struct config *cfg, const struct scenario *before, struct scenario
 	return 0;
 }
 
-/* The scenario with all that is set at a time. */
+/* The scenario with all sets that are active at a time. */
 static int
 read_next(struct config *cfg, const struct turns *t, const struct scenario_override *override,
 	  const struct scenario *s, const struct scenario *before, struct scenario_change *change,

@@ -32,7 +32,7 @@ finish_flow(struct config *cfg, const char *section, void *item, void *arg,
 #define KIND(word, item, table, array)                                                             \
 	CONFIG_KIND(word, "NAME", struct scenario, struct item, table, array, FLOW_NAME_CHARS)
 
-/* A flow's name is a column of flows.csv, a recording's a file. */
+/* A flow's name goes into a column of flows.csv, a recording's becomes a file name. */
 const struct config_kind scenario_kinds[] = {
 	[SCENARIO_LINKS] = {KIND("link", link_section, link_section_fields, links),
 			    .not_in_name = ",\"/ "},
@@ -72,8 +72,8 @@ read_switch(struct config *cfg, const char *section, const struct sw_params *com
 	return switch_config_read_one(cfg, section, &out->sw, err);
 }
 
-/* [switch T4 queue 3] is read with [switch T4], which there has to be. @return -1: there is not,
- * 1: it is such a section. */
+/* [switch T4 queue 3] is read with [switch T4], which must exist. @return 1: it is such a section,
+ * -1: [switch T4] is missing, 0: another section. */
 static int
 is_of_switch(const struct config *cfg, const char *section, struct config_error *err)
 {
@@ -90,7 +90,7 @@ is_of_switch(const struct config *cfg, const char *section, struct config_error 
 	return -1;
 }
 
-/* [switch NAME]; [switch] alone is that of all. */
+/* [switch NAME]. [switch] without a name applies to all. */
 static int
 read_switches(struct config *cfg, struct scenario *s, struct config_error *err)
 {
@@ -113,7 +113,7 @@ read_switches(struct config *cfg, struct scenario *s, struct config_error *err)
 	return 0;
 }
 
-/* Every QP of the flow of that name. @return false: there is none. */
+/* Trace every QP of the flow of that name. @return false: no such flow. */
 static bool
 trace_flow(struct scenario *s, const char *name)
 {
@@ -153,8 +153,8 @@ read_sections(struct config *cfg, const struct scenario_override *override, stru
 	if (override->has_seed)
 		s->fabric.seed = override->seed;
 	if (override->duration_ns != 0) {
-		/* The file's measured window keeps its share of the run; --set says a time of
-		 * it. */
+		/* The file's measured window keeps its share of the run; one given with --set keeps
+		 * its time. */
 		if (!config_gives_set(cfg, "fabric", "measure_from_ns"))
 			s->fabric.measure_from_ns =
 				mul_div(s->fabric.measure_from_ns, override->duration_ns,
@@ -187,7 +187,7 @@ scenario_file_read(struct config *cfg, const struct scenario_override *override,
 	return 0;
 }
 
-/* What an event makes of the scenario is one of its own. */
+/* A change of an event owns its scenario. */
 static void
 release(struct scenario_change *change)
 {
@@ -211,7 +211,7 @@ scenario_free(struct scenario *s)
 	scenario_release(s);
 }
 
-/* Kinds from first on, before end. */
+/* Print the kinds from first to end - 1. */
 static void
 print_kinds(FILE *out, const struct scenario *s, unsigned int first, unsigned int end)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A scenario file into struct scenario: sections of the fabric, of all switches and of all
- * hosts. */
+/* Reads a scenario file into struct scenario: the fabric, all switches and all hosts. */
 #ifndef QUENCH_APP_QUENCH_LAB_SCENARIO_SCENARIO_FILE_H
 #define QUENCH_APP_QUENCH_LAB_SCENARIO_SCENARIO_FILE_H
 
@@ -11,8 +10,7 @@
 
 #define SCENARIO_MAX_TRACES 16u
 
-/* Sections of a scenario that come in any number, in the order in which they are printed: what
- * nodes are joined by, then what they do. */
+/* Kinds of sections that may occur any number of times, in the order in which they are printed. */
 enum {
 	SCENARIO_LINKS,
 	SCENARIO_STATIC_ROUTES,
@@ -23,7 +21,7 @@ enum {
 };
 extern const struct config_kind scenario_kinds[SCENARIO_KINDS];
 
-/* What the command line says instead of the file; 0 is "nothing said" for the duration. */
+/* Values of the command line that override the file; duration_ns 0: not given. */
 struct scenario_override {
 	bool has_seed;
 	uint64_t seed;
@@ -33,19 +31,19 @@ struct scenario_override {
 };
 
 /**
- * Read and check the whole file, but for what its events make of it (event_set.h): their changes
- * stay empty. On success scenario owns its flows: scenario_free().
+ * Read and check the whole file, without the changes of its events (event_set.h), which stay empty.
+ * On success the scenario owns its flows: call scenario_free().
  * @return 0, or -EINVAL with err filled in.
  */
 int scenario_file_read(struct config *cfg, const struct scenario_override *override,
 		       struct scenario *s, struct config_error *err);
-/** Of scenario_read() too. */
+/** Also frees the result of scenario_read(). */
 void scenario_free(struct scenario *s);
 
-/** Print the configuration in force as a file that reads back the same. */
+/** Print the active configuration as a file that reads back the same. */
 void scenario_print(FILE *out, const struct scenario *s);
 
-/** Print every key that a scenario may hold. */
+/** Print every key that a scenario may contain. */
 void scenario_print_reference(FILE *out);
 
 #endif

@@ -22,7 +22,7 @@ warn(const struct config *cfg, const struct scenario *s, const char *word, const
 	say_warning("%s", err.text);
 }
 
-/* Of a trace: any of its messages. */
+/* Does a trace have a message at or after the end? */
 static bool
 has_late_message(const struct flow_params *flow, uint64_t end_ns)
 {
@@ -45,7 +45,7 @@ scenario_warn_late(const struct config *cfg, const struct scenario *s)
 		else if (has_late_message(flow, end_ns))
 			warn(cfg, s, "flow", flow->name, "trace");
 	}
-	/* At the very end an event happens yet. */
+	/* An event at the very end still happens. */
 	for (uint32_t i = 0; i < s->n_events; i++)
 		if (s->events[i].at_ns > end_ns)
 			warn(cfg, s, "event", s->events[i].name, "at_ns");

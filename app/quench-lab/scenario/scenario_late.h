@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a scenario says of times after its own end. */
+/* Warnings about times in a scenario after its end. */
 #ifndef QUENCH_APP_QUENCH_LAB_SCENARIO_SCENARIO_LATE_H
 #define QUENCH_APP_QUENCH_LAB_SCENARIO_SCENARIO_LATE_H
 
@@ -7,8 +7,8 @@
 #include "fabric/scenario/scenario.h"
 
 /**
- * Warn of each event and flow that the run ends before, in a line each. It is no error: --duration
- * makes a run shorter, and a variant of an experiment leaves a flow out by a late start.
+ * Warn of each event and flow that starts after the end of the run, one line each. It is not an
+ * error: --duration shortens a run, and a variant of an experiment omits a flow by a late start.
  */
 void scenario_warn_late(const struct config *cfg, const struct scenario *s);
 

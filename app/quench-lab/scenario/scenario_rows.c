@@ -19,7 +19,7 @@ section_of(const struct scenario *s, const char *name)
 	return NULL;
 }
 
-/* What a section without a key would be. @return the caller's, or NULL. */
+/* The section of a switch without keys of its own. @return owned by the caller, or NULL. */
 static struct switch_section *
 empty_section(const struct scenario *s, uint32_t sw)
 {
@@ -32,7 +32,7 @@ empty_section(const struct scenario *s, uint32_t sw)
 	return section;
 }
 
-/* Of switches that have a section in either scenario. made: room for one of each. */
+/* Add switches that have a section in either scenario. made: room for one per switch. */
 static void
 add_switches(struct config_rows *rows, const struct scenario *s, const struct scenario *other,
 	     struct switch_section **made)
@@ -76,7 +76,7 @@ add_all(struct config_rows *rows, const struct scenario *s, const struct scenari
 	config_kinds_rows(scenario_kinds, SCENARIO_KINDS, s, rows);
 }
 
-/* A rule of the switch that no flag of a key says. */
+/* Rules of the switch that involve several keys. */
 static int
 refuse_switches(const char *path, const struct scenario *now, const struct scenario *next,
 		struct config_error *err)
@@ -120,7 +120,7 @@ scenario_refuse_fixed(const char *path, const struct scenario *now, const struct
 {
 	struct config_rows from = {0}, to = {0};
 	uint32_t n = now->topology->n_switches;
-	/* A switch that has a section in one of the two has at most one made for the other. */
+	/* At most one section per switch is made: for the scenario that lacks it. */
 	struct switch_section **made = calloc(n, sizeof(struct switch_section *));
 	int rc = refuse_hosts(path, now, next, err);
 
@@ -139,7 +139,7 @@ scenario_refuse_fixed(const char *path, const struct scenario *now, const struct
 	return rc == 0 ? refuse_switches(path, now, next, err) : rc;
 }
 
-/* Whoever finds no memory is told for nothing. Frees both. */
+/* Without memory the answer is true, which costs a needless reload. Frees both. */
 static bool
 differ(struct config_rows *from, struct config_rows *to)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two scenarios of one fabric, key by key: may one follow the other in the middle of a run, and who
- * has to be told. */
+/* Compares two scenarios of one fabric, key by key: may one follow the other during a run, and whom
+ * does the change affect? */
 #ifndef QUENCH_APP_QUENCH_LAB_SCENARIO_SCENARIO_ROWS_H
 #define QUENCH_APP_QUENCH_LAB_SCENARIO_SCENARIO_ROWS_H
 
@@ -8,17 +8,17 @@
 #include "fabric/scenario/scenario.h"
 
 /**
- * Refuse what differs and is not live.
- * @param path  What the error line begins with.
+ * Refuse a change of a key that is not live.
+ * @param path  Begins the error line.
  * @return      0, -EINVAL or -ENOMEM with err filled in.
  */
 int scenario_refuse_fixed(const char *path, const struct scenario *now, const struct scenario *next,
 			  struct config_error *err);
 
-/** Is anything different for that switch? */
+/** Does any key of that switch differ? */
 bool scenario_switch_differs(const struct scenario *now, const struct scenario *next, uint32_t sw);
 
-/** Is anything different for hosts, or for flows? */
+/** Does any key of hosts or flows differ? */
 bool scenario_hosts_differ(const struct scenario *now, const struct scenario *next);
 
 #endif

@@ -12,7 +12,7 @@
 
 #define FIELDS 4u
 #define BETWEEN " \t,\r\n"
-/* Of a field in an error line. */
+/* Characters of a field shown in an error line. */
 #define SHOWN_CHARS 40
 
 /* The fields of a line, in order. */
@@ -26,7 +26,7 @@ static const struct {
 	{"start_ns", "a whole number of ns up to 3600 s", 0, 3600 * NS_PER_SEC},
 };
 
-/* Where error lines point to. */
+/* Position for error lines. */
 struct place {
 	const char *path, *section;
 	unsigned int line;
@@ -45,7 +45,7 @@ refuse(const struct place *at, const char *what, const char *value, const char *
 	return -EINVAL;
 }
 
-/* @return how many: a line of more has a field too many. */
+/* @return the number of fields, at most FIELDS + 1. */
 static unsigned int
 split(char *line, char *words[FIELDS + 1])
 {
@@ -62,7 +62,7 @@ split(char *line, char *words[FIELDS + 1])
 	return n;
 }
 
-/* Names of columns: no field is a number, nor h and a number. */
+/* A heading: no field is a number, or h and a number. */
 static bool
 is_heading(char *const words[FIELDS + 1], unsigned int n)
 {
@@ -108,7 +108,7 @@ parse_pair(const struct place *at, char *const words[FIELDS + 1], unsigned int n
 	return 0;
 }
 
-/* Room for one more, in steps of powers of two. */
+/* Make room for one more message, in powers of two. */
 static int
 make_room(const struct place *at, struct flow_params *flow)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A trace of messages: a line for each, "src dst bytes start", host numbers (3 or h3), payload
- * bytes and ns, between blanks or commas. A line that begins with # or with a letter other than h
- * is a comment or a head.
+ * A trace of messages, one per line: "src dst bytes start", as host numbers (3 or h3), payload
+ * bytes and ns, separated by blanks or commas. A line that begins with # is a comment; a line whose
+ * fields begin with letters is a heading, before the first message.
  */
 #ifndef QUENCH_APP_QUENCH_LAB_SCENARIO_TRACE_FILE_H
 #define QUENCH_APP_QUENCH_LAB_SCENARIO_TRACE_FILE_H
