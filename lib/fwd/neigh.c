@@ -234,7 +234,7 @@ insert(struct neigh_table *t, uint32_t hash, const struct neigh *e)
 {
 	uint32_t index;
 
-	if (neigh_has_free(t)) {
+	if (t->free_head != NEIGH_NONE) {
 		index = t->free_head;
 		t->free_head = t->entries[index].ask_link;
 		t->n_freed--;
@@ -363,12 +363,6 @@ neigh_pin(struct neigh_table *t, uint32_t index, bool pinned)
 	unlink_entry(t, index);
 	t->entries[index].pinned = pinned;
 	link_last(t, index);
-}
-
-bool
-neigh_has_free(const struct neigh_table *t)
-{
-	return t->free_head != NEIGH_NONE;
 }
 
 void

@@ -153,8 +153,6 @@ void neigh_pin(struct neigh_table *t, uint32_t index, bool pinned);
 void neigh_remove(struct neigh_table *t, uint32_t index);
 /** Drop a user; the last one removes the neighbour. Not for fixed neighbours. */
 void neigh_release(struct neigh_table *t, uint32_t index);
-/** Is an entry below neigh_count() free? The next neigh_add() takes it. */
-bool neigh_has_free(const struct neigh_table *t);
 
 /** Change the timers; a timer that is already running ends as it was set. */
 void neigh_set_params(struct neigh_table *t, const struct neigh_params *params);

@@ -54,8 +54,8 @@ mapped_group(struct nxos *x, const char *type, const char *name)
 	return -1;
 }
 
-int
-nxos_group(struct nxos *x, const char *type, const char *name)
+static int
+group_of(struct nxos *x, const char *type, const char *name)
 {
 	bool queuing = strcmp(type, "queuing") == 0;
 	int group = own_group(name, queuing ? queue_names : network_names);
@@ -74,7 +74,7 @@ nxos_next_class(struct nxos *x, const char *type, int policy, int i, int *group)
 		if ((nx_is(&x->nx.lines[i], "class type % %", &a) &&
 		     strcasecmp(a.word[0], type) == 0) ||
 		    (nx_is(&x->nx.lines[i], "class %", &a) && a.n == 1)) {
-			*group = nxos_group(x, type, a.word[a.n - 1]);
+			*group = group_of(x, type, a.word[a.n - 1]);
 			if (*group >= 0) {
 				nx_use(&x->nx, i);
 				return i;

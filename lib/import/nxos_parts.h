@@ -40,14 +40,6 @@ int nxos_ports(struct nxos *x);
 /** A line that puts a policy in force; any other line is left alone. */
 int nxos_service(struct nxos *x, int line);
 
-/**
- * The qos-group that a class of a queuing or network-qos policy is about.
- *
- * @param type  "queuing" or "network-qos".
- * @return      0 to 7, or -1: not known.
- */
-int nxos_group(struct nxos *x, const char *type, const char *name);
-
 /** The next class of a policy after line i. *group as nxos_group(). @return its line, or -1. */
 int nxos_next_class(struct nxos *x, const char *type, int policy, int i, int *group);
 

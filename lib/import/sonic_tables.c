@@ -175,8 +175,9 @@ sonic_take_set(struct sonic *s, const char *table, const char *key, const char *
 	return 1;
 }
 
-int
-sonic_port(const struct sonic *s, const char *name, size_t n)
+/* Number of a port, or -1. */
+static int
+find_port(const struct sonic *s, const char *name, size_t n)
 {
 	for (uint16_t i = 0; i < s->out->sw.n_ports; i++)
 		if (strlen(s->out->port_names[i]) == n &&
@@ -213,7 +214,7 @@ sonic_place(struct sonic *s, const char *table, const char *key, struct sonic_pl
 	*place = (struct sonic_place){0};
 	for (const char *name = key; name < end;) {
 		size_t n = strcspn(name, ",|");
-		int port = sonic_port(s, name, n);
+		int port = find_port(s, name, n);
 
 		if (port < 0) {
 			sonic_lose(s, table, key, NULL, NULL, "no such port in PORT");

@@ -59,9 +59,6 @@ int sonic_take_set(struct sonic *s, const char *table, const char *key, const ch
  */
 int sonic_place(struct sonic *s, const char *table, const char *key, struct sonic_place *place);
 
-/** Number of a port, or -1. */
-int sonic_port(const struct sonic *s, const char *name, size_t n);
-
 /** Refuse because of a value. @return -EINVAL. */
 int sonic_refuse(struct sonic *s, const char *table, const char *key, const char *field,
 		 const char *value, const char *expected);

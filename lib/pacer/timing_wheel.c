@@ -359,12 +359,6 @@ insert(struct timing_wheel *w, uint32_t item, uint64_t tick)
 	w->n_in++;
 }
 
-void
-timing_wheel_insert(struct timing_wheel *w, uint32_t item, uint64_t deadline_ns)
-{
-	insert(w, item, tick_of(w, deadline_ns));
-}
-
 static void
 few_hurry(struct timing_wheel *w, uint32_t item, uint64_t tick)
 {

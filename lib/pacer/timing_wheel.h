@@ -46,12 +46,10 @@ struct timing_wheel *timing_wheel_create(uint32_t n_items, uint32_t n_slots, uin
 void timing_wheel_destroy(struct timing_wheel *w);
 
 /**
- * Put item in (it must not be in). A deadline in the past is due at once, after the items that are
- * due in the slot reached. deadline_ns < 2^63.
+ * Put n items in, in this order; none of them may be in. A deadline in the past is due at once,
+ * after the items that are due in the slot reached. deadlines_ns < 2^63. With many items each is a
+ * cache miss or two, which a burst takes at once.
  */
-void timing_wheel_insert(struct timing_wheel *w, uint32_t item, uint64_t deadline_ns);
-
-/** Put n items in, in this order: with many items each is a cache miss or two, now at once. */
 void timing_wheel_insert_burst(struct timing_wheel *w, const uint32_t *items,
 			       const uint64_t *deadlines_ns, uint32_t n);
 

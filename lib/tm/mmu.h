@@ -60,8 +60,6 @@ mmu_admitted(enum mmu_verdict v)
 
 struct mmu;
 
-/** @return the MMU, owned by the caller, or NULL with errno set. params are copied. */
-struct mmu *mmu_create(const struct mmu_params *params);
 void mmu_destroy(struct mmu *mmu);
 
 /** Bytes charged for a frame (with FCS): rounded up to cells. */
@@ -156,9 +154,8 @@ enum mmu_pool_id {
 const char *mmu_watermark_name(enum mmu_watermark kind);
 /** SONiC's name of a pool, such as "ingress_lossless_pool". */
 const char *mmu_pool_name(enum mmu_pool_id pool);
-/** Shared packets of an ingress pool in use, and its size; 0 without params.packets. */
+/** Shared packets of an ingress pool in use; 0 without params.packets. */
 uint64_t mmu_pool_used_packets(const struct mmu *mmu, enum mmu_pool_id pool);
-uint64_t mmu_pool_size_packets(const struct mmu *mmu, enum mmu_pool_id pool);
 /** Bytes of a pool in use, and its size. Headroom counts as use of the ingress lossless pool. */
 uint64_t mmu_pool_used_bytes(const struct mmu *mmu, enum mmu_pool_id pool);
 uint64_t mmu_pool_size_bytes(const struct mmu *mmu, enum mmu_pool_id pool);
@@ -176,8 +173,6 @@ uint64_t mmu_persistent_watermark_bytes(const struct mmu *mmu, enum mmu_watermar
  */
 uint64_t mmu_part_take_watermark_bytes(struct mmu *mmu, uint16_t part, enum mmu_watermark kind,
 				       uint16_t port, uint8_t index);
-/** Restart every watermark of the kind from the current use. Called by the owner only. */
-void mmu_clear_watermarks(struct mmu *mmu, enum mmu_watermark kind);
 
 /* Inline definitions */
 

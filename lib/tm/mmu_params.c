@@ -136,8 +136,8 @@ mmu_pg_profile(const struct mmu_params *p, uint16_t port, uint8_t pg)
 	return p->lossless_pgs >> pg & 1 ? &p->lossless : &p->lossy;
 }
 
-const struct buffer_profile *
-mmu_queue_profile(const struct mmu_params *p, uint16_t port, uint8_t queue)
+static const struct buffer_profile *
+queue_profile(const struct mmu_params *p, uint16_t port, uint8_t queue)
 {
 	uint8_t own = p->queue_profile[port][queue];
 
@@ -201,7 +201,7 @@ mmu_params_budget(const struct mmu_params *p)
 				b.headroom_packets +=
 					mmu_params_headroom_packets(p, pg->xoff_bytes);
 			}
-			b.egress_reserved_bytes += mmu_queue_profile(p, port, i)->size_bytes;
+			b.egress_reserved_bytes += queue_profile(p, port, i)->size_bytes;
 		}
 	}
 	if (p->shared_headroom_pool_bytes > 0)

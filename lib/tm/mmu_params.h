@@ -85,11 +85,9 @@ extern const unsigned int buffer_profile_egress_lossy_fields_n;
 extern const struct field buffer_profile_named_fields[];
 extern const unsigned int buffer_profile_named_fields_n;
 
-/** Active profile of one group, or of one queue. */
+/** Active profile of one group. */
 const struct buffer_profile *mmu_pg_profile(const struct mmu_params *params, uint16_t port,
 					    uint8_t pg);
-const struct buffer_profile *mmu_queue_profile(const struct mmu_params *params, uint16_t port,
-					       uint8_t queue);
 
 /* Division of buffer_bytes. */
 struct mmu_budget {

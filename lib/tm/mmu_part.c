@@ -146,12 +146,6 @@ mmu_pool_used_packets(const struct mmu *mmu, enum mmu_pool_id pool)
 	return pool < MMU_INGRESS_POOLS ? all_use(mmu).shared_packets[pool] : 0;
 }
 
-uint64_t
-mmu_pool_size_packets(const struct mmu *mmu, enum mmu_pool_id pool)
-{
-	return __atomic_load_n(&mmu->parts[0].pools[pool].size_packets, __ATOMIC_RELAXED);
-}
-
 static bool
 agrees(const struct mmu_use *a, const struct mmu_use *b)
 {

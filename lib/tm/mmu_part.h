@@ -20,7 +20,11 @@
 /* Rules of a part: those of the class profiles first, then those of each possible named profile. */
 #define MMU_PART_RULES ((MMU_MAX_PROFILES + 1) * MMU_PROFILE_RULES)
 
-/** As mmu_create(), in parts: port i belongs to part_of_port[i] < n_parts <= MMU_MAX_PARTS. */
+/**
+ * Create the MMU; port i belongs to part_of_port[i] < n_parts <= MMU_MAX_PARTS.
+ *
+ * @return the MMU, owned by the caller, or NULL with errno set. params are copied.
+ */
 struct mmu *mmu_create_parts(const struct mmu_params *params, uint16_t n_parts,
 			     const uint8_t part_of_port[]);
 /**
@@ -45,7 +49,7 @@ void mmu_part_publish(struct mmu *mmu, uint16_t part);
  */
 void mmu_part_publish_lazily(struct mmu *mmu, uint16_t part, uint32_t near_bytes);
 
-/** As mmu_clear_watermarks() for one part's groups, queues and pool peaks. By the part's owner. */
+/** Restart the watermarks of one kind in this part from the current use. By the part's owner. */
 void mmu_part_clear_watermarks(struct mmu *mmu, uint16_t part, enum mmu_watermark kind);
 
 /* Inline definitions */

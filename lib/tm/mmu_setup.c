@@ -65,14 +65,6 @@ mmu_create_parts(const struct mmu_params *params, uint16_t n_parts, const uint8_
 	return mmu;
 }
 
-struct mmu *
-mmu_create(const struct mmu_params *params)
-{
-	static const uint8_t all_in_one[MMU_MAX_PORTS];
-
-	return mmu_create_parts(params, 1, all_in_one);
-}
-
 void
 mmu_destroy(struct mmu *mmu)
 {

@@ -161,10 +161,3 @@ mmu_part_clear_watermarks(struct mmu *mmu, uint16_t part, enum mmu_watermark kin
 			restart_peak(peak_at(mmu, p, kind, i), bytes_at(mmu, p, kind, i));
 	}
 }
-
-void
-mmu_clear_watermarks(struct mmu *mmu, enum mmu_watermark kind)
-{
-	for (uint16_t part = 0; part < mmu->n_parts; part++)
-		mmu_part_clear_watermarks(mmu, part, kind);
-}

@@ -43,13 +43,6 @@ set_quanta(struct sched *s, const struct sched_params *params)
 }
 
 void
-sched_init(struct sched *s, const struct sched_params *params)
-{
-	memset(s, 0, sizeof(*s));
-	set_quanta(s, params);
-}
-
-void
 sched_set_params(struct sched *s, const struct sched_params *params)
 {
 	set_quanta(s, params);

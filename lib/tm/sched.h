@@ -38,8 +38,6 @@ struct sched {
 	int32_t quantum_bytes[TM_CLASSES];
 };
 
-void sched_init(struct sched *s, const struct sched_params *params);
-
 /** Apply new params; each deficit is kept, capped at the new quantum. */
 void sched_set_params(struct sched *s, const struct sched_params *params);
 

@@ -10,8 +10,9 @@
 #define NS_PER_M 5u /* rule of thumb; copper 4.76, fibre 5.13 */
 #define ALPHA_BITS 8
 
-uint32_t
-pfc_response_quanta(uint64_t link_speed_bps)
+/* 802.3 31B.3.7, in quanta of 512 bit times: between two speeds that of the higher one. */
+static uint32_t
+response_quanta(uint64_t link_speed_bps)
 {
 	static const struct {
 		uint64_t speed_bps;
@@ -38,8 +39,7 @@ pfc_headroom(const struct pfc_link *link)
 		.pause_bytes = MIN_FRAME_BYTES + GAP_BYTES,
 		.cable_bits = mul_div(2 * NS_PER_M * (uint64_t)link->cable_length_m,
 				      link->link_speed_bps, NS_PER_SEC),
-		.response_bytes =
-			(uint64_t)pfc_response_quanta(link->link_speed_bps) * QUANTUM_BYTES,
+		.response_bytes = (uint64_t)response_quanta(link->link_speed_bps) * QUANTUM_BYTES,
 	};
 
 	if (response_ns > 0)

@@ -36,16 +36,10 @@ struct pfc_headroom {
 struct pfc_link {
 	uint64_t link_speed_bps;
 	uint32_t cable_length_m;
-	uint64_t peer_response_ns; /* 0: pfc_response_quanta() of the speed */
+	uint64_t peer_response_ns; /* 0: what 802.3 31B.3.7 allows at this speed */
 	uint32_t own_frame_bytes;  /* longest frame that we may be sending, with FCS */
 	uint32_t peer_frame_bytes; /* longest frame of the paused priority */
 };
-
-/**
- * Response time that 802.3 31B.3.7 allows a receiver of a pause, in quanta of 512 bit times. A
- * speed between two rows uses the faster row; above 400 Gb/s the 400 Gb/s row is used.
- */
-uint32_t pfc_response_quanta(uint64_t link_speed_bps);
 
 /** Valid for lengths up to 100 km, responses up to 1 s, speeds up to 1600 Gb/s. */
 struct pfc_headroom pfc_headroom(const struct pfc_link *link);

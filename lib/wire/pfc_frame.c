@@ -8,7 +8,7 @@
 #define OPCODE_PAUSE 0x0001u
 #define OPCODE_PFC 0x0101u
 
-const uint8_t mac_control_address[6] = {0x01, 0x80, 0xC2, 0x00, 0x00, 0x01};
+static const uint8_t mac_control_address[6] = {0x01, 0x80, 0xC2, 0x00, 0x00, 0x01};
 
 bool
 mac_control_is_for(const uint8_t *buf, const uint8_t own_mac[6])

@@ -15,8 +15,6 @@
 #define PFC_MIN_BYTES 34u   /* up to the last time field; shorter is malformed */
 #define PAUSE_MIN_BYTES 18u
 
-extern const uint8_t mac_control_address[6]; /* 01:80:C2:00:00:01 */
-
 enum mac_control_kind {
 	MAC_CONTROL_PFC,
 	MAC_CONTROL_PAUSE,     /* 802.3x: quanta[0] is the time */

@@ -80,9 +80,6 @@ enum roce_verdict {
 	ROCE_VERDICTS
 };
 
-/** The verdict's counter name, without prefix, e.g. "bad_icrc". */
-const char *roce_verdict_name(enum roce_verdict v);
-
 /* Offsets from the start of the frame. Header fields in host order. */
 struct roce_view {
 	uint16_t ip_off;

@@ -49,27 +49,6 @@ const struct roce_op roce_ops[256] = {
 	[ROCE_CNP] = OP(EXT_CNP, CNP_BODY_BYTES, PAYLOAD_NONE),
 };
 
-static const char *const verdict_names[ROCE_VERDICTS] = {
-	[ROCE_OK] = "ok",
-	[ROCE_NOT_ROCE] = "not_roce",
-	[ROCE_FRAGMENT] = "fragment",
-	[ROCE_IP_OPTIONS] = "ip_options",
-	[ROCE_BAD_UDP_LENGTH] = "bad_udp_length",
-	[ROCE_BAD_UDP_CHECKSUM] = "bad_udp_checksum",
-	[ROCE_BAD_BTH_VERSION] = "bad_bth_version",
-	[ROCE_UNKNOWN_OPCODE] = "unknown_opcode",
-	[ROCE_TRUNCATED_EXT] = "truncated_ext",
-	[ROCE_BAD_PAD] = "bad_pad",
-	[ROCE_BAD_PAYLOAD_LENGTH] = "bad_payload_length",
-	[ROCE_BAD_ICRC] = "bad_icrc",
-};
-
-const char *
-roce_verdict_name(enum roce_verdict v)
-{
-	return (unsigned int)v < ROCE_VERDICTS ? verdict_names[v] : "unknown";
-}
-
 int
 roce_ext_bytes(uint8_t opcode)
 {

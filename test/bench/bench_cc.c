@@ -229,8 +229,11 @@ round_wheel(void *arg)
 	bench_check(w != NULL, "timing_wheel_create");
 	prng_seed(&rnd, 1, 0);
 	start_ns = bench_clock_ns();
-	for (uint32_t i = 0; i < TIMERS; i++)
-		timing_wheel_insert(w, i, prng_below(&rnd, TIMERS_SPAN_NS));
+	for (uint32_t i = 0; i < TIMERS; i++) {
+		uint64_t deadline_ns = prng_below(&rnd, TIMERS_SPAN_NS);
+
+		timing_wheel_insert_burst(w, &i, &deadline_ns, 1);
+	}
 	for (uint64_t now_ns = 0; out < TIMERS; now_ns += 4096) {
 		uint32_t n;
 

@@ -13,7 +13,7 @@
 #include "base/units.h"
 #include "bench.h"
 #include "sched_peer.h"
-#include "tm/mmu.h"
+#include "tm/mmu_part.h"
 #include "tm/pfc_rx.h"
 #include "tm/pfc_tx.h"
 #include "tm/qos_map.h"
@@ -58,6 +58,7 @@ tm_start(struct egress *tm)
 	struct sched_params sched;
 	struct wred_params wred;
 	struct pfc_params pfc;
+	static const uint8_t all_in_one[MMU_MAX_PORTS];
 	int rc = 0;
 
 	memset(tm, 0, sizeof(*tm));
@@ -68,9 +69,9 @@ tm_start(struct egress *tm)
 	rc |= field_defaults(wred_fields, wred_fields_n, &wred);
 	rc |= field_defaults(pfc_fields, pfc_fields_n, &pfc);
 	bench_check(rc == 0, "defaults");
-	tm->mmu = mmu_create(&mmu);
-	bench_check(tm->mmu != NULL, "mmu_create");
-	sched_init(&tm->sched, &sched);
+	tm->mmu = mmu_create_parts(&mmu, 1, all_in_one);
+	bench_check(tm->mmu != NULL, "mmu_create_parts");
+	sched_set_params(&tm->sched, &sched);
 	wred_init(&tm->wred, &wred);
 	pfc_rx_init(&tm->pfc_rx, tm->qos.pfc_enable, 40 * GBPS);
 	for (int i = 0; i < PORTS; i++)

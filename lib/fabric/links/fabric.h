@@ -107,9 +107,6 @@ struct cable_stats fabric_cable_stats(const struct fabric *f, struct fabric_end 
  */
 int fabric_run(struct fabric *f, uint64_t until_ns);
 
-/** Time of the next event; NEVER_NS if there is none. */
-uint64_t fabric_next_ns(struct fabric *f);
-
 const struct fabric_stats *fabric_stats(const struct fabric *f);
 
 #endif

@@ -360,8 +360,9 @@ first_turn_ns(const struct fabric *f)
 	return first_ns;
 }
 
-uint64_t
-fabric_next_ns(struct fabric *f)
+/* Time of the next event, NEVER_NS when nothing will ever happen. */
+static uint64_t
+next_event_ns(struct fabric *f)
 {
 	if (!f->started)
 		start(f);
@@ -464,7 +465,7 @@ fabric_run(struct fabric *f, uint64_t until_ns)
 {
 	until_ns = min_u64(until_ns, EVENT_NEVER - 1);
 	for (;;) {
-		uint64_t first_ns = fabric_next_ns(f);
+		uint64_t first_ns = next_event_ns(f);
 
 		if (unlikely(f->no_memory))
 			return -ENOMEM;

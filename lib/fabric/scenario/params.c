@@ -67,15 +67,15 @@ const struct field fabric_fields[] = {
 };
 const unsigned int fabric_fields_n = sizeof(fabric_fields) / sizeof(fabric_fields[0]);
 
-const char *const flow_pattern_words[] = {"to_dst",     "permutation", "all_to_all", "ring",
-					  "all_reduce", "trace",       NULL};
+static const char *const pattern_words[] = {"to_dst",     "permutation", "all_to_all", "ring",
+					    "all_reduce", "trace",       NULL};
 
 const struct field flow_fields[] = {
 	{FIELD_OF(struct flow_params, src), .type = FIELD_STR, .max = FLOW_HOSTS_CHARS,
 	 .def = "all",
 	 .help = "requesting hosts, such as 1-4 or 1,3, h1-h4, T1/1-4 (of switch T1), T1 (all of "
 		 "them) or all: one flow for each"},
-	{FIELD_OF(struct flow_params, pattern), .type = FIELD_ENUM, .choices = flow_pattern_words,
+	{FIELD_OF(struct flow_params, pattern), .type = FIELD_ENUM, .choices = pattern_words,
 	 .def = "to_dst",
 	 .help = "pairs of hosts: to_dst: each of src to dst; permutation: each of src to one "
 		 "random other, such that each receives from one; all_to_all: each of src to "

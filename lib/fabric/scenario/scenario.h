@@ -62,8 +62,6 @@ enum flow_pattern {
 	FLOW_TRACE,       /* from a file */
 };
 
-extern const char *const flow_pattern_words[];
-
 struct flow_pair {
 	uint16_t src, dst;     /* host numbers */
 	uint64_t bytes, at_ns; /* of a trace: its message and start time */

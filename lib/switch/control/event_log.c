@@ -8,9 +8,7 @@ sw_event_record(struct sw *sw, const struct sw_event *e)
 {
 	struct sw_event_log *log = &sw->control->events;
 
-	if (log->written - log->read == SW_EVENTS)
-		counter_inc(&log->lost);
-	else
+	if (log->written - log->read < SW_EVENTS)
 		log->event[log->written++ % SW_EVENTS] = *e;
 }
 
@@ -32,10 +30,4 @@ sw_event_next(struct node *node, struct sw_event *out)
 		return false;
 	sw_of(node)->control->events.read++;
 	return true;
-}
-
-uint64_t
-sw_events_lost(const struct node *node)
-{
-	return counter_read(&sw_of_const(node)->control->events.lost);
 }

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Queue of events that wait for a reader.
- *
- * Invariant: events recorded = taken + waiting + lost; waiting <= SW_EVENTS.
- */
+/* Queue of events for a reader. Invariant: at most SW_EVENTS wait; further ones are lost. */
 #ifndef QUENCH_SWITCH_CONTROL_EVENT_LOG_H
 #define QUENCH_SWITCH_CONTROL_EVENT_LOG_H
 
@@ -21,8 +17,5 @@ bool sw_event_next(struct node *node, struct sw_event *out);
 
 /** Copy the i-th waiting event. @return false: fewer wait. */
 bool sw_event_peek(const struct node *node, uint32_t i, struct sw_event *out);
-
-/** Events lost because nobody took the earlier ones in time. */
-uint64_t sw_events_lost(const struct node *node);
 
 #endif

@@ -29,7 +29,6 @@ struct sw_watchdog {
 
 struct sw_event_log {
 	uint32_t written, read;
-	uint64_t lost;
 	struct sw_event event[SW_EVENTS];
 };
 

@@ -10,6 +10,12 @@
 
 #define HOUR_NS (3600 * NS_PER_SEC)
 
+static void
+put(struct timing_wheel *w, uint32_t item, uint64_t deadline_ns)
+{
+	timing_wheel_insert_burst(w, &item, &deadline_ns, 1);
+}
+
 TEST(sizes_that_are_no_power_of_two_are_refused)
 {
 	static const struct {
@@ -46,7 +52,7 @@ TEST(item_comes_at_the_slot_boundary_at_or_after_its_deadline)
 
 		assert_non_null(w);
 		assert_int_equal(timing_wheel_next_ns(w), NEVER_NS);
-		timing_wheel_insert(w, 3, rows[i].deadline_ns);
+		put(w, 3, rows[i].deadline_ns);
 		assert_int_equal(timing_wheel_next_ns(w), rows[i].due_ns);
 		if (rows[i].due_ns > 0)
 			assert_int_equal(timing_wheel_advance(w, &item, 1, rows[i].due_ns - 1), 0);
@@ -70,12 +76,12 @@ items_of_one_slot_keep_their_order(uint32_t n_items)
 
 	/* 0 is beyond the horizon when it goes in; when 1 follows, half a turn later, it no longer
 	 * is. */
-	timing_wheel_insert(w, 0, 70);
+	put(w, 0, 70);
 	assert_int_equal(timing_wheel_advance(w, items, 8, 20), 0);
-	timing_wheel_insert(w, 1, 70);
+	put(w, 1, 70);
 	assert_int_equal(timing_wheel_advance(w, items, 8, 60), 0);
-	timing_wheel_insert(w, 2, 70);
-	timing_wheel_insert(w, 3, 69);
+	put(w, 2, 70);
+	put(w, 3, 69);
 	assert_int_equal(timing_wheel_next_ns(w), 69);
 	assert_int_equal(timing_wheel_advance(w, items, 8, 70), 4);
 	assert_memory_equal(items, ((uint32_t[]){3, 0, 1, 2}), 4 * sizeof(uint32_t));
@@ -95,8 +101,8 @@ past_deadline_comes_at_once(uint32_t n_items)
 	uint32_t items[8];
 
 	assert_int_equal(timing_wheel_advance(w, items, 8, HOUR_NS + 700), 0);
-	timing_wheel_insert(w, 5, 17);
-	timing_wheel_insert(w, 4, HOUR_NS);
+	put(w, 5, 17);
+	put(w, 4, HOUR_NS);
 	assert_true(timing_wheel_next_ns(w) <= HOUR_NS + 700);
 	assert_int_equal(timing_wheel_advance(w, items, 8, HOUR_NS + 700), 2);
 	assert_int_equal(items[0], 5);
@@ -119,7 +125,7 @@ TEST(budget_leaves_the_rest_due)
 		uint32_t n = 0;
 
 		for (uint32_t i = 0; i < 100; i++)
-			timing_wheel_insert(w, i, i * step_ns);
+			put(w, i, i * step_ns);
 		for (uint32_t got = 7; got == 7; n += got) {
 			got = timing_wheel_advance(w, items + n, 7, 2000);
 			if (n + got < 100)
@@ -143,8 +149,7 @@ TEST(stall_of_hours_costs_no_walk_over_empty_slots)
 
 		timing_wheel_advance(w, items, 1000, start_ns);
 		for (uint32_t i = 0; i < 1000; i++)
-			timing_wheel_insert(w, i,
-					    start_ns + (1000 - i) * (i % 2 ? 3 : 60 * NS_PER_SEC));
+			put(w, i, start_ns + (1000 - i) * (i % 2 ? 3 : 60 * NS_PER_SEC));
 		assert_int_equal(timing_wheel_advance(w, items, 1000, start_ns + 24 * HOUR_NS),
 				 1000);
 		for (uint32_t i = 0; i < 500; i++) {
@@ -254,7 +259,7 @@ one_random_run(uint64_t seed, uint32_t n_items)
 
 				if (prng_below(&rnd, 10) == 0)
 					deadline_ns = prng_below(&rnd, now_ns + 1);
-				timing_wheel_insert(w, item, deadline_ns);
+				put(w, item, deadline_ns);
 				ref_insert(&ref, item, deadline_ns);
 			}
 		}
@@ -278,7 +283,7 @@ TEST(burst_goes_in_like_its_items_one_after_another)
 	for (uint32_t i = 0; i < 200; i++) {
 		items[i] = i;
 		at_ns[i] = prng_below(&rnd, 400);
-		timing_wheel_insert(one, i, at_ns[i]);
+		put(one, i, at_ns[i]);
 	}
 	timing_wheel_insert_burst(burst, items, at_ns, 200);
 	assert_int_equal(timing_wheel_advance(one, a, 200, 400), 200);
@@ -297,7 +302,7 @@ TEST(upcoming_items_are_told_once_and_in_their_order)
 	assert_int_equal(timing_wheel_advance(w, seen, 300, 100 * 8), 0);
 	assert_int_equal(timing_wheel_upcoming(w, seen, 300, 105 * 8), 0);
 	for (uint32_t i = 0; i < 300; i++)
-		timing_wheel_insert(w, i, (110 + i / 3) * 8);
+		put(w, i, (110 + i / 3) * 8);
 	n = timing_wheel_upcoming(w, seen, 300, 110 * 8);
 	assert_int_equal(n, 0);
 	n = timing_wheel_upcoming(w, seen, 300, 120 * 8);
@@ -331,9 +336,9 @@ hurried_items_are_due_earlier(uint32_t n_items, bool few)
 	struct timing_wheel *w = timing_wheel_create(n_items, 64, 16);
 	uint32_t items[8];
 
-	timing_wheel_insert(w, 0, HOUR_NS);
-	timing_wheel_insert(w, 1, HOUR_NS + 1600);
-	timing_wheel_insert(w, 2, 160);
+	put(w, 0, HOUR_NS);
+	put(w, 1, HOUR_NS + 1600);
+	put(w, 2, 160);
 	/* Not in, in a slot already, and later than it is. */
 	timing_wheel_hurry(w, 3, 16);
 	timing_wheel_hurry(w, 2, 320);

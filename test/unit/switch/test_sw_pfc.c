@@ -10,12 +10,13 @@
 static struct mac_control
 take_pfc(struct bench *b, uint16_t port, uint64_t now_ns)
 {
+	static const uint8_t mac_control[6] = {0x01, 0x80, 0xc2, 0x00, 0x00, 0x01};
 	struct rte_mbuf *m = take(b, port, now_ns);
 	struct mac_control mc;
 
 	assert_non_null(m);
 	assert_true(is_pfc(m, &mc));
-	assert_memory_equal(rte_pktmbuf_mtod(m, const uint8_t *), mac_control_address, 6);
+	assert_memory_equal(rte_pktmbuf_mtod(m, const uint8_t *), mac_control, 6);
 	assert_memory_equal(rte_pktmbuf_mtod_offset(m, const uint8_t *, 6),
 			    b->params.ports[port].mac, 6);
 	sent(m);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "mmu_defaults.h"
-#include "tm/mmu.h"
+#include "tm/mmu_part.h"
 #include "unit/cases.h"
 
 #define PG 3
@@ -23,6 +23,8 @@ defaults(uint16_t n_ports)
 	return p;
 }
 
+static const uint8_t all_in_one[MMU_MAX_PORTS];
+
 static inline struct mmu *
 create(const struct mmu_params *p)
 {
@@ -31,7 +33,7 @@ create(const struct mmu_params *p)
 
 	if (mmu_params_check(p, why, sizeof(why)) < 0)
 		fail_msg("%s", why);
-	mmu = mmu_create(p);
+	mmu = mmu_create_parts(p, 1, all_in_one);
 	assert_non_null(mmu);
 	return mmu;
 }

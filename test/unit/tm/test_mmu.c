@@ -408,7 +408,7 @@ TEST(refusals_name_the_key)
 		if (strstr(why, word) == NULL)                                                     \
 			fail_msg("%s", why);                                                       \
 		errno = 0;                                                                         \
-		assert_null(mmu_create(&p));                                                       \
+		assert_null(mmu_create_parts(&p, 1, all_in_one));                                  \
 		assert_int_equal(errno, EINVAL);                                                   \
 		p = defaults(32);                                                                  \
 	} while (0)

@@ -160,14 +160,14 @@ TEST(watermarks_are_peaks_until_their_kind_is_cleared)
 
 		/* Clearing the kinds before this one has not touched it. */
 		assert_int_equal(mmu_watermark_bytes(mmu, kind, 0, rows[i].index), rows[i].peak);
-		mmu_clear_watermarks(mmu, kind);
+		mmu_part_clear_watermarks(mmu, 0, kind);
 		assert_int_equal(mmu_watermark_bytes(mmu, kind, 0, rows[i].index), rows[i].now);
 		assert_int_equal(mmu_persistent_watermark_bytes(mmu, kind, 0, rows[i].index),
 				 rows[i].peak);
 	}
 	admit(mmu, 0, PG, 4000, MMU_ADMIT);
 	assert_int_equal(mmu_watermark_bytes(mmu, MMU_WATERMARK_PG_SHARED, 0, PG), 5000);
-	mmu_clear_watermarks(mmu, MMU_WATERMARK_PG_SHARED);
+	mmu_part_clear_watermarks(mmu, 0, MMU_WATERMARK_PG_SHARED);
 	assert_int_equal(mmu_persistent_watermark_bytes(mmu, MMU_WATERMARK_PG_SHARED, 0, PG),
 			 60000);
 	mmu_destroy(mmu);

@@ -13,10 +13,10 @@ static struct sched
 fresh(uint8_t strict, const uint8_t *weight)
 {
 	struct sched_params params = {.strict_queues = strict};
-	struct sched s;
+	struct sched s = {0};
 
 	memcpy(params.dwrr_weight, weight, TM_CLASSES);
-	sched_init(&s, &params);
+	sched_set_params(&s, &params);
 	return s;
 }
 
@@ -73,12 +73,12 @@ TEST(defaults_give_roce_half_of_what_strict_leaves)
 {
 	struct sched_params params;
 	uint64_t sent[TM_CLASSES] = {0};
-	struct sched s;
+	struct sched s = {0};
 
 	memset(&params, 0, sizeof(params));
 	assert_int_equal(field_defaults(sched_fields, sched_fields_n, &params), 0);
 	assert_int_equal(params.strict_queues, 1 << 7);
-	sched_init(&s, &params);
+	sched_set_params(&s, &params);
 	serve(&s, 0x7f, 120000, FRAME, sent);
 	assert_share(sent[3], 120000ull * FRAME, 1, 2, (uint64_t)s.quantum_bytes[3] + FRAME);
 }

@@ -50,8 +50,11 @@ TEST(response_between_two_speeds_is_that_of_the_higher)
 		{200 * GBPS, 453}, {400 * GBPS, 905},   {1600 * GBPS, 905},
 	};
 
-	for (unsigned int i = 0; i < N(rows); i++)
-		assert_int_equal(pfc_response_quanta(rows[i].speed_bps), rows[i].quanta);
+	for (unsigned int i = 0; i < N(rows); i++) {
+		struct pfc_link link = {.link_speed_bps = rows[i].speed_bps};
+
+		assert_int_equal(pfc_headroom(&link).response_bytes, rows[i].quanta * 64);
+	}
 }
 
 /* 20 us of a peer in software are 100 KB at 40G, whatever 802.3 allows. */

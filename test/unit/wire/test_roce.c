@@ -66,7 +66,7 @@ expect(const char *what, const uint8_t *buf, size_t len, enum roce_verdict want)
 	enum roce_verdict got = parse(buf, len, true, &v);
 
 	if (got != want)
-		fail_msg("%s: %s, not %s", what, roce_verdict_name(got), roce_verdict_name(want));
+		fail_msg("%s: verdict %d, not %d", what, got, want);
 }
 
 static size_t
@@ -226,8 +226,8 @@ TEST(what_is_built_is_parsed_back)
 		assert_true(len != 0);
 		verdict = parse(buf, len, true, &v);
 		if (verdict != ROCE_OK)
-			fail_msg("frame %d of seed %u, opcode %02x, %u bytes: %s", i, SEED, opcode,
-				 n, roce_verdict_name(verdict));
+			fail_msg("frame %d of seed %u, opcode %02x, %u bytes: verdict %d", i, SEED,
+				 opcode, n, verdict);
 		check_view(&path, &fields, n, &v);
 		assert_memory_equal(buf + v.payload_off, pattern, n);
 		/* Without its room, nothing is built. */
@@ -348,7 +348,7 @@ TEST(pad_must_fill_up_the_payload)
 		mend(buf, len);
 		got = parse(buf, len, true, &v);
 		if (got != table[i].want)
-			fail_msg("row %zu: %s", i, roce_verdict_name(got));
+			fail_msg("row %zu: verdict %d", i, got);
 	}
 }
 
@@ -482,16 +482,6 @@ TEST(flipped_bits_never_pass_unnoticed)
 		buf[at] ^= (uint8_t)(1u << prng_below(&r, 8));
 		if (parse(buf, len, true, &v) == ROCE_OK)
 			fail_msg("frame %d of seed %u: byte %zu", i, SEED, at);
-	}
-}
-
-TEST(every_verdict_has_a_name)
-{
-	for (int a = 0; a < ROCE_VERDICTS; a++) {
-		assert_non_null(roce_verdict_name((enum roce_verdict)a));
-		for (int b = 0; b < a; b++)
-			assert_string_not_equal(roce_verdict_name((enum roce_verdict)a),
-						roce_verdict_name((enum roce_verdict)b));
 	}
 }
 
