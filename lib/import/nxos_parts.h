@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From the lines of a running-config to a switch: the parts, each of which a file of its own reads.
- * Private to lib/import.
+ * The parts of an importer that turns the lines of a running-config into a switch. Private to
+ * lib/import.
  *
  * A qos-group is our traffic class and our queue of the same number; the priority of "pause
  * pfc-cos" is our priority group. NX-OS has one policy of each kind in force, by system qos or by

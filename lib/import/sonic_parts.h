@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parts of a config_db.json, each of which a file of its own reads. Private to lib/import. */
+/* The parts of an importer that turns a config_db.json into a switch. Private to lib/import. */
 #ifndef QUENCH_IMPORT_SONIC_PARTS_H
 #define QUENCH_IMPORT_SONIC_PARTS_H
 

@@ -4,8 +4,8 @@
  * it gives is handed to the other one a window later. No cables, no queue of events, no digest:
  * what is left is what the pipelines take.
  */
-#ifndef QUENCH_BENCH_BARE_LOOP_H
-#define QUENCH_BENCH_BARE_LOOP_H
+#ifndef QUENCH_TEST_BENCH_BARE_LOOP_H
+#define QUENCH_TEST_BENCH_BARE_LOOP_H
 
 #include <stdint.h>
 

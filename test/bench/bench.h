@@ -6,8 +6,8 @@
  * the same process: one round of ours, one of theirs, and again, so that a noisy moment hits both.
  * The median of the rounds counts. doc/interface.md describes the printed line.
  */
-#ifndef QUENCH_BENCH_H
-#define QUENCH_BENCH_H
+#ifndef QUENCH_TEST_BENCH_BENCH_H
+#define QUENCH_TEST_BENCH_BENCH_H
 
 #include <errno.h> /* program_invocation_short_name */
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rte_net_crc with an algorithm of one's choice: the library falls back without a word. */
-#ifndef QUENCH_BENCH_NET_CRC_H
-#define QUENCH_BENCH_NET_CRC_H
+#ifndef QUENCH_TEST_BENCH_NET_CRC_H
+#define QUENCH_TEST_BENCH_NET_CRC_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* NICs as the benchmarks need them: what quench-nic does by default, host n at 10.0.0.n. */
-#ifndef QUENCH_BENCH_NIC_SET_UP_H
-#define QUENCH_BENCH_NIC_SET_UP_H
+#ifndef QUENCH_TEST_BENCH_NIC_SET_UP_H
+#define QUENCH_TEST_BENCH_NIC_SET_UP_H
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
  * What a packet costs a program that does nothing but the least for it, as the forwarding modes of
  * dpdk-testpmd do: a limit for every pipeline. Nothing of a device is in it.
  */
-#ifndef QUENCH_BENCH_PLAIN_LOOP_H
-#define QUENCH_BENCH_PLAIN_LOOP_H
+#ifndef QUENCH_TEST_BENCH_PLAIN_LOOP_H
+#define QUENCH_TEST_BENCH_PLAIN_LOOP_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * back. It reads and writes mbufs and shapes two levels that ours has not; it has no ingress side,
  * pause or marking.
  */
-#ifndef QUENCH_BENCH_SCHED_PEER_H
-#define QUENCH_BENCH_SCHED_PEER_H
+#ifndef QUENCH_TEST_BENCH_SCHED_PEER_H
+#define QUENCH_TEST_BENCH_SCHED_PEER_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Switches as the benchmarks need them: what quench-switch does by default, ports of 400 Gb/s. */
-#ifndef QUENCH_BENCH_SWITCH_SET_UP_H
-#define QUENCH_BENCH_SWITCH_SET_UP_H
+#ifndef QUENCH_TEST_BENCH_SWITCH_SET_UP_H
+#define QUENCH_TEST_BENCH_SWITCH_SET_UP_H
 
 #include <string.h>
 

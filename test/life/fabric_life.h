@@ -28,8 +28,6 @@ bool fabric_link_is_down(const struct scenario *s, uint32_t link, uint64_t at_ns
 
 void fabric_make(struct prng *r, FILE *out);
 
-/* ---- fabric_watch.c ---- */
-
 /** Look at every cable of a net that has not run. */
 void fabric_watch(struct net *net, const struct fabric_plan *plan);
 /** These parameters are in force from now_ns on. */

@@ -165,8 +165,6 @@ pair_node(unsigned int h, uint32_t number, uint32_t *item)
 	return pair_now.host[h].node[at.node];
 }
 
-/* pair.c */
-
 /* Sections that keys of a host are of: nic_sections[] without [qos_map]. */
 #define PAIR_SECTIONS (nic_sections_n - 1)
 const struct field_section *pair_section(unsigned int i);
@@ -177,11 +175,7 @@ const struct field *pair_find_key(const char *key, size_t *offset);
 bool pair_set_key(struct nic_params *params, const char *word, bool live_only);
 bool pair_params_are_good(const struct nic_params *params);
 
-/* pair_make.c */
-
 void pair_make(struct prng *r, FILE *out);
-
-/* pair_arrivals.c */
 
 /** It begins with its flow. came_ns is its own from then on. */
 void open_loop_begin(struct open_loop *o, const struct workload *w, uint32_t qpn, uint64_t from_ns,
@@ -195,8 +189,6 @@ void open_loop_advance(struct open_loop *o, uint64_t until_ns);
 uint64_t open_loop_came_ns(const struct open_loop *o, uint64_t message);
 /** All before a message are acknowledged at now_ns. @return the sum of their times so far. */
 uint64_t open_loop_acked(struct open_loop *o, uint64_t message, uint64_t now_ns);
-
-/* pair_watch.c */
 
 /** A flow's QPs are there from now on, or no longer. */
 void watch_came(unsigned int h, uint32_t flow);

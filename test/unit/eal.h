@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* EAL for unit tests: no hugepages, no devices, no files shared between processes. */
-#ifndef QUENCH_TEST_EAL_H
-#define QUENCH_TEST_EAL_H
+#ifndef QUENCH_TEST_UNIT_EAL_H
+#define QUENCH_TEST_UNIT_EAL_H
 
 #include <sched.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SANITIZED: whether this is built with a sanitizer, which makes a run five times as long. */
-#ifndef QUENCH_TEST_SANITIZED_H
-#define QUENCH_TEST_SANITIZED_H
+#ifndef QUENCH_TEST_UNIT_SANITIZED_H
+#define QUENCH_TEST_UNIT_SANITIZED_H
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1

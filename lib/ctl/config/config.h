@@ -13,8 +13,8 @@
  * "file: [section] key = value: expected what". Sections and keys that nobody read are errors too,
  * so that a misspelt key never passes in silence.
  */
-#ifndef QUENCH_CTL_CONFIG_H
-#define QUENCH_CTL_CONFIG_H
+#ifndef QUENCH_CTL_CONFIG_CONFIG_H
+#define QUENCH_CTL_CONFIG_CONFIG_H
 
 #include <stdbool.h>
 #include <stdio.h>

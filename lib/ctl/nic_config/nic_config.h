@@ -12,8 +12,8 @@
  *
  * No function here calls config_finish(): a program may have sections of its own.
  */
-#ifndef QUENCH_CTL_NIC_CONFIG_H
-#define QUENCH_CTL_NIC_CONFIG_H
+#ifndef QUENCH_CTL_NIC_CONFIG_NIC_CONFIG_H
+#define QUENCH_CTL_NIC_CONFIG_NIC_CONFIG_H
 
 #include "ctl/config/compare.h"
 #include "ctl/nic_config/flows.h"

@@ -15,8 +15,8 @@
  *
  * No function here calls config_finish(): a program may have sections of its own.
  */
-#ifndef QUENCH_CTL_SWITCH_CONFIG_H
-#define QUENCH_CTL_SWITCH_CONFIG_H
+#ifndef QUENCH_CTL_SWITCH_CONFIG_SWITCH_CONFIG_H
+#define QUENCH_CTL_SWITCH_CONFIG_SWITCH_CONFIG_H
 
 #include "ctl/config/compare.h"
 #include "switch/sw.h"

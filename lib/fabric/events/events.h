@@ -10,8 +10,8 @@
  * the frames that it sends are lost, and its pause state is reset. A switch is notified. Routes
  * follow after reroute_after_ns, if at all.
  */
-#ifndef QUENCH_FABRIC_EVENTS_H
-#define QUENCH_FABRIC_EVENTS_H
+#ifndef QUENCH_FABRIC_EVENTS_EVENTS_H
+#define QUENCH_FABRIC_EVENTS_EVENTS_H
 
 #include "fabric/net/net.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A scenario built: hosts, switches, cables, packet pools, QPs. The net owns all of them. */
-#ifndef QUENCH_FABRIC_NET_H
-#define QUENCH_FABRIC_NET_H
+#ifndef QUENCH_FABRIC_NET_NET_H
+#define QUENCH_FABRIC_NET_NET_H
 
 #include <stdbool.h>
 #include <stdint.h>

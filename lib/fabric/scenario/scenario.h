@@ -7,8 +7,8 @@
  * routers, the switches that have hosts get the subnets 10.0.0.0/24, 10.0.1.0/24 and so on, in
  * which .1 is the switch and .2 its first host.
  */
-#ifndef QUENCH_FABRIC_SCENARIO_H
-#define QUENCH_FABRIC_SCENARIO_H
+#ifndef QUENCH_FABRIC_SCENARIO_SCENARIO_H
+#define QUENCH_FABRIC_SCENARIO_SCENARIO_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -22,8 +22,8 @@
  *
  * Hosts are spread evenly, in order, over the switches that take hosts.
  */
-#ifndef QUENCH_FABRIC_TOPOLOGY_H
-#define QUENCH_FABRIC_TOPOLOGY_H
+#ifndef QUENCH_FABRIC_TOPOLOGY_TOPOLOGY_H
+#define QUENCH_FABRIC_TOPOLOGY_TOPOLOGY_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * A telemetry socket whose other end is a test: a quench-switch or quench-nic that ends, hangs,
  * dawdles or lies at any message.
  */
-#ifndef QUENCH_TEST_FAKE_PROGRAM_H
-#define QUENCH_TEST_FAKE_PROGRAM_H
+#ifndef QUENCH_TEST_APP_QUENCHCTL_FAKE_PROGRAM_H
+#define QUENCH_TEST_APP_QUENCHCTL_FAKE_PROGRAM_H
 
 #include <pthread.h>
 #include <stdatomic.h>

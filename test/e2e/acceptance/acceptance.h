@@ -4,8 +4,8 @@
  * held by pauses from their peers, so that frames stay where the test put them, in virtual time.
  * Host h sits on port h; all frames are RoCE data of DATA_BYTES unless said.
  */
-#ifndef QUENCH_TEST_E2E_ACCEPTANCE_H
-#define QUENCH_TEST_E2E_ACCEPTANCE_H
+#ifndef QUENCH_TEST_E2E_ACCEPTANCE_ACCEPTANCE_H
+#define QUENCH_TEST_E2E_ACCEPTANCE_ACCEPTANCE_H
 
 #include "unit/switch/sw_test.h"
 

@@ -5,8 +5,8 @@
  * no jump, no fixed point and no cache of the next event; in the paper profile its timers never
  * stop. Rates and alpha are rounded as in cc/rp.h.
  */
-#ifndef QUENCH_TEST_RP_REFERENCE_H
-#define QUENCH_TEST_RP_REFERENCE_H
+#ifndef QUENCH_TEST_UNIT_CC_RP_REFERENCE_H
+#define QUENCH_TEST_UNIT_CC_RP_REFERENCE_H
 
 #include "cc/rp.h"
 

@@ -3,8 +3,8 @@
  * A reaction point as a node drives it, through cc.h: parameters, and events with the rates that
  * sources print for them.
  */
-#ifndef QUENCH_TEST_UNIT_RP_TEST_H
-#define QUENCH_TEST_UNIT_RP_TEST_H
+#ifndef QUENCH_TEST_UNIT_CC_RP_TEST_H
+#define QUENCH_TEST_UNIT_CC_RP_TEST_H
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* For tests of a switch's configuration: text read as the program reads its file. */
-#ifndef QUENCH_TEST_UNIT_SWITCH_TEXT_H
-#define QUENCH_TEST_UNIT_SWITCH_TEXT_H
+#ifndef QUENCH_TEST_UNIT_CTL_SWITCH_TEXT_H
+#define QUENCH_TEST_UNIT_CTL_SWITCH_TEXT_H
 
 #include "unit/config_text.h"
 #include "ctl/switch_config/switch_config.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the tests of importers share: a text in, a switch or a refusal out. */
-#ifndef QUENCH_TEST_UNIT_IMPORT_TEST_H
-#define QUENCH_TEST_UNIT_IMPORT_TEST_H
+#ifndef QUENCH_TEST_UNIT_IMPORT_IMPORT_TEST_H
+#define QUENCH_TEST_UNIT_IMPORT_IMPORT_TEST_H
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
  * The cable checks what no NIC may get wrong: every frame parses and its ICRC verifies, no frame is
  * below the minimum, and after tx() had nothing more to give, next_ns() is later than now.
  */
-#ifndef QUENCH_TEST_UNIT_NIC_TEST_H
-#define QUENCH_TEST_UNIT_NIC_TEST_H
+#ifndef QUENCH_TEST_UNIT_NIC_NIC_TEST_H
+#define QUENCH_TEST_UNIT_NIC_NIC_TEST_H
 
 #include <string.h>
 #include <rte_mbuf.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A requester and its responder, on a cable that shows what left and loses some of it. */
-#ifndef QUENCH_TEST_UNIT_REQUESTER_TEST_H
-#define QUENCH_TEST_UNIT_REQUESTER_TEST_H
+#ifndef QUENCH_TEST_UNIT_NIC_REQUESTER_TEST_H
+#define QUENCH_TEST_UNIT_NIC_REQUESTER_TEST_H
 
 #include "unit/nic/nic_test.h"
 

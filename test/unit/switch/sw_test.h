@@ -4,8 +4,8 @@
  * that asks ports as an event loop would. Host h has address 02:00:00:00:00:h and 10.0.0.h, and
  * sits on port h.
  */
-#ifndef QUENCH_TEST_UNIT_SW_TEST_H
-#define QUENCH_TEST_UNIT_SW_TEST_H
+#ifndef QUENCH_TEST_UNIT_SWITCH_SW_TEST_H
+#define QUENCH_TEST_UNIT_SWITCH_SW_TEST_H
 
 #include <errno.h>
 #include <stdlib.h>

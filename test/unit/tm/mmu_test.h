@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the tests of the shared buffer have in common. */
-#ifndef QUENCH_TEST_MMU_TEST_H
-#define QUENCH_TEST_MMU_TEST_H
+#ifndef QUENCH_TEST_UNIT_TM_MMU_TEST_H
+#define QUENCH_TEST_UNIT_TM_MMU_TEST_H
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* roce_parse_plain() held against frame_parse() and roce_parse(), for any bytes. */
-#ifndef QUENCH_TEST_UNIT_ROCE_PLAIN_H
-#define QUENCH_TEST_UNIT_ROCE_PLAIN_H
+#ifndef QUENCH_TEST_UNIT_WIRE_ROCE_PLAIN_H
+#define QUENCH_TEST_UNIT_WIRE_ROCE_PLAIN_H
 
 #include "wire/be.h"
 #include "wire/roce.h"

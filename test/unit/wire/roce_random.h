@@ -3,8 +3,8 @@
  * Random paths, fields and payload, and the opcodes that can be built, for the tests of RoCEv2
  * frames.
  */
-#ifndef QUENCH_TEST_UNIT_ROCE_RANDOM_H
-#define QUENCH_TEST_UNIT_ROCE_RANDOM_H
+#ifndef QUENCH_TEST_UNIT_WIRE_ROCE_RANDOM_H
+#define QUENCH_TEST_UNIT_WIRE_ROCE_RANDOM_H
 
 #include "base/prng.h"
 #include "wire/roce.h"
