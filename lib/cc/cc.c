@@ -9,7 +9,7 @@ const char *const cc_words[] = {
 	[CC_TIMELY] = "timely", [CC_ALGORITHMS] = NULL,
 };
 
-/* What the inline functions rely on: every state begins like the head. */
+/* The inline functions rely on it: every state begins like struct cc_head. */
 #define HEAD_MATCHES(type, rate)                                                                   \
 	static_assert(offsetof(struct type, rate) == offsetof(struct cc_head, rate_bps) &&         \
 			      offsetof(struct type, next_event_ns) ==                              \

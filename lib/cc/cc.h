@@ -2,23 +2,22 @@
 /*
  * Congestion control of one QP: events in, a rate out.
  *
- * An algorithm is told of the start of a flow, wire bytes sent, acknowledgements and the
- * round-trip times that they show, losses, CNPs, and the passing of the time that it named itself.
- * What it decides is one number: the rate in force, in bits/s of wire bytes. Which algorithm runs,
- * its parameters and its counters are the same for all QPs of a node.
+ * Events are the start of a flow, wire bytes sent, acknowledgements and the round-trip times that
+ * they show, losses, CNPs, and a timer that the algorithm sets. The result is the rate in force, in
+ * bits/s of wire bytes. All QPs of a node share algorithm, parameters and counters.
  *
- * | algorithm | hears                | source                                                     |
+ * | algorithm | events               | source                                                     |
  * |-----------|----------------------|------------------------------------------------------------|
- * | none      | nothing              | the start rate for ever                                    |
+ * | none      | none                 | a constant rate                                            |
  * | dcqcn     | CNPs, bytes, time    | rp.h                                                       |
  * | dctcp     | CNPs, ACKs, losses   | dctcp.h                                                    |
  * | timely    | round-trip times     | timely.h                                                   |
  *
- * A new one is a file with a params, state and stats triple, a state that begins with struct
- * cc_head and fits struct cc, one table of functions, and a word in enum cc_algorithm.
+ * To add an algorithm: a file with params, state and stats, whose state begins like struct cc_head
+ * and fits struct cc; a table of functions; and a word in enum cc_algorithm.
  *
- * Per packet nothing is called: cc_on_sent() is an addition and two comparisons, the same for all
- * algorithms, until time or bytes complete an event.
+ * cc_on_sent() calls no function for most packets: it is an addition and two comparisons, the same
+ * for all algorithms, until the timer or the byte count completes an event.
  */
 #ifndef QUENCH_CC_CC_H
 #define QUENCH_CC_CC_H
@@ -38,10 +37,10 @@ enum cc_algorithm { CC_NONE, CC_DCQCN, CC_DCTCP, CC_TIMELY, CC_ALGORITHMS };
 /** Words of enum cc_algorithm, NULL-terminated. */
 extern const char *const cc_words[];
 
-/* How the state of every algorithm begins: what is read and written per packet. */
+/* The first members of every algorithm's state: those used per packet. */
 struct cc_head {
 	uint64_t rate_bps;
-	uint64_t next_event_ns; /* when the rate may change by itself; NEVER_NS when it will not */
+	uint64_t next_event_ns; /* the timer: next change of the rate by time; NEVER_NS: none */
 	uint32_t byte_count;    /* wire bytes since the last byte event */
 };
 
@@ -61,14 +60,14 @@ const char *cc_reason_word(unsigned int i);
 
 struct cc_ops;
 
-/* What the QPs of a node share. Filled in by cc_init(). */
+/* Shared by the QPs of a node; filled in by cc_init(). */
 struct cc_node {
 	uint64_t byte_event_bytes; /* wire bytes that complete a byte event; 0: none */
-	bool hears_acks;           /* cc_on_ack() wants to be told */
-	bool hears_rtts;           /* with round-trip times */
+	bool hears_acks;           /* cc_on_ack() has to be called */
+	bool hears_rtts;           /* ... with round-trip times */
 	const struct cc_ops *ops;
 	uint64_t max_rate_bps;
-	struct rp_stats *rp_stats; /* CNPs are counted here whatever the algorithm */
+	struct rp_stats *rp_stats; /* counts CNPs of all algorithms */
 	union {
 		const struct rp_params *rp;
 		const struct dctcp_params *dctcp;
@@ -80,10 +79,10 @@ struct cc_node {
 	};
 };
 
-/* Where the parameters and the counters of each algorithm stand; they outlive the node. */
+/* Parameters and counters of each algorithm; they outlive the node. */
 struct cc_setup {
 	enum cc_algorithm algorithm;
-	uint64_t max_rate_bps; /* of a QP of dctcp and timely: the port's speed */
+	uint64_t max_rate_bps; /* of dctcp and timely: the port's speed */
 	const struct rp_params *rp;
 	const struct dctcp_params *dctcp;
 	const struct timely_params *timely;
@@ -94,18 +93,18 @@ struct cc_setup {
 
 void cc_init(struct cc_node *node, const struct cc_setup *setup);
 
-/** The parameters that node points to have changed. Other threads may call cc_read() meanwhile. */
+/** Apply a change of the parameters that node points to. Other threads may call cc_read(). */
 void cc_take_params(struct cc_node *node);
 
-/* What is acknowledged and how far the requester has got: packets counted modulo 2^32. */
+/* Progress of a requester; packets are numbered modulo 2^32. */
 struct cc_ack {
-	uint32_t acked_seq; /* first packet that is not acknowledged */
-	uint32_t next_seq;  /* first packet that is not sent */
-	uint32_t packets;   /* acknowledged now */
+	uint32_t acked_seq; /* first packet not acknowledged */
+	uint32_t next_seq;  /* first packet not sent */
+	uint32_t packets;   /* newly acknowledged */
 	uint64_t rtt_ns;    /* measured by this ACK; 0: none, or not node->hears_rtts */
 };
 
-/* For a person to read: what an algorithm has no notion of is 0. */
+/* For display. Members that an algorithm lacks are 0. */
 struct cc_view {
 	uint64_t rate_bps, target_rate_bps;
 	uint64_t alpha_q32;
@@ -114,7 +113,7 @@ struct cc_view {
 	bool limited;
 };
 
-/* One function for each event; NULL: the algorithm does not hear it. All return a cc_did mask. */
+/* One function for each event; NULL: the algorithm ignores it. All return a cc_did mask. */
 struct cc_ops {
 	void (*start)(struct cc *cc, const struct cc_node *node, uint64_t start_rate_bps,
 		      uint64_t now_ns);
@@ -131,41 +130,41 @@ struct cc_ops {
 		     uint64_t now_ns);
 };
 
-/** A flow starts at start_rate_bps, or at the limit of the algorithm's range next to it. */
+/** Start a flow at start_rate_bps, clamped to the algorithm's range. */
 uint32_t cc_on_start(struct cc *cc, const struct cc_node *node, uint64_t start_rate_bps,
 		     uint64_t now_ns);
 
-/** A CNP for this QP. Counted as handled, or as ignored when the algorithm does not hear it. */
+/** A CNP for this QP; counted as handled, or as ignored if the algorithm ignores CNPs. */
 uint32_t cc_on_cnp(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
 
-/** next_event_ns may have come; a call before it changes nothing. */
+/** Run the timer if it is due; a call before next_event_ns changes nothing. */
 uint32_t cc_on_timer(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
 
-/** At least one packet is newly acknowledged. Needed only when node->hears_acks. */
+/** At least one packet is newly acknowledged. Required only if node->hears_acks. */
 uint32_t cc_on_ack(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack,
 		   uint64_t now_ns);
 
 /** The requester goes back: after a NAK, or after silence. */
 uint32_t cc_on_loss(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
 
-/** After cc_take_params(), once for each QP: put its rate within the new limits. */
+/** Clamp the rate to new limits. Call once for each QP after cc_take_params(). */
 uint32_t cc_on_params(struct cc *cc, const struct cc_node *node);
 
 void cc_read(const struct cc *cc, const struct cc_node *node, struct cc_view *out, uint64_t now_ns);
 
-/** After cc_on_sent(); takes what that does. */
+/** Called by cc_on_sent(), with its arguments, if an event is due. */
 uint32_t cc_on_sent_slow(struct cc *cc, const struct cc_node *node, uint32_t bytes,
 			 uint64_t now_ns);
 
 /* Inline definitions */
 
-/** Account wire bytes (at least one) sent by this QP. */
+/** Account wire bytes, at least one, sent by this QP. */
 static inline uint32_t
 cc_on_sent(struct cc *cc, const struct cc_node *node, uint32_t bytes, uint64_t now_ns)
 {
 	uint64_t sum = (uint64_t)cc->head.byte_count + bytes;
 
-	/* sum < B, and with B = 0 always. */
+	/* Is sum below B? With B = 0 always, since B - 1 is then the largest number. */
 	if (now_ns >= cc->head.next_event_ns || sum - 1 >= node->byte_event_bytes - 1)
 		return cc_on_sent_slow(cc, node, bytes, now_ns);
 	cc->head.byte_count = (uint32_t)sum;

@@ -62,11 +62,11 @@ cut(struct dctcp *d, const struct dctcp_params *params, struct dctcp_stats *stat
 	if (d->cut)
 		return 0;
 	cut_bps = (uint64_t)((unsigned __int128)d->rate_bps * alpha_q31 >> 32);
-	/* The floor holds even if the start rate, clamped by a slow port, was below it. */
+	/* A slow port may have clamped the start rate below the minimum: then no cut. */
 	d->rate_bps =
 		max_u64(d->rate_bps - cut_bps, min_u64(params->dctcp_min_rate_bps, d->rate_bps));
 	d->cut = true;
-	/* At the minimum rate nothing is cut. */
+	/* Unchanged at the minimum rate. */
 	if (d->rate_bps == before_bps)
 		return 0;
 	counter_inc(&stats->dctcp_cuts);
@@ -86,8 +86,8 @@ dctcp_on_loss(struct dctcp *d, const struct dctcp_params *params, struct dctcp_s
 	return CC_DID_LOSS | cut(d, params, stats, ALPHA_ONE);
 }
 
-/* RFC 8257 3.3 step 7: alpha = (1 - g) alpha + g M. A CNP that overtook its ACK counts here
- * once. */
+/* RFC 8257 3.3 step 7: alpha = (1 - g) alpha + g M. M is at most 1: a CNP may overtake the ACK of
+ * its packet. */
 static void
 update_alpha(struct dctcp *d, const struct dctcp_params *params)
 {
@@ -108,7 +108,7 @@ dctcp_on_ack(struct dctcp *d, const struct dctcp_params *params, struct dctcp_st
 	d->acked_packets += ack->packets;
 	if (d->running && (int32_t)(ack->acked_seq - d->end_seq) < 0)
 		return 0;
-	/* What was sent before the first ACK is the first round trip: it has no end to wait for. */
+	/* The first round trip ends with the first ACK. */
 	rises = !d->cut;
 	counter_inc(&stats->dctcp_round_trips);
 	if (d->marked_packets > 0)

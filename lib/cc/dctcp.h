@@ -2,11 +2,10 @@
 /*
  * DCTCP as the rate of a RoCEv2 QP: the share of marked packets in a round trip sets the cut.
  *
- * RFC 8257 with a rate in place of a window, as the NIC model of the HPCC simulator does it: alpha
- * is the moving average of the marked fraction; the first mark of a round trip cuts the rate by
- * alpha / 2, and a round trip without one adds dctcp_ai_rate. A round trip ends when what had been
- * sent at its beginning is acknowledged. A loss halves the rate, once in a round trip (RFC 8257
- * 3.5).
+ * RFC 8257 with a rate in place of a window, as in the NIC model of the HPCC simulator: alpha is
+ * the moving average of the marked fraction; the first mark of a round trip cuts the rate by alpha
+ * / 2, and a round trip without a mark adds dctcp_ai_rate. A round trip ends when all packets sent
+ * before its start are acknowledged. A loss halves the rate, once in a round trip (RFC 8257 3.5).
  *
  * RoCEv2 has no ECN echo in its ACKs. The marked packets are counted in CNPs, so the receiver must
  * answer each of them: np_min_time_between_cnps_us = 0 per QP at the peer. With a longer interval
@@ -50,12 +49,12 @@ struct dctcp {
 	uint64_t next_event_ns;
 	uint32_t byte_count;
 	/* per ACK and CNP */
-	uint32_t alpha_q31;      /* [0, 2^31] */
-	uint32_t end_seq;        /* the round trip is over when all before it is acknowledged */
+	uint32_t alpha_q31; /* [0, 2^31] */
+	uint32_t end_seq;   /* the round trip ends when all packets before it are acknowledged */
 	uint32_t acked_packets;  /* in this round trip */
-	uint32_t marked_packets; /* CNPs in it */
+	uint32_t marked_packets; /* CNPs in this round trip */
 	bool cut;                /* in this round trip */
-	bool running;            /* end_seq is known: an ACK came */
+	bool running;            /* end_seq is valid, since the first ACK */
 };
 
 struct dctcp_ack {
@@ -67,20 +66,20 @@ struct dctcp_ack {
 void dctcp_init(struct dctcp *d, const struct dctcp_params *params, uint64_t start_rate_bps,
 		uint64_t max_rate_bps);
 
-/* Each of these returns what it did, as a mask of enum cc_did. */
+/* These return a mask of enum cc_did. */
 
-/** The parameters have changed: the rate is no lower than the minimum. */
+/** Apply changed parameters: raise the rate to the new minimum. */
 uint32_t dctcp_on_params(struct dctcp *d, const struct dctcp_params *params, uint64_t max_rate_bps);
 
-/** A marked packet was answered: the first one of a round trip cuts the rate. */
+/** Handle a CNP: the first one of a round trip cuts the rate. */
 uint32_t dctcp_on_cnp(struct dctcp *d, const struct dctcp_params *params,
 		      struct dctcp_stats *stats);
 
-/** If the round trip has ended: alpha is updated, and the rate rises unless it was cut. */
+/** Handle an ACK: at the end of a round trip update alpha, and raise the rate unless it was cut. */
 uint32_t dctcp_on_ack(struct dctcp *d, const struct dctcp_params *params, struct dctcp_stats *stats,
 		      const struct dctcp_ack *ack, uint64_t max_rate_bps);
 
-/** A packet was lost: the rate is halved, unless it was cut in this round trip. */
+/** Handle a loss: halve the rate, unless it was cut in this round trip. */
 uint32_t dctcp_on_loss(struct dctcp *d, const struct dctcp_params *params,
 		       struct dctcp_stats *stats);
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Notification point of one QP, address pair or port: which CE marks deserve a CNP, and when.
+ * Notification point of a QP, address pair or port: which CE marks cause a CNP, and when.
  *
- * SIGCOMM 2015 section 3.1, figure 6: a marked packet of an idle flow is answered at once and opens
- * a window of N; at the end of each window a CNP is sent if a marked packet came within it, else
+ * SIGCOMM 2015 section 3.1, figure 6: a marked packet of an idle flow causes a CNP at once and
+ * opens a window of N. At the end of a window a CNP is sent if a marked packet arrived in it; else
  * the flow is idle.
  *
- * Invariants (tested): no CE, no CNP; two CNPs are at least N apart; t ns of continuous CE give at
- * most 1 + floor(t / N). N = 0 answers every marked packet.
+ * Invariants (tested): no CNP without CE; CNPs are at least N apart; t ns of continuous CE cause at
+ * most 1 + floor(t / N) CNPs. With N = 0 every marked packet causes one.
  *
- * struct np is for one owner. Where several lcores see marks of one unit, the unit is a gate: one
- * word, passed by compare-and-swap, so that of lcores that race exactly one sends.
+ * struct np has one owner. A unit whose marks arrive on several lcores has a gate instead: one
+ * word, passed by compare-and-swap, so that only one of several racing lcores sends.
  */
 #ifndef QUENCH_CC_NP_H
 #define QUENCH_CC_NP_H
@@ -22,17 +22,17 @@
 #include "base/field.h"
 #include "base/units.h"
 
-/* What has one CNP in a window of N: how adapters call it, moderation. */
+/* The unit to which N applies; adapters call it CNP moderation. */
 enum np_moderation { NP_PER_QP, NP_PER_IP_PAIR, NP_PER_PORT };
 
-/* CNPs of a unit that are on their way through np_cnp_delay, but one. */
+/* np_cnp_delay is at most this many N, which bounds the CNPs of a unit that wait. */
 #define NP_MOST_IN_DELAY 64
 
 struct np_params {
 	uint32_t np_min_time_between_cnps_us; /* N */
 	int np_cnp_moderation;                /* enum np_moderation */
-	uint32_t np_cnp_delay_ns;             /* from the decision to the CNP's leaving */
-	uint32_t np_min_port_cnp_interval_ns; /* least time between two CNPs of the port */
+	uint32_t np_cnp_delay_ns;             /* from the decision to the CNP's departure */
+	uint32_t np_min_port_cnp_interval_ns; /* minimum time between CNPs of the port */
 	uint8_t np_cnp_dscp;
 	uint8_t np_cnp_prio; /* PCP on tagged links */
 	int np_cnp_ecn;      /* code point: 0 Not-ECT, 1 ECT(1), 2 ECT(0) */
@@ -48,7 +48,7 @@ int np_params_check(const struct np_params *params, char *why, unsigned int why_
 struct np_stats {
 	uint64_t np_ecn_marked_roce_packets;
 	uint64_t np_cnp_sent;
-	uint64_t np_ce_on_control; /* CE on CNP, ACK or NAK: counted, not answered */
+	uint64_t np_ce_on_control; /* CE on a CNP, ACK or NAK: counted, without a CNP */
 };
 
 extern const struct counter_field np_counters[];
@@ -56,38 +56,37 @@ extern const unsigned int np_counters_n;
 
 /* Zero-initialised state is an idle flow. */
 struct np {
-	/* 0: idle. All windows last N, so a FIFO of them is ordered by it. */
+	/* 0: idle. Windows last N, so a FIFO of units is sorted by it. */
 	uint64_t window_end_ns : 63;
-	uint64_t ce_seen : 1; /* in the window, and not answered yet */
+	uint64_t ce_seen : 1; /* in this window, still without a CNP */
 };
 static_assert(sizeof(struct np) == 8, "as many as there are QPs");
 
 /**
- * A valid data packet with CE came.
- *
- * A window that ended with a marked packet in it and was not looked at since is settled by the same
- * CNP: one CNP may answer many marked packets.
+ * Handle a valid data packet with CE. If np_on_window_end() was not called for a window that ended
+ * with a marked packet, one CNP answers that packet and this one.
  *
  * @return true: send a CNP now (a window opened now).
  */
 bool np_on_ce(struct np *np, const struct np_params *params, uint64_t now_ns);
 
 /**
- * The window may have ended; a call before its end changes nothing.
+ * End the window if it is over; a call before its end changes nothing.
  *
- * @return true: send a CNP now (and a new window opened now, not at the end of the old one, so that
- * a late call never brings two CNPs closer than N).
+ * @return true: send a CNP now. A new window opened at now_ns, not at the end of the old one, so
+ *         that CNPs stay N apart after a late call.
  */
 bool np_on_window_end(struct np *np, const struct np_params *params, uint64_t now_ns);
 
 /* Inline definitions */
 
 /**
- * A unit that several lcores share: the window in which a mark came is over; may its CNP be sent?
- * Not if another lcore has passed the gate since: that CNP answered this mark as well.
+ * Pass the gate of a shared unit for a mark whose window is over. Fails if another lcore has passed
+ * since: its CNP answered this mark too.
  *
- * @param gate_ns  Atomic: no CNP before. Zero-initialised state is open.
- * @param seen_ns  What np_gate_pass() returned for the mark; at most now_ns.
+ * @param gate_ns  Atomic: earliest time of the next CNP. Zero-initialised state is open.
+ * @param seen_ns  Result of np_gate_pass() for the mark; at most now_ns.
+ * @return         true: send a CNP now.
  */
 static inline bool
 np_gate_pass_from(uint64_t *gate_ns, uint64_t seen_ns, uint64_t interval_ns, uint64_t now_ns)
@@ -98,11 +97,10 @@ np_gate_pass_from(uint64_t *gate_ns, uint64_t seen_ns, uint64_t interval_ns, uin
 }
 
 /**
- * May a CNP of a shared unit be sent? Whoever passes closes the gate for the interval. Invariant
- * (tested): between any two passes lies an interval at least, whatever the order in which lcores,
- * each with a time of its own, come.
+ * Pass the gate of a shared unit, which closes it for the interval. Invariant (tested): any two
+ * passes are at least an interval apart, in any order of lcores with clocks of their own.
  *
- * @return  0: send one now; else when the gate opens.
+ * @return  0: send a CNP now; else the time at which the gate opens.
  */
 static inline uint64_t
 np_gate_pass(uint64_t *gate_ns, uint64_t interval_ns, uint64_t now_ns)
@@ -117,7 +115,7 @@ np_gate_pass(uint64_t *gate_ns, uint64_t interval_ns, uint64_t now_ns)
 	return 0;
 }
 
-/** When np_on_window_end() wants to be called; NEVER_NS when idle. */
+/** When to call np_on_window_end(); NEVER_NS if idle. */
 static inline uint64_t
 np_next_ns(const struct np *np)
 {

@@ -4,10 +4,10 @@
 #include "cc/rp.h"
 
 enum {
-	RP_LIMITED = 1 << 0,   /* rate timer and byte counter run, or will from the first cut on */
-	RP_SLOTS = 1 << 1,     /* mlx: a first CNP came, alpha and monitor slots run */
-	RP_CNP_ALPHA = 1 << 2, /* mlx: a CNP came in this alpha slot */
-	RP_CNP_CUT = 1 << 3,   /* mlx: a CNP came in this monitor slot */
+	RP_LIMITED = 1 << 0,   /* rate timer and byte counter run, or start with the first cut */
+	RP_SLOTS = 1 << 1,     /* mlx: alpha and monitor slots run, since the first CNP */
+	RP_CNP_ALPHA = 1 << 2, /* mlx: CNP in this alpha slot */
+	RP_CNP_CUT = 1 << 3,   /* mlx: CNP in this monitor slot */
 };
 
 #define ALPHA_ONE (1u << 31)
@@ -37,10 +37,10 @@ alpha_rise(const struct rp_params *params, uint32_t alpha_q31)
 #define ALPHA_GONE 22004u
 
 /*
- * Alpha after slots without a CNP but perhaps one in the first. After n of them at most
- * 2^31 (1 - g)^n is left; ln(1 / (1 - g)) >= g, so that n g >= ln(2^31) leaves less than a unit,
- * which is rounded down to nothing. Fewer are done one by one, since each rounds; with mlx's g
- * there are up to 4400.
+ * Alpha after `slots` slots; cnp: with a CNP in the first one, and none in the others. n slots
+ * leave at most 2^31 (1 - g)^n. Since ln(1 / (1 - g)) >= g, n g >= ln(2^31) leaves less than one
+ * unit, which rounds down to 0. Fewer slots are run one by one, because each rounds: up to 4400
+ * with mlx's g.
  */
 static uint32_t
 alpha_after(const struct rp_params *params, uint32_t alpha_q31, bool cnp, uint64_t slots)
@@ -61,7 +61,7 @@ alpha_after(const struct rp_params *params, uint32_t alpha_q31, bool cnp, uint64
 	return alpha_q31;
 }
 
-/* Alpha slots that ended at or before until_ns: next_alpha_ns <= until_ns. */
+/* Number of alpha slots that end at or before until_ns >= next_alpha_ns. */
 static uint64_t
 alpha_slots(const struct rp *rp, const struct rp_params *params, uint64_t until_ns)
 {
@@ -129,8 +129,8 @@ count_engagement(const struct rp *rp, struct rp_stats *stats)
 	return CC_DID_ENGAGE;
 }
 
-/* rpg_clamp_tgt_rate and _after_time_inc; without both 802.1Qau's rule, which asks the byte
- * counter. */
+/* Does a cut set R_T = R_C? rpg_clamp_tgt_rate, rpg_clamp_tgt_rate_after_time_inc, and 802.1Qau's
+ * rule, by which the byte counter has expired since the last cut. */
 static bool
 cut_moves_target(const struct rp *rp, const struct rp_params *params)
 {
@@ -156,15 +156,15 @@ cut(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint6
 		max_u64(params->rp_min_rate_bps, rate_bps - min_u64(by_alpha_bps, most_bps));
 	did = count_engagement(rp, stats);
 	restart_recovery(rp, at_ns + params->rp_time_reset_us * NS_PER_US);
-	/* At the minimum rate, or with rp_min_dec_fac_pct = 100, nothing is cut. */
+	/* Unchanged at the minimum rate, or with rp_min_dec_fac_pct = 100. */
 	if (rp->current_rate_bps == rate_bps)
 		return did;
 	counter_inc(&stats->rp_cuts);
 	return did | CC_DID_CUT;
 }
 
-/* Figure 7. paper: stages with this event counted in, F fast steps; mlx: stages of before, F as
- * well. */
+/* Figure 7, with F fast steps in both profiles: stages of paper include the present event, those of
+ * mlx do not. */
 static enum rp_phase
 phase_of(const struct rp_params *params, uint16_t time_stage, uint16_t byte_stage)
 {
@@ -211,8 +211,7 @@ raised(const struct rp *rp, const struct rp_params *params, uint64_t step, uint6
 {
 	/* R_T = R_T + (0 | R_AI | i R_HAI) */
 	*target_bps = min_u64(rp->target_rate_bps + step, params->rp_max_rate_bps);
-	/* R_C = (R_T + R_C) / 2. Rounded up: down, it would stay one unit below the target for
-	 * ever. */
+	/* R_C = (R_T + R_C) / 2, rounded up; rounded down, R_C would never reach R_T. */
 	*current_bps =
 		min_u64((*target_bps + rp->current_rate_bps + 1) / 2, params->rp_max_rate_bps);
 }
@@ -229,7 +228,7 @@ raise(struct rp *rp, const struct rp_params *params, struct rp_stats *stats)
 	return count_increases(stats, phase, 1);
 }
 
-/* One event of the stage's timer or counter. */
+/* An event of the rate timer or the byte counter, whose stage is given. */
 static uint32_t
 increase(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint16_t *stage)
 {
@@ -244,8 +243,7 @@ increase(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, 
 	return did;
 }
 
-/* Recovery is over: no timer has anything to raise. A CNP that waits for its slot keeps the
- * limiter. */
+/* Release the limiter at the maximum rate, unless a CNP waits for the end of its slot. */
 static uint32_t
 release_at_max(struct rp *rp, const struct rp_params *params, struct rp_stats *stats,
 	       uint64_t at_ns)
@@ -267,9 +265,9 @@ release_at_max(struct rp *rp, const struct rp_params *params, struct rp_stats *s
 }
 
 /*
- * Do up to max_events events of the rate timer in one sum, when all of them raise the target by the
- * same step and the distance of the current rate from it no longer changes. @return how many; what
- * they did is added to *did.
+ * Run up to max_events events of the rate timer in one addition, if all of them raise the target by
+ * the same step and the gap to the current rate is constant. Their effects are added to *did.
+ * @return the number of events that were run.
  *
  * With d = R_T - R_C, an event makes d' = floor((d + step) / 2), which converges within 64 events.
  */
@@ -283,8 +281,7 @@ jump(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint
 	uint64_t step, events = max_events;
 	enum rp_phase phase;
 
-	/* From here on the phase is the same; in paper the step too once T is not the lower
-	 * stage. */
+	/* Past F the phase is constant; in paper so is the step, once T is not the lower stage. */
 	if (time_stage <= params->rp_threshold ||
 	    (paper && time_stage < byte_stage && byte_stage > params->rp_threshold))
 		return 0;
@@ -305,9 +302,9 @@ jump(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint
 }
 
 /*
- * Rate timer events at or before until_ns. Bounded: F fast steps, at most 2^16 hyper steps of
- * rising size until T has caught up with BC, 64 steps to a steady distance, a jump to the maximum,
- * and 64 to end there.
+ * Run the rate timer's events at or before until_ns. Bounded: F fast steps, at most 2^16 hyper
+ * steps of increasing size until T has caught up with BC, 64 steps until the gap is constant, a
+ * jump to the maximum, and 64 steps until R_C is there.
  */
 static uint32_t
 run_increases(struct rp *rp, const struct rp_params *params, struct rp_stats *stats,
@@ -321,8 +318,8 @@ run_increases(struct rp *rp, const struct rp_params *params, struct rp_stats *st
 		uint64_t done = 1;
 
 		if (at_max(rp, params)) {
-			/* Only a CNP that waits for its slot keeps the limiter, and it outlasts
-			 * all. */
+			/* Limited only because a CNP waits for its slot, which ends after
+			 * until_ns. */
 			done = rp->flags & RP_CNP_CUT ? left : 1;
 			stage_add(&rp->time_stage, done);
 		} else if (left == 1 || (done = jump(rp, params, stats, left, &did)) == 0) {
@@ -336,9 +333,9 @@ run_increases(struct rp *rp, const struct rp_params *params, struct rp_stats *st
 }
 
 /*
- * What is due is mostly one event of the rate timer after which the QP is still limited: do that,
- * without a loop or a division. A monitor slot without a CNP is left where it is: a call that needs
- * the next one catches up. @return 0 if something else is due: nothing is done.
+ * Fast path: one event of the rate timer is due, and the QP stays limited. Without a loop or a
+ * division. Monitor slots without a CNP are not advanced; a call that needs the current one catches
+ * up. @return 0, with nothing done, if other events are due.
  */
 static inline uint32_t
 increase_once(struct rp *rp, const struct rp_params *params, struct rp_stats *stats,
@@ -359,7 +356,7 @@ increase_once(struct rp *rp, const struct rp_params *params, struct rp_stats *st
 	phase = phase_of(params, stage, rp->byte_stage);
 	step = step_bps(params, phase, stage, rp->byte_stage);
 	raised(rp, params, step, &target_bps, &current_bps);
-	/* The end of recovery: there is more to do. */
+	/* End of recovery: catch_up() releases the limiter too. */
 	if (current_bps >= params->rp_max_rate_bps)
 		return 0;
 	rp->target_rate_bps = target_bps;
@@ -370,15 +367,15 @@ increase_once(struct rp *rp, const struct rp_params *params, struct rp_stats *st
 	return count_increases(stats, phase, 1);
 }
 
-/* A monitor slot that a CNP came in ends at or before until_ns. */
+/* Does a monitor slot with a CNP end at or before until_ns? */
 static bool
 cut_is_due(const struct rp *rp, uint64_t until_ns)
 {
 	return (rp->flags & RP_CNP_CUT) && rp->next_monitor_ns <= until_ns;
 }
 
-/* Alpha does not count: it changes no rate before a cut, which catches up with it, as do a CNP,
- * which is of one slot, and a release, which stops it. */
+/* Alpha slots do not count: they change no rate, and a cut, a CNP and a release catch up with
+ * them. */
 static void
 set_next_event(struct rp *rp)
 {
@@ -396,7 +393,7 @@ catch_up(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, 
 	if (cut_is_due(rp, now_ns)) {
 		uint64_t at_ns = rp->next_monitor_ns;
 
-		/* The cut restarts the rate timer: an event of the same instant does not happen. */
+		/* The cut restarts the rate timer, and so cancels an event at the same time. */
 		did |= run_increases(rp, params, stats, at_ns - 1);
 		run_alpha(rp, params, at_ns);
 		rp->flags &= (uint8_t)~RP_CNP_CUT;
@@ -458,9 +455,9 @@ rp_on_params(struct rp *rp, const struct rp_params *params)
 }
 
 /*
- * mlx: the limiter begins. The alpha flag is clear and the cut flag is set, so that the first cut
- * comes one monitor period later, with an alpha that has decayed unless more CNPs follow; the rate
- * timer starts with that cut.
+ * mlx: the first CNP engages the limiter. The alpha flag is clear and the cut flag is set: the
+ * first cut follows one monitor period later, with an alpha that decays unless more CNPs arrive.
+ * The rate timer starts with that cut.
  */
 static uint32_t
 first_cnp(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint64_t now_ns)

@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DCQCN reaction point of one QP: CNPs cut its rate, timers and a byte counter bring it back.
+ * DCQCN reaction point of one QP: CNPs cut its rate; a timer and a byte counter raise it again.
  *
  * Source: Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, section
  * 3.1, equations 1 to 4 and figure 7 (`paper` profile); NVIDIA "DCQCN CC Parameters" and the help
  * of mlxconfig (`mlx` profile). Rates are bits/s of wire bytes, and so is the byte counter.
  *
- * Time is lazy: nothing runs between calls. A call catches up with all events at or before now in
- * work that is bounded however long the idle time was; a test proves that rates, alpha and stages
- * equal those of a reference that steps through every event, bit for bit. Events of one instant
- * happen in the order alpha slot, monitor slot (cut), rate timer, and then the call's own CNP or
- * bytes.
+ * Time is lazy: nothing runs between calls. A call catches up with all events at or before now, in
+ * bounded work after any idle time. A test proves that rates, alpha and stages equal, bit for bit,
+ * those of a reference that steps through every event. The order of simultaneous events is alpha
+ * slot, monitor slot (cut), rate timer, then the CNP or the bytes of the call.
  *
  * Invariant: min_rate <= current <= target <= max_rate, always.
  *
- * Life of a QP. At the maximum rate it is free: no rate timer runs and bytes are not counted. A CNP
- * limits it. When recovery has brought both rates back to the maximum it is free again: `paper`
- * goes on decaying alpha, `mlx` frees the limiter, so that the next CNP is a first CNP again and
- * sets alpha again. A QP that starts below the maximum rate is limited from the start, with
- * target = current = start rate: F steps later it probes upward by R_AI. Alpha holds its initial
- * value until the first CNP in any case.
+ * States of a QP. At the maximum rate it is free: the rate timer does not run and bytes are not
+ * counted. A CNP makes it limited. It is free again when both rates have recovered to the maximum:
+ * `paper` then continues to decay alpha, `mlx` releases the limiter, so that the next CNP is a
+ * first CNP and resets alpha. A QP that starts below the maximum rate is limited, with target =
+ * current = start rate: after F steps it probes upward by R_AI. Alpha keeps its initial value until
+ * the first CNP.
  */
 #ifndef QUENCH_CC_RP_H
 #define QUENCH_CC_RP_H
@@ -32,43 +31,43 @@
 #include "base/units.h"
 #include "cc/did.h"
 
-/* Bounds of what rp_fields accepts; the arithmetic relies on them. */
+/* Bounds of rp_fields, on which the arithmetic relies. */
 #define RP_MAX_RATE_BPS (1600 * GBPS)
 #define RP_MAX_BYTE_RESET (1ull << 31)
 
 enum rp_profile {
 	RP_PROFILE_PAPER, /* each CNP acts at once */
-	RP_PROFILE_MLX,   /* CNPs set flags; periodic slots act (ConnectX-4 and later) */
+	RP_PROFILE_MLX,   /* CNPs set flags that act at the end of slots (ConnectX-4 and later) */
 };
 
 /*
- * Names are mlx5's debugfs names plus a unit; paper symbols are aliases in rp_fields. All QPs of a
- * node share them. A change applies from the next event on; after one of the minimum or maximum
- * rate rp_on_params() has to be called for each QP.
+ * Names are those of mlx5's debugfs plus a unit; the paper's symbols are aliases in rp_fields. All
+ * QPs of a node share the parameters. A change applies from the next event; after a change of the
+ * minimum or maximum rate call rp_on_params() for each QP.
  */
 struct rp_params {
-	int rp_profile;                  /* enum rp_profile */
-	bool rp_clamp_tgt_rate;          /* target follows current on every cut */
-	bool rp_clamp_tgt_rate_ati;      /* ... only after an increase since the last cut */
-	uint8_t rp_threshold;            /* F: fast-recovery steps */
-	uint8_t rp_gd;                   /* log2 of the divisor of alpha, in 1/1024, in a cut */
-	uint8_t rp_min_dec_fac_pct;      /* a cut keeps at least this share of the rate */
-	uint16_t rp_dce_tcp_g;           /* weight of the OLD alpha: 1024 (1 - g of the paper) */
-	uint16_t rp_initial_alpha_value; /* alpha at the first CNP, in 1/1024 */
-	uint32_t rp_dce_tcp_rtt_us;      /* K: alpha timer (paper), alpha slot (mlx) */
+	int rp_profile;             /* enum rp_profile */
+	bool rp_clamp_tgt_rate;     /* target follows current on every cut */
+	bool rp_clamp_tgt_rate_ati; /* ... only if the timer raised the rate since the last cut */
+	uint8_t rp_threshold;       /* F: fast-recovery steps */
+	uint8_t rp_gd;              /* log2 of the divisor of alpha, in 1/1024, in a cut */
+	uint8_t rp_min_dec_fac_pct; /* a cut keeps at least this share of the rate */
+	uint16_t rp_dce_tcp_g;      /* weight of the OLD alpha: 1024 (1 - g of the paper) */
+	uint16_t rp_initial_alpha_value;           /* alpha at the first CNP, in 1/1024 */
+	uint32_t rp_dce_tcp_rtt_us;                /* K: alpha timer (paper), alpha slot (mlx) */
 	uint32_t rp_rate_reduce_monitor_period_us; /* mlx: least time between cuts */
 	uint32_t rp_time_reset_us;                 /* T: time between increases */
 	uint64_t rp_byte_reset_bytes;              /* B: wire bytes between increases; 0 off */
 	uint64_t rp_ai_rate_bps;                   /* R_AI */
 	uint64_t rp_hai_rate_bps;                  /* R_HAI */
 	uint64_t rp_min_rate_bps;
-	uint64_t rp_max_rate_bps; /* 0 in a file means the port's speed; resolved before use */
+	uint64_t rp_max_rate_bps; /* 0 in a file: the port's speed; resolved before use */
 	uint64_t rp_rate_to_set_on_first_cnp_bps; /* mlx: 0 no override; never raises the rate */
 };
 
 /*
- * Defaults shown in rp_fields are the paper's. A file is read over rp_params_default() of the
- * profile it names, so that keys it leaves out are those of that profile.
+ * Defaults in rp_fields are the paper's. A file is read over rp_params_default() of its profile, so
+ * that omitted keys have the defaults of that profile.
  */
 extern const struct field rp_fields[];
 extern const unsigned int rp_fields_n;
@@ -77,21 +76,21 @@ extern const unsigned int rp_fields_n;
 void rp_params_default(struct rp_params *params, enum rp_profile profile);
 
 /**
- * The ranges of rp_fields, and rules that a range of one key cannot say (min <= max and so on).
+ * Check the ranges of rp_fields, and rules between keys (min <= max and so on).
  * @return 0, or as params_refuse().
  */
 int rp_params_check(const struct rp_params *params, char *why, unsigned int why_size);
 
 struct rp_stats {
-	uint64_t rp_cnp_handled; /* CNPs accepted for a known QP: counted by rp_on_cnp() */
-	/* CNPs for no known QP, not of its peer, or control off: counted by the caller */
+	uint64_t rp_cnp_handled; /* CNPs accepted for a known QP; counted by rp_on_cnp() */
+	/* CNPs for an unknown QP, not from its peer, or with control off; counted by the caller */
 	uint64_t rp_cnp_ignored;
-	uint64_t rp_cuts; /* that lowered the rate */
-	/* Increases that did something: not those of a QP that is at the maximum rate already. */
+	uint64_t rp_cuts; /* those that lowered the rate */
+	/* Increases, but for those of a QP at the maximum rate. */
 	uint64_t rp_fast_recoveries;
 	uint64_t rp_additive_increases;
 	uint64_t rp_hyper_increases;
-	/* Of a free QP, by a CNP or a start below the maximum; back to free at the maximum. */
+	/* Changes from free to limited, also by a start below the maximum; and back to free. */
 	uint64_t rp_engagements;
 	uint64_t rp_releases;
 };
@@ -99,16 +98,16 @@ struct rp_stats {
 extern const struct counter_field rp_counters[];
 extern const unsigned int rp_counters_n;
 
-/* One QP. Embedded by the thousand: one cache line. Read it with the readers below. */
+/* One QP. Embedded by the thousand: one cache line. */
 struct rp {
 	/* per packet */
 	uint64_t current_rate_bps;
-	uint64_t next_event_ns; /* when the rate may change by itself; NEVER_NS when it will not */
+	uint64_t next_event_ns; /* next change of the rate by time; NEVER_NS: none */
 	uint32_t byte_count;    /* wire bytes since the last byte event */
 	/* per event */
 	uint32_t alpha_q31; /* [0, 2^31] */
 	uint64_t target_rate_bps;
-	uint64_t next_alpha_ns; /* each NEVER_NS when it does not run */
+	uint64_t next_alpha_ns; /* this and the next two: NEVER_NS if the timer does not run */
 	uint64_t next_monitor_ns;
 	uint64_t next_increase_ns;
 	uint16_t time_stage; /* T in figure 7, saturating */
@@ -118,38 +117,38 @@ struct rp {
 static_assert(sizeof(struct rp) <= 64, "one QP's reaction point fits a cache line");
 
 /**
- * Start at start_rate_bps, clamped to [min, max]: free at the maximum, else limited, which the
- * caller counts as an engagement.
+ * Start at start_rate_bps, clamped to [min, max]. At the maximum the QP is free, else limited,
+ * which the caller counts as an engagement.
  */
 void rp_init(struct rp *rp, const struct rp_params *params, uint64_t start_rate_bps,
 	     uint64_t now_ns);
 
 /*
- * Each of these three returns what it did, as a mask of enum cc_did. Updates of alpha have no bit:
- * they change no rate, and are done late, when a cut needs alpha.
+ * These three return a mask of enum cc_did. An update of alpha has no bit: it changes no rate, and
+ * is delayed until a cut needs alpha.
  */
 
 /**
- * Take a CNP for this QP, after all timer events at or before now_ns.
+ * Handle a CNP for this QP, after all timer events at or before now_ns.
  *
  * `paper`: equation 1, at once: R_T = R_C, R_C = R_C (1 - alpha/2), alpha = (1 - g) alpha + g.
- * `mlx`: the first one sets alpha and starts the slots; each one marks the alpha slot and the
- * monitor slot that it came in, and at the end of that monitor slot the rate is cut.
+ * `mlx`: the first CNP sets alpha and starts the slots. Each later one marks the current alpha slot
+ * and monitor slot; the rate is cut at the end of a marked monitor slot.
  */
 uint32_t rp_on_cnp(struct rp *rp, const struct rp_params *params, struct rp_stats *stats,
 		   uint64_t now_ns);
 
 /**
- * Catch up with the timer events at or before now_ns, of which at least one is due:
- * now_ns >= rp->next_event_ns. Events of alpha alone never set that time.
+ * Run all timer events at or before now_ns, which is at or after rp->next_event_ns. Alpha slots do
+ * not set next_event_ns.
  */
 uint32_t rp_on_timer(struct rp *rp, const struct rp_params *params, struct rp_stats *stats,
 		     uint64_t now_ns);
 
 /**
  * Account wire bytes sent by this QP, after all timer events at or before now_ns. One call
- * completes at most one count of B; bytes beyond B count towards the next. cc_on_sent() calls it
- * only when an event is due or the bytes complete B, and else adds the bytes to rp->byte_count
+ * completes B at most once; the bytes beyond count towards the next time. cc_on_sent() calls it
+ * only if an event is due or the bytes complete B; otherwise it adds the bytes to rp->byte_count
  * itself.
  */
 uint32_t rp_on_sent(struct rp *rp, const struct rp_params *params, struct rp_stats *stats,
@@ -159,8 +158,8 @@ uint32_t rp_on_sent(struct rp *rp, const struct rp_params *params, struct rp_sta
 bool rp_limited(const struct rp *rp);
 
 /**
- * The parameters have changed: a free QP goes on at the maximum rate, a limited one within the
- * bounds. @return CC_DID_RELOAD if the rate changed, else 0.
+ * Apply changed parameters: a free QP sends at the new maximum rate, a limited one is clamped to
+ * the new bounds. @return CC_DID_RELOAD if the rate changed, else 0.
  */
 uint32_t rp_on_params(struct rp *rp, const struct rp_params *params);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the reaction point's knobs are called, which values they take, and what the profiles set. */
+/* The reaction point's keys: names, ranges, and the defaults of each profile. */
 #include "cc/rp.h"
 
 #include "base/field_table.h"

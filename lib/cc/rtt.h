@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Round-trip times of one QP: from when a packet that asks for an ACK is handed to the wire until
- * it and all before it are acknowledged.
+ * Round-trip times of one QP: from the departure of a packet that requests an ACK until it and all
+ * packets before it are acknowledged.
  *
- * One sample is outstanding at a time, so a QP has at most one per round trip. A packet that is
- * sent again gives none (Karn's rule): its ACK may be of either sending.
+ * One measurement is outstanding at a time: at most one sample per round trip. A retransmitted
+ * packet gives no sample (Karn's rule), since its ACK may be for either transmission.
  */
 #ifndef QUENCH_CC_RTT_H
 #define QUENCH_CC_RTT_H
@@ -16,12 +16,12 @@
 
 /* Zero-initialised state: no sample yet, none outstanding. */
 struct rtt {
-	uint64_t since_ns; /* 1 + when the packet left; 0: none outstanding */
-	uint32_t seq;      /* of the packet, modulo 2^32 */
+	uint64_t since_ns; /* 1 + departure of the packet; 0: none outstanding */
+	uint32_t seq;      /* number of the packet, modulo 2^32 */
 	uint32_t last_ns;  /* last sample, at most 4.29 s; 0: none yet */
 };
 
-/** Packet seq leaves for the first time and asks for an ACK. */
+/** Packet seq leaves for the first time and requests an ACK. */
 static inline void
 rtt_on_ask(struct rtt *r, uint32_t seq, uint64_t now_ns)
 {
@@ -31,7 +31,7 @@ rtt_on_ask(struct rtt *r, uint32_t seq, uint64_t now_ns)
 	r->seq = seq;
 }
 
-/** All before acked_seq is acknowledged. @return the sample, at least 1 ns; 0: this was none. */
+/** All packets before acked_seq are acknowledged. @return the sample, at least 1 ns; 0: none. */
 static inline uint64_t
 rtt_on_ack(struct rtt *r, uint32_t acked_seq, uint64_t now_ns)
 {
@@ -45,7 +45,7 @@ rtt_on_ack(struct rtt *r, uint32_t acked_seq, uint64_t now_ns)
 	return ns;
 }
 
-/** The requester goes back: what is outstanding gives no sample. */
+/** The requester goes back: drop the outstanding measurement. */
 static inline void
 rtt_on_loss(struct rtt *r)
 {

@@ -105,7 +105,7 @@ fall(struct timely *t, const struct timely_params *params, struct timely_stats *
 	t->rate_bps =
 		max_u64(t->rate_bps - cut_bps, min_u64(params->timely_min_rate_bps, t->rate_bps));
 	t->good_samples = 0;
-	/* At the minimum rate nothing is cut. */
+	/* Unchanged at the minimum rate. */
 	if (t->rate_bps == before_bps)
 		return 0;
 	counter_inc(&stats->timely_cuts);
@@ -113,8 +113,8 @@ fall(struct timely *t, const struct timely_params *params, struct timely_stats *
 }
 
 /*
- * rtt_diff = (1 - a) rtt_diff + a (new - previous), rounded towards zero. Times are below 2^40 ns
- * (18 minutes; longer ones count as that), so that times 2^10 and 10^6 a term stays below 2^71.
+ * rtt_diff = (1 - a) rtt_diff + a (new - previous), rounded towards zero. Times are at most 2^40
+ * ns, so each term, with factors of 2^10 and 10^6, is below 2^71.
  */
 static void
 average(struct timely *t, const struct timely_params *params, uint64_t rtt_ns)
@@ -132,7 +132,7 @@ timely_on_rtt(struct timely *t, const struct timely_params *params, struct timel
 {
 	rtt_ns = min_u64(rtt_ns, 1ull << 40);
 	counter_inc(&stats->timely_samples);
-	/* The first sample has no difference. */
+	/* The first sample has no previous one. */
 	if (t->rtt_ns != 0)
 		average(t, params, rtt_ns);
 	t->rtt_ns = rtt_ns;
@@ -151,7 +151,7 @@ timely_on_rtt(struct timely *t, const struct timely_params *params, struct timel
 			t->good_samples++;
 		return CC_DID_RTT | rise(t, params, stats, max_rate_bps);
 	}
-	/* A gradient above 1 takes what one of 1 does. */
+	/* A gradient above 1 counts as 1. */
 	return CC_DID_RTT |
 	       fall(t, params, stats,
 		    min_u64(1024, (uint64_t)t->rtt_diff_q10 / params->timely_min_rtt_ns));

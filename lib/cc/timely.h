@@ -3,15 +3,15 @@
  * TIMELY: the gradient of the round-trip time sets the rate.
  *
  * Mittal et al., SIGCOMM 2015, as restated by Zhu et al., "ECN or Delay", CoNEXT 2016. Each sample
- * moves the average of the difference to the one before, rtt_diff; the gradient is rtt_diff over
- * timely_min_rtt. Below T_low the rate rises by delta; above T_high it falls by
- * beta (1 - T_high / RTT); in between it rises by delta while the gradient is not positive (five
- * times delta from the fifth time in a row on), and else falls by beta x gradient.
+ * updates rtt_diff, the moving average of the difference between samples; the gradient is rtt_diff
+ * / timely_min_rtt. Below T_low the rate rises by delta; above T_high it falls by beta (1 - T_high
+ * / RTT) of itself. In between it rises by delta if the gradient is not positive (by five delta
+ * from the fifth time in a row), and falls by beta x gradient of itself otherwise.
  *
- * A sample is what rtt.h measures: at most one per QP and round trip.
+ * rtt.h measures the samples: at most one per QP and round trip.
  *
  * The algorithm has no unique fixed point: rates within the band need not be fair (CoNEXT 2016,
- * section 4). The sources let a flow start at 1 / (N + 1) of the link: initial_rate = fair.
+ * section 4). The sources start a flow at 1 / (N + 1) of the link: initial_rate = fair.
  *
  * Invariant: timely_min_rate <= rate <= the port's speed.
  */
@@ -28,9 +28,9 @@
 struct timely_params {
 	uint64_t timely_t_low_ns;
 	uint64_t timely_t_high_ns;
-	uint64_t timely_min_rtt_ns;   /* D_minRTT: what a gradient of 1 is */
+	uint64_t timely_min_rtt_ns;   /* D_minRTT: difference that is a gradient of 1 */
 	uint64_t timely_ai_rate_bps;  /* delta */
-	uint32_t timely_beta_ppm;     /* share of the rate that a decrease may take */
+	uint32_t timely_beta_ppm;     /* largest share of the rate that a decrease takes */
 	uint32_t timely_ewma_ppm;     /* weight of the new difference */
 	uint8_t timely_hai_threshold; /* samples in a row before 5 delta */
 	uint64_t timely_min_rate_bps;
@@ -46,7 +46,7 @@ struct timely_stats {
 	uint64_t timely_samples;
 	uint64_t timely_below_low;
 	uint64_t timely_above_high;
-	uint64_t timely_increases; /* all, those below T_low included */
+	uint64_t timely_increases; /* including those below T_low */
 	uint64_t timely_cuts;
 };
 
@@ -67,13 +67,13 @@ struct timely {
 void timely_init(struct timely *t, const struct timely_params *params, uint64_t start_rate_bps,
 		 uint64_t max_rate_bps);
 
-/** The parameters have changed: the rate is no lower than the minimum. @return as below. */
+/** Apply changed parameters: raise the rate to the new minimum. @return a mask of enum cc_did. */
 uint32_t timely_on_params(struct timely *t, const struct timely_params *params,
 			  uint64_t max_rate_bps);
 
 /**
- * A round-trip time was measured; above 18 minutes (2^40 ns) it counts as that.
- * @return a mask of enum cc_did: CC_DID_RTT, and how the rate changed, if it did.
+ * Handle a measured round-trip time; one above 18 minutes (2^40 ns) counts as 2^40 ns.
+ * @return a mask of enum cc_did: CC_DID_RTT, and the change of the rate if there was one.
  */
 uint32_t timely_on_rtt(struct timely *t, const struct timely_params *params,
 		       struct timely_stats *stats, uint64_t rtt_ns, uint64_t max_rate_bps);

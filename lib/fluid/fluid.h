@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DCQCN's fluid model: delay differential equations of rates, alpha and queues (fluid_law.h), over
- * marked queues that flows of several start times, rates, packet sizes and paths share.
+ * DCQCN's fluid model: delay differential equations of rates, alpha and queues (fluid_law.h). Flows
+ * with their own start times, rates, packet sizes and paths share queues that mark.
  *
- * A flow goes through one queue after the other. What leaves a queue comes to the next one a
- * sending and a cable later; of several queues the marks are independent draws, so that a packet is
- * unmarked with the product of what each leaves unmarked. What waits together leaves mixed as it
- * comes. The QPs of a host share its uplink, in proportion to their rates. Flows that do the same
- * are one class with one state. Queues count bytes of frames with FCS, rates are wire bytes.
- * Nothing is lost and nothing is paused: the buffer has no end.
+ * A flow passes its queues in order. Packets reach the next queue after a serialisation and a cable
+ * delay. Queues mark independently: a packet is unmarked with the product of the probabilities that
+ * each queue leaves it unmarked. Traffic leaves a queue in the mix in which it arrives. The QPs of
+ * a host share its uplink in proportion to their rates. Identical flows are one class with one
+ * state. Queues count bytes of frames with FCS; rates count wire bytes. The buffer is unlimited:
+ * there is no loss and no pause.
  *
- * What a queue marks acts at the flow one loop delay later (tau* of the papers: from the queue over
- * receiver and sender back to the flow's first queue), and so do the flow's own rate's
- * consequences. The packet's wait in the queues after the one that marks comes on top, and with
- * mark_at_enqueue that in the queue itself.
+ * A mark acts on its flow one loop delay later (tau* of the papers: from the queue through receiver
+ * and sender back to the flow's first queue), on events at the flow's rate one loop delay ago. The
+ * wait in the queues after the marking one adds to the delay, and with mark_at_enqueue so does the
+ * wait in the marking queue.
  *
- * Heun's method with a fixed step, which no delay may be shorter than; what lies between two steps
- * of the past is taken from a straight line. Halving the step shows the error (a test does).
+ * Heun's method with a fixed step, at most the shortest delay; the past between two steps is
+ * interpolated linearly. Halving the step shows the error (tested).
  */
 #ifndef QUENCH_FLUID_FLUID_H
 #define QUENCH_FLUID_FLUID_H
@@ -35,7 +35,7 @@ struct fluid;
 struct fluid *fluid_create(const struct fluid_params *params);
 void fluid_destroy(struct fluid *f);
 
-/** As many whole steps as end at or before until_ns. */
+/** Run all whole steps that end at or before until_ns. */
 void fluid_run(struct fluid *f, uint64_t until_ns);
 
 uint64_t fluid_step_ns(const struct fluid *f);
@@ -58,27 +58,25 @@ struct fluid_queue fluid_queue(const struct fluid *f, uint32_t queue);
 
 /* A queue where all derivatives are 0. */
 struct fluid_point {
-	bool interior; /* on the slope of the curve; else the queue is at an end of it, or swings
-			  about it */
-	double mark;   /* p*: what keeps the link full and no more */
+	bool interior; /* on the slope of the curve, not at one of its ends or swinging about it */
+	double mark;   /* p*: at which the load is the link's rate */
 	double queue_bytes;
-	double load; /* what the classes send there, over the link's rate: below 1 they do not fill
-			it */
+	double load; /* offered load over the link's rate; below 1 the link is not full */
 };
 
 struct fluid_class_point {
-	/* of a QP; what its uplink has no room for is part of the rate, but is not sent */
+	/* of a QP; the rate may exceed its share of the uplink, at which it sends */
 	double rate_bps, target_rate_bps, alpha;
 };
 
 /**
- * The fixed point of all queues if all classes run without end and nothing but the queues, their
- * caps and their uplinks limits them.
+ * The fixed point of all queues, with all classes active for ever and limited only by queues, caps
+ * and uplinks.
  *
- * With x = -ln(1 - p), marks of the queues of a way add up, and the rate that their sum allows
- * falls with it (CoNEXT 2016, theorem 1). So the rates that fill each marking link and overload
- * none are unique: they are those of a utility that each flow maximises, and x the prices. Where
- * flows share several links in the same way, the first of them that is full has the queue.
+ * With x = -ln(1 - p) the marks along a path add up, and a flow's rate falls as their sum rises
+ * (CoNEXT 2016, theorem 1). The rates that fill each marking link and overload none are therefore
+ * unique: each flow maximises a utility, and x are the prices. If flows share several full links,
+ * the queue is at the first of them.
  *
  * @param of_queues   n_queues points.
  * @param of_classes  NULL, or n_classes points.

@@ -8,16 +8,16 @@
 
 #define LEAST_MARK 1e-12
 #define MOST_STEPS 200
-/* Rounds over all queues; each brings the prices of those that share flows nearer. */
+/* Iterations over all queues: prices of queues that share flows converge. */
 #define MOST_ROUNDS 1000
-/* Of a load that is right, as a share of it; loads themselves are known to more digits. */
+/* Tolerance of a load, relative; loads themselves are computed to more digits. */
 #define LOAD_DIGITS 1e-9
 
 typedef double (*falling_fn)(void *arg, double v);
 
 /*
- * Where a falling function is 0, or the end of [low, high] next to it: the Illinois method in ln v.
- * The functions here are logarithms of near power laws, so that few steps do.
+ * Root of a falling function in [low, high], or the end next to it, by the Illinois method in ln v.
+ * The functions here are logarithms of near power laws, so a few steps suffice.
  */
 static double
 root(falling_fn fn, void *arg, double low, double high)
@@ -30,7 +30,7 @@ root(falling_fn fn, void *arg, double low, double high)
 	if (fb >= 0)
 		return high;
 	for (int i = 0; i < MOST_STEPS && b - a > 1e-15 * fabs(a); i++) {
-		/* Now and then a half, whatever the function is like. */
+		/* A bisection now and then, so that it converges for any function. */
 		double c = i % 4 == 3 ? (a + b) / 2 : (a * fb - b * fa) / (fb - fa);
 		double fc = fn(arg, exp(c));
 
@@ -59,9 +59,9 @@ struct marked_flow {
 };
 
 /*
- * How much faster a QP is raised than it is cut, at dR_T/dt = 0 and dalpha/dt = 0: the logarithm of
- * the ratio. With alpha = alpha_goal, equation 8 gives the gap R_T - R_C = R_AI additive / cuts,
- * and equation 9 then: gap increases / 2 against R_C cut(alpha) cuts.
+ * Logarithm of the ratio of a QP's increase to its decrease, at dR_T/dt = 0 and dalpha/dt = 0. With
+ * alpha = alpha_goal, equation 8 gives the gap R_T - R_C = R_AI additive / cuts; in equation 9 the
+ * increase is gap increases / 2, and the decrease R_C cut(alpha) cuts.
  */
 static double
 gain(void *arg, double rate_bps)
@@ -71,13 +71,13 @@ gain(void *arg, double rate_bps)
 	double raised = flow->law.ai_bps * e.additive / e.cuts * e.increases / 2;
 	double cut = rate_bps * fluid_cut(&flow->law, e.alpha_goal) * e.cuts;
 
-	/* Beyond what a double holds on either side. */
+	/* Either side may be out of the range of a double. */
 	if (!(raised > 1e-300))
 		return -700;
 	return cut > 1e-300 && isfinite(raised) ? log(raised / cut) : 700;
 }
 
-/* The rate that this share of marks lets a QP have. */
+/* Rate of a QP at this share of marks. */
 static double
 rate_at(const struct fluid_params *p, const struct fluid_class_params *c, double mark)
 {
@@ -93,14 +93,14 @@ rate_at(const struct fluid_params *p, const struct fluid_class_params *c, double
 	return mark > 0 ? root(gain, &flow, low, high) : high;
 }
 
-/* What is looked for: the price x = -ln(1 - p) of each queue, and for each class their sum. */
+/* The unknowns: the price x = -ln(1 - p) of each queue, and their sum for each class. */
 struct prices {
 	const struct fluid_params *params;
 	double *of_queues, *of_classes;
-	double *rates_bps;  /* of a QP of each class at these prices, but for its uplink */
-	double *tried_bps;  /* the same at the price that is tried */
-	double *uplink_bps; /* what the classes of each uplink ask for then */
-	uint32_t *place;    /* of a queue on the ways: the farthest */
+	double *rates_bps;  /* of a QP of each class at these prices, before its uplink's limit */
+	double *tried_bps;  /* the same at the price under trial */
+	double *uplink_bps; /* demand on each uplink at that price */
+	uint32_t *place;    /* of each queue: its largest hop number on any path */
 };
 
 static bool
@@ -114,7 +114,7 @@ passes(const struct prices *x, uint32_t class, uint32_t queue)
 	return false;
 }
 
-/* The rates of all classes if the queue's mark were this one, and all other prices stayed. */
+/* Rates of all classes at this mark of the queue, with the other prices unchanged. */
 static void
 try_mark(struct prices *x, uint32_t queue, double mark)
 {
@@ -133,7 +133,7 @@ try_mark(struct prices *x, uint32_t queue, double mark)
 	}
 }
 
-/* Load of the queue then; QPs that ask for more than their uplink get shares of it. */
+/* The queue's load at those rates; QPs that exceed their uplink share it in proportion. */
 static double
 load_at(struct prices *x, uint32_t queue, double mark)
 {
@@ -170,7 +170,7 @@ overload(void *arg, double mark)
 	return log(load_at(tried->x, tried->queue, mark));
 }
 
-/* The mark that keeps the link full and no more; 0 if none is needed. */
+/* The mark at which the load is the link's rate; 0 if the load is below it without marks. */
 static double
 needed_mark(struct prices *x, uint32_t queue)
 {
@@ -180,7 +180,7 @@ needed_mark(struct prices *x, uint32_t queue)
 	return mark > LEAST_MARK ? mark : 0;
 }
 
-/* @return whether the queue's price had to change. */
+/* @return true if the queue's price changed. */
 static bool
 settle(struct prices *x, uint32_t queue)
 {
@@ -203,7 +203,7 @@ settle(struct prices *x, uint32_t queue)
 	return change != 0;
 }
 
-/* Queues in the order of the ways, so that of two that are both full the first one marks. */
+/* Queues in the order of the paths, so that of two full queues the first one marks. */
 static void
 find_prices(struct prices *x)
 {

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Below it marks come too rarely to matter, and the formulas are 0 / 0. */
+/* Smaller shares of marks are taken as none: the formulas tend to 0 / 0. */
 #define LEAST_MARK 1e-14
 
 struct fluid_law
@@ -40,8 +40,9 @@ power(double base, unsigned int n)
 }
 
 /*
- * Add the events of a counter that runs out after so many packets without a mark, since a CNP
- * restarts it: r p / ((1 - p)^-packets - 1), and after F of them (1 - p)^(F packets) of those.
+ * Add the events of a counter that expires after `packets` packets without a mark (a CNP restarts
+ * it): r p / ((1 - p)^-packets - 1). A share (1 - p)^(F packets) of them, those after F, is
+ * additive.
  *
  * @param log_free  ln(1 - p), 0 when there are no marks.
  */
@@ -68,12 +69,12 @@ fluid_events(const struct fluid_law *law, double mark, double rate_bps)
 	if (mark < LEAST_MARK)
 		mark = 0;
 	log_free = log1p(-mark);
-	/* Without packets only the timer runs. */
+	/* Without packets only the timer expires. */
 	if (r * law->time_reset_s < 1e-9) {
 		e.increases = e.additive = 1 / law->time_reset_s;
 		return e;
 	}
-	/* N below a packet's time: each marked packet has its CNP. */
+	/* N below the time of a packet: each marked packet has a CNP. */
 	tau_s = fmax(law->tau_s, 1 / r);
 	e.cuts = -expm1(log_free * tau_s * r) / tau_s;
 	e.alpha_goal = -expm1(log_free * law->tau_alpha_s * r);

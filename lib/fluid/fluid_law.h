@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The right-hand sides of DCQCN's fluid model for one flow: how often a flow of a rate, of whose
- * packets a share is marked, is cut and raised, on average.
+ * The right-hand sides of DCQCN's fluid model for one flow: the mean rates of its cuts and
+ * increases, from its sending rate and its share of marked packets.
  *
  * Source: SIGCOMM 2015 section 5, equations 5 to 9, in the form of CoNEXT 2016 "ECN or Delay":
- * marks are independent draws, CNPs come at most one in tau = N, and an interval of x packets is
- * free of marks with probability (1 - p)^x. The equations are those of the paper profile. They
- * know no hyper increase, and take alpha and cuts as flows, not as steps. The mlx profile has none
- * here: its cuts wait for slots, and its target rate does not follow every cut.
+ * marks are independent draws, there is at most one CNP in tau = N, and x packets are free of marks
+ * with probability (1 - p)^x. The equations model the paper profile without hyper increase, with
+ * continuous changes of alpha and rate in place of steps. The mlx profile has no model: its cuts
+ * wait for slots, and its target rate does not follow every cut.
  */
 #ifndef QUENCH_FLUID_FLUID_LAW_H
 #define QUENCH_FLUID_FLUID_LAW_H
@@ -25,8 +25,8 @@ struct fluid_law {
 	double byte_reset_packets; /* 0: off */
 	unsigned int threshold;    /* F */
 	double g;
-	double cut_share; /* of alpha that a cut takes: 1/2 in the paper */
-	double most_cut;  /* of the rate */
+	double cut_share; /* a cut takes cut_share * alpha of the rate; 1/2 in the paper */
+	double most_cut;  /* largest share of the rate that a cut takes */
 	double ai_bps;
 	double packet_bits; /* wire */
 };
@@ -35,24 +35,24 @@ struct fluid_law {
 struct fluid_law fluid_law(const struct rp_params *rp, uint32_t np_min_time_between_cnps_us,
 			   double packet_bytes);
 
-/* Mean rates of a flow's events, per second, and where alpha tends to. */
+/* Mean rates of a flow's events, per second, and the limit of alpha. */
 struct fluid_events {
 	double cuts;
 	double increases; /* (R_T - R_C) / 2 each */
-	double additive;  /* of them: R_AI each */
+	double additive;  /* those of them that add R_AI to R_T */
 	double alpha_goal;
 };
 
 /** @param mark  Share of marked packets, [0, 1]. @param rate_bps  Of the flow, at least 0. */
 struct fluid_events fluid_events(const struct fluid_law *law, double mark, double rate_bps);
 
-/** Share of the rate that one cut takes. */
+/** Share of the rate that a cut takes. */
 double fluid_cut(const struct fluid_law *law, double alpha);
 
-/** Equation 5 for a queue length that is no integer: as wred_probability_q32(). */
+/** Equation 5, as wred_probability_q32(), for a fractional queue length. */
 double fluid_mark(const struct wred_params *wred, double queue_bytes);
 
-/* The curve of marks: ecn_green_* where they are set. */
+/* The marking curve: ecn_green_* if set, else green_*. */
 struct fluid_curve {
 	double min_bytes, max_bytes, most; /* most: Pmax */
 };

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The derivatives: what is sent, what comes to the queues, and what marks of the past do. */
+/* The derivatives: sending rates, arrivals at the queues, and effects of past marks. */
 #include "fluid/fluid_slopes.h"
 
 #include <math.h>
 
 #include "base/fixed.h"
 
-/* Steps of the past: whole ones, and the share of the next older one. */
+/* A past time: the steps before and after it, and the weight of the older. */
 struct lag {
 	const struct fluid_past *young, *old;
 	double share_old;
 };
 
-/* @param ahead  0: seen from this step, 1: from the next. */
+/* @param ahead  0: before this step, 1: before the next. */
 static struct lag
 lag_at(const struct fluid *f, double delay_ns, unsigned int ahead)
 {
 	double steps = delay_ns / (double)f->step_ns - ahead;
 	double whole = floor(steps);
 	uint64_t back = min_u64((uint64_t)whole, f->ring_steps - 2);
-	/* Before the start everything was 0, as the ring is. */
+	/* Before the start all is 0, as the ring is. */
 	uint64_t young = f->step + f->ring_steps - back;
 
 	return (struct lag){&f->ring[young % f->ring_steps], &f->ring[(young - 1) % f->ring_steps],
@@ -32,7 +32,7 @@ between(double young, double old, double share_old)
 	return young + (old - young) * share_old;
 }
 
-/* How long a packet of the class waits in a queue as it was when its mark of now was made. */
+/* Wait in a queue of the length at the time of the marks that act now. */
 static double
 wait_ns(const struct fluid_class_params *c, const struct fluid_queue_params *q, uint32_t queue,
 	const struct lag *lag)
@@ -43,8 +43,8 @@ wait_ns(const struct fluid_class_params *c, const struct fluid_queue_params *q, 
 }
 
 /*
- * Share of the packets that come to the receiver marked. From the last queue to the first: a mark
- * of one waits in those after it.
+ * Share of packets that are marked when they reach the receiver. Queues are taken from last to
+ * first, because a marked packet waits in the queues after the one that marked it.
  */
 static double
 mark_seen(const struct fluid *f, uint32_t class, unsigned int ahead)
@@ -69,7 +69,7 @@ mark_seen(const struct fluid *f, uint32_t class, unsigned int ahead)
 	return 1 - unmarked;
 }
 
-/* What QPs send: their rate, their cap, and their part of an uplink that is too small for all. */
+/* Sending rates: the least of rate, cap, and a proportional share of the uplink. */
 static void
 set_sent(struct fluid *f, const struct fluid_state *s)
 {
@@ -93,7 +93,7 @@ set_sent(struct fluid *f, const struct fluid_state *s)
 	}
 }
 
-/* To the first queue comes what is sent, to the others what left the one before. */
+/* Arrivals: at the first queue the sending rate, at others the departures of the previous one. */
 static void
 set_arriving(struct fluid *f, unsigned int ahead)
 {
@@ -129,7 +129,7 @@ queue_slopes(struct fluid *f, const struct fluid_state *s, struct fluid_state *s
 	for (uint32_t q = 0; q < f->params.n_queues; q++) {
 		double in = f->arriving_bps[q];
 
-		/* What leaves is mixed as what comes, or came last. */
+		/* Departures have the mix of the latest arrivals. */
 		if (in > 0)
 			f->bytes_per_bit[q] = f->arriving_bytes_per_s[q] / in;
 		slope->queues[q] =
@@ -139,7 +139,7 @@ queue_slopes(struct fluid *f, const struct fluid_state *s, struct fluid_state *s
 	}
 }
 
-/* Equations 7 to 9: marks and rate of a loop delay ago. */
+/* Equations 7 to 9, with the marks and the rate of one loop delay ago. */
 static struct fluid_class_state
 class_slope(struct fluid *f, uint32_t i, const struct fluid_class_state *s, unsigned int ahead)
 {
@@ -152,7 +152,7 @@ class_slope(struct fluid *f, uint32_t i, const struct fluid_class_state *s, unsi
 	double gap_bps = s->target_bps - s->rate_bps;
 	bool marked = mark > 0 && rate_bps > 0;
 
-	/* A QP that was never cut holds alpha. */
+	/* alpha is constant before the first mark. */
 	f->lives[i].marked |= marked;
 	return (struct fluid_class_state){
 		.alpha = f->lives[i].marked ? law->g / law->tau_alpha_s * (e.alpha_goal - s->alpha)
@@ -175,7 +175,7 @@ fluid_slopes(struct fluid *f, const struct fluid_state *s, struct fluid_state *s
 						       : (struct fluid_class_state){0};
 }
 
-/* A queue that holds something sends at its link's rate, mixed as what comes, or came last. */
+/* A queue that is not empty sends at its link's rate, in the mix of the latest arrivals. */
 static double
 left_bps(struct fluid *f, uint32_t h)
 {

@@ -19,8 +19,8 @@ struct node;
 #define NODE_MAX_PORTS 256
 
 struct node_ops {
-	/* Takes ownership of all n packets. Of none: what others ask of the node is done, as by
-	 * tx(), by a driver that has no room. */
+	/* Takes ownership of all n packets. n may be 0: the node then does the pending work of
+	 * other threads, as tx() does, for a driver without room to transmit. */
 	void (*rx)(struct node *, uint16_t port, struct rte_mbuf **pkts, uint16_t n,
 		   uint64_t now_ns);
 	/* Gives up to room packets to the caller; returns how many. Only what the wire can take
@@ -28,9 +28,9 @@ struct node_ops {
 	uint16_t (*tx)(struct node *, uint16_t port, struct rte_mbuf **pkts, uint16_t room,
 		       uint64_t now_ns);
 	/*
-	 * As tx(), but only frames that leave ahead of data, for a device with a transmit queue to
-	 * spare for them. Called before each tx(), which gives only the others then: the node has
-	 * been told so at start-up. NULL: it has no such frames.
+	 * As tx(), but only frames that leave ahead of data, for a device with a transmit queue
+	 * reserved for them. Called before each tx(), which then returns only the other frames; the
+	 * node is configured for it at start-up. NULL: the node has no such frames.
 	 */
 	uint16_t (*tx_control)(struct node *, uint16_t port, struct rte_mbuf **pkts, uint16_t room,
 			       uint64_t now_ns);
@@ -40,8 +40,8 @@ struct node_ops {
 	 * shares only RCU tables, atomics and rings with them. Returns when it wants to be called
 	 * again. */
 	uint64_t (*control)(struct node *, uint64_t now_ns);
-	/* Many calls follow, and others came before: get what each of them needs into the caches. A
-	 * hint, which changes nothing; NULL: it has none. */
+	/* Prefetch the node's state before a series of calls, after calls of other nodes. A hint,
+	 * without effect on results; NULL: nothing to prefetch. */
 	void (*fetch)(const struct node *);
 };
 
@@ -49,8 +49,8 @@ struct node {
 	const struct node_ops *ops;
 	/*
 	 * Ports whose next_ns() may have moved earlier since the driver last cleared their bit:
-	 * rx() on one port makes work on others. An event loop asks only these; a poll loop asks
-	 * all and ignores it.
+	 * rx() on one port makes work on others. An event loop asks only these ports; a poll loop
+	 * asks all ports and ignores the mask.
 	 */
 	uint64_t wake[NODE_MAX_PORTS / 64];
 };

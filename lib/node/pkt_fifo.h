@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* FIFO of packets linked through their metadata: no memory of its own, no limit of its own. */
+/* FIFO of packets linked through their metadata: without memory of its own, and without a limit. */
 #ifndef QUENCH_NODE_PKT_FIFO_H
 #define QUENCH_NODE_PKT_FIFO_H
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a node knows about a packet beyond its bytes, in the mbuf's private area, so that a packet
- * carries it from rx to tx. Valid inside one node: a node fills in what it reads, and nothing of it
- * crosses a wire.
+ * A packet's metadata, from rx to tx, in the private area of its mbuf. Valid inside one node: a
+ * node fills in what it reads, and metadata does not cross a wire.
  */
 #ifndef QUENCH_NODE_PKT_META_H
 #define QUENCH_NODE_PKT_META_H
@@ -18,8 +17,7 @@ struct pkt_meta {
 	struct rte_mbuf *next; /* link of pkt_fifo, or of a queue of the switch */
 	union {
 		uint64_t due_ns; /* NIC that measures: departure, 0 none */
-		/* switch, in a flooded frame that crosses to other shards: mask of ports it goes
-		 * to */
+		/* switch, flooded frame that crosses to other shards: mask of its egress ports */
 		uint64_t flood_ports;
 	};
 	uint32_t charged_bytes; /* what the switch's MMU charged */
@@ -30,21 +28,20 @@ struct pkt_meta {
 	uint8_t queue;
 	uint8_t ip_version;
 	uint8_t flags;           /* PKT_* */
-	uint32_t copies;         /* switch, in a flooded frame: copies that have not left */
-	uint16_t out_port;       /* switch, in a frame that crosses to another shard; and these: */
-	struct rte_mbuf *origin; /* switch, in a copy: the flooded frame, holder of the charge */
+	uint32_t copies;         /* switch, flooded frame: copies that have not left */
+	uint16_t out_port;       /* switch, frame that crosses to another shard */
+	struct rte_mbuf *origin; /* switch, copy: the flooded frame, which holds the charge */
 	uint16_t domain, tci_bits;
-	uint64_t form_ports; /* mask of the ports that it leaves with a tag that it has not, or the
-				reverse */
+	uint64_t form_ports; /* mask of ports that it leaves with its VLAN tag added or removed */
 };
 static_assert(sizeof(struct pkt_meta) <= PKT_PRIV_BYTES,
 	      "metadata fits the private area of an mbuf");
 
 #define PKT_CLONE 0x01u     /* switch: a copy of a flooded frame; origin is set */
 #define PKT_GENERATED 0x02u /* made by this node: not charged on ingress */
-#define PKT_WRED_DONE 0x04u /* switch: WRED has decided on it, at enqueue */
-#define PKT_ECT 0x08u       /* switch: came as ECT(0) or ECT(1), may be marked */
-#define PKT_CE 0x10u        /* switch: came as CE */
+#define PKT_WRED_DONE 0x04u /* switch: WRED has decided at enqueue */
+#define PKT_ECT 0x08u       /* switch: received as ECT(0) or ECT(1), may be marked */
+#define PKT_CE 0x10u        /* switch: received as CE */
 
 static inline struct pkt_meta *
 pkt_meta(struct rte_mbuf *m)

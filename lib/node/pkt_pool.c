@@ -12,7 +12,7 @@
 #include "node/pkt_meta.h"
 
 #define HUGE_PAGE_BYTES (2ul << 20)
-/* As large as DPDK allows: a fabric's frames then circulate in the cache, last in, first out. */
+/* As large as DPDK allows: frames of a fabric then stay in the cache, last in, first out. */
 #define CACHE_MBUFS RTE_MEMPOOL_CACHE_MAX_SIZE
 
 static void
@@ -21,8 +21,7 @@ free_region(struct rte_mempool_memhdr *hdr, void *mapped_bytes)
 	munmap(hdr->addr, (size_t)(uintptr_t)mapped_bytes);
 }
 
-/* A mapping that starts on a huge page boundary, so that the kernel can back all of it with huge
- * pages. */
+/* A mapping that starts at a huge page boundary, so that huge pages can back all of it. */
 static void *
 map_aligned(size_t bytes)
 {
@@ -43,9 +42,8 @@ map_aligned(size_t bytes)
 }
 
 /*
- * Devices under --no-huge are virtual ones, which copy: no IOVA is needed, and with
- * F_NO_IOVA_CONTIG an object may lie across a page boundary (else as few as one would fit into each
- * 4 KB).
+ * Devices under --no-huge are virtual and copy frames, so they need no IOVA. With F_NO_IOVA_CONTIG
+ * an object may cross a page boundary; otherwise a 4 KB page may hold a single object.
  */
 static int
 populate_own_region(struct rte_mempool *pool)
@@ -74,8 +72,8 @@ pkt_pool_create(const struct pkt_pool_params *params)
 		.mbuf_data_room_size = room,
 		.mbuf_priv_size = PKT_PRIV_BYTES,
 	};
-	/* DPDK wants 1.5 caches to fit into the pool; a shared pool wants frames left for the
-	 * others. */
+	/* DPDK requires a pool of at least 1.5 caches. In a shared pool the caches of several
+	 * lcores must leave frames for the others. */
 	uint32_t cache = params->n_mbufs / (params->threads ? 8 : 2);
 	struct rte_mempool *pool;
 	int rc;

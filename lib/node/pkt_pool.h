@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Packet pools: one-segment mbufs with our metadata in the private area. Without hugepages the
- * pool's memory is a region of its own with transparent huge pages asked for, because EAL's no-huge
- * memory stays on 4 KB pages.
+ * Packet pools: one-segment mbufs with our metadata in the private area. Without hugepages a pool
+ * has its own mapping, for which transparent huge pages are requested: EAL's no-huge memory stays
+ * on 4 KB pages.
  */
 #ifndef QUENCH_NODE_PKT_POOL_H
 #define QUENCH_NODE_PKT_POOL_H

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Time is counted in ticks of one slot. The wheel stands at now_tick; every item with a tick in
- * [now_tick, horizon_tick) is in slot tick % n_slots, every later one in the overflow list.
- * horizon_tick is at most one turn ahead, so a slot holds items of one tick only. It moves past a
- * tick only when the overflow items of that tick move into their slot with it, which keeps the
- * order within a slot.
+ * A tick is the time of one slot. The wheel is at now_tick: an item with a tick in
+ * [now_tick, horizon_tick) is in slot tick % n_slots, and one with a later tick is in the overflow
+ * list. horizon_tick is at most one turn ahead, so all items of a slot have the same tick. Before
+ * horizon_tick passes a tick, the overflow items of that tick are moved into their slot, which
+ * keeps the order within a slot.
  *
- * A slot names its first items itself: with a million QPs each line touched is a cache miss, and
- * a list through the items is a chain of them. Slots are read in order, so those misses are hidden.
+ * A slot holds the numbers of its first items. With a million QPs each line touched is a cache
+ * miss, and a linked list of items is a chain of misses. Slots are read in order, so the prefetcher
+ * hides their misses.
  *
- * Of few items there are no slots but one sorted list, which is in the cache when it was used last:
- * in a slot each item would wait in another line, and a process of hundreds of wheels comes back to
- * none of them before it has left the caches.
+ * A wheel of few items is one sorted list, in one or two cache lines. In slots each item would be
+ * in a line of its own, which a process of hundreds of wheels would find evicted at every visit.
  */
 #include <assert.h>
 #include <errno.h>
@@ -30,12 +30,12 @@
 
 #define SLOT_ITEMS 7u
 #define LAST (SLOT_ITEMS - 1)
-/* Slots fetched from memory at once. */
+/* Slots prefetched together. */
 #define INSERT_BURST 32u
 
 /*
- * The items in their order: up to seven of them here. Of more, the seventh and all after it are in
- * a ring through links[], and item[LAST] is the last of it, whose link is the first.
+ * Items in the order of insertion. With more than seven, the seventh and all later ones form a ring
+ * through links[]; item[LAST] is then the ring's last item, whose link is its first.
  */
 struct slot {
 	uint32_t n;
@@ -43,7 +43,7 @@ struct slot {
 };
 static_assert(sizeof(struct slot) == 32, "half a cache line");
 
-/* As long as an item is in: its place in the list of those beyond the horizon. */
+/* The overflow list, linked through links[]. */
 struct list {
 	uint32_t head;
 	uint32_t tail;
@@ -51,15 +51,15 @@ struct list {
 
 struct timing_wheel {
 	_Alignas(WHEEL_ALIGN) struct timing_wheel_head head;
-	uint32_t n_in; /* items that are in */
+	uint32_t n_in; /* items in the wheel */
 	uint32_t n_items;
-	/* of few items, those that are in, as they will come out */
+	/* few items: in the order of release */
 	uint32_t few_item[TIMING_WHEEL_FEW];
 	uint64_t few_tick[TIMING_WHEEL_FEW];
-	/* of many */
+	/* more items */
 	uint64_t horizon_tick;
 	uint64_t overflow_min_tick;
-	uint64_t seen_tick; /* upcoming() has told of all slots before this */
+	uint64_t seen_tick; /* upcoming() has listed all slots before this one */
 	struct slot *slots;
 	uint64_t *words;     /* bit: the slot holds items */
 	uint64_t *summaries; /* bit: the word is not zero */
@@ -68,7 +68,7 @@ struct timing_wheel {
 	uint32_t n_words;     /* of 64 slots */
 	uint32_t n_summaries; /* of 64 words */
 	struct list overflow;
-	uint64_t *overflow_ticks; /* of each item there; no memory before it is used */
+	uint64_t *overflow_ticks; /* by item; pages are allocated when touched */
 };
 
 static bool
@@ -148,7 +148,7 @@ slot_of(const struct timing_wheel *w, uint64_t tick)
 	return (uint32_t)tick & (w->n_slots - 1);
 }
 
-/* After the last of a slot that is full, before the first, which it may be itself. */
+/* Append an item to the ring of a slot that has n >= SLOT_ITEMS items. */
 static __attribute__((noinline)) void
 ring_push(uint32_t *links, struct slot *s, uint32_t n, uint32_t item)
 {
@@ -175,7 +175,7 @@ slot_push(const struct timing_wheel *w, uint32_t slot, uint32_t item)
 	*word |= 1ull << slot % 64;
 }
 
-/* Take out the first. */
+/* Remove the first item. */
 static uint32_t
 slot_pop(struct timing_wheel *w, struct slot *s)
 {
@@ -200,7 +200,7 @@ slot_mark_empty(struct timing_wheel *w, uint32_t slot)
 		w->summaries[slot / 4096] &= ~(1ull << slot / 64 % 64);
 }
 
-/* First word that is not zero, from word `from` on and once around; NO_ITEM when all are zero. */
+/* First non-zero word at or after word `from`, wrapping around; NO_ITEM if all are zero. */
 static uint32_t
 next_word(const struct timing_wheel *w, uint32_t from)
 {
@@ -217,7 +217,7 @@ next_word(const struct timing_wheel *w, uint32_t from)
 	return NO_ITEM;
 }
 
-/* Earliest tick in the slots, NO_TICK when they are empty. */
+/* Earliest tick of the slots; NO_TICK if they are empty. */
 static uint64_t
 slots_next_tick(const struct timing_wheel *w)
 {
@@ -236,7 +236,7 @@ slots_next_tick(const struct timing_wheel *w)
 	return w->head.now_tick + slot_of(w, (uint64_t)slot - start);
 }
 
-/* Earliest tick of all items; later ones only are in the overflow list. */
+/* Earliest tick of all items. Ticks of the overflow list are later than those of the slots. */
 static uint64_t
 find_next_tick(const struct timing_wheel *w)
 {
@@ -263,7 +263,7 @@ overflow_push(struct timing_wheel *w, uint32_t item, uint64_t tick)
 	w->overflow.tail = item;
 }
 
-/* Move the horizon a whole turn ahead and into the slots what it passes, in list order. */
+/* Move the horizon a whole turn ahead, and the items that it passes into their slots in order. */
 static void
 overflow_migrate(struct timing_wheel *w)
 {
@@ -284,7 +284,7 @@ overflow_migrate(struct timing_wheel *w)
 	}
 }
 
-/* All ticks before this one are empty. */
+/* Move the wheel to a tick before which no item is due. */
 static inline void
 move_to(struct timing_wheel *w, uint64_t tick)
 {
@@ -307,7 +307,7 @@ tick_of(const struct timing_wheel *w, uint64_t deadline_ns)
 		       w->head.now_tick);
 }
 
-/* After all that are due no later. */
+/* Insert after all items with the same or an earlier tick. */
 static inline void
 few_insert(struct timing_wheel *w, uint32_t item, uint64_t tick)
 {
@@ -321,7 +321,7 @@ few_insert(struct timing_wheel *w, uint32_t item, uint64_t tick)
 	w->few_item[at] = item;
 }
 
-/* As timing_wheel_advance(), of one or more that are due. */
+/* timing_wheel_advance() of a wheel of few items. */
 static inline uint32_t
 few_take_due(struct timing_wheel *w, uint32_t *items, uint32_t budget, uint64_t now_tick)
 {
@@ -344,7 +344,6 @@ few_take_due(struct timing_wheel *w, uint32_t *items, uint32_t budget, uint64_t 
 	return n;
 }
 
-/* It counts as in when it is. */
 static inline void
 insert(struct timing_wheel *w, uint32_t item, uint64_t tick)
 {
@@ -378,9 +377,9 @@ few_hurry(struct timing_wheel *w, uint32_t item, uint64_t tick)
 }
 
 /*
- * One in a slot is due before the horizon. Of one beyond it the tick may fall to the horizon, and
- * where it stands in the list does not matter. Of one that is not in, the tick is nobody's, and the
- * list may be walked once in vain.
+ * An item in a slot is due before the horizon already. An item in the overflow list gets an earlier
+ * tick, at or after the horizon; its place in the list does not matter. For an item that is not in
+ * the wheel the tick is meaningless, and the list may be walked once for nothing.
  */
 void
 timing_wheel_hurry(struct timing_wheel *w, uint32_t item, uint64_t deadline_ns)
@@ -404,8 +403,8 @@ timing_wheel_hurry(struct timing_wheel *w, uint32_t item, uint64_t deadline_ns)
 }
 
 /*
- * Up to INSERT_BURST items. What none of them changes is read from a copy: a compiler cannot know
- * that an item is not written over it, and would read it again for each.
+ * Insert up to INSERT_BURST items. Members that do not change are read from a copy, because the
+ * compiler must assume that storing an item may change them, and would reload them for each item.
  */
 static inline void
 insert_part(struct timing_wheel *w, const uint32_t *items, const uint64_t *deadlines_ns, uint32_t n)
@@ -432,7 +431,7 @@ void
 timing_wheel_insert_burst(struct timing_wheel *w, const uint32_t *items,
 			  const uint64_t *deadlines_ns, uint32_t n)
 {
-	/* One alone is at hand, and so are few. */
+	/* Nothing to overlap: one item, or few that are in the cache. */
 	if (n == 1 || is_few(w)) {
 		for (uint32_t i = 0; i < n; i++)
 			insert(w, items[i], tick_of(w, deadlines_ns[i]));
@@ -471,7 +470,7 @@ timing_wheel_upcoming(struct timing_wheel *w, uint32_t *items, uint32_t budget, 
 		tick += (uint64_t)__builtin_ctzll(bits);
 		if (tick >= end_tick)
 			break;
-		/* Of those in a ring the last: it is on their way. */
+		/* Of a ring its last item only, which leads to the others. */
 		s = &w->slots[slot_of(w, tick++)];
 		memcpy(items + n, s->item, sizeof(s->item));
 		n += s->n < SLOT_ITEMS ? s->n : SLOT_ITEMS;
@@ -480,7 +479,7 @@ timing_wheel_upcoming(struct timing_wheel *w, uint32_t *items, uint32_t budget, 
 	return n;
 }
 
-/* The ring's n items, from the first. */
+/* Copy the n items of a ring, first to last. */
 static void
 ring_read(const struct timing_wheel *w, uint32_t last, uint32_t *items, uint32_t n)
 {
@@ -488,7 +487,7 @@ ring_read(const struct timing_wheel *w, uint32_t last, uint32_t *items, uint32_t
 		items[i] = item = w->links[item];
 }
 
-/* Take items of one slot from its head. */
+/* Release up to budget items of one slot, in order. */
 static inline uint32_t
 slot_take(struct timing_wheel *w, uint32_t slot, uint32_t *items, uint32_t budget)
 {
@@ -496,7 +495,7 @@ slot_take(struct timing_wheel *w, uint32_t slot, uint32_t *items, uint32_t budge
 	uint32_t n = s->n;
 
 	if (n <= budget && budget >= SLOT_ITEMS) {
-		/* Copying all costs less than a branch for each that is foreseen wrongly. */
+		/* Copying all seven costs less than one mispredicted branch. */
 		memcpy(items, s->item, sizeof(s->item));
 		if (n > SLOT_ITEMS)
 			ring_read(w, s->item[LAST], items + LAST, n - LAST);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Timing wheel of item numbers (QPs, not packets): insert in constant time, empty slots
- * skipped by a bitmap with a summary level, deadlines beyond the horizon kept in an overflow list.
+ * Timing wheel of item numbers (QPs, not packets). Insertion takes constant time. A bitmap with a
+ * summary level skips empty slots. Deadlines beyond the horizon wait in an overflow list.
  *
- * A deadline is rounded up to a slot boundary: an item is never released early and at most one slot
- * late. Items of one slot come out in the order in which they went in, so runs repeat.
- * Memory is taken at creation: 4 bytes an item, 32 a slot, and 8 an item once deadlines beyond the
- * horizon come; of TIMING_WHEEL_FEW items or fewer, none. An item stays in until it is due: an
- * owner that has lost interest ignores it then.
+ * A deadline is rounded up to a slot boundary: an item is never released early, and at most one
+ * slot late. Items of one slot are released in the order of their insertion, so runs repeat.
+ * Creation allocates 4 bytes for each item and 32 for each slot, and reserves 8 for each item that
+ * are touched once a deadline is beyond the horizon. A wheel of up to TIMING_WHEEL_FEW items
+ * allocates no slots. An item cannot be removed before it is due: the owner ignores it then.
  *
- * Work: advance() costs its items and a few bitmap words, however far the time jumps. The overflow
- * list is walked once each half horizon in which one of its items comes near; choose a horizon that
- * holds the usual deadlines.
+ * Cost: advance() touches the items that it releases and a few bitmap words, however far the time
+ * jumps. It walks the overflow list at most once for each half horizon, and only if one of its
+ * items is due within half a turn. Choose a horizon beyond the usual deadlines.
  */
 #ifndef QUENCH_PACER_TIMING_WHEEL_H
 #define QUENCH_PACER_TIMING_WHEEL_H
@@ -21,14 +21,14 @@
 
 #include "base/units.h"
 
-/* Up to this many items stand in one sorted list, without slots. */
+/* A wheel of up to this many items is one sorted list without slots. */
 #define TIMING_WHEEL_FEW 7u
 #define TIMING_WHEEL_NO_TICK UINT64_MAX
 
-/* What a wheel begins with: callers ask this all the time. */
+/* The first members of a wheel, for inline functions. */
 struct timing_wheel_head {
 	uint64_t now_tick;
-	uint64_t next_tick; /* of all items; TIMING_WHEEL_NO_TICK: there are none */
+	uint64_t next_tick; /* earliest of all items; TIMING_WHEEL_NO_TICK: no item */
 	unsigned int slot_shift;
 };
 
@@ -46,40 +46,41 @@ struct timing_wheel *timing_wheel_create(uint32_t n_items, uint32_t n_slots, uin
 void timing_wheel_destroy(struct timing_wheel *w);
 
 /**
- * Put n items in, in this order; none of them may be in. A deadline in the past is due at once,
- * after the items that are due in the slot reached. deadlines_ns < 2^63. With many items each is a
- * cache miss or two, which a burst takes at once.
+ * Insert n items in this order; none of them may be in the wheel. An item with a deadline in the
+ * past is due at once, after those already in the current slot. deadlines_ns < 2^63. A burst
+ * overlaps the one or two cache misses that each item costs in a large wheel.
  */
 void timing_wheel_insert_burst(struct timing_wheel *w, const uint32_t *items,
 			       const uint64_t *deadlines_ns, uint32_t n);
 
 /**
- * An item that may be in is due at deadline_ns already, or, of many items, at the horizon if that
- * is later: its owner no longer waits for what it waited for. One that is due before stays so.
- * Constant work.
+ * Bring an item's deadline forward to deadline_ns, because its owner no longer has to wait. In a
+ * wheel with slots the new deadline is at or after the horizon. An earlier deadline stays, and an
+ * item that is not in the wheel is ignored. Constant time.
  */
 void timing_wheel_hurry(struct timing_wheel *w, uint32_t item, uint64_t deadline_ns);
 
 /**
- * Take out up to budget items that are due at now_ns, earliest slot first. @return how many; fewer
- * than budget means that nothing else is due. The rest of items[budget] may be overwritten.
+ * Release up to budget items that are due at now_ns, earliest slot first. @return their number;
+ * if it is below budget, no other item is due. The rest of items[budget] may be overwritten.
  */
 uint32_t timing_wheel_advance(struct timing_wheel *w, uint32_t *items, uint32_t budget,
 			      uint64_t now_ns);
 
 /**
- * Items that are due soon, before until_ns, for their owner to bring what it will read of them into
- * the cache. A slot is returned once; later calls go on after it. Some of a very full slot, and
- * those put in after that, are left out, and so are all of few items, which are at hand.
+ * List items that are due before until_ns, so that their owner can prefetch them. Each slot is
+ * listed once; the next call continues after it. The list omits items beyond the seventh of a
+ * slot, but for the last one, and items inserted after their slot was listed. It is empty for a
+ * wheel of TIMING_WHEEL_FEW items or fewer, which are in the cache anyway.
  *
- * @param budget  At least 7. @return how many.
+ * @param budget  At least 7. @return how many are listed.
  */
 uint32_t timing_wheel_upcoming(struct timing_wheel *w, uint32_t *items, uint32_t budget,
 			       uint64_t until_ns);
 
 /* Inline definitions */
 
-/** Time at which advance() will have an item, a slot boundary; NEVER_NS when the wheel is empty. */
+/** Slot boundary at which advance() releases the next item; NEVER_NS when the wheel is empty. */
 static inline uint64_t
 timing_wheel_next_ns(const struct timing_wheel *w)
 {

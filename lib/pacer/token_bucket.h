@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Token bucket in which no remainder exists: the credit is kept in nanobits (1e-9 bit), the unit in
- * which rate_bps * elapsed_ns is exact. At 1 bit/s or 400 Gb/s, nothing is rounded away.
+ * Token bucket without rounding: the credit is in nanobits (1e-9 bit), in which rate_bps *
+ * elapsed_ns is an integer, at 1 bit/s as at 400 Gb/s.
  *
- * A frame may leave while the credit is not negative; it is charged whole and may leave a debt that
- * is paid off at the current rate, so that a rate change shortens or lengthens a wait already
+ * A frame may leave while the credit is not negative. It is charged whole, and may leave a debt,
+ * which is paid off at the current rate: a change of the rate shortens or lengthens a wait that has
  * begun.
  *
- * Bound (tested): over any interval, at most the integral of rate_bps over it / 8, plus
- * burst_bytes, plus one frame are sent; and a sender that is never late sends no less than that
- * integral / 8.
+ * Bound (tested): bytes sent in any interval are at most the integral of rate_bps / 8 over it, plus
+ * burst_bytes, plus one frame. A sender that is never late sends at least that integral.
  */
 #ifndef QUENCH_PACER_TOKEN_BUCKET_H
 #define QUENCH_PACER_TOKEN_BUCKET_H
@@ -25,7 +24,7 @@
 /* Deepest debt: more than one charge of the largest size. */
 #define TOKEN_BUCKET_MAX_DEBT_NANOBITS ((int64_t)1 << 62)
 
-/* A bucket without its cap, for owners of many whose caps are equal: the cap is an argument. */
+/* A bucket whose cap is an argument, for owners of many buckets with equal caps. */
 struct token_account {
 	int64_t credit_nanobits; /* in [-2^62, cap_nanobits] */
 	uint64_t updated_ns;
@@ -37,10 +36,10 @@ struct token_bucket {
 	int64_t cap_nanobits;
 };
 
-/** Nanobits of a burst; at most 1 GB. */
+/** A burst in nanobits; burst_bytes is at most 1 GB. */
 int64_t token_burst_nanobits(uint64_t burst_bytes);
 
-/** Start with a credit, at most the cap. */
+/** Start with credit_nanobits, at most the cap. */
 void token_account_init(struct token_account *a, uint64_t rate_bps, int64_t credit_nanobits,
 			uint64_t now_ns);
 
@@ -48,14 +47,13 @@ void token_account_init(struct token_account *a, uint64_t rate_bps, int64_t cred
 void token_account_set_rate(struct token_account *a, int64_t cap_nanobits, uint64_t rate_bps,
 			    uint64_t now_ns);
 
-/** Start full. burst_bytes is how far a late sender may catch up; at most 1 GB. */
+/** Start full. burst_bytes, at most 1 GB, bounds how far a late sender may catch up. */
 void token_bucket_init(struct token_bucket *tb, uint64_t rate_bps, uint64_t burst_bytes,
 		       uint64_t now_ns);
 
 /**
- * Change the rate from now on: what was earned until now was earned at the old rate, and what is
- * left of a debt is paid off at the new one. A wait begun earlier has to be asked for again
- * (token_bucket_next_ns()): it is shorter after a rise and longer after a cut.
+ * Change the rate at now_ns. Credit up to now_ns is earned at the old rate; a remaining debt is
+ * paid off at the new one, so a caller that waits has to ask token_bucket_next_ns() again.
  */
 void token_bucket_set_rate(struct token_bucket *tb, uint64_t rate_bps, uint64_t now_ns);
 
@@ -74,15 +72,15 @@ token_account_update(struct token_account *a, int64_t cap_nanobits, uint64_t now
 
 	if (now_ns <= a->updated_ns)
 		return;
-	/* A product beyond 64 bits is more than any room. */
+	/* A product above 64 bits exceeds any room. */
 	if (__builtin_mul_overflow(a->rate_bps, now_ns - a->updated_ns, &earned) || earned > room)
 		earned = room;
-	/* What is earned may pass 2^63; the sum is at most the cap. */
+	/* earned may exceed 2^63; the sum is at most the cap. */
 	a->credit_nanobits = (int64_t)((uint64_t)a->credit_nanobits + earned);
 	a->updated_ns = now_ns;
 }
 
-/** The cap is another from now on: credit above it is lost. token_account_update() before. */
+/** Change the cap; credit above it is lost. Call token_account_update() first. */
 static inline void
 token_account_clamp(struct token_account *a, int64_t cap_nanobits)
 {
@@ -105,7 +103,7 @@ token_account_charge(struct token_account *a, uint32_t bytes)
 	assert(a->credit_nanobits >= -TOKEN_BUCKET_MAX_DEBT_NANOBITS);
 }
 
-/** Earn what time has brought, up to the burst; nothing if now_ns is not later than the last. */
+/** Earn credit since the last update, up to the burst. An earlier now_ns earns none. */
 static inline void
 token_bucket_update(struct token_bucket *tb, uint64_t now_ns)
 {
@@ -136,7 +134,7 @@ token_bucket_can_send(const struct token_bucket *tb)
 	return token_account_can_send(&tb->account);
 }
 
-/** First time at which can_send() is true if nothing is charged; NEVER_NS at rate 0 in debt. */
+/** When can_send() will be true without further charges; NEVER_NS: in debt at rate 0. */
 static inline uint64_t
 token_bucket_next_ns(const struct token_bucket *tb)
 {
@@ -144,8 +142,8 @@ token_bucket_next_ns(const struct token_bucket *tb)
 }
 
 /**
- * Charge what was sent. bytes < 2^29. Frames that do not wait for credit (control) may be charged
- * while in debt, as long as the debt stays below 2^29 bytes.
+ * Charge a frame of less than 2^29 bytes. Control frames, which do not wait for credit, may be
+ * charged to a bucket in debt as long as the debt stays below 2^29 bytes.
  */
 static inline void
 token_bucket_charge(struct token_bucket *tb, uint32_t bytes)

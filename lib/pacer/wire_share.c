@@ -5,10 +5,10 @@
 
 #include "base/units.h"
 
-/* More than the burst and a turn of each sender: further ahead lies only the past. */
+/* Reservations end less than this after the oldest byte; a larger difference is a negative one. */
 #define MOST_AHEAD (1ull << 33)
 
-/* Bytes that the wire could have carried by a time: 71 bits at the end of time. */
+/* Bytes that the wire could have carried since time 0: up to 71 bits. */
 static __int128
 carried_bytes(const struct wire_share *w, uint64_t now_ns)
 {
@@ -26,12 +26,12 @@ wire_share_init(struct wire_share *w, uint64_t rate_bps, uint64_t burst_bytes)
 uint64_t
 wire_share_reserve(struct wire_share *w, uint32_t bytes, uint64_t now_ns)
 {
-	/* The first byte that may still be reserved. Negative during the first burst. */
+	/* Oldest byte that may be reserved. Negative during the first burst. */
 	__int128 oldest = carried_bytes(w, now_ns) - w->burst_bytes;
 	uint64_t at = __atomic_load_n(&w->reserved_bytes, __ATOMIC_RELAXED);
 	__int128 start;
 
-	/* What nobody reserved in time is gone, but for the burst. */
+	/* Bytes that nobody reserved in time are lost, except for the burst. */
 	do {
 		uint64_t ahead = at - (uint64_t)oldest;
 
