@@ -228,7 +228,7 @@ prepare_routes(struct sw *front, struct sw_forwarding *next, const struct sw_par
 		return NULL;
 	if (create_routes(front, params, &next->routes) < 0 ||
 	    prepare_routers(front, next->routes) < 0)
-		return "route: expected fewer routes: out of memory";
+		return "route: : expected fewer routes: out of memory";
 	return NULL;
 }
 
@@ -257,7 +257,7 @@ sw_reload_prepare(struct node *node, const struct sw_params *params, struct sw_f
 	if (next != NULL)
 		next->vlans = sw_vlans_create(params);
 	if (next == NULL || next->vlans == NULL)
-		fault = "switch: vlan_filtering: out of memory";
+		fault = "switch: vlan_filtering: expected free memory for the VLAN table";
 	if (fault == NULL && memcmp(next->vlans, front->control->forwarding.in_force.vlans,
 				    sizeof(*next->vlans)) == 0) {
 		sw_vlans_free(next->vlans);
