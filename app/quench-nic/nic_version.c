@@ -18,7 +18,7 @@ nic_version_free(struct nic_version *v)
 	free(v);
 }
 
-/* What the nodes have to do to come from now (NULL: nothing) to v. */
+/* Fill in the changes of the nodes from now (NULL: none) to v. */
 static int
 fill_reload(const struct flow_registry *registry, const struct nic_config *now,
 	    struct nic_version *v)
@@ -26,7 +26,7 @@ fill_reload(const struct flow_registry *registry, const struct nic_config *now,
 	const struct nic_config *config = &v->config;
 	unsigned int n_now = now != NULL ? now->n_flows : 0;
 	struct nic_reload *r = &v->reload;
-	/* By flow_id: is it in now, in v? */
+	/* By flow_id: was the flow in now, is it in v? */
 	struct {
 		bool was, is;
 	} *flows = calloc(registry->n_ids, sizeof(*flows));
@@ -78,7 +78,7 @@ enter(struct flow_registry *registry, const struct config *cfg, const struct nic
 	return rc;
 }
 
-/* On the main lcore. */
+/* Runs on the main lcore. */
 static void
 apply(const struct nic_nodes *nodes, struct nic_version *v, uint64_t now_ns)
 {
@@ -122,7 +122,7 @@ has_an_end(const struct nic_config *config)
 	return false;
 }
 
-/* That of a configuration which was read (read_rc 0), or NULL. */
+/* Complete v after a read that returned read_rc. @return v, or NULL with v freed. */
 static struct nic_version *
 finish(struct nic_version *v, int read_rc, const struct config *cfg, struct config_error *err)
 {
@@ -175,7 +175,7 @@ live_read(void *program, struct config *cfg, struct config_error *err)
 
 	if (v == NULL)
 		return NULL;
-	/* As at the start. */
+	/* As at start-up. */
 	port_address(l->nodes->ethdev, v->config.nic.mac);
 	return &v->live;
 }
@@ -204,7 +204,7 @@ live_rows(const struct live_version *v, struct config_rows *rows)
 	nic_config_rows(&of(v)->config, rows);
 }
 
-/* Nothing changes beside it. */
+/* No command changes parameters beside the version. */
 static const struct live_version *
 live_running(void *program, const struct live_version *v)
 {

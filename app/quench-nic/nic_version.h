@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The configurations of quench-nic: read at the start, and again while it runs. */
+/* The configurations of quench-nic, read at start-up and while it runs. */
 #ifndef QUENCH_APP_QUENCH_NIC_NIC_VERSION_H
 #define QUENCH_APP_QUENCH_NIC_NIC_VERSION_H
 
@@ -12,33 +12,31 @@
 struct nic_version {
 	struct live_version live;
 	struct nic_config config;
-	bool ends;                      /* a requester of it ends by itself */
-	struct flow_registry *registry; /* its flows are in there; NULL: not yet */
+	bool ends;                      /* it has a requester with an end */
+	struct flow_registry *registry; /* has its flows; NULL: not assigned yet */
 	/* for nic_reload() */
 	struct nic_reload reload;
 	struct nic_flow_update *flows; /* by flow_id */
 	uint32_t *removed, *added;     /* flow_ids */
 };
 
-/** Read all of a file; now as for nic_config_read(). @return the caller's, or NULL with err filled
- * in. */
+/** Read a whole file; now: see nic_config_read(). @return owned by the caller, or NULL with err. */
 struct nic_version *nic_version_read(struct config *cfg, const struct nic_config *now,
 				     struct config_error *err);
 void nic_version_free(struct nic_version *v);
 
-/** Let the flows of the first version come, before the nodes run. @return 0 or -errno, err filled
- * in. */
+/** Add the flows of the first version, before the nodes run. @return 0, or -errno with err. */
 int nic_version_begin(struct flow_registry *registry, struct nic_version *v,
 		      struct config_error *err);
 
-/* Of struct live, whose program is the following. */
+/* Operations for struct live, whose program is a struct nic_live. */
 extern const struct live_ops nic_live_ops;
 
 struct nic_live {
 	const struct live *live;
 	const struct nic_nodes *nodes;
 	struct flow_registry *registry;
-	struct flows *flows; /* the main lcore's, which follow the version in force */
+	struct flows *flows; /* the main lcore's; follows the active version */
 };
 
 static inline const struct nic_config *

@@ -10,7 +10,7 @@
 #include "ctl/switch_config/tables.h"
 #include "quench-switch/thresholds.h"
 
-/* All of cfg: a file, or with now keys over what is in force. */
+/* Read all of cfg: a file, or keys to change in now (not NULL). */
 static struct switch_version *
 version_read(struct config *cfg, const struct switch_version *now, struct config_error *err)
 {
@@ -78,7 +78,7 @@ of(const struct live_version *v)
 	return (struct switch_version *)v;
 }
 
-/* What the start found out is found out again: it is compared with what the file says. */
+/* Fill in the values found at start-up again, for the comparison with the active version. */
 static struct live_version *
 live_read(void *program, struct config *cfg, struct config_error *err)
 {
@@ -126,7 +126,7 @@ live_running(void *program, const struct live_version *v)
 {
 	struct switch_live *s = program;
 
-	/* Tables stay those of v. */
+	/* The tables still belong to v. */
 	s->running = *of(v);
 	s->running.next = NULL;
 	sw_running_params(s->node, &s->running.params);

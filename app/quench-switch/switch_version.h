@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The configurations of quench-switch: read at the start, and again while it runs. */
+/* The configurations of quench-switch, read at start-up and while it runs. */
 #ifndef QUENCH_APP_QUENCH_SWITCH_SWITCH_VERSION_H
 #define QUENCH_APP_QUENCH_SWITCH_SWITCH_VERSION_H
 
@@ -10,7 +10,7 @@
 #include "ctl/switch_config/switch_config.h"
 #include "switch/sw.h"
 
-/* What replies of telemetry need. */
+/* Data for telemetry's replies. */
 struct switch_program {
 	struct node *node;
 	const struct sw_params *params;
@@ -20,29 +20,29 @@ struct switch_version {
 	struct live_version live;
 	struct sw_params params;
 	struct switch_pool pool;
-	struct sw_forwarding *next;  /* that was prepared, and is not in force yet */
-	struct switch_program shown; /* node may be NULL: not built yet */
+	struct sw_forwarding *next;  /* prepared, not in force yet */
+	struct switch_program shown; /* node is NULL until it is built */
 };
 
-/** Of the configuration that was in force when the call came. */
+/** Data of the version that was active when the call arrived. */
 const struct switch_program *switch_of(const struct telemetry_call *call);
 
-/** Read all of a file. @return the caller's, or NULL with err filled in. */
+/** Read a whole file. @return owned by the caller, or NULL with err filled in. */
 struct switch_version *switch_version_read(struct config *cfg, struct config_error *err);
 void switch_version_free(struct switch_version *v);
 
-/** Print it as a file that reads back the same. */
+/** Print the configuration as a file that reads back the same. */
 void switch_version_print(FILE *out, const struct switch_version *v);
 /** Print every key. */
 void switch_version_print_reference(FILE *out);
 
-/* Of struct live, whose program is the following. */
+/* Operations for struct live, whose program is a struct switch_live. */
 extern const struct live_ops switch_live_ops;
 
 struct switch_live {
 	struct node *node;
 	const uint16_t *ethdevs;
-	struct switch_version running; /* of ops->running */
+	struct switch_version running; /* result of ops->running() */
 };
 
 #endif

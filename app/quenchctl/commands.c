@@ -41,7 +41,7 @@ is_of(const struct command *command, const char *program)
 	       strcmp(program, command->program) == 0;
 }
 
-/* How many of the words given are the command's; all of them and none missing: *whole. */
+/* Number of leading words that match the command. *whole: all words match, and none is missing. */
 static int
 match(const struct command *command, int argc, char **argv, const char *params[COMMAND_PARAMS],
       bool *whole)
@@ -51,7 +51,7 @@ match(const struct command *command, int argc, char **argv, const char *params[C
 
 	memset(params, 0, COMMAND_PARAMS * sizeof(*params));
 	for (; i < w.n && (int)i < argc; i++) {
-		/* One that is not of the form may be a word of another command. */
+		/* A word without '=' where KEY=VALUE is expected may belong to another command. */
 		if (is_param(w.word[i]) &&
 		    (strchr(w.word[i], '=') == NULL || strchr(argv[i], '=') != NULL))
 			params[n_params++] = argv[i];
@@ -62,7 +62,7 @@ match(const struct command *command, int argc, char **argv, const char *params[C
 	return (int)i;
 }
 
-/* Add a word to a list, unless it is there. */
+/* Add a word to a list, unless it is in it already. */
 static void
 add_word(char *list, size_t size, const char *word)
 {
@@ -74,7 +74,7 @@ add_word(char *list, size_t size, const char *word)
 	snprintf(list + used, size - used, "%s%s", used == 0 ? "" : ", ", word);
 }
 
-/* The words that may stand where the given ones cease to be right. */
+/* Error line: the words expected at the first wrong one. */
 static void
 say_expected(int argc, char **argv, const char *program)
 {
@@ -112,8 +112,8 @@ say_expected(int argc, char **argv, const char *program)
 }
 
 /*
- * Word i, which may be cut short, in full: the only one that may stand after those before it and
- * begins so. @return NULL: none, or several, of which there is a list then.
+ * Complete word i, which may be abbreviated: the only possible word after the previous ones that
+ * begins with it. @return NULL: none; or several, listed in `several`.
  */
 static const char *
 full_word(int i, char **argv, const char *program, char *several, size_t size)
@@ -143,12 +143,12 @@ full_word(int i, char **argv, const char *program, char *several, size_t size)
 	return n == 1 ? found : NULL;
 }
 
-/* What is given, with words that were cut short in full. */
+/* The given words, abbreviations completed. */
 struct given {
 	int n;
 	char *word[MAX_WORDS];
 	char full[MAX_WORDS][32];
-	char ambiguous[512]; /* what the word after those may be; "": nothing is ambiguous */
+	char ambiguous[512]; /* completions of word n; "": not ambiguous */
 };
 
 static void
@@ -192,7 +192,7 @@ command_find(int argc, char **argv, const char *program, const char *params[COMM
 	static struct given g;
 	const struct command *c = NULL;
 
-	/* A short word may be of one program, or of the other. */
+	/* An abbreviation may be unique in the commands of one program. */
 	for (unsigned int i = 0; program == NULL && c == NULL && i < 2; i++) {
 		complete(&g, argc, argv, programs[i]);
 		c = g.n == argc ? find_whole(argc, g.word, programs[i], params) : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command that words on the command line mean. */
+/* Finds the command for words on the command line. */
 #ifndef QUENCH_APP_QUENCHCTL_COMMANDS_H
 #define QUENCH_APP_QUENCHCTL_COMMANDS_H
 
@@ -10,14 +10,14 @@
 /**
  * Find the command of these words.
  *
- * @param program  "quench-switch" or "quench-nic", or NULL: not known yet, any will do.
+ * @param program  "quench-switch" or "quench-nic"; NULL: not known yet, either.
  * @param params   Its parameters; NULL where there is none.
- * @return         The command, or NULL after an error line that says what would be right.
+ * @return         The command, or NULL after an error line with the expected words.
  */
 const struct command *command_find(int argc, char **argv, const char *program,
 				   const char *params[COMMAND_PARAMS]);
 
-/** Print all of them. */
+/** Print all commands with their help. */
 void commands_print(FILE *out);
 
 #endif

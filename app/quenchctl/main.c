@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* quenchctl: shows and steers a running quench-nic or quench-switch. */
+/* quenchctl: shows and controls a running quench-nic or quench-switch. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -130,7 +130,7 @@ read_options(int argc, char **argv, struct options *o)
 	return rc;
 }
 
-/* A new picture over the old one, where there is a screen. */
+/* Clear the screen, if there is one. */
 static void
 wipe(void)
 {
@@ -161,7 +161,7 @@ run(const struct options *o, int argc, char **argv)
 	struct client c = {0};
 	int rc;
 
-	/* What no program knows is said without one. */
+	/* Refuse words that no program knows before connecting to one. */
 	if (command == NULL)
 		return APP_BAD_USAGE;
 	if (o->show.output != NULL && command->run_files == NULL) {

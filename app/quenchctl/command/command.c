@@ -35,7 +35,7 @@ print_text(FILE *out, const void *arg)
 	return fwrite(t->text, 1, t->size, out) == t->size ? 0 : -errno;
 }
 
-/* A file is whole, or what it was before. */
+/* The file is complete, or unchanged. */
 static int
 write_file(const char *path, const char *text, size_t size)
 {
@@ -54,7 +54,7 @@ write_output(const struct ctl_options *o, const char *text, size_t size)
 {
 	if (o->output != NULL)
 		return write_file(o->output, text, size);
-	/* What is lost here is found at the end of the program. */
+	/* say_end() reports an error here. */
 	fwrite(text, 1, size, stdout);
 	return APP_DONE;
 }

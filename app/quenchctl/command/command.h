@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A command of quenchctl: its words, what it asks of the program, and how it is printed. */
+/* A command of quenchctl: its words, its request to the program, and the format of the reply. */
 #ifndef QUENCH_APP_QUENCHCTL_COMMAND_COMMAND_H
 #define QUENCH_APP_QUENCHCTL_COMMAND_COMMAND_H
 
@@ -8,7 +8,7 @@
 #include "quenchctl/socket/client.h"
 
 #define COMMAND_PARAMS 4
-#define COMMAND_CHARS 256 /* of a path with its parameters */
+#define COMMAND_CHARS 256 /* longest path with parameters */
 
 /* Bounds of the metrics: flows and QPs with the lowest numbers. */
 struct metrics_bounds {
@@ -17,8 +17,8 @@ struct metrics_bounds {
 
 struct ctl_options {
 	bool json;
-	double watch_s;     /* between two pictures; 0: one */
-	bool since_start;   /* do not subtract what was cleared */
+	double watch_s;     /* interval; 0: once */
+	bool since_start;   /* do not subtract the baseline */
 	const char *output; /* of import and export; NULL: standard output */
 	/* of metrics */
 	const char *path, *prefix; /* as for client_open() */
@@ -28,37 +28,37 @@ struct ctl_options {
 
 struct command;
 
-/* What runs a command. @return 0, or an exit code after an error line. */
+/* Run a command. @return 0, or an exit code after an error line. */
 typedef int command_run(const struct command *command, struct client *c,
 			const struct ctl_options *o, const char *const params[COMMAND_PARAMS]);
 typedef int command_run_files(const struct ctl_options *o,
 			      const char *const params[COMMAND_PARAMS]);
 
 struct command {
-	/* Words, with parameters in capitals, the last in brackets if it may be missing. */
+	/* Words; parameters are in capitals, an optional last one is in brackets. */
 	const char *words;
 	const char *help;
-	const char *program; /* that has it; NULL: both */
+	const char *program; /* that supports it; NULL: both */
 	command_run *run;
-	/* In place of run, of a command that asks no program, or finds programs by itself. */
+	/* Instead of run: for commands without a program, or that find programs themselves. */
 	command_run_files *run_files;
-	/* show: what is asked, and what is printed of it */
+	/* of show: the request, and the format of the reply */
 	const char *path;
 	const char *list;                     /* key of the rows; NULL: none */
-	const char *columns;                  /* of them, for table_rows() */
-	const char *members;                  /* for table_members(): "" none, NULL all */
-	json_t *(*shape)(const json_t *rows); /* other rows for people; NULL: those */
+	const char *columns;                  /* of the rows, for table_rows() */
+	const char *members;                  /* for table_members(); "": none, NULL: all */
+	json_t *(*shape)(const json_t *rows); /* make rows for people; NULL: as replied */
 	bool by_port;
-	bool watchable; /* with --watch it is run again and again */
-	bool goes_on;   /* it goes on by itself; --watch is its interval */
+	bool watchable; /* --watch runs it repeatedly */
+	bool goes_on;   /* repeats by itself; --watch is its interval */
 };
 
-/* What runs of several commands need. */
+/* Shared by several commands. */
 
-/** A comma would begin another parameter. @return 0, or APP_BAD_USAGE after an error line. */
+/** Refuse commas, which separate parameters. @return 0, or APP_BAD_USAGE after an error line. */
 int check_params(const char *const params[COMMAND_PARAMS]);
 
-/** Write a text to --output, which is whole or what it was before, or to standard output. */
+/** Write a text to --output, which is then complete or unchanged, or to standard output. */
 int write_output(const struct ctl_options *o, const char *text, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* import and export: from a file to a file, with a line for each thing that stays behind. */
+/* import and export: convert a file, with a line for each setting that is not carried over. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "quenchctl/convert/convert_commands.h"
 #include "import/import.h"
 
-/* A mark that editors of Windows put before UTF-8. */
+/* The byte order mark that Windows editors put before UTF-8. */
 #define BOM "\xef\xbb\xbf"
 
 /* @return the text, to be freed, with a zero after it; NULL after an error line. */
@@ -50,12 +50,12 @@ read_input(const char *path, size_t *size)
 static int
 say_log(const struct import_log *log)
 {
-	/* Not by say(), which cuts long lines. */
+	/* Not say(), which truncates long lines. */
 	for (unsigned int i = 0; i < log->n_notes; i++)
 		fprintf(stderr, "quenchctl: changed or assumed: %s:%s\n", log->file, log->notes[i]);
 	for (unsigned int i = 0; i < log->n_lost; i++)
 		fprintf(stderr, "quenchctl: not carried over: %s:%s\n", log->file, log->lost[i]);
-	/* A whole running-config fills more than a screen. */
+	/* Notes on a running-config may fill more than a screen. */
 	if (log->n_lost + log->n_notes > 20)
 		say("%u not carried over, %u changed or assumed", log->n_lost, log->n_notes);
 	return log->n_lost > 0 ? APP_PARTLY : APP_DONE;
@@ -70,7 +70,7 @@ end_without_memory(void)
 	exit(APP_FAILED);
 }
 
-/* What a dialect has: from a text to a text. */
+/* Conversion of one dialect, from text to text. */
 typedef int convert_fn(const char *text, size_t size, FILE *out, struct import_log *log);
 
 static int

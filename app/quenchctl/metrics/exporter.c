@@ -18,19 +18,19 @@
 #ifndef EXPORTER_LEAST_AGE_NS
 #define EXPORTER_LEAST_AGE_NS 250000000ull
 #endif
-/* Of the time that the last reading took. */
+/* Rest between readings, in durations of the last reading. */
 #define REST 9u
-/* A program that does not answer is asked again, but nobody waits for it. */
+/* Interval for a program that does not answer; requests do not wait for it. */
 #ifndef EXPORTER_RETRY_NS
 #define EXPORTER_RETRY_NS 2000000000ull
 #endif
-/* Looking for programs makes each of them start a thread for us. */
+/* Interval of searches, each of which makes every program start a thread. */
 #define LOOK_NS 2000000000ull
-/* Prometheus waits 10 s for a scrape unless it is configured otherwise. */
+/* Below Prometheus' default of 10 s for a scrape. */
 #ifndef EXPORTER_WAIT_NS
 #define EXPORTER_WAIT_NS 2000000000ull
 #endif
-/* Bounds of a reading: a NIC with a million QPs takes seconds, and the longest text has 2 MB. */
+/* Limits of a reading: a NIC with a million QPs takes seconds, and its text is at most 2 MB. */
 #ifndef EXPORTER_READING_NS
 #define EXPORTER_READING_NS 20000000000ull
 #endif
@@ -38,8 +38,8 @@
 #define READING_ROWS 8192u
 
 /*
- * A program, or one that was, and the thread that reads it: one that hangs holds up its own thread
- * alone. The thread owns what is first here, the exporter's lock protects the rest.
+ * A program, running or ended, and the thread that reads it; a program that hangs blocks only its
+ * own thread. The thread owns the first members, and the exporter's lock protects the rest.
  */
 struct source {
 	struct exporter *exporter;
@@ -48,34 +48,34 @@ struct source {
 	bool open;
 
 	pthread_t thread;
-	char path[sizeof(((struct client *)0)->path)]; /* "": the one that the user named */
+	char path[sizeof(((struct client *)0)->path)]; /* "": as named by the user */
 	char name[128];                                /* label prefix */
 	char program[32];
-	bool wanted;      /* somebody asks for a reading */
-	bool reading;     /* it is under way */
-	bool known;       /* it was read once, or could not be */
-	bool up;          /* the last reading succeeded */
-	bool silent;      /* the last reading failed because the program does not answer */
-	bool foreign;     /* a DPDK program, but none of ours */
-	uint64_t next_ns; /* the earliest time of another reading */
-	uint64_t begun_ns, took_ns; /* of the last one that succeeded */
+	bool wanted;                /* a reading is requested */
+	bool reading;               /* a reading is in progress */
+	bool known;                 /* a first reading succeeded or failed */
+	bool up;                    /* the last reading succeeded */
+	bool silent;                /* the last reading failed: no answer */
+	bool foreign;               /* a DPDK program, but not one of ours */
+	uint64_t next_ns;           /* earliest time of the next reading */
+	uint64_t begun_ns, took_ns; /* of the last successful reading */
 	unsigned long long readings, failures;
-	struct metrics *last; /* of the last reading if it succeeded */
+	struct metrics *last; /* of the last reading; NULL: it failed */
 };
 
-/* A text that was made already. */
+/* The last text, for reuse. */
 struct made {
 	struct text text;
 	uint64_t at_ns;
-	unsigned long long changes; /* as the exporter's then */
+	unsigned long long changes; /* the exporter's at that time */
 };
 
 struct exporter {
 	const char *path, *prefix;
 	struct metrics_bounds bounds;
-	bool serves; /* again and again; else once */
+	bool serves; /* repeatedly; else once */
 	const struct http_server *server;
-	int cancel[2]; /* a pipe: closing its end makes all readings give up */
+	int cancel[2]; /* a pipe: closing its write end cancels all readings */
 	pthread_mutex_t lock;
 	pthread_cond_t work, done;
 	bool ending;
@@ -89,7 +89,7 @@ struct exporter {
 
 static void *read_when_asked(void *arg);
 
-/* Begin the thread of the next source. @return NULL after a warning. */
+/* Add a source and start its thread. @return NULL after a warning. */
 static struct source *
 add_source(struct exporter *e, const char *path, const char *name)
 {
@@ -194,7 +194,7 @@ is_known(const struct exporter *e, const char *path)
 	return false;
 }
 
-/* The label prefix: two folders may have a program of the same name. */
+/* Choose the label prefix. Two folders may contain programs of the same name. */
 static void
 name_of(const struct exporter *e, const char *path, char name[128])
 {
@@ -205,7 +205,7 @@ name_of(const struct exporter *e, const char *path, char name[128])
 			snprintf(name, 128, "%s", path);
 }
 
-/* Room for another: one that has ended is forgotten, and its thread reads the new one. */
+/* Replace a program that has ended by a new one, which its thread then reads. */
 static void
 replace_ended(struct exporter *e, const char *path)
 {
@@ -227,7 +227,7 @@ replace_ended(struct exporter *e, const char *path)
 	e->said_full = true;
 }
 
-/* Programs come. */
+/* Look for new programs. */
 static void
 look(struct exporter *e, uint64_t now)
 {
@@ -253,8 +253,7 @@ look(struct exporter *e, uint64_t now)
 	sockets_free(&found);
 }
 
-/* @return 0, or an exit code: APP_BAD_USAGE of a program that answers, but knows nothing of
- * ours. */
+/* @return 0, or an exit code: APP_BAD_USAGE for a program that answers, but is not one of ours. */
 static int
 open_source(const struct exporter *e, struct source *s)
 {
@@ -298,7 +297,7 @@ read_source(const struct exporter *e, struct source *s, struct metrics *m)
 	return rc;
 }
 
-/* With the lock. m: what was read, or NULL. */
+/* Called with the lock held. m: the reading, or NULL. */
 static void
 keep_reading(struct exporter *e, struct source *s, int rc, struct metrics *m, uint64_t begun_ns)
 {
@@ -322,7 +321,7 @@ keep_reading(struct exporter *e, struct source *s, int rc, struct metrics *m, ui
 	metrics_free(m);
 	s->failures += !s->foreign;
 	s->next_ns = s->silent ? now + EXPORTER_RETRY_NS : begun_ns + EXPORTER_LEAST_AGE_NS;
-	/* Once, unless it is asked only once. */
+	/* When serving, warn only at the first failure after a success. */
 	if (!e->ending && !s->foreign && (was_open || !e->serves))
 		say_warning("%s", s->client.error);
 	end_source(s);
@@ -360,7 +359,7 @@ read_when_asked(void *arg)
 	return NULL;
 }
 
-/* @return did any begin? */
+/* @return true: at least one reading was requested. */
 static bool
 begin_readings(struct exporter *e, uint64_t now)
 {
@@ -378,7 +377,7 @@ begin_readings(struct exporter *e, uint64_t now)
 	return any;
 }
 
-/* Nobody waits for a program that did not answer the last time. */
+/* Ignores programs that did not answer last time. */
 static bool
 are_under_way(const struct exporter *e)
 {

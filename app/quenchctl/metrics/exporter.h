@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The metrics of all programs of ours that run here, or of one, as one text. Reading a program
- * costs its control threads some work, so it is read no more than four times a second, and rests
- * nine times as long as its last reading took: whoever asks in between gets the last reading, with
- * its age. Each program has a thread that reads it: one that hangs costs its own metrics alone. It
- * stays in the text as quench_up 0, as one that has ended does, and nobody waits for it again.
+ * The metrics of all quench programs on this machine, or of one, as one text. A reading costs a
+ * program's control threads some work, so a program is read at most four times a second, and rests
+ * nine times as long as its last reading took. Requests in between get the last reading, with its
+ * age. A thread per program reads it, so that a program that hangs loses only its own metrics. Like
+ * a program that has ended, it stays in the text as quench_up 0, and requests do not wait for it
+ * again.
  */
 #ifndef QUENCH_APP_QUENCHCTL_METRICS_EXPORTER_H
 #define QUENCH_APP_QUENCHCTL_METRICS_EXPORTER_H
@@ -15,25 +16,24 @@
 struct exporter;
 
 /**
- * @param path, prefix  As for client_open(); with neither, every program that runs, as they come
- *                      and go.
- * @param serves         A text is asked for again and again: none takes longer than 2 s. Else the
- *                       only one waits for every program.
+ * @param path, prefix  As for client_open(); with neither, every program that runs at the time.
+ * @param serves        true: texts are requested repeatedly, and each takes at most 2 s. false: one
+ *                      text is requested, which waits for every program.
  * @return              NULL after an error line.
  */
 struct exporter *exporter_new(const char *path, const char *prefix,
 			      const struct metrics_bounds *bounds, bool serves);
 void exporter_free(struct exporter *e);
 
-/** Add what a server has counted to the text from now on. */
+/** Add a server's counters to the text from now on. */
 void exporter_add_server(struct exporter *e, const struct http_server *server);
 
 /**
- * Read, unless the last readings are young enough. Any thread. Of a program whose
- * reading is still under way when the answer must be given, the text has the last reading.
+ * Read all programs, unless the last readings are recent enough. Any thread. If a reading is not
+ * complete in time, the text contains the program's previous one.
  *
  * @param up  Set to the number of programs that answered their last reading; may be NULL.
- * @return    The text, malloc()ed, of bytes; NULL without memory.
+ * @return    The text, malloc()ed, of *bytes bytes; NULL without memory.
  */
 char *exporter_text(struct exporter *e, enum metrics_format format, size_t *bytes,
 		    unsigned int *up);

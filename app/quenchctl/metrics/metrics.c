@@ -8,29 +8,29 @@
 
 #define SWITCH "quench-switch"
 #define NIC "quench-nic"
-/* Keys of one object. */
+/* Most keys of an object. */
 #define MOST_KEYS 128
 #define PRIORITIES 8
 
-/* Where the values of an object are found. */
+/* Where to find the values of an object. */
 struct place {
 	const char *program, *object;
 	const char *command;
-	const char *list;   /* of the reply: its rows, or one object; NULL: the reply itself */
-	bool by_port;       /* a command for each port */
+	const char *list;   /* member with its rows or object; NULL: the reply itself */
+	bool by_port;       /* one command per port */
 	const char *labels; /* keys of a row, or of the reply: "port queue" */
-	const char *more;   /* last word of the names: "_bytes" */
-	/* All keys are one family with this label: "reason". */
+	const char *more;   /* last word of names, such as "_bytes" */
+	/* If set, all keys form one family with this label, such as "reason". */
 	const char *key_label, *key_help;
-	bool optional;      /* refused where the feature is off */
-	unsigned int count; /* the first rows alone; 0: all */
+	bool optional;      /* refused if the feature is off */
+	unsigned int count; /* number of first rows; 0: all */
 };
 
-/* Prometheus' metric names have these characters; doc/counters.md has no longer name. */
+/* Characters of Prometheus' metric names, and a bound on the names in doc/counters.md. */
 #define NAME_CHARS 64
 #define NAME_ALPHABET "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
-/* After the last address: counters of the table, and no row, which the data path would copy. */
+/* The page after the last address: the table's counters without rows to copy. */
 #define NO_ADDRESSES "/quench/fdb,4294967295"
 
 static const struct place places[] = {
@@ -83,7 +83,7 @@ static const struct place places[] = {
 	{NIC, .object = "np", .command = "/quench/nic"},
 };
 
-/* A key of the object, and what it becomes. */
+/* A key of an object, and its metric. */
 struct key {
 	const char *name, *help;
 	struct metric metric;
@@ -95,13 +95,13 @@ struct keys {
 	struct key key[MOST_KEYS];
 };
 
-/* One walk through a program. */
+/* State of reading one program. */
 struct walk {
 	struct metrics *metrics;
 	struct client *client;
 	const struct meanings *meanings;
 	const char *labels;
-	/* Places that stand together ask for the same thing. */
+	/* The last command and its reply: consecutive places often share it. */
 	char asked[COMMAND_CHARS];
 	json_t *reply;
 };
@@ -149,7 +149,7 @@ is_name(const char *text)
 	return n > 0 && n < NAME_CHARS && strspn(text, NAME_ALPHABET) == n;
 }
 
-/* A second key of a name would make the same samples again. */
+/* A second key of the same name would repeat samples. */
 static bool
 has_key(const struct keys *keys, const char *name)
 {
@@ -183,7 +183,7 @@ add_keys(struct keys *keys, const json_t *rows, bool counter)
 	}
 }
 
-/* A label that is the name of a flow or a number. */
+/* Add a label whose value is a text or a number. */
 static void
 add_label(struct text *labels, const char *name, const json_t *v)
 {
@@ -197,7 +197,7 @@ add_label(struct text *labels, const char *name, const json_t *v)
 	}
 }
 
-/* Those that the place names, of the row or else of the reply. */
+/* Add the labels of the place, from the row or else from the reply. */
 static void
 add_labels(struct text *labels, const struct walk *w, const struct place *p, const json_t *row)
 {
@@ -226,7 +226,7 @@ add_sample(struct walk *w, const struct key *k, const char *labels, const json_t
 		metrics_add(w->metrics, &k->metric, k->help, labels, value);
 }
 
-/* The key of each priority. */
+/* Add a sample per priority, for N in the key. */
 static void
 add_priorities(struct walk *w, const struct key *k, const struct text *labels, const json_t *row)
 {
@@ -248,7 +248,7 @@ add_priorities(struct walk *w, const struct key *k, const struct text *labels, c
 	}
 }
 
-/* drop_malformed of drop. */
+/* Without the object's name: drop_malformed of object drop is malformed. */
 static const char *
 without_object(const char *key, const char *object)
 {
@@ -348,7 +348,7 @@ least(json_int_t a, unsigned int b)
 	return a < (json_int_t)b ? (unsigned int)a : b;
 }
 
-/* The first of the flows and of the QPs. */
+/* The first flows and QPs, up to the bounds. */
 static int
 walk_flows(struct walk *w, const json_t *info, const struct metrics_bounds *bounds)
 {

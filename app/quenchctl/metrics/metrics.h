@@ -7,11 +7,11 @@
 #include "quenchctl/metrics/openmetrics.h"
 #include "quenchctl/socket/client.h"
 
-/* There may be a million QPs and 4096 flows: what is asked for, and no more. */
+/* Limits of --qps and --flows: there may be a million QPs and 4096 flows. */
 #define METRICS_MOST_QPS 4096u
 #define METRICS_MOST_FLOWS 1024u
 
-/* What a program says its keys mean; asked for once. */
+/* A program's meanings of its keys, read once. */
 struct meanings {
 	json_t *counters, *gauges; /* rows of object, name, help */
 };
@@ -21,10 +21,10 @@ int meanings_read(struct client *c, struct meanings *meanings);
 void meanings_free(struct meanings *meanings);
 
 /**
- * Ask a program for everything and add it.
+ * Read all counters and gauges of a program, and add them.
  *
- * @param labels  Of every sample: program="..",prefix="..".
- * @return        0, or an exit code, as client_ask(): the program is gone, or answers no more.
+ * @param labels  For every sample: program="..",prefix="..".
+ * @return        0, or an exit code as of client_ask().
  */
 int metrics_collect(struct metrics *m, struct client *c, const struct meanings *meanings,
 		    const char *labels, const struct metrics_bounds *bounds);

@@ -19,7 +19,7 @@ on_signal(int signal_number)
 	atomic_store(&stop, true);
 }
 
-/* Who names OpenMetrics gets it; a browser, or Prometheus before 2.5, text. */
+/* OpenMetrics if the client accepts it; else text, for browsers and Prometheus before 2.5. */
 static void
 answer_metrics(void *arg, const char *accept, struct http_answer *answer)
 {

@@ -71,7 +71,7 @@ text_free(struct text *t)
 	*t = (struct text){0};
 }
 
-/* How many bytes from s on stand in the text as they are. */
+/* Number of leading bytes of s that need no escape. */
 static size_t
 plain_bytes(const char *s, const char *special)
 {
@@ -84,8 +84,8 @@ plain_bytes(const char *s, const char *special)
 }
 
 /*
- * As the formats ask; quotes only within quotes. One byte that is no UTF-8 would make a scraper
- * refuse the text of all programs: '?' stands for it.
+ * Escape as the formats require, quotes only within quotes. '?' replaces each byte that is not
+ * UTF-8, because of which a scraper would refuse the text of all programs.
  */
 static void
 add_escaped(struct text *t, const char *s, bool quotes)
@@ -113,7 +113,7 @@ text_add_label(struct text *t, const char *name, const char *value)
 	text_add(t, "\"");
 }
 
-/* The last word of a key says its unit; a metric's is the base unit (OpenMetrics, "Units"). */
+/* Unit by the last word of a key, and the metric's base unit (OpenMetrics, "Units"). */
 static const struct unit {
 	const char *word, *unit;
 	unsigned int divide_by, digits;
@@ -139,7 +139,7 @@ metric_of(const char *object, const char *key, const char *more, bool counter)
 	size_t n = strlen(object);
 	char word[METRIC_CHARS], *priority;
 
-	/* rp_cnp_handled of rp, buffer_bytes of buffer. */
+	/* Drop the object's name: rp_cnp_handled of rp, buffer_bytes of buffer. */
 	if (strncmp(key, object, n) == 0 && key[n] == '_')
 		key += n + 1;
 	snprintf(word, sizeof(word), "%s%s", key, ends_with(key, more) ? "" : more);
@@ -170,7 +170,7 @@ metric_value(const struct metric *metric, const json_t *v, char *text, size_t si
 	long long n = json_integer_value(v), whole, part;
 	const char *word = json_string_value(v);
 
-	/* A counter below 0 is no counter: OpenMetrics' parsers refuse the text with it. */
+	/* Parsers of OpenMetrics refuse a text with a negative counter. */
 	if (metric->counter && json_number_value(v) < 0)
 		return false;
 	if (json_is_real(v)) {
@@ -279,7 +279,7 @@ static void
 print_family(const struct family *f, enum metrics_format format, struct text *text)
 {
 	const struct metric *m = &f->metric;
-	/* The older format names the samples where OpenMetrics names the family. */
+	/* The older format has the samples' name where OpenMetrics has the family's. */
 	const char *total = format == METRICS_TEXT && m->counter ? "_total" : "";
 
 	text_add(text, "# HELP %s%s ", m->name, total);

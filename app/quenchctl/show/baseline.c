@@ -13,11 +13,11 @@
 
 #define PATH_CHARS 512
 
-/* What makes a row of a list the same row. */
+/* Keys that identify a row of a list. */
 static const char *const row_keys[] = {"port", "queue",     "pg",   "prio",
 				       "flow", "local_qpn", "pool", "interface"};
 
-/* Objects all of whose members count. */
+/* Objects whose members are all counters. */
 static const char *const counter_objects[] = {"drops", "malformed", "device_stats"};
 
 static bool
@@ -41,7 +41,7 @@ is_counter_object(const char *key)
 	return is_in(key, counter_objects, sizeof(counter_objects) / sizeof(counter_objects[0]));
 }
 
-/* @return false: there is no place. */
+/* @return false: neither XDG_CACHE_HOME nor HOME is set. */
 static bool
 folder(char path[PATH_CHARS])
 {
@@ -68,7 +68,7 @@ file_of(const struct client *c, char path[PATH_CHARS])
 	       (int)(PATH_CHARS - n);
 }
 
-/* When the process was started, in clock ticks since boot (proc(5)); 0: unknown. */
+/* Start time of a process, in clock ticks since boot (proc(5)); 0: unknown. */
 static uint64_t
 start_of(uint64_t pid)
 {
@@ -108,7 +108,7 @@ baseline_load(const struct client *c)
 	return b;
 }
 
-/* ~/.cache may be missing, too. */
+/* Create the folder, and ~/.cache if it is missing too. */
 static int
 make_folder(void)
 {
@@ -181,7 +181,7 @@ subtract_object(json_t *now, const json_t *then, const json_t *names, bool all)
 	}
 }
 
-/* What tells a row from the others. */
+/* Name of a row: the values of its row keys. */
 static void
 row_name(const json_t *row, char name[PATH_CHARS])
 {
@@ -225,7 +225,7 @@ baseline_subtract(const json_t *baseline, const char *command, json_t *reply)
 	const json_t *then = json_object_get(json_object_get(baseline, "replies"), command);
 	json_t *names, *v;
 	const char *key;
-	/* Rows of drops by reason: all that is no port's number. */
+	/* In rows of drops all members but the port are counters. */
 	bool all = strcmp(command, "/quench/drops") == 0;
 
 	if (then == NULL)

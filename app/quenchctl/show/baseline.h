@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * "clear counters": what counters were, kept by their reader, and subtracted from what they are.
- * The program's counters go on, for everybody else and for the sums that they are part of.
+ * "clear counters": the reader keeps the values of counters as a baseline and subtracts them from
+ * later values. The program's counters are not changed, for other readers and for sums.
  *
- * A file for each user and process, in $XDG_CACHE_HOME/quenchctl or ~/.cache/quenchctl. One of a
- * process that is gone counts for nothing, also when its number is in use again.
+ * There is a file for each user and process, in $XDG_CACHE_HOME/quenchctl or ~/.cache/quenchctl.
+ * The file of a process that has ended is ignored, even if its pid is reused.
+ *
+ * Invariant: a baseline affects only its user's output.
  */
 #ifndef QUENCH_APP_QUENCHCTL_SHOW_BASELINE_H
 #define QUENCH_APP_QUENCHCTL_SHOW_BASELINE_H
@@ -13,19 +15,19 @@
 
 #include "quenchctl/socket/client.h"
 
-/** That of the client's program; NULL: there is none. @return a new object. */
+/** Load the baseline of the client's program. @return a new object, or NULL: none. */
 json_t *baseline_load(const struct client *c);
 
 /**
- * Keep replies.
+ * Keep replies as the baseline.
  *
- * @param replies   An object: by command, what was replied.
- * @param counters  A list of names: what counts, in any of them.
+ * @param replies   An object: the reply by command.
+ * @param counters  A list of the names of counters, in any of them.
  * @return          0, or an exit code after an error line.
  */
 int baseline_keep(const struct client *c, json_t *replies, json_t *counters);
 
-/** Subtract from a reply what was kept of this command, if it was. */
+/** Subtract the baseline of this command, if there is one, from a reply. */
 void baseline_subtract(const json_t *baseline, const char *command, json_t *reply);
 
 #endif

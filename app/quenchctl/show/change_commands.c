@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reload and set: what changes the configuration of the program. */
+/* reload and set: change the configuration of the program. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "quenchctl/show/show.h"
 #include "quenchctl/show/table.h"
 
-/* As much as a program reads, its command included. */
+/* Longest request that a program reads, its command included. */
 #define REQUEST_CHARS 900
 
 static void
@@ -33,7 +33,7 @@ print_changes(const struct ctl_options *o, const json_t *reply)
 		printf("and %zu more\n", (size_t)changed - json_array_size(rows));
 }
 
-/* Is it in force? A line says so if not, or if it took long. */
+/* Print a line if the change is not in force, or took long. */
 static void
 print_outcome(const struct ctl_options *o, const json_t *reply)
 {
@@ -76,7 +76,7 @@ command_reload(const struct command *command, struct client *c, const struct ctl
 
 	if (params[0] == NULL)
 		return send_change(c, o, command->path);
-	/* The program may run elsewhere. */
+	/* The program may run in another folder. */
 	if (realpath(params[0], path) == NULL) {
 		say_error("%s: %s", params[0], strerror(errno));
 		return APP_BAD_USAGE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* explain: what a QP does now and what holds it, and what moved its rate since its trace began. */
+/* explain: a QP's state and hold, and the causes of its rate changes since its trace began. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 #define STORY_LINES 24u
 
-/* Words of "hold": of nic/observe/hold.h. */
+/* Explanations of the words in "hold" (nic_wait_words of nic/observe/wait.h). */
 static const struct {
 	const char *hold, *words;
 } holds[] = {
@@ -84,7 +84,7 @@ print_rate(const json_t *qp, const json_t *trace)
 	       member(qp, "retransmitted_packets"));
 }
 
-/* Of a QP that sends no data somebody else makes the rate. */
+/* If the QP sends no data, the peer controls the rate: say so. */
 static bool
 explain_silent(const json_t *trace)
 {
@@ -116,7 +116,7 @@ static void
 print_length(const json_t *trace, uint64_t now_ns)
 {
 	uint64_t rows = member(trace, "end");
-	/* The first row is no event but the state then, unless the trace is from the start. */
+	/* The first row is the initial state, not an event, unless the trace is from the start. */
 	uint64_t n = rows > 0 && member(trace, "trace_qps") == 0 ? rows - 1 : rows;
 
 	printf("traced for %.1f s: %" PRIu64 " event%s%s\n",

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Priority 8 is the link. */
+/* Index after the priorities, for link pause. */
 #define LINK 8
 
-/* @return 0 when the port has no such counter. */
+/* @return 0 if the port has no such counter. */
 static json_int_t
 pause_counter(const json_t *port, const char *way, unsigned int prio, const char *what)
 {
@@ -23,7 +23,7 @@ pause_counter(const json_t *port, const char *way, unsigned int prio, const char
 	return json_integer_value(json_object_get(port, key));
 }
 
-/* @return a row, or NULL: nothing happened. */
+/* @return a row, or NULL: all counters are 0. */
 static json_t *
 pause_row(const json_t *port, unsigned int prio)
 {
@@ -94,7 +94,7 @@ rows_of_drops(const json_t *rows)
 	return list;
 }
 
-/* Vendors have names for some. */
+/* Some drops have vendors' names. */
 static bool
 is_nic_drop(const char *name)
 {

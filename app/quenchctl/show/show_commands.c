@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What show, set and clear ask, and how it is printed. */
+/* Requests of show, set and clear, and the output of their replies. */
 #include <stdio.h>
 #include <string.h>
 
@@ -91,7 +91,7 @@ add_port(const struct command *command, struct client *c, const json_t *baseline
 	return 0;
 }
 
-/* The lists of one port, or of all, as one. */
+/* The list of one port, or of all ports in one. */
 static int
 ask_ports(const struct command *command, struct client *c, const json_t *baseline, const char *port,
 	  json_t **reply)
@@ -154,11 +154,11 @@ command_send(const struct command *command, struct client *c, const struct ctl_o
 	return 0;
 }
 
-/* What "clear counters" keeps, by kind. */
+/* Replies that "clear counters" keeps, by kind. */
 static const struct kind {
 	const char *name, *program, *path;
 	bool by_port;
-	bool on_request; /* not with all: long */
+	bool on_request; /* only if named: it is long */
 } kinds[] = {
 	{"interface", "quench-switch", "/quench/ports", false, false},
 	{"interface", "quench-switch", "/quench/port", true, false},
@@ -206,7 +206,7 @@ keep_kind(struct client *c, const struct kind *k, json_int_t n_ports, json_t *re
 	return rc;
 }
 
-/* An N in a name stands for each priority. */
+/* N in a name stands for each priority. */
 static void
 add_name(json_t *names, const char *name)
 {

@@ -22,7 +22,7 @@ ends_with(const char *text, const char *end)
 	return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-/* 40G, 2.5M: with as many digits as it takes, at most three after the point. */
+/* 40.000G: with three digits after the point, unless it is below 1000. */
 static void
 format_rate(char text[TEXT_CHARS], json_int_t bps)
 {
@@ -35,7 +35,7 @@ format_rate(char text[TEXT_CHARS], json_int_t bps)
 	snprintf(text, TEXT_CHARS, "%.*f%c", unit == 0 ? 0 : 3, value, units[unit]);
 }
 
-/* 17.432ms: a time as files of configuration have it. */
+/* 17.432ms, as in configuration files. */
 static void
 format_time(char text[TEXT_CHARS], json_int_t ns)
 {
@@ -63,11 +63,11 @@ format(const char *key, const json_t *v, char text[TEXT_CHARS])
 		snprintf(text, TEXT_CHARS, "%s", json_string_value(v));
 	else
 		snprintf(text, TEXT_CHARS, "-");
-	/* A terminal obeys control characters. */
+	/* Remove control characters, which a terminal would obey. */
 	utf8_clean(text);
 }
 
-/* @return what stands after the column in the list, or NULL. */
+/* Parse the first column. @return the rest of the list, or NULL. */
 static const char *
 next_column(const char *columns, struct column *c)
 {
@@ -141,7 +141,7 @@ table_rows(FILE *out, const json_t *rows, const char *columns)
 	}
 }
 
-/* The least. */
+/* Minimum width of names. */
 #define NAME_WIDTH 34
 
 static void

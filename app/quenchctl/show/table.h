@@ -9,12 +9,12 @@
 /**
  * Print rows, aligned, under headings.
  *
- * @param columns  Keys in order, such as "port queue tx_packets=packets": a heading may follow.
+ * @param columns  Keys in order, with optional headings: "port queue tx_packets=packets".
  */
 void table_rows(FILE *out, const json_t *rows, const char *columns);
 
-/** Print "key value" for scalars of an object, in keys' order or, with keys NULL, all of them;
- * those of objects inside as "object key". */
+/** Print "key value" for the scalars of an object in the order of keys; with keys NULL for all
+ * scalars, those of nested objects as "object key". */
 void table_members(FILE *out, const json_t *object, const char *keys);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* trace: events of a QP's congestion control as they happen; show trace: those that are held. */
+/* trace: events of a QP's congestion control as they happen; show trace: the stored ones. */
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #define FOLLOW_S 0.2
 /* The program ends a trace whose rows nobody has read for 10 s. */
 #define MOST_FOLLOW_S 5.0
-/* Of a trace that was there before, shown first. */
+/* Rows of an existing trace that are shown first. */
 #define EARLIER_ROWS 10u
 
 static void
@@ -39,7 +39,7 @@ print_row(const struct explain_event *e)
 	putchar('\n');
 }
 
-/* Members that tell rows of several QPs apart, and the row's own. */
+/* Print a row with the members that identify its QP. */
 static void
 print_json(const json_t *reply, json_t *row, json_int_t number)
 {
@@ -70,7 +70,7 @@ print_lost(const struct ctl_options *o, const json_t *reply)
 	json_decref(row);
 }
 
-/* What a row moved from is the row before it, of this page or the last. */
+/* The state before a row is the previous row, of this page or the last one. */
 static void
 print_page(const struct ctl_options *o, const json_t *reply, struct explain_event *last)
 {
@@ -116,7 +116,7 @@ ends(void)
 	return set;
 }
 
-/* @return did a signal end the wait? */
+/* @return true: a signal ended the wait. */
 static bool
 wait_for_signal(double seconds)
 {
@@ -138,7 +138,7 @@ say_what(const json_t *reply, bool is_new)
 	       is_new ? "it" : "this");
 }
 
-/* Until a signal, or nobody reads what is printed. */
+/* Runs until a signal, or until the output is closed. */
 static int
 follow(struct trace_reader *r, const struct ctl_options *o)
 {
@@ -162,7 +162,7 @@ follow(struct trace_reader *r, const struct ctl_options *o)
 	}
 }
 
-/* Did it begin with us? */
+/* Did this command start the trace? */
 static bool
 is_ours_alone(const json_t *reply)
 {
@@ -186,7 +186,7 @@ trace_on(struct client *c, const struct ctl_options *o, const char *id)
 			  MOST_FOLLOW_S);
 		return APP_BAD_USAGE;
 	}
-	/* From now on they wait until they are asked for, so that the trace is ended. */
+	/* Signals stay pending until wait_for_signal(), so that the trace is always ended. */
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	rc = set_trace(c, id, "start", &reply);
 	if (rc != 0)
@@ -208,7 +208,7 @@ trace_on(struct client *c, const struct ctl_options *o, const char *id)
 	return rc;
 }
 
-/* Turned on or off, and no longer looked at. */
+/* Turn a trace on or off, without following it. */
 static int
 turn(struct client *c, const struct ctl_options *o, const char *id, const char *word)
 {

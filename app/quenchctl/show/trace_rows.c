@@ -47,8 +47,8 @@ trace_has_more(const json_t *reply)
 	return member(reply, "end") < member(reply, "written");
 }
 
-/* From r->next on, up to what was written by the first reply: what comes meanwhile is for the next
- * time. *lapped: rows in the middle were lost, the ring has gone round. */
+/* Read from r->next to the last row written before the first reply; later rows are left for the
+ * next call. *lapped: the ring overwrote rows in the middle. */
 static int
 read_to_end(struct trace_reader *r, json_t **reply, bool *lapped)
 {
@@ -61,7 +61,7 @@ read_to_end(struct trace_reader *r, json_t **reply, bool *lapped)
 		json_t *page = NULL;
 
 		rc = trace_read(r, &page);
-		/* All rows up to until were there when the first reply was made. */
+		/* All rows before `until` existed at the first reply. */
 		if (rc == 0 && r->next <= at) {
 			say_error("%s: its trace: expected a row after row %" PRIu64, r->id, at);
 			json_decref(page);
@@ -74,7 +74,7 @@ read_to_end(struct trace_reader *r, json_t **reply, bool *lapped)
 		}
 		*lapped = member(page, "lost") > 0;
 		json_object_set(*reply, "written", json_object_get(page, "written"));
-		/* Rows of the reply have no gap. */
+		/* The reply must not have a gap. */
 		if (!*lapped) {
 			json_array_extend(json_object_get(*reply, "rows"),
 					  json_object_get(page, "rows"));
@@ -92,7 +92,7 @@ trace_read_all(struct client *c, const char *id, json_t **reply)
 	bool lapped;
 	int rc = read_to_end(&r, reply, &lapped);
 
-	/* Where rows come faster than we read, the newest half can be had, or half of it. */
+	/* If rows are written faster than we read, try the newest half of the ring, then less. */
 	for (uint64_t n = NIC_TRACE_ROWS / 2; rc == 0 && lapped && n > 0; n /= 2) {
 		uint64_t written = member(*reply, "written");
 
@@ -105,7 +105,7 @@ trace_read_all(struct client *c, const char *id, json_t **reply)
 	return rc;
 }
 
-/* The mask of words joined by '+'; what is no word of ours is left out. */
+/* Parse words joined by '+' into a mask; unknown words are ignored. */
 static uint32_t
 did_of(const char *reason)
 {

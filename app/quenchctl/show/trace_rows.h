@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows of a QP's trace as the program has them: asked for page by page, and as events. */
+/* Reads the rows of a QP's trace page by page, and converts them to events. */
 #ifndef QUENCH_APP_QUENCHCTL_SHOW_TRACE_ROWS_H
 #define QUENCH_APP_QUENCHCTL_SHOW_TRACE_ROWS_H
 
@@ -10,37 +10,37 @@
 #include "quenchctl/socket/client.h"
 #include "ctl/results/explain.h"
 
-/* Where a reader of a trace stands. */
+/* Position of a reader of a trace. */
 struct trace_reader {
 	struct client *client;
 	const char *id;   /* of the QP: its number, FLOW or FLOW#I */
-	uint64_t next;    /* number of the row that comes next */
+	uint64_t next;    /* number of the next row */
 	json_int_t trace; /* which of the QP's traces; 0: any */
 };
 
 /**
  * Ask for the next rows.
  *
- * @param reply  Set to the reply to /quench/trace, the caller's: "rows" may be missing, "lost" rows
- *               before "first" are gone; without "traced" there is nothing but the QP.
- *               NULL after an error.
+ * @param reply  Set to the reply to /quench/trace, owned by the caller; NULL after an error. "rows"
+ *               may be missing; "lost" rows before "first" were overwritten. If "traced" is false,
+ *               the reply only describes the QP.
  * @return       0, or an exit code after an error line.
  */
 int trace_read(struct trace_reader *r, json_t **reply);
 
-/** Has the reply just read left rows that were written by then? */
+/** Did the reply leave rows that were already written? */
 bool trace_has_more(const json_t *reply);
 
 /**
- * Ask for all rows that are held now, or the newest of them if they come faster than they are read.
- * @param reply  As of trace_read(), with all rows; "lost" is how many are gone, the first ones.
+ * Ask for all stored rows, or for the newest if they are written faster than read.
+ * @param reply  As of trace_read(), with all rows; "lost" is the number of missing first rows.
  */
 int trace_read_all(struct client *c, const char *id, json_t **reply);
 
-/** A row as an event; before is not filled in. */
+/** Convert a row to an event, without its member before. */
 struct explain_event trace_event(const json_t *row);
 
-/** All of them, with it. @return NULL: no memory. To be freed by the caller. */
+/** Convert all rows, with before. @return owned by the caller, or NULL: no memory. */
 struct explain_event *trace_events(const json_t *rows);
 
 #endif

@@ -17,19 +17,19 @@
 #include "quenchctl/socket/unfold.h"
 #include "quenchctl/socket/utf8.h"
 
-/* The greeting of the socket. */
+/* Largest greeting of the socket. */
 #define HELLO_BYTES 1024
-/* DPDK has 16384 for the longest reply. */
+/* DPDK's limit on a reply. */
 #define LEAST_REPLY_BYTES 16384
 #define MOST_REPLY_BYTES (1 << 20)
-/* The main lcore of the program has 2 s for an answer. */
+/* Longer than the 2 s that the program's main lcore has for an answer. */
 #ifndef CLIENT_PATIENCE_NS
 #define CLIENT_PATIENCE_NS 6000000000ull
 #endif
-/* A full queue of connections is tried again: poll() does not wait for a place in it. */
+/* Interval of retries while the queue of connections is full: poll() cannot wait for that. */
 #define CONNECT_AGAIN_NS 20000000ull
 
-/* An error line, unless its reader is a program. */
+/* Keep an error, and print it unless quiet. */
 static int __attribute__((format(printf, 3, 4)))
 fail(struct client *c, int rc, const char *format, ...)
 {
@@ -58,7 +58,7 @@ say_unreachable(struct client *c, const char *prefix, int error)
 	return fail(c, APP_FAILED, "%s: %s", c->path, strerror(error));
 }
 
-/* After a failed exchange a late reply could pass for that to the next command. */
+/* After a failed exchange, a late reply could be taken for that to the next command. */
 static void
 disconnect(struct client *c)
 {
@@ -91,7 +91,7 @@ client_now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Until when the next exchange may take. */
+/* Deadline of the next exchange. */
 static uint64_t
 patience_ends_ns(const struct client *c)
 {
@@ -101,7 +101,7 @@ patience_ends_ns(const struct client *c)
 								    : end_ns;
 }
 
-/* Wait for an event of fd until end_ns. @return false: the user gives up. */
+/* Wait for an event of fd until end_ns. @return false: cancelled. */
 static bool
 wait_for(const struct client *c, int fd, short events, uint64_t end_ns)
 {
@@ -115,7 +115,7 @@ wait_for(const struct client *c, int fd, short events, uint64_t end_ns)
 	return fds[1].revents == 0;
 }
 
-/* @return 0 or -errno: ETIMEDOUT when nobody took the connection. */
+/* @return 0 or -errno: -ETIMEDOUT if the connection was not accepted in time. */
 static int
 connect_to(struct client *c, const char *path)
 {
@@ -150,7 +150,7 @@ send_command(struct client *c, const char *command, uint64_t end_ns)
 	return 0;
 }
 
-/* One message of at most size into the buffer, which has one byte more. */
+/* Receive one message of at most size bytes into the buffer, which has one more. */
 static int
 receive(struct client *c, size_t size, uint64_t end_ns, size_t *bytes)
 {
@@ -174,7 +174,7 @@ receive(struct client *c, size_t size, uint64_t end_ns, size_t *bytes)
 	return 0;
 }
 
-/* A reading has an end, however small the pages and however many. */
+/* Ends a reading whatever the number and size of its pages. */
 static int
 check_limits(struct client *c, size_t bytes)
 {
@@ -189,7 +189,7 @@ check_limits(struct client *c, size_t bytes)
 	return client_now_ns() < c->limits->deadline_ns ? 0 : say_silent(c);
 }
 
-/* One page. */
+/* Ask for one page. */
 static int
 ask_once(struct client *c, const char *command, json_t **reply)
 {
@@ -201,7 +201,7 @@ ask_once(struct client *c, const char *command, json_t **reply)
 	int rc;
 
 	*reply = NULL;
-	/* error[] still has the reason. */
+	/* error[] has the reason. */
 	if (c->fd < 0)
 		return APP_FAILED;
 	rc = send_command(c, command, end_ns);
@@ -221,7 +221,7 @@ ask_once(struct client *c, const char *command, json_t **reply)
 		    c->buffer, *error.text != '\0' ? ": " : "", error.text);
 }
 
-/* A long line comes in pieces, and has said already what was expected. */
+/* A long error arrives in pieces, and contains what was expected. */
 static int
 refuse_with(struct client *c, const json_t *reply, const char *error, const char *expected)
 {
@@ -240,7 +240,7 @@ refuse_with(struct client *c, const json_t *reply, const char *error, const char
 	return fail(c, APP_BAD_USAGE, "%s", line);
 }
 
-/* One that is about to end answers nothing any more. */
+/* A program that is about to end no longer answers. */
 static bool
 is_ending(struct client *c)
 {
@@ -249,7 +249,7 @@ is_ending(struct client *c)
 
 	if (*c->program == '\0')
 		return false;
-	/* That it is gone by now is no other news. */
+	/* No second error line if the program is gone by now. */
 	c->quiet = true;
 	ending = ask_once(c, "/quench/info", &info) != 0 || json_is_null(info);
 	c->quiet = quiet;
@@ -318,7 +318,7 @@ check_rows(struct client *c, const char *command, const json_t *all)
 		    (int)strcspn(command, ","), command, c->limits->most_rows);
 }
 
-/* Row at which the next page begins; 0: this was the last page. A next page begins after row at. */
+/* Set *next to the row of the next page, which must be after row at; 0: this is the last page. */
 static int
 next_of(struct client *c, const char *command, const json_t *page, json_int_t at, json_int_t *next)
 {
@@ -396,7 +396,7 @@ client_ask_first(struct client *c, const char *path, unsigned int count, json_t 
 	return rc;
 }
 
-/* Is it one of ours? */
+/* Check that the program is one of ours. */
 static int
 read_info(struct client *c)
 {
@@ -484,7 +484,7 @@ shares_prefix(const struct sockets *found, const char *path)
 	return false;
 }
 
-/* Who is behind a socket, for the choice. */
+/* Describe the program of a socket, for the list of choices. */
 static void
 describe(const struct client *asker, const struct sockets *found, const char *path, char *text,
 	 size_t size)
@@ -535,7 +535,7 @@ open_only(struct client *c, const char *prefix)
 	} else if (found.n > 1) {
 		rc = say_which(c, &found, prefix);
 	} else if (prefix != NULL) {
-		/* It says why not. */
+		/* Fails with the reason. */
 		socket_path(prefix, pattern, sizeof(pattern));
 		rc = open_path(c, pattern, prefix);
 	} else {

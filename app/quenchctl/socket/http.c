@@ -19,18 +19,18 @@
 #include "runtime/notice/say.h"
 
 #define DEFAULT_ADDRESS "127.0.0.1"
-/* Beyond them none is accepted: they wait in the listening queue. */
+/* Further connections are not accepted, and wait in the listening queue. */
 #define MOST_CONNECTIONS (HTTP_CLIENTS + 32u)
-/* Of a request: its line and headers. */
+/* Largest request: its line and headers. */
 #define REQUEST_BYTES 16384u
 #define TICK_NS 500000000l
 
 struct connection {
 	int fd; /* -1: free */
 	time_t since;
-	bool refused; /* it came when HTTP_CLIENTS were busy */
-	bool busy;    /* it has asked, and has no whole answer yet */
-	bool ended;   /* by us; its thread sees that in a moment */
+	bool refused; /* it arrived while HTTP_CLIENTS were busy */
+	bool busy;    /* it has a request that is not fully answered */
+	bool ended;   /* by us; its thread will see that */
 };
 
 struct http_server {
@@ -72,8 +72,8 @@ http_say(struct http_answer *answer, unsigned int status, const char *format, ..
 }
 
 /*
- * Make room for another client: end the connection that has been idle for longest. One that says
- * nothing must not keep out one that asks. With the lock. @return false: all are busy.
+ * Make room for another client: end the connection that has been idle for longest, so that idle
+ * clients do not keep out active ones. Called with the lock held. @return false: all are busy.
  */
 static bool
 end_most_idle(struct http_server *s)
@@ -94,7 +94,7 @@ end_most_idle(struct http_server *s)
 	return true;
 }
 
-/* The connection's place in the table is what the daemon keeps for us. */
+/* The daemon keeps the connection's place in the table for us. */
 static void
 on_connection(void *arg, struct MHD_Connection *c, void **place,
 	      enum MHD_ConnectionNotificationCode code)
@@ -124,7 +124,7 @@ on_connection(void *arg, struct MHD_Connection *c, void **place,
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* A client that has its answer may ask again. */
+/* A client with a complete answer may send another request. */
 static void
 on_completed(void *arg, struct MHD_Connection *c, void **request,
 	     enum MHD_RequestTerminationCode code)
@@ -143,7 +143,7 @@ on_completed(void *arg, struct MHD_Connection *c, void **request,
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* Who asks too slowly, reads too slowly, or says nothing. Its thread sees the end of the stream. */
+/* End connections that are too slow, or idle. Their threads see the end of the stream. */
 static void
 end_slow_ones(struct http_server *s)
 {
@@ -162,7 +162,7 @@ end_slow_ones(struct http_server *s)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* The name in Host, without its port, is one of this machine's loopback. */
+/* Is the name in Host, without its port, a loopback name? */
 static bool
 is_loopback_name(const char *host)
 {
@@ -170,7 +170,7 @@ is_loopback_name(const char *host)
 	struct in_addr in;
 	char name[16];
 
-	/* 127.0.0.1.example.org is a name like others: it must be an address. */
+	/* It must be an address: 127.0.0.1.example.org is an ordinary name. */
 	snprintf(name, sizeof(name), "%.*s", (int)n, host);
 	return (n == strlen("localhost") && strncasecmp(host, "localhost", n) == 0) ||
 	       (n == strlen("[::1]") && strncmp(host, "[::1]", n) == 0) ||
@@ -245,7 +245,7 @@ set_busy(struct http_server *s, struct MHD_Connection *c)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* The library calls this when it has the headers, then for a body, then once more. */
+/* The library calls this after the headers, then for each part of a body, then once more. */
 static enum MHD_Result
 on_request(void *arg, struct MHD_Connection *c, const char *path, const char *method,
 	   const char *version, const char *upload, size_t *upload_bytes, void **request)
@@ -292,7 +292,7 @@ on_request(void *arg, struct MHD_Connection *c, const char *path, const char *me
 	return queued;
 }
 
-/* ADDRESS:PORT, [ADDRESS]:PORT or PORT. @return false: it is of another form. */
+/* Split ADDRESS:PORT, [ADDRESS]:PORT or PORT. @return false: another form. */
 static bool
 split_address(const char *text, char address[64], char port[8])
 {
@@ -455,7 +455,7 @@ http_run(struct http_server *s, const atomic_bool *stop)
 void
 http_close(struct http_server *s)
 {
-	/* No answer waits for its reader. */
+	/* Do not wait for clients to read their answers. */
 	pthread_mutex_lock(&s->lock);
 	for (unsigned int i = 0; i < MOST_CONNECTIONS; i++)
 		if (s->connections[i].fd >= 0)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A small HTTP server on one address, over libmicrohttpd: GET and HEAD of a few paths, whose text
- * is made when it is asked for. A thread for each client, so that a slow one keeps nobody waiting.
+ * A small HTTP server on one address, with libmicrohttpd: GET and HEAD of a few paths, whose text
+ * is made on request. Each client has a thread, so that a slow one does not block others.
  *
- * Bounds: HTTP_CLIENTS at a time. One that comes then takes the place of the connection that has
- * been idle for longest, or is told (503) when all are busy. HTTP_PATIENCE_S for a request and its
- * answer together, then the connection is closed. Another method, path or Host is
- * refused by name (405, 404, 403): on a loopback address only requests to loopback names are
- * answered, so that no page from elsewhere reads ours in a browser.
+ * Limits: HTTP_CLIENTS at a time. A further client replaces the connection that has been idle for
+ * longest, or gets 503 if all are busy. A request and its answer together may take HTTP_PATIENCE_S,
+ * then the connection is closed. Other methods, paths and hosts get 405, 404 and 403. On a loopback
+ * address only requests to loopback names are answered, so that a foreign page in a browser cannot
+ * read ours.
  */
 #ifndef QUENCH_APP_QUENCHCTL_SOCKET_HTTP_H
 #define QUENCH_APP_QUENCHCTL_SOCKET_HTTP_H
@@ -29,15 +29,15 @@ struct http_answer {
 	size_t bytes;
 };
 
-/* A path that is served. */
+/* A served path. */
 struct http_route {
 	const char *path; /* "/metrics" */
-	const char *what; /* of it, for the list of paths */
+	const char *what; /* its description, for the list of paths */
 	/* Called by several threads. accept: the header, or "". */
 	void (*answer)(void *arg, const char *accept, struct http_answer *answer);
 };
 
-/* What came, since the start. */
+/* Counters since the start. */
 struct http_counts {
 	atomic_ullong requests, not_found, refused_clients, closed_slow;
 };
@@ -45,24 +45,24 @@ struct http_counts {
 struct http_server;
 
 /**
- * Listen at ADDRESS:PORT, [ADDRESS]:PORT or PORT of 127.0.0.1; port 0 is any that is free.
+ * Listen at ADDRESS:PORT, [ADDRESS]:PORT, or PORT of 127.0.0.1; port 0: any free port.
  *
- * @return NULL after an error line; errno is EINVAL when listen is no address.
+ * @return NULL after an error line; errno is EINVAL if listen is not an address.
  */
 struct http_server *http_open(const char *listen, const struct http_route *routes,
 			      unsigned int n_routes, void *arg);
 
-/** Where it listens: "http://127.0.0.1:9880". */
+/** Its URL, such as "http://127.0.0.1:9880". */
 const char *http_url(const struct http_server *s);
 
 const struct http_counts *http_counts(const struct http_server *s);
 
-/** Serve until *stop; looks at it twice a second. */
+/** Serve until *stop, which is read twice a second. */
 void http_run(struct http_server *s, const atomic_bool *stop);
 
 void http_close(struct http_server *s);
 
-/** Let an answer be a text of ours, copied. */
+/** Set an answer to a formatted text. */
 void http_say(struct http_answer *answer, unsigned int status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

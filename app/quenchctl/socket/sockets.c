@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define SOCKET_NAME "dpdk_telemetry.v2"
-/* XDG_RUNTIME_DIR of our systemd units. */
+/* XDG_RUNTIME_DIR in our systemd units. */
 #define SERVICE_DIR "/run/quench"
 
 static const char *
@@ -46,7 +46,7 @@ socket_name(const char *path, char *name, size_t size)
 	snprintf(name, size, "%.*s%s", (int)(end - start), start, number != NULL ? number : "");
 }
 
-/* Does anybody listen? */
+/* Does a program listen? */
 static bool
 is_alive(const char *path)
 {
@@ -58,7 +58,7 @@ is_alive(const char *path)
 		return false;
 	memcpy(addr.sun_path, path, strlen(path));
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	/* A program that hangs takes no connection out of its queue: EAGAIN once that is full. */
+	/* A program that hangs accepts no connection: EAGAIN once its queue is full. */
 	alive = fd >= 0 &&
 		(connect(fd, (const struct sockaddr *)&addr, sizeof(addr)) == 0 || errno == EAGAIN);
 	if (fd >= 0)
@@ -66,7 +66,7 @@ is_alive(const char *path)
 	return alive;
 }
 
-/* NAME:0 and so on name one of those that share NAME. @return its length, and the number. */
+/* NAME:0 and so on select one of the programs that share NAME. @return the length of NAME. */
 static size_t
 split(const char *prefix, const char **number)
 {
@@ -79,7 +79,7 @@ split(const char *prefix, const char **number)
 	return (size_t)(colon - prefix);
 }
 
-/* No character of a name is a wildcard. */
+/* Append a name to a pattern, with its wildcards escaped. */
 static void
 add_plain(char *pattern, size_t size, const char *name, size_t n)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Keys whose text is a fraction; or what begins with this word and an underscore. */
+/* Keys whose text is a fraction. */
 static bool
 is_fraction(const char *key)
 {
@@ -31,7 +31,7 @@ value_of(const char *key, json_t *v, bool numbers)
 	return json_incref(v);
 }
 
-/* Numbers that some rows have not stand there as texts. */
+/* Is this a column of numbers with gaps? Telemetry sends such numbers as texts. */
 static bool
 has_gaps_in_numbers(const json_t *list)
 {
@@ -62,7 +62,7 @@ set_column(json_t *rows, const char *key, const json_t *list)
 
 		if (i == json_array_size(rows))
 			json_array_append_new(rows, json_object());
-		/* Of a text that is empty nobody can say whether it was there. */
+		/* An empty text may be a missing member or an empty one. */
 		if ((numbers || is_fraction(key)) && text != NULL && *text == '\0')
 			continue;
 		json_object_set_new(json_array_get(rows, i), key, value_of(key, v, numbers));
@@ -87,8 +87,7 @@ child(json_t *object, const char *key, size_t n, bool list)
 	return found;
 }
 
-/* Objects within objects are freed by recursion: a path is no deeper than this, the rest is a
- * name. */
+/* Nested objects are freed recursively, so a path has at most this depth; the rest is a name. */
 #define MOST_OBJECTS 8u
 
 static void

@@ -7,17 +7,17 @@
 
 #include "runtime/notice/say.h"
 
-/* A picture is of one moment: a program that takes longer, or says more, counts as silent. */
+/* Limits of a snapshot, beyond which a program counts as silent. */
 #define READING_NS 4000000000ull
 #define READING_BYTES (4u << 20)
 #define READING_ROWS 1024u
 
-/* What is asked of a program. */
+/* A command of a snapshot. */
 struct question {
 	const char *path;
 	const char *name;
-	const char *list; /* of each port, gathered in one */
-	bool some;        /* the first READING_FLOWS */
+	const char *list; /* asked per port, and joined */
+	bool some;        /* only the first READING_FLOWS rows */
 };
 
 static const struct question of_switch[] = {
@@ -32,7 +32,7 @@ static const struct question of_nic[] = {
 	{"/quench/flows", "flows", NULL, true},
 };
 
-/* A list of each port, each element with its port. */
+/* Join the lists of all ports, each element with its port. */
 static int
 ask_by_port(struct client *c, const struct question *q, const json_t *ports, json_t **reply)
 {
@@ -53,7 +53,7 @@ ask_by_port(struct client *c, const struct question *q, const json_t *ports, jso
 			json_array_append(all, element);
 		}
 		json_decref(one);
-		/* Its reader compares each row with each of the last reading. */
+		/* The reader compares each row with every row of the last snapshot. */
 		if (json_array_size(all) > READING_ROWS)
 			break;
 	}
@@ -77,7 +77,7 @@ ask(struct client *c, const struct question *q, json_t *replies)
 	if (rc == 0)
 		json_object_set(replies, q->name, reply);
 	json_decref(reply);
-	/* A program refuses what it does not have, such as pfcwd when it is off. */
+	/* A program refuses features that are off, such as pfcwd. */
 	return rc == APP_BAD_USAGE ? 0 : rc;
 }
 

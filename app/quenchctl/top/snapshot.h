@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All that a picture of a running program needs, asked for at once: for top and for web. */
+/* Counters and state of a running program at one time, for top and web. */
 #ifndef QUENCH_APP_QUENCHCTL_TOP_SNAPSHOT_H
 #define QUENCH_APP_QUENCHCTL_TOP_SNAPSHOT_H
 
@@ -8,25 +8,25 @@
 
 #include "quenchctl/socket/client.h"
 
-/* Flows that are asked for: the first. */
+/* Number of first flows in a snapshot. */
 #define READING_FLOWS 256u
 
 struct snapshot {
-	/* "info", and of a switch "ports", "ecn", "drops", "pfc", "pfcwd", "buffer", "pg"; of a NIC
-	 * "nic", "port", "rp", "np", "flows": the replies to the commands of these names. */
+	/* Replies by name of the command: "info"; for a switch "ports", "ecn", "drops", "pfc",
+	 * "pfcwd", "buffer", "pg"; for a NIC "nic", "port", "rp", "np", "flows". */
 	json_t *replies;
-	uint64_t elapsed_ns; /* of the program's run */
+	uint64_t elapsed_ns; /* run time of the program */
 };
 
 /**
- * Ask a connected program.
+ * Take a snapshot of a connected program.
  *
- * @param r  Set; snapshot_free() it.
- * @return   0, or an exit code: the client's error says why.
+ * @param r  Set; call snapshot_free().
+ * @return   0, or an exit code, with the reason in the client's error.
  */
 int snapshot_take(struct client *c, struct snapshot *r);
 
-/** Forget it. Zero is a reading of nothing. */
+/** Free a snapshot. A zero-initialised one is empty. */
 void snapshot_free(struct snapshot *r);
 
 #endif

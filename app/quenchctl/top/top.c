@@ -18,7 +18,7 @@ struct top {
 	struct snapshot now, before;
 	struct top_view view;
 	double interval_s;
-	unsigned int first; /* line at the top */
+	unsigned int first; /* first line shown */
 	bool held, gone;
 };
 
@@ -51,7 +51,7 @@ read_program(struct top *t)
 	return 0;
 }
 
-/* Forget what was read: of another run it says nothing. */
+/* Free both snapshots, which belong to an earlier run. */
 static void
 forget(struct top *t)
 {
@@ -118,7 +118,7 @@ draw(struct top *t)
 	refresh();
 }
 
-/* @return whether to go on. */
+/* @return false: quit. */
 static bool
 take_key(struct top *t, int key)
 {
@@ -178,7 +178,7 @@ look(struct top *t)
 		t->gone = read_program(t) != 0;
 }
 
-/* Keys and a new size of the terminal are answered at once, between two readings. */
+/* Keys and resizes are handled immediately, between two snapshots. */
 static void
 loop(struct top *t)
 {
@@ -216,8 +216,7 @@ command_top(const struct command *command, struct client *c, const struct ctl_op
 	snprintf(t.path, sizeof(t.path), "%s", c->path);
 	c->quiet = true;
 	initscr();
-	/* After initscr(), which has handlers of its own: the terminal is given back in any
-	 * case. */
+	/* After initscr(), which sets its own handlers; ours restore the terminal in any case. */
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGHUP, &action, NULL);

@@ -3,7 +3,7 @@
 
 #include "quenchctl/top/top_view.h"
 
-/* Of totals. Rows fit 80 columns; what is beyond is for wider terminals. */
+/* Row of totals. The first 80 columns suffice; the rest is for wider terminals. */
 #define ROW "%7s %8s %8s %7s %7s %7s %8s %7s %7s %9s %9s"
 
 static const json_t *
@@ -18,7 +18,7 @@ rise(const struct snapshot *now, const struct snapshot *before, const char *name
 	return top_rate(reply(now, name), reply(before, name), key, top_seconds(now, before));
 }
 
-/* Counters that are drops say so, or are named as mlx5 names them. */
+/* Counters of drops begin with drop_, or have mlx5's names. */
 static double
 drop_rate(const struct snapshot *now, const struct snapshot *before)
 {

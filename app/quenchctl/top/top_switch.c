@@ -4,10 +4,10 @@
 
 #include "quenchctl/top/top_view.h"
 
-/* Rows fit 80 columns; what is beyond is for wider terminals. */
+/* The first 80 columns suffice; the rest is for wider terminals. */
 #define BAR 24
 #define MOST_PERCENT 999.0
-/* Ethernet's preamble and gap, which are part of a link's use. */
+/* Ethernet's preamble and gap, which count in the use of a link. */
 #define GAP_BYTES 20
 
 struct pair {
@@ -34,7 +34,7 @@ wire_rate(const struct pair *p, const char *bytes, const char *packets)
 	return (rise(p, bytes) + GAP_BYTES * rise(p, packets)) * 8;
 }
 
-/* All reasons together. */
+/* Sum over all reasons. */
 static double
 drop_rate(const json_t *now, const json_t *before, double seconds)
 {
@@ -147,7 +147,7 @@ add_queues(struct top_view *v, const struct snapshot *now, const struct snapshot
 	}
 }
 
-/* What a group holds of the shared buffer; X is where it sends XOFF. Beyond that is headroom. */
+/* A group's part of the shared buffer. It sends XOFF at X; beyond that it fills headroom. */
 static void
 add_groups(struct top_view *v, const struct snapshot *now, const struct snapshot *before)
 {

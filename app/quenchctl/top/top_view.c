@@ -32,7 +32,7 @@ top_view_add(struct top_view *v, enum top_style style, const char *format, ...)
 		unsigned int room = v->room == 0 ? 64 : 2 * v->room;
 		struct top_line *lines = realloc(v->lines, room * sizeof(*lines));
 
-		/* Without memory the picture ends here. */
+		/* Without memory the view ends here. */
 		if (lines == NULL)
 			return;
 		v->lines = lines;
@@ -78,7 +78,7 @@ top_bar(double value, double scale, const char *letters, const double *marks, un
 {
 	unsigned int filled = place(value, scale, width);
 
-	/* What is there is seen. */
+	/* Any value above 0 is visible. */
 	if (filled == 0 && value > 0)
 		filled = 1;
 	memset(text, '.', width);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The lines of quenchctl top, made of two readings of a program. No terminal here. */
+/* The lines of quenchctl top, made from two snapshots, without a terminal. */
 #ifndef QUENCH_APP_QUENCHCTL_TOP_TOP_VIEW_H
 #define QUENCH_APP_QUENCHCTL_TOP_TOP_VIEW_H
 
@@ -26,7 +26,7 @@ struct top_line {
 struct top_view {
 	struct top_line *lines;
 	unsigned int n, room;
-	bool hide_quiet; /* lines of TOP_QUIET are left out */
+	bool hide_quiet; /* omit lines of TOP_QUIET */
 };
 
 /** Empty it. Zero is an empty view. */
@@ -36,7 +36,7 @@ void top_view_free(struct top_view *v);
 void top_view_add(struct top_view *v, enum top_style style, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/** "12.3K": three or more digits of any number, with the prefix of a thousand. Returns text. */
+/** Format a number as "12.30K", with a decimal prefix. Returns text. */
 const char *top_number(double value, char text[16]);
 
 /**
@@ -51,16 +51,16 @@ const char *top_bar(double value, double scale, const char *letters, const doubl
 /** Add the lines of a quench-switch; before may be empty: then rates are 0. */
 void top_switch(struct top_view *v, const struct snapshot *now, const struct snapshot *before);
 
-/** Add those of a quench-nic. */
+/** Add the lines of a quench-nic. */
 void top_nic(struct top_view *v, const struct snapshot *now, const struct snapshot *before);
 
-/** @return the rise of a counter for each second; 0 where it is not known before. */
+/** @return increase of a counter per second; 0 if its earlier value is unknown. */
 double top_rate(const json_t *now, const json_t *before, const char *key, double seconds);
 
-/** Seconds between two readings; 0: there is only one. */
+/** Seconds between two snapshots; 0: there is only one. */
 double top_seconds(const struct snapshot *now, const struct snapshot *before);
 
-/** The row with the same members of these names; NULL: none. keys end with NULL. */
+/** Find the row whose members keys equal those of like. @return NULL: none. keys end with NULL. */
 const json_t *top_row(const json_t *rows, const json_t *like, const char *const *keys);
 
 double top_value(const json_t *object, const char *key);

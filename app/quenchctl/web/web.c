@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* "web": a page about one program, in a browser on this machine. */
+/* "web": a page with a live view of one program, for a browser on this machine. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -14,7 +14,7 @@
 #include "quenchctl/web/web_events.h"
 #include "web_files.h"
 
-/* However many look at the page, the program is asked no more often. */
+/* Shortest interval between snapshots, however many browsers show the page. */
 #define LEAST_MS 250
 
 struct web {

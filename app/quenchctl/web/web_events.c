@@ -30,7 +30,7 @@ web_event(json_t *events, int64_t at_ms, int alarm, const char *format, ...)
 		json_array_remove(events, 0);
 }
 
-/* What pauses for longer has ended. */
+/* An event that does not recur in this time has ended. */
 #define GOES_ON_MS 3000
 
 void

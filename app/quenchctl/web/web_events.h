@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What happened between two readings of a program, in words: the list of last events on the
- * page. */
+/* Events between two snapshots of a program, in words: the list of last events on the page. */
 #ifndef QUENCH_APP_QUENCHCTL_WEB_WEB_EVENTS_H
 #define QUENCH_APP_QUENCHCTL_WEB_WEB_EVENTS_H
 
@@ -12,7 +11,7 @@
 #define WEB_EVENTS 100u
 
 /**
- * Put an event at the end of a list that keeps the last WEB_EVENTS.
+ * Append an event to a list that keeps the last WEB_EVENTS.
  *
  * @param at_ms  Unix time.
  * @param alarm  Something is wrong.
@@ -20,13 +19,12 @@
 void web_event(json_t *events, int64_t at_ms, int alarm, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/** Put "N of what" there; if the same went on until now, its event grows in place of another
- * one. */
+/** Append an event "N what", or increase N of the last such event if it is recent. */
 void web_event_count(json_t *events, int64_t at_ms, double n, const char *what);
 
 /**
- * Add links that came or went, storms, drops that began, and on a NIC QPs that gave up, peers that
- * do not answer and CNPs for nobody.
+ * Add events: links up or down, storms, drops, and for a NIC QPs that gave up, timeouts, wrong
+ * ICRCs, peers that do not answer, and ignored CNPs.
  */
 void web_events_between(json_t *events, int64_t at_ms, const struct snapshot *now,
 			const struct snapshot *before);

@@ -53,7 +53,7 @@ const struct meaning pfc_meanings[] = {
 };
 /* clang-format on */
 
-/* Rows from first on go into the page, until it is full; number counts all. */
+/* Adds rows to a page, from row first until it is full; number counts all rows. */
 struct listing {
 	struct telemetry_page page;
 	uint64_t first, number;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the keys of telemetry mean: a list of objects, each with the tables of its counters or
- * gauges. The commands /quench/counters and /quench/gauges reply it, and exporters of metrics take
- * names, kinds and help from there. The unit is the last word of a name.
+ * Meanings of the keys in telemetry: a list of objects, each with the tables of its counters or
+ * gauges. /quench/counters and /quench/gauges reply it, and exporters of metrics take names, kinds
+ * and help texts from there. The unit is the last word of a name.
  *
  * An N in a name stands for a priority: rx_prioN_pause.
  */
@@ -15,13 +15,13 @@
 
 struct telemetry_call;
 
-/* Of a value that is no member of a struct of counters. */
+/* Meaning of a value that is not a member of a struct of counters. */
 struct meaning {
 	const char *name;
 	const char *help;
 };
 
-/* One table of an object; several may be of one object. Of the three, one is set. */
+/* One table of an object, which may have several. One of fields, meanings and params is set. */
 struct catalogue {
 	const char *object;
 	const struct counter_field *fields;
@@ -31,7 +31,7 @@ struct catalogue {
 	unsigned int n_params;
 };
 
-/* Of what the two programs share. */
+/* Shared by quench-nic and quench-switch. */
 extern const struct meaning run_counters[];
 extern const struct meaning run_meanings[];
 extern const struct meaning port_counter_meanings[];
@@ -40,8 +40,8 @@ extern const struct meaning device_meanings[];
 extern const struct meaning pfc_meanings[];
 
 /**
- * A page of object, name and help of n tables. Rows are numbered through all tables; parameter
- * FIRST.
+ * A page with object, name and help of the rows of n tables, from row FIRST (a parameter). Numbers
+ * of rows run through all tables.
  */
 json_t *catalogue_reply(struct telemetry_call *call, const struct catalogue *tables,
 			unsigned int n);

@@ -12,7 +12,7 @@
 #include "base/units.h"
 #include "runtime/notice/say.h"
 
-/* How often it is asked whether the owners have done it. */
+/* Interval between looks whether the owners have adopted a change. */
 #define OWNER_LOOK_NS 100000l
 
 static sigset_t
@@ -95,8 +95,8 @@ live_running_end(struct live *l)
 	pthread_mutex_unlock(&l->turn);
 }
 
-/* The configuration that a request asks for, whether or not it may come into force. @return the
- * caller's, or NULL with err filled in; *cfg is the caller's too, or NULL. */
+/* Read the requested configuration, allowed or not. @return owned by the caller, or NULL with err
+ * filled in. *cfg is owned by the caller too, and may be NULL. */
 static struct live_version *
 read_request(struct live *l, const struct live_request *r, struct config **cfg,
 	     struct config_error *err)
@@ -114,8 +114,7 @@ read_request(struct live *l, const struct live_request *r, struct config **cfg,
 	return l->ops->set(l->program, l->ops->running(l->program, l->current), *cfg, err);
 }
 
-/* What is asked for, if it may come into force. @return the caller's, or NULL with err filled
- * in. */
+/* Read and prepare the requested configuration. @return owned by the caller, or NULL with err. */
 static struct live_version *
 read_next(struct live *l, const struct live_request *r, struct config_error *err)
 {
@@ -222,7 +221,7 @@ change(struct live *l, const struct live_request *r, struct live_outcome *out,
 				 l->path,
 				 rc == -ETIMEDOUT ? "the main lcore did not come to it: try again"
 						  : "the program is about to end");
-		/* The one before, or the one that was refused. */
+		/* The previous version, or the one that was not adopted. */
 		live_release(l, c.next);
 		if (rc == 0 && path != NULL) {
 			free(l->path);
@@ -310,7 +309,7 @@ wait_for_signals(struct live *l)
 
 		if (sigwaitinfo(&set, &info) != SIGHUP)
 			continue;
-		/* live_stop() sends one as well. */
+		/* live_stop() sends this signal too. */
 		if (atomic_load_explicit(l->stop, memory_order_relaxed))
 			break;
 		if (info.si_code == SI_KERNEL)
@@ -320,7 +319,7 @@ wait_for_signals(struct live *l)
 	}
 }
 
-/* On a CPU that no lcore has. */
+/* The thread runs on a CPU without lcores. */
 #if RTE_VERSION >= RTE_VERSION_NUM(23, 11, 0, 0)
 static uint32_t
 run_thread(void *arg)
@@ -387,7 +386,7 @@ live_stop(struct live *l)
 	if (!l->has_thread)
 		return;
 	atomic_store_explicit(l->stop, true, memory_order_relaxed);
-	/* It blocks the signal and waits for it; whoever takes it sees the flag. */
+	/* The thread waits for the signal, and then sees the flag. */
 	pthread_kill((pthread_t)l->thread.opaque_id, SIGHUP);
 	join_thread(l);
 	l->has_thread = false;

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The configuration in force of a program that runs, and how another one takes its place: from its
- * file, read again, or by a single key.
+ * The active configuration of a running program, and its replacement: by reading the file again, or
+ * by setting a single key.
  *
- * A change is made whole or refused whole. It is read and checked by the thread that asks, compared
- * with what is in force, and handed to the main lcore; the owners of the data path put it in force
- * between two bursts. Nobody waits but the one who asks. What was in force before is freed when the
- * last reply that shows it has ended.
+ * A change is made or refused as a whole. The requesting thread reads it, checks it, compares it
+ * with the active configuration and passes it to the main lcore; the lcores of the data path adopt
+ * it between two bursts. Only the requesting thread waits. The previous version is freed after the
+ * last reply that uses it.
  *
- * SIGHUP reads the file again. A terminal that goes away stops the program.
+ * SIGHUP reads the file again. The end of the terminal stops the program.
+ *
+ * Invariant: a refused change leaves the active configuration as it was.
  */
 #ifndef QUENCH_APP_RUNTIME_TELEMETRY_LIVE_H
 #define QUENCH_APP_RUNTIME_TELEMETRY_LIVE_H
@@ -21,112 +23,111 @@
 #include "runtime/telemetry/mailbox.h"
 #include "ctl/config/compare.h"
 
-/* So long a reply waits for the lcores. */
+/* Longest time that a reply waits for the lcores. */
 #define LIVE_PATIENCE_MS 2000
 
-/* A configuration; the program's begins with this. */
+/* The first member of a program's configuration. */
 struct live_version {
 	unsigned int users;
 };
 
-/* What a program does to its configurations. program is that of struct live. */
+/* Operations of a program on its configurations. program is the member of struct live. */
 struct live_ops {
-	/* All of a file, checked, what is to be found out filled in. @return the caller's, or NULL
-	 * with err filled in. */
+	/* Read and check a whole file, and fill in the values found at start-up. @return owned by
+	 * the caller, or NULL with err filled in. */
 	struct live_version *(*read)(void *program, struct config *cfg, struct config_error *err);
 	void (*free)(struct live_version *v);
-	/* A copy of now with the keys that cfg has over it, checked as read() does. @return as
-	 * read(). */
+	/* Copy now, set the keys in cfg, and check as read() does. @return as read(). */
 	struct live_version *(*set)(void *program, const struct live_version *now,
 				    struct config *cfg, struct config_error *err);
 	void (*rows)(const struct live_version *v, struct config_rows *rows);
-	/* The one in force, with what was changed beside it; valid until the next call. */
+	/* The active one with changes that commands made beside it; valid until the next call. */
 	const struct live_version *(*running)(void *program, const struct live_version *v);
-	/* A rule between two of them that no flag of a key says, or NULL. */
+	/* Violation of a rule between two configurations beyond the live flags of keys, or NULL. */
 	const char *(*fault)(const struct live_version *now, const struct live_version *next);
-	/* Build what next needs to come into force, beside what is; free() undoes it. NULL: there
-	 * is nothing to build. @return 0, or -errno with err filled in. */
+	/* Allocate and build what next needs before it is applied; free() undoes it. NULL: nothing
+	 * to build. @return 0, or -errno with err filled in. */
 	int (*prepare)(void *program, const struct live_version *now, struct live_version *next,
 		       const struct config *cfg, struct config_error *err);
-	/* On the main lcore: let it come into force. */
+	/* Pass a version to the data path. On the main lcore. */
 	void (*apply)(void *program, const struct live_version *v, uint64_t now_ns);
-	/* Is the last one in force everywhere? Asked by who changes something. */
+	/* Is the last version in force on all lcores? Called by the requesting thread. */
 	bool (*is_done)(void *program);
 };
 
 struct live {
 	const struct live_ops *ops;
 	void *program;
-	pthread_mutex_t turn; /* of who changes something */
-	char *path;           /* of the file that was read last */
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t turn; /* one change at a time */
+	char *path;           /* of the last file read */
+	pthread_mutex_t lock; /* protects current and its users */
 	struct live_version *current;
-	/* live_prepare(), live_start() */
+	/* set by live_prepare() and live_start() */
 	struct mailbox *mailbox;
 	atomic_bool *stop;
 	rte_thread_t thread;
 	bool has_thread;
 };
 
-/** Block SIGHUP, before any thread is made. */
+/** Block SIGHUP. Call before any thread is created. */
 void live_block_signal(void);
 
-/** @param first  In force, owned from now on; read from path. @return 0 or -ENOMEM. */
+/** @param first  The active version, read from path; takes ownership. @return 0 or -ENOMEM. */
 int live_init(struct live *l, const struct live_ops *ops, void *program, const char *path,
 	      struct live_version *first);
-/** Frees the version in force. Of a zero-initialised one: nothing. */
+/** Free the active version. Does nothing on a zero-initialised struct. */
 void live_destroy(struct live *l);
 
-/** Changes are taken from now on; the main lcore serves mailbox. */
+/** Accept changes from now on; the main lcore serves the mailbox. */
 void live_prepare(struct live *l, struct mailbox *mailbox, atomic_bool *stop);
-/** SIGHUP is one, too. @return 0 or -errno. */
+/** Accept SIGHUP too. @return 0 or -errno. */
 int live_start(struct live *l);
-/** Before mailbox_close(). Without a start: nothing. */
+/** Stop the thread of live_start(), if there is one. */
 void live_stop(struct live *l);
 
-/** The configuration in force, which stays until it is released. */
+/** Get the active version, which is not freed before live_release(). */
 const struct live_version *live_hold(struct live *l);
 void live_release(struct live *l, const struct live_version *v);
 
 /**
- * The configuration in force with what commands changed beside it, which nobody changes until
- * live_running_end(). Waits for a change that has begun. Not on an lcore.
+ * The active configuration with the changes that commands made beside it. It does not change until
+ * live_running_end(). Waits for a change in progress. Not on an lcore.
  */
 const struct live_version *live_running_begin(struct live *l);
 void live_running_end(struct live *l);
 
-/* What is asked for. */
+/* A requested change. */
 struct live_request {
-	const char *path; /* file to read; NULL: the one that was read last */
-	const char *set;  /* not a file but this, "section.key=value", over what is in force */
-	/* For each difference, before it is made, and whether or not it will be. May be NULL. */
+	const char *path; /* file to read; NULL: the last one read */
+	const char *set;  /* not NULL: set "section.key=value" instead of reading a file */
+	/* Called for each difference before the change, which may still fail. May be NULL. */
 	void (*visit)(void *arg, const struct config_change *change);
 	void *arg;
 };
 
-/* Of a change that was taken. */
+/* Outcome of an accepted change. */
 struct live_outcome {
-	bool in_force;      /* on all lcores; false: not yet, but it will be */
-	uint64_t waited_ns; /* for that */
+	bool in_force;      /* on all lcores; false: not yet */
+	uint64_t waited_ns; /* for in_force */
 };
 
 /**
  * Change the configuration. Not on an lcore.
  * @return 0: out is filled in; or -errno with err filled in, and nothing has changed: -EINVAL
- *         (refused), -EBUSY (the change before is not in force yet), -ENOMEM, -ESHUTDOWN,
- * -ETIMEDOUT.
+ *         (refused), -EBUSY (the previous change is not in force yet), -ENOMEM, -ESHUTDOWN,
+ *         -ETIMEDOUT.
  */
 int live_change(struct live *l, const struct live_request *request, struct live_outcome *out,
 		struct config_error *err);
 
 /**
- * Wait until is_done() of the program, at most LIVE_PATIENCE_MS. @return whether it is.
- * @param waited_ns  How long it took. May be NULL.
+ * Wait until is_done() of the program, at most LIVE_PATIENCE_MS. @return its last result.
+ * @param waited_ns  Set to the time waited. May be NULL.
  */
 bool live_wait(struct live *l, bool (*is_done)(void *program), uint64_t *waited_ns);
 
 /**
- * Compare the file as it is now with what is in force. @return 0, or -errno with err filled in.
+ * Compare the file, read now, with the active configuration. @return 0, or -errno with err.
  */
 int live_compare(struct live *l, void (*visit)(void *arg, const struct config_change *change),
 		 void *arg, struct config_error *err);

@@ -64,7 +64,7 @@ take_back(struct mailbox *m, const struct mail *mail)
 		m->last = at;
 }
 
-/* Locked. */
+/* Called with the lock held. */
 static int
 wait_for(struct mailbox *m, struct mail *mail)
 {
@@ -108,7 +108,7 @@ mailbox_serve(struct mailbox *m, uint64_t now_ns)
 		return false;
 	pthread_mutex_lock(&m->lock);
 	atomic_store_explicit(&m->full, false, memory_order_relaxed);
-	/* What comes meanwhile has its turn with the next slow work. */
+	/* Work that arrives meanwhile waits for the next call. */
 	mail = m->first;
 	m->first = NULL;
 	m->last = &m->first;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Work for the main lcore, handed in by other threads that wait for it: what telemetry is asked to
- * change, and what it may read only where control work is done.
+ * Work for the main lcore from other threads, which wait for it: changes by telemetry, and reads of
+ * state that belongs to the main lcore.
  *
- * The main lcore looks whenever it does slow work, at least every 10 ms, and looking costs a load.
- * A caller waits at most MAILBOX_PATIENCE_MS for its turn; work that has begun is always ended.
+ * The main lcore looks whenever it does slow work, at least every 10 ms; a look costs one load. A
+ * caller waits at most MAILBOX_PATIENCE_MS for its turn; work that has begun is always completed.
+ *
+ * Invariant: work runs at most once, and exactly once if mailbox_call() returns 0.
  */
 #ifndef QUENCH_APP_RUNTIME_TELEMETRY_MAILBOX_H
 #define QUENCH_APP_RUNTIME_TELEMETRY_MAILBOX_H
@@ -31,14 +33,14 @@ void mailbox_destroy(struct mailbox *m);
 
 /**
  * Let the main lcore call work(arg, now_ns), and wait for it.
- * @return 0, or -ETIMEDOUT (it did not come to it), -ESHUTDOWN (mailbox_close()).
+ * @return 0, or -ETIMEDOUT (not begun in time) or -ESHUTDOWN (mailbox_close()); not called then.
  */
 int mailbox_call(struct mailbox *m, void (*work)(void *arg, uint64_t now_ns), void *arg);
 
-/** On the main lcore: do what waits. @return was there anything? */
+/** On the main lcore: do the waiting work. @return true: there was some. */
 bool mailbox_serve(struct mailbox *m, uint64_t now_ns);
 
-/** On the main lcore: nobody will serve any more; those that wait are told. */
+/** On the main lcore: end the service; waiting calls return -ESHUTDOWN. */
 void mailbox_close(struct mailbox *m);
 
 #endif

@@ -11,10 +11,10 @@
 
 #include "runtime/eal/tsc_clock.h"
 
-/* DPDK reads 1024 bytes with the command. */
+/* DPDK reads 1024 bytes, command included. */
 #define PARAMS_CHARS 899
 
-/* DPDK takes no command back: those of a program that has ended are refused. */
+/* DPDK cannot unregister commands: they are refused while open is NULL. */
 static struct {
 	pthread_rwlock_t lock;
 	struct telemetry *open;
@@ -29,7 +29,7 @@ find(const struct telemetry *t, const char *path)
 	return NULL;
 }
 
-/* Every number, 20 digits of each, and the commas. @return false: too many, too long. */
+/* Split parameters at commas. @return false: too many. */
 static bool
 split(struct telemetry_call *call, unsigned int max_args, char *params)
 {
@@ -46,7 +46,7 @@ split(struct telemetry_call *call, unsigned int max_args, char *params)
 	return true;
 }
 
-/* Jansson leaves out what it found no memory for: the reply would look whole. */
+/* Jansson omits members for which it finds no memory, and the reply would look complete. */
 static _Thread_local bool lacks_memory;
 static json_malloc_t take_memory;
 static json_free_t give_memory;
@@ -90,7 +90,7 @@ reply_to(const struct telemetry_endpoint *e, struct telemetry_call *call, const 
 	return e->reply(call);
 }
 
-/* In pieces that fit. */
+/* Add the rest of an error, in pieces that fit a text of DPDK. */
 static void
 add_rest(json_t *o, const char *rest)
 {
@@ -139,7 +139,7 @@ answer(const struct telemetry *t, const char *path, const char *params, struct r
 		object = error_object(e, &call);
 	if (t->live != NULL)
 		live_release(t->live, call.version);
-	/* DPDK answers null to an error. */
+	/* On an error DPDK replies null. */
 	rc = telemetry_fold(reply, object, &lacks_memory);
 	json_decref(object);
 	return rc;
@@ -177,7 +177,7 @@ telemetry_open(struct telemetry *t)
 	pthread_rwlock_wrlock(&current.lock);
 	current.open = t;
 	pthread_rwlock_unlock(&current.lock);
-	/* Making a thread takes a while, in which there are answers already. */
+	/* Creating the thread takes a while; commands are answered meanwhile. */
 	rc = t->live != NULL ? live_start(t->live) : 0;
 	if (rc != 0)
 		telemetry_close(t);
@@ -189,7 +189,7 @@ telemetry_close(struct telemetry *t)
 {
 	if (current.open != t)
 		return;
-	/* First, so that no reply waits for us while we wait for it. */
+	/* First, so that no reply waits for us while we wait for the reply. */
 	mailbox_close(&t->mailbox);
 	if (t->live != NULL)
 		live_stop(t->live);
@@ -219,7 +219,7 @@ telemetry_on_main(struct telemetry_call *call, void (*work)(void *arg, uint64_t 
 	return rc == 0;
 }
 
-/* It quotes what the client sent, which may be anything; JSON is UTF-8. */
+/* Errors quote the client's bytes, but JSON must be UTF-8. */
 static void
 make_plain(char *text)
 {
@@ -268,7 +268,7 @@ telemetry_number(struct telemetry_call *call, unsigned int i, const char *name, 
 	}
 	errno = 0;
 	number = strtoull(text, &end, 10);
-	/* strtoull() takes blanks and signs. */
+	/* strtoull() accepts blanks and signs. */
 	if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || number < min ||
 	    number > max) {
 		telemetry_refuse(call, expected, "%s = %s", name, text);
