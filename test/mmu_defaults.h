@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/field_table.h"
 #include "tm/mmu_params.h"
 
@@ -23,7 +24,7 @@ mmu_defaults(void)
 	};
 	struct mmu_params p = {0};
 
-	if (field_sections_defaults(sections, sizeof(sections) / sizeof(sections[0]), &p) != 0)
+	if (field_sections_defaults(sections, ARRAY_LEN(sections), &p) != 0)
 		abort();
 	return p;
 }

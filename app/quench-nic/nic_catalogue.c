@@ -2,11 +2,10 @@
 /* Meanings of the keys in quench-nic's telemetry. */
 #include "quench-nic/nic_catalogue.h"
 
+#include "base/array.h"
 #include "runtime/telemetry/catalogue.h"
 #include "runtime/port/mempools.h"
 #include "nic/nic.h"
-
-#define N(table) (sizeof(table) / sizeof((table)[0]))
 
 /* clang-format off */
 static const struct meaning flow_counters[] = {
@@ -126,7 +125,7 @@ nic_counters_reply(struct telemetry_call *call)
 		{"qp", .meanings = qp_counters},
 	};
 
-	return catalogue_reply(call, tables, N(tables));
+	return catalogue_reply(call, tables, ARRAY_LEN(tables));
 }
 
 json_t *
@@ -141,5 +140,5 @@ nic_gauges_reply(struct telemetry_call *call)
 		{"qp", .meanings = qp_gauges},
 	};
 
-	return catalogue_reply(call, tables, N(tables));
+	return catalogue_reply(call, tables, ARRAY_LEN(tables));
 }

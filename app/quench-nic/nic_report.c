@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "base/array.h"
 #include "base/counter.h"
 #include "base/fixed.h"
 #include "runtime/report/report.h"
@@ -128,7 +129,7 @@ pacing_object(const struct run_result *result)
 		pace_meter_add(&total, &result->paces[i]);
 	report_set_u64(o, "departures", total.late_ns.count);
 	report_set_u64(o, "within_2us", total.close);
-	for (unsigned int i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++)
+	for (unsigned int i = 0; i < ARRAY_LEN(quantiles); i++)
 		report_set_u64(o, quantiles[i].name,
 			       hist_quantile(&total.late_ns, quantiles[i].pct));
 	report_set_u64(o, "late_max_ns", total.late_ns.max);

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/array.h"
 #include "base/fixed.h"
 #include "runtime/report/telemetry_live.h"
 #include "runtime/port/mempools.h"
@@ -16,8 +17,6 @@
 #include "quench-nic/nic_telemetry_reset.h"
 #include "quench-nic/totals.h"
 #include "quench-nic/nic_telemetry_trace.h"
-
-#define N(table) (sizeof(table) / sizeof((table)[0]))
 
 static const struct nic_config *
 config_of(const struct telemetry_call *call)
@@ -210,4 +209,4 @@ const struct telemetry_endpoint nic_endpoints[] = {
 };
 /* clang-format on */
 
-const unsigned int nic_endpoints_n = N(nic_endpoints);
+const unsigned int nic_endpoints_n = ARRAY_LEN(nic_endpoints);

@@ -2,12 +2,11 @@
 /* Meanings of the keys in quench-switch's telemetry. */
 #include "quench-switch/switch_catalogue.h"
 
+#include "base/array.h"
 #include "runtime/telemetry/catalogue.h"
 #include "runtime/port/mempools.h"
 #include "switch/params/counters.h"
 #include "switch/sw.h"
-
-#define N(table) (sizeof(table) / sizeof((table)[0]))
 
 /* clang-format off */
 static const struct meaning port_meanings[] = {
@@ -107,7 +106,7 @@ switch_counters_reply(struct telemetry_call *call)
 		 .n_fields = sw_ledger_counter_fields_n},
 	};
 
-	return catalogue_reply(call, tables, N(tables));
+	return catalogue_reply(call, tables, ARRAY_LEN(tables));
 }
 
 json_t *
@@ -130,5 +129,5 @@ switch_gauges_reply(struct telemetry_call *call)
 		{"dcbx", .meanings = dcbx_meanings},
 	};
 
-	return catalogue_reply(call, tables, N(tables));
+	return catalogue_reply(call, tables, ARRAY_LEN(tables));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "quench-switch/switch_telemetry.h"
 
+#include "base/array.h"
 #include "runtime/report/telemetry_live.h"
 #include "runtime/port/mempools.h"
 #include "runtime/report/report.h"
@@ -13,8 +14,6 @@
 #include "quench-switch/switch_telemetry_set.h"
 #include "quench-switch/switch_telemetry_tables.h"
 #include "tm/mark_accuracy.h"
-
-#define N(table) (sizeof(table) / sizeof((table)[0]))
 
 /* A row for each port from FIRST on. @return the page, or NULL: the parameter is wrong. */
 static json_t *
@@ -229,7 +228,7 @@ set_pfcwd_keys(json_t *row, const struct sw_params *params, uint16_t port)
 	const struct pfcwd_params p = sw_port_pfcwd(params, port);
 	const struct field_alias *alias;
 
-	for (unsigned int i = 0; i < N(keys); i++)
+	for (unsigned int i = 0; i < ARRAY_LEN(keys); i++)
 		json_set_fields(row, field_find(pfcwd_fields, pfcwd_fields_n, keys[i], &alias), 1,
 				&p);
 }
@@ -438,4 +437,4 @@ const struct telemetry_endpoint switch_endpoints[] = {
 };
 /* clang-format on */
 
-const unsigned int switch_endpoints_n = N(switch_endpoints);
+const unsigned int switch_endpoints_n = ARRAY_LEN(switch_endpoints);

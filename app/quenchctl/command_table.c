@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "quenchctl/command_table.h"
 
+#include "base/array.h"
 #include "quenchctl/convert/convert_commands.h"
 #include "quenchctl/metrics/metrics_commands.h"
 #include "quenchctl/show/show.h"
@@ -408,4 +409,4 @@ const struct command commands[] = {
 	 .run_files = command_export_sonic},
 };
 
-const unsigned int commands_n = sizeof(commands) / sizeof(commands[0]);
+const unsigned int commands_n = ARRAY_LEN(commands);

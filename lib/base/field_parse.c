@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Parse text into the members that rows describe. */
+#include "base/array.h"
 #include "base/field.h"
 
 #include <arpa/inet.h>
@@ -16,7 +17,7 @@ parse_bool(const char *text, bool *out)
 {
 	static const char *const words[] = {"off", "on", "no", "yes", "false", "true", "0", "1"};
 
-	for (unsigned int i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(words); i++) {
 		if (strcmp(text, words[i]) == 0) {
 			*out = i & 1;
 			return 0;

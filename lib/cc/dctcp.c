@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cc/dctcp.h"
 
+#include "base/array.h"
 #include "base/counter.h"
 #include "base/fixed.h"
 
@@ -21,7 +22,7 @@ const struct field dctcp_fields[] = {
 	 .min = 1, .max = 1600 * GBPS, .def = "10M", .live = true,
 	 .aliases = {{.name = "dctcp_min_rate"}}, .help = "no cut goes below this rate"},
 };
-const unsigned int dctcp_fields_n = sizeof(dctcp_fields) / sizeof(dctcp_fields[0]);
+const unsigned int dctcp_fields_n = ARRAY_LEN(dctcp_fields);
 
 const struct counter_field dctcp_counters[] = {
 	COUNTER_FIELD(struct dctcp_stats, dctcp_round_trips, "round trips measured"),
@@ -29,7 +30,7 @@ const struct counter_field dctcp_counters[] = {
 	COUNTER_FIELD(struct dctcp_stats, dctcp_cuts, "cuts of a rate"),
 	COUNTER_FIELD(struct dctcp_stats, dctcp_increases, "rises of a rate"),
 };
-const unsigned int dctcp_counters_n = sizeof(dctcp_counters) / sizeof(dctcp_counters[0]);
+const unsigned int dctcp_counters_n = ARRAY_LEN(dctcp_counters);
 
 void
 dctcp_init(struct dctcp *d, const struct dctcp_params *params, uint64_t start_rate_bps,

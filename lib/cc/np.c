@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cc/np.h"
 
+#include "base/array.h"
 #include "base/field_table.h"
 
 static const char *const moderations[] = {"qp", "ip_pair", "port", NULL};
@@ -35,7 +36,7 @@ const struct field np_fields[] = {
 	 .aliases = {{.name = "cnp_802p_prio"}, {.name = "np_cnp_802p_prio"}},
 	 .help = "802.1p priority of the CNPs that are sent, on links with VLAN tags"},
 };
-const unsigned int np_fields_n = sizeof(np_fields) / sizeof(np_fields[0]);
+const unsigned int np_fields_n = ARRAY_LEN(np_fields);
 
 int
 np_params_check(const struct np_params *p, char *why, unsigned int why_size)
@@ -57,7 +58,7 @@ const struct counter_field np_counters[] = {
 	COUNTER_FIELD(struct np_stats, np_ce_on_control,
 		      "CNPs, ACKs and NAKs received with CE; not answered"),
 };
-const unsigned int np_counters_n = sizeof(np_counters) / sizeof(np_counters[0]);
+const unsigned int np_counters_n = ARRAY_LEN(np_counters);
 
 static bool
 send_cnp(struct np *np, uint64_t interval_ns, uint64_t now_ns)

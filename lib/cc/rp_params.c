@@ -2,6 +2,7 @@
 /* The reaction point's keys: names, ranges, and the defaults of each profile. */
 #include "cc/rp.h"
 
+#include "base/array.h"
 #include "base/field_table.h"
 
 static const char *const profiles[] = {"paper", "mlx", NULL};
@@ -95,7 +96,7 @@ const struct field rp_fields[] = {
 	 .help = "mlx: rate that the first CNP sets at once, unless the QP is slower; 0: none; "
 		 "other names count Mb/s"},
 };
-const unsigned int rp_fields_n = sizeof(rp_fields) / sizeof(rp_fields[0]);
+const unsigned int rp_fields_n = ARRAY_LEN(rp_fields);
 
 const struct counter_field rp_counters[] = {
 	COUNTER_FIELD(struct rp_stats, rp_cnp_handled, "CNPs accepted for a known QP"),
@@ -110,7 +111,7 @@ const struct counter_field rp_counters[] = {
 		      "QPs limited, by a CNP or a start below the maximum rate"),
 	COUNTER_FIELD(struct rp_stats, rp_releases, "QPs freed again at the maximum rate"),
 };
-const unsigned int rp_counters_n = sizeof(rp_counters) / sizeof(rp_counters[0]);
+const unsigned int rp_counters_n = ARRAY_LEN(rp_counters);
 
 static const struct rp_params profile_defaults[] = {
 	/*

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cc/timely.h"
 
+#include "base/array.h"
 #include "base/counter.h"
 #include "base/field_table.h"
 #include "base/fixed.h"
@@ -38,7 +39,7 @@ const struct field timely_fields[] = {
 	 .min = 1, .max = 1600 * GBPS, .def = "10M", .live = true,
 	 .help = "no cut goes below this rate"},
 };
-const unsigned int timely_fields_n = sizeof(timely_fields) / sizeof(timely_fields[0]);
+const unsigned int timely_fields_n = ARRAY_LEN(timely_fields);
 
 const struct counter_field timely_counters[] = {
 	COUNTER_FIELD(struct timely_stats, timely_samples, "round-trip times measured"),
@@ -47,7 +48,7 @@ const struct counter_field timely_counters[] = {
 	COUNTER_FIELD(struct timely_stats, timely_increases, "rises of a rate"),
 	COUNTER_FIELD(struct timely_stats, timely_cuts, "cuts of a rate"),
 };
-const unsigned int timely_counters_n = sizeof(timely_counters) / sizeof(timely_counters[0]);
+const unsigned int timely_counters_n = ARRAY_LEN(timely_counters);
 
 int
 timely_params_check(const struct timely_params *p, char *why, unsigned int why_size)

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "import/import_log.h"
 
 /* Said in full where they stand at all: what a reader looks for first. */
@@ -91,7 +92,7 @@ has_line(const char *keys, struct line line)
 static bool
 is_whole(struct line head)
 {
-	for (unsigned int i = 0; i < sizeof(whole_sections) / sizeof(whole_sections[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(whole_sections); i++) {
 		size_t n = strlen(whole_sections[i]);
 
 		if (head.n == n + 2 && memcmp(head.at + 1, whole_sections[i], n) == 0)

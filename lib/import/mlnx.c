@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/units.h"
 #include "import/import_log.h"
 #include "import/import_memory.h"
@@ -62,13 +63,13 @@ begins_with_any(const char *text, const char *const *list, size_t n)
 static bool
 is_own_name(const char *name)
 {
-	for (size_t i = 0; i < sizeof(unit_endings) / sizeof(unit_endings[0]); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(unit_endings); i++) {
 		size_t n = strlen(name), end = strlen(unit_endings[i]);
 
 		if (n > end && strcmp(name + n - end, unit_endings[i]) == 0)
 			return true;
 	}
-	for (size_t i = 0; i < sizeof(own_names) / sizeof(own_names[0]); i++)
+	for (size_t i = 0; i < ARRAY_LEN(own_names); i++)
 		if (strcmp(name, own_names[i]) == 0)
 			return true;
 	/* Symbols of papers are not the adapter's. */
@@ -206,7 +207,7 @@ read_moderation(struct mlnx *m, const struct setting *s, const char *value)
 		enum np_moderation is;
 	} words[] = {{"PER_QP", NP_PER_QP}, {"PER_IP", NP_PER_IP_PAIR}, {"PER_PORT", NP_PER_PORT}};
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
 		if (strncmp(value, words[i].word, strlen(words[i].word)) == 0) {
 			m->out->nic.np.np_cnp_moderation = (int)words[i].is;
 			return 0;
@@ -315,7 +316,7 @@ is_heading(struct mlnx *m, const char *line)
 {
 	if (line[strspn(line, "-=")] == '\0' || *line == '#')
 		return true;
-	if (!begins_with_any(line, headings, sizeof(headings) / sizeof(headings[0])))
+	if (!begins_with_any(line, headings, ARRAY_LEN(headings)))
 		return false;
 	if (strncmp(line, "Device #", 8) == 0)
 		m->other_device = atoi(line + 8) > 1;

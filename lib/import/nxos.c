@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/fixed.h"
 #include "base/units.h"
 #include "tm/thresholds.h"
@@ -66,7 +67,7 @@ read_watchdog(struct nxos *x)
 			wd->watch_dog_interval_ns = value * NS_PER_MS;
 			nx_use(&x->nx, i);
 		}
-		for (unsigned int k = 0; rc == 0 && k < sizeof(numbers) / sizeof(numbers[0]); k++) {
+		for (unsigned int k = 0; rc == 0 && k < ARRAY_LEN(numbers); k++) {
 			if (!nx_is(l, numbers[k].pattern, &a))
 				continue;
 			rc = nx_number(&x->nx, i, a.word[0], k == 0 ? 1 : 0, numbers[k].max,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "base/array.h"
 #include "import/import_memory.h"
 #include "import/nxos_lines.h"
 
@@ -222,7 +223,7 @@ static bool
 is_known(const struct nx_lines *nx)
 {
 	for (int i = 0; i < nx->n; i++) {
-		for (unsigned int k = 0; k < sizeof(openings) / sizeof(openings[0]); k++)
+		for (unsigned int k = 0; k < ARRAY_LEN(openings); k++)
 			if (nx_is(&nx->lines[i], openings[k], NULL))
 				return true;
 	}

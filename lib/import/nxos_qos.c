@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "import/import_memory.h"
 #include "import/nxos_parts.h"
 
@@ -31,8 +32,7 @@ struct matches {
 static int
 one_value(struct nxos *x, int line, const char *word, uint64_t most, uint64_t *value)
 {
-	for (size_t i = 0; most == DSCPS - 1 && i < sizeof(dscp_names) / sizeof(dscp_names[0]);
-	     i++) {
+	for (size_t i = 0; most == DSCPS - 1 && i < ARRAY_LEN(dscp_names); i++) {
 		if (strcasecmp(word, dscp_names[i].name) == 0) {
 			*value = dscp_names[i].dscp;
 			return 0;
@@ -189,7 +189,7 @@ find_class_map(struct nxos *x, const struct class_maps *maps, const char *name, 
 	     i < maps->n && strcmp(maps->maps[i].name, name) == 0; i++) {
 		const struct nx_line *l = &x->nx.lines[maps->maps[i].line];
 
-		for (unsigned int k = 0; k < sizeof(heads) / sizeof(heads[0]); k++) {
+		for (unsigned int k = 0; k < ARRAY_LEN(heads); k++) {
 			if (!nx_is(l, heads[k], &a) || strcmp(a.word[0], name) != 0)
 				continue;
 			*all = k >= 2; /* NX-OS's own choice, too */

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "import/import_log.h"
 #include "import/nxos_lines.h"
 
@@ -22,7 +23,7 @@ open_part(const char *text)
 		size_t n = strcspn(word, " ");
 
 		at = (size_t)(word - text) + n;
-		for (size_t i = 0; i < sizeof(before_secrets) / sizeof(before_secrets[0]); i++)
+		for (size_t i = 0; i < ARRAY_LEN(before_secrets); i++)
 			if (n == strlen(before_secrets[i]) &&
 			    strncasecmp(word, before_secrets[i], n) == 0)
 				return at;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "base/array.h"
 #include "import/import_memory.h"
 #include "import/sonic_parts.h"
 
@@ -22,7 +23,7 @@ load(struct sonic *s, const char *text, size_t size)
 	if (s->root == NULL)
 		return import_refuse(s->log, "%d: %s: expected the JSON of a config_db.json, whole",
 				     err.line, err.text);
-	for (unsigned int i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+	for (unsigned int i = 0; i < ARRAY_LEN(wanted); i++)
 		known |= json_object_get(s->root, wanted[i]) != NULL;
 	if (!known)
 		return import_refuse(s->log,
@@ -52,7 +53,7 @@ import_sonic(const char *text, size_t size, struct import_switch *out, struct im
 
 	import_switch_begin(out);
 	rc = load(&s, text, size);
-	for (unsigned int i = 0; rc == 0 && i < sizeof(parts) / sizeof(parts[0]); i++)
+	for (unsigned int i = 0; rc == 0 && i < ARRAY_LEN(parts); i++)
 		rc = parts[i](&s);
 	if (rc == 0) {
 		sonic_report(&s);

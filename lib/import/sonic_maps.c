@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "import/sonic_parts.h"
 
 struct map {
@@ -24,7 +25,7 @@ static const struct map maps[] = {
 	{"pfc_to_queue_map", "MAP_PFC_PRIORITY_TO_QUEUE", 8, 8, MEMBER(pfc_priority_to_queue_map)},
 	{"pfc_to_pg_map", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", 8, 8, PFC_TO_PG},
 };
-#define N_MAPS (sizeof(maps) / sizeof(maps[0]))
+#define N_MAPS (ARRAY_LEN(maps))
 
 /* What is in force of one kind. */
 struct in_force {

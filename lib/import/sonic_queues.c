@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/units.h"
 #include "import/import_memory.h"
 #include "import/sonic_parts.h"
@@ -47,7 +48,7 @@ read_ecn(struct sonic *s, const char *key, struct wred_params *p)
 	p->ecn = WRED_ECN_NONE;
 	if (rc <= 0)
 		return rc;
-	for (unsigned int i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(words); i++) {
 		if (strcmp(text, words[i]) != 0)
 			continue;
 		p->ecn = i < 4 ? WRED_ECN_ALL : WRED_ECN_NONE;

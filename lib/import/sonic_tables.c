@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "import/import_memory.h"
 #include "import/sonic_tables.h"
 
@@ -235,7 +236,7 @@ sonic_place(struct sonic *s, const char *table, const char *key, struct sonic_pl
 static const char *
 reason_for(const char *table, const char *field)
 {
-	for (unsigned int i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+	for (unsigned int i = 0; i < ARRAY_LEN(reasons); i++)
 		if (strcmp(reasons[i].table, table) == 0 &&
 		    strncmp(field, reasons[i].field, strlen(reasons[i].field)) == 0)
 			return reasons[i].why;
@@ -245,7 +246,7 @@ reason_for(const char *table, const char *field)
 static bool
 is_known(const char *table)
 {
-	for (unsigned int i = 0; i < sizeof(known_tables) / sizeof(known_tables[0]); i++)
+	for (unsigned int i = 0; i < ARRAY_LEN(known_tables); i++)
 		if (strcmp(known_tables[i], table) == 0)
 			return true;
 	return false;

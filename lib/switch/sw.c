@@ -8,6 +8,7 @@
 #include <rte_mbuf.h>
 #include <rte_memory.h>
 
+#include "base/array.h"
 #include "switch/control/state.h"
 #include "switch/egress/pfc.h"
 #include "switch/egress/release.h"
@@ -345,7 +346,7 @@ sw_fdb_stats(const struct node *node)
 	const struct sw_forwardings *f = &sw_of_const(node)->control->forwarding;
 	struct fdb_stats sum = {0};
 
-	for (unsigned int i = 0; i < RTE_DIM(f->fdbs); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(f->fdbs); i++) {
 		const struct fdb *fdb = __atomic_load_n(&f->fdbs[i], __ATOMIC_ACQUIRE);
 
 		if (fdb != NULL)

@@ -4,6 +4,7 @@
 #include <rte_branch_prediction.h>
 #include <rte_common.h>
 
+#include "base/array.h"
 #include "switch/control/reload.h"
 #include "switch/control/snapshot.h"
 #include "switch/control/watermarks.h"
@@ -219,7 +220,7 @@ end_call(struct sw *front, uint64_t now_ns)
 	}
 	sw_crossed_settle(front, now_ns);
 	for (uint16_t i = 0; i < s->n; i++) {
-		for (unsigned int w = 0; w < RTE_DIM(front->node.wake); w++) {
+		for (unsigned int w = 0; w < ARRAY_LEN(front->node.wake); w++) {
 			front->node.wake[w] |= s->shard[i]->node.wake[w];
 			s->shard[i]->node.wake[w] = 0;
 		}

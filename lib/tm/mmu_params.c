@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/field_table.h"
 #include "base/fixed.h"
 
@@ -116,15 +117,14 @@ const struct field buffer_profile_named_fields[] = {
 	BYTES_FIELD(xoff_bytes, "lossless groups: headroom", "0"),
 };
 
-#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
-
-const unsigned int mmu_fields_n = COUNT(mmu_fields);
-const unsigned int buffer_profile_fields_n = COUNT(buffer_profile_fields);
-const unsigned int buffer_profile_lossy_fields_n = COUNT(buffer_profile_lossy_fields);
+const unsigned int mmu_fields_n = ARRAY_LEN(mmu_fields);
+const unsigned int buffer_profile_fields_n = ARRAY_LEN(buffer_profile_fields);
+const unsigned int buffer_profile_lossy_fields_n = ARRAY_LEN(buffer_profile_lossy_fields);
 const unsigned int buffer_profile_egress_lossless_fields_n =
-	COUNT(buffer_profile_egress_lossless_fields);
-const unsigned int buffer_profile_egress_lossy_fields_n = COUNT(buffer_profile_egress_lossy_fields);
-const unsigned int buffer_profile_named_fields_n = COUNT(buffer_profile_named_fields);
+	ARRAY_LEN(buffer_profile_egress_lossless_fields);
+const unsigned int buffer_profile_egress_lossy_fields_n =
+	ARRAY_LEN(buffer_profile_egress_lossy_fields);
+const unsigned int buffer_profile_named_fields_n = ARRAY_LEN(buffer_profile_named_fields);
 
 const struct buffer_profile *
 mmu_pg_profile(const struct mmu_params *p, uint16_t port, uint8_t pg)
@@ -354,7 +354,7 @@ mmu_params_check(const struct mmu_params *p, char *why, unsigned int why_size)
 
 	if (p->n_ports == 0 || p->n_ports > MMU_MAX_PORTS)
 		return params_refuse(why, why_size, "n_ports must be from 1 to %d", MMU_MAX_PORTS);
-	for (unsigned int i = 0; rc == 0 && i < COUNT(profiles); i++)
+	for (unsigned int i = 0; rc == 0 && i < ARRAY_LEN(profiles); i++)
 		rc = profile_check(profiles[i].profile, profiles[i].name, i == 0, why, why_size);
 	if (rc == 0)
 		rc = own_profiles_check(p, why, why_size);

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/counter.h"
 #include "base/fixed.h"
 #include "base/seq.h"
@@ -20,7 +21,7 @@ const struct field pfc_fields[] = {
 	 .help = "XOFF is repeated after this part of its pause time"},
 };
 
-const unsigned int pfc_fields_n = sizeof(pfc_fields) / sizeof(pfc_fields[0]);
+const unsigned int pfc_fields_n = ARRAY_LEN(pfc_fields);
 
 uint64_t
 pfc_quanta_ns(uint16_t quanta, uint64_t speed_bps)

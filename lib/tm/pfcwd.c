@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tm/pfcwd.h"
 
+#include "base/array.h"
 #include "base/field_table.h"
 #include "base/counter.h"
 #include "base/fixed.h"
@@ -58,7 +59,7 @@ const struct field pfcwd_fields[] = {
 	 .def = "0", .live = true, .help = "nxos: intervals added to auto_restore_multiplier"},
 };
 
-const unsigned int pfcwd_fields_n = sizeof(pfcwd_fields) / sizeof(pfcwd_fields[0]);
+const unsigned int pfcwd_fields_n = ARRAY_LEN(pfcwd_fields);
 
 /* clang-format off */
 #define STAT(member, name_, text) { name_, text, offsetof(struct pfcwd_stats, member) }
@@ -82,9 +83,8 @@ const struct counter_field pfcwd_last_counters[] = {
 #undef STAT
 /* clang-format on */
 
-const unsigned int pfcwd_counters_n = sizeof(pfcwd_counters) / sizeof(pfcwd_counters[0]);
-const unsigned int pfcwd_last_counters_n =
-	sizeof(pfcwd_last_counters) / sizeof(pfcwd_last_counters[0]);
+const unsigned int pfcwd_counters_n = ARRAY_LEN(pfcwd_counters);
+const unsigned int pfcwd_last_counters_n = ARRAY_LEN(pfcwd_last_counters);
 
 const char *
 pfcwd_mode_name(enum pfcwd_mode mode)

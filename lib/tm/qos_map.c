@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tm/qos_map.h"
 
+#include "base/array.h"
 #include "base/field_table.h"
 
 #include <assert.h>
@@ -40,7 +41,7 @@ const struct field qos_map_fields[] = {
 	 .help = "lossless priorities: they obey PFC, and their groups generate it"},
 };
 
-const unsigned int qos_map_fields_n = sizeof(qos_map_fields) / sizeof(qos_map_fields[0]);
+const unsigned int qos_map_fields_n = ARRAY_LEN(qos_map_fields);
 
 static const char *
 lossless_fault(const struct qos_map_params *p)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tm/rx_drain.h"
 
+#include "base/array.h"
 #include "base/field_table.h"
 #include "base/fixed.h"
 
@@ -27,7 +28,7 @@ const struct field rx_drain_fields[] = {
 	 .help = "time that counts as tx_pause_storm_error_events: pausing stops, and frames that "
 		 "do not fit are lost, until the buffer is down to xon_bytes; 0: never"},
 };
-const unsigned int rx_drain_fields_n = sizeof(rx_drain_fields) / sizeof(rx_drain_fields[0]);
+const unsigned int rx_drain_fields_n = ARRAY_LEN(rx_drain_fields);
 
 int
 rx_drain_params_check(const struct rx_drain_params *p, char *why, unsigned int why_size)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tm/sched.h"
 
+#include "base/array.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -22,7 +24,7 @@ const struct field sched_fields[] = {
 		 "half of what strict queues leave, even if all others are backlogged"},
 };
 
-const unsigned int sched_fields_n = sizeof(sched_fields) / sizeof(sched_fields[0]);
+const unsigned int sched_fields_n = ARRAY_LEN(sched_fields);
 
 static void
 set_quanta(struct sched *s, const struct sched_params *params)

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "base/array.h"
 #include "base/fixed.h"
 #include "base/units.h"
 
@@ -22,7 +23,7 @@ response_quanta(uint64_t link_speed_bps)
 		{40 * GBPS, 118}, {50 * GBPS, 147}, {100 * GBPS, 394}, {200 * GBPS, 453},
 	};
 
-	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		if (link_speed_bps <= rows[i].speed_bps)
 			return rows[i].quanta;
 	}

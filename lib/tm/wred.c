@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/field_table.h"
 #include "base/fixed.h"
 #include "base/units.h"
@@ -55,7 +56,7 @@ const struct field wred_fields[] = {
 		 "do; off: they pass"},
 };
 
-const unsigned int wred_fields_n = sizeof(wred_fields) / sizeof(wred_fields[0]);
+const unsigned int wred_fields_n = ARRAY_LEN(wred_fields);
 
 int
 wred_params_check(const struct wred_params *p, char *why, unsigned int why_size)

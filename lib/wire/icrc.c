@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "wire/frame.h"
 #include "wire/icrc_impl.h"
 #include "wire/le.h"
@@ -64,7 +65,7 @@ const struct icrc_backend icrc_backends[] = {
 	{"vpclmulqdq", has_vpclmul, icrc_run_vpclmul},
 #endif
 };
-const unsigned int icrc_backend_count = sizeof(icrc_backends) / sizeof(icrc_backends[0]);
+const unsigned int icrc_backend_count = ARRAY_LEN(icrc_backends);
 
 static const struct icrc_backend *used = &icrc_backends[0];
 

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "wire/l2.h"
 
 enum tlv_type { TLV_END = 0, TLV_CHASSIS = 1, TLV_PORT = 2, TLV_TTL = 3, TLV_ORG = 127 };
@@ -133,7 +134,7 @@ lldp_build(uint8_t *buf, const struct lldp_info *info)
 	be16_store(buf + n, TLV_TTL << 9 | 2);
 	be16_store(buf + n + 2, info->ttl_s);
 	n += 4;
-	for (unsigned int i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(kinds); i++) {
 		if (dcbx_has(&info->dcbx, kinds[i]))
 			n += dcbx_build(buf + n, &info->dcbx, kinds[i]);
 	}

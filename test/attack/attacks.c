@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "attack/town.h"
+#include "base/array.h"
 #include "base/units.h"
 #include "wire/arp.h"
 #include "wire/be.h"
@@ -13,7 +14,6 @@
 #include "wire/pfc_frame.h"
 #include "wire/roce.h"
 
-#define N(a) (sizeof(a) / sizeof((a)[0]))
 #define SHORTEST 60u
 
 static const uint8_t router_mac[6] = {2, 0xFF, 0, 0, 0, 1};
@@ -356,7 +356,7 @@ const struct attack attacks[] = {
 	{.name = "broadcasts", .frame = broadcasts, .incast_pct = 80},
 	{.name = "garbage", .frame = garbage},
 };
-const unsigned int attacks_n = N(attacks);
+const unsigned int attacks_n = ARRAY_LEN(attacks);
 
 const struct attack *
 attack_of(const char *name)

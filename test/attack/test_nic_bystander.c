@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 
+#include "base/array.h"
 #include "base/fixed.h"
 #include "wire/arp.h"
 #include "wire/be.h"
@@ -15,7 +16,6 @@
 #include "wire/icmp.h"
 #include "wire/nd.h"
 
-#define N(a) (sizeof(a) / sizeof((a)[0]))
 #define QPS 4u
 #define RUN_NS (200 * NS_PER_US)
 #define LONGEST 256u
@@ -285,7 +285,7 @@ TEST(flows_do_not_notice_a_stranger)
 	unsigned int bad = 0;
 
 	assert_true(calm.messages > 50);
-	for (unsigned int i = 0; i < N(attacks); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(attacks); i++) {
 		const struct outcome o = live(attacks[i].frame);
 		bool good = o.messages * 100 >= calm.messages * 95 && o.retransmitted == 0 &&
 			    o.cuts == 0 && o.dropped[0] + o.answered[0] == o.frames[0] &&

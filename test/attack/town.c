@@ -7,6 +7,7 @@
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
 
+#include "base/array.h"
 #include "base/fixed.h"
 #include "base/units.h"
 #include "node/pkt_pool.h"
@@ -18,7 +19,6 @@
 #include "wire/pfc_frame.h"
 #include "wire/roce.h"
 
-#define N(a) (sizeof(a) / sizeof((a)[0]))
 #define BUFFER_BYTES (4u << 20)
 /* As quench-switch makes them: [pool] backing_frame_bytes, and what bursts and caches may hold
  * beside the buffer. */
@@ -69,7 +69,7 @@ struct host {
 struct town {
 	struct node *sw;
 	const struct attack *attack;
-	struct source sources[N(sources_of_town)];
+	struct source sources[ARRAY_LEN(sources_of_town)];
 	struct host hosts[TOWN_PORTS];
 	struct town_stream streams[STREAMS];
 	struct town_result result;
@@ -110,7 +110,8 @@ set_params(struct sw_params *p)
 		p->ports[i].link_speed_bps = TOWN_LINK_BPS;
 		p->ports[i].access_vlan = i == ROUTED || i == NEWCOMER ? 20 : 10;
 	}
-	p->tables = (struct sw_tables){.interfaces = interfaces, .n_interfaces = N(interfaces)};
+	p->tables =
+		(struct sw_tables){.interfaces = interfaces, .n_interfaces = ARRAY_LEN(interfaces)};
 	sw_params_resolve(p);
 	p->mmu.packets = (uint32_t)mmu_params_packets(&p->mmu, BACKING_FRAME_BYTES);
 	if (sw_params_check(p, why, sizeof(why)) != 0) {
@@ -396,7 +397,7 @@ static void
 tick(struct town *t)
 {
 	attack(t);
-	for (unsigned int i = 0; i < N(t->sources); i++)
+	for (unsigned int i = 0; i < ARRAY_LEN(t->sources); i++)
 		send(t, &t->sources[i]);
 	for (uint8_t host = 1; host < TOWN_PORTS; host++) {
 		struct rte_mbuf *m = t->hosts[host].answer;
@@ -427,7 +428,7 @@ open_switch(struct town *t, const struct attack *a, uint64_t attack_frames)
 	greet(t);
 	t->begin_ns = t->now_ns;
 	t->attack_next_ps = t->now_ns * 1000;
-	for (unsigned int i = 0; i < N(t->sources); i++)
+	for (unsigned int i = 0; i < ARRAY_LEN(t->sources); i++)
 		t->sources[i].next_ps = t->now_ns * 1000;
 }
 

@@ -7,6 +7,7 @@
 
 #include "bench.h"
 #include "net_crc.h"
+#include "base/array.h"
 #include "wire/icrc.h"
 #include "wire/icrc_impl.h"
 #include "wire/roce.h"
@@ -117,7 +118,7 @@ report_stamp(const char *what, struct job *job)
 
 	job->run = run_stamp;
 	snprintf(name, sizeof(name), "tx headers and ICRC, %s", what);
-	for (unsigned int i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
+	for (unsigned int i = 0; i < ARRAY_LEN(sets); i++)
 		report(name, job, &sets[i]);
 }
 

@@ -7,6 +7,7 @@
  */
 #include <rte_mbuf.h>
 
+#include "base/array.h"
 #include "base/prng.h"
 #include "bench.h"
 #include "net_crc.h"
@@ -287,7 +288,7 @@ main(void)
 	bench_eal(64);
 	net_crc_use_best();
 	nic_set_up_pools(&b.pools, 4096, MTU, 2048);
-	for (unsigned int i = 0; i < sizeof(qps) / sizeof(qps[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(qps); i++) {
 		bench_send(&b, qps[i], 1);
 		bench_send(&b, qps[i], BURST);
 	}

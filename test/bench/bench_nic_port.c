@@ -17,6 +17,7 @@
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
+#include "base/array.h"
 #include "base/prng.h"
 #include "bench.h"
 #include "nic_set_up.h"
@@ -122,7 +123,7 @@ eal_start(void)
 				   DEVICE};
 	char memory[16];
 	char *argv[16] = {0};
-	int argc = sizeof(words) / sizeof(words[0]);
+	int argc = ARRAY_LEN(words);
 
 	for (int i = 0; i < argc; i++)
 		argv[i] = words[i];

@@ -11,6 +11,7 @@
 #include "net_crc.h"
 #include "nic_set_up.h"
 #include "plain_loop.h"
+#include "base/array.h"
 #include "wire/icrc_impl.h"
 #include "wire/roce.h"
 
@@ -166,7 +167,7 @@ compare_all(struct receiver *r)
 	r->check = false;
 	compare(r, "no ICRC check", "headers, free (limit)");
 	r->check = true;
-	for (unsigned int i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(sets); i++) {
 		char check[48], peer[48];
 
 		if (sets[i].backend >= icrc_backend_count ||

@@ -8,6 +8,7 @@
 #include <rte_mbuf.h>
 #include <rte_sched.h>
 
+#include "base/array.h"
 #include "base/units.h"
 #include "wire/checksum.h"
 #include "bench.h"
@@ -95,7 +96,7 @@ make_frame(struct rte_mempool *pool, uint16_t in, uint16_t out, unsigned int cla
 static void
 put(struct ring *r, struct rte_mbuf *m)
 {
-	r->pkts[r->tail++ % RTE_DIM(r->pkts)] = m;
+	r->pkts[r->tail++ % ARRAY_LEN(r->pkts)] = m;
 }
 
 static void
@@ -106,7 +107,7 @@ come_in(struct bench *b, uint16_t port, unsigned int at_most)
 	uint16_t n = 0;
 
 	while (n < at_most && r->head != r->tail)
-		pkts[n++] = r->pkts[r->head++ % RTE_DIM(r->pkts)];
+		pkts[n++] = r->pkts[r->head++ % ARRAY_LEN(r->pkts)];
 	b->sw->ops->rx(b->sw, port, pkts, n, b->now_ns);
 }
 
@@ -175,7 +176,7 @@ round_sched(void *arg)
 	uint64_t carried = 0;
 
 	do {
-		for (unsigned int i = 0; i < RTE_DIM(b->peer_pkts); i += BURST) {
+		for (unsigned int i = 0; i < ARRAY_LEN(b->peer_pkts); i += BURST) {
 			for (unsigned int k = 0; k < BURST; k++)
 				rte_sched_port_pkt_write(b->sched, b->peer_pkts[i + k], 0, 0,
 							 RTE_SCHED_TRAFFIC_CLASS_BE, 0,
@@ -218,7 +219,7 @@ main(void)
 	pools = switch_set_up_pools(16383, 256, false);
 	start(&b, &pools);
 	b.sched = sched_peer_create(2 * BURST);
-	for (unsigned int i = 0; i < RTE_DIM(b.peer_pkts); i++)
+	for (unsigned int i = 0; i < ARRAY_LEN(b.peer_pkts); i++)
 		b.peer_pkts[i] = make_frame(pools.frames, 0, 1, 0);
 	bench_compare((struct bench_side){"switch rx to tx, 64 B, 32 ports, 8 queues backlogged, "
 					  "ECN and PFC",

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "ctl/nic_config/nic_config.h"
 #include "ctl/switch_config/switch_config.h"
 #include "fuzz/fuzz.h"
@@ -101,7 +102,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	static const struct role roles[] = {{switch_role}, {nic_role}};
 
-	for (unsigned int i = 0; i < sizeof(roles) / sizeof(roles[0]); i++)
+	for (unsigned int i = 0; i < ARRAY_LEN(roles); i++)
 		run_role(&roles[i], data, len);
 	return 0;
 }

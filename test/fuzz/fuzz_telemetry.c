@@ -9,6 +9,7 @@
 #include <rte_telemetry.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "runtime/telemetry/telemetry.h"
 #include "fuzz/fuzz.h"
 #include "unit/eal.h"
@@ -41,7 +42,7 @@ rte_tel_data_alloc(void)
 
 	if (alloc == NULL)
 		alloc = (struct rte_tel_data * (*)(void)) dlsym(RTLD_NEXT, "rte_tel_data_alloc");
-	FUZZ_CHECK(alloc != NULL && n_made < sizeof(made) / sizeof(made[0]));
+	FUZZ_CHECK(alloc != NULL && n_made < ARRAY_LEN(made));
 	made[n_made] = alloc();
 	FUZZ_CHECK(made[n_made] != NULL);
 	return made[n_made++];
@@ -119,7 +120,7 @@ static const struct telemetry_endpoint endpoints[] = {
 	{"/fuzz/whole", ",TEXT", "Returns a refusal", TELEMETRY_WHOLE, whole_reply},
 };
 
-#define ENDPOINTS (sizeof(endpoints) / sizeof(endpoints[0]))
+#define ENDPOINTS (ARRAY_LEN(endpoints))
 
 static void
 start(void)

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "wire/ecn.h"
 #include "wire/pfc_frame.h"
 #include "wire/roce.h"
@@ -198,7 +199,7 @@ static void
 make_roce(const struct output *out)
 {
 	for (unsigned int i = 0; i < 4; i++) {
-		for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+		for (size_t k = 0; k < ARRAY_LEN(kinds); k++) {
 			struct roce_path path;
 
 			make_path(&path, i & 1 ? 6 : 4, i & 2, kinds[k].fields.opcode == ROCE_CNP);

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "golden/hex.h"
 #include "golden/rebuild.h"
 #include "wire/checksum.h"
@@ -67,7 +68,7 @@ static const struct golden goldens[] = {
 static const struct golden capture = {"11_cnp_cx4lx_capture",  74, ROCE_CNP, 0x118, 0, 0, 0,
 				      {0x82, 0xfd, 0x00, 0x2a}};
 
-#define GOLDENS (sizeof(goldens) / sizeof(goldens[0]))
+#define GOLDENS (ARRAY_LEN(goldens))
 
 static const char *folder;
 
@@ -251,7 +252,7 @@ data_frames_stamped_from_a_template_are_the_same(void **state)
 	static struct roce_payload payload;
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(data) / sizeof(data[0]); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(data); i++) {
 		struct roce_template t;
 		struct roce_ends ends;
 		struct roce_path path;

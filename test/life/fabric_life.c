@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/fixed.h"
 #include "quench-lab/scenario/event_set.h"
 
@@ -248,7 +249,7 @@ is_harmless(const struct event_params *e)
 
 	if (strchr(e->set, ',') != NULL && !is_stop(e))
 		return false;
-	for (unsigned int i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+	for (unsigned int i = 0; i < ARRAY_LEN(sections); i++)
 		if (strncmp(e->set, sections[i], strlen(sections[i])) == 0)
 			return true;
 	return false;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/fixed.h"
 #include "ctl/nic_config/nic_config.h"
 #include "ctl/switch_config/switch_config.h"
@@ -539,8 +540,7 @@ static const char *
 any_key(struct draft *d, const struct scenario *s, char *text, size_t size)
 {
 	static const char *const gentle[] = {"rp", "np", "dctcp", "timely", "wred"};
-	unsigned int special =
-		(unsigned int)any(d->r, 0, sizeof(special_sets) / sizeof(special_sets[0]) - 1);
+	unsigned int special = (unsigned int)any(d->r, 0, ARRAY_LEN(special_sets) - 1);
 	struct config_rows rows = {0};
 	const char *found = NULL;
 
@@ -565,7 +565,7 @@ any_key(struct draft *d, const struct scenario *s, char *text, size_t size)
 		const struct field *f = &row->fields[any(d->r, 0, row->n - 1)];
 		bool allowed = !d->gentle;
 
-		for (unsigned int i = 0; i < sizeof(gentle) / sizeof(gentle[0]); i++)
+		for (unsigned int i = 0; i < ARRAY_LEN(gentle); i++)
 			allowed |= strcmp(row->section, gentle[i]) == 0;
 		if (allowed && strncmp(row->section, "port", 4) != 0)
 			found = set_of(row, f, d, text, size);

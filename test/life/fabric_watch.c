@@ -5,6 +5,7 @@
 #include <string.h>
 #include <rte_mbuf.h>
 
+#include "base/array.h"
 #include "base/fixed.h"
 #include "fabric_life.h"
 #include "nic/observe/flow_info.h"
@@ -37,7 +38,7 @@ struct seen_flow {
 };
 
 static const char *const pools[] = {"lab_data", "lab_control", "lab_frames", "lab_clones"};
-#define POOLS (sizeof(pools) / sizeof(pools[0]))
+#define POOLS (ARRAY_LEN(pools))
 
 static struct {
 	struct net *net;

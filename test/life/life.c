@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/field.h"
 
 const char *life_line = "";
@@ -94,7 +95,7 @@ life_number(const char *text)
 	char *end;
 	uint64_t n = strtoull(text, &end, 0);
 
-	for (unsigned int i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+	for (unsigned int i = 0; i < ARRAY_LEN(units); i++)
 		if (strcmp(end, units[i].suffix) == 0)
 			return n * units[i].scale;
 	return n;

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "unit/eal.h"
 #include "life.h"
 
@@ -24,7 +25,7 @@
 #define MOST_ATTEMPTS 1500
 
 static const struct life_kind *const kinds[] = {&life_pair, &life_switch, &life_fabric};
-#define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
+#define N_KINDS (ARRAY_LEN(kinds))
 
 /* What a life that failed said, and the part of it that does not change with the numbers. */
 struct failure {

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "base/array.h"
 #include "base/fixed.h"
 
 /* @return false: of no use. */
@@ -49,7 +50,7 @@ any_bound(struct prng *r, struct nic_params *params, FILE *out)
 	static const char *const keys[] = {"nic.qp_burst_bytes", "rp.rp_min_rate_bps",
 					   "rp.rp_max_rate_bps", "dctcp.dctcp_min_rate_bps",
 					   "timely.timely_min_rate_bps"};
-	const char *key = keys[any(r, 0, sizeof(keys) / sizeof(keys[0]) - 1)];
+	const char *key = keys[any(r, 0, ARRAY_LEN(keys) - 1)];
 	char section[16];
 	size_t offset;
 

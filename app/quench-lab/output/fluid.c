@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "runtime/notice/say.h"
 #include "quench-lab/output/output_file.h"
 
@@ -192,7 +193,7 @@ static void
 queue_table(FILE *out, const struct lab_fluid *fluid)
 {
 	uint32_t left_out = 0;
-	bool noted[sizeof(notes) / sizeof(notes[0])] = {false};
+	bool noted[ARRAY_LEN(notes)] = {false};
 
 	fprintf(out, "\n%-24s %9s %9s %9s %9s %9s\n", "fluid model, queue", "p*", "queue*", "mean",
 		"least", "most");
@@ -217,7 +218,7 @@ queue_table(FILE *out, const struct lab_fluid *fluid)
 	}
 	if (left_out > 0)
 		fprintf(out, "%" PRIu32 " other queues stay empty\n", left_out);
-	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
+	for (size_t i = 0; i < ARRAY_LEN(notes); i++)
 		if (noted[i] && notes[i] != NULL)
 			fprintf(out, "* %s\n", notes[i]);
 }

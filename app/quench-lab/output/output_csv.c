@@ -7,6 +7,7 @@
 #include <string.h>
 #include <rte_common.h>
 
+#include "base/array.h"
 #include "base/units.h"
 #include "runtime/notice/say.h"
 #include "ctl/results/flow_results.h"
@@ -242,7 +243,7 @@ output_csv_keep(const char *dir, bool keep)
 					    "times.csv", "counters.csv", "effective.ini"};
 	int rc = 0;
 
-	for (unsigned int i = 0; i < RTE_DIM(names); i++)
+	for (unsigned int i = 0; i < ARRAY_LEN(names); i++)
 		if (output_keep(dir, names[i], keep) < 0)
 			rc = -EIO;
 	if (output_keep_optional(dir, "trace.csv", keep) < 0 || output_fluid_keep(dir, keep) < 0)

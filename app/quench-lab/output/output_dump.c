@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "runtime/report/report.h"
 #include "runtime/report/switch_json.h"
 #include "ctl/output/json.h"
@@ -138,7 +139,7 @@ host_object(const struct net *net, uint32_t node, uint64_t now_ns)
 	const char *stats = (const char *)nic_stats(nic);
 	json_t *o = json_object(), *counters = json_object(), *drops = json_object();
 
-	for (unsigned int t = 0; t < sizeof(tables) / sizeof(tables[0]); t++)
+	for (unsigned int t = 0; t < ARRAY_LEN(tables); t++)
 		json_set_counters(counters, tables[t].fields, tables[t].n,
 				  stats + tables[t].offset);
 	json_object_set_new(o, "counters", counters);
@@ -181,7 +182,7 @@ is_no_count(const char *key)
 	static const char watermark[] = "watermark_bytes";
 	size_t n = strlen(key);
 
-	for (unsigned int i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (unsigned int i = 0; i < ARRAY_LEN(words); i++)
 		if (strcmp(key, words[i]) == 0)
 			return true;
 	return n >= sizeof(watermark) - 1 &&

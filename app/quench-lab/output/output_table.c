@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/units.h"
 
 /* Rows that fit on a screen. Beyond that the table shows quantiles, and the files have the rest. */
@@ -31,7 +32,7 @@ quantile_row(FILE *out, const char *what, uint64_t *values, uint32_t n, double u
 
 	qsort(values, n, sizeof(*values), compare_u64);
 	fprintf(out, "%-20s", what);
-	for (unsigned int i = 0; i < sizeof(percent) / sizeof(percent[0]); i++)
+	for (unsigned int i = 0; i < ARRAY_LEN(percent); i++)
 		fprintf(out, " %9.3f", (double)values[(uint64_t)(n - 1) * percent[i] / 100] / unit);
 	fputc('\n', out);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "runtime/notice/say.h"
 
 #define SWITCH "quench-switch"
@@ -380,7 +381,7 @@ metrics_collect(struct metrics *m, struct client *c, const struct meanings *mean
 	if (rc != 0)
 		return rc;
 	ports = json_integer_value(json_object_get(info, "ports"));
-	for (size_t i = 0; rc == 0 && i < sizeof(places) / sizeof(places[0]); i++)
+	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(places); i++)
 		if (strcmp(places[i].program, c->program) == 0)
 			rc = walk_place(&w, &places[i], ports);
 	if (rc == 0 && strcmp(c->program, NIC) == 0)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "quenchctl/socket/utf8.h"
 
 const char *const metrics_content_types[METRICS_FORMATS] = {
@@ -148,7 +149,7 @@ metric_of(const char *object, const char *key, const char *more, bool counter)
 	if (priority != NULL)
 		memmove(priority, priority + strlen("_prioN"),
 			strlen(priority + strlen("_prioN")) + 1);
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(units); i++) {
 		const struct unit *u = &units[i];
 
 		if (!ends_with(word, u->word))

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/array.h"
 #include "runtime/notice/say.h"
 
 #define PATH_CHARS 512
@@ -32,13 +33,13 @@ is_in(const char *word, const char *const *list, size_t n)
 static bool
 has_row_key(const char *key)
 {
-	return is_in(key, row_keys, sizeof(row_keys) / sizeof(row_keys[0]));
+	return is_in(key, row_keys, ARRAY_LEN(row_keys));
 }
 
 static bool
 is_counter_object(const char *key)
 {
-	return is_in(key, counter_objects, sizeof(counter_objects) / sizeof(counter_objects[0]));
+	return is_in(key, counter_objects, ARRAY_LEN(counter_objects));
 }
 
 /* @return false: neither XDG_CACHE_HOME nor HOME is set. */
@@ -188,7 +189,7 @@ row_name(const json_t *row, char name[PATH_CHARS])
 	size_t used = 0;
 
 	name[0] = '\0';
-	for (size_t i = 0; i < sizeof(row_keys) / sizeof(row_keys[0]); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(row_keys); i++) {
 		const json_t *v = json_object_get(row, row_keys[i]);
 		int n = 0;
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/units.h"
 #include "runtime/notice/say.h"
 #include "quenchctl/show/show.h"
@@ -49,7 +50,7 @@ word(const json_t *o, const char *key)
 static void
 print_wait(const json_t *qp)
 {
-	for (unsigned int i = 0; i < sizeof(holds) / sizeof(holds[0]); i++)
+	for (unsigned int i = 0; i < ARRAY_LEN(holds); i++)
 		if (strcmp(holds[i].hold, word(qp, "hold")) == 0)
 			printf("now: %s\n", holds[i].words);
 	printf("     %" PRIu64 " of at most %" PRIu64

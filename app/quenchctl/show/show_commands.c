@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "runtime/notice/say.h"
 #include "quenchctl/show/baseline.h"
 #include "quenchctl/show/show.h"
@@ -178,7 +179,7 @@ static const struct kind {
 	{"flow", "quench-nic", "/quench/flows", false, false},
 	{"qp", "quench-nic", "/quench/qps", false, true},
 };
-#define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
+#define N_KINDS (ARRAY_LEN(kinds))
 
 static int
 keep(struct client *c, const char *command, json_t *replies)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "quenchctl/socket/utf8.h"
 
+#include "base/array.h"
+
 #include <stdint.h>
 
 /* RFC 3629, section 4: the first byte, and the range of the second. */
@@ -18,7 +20,7 @@ utf8_char_bytes(const char *text)
 {
 	const uint8_t *c = (const uint8_t *)text;
 
-	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
 		const struct form *f = &forms[i];
 
 		if (c[0] < f->first || c[0] > f->last)

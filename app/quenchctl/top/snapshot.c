@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "runtime/notice/say.h"
 
 /* Limits of a snapshot, beyond which a program counts as silent. */
@@ -86,8 +87,7 @@ take(struct client *c, struct snapshot *r)
 {
 	bool is_switch = strcmp(c->program, "quench-switch") == 0;
 	const struct question *q = is_switch ? of_switch : of_nic;
-	unsigned int n = is_switch ? sizeof(of_switch) / sizeof(of_switch[0])
-				   : sizeof(of_nic) / sizeof(of_nic[0]);
+	unsigned int n = is_switch ? ARRAY_LEN(of_switch) : ARRAY_LEN(of_nic);
 	json_t *info;
 	int rc = client_ask(c, "/quench/info", &info);
 

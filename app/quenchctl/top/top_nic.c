@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
+#include "base/array.h"
 #include "quenchctl/top/top_view.h"
 
 /* Row of totals. The first 80 columns suffice; the rest is for wider terminals. */
@@ -31,7 +32,7 @@ drop_rate(const struct snapshot *now, const struct snapshot *before)
 	json_object_foreach ((json_t *)reply(now, "nic"), key, value)
 		if (strncmp(key, "drop_", 5) == 0)
 			sum += rise(now, before, "nic", key);
-	for (unsigned int i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+	for (unsigned int i = 0; i < ARRAY_LEN(others); i++)
 		sum += rise(now, before, "nic", others[i]);
 	return sum;
 }

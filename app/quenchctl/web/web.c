@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "runtime/notice/say.h"
 #include "quenchctl/web/web.h"
 #include "quenchctl/socket/http.h"
@@ -160,7 +161,7 @@ serve(struct web *w, const struct ctl_options *o)
 		{"/data", "the program, now, as JSON", answer_data},
 	};
 	struct http_server *s = http_open(o->listen != NULL ? o->listen : "127.0.0.1:9881", routes,
-					  sizeof(routes) / sizeof(routes[0]), w);
+					  ARRAY_LEN(routes), w);
 
 	if (s == NULL)
 		return errno == EINVAL ? APP_BAD_USAGE : APP_FAILED;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "quenchctl/top/top_view.h"
 #include "quenchctl/socket/utf8.h"
 
@@ -157,7 +158,7 @@ nic_troubles(const struct moment *m, const struct snapshot *now, const struct sn
 		{"rp", "rp_cnp_ignored", "CNPs for nobody here"},
 	};
 
-	for (unsigned int i = 0; i < sizeof(troubles) / sizeof(troubles[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(troubles); i++) {
 		double n =
 			risen(json_object_get(now->replies, troubles[i].reply),
 			      json_object_get(before->replies, troubles[i].reply), troubles[i].key);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <rte_ethdev.h>
 
+#include "base/array.h"
 #include "base/units.h"
 #include "runtime/port/port_device.h"
 #include "runtime/notice/say.h"
@@ -116,7 +117,7 @@ find_facts(const char *driver)
 		.roce = "not known: if nothing arrives, unload the NIC's RDMA driver",
 	};
 
-	for (unsigned int i = 0; i < RTE_DIM(drivers); i++)
+	for (unsigned int i = 0; i < ARRAY_LEN(drivers); i++)
 		if (strcmp(driver, drivers[i].driver) == 0)
 			return &drivers[i];
 	return &unknown;

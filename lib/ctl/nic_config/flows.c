@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/array.h"
 #include "base/units.h"
 #include "ctl/config/sections.h"
 
@@ -72,7 +73,7 @@ const struct field nic_flow_fields[] = {
 	 .help = "QPs of this flow, the first ones, whose every change of rate goes to --trace "
 		 "FILE"},
 };
-const unsigned int nic_flow_fields_n = sizeof(nic_flow_fields) / sizeof(nic_flow_fields[0]);
+const unsigned int nic_flow_fields_n = ARRAY_LEN(nic_flow_fields);
 
 int
 nic_config_refuse_flow(const struct config *cfg, const struct nic_flow *flow, const char *why,

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/array.h"
 #include "base/units.h"
 
 /* For whom nothing was measured. */
@@ -57,10 +58,10 @@ flow_csv_row(FILE *out, const struct flow_row *row)
 	};
 
 	fprintf(out, "%" PRIu64 ",%s", row->time_ns, row->flow);
-	put(out, counts, sizeof(counts) / sizeof(counts[0]));
+	put(out, counts, ARRAY_LEN(counts));
 	fprintf(out, ",%.3f,%.3f,%.3f", (double)hist_quantile(slow, 50) / 1000,
 		(double)hist_quantile(slow, 99) / 1000, (double)slow->max / 1000);
-	put(out, rtts, sizeof(rtts) / sizeof(rtts[0]));
+	put(out, rtts, ARRAY_LEN(rtts));
 	fputc('\n', out);
 }
 
@@ -108,7 +109,7 @@ set_hist(json_t *o, const char *prefix, const char *suffix, const struct hist *h
 		{"p999", hist_quantile(h, 99.9)}, {"max", h->max},
 	};
 
-	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		char key[64];
 
 		snprintf(key, sizeof(key), "%s_%s%s", prefix, rows[i].name, suffix);

@@ -7,6 +7,7 @@
 
 #include <rte_common.h>
 
+#include "base/array.h"
 #include "ctl/config/sections.h"
 #include "ctl/switch_config/classes_rows.h"
 #include "ctl/switch_config/tables.h"
@@ -19,7 +20,7 @@ const struct field switch_pool_fields[] = {
 		 "on average is held to its part of the mbufs: it pauses, or drops as "
 		 "packet_memory"},
 };
-const unsigned int switch_pool_fields_n = RTE_DIM(switch_pool_fields);
+const unsigned int switch_pool_fields_n = ARRAY_LEN(switch_pool_fields);
 
 /* Sections whose keys a switch among several may have in its own: no key is in two of them. */
 static const char *const own_sections[] = {"switch", "wred", "scheduler", "pfc", "router", "pfcwd"};
@@ -166,7 +167,7 @@ switch_config_check(const struct config *cfg, const struct sw_params *params,
 static bool
 is_own_section(const char *name)
 {
-	for (unsigned int k = 0; k < RTE_DIM(own_sections); k++)
+	for (unsigned int k = 0; k < ARRAY_LEN(own_sections); k++)
 		if (strcmp(name, own_sections[k]) == 0)
 			return true;
 	return false;

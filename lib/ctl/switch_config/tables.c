@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "ctl/config/kinds.h"
 
 #define KIND(word, name, item, table, array)                                                       \
@@ -17,7 +18,7 @@ static const struct config_kind kinds[] = {
 	KIND("route", "PREFIX", sw_static_route, sw_static_route_fields, routes),
 	KIND("neighbor", "ADDRESS", sw_neighbor, sw_neighbor_fields, neighbors),
 };
-#define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
+#define N_KINDS (ARRAY_LEN(kinds))
 
 int
 switch_tables_read(struct config *cfg, struct sw_tables *out, struct config_error *err)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/array.h"
 #include "base/units.h"
 #include "cc/cc.h"
 #include "fabric/fluid/state.h"
@@ -42,7 +43,7 @@ check_flow(const struct flow_params *flow, struct scenario_fault *fault)
 		 "one whose messages do not wait for each other: not all_reduce"},
 	};
 
-	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+	for (size_t i = 0; i < ARRAY_LEN(rules); i++)
 		if (rules[i].broken)
 			return say(fault, "flow", flow->name, rules[i].key, rules[i].expected);
 	return 0;
@@ -66,7 +67,7 @@ check_switch(const struct scenario *s, const struct sw_params *sw, const char *n
 		{sw->n_wred_profiles != 0, NULL, "one curve in the fluid model"},
 	};
 
-	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+	for (size_t i = 0; i < ARRAY_LEN(rules); i++)
 		if (rules[i].broken)
 			return say(fault, section, name, rules[i].key, rules[i].expected);
 	for (uint32_t i = 0; i < s->n_flows; i++) {
@@ -119,7 +120,7 @@ check_hosts(const struct scenario *s, struct scenario_fault *fault)
 		 "0: the fluid model has no pauses"},
 	};
 
-	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+	for (size_t i = 0; i < ARRAY_LEN(rules); i++)
 		if (rules[i].broken)
 			return say(fault, rules[i].section, "", rules[i].key, rules[i].expected);
 	return 0;

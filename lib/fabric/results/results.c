@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/fixed.h"
 #include "base/units.h"
 #include "fabric/results/probe.h"
@@ -144,7 +145,7 @@ digest_qp(uint64_t d, const struct nic_qp_info *q)
 		q->done,
 	};
 
-	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+	for (size_t i = 0; i < ARRAY_LEN(values); i++)
 		d = digest_u64(d, values[i]);
 	return d;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Keys of [event NAME] and [record NAME]. */
+#include "base/array.h"
 #include "base/units.h"
 #include "fabric/scenario/scenario.h"
 
@@ -95,7 +96,7 @@ const struct field event_fields[] = {
 	 .help = "send: time from frame to frame; 0: the file's own times, or link speed for a "
 		 "single frame"},
 };
-const unsigned int event_fields_n = sizeof(event_fields) / sizeof(event_fields[0]);
+const unsigned int event_fields_n = ARRAY_LEN(event_fields);
 
 const struct field record_fields[] = {
 	{FIELD_OF(struct record_params, node), .type = FIELD_STR, .min = 1,
@@ -105,4 +106,4 @@ const struct field record_fields[] = {
 	{FIELD_OF(struct record_params, snap_bytes), .type = FIELD_U32, .unit = UNIT_BYTES,
 	 .max = 65535, .def = "0", .help = "bytes written of each frame; 0: all"},
 };
-const unsigned int record_fields_n = sizeof(record_fields) / sizeof(record_fields[0]);
+const unsigned int record_fields_n = ARRAY_LEN(record_fields);

@@ -2,6 +2,7 @@
 /* Keys of a scenario's own sections. */
 #include "fabric/scenario/scenario.h"
 
+#include "base/array.h"
 #include "base/units.h"
 
 #define MAX_RATE (800 * GBPS)
@@ -65,7 +66,7 @@ const struct field fabric_fields[] = {
 	 .def = "all",
 	 .help = "hosts to which [receiver] applies: all, or a list as in src of [flow NAME]"},
 };
-const unsigned int fabric_fields_n = sizeof(fabric_fields) / sizeof(fabric_fields[0]);
+const unsigned int fabric_fields_n = ARRAY_LEN(fabric_fields);
 
 static const char *const pattern_words[] = {"to_dst",     "permutation", "all_to_all", "ring",
 					    "all_reduce", "trace",       NULL};
@@ -118,7 +119,7 @@ const struct field flow_fields[] = {
 	 .def = "0",
 	 .help = "number of QPs of each flow, the first ones, whose rate changes go to trace.csv"},
 };
-const unsigned int flow_fields_n = sizeof(flow_fields) / sizeof(flow_fields[0]);
+const unsigned int flow_fields_n = ARRAY_LEN(flow_fields);
 
 const struct field switch_section_fields[] = {
 	{FIELD_OF(struct switch_section, hosts), .type = FIELD_U16, .max = SW_MAX_PORTS, .def = "0",
@@ -127,8 +128,7 @@ const struct field switch_section_fields[] = {
 	 .help = "topology = graph: steps from the switches with hosts towards the core, for "
 		 "ecmp_seed_by_stage"},
 };
-const unsigned int switch_section_fields_n =
-	sizeof(switch_section_fields) / sizeof(switch_section_fields[0]);
+const unsigned int switch_section_fields_n = ARRAY_LEN(switch_section_fields);
 
 const struct field link_section_fields[] = {
 	{FIELD_OF(struct link_section, ends), .type = FIELD_STR, .min = 1, .max = LINK_ENDS_CHARS,
@@ -156,8 +156,7 @@ const struct field link_section_fields[] = {
 	 .help = "VLANs whose frames are tagged on the host's link, such as 10,20-29, or none; "
 		 "with vlan_filtering"},
 };
-const unsigned int link_section_fields_n =
-	sizeof(link_section_fields) / sizeof(link_section_fields[0]);
+const unsigned int link_section_fields_n = ARRAY_LEN(link_section_fields);
 
 const struct field static_route_fields[] = {
 	{FIELD_OF(struct static_route, at), .type = FIELD_STR, .min = 1, .max = TOPOLOGY_NAME_CHARS,
@@ -169,5 +168,4 @@ const struct field static_route_fields[] = {
 	 .help = "the next hop, a neighbour of `at`, over all cables to it, instead of the "
 		 "shortest paths"},
 };
-const unsigned int static_route_fields_n =
-	sizeof(static_route_fields) / sizeof(static_route_fields[0]);
+const unsigned int static_route_fields_n = ARRAY_LEN(static_route_fields);

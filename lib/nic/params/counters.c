@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nic/params/counters.h"
 
+#include "base/array.h"
+
 #include <stddef.h>
 
 #define COUNTER(m, text) COUNTER_FIELD(struct nic_stats, m, text)
@@ -84,7 +86,7 @@ const struct counter_field nic_counters[] = {
 	     "Dropped: ARP, solicitation or echo request beyond what may be answered (1/64 of the link)"),
 };
 /* clang-format on */
-const unsigned int nic_counters_n = sizeof(nic_counters) / sizeof(nic_counters[0]);
+const unsigned int nic_counters_n = ARRAY_LEN(nic_counters);
 
 const char *
 nic_drop_name(enum nic_drop d)

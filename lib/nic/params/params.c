@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "wire/roce.h"
 
 static const char *const flow_control_words[] = {"off", "pfc", "pause", NULL};
@@ -87,7 +88,7 @@ static const struct field nic_fields[] = {
 	 .min = 1000000, .max = UINT64_MAX, .def = "30s",
 	 .help = "Time after which the MAC address of a peer is asked for again"},
 };
-static const unsigned int nic_fields_n = sizeof(nic_fields) / sizeof(nic_fields[0]);
+static const unsigned int nic_fields_n = ARRAY_LEN(nic_fields);
 
 const struct field_section nic_sections[] = {
 	{"nic", nic_fields, &nic_fields_n, 0},
@@ -99,7 +100,7 @@ const struct field_section nic_sections[] = {
 	FIELD_SECTION("qos_map", qos_map_fields, struct nic_params, qos),
 	FIELD_SECTION("pfc", pfc_fields, struct nic_params, pfc),
 };
-const unsigned int nic_sections_n = sizeof(nic_sections) / sizeof(nic_sections[0]);
+const unsigned int nic_sections_n = ARRAY_LEN(nic_sections);
 
 void
 nic_params_default(struct nic_params *p)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "base/counter.h"
 #include "base/fixed.h"
 #include "base/units.h"
@@ -18,7 +19,7 @@ const struct counter_field dcbx_counters[] = {
 };
 /* clang-format on */
 
-const unsigned int dcbx_counters_n = sizeof(dcbx_counters) / sizeof(dcbx_counters[0]);
+const unsigned int dcbx_counters_n = ARRAY_LEN(dcbx_counters);
 
 const char *
 dcbx_pfc_state_name(enum dcbx_pfc_state state)

@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "base/array.h"
 #include "switch/params/limits.h"
 
 #define PROFILE_FIELD(owner, member, text)                                                         \
@@ -44,6 +45,6 @@ const struct field sw_tc_fields[] = {
 		 "are dropped under mtu; 0: max_frame_bytes alone counts"},
 };
 
-const unsigned int sw_queue_fields_n = sizeof(sw_queue_fields) / sizeof(sw_queue_fields[0]);
-const unsigned int sw_pg_fields_n = sizeof(sw_pg_fields) / sizeof(sw_pg_fields[0]);
-const unsigned int sw_tc_fields_n = sizeof(sw_tc_fields) / sizeof(sw_tc_fields[0]);
+const unsigned int sw_queue_fields_n = ARRAY_LEN(sw_queue_fields);
+const unsigned int sw_pg_fields_n = ARRAY_LEN(sw_pg_fields);
+const unsigned int sw_tc_fields_n = ARRAY_LEN(sw_tc_fields);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "switch/params/counters.h"
 
+#include "base/array.h"
 #include "fwd/fdb.h"
-
-#define N(table) (sizeof(table) / sizeof((table)[0]))
 
 /* clang-format off */
 #define C(m, text) COUNTER_FIELD(struct sw_port_stats, m, text)
@@ -19,7 +18,7 @@ const struct counter_field sw_port_counter_fields[] = {
 	C(pause_no_mbuf, "pause frames that had to wait for an mbuf"),
 };
 #undef C
-const unsigned int sw_port_counter_fields_n = N(sw_port_counter_fields);
+const unsigned int sw_port_counter_fields_n = ARRAY_LEN(sw_port_counter_fields);
 
 #define C(m, text) COUNTER_FIELD(struct sw_queue_stats, m, text)
 const struct counter_field sw_queue_counter_fields[] = {
@@ -30,7 +29,7 @@ const struct counter_field sw_queue_counter_fields[] = {
 	C(drop_packets, "frames dropped on the egress side"),
 };
 #undef C
-const unsigned int sw_queue_counter_fields_n = N(sw_queue_counter_fields);
+const unsigned int sw_queue_counter_fields_n = ARRAY_LEN(sw_queue_counter_fields);
 
 #define C(m, text) COUNTER_FIELD(struct sw_pg_stats, m, text)
 const struct counter_field sw_pg_counter_fields[] = {
@@ -39,7 +38,7 @@ const struct counter_field sw_pg_counter_fields[] = {
 	C(drop_packets, "frames refused by the ingress side of the buffer"),
 };
 #undef C
-const unsigned int sw_pg_counter_fields_n = N(sw_pg_counter_fields);
+const unsigned int sw_pg_counter_fields_n = ARRAY_LEN(sw_pg_counter_fields);
 
 #define DROP(d, word, text) [SW_DROP_##d] = {word, text, offsetof(struct sw_port_stats, drops[SW_DROP_##d])}
 const struct counter_field sw_drop_counter_fields[SW_DROPS] = {
@@ -96,8 +95,8 @@ const struct counter_field sw_malformed_counter_fields[] = {
 	C(BAD_IP_CHECKSUM, "bad_ip_checksum", "IPv4 header checksum wrong"),
 };
 #undef C
-const unsigned int sw_malformed_counter_fields_n = N(sw_malformed_counter_fields);
-_Static_assert(N(sw_malformed_counter_fields) == FRAME_VERDICTS - 1, "a verdict without a counter");
+const unsigned int sw_malformed_counter_fields_n = ARRAY_LEN(sw_malformed_counter_fields);
+_Static_assert(ARRAY_LEN(sw_malformed_counter_fields) == FRAME_VERDICTS - 1, "a verdict without a counter");
 
 #define C(m, text) COUNTER_FIELD(struct sw_router_stats, m, text)
 #define NEIGH(m, text) {#m, text, offsetof(struct sw_router_stats, neigh.m)}
@@ -120,7 +119,7 @@ const struct counter_field sw_router_counter_fields[] = {
 #undef C
 #undef NEIGH
 #undef CLAIM
-const unsigned int sw_router_counter_fields_n = N(sw_router_counter_fields);
+const unsigned int sw_router_counter_fields_n = ARRAY_LEN(sw_router_counter_fields);
 
 #define C(m, text) COUNTER_FIELD(struct sw_interface_stats, m, text)
 const struct counter_field sw_interface_counter_fields[] = {
@@ -131,7 +130,7 @@ const struct counter_field sw_interface_counter_fields[] = {
 	C(out_octets, "of them bytes with FCS"),
 };
 #undef C
-const unsigned int sw_interface_counter_fields_n = N(sw_interface_counter_fields);
+const unsigned int sw_interface_counter_fields_n = ARRAY_LEN(sw_interface_counter_fields);
 
 #define C(m, text) COUNTER_FIELD(struct fdb_stats, m, text)
 const struct counter_field sw_fdb_counter_fields[] = {
@@ -145,7 +144,7 @@ const struct counter_field sw_fdb_counter_fields[] = {
 	C(static_kept, "frames from a static address on another port"),
 };
 #undef C
-const unsigned int sw_fdb_counter_fields_n = N(sw_fdb_counter_fields);
+const unsigned int sw_fdb_counter_fields_n = ARRAY_LEN(sw_fdb_counter_fields);
 
 #define C(m, text) COUNTER_FIELD(struct sw_ledger, m, text)
 const struct counter_field sw_ledger_counter_fields[] = {
@@ -158,7 +157,7 @@ const struct counter_field sw_ledger_counter_fields[] = {
 };
 #undef C
 /* clang-format on */
-const unsigned int sw_ledger_counter_fields_n = N(sw_ledger_counter_fields);
+const unsigned int sw_ledger_counter_fields_n = ARRAY_LEN(sw_ledger_counter_fields);
 
 const char *
 sw_drop_name(enum sw_drop d)

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "switch/params/params.h"
 
 #define SECTION(name, table, member) FIELD_SECTION(name, table, struct sw_params, member)
@@ -24,7 +25,7 @@ const struct field_section sw_sections[] = {
 	SECTION("pfcwd", pfcwd_fields, pfcwd),
 	SECTION("lldp", lldp_fields, lldp),
 };
-const unsigned int sw_sections_n = sizeof(sw_sections) / sizeof(sw_sections[0]);
+const unsigned int sw_sections_n = ARRAY_LEN(sw_sections);
 
 void
 sw_params_default(struct sw_params *p, uint16_t n_ports)

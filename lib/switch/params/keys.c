@@ -2,6 +2,7 @@
 /* Keys of the switch, of a port and of the router. */
 #include <stddef.h>
 
+#include "base/array.h"
 #include "switch/params/limits.h"
 #include "switch/params/params.h"
 
@@ -94,7 +95,7 @@ const struct field sw_port_fields[] = {
 		 "dealt out in turn"},
 };
 
-const unsigned int sw_port_fields_n = sizeof(sw_port_fields) / sizeof(sw_port_fields[0]);
+const unsigned int sw_port_fields_n = ARRAY_LEN(sw_port_fields);
 
 static const char *const mark_at_words[] = {"dequeue", "enqueue", NULL};
 
@@ -138,7 +139,7 @@ const struct field sw_fields[] = {
 	 .help = "seed of the marking decisions"},
 };
 
-const unsigned int sw_fields_n = sizeof(sw_fields) / sizeof(sw_fields[0]);
+const unsigned int sw_fields_n = ARRAY_LEN(sw_fields);
 
 const struct field sw_router_fields[] = {
 	{FIELD_OF(struct sw_router_params, router_mac), .type = FIELD_MAC,
@@ -163,4 +164,4 @@ const struct field sw_router_fields[] = {
 	 .help = "a neighbour that is sent to is asked again after this time; never: not"},
 };
 
-const unsigned int sw_router_fields_n = sizeof(sw_router_fields) / sizeof(sw_router_fields[0]);
+const unsigned int sw_router_fields_n = ARRAY_LEN(sw_router_fields);

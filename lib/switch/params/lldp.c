@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "base/array.h"
 #include "base/units.h"
 
 const struct field lldp_fields[] = {
@@ -19,4 +20,4 @@ const struct field lldp_fields[] = {
 	 .help = "take the peer's PFC priorities, as far as they are in pfc_enable"},
 };
 
-const unsigned int lldp_fields_n = sizeof(lldp_fields) / sizeof(lldp_fields[0]);
+const unsigned int lldp_fields_n = ARRAY_LEN(lldp_fields);

@@ -7,9 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "switch/params/vlan_list.h"
-
-#define N_FIELDS(table) (sizeof(table) / sizeof((table)[0]))
 
 const struct field sw_static_mac_fields[] = {
 	{FIELD_OF(struct sw_static_mac, mac), .type = FIELD_MAC, .min = 1, .live = true,
@@ -19,7 +18,7 @@ const struct field sw_static_mac_fields[] = {
 	{FIELD_OF(struct sw_static_mac, port), .type = FIELD_U16, .max = SW_MAX_PORTS - 1,
 	 .live = true, .help = "where it is"},
 };
-const unsigned int sw_static_mac_fields_n = N_FIELDS(sw_static_mac_fields);
+const unsigned int sw_static_mac_fields_n = ARRAY_LEN(sw_static_mac_fields);
 
 const struct field sw_interface_fields[] = {
 	{FIELD_OF(struct sw_interface, ip), .type = FIELD_STR, .max = SW_PREFIX_CHARS,
@@ -29,7 +28,7 @@ const struct field sw_interface_fields[] = {
 	{FIELD_OF(struct sw_interface, ip6), .type = FIELD_STR, .max = SW_PREFIX_CHARS,
 	 .def = "none", .live = true, .help = "the same for IPv6, such as fd00::1/64, or none"},
 };
-const unsigned int sw_interface_fields_n = N_FIELDS(sw_interface_fields);
+const unsigned int sw_interface_fields_n = ARRAY_LEN(sw_interface_fields);
 
 const struct field sw_static_route_fields[] = {
 	{FIELD_OF(struct sw_static_route, nexthop), .type = FIELD_STR, .min = 1,
@@ -37,13 +36,13 @@ const struct field sw_static_route_fields[] = {
 	 .help = "addresses of routers in subnets of interfaces, 16 at most, among which the "
 		 "flows are spread; or blackhole"},
 };
-const unsigned int sw_static_route_fields_n = N_FIELDS(sw_static_route_fields);
+const unsigned int sw_static_route_fields_n = ARRAY_LEN(sw_static_route_fields);
 
 const struct field sw_neighbor_fields[] = {
 	{FIELD_OF(struct sw_neighbor, mac), .type = FIELD_MAC, .min = 1, .live = true,
 	 .help = "address of the station with this IP address, which is then never asked for it"},
 };
-const unsigned int sw_neighbor_fields_n = N_FIELDS(sw_neighbor_fields);
+const unsigned int sw_neighbor_fields_n = ARRAY_LEN(sw_neighbor_fields);
 
 /* Plain digits of a number up to max, or -1. */
 static int32_t

@@ -16,6 +16,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/array.h"
+
 #define FAKE_REPLY_BYTES 16384
 #define FAKE_PAGES 3u
 #define FAKE_CONNECTIONS 1024u
@@ -71,7 +73,7 @@ fake_reply(const struct fake_program *p, const char *command, char *text, size_t
 			 first, first + 1, FAKE_PAGES, first);
 		return;
 	}
-	for (size_t i = 0; i < sizeof(paged) / sizeof(paged[0]); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(paged); i++) {
 		if (strncmp(command + 8, paged[i], (size_t)path_chars - 8) != 0 ||
 		    strlen(paged[i]) != (size_t)path_chars - 8)
 			continue;

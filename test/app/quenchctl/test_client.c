@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "unit/cases.h"
 #include "runtime/notice/say.h"
 #include "quenchctl/socket/client.h"
@@ -310,7 +311,7 @@ tell_lie(struct fake_program *p, const char *command, char *text, size_t size)
 TEST(what_is_no_reply_is_said)
 {
 	program.reply = tell_lie;
-	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(lies); i++) {
 		struct client c;
 
 		lie = &lies[i];

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "unit/cases.h"
 #include "quenchctl/socket/http.h"
 
@@ -169,7 +170,7 @@ TEST(an_address_that_is_none_is_refused)
 	static const char *const wrong[] = {"",      "x",           ":80",      "127.0.0.1:",
 					    "1.2.3", "127.0.0.1:x", "[::1]80x", "127.0.0.1:65536"};
 
-	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+	for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
 		assert_null(http_open(wrong[i], routes, 1, NULL));
 }
 

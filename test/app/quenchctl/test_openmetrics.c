@@ -2,6 +2,7 @@
 /* Names, units and text of metrics. */
 #include <string.h>
 
+#include "base/array.h"
 #include "unit/cases.h"
 #include "quenchctl/metrics/openmetrics.h"
 
@@ -25,7 +26,7 @@ TEST(the_last_word_of_a_key_says_the_unit)
 		{"up", "", "", "quench_up", ""},
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct metric m = metric_of(rows[i].object, rows[i].key, rows[i].more, false);
 
 		assert_string_equal(m.name, rows[i].name);
@@ -48,7 +49,7 @@ TEST(values_are_exact_in_the_base_unit)
 		{"error_ppm", -1000001, "-1.000001"},
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct metric m = metric_of("x", rows[i].key, "", false);
 		json_t *v = json_integer(rows[i].value);
 		char text[64];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is left of an mbuf's data room when a driver has rounded it down. */
+#include "base/array.h"
 #include "unit/cases.h"
 #include "runtime/port/data_room.h"
 
@@ -39,7 +40,7 @@ TEST(each_driver_receives_any_frame_in_one_segment)
 {
 	/* Up to the largest max_frame_bytes. */
 	for (uint32_t frame_bytes = 64; frame_bytes <= 16000; frame_bytes++) {
-		for (unsigned int i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++) {
+		for (unsigned int i = 0; i < ARRAY_LEN(drivers); i++) {
 			uint32_t has = device_bytes(&drivers[i], data_room_bytes(frame_bytes));
 
 			if (has < frame_bytes + drivers[i].tags * VLAN_TAG_BYTES)

@@ -7,6 +7,7 @@
 #include <rte_eal.h>
 #include <rte_eal_memconfig.h>
 
+#include "base/array.h"
 #include "unit/cases.h"
 #include "runtime/eal/eal_end.h"
 
@@ -18,10 +19,10 @@ live_and_end(bool lock)
 	static char args[][20] = {"test_eal_end", "--no-huge",        "--no-shconf",
 				  "--no-pci",     "--no-telemetry",   "-m",
 				  "16",           "--log-level=error"};
-	char *argv[sizeof(args) / sizeof(args[0])];
+	char *argv[ARRAY_LEN(args)];
 	int argc = 0;
 
-	for (; argc < (int)(sizeof(args) / sizeof(args[0])); argc++)
+	for (; argc < (int)(ARRAY_LEN(args)); argc++)
 		argv[argc] = args[argc];
 	if (rte_eal_init(argc, argv) < 0)
 		_exit(99);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "unit/cases.h"
+#include "base/array.h"
 #include "base/units.h"
 #include "runtime/run/opts.h"
 #include "runtime/notice/say.h"
@@ -117,7 +118,7 @@ TEST(bad_usage_is_refused)
 	};
 	struct opts opts;
 
-	for (unsigned int i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+	for (unsigned int i = 0; i < ARRAY_LEN(bad); i++)
 		assert_int_equal(parse(&leaves, bad[i], &opts), APP_BAD_USAGE);
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "unit/cases.h"
+#include "base/array.h"
 #include "base/units.h"
 #include "runtime/port/port_probe.h"
 #include "runtime/port/port_start.h"
@@ -25,7 +26,7 @@ TEST(pcie_rates_are_those_of_the_generations)
 		{"8.0 GT/s PCIe\n", "255\n", 0},
 	};
 
-	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++)
 		assert_int_equal(pcie_rate_bps(rows[i].speed, rows[i].width) / MBPS, rows[i].mbps);
 }
 
@@ -87,7 +88,7 @@ TEST(each_driver_has_its_lines)
 		 {"rx_pause_frames", "peer", "ethtool", "RDMA driver"}},
 	};
 
-	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		struct probe_line lines[PROBE_LINES];
 
 		assert_int_equal(probe_lines(rows[i].driver, rows[i].pause, lines), rows[i].n);
@@ -128,7 +129,7 @@ TEST(memif_clients_are_told_from_servers)
 		{"net_ring", "role=client", false},
 	};
 
-	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++)
 		assert_int_equal(port_is_memif_client(rows[i].driver, rows[i].args),
 				 rows[i].client);
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "base/array.h"
 #include "unit/cases.h"
 #include "runtime/port/port_queues.h"
 
@@ -36,7 +37,7 @@ TEST(lcores_get_the_queues_that_there_are)
 		{{1, 16, true}, OFF, 4, {4, 1, 4, false}},
 	};
 
-	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		struct port_plan plan;
 
 		assert_int_equal(port_plan(&rows[i].offer, rows[i].wish, rows[i].n, &plan), 0);

@@ -13,6 +13,7 @@
 #include <jansson.h>
 #include <rte_eal.h>
 
+#include "base/array.h"
 #include "unit/cases.h"
 #include "runtime/telemetry/telemetry.h"
 
@@ -166,8 +167,7 @@ static const struct telemetry_endpoint endpoints[] = {
 	{"/quench/on_main", "", "Returns what the main lcore says", 0, on_main},
 };
 
-static struct telemetry telemetry = {.endpoints = endpoints,
-				     .n_endpoints = sizeof(endpoints) / sizeof(endpoints[0])};
+static struct telemetry telemetry = {.endpoints = endpoints, .n_endpoints = ARRAY_LEN(endpoints)};
 
 TEST(an_object_is_folded_into_paths_and_columns)
 {
@@ -227,7 +227,7 @@ TEST(wrong_parameters_are_told_what_was_expected)
 
 	assert_reply("/quench/numbers,3", "{\"a\":3,\"b\":5}");
 	assert_reply("/quench/numbers,3,0", "{\"a\":3,\"b\":0}");
-	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(cases); i++) {
 		char expected[256];
 
 		snprintf(expected, sizeof(expected),
@@ -318,7 +318,7 @@ set_up(void **state)
 	snprintf(prefix, sizeof(prefix), "qtest%d", getpid());
 	asks = pthread_self();
 	json_set_alloc_funcs(take_memory, free);
-	if (rte_eal_init(sizeof(argv) / sizeof(argv[0]), argv) < 0)
+	if (rte_eal_init(ARRAY_LEN(argv), argv) < 0)
 		return -1;
 	if (telemetry_open(&telemetry) != 0)
 		return -1;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "unit/cases.h"
+#include "base/array.h"
 #include "base/units.h"
 #include "runtime/eal/tsc_clock.h"
 
@@ -7,7 +8,7 @@ TEST(one_second_of_cycles_is_one_second)
 {
 	static const uint64_t hz[] = {1000000000, 2100000000, 2593906000, 3999999999};
 
-	for (unsigned int i = 0; i < sizeof(hz) / sizeof(hz[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(hz); i++) {
 		struct tsc_clock clock;
 
 		tsc_clock_init(&clock, hz[i]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DSCP to queue and priority group, DWRR shares, strict priority. */
 #include "acceptance.h"
+#include "base/array.h"
 
 /* Two worlds: seed 003's NX-OS policy and SONiC's defaults. */
 static uint8_t
@@ -18,7 +19,7 @@ sonic_tc(uint8_t dscp)
 		uint8_t dscp, tc;
 	} rows[] = {{3, 3}, {4, 4}, {5, 2}, {8, 0}, {46, 5}, {48, 6}};
 
-	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		if (rows[i].dscp == dscp)
 			return rows[i].tc;
 	}

@@ -4,10 +4,9 @@
 #include <string.h>
 
 #include "unit/cases.h"
+#include "base/array.h"
 #include "base/field_table.h"
 #include "base/prng.h"
-
-#define N(a) (sizeof(a) / sizeof((a)[0]))
 
 struct thing {
 	bool enable;
@@ -138,7 +137,7 @@ TEST(numbers_are_converted_to_the_stored_unit)
 		{QPN, "17.0", 17},
 	};
 
-	for (unsigned int i = 0; i < N(rows); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		const struct field *f = &fields[rows[i].field];
 		struct thing t = {0};
 		uint64_t got = 0;
@@ -254,7 +253,7 @@ TEST(what_is_refused_says_what_was_expected)
 		 "every key from 0 to 7 once with a value from 1 to 100, such as 0-1:100, *:1"},
 	};
 
-	for (unsigned int i = 0; i < N(rows); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		const struct field *f = &fields[rows[i].field];
 		struct thing before, t;
 		char expected[FIELD_TEXT_SIZE] = "";
@@ -294,9 +293,10 @@ TEST(an_alias_scales_bare_numbers_and_turns_weights_round)
 		{"probability", "100ppm", 0, 100},
 	};
 
-	for (unsigned int i = 0; i < N(rows); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		const struct field_alias *alias;
-		const struct field *f = field_find(fields, N(fields), rows[i].alias, &alias);
+		const struct field *f =
+			field_find(fields, ARRAY_LEN(fields), rows[i].alias, &alias);
 		struct thing t = {0};
 		uint64_t got = 0;
 
@@ -316,14 +316,14 @@ TEST(an_alias_scales_bare_numbers_and_turns_weights_round)
 TEST(an_error_under_an_alias_tells_its_scale)
 {
 	const struct field_alias *alias;
-	const struct field *f = field_find(fields, N(fields), "rate_mbps", &alias);
+	const struct field *f = field_find(fields, ARRAY_LEN(fields), "rate_mbps", &alias);
 	char expected[FIELD_TEXT_SIZE];
 	struct thing t;
 
 	assert_int_equal(field_parse(f, alias, "x", &t, expected, sizeof(expected)), -EINVAL);
 	assert_string_equal(expected, "a rate in bit/s from 1M to 400G, such as 40G; "
 				      "a bare number under rate_mbps counts 1000000 bit/s");
-	f = field_find(fields, N(fields), "g", &alias);
+	f = field_find(fields, ARRAY_LEN(fields), "g", &alias);
 	assert_int_equal(field_parse(f, alias, "2", &t, expected, sizeof(expected)), -ERANGE);
 	assert_string_equal(expected, "parts of 1024, or a fraction such as 1/256, from 0 to 1024, "
 				      "such as 1020; under g, one minus that");
@@ -338,12 +338,12 @@ TEST(names_and_aliases_are_found_and_others_are_not)
 {
 	const struct field_alias *alias;
 
-	assert_ptr_equal(field_find(fields, N(fields), "rate_bps", &alias), &fields[RATE]);
+	assert_ptr_equal(field_find(fields, ARRAY_LEN(fields), "rate_bps", &alias), &fields[RATE]);
 	assert_null(alias);
-	assert_ptr_equal(field_find(fields, N(fields), "F", &alias), &fields[THRESHOLD]);
+	assert_ptr_equal(field_find(fields, ARRAY_LEN(fields), "F", &alias), &fields[THRESHOLD]);
 	assert_string_equal(alias->name, "F");
-	assert_null(field_find(fields, N(fields), "rate", &alias));
-	assert_null(field_find(fields, N(fields), "", &alias));
+	assert_null(field_find(fields, ARRAY_LEN(fields), "rate", &alias));
+	assert_null(field_find(fields, ARRAY_LEN(fields), "", &alias));
 	assert_null(field_find(fields, 0, "rate_bps", &alias));
 }
 
@@ -355,7 +355,7 @@ TEST(defaults_fill_the_whole_struct)
 	struct thing t;
 
 	memset(&t, 0xff, sizeof(t));
-	assert_int_equal(field_defaults(fields, N(fields), &t), 0);
+	assert_int_equal(field_defaults(fields, ARRAY_LEN(fields), &t), 0);
 	assert_true(t.enable);
 	assert_int_equal(t.dynamic_th, -1);
 	assert_int_equal(t.rate_bps, 40000000000);
@@ -408,7 +408,7 @@ TEST(values_are_written_as_people_write_them)
 		{NAME, "", ""},
 	};
 
-	for (unsigned int i = 0; i < N(rows); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		const struct field *f = &fields[rows[i].field];
 		char text[FIELD_TEXT_SIZE];
 		struct thing t = {0};
@@ -509,7 +509,7 @@ TEST(what_is_written_reads_back_to_the_same_bytes)
 
 	prng_seed(&r, 11, 0);
 	for (int i = 0; i < 40000; i++) {
-		const struct field *f = &fields[i % (int)N(fields)];
+		const struct field *f = &fields[i % (int)ARRAY_LEN(fields)];
 		struct thing a = {0}, b = {0};
 		char text[FIELD_TEXT_SIZE], expected[FIELD_TEXT_SIZE];
 
@@ -531,7 +531,7 @@ TEST(noise_is_refused_or_lands_in_range)
 
 	prng_seed(&r, 12, 0);
 	for (int i = 0; i < 200000; i++) {
-		const struct field *f = &fields[i % (int)N(fields)];
+		const struct field *f = &fields[i % (int)ARRAY_LEN(fields)];
 		char text[12], again[FIELD_TEXT_SIZE];
 		struct thing t = {0}, u = {0};
 		uint64_t n = prng_below(&r, sizeof(text));
@@ -553,16 +553,17 @@ TEST(members_out_of_range_are_refused_by_name)
 	struct thing t = {0};
 	char why[256] = "";
 
-	assert_int_equal(field_defaults(fields, N(fields), &t), 0);
-	assert_int_equal(fields_check(fields, N(fields), &t, why, sizeof(why)), 0);
+	assert_int_equal(field_defaults(fields, ARRAY_LEN(fields), &t), 0);
+	assert_int_equal(fields_check(fields, ARRAY_LEN(fields), &t, why, sizeof(why)), 0);
 	assert_string_equal(why, "");
 #define REFUSED(member, value, text)                                                               \
 	do {                                                                                       \
 		struct thing broken = t;                                                           \
                                                                                                    \
 		broken.member = value;                                                             \
-		assert_int_equal(fields_check(fields, N(fields), &broken, why, sizeof(why)),       \
-				 -EINVAL);                                                         \
+		assert_int_equal(                                                                  \
+			fields_check(fields, ARRAY_LEN(fields), &broken, why, sizeof(why)),        \
+			-EINVAL);                                                                  \
 		assert_string_equal(why, text);                                                    \
 	} while (0)
 	REFUSED(threshold, 0, "threshold must be a whole number from 1 to 31");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include "unit/cases.h"
+#include "base/array.h"
 #include "base/prng.h"
 
 /* First numbers of the authors' xoshiro256plusplus.c from the state 1, 2, 3, 4. */
@@ -18,7 +19,7 @@ TEST(numbers_are_those_of_the_published_generator)
 	};
 	struct prng r = {{1, 2, 3, 4}};
 
-	for (unsigned int i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+	for (unsigned int i = 0; i < ARRAY_LEN(expected); i++)
 		assert_int_equal(prng_u64(&r), expected[i]);
 }
 

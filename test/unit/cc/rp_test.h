@@ -11,12 +11,12 @@
 #include <string.h>
 
 #include "unit/cases.h"
+#include "base/array.h"
 #include "base/fixed.h"
 #include "cc/cc.h"
 
 #define US NS_PER_US
 #define HOUR_NS (3600 * NS_PER_SEC)
-#define LEN(a) (sizeof(a) / sizeof((a)[0]))
 
 enum event { LOOK, CNP };
 

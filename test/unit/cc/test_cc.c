@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "unit/cases.h"
+#include "base/array.h"
 #include "base/prng.h"
 #include "cc/cc.h"
 
@@ -76,7 +77,7 @@ TEST(who_hears_cnps_counts_them_as_handled)
 	} rows[] = {{CC_NONE, false}, {CC_DCQCN, true}, {CC_DCTCP, true}, {CC_TIMELY, false}};
 	struct bed b;
 
-	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		start(&b, rows[i].algorithm);
 		cc_on_cnp(&b.cc, &b.node, 5);
 		assert_int_equal(b.rp_stats.rp_cnp_handled, rows[i].hears);

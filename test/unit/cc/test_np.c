@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "unit/cases.h"
+#include "base/array.h"
 #include "base/prng.h"
 #include "cc/np.h"
 
@@ -35,7 +36,7 @@ run(const struct row *rows, size_t n, uint32_t interval_us)
 	}
 }
 
-#define RUN(rows, interval_us) run(rows, sizeof(rows) / sizeof((rows)[0]), interval_us)
+#define RUN(rows, interval_us) run(rows, ARRAY_LEN(rows), interval_us)
 
 TEST(first_ce_of_an_idle_flow_is_answered_at_once)
 {
@@ -178,7 +179,7 @@ TEST(defaults_are_the_papers_and_names_are_the_members)
 	assert_int_equal(params.np_min_time_between_cnps_us, 50);
 	assert_int_equal(params.np_cnp_dscp, 48);
 	assert_int_equal(params.np_cnp_prio, 6);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		const struct field_alias *alias;
 		const struct field *f = field_find(np_fields, np_fields_n, rows[i].name, &alias);
 		char expected[200];

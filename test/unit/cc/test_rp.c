@@ -9,7 +9,7 @@ TEST(flow_that_starts_below_the_maximum_rises_by_itself)
 {
 	static const enum rp_profile profiles[] = {RP_PROFILE_PAPER, RP_PROFILE_MLX};
 
-	for (size_t i = 0; i < LEN(profiles); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(profiles); i++) {
 		struct rp_params params = params_of(profiles[i], 40 * GBPS);
 		struct point p;
 		uint64_t step_ns = params.rp_time_reset_us * US;
@@ -44,7 +44,7 @@ TEST(hours_of_idle_time_are_bounded_work)
 	uint64_t events;
 
 	/* 10^5 hours are 3.6e14 alpha slots: an event loop would outlive the test's time limit. */
-	for (size_t i = 0; i < LEN(profiles); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(profiles); i++) {
 		params = params_of(profiles[i], 400 * GBPS);
 		params.rp_time_reset_us = 1;
 		params.rp_dce_tcp_rtt_us = 1;
@@ -88,7 +88,7 @@ random_params(struct prng *rnd, enum rp_profile profile, uint32_t scale)
 	p.rp_threshold = (uint8_t)prng_below(rnd, prng_below(rnd, 4) ? 4 : 32);
 	p.rp_gd = (uint8_t)(8 + prng_below(rnd, 6));
 	p.rp_min_dec_fac_pct = (uint8_t)prng_below(rnd, 101);
-	p.rp_dce_tcp_g = prng_below(rnd, 3) ? weights[prng_below(rnd, LEN(weights))]
+	p.rp_dce_tcp_g = prng_below(rnd, 3) ? weights[prng_below(rnd, ARRAY_LEN(weights))]
 					    : (uint16_t)prng_below(rnd, 1025);
 	p.rp_initial_alpha_value = (uint16_t)prng_below(rnd, 1025);
 	p.rp_dce_tcp_rtt_us = (uint32_t)(1 + prng_below(rnd, 60)) * scale;

@@ -13,7 +13,7 @@ TEST(mlx_single_cnp_cuts_four_slots_later)
 		{3 + 304 * US, LOOK, (51017 + 100000) / 2.0, 100000},
 	};
 
-	run(&params, rows, LEN(rows), 1);
+	run(&params, rows, ARRAY_LEN(rows), 1);
 }
 
 TEST(mlx_cnp_in_every_alpha_slot_keeps_alpha)
@@ -38,9 +38,9 @@ TEST(mlx_cnp_in_every_alpha_slot_keeps_alpha)
 
 	/* The source's integers keep alpha at 1023 / 1024; it rises by 0.02 / 1024 in four
 	 * slots. */
-	run(&params, rows, LEN(rows), 2);
+	run(&params, rows, ARRAY_LEN(rows), 2);
 	params.rp_dce_tcp_g = 1024;
-	run(&params, rows, LEN(rows), 1);
+	run(&params, rows, ARRAY_LEN(rows), 1);
 }
 
 /* A trace of Pensando's firmware is left out: it ignores CNPs within 50 us of the last and holds
@@ -59,7 +59,7 @@ TEST(target_follows_a_cut_as_the_clamp_knobs_say)
 		{false, false, 1, 0, false}, {false, false, 0, 1, true},
 	};
 
-	for (size_t i = 0; i < LEN(rows); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct rp_params params = params_of(RP_PROFILE_MLX, 100 * GBPS);
 		uint64_t before_bps, now_ns = 4 * US;
 		struct point p;
@@ -93,7 +93,7 @@ TEST(gd_and_min_dec_fac_bound_a_cut)
 		{0, 90, 90 * GBPS},  {11, 100, 100 * GBPS}, {15, 50, 96875 * MBPS},
 	};
 
-	for (size_t i = 0; i < LEN(rows); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct rp_params params = params_of(RP_PROFILE_MLX, 100 * GBPS);
 		struct point p;
 
@@ -118,7 +118,7 @@ TEST(first_cnp_may_set_a_rate_but_never_raises_it)
 		{100 * GBPS, 1, 1 * MBPS},
 	};
 
-	for (size_t i = 0; i < LEN(rows); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct rp_params params = params_of(RP_PROFILE_MLX, 100 * GBPS);
 		struct point p;
 
@@ -152,7 +152,7 @@ TEST(mlx_hyper_step_is_constant)
 	point_look(&p, now_ns);
 	assert_int_equal(p.stats.rp_cuts, 3);
 	target_bps = p.cc.rp.target_rate_bps;
-	for (size_t k = 0; k < LEN(rise_mbps); k++) {
+	for (size_t k = 0; k < ARRAY_LEN(rise_mbps); k++) {
 		now_ns += 300 * US;
 		point_look(&p, now_ns);
 		point_sent(&p, 2097088, now_ns);

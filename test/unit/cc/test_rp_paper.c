@@ -19,7 +19,7 @@ TEST(one_cnp_halves_the_line_rate_and_five_fast_steps_follow)
 		{7 + 385 * US, LOOK, 39843.75, 40000},
 	};
 
-	run(&params, rows, LEN(rows), 0);
+	run(&params, rows, ARRAY_LEN(rows), 0);
 }
 
 TEST(three_cnps_fifty_us_apart_then_additive_increase)
@@ -39,7 +39,7 @@ TEST(three_cnps_fifty_us_apart_then_additive_increase)
 		{540 * US, LOOK, 10065.46875, 10120},
 	};
 
-	run(&params, rows, LEN(rows), 0);
+	run(&params, rows, ARRAY_LEN(rows), 0);
 }
 
 TEST(byte_counter_takes_the_same_steps_and_hyper_steps_grow)

@@ -3,10 +3,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "unit/cases.h"
 #include "cc/rp.h"
-
-#define LEN(a) (sizeof(a) / sizeof((a)[0]))
 
 TEST(defaults_of_the_table_are_those_of_the_paper_profile)
 {
@@ -57,7 +56,7 @@ TEST(paper_symbols_and_vendor_names_are_aliases)
 	};
 	struct rp_params got, want;
 
-	for (size_t i = 0; i < LEN(rows); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		const struct field_alias *alias;
 		const struct field *f = field_find(rp_fields, rp_fields_n, rows[i].name, &alias);
 		char expected[FIELD_TEXT_SIZE], a[FIELD_TEXT_SIZE], b[FIELD_TEXT_SIZE];
@@ -98,7 +97,7 @@ TEST(broken_rules_are_named)
 		{"rp_rate_to_set_on_first_cnp_bps", "41G", "rp_rate_to_set_on_first_cnp_bps"},
 	};
 
-	for (size_t i = 0; i < LEN(rows); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct rp_params params;
 		const struct field_alias *alias;
 		const struct field *f = field_find(rp_fields, rp_fields_n, rows[i].key, &alias);

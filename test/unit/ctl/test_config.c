@@ -2,9 +2,9 @@
 #include <errno.h>
 #include <sys/stat.h>
 
+#include "base/array.h"
 #include "unit/config_text.h"
 
-#define N(a) (sizeof(a) / sizeof((a)[0]))
 #define AT(member) .name = #member, .offset = offsetof(struct thing, member)
 
 struct thing {
@@ -37,10 +37,10 @@ put(const char *text)
 static int
 read_thing(struct config *cfg, struct thing *t, struct config_error *err)
 {
-	int rc = config_read_new(cfg, "thing", thing_fields, N(thing_fields), t, err);
+	int rc = config_read_new(cfg, "thing", thing_fields, ARRAY_LEN(thing_fields), t, err);
 
 	for (const char *s = NULL; rc == 0 && (s = config_next(cfg, "peer", s));)
-		rc = config_read_new(cfg, s, peer_fields, N(peer_fields), t, err);
+		rc = config_read_new(cfg, s, peer_fields, ARRAY_LEN(peer_fields), t, err);
 	return rc == 0 ? config_finish(cfg, err) : rc;
 }
 
@@ -114,7 +114,7 @@ TEST(every_malformed_file_has_its_error_line)
 						  "expected an IPv4 address such as 10.0.0.1"},
 	};
 
-	for (unsigned int i = 0; i < N(rows); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		struct config_error err = {"no error"};
 		char expected[512];
 		const char *mark = strstr(rows[i].error, "%s");
@@ -262,13 +262,15 @@ TEST(reading_over_a_struct_changes_only_what_is_given)
 	struct config_error err;
 	struct thing t = {.rate_bps = 7, .period_us = 8, .profile = 1};
 
-	assert_int_equal(config_read(cfg, "thing", thing_fields, N(thing_fields), &t, &err), 0);
+	assert_int_equal(config_read(cfg, "thing", thing_fields, ARRAY_LEN(thing_fields), &t, &err),
+			 0);
 	assert_int_equal(t.rate_bps, 7);
 	assert_int_equal(t.period_us, 1);
 	assert_int_equal(t.profile, 1);
 	/* Two tables may share a section: what one leaves the other takes. */
 	assert_int_equal(config_finish(cfg, &err), -EINVAL);
-	assert_int_equal(config_read(cfg, "thing", peer_fields, N(peer_fields), &t, &err), 0);
+	assert_int_equal(config_read(cfg, "thing", peer_fields, ARRAY_LEN(peer_fields), &t, &err),
+			 0);
 	assert_int_equal(config_finish(cfg, &err), 0);
 	config_close(cfg);
 }
@@ -296,7 +298,7 @@ TEST(what_is_printed_reads_back)
 	struct config *cfg;
 	FILE *f = fopen("x.ini", "w");
 
-	config_print(f, "thing", thing_fields, N(thing_fields), &t);
+	config_print(f, "thing", thing_fields, ARRAY_LEN(thing_fields), &t);
 	assert_int_equal(fclose(f), 0);
 	cfg = config_open("x.ini", &err);
 	assert_non_null(cfg);
@@ -371,7 +373,7 @@ TEST(errors_of_a_layer_have_its_name)
 	};
 	struct config *cfg = open_text("[thing]\nrate_mbps = 10000\n");
 
-	for (unsigned int i = 0; i < N(rows); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		struct config_error err;
 		struct config *over = config_over(cfg, "top", &err);
 		struct thing t = {0};
@@ -424,7 +426,7 @@ TEST(what_is_set_wrongly_is_refused_by_name)
 		{"thin.rate_bps=1G", NULL, "x.ini: [thin]: expected a known section"},
 	};
 
-	for (size_t i = 0; i < N(rows); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct config *cfg = open_text("[thing]\nperiod_us = 5us\n");
 		struct config_error err = {"no error"};
 		struct thing t = {0};

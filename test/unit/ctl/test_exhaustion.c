@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "unit/config_text.h"
 #include "ctl/nic_config/nic_config.h"
 #include "ctl/switch_config/switch_config.h"
@@ -403,11 +404,11 @@ TEST(a_configuration_is_read_whole_or_refused)
 
 	if (folder == NULL)
 		skip();
-	for (unsigned int i = 0; i < RTE_DIM(switches); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(switches); i++) {
 		snprintf(path, sizeof(path), "%s/%s", folder, switches[i]);
 		failing_each(switches[i], read_switch, path);
 	}
-	for (unsigned int i = 0; i < RTE_DIM(nics); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(nics); i++) {
 		snprintf(path, sizeof(path), "%s/%s", folder, nics[i]);
 		failing_each(nics[i], read_nic, path);
 	}

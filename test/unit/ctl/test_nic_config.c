@@ -2,11 +2,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/units.h"
 #include "unit/config_text.h"
 #include "ctl/nic_config/nic_config.h"
 
-#define N(a) (sizeof(a) / sizeof((a)[0]))
 #define NIC "[nic]\nip = 10.0.0.1\n"
 #define PEER "peer_mac = 02:00:00:00:00:02\npeer_ip = 10.0.0.2\n"
 
@@ -80,7 +80,7 @@ TEST(shipped_distributions_are_read_and_have_their_means)
 		print_message("QUENCH_CONFIG_DIR is not set: no flow size distributions\n");
 		skip();
 	}
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct nic_config c;
 		char text[1024];
 
@@ -133,7 +133,7 @@ TEST(formula_of_alpha_is_printed_with_its_numbers)
 		{NIC "[rp]\nrpg_max_rate = 40000\n", "rp_max_rate_bps in force: 40000000000 bit/s"},
 	};
 
-	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		struct nic_config c;
 		char *text = NULL;
 		size_t n = 0;
@@ -190,7 +190,7 @@ TEST(knobs_are_printed_under_the_names_of_mlx5_and_of_the_paper)
 
 	read_good(NIC "[rp]\nrp_profile = mlx\n", &c);
 	text = printed(&c);
-	for (unsigned int i = 0; i < sizeof(wants) / sizeof(wants[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(wants); i++) {
 		if (strstr(text, wants[i]) == NULL)
 			fail_msg("not printed: %s", wants[i]);
 	}
@@ -348,7 +348,7 @@ TEST(a_wrong_nic_is_refused_with_section_key_and_value)
 		{NIC "[port 0]\n", "x.ini: [port 0]: expected a known section"},
 	};
 
-	for (unsigned int i = 0; i < N(rows); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		struct config_error err = {"no error"};
 		struct nic_config c;
 
@@ -435,7 +435,7 @@ TEST(a_flow_is_changed_or_added_in_a_copy)
 	struct nic_config now;
 
 	read_good(NIC "[flow a]\n" PEER "qp_count = 3\n", &now);
-	for (unsigned int i = 0; i < N(rows); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		struct config_error err = {"no error"};
 		struct config *cfg = config_open_text("running", "", 0, &err);
 		struct nic_config next;

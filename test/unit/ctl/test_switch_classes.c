@@ -2,10 +2,9 @@
 #include <errno.h>
 
 #include "unit/cases.h"
+#include "base/array.h"
 #include "base/units.h"
 #include "unit/ctl/switch_text.h"
-
-#define N(a) (sizeof(a) / sizeof((a)[0]))
 
 TEST(a_wrong_class_is_refused_with_section_key_and_value)
 {
@@ -36,7 +35,7 @@ TEST(a_wrong_class_is_refused_with_section_key_and_value)
 		 "60000000000 together"},
 	};
 
-	for (unsigned int i = 0; i < N(rows); i++)
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++)
 		is_refused(rows[i].text, rows[i].error);
 }
 
@@ -205,7 +204,7 @@ TEST(a_key_is_set_over_what_is_in_force)
 	assert_int_equal(p.tables.n_routes, 2);
 	assert_string_equal(p.tables.routes[1].name, "10.1.0.0/16");
 	assert_int_equal(p.wred.green_min_threshold_bytes, 7000);
-	for (unsigned int i = 0; i < N(wrong); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(wrong); i++) {
 		assert_int_equal(set(&p, wrong[i].set, &err), -EINVAL);
 		if (strncmp(err.text, wrong[i].error, strlen(wrong[i].error)) != 0)
 			fail_msg("%s: %s", wrong[i].set, err.text);

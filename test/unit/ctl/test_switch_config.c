@@ -2,10 +2,9 @@
 #include <errno.h>
 
 #include "unit/cases.h"
+#include "base/array.h"
 #include "base/units.h"
 #include "unit/ctl/switch_text.h"
-
-#define N(a) (sizeof(a) / sizeof((a)[0]))
 
 #define ROUTER "[router]\nrouter_mac = 02:ff:00:00:00:01\n"
 #define INTERFACE "[interface port 1]\nip = 10.0.0.1/24\n"
@@ -159,7 +158,7 @@ TEST(a_wrong_switch_is_refused_with_section_key_and_value)
 		 "x.ini: [switch] buffer = 1MB: expected a known key, such as buffer_bytes"},
 	};
 
-	for (unsigned int i = 0; i < N(rows); i++)
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++)
 		is_refused(rows[i].text, rows[i].error);
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <rte_mbuf.h>
 
+#include "base/array.h"
 #include "unit/cases.h"
 #include "fabric/links/cable.h"
 
@@ -40,7 +41,7 @@ TEST(frames_are_lost_at_their_rate)
 {
 	static const uint32_t ppb[] = {0, 100000, 10000000, 500000000, 1000000000};
 
-	for (unsigned int i = 0; i < sizeof(ppb) / sizeof(ppb[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(ppb); i++) {
 		const struct cable_params params = {.loss_ppb = {ppb[i]}, .seed = 1};
 
 		is_about(count_lost(&params, 64, CABLE_DROP_LOSS), ppb[i] / 1e9);
@@ -53,10 +54,10 @@ TEST(longer_frames_are_damaged_more_often)
 	static const uint64_t errors[] = {0, 1000000, 10000000, 1000000000};
 	static const uint32_t bytes[] = {64, 1086, 9216};
 
-	for (unsigned int i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(errors); i++) {
 		const struct cable_params params = {.bit_errors_per_tbit = errors[i], .seed = 1};
 
-		for (unsigned int k = 0; k < sizeof(bytes) / sizeof(bytes[0]); k++)
+		for (unsigned int k = 0; k < ARRAY_LEN(bytes); k++)
 			is_about(count_lost(&params, bytes[k], CABLE_DROP_BIT_ERROR),
 				 1 - pow(1 - (double)errors[i] / 1e12, 8.0 * bytes[k]));
 	}

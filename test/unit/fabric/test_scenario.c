@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "unit/cases.h"
+#include "base/array.h"
 #include "base/units.h"
 #include "fabric/scenario/scenario.h"
 #include "fabric/topology/host_list.h"
@@ -48,7 +49,7 @@ TEST(host_lists_come_out_sorted_and_once)
 	const char *why;
 	struct topology *t = topology_build(&params, &why);
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		uint16_t hosts[8];
 		int32_t n = host_list_parse(t, rows[i].list, hosts);
 

@@ -3,6 +3,7 @@
  * Several switches joined by cables, in virtual time: bridges behind a trunk, and routers with more
  * than one way between them. A host sends frames at a pace, answers ARP, and keeps what it gets.
  */
+#include "base/array.h"
 #include "unit/switch/sw_test.h"
 
 #include "fabric/links/fabric.h"
@@ -13,7 +14,6 @@
 #define LINK_BPS (40 * GBPS)
 #define MAX_NODES 8
 #define TICK_NS 10000
-#define N(a) (sizeof(a) / sizeof((a)[0]))
 
 struct host {
 	struct node node;
@@ -68,7 +68,7 @@ static void
 keep_data(struct host *h, const struct rte_mbuf *m)
 {
 	struct roce_view r = roce_of(m);
-	uint32_t flow = view_of(m).ip_version == 4 ? r.udp_sport % N(h->last_psn) : 0;
+	uint32_t flow = view_of(m).ip_version == 4 ? r.udp_sport % ARRAY_LEN(h->last_psn) : 0;
 
 	h->got++;
 	h->misordered += r.psn <= h->last_psn[flow];

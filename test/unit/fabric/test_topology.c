@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "unit/cases.h"
+#include "base/array.h"
 #include "base/prng.h"
 #include "base/units.h"
 #include "fabric/topology/routes.h"
@@ -158,7 +159,7 @@ TEST(routes_are_all_shortest_paths)
 		{.shape = TOPOLOGY_FAT_TREE, .hosts = 16, .fat_tree_k = 4},
 	};
 
-	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(shapes); i++) {
 		struct topology *t = build(shapes[i]);
 
 		check_routes(t);

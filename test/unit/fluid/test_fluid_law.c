@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "unit/cases.h"
+#include "base/array.h"
 #include "base/prng.h"
 #include "base/units.h"
 #include "fluid/fluid.h"
@@ -169,7 +170,7 @@ TEST(fixed_points_are_the_worked_ones)
 		{12, 1000, 7.59e-3, 152.9e3, 0.160, 0.004},
 	};
 
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct fluid_class_point class;
 		struct fluid_point point = point_of(table[i].n, table[i].wire_bytes, &class);
 

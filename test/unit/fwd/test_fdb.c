@@ -5,6 +5,7 @@
 #include <rte_memory.h>
 
 #include "unit/cases.h"
+#include "base/array.h"
 #include "base/prng.h"
 #include "base/units.h"
 #include "unit/eal.h"
@@ -97,7 +98,7 @@ TEST(silence_ages_an_address_and_traffic_keeps_it)
 	};
 	struct fdb *fdb = create(64, AGEING_NS);
 
-	for (unsigned int i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(events); i++) {
 		if (events[i].heard)
 			fdb_learn(fdb, fdb_key(0, mac_a), 5, events[i].at_ns);
 		assert_int_equal(fdb_lookup(fdb, fdb_key(0, mac_a), events[i].at_ns),

@@ -5,6 +5,7 @@
 #include <rte_memory.h>
 
 #include "unit/cases.h"
+#include "base/array.h"
 #include "base/prng.h"
 #include "unit/eal.h"
 #include "fwd/route.h"
@@ -158,7 +159,7 @@ TEST(prefixes_are_read_whole_or_refused)
 	struct route_prefix p;
 	struct field_ip in = {4, {10, 1, 255, 255}}, out = {4, {10, 2, 0, 0}}, six = {6, {10, 1}};
 
-	for (unsigned int i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+	for (unsigned int i = 0; i < ARRAY_LEN(wrong); i++)
 		if (route_prefix_parse(wrong[i], &p) != -EINVAL)
 			fail_msg("taken: %s", wrong[i]);
 	assert_int_equal(route_prefix_parse("10.1.2.3/16", &p), 0);

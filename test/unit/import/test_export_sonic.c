@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "unit/import/import_test.h"
 
+#include "base/array.h"
 #include "base/units.h"
 
 static char *
@@ -126,7 +127,7 @@ TEST(what_sonic_has_no_words_for_is_named)
 	};
 	char text[512];
 
-	for (unsigned int i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(table); i++) {
 		bool speed = strcmp(table[i].section, "[port 0]") == 0;
 		bool pool = strcmp(table[i].section, "[pool]") == 0;
 		char *tables = NULL, words[128];

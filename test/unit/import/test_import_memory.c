@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "unit/failing.h"
 #include "unit/import/import_test.h"
 
@@ -130,7 +131,7 @@ TEST(no_output_is_a_part)
 	if (!FAILING_WORKS)
 		skip();
 	import_on_no_memory(no_memory);
-	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		attempt(&rows[i], 0, 0);
 		if (strncmp(written, "refused", 7) == 0)
 			fail_msg("row %u: %s", i, written);

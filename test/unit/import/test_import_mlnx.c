@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "unit/import/import_test.h"
 
+#include "base/array.h"
 #include "base/units.h"
 
 static struct nic_config nic;
@@ -104,7 +105,7 @@ TEST(what_is_no_setting_is_refused_or_named)
 		{"RPG_MIN_RATE_P1 400000\n", "rp_min_rate_bps"},
 	};
 
-	for (unsigned int i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+	for (unsigned int i = 0; i < ARRAY_LEN(table); i++)
 		refused(take_nic, table[i].text, table[i].words);
 	assert_true(import_mlnx("a\0b", 3, &nic, &log_of) != 0);
 	taken(take_nic, "rpg_ai_rate:5\nT 55\nrpg_ai_rate 1 2 3 4 5\n", 2);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "unit/import/import_test.h"
 
+#include "base/array.h"
 #include "base/units.h"
 
 #define PORT "interface Ethernet1/1\n  speed 40000\n"
@@ -91,7 +92,7 @@ TEST(an_unknown_line_is_lost_wherever_it_stands)
 					   "2\n" BOUND,
 	};
 
-	for (unsigned int i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+	for (unsigned int i = 0; i < ARRAY_LEN(texts); i++)
 		taken(import_nxos, texts[i], i == 3 ? 2 : 1);
 }
 
@@ -357,7 +358,7 @@ TEST(what_is_out_of_range_is_refused_with_its_line)
 		 "auto_restore_multiplier"},
 	};
 
-	for (unsigned int i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+	for (unsigned int i = 0; i < ARRAY_LEN(table); i++)
 		refused(import_nxos, table[i].text, table[i].words);
 	assert_true(import_nxos("a\0b", 3, &imported, &log_of) != 0);
 }

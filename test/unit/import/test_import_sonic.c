@@ -3,6 +3,7 @@
 
 #include <jansson.h>
 
+#include "base/array.h"
 #include "base/units.h"
 
 #define PORTS                                                                                      \
@@ -134,7 +135,7 @@ TEST(green_is_the_only_colour)
 		     {"ecn_none", WRED_ECN_NONE}};
 	char text[256];
 
-	for (unsigned int i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(words); i++) {
 		snprintf(text, sizeof(text), "'WRED_PROFILE': {'W': {'ecn': '%s'}}", words[i].word);
 		taken(import_sonic, tables(text), 0);
 		assert_int_equal(sw->wred_profiles[0].params.ecn, words[i].ecn);
@@ -172,7 +173,7 @@ TEST(an_unknown_word_is_lost_wherever_it_stands)
 					   "Ethernet0", "x"};
 	char text[256];
 
-	for (unsigned int i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(names); i++) {
 		snprintf(text, sizeof(text), "'%s': {'%s': {'mystery': '7'}}", names[i], keys[i]);
 		taken(import_sonic, tables(text), 1);
 		lost(names[i]);
@@ -229,7 +230,7 @@ TEST(what_is_out_of_range_is_refused_with_its_path)
 		 "expected a text or a number"},
 	};
 
-	for (unsigned int i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+	for (unsigned int i = 0; i < ARRAY_LEN(table); i++)
 		refused(import_sonic, tables(table[i].more), table[i].words);
 }
 

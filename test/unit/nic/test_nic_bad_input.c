@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "base/array.h"
 #include "base/prng.h"
 
 /* A requester with three packets out; no timer, so that only what is received can move it. */
@@ -62,7 +63,7 @@ TEST(each_broken_frame_is_dropped_by_name)
 	};
 
 	start();
-	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		uint64_t before[NIC_DROPS];
 		uint8_t frame[256];
 		uint16_t n = good_frame(frame, RC_WRITE_ONLY);
@@ -102,7 +103,7 @@ TEST(frames_of_others_are_dropped_by_name)
 	};
 
 	start();
-	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		uint64_t before = drops(rows[i].want);
 
 		solo_feed(&solo,

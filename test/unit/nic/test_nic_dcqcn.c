@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The NIC's notification and reaction point: marks into CNPs, CNPs into rates. */
+#include "base/array.h"
 #include "unit/nic/nic_test.h"
 
 #include "nic/measure/trace.h"
@@ -76,7 +77,7 @@ TEST(marks_are_answered_once_a_window)
 		{56, ECN_ECT0, 0},  {104, ECN_ECT1, 0},    {200, ECN_CE, 200}, {249, ECN_CE, 250},
 		{301, ECN_CE, 301}, {400, ECN_NOT_ECT, 0},
 	};
-	unsigned int n = sizeof(rows) / sizeof(rows[0]);
+	unsigned int n = ARRAY_LEN(rows);
 
 	next_psn = 0;
 	start_responder();
@@ -254,7 +255,7 @@ TEST(marked_read_response_is_answered)
 		bool want_cnp;
 	} rows[] = {{RC_READ_RESP_ONLY, true}, {RC_READ_RESP_MIDDLE, true}, {UD_SEND_ONLY, false}};
 
-	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		struct roce_path path;
 		struct roce_view v;
 
@@ -306,7 +307,7 @@ TEST(one_cnp_halves_the_rate_which_then_recovers)
 	uint64_t sent_bytes = 0;
 
 	solo_create_senders(&solo, 1);
-	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		uint64_t bytes;
 
 		run(rows[i].until_us * NS_PER_US);
@@ -426,7 +427,7 @@ TEST(first_flow_starts_at_line_rate_the_next_as_told)
 		{NIC_INITIAL_VALUE, {40 * GBPS, 7 * GBPS, 7 * GBPS}},
 	};
 
-	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		solo_init(&solo);
 		solo.params.initial_rate = rows[i].how;
 		solo.params.initial_rate_bps = 7 * GBPS;

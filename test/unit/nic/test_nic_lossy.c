@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every reliable verb over a cable that loses, doubles and reorders frames, across the PSNs'
  * wrap. */
+#include "base/array.h"
 #include "base/prng.h"
 #include "unit/nic/nic_test.h"
 
@@ -39,7 +40,7 @@ watch(struct pair *p, unsigned int from, uint64_t n, const struct roce_view *v)
 }
 
 static const int verbs[] = {NIC_WRITE, NIC_WRITE_IMM, NIC_SEND, NIC_READ};
-#define N_VERBS (sizeof(verbs) / sizeof(verbs[0]))
+#define N_VERBS (ARRAY_LEN(verbs))
 
 static void
 start(const struct nic_qp_params *qp)

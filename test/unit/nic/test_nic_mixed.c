@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <rte_common.h>
 
+#include "base/array.h"
 #include "base/prng.h"
 #include "unit/chance.h"
 #include "base/units.h"
@@ -742,7 +743,7 @@ TEST(a_life_that_begins_late_is_the_same)
 		age.near_end_of_counts = false;
 		run_seed(seed);
 		young = digest;
-		for (unsigned int i = 0; i < RTE_DIM(dates_ns); i++) {
+		for (unsigned int i = 0; i < ARRAY_LEN(dates_ns); i++) {
 			age.start_ns = dates_ns[i];
 			run_seed(seed);
 			if (digest != young)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pause frames at the NIC: which are obeyed, and those of a slow receiver. */
+#include "base/array.h"
 #include "unit/nic/nic_test.h"
 
 static uint32_t psn;
@@ -86,7 +87,7 @@ TEST(the_other_kind_of_frame_is_counted_only)
 		    {NIC_FLOW_OFF, false},
 		    {NIC_FLOW_OFF, true}};
 
-	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		struct roce_view v;
 
 		setup(NULL);

@@ -2,6 +2,7 @@
 /* READ: requests, responses, and what brings lost ones back. */
 #include "unit/nic/nic_test.h"
 
+#include "base/array.h"
 #include "base/fixed.h"
 #include "base/prng.h"
 #include "base/units.h"
@@ -122,7 +123,7 @@ TEST(all_mtus_and_sizes_complete)
 	static const uint32_t sizes[] = {0, 1, 255, 256, 257, 4096, 4097, 100000};
 
 	for (uint16_t mtu = 256; mtu <= 4096; mtu *= 2)
-		for (unsigned int i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		for (unsigned int i = 0; i < ARRAY_LEN(sizes); i++) {
 			struct nic_qp_params qp = read_qp();
 
 			setup(NULL);
@@ -459,7 +460,7 @@ TEST(absurd_requests_are_refused)
 		bool fits;
 	} rows[] = {{0, true}, {1u << 31, true}, {(1u << 31) + 1, false}, {UINT32_MAX, false}};
 
-	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		start_server(16);
 		ask(0, rows[i].bytes);
 		if (rows[i].fits)
@@ -562,7 +563,7 @@ TEST(responses_that_do_not_fit_are_dropped_by_name)
 	qp.messages = 1;
 	nic_add_qp(solo.nic, &qp, 0);
 	assert_true(solo_take(&solo, 1000, &v));
-	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		uint64_t late = nic_stats(solo.nic)->duplicate_response;
 
 		solo_feed(&solo,

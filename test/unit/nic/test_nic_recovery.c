@@ -2,6 +2,7 @@
 /* The requester: what brings lost packets, and lost answers, back. */
 #include "unit/nic/requester_test.h"
 
+#include "base/array.h"
 #include "base/prng.h"
 
 TEST(psn_wraps_at_24_bits)
@@ -151,7 +152,7 @@ TEST(timer_runs_only_while_an_ack_is_awaited)
 	static const uint64_t rates_bps[] = {20 * MBPS, 110 * MBPS};
 	uint64_t rto_ns = 4096ull << 7, wait_ns;
 
-	for (unsigned int i = 0; i < sizeof(rates_bps) / sizeof(rates_bps[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(rates_bps); i++) {
 		struct nic_qp_params qp = nic_test_qp(0);
 
 		setup(NULL);

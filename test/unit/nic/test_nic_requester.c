@@ -2,6 +2,7 @@
 /* The requester: which packets leave, and when. */
 #include "unit/nic/requester_test.h"
 
+#include "base/array.h"
 #include "base/prng.h"
 
 TEST(message_is_first_middle_last_with_reth_on_first)
@@ -42,7 +43,7 @@ TEST(short_and_empty_messages_are_one_packet)
 {
 	static const uint16_t sizes[] = {0, 1, 3, 1023, 1024};
 
-	for (unsigned int i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(sizes); i++) {
 		struct nic_qp_params qp = nic_test_qp(0);
 
 		setup(NULL);
@@ -109,7 +110,7 @@ TEST(window_and_depth_bound_what_is_unacknowledged)
 		uint32_t window_packets, depth, want;
 	} cases[] = {{5, 4, 5}, {100, 2, 6}, {6, 2, 6}, {1, 1, 1}};
 
-	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(cases); i++) {
 		struct nic_qp_params qp = nic_test_qp(0);
 
 		setup(NULL);

@@ -2,6 +2,7 @@
 /* One end of a connection restarts, the other one is reset. */
 #include "unit/nic/nic_test.h"
 
+#include "base/array.h"
 #include "base/prng.h"
 
 #define MESSAGES 40
@@ -115,7 +116,7 @@ static const struct {
 
 TEST(a_requester_comes_back_to_a_peer_that_restarted)
 {
-	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		struct nic_qp_params qp = flow_of(rows[i].verb, rows[i].initial_psn);
 		struct nic_qp_info before, failed, after, peer;
 		start(&qp);
@@ -154,7 +155,7 @@ TEST(a_requester_comes_back_to_a_peer_that_restarted)
 
 TEST(a_responder_takes_what_a_requester_that_restarted_sends)
 {
-	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		struct nic_qp_params qp = flow_of(rows[i].verb, rows[i].initial_psn);
 		struct nic_qp_info before, after;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The responder, the order of what leaves, and pause: one NIC whose peer is the test. */
+#include "base/array.h"
 #include "unit/nic/nic_test.h"
 
 #define FIRST(seq, total)                                                                          \
@@ -164,7 +165,7 @@ TEST(request_that_does_not_fit_is_refused)
 		{true, LAST(1), 1536},   /* right in sum, longer than the MTU */
 	};
 
-	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		uint32_t psn = rows[i].after_first;
 
 		solo_init(&solo);
@@ -336,7 +337,7 @@ TEST(each_priority_obeys_its_own_pause)
 		{(uint8_t) ~(1 << 3 | 1 << 7), {ROCE_CNP, RC_ACK, RC_WRITE_FIRST}},
 	};
 
-	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		struct nic_qp_params qp = nic_test_qp(0);
 		struct roce_path marked;
 		struct roce_view v;

@@ -2,6 +2,7 @@
 /* Receivers that are not ready: receive WQEs, RNR NAKs, and requesters that wait. */
 #include "unit/nic/nic_test.h"
 
+#include "base/array.h"
 #include "base/prng.h"
 #include "nic/observe/flow_info.h"
 
@@ -165,7 +166,7 @@ TEST(wqes_are_posted_one_after_the_other)
 	qp.max_recv_wr = 3;
 	qp.post_recv_ns = 100;
 	nic_add_qp(solo.nic, &qp, 0);
-	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		uint64_t refused = nic_stats(solo.nic)->drops[NIC_DROP_OUT_OF_BUFFER];
 
 		solo.now_ns = rows[i].at_ns;
@@ -187,7 +188,7 @@ TEST(each_code_is_a_time)
 	struct nic_qp_params qp = nic_test_qp(0);
 	struct roce_view v;
 
-	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		uint64_t asked_ns;
 
 		solo_init(&solo);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where RSS puts frames, against the published vectors, and buckets dealt out to lcores. */
 #include "unit/cases.h"
+#include "base/array.h"
 #include "base/prng.h"
 #include "nic/port/rss.h"
 #include "nic/port/share.h"
@@ -37,7 +38,7 @@ TEST(hashes_are_the_published_ones)
 		 0x02d1feef},
 	};
 
-	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++)
 		assert_int_equal(nic_rss_hash(nic_rss_key, &rows[i].src, &rows[i].dst,
 					      rows[i].sport, rows[i].dport),
 				 rows[i].hash);

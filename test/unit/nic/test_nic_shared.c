@@ -5,6 +5,7 @@
  */
 #include "unit/nic/nic_test.h"
 
+#include "base/array.h"
 #include "base/prng.h"
 #include "nic/port/share.h"
 
@@ -199,7 +200,7 @@ TEST(flows_of_other_lcores_count_for_the_first_rate)
 		{NIC_INITIAL_VALUE, 3 * GBPS, 3 * GBPS},
 	};
 
-	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		host_init(&two, 2);
 		two.params.initial_rate = rows[i].how;
 		two.params.initial_rate_bps = 3 * GBPS;

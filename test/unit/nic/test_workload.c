@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "unit/cases.h"
+#include "base/array.h"
 #include "base/fixed.h"
 #include "base/prng.h"
 #include "nic/workload/arrivals.h"
@@ -157,7 +158,7 @@ TEST(bursts_wait_for_their_next_on)
 	w.start_ns = 100;
 	w.on_ns = 10;
 	w.off_ns = 30;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		assert_int_equal(workload_on_at_ns(&w, rows[i].now_ns), rows[i].on_at_ns);
 	w.arrival = WORKLOAD_CLOSED;
 	assert_int_equal(workload_on_at_ns(&w, 115), 115);

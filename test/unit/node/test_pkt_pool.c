@@ -4,6 +4,7 @@
 #include <rte_lcore.h>
 #include <rte_mbuf.h>
 
+#include "base/array.h"
 #include "unit/cases.h"
 #include "unit/eal.h"
 #include "node/pkt_fifo.h"
@@ -43,7 +44,7 @@ TEST(memory_suffices_at_every_frame_size)
 	/* Objects that divide a page badly, enough of them to use up any slack. */
 	static const uint16_t sizes[] = {0, 64, 700, 1100, 1596, 2500, 4000, 9238};
 
-	for (unsigned int i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(sizes); i++) {
 		struct rte_mempool *pool = make_pool("sizes", 8000, sizes[i]);
 
 		assert_non_null(pool);

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "unit/cases.h"
+#include "base/array.h"
 #include "base/prng.h"
 #include "base/units.h"
 #include "pacer/timing_wheel.h"
@@ -23,7 +24,7 @@ TEST(sizes_that_are_no_power_of_two_are_refused)
 		uint64_t slot_ns;
 	} rows[] = {{0, 64, 64}, {1, 63, 64}, {1, 32, 64}, {1, 100, 64}, {1, 64, 0}, {1, 64, 100}};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		errno = 0;
 		assert_null(timing_wheel_create(rows[i].n_items, rows[i].n_slots, rows[i].slot_ns));
 		assert_int_equal(errno, EINVAL);
@@ -46,7 +47,7 @@ TEST(item_comes_at_the_slot_boundary_at_or_after_its_deadline)
 		{5 * HOUR_NS, 5 * HOUR_NS},
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct timing_wheel *w = timing_wheel_create(4, 64, 256);
 		uint32_t item = 9;
 

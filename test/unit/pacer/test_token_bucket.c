@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "unit/cases.h"
+#include "base/array.h"
 #include "base/prng.h"
 #include "pacer/token_bucket.h"
 
@@ -36,7 +37,7 @@ TEST(wait_ends_at_the_first_nanosecond_without_debt)
 		{40 * GBPS, 500, 100}, /* exact */
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct token_bucket tb;
 
 		token_bucket_init(&tb, rows[i].rate_bps, 0, 1000);
@@ -95,7 +96,7 @@ TEST(long_idle_fills_to_the_burst_and_no_further)
 	static const uint64_t idle_ns[] = {NS_PER_SEC, 24 * HOUR_NS, 100000 * HOUR_NS,
 					   UINT64_MAX - 1};
 
-	for (size_t i = 0; i < sizeof(idle_ns) / sizeof(idle_ns[0]); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(idle_ns); i++) {
 		struct token_bucket tb;
 
 		token_bucket_init(&tb, 400 * GBPS, TOKEN_BUCKET_MAX_BURST_BYTES, 0);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "unit/cases.h"
+#include "base/array.h"
 #include "base/prng.h"
 #include "base/units.h"
 #include "pacer/wire_share.h"
@@ -80,7 +81,7 @@ TEST(reservations_go_on_past_2_64_bytes)
 		((1ull << 63) - (1ull << 35)) / 2000 * 2000,
 	};
 
-	for (unsigned int i = 0; i < sizeof(dates_ns) / sizeof(dates_ns[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(dates_ns); i++) {
 		uint64_t at_ns = dates_ns[i];
 
 		wire_share_init(&w, 1600 * GBPS, 1000);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "unit/cases.h"
+#include "base/array.h"
 #include "base/units.h"
 #include "switch/control/dcbx_port.h"
 
@@ -60,7 +61,7 @@ TEST(pfc_is_in_force_where_both_agree)
 		{0x18, 0x08, true, true, 1, DCBX_AGREED, 0x18},
 	};
 
-	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(cases); i++) {
 		struct lldp_info peer =
 			end(cases[i].their_mac, cases[i].theirs, cases[i].they_willing);
 		struct dcbx_port p;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The switch as a bridge: forwarding, flooding, what ends here and under which name. */
+#include "base/array.h"
 #include "unit/switch/sw_test.h"
 
 static struct bench *
@@ -214,7 +215,7 @@ TEST(mac_control_ends_here_whatever_its_address)
 	struct bench *b = bench_of(3);
 	uint64_t expected[SW_DROPS] = {0};
 
-	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(cases); i++) {
 		uint8_t frame[64] = {cases[i].dst0, 0x80, 0xC2, 0, 0, 1, 2, 0, 0, 0, 0, 9,
 				     0x88,          0x08};
 		unsigned int at = 12;
@@ -257,7 +258,7 @@ TEST(malformed_frames_are_counted_by_verdict)
 		{60, 17, 0xFF, FRAME_BAD_IP_LENGTH},  {80, 22, 0x01, FRAME_BAD_IP_CHECKSUM},
 	};
 
-	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(cases); i++) {
 		struct rte_mbuf *m = make_data(b, 1, 2, 0);
 
 		rte_pktmbuf_mtod(m, uint8_t *)[cases[i].offset] = cases[i].value;
@@ -411,7 +412,7 @@ TEST(wrong_parameters_are_refused_with_the_key)
 	struct sw_pools pools = {0};
 	char why[256];
 
-	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(cases); i++) {
 		bench_defaults(&p, 4);
 		switch (cases[i].which) {
 		case 0:

@@ -9,6 +9,7 @@
  */
 #include "unit/switch/sw_test.h"
 
+#include "base/array.h"
 #include "base/fixed.h"
 #include "base/prng.h"
 #include "unit/chance.h"
@@ -18,7 +19,6 @@
 
 #define PORTS 4
 #define PRIO 3
-#define N(a) (sizeof(a) / sizeof((a)[0]))
 
 static const uint8_t router_mac[6] = {2, 0xFF, 0, 0, 0, 1};
 static const uint8_t first_three[PORTS][3] = {{10, 0, 10}, {10, 0, 10}, {10, 0, 20}, {10, 0, 33}};
@@ -79,8 +79,8 @@ set_params(struct sw_params *p)
 	p->router.neigh_reachable_time_ns = 1500 * NS_PER_MS;
 	p->tables = (struct sw_tables){.interfaces = interfaces,
 				       .routes = routes,
-				       .n_interfaces = N(interfaces),
-				       .n_routes = N(routes)};
+				       .n_interfaces = ARRAY_LEN(interfaces),
+				       .n_routes = ARRAY_LEN(routes)};
 }
 
 static void
@@ -344,7 +344,7 @@ TEST(a_life_that_begins_late_is_the_same)
 	for (uint64_t seed = 1; seed <= seeds; seed++) {
 		uint64_t young = live(&bench, seed, NS_PER_SEC);
 
-		for (unsigned int i = 0; i < N(dates_s); i++) {
+		for (unsigned int i = 0; i < ARRAY_LEN(dates_s); i++) {
 			if (live(&bench, seed, dates_s[i] * NS_PER_SEC) != young)
 				fail_msg("seed %ju: not the same from %ju s on", (uintmax_t)seed,
 					 (uintmax_t)dates_s[i]);

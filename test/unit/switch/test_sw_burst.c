@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The same frames one by one and in bursts, in and out, by one switch and by one of several shards:
  * the same leave, the same are dropped for the same reasons, and the same senders are held. */
+#include "base/array.h"
 #include "base/prng.h"
 #include "unit/switch/sw_test.h"
 
@@ -227,7 +228,7 @@ TEST(bursts_do_what_their_frames_do_alone)
 		}
 		assert_true(one.pauses > 10 && one.out_frames > 1000);
 	}
-	for (unsigned int i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(expected); i++) {
 		if (reasons[expected[i]] == 0)
 			fail_msg("no drop %s in all runs", sw_drop_name(expected[i]));
 	}
@@ -241,7 +242,7 @@ TEST(shards_do_what_one_does_alone)
 
 	for (uint64_t seed = 1; seed <= 2; seed++) {
 		run(&bench, seed, (struct way){.burst = 1, .shards = 1, .certain = true}, &one);
-		for (unsigned int i = 0; i < RTE_DIM(shards); i++) {
+		for (unsigned int i = 0; i < ARRAY_LEN(shards); i++) {
 			struct way way = {.burst = 1, .shards = shards[i], .certain = true};
 
 			run(&bench, seed, way, &many);

@@ -13,6 +13,7 @@
 #include <rte_lcore.h>
 #include <rte_malloc.h>
 
+#include "base/array.h"
 #include "base/prng.h"
 #include "switch/forward/router.h"
 #include "switch/control/snapshot.h"
@@ -707,7 +708,7 @@ run_chance(struct bench *b, uint16_t shards, uint64_t seed)
 	}
 	assert_true(sw_reload_settle(b->sw));
 	check_fates(&c);
-	for (unsigned int i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(wanted); i++) {
 		for (uint16_t port = 0; port < PORTS; port++)
 			dropped += drops(b, port, (enum sw_drop)wanted[i]);
 	}

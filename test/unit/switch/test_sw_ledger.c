@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Random traffic with floods, drops, marks and pauses: nothing is lost from the books, nothing
  * overtakes. */
+#include "base/array.h"
 #include "base/prng.h"
 #include "unit/switch/sw_test.h"
 
@@ -232,7 +233,7 @@ TEST(random_traffic_balances_and_keeps_its_order)
 	for (uint64_t seed = 1; seed <= 8; seed++)
 		run_seed(&bench, seed, reasons, &pauses, &marks);
 	/* The traffic has been where it was meant to go. */
-	for (unsigned int i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(expected); i++) {
 		if (reasons[expected[i]] == 0)
 			fail_msg("no drop %s in all runs", sw_drop_name(expected[i]));
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* PFC of the switch: obeying it and generating it, packet by packet and to the nanosecond. */
+#include "base/array.h"
 #include "unit/switch/sw_test.h"
 #include "tm/thresholds.h"
 
@@ -92,7 +93,7 @@ TEST(mac_control_to_another_station_is_counted_and_pauses_nothing)
 	uint8_t frame[PFC_FRAME_BYTES];
 
 	bench_start_learnt(b);
-	for (unsigned int i = 0; i < RTE_DIM(others); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(others); i++) {
 		pfc_frame_build(frame, (uint8_t[6]){0}, 0xFF,
 				(uint16_t[8]){9, 9, 9, 9, 9, 9, 9, 9});
 		memcpy(frame, others[i], 6);
@@ -267,7 +268,7 @@ TEST(xoff_waits_for_the_wire_and_not_for_the_shaper)
 	static const uint64_t rates_bps[] = {40 * GBPS, 20 * GBPS, 1 * GBPS, 4 * MBPS};
 
 	/* The frame in front takes 395 ns of the wire; the bench looks once in 222 ns. */
-	for (unsigned int i = 0; i < RTE_DIM(rates_bps); i++)
+	for (unsigned int i = 0; i < ARRAY_LEN(rates_bps); i++)
 		assert_in_range(xoff_delay_ns(rates_bps[i]), 0, 444 + 222);
 }
 

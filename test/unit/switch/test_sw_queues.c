@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Classes, scheduler, shaper and marking of the switch. */
+#include "base/array.h"
 #include "unit/switch/sw_test.h"
 
 /* All queues mark above bytes and never below. */
@@ -25,7 +26,7 @@ TEST(class_chooses_the_queue)
 		{QOS_TRUST_PCP, 0, true, 3, 3},    {QOS_TRUST_PCP, 26, false, 0, 0},
 	};
 
-	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(cases); i++) {
 		struct bench *b = bench_with_ports(2);
 		struct frame_spec s = {.src = 0,
 				       .dst = 1,
@@ -235,7 +236,7 @@ TEST(wred_drops_what_it_may_not_mark_in_a_lossy_queue_only)
 		{true, true, WRED_ECN_ALL, ECN_ECT1, false},
 	};
 
-	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(cases); i++) {
 		struct bench *b = bench_with_ports(2);
 		struct frame_spec s = {.src = 0,
 				       .dst = 1,

@@ -3,14 +3,13 @@
  * The switch as a router. Ports 0 and 1 are in VLAN 10 (10.0.10.0/24, fd00:10::/64), port 2 in VLAN
  * 20, ports 3 to 5 are routed (10.0.3N.0/24) with neighbours .2 behind them. Host h sits on port h.
  */
+#include "base/array.h"
 #include "unit/switch/sw_test.h"
 
 #include "wire/arp.h"
 #include "wire/checksum.h"
 #include "wire/icmp.h"
 #include "wire/nd.h"
-
-#define N(a) (sizeof(a) / sizeof((a)[0]))
 
 static const uint8_t router_mac[6] = {2, 0xFF, 0, 0, 0, 1};
 
@@ -48,9 +47,9 @@ bench_of_router(void)
 	p->tables = (struct sw_tables){.interfaces = interfaces,
 				       .routes = routes,
 				       .neighbors = neighbors,
-				       .n_interfaces = N(interfaces),
-				       .n_routes = N(routes),
-				       .n_neighbors = N(neighbors)};
+				       .n_interfaces = ARRAY_LEN(interfaces),
+				       .n_routes = ARRAY_LEN(routes),
+				       .n_neighbors = ARRAY_LEN(neighbors)};
 	bench_start(b);
 	return b;
 }
@@ -263,11 +262,12 @@ TEST(packet_from_an_address_that_is_nobody_s_is_not_forwarded)
 					       "::",      "fe80::1", "febf::9"};
 	struct bench *b = bench_of_router();
 
-	for (unsigned int i = 0; i < N(sources4); i++)
+	for (unsigned int i = 0; i < ARRAY_LEN(sources4); i++)
 		give_packet(b, 0, sources4[i], "10.99.1.2", 0);
-	for (unsigned int i = 0; i < N(sources6); i++)
+	for (unsigned int i = 0; i < ARRAY_LEN(sources6); i++)
 		give_packet(b, 0, sources6[i], "fd00:99::1", 0);
-	assert_int_equal(drops(b, 0, SW_DROP_NON_ROUTABLE_SOURCE), N(sources4) + N(sources6));
+	assert_int_equal(drops(b, 0, SW_DROP_NON_ROUTABLE_SOURCE),
+			 ARRAY_LEN(sources4) + ARRAY_LEN(sources6));
 	assert_string_equal(sw_drop_name(SW_DROP_NON_ROUTABLE_SOURCE), "non_routable_source");
 	sees_nothing(b, 0);
 	/* Those next to them are anybody's; and a link-local host may speak to the router. */
@@ -277,7 +277,7 @@ TEST(packet_from_an_address_that_is_nobody_s_is_not_forwarded)
 	sees_routed(b, 3, neighbors[3].mac, 63, 20000);
 	give_packet(b, 0, "fe80::1", "fd00:10::1", 30000);
 	assert_int_equal(drops(b, 0, SW_DROP_IP2ME), 1);
-	assert_int_equal(all_drops(b), N(sources4) + N(sources6) + 1);
+	assert_int_equal(all_drops(b), ARRAY_LEN(sources4) + ARRAY_LEN(sources6) + 1);
 	bench_stop(b);
 }
 
@@ -439,7 +439,7 @@ TEST(flows_are_spread_over_equal_routes_and_stay_there)
 	uint64_t now_ns = 0;
 
 	for (unsigned int round = 0; round < 2; round++) {
-		for (uint16_t flow = 0; flow < N(way); flow++, now_ns += 1000) {
+		for (uint16_t flow = 0; flow < ARRAY_LEN(way); flow++, now_ns += 1000) {
 			struct packet s = {.from = "10.0.10.5",
 					   .to = "10.88.0.1",
 					   .sport = (uint16_t)(0xC000 + flow)};
@@ -459,9 +459,10 @@ TEST(flows_are_spread_over_equal_routes_and_stay_there)
 			}
 		}
 	}
-	assert_int_equal(count[0] + count[1] + count[2], 2 * N(way));
+	assert_int_equal(count[0] + count[1] + count[2], 2 * ARRAY_LEN(way));
 	for (unsigned int i = 0; i < 3; i++)
-		assert_in_range(count[i], 2 * N(way) / 3 * 75 / 100, 2 * N(way) / 3 * 125 / 100);
+		assert_in_range(count[i], 2 * ARRAY_LEN(way) / 3 * 75 / 100,
+				2 * ARRAY_LEN(way) / 3 * 125 / 100);
 	bench_stop(b);
 }
 
@@ -518,7 +519,7 @@ send_flows(struct bench *b, uint64_t now_ns)
 {
 	struct spread s = {0};
 
-	for (unsigned int i = 0; i < N(s.port); i++, now_ns += 1000) {
+	for (unsigned int i = 0; i < ARRAY_LEN(s.port); i++, now_ns += 1000) {
 		char to[32];
 		struct packet p = {.from = "10.0.10.5", .to = to, .sport = (uint16_t)(40000 + i)};
 
@@ -546,7 +547,7 @@ sees_moved(const struct spread *before, const struct spread *now, uint8_t dead)
 {
 	assert_int_equal(now->n[dead], 0);
 	assert_int_equal(now->n[3] + now->n[4] + now->n[5], 600);
-	for (unsigned int i = 0; i < N(now->port); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(now->port); i++) {
 		if (before->port[i] != dead)
 			assert_int_equal(now->port[i], before->port[i]);
 	}
@@ -823,8 +824,8 @@ TEST(burst_equals_its_frames_one_by_one)
 		uint64_t now_ns = 0;
 
 		bench_of_router();
-		for (unsigned int i = 0; i < N(burst); i++) {
-			const char *dst = to[i % N(to)];
+		for (unsigned int i = 0; i < ARRAY_LEN(burst); i++) {
+			const char *dst = to[i % ARRAY_LEN(to)];
 			struct packet s = {.from = strchr(dst, ':') ? "fd00:10::5" : "10.0.10.5",
 					   .to = dst,
 					   .sport = (uint16_t)i};
@@ -832,8 +833,8 @@ TEST(burst_equals_its_frames_one_by_one)
 			burst[i] = make_packet(b, &s);
 		}
 		if (whole)
-			b->sw->ops->rx(b->sw, 0, burst, N(burst), 0);
-		for (unsigned int i = 0; !whole && i < N(burst); i++)
+			b->sw->ops->rx(b->sw, 0, burst, ARRAY_LEN(burst), 0);
+		for (unsigned int i = 0; !whole && i < ARRAY_LEN(burst); i++)
 			give(b, 0, burst[i], 0);
 		for (unsigned int d = 0; d < SW_DROPS; d++)
 			counts[whole][d] = drops(b, 0, (enum sw_drop)d);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a queue may send at least and at most, and frames longer than their class's MTU. */
+#include "base/array.h"
 #include "unit/switch/sw_test.h"
 
 #define FRAMES 2000
@@ -98,7 +99,7 @@ TEST(maxima_and_minima_divide_the_port_with_strictness_and_weights)
 	};
 	static const uint8_t dscp_of[TM_CLASSES] = {[0] = 0, [3] = 26, [7] = 48};
 
-	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		struct bench *b = bench_of();
 		uint64_t now_ns;
 
@@ -180,7 +181,7 @@ TEST(frame_above_the_mtu_of_its_class_is_dropped)
 		{0, false, false, 1024, true},
 	};
 
-	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		struct bench *b = bench_of();
 		struct frame_spec s = {.src = 0,
 				       .dst = 1,

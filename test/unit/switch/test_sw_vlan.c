@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* VLANs, static addresses, limits on learning and on flooding. Host h sits on port h. */
+#include "base/array.h"
 #include "unit/switch/sw_test.h"
 
 #define PCP5 (5 << 13)
@@ -264,7 +265,7 @@ TEST(frames_and_refusals_are_counted_by_group)
 {
 	static const uint8_t dscps[] = {26, 26, 0, 26, 0, 0, 0, 0};
 	struct bench *b = &bench;
-	struct rte_mbuf *burst[RTE_DIM(dscps)];
+	struct rte_mbuf *burst[ARRAY_LEN(dscps)];
 	const struct sw_pg_stats *pg;
 	uint64_t bytes[2] = {0}, now_ns = 0;
 
@@ -273,13 +274,13 @@ TEST(frames_and_refusals_are_counted_by_group)
 	b->params.mmu.lossy.static_th_bytes = 400;
 	b->params.mmu.lossy.size_bytes = 0;
 	bench_start(b);
-	for (unsigned int i = 0; i < RTE_DIM(dscps); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(dscps); i++) {
 		struct frame_spec s = {.src = 0, .dst = 1, .dscp = dscps[i], .ecn = ECN_ECT0};
 
 		burst[i] = make_frame(b, &s);
 		bytes[dscps[i] == 0] += frame_bytes(burst[i]->pkt_len);
 	}
-	b->sw->ops->rx(b->sw, 0, burst, RTE_DIM(dscps), 0);
+	b->sw->ops->rx(b->sw, 0, burst, ARRAY_LEN(dscps), 0);
 	pg = sw_port_stats(b->sw, 0)->pg;
 	assert_int_equal(pg[3].rx_packets, 3);
 	assert_int_equal(pg[3].rx_bytes, bytes[0]);
@@ -298,7 +299,7 @@ TEST(lists_of_vlans_are_read_whole_or_refused)
 					    "x", "1 2",  "-4", "1-", "1-5000"};
 	struct vlan_set set;
 
-	for (unsigned int i = 0; i < RTE_DIM(wrong); i++)
+	for (unsigned int i = 0; i < ARRAY_LEN(wrong); i++)
 		if (vlan_set_parse(wrong[i], &set) != -EINVAL)
 			fail_msg("taken: %s", wrong[i]);
 	assert_int_equal(vlan_set_parse("none", &set), 0);

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <errno.h>
 
+#include "base/array.h"
 #include "unit/tm/mmu_test.h"
 
 /* Admit frames until one does not get the verdict; how many bytes did. */
@@ -154,7 +155,7 @@ TEST(xon_waits_for_hysteresis)
 	p.lossless.dynamic = false;
 	p.lossless.static_th_bytes = 10000;
 	mmu = create(&p);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct mmu_pg_state s;
 
 		if (rows[i].bytes > 0)
@@ -240,7 +241,7 @@ TEST(xoff_and_xon_never_both_hold_at_one_state)
 	static const uint64_t marks[][2] = {
 		{0, 0}, {0, 2496}, {1248, 2496}, {18432, 0}, {50000, 99999}};
 
-	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(marks); i++) {
 		struct mmu_params p = defaults(2);
 		struct mmu *mmu;
 

@@ -2,6 +2,7 @@
 /* Pools of their own, profiles of single groups and queues, watermarks. */
 #include <string.h>
 
+#include "base/array.h"
 #include "unit/tm/mmu_test.h"
 
 static void
@@ -155,7 +156,7 @@ TEST(watermarks_are_peaks_until_their_kind_is_cleared)
 	assert_int_equal(mmu_egress_admit(mmu, 0, PG, 50000), MMU_ADMIT);
 	mmu_ingress_release(mmu, 0, PG, 67000);
 	mmu_egress_release(mmu, 0, PG, 49500);
-	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		enum mmu_watermark kind = rows[i].kind;
 
 		/* Clearing the kinds before this one has not touched it. */

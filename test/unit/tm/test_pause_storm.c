@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "unit/cases.h"
+#include "base/array.h"
 #include "base/prng.h"
 #include "base/units.h"
 #include "tm/pause_storm.h"
@@ -21,7 +22,7 @@ TEST(warning_then_error_once_for_each_time)
 
 	assert_int_equal(pause_storm_next_ns(&s, &params), NEVER_NS);
 	pause_storm_begin(&s, 3, 1000);
-	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		uint8_t stopped = pause_storm_check(&s, &params, &stats, rows[i].at_ns);
 
 		assert_int_equal(stopped, rows[i].at_ns == 1100 ? 1 << 3 : 0);

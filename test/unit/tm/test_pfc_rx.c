@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "unit/cases.h"
+#include "base/array.h"
 #include "base/prng.h"
 #include "tm/pfc_rx.h"
 
@@ -44,7 +45,7 @@ play(const struct row *rows, size_t n, uint8_t enabled)
 		assert_int_equal(pfc_rx_duration_ns(&p, 3, rows[i].at_ns), rows[i].duration_ns);
 	}
 }
-#define PLAY(rows, enabled) play(rows, sizeof(rows) / sizeof((rows)[0]), enabled)
+#define PLAY(rows, enabled) play(rows, ARRAY_LEN(rows), enabled)
 
 TEST(quanta_are_512_bit_times_of_the_port)
 {
@@ -53,7 +54,7 @@ TEST(quanta_are_512_bit_times_of_the_port)
 	} rows[] = {{1, 33553920}, {10, 3355392}, {25, 1342156}, {40, FULL_NS},
 		    {50, 671078},  {100, 335539}, {400, 83884}};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		assert_int_equal(pfc_quanta_ns(65535, rows[i].gbps * GBPS), rows[i].ns);
 	assert_int_equal(pfc_quanta_ns(65535, MBPS), 33553920000); /* 33.6 s */
 	assert_int_equal(pfc_quanta_ns(0, SPEED), 0);

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <errno.h>
 
+#include "base/array.h"
 #include "unit/cases.h"
 #include "tm/qos_map.h"
 
@@ -34,7 +35,7 @@ TEST(default_maps_know_roce_and_cnp)
 	assert_int_equal(qos_map_params_check(&p, why, sizeof(why)), 0);
 	assert_string_equal(why, "");
 	assert_int_equal(p.pfc_enable, 1 << 3);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct qos_class c = qos_map_classify(&p, rows[i].dscp, rows[i].pcp);
 
 		assert_int_equal(c.tc, rows[i].tc);

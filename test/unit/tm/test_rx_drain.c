@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "unit/cases.h"
+#include "base/array.h"
 #include "base/prng.h"
 #include "tm/rx_drain.h"
 
@@ -84,7 +85,7 @@ TEST(a_buffer_fills_and_empties_past_2_64_bytes)
 	struct rx_drain_params p = params;
 
 	p.drain_rate_bps = 800 * GBPS;
-	for (unsigned int i = 0; i < sizeof(dates_ns) / sizeof(dates_ns[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(dates_ns); i++) {
 		uint64_t at_ns = dates_ns[i];
 		struct rx_drain d = {0};
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "unit/cases.h"
+#include "base/array.h"
 #include "base/prng.h"
 #include "tm/sched.h"
 
@@ -88,7 +89,7 @@ TEST(shares_are_the_weights_for_any_frame_size)
 	static const uint8_t weight[TM_CLASSES] = {1, 2, 5, 50, 10, 100, 30, 7};
 	static const uint32_t frames[] = {84, FRAME, 1538, 9240};
 
-	for (size_t f = 0; f < sizeof(frames) / sizeof(frames[0]); f++) {
+	for (size_t f = 0; f < ARRAY_LEN(frames); f++) {
 		struct sched s = fresh(0, weight);
 		uint64_t sent[TM_CLASSES] = {0}, total = 200000ull * frames[f];
 

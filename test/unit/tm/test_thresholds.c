@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "unit/cases.h"
+#include "base/array.h"
 #include "base/units.h"
 #include "tm/thresholds.h"
-
-#define N(a) (sizeof(a) / sizeof((a)[0]))
 
 static uint64_t
 needed(uint64_t gbps, uint32_t frame_bytes, uint32_t metres)
@@ -31,8 +30,8 @@ TEST(headroom_is_that_of_the_formula)
 	};
 	static const uint32_t metres[] = {5, 40, 300};
 
-	for (unsigned int i = 0; i < N(rows); i++) {
-		for (unsigned int m = 0; m < N(metres); m++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
+		for (unsigned int m = 0; m < ARRAY_LEN(metres); m++) {
 			assert_int_equal(needed(rows[i].gbps, 1518, metres[m]), rows[i].mtu1518[m]);
 			assert_int_equal(needed(rows[i].gbps, 9216, metres[m]), rows[i].mtu9216[m]);
 		}
@@ -50,7 +49,7 @@ TEST(response_between_two_speeds_is_that_of_the_higher)
 		{200 * GBPS, 453}, {400 * GBPS, 905},   {1600 * GBPS, 905},
 	};
 
-	for (unsigned int i = 0; i < N(rows); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		struct pfc_link link = {.link_speed_bps = rows[i].speed_bps};
 
 		assert_int_equal(pfc_headroom(&link).response_bytes, rows[i].quanta * 64);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "unit/cases.h"
+#include "base/array.h"
 #include "base/fixed.h"
 #include "base/units.h"
 #include "base/prng.h"
@@ -74,7 +75,7 @@ TEST(thresholds_have_the_names_of_sonic_and_of_the_paper)
 		{"Pmax", "1", 0, 0, 1000000},
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		const struct field_alias *alias;
 		const struct field *f = field_find(wred_fields, wred_fields_n, rows[i].key, &alias);
 		struct wred_params p;
@@ -101,7 +102,7 @@ TEST(curve_is_exact_at_its_ends)
 		{0, WRED_MAX_BYTES, 1000000}, {0, WRED_MAX_BYTES, 333333}, {3, 200000, 0},
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct wred w = curve(rows[i].min, rows[i].max, rows[i].ppm, 0);
 		uint64_t pmax = mul_div(rows[i].ppm, Q32_ONE, 1000000);
 

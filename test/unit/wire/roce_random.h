@@ -6,6 +6,7 @@
 #ifndef QUENCH_TEST_UNIT_WIRE_ROCE_RANDOM_H
 #define QUENCH_TEST_UNIT_WIRE_ROCE_RANDOM_H
 
+#include "base/array.h"
 #include "base/prng.h"
 #include "wire/roce.h"
 
@@ -20,7 +21,7 @@ static const uint8_t opcodes[] = {
 	RC_READ_RESP_LAST, RC_READ_RESP_ONLY,
 	RC_READ_REQUEST, RC_ACK, UD_SEND_ONLY, UD_SEND_ONLY_IMM, ROCE_CNP};
 /* clang-format on */
-#define OPCODES (sizeof(opcodes) / sizeof(opcodes[0]))
+#define OPCODES (ARRAY_LEN(opcodes))
 
 /* What every payload is cut from. */
 static uint8_t pattern[PAYLOAD_MOST];

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "unit/cases.h"
+#include "base/array.h"
 #include "base/prng.h"
 #include "wire/be.h"
 #include "wire/checksum.h"
@@ -232,7 +233,7 @@ TEST(each_wrong_field_has_its_verdict)
 	struct frame_view v;
 	struct pkt p;
 
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		uint8_t *ip =
 			table[i].version == 4 ? ipv4(&p, false, 5, 8) : ipv6(&p, IP_PROTO_UDP, 8);
 		enum frame_verdict got;
@@ -260,7 +261,7 @@ TEST(fragments_are_named)
 	struct pkt p;
 	uint8_t *ip;
 
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		ip = ipv4(&p, false, 5, 8);
 		be16_store(ip + 6, table[i].flags_offset);
 		resum(ip);
@@ -312,7 +313,7 @@ TEST(other_ethertypes_are_opaque)
 	struct frame_view v;
 	struct pkt p;
 
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(types); i++) {
 		start(&p, true, types[i]); /* 0x8100 here is the second tag */
 		assert_int_equal(parse(&p, p.len, &v), FRAME_OK);
 		assert_int_equal(v.ip_version, 0);

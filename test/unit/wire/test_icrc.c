@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "unit/cases.h"
+#include "base/array.h"
 #include "base/prng.h"
 #include "wire/icrc.h"
 #include "wire/icrc_impl.h"
@@ -86,7 +87,7 @@ TEST(every_backend_equals_the_definition_at_every_length)
 		tried++;
 		for (size_t n = 0; n <= 600; n++)
 			check_backend(b, mem + prng_below(&r, GUARD), n, prng_u32(&r));
-		for (size_t k = 0; k < sizeof(long_ones) / sizeof(long_ones[0]); k++) {
+		for (size_t k = 0; k < ARRAY_LEN(long_ones); k++) {
 			for (size_t offset = 0; offset < GUARD; offset++)
 				check_backend(b, mem + offset, long_ones[k], prng_u32(&r));
 		}
@@ -174,7 +175,7 @@ TEST(shift_is_the_same_as_appending_zeros)
 	struct prng r;
 
 	prng_seed(&r, SEED, 3);
-	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(lengths); i++) {
 		icrc_shift_init(&shift, lengths[i]);
 		for (int k = 0; k < 50; k++) {
 			uint32_t reg = prng_u32(&r);
@@ -235,7 +236,7 @@ TEST(powers_of_x_are_the_published_fold_constants)
 		{32, 0x1db710640},
 	};
 
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
 		assert_int_equal(fold_constant(table[i].n), table[i].want);
 }
 

@@ -3,6 +3,7 @@
  * invalid. */
 #include <string.h>
 
+#include "base/array.h"
 #include "unit/cases.h"
 #include "wire/arp.h"
 #include "wire/checksum.h"
@@ -69,7 +70,7 @@ TEST(arp_of_another_kind_is_none)
 	struct arp arp;
 	uint8_t buf[ARP_FRAME_BYTES];
 
-	for (unsigned int i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(offsets); i++) {
 		arp_build(buf, &plain, &request);
 		buf[offsets[i]] |= 9;
 		assert_int_equal(frame_parse(buf, sizeof(buf), &eth), FRAME_OK);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "unit/cases.h"
 #include "unit/wire/roce_plain.h"
 #include "unit/wire/roce_random.h"
@@ -138,7 +139,7 @@ TEST(psn_distance_wraps_at_24_bits)
 		{0x800001, 0, -0x7FFFFF},
 	};
 
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
 		assert_int_equal(psn_diff(table[i].a, table[i].b), table[i].want);
 }
 
@@ -156,11 +157,11 @@ TEST(every_opcode_has_its_extension_headers)
 	};
 	size_t known = 0;
 
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
 		assert_int_equal(roce_ext_bytes(table[i].opcode), table[i].bytes);
 	for (unsigned int op = 0; op < 256; op++)
 		known += roce_ext_bytes((uint8_t)op) >= 0;
-	assert_int_equal(known, sizeof(table) / sizeof(table[0]));
+	assert_int_equal(known, ARRAY_LEN(table));
 }
 
 static void
@@ -273,7 +274,7 @@ TEST(every_wrong_length_is_named)
 	size_t len;
 
 	/* UDP length against IP length: 8 + 12 + 8 + 4 = 32 is the truth. */
-	for (size_t i = 0; i < sizeof(spoofed) / sizeof(spoofed[0]); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(spoofed); i++) {
 		len = simple(buf, RC_SEND_ONLY, 8);
 		be16_store(buf + UDP + 4, spoofed[i]);
 		expect("UDP length", buf, len, ROCE_BAD_UDP_LENGTH);
@@ -337,7 +338,7 @@ TEST(pad_must_fill_up_the_payload)
 	};
 	uint8_t buf[256];
 
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		size_t len = EXT + (size_t)roce_ext_bytes(table[i].opcode) + table[i].room + 4;
 		struct roce_view v;
 		enum roce_verdict got;
