@@ -7,7 +7,7 @@
 
 #include "import/import_log.h"
 
-/* Names of the curve of [wred]: the second if a file has the first for another. */
+/* Names for the curve of [wred]: the second if another curve of the file has the first. */
 static const char *const curve_names[] = {"AZURE_LOSSLESS", "quench_wred"};
 
 static bool
@@ -19,7 +19,7 @@ has_curve(const struct sw_params *sw, const char *name)
 	return false;
 }
 
-/* The curve of [wred] gets a name, and each queue says which it has. */
+/* Name the curve of [wred], and set the name of its curve in each queue. */
 static void
 name_curves(struct sw_params *sw, const struct sw_params *defaults)
 {
@@ -48,7 +48,7 @@ name_curves(struct sw_params *sw, const struct sw_params *defaults)
 	sw->wred = defaults->wred;
 }
 
-/* [pfcwd] is what the first watched port goes by; without a watchdog ports are as ever. */
+/* [pfcwd] gets the first watched port's values; without a watchdog ports have their defaults. */
 static void
 join_watches(struct sw_params *sw)
 {

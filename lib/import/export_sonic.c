@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * A switch as tables of config_db.json.
+ * Writes a switch as tables of config_db.json.
  *
- * What SONiC has no words for is found by reading the tables back (export_form.c).
+ * Settings without a counterpart in SONiC are found by reading the tables back (export_form.c).
  */
 #include <inttypes.h>
 #include <jansson.h>
@@ -46,7 +46,7 @@ set(struct tables *t, const char *table, const char *key, const char *field, con
 	json_object_set_new(entry, field, json_string(text));
 }
 
-/* Four lanes apart, as most platforms count. */
+/* Ports have four lanes each, as on most platforms. */
 static const char *
 port_name(uint16_t i, char name[16])
 {
@@ -65,7 +65,7 @@ set_map(struct tables *t, const char *table, const uint8_t *values, unsigned int
 	}
 }
 
-/* "3,4", or nothing. */
+/* "3,4", or "" for no bits. */
 static const char *
 mask_text(uint8_t mask, char text[16])
 {
@@ -132,7 +132,7 @@ export_maps(struct tables *t)
 	}
 }
 
-/* Queues or groups of one port that are alike and side by side share an entry: "Ethernet0|3-4". */
+/* Consecutive equal queues or groups of a port share an entry: "Ethernet0|3-4". */
 static void
 set_range(struct tables *t, const char *table, uint16_t port, unsigned int first, unsigned int last,
 	  const char *field, const char *value)
@@ -173,7 +173,7 @@ set_scheduler(struct tables *t, const char *name, unsigned int queue,
 		set(t, "SCHEDULER", name, "pbs", "%u", q->burst_bytes);
 }
 
-/* One entry of SCHEDULER for all queues alike. */
+/* Equal queues share an entry of SCHEDULER. */
 static void
 export_queues(struct tables *t)
 {
@@ -245,7 +245,7 @@ set_pool(struct tables *t, const char *name, const char *type, const char *mode,
 	set(t, "BUFFER_POOL", name, "size", "%" PRIu64, bytes);
 }
 
-/* Pools and SONiC's names of the profiles of the classes. */
+/* SONiC's names of the lossy pools. */
 struct classes {
 	const char *ingress_lossy_pool, *egress_lossy_pool;
 };
@@ -273,7 +273,7 @@ export_pools(struct tables *t)
 	return c;
 }
 
-/* The profile of a group or a queue by its name in SONiC. */
+/* SONiC's name of the profile of a group or a queue. */
 static const char *
 profile_of(const struct sw_params *sw, bool is_pg, uint16_t port, unsigned int i)
 {
@@ -304,7 +304,7 @@ export_uses(struct tables *t, const char *table, bool is_pg)
 	}
 }
 
-/* The pool of a named profile: that of the first group or queue with it. */
+/* The pool of a named profile: that of the first group or queue that uses it. */
 static const char *
 pool_of(const struct sw_params *sw, const char *name, const struct classes *c)
 {

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Comments of a file: the INI reader takes a mebibyte, and a person less. */
+/* Most comments of a file: the INI reader's limit is 1 MiB, a human reader's is lower. */
 #define MAX_COMMENT_BYTES (256u << 10)
 
-/* One line, and nothing that a terminal would act on, whatever stood in the input. */
+/* Replace line ends and control characters of the input, which a terminal would obey. */
 static void
 make_printable(char *text)
 {
@@ -24,7 +24,7 @@ add(char ***list, unsigned int *n, const char *format, va_list args)
 {
 	char **grown = *list, *text;
 
-	/* Room doubles: there is a new one at each power of two. */
+	/* The list's room doubles at each power of two. */
 	if ((*n & (*n - 1)) == 0)
 		grown = import_grow(*list, *n == 0 ? 1 : 2 * (size_t)*n, sizeof(*grown));
 	if (vasprintf(&text, format, args) < 0)

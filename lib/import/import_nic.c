@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* A NIC on its way to a file. */
+/* A NIC being converted. */
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "import/import_log.h"
 #include "import/import_memory.h"
 
-/* A NIC has an address and a flow; these are from RFC 5737's examples. */
+/* A NIC needs an address and a flow; these are examples of RFC 5737. */
 static const char start[] = "[nic]\nip = 192.0.2.1\n[rp]\nrp_profile = mlx\n[flow peer]\npeer_ip = "
 			    "192.0.2.2\n";
 
@@ -72,7 +72,7 @@ import_nic_print(FILE *out, const struct nic_config *nic, const struct import_lo
 	free(base);
 }
 
-/* What was left out of the file is what the reader puts in. */
+/* The reader must restore the defaults that the file omits. */
 static void
 assert_same(const struct nic_config *a, const struct nic_config *b)
 {

@@ -5,7 +5,7 @@
 #include "base/array.h"
 #include "import/import_log.h"
 
-/* Said in full where they stand at all: what a reader looks for first. */
+/* Sections that are printed completely if at all: readers look for them first. */
 static const char *const whole_sections[] = {"qos_map", "scheduler", "rp", "np"};
 
 struct line {
@@ -48,7 +48,7 @@ find_section(const char *text, const char *name, size_t n)
 	return NULL;
 }
 
-/* The keys of "queue 3" or "pg 3", over which those of "queue 1|3" go; or NULL. */
+/* The keys of "queue 3" or "pg 3", which "queue 1|3" overrides; or NULL. */
 static const char *
 of_every_port(const char *text, struct line head)
 {
@@ -62,8 +62,8 @@ of_every_port(const char *text, struct line head)
 }
 
 /*
- * The keys that a section is compared with: those that it goes over, those of its name, or of the
- * kind of section it is.
+ * The keys that a section is compared with: those that it overrides, those of its name in base, or
+ * those of its kind.
  */
 static const char *
 base_of(const char *text, const char *base, struct line head)
@@ -101,7 +101,7 @@ is_whole(struct line head)
 	return false;
 }
 
-/* A section that others name by its name stands there even if it has nothing of its own. */
+/* Other sections may refer to this one, so it is printed even without keys. */
 static bool
 is_named(struct line head)
 {

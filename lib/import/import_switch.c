@@ -7,7 +7,7 @@
 #include "import/import_log.h"
 #include "import/import_memory.h"
 
-/* What a switch is when a file says nothing. */
+/* A switch with default values. */
 static const char empty[] = "[port 0]\nlink_speed_bps = 100G\n";
 
 #define BACKING_FRAME_BYTES 2048
@@ -40,7 +40,7 @@ import_switch_begin(struct import_switch *out)
 	out->sw.ports[0].shaper_rate_bps = 0;
 	for (unsigned int i = 1; i < SW_MAX_PORTS; i++)
 		out->sw.ports[i] = out->sw.ports[0];
-	/* Buffers of hardware are large, and their frames full: fewer, larger mbufs. */
+	/* Hardware has large buffers, mostly of full frames: use fewer, larger mbufs. */
 	out->pool.backing_frame_bytes = BACKING_FRAME_BYTES;
 }
 
@@ -57,7 +57,7 @@ import_switch_read(const char *text, size_t size, struct import_switch *out, str
 	return -EINVAL;
 }
 
-/* All keys of a switch, and of each kind of section that it has only where a file has it. */
+/* Print the defaults of a switch, and of each kind of section that is optional. */
 static char *
 print_base(void)
 {
@@ -74,7 +74,7 @@ print_base(void)
 	field_defaults(sw_queue_fields, sw_queue_fields_n, &queue);
 	field_defaults(sw_pg_fields, sw_pg_fields_n, &pg);
 	field_defaults(buffer_profile_named_fields, buffer_profile_named_fields_n, &profile);
-	/* A port's speed is said in any case. */
+	/* Always print a port's speed. */
 	base->sw.ports[0].link_speed_bps = 0;
 	config_print(out, "port", sw_port_fields, sw_port_fields_n, &base->sw.ports[0]);
 	config_print(out, "queue", sw_queue_fields, sw_queue_fields_n, &queue);
@@ -95,7 +95,7 @@ import_switch_print(FILE *out, const struct import_switch *sw, const struct impo
 	FILE *full = import_text_open(&text, &size);
 
 	*plain = sw->sw;
-	/* Resolving has made link_speed_bps of 0: leave that to the reader. */
+	/* Undo the resolution of 0 to link_speed_bps, which the reader repeats. */
 	for (uint16_t i = 0; i < plain->n_ports; i++)
 		if (plain->ports[i].shaper_rate_bps == plain->ports[i].link_speed_bps)
 			plain->ports[i].shaper_rate_bps = 0;
@@ -133,7 +133,7 @@ print_in_force(const struct sw_params *sw)
 	return text;
 }
 
-/* What was left out of the file is what the reader puts in. */
+/* The reader must restore the defaults that the file omits. */
 static void
 assert_same(const struct sw_params *sw, const struct sw_params *back)
 {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * DCQCN settings of an mlx5 adapter: the listing of "mlxconfig query", or names and values as sysfs
- * (ecn/roce_rp, ecn/roce_np) and debugfs (cc_params) have them, such as "grep -r . FOLDER" prints.
- * Those names are aliases in rp_fields and np_fields, with their units; here is what is around
- * them.
+ * Reads DCQCN settings of an mlx5 adapter: the output of "mlxconfig query", or names and values
+ * from sysfs (ecn/roce_rp, ecn/roce_np) and debugfs (cc_params), as printed by "grep -r . FOLDER".
+ * The names, with their units, are aliases in rp_fields and np_fields; this file parses the rest.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -21,11 +20,11 @@
 #define MAX_SEEN 256
 #define ALL_PRIOS 0xff
 
-/* Of our keys those whose names are not mlx5's. */
+/* Our keys whose names are not mlx5's. */
 static const char *const unit_endings[] = {"_bps", "_us", "_bytes", "_pct", "_ns"};
 static const char *const own_names[] = {"rp_profile", "np_cnp_moderation", "np_cnp_ecn"};
 
-/* Around the settings in a listing. */
+/* Headings in the output of mlxconfig. */
 static const char *const headings[] = {
 	"Device", "Name:", "Description:", "Configurations:", "Default", "Next Boot", "Current"};
 
@@ -33,7 +32,7 @@ struct setting {
 	unsigned int line;
 	char text[128];            /* of the line, for error lines */
 	char name[MAX_NAME + 1];   /* lower case, without _P1 */
-	char folder[MAX_NAME + 1]; /* that the name is in; "" unknown */
+	char folder[MAX_NAME + 1]; /* folder of the name; "": unknown */
 	char *value[MAX_COLUMNS];
 	unsigned int n_values;
 };
@@ -72,7 +71,7 @@ is_own_name(const char *name)
 	for (size_t i = 0; i < ARRAY_LEN(own_names); i++)
 		if (strcmp(name, own_names[i]) == 0)
 			return true;
-	/* Symbols of papers are not the adapter's. */
+	/* The adapter does not use the papers' symbols. */
 	return strchr(name, '_') == NULL;
 }
 
@@ -101,8 +100,7 @@ copy_name(char *to, const char *from, size_t n)
 	to[n] = '\0';
 }
 
-/* "RPG_AI_RATE_P1" is port 1's rpg_ai_rate; the same setting of another port is compared with
- * it. */
+/* "RPG_AI_RATE_P1" is rpg_ai_rate of port 1; the same setting of other ports must equal it. */
 static void
 cut_port(char *name)
 {
@@ -113,7 +111,7 @@ cut_port(char *name)
 		name[n - 3] = '\0';
 }
 
-/* Name, folder and values of a line, which is cut into pieces. @return false: it has no name. */
+/* Split a line, in place, into name, folder and values. @return false: no name. */
 static bool
 split(char *line, struct setting *s)
 {
@@ -143,7 +141,7 @@ split(char *line, struct setting *s)
 	return s->name[0] != '\0';
 }
 
-/* "True(1)" is 1: what the firmware holds stands in brackets. In place. */
+/* "True(1)" becomes 1, the firmware's value in brackets. In place. */
 static void
 cut_word(char *value)
 {
@@ -167,7 +165,7 @@ lose(struct mlnx *m, const struct setting *s, const char *why)
 	import_lost(m->log, "%u: %s: %s", s->line, s->text, why);
 }
 
-/* Is the setting new? One that has come before must say the same. */
+/* Is the setting new? A repeated one must have the same value. */
 static bool
 is_first(struct mlnx *m, const struct setting *s, const char *value)
 {
@@ -186,7 +184,7 @@ is_first(struct mlnx *m, const struct setting *s, const char *value)
 	return true;
 }
 
-/* Of Default, Current and Next Boot (mlxconfig -e) the second is in force. */
+/* Of Default, Current and Next Boot (mlxconfig -e), use Current. */
 static char *
 value_in_force(struct mlnx *m, const struct setting *s)
 {
@@ -198,7 +196,7 @@ value_in_force(struct mlnx *m, const struct setting *s)
 	return s->value[1];
 }
 
-/* What a CNP of the adapter is limited by. */
+/* Scope of the adapter's CNP moderation. */
 static int
 read_moderation(struct mlnx *m, const struct setting *s, const char *value)
 {
@@ -220,7 +218,7 @@ read_moderation(struct mlnx *m, const struct setting *s, const char *value)
 	return 0;
 }
 
-/* A number of 0 to max. @return 0 or -EINVAL. */
+/* Parse a number from 0 to max. @return 0 or -EINVAL. */
 static int
 number(struct mlnx *m, const struct setting *s, char *value, unsigned long max, unsigned long *out)
 {
@@ -236,7 +234,7 @@ number(struct mlnx *m, const struct setting *s, char *value, unsigned long max, 
 	return refuse(m, s, expected);
 }
 
-/* Settings that no single key of ours is. @return 1: it is none of them. */
+/* Read settings that do not correspond to a single key of ours. @return 1: another setting. */
 static int
 read_special(struct mlnx *m, const struct setting *s, char *value)
 {
@@ -303,7 +301,7 @@ read_setting(struct mlnx *m, const struct setting *s)
 	if (value == NULL)
 		return refuse(m, s, expected);
 	cut_word(value);
-	/* Vendors write bare numbers: a suffix would be of another dialect. */
+	/* Values are bare numbers: a suffix means another dialect. */
 	if (value[strspn(value, "0123456789")] != '\0')
 		return refuse(m, s, expected);
 	if (!is_first(m, s, value))
@@ -323,7 +321,7 @@ is_heading(struct mlnx *m, const char *line)
 	return true;
 }
 
-/* The line for a reader: a blank between words. */
+/* Copy the line for messages, with one blank between words. */
 static void
 squeeze(char *to, size_t size, const char *from)
 {
@@ -341,7 +339,7 @@ read_line(struct mlnx *m, char *line, unsigned int number_of)
 	struct setting s = {.line = number_of};
 	size_t n;
 
-	/* "*" marks what differs from the default. */
+	/* "*" marks values that differ from the default. */
 	line += strspn(line, " \t*");
 	for (n = strlen(line); n > 0 && isspace((unsigned char)line[n - 1]); n--)
 		line[n - 1] = '\0';
@@ -355,7 +353,7 @@ read_line(struct mlnx *m, char *line, unsigned int number_of)
 	return read_setting(m, &s);
 }
 
-/* CC is on for all priorities here, or for none. */
+/* Our CC is on for all priorities, or for none. */
 static void
 set_cc(struct mlnx *m)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The whole of a running-config: what is in force by system qos, the watchdog, then the parts. */
+/* Reads a running-config: the policies of system qos, the watchdog, then the parts. */
 #include "import/nxos_parts.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "base/units.h"
 #include "tm/thresholds.h"
 
-/* What shares a buffer in hardware of this speed. */
+/* Typical shared buffer of such hardware. */
 #define ASSUMED_BUFFER 40000000u
 #define XON_OFFSET 20000u
 
@@ -31,7 +31,7 @@ read_system(struct nxos *x)
 	return rc;
 }
 
-/* The watchdog's lines outside of interfaces. */
+/* Read the watchdog's switch-wide lines. */
 static int
 read_watchdog(struct nxos *x)
 {
@@ -79,7 +79,7 @@ read_watchdog(struct nxos *x)
 	return rc;
 }
 
-/* The switch-wide lines, then the ports that they are for. */
+/* Read the switch-wide lines, then the ports that use them. */
 static int
 read_bindings(struct nxos *x)
 {
@@ -90,7 +90,7 @@ read_bindings(struct nxos *x)
 	return rc == 0 ? nxos_ports(x) : rc;
 }
 
-/* LLDP is what mode auto agrees by. */
+/* Mode auto negotiates by LLDP. */
 static void
 set_lldp(struct nxos *x)
 {
@@ -106,7 +106,7 @@ set_lldp(struct nxos *x)
 		}
 }
 
-/* Headroom by the formula, and a buffer that has room for it twice. */
+/* Assume headroom by the formula, and a buffer of at least twice its sum. */
 static void
 assume_buffer(struct nxos *x)
 {
@@ -142,7 +142,7 @@ assume_buffer(struct nxos *x)
 		    sw->mmu.buffer_bytes);
 }
 
-/* Policies and class-maps that nothing in force names. */
+/* Lose policies and class-maps that nothing active refers to. */
 static void
 blame_unbound(struct nxos *x)
 {

@@ -12,7 +12,7 @@
 /* More than any switch has. */
 #define MAX_LINES 65536u
 
-/* Lines by which a file is known as one of NX-OS. */
+/* Lines that identify a file of NX-OS. */
 static const char *const openings[] = {
 	"class-map ...",
 	"policy-map ...",
@@ -49,7 +49,7 @@ indent_of(const char *text)
 	return indent;
 }
 
-/* What stands after " !" is a remark, too, but in free text. */
+/* Remove a remark after " !", except in free text. */
 static void
 cut_remark(char *text)
 {
@@ -59,7 +59,7 @@ cut_remark(char *text)
 		*remark = '\0';
 }
 
-/* Lines that say nothing: remarks, and what leaves a block in a script. */
+/* Empty lines: remarks, and commands that leave a block in a script. */
 static bool
 is_empty(const char *line)
 {
@@ -84,7 +84,7 @@ has_lines(const struct nx_lines *nx, int i)
 	return i + 1 < nx->n && nx->lines[i + 1].parent == i;
 }
 
-/* Blocks by their words: a file may have thousands. */
+/* Hash table of blocks by their words: a file may have thousands. */
 struct blocks {
 	int *slots; /* lines; -1: free */
 	uint32_t mask;
@@ -113,7 +113,7 @@ hash(const struct nx_line *line)
 	return h ^ h >> 15;
 }
 
-/* The line of the same words that opened this block before, or -1: then this one did. */
+/* The earlier line with the same words that opened this block, or -1: this line is the first. */
 static int
 opened_before(const struct nx_lines *nx, struct blocks *b, int block)
 {
@@ -143,7 +143,7 @@ add_line(struct nx_lines *nx, char *text, unsigned int number)
 	nx->n++;
 }
 
-/* Lines of a block that is opened again belong to where it was opened first. */
+/* Move the lines of a reopened block to its first opening. */
 static void
 join_blocks(struct nx_lines *nx)
 {
@@ -163,7 +163,7 @@ join_blocks(struct nx_lines *nx)
 	free(blocks.slots);
 }
 
-/* So that a block is gone through without the lines of others. */
+/* Chain the lines of each block, so that a walk does not visit other lines. */
 static void
 chain_lines(struct nx_lines *nx)
 {
@@ -191,7 +191,7 @@ use_block(struct nx_lines *nx, int i)
 		use_block(nx, k);
 }
 
-/* Are the words of a the first ones of b? */
+/* Does b begin with the words of a? */
 static bool
 begins(const char *b, const char *a)
 {
@@ -200,7 +200,7 @@ begins(const char *b, const char *a)
 	return strncasecmp(b, a, n) == 0 && (b[n] == '\0' || b[n] == ' ');
 }
 
-/* "no X" takes back what began with X; what was not said has nothing to take back. */
+/* "no X" cancels earlier lines of its block that begin with X. */
 static void
 take_back(struct nx_lines *nx)
 {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* policy-map of type network-qos: MTU, and which classes are lossless; the maps that follow. */
+/* policy-map of type network-qos: MTU and lossless classes; and the resulting maps. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "import/nxos_parts.h"
 
-/* What a frame has beyond its MTU, and what 9216 needs. */
+/* Largest MTU: with its overhead a frame has at most 16000 bytes. */
 #define MAX_MTU (16000u - SW_MTU_OVERHEAD_BYTES)
 #define MAX_BUFFER (1ull << 40)
 
-/* Names that NX-OS has from the beginning. */
+/* Names predefined by NX-OS. */
 static const char *const queue_names[] = {"c-out-8q-q", "c-out-q", NULL};
 static const char *const network_names[] = {"c-8q-nq", "c-nq", NULL};
 
@@ -161,7 +161,7 @@ read_line(struct nxos *x, int i, uint8_t group)
 	if (nx_is(l, "pause no-drop", &a))
 		l->why = "says no pfc-cos";
 	if (nx_is(l, "congestion-control tail-drop", &a))
-		nx_use(&x->nx, i); /* that is what a queue without WRED does */
+		nx_use(&x->nx, i); /* a queue without WRED does that */
 	return 0;
 }
 
@@ -201,9 +201,9 @@ lowest_free(uint8_t taken)
 }
 
 /*
- * A lossless group has the priority group of its PFC priority, and a pause of that priority stops
- * its queue. Strict queues have groups of their own, so that bulk data cannot use up their limit;
- * the others share one.
+ * A lossless qos-group uses the priority group of its PFC priority, and a pause of that priority
+ * stops its queue. Each strict queue has its own priority group, so that bulk data cannot exhaust
+ * its limit; the others share one.
  */
 void
 nxos_maps(struct nxos *x)

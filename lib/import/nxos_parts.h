@@ -3,9 +3,9 @@
  * The parts of an importer that turns the lines of a running-config into a switch. Private to
  * lib/import.
  *
- * A qos-group is our traffic class and our queue of the same number; the priority of "pause
- * pfc-cos" is our priority group. NX-OS has one policy of each kind in force, by system qos or by
- * the interfaces; so have we.
+ * A qos-group becomes the traffic class and the queue of the same number; the priority of "pause
+ * pfc-cos" becomes the priority group. One policy of each kind is active, set by system qos or by
+ * the interfaces.
  */
 #ifndef QUENCH_IMPORT_NXOS_PARTS_H
 #define QUENCH_IMPORT_NXOS_PARTS_H
@@ -18,14 +18,14 @@ struct nxos {
 	struct nx_lines nx;
 	struct import_switch *out;
 	struct import_log *log;
-	/* Lines of the policy-maps in force; -1: none. */
+	/* Lines of the active policy-maps; -1: none. */
 	int qos_policy, queuing_policy, network_policy;
-	uint8_t default_group;      /* of class-default */
+	uint8_t default_group;      /* group of class-default */
 	uint8_t no_drop;            /* groups with PFC */
-	uint8_t pfc_cos[NX_GROUPS]; /* of these */
+	uint8_t pfc_cos[NX_GROUPS]; /* PFC priority of these groups */
 };
 
-/* Each: 0, or -EINVAL after a refusal. */
+/* Each function returns 0, or -EINVAL after a refusal. */
 
 /** The policy-map of type qos: DSCP and CoS to groups. */
 int nxos_qos(struct nxos *x);
@@ -33,14 +33,14 @@ int nxos_qos(struct nxos *x);
 int nxos_network(struct nxos *x);
 /** The policy-map of type queuing: the queues. */
 int nxos_queuing(struct nxos *x);
-/** What follows from all policies: groups to queues, priority groups and PFC priorities. */
+/** Derive from all policies the maps of groups to queues, priority groups and PFC priorities. */
 void nxos_maps(struct nxos *x);
-/** The interfaces, which become ports; after the switch-wide lines. */
+/** The interfaces, which become ports. Call after the switch-wide lines. */
 int nxos_ports(struct nxos *x);
-/** A line that puts a policy in force; any other line is left alone. */
+/** Read a service-policy line; does nothing for another line. */
 int nxos_service(struct nxos *x, int line);
 
-/** The next class of a policy after line i. *group as nxos_group(). @return its line, or -1. */
+/** Find the next class of a policy after line i, and its *group. @return its line, or -1. */
 int nxos_next_class(struct nxos *x, const char *type, int policy, int i, int *group);
 
 #endif

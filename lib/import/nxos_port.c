@@ -8,7 +8,7 @@
 
 #define ASSUMED_SPEED (100 * GBPS)
 
-/* What the lines of one interface have said. */
+/* Settings from the lines of one interface. */
 struct interface {
 	bool has_mode, has_speed, is_watched, has_qos;
 	uint64_t mtu;
@@ -100,7 +100,7 @@ read_port_line(struct nxos *x, int line, struct sw_port_params *port, struct int
 	return rc == 0 ? read_port_watchdog(x, line, port, has) : rc;
 }
 
-/* "Ethernet 2/24" is "Ethernet2/24", and a script's "Ethernet1/1-4" four ports. */
+/* "Ethernet 2/24" is "Ethernet2/24"; in a script, "Ethernet1/1-4" is four ports. */
 struct port_range {
 	char prefix[IMPORT_PORT_NAME + 1]; /* up to the last number */
 	unsigned long first, last;
@@ -141,7 +141,7 @@ read_interface(struct nxos *x, int line, uint16_t number, struct interface *has)
 
 	*has = (struct interface){.mtu_line = -1};
 	port->link_speed_bps = ASSUMED_SPEED;
-	port->flow_control = SW_FLOW_AUTO; /* NX-OS's own choice */
+	port->flow_control = SW_FLOW_AUTO; /* NX-OS's default */
 	nx_use(&x->nx, line);
 	for (int i = nx_next(&x->nx, line, -1); rc == 0 && i >= 0; i = nx_next(&x->nx, line, i))
 		rc = read_port_line(x, i, port, has);
@@ -149,7 +149,7 @@ read_interface(struct nxos *x, int line, uint16_t number, struct interface *has)
 	return rc;
 }
 
-/* One note of all ports that share it. */
+/* Log one note for all ports that share it. */
 static void
 note_ports(struct nxos *x, const bool which[SW_MAX_PORTS], const char *what)
 {
@@ -169,7 +169,7 @@ note_ports(struct nxos *x, const bool which[SW_MAX_PORTS], const char *what)
 		import_note(x->log, " %s: %s", list, what);
 }
 
-/* There is one longest frame for all ports. */
+/* Use the largest MTU: quench has one limit for all ports. */
 static void
 join_mtus(struct nxos *x, const struct interface has[SW_MAX_PORTS])
 {
@@ -204,7 +204,7 @@ note_assumptions(struct nxos *x, const struct interface has[SW_MAX_PORTS])
 			   "no service-policy type qos of its own: ports are classified alike");
 }
 
-/* The ports of one interface line, which are alike. */
+/* Add the ports of one interface line, which are equal. */
 static int
 add_ports(struct nxos *x, int line, const struct port_range *range,
 	  struct interface has[SW_MAX_PORTS])

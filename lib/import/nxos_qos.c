@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* class-map and policy-map of type qos: which group is a frame of? */
+/* class-map and policy-map of type qos: the group of a frame. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define DSCPS TM_DSCPS
 
-/* RFC 2474, 2597 and 3246 by name. */
+/* Names of DSCPs (RFC 2474, 2597 and 3246). */
 static const struct {
 	const char *name;
 	uint8_t dscp;
@@ -21,7 +21,7 @@ static const struct {
 	{"ef", 46},     {"cs6", 48},  {"cs7", 56},
 };
 
-/* What a class-map asks for. */
+/* Values that a class-map matches. */
 struct matches {
 	uint64_t dscp;
 	uint8_t cos;
@@ -41,7 +41,7 @@ one_value(struct nxos *x, int line, const char *word, uint64_t most, uint64_t *v
 	return nx_number(&x->nx, line, word, 0, most, value);
 }
 
-/* "24,26-30 ef" as a set. */
+/* Parse "24,26-30 ef" as a set. */
 static int
 value_set(struct nxos *x, int line, char *list, uint64_t most, uint64_t *set)
 {
@@ -124,7 +124,7 @@ read_match(struct nxos *x, int line, bool all, struct matches *m)
 	return rc;
 }
 
-/* Class-maps of any type, by name and then as in the file: there may be thousands. */
+/* Class-maps of any type, sorted by name, then by order in the file: there may be thousands. */
 struct class_map {
 	const char *name;
 	int line;
@@ -157,7 +157,7 @@ list_class_maps(struct nxos *x, struct class_maps *out)
 	qsort(out->maps, out->n, sizeof(*out->maps), by_name);
 }
 
-/* The first with this name; or out->n. */
+/* Index of the first with this name, or the number of maps. */
 static size_t
 first_named(const struct class_maps *maps, const char *name)
 {
@@ -192,7 +192,7 @@ find_class_map(struct nxos *x, const struct class_maps *maps, const char *name, 
 		for (unsigned int k = 0; k < ARRAY_LEN(heads); k++) {
 			if (!nx_is(l, heads[k], &a) || strcmp(a.word[0], name) != 0)
 				continue;
-			*all = k >= 2; /* NX-OS's own choice, too */
+			*all = k >= 2; /* also NX-OS's default */
 			return maps->maps[i].line;
 		}
 	}
@@ -210,7 +210,7 @@ read_class_map(struct nxos *x, const struct class_maps *maps, int line, const ch
 	*m = (struct matches){.cos_line = -1};
 	if (map < 0)
 		return nx_refuse(&x->nx, line, "a class-map of type qos with this name");
-	/* A second policy's class, or the same class again: the lines are used already. */
+	/* Include used lines: another policy may have used the class before. */
 	for (int i = nx_next_of(&x->nx, map, -1); rc == 0 && i >= 0; i = nx_next_of(&x->nx, map, i))
 		rc = read_match(x, i, all, m);
 	if (rc != 0)
@@ -225,7 +225,7 @@ read_class_map(struct nxos *x, const struct class_maps *maps, int line, const ch
 	return 0;
 }
 
-/* What the policy does with a class; *group stays as it is if it sets none. */
+/* Read the actions of a class. Leaves *group unchanged if none sets it. */
 static int
 read_actions(struct nxos *x, int class, uint8_t *group)
 {
@@ -252,7 +252,7 @@ struct assignment {
 	int cos_line; /* a line that matches CoS, or -1 */
 };
 
-/* The first class that a frame fits is its class. */
+/* A frame belongs to the first class that matches, so assign only values not assigned yet. */
 static void
 assign(struct nxos *x, const struct matches *m, uint8_t group, struct assignment *done)
 {

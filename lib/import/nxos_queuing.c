@@ -22,7 +22,7 @@ static const struct unit byte_units[] = {
 static const struct unit rate_units[] = {
 	{"bps", 1}, {"kbps", KBPS}, {"mbps", MBPS}, {"gbps", GBPS}, {NULL, 0}};
 
-/* @return 0, or -EINVAL after a refusal: a word that is no unit, a number out of range. */
+/* Parse a number with a unit. @return 0, or -EINVAL after a refusal: bad unit or range. */
 static int
 quantity(struct nxos *x, int line, const char *number, const char *word, const struct unit *units,
 	 uint64_t max, uint64_t *out)
@@ -41,14 +41,14 @@ quantity(struct nxos *x, int line, const char *number, const char *word, const s
 					     : "bps, kbps, mbps or gbps");
 }
 
-/* What the "random-detect ..." lines of a class say together. */
+/* The "random-detect ..." lines of a class. */
 struct wred_words {
 	struct wred_params params;
 	bool has_min, has_max;
-	int line; /* the last one, or -1 */
+	int line; /* the last such line, or -1 */
 };
 
-/* @return how many words were read, 0: none is known, or -EINVAL. */
+/* @return the number of words read; 0: unknown word; or -EINVAL. */
 static int
 read_wred_word(struct nxos *x, int line, char *const *w, unsigned int n, struct wred_words *out)
 {
@@ -83,7 +83,7 @@ read_wred_word(struct nxos *x, int line, char *const *w, unsigned int n, struct 
 	return 0;
 }
 
-/* The [wred] of a queue: the first curve is the switch's, another one has a name. */
+/* Set the curve of a queue: the first curve becomes [wred], others get names. */
 static int
 add_curve(struct nxos *x, int line, uint8_t queue, const struct wred_params *curve)
 {
@@ -121,7 +121,7 @@ begin_wred(struct wred_words *words)
 static int
 read_wred(struct nxos *x, int line, char *rest, struct wred_words *words)
 {
-	struct wred_words with = *words; /* a line counts whole or not at all */
+	struct wred_words with = *words; /* a line is applied completely or not at all */
 	char *w[NX_MAX_WORDS], *state = NULL;
 	unsigned int n = 0;
 
@@ -145,7 +145,7 @@ read_wred(struct nxos *x, int line, char *rest, struct wred_words *words)
 	return 0;
 }
 
-/* After the last line of a class. */
+/* Set the curve after the last line of a class. */
 static int
 end_wred(struct nxos *x, int class, uint8_t queue, const struct wred_words *words)
 {
@@ -164,7 +164,7 @@ end_wred(struct nxos *x, int class, uint8_t queue, const struct wred_words *word
 	return 0;
 }
 
-/* A limit of a queue, or none of a lossless one: that is the ingress side's business. */
+/* Set the limit of a queue, except of a lossless one, which the ingress side limits. */
 static int
 add_limit(struct nxos *x, int line, uint8_t queue, const struct buffer_profile *limit)
 {
@@ -216,7 +216,7 @@ read_limit(struct nxos *x, int line, uint8_t queue)
 static int
 read_shape(struct nxos *x, int line, const struct nx_args *a, uint8_t queue)
 {
-	uint64_t rate[2] = {0, 0}; /* the last is the most */
+	uint64_t rate[2] = {0, 0}; /* minimum, maximum; a single rate is the maximum */
 	unsigned int n = a->n / 2;
 
 	for (unsigned int i = 0; i < n; i++) {
@@ -236,7 +236,7 @@ read_shape(struct nxos *x, int line, const struct nx_args *a, uint8_t queue)
 	return 0;
 }
 
-/* One queue's part of the scheduler. */
+/* Scheduler settings of one queue. */
 struct share {
 	bool strict, has_bandwidth;
 	uint8_t level;
@@ -258,7 +258,7 @@ read_bandwidth(struct nxos *x, int line, const char *text, uint8_t queue, struct
 	return rc;
 }
 
-/* What the lines leave is for the queues that have none, in equal parts. */
+/* Share the remaining bandwidth equally among the queues without bandwidth. */
 static void
 share_rest(struct nxos *x, const struct share shares[NX_GROUPS])
 {
@@ -319,7 +319,7 @@ read_queue(struct nxos *x, int class, uint8_t queue, struct share *share)
 	return rc == 0 ? end_wred(x, class, queue, &words) : rc;
 }
 
-/* Ours serves the higher queue first, NX-OS the lower level. */
+/* Our scheduler serves the higher queue first, NX-OS the lower level. */
 static void
 check_levels(struct nxos *x, const struct share shares[NX_GROUPS])
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* What is left of a running-config, as far as others may see it. */
+/* Reports the unused lines of a running-config, without secrets. */
 #include <string.h>
 #include <strings.h>
 
@@ -7,8 +7,7 @@
 #include "import/import_log.h"
 #include "import/nxos_lines.h"
 
-/* Words of a line up to which it may be shown to anybody. @return bytes; all, if it has no
- * secret. */
+/* @return length of the part of a line before a secret; the whole length if it has none. */
 static size_t
 open_part(const char *text)
 {
@@ -31,7 +30,7 @@ open_part(const char *text)
 	return at;
 }
 
-/* The list goes into a file that others may read: hashes and keys of the device do not. */
+/* Omit hashes and keys of the device: the list goes into a file that others may read. */
 static void
 lose(struct import_log *log, const struct nx_line *line)
 {

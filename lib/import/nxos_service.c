@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The policies that system qos and interfaces put in force. */
+/* The policies activated by system qos and by interfaces. */
 #include <errno.h>
 #include <string.h>
 
 #include "import/nxos_parts.h"
 
-/* @return the line of the policy-map, -1: it is one of NX-OS's own; or -EINVAL after a refusal. */
+/* Find the policy-map's line; -1: predefined by NX-OS. @return 0, or -EINVAL after a refusal. */
 static int
 find_policy(struct nxos *x, int line, const char *type, const char *name, int *policy)
 {
@@ -30,7 +30,7 @@ find_policy(struct nxos *x, int line, const char *type, const char *name, int *p
 	return 0;
 }
 
-/* The policy that a line puts in force; all must name the same one. */
+/* Bind the policy that a line activates; all lines must name the same one. */
 static int
 bind(struct nxos *x, int line, const char *type, const char *name, int *bound)
 {

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* One of these makes a document a config_db.json that is worth reading. */
+/* A config_db.json must contain at least one of these tables. */
 static const char *const wanted[] = {"PORT", "PORT_QOS_MAP", "DSCP_TO_TC_MAP", "BUFFER_POOL",
 				     "QUEUE"};
 

@@ -2,8 +2,8 @@
 /*
  * BUFFER_POOL, BUFFER_PROFILE, BUFFER_PG and BUFFER_QUEUE.
  *
- * The profiles that most groups or queues of a class have become the class's own sections
- * ([buffer_profile lossless] and so on); the others keep their names.
+ * For each class, the profile of most groups or queues becomes the section of the class
+ * ([buffer_profile lossless] and so on); other profiles keep their names.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,13 +17,13 @@
 #include "tm/thresholds.h"
 
 #define MAX_BYTES (1ll << 40)
-/* Without sizes of pools, as where SONiC works them out itself. */
+/* Buffer if the pools have no sizes, as when SONiC computes them. */
 #define ASSUMED_BUFFER 40000000u
 
-/* What a group or a queue is: which section of ours describes it where none is named. */
+/* Class of a group or a queue: selects our section if no profile is named. */
 enum class { LOSSLESS, LOSSY, EGRESS_LOSSLESS, EGRESS_LOSSY, CLASSES };
 
-/* Names by which SONiC calls profiles of these classes. */
+/* SONiC's names of the profiles of these classes. */
 static const char *const class_names[CLASSES] = {
 	"ingress_lossless_profile",
 	"ingress_lossy_profile",
@@ -70,7 +70,7 @@ read_pools(struct sonic *s)
 		rc = take_bytes(s, "BUFFER_POOL", names[i], "size", &size[i]);
 		if (rc >= 0)
 			rc = sonic_take(s, "BUFFER_POOL", names[i], "type", text);
-		/* Whether a limit is dynamic is said by each profile. */
+		/* Each profile says whether its limit is dynamic, the pool need not. */
 		if (rc >= 0)
 			rc = sonic_take(s, "BUFFER_POOL", names[i], "mode", text);
 	}
@@ -169,7 +169,7 @@ static enum class class_of(const struct sonic *s, bool is_pg, unsigned int i) {
 	return is_lossless ? EGRESS_LOSSLESS : EGRESS_LOSSY;
 }
 
-/* Does the profile's pool go with what it is used for? Pools follow from classes here. */
+/* Does the profile's pool match its use? In quench the pool follows from the class. */
 static bool
 fits_pool(const struct sonic *s, const struct profile *p, enum class class)
 {
@@ -184,7 +184,7 @@ fits_pool(const struct sonic *s, const struct profile *p, enum class class)
 	return true;
 }
 
-/* One entry of BUFFER_PG or BUFFER_QUEUE. */
+/* Read an entry of BUFFER_PG or BUFFER_QUEUE. */
 static int
 read_use(struct sonic *s, struct profiles *all, const char *table, bool is_pg, const char *key)
 {
@@ -197,7 +197,7 @@ read_use(struct sonic *s, struct profiles *all, const char *table, bool is_pg, c
 	if (rc <= 0)
 		return rc;
 	rc = sonic_take_reference(s, table, key, "profile", "BUFFER_PROFILE", name);
-	/* NULL: SONiC works the profile out by itself; so do we. */
+	/* NULL: SONiC computes the profile, and so do we. */
 	if (rc <= 0 || strcmp(name, "NULL") == 0)
 		return rc;
 	while (i < all->n && strcmp(all->list[i].name, name) != 0)
@@ -260,7 +260,7 @@ count_users(struct sonic *s, struct profiles *all)
 	}
 }
 
-/* Index + 1 of the profile that describes a class: by SONiC's name, else the one of most users. */
+/* Index + 1 of the profile for a class: by SONiC's name, else the one with most users. */
 static unsigned int
 choose(const struct profiles *all, enum class class)
 {
@@ -284,7 +284,7 @@ name_it(const struct profiles *all, unsigned int chosen, unsigned int is, char *
 		memcpy(name, all->list[is - 1].name, sizeof(all->list[is - 1].name));
 }
 
-/* Profiles that no class has taken get sections of their own, used or not. */
+/* Profiles not chosen for a class get their own sections, used or not. */
 static int
 set_profiles(struct sonic *s, struct profiles *all)
 {
@@ -311,7 +311,7 @@ set_profiles(struct sonic *s, struct profiles *all)
 		const struct profile *p = &all->list[i];
 		bool elsewhere = true;
 
-		/* A class's own is named only where another class uses it as well. */
+		/* The profile of a class gets a name only if another class uses it too. */
 		for (unsigned int c = 0; c < CLASSES; c++)
 			if (chosen[c] == i + 1)
 				elsewhere = false;
@@ -330,7 +330,7 @@ set_profiles(struct sonic *s, struct profiles *all)
 	return 0;
 }
 
-/* Headroom that the file leaves to SONiC: by the formula, for the fastest and longest link. */
+/* If SONiC computes the headroom, use the formula for the fastest and longest link. */
 static void
 assume_headroom(struct sonic *s, const struct profiles *all)
 {

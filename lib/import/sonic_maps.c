@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* PORT_QOS_MAP, and the maps that it names. */
+/* PORT_QOS_MAP, and the maps that it refers to. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 struct map {
 	const char *field; /* of PORT_QOS_MAP */
 	const char *table;
-	uint8_t keys, values; /* how many there are */
+	uint8_t keys, values; /* number of keys and of values */
 	size_t offset;        /* in struct qos_map_params; PFC_TO_PG: none */
 };
 
@@ -27,12 +27,12 @@ static const struct map maps[] = {
 };
 #define N_MAPS (ARRAY_LEN(maps))
 
-/* What is in force of one kind. */
+/* The active map of one kind. */
 struct in_force {
 	char name[SONIC_TEXT];
 	bool is_set;
 	uint8_t values[TM_DSCPS];
-	uint64_t given; /* keys that the map names */
+	uint64_t given; /* keys in the map */
 };
 
 static int
@@ -61,7 +61,7 @@ read_map(struct sonic *s, const struct map *map, const char *name, struct in_for
 	return 0;
 }
 
-/* A field of a port: the first name counts for all. */
+/* Read a field of a port: all ports must name the same map. */
 static int
 use_map(struct sonic *s, const struct map *map, const char *port, struct in_force *out)
 {
@@ -107,7 +107,7 @@ read_port_map(struct sonic *s, const char *key, uint64_t ports, struct in_force 
 	return rc < 0 ? rc : 0;
 }
 
-/* Priorities with PFC are the same on all ports, but for those without any. */
+/* Ports with PFC have the same priorities in quench: the union of all ports. */
 static void
 set_pfc(struct sonic *s)
 {
@@ -137,7 +137,7 @@ set_maps(struct sonic *s, const struct in_force in_force[N_MAPS])
 	struct qos_map_params *qos = &s->out->sw.qos;
 	const struct in_force *pg = &in_force[N_MAPS - 1];
 
-	/* What no port names: class 0, and the same number on both sides. */
+	/* Maps that no port names: all to class 0, or the identity. */
 	memset(qos->dscp_to_tc_map, 0, sizeof(qos->dscp_to_tc_map));
 	memset(qos->dot1p_to_tc_map, 0, sizeof(qos->dot1p_to_tc_map));
 	for (uint8_t i = 0; i < TM_CLASSES; i++) {

@@ -5,7 +5,7 @@
 
 #include "import/sonic_tables.h"
 
-/* In this order. Each: 0, or -EINVAL after a refusal. */
+/* Call in this order. Each returns 0, or -EINVAL after a refusal. */
 int sonic_ports(struct sonic *s);
 int sonic_maps(struct sonic *s);
 int sonic_queues(struct sonic *s);

@@ -18,7 +18,7 @@ struct named_port {
 	unsigned long number;
 };
 
-/* Ethernet4 comes before Ethernet16. */
+/* Numerical order: Ethernet4 before Ethernet16. */
 static int
 compare(const void *a, const void *b)
 {
@@ -41,7 +41,7 @@ named_port(const char *name)
 	return p;
 }
 
-/* Names in the order of their numbers become port_names. */
+/* Fill in port_names, in the order of the numbers in the names. */
 static int
 name_ports(struct sonic *s)
 {
@@ -99,7 +99,7 @@ read_port(struct sonic *s, uint16_t i, int64_t *mtu)
 	return rc < 0 ? rc : 0;
 }
 
-/* There is one longest frame for all ports. */
+/* Use the largest MTU: quench has one limit for all ports. */
 static void
 join_mtus(struct sonic *s, const int64_t mtu[SW_MAX_PORTS])
 {
@@ -122,7 +122,7 @@ join_mtus(struct sonic *s, const int64_t mtu[SW_MAX_PORTS])
 	s->out->sw.max_frame_bytes = (uint32_t)longest + SW_MTU_OVERHEAD_BYTES;
 }
 
-/* "40m" by port; there is one set of them. */
+/* Cable lengths by port, such as "40m", from the only entry that SONiC has in CABLE_LENGTH. */
 static int
 read_cables(struct sonic *s)
 {
@@ -165,7 +165,7 @@ sonic_ports(struct sonic *s)
 	return rc;
 }
 
-/* What one entry of PFC_WD says; times in ns. */
+/* One entry of PFC_WD; times in ns. */
 struct watch {
 	bool is_watched;
 	int action;
@@ -218,14 +218,14 @@ read_global(struct sonic *s)
 	return rc < 0 ? rc : 0;
 }
 
-/* The first watched port's entry is [pfcwd]; others have what differs. */
+/* The first watched port's entry becomes [pfcwd]; other ports get their differences. */
 static void
 set_watches(struct sonic *s, const struct watch watches[SW_MAX_PORTS])
 {
 	struct sw_params *sw = &s->out->sw;
 	const struct watch *first = NULL;
 
-	/* Without any there is no watchdog. */
+	/* Without a watched port there is no watchdog. */
 	for (uint16_t i = 0; i < sw->n_ports && first == NULL; i++)
 		first = watches[i].is_watched ? &watches[i] : NULL;
 	if (first == NULL)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* WRED_PROFILE, SCHEDULER, and QUEUE, which names them. */
+/* WRED_PROFILE, SCHEDULER, and QUEUE, which refers to them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +16,10 @@ struct scheduler {
 	bool is_set, strict;
 	uint8_t weight;
 	uint64_t min_rate_bps, max_rate_bps;
-	uint32_t burst_bytes; /* 0: not said */
+	uint32_t burst_bytes; /* 0: not given */
 };
 
-/* @return 1: on; 0: off, or nothing is said; or -EINVAL. */
+/* @return 1: on; 0: off, or missing; or -EINVAL. */
 static int
 take_switch(struct sonic *s, const char *key, const char *field)
 {
@@ -35,7 +35,7 @@ take_switch(struct sonic *s, const char *key, const char *field)
 		       : sonic_refuse(s, "WRED_PROFILE", key, field, text, "true or false");
 }
 
-/* All packets are green here, so ecn_green_yellow marks what ecn_all does. */
+/* In quench all packets are green, so ecn_green_yellow equals ecn_all. */
 static int
 read_ecn(struct sonic *s, const char *key, struct wred_params *p)
 {
@@ -152,7 +152,7 @@ read_scheduler(struct sonic *s, const char *key, struct scheduler *out)
 	return rc < 0 ? rc : read_rates(s, key, out);
 }
 
-/* An entry of SCHEDULER by its name; each is read once. */
+/* Entries of SCHEDULER by name; each is read once. */
 struct schedulers {
 	struct {
 		char name[SONIC_TEXT];
@@ -189,7 +189,7 @@ find_scheduler(const struct schedulers *all, const char *name)
 	return NULL;
 }
 
-/* Rates are a queue's of one port; strictness and weight one queue's of all ports. */
+/* Rates are per queue and port; strictness and weight are per queue, for all ports. */
 static void
 use_scheduler(struct sonic *s, const char *key, const struct sonic_place *place, const char *name,
 	      const struct scheduler *is, struct scheduler of_queue[TM_CLASSES])

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Fields and keys of config_db.json, taken out one by one; and what remains of them. */
+/* Takes fields and keys out of config_db.json, and reports the remaining ones. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,14 +9,14 @@
 #include "import/import_memory.h"
 #include "import/sonic_tables.h"
 
-/* Each field is looked for in all entries: not in tables beyond what 64 ports need. */
+/* Each field is searched in all entries, so not in tables larger than 64 ports need. */
 #define MAX_SHARED 1024
-/* More entries than a person reads are counted, if they are all of the table. */
+/* If a field remains in more entries, and in all of the table, their number replaces the names. */
 #define MANY 8
 
-/* Why the usual leftovers are left. */
+/* Reasons for frequent remaining fields. */
 static const struct {
-	const char *table, *field; /* of the field the beginning */
+	const char *table, *field; /* field: its beginning */
 	const char *why;
 } reasons[] = {
 	{"PORT", "lanes", "of the hardware"},
@@ -37,7 +37,7 @@ static const struct {
 	 "a priority is that of the group of the same number"},
 };
 
-/* Tables whose leftovers are named field by field. */
+/* Tables whose remaining fields are reported one by one. */
 static const char *const known_tables[] = {
 	"PORT",
 	"PORT_QOS_MAP",
@@ -187,7 +187,7 @@ find_port(const struct sonic *s, const char *name, size_t n)
 	return -1;
 }
 
-/* "3" or "3-4". @return 1; 0: above 7; or -EINVAL. */
+/* Parse "3" or "3-4". @return 1; 0: above 7; or -EINVAL. */
 static int
 read_range(struct sonic *s, const char *table, const char *key, const char *range, uint8_t *mask)
 {
@@ -252,7 +252,7 @@ is_known(const char *table)
 	return false;
 }
 
-/* Entries that have the same field left over share a line, as SONiC's own keys do: A,B|field. */
+/* Entries with the same remaining field share a line, as in SONiC's own keys: A,B|field. */
 static void
 report_field(struct sonic *s, const char *table, json_t *entries, const char *field)
 {
