@@ -25,7 +25,7 @@ enum field_type {
 	FIELD_I8,
 	FIELD_ENUM, /* int: index into choices */
 	FIELD_MAC,  /* uint8_t[6]; min 1: a station's address, neither zero nor a group */
-	/* struct field_ip, or "none"; min and max 4 or 6: only that version, and not "none" */
+	/* struct field_ip, or "none". min = max = 4 (or 6): only that version, "none" is refused */
 	FIELD_IP,
 	FIELD_STR,  /* char[max + 1]; at least min characters */
 	FIELD_SET8, /* uint8_t bit mask, written "3,4" or "3-4" or "none" */
@@ -61,8 +61,9 @@ struct field_ip {
 /**
  * Another name for the same member: a paper symbol or a vendor's spelling. A bare number N under
  * the alias is stored as N * scale (scale 0 means 1); a number with a unit or a fraction ignores
- * scale. one_minus: the alias weighs the other side of a filter, so full scale - N is stored (full
- * scale is 1024, 100 % or max). With DCQCN's g = 1/256, the weight of the old alpha is 1020 / 1024.
+ * scale. one_minus: the alias is the weight of the new sample, and the member holds the weight of
+ * the old value, so full scale - N is stored. Full scale is unit_full_scale(), or max if that is 0.
+ * With DCQCN's g = 1/256, the weight of the old alpha is 1020 / 1024.
  */
 struct field_alias {
 	const char *name;
@@ -123,8 +124,8 @@ int field_format(const struct field *field, const void *object, char *text, size
 uint64_t field_number(const struct field *field, const void *object);
 
 /**
- * Write the value of a number, switch or word as it would stand in a file under an alias, without a
- * unit: the vendor's own figure. @return as snprintf.
+ * Write a number, FIELD_BOOL or FIELD_ENUM as a file would have it under an alias, without a unit.
+ * @return as snprintf.
  */
 int field_format_alias(const struct field *field, const struct field_alias *alias,
 		       const void *object, char *text, size_t size);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* More decimals than any unit can use; 10^18 still fits 64 bits. */
+/* 10^18 still fits 64 bits. Finer fractions of MiB and GiB are refused. */
 #define MAX_DECIMALS 18
 
 /* A suffix means num / den stored units. Printed suffixes are sorted, largest first. */
@@ -88,7 +88,7 @@ unit_full_scale(enum field_unit unit)
 	return units[unit].full_scale;
 }
 
-/* Digits as a number; -ERANGE above 64 bits. */
+/* Append n decimal digits to *value; -ERANGE above 64 bits. */
 static int
 digits(const char *text, size_t n, uint64_t *value)
 {
@@ -99,7 +99,8 @@ digits(const char *text, size_t n, uint64_t *value)
 	return 0;
 }
 
-/* value * num / den, which must be whole. num < 2^64, den < 2^64 * 10^18: both fit 128 bits. */
+/* value * num / den, which must be whole. value * num < 2^128 and den < 2^64 * 10^18, so both fit
+ * 128 bits. */
 static int
 whole(uint64_t value, uint64_t num, unsigned __int128 den, uint64_t *out)
 {
@@ -142,7 +143,7 @@ parse_fraction(uint64_t full_scale, uint64_t numerator, const char *text, uint64
 	return whole(numerator, full_scale, denominator, out);
 }
 
-/* "bps" and "bit/s" may follow the prefix of a rate, or stand alone. */
+/* "bps" or "bit/s" may follow the suffix of a rate, such as G. */
 static bool
 suffix_matches(enum field_unit unit, const struct unit_suffix *s, const char *text)
 {

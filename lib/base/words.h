@@ -6,8 +6,8 @@
  *
  * A reader copies the words first and works on the copy, because reading a word twice may give two
  * values. Each word of the copy is a value that the owner wrote (x86-64 and AArch64 write an
- * aligned 8-byte word at once), but two words may be a packet apart. Where they must be consistent,
- * use base/seq.h.
+ * aligned 8-byte word at once), but two words may date from before and after the same packet. Where
+ * they must be consistent, use base/seq.h.
  */
 #ifndef QUENCH_BASE_WORDS_H
 #define QUENCH_BASE_WORDS_H
@@ -44,7 +44,7 @@ words_write(void *to, const void *from, size_t bytes)
 		__atomic_store_n(&t[i], f[i], __ATOMIC_RELAXED);
 }
 
-/** Make a complete struct visible: the owner's next store to `at` publishes it to readers. */
+/** Release fence: the owner's next store, to *at, publishes the complete struct to readers. */
 static inline void
 words_publish(void *at)
 {
@@ -56,7 +56,7 @@ words_publish(void *at)
 #endif
 }
 
-/** Call after loading `at`: everything that the owner wrote before words_publish() is visible. */
+/** Acquire fence, after loading *at: what the owner wrote before words_publish() is visible. */
 static inline void
 words_found(const void *at)
 {

@@ -128,8 +128,9 @@ forget(struct fdb *fdb, uint32_t at, unsigned int slot, uint64_t *counter)
 }
 
 /*
- * Rank of an address as a victim for a new one of port; 0: never. A port may have one entry more
- * than another and keep it, otherwise the two would take one entry from each other forever.
+ * How suitable an address is for eviction when a new address is learned on port; 0: it must stay.
+ * A port may have one entry more than another and keep it, otherwise the two would take one entry
+ * from each other forever.
  */
 static uint64_t
 spare_rank(const struct fdb *fdb, uint64_t state, uint16_t port, uint64_t now_ns)
@@ -202,7 +203,7 @@ learn_new(struct fdb *fdb, uint64_t key, uint16_t port, uint64_t now_ns)
 	return true;
 }
 
-/* A known address appeared on another port: may it move? */
+/* Account for the move of a known address to another port. @return false: it may not move. */
 static bool
 move(struct fdb *fdb, uint64_t state, uint16_t port)
 {
@@ -336,7 +337,7 @@ fdb_forget_learned(struct fdb *fdb)
 	}
 }
 
-/* Add an address of another table, or refresh it to the same age. */
+/* Add an address of another table with its time, or give a known one the later of both times. */
 static void
 merge(struct fdb *fdb, uint64_t key, uint64_t state)
 {
@@ -348,7 +349,7 @@ merge(struct fdb *fdb, uint64_t key, uint64_t state)
 			count_learned(fdb, port, 1);
 		return;
 	}
-	/* Times wrap, so an age difference of less than half the range means later. */
+	/* Times wrap: state is later than *known if the difference is less than half the range. */
 	if (*known & FDB_STATIC_BIT || fdb_age_ns(*known, state) >> (FDB_SEEN_BITS - 1) != 0)
 		return;
 	if (fdb_port_of(*known) != port) {

@@ -66,7 +66,7 @@ struct fdb_params {
 struct fdb_stats {
 	uint64_t learned;        /* new addresses, including those relearned after ageing */
 	uint64_t moved;          /* known addresses seen on another port */
-	uint64_t aged;           /* entries freed by fdb_sweep() */
+	uint64_t aged;           /* entries removed: aged ones, and all of fdb_forget_learned() */
 	uint64_t displaced;      /* entries evicted from a full table for another address */
 	uint64_t learn_failures; /* frames whose source found no space in the table */
 	uint64_t learn_limited;  /* frames whose source was beyond its port's limit */

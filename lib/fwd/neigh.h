@@ -8,26 +8,31 @@
  *   PROBE --NEIGH_TRIES unanswered--> INCOMPLETE --NEIGH_TRIES unanswered--> FAILED
  *   FAILED keeps asking, NEIGH_FAILED_FACTOR times slower; answer --> REACHABLE
  *   any --unsolicited, with a new address--> STALE --used--> PROBE (RFC 4861 7.2.3)
+ *   FAILED --unsolicited, with any address--> STALE
  *
  * A host, with few known peers, calls neigh_run(), which asks every neighbour that is due. A router
  * calls neigh_touch(), which asks only when a packet needs the neighbour.
  *
- * PROBE asks the known address, INCOMPLETE and FAILED ask the group. A learned address stays in use
- * until another replaces it, so a lost request does not stop a flow.
+ * PROBE asks the known address, INCOMPLETE and FAILED ask the group. neigh_touch() lets a learned
+ * address be used in all states but FAILED, so a lost request does not stop a flow.
  *
- * A table that strangers can fill (neigh_limit(), neigh_claim()) bounds each of them. Resolved
- * neighbours count for their interface, which may have as many as there are free entries.
- * Unresolved ones count for the port whose frames need them, which may have a quarter as many. So n
- * claimants that want more than there is get about 1/n each, and as much remains for a later one.
- * Beyond its bound a new neighbour replaces an idle one of the same kind: on its interface, one
- * that failed, or that was not used for NEIGH_IDLE_NS (or never, if only heard of); on its port,
- * one that did not answer in time. A neighbour in use is never replaced.
+ * A table that unknown senders can fill (neigh_limit(), neigh_claim()) limits the entries per
+ * interface and per port. Resolved neighbours count for their interface, which may have as many as
+ * there are free entries. Unresolved ones count for the port whose frames need them, which may have
+ * a quarter as many. So n interfaces that want all entries get about 1/(n + 1) of them each, and
+ * one such share stays free.
  *
- * The hash is keyed (fwd/half_sip.h). At most a quarter of the slots is used, and a stranger's
- * entry is less than NEIGH_MAX_PROBES from its home slot.
+ * A new neighbour beyond a limit replaces an idle one. If its interface has its share, it replaces
+ * a resolved neighbour of that interface: one that failed, or was not used for NEIGH_IDLE_NS. If
+ * only its port has its share, it replaces an unresolved neighbour of that port: one that failed,
+ * or did not answer in time. A neighbour entered from an announcement and never used is idle at
+ * once. A neighbour in use is never replaced.
+ *
+ * The hash is keyed (fwd/half_sip.h). At most a quarter of the slots is used, and an entry of
+ * neigh_claim() is less than NEIGH_MAX_PROBES from its home slot.
  *
  * Invariant (tested): a neighbour is asked at most once per retrans_ns, and work is bounded by the
- * number of neighbours, which is fixed at start.
+ * number of neighbours, which neigh_limit() limits, or else the owner.
  */
 #ifndef QUENCH_FWD_NEIGH_H
 #define QUENCH_FWD_NEIGH_H
@@ -64,7 +69,7 @@ struct neigh {
 	bool has_mac : 1;
 	bool fixed : 1;      /* configured: never asked, never replaced */
 	bool pinned : 1;     /* its index is in use by the owner: never replaced */
-	bool asked : 1;      /* in the queue of requests */
+	bool asked : 1;      /* in the queue of requests, until neigh_pop_ask() */
 	uint8_t state;       /* enum neigh_state */
 	uint8_t tries;       /* requests sent in this state */
 	uint16_t port;       /* port whose frame first needed it; n_ports: none */
@@ -90,15 +95,16 @@ struct neigh_stats {
 };
 
 struct neigh_claim_stats {
-	uint64_t neigh_displaced;  /* neighbours replaced by another */
-	uint64_t neigh_table_full; /* claims refused: the interface has its share */
+	uint64_t neigh_displaced; /* neighbours replaced by another */
+	/* claims refused: the interface has its share, or the hash chain is too long */
+	uint64_t neigh_table_full;
 	/* claims refused: the port has its share of unresolved ones */
 	uint64_t neigh_unresolved_full;
 };
 
-/* Reason for a stranger's entry. */
+/* Reason for an entry of neigh_claim(). */
 struct neigh_claim {
-	bool heard;    /* it announced its address, for neigh_on_heard() to enter */
+	bool heard;    /* it announced its address: call neigh_on_heard() next */
 	uint16_t port; /* else: the port whose frame needs it */
 };
 
@@ -133,9 +139,9 @@ int neigh_limit(struct neigh_table *t, uint32_t entries, uint32_t interfaces, ui
 bool neigh_is_full(const struct neigh_table *t);
 
 /**
- * Add a neighbour for a stranger, within the bounds, unless it exists.
+ * Add a neighbour on behalf of an unknown sender, within the limits, unless it exists.
  *
- * @return its index, or NEIGH_NONE if no neighbour may be replaced for it, which is counted.
+ * @return its index, or NEIGH_NONE: refused, and counted in stats.
  */
 uint32_t neigh_claim(struct neigh_table *t, struct neigh_claim_stats *stats,
 		     const struct neigh_key *key, struct neigh_claim claim, uint64_t now_ns);
@@ -171,8 +177,8 @@ bool neigh_on_learnt(struct neigh_table *t, struct neigh_stats *stats, uint32_t 
 		     const uint8_t mac[6], uint64_t now_ns);
 
 /**
- * It announced its address unasked, which does not prove that it can be reached. @return as
- * neigh_on_learnt().
+ * A neighbour announced its address unasked, which does not prove that it can be reached.
+ * @return as neigh_on_learnt().
  */
 bool neigh_on_heard(struct neigh_table *t, struct neigh_stats *stats, uint32_t index,
 		    const uint8_t mac[6], uint64_t now_ns);
@@ -198,7 +204,8 @@ struct neigh_table {
 	uint32_t ask_head; /* head of the queue of requests, or NEIGH_NONE */
 	uint32_t ask_tail;
 	struct neigh *entries;
-	/* Open addressing: indices into entries; a power of two, at most a quarter used. */
+	/* Hash table with open addressing: indices into entries. The number of slots is a power
+	 * of two, and at most a quarter of them is used. */
 	uint32_t *slots;
 	uint32_t mask;
 	uint32_t longest_probe; /* longest distance from home at which any entry was inserted */
@@ -210,7 +217,8 @@ struct neigh_table {
 	uint32_t n_freed;
 	uint32_t free_head; /* head of the list of free entries, or NEIGH_NONE */
 	uint32_t unresolved;
-	/* with a limit, else NULL: neighbours that are neither fixed nor pinned */
+	/* Only after neigh_limit(). The lists (else NULL) hold the neighbours that are neither
+	 * fixed nor pinned. */
 	uint32_t limit;
 	uint16_t n_ports;
 	struct neigh_list *known;  /* resolved, by interface */

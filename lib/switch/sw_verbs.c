@@ -19,8 +19,8 @@
 #include "switch/shard/give_back.h"
 #include "tm/mmu_part.h"
 
-/* Debts and the published use of the pools are settled after this many calls of tx() that sent
- * something, and by the first call that sent nothing. */
+/* Debts and the use of the pools are published after this many calls of tx() that sent something,
+ * and by every call that sends nothing. */
 #define SETTLE_CALLS 8
 
 static void
@@ -116,16 +116,16 @@ const struct node_ops sw_alone_ops = {
 	.control = control,
 };
 
-/* By assembler: the compiler emits prefetchw only for newer CPUs than our oldest, which treat it as
- * a no-op. */
+/* In assembler, because the compiler emits prefetchw only for CPUs newer than the oldest that we
+ * support. Our oldest CPUs execute it as a no-op. */
 static inline void
 prefetch_to_write(const void *p)
 {
 	__asm__ volatile("prefetchw %0" : : "m"(*(const char *)p));
 }
 
-/* The use of the pools is read once per burst. The metadata of all frames is prefetched for writing
- * first: another core may have written it last, and stores wait for each other. */
+/* The use of the pools is read once per burst. Before any frame is processed, the metadata of all
+ * is prefetched for writing, because another core may own those cache lines. */
 static void
 shard_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
 {
@@ -207,7 +207,8 @@ const struct node_ops sw_shard_ops = {
 	.control = shard_control,
 };
 
-/* End of a call of the front: settle between the shards, and collect the ports that they woke. */
+/* After each call of the front's rx() or tx(): exchange frames and debts between the shards, and
+ * merge their masks of woken ports. */
 static void
 end_call(struct sw *front, uint64_t now_ns)
 {

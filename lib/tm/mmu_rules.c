@@ -6,7 +6,7 @@
 
 enum { RULE_PG, RULE_QUEUE };
 
-/* Packets in proportion to bytes, rounded up. */
+/* Packets in proportion to bytes, rounded down, plus 1. */
 static uint64_t
 packets_of(const struct mmu_params *params, uint64_t bytes)
 {

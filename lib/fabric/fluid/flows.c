@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Flows of a scenario as classes of the model. */
+/* Maps the flows of a scenario to classes of the fluid model. A class: QPs with the same parameters
+ * and path, at one sender or at several that behave alike. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ message_bytes(const struct flow_params *flow, const struct flow_pair *pair)
 	}
 }
 
-/* Mean packet of a message: all but the last are full, and one has a RETH. */
+/* Mean packet of a message: all but the last are full, and one has a RETH (not with SEND). */
 struct packet {
 	double message_bytes, payload_bytes, wire_bytes;
 };
@@ -58,7 +59,8 @@ end_bytes(const struct flow_params *flow, struct packet packet)
 	return payload * packet.wire_bytes / packet.payload_bytes;
 }
 
-/* As nic_cc_start(); QPs of one class count each other. */
+/* Initial rate, as first_rate_bps() of the NIC, except that each QP of a flow counts all others of
+ * the flow as active. */
 static uint64_t
 start_rate_bps(const struct scenario *s, uint64_t line_bps, uint32_t others)
 {
@@ -78,7 +80,7 @@ start_ns(const struct fluid_net *net, uint32_t index)
 	return flow->pattern == FLOW_TRACE ? net->pair_of[index]->at_ns : flow->start_ns;
 }
 
-/* QPs of the sender, other than this one, when they start. */
+/* Number of other QPs at the sender that have started when a QP of this flow starts. */
 static uint32_t
 other_qps(const struct fluid_net *net, uint32_t index)
 {
@@ -120,8 +122,9 @@ class_of_flow(const struct fluid_net *net, uint32_t index)
 }
 
 /*
- * Find an earlier class for this flow: same behaviour, from its own hosts, on the same path. The
- * path to compare is the one after all classes' hops. @return -1: none.
+ * Find the class of an earlier flow of the same section with the same receiver, path and link rate.
+ * Neither sender may have another flow. c's own hops are the last in net->hops; the caller drops
+ * them if a class is found. @return -1: none.
  */
 static int64_t
 same_class(const struct fluid_net *net, uint32_t index, const struct fluid_class_params *c)
@@ -161,7 +164,7 @@ add_part(struct fluid_net *net, uint32_t index, const struct fluid_class_params 
 	return 0;
 }
 
-/* Add QPs of a flow, all on one path, to its QPs with the same path, or begin a new part. */
+/* Add QPs with a common path to the part of their flow that has this path, or to a new part. */
 static int
 add_qps(struct fluid_net *net, uint32_t index, struct fluid_class_params class,
 	const struct fluid_net_ends *ends)
@@ -184,7 +187,7 @@ add_qps(struct fluid_net *net, uint32_t index, struct fluid_class_params class,
 	return add_part(net, index, &class);
 }
 
-/* A flow whose hosts do the same as those of an earlier one shares its class. */
+/* A flow that behaves like an earlier flow joins that flow's class. */
 static void
 merge_flow(struct fluid_net *net, uint32_t index)
 {

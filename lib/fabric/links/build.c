@@ -119,7 +119,7 @@ add_end(struct fabric *f, struct fabric_end e, struct fabric_end peer,
 		slot->wake_words = e.port / 64u + 1;
 }
 
-/* Give a direction a cable object, for faults, taps and counts. */
+/* Allocate the state (faults, taps, counts) of the direction that leaves this end, if missing. */
 static int
 need_cable(struct fabric *f, uint32_t end)
 {

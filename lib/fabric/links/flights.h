@@ -4,8 +4,8 @@
  *
  * Invariant: head <= tail <= last, and tail->due_ns = NEVER_NS.
  *
- * The members that the event loop needs are stored here, so that it can scan frames in flight
- * without touching their cache lines: with hundreds of nodes, none of them would be cached.
+ * A flight holds copies of the mbuf members that the event loop needs, so that the loop does not
+ * touch the mbufs, which are not in the cache when there are hundreds of nodes.
  */
 #ifndef QUENCH_FABRIC_LINKS_FLIGHTS_H
 #define QUENCH_FABRIC_LINKS_FLIGHTS_H
@@ -28,7 +28,7 @@ struct flight {
 };
 
 /*
- * Array from whose front frames are taken. When it is full, the remaining frames move to its start,
+ * Array; frames are taken from its front. When it is full, the remaining frames move to its start,
  * or to an array of twice the size. A sentinel that never arrives follows the last frame.
  */
 struct flights {
@@ -69,7 +69,7 @@ flights_push(struct flights *f, const struct flight *flight)
 	return true;
 }
 
-/** Take the oldest frame; not if empty. */
+/** Take the oldest frame. The queue must not be empty. */
 static inline const struct flight *
 flights_pop(struct flights *f)
 {

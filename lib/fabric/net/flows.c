@@ -30,7 +30,7 @@ add_qp(struct net *net, uint16_t at, uint16_t peer, uint32_t peer_qpn, bool requ
 		qp.work.message_bytes = pair->bytes;
 		qp.work.start_ns = pair->at_ns;
 	}
-	/* QPs of all hosts have the same numbers; the host makes their message sequences differ. */
+	/* QPs of all hosts have the same numbers, so the host number is part of the seed. */
 	qp.seed = flow->seed + (net->scenario->fabric.seed << 32) + ((uint64_t)at << 16);
 	scenario_next_hop_mac(net->scenario, at, peer, qp.peer_mac);
 	return nic_add_qp(net->hosts[at - 1], &qp, 0);
@@ -38,7 +38,8 @@ add_qp(struct net *net, uint16_t at, uint16_t peer, uint32_t peer_qpn, bool requ
 
 /*
  * Add the QPs of a flow. QPs of both ends are numbered in the order in which they are added, so
- * each end knows the other's next number. @return 0, or -errno of a QP or its trace.
+ * each end knows the other's next number. @return 0, or -errno if a QP or its
+ * trace cannot be added.
  */
 static int
 add_flow(struct net *net, const struct flow_params *params, uint32_t index)

@@ -11,6 +11,7 @@
 struct events;
 struct flow_sample;
 
+/* Byte counters of a flow at one time. */
 struct flow_mark {
 	uint64_t tx_wire_bytes, rx_payload_bytes;
 };
@@ -18,7 +19,8 @@ struct flow_mark {
 /* The data queue of one switch port. */
 struct probe_queue {
 	const struct node *node;
-	/* of the window, without ticks at which it was empty; NULL: no other tick */
+	/* Queue length at each tick of the measured window, without ticks at which the queue was
+	 * empty; NULL: it was always empty. */
 	struct hist *hist;
 	uint64_t peak_bytes;           /* since the previous sample */
 	uint64_t window_wire_bytes;    /* sent by the port before the window */

@@ -4,7 +4,7 @@
 
 #include "fabric/scenario/scenario.h"
 
-/* SONiC's seeds of ToR, leaf and spine, continued in the same steps. */
+/* SONiC's ECMP seeds: ToR 0, leaf 10, spine 25. Each further stage adds 15. */
 #define STAGE_SEED(stage) ((stage) == 0 ? 0u : 15u * (stage)-5u)
 
 void

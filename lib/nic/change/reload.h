@@ -2,9 +2,10 @@
 /*
  * Reload: new parameters, flows added and flows removed while the node runs.
  *
- * The change has one instant. With a million QPs the owner cannot visit all of them then, so a QP
- * is brought along when it is touched next (place/version.h), and each call also visits a few QPs,
- * for those that nothing touches. See doc/architecture.md, "A change while it runs".
+ * The change takes effect for all QPs at one instant. The owner cannot visit a million QPs at that
+ * instant, so a QP is updated the next time it is touched (place/version.h). Each call also updates
+ * a few more, so that QPs that nothing touches are updated too. See doc/architecture.md, "A change
+ * while it runs".
  *
  * Invariant: when a change begins, all QPs have the node's version.
  */
@@ -35,11 +36,11 @@ struct nic_reload {
  * A stopped flow begins no message, and completes those that it has begun. A flow that is no longer
  * stopped begins its next message within max(1 ms, 1 us per QP of the node). In an open loop,
  * messages that have arrived stay queued, none arrive during a stop, and later ones arrive at the
- * new load. If the change shortens a wait for tokens or for a message, the shorter wait applies
- * after all QPs have been visited at the latest.
+ * new load. If the change shortens a wait for tokens or for a message, the shorter wait applies at
+ * the latest when all QPs have been visited.
  *
- * @param r  params after nic_params_check(). Must stay until nic_reload_is_done(). flows[] is not
- *           read for the flows of removed[].
+ * @param r  Valid until nic_reload_is_done() returns true. params: after nic_params_check().
+ *           flows[] is not read for the flows of removed[].
  */
 void nic_reload(struct node *node, const struct nic_reload *r);
 /** From any thread. */

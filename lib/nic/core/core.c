@@ -3,7 +3,7 @@
 
 #include <rte_mbuf.h>
 
-/* Wait after an empty pool, so that an event loop does not retry at once. */
+/* Wait this long after an allocation has failed, so that an event loop does not retry at once. */
 #define NO_MBUF_RETRY_NS 1000ull
 /* Reservation of a shared wire: a few frames, so that turns are short (0.7 us at 100 Gb/s) and
  * atomic operations rare. */

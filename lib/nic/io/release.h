@@ -13,7 +13,8 @@
 struct nic;
 
 /**
- * Release due QPs from the wheel, run due timers and NP windows; bounded work.
+ * Release due QPs from the wheel, run due timers, NP windows and delayed CNPs. A call handles up to
+ * NIC_BURST QPs and NIC_BURST timers, and all windows and CNPs that are due.
  * @return true: more may be due.
  */
 bool nic_release(struct nic *nic, uint64_t now_ns);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The notification point of a NIC: turns CE marks into CNPs owed.
+ * The notification point of a NIC: turns CE marks into pending CNPs.
  *
  * Each unit of moderation has a window of length N. With moderation per QP, the node stores the
  * windows; running windows are in a FIFO, ordered by their ends because all last N. Other units are
@@ -11,8 +11,8 @@
  * Invariants: a window is in the FIFO if and only if it runs. A QP is in the queue of CNPs at most
  * once. CNPs of one QP in the delay ring <= delay / N + 1, or 1 if N = 0.
  *
- * N separates decisions. A later delay (a pause, the port's minimum interval) may bring two CNPs
- * closer together on the wire, but never adds one.
+ * N is the minimum time between two decisions to send a CNP. A later delay (a pause, the port's
+ * minimum interval) may bring two CNPs closer together on the wire, but never adds one.
  */
 #ifndef QUENCH_NIC_NP_NP_H
 #define QUENCH_NIC_NP_NP_H
@@ -32,7 +32,7 @@ struct nic;
 struct nic_np_delayed {
 	uint64_t due_ns;
 	uint32_t item;
-	bool alone; /* N = 0: QP_RX_OWES_CNP is set already, so the QP has no other one */
+	bool alone; /* N = 0: QP_RX_OWES_CNP is set, so this is the QP's only CNP */
 };
 
 struct nic_np {
@@ -43,10 +43,10 @@ struct nic_np {
 	/* ring of delayed CNPs; with np_cnp_delay only */
 	struct nic_np_delayed *delayed;
 	uint64_t delayed_room, delayed_first, delayed_n;
-	uint64_t gate_ns; /* no CNP leaves before: the port's gate, as last seen */
+	uint64_t gate_ns; /* no CNP leaves before this time; a copy of the port's gate */
 };
 
-/** @return 0 or -ENOMEM; nic_np_free() in both cases. */
+/** @return 0 or -ENOMEM. Call nic_np_free() in both cases. */
 int nic_np_init(struct nic *nic);
 void nic_np_free(struct nic *nic);
 
@@ -58,7 +58,7 @@ int nic_np_add_flow(struct nic *nic, struct qp_flow *flow);
 int nic_np_reserve(struct nic *nic, uint32_t n_flows);
 /** Release the unit of a removed flow. */
 void nic_np_remove_flow(struct nic *nic, const struct qp_flow *flow);
-/** Is no CNP of a hidden QP pending, in a window, a unit or the delay ring? */
+/** @return true if no window, unit or delayed CNP refers to this hidden QP any more. */
 bool nic_np_is_quiet(const struct nic *nic, const struct qp_flow *flow, uint32_t item);
 
 /** Handle a valid data packet with CE. */

@@ -25,8 +25,8 @@ between_messages(const struct nic_qp *qp, const struct qp_flow *flow)
 		       : NIC_WAIT_MESSAGE;
 }
 
-/* Does a QP in the wheel between two messages wait for tokens longer than for its next message? It
- * may, if a late ACK has made its retransmission unnecessary and the debt remains. */
+/* Does a QP in the wheel between two messages wait for tokens longer than for its next message?
+ * This happens when a late ACK cancels a retransmission whose tokens are already spent. */
 static bool
 lacks_tokens(const struct nic *nic, uint32_t index, const struct nic_qp *qp,
 	     const struct qp_flow *flow)
@@ -36,7 +36,7 @@ lacks_tokens(const struct nic *nic, uint32_t index, const struct nic_qp *qp,
 	if (qp->place != QP_PACED || !(qp->flags & QP_REQUESTER) ||
 	    token_account_can_send(&qp->bucket))
 		return false;
-	/* The start of the next on_ns is not stored. */
+	/* The start of the next on period is not stored. */
 	if (flow->params.arrival == WORKLOAD_ON_OFF)
 		return false;
 	if (workload_is_open(&flow->params.work))
@@ -89,7 +89,7 @@ wait_of(const struct nic *nic, uint32_t index, const struct nic_qp *qp)
 	return waits_for_rate(nic, qp) ? NIC_WAIT_RATE : NIC_WAIT_WIRE;
 }
 
-/* The two numbers of a copy may be a packet apart: acked_seq beyond sent_seq counts as 0. */
+/* The copy may hold an older sent_seq than acked_seq; then nothing is unacknowledged. */
 static uint32_t
 unacked_packets(const struct nic_qp *qp)
 {

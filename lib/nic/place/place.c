@@ -19,8 +19,8 @@ look_again_ns(const struct nic *nic, uint64_t now_ns)
 }
 
 /*
- * The state machine of a requester: its place at now_ns. *deadline_ns is the end of the wait for
- * QP_PACED; between two messages the caller has set it.
+ * The state machine of a requester: its place at now_ns. If the place is QP_PACED, *deadline_ns is
+ * the end of the wait; between two messages the caller sets it before the call.
  */
 static enum qp_place
 decide(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns, uint64_t *deadline_ns)
@@ -61,7 +61,7 @@ mark_end(struct nic *nic, struct nic_qp *qp, uint16_t flag)
 	}
 }
 
-/* When the next message may begin; NEVER_NS: not before an earlier one is acknowledged. */
+/* When the next message may begin. NEVER_NS: not before another event, which settles the QP. */
 static uint64_t
 may_begin_ns(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns)
 {
@@ -107,8 +107,8 @@ nic_stopped_look_ns(const struct nic *nic, uint64_t now_ns)
 	return now_ns + max_u64(NS_PER_MS, nic->n_qps * NS_PER_US);
 }
 
-/* When to check a QP of a stopped flow. Without a stop time, the reload that resumes the flow
- * settles it. */
+/* When to check a QP of a stopped flow. Without stop_ns no check is needed: the reload that resumes
+ * the flow settles its QPs. */
 static uint64_t
 stopped_until_ns(const struct nic *nic, const struct workload *w, bool idle, uint64_t now_ns)
 {
@@ -130,8 +130,8 @@ take_arrival(struct nic *nic, const struct nic_qp *qp, const struct qp_flow *flo
 }
 
 /*
- * Between two messages: begin the next one, if allowed. @return when to check again; NEVER_NS: it
- * has begun, or the QP waits for an ACK.
+ * Between two messages: begin the next one, if allowed. @return when to check again; NEVER_NS: no
+ * check by time is needed.
  */
 static uint64_t
 next_message(struct nic *nic, struct nic_qp *qp, uint64_t now_ns)

@@ -6,9 +6,9 @@
  * 31B, the whole link, represented as priority 0. Frames of the other kind are counted and ignored.
  *
  * The NIC pauses its peer only as a slow receiver, which drains a buffer per priority (one buffer
- * with link pause) at a rate. Pause frames leave ahead of all others and are never paused. The
- * nodes of one NIC fill the same buffers, in nic_shared; only the first of them sends pause frames,
- * so that XOFF and XON keep their order.
+ * with link pause) at a rate, or as a defective one (nic_set_pause_storm()). Pause frames leave
+ * ahead of all others and are never paused. The nodes of one NIC fill the same buffers, in
+ * nic_shared; only the first of them sends pause frames, so that XOFF and XON keep their order.
  *
  * Invariant: when no node is within a call, the bit of each buffer above its XOFF threshold is set
  * in wants_xoff, if its priority may be paused.
@@ -36,7 +36,7 @@ struct nic_pause {
 	bool slow;             /* the receiver has a drain rate */
 	bool speaks;           /* this node sends pause frames */
 	uint8_t stuck;         /* mask: priorities that a simulated defect holds for ever */
-	uint64_t xon_ns; /* earliest time at which a held priority may resume; NEVER_NS: none */
+	uint64_t xon_ns;       /* when a priority that we paused may resume; NEVER_NS: none */
 	struct pfc_rx pfc_rx;
 	struct pfc_tx pfc_tx;
 	struct pause_storm storm;
@@ -67,7 +67,7 @@ uint64_t nic_pause_next_ns(const struct nic *nic);
 
 /* Simulated faults of a host with one node; called by its owner, between rx() and tx(). */
 
-/** Change the rate at which the host drains its buffers; 0: at once. */
+/** Change the rate at which the host drains its buffers; 0: frames leave them at once. */
 void nic_set_drain_rate(struct node *node, uint64_t drain_rate_bps, uint64_t now_ns);
 /** Begin or end a pause storm: XOFF for all priorities with PFC (or the link), repeated for ever,
  * independent of buffers and of device_stall_critical_watermark_ns. */

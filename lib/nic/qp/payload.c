@@ -23,7 +23,8 @@ nic_largest_frame(uint16_t mtu_bytes)
 static void
 pattern_fill(uint8_t *to, size_t n)
 {
-	/* An odd step visits all byte values; the term of i / 256 makes each page differ. */
+	/* An odd step visits all byte values; the term of i / 256 makes blocks of 256 bytes
+	 * differ. */
 	for (size_t i = 0; i < n; i++)
 		to[i] = (uint8_t)(i * 151 + i / 256 * 29 + 7);
 }
@@ -111,7 +112,8 @@ nic_payload(struct nic_payloads *p, uint16_t payload_bytes)
 	if (made == NULL)
 		return NULL;
 	roce_payload_init(made, p->pattern, payload_bytes);
-	/* The owner and a thread that prepares a flow may both make it: the first one wins. */
+	/* The owner and a thread that prepares a flow may describe this length at once: the first
+	 * one's description is kept. */
 	if (__atomic_compare_exchange_n(cut, &old, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return made;
 	free(made);

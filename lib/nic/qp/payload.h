@@ -22,7 +22,8 @@ struct rte_mempool;
 /* Offset of the payload from buf_addr, in every mbuf of the data pool. */
 #define NIC_PAYLOAD_OFFSET RTE_ALIGN_CEIL(RTE_PKTMBUF_HEADROOM + ROCE_MAX_HDR_BYTES, 64u)
 
-/* Shared by all NICs of a thread. */
+/* Shared by the NICs that nic_pools gives it to; the owner of a NIC and a thread that prepares a
+ * flow may call nic_payload() at the same time. */
 struct nic_payloads {
 	struct roce_payload aeth, cnp_body;
 	struct roce_payload *cut[NIC_MAX_MTU + 1]; /* by length; NULL: not used yet */

@@ -150,8 +150,8 @@ nic_on_request(struct nic *nic, uint32_t item, const struct roce_view *v, uint32
 	if (1u << v->opcode & TAKES_RECV && !nic_recv_take(nic, item, now_ns))
 		return on_not_ready(nic, item);
 	qp->rx_flags &= (uint8_t)~QP_RX_NAKED;
-	/* A NAK that has not left is replaced by an ACK, since the gap has closed. A READ needs no
-	 * ACK: its responses answer it. */
+	/* A NAK or RNR NAK that has not left is replaced by an ACK, since the expected packet has
+	 * arrived. A READ needs no ACK: its responses answer it. */
 	if (qp->owed == QP_OWES_NAK_SEQ || qp->owed == QP_OWES_RNR_NAK ||
 	    (v->ack_req && v->opcode != RC_READ_REQUEST))
 		nic_owe(nic, item, QP_OWES_ACK);

@@ -2,8 +2,8 @@
 /*
  * UD SEND: one packet per message, no acknowledgement, no retransmission (IBTA 9.8.3).
  *
- * The receiver accepts packets with the right key in any order. It uses PSNs only to count: missed
- * packets (a PSN was skipped) and late ones (a higher PSN arrived before; may be duplicates).
+ * The receiver accepts packets with the right key in any order. PSNs are only counted: missed
+ * packets (a PSN was skipped) and late packets (after a higher PSN), which may be duplicates.
  *
  * Invariant: packets lost >= missed - late.
  */

@@ -26,15 +26,16 @@ int sw_forwarding_create(struct sw *front, const struct sw_params *params);
 int sw_forwarding_start(struct sw *front);
 void sw_forwarding_destroy(struct sw *front);
 
-/** Request that the shards adopt `next`. Takes next, or NULL. */
+/** Request that the shards adopt next, which the switch owns from now on.
+ * NULL: no table changes. */
 void sw_forwarding_begin(struct sw *front, struct sw_forwarding *next,
 			 const struct sw_params *params);
 /** Put the requested version in force; by the owner of a shard. */
 void sw_forwarding_adopt(struct sw *sw, uint64_t now_ns);
 
 /**
- * Replace interfaces, routes and neighbours. Does nothing without a router. Only if one thread
- * drives all shards.
+ * Replace interfaces, routes and neighbours. Does nothing without a router. One thread must drive
+ * all shards.
  * @return 0, or -errno: nothing has changed.
  */
 int sw_set_routes(struct node *node, const struct sw_tables *tables);
@@ -45,7 +46,7 @@ int sw_set_routes(struct node *node, const struct sw_tables *tables);
  *
  * @param params  After sw_params_resolve(), sw_params_check() and sw_reload_fault().
  * @param next    For sw_reload() or sw_reload_forget().
- * @param why     On failure as that of sw_tables_check().
+ * @param why     Receives the reason of a failure, as in sw_tables_check().
  * @return        0 or -EINVAL.
  */
 int sw_reload_prepare(struct node *node, const struct sw_params *params,

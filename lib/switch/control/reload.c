@@ -58,7 +58,7 @@ sw_reload(struct node *node, const struct sw_params *params, struct sw_forwardin
 	}
 }
 
-/* Including groups that are no longer lossless. */
+/* Recompute XOFF of all groups of a port, including those that are no longer lossless. */
 static void
 update_xoffs(struct sw *sw, uint16_t port, uint64_t now_ns)
 {

@@ -26,7 +26,8 @@ sw_do_clear_watermarks(struct sw *sw)
 	}
 }
 
-/* Times are multiples of the interval; a late call skips one. */
+/* Clear the watermarks at each multiple of the interval. After a late call, the next time is the
+ * next multiple. */
 uint64_t
 sw_watermarks_control(struct sw *sw, uint64_t now_ns)
 {

@@ -20,7 +20,8 @@ void sw_closed_flush_storm(struct sw *sw, uint16_t port, uint8_t queue, uint64_t
 /** A frame was received in a group of storm_pgs. @return SW_PASS or why it is dropped. */
 enum sw_drop sw_closed_ingress(struct sw *sw, uint16_t port, uint8_t pg);
 
-/** Why a frame to a queue of closed_queues is refused; counts it for the watchdog in a storm. */
+/** @return the reason to refuse a frame to a queue of closed_queues. During a storm, counts the
+ * frame for the watchdog. */
 enum sw_drop sw_closed_refuse(struct sw *sw, uint16_t port, uint8_t queue);
 
 #endif

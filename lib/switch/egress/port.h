@@ -24,7 +24,7 @@ struct sw_queue_shaper {
 /* State of a port that other threads request; each member has one writer. */
 struct sw_port_state {
 	uint8_t link_down;
-	uint8_t link_down_looks; /* how often polls confirmed link_down after a received frame */
+	uint8_t link_down_looks; /* polls that found the link still down after a received frame */
 	uint8_t tx_disabled;
 	uint8_t pfc_prios;                 /* mask: priorities with PFC */
 	uint8_t storm_drop, storm_forward; /* masks: priorities in a storm */
@@ -40,7 +40,7 @@ struct sw_storm_counts {
 struct sw_port {
 	/* per packet */
 	uint8_t backlogged;         /* mask of queues that hold packets */
-	uint8_t paused_queues;      /* mask: sw_pfc_update_paused(); all while tx_disabled */
+	uint8_t paused_queues;      /* mask: stopped by pause frames; all while tx_disabled */
 	uint8_t xoff_pgs;           /* mask: groups whose senders the buffer wants paused */
 	uint8_t closed_queues;      /* mask: frames to these are refused: sw_closed_refuse() */
 	uint8_t min_queues;         /* mask: queues with a min_rate_bps */

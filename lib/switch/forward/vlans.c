@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Builds the VLAN membership from the keys of ports and from the interfaces of routed ports. */
+/* Builds the VLAN membership from the parameters of ports and the interfaces of routed ports. */
 #include "switch/forward/vlans.h"
 
 #include "base/pages.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Copy on write: before a frame is written, it gets a private copy if others hold it; and VLAN
- * tags.
+ * Copy on write: a frame whose data others hold is copied before it is changed. Also adds and
+ * removes VLAN tags.
  *
  * Invariant (tested): no other holder of a frame sees a byte of it change.
  */
@@ -15,7 +15,7 @@
 
 struct rte_mbuf;
 
-/* Remove the tag: for sw_retag(), instead of a TCI. */
+/* Value of tci with which sw_retag() removes the tag. */
 #define SW_UNTAGGED (-1)
 
 /**

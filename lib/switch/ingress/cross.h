@@ -10,7 +10,8 @@
 #include "switch/egress/switch.h"
 #include "switch/frame/arrival.h"
 
-/** Hand a frame over to the shard of its port at the end of the burst; takes it. */
+/** Queue a frame for the shard that owns its egress port, which gets it at the end of the burst.
+ * Takes ownership. */
 void sw_cross(struct sw *sw, const struct arrival *a);
 /**
  * Give a reference to a flooded frame to each other shard that owns some of the ports.
