@@ -521,9 +521,7 @@ begin_lives(struct flow_registry *registry, const struct config *cfg, struct nic
 			ranges_give(&registry->numbers, flow->first_number, flow->qp_count);
 			rc = nic_config_refuse_flow(
 				cfg, flow,
-				"mtu_bytes must not exceed the largest of the flows with which the "
-				"program began",
-				err);
+				"mtu_bytes must not exceed the largest mtu_bytes at start-up", err);
 			continue;
 		}
 		rc = begin_life(registry, flow);
@@ -533,8 +531,8 @@ begin_lives(struct flow_registry *registry, const struct config *cfg, struct nic
 		else if (rc != 0)
 			nic_config_refuse_flow(
 				cfg, flow,
-				"qp_count: flows that have gone and have not come to rest leave no "
-				"room for this one yet: try again, or with more max_qps of [nic]",
+				"qp_count: removed flows that are not idle yet leave no room for this "
+				"one: try again, or raise max_qps of [nic]",
 				err);
 	}
 	return rc;

@@ -84,7 +84,7 @@ flows_close(struct flows *f)
 			rc = APP_FAILED;
 	}
 	if (rc != 0)
-		say_error("the CSV files are not whole: %s", strerror(errno));
+		say_error("the CSV files are incomplete: %s", strerror(errno));
 	free(f->shown);
 	free(f->all);
 	free(f->interval);
@@ -352,8 +352,7 @@ flows_end(struct flows *f, FILE *out, uint64_t elapsed_ns)
 	}
 	flow_registry_read_end(f->registry);
 	if (f->n_shown > MOST_ROWS)
-		fprintf(out, "and %u more flows: --csv or --json has them\n",
-			f->n_shown - MOST_ROWS);
+		fprintf(out, "and %u more flows: see --csv or --json\n", f->n_shown - MOST_ROWS);
 }
 
 static json_t *

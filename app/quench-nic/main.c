@@ -41,12 +41,12 @@ static const struct opts_program program = {
 	.name = "quench-nic",
 	.purpose =
 		"A RoCEv2 traffic generator and responder with DCQCN on a DPDK port. It ends when "
-		"all\nmessages of its flows are completed; one that only answers ends on a signal.",
-	.trace_help = "write the traces of QPs that trace_qps of [flow NAME] chooses",
+		"all\nmessages of its flows are complete; without a requester it runs until a signal.",
+	.trace_help = "write traces of the QPs selected by trace_qps of [flow NAME]",
 	.csv_help = "write DIR/flows.csv and DIR/port.csv, a row for each statistics line; "
 		    "DIR/times.csv",
-	.json_qps_help = "most QPs that the JSON lists one by one; flows are whole",
-	.stay_help = "go on after the last message, until a signal or the duration's end",
+	.json_qps_help = "largest number of QPs in the JSON; its flows cover all QPs",
+	.stay_help = "keep running after the last message, until a signal or the end of --duration",
 	.help_config = nic_config_print_reference,
 };
 
@@ -131,8 +131,8 @@ check_neighbours(void)
 	uint32_t n = nic_neighbours(nic.nodes.node[0], &unresolved);
 
 	if (unresolved > 0)
-		say_warning("%u of %u peers given without peer_mac did not answer: their MAC "
-			    "addresses are not known",
+		say_warning("%u of %u peers without peer_mac did not answer: their MAC "
+			    "addresses are unknown",
 			    unresolved, n);
 }
 

@@ -11,14 +11,14 @@
 static const struct meaning flow_counters[] = {
 	{"wire_bytes", "bytes of data packets on the wire, with preamble and gap"},
 	{"payload_bytes", "bytes of messages, each counted once"},
-	{"messages", "messages sent whole, or received"},
-	{"retransmitted_packets", "data packets sent again"},
-	{"cnps_handled", "CNPs that the rate control took"},
-	{"cnps_ignored", "CNPs of no use to the rate control"},
+	{"messages", "complete messages sent or received"},
+	{"retransmitted_packets", "data packets retransmitted"},
+	{"cnps_handled", "CNPs handled by congestion control"},
+	{"cnps_ignored", "CNPs ignored by congestion control"},
 	{"cnps_sent", "CNPs sent for packets with CE"},
 	{"ce_packets", "data packets received with CE"},
 	{"rate_cuts", "cuts of a rate"},
-	{"rx_pause_duration_us", "how long the flow's priority was paused"},
+	{"rx_pause_duration_us", "time during which the flow's priority was paused"},
 	{"completions", "messages whose completion time was measured"},
 	{"rtt_samples", "round-trip times measured"},
 	{0},
@@ -30,40 +30,40 @@ static const struct meaning flow_counters[] = {
 	{prefix "_p95" suffix, text ", 95th percentile since the start"}, \
 	{prefix "_p99" suffix, text ", 99th percentile since the start"}, \
 	{prefix "_p999" suffix, text ", 99.9th percentile since the start"}, \
-	{prefix "_max" suffix, text ", the longest since the start"}
+	{prefix "_max" suffix, text ", maximum since the start"}
 
 static const struct meaning flow_gauges[] = {
 	{"qps", "QPs of the flow"},
-	{"requester", "whether the flow asks, or answers"},
-	{"gone", "whether the configuration has the flow no more; what it counted stays"},
-	{"configured_rate_bps", "rate that the configuration allows the flow; 0: any"},
+	{"requester", "whether the flow is a requester"},
+	{"gone", "whether the flow was removed from the configuration; its counters stay"},
+	{"configured_rate_bps", "rate limit of the flow in the configuration; 0: none"},
 	{"wire_rate_bps", "mean rate on the wire since the flow's start"},
 	{"goodput_bps", "mean rate of messages since the flow's start"},
-	{"qps_done", "QPs that have sent all that they should"},
+	{"qps_done", "QPs that have sent all their messages"},
 	{"qps_failed", "QPs in error"},
 	HIST("completion", "_ns", "time from a message's post to its completion"),
 	HIST("slowdown", "", "completion time over that of an idle network"),
-	{"rtt_min_ns", "least round-trip time measured"},
+	{"rtt_min_ns", "shortest round-trip time measured"},
 	HIST("rtt", "_ns", "round-trip time"),
 	{"paced_gaps", "gaps between packets that the pacer set"},
-	{"paced_rate_error_ppm", "the paced rate beside what was asked for, in parts of a million"},
-	HIST("jitter", "_ns", "how far a gap was from what was asked for"),
+	{"paced_rate_error_ppm", "deviation of the paced rate from the requested one, in parts per million"},
+	HIST("jitter", "_ns", "deviation of a gap from the requested one"),
 	{0},
 };
 
 static const struct meaning qp_counters[] = {
 	{"tx_packets", "data packets sent"},
 	{"tx_wire_bytes", "bytes of data packets sent, with preamble and gap"},
-	{"tx_messages", "messages sent whole"},
+	{"tx_messages", "complete messages sent"},
 	{"tx_payload_bytes", "bytes of messages sent, each counted once"},
-	{"retransmitted_packets", "data packets sent again"},
+	{"retransmitted_packets", "data packets retransmitted"},
 	{"rx_packets", "data packets received"},
 	{"rx_wire_bytes", "bytes of data packets received, with preamble and gap"},
 	{"rx_payload_bytes", "bytes of messages received, each counted once"},
-	{"rx_messages", "messages received whole"},
+	{"rx_messages", "complete messages received"},
 	{"cnps_sent", "CNPs sent for packets with CE"},
-	{"cnps_handled", "CNPs that the rate control took"},
-	{"cnps_ignored", "CNPs of no use to the rate control"},
+	{"cnps_handled", "CNPs handled by congestion control"},
+	{"cnps_ignored", "CNPs ignored by congestion control"},
 	{"ce_packets", "data packets received with CE"},
 	{"completions", "messages whose completion time was measured"},
 	{"rate_cuts", "cuts of the rate"},
@@ -80,9 +80,9 @@ static const struct meaning qp_gauges[] = {
 	{"alpha", "congestion estimate"},
 	{"rtt_ns", "round-trip time measured last"},
 	{"completion_mean_ns", "time from a message's post to its completion, mean since the start"},
-	{"completion_max_ns", "time from a message's post to its completion, the longest since the start"},
+	{"completion_max_ns", "time from a message's post to its completion, maximum since the start"},
 	{"error", "whether the QP is in error"},
-	{"done", "whether the QP has sent all that it should"},
+	{"done", "whether the QP has sent all its messages"},
 	{0},
 };
 
@@ -90,7 +90,7 @@ static const struct meaning info_gauges[] = {
 	{"lcores", "lcores that poll"},
 	{"flows", "flows"},
 	{"qps", "QPs"},
-	{"done", "whether all flows that end have ended"},
+	{"done", "whether all flows with an end have ended"},
 	{0},
 };
 /* clang-format on */

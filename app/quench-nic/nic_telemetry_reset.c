@@ -52,8 +52,9 @@ reset_flow(struct telemetry_call *call, struct live *live, const struct nic_flow
 	json_t *o;
 
 	if (!live_wait(live, live->ops->is_done, NULL) || !live_wait(live, is_reset, NULL))
-		return telemetry_refuse(call, "another try",
-					"nothing was reset: the change before is not in force yet");
+		return telemetry_refuse(
+			call, "another try",
+			"nothing was reset: the previous change is not in force yet");
 	for (uint16_t i = 0; i < l->nodes->plan.n_lcores; i++)
 		if (nic_reset_flow(l->nodes->node[i], flow->id) != 0)
 			return telemetry_refuse(call, "more memory", "there is no memory");

@@ -251,12 +251,13 @@ refuse_silent(struct telemetry_call *call, uint32_t number)
 {
 	const struct nic_flow *flow = nic_config_flow_of(config_of(call), number, NULL);
 
-	return telemetry_refuse(call,
-				flow->qp.verb == NIC_READ
-					? "the responder's QP, in the peer: it sends what is READ"
-					: "a QP that sends data, of a flow with requester = on",
-				"QP %u of flow %s sends no data",
-				config_of(call)->nic.first_qpn + number, flow->name);
+	return telemetry_refuse(
+		call,
+		flow->qp.verb == NIC_READ
+			? "the responder's QP, in the peer: it sends the data of READ"
+			: "a QP that sends data, of a flow with requester = on",
+		"QP %u of flow %s sends no data", config_of(call)->nic.first_qpn + number,
+		flow->name);
 }
 
 static json_t *
@@ -293,7 +294,7 @@ refuse_change(struct telemetry_call *call, uint32_t number, int rc)
 		return telemetry_refuse(call, "another QP",
 					"QP %u is traced until the end, by trace_qps", qpn);
 	return telemetry_refuse(call, "a link that is up, and another try",
-				"QP %u: its lcore has not come to it", qpn);
+				"QP %u: its lcore has not adopted the change", qpn);
 }
 
 json_t *

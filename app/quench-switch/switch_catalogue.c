@@ -11,53 +11,53 @@
 /* clang-format off */
 static const struct meaning port_meanings[] = {
 	{"shard", "lcore that owns the port, counted from 1"},
-	{"shaper_rate_bps", "rate that the port is held to; 0: the link's"},
+	{"shaper_rate_bps", "rate limit of the port; 0: the link's rate"},
 	{"learned_addresses", "addresses learned from the port"},
-	{"tx_disabled", "whether the port holds all data"},
-	{"pfc_delay_quanta", "how late the port obeys a pause, in times of 512 bits"},
+	{"tx_disabled", "whether the port sends no data"},
+	{"pfc_delay_quanta", "delay with which the port obeys a pause, in times of 512 bits"},
 	{0},
 };
 
 static const struct meaning queue_meanings[] = {
-	{"queue_bytes", "what waits in the egress queue, in charged bytes"},
-	{"watermark_bytes", "the most that the queue held since the last clear"},
-	{"persistent_watermark_bytes", "the most that the queue ever held"},
+	{"queue_bytes", "charged bytes in the egress queue"},
+	{"watermark_bytes", "most bytes in the queue since the last clear"},
+	{"persistent_watermark_bytes", "most bytes in the queue since the start"},
 	{0},
 };
 
 static const struct meaning pg_meanings[] = {
-	{"reserved_bytes", "held of what is the group's own"},
-	{"shared_bytes", "held of the shared buffer"},
-	{"headroom_bytes", "held of the headroom"},
+	{"reserved_bytes", "reserved bytes in use by the group"},
+	{"shared_bytes", "bytes of the shared buffer in use by the group"},
+	{"headroom_bytes", "bytes of the headroom in use by the group"},
 	{"shared_limit_bytes", "limit on shared_bytes at this moment; a lossless group sends XOFF there"},
 	{"shared_xon_bytes", "shared_bytes at which a lossless group that sent XOFF sends XON"},
-	{"watermark_bytes", "the most that the group held since the last clear"},
-	{"persistent_watermark_bytes", "the most that the group ever held"},
-	{"shared_watermark_bytes", "the most of the shared buffer that it held since the last clear"},
-	{"shared_persistent_watermark_bytes", "the most of the shared buffer that it ever held"},
-	{"headroom_watermark_bytes", "the most of the headroom that it held since the last clear"},
-	{"headroom_persistent_watermark_bytes", "the most of the headroom that it ever held"},
+	{"watermark_bytes", "most bytes in use by the group since the last clear"},
+	{"persistent_watermark_bytes", "most bytes in use by the group since the start"},
+	{"shared_watermark_bytes", "most bytes of the shared buffer in use by the group since the last clear"},
+	{"shared_persistent_watermark_bytes", "most bytes of the shared buffer in use by the group since the start"},
+	{"headroom_watermark_bytes", "most bytes of the headroom in use by the group since the last clear"},
+	{"headroom_persistent_watermark_bytes", "most bytes of the headroom in use by the group since the start"},
 	{0},
 };
 
 static const struct meaning pool_meanings[] = {
 	{"size_bytes", "size of the pool"},
-	{"used_bytes", "held of the pool"},
-	{"watermark_bytes", "the most that the pool held since the last clear"},
-	{"persistent_watermark_bytes", "the most that the pool ever held"},
+	{"used_bytes", "bytes of the pool in use"},
+	{"watermark_bytes", "most bytes of the pool in use since the last clear"},
+	{"persistent_watermark_bytes", "most bytes of the pool in use since the start"},
 	{0},
 };
 
 static const struct meaning buffer_meanings[] = {
 	{"buffer_bytes", "size of the shared buffer"},
-	{"buffer_used_bytes", "charged on the ingress side, all priority groups together"},
-	{"headroom_pool_watermark_bytes", "the most headroom in use since the last clear"},
-	{"headroom_pool_persistent_watermark_bytes", "the most headroom ever in use"},
+	{"buffer_used_bytes", "bytes charged on the ingress side, over all priority groups"},
+	{"headroom_pool_watermark_bytes", "most bytes of headroom in use since the last clear"},
+	{"headroom_pool_persistent_watermark_bytes", "most bytes of headroom in use since the start"},
 	{0},
 };
 
 static const struct meaning ledger_meanings[] = {
-	{"queued", "charged bytes that wait"},
+	{"queued", "charged bytes in queues"},
 	{0},
 };
 
@@ -73,10 +73,10 @@ static const struct meaning pfcwd_meanings[] = {
 };
 
 static const struct meaning dcbx_meanings[] = {
-	{"neighbour", "whether a neighbour is heard"},
+	{"neighbour", "whether a neighbour sends LLDP"},
 	{"pfc_agreed", "bit mask of priorities on which both ends run PFC"},
-	{"pfc_ours", "bit mask of priorities that we offer"},
-	{"pfc_peer", "bit mask of priorities that the peer offers"},
+	{"pfc_ours", "bit mask of priorities on which we run PFC, as advertised"},
+	{"pfc_peer", "bit mask of priorities on which the peer runs PFC, as advertised"},
 	{0},
 };
 /* clang-format on */

@@ -36,7 +36,7 @@ wait_for_owner(struct telemetry_call *call, struct sw_snapshot *s)
 	if (sw_snapshot_is_done(s))
 		return true;
 	if (sw_snapshot_withdraw(s)) {
-		telemetry_refuse(call, "another try", "the data path did not come to it");
+		telemetry_refuse(call, "another try", "the data path did not respond");
 		return false;
 	}
 	while (!sw_snapshot_is_done(s))

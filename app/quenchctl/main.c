@@ -20,15 +20,15 @@ struct options {
 };
 
 static const char usage[] =
-	"quenchctl [options] COMMAND: shows and steers a running quench-nic or quench-switch.\n"
+	"quenchctl [options] COMMAND: shows and controls a running quench-nic or quench-switch.\n"
 	"\n"
 	"  -f, --file-prefix NAME   the program that was started with --file-prefix NAME\n"
 	"  -s, --socket PATH        the program with this telemetry socket\n"
 	"                           (without both: the only one that runs)\n"
 	"  -j, --json               JSON instead of tables\n"
-	"  -w, --watch[=SECONDS]    again and again, every second or so many\n"
-	"  -o, --output FILE        of import and export, instead of standard output\n"
-	"      --since-start        counters since the start, whatever was cleared\n"
+	"  -w, --watch[=SECONDS]    repeat every SECONDS (1)\n"
+	"  -o, --output FILE        output of import and export, instead of standard output\n"
+	"      --since-start        counters since the start, not since the last clear\n"
 	"      --listen ADDRESS:PORT  of serve-metrics (127.0.0.1:9880) and web (127.0.0.1:9881)\n"
 	"      --qps N, --flows N   metrics of the first N of them; 0 and 256 unless given\n"
 	"      --help, --version\n"

@@ -70,7 +70,7 @@ read_pools(struct sonic *s)
 		rc = take_bytes(s, "BUFFER_POOL", names[i], "size", &size[i]);
 		if (rc >= 0)
 			rc = sonic_take(s, "BUFFER_POOL", names[i], "type", text);
-		/* Each profile says whether its limit is dynamic, the pool need not. */
+		/* Each profile says whether its limit is dynamic: ignore the mode. */
 		if (rc >= 0)
 			rc = sonic_take(s, "BUFFER_POOL", names[i], "mode", text);
 	}

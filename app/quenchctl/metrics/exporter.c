@@ -423,19 +423,19 @@ add_source_numbers(const struct source *s, struct metrics *m, uint64_t now)
 	text_add_label(&labels, "prefix", s->name);
 	if (!labels.failed) {
 		add_number(m, "up", "", false, "whether the program answers", labels.at, s->up);
-		add_number(m, "exporter", "readings", true, "times that the program was read",
-			   labels.at, s->readings);
+		add_number(m, "exporter", "readings", true, "readings of the program", labels.at,
+			   s->readings);
 		add_number(m, "exporter", "failures", true,
-			   "readings of the program that failed, while it was gone among them",
+			   "failed readings of the program, also while it was not running",
 			   labels.at, s->failures);
 	}
 	if (!labels.failed && s->up) {
 		add_number(m, "exporter", "reading_age_ns", false,
-			   "how old the program's values are; they are left out when it does not "
+			   "age of the program's values, which are left out if it does not "
 			   "answer",
 			   labels.at, now - s->begun_ns);
 		add_number(m, "exporter", "reading_duration_ns", false,
-			   "how long the last reading of the program took", labels.at, s->took_ns);
+			   "duration of the last reading of the program", labels.at, s->took_ns);
 	}
 	text_free(&labels);
 }
@@ -446,19 +446,20 @@ add_own(const struct exporter *e, struct metrics *m)
 	const struct http_counts *c = e->server != NULL ? http_counts(e->server) : NULL;
 
 	add_number(m, "exporter", "repeated", true,
-		   "requests for which no reading began: the last ones were young enough", "",
+		   "requests answered from the last readings, which were recent enough", "",
 		   e->repeated);
-	add_number(m, "exporter", "clashes", false,
-		   "families left out: two programs say that one is a counter, and a gauge", "",
-		   metrics_clashes(m));
+	add_number(
+		m, "exporter", "clashes", false,
+		"families left out because they are counters in one program and gauges in another",
+		"", metrics_clashes(m));
 	if (c == NULL)
 		return;
 	add_number(m, "exporter", "requests", true, "HTTP requests", "", atomic_load(&c->requests));
 	add_number(m, "exporter", "refused_clients", true,
-		   "HTTP requests refused, for there were too many clients", "",
+		   "HTTP requests refused because of too many clients", "",
 		   atomic_load(&c->refused_clients));
 	add_number(m, "exporter", "closed_slow_clients", true,
-		   "HTTP connections closed, for their clients were too slow or said nothing", "",
+		   "HTTP connections closed because their clients were slow or silent", "",
 		   atomic_load(&c->closed_slow));
 }
 

@@ -58,7 +58,7 @@ command_show_metrics(const struct ctl_options *o, const char *const params[COMMA
 	exporter_free(e);
 	if (text != NULL && up > 0)
 		return rc;
-	say_error("%s", text == NULL ? strerror(ENOMEM) : "no program runs, or answers");
+	say_error("%s", text == NULL ? strerror(ENOMEM) : "no program runs or answers");
 	return APP_FAILED;
 }
 

@@ -25,7 +25,7 @@ print_changes(const struct ctl_options *o, const json_t *reply)
 		return;
 	}
 	if (changed == 0) {
-		puts("nothing to change: all keys are as they were");
+		puts("nothing to change: all keys have these values already");
 		return;
 	}
 	table_rows(stdout, rows, "section key from to");
@@ -42,8 +42,8 @@ print_outcome(const struct ctl_options *o, const json_t *reply)
 	if (o->json)
 		return;
 	if (json_integer_value(json_object_get(reply, "in_force")) == 0)
-		printf("taken, but not in force on all lcores yet, after %.1f s: they are busy or "
-		       "stand still\n",
+		printf("accepted, but not in force on all lcores after %.1f s: they are busy or "
+		       "stopped\n",
 		       (double)waited_us / 1e6);
 	else if (waited_us >= 100000)
 		printf("in force after %.1f s\n", (double)waited_us / 1e6);

@@ -17,8 +17,8 @@
 static const struct {
 	const char *hold, *words;
 } holds[] = {
-	{"error", "it gave up: out of retries, or its peer refused; it sends nothing any more"},
-	{"done", "it is done: all it had to send is acknowledged"},
+	{"error", "it gave up: out of retries, or its peer refused; it no longer sends"},
+	{"done", "it is done: all its messages are acknowledged"},
 	{"responder", "it only answers, and has nothing to answer now"},
 	{"neighbour", "it waits for its peer's MAC address: nobody has answered ARP or neighbour "
 		      "discovery"},
@@ -26,10 +26,10 @@ static const struct {
 	{"rnr", "it waits because its peer had no receive buffer (RNR NAK)"},
 	{"stopped", "its flow is stopped (stopped = on): it begins no message"},
 	{"depth", "it begins no message before the peer has acknowledged one (depth)"},
-	{"message", "it has nothing to send: its next message has not come"},
+	{"message", "it has nothing to send: its next message has not arrived"},
 	{"window", "it waits for an acknowledgement: its window of packets is full"},
 	{"pause", "its peer holds its priority: paused"},
-	{"rate", "its next packet waits until the rate lets it go"},
+	{"rate", "its next packet waits for the time that the rate allows"},
 	{"wire", "its next packet waits for its turn on the wire"},
 };
 
@@ -73,7 +73,7 @@ print_rate(const json_t *qp, const json_t *trace)
 	else if (strcmp(word(trace, "cc"), "none") == 0)
 		printf(", fixed: cc = none\n");
 	else
-		printf(", as congestion control says (%s)\n", word(trace, "cc"));
+		printf(", set by congestion control (%s)\n", word(trace, "cc"));
 	if (strcmp(word(trace, "cc"), "dcqcn") == 0)
 		printf("      target %s, alpha %.4f\n",
 		       explain_rate(target, member(qp, "target_rate_bps")),

@@ -435,7 +435,7 @@ read_hello(struct client *c)
 	if (n <= 0) {
 		return fail(
 			c, APP_FAILED,
-			"%s: the program hung up: it is about to end, or has ten clients already",
+			"%s: the program closed the connection: it is about to end, or has ten clients already",
 			c->path);
 	}
 	hello = json_loadb(c->buffer, (size_t)n, 0, NULL);

@@ -7,7 +7,7 @@ const COLOURS = ["#0a6ebd", "#d1571a", "#1a9e6c", "#b3479a", "#8a6d00", "#5b5bd6
 function number(value, unit) {
   const prefixes = ["", "K", "M", "G", "T", "P"];
   let i = 0;
-  // Of units only the second is worth its parts.
+  // Only seconds are shown in smaller units.
   if (unit === "s" && value > 0 && value < 0.9995) {
     const parts = ["m", "\u00b5", "n"];
     while (value < 0.9995 && i < parts.length) {
@@ -23,7 +23,7 @@ function number(value, unit) {
   return (i === 0 ? Math.round(value * 10) / 10 : value.toPrecision(3)) + " " + prefixes[i] + (unit || "");
 }
 
-// The same everywhere on the page, whatever the browser's country.
+// One format on the whole page, whatever the browser's locale.
 function clock(seconds) {
   return new Date(seconds * 1000).toTimeString().slice(0, 8);
 }
@@ -36,7 +36,7 @@ function element(name, attributes, ...children) {
   return e;
 }
 
-// Keeps the elements of a list by key, so that a click or a transition outlives a new picture.
+// Keeps the elements of a list by key, so that clicks and transitions survive a redraw.
 class Keyed {
   constructor(parent, make) {
     this.parent = parent;
@@ -60,7 +60,7 @@ class Keyed {
   }
 }
 
-// Ports of a switch, or the NIC's: how much of the link each way is used.
+// Ports of a switch or of a NIC, with the use of the link each way.
 class Tiles {
   constructor(parent, choose) {
     this.list = new Keyed(parent, item => {
@@ -89,7 +89,7 @@ class Tiles {
   }
 }
 
-// A queue between its thresholds, a group against its limit, a flow on its link.
+// Bars: a queue with its thresholds, a group with its limit, a flow with its link's speed.
 class Bars {
   constructor(parent) {
     this.list = new Keyed(parent, () => element("div", {class: "bar"}, element("span"),
@@ -113,7 +113,7 @@ class Bars {
   }
 }
 
-// The last minutes of some series, which may come and go.
+// The last minutes of several series, which may begin and end.
 class Chart {
   constructor(parent, unit, seconds) {
     this.parent = parent;
@@ -130,7 +130,7 @@ class Chart {
     return {width: Math.max(200, this.parent.clientWidth), height: 200};
   }
 
-  // values: {name: number}; a gap (null) is where there was no answer.
+  // values: {name: number}; null, a gap, if there was no answer.
   add(time, values) {
     this.times.push(time);
     for (const [name, value] of Object.entries(values)) {
@@ -155,7 +155,7 @@ class Chart {
       }
   }
 
-  // wanted: which names are shown.
+  // wanted(name): is the series shown?
   draw(wanted) {
     const names = [...this.series.keys()].filter(wanted);
     const key = names.join("\n");
@@ -167,7 +167,7 @@ class Chart {
     } else {
       this.plot.setData(data);
     }
-    // Who points nowhere reads the newest values.
+    // Without a cursor the legend shows the newest values.
     if (!(this.plot.cursor.left >= 0))
       this.plot.setLegend({idx: this.times.length - 1});
   }

@@ -5,7 +5,7 @@
 const EVERY_MS = 500;
 const WINDOW_S = 120;
 const MOST_LINES = 8;
-const MOST_BARS = 12; // beyond which idle ones are left out
+const MOST_BARS = 12; // with more, idle bars are left out
 const GAP_BYTES = 20; // preamble and gap: a link's use counts them
 
 const byId = id => document.getElementById(id);
@@ -17,13 +17,13 @@ const charts = {
   depth: new Chart(byId("depth"), "B", WINDOW_S),
   signals: new Chart(byId("signals"), "/s", WINDOW_S),
 };
-const busy = new Map(); // when a bar last held something
-let last = null; // what was shown last, for another choice
+const busy = new Map(); // time when a bar was last above 0
+let last = null; // the last picture, to redraw after a click
 
 const rows = (data, reply, list) => (data.replies && data.replies[reply] && data.replies[reply][list || "rows"]) || [];
 const keyOf = (row, keys) => keys.map(k => row[k]).join("/");
 
-// How much a counter rises each second; 0 while there is nothing to compare with.
+// Increase of a counter per second; 0 without an earlier value.
 function riser(data) {
   const seconds = before && before.pid === data.pid ? (data.elapsed_ns - before.elapsed_ns) / 1e9 : 0;
   return (row, was, key) => seconds > 0 && was && was[key] !== undefined ? (row[key] - was[key]) / seconds : 0;
@@ -98,7 +98,7 @@ function nicPicture(data) {
   return picture;
 }
 
-// With many ports the ones with most are drawn, unless one is chosen.
+// With many ports, draw those with the highest values, unless one is chosen.
 function wanted(chart) {
   if (chosen !== null && last && last.isSwitch)
     return name => name.startsWith(`port ${chosen} `);
@@ -110,7 +110,7 @@ function wanted(chart) {
   return name => shown.has(name);
 }
 
-// With many bars those that held something in the last minutes.
+// With many bars, show those that were above 0 in the last minutes.
 function shownBars(bars, now) {
   for (const b of bars)
     if (b.value > 0)
@@ -126,7 +126,7 @@ function redraw() {
   tiles.show(last.picture.ports, chosen);
   const shown = shownBars(last.picture.bars, last.at_ms), idle = last.picture.bars.length - shown.length;
   bars.show(shown);
-  byId("idle").textContent = chosen !== null || idle === 0 ? "" : `${idle} that held nothing in two minutes are not shown.`;
+  byId("idle").textContent = chosen !== null || idle === 0 ? "" : `${idle} that were empty for two minutes are not shown.`;
   for (const chart of Object.values(charts))
     chart.draw(wanted(chart));
 }

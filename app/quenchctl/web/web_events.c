@@ -152,10 +152,10 @@ nic_troubles(const struct moment *m, const struct snapshot *now, const struct sn
 		const char *reply, *key, *text;
 	} troubles[] = {
 		{"nic", "qp_errors", "QPs gave up"},
-		{"nic", "neigh_failed", "times a peer did not answer for its MAC address"},
+		{"nic", "neigh_failed", "times that a peer did not answer with its MAC address"},
 		{"nic", "local_ack_timeout_err", "retransmission timeouts"},
 		{"nic", "rx_icrc_encapsulated", "packets with a wrong ICRC"},
-		{"rp", "rp_cnp_ignored", "CNPs for nobody here"},
+		{"rp", "rp_cnp_ignored", "CNPs ignored"},
 	};
 
 	for (unsigned int i = 0; i < ARRAY_LEN(troubles); i++) {

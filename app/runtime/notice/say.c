@@ -133,7 +133,7 @@ say_rest(void)
 		struct say_limit *l = &events[i].limit;
 
 		if (l->suppressed > 0)
-			say("%" PRIu64 " more lines were not said; event=%s suppressed=%" PRIu64,
+			say("%" PRIu64 " more lines were suppressed; event=%s suppressed=%" PRIu64,
 			    l->suppressed, events[i].name, l->suppressed);
 		l->suppressed = 0;
 	}

@@ -73,12 +73,11 @@ port_link_look(struct port_link *link, uint16_t port, uint16_t ethdev, bool wait
 		return;
 	if (port_link_is_down(link))
 		say_event(true, "link_down", "port %u (%s): link is down%s; port=%u device=%s",
-			  port, port_name(ethdev), waits ? ": what is to be sent waits for it" : "",
+			  port, port_name(ethdev), waits ? ": frames to send wait for it" : "",
 			  port, port_name(ethdev));
 	else
-		say_event(
-			false, "link_up",
-			"port %u (%s): link is up, after %.3f s in all without; port=%u device=%s",
-			port, port_name(ethdev), (double)link->down_ns / (double)NS_PER_SEC, port,
-			port_name(ethdev));
+		say_event(false, "link_up",
+			  "port %u (%s): link is up, after %.3f s down in all; port=%u device=%s",
+			  port, port_name(ethdev), (double)link->down_ns / (double)NS_PER_SEC, port,
+			  port_name(ethdev));
 }

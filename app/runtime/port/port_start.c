@@ -110,7 +110,7 @@ port_start(uint16_t ethdev)
 			rc = rte_eth_dev_start(ethdev);
 	}
 	if (rc == 0 && client && !comes_up(ethdev, FIRST_WAIT_MS))
-		say_warning("%s: the server does not answer: start this after it",
+		say_warning("%s: the server does not answer: start this program after it",
 			    port_name(ethdev));
 	return rc;
 }

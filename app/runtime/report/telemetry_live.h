@@ -13,13 +13,13 @@ json_t *live_changes_reply(struct telemetry_call *call);
 /* Rows for a program's table of endpoints. */
 /* clang-format off */
 #define LIVE_ENDPOINTS                                                                             \
-	{"/quench/reload", "[,FILE]", "Sets the configuration to what the file says now",          \
+	{"/quench/reload", "[,FILE]", "Sets the configuration to that of the file",          \
 	 TELEMETRY_WHOLE, live_reload_reply},                                                      \
 	{"/quench/set", ",SECTION.KEY=VALUE", "Sets a key of the configuration",                   \
 	 TELEMETRY_WHOLE, live_set_reply},                                                         \
-	{"/quench/config", "[,FIRST]", "Returns keys in force that are not as by default", 1,      \
+	{"/quench/config", "[,FIRST]", "Returns active keys that differ from the defaults", 1,      \
 	 live_config_reply},                                                                       \
-	{"/quench/config_changes", "[,FIRST]", "Returns keys in force that are not as in the file",\
+	{"/quench/config_changes", "[,FIRST]", "Returns active keys that differ from the file",\
 	 1, live_changes_reply}
 /* clang-format on */
 

@@ -229,8 +229,8 @@ print_help(const struct opts_program *program)
 	       "run\n"
 	       "  -j, --json FILE         write all counters at the end; - is standard output\n"
 	       "      --stats-interval S  seconds between statistics lines; 0 none (1)\n"
-	       "      --duration S        stop after S seconds; 0 when a signal comes (0)\n"
-	       "      --idle-sleep US     sleep up to US microseconds when there is nothing to do; "
+	       "      --duration S        stop after S seconds; 0 on a signal (0)\n"
+	       "      --idle-sleep US     sleep up to US microseconds when idle; "
 	       "0 never (0)\n",
 	       program->name, program->name, program->purpose);
 	if (program->thresholds_help != NULL)
@@ -250,7 +250,7 @@ print_help(const struct opts_program *program)
 	       "\n"
 	       "EAL options are DPDK's; without hugepages: -l 0 --no-huge --no-shconf --no-pci -m "
 	       "256.\n"
-	       "SIGHUP lets it read its configuration again. SIGINT and SIGTERM stop it cleanly.\n"
+	       "SIGHUP makes it read its configuration again. SIGINT and SIGTERM stop it cleanly.\n"
 	       "Exit: 0 done, 1 failed while running, 2 bad usage or configuration.\n");
 }
 

@@ -5,25 +5,25 @@
 
 /* clang-format off */
 const struct meaning run_counters[] = {
-	{"suppressed_lines", "lines of events that were too many for their second, and not said"},
+	{"suppressed_lines", "event lines suppressed because of the limit per second"},
 	{0},
 };
 
 const struct meaning run_meanings[] = {
-	{"elapsed_ns", "how long the program has run"},
+	{"elapsed_ns", "run time of the program"},
 	{0},
 };
 
 const struct meaning port_counter_meanings[] = {
-	{"refusals", "times that the device left frames of a burst, retries included"},
-	{"link_down_events_phy", "times that the link was seen down"},
-	{"link_down_ns", "how long the link was down in all"},
+	{"refusals", "times that the device refused frames of a burst, retries included"},
+	{"link_down_events_phy", "times that the link went down"},
+	{"link_down_ns", "total time during which the link was down"},
 	{0},
 };
 
 const struct meaning port_gauge_meanings[] = {
 	{"link_speed_bps", "speed of the link, from the configuration"},
-	{"held", "frames that the device has not taken yet"},
+	{"held", "frames that wait for the device"},
 	{"link", "whether the port has a link"},
 	{0},
 };
@@ -31,7 +31,7 @@ const struct meaning port_gauge_meanings[] = {
 const struct meaning device_meanings[] = {
 	{"ipackets", "the device's own: frames received"},
 	{"opackets", "the device's own: frames sent"},
-	{"imissed", "the device's own: frames that found its receive ring full"},
+	{"imissed", "the device's own: frames lost because its receive ring was full"},
 	{"ierrors", "the device's own: frames received in error"},
 	{"oerrors", "the device's own: frames that it failed to send"},
 	{"rx_nombuf", "the device's own: times that it had no mbuf to receive into"},
@@ -39,16 +39,16 @@ const struct meaning device_meanings[] = {
 };
 
 const struct meaning pfc_meanings[] = {
-	{"rx_prioN_pause", "pause frames received that name the priority"},
+	{"rx_prioN_pause", "pause frames received for the priority"},
 	{"rx_prioN_pause_transition", "times that the peer began to pause the priority"},
-	{"rx_prioN_pause_duration_us", "how long the peer paused the priority"},
-	{"tx_prioN_pause", "pause frames sent that name the priority"},
+	{"rx_prioN_pause_duration_us", "time during which the peer paused the priority"},
+	{"tx_prioN_pause", "pause frames sent for the priority"},
 	{"tx_prioN_pause_transition", "times that we began to pause the priority"},
-	{"tx_prioN_pause_duration_us", "how long we paused the priority"},
+	{"tx_prioN_pause_duration_us", "time during which we paused the priority"},
 	{"rx_global_pause_transition", "times that the peer began to pause the port by link pause"},
-	{"rx_global_pause_duration_us", "how long the peer paused the port by link pause"},
+	{"rx_global_pause_duration_us", "time during which the peer paused the port by link pause"},
 	{"tx_global_pause_transition", "times that we began to pause the peer by link pause"},
-	{"tx_global_pause_duration_us", "how long we paused the peer by link pause"},
+	{"tx_global_pause_duration_us", "time during which we paused the peer by link pause"},
 	{0},
 };
 /* clang-format on */

@@ -206,7 +206,7 @@ change(struct live *l, const struct live_request *r, struct live_outcome *out,
 	if (!live_wait(l, l->ops->is_done, NULL)) {
 		snprintf(
 			err->text, sizeof(err->text),
-			"%s: nothing was changed: the change before is not in force yet: try again",
+			"%s: nothing was changed: the previous change is not in force yet: try again",
 			l->path);
 		rc = -EBUSY;
 	}
@@ -219,7 +219,7 @@ change(struct live *l, const struct live_request *r, struct live_outcome *out,
 		if (rc != 0)
 			snprintf(err->text, sizeof(err->text), "%s: nothing was changed: %s",
 				 l->path,
-				 rc == -ETIMEDOUT ? "the main lcore did not come to it: try again"
+				 rc == -ETIMEDOUT ? "the main lcore did not respond: try again"
 						  : "the program is about to end");
 		/* The previous version, or the one that was not adopted. */
 		live_release(l, c.next);

@@ -212,7 +212,7 @@ telemetry_on_main(struct telemetry_call *call, void (*work)(void *arg, uint64_t 
 	int rc = mailbox_call((struct mailbox *)&call->telemetry->mailbox, work, arg);
 
 	if (rc == -ETIMEDOUT)
-		telemetry_refuse(call, "another try", "the main lcore did not come to it in %u s",
+		telemetry_refuse(call, "another try", "the main lcore did not respond in %u s",
 				 MAILBOX_PATIENCE_MS / 1000);
 	else if (rc != 0)
 		telemetry_refuse(call, "a program that runs", "the program is about to end");

@@ -208,7 +208,8 @@ TEST(a_late_change_is_said_to_be_late_and_the_next_one_is_not_promised)
 	assert_int_equal(program.in_force, 1);
 
 	assert_int_equal(set("thing.size=8", &out, &err), -EBUSY);
-	assert_non_null(strstr(err.text, "nothing was changed: the change before is not in force"));
+	assert_non_null(
+		strstr(err.text, "nothing was changed: the previous change is not in force"));
 	program.late = 0;
 	assert_true(program_is_done(NULL));
 	assert_int_equal(program.in_force, 7);
