@@ -28,7 +28,7 @@ static struct nic_params params;
 static void
 start(void)
 {
-	start_eal();
+	fuzz_start_eal();
 	pools.data = nic_data_pool_create("data", MBUFS, MTU, -1);
 	pools.control = create_pool("control", MBUFS, LONGEST);
 	/* Else each NIC sums the payloads of all lengths anew. */

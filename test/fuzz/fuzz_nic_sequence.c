@@ -88,7 +88,7 @@ set_base(void)
 static void
 start(void)
 {
-	start_eal();
+	fuzz_start_eal();
 	pools.data = nic_data_pool_create("data", MBUFS, 4096, -1);
 	pools.control = create_pool("control", MBUFS, 1024);
 	pools.payloads = nic_payloads_create();

@@ -47,7 +47,7 @@ start(void)
 	struct sw_pools pools;
 	char why[256] = "";
 
-	start_eal();
+	fuzz_start_eal();
 	frames = create_pool("frames", FRAMES, 1024);
 	clones = create_pool("clones", FRAMES, 0);
 	pools = (struct sw_pools){.frames = frames, .clones = clones};

@@ -48,7 +48,7 @@ set_tables(struct sw_tables *t, uint8_t which)
 static void
 start(void)
 {
-	start_eal();
+	fuzz_start_eal();
 	frames = create_pool("frames", FRAMES, 1024);
 	clones = create_pool("clones", FRAMES, 0);
 	set_router(&base);

@@ -11,7 +11,7 @@
 #include "unit/eal.h"
 
 static inline void
-start_eal(void)
+fuzz_start_eal(void)
 {
 	if (test_eal_init(64) < 0)
 		abort();
