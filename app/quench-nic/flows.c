@@ -292,7 +292,7 @@ sample_flow(struct flows *f, const struct flow_shown *shown, FILE *out, uint64_t
 void
 flows_sample(struct flows *f, const struct run_app *app, FILE *out, uint64_t now_ns)
 {
-	/* On a single lcore, reading a QP costs as much as a packet: only if the result is used. */
+	/* On a single lcore, reading a QP costs as much as a packet: skip it if nobody reads. */
 	if (f->flows_csv == NULL && f->config->n_flows > MOST_LINES)
 		return;
 	flow_registry_read_begin(f->registry);

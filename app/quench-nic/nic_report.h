@@ -36,7 +36,7 @@ void nic_add_wait(json_t *o, const struct run_app *app, const struct nic_config 
 /** Are times measured on all lcores? */
 bool nic_measures_all_times(const struct run_app *app);
 
-/** Have all flows that end ended? */
+/** Are all flows complete that have an end? */
 bool nic_all_done(const struct run_app *app);
 
 #endif

@@ -122,7 +122,7 @@ share_nic(struct nic_nodes *n)
 		.first_qpn = n->nic.first_qpn,
 		.link_speed_bps = n->nic.link_speed_bps,
 		.shaper_burst_ns = n->nic.shaper_burst_ns,
-		/* Some devices deliver the sender's mbufs, so those of all three pools. */
+		/* Some devices deliver the sender's mbufs, which may be of any pool. */
 		.rx_mbufs = 3 * pool_frames(n),
 		.socket = (int)rte_lcore_to_socket_id(run_poll_lcore(0)),
 	};

@@ -10,7 +10,7 @@
 /**
  * Find the command of these words.
  *
- * @param program  "quench-switch" or "quench-nic"; NULL: not known yet, either.
+ * @param program  "quench-switch" or "quench-nic"; NULL: not known yet, so either one.
  * @param params   Its parameters; NULL where there is none.
  * @return         The command, or NULL after an error line with the expected words.
  */

@@ -9,7 +9,7 @@
 #include "runtime/notice/say.h"
 #include "quench-lab/output/output_file.h"
 
-/* Limit beside packets, so that the model takes less time: a queue's step costs as a packet. */
+/* Largest model beside packets, in hops: a step of a queue takes as long as a packet. */
 #define MOST_HOPS 128
 
 /* Notes on fixed points that packets do not reach. */

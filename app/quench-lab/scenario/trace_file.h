@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A trace of messages, one per line: "src dst bytes start", as host numbers (3 or h3), payload
- * bytes and ns, separated by blanks or commas. A line that begins with # is a comment; a line whose
- * fields begin with letters is a heading, before the first message.
+ * bytes and ns, separated by blanks or commas. A line that begins with # is a comment. Before the
+ * first message, a line whose fields begin with letters is a heading.
  */
 #ifndef QUENCH_APP_QUENCH_LAB_SCENARIO_TRACE_FILE_H
 #define QUENCH_APP_QUENCH_LAB_SCENARIO_TRACE_FILE_H

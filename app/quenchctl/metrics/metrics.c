@@ -249,7 +249,7 @@ add_priorities(struct walk *w, const struct key *k, const struct text *labels, c
 	}
 }
 
-/* Without the object's name: drop_malformed of object drop is malformed. */
+/* Strip the object's name: drop_malformed of object drop becomes malformed. */
 static const char *
 without_object(const char *key, const char *object)
 {

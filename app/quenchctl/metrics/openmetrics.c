@@ -85,8 +85,8 @@ plain_bytes(const char *s, const char *special)
 }
 
 /*
- * Escape as the formats require, quotes only within quotes. '?' replaces each byte that is not
- * UTF-8, because of which a scraper would refuse the text of all programs.
+ * Escape as the formats require, quotes only within quotes. Bytes that are not UTF-8 become '?':
+ * because of one, a scraper would refuse the text of all programs.
  */
 static void
 add_escaped(struct text *t, const char *s, bool quotes)

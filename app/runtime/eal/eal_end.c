@@ -118,7 +118,7 @@ static bool
 end_telemetry(void)
 {
 	struct timespec t = {.tv_nsec = LOOK_NS};
-	/* Two looks: a client moving from the queue to a descriptor is not seen in one of them. */
+	/* Quiet looks in a row. One may miss a client that moves from the queue to a descriptor. */
 	int quiet = 0;
 
 	for (int look = 0; look < CUT_OFF_LOOKS; look++) {

@@ -13,7 +13,7 @@
  * removes the files that this leaves at the next start with the same --file-prefix.
  *
  * Memory and its locks are shared with secondary processes, such as dpdk-dumpcap. One that is
- * killed while it holds a lock leaves it locked, and freeing memory then blocks for ever. Reports
+ * killed while it holds a lock leaves it locked, and freeing memory then blocks forever. Reports
  * are written before the shutdown begins, so a program whose shutdown takes too long exits in the
  * middle of it, with its normal exit code.
  *

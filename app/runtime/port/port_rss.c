@@ -37,7 +37,7 @@ port_rss_learn(struct port_rss *rss, uint16_t ethdev)
 	uint8_t key[sizeof(rss->key)] = {0};
 	struct rte_eth_rss_conf conf = {
 		.rss_key = key,
-		/* Drivers that report no size use that of the published method. */
+		/* Drivers that report no key size use that of the published method. */
 		.rss_key_len = rss->key_bytes != 0 ? rss->key_bytes : NIC_RSS_KEY_BYTES,
 	};
 

@@ -95,8 +95,8 @@ live_running_end(struct live *l)
 	pthread_mutex_unlock(&l->turn);
 }
 
-/* Read the requested configuration, allowed or not. @return owned by the caller, or NULL with err
- * filled in. *cfg is owned by the caller too, and may be NULL. */
+/* Read the requested configuration, without comparing it with the active one. @return owned by the
+ * caller, or NULL with err filled in. *cfg is owned by the caller too, and may be NULL. */
 static struct live_version *
 read_request(struct live *l, const struct live_request *r, struct config **cfg,
 	     struct config_error *err)

@@ -43,7 +43,7 @@ struct live_ops {
 	void (*rows)(const struct live_version *v, struct config_rows *rows);
 	/* The active one with changes that commands made beside it; valid until the next call. */
 	const struct live_version *(*running)(void *program, const struct live_version *v);
-	/* Violation of a rule between two configurations beyond the live flags of keys, or NULL. */
+	/* Why next may not follow now although only live keys differ, or NULL. */
 	const char *(*fault)(const struct live_version *now, const struct live_version *next);
 	/* Allocate and build what next needs before it is applied; free() undoes it. NULL: nothing
 	 * to build. @return 0, or -errno with err filled in. */
