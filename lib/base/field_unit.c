@@ -90,7 +90,7 @@ unit_full_scale(enum field_unit unit)
 
 /* Append n decimal digits to *value; -ERANGE above 64 bits. */
 static int
-digits(const char *text, size_t n, uint64_t *value)
+append_digits(const char *text, size_t n, uint64_t *value)
 {
 	for (size_t i = 0; i < n; i++)
 		if (__builtin_mul_overflow(*value, 10, value) ||
@@ -102,7 +102,7 @@ digits(const char *text, size_t n, uint64_t *value)
 /* value * num / den, which must be whole. value * num < 2^128 and den < 2^64 * 10^18, so both fit
  * 128 bits. */
 static int
-whole(uint64_t value, uint64_t num, unsigned __int128 den, uint64_t *out)
+scale_exactly(uint64_t value, uint64_t num, unsigned __int128 den, uint64_t *out)
 {
 	unsigned __int128 product = (unsigned __int128)value * num;
 
@@ -138,9 +138,9 @@ parse_fraction(uint64_t full_scale, uint64_t numerator, const char *text, uint64
 	size_t n = strspn(text, "0123456789");
 	uint64_t denominator = 0;
 
-	if (n == 0 || text[n] != '\0' || digits(text, n, &denominator) != 0)
+	if (n == 0 || text[n] != '\0' || append_digits(text, n, &denominator) != 0)
 		return -EINVAL;
-	return whole(numerator, full_scale, denominator, out);
+	return scale_exactly(numerator, full_scale, denominator, out);
 }
 
 /* "bps" or "bit/s" may follow the suffix of a rate, such as G. */
@@ -188,7 +188,7 @@ unit_parse(enum field_unit unit, uint64_t bare_scale, const char *text, struct u
 	n = strspn(text, "0123456789");
 	if (n == 0)
 		return -EINVAL;
-	rc = digits(text, n, &value);
+	rc = append_digits(text, n, &value);
 	text += n;
 	if (rc == 0 && unit == UNIT_1024 && *text == '/')
 		return parse_fraction(unit_full_scale(unit), value, text + 1, &out->magnitude);
@@ -201,7 +201,7 @@ unit_parse(enum field_unit unit, uint64_t bare_scale, const char *text, struct u
 		if (decimals > MAX_DECIMALS)
 			return -EINVAL;
 		if (rc == 0)
-			rc = digits(text, decimals, &value);
+			rc = append_digits(text, decimals, &value);
 		text += n;
 	}
 	text += strspn(text, " \t");
@@ -211,7 +211,7 @@ unit_parse(enum field_unit unit, uint64_t bare_scale, const char *text, struct u
 		return rc;
 	while (decimals-- > 0)
 		ratio *= 10;
-	return whole(value, num, ratio * den, &out->magnitude);
+	return scale_exactly(value, num, ratio * den, &out->magnitude);
 }
 
 int

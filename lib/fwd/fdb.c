@@ -106,7 +106,7 @@ enter(struct fdb *fdb, uint64_t key, uint64_t state)
 }
 
 static bool
-is_full(const struct fdb *fdb, uint16_t port)
+port_at_limit(const struct fdb *fdb, uint16_t port)
 {
 	return fdb->ports[port].learned >=
 	       __atomic_load_n(&fdb->ports[port].limit, __ATOMIC_RELAXED);
@@ -133,7 +133,7 @@ forget(struct fdb *fdb, uint32_t at, unsigned int slot, uint64_t *counter)
  * from each other forever.
  */
 static uint64_t
-spare_rank(const struct fdb *fdb, uint64_t state, uint16_t port, uint64_t now_ns)
+victim_rank(const struct fdb *fdb, uint64_t state, uint16_t port, uint64_t now_ns)
 {
 	uint16_t holder = fdb_port_of(state);
 	uint64_t age_ns = fdb_age_ns(state, now_ns);
@@ -167,7 +167,7 @@ displace(struct fdb *fdb, uint32_t home, uint16_t port, uint64_t now_ns)
 
 			if (b->key[slot] == FDB_FREE_KEY)
 				continue;
-			rank = spare_rank(fdb, b->state[slot], port, now_ns);
+			rank = victim_rank(fdb, b->state[slot], port, now_ns);
 			if (rank < best_rank || rank == 0 ||
 			    (rank == best_rank && age_ns <= best_age_ns))
 				continue;
@@ -189,7 +189,7 @@ learn_new(struct fdb *fdb, uint64_t key, uint16_t port, uint64_t now_ns)
 {
 	uint64_t state = fdb_state_of(port, now_ns);
 
-	if (is_full(fdb, port)) {
+	if (port_at_limit(fdb, port)) {
 		counter_inc(&fdb->stats.learn_limited);
 		return false;
 	}
@@ -211,7 +211,7 @@ move(struct fdb *fdb, uint64_t state, uint16_t port)
 		counter_inc(&fdb->stats.static_kept);
 		return false;
 	}
-	if (is_full(fdb, port)) {
+	if (port_at_limit(fdb, port)) {
 		counter_inc(&fdb->stats.learn_limited);
 		return false;
 	}
@@ -345,7 +345,7 @@ merge(struct fdb *fdb, uint64_t key, uint64_t state)
 	uint16_t port = fdb_port_of(state);
 
 	if (known == NULL) {
-		if (!is_full(fdb, port) && enter(fdb, key, state))
+		if (!port_at_limit(fdb, port) && enter(fdb, key, state))
 			count_learned(fdb, port, 1);
 		return;
 	}
@@ -353,7 +353,7 @@ merge(struct fdb *fdb, uint64_t key, uint64_t state)
 	if (*known & FDB_STATIC_BIT || fdb_age_ns(*known, state) >> (FDB_SEEN_BITS - 1) != 0)
 		return;
 	if (fdb_port_of(*known) != port) {
-		if (is_full(fdb, port))
+		if (port_at_limit(fdb, port))
 			return;
 		count_learned(fdb, fdb_port_of(*known), -1);
 		count_learned(fdb, port, 1);

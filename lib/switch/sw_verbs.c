@@ -69,7 +69,7 @@ control(struct node *node, uint64_t now_ns)
 
 /* Out of line, so that the common call saves no registers. */
 static __rte_noinline void
-rx_requested(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
+serve_and_rx(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
 {
 	do_requests(sw, now_ns);
 	sw_rx(sw, port, pkts, n, now_ns);
@@ -81,13 +81,13 @@ alone_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, u
 	struct sw *sw = sw_of(node);
 
 	if (unlikely(sw_requested(&sw->request) != 0))
-		rx_requested(sw, port, pkts, n, now_ns);
+		serve_and_rx(sw, port, pkts, n, now_ns);
 	else
 		sw_rx(sw, port, pkts, n, now_ns);
 }
 
 static __rte_noinline uint16_t
-tx_requested(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
+serve_and_tx(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
 {
 	do_requests(sw, now_ns);
 	return sw_tx(sw, port, pkts, room, now_ns);
@@ -99,7 +99,7 @@ alone_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room
 	struct sw *sw = sw_of(node);
 
 	if (unlikely(sw_requested(&sw->request) != 0))
-		return tx_requested(sw, port, pkts, room, now_ns);
+		return serve_and_tx(sw, port, pkts, room, now_ns);
 	return sw_tx(sw, port, pkts, room, now_ns);
 }
 

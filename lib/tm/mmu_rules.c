@@ -85,23 +85,24 @@ set_rules(struct mmu_rule *rules, struct mmu_part *part, const struct mmu_params
 		p->egress_lossy_pool_bytes > 0 ? MMU_EGRESS_LOSSY : MMU_EGRESS_LOSSLESS;
 
 	for (unsigned int i = 0; i <= p->n_profiles; i++) {
-		const struct buffer_profile *own = i > 0 ? &p->profiles[i - 1] : NULL;
+		const struct buffer_profile *profile = i > 0 ? &p->profiles[i - 1] : NULL;
 
 		*rule_at(rules, i, RULE_PG, false) =
-			make_rule(p, own != NULL ? own : &p->lossy, part, lossy, false);
-		*rule_at(rules, i, RULE_PG, true) = make_rule(p, own != NULL ? own : &p->lossless,
-							      part, MMU_INGRESS_LOSSLESS, true);
+			make_rule(p, profile != NULL ? profile : &p->lossy, part, lossy, false);
+		*rule_at(rules, i, RULE_PG, true) =
+			make_rule(p, profile != NULL ? profile : &p->lossless, part,
+				  MMU_INGRESS_LOSSLESS, true);
 		*rule_at(rules, i, RULE_QUEUE, false) = make_rule(
-			p, own != NULL ? own : &p->egress_lossy, part, egress_lossy, false);
+			p, profile != NULL ? profile : &p->egress_lossy, part, egress_lossy, false);
 		*rule_at(rules, i, RULE_QUEUE, true) =
-			make_rule(p, own != NULL ? own : &p->egress_lossless, part,
+			make_rule(p, profile != NULL ? profile : &p->egress_lossless, part,
 				  MMU_EGRESS_LOSSLESS, false);
 	}
 }
 
 /* Headroom use is at most the bytes beyond reserved, and at most the rule's headroom. */
 static void
-bind_pg(struct mmu_pg *pg, const struct mmu_rule *rule, struct mmu_use *own)
+bind_pg(struct mmu_pg *pg, const struct mmu_rule *rule, struct mmu_use *part_use)
 {
 	uint64_t beyond_bytes = sub_sat(pg->used_bytes, rule->reserved_bytes);
 
@@ -112,25 +113,26 @@ bind_pg(struct mmu_pg *pg, const struct mmu_rule *rule, struct mmu_use *own)
 		pg->headroom_packets,
 		min_u64(rule->headroom_packets, sub_sat(pg->packets, rule->reserved_packets)));
 	mmu_peak_raise(&pg->shared_peak, mmu_pg_shared(pg));
-	own->shared_packets[mmu_pool_of(rule)] += mmu_pg_shared_packets(pg);
-	own->headroom_used_bytes += pg->headroom_bytes;
-	own->used_bytes[mmu_pool_of(rule)] += pg->used_bytes;
-	own->shared_used_bytes[mmu_pool_of(rule)] += mmu_pg_shared(pg);
+	part_use->shared_packets[mmu_pool_of(rule)] += mmu_pg_shared_packets(pg);
+	part_use->headroom_used_bytes += pg->headroom_bytes;
+	part_use->used_bytes[mmu_pool_of(rule)] += pg->used_bytes;
+	part_use->shared_used_bytes[mmu_pool_of(rule)] += mmu_pg_shared(pg);
 }
 
 static void
-bind_queue(struct mmu_queue *q, const struct mmu_rule *rule, struct mmu_use *own)
+bind_queue(struct mmu_queue *q, const struct mmu_rule *rule, struct mmu_use *part_use)
 {
 	q->rule = rule;
-	own->used_bytes[mmu_pool_of(rule)] += q->used_bytes;
-	own->shared_used_bytes[mmu_pool_of(rule)] += sub_sat(q->used_bytes, rule->reserved_bytes);
+	part_use->used_bytes[mmu_pool_of(rule)] += q->used_bytes;
+	part_use->shared_used_bytes[mmu_pool_of(rule)] +=
+		sub_sat(q->used_bytes, rule->reserved_bytes);
 }
 
 /* Bind the part's groups and queues to their new rules. @return their use under these rules. */
 static struct mmu_use
 bind_ports(struct mmu *mmu, uint16_t part, struct mmu_rule *rules, const struct mmu_params *p)
 {
-	struct mmu_use own = {0};
+	struct mmu_use part_use = {0};
 
 	for (unsigned int i = 0; i < p->n_ports * TM_CLASSES; i++) {
 		unsigned int port = i / TM_CLASSES, n = i % TM_CLASSES;
@@ -139,13 +141,13 @@ bind_ports(struct mmu *mmu, uint16_t part, struct mmu_rule *rules, const struct 
 			continue;
 		bind_pg(&mmu->pgs[i],
 			rule_at(rules, p->pg_profile[port][n], RULE_PG, p->lossless_pgs >> n & 1),
-			&own);
+			&part_use);
 		bind_queue(&mmu->queues[i],
 			   rule_at(rules, p->queue_profile[port][n], RULE_QUEUE,
 				   p->lossless_queues >> n & 1),
-			   &own);
+			   &part_use);
 	}
-	return own;
+	return part_use;
 }
 
 void
@@ -155,22 +157,23 @@ mmu_part_set_params(struct mmu *mmu, uint16_t part, const struct mmu_params *wan
 	const struct mmu_params *params = &with_packets;
 	struct mmu_part *p = &mmu->parts[part];
 	struct mmu_rule *rules = &mmu->rules[part * MMU_PART_RULES];
-	struct mmu_use own;
+	struct mmu_use part_use;
 
 	with_packets.packets = mmu->packets;
 	assert(params->n_ports == mmu->n_ports && params->cell_bytes == mmu->cell_bytes);
 	set_pools(p, params);
 	set_rules(rules, p, params);
-	own = bind_ports(mmu, part, rules, params);
+	part_use = bind_ports(mmu, part, rules, params);
 	for (unsigned int i = 0; i < MMU_POOLS; i++) {
 		p->pools[i].shared_used_bytes =
-			own.shared_used_bytes[i] + p->others.shared_used_bytes[i];
-		p->pools[i].used_bytes = own.used_bytes[i] + p->others.used_bytes[i];
+			part_use.shared_used_bytes[i] + p->others.shared_used_bytes[i];
+		p->pools[i].used_bytes = part_use.used_bytes[i] + p->others.used_bytes[i];
 		mmu_peak_raise(&p->pools[i].peak, p->pools[i].used_bytes);
 	}
 	for (unsigned int i = 0; i < MMU_INGRESS_POOLS; i++)
-		p->pools[i].shared_packets = own.shared_packets[i] + p->others.shared_packets[i];
-	p->headroom_used_bytes = own.headroom_used_bytes + p->others.headroom_used_bytes;
-	p->at_change = own;
+		p->pools[i].shared_packets =
+			part_use.shared_packets[i] + p->others.shared_packets[i];
+	p->headroom_used_bytes = part_use.headroom_used_bytes + p->others.headroom_used_bytes;
+	p->at_change = part_use;
 	mmu_part_publish(mmu, part);
 }

@@ -20,12 +20,12 @@ static bool
 request_fits(struct nic *nic, uint32_t item, uint16_t mtu_bytes, const struct roce_view *v)
 {
 	const struct nic_qp *qp = &nic->qps[item];
-	bool in_message = qp->rx_flags & QP_RX_IN_MESSAGE && !(qp->rx_flags & QP_RX_SEND);
+	bool in_write = qp->rx_flags & QP_RX_IN_MESSAGE && !(qp->rx_flags & QP_RX_SEND);
 	bool in_send = qp->rx_flags & QP_RX_IN_MESSAGE && qp->rx_flags & QP_RX_SEND;
 
 	switch (v->opcode) {
 	case RC_SEND_FIRST:
-		return !in_message && !in_send && v->payload_bytes == mtu_bytes;
+		return !in_write && !in_send && v->payload_bytes == mtu_bytes;
 	case RC_SEND_MIDDLE:
 		return in_send && v->payload_bytes == mtu_bytes;
 	case RC_SEND_LAST:
@@ -33,21 +33,21 @@ request_fits(struct nic *nic, uint32_t item, uint16_t mtu_bytes, const struct ro
 		return in_send && v->payload_bytes <= mtu_bytes;
 	case RC_SEND_ONLY:
 	case RC_SEND_ONLY_IMM:
-		return !in_message && !in_send && v->payload_bytes <= mtu_bytes;
+		return !in_write && !in_send && v->payload_bytes <= mtu_bytes;
 	case RC_WRITE_FIRST:
-		return !in_message && !in_send && v->payload_bytes == mtu_bytes &&
+		return !in_write && !in_send && v->payload_bytes == mtu_bytes &&
 		       v->reth_dma_bytes > v->payload_bytes &&
 		       v->reth_dma_bytes <= NIC_MAX_MESSAGE_BYTES;
 	case RC_WRITE_MIDDLE:
-		return in_message && v->payload_bytes == mtu_bytes &&
+		return in_write && v->payload_bytes == mtu_bytes &&
 		       qp->rx_left_bytes > v->payload_bytes;
 	case RC_WRITE_LAST:
 	case RC_WRITE_LAST_IMM:
-		return in_message && v->payload_bytes <= mtu_bytes &&
+		return in_write && v->payload_bytes <= mtu_bytes &&
 		       qp->rx_left_bytes == v->payload_bytes;
 	case RC_WRITE_ONLY:
 	case RC_WRITE_ONLY_IMM:
-		return !in_message && !in_send && v->payload_bytes <= mtu_bytes &&
+		return !in_write && !in_send && v->payload_bytes <= mtu_bytes &&
 		       v->reth_dma_bytes == v->payload_bytes;
 	case RC_READ_REQUEST:
 		return nic_read_fits(nic, item, v);

@@ -106,8 +106,8 @@ forget_peer(struct dcbx_port *p)
 
 /* Store the first neighbour; another one only sets other_until_ns. */
 static void
-meet(struct dcbx_port *p, const struct lldp_params *params, const struct lldp_info *info,
-     uint64_t now_ns)
+neighbour_heard(struct dcbx_port *p, const struct lldp_params *params, const struct lldp_info *info,
+		uint64_t now_ns)
 {
 	uint64_t until_ns = now_ns + info->ttl_s * NS_PER_SEC;
 
@@ -142,7 +142,7 @@ dcbx_port_rx(struct dcbx_port *p, const struct lldp_params *params, const uint8_
 	}
 	if (info.dcbx.bad != 0)
 		counter_inc(&p->stats.rx_bad_tlvs);
-	meet(p, params, &info, now_ns);
+	neighbour_heard(p, params, &info, now_ns);
 	update(p, now_ns);
 }
 
