@@ -4,9 +4,10 @@
 #include "fabric/net/state.h"
 
 #include <errno.h>
+#include <string.h>
 
 static int64_t
-add_qp(struct net *net, uint16_t at, uint16_t peer, uint32_t peer_qpn, bool requester,
+add_qp(struct net *net, uint16_t host, uint16_t peer, uint32_t peer_qpn, bool requester,
        const struct flow_params *flow, const struct flow_pair *pair)
 {
 	struct nic_qp_params qp = {
@@ -31,15 +32,15 @@ add_qp(struct net *net, uint16_t at, uint16_t peer, uint32_t peer_qpn, bool requ
 		qp.work.start_ns = pair->at_ns;
 	}
 	/* QPs of all hosts have the same numbers, so the host number is part of the seed. */
-	qp.seed = flow->seed + (net->scenario->fabric.seed << 32) + ((uint64_t)at << 16);
-	scenario_next_hop_mac(net->scenario, at, peer, qp.peer_mac);
-	return nic_add_qp(net->hosts[at - 1], &qp, 0);
+	qp.seed = flow->seed + (net->scenario->fabric.seed << 32) + ((uint64_t)host << 16);
+	scenario_next_hop_mac(net->scenario, host, peer, qp.peer_mac);
+	return nic_add_qp(net->hosts[host - 1], &qp, 0);
 }
 
 /*
  * Add the QPs of a flow. QPs of both ends are numbered in the order in which they are added, so
- * each end knows the other's next number. @return 0, or -errno if a QP or its
- * trace cannot be added.
+ * each end knows the other's next number. @return 0, or -errno if a QP or its trace cannot be
+ * added.
  */
 static int
 add_flow(struct net *net, const struct flow_params *params, uint32_t index)
@@ -57,15 +58,15 @@ add_flow(struct net *net, const struct flow_params *params, uint32_t index)
 	};
 	scenario_flow_title(params, index, flow->name);
 	for (uint16_t i = 0; i < params->qp_count; i++) {
-		int64_t at_src = add_qp(net, pair->src, pair->dst, FIRST_QPN + flow->dst_qp + i,
+		int64_t src_qp = add_qp(net, pair->src, pair->dst, FIRST_QPN + flow->dst_qp + i,
 					true, params, pair);
-		int64_t at_dst = add_qp(net, pair->dst, pair->src, FIRST_QPN + flow->src_qp + i,
+		int64_t dst_qp = add_qp(net, pair->dst, pair->src, FIRST_QPN + flow->src_qp + i,
 					false, params, pair);
 
 		int rc = 0;
 
-		if (at_src < 0 || at_dst < 0)
-			return (int)(at_src < 0 ? at_src : at_dst);
+		if (src_qp < 0 || dst_qp < 0)
+			return (int)(src_qp < 0 ? src_qp : dst_qp);
 		if (i < params->trace_qps)
 			rc = nic_trace_qp(net->hosts[net_flow_sender(flow).host - 1],
 					  net_flow_sender(flow).first_qp + i, NIC_TRACE_ROWS);
@@ -104,9 +105,9 @@ net_create_flows(struct net *net, char *why, unsigned int why_size)
 			int rc = add_flow(net, flow, k);
 
 			if (rc < 0)
-				return net_fail(why, why_size, "flow %s: %s", flow->name,
-						rc == -ENOMEM ? "no memory for its QPs"
-							      : "a QP or its trace is refused");
+				return net_fail(why, why_size,
+						"flow %s: cannot add a QP or its trace: %s",
+						flow->name, strerror(-rc));
 		}
 		if (flow->pattern == FLOW_ALL_REDUCE && chain_ring(net, flow->n_pairs) < 0)
 			return net_fail(why, why_size, "flow %s: no memory", flow->name);
