@@ -38,12 +38,12 @@ allocate(struct fluid_net *net)
 	net->pair_of = calloc(n, sizeof(*net->pair_of));
 	net->senders = calloc(n, sizeof(*net->senders));
 	net->receivers = calloc(n, sizeof(*net->receivers));
-	net->flows_of = calloc(t->n_hosts + 1u, sizeof(*net->flows_of));
+	net->n_flows_at_host = calloc(t->n_hosts + 1u, sizeof(*net->n_flows_at_host));
 	net->uplink_rates_bps = calloc(t->n_hosts, sizeof(*net->uplink_rates_bps));
 	net->sent_before = calloc(n, sizeof(*net->sent_before));
 	net->sent_at_window = calloc(n, sizeof(*net->sent_at_window));
 	return net->flows && net->params_of && net->pair_of && net->senders && net->receivers &&
-			       net->flows_of && net->uplink_rates_bps && net->sent_before &&
+			       net->n_flows_at_host && net->uplink_rates_bps && net->sent_before &&
 			       net->sent_at_window
 		       ? 0
 		       : -ENOMEM;
@@ -177,7 +177,7 @@ fluid_net_destroy(struct fluid_net *net)
 	free(net->pair_of);
 	free(net->senders);
 	free(net->receivers);
-	free(net->flows_of);
+	free(net->n_flows_at_host);
 	free(net->uplink_rates_bps);
 	free(net->parts);
 	free(net->classes);

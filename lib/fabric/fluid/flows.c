@@ -26,18 +26,18 @@ message_bytes(const struct flow_params *flow, const struct flow_pair *pair)
 }
 
 /* Mean packet of a message: all but the last are full, and one has a RETH (not with SEND). */
-struct packet {
+struct mean_packet {
 	double message_bytes, payload_bytes, wire_bytes;
 };
 
-static struct packet
+static struct mean_packet
 mean_packet(const struct flow_params *flow, const struct flow_pair *pair)
 {
 	double message = message_bytes(flow, pair);
 	double packets = fmax(1, ceil(message / flow->mtu_bytes));
 	double extension = flow->verb == NIC_SEND ? 0 : RETH_WIRE_BYTES;
 
-	return (struct packet){
+	return (struct mean_packet){
 		.message_bytes = message,
 		.payload_bytes = message / packets,
 		.wire_bytes = (message + extension) / packets + PACKET_WIRE_BYTES,
@@ -46,7 +46,7 @@ mean_packet(const struct flow_params *flow, const struct flow_pair *pair)
 
 /* Wire bytes after which a QP stops; 0: never. */
 static double
-end_bytes(const struct flow_params *flow, struct packet packet)
+end_bytes(const struct flow_params *flow, struct mean_packet packet)
 {
 	double payload = INFINITY;
 
@@ -88,7 +88,7 @@ other_qps(const struct fluid_net *net, uint32_t index)
 	uint64_t begins_ns = start_ns(net, index);
 	uint32_t others = flow->qps - 1u;
 
-	if (net->flows_of[net->senders[index]] == 1)
+	if (net->n_flows_at_host[net->senders[index]] == 1)
 		return others;
 	for (uint32_t i = 0; i < net->n_flows; i++)
 		if (i != index && net->senders[i] == net->senders[index] &&
@@ -101,7 +101,7 @@ static struct fluid_class_params
 class_of_flow(const struct fluid_net *net, uint32_t index)
 {
 	const struct flow_params *flow = net->params_of[index];
-	struct packet packet = mean_packet(flow, net->pair_of[index]);
+	struct mean_packet packet = mean_packet(flow, net->pair_of[index]);
 	uint32_t uplink = net->senders[index] - 1u;
 	uint64_t line_bps = net->uplink_rates_bps[uplink];
 	uint64_t max_bps = net->scenario->nic.rp.rp_max_rate_bps;
@@ -129,14 +129,15 @@ class_of_flow(const struct fluid_net *net, uint32_t index)
 static int64_t
 same_class(const struct fluid_net *net, uint32_t index, const struct fluid_class_params *c)
 {
-	if (net->flows_of[net->senders[index]] != 1 || net->params_of[index]->pattern == FLOW_TRACE)
+	if (net->n_flows_at_host[net->senders[index]] != 1 ||
+	    net->params_of[index]->pattern == FLOW_TRACE)
 		return -1;
 	/* Flows of one section are adjacent. */
 	for (uint32_t i = index; i-- > 0 && net->params_of[i] == net->params_of[index];) {
 		uint32_t class = net->parts[net->flows[i].first_part].class;
 
 		if (net->receivers[i] == net->receivers[index] && net->flows[i].n_parts == 1 &&
-		    net->flows_of[net->senders[i]] == 1 &&
+		    net->n_flows_at_host[net->senders[i]] == 1 &&
 		    net->uplink_rates_bps[net->senders[i] - 1] ==
 			    net->uplink_rates_bps[c->uplink] &&
 		    fluid_net_same_path(net, &net->classes[class], c))
@@ -207,19 +208,19 @@ merge_flow(struct fluid_net *net, uint32_t index)
 
 /* QPs are numbered at each host in the order in which net_create_flows() adds them. */
 static int
-add_flow(struct fluid_net *net, uint32_t index, uint32_t *qps_of)
+add_flow(struct fluid_net *net, uint32_t index, uint32_t *n_qps_at_host)
 {
 	struct fluid_class_params class = class_of_flow(net, index);
 	struct fluid_net_flow *flow = &net->flows[index];
 	/* Bridges have a single path for all QPs. */
-	uint16_t together = net->scenario->routes == NULL ? flow->qps : 1;
+	uint16_t qps_per_path = net->scenario->routes == NULL ? flow->qps : 1;
 	int rc = 0;
 
 	flow->first_part = net->n_parts;
-	class.qps = together;
-	for (uint16_t i = 0; rc == 0 && i < flow->qps; i = (uint16_t)(i + together)) {
-		uint32_t src_qpn = FIRST_QPN + qps_of[flow->src] + i;
-		uint32_t dst_qpn = FIRST_QPN + qps_of[flow->dst] + i;
+	class.qps = qps_per_path;
+	for (uint16_t i = 0; rc == 0 && i < flow->qps; i = (uint16_t)(i + qps_per_path)) {
+		uint32_t src_qpn = FIRST_QPN + n_qps_at_host[flow->src] + i;
+		uint32_t dst_qpn = FIRST_QPN + n_qps_at_host[flow->dst] + i;
 
 		rc = add_qps(net, index, class,
 			     &(struct fluid_net_ends){
@@ -229,8 +230,8 @@ add_flow(struct fluid_net *net, uint32_t index, uint32_t *qps_of)
 				     .udp_sport = roce_udp_sport(roce_flow_label(src_qpn, dst_qpn)),
 			     });
 	}
-	qps_of[flow->src] += flow->qps;
-	qps_of[flow->dst] += flow->qps;
+	n_qps_at_host[flow->src] += flow->qps;
+	n_qps_at_host[flow->dst] += flow->qps;
 	if (rc == 0) {
 		class = net->classes[net->parts[flow->first_part].class];
 		flow->loop_delay_ns = net->hops[class.first_hop].loop_delay_ns;
@@ -240,7 +241,7 @@ add_flow(struct fluid_net *net, uint32_t index, uint32_t *qps_of)
 }
 
 static void
-name_flows(struct fluid_net *net)
+list_flows(struct fluid_net *net)
 {
 	const struct scenario *s = net->scenario;
 	uint32_t n = 0;
@@ -256,7 +257,7 @@ name_flows(struct fluid_net *net)
 			net->pair_of[n] = &flow->pairs[k];
 			net->senders[n] = read ? pair.dst : pair.src;
 			net->receivers[n] = read ? pair.src : pair.dst;
-			net->flows_of[net->senders[n]]++;
+			net->n_flows_at_host[net->senders[n]]++;
 			net->flows[n].src = pair.src;
 			net->flows[n].dst = pair.dst;
 			net->flows[n].qps = flow->qp_count;
@@ -269,14 +270,14 @@ int
 fluid_net_add_flows(struct fluid_net *net)
 {
 	const struct topology *t = net->scenario->topology;
-	uint32_t *qps_of = calloc(t->n_hosts + 1u, sizeof(*qps_of));
-	int rc = qps_of != NULL ? 0 : -ENOMEM;
+	uint32_t *n_qps_at_host = calloc(t->n_hosts + 1u, sizeof(*n_qps_at_host));
+	int rc = n_qps_at_host != NULL ? 0 : -ENOMEM;
 
 	for (uint32_t h = 0; h < t->n_hosts; h++)
 		net->uplink_rates_bps[h] = t->links[t->hosts[h].link].cable.rate_bps;
-	name_flows(net);
+	list_flows(net);
 	for (uint32_t i = 0; rc == 0 && i < net->n_flows; i++)
-		rc = add_flow(net, i, qps_of);
-	free(qps_of);
+		rc = add_flow(net, i, n_qps_at_host);
+	free(n_qps_at_host);
 	return rc;
 }

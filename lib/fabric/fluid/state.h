@@ -30,7 +30,7 @@ struct fluid_net {
 	uint16_t *senders, *receivers;        /* hosts that send and receive the data */
 	double *sent_before, *sent_at_window; /* wire bytes */
 	uint32_t n_flows;
-	uint32_t *flows_of;         /* by host number: flows whose data it sends */
+	uint32_t *n_flows_at_host;  /* by host number: flows whose data it sends */
 	uint64_t *uplink_rates_bps; /* by host number - 1 */
 	/* growing arrays */
 	struct fluid_net_part *parts;

@@ -19,10 +19,10 @@ fabric_create(uint32_t max_nodes, uint32_t max_links)
 	f->max_ends = 2 * max_links;
 	f->lookahead_ns = NEVER_NS;
 	f->nodes = aligned_alloc(RTE_CACHE_LINE_SIZE, max_nodes * sizeof(*f->nodes));
-	f->turns_ns = calloc(max_nodes, sizeof(*f->turns_ns));
+	f->node_next_ns = calloc(max_nodes, sizeof(*f->node_next_ns));
 	f->due = calloc(max_nodes, sizeof(*f->due));
 	f->ends = aligned_alloc(RTE_CACHE_LINE_SIZE, f->max_ends * sizeof(*f->ends));
-	if (f->nodes == NULL || f->turns_ns == NULL || f->due == NULL || f->ends == NULL ||
+	if (f->nodes == NULL || f->node_next_ns == NULL || f->due == NULL || f->ends == NULL ||
 	    event_queue_init(&f->arrivals, f->max_ends) < 0) {
 		fabric_destroy(f);
 		errno = ENOMEM;
@@ -52,7 +52,7 @@ fabric_destroy(struct fabric *f)
 	event_queue_free(&f->arrivals);
 	free(f->ends);
 	free(f->due);
-	free(f->turns_ns);
+	free(f->node_next_ns);
 	free(f->nodes);
 	free(f);
 }
@@ -70,7 +70,7 @@ fabric_add_node(struct fabric *f, struct node *node)
 	slot->node = node;
 	flights_init(&slot->inbox);
 	for (unsigned int p = 0; p < NODE_MAX_PORTS; p++)
-		slot->local_of_port[p] = NO_END;
+		slot->end_index_of_port[p] = NO_END;
 	return (int)f->n_nodes++;
 }
 
@@ -78,7 +78,7 @@ static bool
 port_is_free(const struct fabric *f, struct fabric_end e)
 {
 	return e.node < f->n_nodes && e.port < NODE_MAX_PORTS &&
-	       f->nodes[e.node].local_of_port[e.port] == NO_END;
+	       f->nodes[e.node].end_index_of_port[e.port] == NO_END;
 }
 
 /* Make room for one more end in a node's queue and list of ends. */
@@ -114,14 +114,14 @@ add_end(struct fabric *f, struct fabric_end e, struct fabric_end peer,
 	};
 	flights_init(&f->ends[f->n_ends].on_cable);
 	slot->ends[slot->n_ends] = f->n_ends++;
-	slot->local_of_port[e.port] = slot->n_ends++;
+	slot->end_index_of_port[e.port] = slot->n_ends++;
 	if (e.port / 64u >= slot->wake_words)
 		slot->wake_words = e.port / 64u + 1;
 }
 
 /* Allocate the state (faults, taps, counts) of the direction that leaves this end, if missing. */
 static int
-need_cable(struct fabric *f, uint32_t end)
+ensure_cable(struct fabric *f, uint32_t end)
 {
 	struct end *e = &f->ends[end];
 
@@ -158,7 +158,7 @@ fabric_connect(struct fabric *f, struct fabric_end a, struct fabric_end b,
 	add_end(f, a, b, link);
 	add_end(f, b, a, link);
 	if (cable_params_is_faulty(&link->errors) &&
-	    (need_cable(f, f->n_ends - 2) < 0 || need_cable(f, f->n_ends - 1) < 0))
+	    (ensure_cable(f, f->n_ends - 2) < 0 || ensure_cable(f, f->n_ends - 1) < 0))
 		return -ENOMEM;
 	lower_lookahead(f, link);
 	return 0;
@@ -171,9 +171,9 @@ end_of(const struct fabric *f, struct fabric_end e)
 	const struct node_slot *slot = &f->nodes[e.node];
 
 	if (e.node >= f->n_nodes || e.port >= NODE_MAX_PORTS ||
-	    slot->local_of_port[e.port] == NO_END)
+	    slot->end_index_of_port[e.port] == NO_END)
 		return NO_END;
-	return slot->ends[slot->local_of_port[e.port]];
+	return slot->ends[slot->end_index_of_port[e.port]];
 }
 
 /* The two ends of a link are adjacent in fabric.ends. */
@@ -201,7 +201,7 @@ fabric_set_link(struct fabric *f, struct fabric_end at, bool up)
 
 	if (end == NO_END)
 		return -EINVAL;
-	if (need_cable(f, end) < 0 || need_cable(f, peer_of(end)) < 0)
+	if (ensure_cable(f, end) < 0 || ensure_cable(f, peer_of(end)) < 0)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < 2; i++, end = peer_of(end)) {
 		f->ends[end].cable->down = !up;
@@ -218,7 +218,7 @@ fabric_set_cable(struct fabric *f, struct fabric_end from, const struct fabric_l
 
 	if (end == NO_END || link->rate_bps != f->ends[end].link.rate_bps)
 		return -EINVAL;
-	if (need_cable(f, end) < 0)
+	if (ensure_cable(f, end) < 0)
 		return -ENOMEM;
 	f->ends[end].link = *link;
 	cable_set(f->ends[end].cable, &link->errors);
@@ -239,7 +239,7 @@ fabric_tap(struct fabric *f, struct fabric_end at, struct cable_tap sent, struct
 
 	if (end == NO_END)
 		return -EINVAL;
-	if (need_cable(f, end) < 0 || need_cable(f, peer_of(end)) < 0)
+	if (ensure_cable(f, end) < 0 || ensure_cable(f, peer_of(end)) < 0)
 		return -ENOMEM;
 	f->ends[end].cable->tx = sent;
 	f->ends[peer_of(end)].cable->rx = received;

@@ -12,7 +12,7 @@ static const struct flight nothing = {.due_ns = NEVER_NS};
 void
 flights_init(struct flights *f)
 {
-	f->items = f->head = f->tail = f->last = (struct flight *)(uintptr_t)&nothing;
+	f->items = f->head = f->tail = f->limit = (struct flight *)(uintptr_t)&nothing;
 }
 
 void
@@ -27,7 +27,7 @@ flights_free(struct flights *f)
 bool
 flights_make_room(struct flights *f)
 {
-	size_t n = flights_count(f), room = (size_t)(f->last - f->items);
+	size_t n = flights_count(f), room = (size_t)(f->limit - f->items);
 	struct flight *items = f->items;
 
 	if (2 * n >= room) {
@@ -40,6 +40,6 @@ flights_make_room(struct flights *f)
 	if (items != f->items && f->items != &nothing)
 		free(f->items);
 	*f = (struct flights){
-		.items = items, .head = items, .tail = items + n, .last = items + room};
+		.items = items, .head = items, .tail = items + n, .limit = items + room};
 	return true;
 }

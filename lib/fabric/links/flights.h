@@ -2,7 +2,7 @@
 /*
  * Queue of frames in flight, in order of arrival: on a cable, or in front of a node.
  *
- * Invariant: head <= tail <= last, and tail->due_ns = NEVER_NS.
+ * Invariant: head <= tail <= limit, and tail->due_ns = NEVER_NS.
  *
  * A flight holds copies of the mbuf members that the event loop needs, so that the loop does not
  * touch the mbufs, which are not in the cache when there are hundreds of nodes.
@@ -33,7 +33,7 @@ struct flight {
  */
 struct flights {
 	struct flight *head, *tail;
-	struct flight *last; /* end of the array, less the sentinel */
+	struct flight *limit; /* end of the array, less the sentinel */
 	struct flight *items;
 };
 
@@ -62,7 +62,7 @@ flights_next_ns(const struct flights *f)
 static inline bool
 flights_push(struct flights *f, const struct flight *flight)
 {
-	if (__builtin_expect(f->tail == f->last, 0) && !flights_make_room(f))
+	if (__builtin_expect(f->tail == f->limit, 0) && !flights_make_room(f))
 		return false;
 	*f->tail++ = *flight;
 	f->tail->due_ns = NEVER_NS;

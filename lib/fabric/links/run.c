@@ -119,7 +119,7 @@ hand_out(struct fabric *f, uint32_t end, uint64_t now_ns)
 	f->stats.hop_bytes += bytes;
 	f->stats.packet_hops += hops;
 	event_queue_set(&f->arrivals, end, next_ns);
-	f->turns_ns[e->peer_node] = min_u64(f->turns_ns[e->peer_node], now_ns);
+	f->node_next_ns[e->peer_node] = min_u64(f->node_next_ns[e->peer_node], now_ns);
 }
 
 /* A time in the past means now. */
@@ -148,7 +148,7 @@ take_wakes(const struct fabric *f, struct node_slot *slot, uint64_t now_ns)
 		slot->node->wake[w] = 0;
 		for (; ports != 0; ports &= ports - 1) {
 			uint32_t port = w * 64 + (unsigned int)__builtin_ctzll(ports);
-			uint32_t local = slot->local_of_port[port];
+			uint32_t local = slot->end_index_of_port[port];
 			uint64_t next_ns = now_ns;
 			bool first;
 
@@ -320,7 +320,7 @@ settle(struct fabric *f, uint32_t node, uint32_t at_once, uint64_t now_ns)
 
 	while (at_once != NO_END)
 		at_once = transmit(f, slot, at_once, now_ns);
-	f->turns_ns[node] = min_u64(event_queue_min(&slot->tx).at_ns, slot->control_ns);
+	f->node_next_ns[node] = min_u64(event_queue_min(&slot->tx).at_ns, slot->control_ns);
 }
 
 void
@@ -356,7 +356,7 @@ first_turn_ns(const struct fabric *f)
 	uint64_t first_ns = NEVER_NS;
 
 	for (uint32_t i = 0; i < f->n_nodes; i++)
-		first_ns = min_u64(first_ns, f->turns_ns[i]);
+		first_ns = min_u64(first_ns, f->node_next_ns[i]);
 	return first_ns;
 }
 
@@ -412,7 +412,7 @@ take_turn(struct fabric *f, uint32_t node, uint64_t until_ns)
 
 	run_node(f, slot, until_ns);
 	flights_rewind(&slot->inbox);
-	f->turns_ns[node] = min_u64(event_queue_min(&slot->tx).at_ns, slot->control_ns);
+	f->node_next_ns[node] = min_u64(event_queue_min(&slot->tx).at_ns, slot->control_ns);
 }
 
 /*
@@ -445,7 +445,7 @@ run_window(struct fabric *f, uint64_t until_ns)
 		hand_out(f, event_queue_next_source(&f->arrivals), arrival_ns);
 	for (uint32_t i = 0; i < f->n_nodes; i++) {
 		f->due[n] = i;
-		n += f->turns_ns[i] <= until_ns;
+		n += f->node_next_ns[i] <= until_ns;
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		if (f->is_large) {

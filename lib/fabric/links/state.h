@@ -38,7 +38,7 @@ struct node_slot {
 	uint32_t *ends;      /* indices into fabric.ends */
 	uint32_t wake_words; /* words of node->wake up to the highest connected port */
 	uint32_t n_ends;
-	uint32_t local_of_port[NODE_MAX_PORTS]; /* index into ends; NO_END: not connected */
+	uint32_t end_index_of_port[NODE_MAX_PORTS]; /* index into ends; NO_END: not connected */
 } __rte_cache_aligned;
 static_assert(offsetof(struct node_slot, ends) == RTE_CACHE_LINE_SIZE, "as it says");
 
@@ -46,8 +46,8 @@ struct fabric {
 	struct event_queue arrivals; /* by end: next arrival at its peer */
 	struct end *ends;
 	struct node_slot *nodes;
-	uint64_t *turns_ns; /* by node: when it has work */
-	uint32_t *due;      /* nodes with work in this window */
+	uint64_t *node_next_ns; /* by node: when it has work */
+	uint32_t *due;          /* nodes with work in this window */
 	uint32_t n_ends, max_ends;
 	uint32_t n_nodes, max_nodes;
 	uint64_t lookahead_ns; /* least time of a frame from node to node */

@@ -71,10 +71,11 @@ probe_create(struct net *net)
 	if (p == NULL)
 		return NULL;
 	p->net = net;
-	p->window = calloc(flows, sizeof(*p->window));
-	p->last = calloc(flows, sizeof(*p->last));
+	p->at_open = calloc(flows, sizeof(*p->at_open));
+	p->at_sample = calloc(flows, sizeof(*p->at_sample));
 	p->samples = calloc(flows, sizeof(*p->samples));
-	if (p->window == NULL || p->last == NULL || p->samples == NULL || list_queues(p) < 0) {
+	if (p->at_open == NULL || p->at_sample == NULL || p->samples == NULL ||
+	    list_queues(p) < 0) {
 		probe_destroy(p);
 		errno = ENOMEM;
 		return NULL;
@@ -94,8 +95,8 @@ probe_destroy(struct probe *p)
 	free(p->queues);
 	free(p->first_queue);
 	free(p->samples);
-	free(p->last);
-	free(p->window);
+	free(p->at_sample);
+	free(p->at_open);
 	free(p);
 }
 
@@ -130,15 +131,15 @@ open_window(struct probe *p)
 {
 	p->measuring = true;
 	for (uint32_t i = 0; i < p->n_queues; i++) {
-		p->queues[i].window_wire_bytes = probe_port_wire_bytes(&p->queues[i]);
-		p->queues[i].window_rx_wire_bytes = probe_port_rx_wire_bytes(&p->queues[i]);
+		p->queues[i].wire_bytes_at_open = probe_port_wire_bytes(&p->queues[i]);
+		p->queues[i].rx_wire_bytes_at_open = probe_port_rx_wire_bytes(&p->queues[i]);
 	}
-	p->window_pause_frames = probe_pause_frames(p);
+	p->pause_frames_at_open = probe_pause_frames(p);
 	for (uint32_t i = 0; i < net_flow_count(p->net); i++) {
 		struct nic_qp_info src, dst;
 
 		net_flow_info(p->net, i, &src, &dst);
-		p->window[i] = (struct flow_mark){src.tx_wire_bytes, dst.rx_payload_bytes};
+		p->at_open[i] = (struct flow_bytes){src.tx_wire_bytes, dst.rx_payload_bytes};
 	}
 }
 
@@ -199,13 +200,13 @@ take_flow_samples(struct probe *p, uint64_t now_ns)
 		net_flow_info(p->net, i, &src, &dst);
 		p->samples[i] = (struct flow_sample){
 			.wire_rate_bps =
-				probe_bps(src.tx_wire_bytes - p->last[i].tx_wire_bytes, ns),
-			.goodput_bps =
-				probe_bps(dst.rx_payload_bytes - p->last[i].rx_payload_bytes, ns),
+				probe_bps(src.tx_wire_bytes - p->at_sample[i].tx_wire_bytes, ns),
+			.goodput_bps = probe_bps(
+				dst.rx_payload_bytes - p->at_sample[i].rx_payload_bytes, ns),
 			.src = src,
 			.dst = dst,
 		};
-		p->last[i] = (struct flow_mark){src.tx_wire_bytes, dst.rx_payload_bytes};
+		p->at_sample[i] = (struct flow_bytes){src.tx_wire_bytes, dst.rx_payload_bytes};
 	}
 }
 

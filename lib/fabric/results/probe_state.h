@@ -12,7 +12,7 @@ struct events;
 struct flow_sample;
 
 /* Byte counters of a flow at one time. */
-struct flow_mark {
+struct flow_bytes {
 	uint64_t tx_wire_bytes, rx_payload_bytes;
 };
 
@@ -22,9 +22,9 @@ struct probe_queue {
 	/* Queue length at each tick of the measured window, without ticks at which the queue was
 	 * empty; NULL: it was always empty. */
 	struct hist *hist;
-	uint64_t peak_bytes;           /* since the previous sample */
-	uint64_t window_wire_bytes;    /* sent by the port before the window */
-	uint64_t window_rx_wire_bytes; /* received before the window */
+	uint64_t peak_bytes;            /* since the previous sample */
+	uint64_t wire_bytes_at_open;    /* sent by the port before the window */
+	uint64_t rx_wire_bytes_at_open; /* received before the window */
 	uint32_t sw;
 	uint16_t port;
 	uint8_t queue;
@@ -41,10 +41,10 @@ struct probe {
 	uint64_t tick_ns;
 	bool measuring;
 	uint64_t ticks;
-	uint64_t window_pause_frames;
+	uint64_t pause_frames_at_open; /* sent before the window */
 	uint64_t pause_frames, last_pause_ns;
-	uint64_t previous_ns;            /* time of the previous sample */
-	struct flow_mark *window, *last; /* per flow */
+	uint64_t previous_ns;                   /* time of the previous sample */
+	struct flow_bytes *at_open, *at_sample; /* per flow */
 	struct flow_sample *samples;
 };
 

@@ -51,8 +51,8 @@ flow_results(const struct probe *p, struct run_result *out, uint64_t window_ns)
 		net_flow_info(p->net, i, &r->src, &r->dst);
 		r->flow = net_flow(p->net, i);
 		r->wire_rate_bps =
-			probe_bps(r->src.tx_wire_bytes - p->window[i].tx_wire_bytes, window_ns);
-		r->goodput_bps = probe_bps(r->dst.rx_payload_bytes - p->window[i].rx_payload_bytes,
+			probe_bps(r->src.tx_wire_bytes - p->at_open[i].tx_wire_bytes, window_ns);
+		r->goodput_bps = probe_bps(r->dst.rx_payload_bytes - p->at_open[i].rx_payload_bytes,
 					   window_ns);
 		r->messages_completed = messages_completed(r);
 		r->error = r->src.error || r->dst.error;
@@ -84,8 +84,8 @@ queue_result(const struct probe *p, uint32_t index, uint64_t window_ns)
 	const struct topology *t = scenario_of(p)->topology;
 	uint64_t rate_bps = t->links[t->switches[q->sw].link[q->port]].cable.rate_bps;
 	uint64_t capacity = mul_div(rate_bps, window_ns, 8 * NS_PER_SEC);
-	uint64_t sent = probe_port_wire_bytes(q) - q->window_wire_bytes;
-	uint64_t received = probe_port_rx_wire_bytes(q) - q->window_rx_wire_bytes;
+	uint64_t sent = probe_port_wire_bytes(q) - q->wire_bytes_at_open;
+	uint64_t received = probe_port_rx_wire_bytes(q) - q->rx_wire_bytes_at_open;
 	struct queue_result r = {
 		.sw = q->sw,
 		.port = q->port,
@@ -251,7 +251,7 @@ probe_result(const struct probe *p, struct run_result *out)
 	flow_results(p, out, window_ns);
 	out->jain_ppm = jain_ppm(out->flows, out->n_flows);
 	out->bottleneck = out->queues[find_bottleneck(p)];
-	out->pause_frames_after_measure = probe_pause_frames(p) - p->window_pause_frames;
+	out->pause_frames_after_measure = probe_pause_frames(p) - p->pause_frames_at_open;
 	out->last_pause_ns = p->last_pause_ns;
 	out->frames = frames_made(p);
 	out->packet_hops = fabric_stats(net_fabric(p->net))->packet_hops;

@@ -21,7 +21,7 @@
 /* Interval between two checks of a flow that waits for ACKs. */
 #define LOOK_NS (100 * NS_PER_US)
 /* Longest time in the wheel before the start or the next message, so that a flow can be removed. */
-#define LOOK_AGAIN_NS NS_PER_SEC
+#define MAX_WAIT_NS NS_PER_SEC
 
 int
 nic_take_flows(struct node *node, uint32_t max_flows)
@@ -33,8 +33,8 @@ nic_take_flows(struct node *node, uint32_t max_flows)
 	if (nic->flows == NULL)
 		return -ENOMEM;
 	nic->flows_room = max_flows;
-	nic->flows_change = true;
-	nic->look_again_ns = LOOK_AGAIN_NS;
+	nic->flows_by_id = true;
+	nic->max_wait_ns = MAX_WAIT_NS;
 	/* One neighbour per flow. */
 	if (neigh_reserve(nic->neighbours->table, max_flows) != 0)
 		return -ENOMEM;

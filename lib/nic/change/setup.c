@@ -260,7 +260,7 @@ nic_prepare_flow(struct node *node, const struct nic_qp_params *params,
 	struct qp_flow *flow = &nic->flows[p.flow_id];
 	int rc;
 
-	assert(nic->flows_change && place->first_item + place->n_qps <= nic->params.max_qps);
+	assert(nic->flows_by_id && place->first_item + place->n_qps <= nic->params.max_qps);
 	if (p.flow_id >= nic->flows_room || !fits(nic, &p))
 		return -EINVAL;
 	rc = flow_init(nic, flow, &p);

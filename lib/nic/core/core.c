@@ -38,7 +38,7 @@ nic_first_part(const struct nic *nic, uint32_t flow_id)
 {
 	uint32_t low = 0, high = __atomic_load_n(&nic->n_flows, __ATOMIC_RELAXED);
 
-	if (nic->flows_change)
+	if (nic->flows_by_id)
 		return flow_id;
 	while (low < high) {
 		uint32_t middle = (low + high) / 2;

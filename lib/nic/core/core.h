@@ -167,8 +167,8 @@ struct nic {
 	uint32_t failed;           /* QPs in error */
 	struct nic_shared *common; /* the node's own, or the share's */
 	struct nic_before *before; /* the last change of parameters */
-	bool flows_change;         /* nic_take_flows(): flow_id is the index into flows[] */
-	uint64_t look_again_ns;    /* longest time in the wheel between two messages */
+	bool flows_by_id;          /* nic_take_flows(): flow_id is the index into flows[] */
+	uint64_t max_wait_ns;      /* longest time in the wheel between two messages */
 	/* at start-up */
 	uint32_t flows_room;
 	struct nic_params params;

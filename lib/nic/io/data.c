@@ -114,7 +114,7 @@ payload_of(const struct nic *nic, const struct qp_flow *flow, const struct nic_q
 		return flow->full;
 	if (workload_is_fixed(&flow->params.work))
 		return flow->last;
-	return nic->mbufs.payloads->cut[qp_last_bytes(message_bytes, flow->mtu_bytes)];
+	return nic->mbufs.payloads->by_length[qp_last_bytes(message_bytes, flow->mtu_bytes)];
 }
 
 /* Write the first or the last packet of a message, or an only one. @return its length. */

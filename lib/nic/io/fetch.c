@@ -35,7 +35,7 @@ nic_fetch(const struct node *node)
 	FETCH(nic, node, paced.n);
 	FETCH(nic, timers.now_tick, timers.slot_log2);
 	FETCH(nic, mbufs, stats.rx_write_requests);
-	FETCH(nic, due_ns, look_again_ns);
+	FETCH(nic, due_ns, max_wait_ns);
 	FETCH(nic->np, windows, gate_ns);
 	FETCH(nic->measure, rtts, n_gaps);
 	FETCH(nic->pause, paused_prios, xon_ns);

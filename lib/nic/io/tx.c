@@ -184,7 +184,7 @@ next_control(struct nic *nic, struct stock *stock, uint64_t now_ns)
 	uint8_t acks = nic->acks.backlogged & open_queues;
 	struct rte_mbuf *m = NULL;
 
-	if (unlikely(nic->pause->speaks) && nic_pause_due(nic, now_ns))
+	if (unlikely(nic->pause->sends_pause) && nic_pause_due(nic, now_ns))
 		m = send_pause(nic, now_ns);
 	if (m == NULL && cnps != 0 && nic_np_may_leave(nic, now_ns))
 		m = send_cnp(nic, stock, (uint8_t)__builtin_ctz(cnps), now_ns);
@@ -197,7 +197,7 @@ next_control(struct nic *nic, struct stock *stock, uint64_t now_ns)
 static bool
 owes_control(const struct nic *nic)
 {
-	return nic->cnps.backlogged != 0 || nic->acks.backlogged != 0 || nic->pause->speaks;
+	return nic->cnps.backlogged != 0 || nic->acks.backlogged != 0 || nic->pause->sends_pause;
 }
 
 /* The next frame that leaves before data. */
@@ -348,7 +348,7 @@ nic_next_ns(const struct node *node, uint16_t port)
 		next_ns = min_u64(next_ns, max_u64(nic->mbufs.retry_ns, nic->np->gate_ns));
 	if (nic->timers.busy != 0)
 		next_ns = min_u64(next_ns, nic_timers_next_ns(&nic->timers));
-	if (unlikely(nic->pause->speaks))
+	if (unlikely(nic->pause->sends_pause))
 		next_ns = min_u64(next_ns, nic_pause_next_ns(nic));
 	if (unlikely(nic->share != NULL) && nic_share_waits(nic))
 		return 0;

@@ -111,7 +111,7 @@ owe_cnp_now(struct nic *nic, uint32_t item)
 static void
 owe_cnp(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
-	bool alone = nic->params.np.np_min_time_between_cnps_us == 0;
+	bool is_only_cnp = nic->params.np.np_min_time_between_cnps_us == 0;
 	struct nic_np *np = nic->np;
 	struct nic_qp *qp = &nic->qps[item];
 
@@ -122,12 +122,12 @@ owe_cnp(struct nic *nic, uint32_t item, uint64_t now_ns)
 	/* Full only if a reload made N shorter. */
 	if (unlikely(np->delayed_n == np->delayed_room))
 		return;
-	if (alone && qp->rx_flags & QP_RX_OWES_CNP)
+	if (is_only_cnp && qp->rx_flags & QP_RX_OWES_CNP)
 		return;
-	if (alone)
+	if (is_only_cnp)
 		qp->rx_flags |= QP_RX_OWES_CNP;
 	np->delayed[(np->delayed_first + np->delayed_n) % np->delayed_room] =
-		(struct nic_np_delayed){now_ns + nic->params.np.np_cnp_delay_ns, item, alone};
+		(struct nic_np_delayed){now_ns + nic->params.np.np_cnp_delay_ns, item, is_only_cnp};
 	np->delayed_n++;
 	node_wake(&nic->node, 0);
 }
@@ -177,7 +177,7 @@ nic_np_run(struct nic *nic, uint64_t now_ns)
 
 		np->delayed_first = (np->delayed_first + 1) % np->delayed_room;
 		np->delayed_n--;
-		if (d->alone)
+		if (d->is_only_cnp)
 			queue_cnp(nic, d->item);
 		else
 			owe_cnp_now(nic, d->item);

@@ -32,7 +32,7 @@ struct nic;
 struct nic_np_delayed {
 	uint64_t due_ns;
 	uint32_t item;
-	bool alone; /* N = 0: QP_RX_OWES_CNP is set, so this is the QP's only CNP */
+	bool is_only_cnp; /* N = 0: QP_RX_OWES_CNP is set, so this is the QP's only CNP */
 };
 
 struct nic_np {

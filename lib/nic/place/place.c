@@ -9,13 +9,13 @@
 #include "nic/port/shared.h"
 
 /* Longest time in the wheel for a QP with packets in flight that waits for its next message. */
-#define LOOK_AGAIN_NS (64 * NS_PER_US)
+#define MAX_WAIT_IN_FLIGHT_NS (64 * NS_PER_US)
 
 /* Bounds the time in the wheel, so that a flow can be removed. */
 static uint64_t
-look_again_ns(const struct nic *nic, uint64_t now_ns)
+look_again_at_ns(const struct nic *nic, uint64_t now_ns)
 {
-	return nic->look_again_ns == NEVER_NS ? NEVER_NS : now_ns + nic->look_again_ns;
+	return nic->max_wait_ns == NEVER_NS ? NEVER_NS : now_ns + nic->max_wait_ns;
 }
 
 /*
@@ -29,7 +29,7 @@ decide(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns, uint64_t
 	    qp->flags & (QP_ERROR | QP_DONE | QP_UNRESOLVED))
 		return QP_IDLE;
 	if (!(qp->flags & QP_STARTED)) {
-		*deadline_ns = min_u64(qp->bucket.updated_ns, look_again_ns(nic, now_ns));
+		*deadline_ns = min_u64(qp->bucket.updated_ns, look_again_at_ns(nic, now_ns));
 		return QP_PACED;
 	}
 	if (qp->left_packets == 0)
@@ -84,7 +84,7 @@ may_begin_ns(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns)
 
 /* Do the messages before this one reach the payload limit of the flow? */
 static bool
-bytes_are_begun(const struct nic *nic, const struct nic_qp *qp, uint64_t message)
+byte_limit_reached(const struct nic *nic, const struct nic_qp *qp, uint64_t message)
 {
 	const struct qp_flow *flow = nic_flow_of(nic, qp);
 	const struct workload *w = &flow->params.work;
@@ -115,7 +115,7 @@ stopped_until_ns(const struct nic *nic, const struct workload *w, bool idle, uin
 	if (w->stop_ns == NEVER_NS)
 		return NEVER_NS;
 	return min_u64(w->stop_ns,
-		       idle ? nic_stopped_look_ns(nic, now_ns) : now_ns + LOOK_AGAIN_NS);
+		       idle ? nic_stopped_look_ns(nic, now_ns) : now_ns + MAX_WAIT_IN_FLIGHT_NS);
 }
 
 /* An open loop begins a message: compute the arrival of the next one. */
@@ -148,7 +148,7 @@ next_message(struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 		bool idle = qp->acked_seq == qp->next_seq;
 
 		if ((w->messages > 0 && message >= w->messages) || now_ns >= w->stop_ns ||
-		    (w->bytes > 0 && bytes_are_begun(nic, qp, message)) ||
+		    (w->bytes > 0 && byte_limit_reached(nic, qp, message)) ||
 		    unlikely(flow->life == FLOW_REMOVING))
 			qp->flags |= QP_LAST;
 		if (qp->flags & QP_LAST && idle)
@@ -162,10 +162,10 @@ next_message(struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 			return NEVER_NS;
 		if (begin_ns > now_ns) {
 			begin_ns = min_u64(begin_ns, w->stop_ns);
-			begin_ns = min_u64(begin_ns, look_again_ns(nic, now_ns));
+			begin_ns = min_u64(begin_ns, look_again_at_ns(nic, now_ns));
 			/* With packets in flight, check early: a retransmission must not wait for
 			 * the next arrival. */
-			return idle ? begin_ns : min_u64(begin_ns, now_ns + LOOK_AGAIN_NS);
+			return idle ? begin_ns : min_u64(begin_ns, now_ns + MAX_WAIT_IN_FLIGHT_NS);
 		}
 		if (workload_is_open(w))
 			take_arrival(nic, qp, flow, message);

@@ -23,7 +23,7 @@ nic_pause_init(struct nic *nic)
 	};
 
 	*pause = (struct nic_pause){.xon_ns = NEVER_NS};
-	pause->slow = pause->speaks = p->receiver.drain_rate_bps > 0;
+	pause->slow = pause->sends_pause = p->receiver.drain_rate_bps > 0;
 	pfc_rx_init(&pause->pfc_rx, obeyed[p->flow_control], p->link_speed_bps);
 	pfc_tx_init(&pause->pfc_tx, &p->pfc, p->link_speed_bps);
 }
@@ -86,7 +86,7 @@ held_prios(const struct nic *nic)
 	}
 }
 
-/* A buffer reached XOFF: the node that speaks will send the frame. */
+/* A buffer reached XOFF: the node that sends pause frames will send the frame. */
 static void
 want_xoff(struct nic *nic, uint8_t prio)
 {
@@ -241,7 +241,7 @@ nic_set_drain_rate(struct node *node, uint64_t drain_rate_bps, uint64_t now_ns)
 	if (drain_rate_bps == 0)
 		__atomic_store_n(&nic->common->wants_xoff, 0, __ATOMIC_SEQ_CST);
 	pause->slow = drain_rate_bps > 0;
-	pause->speaks = true;
+	pause->sends_pause = true;
 	pause->xon_ns = 0; /* check the held priorities at once */
 	node_wake(&nic->node, 0);
 }
@@ -253,7 +253,7 @@ nic_set_pause_storm(struct node *node, bool on, uint64_t now_ns)
 	struct nic_pause *pause = nic->pause;
 
 	pause->stuck = on ? held_prios(nic) : 0;
-	pause->speaks = true;
+	pause->sends_pause = true;
 	for (uint8_t prio = 0; prio < TM_CLASSES; prio++)
 		if (pause->stuck >> prio & 1)
 			pfc_tx_set(&pause->pfc_tx, prio, true, now_ns);

@@ -34,7 +34,7 @@ struct nic_pause {
 	uint8_t paused_prios;
 	uint8_t paused_queues; /* of paused_prios */
 	bool slow;             /* the receiver has a drain rate */
-	bool speaks;           /* this node sends pause frames */
+	bool sends_pause;      /* this node sends pause frames */
 	uint8_t stuck;         /* mask: priorities that a simulated defect holds for ever */
 	uint64_t xon_ns;       /* when a priority that we paused may resume; NEVER_NS: none */
 	struct pfc_rx pfc_rx;
@@ -52,7 +52,7 @@ void nic_pause_on_frame(struct nic *nic, enum mac_control_kind kind, const struc
 void nic_pause_update(struct nic *nic, uint64_t now_ns);
 
 /* The functions below are for a slow or defective receiver; all but nic_pause_admit() only on the
- * node that speaks. */
+ * node that sends pause frames. */
 
 /** Is there room in the receive buffer for a frame of this class? len excludes the FCS. */
 bool nic_pause_admit(struct nic *nic, int dscp, int pcp, uint32_t len, uint64_t now_ns);

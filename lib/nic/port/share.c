@@ -212,7 +212,7 @@ nic_join(struct node *node, struct nic_share *share, uint32_t index)
 	nic->wire.share = &share->wire;
 	nic->common = &share->common;
 	nic->crossings->to = &share->crossings[index * share->params.n_nodes];
-	nic->pause->speaks = nic->pause->slow && index == 0;
+	nic->pause->sends_pause = nic->pause->slow && index == 0;
 	nic->numbers.stride = share->params.n_nodes;
 }
 

@@ -97,24 +97,25 @@ nic_payloads_destroy(struct nic_payloads *p)
 	if (p == NULL)
 		return;
 	for (unsigned int i = 0; i <= NIC_MAX_MTU; i++)
-		free(p->cut[i]);
+		free(p->by_length[i]);
 	free(p);
 }
 
 const struct roce_payload *
 nic_payload(struct nic_payloads *p, uint16_t payload_bytes)
 {
-	struct roce_payload **cut = &p->cut[payload_bytes], *made = NULL, *old = NULL;
+	struct roce_payload **slot = &p->by_length[payload_bytes], *made = NULL, *old = NULL;
 
-	if (likely(*cut != NULL))
-		return *cut;
+	if (likely(*slot != NULL))
+		return *slot;
 	made = malloc(sizeof(*made));
 	if (made == NULL)
 		return NULL;
 	roce_payload_init(made, p->pattern, payload_bytes);
 	/* The owner and a thread that prepares a flow may describe this length at once: the first
 	 * one's description is kept. */
-	if (__atomic_compare_exchange_n(cut, &old, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	if (__atomic_compare_exchange_n(slot, &old, made, false, __ATOMIC_ACQ_REL,
+					__ATOMIC_ACQUIRE))
 		return made;
 	free(made);
 	return old;

@@ -26,7 +26,7 @@ struct rte_mempool;
  * flow may call nic_payload() at the same time. */
 struct nic_payloads {
 	struct roce_payload aeth, cnp_body;
-	struct roce_payload *cut[NIC_MAX_MTU + 1]; /* by length; NULL: not used yet */
+	struct roce_payload *by_length[NIC_MAX_MTU + 1]; /* NULL: not used yet */
 	uint8_t pattern[NIC_MAX_MTU + 8];
 };
 

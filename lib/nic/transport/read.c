@@ -286,7 +286,7 @@ stamp_response(struct nic *nic, uint32_t item, struct rte_mbuf *m)
 	bool last = qp->left_packets == 1;
 	const struct nic_read *read = nic_read_at(nic, item, qp->next_msg);
 	const struct roce_payload *payload =
-		last ? nic->mbufs.payloads->cut[qp_last_bytes(read->bytes, flow->mtu_bytes)]
+		last ? nic->mbufs.payloads->by_length[qp_last_bytes(read->bytes, flow->mtu_bytes)]
 		     : flow->full;
 	const struct roce_fields fields = {
 		.opcode = opcodes[(qp->flags & QP_FIRST) != 0][last],

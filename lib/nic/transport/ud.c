@@ -20,7 +20,7 @@ nic_ud_stamp(struct nic *nic, uint32_t item, struct rte_mbuf *m)
 		.deth_src_qp = nic_qpn(nic, qp),
 	};
 
-	nic_stamp(nic, item, m, nic->mbufs.payloads->cut[bytes], &fields);
+	nic_stamp(nic, item, m, nic->mbufs.payloads->by_length[bytes], &fields);
 }
 
 enum nic_drop

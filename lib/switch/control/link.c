@@ -15,8 +15,8 @@ sw_set_link(struct node *node, uint16_t port, bool up, uint64_t now_ns)
 	if (p->requested.link_down == !up) {
 		/* A later link poll overrides an earlier frame. */
 		if (!up && __atomic_load_n(&p->heard, __ATOMIC_RELAXED)) {
-			__atomic_store_n(&p->requested.link_down_looks,
-					 (uint8_t)(p->requested.link_down_looks + 1),
+			__atomic_store_n(&p->requested.link_down_confirms,
+					 (uint8_t)(p->requested.link_down_confirms + 1),
 					 __ATOMIC_RELAXED);
 			sw_want_port(sw, port);
 		}

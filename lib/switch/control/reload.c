@@ -42,7 +42,7 @@ sw_reload(struct node *node, const struct sw_params *params, struct sw_forwardin
 
 	assert(sw_reload_is_done(node) && params->n_ports == front->n_ports);
 	front->control->watermark_interval_ns = params->watermark_interval_ns;
-	front->control->watermark_ns = 0;
+	front->control->next_clear_ns = 0;
 	sw_pfcwd_set_params(front, params, now_ns);
 	sw_dcbx_set_params(front, params, now_ns);
 	for (uint16_t i = 0; i < params->n_ports; i++) {

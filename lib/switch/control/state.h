@@ -58,8 +58,8 @@ struct sw_forwardings {
 };
 
 struct sw_control {
-	uint64_t sweep_ns;                            /* next step of ageing */
-	uint64_t watermark_interval_ns, watermark_ns; /* watermark_ns: next reset */
+	uint64_t sweep_ns;                             /* next step of ageing */
+	uint64_t watermark_interval_ns, next_clear_ns; /* of the watermarks */
 	struct sw_watchdog watchdog;
 	struct sw_event_log events;
 	struct sw_lldp lldp;

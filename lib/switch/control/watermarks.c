@@ -33,11 +33,11 @@ sw_watermarks_control(struct sw *sw, uint64_t now_ns)
 {
 	if (sw->control->watermark_interval_ns == NEVER_NS)
 		return NEVER_NS;
-	if (now_ns >= sw->control->watermark_ns) {
-		if (sw->control->watermark_ns > 0)
+	if (now_ns >= sw->control->next_clear_ns) {
+		if (sw->control->next_clear_ns > 0)
 			sw_clear_watermarks(&sw->node, (1u << MMU_WATERMARKS) - 1);
-		sw->control->watermark_ns = (now_ns / sw->control->watermark_interval_ns + 1) *
-					    sw->control->watermark_interval_ns;
+		sw->control->next_clear_ns = (now_ns / sw->control->watermark_interval_ns + 1) *
+					     sw->control->watermark_interval_ns;
 	}
-	return sw->control->watermark_ns;
+	return sw->control->next_clear_ns;
 }

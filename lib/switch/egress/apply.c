@@ -9,7 +9,7 @@ read_requested(const struct sw_port_state *w)
 {
 	return (struct sw_port_state){
 		.link_down = __atomic_load_n(&w->link_down, __ATOMIC_RELAXED),
-		.link_down_looks = __atomic_load_n(&w->link_down_looks, __ATOMIC_RELAXED),
+		.link_down_confirms = __atomic_load_n(&w->link_down_confirms, __ATOMIC_RELAXED),
 		.tx_disabled = __atomic_load_n(&w->tx_disabled, __ATOMIC_RELAXED),
 		.pfc_prios = __atomic_load_n(&w->pfc_prios, __ATOMIC_RELAXED),
 		.storm_drop = __atomic_load_n(&w->storm_drop, __ATOMIC_RELAXED),
@@ -62,10 +62,10 @@ sw_port_apply(struct sw *sw, uint16_t port, uint64_t now_ns)
 {
 	struct sw_port *p = &sw->ports[port];
 	bool was_down = p->now.link_down;
-	uint8_t looks = p->now.link_down_looks;
+	uint8_t looks = p->now.link_down_confirms;
 
 	p->now = read_requested(&p->requested);
-	if (!p->now.link_down || p->now.link_down_looks != looks)
+	if (!p->now.link_down || p->now.link_down_confirms != looks)
 		__atomic_store_n(&p->heard, false, __ATOMIC_RELAXED);
 	if (p->heard)
 		p->now.link_down = false;

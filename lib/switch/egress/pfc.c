@@ -27,7 +27,7 @@ sw_pfc_set_port(struct sw *sw, uint16_t port, const struct sw_params *params)
 
 	/* Negotiated PFC starts as PFC without agreed priorities. */
 	p->flow_control = pp->flow_control == SW_FLOW_AUTO ? SW_FLOW_PFC : pp->flow_control;
-	p->obeyed = obeyed[pp->flow_control];
+	p->pausable_prios = obeyed[pp->flow_control];
 	pfc_tx_set_params(&p->pfc_tx, &params->pfc, pp->link_speed_bps);
 }
 
@@ -66,7 +66,7 @@ sw_pfc_update_paused(struct sw *sw, struct sw_port *p, uint64_t now_ns)
 static void
 update_pause(struct sw_port *p)
 {
-	uint8_t hold = p->xoff_pgs & p->pausing_pgs;
+	uint8_t hold = p->xoff_pgs & p->may_pause_pgs;
 
 	if (p->flow_control == SW_FLOW_PAUSE)
 		hold = hold != 0 ? 1u << LINK_PRIO : 0;
@@ -76,19 +76,19 @@ update_pause(struct sw_port *p)
 void
 sw_pfc_apply(struct sw *sw, struct sw_port *p, uint64_t now_ns)
 {
-	uint8_t obeyed = p->obeyed;
+	uint8_t obeyed = p->pausable_prios;
 
-	p->pausing_pgs = sw->classes.lossless_pgs;
+	p->may_pause_pgs = sw->classes.lossless_pgs;
 	if (p->flow_control == SW_FLOW_PFC) {
-		p->pausing_pgs &= p->now.pfc_prios;
+		p->may_pause_pgs &= p->now.pfc_prios;
 		/* Asymmetric: the priorities beyond pfc_enable are obeyed without agreement. */
 		obeyed &= p->now.pfc_prios | (uint8_t)~sw->classes.qos.pfc_enable;
 		/* A priority in a storm neither obeys nor generates (SONiC pfcactionhandler). */
 		obeyed &= (uint8_t)~p->storm_pgs;
-		p->pausing_pgs &= (uint8_t)~p->storm_pgs;
+		p->may_pause_pgs &= (uint8_t)~p->storm_pgs;
 	}
 	if (p->flow_control == SW_FLOW_OFF || p->now.link_down)
-		p->pausing_pgs = 0;
+		p->may_pause_pgs = 0;
 	pfc_rx_set_enabled(&p->pfc_rx, obeyed, now_ns);
 	pfc_rx_set_delay(&p->pfc_rx, p->now.pfc_delay_quanta);
 	sw_pfc_update_paused(sw, p, now_ns);

@@ -2,7 +2,7 @@
 /*
  * Flow control of a port, both ways: PFC (IEEE 802.1Qbb) or link pause (802.3 annex 31B).
  *
- * Invariant: the peer is asked to pause exactly the groups in xoff_pgs & pausing_pgs; with link
+ * Invariant: the peer is asked to pause exactly the groups in xoff_pgs & may_pause_pgs; with link
  * pause, the link if there are any.
  */
 #ifndef QUENCH_SWITCH_EGRESS_PFC_H

@@ -24,7 +24,7 @@ struct sw_queue_shaper {
 /* State of a port that other threads request; each member has one writer. */
 struct sw_port_state {
 	uint8_t link_down;
-	uint8_t link_down_looks; /* polls that found the link still down after a received frame */
+	uint8_t link_down_confirms; /* polls that found the link still down after a received frame */
 	uint8_t tx_disabled;
 	uint8_t pfc_prios;                 /* mask: priorities with PFC */
 	uint8_t storm_drop, storm_forward; /* masks: priorities in a storm */
@@ -62,9 +62,10 @@ struct sw_port {
 	struct sw_queue_shaper queue_shaper[TM_CLASSES];
 	/* per MAC control frame */
 	struct pfc_rx pfc_rx;
-	int flow_control;    /* enum sw_flow_control */
-	uint8_t pausing_pgs; /* mask: groups that may pause their senders */
-	uint8_t obeyed;      /* mask: priorities that may be paused, before pfc_prios */
+	int flow_control;      /* enum sw_flow_control */
+	uint8_t may_pause_pgs; /* mask: groups that may pause their senders */
+	/* mask: priorities that flow_control lets the peer pause, before pfc_prios limits them */
+	uint8_t pausable_prios;
 	uint8_t mac[6];
 	struct sw_storm_counts storm_counts[TM_CLASSES];
 	/* in force, and requested */

@@ -16,7 +16,7 @@
 #include "wire/nd.h"
 
 /* The longest request. */
-#define SW_REQUEST_BYTES ND_FRAME_BYTES
+#define SW_SOLICIT_BYTES ND_FRAME_BYTES
 
 /** Learn from a group frame in the VLAN of an interface, since neighbours announce their moves
  * there.
@@ -35,7 +35,7 @@ enum sw_drop sw_neigh_rx(struct sw_router *r, struct arrival *a, bool to_own_ip)
 void sw_neigh_take_news(struct sw_router *r, uint64_t now_ns);
 
 /** Build an ARP request or a solicitation for a neighbour. @return its length, at most
- * SW_REQUEST_BYTES. */
+ * SW_SOLICIT_BYTES. */
 size_t sw_neigh_request(const struct sw_router *r, const struct neigh *e, uint8_t *frame);
 
 #endif

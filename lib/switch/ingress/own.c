@@ -84,7 +84,7 @@ ask_through(struct sw *sw, const struct neigh *e, uint16_t port, uint64_t now_ns
 	uint8_t *frame;
 	size_t len;
 
-	if (m == NULL || rte_pktmbuf_tailroom(m) < SW_REQUEST_BYTES) {
+	if (m == NULL || rte_pktmbuf_tailroom(m) < SW_SOLICIT_BYTES) {
 		rte_pktmbuf_free(m);
 		counter_inc(&sw->forward.router->stats.neigh_no_mbuf);
 		return;

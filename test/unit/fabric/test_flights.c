@@ -53,7 +53,7 @@ TEST(room_is_used_again)
 		assert_true(flights_push(&f, &(struct flight){.due_ns = i}));
 		assert_int_equal(flights_pop(&f)->due_ns, i - 3);
 	}
-	assert_in_range(f.last - f.items, 4, 16);
+	assert_in_range(f.limit - f.items, 4, 16);
 	flights_free(&f);
 }
 
