@@ -33,13 +33,14 @@ static const struct unit_suffix us_suffixes[] = {
 	{"s", 1000000, 1, true}, {"ms", 1000, 1, true}, {"us", 1, 1, true},
 	{"ns", 1, 1000, false},  {NULL, 0, 0, false},
 };
+/* KiB is not printed: people write an MTU as 1024B. */
 static const struct unit_suffix bytes_suffixes[] = {
-	{"GB", 1000000000, 1, true},
-	{"MB", 1000000, 1, true},
-	{"KB", 1000, 1, true},
 	{"GiB", 1ull << 30, 1, true},
+	{"GB", 1000000000, 1, true},
 	{"MiB", 1ull << 20, 1, true},
-	{"KiB", 1ull << 10, 1, false}, /* not printed: people write an MTU as 1024B */
+	{"MB", 1000000, 1, true},
+	{"KiB", 1ull << 10, 1, false},
+	{"KB", 1000, 1, true},
 	{"B", 1, 1, true},
 	{"kB", 1000, 1, false},
 	{NULL, 0, 0, false},

@@ -384,6 +384,7 @@ TEST(values_are_written_as_people_write_them)
 		{BUFFER, "12000000", "12MB"},
 		{BUFFER, "1024", "1024B"},
 		{BUFFER, "12MiB", "12MiB"},
+		{BUFFER, "125MiB", "125MiB"},
 		{BUFFER, "0", "0"},
 		{PERIOD, "1000", "1ms"},
 		{STOP, "1500", "1500ns"},
