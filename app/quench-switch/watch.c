@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "quench-switch/watch.h"
 
+#include <inttypes.h>
+
 #include "runtime/run/run.h"
 #include "runtime/notice/say.h"
 #include "switch/sw.h"
@@ -26,6 +28,7 @@ void
 switch_watch(const struct run_app *app, const struct port_link *links, uint64_t now_ns)
 {
 	struct sw_event event;
+	uint32_t lost;
 
 	for (uint16_t port = 0; links != NULL && port < app->n_ports; port++)
 		sw_set_link(app->node, port, !port_link_is_down(&links[port]), now_ns);
@@ -35,4 +38,9 @@ switch_watch(const struct run_app *app, const struct port_link *links, uint64_t 
 			continue;
 		say_one(&event);
 	}
+	lost = sw_events_take_lost(app->node);
+	if (lost > 0)
+		say_event(true, "events_lost",
+			  "%" PRIu32 " events occurred at once and have no line; events=%" PRIu32, lost,
+			  lost);
 }

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Most events that wait for a reader; further ones are lost. */
+/* Most events that wait for a reader; further ones are lost, and counted. */
 #define SW_EVENTS 256
 
 enum sw_event_kind {

@@ -8,7 +8,9 @@ sw_event_record(struct sw *sw, const struct sw_event *e)
 {
 	struct sw_event_log *log = &sw->control->events;
 
-	if (log->written - log->read < SW_EVENTS)
+	if (log->written - log->read == SW_EVENTS)
+		log->lost++;
+	else
 		log->event[log->written++ % SW_EVENTS] = *e;
 }
 
@@ -30,4 +32,14 @@ sw_event_next(struct node *node, struct sw_event *out)
 		return false;
 	sw_of(node)->control->events.read++;
 	return true;
+}
+
+uint32_t
+sw_events_take_lost(struct node *node)
+{
+	struct sw_event_log *log = &sw_of(node)->control->events;
+	uint32_t lost = log->lost;
+
+	log->lost = 0;
+	return lost;
 }

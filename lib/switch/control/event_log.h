@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Queue of events for a reader. Invariant: at most SW_EVENTS wait; further ones are lost. */
+/*
+ * Queue of events for a reader.
+ *
+ * Invariant: events recorded = taken + waiting + lost; waiting <= SW_EVENTS.
+ */
 #ifndef QUENCH_SWITCH_CONTROL_EVENT_LOG_H
 #define QUENCH_SWITCH_CONTROL_EVENT_LOG_H
 
@@ -17,5 +21,8 @@ bool sw_event_next(struct node *node, struct sw_event *out);
 
 /** Copy the i-th waiting event. @return false: fewer wait. */
 bool sw_event_peek(const struct node *node, uint32_t i, struct sw_event *out);
+
+/** Events lost since the last call because SW_EVENTS waited. Called where control() is. */
+uint32_t sw_events_take_lost(struct node *node);
 
 #endif

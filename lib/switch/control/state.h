@@ -29,6 +29,7 @@ struct sw_watchdog {
 
 struct sw_event_log {
 	uint32_t written, read;
+	uint32_t lost; /* since sw_events_take_lost() */
 	struct sw_event event[SW_EVENTS];
 };
 

@@ -243,6 +243,26 @@ TEST(infinite_restoration_time_never_restores)
 	bench_stop(b);
 }
 
+/* A port's link changes 300 times before anyone looks: 256 events wait, 44 are counted as lost. */
+TEST(events_beyond_the_queue_are_counted)
+{
+	struct bench *b = bench_of(2, PFCWD_DROP);
+	struct sw_event e;
+	unsigned int taken = 0;
+
+	start(b);
+	for (unsigned int i = 0; i < 300; i++)
+		sw_set_link(b->sw, 0, i % 2 == 1, i);
+	while (sw_event_next(b->sw, &e)) {
+		assert_int_equal(e.at_ns, taken);
+		taken++;
+	}
+	assert_int_equal(taken, SW_EVENTS);
+	assert_int_equal(sw_events_take_lost(b->sw), 300 - SW_EVENTS);
+	assert_int_equal(sw_events_take_lost(b->sw), 0);
+	bench_stop(b);
+}
+
 TEST(storms_of_two_ports_trip_the_big_red_switch)
 {
 	struct bench *b = bench_of(4, PFCWD_FORWARD);
