@@ -26,8 +26,8 @@
 
 static struct quench_nic {
 	struct nic_version *first; /* in force when the nodes begin to run */
-	struct live live;
-	struct nic_live for_live;
+	struct active_config live;
+	struct nic_config_context config_context;
 	struct nic_nodes nodes;
 	struct flow_registry registry;
 	struct tracing tracing;
@@ -97,13 +97,13 @@ failed_qps(void)
 static bool
 is_done(const struct run_app *app)
 {
-	const struct live_version *v = live_hold(&nic.live);
+	const struct config_version *v = active_config_hold(&nic.live);
 	/* Without a requester that ends by itself there is nothing to wait for. */
 	bool done = ((const struct nic_version *)v)->ends && nodes_are_done(&nic.nodes);
 	bool completed = done && failed_qps() == 0;
 
 	(void)app;
-	live_release(&nic.live, v);
+	active_config_release(&nic.live, v);
 	if (completed && !nic.said_completed)
 		say("all messages completed");
 	nic.said_completed = completed;
@@ -206,7 +206,7 @@ run_nic(const struct opts *opts)
 		.watch = watch,
 		.sample = sample,
 	};
-	const struct live_version *last;
+	const struct config_version *last;
 	int rc, closed;
 
 	nic.stay = opts->stay;
@@ -218,7 +218,7 @@ run_nic(const struct opts *opts)
 	say_running();
 	say_measures();
 	rc = run_node(&app, &nic.result);
-	last = live_hold(&nic.live);
+	last = active_config_hold(&nic.live);
 	check_neighbours();
 	port_check_hidden_pause(nic.nodes.ethdev, nic_total_stats(&app).rx_pause_frames);
 	if (rc == 0 && opts->trace != NULL)
@@ -227,7 +227,7 @@ run_nic(const struct opts *opts)
 		rc = report_write(nic_report(&app, &nic.result, &nic.flows), opts->json);
 	if (rc == 0 && opts->stats_interval_ns > 0)
 		flows_end(&nic.flows, run_stats_file(opts), nic.result.elapsed_ns);
-	live_release(&nic.live, last);
+	active_config_release(&nic.live, last);
 	/* Close the files even after an error. */
 	closed = flows_close(&nic.flows);
 	if (rc == 0)
@@ -254,14 +254,14 @@ start(const struct opts *opts)
 {
 	int rc;
 
-	live_block_signal();
+	active_config_block_signal();
 	rc = run_start(opts);
 	if (rc != 0)
 		return rc;
-	nic.for_live = (struct nic_live){.live = &nic.live,
-					 .nodes = &nic.nodes,
-					 .registry = &nic.registry,
-					 .flows = &nic.flows};
+	nic.config_context = (struct nic_config_context){.live = &nic.live,
+							 .nodes = &nic.nodes,
+							 .registry = &nic.registry,
+							 .flows = &nic.flows};
 	rc = open_nic(opts);
 	if (rc == 0)
 		rc = run_nic(opts);
@@ -276,12 +276,13 @@ start_with(struct nic_version *v, const struct opts *opts)
 	int rc = APP_FAILED;
 
 	nic.first = v;
-	if (live_init(&nic.live, &nic_live_ops, &nic.for_live, opts->config, &v->live) != 0) {
+	if (active_config_init(&nic.live, &nic_config_ops, &nic.config_context, opts->config,
+			       &v->live) != 0) {
 		say_error("%s", strerror(ENOMEM));
 	} else {
 		rc = start(opts);
 	}
-	live_destroy(&nic.live);
+	active_config_destroy(&nic.live);
 	flow_registry_close(&nic.registry);
 	return rc;
 }

@@ -5,7 +5,7 @@
 
 #include "base/array.h"
 #include "base/fixed.h"
-#include "runtime/report/telemetry_live.h"
+#include "runtime/report/telemetry_config.h"
 #include "runtime/port/mempools.h"
 #include "runtime/report/report.h"
 #include "runtime/notice/say.h"
@@ -205,7 +205,7 @@ const struct telemetry_endpoint nic_endpoints[] = {
 	{"/quench/trace", ",ID[,FIRST]", "Returns rows of a QP's trace", 2, trace_reply},
 	{"/quench/set/trace", ",ID,start|stop|on|off", "Sets whether a QP is traced", 2, set_trace_reply},
 	{"/quench/reset", ",FLOW", "Sets the QPs of a flow to their initial PSN", TELEMETRY_WHOLE, reset_reply},
-	LIVE_ENDPOINTS,
+	CONFIG_ENDPOINTS,
 };
 /* clang-format on */
 

@@ -162,15 +162,15 @@ nic_version_read(struct config *cfg, const struct nic_config *now, struct config
 }
 
 static struct nic_version *
-of(const struct live_version *v)
+of(const struct config_version *v)
 {
 	return (struct nic_version *)v;
 }
 
-static struct live_version *
-live_read(void *program, struct config *cfg, struct config_error *err)
+static struct config_version *
+op_read(void *program, struct config *cfg, struct config_error *err)
 {
-	const struct nic_live *l = program;
+	const struct nic_config_context *l = program;
 	struct nic_version *v = nic_version_read(cfg, nic_config_of(l->live->current), err);
 
 	if (v == NULL)
@@ -180,9 +180,9 @@ live_read(void *program, struct config *cfg, struct config_error *err)
 	return &v->live;
 }
 
-static struct live_version *
-live_set(void *program, const struct live_version *now, struct config *cfg,
-	 struct config_error *err)
+static struct config_version *
+op_set(void *program, const struct config_version *now, struct config *cfg,
+       struct config_error *err)
 {
 	struct nic_version *v = version_create(err);
 
@@ -193,27 +193,27 @@ live_set(void *program, const struct live_version *now, struct config *cfg,
 }
 
 static void
-live_free(struct live_version *v)
+op_free(struct config_version *v)
 {
 	nic_version_free(of(v));
 }
 
 static void
-live_rows(const struct live_version *v, struct config_rows *rows)
+op_rows(const struct config_version *v, struct config_rows *rows)
 {
 	nic_config_rows(&of(v)->config, rows);
 }
 
 /* No command changes parameters beside the version. */
-static const struct live_version *
-live_running(void *program, const struct live_version *v)
+static const struct config_version *
+op_running(void *program, const struct config_version *v)
 {
 	(void)program;
 	return v;
 }
 
 static const char *
-live_fault(const struct live_version *now, const struct live_version *next)
+op_fault(const struct config_version *now, const struct config_version *next)
 {
 	(void)now;
 	(void)next;
@@ -221,39 +221,39 @@ live_fault(const struct live_version *now, const struct live_version *next)
 }
 
 static int
-live_prepare_next(void *program, const struct live_version *now, struct live_version *next,
-		  const struct config *cfg, struct config_error *err)
+op_prepare_next(void *program, const struct config_version *now, struct config_version *next,
+		const struct config *cfg, struct config_error *err)
 {
-	const struct nic_live *l = program;
+	const struct nic_config_context *l = program;
 
 	return enter(l->registry, cfg, &of(now)->config, of(next), err);
 }
 
 static void
-live_apply(void *program, const struct live_version *v, uint64_t now_ns)
+op_apply(void *program, const struct config_version *v, uint64_t now_ns)
 {
-	const struct nic_live *l = program;
+	const struct nic_config_context *l = program;
 
 	l->flows->config = &of(v)->config;
 	apply(l->nodes, of(v), now_ns);
 }
 
 static bool
-live_is_done(void *program)
+op_is_done(void *program)
 {
-	const struct nic_live *l = program;
+	const struct nic_config_context *l = program;
 
 	return nodes_are_reloaded(l->nodes);
 }
 
-const struct live_ops nic_live_ops = {
-	.read = live_read,
-	.set = live_set,
-	.free = live_free,
-	.rows = live_rows,
-	.running = live_running,
-	.fault = live_fault,
-	.prepare = live_prepare_next,
-	.apply = live_apply,
-	.is_done = live_is_done,
+const struct active_config_ops nic_config_ops = {
+	.read = op_read,
+	.set = op_set,
+	.free = op_free,
+	.rows = op_rows,
+	.running = op_running,
+	.fault = op_fault,
+	.prepare = op_prepare_next,
+	.apply = op_apply,
+	.is_done = op_is_done,
 };

@@ -3,14 +3,14 @@
 #ifndef QUENCH_APP_QUENCH_NIC_NIC_VERSION_H
 #define QUENCH_APP_QUENCH_NIC_NIC_VERSION_H
 
-#include "runtime/telemetry/live.h"
+#include "runtime/telemetry/active_config.h"
 #include "ctl/nic_config/nic_config.h"
 #include "quench-nic/flow_registry.h"
 #include "quench-nic/flows.h"
 #include "quench-nic/nodes.h"
 
 struct nic_version {
-	struct live_version live;
+	struct config_version live;
 	struct nic_config config;
 	bool ends;                      /* it has a requester with an end */
 	struct flow_registry *registry; /* has its flows; NULL: not assigned yet */
@@ -29,18 +29,18 @@ void nic_version_free(struct nic_version *v);
 int nic_version_begin(struct flow_registry *registry, struct nic_version *v,
 		      struct config_error *err);
 
-/* Operations for struct live, whose program is a struct nic_live. */
-extern const struct live_ops nic_live_ops;
+/* Operations for struct active_config, whose program is a struct nic_config_context. */
+extern const struct active_config_ops nic_config_ops;
 
-struct nic_live {
-	const struct live *live;
+struct nic_config_context {
+	const struct active_config *live;
 	const struct nic_nodes *nodes;
 	struct flow_registry *registry;
 	struct flows *flows; /* the main lcore's; follows the active version */
 };
 
 static inline const struct nic_config *
-nic_config_of(const struct live_version *v)
+nic_config_of(const struct config_version *v)
 {
 	return &((const struct nic_version *)v)->config;
 }

@@ -45,8 +45,8 @@ static const struct opts_program program = {
 
 struct quench_switch {
 	struct switch_version *config; /* as of start-up */
-	struct live live;
-	struct switch_live for_live;
+	struct active_config live;
+	struct switch_config_context config_context;
 	uint16_t ethdevs[SW_MAX_PORTS];
 	uint16_t n_open; /* devices started so far */
 	struct sw_pools pools;
@@ -188,8 +188,8 @@ open_switch(struct quench_switch *s, const char *path)
 		return APP_FAILED;
 	}
 	s->config->shown.node = s->node;
-	s->for_live =
-		(struct switch_live){.node = s->node, .ethdevs = s->ethdevs, .running = *s->config};
+	s->config_context = (struct switch_config_context){
+		.node = s->node, .ethdevs = s->ethdevs, .running = *s->config};
 	return 0;
 }
 
@@ -238,7 +238,7 @@ start(struct quench_switch *s, const struct opts *opts)
 {
 	int rc;
 
-	live_block_signal();
+	active_config_block_signal();
 	rc = run_start(opts);
 
 	if (rc != 0)
@@ -247,7 +247,7 @@ start(struct quench_switch *s, const struct opts *opts)
 	if (rc == 0)
 		rc = run_switch(s, opts);
 	close_switch(s, rc);
-	live_destroy(&s->live);
+	active_config_destroy(&s->live);
 	return rc;
 }
 
@@ -272,9 +272,10 @@ start_with(struct switch_version *v, const struct opts *opts)
 	static struct quench_switch sw;
 
 	sw.config = v;
-	if (live_init(&sw.live, &switch_live_ops, &sw.for_live, opts->config, &v->live) == 0)
+	if (active_config_init(&sw.live, &switch_config_ops, &sw.config_context, opts->config,
+			       &v->live) == 0)
 		return start(&sw, opts);
-	live_destroy(&sw.live);
+	active_config_destroy(&sw.live);
 	say_error("%s", strerror(ENOMEM));
 	return APP_FAILED;
 }

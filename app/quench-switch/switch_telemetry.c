@@ -2,7 +2,7 @@
 #include "quench-switch/switch_telemetry.h"
 
 #include "base/array.h"
-#include "runtime/report/telemetry_live.h"
+#include "runtime/report/telemetry_config.h"
 #include "runtime/port/mempools.h"
 #include "runtime/report/report.h"
 #include "runtime/notice/say.h"
@@ -433,7 +433,7 @@ const struct telemetry_endpoint switch_endpoints[] = {
 	{"/quench/clear/watermark", ",KIND[,PORT]", "Sets watermarks to the bytes in use", 2,
 	 switch_clear_watermark_reply},
 	{"/quench/lldp", "[,FIRST]", "Returns LLDP neighbours and DCBX", 1, lldp_reply},
-	LIVE_ENDPOINTS,
+	CONFIG_ENDPOINTS,
 };
 /* clang-format on */
 

@@ -73,16 +73,16 @@ switch_of(const struct telemetry_call *call)
 }
 
 static struct switch_version *
-of(const struct live_version *v)
+of(const struct config_version *v)
 {
 	return (struct switch_version *)v;
 }
 
 /* Fill in the values found at start-up again, for the comparison with the active version. */
-static struct live_version *
-live_read(void *program, struct config *cfg, struct config_error *err)
+static struct config_version *
+op_read(void *program, struct config *cfg, struct config_error *err)
 {
-	const struct switch_live *s = program;
+	const struct switch_config_context *s = program;
 	struct switch_version *v = switch_version_read(cfg, err);
 
 	if (v == NULL)
@@ -95,36 +95,36 @@ live_read(void *program, struct config *cfg, struct config_error *err)
 	return &v->live;
 }
 
-static struct live_version *
-live_set(void *program, const struct live_version *now, struct config *cfg,
-	 struct config_error *err)
+static struct config_version *
+op_set(void *program, const struct config_version *now, struct config *cfg,
+       struct config_error *err)
 {
 	struct switch_version *v = version_read(cfg, of(now), err);
 
 	if (v == NULL)
 		return NULL;
-	v->shown.node = ((const struct switch_live *)program)->node;
+	v->shown.node = ((const struct switch_config_context *)program)->node;
 	return &v->live;
 }
 
 static void
-live_free(struct live_version *v)
+op_free(struct config_version *v)
 {
 	switch_version_free(of(v));
 }
 
 static void
-live_rows(const struct live_version *v, struct config_rows *rows)
+op_rows(const struct config_version *v, struct config_rows *rows)
 {
 	switch_config_rows(&of(v)->params, rows);
 	config_rows_add(rows, "pool", switch_pool_fields, switch_pool_fields_n, &of(v)->pool,
 			false);
 }
 
-static const struct live_version *
-live_running(void *program, const struct live_version *v)
+static const struct config_version *
+op_running(void *program, const struct config_version *v)
 {
-	struct switch_live *s = program;
+	struct switch_config_context *s = program;
 
 	/* The tables still belong to v. */
 	s->running = *of(v);
@@ -134,16 +134,16 @@ live_running(void *program, const struct live_version *v)
 }
 
 static const char *
-live_fault(const struct live_version *now, const struct live_version *next)
+op_fault(const struct config_version *now, const struct config_version *next)
 {
 	return sw_reload_fault(&of(now)->params, &of(next)->params);
 }
 
 static int
-live_prepare_next(void *program, const struct live_version *now, struct live_version *next,
-		  const struct config *cfg, struct config_error *err)
+op_prepare_next(void *program, const struct config_version *now, struct config_version *next,
+		const struct config *cfg, struct config_error *err)
 {
-	const struct switch_live *s = program;
+	const struct switch_config_context *s = program;
 	struct switch_version *v = of(next);
 	char why[128];
 
@@ -155,9 +155,9 @@ live_prepare_next(void *program, const struct live_version *now, struct live_ver
 }
 
 static void
-live_apply(void *program, const struct live_version *v, uint64_t now_ns)
+op_apply(void *program, const struct config_version *v, uint64_t now_ns)
 {
-	const struct switch_live *s = program;
+	const struct switch_config_context *s = program;
 	struct sw_forwarding *next = of(v)->next;
 
 	of(v)->next = NULL;
@@ -166,19 +166,19 @@ live_apply(void *program, const struct live_version *v, uint64_t now_ns)
 }
 
 static bool
-live_is_done(void *program)
+op_is_done(void *program)
 {
-	return sw_reload_settle(((const struct switch_live *)program)->node);
+	return sw_reload_settle(((const struct switch_config_context *)program)->node);
 }
 
-const struct live_ops switch_live_ops = {
-	.read = live_read,
-	.set = live_set,
-	.free = live_free,
-	.rows = live_rows,
-	.running = live_running,
-	.fault = live_fault,
-	.prepare = live_prepare_next,
-	.apply = live_apply,
-	.is_done = live_is_done,
+const struct active_config_ops switch_config_ops = {
+	.read = op_read,
+	.set = op_set,
+	.free = op_free,
+	.rows = op_rows,
+	.running = op_running,
+	.fault = op_fault,
+	.prepare = op_prepare_next,
+	.apply = op_apply,
+	.is_done = op_is_done,
 };

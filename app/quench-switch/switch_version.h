@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "runtime/telemetry/live.h"
+#include "runtime/telemetry/active_config.h"
 #include "runtime/telemetry/telemetry.h"
 #include "ctl/switch_config/switch_config.h"
 #include "switch/sw.h"
@@ -17,7 +17,7 @@ struct switch_program {
 };
 
 struct switch_version {
-	struct live_version live;
+	struct config_version live;
 	struct sw_params params;
 	struct switch_pool pool;
 	struct sw_forwarding *next;  /* prepared, not in force yet */
@@ -36,10 +36,10 @@ void switch_version_print(FILE *out, const struct switch_version *v);
 /** Print every key. */
 void switch_version_print_reference(FILE *out);
 
-/* Operations for struct live, whose program is a struct switch_live. */
-extern const struct live_ops switch_live_ops;
+/* Operations for struct active_config, whose program is a struct switch_config_context. */
+extern const struct active_config_ops switch_config_ops;
 
-struct switch_live {
+struct switch_config_context {
 	struct node *node;
 	const uint16_t *ethdevs;
 	struct switch_version running; /* result of ops->running() */

@@ -41,6 +41,6 @@ switch_watch(const struct run_app *app, const struct port_link *links, uint64_t 
 	lost = sw_events_take_lost(app->node);
 	if (lost > 0)
 		say_event(true, "events_lost",
-			  "%" PRIu32 " events occurred at once and have no line; events=%" PRIu32, lost,
-			  lost);
+			  "%" PRIu32 " events occurred at once and have no line; events=%" PRIu32,
+			  lost, lost);
 }

@@ -46,7 +46,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "nic/change/live.h"
+#include "nic/change/flow_life.h"
 #include "nic/change/reload.h"
 #include "nic/change/reset.h"
 #include "nic/change/setup.h"

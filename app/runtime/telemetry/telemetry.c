@@ -133,12 +133,12 @@ answer(const struct telemetry *t, const char *path, const char *params, struct r
 		return -ENOENT;
 	lacks_memory = false;
 	if (t->live != NULL)
-		call.version = live_hold(t->live);
+		call.version = active_config_hold(t->live);
 	object = reply_to(e, &call, params);
 	if (object == NULL)
 		object = error_object(e, &call);
 	if (t->live != NULL)
-		live_release(t->live, call.version);
+		active_config_release(t->live, call.version);
 	/* On an error DPDK replies null. */
 	rc = telemetry_fold(reply, object, &lacks_memory);
 	json_decref(object);
@@ -173,12 +173,12 @@ telemetry_open(struct telemetry *t)
 	if (rc != 0)
 		return rc;
 	if (t->live != NULL)
-		live_prepare(t->live, &t->mailbox, t->stop);
+		active_config_prepare(t->live, &t->mailbox, t->stop);
 	pthread_rwlock_wrlock(&current.lock);
 	current.open = t;
 	pthread_rwlock_unlock(&current.lock);
 	/* Creating the thread takes a while; commands are answered meanwhile. */
-	rc = t->live != NULL ? live_start(t->live) : 0;
+	rc = t->live != NULL ? active_config_start(t->live) : 0;
 	if (rc != 0)
 		telemetry_close(t);
 	return rc;
@@ -192,7 +192,7 @@ telemetry_close(struct telemetry *t)
 	/* First, so that no reply waits for us while we wait for the reply. */
 	mailbox_close(&t->mailbox);
 	if (t->live != NULL)
-		live_stop(t->live);
+		active_config_stop(t->live);
 	pthread_rwlock_wrlock(&current.lock);
 	current.open = NULL;
 	pthread_rwlock_unlock(&current.lock);

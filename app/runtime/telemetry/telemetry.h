@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runtime/telemetry/live.h"
+#include "runtime/telemetry/active_config.h"
 #include "ctl/output/telemetry.h"
 
 #define TELEMETRY_ARGS 4
@@ -35,7 +35,7 @@ struct telemetry;
 /* One request. */
 struct telemetry_call {
 	const struct telemetry *telemetry;
-	const struct live_version *version; /* of telemetry->live: active when the call arrived */
+	const struct config_version *version; /* of telemetry->live: active when the call arrived */
 	unsigned int n_args;
 	const char *args[TELEMETRY_ARGS];
 	char error[TELEMETRY_ERROR_CHARS + 1];    /* what is wrong */
@@ -57,7 +57,7 @@ struct telemetry {
 	const struct telemetry_endpoint *endpoints;
 	unsigned int n_endpoints;
 	const void *program;
-	struct live *live; /* its configurations; NULL: not changeable */
+	struct active_config *live; /* its configurations; NULL: not changeable */
 	/* set by run_node() */
 	atomic_bool *stop;
 	const struct run_app *app;

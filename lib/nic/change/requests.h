@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "nic/change/live.h"
+#include "nic/change/flow_life.h"
 #include "nic/change/reload.h"
 #include "nic/change/reset.h"
 #include "nic/core/core.h"

@@ -153,8 +153,9 @@ static_assert(
 	"with its window, a link and a quarter of a slot of the wheel, an entry of a ready ring");
 
 /*
- * Life of a flow (change/live.h). ADDING: its QPs are being made; CONFIGURED: all exist; REMOVING:
- * it begins no message; HIDDEN: no frame finds its QPs; FREE: nic_forget_flow() may follow.
+ * Life of a flow (change/flow_life.h). ADDING: its QPs are being made; CONFIGURED: all exist;
+ * REMOVING: it begins no message; HIDDEN: no frame finds its QPs; FREE: nic_forget_flow() may
+ * follow.
  */
 enum flow_life { FLOW_CONFIGURED, FLOW_ADDING, FLOW_REMOVING, FLOW_HIDDEN, FLOW_FREE };
 #define FLOW_NONE UINT32_MAX

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "runtime/telemetry/live.h"
+#include "runtime/telemetry/active_config.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -26,7 +26,7 @@ hangup(void)
 }
 
 void
-live_block_signal(void)
+active_config_block_signal(void)
 {
 	const sigset_t set = hangup();
 
@@ -34,10 +34,10 @@ live_block_signal(void)
 }
 
 int
-live_init(struct live *l, const struct live_ops *ops, void *program, const char *path,
-	  struct live_version *first)
+active_config_init(struct active_config *l, const struct active_config_ops *ops, void *program,
+		   const char *path, struct config_version *first)
 {
-	*l = (struct live){.ops = ops, .program = program, .current = first};
+	*l = (struct active_config){.ops = ops, .program = program, .current = first};
 	first->users = 1;
 	l->path = strdup(path);
 	pthread_mutex_init(&l->turn, NULL);
@@ -46,21 +46,21 @@ live_init(struct live *l, const struct live_ops *ops, void *program, const char 
 }
 
 void
-live_destroy(struct live *l)
+active_config_destroy(struct active_config *l)
 {
 	if (l->ops == NULL)
 		return;
-	live_release(l, l->current);
+	active_config_release(l, l->current);
 	pthread_mutex_destroy(&l->turn);
 	pthread_mutex_destroy(&l->lock);
 	free(l->path);
-	*l = (struct live){0};
+	*l = (struct active_config){0};
 }
 
-const struct live_version *
-live_hold(struct live *l)
+const struct config_version *
+active_config_hold(struct active_config *l)
 {
-	struct live_version *v;
+	struct config_version *v;
 
 	pthread_mutex_lock(&l->lock);
 	v = l->current;
@@ -70,9 +70,9 @@ live_hold(struct live *l)
 }
 
 void
-live_release(struct live *l, const struct live_version *v)
+active_config_release(struct active_config *l, const struct config_version *v)
 {
-	struct live_version *last = (struct live_version *)v;
+	struct config_version *last = (struct config_version *)v;
 	bool is_last;
 
 	pthread_mutex_lock(&l->lock);
@@ -82,23 +82,23 @@ live_release(struct live *l, const struct live_version *v)
 		l->ops->free(last);
 }
 
-const struct live_version *
-live_running_begin(struct live *l)
+const struct config_version *
+active_config_running_begin(struct active_config *l)
 {
 	pthread_mutex_lock(&l->turn);
 	return l->ops->running(l->program, l->current);
 }
 
 void
-live_running_end(struct live *l)
+active_config_running_end(struct active_config *l)
 {
 	pthread_mutex_unlock(&l->turn);
 }
 
 /* Read the requested configuration, without comparing it with the active one. @return owned by the
  * caller, or NULL with err filled in. *cfg is owned by the caller too, and may be NULL. */
-static struct live_version *
-read_request(struct live *l, const struct live_request *r, struct config **cfg,
+static struct config_version *
+read_request(struct active_config *l, const struct active_config_request *r, struct config **cfg,
 	     struct config_error *err)
 {
 	char path[4096];
@@ -115,12 +115,12 @@ read_request(struct live *l, const struct live_request *r, struct config **cfg,
 }
 
 /* Read and prepare the requested configuration. @return owned by the caller, or NULL with err. */
-static struct live_version *
-read_next(struct live *l, const struct live_request *r, struct config_error *err)
+static struct config_version *
+read_next(struct active_config *l, const struct active_config_request *r, struct config_error *err)
 {
 	struct config *cfg = NULL;
-	struct live_version *next = read_request(l, r, &cfg, err);
-	const struct live_version *now = l->ops->running(l->program, l->current);
+	struct config_version *next = read_request(l, r, &cfg, err);
+	const struct config_version *now = l->ops->running(l->program, l->current);
 	struct config_rows from = {0}, to = {0};
 	const char *fault;
 	int rc;
@@ -151,16 +151,16 @@ read_next(struct live *l, const struct live_request *r, struct config_error *err
 }
 
 struct commit {
-	struct live *live;
-	struct live_version *next;
+	struct active_config *live;
+	struct config_version *next;
 };
 
 static void
 commit(void *arg, uint64_t now_ns)
 {
 	struct commit *c = arg;
-	struct live *l = c->live;
-	struct live_version *before = l->current;
+	struct active_config *l = c->live;
+	struct config_version *before = l->current;
 
 	l->ops->apply(l->program, c->next, now_ns);
 	pthread_mutex_lock(&l->lock);
@@ -179,13 +179,13 @@ clock_ns(void)
 }
 
 bool
-live_wait(struct live *l, bool (*is_done)(void *program), uint64_t *waited_ns)
+active_config_wait(struct active_config *l, bool (*is_done)(void *program), uint64_t *waited_ns)
 {
 	const struct timespec pause = {.tv_nsec = OWNER_LOOK_NS};
 	uint64_t begin_ns = clock_ns();
 	bool done = is_done(l->program);
 
-	while (!done && clock_ns() - begin_ns < LIVE_PATIENCE_MS * NS_PER_MS &&
+	while (!done && clock_ns() - begin_ns < ACTIVE_CONFIG_PATIENCE_MS * NS_PER_MS &&
 	       !atomic_load_explicit(l->stop, memory_order_relaxed)) {
 		nanosleep(&pause, NULL);
 		done = is_done(l->program);
@@ -196,14 +196,14 @@ live_wait(struct live *l, bool (*is_done)(void *program), uint64_t *waited_ns)
 }
 
 static int
-change(struct live *l, const struct live_request *r, struct live_outcome *out,
-       struct config_error *err)
+change(struct active_config *l, const struct active_config_request *r,
+       struct active_config_outcome *out, struct config_error *err)
 {
 	struct commit c = {.live = l};
 	char *path = r->path != NULL && r->set == NULL ? strdup(r->path) : NULL;
 	int rc = 0;
 
-	if (!live_wait(l, l->ops->is_done, NULL)) {
+	if (!active_config_wait(l, l->ops->is_done, NULL)) {
 		snprintf(
 			err->text, sizeof(err->text),
 			"%s: nothing was changed: the previous change is not in force yet: try again",
@@ -222,22 +222,22 @@ change(struct live *l, const struct live_request *r, struct live_outcome *out,
 				 rc == -ETIMEDOUT ? "the main lcore did not respond: try again"
 						  : "the program is about to end");
 		/* The previous version, or the one that was not adopted. */
-		live_release(l, c.next);
+		active_config_release(l, c.next);
 		if (rc == 0 && path != NULL) {
 			free(l->path);
 			l->path = path;
 			path = NULL;
 		}
 		if (rc == 0)
-			out->in_force = live_wait(l, l->ops->is_done, &out->waited_ns);
+			out->in_force = active_config_wait(l, l->ops->is_done, &out->waited_ns);
 	}
 	free(path);
 	return rc;
 }
 
 int
-live_change(struct live *l, const struct live_request *request, struct live_outcome *out,
-	    struct config_error *err)
+active_config_change(struct active_config *l, const struct active_config_request *request,
+		     struct active_config_outcome *out, struct config_error *err)
 {
 	int rc;
 
@@ -248,11 +248,11 @@ live_change(struct live *l, const struct live_request *request, struct live_outc
 }
 
 int
-live_compare(struct live *l, void (*visit)(void *arg, const struct config_change *change),
+live_compare(struct active_config *l, void (*visit)(void *arg, const struct config_change *change),
 	     void *arg, struct config_error *err)
 {
 	struct config_rows from = {0}, to = {0};
-	struct live_version *file = NULL;
+	struct config_version *file = NULL;
 	struct config *cfg;
 	int rc = 0;
 
@@ -283,14 +283,14 @@ count_change(void *arg, const struct config_change *change)
 }
 
 static void
-reload_for_signal(struct live *l)
+reload_for_signal(struct active_config *l)
 {
-	struct live_outcome out;
+	struct active_config_outcome out;
 	struct config_error err;
 	unsigned int n = 0;
-	const struct live_request request = {.visit = count_change, .arg = &n};
+	const struct active_config_request request = {.visit = count_change, .arg = &n};
 
-	if (live_change(l, &request, &out, &err) != 0)
+	if (active_config_change(l, &request, &out, &err) != 0)
 		say_warning("SIGHUP: nothing changes: %s", err.text);
 	else if (out.in_force)
 		say("SIGHUP: %s: %u keys changed", l->path, n);
@@ -300,7 +300,7 @@ reload_for_signal(struct live *l)
 }
 
 static void
-wait_for_signals(struct live *l)
+wait_for_signals(struct active_config *l)
 {
 	const sigset_t set = hangup();
 
@@ -309,7 +309,7 @@ wait_for_signals(struct live *l)
 
 		if (sigwaitinfo(&set, &info) != SIGHUP)
 			continue;
-		/* live_stop() sends this signal too. */
+		/* active_config_stop() sends this signal too. */
 		if (atomic_load_explicit(l->stop, memory_order_relaxed))
 			break;
 		if (info.si_code == SI_KERNEL)
@@ -329,13 +329,13 @@ run_thread(void *arg)
 }
 
 static int
-start_thread(struct live *l)
+start_thread(struct active_config *l)
 {
 	return rte_thread_create_control(&l->thread, "live", run_thread, l);
 }
 
 static void
-join_thread(struct live *l)
+join_thread(struct active_config *l)
 {
 	rte_thread_join(l->thread, NULL);
 }
@@ -348,7 +348,7 @@ run_thread(void *arg)
 }
 
 static int
-start_thread(struct live *l)
+start_thread(struct active_config *l)
 {
 	pthread_t thread;
 	int rc = rte_ctrl_thread_create(&thread, "live", NULL, run_thread, l);
@@ -358,21 +358,21 @@ start_thread(struct live *l)
 }
 
 static void
-join_thread(struct live *l)
+join_thread(struct active_config *l)
 {
 	pthread_join((pthread_t)l->thread.opaque_id, NULL);
 }
 #endif
 
 void
-live_prepare(struct live *l, struct mailbox *mailbox, atomic_bool *stop)
+active_config_prepare(struct active_config *l, struct mailbox *mailbox, atomic_bool *stop)
 {
 	l->mailbox = mailbox;
 	l->stop = stop;
 }
 
 int
-live_start(struct live *l)
+active_config_start(struct active_config *l)
 {
 	int rc = start_thread(l);
 
@@ -381,7 +381,7 @@ live_start(struct live *l)
 }
 
 void
-live_stop(struct live *l)
+active_config_stop(struct active_config *l)
 {
 	if (!l->has_thread)
 		return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "runtime/report/telemetry_live.h"
+#include "runtime/report/telemetry_config.h"
 
 #include <errno.h>
 #include <string.h>
@@ -49,11 +49,11 @@ static json_t *
 change_reply(struct telemetry_call *call, const char *path, const char *set)
 {
 	struct changes c = begin_changes(0);
-	const struct live_request request = {
+	const struct active_config_request request = {
 		.path = path, .set = set, .visit = add_change, .arg = &c};
-	struct live_outcome out;
+	struct active_config_outcome out;
 	struct config_error err;
-	int rc = live_change(call->telemetry->live, &request, &out, &err);
+	int rc = active_config_change(call->telemetry->live, &request, &out, &err);
 
 	if (rc != 0) {
 		json_decref(c.object);
@@ -73,13 +73,13 @@ change_reply(struct telemetry_call *call, const char *path, const char *set)
 }
 
 json_t *
-live_reload_reply(struct telemetry_call *call)
+config_reload_reply(struct telemetry_call *call)
 {
 	return change_reply(call, call->n_args > 0 ? call->args[0] : NULL, NULL);
 }
 
 json_t *
-live_set_reply(struct telemetry_call *call)
+config_set_reply(struct telemetry_call *call)
 {
 	if (call->n_args == 0)
 		return telemetry_refuse(call, "SECTION.KEY=VALUE, such as wred.Kmax=400KB",
@@ -88,7 +88,7 @@ live_set_reply(struct telemetry_call *call)
 }
 
 json_t *
-live_changes_reply(struct telemetry_call *call)
+config_changes_reply(struct telemetry_call *call)
 {
 	struct config_error err;
 	uint64_t first = 0;
@@ -136,9 +136,9 @@ add_key(struct changes *c, const struct config_row *row, const struct field *f)
 }
 
 json_t *
-live_config_reply(struct telemetry_call *call)
+config_reply(struct telemetry_call *call)
 {
-	struct live *live = call->telemetry->live;
+	struct active_config *live = call->telemetry->live;
 	struct config_rows rows = {0};
 	uint64_t first = 0;
 	bool fits = true;
@@ -147,12 +147,12 @@ live_config_reply(struct telemetry_call *call)
 	if (!telemetry_optional_number(call, 0, "FIRST", 0, UINT32_MAX, &first))
 		return NULL;
 	c = begin_changes(first);
-	live->ops->rows(live_running_begin(live), &rows);
+	live->ops->rows(active_config_running_begin(live), &rows);
 	for (unsigned int i = 0; fits && i < rows.n; i++) {
 		for (unsigned int k = 0; fits && k < rows.rows[i].n; k++)
 			fits = add_key(&c, &rows.rows[i], &rows.rows[i].fields[k]);
 	}
-	live_running_end(live);
+	active_config_running_end(live);
 	config_rows_free(&rows);
 	return c.object;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "nic/change/live.h"
+#include "nic/change/flow_life.h"
 
 #include <errno.h>
 #include <string.h>

@@ -13,8 +13,8 @@
  * Invariant: until a flow is free, its QPs and its slot are not reused, and its counters can be
  * read.
  */
-#ifndef QUENCH_NIC_CHANGE_LIVE_H
-#define QUENCH_NIC_CHANGE_LIVE_H
+#ifndef QUENCH_NIC_CHANGE_FLOW_LIFE_H
+#define QUENCH_NIC_CHANGE_FLOW_LIFE_H
 
 #include <stdbool.h>
 #include <stdint.h>

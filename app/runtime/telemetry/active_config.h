@@ -12,8 +12,8 @@
  *
  * Invariant: a refused change leaves the active configuration as it was.
  */
-#ifndef QUENCH_APP_RUNTIME_TELEMETRY_LIVE_H
-#define QUENCH_APP_RUNTIME_TELEMETRY_LIVE_H
+#ifndef QUENCH_APP_RUNTIME_TELEMETRY_ACTIVE_CONFIG_H
+#define QUENCH_APP_RUNTIME_TELEMETRY_ACTIVE_CONFIG_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -24,45 +24,45 @@
 #include "ctl/config/compare.h"
 
 /* Longest time that a reply waits for the lcores. */
-#define LIVE_PATIENCE_MS 2000
+#define ACTIVE_CONFIG_PATIENCE_MS 2000
 
 /* The first member of a program's configuration. */
-struct live_version {
+struct config_version {
 	unsigned int users;
 };
 
-/* Operations of a program on its configurations. program is the member of struct live. */
-struct live_ops {
+/* Operations of a program on its configurations. program is the member of struct active_config. */
+struct active_config_ops {
 	/* Read and check a whole file, and fill in the values found at start-up. @return owned by
 	 * the caller, or NULL with err filled in. */
-	struct live_version *(*read)(void *program, struct config *cfg, struct config_error *err);
-	void (*free)(struct live_version *v);
+	struct config_version *(*read)(void *program, struct config *cfg, struct config_error *err);
+	void (*free)(struct config_version *v);
 	/* Copy now, set the keys in cfg, and check as read() does. @return as read(). */
-	struct live_version *(*set)(void *program, const struct live_version *now,
-				    struct config *cfg, struct config_error *err);
-	void (*rows)(const struct live_version *v, struct config_rows *rows);
+	struct config_version *(*set)(void *program, const struct config_version *now,
+				      struct config *cfg, struct config_error *err);
+	void (*rows)(const struct config_version *v, struct config_rows *rows);
 	/* The active one with changes that commands made beside it; valid until the next call. */
-	const struct live_version *(*running)(void *program, const struct live_version *v);
+	const struct config_version *(*running)(void *program, const struct config_version *v);
 	/* Why next may not follow now although only live keys differ, or NULL. */
-	const char *(*fault)(const struct live_version *now, const struct live_version *next);
+	const char *(*fault)(const struct config_version *now, const struct config_version *next);
 	/* Allocate and build what next needs before it is applied; free() undoes it. NULL: nothing
 	 * to build. @return 0, or -errno with err filled in. */
-	int (*prepare)(void *program, const struct live_version *now, struct live_version *next,
+	int (*prepare)(void *program, const struct config_version *now, struct config_version *next,
 		       const struct config *cfg, struct config_error *err);
 	/* Pass a version to the data path. On the main lcore. */
-	void (*apply)(void *program, const struct live_version *v, uint64_t now_ns);
+	void (*apply)(void *program, const struct config_version *v, uint64_t now_ns);
 	/* Is the last version in force on all lcores? Called by the requesting thread. */
 	bool (*is_done)(void *program);
 };
 
-struct live {
-	const struct live_ops *ops;
+struct active_config {
+	const struct active_config_ops *ops;
 	void *program;
 	pthread_mutex_t turn; /* one change at a time */
 	char *path;           /* of the last file read */
 	pthread_mutex_t lock; /* protects current and its users */
-	struct live_version *current;
-	/* set by live_prepare() and live_start() */
+	struct config_version *current;
+	/* set by active_config_prepare() and active_config_start() */
 	struct mailbox *mailbox;
 	atomic_bool *stop;
 	rte_thread_t thread;
@@ -70,34 +70,34 @@ struct live {
 };
 
 /** Block SIGHUP. Call before any thread is created. */
-void live_block_signal(void);
+void active_config_block_signal(void);
 
 /** @param first  The active version, read from path; takes ownership. @return 0 or -ENOMEM. */
-int live_init(struct live *l, const struct live_ops *ops, void *program, const char *path,
-	      struct live_version *first);
+int active_config_init(struct active_config *l, const struct active_config_ops *ops, void *program,
+		       const char *path, struct config_version *first);
 /** Free the active version. Does nothing on a zero-initialised struct. */
-void live_destroy(struct live *l);
+void active_config_destroy(struct active_config *l);
 
 /** Accept changes from now on; the main lcore serves the mailbox. */
-void live_prepare(struct live *l, struct mailbox *mailbox, atomic_bool *stop);
+void active_config_prepare(struct active_config *l, struct mailbox *mailbox, atomic_bool *stop);
 /** Accept SIGHUP too. @return 0 or -errno. */
-int live_start(struct live *l);
-/** Stop the thread of live_start(), if there is one. */
-void live_stop(struct live *l);
+int active_config_start(struct active_config *l);
+/** Stop the thread of active_config_start(), if there is one. */
+void active_config_stop(struct active_config *l);
 
-/** Get the active version, which is not freed before live_release(). */
-const struct live_version *live_hold(struct live *l);
-void live_release(struct live *l, const struct live_version *v);
+/** Get the active version, which is not freed before active_config_release(). */
+const struct config_version *active_config_hold(struct active_config *l);
+void active_config_release(struct active_config *l, const struct config_version *v);
 
 /**
  * The active configuration with the changes that commands made beside it. It does not change until
- * live_running_end(). Waits for a change in progress. Not on an lcore.
+ * active_config_running_end(). Waits for a change in progress. Not on an lcore.
  */
-const struct live_version *live_running_begin(struct live *l);
-void live_running_end(struct live *l);
+const struct config_version *active_config_running_begin(struct active_config *l);
+void active_config_running_end(struct active_config *l);
 
 /* A requested change. */
-struct live_request {
+struct active_config_request {
 	const char *path; /* file to read; NULL: the last one read */
 	const char *set;  /* not NULL: set "section.key=value" instead of reading a file */
 	/* Called for each difference before the change, which may still fail. May be NULL. */
@@ -106,7 +106,7 @@ struct live_request {
 };
 
 /* Outcome of an accepted change. */
-struct live_outcome {
+struct active_config_outcome {
 	bool in_force;      /* on all lcores; false: not yet */
 	uint64_t waited_ns; /* for in_force */
 };
@@ -117,19 +117,21 @@ struct live_outcome {
  *         (refused), -EBUSY (the previous change is not in force yet), -ENOMEM, -ESHUTDOWN,
  *         -ETIMEDOUT.
  */
-int live_change(struct live *l, const struct live_request *request, struct live_outcome *out,
-		struct config_error *err);
+int active_config_change(struct active_config *l, const struct active_config_request *request,
+			 struct active_config_outcome *out, struct config_error *err);
 
 /**
- * Wait until is_done() of the program, at most LIVE_PATIENCE_MS. @return its last result.
+ * Wait until is_done() of the program, at most ACTIVE_CONFIG_PATIENCE_MS. @return its last result.
  * @param waited_ns  Set to the time waited. May be NULL.
  */
-bool live_wait(struct live *l, bool (*is_done)(void *program), uint64_t *waited_ns);
+bool active_config_wait(struct active_config *l, bool (*is_done)(void *program),
+			uint64_t *waited_ns);
 
 /**
  * Compare the file, read now, with the active configuration. @return 0, or -errno with err.
  */
-int live_compare(struct live *l, void (*visit)(void *arg, const struct config_change *change),
-		 void *arg, struct config_error *err);
+int live_compare(struct active_config *l,
+		 void (*visit)(void *arg, const struct config_change *change), void *arg,
+		 struct config_error *err);
 
 #endif

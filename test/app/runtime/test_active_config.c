@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "unit/cases.h"
-#include "runtime/telemetry/live.h"
+#include "runtime/telemetry/active_config.h"
 
 struct thing {
 	uint32_t size;
@@ -30,7 +30,7 @@ static const struct field fields[] = {
 };
 
 struct version {
-	struct live_version live;
+	struct config_version live;
 	struct thing thing;
 };
 
@@ -42,7 +42,7 @@ static struct {
 	unsigned int reads, frees;
 } program;
 
-static struct live_version *
+static struct config_version *
 program_read(void *arg, struct config *cfg, struct config_error *err)
 {
 	struct version *v = calloc(1, sizeof(*v));
@@ -57,14 +57,15 @@ program_read(void *arg, struct config *cfg, struct config_error *err)
 }
 
 static void
-program_free(struct live_version *v)
+program_free(struct config_version *v)
 {
 	program.frees++;
 	free(v);
 }
 
-static struct live_version *
-program_set(void *arg, const struct live_version *now, struct config *cfg, struct config_error *err)
+static struct config_version *
+program_set(void *arg, const struct config_version *now, struct config *cfg,
+	    struct config_error *err)
 {
 	struct version *v = malloc(sizeof(*v));
 
@@ -80,20 +81,20 @@ program_set(void *arg, const struct live_version *now, struct config *cfg, struc
 }
 
 static void
-program_rows(const struct live_version *v, struct config_rows *rows)
+program_rows(const struct config_version *v, struct config_rows *rows)
 {
 	config_rows_add(rows, "thing", fields, 2, &((const struct version *)v)->thing, false);
 }
 
-static const struct live_version *
-program_running(void *arg, const struct live_version *v)
+static const struct config_version *
+program_running(void *arg, const struct config_version *v)
 {
 	(void)arg;
 	return v;
 }
 
 static const char *
-program_fault(const struct live_version *now, const struct live_version *next)
+program_fault(const struct config_version *now, const struct config_version *next)
 {
 	(void)now;
 	(void)next;
@@ -101,7 +102,7 @@ program_fault(const struct live_version *now, const struct live_version *next)
 }
 
 static void
-program_apply(void *arg, const struct live_version *v, uint64_t now_ns)
+program_apply(void *arg, const struct config_version *v, uint64_t now_ns)
 {
 	(void)arg;
 	(void)now_ns;
@@ -121,7 +122,7 @@ program_is_done(void *arg)
 	return program.asked == NULL;
 }
 
-static struct live_ops ops = {
+static struct active_config_ops ops = {
 	.read = program_read,
 	.free = program_free,
 	.set = program_set,
@@ -132,7 +133,7 @@ static struct live_ops ops = {
 	.is_done = program_is_done,
 };
 
-static struct live live;
+static struct active_config live;
 static struct mailbox mailbox;
 static atomic_bool stop;
 static pthread_t main_lcore;
@@ -160,9 +161,10 @@ setup(void **state)
 	first->thing = (struct thing){1, 1};
 	program.in_force = 1;
 	stop = false;
-	if (mailbox_init(&mailbox) != 0 || live_init(&live, &ops, NULL, path, &first->live) != 0)
+	if (mailbox_init(&mailbox) != 0 ||
+	    active_config_init(&live, &ops, NULL, path, &first->live) != 0)
 		return -1;
-	live_prepare(&live, &mailbox, &stop);
+	active_config_prepare(&live, &mailbox, &stop);
 	return pthread_create(&main_lcore, NULL, serve, NULL);
 }
 
@@ -172,22 +174,22 @@ teardown(void **state)
 	(void)state;
 	atomic_store(&stop, true);
 	pthread_join(main_lcore, NULL);
-	live_destroy(&live);
+	active_config_destroy(&live);
 	mailbox_destroy(&mailbox);
 	return 0;
 }
 
 static int
-set(const char *text, struct live_outcome *out, struct config_error *err)
+set(const char *text, struct active_config_outcome *out, struct config_error *err)
 {
-	const struct live_request request = {.set = text};
+	const struct active_config_request request = {.set = text};
 
-	return live_change(&live, &request, out, err);
+	return active_config_change(&live, &request, out, err);
 }
 
 TEST(a_change_is_in_force_when_the_reply_comes)
 {
-	struct live_outcome out;
+	struct active_config_outcome out;
 	struct config_error err;
 
 	program.late = 5;
@@ -198,13 +200,13 @@ TEST(a_change_is_in_force_when_the_reply_comes)
 
 TEST(a_late_change_is_said_to_be_late_and_the_next_one_is_not_promised)
 {
-	struct live_outcome out;
+	struct active_config_outcome out;
 	struct config_error err;
 
 	program.late = UINT32_MAX;
 	assert_int_equal(set("thing.size=7", &out, &err), 0);
 	assert_false(out.in_force);
-	assert_true(out.waited_ns >= LIVE_PATIENCE_MS * 1000000ull);
+	assert_true(out.waited_ns >= ACTIVE_CONFIG_PATIENCE_MS * 1000000ull);
 	assert_int_equal(program.in_force, 1);
 
 	assert_int_equal(set("thing.size=8", &out, &err), -EBUSY);
@@ -221,7 +223,7 @@ TEST(a_late_change_is_said_to_be_late_and_the_next_one_is_not_promised)
 
 TEST(a_key_is_set_in_a_copy_and_nothing_is_read)
 {
-	struct live_outcome out;
+	struct active_config_outcome out;
 	struct config_error err;
 
 	assert_int_equal(set("thing.size=7", &out, &err), 0);

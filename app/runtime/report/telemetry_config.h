@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Telemetry commands that show and change the configuration of a program with a struct
+ * active_config. */
+#ifndef QUENCH_APP_RUNTIME_REPORT_TELEMETRY_CONFIG_H
+#define QUENCH_APP_RUNTIME_REPORT_TELEMETRY_CONFIG_H
+
+#include "runtime/telemetry/telemetry.h"
+
+json_t *config_reload_reply(struct telemetry_call *call);
+json_t *config_set_reply(struct telemetry_call *call);
+json_t *config_reply(struct telemetry_call *call);
+json_t *config_changes_reply(struct telemetry_call *call);
+
+/* Rows for a program's table of endpoints. */
+/* clang-format off */
+#define CONFIG_ENDPOINTS                                                                             \
+	{"/quench/reload", "[,FILE]", "Sets the configuration to that of the file",          \
+	 TELEMETRY_WHOLE, config_reload_reply},                                                      \
+	{"/quench/set", ",SECTION.KEY=VALUE", "Sets a key of the configuration",                   \
+	 TELEMETRY_WHOLE, config_set_reply},                                                         \
+	{"/quench/config", "[,FIRST]", "Returns active keys that differ from the defaults", 1,      \
+	 config_reply},                                                                       \
+	{"/quench/config_changes", "[,FIRST]", "Returns active keys that differ from the file",\
+	 1, config_changes_reply}
+/* clang-format on */
+
+#endif
