@@ -99,7 +99,7 @@ take_given(const struct config *cfg, const struct nic_params *nic, struct nic_fl
 	if (flow->local_qpn < nic->first_qpn || flow->local_qpn + flow->qp_count > end)
 		return nic_config_refuse_flow(
 			cfg, flow,
-			"local_qpn, and as many numbers as qp_count says, must be in [first_qpn, "
+			"local_qpn to local_qpn + qp_count - 1 must be in [first_qpn, "
 			"first_qpn + max_qps - 1] of [nic]",
 			err);
 	rc = ranges_take_at(used, flow->local_qpn - nic->first_qpn, flow->qp_count);
@@ -108,8 +108,8 @@ take_given(const struct config *cfg, const struct nic_params *nic, struct nic_fl
 	if (rc == -EEXIST)
 		return nic_config_refuse_flow(
 			cfg, flow,
-			"local_qpn and the numbers that follow must not be another flow's, nor of "
-			"one that has gone and has not come to rest",
+			"local_qpn to local_qpn + qp_count - 1 must not be numbers of another flow, "
+			"or of a removed flow that is not idle yet",
 			err);
 	return rc;
 }
@@ -123,8 +123,8 @@ take_free(const struct config *cfg, const struct nic_params *nic, struct nic_flo
 	if (first == -ENOSPC)
 		return nic_config_refuse_flow(
 			cfg, flow,
-			"qp_count: max_qps of [nic] leaves no such range of numbers free; a flow "
-			"that has gone keeps its own until it has come to rest",
+			"qp_count: max_qps of [nic] leaves no such range of numbers free; a removed "
+			"flow that is not idle yet keeps its own",
 			err);
 	if (first < 0)
 		return (int)first;

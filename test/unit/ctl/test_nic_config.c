@@ -315,12 +315,12 @@ TEST(a_wrong_nic_is_refused_with_section_key_and_value)
 		     "qp_count = 2\n",
 		 "x.ini: [flow b] qp_count = 2: qp_count of all flows up to this one must not "},
 		{NIC "[flow a]\n" PEER "local_qpn = 16\n",
-		 "x.ini: [flow a] local_qpn = 16: local_qpn, and as many numbers as"},
+		 "x.ini: [flow a] local_qpn = 16: local_qpn to local_qpn + qp_count - 1 must be in"},
 		{NIC "max_qps = 4\n[flow a]\n" PEER "local_qpn = 19\nqp_count = 3\n",
-		 "x.ini: [flow a] local_qpn = 19: local_qpn, and as many numbers as"},
+		 "x.ini: [flow a] local_qpn = 19: local_qpn to local_qpn + qp_count - 1 must be in"},
 		{NIC "[flow a]\n" PEER "local_qpn = 20\nqp_count = 3\n[flow b]\n" PEER
 		     "local_qpn = 22\n",
-		 "x.ini: [flow b] local_qpn = 22: local_qpn and the numbers that follow"},
+		 "x.ini: [flow b] local_qpn = 22: local_qpn to local_qpn + qp_count - 1 must not"},
 		{NIC "max_qps = 4\n[flow a]\n" PEER "local_qpn = 18\n[flow b]\n" PEER
 		     "qp_count = 3\n",
 		 "x.ini: [flow b] qp_count = 3: qp_count: max_qps of [nic] leaves no such"},
