@@ -150,7 +150,7 @@ def with_scapy(work):
         (p.dst, p[IPv6].dst) in ((PEER_MAC, PEER6), ("33:33:ff:00:00:02", "ff02::1:ff00:2")) for p in solicitations))
     check("no data leaves without an address", not any(UDP in p for p in out))
     check("the peers that asked are known, the other is said to be missing",
-          re.search(r"1 of 3 peers.* not known", nic.err()), nic.err())
+          re.search(r"1 of 3 peers.* unknown", nic.err()), nic.err())
 
 
 def main():
