@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counters of a switch: the end of a statistics line, and the JSON object of doc/interface.md. */
+/* A switch's counters, as the last words of a statistics line and as the JSON object of
+ * doc/interface.md. */
 #ifndef QUENCH_APP_QUENCH_SWITCH_SWITCH_REPORT_H
 #define QUENCH_APP_QUENCH_SWITCH_SWITCH_REPORT_H
 

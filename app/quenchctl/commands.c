@@ -41,7 +41,8 @@ is_of(const struct command *command, const char *program)
 	       strcmp(program, command->program) == 0;
 }
 
-/* Number of leading words that match the command. *whole: all words match, and none is missing. */
+/* Number of leading words that match the command. *whole: all words match, and none is missing
+ * except possibly an optional last one. */
 static int
 match(const struct command *command, int argc, char **argv, const char *params[COMMAND_PARAMS],
       bool *whole)
@@ -74,7 +75,7 @@ add_word(char *list, size_t size, const char *word)
 	snprintf(list + used, size - used, "%s%s", used == 0 ? "" : ", ", word);
 }
 
-/* Error line: the words expected at the first wrong one. */
+/* Print an error line with the words that may stand in place of the first wrong word. */
 static void
 say_expected(int argc, char **argv, const char *program)
 {
@@ -112,8 +113,9 @@ say_expected(int argc, char **argv, const char *program)
 }
 
 /*
- * Complete word i, which may be abbreviated: the only possible word after the previous ones that
- * begins with it. @return NULL: none; or several, listed in `several`.
+ * Expand word i, which may be an abbreviation: find the only word that begins with it and is
+ * allowed after the words before it.
+ * @return the word; NULL if there is none, or several, which `several` then lists.
  */
 static const char *
 full_word(int i, char **argv, const char *program, char *several, size_t size)

@@ -2,7 +2,7 @@
 #ifndef QUENCH_BASE_ARRAY_H
 #define QUENCH_BASE_ARRAY_H
 
-/** Elements of an array; a pointer is an error of the compiler (-Wsizeof-pointer-div). */
+/** Number of elements of an array. For a pointer the compiler warns (-Wsizeof-pointer-div). */
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 
 #endif

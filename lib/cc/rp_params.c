@@ -137,7 +137,8 @@ static const struct rp_params profile_defaults[] = {
 			.rp_hai_rate_bps = 200 * MBPS,
 			.rp_min_rate_bps = 10 * MBPS,
 		},
-	/* What `mlxconfig query` shows on ConnectX-5 to 7. RPG_BYTE_RESET 32767 counts 64 bytes. */
+	/* What `mlxconfig query` shows on ConnectX-5 to 7. RPG_BYTE_RESET,
+	 * 32767, is in units of 64 bytes. */
 	[RP_PROFILE_MLX] =
 		{
 			.rp_profile = RP_PROFILE_MLX,

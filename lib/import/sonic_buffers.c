@@ -2,8 +2,9 @@
 /*
  * BUFFER_POOL, BUFFER_PROFILE, BUFFER_PG and BUFFER_QUEUE.
  *
- * For each class, the profile of most groups or queues becomes the section of the class
- * ([buffer_profile lossless] and so on); other profiles keep their names.
+ * For each class, one profile becomes the section of the class ([buffer_profile lossless] and so
+ * on): the one with SONiC's name for the class, or else the one that most of its groups or queues
+ * use. Other profiles keep their names.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -377,7 +378,7 @@ sonic_buffers(struct sonic *s)
 	struct profiles *all = import_alloc(1, sizeof(*all));
 	int no_size, rc;
 
-	sw_params_resolve(&s->out->sw); /* which groups and queues are lossless */
+	sw_params_resolve(&s->out->sw); /* determines which groups and queues are lossless */
 	no_size = rc = read_pools(s);
 	if (rc >= 0)
 		rc = read_profiles(s, all);

@@ -4,11 +4,11 @@
  *
  * sonic: polled every poll_interval. A poll is bad if the priority was paused for at least 99 % of
  * the time since the last poll (measured by the exact pause timer). With detect_empty off, packets
- * must also have waited without any leaving. A storm is detected when polls were bad for
- * detection_time in a row, so between detection_time and detection_time + poll_interval after it
- * began. It is restored when no XOFF arrived during restoration_time. With xon_blocks_restore, XON
- * frames also count, as in SONiC, where a peer that keeps sending XON is never restored. With
- * action = alert it is restored at the first good poll.
+ * must also have waited without any leaving. A storm is detected once all polls have been bad for
+ * detection_time: that is, between detection_time and detection_time + poll_interval after it
+ * began. The queue is restored once no XOFF has arrived for restoration_time. With
+ * xon_blocks_restore, XON frames count like XOFF, as in SONiC: a queue whose peer keeps sending XON
+ * is never restored. With action = alert the queue is restored at the first good poll.
  *
  * nxos: polled every watch_dog_interval. A queue is stuck if packets wait and none leaves. After
  * one stuck interval it waits to shut down; after shutdown_multiplier further ones it is shut down.

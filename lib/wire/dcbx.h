@@ -73,7 +73,7 @@ void dcbx_parse(struct dcbx_tlvs *t, const uint8_t *body, size_t len);
 
 /**
  * Write the TLV of one kind from t, with LLDP TLV header and OUI.
- * @return its length: at most 8 + 3 x n_apps, or 27.
+ * @return its length: 27 (ETS), 8 (PFC) or 7 + 3 x n_apps (APP).
  */
 size_t dcbx_build(uint8_t *buf, const struct dcbx_tlvs *t, enum dcbx_kind kind);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Results of the fluid model, beside those of packets or alone (--fluid): doc/interface.md. */
+/* Results of the fluid model, next to those of the packet simulation or alone (--fluid):
+ * doc/interface.md. */
 #ifndef QUENCH_APP_QUENCH_LAB_OUTPUT_FLUID_H
 #define QUENCH_APP_QUENCH_LAB_OUTPUT_FLUID_H
 
@@ -24,8 +25,9 @@ int lab_fluid_open(struct lab_fluid *fluid, const struct scenario *s, bool alone
 void lab_fluid_close(struct lab_fluid *fluid);
 
 /**
- * Run the model, and write fluid_flows.csv and fluid_queues.csv into dir (NULL: nowhere), under
- * their names with ".part" until output_csv_keep(). Does nothing when the model is refused.
+ * Run the model, and write fluid_flows.csv.part and fluid_queues.csv.part into dir (NULL: nowhere).
+ * output_csv_keep() or, for the model alone, output_fluid_keep() removes the suffix. Does nothing
+ * when the model is refused.
  * @return 0, or -errno after an error line.
  */
 int lab_fluid_run(struct lab_fluid *fluid, const char *dir);

@@ -9,7 +9,7 @@
 #include "fabric/net/net.h"
 #include "quench-lab/recording/recording.h"
 
-/* One end of a cable, and its state. */
+/* One end of a cable, and whether the peer there pauses the QP's priority. */
 struct place {
 	struct lab_explain *x;
 	uint32_t node;
@@ -33,7 +33,7 @@ struct lab_explain {
 	struct net_end from, to;
 	uint32_t from_qpn, to_qpn;
 	struct field_ip from_ip, to_ip;
-	uint8_t prio; /* of its data */
+	uint8_t prio; /* of the QP's data */
 	struct place *places;
 	uint32_t n_places;
 
@@ -41,14 +41,14 @@ struct lab_explain {
 	bool sending;
 	uint32_t back;                   /* event of the current go-back; UINT32_MAX: none */
 	struct explain_mark marked;      /* first mark since the last CNP was sent */
-	struct explain_mark answers[16]; /* marks behind the CNPs in flight, a ring */
+	struct explain_mark answers[16]; /* ring: the mark that caused each CNP in flight */
 	uint32_t answers_in, answers_out;
 
 	struct sight *sights;
 	uint32_t n, room;
 	uint32_t hops;
 	uint64_t last_ns; /* last frame of the QP received by the sender */
-	bool lost;        /* no memory */
+	bool lost;        /* an event is missing: no memory */
 };
 
 #endif

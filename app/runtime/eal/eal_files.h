@@ -8,7 +8,8 @@
  * May this process open all files that EAL needs at start-up? Without a descriptor for the pipe of
  * an lcore or for the interrupt thread, EAL ends the process with a panic and a stack trace.
  *
- * @param lcores  Most lcores that EAL starts; 0: one on each CPU that this process may use.
+ * @param lcores  Maximum number of lcores that EAL starts; 0: one on each CPU that this process
+ *                may use.
  * @return        false after an error line.
  */
 bool eal_has_files(unsigned int lcores);

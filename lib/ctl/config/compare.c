@@ -65,7 +65,7 @@ config_rows_free(struct config_rows *rows)
 	*rows = (struct config_rows){0};
 }
 
-/* The same section and table. Tables that share a section stand side by side. */
+/* Find the row of the same section and table. The tables of one section have adjacent rows. */
 static const struct config_row *
 find(const struct config_rows *in, const struct config_row *row)
 {
@@ -100,7 +100,7 @@ struct visitor {
 	void *arg;
 };
 
-/* Are the members equal byte by byte? Then their texts are, which costs much more to find out. */
+/* Are the members equal byte by byte? Then so are their texts, which cost much more to compare. */
 static bool
 same_bytes(const struct field *f, const void *a, const void *b)
 {
@@ -180,7 +180,7 @@ config_rows_differ(struct config_rows *a, struct config_rows *b)
 	return n > 0 || a->no_memory || b->no_memory;
 }
 
-/* A section may come and go when all of its keys may change. */
+/* A section may be added or removed if all of its keys may change. */
 static bool
 is_live(const struct config_row *row)
 {

@@ -15,47 +15,47 @@ struct config_row {
 	unsigned int n;
 	const void *object; /* not owned */
 	bool fixed;         /* its keys cannot change while the program runs, whatever their flag */
-	bool may_go;        /* the section may come and go, whatever the flags of its keys */
+	bool may_go;        /* section may be added or removed, whatever its keys' flags */
 };
 
 /* Zero-initialised: none. */
 struct config_rows {
-	/* Not NULL: rows are not kept, but printed as they are added, which takes no memory: as
-	 * sections that read back the same; those of one section in a row share it. */
+	/* Not NULL: print rows as they are added instead of keeping them, as sections that read
+	 * back the same; adjacent rows of one section share its heading. */
 	FILE *out;
 	char last[CONFIG_MAX_NAME + 1]; /* section that was printed */
 	struct config_row *rows;
 	unsigned int n, room;
 	bool no_memory;
-	/* of config_rows_compare(): after it no row is added */
+	/* index of config_rows_compare(): no rows may be added after that call */
 	struct names sections;
-	unsigned int *first; /* row of each */
+	unsigned int *first; /* first row of each section */
 };
 
-/** Add a row. When there is no memory no_memory is set. */
+/** Add a row. Sets no_memory if it cannot allocate. */
 void config_rows_add(struct config_rows *rows, const char *section, const struct field *fields,
 		     unsigned int n, const void *object, bool fixed);
-/** The section of the row added last may come and go while the program runs. */
+/** Allow the section of the last row to be added or removed while the program runs. */
 void config_rows_last_may_go(struct config_rows *rows);
 void config_rows_free(struct config_rows *rows);
-/** Of rows that were printed: the end of the last section. */
+/** End the last section, after rows that were printed. */
 void config_rows_end(struct config_rows *rows);
 
 /* One difference. */
 struct config_change {
 	const char *section;
-	const struct field *field; /* NULL: the section itself is there in one of the two only */
-	const char *from, *to;     /* values as in a file; of a section "" where it is not there */
-	bool live;                 /* it may be made while the program runs */
+	const struct field *field; /* NULL: only one of the two has the section */
+	const char *from, *to;     /* values as in a file; for a section: "" where it is absent */
+	bool live;                 /* can be made while the program runs */
 };
 
-/** Call visit for each difference, in the order of from, then of what only to has. Without memory
- * no_memory of either is set. */
+/** Call visit for each difference: those of rows in `from` in their order, then rows that only `to`
+ * has. Sets no_memory of either if it cannot allocate. */
 void config_rows_compare(struct config_rows *from, struct config_rows *to,
 			 void (*visit)(void *arg, const struct config_change *change), void *arg);
 
-/** Is there a difference, of two objects of a table, of two lists? When in doubt for want of
- * memory, there is. */
+/** Do two objects of a table, or two lists of rows, differ? True also if there is no memory to
+ * compare them. */
 bool config_objects_differ(const struct field *fields, unsigned int n, const void *a,
 			   const void *b);
 bool config_rows_differ(struct config_rows *a, struct config_rows *b);
@@ -63,7 +63,7 @@ bool config_rows_differ(struct config_rows *a, struct config_rows *b);
 /**
  * Refuse the first difference that cannot be made while the program runs.
  *
- * @param path  Of the file that is to come into force.
+ * @param path  Path of the new configuration file, for the error line.
  * @return      0, or -EINVAL with err filled in: "file: [section] key = value: cannot change while
  *              the program runs; it is other value".
  */

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * INI files read through field tables. One vocabulary for all programs; a file is taken whole or
- * refused whole.
+ * INI files read through field tables. All programs share the keys; a file is accepted or refused
+ * as a whole.
  *
  *   file    = { "[" section "]" | key "=" value | blank line }
  *   comment = "#" or ";" at the start of a line or after a blank, to the end of the line
  *
- * Outside comments a file is printable ASCII. A section or a key of a section that comes twice, a
- * line that is neither, and a name or value that is too long are errors, never guessed at.
+ * Outside comments a file is printable ASCII. A section or key that appears twice, a line of
+ * another form, and a name or value that is too long are errors; nothing is guessed.
  *
  * An error is one line: "file:line: what" for a malformed line, and for a value
- * "file: [section] key = value: expected what". Sections and keys that nobody read are errors too,
- * so that a misspelt key never passes in silence.
+ * "file: [section] key = value: expected what". Sections and keys that no table knows are errors
+ * too, so that a misspelt key is always reported.
  */
 #ifndef QUENCH_CTL_CONFIG_CONFIG_H
 #define QUENCH_CTL_CONFIG_CONFIG_H
@@ -30,15 +30,15 @@ struct config;
  * @return owned by the caller, or NULL with err filled in (missing, unreadable, line N malformed).
  */
 struct config *config_open(const char *path, struct config_error *err);
-/** The same of a text without a zero byte; path is what error lines call it. */
+/** The same for a text without a zero byte; error lines show path. */
 struct config *config_open_text(const char *path, const char *text, size_t size,
 				struct config_error *err);
 /**
- * A configuration over another one: config_set() on it goes before what is set under it, and it may
- * be read once more, into other objects. Any number may stand over each other.
+ * A layer over another configuration: its config_set() overrides what `under` sets, and it can be
+ * read once more, into other objects. Layers may be stacked to any depth.
  *
- * @param under  Stays as it is; closed after what is returned.
- * @param name   What error lines call it in place of a path.
+ * @param under  Not changed; must be closed after the returned layer.
+ * @param name   Shown in error lines in place of a path.
  * @return       Owned by the caller, or NULL with err filled in.
  */
 struct config *config_over(const struct config *under, const char *name, struct config_error *err);
@@ -46,28 +46,28 @@ struct config *config_over(const struct config *under, const char *name, struct 
 void config_close(struct config *cfg);
 
 /**
- * Say a key in place of the file, before anything is read: "section.key=value". The key may be
- * another name of the one in the file. The section need not be there.
- * @return 0, or -EINVAL (malformed, said before) or -ENOMEM with err filled in.
+ * Override a key of the file, before anything is read: "section.key=value". The key may be an alias
+ * of the one in the file. The file need not have the section.
+ * @return 0, or -EINVAL (malformed, or set before) or -ENOMEM with err filled in.
  */
 int config_set(struct config *cfg, const char *text, struct config_error *err);
 
 const char *config_path(const struct config *cfg);
-/** Path of a file that a value names: as it is if it is absolute, else beside cfg's own file. */
+/** Path of a file that a value names: an absolute name as it is, else in the folder of cfg. */
 void config_beside(const struct config *cfg, const char *name, char *path, size_t size);
 bool config_has(const struct config *cfg, const char *section);
 
 /**
  * Section names that are word, or word followed by a space and a name ("flow", "flow incast"), in
  * file order.
- * @param previous  What the last call returned; NULL: the first.
+ * @param previous  Result of the last call; NULL: return the first.
  * @return          The next such section, valid until config_close(), or NULL.
  */
 const char *config_next(const struct config *cfg, const char *word, const char *previous);
 
 /**
- * Read the keys of one section that fields knows into object, over what object holds. A section
- * that is absent changes nothing. Several calls with different tables may read one section; each
+ * Read the keys of one section that fields knows into object; other members keep their values. An
+ * absent section changes nothing. Several calls with different tables may read one section; each
  * key is used by the tables that know it. A key and its alias together are refused.
  *
  * @param fields  Must outlive cfg.
@@ -86,12 +86,13 @@ int config_read_new(struct config *cfg, const char *section, const struct field 
 /** Refuse keys of one section that no table so far knows. @return as config_finish(). */
 int config_finish_section(const struct config *cfg, const char *section, struct config_error *err);
 
-/** Refuse what nobody has read, with the nearest known name. @return 0, -EINVAL or -ENOMEM. */
+/** Refuse sections and keys that no table knows; suggest the nearest known name.
+ * @return 0, -EINVAL or -ENOMEM. */
 int config_finish(const struct config *cfg, struct config_error *err);
 
 /**
  * For rules across keys: fill err with "file: [section] key = value: expected ..." (without the
- * value when the file does not give the key) and return -EINVAL. key may be NULL: the section.
+ * value if the file does not give the key) and return -EINVAL. key NULL: blame the section.
  */
 int config_refuse(const struct config *cfg, const char *section, const char *key,
 		  const char *expected, struct config_error *err);
@@ -99,14 +100,14 @@ int config_refuse(const struct config *cfg, const char *section, const char *key
 /** Does the file give this key of a section that was read, under its name or an alias? */
 bool config_gives(const struct config *cfg, const char *section, const char *key);
 
-/** The same, but config_set() gives it, whatever the file says. */
+/** The same for config_set(), whether or not the file gives the key. */
 bool config_gives_set(const struct config *cfg, const char *section, const char *key);
 
 /** Print one section with its effective values, as a file that can be read back. */
 void config_print(FILE *out, const char *section, const struct field *fields, unsigned int n,
 		  const void *object);
 
-/** The same without head and end. */
+/** The same without the section's heading and the blank line after it. */
 void config_print_keys(FILE *out, const struct field *fields, unsigned int n, const void *object);
 
 /**
@@ -115,8 +116,8 @@ void config_print_keys(FILE *out, const struct field *fields, unsigned int n, co
  */
 void config_print_reference(FILE *out, const char *section, const struct field *fields,
 			    unsigned int n);
-/** Of several; those of one name in a row share a section. fixed: no key may change while the
- * program runs, whatever its flag. */
+/** The same for several tables; adjacent ones with the same name share a section. fixed: no key may
+ * change while the program runs, whatever its flag. */
 void config_sections_print_reference(FILE *out, const struct field_section *sections,
 				     unsigned int n, bool fixed);
 

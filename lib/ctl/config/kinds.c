@@ -24,7 +24,7 @@ name_of(const struct config *cfg, const struct config_kind *kind, const char *se
 	return NULL;
 }
 
-/* The items of a kind that an owner has. */
+/* An owner's items of one kind. */
 struct items {
 	char **array;
 	uint32_t *count;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sections that come in any number, each with a name after its word, such as [flow NAME]: a kind
- * says where their items are. Reading, comparing, printing and the reference are loops over kinds.
+ * Sections of which a file may have any number, each with a name after its word, such as
+ * [flow NAME]. A kind says where their items are stored. Reading, comparing, printing and the
+ * reference are loops over kinds.
  */
 #ifndef QUENCH_CTL_CONFIG_KINDS_H
 #define QUENCH_CTL_CONFIG_KINDS_H
@@ -10,17 +11,17 @@
 
 struct config_kind {
 	const char *word;
-	const char *name; /* of the reference: what follows the word */
+	const char *name; /* placeholder after the word in the reference */
 	const struct field *fields;
 	const unsigned int *n_fields;
 	size_t item_bytes;
-	size_t name_at; /* of the text with the name in an item, whose fields are of the item */
-	size_t items;   /* in the owner: of the array, which the owner frees */
-	size_t count;   /* in the owner: of a uint32_t */
+	size_t name_at; /* offset of the name (text) in an item; fields are relative to the item */
+	size_t items;   /* offset in the owner of the array, which the owner frees */
+	size_t count;   /* offset in the owner of a uint32_t: number of items */
 	unsigned int name_chars;
-	const char *not_in_name; /* characters that no name has; NULL: all may be */
+	const char *not_in_name; /* characters not allowed in a name; NULL: all are */
 	bool may_go;             /* as of struct config_row */
-	/* What is to be read and checked of a new item beside its fields; may be NULL.
+	/* Reads and checks the parts of a new item that are not fields; may be NULL.
 	 * @return 0, or -errno with err filled in. */
 	int (*finish)(struct config *cfg, const char *section, void *item, void *arg,
 		      struct config_error *err);
@@ -35,10 +36,10 @@ struct config_kind {
 /* clang-format on */
 
 /**
- * Read what cfg has of kinds: into the item of that name that owner has already, or into a new one
- * after those. Items that were read are owner's after a failure too.
+ * Read all sections of these kinds: into owner's item of that name, or into a new item at the end.
+ * Owner keeps the items that were read, even after a failure.
  *
- * @param arg  Of finish().
+ * @param arg  Passed to finish().
  * @return     0, -EINVAL or -ENOMEM with err filled in.
  */
 int config_kinds_read(struct config *cfg, const struct config_kind *kinds, unsigned int n,

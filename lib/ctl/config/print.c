@@ -3,7 +3,7 @@
 
 #include "ctl/config/config.h"
 
-/* What else a number may be called, as a comment: mlx5's words, symbols of papers. */
+/* Aliases of a key, as a comment: mlx5's names, symbols of papers. */
 static void
 print_other_names(FILE *out, const struct field *field, const void *object)
 {
@@ -42,7 +42,7 @@ config_print(FILE *out, const char *section, const struct field *fields, unsigne
 	fputc('\n', out);
 }
 
-/* What a key takes, without the example: the default stands in a column of its own. */
+/* Values that a key accepts, without an example: the default has its own column. */
 static void
 print_values(FILE *out, const struct field *field)
 {

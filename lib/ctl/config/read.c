@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Field tables over what a file says and what is set over it. */
+/* Read keys through field tables, from a file and from the config_set() layers over it. */
 #include "ctl/config/config.h"
 
 #include <errno.h>
@@ -65,7 +65,7 @@ remember_reader(struct config *cfg, const char *section, const struct field *fie
 	return 0;
 }
 
-/* What the file says about a field, under its name or an alias. */
+/* The value given for a field, under its name or an alias. */
 struct given {
 	const char *name;
 	const char *value;
@@ -98,7 +98,7 @@ given_in(const struct config_store *store, const char *section, const struct fie
 	return g;
 }
 
-/* What config_set() says. *last: the lowest layer, which has the file. */
+/* The value given by config_set(). *last: the lowest layer, which has the file. */
 static struct given
 given_set(const struct config *cfg, const char *section, const struct field *field,
 	  const struct config **last)
@@ -265,7 +265,7 @@ config_finish_section(const struct config *cfg, const char *section, struct conf
 	return rc == 0 ? finish_in(cfg, &last->file, section, err) : rc;
 }
 
-/* A key that is missing may stand there misspelt: then that is the better thing to say. */
+/* A missing key may be there, misspelt: the error line then names the misspelt one. */
 static int
 refuse_missing(const struct config *cfg, const char *section, const struct field *field,
 	       struct config_error *err)

@@ -8,22 +8,22 @@
 
 #include "ctl/config/compare.h"
 
-/** Every section over what params holds: all defaults. @return as config_read(). */
+/** Read every section into params; keys not given keep their values. @return as config_read(). */
 int config_sections_read(struct config *cfg, const struct field_section *sections, unsigned int n,
 			 void *params, struct config_error *err);
 
-/** A row for each. fixed: as config_row.fixed, of all of them. */
+/** Add a row for each section. fixed: config_row.fixed of all these rows. */
 void config_sections_rows(const struct field_section *sections, unsigned int n, const void *params,
 			  bool fixed, struct config_rows *rows);
 
-/** config_read() of each row, whose objects are the caller's to change. */
+/** config_read() of each row; writes to the rows' objects. */
 int config_rows_read(struct config *cfg, const struct config_rows *rows, struct config_error *err);
 
 /**
- * Refuse for a rule across keys, as x_params_check() states it: the line blames the first key that
- * why names, one that cfg gives if there is such. A why that begins "lossy: " or "port 1: " speaks
- * of the section whose name, or last word of it, that is.
- * @param rows  Of the params that were checked.
+ * Refuse params that break a rule across keys, with the clause (why) of x_params_check(). The line
+ * blames the first key that why names, preferably one that cfg gives. A why that begins "lossy: "
+ * or "port 1: " is about the section with that name, or with that last word in its name.
+ * @param rows  Rows of the params that were checked.
  * @return      -EINVAL with err filled in: "file: [section] key = value: why".
  */
 int config_rows_refuse(const struct config *cfg, const struct config_rows *rows, const char *why,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A configuration: a file, what is set over it, and the tables that have read both. Private to
+/* A configuration: a file, the keys set over it, and the tables that have read both. Private to
  * lib/ctl. */
 #ifndef QUENCH_CTL_CONFIG_STATE_H
 #define QUENCH_CTL_CONFIG_STATE_H
 
 #include "ctl/ini/store.h"
 
-/* A table that has read a section. Keys that no table knows are refused in the end. */
+/* A table that has read a section. config_finish() refuses keys that no table knows. */
 struct reader {
 	const struct field *fields;
 	unsigned int n;
@@ -19,9 +19,9 @@ struct read_section {
 };
 
 struct config {
-	char *path;                            /* what error lines call it */
-	const struct config *under;            /* goes after set; NULL: file does */
-	struct config_store file;              /* empty if there is one under */
+	char *path;                            /* shown in error lines */
+	const struct config *under;            /* consulted after set; NULL: file is */
+	struct config_store file;              /* empty if under is not NULL */
 	struct config_store set;               /* from config_set() */
 	char (*sections)[CONFIG_MAX_NAME + 1]; /* in file order, then those that are only set */
 	int n_sections;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The line that says what is wrong with a configuration. */
+/* The error line of a configuration. */
 #ifndef QUENCH_CTL_INI_ERROR_H
 #define QUENCH_CTL_INI_ERROR_H
 
@@ -7,7 +7,7 @@ struct config_error {
 	char text[1024]; /* without a newline */
 };
 
-/** Fill err like printf, with the path in front (its end, when it is long). */
+/** Fill err like printf, after the path; of a long path only its end is kept. */
 __attribute__((format(printf, 3, 4))) void
 config_error_set(struct config_error *err, const char *path, const char *format, ...);
 

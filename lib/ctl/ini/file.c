@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Bytes of text at first. */
+/* Initial size of the text buffer. */
 #define FIRST_ROOM (16u << 10)
 
 struct parser {
@@ -165,10 +165,11 @@ parse_text(struct parser *p, char *text, size_t size)
 }
 
 /*
- * Read to the end, or one byte more than a file may have, which tells a file that is too large even
- * if it is still growing. The room grows with what is read: most files are far below the largest.
+ * Read to the end of the file, or until more than CONFIG_MAX_FILE_BYTES were read: a file that is
+ * too large is noticed even while it grows. The buffer grows as needed, since most files are far
+ * smaller than the limit.
  *
- * @param text  *text is NULL, or to be freed, after any return.
+ * @param text  *text is NULL on entry. On return, also after an error, the caller frees it.
  * @return      The count, or -1 with errno set.
  */
 static ssize_t
@@ -195,7 +196,7 @@ read_all(int fd, char **text)
 	return (ssize_t)size;
 }
 
-/* @return the text of an open file with a zero after it, to be freed, or NULL. */
+/* @return the text of an open file with a zero after it, or NULL. The caller frees it. */
 static char *
 read_text(int fd, const char *path, size_t *size, struct config_error *err)
 {
@@ -235,7 +236,7 @@ read_file(const char *path, size_t *size, struct config_error *err)
 	return text;
 }
 
-/* text is written to, and has a zero after its end. */
+/* Modifies text, which must have a zero after its last byte. */
 static int
 parse(const char *path, char *text, size_t size, struct config_store *out, struct config_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From the bytes of an INI file to sections and keys, checked line by line. Private to lib/ctl. */
+/* Parse an INI file into sections and keys, checked line by line. Private to lib/ctl. */
 #ifndef QUENCH_CTL_INI_FILE_H
 #define QUENCH_CTL_INI_FILE_H
 
@@ -14,14 +14,14 @@
  */
 int config_file_load(const char *path, struct config_store *out, struct config_error *err);
 
-/** The same of a text, which is copied; path is what error lines call it. */
+/** The same for a text, which is copied; error lines show path. */
 int config_file_parse(const char *path, const char *text, size_t size, struct config_store *out,
 		      struct config_error *err);
 
 enum config_set_fault { CONFIG_SET_OK, CONFIG_SET_FORM, CONFIG_SET_LENGTH };
 
 /**
- * Take "section.key=value" apart: the key follows the last dot before the '='. section and key have
+ * Split "section.key=value": the key follows the last dot before the '='. section and key have
  * room for CONFIG_MAX_NAME characters and a zero, value for CONFIG_MAX_VALUE.
  */
 enum config_set_fault config_split_set(const char *text, char *section, char *key, char *value);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How much an INI file may hold. */
+/* Limits of an INI file. */
 #ifndef QUENCH_CTL_INI_LIMITS_H
 #define QUENCH_CTL_INI_LIMITS_H
 

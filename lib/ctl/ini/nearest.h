@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which known name was meant by an unknown one? Private to lib/ctl. */
+/* Find the known name nearest to an unknown one. Private to lib/ctl. */
 #ifndef QUENCH_CTL_INI_NEAREST_H
 #define QUENCH_CTL_INI_NEAREST_H
 

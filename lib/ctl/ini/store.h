@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sections and their keys as a text has them, in its order. A section is found by a hash, since a
+ * Sections and their keys, in the order of the text. A section is found by a hash, since a
  * file may have thousands. Private to lib/ctl.
  */
 #ifndef QUENCH_CTL_INI_STORE_H
@@ -32,13 +32,13 @@ void config_store_free(struct config_store *s);
 /** @return the section, or NULL. */
 struct config_part *config_store_find(const struct config_store *s, const char *section);
 
-/** Add a section that is not there. @return it, or NULL: no memory. */
+/** Add a section, which must not exist yet. @return it, or NULL: no memory. */
 struct config_part *config_store_add(struct config_store *s, const char *section);
 
 /** Value of a key of a section. @return NULL: it has none. */
 const char *config_part_value(const struct config_part *part, const char *key);
 
-/** Add a key that is not there. @return 0 or -ENOMEM. */
+/** Add a key, which must not exist yet. @return 0 or -ENOMEM. */
 int config_part_add(struct config_part *part, const char *key, const char *value);
 
 #endif

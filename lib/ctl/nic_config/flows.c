@@ -139,7 +139,7 @@ nic_config_number(const struct config *cfg, struct nic_config *config, struct ra
 {
 	int rc = 0;
 
-	/* Those that are given first, so that others keep clear of them. */
+	/* Flows with a local_qpn first, so that the others avoid their numbers. */
 	for (unsigned int given = 2; rc == 0 && given-- > 0;) {
 		for (unsigned int i = 0; rc == 0 && i < config->n_flows; i++) {
 			struct nic_flow *flow = &config->flows[i];

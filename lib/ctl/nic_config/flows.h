@@ -2,11 +2,11 @@
 /*
  * The flows of a NIC's configuration, and the numbers of their QPs.
  *
- * A flow's QPs have local numbers side by side, from local_qpn on if that is given; the other
- * flows, in the order of the file, have the lowest that are free then: without any local_qpn, from
- * first_qpn on one after the other. QP i of a flow talks to QP peer_qpn + i of the peer. So two
- * files that list their flows in the same order agree when each peer_qpn is what the other's order
- * gives.
+ * A flow's QPs have consecutive local numbers, beginning with local_qpn if it is given. The other
+ * flows then get the lowest free numbers, in the order of the file: if no flow has a local_qpn,
+ * all flows are numbered consecutively from first_qpn. QP i of a flow talks to QP peer_qpn + i of
+ * the peer. So two files that list their flows in the same order agree if each peer_qpn is the
+ * number that the peer's file gives that flow.
  */
 #ifndef QUENCH_CTL_NIC_CONFIG_FLOWS_H
 #define QUENCH_CTL_NIC_CONFIG_FLOWS_H
@@ -24,12 +24,12 @@ struct nic_flow {
 	char name[NIC_FLOW_NAME_CHARS + 1];
 	struct nic_qp_params qp; /* of the first QP; its vlan_tci is vlan_pcp and vlan_id */
 	uint32_t qp_count;
-	uint32_t local_qpn;    /* of the first QP, as given; 0: not given */
-	uint32_t first_number; /* the same, found, and counted from first_qpn */
-	/* given by the program */
+	uint32_t local_qpn;    /* of the first QP, from the file; 0: not given */
+	uint32_t first_number; /* number of the first QP, minus first_qpn */
+	/* set by the program */
 	uint32_t id;        /* flow_id */
 	uint64_t came_ns;   /* when it came into force */
-	uint16_t trace_qps; /* the first ones */
+	uint16_t trace_qps; /* trace this many QPs, the first ones */
 	uint16_t vlan_id;
 	uint8_t vlan_pcp;
 	int8_t dscp; /* -1: data_dscp */
@@ -44,24 +44,24 @@ struct nic_config {
 	unsigned int n_flows;
 };
 
-/** The flow that has a number, which may lie in none, and which of its QPs it is. @return NULL:
- * none. */
+/** Find the flow that a number belongs to, and the index of the QP in the flow. @return NULL if the
+ * number belongs to no flow. */
 const struct nic_flow *nic_config_flow_of(const struct nic_config *config, uint32_t number,
 					  uint32_t *qp);
 
-/** QPs of all flows. */
+/** Number of QPs of all flows. */
 uint64_t nic_config_qps(const struct nic_config *config);
 
 /**
- * Why a flow's numbers cannot be had: as config_rows_refuse().
+ * Refuse a flow whose numbers are not available; err as of config_rows_refuse().
  * @param why  A clause that begins with local_qpn or qp_count.
  */
 int nic_config_refuse_flow(const struct config *cfg, const struct nic_flow *flow, const char *why,
 			   struct config_error *err);
 
 /**
- * Take the numbers of the flows for which wants(arg, flow) holds. @param used  Numbers that others
- * have; those taken are added, also when it fails.
+ * Allocate the numbers of the flows for which wants(arg, flow) holds.
+ * @param used  Numbers already in use; the allocated ones are added, also after a failure.
  * @return 0; or -EINVAL or -ENOMEM with err filled in.
  */
 int nic_config_number(const struct config *cfg, struct nic_config *config, struct ranges *used,

@@ -13,8 +13,8 @@
 #include "ctl/config/sections.h"
 #include "ctl/nic_config/workload_file.h"
 
-/* A fabric's file has one of the last two for its switches and its hosts, printed with the
- * switch's. */
+/* Without the last two sections: in a fabric's file switches and hosts share them, and they are
+ * printed with the switch's. */
 #define N_OWN (nic_sections_n - 2)
 
 int
@@ -26,19 +26,19 @@ nic_config_read_common(struct config *cfg, struct nic_params *out, struct config
 	rc = config_sections_read(cfg, nic_sections, nic_sections_n, out, err);
 	if (rc != 0)
 		return rc;
-	/* The profile is known now. Its defaults, then once more what the file says of them. */
+	/* The profile is known now: set its defaults, then read the file's keys again. */
 	rp_params_default(&out->rp, (enum rp_profile)out->rp.rp_profile);
 	return config_read(cfg, "rp", rp_fields, rp_fields_n, &out->rp, err);
 }
 
-/* What flows that are read may have of those in force. */
+/* Flows whose message_cdf a flow being read may share. */
 struct known {
 	const struct nic_config *now;
 	struct names names;
 	const struct nic_flow *last; /* read before */
 };
 
-/* Which may have read the same message_cdf: the flow of this name in force, or the one before. */
+/* A flow that may have read the same message_cdf: the active one of this name, or the last read. */
 static const struct nic_flow *
 known_flow(const struct known *known, const char *name)
 {
@@ -88,7 +88,7 @@ read_flows(struct config *cfg, const struct nic_config *now, struct nic_config *
 	return rc;
 }
 
-/* What one flow must fit beside its own ranges. @param qps, traces  of the flows up to this one. */
+/* Rules across keys of a flow and [nic]. @param qps, traces  Sums of the flows up to this one. */
 static int
 check_flow(const struct config *cfg, const struct nic_config *c, const struct nic_flow *flow,
 	   uint64_t qps, uint64_t traces, struct config_error *err)
@@ -118,7 +118,7 @@ nic_config_check_common(const struct config *cfg, const struct nic_params *param
 			struct config_error *err)
 {
 	static const uint8_t zero[6], stand_in[6] = {2};
-	/* With a stand-in for the address that the program will take from its device. */
+	/* Has a stand-in for the address that the program will take from its device. */
 	struct nic_params filled = *params;
 	struct config_rows rows = {0};
 	char why[512];
@@ -213,8 +213,8 @@ nic_config_free(struct nic_config *config)
 }
 
 /*
- * Vendors and papers name the weights of alpha the other way round: say which way ours go. And the
- * rate that 0 stands for.
+ * Vendors and papers define the weights of alpha in opposite ways, so print our formulas; and the
+ * maximum rate in force, since rp_max_rate_bps may be 0.
  */
 static void
 print_formulas(FILE *out, const struct nic_params *params)
@@ -246,8 +246,8 @@ nic_config_print_common(FILE *out, const struct nic_params *params)
 		print_formulas(out, params);
 }
 
-/* What nic_config_rows_common() leaves out. A switch may change the keys of these sections while
- * it runs, a NIC not. */
+/* Add the rows that nic_config_rows_common() leaves out. A running switch may change the keys of
+ * these sections, a running NIC may not. */
 static void
 other_rows(const struct nic_config *config, struct config_rows *rows)
 {

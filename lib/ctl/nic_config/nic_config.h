@@ -3,11 +3,11 @@
  * The configuration of a NIC.
  *
  *   [nic]          the node and its address
- *   [qos_map]      as of a switch
- *   [rp] [dctcp] [timely]  what cc of [nic] chooses from; rp_profile first sets the defaults of
- *                  [rp], the other keys go over them
+ *   [qos_map]      the same as for a switch
+ *   [rp] [dctcp] [timely]  one for each algorithm that cc of [nic] may select; rp_profile sets the
+ *                  defaults of [rp], which the other keys override
  *   [np]           the notification point
- *   [receiver]     a slow one, and its [pfc] frames
+ *   [receiver]     a slow receiver, and [pfc], its pause frames
  *   [flow NAME]    qp_count QPs to one peer (flows.h)
  *
  * No function here calls config_finish(): a program may have sections of its own.
@@ -19,23 +19,24 @@
 #include "ctl/nic_config/flows.h"
 
 /**
- * Everything but the flows, unchecked: for a program that makes up flows and addresses of its own.
+ * Read everything but the flows; check no rules. For a program that creates its own flows and
+ * addresses.
  * @return 0, -EINVAL or -ENOMEM with err filled in.
  */
 int nic_config_read_common(struct config *cfg, struct nic_params *out, struct config_error *err);
 
 /**
- * Everything, checked. mac may be left zero: the program puts in that of the device.
+ * Read everything and check it. mac may be zero: the program replaces it by the device's.
  *
- * @param now  In force: its flows have their message_cdf, which is not read again. NULL: none.
+ * @param now  Active configuration, whose message_cdf are shared, not read again. NULL: none.
  * @return     0; or -EINVAL or -ENOMEM with err filled in and nothing to free.
  */
 int nic_config_read(struct config *cfg, const struct nic_config *now, struct nic_config *out,
 		    struct config_error *err);
 
 /**
- * A copy of now with the keys that cfg has over it, and flows that it alone has after the others;
- * checked. @return as nic_config_read().
+ * Copy `now` to `out`, replace the keys that cfg sets, append the flows that only cfg has, and
+ * check the result. @return as nic_config_read().
  */
 int nic_config_set(struct config *cfg, const struct nic_config *now, struct nic_config *out,
 		   struct config_error *err);
@@ -51,13 +52,13 @@ int nic_config_check_common(const struct config *cfg, const struct nic_params *p
 void nic_config_free(struct nic_config *config);
 
 /**
- * Print the configuration in force as a file that reads back the same; _common: what stands after
- * switch_config_print_common(), so without flows and without [qos_map], which both roles share.
+ * Print the configuration in force as a file that reads back the same; _common: the part that
+ * follows switch_config_print_common(), without flows and the sections that both roles share.
  */
 void nic_config_print(FILE *out, const struct nic_config *config);
 void nic_config_print_common(FILE *out, const struct nic_params *params);
 
-/** All of it as rows to compare; _common: as of nic_config_print_common(). */
+/** List all keys as rows to compare; _common: those of nic_config_print_common(). */
 void nic_config_rows_common(const struct nic_params *params, struct config_rows *rows);
 void nic_config_rows(const struct nic_config *config, struct config_rows *rows);
 

@@ -64,7 +64,7 @@ read_points(FILE *file, struct workload_cdf *cdf, char *why, size_t size)
 	return -EINVAL;
 }
 
-/* As it is allocated: flows, and configurations that follow each other, share it. */
+/* The allocated object, which flows and successive configurations share. */
 struct shared_cdf {
 	struct workload_cdf cdf;
 	unsigned int users;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Distributions of message sizes in files: in each line the bytes of a message and the percentage
- * of messages that are not longer, rising to 100; what follows # is a comment.
+ * Files with a distribution of message sizes. Each line has a size in bytes and the percentage of
+ * messages up to that size, rising to 100; # begins a comment.
  */
 #ifndef QUENCH_CTL_NIC_CONFIG_WORKLOAD_FILE_H
 #define QUENCH_CTL_NIC_CONFIG_WORKLOAD_FILE_H
@@ -13,17 +13,17 @@
  * Read the file that a flow with message_size = cdf names; a name without / at its start is beside
  * the configuration file. Frees nothing: see workload_release().
  *
- * @param known  One that may have read the same file: then that is shared, and not read again. May
- *               be NULL.
+ * @param known  Workload that may have read the same file: its distribution is then shared instead
+ *               of read again. May be NULL.
  * @return       0; or -EINVAL or -ENOMEM with err filled in.
  */
 int workload_read_cdf(struct config *cfg, const char *section, struct workload *w,
 		      const struct workload *known, struct config_error *err);
 
-/** w is a copy of one that has read its file: it is released as well. */
+/** Count a copy of a workload that has read its file; release the copy as well. */
 void workload_share(const struct workload *w);
 
-/** Free what workload_read_cdf() read when nobody shares it any more. From any thread. */
+/** Release the result of workload_read_cdf(); the last user frees it. From any thread. */
 void workload_release(struct workload *w);
 
 #endif

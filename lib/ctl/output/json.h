@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What jansson leaves to us: counters of a table as an object, and a file that is whole or
- * absent. */
+/* Additions to jansson: a table's counters and parameters as an object, and a file that is never
+ * left half written. */
 #ifndef QUENCH_CTL_OUTPUT_JSON_H
 #define QUENCH_CTL_OUTPUT_JSON_H
 
@@ -8,7 +8,7 @@
 
 #include "base/field.h"
 
-/** Set one key of object for each counter of a stats struct, read as another thread may. */
+/** Set one key of object for each counter of a stats struct; another thread may be writing it. */
 void json_set_counters(json_t *object, const struct counter_field *fields, unsigned int n,
 		       const void *stats);
 

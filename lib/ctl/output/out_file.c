@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Everything out of our hands: a full disk shows at the latest in the flush. */
+/* Print and flush: a full disk shows at the flush at the latest. */
 static int
 print_all(FILE *out, out_file_print *print, const void *arg)
 {
@@ -20,7 +20,7 @@ print_all(FILE *out, out_file_print *print, const void *arg)
 	return rc;
 }
 
-/* There is nothing to rename over. */
+/* A device or pipe cannot be replaced by renaming a file. */
 static int
 write_special(const char *path, out_file_print *print, const void *arg)
 {
@@ -35,7 +35,7 @@ write_special(const char *path, out_file_print *print, const void *arg)
 	return rc;
 }
 
-/* mkstemp() keeps a file to its owner; a result gets the rights of any new file. */
+/* mkstemp() creates a file that only its owner may access; give it the mode of any new file. */
 static int
 usual_rights(int fd)
 {

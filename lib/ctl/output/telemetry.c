@@ -10,10 +10,10 @@
 
 #include "base/dpdk_compat.h"
 
-/* What DPDK has room for, the zero at the end included. */
+/* Longest text that DPDK accepts, including the terminating zero. */
 #define TEXT_BYTES RTE_TEL_MAX_STRING_LEN
 
-/* How the items of an array are held. */
+/* Type of the items of an array. */
 enum kind { KIND_U64, KIND_INT, KIND_TEXT };
 
 static bool
@@ -38,7 +38,7 @@ number_of(const json_t *v)
 	return json_is_boolean(v) ? json_is_true(v) : (uint64_t)json_integer_value(v);
 }
 
-/* Text that is too long ends where the room does. */
+/* Text that is too long is truncated. */
 static void
 text_of(const json_t *v, char text[TEXT_BYTES])
 {
@@ -82,7 +82,7 @@ add_item(struct rte_tel_data *array, enum kind kind, const json_t *v)
 	return rte_tel_data_add_array_string(array, text);
 }
 
-/* One kind must do for all rows. */
+/* The kind that can hold the values of all rows: an array of DPDK has only one kind. */
 static enum kind
 kind_of_column(const json_t *rows, const char *key)
 {
@@ -108,7 +108,7 @@ kind_of_column(const json_t *rows, const char *key)
 	return kind;
 }
 
-/* A reply in the making. Its arrays are freed by DPDK when it sends the reply, and only then. */
+/* A reply being built. DPDK frees its arrays when it sends the reply, and only then. */
 struct fold {
 	struct rte_tel_data *reply;
 	struct rte_tel_data *array[RTE_TEL_MAX_DICT_ENTRIES];
@@ -138,7 +138,7 @@ add_column(struct fold *f, const char *name, const json_t *rows, const char *key
 	if (rc != 0)
 		rte_tel_data_free(array);
 	else
-		f->array[f->n_arrays++] = array; /* as many as the dictionary takes */
+		f->array[f->n_arrays++] = array; /* fits: array[] is as long as the dictionary */
 	return rc;
 }
 
@@ -197,7 +197,7 @@ add_members(struct fold *f, const char *prefix, const json_t *object)
 	return 0;
 }
 
-/* At least what DPDK will write for a value with what stands around it. */
+/* Upper bound of the bytes that DPDK writes for a value with its quotes and comma. */
 static size_t
 value_bytes(const json_t *v)
 {
@@ -295,11 +295,12 @@ telemetry_page_add(struct telemetry_page *p, json_t *row, uint64_t number)
 
 	json_object_foreach (row, key, v) {
 		bytes += value_bytes(v);
-		/* Of a key that the first row has not, more than once: rather too much. */
+		/* The name of a key that the first row lacks is counted in every row that has it:
+		 * the sum is then too high, never too low. */
 		if (json_object_get(first, key) == NULL)
 			bytes += name_bytes(0, key);
 	}
-	/* A key that only some rows have takes "" in the others. */
+	/* A key that this row lacks takes "" here. */
 	if (first != NULL && json_object_size(first) > json_object_size(row))
 		bytes += 3 * (json_object_size(first) - json_object_size(row));
 	if (bytes > TELEMETRY_REPLY_BYTES ||

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Replies of rte_telemetry, made from the JSON objects that reports are made of, so that a name is
- * the same in both.
+ * Replies of rte_telemetry, made from the JSON objects of the reports, so that names are the same
+ * in both.
  *
  * A reply of DPDK 22.11 is one dictionary of at most 256 scalars and flat arrays, in at most 16
- * KiB; it knows no fraction, no switch and no null. So an object is folded:
+ * KiB, without fractions, booleans and null. So an object is folded:
  *   - a member b of an object a is called "a/b";
- *   - a list of objects a becomes an array for each of their keys, "a/b", with an item for each of
- *     the objects; the list "rows" of a page has no prefix;
- *   - a switch is 0 or 1, a fraction is text with six decimals, and null, or a key that an object
- *     of the list has not, is the text "", in an array of texts.
+ *   - a list a of objects becomes one array for each of their keys, "a/b", with one item per
+ *     object; for the list "rows" of a page the name is "b", without a prefix;
+ *   - a boolean is 0 or 1, and a fraction is text with six decimals; null, or a key that an object
+ *     of the list lacks, is the text "", in an array of texts.
  *
- * Long lists are paged: a page has the rows that fit into one reply, and "next", where to go on,
- * while there are more.
+ * Long lists are paged: a page has the rows that fit into one reply and, if more follow, "next",
+ * the number to continue from.
  */
 #ifndef QUENCH_CTL_OUTPUT_TELEMETRY_H
 #define QUENCH_CTL_OUTPUT_TELEMETRY_H
@@ -21,38 +21,38 @@
 #include <stdbool.h>
 #include <rte_telemetry.h>
 
-/* Of a reply of 16 KiB, with room for the command that begins it. */
+/* DPDK's 16 KiB, less room for the command at the beginning of the reply. */
 #define TELEMETRY_REPLY_BYTES 15360u
 
 /**
  * Fill a reply with an object. After an error the reply owns nothing.
  *
- * @param lacks_memory  Set by the caller's allocator for Jansson, which says of few failures
- *                      itself.
+ * @param lacks_memory  Set by the caller's allocator for Jansson when an allocation fails, since
+ *                      Jansson itself does not report all failures.
  * @return              0, or -E2BIG, -EINVAL (our mistake), -ENOMEM.
  */
 int telemetry_fold(struct rte_tel_data *reply, const json_t *object, const bool *lacks_memory);
 
-/* Rows that are added to an object until it would not fit a reply. */
+/* A page: rows are added to an object as long as it fits a reply. */
 struct telemetry_page {
 	json_t *object;
 	json_t *rows; /* its "rows" */
 	size_t bytes; /* of the reply so far */
 };
 
-/** Begin a page. object, which stays the caller's, may hold more than rows. */
+/** Begin a page. The caller still owns object, which may hold other members. */
 void telemetry_page_begin(struct telemetry_page *p, json_t *object);
 
 /**
- * Add a row, which is taken.
- * @return false: it does not fit, and was freed; "next" is then this row's number or place.
+ * Add a row; takes ownership of it.
+ * @return false: it does not fit and was freed; "next" is then `number`, that of this row.
  */
 bool telemetry_page_add(struct telemetry_page *p, json_t *row, uint64_t number);
 
-/** Do n rows of at most row_bytes each fit for certain? */
+/** Is there room for n more rows of at most row_bytes each? */
 bool telemetry_page_fits(const struct telemetry_page *p, size_t rows, size_t row_bytes);
 
-/** Say that there is more, from there on, although all that was tried fitted. */
+/** Set "next" although all rows so far fitted: more rows follow, from that number on. */
 void telemetry_page_more(struct telemetry_page *p, uint64_t next);
 
 #endif

@@ -44,7 +44,7 @@ print_move(FILE *out, const char *what, const struct explain_event *e)
 	fprintf(out, " to %s", explain_rate(rate, e->after.rate_bps));
 }
 
-/* Which of DCQCN's two clocks has gone on. */
+/* Which of DCQCN's two stages rose. */
 static const char *
 clock_of(const struct explain_event *e)
 {
@@ -83,7 +83,7 @@ print_cut(FILE *out, const struct explain_event *e)
 	print_move(out, "cut", e);
 	if (!(e->did & CC_DID_CNP) || before == 0)
 		return;
-	/* SIGCOMM15 equation 1: R_C (1 - alpha / 2); of DCTCP and TIMELY the share that is gone. */
+	/* SIGCOMM15 equation 1: R_C (1 - alpha / 2); DCTCP, TIMELY: twice the relative cut. */
 	if (e->did & (CC_DID_FAST | CC_DID_RAISE | CC_DID_HYPER))
 		fputs(" (an increase was due before it, ", out);
 	else
@@ -101,7 +101,7 @@ print_rise(FILE *out, const struct explain_event *e)
 		   : e->did & CC_DID_RAISE ? "additive increase"
 					   : "fast recovery",
 		   e);
-	/* Stages are DCQCN's. */
+	/* Only DCQCN has stages. */
 	if (e->after.time_stage > 0 || e->after.byte_stage > 0)
 		fprintf(out, ", target %s (T %u, BC %u%s)",
 			explain_rate(target, e->after.target_rate_bps), e->after.time_stage,
@@ -120,7 +120,7 @@ print_state(FILE *out, const struct explain_event *e)
 		fprintf(out, ", alpha %.3f", (double)e->after.alpha_q32 / (double)Q32_ONE);
 }
 
-/* The cap of a flow holds the QP beside congestion control: it is no rate of these. */
+/* A flow's cap limits the QP in addition to congestion control: no rate here includes it. */
 static void
 print_reload(FILE *out, const struct explain_event *e)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Why did the rate of a QP move? Its events as lines for a person: each of them, or a story of a
- * few lines in which those that belong together are one.
+ * Why did the rate of a QP move? Prints its events for a person: one line per event, or a story of
+ * a few lines, each of which sums up several neighbouring events.
  *
- * The words are the same whoever tells: a trace of congestion control alone (a running program), or
- * with it what the lab sees of the whole fabric: who marked, who paused, what was sent again.
+ * Both sources print the same words: the trace of congestion control alone (a running program), and
+ * the lab, which also sees the whole fabric: who marked, who paused, which packets were resent.
  */
 #ifndef QUENCH_CTL_RESULTS_EXPLAIN_H
 #define QUENCH_CTL_RESULTS_EXPLAIN_H
@@ -19,19 +19,19 @@
 enum explain_kind {
 	EXPLAIN_RATE,       /* congestion control did something */
 	EXPLAIN_HELD,       /* paused */
-	EXPLAIN_RELEASED,   /* and no longer */
+	EXPLAIN_RELEASED,   /* no longer paused */
 	EXPLAIN_SENT_AGAIN, /* the sender went back */
 	EXPLAIN_SET,        /* parameters were changed from outside */
 	EXPLAIN_DONE,       /* the last data is acknowledged, or the QP gave up */
 };
 
-/* Why a CNP came: the first packet that was marked since the CNP before. */
+/* The cause of a CNP: the first packet marked since the previous CNP. */
 struct explain_mark {
 	char where[EXPLAIN_WHERE_CHARS + 1]; /* "s1 port 4 queue 3"; empty: not known */
 	uint64_t at_ns;
-	uint64_t queue_bytes; /* when it left */
+	uint64_t queue_bytes; /* when the packet left */
 	uint32_t psn;
-	uint32_t packets; /* marked since the CNP before */
+	uint32_t packets; /* marked since the previous CNP */
 };
 
 struct explain_event {
@@ -44,32 +44,32 @@ struct explain_event {
 	char by[EXPLAIN_WHERE_CHARS + 1]; /* EXPLAIN_HELD, _RELEASED: who paused whom */
 	uint64_t held_ns;                 /* EXPLAIN_RELEASED */
 	const char *set, *set_by;         /* EXPLAIN_SET: what, and the event's name; not owned */
-	bool set_ends;                    /* EXPLAIN_SET: it is as before again */
-	uint32_t psn, packets;            /* EXPLAIN_SENT_AGAIN: from where, how many */
+	bool set_ends;                    /* EXPLAIN_SET: the previous value is restored */
+	uint32_t psn, packets;            /* EXPLAIN_SENT_AGAIN: first PSN, number of packets */
 	bool failed;                      /* EXPLAIN_DONE */
 };
 
 /**
- * Fill in what an event of congestion control was before: the state after the one before it. Of the
- * first one that is not known, unless it is a start, or a trace's: its rate stays 0.
+ * Fill in `before` of each event of congestion control: the state after the previous one. The first
+ * event has none, so its before.rate_bps stays 0, unless it is a start, of the QP or of a trace.
  */
 void explain_set_before(struct explain_event *events, uint32_t n);
 
 /** One event, one line. */
 void explain_line(FILE *out, const struct explain_event *e);
 
-/** The same without its time and the end of the line. */
+/** The same without the time and the newline. */
 void explain_words(FILE *out, const struct explain_event *e);
 
 /**
- * The same in at most so many lines.
+ * All events in at most most_lines lines.
  *
  * @param events  In the order of time.
  * @return        0 or -ENOMEM.
  */
 int explain_story(FILE *out, const struct explain_event *events, uint32_t n, uint32_t most_lines);
 
-/** A rate as lines have it, such as "9.375 Gb/s". @return text. */
+/** Format a rate as in these lines, such as "9.375 Gb/s". @return text. */
 const char *explain_rate(char text[static 24], uint64_t rate_bps);
 
 #endif

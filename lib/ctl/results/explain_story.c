@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A story: chapters of neighbouring events. A chapter begins with what is bad (a cut, a pause, a
- * loss) after something good. Neighbours become one, those first between which the rate moved
- * least, until all fit; so the start, where the rate falls by orders of magnitude, is told event by
- * event, and a steady state in a line.
+ * A story: chapters of neighbouring events. A chapter begins with a bad event (a cut, a pause, a
+ * loss) after a good one. Neighbouring chapters are joined until the number of lines fits, first
+ * those across which the rate moved least. So the start, where the rate falls by orders of
+ * magnitude, is printed event by event, and a steady state in one line.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,19 +14,19 @@
 #include "base/units.h"
 #include "ctl/results/explain.h"
 
-#define FAR 1e12 /* of what is told apart in any case; rates differ by less */
+#define FAR 1e12 /* distance of chapters that are never joined; ratios of rates are smaller */
 
 struct chapter {
 	uint32_t first, n; /* events */
 	uint64_t from_ns, to_ns;
-	uint64_t begin_bps, end_bps, low_bps, high_bps; /* 0: no event of congestion control */
+	uint64_t begin_bps, end_bps, low_bps, high_bps; /* 0: no rate event */
 	uint32_t cnps, cuts, fast, additive, hyper, by_timer, by_bytes;
 	uint32_t marks, pauses, back, reloads;
 	uint64_t held_ns, packets_again;
 	uint64_t least_queue_bytes, most_queue_bytes;
 	const char *marked_by, *held_by; /* the first of them */
 	bool others_marked, others_held;
-	bool told; /* where it begins, a start or an end: in a line of its own */
+	bool told; /* a beginning, start or end: always has its own line */
 };
 
 static void
@@ -43,7 +43,7 @@ note(const char **first, bool *others, const char *now)
 static void
 take_rate(struct chapter *c, const struct explain_event *e)
 {
-	/* What was before may be lost. */
+	/* The previous state may be lost. */
 	bool known = e->before.rate_bps > 0;
 
 	c->end_bps = e->after.rate_bps;
@@ -144,8 +144,8 @@ has_pause(const struct chapter *c)
 	return c->pauses > 0 || c->held_ns > 0;
 }
 
-/* How much a line for both would hide: from the lowest to the highest rate, doubled for each thing
- * that one of them alone has. */
+/* How much one line for both would hide: the ratio of the highest to the lowest rate, doubled for
+ * each kind of event (pause, go-back, reload) that only one of them has. */
 static double
 distance(const struct chapter *a, const struct chapter *b)
 {
@@ -163,8 +163,8 @@ distance(const struct chapter *a, const struct chapter *b)
 	return span;
 }
 
-/* Neighbours that are nearer than that become one, each once, so that all grow alike. @return how
- * many are left. */
+/* Join neighbours at a distance of at most `near`, each only once, so that all grow alike. @return
+ * the number of chapters left. */
 static uint32_t
 join_pairs(struct chapter *chapters, uint32_t n, double near)
 {

@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "base/units.h"
 
-/* For whom nothing was measured. */
+/* Used for flows without measurements. */
 static const struct nic_times no_times;
 
 void

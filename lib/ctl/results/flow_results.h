@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What flows did, as quench-nic and quench-lab write it: rows of flows.csv and times.csv, and keys
- * of a JSON object (doc/interface.md).
+ * Results of flows, as quench-nic and quench-lab write them: rows of flows.csv and times.csv, and
+ * keys of a JSON object (doc/interface.md).
  */
 #ifndef QUENCH_CTL_RESULTS_FLOW_RESULTS_H
 #define QUENCH_CTL_RESULTS_FLOW_RESULTS_H
@@ -12,14 +12,14 @@
 
 #include "nic/observe/flow_info.h"
 
-/* A row of flows.csv: an interval of a flow ends. */
+/* A row of flows.csv: one interval of a flow. */
 struct flow_row {
 	uint64_t time_ns;
 	const char *flow;
 	/* of the interval */
 	uint64_t wire_rate_bps, goodput_bps;
 	const struct nic_times *times; /* NULL: not measured */
-	/* now */
+	/* at the end of the interval */
 	uint64_t rp_rate_bps, rp_target_rate_bps;
 	/* since the start */
 	uint64_t cnps_handled, cnps_sent, cnps_ignored, ce_packets;
@@ -27,18 +27,18 @@ struct flow_row {
 	uint64_t paused_ns;
 };
 
-/** The first line of flows.csv, and one of the others. */
+/** Print the heading of flows.csv; print a row. */
 void flow_csv_head(FILE *out);
 void flow_csv_row(FILE *out, const struct flow_row *row);
 
-/** The first line of times.csv, and all that a flow's histograms hold; either may be NULL: none. */
+/** Print the heading of times.csv; print a flow's histograms, of which either may be NULL. */
 void times_csv_head(FILE *out);
 void times_csv_rows(FILE *out, const char *flow, const struct nic_times *times,
 		    const struct nic_pacing *pacing);
 
 /**
  * Set completions, completion_*_ns, slowdown_*, rtt_samples, rtt_*_ns; all zero if times is NULL.
- * A quantile of none is 0.
+ * Without samples a quantile is 0.
  */
 void json_set_times(json_t *object, const struct nic_times *times);
 

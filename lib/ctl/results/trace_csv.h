@@ -9,17 +9,17 @@
 
 #include "nic/measure/trace.h"
 
-/* All words at once. */
+/* Length of all reasons together. */
 #define TRACE_REASON_CHARS 95
 
-/** The first line. */
+/** Print the heading. */
 void trace_csv_head(FILE *out);
 
-/** Words of a cc_did mask, joined by '+'; of 0 "state". @return text, cut at its end. */
+/** Words of a cc_did mask, joined by '+'; "state" for 0. @return text, truncated if too long. */
 const char *trace_reason(uint32_t did, char *text, size_t size);
 
-/** The rows of one QP. @param flow  How the file calls its flow. @param qp  Which QP of that
- * flow. */
+/** Print the rows of one QP. @param flow  Name of the flow in the file. @param qp  Index of the QP
+ * in that flow. */
 void trace_csv_rows(FILE *out, const char *flow, uint32_t qp, const struct nic_trace *trace);
 
 #endif

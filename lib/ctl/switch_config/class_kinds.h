@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sections that exist for all ports and for single ones: where their objects are. Private to
+/* Sections that exist for all ports and for single ones: where their objects are stored. Private to
  * lib/ctl. */
 #ifndef QUENCH_CTL_SWITCH_CONFIG_CLASS_KINDS_H
 #define QUENCH_CTL_SWITCH_CONFIG_CLASS_KINDS_H
@@ -14,21 +14,21 @@ struct switch_class_kind {
 	const char *word;
 	const struct field *fields;
 	const unsigned int *n;
-	size_t offset; /* of its [SW_MAX_PORTS][TM_CLASSES] in struct sw_params */
+	size_t offset; /* in struct sw_params, of its [SW_MAX_PORTS][TM_CLASSES] */
 	size_t size;   /* of one object */
 };
 
 #define SWITCH_CLASS_KINDS 2u
 extern const struct switch_class_kind switch_class_kinds[SWITCH_CLASS_KINDS];
 
-/* One kind of profile that has a name: [wred NAME], [buffer_profile NAME]. */
+/* One kind of named profile: [wred NAME] or [buffer_profile NAME]. */
 struct switch_profile_kind {
 	const char *word;
 	const struct field *fields;
 	const unsigned int *n;
-	/* in struct sw_params: of names and of objects, and from one to the next */
+	/* offsets in struct sw_params of the first name and object, and the steps to the next */
 	size_t names, name_step, objects, object_step;
-	size_t count; /* of a uint8_t */
+	size_t count; /* offset of a uint8_t */
 	unsigned int most;
 };
 

@@ -24,7 +24,7 @@ word_of(const char *of, const char *word, char text[SWITCH_SECTION_SIZE])
 	return text;
 }
 
-/* A number without leading zeros below bound, up to end. @return it, or -1. */
+/* Parse the number before end: below bound, no leading zeros. @return it, or -1. */
 static int
 number_to(const char *text, char end, int bound)
 {
@@ -50,7 +50,7 @@ parse_place(const char *section, const char *word, int *port, int *index)
 	return *index >= 0 && (bar == NULL || *port >= 0);
 }
 
-/* Is it one that stands in sw_sections[]? */
+/* Is it a section of sw_sections[]? */
 static bool
 is_class_profile(const char *section)
 {
@@ -60,7 +60,7 @@ is_class_profile(const char *section)
 	return false;
 }
 
-/* The NAME of "wred NAME", or NULL after an error: too long, or a word with a meaning. */
+/* The NAME of "wred NAME", or NULL after an error: too long, or a reserved word. */
 static const char *
 profile_name(const struct config *cfg, const char *section, const char *word,
 	     struct config_error *err)
@@ -75,7 +75,7 @@ profile_name(const struct config *cfg, const char *section, const char *word,
 	return NULL;
 }
 
-/* The profile of that name; the number of all: there is none. */
+/* Index of the profile with that name, or the number of profiles if there is none. */
 static unsigned int
 find_profile(const struct switch_profile_kind *kind, const struct sw_params *params,
 	     const char *name)
@@ -88,7 +88,7 @@ find_profile(const struct switch_profile_kind *kind, const struct sw_params *par
 	return i;
 }
 
-/* Into the profile of that name, or a new one. */
+/* Read a section into the profile of that name, or into a new one. */
 static int
 read_profile(struct config *cfg, const struct switch_profile_kind *kind, const char *section,
 	     struct sw_params *out, struct config_error *err)
@@ -141,7 +141,7 @@ read_tcs(struct config *cfg, const char *of, struct sw_params *out, struct confi
 	return rc;
 }
 
-/* Names have to be those of profiles: said here, where the section is known. */
+/* Refuse names of unknown profiles, here where the section is known. */
 static int
 check_names(const struct config *cfg, const char *section, const struct switch_class_kind *kind,
 	    const struct sw_params *params, const void *object, struct config_error *err)
@@ -209,8 +209,9 @@ read_kind(struct config *cfg, const struct switch_class_kind *kind, struct sw_pa
 }
 
 /*
- * As read_places(), of all ports alike: each has what it had beside. Without of, what is in force
- * does not say which ports have a section of their own: those that differ from port 0.
+ * Read a section into the objects of all ports; keys not given keep each port's values. With of
+ * NULL out is the active configuration, which does not record which ports have their own section:
+ * ports that differ from port 0 are taken to have one, and are left alone.
  */
 static int
 read_over_all_ports(struct config *cfg, const char *of, const struct switch_class_kind *kind,
@@ -230,7 +231,7 @@ read_over_all_ports(struct config *cfg, const char *of, const struct switch_clas
 	return rc == 0 ? check_names(cfg, s, kind, out, object_at(kind, out, 0, index), err) : rc;
 }
 
-/* Single ports go over all ports. */
+/* Sections of single ports override those of all ports. */
 static int
 read_kind_over(struct config *cfg, const char *of, const struct switch_class_kind *kind,
 	       struct sw_params *out, struct config_error *err)

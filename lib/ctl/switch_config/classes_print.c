@@ -11,11 +11,11 @@ is_untouched(const struct switch_class_kind *kind, const void *object)
 	char untouched[sizeof(struct sw_queue_params)] = {0}, zero[sizeof(untouched)] = {0};
 
 	field_defaults(kind->fields, *kind->n, untouched);
-	/* Ports that a program made up itself hold nothing. */
+	/* Ports that the program itself created are all zero. */
 	return memcmp(object, untouched, kind->size) == 0 || memcmp(object, zero, kind->size) == 0;
 }
 
-/* Port 0 stands for all; a port that differs from it says so. */
+/* Print port 0 as the section of all ports, and a section for each port that differs from it. */
 static void
 print_kind(FILE *out, const struct switch_class_kind *kind, const struct sw_params *params)
 {

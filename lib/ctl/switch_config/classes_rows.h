@@ -6,14 +6,14 @@
 #include "ctl/config/compare.h"
 #include "switch/sw.h"
 
-/** Profiles by name. */
+/** Named profiles. */
 void switch_profiles_rows(const struct sw_params *params, struct config_rows *rows);
 
 /** Groups and queues of each port, whatever sections the file has for them. */
 void switch_classes_compare_rows(const struct sw_params *params, struct config_rows *rows);
 
-/** Those of a switch among several, by its section, such as "switch T4": without the profiles,
- * which all share. */
+/** The same for one switch among several, by its section, such as "switch T4". Profiles are left
+ * out: all switches share them. */
 void switch_classes_compare_rows_one(const char *section, const struct sw_params *params,
 				     struct config_rows *rows);
 

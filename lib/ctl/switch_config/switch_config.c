@@ -57,7 +57,7 @@ port_number(const char *section)
 	return number;
 }
 
-/* Count the [port N]; refuse a number out of range and a gap. @return the count or -EINVAL. */
+/* Count the [port N]; refuse a number out of range or a gap. @return the count or -EINVAL. */
 static int
 count_ports(const struct config *cfg, struct config_error *err)
 {
@@ -145,7 +145,7 @@ switch_config_check(const struct config *cfg, const struct sw_params *params,
 		    struct config_error *err)
 {
 	static const uint8_t zero[6], stand_in[6] = {2};
-	/* With a stand-in for the addresses that the program will take from its devices. */
+	/* Has a stand-in for each address that the program will take from its devices. */
 	struct sw_params filled = *params;
 	struct config_rows rows = {0};
 	char why[512];
@@ -173,8 +173,8 @@ is_own_section(const char *name)
 	return false;
 }
 
-/* What one switch may have of its own: first keys in [switch NAME], then whole sections, with
- * common those that are otherwise than there. */
+/* Add the sections of one switch: first keys in [switch NAME], then [switch NAME SECTION], of which
+ * only those that differ from `common`, if it is not NULL. */
 static void
 one_rows(const char *section, const struct sw_params *params, const struct sw_params *common,
 	 struct config_rows *rows)
@@ -254,11 +254,11 @@ switch_config_read(struct config *cfg, struct sw_params *out, struct config_erro
 	return rc;
 }
 
-/* What all ports share, and what each has, over what they have. */
+/* Read the keys of [port N] over those of out->ports; [port] changes nothing. */
 static int
 set_ports(struct config *cfg, struct sw_params *out, struct config_error *err)
 {
-	/* Each port has all keys of its own by now. */
+	/* Each port already has a value of every key. */
 	struct sw_port_params shared = {0};
 	int rc = config_read(cfg, "port", sw_port_fields, sw_port_fields_n, &shared, err);
 
@@ -278,7 +278,7 @@ switch_config_set(struct config *cfg, const struct sw_params *now, struct sw_par
 	int rc;
 
 	*out = *now;
-	/* Those of the start, of which sw_reload_prepare() knows. */
+	/* Fixed at the start, known to sw_reload_prepare(). */
 	out->mmu.packets = 0;
 	rc = sw_tables_copy(&now->tables, &out->tables);
 	if (rc != 0)

@@ -3,15 +3,16 @@
  * The configuration of a switch.
  *
  *   [switch]                       the node and its whole buffer
- *   [qos_map] [wred] [scheduler] [pfc] [router]
+ *   [qos_map] [wred] [scheduler] [pfc] [router] [pfcwd] [lldp]
  *   [buffer_profile lossless] [buffer_profile lossy]
  *   [buffer_profile egress_lossless] [buffer_profile egress_lossy]
  *   [fdb NAME] [interface ...] [route PREFIX] [neighbor ADDRESS]   see tables.h
- *   [wred NAME] [buffer_profile NAME]  profiles by name, for
- *   [pg N] [pg P|N] [queue N] [queue P|N]  a group, a queue: of every port, of port P
+ *   [wred NAME] [buffer_profile NAME]  named profiles, which the next two rows may name
+ *   [pg N] [queue N]               a group or queue of every port
+ *   [pg P|N] [queue P|N]           a group or queue of port P alone
  *   [tc N]                         a traffic class
- *   [port]                         what all ports share
- *   [port 0] [port 1] ...          each port over that, numbered without a gap
+ *   [port]                         keys that all ports share
+ *   [port 0] [port 1] ...          keys in which a port differs; ports are numbered without a gap
  *
  * No function here calls config_finish(): a program may have sections of its own.
  */
@@ -22,47 +23,50 @@
 #include "switch/sw.h"
 
 /**
- * Everything but the ports, which are left zero, unchecked: for a program that makes up ports of
- * its own. @return 0, -EINVAL or -ENOMEM with err filled in. The caller frees out->tables.
+ * Read everything but the ports, which stay zero. Rules across keys are not checked. For a program
+ * that creates its own ports.
+ * @return 0, -EINVAL or -ENOMEM with err filled in. The caller frees out->tables.
  */
 int switch_config_read_common(struct config *cfg, struct sw_params *out, struct config_error *err);
 
 /**
- * Everything, resolved and checked. A port's address may be left zero: the program puts in that of
- * the device. @return 0, -EINVAL or -ENOMEM with err filled in. The caller frees out->tables.
+ * Read everything, resolve and check it. A port's MAC address may stay zero: the program replaces
+ * it by the device's.
+ * @return 0, -EINVAL or -ENOMEM with err filled in. The caller frees out->tables.
  */
 int switch_config_read(struct config *cfg, struct sw_params *out, struct config_error *err);
 
 /**
- * A copy of now, which is resolved, with the keys that cfg has over it, and profiles and tables'
- * items that it alone has after the others; resolved and checked. The keys of [port] are those that
- * each port has of its own by now. @return as switch_config_read().
+ * Copy `now`, whose params are resolved, to `out`, replace the keys that cfg sets, and append the
+ * profiles and table items that only cfg has. Then resolve and check `out`. [port] is read but
+ * changes nothing: in `now` each port has a value of every key, so only [port N] counts.
+ * @return as switch_config_read().
  */
 int switch_config_set(struct config *cfg, const struct sw_params *now, struct sw_params *out,
 		      struct config_error *err);
 
 /**
- * Check resolved params, the ports included: what a program filled in after
- * switch_config_read_common(). @return 0, or -EINVAL with the key to blame in err.
+ * Check resolved params with their ports, once the program has completed what
+ * switch_config_read_common() read. @return 0, or -EINVAL with the key to blame in err.
  */
 int switch_config_check(const struct config *cfg, const struct sw_params *params,
 			struct config_error *err);
 
 /**
- * One switch among several: a section of its own, such as [switch T4], may have the keys of
- * [switch], [wred], [scheduler], [pfc], [router] and [pfcwd], over what params holds; and so may
- * [switch T4 SECTION], SECTION one of the others but profiles by name. @return as
- * switch_config_read_common().
+ * Read the sections of one switch among several. Its own section, such as [switch T4], may have
+ * keys of [switch], [wred], [scheduler], [pfc], [router] and [pfcwd]; they replace those in params.
+ * [switch T4 SECTION] may have the keys of another SECTION of the list above, except named
+ * profiles, tables and ports. @return as switch_config_read_common().
  */
 int switch_config_read_one(struct config *cfg, const char *section, struct sw_params *params,
 			   struct config_error *err);
 
-/** As switch_config_check(), where the keys of that section are to blame. */
+/** As switch_config_check() for one switch: err names a key of its sections. */
 int switch_config_check_one(const struct config *cfg, const char *section,
 			    const struct sw_params *params, struct config_error *err);
 
-/** Print that section, the rows of a table of the program's own first; and of the others those that
- * are otherwise than in common. */
+/** Print the section of one switch, beginning with the program's own keys (own), and then those of
+ * its [switch NAME SECTION] that differ from `common`. */
 void switch_config_print_one(FILE *out, const char *section, const struct field *own,
 			     unsigned int n_own, const void *own_object,
 			     const struct sw_params *params, const struct sw_params *common);
@@ -71,14 +75,14 @@ void switch_config_print_one(FILE *out, const char *section, const struct field 
 void switch_config_print(FILE *out, const struct sw_params *params);
 void switch_config_print_common(FILE *out, const struct sw_params *params);
 
-/** All of it, resolved, as rows to compare. */
+/** List all keys of resolved params as rows to compare. */
 void switch_config_rows(const struct sw_params *params, struct config_rows *rows);
-/** What one switch among several may have of its own, under the names of those sections. */
+/** List the keys that one switch among several may set itself, under the names of its sections. */
 void switch_config_rows_one(const char *section, const struct sw_params *params,
 			    struct config_rows *rows);
 
-/* [pool], of quench-switch alone: what backs the buffer is the program's business, not the
- * node's. */
+/* [pool], of quench-switch alone: the program, not the node, allocates the mbufs that back the
+ * buffer. */
 struct switch_pool {
 	uint32_t backing_frame_bytes;
 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The sections of a switch that come in any number, each with a name of its own:
+ * The sections of a switch of which a file may have any number, each with its own name:
  *
  *   [fdb NAME]          an address that neither ages nor moves
  *   [interface vlan N]  the router's address in a VLAN; [interface port N]: a routed port
  *   [route PREFIX]      next hops, or a blackhole
- *   [neighbor ADDRESS]  one that is never asked for its MAC address
+ *   [neighbor ADDRESS]  a static neighbour: its MAC address is never requested
  */
 #ifndef QUENCH_CTL_SWITCH_CONFIG_TABLES_H
 #define QUENCH_CTL_SWITCH_CONFIG_TABLES_H
@@ -16,15 +16,15 @@
 #include "switch/params/tables.h"
 
 /**
- * Read them all over what out has, which the caller frees with sw_tables_free(), after a failure
- * too. @return 0, -EINVAL or -ENOMEM with err filled in.
+ * Read all these sections into out, over its items. The caller frees out with sw_tables_free(),
+ * also after a failure. @return 0, -EINVAL or -ENOMEM with err filled in.
  */
 int switch_tables_read(struct config *cfg, struct sw_tables *out, struct config_error *err);
 
-/** Refuse for a rule of sw_tables_check(). @return whether why was one; then err is filled in. */
+/** Fill err from why, if it is a clause of sw_tables_check(). @return whether it is. */
 bool switch_tables_refuse(const struct config *cfg, const char *why, struct config_error *err);
 
-/** As rows. */
+/** Add all items as rows. */
 void switch_tables_rows(const struct sw_tables *tables, struct config_rows *rows);
 
 /** Print their keys, in Markdown. */

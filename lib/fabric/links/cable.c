@@ -113,7 +113,7 @@ parse(const struct rte_mbuf *m, struct frame_view *frame, struct roce_view *roce
 	       roce_parse(data, m->data_len, frame, false, roce) == ROCE_OK;
 }
 
-/* CABLE_FRAMES_ALL: a frame of no kind. */
+/* @return CABLE_FRAMES_ALL if the frame is neither data, ACK, CNP nor pause. */
 static enum cable_frames
 kind_of(const struct rte_mbuf *m)
 {
@@ -157,7 +157,8 @@ fate(struct cable *c, const struct rte_mbuf *m, uint32_t frame_bytes)
 	return c->has_kind_loss ? kind_loss(c, m) : CABLE_DROPS;
 }
 
-/* Flip a bit of a copy: the frame may be shared, and a NIC writes its payload only once. */
+/* Flip a bit in a copy: others may hold the frame too, and a NIC sends payload that it wrote once
+ * again and again, so the damage would return in later frames. */
 static void
 corrupt(struct cable *c, struct rte_mbuf **m)
 {

@@ -18,7 +18,7 @@ struct net {
 	uint32_t n_flows;
 	struct rte_mempool *data, *control, *frames, *clones;
 	struct nic_payloads *payloads;
-	uint8_t *down; /* by link: excluded from routes; NULL: links never changed */
+	uint8_t *down; /* per link, 1: excluded from routes; NULL: no link has changed */
 };
 
 /** Recompute the routes of all routers, over the links that are up. @return 0, -ENOSPC, -ENOMEM. */

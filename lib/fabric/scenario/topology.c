@@ -91,7 +91,8 @@ add_graph_link(const struct scenario *s, uint32_t index, struct scenario_fault *
 	const struct fabric_link cable = core_cable(&s->fabric);
 	uint32_t ends[2];
 
-	/* The only cable of a host exists already; lists of hosts are handled with these. */
+	/* A host's only cable exists already: change_links() applies its section, and those with a
+	 * list of hosts. */
 	if (find_ends(s->topology, section, ends) < 0)
 		return 0;
 	if (!topology_is_switch(s->topology, ends[0]) || !topology_is_switch(s->topology, ends[1]))
@@ -104,8 +105,8 @@ add_graph_link(const struct scenario *s, uint32_t index, struct scenario_fault *
 }
 
 /*
- * "h1-h4 T1": apply the section to the cables of hosts at that switch. @return -1: not of that
- * form, and nothing has changed.
+ * "h1-h4 T1": apply the section to the cables of hosts at that switch. @return -1 if ends has
+ * another form, or a host is not at that switch; nothing has changed then.
  */
 static int
 change_host_links(const struct scenario *s, uint32_t index)
@@ -266,7 +267,7 @@ scenario_routes(const struct scenario *s, const uint8_t *down)
 	return routes;
 }
 
-/* Choose between bridges and routers. */
+/* Choose bridges or routers. For routers, check the static routes and create all routes. */
 static int
 choose_forwarding(struct scenario *s, struct scenario_fault *fault)
 {

@@ -10,14 +10,14 @@
  * first response.
  *
  * Slowdown: completion time / (serialisation of all packets before the last, at our link's speed,
- * + base round-trip time). The latter is base_rtt_ns of the flow or, if this is 0, the least one
- * measured on the flow: that is too long until the flow has met an idle path once, and if message
- * sizes differ, it is that of the shortest packet.
+ * + base round-trip time). The base round-trip time is base_rtt_ns of the flow or, if that is 0,
+ * the minimum measured on the flow. The minimum is too high until the flow has met an idle path; if
+ * message sizes differ, it belongs to the shortest packet.
  *
- * Measured for requesters that receive ACKs, with measure_times. There is no cost per packet: a
- * packet with AckReq, an ACK, and the begin and the end of a message each touch 80 bytes of the QP.
- * In a closed loop with a depth above NIC_TIMED_MESSAGES only every 2nd, 4th, .. message is timed,
- * so that at most NIC_TIMED_MESSAGES are timed at once.
+ * Measured for requesters that receive ACKs, with measure_times. Most packets cost nothing: only a
+ * packet with AckReq, an ACK, and the beginning and end of a message each touch 80 bytes of the QP.
+ * In a closed loop with a depth above NIC_TIMED_MESSAGES only one message in 2, 4, 8, ... is timed,
+ * depending on the depth, so that at most NIC_TIMED_MESSAGES are timed at once.
  */
 #ifndef QUENCH_NIC_MEASURE_TIMES_H
 #define QUENCH_NIC_MEASURE_TIMES_H
@@ -27,7 +27,7 @@
 #include "base/hist.h"
 
 #define NIC_TIMED_MESSAGES 4
-/* Most QPs of a node that measure_times = auto measures. */
+/* measure_times = auto measures up to this many QPs of a node. */
 #define NIC_TIMED_QPS (1u << 15)
 
 struct nic_times {

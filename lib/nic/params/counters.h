@@ -15,7 +15,7 @@
 #include "fwd/neigh.h"
 #include "tm/pause_storm.h"
 
-/* Every way in which a received frame is not used. */
+/* Reasons to drop a received frame. */
 enum nic_drop {
 	NIC_DROP_MALFORMED, /* Ethernet or IP: frame_verdict */
 	NIC_DROP_NOT_FOR_US,
@@ -23,12 +23,12 @@ enum nic_drop {
 	NIC_DROP_BAD_ROCE, /* lengths, version, opcode, pad: roce_verdict */
 	NIC_DROP_BAD_ICRC, /* rx_icrc_encapsulated */
 	NIC_DROP_UNKNOWN_QP,
-	NIC_DROP_WRONG_PEER, /* source address is not that QP's peer */
+	NIC_DROP_WRONG_PEER, /* source address is not that of the QP's peer */
 	NIC_DROP_UNEXPECTED_OPCODE,
 	NIC_DROP_WRONG_TRANSPORT,     /* UD for an RC QP, or the reverse */
 	NIC_DROP_BAD_QKEY,            /* qkey_violations */
-	NIC_DROP_UNEXPECTED_ACK,      /* acknowledges what was not sent */
-	NIC_DROP_UNEXPECTED_RESPONSE, /* of READ: not asked for, or not of the form it must have */
+	NIC_DROP_UNEXPECTED_ACK,      /* acknowledges a PSN not sent yet */
+	NIC_DROP_UNEXPECTED_RESPONSE, /* of READ: not requested, or malformed */
 	NIC_DROP_OUT_OF_SEQUENCE,
 	NIC_DROP_OUT_OF_BUFFER, /* no receive WQE */
 	NIC_DROP_NO_BUFFER,     /* rx_discards_phy: the slow receiver's buffer is full */
@@ -36,7 +36,7 @@ enum nic_drop {
 	NIC_DROP_MAC_CONTROL_UNKNOWN,
 	NIC_DROP_MAC_CONTROL_ADDRESS, /* to another station */
 	NIC_DROP_NEIGH_MALFORMED,     /* ARP or neighbour discovery */
-	NIC_DROP_ANSWER_OVERFLOW, /* a question while answers have used up their share of the link */
+	NIC_DROP_ANSWER_OVERFLOW, /* ARP/ND request while replies exceed their share of the link */
 	NIC_DROPS
 };
 
@@ -49,19 +49,19 @@ struct nic_stats {
 	uint64_t rx_crossed_packets;                  /* received for a QP of another node */
 	uint64_t rx_write_requests, rx_send_requests; /* messages begun */
 	uint64_t rx_read_requests;                    /* in order, each once */
-	uint64_t duplicate_response;                  /* READ responses that came again */
-	uint64_t implied_nak_seq_err; /* an answer showed that READ responses before it are lost */
+	uint64_t duplicate_response;                  /* READ responses received twice */
+	uint64_t implied_nak_seq_err; /* a response showed that earlier READ responses are lost */
 	uint64_t rx_ud_missed_packets,
-		rx_ud_late_packets; /* PSNs passed over; packets after a later one */
+		rx_ud_late_packets; /* PSNs skipped; packets that arrive after a later PSN */
 	uint64_t out_of_sequence;
 	uint64_t packet_seq_err; /* NAK sequence errors received */
 	uint64_t duplicate_request;
 	uint64_t local_ack_timeout_err;
 	uint64_t retransmitted_packets;
-	uint64_t qp_errors; /* QPs that ran out of retries or were refused by their responder */
+	uint64_t qp_errors; /* QPs that ran out of retries, or whose responder refused them */
 	uint64_t acks_sent, naks_sent, acks_received;
 	uint64_t rnr_naks_sent, rnr_naks_received; /* the former among naks_sent */
-	uint64_t rnr_nak_retry_err;                /* QPs that waited for a receiver too often */
+	uint64_t rnr_nak_retry_err;                /* QPs that exceeded rnr_retry */
 	uint64_t no_mbuf; /* a frame could not be built now; it is built later */
 	uint64_t rx_pause_frames, tx_pause_frames;
 	uint64_t rx_global_pause_frames; /* 802.3x, among rx_pause_frames */
@@ -75,8 +75,8 @@ struct nic_stats {
 	struct neigh_stats neigh;
 };
 
-/* Members of nic_stats itself and of neigh, drops included; its other structs have tables of their
- * own. */
+/* Members of nic_stats itself and of neigh, including drops; its other structs have their own
+ * tables. */
 extern const struct counter_field nic_counters[];
 extern const unsigned int nic_counters_n;
 

@@ -14,7 +14,7 @@ static const char *const initial_rate_words[] = {"line", "fair", "value", NULL};
 
 const char *const nic_verb_words[] = {"write", "write_imm", "send", "read", "ud_send", NULL};
 
-/* Members of nic_params itself; its structs have tables of their own. */
+/* Members of nic_params itself; its structs have their own tables. */
 static const struct field nic_fields[] = {
 	{FIELD_OF(struct nic_params, mac), .type = FIELD_MAC, .def = "00:00:00:00:00:00",
 	 .help = "Our station address; all zero takes the port's own"},
@@ -148,7 +148,7 @@ own_fault(const struct nic_params *p)
 	return NULL;
 }
 
-/* [rp], whose profiles are many keys, is checked in any case, [timely] where it is in use. */
+/* [timely] is checked only with cc = timely; all other sections always, [rp] too. */
 int
 nic_params_check(const struct nic_params *p, char *why, unsigned int why_size)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Parameters of a NIC and of its QPs: keys, defaults, and the rules that they obey.
+ * Parameters of a NIC and of its QPs: keys, defaults and rules.
  *
  * A NIC copies its parameters when it is created. Members whose fields are live may change while
  * it runs (nic_reload()).
@@ -20,11 +20,11 @@
 #include "tm/qos_map.h"
 #include "tm/rx_drain.h"
 
-/* Pause frames that are obeyed, and sent by a slow receiver: 802.1Qbb, 802.3x, or none. */
+/* Pause frames that the NIC obeys, and sends if its receiver is slow: none, 802.1Qbb or 802.3x. */
 enum nic_flow_control { NIC_FLOW_OFF, NIC_FLOW_PFC, NIC_FLOW_PAUSE };
 
-/* Whether control frames have a transmit queue of the device apart: where it has one to spare, or
- * else nothing starts; for the programs. */
+/* Do control frames have their own transmit queue of the device? If it has one to spare, or always
+ * (else the program does not start). For the programs. */
 enum nic_control_tx_queue {
 	NIC_CONTROL_TX_QUEUE_OFF,
 	NIC_CONTROL_TX_QUEUE_ON,
@@ -41,37 +41,37 @@ struct nic_params {
 	struct field_ip ip;  /* our IPv4; version 0: none */
 	struct field_ip ip6; /* our IPv6; version 0: none */
 	uint64_t link_speed_bps;
-	uint32_t shaper_burst_ns; /* how far a late poll may catch up; the lab uses 1 */
-	uint32_t qp_burst_bytes;  /* how far a late QP may catch up */
+	uint32_t shaper_burst_ns; /* most that a late poll makes up for; the lab uses 1 */
+	uint32_t qp_burst_bytes;  /* most that a late QP sends at once */
 	uint32_t first_qpn; /* QPs are numbered from here, in the order in which they are added */
 	uint32_t max_qps;
 	bool icrc_check;
 	int cc;                    /* enum cc_algorithm */
 	int flow_control;          /* enum nic_flow_control */
-	int initial_rate;          /* enum nic_initial_rate: when the host has other active flows */
+	int initial_rate;          /* enum nic_initial_rate: if the host has other active flows */
 	uint64_t initial_rate_bps; /* for NIC_INITIAL_VALUE */
 	uint8_t data_dscp;
 	uint8_t local_ack_timeout; /* 4.096 us x 2^n; 0 never */
 	uint8_t retry_cnt;
-	uint8_t rnr_retry;     /* waits for a receiver that is not ready, in a row; 7: any number */
-	uint8_t min_rnr_timer; /* code of an RNR NAK: how long our peer waits */
-	uint8_t max_rd_atomic; /* READs outstanding per QP: asked for, and kept to be served again
-				*/
+	uint8_t rnr_retry;     /* consecutive RNR waits allowed; 7: any number */
+	uint8_t min_rnr_timer; /* code in an RNR NAK: time that our peer waits */
+	uint8_t max_rd_atomic; /* READs outstanding per QP as requester, and remembered as
+				* responder */
 	uint16_t ack_every;    /* AckReq is set on each n-th packet and on the last of a message */
 	uint32_t window_packets;          /* unacknowledged packets per QP */
 	int control_tx_queue;             /* enum nic_control_tx_queue */
-	bool measure_pacing;              /* say in pkt_meta.due_ns when a paced frame was due */
+	bool measure_pacing;              /* set pkt_meta.due_ns of paced frames */
 	int measure_times;                /* enum nic_measure_choice: of messages and round trips */
 	uint64_t neigh_retrans_time_ns;   /* between two ARP requests or solicitations of a peer */
-	uint64_t neigh_reachable_time_ns; /* then a peer is asked again; NEVER_NS: not */
+	uint64_t neigh_reachable_time_ns; /* then a peer is resolved again; NEVER_NS: never */
 	struct qos_map_params qos; /* dscp -> tc -> priority, and which priorities obey PFC */
-	struct rp_params rp;       /* of cc = dcqcn; each algorithm has its own */
+	struct rp_params rp;       /* of cc = dcqcn; other algorithms have their own */
 	struct dctcp_params dctcp;
 	struct timely_params timely;
 	struct np_params np;
-	struct rx_drain_params receiver; /* a slow one */
+	struct rx_drain_params receiver; /* simulates a slow receiver */
 	struct pfc_params pfc;           /* pause frames of a slow receiver */
-	/* Of the hash of neighbours, for the node's life: a secret, not of the configuration. */
+	/* Key of the neighbour hash for the node's life: a secret, not configured. */
 	struct half_sip_key table_key;
 };
 
@@ -79,11 +79,11 @@ struct nic_params {
 extern const struct field_section nic_sections[];
 extern const unsigned int nic_sections_n;
 
-/** Defaults of all these tables, rp's of its paper profile: all that is missing is an address. */
+/** Set all defaults, those of rp from the paper profile. Addresses have none and stay zero. */
 void nic_params_default(struct nic_params *params);
 
 /**
- * Ranges and rules across keys, those of the structs inside included.
+ * Check ranges and rules across keys, also of the structs inside.
  * @return 0, or as params_refuse().
  */
 int nic_params_check(const struct nic_params *params, char *why, unsigned int why_size);
@@ -92,7 +92,7 @@ int nic_params_check(const struct nic_params *params, char *why, unsigned int wh
 #define NIC_MAX_MTU 4096u
 /* A window must leave PSN comparisons unambiguous (IBTA: half of the PSN space). */
 #define NIC_MAX_WINDOW ((1u << 23) - 1)
-/* Receive WQEs, and the time in which they are posted: their product has 64 bits to spare. */
+/* Limits of receive WQEs and of their posting time: the product fits into 64 bits. */
 #define NIC_MAX_RECV_WR 65536u
 #define NIC_MAX_POST_RECV_NS (3600 * NS_PER_SEC)
 
@@ -101,21 +101,21 @@ extern const char *const nic_verb_words[];
 
 /* One QP, connected without a connection manager: both ends are configured alike. */
 struct nic_qp_params {
-	uint8_t peer_mac[6]; /* zero: found out from peer_ip, by ARP or neighbour discovery */
+	uint8_t peer_mac[6]; /* zero: resolved from peer_ip by ARP or neighbour discovery */
 	struct field_ip peer_ip;
 	uint32_t peer_qpn;
 	uint32_t initial_psn; /* of both directions */
 	bool tagged;
 	uint16_t vlan_tci;
-	uint32_t flow_id;      /* QPs with one number are one flow: never below the last's */
-	uint64_t base_rtt_ns;  /* of an idle network; 0: the least that is measured */
+	uint32_t flow_id;      /* QPs with the same id are one flow; ids never decrease */
+	uint64_t base_rtt_ns;  /* of an idle network; 0: use the minimum measured */
 	bool requester;        /* sends messages; a responder only answers */
-	bool stopped;          /* begins no message, until nic_reload() */
+	bool stopped;          /* begins no messages until nic_reload() clears this */
 	int verb;              /* enum nic_verb */
-	bool raw;              /* nobody answers; with UD always */
+	bool raw;              /* no ACKs; always set with UD */
 	uint32_t qkey;         /* of UD, at both ends */
 	uint32_t max_recv_wr;  /* a responder's receive WQEs; 0: there is always one */
-	uint64_t post_recv_ns; /* time after which one that was taken is posted again */
+	uint64_t post_recv_ns; /* time after which a used WQE is posted again */
 	bool has_dscp;         /* dscp instead of the NIC's data_dscp */
 	uint8_t dscp;
 	uint16_t mtu_bytes;    /* 256, 512, 1024, 2048, 4096 */
@@ -123,7 +123,7 @@ struct nic_qp_params {
 	WORKLOAD_EMBED;
 };
 
-/* What may change of a flow while the node runs, as of struct nic_qp_params. */
+/* Members of struct nic_qp_params that may change while the node runs. */
 struct nic_flow_update {
 	bool stopped;
 	uint64_t rate_cap_bps, load_bps;

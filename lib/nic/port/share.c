@@ -30,8 +30,8 @@ struct nic_share {
 	struct nic_shared common __rte_cache_aligned;
 	struct rte_ring *rings[NIC_SHARE_MAX_NODES]; /* to each node */
 	struct nic_crossing *crossings;              /* [from][to] */
-	/* Per packet received. With nic_share_place(): (1 + item) << NODE_BITS | node of each QP,
-	 * 0: none; else NULL. */
+	/* Read for each received packet. One entry per QP: (1 + item) << NODE_BITS | node, or 0 if
+	 * the QP has no place. NULL unless nic_share_place() was called. */
 	uint32_t *places;
 	uint32_t n_places;
 	uint32_t *numbers[NIC_SHARE_MAX_NODES]; /* [node][item]: inverse of places */

@@ -13,7 +13,8 @@ sw_set_link(struct node *node, uint16_t port, bool up, uint64_t now_ns)
 	struct sw_port *p = &sw->ports[port];
 
 	if (p->requested.link_down == !up) {
-		/* A later link poll overrides an earlier frame. */
+		/* A frame received while the link was reported down counts as link up. This later
+		 * poll reports down again, so it overrides the frame. */
 		if (!up && __atomic_load_n(&p->heard, __ATOMIC_RELAXED)) {
 			__atomic_store_n(&p->requested.link_down_confirms,
 					 (uint8_t)(p->requested.link_down_confirms + 1),

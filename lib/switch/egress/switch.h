@@ -2,7 +2,8 @@
 /*
  * struct sw: the data path of a shard, with the state of all rooms below the control side. A switch
  * on one lcore has one struct sw, which is also its front. With several shards, the front is the
- * one that sw_create() returned, and each shard has a copy of it and its own ports (shard/shard.h).
+ * struct sw that sw_create() returned; each shard has its own struct sw and owns some of the ports
+ * (shard/shard.h).
  *
  * Invariant: only the owner's thread writes a shard's struct sw and its ports, except for members
  * that say otherwise.
@@ -94,7 +95,8 @@ sw_shard_at(const struct sw *front, uint16_t i)
 	return front->shard.shards == NULL ? (struct sw *)front : front->shard.shards->shard[i];
 }
 
-/** In virtual time, have the node called for this port; from any thread. */
+/** Ask the lab to call the node for this port (used in virtual time). May be called from any
+ * thread. */
 static inline void
 sw_wake(struct sw *sw, uint16_t port)
 {

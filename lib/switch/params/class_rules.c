@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Profiles by their names, and the rules of single classes. */
+/* Resolve profile names; rules of single classes. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ sw_queue_wred(const struct sw_params *params, uint16_t port, uint8_t queue)
 	return wred != NULL && wred->wred_green_enable ? wred : NULL;
 }
 
-/* 0: that of the class; n: profiles[n - 1]. */
+/* @return 0: the profile of the class; n: profiles[n - 1]. */
 static uint8_t
 buffer_profile_number(const struct mmu_params *mmu, const char *name)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a switch may be told of single classes: of a traffic class, of one port's priority group or
- * queue, by the names of profiles as SONiC's BUFFER_PG, BUFFER_QUEUE and QUEUE tables do.
+ * Keys of single classes: of a traffic class, and of one port's priority group or queue, which name
+ * their profiles, as SONiC's BUFFER_PG, BUFFER_QUEUE and QUEUE tables do.
  */
 #ifndef QUENCH_SWITCH_PARAMS_CLASSES_H
 #define QUENCH_SWITCH_PARAMS_CLASSES_H
@@ -21,9 +21,9 @@
 struct sw_queue_params {
 	char wred_profile[SW_PROFILE_NAME + 1];
 	char buffer_profile[SW_PROFILE_NAME + 1];
-	uint64_t min_rate_bps; /* wire bytes; served before all others up to here; 0: none */
+	uint64_t min_rate_bps; /* wire bytes; served first up to this rate; 0: none */
 	uint64_t max_rate_bps; /* wire bytes; 0: the port's */
-	uint32_t burst_bytes;  /* how far both may catch up; 0 is 1 */
+	uint32_t burst_bytes;  /* burst of both rates; 0 is 1 */
 };
 
 struct sw_pg_params {
@@ -31,7 +31,7 @@ struct sw_pg_params {
 };
 
 struct sw_tc_params {
-	uint32_t mtu_bytes; /* payload of Ethernet; 0: max_frame_bytes alone counts */
+	uint32_t mtu_bytes; /* payload of Ethernet; 0: only max_frame_bytes applies */
 };
 
 struct sw_wred_profile {

@@ -13,7 +13,7 @@
 #include "tm/qos_map.h"
 #include "wire/frame.h"
 
-/* Every way in which a frame ends here other than being sent or consumed. */
+/* Reasons to drop a frame, that is, neither send nor consume it. */
 enum sw_drop {
 	SW_DROP_MALFORMED, /* Ethernet or IP: counted per frame_verdict too */
 	SW_DROP_MAC_CONTROL_MALFORMED,
@@ -21,18 +21,18 @@ enum sw_drop {
 	SW_DROP_MAC_CONTROL_ADDRESS, /* MAC control to another station: 802.3 31B.3.3 */
 	SW_DROP_RESERVED_ADDRESS,    /* 01:80:C2:00:00:0X is never forwarded */
 	SW_DROP_BAD_SOURCE,          /* group bit in the source address */
-	SW_DROP_SAME_PORT, /* the destination is where the frame came from, or no other port */
+	SW_DROP_SAME_PORT, /* the destination is the ingress port, or there is no other port */
 	SW_DROP_VLAN_TAG_NOT_ALLOWED, /* untagged, on a port without access VLAN */
 	SW_DROP_INGRESS_VLAN_FILTER,  /* of a VLAN that its port is not in */
 	/* frames to the router */
 	SW_DROP_LPM4_MISS, /* no route */
 	SW_DROP_LPM6_MISS,
 	SW_DROP_BLACKHOLE_ROUTE,
-	SW_DROP_NON_ROUTABLE,        /* no IP, or to an address that no router forwards to */
-	SW_DROP_NON_ROUTABLE_SOURCE, /* from an address that no router forwards from */
+	SW_DROP_NON_ROUTABLE,        /* not IP, or a destination that routers do not forward to */
+	SW_DROP_NON_ROUTABLE_SOURCE, /* a source that routers do not forward from */
 	SW_DROP_TTL,                 /* 1 or 0 hops left */
 	SW_DROP_UNRESOLVED_NEXT_HOP,
-	SW_DROP_IP2ME, /* to the router's own address, and nothing that it answers */
+	SW_DROP_IP2ME, /* to the router's own address, but not answered by it */
 	SW_DROP_NEIGH_MALFORMED,
 	SW_DROP_STORM_BROADCAST,
 	SW_DROP_STORM_MULTICAST,
@@ -46,10 +46,10 @@ enum sw_drop {
 	SW_DROP_QUEUE_LIMIT,   /* egress */
 	SW_DROP_WRED,          /* egress */
 	SW_DROP_NO_MBUF,       /* no clone for a copy (egress) */
-	SW_DROP_RESTART,       /* it waited while the switch lost its power */
-	SW_DROP_LINK_DOWN,     /* the port that it waits for or is to leave by has no link */
-	SW_DROP_PFC_WATCHDOG,  /* a storm, and the watchdog's action is drop (egress, ingress) */
-	SW_DROP_CONTROL_BUSY,  /* LLDP faster than it is looked at */
+	SW_DROP_RESTART,       /* was queued when the switch lost power */
+	SW_DROP_LINK_DOWN,     /* the egress port has no link */
+	SW_DROP_PFC_WATCHDOG,  /* storm with the watchdog's action drop (egress, ingress) */
+	SW_DROP_CONTROL_BUSY,  /* LLDP frames faster than they are processed */
 	SW_DROPS
 };
 
@@ -59,7 +59,7 @@ const char *sw_drop_name(enum sw_drop d);
 struct sw_queue_stats {
 	uint64_t tx_packets, tx_bytes;     /* frame bytes with FCS */
 	uint64_t ecn_marked_packets;       /* ECT that we turned into CE */
-	uint64_t ecn_mark_no_mbuf_packets; /* should have been, but no private copy could be had */
+	uint64_t ecn_mark_no_mbuf_packets; /* not marked: no mbuf for a private copy */
 	uint64_t drop_packets;             /* egress drops: queue limit, pool, WRED, no mbuf */
 };
 
@@ -83,10 +83,10 @@ struct sw_port_stats {
 struct sw_router_stats {
 	uint64_t routed_packets;
 	uint64_t neigh_requests_sent, neigh_requests_answered, echo_requests_answered;
-	uint64_t ecmp_moved_packets; /* of these: their own next hop has no link or does not answer
-				      */
-	uint64_t neigh_no_mbuf;      /* questions for which there was no mbuf */
-	uint64_t neigh_not_told;     /* what a neighbour said and another shard had no room for */
+	uint64_t ecmp_moved_packets; /* of these: rerouted, as their next hop has no link or does
+				      * not answer */
+	uint64_t neigh_no_mbuf;      /* requests not sent: no mbuf */
+	uint64_t neigh_not_told;     /* neighbour updates that another shard had no room for */
 	struct neigh_stats neigh;
 	struct neigh_claim_stats claims;
 };
@@ -95,14 +95,14 @@ struct sw_router_stats {
 struct sw_interface_stats {
 	uint64_t in_packets, in_octets;   /* to the router's address */
 	uint64_t in_error_packets;        /* of these, dropped by the router */
-	uint64_t out_packets, out_octets; /* routed to there, and answers of the router's */
+	uint64_t out_packets, out_octets; /* routed to it, and the router's own replies */
 };
 
 /*
- * Charged bytes of the whole switch since creation. A frame of any kind is charged its size with
- * FCS, in whole cells: received frames to in, MAC control among them to consumed as well; a flooded
- * frame's second and further copies to copies; our PFC frames to generated and sent when they are
- * given away.
+ * Charged bytes of the whole switch since creation. Every frame is charged its size with FCS, in
+ * whole cells: received frames to `in`, and MAC control frames also to `consumed`; the second and
+ * further copies of a flooded frame to `copies`; our PFC frames to `generated` and `sent` when they
+ * are handed over.
  */
 struct sw_ledger {
 	uint64_t in, copies, generated, queued, sent, dropped, consumed;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tables that struct sw_params is made of, and a switch without configuration. */
+/* The tables of struct sw_params, and its defaults. */
 #include <assert.h>
 #include <string.h>
 

@@ -19,7 +19,7 @@
 			" frames, wire bytes; 0: no limit"                                         \
 	}
 
-/* As of [pfcwd], one further on. */
+/* The words of [pfcwd] after "default". */
 static const char *const port_action_words[] = {"default", "drop", "forward", "alert", NULL};
 
 static const char *const flow_control_words[] = {"off", "pfc", "pause", "auto", NULL};

@@ -27,20 +27,20 @@
 #include "tm/wred.h"
 
 #define SW_MAX_SHARDS SW_MAX_PORTS
-/* What a frame, with FCS, may have beyond its class's MTU: header, one tag, FCS. */
+/* Bytes of a frame with FCS beyond its class's MTU: header, one tag, FCS. */
 #define SW_MTU_OVERHEAD_BYTES 22u
 
 enum sw_mark_at { SW_MARK_AT_DEQUEUE, SW_MARK_AT_ENQUEUE };
 
-/* What is limited of the frames that a port may flood others with. */
+/* Kinds of flooded frames with a limit per ingress port. */
 enum sw_storm { SW_STORM_BROADCAST, SW_STORM_MULTICAST, SW_STORM_UNKNOWN_UNICAST, SW_STORMS };
 
-/* What a port obeys and sends; the two kinds exclude each other. */
+/* Pause frames that a port obeys and sends; the two kinds exclude each other. */
 enum sw_flow_control {
 	SW_FLOW_OFF,
 	SW_FLOW_PFC,   /* IEEE 802.1Qbb, the priorities of pfc_enable */
 	SW_FLOW_PAUSE, /* 802.3 annex 31B: the whole link */
-	SW_FLOW_AUTO,  /* PFC where DCBX finds that the peer agrees */
+	SW_FLOW_AUTO,  /* PFC if DCBX finds that the peer agrees */
 };
 
 #define SW_DEVICE_CHARS 63
@@ -58,10 +58,10 @@ struct sw_port_params {
 	uint64_t storm_bps[SW_STORMS];          /* wire bytes; 0: no limit */
 	uint32_t max_learned_addresses;         /* 0: no limit */
 	int flow_control;                       /* enum sw_flow_control */
-	bool pfc_asymmetric;                 /* obey PFC on all priorities, generate it as ever */
-	bool tx_disabled;                    /* debugging: hold all data */
-	uint16_t pfc_delay_quanta;           /* debugging: obey a pause frame that much later */
-	bool pfcwd;                          /* watched by the PFC watchdog, if that is on */
+	bool pfc_asymmetric;       /* obey PFC on all priorities, send it on pfc_enable's */
+	bool tx_disabled;          /* debugging: hold all data */
+	uint16_t pfc_delay_quanta; /* debugging: delay before obeying a pause frame */
+	bool pfcwd;                /* watched by the PFC watchdog, if that is on */
 	uint16_t pfcwd_interface_multiplier; /* NX-OS; 0: shutdown_multiplier */
 	int pfcwd_action;                    /* 1 + enum pfcwd_action; 0: action of [pfcwd] */
 	uint64_t pfcwd_detection_time_ns;    /* SONiC; 0: detection_time_ns of [pfcwd] */
@@ -86,7 +86,7 @@ extern const unsigned int sw_router_fields_n;
 
 struct sw_params {
 	uint16_t n_ports;
-	uint16_t shards; /* each with an lcore of its own, or in turn in one; 0: one */
+	uint16_t shards; /* each with its own lcore, or all on one in turn; 0: one */
 	struct sw_port_params ports[SW_MAX_PORTS];
 	struct qos_map_params qos;
 	struct wred_params wred; /* for the queues in wred_queues */
@@ -98,8 +98,8 @@ struct sw_params {
 	struct lldp_params lldp;
 	bool pfc_generate;        /* off: DCQCN without PFC */
 	int mark_at;              /* enum sw_mark_at */
-	uint32_t shaper_burst_ns; /* how far a late poll may catch up, at shaper speed; the lab uses
-				     1 */
+	uint32_t shaper_burst_ns; /* most that a late poll makes up for, at shaper speed; the lab
+				     uses 1 */
 	uint32_t max_frame_bytes; /* longest frame that is forwarded, with FCS */
 	bool mark_accuracy;       /* count marks by queue length */
 	uint64_t watermark_interval_ns; /* interval at which all watermarks are cleared; NEVER_NS:
@@ -115,46 +115,46 @@ struct sw_params {
 	uint64_t seed;
 	struct sw_router_params router;
 	struct sw_tables tables; /* not owned */
-	/* Of the hashes of tables that frames can write, for the switch's life: a secret, not of
-	 * the configuration. */
+	/* Key, for the switch's life, of the hashes of tables that frames can write: a secret, not
+	 * configured. */
 	struct half_sip_key table_key;
 };
 
-/* Members of sw_params itself; ports and sub-structs have tables of their own. */
+/* Members of sw_params itself; ports and sub-structs have their own tables. */
 extern const struct field sw_fields[];
 extern const unsigned int sw_fields_n;
 
-/* All of struct sw_params that all ports share, as sections of a configuration. */
+/* The members of struct sw_params that all ports share, as sections of a configuration. */
 extern const struct field_section sw_sections[];
 extern const unsigned int sw_sections_n;
 
 /**
- * Defaults of all tables, ports 0..n_ports - 1 included, whose addresses and link speeds are
- * missing. No class has profiles or rates of its own, and sw_params_resolve() was not called.
+ * Set the defaults of all tables and of ports 0..n_ports - 1, whose addresses and link speeds stay
+ * zero. No class has its own profiles or rates. Does not call sw_params_resolve().
  */
 void sw_params_default(struct sw_params *params, uint16_t n_ports);
 
 /**
- * Fill in what follows from other members: shaper rates left 0, profiles by their names, and
+ * Fill in members that follow from others: shaper rates that are 0, numbers of named profiles, and
  * mmu.n_ports, lossless_pgs and lossless_queues from pfc_enable and the maps; the masks are empty
  * with pfc_generate off.
  */
 void sw_params_resolve(struct sw_params *params);
 
-/** Which shard, from 0 on, has which port. */
+/** Assign each port to a shard, numbered from 0. */
 void sw_shards_deal(const struct sw_params *params, uint8_t shard_of_port[]);
 
-/** What is wrong with that, one clause of sw_params_check(), or NULL. */
+/** Fault of shards and the ports' shard, a clause of sw_params_check(), or NULL. */
 const char *sw_shards_fault(const struct sw_params *params);
 
 /**
- * Ranges and rules of this struct and of those inside, for params after sw_params_resolve().
+ * Check ranges and rules of this struct and of those inside, after sw_params_resolve().
  * @return 0, or as params_refuse().
  */
 int sw_params_check(const struct sw_params *params, char *why, unsigned int why_size);
 
 /**
- * Rules of the tables against the rest of params.
+ * Check the tables against the rest of params.
  *
  * @param why  On failure "SECTION: KEY: expected ...".
  * @return     0 or -EINVAL.
@@ -165,16 +165,16 @@ int sw_tables_check(const struct sw_params *params, char *why, unsigned int why_
 const struct wred_params *sw_queue_wred(const struct sw_params *params, uint16_t port,
 					uint8_t queue);
 
-/** Fill in the MMU's numbers of profiles by their names; an unknown name is left for the check. */
+/** Set the MMU's profile numbers from the names; sw_class_check() refuses unknown names. */
 void sw_class_resolve(struct sw_params *params);
 
 /** Rules of this header's structs. @return 0, or -EINVAL with a clause in why. */
 int sw_class_check(const struct sw_params *params, char *why, unsigned int why_size);
 
-/** Longest frame, with FCS, of the lossless classes: what a paused peer may be sending. */
+/** Longest frame, with FCS, of the lossless classes: a peer may be sending it when paused. */
 uint32_t sw_largest_lossless_frame(const struct sw_params *params);
 
-/** What the watchdog goes by on a port: [pfcwd], and over it what the port has of its own. */
+/** Parameters of the watchdog on a port: [pfcwd], overridden by the keys of the port. */
 struct pfcwd_params sw_port_pfcwd(const struct sw_params *params, uint16_t port);
 
 #endif

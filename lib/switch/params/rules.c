@@ -67,7 +67,7 @@ sw_shards_deal(const struct sw_params *params, uint8_t shard_of_port[])
 const char *
 sw_shards_fault(const struct sw_params *p)
 {
-	/* 0: the program does not know yet how many there will be. */
+	/* shards 0: the program does not know the number yet. */
 	if (p->shards > p->n_ports)
 		return "shards is above the number of ports: each has one at least";
 	for (uint16_t i = 0; i < p->n_ports; i++) {
@@ -95,8 +95,8 @@ sw_port_pfcwd(const struct sw_params *params, uint16_t port)
 }
 
 /*
- * A port that spends its time on refreshes sends no data; when all do, no buffer is ever freed, and
- * no XOFF ends. Half of the time at least is left for others.
+ * A port that spends all its time on PFC refreshes sends no data; if all ports do, no buffer is
+ * ever freed and no XOFF ends. At least half of the time must be left for other frames.
  */
 static bool
 refresh_starves(const struct sw_params *params, const struct sw_port_params *port)

@@ -23,7 +23,7 @@ static_mac_fault(const struct sw_params *params, const struct sw_static_mac *mac
 	return NULL;
 }
 
-/* Is this none, or an address of that version with a subnet that has room for others? */
+/* Is this none, or an address of that IP version with a prefix length above 0? */
 static bool
 is_interface_ip(const char *text, uint8_t version)
 {
@@ -35,7 +35,7 @@ is_interface_ip(const char *text, uint8_t version)
 	       prefix.length > 0;
 }
 
-/* Do these texts say subnets that have addresses in common? */
+/* Do these two subnets overlap? */
 static bool
 overlap(const char *a, const char *b)
 {
@@ -69,7 +69,7 @@ interface_fault(const struct sw_params *params, const struct sw_interface *inter
 		return "ip: expected an IPv4 address and a length, such as 10.0.0.1/24, or none";
 	if (!is_interface_ip(interface->ip6, 6))
 		return "ip6: expected an IPv6 address and a length, such as fd00::1/64, or none";
-	/* An address is on one link: where it was on two, the first would have it all. */
+	/* An address belongs to one link: of two interfaces, only the first would get traffic. */
 	for (const struct sw_interface *o = params->tables.interfaces; o < interface; o++) {
 		if (overlap(o->ip, interface->ip))
 			return "ip: expected a subnet apart from those of the interfaces before";
@@ -114,7 +114,7 @@ refuse(const char *word, const char *name, const char *fault, char *why, unsigne
 	return fault == NULL ? 0 : params_refuse(why, why_size, "%s %s: %s", word, name, fault);
 }
 
-/* Neighbours that the tables name, NEIGH_NONE without memory; an address is in one subnet. */
+/* Number of neighbours that the tables name, each address once; NEIGH_NONE: no memory. */
 static uint32_t
 count_neighbors(const struct sw_tables *t)
 {
@@ -139,7 +139,7 @@ count_neighbors(const struct sw_tables *t)
 	return n;
 }
 
-/* Is there room for all of them? */
+/* Do all static addresses and neighbours fit into their tables? */
 static int
 check_room(const struct sw_params *params, char *why, unsigned int why_size)
 {

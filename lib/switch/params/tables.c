@@ -44,7 +44,7 @@ const struct field sw_neighbor_fields[] = {
 };
 const unsigned int sw_neighbor_fields_n = ARRAY_LEN(sw_neighbor_fields);
 
-/* Plain digits of a number up to max, or -1. */
+/* Value of a decimal number from 0 to max without leading zeros, or -1. */
 static int32_t
 parse_number(const char *text, int32_t max)
 {
@@ -110,7 +110,7 @@ sw_nexthops_parse(const char *list, struct field_ip hops[SW_MAX_NEXTHOPS])
 	}
 }
 
-/* Is the address in the subnet that this text says? */
+/* Is the address in this subnet, such as 10.0.0.1/24? */
 static bool
 in_subnet(const char *subnet, const struct field_ip *ip)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a switch may be told in any number: static addresses, router interfaces, routes, static
+ * Items of which a switch may have any number: static addresses, router interfaces, routes, static
  * neighbours. Each kind has its table of keys, and each item the name of its section.
  */
 #ifndef QUENCH_SWITCH_PARAMS_TABLES_H
@@ -47,7 +47,7 @@ struct sw_static_route {
 	char nexthop[SW_NEXTHOP_CHARS + 1]; /* "10.0.0.2, 10.0.1.2", or "blackhole" */
 };
 
-/* [neighbor ADDRESS]: one that is never asked for its MAC address. */
+/* [neighbor ADDRESS]: a static neighbour, whose MAC address is never requested. */
 struct sw_neighbor {
 	char name[SW_NAME_CHARS + 1];
 	uint8_t mac[6];
@@ -62,7 +62,7 @@ extern const unsigned int sw_static_route_fields_n;
 extern const struct field sw_neighbor_fields[];
 extern const unsigned int sw_neighbor_fields_n;
 
-/* Zero-initialised state is empty. Arrays are owned by whoever read them. */
+/* Zero-initialised: empty. The code that reads the arrays owns them. */
 struct sw_tables {
 	struct sw_static_mac *static_macs;
 	struct sw_interface *interfaces;
@@ -71,7 +71,7 @@ struct sw_tables {
 	uint32_t n_static_macs, n_interfaces, n_routes, n_neighbors;
 };
 
-/** A copy with arrays of its own. @return 0 or -ENOMEM, out empty. */
+/** Copy the tables and their arrays. @return 0 or -ENOMEM, out empty. */
 int sw_tables_copy(const struct sw_tables *from, struct sw_tables *out);
 
 /** Free the arrays. */
@@ -83,13 +83,13 @@ int32_t sw_interface_domain(const char *name);
 /** "vlan 10" or "port 3", the name of a domain in the configuration. @return as snprintf. */
 int sw_domain_text(uint16_t domain, char *text, size_t size);
 
-/** An address in text. @return false: none. */
+/** Parse an address. @return false if it is none. */
 bool sw_address_parse(const char *text, struct field_ip *ip);
 
 /** @return the number of next hops in a list, 0 for blackhole, -1 malformed. */
 int sw_nexthops_parse(const char *list, struct field_ip hops[SW_MAX_NEXTHOPS]);
 
-/** The interface in whose subnet an address is, or NULL. */
+/** The interface whose subnet contains the address, or NULL. */
 const struct sw_interface *sw_tables_connected(const struct sw_tables *tables,
 					       const struct field_ip *ip);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists of VLAN identifiers as they stand in a file: "10,20-29", or "none". */
+/* Lists of VLAN identifiers as written in a file: "10,20-29", or "none". */
 #ifndef QUENCH_SWITCH_PARAMS_VLAN_LIST_H
 #define QUENCH_SWITCH_PARAMS_VLAN_LIST_H
 
@@ -29,7 +29,7 @@ vlan_set_is_empty(const struct vlan_set *set)
 	return any == 0;
 }
 
-/** "" is none. @return 0, or -EINVAL: not of the form, or out of 1 to VLAN_MAX_ID. */
+/** "" means none. @return 0, or -EINVAL: malformed, or a number outside 1 to VLAN_MAX_ID. */
 int vlan_set_parse(const char *list, struct vlan_set *set);
 
 #endif
