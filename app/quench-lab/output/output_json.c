@@ -220,6 +220,16 @@ event_list(const struct lab_run *run)
 	return list;
 }
 
+static uint64_t
+events_lost(const struct lab_run *run)
+{
+	uint64_t lost = 0;
+
+	for (uint32_t i = 0; i < topology_of(run)->n_switches; i++)
+		lost += sw_events_lost(net_switch(run->net, i));
+	return lost;
+}
+
 static json_t *
 scheduled_list(const struct lab_run *run)
 {
@@ -322,6 +332,8 @@ output_json(const struct lab_run *run)
 	json_object_set_new(o, "cable_faults", output_cable_faults(run));
 	set_ledger(o, run);
 	json_object_set_new(o, "events", event_list(run));
+	if (events_lost(run) > 0)
+		report_set_u64(o, "events_lost", events_lost(run));
 	json_object_set_new(o, "scheduled_events", scheduled_list(run));
 	json_object_set_new(o, "dumps", dumps_list(&run->dumps));
 	json_object_set_new(o, "counters", counters_object(run));

@@ -35,11 +35,16 @@ sw_event_next(struct node *node, struct sw_event *out)
 }
 
 uint32_t
+sw_events_lost(const struct node *node)
+{
+	return sw_of_const(node)->control->events.lost;
+}
+
+uint32_t
 sw_events_take_lost(struct node *node)
 {
-	struct sw_event_log *log = &sw_of(node)->control->events;
-	uint32_t lost = log->lost;
+	uint32_t lost = sw_events_lost(node);
 
-	log->lost = 0;
+	sw_of(node)->control->events.lost = 0;
 	return lost;
 }

@@ -22,7 +22,9 @@ bool sw_event_next(struct node *node, struct sw_event *out);
 /** Copy the i-th waiting event. @return false: fewer wait. */
 bool sw_event_peek(const struct node *node, uint32_t i, struct sw_event *out);
 
-/** Events lost since the last call because SW_EVENTS waited. Called where control() is. */
+/** Events lost because SW_EVENTS waited, since sw_events_take_lost(). Called where control() is. */
+uint32_t sw_events_lost(const struct node *node);
+/** The same, and count from 0 again. */
 uint32_t sw_events_take_lost(struct node *node);
 
 #endif
